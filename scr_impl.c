@@ -1,0 +1,10197 @@
+/* ==== 00 MANUAL =========================================================================================
+** Scalable Checkpoint / Restart, an embeddable library of one C file.  The manual of the API is scr.h.
+**
+**   mpicc app.c scr_impl.c -lz -lpthread            the library
+**   #define SCR_SERIAL, #include "scr_impl.c"       everything above the fence, without MPI: commands and tests
+**
+** The parts stand in the order of dependency.  A function sees only what stands above it: there are no forward
+** declarations, and the file cut off at any banner compiles.
+**
+**   00 MANUAL
+**   01 PLATFORM
+**   02 ERRORS AND MESSAGES
+**   03 MEMORY, BUFFERS, STRINGS
+**   04 PATH
+**   05 HASH
+**   06 HASH FILES
+**   07 PARAMETERS
+**   08 DATASET, META, FILEMAP
+**   09 KERNELS
+**   10 FILE WINDOW
+**   11 INDEX, SUMMARY, RANK2FILE RECORDS
+**   12 FILES OF THE RUN: FLUSH, HALT, NODES
+**   ---- #ifndef SCR_SERIAL: the only fence ----
+**   14 MPI HELPERS
+**   15 GROUPS, STORES, REDUNDANCY DESCRIPTORS
+**   16 THE RUNTIME STATE
+**   17 REDUNDANCY: APPLY AND RECOVER
+**   18 CACHE: DISTRIBUTE, REBUILD, MAKE ROOM
+**   19 PREFIX: FLUSH AND FETCH
+**   21 PUBLIC API
+**
+** Rules that hold everywhere
+**   - A function returns SCR_SUCCESS or an error code.  The message is made once, by SCR_ERR or SCR_ERRNO, where the
+**     error is found; callers pass the code on.
+**   - `Local.` or `Collective over X.` stands in the contract of every function that other parts use.  A collective
+**     function has no return between its first and its last collective: it carries rc, and agrees on it.
+**   - Metadata files are replaced atomically, and the last good copy of anything is never destroyed first.
+** ====================================================================================================== */
+
+/* Macros that a vendor may set on the compiler's command line. */
+#ifndef SCR_SYSTEM_CONF
+#define SCR_SYSTEM_CONF "/etc/scr/scr.conf" /* the system's parameter file */
+#endif
+#ifndef SCR_WAIT_SPINS
+#define SCR_WAIT_SPINS 20 /* tests of a request without progress before the processor is yielded */
+#endif
+/* -DSCR_LOCK_BASES: users may not set SCR_CNTL_BASE. */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* POSIX.1-2008, flock, strcasecmp */
+#endif
+#ifndef _FILE_OFFSET_BITS
+#define _FILE_OFFSET_BITS 64
+#endif
+
+#define MPICH_SKIP_MPICXX 1 /* the C++ bindings of old MPIs would need their own libraries */
+#define OMPI_SKIP_MPICXX 1
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pwd.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/time.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "scr.h"
+
+#if defined(__GNUC__)
+#define SCR_FN static __attribute__((unused)) /* commands and tests use what the library does not */
+#define SCR_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#else
+#define SCR_FN static
+#define SCR_PRINTF(f, a)
+#endif
+
+/* ==== 01 PLATFORM =======================================================================================
+** The calls to the operating system, as a table, and the loops that make them whole.
+**
+** Uses       nothing.
+** Offers     scr_os.*, scr_write_all, scr_read_all, scr_pwrite_all, scr_pread_all, scr_wtime, scr_random.
+** Invariants
+**   P1  Everything that changes a file goes through scr_os, so that a test can make the N-th call fail, stop short
+**       or kill the process.
+** Failure    As in POSIX: -1 and errno.
+** ====================================================================================================== */
+
+typedef struct {
+  int (*open)(const char* path, int flags, mode_t mode);
+  int (*close)(int fd);
+  ssize_t (*read)(int fd, void* buf, size_t n);
+  ssize_t (*pread)(int fd, void* buf, size_t n, off_t offset);
+  ssize_t (*write)(int fd, const void* buf, size_t n);
+  ssize_t (*pwrite)(int fd, const void* buf, size_t n, off_t offset);
+  int (*ftruncate)(int fd, off_t size);
+  int (*fsync)(int fd);
+  int (*rename)(const char* from, const char* to);
+  int (*unlink)(const char* path);
+  int (*mkdir)(const char* path, mode_t mode);
+  int (*rmdir)(const char* path);
+  int (*flock)(int fd, int op);
+  int (*lstat)(const char* path, struct stat* st);
+} scr_os_table;
+
+SCR_FN int scr_os_open(const char* path, int flags, mode_t mode)
+{
+  int fd;
+  do
+    fd = open(path, flags | O_CLOEXEC, mode);
+  while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+SCR_FN int scr_os_lstat(const char* path, struct stat* st)
+{
+  return lstat(path, st); /* a function of its own: lstat is a macro in places */
+}
+
+static scr_os_table scr_os = {scr_os_open, close, read,   pread, write, pwrite, ftruncate,
+                              fsync,       rename, unlink, mkdir, rmdir, flock,  scr_os_lstat};
+
+/* Write all N bytes of BUF to FD.  0, or -1 with errno.  Local. */
+SCR_FN int scr_write_all(int fd, const void* buf, size_t n)
+{
+  const char* p = (const char*)buf;
+
+  while (n > 0) {
+    ssize_t w = scr_os.write(fd, p, n);
+    if (w < 0 && errno == EINTR) continue;
+    if (w == 0) errno = ENOSPC;
+    if (w <= 0) return -1;
+    p += w;
+    n -= (size_t)w;
+  }
+  return 0;
+}
+
+/* Write all N bytes of BUF to FD at OFFSET.  0, or -1 with errno.  Local. */
+SCR_FN int scr_pwrite_all(int fd, const void* buf, size_t n, off_t offset)
+{
+  const char* p = (const char*)buf;
+
+  while (n > 0) {
+    ssize_t w = scr_os.pwrite(fd, p, n, offset);
+    if (w < 0 && errno == EINTR) continue;
+    if (w == 0) errno = ENOSPC;
+    if (w <= 0) return -1;
+    p += w;
+    offset += w;
+    n -= (size_t)w;
+  }
+  return 0;
+}
+
+/* Read up to N bytes of FD, fewer only at the end of the file.  The count, or -1 with errno.  Local. */
+SCR_FN ssize_t scr_read_all(int fd, void* buf, size_t n)
+{
+  char*  p = (char*)buf;
+  size_t got = 0;
+
+  while (got < n) {
+    ssize_t r = scr_os.read(fd, p + got, n - got);
+    if (r < 0 && errno == EINTR) continue;
+    if (r < 0) return -1;
+    if (r == 0) break;
+    got += (size_t)r;
+  }
+  return (ssize_t)got;
+}
+
+/* Read up to N bytes of FD at OFFSET, fewer only at the end of the file.  The count, or -1 with errno.  Local. */
+SCR_FN ssize_t scr_pread_all(int fd, void* buf, size_t n, off_t offset)
+{
+  char*  p = (char*)buf;
+  size_t got = 0;
+
+  while (got < n) {
+    ssize_t r = scr_os.pread(fd, p + got, n - got, offset + (off_t)got);
+    if (r < 0 && errno == EINTR) continue;
+    if (r < 0) return -1;
+    if (r == 0) break;
+    got += (size_t)r;
+  }
+  return (ssize_t)got;
+}
+
+/* Seconds of a clock that only goes forward.  Local. */
+SCR_FN double scr_wtime(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Microseconds since the epoch.  Local. */
+SCR_FN int64_t scr_time_usec(void)
+{
+  struct timeval t;
+  gettimeofday(&t, NULL);
+  return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
+}
+
+/* 64 bits that no other run draws: the kernel's, or else time and process.  Local. */
+SCR_FN uint64_t scr_random(void)
+{
+  uint64_t x = 0;
+  int      fd = scr_os.open("/dev/urandom", O_RDONLY, 0);
+
+  if (fd >= 0) {
+    if (scr_read_all(fd, &x, sizeof x) != (ssize_t)sizeof x) x = 0;
+    scr_os.close(fd);
+  }
+  if (x == 0) x = (uint64_t)scr_time_usec() * 6364136223846793005u ^ (uint64_t)getpid() << 40;
+  return x;
+}
+
+/* ==== 02 ERRORS AND MESSAGES ============================================================================
+** One record of the last error of this process, and the lines that the library prints.
+**
+** Uses       platform.
+** Offers     SCR_ERR, SCR_ERRNO, scr_warn, scr_dbg, scr_msg_*, scr_code_text.
+** Invariants
+**   E1  SCR_ERR and SCR_ERRNO record; they never print.  What reaches the user is printed once, by the public call
+**       that fails or by scr_warn.
+**   E2  scr_oom is set by every failed allocation and cleared only when a public call begins; no metadata is packed
+**       while it is set, so that a structure that lacks a part never reaches the disk.
+** Failure    None.
+** ====================================================================================================== */
+
+#define SCR_ERR_TEXT_MAX 3072
+
+static char scr_err_text[SCR_ERR_TEXT_MAX]; /* message of the last error, without the rank */
+static int  scr_oom = 0;
+SCR_FN int   scr_debug = 0;                  /* SCR_DEBUG; serial programs may have no use for it */
+static int  scr_msg_rank = -1;              /* rank in the library's world; -1 in serial programs */
+static char scr_msg_host[256] = "";
+
+/* The text of CODE in the table of scr.h.  Local. */
+SCR_FN const char* scr_code_text(int code)
+{
+#define SCR_ERRORS_CASE(name, value, text) \
+  case name:                               \
+    return text;
+  switch (code) {
+  case SCR_SUCCESS:
+    return "success";
+    SCR_ERRORS(SCR_ERRORS_CASE)
+  default:
+    return "unknown error code";
+  }
+#undef SCR_ERRORS_CASE
+}
+
+/* Record an error; ERRNUM, when not 0, adds the system's reason and chooses the code.  Returns the code.  Local. */
+SCR_FN SCR_PRINTF(4, 5) int scr_error(int code, int errnum, int line, const char* format, ...)
+{
+  va_list ap;
+  char    text[SCR_ERR_TEXT_MAX];
+  size_t  n;
+
+  if (errnum == ENOSPC || errnum == EDQUOT) code = SCR_ERR_SPACE;
+  if (errnum == ENOMEM) code = SCR_ERR_MEM;
+  va_start(ap, format);
+  vsnprintf(text, sizeof text, format, ap); /* not straight into the record: an argument may be the record */
+  va_end(ap);
+  n = strlen(text);
+  if (errnum != 0 && n < sizeof text) n += (size_t)snprintf(text + n, sizeof text - n, ": %s", strerror(errnum));
+  if (n < sizeof text) snprintf(text + n, sizeof text - n, " [line %d]", line);
+  memcpy(scr_err_text, text, sizeof text);
+  return code;
+}
+
+/* SCR_ERR(code, format, ...) records and is the code; SCR_ERRNO(format, ...) is SCR_ERR_IO, _SPACE or _MEM by errno. */
+#define SCR_ERR(code, ...) scr_error((code), 0, __LINE__, __VA_ARGS__)
+#define SCR_ERRNO(...) scr_error(SCR_ERR_IO, errno, __LINE__, __VA_ARGS__)
+#define SCR_ERR_OOM() scr_error(SCR_ERR_MEM, 0, __LINE__, "out of memory")
+
+/* Print one line with a head that says who speaks.  Local. */
+SCR_FN SCR_PRINTF(2, 3) void scr_msg_print(const char* kind, const char* format, ...)
+{
+  va_list ap;
+  char    text[SCR_ERR_TEXT_MAX];
+
+  va_start(ap, format);
+  vsnprintf(text, sizeof text, format, ap);
+  va_end(ap);
+  if (scr_msg_rank >= 0)
+    fprintf(stderr, "SCR %s: rank %d on %s: %s\n", kind, scr_msg_rank, scr_msg_host, text);
+  else
+    fprintf(stderr, "SCR %s: %s\n", kind, text);
+}
+
+#define scr_warn(...) scr_msg_print("warning", __VA_ARGS__)
+
+/* Print from rank 0 when SCR_DEBUG is LEVEL or more. */
+#define scr_dbg(level, ...)                                                            \
+  do {                                                                                 \
+    if (scr_debug >= (level) && scr_msg_rank <= 0) scr_msg_print("info", __VA_ARGS__); \
+  } while (0)
+
+/* ==== 03 MEMORY, BUFFERS, STRINGS =======================================================================
+** Allocation that reports, growing byte buffers, and the few string helpers that C lacks.
+**
+** Uses       errors.
+** Offers     scr_malloc, scr_free, scr_strdup, scr_strdupf, scr_buf, scr_fmt, scr_str_int64, scr_str_bytes.
+** Invariants
+**   M1  A failed allocation sets scr_oom (E2) and returns NULL.
+**   M2  A scr_buf that failed once stays failed, so a chain of appends is checked once, at its end.
+** Failure    NULL, or the code.
+** ====================================================================================================== */
+
+/* N bytes of zeros.  Local. */
+SCR_FN void* scr_malloc(size_t n)
+{
+  void* p = calloc(1, n ? n : 1);
+  if (p == NULL) scr_oom = 1;
+  return p;
+}
+
+/* Free *P, a pointer to a pointer, and make it NULL.  Local. */
+SCR_FN void scr_free(void* p)
+{
+  void** pp = (void**)p;
+  if (pp == NULL) return;
+  free(*pp);
+  *pp = NULL;
+}
+
+SCR_FN char* scr_strdup(const char* s)
+{
+  size_t n;
+  char*  p;
+
+  if (s == NULL) return NULL;
+  n = strlen(s) + 1;
+  p = (char*)scr_malloc(n);
+  if (p != NULL) memcpy(p, s, n);
+  return p;
+}
+
+SCR_FN char* scr_strdupfv(const char* format, va_list ap)
+{
+  va_list ap_size;
+  char*   p;
+  int     n;
+
+  va_copy(ap_size, ap);
+  n = vsnprintf(NULL, 0, format, ap_size);
+  va_end(ap_size);
+  if (n < 0) return NULL;
+  p = (char*)scr_malloc((size_t)n + 1);
+  if (p != NULL) vsnprintf(p, (size_t)n + 1, format, ap);
+  return p;
+}
+
+/* A new string made by FORMAT; the caller frees it.  Local. */
+SCR_FN SCR_PRINTF(1, 2) char* scr_strdupf(const char* format, ...)
+{
+  va_list ap;
+  char*   p;
+
+  va_start(ap, format);
+  p = scr_strdupfv(format, ap);
+  va_end(ap);
+  return p;
+}
+
+/* snprintf that returns SCR_ERR_PATH with a message when the result does not fit.  Local. */
+SCR_FN SCR_PRINTF(3, 4) int scr_fmt(char* buf, size_t n, const char* format, ...)
+{
+  va_list ap;
+  int     k;
+
+  va_start(ap, format);
+  k = vsnprintf(buf, n, format, ap);
+  va_end(ap);
+  if (k < 0 || (size_t)k >= n) {
+    if (n > 0) buf[n - 1] = '\0';
+    return SCR_ERR(SCR_ERR_PATH, "the path is too long (%d bytes, at most %zu): %.200s...", k, n - 1, buf);
+  }
+  return SCR_SUCCESS;
+}
+
+/* A byte buffer that grows.  {NULL, 0, 0, 0} is empty. */
+typedef struct {
+  char*  p;
+  size_t n, cap;
+  int    failed;
+} scr_buf;
+
+/* Append N bytes of DATA, or N zeros when DATA is NULL.  Local. */
+SCR_FN void scr_buf_add(scr_buf* b, const void* data, size_t n)
+{
+  if (b->failed) return;
+  if (b->cap - b->n < n) {
+    size_t cap = b->cap < 256 ? 256 : b->cap;
+    char*  p = NULL;
+    while (cap < SIZE_MAX / 2 && cap - b->n < n) cap *= 2;
+    if (cap - b->n >= n) p = (char*)realloc(b->p, cap);
+    if (p == NULL) {
+      b->failed = scr_oom = 1;
+      return;
+    }
+    b->p = p;
+    b->cap = cap;
+  }
+  if (data != NULL) memcpy(b->p + b->n, data, n);
+  else memset(b->p + b->n, 0, n);
+  b->n += n;
+}
+
+SCR_FN void scr_buf_free(scr_buf* b)
+{
+  scr_free(&b->p);
+  b->n = b->cap = 0;
+  b->failed = 0;
+}
+
+/* The whole of S as a decimal number.  SCR_ERR_ARG, without a message, when it is not one.  Local. */
+SCR_FN int scr_str_int64(const char* s, int64_t* value)
+{
+  char*     end;
+  long long v;
+
+  if (s == NULL || *s == '\0' || isspace((unsigned char)*s)) return SCR_ERR_ARG;
+  errno = 0;
+  v = strtoll(s, &end, 10);
+  if (*end != '\0' || errno != 0) return SCR_ERR_ARG;
+  *value = (int64_t)v;
+  return SCR_SUCCESS;
+}
+
+/*
+** A count of bytes such as 64, 128K, 1.5MB or 100g: k m g t p e are powers of 1024, a final b is allowed, case does
+** not matter.  SCR_ERR_ARG, without a message, when S is nothing of the kind or too large.  Local.
+*/
+SCR_FN int scr_str_bytes(const char* s, uint64_t* bytes)
+{
+  static const char units[] = "kmgtpe";
+  const char*       u;
+  char*             end;
+  double            v;
+
+  if (s == NULL || !(isdigit((unsigned char)*s) || *s == '.')) return SCR_ERR_ARG;
+  v = strtod(s, &end);
+  if (end == s) return SCR_ERR_ARG;
+  u = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
+  if (u != NULL) {
+    const char* k;
+    for (k = units; k <= u; k++) v *= 1024.0;
+    end++;
+  }
+  if (*end == 'b' || *end == 'B') end++;
+  if (*end != '\0' || !(v >= 0.0) || v >= 18446744073709551615.0) return SCR_ERR_ARG;
+  *bytes = (uint64_t)v;
+  return SCR_SUCCESS;
+}
+
+/* ---- time of day, as the index and the log write it ---- */
+
+/* Local time T as %Y-%m-%dT%H:%M:%S into BUF of at least 20 bytes.  Local. */
+SCR_FN void scr_time_string(time_t t, char* buf, size_t n)
+{
+  struct tm tm;
+  if (localtime_r(&t, &tm) == NULL || strftime(buf, n, "%Y-%m-%dT%H:%M:%S", &tm) == 0) snprintf(buf, n, "?");
+}
+
+/* ==== 04 PATH ===========================================================================================
+** File paths: as lists of components, and as strings in buffers of a fixed size.
+**
+** Uses       platform, errors, memory.
+** Offers     scr_path_*, scr_mkdirs, scr_file_size.
+** Invariants
+**   T1  A component may be empty: the first of an absolute path, or the last of one that ends with a slash.
+**   T2  A reduced path has no empty component but the first of an absolute one, no ".", and ".." only in front.
+** Failure    NULL and scr_oom, or SCR_ERR_PATH when a buffer is too short.
+** ====================================================================================================== */
+
+typedef struct {
+  int    n;
+  char** part;
+} scr_path;
+
+SCR_FN scr_path* scr_path_new(void)
+{
+  return (scr_path*)scr_malloc(sizeof(scr_path));
+}
+
+SCR_FN void scr_path_delete(scr_path** p)
+{
+  int i;
+
+  if (p == NULL || *p == NULL) return;
+  for (i = 0; i < (*p)->n; i++) free((*p)->part[i]);
+  free((*p)->part);
+  free(*p);
+  *p = NULL;
+}
+
+SCR_FN int scr_path_components(const scr_path* p)
+{
+  return p == NULL ? 0 : p->n;
+}
+
+SCR_FN int scr_path_is_null(const scr_path* p)
+{
+  return scr_path_components(p) == 0;
+}
+
+SCR_FN int scr_path_is_absolute(const scr_path* p)
+{
+  return !scr_path_is_null(p) && p->part[0][0] == '\0';
+}
+
+/* Insert the components of B before component AT of A; B stays as it is.  Local. */
+SCR_FN int scr_path_insert(scr_path* a, int at, const scr_path* b)
+{
+  char** part;
+  int    i, k = scr_path_components(b);
+
+  if (a == NULL || at < 0 || at > a->n) return SCR_ERR(SCR_ERR_ARG, "there is no component %d to insert before", at);
+  if (k == 0) return SCR_SUCCESS;
+  part = (char**)scr_malloc((size_t)(a->n + k) * sizeof *part);
+  if (part == NULL) return SCR_ERR_OOM();
+  for (i = 0; i < k; i++) part[at + i] = scr_strdup(b->part[i]);
+  for (i = 0; i < k && part[at + i] != NULL; i++) continue;
+  if (i < k) {
+    for (i = 0; i < k; i++) free(part[at + i]);
+    free(part);
+    return SCR_ERR_OOM();
+  }
+  for (i = 0; i < at; i++) part[i] = a->part[i];
+  for (i = at; i < a->n; i++) part[i + k] = a->part[i];
+  free(a->part);
+  a->part = part;
+  a->n += k;
+  return SCR_SUCCESS;
+}
+
+SCR_FN int scr_path_prepend(scr_path* a, const scr_path* b)
+{
+  return scr_path_insert(a, 0, b);
+}
+
+SCR_FN int scr_path_append(scr_path* a, const scr_path* b)
+{
+  return scr_path_insert(a, scr_path_components(a), b);
+}
+
+/* The path that STR spells; NULL gives the null path.  Local. */
+SCR_FN scr_path* scr_path_from_str(const char* str)
+{
+  scr_path*   p = scr_path_new();
+  const char* s;
+  int         n = 1;
+
+  if (p == NULL || str == NULL) return p;
+  for (s = str; *s != '\0'; s++) n += *s == '/';
+  p->part = (char**)scr_malloc((size_t)n * sizeof *p->part);
+  for (s = str; p->part != NULL && p->n < n; s += strcspn(s, "/") + 1) {
+    p->part[p->n] = scr_strdupf("%.*s", (int)strcspn(s, "/"), s);
+    if (p->part[p->n] == NULL) break;
+    p->n++;
+  }
+  if (p->n < n) scr_path_delete(&p);
+  return p;
+}
+
+SCR_FN scr_path* scr_path_from_strfv(const char* format, va_list ap)
+{
+  char*     s = scr_strdupfv(format, ap);
+  scr_path* p = s != NULL ? scr_path_from_str(s) : NULL;
+  free(s);
+  return p;
+}
+
+SCR_FN SCR_PRINTF(1, 2) scr_path* scr_path_from_strf(const char* format, ...)
+{
+  va_list   ap;
+  scr_path* p;
+
+  va_start(ap, format);
+  p = scr_path_from_strfv(format, ap);
+  va_end(ap);
+  return p;
+}
+
+/* Insert the path that STR spells, or FORMAT makes, before component AT; at the front; at the end.  Local. */
+SCR_FN int scr_path_insert_str(scr_path* a, int at, const char* str)
+{
+  scr_path* b = scr_path_from_str(str);
+  int       rc = b == NULL ? SCR_ERR_OOM() : scr_path_insert(a, at, b);
+
+  scr_path_delete(&b);
+  return rc;
+}
+
+SCR_FN int scr_path_prepend_str(scr_path* a, const char* str)
+{
+  return scr_path_insert_str(a, 0, str);
+}
+
+SCR_FN int scr_path_append_str(scr_path* a, const char* str)
+{
+  return scr_path_insert_str(a, scr_path_components(a), str);
+}
+
+SCR_FN int scr_path_insert_strfv(scr_path* a, int at, const char* format, va_list ap)
+{
+  scr_path* b = scr_path_from_strfv(format, ap);
+  int       rc = b == NULL ? SCR_ERR_OOM() : scr_path_insert(a, at, b);
+
+  scr_path_delete(&b);
+  return rc;
+}
+
+SCR_FN SCR_PRINTF(3, 4) int scr_path_insert_strf(scr_path* a, int at, const char* format, ...)
+{
+  va_list ap;
+  int     rc;
+
+  va_start(ap, format);
+  rc = scr_path_insert_strfv(a, at, format, ap);
+  va_end(ap);
+  return rc;
+}
+
+SCR_FN SCR_PRINTF(2, 3) int scr_path_prepend_strf(scr_path* a, const char* format, ...)
+{
+  va_list ap;
+  int     rc;
+
+  va_start(ap, format);
+  rc = scr_path_insert_strfv(a, 0, format, ap);
+  va_end(ap);
+  return rc;
+}
+
+SCR_FN SCR_PRINTF(2, 3) int scr_path_append_strf(scr_path* a, const char* format, ...)
+{
+  va_list ap;
+  int     rc;
+
+  va_start(ap, format);
+  rc = scr_path_insert_strfv(a, scr_path_components(a), format, ap);
+  va_end(ap);
+  return rc;
+}
+
+SCR_FN scr_path* scr_path_dup(const scr_path* p)
+{
+  scr_path* copy = scr_path_new();
+  if (copy != NULL && scr_path_append(copy, p) != SCR_SUCCESS) scr_path_delete(&copy);
+  return copy;
+}
+
+/* Characters of P as a string, without the NUL.  Local. */
+SCR_FN size_t scr_path_strlen(const scr_path* p)
+{
+  size_t n = 0;
+  int    i;
+
+  for (i = 0; i < scr_path_components(p); i++) n += strlen(p->part[i]) + (i > 0);
+  return n;
+}
+
+/* P as a string into BUF of N bytes; SCR_ERR_PATH when it does not fit.  Local. */
+SCR_FN int scr_path_strcpy(char* buf, size_t n, const scr_path* p)
+{
+  size_t at = 0, len = scr_path_strlen(p);
+  int    i;
+
+  if (len >= n) return SCR_ERR(SCR_ERR_PATH, "a path of %zu bytes does not fit into %zu", len, n);
+  for (i = 0; i < scr_path_components(p); i++) {
+    if (i > 0) buf[at++] = '/';
+    memcpy(buf + at, p->part[i], strlen(p->part[i]));
+    at += strlen(p->part[i]);
+  }
+  buf[at] = '\0';
+  return SCR_SUCCESS;
+}
+
+/* P as a new string, which the caller frees; NULL for the null path.  Local. */
+SCR_FN char* scr_path_strdup(const scr_path* p)
+{
+  size_t n = scr_path_strlen(p) + 1;
+  char*  s;
+
+  if (scr_path_is_null(p)) return NULL;
+  s = (char*)scr_malloc(n);
+  if (s != NULL) scr_path_strcpy(s, n, p);
+  return s;
+}
+
+/* ---- slices ---- */
+
+/* Keep LENGTH components from OFFSET on; a negative OFFSET counts from the end, a negative LENGTH means the rest. */
+SCR_FN int scr_path_slice(scr_path* p, int offset, int length)
+{
+  int i, end;
+
+  if (p == NULL) return SCR_SUCCESS;
+  if (offset < 0) offset += p->n;
+  if (offset < 0 || offset > p->n) return SCR_ERR(SCR_ERR_ARG, "a path of %d components has none at %d", p->n, offset);
+  end = length < 0 || length > p->n - offset ? p->n : offset + length;
+  for (i = 0; i < p->n; i++)
+    if (i < offset || i >= end) free(p->part[i]);
+  if (end > offset) memmove(p->part, p->part + offset, (size_t)(end - offset) * sizeof *p->part);
+  p->n = end - offset;
+  return SCR_SUCCESS;
+}
+
+/* Chop off the last component; keep only the last one.  Local. */
+SCR_FN int scr_path_dirname(scr_path* p)
+{
+  return scr_path_is_null(p) ? SCR_SUCCESS : scr_path_slice(p, 0, p->n - 1);
+}
+
+SCR_FN int scr_path_basename(scr_path* p)
+{
+  return scr_path_is_null(p) ? SCR_SUCCESS : scr_path_slice(p, -1, 1);
+}
+
+/* A new path of the part of P that scr_path_slice would keep.  Local. */
+SCR_FN scr_path* scr_path_sub(const scr_path* p, int offset, int length)
+{
+  scr_path* copy = scr_path_dup(p);
+  if (copy != NULL && scr_path_slice(copy, offset, length) != SCR_SUCCESS) scr_path_delete(&copy);
+  return copy;
+}
+
+/* Cut P before component OFFSET: P keeps what is before, the rest is returned.  Local. */
+SCR_FN scr_path* scr_path_cut(scr_path* p, int offset)
+{
+  scr_path* rest = scr_path_sub(p, offset, -1);
+
+  if (rest != NULL) {
+    if (offset < 0) offset += p->n;
+    scr_path_slice(p, 0, offset);
+  }
+  return rest;
+}
+
+/* Bring P into reduced form (T2).  Local. */
+SCR_FN int scr_path_reduce(scr_path* p)
+{
+  int i, n = 0, absolute = scr_path_is_absolute(p);
+
+  if (scr_path_is_null(p)) return SCR_SUCCESS;
+  if (absolute) n = 1;
+  for (i = n; i < p->n; i++) {
+    char* c = p->part[i];
+    if (strcmp(c, "..") == 0 && n > absolute && strcmp(p->part[n - 1], "..") != 0) {
+      free(p->part[--n]);
+      free(c);
+    } else if (*c == '\0' || strcmp(c, ".") == 0 || (strcmp(c, "..") == 0 && absolute)) {
+      free(c);
+    } else {
+      p->part[n++] = c;
+    }
+  }
+  p->n = n;
+  return SCR_SUCCESS;
+}
+
+/* A new string of STR in reduced form.  Local. */
+SCR_FN char* scr_path_strdup_reduce_str(const char* str)
+{
+  scr_path* p = scr_path_from_str(str);
+  char*     s;
+
+  scr_path_reduce(p);
+  s = p == NULL ? NULL : p->n == 1 && p->part[0][0] == '\0' ? scr_strdup("/") : p->n == 0 ? scr_strdup(".") : scr_path_strdup(p);
+  scr_path_delete(&p);
+  return s;
+}
+
+/* A new path that leads from directory SRC to DST: both absolute, or both relative to the same directory.  Local. */
+SCR_FN scr_path* scr_path_relative(const scr_path* src, const scr_path* dst)
+{
+  scr_path *from = scr_path_dup(src), *to = scr_path_dup(dst), *rel = NULL;
+  int       i = 0, up;
+
+  scr_path_reduce(from);
+  scr_path_reduce(to);
+  if (from != NULL && to != NULL && scr_path_is_absolute(from) == scr_path_is_absolute(to)) {
+    while (i < from->n && i < to->n && strcmp(from->part[i], to->part[i]) == 0) i++;
+    rel = scr_path_sub(to, i, -1);
+    for (up = from->n - i; up > 0 && rel != NULL; up--)
+      if (scr_path_prepend_str(rel, "..") != SCR_SUCCESS) scr_path_delete(&rel);
+  }
+  scr_path_delete(&from);
+  scr_path_delete(&to);
+  return rel;
+}
+
+/* ---- paths as strings ---- */
+
+/* IN in reduced form into OUT: "." when nothing is left, "/" for the root.  SCR_ERR_PATH when it does not fit.  Local. */
+SCR_FN int scr_path_reduce_str(const char* in, char* out, size_t n)
+{
+  char* s = scr_path_strdup_reduce_str(in);
+  int   rc = s == NULL ? SCR_ERR_OOM() : scr_fmt(out, n, "%s", s);
+
+  free(s);
+  return rc;
+}
+
+/* 1 when the reduced absolute PATH lies below DIR; *REL then points to what follows in PATH.  Local. */
+SCR_FN int scr_path_below(const char* dir, const char* path, const char** rel)
+{
+  size_t n = strlen(dir);
+
+  if (n > 0 && dir[n - 1] == '/') n--; /* the root */
+  if (strncmp(dir, path, n) != 0 || path[n] != '/' || path[n + 1] == '\0') return 0;
+  *rel = path + n + 1;
+  return 1;
+}
+
+/* 1 when REL is a relative path without empty, "." or ".." components: it cannot leave the directory it is put in. */
+SCR_FN int scr_path_is_safe_rel(const char* rel)
+{
+  const char* s = rel;
+
+  if (rel == NULL) return 0;
+  for (;;) {
+    size_t n = strcspn(s, "/");
+    if (n == 0 || (n == 1 && s[0] == '.') || (n == 2 && s[0] == '.' && s[1] == '.')) return 0;
+    if (s[n] == '\0') return 1;
+    s += n + 1;
+  }
+}
+
+/* How many components the reduced paths A and B have in common, from the front.  Local. */
+SCR_FN int scr_path_common(const char* a, const char* b)
+{
+  int n = 0;
+
+  while (*a != '\0' && *b != '\0') {
+    size_t ka = strcspn(a, "/"), kb = strcspn(b, "/");
+    if (ka != kb || strncmp(a, b, ka) != 0) break;
+    n++;
+    a += ka + (a[ka] == '/');
+    b += kb + (b[kb] == '/');
+  }
+  return n;
+}
+
+/* Cut PATH to its first COMPONENTS components.  Local. */
+SCR_FN void scr_path_keep(char* path, int components)
+{
+  char* s = path;
+
+  if (components <= 0) *path = '\0';
+  while (components-- > 0 && *s != '\0') {
+    s += strcspn(s, "/");
+    if (components == 0) *s = '\0';
+    else if (*s == '/') s++;
+  }
+}
+
+/* One file name that stands for the relative path REL: '%' is %25, '/' is %2F.  Local. */
+SCR_FN int scr_path_flatten(const char* rel, char* out, size_t n)
+{
+  const char* s;
+  size_t      at = 0;
+
+  for (s = rel; *s != '\0'; s++) {
+    const char* code = *s == '%' ? "%25" : *s == '/' ? "%2F" : NULL;
+    if (at + 4 > n || at > 252) return SCR_ERR(SCR_ERR_PATH, "%s is too long for one file name of 255 bytes", rel);
+    if (code != NULL) {
+      memcpy(out + at, code, 3);
+      at += 3;
+    } else {
+      out[at++] = *s;
+    }
+  }
+  out[at] = '\0';
+  return SCR_SUCCESS;
+}
+
+/* ---- the file system ---- */
+
+/* Make directory DIR and those above it; it is no error when they are there.  Local; others may do the same. */
+SCR_FN int scr_mkdirs(const char* dir, mode_t mode)
+{
+  char        path[2 * SCR_MAX_FILENAME];
+  struct stat st;
+  char*       s;
+  int         rc = scr_fmt(path, sizeof path, "%s", dir);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode)) return SCR_SUCCESS;
+  for (s = path + (*path == '/'); ; s++) {
+    char c = *s;
+    if (c != '/' && c != '\0') continue;
+    *s = '\0';
+    if (*path != '\0' && scr_os.mkdir(path, mode) < 0 && errno != EEXIST &&
+        !(stat(path, &st) == 0 && S_ISDIR(st.st_mode))) /* a directory that is there on a read-only file system */
+      return SCR_ERRNO("cannot create the directory %s", path);
+    *s = c;
+    if (c == '\0') break;
+  }
+  if (stat(dir, &st) < 0) return SCR_ERRNO("cannot reach the directory %s", dir);
+  if (!S_ISDIR(st.st_mode)) return SCR_ERR(SCR_ERR_IO, "%s is in the way: it is not a directory", dir);
+  return SCR_SUCCESS;
+}
+
+/* The size of the plain file PATH in bytes; SCR_ERR_MISSING when there is none.  Local. */
+SCR_FN int scr_file_size(const char* path, uint64_t* size)
+{
+  struct stat st;
+
+  if (scr_os.lstat(path, &st) < 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return SCR_ERR(SCR_ERR_MISSING, "%s is missing", path);
+    return SCR_ERRNO("cannot look at %s", path);
+  }
+  if (!S_ISREG(st.st_mode)) return SCR_ERR(SCR_ERR_MISSING, "%s is not a plain file", path);
+  *size = (uint64_t)st.st_size;
+  return SCR_SUCCESS;
+}
+
+/* ==== 05 HASH ===========================================================================================
+** A tree of strings: each element has a key and a hash of its own.  The form of all metadata.
+**
+** Uses       memory, errors.
+** Offers     scr_hash_*.
+** Invariants
+**   H1  Elements keep the order in which they were added, and are packed in it.
+**   H2  A key is found in constant time beyond SCR_HASH_LINEAR elements.
+**   H3  A NULL hash is an empty one, for every function.
+**   H4  Unpacking never reads outside the buffer, whatever it holds (depth, counts, missing ends of strings).
+** Failure    NULL and scr_oom (E2); SCR_ERR_FORMAT for unpacking.
+** ====================================================================================================== */
+
+#define SCR_HASH_LINEAR 8 /* up to here a list is searched */
+#define SCR_HASH_DEPTH 64 /* deepest tree that is unpacked */
+
+typedef struct scr_hash scr_hash;
+
+typedef struct scr_hash_elem {
+  char*                 key;
+  scr_hash*             hash;
+  struct scr_hash_elem *prev, *next; /* in the order of adding */
+  struct scr_hash_elem* chain;       /* in the bucket */
+  uint32_t              code;        /* of the key */
+} scr_hash_elem;
+
+struct scr_hash {
+  scr_hash_elem * first, *last;
+  int             count;
+  scr_hash_elem** bucket; /* NULL while the hash is small */
+  uint32_t        mask;
+};
+
+enum { SCR_HASH_SORT_ASCENDING, SCR_HASH_SORT_DESCENDING };
+
+/* FNV-1a. */
+SCR_FN uint32_t scr_hash_code(const char* key)
+{
+  uint32_t h = 2166136261u;
+  for (; *key != '\0'; key++) h = (h ^ (unsigned char)*key) * 16777619u;
+  return h;
+}
+
+SCR_FN scr_hash* scr_hash_new(void)
+{
+  return (scr_hash*)scr_malloc(sizeof(scr_hash));
+}
+
+SCR_FN int scr_hash_size(const scr_hash* h)
+{
+  return h == NULL ? 0 : h->count;
+}
+
+SCR_FN scr_hash_elem* scr_hash_elem_first(const scr_hash* h)
+{
+  return h == NULL ? NULL : h->first;
+}
+
+SCR_FN scr_hash_elem* scr_hash_elem_next(const scr_hash_elem* e)
+{
+  return e == NULL ? NULL : e->next;
+}
+
+SCR_FN char* scr_hash_elem_key(const scr_hash_elem* e)
+{
+  return e == NULL ? NULL : e->key;
+}
+
+SCR_FN scr_hash* scr_hash_elem_hash(const scr_hash_elem* e)
+{
+  return e == NULL ? NULL : e->hash;
+}
+
+/* Free *H and all below it, and make *H NULL.  Local. */
+SCR_FN void scr_hash_delete(scr_hash** h)
+{
+  scr_hash_elem *e, *next;
+
+  if (h == NULL || *h == NULL) return;
+  for (e = (*h)->first; e != NULL; e = next) {
+    next = e->next;
+    scr_hash_delete(&e->hash);
+    free(e->key);
+    free(e);
+  }
+  free((*h)->bucket);
+  free(*h);
+  *h = NULL;
+}
+
+/* Remove all elements.  Local. */
+SCR_FN int scr_hash_unset_all(scr_hash* h)
+{
+  scr_hash* old;
+
+  if (h == NULL || (h->first == NULL && h->bucket == NULL)) return SCR_SUCCESS;
+  old = (scr_hash*)malloc(sizeof *old);
+  if (old == NULL) {
+    scr_oom = 1;
+    return SCR_ERR_OOM();
+  }
+  *old = *h;
+  memset(h, 0, sizeof *h);
+  scr_hash_delete(&old);
+  return SCR_SUCCESS;
+}
+
+/* ---- elements ---- */
+
+/* The element of KEY, or NULL.  Local. */
+SCR_FN scr_hash_elem* scr_hash_elem_get(const scr_hash* h, const char* key)
+{
+  scr_hash_elem* e;
+  uint32_t       code;
+
+  if (h == NULL || key == NULL) return NULL;
+  code = scr_hash_code(key);
+  for (e = h->bucket ? h->bucket[code & h->mask] : h->first; e != NULL; e = h->bucket ? e->chain : e->next)
+    if (e->code == code && strcmp(e->key, key) == 0) return e;
+  return NULL;
+}
+
+/* Sort the elements into buckets, at least twice as many as elements; a failure leaves the list as it is. */
+SCR_FN void scr_hash_index(scr_hash* h)
+{
+  size_t          n = 4 * SCR_HASH_LINEAR;
+  scr_hash_elem** bucket;
+  scr_hash_elem*  e;
+
+  while (n < 2 * (size_t)h->count) n *= 2;
+  bucket = (scr_hash_elem**)calloc(n, sizeof *bucket);
+  if (bucket == NULL) return;
+  free(h->bucket);
+  h->bucket = bucket;
+  h->mask = (uint32_t)(n - 1);
+  for (e = h->first; e != NULL; e = e->next) {
+    e->chain = bucket[e->code & h->mask];
+    bucket[e->code & h->mask] = e;
+  }
+}
+
+/* Put VALUE, which then belongs to H, under KEY in place of what is there, and return it.  Local. */
+SCR_FN scr_hash* scr_hash_set(scr_hash* h, const char* key, scr_hash* value)
+{
+  scr_hash_elem* e;
+
+  if (h == NULL || key == NULL || value == NULL) {
+    scr_hash_delete(&value);
+    return NULL;
+  }
+  e = scr_hash_elem_get(h, key);
+  if (e != NULL) {
+    if (e->hash != value) scr_hash_delete(&e->hash);
+    e->hash = value;
+    return value;
+  }
+  e = (scr_hash_elem*)scr_malloc(sizeof *e);
+  if (e != NULL) e->key = scr_strdup(key);
+  if (e == NULL || e->key == NULL) {
+    free(e);
+    scr_hash_delete(&value);
+    return NULL;
+  }
+  e->hash = value;
+  e->code = scr_hash_code(key);
+  e->prev = h->last;
+  if (h->last != NULL) h->last->next = e;
+  else h->first = e;
+  h->last = e;
+  h->count++;
+  if (h->bucket != NULL) {
+    e->chain = h->bucket[e->code & h->mask];
+    h->bucket[e->code & h->mask] = e;
+  }
+  if (h->count > (h->bucket ? (int)h->mask : SCR_HASH_LINEAR)) scr_hash_index(h);
+  return value;
+}
+
+SCR_FN scr_hash* scr_hash_get(const scr_hash* h, const char* key)
+{
+  return scr_hash_elem_hash(scr_hash_elem_get(h, key));
+}
+
+/* Take the element KEY out of H and return its hash, which the caller owns; NULL when there is none.  Local. */
+SCR_FN scr_hash* scr_hash_extract(scr_hash* h, const char* key)
+{
+  scr_hash_elem* e = scr_hash_elem_get(h, key);
+  scr_hash*      value;
+
+  if (e == NULL) return NULL;
+  if (e->prev != NULL) e->prev->next = e->next;
+  else h->first = e->next;
+  if (e->next != NULL) e->next->prev = e->prev;
+  else h->last = e->prev;
+  if (h->bucket != NULL) {
+    scr_hash_elem** p = &h->bucket[e->code & h->mask];
+    while (*p != e) p = &(*p)->chain;
+    *p = e->chain;
+  }
+  h->count--;
+  value = e->hash;
+  free(e->key);
+  free(e);
+  return value;
+}
+
+SCR_FN int scr_hash_unset(scr_hash* h, const char* key)
+{
+  scr_hash* value = scr_hash_extract(h, key);
+  scr_hash_delete(&value);
+  return SCR_SUCCESS;
+}
+
+/* ---- two keys as a pair ---- */
+
+/* The hash below KEY and then VALUE, or NULL.  Local. */
+SCR_FN scr_hash* scr_hash_get_kv(const scr_hash* h, const char* key, const char* value)
+{
+  return scr_hash_get(scr_hash_get(h, key), value);
+}
+
+/* The hash below KEY and then VALUE, which are made when they are missing; NULL without memory.  Local. */
+SCR_FN scr_hash* scr_hash_set_kv(scr_hash* h, const char* key, const char* value)
+{
+  scr_hash *k = scr_hash_get(h, key), *v;
+
+  if (k == NULL) k = scr_hash_set(h, key, scr_hash_new());
+  v = scr_hash_get(k, value);
+  return v != NULL ? v : scr_hash_set(k, value, scr_hash_new());
+}
+
+/* Remove VALUE below KEY, and KEY when nothing is left below it.  Local. */
+SCR_FN int scr_hash_unset_kv(scr_hash* h, const char* key, const char* value)
+{
+  scr_hash* k = scr_hash_get(h, key);
+
+  scr_hash_unset(k, value);
+  return k != NULL && k->count == 0 ? scr_hash_unset(h, key) : SCR_SUCCESS;
+}
+
+SCR_FN scr_hash* scr_hash_get_kv_int(const scr_hash* h, const char* key, int value)
+{
+  char text[16];
+  snprintf(text, sizeof text, "%d", value);
+  return scr_hash_get_kv(h, key, text);
+}
+
+SCR_FN scr_hash* scr_hash_set_kv_int(scr_hash* h, const char* key, int value)
+{
+  char text[16];
+  snprintf(text, sizeof text, "%d", value);
+  return scr_hash_set_kv(h, key, text);
+}
+
+SCR_FN int scr_hash_unset_kv_int(scr_hash* h, const char* key, int value)
+{
+  char text[16];
+  snprintf(text, sizeof text, "%d", value);
+  return scr_hash_unset_kv(h, key, text);
+}
+
+/* The first key below KEY: the value of a field that holds one.  NULL when there is none.  Local. */
+SCR_FN const char* scr_hash_elem_get_first_val(const scr_hash* h, const char* key)
+{
+  return scr_hash_elem_key(scr_hash_elem_first(scr_hash_get(h, key)));
+}
+
+/* ---- keys by format ---- */
+
+/*
+** The next key of a format: words and conversions separated by single spaces, each conversion a whole word: %s %d %i %u
+** %ld %lu %lld %llu %zu %f %x %lx %p.  Returns a new string, NULL at the end or without memory; *FORMAT goes on.
+*/
+SCR_FN char* scr_hash_format_key(const char** format, va_list* ap)
+{
+  const char* f = *format;
+  size_t      n;
+  char        spec[16];
+
+  while (*f == ' ') f++;
+  n = strcspn(f, " ");
+  *format = f + n;
+  if (n == 0) return NULL;
+  if (f[0] != '%' || n >= sizeof spec) return scr_strdupf("%.*s", (int)n, f);
+  memcpy(spec, f + 1, n - 1);
+  spec[n - 1] = '\0';
+  if (strcmp(spec, "s") == 0) return scr_strdup(va_arg(*ap, const char*));
+  if (strcmp(spec, "d") == 0 || strcmp(spec, "i") == 0) return scr_strdupf("%d", va_arg(*ap, int));
+  if (strcmp(spec, "u") == 0) return scr_strdupf("%u", va_arg(*ap, unsigned));
+  if (strcmp(spec, "x") == 0) return scr_strdupf("%x", va_arg(*ap, unsigned));
+  if (strcmp(spec, "ld") == 0) return scr_strdupf("%ld", va_arg(*ap, long));
+  if (strcmp(spec, "lu") == 0) return scr_strdupf("%lu", va_arg(*ap, unsigned long));
+  if (strcmp(spec, "lx") == 0 || strcmp(spec, "#lx") == 0) return scr_strdupf("%#lx", va_arg(*ap, unsigned long));
+  if (strcmp(spec, "lld") == 0) return scr_strdupf("%lld", va_arg(*ap, long long));
+  if (strcmp(spec, "llu") == 0) return scr_strdupf("%llu", va_arg(*ap, unsigned long long));
+  if (strcmp(spec, "zu") == 0) return scr_strdupf("%zu", va_arg(*ap, size_t));
+  if (strcmp(spec, "f") == 0) return scr_strdupf("%f", va_arg(*ap, double));
+  SCR_ERR(SCR_ERR_ARG, "the conversion %%%s is not known in a key format", spec);
+  return NULL;
+}
+
+/* Make the keys of FORMAT one below the other, put VALUE (NULL: keep, or an empty hash) under the last, return it. */
+SCR_FN scr_hash* scr_hash_setf(scr_hash* h, scr_hash* value, const char* format, ...)
+{
+  va_list ap;
+  char*   key;
+
+  va_start(ap, format);
+  key = h != NULL ? scr_hash_format_key(&format, &ap) : NULL;
+  while (h != NULL && key != NULL) {
+    char*     next = scr_hash_format_key(&format, &ap);
+    scr_hash* below = scr_hash_get(h, key);
+    if (next == NULL && value != NULL) {
+      below = scr_hash_set(h, key, value);
+      value = NULL;
+    } else if (below == NULL) {
+      below = scr_hash_set(h, key, scr_hash_new());
+    }
+    h = below;
+    free(key);
+    key = next;
+  }
+  va_end(ap);
+  free(key);
+  scr_hash_delete(&value); /* not placed */
+  return h;
+}
+
+/* The hash below the keys of FORMAT, or NULL.  Local. */
+SCR_FN scr_hash* scr_hash_getf(const scr_hash* h, const char* format, ...)
+{
+  va_list   ap;
+  char*     key;
+  scr_hash* below = NULL;
+
+  va_start(ap, format);
+  while (h != NULL && (key = scr_hash_format_key(&format, &ap)) != NULL) {
+    h = below = scr_hash_get(h, key);
+    free(key);
+  }
+  va_end(ap);
+  return below;
+}
+
+/* ---- whole hashes ---- */
+
+/* Add a copy of all of SRC to DST: what is below equal keys is merged.  Local. */
+SCR_FN int scr_hash_merge(scr_hash* dst, const scr_hash* src)
+{
+  const scr_hash_elem* e;
+  int                  rc = SCR_SUCCESS;
+
+  for (e = scr_hash_elem_first(src); e != NULL && rc == SCR_SUCCESS; e = e->next) {
+    scr_hash* below = scr_hash_get(dst, e->key);
+    if (below == NULL) below = scr_hash_set(dst, e->key, scr_hash_new());
+    rc = below == NULL ? SCR_ERR_OOM() : scr_hash_merge(below, e->hash);
+  }
+  return rc;
+}
+
+/* A new copy of H, an empty hash when H is NULL.  Local. */
+SCR_FN scr_hash* scr_hash_dup(const scr_hash* h)
+{
+  scr_hash* copy = scr_hash_new();
+  scr_hash_merge(copy, h);
+  return copy;
+}
+
+SCR_FN int scr_hash_cmp_str(const void* a, const void* b)
+{
+  return strcmp((*(scr_hash_elem* const*)a)->key, (*(scr_hash_elem* const*)b)->key);
+}
+
+SCR_FN int scr_hash_cmp_int(const void* a, const void* b)
+{
+  long long x = atoll((*(scr_hash_elem* const*)a)->key), y = atoll((*(scr_hash_elem* const*)b)->key);
+  return (x > y) - (x < y);
+}
+
+/* Bring the elements of H, not those below, into the order of CMP.  Local. */
+SCR_FN int scr_hash_sort_by(scr_hash* h, int direction, int (*cmp)(const void*, const void*))
+{
+  scr_hash_elem **all, *e;
+  int             i, n = scr_hash_size(h);
+
+  if (n < 2) return SCR_SUCCESS;
+  all = (scr_hash_elem**)scr_malloc((size_t)n * sizeof *all);
+  if (all == NULL) return SCR_ERR_OOM();
+  for (i = 0, e = h->first; e != NULL; e = e->next) all[i++] = e;
+  qsort(all, (size_t)n, sizeof *all, cmp);
+  h->first = h->last = NULL;
+  for (i = 0; i < n; i++) {
+    e = all[direction == SCR_HASH_SORT_ASCENDING ? i : n - 1 - i];
+    e->prev = h->last;
+    e->next = NULL;
+    if (h->last != NULL) h->last->next = e;
+    else h->first = e;
+    h->last = e;
+  }
+  free(all);
+  return SCR_SUCCESS;
+}
+
+SCR_FN int scr_hash_sort(scr_hash* h, int direction)
+{
+  return scr_hash_sort_by(h, direction, scr_hash_cmp_str);
+}
+
+SCR_FN int scr_hash_sort_int(scr_hash* h, int direction)
+{
+  return scr_hash_sort_by(h, direction, scr_hash_cmp_int);
+}
+
+SCR_FN int scr_int_cmp(const void* a, const void* b)
+{
+  int x = *(const int*)a, y = *(const int*)b;
+  return (x > y) - (x < y);
+}
+
+/* The keys of H as a sorted list of *N integers, which the caller frees; NULL when there are none.  Local. */
+SCR_FN int scr_hash_list_int(const scr_hash* h, int* n, int** v)
+{
+  const scr_hash_elem* e;
+
+  *n = 0;
+  *v = NULL;
+  if (scr_hash_size(h) == 0) return SCR_SUCCESS;
+  *v = (int*)scr_malloc((size_t)scr_hash_size(h) * sizeof **v);
+  if (*v == NULL) return SCR_ERR_OOM();
+  for (e = h->first; e != NULL; e = e->next) (*v)[(*n)++] = atoi(e->key);
+  qsort(*v, (size_t)*n, sizeof **v, scr_int_cmp);
+  return SCR_SUCCESS;
+}
+
+/* Print H as a tree, each level INDENT blanks deeper.  Local. */
+SCR_FN void scr_hash_fprint(FILE* f, const scr_hash* h, int indent)
+{
+  const scr_hash_elem* e;
+  for (e = scr_hash_elem_first(h); e != NULL; e = e->next) {
+    fprintf(f, "%*s%s\n", indent, "", e->key);
+    scr_hash_fprint(f, e->hash, indent + 2);
+  }
+}
+
+SCR_FN void scr_hash_print(const scr_hash* h, int indent)
+{
+  scr_hash_fprint(stdout, h, indent);
+}
+
+/* ---- packed form: count, then key and hash of each element; numbers big-endian ---- */
+
+SCR_FN void scr_put_be(void* p, uint64_t v, int bytes)
+{
+  unsigned char* c = (unsigned char*)p;
+  while (bytes-- > 0) *c++ = (unsigned char)(v >> 8 * bytes);
+}
+
+SCR_FN uint64_t scr_get_be(const void* p, int bytes)
+{
+  const unsigned char* c = (const unsigned char*)p;
+  uint64_t             v = 0;
+  while (bytes-- > 0) v = v << 8 | *c++;
+  return v;
+}
+
+/* Bytes of the packed form.  Local. */
+SCR_FN size_t scr_hash_pack_size(const scr_hash* h)
+{
+  const scr_hash_elem* e;
+  size_t               n = 4;
+  for (e = scr_hash_elem_first(h); e != NULL; e = e->next) n += strlen(e->key) + 1 + scr_hash_pack_size(e->hash);
+  return n;
+}
+
+/* Pack H into BUF of scr_hash_pack_size bytes, and return how many these are.  Local. */
+SCR_FN size_t scr_hash_pack(void* buf, const scr_hash* h)
+{
+  const scr_hash_elem* e;
+  char*                p = (char*)buf;
+
+  scr_put_be(p, (uint64_t)scr_hash_size(h), 4);
+  p += 4;
+  for (e = scr_hash_elem_first(h); e != NULL; e = e->next) {
+    size_t n = strlen(e->key) + 1;
+    memcpy(p, e->key, n);
+    p += n;
+    p += scr_hash_pack(p, e->hash);
+  }
+  return (size_t)(p - (char*)buf);
+}
+
+SCR_FN int scr_hash_unpack_below(const char* p, size_t n, size_t* used, scr_hash* h, int depth)
+{
+  size_t   at = 4, below;
+  uint64_t i, count;
+
+  if (depth > SCR_HASH_DEPTH) return SCR_ERR(SCR_ERR_FORMAT, "a packed hash is more than %d levels deep", SCR_HASH_DEPTH);
+  if (n < 4) return SCR_ERR(SCR_ERR_FORMAT, "a packed hash ends in the middle of a count");
+  count = scr_get_be(p, 4);
+  if (count > (n - 4) / 5) /* an element has at least the end of its key and a count */
+    return SCR_ERR(SCR_ERR_FORMAT, "a packed hash claims %" PRIu64 " elements in %zu bytes", count, n - 4);
+  for (i = 0; i < count; i++) {
+    const char* end = at < n ? (const char*)memchr(p + at, '\0', n - at) : NULL;
+    const char* key = p + at;
+    scr_hash*   value;
+    int         rc;
+    if (end == NULL) return SCR_ERR(SCR_ERR_FORMAT, "a packed hash ends in the middle of a key");
+    at = (size_t)(end - p) + 1;
+    value = scr_hash_new();
+    if (value == NULL) return SCR_ERR_OOM();
+    rc = scr_hash_unpack_below(p + at, n - at, &below, value, depth + 1);
+    if (rc != SCR_SUCCESS) {
+      scr_hash_delete(&value);
+      return rc;
+    }
+    at += below;
+    if (scr_hash_get(h, key) == NULL) {
+      if (scr_hash_set(h, key, value) == NULL) return SCR_ERR_OOM();
+    } else {
+      rc = scr_hash_merge(scr_hash_get(h, key), value);
+      scr_hash_delete(&value);
+      if (rc != SCR_SUCCESS) return rc;
+    }
+  }
+  *used = at;
+  return SCR_SUCCESS;
+}
+
+/*
+** Unpack the hash at the start of the N bytes at BUF and merge it into H; *USED is how many bytes it took.  Local.
+** SCR_ERR_FORMAT when the bytes are no packed hash (H4); H may then hold a part.
+*/
+SCR_FN int scr_hash_unpack(const void* buf, size_t n, size_t* used, scr_hash* h)
+{
+  return scr_hash_unpack_below((const char*)buf, n, used, h, 1);
+}
+
+/* ---- fields: a key with one value ---- */
+
+/* Make VALUE the only one below KEY.  Local. */
+SCR_FN int scr_hash_util_set_str(scr_hash* h, const char* key, const char* value)
+{
+  scr_hash* k;
+
+  if (h == NULL || value == NULL) return SCR_ERR_ARG;
+  k = scr_hash_new();
+  if (scr_hash_set(k, value, scr_hash_new()) == NULL || scr_hash_set(h, key, k) == NULL) return SCR_ERR_OOM();
+  return SCR_SUCCESS;
+}
+
+SCR_FN SCR_PRINTF(3, 4) int scr_hash_util_setf(scr_hash* h, const char* key, const char* format, ...)
+{
+  va_list ap;
+  char    text[64];
+
+  va_start(ap, format);
+  vsnprintf(text, sizeof text, format, ap);
+  va_end(ap);
+  return scr_hash_util_set_str(h, key, text);
+}
+
+SCR_FN int scr_hash_util_set_int(scr_hash* h, const char* key, int value)
+{
+  return scr_hash_util_setf(h, key, "%d", value);
+}
+
+SCR_FN int scr_hash_util_set_int64(scr_hash* h, const char* key, int64_t value)
+{
+  return scr_hash_util_setf(h, key, "%" PRId64, value);
+}
+
+SCR_FN int scr_hash_util_set_bytecount(scr_hash* h, const char* key, unsigned long value)
+{
+  return scr_hash_util_setf(h, key, "%lu", value);
+}
+
+SCR_FN int scr_hash_util_set_crc32(scr_hash* h, const char* key, uLong value)
+{
+  return scr_hash_util_setf(h, key, "%#lx", (unsigned long)value);
+}
+
+/* As set_crc32, always ten characters, so that it can be patched in place.  Local. */
+SCR_FN int scr_hash_util_set_crc32_fixed(scr_hash* h, const char* key, uLong value)
+{
+  return scr_hash_util_setf(h, key, "0x%08lx", (unsigned long)value);
+}
+
+SCR_FN int scr_hash_util_set_double(scr_hash* h, const char* key, double value)
+{
+  return scr_hash_util_setf(h, key, "%f", value);
+}
+
+SCR_FN int scr_hash_util_set_time(scr_hash* h, const char* key, time_t value)
+{
+  return scr_hash_util_setf(h, key, "%lu", (unsigned long)value);
+}
+
+/* The getters: SCR_ERR_NOT_FOUND without the key, SCR_ERR_FORMAT for a value of another kind; no message.  Local. */
+SCR_FN int scr_hash_util_get_str(const scr_hash* h, const char* key, const char** value)
+{
+  const char* v = scr_hash_elem_get_first_val(h, key);
+
+  if (v == NULL) return SCR_ERR_NOT_FOUND;
+  *value = v;
+  return SCR_SUCCESS;
+}
+
+SCR_FN int scr_hash_util_get_int64(const scr_hash* h, const char* key, int64_t* value)
+{
+  const char* v = scr_hash_elem_get_first_val(h, key);
+
+  if (v == NULL) return SCR_ERR_NOT_FOUND;
+  return scr_str_int64(v, value) == SCR_SUCCESS ? SCR_SUCCESS : SCR_ERR_FORMAT;
+}
+
+SCR_FN int scr_hash_util_get_int(const scr_hash* h, const char* key, int* value)
+{
+  int64_t v;
+  int     rc = scr_hash_util_get_int64(h, key, &v);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (v < INT_MIN || v > INT_MAX) return SCR_ERR_FORMAT;
+  *value = (int)v;
+  return SCR_SUCCESS;
+}
+
+/* A number without a sign in BASE, the whole of the value. */
+SCR_FN int scr_hash_util_get_unsigned(const scr_hash* h, const char* key, int base, unsigned long* value)
+{
+  const char*   v = scr_hash_elem_get_first_val(h, key);
+  char*         end;
+  unsigned long n;
+
+  if (v == NULL) return SCR_ERR_NOT_FOUND;
+  if (!isxdigit((unsigned char)*v)) return SCR_ERR_FORMAT;
+  errno = 0;
+  n = strtoul(v, &end, base);
+  if (*end != '\0' || errno != 0) return SCR_ERR_FORMAT;
+  *value = n;
+  return SCR_SUCCESS;
+}
+
+SCR_FN int scr_hash_util_get_bytecount(const scr_hash* h, const char* key, unsigned long* value)
+{
+  return scr_hash_util_get_unsigned(h, key, 10, value);
+}
+
+SCR_FN int scr_hash_util_get_crc32(const scr_hash* h, const char* key, uLong* value)
+{
+  unsigned long v;
+  int           rc = scr_hash_util_get_unsigned(h, key, 16, &v);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (v > 0xffffffffu) return SCR_ERR_FORMAT;
+  *value = (uLong)v;
+  return SCR_SUCCESS;
+}
+
+SCR_FN int scr_hash_util_get_double(const scr_hash* h, const char* key, double* value)
+{
+  const char* v = scr_hash_elem_get_first_val(h, key);
+  char*       end;
+  double      d;
+
+  if (v == NULL) return SCR_ERR_NOT_FOUND;
+  d = strtod(v, &end);
+  if (end == v || *end != '\0') return SCR_ERR_FORMAT;
+  *value = d;
+  return SCR_SUCCESS;
+}
+
+/* ==== 06 HASH FILES =====================================================================================
+** Durable storage of one hash a file: filemaps, flush, index, halt.
+**
+** Uses       platform, errors, memory, path, kernel of zlib, hash.
+** Offers     scr_hash_image, scr_hash_image_parse, scr_hash_file_write, _read, _read_head, _lock, _unlock,
+**            scr_hash_read_with_lock, scr_hash_lock_open_read, scr_hash_write_close_unlock, scr_dir_sync.
+** Invariants
+**   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
+**   I2  A file whose length or CRC32 is wrong is reported and never parsed.
+**   I3  Locks are taken on <file>.lock, which is never renamed or removed.
+** Failure    The file is left as it was, or is fully replaced.
+** Format     magic u32, type u16, version u16, size u64, flags u32, packed hash, CRC32 u32 of all before it; big-endian.
+** ====================================================================================================== */
+
+#define SCR_FILE_MAGIC 0x951fc3f5u
+#define SCR_FILE_TYPE_HASH 1
+#define SCR_FILE_VERSION 1
+#define SCR_FILE_FLAG_CRC32 1u
+#define SCR_FILE_HEAD 20
+#define SCR_FILE_BYTES_MAX ((uint64_t)1 << 31) /* a metadata file is read into memory */
+
+static int scr_fsync_enabled = 1; /* SCR_FSYNC */
+
+/* Append the file image of H: header, packed hash, CRC32.  SCR_ERR_MEM while scr_oom is set (E2).  Local. */
+SCR_FN int scr_hash_image(const scr_hash* h, scr_buf* b)
+{
+  size_t start = b->n, body = scr_hash_pack_size(h);
+  char*  p;
+
+  scr_buf_add(b, NULL, SCR_FILE_HEAD + body + 4);
+  if (b->failed || scr_oom) return SCR_ERR_OOM();
+  p = b->p + start;
+  scr_put_be(p, SCR_FILE_MAGIC, 4);
+  scr_put_be(p + 4, SCR_FILE_TYPE_HASH, 2);
+  scr_put_be(p + 6, SCR_FILE_VERSION, 2);
+  scr_put_be(p + 8, SCR_FILE_HEAD + body + 4, 8);
+  scr_put_be(p + 16, SCR_FILE_FLAG_CRC32, 4);
+  scr_hash_pack(p + SCR_FILE_HEAD, h);
+  scr_put_be(p + SCR_FILE_HEAD + body, crc32_z(0, (const Bytef*)p, SCR_FILE_HEAD + body), 4);
+  return SCR_SUCCESS;
+}
+
+/*
+** Check the head of an image, of which N bytes are at P, and give its whole size.  WHAT is the file, for messages.
+** Local.
+*/
+SCR_FN int scr_hash_image_size(const char* p, size_t n, uint64_t* size, const char* what)
+{
+  if (n < SCR_FILE_HEAD) return SCR_ERR(SCR_ERR_FORMAT, "%s is truncated: %zu bytes, less than a header", what, n);
+  if (scr_get_be(p, 4) != SCR_FILE_MAGIC) return SCR_ERR(SCR_ERR_FORMAT, "%s is not a file of this library", what);
+  if (scr_get_be(p + 4, 2) != SCR_FILE_TYPE_HASH || scr_get_be(p + 6, 2) != SCR_FILE_VERSION)
+    return SCR_ERR(SCR_ERR_FORMAT, "%s has type %u, version %u; only type 1, version 1 can be read", what,
+                   (unsigned)scr_get_be(p + 4, 2), (unsigned)scr_get_be(p + 6, 2));
+  *size = scr_get_be(p + 8, 8);
+  if (*size < SCR_FILE_HEAD + 4 || *size > SCR_FILE_BYTES_MAX)
+    return SCR_ERR(SCR_ERR_FORMAT, "%s claims an impossible size of %" PRIu64 " bytes", what, *size);
+  return SCR_SUCCESS;
+}
+
+/*
+** Merge the image at the start of the N bytes at P into H; *USED is its size, and what follows it is no concern.
+** SCR_ERR_FORMAT or SCR_ERR_CRC, and then H is unchanged.  Local.
+*/
+SCR_FN int scr_hash_image_parse(const void* data, size_t n, size_t* used, scr_hash* h, const char* what)
+{
+  const char* p = (const char*)data;
+  uint64_t    size, crc = 0;
+  size_t      body, got = 0;
+  scr_hash*   fresh;
+  int         rc;
+
+  if ((rc = scr_hash_image_size(p, n, &size, what)) != SCR_SUCCESS) return rc;
+  if (size > n) return SCR_ERR(SCR_ERR_FORMAT, "%s is truncated: %zu bytes of %" PRIu64, what, n, size);
+  body = (size_t)size - SCR_FILE_HEAD;
+  if (scr_get_be(p + 16, 4) & SCR_FILE_FLAG_CRC32) {
+    body -= 4;
+    crc = scr_get_be(p + size - 4, 4);
+    if (crc != crc32_z(0, (const Bytef*)p, (size_t)size - 4)) return SCR_ERR(SCR_ERR_CRC, "%s is corrupt: its CRC32 is wrong", what);
+  } else {
+    return SCR_ERR(SCR_ERR_FORMAT, "%s has no CRC32", what);
+  }
+  if ((fresh = scr_hash_new()) == NULL) return SCR_ERR_OOM();
+  rc = scr_hash_unpack(p + SCR_FILE_HEAD, body, &got, fresh);
+  if (rc == SCR_ERR_FORMAT || (rc == SCR_SUCCESS && got != body)) rc = SCR_ERR(SCR_ERR_FORMAT, "%s holds no well-formed hash", what);
+  if (rc == SCR_SUCCESS) rc = scr_hash_merge(h, fresh);
+  scr_hash_delete(&fresh);
+  *used = (size_t)size;
+  return rc;
+}
+
+/* ---- reading ---- */
+
+/* The first N bytes at most of PATH, and the size of the file.  SCR_ERR_NOT_FOUND when there is none.  Local. */
+SCR_FN int scr_file_load(const char* path, uint64_t most, scr_buf* b, uint64_t* size)
+{
+  struct stat st;
+  ssize_t     got;
+  int         rc = SCR_SUCCESS, fd = scr_os.open(path, O_RDONLY | O_NONBLOCK, 0);
+
+  if (fd < 0) return errno == ENOENT ? SCR_ERR(SCR_ERR_NOT_FOUND, "%s is missing", path) : SCR_ERRNO("cannot open %s", path);
+  if (fstat(fd, &st) < 0) rc = SCR_ERRNO("cannot look at %s", path);
+  else if (!S_ISREG(st.st_mode)) rc = SCR_ERR(SCR_ERR_FORMAT, "%s is not a plain file", path);
+  if (rc == SCR_SUCCESS) {
+    *size = (uint64_t)st.st_size;
+    if (most > *size) most = *size;
+    scr_buf_add(b, NULL, (size_t)most);
+    if (b->failed) rc = SCR_ERR_OOM();
+  }
+  if (rc == SCR_SUCCESS) {
+    got = scr_pread_all(fd, b->p, b->n, 0);
+    if (got < 0) rc = SCR_ERRNO("cannot read %s", path);
+    else b->n = (size_t)got;
+  }
+  scr_os.close(fd);
+  return rc;
+}
+
+/* Merge the image at the start of PATH, which may be followed by other data, into H; its size in *HEAD.  Local. */
+SCR_FN int scr_hash_file_read_head(const char* path, scr_hash* h, uint64_t* head)
+{
+  scr_buf  b = {NULL, 0, 0, 0};
+  uint64_t size = 0, file = 0;
+  size_t   used = 0;
+  int      rc = scr_file_load(path, SCR_FILE_HEAD, &b, &file);
+
+  if (rc == SCR_SUCCESS) rc = scr_hash_image_size(b.p, b.n, &size, path);
+  scr_buf_free(&b);
+  if (rc == SCR_SUCCESS && size > file) rc = SCR_ERR(SCR_ERR_FORMAT, "%s is truncated: %" PRIu64 " bytes of %" PRIu64, path, file, size);
+  if (rc == SCR_SUCCESS) rc = scr_file_load(path, size, &b, &file);
+  if (rc == SCR_SUCCESS) rc = scr_hash_image_parse(b.p, b.n, &used, h, path);
+  *head = used;
+  scr_buf_free(&b);
+  return rc;
+}
+
+/* Merge the hash file PATH into H.  SCR_ERR_NOT_FOUND when there is none; on an error H is unchanged.  Local. */
+SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
+{
+  scr_buf  b = {NULL, 0, 0, 0};
+  uint64_t file = 0;
+  size_t   used = 0;
+  int      rc = scr_file_load(path, SCR_FILE_BYTES_MAX, &b, &file);
+
+  if (rc == SCR_SUCCESS && file > SCR_FILE_BYTES_MAX) rc = SCR_ERR(SCR_ERR_FORMAT, "%s is too large for a hash file", path);
+  if (rc == SCR_SUCCESS) {
+    uint64_t size = 0;
+    rc = scr_hash_image_size(b.p, b.n, &size, path);
+    if (rc == SCR_SUCCESS && size < b.n) rc = SCR_ERR(SCR_ERR_FORMAT, "%s has %zu bytes behind its end", path, b.n - (size_t)size);
+  }
+  if (rc == SCR_SUCCESS) rc = scr_hash_image_parse(b.p, b.n, &used, h, path);
+  scr_buf_free(&b);
+  return rc;
+}
+
+/* ---- writing ---- */
+
+/* Make the name of PATH durable: sync the directory that holds it.  Local. */
+SCR_FN int scr_dir_sync(const char* path)
+{
+  char        dir[SCR_MAX_FILENAME];
+  const char* slash = strrchr(path, '/');
+  int         fd, rc = SCR_SUCCESS;
+
+  if (!scr_fsync_enabled) return SCR_SUCCESS;
+  if (slash == NULL) rc = scr_fmt(dir, sizeof dir, ".");
+  else rc = scr_fmt(dir, sizeof dir, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+  if (rc != SCR_SUCCESS) return rc;
+  fd = scr_os.open(dir, O_RDONLY | O_DIRECTORY, 0);
+  if (fd < 0) return SCR_ERRNO("cannot open the directory %s", dir);
+  if (scr_os.fsync(fd) < 0 && errno != EINVAL && errno != EROFS) rc = SCR_ERRNO("cannot sync the directory %s", dir);
+  scr_os.close(fd);
+  return rc;
+}
+
+/*
+** Replace the file PATH by H.
+**
+** Local.  On SCR_SUCCESS the contents survive a crash of the node.  On an error PATH holds the whole old file or the
+** whole new one.  Callers that share PATH hold its lock.
+**
+** Why sync the directory: a crash may forget the rename, and a rank would deny a dataset that its set counts on.
+*/
+SCR_FN int scr_hash_file_write(const char* path, const scr_hash* h)
+{
+  static unsigned count = 0;
+  char            tmp[SCR_MAX_FILENAME + 64];
+  scr_buf         b = {NULL, 0, 0, 0};
+  int             fd = -1, made = 0, rc;
+
+  if ((rc = scr_hash_image(h, &b)) != SCR_SUCCESS) goto out;
+  if ((rc = scr_fmt(tmp, sizeof tmp, "%s.%s.%ld.%u.tmp", path, scr_msg_host, (long)getpid(), count++)) != SCR_SUCCESS) goto out;
+  fd = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL, 0666);
+  if (fd < 0) {
+    rc = SCR_ERRNO("cannot create %s", tmp);
+    goto out;
+  }
+  made = 1;
+  if (scr_write_all(fd, b.p, b.n) < 0) {
+    rc = SCR_ERRNO("cannot write %s", tmp);
+    goto out;
+  }
+  if (scr_fsync_enabled && scr_os.fsync(fd) < 0) {
+    rc = SCR_ERRNO("cannot sync %s", tmp);
+    goto out;
+  }
+  rc = scr_os.close(fd) < 0 ? SCR_ERRNO("cannot close %s", tmp) : SCR_SUCCESS;
+  fd = -1;
+  if (rc != SCR_SUCCESS) goto out;
+  if (scr_os.rename(tmp, path) < 0) {
+    rc = SCR_ERRNO("cannot rename %s to %s", tmp, path);
+    goto out;
+  }
+  made = 0;
+  rc = scr_dir_sync(path);
+out:
+  if (fd >= 0) scr_os.close(fd);
+  if (made) scr_os.unlink(tmp);
+  scr_buf_free(&b);
+  return rc;
+}
+
+/* ---- locks ---- */
+
+/* Hold <PATH>.lock alone, waiting for it; *FD is -1 on an error.  Local. */
+SCR_FN int scr_hash_file_lock(const char* path, int* fd)
+{
+  char lock[SCR_MAX_FILENAME + 8];
+  int  rc;
+
+  *fd = -1;
+  if ((rc = scr_fmt(lock, sizeof lock, "%s.lock", path)) != SCR_SUCCESS) return rc;
+  *fd = scr_os.open(lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
+  if (*fd < 0) return SCR_ERRNO("cannot open the lock %s", lock);
+  while (scr_os.flock(*fd, LOCK_EX) < 0) {
+    if (errno == EINTR) continue;
+    rc = SCR_ERRNO("cannot lock %s", lock);
+    scr_os.close(*fd);
+    *fd = -1;
+    return rc;
+  }
+  return SCR_SUCCESS;
+}
+
+SCR_FN void scr_hash_file_unlock(int* fd)
+{
+  if (*fd >= 0) scr_os.close(*fd); /* closing releases the lock */
+  *fd = -1;
+}
+
+/* Merge PATH into H under its lock.  Local. */
+SCR_FN int scr_hash_read_with_lock(const char* path, scr_hash* h)
+{
+  int fd, rc = scr_hash_file_lock(path, &fd);
+
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, h);
+  scr_hash_file_unlock(&fd);
+  return rc;
+}
+
+/* Lock PATH and merge it into H; a missing file is empty.  On an error nothing is locked.  Local. */
+SCR_FN int scr_hash_lock_open_read(const char* path, int* fd, scr_hash* h)
+{
+  int rc = scr_hash_file_lock(path, fd);
+
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, h);
+  if (rc == SCR_ERR_NOT_FOUND) rc = SCR_SUCCESS;
+  if (rc != SCR_SUCCESS) scr_hash_file_unlock(fd);
+  return rc;
+}
+
+/* Replace PATH by H, unless H is NULL, and release the lock, on an error too.  Local. */
+SCR_FN int scr_hash_write_close_unlock(const char* path, int* fd, const scr_hash* h)
+{
+  int rc = h == NULL ? SCR_SUCCESS : scr_hash_file_write(path, h);
+
+  scr_hash_file_unlock(fd);
+  return rc;
+}
+
+/* ==== 07 PARAMETERS =====================================================================================
+** What the user can set: the table of parameters, the sources they come from, their grammar, and their checks.
+**
+** The settings are one hash with a child for each source, ENV, USER, APP and SYSTEM, each KEY -> VALUE -> children
+** (CKEY -> CVALUE), and FROM, which says in words what the two files were.  One rank reads; the hash is then sent.
+**
+** Uses       platform, errors, memory, path, hash.
+** Offers     SCR_PARAMS, scr_params_read, _parse, _config, _config_is_query, _check, _print_table;
+**            scr_param_get, _get_hash, _int, _bytes, _real, _origin.
+** Invariants
+**   C1  A lookup takes the first of environment, user file, SCR_Config, system file, default.  An empty value counts
+**       as not set.
+**   C2  A parameter of the table has one value in a source, the last that was given; the lines GROUPS, STORE and CKPT
+**       keep one entry for each value, in the order of the file.
+**   C3  A bad value is an error that names the parameter, the value, its source and what is allowed; an unknown name
+**       is a warning, because files are shared with other versions.
+** Failure    SCR_ERR_PARAM for what a user wrote, with the line when it was in a file.
+** ====================================================================================================== */
+
+#define SCR_PARAM_TOKEN_MAX 4096              /* longest key or value in a file, with the NUL */
+#define SCR_PARAM_FILE_MAX  ((size_t)64 << 20) /* a parameter file is read into memory */
+
+/* The types: X(name, what is allowed, in words). */
+#define SCR_PARAM_TYPES(X)                                                                                             \
+  X(BOOL, "0 or 1")                                                                                                    \
+  X(COUNT, "an integer, 0 or more")                                                                                    \
+  X(POSITIVE, "an integer, 1 or more")                                                                                 \
+  X(BYTES, "a size from 1 byte to 1G, such as 65536, 128K or 1.5MB")                                                   \
+  X(REAL, "a number, 0 or more")                                                                                       \
+  X(PERCENT, "a number from 0 to 100")                                                                                 \
+  X(TEXT, "a text shorter than 1024 bytes")                                                                            \
+  X(NAME, "a name without '/', shorter than 256 bytes, not . or ..")                                                   \
+  X(PATH, "a path shorter than 1024 bytes")                                                                            \
+  X(ABSPATH, "an absolute path shorter than 1024 bytes")                                                               \
+  X(ENUM, "one of")
+
+#define SCR_PARAM_TYPE_ENUM(name, text) SCR_PARAM_##name,
+typedef enum { SCR_PARAM_TYPES(SCR_PARAM_TYPE_ENUM) SCR_PARAM_NTYPES } scr_param_type;
+#undef SCR_PARAM_TYPE_ENUM
+
+/* Who may set it. */
+typedef enum {
+  SCR_PARAM_ANY,  /* every source */
+  SCR_PARAM_BASE, /* every source, or only the system file with -DSCR_LOCK_BASES */
+  SCR_PARAM_LINE  /* a line with children: in files and in SCR_Config only */
+} scr_param_who;
+
+/* X(name, type, choices of an ENUM, default, who, the sentence that README.md shows) */
+#define SCR_PARAMS(X)                                                                                                  \
+  X(SCR_ENABLE, BOOL, NULL, "1", ANY,                                                                                  \
+    "0 turns the library off: every call returns SCR_ERR_DISABLED at once, and the program runs as if it were not "    \
+    "there.")                                                                                                          \
+  X(SCR_DEBUG, COUNT, NULL, "0", ANY,                                                                                  \
+    "1 reports on stderr, from one rank, what the library does, with times and bandwidths; 2 reports more.")           \
+  X(SCR_PREFIX, PATH, NULL, NULL, ANY,                                                                                 \
+    "Directory on the parallel file system below which all files of the job lie; when not set, the working "           \
+    "directory.")                                                                                                      \
+  X(SCR_CONF_FILE, PATH, NULL, NULL, ANY,                                                                              \
+    "The user file of parameters; when not set, `.scrconf` in the prefix directory if there is one.")                  \
+  X(SCR_JOB_ID, NAME, NULL, NULL, ANY,                                                                                 \
+    "Id of the allocation, which names the directories of the job in control and cache; when not set, SLURM_JOB_ID, "  \
+    "PBS_JOBID, LSB_JOBID, FLUX_JOB_ID or `defjobid`.")                                                                \
+  X(SCR_USER_NAME, NAME, NULL, NULL, ANY,                                                                              \
+    "Name of the user in the paths of control and cache; when not set, USER, the account's name or the user id.")      \
+  X(SCR_JOB_NAME, TEXT, NULL, NULL, ANY, "Name of the simulation, recorded with each dataset.")                        \
+  X(SCR_CLUSTER_NAME, TEXT, NULL, NULL, ANY, "Name of the machine, recorded with each dataset.")                       \
+  X(SCR_CNTL_BASE, ABSPATH, NULL, "/tmp", BASE,                                                                        \
+    "Node-local directory for the library's own records, which lie in `<base>/<user>/scr.<job id>`.")                  \
+  X(SCR_CACHE_BASE, ABSPATH, NULL, "/tmp", ANY,                                                                        \
+    "Node-local directory of the cache when no STORE line names one, and the store of CKPT lines without STORE.")      \
+  X(SCR_CACHE_SIZE, POSITIVE, NULL, "1", ANY,                                                                          \
+    "Number of datasets that stay in a store whose STORE line has no COUNT; the oldest goes when a new one is "        \
+    "complete.")                                                                                                       \
+  X(SCR_CACHE_PURGE, BOOL, NULL, "0", ANY, "1 deletes all datasets of the job from the cache in SCR_Init.")            \
+  X(SCR_COPY_TYPE, ENUM, "SINGLE|XOR|FILE", "XOR", ANY,                                                                \
+    "Redundancy scheme: SINGLE keeps each file once, XOR adds parity that repairs the loss of one member of each "     \
+    "set, FILE uses the CKPT lines.")                                                                                  \
+  X(SCR_SET_SIZE, POSITIVE, NULL, "8", ANY,                                                                            \
+    "Least number of ranks in a redundancy set, when there are as many groups; larger sets need less space and "       \
+    "survive fewer losses.")                                                                                           \
+  X(SCR_GROUP, TEXT, NULL, "NODE", ANY,                                                                                \
+    "Group of ranks that fail together, NODE, WORLD or a name from GROUPS lines; no set has two members of one "       \
+    "group.")                                                                                                          \
+  X(SCR_CURRENT, TEXT, NULL, NULL, ANY,                                                                                \
+    "Name of the checkpoint to restart from, in place of the newest one.")                                             \
+  X(SCR_DISTRIBUTE, BOOL, NULL, "1", ANY,                                                                              \
+    "1 restarts from the cache: SCR_Init moves files to where their ranks now run and rebuilds lost ones; 0 empties "  \
+    "the cache and fetches from the prefix.")                                                                          \
+  X(SCR_FETCH, BOOL, NULL, "1", ANY,                                                                                   \
+    "1 copies a checkpoint from the prefix into the cache when the cache has none as new; 0 leaves reading the "       \
+    "prefix to the application.")                                                                                      \
+  X(SCR_FETCH_WIDTH, POSITIVE, NULL, "256", ANY, "Number of ranks that read from the prefix at the same time.")        \
+  X(SCR_FLUSH, COUNT, NULL, "10", ANY,                                                                                 \
+    "Every n-th checkpoint is copied to the prefix, and the newest one in SCR_Finalize; 0 copies only output "         \
+    "datasets.")                                                                                                       \
+  X(SCR_FLUSH_WIDTH, POSITIVE, NULL, "256", ANY, "Number of ranks that write to the prefix at the same time.")         \
+  X(SCR_FLUSH_ON_RESTART, BOOL, NULL, "0", ANY,                                                                        \
+    "1 copies the checkpoint that was rebuilt in the cache to the prefix in SCR_Init, for programs that read it "      \
+    "there.")                                                                                                          \
+  X(SCR_FRESH_START, BOOL, NULL, "0", ANY,                                                                             \
+    "1 allows a run to begin anew although complete checkpoints exist and none could be loaded.")                      \
+  X(SCR_CRC_ON_COPY, BOOL, NULL, "1", ANY,                                                                             \
+    "1 takes the CRC32 of each file while redundancy data is made from it.")                                           \
+  X(SCR_CRC_ON_RESTART, BOOL, NULL, "1", ANY,                                                                          \
+    "1 checks the CRC32 of cached files in SCR_Init; a file that fails counts as lost and is rebuilt.")                \
+  X(SCR_CRC_ON_FLUSH, BOOL, NULL, "1", ANY,                                                                            \
+    "1 takes or checks the CRC32 of each file while it is copied to the prefix, and records it for the fetch.")        \
+  X(SCR_MPI_BUF_SIZE, BYTES, NULL, "256K", ANY,                                                                        \
+    "Size of one message when redundancy data is made, files are rebuilt or files change nodes.")                      \
+  X(SCR_FILE_BUF_SIZE, BYTES, NULL, "1M", ANY, "Size of one read or write when files are copied.")                     \
+  X(SCR_FSYNC, BOOL, NULL, "1", ANY,                                                                                   \
+    "0 leaves out the fsync of files and directories: faster, but a crash of the machine may undo what was reported "  \
+    "as safe.")                                                                                                        \
+  X(SCR_CHECKPOINT_INTERVAL, COUNT, NULL, "0", ANY,                                                                    \
+    "SCR_Need_checkpoint answers 1 at every n-th call; 0 switches this rule off.")                                     \
+  X(SCR_CHECKPOINT_SECONDS, COUNT, NULL, "0", ANY,                                                                     \
+    "SCR_Need_checkpoint answers 1 when this many seconds have passed since the last checkpoint; 0 switches this "     \
+    "rule off.")                                                                                                       \
+  X(SCR_CHECKPOINT_OVERHEAD, PERCENT, NULL, "0", ANY,                                                                  \
+    "SCR_Need_checkpoint answers 1 while checkpoints take less than this percentage of the time; 0 switches this "     \
+    "rule off.")                                                                                                       \
+  X(SCR_HALT_SECONDS, COUNT, NULL, "0", ANY,                                                                           \
+    "The run should stop when the allocation has no more than this many seconds left; 0 switches this rule off.")      \
+  X(SCR_HALT_ENABLED, BOOL, NULL, "1", ANY,                                                                            \
+    "0 keeps the library from calling exit() when the run should stop; SCR_Should_exit still tells.")                  \
+  X(SCR_HALT_EXIT, ENUM, "auto|0|1", "auto", ANY,                                                                      \
+    "What to do after a complete checkpoint when the run should stop: auto flushes it and calls exit() unless the "    \
+    "application has called SCR_Should_exit in this run, 1 always does so, in SCR_Init too, 0 never.")                 \
+  X(SCR_PRESERVE_DIRECTORIES, BOOL, NULL, "1", ANY,                                                                    \
+    "1 copies each file to where the application named it below the prefix; 0 copies it into "                         \
+    "`scr.dataset.<id>`, with its relative path kept.")                                                                \
+  X(SCR_VIRTUAL_NODES, COUNT, NULL, "0", ANY,                                                                          \
+    "For trying out: splits the ranks into this many blocks, each treated as a node of its own; 0 uses the real "      \
+    "nodes.")                                                                                                          \
+  X(GROUPS, NAME, NULL, NULL, LINE,                                                                                    \
+    "`GROUPS=<host> NAME=value ...`: nodes with the same value form one group of the kind NAME, for SCR_GROUP, STORE " \
+    "and CKPT; files and SCR_Config only.")                                                                            \
+  X(STORE, ABSPATH, NULL, NULL, LINE,                                                                                  \
+    "`STORE=<directory>` with COUNT (datasets kept), GROUP (the ranks that share it, NODE), ENABLED (1), MKDIR (1; 0 " \
+    "where directories cannot be made), VIEW (PRIVATE, or GLOBAL when all nodes see the same files): a place for the " \
+    "cache; files and SCR_Config only.")                                                                               \
+  X(CKPT, COUNT, NULL, NULL, LINE,                                                                                     \
+    "`CKPT=<n>` with ENABLED (1), INTERVAL (1), OUTPUT (0), STORE, TYPE (SINGLE or XOR), GROUP and SET_SIZE: how to "  \
+    "protect every INTERVAL-th checkpoint, the largest interval that fits wins; needs SCR_COPY_TYPE=FILE; files and "  \
+    "SCR_Config only.")
+
+/* The children of the lines: X(line, name, type, choices of an ENUM).  GROUPS takes any. */
+#define SCR_PARAM_CHILDREN(X)                                                                                          \
+  X(STORE, COUNT, COUNT, NULL)                                                                                         \
+  X(STORE, GROUP, TEXT, NULL)                                                                                          \
+  X(STORE, ENABLED, BOOL, NULL)                                                                                        \
+  X(STORE, MKDIR, BOOL, NULL)                                                                                          \
+  X(STORE, VIEW, ENUM, "PRIVATE|GLOBAL")                                                                               \
+  X(STORE, TYPE, TEXT, NULL)                                                                                           \
+  X(CKPT, ENABLED, BOOL, NULL)                                                                                         \
+  X(CKPT, INTERVAL, POSITIVE, NULL)                                                                                    \
+  X(CKPT, OUTPUT, BOOL, NULL)                                                                                          \
+  X(CKPT, STORE, ABSPATH, NULL)                                                                                        \
+  X(CKPT, TYPE, ENUM, "SINGLE|XOR")                                                                                    \
+  X(CKPT, GROUP, TEXT, NULL)                                                                                           \
+  X(CKPT, SET_SIZE, POSITIVE, NULL)
+
+typedef struct {
+  const char*    line; /* the line it belongs to, NULL for a parameter of its own */
+  const char*    name;
+  scr_param_type type;
+  const char*    choices;
+  const char*    fallback; /* default, or NULL */
+  scr_param_who  who;
+  const char*    sentence;
+} scr_param_spec;
+
+#define SCR_PARAM_ROW(name, type, choices, fallback, who, sentence) \
+  {NULL, #name, SCR_PARAM_##type, choices, fallback, SCR_PARAM_##who, sentence},
+static const scr_param_spec scr_param_specs[] = {SCR_PARAMS(SCR_PARAM_ROW)};
+#undef SCR_PARAM_ROW
+
+#define SCR_PARAM_ROW(line, name, type, choices) {#line, #name, SCR_PARAM_##type, choices, NULL, SCR_PARAM_ANY, NULL},
+static const scr_param_spec scr_param_children[] = {SCR_PARAM_CHILDREN(SCR_PARAM_ROW)};
+#undef SCR_PARAM_ROW
+
+#define SCR_PARAM_NSPECS    ((int)(sizeof scr_param_specs / sizeof scr_param_specs[0]))
+#define SCR_PARAM_NCHILDREN ((int)(sizeof scr_param_children / sizeof scr_param_children[0]))
+
+/* The sources in the order of C1. */
+#define SCR_PARAM_NSOURCES 4
+enum { SCR_PARAM_ENV, SCR_PARAM_USER, SCR_PARAM_APP, SCR_PARAM_SYSTEM };
+static const char* const scr_param_sources[SCR_PARAM_NSOURCES] = {"ENV", "USER", "APP", "SYSTEM"};
+
+/* Variables, so that a test can replace them. */
+static const char* scr_params_system_file = SCR_SYSTEM_CONF;
+#ifdef SCR_LOCK_BASES
+static int scr_params_lock_bases = 1;
+#else
+static int scr_params_lock_bases = 0;
+#endif
+
+/* ---- values ---- */
+
+SCR_FN const scr_param_spec* scr_param_spec_of(const char* name)
+{
+  int i;
+  for (i = 0; i < SCR_PARAM_NSPECS; i++)
+    if (strcmp(scr_param_specs[i].name, name) == 0) return &scr_param_specs[i];
+  return NULL;
+}
+
+SCR_FN const scr_param_spec* scr_param_child_of(const char* line, const char* name)
+{
+  int i;
+  for (i = 0; i < SCR_PARAM_NCHILDREN; i++)
+    if (strcmp(scr_param_children[i].line, line) == 0 && strcmp(scr_param_children[i].name, name) == 0)
+      return &scr_param_children[i];
+  return NULL;
+}
+
+/* 1 when VALUE is one of CHOICES, which are separated by bars; case does not matter. */
+SCR_FN int scr_param_is_choice(const char* choices, const char* value)
+{
+  size_t n = strlen(value);
+
+  while (choices != NULL && *choices != '\0') {
+    size_t k = strcspn(choices, "|");
+    if (k == n && strncasecmp(choices, value, n) == 0) return 1;
+    choices += k + (choices[k] == '|');
+  }
+  return 0;
+}
+
+/* The whole of S as a finite number, not in hexadecimal.  1 or 0. */
+SCR_FN int scr_param_real_of(const char* s, double* value)
+{
+  char*  end;
+  double v;
+
+  if (!(isdigit((unsigned char)*s) || *s == '.') || strpbrk(s, "xX") != NULL) return 0;
+  v = strtod(s, &end);
+  if (end == s || *end != '\0' || !(v >= 0.0 && v <= 1e300)) return 0;
+  *value = v;
+  return 1;
+}
+
+/* 1 when VALUE is allowed for SPEC. */
+SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
+{
+  size_t   n = strlen(value);
+  int64_t  i = -1;
+  uint64_t bytes = 0;
+  double   real = -1.0;
+
+  switch (spec->type) {
+  case SCR_PARAM_BOOL: return strcmp(value, "0") == 0 || strcmp(value, "1") == 0;
+  case SCR_PARAM_COUNT: return scr_str_int64(value, &i) == SCR_SUCCESS && i >= 0 && i <= INT_MAX;
+  case SCR_PARAM_POSITIVE: return scr_str_int64(value, &i) == SCR_SUCCESS && i >= 1 && i <= INT_MAX;
+  case SCR_PARAM_BYTES: /* the count of an MPI message is an int */
+    return scr_str_bytes(value, &bytes) == SCR_SUCCESS && bytes >= 1 && bytes <= (uint64_t)1 << 30;
+  case SCR_PARAM_REAL: return scr_param_real_of(value, &real);
+  case SCR_PARAM_PERCENT: return scr_param_real_of(value, &real) && real <= 100.0;
+  case SCR_PARAM_NAME: return n < 256 && !strchr(value, '/') && strcmp(value, ".") != 0 && strcmp(value, "..") != 0;
+  case SCR_PARAM_ABSPATH: return n < SCR_MAX_FILENAME && value[0] == '/';
+  case SCR_PARAM_ENUM: return scr_param_is_choice(spec->choices, value);
+  case SCR_PARAM_TEXT:
+  case SCR_PARAM_PATH:
+  case SCR_PARAM_NTYPES: break;
+  }
+  return n < SCR_MAX_FILENAME;
+}
+
+/* What SPEC allows, in words, into BUF. */
+SCR_FN void scr_param_allowed(const scr_param_spec* spec, char* buf, size_t n)
+{
+#define SCR_PARAM_TYPE_TEXT(name, text) text,
+  static const char* const texts[] = {SCR_PARAM_TYPES(SCR_PARAM_TYPE_TEXT) ""};
+#undef SCR_PARAM_TYPE_TEXT
+  const char* c;
+  size_t      k;
+
+  snprintf(buf, n, "%s", texts[spec->type]);
+  for (c = spec->choices; c != NULL && *c != '\0'; c += k + (c[k] == '|')) {
+    size_t used = strlen(buf);
+    k = strcspn(c, "|");
+    snprintf(buf + used, n - used, "%s%.*s", c == spec->choices ? " " : ", ", (int)k, c);
+  }
+}
+
+/* The error for a bad VALUE of SPEC; PARENT is the value of the line it stands on, for a child. */
+SCR_FN int scr_param_refuse(const scr_param_spec* spec, const char* parent, const char* value, const char* origin)
+{
+  char allowed[256];
+
+  scr_param_allowed(spec, allowed, sizeof allowed);
+  if (spec->line != NULL)
+    return SCR_ERR(SCR_ERR_PARAM, "bad value %s=%.200s on the line %s=%.200s, set in %.900s: it must be %s", spec->name,
+                   value, spec->line, parent, origin, allowed);
+  return SCR_ERR(SCR_ERR_PARAM, "bad value %s=%.200s, set in %.900s: it must be %s", spec->name, value, origin,
+                 allowed);
+}
+
+/* ---- lookup ---- */
+
+/* The last key of H, or NULL. */
+SCR_FN const char* scr_param_last_value(const scr_hash* h)
+{
+  const scr_hash_elem* e;
+  const char*          last = NULL;
+
+  for (e = scr_hash_elem_first(h); e != NULL; e = scr_hash_elem_next(e)) last = scr_hash_elem_key(e);
+  return last;
+}
+
+/* Values of NAME in source S, or NULL when it has none or may not set it. */
+SCR_FN scr_hash* scr_param_values(const scr_hash* params, int s, const char* name)
+{
+  const scr_param_spec* spec = scr_param_spec_of(name);
+
+  if (scr_params_lock_bases && s != SCR_PARAM_SYSTEM && spec != NULL && spec->who == SCR_PARAM_BASE) return NULL;
+  return scr_hash_get(scr_hash_get(params, scr_param_sources[s]), name);
+}
+
+/* What was set for NAME, without the default, or NULL; *SOURCE, when not NULL, tells where. */
+SCR_FN const char* scr_param_find(const scr_hash* params, const char* name, int* source)
+{
+  int s;
+
+  for (s = 0; s < SCR_PARAM_NSOURCES; s++) {
+    const char* value = scr_param_last_value(scr_param_values(params, s, name));
+    if (value == NULL || *value == '\0') continue;
+    if (source != NULL) *source = s;
+    return value;
+  }
+  return NULL;
+}
+
+/*
+** The value of the parameter NAME: set, or else the default of the table, or else NULL.  As the user wrote it, so the
+** names of an ENUM may be in either case.  Valid until PARAMS changes.  Local.
+*/
+SCR_FN const char* scr_param_get(const scr_hash* params, const char* name)
+{
+  const scr_param_spec* spec;
+  const char*           value = scr_param_find(params, name, NULL);
+
+  if (value != NULL) return value;
+  spec = scr_param_spec_of(name);
+  return spec == NULL ? NULL : spec->fallback;
+}
+
+/* All values of NAME, VALUE -> children, of the first source that has any, or NULL: for GROUPS, STORE, CKPT.  Local. */
+SCR_FN const scr_hash* scr_param_get_hash(const scr_hash* params, const char* name)
+{
+  int s;
+  for (s = 0; s < SCR_PARAM_NSOURCES; s++) {
+    const scr_hash* values = scr_param_values(params, s, name);
+    if (scr_hash_size(values) > 0) return values;
+  }
+  return NULL;
+}
+
+/* Source S in words: "the environment", "the user file X", "SCR_Config", "the system file X".  Local. */
+SCR_FN const char* scr_param_source_text(const scr_hash* params, int s)
+{
+  const char* text = scr_hash_elem_get_first_val(scr_hash_get(params, "FROM"), scr_param_sources[s]);
+
+  if (s == SCR_PARAM_ENV) return "the environment";
+  if (s == SCR_PARAM_APP) return "SCR_Config";
+  if (text != NULL) return text;
+  return s == SCR_PARAM_USER ? "the user file" : "the system file";
+}
+
+/* Where the value of NAME comes from, in words, for messages.  Local. */
+SCR_FN const char* scr_param_origin(const scr_hash* params, const char* name)
+{
+  int s;
+
+  if (scr_param_find(params, name, &s) != NULL) return scr_param_source_text(params, s);
+  return "the default";
+}
+
+/* The value of NAME after the check of its type.  SCR_ERR_NOT_FOUND, without a message, when it has none. */
+SCR_FN int scr_param_checked(const scr_hash* params, const char* name, const char** value)
+{
+  const scr_param_spec* spec = scr_param_spec_of(name);
+  const char*           v = scr_param_get(params, name);
+
+  if (v == NULL) return SCR_ERR_NOT_FOUND;
+  if (spec != NULL && !scr_param_value_ok(spec, v))
+    return scr_param_refuse(spec, NULL, v, scr_param_origin(params, name));
+  *value = v;
+  return SCR_SUCCESS;
+}
+
+/*
+** The value of NAME as an integer, a count of bytes, a number.  Local.  SCR_ERR_PARAM when it is nothing of the kind,
+** SCR_ERR_NOT_FOUND, without a message, when it is not set and has no default; *V is then as it was.
+*/
+SCR_FN int scr_param_int(const scr_hash* params, const char* name, int* v)
+{
+  const char* s = NULL;
+  int64_t     i = 0;
+  int         rc = scr_param_checked(params, name, &s);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (scr_str_int64(s, &i) != SCR_SUCCESS || i < INT_MIN || i > INT_MAX)
+    return SCR_ERR(SCR_ERR_PARAM, "bad value %s=%.200s, set in %.900s: it must be an integer", name, s,
+                   scr_param_origin(params, name));
+  *v = (int)i;
+  return SCR_SUCCESS;
+}
+
+SCR_FN int scr_param_bytes(const scr_hash* params, const char* name, uint64_t* v)
+{
+  const char* s = NULL;
+  int         rc = scr_param_checked(params, name, &s);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (scr_str_bytes(s, v) != SCR_SUCCESS)
+    return SCR_ERR(SCR_ERR_PARAM, "bad value %s=%.200s, set in %.900s: it must be a size such as 65536 or 128K", name,
+                   s, scr_param_origin(params, name));
+  return SCR_SUCCESS;
+}
+
+SCR_FN int scr_param_real(const scr_hash* params, const char* name, double* v)
+{
+  const char* s = NULL;
+  int         rc = scr_param_checked(params, name, &s);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (!scr_param_real_of(s, v))
+    return SCR_ERR(SCR_ERR_PARAM, "bad value %s=%.200s, set in %.900s: it must be a number, 0 or more", name, s,
+                   scr_param_origin(params, name));
+  return SCR_SUCCESS;
+}
+
+/* ---- setting ---- */
+
+/*
+** Give KEY of the source INTO the value VALUE, and *ENTRY the hash of its children.  Of a parameter that is not a line
+** the new value takes the place of the old one (C2).
+*/
+SCR_FN int scr_params_set(scr_hash* into, const char* key, const char* value, scr_hash** entry)
+{
+  const scr_param_spec* spec = scr_param_spec_of(key);
+
+  if (spec != NULL && spec->who != SCR_PARAM_LINE) scr_hash_unset(into, key);
+  *entry = scr_hash_set_kv(into, key, value);
+  return *entry != NULL ? SCR_SUCCESS : SCR_ERR_OOM();
+}
+
+/* Give the child KEY of ENTRY the value VALUE; "" unsets it. */
+SCR_FN int scr_params_set_child(scr_hash* entry, const char* key, const char* value)
+{
+  scr_hash_unset(entry, key);
+  if (*value == '\0') return SCR_SUCCESS;
+  return scr_hash_set_kv(entry, key, value) != NULL ? SCR_SUCCESS : SCR_ERR_OOM();
+}
+
+/* ---- the grammar of files ---- */
+
+typedef struct {
+  const char* p;
+  const char* end;
+  const char* where; /* the file's name */
+  int         line;
+} scr_params_text;
+
+SCR_FN int scr_params_is_blank(char c)
+{
+  return c == ' ' || c == '\t' || c == '\r';
+}
+
+SCR_FN int scr_params_at_end_of_line(const scr_params_text* t)
+{
+  return t->p == t->end || *t->p == '\n';
+}
+
+SCR_FN void scr_params_skip_blanks(scr_params_text* t)
+{
+  while (t->p < t->end && scr_params_is_blank(*t->p)) t->p++;
+}
+
+/* Append C to the token OUT of *N bytes. */
+SCR_FN int scr_params_put(const scr_params_text* t, char* out, size_t* n, char c)
+{
+  if (*n + 1 >= SCR_PARAM_TOKEN_MAX)
+    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: a word is longer than %d bytes: %.40s...", t->where, t->line,
+                   SCR_PARAM_TOKEN_MAX - 1, out);
+  out[(*n)++] = c;
+  out[*n] = '\0';
+  return SCR_SUCCESS;
+}
+
+/* Append the character that is escaped at T. */
+SCR_FN int scr_params_escape(scr_params_text* t, char* out, size_t* n)
+{
+  static const char names[] = "abfnrtv", codes[] = "\a\b\f\n\r\t\v";
+  const char*       k;
+  char              c;
+
+  t->p++;
+  if (scr_params_at_end_of_line(t) || *t->p == '\r')
+    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: a backslash ends the line; lines cannot be continued", t->where,
+                   t->line);
+  c = *t->p++;
+  k = strchr(names, c);
+  return scr_params_put(t, out, n, k != NULL ? codes[k - names] : c);
+}
+
+/* Append the value of the environment variable that is named at T, as $NAME (letters and _) or ${NAME}. */
+SCR_FN int scr_params_expand(scr_params_text* t, char* out, size_t* n)
+{
+  char        name[256];
+  const char* value;
+  size_t      k = 0;
+  int         rc, braces;
+
+  t->p++;
+  braces = t->p < t->end && *t->p == '{';
+  if (braces) t->p++;
+  while (t->p < t->end && k + 1 < sizeof name &&
+         (isalpha((unsigned char)*t->p) || *t->p == '_' || (braces && isdigit((unsigned char)*t->p))))
+    name[k++] = *t->p++;
+  name[k] = '\0';
+  if (k == 0 || (braces && (t->p == t->end || *t->p++ != '}')))
+    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: $ must be followed by a name or by {name}; write \\$ for a dollar",
+                   t->where, t->line);
+  value = getenv(name);
+  if (value == NULL)
+    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: the environment variable %s is not set", t->where, t->line, name);
+  for (rc = SCR_SUCCESS; *value != '\0' && rc == SCR_SUCCESS; value++) rc = scr_params_put(t, out, n, *value);
+  return rc;
+}
+
+/* Read a word, up to a blank, '=' or the end of the line, into OUT of SCR_PARAM_TOKEN_MAX bytes. */
+SCR_FN int scr_params_word(scr_params_text* t, int is_value, char* out)
+{
+  size_t n = 0;
+  int    rc = SCR_SUCCESS;
+
+  out[0] = '\0';
+  scr_params_skip_blanks(t);
+  if (!scr_params_at_end_of_line(t) && *t->p == '#') return rc; /* no value, a comment */
+  while (rc == SCR_SUCCESS && !scr_params_at_end_of_line(t) && !scr_params_is_blank(*t->p) && *t->p != '=') {
+    if (*t->p == '\\') rc = scr_params_escape(t, out, &n);
+    else if (*t->p == '$' && is_value) rc = scr_params_expand(t, out, &n);
+    else rc = scr_params_put(t, out, &n, is_value ? *t->p++ : (char)toupper((unsigned char)*t->p++));
+  }
+  scr_params_skip_blanks(t);
+  return rc;
+}
+
+/* Read `KEY=VALUE` at T. */
+SCR_FN int scr_params_pair(scr_params_text* t, char* key, char* value)
+{
+  int rc = scr_params_word(t, 0, key);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (*key == '\0')
+    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: there is no name before '='", t->where, t->line);
+  if (scr_params_at_end_of_line(t) || *t->p != '=')
+    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: '=' is missing after %.200s", t->where, t->line, key);
+  t->p++;
+  if ((rc = scr_params_word(t, 1, value)) != SCR_SUCCESS) return rc;
+  if (!scr_params_at_end_of_line(t) && *t->p == '=')
+    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: two '=' in %.200s=%.200s=; write \\= within a value", t->where,
+                   t->line, key, value);
+  return SCR_SUCCESS;
+}
+
+/* Read one line at T, KEY and VALUE being room for words, and leave T at its end. */
+SCR_FN int scr_params_line(scr_params_text* t, char* key, char* value, scr_hash* into)
+{
+  scr_hash*             entry = NULL;
+  const scr_param_spec* spec;
+  int                   rc, first;
+
+  for (first = 1;; first = 0) {
+    scr_params_skip_blanks(t);
+    if (scr_params_at_end_of_line(t) || *t->p == '#') break;
+    if ((rc = scr_params_pair(t, key, value)) != SCR_SUCCESS) return rc;
+    if (!first) {
+      rc = scr_params_set_child(entry, key, value);
+    } else if (*value != '\0') {
+      rc = scr_params_set(into, key, value, &entry);
+    } else { /* nothing can follow an empty value */
+      spec = scr_param_spec_of(key);
+      if (spec != NULL && spec->who == SCR_PARAM_LINE)
+        return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: %s= needs a value", t->where, t->line, key);
+      scr_hash_unset(into, key);
+    }
+    if (rc != SCR_SUCCESS) return rc;
+  }
+  while (!scr_params_at_end_of_line(t)) t->p++; /* a comment */
+  return SCR_SUCCESS;
+}
+
+/* Refuse bytes that no text has, before anything of it is printed. */
+SCR_FN int scr_params_check_text(const scr_params_text* t)
+{
+  const char* p;
+  int         line = 1;
+
+  for (p = t->p; p < t->end; p++) {
+    unsigned char c = (unsigned char)*p;
+    if (c == '\n') line++;
+    else if (c != '\t' && c != '\r' && (c < 32 || c == 127))
+      return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: byte 0x%02x is not text; is this a parameter file?", t->where,
+                     line, c);
+  }
+  return SCR_SUCCESS;
+}
+
+/*
+** Read parameters from the N bytes of TEXT into INTO, KEY -> VALUE -> children.  Local.  WHERE names the file.
+**
+** A line is `KEY=VALUE [CKEY=CVALUE ...]` with blanks allowed around '='; the further pairs are children of the first.
+** Keys are made upper case.  # opens a comment at the start of a word.  $NAME and ${NAME} in a value are replaced from
+** the environment, and it is an error when they are not set there.  Backslash takes away a character's meaning, or
+** stands for a control character (a b f n r t v).  `KEY=` unsets.  After an error INTO has the lines before it.
+*/
+SCR_FN int scr_params_parse(const char* text, size_t n, const char* where, scr_hash* into)
+{
+  scr_params_text t;
+  char*           words;
+  int             rc;
+
+  t.p = text;
+  t.end = text + n;
+  t.where = where;
+  t.line = 1;
+  if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) t.p += 3; /* the mark that some editors put before UTF-8 */
+  if ((rc = scr_params_check_text(&t)) != SCR_SUCCESS) return rc;
+  words = (char*)scr_malloc(2 * SCR_PARAM_TOKEN_MAX);
+  if (words == NULL) return SCR_ERR_OOM();
+  while (rc == SCR_SUCCESS && t.p < t.end) {
+    rc = scr_params_line(&t, words, words + SCR_PARAM_TOKEN_MAX, into);
+    if (t.p < t.end) { /* at a newline, or rc ends the loop */
+      t.p++;
+      t.line++;
+    }
+  }
+  scr_free(&words);
+  return rc;
+}
+
+/* ---- sources ---- */
+
+/* Read the file PATH into the source S of PARAMS.  A file that is not there is an error only when MUST. */
+SCR_FN int scr_params_read_file(scr_hash* params, int s, const char* path, int must)
+{
+  scr_buf   b = {NULL, 0, 0, 0};
+  scr_hash* into;
+  char*     from = NULL;
+  char      piece[4096];
+  ssize_t   k;
+  int       rc = SCR_SUCCESS, fd = scr_os.open(path, O_RDONLY, 0);
+
+  if (fd < 0 && !must && (errno == ENOENT || errno == ENOTDIR)) return SCR_SUCCESS;
+  if (fd < 0) return SCR_ERRNO("cannot open the parameter file %s%s", path, must ? " that SCR_CONF_FILE names" : "");
+  while ((k = scr_read_all(fd, piece, sizeof piece)) > 0 && b.n <= SCR_PARAM_FILE_MAX)
+    scr_buf_add(&b, piece, (size_t)k);
+  if (k < 0) rc = SCR_ERRNO("cannot read the parameter file %s", path);
+  else if (b.failed) rc = SCR_ERR_OOM();
+  else if (b.n > SCR_PARAM_FILE_MAX)
+    rc = SCR_ERR(SCR_ERR_PARAM, "the parameter file %s is larger than 64 MiB", path);
+  if (rc != SCR_SUCCESS) goto out;
+  from = scr_strdupf("the %s file %s", s == SCR_PARAM_USER ? "user" : "system", path);
+  into = scr_hash_set(params, scr_param_sources[s], scr_hash_new());
+  if (from != NULL) scr_hash_setf(params, NULL, "%s %s %s", "FROM", scr_param_sources[s], from);
+  rc = from == NULL || into == NULL || scr_oom ? SCR_ERR_OOM() : scr_params_parse(b.p, b.n, path, into);
+out:
+  scr_os.close(fd);
+  scr_buf_free(&b);
+  scr_free(&from);
+  return rc;
+}
+
+/* Fill ENV of PARAMS from the environment: the names of the table, but for lines.  Local. */
+SCR_FN int scr_params_read_env(scr_hash* params)
+{
+  scr_hash* env = scr_hash_set(params, "ENV", scr_hash_new());
+  int       i;
+
+  if (env == NULL) return SCR_ERR_OOM();
+  for (i = 0; i < SCR_PARAM_NSPECS; i++) {
+    const scr_param_spec* spec = &scr_param_specs[i];
+    const char*           value = spec->who == SCR_PARAM_LINE ? NULL : getenv(spec->name);
+    if (value != NULL && *value != '\0' && scr_hash_set_kv(env, spec->name, value) == NULL) return SCR_ERR_OOM();
+  }
+  return SCR_SUCCESS;
+}
+
+/*
+** Read the environment, the system file and the user file into PARAMS, in place of what it had from them; what
+** SCR_Config has set stays.  Local.  The user file is SCR_CONF_FILE, which must then be there, or .scrconf in the
+** prefix directory.
+*/
+SCR_FN int scr_params_read(scr_hash* params)
+{
+  char        path[SCR_MAX_FILENAME];
+  const char* value;
+  int         rc;
+
+  scr_hash_unset(params, "FROM");
+  scr_hash_unset(params, "USER");
+  scr_hash_unset(params, "SYSTEM");
+  if ((rc = scr_params_read_env(params)) != SCR_SUCCESS) return rc;
+  rc = scr_params_read_file(params, SCR_PARAM_SYSTEM, scr_params_system_file, 0);
+  if (rc != SCR_SUCCESS) return rc;
+  value = scr_param_get(params, "SCR_CONF_FILE");
+  if (value != NULL) return scr_params_read_file(params, SCR_PARAM_USER, value, 1);
+  value = scr_param_get(params, "SCR_PREFIX");
+  rc = scr_fmt(path, sizeof path, "%s/.scrconf", value == NULL ? "." : value);
+  return rc != SCR_SUCCESS ? rc : scr_params_read_file(params, SCR_PARAM_USER, path, 0);
+}
+
+/* ---- SCR_Config ---- */
+
+/* The length of the word at *P, which is moved past the blanks before it. */
+SCR_FN size_t scr_params_config_word(const char** p)
+{
+  *p += strspn(*p, " ");
+  return strcspn(*p, " ");
+}
+
+/* 1 when CONFIG asks for a value, 0 when it sets or unsets one, -1 when it is neither.  Local. */
+SCR_FN int scr_params_config_is_query(const char* config)
+{
+  const char* p = config;
+  const char* eq;
+  size_t      n;
+  int         words = 0, sets = 0, empty = 0;
+
+  if (config == NULL) return -1;
+  while ((n = scr_params_config_word(&p)) > 0) {
+    eq = (const char*)memchr(p, '=', n);
+    if (eq == p) return -1;
+    if (eq != NULL && ++sets == 1) empty = (eq + 1 == p + n);
+    if (eq != NULL && sets != words + 1) return -1; /* a word without '=' came before */
+    words++;
+    p += n;
+  }
+  if (words == 0 || (empty && words > 1)) return -1;
+  if (sets == words) return 0;
+  return sets == words - 1 && words <= 2 ? 1 : -1;
+}
+
+/* A copy in *COPY of the value of KEY, or of CKEY below KEY=VALUE when CKEY is not NULL; NULL when it is not set. */
+SCR_FN int scr_params_query(const scr_hash* params, const char* key, const char* value, const char* ckey, char** copy)
+{
+  const char* found = NULL;
+  int         s;
+
+  if (ckey == NULL) {
+    if (scr_hash_size(scr_param_get_hash(params, key)) > 1)
+      return SCR_ERR(SCR_ERR_ARG, "%.200s has several values; ask for a child of one, \"%.200s=VALUE CHILD\"", key,
+                     key);
+    found = scr_param_find(params, key, NULL);
+  } else {
+    for (s = 0; s < SCR_PARAM_NSOURCES && found == NULL; s++)
+      found = scr_hash_elem_get_first_val(scr_hash_get(scr_param_values(params, s, key), value), ckey);
+  }
+  *copy = scr_strdup(found);
+  return found == NULL || *copy != NULL ? SCR_SUCCESS : SCR_ERR_OOM();
+}
+
+/* Set KEY, VALUE and the children that stand in REST, which is changed. */
+SCR_FN int scr_params_config_set(scr_hash* params, const char* key, const char* value, char* rest)
+{
+  const char*           app_name = scr_param_sources[SCR_PARAM_APP];
+  const scr_param_spec* spec = scr_param_spec_of(key);
+  scr_hash*             app = scr_hash_get(params, app_name);
+  scr_hash*             entry = NULL;
+  char                 *word, *eq, *save = NULL;
+  int                   rc, bad = SCR_SUCCESS;
+
+  if (app == NULL) app = scr_hash_set(params, app_name, scr_hash_new());
+  if (app == NULL) return SCR_ERR_OOM();
+  if (*value == '\0') {
+    scr_hash_unset(app, key);
+    return SCR_SUCCESS;
+  }
+  if ((rc = scr_params_set(app, key, value, &entry)) != SCR_SUCCESS) return rc;
+  if (spec != NULL && !scr_param_value_ok(spec, value)) bad = scr_param_refuse(spec, NULL, value, "SCR_Config");
+  for (word = strtok_r(rest, " ", &save); word != NULL && rc == SCR_SUCCESS; word = strtok_r(NULL, " ", &save)) {
+    const scr_param_spec* child;
+    eq = strchr(word, '=');
+    *eq = '\0';
+    rc = scr_params_set_child(entry, word, eq + 1);
+    child = scr_param_child_of(key, word);
+    if (child != NULL && eq[1] != '\0' && !scr_param_value_ok(child, eq + 1))
+      bad = scr_param_refuse(child, value, eq + 1, "SCR_Config");
+  }
+  return rc != SCR_SUCCESS ? rc : bad;
+}
+
+/*
+** Do what the string CONFIG of SCR_Config says (scr.h).  Local.  *VALUE is what a query found, for the caller to free,
+** or NULL; a query sees every source, not the defaults.
+**
+** SCR_ERR_ARG when CONFIG is malformed; nothing is then set.  A bad value is SCR_ERR_PARAM, and is set all the same:
+** a program that does not look at the result must not run with another value than it asked for, so SCR_Init has to
+** find it.
+*/
+SCR_FN int scr_params_config(scr_hash* params, const char* config, char** value)
+{
+  int   rc, is_query = scr_params_config_is_query(config);
+  char *text, *word, *eq, *rest = NULL;
+
+  *value = NULL;
+  if (is_query < 0)
+    return SCR_ERR(SCR_ERR_ARG, "SCR_Config(\"%.200s\"): expected KEY=VALUE, KEY=VALUE CHILD=VALUE ..., KEY= to unset, "
+                                "or to query KEY or KEY=VALUE CHILD", config == NULL ? "" : config);
+  text = scr_strdup(config);
+  if (text == NULL) return SCR_ERR_OOM();
+  word = strtok_r(text, " ", &rest);
+  eq = strchr(word, '=');
+  if (eq != NULL) *eq++ = '\0';
+  if (!is_query) rc = scr_params_config_set(params, word, eq, rest);
+  else rc = scr_params_query(params, word, eq, eq == NULL ? NULL : strtok_r(NULL, " ", &rest), value);
+  scr_free(&text);
+  return rc;
+}
+
+/* ---- checks ---- */
+
+/* The children CHILDREN of the entry SPEC=VALUE of the source that ORIGIN names. */
+SCR_FN int scr_params_check_children(const scr_param_spec* spec, const char* value, const scr_hash* children,
+                                     const char* origin)
+{
+  const scr_hash_elem* e;
+
+  for (e = scr_hash_elem_first(children); e != NULL; e = scr_hash_elem_next(e)) {
+    const char*           name = scr_hash_elem_key(e);
+    const char*           v = scr_param_last_value(scr_hash_elem_hash(e));
+    const scr_param_spec* child = scr_param_child_of(spec->name, name);
+
+    if (child != NULL && v != NULL && *v != '\0' && !scr_param_value_ok(child, v))
+      return scr_param_refuse(child, value, v, origin);
+    if (child != NULL || strcmp(spec->name, "GROUPS") == 0 || scr_msg_rank > 0) continue;
+    if (spec->who == SCR_PARAM_LINE)
+      scr_warn("%s=%.200s in %s: %.200s is not known here and is ignored", spec->name, value, origin, name);
+    else
+      scr_warn("%.200s on the line of %s in %s is ignored: write one parameter on a line", name, spec->name, origin);
+  }
+  return SCR_SUCCESS;
+}
+
+/* The values VALUES of NAME in source S. */
+SCR_FN int scr_params_check_key(const scr_hash* params, int s, const char* name, const scr_hash* values)
+{
+  const scr_param_spec* spec = scr_param_spec_of(name);
+  const char*           origin = scr_param_source_text(params, s);
+  const scr_hash_elem*  e;
+  int                   rc = SCR_SUCCESS;
+
+  if (spec == NULL) {
+    if (scr_msg_rank <= 0 && strncasecmp(name, "SCR_", 4) == 0)
+      scr_warn("the parameter %.200s in %s is not known and is ignored", name, origin);
+    return SCR_SUCCESS;
+  }
+  if (scr_params_lock_bases && spec->who == SCR_PARAM_BASE && s != SCR_PARAM_SYSTEM) {
+    if (scr_msg_rank <= 0)
+      scr_warn("%s in %s is ignored: on this system only the system file may set it", name, origin);
+    return SCR_SUCCESS;
+  }
+  for (e = scr_hash_elem_first(values); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    const char* value = scr_hash_elem_key(e);
+    if (*value == '\0') continue;
+    if (!scr_param_value_ok(spec, value)) return scr_param_refuse(spec, NULL, value, origin);
+    rc = scr_params_check_children(spec, value, scr_hash_elem_hash(e), origin);
+  }
+  return rc;
+}
+
+/*
+** Check every value that is set, in every source, against its type, and warn of names that are not known (one rank of
+** a job does, rank 0).  Local.  SCR_ERR_PARAM at the first bad value.
+*/
+SCR_FN int scr_params_check(const scr_hash* params)
+{
+  const scr_hash_elem* e;
+  int                  s, rc;
+
+  for (s = 0; s < SCR_PARAM_NSOURCES; s++)
+    for (e = scr_hash_elem_first(scr_hash_get(params, scr_param_sources[s])); e != NULL; e = scr_hash_elem_next(e)) {
+      rc = scr_params_check_key(params, s, scr_hash_elem_key(e), scr_hash_elem_hash(e));
+      if (rc != SCR_SUCCESS) return rc;
+    }
+  return SCR_SUCCESS;
+}
+
+/* Print the table of README.md.  Local. */
+SCR_FN void scr_params_print_table(FILE* f)
+{
+  int i;
+
+  fprintf(f, "| Parameter | Default | What it does |\n|---|---|---|\n");
+  for (i = 0; i < SCR_PARAM_NSPECS; i++) {
+    const scr_param_spec* spec = &scr_param_specs[i];
+    fprintf(f, "| %s | %s | %s |\n", spec->name, spec->fallback != NULL ? spec->fallback : "-", spec->sentence);
+  }
+}
+/* ==== 08 DATASET, META, FILEMAP =========================================================================
+** Descriptors of datasets, descriptors of files, and the map of a process: which files of which rank and dataset it
+** keeps in the cache.
+**
+** Each is a scr_hash with well-known keys.  A filemap:
+**
+**   DSET/<id>/RANK/<rank>                                   the index (F1)
+**   RANK/<rank>/DSET/<id>/FILES/<number of files the rank wrote>
+**                        /FILE/<path>/META{...}             one for each file that is or may be in the cache
+**                        /DSETDESC{...}, REDDESC{...}, FLUSH{...}, <tag>/<value>
+**
+** Uses       errors, memory, hash, hash files.
+** Offers     scr_dataset_*, scr_meta_*, scr_filemap_*.
+** Invariants
+**   F1  DSET says the same as RANK: every pair of rank and dset is in both or in none.  What is read from a file has
+**       its index made anew.
+**   F2  A setter copies what it is given, a getter copies out; nothing is shared between hashes.
+**   F3  A getter that does not return SCR_SUCCESS leaves its output as it was, and records no message.
+**   F4  Functions answer for a hash of any shape as if what they do not understand were not there.  The paths are what
+**       the file says: whoever opens or deletes one first sees that it lies below the dataset's directory.
+** Failure    SCR_ERR_NOT_FOUND, SCR_ERR_FORMAT; SCR_ERR_MEM with what was set before it.
+** ====================================================================================================== */
+
+typedef scr_hash scr_dataset;
+typedef scr_hash scr_meta;
+typedef scr_hash scr_filemap;
+
+/* Make DST a copy of SRC, which may be NULL: not found, and DST is as it was. */
+SCR_FN int scr_hash_copy_out(scr_hash* dst, const scr_hash* src)
+{
+  if (src == NULL) return SCR_ERR_NOT_FOUND;
+  if (dst == src) return SCR_SUCCESS;
+  scr_hash_unset_all(dst);
+  scr_hash_merge(dst, src);
+  return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+/* Make a copy of VALUE, which may be NULL, the hash of KEY in H. */
+SCR_FN int scr_hash_set_copy(scr_hash* h, const char* key, const scr_hash* value)
+{
+  scr_hash* copy = scr_hash_new();
+
+  if (copy == NULL) return SCR_ERR_OOM();
+  scr_hash_merge(copy, value);
+  if (scr_oom) {
+    scr_hash_delete(&copy);
+    return SCR_ERR_OOM();
+  }
+  return scr_hash_set(h, key, copy) != NULL ? SCR_SUCCESS : SCR_ERR_OOM();
+}
+
+/* ---- datasets: all functions are local; setters replace, F2 and F3 hold ---- */
+
+SCR_FN scr_dataset* scr_dataset_new(void)
+{
+  return scr_hash_new();
+}
+
+SCR_FN void scr_dataset_delete(scr_dataset** d)
+{
+  scr_hash_delete(d);
+}
+
+SCR_FN int scr_dataset_set_id(scr_dataset* d, int id)
+{
+  return scr_hash_util_set_int(d, "ID", id);
+}
+
+SCR_FN int scr_dataset_set_user(scr_dataset* d, const char* user)
+{
+  return scr_hash_util_set_str(d, "USER", user);
+}
+
+SCR_FN int scr_dataset_set_jobname(scr_dataset* d, const char* name)
+{
+  return scr_hash_util_set_str(d, "JOBNAME", name);
+}
+
+SCR_FN int scr_dataset_set_name(scr_dataset* d, const char* name)
+{
+  return scr_hash_util_set_str(d, "NAME", name);
+}
+
+/* Bytes of all files of all ranks. */
+SCR_FN int scr_dataset_set_size(scr_dataset* d, unsigned long size)
+{
+  return scr_hash_util_set_bytecount(d, "SIZE", size);
+}
+
+/* Number of files of all ranks. */
+SCR_FN int scr_dataset_set_files(scr_dataset* d, int files)
+{
+  return scr_hash_util_set_int(d, "FILES", files);
+}
+
+/* Microseconds since the epoch. */
+SCR_FN int scr_dataset_set_created(scr_dataset* d, int64_t created)
+{
+  return scr_hash_util_set_int64(d, "CREATED", created);
+}
+
+SCR_FN int scr_dataset_set_jobid(scr_dataset* d, const char* jobid)
+{
+  return scr_hash_util_set_str(d, "JOBID", jobid);
+}
+
+SCR_FN int scr_dataset_set_cluster(scr_dataset* d, const char* name)
+{
+  return scr_hash_util_set_str(d, "CLUSTER", name);
+}
+
+/* The checkpoint id, which counts checkpoints only. */
+SCR_FN int scr_dataset_set_ckpt(scr_dataset* d, int id)
+{
+  return scr_hash_util_set_int(d, "CKPT", id);
+}
+
+SCR_FN int scr_dataset_set_complete(scr_dataset* d, int complete)
+{
+  return scr_hash_util_set_int(d, "COMPLETE", complete);
+}
+
+SCR_FN int scr_dataset_set_flag_ckpt(scr_dataset* d, int flag)
+{
+  return scr_hash_util_set_int(d, "FLAG_CKPT", flag);
+}
+
+SCR_FN int scr_dataset_set_flag_output(scr_dataset* d, int flag)
+{
+  return scr_hash_util_set_int(d, "FLAG_OUTPUT", flag);
+}
+
+/* Number of ranks that wrote it. */
+SCR_FN int scr_dataset_set_ranks(scr_dataset* d, int ranks)
+{
+  return scr_hash_util_set_int(d, "RANKS", ranks);
+}
+
+/* Drawn at random when the dataset is begun: part of its identity. */
+SCR_FN int scr_dataset_set_nonce(scr_dataset* d, uint64_t nonce)
+{
+  char text[24];
+
+  snprintf(text, sizeof text, "%016" PRIx64, nonce);
+  return scr_hash_util_set_str(d, "NONCE", text);
+}
+
+SCR_FN int scr_dataset_get_id(const scr_dataset* d, int* id)
+{
+  return scr_hash_util_get_int(d, "ID", id);
+}
+
+SCR_FN int scr_dataset_get_user(const scr_dataset* d, const char** user)
+{
+  return scr_hash_util_get_str(d, "USER", user);
+}
+
+SCR_FN int scr_dataset_get_jobname(const scr_dataset* d, const char** name)
+{
+  return scr_hash_util_get_str(d, "JOBNAME", name);
+}
+
+SCR_FN int scr_dataset_get_name(const scr_dataset* d, const char** name)
+{
+  return scr_hash_util_get_str(d, "NAME", name);
+}
+
+SCR_FN int scr_dataset_get_size(const scr_dataset* d, unsigned long* size)
+{
+  return scr_hash_util_get_bytecount(d, "SIZE", size);
+}
+
+SCR_FN int scr_dataset_get_files(const scr_dataset* d, int* files)
+{
+  return scr_hash_util_get_int(d, "FILES", files);
+}
+
+SCR_FN int scr_dataset_get_created(const scr_dataset* d, int64_t* created)
+{
+  return scr_hash_util_get_int64(d, "CREATED", created);
+}
+
+SCR_FN int scr_dataset_get_jobid(const scr_dataset* d, const char** jobid)
+{
+  return scr_hash_util_get_str(d, "JOBID", jobid);
+}
+
+SCR_FN int scr_dataset_get_cluster(const scr_dataset* d, const char** name)
+{
+  return scr_hash_util_get_str(d, "CLUSTER", name);
+}
+
+SCR_FN int scr_dataset_get_ckpt(const scr_dataset* d, int* id)
+{
+  return scr_hash_util_get_int(d, "CKPT", id);
+}
+
+SCR_FN int scr_dataset_get_complete(const scr_dataset* d, int* complete)
+{
+  return scr_hash_util_get_int(d, "COMPLETE", complete);
+}
+
+SCR_FN int scr_dataset_get_flag_ckpt(const scr_dataset* d, int* flag)
+{
+  return scr_hash_util_get_int(d, "FLAG_CKPT", flag);
+}
+
+SCR_FN int scr_dataset_get_flag_output(const scr_dataset* d, int* flag)
+{
+  return scr_hash_util_get_int(d, "FLAG_OUTPUT", flag);
+}
+
+SCR_FN int scr_dataset_get_ranks(const scr_dataset* d, int* ranks)
+{
+  return scr_hash_util_get_int(d, "RANKS", ranks);
+}
+
+SCR_FN int scr_dataset_get_nonce(const scr_dataset* d, uint64_t* nonce)
+{
+  const char* text;
+  size_t      n;
+
+  if (scr_hash_util_get_str(d, "NONCE", &text) != SCR_SUCCESS) return SCR_ERR_NOT_FOUND;
+  n = strlen(text);
+  if (n < 1 || n > 16 || strspn(text, "0123456789abcdefABCDEF") != n) return SCR_ERR_FORMAT;
+  *nonce = (uint64_t)strtoull(text, NULL, 16);
+  return SCR_SUCCESS;
+}
+
+/*
+** 1 when A and B describe one and the same dataset: id, time of creation and nonce are equal.  Local.
+**
+** Why not the id alone: ids recur after a rollback, and a node may come back with files of an earlier run.  Datasets
+** of older versions have no nonce, which counts as 0; without id or time there is no identity, and the answer is 0.
+*/
+SCR_FN int scr_dataset_same(const scr_dataset* a, const scr_dataset* b)
+{
+  int      id_a, id_b;
+  int64_t  time_a, time_b;
+  uint64_t nonce_a = 0, nonce_b = 0;
+
+  if (scr_dataset_get_id(a, &id_a) != SCR_SUCCESS || scr_dataset_get_id(b, &id_b) != SCR_SUCCESS) return 0;
+  if (scr_dataset_get_created(a, &time_a) != SCR_SUCCESS || scr_dataset_get_created(b, &time_b) != SCR_SUCCESS)
+    return 0;
+  if (scr_dataset_get_nonce(a, &nonce_a) == SCR_ERR_FORMAT || scr_dataset_get_nonce(b, &nonce_b) == SCR_ERR_FORMAT)
+    return 0;
+  return id_a == id_b && time_a == time_b && nonce_a == nonce_b;
+}
+
+/* ---- meta, the descriptor of a file: all functions are local; setters replace, F2 and F3 hold ---- */
+
+SCR_FN scr_meta* scr_meta_new(void)
+{
+  return scr_hash_new();
+}
+
+SCR_FN void scr_meta_delete(scr_meta** m)
+{
+  scr_hash_delete(m);
+}
+
+/* Make DST an exact copy of SRC. */
+SCR_FN int scr_meta_copy(scr_meta* dst, const scr_meta* src)
+{
+  if (src == NULL) {
+    scr_hash_unset_all(dst);
+    return SCR_SUCCESS;
+  }
+  return scr_hash_copy_out(dst, src);
+}
+
+SCR_FN int scr_meta_set_complete(scr_meta* m, int complete)
+{
+  return scr_hash_util_set_int(m, "COMPLETE", complete);
+}
+
+SCR_FN int scr_meta_set_ranks(scr_meta* m, int ranks)
+{
+  return scr_hash_util_set_int(m, "RANKS", ranks);
+}
+
+SCR_FN int scr_meta_set_checkpoint(scr_meta* m, int ckpt)
+{
+  return scr_hash_util_set_int(m, "CKPT", ckpt);
+}
+
+SCR_FN int scr_meta_set_filesize(scr_meta* m, unsigned long size)
+{
+  return scr_hash_util_set_bytecount(m, "SIZE", size);
+}
+
+/* FULL, a file of the application, or PARTNER, XOR, RS. */
+SCR_FN int scr_meta_set_filetype(scr_meta* m, const char* type)
+{
+  return scr_hash_util_set_str(m, "TYPE", type);
+}
+
+SCR_FN int scr_meta_set_filename(scr_meta* m, const char* name)
+{
+  return scr_hash_util_set_str(m, "FILE", name);
+}
+
+/* In a field of fixed width: the CRC is known only after the header that holds it has been given its size. */
+SCR_FN int scr_meta_set_crc32(scr_meta* m, uLong crc)
+{
+  return scr_hash_util_set_crc32_fixed(m, "CRC", crc);
+}
+
+/* The name as the application gave it. */
+SCR_FN int scr_meta_set_orig(scr_meta* m, const char* name)
+{
+  return scr_hash_util_set_str(m, "ORIG", name);
+}
+
+/* The absolute directory of that name. */
+SCR_FN int scr_meta_set_origpath(scr_meta* m, const char* path)
+{
+  return scr_hash_util_set_str(m, "ORIGPATH", path);
+}
+
+/* Its last component. */
+SCR_FN int scr_meta_set_origname(scr_meta* m, const char* name)
+{
+  return scr_hash_util_set_str(m, "ORIGNAME", name);
+}
+
+/* The permission bits and the type, as in st_mode. */
+SCR_FN int scr_meta_set_mode(scr_meta* m, int mode)
+{
+  return scr_hash_util_set_int(m, "MODE", mode);
+}
+
+/* Seconds since the epoch. */
+SCR_FN int scr_meta_set_mtime(scr_meta* m, int64_t mtime)
+{
+  return scr_hash_util_set_int64(m, "MTIME", mtime);
+}
+
+SCR_FN int scr_meta_get_complete(const scr_meta* m, int* complete)
+{
+  return scr_hash_util_get_int(m, "COMPLETE", complete);
+}
+
+SCR_FN int scr_meta_get_ranks(const scr_meta* m, int* ranks)
+{
+  return scr_hash_util_get_int(m, "RANKS", ranks);
+}
+
+SCR_FN int scr_meta_get_checkpoint(const scr_meta* m, int* ckpt)
+{
+  return scr_hash_util_get_int(m, "CKPT", ckpt);
+}
+
+SCR_FN int scr_meta_get_filesize(const scr_meta* m, unsigned long* size)
+{
+  return scr_hash_util_get_bytecount(m, "SIZE", size);
+}
+
+/* USER is what older versions wrote for FULL. */
+SCR_FN int scr_meta_get_filetype(const scr_meta* m, const char** type)
+{
+  int rc = scr_hash_util_get_str(m, "TYPE", type);
+  if (rc == SCR_SUCCESS && strcmp(*type, "USER") == 0) *type = "FULL";
+  return rc;
+}
+
+SCR_FN int scr_meta_get_filename(const scr_meta* m, const char** name)
+{
+  return scr_hash_util_get_str(m, "FILE", name);
+}
+
+SCR_FN int scr_meta_get_crc32(const scr_meta* m, uLong* crc)
+{
+  return scr_hash_util_get_crc32(m, "CRC", crc);
+}
+
+SCR_FN int scr_meta_get_orig(const scr_meta* m, const char** name)
+{
+  return scr_hash_util_get_str(m, "ORIG", name);
+}
+
+SCR_FN int scr_meta_get_origpath(const scr_meta* m, const char** path)
+{
+  if (scr_hash_util_get_str(m, "ORIGPATH", path) == SCR_SUCCESS) return SCR_SUCCESS;
+  return scr_hash_util_get_str(m, "PATH", path); /* older versions */
+}
+
+SCR_FN int scr_meta_get_origname(const scr_meta* m, const char** name)
+{
+  if (scr_hash_util_get_str(m, "ORIGNAME", name) == SCR_SUCCESS) return SCR_SUCCESS;
+  return scr_hash_util_get_str(m, "NAME", name); /* older versions */
+}
+
+SCR_FN int scr_meta_get_mode(const scr_meta* m, int* mode)
+{
+  return scr_hash_util_get_int(m, "MODE", mode);
+}
+
+SCR_FN int scr_meta_get_mtime(const scr_meta* m, int64_t* mtime)
+{
+  return scr_hash_util_get_int64(m, "MTIME", mtime);
+}
+
+/* The checks: SCR_SUCCESS when the field is set to that value, SCR_ERR_NOT_FOUND without a message otherwise. */
+
+SCR_FN int scr_meta_check_ranks(const scr_meta* m, int ranks)
+{
+  int v;
+  return scr_meta_get_ranks(m, &v) == SCR_SUCCESS && v == ranks ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
+}
+
+SCR_FN int scr_meta_check_checkpoint(const scr_meta* m, int ckpt)
+{
+  int v;
+  return scr_meta_get_checkpoint(m, &v) == SCR_SUCCESS && v == ckpt ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
+}
+
+SCR_FN int scr_meta_check_filesize(const scr_meta* m, unsigned long size)
+{
+  unsigned long v;
+  return scr_meta_get_filesize(m, &v) == SCR_SUCCESS && v == size ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
+}
+
+SCR_FN int scr_meta_check_filetype(const scr_meta* m, const char* type)
+{
+  const char* v;
+  return scr_meta_get_filetype(m, &v) == SCR_SUCCESS && strcmp(v, type) == 0 ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
+}
+
+SCR_FN int scr_meta_check_filename(const scr_meta* m, const char* name)
+{
+  const char* v;
+  return scr_meta_get_filename(m, &v) == SCR_SUCCESS && strcmp(v, name) == 0 ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
+}
+
+/* SCR_SUCCESS when the file is marked as complete. */
+SCR_FN int scr_meta_check_complete(const scr_meta* m)
+{
+  int v;
+  return scr_meta_get_complete(m, &v) == SCR_SUCCESS && v == 1 ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
+}
+
+/* ---- filemaps: all functions are local ---- */
+
+SCR_FN scr_filemap* scr_filemap_new(void)
+{
+  return scr_hash_new();
+}
+
+SCR_FN void scr_filemap_delete(scr_filemap** map)
+{
+  scr_hash_delete(map);
+}
+
+SCR_FN void scr_filemap_clear(scr_filemap* map)
+{
+  scr_hash_unset_all(map);
+}
+
+/* The id or rank that KEY stands for, or -1 when it is not written as this library writes one. */
+SCR_FN int scr_filemap_number(const char* key)
+{
+  int64_t v;
+
+  if (!isdigit((unsigned char)key[0]) || (key[0] == '0' && key[1] != '\0')) return -1;
+  return scr_str_int64(key, &v) == SCR_SUCCESS && v <= INT_MAX ? (int)v : -1;
+}
+
+/* The entry of RANK in DSET, or NULL. */
+SCR_FN scr_hash* scr_filemap_get_entry(const scr_filemap* map, int dset, int rank)
+{
+  return scr_hash_get_kv_int(scr_hash_get_kv_int(map, "RANK", rank), "DSET", dset);
+}
+
+/* The same, made when it is not there; NULL without memory or for a negative number. */
+SCR_FN scr_hash* scr_filemap_set_entry(scr_filemap* map, int dset, int rank)
+{
+  if (dset < 0 || rank < 0) return NULL;
+  if (scr_hash_set_kv_int(scr_hash_set_kv_int(map, "DSET", dset), "RANK", rank) == NULL) return NULL;
+  return scr_hash_set_kv_int(scr_hash_set_kv_int(map, "RANK", rank), "DSET", dset);
+}
+
+/* The error for an entry that scr_filemap_set_entry did not make. */
+SCR_FN int scr_filemap_no_entry(int dset, int rank)
+{
+  if (dset < 0 || rank < 0) return SCR_ERR(SCR_ERR_ARG, "no filemap entry for dataset %d, rank %d", dset, rank);
+  return SCR_ERR_OOM();
+}
+
+/* Remove `B/<b>` below `A/<a>`, and that too when nothing else is below it. */
+SCR_FN void scr_filemap_unset_pair(scr_filemap* map, const char* a_key, int a, const char* b_key, int b)
+{
+  scr_hash* below = scr_hash_get_kv_int(map, a_key, a);
+
+  scr_hash_unset_kv_int(below, b_key, b);
+  if (below != NULL && scr_hash_size(scr_hash_get(below, b_key)) == 0) scr_hash_unset_kv_int(map, a_key, a);
+}
+
+/* Forget all about RANK in DSET. */
+SCR_FN int scr_filemap_remove_rank_by_dataset(scr_filemap* map, int dset, int rank)
+{
+  scr_filemap_unset_pair(map, "RANK", rank, "DSET", dset);
+  scr_filemap_unset_pair(map, "DSET", dset, "RANK", rank);
+  return SCR_SUCCESS;
+}
+
+/* Forget all about RANK. */
+SCR_FN int scr_filemap_remove_rank(scr_filemap* map, int rank)
+{
+  const scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv_int(map, "RANK", rank), "DSET"));
+
+  for (; e != NULL; e = scr_hash_elem_next(e))
+    scr_filemap_unset_pair(map, "DSET", scr_filemap_number(scr_hash_elem_key(e)), "RANK", rank);
+  scr_hash_unset_kv_int(map, "RANK", rank);
+  return SCR_SUCCESS;
+}
+
+/* Forget all about DSET. */
+SCR_FN int scr_filemap_remove_dataset(scr_filemap* map, int dset)
+{
+  const scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv_int(map, "DSET", dset), "RANK"));
+
+  for (; e != NULL; e = scr_hash_elem_next(e))
+    scr_filemap_unset_pair(map, "RANK", scr_filemap_number(scr_hash_elem_key(e)), "DSET", dset);
+  scr_hash_unset_kv_int(map, "DSET", dset);
+  return SCR_SUCCESS;
+}
+
+/* Add FILE, with no meta, to RANK in DSET.  An entry that is there keeps what it has. */
+SCR_FN int scr_filemap_add_file(scr_filemap* map, int dset, int rank, const char* file)
+{
+  scr_hash* entry = scr_filemap_set_entry(map, dset, rank);
+
+  if (entry == NULL) return scr_filemap_no_entry(dset, rank);
+  return scr_hash_set_kv(entry, "FILE", file) != NULL ? SCR_SUCCESS : SCR_ERR_OOM();
+}
+
+/* Remove FILE.  The rank's entry for the dataset stays, without files perhaps. */
+SCR_FN int scr_filemap_remove_file(scr_filemap* map, int dset, int rank, const char* file)
+{
+  scr_hash_unset_kv(scr_filemap_get_entry(map, dset, rank), "FILE", file);
+  return SCR_SUCCESS;
+}
+
+/* Copy the keys of SRC over those of DST; the files of the two are united, with the meta of SRC where both have it. */
+SCR_FN int scr_filemap_merge_entry(scr_hash* dst, const scr_hash* src)
+{
+  const scr_hash_elem *e, *f, *k;
+  int                  rc = SCR_SUCCESS;
+
+  for (e = scr_hash_elem_first(src); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    if (strcmp(scr_hash_elem_key(e), "FILE") != 0) {
+      rc = scr_hash_set_copy(dst, scr_hash_elem_key(e), scr_hash_elem_hash(e));
+      continue;
+    }
+    for (f = scr_hash_elem_first(scr_hash_elem_hash(e)); f != NULL && rc == SCR_SUCCESS; f = scr_hash_elem_next(f)) {
+      scr_hash* file = scr_hash_set_kv(dst, "FILE", scr_hash_elem_key(f));
+      if (file == NULL) return SCR_ERR_OOM();
+      for (k = scr_hash_elem_first(scr_hash_elem_hash(f)); k != NULL && rc == SCR_SUCCESS; k = scr_hash_elem_next(k))
+        rc = scr_hash_set_copy(file, scr_hash_elem_key(k), scr_hash_elem_hash(k));
+    }
+  }
+  return rc;
+}
+
+/* Copy what SRC has about the rank of the element R into DST.  STRICT: a number that is not one is an error. */
+SCR_FN int scr_filemap_merge_rank(scr_filemap* dst, const scr_hash_elem* r, int strict)
+{
+  const scr_hash_elem* d;
+  int                  rc = SCR_SUCCESS, rank = scr_filemap_number(scr_hash_elem_key(r));
+
+  if (rank < 0)
+    return !strict ? SCR_SUCCESS : SCR_ERR(SCR_ERR_FORMAT, "%.100s is not a rank", scr_hash_elem_key(r));
+  d = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(r), "DSET"));
+  for (; d != NULL && rc == SCR_SUCCESS; d = scr_hash_elem_next(d)) {
+    int       dset = scr_filemap_number(scr_hash_elem_key(d));
+    scr_hash* entry;
+    if (dset < 0 && strict) return SCR_ERR(SCR_ERR_FORMAT, "%.100s is not a dataset id", scr_hash_elem_key(d));
+    if (dset < 0) continue;
+    entry = scr_filemap_set_entry(dst, dset, rank);
+    rc = entry == NULL ? SCR_ERR_OOM() : scr_filemap_merge_entry(entry, scr_hash_elem_hash(d));
+  }
+  return rc;
+}
+
+/*
+** Copy the entries of SRC into DST.  Where both know a rank in a dataset the files are united, and the rest of the
+** entry is that of SRC.
+*/
+SCR_FN int scr_filemap_merge(scr_filemap* dst, const scr_filemap* src)
+{
+  const scr_hash_elem* r;
+  int                  rc = SCR_SUCCESS;
+
+  if (dst == src) return rc;
+  for (r = scr_hash_elem_first(scr_hash_get(src, "RANK")); r != NULL && rc == SCR_SUCCESS; r = scr_hash_elem_next(r))
+    rc = scr_filemap_merge_rank(dst, r, 0);
+  return rc;
+}
+
+/* Move all about RANK out of MAP into a new filemap, which may be empty.  NULL without memory, and MAP is whole. */
+SCR_FN scr_filemap* scr_filemap_extract_rank(scr_filemap* map, int rank)
+{
+  scr_filemap*         out = scr_filemap_new();
+  const scr_hash_elem* r;
+  char                 key[24];
+
+  if (out == NULL) return NULL;
+  snprintf(key, sizeof key, "%d", rank);
+  r = scr_hash_elem_get(scr_hash_get(map, "RANK"), key);
+  if (r != NULL && scr_filemap_merge_rank(out, r, 0) != SCR_SUCCESS) {
+    scr_filemap_delete(&out);
+    return NULL;
+  }
+  scr_filemap_remove_rank(map, rank);
+  return out;
+}
+
+/* ---- queries ---- */
+
+SCR_FN int scr_filemap_num_datasets(const scr_filemap* map)
+{
+  return scr_hash_size(scr_hash_get(map, "DSET"));
+}
+
+SCR_FN int scr_filemap_num_ranks(const scr_filemap* map)
+{
+  return scr_hash_size(scr_hash_get(map, "RANK"));
+}
+
+SCR_FN int scr_filemap_num_ranks_by_dataset(const scr_filemap* map, int dset)
+{
+  return scr_hash_size(scr_hash_get(scr_hash_get_kv_int(map, "DSET", dset), "RANK"));
+}
+
+/* The largest dataset id, or -1. */
+SCR_FN int scr_filemap_latest_dataset(const scr_filemap* map)
+{
+  const scr_hash_elem* e;
+  int                  best = -1;
+
+  for (e = scr_hash_elem_first(scr_hash_get(map, "DSET")); e != NULL; e = scr_hash_elem_next(e)) {
+    int id = scr_filemap_number(scr_hash_elem_key(e));
+    if (id > best) best = id;
+  }
+  return best;
+}
+
+/* The smallest dataset id, or -1. */
+SCR_FN int scr_filemap_oldest_dataset(const scr_filemap* map)
+{
+  const scr_hash_elem* e;
+  int                  best = -1;
+
+  for (e = scr_hash_elem_first(scr_hash_get(map, "DSET")); e != NULL; e = scr_hash_elem_next(e)) {
+    int id = scr_filemap_number(scr_hash_elem_key(e));
+    if (id >= 0 && (best < 0 || id < best)) best = id;
+  }
+  return best;
+}
+
+SCR_FN int scr_filemap_have_rank(const scr_filemap* map, int rank)
+{
+  return scr_hash_get_kv_int(map, "RANK", rank) != NULL;
+}
+
+SCR_FN int scr_filemap_have_rank_by_dataset(const scr_filemap* map, int dset, int rank)
+{
+  return scr_filemap_get_entry(map, dset, rank) != NULL;
+}
+
+/* Number of files that MAP lists for RANK in DSET. */
+SCR_FN int scr_filemap_num_files(const scr_filemap* map, int dset, int rank)
+{
+  return scr_hash_size(scr_hash_get(scr_filemap_get_entry(map, dset, rank), "FILE"));
+}
+
+/* Number of files that RANK wrote in DSET, of which MAP may list fewer. */
+SCR_FN int scr_filemap_set_expected_files(scr_filemap* map, int dset, int rank, int files)
+{
+  scr_hash* entry = scr_filemap_set_entry(map, dset, rank);
+
+  return entry == NULL ? scr_filemap_no_entry(dset, rank) : scr_hash_util_set_int(entry, "FILES", files);
+}
+
+/* The same, or -1 when it was not set. */
+SCR_FN int scr_filemap_get_expected_files(const scr_filemap* map, int dset, int rank)
+{
+  int files = -1;
+
+  if (scr_hash_util_get_int(scr_filemap_get_entry(map, dset, rank), "FILES", &files) != SCR_SUCCESS || files < 0)
+    return -1;
+  return files;
+}
+
+SCR_FN int scr_filemap_unset_expected_files(scr_filemap* map, int dset, int rank)
+{
+  scr_hash_unset(scr_filemap_get_entry(map, dset, rank), "FILES");
+  return SCR_SUCCESS;
+}
+
+/* ---- lists, which the caller frees; NULL when they are empty ---- */
+
+SCR_FN int scr_filemap_compare_int(const void* a, const void* b)
+{
+  int x = *(const int*)a, y = *(const int*)b;
+  return x < y ? -1 : x > y;
+}
+
+/* The keys of H that are numbers, in ascending order. */
+SCR_FN int scr_filemap_list_numbers(const scr_hash* h, int* n, int** list)
+{
+  const scr_hash_elem* e;
+  int                  k = 0;
+
+  *n = 0;
+  *list = NULL;
+  if (scr_hash_size(h) == 0) return SCR_SUCCESS;
+  *list = (int*)scr_malloc((size_t)scr_hash_size(h) * sizeof(int));
+  if (*list == NULL) return SCR_ERR_OOM();
+  for (e = scr_hash_elem_first(h); e != NULL; e = scr_hash_elem_next(e)) {
+    int v = scr_filemap_number(scr_hash_elem_key(e));
+    if (v >= 0) (*list)[k++] = v;
+  }
+  if (k == 0) scr_free(list);
+  else qsort(*list, (size_t)k, sizeof(int), scr_filemap_compare_int);
+  *n = k;
+  return SCR_SUCCESS;
+}
+
+/* All dataset ids, the oldest first. */
+SCR_FN int scr_filemap_list_datasets(const scr_filemap* map, int* n, int** dsets)
+{
+  return scr_filemap_list_numbers(scr_hash_get(map, "DSET"), n, dsets);
+}
+
+/* All ranks, the smallest first. */
+SCR_FN int scr_filemap_list_ranks(const scr_filemap* map, int* n, int** ranks)
+{
+  return scr_filemap_list_numbers(scr_hash_get(map, "RANK"), n, ranks);
+}
+
+SCR_FN int scr_filemap_list_ranks_by_dataset(const scr_filemap* map, int dset, int* n, int** ranks)
+{
+  return scr_filemap_list_numbers(scr_hash_get(scr_hash_get_kv_int(map, "DSET", dset), "RANK"), n, ranks);
+}
+
+/* The files of RANK in DSET, in the order in which they were added; the strings are those of MAP. */
+SCR_FN int scr_filemap_list_files(const scr_filemap* map, int dset, int rank, int* n, char*** files)
+{
+  const scr_hash*      list = scr_hash_get(scr_filemap_get_entry(map, dset, rank), "FILE");
+  const scr_hash_elem* e;
+
+  *n = 0;
+  *files = NULL;
+  if (scr_hash_size(list) == 0) return SCR_SUCCESS;
+  *files = (char**)scr_malloc((size_t)scr_hash_size(list) * sizeof(char*));
+  if (*files == NULL) return SCR_ERR_OOM();
+  for (e = scr_hash_elem_first(list); e != NULL; e = scr_hash_elem_next(e)) (*files)[(*n)++] = scr_hash_elem_key(e);
+  return SCR_SUCCESS;
+}
+
+/* ---- iterators ---- */
+
+SCR_FN scr_hash_elem* scr_filemap_first_dataset(const scr_filemap* map)
+{
+  return scr_hash_elem_first(scr_hash_get(map, "DSET"));
+}
+
+SCR_FN scr_hash_elem* scr_filemap_first_rank_by_dataset(const scr_filemap* map, int dset)
+{
+  return scr_hash_elem_first(scr_hash_get(scr_hash_get_kv_int(map, "DSET", dset), "RANK"));
+}
+
+SCR_FN scr_hash_elem* scr_filemap_first_file(const scr_filemap* map, int dset, int rank)
+{
+  return scr_hash_elem_first(scr_hash_get(scr_filemap_get_entry(map, dset, rank), "FILE"));
+}
+
+/* ---- what belongs to a rank in a dataset ---- */
+
+SCR_FN int scr_filemap_set_hash(scr_filemap* map, int dset, int rank, const char* key, const scr_hash* value)
+{
+  scr_hash* entry = scr_filemap_set_entry(map, dset, rank);
+
+  return entry == NULL ? scr_filemap_no_entry(dset, rank) : scr_hash_set_copy(entry, key, value);
+}
+
+SCR_FN int scr_filemap_set_dataset(scr_filemap* map, int dset, int rank, const scr_dataset* desc)
+{
+  scr_hash_unset(scr_filemap_get_entry(map, dset, rank), "DATADESC");
+  return scr_filemap_set_hash(map, dset, rank, "DSETDESC", desc);
+}
+
+/* Make DESC a copy of the dataset descriptor. */
+SCR_FN int scr_filemap_get_dataset(const scr_filemap* map, int dset, int rank, scr_dataset* desc)
+{
+  const scr_hash* entry = scr_filemap_get_entry(map, dset, rank);
+  const scr_hash* found = scr_hash_get(entry, "DSETDESC");
+
+  return scr_hash_copy_out(desc, found != NULL ? found : scr_hash_get(entry, "DATADESC"));
+}
+
+SCR_FN int scr_filemap_unset_dataset(scr_filemap* map, int dset, int rank)
+{
+  scr_hash_unset(scr_filemap_get_entry(map, dset, rank), "DSETDESC");
+  scr_hash_unset(scr_filemap_get_entry(map, dset, rank), "DATADESC");
+  return SCR_SUCCESS;
+}
+
+/* The redundancy descriptor. */
+SCR_FN int scr_filemap_set_desc(scr_filemap* map, int dset, int rank, const scr_hash* desc)
+{
+  return scr_filemap_set_hash(map, dset, rank, "REDDESC", desc);
+}
+
+SCR_FN int scr_filemap_get_desc(const scr_filemap* map, int dset, int rank, scr_hash* desc)
+{
+  return scr_hash_copy_out(desc, scr_hash_get(scr_filemap_get_entry(map, dset, rank), "REDDESC"));
+}
+
+SCR_FN int scr_filemap_unset_desc(scr_filemap* map, int dset, int rank)
+{
+  scr_hash_unset(scr_filemap_get_entry(map, dset, rank), "REDDESC");
+  return SCR_SUCCESS;
+}
+
+/* What a scavenge has to know: PRESERVE, CONTAINER, PARTNER. */
+SCR_FN int scr_filemap_set_flushdesc(scr_filemap* map, int dset, int rank, const scr_hash* desc)
+{
+  return scr_filemap_set_hash(map, dset, rank, "FLUSH", desc);
+}
+
+SCR_FN int scr_filemap_get_flushdesc(const scr_filemap* map, int dset, int rank, scr_hash* desc)
+{
+  return scr_hash_copy_out(desc, scr_hash_get(scr_filemap_get_entry(map, dset, rank), "FLUSH"));
+}
+
+SCR_FN int scr_filemap_unset_flushdesc(scr_filemap* map, int dset, int rank)
+{
+  scr_hash_unset(scr_filemap_get_entry(map, dset, rank), "FLUSH");
+  return SCR_SUCCESS;
+}
+
+/* Any text under the key TAG, which must not be one of the keys above. */
+SCR_FN int scr_filemap_set_tag(scr_filemap* map, int dset, int rank, const char* tag, const char* value)
+{
+  scr_hash* entry = scr_filemap_set_entry(map, dset, rank);
+
+  return entry == NULL ? scr_filemap_no_entry(dset, rank) : scr_hash_util_set_str(entry, tag, value);
+}
+
+/* The text of TAG, which points into MAP, or NULL. */
+SCR_FN const char* scr_filemap_get_tag(const scr_filemap* map, int dset, int rank, const char* tag)
+{
+  return scr_hash_elem_get_first_val(scr_filemap_get_entry(map, dset, rank), tag);
+}
+
+SCR_FN int scr_filemap_unset_tag(scr_filemap* map, int dset, int rank, const char* tag)
+{
+  scr_hash_unset(scr_filemap_get_entry(map, dset, rank), tag);
+  return SCR_SUCCESS;
+}
+
+/* Record META for FILE, which was added before under the same name. */
+SCR_FN int scr_filemap_set_meta(scr_filemap* map, int dset, int rank, const char* file, const scr_meta* meta)
+{
+  scr_hash* entry = scr_hash_get_kv(scr_filemap_get_entry(map, dset, rank), "FILE", file);
+
+  if (entry == NULL)
+    return SCR_ERR(SCR_ERR_NOT_FOUND, "the filemap lists no file %.900s for dataset %d, rank %d", file, dset, rank);
+  return scr_hash_set_copy(entry, "META", meta);
+}
+
+SCR_FN int scr_filemap_get_meta(const scr_filemap* map, int dset, int rank, const char* file, scr_meta* meta)
+{
+  const scr_hash* entry = scr_hash_get_kv(scr_filemap_get_entry(map, dset, rank), "FILE", file);
+
+  return scr_hash_copy_out(meta, scr_hash_get(entry, "META"));
+}
+
+SCR_FN int scr_filemap_unset_meta(scr_filemap* map, int dset, int rank, const char* file)
+{
+  scr_hash_unset(scr_hash_get_kv(scr_filemap_get_entry(map, dset, rank), "FILE", file), "META");
+  return SCR_SUCCESS;
+}
+
+/* ---- files ---- */
+
+/* Replace PATH by MAP, atomically.  On error PATH is as it was. */
+SCR_FN int scr_filemap_write(const char* path, const scr_filemap* map)
+{
+  return scr_hash_file_write(path, map);
+}
+
+/*
+** Merge the filemap of the file PATH into MAP, as scr_filemap_merge does.  SCR_ERR_NOT_FOUND when there is no file,
+** SCR_ERR_FORMAT when it is not a filemap; MAP is then as it was.
+*/
+SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
+{
+  scr_hash*            file = scr_hash_new();
+  scr_filemap*         checked = scr_filemap_new();
+  const scr_hash_elem* r;
+  char                 why[SCR_ERR_TEXT_MAX];
+  int                  rc = file == NULL || checked == NULL ? SCR_ERR_OOM() : scr_hash_file_read(path, file);
+
+  if (rc != SCR_SUCCESS) goto out;
+  r = scr_hash_elem_first(scr_hash_get(file, "RANK"));
+  for (; r != NULL && rc == SCR_SUCCESS; r = scr_hash_elem_next(r)) rc = scr_filemap_merge_rank(checked, r, 1);
+  if (rc == SCR_ERR_FORMAT) {
+    snprintf(why, sizeof why, "%s", scr_err_text);
+    rc = SCR_ERR(rc, "%.900s is not a filemap: %s", path, why);
+  }
+  if (rc == SCR_SUCCESS) rc = scr_filemap_merge(map, checked);
+out:
+  scr_hash_delete(&file);
+  scr_hash_delete(&checked);
+  return rc;
+}
+/* ==== 09 KERNELS ========================================================================================
+** The inner loops over bytes: CRC32 and XOR.
+**
+** Uses       nothing.
+** Offers     scr_crc32, scr_crc32_combine, scr_xor.
+** Invariants
+**   K1  scr_crc32 equals zlib's crc32 for any length and alignment.
+** Failure    None.
+** ====================================================================================================== */
+
+#define SCR_CRC32_START 0u
+
+/* CRC32 of what gave CRC followed by the N bytes at P.  Start with SCR_CRC32_START.  Local. */
+SCR_FN uLong scr_crc32(uLong crc, const void* p, size_t n)
+{
+  return crc32_z(crc, (const Bytef*)p, (z_size_t)n);
+}
+
+/* CRC32 of two runs of bytes one after the other, the second of N bytes.  Local. */
+SCR_FN uLong scr_crc32_combine(uLong first, uLong second, uint64_t n)
+{
+  return n == 0 ? first : crc32_combine(first, second, (z_off_t)n);
+}
+
+/* DST ^= SRC over N bytes; the areas do not overlap.  Local. */
+SCR_FN void scr_xor(void* dst, const void* src, size_t n)
+{
+  unsigned char*       d = (unsigned char*)dst;
+  const unsigned char* s = (const unsigned char*)src;
+
+  for (; n >= 32; n -= 32, d += 32, s += 32) {
+    uint64_t a[4], b[4];
+    memcpy(a, d, 32); /* memcpy of a fixed size is a load: it allows any alignment */
+    memcpy(b, s, 32);
+    a[0] ^= b[0];
+    a[1] ^= b[1];
+    a[2] ^= b[2];
+    a[3] ^= b[3];
+    memcpy(d, a, 32);
+  }
+  for (; n > 0; n--) *d++ ^= *s++;
+}
+
+/* ==== 10 FILE WINDOW ====================================================================================
+** Many files as one stream of bytes with zeros behind its end, with the CRC32 of each file taken on the way; and
+** whole files copied and summed.
+**
+** Uses       platform, errors, memory, kernels.
+** Offers     scr_window_open, _close, _read, _write, _crc; scr_file_crc, scr_file_copy.
+** Invariants
+**   W1  The stream is file 0, file 1, ... in the given order, then zeros for ever; a read or write of any range
+**       works, and a write beyond the end is dropped.
+**   W2  The stream may be walked in several lanes at once (the chunks of a redundancy set).  As long as each lane is
+**       walked from its start to its end once, the CRC32 of each file is known at the end without a second pass.
+**   W3  A file that is shorter than its stated size is an error, never zeros.
+** Failure    The code; files are left as far as they were written.
+** ====================================================================================================== */
+
+#define SCR_WINDOW_FDS 16 /* files that a window keeps open */
+
+/* A piece of the stream that lies in one file and one lane. */
+typedef struct {
+  uint64_t begin, end; /* offsets in the stream */
+  uint64_t done;       /* first byte that the CRC has not seen; beyond end when the order was broken */
+  uLong    crc;
+  int      file;
+} scr_window_seg;
+
+typedef struct {
+  int             count;  /* files */
+  char**          path;
+  uint64_t*       size;
+  uint64_t*       start;  /* offset of each file in the stream; start[count] is the length of the stream */
+  int             flags;  /* of open */
+  mode_t          mode;
+  int             fd[SCR_WINDOW_FDS];
+  int             fd_file[SCR_WINDOW_FDS];
+  char*           seen;   /* which files have been opened: O_TRUNC is for the first time only */
+  scr_window_seg* seg;
+  int             segs;
+} scr_window;
+
+SCR_FN int scr_window_close_fd(scr_window* w, int slot)
+{
+  int rc = SCR_SUCCESS;
+
+  if (w->fd[slot] >= 0 && scr_os.close(w->fd[slot]) < 0 && w->flags != O_RDONLY)
+    rc = SCR_ERRNO("cannot close %s", w->path[w->fd_file[slot]]);
+  w->fd[slot] = w->fd_file[slot] = -1;
+  return rc;
+}
+
+/* Close the files.  The paths and the sums stay known until scr_window_free.  Local. */
+SCR_FN int scr_window_close(scr_window* w)
+{
+  int i, rc = SCR_SUCCESS;
+
+  for (i = 0; w->path != NULL && i < SCR_WINDOW_FDS; i++) {
+    int err = scr_window_close_fd(w, i);
+    if (rc == SCR_SUCCESS) rc = err;
+  }
+  return rc;
+}
+
+SCR_FN void scr_window_free(scr_window* w)
+{
+  int i;
+
+  if (w->path != NULL) {
+    scr_window_close(w);
+    for (i = 0; i < w->count; i++) scr_free(&w->path[i]);
+  }
+  scr_free(&w->path);
+  scr_free(&w->size);
+  scr_free(&w->start);
+  scr_free(&w->seen);
+  scr_free(&w->seg);
+  w->count = w->segs = 0;
+}
+
+/* Cut the stream at the start of each file and at each multiple of LANE. */
+SCR_FN void scr_window_cut(scr_window* w, uint64_t lane)
+{
+  int i;
+
+  w->segs = 0;
+  for (i = 0; i < w->count; i++) {
+    uint64_t at = w->start[i];
+    while (at < w->start[i + 1]) {
+      uint64_t        end = lane ? (at / lane + 1) * lane : w->start[i + 1];
+      scr_window_seg* s = &w->seg[w->segs++];
+      if (end > w->start[i + 1]) end = w->start[i + 1];
+      s->begin = s->done = at;
+      s->end = end;
+      s->crc = SCR_CRC32_START;
+      s->file = i;
+      at = end;
+    }
+  }
+}
+
+/*
+** Make W a window over COUNT files of the given sizes in bytes, opened when they are first touched with FLAGS and
+** MODE (O_RDONLY; or O_RDWR | O_CREAT | ... to write).  LANE is the length of a lane in bytes, 0 for a single one;
+** LANES how many there are.  Local.
+*/
+SCR_FN int scr_window_open(scr_window* w, int count, char** path, const uint64_t* size, int flags, mode_t mode,
+                           uint64_t lane, int lanes)
+{
+  int i;
+
+  memset(w, 0, sizeof *w);
+  for (i = 0; i < SCR_WINDOW_FDS; i++) w->fd[i] = w->fd_file[i] = -1;
+  w->flags = flags;
+  w->mode = mode;
+  w->count = count;
+  w->path = (char**)scr_malloc((size_t)count * sizeof *w->path);
+  w->size = (uint64_t*)scr_malloc((size_t)count * sizeof *w->size);
+  w->start = (uint64_t*)scr_malloc(((size_t)count + 1) * sizeof *w->start);
+  w->seen = (char*)scr_malloc((size_t)count);
+  w->seg = (scr_window_seg*)scr_malloc(((size_t)count + (size_t)lanes + 1) * sizeof *w->seg);
+  if (w->path == NULL || w->size == NULL || w->start == NULL || w->seen == NULL || w->seg == NULL) {
+    scr_window_free(w);
+    return SCR_ERR_OOM();
+  }
+  for (i = 0; i < count; i++) {
+    w->path[i] = scr_strdup(path[i]);
+    w->size[i] = size[i];
+    w->start[i + 1] = w->start[i] + size[i];
+  }
+  scr_window_cut(w, lane);
+  return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+SCR_FN uint64_t scr_window_length(const scr_window* w)
+{
+  return w->start[w->count];
+}
+
+/* The descriptor of file I, opened now if need be. */
+SCR_FN int scr_window_fd(scr_window* w, int i, int* fd)
+{
+  int rc, slot = i % SCR_WINDOW_FDS;
+
+  if (w->fd_file[slot] != i) {
+    if ((rc = scr_window_close_fd(w, slot)) != SCR_SUCCESS) return rc;
+    w->fd[slot] = scr_os.open(w->path[i], w->seen[i] ? w->flags & ~O_TRUNC : w->flags, w->mode);
+    if (w->fd[slot] < 0) return SCR_ERRNO("cannot open %s", w->path[i]);
+    w->seen[i] = 1;
+    w->fd_file[slot] = i;
+  }
+  *fd = w->fd[slot];
+  return SCR_SUCCESS;
+}
+
+/* The segment that holds OFFSET, which lies within the stream: binary search. */
+SCR_FN scr_window_seg* scr_window_find(scr_window* w, uint64_t offset)
+{
+  int lo = 0, hi = w->segs - 1;
+
+  while (lo < hi) {
+    int mid = lo + (hi - lo) / 2;
+    if (w->seg[mid].end <= offset) lo = mid + 1;
+    else hi = mid;
+  }
+  return &w->seg[lo];
+}
+
+SCR_FN void scr_window_sum(scr_window_seg* s, uint64_t offset, const void* p, size_t n)
+{
+  if (s->done != offset) s->done = UINT64_MAX; /* out of order: W2 does not hold for this segment */
+  else {
+    s->crc = scr_crc32(s->crc, p, n);
+    s->done += n;
+  }
+}
+
+/* Move N bytes between BUF and the stream at OFFSET; SUM takes them into the CRCs. */
+SCR_FN int scr_window_move(scr_window* w, uint64_t offset, char* buf, size_t n, int write, int sum)
+{
+  while (n > 0 && offset < scr_window_length(w)) {
+    scr_window_seg* s = scr_window_find(w, offset);
+    size_t          k = n < s->end - offset ? n : (size_t)(s->end - offset);
+    off_t           at = (off_t)(offset - w->start[s->file]);
+    int             fd, rc = scr_window_fd(w, s->file, &fd);
+
+    if (rc != SCR_SUCCESS) return rc;
+    if (write) {
+      if (scr_pwrite_all(fd, buf, k, at) < 0) return SCR_ERRNO("cannot write %s", w->path[s->file]);
+    } else {
+      ssize_t got = scr_pread_all(fd, buf, k, at);
+      if (got < 0) return SCR_ERRNO("cannot read %s", w->path[s->file]);
+      if ((size_t)got < k)
+        return SCR_ERR(SCR_ERR_MISSING, "%s is shorter than its %" PRIu64 " bytes; was it still being written?",
+                       w->path[s->file], w->size[s->file]);
+    }
+    if (sum) scr_window_sum(s, offset, buf, k);
+    buf += k;
+    offset += k;
+    n -= k;
+  }
+  if (!write) memset(buf, 0, n);
+  return SCR_SUCCESS;
+}
+
+/* N bytes of the stream at OFFSET into BUF.  Local. */
+SCR_FN int scr_window_read(scr_window* w, uint64_t offset, void* buf, size_t n, int sum)
+{
+  return scr_window_move(w, offset, (char*)buf, n, 0, sum);
+}
+
+/* The N bytes of BUF into the stream at OFFSET; what lies beyond its end is padding and is dropped.  Local. */
+SCR_FN int scr_window_write(scr_window* w, uint64_t offset, void* buf, size_t n)
+{
+  return scr_window_move(w, offset, (char*)buf, n, 1, 1);
+}
+
+/* CRC32 of the first SIZE bytes of the file PATH, which must have just that size.  Local. */
+SCR_FN int scr_file_crc(const char* path, uint64_t size, uLong* crc)
+{
+  size_t   cap = 256 * 1024;
+  char*    buf = (char*)scr_malloc(cap);
+  uint64_t done = 0;
+  ssize_t  n = 0;
+  int      fd, rc = SCR_SUCCESS;
+
+  if (buf == NULL) return SCR_ERR_OOM();
+  *crc = SCR_CRC32_START;
+  fd = scr_os.open(path, O_RDONLY, 0);
+  if (fd < 0) rc = errno == ENOENT ? SCR_ERR(SCR_ERR_MISSING, "%s is missing", path) : SCR_ERRNO("cannot open %s", path);
+  while (rc == SCR_SUCCESS && (n = scr_read_all(fd, buf, cap)) > 0) {
+    *crc = scr_crc32(*crc, buf, (size_t)n);
+    done += (uint64_t)n;
+  }
+  if (n < 0) rc = SCR_ERRNO("cannot read %s", path);
+  if (rc == SCR_SUCCESS && done != size)
+    rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, path, done, size);
+  if (fd >= 0) scr_os.close(fd);
+  free(buf);
+  return rc;
+}
+
+/* The CRC32 of file I of the window: from what passed through it, or else by reading the file.  Local. */
+SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
+{
+  int k;
+
+  *crc = SCR_CRC32_START;
+  for (k = 0; k < w->segs; k++) {
+    scr_window_seg* s = &w->seg[k];
+    if (s->file != i) continue;
+    if (s->done != s->end) return scr_file_crc(w->path[i], w->size[i], crc);
+    *crc = scr_crc32_combine(*crc, s->crc, s->end - s->begin);
+  }
+  return SCR_SUCCESS;
+}
+
+/*
+** Copy the SIZE bytes of FROM to the new file TO, with buffers of BUF_SIZE bytes; CRC receives their CRC32.  Local.
+**
+** On SCR_SUCCESS the data are on the disk.  On error TO is removed.  TO must not exist, or is replaced when it is a
+** plain file; FROM may not be shorter or longer than SIZE.
+*/
+SCR_FN int scr_file_copy(const char* from, const char* to, uint64_t size, mode_t mode, size_t buf_size, uLong* crc)
+{
+  char*    buf = (char*)scr_malloc(buf_size);
+  uint64_t done = 0;
+  ssize_t  n = 0;
+  int      in = -1, out = -1, rc = SCR_SUCCESS;
+
+  if (buf == NULL) return SCR_ERR_OOM();
+  *crc = SCR_CRC32_START;
+  in = scr_os.open(from, O_RDONLY, 0);
+  if (in < 0) {
+    rc = errno == ENOENT ? SCR_ERR(SCR_ERR_MISSING, "%s is missing", from) : SCR_ERRNO("cannot open %s", from);
+    goto out;
+  }
+  out = scr_os.open(to, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode);
+  if (out < 0) {
+    rc = SCR_ERRNO("cannot create %s", to);
+    goto out;
+  }
+  while ((n = scr_read_all(in, buf, buf_size)) > 0) {
+    if (scr_write_all(out, buf, (size_t)n) < 0) {
+      rc = SCR_ERRNO("cannot write %s", to);
+      goto out;
+    }
+    *crc = scr_crc32(*crc, buf, (size_t)n);
+    done += (uint64_t)n;
+  }
+  if (n < 0) rc = SCR_ERRNO("cannot read %s", from);
+  else if (done != size)
+    rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, from, done, size);
+  else if (scr_fsync_enabled && scr_os.fsync(out) < 0) rc = SCR_ERRNO("cannot sync %s", to);
+out:
+  if (in >= 0) scr_os.close(in);
+  if (out >= 0) {
+    if (scr_os.close(out) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", to);
+    if (rc != SCR_SUCCESS) scr_os.unlink(to);
+  }
+  free(buf);
+  return rc;
+}
+
+/* ==== 11 INDEX, SUMMARY, RANK2FILE RECORDS ==============================================================
+** What the prefix directory knows about the datasets on it.
+**
+**   <prefix>/.scr/index.scr      VERSION 1, CURRENT/<dir>, CURRENT_BY/USER, DIR/<dir>/DSET/<id>,
+**                                DSET/<id>/DIR/<dir>/{DSET{descriptor}, COMPLETE, FLUSHED, FETCHED/<time>..,
+**                                                     FAILED/<time>..}
+**   summary.scr                  VERSION 6, COMPLETE, DSET{descriptor}
+**   rank2file.scr and its leaves LEVEL, RANKS, RANK/<rank>/FILE/..
+**
+** <dir> is the directory of the dataset below the prefix.  Indexes of two older forms are read and become this one:
+** version 1 with the name of the dataset in place of its directory, and version 2, which has one copy for each id.
+**
+** Uses       errors, memory, path, hash, hash files, dataset.
+** Offers     scr_record_*, scr_index_*, scr_summary_*, scr_rank2file_read.
+** Invariants
+**   I1  In an index that was read or made here every id is an integer from 1 on, every <dir> a safe relative path, and
+**       DIR and DSET name the same pairs.
+**   I2  A file of an unknown version is refused, never rewritten.
+**   I3  CURRENT leaves a dataset that is removed or marked as failed, for the newest good checkpoint.
+** Failure    Files stay as they were, or are fully replaced.
+** ====================================================================================================== */
+
+#define SCR_INDEX_VERSION 1
+#define SCR_SUMMARY_VERSION 6
+
+/* ---- files in <prefix>/.scr ---- */
+
+/* The path of the file NAME in PREFIX/.scr.  Local. */
+SCR_FN int scr_record_path(const char* prefix, const char* name, char* path, size_t n)
+{
+  return scr_fmt(path, n, "%s/.scr/%s", prefix, name);
+}
+
+/* Make H the contents of PATH; empty, and SCR_SUCCESS, when there is no such file.  On an error H is empty.  Local. */
+SCR_FN int scr_record_read(const char* path, scr_hash* h)
+{
+  int rc;
+
+  scr_hash_unset_all(h);
+  rc = scr_hash_file_read(path, h);
+  if (rc == SCR_SUCCESS) return rc;
+  scr_hash_unset_all(h);
+  return rc == SCR_ERR_NOT_FOUND ? SCR_SUCCESS : rc;
+}
+
+/* Make PREFIX/.scr when it is missing; PREFIX itself is not made: a mistyped one should be noticed.  Local. */
+SCR_FN int scr_record_mkdir(const char* prefix)
+{
+  char path[SCR_MAX_FILENAME];
+  int  rc = scr_fmt(path, sizeof path, "%s/.scr", prefix);
+
+  if (rc == SCR_SUCCESS && scr_os.mkdir(path, 0777) < 0 && errno != EEXIST)
+    rc = SCR_ERRNO("cannot create the directory %s; is the prefix there and writable?", path);
+  return rc;
+}
+
+/*
+** Lock the file NAME of PREFIX/.scr, a directory that is made when it is missing, and read it into H.
+**
+** Local; waits for the lock, which *FD then holds until scr_record_close.  On an error nothing is locked, *FD is -1.
+*/
+SCR_FN int scr_record_open(const char* prefix, const char* name, int* fd, scr_hash* h)
+{
+  char path[SCR_MAX_FILENAME];
+  int  rc;
+
+  *fd = -1;
+  if ((rc = scr_record_mkdir(prefix)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_record_path(prefix, name, path, sizeof path)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_hash_file_lock(path, fd)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_record_read(path, h)) != SCR_SUCCESS) scr_hash_file_unlock(fd);
+  return rc;
+}
+
+/* Replace the file by H, unless H is NULL, and unlock it, on an error too.  Local. */
+SCR_FN int scr_record_close(const char* prefix, const char* name, int* fd, const scr_hash* h)
+{
+  char path[SCR_MAX_FILENAME];
+  int  rc = SCR_SUCCESS;
+
+  if (h != NULL) {
+    rc = scr_record_path(prefix, name, path, sizeof path);
+    if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, h);
+  }
+  scr_hash_file_unlock(fd);
+  return rc;
+}
+
+/* The version that H, read from PATH, must have: A or B.  Local. */
+SCR_FN int scr_record_check_version(const scr_hash* h, const char* path, const char* what, int a, int b, int* version)
+{
+  const char* text = scr_hash_elem_get_first_val(h, "VERSION");
+
+  if (text == NULL) return SCR_ERR(SCR_ERR_FORMAT, "%s is not %s: it has no VERSION", path, what);
+  if (scr_hash_util_get_int(h, "VERSION", version) == SCR_SUCCESS && (*version == a || *version == b))
+    return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_FORMAT, "%s is %s of version %.40s, which this release cannot read (it reads %d to %d)", path,
+                 what, text, a, b);
+}
+
+/* The current time in entry H under KEY, beside earlier ones.  Local. */
+SCR_FN void scr_record_stamp(scr_hash* h, const char* key)
+{
+  char text[32];
+
+  scr_time_string(time(NULL), text, sizeof text);
+  scr_hash_set_kv(h, key, text);
+}
+
+/* ---- index: entries ---- */
+
+/* The id that KEY stands for, or 0.  Local. */
+SCR_FN int scr_index_id(const char* key)
+{
+  int64_t id;
+
+  if (key == NULL || *key < '1' || *key > '9' || scr_str_int64(key, &id) != SCR_SUCCESS) return 0;
+  return id > 0 && id < INT_MAX ? (int)id : 0; /* one more than the largest is still an int */
+}
+
+/* A position in an index; zeros stand before the first entry. */
+typedef struct {
+  scr_hash_elem* id_elem;
+  scr_hash_elem* dir_elem;
+  int            id;
+  const char*    dir;
+  scr_hash*      entry;
+} scr_index_pos;
+
+/* Go on to the next entry; 0 when there is none.  Local.  INDEX may not change on the way. */
+SCR_FN int scr_index_walk(const scr_hash* index, scr_index_pos* p)
+{
+  if (p->dir_elem != NULL) p->dir_elem = scr_hash_elem_next(p->dir_elem);
+  while (p->dir_elem == NULL) {
+    if (p->id_elem == NULL) p->id_elem = scr_hash_elem_first(scr_hash_get(index, "DSET"));
+    else p->id_elem = scr_hash_elem_next(p->id_elem);
+    if (p->id_elem == NULL) return 0;
+    p->id = scr_index_id(scr_hash_elem_key(p->id_elem));
+    if (p->id != 0) p->dir_elem = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(p->id_elem), "DIR"));
+  }
+  p->dir = scr_hash_elem_key(p->dir_elem);
+  p->entry = scr_hash_elem_hash(p->dir_elem);
+  return 1;
+}
+
+/* The entry of dataset ID in DIR, or NULL.  Local. */
+SCR_FN scr_hash* scr_index_entry(const scr_hash* index, int id, const char* dir)
+{
+  return scr_hash_get_kv(scr_hash_get_kv_int(index, "DSET", id), "DIR", dir);
+}
+
+/* 1 when the dataset was copied completely and no attempt to load it has failed.  Local. */
+SCR_FN int scr_index_is_good(const scr_hash* entry)
+{
+  int complete = 0;
+
+  scr_hash_util_get_int(entry, "COMPLETE", &complete);
+  return complete == 1 && scr_hash_get(entry, "FAILED") == NULL;
+}
+
+/* 1 when the dataset is one to restart from; where no flag says so, when it has a checkpoint id.  Local. */
+SCR_FN int scr_index_is_ckpt(const scr_hash* entry)
+{
+  const scr_dataset* desc = scr_hash_get(entry, "DSET");
+  int                flag, id;
+
+  if (scr_dataset_get_flag_ckpt(desc, &flag) == SCR_SUCCESS) return flag != 0;
+  return scr_dataset_get_ckpt(desc, &id) == SCR_SUCCESS && id > 0;
+}
+
+/* Put ENTRY, which then belongs to INDEX, in the place of dataset ID in DIR.  Local. */
+SCR_FN int scr_index_put(scr_hash* index, int id, const char* dir, scr_hash* entry)
+{
+  scr_hash* dset = scr_hash_set_kv_int(index, "DSET", id);
+  scr_hash* dirs = scr_hash_get(dset, "DIR");
+
+  if (dirs == NULL && dset != NULL) dirs = scr_hash_set(dset, "DIR", scr_hash_new());
+  if (dirs == NULL || entry == NULL || scr_oom) {
+    scr_hash_delete(&entry);
+    return SCR_ERR_OOM();
+  }
+  scr_hash_set(dirs, dir, entry);
+  scr_hash_set_kv_int(scr_hash_set_kv(index, "DIR", dir), "DSET", id);
+  return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+/* ---- index: reading and writing ---- */
+
+/*
+** Enter a copy of ENTRY, which a file has for dataset ID under NAME.  A name that is no safe path, as older releases
+** allowed, becomes scr.dataset.<id>; the descriptor still has it, and so it is found by it.
+*/
+SCR_FN int scr_index_take(scr_hash* index, int id, const char* name, const scr_hash* entry)
+{
+  char      dir[SCR_MAX_FILENAME];
+  scr_hash* copy;
+
+  if (name != NULL && strlen(name) < sizeof dir && scr_path_is_safe_rel(name)) snprintf(dir, sizeof dir, "%s", name);
+  else snprintf(dir, sizeof dir, "scr.dataset.%d", id);
+  if (scr_index_entry(index, id, dir) != NULL) return SCR_SUCCESS;
+  copy = scr_hash_new();
+  scr_hash_merge(copy, entry);
+  return scr_index_put(index, id, dir, copy);
+}
+
+/* The name that an index of version 2 has for dataset ID, whose hash is DSET; NULL when it has none. */
+SCR_FN const char* scr_index_name_of(const scr_hash* file, int id, const scr_hash* dset)
+{
+  const char*    name = NULL;
+  scr_hash_elem* e;
+
+  if (scr_dataset_get_name(scr_hash_get(dset, "DSET"), &name) == SCR_SUCCESS) return name;
+  for (e = scr_hash_elem_first(scr_hash_get(file, "NAME")); e != NULL; e = scr_hash_elem_next(e))
+    if (scr_hash_get_kv_int(scr_hash_elem_hash(e), "DSET", id) != NULL) return scr_hash_elem_key(e);
+  return NULL;
+}
+
+/* Enter what FILE has for dataset ID, whose hash is DSET.  Directories win over names. */
+SCR_FN int scr_index_take_all(scr_hash* index, const scr_hash* file, int version, int id, const scr_hash* dset)
+{
+  static const char* const forms[] = {"DIR", "NAME"};
+  scr_hash_elem*           e;
+  int                      i, rc = SCR_SUCCESS;
+
+  if (version != SCR_INDEX_VERSION) return scr_index_take(index, id, scr_index_name_of(file, id, dset), dset);
+  for (i = 0; i < 2; i++)
+    for (e = scr_hash_elem_first(scr_hash_get(dset, forms[i])); e != NULL; e = scr_hash_elem_next(e))
+      if (rc == SCR_SUCCESS) rc = scr_index_take(index, id, scr_hash_elem_key(e), scr_hash_elem_hash(e));
+  return rc;
+}
+
+/* Make INDEX today's form of what FILE, read from PATH, says.  Keys that are unknown here are kept. */
+SCR_FN int scr_index_normalise(const scr_hash* file, const char* path, scr_hash* index)
+{
+  static const char* const own[] = {"VERSION", "DSET", "DIR", "NAME"};
+  scr_hash_elem*           e;
+  size_t                   i;
+  int                      version, rc;
+
+  if ((rc = scr_record_check_version(file, path, "an index", 1, 2, &version)) != SCR_SUCCESS) return rc;
+  scr_hash_util_set_int(index, "VERSION", SCR_INDEX_VERSION);
+  for (e = scr_hash_elem_first(file); e != NULL; e = scr_hash_elem_next(e)) {
+    for (i = 0; i < sizeof own / sizeof own[0]; i++)
+      if (strcmp(scr_hash_elem_key(e), own[i]) == 0) break;
+    if (i == sizeof own / sizeof own[0]) scr_hash_set_copy(index, scr_hash_elem_key(e), scr_hash_elem_hash(e));
+  }
+  for (e = scr_hash_elem_first(scr_hash_get(file, "DSET")); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    int id = scr_index_id(scr_hash_elem_key(e));
+    if (id != 0) rc = scr_index_take_all(index, file, version, id, scr_hash_elem_hash(e));
+  }
+  return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/* INDEX becomes the normal form of FILE; empty when FILE is, or on an error. */
+SCR_FN int scr_index_from(const char* prefix, const scr_hash* file, scr_hash* index)
+{
+  char path[SCR_MAX_FILENAME];
+  int  rc;
+
+  scr_hash_unset_all(index);
+  if (scr_hash_size(file) == 0) return SCR_SUCCESS;
+  if ((rc = scr_record_path(prefix, "index.scr", path, sizeof path)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_index_normalise(file, path, index)) != SCR_SUCCESS) scr_hash_unset_all(index);
+  return rc;
+}
+
+/* Make INDEX the index of PREFIX in today's form; empty when there is none.  Local, without the lock. */
+SCR_FN int scr_index_read(const char* prefix, scr_hash* index)
+{
+  char      path[SCR_MAX_FILENAME];
+  scr_hash* file;
+  int       rc = scr_record_path(prefix, "index.scr", path, sizeof path);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if ((file = scr_hash_new()) == NULL) return SCR_ERR_OOM();
+  scr_hash_unset_all(index);
+  rc = scr_record_read(path, file);
+  if (rc == SCR_SUCCESS) rc = scr_index_from(prefix, file, index);
+  scr_hash_delete(&file);
+  return rc;
+}
+
+/* As scr_index_read, and hold the lock until scr_index_close.  On an error nothing is locked.  Local. */
+SCR_FN int scr_index_open(const char* prefix, int* fd, scr_hash* index)
+{
+  scr_hash* file = scr_hash_new();
+  int       rc;
+
+  *fd = -1;
+  if (file == NULL) return SCR_ERR_OOM();
+  if ((rc = scr_record_open(prefix, "index.scr", fd, file)) == SCR_SUCCESS) {
+    rc = scr_index_from(prefix, file, index);
+    if (rc != SCR_SUCCESS) scr_hash_file_unlock(fd);
+  }
+  scr_hash_delete(&file);
+  return rc;
+}
+
+/* Write INDEX, unless it is NULL, and unlock, on an error too.  Local. */
+SCR_FN int scr_index_close(const char* prefix, int* fd, scr_hash* index)
+{
+  if (index != NULL) scr_hash_util_set_int(index, "VERSION", SCR_INDEX_VERSION);
+  return scr_record_close(prefix, "index.scr", fd, index);
+}
+
+/* ---- index: questions ---- */
+
+/*
+** The entry with the largest id below BELOW; of two copies the one that was created last.  NAME NULL: of the good
+** checkpoints; else of the datasets with this name or directory.
+*/
+SCR_FN int scr_index_newest(const scr_hash* index, int below, const char* name, int* id, const char** dir)
+{
+  scr_index_pos p;
+  const char*   s;
+  int64_t       created, best_created = 0;
+  int           best = 0;
+
+  memset(&p, 0, sizeof p);
+  while (scr_index_walk(index, &p)) {
+    if (p.id >= below || p.id < best) continue;
+    if (name == NULL) {
+      if (!scr_index_is_good(p.entry) || !scr_index_is_ckpt(p.entry)) continue;
+    } else if (strcmp(name, p.dir) != 0) {
+      if (scr_dataset_get_name(scr_hash_get(p.entry, "DSET"), &s) != SCR_SUCCESS || strcmp(name, s) != 0) continue;
+    }
+    created = 0;
+    scr_dataset_get_created(scr_hash_get(p.entry, "DSET"), &created);
+    if (p.id == best && created <= best_created) continue;
+    *id = best = p.id;
+    *dir = p.dir;
+    best_created = created;
+  }
+  return best != 0 ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
+}
+
+/* The newest dataset whose name or directory is NAME, complete or not.  SCR_ERR_NOT_FOUND, no message.  Local. */
+SCR_FN int scr_index_find(const scr_hash* index, const char* name, int* id, const char** dir)
+{
+  if (name == NULL) return SCR_ERR_NOT_FOUND;
+  return scr_index_newest(index, INT_MAX, name, id, dir);
+}
+
+/* The newest complete checkpoint with an id below BELOW that never failed.  SCR_ERR_NOT_FOUND, no message.  Local. */
+SCR_FN int scr_index_next(const scr_hash* index, int below, int* id, const char** dir)
+{
+  return scr_index_newest(index, below, NULL, id, dir);
+}
+
+/* The largest id of all datasets, or 0.  Local. */
+SCR_FN int scr_index_max_id(const scr_hash* index)
+{
+  scr_index_pos p;
+  int           max = 0;
+
+  memset(&p, 0, sizeof p);
+  while (scr_index_walk(index, &p))
+    if (p.id > max) max = p.id;
+  return max;
+}
+
+/*
+** The dataset that CURRENT names; BY_USER is 1 when the user chose it.  SCR_ERR_NOT_FOUND, without a message, when
+** there is none or the index does not hold it.  Local.
+**
+** A directory goes before a name: with one name for all datasets only the directories tell them apart.
+*/
+SCR_FN int scr_index_current(const scr_hash* index, int* id, const char** dir, int* by_user)
+{
+  const char*    current = scr_hash_elem_get_first_val(index, "CURRENT");
+  scr_hash_elem* e;
+  int            best = 0;
+
+  if (current == NULL) return SCR_ERR_NOT_FOUND;
+  e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv(index, "DIR", current), "DSET"));
+  for (; e != NULL; e = scr_hash_elem_next(e)) {
+    int k = scr_index_id(scr_hash_elem_key(e));
+    if (k > best && scr_index_entry(index, k, current) != NULL) best = k;
+  }
+  if (best == 0 && scr_index_find(index, current, &best, &current) != SCR_SUCCESS) return SCR_ERR_NOT_FOUND;
+  *id = best;
+  *dir = current;
+  *by_user = scr_hash_get_kv(index, "CURRENT_BY", "USER") != NULL;
+  return SCR_SUCCESS;
+}
+
+/* ---- index: changes ---- */
+
+/* Make DIR the dataset to restart from; BY_USER: later flushes leave it alone.  Local. */
+SCR_FN void scr_index_set_current(scr_hash* index, const char* dir, int by_user)
+{
+  char* copy = scr_strdup(dir); /* DIR may be the old value */
+
+  if (copy != NULL) scr_hash_util_set_str(index, "CURRENT", copy);
+  scr_hash_unset(index, "CURRENT_BY");
+  if (by_user) scr_hash_set_kv(index, "CURRENT_BY", "USER");
+  scr_free(&copy);
+}
+
+/* 1 when CURRENT is dataset ID in DIR. */
+SCR_FN int scr_index_is_current(const scr_hash* index, int id, const char* dir)
+{
+  const char* current_dir;
+  int         current, by_user;
+
+  return scr_index_current(index, &current, &current_dir, &by_user) == SCR_SUCCESS && current == id &&
+         strcmp(current_dir, dir) == 0;
+}
+
+/* CURRENT goes to the newest good checkpoint, or away (I3). */
+SCR_FN void scr_index_move_current(scr_hash* index)
+{
+  const char* dir;
+  int         id;
+
+  if (scr_index_next(index, INT_MAX, &id, &dir) == SCR_SUCCESS) {
+    scr_index_set_current(index, dir, 0);
+  } else {
+    scr_hash_unset(index, "CURRENT");
+    scr_hash_unset(index, "CURRENT_BY");
+  }
+}
+
+/*
+** Enter dataset ID, which is or will be in DIR below the prefix, with a copy of DESC, in place of an earlier entry of
+** the same id and directory.  COMPLETE also stamps the time of the flush.  CURRENT stays.  Local.
+*/
+SCR_FN int scr_index_set(scr_hash* index, int id, const char* dir, const scr_dataset* desc, int complete)
+{
+  scr_hash* entry;
+  int       rc;
+
+  if (id < 1 || id == INT_MAX) return SCR_ERR(SCR_ERR_ARG, "%d is no dataset id", id);
+  if (dir == NULL || !scr_path_is_safe_rel(dir))
+    return SCR_ERR(SCR_ERR_PATH, "the dataset directory %s is not a path below the prefix", dir ? dir : "(null)");
+  if ((entry = scr_hash_new()) == NULL) return SCR_ERR_OOM();
+  if ((rc = scr_hash_set_copy(entry, "DSET", desc)) != SCR_SUCCESS) {
+    scr_hash_delete(&entry);
+    return rc;
+  }
+  scr_hash_util_set_int(entry, "COMPLETE", complete != 0);
+  if (complete) scr_record_stamp(entry, "FLUSHED");
+  return scr_index_put(index, id, dir, entry);
+}
+
+/* Remove KEY from the hash CHILD of PARENT, and CHILD from PARENT when that leaves it empty. */
+SCR_FN void scr_index_prune(scr_hash* parent, const char* child, const char* key)
+{
+  scr_hash* h = scr_hash_get(parent, child);
+
+  scr_hash_unset(h, key);
+  if (scr_hash_size(h) == 0) scr_hash_unset(parent, child);
+}
+
+/* Take dataset ID in DIR out of the index; I3.  Local. */
+SCR_FN void scr_index_remove(scr_hash* index, int id, const char* dir)
+{
+  char  key[16];
+  int   current;
+  char* copy = scr_strdup(dir); /* DIR may be a key of the index */
+
+  if (copy == NULL) return;
+  snprintf(key, sizeof key, "%d", id);
+  current = scr_index_is_current(index, id, copy);
+  scr_index_prune(scr_hash_get_kv(index, "DSET", key), "DIR", copy);
+  if (scr_hash_size(scr_hash_get_kv(index, "DSET", key)) == 0) scr_index_prune(index, "DSET", key);
+  scr_index_prune(scr_hash_get_kv(index, "DIR", copy), "DSET", key);
+  if (scr_hash_size(scr_hash_get_kv(index, "DIR", copy)) == 0) scr_index_prune(index, "DIR", copy);
+  if (current) scr_index_move_current(index);
+  scr_free(&copy);
+}
+
+/* Stamp dataset ID in DIR, if the index holds it, with WHAT, FETCHED or FAILED; I3.  Local. */
+SCR_FN void scr_index_mark(scr_hash* index, int id, const char* dir, const char* what)
+{
+  scr_hash* entry = scr_index_entry(index, id, dir);
+  int       current = scr_index_is_current(index, id, dir);
+
+  if (entry == NULL) return;
+  scr_record_stamp(entry, what);
+  if (current && strcmp(what, "FAILED") == 0) scr_index_move_current(index);
+}
+
+/* ---- summary ---- */
+
+/* Write the summary of the dataset DESC to PATH.  Local; atomic. */
+SCR_FN int scr_summary_write(const char* path, const scr_dataset* desc, int complete)
+{
+  scr_hash* h = scr_hash_new();
+  int       rc;
+
+  if (h == NULL) return SCR_ERR_OOM();
+  scr_hash_util_set_int(h, "VERSION", SCR_SUMMARY_VERSION);
+  scr_hash_util_set_int(h, "COMPLETE", complete != 0);
+  rc = scr_hash_set_copy(h, "DSET", desc);
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, h);
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/*
+** Make DESC the descriptor in the summary PATH; COMPLETE is 1 only when it says so.  SCR_ERR_NOT_FOUND when there is no
+** file; on an error DESC and COMPLETE stay as they were.  Local.
+*/
+SCR_FN int scr_summary_read(const char* path, scr_dataset* desc, int* complete)
+{
+  scr_hash* h = scr_hash_new();
+  int       version, flag = 0, rc;
+
+  if (h == NULL) return SCR_ERR_OOM();
+  if ((rc = scr_hash_file_read(path, h)) != SCR_SUCCESS) goto out;
+  rc = scr_record_check_version(h, path, "a summary", SCR_SUMMARY_VERSION, SCR_SUMMARY_VERSION, &version);
+  if (rc != SCR_SUCCESS) goto out;
+  if (scr_hash_size(scr_hash_get(h, "DSET")) == 0) {
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the summary %s does not describe a dataset", path);
+    goto out;
+  }
+  if ((rc = scr_hash_copy_out(desc, scr_hash_get(h, "DSET"))) != SCR_SUCCESS) goto out;
+  scr_hash_util_get_int(h, "COMPLETE", &flag);
+  *complete = flag == 1;
+out:
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* ---- file map ---- */
+
+/*
+** Make H one node of a file map, read from PATH, without the key RANK2FILE that some writers put around it.  LEVEL and
+** RANKS are numbers on SCR_SUCCESS; what stands below RANK is as the file says.  SCR_ERR_MISSING when there is no file;
+** on an error H is empty.  Local.
+*/
+SCR_FN int scr_rank2file_read(const char* path, scr_hash* h)
+{
+  scr_hash* inner;
+  int       level = -1, ranks = -1, rc;
+
+  scr_hash_unset_all(h);
+  rc = scr_hash_file_read(path, h);
+  if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(SCR_ERR_MISSING, "the file map %s is missing", path);
+  if (rc == SCR_SUCCESS && (inner = scr_hash_extract(h, "RANK2FILE")) != NULL) {
+    rc = scr_hash_copy_out(h, inner);
+    scr_hash_delete(&inner);
+  }
+  if (rc == SCR_SUCCESS) {
+    scr_hash_util_get_int(h, "LEVEL", &level);
+    scr_hash_util_get_int(h, "RANKS", &ranks);
+    if (level < 0 || ranks < 0) rc = SCR_ERR(SCR_ERR_FORMAT, "%s is no file map: LEVEL or RANKS is missing", path);
+  }
+  if (rc != SCR_SUCCESS) scr_hash_unset_all(h);
+  return rc;
+}
+/* ==== 12 FILES OF THE RUN: FLUSH, HALT, NODES ===========================================================
+** What the library and the commands of an allocation tell each other, in <prefix>/.scr.
+**
+**   flush.scr    DSET/<id>/{NAME, DIR, CKPT 1, OUTPUT 1, LOCATION/{CACHE, PFS, FLUSHING, SYNC_FLUSHING}}: where the
+**                cached datasets are, and which of them still have to be copied to the prefix
+**   halt.scr     CheckpointsLeft, ExitAfter, ExitBefore, HaltSeconds, ExitReason: when the run should stop
+**   nodes.scr    NODES: how many nodes the last run had
+**
+** Uses       errors, memory, hash, hash files, dataset, records.
+** Offers     scr_flush_file_*, scr_halt_*, scr_nodes_file_*.
+** Invariants
+**   R1  Who changes a file reads, changes and replaces it under one lock: open, then close.
+**   R2  A value that is not what it should be counts as not set; times and counts of any size do not overflow.
+** Failure    Files stay as they were, or are fully replaced.
+** ====================================================================================================== */
+
+/* ---- flush file ---- */
+
+/* Releases before this one wrote DATASET for DSET. */
+SCR_FN void scr_flush_file_normalise(scr_hash* h)
+{
+  scr_hash* old = scr_hash_extract(h, "DATASET");
+  scr_hash* sets = scr_hash_get(h, "DSET");
+
+  if (old == NULL) return;
+  if (sets == NULL) sets = scr_hash_set(h, "DSET", scr_hash_new());
+  scr_hash_merge(sets, old);
+  scr_hash_delete(&old);
+}
+
+/* Make H the flush file of PREFIX; empty when there is none.  Local, without the lock. */
+SCR_FN int scr_flush_file_read(const char* prefix, scr_hash* h)
+{
+  char path[SCR_MAX_FILENAME];
+  int  rc = scr_record_path(prefix, "flush.scr", path, sizeof path);
+
+  if (rc == SCR_SUCCESS) rc = scr_record_read(path, h);
+  if (rc == SCR_SUCCESS) scr_flush_file_normalise(h);
+  return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/* As scr_flush_file_read, and hold the lock until scr_flush_file_close.  On an error nothing is locked.  Local. */
+SCR_FN int scr_flush_file_open(const char* prefix, int* fd, scr_hash* h)
+{
+  int rc = scr_record_open(prefix, "flush.scr", fd, h);
+
+  if (rc == SCR_SUCCESS) scr_flush_file_normalise(h);
+  return rc;
+}
+
+/* Write H, unless it is NULL, and unlock, on an error too.  Local. */
+SCR_FN int scr_flush_file_close(const char* prefix, int* fd, const scr_hash* h)
+{
+  return scr_record_close(prefix, "flush.scr", fd, h);
+}
+
+SCR_FN void scr_flush_file_remove(scr_hash* h, int id)
+{
+  scr_hash_unset_kv_int(h, "DSET", id);
+}
+
+/* A fresh entry for the dataset DESC, which a flush would put in DIR below the prefix; no location yet.  Local. */
+SCR_FN void scr_flush_file_add(scr_hash* h, const scr_dataset* desc, const char* dir)
+{
+  const char* name = NULL;
+  scr_hash*   entry;
+  int         id, flag = 0;
+
+  if (scr_dataset_get_id(desc, &id) != SCR_SUCCESS) return;
+  scr_flush_file_remove(h, id); /* an entry of an earlier run, from before a rollback */
+  entry = scr_hash_set_kv_int(h, "DSET", id);
+  if (scr_dataset_get_name(desc, &name) == SCR_SUCCESS) scr_hash_util_set_str(entry, "NAME", name);
+  if (dir != NULL) scr_hash_util_set_str(entry, "DIR", dir);
+  if (scr_dataset_get_flag_ckpt(desc, &flag) == SCR_SUCCESS && flag) scr_hash_util_set_int(entry, "CKPT", 1);
+  flag = 0;
+  if (scr_dataset_get_flag_output(desc, &flag) == SCR_SUCCESS && flag) scr_hash_util_set_int(entry, "OUTPUT", 1);
+}
+
+/* Dataset ID is at LOC: CACHE, PFS, FLUSHING or SYNC_FLUSHING.  Makes the entry when there is none.  Local. */
+SCR_FN void scr_flush_file_set(scr_hash* h, int id, const char* loc)
+{
+  scr_hash_set_kv(scr_hash_set_kv_int(h, "DSET", id), "LOCATION", loc);
+}
+
+SCR_FN void scr_flush_file_unset(scr_hash* h, int id, const char* loc)
+{
+  scr_hash* entry = scr_hash_get_kv_int(h, "DSET", id);
+
+  scr_hash_unset_kv(entry, "LOCATION", loc);
+  if (scr_hash_size(scr_hash_get(entry, "LOCATION")) == 0) scr_hash_unset(entry, "LOCATION");
+}
+
+SCR_FN int scr_flush_file_has(const scr_hash* h, int id, const char* loc)
+{
+  return scr_hash_get_kv(scr_hash_get_kv_int(h, "DSET", id), "LOCATION", loc) != NULL;
+}
+
+/* ---- halt file ---- */
+
+/* Make H the halt file of PREFIX; empty when there is none.  Local, without the lock. */
+SCR_FN int scr_halt_read(const char* prefix, scr_hash* h)
+{
+  char path[SCR_MAX_FILENAME];
+  int  rc = scr_record_path(prefix, "halt.scr", path, sizeof path);
+
+  return rc == SCR_SUCCESS ? scr_record_read(path, h) : rc;
+}
+
+/* As scr_halt_read, and hold the lock until scr_halt_close.  On an error nothing is locked.  Local. */
+SCR_FN int scr_halt_open(const char* prefix, int* fd, scr_hash* h)
+{
+  return scr_record_open(prefix, "halt.scr", fd, h);
+}
+
+/* Write H, unless it is NULL, and unlock, on an error too.  Local. */
+SCR_FN int scr_halt_close(const char* prefix, int* fd, const scr_hash* h)
+{
+  return scr_record_close(prefix, "halt.scr", fd, h);
+}
+
+/* The reason to stop in H, or NULL.  That an earlier run has ended is none.  Local. */
+SCR_FN const char* scr_halt_stated(const scr_hash* h)
+{
+  const char* reason = scr_hash_elem_get_first_val(h, "ExitReason");
+
+  if (reason == NULL || *reason == '\0' || strcmp(reason, "SCR_FINALIZE_CALLED") == 0) return NULL;
+  return reason;
+}
+
+/*
+** Bring the conditions that a run keeps in MEMORY up to date with FILE, the halt file.
+**
+** Local.  What FILE sets wins.  CheckpointsLeft, ExitBefore and ExitAfter come from nowhere else, so one that FILE
+** lacks was taken away by the user and goes from MEMORY too.  HaltSeconds (a parameter sets it) and a reason that this
+** run has found stay unless FILE has its own.
+*/
+SCR_FN int scr_halt_merge(scr_hash* memory, const scr_hash* file)
+{
+  static const char* const keys[] = {"CheckpointsLeft", "ExitBefore", "ExitAfter", "HaltSeconds"};
+  size_t                   i;
+
+  for (i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    const char* value = scr_hash_elem_get_first_val(file, keys[i]);
+    if (value != NULL) scr_hash_util_set_str(memory, keys[i], value);
+    else if (i < 3) scr_hash_unset(memory, keys[i]);
+  }
+  if (scr_halt_stated(file) != NULL) scr_hash_util_set_str(memory, "ExitReason", scr_halt_stated(file));
+  return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+/* The time to end before, ExitBefore less HaltSeconds.  0 when it is not set.  Local. */
+SCR_FN int scr_halt_before(const scr_hash* halt, int64_t* when)
+{
+  int64_t before, seconds = 0;
+
+  if (scr_hash_util_get_int64(halt, "ExitBefore", &before) != SCR_SUCCESS) return 0;
+  scr_hash_util_get_int64(halt, "HaltSeconds", &seconds);
+  if (seconds < 0) seconds = 0;
+  *when = before < INT64_MIN + seconds ? INT64_MIN : before - seconds;
+  return 1;
+}
+
+/*
+** 1 when the run should stop: little time is left in the allocation, someone gave a reason, no checkpoint is left to
+** take, or a time has come.  Local.
+**
+** NOW is seconds since the epoch, SECONDS_LEFT what the allocation still has, or negative when that is not known.
+** REASON, of N bytes, receives the last that holds, in this order; it is "" when none does.
+*/
+SCR_FN int scr_halt_check(const scr_hash* halt, int64_t now, int64_t seconds_left, char* reason, size_t n)
+{
+  const char* why = NULL;
+  int64_t     v;
+
+  if (seconds_left >= 0 && scr_hash_util_get_int64(halt, "HaltSeconds", &v) == SCR_SUCCESS && v > 0 &&
+      seconds_left <= v)
+    why = "TIME_LIMIT";
+  if (scr_halt_stated(halt) != NULL) why = scr_halt_stated(halt);
+  if (scr_hash_util_get_int64(halt, "CheckpointsLeft", &v) == SCR_SUCCESS && v == 0) why = "NO_CHECKPOINTS_LEFT";
+  if (scr_halt_before(halt, &v) && now >= v) why = "EXIT_BEFORE_TIME";
+  if (scr_hash_util_get_int64(halt, "ExitAfter", &v) == SCR_SUCCESS && now >= v) why = "EXIT_AFTER_TIME";
+  if (reason != NULL && n > 0) snprintf(reason, n, "%s", why != NULL ? why : "");
+  return why != NULL;
+}
+
+/* N checkpoints were taken: CheckpointsLeft, if it is set, falls by N, not below 0.  Local. */
+SCR_FN void scr_halt_count(scr_hash* halt, int n)
+{
+  int64_t left;
+
+  if (scr_hash_util_get_int64(halt, "CheckpointsLeft", &left) != SCR_SUCCESS || left <= 0 || n <= 0) return;
+  scr_hash_util_set_int64(halt, "CheckpointsLeft", left > n ? left - n : 0);
+}
+
+/* ---- nodes file ---- */
+
+/* Record that this run has N nodes, whatever the file held.  Local. */
+SCR_FN int scr_nodes_file_write(const char* prefix, int n)
+{
+  char      path[SCR_MAX_FILENAME];
+  scr_hash* h = scr_hash_new();
+  int       rc = scr_record_mkdir(prefix);
+
+  if (h == NULL) return SCR_ERR_OOM();
+  scr_hash_util_set_int(h, "NODES", n);
+  if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, h);
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/*
+** N becomes the number of nodes of the last run.  SCR_ERR_NOT_FOUND when there is no file; SCR_ERR_FORMAT, with N 0,
+** when the file holds no such number; N stays as it was on other errors.  Local.
+*/
+SCR_FN int scr_nodes_file_read(const char* prefix, int* n)
+{
+  char      path[SCR_MAX_FILENAME];
+  scr_hash* h = scr_hash_new();
+  int       v = -1, rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
+
+  if (h == NULL) return SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS && (rc = scr_hash_file_read(path, h)) == SCR_ERR_NOT_FOUND)
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no nodes file %s", path);
+  if (rc == SCR_SUCCESS) {
+    if (scr_hash_util_get_int(h, "NODES", &v) == SCR_SUCCESS && v >= 0) {
+      *n = v;
+    } else {
+      *n = 0;
+      rc = SCR_ERR(SCR_ERR_FORMAT, "%s does not hold the number of nodes", path);
+    }
+  }
+  scr_hash_delete(&h);
+  return rc;
+}
+#ifndef SCR_SERIAL /* the only fence: everything above builds without MPI */
+
+/* ==== 14 MPI HELPERS ====================================================================================
+** Waits that yield, agreement, hashes between ranks, sorting of strings over ranks, and flow control.
+**
+** Uses       errors, memory, hash.
+** Offers     scr_wait, scr_waitall, scr_barrier, scr_allreduce, scr_bcast, scr_vote, scr_agree, scr_hash_send, _recv,
+**            _sendrecv, _bcast, _exchange, _exchange_direction, scr_scan, scr_rank_str, scr_flow.
+** Invariants
+**   N1  Every wait goes through scr_wait or its loop over a probe, which yield the processor when nothing moves.
+**   N2  No rank holds memory in proportion to the number of ranks.
+**   N3  Every collective returns the same code on every rank, unless MPI itself failed.
+** Failure    SCR_ERR_MPI; the communicator's error handler is MPI_ERRORS_RETURN.
+** ====================================================================================================== */
+
+enum { SCR_TAG_HASH = 1, SCR_TAG_EXCHANGE, SCR_TAG_EXCHANGE_ODD, SCR_TAG_SCAN, SCR_TAG_SORT, SCR_TAG_RANK, SCR_TAG_GROUP,
+       SCR_TAG_FLOW, SCR_TAG_DATA };
+
+/* Note one more turn of a wait in which nothing moved. */
+SCR_FN void scr_wait_idle(int* turns)
+{
+  if (++*turns >= SCR_WAIT_SPINS) sched_yield();
+}
+
+/* *DONE is 1 when all N requests are complete; those become MPI_REQUEST_NULL.  Local. */
+SCR_FN int scr_testall(int n, MPI_Request* reqs, int* done)
+{
+  int i, one;
+
+  *done = 1;
+  for (i = 0; i < n; i++) {
+    if (reqs[i] == MPI_REQUEST_NULL) continue;
+    if (MPI_Test(&reqs[i], &one, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+      return SCR_ERR(SCR_ERR_MPI, "a message between the ranks failed");
+    if (!one) *done = 0;
+  }
+  return SCR_SUCCESS;
+}
+
+/* Wait for N requests; each becomes MPI_REQUEST_NULL.  Local. */
+SCR_FN int scr_waitall(int n, MPI_Request* reqs)
+{
+  int done = 0, turns = 0, rc;
+
+  for (;;) {
+    if ((rc = scr_testall(n, reqs, &done)) != SCR_SUCCESS || done) return rc;
+    scr_wait_idle(&turns);
+  }
+}
+
+SCR_FN int scr_wait(MPI_Request* req)
+{
+  return scr_waitall(1, req);
+}
+
+SCR_FN int scr_barrier(MPI_Comm comm)
+{
+  MPI_Request req;
+  if (MPI_Ibarrier(comm, &req) != MPI_SUCCESS) return SCR_ERR(SCR_ERR_MPI, "the barrier failed");
+  return scr_wait(&req);
+}
+
+SCR_FN int scr_allreduce(const void* in, void* out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+  MPI_Request req;
+  if (MPI_Iallreduce(in, out, n, type, op, comm, &req) != MPI_SUCCESS)
+    return SCR_ERR(SCR_ERR_MPI, "the reduction failed");
+  return scr_wait(&req);
+}
+
+SCR_FN int scr_bcast(void* buf, int n, MPI_Datatype type, int root, MPI_Comm comm)
+{
+  MPI_Request req;
+  if (MPI_Ibcast(buf, n, type, root, comm, &req) != MPI_SUCCESS) return SCR_ERR(SCR_ERR_MPI, "the broadcast failed");
+  return scr_wait(&req);
+}
+
+/* ---- agreement: one reduction carries an error and a few maxima and sums ---- */
+
+typedef struct {
+  int64_t error;  /* 0, or larger for lower ranks, with the code in the low 16 bits */
+  int64_t key[3]; /* the greatest in lexicographic order */
+  int64_t max[4]; /* a minimum is the maximum of the negative */
+  int64_t sum[4];
+} scr_vote;
+
+#define SCR_VOTE_WORDS 12
+
+static MPI_Datatype scr_vote_type = MPI_DATATYPE_NULL;
+static MPI_Op       scr_vote_op = MPI_OP_NULL;
+
+/* -1, 0 or 1 as key A stands to key B. */
+SCR_FN int scr_key_cmp(const int64_t* a, const int64_t* b)
+{
+  int k;
+  for (k = 0; k < 3; k++)
+    if (a[k] != b[k]) return a[k] < b[k] ? -1 : 1;
+  return 0;
+}
+
+static void scr_vote_reduce(void* in, void* inout, int* n, MPI_Datatype* type)
+{
+  int i, k;
+
+  (void)type;
+  for (i = 0; i < *n; i++) {
+    const scr_vote* a = (const scr_vote*)in + i;
+    scr_vote*       b = (scr_vote*)inout + i;
+    if (a->error > b->error) b->error = a->error;
+    if (scr_key_cmp(a->key, b->key) > 0) memcpy(b->key, a->key, sizeof b->key);
+    for (k = 0; k < 4; k++) {
+      if (a->max[k] > b->max[k]) b->max[k] = a->max[k];
+      b->sum[k] += a->sum[k];
+    }
+  }
+}
+
+/* Create the type and the operation of votes; scr_vote_stop frees them.  Local. */
+SCR_FN int scr_vote_start(void)
+{
+  if (scr_vote_op != MPI_OP_NULL) return SCR_SUCCESS;
+  if (MPI_Type_contiguous(SCR_VOTE_WORDS, MPI_INT64_T, &scr_vote_type) != MPI_SUCCESS ||
+      MPI_Type_commit(&scr_vote_type) != MPI_SUCCESS || MPI_Op_create(scr_vote_reduce, 1, &scr_vote_op) != MPI_SUCCESS)
+    return SCR_ERR(SCR_ERR_MPI, "cannot create an MPI datatype or operation");
+  return SCR_SUCCESS;
+}
+
+SCR_FN void scr_vote_stop(void)
+{
+  if (scr_vote_op != MPI_OP_NULL) MPI_Op_free(&scr_vote_op);
+  if (scr_vote_type != MPI_DATATYPE_NULL) MPI_Type_free(&scr_vote_type);
+}
+
+/*
+** Combine the votes of all ranks: V holds the maxima and sums on return, and the code is that of the lowest rank that
+** brought an RC other than SCR_SUCCESS, whose message every rank then has.  Collective over COMM.
+*/
+SCR_FN int scr_vote_all(scr_vote* v, int rc, MPI_Comm comm)
+{
+  scr_vote in = *v;
+  int      rank, size, err, worst, origin;
+  char     text[SCR_ERR_TEXT_MAX];
+
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  if (rc == SCR_SUCCESS && scr_oom) rc = SCR_ERR_OOM();
+  in.error = rc == SCR_SUCCESS ? 0 : ((int64_t)(size - rank) << 16 | rc);
+  if ((err = scr_allreduce(&in, v, 1, scr_vote_type, scr_vote_op, comm)) != SCR_SUCCESS) return err;
+  if (v->error == 0) return SCR_SUCCESS;
+  worst = (int)(v->error & 0xffff);
+  origin = size - (int)(v->error >> 16);
+  memset(text, 0, sizeof text);
+  if (rank == origin) memcpy(text, scr_err_text, sizeof text);
+  if ((err = scr_bcast(text, (int)sizeof text, MPI_CHAR, origin, comm)) != SCR_SUCCESS) return err;
+  text[sizeof text - 1] = '\0';
+  if (rank != origin) {
+    if (strncmp(text, "rank ", 5) == 0) memcpy(scr_err_text, text, sizeof text);
+    else snprintf(scr_err_text, sizeof scr_err_text, "rank %d: %.*s", origin, (int)sizeof text - 32, text);
+  }
+  return worst;
+}
+
+/* The code of the lowest rank that brought an error, on every rank.  Collective over COMM. */
+SCR_FN int scr_agree(int rc, MPI_Comm comm)
+{
+  scr_vote v;
+  memset(&v, 0, sizeof v);
+  return scr_vote_all(&v, rc, comm);
+}
+
+/* ---- hashes between ranks ---- */
+
+/* Pack H for a message.  The caller frees B. */
+SCR_FN int scr_hash_to_buf(const scr_hash* h, scr_buf* b)
+{
+  size_t n = scr_hash_pack_size(h);
+
+  if (n > INT_MAX) return SCR_ERR(SCR_ERR_ARG, "a message of %zu bytes between ranks is too large", n);
+  scr_buf_add(b, NULL, n);
+  if (b->failed || scr_oom) return SCR_ERR_OOM();
+  scr_hash_pack(b->p, h);
+  return SCR_SUCCESS;
+}
+
+SCR_FN int scr_hash_from_buf(const scr_buf* b, scr_hash* h)
+{
+  size_t used;
+  return scr_hash_unpack(b->p, b->n, &used, h);
+}
+
+/* Take the message that a probe found into B. */
+SCR_FN int scr_message_take(MPI_Message* msg, MPI_Status* status, scr_buf* b)
+{
+  MPI_Request req;
+  int         n = 0;
+
+  MPI_Get_count(status, MPI_BYTE, &n);
+  scr_buf_add(b, NULL, (size_t)n);
+  if (b->failed) return SCR_ERR_OOM();
+  if (MPI_Imrecv(b->p, n, MPI_BYTE, msg, &req) != MPI_SUCCESS) return SCR_ERR(SCR_ERR_MPI, "cannot receive a message");
+  return scr_wait(&req);
+}
+
+/* Wait for a message and take it.  SOURCE may be MPI_ANY_SOURCE; *FROM, when not NULL, tells who sent it. */
+SCR_FN int scr_message_recv(int source, int tag, MPI_Comm comm, scr_buf* b, int* from)
+{
+  MPI_Message msg;
+  MPI_Status  status;
+  int         found = 0, turns = 0;
+
+  while (!found) {
+    if (MPI_Improbe(source, tag, comm, &found, &msg, &status) != MPI_SUCCESS)
+      return SCR_ERR(SCR_ERR_MPI, "cannot probe for a message");
+    if (!found) scr_wait_idle(&turns);
+  }
+  if (from != NULL) *from = status.MPI_SOURCE;
+  return scr_message_take(&msg, &status, b);
+}
+
+/*
+** Send SEND to rank DEST and merge what rank SOURCE sends into RECV; either rank may be MPI_PROC_NULL.
+** Collective over the two partners.
+*/
+SCR_FN int scr_hash_sendrecv(const scr_hash* send, int dest, scr_hash* recv, int source, MPI_Comm comm)
+{
+  scr_buf     out = {NULL, 0, 0, 0}, in = {NULL, 0, 0, 0};
+  MPI_Request req = MPI_REQUEST_NULL;
+  int         err, rc = SCR_SUCCESS;
+
+  if (dest != MPI_PROC_NULL) {
+    rc = scr_hash_to_buf(send, &out);
+    if (MPI_Isend(out.p, rc == SCR_SUCCESS ? (int)out.n : 0, MPI_BYTE, dest, SCR_TAG_HASH, comm, &req) != MPI_SUCCESS)
+      rc = SCR_ERR(SCR_ERR_MPI, "cannot send a message to rank %d", dest);
+  }
+  if (source != MPI_PROC_NULL) {
+    err = scr_message_recv(source, SCR_TAG_HASH, comm, &in, NULL);
+    if (err == SCR_SUCCESS) err = scr_hash_from_buf(&in, recv);
+    if (rc == SCR_SUCCESS) rc = err;
+  }
+  err = scr_wait(&req);
+  scr_buf_free(&out);
+  scr_buf_free(&in);
+  return rc != SCR_SUCCESS ? rc : err;
+}
+
+SCR_FN int scr_hash_send(const scr_hash* h, int rank, MPI_Comm comm)
+{
+  return scr_hash_sendrecv(h, rank, NULL, MPI_PROC_NULL, comm);
+}
+
+SCR_FN int scr_hash_recv(scr_hash* h, int rank, MPI_Comm comm)
+{
+  return scr_hash_sendrecv(NULL, MPI_PROC_NULL, h, rank, comm);
+}
+
+/* Give the hash H of ROOT to every rank, which merges it into its own H.  Collective over COMM. */
+SCR_FN int scr_hash_bcast(scr_hash* h, int root, MPI_Comm comm)
+{
+  scr_buf b = {NULL, 0, 0, 0};
+  int     rank, err, n, rc = SCR_SUCCESS;
+
+  MPI_Comm_rank(comm, &rank);
+  if (rank == root) rc = scr_hash_to_buf(h, &b);
+  n = rc == SCR_SUCCESS ? (int)b.n : -1; /* -1 tells the others that the root failed */
+  if ((err = scr_bcast(&n, 1, MPI_INT, root, comm)) != SCR_SUCCESS) rc = err;
+  if (rank != root && n < 0) rc = SCR_ERR(SCR_ERR_MEM, "rank %d could not pack a message", root);
+  if (err == SCR_SUCCESS && n >= 0) {
+    if (rank != root) scr_buf_add(&b, NULL, (size_t)n);
+    if (b.failed) rc = SCR_ERR_OOM();
+    else rc = scr_bcast(b.p, n, MPI_BYTE, root, comm);
+    if (rc == SCR_SUCCESS && rank != root) rc = scr_hash_from_buf(&b, h);
+  }
+  scr_buf_free(&b);
+  return rc;
+}
+
+enum { SCR_HASH_EXCHANGE_RIGHT, SCR_HASH_EXCHANGE_LEFT };
+
+/*
+** SEND holds <rank> -> hash; RECV, empty before, holds <rank> -> hash of each sender afterwards.  DIRECTION says on
+** which side most partners are: messages to near ranks on that side leave first.  Collective over COMM.
+**
+** Sparse, with no memory in the number of ranks: synchronous sends, and a nonblocking barrier that a rank enters when
+** all its sends have been received (Hoefler, Siebert, Lumsdaine: Scalable Communication Protocols for Dynamic Sparse
+** Data Exchange, PPoPP 2010).  Two tags take turns, because a fast rank may begin the next exchange while a slow one
+** has not yet seen the end of this; it cannot be two ahead.
+*/
+SCR_FN int scr_hash_exchange_direction(const scr_hash* send, scr_hash* recv, MPI_Comm comm, int direction)
+{
+  static int     odd = 0;
+  int            tag = odd ? SCR_TAG_EXCHANGE_ODD : SCR_TAG_EXCHANGE;
+  int            n = scr_hash_size(send), i = 0, rc = SCR_SUCCESS, turns = 0, sent = 0, over = 0, rank, size;
+  scr_buf*       out = (scr_buf*)scr_malloc((size_t)n * sizeof *out);
+  MPI_Request*   reqs = (MPI_Request*)scr_malloc((size_t)n * sizeof *reqs);
+  MPI_Request    barrier = MPI_REQUEST_NULL;
+  scr_hash*      order = scr_hash_new();
+  scr_hash_elem* e;
+
+  odd = !odd;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  if (out == NULL || reqs == NULL || order == NULL) {
+    rc = SCR_ERR_OOM();
+    n = 0;
+  }
+  for (e = n ? scr_hash_elem_first(send) : NULL; e != NULL; e = scr_hash_elem_next(e)) {
+    int to = atoi(scr_hash_elem_key(e));
+    int far = direction == SCR_HASH_EXCHANGE_RIGHT ? (to - rank + size) % size : (rank - to + size) % size;
+    scr_hash_set_kv_int(order, "FAR", far);
+  }
+  scr_hash_sort_int(scr_hash_get(order, "FAR"), SCR_HASH_SORT_ASCENDING);
+  for (e = scr_hash_elem_first(scr_hash_get(order, "FAR")); e != NULL; e = scr_hash_elem_next(e), i++) {
+    int far = atoi(scr_hash_elem_key(e));
+    int to = direction == SCR_HASH_EXCHANGE_RIGHT ? (rank + far) % size : (rank - far + size) % size;
+    int err = scr_hash_to_buf(scr_hash_getf(send, "%d", to), &out[i]);
+    if (rc == SCR_SUCCESS) rc = err;
+    if (MPI_Issend(out[i].p, err == SCR_SUCCESS ? (int)out[i].n : 0, MPI_BYTE, to, tag, comm, &reqs[i]) != MPI_SUCCESS)
+      rc = SCR_ERR(SCR_ERR_MPI, "cannot send a message to rank %d", to);
+  }
+  n = i;
+  while (!over) {
+    MPI_Message msg;
+    MPI_Status  status;
+    int         found = 0;
+    if (MPI_Improbe(MPI_ANY_SOURCE, tag, comm, &found, &msg, &status) != MPI_SUCCESS) {
+      rc = SCR_ERR(SCR_ERR_MPI, "cannot probe for messages");
+      break;
+    }
+    if (found) {
+      scr_buf in = {NULL, 0, 0, 0};
+      int     err = scr_message_take(&msg, &status, &in);
+      if (err == SCR_SUCCESS) err = scr_hash_from_buf(&in, scr_hash_set_kv_int(order, "IN", status.MPI_SOURCE));
+      if (rc == SCR_SUCCESS) rc = err;
+      scr_buf_free(&in);
+      turns = 0;
+    } else {
+      scr_wait_idle(&turns);
+    }
+    if (!sent) {
+      if (scr_testall(n, reqs, &sent) != SCR_SUCCESS) {
+        rc = SCR_ERR_MPI;
+        break;
+      }
+      if (sent && MPI_Ibarrier(comm, &barrier) != MPI_SUCCESS) {
+        rc = SCR_ERR(SCR_ERR_MPI, "the barrier failed");
+        break;
+      }
+    } else {
+      MPI_Test(&barrier, &over, MPI_STATUS_IGNORE);
+    }
+  }
+  scr_hash_sort_int(scr_hash_get(order, "IN"), SCR_HASH_SORT_ASCENDING);
+  scr_hash_merge(recv, scr_hash_get(order, "IN"));
+  for (i = 0; out != NULL && i < n; i++) scr_buf_free(&out[i]);
+  scr_hash_delete(&order);
+  scr_free(&out);
+  scr_free(&reqs);
+  return rc;
+}
+
+SCR_FN int scr_hash_exchange(const scr_hash* send, scr_hash* recv, MPI_Comm comm)
+{
+  return scr_hash_exchange_direction(send, recv, comm, SCR_HASH_EXCHANGE_RIGHT);
+}
+
+/* ---- strings over ranks ---- */
+
+enum { SCR_SCAN_UP = 1, SCR_SCAN_DOWN = -1 };
+
+/*
+** Inclusive prefix over ranks 0..me (UP) or size-1..me (DOWN) of SUM[0] as a sum and MAX[0] as a maximum, in place.
+** log2(size) messages.  Collective over COMM.  (Hillis, Steele: Data Parallel Algorithms, CACM 1986.)
+*/
+SCR_FN int scr_scan(scr_vote* v, int direction, MPI_Comm comm)
+{
+  int rank, size, d, rc = SCR_SUCCESS;
+
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  for (d = 1; d < size; d *= 2) {
+    scr_vote    in;
+    int         to = rank + direction * d, from = rank - direction * d, err;
+    MPI_Request reqs[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+
+    memset(&in, 0, sizeof in);
+    if (from >= 0 && from < size) MPI_Irecv(&in, 1, scr_vote_type, from, SCR_TAG_SCAN, comm, &reqs[0]);
+    if (to >= 0 && to < size) MPI_Isend(v, 1, scr_vote_type, to, SCR_TAG_SCAN, comm, &reqs[1]);
+    if ((err = scr_waitall(2, reqs)) != SCR_SUCCESS) rc = err;
+    else if (from >= 0 && from < size) {
+      int k;
+      for (k = 0; k < 4; k++) {
+        v->sum[k] += in.sum[k];
+        if (in.max[k] > v->max[k]) v->max[k] = in.max[k];
+      }
+    }
+  }
+  return rc;
+}
+
+/* The first rank above this one whose FLAG is not 0, or the number of ranks.  Collective over COMM. */
+SCR_FN int scr_scan_next(int flag, int* next, MPI_Comm comm)
+{
+  scr_vote    v;
+  MPI_Request reqs[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  int         rank, size, here, rc, err;
+
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  memset(&v, 0, sizeof v);
+  v.max[0] = flag ? -(int64_t)rank : -(int64_t)size;
+  rc = scr_scan(&v, SCR_SCAN_DOWN, comm);
+  here = (int)-v.max[0];
+  *next = size;
+  if (rank < size - 1) MPI_Irecv(next, 1, MPI_INT, rank + 1, SCR_TAG_SORT, comm, &reqs[0]);
+  if (rank > 0) MPI_Isend(&here, 1, MPI_INT, rank - 1, SCR_TAG_SORT, comm, &reqs[1]);
+  err = scr_waitall(2, reqs);
+  return rc != SCR_SUCCESS ? rc : err;
+}
+
+/* A string on its way through the sort: the rank it belongs to, then its bytes with the NUL. */
+typedef struct {
+  int  rank;
+  char text[4];
+} scr_rank_item;
+
+SCR_FN int scr_rank_cmp(const scr_rank_item* a, const scr_rank_item* b)
+{
+  int c = strcmp(a->text, b->text);
+  return c != 0 ? c : (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+/*
+** Sort one item a rank over COMM, smallest on rank 0: Batcher's odd-even merge sort, log2(size)^2 / 2 exchanges, which
+** needs no power of two because every comparison puts the smaller item on the lower rank.  OTHER is a second buffer of
+** BYTES; returns the one of the two that holds this rank's item.
+*/
+SCR_FN int scr_rank_sort(scr_rank_item** item, scr_rank_item** other, int bytes, MPI_Comm comm)
+{
+  int rank, size, p, k, rc = SCR_SUCCESS;
+
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  for (p = 1; p < size; p *= 2)
+    for (k = p; k >= 1; k /= 2) {
+      int         low = -1, at = rank - k % p, err;
+      MPI_Request reqs[2];
+
+      /* rank is the low end of a comparison with rank + k, or the high end of one with rank - k, or neither */
+      if (at >= 0 && at % (2 * k) < k && rank + k < size && rank / (2 * p) == (rank + k) / (2 * p)) low = rank;
+      else if (at - k >= 0 && (at - k) % (2 * k) < k && rank / (2 * p) == (rank - k) / (2 * p)) low = rank - k;
+      if (low < 0) continue;
+      MPI_Irecv(*other, bytes, MPI_BYTE, low == rank ? rank + k : low, SCR_TAG_SORT, comm, &reqs[0]);
+      MPI_Isend(*item, bytes, MPI_BYTE, low == rank ? rank + k : low, SCR_TAG_SORT, comm, &reqs[1]);
+      if ((err = scr_waitall(2, reqs)) != SCR_SUCCESS) rc = err;
+      else if ((scr_rank_cmp(*other, *item) < 0) == (low == rank)) {
+        scr_rank_item* t = *item;
+        *item = *other;
+        *other = t;
+      }
+    }
+  return rc;
+}
+
+/*
+** Group the ranks of COMM by their strings.  Collective over COMM.
+**
+** GROUPS is the number of distinct strings; GROUP_ID counts them from 0 in the order of the strings; GROUP_RANK and
+** GROUP_SIZE are the place of this rank among those with an equal string, in the order of COMM, and their number;
+** LEADER is the rank in COMM of the first of them.  The strings are sorted over the ranks (scr_rank_sort), the borders
+** of equal ones are found by prefix operations, and each place then tells the owner of its item.
+*/
+SCR_FN int scr_rank_str(MPI_Comm comm, const char* str, int* groups, int* group_id, int* group_rank, int* group_size,
+                        int* leader)
+{
+  int            rank, size, n = (int)strlen(str) + 1, longest = 0, bytes, first, next = 0, rc, err;
+  int            answer[5], got[5];
+  scr_rank_item *item = NULL, *other = NULL;
+  scr_vote       up, down;
+  MPI_Request    reqs[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  if ((rc = scr_allreduce(&n, &longest, 1, MPI_INT, MPI_MAX, comm)) != SCR_SUCCESS) return rc;
+  bytes = (int)sizeof(scr_rank_item) + longest;
+  item = (scr_rank_item*)scr_malloc((size_t)bytes);
+  other = (scr_rank_item*)scr_malloc((size_t)bytes);
+  if ((rc = scr_agree(item == NULL || other == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, comm)) != SCR_SUCCESS) goto out;
+  item->rank = rank;
+  memcpy(item->text, str, (size_t)n);
+  rc = scr_rank_sort(&item, &other, bytes, comm);
+
+  /* Is this place the first of its string?  The left neighbour's item tells. */
+  if (rank > 0) MPI_Irecv(other, bytes, MPI_BYTE, rank - 1, SCR_TAG_SORT, comm, &reqs[0]);
+  if (rank < size - 1) MPI_Isend(item, bytes, MPI_BYTE, rank + 1, SCR_TAG_SORT, comm, &reqs[1]);
+  if ((err = scr_waitall(2, reqs)) != SCR_SUCCESS) rc = err;
+  first = rank == 0 || strcmp(item->text, other->text) != 0;
+
+  /* The place and owner of the first of this string, from the left; the rest of the strings, from the right. */
+  memset(&up, 0, sizeof up);
+  up.sum[0] = first;
+  up.max[0] = first ? (int64_t)rank << 32 | item->rank : -1;
+  if ((err = scr_scan(&up, SCR_SCAN_UP, comm)) != SCR_SUCCESS) rc = err;
+  memset(&down, 0, sizeof down);
+  down.sum[0] = first;
+  if ((err = scr_scan(&down, SCR_SCAN_DOWN, comm)) != SCR_SUCCESS) rc = err;
+  if ((err = scr_scan_next(first, &next, comm)) != SCR_SUCCESS) rc = err;
+
+  answer[0] = (int)(up.sum[0] + down.sum[0] - first);
+  answer[1] = (int)up.sum[0] - 1;
+  answer[2] = rank - (int)(up.max[0] >> 32);
+  answer[3] = next - (int)(up.max[0] >> 32);
+  answer[4] = (int)(up.max[0] & 0x7fffffff);
+  MPI_Irecv(got, 5, MPI_INT, MPI_ANY_SOURCE, SCR_TAG_RANK, comm, &reqs[0]);
+  MPI_Isend(answer, 5, MPI_INT, item->rank, SCR_TAG_RANK, comm, &reqs[1]);
+  if ((err = scr_waitall(2, reqs)) != SCR_SUCCESS) rc = err;
+  *groups = got[0];
+  *group_id = got[1];
+  *group_rank = got[2];
+  *group_size = got[3];
+  *leader = got[4];
+out:
+  scr_free(&item);
+  scr_free(&other);
+  return rc;
+}
+
+/* ---- flow control ---- */
+
+/* Send or receive one int.  Local, or with the partner. */
+SCR_FN int scr_int_send(int value, int rank, int tag, MPI_Comm comm)
+{
+  MPI_Request req;
+  MPI_Isend(&value, 1, MPI_INT, rank, tag, comm, &req);
+  return scr_wait(&req);
+}
+
+SCR_FN int scr_int_recv(int* value, int rank, int tag, MPI_Comm comm)
+{
+  MPI_Request req;
+  MPI_Irecv(value, 1, MPI_INT, rank, tag, comm, &req);
+  return scr_wait(&req);
+}
+
+/*
+** Call WORK(ARG) on every rank, with at most WIDTH ranks at work at a time: rank 0 works first and then lets the others
+** go, one more for each that ends.  When a rank has failed, those that have not begun do not begin.  Returns what WORK
+** returned here; agree on it.  Collective over COMM.
+*/
+SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
+{
+  int rank, size, next = 1, active = 0, word, rc, ok;
+
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  if (rank > 0) {
+    if ((rc = scr_int_recv(&ok, 0, SCR_TAG_FLOW, comm)) != SCR_SUCCESS) return rc;
+    rc = ok ? work(arg) : SCR_ERR(SCR_ERR_IO, "not tried, because another rank failed before");
+    scr_int_send(rc == SCR_SUCCESS, 0, SCR_TAG_FLOW, comm);
+    return rc;
+  }
+  rc = work(arg);
+  ok = rc == SCR_SUCCESS;
+  while (next < size || active > 0) {
+    if (next < size && active < width) {
+      scr_int_send(ok, next++, SCR_TAG_FLOW, comm);
+      active++;
+    } else {
+      word = 0;
+      scr_int_recv(&word, MPI_ANY_SOURCE, SCR_TAG_FLOW, comm);
+      if (!word) ok = 0;
+      active--;
+    }
+  }
+  return rc;
+}
+
+/* ==== 15 GROUPS, STORES, REDUNDANCY DESCRIPTORS =========================================================
+** Who fails together, where datasets are kept, and how they are protected.
+**
+** Uses       path, hash, parameters, MPI helpers.
+** Offers     scr_layout, scr_groupdesc, scr_storedesc, scr_reddesc; scr_layout_create and _free; the control directory;
+**            scr_reddesc_for_dataset, scr_reddesc_to_hash, scr_reddesc_from_hash.
+** Invariants
+**   L1  No member of a redundancy set shares its failure group with another, when the set is formed.
+**   L2  Every directory that the library makes below a base belongs to this user, is no link, and can be written by
+**       nobody else; otherwise it is refused.
+**   L3  While a run lives it holds a lock in its control directory, which records the prefix: two runs never share it.
+**   L4  A stored descriptor is enough to find a dataset again, whatever the parameters say now.
+** Failure    The code, agreed on over the world; nothing is held.
+** ====================================================================================================== */
+
+#define SCR_SET_SIZE_MAX 4096 /* sets stay small: each member knows the others */
+
+typedef enum { SCR_COPY_SINGLE, SCR_COPY_XOR } scr_copy;
+
+/* A partition of the world by name: NODE, WORLD, or a name of the GROUPS lines. */
+typedef struct {
+  char* name;
+  int   rank, ranks; /* in the group of this rank */
+  int   leader;      /* world rank of its first member */
+  int   groups;      /* how many groups the world is split into */
+} scr_groupdesc;
+
+/* A class of storage.  The directory of a dataset is DIR/scr.dataset.<id>. */
+typedef struct {
+  int   enabled;
+  char* name;      /* base directory, the value of the STORE line */
+  int   max_count; /* datasets that stay */
+  int   can_mkdir;
+  int   global;    /* VIEW=GLOBAL: several nodes see the same base */
+  char* group;
+  char* dir;       /* <base>/<user>/scr.<job>, and node.<host> where several nodes see the base */
+} scr_storedesc;
+
+/* How a dataset is protected: a scheme, and the set of ranks that this rank protects with. */
+typedef struct {
+  int      enabled, index, interval, output;
+  scr_copy type;
+  int      set_size;
+  char*    group;    /* name of the failure group */
+  char*    base;     /* name of the store */
+  int      global, can_mkdir; /* of the store */
+  int      groups;   /* sets in the world */
+  int      group_id; /* world rank of the set's first member */
+  int      ranks, my_rank;
+  int*     member;   /* world ranks of the set, by rank in the set */
+} scr_reddesc;
+
+typedef struct {
+  MPI_Comm       comm;
+  int            rank, ranks;
+  char           host[256];
+  char           prefix[SCR_MAX_FILENAME];
+  char           user[256], job[256];
+  int            virtual_nodes;
+  int            suffix;   /* of scr.<job>.<n>; 0 for none */
+  scr_hash*      params;
+  scr_groupdesc* group;
+  int            ngroups;
+  int*           node;     /* world ranks on this node */
+  scr_storedesc* store;
+  int            nstores;
+  scr_reddesc*   red;
+  int            nreds;
+  char           cntl[SCR_MAX_FILENAME]; /* control directory */
+  int            lock_fd;  /* on the control directory, on the first rank of a node; -1 elsewhere */
+} scr_layout;
+
+/* ---- directories that only this user may touch ---- */
+
+/* L2 for one directory.  Local. */
+SCR_FN int scr_private_check(const char* dir)
+{
+  struct stat st;
+
+  if (scr_os.lstat(dir, &st) < 0) return SCR_ERRNO("cannot look at %s", dir);
+  if (S_ISLNK(st.st_mode)) return SCR_ERR(SCR_ERR_UNSAFE, "%s is a symbolic link; remove it or choose another base", dir);
+  if (!S_ISDIR(st.st_mode)) return SCR_ERR(SCR_ERR_UNSAFE, "%s is not a directory; remove it or choose another base", dir);
+  if (st.st_uid != geteuid())
+    return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, not to you; choose another base or SCR_USER_NAME", dir,
+                   (unsigned long)st.st_uid);
+  if (st.st_mode & (S_IWGRP | S_IWOTH))
+    return SCR_ERR(SCR_ERR_UNSAFE, "%s can be written by others (mode %04o); chmod 700 it or choose another base", dir,
+                   (unsigned)(st.st_mode & 07777));
+  return SCR_SUCCESS;
+}
+
+/* Make the components of REL below BASE, which may exist, each for this user only.  Local. */
+SCR_FN int scr_private_mkdir(const char* base, const char* rel)
+{
+  char   dir[SCR_MAX_FILENAME];
+  size_t i, n, base_n = strlen(base);
+  int    rc;
+
+  if ((rc = scr_mkdirs(base, 0777)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_fmt(dir, sizeof dir, "%s/%s", base, rel)) != SCR_SUCCESS) return rc;
+  n = strlen(dir);
+  for (i = base_n + 1; i <= n; i++) {
+    char c = dir[i];
+    if (c != '/' && c != '\0') continue;
+    dir[i] = '\0';
+    if (scr_os.mkdir(dir, 0700) < 0 && errno != EEXIST) return SCR_ERRNO("cannot create the directory %s", dir);
+    if ((rc = scr_private_check(dir)) != SCR_SUCCESS) return rc;
+    dir[i] = c;
+  }
+  return SCR_SUCCESS;
+}
+
+/* <user>/scr.<job>[.<n>], and /node.<host> when several nodes see the base.  Local. */
+SCR_FN int scr_layout_rel(const scr_layout* l, int shared, int suffix, char* out, size_t n)
+{
+  char tail[32] = "";
+
+  if (suffix > 0) snprintf(tail, sizeof tail, ".%d", suffix);
+  if (shared || l->virtual_nodes > 0) return scr_fmt(out, n, "%s/scr.%s%s/node.%s", l->user, l->job, tail, l->host);
+  return scr_fmt(out, n, "%s/scr.%s%s", l->user, l->job, tail);
+}
+
+/* ---- the control directory ---- */
+
+#define SCR_BUSY_SECONDS 10 /* how long the processes of a run that was killed may still hold a lock */
+
+enum { SCR_CNTL_MINE, SCR_CNTL_OTHER, SCR_CNTL_HELD };
+
+/*
+** Try to take the control directory DIR: MINE when FD holds its lock and it records PREFIX, OTHER when it belongs to
+** another prefix, HELD when a run over the same prefix holds it.  Local.
+*/
+SCR_FN int scr_cntl_try(const char* dir, const char* prefix, int* fd, int* state)
+{
+  char        file[SCR_MAX_FILENAME], lock[SCR_MAX_FILENAME];
+  scr_hash*   h = scr_hash_new();
+  const char* old = NULL;
+  int         held = 0, rc;
+
+  *fd = -1;
+  *state = SCR_CNTL_MINE;
+  if ((rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir)) != SCR_SUCCESS) goto out;
+  if ((rc = scr_fmt(lock, sizeof lock, "%s/run.lock", dir)) != SCR_SUCCESS) goto out;
+  *fd = scr_os.open(lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+  if (*fd < 0) {
+    rc = SCR_ERRNO("cannot open the lock %s", lock);
+    goto out;
+  }
+  if (scr_os.flock(*fd, LOCK_EX | LOCK_NB) < 0) {
+    held = errno == EWOULDBLOCK;
+    if (!held) {
+      rc = SCR_ERRNO("cannot lock %s", lock);
+      goto out;
+    }
+  }
+  rc = scr_hash_file_read(file, h);
+  if (rc == SCR_SUCCESS) scr_hash_util_get_str(h, "PREFIX", &old);
+  if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND) {
+    scr_warn("%s; it is written anew for %s", scr_err_text, prefix);
+    old = NULL;
+  }
+  rc = SCR_SUCCESS;
+  if (old != NULL && strcmp(old, prefix) != 0) *state = SCR_CNTL_OTHER;
+  else if (held) *state = SCR_CNTL_HELD;
+  else if (old == NULL) {
+    scr_hash_util_set_str(h, "PREFIX", prefix);
+    rc = scr_hash_file_write(file, h);
+  }
+out:
+  if ((rc != SCR_SUCCESS || *state != SCR_CNTL_MINE) && *fd >= 0) {
+    scr_os.close(*fd);
+    *fd = -1;
+  }
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/*
+** Take the control directory of this node: scr.<job>, or the first scr.<job>.<n> that no other prefix has.  Fills
+** l->cntl, l->suffix and l->lock_fd.  Local.
+*/
+SCR_FN int scr_cntl_take(scr_layout* l, const char* base)
+{
+  char   rel[SCR_MAX_FILENAME];
+  int    suffix = 0, state, rc;
+  double start = scr_wtime();
+
+  for (;;) {
+    if ((rc = scr_layout_rel(l, 0, suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_fmt(l->cntl, sizeof l->cntl, "%s/%s", base, rel)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_private_mkdir(base, rel)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_cntl_try(l->cntl, l->prefix, &l->lock_fd, &state)) != SCR_SUCCESS) return rc;
+    if (state == SCR_CNTL_MINE) break;
+    if (state == SCR_CNTL_OTHER) suffix++;
+    else if (scr_wtime() - start > SCR_BUSY_SECONDS)
+      return SCR_ERR(SCR_ERR_BUSY,
+                     "another run over the prefix %s holds %s; give each run its own SCR_PREFIX, or end that run",
+                     l->prefix, l->cntl);
+    else usleep(50000);
+  }
+  l->suffix = suffix;
+  return SCR_SUCCESS;
+}
+
+/* ---- groups ---- */
+
+SCR_FN const scr_groupdesc* scr_groupdescs_from_name(const scr_layout* l, const char* name)
+{
+  int i;
+  for (i = 0; i < l->ngroups; i++)
+    if (strcmp(l->group[i].name, name) == 0) return &l->group[i];
+  return NULL;
+}
+
+/* Add the group NAME that the ranks with equal VALUE form.  Collective over the world. */
+SCR_FN int scr_groupdesc_create(scr_layout* l, const char* name, const char* value)
+{
+  scr_groupdesc* g = &l->group[l->ngroups];
+  int            id;
+
+  g->name = scr_strdup(name);
+  l->ngroups++;
+  return scr_rank_str(l->comm, value, &g->groups, &id, &g->rank, &g->ranks, &g->leader);
+}
+
+/* The world ranks of a small group, by rank in it, through its leader.  Collective over the group. */
+SCR_FN int scr_group_members(const scr_layout* l, int leader, int my_rank, int ranks, int** member)
+{
+  int         i, me[2], rc = SCR_SUCCESS;
+  MPI_Request req;
+
+  me[0] = my_rank;
+  me[1] = l->rank;
+  *member = (int*)scr_malloc((size_t)ranks * sizeof **member);
+  if (*member == NULL) return SCR_ERR_OOM();
+  if (l->rank != leader) {
+    MPI_Isend(me, 2, MPI_INT, leader, SCR_TAG_GROUP, l->comm, &req);
+    rc = scr_wait(&req);
+    MPI_Irecv(*member, ranks, MPI_INT, leader, SCR_TAG_GROUP, l->comm, &req);
+    return rc == SCR_SUCCESS ? scr_wait(&req) : rc;
+  }
+  (*member)[my_rank] = l->rank;
+  for (i = 1; i < ranks && rc == SCR_SUCCESS; i++) {
+    MPI_Irecv(me, 2, MPI_INT, MPI_ANY_SOURCE, SCR_TAG_GROUP, l->comm, &req);
+    rc = scr_wait(&req);
+    if (rc == SCR_SUCCESS && me[0] > 0 && me[0] < ranks) (*member)[me[0]] = me[1];
+  }
+  for (i = 1; i < ranks && rc == SCR_SUCCESS; i++) {
+    MPI_Isend(*member, ranks, MPI_INT, (*member)[i], SCR_TAG_GROUP, l->comm, &req);
+    rc = scr_wait(&req);
+  }
+  return rc;
+}
+
+/* NODE, WORLD, and one group for each name of the GROUPS lines that every host has.  Collective over the world. */
+SCR_FN int scr_groupdescs_create(scr_layout* l)
+{
+  const scr_hash* lines = scr_param_get_hash(l->params, "GROUPS");
+  const scr_hash* mine = scr_hash_get(lines, l->host);
+  scr_hash*       names = scr_hash_new();
+  scr_hash_elem * e, *c;
+  int             rc, err;
+
+  for (e = scr_hash_elem_first(lines); e != NULL; e = scr_hash_elem_next(e))
+    for (c = scr_hash_elem_first(scr_hash_elem_hash(e)); c != NULL; c = scr_hash_elem_next(c))
+      scr_hash_set_kv(names, "NAME", scr_hash_elem_key(c));
+  l->group = (scr_groupdesc*)scr_malloc((size_t)(scr_hash_size(scr_hash_get(names, "NAME")) + 2) * sizeof *l->group);
+  if ((rc = scr_agree(l->group == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, l->comm)) != SCR_SUCCESS) goto out;
+  rc = scr_groupdesc_create(l, "NODE", l->host);
+  l->group[1] = l->group[0]; /* WORLD needs no sorting */
+  l->group[1].name = scr_strdup("WORLD");
+  l->group[1].rank = l->rank;
+  l->group[1].ranks = l->ranks;
+  l->group[1].leader = 0;
+  l->group[1].groups = 1;
+  l->ngroups = 2;
+  if (rc == SCR_SUCCESS)
+    rc = scr_group_members(l, l->group[0].leader, l->group[0].rank, l->group[0].ranks, &l->node);
+  for (e = scr_hash_elem_first(scr_hash_get(names, "NAME")); e != NULL; e = scr_hash_elem_next(e)) {
+    const char* name = scr_hash_elem_key(e);
+    const char* value = scr_hash_elem_get_first_val(mine, name);
+    scr_vote    v;
+    memset(&v, 0, sizeof v);
+    v.sum[0] = value == NULL;
+    if ((err = scr_vote_all(&v, rc, l->comm)) != SCR_SUCCESS) {
+      rc = err;
+      goto out;
+    }
+    if (v.sum[0] > 0)
+      scr_dbg(1, "the group %s is not made: %lld ranks run on hosts whose GROUPS line does not name it", name,
+              (long long)v.sum[0]);
+    else if (scr_groupdescs_from_name(l, name) == NULL) rc = scr_groupdesc_create(l, name, value);
+  }
+out:
+  scr_hash_delete(&names);
+  return rc;
+}
+
+/* ---- stores ---- */
+
+SCR_FN const scr_storedesc* scr_storedescs_from_name(const scr_layout* l, const char* name)
+{
+  int i;
+  for (i = 0; i < l->nstores; i++)
+    if (strcmp(l->store[i].name, name) == 0) return &l->store[i];
+  return NULL;
+}
+
+/* An integer child of a configuration line, or DEFLT.  Local. */
+SCR_FN int scr_line_int(const scr_hash* line, const char* key, int deflt)
+{
+  int v;
+  return scr_hash_util_get_int(line, key, &v) == SCR_SUCCESS ? v : deflt;
+}
+
+SCR_FN const char* scr_line_str(const scr_hash* line, const char* key, const char* deflt)
+{
+  const char* v = scr_hash_elem_get_first_val(line, key);
+  return v != NULL ? v : deflt;
+}
+
+/* Add the store NAME with the properties of LINE, and make its directory on this node.  Local. */
+SCR_FN int scr_storedesc_create(scr_layout* l, const char* name, const scr_hash* line)
+{
+  scr_storedesc* s = &l->store[l->nstores];
+  char           rel[SCR_MAX_FILENAME];
+  int            count = 1, rc;
+
+  if ((rc = scr_param_int(l->params, "SCR_CACHE_SIZE", &count)) != SCR_SUCCESS) return rc;
+  s->enabled = scr_line_int(line, "ENABLED", 1);
+  s->max_count = scr_line_int(line, "COUNT", count);
+  s->can_mkdir = scr_line_int(line, "MKDIR", 1);
+  s->global = strcasecmp(scr_line_str(line, "VIEW", "PRIVATE"), "GLOBAL") == 0;
+  s->group = scr_strdup(scr_line_str(line, "GROUP", "NODE"));
+  s->name = scr_strdup(name);
+  l->nstores++;
+  if (scr_groupdescs_from_name(l, s->group) == NULL)
+    return SCR_ERR(SCR_ERR_PARAM, "STORE=%s names the group %s, which does not exist; there are NODE, WORLD and those of "
+                   "the GROUPS lines that name each host", name, s->group);
+  if (name[0] != '/') return SCR_ERR(SCR_ERR_PARAM, "the store %s is not an absolute path", name);
+  if ((rc = scr_layout_rel(l, s->global, l->suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
+  s->dir = scr_strdupf("%s/%s", name, rel);
+  if (s->dir == NULL) return SCR_ERR_OOM();
+  return s->enabled && s->can_mkdir ? scr_private_mkdir(name, rel) : SCR_SUCCESS;
+}
+
+/* The STORE lines, and SCR_CACHE_BASE where no line names it.  Local. */
+SCR_FN int scr_storedescs_create(scr_layout* l)
+{
+  const scr_hash* lines = scr_param_get_hash(l->params, "STORE");
+  const char*     base = scr_param_get(l->params, "SCR_CACHE_BASE");
+  scr_hash_elem*  e;
+  char            name[SCR_MAX_FILENAME];
+  int             rc;
+
+  l->store = (scr_storedesc*)scr_malloc((size_t)(scr_hash_size(lines) + 1) * sizeof *l->store);
+  if (l->store == NULL) return SCR_ERR_OOM();
+  for (e = scr_hash_elem_first(lines); e != NULL; e = scr_hash_elem_next(e)) {
+    if ((rc = scr_path_reduce_str(scr_hash_elem_key(e), name, sizeof name)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_storedesc_create(l, name, scr_hash_elem_hash(e))) != SCR_SUCCESS) return rc;
+  }
+  if ((rc = scr_path_reduce_str(base, name, sizeof name)) != SCR_SUCCESS) return rc;
+  if (scr_storedescs_from_name(l, name) == NULL) return scr_storedesc_create(l, name, NULL);
+  return SCR_SUCCESS;
+}
+
+/* ---- redundancy descriptors ---- */
+
+SCR_FN const char* scr_copy_name(scr_copy type)
+{
+  return type == SCR_COPY_XOR ? "XOR" : "SINGLE";
+}
+
+SCR_FN int scr_copy_from_name(const char* name, scr_copy* type)
+{
+  if (strcasecmp(name, "SINGLE") == 0) *type = SCR_COPY_SINGLE;
+  else if (strcasecmp(name, "XOR") == 0) *type = SCR_COPY_XOR;
+  else return SCR_ERR(SCR_ERR_PARAM, "the redundancy scheme %s is not known; there are SINGLE and XOR", name);
+  return SCR_SUCCESS;
+}
+
+SCR_FN void scr_reddesc_free(scr_reddesc* d)
+{
+  scr_free(&d->group);
+  scr_free(&d->base);
+  scr_free(&d->member);
+  memset(d, 0, sizeof *d);
+}
+
+/* Make D protect this rank alone.  Local. */
+SCR_FN int scr_reddesc_alone(scr_reddesc* d, const scr_layout* l)
+{
+  d->type = SCR_COPY_SINGLE;
+  d->ranks = 1;
+  d->my_rank = 0;
+  d->group_id = l->rank;
+  scr_free(&d->member);
+  d->member = (int*)scr_malloc(sizeof *d->member);
+  if (d->member == NULL) return SCR_ERR_OOM();
+  d->member[0] = l->rank;
+  return SCR_SUCCESS;
+}
+
+/*
+** Form the sets of D: the ranks with equal rank in their failure group stand in a line, in world order, and each line
+** is cut into sets of SET_SIZE or a few more, as even as possible.  Collective over the world.
+**
+** D16: a set of one member cannot protect; that rank caches as SINGLE, and rank 0 says how many there are.
+*/
+SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_layout* l)
+{
+  const scr_groupdesc* g = scr_groupdescs_from_name(l, d->group);
+  char                 key[64];
+  int                  lines, id, place, length, leader, sets, least, extra, set, rc, err;
+  scr_vote             v;
+
+  snprintf(key, sizeof key, "%d", g->rank);
+  rc = scr_rank_str(l->comm, key, &lines, &id, &place, &length, &leader);
+  if (rc != SCR_SUCCESS) return rc;
+  sets = length / d->set_size > 1 ? length / d->set_size : 1;
+  least = length / sets;
+  extra = length % sets; /* the first ones have one more */
+  set = place < extra * (least + 1) ? place / (least + 1) : extra + (place - extra * (least + 1)) / least;
+  snprintf(key, sizeof key, "%d.%d", id, set);
+  rc = scr_rank_str(l->comm, key, &d->groups, &id, &d->my_rank, &d->ranks, &d->group_id);
+  if (rc != SCR_SUCCESS) return rc;
+  rc = scr_group_members(l, d->group_id, d->my_rank, d->ranks, &d->member);
+  memset(&v, 0, sizeof v);
+  v.sum[0] = d->ranks == 1;
+  if (d->ranks == 1 && rc == SCR_SUCCESS) rc = scr_reddesc_alone(d, l);
+  if ((err = scr_vote_all(&v, rc, l->comm)) != SCR_SUCCESS) return err;
+  if (v.sum[0] > 0 && l->rank == 0)
+    scr_warn("%lld of %d ranks find no partner in another group %s, so their files are kept as SINGLE: the loss of their "
+             "node loses the checkpoint", (long long)v.sum[0], l->ranks, d->group);
+  return SCR_SUCCESS;
+}
+
+/* Fill D from LINE, a CKPT line or NULL for what the parameters say.  Collective over the world. */
+SCR_FN int scr_reddesc_create(scr_reddesc* d, scr_layout* l, int index, const scr_hash* line)
+{
+  const char*          type = scr_param_get(l->params, "SCR_COPY_TYPE");
+  const scr_storedesc* s;
+  char                 base[SCR_MAX_FILENAME];
+  int                  rc;
+
+  if (strcasecmp(type, "FILE") == 0) type = "XOR"; /* the lines count, and this is what they leave out */
+  d->index = index;
+  d->enabled = scr_line_int(line, "ENABLED", 1);
+  d->interval = scr_line_int(line, "INTERVAL", 1);
+  d->output = scr_line_int(line, "OUTPUT", 0);
+  d->group = scr_strdup(scr_line_str(line, "GROUP", scr_param_get(l->params, "SCR_GROUP")));
+  if ((rc = scr_copy_from_name(scr_line_str(line, "TYPE", type), &d->type)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_param_int(l->params, "SCR_SET_SIZE", &d->set_size)) != SCR_SUCCESS) return rc;
+  d->set_size = scr_line_int(line, "SET_SIZE", d->set_size);
+  if (d->set_size < 2 || d->set_size > SCR_SET_SIZE_MAX)
+    return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: SET_SIZE is %d, but must be between 2 and %d", index, d->set_size, SCR_SET_SIZE_MAX);
+  if (d->interval < 1) return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: INTERVAL must be at least 1", index);
+  rc = scr_path_reduce_str(scr_line_str(line, "STORE", scr_param_get(l->params, "SCR_CACHE_BASE")), base, sizeof base);
+  if (rc != SCR_SUCCESS) return rc;
+  s = scr_storedescs_from_name(l, base);
+  if (s == NULL)
+    return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d names the store %s, which no STORE line defines", index, base);
+  if (d->enabled && !s->enabled)
+    return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d uses the store %s, which is not enabled", index, base);
+  d->base = scr_strdup(base);
+  d->global = s->global;
+  d->can_mkdir = s->can_mkdir;
+  if (scr_groupdescs_from_name(l, d->group) == NULL)
+    return SCR_ERR(SCR_ERR_PARAM, "the failure group %s is not known; there are NODE, WORLD and those of the GROUPS lines "
+                   "that name each host", d->group);
+  if (!d->enabled || d->type == SCR_COPY_SINGLE) return scr_reddesc_alone(d, l);
+  return scr_reddesc_sets(d, l);
+}
+
+/* The CKPT lines when SCR_COPY_TYPE is FILE, or the one that the parameters imply.  Collective over the world. */
+SCR_FN int scr_reddescs_create(scr_layout* l)
+{
+  const scr_hash* lines = NULL;
+  scr_hash_elem*  e;
+  int             n = 1, i, ones = 0, rc = SCR_SUCCESS;
+
+  if (strcasecmp(scr_param_get(l->params, "SCR_COPY_TYPE"), "FILE") == 0) {
+    lines = scr_param_get_hash(l->params, "CKPT");
+    n = scr_hash_size(lines);
+    if (n == 0) return SCR_ERR(SCR_ERR_PARAM, "SCR_COPY_TYPE is FILE, but there are no CKPT lines");
+  }
+  l->red = (scr_reddesc*)scr_malloc((size_t)n * sizeof *l->red);
+  if (l->red == NULL) return SCR_ERR_OOM();
+  l->nreds = n;
+  e = scr_hash_elem_first(lines);
+  for (i = 0; i < n && rc == SCR_SUCCESS; i++) {
+    rc = scr_reddesc_create(&l->red[i], l, e ? atoi(scr_hash_elem_key(e)) : 0, e ? scr_hash_elem_hash(e) : NULL);
+    if (l->red[i].enabled && l->red[i].interval == 1) ones++;
+    if (e != NULL) e = scr_hash_elem_next(e);
+  }
+  if (rc == SCR_SUCCESS && ones == 0)
+    rc = SCR_ERR(SCR_ERR_PARAM, "one enabled CKPT line must have INTERVAL=1, so that every checkpoint has a descriptor");
+  return rc;
+}
+
+/* The descriptor for a dataset: an OUTPUT one for pure output, else the largest INTERVAL that divides CKPT.  Local. */
+SCR_FN const scr_reddesc* scr_reddesc_for_dataset(const scr_layout* l, int ckpt, int flags)
+{
+  const scr_reddesc* best = NULL;
+  int                i;
+
+  for (i = 0; i < l->nreds; i++) {
+    const scr_reddesc* d = &l->red[i];
+    if (!d->enabled) continue;
+    if (flags & SCR_FLAG_OUTPUT && d->output) return d;
+    if (d->interval != 1 && (!(flags & SCR_FLAG_CHECKPOINT) || ckpt % d->interval != 0)) continue;
+    if (best == NULL || d->interval > best->interval) best = d;
+  }
+  return best;
+}
+
+/* Write D, as rank MEMBER of its set sees it, to H.  Local. */
+SCR_FN void scr_reddesc_to_hash(const scr_reddesc* d, int member, scr_hash* h)
+{
+  int i;
+
+  scr_hash_unset_all(h);
+  scr_hash_util_set_int(h, "ENABLED", d->enabled);
+  scr_hash_util_set_int(h, "INDEX", d->index);
+  scr_hash_util_set_int(h, "INTERVAL", d->interval);
+  scr_hash_util_set_int(h, "OUTPUT", d->output);
+  scr_hash_util_set_str(h, "BASE", d->base);
+  scr_hash_util_set_str(h, "VIEW", d->global ? "GLOBAL" : "PRIVATE");
+  scr_hash_util_set_int(h, "MKDIR", d->can_mkdir);
+  scr_hash_util_set_str(h, "TYPE", scr_copy_name(d->type));
+  scr_hash_util_set_str(h, "GROUP", d->group);
+  scr_hash_util_set_int(h, "SET_SIZE", d->set_size);
+  scr_hash_util_set_int(h, "GROUPS", d->groups);
+  scr_hash_util_set_int(h, "GROUP_ID", d->group_id);
+  scr_hash_util_set_int(h, "GROUP_SIZE", d->ranks);
+  scr_hash_util_set_int(h, "GROUP_RANK", member);
+  for (i = 0; i < d->ranks; i++) scr_hash_setf(h, NULL, "%s %d %d", "MEMBER", i, d->member[i]);
+}
+
+/* Make D from what scr_reddesc_to_hash wrote, in a world of RANKS.  SCR_ERR_FORMAT when it makes no sense.  Local. */
+SCR_FN int scr_reddesc_from_hash(scr_reddesc* d, const scr_hash* h, int ranks)
+{
+  const char *type = NULL, *base = NULL;
+  int         i;
+
+  memset(d, 0, sizeof *d);
+  if (scr_hash_util_get_str(h, "TYPE", &type) != SCR_SUCCESS || scr_hash_util_get_str(h, "BASE", &base) != SCR_SUCCESS ||
+      scr_hash_util_get_int(h, "GROUP_SIZE", &d->ranks) != SCR_SUCCESS || d->ranks < 1 || d->ranks > ranks ||
+      scr_hash_util_get_int(h, "GROUP_RANK", &d->my_rank) != SCR_SUCCESS || d->my_rank < 0 || d->my_rank >= d->ranks ||
+      scr_hash_util_get_int(h, "GROUP_ID", &d->group_id) != SCR_SUCCESS)
+    return SCR_ERR(SCR_ERR_FORMAT, "a stored redundancy descriptor is damaged");
+  d->enabled = 1;
+  d->index = scr_line_int(h, "INDEX", 0);
+  d->interval = scr_line_int(h, "INTERVAL", 1);
+  d->output = scr_line_int(h, "OUTPUT", 0);
+  d->set_size = scr_line_int(h, "SET_SIZE", d->ranks);
+  d->groups = scr_line_int(h, "GROUPS", 1);
+  d->can_mkdir = scr_line_int(h, "MKDIR", 1);
+  d->global = strcmp(scr_line_str(h, "VIEW", "PRIVATE"), "GLOBAL") == 0;
+  d->group = scr_strdup(scr_line_str(h, "GROUP", "NODE"));
+  d->base = scr_strdup(base);
+  d->member = (int*)scr_malloc((size_t)d->ranks * sizeof *d->member);
+  if (d->member == NULL) return SCR_ERR_OOM();
+  for (i = 0; i < d->ranks; i++) {
+    char        key[16];
+    const char* w;
+    snprintf(key, sizeof key, "%d", i);
+    w = scr_hash_elem_get_first_val(scr_hash_get(h, "MEMBER"), key);
+    d->member[i] = w != NULL ? atoi(w) : -1;
+    if (d->member[i] < 0 || d->member[i] >= ranks)
+      return SCR_ERR(SCR_ERR_FORMAT, "a stored redundancy descriptor names no rank for member %d", i);
+  }
+  return scr_copy_from_name(type, &d->type);
+}
+
+/*
+** The path on this node of REL, a path below the dataset directory ("" for that itself), for dataset ID with
+** descriptor D (L4).  A store without directories keeps all in one flat name below its base.  Local.
+*/
+SCR_FN int scr_reddesc_path(const scr_layout* l, const scr_reddesc* d, int id, const char* rel, char* path, size_t n)
+{
+  char below[SCR_MAX_FILENAME], whole[SCR_MAX_FILENAME], flat[SCR_MAX_FILENAME];
+  int  rc = scr_layout_rel(l, d->global, l->suffix, below, sizeof below);
+
+  if (rc == SCR_SUCCESS)
+    rc = scr_fmt(whole, sizeof whole, "%s/scr.dataset.%d%s%s", below, id, *rel ? "/" : "", rel);
+  if (rc != SCR_SUCCESS) return rc;
+  if (d->can_mkdir) return scr_fmt(path, n, "%s/%s", d->base, whole);
+  if ((rc = scr_path_flatten(whole, flat, sizeof flat)) != SCR_SUCCESS) return rc;
+  return scr_fmt(path, n, "%s/%s", d->base, flat);
+}
+
+/* Make the dataset directory of ID with its .scr, for this user only.  Local; several ranks of a node may call it. */
+SCR_FN int scr_reddesc_mkdir(const scr_layout* l, const scr_reddesc* d, int id)
+{
+  char below[SCR_MAX_FILENAME], whole[SCR_MAX_FILENAME];
+  int  rc;
+
+  if (!d->can_mkdir) return SCR_SUCCESS;
+  rc = scr_layout_rel(l, d->global, l->suffix, below, sizeof below);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(whole, sizeof whole, "%s/scr.dataset.%d/.scr", below, id);
+  return rc == SCR_SUCCESS ? scr_private_mkdir(d->base, whole) : rc;
+}
+
+/* ---- the whole ---- */
+
+SCR_FN void scr_layout_free(scr_layout* l)
+{
+  int i;
+
+  for (i = 0; i < l->ngroups; i++) scr_free(&l->group[i].name);
+  for (i = 0; i < l->nstores; i++) {
+    scr_free(&l->store[i].name);
+    scr_free(&l->store[i].group);
+    scr_free(&l->store[i].dir);
+  }
+  for (i = 0; i < l->nreds; i++) scr_reddesc_free(&l->red[i]);
+  scr_free(&l->group);
+  scr_free(&l->store);
+  scr_free(&l->red);
+  scr_free(&l->node);
+  if (l->lock_fd >= 0) scr_os.close(l->lock_fd);
+  l->lock_fd = -1;
+  l->ngroups = l->nstores = l->nreds = 0;
+}
+
+/* The name of this node: the host, or the virtual node of D13.  Local. */
+SCR_FN int scr_layout_host(scr_layout* l)
+{
+  char host[200] = "";
+
+  if (gethostname(host, sizeof host - 1) < 0 || host[0] == '\0') return SCR_ERRNO("cannot get the host name");
+  if (l->virtual_nodes > l->ranks) l->virtual_nodes = l->ranks;
+  if (l->virtual_nodes > 0)
+    snprintf(l->host, sizeof l->host, "%s-v%d", host, (int)((int64_t)l->rank * l->virtual_nodes / l->ranks));
+  else
+    snprintf(l->host, sizeof l->host, "%s", host);
+  return SCR_SUCCESS;
+}
+
+/* The job: what the parameters or the resource manager say.  Local. */
+SCR_FN const char* scr_layout_job(const scr_hash* params)
+{
+  static const char* const names[] = {"SLURM_JOB_ID", "SLURM_JOBID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
+  const char*              id = scr_param_get(params, "SCR_JOB_ID");
+  size_t                   i;
+
+  for (i = 0; id == NULL && i < sizeof names / sizeof *names; i++) id = getenv(names[i]);
+  return id != NULL && *id != '\0' ? id : "defjobid";
+}
+
+/* The user: parameter, USER, the password file, or the number.  Local. */
+SCR_FN void scr_layout_user(const scr_hash* params, char* user, size_t n)
+{
+  const char*    name = scr_param_get(params, "SCR_USER_NAME");
+  struct passwd* pw;
+
+  if (name == NULL || *name == '\0') name = getenv("USER");
+  if ((name == NULL || *name == '\0') && (pw = getpwuid(geteuid())) != NULL) name = pw->pw_name;
+  if (name != NULL && *name != '\0') snprintf(user, n, "%s", name);
+  else snprintf(user, n, "%lu", (unsigned long)geteuid());
+}
+
+/*
+** Fill L, whose comm, rank, ranks, params, prefix, user and job are set, and make the directories of this node.
+** Collective over the world.  On error scr_layout_free is due.
+*/
+SCR_FN int scr_layout_create(scr_layout* l)
+{
+  char      base[SCR_MAX_FILENAME] = "";
+  scr_hash* h = scr_hash_new();
+  int       i, leader, rc, err;
+
+  l->lock_fd = -1;
+  rc = scr_param_int(l->params, "SCR_VIRTUAL_NODES", &l->virtual_nodes);
+  if (rc == SCR_SUCCESS) rc = scr_layout_host(l);
+  if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(scr_param_get(l->params, "SCR_CNTL_BASE"), base, sizeof base);
+  if (rc == SCR_SUCCESS && base[0] != '/') rc = SCR_ERR(SCR_ERR_PARAM, "SCR_CNTL_BASE=%s is not an absolute path", base);
+  if (rc == SCR_SUCCESS && (strchr(l->user, '/') != NULL || strchr(l->job, '/') != NULL || l->user[0] == '.'))
+    rc = SCR_ERR(SCR_ERR_PARAM, "SCR_USER_NAME=%s and SCR_JOB_ID=%s must be names without a slash", l->user, l->job);
+  if ((rc = scr_agree(rc, l->comm)) != SCR_SUCCESS) goto out;
+  snprintf(scr_msg_host, sizeof scr_msg_host, "%s", l->host);
+  if ((rc = scr_groupdescs_create(l)) != SCR_SUCCESS) goto out;
+
+  /* The first rank of the node takes the control directory and tells the others which it is. */
+  leader = l->group[0].leader == l->rank;
+  if (leader) {
+    rc = scr_cntl_take(l, base);
+    scr_hash_util_set_int(h, "SUFFIX", rc == SCR_SUCCESS ? l->suffix : -1);
+    scr_hash_util_set_str(h, "CNTL", l->cntl);
+    for (i = 1; i < l->group[0].ranks; i++) scr_hash_send(h, l->node[i], l->comm);
+  } else {
+    const char* dir = NULL;
+    rc = scr_hash_recv(h, l->group[0].leader, l->comm);
+    scr_hash_util_get_int(h, "SUFFIX", &l->suffix);
+    if (rc == SCR_SUCCESS && l->suffix >= 0 && scr_hash_util_get_str(h, "CNTL", &dir) == SCR_SUCCESS)
+      rc = scr_fmt(l->cntl, sizeof l->cntl, "%s", dir);
+  }
+  if (rc == SCR_SUCCESS && l->suffix >= 0) rc = scr_storedescs_create(l);
+  if ((err = scr_agree(rc, l->comm)) != SCR_SUCCESS) {
+    rc = err;
+    goto out;
+  }
+  if (l->virtual_nodes == 0 && l->group[0].groups == 1)
+    scr_dbg(1, "all %d ranks run on one node; SCR_VIRTUAL_NODES splits it for trials", l->ranks);
+  rc = scr_agree(scr_reddescs_create(l), l->comm);
+out:
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* ==== 16 THE RUNTIME STATE ==============================================================================
+** All that the library knows between two calls, in one struct.
+**
+** Uses       layout, hash, dataset.
+** Offers     scr, scr_cached_find, scr_cached_add, scr_cached_remove.
+** Invariants
+**   S1  scr.cached is the same on every rank, but for the files that it speaks of; it is ordered by id.
+**   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
+**   S3  A rank holds the entry of its own rank for each good dataset of the cache.  Entries of other ranks belong to
+**       datasets that are set aside.
+** Failure    The code.
+** ====================================================================================================== */
+
+typedef enum { SCR_STATE_UNINIT, SCR_STATE_IDLE, SCR_STATE_RESTART, SCR_STATE_CHECKPOINT, SCR_STATE_OUTPUT } scr_phase;
+
+/* A dataset in the cache. */
+typedef struct {
+  int          id;
+  int          ckpt;  /* checkpoint id, 0 when it is none */
+  int          good;  /* whole, and may be loaded; else it is set aside until its space is needed */
+  int          flushed; /* also on the prefix */
+  char*        base;  /* its store */
+  scr_dataset* desc;
+} scr_cached;
+
+typedef struct {
+  scr_phase   phase;
+  int         disabled; /* SCR_ENABLE=0 was found by SCR_Init */
+  scr_layout  at;
+  scr_hash*   app;      /* what SCR_Config set; lives before SCR_Init and after SCR_Finalize */
+  scr_filemap* map;
+  char        map_file[SCR_MAX_FILENAME];
+  char        prefix_real[SCR_MAX_FILENAME]; /* the prefix with links resolved; files may be named below either */
+  int         prefix_lock;
+
+  int         dataset_id, checkpoint_id; /* the last ones given */
+  scr_cached* cached;
+  int         ncached;
+
+  /* parameters that are asked for often */
+  int      flush_every, flush_width, fetch_width, crc_on_copy, crc_on_restart, crc_on_flush, preserve;
+  size_t   mpi_buf, file_buf;
+  char*    work; /* memory of the redundancy engine, taken in SCR_Init so that it cannot fail later */
+
+  /* the dataset between Start and Complete */
+  const scr_reddesc* red;
+  scr_dataset*       out;
+  int                out_id, out_flags;
+  double             out_start;
+
+  /* the checkpoint to restart from */
+  int      loaded;     /* its id, 0 for none */
+  int      tried_all;  /* nothing is left to load */
+  int      once;       /* complete checkpoints were found that could not be loaded */
+  int      offer;      /* no dataset has been started in this run, so a checkpoint is on offer */
+  int      load_below; /* the application has rejected all with this id or a greater one */
+  int      chosen;     /* the index says that the user chose CURRENT */
+  scr_buf  tried;      /* what could not be loaded, and why; text */
+
+  /* decisions; on rank 0 */
+  scr_hash* halt;
+  int       halt_exit, halt_enabled, asked_should_exit, fresh_start;
+  int       need_calls, interval, seconds;
+  double    overhead;
+  double    compute_start, ckpt_end, ckpt_cost;
+  int       ckpt_count;
+} scr_state;
+
+static scr_state scr;
+
+SCR_FN scr_cached* scr_cached_find(int id)
+{
+  int i;
+  for (i = 0; i < scr.ncached; i++)
+    if (scr.cached[i].id == id) return &scr.cached[i];
+  return NULL;
+}
+
+SCR_FN void scr_cached_remove(int id)
+{
+  scr_cached* c = scr_cached_find(id);
+  int         i;
+
+  if (c == NULL) return;
+  i = (int)(c - scr.cached);
+  scr_free(&c->base);
+  scr_dataset_delete(&c->desc);
+  memmove(c, c + 1, (size_t)(scr.ncached - i - 1) * sizeof *c);
+  scr.ncached--;
+}
+
+/* Add dataset DESC, kept in the store BASE, and raise the ids that were given.  Local; called alike everywhere (S1). */
+SCR_FN int scr_cached_add(const scr_dataset* desc, const char* base, int good)
+{
+  scr_cached c, *all;
+  int        i, flag = 0;
+
+  memset(&c, 0, sizeof c);
+  scr_dataset_get_id(desc, &c.id);
+  scr_dataset_get_flag_ckpt(desc, &flag);
+  if (flag) scr_dataset_get_ckpt(desc, &c.ckpt);
+  c.good = good;
+  scr_cached_remove(c.id);
+  all = (scr_cached*)realloc(scr.cached, (size_t)(scr.ncached + 1) * sizeof *all);
+  if (all == NULL) return SCR_ERR_OOM();
+  scr.cached = all;
+  c.base = scr_strdup(base);
+  c.desc = scr_dataset_new();
+  scr_hash_merge(c.desc, desc);
+  for (i = scr.ncached; i > 0 && all[i - 1].id > c.id; i--) all[i] = all[i - 1];
+  all[i] = c;
+  scr.ncached++;
+  if (c.id > scr.dataset_id) scr.dataset_id = c.id;
+  return SCR_SUCCESS;
+}
+
+/* Write the filemap of this rank to the control directory (S2).  Local. */
+SCR_FN int scr_map_write(void)
+{
+  return scr_filemap_write(scr.map_file, scr.map);
+}
+
+/* The name of the dataset DESC, never NULL. */
+SCR_FN const char* scr_desc_name(const scr_dataset* desc)
+{
+  const char* name = NULL;
+  scr_dataset_get_name(desc, &name);
+  return name != NULL ? name : "?";
+}
+
+/* ==== 17 REDUNDANCY: APPLY AND RECOVER ==================================================================
+** Protect the files of a rank within its set, and bring them back.
+**
+** Uses       kernels, file window, filemap, MPI helpers, layout, state.
+** Offers     scr_set_gather, scr_red_apply, scr_red_recover.
+** Invariants
+**   R1  Layout.  The files of each member, one after the other in the order of the header, are padded with zeros to
+**       (N-1) * CHUNK bytes.  Member r has N positions of CHUNK bytes: position r is its parity, the others are its
+**       data in order.  At each position the exclusive-or over all members is zero.
+**   R2  Each byte of data is read once, and the CRC32 of each file is taken from these bytes.
+**   R3  A member that fails goes on exchanging, so that nobody waits for it; the caller agrees on the code.
+**   R4  The header of a member describes its files, and those of its left neighbour, with identity and CRC32: one
+**       member's loss loses no metadata.
+** Failure    The code, which may differ between ranks until the caller has agreed.
+** Source     RAID-5; Ross and others: A Case Study in Application I/O on Linux Clusters, SC 2001.  The schedule is
+**            pairwise: in step d member j sends to j+d and receives from j-d.
+** ====================================================================================================== */
+
+#define SCR_XOR_SLOTS 4 /* exchanges in flight */
+
+/* One run of the engine, over the set of D. */
+typedef struct {
+  const scr_reddesc* d;
+  MPI_Comm           comm;
+  scr_window*        win;    /* the files of this member */
+  const char*        file;   /* its redundancy file, */
+  int                fd;     /* open, with the parity */
+  uint64_t           head;   /* behind HEAD bytes of header */
+  uint64_t           chunk;
+  size_t             piece;  /* bytes of a message at most */
+  int                lost;   /* member to rebuild, or -1: compute parity */
+  uLong              parity; /* CRC32 of the parity, on members that write it */
+  int                rc;
+} scr_xor_job;
+
+/* VALUES[i] = what member i brought, for a set as small as they are.  Collective over the set of D. */
+SCR_FN int scr_set_gather(const scr_reddesc* d, MPI_Comm comm, int64_t value, int64_t* values)
+{
+  int step, rc = SCR_SUCCESS;
+
+  values[d->my_rank] = value;
+  for (step = 1; step < d->ranks; step++) {
+    int         to = (d->my_rank + step) % d->ranks, from = (d->my_rank - step + d->ranks) % d->ranks, err;
+    MPI_Request reqs[2];
+    MPI_Irecv(&values[from], 1, MPI_INT64_T, d->member[from], SCR_TAG_DATA, comm, &reqs[0]);
+    MPI_Isend(&value, 1, MPI_INT64_T, d->member[to], SCR_TAG_DATA, comm, &reqs[1]);
+    if ((err = scr_waitall(2, reqs)) != SCR_SUCCESS) rc = err;
+  }
+  return rc;
+}
+
+/* Those that combine: all members, or the survivors.  How many, and the set rank of the J-th. */
+SCR_FN int scr_xor_workers(const scr_xor_job* x)
+{
+  return x->lost < 0 ? x->d->ranks : x->d->ranks - 1;
+}
+
+SCR_FN int scr_xor_worker(const scr_xor_job* x, int j)
+{
+  return x->lost >= 0 && j >= x->lost ? j + 1 : j;
+}
+
+SCR_FN uint64_t scr_xor_pieces(const scr_xor_job* x)
+{
+  return (x->chunk + x->piece - 1) / x->piece;
+}
+
+SCR_FN uint64_t scr_xor_rounds(const scr_xor_job* x)
+{
+  uint64_t n = (uint64_t)x->d->ranks, m = (uint64_t)scr_xor_workers(x);
+  return x->lost < 0 ? scr_xor_pieces(x) : (scr_xor_pieces(x) * n + m - 1) / m;
+}
+
+/*
+** What worker J combines in ROUND: N bytes at OFFSET of position POS; 0 when there is nothing left for it.  For parity
+** it is the worker's own position; to rebuild, the workers share out all positions.
+*/
+SCR_FN int scr_xor_item(const scr_xor_job* x, uint64_t round, int j, int* pos, uint64_t* offset, size_t* n)
+{
+  uint64_t piece = round;
+
+  *pos = j;
+  if (x->lost >= 0) {
+    uint64_t item = round * (uint64_t)scr_xor_workers(x) + (uint64_t)j;
+    piece = item / (uint64_t)x->d->ranks;
+    *pos = (int)(item % (uint64_t)x->d->ranks);
+  }
+  *offset = piece * x->piece;
+  if (*offset >= x->chunk) return 0;
+  *n = x->chunk - *offset < x->piece ? (size_t)(x->chunk - *offset) : x->piece;
+  return 1;
+}
+
+/* What this member has at position POS.  After an error: zeros (R3). */
+SCR_FN void scr_xor_load(scr_xor_job* x, int pos, uint64_t offset, char* buf, size_t n)
+{
+  int me = x->d->my_rank, rc = x->rc;
+
+  if (rc == SCR_SUCCESS && pos == me) {
+    ssize_t got = scr_pread_all(x->fd, buf, n, (off_t)(x->head + offset));
+    if (got < 0) rc = SCR_ERRNO("cannot read %s", x->file);
+    else if ((size_t)got < n) rc = SCR_ERR(SCR_ERR_MISSING, "%s is shorter than its header says", x->file);
+  } else if (rc == SCR_SUCCESS) {
+    rc = scr_window_read(x->win, (uint64_t)(pos - (pos > me)) * x->chunk + offset, buf, n, x->lost < 0);
+  }
+  if (rc != SCR_SUCCESS) memset(buf, 0, n);
+  x->rc = rc;
+}
+
+/* Keep what belongs at position POS of this member. */
+SCR_FN void scr_xor_store(scr_xor_job* x, int pos, uint64_t offset, char* buf, size_t n)
+{
+  int me = x->d->my_rank;
+
+  if (x->rc != SCR_SUCCESS) return;
+  if (pos != me) {
+    x->rc = scr_window_write(x->win, (uint64_t)(pos - (pos > me)) * x->chunk + offset, buf, n);
+  } else if (scr_pwrite_all(x->fd, buf, n, (off_t)(x->head + offset)) < 0) {
+    x->rc = SCR_ERRNO("cannot write %s", x->file);
+  } else {
+    x->parity = scr_crc32(x->parity, buf, n);
+  }
+}
+
+/* The lost member: take the combined pieces in order, with several receives posted. */
+SCR_FN void scr_xor_receive(scr_xor_job* x, char* buf)
+{
+  uint64_t    m = (uint64_t)scr_xor_workers(x), items = scr_xor_pieces(x) * (uint64_t)x->d->ranks, post = 0, take;
+  MPI_Request req[SCR_XOR_SLOTS];
+  int         pos, err;
+  uint64_t    offset;
+  size_t      n = 0;
+
+  for (take = 0; take < items; take++) {
+    char* p = buf + (take % SCR_XOR_SLOTS) * x->piece;
+    for (; post < items && post < take + SCR_XOR_SLOTS; post++) {
+      int j = (int)(post % m);
+      scr_xor_item(x, post / m, j, &pos, &offset, &n);
+      MPI_Irecv(buf + (post % SCR_XOR_SLOTS) * x->piece, (int)n, MPI_BYTE, x->d->member[scr_xor_worker(x, j)],
+                SCR_TAG_DATA, x->comm, &req[post % SCR_XOR_SLOTS]);
+    }
+    if ((err = scr_wait(&req[take % SCR_XOR_SLOTS])) != SCR_SUCCESS) x->rc = err;
+    scr_xor_item(x, take / m, (int)(take % m), &pos, &offset, &n);
+    scr_xor_store(x, pos, offset, p, n);
+  }
+}
+
+/* A worker's item of ROUND is combined in ACC: keep it, or add the own part and pass it to the lost member. */
+SCR_FN void scr_xor_finish(scr_xor_job* x, uint64_t round, int j, char* acc, char* own, MPI_Request* req)
+{
+  int      pos;
+  uint64_t offset;
+  size_t   n;
+
+  if (!scr_xor_item(x, round, j, &pos, &offset, &n)) return;
+  if (x->lost < 0) {
+    scr_xor_store(x, pos, offset, acc, n);
+  } else {
+    scr_xor_load(x, pos, offset, own, n);
+    scr_xor(acc, own, n);
+    MPI_Isend(acc, (int)n, MPI_BYTE, x->d->member[x->lost], SCR_TAG_DATA, x->comm, req);
+  }
+}
+
+/*
+** The workers: in each round everyone combines one item.  Step d of a round sends to worker j+d what it combines and
+** receives from j-d for the own item.  SCR_XOR_SLOTS steps are in flight, completed in order.
+*/
+SCR_FN void scr_xor_work(scr_xor_job* x, char* buf)
+{
+  int         m = scr_xor_workers(x), j = x->d->my_rank - (x->lost >= 0 && x->d->my_rank > x->lost), pos, err;
+  uint64_t    steps = m > 1 ? (uint64_t)(m - 1) : 1, all = scr_xor_rounds(x) * steps, issue = 0, t, offset;
+  MPI_Request req[SCR_XOR_SLOTS][2], pass[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  char *      accs = buf + 2 * SCR_XOR_SLOTS * x->piece, *own = accs + 2 * x->piece;
+  size_t      n;
+
+  for (t = 0; t < all; t++) {
+    uint64_t round = t / steps;
+    char*    acc = accs + (round % 2) * x->piece;
+    for (; issue < all && issue < t + SCR_XOR_SLOTS; issue++) {
+      int   s = (int)(issue % SCR_XOR_SLOTS), d = (int)(issue % steps) + 1, to = (j + d) % m, from = (j - d + m) % m;
+      char *out = buf + (size_t)(2 * s) * x->piece, *in = out + x->piece;
+      req[s][0] = req[s][1] = MPI_REQUEST_NULL;
+      if (m == 1) continue;
+      if (scr_xor_item(x, issue / steps, j, &pos, &offset, &n))
+        MPI_Irecv(in, (int)n, MPI_BYTE, x->d->member[scr_xor_worker(x, from)], SCR_TAG_DATA, x->comm, &req[s][0]);
+      if (scr_xor_item(x, issue / steps, to, &pos, &offset, &n)) {
+        scr_xor_load(x, pos, offset, out, n);
+        MPI_Isend(out, (int)n, MPI_BYTE, x->d->member[scr_xor_worker(x, to)], SCR_TAG_DATA, x->comm, &req[s][1]);
+      }
+    }
+    if (t % steps == 0) {
+      if ((err = scr_wait(&pass[round % 2])) != SCR_SUCCESS) x->rc = err;
+      memset(acc, 0, x->piece);
+    }
+    if ((err = scr_waitall(2, req[t % SCR_XOR_SLOTS])) != SCR_SUCCESS) x->rc = err;
+    if (m > 1 && scr_xor_item(x, round, j, &pos, &offset, &n))
+      scr_xor(acc, buf + (2 * (t % SCR_XOR_SLOTS) + 1) * x->piece, n);
+    if (t % steps == steps - 1) scr_xor_finish(x, round, j, acc, own, &pass[round % 2]);
+  }
+  if ((err = scr_waitall(2, pass)) != SCR_SUCCESS) x->rc = err;
+}
+
+/* Bytes of scr.work: the slots, two accumulators, and the own part; or one number for each member of a set. */
+#define SCR_XOR_WORK(piece) ((2 * SCR_XOR_SLOTS + 3) * (piece) + 2 * SCR_SET_SIZE_MAX * sizeof(int64_t))
+
+/* Run the engine.  Collective over the set. */
+SCR_FN int scr_xor_run(scr_xor_job* x)
+{
+  x->piece = x->chunk < scr.mpi_buf ? (size_t)x->chunk : scr.mpi_buf;
+  x->parity = SCR_CRC32_START;
+  x->comm = scr.at.comm;
+  if (x->lost == x->d->my_rank) scr_xor_receive(x, scr.work);
+  else scr_xor_work(x, scr.work);
+  return x->rc;
+}
+
+/* ---- the files of a rank ---- */
+
+typedef struct {
+  int       n;
+  char**    path;
+  uint64_t* size;
+} scr_file_list;
+
+SCR_FN void scr_file_list_free(scr_file_list* f)
+{
+  int i;
+  for (i = 0; i < f->n; i++) scr_free(&f->path[i]);
+  scr_free(&f->path);
+  scr_free(&f->size);
+  f->n = 0;
+}
+
+SCR_FN int scr_file_list_room(scr_file_list* f, int n)
+{
+  memset(f, 0, sizeof *f);
+  f->path = (char**)scr_malloc((size_t)n * sizeof *f->path);
+  f->size = (uint64_t*)scr_malloc((size_t)n * sizeof *f->size);
+  return f->path == NULL || f->size == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+SCR_FN int scr_file_list_add(scr_file_list* f, const char* path, const scr_meta* meta)
+{
+  unsigned long size = 0;
+
+  if (scr_meta_get_filesize(meta, &size) != SCR_SUCCESS)
+    return SCR_ERR(SCR_ERR_FORMAT, "the record of %s has no size", path);
+  f->path[f->n] = scr_strdup(path);
+  f->size[f->n++] = size;
+  return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+/* 1 when META describes a file of the application. */
+SCR_FN int scr_meta_is_full(const scr_meta* meta)
+{
+  return scr_meta_check_filetype(meta, "FULL") == SCR_SUCCESS;
+}
+
+/* The application's files of RANK in dataset ID, in the order of the map.  The caller frees F.  Local. */
+SCR_FN int scr_file_list_from_map(scr_filemap* map, int id, int rank, scr_file_list* f)
+{
+  scr_hash_elem* e;
+  scr_meta*      meta = scr_meta_new();
+  int            rc = scr_file_list_room(f, scr_filemap_num_files(map, id, rank) + 1);
+
+  for (e = scr_filemap_first_file(map, id, rank); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    scr_hash_unset_all(meta);
+    scr_filemap_get_meta(map, id, rank, scr_hash_elem_key(e), meta);
+    if (scr_meta_is_full(meta)) rc = scr_file_list_add(f, scr_hash_elem_key(e), meta);
+  }
+  scr_meta_delete(&meta);
+  return rc;
+}
+
+/* Store the CRC32 of each file of LIST, as W has it, in the map.  Local. */
+SCR_FN int scr_file_list_sum(scr_file_list* f, scr_window* w, int id, int rank)
+{
+  scr_meta* meta = scr_meta_new();
+  uLong     crc;
+  int       i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < f->n && rc == SCR_SUCCESS; i++) {
+    rc = scr_window_crc(w, i, &crc);
+    scr_hash_unset_all(meta);
+    scr_filemap_get_meta(scr.map, id, rank, f->path[i], meta);
+    scr_meta_set_crc32(meta, crc);
+    if (rc == SCR_SUCCESS) scr_filemap_set_meta(scr.map, id, rank, f->path[i], meta);
+  }
+  scr_meta_delete(&meta);
+  return rc;
+}
+
+/* ---- headers of redundancy files ---- */
+
+/* CURRENT of the header: the rank, and the meta data of its files in the order of LIST.  Local. */
+SCR_FN void scr_red_current(const scr_file_list* f, int id, int rank, scr_hash* current)
+{
+  int i;
+
+  scr_hash_unset_all(current);
+  scr_hash_util_set_int(current, "RANK", rank);
+  scr_hash_util_set_int(current, "FILES", f->n);
+  for (i = 0; i < f->n; i++) {
+    scr_meta* meta = scr_meta_new();
+    scr_filemap_get_meta(scr.map, id, rank, f->path[i], meta);
+    if (scr.crc_on_copy && scr_hash_get(meta, "CRC") == NULL) scr_meta_set_crc32(meta, 0); /* room for the real one */
+    scr_hash_merge(scr_hash_set_kv_int(current, "FILE", i), meta);
+    scr_meta_delete(&meta);
+  }
+}
+
+/* The header without CURRENT and PARTNER: dataset, world, members, chunk.  Local. */
+SCR_FN void scr_red_header(const scr_reddesc* d, const scr_dataset* desc, uint64_t chunk, scr_hash* header)
+{
+  int i;
+
+  scr_hash_merge(scr_hash_set(header, "DSET", scr_hash_new()), desc);
+  scr_hash_util_set_int(header, "RANKS", scr.at.ranks);
+  scr_hash_setf(header, NULL, "%s %s %d", "GROUP", "RANKS", d->ranks);
+  for (i = 0; i < d->ranks; i++) scr_hash_setf(header, NULL, "%s %s %d %d", "GROUP", "RANK", i, d->member[i]);
+  scr_hash_util_set_bytecount(header, "CHUNK", (unsigned long)chunk);
+}
+
+/* The path of this member's redundancy file of dataset ID.  Local. */
+SCR_FN int scr_red_file(const scr_reddesc* d, int id, char* path, size_t n)
+{
+  char name[128];
+  snprintf(name, sizeof name, ".scr/%d_of_%d_in_%d.xor", d->my_rank + 1, d->ranks, d->group_id);
+  return scr_reddesc_path(&scr.at, d, id, name, path, n);
+}
+
+/* Give CURRENT to the right neighbour and take the left one's as PARTNER of HEADER.  Collective over the set. */
+SCR_FN int scr_red_partner(const scr_reddesc* d, const scr_hash* current, scr_hash* header)
+{
+  int right = d->member[(d->my_rank + 1) % d->ranks], left = d->member[(d->my_rank - 1 + d->ranks) % d->ranks], rc;
+
+  scr_hash* partner = scr_hash_new();
+  rc = scr_hash_sendrecv(current, right, partner, left, scr.at.comm);
+  scr_hash_unset(header, "CURRENT");
+  scr_hash_merge(scr_hash_set(header, "CURRENT", scr_hash_new()), current);
+  scr_hash_set(header, "PARTNER", partner);
+  return rc;
+}
+
+/* Write HEADER over the head of the file and enter it in the map with the CRC32 of the whole.  Local. */
+SCR_FN int scr_red_seal(scr_xor_job* x, const scr_hash* header, int id, int rank)
+{
+  scr_buf   b = {NULL, 0, 0, 0};
+  scr_meta* meta = scr_meta_new();
+  char      name[128];
+  int       rc = scr_hash_image(header, &b);
+
+  if (rc == SCR_SUCCESS && b.n != x->head)
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the header of %s changed its size from %" PRIu64 " to %zu bytes", x->file, x->head, b.n);
+  if (rc == SCR_SUCCESS && scr_pwrite_all(x->fd, b.p, b.n, 0) < 0) rc = SCR_ERRNO("cannot write %s", x->file);
+  if (rc == SCR_SUCCESS) {
+    snprintf(name, sizeof name, ".scr/%d_of_%d_in_%d.xor", x->d->my_rank + 1, x->d->ranks, x->d->group_id);
+    scr_meta_set_filename(meta, name);
+    scr_meta_set_filetype(meta, "XOR");
+    scr_meta_set_filesize(meta, (unsigned long)(x->head + x->chunk));
+    scr_meta_set_ranks(meta, scr.at.ranks);
+    scr_meta_set_complete(meta, 1);
+    scr_meta_set_crc32(meta, scr_crc32_combine(scr_crc32(SCR_CRC32_START, b.p, b.n), x->parity, x->chunk));
+    scr_filemap_add_file(scr.map, id, rank, x->file);
+    scr_filemap_set_meta(scr.map, id, rank, x->file, meta);
+  }
+  scr_meta_delete(&meta);
+  scr_buf_free(&b);
+  return rc;
+}
+
+/* ---- apply ---- */
+
+/* SINGLE: nothing but the CRC32 of each file.  Local. */
+SCR_FN int scr_red_apply_single(scr_file_list* f, int id)
+{
+  scr_window w;
+  int        rc;
+
+  if (!scr.crc_on_copy) return SCR_SUCCESS;
+  rc = scr_window_open(&w, f->n, f->path, f->size, O_RDONLY, 0, 0, 1); /* nothing passes: each file is read */
+  if (rc == SCR_SUCCESS) rc = scr_file_list_sum(f, &w, id, scr.at.rank);
+  scr_window_free(&w);
+  return rc;
+}
+
+/* XOR: the parity of the set into one file a member.  Collective over the set. */
+SCR_FN int scr_red_apply_xor(const scr_reddesc* d, scr_file_list* f, int id, const scr_dataset* desc, int rc)
+{
+  char       file[SCR_MAX_FILENAME] = "";
+  int64_t*   totals = (int64_t*)scr.work; /* the set is far smaller than the work area */
+  scr_hash * header = scr_hash_new(), *current = scr_hash_new();
+  scr_buf    b = {NULL, 0, 0, 0};
+  scr_window w;
+  scr_xor_job x;
+  int        i, err;
+  int64_t    mine = 0, most = 0;
+
+  memset(&x, 0, sizeof x);
+  memset(&w, 0, sizeof w);
+  for (i = 0; i < f->n; i++) mine += (int64_t)f->size[i];
+  if ((err = scr_set_gather(d, scr.at.comm, mine, totals)) != SCR_SUCCESS) rc = err;
+  for (i = 0; i < d->ranks; i++)
+    if (totals[i] > most) most = totals[i];
+  x.chunk = ((uint64_t)most + (uint64_t)d->ranks - 2) / (uint64_t)(d->ranks - 1);
+  if (x.chunk == 0) x.chunk = 1;
+  scr_red_header(d, desc, x.chunk, header);
+  scr_red_current(f, id, scr.at.rank, current);
+  if ((err = scr_red_partner(d, current, header)) != SCR_SUCCESS) rc = err;
+  if (rc == SCR_SUCCESS) rc = scr_red_file(d, id, file, sizeof file);
+  if (rc == SCR_SUCCESS) rc = scr_hash_image(header, &b);
+  if (rc == SCR_SUCCESS) rc = scr_window_open(&w, f->n, f->path, f->size, O_RDONLY, 0, x.chunk, d->ranks - 1);
+  x.d = d;
+  x.win = &w;
+  x.file = file;
+  x.head = b.n;
+  x.lost = -1;
+  x.fd = rc == SCR_SUCCESS ? scr_os.open(file, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600) : -1;
+  if (rc == SCR_SUCCESS && x.fd < 0) rc = SCR_ERRNO("cannot create %s", file);
+  x.rc = rc;
+  rc = scr_xor_run(&x);
+  if (rc == SCR_SUCCESS && scr.crc_on_copy) rc = scr_file_list_sum(f, &w, id, scr.at.rank);
+  scr_red_current(f, id, scr.at.rank, current);
+  if ((err = scr_red_partner(d, current, header)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
+  if (rc == SCR_SUCCESS) rc = scr_red_seal(&x, header, id, scr.at.rank);
+  if (x.fd >= 0 && scr_os.close(x.fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", file);
+  scr_window_free(&w);
+  scr_buf_free(&b);
+  scr_hash_delete(&current);
+  scr_hash_delete(&header);
+  return rc;
+}
+
+/*
+** Protect the files that this rank has in dataset ID by descriptor D.  Collective over the set of D; returns this
+** rank's code, on which the caller agrees.  On success the map describes the files with their CRC32, and the
+** redundancy file.
+*/
+SCR_FN int scr_red_apply(const scr_reddesc* d, int id, const scr_dataset* desc)
+{
+  scr_file_list f;
+  int           rc = scr_file_list_from_map(scr.map, id, scr.at.rank, &f);
+
+  if (d->type == SCR_COPY_XOR) rc = scr_red_apply_xor(d, &f, id, desc, rc);
+  else if (rc == SCR_SUCCESS) rc = scr_red_apply_single(&f, id);
+  scr_filemap_set_expected_files(scr.map, id, scr.at.rank, scr_filemap_num_files(scr.map, id, scr.at.rank));
+  scr_file_list_free(&f);
+  return rc;
+}
+
+/* ---- recover ---- */
+
+/* Read the header of this member's redundancy file and check that it belongs to DESC and D.  Local. */
+SCR_FN int scr_red_read_header(const scr_reddesc* d, const char* file, const scr_dataset* desc, scr_hash* header,
+                               uint64_t* head, uint64_t* chunk)
+{
+  unsigned long n = 0;
+  int           ranks = 0, rc = scr_hash_file_read_head(file, header, head);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (!scr_dataset_same(scr_hash_get(header, "DSET"), desc))
+    return SCR_ERR(SCR_ERR_FORMAT, "%s belongs to another dataset", file);
+  if (scr_hash_util_get_int(scr_hash_get(header, "GROUP"), "RANKS", &ranks) != SCR_SUCCESS || ranks != d->ranks ||
+      scr_hash_util_get_bytecount(header, "CHUNK", &n) != SCR_SUCCESS || n == 0)
+    return SCR_ERR(SCR_ERR_FORMAT, "the header of %s does not fit its set", file);
+  *chunk = n;
+  return SCR_SUCCESS;
+}
+
+/* Make the parent directories of PATH, which lies below the dataset directory DIR.  Local. */
+SCR_FN int scr_red_parents(const scr_reddesc* d, int id, const char* rel)
+{
+  char        dir[SCR_MAX_FILENAME];
+  const char* slash = strrchr(rel, '/');
+  char        sub[SCR_MAX_FILENAME];
+  int         rc;
+
+  if (!d->can_mkdir || slash == NULL) return SCR_SUCCESS;
+  if ((rc = scr_fmt(sub, sizeof sub, "%.*s", (int)(slash - rel), rel)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_reddesc_path(&scr.at, d, id, sub, dir, sizeof dir)) != SCR_SUCCESS) return rc;
+  return scr_mkdirs(dir, 0700);
+}
+
+/*
+** Enter the files of CURRENT, a header's description of this rank, into the map and into F, and make their
+** directories.  Local.
+*/
+SCR_FN int scr_red_expect(const scr_reddesc* d, int id, const scr_hash* current, scr_file_list* f)
+{
+  int i, n = 0, rank = -1, rc;
+
+  if (scr_hash_util_get_int(current, "FILES", &n) != SCR_SUCCESS || n < 0 || n != scr_hash_size(scr_hash_get(current, "FILE")) ||
+      scr_hash_util_get_int(current, "RANK", &rank) != SCR_SUCCESS || rank != scr.at.rank) {
+    scr_file_list_room(f, 0);
+    return SCR_ERR(SCR_ERR_FORMAT, "the neighbour's header does not describe the files of rank %d", scr.at.rank);
+  }
+  rc = scr_file_list_room(f, n);
+  for (i = 0; i < n && rc == SCR_SUCCESS; i++) {
+    const scr_meta* meta = scr_hash_get_kv_int(current, "FILE", i);
+    const char*     rel = scr_hash_elem_get_first_val(meta, "FILE");
+    char            path[SCR_MAX_FILENAME];
+    if (rel == NULL || !scr_path_is_safe_rel(rel))
+      return SCR_ERR(SCR_ERR_FORMAT, "the neighbour's header names a file outside the dataset: %s", rel ? rel : "");
+    if ((rc = scr_reddesc_path(&scr.at, d, id, rel, path, sizeof path)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_red_parents(d, id, rel)) != SCR_SUCCESS) return rc;
+    scr_filemap_add_file(scr.map, id, scr.at.rank, path);
+    scr_filemap_set_meta(scr.map, id, scr.at.rank, path, meta);
+    rc = scr_file_list_add(f, path, meta);
+  }
+  return rc;
+}
+
+/* The CRC32 of each rebuilt file must be the recorded one; an empty file must be made.  Local. */
+SCR_FN int scr_red_check_rebuilt(scr_file_list* f, scr_window* w, int id)
+{
+  scr_meta* meta = scr_meta_new();
+  uLong     crc = 0, want;
+  int       i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < f->n && rc == SCR_SUCCESS; i++) {
+    int fd = -1;
+    if (f->size[i] == 0) rc = scr_window_fd(w, i, &fd); /* no byte passed, so nothing has opened it */
+    if (rc == SCR_SUCCESS) rc = scr_window_crc(w, i, &crc);
+    scr_hash_unset_all(meta);
+    scr_filemap_get_meta(scr.map, id, scr.at.rank, f->path[i], meta);
+    if (rc == SCR_SUCCESS && scr_meta_get_crc32(meta, &want) == SCR_SUCCESS && want != crc)
+      rc = SCR_ERR(SCR_ERR_CRC, "%s was rebuilt with the checksum 0x%08lx instead of 0x%08lx; a file of another member "
+                   "of its set is corrupt", f->path[i], crc, want);
+  }
+  scr_meta_delete(&meta);
+  return rc;
+}
+
+/* The lost member learns its header from its neighbours; the others read theirs and help.  Collective over the set. */
+SCR_FN int scr_red_share_header(scr_xor_job* x, const scr_dataset* desc, scr_hash* header, int rc)
+{
+  const scr_reddesc* d = x->d;
+  int                right = (x->lost + 1) % d->ranks, left = (x->lost - 1 + d->ranks) % d->ranks, me = d->my_rank, err;
+  scr_hash*          in = scr_hash_new();
+
+  if (me != x->lost) {
+    err = scr_red_read_header(d, x->file, desc, header, &x->head, &x->chunk);
+    if (rc == SCR_SUCCESS) rc = err;
+    if (me == right) scr_hash_send(header, d->member[x->lost], x->comm);
+    if (me == left) scr_hash_send(scr_hash_get(header, "CURRENT"), d->member[x->lost], x->comm);
+  } else {
+    scr_hash*     partner = scr_hash_new();
+    unsigned long n = 0;
+    err = scr_hash_recv(in, d->member[right], x->comm);
+    if (rc == SCR_SUCCESS) rc = err;
+    err = scr_hash_recv(partner, d->member[left], x->comm);
+    if (rc == SCR_SUCCESS) rc = err;
+    scr_hash_set(in, "CURRENT", scr_hash_extract(in, "PARTNER"));
+    scr_hash_set(in, "PARTNER", partner);
+    if (scr_hash_util_get_bytecount(in, "CHUNK", &n) == SCR_SUCCESS) x->chunk = n;
+    scr_red_header(d, desc, x->chunk, header);
+    scr_hash_set(header, "CURRENT", scr_hash_extract(in, "CURRENT"));
+    scr_hash_set(header, "PARTNER", scr_hash_extract(in, "PARTNER"));
+  }
+  scr_hash_delete(&in);
+  return rc;
+}
+
+/* Everyone must have the same chunk before the engine may run.  Collective over the set. */
+SCR_FN int scr_red_same_chunk(scr_xor_job* x, int rc)
+{
+  int64_t* chunks = (int64_t*)scr.work;
+  int      i, err;
+
+  if ((err = scr_set_gather(x->d, x->comm, rc == SCR_SUCCESS ? (int64_t)x->chunk : -1, chunks)) != SCR_SUCCESS) return err;
+  for (i = 0; i < x->d->ranks; i++) {
+    if (chunks[i] > 0 && chunks[i] == chunks[0]) continue;
+    if (rc != SCR_SUCCESS) return rc;
+    return SCR_ERR(SCR_ERR_LOST, "member %d of the set of rank %d cannot take part in the rebuild", i, scr.at.rank);
+  }
+  return rc;
+}
+
+/*
+** Rebuild all files of member LOST of the set of D, its redundancy file too.  The entry of the dataset is in the lost
+** member's filemap on disk already, without files.  Collective over the set; returns this rank's code.
+*/
+SCR_FN int scr_red_recover(const scr_reddesc* d, int id, const scr_dataset* desc, int lost)
+{
+  char          file[SCR_MAX_FILENAME] = "";
+  scr_hash*     header = scr_hash_new();
+  scr_buf       b = {NULL, 0, 0, 0};
+  scr_file_list f;
+  scr_window    w;
+  scr_xor_job   x;
+  int           root = d->my_rank == lost, rc;
+
+  memset(&x, 0, sizeof x);
+  memset(&w, 0, sizeof w);
+  memset(&f, 0, sizeof f);
+  x.d = d;
+  x.comm = scr.at.comm;
+  x.win = &w;
+  x.file = file;
+  x.lost = lost;
+  x.fd = -1;
+  rc = scr_red_file(d, id, file, sizeof file);
+  rc = scr_red_share_header(&x, desc, header, rc);
+  if (rc == SCR_SUCCESS && root) rc = scr_red_expect(d, id, scr_hash_get(header, "CURRENT"), &f);
+  else if (rc == SCR_SUCCESS) rc = scr_file_list_from_map(scr.map, id, scr.at.rank, &f);
+  if (rc == SCR_SUCCESS && root) rc = scr_hash_image(header, &b);
+  if (rc == SCR_SUCCESS)
+    rc = scr_window_open(&w, f.n, f.path, f.size, root ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600, x.chunk,
+                         d->ranks - 1);
+  if (rc == SCR_SUCCESS && root) x.head = b.n;
+  if (rc == SCR_SUCCESS) {
+    x.fd = scr_os.open(file, root ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600);
+    if (x.fd < 0) rc = SCR_ERRNO("cannot open %s", file);
+  }
+  rc = scr_red_same_chunk(&x, rc);
+  if (rc == SCR_SUCCESS) rc = scr_xor_run(&x); /* alike on all members: same_chunk has seen to it */
+  if (rc == SCR_SUCCESS && root) rc = scr_red_check_rebuilt(&f, &w, id);
+  if (rc == SCR_SUCCESS && root) rc = scr_red_seal(&x, header, id, scr.at.rank);
+  if (rc == SCR_SUCCESS && root)
+    scr_filemap_set_expected_files(scr.map, id, scr.at.rank, scr_filemap_num_files(scr.map, id, scr.at.rank));
+  if (x.fd >= 0 && scr_os.close(x.fd) < 0 && root && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", file);
+  if (scr_window_close(&w) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = SCR_ERR_IO;
+  scr_window_free(&w);
+  scr_buf_free(&b);
+  scr_file_list_free(&f);
+  scr_hash_delete(&header);
+  return rc;
+}
+
+/* ==== 18 CACHE: DISTRIBUTE, REBUILD, MAKE ROOM ==========================================================
+** The datasets in node-local storage: which are whole, where their files must go, and which must leave.
+**
+** Uses       state, redundancy, layout, MPI helpers.
+** Offers     scr_cache_scatter, scr_cache_rebuild, scr_cache_delete, scr_cache_make_room, scr_cache_trim.
+** Invariants
+**   C1  A dataset of which any rank's entry says COMPLETE 0 never was complete: its Complete call returned on no rank.
+**       It is deleted when the job starts again.
+**   C2  Copy, agree, then delete: files move to the node of their rank, and the old copy goes only after all ranks have
+**       written their entry.
+**   C3  Files of different identity (id, CREATED, NONCE) are never combined.
+**   C4  What cannot be rebuilt is set aside: it stays until its place or its space is needed.
+**   C5  The newest whole checkpoint is never deleted to make room, unless two do not fit.
+** Failure    A dataset that fails is set aside with its reason in scr.tried; the run goes on.
+** ====================================================================================================== */
+
+#define SCR_TAG_FAILED "FAILED" /* in the filemap: the application rejected the dataset */
+
+/* ---- deleting ---- */
+
+/* Remove the directory tree DIR; what is gone already, or is not ours, is passed over.  Local. */
+SCR_FN void scr_cache_remove_tree(const char* dir, int depth)
+{
+  char           path[SCR_MAX_FILENAME];
+  struct stat    st;
+  struct dirent* e;
+  DIR*           d;
+
+  if (depth > 64 || (d = opendir(dir)) == NULL) return;
+  while ((e = readdir(d)) != NULL) {
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, e->d_name) >= sizeof path) continue;
+    if (scr_os.lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) scr_cache_remove_tree(path, depth + 1);
+    else scr_os.unlink(path);
+  }
+  closedir(d);
+  scr_os.rmdir(dir);
+}
+
+/* Delete the files of RANK in dataset ID, except those that another entry of this map claims.  Local. */
+SCR_FN void scr_cache_delete_files(int id, int rank)
+{
+  scr_hash_elem* e;
+  int            i, n, *ranks = NULL;
+
+  scr_filemap_list_ranks_by_dataset(scr.map, id, &n, &ranks);
+  for (e = scr_filemap_first_file(scr.map, id, rank); e != NULL; e = scr_hash_elem_next(e)) {
+    const char* path = scr_hash_elem_key(e);
+    int         claimed = 0;
+    for (i = 0; i < n && !claimed; i++)
+      claimed = ranks[i] != rank && scr_hash_get(scr_hash_getf(scr.map, "%s %d %s %d %s", "RANK", ranks[i], "DSET", id, "FILE"), path) != NULL;
+    if (!claimed) scr_os.unlink(path);
+  }
+  scr_free(&ranks);
+}
+
+/* Delete all that this rank knows of dataset ID, files first, then the entries.  Local. */
+SCR_FN int scr_cache_delete_local(int id)
+{
+  scr_reddesc d;
+  scr_hash*   h = scr_hash_new();
+  char        dir[SCR_MAX_FILENAME];
+  int         i, n = 0, *ranks = NULL, rc;
+
+  scr_filemap_list_ranks_by_dataset(scr.map, id, &n, &ranks);
+  for (i = 0; i < n; i++) {
+    scr_hash_unset_all(h);
+    scr_filemap_get_desc(scr.map, id, ranks[i], h);
+    scr_cache_delete_files(id, ranks[i]);
+    if (scr_reddesc_from_hash(&d, h, INT_MAX) == SCR_SUCCESS && d.can_mkdir &&
+        scr_reddesc_path(&scr.at, &d, id, "", dir, sizeof dir) == SCR_SUCCESS)
+      scr_cache_remove_tree(dir, 0);
+    scr_reddesc_free(&d);
+  }
+  scr_filemap_remove_dataset(scr.map, id);
+  rc = n > 0 ? scr_map_write() : SCR_SUCCESS;
+  scr_free(&ranks);
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* Delete dataset ID from the cache of every node.  Collective in effect: every rank calls it; no communication. */
+SCR_FN int scr_cache_delete(int id)
+{
+  scr_dbg(2, "delete dataset %d from the cache", id);
+  scr_cached_remove(id);
+  return scr_cache_delete_local(id);
+}
+
+/* ---- room ---- */
+
+/* Datasets in the store BASE. */
+SCR_FN int scr_cache_count(const char* base)
+{
+  int i, n = 0;
+  for (i = 0; i < scr.ncached; i++) n += strcmp(scr.cached[i].base, base) == 0;
+  return n;
+}
+
+/* The newest good checkpoint of the cache, or NULL. */
+SCR_FN const scr_cached* scr_cache_newest(void)
+{
+  int i;
+  for (i = scr.ncached - 1; i >= 0; i--)
+    if (scr.cached[i].good && scr.cached[i].ckpt > 0) return &scr.cached[i];
+  return NULL;
+}
+
+/*
+** The dataset of the store BASE to delete first: one that was set aside, else the oldest; but not KEEP, and neither
+** the newest checkpoint nor output that is only here unless FORCE.  0 when there is none.
+*/
+SCR_FN int scr_cache_victim(const char* base, int keep, int force)
+{
+  const scr_cached* newest = scr_cache_newest();
+  int               i, oldest = 0;
+
+  for (i = 0; i < scr.ncached; i++) {
+    const scr_cached* c = &scr.cached[i];
+    if (strcmp(c->base, base) != 0 || c->id == keep) continue;
+    if (!c->good) return c->id;
+    if (!force && (c == newest || (c->ckpt == 0 && !c->flushed))) continue;
+    if (oldest == 0) oldest = c->id;
+  }
+  return oldest;
+}
+
+/* Delete datasets of the store of D until COUNT are left.  KEEP always stays.  Every rank calls it. */
+SCR_FN int scr_cache_trim(const scr_reddesc* d, int keep)
+{
+  const scr_storedesc* s = scr_storedescs_from_name(&scr.at, d->base);
+  int                  id, rc = SCR_SUCCESS, count = s != NULL ? s->max_count : 1;
+
+  while (scr_cache_count(d->base) > count && (id = scr_cache_victim(d->base, keep, 0)) != 0) {
+    int err = scr_cache_delete(id);
+    if (rc == SCR_SUCCESS) rc = err;
+  }
+  return rc;
+}
+
+/* Bytes of all files that this rank has of dataset ID. */
+SCR_FN uint64_t scr_cache_bytes(int id)
+{
+  scr_hash_elem* e;
+  uint64_t       sum = 0, size;
+
+  for (e = scr_filemap_first_file(scr.map, id, scr.at.rank); e != NULL; e = scr_hash_elem_next(e))
+    if (scr_file_size(scr_hash_elem_key(e), &size) == SCR_SUCCESS) sum += size;
+  return sum;
+}
+
+/*
+** 1 when the store of D probably cannot take one more dataset as large as its newest.  An estimate: as if all ranks of
+** the node wrote as much as this one, with a tenth to spare.  Local.
+*/
+SCR_FN int scr_cache_is_tight(const scr_reddesc* d)
+{
+  struct statvfs fs;
+  int            i, id = 0;
+  uint64_t       need;
+
+  for (i = 0; i < scr.ncached; i++)
+    if (strcmp(scr.cached[i].base, d->base) == 0) id = scr.cached[i].id;
+  if (id == 0 || statvfs(d->base, &fs) < 0) return 0;
+  need = scr_cache_bytes(id) * (uint64_t)scr.at.group[0].ranks;
+  return need + need / 10 > (uint64_t)fs.f_bavail * fs.f_frsize;
+}
+
+/*
+** Before a new dataset with descriptor D: nothing is deleted, unless statvfs says that it would not fit (D7); then what
+** was set aside goes first, and the newest checkpoint last.  TIGHT is what the ranks agreed on.  Every rank calls it.
+*/
+SCR_FN int scr_cache_make_room(const scr_reddesc* d, int tight)
+{
+  const scr_storedesc* s = scr_storedescs_from_name(&scr.at, d->base);
+  int                  id, rc = SCR_SUCCESS;
+
+  while (tight && s != NULL && scr_cache_count(d->base) > 0 && (id = scr_cache_victim(d->base, 0, 1)) != 0) {
+    const scr_cached* newest = scr_cache_newest();
+    if (scr.at.rank == 0 && newest != NULL && newest->id == id)
+      scr_warn("%s cannot hold two datasets: checkpoint %d is deleted before the next one is written, and a failure until "
+               "then falls back to the prefix", d->base, id);
+    rc = scr_cache_delete(id);
+    if (scr_cache_count(d->base) < s->max_count) break;
+  }
+  return rc;
+}
+
+/*
+** Before a fetch of FILES, each with its SIZE: an error when they surely do not fit, after datasets that may go have
+** gone.  Every rank calls it; returns this rank's code.
+*/
+SCR_FN int scr_cache_make_room_for(const scr_reddesc* d, const scr_hash* files)
+{
+  scr_hash_elem* e;
+  struct statvfs fs;
+  uint64_t       need = 0;
+  int            id;
+
+  for (e = scr_hash_elem_first(files); e != NULL; e = scr_hash_elem_next(e)) {
+    unsigned long size = 0;
+    scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "SIZE", &size);
+    need += size;
+  }
+  while ((id = scr_cache_victim(d->base, 0, 0)) != 0 && !scr_cached_find(id)->good) scr_cache_delete(id);
+  if (statvfs(d->base, &fs) == 0 && need > (uint64_t)fs.f_bavail * fs.f_frsize)
+    return SCR_ERR(SCR_ERR_SPACE, "%s has no room for the %" PRIu64 " bytes of rank %d; free some, or set SCR_CACHE_BASE",
+                   d->base, need, scr.at.rank);
+  return SCR_SUCCESS;
+}
+
+/* ---- the filemaps of a node, when a run begins ---- */
+
+/* Add the entry of RANK for dataset ID in FROM to INTO; a newer identity, or a fuller entry of the same, wins. */
+SCR_FN void scr_cache_merge_entry(scr_filemap* into, scr_filemap* from, int id, int rank)
+{
+  scr_dataset *a = scr_dataset_new(), *b = scr_dataset_new();
+  int64_t      ca = 0, cb = 0;
+  int          take = 1;
+
+  scr_filemap_get_dataset(from, id, rank, a);
+  if (scr_filemap_have_rank_by_dataset(into, id, rank)) {
+    scr_filemap_get_dataset(into, id, rank, b);
+    scr_dataset_get_created(a, &ca);
+    scr_dataset_get_created(b, &cb);
+    if (scr_dataset_same(a, b)) take = scr_filemap_num_files(from, id, rank) > scr_filemap_num_files(into, id, rank);
+    else take = ca > cb;
+  }
+  if (take) {
+    scr_hash* entry = scr_hash_dup(scr_hash_getf(from, "%s %d %s %d", "RANK", rank, "DSET", id));
+    scr_filemap_remove_rank_by_dataset(into, id, rank);
+    scr_hash_setf(into, NULL, "%s %d %s %d", "DSET", id, "RANK", rank);
+    scr_hash_setf(into, entry, "%s %d %s %d", "RANK", rank, "DSET", id);
+  }
+  scr_dataset_delete(&a);
+  scr_dataset_delete(&b);
+}
+
+/* Call MERGE for each entry of FROM. */
+SCR_FN void scr_cache_merge(scr_filemap* into, scr_filemap* from)
+{
+  int i, k, n = 0, m, *ids = NULL, *ranks;
+
+  scr_filemap_list_datasets(from, &n, &ids);
+  for (i = 0; i < n; i++) {
+    ranks = NULL;
+    m = 0;
+    scr_filemap_list_ranks_by_dataset(from, ids[i], &m, &ranks);
+    for (k = 0; k < m; k++) scr_cache_merge_entry(into, from, ids[i], ranks[k]);
+    scr_free(&ranks);
+  }
+  scr_free(&ids);
+}
+
+/* Read one filemap file and merge it; one that is damaged is reported and kept under another name.  Local. */
+SCR_FN void scr_cache_read_map(const char* file, scr_filemap* into)
+{
+  scr_filemap* m = scr_filemap_new();
+  char         aside[SCR_MAX_FILENAME];
+  int          rc = scr_filemap_read(file, m);
+
+  if (rc == SCR_SUCCESS) scr_cache_merge(into, m);
+  else if (rc != SCR_ERR_NOT_FOUND) {
+    scr_warn("%s; the files it lists are treated as lost", scr_err_text);
+    if (rc != SCR_ERR_IO && scr_fmt(aside, sizeof aside, "%s.damaged", file) == SCR_SUCCESS) scr_os.rename(file, aside);
+  }
+  scr_filemap_delete(&m);
+}
+
+/*
+** All filemap files of the control directory, as NAMES/<path>: those of the master filemap, and those that lie there,
+** should the master be lost.  Local.
+*/
+SCR_FN void scr_cache_map_files(scr_hash* names)
+{
+  char           path[SCR_MAX_FILENAME];
+  scr_hash*      master = scr_hash_new();
+  scr_hash_elem* e;
+  struct dirent* f;
+  DIR*           d;
+
+  if (scr_fmt(path, sizeof path, "%s/filemap.scrinfo", scr.at.cntl) == SCR_SUCCESS) {
+    int rc = scr_hash_file_read(path, master);
+    if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND) scr_warn("%s; the directory is searched instead", scr_err_text);
+  }
+  for (e = scr_hash_elem_first(scr_hash_get(master, "Filemap")); e != NULL; e = scr_hash_elem_next(e))
+    if (strncmp(scr_hash_elem_key(e), scr.at.cntl, strlen(scr.at.cntl)) == 0) scr_hash_set_kv(names, "NAMES", scr_hash_elem_key(e));
+  d = opendir(scr.at.cntl);
+  while (d != NULL && (f = readdir(d)) != NULL) {
+    size_t n = strlen(f->d_name);
+    if (strncmp(f->d_name, "filemap_", 8) != 0 || n < 8 || strcmp(f->d_name + n - 8, ".scrinfo") != 0) continue;
+    if (scr_fmt(path, sizeof path, "%s/%s", scr.at.cntl, f->d_name) == SCR_SUCCESS) scr_hash_set_kv(names, "NAMES", path);
+  }
+  if (d != NULL) closedir(d);
+  scr_hash_delete(&master);
+}
+
+/* The world rank that takes over the entry of RANK: RANK itself when it runs on this node, else one by turns. */
+SCR_FN int scr_cache_keeper(int rank)
+{
+  int i, n = scr.at.group[0].ranks;
+
+  for (i = 0; i < n; i++)
+    if (scr.at.node[i] == rank) return rank;
+  return scr.at.node[rank % n];
+}
+
+/*
+** The first rank of the node reads all filemap files and deals the entries out: to a rank its own, the others by turns.
+** Until every rank has written its share, a merged file keeps them all, so that a crash forgets nothing (C2).
+** Collective over the node; the caller agrees.
+*/
+SCR_FN int scr_cache_scatter(void)
+{
+  scr_filemap*   all = scr_filemap_new();
+  scr_hash *     names = scr_hash_new(), *master = scr_hash_new(), *done = scr_hash_new();
+  scr_hash_elem* e;
+  char           merged[SCR_MAX_FILENAME] = "", path[SCR_MAX_FILENAME];
+  int            i, k, n = 0, m, *ids = NULL, *ranks, rc = SCR_SUCCESS, err, nodes = scr.at.group[0].ranks;
+
+  if (scr.at.group[0].leader != scr.at.rank) {
+    rc = scr_hash_recv(scr.map, scr.at.group[0].leader, scr.at.comm);
+    if (rc == SCR_SUCCESS && scr_filemap_num_datasets(scr.map) > 0) rc = scr_map_write();
+    scr_hash_util_set_int(done, "RC", rc);
+    err = scr_hash_send(done, scr.at.group[0].leader, scr.at.comm);
+    rc = rc == SCR_SUCCESS ? err : rc;
+    goto out;
+  }
+  scr_cache_map_files(names);
+  for (e = scr_hash_elem_first(scr_hash_get(names, "NAMES")); e != NULL; e = scr_hash_elem_next(e))
+    scr_cache_read_map(scr_hash_elem_key(e), all);
+  scr_filemap_list_datasets(all, &n, &ids);
+  rc = scr_fmt(merged, sizeof merged, "%s/filemap_all.scrinfo", scr.at.cntl);
+  if (rc == SCR_SUCCESS && n > 0) rc = scr_filemap_write(merged, all);
+  for (k = nodes - 1; k >= 0; k--) {
+    scr_filemap* share = k == 0 ? scr.map : scr_filemap_new();
+    for (i = 0; i < n; i++) {
+      int r;
+      ranks = NULL;
+      m = 0;
+      scr_filemap_list_ranks_by_dataset(all, ids[i], &m, &ranks);
+      for (r = 0; r < m; r++)
+        if (scr_cache_keeper(ranks[r]) == scr.at.node[k]) scr_cache_merge_entry(share, all, ids[i], ranks[r]);
+      scr_free(&ranks);
+    }
+    if (k > 0) {
+      err = scr_hash_send(share, scr.at.node[k], scr.at.comm);
+      if (rc == SCR_SUCCESS) rc = err;
+      scr_filemap_delete(&share);
+    }
+    if (scr_fmt(path, sizeof path, "%s/filemap_%d.scrinfo", scr.at.cntl, k) == SCR_SUCCESS)
+      scr_hash_set_kv(master, "Filemap", path);
+  }
+  if (rc == SCR_SUCCESS && n > 0) rc = scr_map_write();
+  for (k = 1; k < nodes; k++) {
+    int word = 0;
+    scr_hash_unset_all(done);
+    err = scr_hash_recv(done, scr.at.node[k], scr.at.comm);
+    scr_hash_util_get_int(done, "RC", &word);
+    if (rc == SCR_SUCCESS) rc = err != SCR_SUCCESS ? err : word;
+  }
+  if (rc == SCR_SUCCESS && scr_fmt(path, sizeof path, "%s/filemap.scrinfo", scr.at.cntl) == SCR_SUCCESS)
+    rc = scr_hash_file_write(path, master);
+  for (e = scr_hash_elem_first(scr_hash_get(names, "NAMES")); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
+    if (scr_hash_get_kv(master, "Filemap", scr_hash_elem_key(e)) == NULL) scr_os.unlink(scr_hash_elem_key(e));
+  if (rc == SCR_SUCCESS && n > 0) scr_os.unlink(merged);
+out:
+  scr_free(&ids);
+  scr_filemap_delete(&all);
+  scr_hash_delete(&names);
+  scr_hash_delete(&master);
+  scr_hash_delete(&done);
+  return rc;
+}
+
+/* ---- rebuild ---- */
+
+/* What this rank finds out about one dataset of the cache while the job starts. */
+typedef struct {
+  int          id;
+  scr_dataset* desc;
+  scr_reddesc  d;        /* of this rank; ranks == 0 when nobody described it */
+  scr_hash*    flush;    /* FLUSH entry */
+  int          source;   /* world rank that holds this rank's files, -1 when they are lost */
+  int          move;     /* they lie on another node */
+} scr_find;
+
+SCR_FN void scr_find_free(scr_find* f)
+{
+  scr_dataset_delete(&f->desc);
+  scr_hash_delete(&f->flush);
+  scr_reddesc_free(&f->d);
+}
+
+/* The order in which datasets are taken: by id, then the younger, then anything that tells identities apart. */
+SCR_FN void scr_find_key(const scr_dataset* desc, int64_t* key)
+{
+  int      id = 0;
+  int64_t  created = 0;
+  uint64_t nonce = 0;
+
+  scr_dataset_get_id(desc, &id);
+  scr_dataset_get_created(desc, &created);
+  scr_dataset_get_nonce(desc, &nonce);
+  key[0] = id;
+  key[1] = created;
+  key[2] = (int64_t)nonce;
+}
+
+/* The greatest key below LIMIT in this rank's map; {0, 0, 0} when there is none. */
+SCR_FN void scr_find_next(const int64_t* limit, int64_t* best)
+{
+  scr_dataset* desc = scr_dataset_new();
+  int          i, k, n = 0, m, *ids = NULL, *ranks;
+  int64_t      key[3];
+
+  memset(best, 0, 3 * sizeof *best);
+  scr_filemap_list_datasets(scr.map, &n, &ids);
+  for (i = 0; i < n; i++) {
+    ranks = NULL;
+    m = 0;
+    scr_filemap_list_ranks_by_dataset(scr.map, ids[i], &m, &ranks);
+    for (k = 0; k < m; k++) {
+      scr_hash_unset_all(desc);
+      scr_filemap_get_dataset(scr.map, ids[i], ranks[k], desc);
+      scr_dataset_set_id(desc, ids[i]);
+      scr_find_key(desc, key);
+      if (scr_key_cmp(key, limit) < 0 && scr_key_cmp(key, best) > 0) memcpy(best, key, sizeof key);
+    }
+    scr_free(&ranks);
+  }
+  scr_free(&ids);
+  scr_dataset_delete(&desc);
+}
+
+/* 1 when this rank's entry of RANK for the dataset KEY exists. */
+SCR_FN int scr_find_entry(const int64_t* key, int rank, scr_dataset* desc)
+{
+  int64_t k[3];
+
+  scr_hash_unset_all(desc);
+  if (!scr_filemap_have_rank_by_dataset(scr.map, (int)key[0], rank)) return 0;
+  scr_filemap_get_dataset(scr.map, (int)key[0], rank, desc);
+  scr_dataset_set_id(desc, (int)key[0]);
+  scr_find_key(desc, k);
+  return scr_key_cmp(k, key) == 0;
+}
+
+/* One file of the cache against its record.  Local. */
+SCR_FN int scr_cache_check_file(const char* path, const scr_meta* meta)
+{
+  unsigned long want = 0;
+  uint64_t      size = 0;
+  uLong         crc, sum;
+  int           rc;
+
+  if (scr_meta_check_complete(meta) != SCR_SUCCESS || scr_meta_get_filesize(meta, &want) != SCR_SUCCESS)
+    return SCR_ERR(SCR_ERR_MISSING, "%s was not complete", path);
+  if ((rc = scr_file_size(path, &size)) != SCR_SUCCESS) return rc;
+  if (size != want)
+    return SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %lu", path, size, want);
+  if (!scr.crc_on_restart || scr_meta_get_crc32(meta, &crc) != SCR_SUCCESS) return SCR_SUCCESS;
+  if ((rc = scr_file_crc(path, size, &sum)) != SCR_SUCCESS) return rc;
+  if (sum != crc) return SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: it is corrupt", path, sum, crc);
+  return SCR_SUCCESS;
+}
+
+/* SCR_SUCCESS when all files of RANK in dataset ID are here and as recorded.  Local. */
+SCR_FN int scr_cache_check(int id, int rank)
+{
+  scr_hash_elem* e;
+  scr_meta*      meta = scr_meta_new();
+  int            want = scr_filemap_get_expected_files(scr.map, id, rank), rc = SCR_SUCCESS;
+
+  if (want < 0 || want != scr_filemap_num_files(scr.map, id, rank))
+    rc = SCR_ERR(SCR_ERR_MISSING, "dataset %d has no complete list of files for rank %d here", id, rank);
+  for (e = scr_filemap_first_file(scr.map, id, rank); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    scr_hash_unset_all(meta);
+    scr_filemap_get_meta(scr.map, id, rank, scr_hash_elem_key(e), meta);
+    rc = scr_cache_check_file(scr_hash_elem_key(e), meta);
+  }
+  scr_meta_delete(&meta);
+  return rc;
+}
+
+/* A message about an entry: the descriptors, and whether the sender HAS the files of the receiver. */
+SCR_FN void scr_find_tell(scr_hash* send, int to, int id, int rank, const scr_dataset* desc, int has)
+{
+  scr_hash* m = scr_hash_set_kv_int(send, "TO", to);
+  scr_hash* h;
+
+  if (has) scr_hash_util_set_str(m, "HAS", scr.at.host);
+  if (scr_hash_get(m, "REDDESC") != NULL) return;
+  scr_hash_merge(scr_hash_set(m, "DSETDESC", scr_hash_new()), desc);
+  h = scr_hash_set(m, "REDDESC", scr_hash_new());
+  scr_filemap_get_desc(scr.map, id, rank, h);
+  h = scr_hash_set(m, "FLUSH", scr_hash_new());
+  scr_filemap_get_flushdesc(scr.map, id, rank, h);
+}
+
+/*
+** Tell every rank, and every member of its set, what is held here of the dataset KEY; V counts what speaks against it.
+** Local; SEND is exchanged next.
+*/
+SCR_FN void scr_find_offer(const int64_t* key, scr_hash* send, scr_vote* v)
+{
+  scr_dataset* desc = scr_dataset_new();
+  scr_hash*    red = scr_hash_new();
+  int          id = (int)key[0], i, k, n = 0, *ranks = NULL;
+
+  scr_filemap_list_ranks_by_dataset(scr.map, id, &n, &ranks);
+  for (i = 0; i < n; i++) {
+    scr_reddesc d;
+    int         complete = 0, world = 0, has;
+    if (!scr_find_entry(key, ranks[i], desc)) continue;
+    scr_dataset_get_complete(desc, &complete);
+    scr_dataset_get_ranks(desc, &world);
+    if (!complete) v->sum[0]++;
+    if (world != scr.at.ranks) v->sum[1]++;
+    if (scr_filemap_get_tag(scr.map, id, ranks[i], SCR_TAG_FAILED) != NULL) v->sum[2]++;
+    v->max[0] = world;
+    if (!complete || world != scr.at.ranks || ranks[i] < 0 || ranks[i] >= scr.at.ranks) continue;
+    has = scr_cache_check(id, ranks[i]) == SCR_SUCCESS;
+    if (!has) scr_warn("dataset %d, rank %d: %s", id, ranks[i], scr_err_text);
+    scr_hash_unset_all(red);
+    scr_filemap_get_desc(scr.map, id, ranks[i], red);
+    if (scr_reddesc_from_hash(&d, red, scr.at.ranks) != SCR_SUCCESS) {
+      scr_warn("dataset %d, rank %d: %s", id, ranks[i], scr_err_text);
+      scr_reddesc_free(&d);
+      continue;
+    }
+    scr_find_tell(send, ranks[i], id, ranks[i], desc, has);
+    for (k = 0; k < d.ranks; k++) scr_find_tell(send, d.member[k], id, ranks[i], desc, 0);
+    scr_reddesc_free(&d);
+  }
+  scr_free(&ranks);
+  scr_hash_delete(&red);
+  scr_dataset_delete(&desc);
+}
+
+/* From what the others told: this rank's descriptor, and who has its files - itself, else its node, else any.  Local. */
+SCR_FN int scr_find_choose(scr_find* f, const scr_hash* recv)
+{
+  scr_hash_elem* e;
+  int            best = 3, i, rc = SCR_SUCCESS;
+
+  f->source = -1;
+  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e)) {
+    int         from = atoi(scr_hash_elem_key(e)), rank;
+    scr_hash*   m = scr_hash_elem_hash(e);
+    const char* host = scr_hash_elem_get_first_val(m, "HAS");
+    if (f->d.ranks == 0) {
+      rc = scr_reddesc_from_hash(&f->d, scr_hash_get(m, "REDDESC"), scr.at.ranks);
+      for (i = 0; rc == SCR_SUCCESS && i < f->d.ranks; i++)
+        if (f->d.member[i] == scr.at.rank) f->d.my_rank = i;
+      if (rc == SCR_SUCCESS && f->d.member[f->d.my_rank] != scr.at.rank)
+        rc = SCR_ERR(SCR_ERR_FORMAT, "the stored redundancy descriptor of dataset %d does not name rank %d", f->id, scr.at.rank);
+      if (rc != SCR_SUCCESS) {
+        scr_reddesc_free(&f->d);
+        continue;
+      }
+      scr_hash_merge(f->desc, scr_hash_get(m, "DSETDESC"));
+      scr_hash_merge(f->flush, scr_hash_get(m, "FLUSH"));
+    }
+    if (host == NULL) continue;
+    rank = from == scr.at.rank ? 0 : strcmp(host, scr.at.host) == 0 ? 1 : 2;
+    if (rank < best) {
+      best = rank;
+      f->source = from;
+      f->move = rank == 2;
+    }
+  }
+  return f->d.ranks > 0 ? SCR_SUCCESS : rc;
+}
+
+/* ---- moving files between nodes ---- */
+
+/* A window over all files of RANK in dataset ID, redundancy files too, in the order of the entry. */
+SCR_FN int scr_move_window(scr_window* w, scr_file_list* f, int id, int rank, int write)
+{
+  scr_hash_elem* e;
+  scr_meta*      meta = scr_meta_new();
+  int            rc = scr_file_list_room(f, scr_filemap_num_files(scr.map, id, rank) + 1);
+
+  for (e = scr_filemap_first_file(scr.map, id, rank); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    scr_hash_unset_all(meta);
+    scr_filemap_get_meta(scr.map, id, rank, scr_hash_elem_key(e), meta);
+    rc = scr_file_list_add(f, scr_hash_elem_key(e), meta);
+  }
+  scr_meta_delete(&meta);
+  if (rc == SCR_SUCCESS)
+    rc = scr_window_open(w, f->n, f->path, f->size, write ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600, 0, 1);
+  return rc;
+}
+
+/* One direction of a move, a piece at a time. */
+typedef struct {
+  int           peer, active, rc;
+  int64_t       left;
+  uint64_t      at;
+  char*         buf;
+  size_t        n;
+  scr_window    w;
+  scr_file_list f;
+  MPI_Request   req;
+} scr_stream;
+
+SCR_FN void scr_stream_start(scr_stream* s, int id, int rank, int peer, int64_t bytes, int write, char* buf)
+{
+  memset(s, 0, sizeof *s);
+  s->peer = peer;
+  s->left = bytes;
+  s->buf = buf;
+  s->req = MPI_REQUEST_NULL;
+  s->rc = scr_move_window(&s->w, &s->f, id, rank, write);
+  s->active = 1;
+}
+
+SCR_FN void scr_stream_end(scr_stream* s)
+{
+  if (scr_window_close(&s->w) != SCR_SUCCESS && s->rc == SCR_SUCCESS) s->rc = SCR_ERR_IO;
+  scr_window_free(&s->w);
+  scr_file_list_free(&s->f);
+  s->active = 0;
+}
+
+SCR_FN void scr_stream_post(scr_stream* s, int write)
+{
+  s->n = s->left < (int64_t)scr.mpi_buf ? (size_t)s->left : scr.mpi_buf;
+  if (write) {
+    MPI_Irecv(s->buf, (int)s->n, MPI_BYTE, s->peer, SCR_TAG_DATA, scr.at.comm, &s->req);
+  } else {
+    if (s->rc == SCR_SUCCESS) s->rc = scr_window_read(&s->w, s->at, s->buf, s->n, 0);
+    if (s->rc != SCR_SUCCESS) memset(s->buf, 0, s->n);
+    MPI_Isend(s->buf, (int)s->n, MPI_BYTE, s->peer, SCR_TAG_DATA, scr.at.comm, &s->req);
+  }
+}
+
+/* Advance the stream if its message is done; 1 when something moved. */
+SCR_FN int scr_stream_step(scr_stream* s, int write)
+{
+  int done = 0;
+
+  if (!s->active) return 0;
+  if (s->req != MPI_REQUEST_NULL) {
+    if (MPI_Test(&s->req, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) s->rc = SCR_ERR(SCR_ERR_MPI, "a message failed");
+    if (!done) return 0;
+    if (write && s->rc == SCR_SUCCESS) s->rc = scr_window_write(&s->w, s->at, s->buf, s->n);
+    s->at += s->n;
+    s->left -= (int64_t)s->n;
+  }
+  if (s->left > 0) scr_stream_post(s, write);
+  else scr_stream_end(s);
+  return 1;
+}
+
+/*
+** Send what others want from here, one after the other, while receiving what this rank wants.  OUT holds <rank> ->
+** anything for each receiver; the entries of both sides are in the maps.  Local, but the partners must call it too.
+*/
+SCR_FN int scr_move_files(int id, const scr_hash* out, int source, int64_t in_bytes, uint64_t (*bytes_of)(int, int))
+{
+  scr_hash_elem* e = scr_hash_elem_first(out);
+  scr_stream     in, to;
+  int            turns = 0, rc = SCR_SUCCESS;
+
+  memset(&in, 0, sizeof in);
+  memset(&to, 0, sizeof to);
+  if (source >= 0) scr_stream_start(&in, id, scr.at.rank, source, in_bytes, 1, scr.work);
+  while (in.active || to.active || e != NULL) {
+    int moved;
+    if (!to.active && e != NULL) {
+      int rank = atoi(scr_hash_elem_key(e));
+      if (to.rc != SCR_SUCCESS) rc = to.rc;
+      scr_stream_start(&to, id, rank, rank, (int64_t)bytes_of(id, rank), 0, scr.work + scr.mpi_buf);
+      e = scr_hash_elem_next(e);
+    }
+    moved = scr_stream_step(&in, 1);
+    moved |= scr_stream_step(&to, 0);
+    if (moved) turns = 0;
+    else scr_wait_idle(&turns);
+  }
+  if (rc == SCR_SUCCESS) rc = to.rc != SCR_SUCCESS ? to.rc : in.rc;
+  return rc;
+}
+
+/* Bytes of all files of RANK in dataset ID, by their records. */
+SCR_FN uint64_t scr_entry_bytes(int id, int rank)
+{
+  scr_hash_elem* e;
+  scr_meta*      meta = scr_meta_new();
+  uint64_t       sum = 0;
+
+  for (e = scr_filemap_first_file(scr.map, id, rank); e != NULL; e = scr_hash_elem_next(e)) {
+    unsigned long size = 0;
+    scr_hash_unset_all(meta);
+    scr_filemap_get_meta(scr.map, id, rank, scr_hash_elem_key(e), meta);
+    scr_meta_get_filesize(meta, &size);
+    sum += size;
+  }
+  scr_meta_delete(&meta);
+  return sum;
+}
+
+/*
+** Enter FILES, the FILE hash of an entry on another node, into this rank's entry with the paths of this node, and make
+** the directories.  Local.
+*/
+SCR_FN int scr_move_expect(const scr_find* f, const scr_hash* files)
+{
+  scr_hash_elem* e;
+  char           path[SCR_MAX_FILENAME];
+  int            rc = SCR_SUCCESS;
+
+  for (e = scr_hash_elem_first(files); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    const scr_hash* meta = scr_hash_get(scr_hash_elem_hash(e), "META");
+    const char*     rel = scr_hash_elem_get_first_val(meta, "FILE");
+    if (rel == NULL || !scr_path_is_safe_rel(rel))
+      return SCR_ERR(SCR_ERR_FORMAT, "the record of %s names no path below its dataset", scr_hash_elem_key(e));
+    rc = scr_reddesc_path(&scr.at, &f->d, f->id, rel, path, sizeof path);
+    if (rc == SCR_SUCCESS) rc = scr_red_parents(&f->d, f->id, rel);
+    if (rc == SCR_SUCCESS) {
+      scr_filemap_add_file(scr.map, f->id, scr.at.rank, path);
+      scr_filemap_set_meta(scr.map, f->id, scr.at.rank, path, meta);
+    }
+  }
+  return rc;
+}
+
+/* The received files must have the recorded checksums; empty ones must be made. */
+SCR_FN int scr_move_check(const scr_find* f)
+{
+  scr_hash_elem* e;
+  int            rc;
+
+  for (e = scr_filemap_first_file(scr.map, f->id, scr.at.rank); e != NULL; e = scr_hash_elem_next(e)) {
+    const char* path = scr_hash_elem_key(e);
+    struct stat st;
+    if (scr_os.lstat(path, &st) < 0) {
+      int fd = scr_os.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+      if (fd < 0) return SCR_ERRNO("cannot create %s", path);
+      scr_os.close(fd);
+    }
+  }
+  scr_filemap_set_expected_files(scr.map, f->id, scr.at.rank, scr_filemap_num_files(scr.map, f->id, scr.at.rank));
+  rc = scr_cache_check(f->id, scr.at.rank);
+  if (rc != SCR_SUCCESS) scr_filemap_unset_expected_files(scr.map, f->id, scr.at.rank);
+  return rc;
+}
+
+/* A durable entry without files for this rank: whatever lies in the directory then has a record (D25).  Local. */
+SCR_FN int scr_find_enter(const scr_find* f)
+{
+  scr_hash* h = scr_hash_new();
+  int       rc;
+
+  scr_filemap_remove_rank_by_dataset(scr.map, f->id, scr.at.rank);
+  scr_reddesc_to_hash(&f->d, f->d.my_rank, h);
+  scr_filemap_set_dataset(scr.map, f->id, scr.at.rank, f->desc);
+  scr_filemap_set_desc(scr.map, f->id, scr.at.rank, h);
+  scr_filemap_set_flushdesc(scr.map, f->id, scr.at.rank, f->flush);
+  scr_hash_delete(&h);
+  if ((rc = scr_map_write()) != SCR_SUCCESS) return rc;
+  return scr_reddesc_mkdir(&scr.at, &f->d, f->id);
+}
+
+/*
+** Bring the files of each rank to its node: requests go to the holders, which answer with the file lists; then the
+** bytes of those that lie on other nodes flow.  Collective over the world; returns this rank's code.
+*/
+SCR_FN int scr_find_distribute(scr_find* f)
+{
+  scr_hash *     ask = scr_hash_new(), *asked = scr_hash_new(), *answer = scr_hash_new(), *got = scr_hash_new();
+  scr_hash*      mine = NULL;
+  scr_hash *     out = scr_hash_new();
+  scr_hash_elem* e;
+  int64_t        bytes = 0;
+  int            rc = SCR_SUCCESS, err;
+
+  if (f->source >= 0 && f->source != scr.at.rank) scr_hash_setf(ask, NULL, "%d %s", f->source, f->move ? "MOVE" : "TAKE");
+  rc = scr_hash_exchange(ask, asked, scr.at.comm);
+  for (e = scr_hash_elem_first(asked); e != NULL; e = scr_hash_elem_next(e)) {
+    int to = atoi(scr_hash_elem_key(e));
+    scr_hash_setf(answer, scr_hash_dup(scr_hash_getf(scr.map, "%s %d %s %d", "RANK", to, "DSET", f->id)), "%d", to);
+    if (scr_hash_get(scr_hash_elem_hash(e), "MOVE") != NULL) scr_hash_setf(out, NULL, "%d", to);
+  }
+  if ((err = scr_hash_exchange(answer, got, scr.at.comm)) != SCR_SUCCESS) rc = err;
+  if (f->source >= 0 && f->source != scr.at.rank) mine = scr_hash_getf(got, "%d", f->source);
+  if (mine != NULL && !f->move) { /* the same node: the record moves, the files stay */
+    scr_filemap_remove_rank_by_dataset(scr.map, f->id, scr.at.rank);
+    scr_hash_setf(scr.map, NULL, "%s %d %s %d", "DSET", f->id, "RANK", scr.at.rank);
+    scr_hash_setf(scr.map, scr_hash_dup(mine), "%s %d %s %d", "RANK", scr.at.rank, "DSET", f->id);
+  } else if (mine != NULL) {
+    for (e = scr_hash_elem_first(scr_hash_get(mine, "FILE")); e != NULL; e = scr_hash_elem_next(e)) {
+      unsigned long size = 0;
+      scr_hash_util_get_bytecount(scr_hash_get(scr_hash_elem_hash(e), "META"), "SIZE", &size);
+      bytes += (int64_t)size;
+    }
+    if (rc == SCR_SUCCESS) rc = scr_find_enter(f);
+    if (rc == SCR_SUCCESS) rc = scr_move_expect(f, scr_hash_get(mine, "FILE"));
+  }
+  err = scr_move_files(f->id, out, f->move && mine != NULL ? f->source : -1, bytes, scr_entry_bytes);
+  if (rc == SCR_SUCCESS) rc = err;
+  if (rc == SCR_SUCCESS && mine != NULL && f->move) rc = scr_move_check(f);
+  scr_hash_delete(&ask);
+  scr_hash_delete(&asked);
+  scr_hash_delete(&answer);
+  scr_hash_delete(&got);
+  scr_hash_delete(&out);
+  return rc;
+}
+
+/* ---- one dataset ---- */
+
+/* Note in scr.tried why dataset ID cannot be loaded.  Every rank calls it. */
+SCR_FN SCR_PRINTF(1, 2) void scr_tried_add(const char* format, ...)
+{
+  char    text[1024];
+  va_list ap;
+
+  va_start(ap, format);
+  vsnprintf(text, sizeof text, format, ap);
+  va_end(ap);
+  if (scr.tried.n + strlen(text) + 3 < 2000) {
+    if (scr.tried.n > 0) scr_buf_add(&scr.tried, "; ", 2);
+    scr_buf_add(&scr.tried, text, strlen(text));
+  }
+  if (scr.at.rank == 0) scr_warn("%s", text);
+}
+
+/* 1 when world rank RANK runs on this node, and so shares the dataset directories. */
+SCR_FN int scr_on_node(int rank)
+{
+  int i;
+  for (i = 0; i < scr.at.group[0].ranks; i++)
+    if (scr.at.node[i] == rank) return 1;
+  return 0;
+}
+
+/*
+** Drop this rank's entries of the dataset KEY.  After MOVED only those of other ranks, and their files only when the
+** rank runs on another node: on this node it goes on using them.  Else all entries, with their files.  Local.
+*/
+SCR_FN int scr_find_drop(const int64_t* key, int moved)
+{
+  scr_dataset* desc = scr_dataset_new();
+  int          id = (int)key[0], i, n = 0, *ranks = NULL, changed = 0;
+
+  scr_filemap_list_ranks_by_dataset(scr.map, id, &n, &ranks);
+  for (i = 0; i < n; i++) {
+    if ((moved && ranks[i] == scr.at.rank) || !scr_find_entry(key, ranks[i], desc)) continue;
+    if (!moved || !scr_on_node(ranks[i])) scr_cache_delete_files(id, ranks[i]);
+    scr_filemap_remove_rank_by_dataset(scr.map, id, ranks[i]);
+    changed = 1;
+  }
+  scr_free(&ranks);
+  scr_dataset_delete(&desc);
+  return changed ? scr_map_write() : SCR_SUCCESS;
+}
+
+/* Note that the dataset KEY is set aside, on every rank alike: one that holds a piece describes it. */
+SCR_FN int scr_find_set_aside(const int64_t* key)
+{
+  scr_dataset*  desc = scr_dataset_new();
+  scr_hash *    red = scr_hash_new(), *all = scr_hash_new();
+  scr_vote      v;
+  int           id = (int)key[0], i, n = 0, *ranks = NULL, rc, root, flag = 0;
+
+  memset(&v, 0, sizeof v);
+  scr_filemap_list_ranks_by_dataset(scr.map, id, &n, &ranks);
+  for (i = 0; i < n && v.max[0] == 0; i++) {
+    if (!scr_find_entry(key, ranks[i], desc)) continue;
+    v.max[0] = scr.at.ranks - scr.at.rank;
+    scr_filemap_get_desc(scr.map, id, ranks[i], red);
+    scr_hash_merge(scr_hash_set(all, "DSETDESC", scr_hash_new()), desc);
+    scr_hash_util_set_str(all, "BASE", scr_line_str(red, "BASE", ""));
+  }
+  rc = scr_vote_all(&v, SCR_SUCCESS, scr.at.comm);
+  root = scr.at.ranks - (int)v.max[0];
+  if (rc == SCR_SUCCESS && root < scr.at.ranks) {
+    if (scr.at.rank != root) scr_hash_unset_all(all);
+    rc = scr_hash_bcast(all, root, scr.at.comm);
+    if (rc == SCR_SUCCESS) rc = scr_cached_add(scr_hash_get(all, "DSETDESC"), scr_line_str(all, "BASE", ""), 0);
+    scr_dataset_get_flag_ckpt(scr_hash_get(all, "DSETDESC"), &flag);
+    if (flag) scr.once = 1;
+  }
+  scr_free(&ranks);
+  scr_dataset_delete(&desc);
+  scr_hash_delete(&red);
+  scr_hash_delete(&all);
+  return rc;
+}
+
+/* Drop what this node holds under the id of KEY with an older identity: its place is needed (C4).  Local. */
+SCR_FN int scr_find_clear_place(const int64_t* key)
+{
+  scr_dataset* desc = scr_dataset_new();
+  int          id = (int)key[0], i, n = 0, *ranks = NULL, changed = 0;
+
+  scr_filemap_list_ranks_by_dataset(scr.map, id, &n, &ranks);
+  for (i = 0; i < n; i++) {
+    if (scr_find_entry(key, ranks[i], desc)) continue;
+    scr_cache_delete_files(id, ranks[i]);
+    scr_filemap_remove_rank_by_dataset(scr.map, id, ranks[i]);
+    changed = 1;
+  }
+  scr_free(&ranks);
+  scr_dataset_delete(&desc);
+  return changed ? scr_map_write() : SCR_SUCCESS;
+}
+
+/* The members of this rank's set that lost their files: how many, and the set rank of one.  Collective over the set. */
+SCR_FN int scr_find_lost(const scr_find* f, int* count, int* lost)
+{
+  int64_t* have = (int64_t*)scr.work;
+  int      i, rc = scr_set_gather(&f->d, scr.at.comm, f->source >= 0, have);
+
+  *count = 0;
+  *lost = -1;
+  for (i = 0; i < f->d.ranks; i++)
+    if (!have[i]) {
+      ++*count;
+      *lost = i;
+    }
+  return rc;
+}
+
+/*
+** Take the dataset KEY from the cache: find its pieces, decide whether they are enough, bring them to their ranks,
+** rebuild what is lost, and only then drop the old copies.  Collective over the world; the same code everywhere.
+** On SCR_ERR_LOST and other errors it is set aside, with the reason in scr.tried.
+*/
+SCR_FN int scr_find_take(scr_find* f, const int64_t* key)
+{
+  scr_hash *send = scr_hash_new(), *recv = scr_hash_new();
+  scr_vote  v;
+  int       count = 0, lost = -1, rc, err;
+  double    start = scr_wtime();
+
+  memset(&v, 0, sizeof v);
+  scr_find_offer(key, send, &v);
+  rc = scr_hash_exchange(scr_hash_get(send, "TO"), recv, scr.at.comm);
+  if (rc == SCR_SUCCESS) scr_find_choose(f, recv);
+  v.sum[3] = f->d.ranks == 0;
+  if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) goto out;
+  if (v.sum[0] > 0) { /* C1 */
+    scr_dbg(1, "dataset %d never was complete: deleted from the cache", f->id);
+    scr_find_drop(key, 0);
+    rc = SCR_ERR_NOT_FOUND;
+    goto out;
+  }
+  if (v.sum[1] > 0)
+    rc = SCR_ERR(SCR_ERR_LOST, "it is of %lld ranks, and this run has %d", (long long)v.max[0], scr.at.ranks);
+  else if (v.sum[2] > 0)
+    rc = SCR_ERR(SCR_ERR_INVALID, "the application rejected it");
+  else if (v.sum[3] > 0)
+    rc = SCR_ERR(SCR_ERR_LOST, "nothing is left of the sets of %lld ranks", (long long)v.sum[3]);
+  if (rc != SCR_SUCCESS) goto out;
+
+  rc = scr_find_lost(f, &count, &lost);
+  memset(&v, 0, sizeof v);
+  v.sum[0] = f->source < 0;
+  v.sum[1] = f->move;
+  v.max[0] = count > (f->d.type == SCR_COPY_XOR ? 1 : 0);
+  if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) goto out;
+  if (v.max[0] > 0) {
+    rc = SCR_ERR(SCR_ERR_LOST, "the files of %lld ranks are lost, more than its redundancy can rebuild", (long long)v.sum[0]);
+    goto out;
+  }
+  if (v.sum[0] + v.sum[1] > 0)
+    scr_dbg(1, "dataset %d: files of %lld ranks move to another node, those of %lld are rebuilt", f->id, (long long)v.sum[1],
+            (long long)v.sum[0]);
+  rc = scr_find_clear_place(key);
+  err = scr_find_distribute(f);
+  if (rc == SCR_SUCCESS) rc = err;
+  if (rc == SCR_SUCCESS && f->source < 0) rc = scr_find_enter(f);
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
+  if (count > 0) rc = scr_red_recover(&f->d, f->id, f->desc, lost);
+  if (rc == SCR_SUCCESS) rc = scr_map_write();
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
+  scr_find_drop(key, 1);
+  scr_dbg(1, "dataset %d %s is whole in the cache, after %.3f s", f->id, scr_desc_name(f->desc), scr_wtime() - start);
+out:
+  scr_hash_delete(&send);
+  scr_hash_delete(&recv);
+  return rc;
+}
+
+/*
+** Take all datasets of the cache, the newest first, so that a crowded cache serves the newest.  Fills scr.cached.
+** Collective over the world.  An error means that the run cannot go on; datasets that cannot be used are no error.
+*/
+SCR_FN int scr_cache_rebuild(void)
+{
+  int64_t limit[3] = {INT64_MAX, 0, 0};
+  int     rc;
+
+  for (;;) {
+    scr_vote v;
+    scr_find f;
+    memset(&v, 0, sizeof v);
+    memset(&f, 0, sizeof f);
+    scr_find_next(limit, v.key);
+    if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.at.comm)) != SCR_SUCCESS) return rc;
+    if (v.key[0] <= 0) return SCR_SUCCESS;
+    memcpy(limit, v.key, sizeof limit);
+    f.id = (int)v.key[0];
+    f.desc = scr_dataset_new();
+    f.flush = scr_hash_new();
+    if (scr_cached_find(f.id) != NULL && scr_cached_find(f.id)->good) {
+      rc = scr_find_drop(limit, 0); /* an older identity of an id that is here */
+    } else if ((rc = scr_find_take(&f, limit)) == SCR_SUCCESS) {
+      rc = scr_cached_add(f.desc, f.d.base, 1);
+    } else if (rc != SCR_ERR_NOT_FOUND && rc != SCR_ERR_MPI) {
+      scr_tried_add("dataset %d in the cache cannot be used: %s", f.id, scr_err_text);
+      rc = scr_find_set_aside(limit);
+    }
+    scr_find_free(&f);
+    if (f.id > scr.dataset_id) scr.dataset_id = f.id;
+    if (rc == SCR_ERR_MPI) return rc;
+  }
+}
+
+/* ==== 19 PREFIX: FLUSH AND FETCH ========================================================================
+** Datasets between the cache and the parallel file system.
+**
+** Uses       records, files of the run, state, redundancy, cache, MPI helpers.
+** Offers     scr_flush_sync, scr_fetch, scr_load, scr_prefix_redo, scr_prefix_delete, scr_index_update.
+** Invariants
+**   F1  A flush writes every file under a temporary name beside its final one.  Files of an indexed dataset are replaced
+**       by renames only, after the index update that takes that dataset out and the new one in; until the renames are
+**       done the index says so (REDO), and any later run can finish them.
+**   F2  Order at the end of a flush: data, fsync, rank2file and summary, fsync, index COMPLETE, renames, CURRENT, and
+**       only then PFS in the flush file.
+**   F3  A path from a metadata file is used only when it stays below the prefix.
+** Failure    A failed flush leaves the prefix as it was, but for temporary files that the next try replaces.
+** ====================================================================================================== */
+
+#define SCR_RANK2FILE_BYTES (1024 * 1024) /* of the map in one file */
+
+/* <prefix>/<dir>/.scr/<file>.  Local. */
+SCR_FN int scr_prefix_meta(const char* dir, const char* file, char* path, size_t n)
+{
+  return scr_fmt(path, n, "%s/%s/.scr/%s", scr.at.prefix, dir, file);
+}
+
+/*
+** The path below the prefix of NAME, a path relative to the directory BASE below the prefix ("" for the prefix itself).
+** SCR_ERR_FORMAT when it leads out (F3).  Local.
+*/
+SCR_FN int scr_prefix_rel(const char* base, const char* name, char* rel, size_t n)
+{
+  char        path[2 * SCR_MAX_FILENAME], reduced[SCR_MAX_FILENAME];
+  const char* below;
+  int         rc;
+
+  if ((rc = scr_fmt(path, sizeof path, "%s/%s/%s", scr.at.prefix, base, name)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_path_reduce_str(path, reduced, sizeof reduced)) != SCR_SUCCESS) return rc;
+  if (name[0] == '/' || !scr_path_below(scr.at.prefix, reduced, &below))
+    return SCR_ERR(SCR_ERR_FORMAT, "a metadata file names %s, which is not below the prefix %s", name, scr.at.prefix);
+  return scr_fmt(rel, n, "%s", below);
+}
+
+/* ---- the file map of a dataset on the prefix ---- */
+
+/* Write this rank's part of the map, PIECE, together with its neighbours'.  Collective over the world. */
+SCR_FN int scr_flush_summary_map(const char* dir, const scr_hash* piece, int rc)
+{
+  scr_hash *     leaf = scr_hash_new(), *body = scr_hash_set(leaf, "RANK2FILE", scr_hash_new()), *out = scr_hash_new();
+  scr_hash *     in = scr_hash_new(), *root = scr_hash_new();
+  scr_hash_elem* e;
+  scr_vote       v;
+  char           path[SCR_MAX_FILENAME], name[64];
+  int64_t        size = (int64_t)scr_hash_pack_size(piece);
+  int            writer, next = 0, i, err;
+
+  memset(&v, 0, sizeof v);
+  v.sum[0] = size;
+  if ((err = scr_scan(&v, SCR_SCAN_UP, scr.at.comm)) != SCR_SUCCESS) rc = err;
+  writer = scr.at.rank == 0 || (v.sum[0] - size) / SCR_RANK2FILE_BYTES != v.sum[0] / SCR_RANK2FILE_BYTES;
+  memset(&v, 0, sizeof v);
+  v.max[0] = writer ? scr.at.rank : -1;
+  if ((err = scr_scan(&v, SCR_SCAN_UP, scr.at.comm)) != SCR_SUCCESS) rc = err;
+  if ((err = scr_scan_next(writer, &next, scr.at.comm)) != SCR_SUCCESS) rc = err;
+  if (!writer) {
+    if ((err = scr_hash_send(piece, (int)v.max[0], scr.at.comm)) != SCR_SUCCESS) rc = err;
+  } else {
+    scr_hash_util_set_int(body, "LEVEL", 0);
+    scr_hash_util_set_int(body, "RANKS", next - scr.at.rank);
+    scr_hash_merge(body, piece);
+    for (i = scr.at.rank + 1; i < next; i++)
+      if ((err = scr_hash_recv(body, i, scr.at.comm)) != SCR_SUCCESS) rc = err;
+    snprintf(name, sizeof name, ".scr/rank2file.0.%d.scr", scr.at.rank);
+    if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/%s", scr.at.prefix, dir, name);
+    if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, leaf);
+    scr_hash_setf(out, NULL, "%d %s %s", 0, "FILE", name);
+  }
+  if ((err = scr_hash_exchange(out, in, scr.at.comm)) != SCR_SUCCESS) rc = err;
+  if (scr.at.rank == 0) {
+    scr_hash_util_set_int(root, "LEVEL", 1);
+    scr_hash_util_set_int(root, "RANKS", scr.at.ranks);
+    for (e = scr_hash_elem_first(in); e != NULL; e = scr_hash_elem_next(e)) {
+      scr_hash* r = scr_hash_set_kv(root, "RANK", scr_hash_elem_key(e));
+      scr_hash_util_set_int(r, "OFFSET", 0);
+      scr_hash_util_set_str(r, "FILE", scr_line_str(scr_hash_elem_hash(e), "FILE", ""));
+    }
+  }
+  rc = scr_agree(rc, scr.at.comm); /* the root names only leaves that are there */
+  if (rc == SCR_SUCCESS && scr.at.rank == 0) {
+    rc = scr_prefix_meta(dir, "rank2file.scr", path, sizeof path);
+    if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, root);
+  }
+  scr_hash_delete(&leaf);
+  scr_hash_delete(&out);
+  scr_hash_delete(&in);
+  scr_hash_delete(&root);
+  return rc;
+}
+
+/* Where the metadata of dataset ID lie, and what its paths are relative to.  Local. */
+typedef struct {
+  char meta[SCR_MAX_FILENAME]; /* directory, below the prefix, of summary.scr and rank2file.scr */
+  char base[SCR_MAX_FILENAME]; /* directory below the prefix that FILE paths start from */
+} scr_prefix_place;
+
+/* The place of today's form, or that of release 1.2, which kept all under <prefix>/.scr/scr.dataset.<id>.  Local. */
+SCR_FN int scr_prefix_locate(int id, const char* dir, scr_prefix_place* p)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+  int         rc;
+
+  if ((rc = scr_fmt(p->base, sizeof p->base, "%s", dir)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_fmt(p->meta, sizeof p->meta, "%s/.scr", dir)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_prefix_meta(dir, "summary.scr", path, sizeof path)) != SCR_SUCCESS) return rc;
+  if (scr_os.lstat(path, &st) == 0) return SCR_SUCCESS;
+  if ((rc = scr_fmt(path, sizeof path, "%s/.scr/scr.dataset.%d/summary.scr", scr.at.prefix, id)) != SCR_SUCCESS) return rc;
+  if (scr_os.lstat(path, &st) != 0) return SCR_SUCCESS;
+  p->base[0] = '\0';
+  return scr_fmt(p->meta, sizeof p->meta, ".scr/scr.dataset.%d", id);
+}
+
+/* Read FILE of a map, named relative to the place's base, into H.  Local. */
+SCR_FN int scr_prefix_read_map(const scr_prefix_place* p, const char* name, scr_hash* h)
+{
+  char rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+  int  rc = scr_prefix_rel(p->base, name, rel, sizeof rel);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, rel);
+  return rc == SCR_SUCCESS ? scr_rank2file_read(path, h) : rc;
+}
+
+/*
+** Read the file map of the dataset at PLACE: MINE receives RANK/<r>/FILE/... for the ranks r that equal this rank modulo
+** the number of ranks; RANKS how many ranks the dataset has.  Rank 0 reads the root, the ranks that it names read the
+** leaves, and everyone gets its share.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_map_scatter(const scr_prefix_place* place, scr_hash* mine, int* ranks)
+{
+  scr_hash *     root = scr_hash_new(), *out = scr_hash_new(), *jobs = scr_hash_new(), *in = scr_hash_new();
+  scr_hash_elem *e, *f;
+  char           name[SCR_MAX_FILENAME];
+  scr_vote       v;
+  int            rc = SCR_SUCCESS, err;
+
+  memset(&v, 0, sizeof v);
+  if (scr.at.rank == 0) {
+    rc = scr_fmt(name, sizeof name, "%s/%s/rank2file.scr", scr.at.prefix, place->meta);
+    if (rc == SCR_SUCCESS) rc = scr_rank2file_read(name, root);
+    v.max[0] = scr_line_int(root, "RANKS", 0);
+    if (rc == SCR_SUCCESS && scr_line_int(root, "LEVEL", -1) != 1)
+      rc = SCR_ERR(SCR_ERR_FORMAT, "%s is not the root of a file map of two levels", name);
+    for (e = scr_hash_elem_first(scr_hash_get(root, "RANK")); rc == SCR_SUCCESS && e != NULL; e = scr_hash_elem_next(e)) {
+      int reader = abs(atoi(scr_hash_elem_key(e)) % scr.at.ranks);
+      scr_hash_setf(out, NULL, "%d %s %s", reader, "LEAF", scr_line_str(scr_hash_elem_hash(e), "FILE", ""));
+    }
+  }
+  if ((err = scr_hash_exchange(out, jobs, scr.at.comm)) != SCR_SUCCESS) rc = err;
+  scr_hash_unset_all(out);
+  for (f = scr_hash_elem_first(scr_hash_get(scr_hash_getf(jobs, "%d", 0), "LEAF")); f != NULL; f = scr_hash_elem_next(f)) {
+    scr_hash* leaf = scr_hash_new();
+    err = scr_prefix_read_map(place, scr_hash_elem_key(f), leaf);
+    if (rc == SCR_SUCCESS) rc = err;
+    for (e = scr_hash_elem_first(scr_hash_get(leaf, "RANK")); e != NULL; e = scr_hash_elem_next(e)) {
+      int       r = abs(atoi(scr_hash_elem_key(e)));
+      scr_hash* to = scr_hash_set_kv_int(out, "TO", r % scr.at.ranks);
+      v.sum[0]++;
+      scr_hash_merge(scr_hash_set_kv_int(to, "RANK", r), scr_hash_elem_hash(e));
+    }
+    scr_hash_delete(&leaf);
+  }
+  if ((err = scr_hash_exchange(scr_hash_get(out, "TO"), in, scr.at.comm)) != SCR_SUCCESS) rc = err;
+  for (e = scr_hash_elem_first(in); e != NULL; e = scr_hash_elem_next(e)) scr_hash_merge(mine, scr_hash_elem_hash(e));
+  rc = scr_vote_all(&v, rc, scr.at.comm);
+  *ranks = (int)v.max[0];
+  if (rc == SCR_SUCCESS && v.sum[0] != v.max[0])
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the file map in %s/%s describes %lld ranks instead of %lld", scr.at.prefix, place->meta,
+                 (long long)v.sum[0], (long long)v.max[0]);
+  scr_hash_delete(&root);
+  scr_hash_delete(&out);
+  scr_hash_delete(&jobs);
+  scr_hash_delete(&in);
+  return rc;
+}
+
+/* ---- flush ---- */
+
+/* A flush on its way. */
+typedef struct {
+  int                id;
+  const scr_dataset* desc;
+  char               dir[SCR_MAX_FILENAME]; /* of the dataset, below the prefix */
+  int                preserve;
+  scr_file_list      src; /* in the cache */
+  char**             rel; /* final path of each file, below the prefix */
+  scr_hash*          piece;  /* this rank's part of the file map */
+  scr_hash*          replaced; /* ID/<id>/<dir>: datasets whose files this one replaces; on rank 0 */
+} scr_flush;
+
+SCR_FN void scr_flush_free(scr_flush* f)
+{
+  int i;
+  for (i = 0; f->rel != NULL && i < f->src.n; i++) scr_free(&f->rel[i]);
+  scr_free(&f->rel);
+  scr_file_list_free(&f->src);
+  scr_hash_delete(&f->piece);
+  scr_hash_delete(&f->replaced);
+}
+
+/* Path I of the flush: final, or temporary.  Local. */
+SCR_FN int scr_flush_path(const scr_flush* f, int i, int temporary, char* path, size_t n)
+{
+  if (temporary) return scr_fmt(path, n, "%s/%s.scr%d.tmp", scr.at.prefix, f->rel[i], f->id);
+  return scr_fmt(path, n, "%s/%s", scr.at.prefix, f->rel[i]);
+}
+
+/*
+** The directory of the dataset below the prefix (D6): the common one of its files, unless there is none or it holds the
+** metadata of another dataset.  Local, on rank 0.
+*/
+SCR_FN int scr_flush_choose_dir(const scr_dataset* desc, int id, int preserve, char* dir, size_t n)
+{
+  const char*  common = scr_hash_elem_get_first_val(desc, "DIR");
+  char         path[SCR_MAX_FILENAME];
+  scr_dataset* other;
+  int          complete, rc, same;
+
+  if (preserve && common != NULL && *common != '\0') {
+    if ((rc = scr_prefix_meta(common, "summary.scr", path, sizeof path)) != SCR_SUCCESS) return rc;
+    other = scr_dataset_new();
+    rc = scr_summary_read(path, other, &complete);
+    same = rc == SCR_ERR_NOT_FOUND || (rc == SCR_SUCCESS && scr_dataset_same(other, desc));
+    scr_dataset_delete(&other);
+    if (same) return scr_fmt(dir, n, "%s", common);
+  }
+  return scr_fmt(dir, n, "scr.dataset.%d", id);
+}
+
+/* The files of this rank and where they go.  Local. */
+SCR_FN int scr_flush_identify(scr_flush* f)
+{
+  scr_meta* meta = scr_meta_new();
+  int       i, rc = scr_file_list_from_map(scr.map, f->id, scr.at.rank, &f->src);
+
+  f->rel = (char**)scr_malloc((size_t)(f->src.n + 1) * sizeof *f->rel);
+  if (f->rel == NULL) rc = SCR_ERR_OOM();
+  for (i = 0; i < f->src.n && rc == SCR_SUCCESS; i++) {
+    const char* name;
+    scr_hash_unset_all(meta);
+    scr_filemap_get_meta(scr.map, f->id, scr.at.rank, f->src.path[i], meta);
+    name = scr_hash_elem_get_first_val(meta, "FILE");
+    if (name == NULL || !scr_path_is_safe_rel(name))
+      rc = SCR_ERR(SCR_ERR_FORMAT, "the record of %s names no path below the prefix", f->src.path[i]);
+    else if (f->preserve) f->rel[i] = scr_strdup(name);
+    else f->rel[i] = scr_strdupf("scr.dataset.%d/%s", f->id, name);
+  }
+  scr_meta_delete(&meta);
+  return scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/*
+** Make the parent directories of all files.  In each round a rank brings one directory that it has not brought yet, and
+** of the ranks that bring the same the first makes it (D18).  Collective over the world.
+*/
+SCR_FN int scr_flush_create_dirs(const scr_flush* f, int rc)
+{
+  scr_hash*      dirs = scr_hash_new();
+  scr_hash_elem* e;
+  scr_vote       v;
+  char           path[SCR_MAX_FILENAME];
+  int            i, round, err, groups, id, place, size, leader;
+
+  for (i = 0; rc == SCR_SUCCESS && i < f->src.n; i++) {
+    const char* slash = strrchr(f->rel[i], '/');
+    rc = scr_fmt(path, sizeof path, "%s/%.*s", scr.at.prefix, slash ? (int)(slash - f->rel[i]) : 0, f->rel[i]);
+    scr_hash_set_kv(dirs, "DIR", path);
+  }
+  memset(&v, 0, sizeof v);
+  v.max[0] = scr_hash_size(scr_hash_get(dirs, "DIR"));
+  if ((err = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) {
+    scr_hash_delete(&dirs);
+    return err;
+  }
+  e = scr_hash_elem_first(scr_hash_get(dirs, "DIR"));
+  for (round = 0; round < (int)v.max[0]; round++) {
+    const char* dir = e != NULL ? scr_hash_elem_key(e) : "";
+    err = scr_rank_str(scr.at.comm, dir, &groups, &id, &place, &size, &leader);
+    if (err == SCR_SUCCESS && *dir != '\0' && place == 0) err = scr_mkdirs(dir, 0777);
+    if (rc == SCR_SUCCESS) rc = err;
+    if (e != NULL) e = scr_hash_elem_next(e);
+  }
+  scr_hash_delete(&dirs);
+  return scr_agree(rc, scr.at.comm);
+}
+
+/* Send each path of NAMES, a hash of paths below the prefix, to the rank that all agree is to judge it, as KIND. */
+SCR_FN void scr_paths_spread(scr_hash* send, const char* path, const char* kind)
+{
+  uLong crc = scr_crc32(SCR_CRC32_START, path, strlen(path));
+  scr_hash_setf(send, NULL, "%d %s %s", (int)(crc % (uLong)scr.at.ranks), kind, path);
+}
+
+/*
+** 1 in *HIT when a file of the dataset ENTRY (id, dir) is one of those this flush replaces, EXISTING.  Collective over
+** the world.
+*/
+SCR_FN int scr_flush_hits(int id, const char* dir, const scr_hash* existing, int* hit)
+{
+  scr_prefix_place place;
+  scr_hash *       mine = scr_hash_new(), *send = scr_hash_new(), *recv = scr_hash_new(), *fresh = scr_hash_new();
+  scr_hash_elem *  e, *c;
+  scr_vote         v;
+  char             rel[SCR_MAX_FILENAME];
+  int              ranks, rc;
+
+  *hit = 0;
+  rc = scr_prefix_locate(id, dir, &place);
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
+  rc = scr_map_scatter(&place, mine, &ranks);
+  if (rc != SCR_SUCCESS) { /* it cannot be fetched either, so nothing is lost with its files */
+    rc = SCR_SUCCESS;
+    goto out;
+  }
+  for (e = scr_hash_elem_first(scr_hash_get(mine, "RANK")); e != NULL; e = scr_hash_elem_next(e))
+    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c))
+      if (scr_prefix_rel(place.base, scr_hash_elem_key(c), rel, sizeof rel) == SCR_SUCCESS)
+        scr_paths_spread(send, rel, "OLD");
+  for (e = scr_hash_elem_first(existing); e != NULL; e = scr_hash_elem_next(e)) scr_paths_spread(send, scr_hash_elem_key(e), "NEW");
+  rc = scr_hash_exchange(send, recv, scr.at.comm);
+  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
+    scr_hash_merge(fresh, scr_hash_elem_hash(e));
+  memset(&v, 0, sizeof v);
+  for (e = scr_hash_elem_first(scr_hash_get(fresh, "NEW")); e != NULL; e = scr_hash_elem_next(e))
+    if (scr_hash_get(scr_hash_get(fresh, "OLD"), scr_hash_elem_key(e)) != NULL) v.sum[0]++;
+  rc = scr_vote_all(&v, rc, scr.at.comm);
+  *hit = v.sum[0] > 0;
+out:
+  scr_hash_delete(&mine);
+  scr_hash_delete(&send);
+  scr_hash_delete(&recv);
+  scr_hash_delete(&fresh);
+  return rc;
+}
+
+/*
+** Which indexed datasets lose files to this flush (D7).  Costs a look at each final path; the maps of the indexed
+** datasets are read only when something is there already.  Collective over the world.
+*/
+SCR_FN int scr_flush_find_replaced(scr_flush* f, int rc)
+{
+  scr_hash *     existing = scr_hash_new(), *all = scr_hash_new(), *index = scr_hash_new();
+  scr_hash_elem *e, *c;
+  struct stat    st;
+  scr_vote       v;
+  char           path[SCR_MAX_FILENAME];
+  int            i, hit, err;
+
+  for (i = 0; rc == SCR_SUCCESS && i < f->src.n; i++) {
+    rc = scr_flush_path(f, i, 0, path, sizeof path);
+    if (rc == SCR_SUCCESS && scr_os.lstat(path, &st) == 0) scr_hash_setf(existing, NULL, "%s", f->rel[i]);
+  }
+  memset(&v, 0, sizeof v);
+  v.sum[0] = scr_hash_size(existing);
+  if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS || v.sum[0] == 0) goto out;
+  if (scr.at.rank == 0) rc = scr_index_read(scr.at.prefix, index);
+  for (e = scr_hash_elem_first(scr_hash_get(index, "DSET")); e != NULL; e = scr_hash_elem_next(e))
+    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "DIR")); c != NULL; c = scr_hash_elem_next(c)) {
+      int complete = scr_line_int(scr_hash_elem_hash(c), "COMPLETE", 0);
+      if (complete && !scr_dataset_same(scr_hash_get(scr_hash_elem_hash(c), "DSET"), f->desc))
+        scr_hash_setf(all, NULL, "%s %s %s", "ID", scr_hash_elem_key(e), scr_hash_elem_key(c));
+    }
+  if ((err = scr_hash_bcast(all, 0, scr.at.comm)) != SCR_SUCCESS) rc = err;
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
+  for (e = scr_hash_elem_first(scr_hash_get(all, "ID")); e != NULL; e = scr_hash_elem_next(e))
+    for (c = scr_hash_elem_first(scr_hash_elem_hash(e)); c != NULL && rc == SCR_SUCCESS; c = scr_hash_elem_next(c)) {
+      rc = scr_flush_hits(atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c), existing, &hit);
+      if (hit) scr_hash_setf(f->replaced, NULL, "%s %s %s", "ID", scr_hash_elem_key(e), scr_hash_elem_key(c));
+    }
+out:
+  scr_hash_delete(&existing);
+  scr_hash_delete(&all);
+  scr_hash_delete(&index);
+  return rc;
+}
+
+/* Copy this rank's files to their temporary names and describe them in the piece of the map.  Local. */
+SCR_FN int scr_flush_files_list(void* arg)
+{
+  scr_flush* f = (scr_flush*)arg;
+  scr_hash*  files = scr_hash_set(scr_hash_set_kv_int(f->piece, "RANK", scr.at.rank), "FILE", scr_hash_new());
+  scr_meta*  meta = scr_meta_new();
+  char       path[SCR_MAX_FILENAME], final[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
+  int        i, rc = scr_fmt(dir, sizeof dir, "%s/%s", scr.at.prefix, f->dir);
+
+  for (i = 0; i < f->src.n && rc == SCR_SUCCESS; i++) {
+    uLong         crc = 0, want;
+    scr_path *    from = NULL, *to = NULL, *rel = NULL;
+    char*         name;
+    unsigned long mode = 0;
+
+    rc = scr_flush_path(f, i, 1, path, sizeof path);
+    if (rc == SCR_SUCCESS) rc = scr_flush_path(f, i, 0, final, sizeof final);
+    scr_hash_unset_all(meta);
+    scr_filemap_get_meta(scr.map, f->id, scr.at.rank, f->src.path[i], meta);
+    scr_hash_util_get_bytecount(meta, "MODE", &mode);
+    if (rc == SCR_SUCCESS)
+      rc = scr_file_copy(f->src.path[i], path, f->src.size[i], mode ? (mode_t)(mode & 0777) | 0600 : 0666, scr.file_buf, &crc);
+    if (rc == SCR_SUCCESS && scr_meta_get_crc32(meta, &want) == SCR_SUCCESS && want != crc)
+      rc = SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: it was corrupted in the cache",
+                   f->src.path[i], crc, want);
+    from = scr_path_from_str(dir);
+    to = scr_path_from_str(final);
+    rel = scr_path_relative(from, to);
+    name = rel != NULL ? scr_path_strdup(rel) : NULL;
+    if (name == NULL) rc = SCR_ERR_OOM();
+    else {
+      scr_hash* h = scr_hash_set(files, name, scr_hash_new());
+      scr_hash_util_set_bytecount(h, "SIZE", (unsigned long)f->src.size[i]);
+      if (scr.crc_on_flush) scr_hash_util_set_crc32_fixed(h, "CRC", crc);
+    }
+    scr_free(&name);
+    scr_path_delete(&from);
+    scr_path_delete(&to);
+    scr_path_delete(&rel);
+  }
+  scr_meta_delete(&meta);
+  return rc;
+}
+
+/* Give the files their final names, or remove the temporary ones when UNDO.  Local. */
+SCR_FN int scr_flush_rename(const scr_flush* f, int undo)
+{
+  char from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
+  int  i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < f->src.n && rc == SCR_SUCCESS; i++) {
+    if (f->rel[i] == NULL) continue;
+    rc = scr_flush_path(f, i, 1, from, sizeof from);
+    if (rc == SCR_SUCCESS) rc = scr_flush_path(f, i, 0, to, sizeof to);
+    if (rc != SCR_SUCCESS) break;
+    if (undo) scr_os.unlink(from);
+    else if (scr_os.rename(from, to) < 0) rc = SCR_ERRNO("cannot rename %s to %s", from, to);
+    else rc = scr_dir_sync(to);
+  }
+  return rc;
+}
+
+/* Remove the metadata of a dataset that left the index; its files stay.  Local. */
+SCR_FN void scr_prefix_forget(int id, const char* dir)
+{
+  scr_prefix_place place;
+  char             path[SCR_MAX_FILENAME];
+  struct dirent*   e;
+  DIR*             d;
+
+  if (scr_prefix_locate(id, dir, &place) != SCR_SUCCESS) return;
+  if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, place.meta) != SCR_SUCCESS) return;
+  d = opendir(path);
+  while (d != NULL && (e = readdir(d)) != NULL)
+    if ((strcmp(e->d_name, "summary.scr") == 0 || strncmp(e->d_name, "rank2file.", 10) == 0) &&
+        scr_fmt(path, sizeof path, "%s/%s/%s", scr.at.prefix, place.meta, e->d_name) == SCR_SUCCESS)
+      scr_os.unlink(path);
+  if (d != NULL) closedir(d);
+  if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, place.meta) == SCR_SUCCESS) scr_os.rmdir(path);
+  if (*place.base && scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, place.base) == SCR_SUCCESS) scr_os.rmdir(path);
+}
+
+/* The index takes the new dataset in, and those that it replaces out, in one update (D7).  Local, on rank 0. */
+SCR_FN int scr_flush_commit(const scr_flush* f)
+{
+  scr_hash*      index = scr_hash_new();
+  scr_hash_elem *e, *c;
+  int            fd = -1, rc = scr_index_open(scr.at.prefix, &fd, index);
+
+  if (rc == SCR_SUCCESS) {
+    for (e = scr_hash_elem_first(scr_hash_get(f->replaced, "ID")); e != NULL; e = scr_hash_elem_next(e))
+      for (c = scr_hash_elem_first(scr_hash_elem_hash(e)); c != NULL; c = scr_hash_elem_next(c))
+        scr_index_remove(index, atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c));
+    rc = scr_index_set(index, f->id, f->dir, f->desc, 1);
+    scr_hash_util_set_int(scr_index_entry(index, f->id, f->dir), "REDO", f->id);
+    if (rc == SCR_SUCCESS) rc = scr_index_close(scr.at.prefix, &fd, index);
+    else scr_index_close(scr.at.prefix, &fd, NULL);
+  }
+  scr_hash_delete(&index);
+  return rc;
+}
+
+/* The renames are done: CURRENT moves forward, and the flush file says PFS.  Local, on rank 0. */
+SCR_FN int scr_flush_done(const scr_flush* f)
+{
+  scr_hash *     index = scr_hash_new(), *flush = scr_hash_new();
+  scr_hash_elem *e, *c;
+  const char*    dir = NULL;
+  int            fd = -1, id = 0, by_user = 0, ckpt = 0, rc = scr_index_open(scr.at.prefix, &fd, index);
+
+  if (rc != SCR_SUCCESS) goto out;
+  scr_hash_unset(scr_index_entry(index, f->id, f->dir), "REDO");
+  scr_dataset_get_flag_ckpt(f->desc, &ckpt);
+  if (ckpt && (scr_index_current(index, &id, &dir, &by_user) != SCR_SUCCESS || (!by_user && id < f->id)))
+    scr_index_set_current(index, f->dir, 0);
+  if ((rc = scr_index_close(scr.at.prefix, &fd, index)) != SCR_SUCCESS) goto out;
+  for (e = scr_hash_elem_first(scr_hash_get(f->replaced, "ID")); e != NULL; e = scr_hash_elem_next(e))
+    for (c = scr_hash_elem_first(scr_hash_elem_hash(e)); c != NULL; c = scr_hash_elem_next(c))
+      if (strcmp(scr_hash_elem_key(c), f->dir) != 0) scr_prefix_forget(atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c));
+  if ((rc = scr_flush_file_open(scr.at.prefix, &fd, flush)) != SCR_SUCCESS) goto out;
+  if (scr_hash_get_kv_int(flush, "DSET", f->id) == NULL) scr_flush_file_add(flush, f->desc, f->dir);
+  scr_flush_file_set(flush, f->id, "PFS");
+  scr_flush_file_unset(flush, f->id, "SYNC_FLUSHING");
+  rc = scr_flush_file_close(scr.at.prefix, &fd, flush);
+out:
+  scr_hash_delete(&index);
+  scr_hash_delete(&flush);
+  return rc;
+}
+
+/* Mark dataset ID, or take the mark away, in the flush file.  Local, on rank 0. */
+SCR_FN int scr_flush_mark(int id, const char* what, int set)
+{
+  scr_hash* h = scr_hash_new();
+  int       fd = -1, rc = scr_flush_file_open(scr.at.prefix, &fd, h);
+
+  if (rc == SCR_SUCCESS) {
+    if (set) scr_flush_file_set(h, id, what);
+    else scr_flush_file_unset(h, id, what);
+    rc = scr_flush_file_close(scr.at.prefix, &fd, h);
+  }
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* Rank 0 decides on the directory, makes it and marks the flush file; everyone learns.  Collective over the world. */
+SCR_FN int scr_flush_begin(scr_flush* f)
+{
+  scr_hash*   h = scr_hash_new();
+  char        path[SCR_MAX_FILENAME];
+  int         rc = SCR_SUCCESS;
+  const char* preserve;
+
+  scr_filemap_get_flushdesc(scr.map, f->id, scr.at.rank, h);
+  preserve = scr_hash_elem_get_first_val(h, "PRESERVE");
+  f->preserve = preserve == NULL || strcmp(preserve, "0") != 0;
+  scr_hash_unset_all(h);
+  if (scr.at.rank == 0) {
+    rc = scr_flush_choose_dir(f->desc, f->id, f->preserve, f->dir, sizeof f->dir);
+    if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/.scr", scr.at.prefix, f->dir);
+    if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
+    if (rc == SCR_SUCCESS) rc = scr_flush_mark(f->id, "SYNC_FLUSHING", 1);
+    scr_hash_util_set_str(h, "DIR", f->dir);
+  }
+  if ((rc = scr_agree(rc, scr.at.comm)) == SCR_SUCCESS) {
+    rc = scr_hash_bcast(h, 0, scr.at.comm);
+    if (rc == SCR_SUCCESS) rc = scr_fmt(f->dir, sizeof f->dir, "%s", scr_line_str(h, "DIR", ""));
+  }
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/*
+** Copy dataset ID from the cache to the prefix.  Collective over the world; the same code everywhere.
+**
+** The order is F2.  A crash before the index update leaves temporary files; after it, any run finishes the renames.
+*/
+SCR_FN int scr_flush_sync(int id)
+{
+  scr_cached* c = scr_cached_find(id);
+  scr_flush   f;
+  char        path[SCR_MAX_FILENAME];
+  double      start = scr_wtime(), seconds;
+  unsigned long bytes = 0;
+  int         rc, committed = 0;
+
+  if (c == NULL || !c->good) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is not in the cache", id);
+  if (c->flushed) return SCR_SUCCESS;
+  memset(&f, 0, sizeof f);
+  f.id = id;
+  f.desc = c->desc;
+  f.piece = scr_hash_new();
+  f.replaced = scr_hash_new();
+  if ((rc = scr_flush_begin(&f)) != SCR_SUCCESS) goto out;
+  rc = scr_flush_identify(&f);
+  if ((rc = scr_flush_create_dirs(&f, rc)) != SCR_SUCCESS) goto out;
+  if ((rc = scr_flush_find_replaced(&f, rc)) != SCR_SUCCESS) goto out;
+  rc = scr_flow(scr.flush_width, scr_flush_files_list, &f, scr.at.comm);
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
+  rc = scr_flush_summary_map(f.dir, f.piece, rc);
+  if (rc == SCR_SUCCESS && scr.at.rank == 0) {
+    rc = scr_prefix_meta(f.dir, "summary.scr", path, sizeof path);
+    if (rc == SCR_SUCCESS) rc = scr_summary_write(path, f.desc, 1);
+    if (rc == SCR_SUCCESS) rc = scr_flush_commit(&f);
+  }
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
+  committed = 1;
+  rc = scr_flush_rename(&f, 0);
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
+  if (scr.at.rank == 0) rc = scr_flush_done(&f);
+  rc = scr_agree(rc, scr.at.comm);
+out:
+  if (rc == SCR_SUCCESS) {
+    c->flushed = 1;
+    seconds = scr_wtime() - start;
+    scr_dataset_get_size(f.desc, &bytes);
+    scr_dbg(1, "flush of dataset %d %s: %lu bytes in %.3f s, %.1f MB/s", id, scr_desc_name(f.desc), bytes, seconds,
+            (double)bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
+  } else if (!committed) {
+    char text[SCR_ERR_TEXT_MAX];
+    memcpy(text, scr_err_text, sizeof text); /* the reason, not what goes wrong while cleaning up */
+    scr_flush_rename(&f, 1);
+    if (scr.at.rank == 0) scr_flush_mark(id, "SYNC_FLUSHING", 0);
+    memcpy(scr_err_text, text, sizeof text);
+  }
+  scr_flush_free(&f);
+  return rc;
+}
+
+/* ---- renames that a crash left undone ---- */
+
+/* Give the files of one leaf of the map their final names; a file whose temporary is gone has it.  Local. */
+SCR_FN int scr_prefix_redo_leaf(const scr_prefix_place* p, const scr_hash* leaf, int id)
+{
+  scr_hash_elem *e, *c;
+  char           rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
+  int            rc = SCR_SUCCESS;
+
+  for (e = scr_hash_elem_first(scr_hash_get(leaf, "RANK")); e != NULL; e = scr_hash_elem_next(e))
+    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {
+      if ((rc = scr_prefix_rel(p->base, scr_hash_elem_key(c), rel, sizeof rel)) != SCR_SUCCESS) return rc;
+      if ((rc = scr_fmt(from, sizeof from, "%s/%s.scr%d.tmp", scr.at.prefix, rel, id)) != SCR_SUCCESS) return rc;
+      if ((rc = scr_fmt(to, sizeof to, "%s/%s", scr.at.prefix, rel)) != SCR_SUCCESS) return rc;
+      if (scr_os.rename(from, to) < 0) {
+        if (errno == ENOENT) continue;
+        return SCR_ERRNO("cannot rename %s to %s", from, to);
+      }
+      if ((rc = scr_dir_sync(to)) != SCR_SUCCESS) return rc;
+    }
+  return rc;
+}
+
+/* Finish the renames of the dataset ID in DIR.  Local. */
+SCR_FN int scr_prefix_redo_one(int id, const char* dir)
+{
+  scr_prefix_place p;
+  scr_hash*        root = scr_hash_new();
+  scr_hash_elem*   e;
+  char             path[SCR_MAX_FILENAME];
+  int              rc = scr_prefix_locate(id, dir, &p);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/rank2file.scr", scr.at.prefix, p.meta);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_read(path, root);
+  for (e = scr_hash_elem_first(scr_hash_get(root, "RANK")); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    scr_hash* leaf = scr_hash_new();
+    rc = scr_prefix_read_map(&p, scr_line_str(scr_hash_elem_hash(e), "FILE", ""), leaf);
+    if (rc == SCR_SUCCESS) rc = scr_prefix_redo_leaf(&p, leaf, id);
+    scr_hash_delete(&leaf);
+  }
+  scr_hash_delete(&root);
+  return rc;
+}
+
+/* Finish the renames of every dataset that the index says has some left.  Local, on rank 0. */
+SCR_FN int scr_prefix_redo(void)
+{
+  scr_hash*      index = scr_hash_new();
+  scr_hash_elem *e, *c;
+  int            fd = -1, changed = 0, rc = scr_index_open(scr.at.prefix, &fd, index);
+
+  for (e = scr_hash_elem_first(scr_hash_get(index, "DSET")); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
+    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "DIR")); c != NULL && rc == SCR_SUCCESS;
+         c = scr_hash_elem_next(c)) {
+      if (scr_hash_get(scr_hash_elem_hash(c), "REDO") == NULL) continue;
+      scr_dbg(1, "finish the flush of dataset %s, which a failure interrupted", scr_hash_elem_key(e));
+      rc = scr_prefix_redo_one(atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c));
+      if (rc != SCR_SUCCESS) break;
+      scr_hash_unset(scr_hash_elem_hash(c), "REDO");
+      changed = 1;
+    }
+  if (fd >= 0) {
+    int err = scr_index_close(scr.at.prefix, &fd, rc == SCR_SUCCESS && changed ? index : NULL);
+    if (rc == SCR_SUCCESS) rc = err;
+  }
+  scr_hash_delete(&index);
+  return rc;
+}
+
+/* ---- fetch ---- */
+
+/* A fetch on its way. */
+typedef struct {
+  int                id;
+  scr_dataset*       desc;
+  scr_prefix_place   place;
+  const scr_reddesc* d;
+  scr_hash*          files; /* FILE hash of this rank: <path> -> {SIZE, CRC} */
+} scr_fetching;
+
+/* Read the summary on rank 0 and give it to all.  SCR_ERR_FORMAT or _MISSING when the dataset is not usable. */
+SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
+{
+  scr_hash* h = scr_hash_new();
+  char      path[SCR_MAX_FILENAME];
+  int       complete = 0, rc = SCR_SUCCESS;
+
+  if (scr.at.rank == 0) {
+    rc = scr_prefix_locate(f->id, dir, &f->place);
+    if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/summary.scr", scr.at.prefix, f->place.meta);
+    if (rc == SCR_SUCCESS) rc = scr_summary_read(path, f->desc, &complete);
+    if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(SCR_ERR_MISSING, "%s is missing", path);
+    if (rc == SCR_SUCCESS && !complete) rc = SCR_ERR(SCR_ERR_INVALID, "%s says that the dataset is not complete", path);
+    scr_hash_merge(scr_hash_set(h, "DSET", scr_hash_new()), f->desc);
+    scr_hash_util_set_str(h, "META", f->place.meta);
+    if (*f->place.base) scr_hash_util_set_str(h, "BASE", f->place.base);
+  }
+  if ((rc = scr_agree(rc, scr.at.comm)) == SCR_SUCCESS) rc = scr_hash_bcast(h, 0, scr.at.comm);
+  if (rc == SCR_SUCCESS && scr.at.rank > 0) {
+    scr_hash_merge(f->desc, scr_hash_get(h, "DSET"));
+    rc = scr_fmt(f->place.meta, sizeof f->place.meta, "%s", scr_line_str(h, "META", ""));
+    if (rc == SCR_SUCCESS) rc = scr_fmt(f->place.base, sizeof f->place.base, "%s", scr_line_str(h, "BASE", ""));
+  }
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* Enter dataset ID with descriptor D in the map of this rank, durably, and make its directory (D25).  Local. */
+SCR_FN int scr_map_enter(int id, const scr_reddesc* d, const scr_dataset* desc, int preserve)
+{
+  scr_hash *h = scr_hash_new(), *flush = scr_hash_new();
+  int       rc;
+
+  scr_filemap_remove_rank_by_dataset(scr.map, id, scr.at.rank);
+  scr_reddesc_to_hash(d, d->my_rank, h);
+  scr_hash_util_set_int(flush, "PRESERVE", preserve);
+  scr_hash_util_set_int(flush, "CONTAINER", 0);
+  if (d->ranks > 1) scr_hash_util_set_int(flush, "PARTNER", d->member[(d->my_rank - 1 + d->ranks) % d->ranks]);
+  scr_filemap_set_dataset(scr.map, id, scr.at.rank, desc);
+  scr_filemap_set_desc(scr.map, id, scr.at.rank, h);
+  scr_filemap_set_flushdesc(scr.map, id, scr.at.rank, flush);
+  scr_hash_delete(&h);
+  scr_hash_delete(&flush);
+  rc = scr_map_write();
+  return rc == SCR_SUCCESS ? scr_reddesc_mkdir(&scr.at, d, id) : rc;
+}
+
+/* Mark the entry of this rank for dataset ID as complete or not, on disk.  Local. */
+SCR_FN int scr_map_commit(int id, const scr_dataset* desc)
+{
+  scr_filemap_set_dataset(scr.map, id, scr.at.rank, desc);
+  return scr_map_write();
+}
+
+/* Copy this rank's files into the cache and enter them.  Local. */
+SCR_FN int scr_fetch_files_list(void* arg)
+{
+  scr_fetching*  f = (scr_fetching*)arg;
+  scr_meta*      meta = scr_meta_new();
+  scr_hash_elem* e;
+  char           rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
+  int            rc = SCR_SUCCESS;
+
+  for (e = scr_hash_elem_first(f->files); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    const scr_hash* h = scr_hash_elem_hash(e);
+    unsigned long   size = 0;
+    uLong           crc = 0, want;
+    struct stat     st;
+
+    if (scr_hash_get(h, "NOFETCH") != NULL) continue; /* a redundancy file */
+    rc = scr_prefix_rel(f->place.base, scr_hash_elem_key(e), rel, sizeof rel);
+    if (rc == SCR_SUCCESS && scr_hash_util_get_bytecount(h, "SIZE", &size) != SCR_SUCCESS)
+      rc = SCR_ERR(SCR_ERR_FORMAT, "the file map gives no size for %s", rel);
+    if (rc == SCR_SUCCESS) rc = scr_fmt(from, sizeof from, "%s/%s", scr.at.prefix, rel);
+    if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, f->d, f->id, rel, to, sizeof to);
+    if (rc == SCR_SUCCESS) rc = scr_red_parents(f->d, f->id, rel);
+    if (rc == SCR_SUCCESS) rc = scr_file_copy(from, to, size, 0600, scr.file_buf, &crc);
+    if (rc == SCR_SUCCESS && scr_hash_util_get_crc32(h, "CRC", &want) == SCR_SUCCESS && want != crc)
+      rc = SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: it is corrupt", from, crc, want);
+    if (rc != SCR_SUCCESS) break;
+    scr_hash_unset_all(meta);
+    scr_meta_set_filename(meta, rel);
+    scr_meta_set_filetype(meta, "FULL");
+    scr_meta_set_complete(meta, 1);
+    scr_meta_set_filesize(meta, size);
+    scr_meta_set_ranks(meta, scr.at.ranks);
+    scr_meta_set_orig(meta, from);
+    if (scr.crc_on_copy) scr_meta_set_crc32(meta, crc);
+    if (scr_os.lstat(from, &st) == 0) scr_hash_util_set_bytecount(meta, "MODE", (unsigned long)st.st_mode & 0777);
+    scr_filemap_add_file(scr.map, f->id, scr.at.rank, to);
+    scr_filemap_set_meta(scr.map, f->id, scr.at.rank, to, meta);
+  }
+  scr_meta_delete(&meta);
+  return rc;
+}
+
+/* 1 when CODE says that the dataset itself is bad, and not only that something failed while it was read (D24). */
+SCR_FN int scr_code_is_verdict(int code)
+{
+  return code == SCR_ERR_CRC || code == SCR_ERR_FORMAT || code == SCR_ERR_MISSING || code == SCR_ERR_INVALID;
+}
+
+/*
+** Bring the dataset ID in DIR from the prefix into the cache and protect it there.  Collective over the world; the same
+** code everywhere.  On an error nothing of it is left in the cache.
+*/
+SCR_FN int scr_fetch(int id, const char* dir)
+{
+  scr_fetching f;
+  scr_hash*    map = scr_hash_new();
+  double       start = scr_wtime();
+  unsigned long bytes = 0;
+  int          ckpt = 0, ranks = 0, entered = 0, rc;
+
+  memset(&f, 0, sizeof f);
+  f.id = id;
+  f.desc = scr_dataset_new();
+  if ((rc = scr_fetch_summary(&f, dir)) != SCR_SUCCESS) goto out;
+  if ((rc = scr_map_scatter(&f.place, map, &ranks)) != SCR_SUCCESS) goto out;
+  if (ranks != scr.at.ranks) {
+    rc = SCR_ERR(SCR_ERR_LOST, "dataset %s is of %d ranks, and this run has %d", dir, ranks, scr.at.ranks);
+    goto out;
+  }
+  f.files = scr_hash_get(scr_hash_get_kv_int(map, "RANK", scr.at.rank), "FILE");
+  scr_dataset_set_id(f.desc, id);
+  scr_dataset_set_ranks(f.desc, ranks);
+  scr_dataset_get_ckpt(f.desc, &ckpt);
+  f.d = scr_reddesc_for_dataset(&scr.at, ckpt, SCR_FLAG_CHECKPOINT);
+  if (scr_cached_find(id) != NULL) scr_cache_delete(id); /* pieces that were set aside: their place is needed */
+  rc = scr_cache_make_room_for(f.d, f.files);
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
+  entered = 1;
+  scr_dataset_set_complete(f.desc, 0);
+  rc = scr_map_enter(id, f.d, f.desc, 1);
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
+  rc = scr_flow(scr.fetch_width, scr_fetch_files_list, &f, scr.at.comm);
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
+  scr_dataset_set_complete(f.desc, 1);
+  rc = scr_red_apply(f.d, id, f.desc);
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
+  rc = scr_map_commit(id, f.desc);
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
+  rc = scr_cached_add(f.desc, f.d->base, 1);
+  if (rc == SCR_SUCCESS) scr_cached_find(id)->flushed = 1;
+  scr_dataset_get_size(f.desc, &bytes);
+  scr_dbg(1, "fetch of dataset %d %s: %lu bytes in %.3f s, %.1f MB/s", id, scr_desc_name(f.desc), bytes,
+          scr_wtime() - start, (double)bytes / 1e6 / (scr_wtime() - start + 1e-9));
+out:
+  if (rc != SCR_SUCCESS && entered) scr_cache_delete_local(id);
+  scr_dataset_delete(&f.desc);
+  scr_hash_delete(&map);
+  return rc;
+}
+
+/* ---- what to restart from ---- */
+
+/* The error of D10: complete checkpoints were there, and none could be loaded.  Local, alike on every rank. */
+SCR_FN int scr_refuse_fresh(void)
+{
+  return SCR_ERR(SCR_ERR_NO_RESTART,
+                 "complete checkpoints exist, but none could be loaded: %.*s. Mend the cause and start again; or set "
+                 "SCR_FRESH_START=1 to begin anew without them",
+                 (int)scr.tried.n, scr.tried.n ? scr.tried.p : "");
+}
+
+/* The flush file forgets dataset ID.  Local, on rank 0. */
+SCR_FN void scr_flush_forget(int id)
+{
+  scr_hash* h = scr_hash_new();
+  int       fd = -1, rc = scr_flush_file_open(scr.at.prefix, &fd, h);
+
+  if (rc == SCR_SUCCESS) {
+    scr_flush_file_remove(h, id);
+    rc = scr_flush_file_close(scr.at.prefix, &fd, h);
+  }
+  if (rc != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  scr_hash_delete(&h);
+}
+
+/* Change the index under its lock by CHANGE(index, id, dir).  Local, on rank 0. */
+SCR_FN int scr_index_update(void (*change)(scr_hash* index, int id, const char* dir), int id, const char* dir)
+{
+  scr_hash* index = scr_hash_new();
+  int       fd = -1, rc = scr_index_open(scr.at.prefix, &fd, index);
+
+  if (rc == SCR_SUCCESS) {
+    change(index, id, dir);
+    rc = scr_index_close(scr.at.prefix, &fd, index);
+  }
+  scr_hash_delete(&index);
+  return rc;
+}
+
+SCR_FN void scr_index_note_fetched(scr_hash* index, int id, const char* dir)
+{
+  scr_index_mark(index, id, dir, "FETCHED");
+}
+
+SCR_FN void scr_index_note_failed(scr_hash* index, int id, const char* dir)
+{
+  scr_index_mark(index, id, dir, "FAILED");
+}
+
+/* The index entry with the identity of DESC: its directory in *DIR, or NULL. */
+SCR_FN scr_hash* scr_index_same(const scr_hash* index, const scr_dataset* desc, const char** dir)
+{
+  scr_hash_elem* e;
+  int            id = 0;
+
+  scr_dataset_get_id(desc, &id);
+  for (e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv_int(index, "DSET", id), "DIR")); e != NULL; e = scr_hash_elem_next(e))
+    if (scr_dataset_same(scr_hash_get(scr_hash_elem_hash(e), "DSET"), desc)) {
+      if (dir != NULL) *dir = scr_hash_elem_key(e);
+      return scr_hash_elem_hash(e);
+    }
+  return NULL;
+}
+
+/* The next checkpoint to try, decided by rank 0. */
+typedef struct {
+  int  id; /* 0: none is left */
+  int  cached;
+  int  chosen; /* by the user */
+  int  once; /* the index holds checkpoints that were complete */
+  char dir[SCR_MAX_FILENAME];
+} scr_candidate;
+
+/*
+** Choose the next checkpoint to load: the user's choice if there is one, else the newest with an id below BELOW, of the
+** cache or of the index; the cache wins where it has the same.  Local, on rank 0.
+*/
+SCR_FN int scr_load_choose(int below, const char* name, scr_candidate* c)
+{
+  scr_hash*   index = scr_hash_new();
+  const char* dir = NULL;
+  int         i, id = 0, by_user = 0, fetch = 1, rc = scr_index_read(scr.at.prefix, index);
+
+  memset(c, 0, sizeof *c);
+  if (rc != SCR_SUCCESS) { /* a damaged index must not stop a restart from the cache */
+    scr_warn("%s; checkpoints on the prefix cannot be found without it", scr_err_text);
+    scr_hash_unset_all(index);
+    c->once = 1;
+  }
+  scr_param_int(scr.at.params, "SCR_FETCH", &fetch);
+  if (name != NULL) {
+    for (i = scr.ncached - 1; i >= 0 && c->id == 0; i--)
+      if (scr.cached[i].good && scr.cached[i].ckpt > 0 && strcmp(scr_desc_name(scr.cached[i].desc), name) == 0) c->id = scr.cached[i].id;
+    if (c->id == 0 && scr_index_find(index, name, &id, &dir) == SCR_SUCCESS) c->id = id;
+    c->chosen = c->id != 0;
+  } else if (scr_index_current(index, &id, &dir, &by_user) == SCR_SUCCESS && by_user && id < below) {
+    c->id = id;
+    c->chosen = 1;
+  }
+  if (c->id == 0 && name == NULL) {
+    for (i = 0; i < scr.ncached; i++) {
+      const scr_hash* e = scr_index_same(index, scr.cached[i].desc, NULL);
+      if (scr.cached[i].good && scr.cached[i].ckpt > 0 && scr.cached[i].id < below && scr_hash_get(e, "FAILED") == NULL)
+        c->id = scr.cached[i].id;
+    }
+    dir = NULL;
+    if (fetch && scr_index_next(index, below, &id, &dir) == SCR_SUCCESS) {
+      c->once = 1;
+      if (id > c->id) c->id = id;
+      else dir = NULL;
+    }
+  }
+  for (i = 0; i < scr.ncached; i++)
+    if (scr.cached[i].good && scr.cached[i].id == c->id) c->cached = dir == NULL || scr_index_same(index, scr.cached[i].desc, NULL) != NULL;
+  if (!c->cached && dir != NULL) rc = scr_fmt(c->dir, sizeof c->dir, "%s", dir);
+  else rc = SCR_SUCCESS;
+  scr_hash_delete(&index);
+  return rc;
+}
+
+/* The dataset C is loaded: ids go on from it.  Every rank calls it. */
+SCR_FN void scr_load_done(int id)
+{
+  scr_cached* c = scr_cached_find(id);
+
+  scr.loaded = id;
+  scr.checkpoint_id = c->ckpt;
+  scr_dbg(1, "checkpoint %s (dataset %d) is loaded", scr_desc_name(c->desc), id);
+}
+
+/*
+** Load the newest checkpoint with an id below BELOW, or the one called NAME, going on to older ones as long as they
+** fail.  scr.loaded is its id, or 0, and then scr.once tells whether there was anything to lose.  Collective over the
+** world; the same code everywhere.  Checkpoints that cannot be loaded are no error.
+*/
+SCR_FN int scr_load(int below, const char* name)
+{
+  scr_candidate c;
+  int           rc;
+
+  scr.loaded = 0;
+  for (;;) {
+    rc = SCR_SUCCESS;
+    memset(&c, 0, sizeof c);
+    if (scr.at.rank == 0) rc = scr_load_choose(below, name, &c);
+    if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_bcast(&c, (int)sizeof c, MPI_BYTE, 0, scr.at.comm)) != SCR_SUCCESS) return rc;
+    if (c.once) scr.once = 1;
+    if (c.id <= 0) break;
+    scr.chosen = c.chosen;
+    if (c.cached) {
+      scr_load_done(c.id);
+      return SCR_SUCCESS;
+    }
+    scr.once = 1;
+    rc = scr_fetch(c.id, c.dir);
+    if (rc == SCR_SUCCESS) {
+      if (scr.at.rank == 0 && scr_index_update(scr_index_note_fetched, c.id, c.dir) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+      scr_load_done(c.id);
+      return SCR_SUCCESS;
+    }
+    scr_tried_add("dataset %d in %s/%s cannot be fetched: %s", c.id, scr.at.prefix, c.dir, scr_err_text);
+    if (scr.at.rank == 0 && scr_code_is_verdict(rc) && scr_index_update(scr_index_note_failed, c.id, c.dir) != SCR_SUCCESS)
+      scr_warn("%s", scr_err_text);
+    if (name != NULL) return rc;
+    below = c.id;
+  }
+  scr.tried_all = 1;
+  return SCR_SUCCESS;
+}
+
+/* ==== 21 PUBLIC API =====================================================================================
+** The calls of scr.h: each checks the state, agrees over the ranks, and hands on.
+**
+** Uses       everything above.
+** Offers     SCR_*.
+** Invariants
+**   A1  A call in the wrong state, or with a bad argument, returns before it communicates or changes anything.
+**   A2  Collective calls return the same code on every rank, and rank 0 prints its message.
+**   A3  The only exit is scr_halt_leave.
+** Failure    The code; SCR_Last_error has the message.
+** ====================================================================================================== */
+
+/* ---- state and messages ---- */
+
+/* Report RC of a collective call: the message is on every rank, and rank 0 prints it. */
+SCR_FN int scr_report(int rc)
+{
+  if (rc != SCR_SUCCESS && scr_msg_rank <= 0) scr_msg_print("error", "%s", scr_err_text);
+  return rc;
+}
+
+/* Report RC of a check that this rank alone has made. */
+SCR_FN int scr_report_local(int rc)
+{
+  if (rc != SCR_SUCCESS) scr_msg_print("error", "%s", scr_err_text);
+  return rc;
+}
+
+/* The call that is missing before CALL may be made in the present state. */
+SCR_FN const char* scr_phase_missing(scr_phase wanted)
+{
+  switch (scr.phase) {
+  case SCR_STATE_UNINIT: return "SCR_Init";
+  case SCR_STATE_RESTART: return "SCR_Complete_restart";
+  case SCR_STATE_CHECKPOINT: return "SCR_Complete_checkpoint";
+  case SCR_STATE_OUTPUT: return "SCR_Complete_output";
+  default: break;
+  }
+  switch (wanted) {
+  case SCR_STATE_UNINIT: return "SCR_Finalize";
+  case SCR_STATE_RESTART: return "SCR_Start_restart";
+  case SCR_STATE_CHECKPOINT: return "SCR_Start_checkpoint";
+  default: return "SCR_Start_output";
+  }
+}
+
+/* Begin the public call CALL, which needs the state WANTED.  Local. */
+SCR_FN int scr_enter(const char* call, scr_phase wanted)
+{
+  scr_oom = 0;
+  if (scr.disabled) return SCR_ERR(SCR_ERR_DISABLED, "%s: the library is disabled by SCR_ENABLE=0", call);
+  if (scr.phase == wanted) return SCR_SUCCESS;
+  return scr_report_local(
+    SCR_ERR(SCR_ERR_STATE, "%s is called before %s; nothing was done", call, scr_phase_missing(wanted)));
+}
+
+/* ---- parameters ---- */
+
+/* SCR_SUCCESS when the settings of this rank, MINE, are those of rank 0, ALL, for the source SOURCE.  Local. */
+SCR_FN int scr_settings_same(const scr_hash* mine, const scr_hash* all, const char* source)
+{
+  const scr_hash *a = scr_hash_get(mine, source), *b = scr_hash_get(all, source);
+  scr_hash_elem*  e;
+  int             side;
+
+  for (side = 0; side < 2; side++)
+    for (e = scr_hash_elem_first(side ? b : a); e != NULL; e = scr_hash_elem_next(e)) {
+      const char* key = scr_hash_elem_key(e);
+      const char *va = scr_hash_elem_get_first_val(a, key), *vb = scr_hash_elem_get_first_val(b, key);
+      if (va == NULL || vb == NULL || strcmp(va, vb) != 0)
+        return SCR_ERR(SCR_ERR_DIFFER, "%s is %s on rank %d, but %s on rank 0; set it alike everywhere", key,
+                       va ? va : "not set", scr.at.rank, vb ? vb : "not set");
+    }
+  return SCR_SUCCESS;
+}
+
+/* Read the parameters on rank 0 and give them to all; every rank compares its own settings.  Collective. */
+SCR_FN int scr_settings_read(void)
+{
+  scr_hash* all = scr_hash_new();
+  scr_hash* mine = scr_hash_new();
+  char      user[256];
+  int       rc = SCR_SUCCESS, err;
+
+  scr_hash_merge(mine, scr.app);
+  if (scr.at.rank == 0) {
+    scr_hash_merge(all, scr.app);
+    rc = scr_params_read(all);
+    if (rc == SCR_SUCCESS) rc = scr_params_check(all);
+    scr_layout_user(all, user, sizeof user);
+    scr_hash_setf(all, NULL, "%s %s %s", "RUN", "USER", user);
+    scr_hash_setf(all, NULL, "%s %s %s", "RUN", "JOB", scr_layout_job(all));
+  } else {
+    rc = scr_params_read_env(mine);
+  }
+  if ((err = scr_hash_bcast(all, 0, scr.at.comm)) != SCR_SUCCESS) rc = err;
+  if (scr.at.rank > 0 && rc == SCR_SUCCESS) rc = scr_settings_same(mine, all, "ENV");
+  if (scr.at.rank > 0 && rc == SCR_SUCCESS) rc = scr_settings_same(mine, all, "APP");
+  scr.at.params = all;
+  scr_hash_delete(&mine);
+  if (rc == SCR_SUCCESS) {
+    rc = scr_fmt(scr.at.user, sizeof scr.at.user, "%s", scr_line_str(scr_hash_get(all, "RUN"), "USER", ""));
+    if (rc == SCR_SUCCESS) rc = scr_fmt(scr.at.job, sizeof scr.at.job, "%s", scr_line_str(scr_hash_get(all, "RUN"), "JOB", ""));
+  }
+  return scr_agree(rc, scr.at.comm);
+}
+
+/* Keep what is asked for often, and take the memory of the redundancy engine.  Local. */
+SCR_FN int scr_settings_keep(void)
+{
+  static const struct { const char* name; int* to; } ints[] = {
+    {"SCR_FLUSH", &scr.flush_every}, {"SCR_FLUSH_WIDTH", &scr.flush_width}, {"SCR_FETCH_WIDTH", &scr.fetch_width},
+    {"SCR_CRC_ON_COPY", &scr.crc_on_copy}, {"SCR_CRC_ON_RESTART", &scr.crc_on_restart},
+    {"SCR_CRC_ON_FLUSH", &scr.crc_on_flush}, {"SCR_PRESERVE_DIRECTORIES", &scr.preserve}, {"SCR_FSYNC", &scr_fsync_enabled},
+    {"SCR_CHECKPOINT_INTERVAL", &scr.interval}, {"SCR_CHECKPOINT_SECONDS", &scr.seconds},
+    {"SCR_FRESH_START", &scr.fresh_start}, {"SCR_HALT_ENABLED", &scr.halt_enabled}};
+  const char* exits = scr_param_get(scr.at.params, "SCR_HALT_EXIT");
+  uint64_t    bytes = 0;
+  size_t      i;
+  int         rc = SCR_SUCCESS;
+
+  for (i = 0; rc == SCR_SUCCESS && i < sizeof ints / sizeof *ints; i++) rc = scr_param_int(scr.at.params, ints[i].name, ints[i].to);
+  if (rc == SCR_SUCCESS) rc = scr_param_real(scr.at.params, "SCR_CHECKPOINT_OVERHEAD", &scr.overhead);
+  if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.at.params, "SCR_MPI_BUF_SIZE", &bytes);
+  scr.mpi_buf = bytes < 4096 ? 4096 : (size_t)bytes;
+  if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.at.params, "SCR_FILE_BUF_SIZE", &bytes);
+  scr.file_buf = bytes < 4096 ? 4096 : (size_t)bytes;
+  if (rc != SCR_SUCCESS) return rc;
+  scr.halt_exit = exits == NULL || strcasecmp(exits, "auto") == 0 ? -1 : atoi(exits);
+  scr.work = (char*)scr_malloc(SCR_XOR_WORK(scr.mpi_buf));
+  return scr.work == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+/* ---- the prefix ---- */
+
+/* Hold <prefix>/.scr/run.lock, so that no second run uses the prefix.  Local, on rank 0. */
+SCR_FN int scr_prefix_take(void)
+{
+  char   path[SCR_MAX_FILENAME];
+  double start = scr_wtime();
+  int    rc = scr_fmt(path, sizeof path, "%s/.scr/run.lock", scr.at.prefix);
+
+  if (rc != SCR_SUCCESS) return rc;
+  scr.prefix_lock = scr_os.open(path, O_RDWR | O_CREAT, 0666);
+  if (scr.prefix_lock < 0) return SCR_ERRNO("cannot open %s", path);
+  while (scr_os.flock(scr.prefix_lock, LOCK_EX | LOCK_NB) < 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      scr_warn("%s cannot be locked (%s); see to it that no second run uses this prefix", path, strerror(errno));
+      return SCR_SUCCESS;
+    }
+    if (scr_wtime() - start > SCR_BUSY_SECONDS)
+      return SCR_ERR(SCR_ERR_BUSY, "another run uses the prefix %s; give each run its own SCR_PREFIX, or end that run",
+                     scr.at.prefix);
+    usleep(50000);
+  }
+  return SCR_SUCCESS;
+}
+
+/* Rank 0 finds the prefix, makes its .scr and takes it; everyone learns its name.  Collective. */
+SCR_FN int scr_prefix_open(void)
+{
+  struct {
+    char prefix[SCR_MAX_FILENAME], real[SCR_MAX_FILENAME];
+  } p;
+  const char* name = scr_param_get(scr.at.params, "SCR_PREFIX");
+  char        path[2 * SCR_MAX_FILENAME], cwd[SCR_MAX_FILENAME], *real;
+  struct stat st;
+  int         rc = SCR_SUCCESS;
+
+  memset(&p, 0, sizeof p);
+  if (scr.at.rank == 0) {
+    if (getcwd(cwd, sizeof cwd) == NULL) rc = SCR_ERRNO("cannot get the working directory");
+    if (rc == SCR_SUCCESS)
+      rc = name != NULL && name[0] == '/' ? scr_fmt(path, sizeof path, "%s", name)
+                                          : scr_fmt(path, sizeof path, "%s/%s", cwd, name ? name : "");
+    if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(path, p.prefix, sizeof p.prefix);
+    if (rc == SCR_SUCCESS && (stat(p.prefix, &st) < 0 || !S_ISDIR(st.st_mode)))
+      rc = SCR_ERR(SCR_ERR_IO, "the prefix %s is no directory that can be reached: make it, or set SCR_PREFIX", p.prefix);
+    if (rc == SCR_SUCCESS && (real = realpath(p.prefix, NULL)) != NULL) {
+      rc = scr_fmt(p.real, sizeof p.real, "%s", real);
+      free(real);
+    }
+    if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/.scr", p.prefix);
+    if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
+    memcpy(scr.at.prefix, p.prefix, sizeof p.prefix);
+    if (rc == SCR_SUCCESS) rc = scr_prefix_take();
+  }
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_bcast(&p, (int)sizeof p, MPI_BYTE, 0, scr.at.comm)) != SCR_SUCCESS) return rc;
+  memcpy(scr.at.prefix, p.prefix, sizeof p.prefix);
+  memcpy(scr.prefix_real, p.real, sizeof p.real);
+  return SCR_SUCCESS;
+}
+
+/* ---- halt ---- */
+
+/* Seconds that the allocation has left, as far as the environment tells; -1 when it does not.  Local. */
+SCR_FN int64_t scr_seconds_left(void)
+{
+  static const char* const names[] = {"SCR_END_TIME", "SLURM_JOB_END_TIME"};
+  int64_t                  end;
+  size_t                   i;
+
+  for (i = 0; i < sizeof names / sizeof *names; i++)
+    if (scr_str_int64(getenv(names[i]), &end) == SCR_SUCCESS) {
+      int64_t left = end - (int64_t)time(NULL);
+      return left > 0 ? left : 0;
+    }
+  return -1;
+}
+
+/* Merge the halt file into memory, count DONE checkpoints, and test the conditions.  Local, on rank 0. */
+SCR_FN int scr_halt_look(int done, char* reason, size_t n)
+{
+  scr_hash* file = scr_hash_new();
+  int       fd = -1, halt = 0, rc;
+
+  rc = done ? scr_halt_open(scr.at.prefix, &fd, file) : scr_halt_read(scr.at.prefix, file);
+  if (rc == SCR_SUCCESS) scr_halt_merge(scr.halt, file);
+  else scr_warn("%s; the halt conditions known before count", scr_err_text);
+  if (done) scr_halt_count(scr.halt, done);
+  halt = scr_halt_check(scr.halt, (int64_t)time(NULL), scr_seconds_left(), reason, n);
+  if (fd >= 0) {
+    scr_halt_count(file, done);
+    if (halt) scr_hash_util_set_str(file, "ExitReason", reason);
+    if (scr_halt_close(scr.at.prefix, &fd, file) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  }
+  scr_hash_delete(&file);
+  return halt;
+}
+
+/* 1 in *HALT when the run should end, after DONE more checkpoints.  Collective. */
+SCR_FN int scr_halt_decide(int done, int* halt)
+{
+  char reason[256] = "";
+
+  *halt = 0;
+  if (scr.at.rank == 0 && scr.halt_enabled) *halt = scr_halt_look(done, reason, sizeof reason);
+  if (*halt) scr_dbg(1, "the run should end: %s", reason);
+  return scr_bcast(halt, 1, MPI_INT, 0, scr.at.comm);
+}
+
+/* Write REASON to the halt file.  Local, on rank 0. */
+SCR_FN int scr_halt_write_reason(const char* reason)
+{
+  scr_hash* file = scr_hash_new();
+  int       fd = -1, rc = scr_halt_open(scr.at.prefix, &fd, file);
+
+  if (rc == SCR_SUCCESS) {
+    scr_hash_util_set_str(file, "ExitReason", reason);
+    rc = scr_halt_close(scr.at.prefix, &fd, file);
+  }
+  scr_hash_delete(&file);
+  return rc;
+}
+
+/* ---- free everything ---- */
+
+SCR_FN void scr_release(void)
+{
+  scr_hash* app = scr.app;
+
+  scr_layout_free(&scr.at);
+  while (scr.ncached > 0) scr_cached_remove(scr.cached[0].id);
+  scr_free(&scr.cached);
+  scr_free(&scr.work);
+  scr_filemap_delete(&scr.map);
+  scr_dataset_delete(&scr.out);
+  scr_hash_delete(&scr.halt);
+  scr_hash_delete(&scr.at.params);
+  scr_buf_free(&scr.tried);
+  if (scr.prefix_lock >= 0) scr_os.close(scr.prefix_lock);
+  if (scr.at.comm != MPI_COMM_NULL) MPI_Comm_free(&scr.at.comm);
+  scr_vote_stop();
+  memset(&scr, 0, sizeof scr);
+  scr.app = app;
+  scr.at.comm = MPI_COMM_NULL;
+  scr.at.lock_fd = scr.prefix_lock = -1;
+  scr_msg_rank = -1;
+}
+
+/* Flush the newest checkpoint of the cache when flushing is on and it is not on the prefix.  Collective. */
+SCR_FN int scr_flush_newest(void)
+{
+  const scr_cached* c = scr_cache_newest();
+  return c != NULL && scr.flush_every > 0 && !c->flushed ? scr_flush_sync(c->id) : SCR_SUCCESS;
+}
+
+/*
+** The only exit (D11): everything is saved, and the program ends here, in order.  Where MPI_COMM_WORLD is larger than
+** the library's world, MPI is left to the rest of the program.
+*/
+SCR_FN void scr_halt_leave(void)
+{
+  int size = 0, ranks = scr.at.ranks;
+
+  if (scr_flush_newest() != SCR_SUCCESS) scr_report(SCR_ERR_IO);
+  scr_barrier(scr.at.comm);
+  scr_release();
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size == ranks) MPI_Finalize();
+  exit(0);
+}
+
+/* ---- start ---- */
+
+/* Open a new flush file in place of one that cannot be read; that is kept beside it.  Local, on rank 0. */
+SCR_FN int scr_flush_file_renew(int* fd, scr_hash* h)
+{
+  char path[SCR_MAX_FILENAME], aside[SCR_MAX_FILENAME];
+  int  rc = scr_fmt(path, sizeof path, "%s/.scr/flush.scr", scr.at.prefix);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(aside, sizeof aside, "%s.damaged", path);
+  if (rc == SCR_SUCCESS && scr_os.rename(path, aside) < 0) rc = SCR_ERRNO("cannot rename %s", path);
+  return rc == SCR_SUCCESS ? scr_flush_file_open(scr.at.prefix, fd, h) : rc;
+}
+
+/* Set the flush file right after a restart, and learn which datasets are on the prefix.  Collective. */
+SCR_FN int scr_flush_file_rebuild(void)
+{
+  scr_hash *     flush = scr_hash_new(), *index = scr_hash_new(), *on = scr_hash_new(), *gone = scr_hash_new();
+  scr_hash_elem* e;
+  int            i, fd = -1, rc = SCR_SUCCESS, err;
+
+  if (scr.at.rank == 0) {
+    if (scr_index_read(scr.at.prefix, index) != SCR_SUCCESS) scr_hash_unset_all(index);
+    rc = scr_flush_file_open(scr.at.prefix, &fd, flush);
+    if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) { /* nothing is in it that cannot be found out again */
+      scr_warn("%s; it is written anew", scr_err_text);
+      rc = scr_flush_file_renew(&fd, flush);
+    }
+    for (e = scr_hash_elem_first(scr_hash_get(flush, "DSET")); e != NULL; e = scr_hash_elem_next(e)) {
+      const scr_cached* c = scr_cached_find(atoi(scr_hash_elem_key(e)));
+      if (c == NULL || !c->good) scr_hash_set_kv(gone, "ID", scr_hash_elem_key(e));
+    }
+    for (e = scr_hash_elem_first(scr_hash_get(gone, "ID")); e != NULL; e = scr_hash_elem_next(e))
+      scr_flush_file_remove(flush, atoi(scr_hash_elem_key(e)));
+    for (i = 0; i < scr.ncached; i++) {
+      const scr_cached* c = &scr.cached[i];
+      const char*       dir = NULL;
+      const scr_hash*   entry = scr_index_same(index, c->desc, &dir);
+      if (!c->good) continue;
+      if (dir == NULL) dir = scr_line_str(c->desc, "DIR", "");
+      scr_flush_file_add(flush, c->desc, dir);
+      scr_flush_file_set(flush, c->id, "CACHE");
+      if (scr_line_int(entry, "COMPLETE", 0) != 1) continue;
+      scr_flush_file_set(flush, c->id, "PFS");
+      scr_hash_set_kv_int(on, "ID", c->id);
+    }
+    if (fd >= 0) {
+      err = scr_flush_file_close(scr.at.prefix, &fd, rc == SCR_SUCCESS ? flush : NULL);
+      if (rc == SCR_SUCCESS) rc = err;
+    }
+  }
+  rc = scr_agree(rc, scr.at.comm);
+  if ((err = scr_hash_bcast(on, 0, scr.at.comm)) != SCR_SUCCESS) rc = err;
+  for (i = 0; i < scr.ncached; i++) scr.cached[i].flushed = scr_hash_get_kv_int(on, "ID", scr.cached[i].id) != NULL;
+  scr_hash_delete(&flush);
+  scr_hash_delete(&index);
+  scr_hash_delete(&on);
+  scr_hash_delete(&gone);
+  return rc;
+}
+
+/* 1 when dataset C has to be flushed (D22). */
+SCR_FN int scr_flush_is_due(const scr_cached* c)
+{
+  int output = 0;
+
+  scr_dataset_get_flag_output(c->desc, &output);
+  return c->good && !c->flushed && (output || (c->ckpt > 0 && scr.flush_every > 0 && c->ckpt % scr.flush_every == 0));
+}
+
+/* Flush what a run that was killed left due, and the loaded checkpoint if that is asked for.  Collective. */
+SCR_FN void scr_flush_due(void)
+{
+  int i, restart = 0;
+
+  scr_param_int(scr.at.params, "SCR_FLUSH_ON_RESTART", &restart);
+  for (i = 0; i < scr.ncached; i++) {
+    const scr_cached* c = &scr.cached[i];
+    if (!scr_flush_is_due(c) && !(restart && c->id == scr.loaded && !c->flushed)) continue;
+    if (scr_flush_sync(c->id) != SCR_SUCCESS) scr_report(SCR_ERR_IO); /* it stays in the cache, so the run can go on */
+  }
+}
+
+SCR_FN void scr_index_apply_current(scr_hash* index, int id, const char* dir)
+{
+  (void)id;
+  scr_index_set_current(index, dir, 1);
+}
+
+SCR_FN void scr_index_release_current(scr_hash* index, int id, const char* dir)
+{
+  const char* current = NULL;
+  int         cid = 0, by_user = 0;
+
+  (void)id;
+  (void)dir;
+  if (scr_index_current(index, &cid, &current, &by_user) == SCR_SUCCESS && by_user) scr_index_set_current(index, current, 0);
+}
+
+/*
+** The user wants the checkpoint NAME: newer ones in the cache are set aside, and the index remembers the choice until a
+** newer checkpoint is complete.  Collective.
+*/
+SCR_FN int scr_choose(const char* name)
+{
+  scr_hash* index = scr_hash_new();
+  int       i, id = 0, rc = SCR_SUCCESS;
+
+  for (i = scr.ncached - 1; i >= 0; i--)
+    if (scr.cached[i].good && strcmp(scr_desc_name(scr.cached[i].desc), name) == 0) id = scr.cached[i].id;
+  if (scr.at.rank == 0) {
+    const char* dir = NULL;
+    int         iid = 0;
+    rc = scr_index_read(scr.at.prefix, index);
+    if (rc == SCR_SUCCESS && scr_index_find(index, name, &iid, &dir) == SCR_SUCCESS) {
+      if (iid > id) id = iid;
+      rc = scr_index_update(scr_index_apply_current, iid, dir);
+    } else if (rc == SCR_SUCCESS && id == 0)
+      rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no checkpoint %s in the cache or in %s", name, scr.at.prefix);
+  }
+  scr_hash_delete(&index);
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_bcast(&id, 1, MPI_INT, 0, scr.at.comm)) != SCR_SUCCESS) return rc;
+  scr.chosen = 1;
+  for (i = 0; i < scr.ncached; i++)
+    if (scr.cached[i].id > id && scr.cached[i].good && scr.cached[i].ckpt > 0) {
+      scr.cached[i].good = 0;
+      scr_filemap_set_tag(scr.map, scr.cached[i].id, scr.at.rank, SCR_TAG_FAILED, "1");
+    }
+  return scr_agree(scr_map_write(), scr.at.comm);
+}
+
+/* SCR_CURRENT is a wish for one restart: the index remembers which value was served.  Collective. */
+SCR_FN int scr_choose_by_parameter(void)
+{
+  const char* name = scr_param_get(scr.at.params, "SCR_CURRENT");
+  scr_hash*   index = scr_hash_new();
+  int         fd = -1, served = 0, rc = SCR_SUCCESS;
+
+  if (name != NULL && scr.at.rank == 0) {
+    rc = scr_index_open(scr.at.prefix, &fd, index);
+    served = strcmp(scr_line_str(index, "CURRENT_SERVED", ""), name) == 0;
+    scr_hash_util_set_str(index, "CURRENT_SERVED", name);
+    if (rc == SCR_SUCCESS) rc = scr_index_close(scr.at.prefix, &fd, served ? NULL : index);
+    if (served) scr_dbg(1, "SCR_CURRENT=%s was served by an earlier run; this one goes on from the newest", name);
+  }
+  scr_hash_delete(&index);
+  if (name == NULL) return SCR_SUCCESS;
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_bcast(&served, 1, MPI_INT, 0, scr.at.comm)) != SCR_SUCCESS || served) return rc;
+  return scr_choose(name);
+}
+
+/* Ids go on after the greatest one in the index, so that none recurs.  Collective. */
+SCR_FN int scr_raise_ids(void)
+{
+  scr_hash* index = scr_hash_new();
+  int       id = 0;
+
+  if (scr.at.rank == 0 && scr_index_read(scr.at.prefix, index) == SCR_SUCCESS) id = scr_index_max_id(index);
+  scr_hash_delete(&index);
+  if (scr_bcast(&id, 1, MPI_INT, 0, scr.at.comm) != SCR_SUCCESS) return SCR_ERR_MPI;
+  if (id > scr.dataset_id) scr.dataset_id = id;
+  return SCR_SUCCESS;
+}
+
+/* Empty the cache: entries of every dataset, complete or not.  Collective. */
+SCR_FN int scr_cache_purge(void)
+{
+  int i, n = 0, *ids = NULL, rc = SCR_SUCCESS;
+
+  scr_filemap_list_datasets(scr.map, &n, &ids);
+  for (i = 0; i < n; i++) {
+    int err = scr_cache_delete_local(ids[i]);
+    if (rc == SCR_SUCCESS) rc = err;
+  }
+  scr_free(&ids);
+  return rc;
+}
+
+/* What Init finds in cache and prefix.  Collective. */
+SCR_FN int scr_recover_state(void)
+{
+  int distribute = 1, purge = 0, rc;
+
+  scr_param_int(scr.at.params, "SCR_DISTRIBUTE", &distribute);
+  scr_param_int(scr.at.params, "SCR_CACHE_PURGE", &purge);
+  rc = scr_cache_scatter();
+  if (rc == SCR_SUCCESS && (purge || !distribute)) rc = scr_cache_purge();
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_cache_rebuild()) != SCR_SUCCESS) return rc;
+  if (scr.at.rank == 0 && scr_prefix_redo() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if ((rc = scr_raise_ids()) != SCR_SUCCESS) return rc;
+  if ((rc = scr_flush_file_rebuild()) != SCR_SUCCESS) return rc;
+  if (scr_choose_by_parameter() != SCR_SUCCESS) scr_report(SCR_ERR_NOT_FOUND);
+  if ((rc = scr_load(INT_MAX, NULL)) != SCR_SUCCESS) return rc;
+  if (scr.loaded && scr_cached_find(scr.loaded)->flushed && scr.at.rank == 0) {
+    const scr_cached* c = scr_cached_find(scr.loaded);
+    scr_hash*         flush = scr_hash_new();
+    int               fd = -1;
+    if (scr_flush_file_open(scr.at.prefix, &fd, flush) == SCR_SUCCESS) {
+      if (scr_hash_get_kv_int(flush, "DSET", c->id) == NULL) scr_flush_file_add(flush, c->desc, scr_line_str(c->desc, "DIR", scr_desc_name(c->desc)));
+      scr_flush_file_set(flush, c->id, "CACHE");
+      scr_flush_file_set(flush, c->id, "PFS");
+      scr_flush_file_close(scr.at.prefix, &fd, flush);
+    }
+    scr_hash_delete(&flush);
+  }
+  scr_flush_due();
+  return SCR_SUCCESS;
+}
+
+/* All of SCR_Init but the state check. */
+SCR_FN int scr_init_all(MPI_Comm comm)
+{
+  int enable = 1, seconds = 0, halt = 0, rc;
+  double start = scr_wtime();
+
+  if (MPI_Comm_dup(comm, &scr.at.comm) != MPI_SUCCESS) return SCR_ERR(SCR_ERR_MPI, "cannot duplicate the communicator");
+  MPI_Comm_set_errhandler(scr.at.comm, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(scr.at.comm, &scr.at.rank);
+  MPI_Comm_size(scr.at.comm, &scr.at.ranks);
+  scr_msg_rank = scr.at.rank;
+  gethostname(scr_msg_host, sizeof scr_msg_host - 1);
+  if ((rc = scr_vote_start()) != SCR_SUCCESS) return rc;
+  if ((rc = scr_settings_read()) != SCR_SUCCESS) return rc;
+  scr_param_int(scr.at.params, "SCR_ENABLE", &enable);
+  if (!enable) return SCR_ERR(SCR_ERR_DISABLED, "the library is disabled by SCR_ENABLE=0");
+  scr_param_int(scr.at.params, "SCR_DEBUG", &scr_debug);
+  if ((rc = scr_agree(scr_settings_keep(), scr.at.comm)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_prefix_open()) != SCR_SUCCESS) return rc;
+  if ((rc = scr_layout_create(&scr.at)) != SCR_SUCCESS) return rc;
+  scr.map = scr_filemap_new();
+  scr.halt = scr_hash_new();
+  scr_param_int(scr.at.params, "SCR_HALT_SECONDS", &seconds);
+  if (seconds > 0) scr_hash_util_set_int(scr.halt, "HaltSeconds", seconds);
+  rc = scr_fmt(scr.map_file, sizeof scr.map_file, "%s/filemap_%d.scrinfo", scr.at.cntl, scr.at.group[0].rank);
+  if (rc == SCR_SUCCESS && scr.at.rank == 0) rc = scr_nodes_file_write(scr.at.prefix, scr.at.group[0].groups);
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_recover_state()) != SCR_SUCCESS) return rc;
+  scr.phase = SCR_STATE_IDLE;
+  scr.offer = 1;
+  scr.load_below = INT_MAX;
+  if (scr.halt_exit == 1) {
+    if ((rc = scr_halt_decide(0, &halt)) != SCR_SUCCESS) return rc;
+    if (halt) scr_halt_leave();
+  }
+  scr.compute_start = scr.ckpt_end = scr_wtime();
+  scr_dbg(1, "%s: %d ranks on %d nodes, prefix %s, ready after %.3f s", SCR_VERSION, scr.at.ranks, scr.at.group[0].groups,
+          scr.at.prefix, scr_wtime() - start);
+  return SCR_SUCCESS;
+}
+
+SCR_API int SCR_Init_comm(MPI_Comm comm)
+{
+  int started = 0, ended = 0, rc;
+
+  if (scr.disabled) return SCR_ERR_DISABLED;
+  if ((rc = scr_enter("SCR_Init", SCR_STATE_UNINIT)) != SCR_SUCCESS) return rc;
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  if (!started || ended || comm == MPI_COMM_NULL)
+    return scr_report_local(SCR_ERR(SCR_ERR_STATE, "SCR_Init is called %s",
+                                    !started ? "before MPI_Init" : ended ? "after MPI_Finalize" : "with MPI_COMM_NULL"));
+  scr.at.lock_fd = scr.prefix_lock = -1;
+  rc = scr_init_all(comm);
+  if (rc != SCR_SUCCESS && rc != SCR_ERR_DISABLED) scr_report(rc);
+  if (rc != SCR_SUCCESS) scr_release();
+  if (rc == SCR_ERR_DISABLED) scr.disabled = 1;
+  return rc;
+}
+
+SCR_API int SCR_Init(void)
+{
+  return SCR_Init_comm(MPI_COMM_WORLD);
+}
+
+SCR_API int SCR_Finalize(void)
+{
+  int rc = scr_enter("SCR_Finalize", SCR_STATE_IDLE), err = SCR_SUCCESS;
+
+  if (rc == SCR_ERR_DISABLED) scr.disabled = 0; /* the next SCR_Init decides anew */
+  if (rc != SCR_SUCCESS) return rc;
+  rc = scr_flush_newest();
+  if (scr.at.rank == 0) err = scr_halt_write_reason("SCR_FINALIZE_CALLED");
+  err = scr_agree(err, scr.at.comm);
+  scr_report(rc != SCR_SUCCESS ? rc : err);
+  scr_release();
+  return rc != SCR_SUCCESS ? rc : err;
+}
+
+SCR_API const char* SCR_Config(const char* config)
+{
+  char* value = NULL;
+  int   rc;
+
+  scr_oom = 0;
+  if (scr.disabled) return NULL;
+  if (config == NULL) {
+    scr_report_local(SCR_ERR(SCR_ERR_ARG, "SCR_Config is called with NULL"));
+    return NULL;
+  }
+  if (scr.phase == SCR_STATE_UNINIT) {
+    if (scr.app == NULL) scr.app = scr_hash_new();
+    rc = scr_params_config(scr.app, config, &value);
+  } else if (scr_params_config_is_query(config)) {
+    rc = scr_params_config(scr.at.params, config, &value);
+  } else {
+    rc = SCR_ERR(SCR_ERR_STATE, "SCR_Config(\"%s\") sets a parameter after SCR_Init; set it before", config);
+  }
+  if (rc != SCR_SUCCESS) scr_report_local(rc);
+  else scr_err_text[0] = '\0'; /* so that NULL and an empty SCR_Last_error mean: not set */
+  return value;
+}
+
+SCR_API const char* SCR_Configf(const char* format, ...)
+{
+  va_list     ap;
+  char*       config;
+  const char* value;
+
+  if (format == NULL) return SCR_Config(NULL);
+  va_start(ap, format);
+  config = scr_strdupfv(format, ap);
+  va_end(ap);
+  value = SCR_Config(config);
+  free(config);
+  return value;
+}
+
+/* ---- files ---- */
+
+/* NAME as a path below the prefix, of the name as given or with links resolved in the prefix.  Local. */
+SCR_FN int scr_route_rel(const char* name, char* rel, size_t n)
+{
+  char        path[2 * SCR_MAX_FILENAME], cwd[SCR_MAX_FILENAME], whole[SCR_MAX_FILENAME];
+  const char* below = NULL;
+  int         rc;
+
+  if (name[0] != '/' && getcwd(cwd, sizeof cwd) == NULL) return SCR_ERRNO("cannot get the working directory");
+  rc = name[0] == '/' ? scr_fmt(path, sizeof path, "%s", name) : scr_fmt(path, sizeof path, "%s/%s", cwd, name);
+  if (rc != SCR_SUCCESS || (rc = scr_path_reduce_str(path, whole, sizeof whole)) != SCR_SUCCESS) return rc;
+  if (!scr_path_below(scr.at.prefix, whole, &below) && !scr_path_below(scr.prefix_real, whole, &below))
+    return SCR_ERR(SCR_ERR_PATH, "%s is not below the prefix directory %s; name it below, or set SCR_PREFIX", whole,
+                   scr.at.prefix);
+  rc = scr_fmt(rel, n, "%s", below);
+  if (rc == SCR_SUCCESS && (strncmp(rel, ".scr/", 5) == 0 || strstr(rel, "/.scr/") != NULL))
+    rc = SCR_ERR(SCR_ERR_PATH, "%s lies in a directory .scr, which belongs to the library", whole);
+  return rc;
+}
+
+/* Register NAME in the open dataset.  Local. */
+SCR_FN int scr_route_out(const char* name, char* file)
+{
+  char        rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
+  const char* base;
+  scr_meta*   meta;
+  int         rc = scr_route_rel(name, rel, sizeof rel);
+
+  if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, scr.red, scr.out_id, rel, path, sizeof path);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(dir, sizeof dir, "%s/%s", scr.at.prefix, rel);
+  if (rc == SCR_SUCCESS) rc = scr_red_parents(scr.red, scr.out_id, rel);
+  if (rc != SCR_SUCCESS) return rc;
+  *strrchr(dir, '/') = '\0';
+  base = strrchr(rel, '/');
+  meta = scr_meta_new();
+  scr_meta_set_filename(meta, rel);
+  scr_meta_set_filetype(meta, "FULL");
+  scr_meta_set_complete(meta, 0);
+  scr_meta_set_ranks(meta, scr.at.ranks);
+  scr_meta_set_orig(meta, name);
+  scr_meta_set_origpath(meta, dir);
+  scr_meta_set_origname(meta, base ? base + 1 : rel);
+  scr_filemap_add_file(scr.map, scr.out_id, scr.at.rank, path);
+  scr_filemap_set_meta(scr.map, scr.out_id, scr.at.rank, path, meta);
+  scr_meta_delete(&meta);
+  if (scr_oom) return SCR_ERR_OOM();
+  memcpy(file, path, strlen(path) + 1);
+  return SCR_SUCCESS;
+}
+
+/* The path of file NAME in the loaded checkpoint: by its path, by what it was called, by its last component.  Local. */
+SCR_FN int scr_route_loaded(const char* name, char* file)
+{
+  char           rel[SCR_MAX_FILENAME] = "";
+  const char *   slash = strrchr(name, '/'), *base = slash ? slash + 1 : name, *found = NULL;
+  scr_hash_elem* e;
+  scr_meta*      meta = scr_meta_new();
+  int            same_base = 0, exact = 0;
+
+  if (scr_route_rel(name, rel, sizeof rel) != SCR_SUCCESS) rel[0] = '\0';
+  for (e = scr_filemap_first_file(scr.map, scr.loaded, scr.at.rank); e != NULL && !exact; e = scr_hash_elem_next(e)) {
+    const char *f, *orig, *last;
+    scr_hash_unset_all(meta);
+    scr_filemap_get_meta(scr.map, scr.loaded, scr.at.rank, scr_hash_elem_key(e), meta);
+    if (!scr_meta_is_full(meta)) continue;
+    f = scr_line_str(meta, "FILE", "");
+    orig = scr_line_str(meta, "ORIG", "");
+    last = strrchr(f, '/');
+    exact = strcmp(f, rel) == 0 || strcmp(orig, name) == 0;
+    if (!exact && strcmp(last ? last + 1 : f, base) != 0) continue;
+    found = scr_hash_elem_key(e);
+    same_base++;
+  }
+  scr_meta_delete(&meta);
+  if (found == NULL || (!exact && same_base > 1)) return 0;
+  return scr_fmt(file, SCR_MAX_FILENAME, "%s", found) == SCR_SUCCESS;
+}
+
+SCR_API int SCR_Route_file(const char* name, char* file)
+{
+  char copy[SCR_MAX_FILENAME]; /* NAME and FILE may be the same buffer */
+  int  rc;
+
+  scr_oom = 0;
+  if (name == NULL || *name == '\0' || file == NULL)
+    return scr_report_local(SCR_ERR(SCR_ERR_ARG, "SCR_Route_file needs a name and a buffer for the path"));
+  if ((rc = scr_fmt(copy, sizeof copy, "%s", name)) != SCR_SUCCESS) return scr_report_local(rc);
+  if (scr.disabled) {
+    memmove(file, copy, strlen(copy) + 1);
+    return SCR_ERR_DISABLED;
+  }
+  if (scr.phase == SCR_STATE_UNINIT)
+    return scr_report_local(SCR_ERR(SCR_ERR_STATE, "SCR_Route_file is called before SCR_Init"));
+  if (scr.phase == SCR_STATE_CHECKPOINT || scr.phase == SCR_STATE_OUTPUT) return scr_report_local(scr_route_out(copy, file));
+  if (scr.loaded && scr.offer && scr_route_loaded(copy, file)) return SCR_SUCCESS;
+  memmove(file, copy, strlen(copy) + 1);
+  if (access(copy, R_OK) == 0) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_MISSING, "%s is not a file of the loaded checkpoint, and cannot be read where it is: %s", copy,
+                 strerror(errno));
+}
+
+/* ---- restart ---- */
+
+SCR_API int SCR_Have_restart(int* flag, char* name)
+{
+  int rc;
+
+  if (flag != NULL) *flag = 0;
+  if ((rc = scr_enter("SCR_Have_restart", SCR_STATE_IDLE)) != SCR_SUCCESS) return rc;
+  if (flag == NULL) return scr_report_local(SCR_ERR(SCR_ERR_ARG, "SCR_Have_restart needs a flag"));
+  if (!scr.offer) return SCR_SUCCESS;
+  if (!scr.loaded && !scr.tried_all && (rc = scr_load(scr.load_below, NULL)) != SCR_SUCCESS) return scr_report(rc);
+  if (scr.loaded) {
+    *flag = 1;
+    if (name != NULL) snprintf(name, SCR_MAX_FILENAME, "%s", scr_desc_name(scr_cached_find(scr.loaded)->desc));
+    return SCR_SUCCESS;
+  }
+  return scr.once && !scr.fresh_start ? scr_report(scr_refuse_fresh()) : SCR_SUCCESS;
+}
+
+SCR_API int SCR_Start_restart(char* name)
+{
+  int rc = scr_enter("SCR_Start_restart", SCR_STATE_IDLE);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (!scr.loaded || !scr.offer)
+    return scr_report_local(SCR_ERR(SCR_ERR_STATE, "SCR_Start_restart is called, but no checkpoint is loaded; ask "
+                                    "SCR_Have_restart first"));
+  if (name != NULL) snprintf(name, SCR_MAX_FILENAME, "%s", scr_desc_name(scr_cached_find(scr.loaded)->desc));
+  scr.phase = SCR_STATE_RESTART;
+  return SCR_SUCCESS;
+}
+
+/* The application cannot use the loaded checkpoint: mark it in cache and index, and offer an older one.  Collective. */
+SCR_FN int scr_reject_loaded(int invalid)
+{
+  scr_cached* c = scr_cached_find(scr.loaded);
+  scr_hash*   index = scr_hash_new();
+  const char* dir = NULL;
+
+  if (scr.at.rank == 0 && scr_index_read(scr.at.prefix, index) == SCR_SUCCESS && scr_index_same(index, c->desc, &dir) != NULL &&
+      scr_index_update(scr_index_note_failed, c->id, dir) != SCR_SUCCESS)
+    scr_warn("%s", scr_err_text);
+  scr_hash_delete(&index);
+  scr_filemap_set_tag(scr.map, c->id, scr.at.rank, SCR_TAG_FAILED, "1");
+  if (scr_map_write() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  scr_tried_add("%d ranks could not restart from %s (dataset %d)", invalid, scr_desc_name(c->desc), c->id);
+  c->good = 0;
+  scr.once = 1;
+  scr.load_below = c->id;
+  scr.loaded = scr.tried_all = 0;
+  return SCR_ERR(SCR_ERR_INVALID, "%d ranks could not restart from %s; SCR_Have_restart offers the next older checkpoint", invalid,
+                 scr_desc_name(c->desc));
+}
+
+SCR_API int SCR_Complete_restart(int valid)
+{
+  scr_vote v;
+  int      rc = scr_enter("SCR_Complete_restart", SCR_STATE_RESTART);
+
+  if (rc != SCR_SUCCESS) return rc;
+  memset(&v, 0, sizeof v);
+  v.sum[0] = !valid;
+  scr.phase = SCR_STATE_IDLE;
+  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.at.comm)) != SCR_SUCCESS) return scr_report(rc);
+  if (v.sum[0] > 0) return scr_report(scr_reject_loaded((int)v.sum[0]));
+  return SCR_SUCCESS;
+}
+
+/* ---- when ---- */
+
+SCR_API int SCR_Need_checkpoint(int* flag)
+{
+  char reason[256];
+  int  rc, need = 0;
+
+  if (flag != NULL) *flag = 0;
+  if ((rc = scr_enter("SCR_Need_checkpoint", SCR_STATE_IDLE)) != SCR_SUCCESS) return rc;
+  if (flag == NULL) return scr_report_local(SCR_ERR(SCR_ERR_ARG, "SCR_Need_checkpoint needs a flag"));
+  scr.need_calls++;
+  if (scr.at.rank == 0) {
+    double now = scr_wtime(), cost = scr.ckpt_count ? scr.ckpt_cost / scr.ckpt_count : 0.0, elapsed = now - scr.ckpt_end;
+    need = scr.halt_enabled && scr_halt_look(0, reason, sizeof reason);
+    if (scr.interval > 0 && scr.need_calls % scr.interval == 0) need = 1;
+    if (scr.seconds > 0 && elapsed >= scr.seconds) need = 1;
+    if (scr.overhead > 0 && (scr.ckpt_count == 0 || cost / (elapsed + cost) * 100.0 < scr.overhead)) need = 1;
+    if (scr.interval <= 0 && scr.seconds <= 0 && scr.overhead <= 0) need = 1; /* D21 */
+  }
+  if ((rc = scr_bcast(&need, 1, MPI_INT, 0, scr.at.comm)) != SCR_SUCCESS) return scr_report(rc);
+  *flag = need;
+  return SCR_SUCCESS;
+}
+
+SCR_API int SCR_Should_exit(int* flag)
+{
+  int rc;
+
+  if (flag != NULL) *flag = 0;
+  if ((rc = scr_enter("SCR_Should_exit", SCR_STATE_IDLE)) != SCR_SUCCESS) return rc;
+  if (flag == NULL) return scr_report_local(SCR_ERR(SCR_ERR_ARG, "SCR_Should_exit needs a flag"));
+  scr.asked_should_exit = 1;
+  return scr_report(scr_halt_decide(0, flag));
+}
+
+/* ---- checkpoint and output ---- */
+
+/* Local checks of the arguments of Start_output. */
+SCR_FN int scr_start_args(const char* name, int flags)
+{
+  const char* p;
+
+  if (flags & ~(SCR_FLAG_CHECKPOINT | SCR_FLAG_OUTPUT))
+    return SCR_ERR(SCR_ERR_ARG, "SCR_Start_output: the flags 0x%x are not known", (unsigned)flags);
+  if (name != NULL && strlen(name) >= SCR_MAX_FILENAME)
+    return SCR_ERR(SCR_ERR_ARG, "SCR_Start_output: the name has %zu bytes, at most %d are possible", strlen(name), SCR_MAX_FILENAME - 1);
+  for (p = name; p != NULL && *p != '\0'; p++)
+    if (iscntrl((unsigned char)*p)) return SCR_ERR(SCR_ERR_ARG, "SCR_Start_output: the name holds a control character");
+  return SCR_SUCCESS;
+}
+
+/* Describe the new dataset.  Local; KEY has the identity that rank 0 gave. */
+SCR_FN void scr_start_describe(int id, int ckpt, const char* name, int flags, const int64_t* key)
+{
+  const char* job = scr_param_get(scr.at.params, "SCR_JOB_NAME");
+  const char* cluster = scr_param_get(scr.at.params, "SCR_CLUSTER_NAME");
+  char        own[64];
+
+  snprintf(own, sizeof own, "scr.dataset.%d", id);
+  scr_dataset_delete(&scr.out);
+  scr.out = scr_dataset_new();
+  scr_dataset_set_id(scr.out, id);
+  scr_dataset_set_name(scr.out, name != NULL && *name != '\0' ? name : own);
+  scr_dataset_set_flag_ckpt(scr.out, (flags & SCR_FLAG_CHECKPOINT) != 0);
+  scr_dataset_set_flag_output(scr.out, (flags & SCR_FLAG_OUTPUT) != 0);
+  scr_dataset_set_created(scr.out, key[0]);
+  scr_dataset_set_nonce(scr.out, (uint64_t)key[1]);
+  scr_dataset_set_user(scr.out, scr.at.user);
+  if (job != NULL) scr_dataset_set_jobname(scr.out, job);
+  scr_dataset_set_jobid(scr.out, scr.at.job);
+  if (cluster != NULL) scr_dataset_set_cluster(scr.out, cluster);
+  if (flags & SCR_FLAG_CHECKPOINT) scr_dataset_set_ckpt(scr.out, ckpt);
+  scr_dataset_set_ranks(scr.out, scr.at.ranks);
+  scr_dataset_set_complete(scr.out, 0);
+}
+
+/* Start a dataset that CALL asks for, which its PHASE names.  Collective. */
+SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase phase)
+{
+  int                ckpt, id, rc = scr_enter(call, SCR_STATE_IDLE);
+  const scr_reddesc* d;
+  scr_vote           v;
+
+  if (rc != SCR_SUCCESS) return rc;
+  if ((rc = scr_start_args(name, flags)) != SCR_SUCCESS) return scr_report_local(rc);
+  if (scr.offer && scr.once && !scr.loaded && !scr.fresh_start) return scr_report(scr_refuse_fresh());
+  id = scr.dataset_id + 1;
+  ckpt = scr.checkpoint_id + ((flags & SCR_FLAG_CHECKPOINT) != 0);
+  d = scr_reddesc_for_dataset(&scr.at, ckpt, flags);
+  memset(&v, 0, sizeof v);
+  if (scr.at.rank == 0) {
+    v.key[0] = scr_time_usec();
+    v.key[1] = (int64_t)scr_random();
+  }
+  v.max[0] = (int64_t)scr_crc32((uLong)flags, name ? name : "", name ? strlen(name) : 0);
+  v.max[1] = -v.max[0];
+  v.max[2] = scr_cache_is_tight(d);
+  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.at.comm)) != SCR_SUCCESS) return scr_report(rc);
+  if (v.max[0] != -v.max[1])
+    return scr_report(SCR_ERR(SCR_ERR_DIFFER, "%s: the ranks gave different names or flags; rank %d gave \"%s\", 0x%x", call,
+                              scr.at.rank, name ? name : "", (unsigned)flags));
+  scr.out_start = scr_wtime();
+  rc = scr_cache_make_room(d, (int)v.max[2]);
+  scr_start_describe(id, ckpt, name, flags, v.key);
+  if (rc == SCR_SUCCESS) rc = scr_map_enter(id, d, scr.out, scr.preserve);
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) {
+    scr_cache_delete_local(id);
+    return scr_report(rc);
+  }
+  scr.dataset_id = id;
+  scr.checkpoint_id = ckpt;
+  scr.red = d;
+  scr.out_id = id;
+  scr.out_flags = flags;
+  scr.offer = scr.loaded = 0;
+  scr.phase = phase;
+  return SCR_SUCCESS;
+}
+
+SCR_API int SCR_Start_output(const char* name, int flags)
+{
+  return scr_start("SCR_Start_output", name, flags, SCR_STATE_OUTPUT);
+}
+
+SCR_API int SCR_Start_checkpoint(void)
+{
+  return scr_start("SCR_Start_checkpoint", NULL, SCR_FLAG_CHECKPOINT, SCR_STATE_CHECKPOINT);
+}
+
+/* Record size, mode and time of each file of the open dataset.  Local. */
+SCR_FN int scr_complete_files(uint64_t* bytes, int* files)
+{
+  scr_hash_elem* e;
+  scr_meta*      meta = scr_meta_new();
+  int            rc = SCR_SUCCESS;
+
+  *bytes = 0;
+  *files = 0;
+  for (e = scr_filemap_first_file(scr.map, scr.out_id, scr.at.rank); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    const char* path = scr_hash_elem_key(e);
+    struct stat st;
+    scr_hash_unset_all(meta);
+    scr_filemap_get_meta(scr.map, scr.out_id, scr.at.rank, path, meta);
+    if (scr_os.lstat(path, &st) < 0 || !S_ISREG(st.st_mode)) {
+      rc = SCR_ERR(SCR_ERR_MISSING, "the file %s was registered, but not written at %s", scr_line_str(meta, "ORIG", "?"), path);
+      break;
+    }
+    scr_meta_set_filesize(meta, (unsigned long)st.st_size);
+    scr_meta_set_complete(meta, 1);
+    scr_hash_util_set_int(meta, "MODE", (int)(st.st_mode & 07777));
+    scr_hash_util_set_int64(meta, "MTIME", (int64_t)st.st_mtime);
+    scr_filemap_set_meta(scr.map, scr.out_id, scr.at.rank, path, meta);
+    *bytes += (uint64_t)st.st_size;
+    ++*files;
+  }
+  scr_meta_delete(&meta);
+  return scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/* SCR_ERR_ARG on a rank that finds out that two ranks registered the same file.  Collective. */
+SCR_FN int scr_complete_unique(int rc)
+{
+  scr_hash *     send = scr_hash_new(), *recv = scr_hash_new(), *seen = scr_hash_new();
+  scr_hash_elem *e, *c;
+  int            err;
+
+  for (e = scr_filemap_first_file(scr.map, scr.out_id, scr.at.rank); e != NULL; e = scr_hash_elem_next(e))
+    scr_paths_spread(send, scr_hash_elem_get_first_val(scr_hash_get(scr_hash_elem_hash(e), "META"), "FILE"), "FILE");
+  if ((err = scr_hash_exchange(send, recv, scr.at.comm)) != SCR_SUCCESS) rc = err;
+  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
+    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {
+      const char* other = scr_hash_elem_get_first_val(seen, scr_hash_elem_key(c));
+      if (other != NULL && rc == SCR_SUCCESS)
+        rc = SCR_ERR(SCR_ERR_ARG, "ranks %s and %s registered the same file %s; each rank needs its own", other,
+                     scr_hash_elem_key(e), scr_hash_elem_key(c));
+      scr_hash_set_kv(seen, scr_hash_elem_key(c), scr_hash_elem_key(e));
+    }
+  scr_hash_delete(&send);
+  scr_hash_delete(&recv);
+  scr_hash_delete(&seen);
+  return rc;
+}
+
+/* The directory that holds all files of this rank, below the prefix; "" for the prefix.  1 when there are files. */
+SCR_FN int scr_complete_dir(char* dir)
+{
+  scr_hash_elem* e;
+  int            first = 1;
+
+  dir[0] = '\0';
+  for (e = scr_filemap_first_file(scr.map, scr.out_id, scr.at.rank); e != NULL; e = scr_hash_elem_next(e)) {
+    char        path[SCR_MAX_FILENAME];
+    const char* rel = scr_hash_elem_get_first_val(scr_hash_get(scr_hash_elem_hash(e), "META"), "FILE");
+    char*       slash;
+    if (rel == NULL) continue;
+    snprintf(path, sizeof path, "%s", rel);
+    slash = strrchr(path, '/');
+    if (slash != NULL) *slash = '\0';
+    else path[0] = '\0';
+    if (first) memcpy(dir, path, sizeof path);
+    else scr_path_keep(dir, scr_path_common(dir, path));
+    first = 0;
+  }
+  return !first;
+}
+
+/*
+** Protect and commit the open dataset, whose files are on record.  V brings the sums; COMMON is the directory of all
+** files, from the lowest rank that has any.  Collective.
+*/
+SCR_FN int scr_complete_commit(scr_vote* v)
+{
+  char dir[SCR_MAX_FILENAME], common[SCR_MAX_FILENAME] = "";
+  int  have = scr_complete_dir(dir), rc = SCR_SUCCESS, root = scr.at.ranks - (int)v->max[0];
+
+  if (v->max[0] > 0) {
+    memcpy(common, dir, sizeof common);
+    rc = scr_bcast(common, (int)sizeof common, MPI_CHAR, root, scr.at.comm);
+  }
+  scr_dataset_set_size(scr.out, (unsigned long)v->sum[2]);
+  scr_dataset_set_files(scr.out, (int)v->sum[1]);
+  scr_dataset_set_complete(scr.out, 1);
+  memset(v, 0, sizeof *v);
+  v->max[0] = -(int64_t)(have ? scr_path_common(dir, common) : INT_MAX);
+  if (rc == SCR_SUCCESS) rc = scr_red_apply(scr.red, scr.out_id, scr.out);
+  if ((rc = scr_vote_all(v, rc, scr.at.comm)) != SCR_SUCCESS) return rc;
+  scr_path_keep(common, (int)-v->max[0]);
+  scr_hash_util_set_str(scr.out, "DIR", common);
+  return scr_agree(scr_map_commit(scr.out_id, scr.out), scr.at.comm);
+}
+
+/* The flush file learns of the new dataset.  Local, on rank 0; a failure is reported, and mended by the next run. */
+SCR_FN void scr_complete_note(const scr_cached* c)
+{
+  scr_hash*   h = scr_hash_new();
+  const char* dir = scr_line_str(c->desc, "DIR", "");
+  int         fd = -1, rc = scr_flush_file_open(scr.at.prefix, &fd, h);
+
+  if (rc == SCR_SUCCESS) {
+    char own[64];
+    snprintf(own, sizeof own, "scr.dataset.%d", c->id);
+    scr_flush_file_add(h, c->desc, *dir && scr.preserve ? dir : own);
+    scr_flush_file_set(h, c->id, "CACHE");
+    rc = scr_flush_file_close(scr.at.prefix, &fd, h);
+  }
+  if (rc != SCR_SUCCESS) scr_warn("%s; commands that look for datasets in the cache do not see dataset %d", scr_err_text, c->id);
+  scr_hash_delete(&h);
+}
+
+/* After the dataset is complete: halt conditions, flush, room, times.  Collective. */
+SCR_FN int scr_complete_after(unsigned long bytes, int files)
+{
+  scr_cached* c = scr_cached_find(scr.out_id);
+  int         id = scr.out_id, ckpt = c->ckpt > 0, halt = 0, rc = SCR_SUCCESS;
+  double      seconds = scr_wtime() - scr.out_start;
+
+  scr_dbg(1, "dataset %d %s: %d files, %lu bytes, %s, complete in %.3f s, %.1f MB/s", id, scr_desc_name(c->desc), files, bytes,
+          scr_copy_name(scr.red->type), seconds, (double)bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
+  if (scr.at.rank == 0) scr_complete_note(c);
+  if (ckpt && scr.chosen) {
+    if (scr.at.rank == 0 && scr_index_update(scr_index_release_current, 0, NULL) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+    scr.chosen = 0;
+  }
+  if (ckpt) {
+    scr.ckpt_cost += seconds;
+    scr.ckpt_count++;
+    rc = scr_halt_decide(1, &halt);
+  }
+  if (rc == SCR_SUCCESS && scr_flush_is_due(c)) rc = scr_flush_sync(id);
+  if (scr_cache_trim(scr.red, id) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  scr.ckpt_end = scr_wtime();
+  if (halt && (scr.halt_exit == 1 || (scr.halt_exit < 0 && !scr.asked_should_exit))) scr_halt_leave();
+  return rc;
+}
+
+/* Complete the open dataset.  Collective. */
+SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
+{
+  scr_vote      v;
+  uint64_t      bytes = 0;
+  unsigned long total;
+  int           files = 0, rc = scr_enter(call, phase), sum;
+
+  if (rc != SCR_SUCCESS) return rc;
+  memset(&v, 0, sizeof v);
+  rc = scr_complete_files(&bytes, &files);
+  if (!valid) rc = SCR_ERR(SCR_ERR_INVALID, "rank %d marked dataset %d as invalid", scr.at.rank, scr.out_id);
+  rc = scr_complete_unique(rc);
+  v.sum[1] = files;
+  v.sum[2] = (int64_t)bytes;
+  v.max[0] = files > 0 ? scr.at.ranks - scr.at.rank : 0;
+  rc = scr_vote_all(&v, rc, scr.at.comm);
+  total = (unsigned long)v.sum[2];
+  sum = (int)v.sum[1];
+  if (rc == SCR_SUCCESS) rc = scr_complete_commit(&v);
+  if (rc == SCR_SUCCESS) rc = scr_agree(scr_cached_add(scr.out, scr.red->base, 1), scr.at.comm);
+  scr.phase = SCR_STATE_IDLE;
+  if (rc != SCR_SUCCESS) {
+    char text[SCR_ERR_TEXT_MAX];
+    memcpy(text, scr_err_text, sizeof text);
+    scr_cache_delete(scr.out_id);
+    memcpy(scr_err_text, text, sizeof text);
+    if (scr.out_flags & SCR_FLAG_CHECKPOINT) scr.checkpoint_id--;
+    return scr_report(rc);
+  }
+  return scr_report(scr_complete_after(total, sum));
+}
+
+SCR_API int SCR_Complete_output(int valid)
+{
+  return scr_complete("SCR_Complete_output", valid, SCR_STATE_OUTPUT);
+}
+
+SCR_API int SCR_Complete_checkpoint(int valid)
+{
+  return scr_complete("SCR_Complete_checkpoint", valid, SCR_STATE_CHECKPOINT);
+}
+
+/* ---- datasets by name ---- */
+
+/* Begin a call that takes the NAME of a dataset, the same on every rank.  Collective. */
+SCR_FN int scr_enter_name(const char* call, const char* name)
+{
+  scr_vote v;
+  int      rc = scr_enter(call, SCR_STATE_IDLE);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (name == NULL || *name == '\0' || strlen(name) >= SCR_MAX_FILENAME)
+    return scr_report_local(SCR_ERR(SCR_ERR_ARG, "%s needs the name of a dataset", call));
+  memset(&v, 0, sizeof v);
+  v.max[0] = (int64_t)scr_crc32(SCR_CRC32_START, name, strlen(name));
+  v.max[1] = -v.max[0];
+  rc = scr_vote_all(&v, SCR_SUCCESS, scr.at.comm);
+  if (rc == SCR_SUCCESS && v.max[0] != -v.max[1])
+    rc = SCR_ERR(SCR_ERR_DIFFER, "%s: the ranks gave different names; rank %d gave \"%s\"", call, scr.at.rank, name);
+  return scr_report(rc);
+}
+
+SCR_API int SCR_Current(const char* name)
+{
+  int loaded = scr.loaded, rc = scr_enter_name("SCR_Current", name);
+
+  if (rc != SCR_SUCCESS) return rc;
+  rc = scr_choose(name);
+  if (rc == SCR_SUCCESS && scr.offer) {
+    rc = scr_load(INT_MAX, name);
+    if (rc == SCR_SUCCESS && !scr.loaded) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the checkpoint %s cannot be loaded", name);
+    if (rc != SCR_SUCCESS) scr.loaded = loaded;
+  }
+  return scr_report(rc);
+}
+
+/* Where the dataset NAME is in the index, on every rank; *ID is 0 when it is not there.  Collective. */
+SCR_FN int scr_prefix_find(const char* name, int* id, char* dir)
+{
+  struct {
+    int  id;
+    char dir[SCR_MAX_FILENAME];
+  } found;
+  scr_hash*   index = scr_hash_new();
+  const char* d = NULL;
+  int         rc = SCR_SUCCESS;
+
+  memset(&found, 0, sizeof found);
+  if (scr.at.rank == 0) {
+    rc = scr_index_read(scr.at.prefix, index);
+    if (rc == SCR_SUCCESS && scr_index_find(index, name, &found.id, &d) == SCR_SUCCESS)
+      rc = scr_fmt(found.dir, sizeof found.dir, "%s", d);
+  }
+  scr_hash_delete(&index);
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_bcast(&found, (int)sizeof found, MPI_BYTE, 0, scr.at.comm)) != SCR_SUCCESS) return rc;
+  *id = found.id;
+  memcpy(dir, found.dir, sizeof found.dir);
+  return SCR_SUCCESS;
+}
+
+SCR_API int SCR_Drop(const char* name)
+{
+  char dir[SCR_MAX_FILENAME];
+  int  id = 0, rc = scr_enter_name("SCR_Drop", name);
+
+  if (rc != SCR_SUCCESS) return rc;
+  rc = scr_prefix_find(name, &id, dir);
+  if (rc == SCR_SUCCESS && id == 0) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the index of %s has no dataset %s", scr.at.prefix, name);
+  if (rc == SCR_SUCCESS) rc = scr_agree(scr.at.rank == 0 ? scr_index_update(scr_index_remove, id, dir) : SCR_SUCCESS, scr.at.comm);
+  return scr_report(rc);
+}
+
+/* Remove the directories above REL, a path below the prefix, as long as they are empty.  Local. */
+SCR_FN void scr_prefix_prune(const char* rel)
+{
+  char  dir[SCR_MAX_FILENAME];
+  char* slash;
+
+  if (scr_fmt(dir, sizeof dir, "%s/%s", scr.at.prefix, rel) != SCR_SUCCESS) return;
+  while ((slash = strrchr(dir, '/')) != NULL && (size_t)(slash - dir) > strlen(scr.at.prefix)) {
+    *slash = '\0';
+    if (scr_os.rmdir(dir) < 0) return;
+  }
+}
+
+/* Delete the files of dataset ID in DIR from the prefix, after it has left the index.  Collective. */
+SCR_FN int scr_prefix_delete(int id, const char* dir)
+{
+  scr_prefix_place place;
+  scr_hash*        mine = scr_hash_new();
+  scr_hash_elem *  e, *c;
+  char             rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+  int              ranks, pass, rc = scr.at.rank == 0 ? scr_index_update(scr_index_remove, id, dir) : SCR_SUCCESS;
+
+  if (rc == SCR_SUCCESS) rc = scr_prefix_locate(id, dir, &place);
+  if ((rc = scr_agree(rc, scr.at.comm)) == SCR_SUCCESS) rc = scr_map_scatter(&place, mine, &ranks);
+  for (pass = 0; rc == SCR_SUCCESS && pass < 2; pass++) { /* all files, then the directories that are empty */
+    for (e = scr_hash_elem_first(scr_hash_get(mine, "RANK")); e != NULL; e = scr_hash_elem_next(e))
+      for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {
+        if (scr_prefix_rel(place.base, scr_hash_elem_key(c), rel, sizeof rel) != SCR_SUCCESS) continue;
+        if (pass == 1) scr_prefix_prune(rel);
+        else if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, rel) == SCR_SUCCESS && scr_os.unlink(path) < 0 && errno != ENOENT)
+          rc = SCR_ERRNO("cannot delete %s", path);
+      }
+    if (pass == 0 && scr.at.rank == 0) scr_prefix_forget(id, dir);
+    rc = scr_agree(rc, scr.at.comm);
+  }
+  scr_hash_delete(&mine);
+  return rc;
+}
+
+SCR_API int SCR_Delete(const char* name)
+{
+  char dir[SCR_MAX_FILENAME];
+  int  i, id = 0, cached = 0, err = SCR_SUCCESS, rc = scr_enter_name("SCR_Delete", name);
+
+  if (rc != SCR_SUCCESS) return rc;
+  rc = scr_prefix_find(name, &id, dir);
+  for (i = 0; i < scr.ncached; i++)
+    if (strcmp(scr_desc_name(scr.cached[i].desc), name) == 0) cached = scr.cached[i].id;
+  if (rc == SCR_SUCCESS && id == 0 && cached == 0)
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no dataset %s in the cache or in %s", name, scr.at.prefix);
+  if (rc == SCR_SUCCESS && cached != 0) {
+    if (cached == scr.loaded) scr.loaded = 0;
+    err = scr_cache_delete(cached);
+    if (scr.at.rank == 0) scr_flush_forget(cached);
+  }
+  if (rc == SCR_SUCCESS && id != 0) rc = scr_prefix_delete(id, dir);
+  if (rc == SCR_SUCCESS) rc = scr_agree(err, scr.at.comm);
+  return scr_report(rc);
+}
+
+/* ---- information ---- */
+
+SCR_API char* SCR_Get_version(void)
+{
+  static char version[] = SCR_VERSION;
+  return version;
+}
+
+SCR_API const char* SCR_Strerror(int code)
+{
+  return scr_code_text(code);
+}
+
+SCR_API const char* SCR_Last_error(void)
+{
+  return scr_err_text;
+}
+
+#endif /* SCR_SERIAL */

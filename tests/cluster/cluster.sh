@@ -1,0 +1,489 @@
+#!/bin/bash
+# cluster.sh - node losses, kills and restarts over several nodes; every restored byte is checked.
+#
+#   cluster.sh check|long [TEST...]     last line: N passed, N failed, N skipped
+#
+# Tests: turn share kills lost stale back interrupt shapes; all of them when none is named.  They need the cluster of
+# `vnodes`, but for shapes, which uses SCR_VIRTUAL_NODES.  From the environment: MPICC, MPIEXEC (MPICH's, with hydra),
+# SCR_TEST_CFLAGS, SEED (of the random moments; a failure prints it), SCR_IMPL (the source of the library).
+# After a failure the logs stay where the output says.
+# shellcheck disable=SC2015,SC2046,SC2317
+set -u
+HERE=$(cd "$(dirname "$0")" && pwd)
+ROOT=$(cd "$HERE/../.." && pwd)
+VNODES=$HERE/vnodes
+MODE=${1:-}
+case $MODE in check | long) shift ;; *) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
+TESTS=${*:-turn share kills lost stale back interrupt shapes}
+LIMIT=60 # seconds for one run
+
+# ---- build, and enter the cluster ------------------------------------------------------------------------------------
+
+first_of() { for p in "$@"; do command -v "$p" > /dev/null && { echo "$p"; return; }; done; }
+export MPICC=${MPICC:-$(first_of mpicc.mpich mpicc)}
+export MPIEXEC=${MPIEXEC:-$(first_of mpiexec.mpich mpiexec.hydra mpiexec)}
+
+build() {
+  local impl=${SCR_IMPL:-$ROOT/scr_impl.c}
+  # shellcheck disable=SC2086
+  $MPICC -O2 -g ${SCR_TEST_CFLAGS:-} -o "$T/$APP" "$HERE/ckpt.c" "$impl" -lz -lpthread &&
+    $MPICC -O2 -shared -fPIC -o "$T/yield.so" "$HERE/yield.c" -ldl
+}
+
+if [ -z "${CLUSTER_DIR:-}" ]; then
+  T=$(mktemp -d "${TMPDIR:-/tmp}/scr-cluster.XXXXXX") || exit 1
+  APP=ck$$$((RANDOM % 1000)) # the name under which the ranks are found and killed
+  chmod 755 "$T"
+  if ! $MPIEXEC -version 2> /dev/null | grep -qi hydra; then
+    echo "skipped: $MPIEXEC is not the launcher of MPICH"
+    echo "0 passed, 0 failed, 1 skipped"
+    rm -rf "$T"
+    exit 0
+  fi
+  build || { echo "cluster: the test program does not build"; echo "0 passed, 1 failed, 0 skipped"; rm -rf "$T"; exit 1; }
+  export CLUSTER_DIR=$T CLUSTER_APP=$APP SEED=${SEED:-$(date +%s)}
+  export VNODES_STATE=$T.vn
+  # shellcheck disable=SC2086
+  if why=$("$VNODES" check); then
+    CLUSTER_NODES=yes exec "$VNODES" with "$0" "$MODE" $TESTS
+  else
+    CLUSTER_NODES="skipped: $why" exec "$0" "$MODE" $TESTS
+  fi
+fi
+
+T=$CLUSTER_DIR
+APP=$CLUSTER_APP
+S=$VNODES_STATE
+SSD=$("$VNODES" ssd)
+if [ "$CLUSTER_NODES" = yes ]; then W=$S/work; else W=$T/work; fi
+mkdir -p "$W"
+unset "${!SCR_@}"
+export SCR_USER_NAME=tester SCR_CONF_FILE=/dev/null
+
+# ---- counting --------------------------------------------------------------------------------------------------------
+
+passed=0 failed=0 skipped=0
+pass() { passed=$((passed + 1)); }
+fail() { # what
+  failed=$((failed + 1))
+  echo "FAILED $TEST: $* (SEED=$SEED, job $SCR_JOB_ID, log $OUT)"
+  tail -n 25 "$OUT" | sed 's/^/    | /'
+}
+skip() {
+  skipped=$((skipped + 1))
+  echo "skipped: $TEST: $1"
+}
+finish() {
+  [ "$failed" = 0 ] && cd / && rm -rf "$T" "$W" 2> /dev/null
+  echo "$passed passed, $failed failed, $skipped skipped"
+  exit $((failed != 0))
+}
+
+# ---- runs ------------------------------------------------------------------------------------------------------------
+
+job=0
+# A new job: its own id, prefix and logs, empty storage on all nodes, the default settings of these tests.
+new_job() {
+  job=$((job + 1))
+  export SCR_JOB_ID=$TEST$job SCR_PREFIX=$W/prefix$job SCR_FLUSH=0 SCR_COPY_TYPE=XOR SCR_SET_SIZE=8 SCR_CACHE_SIZE=1
+  unset SCR_FRESH_START
+  OUT=$T/$TEST$job.log
+  LOG=$T/$TEST$job.events
+  mkdir -p "$SCR_PREFIX"
+  : > "$LOG"
+  : > "$OUT"
+  FLOOR=0
+}
+
+real_nodes() { # the settings for nodes of the cluster; all up, and empty
+  local i
+  for i in $(seq "$1"); do
+    [ -s "$S/node$i.pid" ] || "$VNODES" revive "node$i"
+    "$VNODES" run "node$i" find "$SSD" -mindepth 1 -delete
+  done
+  export SCR_CNTL_BASE=$SSD SCR_CACHE_BASE=$SSD
+  unset SCR_VIRTUAL_NODES
+}
+
+reap() { # the ranks that are left; APP is the name of no other program
+  local _
+  for _ in {1..100}; do
+    pkill -9 -x "$APP" 2> /dev/null || return 0
+    sleep 0.02
+  done
+}
+
+# run HOSTS RANKS OPTION...: HOSTS is a list of nodes, or "here".  The status is that of the program.
+run() {
+  local hosts=$1 n=$2 rc launch
+  shift 2
+  if [ "$hosts" = here ]; then launch=("$MPIEXEC" -n "$n"); else launch=("$VNODES" mpiexec "$hosts" "$n"); fi
+  {
+    echo "---- run on $hosts, $n ranks: $*"
+    env | grep '^SCR_' | sort | tr '\n' ' '
+    echo
+  } >> "$OUT"
+  (cd "$SCR_PREFIX" && exec timeout -k 5 "$LIMIT" "${launch[@]}" -genv LD_PRELOAD "$T/yield.so" "$T/$APP" -log "$LOG" \
+    "$@") >> "$OUT" 2>&1 < /dev/null
+  rc=$?
+  [ "$rc" = 0 ] || echo "---- status $rc" >> "$OUT"
+  reap
+  return "$rc"
+}
+
+# The greatest checkpoint that was complete in this job: the next restart may not be from an older one.
+floor() { FLOOR=$(awk '$1 == "COMPLETE" || $1 == "RESTART" { if ($2 > m) m = $2 } END { print m + 0 }' "$LOG"); }
+
+# events WORD: how many lines of the log begin with WORD
+events() { awk -v w="$1" '$1 == w { n++ } END { print n + 0 }' "$LOG"; }
+
+# wait_event WORD COUNT PID: until the log has COUNT such lines; fails when process PID ends before
+wait_event() {
+  local _
+  for _ in $(seq $((LIMIT * 50))); do
+    [ "$(events "$1")" -ge "$2" ] && return 0
+    kill -0 "$3" 2> /dev/null || return 1
+    sleep 0.02
+  done
+  return 1
+}
+
+ms() { sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"; }
+random() { echo $((RANDOM % $1)); }
+list() { # node1,node2,.. of the numbers given
+  local IFS=,
+  echo "${*/#/node}"
+}
+lose() { # nodes, given by number, die; spare ones of the same name take their places
+  local i
+  for i in "$@"; do "$VNODES" kill "node$i"; done
+  for i in "$@"; do "$VNODES" revive "node$i"; done
+}
+save_ssd() { # NODE NAME: keep a copy of a node's storage
+  rm -rf "${W:?}/saved.$2" && "$VNODES" run "node$1" cp -a "$SSD" "$W/saved.$2"
+}
+restore_ssd() { # NODE NAME: the storage of a node is what it was then
+  "$VNODES" run "node$1" find "$SSD" -mindepth 1 -delete
+  "$VNODES" run "node$1" cp -a "$W/saved.$2/." "$SSD/"
+}
+
+# try WHAT HOSTS RANKS OPTION...: a run that has to succeed.  One failure ends the test: `|| return`.
+try() {
+  local what=$1 rc
+  shift
+  run "$@"
+  rc=$?
+  if [ "$rc" = 0 ]; then pass; else fail "$what: status $rc"; fi
+  return "$rc"
+}
+
+# ---- tests on real nodes ---------------------------------------------------------------------------------------------
+
+# Each node is killed while the program runs, and the spare one takes its place.
+test_turn() {
+  local hosts=(1 2 3 4) spare=5 k pid dead
+  new_job
+  real_nodes 5
+  try "first run" "$(list "${hosts[@]}")" 4 -expect fresh -count 2 -shape mixed || return
+  for k in 0 1 2 3; do
+    floor
+    run "$(list "${hosts[@]}")" 4 -min "$FLOOR" -count 1000 -pause 10 -shape mixed &
+    pid=$!
+    wait_event COMPLETE $(($(events COMPLETE) + 3)) "$pid" || { fail "the run before node ${hosts[k]} dies"; return; }
+    ms "$(random 100)"
+    dead=${hosts[k]}
+    "$VNODES" kill "node$dead"
+    if wait "$pid"; then fail "the run went on without node$dead"; fi
+    floor
+    hosts[k]=$spare
+    spare=$dead
+    try "restart on node${hosts[k]} for node$dead" "$(list "${hosts[@]}")" 4 -min "$FLOOR" -count 1 -shape mixed || return
+    "$VNODES" revive "node$dead"
+  done
+}
+
+# The survivors take the ranks of each node in turn; then the node is back, empty, and the files go home.  With six
+# nodes in two sets, one of each set is lost at once, and files of several nodes come together on one.
+test_share() {
+  local k rest
+  new_job
+  real_nodes 6
+  try "first run" node1,node2,node3,node4 4 -count 1 || return
+  for k in 1 2 3 4; do
+    floor
+    "$VNODES" kill "node$k"
+    rest=$(list $(seq 4 | grep -v "$k"))
+    try "survivors share, without node$k" "$rest" 4 -min "$FLOOR" -shape odd || return
+    try "again on the survivors" "$rest" 4 -min "$FLOOR" -end finalize || return
+    "$VNODES" revive "node$k"
+    try "home, with node$k" node1,node2,node3,node4 4 -min "$FLOOR" || return
+    # Each rank is on its own node again, so the set protects against any one loss.
+    lose $((k % 4 + 1))
+    try "lost node$((k % 4 + 1)) next" node1,node2,node3,node4 4 -min "$FLOOR" -count 1 || return
+  done
+  floor
+  try "ranks the other way round" node4,node3,node2,node1 4 -min "$FLOOR" || return
+
+  new_job
+  real_nodes 6
+  export SCR_SET_SIZE=3
+  try "six nodes" "$(list {1..6})" 6 -count 2 -shape names || return
+  "$VNODES" kill node2
+  "$VNODES" kill node6
+  try "six ranks on four nodes" node1,node3,node4,node5 6 -exact 2 -shape names || return
+  "$VNODES" revive node2
+  "$VNODES" revive node6
+  try "six nodes again" "$(list {1..6})" 6 -exact 2 -shape names -count 1 || return
+  lose 3 4
+  try "two more, one of each set" "$(list {1..6})" 6 -exact 3 -shape names || return
+}
+
+# All ranks are killed at a random moment, again and again.
+test_kills() {
+  local rounds=$1 r pid sure=0 lost
+  for r in $(seq "$rounds"); do
+    if [ $((r % 10)) = 1 ]; then
+      new_job
+      real_nodes 4
+      sure=0
+    fi
+    RANDOM=$(((SEED + r) % 32768))
+    export SCR_FLUSH=$((r % 3 * 2)) SCR_CACHE_SIZE=$((r % 2 + 1))
+    floor
+    echo "---- round $r" >> "$OUT"
+    cp "$LOG" "$LOG.before"
+    lost=
+    # One node may be lost too, once the set is known to be whole.
+    if [ "$sure" = 1 ] && [ "$(random 4)" = 0 ]; then
+      lost=$(($(random 4) + 1))
+      lose "$lost"
+      echo "---- node$lost is lost" >> "$OUT"
+    fi
+    run "$(list 1 2 3 4)" 4 -min "$FLOOR" -count 1000 -shape mixed -gen "$r" -seed "$SEED" &
+    pid=$!
+    if [ "$(random 4)" = 0 ]; then
+      wait_event INIT $(($(events INIT) + 1)) "$pid"
+      ms "$(random 150)"
+    else
+      wait_event READY $(($(events READY) + 1)) "$pid"
+      ms "$(random 800)"
+    fi
+    pkill -9 -x "$APP"
+    wait "$pid"
+    if [ "$(events FAIL)" != 0 ]; then
+      fail "round $r: $(grep FAIL "$LOG")"
+      return
+    fi
+    pass
+    if cmp -s <(grep -c -e COMPLETE -e RESTART "$LOG") <(grep -c -e COMPLETE -e RESTART "$LOG.before"); then
+      [ -z "$lost" ] || sure=0
+    else
+      sure=1
+    fi
+    if [ "$r" = "$rounds" ] || [ $((r % 10)) = 0 ]; then
+      floor
+      try "after round $r" "$(list 1 2 3 4)" 4 -min "$FLOOR" -count 1 -shape mixed -gen "$r" -seed "$SEED" -end finalize ||
+        return
+      [ "$(events COMPLETE)" -gt 0 ] || { fail "no checkpoint in ten rounds"; return; }
+    fi
+  done
+}
+
+# More nodes are lost than the redundancy covers.
+test_lost() {
+  local all=node1,node2,node3,node4
+  new_job
+  real_nodes 4
+  export SCR_FLUSH=2
+  try "first run" "$all" 4 -count 5 || return
+  lose 2 3
+  try "two of a set lost: the flushed one" "$all" 4 -exact 4 -count 3 || return # 7, and 6 is flushed
+  lose 1
+  try "one lost after that" "$all" 4 -exact 7 || return
+  lose 1 2 3 4
+  try "all lost: the flushed one" "$all" 4 -exact 6 -count 1 || return
+
+  new_job
+  real_nodes 4
+  try "first run" "$all" 4 -count 3 -gen 1 || return
+  save_ssd 2 a && save_ssd 3 b || { fail "cannot save the storage"; return; }
+  lose 2 3
+  try "two lost, nothing flushed" "$all" 4 -expect refused || return
+  try "the same again" "$all" 4 -expect refused -end finalize || return
+  restore_ssd 2 a
+  restore_ssd 3 b
+  try "they were only away" "$all" 4 -exact 3 -expect-gen 1 || return
+  lose 3 4
+  try "two lost again" "$all" 4 -expect refused || return
+  export SCR_FRESH_START=1
+  try "a fresh start" "$all" 4 -expect fresh -count 2 -gen 2 || return
+  unset SCR_FRESH_START
+  lose 1
+  try "and on from it" "$all" 4 -exact 2 -expect-gen 2 -count 1 || return
+}
+
+# Nodes come back with what they held in an older run.
+test_stale() {
+  local all=node1,node2,node3,node4 i
+  new_job
+  real_nodes 4
+  try "first run" "$all" 4 -count 1 -gen 1 || return
+  save_ssd 2 old
+  try "and on" "$all" 4 -exact 1 -count 3 -gen 1 || return
+  restore_ssd 2 old
+  try "an older checkpoint on one node" "$all" 4 -exact 4 -expect-gen 1 -count 1 -gen 1 || return
+
+  # The same ids and names again, with other contents.
+  new_job
+  real_nodes 4
+  export SCR_FLUSH=2
+  try "first run" "$all" 4 -count 3 -gen 1 -shape equal || return
+  for i in 1 2 3; do save_ssd "$i" "gen1.$i"; done
+  lose 3 4
+  try "rolled back" "$all" 4 -exact 2 -count 1 -gen 2 -shape equal || return
+  for i in 1 2 3 4; do save_ssd "$i" "gen2.$i"; done
+  restore_ssd 2 gen1.2
+  try "one node with the same name of another life" "$all" 4 -exact 3 -expect-gen 2 -shape equal || return
+  for i in 1 4; do restore_ssd "$i" "gen2.$i"; done
+  for i in 2 3; do restore_ssd "$i" "gen1.$i"; done
+  try "two against two" "$all" 4 -exact 2 -expect-gen 1 -shape equal || return
+  for i in 1 2 3; do restore_ssd "$i" "gen1.$i"; done
+  restore_ssd 4 gen2.4
+  try "three against one" "$all" 4 -min 2 -shape equal -count 1 -gen 3 || return
+}
+
+# A node comes back with its files after a spare one had taken its place and the run went on.
+test_back() {
+  local all=node1,node2,node3,node4
+  new_job
+  real_nodes 5
+  try "first run" "$all" 4 -count 2 -gen 1 || return
+  save_ssd 3 away
+  try "on the spare" node1,node2,node5,node4 4 -exact 2 -expect-gen 1 || return
+  restore_ssd 3 away
+  try "back with the same checkpoint" "$all" 4 -exact 2 -expect-gen 1 || return
+  try "on the spare, which has it too" node1,node2,node5,node4 4 -exact 2 -count 1 -gen 1 || return
+  try "back with an older one" "$all" 4 -exact 3 -expect-gen 1 -count 1 -gen 1 || return
+  lose 1
+  try "one more lost" "$all" 4 -exact 4 -expect-gen 1 || return
+}
+
+# SIGKILL while SCR_Init rebuilds, and while a flush is under way.
+test_interrupt() {
+  local rounds=$1 all=node1,node2,node3,node4 r pid began span
+  new_job
+  real_nodes 4
+  try "first run" "$all" 4 -count 2 -size 2000000 || return
+  lose 4
+  began=${EPOCHREALTIME/./}
+  try "a rebuild" "$all" 4 -exact 2 -size 2000000 || return
+  span=$(((${EPOCHREALTIME/./} - began) / 1000))
+  for r in $(seq "$rounds"); do
+    RANDOM=$(((SEED + r) % 32768))
+    lose $((r % 4 + 1))
+    run "$all" 4 -exact 2 -size 2000000 &
+    pid=$!
+    wait_event INIT $(($(events INIT) + 1)) "$pid"
+    ms "$(random $((span * 2 / 3 + 10)))"
+    pkill -9 -x "$APP"
+    wait "$pid"
+    try "round $r: after the kill in a rebuild" "$all" 4 -exact 2 -size 2000000 || return
+  done
+
+  new_job
+  real_nodes 4
+  export SCR_FLUSH=1
+  for r in $(seq "$rounds"); do
+    RANDOM=$(((SEED + r) % 32768))
+    floor
+    run "$all" 4 -min "$FLOOR" -size 2000000 -count 1000 &
+    pid=$!
+    wait_event START $(($(events START) + 1 + $(random 3))) "$pid"
+    ms "$(random 150)"
+    pkill -9 -x "$APP"
+    wait "$pid"
+    floor
+    # What SCR_Complete_output has returned for is on the prefix.
+    if [ $((r % 2)) = 0 ]; then lose 1 2 3 4; fi
+    try "round $r: after the kill in a flush" "$all" 4 -min "$FLOOR" -size 2000000 || return
+  done
+}
+
+# ---- tests on virtual nodes ------------------------------------------------------------------------------------------
+
+node_dirs() { find "$W/base" -type d -name "node.*-v$1" -prune; }
+
+# The files of the application in the cache, as paths below the base.
+data_files() { (cd "$1" && find . -name .scr -prune -o -type f -path '*scr.dataset.*' -print0 | sort -z); }
+
+# Compare the real files with the copies that were taken before the loss.
+same_files() {
+  local f n=0
+  while IFS= read -r -d '' f; do
+    n=$((n + 1))
+    cmp "$W/copy/$f" "$W/base/$f" >> "$OUT" 2>&1 || return 1
+  done < <(data_files "$W/copy")
+  cmp -s <(data_files "$W/copy") <(data_files "$W/base") || { echo "other files than before" >> "$OUT"; return 1; }
+  echo "---- $n files are as they were" >> "$OUT"
+}
+
+# series NODES RANKS SHAPE: lose each node in turn, without any write in between: the redundancy has to be whole again.
+series() {
+  local nodes=$1 ranks=$2 shape=$3 k what dirs
+  new_job
+  what="$ranks ranks on $nodes nodes, $shape"
+  rm -rf "${W:?}/base" "$W/copy"
+  mkdir "$W/base"
+  export SCR_CNTL_BASE=$W/base SCR_CACHE_BASE=$W/base SCR_VIRTUAL_NODES=$nodes
+  try "$what: first run" here "$ranks" -count 2 -shape "$shape" -seed "$ranks" || return
+  cp -a "$W/base" "$W/copy"
+  for k in $(seq 0 $((nodes - 1))); do
+    dirs=$(node_dirs "$k")
+    [ -n "$dirs" ] || { fail "$what: there is no directory of virtual node $k"; return; }
+    find "$W/base" -type d -name "node.*-v$k" -prune -exec rm -rf {} +
+    try "$what: lost node $k" here "$ranks" -exact 2 -shape "$shape" -seed "$ranks" || return
+    if same_files; then pass; else fail "$what: lost node $k: other bytes"; return; fi
+  done
+  try "$what: on" here "$ranks" -exact 2 -count 1 -shape "$shape" -seed "$ranks" -end finalize || return
+}
+
+test_shapes() {
+  local n s i=0 shapes=(equal odd empty one unequal none many names base)
+  mkdir -p "$W"
+  for n in 2 3 4 5 6; do
+    if [ "$MODE" = long ]; then
+      for s in "${shapes[@]}"; do series "$n" "$n" "$s"; done
+      series "$n" $((n * 2)) unequal
+      series "$n" $((n * 2 + 1)) many
+    else
+      series "$n" "$n" "${shapes[i % 9]}"
+      series "$n" "$n" "${shapes[(i + 1) % 9]}"
+      i=$((i + 2))
+    fi
+  done
+  series 3 6 unequal
+  series 2 5 many
+}
+
+# ---- all -------------------------------------------------------------------------------------------------------------
+
+trap 'finish' TERM INT
+TEST=boot SCR_JOB_ID=none OUT=/dev/null
+[ "$CLUSTER_NODES" != yes ] || "$VNODES" up 6 || { echo "cluster: the nodes do not boot"; failed=1; finish; }
+for TEST in $TESTS; do
+  began=$SECONDS before=$failed
+  if [ "$TEST" != shapes ] && [ "$CLUSTER_NODES" != yes ]; then
+    skip "${CLUSTER_NODES#skipped: }"
+    continue
+  fi
+  case $TEST:$MODE in
+  kills:check) test_kills 20 ;;
+  kills:long) test_kills 200 ;;
+  interrupt:check) test_interrupt 6 ;;
+  interrupt:long) test_interrupt 60 ;;
+  turn:* | share:* | lost:* | stale:* | back:* | shapes:*) "test_$TEST" ;;
+  *) echo "cluster: no test $TEST"; failed=$((failed + 1)) ;;
+  esac
+  echo "cluster: $TEST: $([ "$failed" = "$before" ] && echo ok || echo FAILED), $((SECONDS - began)) s"
+done
+finish

@@ -1,0 +1,67 @@
+/*
+** check.h - what the MPI test programs share: named test cases that every rank runs and every rank may fail.
+**
+** Each program has a table of cases.  It runs those that are named on its command line, or all, and prints from rank 0
+** `RUN name`, and then `PASS name` or `FAIL name`.  After the last one comes `DONE`: mpi.sh then knows that the program
+** did not die, and where it hung if it did.
+*/
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mpi.h>
+
+typedef struct {
+  const char* name;
+  void (*run)(void);
+  int least; /* ranks that it needs */
+} check_case;
+
+static int rank, ranks;  /* of MPI_COMM_WORLD */
+static int check_failed; /* in this case, on this rank */
+
+/* Count a failure unless COND holds; the rest of the line is a printf format and its arguments. */
+#define CHECK(cond, ...)                                                  \
+  do {                                                                    \
+    if (!(cond)) {                                                        \
+      check_failed++;                                                     \
+      fprintf(stderr, "  rank %d, line %d: %s: ", rank, __LINE__, #cond); \
+      fprintf(stderr, __VA_ARGS__);                                       \
+      fprintf(stderr, "\n");                                              \
+    }                                                                     \
+  } while (0)
+
+/* 1 when CASE is to run: it is named in ARGV or nothing is, and there are enough ranks. */
+static int check_wanted(const check_case* c, int argc, char** argv)
+{
+  int i;
+
+  if (ranks < c->least) return 0;
+  for (i = 1; i < argc; i++)
+    if (strcmp(argv[i], c->name) == 0) return 1;
+  return argc == 1;
+}
+
+/* Run the cases; the exit code of the program. */
+static int check_main(const check_case* c, int argc, char** argv)
+{
+  int all, failed = 0;
+
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  for (; c->name != NULL; c++) {
+    if (!check_wanted(c, argc, argv)) continue;
+    if (rank == 0) printf("RUN %s\n", c->name);
+    check_failed = 0;
+    c->run();
+    MPI_Allreduce(&check_failed, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    failed += all > 0;
+    if (rank == 0) printf("%s %s\n", all > 0 ? "FAIL" : "PASS", c->name);
+  }
+  if (rank == 0) printf("DONE\n");
+  return failed > 0;
+}
+
+#endif

@@ -1,0 +1,267 @@
+#!/bin/sh
+# Drive the built commands over files of earlier releases, and over files that the commands make themselves.
+# BIN is the directory of the commands.  Last line: N passed, N failed, N skipped.
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+BIN=${BIN:-$top/tools}
+data=$top/tests/data
+unset SCR_PREFIX
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+passed=0 failed=0 skipped=0
+
+# check WHAT WANTED-EXIT WANTED-OUTPUT COMMAND...   (WANTED-OUTPUT - : not looked at)
+check() {
+  what=$1 want=$2 text=$3
+  shift 3
+  out=$("$@" 2>"$tmp/stderr")
+  got=$?
+  if [ "$got" -eq "$want" ] && { [ "$text" = - ] || [ "$out" = "$text" ]; }; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'FAILED: %s\n  command: %s\n  exit %s, wanted %s; output:\n%s\n' "$what" "$*" "$got" "$want" "$out"
+    [ "$text" = - ] || printf '  wanted:\n%s\n' "$text"
+    sed 's/^/  stderr: /' "$tmp/stderr"
+  fi
+}
+
+# says WHAT WANTED-EXIT PATTERN COMMAND...   PATTERN is in the output or on stderr
+says() {
+  what=$1 want=$2 pattern=$3
+  shift 3
+  "$@" >"$tmp/out" 2>&1
+  got=$?
+  if [ "$got" -eq "$want" ] && grep -q -e "$pattern" "$tmp/out"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'FAILED: %s\n  command: %s\n  exit %s, wanted %s, and the pattern "%s" in:\n' "$what" "$*" "$got" "$want" "$pattern"
+    sed 's/^/    /' "$tmp/out"
+  fi
+}
+
+# prefix NAME RELEASE: a prefix directory with the golden files of a release
+prefix() {
+  mkdir -p "$tmp/$1/.scr"
+  for f in index flush halt nodes; do
+    [ ! -f "$data/$2/$f.scr" ] || cp "$data/$2/$f.scr" "$tmp/$1/.scr/"
+  done
+}
+prefix old scr-1.2.2
+prefix new scr-3.1
+mkdir "$tmp/empty"
+
+# a damaged file: one byte of the middle is another
+mkdir -p "$tmp/bad/.scr"
+for f in index flush halt nodes; do
+  cp "$data/scr-1.2.2/$f.scr" "$tmp/bad/.scr/"
+  printf '~' | dd of="$tmp/bad/.scr/$f.scr" bs=1 seek=27 conv=notrunc 2>/dev/null
+done
+
+# ---- every command: help, version, bad options
+for c in scr_print_hash_file scr_halt scr_index scr_flush_file scr_nodes_file scr_retries_halt; do
+  bad=1
+  [ "$c" != scr_retries_halt ] || bad=0
+  says "$c --help" 0 "Usage: $c" "$BIN/$c" --help
+  says "$c -h" 0 "Exit 0" "$BIN/$c" -h
+  says "$c --version" 0 "^$c v[0-9]" "$BIN/$c" --version
+  says "$c, unknown option" "$bad" "Usage: $c" "$BIN/$c" --no-such-option
+done
+
+# ---- scr_print_hash_file
+print=$BIN/scr_print_hash_file
+# in the form of 1.2.2, values stand on lines of their own; the order of keys is each printer's
+spread() { awk '{ p = index($0, " = "); if (p == 0) { print; next }
+  match($0, /^ */); print substr($0, 1, p - 1); printf "%*s%s\n", RLENGTH + 2, "", substr($0, p + 3) }'; }
+for f in filemap.scrinfo filemap_0.scrinfo flush.scr halt.scr index.scr nodes.scr rank2file.0.0.scr rank2file.scr summary.scr \
+  xor.0_2_of_4.scr; do
+  sort "$data/scr-1.2.2/$f.txt" >"$tmp/want"
+  "$print" "$data/scr-1.2.2/$f" 2>"$tmp/stderr" | spread | sort >"$tmp/got"
+  check "print 1.2.2 $f" 0 "" cmp "$tmp/want" "$tmp/got"
+done
+for f in flush.scr halt.scr index.scr rank2file rank2file.0.0 summary.scr; do
+  sort "$data/scr-3.1/$f.txt" >"$tmp/want"
+  "$print" "$data/scr-3.1/$f" 2>"$tmp/stderr" | sort >"$tmp/got"
+  check "print 3.1 $f" 0 "" cmp "$tmp/want" "$tmp/got"
+done
+check "print a leaf" 0 "  NODES = 4" "$print" "$data/scr-1.2.2/nodes.scr"
+says "print a redundancy file" 0 "6830 bytes of data follow" "$print" "$data/scr-1.2.2/xor.0_2_of_4.scr"
+says "print a damaged file" 1 "index.scr" "$print" "$tmp/bad/.scr/index.scr"
+says "print no file" 1 "$tmp/none" "$print" "$tmp/none"
+says "print nothing" 1 "Usage" "$print"
+check "print several, one bad" 1 "  NODES = 4" "$print" "$tmp/none" "$data/scr-1.2.2/nodes.scr"
+check "json" 0 '{
+  "NODES": "4"
+}' "$print" --json "$data/scr-1.2.2/nodes.scr"
+if command -v python3 >/dev/null; then
+  for f in "$data"/scr-1.2.2/*.scr "$data"/scr-1.2.2/*.scrinfo "$data"/scr-3.1/*.scr; do
+    "$print" -j "$f" >"$tmp/json" 2>"$tmp/stderr"
+    check "json of $f" 0 "" python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$tmp/json"
+  done
+  "$print" --json "$data/scr-3.1/flush.scr" >"$tmp/json"
+  check "json, lists and values" 0 "['CACHE', 'PFS'] ckpt.3" python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))["DATASET"]["3"]
+print(sorted(d["LOCATION"]), d["NAME"])' "$tmp/json"
+else
+  skipped=$((skipped + 1))
+  echo "skipped: the check of JSON, as python3 is not here"
+fi
+
+# ---- scr_index
+index=$BIN/scr_index
+check "index of 1.2.2" 0 "   DSET VALID FLUSHED             NAME
+*     3 YES   2026-11-21T03:18:23 ckpt.3
+      2 YES   2026-11-21T03:18:23 ckpt.2
+      1 YES   2026-11-21T03:18:23 ckpt.1" "$index" --list --prefix "$tmp/old"
+check "index of 3.1" 0 "   DSET VALID FLUSHED             NAME
+*     3 YES   2026-11-21T03:42:22 ckpt.3
+      2 YES   2026-11-21T03:42:22 ckpt.2
+      1 YES   2026-11-21T03:42:21 ckpt.1" "$index" -l "--prefix=$tmp/new"
+check "index by SCR_PREFIX" 0 "$("$index" -p "$tmp/old")" env "SCR_PREFIX=$tmp/old" "$index"
+check "index of the working directory" 0 "$("$index" -p "$tmp/old")" sh -c 'cd "$1" && "$2"' sh "$tmp/old" "$(cd "$BIN" && pwd)/scr_index"
+check "index, none" 0 "   DSET VALID FLUSHED             NAME" "$index" -p "$tmp/empty"
+says "index, no prefix" 1 "$tmp/none" "$index" -p "$tmp/none"
+says "index, damaged" 1 "index.scr" "$index" -p "$tmp/bad"
+cp "$data/scr-1.2.2/summary.scr" "$tmp/empty/index.scr"
+mkdir "$tmp/six" "$tmp/six/.scr"
+mv "$tmp/empty/index.scr" "$tmp/six/.scr/"
+says "index, version 6" 1 "version 6" "$index" -p "$tmp/six"
+says "index, an argument" 1 "Usage" "$index" "$tmp/old"
+check "index leaves nothing behind" 0 "" ls -A "$tmp/empty"
+
+# ---- scr_flush_file
+flush=$BIN/scr_flush_file
+for p in old new; do
+  check "$p latest" 0 3 "$flush" --dir "$tmp/$p" --latest
+  check "$p latest, the guide's form" 0 3 "$flush" --latest "$tmp/$p"
+  check "$p latest before 3" 0 2 "$flush" -d "$tmp/$p" -l -b 3
+  check "$p list of checkpoints" 0 "3 2" "$flush" --dir "$tmp/$p" --list-ckpt
+  check "$p list of checkpoints before 3" 0 2 "$flush" --dir "$tmp/$p" -c --before 3
+  check "$p list before the first" 1 "" "$flush" --dir "$tmp/$p" --list-ckpt --before 2
+  check "$p list of output" 1 "" "$flush" --dir "$tmp/$p" --list-output
+  check "$p need of a flush" 1 "" "$flush" --dir "$tmp/$p" --need-flush 3
+  check "$p need of a flush, the guide's form" 1 "" "$flush" --needflush 3 "$tmp/$p"
+  check "$p need of a flush, no such" 1 "" "$flush" --dir "$tmp/$p" -n 9
+  check "$p location" 0 PFS "$flush" --dir "$tmp/$p" --location 3
+  check "$p location, no such" 1 NONE "$flush" --dir "$tmp/$p" -L 9
+  check "$p name" 0 ckpt.2 "$flush" --dir "$tmp/$p" --name 2
+  check "$p name, no such" 1 "" "$flush" --dir "$tmp/$p" -s 9
+  check "$p directory" 0 ckpt.3 "$flush" --subdir 3 "$tmp/$p"
+done
+check "flush file, none" 1 "" "$flush" --dir "$tmp/empty" --latest
+says "flush file, damaged" 1 "flush.scr" "$flush" --dir "$tmp/bad" --latest
+says "flush file, no directory" 1 "Usage" "$flush" --latest
+says "flush file, no question" 1 "Usage" "$flush" --dir "$tmp/old"
+says "flush file, two questions" 1 "one question" "$flush" --dir "$tmp/old" --latest --name 3
+for id in 0 -1 x 1x "" 99999999999; do
+  says "flush file, id '$id'" 1 "whole number" "$flush" --dir "$tmp/old" --name "$id"
+done
+
+# ---- scr_nodes_file
+nodes=$BIN/scr_nodes_file
+check "nodes" 0 4 "$nodes" --dir "$tmp/old"
+check "nodes, -d" 0 4 "$nodes" -d "$tmp/old"
+check "nodes, none" 1 "" "$nodes" --dir "$tmp/empty"
+check "nodes, damaged" 1 "" "$nodes" --dir "$tmp/bad"
+mkdir -p "$tmp/nokey/.scr"
+cp "$data/scr-1.2.2/halt.scr" "$tmp/nokey/.scr/nodes.scr"
+check "nodes, no number" 1 0 "$nodes" --dir "$tmp/nokey"
+says "nodes, no directory" 1 "Usage" "$nodes"
+
+# ---- scr_halt and scr_retries_halt
+halt=$BIN/scr_halt
+retries=$BIN/scr_retries_halt
+p=$tmp/run
+mkdir "$p"
+says "retries, no file" 1 "^scr_retries_halt: CONTINUE RUN: " "$retries" --dir "$p"
+says "retries, damaged" 0 "HALT RUN: .*halt.scr" "$retries" --dir "$tmp/bad"
+says "retries, no directory" 0 "Usage" "$retries"
+says "retries, the last run ended" 0 "^scr_retries_halt: HALT RUN: .*SCR_FINALIZE_CALLED" "$retries" --dir "$tmp/old"
+check "list, no file" 0 "Halt file settings for $p/.scr/halt.scr:
+  None" "$halt" --list "$p"
+check "list makes nothing" 0 "" ls -A "$p"
+says "no condition" 0 "ExitReason: *JOB_HALTED" "$halt" "$p"
+says "retries, halted" 0 "HALT RUN: .*JOB_HALTED" "$retries" --dir "$p"
+check "unset the reason" 0 - "$halt" --unset-reason "$p"
+says "retries, nothing is left" 1 "CONTINUE RUN" "$retries" -d "$p"
+says "immediate" 0 "ExitReason: *JOB_HALTED" "$halt" -i "$p"
+check "remove" 0 "Halt file settings for $p/.scr/halt.scr:
+  None" "$halt" -r "$p"
+check "remove, gone" 1 - test -e "$p/.scr/halt.scr"
+check "remove what is not there" 0 - "$halt" --remove "$p"
+says "checkpoints" 0 "CheckpointsLeft: *3$" "$halt" -c 3 "$p"
+says "retries, 3 are left" 1 "CONTINUE RUN" "$retries" --dir "$p"
+says "checkpoints 0" 0 "CheckpointsLeft: *0$" "$halt" --checkpoints=0 "$p"
+says "retries, 0 are left" 0 "HALT RUN" "$retries" --dir "$p"
+says "other conditions stay" 0 "CheckpointsLeft: *0$" "$halt" --seconds 60 "$p"
+check "unset checkpoints" 0 - "$halt" --unset-checkpoints "$p"
+says "retries, seconds alone" 1 "CONTINUE RUN" "$retries" --dir "$p"
+says "before" 0 "ExitBefore - HaltSeconds: *.*(1999999940)" "$halt" -b 2000000000 "$p"
+says "before, in 30 s, 60 s early" 0 "ExitBefore:" "$halt" -b now+30s "$p"
+says "retries, before has come" 0 "HALT RUN" "$retries" --dir "$p"
+check "unset seconds" 0 - "$halt" --unset-seconds "$p"
+says "retries, before has not come" 1 "CONTINUE RUN" "$retries" --dir "$p"
+check "unset before" 0 - "$halt" --unset-before "$p"
+says "after" 0 "ExitAfter: *2001-09-09T01:46:40 (1000000000)" env TZ=UTC "$halt" -a 1000000000 "$p"
+says "retries, after has come" 0 "HALT RUN" "$retries" --dir "$p"
+check "unset after" 0 "Removing ExitAfter
+Halt file settings for $p/.scr/halt.scr:
+  None" "$halt" --unset-after "$p"
+
+says "ISO time" 0 "(1000000000)" env TZ=UTC "$halt" -a 2001-09-09T01:46:40 "$p"
+says "ISO time without seconds" 0 "(999999960)" env TZ=UTC "$halt" -a 2001-09-09T01:46 "$p"
+says "ISO time is local" 0 "(1000003600)" env TZ=XYZ+1 "$halt" -a 2001-09-09T01:46:40 "$p"
+# span TEXT SECONDS: the time it gives lies so many seconds from now
+span() {
+  "$halt" -a "$1" "$p" >"$tmp/out" 2>&1
+  t=$(sed -n 's/.*ExitAfter: .*(\([0-9]*\))$/\1/p' "$tmp/out")
+  d=$((${t:-0} - $(date +%s) - $2))
+  check "time $1" 0 - test "$d" -ge -5 -a "$d" -le 0
+}
+span now 0
+span now+30m 1800
+span +2h 7200
+span +1d12h 129600
+span +90 90
+for t in tomorrow 2001-02-30T00:00 2001-13-01T00:00 2001-09-09 2001-09-09T24:00 2001-09-09T01:60 +2w + now- now+ -5 "" 1e9 +h; do
+  says "bad time '$t'" 1 "is not a time" "$halt" -a "$t" "$p"
+done
+for n in -1 x "" 1.5 99999999999; do
+  says "bad count '$n'" 1 "is not a count" "$halt" --checkpoints="$n" "$p"
+done
+says "no such prefix" 1 "$tmp/none" "$halt" "$tmp/none"
+check "no such prefix is not made" 1 - test -e "$tmp/none"
+says "damaged" 1 "scr_halt --remove" "$halt" -c 1 "$tmp/bad"
+check "damaged, removed and set" 0 "Removing halt file $tmp/bad/.scr/halt.scr
+Halt file settings for $tmp/bad/.scr/halt.scr:
+  None" "$halt" -r -v "$tmp/bad"
+mkdir "$tmp/x" "$tmp/y"
+check "several prefixes" 0 - "$halt" -c 5 "$tmp/x" "$tmp/y"
+says "several prefixes, both set" 0 "CheckpointsLeft = 5" "$print" "$tmp/y/.scr/halt.scr"
+check "several prefixes, one bad" 1 - "$halt" -c 6 "$tmp/none" "$tmp/y"
+says "several prefixes, the good one is set" 0 "CheckpointsLeft = 6" "$print" "$tmp/y/.scr/halt.scr"
+says "prefix by SCR_PREFIX" 0 "CheckpointsLeft: *6" env "SCR_PREFIX=$tmp/y" "$halt" -l
+says "remove and set" 0 "HaltSeconds: *9" "$halt" -r -s 9 "$tmp/y"
+check "remove and set, the old is gone" 0 "  HaltSeconds = 9" "$print" "$tmp/y/.scr/halt.scr"
+i=0
+while [ $i -lt 8 ]; do # eight at once, each a change of its own: none is lost
+  "$halt" -c $i "$tmp/x" >/dev/null 2>&1 &
+  "$halt" -s $i "$tmp/x" >/dev/null 2>&1 &
+  i=$((i + 1))
+done
+wait
+says "many at once" 0 "CheckpointsLeft = " "$print" "$tmp/x/.scr/halt.scr"
+says "many at once, the other" 0 "HaltSeconds = " "$print" "$tmp/x/.scr/halt.scr"
+if [ "$(id -u)" -ne 0 ]; then
+  mkdir "$tmp/ro"
+  chmod 555 "$tmp/ro"
+  says "read-only prefix" 1 "writable" "$halt" "$tmp/ro"
+else
+  skipped=$((skipped + 1))
+  echo "skipped: a read-only prefix, as root may write everywhere"
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,31 @@
+/* scr_nodes_file - print how many nodes the last run had.  No MPI. */
+#define SCR_SERIAL
+#include "../scr_impl.c"
+#include "tool.h"
+
+static const char usage[] =
+  "scr_nodes_file --dir DIR\n"
+  "Print the number of nodes of the last run, from the nodes file in the prefix directory DIR.\n"
+  "\n"
+  "  -d, --dir DIR   the prefix directory\n"
+  "  -h, --help      print this and exit;  --version  print the version and exit\n"
+  "\n"
+  "Exit 0; 1 when there is no such file; 1, and prints 0, when the file does not hold the number.\n";
+
+int main(int argc, char** argv)
+{
+  static const struct option options[] = {{"dir", required_argument, NULL, 'd'}, TOOL_OPTIONS, {NULL, 0, NULL, 0}};
+  const char*                dir = NULL;
+  int                        c, nodes = -1, rc;
+
+  while ((c = getopt_long(argc, argv, "d:h", options, NULL)) != -1) {
+    if (c != 'd') return tool_answer(c, argv[0], usage, 1);
+    dir = optarg;
+  }
+  if (dir == NULL && optind < argc) dir = argv[optind++];
+  if (dir == NULL || optind != argc) return tool_answer('?', argv[0], usage, 1);
+  rc = scr_nodes_file_read(dir, &nodes);
+  if (nodes >= 0) printf("%d\n", nodes);
+  if (rc != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
+  return fflush(stdout) == 0 ? 0 : 1;
+}

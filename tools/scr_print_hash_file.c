@@ -1,0 +1,125 @@
+/* scr_print_hash_file - print SCR hash files as text or as JSON.  No MPI. */
+#define SCR_SERIAL
+#include "../scr_impl.c"
+#include "tool.h"
+
+static const char usage[] =
+  "scr_print_hash_file [--json] FILE...\n"
+  "Print hash files: index, flush, halt, summary and map files, and the heads of redundancy files.\n"
+  "\n"
+  "  -j, --json   an object for each file: a key with one value is a string, with several a list\n"
+  "  -h, --help   print this and exit;  --version  print the version and exit\n"
+  "\n"
+  "A redundancy file goes on behind its hash; how many bytes it has there is said on stderr.\n"
+  "Exit 0, or 1 when a file could not be read.\n";
+
+/* The one value of H, NULL when it has none, several, or one with something below. */
+static const char* single(const scr_hash* h)
+{
+  scr_hash_elem* e = scr_hash_elem_first(h);
+
+  return e != NULL && scr_hash_elem_next(e) == NULL && scr_hash_size(scr_hash_elem_hash(e)) == 0 ? scr_hash_elem_key(e)
+                                                                                                 : NULL;
+}
+
+static void print_tree(const scr_hash* h, int indent)
+{
+  scr_hash_elem* e;
+
+  for (e = scr_hash_elem_first(h); e != NULL; e = scr_hash_elem_next(e)) {
+    const char* value = single(scr_hash_elem_hash(e));
+    printf("%*s", indent, "");
+    tool_print(scr_hash_elem_key(e));
+    if (value != NULL) {
+      printf(" = ");
+      tool_print(value);
+    }
+    putchar('\n');
+    if (value == NULL) print_tree(scr_hash_elem_hash(e), indent + 2);
+  }
+}
+
+/* Length of the UTF-8 character at S, 0 when it is none. */
+static int utf8_length(const unsigned char* s)
+{
+  int i, n = 0;
+
+  if (s[0] < 0x80) n = 1;
+  else if (s[0] >= 0xc2 && s[0] < 0xf5) n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+  for (i = 1; i < n; i++)
+    if ((s[i] & 0xc0) != 0x80) return 0;
+  if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0; /* too long; half of a pair */
+  if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
+  return n;
+}
+
+/* A byte that is no UTF-8 becomes the character of that number. */
+static void json_string(const char* text)
+{
+  const unsigned char* s = (const unsigned char*)text;
+
+  putchar('"');
+  while (*s != '\0') {
+    int n = utf8_length(s);
+    if (*s == '"' || *s == '\\') printf("\\%c", *s);
+    else if (n == 0 || *s < 0x20 || *s == 0x7f) printf("\\u%04x", *s);
+    else printf("%.*s", n, (const char*)s);
+    s += n ? n : 1;
+  }
+  putchar('"');
+}
+
+/* TOP: the whole file is an object, whatever it holds. */
+static void json_print(const scr_hash* h, int indent, int top)
+{
+  scr_hash_elem* e;
+  int            list = !top && scr_hash_size(h) > 1;
+
+  if (!top && single(h) != NULL) {
+    json_string(single(h));
+    return;
+  }
+  for (e = scr_hash_elem_first(h); e != NULL; e = scr_hash_elem_next(e))
+    if (scr_hash_size(scr_hash_elem_hash(e)) > 0) list = 0;
+  putchar(list ? '[' : '{');
+  for (e = scr_hash_elem_first(h); e != NULL; e = scr_hash_elem_next(e)) {
+    printf("%s\n%*s", e == scr_hash_elem_first(h) ? "" : ",", indent + 2, "");
+    json_string(scr_hash_elem_key(e));
+    if (list) continue;
+    printf(": ");
+    json_print(scr_hash_elem_hash(e), indent + 2, 0);
+  }
+  if (scr_hash_size(h) > 0) printf("\n%*s", indent, "");
+  putchar(list ? ']' : '}');
+  if (top) putchar('\n');
+}
+
+static int print_file(const char* argv0, const char* path, int json)
+{
+  scr_hash* h = scr_hash_new();
+  uint64_t  head = 0, size = 0;
+  int       rc = h == NULL ? SCR_ERR_OOM() : scr_hash_file_read_head(path, h, &head);
+
+  if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(rc, "there is no file %s", path);
+  if (rc != SCR_SUCCESS) tool_fail(argv0, 1, scr_err_text);
+  else if (json) json_print(h, 0, 1);
+  else print_tree(h, 2);
+  if (rc == SCR_SUCCESS && scr_file_size(path, &size) == SCR_SUCCESS && size > head)
+    fprintf(stderr, "%s: %s: %" PRIu64 " bytes of data follow the hash\n", tool_name(argv0), path, size - head);
+  scr_hash_delete(&h);
+  return rc == SCR_SUCCESS ? 0 : 1;
+}
+
+int main(int argc, char** argv)
+{
+  static const struct option options[] = {{"json", no_argument, NULL, 'j'}, TOOL_OPTIONS, {NULL, 0, NULL, 0}};
+  int                        c, json = 0, rc = 0;
+
+  while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
+    if (c != 'j') return tool_answer(c, argv[0], usage, 1);
+    json = 1;
+  }
+  if (optind == argc) return tool_answer('?', argv[0], usage, 1);
+  for (; optind < argc; optind++) rc |= print_file(argv[0], argv[optind], json);
+  return fflush(stdout) == 0 ? rc : 1;
+}

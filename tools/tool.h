@@ -1,0 +1,75 @@
+/* tool.h - what the commands share: --help, --version, usage errors, the prefix directory, safe printing. */
+#ifndef SCR_TOOL_H
+#define SCR_TOOL_H
+
+#include <getopt.h>
+
+#define TOOL_OPT_VERSION 1000 /* --version has no short form */
+#define TOOL_OPTIONS {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, TOOL_OPT_VERSION}
+
+/* The file name of the command. */
+SCR_FN const char* tool_name(const char* argv0)
+{
+  const char* slash = strrchr(argv0, '/');
+  return slash != NULL ? slash + 1 : argv0;
+}
+
+/* Print NAME: MESSAGE to stderr; the result is RC. */
+SCR_FN int tool_fail(const char* argv0, int rc, const char* message)
+{
+  fprintf(stderr, "%s: %s\n", tool_name(argv0), message);
+  return rc;
+}
+
+/* Answer -h, --version, or an option that getopt did not know (it has said so), for which the result is BAD. */
+SCR_FN int tool_answer(int c, const char* argv0, const char* usage, int bad)
+{
+  if (c == TOOL_OPT_VERSION) {
+    printf("%s %s\n", tool_name(argv0), SCR_VERSION);
+    return 0;
+  }
+  fprintf(c == 'h' ? stdout : stderr, "Usage: %s", usage);
+  return c == 'h' ? 0 : bad;
+}
+
+/* 1 when PATH, or what it is a link to, is a directory.  A caller that gets 0 may look at errno. */
+SCR_FN int tool_is_dir(const char* path)
+{
+  char        dot[SCR_MAX_FILENAME + 2];
+  struct stat st;
+
+  if (snprintf(dot, sizeof dot, "%s/.", path) >= (int)sizeof dot) {
+    errno = ENAMETOOLONG;
+    return 0;
+  }
+  return scr_os.lstat(dot, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* The prefix directory when the command line names none. */
+SCR_FN const char* tool_prefix(void)
+{
+  const char* prefix = getenv("SCR_PREFIX");
+  return prefix != NULL && *prefix != '\0' ? prefix : ".";
+}
+
+/* 1 when S is a whole number, without a sign, from LOW to HIGH. */
+SCR_FN int tool_number(const char* s, int64_t low, int64_t high, int64_t* value)
+{
+  int64_t v;
+
+  if (!isdigit((unsigned char)*s) || scr_str_int64(s, &v) != SCR_SUCCESS || v < low || v > high) return 0;
+  *value = v;
+  return 1;
+}
+
+/* Print S, which comes from a file, without the control characters that would move a terminal's cursor. */
+SCR_FN void tool_print(const char* s)
+{
+  for (; *s != '\0'; s++) {
+    unsigned char c = (unsigned char)*s;
+    if (c < 0x20 || c == 0x7f) printf("\\x%02x", c);
+    else putchar(c);
+  }
+}
+
+#endif
