@@ -778,19 +778,25 @@ SCR_FN int scr_path_reduce(scr_path* p)
   return SCR_SUCCESS;
 }
 
-/* A new string of STR in reduced form.  Local. */
+/* A new string of STR in reduced form: "/" for the root, "." when nothing is left, for "" too.  Local. */
 SCR_FN char* scr_path_strdup_reduce_str(const char* str)
 {
-  scr_path* p = scr_path_from_str(str);
-  char*     s;
+  scr_path* p = scr_path_from_str(str != NULL && *str != '\0' ? str : ".");
+  char*     s = NULL;
 
+  if (p == NULL) return NULL;
   scr_path_reduce(p);
-  s = p == NULL ? NULL : p->n == 1 && p->part[0][0] == '\0' ? scr_strdup("/") : p->n == 0 ? scr_strdup(".") : scr_path_strdup(p);
+  if (p->n == 0) s = scr_strdup(".");
+  else if (p->n == 1 && p->part[0][0] == '\0') s = scr_strdup("/");
+  else s = scr_path_strdup(p);
   scr_path_delete(&p);
   return s;
 }
 
-/* A new path that leads from directory SRC to DST: both absolute, or both relative to the same directory.  Local. */
+/*
+** A new path that leads from directory SRC to DST: both absolute, or both relative to the same directory.  NULL when
+** there is none that the names alone tell.  Local.
+*/
 SCR_FN scr_path* scr_path_relative(const scr_path* src, const scr_path* dst)
 {
   scr_path *from = scr_path_dup(src), *to = scr_path_dup(dst), *rel = NULL;
@@ -801,8 +807,8 @@ SCR_FN scr_path* scr_path_relative(const scr_path* src, const scr_path* dst)
   if (from != NULL && to != NULL && scr_path_is_absolute(from) == scr_path_is_absolute(to)) {
     while (i < from->n && i < to->n && strcmp(from->part[i], to->part[i]) == 0) i++;
     rel = scr_path_sub(to, i, -1);
-    for (up = from->n - i; up > 0 && rel != NULL; up--)
-      if (scr_path_prepend_str(rel, "..") != SCR_SUCCESS) scr_path_delete(&rel);
+    for (up = from->n - 1; up >= i && rel != NULL; up--)
+      if (strcmp(from->part[up], "..") == 0 || scr_path_prepend_str(rel, "..") != SCR_SUCCESS) scr_path_delete(&rel);
   }
   scr_path_delete(&from);
   scr_path_delete(&to);
@@ -811,7 +817,7 @@ SCR_FN scr_path* scr_path_relative(const scr_path* src, const scr_path* dst)
 
 /* ---- paths as strings ---- */
 
-/* IN in reduced form into OUT: "." when nothing is left, "/" for the root.  SCR_ERR_PATH when it does not fit.  Local. */
+/* scr_path_strdup_reduce_str into OUT of N bytes; SCR_ERR_PATH when it does not fit.  Local. */
 SCR_FN int scr_path_reduce_str(const char* in, char* out, size_t n)
 {
   char* s = scr_path_strdup_reduce_str(in);
@@ -861,12 +867,16 @@ SCR_FN int scr_path_common(const char* a, const char* b)
   return n;
 }
 
-/* Cut PATH to its first COMPONENTS components.  Local. */
+/* Cut PATH to its first COMPONENTS components; the first one of an absolute path is "/".  Local. */
 SCR_FN void scr_path_keep(char* path, int components)
 {
   char* s = path;
 
   if (components <= 0) *path = '\0';
+  if (components == 1 && *path == '/') {
+    path[1] = '\0';
+    return;
+  }
   while (components-- > 0 && *s != '\0') {
     s += strcspn(s, "/");
     if (components == 0) *s = '\0';
@@ -878,17 +888,15 @@ SCR_FN void scr_path_keep(char* path, int components)
 SCR_FN int scr_path_flatten(const char* rel, char* out, size_t n)
 {
   const char* s;
-  size_t      at = 0;
+  size_t      at = 0, most = n > 256 ? 255 : n - 1;
 
   for (s = rel; *s != '\0'; s++) {
-    const char* code = *s == '%' ? "%25" : *s == '/' ? "%2F" : NULL;
-    if (at + 4 > n || at > 252) return SCR_ERR(SCR_ERR_PATH, "%s is too long for one file name of 255 bytes", rel);
-    if (code != NULL) {
-      memcpy(out + at, code, 3);
-      at += 3;
-    } else {
-      out[at++] = *s;
-    }
+    const char* code = *s == '%' ? "%25" : *s == '/' ? "%2F" : s;
+    size_t      k = code == s ? 1 : 3;
+    if (n == 0 || at + k > most)
+      return SCR_ERR(SCR_ERR_PATH, "%s is too long for one file name of %zu bytes", rel, n == 0 ? n : most);
+    memcpy(out + at, code, k);
+    at += k;
   }
   out[at] = '\0';
   return SCR_SUCCESS;
@@ -902,22 +910,24 @@ SCR_FN int scr_mkdirs(const char* dir, mode_t mode)
   char        path[2 * SCR_MAX_FILENAME];
   struct stat st;
   char*       s;
-  int         rc = scr_fmt(path, sizeof path, "%s", dir);
+  int         failed, rc = scr_fmt(path, sizeof path, "%s", dir);
 
   if (rc != SCR_SUCCESS) return rc;
+  if (*dir == '\0') return SCR_ERR(SCR_ERR_ARG, "a directory without a name cannot be created");
   if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode)) return SCR_SUCCESS;
-  for (s = path + (*path == '/'); ; s++) {
+  for (s = path + (*path == '/');; s++) {
     char c = *s;
     if (c != '/' && c != '\0') continue;
     *s = '\0';
-    if (*path != '\0' && scr_os.mkdir(path, mode) < 0 && errno != EEXIST &&
-        !(stat(path, &st) == 0 && S_ISDIR(st.st_mode))) /* a directory that is there on a read-only file system */
+    failed = *path != '\0' && scr_os.mkdir(path, mode) < 0 ? errno : 0;
+    if (failed != 0 && !(stat(path, &st) == 0 && S_ISDIR(st.st_mode))) { /* EROFS does not say whether it is there */
+      if (failed == EEXIST) return SCR_ERR(SCR_ERR_IO, "%s is in the way: it is not a directory", path);
+      errno = failed;
       return SCR_ERRNO("cannot create the directory %s", path);
+    }
     *s = c;
     if (c == '\0') break;
   }
-  if (stat(dir, &st) < 0) return SCR_ERRNO("cannot reach the directory %s", dir);
-  if (!S_ISDIR(st.st_mode)) return SCR_ERR(SCR_ERR_IO, "%s is in the way: it is not a directory", dir);
   return SCR_SUCCESS;
 }
 
@@ -1204,11 +1214,31 @@ SCR_FN const char* scr_hash_elem_get_first_val(const scr_hash* h, const char* ke
 
 /* ---- keys by format ---- */
 
+/* A new string of the argument that the conversion SPEC, without its %, describes; NULL when it is not known. */
+SCR_FN char* scr_hash_format_arg(const char* spec, va_list* ap)
+{
+  if (strcmp(spec, "s") == 0) return scr_strdup(va_arg(*ap, const char*));
+  if (strcmp(spec, "d") == 0 || strcmp(spec, "i") == 0) return scr_strdupf("%d", va_arg(*ap, int));
+  if (strcmp(spec, "u") == 0) return scr_strdupf("%u", va_arg(*ap, unsigned));
+  if (strcmp(spec, "x") == 0) return scr_strdupf("%x", va_arg(*ap, unsigned));
+  if (strcmp(spec, "#x") == 0) return scr_strdupf("%#x", va_arg(*ap, unsigned));
+  if (strcmp(spec, "ld") == 0) return scr_strdupf("%ld", va_arg(*ap, long));
+  if (strcmp(spec, "lu") == 0) return scr_strdupf("%lu", va_arg(*ap, unsigned long));
+  if (strcmp(spec, "lx") == 0) return scr_strdupf("%lx", va_arg(*ap, unsigned long));
+  if (strcmp(spec, "#lx") == 0) return scr_strdupf("%#lx", va_arg(*ap, unsigned long));
+  if (strcmp(spec, "lld") == 0) return scr_strdupf("%lld", va_arg(*ap, long long));
+  if (strcmp(spec, "llu") == 0) return scr_strdupf("%llu", va_arg(*ap, unsigned long long));
+  if (strcmp(spec, "zu") == 0) return scr_strdupf("%zu", va_arg(*ap, size_t));
+  if (strcmp(spec, "f") == 0) return scr_strdupf("%f", va_arg(*ap, double));
+  return NULL;
+}
+
 /*
 ** The next key of a format: words and conversions separated by single spaces, each conversion a whole word: %s %d %i %u
-** %ld %lu %lld %llu %zu %f %x %lx %p.  Returns a new string, NULL at the end or without memory; *FORMAT goes on.
+** %x %ld %lu %lx %lld %llu %zu %f.  1 and a new string in *KEY; 0 at the end; -1 for a conversion that is not known, a
+** NULL string, or without memory: the keys then lead nowhere.  *FORMAT goes on.
 */
-SCR_FN char* scr_hash_format_key(const char** format, va_list* ap)
+SCR_FN int scr_hash_format_key(const char** format, va_list* ap, char** key)
 {
   const char* f = *format;
   size_t      n;
@@ -1217,37 +1247,35 @@ SCR_FN char* scr_hash_format_key(const char** format, va_list* ap)
   while (*f == ' ') f++;
   n = strcspn(f, " ");
   *format = f + n;
-  if (n == 0) return NULL;
-  if (f[0] != '%' || n >= sizeof spec) return scr_strdupf("%.*s", (int)n, f);
-  memcpy(spec, f + 1, n - 1);
-  spec[n - 1] = '\0';
-  if (strcmp(spec, "s") == 0) return scr_strdup(va_arg(*ap, const char*));
-  if (strcmp(spec, "d") == 0 || strcmp(spec, "i") == 0) return scr_strdupf("%d", va_arg(*ap, int));
-  if (strcmp(spec, "u") == 0) return scr_strdupf("%u", va_arg(*ap, unsigned));
-  if (strcmp(spec, "x") == 0) return scr_strdupf("%x", va_arg(*ap, unsigned));
-  if (strcmp(spec, "ld") == 0) return scr_strdupf("%ld", va_arg(*ap, long));
-  if (strcmp(spec, "lu") == 0) return scr_strdupf("%lu", va_arg(*ap, unsigned long));
-  if (strcmp(spec, "lx") == 0 || strcmp(spec, "#lx") == 0) return scr_strdupf("%#lx", va_arg(*ap, unsigned long));
-  if (strcmp(spec, "lld") == 0) return scr_strdupf("%lld", va_arg(*ap, long long));
-  if (strcmp(spec, "llu") == 0) return scr_strdupf("%llu", va_arg(*ap, unsigned long long));
-  if (strcmp(spec, "zu") == 0) return scr_strdupf("%zu", va_arg(*ap, size_t));
-  if (strcmp(spec, "f") == 0) return scr_strdupf("%f", va_arg(*ap, double));
-  SCR_ERR(SCR_ERR_ARG, "the conversion %%%s is not known in a key format", spec);
-  return NULL;
+  *key = NULL;
+  if (n == 0) return 0;
+  if (f[0] != '%') {
+    *key = scr_strdupf("%.*s", (int)n, f);
+  } else if (n < sizeof spec) {
+    memcpy(spec, f + 1, n - 1);
+    spec[n - 1] = '\0';
+    *key = scr_hash_format_arg(spec, ap);
+  }
+  if (*key == NULL) SCR_ERR(SCR_ERR_ARG, "no key can be made by %.*s", (int)n, f);
+  return *key != NULL ? 1 : -1;
 }
 
-/* Make the keys of FORMAT one below the other, put VALUE (NULL: keep, or an empty hash) under the last, return it. */
+/*
+** Make the keys of FORMAT one below the other, put VALUE (NULL: keep, or an empty hash) under the last, and return it.
+** VALUE belongs to H afterwards; NULL, and VALUE is gone, when a key cannot be made.  Local.
+*/
 SCR_FN scr_hash* scr_hash_setf(scr_hash* h, scr_hash* value, const char* format, ...)
 {
   va_list ap;
-  char*   key;
+  char *  key = NULL, *next = NULL;
+  int     more;
 
   va_start(ap, format);
-  key = h != NULL ? scr_hash_format_key(&format, &ap) : NULL;
-  while (h != NULL && key != NULL) {
-    char*     next = scr_hash_format_key(&format, &ap);
+  more = scr_hash_format_key(&format, &ap, &key);
+  while (h != NULL && more > 0) {
     scr_hash* below = scr_hash_get(h, key);
-    if (next == NULL && value != NULL) {
+    more = scr_hash_format_key(&format, &ap, &next);
+    if (more == 0 && value != NULL) {
       below = scr_hash_set(h, key, value);
       value = NULL;
     } else if (below == NULL) {
@@ -1257,6 +1285,7 @@ SCR_FN scr_hash* scr_hash_setf(scr_hash* h, scr_hash* value, const char* format,
     free(key);
     key = next;
   }
+  if (more < 0) h = NULL;
   va_end(ap);
   free(key);
   scr_hash_delete(&value); /* not placed */
@@ -1267,16 +1296,17 @@ SCR_FN scr_hash* scr_hash_setf(scr_hash* h, scr_hash* value, const char* format,
 SCR_FN scr_hash* scr_hash_getf(const scr_hash* h, const char* format, ...)
 {
   va_list   ap;
-  char*     key;
+  char*     key = NULL;
   scr_hash* below = NULL;
+  int       more = 0;
 
   va_start(ap, format);
-  while (h != NULL && (key = scr_hash_format_key(&format, &ap)) != NULL) {
+  while (h != NULL && (more = scr_hash_format_key(&format, &ap, &key)) > 0) {
     h = below = scr_hash_get(h, key);
     free(key);
   }
   va_end(ap);
-  return below;
+  return more < 0 ? NULL : below;
 }
 
 /* ---- whole hashes ---- */
@@ -1354,22 +1384,25 @@ SCR_FN int scr_int_cmp(const void* a, const void* b)
   return (x > y) - (x < y);
 }
 
-/* The keys of H as a sorted list of *N integers, which the caller frees; NULL when there are none.  Local. */
+/* The keys of H that are integers, *N of them, as a sorted list that the caller frees; NULL for none.  Local. */
 SCR_FN int scr_hash_list_int(const scr_hash* h, int* n, int** v)
 {
   const scr_hash_elem* e;
+  int64_t              key;
 
   *n = 0;
   *v = NULL;
   if (scr_hash_size(h) == 0) return SCR_SUCCESS;
   *v = (int*)scr_malloc((size_t)scr_hash_size(h) * sizeof **v);
   if (*v == NULL) return SCR_ERR_OOM();
-  for (e = h->first; e != NULL; e = e->next) (*v)[(*n)++] = atoi(e->key);
+  for (e = h->first; e != NULL; e = e->next)
+    if (scr_str_int64(e->key, &key) == SCR_SUCCESS && key >= INT_MIN && key <= INT_MAX) (*v)[(*n)++] = (int)key;
   qsort(*v, (size_t)*n, sizeof **v, scr_int_cmp);
+  if (*n == 0) scr_free(v);
   return SCR_SUCCESS;
 }
 
-/* Print H as a tree, each level INDENT blanks deeper.  Local. */
+/* Print H as a tree: one key a line, the first level INDENT blanks from the left, each further one two more.  Local. */
 SCR_FN void scr_hash_fprint(FILE* f, const scr_hash* h, int indent)
 {
   const scr_hash_elem* e;
@@ -1431,7 +1464,8 @@ SCR_FN int scr_hash_unpack_below(const char* p, size_t n, size_t* used, scr_hash
   size_t   at = 4, below;
   uint64_t i, count;
 
-  if (depth > SCR_HASH_DEPTH) return SCR_ERR(SCR_ERR_FORMAT, "a packed hash is more than %d levels deep", SCR_HASH_DEPTH);
+  if (depth > SCR_HASH_DEPTH)
+    return SCR_ERR(SCR_ERR_FORMAT, "a packed hash is more than %d levels deep", SCR_HASH_DEPTH);
   if (n < 4) return SCR_ERR(SCR_ERR_FORMAT, "a packed hash ends in the middle of a count");
   count = scr_get_be(p, 4);
   if (count > (n - 4) / 5) /* an element has at least the end of its key and a count */
@@ -1488,7 +1522,7 @@ SCR_FN int scr_hash_util_set_str(scr_hash* h, const char* key, const char* value
 SCR_FN SCR_PRINTF(3, 4) int scr_hash_util_setf(scr_hash* h, const char* key, const char* format, ...)
 {
   va_list ap;
-  char    text[64];
+  char    text[400]; /* the largest double has 309 digits */
 
   va_start(ap, format);
   vsnprintf(text, sizeof text, format, ap);
@@ -1617,7 +1651,8 @@ SCR_FN int scr_hash_util_get_double(const scr_hash* h, const char* key, double* 
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
 **   I3  Locks are taken on <file>.lock, which is never renamed or removed.
 ** Failure    The file is left as it was, or is fully replaced.
-** Format     magic u32, type u16, version u16, size u64, flags u32, packed hash, CRC32 u32 of all before it; big-endian.
+** Format     magic u32, type u16, version u16, size u64, flags u32, packed hash, CRC32 u32 of all before it;
+**            big-endian.
 ** ====================================================================================================== */
 
 #define SCR_FILE_MAGIC 0x951fc3f5u
@@ -1672,24 +1707,23 @@ SCR_FN int scr_hash_image_size(const char* p, size_t n, uint64_t* size, const ch
 SCR_FN int scr_hash_image_parse(const void* data, size_t n, size_t* used, scr_hash* h, const char* what)
 {
   const char* p = (const char*)data;
-  uint64_t    size, crc = 0;
+  uint64_t    size;
   size_t      body, got = 0;
   scr_hash*   fresh;
   int         rc;
 
   if ((rc = scr_hash_image_size(p, n, &size, what)) != SCR_SUCCESS) return rc;
   if (size > n) return SCR_ERR(SCR_ERR_FORMAT, "%s is truncated: %zu bytes of %" PRIu64, what, n, size);
-  body = (size_t)size - SCR_FILE_HEAD;
-  if (scr_get_be(p + 16, 4) & SCR_FILE_FLAG_CRC32) {
-    body -= 4;
-    crc = scr_get_be(p + size - 4, 4);
-    if (crc != crc32_z(0, (const Bytef*)p, (size_t)size - 4)) return SCR_ERR(SCR_ERR_CRC, "%s is corrupt: its CRC32 is wrong", what);
-  } else {
-    return SCR_ERR(SCR_ERR_FORMAT, "%s has no CRC32", what);
-  }
+  body = (size_t)size - SCR_FILE_HEAD - 4;
+  if ((scr_get_be(p + 16, 4) & SCR_FILE_FLAG_CRC32) == 0) return SCR_ERR(SCR_ERR_FORMAT, "%s has no CRC32", what);
+  if (scr_get_be(p + size - 4, 4) != crc32_z(0, (const Bytef*)p, (size_t)size - 4))
+    return SCR_ERR(SCR_ERR_CRC, "%s is corrupt: its CRC32 is wrong", what);
   if ((fresh = scr_hash_new()) == NULL) return SCR_ERR_OOM();
   rc = scr_hash_unpack(p + SCR_FILE_HEAD, body, &got, fresh);
-  if (rc == SCR_ERR_FORMAT || (rc == SCR_SUCCESS && got != body)) rc = SCR_ERR(SCR_ERR_FORMAT, "%s holds no well-formed hash", what);
+  if (rc == SCR_SUCCESS && got != body)
+    rc = SCR_ERR(SCR_ERR_FORMAT, "%s: %zu bytes follow the packed hash", what, body - got);
+  else if (rc == SCR_ERR_FORMAT)
+    rc = SCR_ERR(rc, "%s: %s", what, scr_err_text);
   if (rc == SCR_SUCCESS) rc = scr_hash_merge(h, fresh);
   scr_hash_delete(&fresh);
   *used = (size_t)size;
@@ -1698,66 +1732,70 @@ SCR_FN int scr_hash_image_parse(const void* data, size_t n, size_t* used, scr_ha
 
 /* ---- reading ---- */
 
-/* The first N bytes at most of PATH, and the size of the file.  SCR_ERR_NOT_FOUND when there is none.  Local. */
-SCR_FN int scr_file_load(const char* path, uint64_t most, scr_buf* b, uint64_t* size)
+/* Add up to N bytes of FD at the end of B to it, fewer at the end of the file.  Local. */
+SCR_FN int scr_file_load(int fd, size_t n, scr_buf* b, const char* path)
+{
+  size_t  start = b->n;
+  ssize_t got;
+
+  scr_buf_add(b, NULL, n);
+  if (b->failed) return SCR_ERR_OOM();
+  got = scr_pread_all(fd, b->p + start, n, (off_t)start);
+  if (got < 0) return SCR_ERRNO("cannot read %s", path);
+  b->n = start + (size_t)got;
+  return SCR_SUCCESS;
+}
+
+/*
+** Merge the image at the start of PATH into H; its size in *HEAD.  WHOLE: nothing may follow it.  Local.
+**
+** One descriptor serves head and body: between two, the file could be replaced by one of another size.
+*/
+SCR_FN int scr_hash_file_load(const char* path, int whole, scr_hash* h, uint64_t* head)
 {
   struct stat st;
-  ssize_t     got;
-  int         rc = SCR_SUCCESS, fd = scr_os.open(path, O_RDONLY | O_NONBLOCK, 0);
+  scr_buf     b = {NULL, 0, 0, 0};
+  uint64_t    size = 0, file;
+  size_t      used = 0;
+  int         rc, fd = scr_os.open(path, O_RDONLY | O_NONBLOCK, 0); /* a FIFO must not hold us up */
 
-  if (fd < 0) return errno == ENOENT ? SCR_ERR(SCR_ERR_NOT_FOUND, "%s is missing", path) : SCR_ERRNO("cannot open %s", path);
+  *head = 0;
+  if (fd < 0 && errno == ENOENT) return SCR_ERR(SCR_ERR_NOT_FOUND, "%s is missing", path);
+  if (fd < 0) return SCR_ERRNO("cannot open %s", path);
   if (fstat(fd, &st) < 0) rc = SCR_ERRNO("cannot look at %s", path);
   else if (!S_ISREG(st.st_mode)) rc = SCR_ERR(SCR_ERR_FORMAT, "%s is not a plain file", path);
+  else rc = scr_file_load(fd, SCR_FILE_HEAD, &b, path);
+  if (rc == SCR_SUCCESS) rc = scr_hash_image_size(b.p, b.n, &size, path);
   if (rc == SCR_SUCCESS) {
-    *size = (uint64_t)st.st_size;
-    if (most > *size) most = *size;
-    scr_buf_add(b, NULL, (size_t)most);
-    if (b->failed) rc = SCR_ERR_OOM();
-  }
-  if (rc == SCR_SUCCESS) {
-    got = scr_pread_all(fd, b->p, b->n, 0);
-    if (got < 0) rc = SCR_ERRNO("cannot read %s", path);
-    else b->n = (size_t)got;
+    file = (uint64_t)st.st_size;
+    if (size > file)
+      rc = SCR_ERR(SCR_ERR_FORMAT, "%s is truncated: %" PRIu64 " bytes of %" PRIu64, path, file, size);
+    else if (whole && size < file)
+      rc = SCR_ERR(SCR_ERR_FORMAT, "%s has %" PRIu64 " bytes behind its end", path, file - size);
+    else
+      rc = scr_file_load(fd, (size_t)size - SCR_FILE_HEAD, &b, path);
   }
   scr_os.close(fd);
+  if (rc == SCR_SUCCESS) rc = scr_hash_image_parse(b.p, b.n, &used, h, path);
+  if (rc == SCR_SUCCESS) *head = used;
+  scr_buf_free(&b);
   return rc;
 }
 
-/* Merge the image at the start of PATH, which may be followed by other data, into H; its size in *HEAD.  Local. */
+/*
+** Merge the hash at the start of PATH, which other data may follow, into H; the size of its image in *HEAD.  Local.
+** SCR_ERR_NOT_FOUND without a file; on an error H is unchanged.
+*/
 SCR_FN int scr_hash_file_read_head(const char* path, scr_hash* h, uint64_t* head)
 {
-  scr_buf  b = {NULL, 0, 0, 0};
-  uint64_t size = 0, file = 0;
-  size_t   used = 0;
-  int      rc = scr_file_load(path, SCR_FILE_HEAD, &b, &file);
-
-  if (rc == SCR_SUCCESS) rc = scr_hash_image_size(b.p, b.n, &size, path);
-  scr_buf_free(&b);
-  if (rc == SCR_SUCCESS && size > file) rc = SCR_ERR(SCR_ERR_FORMAT, "%s is truncated: %" PRIu64 " bytes of %" PRIu64, path, file, size);
-  if (rc == SCR_SUCCESS) rc = scr_file_load(path, size, &b, &file);
-  if (rc == SCR_SUCCESS) rc = scr_hash_image_parse(b.p, b.n, &used, h, path);
-  *head = used;
-  scr_buf_free(&b);
-  return rc;
+  return scr_hash_file_load(path, 0, h, head);
 }
 
 /* Merge the hash file PATH into H.  SCR_ERR_NOT_FOUND when there is none; on an error H is unchanged.  Local. */
 SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
 {
-  scr_buf  b = {NULL, 0, 0, 0};
-  uint64_t file = 0;
-  size_t   used = 0;
-  int      rc = scr_file_load(path, SCR_FILE_BYTES_MAX, &b, &file);
-
-  if (rc == SCR_SUCCESS && file > SCR_FILE_BYTES_MAX) rc = SCR_ERR(SCR_ERR_FORMAT, "%s is too large for a hash file", path);
-  if (rc == SCR_SUCCESS) {
-    uint64_t size = 0;
-    rc = scr_hash_image_size(b.p, b.n, &size, path);
-    if (rc == SCR_SUCCESS && size < b.n) rc = SCR_ERR(SCR_ERR_FORMAT, "%s has %zu bytes behind its end", path, b.n - (size_t)size);
-  }
-  if (rc == SCR_SUCCESS) rc = scr_hash_image_parse(b.p, b.n, &used, h, path);
-  scr_buf_free(&b);
-  return rc;
+  uint64_t head;
+  return scr_hash_file_load(path, 1, h, &head);
 }
 
 /* ---- writing ---- */
@@ -1793,11 +1831,14 @@ SCR_FN int scr_hash_file_write(const char* path, const scr_hash* h)
   static unsigned count = 0;
   char            tmp[SCR_MAX_FILENAME + 64];
   scr_buf         b = {NULL, 0, 0, 0};
-  int             fd = -1, made = 0, rc;
+  int             fd = -1, made = 0, tries = 1000, rc;
 
   if ((rc = scr_hash_image(h, &b)) != SCR_SUCCESS) goto out;
-  if ((rc = scr_fmt(tmp, sizeof tmp, "%s.%s.%ld.%u.tmp", path, scr_msg_host, (long)getpid(), count++)) != SCR_SUCCESS) goto out;
-  fd = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL, 0666);
+  do { /* a process of the same number may have died here, or be at work on another machine */
+    rc = scr_fmt(tmp, sizeof tmp, "%s.%s.%ld.%u.tmp", path, scr_msg_host, (long)getpid(), count++);
+    if (rc != SCR_SUCCESS) goto out;
+    fd = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL, 0666);
+  } while (fd < 0 && errno == EEXIST && --tries > 0);
   if (fd < 0) {
     rc = SCR_ERRNO("cannot create %s", tmp);
     goto out;
@@ -4928,6 +4969,7 @@ typedef struct {
 
 static MPI_Datatype scr_vote_type = MPI_DATATYPE_NULL;
 static MPI_Op       scr_vote_op = MPI_OP_NULL;
+static int          scr_exchange_odd = 0; /* which of the two tags the next exchange takes */
 
 /* -1, 0 or 1 as key A stands to key B. */
 SCR_FN int scr_key_cmp(const int64_t* a, const int64_t* b)
@@ -4959,6 +5001,7 @@ static void scr_vote_reduce(void* in, void* inout, int* n, MPI_Datatype* type)
 SCR_FN int scr_vote_start(void)
 {
   if (scr_vote_op != MPI_OP_NULL) return SCR_SUCCESS;
+  scr_exchange_odd = 0; /* alike on all ranks of a new world, whatever each did before */
   if (MPI_Type_contiguous(SCR_VOTE_WORDS, MPI_INT64_T, &scr_vote_type) != MPI_SUCCESS ||
       MPI_Type_commit(&scr_vote_type) != MPI_SUCCESS || MPI_Op_create(scr_vote_reduce, 1, &scr_vote_op) != MPI_SUCCESS)
     return SCR_ERR(SCR_ERR_MPI, "cannot create an MPI datatype or operation");
@@ -5127,8 +5170,7 @@ enum { SCR_HASH_EXCHANGE_RIGHT, SCR_HASH_EXCHANGE_LEFT };
 */
 SCR_FN int scr_hash_exchange_direction(const scr_hash* send, scr_hash* recv, MPI_Comm comm, int direction)
 {
-  static int     odd = 0;
-  int            tag = odd ? SCR_TAG_EXCHANGE_ODD : SCR_TAG_EXCHANGE;
+  int            tag = scr_exchange_odd ? SCR_TAG_EXCHANGE_ODD : SCR_TAG_EXCHANGE;
   int            n = scr_hash_size(send), i = 0, rc = SCR_SUCCESS, turns = 0, sent = 0, over = 0, rank, size;
   scr_buf*       out = (scr_buf*)scr_malloc((size_t)n * sizeof *out);
   MPI_Request*   reqs = (MPI_Request*)scr_malloc((size_t)n * sizeof *reqs);
@@ -5136,7 +5178,7 @@ SCR_FN int scr_hash_exchange_direction(const scr_hash* send, scr_hash* recv, MPI
   scr_hash*      order = scr_hash_new();
   scr_hash_elem* e;
 
-  odd = !odd;
+  scr_exchange_odd = !scr_exchange_odd;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   if (out == NULL || reqs == NULL || order == NULL) {
@@ -7175,6 +7217,8 @@ SCR_FN void scr_cache_map_files(scr_hash* names)
   d = opendir(scr.at.cntl);
   while (d != NULL && (f = readdir(d)) != NULL) {
     size_t n = strlen(f->d_name);
+    if (n > 4 && strcmp(f->d_name + n - 4, ".tmp") == 0 && scr_fmt(path, sizeof path, "%s/%s", scr.at.cntl, f->d_name) == SCR_SUCCESS)
+      scr_os.unlink(path); /* what a killed process was writing; the lock of this directory is held */
     if (strncmp(f->d_name, "filemap_", 8) != 0 || n < 8 || strcmp(f->d_name + n - 8, ".scrinfo") != 0) continue;
     if (scr_fmt(path, sizeof path, "%s/%s", scr.at.cntl, f->d_name) == SCR_SUCCESS) scr_hash_set_kv(names, "NAMES", path);
   }
@@ -7726,7 +7770,8 @@ SCR_FN int scr_on_node(int rank)
 
 /*
 ** Drop this rank's entries of the dataset KEY.  After MOVED only those of other ranks, and their files only when the
-** rank runs on another node: on this node it goes on using them.  Else all entries, with their files.  Local.
+** rank runs on another node: on this node it goes on using them.  Else all entries, with their files, and with the
+** directory, which may hold files that were never listed, unless another identity has entries there.  Local.
 */
 SCR_FN int scr_find_drop(const int64_t* key, int moved)
 {
@@ -7734,6 +7779,12 @@ SCR_FN int scr_find_drop(const int64_t* key, int moved)
   int          id = (int)key[0], i, n = 0, *ranks = NULL, changed = 0;
 
   scr_filemap_list_ranks_by_dataset(scr.map, id, &n, &ranks);
+  for (i = 0; i < n && scr_find_entry(key, ranks[i], desc); i++) continue;
+  if (!moved && i == n) {
+    scr_free(&ranks);
+    scr_dataset_delete(&desc);
+    return scr_cache_delete_local(id);
+  }
   for (i = 0; i < n; i++) {
     if ((moved && ranks[i] == scr.at.rank) || !scr_find_entry(key, ranks[i], desc)) continue;
     if (!moved || !scr_on_node(ranks[i])) scr_cache_delete_files(id, ranks[i]);
@@ -8848,7 +8899,8 @@ SCR_FN int scr_load_choose(int below, const char* name, scr_candidate* c)
       if (scr.cached[i].good && scr.cached[i].ckpt > 0 && strcmp(scr_desc_name(scr.cached[i].desc), name) == 0) c->id = scr.cached[i].id;
     if (c->id == 0 && scr_index_find(index, name, &id, &dir) == SCR_SUCCESS) c->id = id;
     c->chosen = c->id != 0;
-  } else if (scr_index_current(index, &id, &dir, &by_user) == SCR_SUCCESS && by_user && id < below) {
+  } else if (scr_index_current(index, &id, &dir, &by_user) == SCR_SUCCESS && by_user && id < below &&
+             (fetch || (scr_cached_find(id) != NULL && scr_cached_find(id)->good))) {
     c->id = id;
     c->chosen = 1;
   }
@@ -9359,25 +9411,31 @@ SCR_FN int scr_choose(const char* name)
   return scr_agree(scr_map_write(), scr.at.comm);
 }
 
+SCR_FN void scr_index_note_served(scr_hash* index, int id, const char* name)
+{
+  (void)id;
+  scr_hash_util_set_str(index, "CURRENT_SERVED", name);
+}
+
 /* SCR_CURRENT is a wish for one restart: the index remembers which value was served.  Collective. */
 SCR_FN int scr_choose_by_parameter(void)
 {
   const char* name = scr_param_get(scr.at.params, "SCR_CURRENT");
   scr_hash*   index = scr_hash_new();
-  int         fd = -1, served = 0, rc = SCR_SUCCESS;
+  int         served = 0, rc = SCR_SUCCESS;
 
-  if (name != NULL && scr.at.rank == 0) {
-    rc = scr_index_open(scr.at.prefix, &fd, index);
+  if (name != NULL && scr.at.rank == 0 && (rc = scr_index_read(scr.at.prefix, index)) == SCR_SUCCESS)
     served = strcmp(scr_line_str(index, "CURRENT_SERVED", ""), name) == 0;
-    scr_hash_util_set_str(index, "CURRENT_SERVED", name);
-    if (rc == SCR_SUCCESS) rc = scr_index_close(scr.at.prefix, &fd, served ? NULL : index);
-    if (served) scr_dbg(1, "SCR_CURRENT=%s was served by an earlier run; this one goes on from the newest", name);
-  }
   scr_hash_delete(&index);
   if (name == NULL) return SCR_SUCCESS;
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_bcast(&served, 1, MPI_INT, 0, scr.at.comm)) != SCR_SUCCESS || served) return rc;
-  return scr_choose(name);
+  if ((rc = scr_bcast(&served, 1, MPI_INT, 0, scr.at.comm)) != SCR_SUCCESS) return rc;
+  if (served) {
+    scr_dbg(1, "SCR_CURRENT=%s was served by an earlier run; this one goes on from the newest", name);
+    return SCR_SUCCESS;
+  }
+  if ((rc = scr_choose(name)) != SCR_SUCCESS) return rc;
+  return scr_agree(scr.at.rank == 0 ? scr_index_update(scr_index_note_served, 0, name) : SCR_SUCCESS, scr.at.comm);
 }
 
 /* Ids go on after the greatest one in the index, so that none recurs.  Collective. */
@@ -9421,7 +9479,7 @@ SCR_FN int scr_recover_state(void)
   if (scr.at.rank == 0 && scr_prefix_redo() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   if ((rc = scr_raise_ids()) != SCR_SUCCESS) return rc;
   if ((rc = scr_flush_file_rebuild()) != SCR_SUCCESS) return rc;
-  if (scr_choose_by_parameter() != SCR_SUCCESS) scr_report(SCR_ERR_NOT_FOUND);
+  if ((rc = scr_choose_by_parameter()) != SCR_SUCCESS) return rc;
   if ((rc = scr_load(INT_MAX, NULL)) != SCR_SUCCESS) return rc;
   if (scr.loaded && scr_cached_find(scr.loaded)->flushed && scr.at.rank == 0) {
     const scr_cached* c = scr_cached_find(scr.loaded);

@@ -486,6 +486,66 @@ static void test_filemap_files(void)
   scr_filemap_delete(&back);
 }
 
+#ifdef CHECK_ALLOC_H
+/* Builds a map, writes, reads and takes it apart; the first error. */
+static int filemap_story(const char* path)
+{
+  scr_filemap* map = scr_filemap_new();
+  scr_filemap* back = scr_filemap_new();
+  scr_filemap* out = NULL;
+  scr_hash*    h = scr_hash_new();
+  char**       files = NULL;
+  int*         list = NULL;
+  int          n = 0, rc = scr_dataset_set_id(h, 10);
+
+  if (rc == SCR_SUCCESS) rc = scr_dataset_set_nonce(h, 3);
+  if (rc == SCR_SUCCESS) rc = scr_filemap_add_file(map, 10, 20, "/c/foo");
+  if (rc == SCR_SUCCESS) rc = scr_filemap_set_meta(map, 10, 20, "/c/foo", h);
+  if (rc == SCR_SUCCESS) rc = scr_filemap_set_dataset(map, 10, 20, h);
+  if (rc == SCR_SUCCESS) rc = scr_filemap_set_expected_files(map, 10, 21, 0);
+  if (rc == SCR_SUCCESS) rc = scr_filemap_set_tag(map, 10, 20, "PARTNER", "n1");
+  if (rc == SCR_SUCCESS) rc = scr_filemap_get_dataset(map, 10, 20, h);
+  if (rc == SCR_SUCCESS) rc = scr_filemap_list_files(map, 10, 20, &n, &files);
+  if (rc == SCR_SUCCESS) rc = scr_filemap_list_ranks(map, &n, &list);
+  if (rc == SCR_SUCCESS) rc = scr_filemap_write(path, map);
+  if (rc == SCR_SUCCESS) rc = scr_filemap_read(path, back);
+  if (rc == SCR_SUCCESS) {
+    out = scr_filemap_extract_rank(back, 20);
+    if (out == NULL) {
+      rc = SCR_ERR_MEM;
+      CHECK(scr_filemap_num_files(back, 10, 20) == 1 && filemap_in_sync(back)); /* still whole */
+    } else {
+      CHECK(scr_filemap_num_files(out, 10, 20) == 1 && filemap_in_sync(out) && scr_filemap_num_ranks(back) == 1);
+    }
+  }
+  scr_free(&files);
+  scr_free(&list);
+  scr_hash_delete(&h);
+  scr_filemap_delete(&map);
+  scr_filemap_delete(&back);
+  scr_filemap_delete(&out);
+  return rc;
+}
+
+/* Each allocation fails once: an error, no crash, no leak. */
+static void test_filemap_memory(void)
+{
+  int n, rc, struck = 1;
+
+  for (n = 0; struck && n < 1000; n++) {
+    check_alloc_hit = 0;
+    check_alloc_left = n;
+    rc = filemap_story(check_path("memory.scrinfo"));
+    check_alloc_left = -1;
+    struck = check_alloc_hit;
+    if (!struck) CHECK_INT(rc, SCR_SUCCESS);
+    else CHECK(rc != SCR_SUCCESS);
+    scr_oom = 0;
+  }
+  CHECK(n > 30 && n < 1000);
+}
+#endif
+
 /* A file that version 1.2.2 wrote. */
 static void test_filemap_golden(void)
 {
@@ -531,5 +591,8 @@ static void test_filemap(void)
   test_filemap_contents();
   test_filemap_shapes();
   test_filemap_files();
+#ifdef CHECK_ALLOC_H
+  test_filemap_memory();
+#endif
   test_filemap_golden();
 }

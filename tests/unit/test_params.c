@@ -430,6 +430,69 @@ static void test_params_sources(void)
   scr_hash_delete(&p);
 }
 
+/* Every call of the operating system fails once: an error or, when it does not matter, the right settings. */
+static void test_params_faults(void)
+{
+  const char* system_file = scr_params_system_file;
+  const char* user = check_path(".scrconf");
+  scr_hash*   p = scr_hash_new();
+  int         n, rc, struck = 1;
+
+  params_clean_environment();
+  setenv("SCR_PREFIX", check_dir, 1);
+  scr_params_system_file = check_path("none.conf");
+  params_write_file(user, "SCR_FLUSH=3\n");
+  for (n = 1; struck && n < 50; n++) {
+    check_fault(CHECK_FAIL, EIO, n);
+    rc = scr_params_read(p);
+    struck = check_fault_end();
+    CHECK(rc == SCR_ERR_IO || rc == SCR_SUCCESS);
+    if (rc == SCR_SUCCESS) CHECK_STR(scr_param_get(p, "SCR_FLUSH"), "3");
+    else CHECK(strstr(scr_err_text, "parameter file") != NULL);
+  }
+  CHECK(n > 3 && n < 50);
+  params_clean_environment();
+  scr_params_system_file = system_file;
+  unlink(user);
+  scr_hash_delete(&p);
+}
+
+#ifdef CHECK_ALLOC_H
+/* Each allocation fails once: an error, no crash, no leak. */
+static void test_params_memory(void)
+{
+  static const char text[] = "SCR_FLUSH=3\nCKPT=0 INTERVAL=1 TYPE=XOR\n";
+  const char*       system_file = scr_params_system_file;
+  int               n, rc, struck = 1;
+
+  params_clean_environment();
+  setenv("SCR_PREFIX", check_dir, 1);
+  setenv("SCR_DEBUG", "0", 1);
+  scr_params_system_file = check_path("none.conf");
+  params_write_file(check_path(".scrconf"), text);
+  for (n = 0; struck && n < 500; n++) {
+    scr_hash* p = scr_hash_new();
+    char*     value = NULL;
+    check_alloc_hit = 0;
+    check_alloc_left = n;
+    rc = scr_params_read(p);
+    if (rc == SCR_SUCCESS) rc = scr_params_config(p, "CKPT=1 INTERVAL=2", &value);
+    if (rc == SCR_SUCCESS) rc = scr_params_config(p, "SCR_FLUSH", &value);
+    check_alloc_left = -1;
+    struck = check_alloc_hit;
+    CHECK_INT(rc, struck ? SCR_ERR_MEM : SCR_SUCCESS);
+    if (!struck) CHECK_STR(value, "3");
+    free(value);
+    scr_hash_delete(&p);
+    scr_oom = 0;
+  }
+  CHECK(n > 10 && n < 500);
+  unlink(check_path(".scrconf"));
+  params_clean_environment();
+  scr_params_system_file = system_file;
+}
+#endif
+
 /* Lookups and checks in hashes that are no parameters. */
 static void test_params_shapes(void)
 {
@@ -481,6 +544,10 @@ static void test_params(void)
   test_params_types();
   test_params_lines();
   test_params_sources();
+  test_params_faults();
+#ifdef CHECK_ALLOC_H
+  test_params_memory();
+#endif
   test_params_shapes();
   test_params_table();
 }

@@ -1,0 +1,47 @@
+#!/bin/bash
+# mpi.sh - the public calls and the MPI helpers, in small runs on one machine.
+#
+#   mpi.sh check|long [CASE...]     last line: N passed, N failed, N skipped
+#
+# From the environment: MPICC, MPIEXEC, SCR_TEST_CFLAGS, SCR_IMPL (the source of the library).  A case that hangs is a failure, and the others still run.  After a failure the logs stay where the
+# output says.
+set -u
+HERE=$(cd "$(dirname "$0")" && pwd)
+MODE=${1:-}
+case $MODE in check | long) shift ;; *) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
+ONLY=$*
+# shellcheck source=tests/mpi/lib.sh
+. "$HERE/lib.sh"
+start_tests mpi
+build api "$SRC/tests/mpi/api.c" "$SRC/scr_impl.c"
+build private "$SRC/tests/mpi/private.c"
+build scr_halt "$SRC/tools/scr_halt.c"
+wait_builds
+export TEST_HALT=$T/scr_halt
+if [ "$MODE" = long ]; then export TEST_LONG=1 LIMIT=600; fi
+
+# A run whose library is told to end the program: it must end with 0, and leave the checkpoint on the prefix.
+exits() { # CASE DIR
+  [ -z "$ONLY" ] || [[ " $ONLY " == *" $1 "* ]] || return 0
+  launch 4 api "$1"
+  if [ "$rc" -eq 0 ] && ! grep -q '^\(PASS\|FAIL\|DONE\)' "$LOG" && [ -f "$TEST_DIR/$2/prefix/ck2/rank_3_0" ]; then
+    passed=$((passed + 1))
+  else
+    fail "api 4 $1: the program should have ended with 0 and its checkpoint on the prefix; it ended with $rc"
+  fi
+}
+
+# shellcheck disable=SC2086
+{
+  for n in 1 2 4 5; do cases "$n" api $ONLY; done
+  for n in 1 2 3 5 9; do cases "$n" private $ONLY; done
+  if [ -z "$ONLY" ]; then cases 4 api split_busy; fi
+}
+exits exit_auto exit_auto
+exits exit_always exit_1
+KEEP_DIR=1 exits exit_init exit_1
+if [ "$MODE" = long ]; then
+  cases 9 api
+  cases 16 private
+fi
+end_tests

@@ -1,0 +1,35 @@
+/*
+** unit - the serial suites, one translation unit with the library so that they reach its private functions.
+**
+** Run in the top directory: unit [SUITE ...].
+*/
+#include "check_alloc.h"
+
+#define SCR_SERIAL
+#define SCR_TEST
+#ifndef SCR_IMPL
+#define SCR_IMPL "../../scr_impl.c"
+#endif
+#include SCR_IMPL
+
+#include "check.h"
+
+#include "test_path.c"
+#include "test_hash.c"
+#include "test_hash_files.c"
+#include "test_params.c"
+#include "test_filemap.c"
+#include "test_records.c"
+
+int main(int argc, char** argv)
+{
+  static const check_suite suites[] = {{"path", test_path},
+                                       {"hash", test_hash},
+                                       {"hash_files", test_hash_files},
+                                       {"params", test_params},
+                                       {"filemap", test_filemap},
+                                       {"records", test_records},
+                                       {NULL, NULL}};
+
+  return check_main(suites, argc, argv);
+}
