@@ -183,7 +183,8 @@ SCR_API const char* SCR_Config(const char* config);
 #if defined(__GNUC__)
 __attribute__((format(printf, 1, 2)))
 #endif
-SCR_API const char* SCR_Configf(const char* format, ...);
+SCR_API const char*
+SCR_Configf(const char* format, ...);
 
 /* ---- files --------------------------------------------------------------------------------------------------- */
 

@@ -54,7 +54,7 @@
 #endif
 
 #define MPICH_SKIP_MPICXX 1 /* the C++ bindings of old MPIs would need their own libraries */
-#define OMPI_SKIP_MPICXX 1
+#define OMPI_SKIP_MPICXX  1
 
 #include <ctype.h>
 #include <dirent.h>
@@ -82,7 +82,7 @@
 #include "scr.h"
 
 #if defined(__GNUC__)
-#define SCR_FN static __attribute__((unused)) /* commands and tests use what the library does not */
+#define SCR_FN           static __attribute__((unused)) /* commands and tests use what the library does not */
 #define SCR_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #else
 #define SCR_FN static
@@ -120,8 +120,7 @@ typedef struct {
 SCR_FN int scr_os_open(const char* path, int flags, mode_t mode)
 {
   int fd;
-  do
-    fd = open(path, flags | O_CLOEXEC, mode);
+  do fd = open(path, flags | O_CLOEXEC, mode);
   while (fd < 0 && errno == EINTR);
   return fd;
 }
@@ -131,7 +130,7 @@ SCR_FN int scr_os_lstat(const char* path, struct stat* st)
   return lstat(path, st); /* a function of its own: lstat is a macro in places */
 }
 
-static scr_os_table scr_os = {scr_os_open, close, read,   pread, write, pwrite, ftruncate,
+static scr_os_table scr_os = {scr_os_open, close,  read,   pread, write, pwrite, ftruncate,
                               fsync,       rename, unlink, mkdir, rmdir, flock,  scr_os_lstat};
 
 /* Write all N bytes of BUF to FD.  0, or -1 with errno.  Local. */
@@ -246,15 +245,15 @@ SCR_FN uint64_t scr_random(void)
 
 static char scr_err_text[SCR_ERR_TEXT_MAX]; /* message of the last error, without the rank */
 static int  scr_oom = 0;
-SCR_FN int   scr_debug = 0;                  /* SCR_DEBUG; serial programs may have no use for it */
-static int  scr_msg_rank = -1;              /* rank in the library's world; -1 in serial programs */
+SCR_FN int  scr_debug = 0;     /* SCR_DEBUG; serial programs may have no use for it */
+static int  scr_msg_rank = -1; /* rank in the library's world; -1 in serial programs */
 static char scr_msg_host[256] = "";
 
 /* The text of CODE in the table of scr.h.  Local. */
 SCR_FN const char* scr_code_text(int code)
 {
-#define SCR_ERRORS_CASE(name, value, text) \
-  case name:                               \
+#define SCR_ERRORS_CASE(name, value, text)                                                                             \
+  case name:                                                                                                           \
     return text;
   switch (code) {
   case SCR_SUCCESS:
@@ -287,8 +286,8 @@ SCR_FN SCR_PRINTF(4, 5) int scr_error(int code, int errnum, int line, const char
 
 /* SCR_ERR(code, format, ...) records and is the code; SCR_ERRNO(format, ...) is SCR_ERR_IO, _SPACE or _MEM by errno. */
 #define SCR_ERR(code, ...) scr_error((code), 0, __LINE__, __VA_ARGS__)
-#define SCR_ERRNO(...) scr_error(SCR_ERR_IO, errno, __LINE__, __VA_ARGS__)
-#define SCR_ERR_OOM() scr_error(SCR_ERR_MEM, 0, __LINE__, "out of memory")
+#define SCR_ERRNO(...)     scr_error(SCR_ERR_IO, errno, __LINE__, __VA_ARGS__)
+#define SCR_ERR_OOM()      scr_error(SCR_ERR_MEM, 0, __LINE__, "out of memory")
 
 /* Print one line with a head that says who speaks.  Local. */
 SCR_FN SCR_PRINTF(2, 3) void scr_msg_print(const char* kind, const char* format, ...)
@@ -299,18 +298,16 @@ SCR_FN SCR_PRINTF(2, 3) void scr_msg_print(const char* kind, const char* format,
   va_start(ap, format);
   vsnprintf(text, sizeof text, format, ap);
   va_end(ap);
-  if (scr_msg_rank >= 0)
-    fprintf(stderr, "SCR %s: rank %d on %s: %s\n", kind, scr_msg_rank, scr_msg_host, text);
-  else
-    fprintf(stderr, "SCR %s: %s\n", kind, text);
+  if (scr_msg_rank >= 0) fprintf(stderr, "SCR %s: rank %d on %s: %s\n", kind, scr_msg_rank, scr_msg_host, text);
+  else fprintf(stderr, "SCR %s: %s\n", kind, text);
 }
 
 #define scr_warn(...) scr_msg_print("warning", __VA_ARGS__)
 
 /* Print from rank 0 when SCR_DEBUG is LEVEL or more. */
-#define scr_dbg(level, ...)                                                            \
-  do {                                                                                 \
-    if (scr_debug >= (level) && scr_msg_rank <= 0) scr_msg_print("info", __VA_ARGS__); \
+#define scr_dbg(level, ...)                                                                                            \
+  do {                                                                                                                 \
+    if (scr_debug >= (level) && scr_msg_rank <= 0) scr_msg_print("info", __VA_ARGS__);                                 \
   } while (0)
 
 /* ==== 03 MEMORY, BUFFERS, STRINGS =======================================================================
@@ -958,8 +955,8 @@ SCR_FN int scr_file_size(const char* path, uint64_t* size)
 ** Failure    NULL and scr_oom (E2); SCR_ERR_FORMAT for unpacking.
 ** ====================================================================================================== */
 
-#define SCR_HASH_LINEAR 8 /* up to here a list is searched */
-#define SCR_HASH_DEPTH 64 /* deepest tree that is unpacked */
+#define SCR_HASH_LINEAR 8  /* up to here a list is searched */
+#define SCR_HASH_DEPTH  64 /* deepest tree that is unpacked */
 
 typedef struct scr_hash scr_hash;
 
@@ -1340,7 +1337,7 @@ SCR_FN int scr_hash_cmp_str(const void* a, const void* b)
 
 SCR_FN int scr_hash_cmp_int(const void* a, const void* b)
 {
-  long long x = atoll((*(scr_hash_elem* const*)a)->key), y = atoll((*(scr_hash_elem* const*)b)->key);
+  long long x = atoll((*(scr_hash_elem*const*)a)->key), y = atoll((*(scr_hash_elem*const*)b)->key);
   return (x > y) - (x < y);
 }
 
@@ -1513,10 +1510,13 @@ SCR_FN int scr_hash_util_set_str(scr_hash* h, const char* key, const char* value
 {
   scr_hash* k;
 
-  if (h == NULL || value == NULL) return SCR_ERR_ARG;
+  if (h == NULL || key == NULL || value == NULL) return SCR_ERR_ARG;
   k = scr_hash_new();
-  if (scr_hash_set(k, value, scr_hash_new()) == NULL || scr_hash_set(h, key, k) == NULL) return SCR_ERR_OOM();
-  return SCR_SUCCESS;
+  if (scr_hash_set(k, value, scr_hash_new()) == NULL) {
+    scr_hash_delete(&k);
+    return SCR_ERR_OOM();
+  }
+  return scr_hash_set(h, key, k) == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
 SCR_FN SCR_PRINTF(3, 4) int scr_hash_util_setf(scr_hash* h, const char* key, const char* format, ...)
@@ -1655,12 +1655,12 @@ SCR_FN int scr_hash_util_get_double(const scr_hash* h, const char* key, double* 
 **            big-endian.
 ** ====================================================================================================== */
 
-#define SCR_FILE_MAGIC 0x951fc3f5u
-#define SCR_FILE_TYPE_HASH 1
-#define SCR_FILE_VERSION 1
+#define SCR_FILE_MAGIC      0x951fc3f5u
+#define SCR_FILE_TYPE_HASH  1
+#define SCR_FILE_VERSION    1
 #define SCR_FILE_FLAG_CRC32 1u
-#define SCR_FILE_HEAD 20
-#define SCR_FILE_BYTES_MAX ((uint64_t)1 << 31) /* a metadata file is read into memory */
+#define SCR_FILE_HEAD       20
+#define SCR_FILE_BYTES_MAX  ((uint64_t)1 << 31) /* a metadata file is read into memory */
 
 static int scr_fsync_enabled = 1; /* SCR_FSYNC */
 
@@ -1722,8 +1722,7 @@ SCR_FN int scr_hash_image_parse(const void* data, size_t n, size_t* used, scr_ha
   rc = scr_hash_unpack(p + SCR_FILE_HEAD, body, &got, fresh);
   if (rc == SCR_SUCCESS && got != body)
     rc = SCR_ERR(SCR_ERR_FORMAT, "%s: %zu bytes follow the packed hash", what, body - got);
-  else if (rc == SCR_ERR_FORMAT)
-    rc = SCR_ERR(rc, "%s: %s", what, scr_err_text);
+  else if (rc == SCR_ERR_FORMAT) rc = SCR_ERR(rc, "%s: %s", what, scr_err_text);
   if (rc == SCR_SUCCESS) rc = scr_hash_merge(h, fresh);
   scr_hash_delete(&fresh);
   *used = (size_t)size;
@@ -1768,12 +1767,10 @@ SCR_FN int scr_hash_file_load(const char* path, int whole, scr_hash* h, uint64_t
   if (rc == SCR_SUCCESS) rc = scr_hash_image_size(b.p, b.n, &size, path);
   if (rc == SCR_SUCCESS) {
     file = (uint64_t)st.st_size;
-    if (size > file)
-      rc = SCR_ERR(SCR_ERR_FORMAT, "%s is truncated: %" PRIu64 " bytes of %" PRIu64, path, file, size);
+    if (size > file) rc = SCR_ERR(SCR_ERR_FORMAT, "%s is truncated: %" PRIu64 " bytes of %" PRIu64, path, file, size);
     else if (whole && size < file)
       rc = SCR_ERR(SCR_ERR_FORMAT, "%s has %" PRIu64 " bytes behind its end", path, file - size);
-    else
-      rc = scr_file_load(fd, (size_t)size - SCR_FILE_HEAD, &b, path);
+    else rc = scr_file_load(fd, (size_t)size - SCR_FILE_HEAD, &b, path);
   }
   scr_os.close(fd);
   if (rc == SCR_SUCCESS) rc = scr_hash_image_parse(b.p, b.n, &used, h, path);
@@ -1945,7 +1942,7 @@ SCR_FN int scr_hash_write_close_unlock(const char* path, int* fd, const scr_hash
 ** Failure    SCR_ERR_PARAM for what a user wrote, with the line when it was in a file.
 ** ====================================================================================================== */
 
-#define SCR_PARAM_TOKEN_MAX 4096              /* longest key or value in a file, with the NUL */
+#define SCR_PARAM_TOKEN_MAX 4096               /* longest key or value in a file, with the NUL */
 #define SCR_PARAM_FILE_MAX  ((size_t)64 << 20) /* a parameter file is read into memory */
 
 /* The types: X(name, what is allowed, in words). */
@@ -2009,8 +2006,7 @@ typedef enum {
   X(SCR_GROUP, TEXT, NULL, "NODE", ANY,                                                                                \
     "Group of ranks that fail together, NODE, WORLD or a name from GROUPS lines; no set has two members of one "       \
     "group.")                                                                                                          \
-  X(SCR_CURRENT, TEXT, NULL, NULL, ANY,                                                                                \
-    "Name of the checkpoint to restart from, in place of the newest one.")                                             \
+  X(SCR_CURRENT, TEXT, NULL, NULL, ANY, "Name of the checkpoint to restart from, in place of the newest one.")         \
   X(SCR_DISTRIBUTE, BOOL, NULL, "1", ANY,                                                                              \
     "1 restarts from the cache: SCR_Init moves files to where their ranks now run and rebuilds lost ones; 0 empties "  \
     "the cache and fetches from the prefix.")                                                                          \
@@ -2027,8 +2023,7 @@ typedef enum {
     "there.")                                                                                                          \
   X(SCR_FRESH_START, BOOL, NULL, "0", ANY,                                                                             \
     "1 allows a run to begin anew although complete checkpoints exist and none could be loaded.")                      \
-  X(SCR_CRC_ON_COPY, BOOL, NULL, "1", ANY,                                                                             \
-    "1 takes the CRC32 of each file while redundancy data is made from it.")                                           \
+  X(SCR_CRC_ON_COPY, BOOL, NULL, "1", ANY, "1 takes the CRC32 of each file while redundancy data is made from it.")    \
   X(SCR_CRC_ON_RESTART, BOOL, NULL, "1", ANY,                                                                          \
     "1 checks the CRC32 of cached files in SCR_Init; a file that fails counts as lost and is rebuilt.")                \
   X(SCR_CRC_ON_FLUSH, BOOL, NULL, "1", ANY,                                                                            \
@@ -2098,7 +2093,7 @@ typedef struct {
   const char*    sentence;
 } scr_param_spec;
 
-#define SCR_PARAM_ROW(name, type, choices, fallback, who, sentence) \
+#define SCR_PARAM_ROW(name, type, choices, fallback, who, sentence)                                                    \
   {NULL, #name, SCR_PARAM_##type, choices, fallback, SCR_PARAM_##who, sentence},
 static const scr_param_spec scr_param_specs[] = {SCR_PARAMS(SCR_PARAM_ROW)};
 #undef SCR_PARAM_ROW
@@ -2177,19 +2172,28 @@ SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
   double   real = -1.0;
 
   switch (spec->type) {
-  case SCR_PARAM_BOOL: return strcmp(value, "0") == 0 || strcmp(value, "1") == 0;
-  case SCR_PARAM_COUNT: return scr_str_int64(value, &i) == SCR_SUCCESS && i >= 0 && i <= INT_MAX;
-  case SCR_PARAM_POSITIVE: return scr_str_int64(value, &i) == SCR_SUCCESS && i >= 1 && i <= INT_MAX;
+  case SCR_PARAM_BOOL:
+    return strcmp(value, "0") == 0 || strcmp(value, "1") == 0;
+  case SCR_PARAM_COUNT:
+    return scr_str_int64(value, &i) == SCR_SUCCESS && i >= 0 && i <= INT_MAX;
+  case SCR_PARAM_POSITIVE:
+    return scr_str_int64(value, &i) == SCR_SUCCESS && i >= 1 && i <= INT_MAX;
   case SCR_PARAM_BYTES: /* the count of an MPI message is an int */
     return scr_str_bytes(value, &bytes) == SCR_SUCCESS && bytes >= 1 && bytes <= (uint64_t)1 << 30;
-  case SCR_PARAM_REAL: return scr_param_real_of(value, &real);
-  case SCR_PARAM_PERCENT: return scr_param_real_of(value, &real) && real <= 100.0;
-  case SCR_PARAM_NAME: return n < 256 && !strchr(value, '/') && strcmp(value, ".") != 0 && strcmp(value, "..") != 0;
-  case SCR_PARAM_ABSPATH: return n < SCR_MAX_FILENAME && value[0] == '/';
-  case SCR_PARAM_ENUM: return scr_param_is_choice(spec->choices, value);
+  case SCR_PARAM_REAL:
+    return scr_param_real_of(value, &real);
+  case SCR_PARAM_PERCENT:
+    return scr_param_real_of(value, &real) && real <= 100.0;
+  case SCR_PARAM_NAME:
+    return n < 256 && !strchr(value, '/') && strcmp(value, ".") != 0 && strcmp(value, "..") != 0;
+  case SCR_PARAM_ABSPATH:
+    return n < SCR_MAX_FILENAME && value[0] == '/';
+  case SCR_PARAM_ENUM:
+    return scr_param_is_choice(spec->choices, value);
   case SCR_PARAM_TEXT:
   case SCR_PARAM_PATH:
-  case SCR_PARAM_NTYPES: break;
+  case SCR_PARAM_NTYPES:
+    break;
   }
   return n < SCR_MAX_FILENAME;
 }
@@ -2482,8 +2486,7 @@ SCR_FN int scr_params_pair(scr_params_text* t, char* key, char* value)
   int rc = scr_params_word(t, 0, key);
 
   if (rc != SCR_SUCCESS) return rc;
-  if (*key == '\0')
-    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: there is no name before '='", t->where, t->line);
+  if (*key == '\0') return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: there is no name before '='", t->where, t->line);
   if (scr_params_at_end_of_line(t) || *t->p != '=')
     return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: '=' is missing after %.200s", t->where, t->line, key);
   t->p++;
@@ -2588,8 +2591,7 @@ SCR_FN int scr_params_read_file(scr_hash* params, int s, const char* path, int m
     scr_buf_add(&b, piece, (size_t)k);
   if (k < 0) rc = SCR_ERRNO("cannot read the parameter file %s", path);
   else if (b.failed) rc = SCR_ERR_OOM();
-  else if (b.n > SCR_PARAM_FILE_MAX)
-    rc = SCR_ERR(SCR_ERR_PARAM, "the parameter file %s is larger than 64 MiB", path);
+  else if (b.n > SCR_PARAM_FILE_MAX) rc = SCR_ERR(SCR_ERR_PARAM, "the parameter file %s is larger than 64 MiB", path);
   if (rc != SCR_SUCCESS) goto out;
   from = scr_strdupf("the %s file %s", s == SCR_PARAM_USER ? "user" : "system", path);
   into = scr_hash_set(params, scr_param_sources[s], scr_hash_new());
@@ -2698,7 +2700,7 @@ SCR_FN int scr_params_config_set(scr_hash* params, const char* key, const char* 
   const scr_param_spec* spec = scr_param_spec_of(key);
   scr_hash*             app = scr_hash_get(params, app_name);
   scr_hash*             entry = NULL;
-  char                 *word, *eq, *save = NULL;
+  char *                word, *eq, *save = NULL;
   int                   rc, bad = SCR_SUCCESS;
 
   if (app == NULL) app = scr_hash_set(params, app_name, scr_hash_new());
@@ -2736,8 +2738,10 @@ SCR_FN int scr_params_config(scr_hash* params, const char* config, char** value)
 
   *value = NULL;
   if (is_query < 0)
-    return SCR_ERR(SCR_ERR_ARG, "SCR_Config(\"%.200s\"): expected KEY=VALUE, KEY=VALUE CHILD=VALUE ..., KEY= to unset, "
-                                "or to query KEY or KEY=VALUE CHILD", config == NULL ? "" : config);
+    return SCR_ERR(SCR_ERR_ARG,
+                   "SCR_Config(\"%.200s\"): expected KEY=VALUE, KEY=VALUE CHILD=VALUE ..., KEY= to unset, "
+                   "or to query KEY or KEY=VALUE CHILD",
+                   config == NULL ? "" : config);
   text = scr_strdup(config);
   if (text == NULL) return SCR_ERR_OOM();
   word = strtok_r(text, " ", &rest);
@@ -2767,8 +2771,7 @@ SCR_FN int scr_params_check_children(const scr_param_spec* spec, const char* val
     if (child != NULL || strcmp(spec->name, "GROUPS") == 0 || scr_msg_rank > 0) continue;
     if (spec->who == SCR_PARAM_LINE)
       scr_warn("%s=%.200s in %s: %.200s is not known here and is ignored", spec->name, value, origin, name);
-    else
-      scr_warn("%.200s on the line of %s in %s is ignored: write one parameter on a line", name, spec->name, origin);
+    else scr_warn("%.200s on the line of %s in %s is ignored: write one parameter on a line", name, spec->name, origin);
   }
   return SCR_SUCCESS;
 }
@@ -3399,8 +3402,7 @@ SCR_FN int scr_filemap_merge_rank(scr_filemap* dst, const scr_hash_elem* r, int 
   const scr_hash_elem* d;
   int                  rc = SCR_SUCCESS, rank = scr_filemap_number(scr_hash_elem_key(r));
 
-  if (rank < 0)
-    return !strict ? SCR_SUCCESS : SCR_ERR(SCR_ERR_FORMAT, "%.100s is not a rank", scr_hash_elem_key(r));
+  if (rank < 0) return !strict ? SCR_SUCCESS : SCR_ERR(SCR_ERR_FORMAT, "%.100s is not a rank", scr_hash_elem_key(r));
   d = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(r), "DSET"));
   for (; d != NULL && rc == SCR_SUCCESS; d = scr_hash_elem_next(d)) {
     int       dset = scr_filemap_number(scr_hash_elem_key(d));
@@ -3817,15 +3819,15 @@ typedef struct {
 } scr_window_seg;
 
 typedef struct {
-  int             count;  /* files */
+  int             count; /* files */
   char**          path;
   uint64_t*       size;
-  uint64_t*       start;  /* offset of each file in the stream; start[count] is the length of the stream */
-  int             flags;  /* of open */
+  uint64_t*       start; /* offset of each file in the stream; start[count] is the length of the stream */
+  int             flags; /* of open */
   mode_t          mode;
   int             fd[SCR_WINDOW_FDS];
   int             fd_file[SCR_WINDOW_FDS];
-  char*           seen;   /* which files have been opened: O_TRUNC is for the first time only */
+  char*           seen; /* which files have been opened: O_TRUNC is for the first time only */
   scr_window_seg* seg;
   int             segs;
 } scr_window;
@@ -4017,7 +4019,8 @@ SCR_FN int scr_file_crc(const char* path, uint64_t size, uLong* crc)
   if (buf == NULL) return SCR_ERR_OOM();
   *crc = SCR_CRC32_START;
   fd = scr_os.open(path, O_RDONLY, 0);
-  if (fd < 0) rc = errno == ENOENT ? SCR_ERR(SCR_ERR_MISSING, "%s is missing", path) : SCR_ERRNO("cannot open %s", path);
+  if (fd < 0)
+    rc = errno == ENOENT ? SCR_ERR(SCR_ERR_MISSING, "%s is missing", path) : SCR_ERRNO("cannot open %s", path);
   while (rc == SCR_SUCCESS && (n = scr_read_all(fd, buf, cap)) > 0) {
     *crc = scr_crc32(*crc, buf, (size_t)n);
     done += (uint64_t)n;
@@ -4114,7 +4117,7 @@ out:
 ** Failure    Files stay as they were, or are fully replaced.
 ** ====================================================================================================== */
 
-#define SCR_INDEX_VERSION 1
+#define SCR_INDEX_VERSION   1
 #define SCR_SUMMARY_VERSION 6
 
 /* ---- files in <prefix>/.scr ---- */
@@ -4894,8 +4897,17 @@ SCR_FN int scr_nodes_file_read(const char* prefix, int* n)
 ** Failure    SCR_ERR_MPI; the communicator's error handler is MPI_ERRORS_RETURN.
 ** ====================================================================================================== */
 
-enum { SCR_TAG_HASH = 1, SCR_TAG_EXCHANGE, SCR_TAG_EXCHANGE_ODD, SCR_TAG_SCAN, SCR_TAG_SORT, SCR_TAG_RANK, SCR_TAG_GROUP,
-       SCR_TAG_FLOW, SCR_TAG_DATA };
+enum {
+  SCR_TAG_HASH = 1,
+  SCR_TAG_EXCHANGE,
+  SCR_TAG_EXCHANGE_ODD,
+  SCR_TAG_SCAN,
+  SCR_TAG_SORT,
+  SCR_TAG_RANK,
+  SCR_TAG_GROUP,
+  SCR_TAG_FLOW,
+  SCR_TAG_DATA
+};
 
 /* Note one more turn of a wait in which nothing moved. */
 SCR_FN void scr_wait_idle(int* turns)
@@ -5489,9 +5501,9 @@ typedef struct {
   char* name;      /* base directory, the value of the STORE line */
   int   max_count; /* datasets that stay */
   int   can_mkdir;
-  int   global;    /* VIEW=GLOBAL: several nodes see the same base */
+  int   global; /* VIEW=GLOBAL: several nodes see the same base */
   char* group;
-  char* dir;       /* <base>/<user>/scr.<job>, and node.<host> where several nodes see the base */
+  char* dir; /* <base>/<user>/scr.<job>, and node.<host> where several nodes see the base */
 } scr_storedesc;
 
 /* How a dataset is protected: a scheme, and the set of ranks that this rank protects with. */
@@ -5499,13 +5511,13 @@ typedef struct {
   int      enabled, index, interval, output;
   scr_copy type;
   int      set_size;
-  char*    group;    /* name of the failure group */
-  char*    base;     /* name of the store */
+  char*    group;             /* name of the failure group */
+  char*    base;              /* name of the store */
   int      global, can_mkdir; /* of the store */
-  int      groups;   /* sets in the world */
-  int      group_id; /* world rank of the set's first member */
+  int      groups;            /* sets in the world */
+  int      group_id;          /* world rank of the set's first member */
   int      ranks, my_rank;
-  int*     member;   /* world ranks of the set, by rank in the set */
+  int*     member; /* world ranks of the set, by rank in the set */
 } scr_reddesc;
 
 typedef struct {
@@ -5515,17 +5527,17 @@ typedef struct {
   char           prefix[SCR_MAX_FILENAME];
   char           user[256], job[256];
   int            virtual_nodes;
-  int            suffix;   /* of scr.<job>.<n>; 0 for none */
+  int            suffix; /* of scr.<job>.<n>; 0 for none */
   scr_hash*      params;
   scr_groupdesc* group;
   int            ngroups;
-  int*           node;     /* world ranks on this node */
+  int*           node; /* world ranks on this node */
   scr_storedesc* store;
   int            nstores;
   scr_reddesc*   red;
   int            nreds;
   char           cntl[SCR_MAX_FILENAME]; /* control directory */
-  int            lock_fd;  /* on the control directory, on the first rank of a node; -1 elsewhere */
+  int            lock_fd;                /* on the control directory, on the first rank of a node; -1 elsewhere */
 } scr_layout;
 
 /* ---- directories that only this user may touch ---- */
@@ -5536,8 +5548,10 @@ SCR_FN int scr_private_check(const char* dir)
   struct stat st;
 
   if (scr_os.lstat(dir, &st) < 0) return SCR_ERRNO("cannot look at %s", dir);
-  if (S_ISLNK(st.st_mode)) return SCR_ERR(SCR_ERR_UNSAFE, "%s is a symbolic link; remove it or choose another base", dir);
-  if (!S_ISDIR(st.st_mode)) return SCR_ERR(SCR_ERR_UNSAFE, "%s is not a directory; remove it or choose another base", dir);
+  if (S_ISLNK(st.st_mode))
+    return SCR_ERR(SCR_ERR_UNSAFE, "%s is a symbolic link; remove it or choose another base", dir);
+  if (!S_ISDIR(st.st_mode))
+    return SCR_ERR(SCR_ERR_UNSAFE, "%s is not a directory; remove it or choose another base", dir);
   if (st.st_uid != geteuid())
     return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, not to you; choose another base or SCR_USER_NAME", dir,
                    (unsigned long)st.st_uid);
@@ -5732,8 +5746,7 @@ SCR_FN int scr_groupdescs_create(scr_layout* l)
   l->group[1].leader = 0;
   l->group[1].groups = 1;
   l->ngroups = 2;
-  if (rc == SCR_SUCCESS)
-    rc = scr_group_members(l, l->group[0].leader, l->group[0].rank, l->group[0].ranks, &l->node);
+  if (rc == SCR_SUCCESS) rc = scr_group_members(l, l->group[0].leader, l->group[0].rank, l->group[0].ranks, &l->node);
   for (e = scr_hash_elem_first(scr_hash_get(names, "NAME")); e != NULL; e = scr_hash_elem_next(e)) {
     const char* name = scr_hash_elem_key(e);
     const char* value = scr_hash_elem_get_first_val(mine, name);
@@ -5793,8 +5806,10 @@ SCR_FN int scr_storedesc_create(scr_layout* l, const char* name, const scr_hash*
   s->name = scr_strdup(name);
   l->nstores++;
   if (scr_groupdescs_from_name(l, s->group) == NULL)
-    return SCR_ERR(SCR_ERR_PARAM, "STORE=%s names the group %s, which does not exist; there are NODE, WORLD and those of "
-                   "the GROUPS lines that name each host", name, s->group);
+    return SCR_ERR(SCR_ERR_PARAM,
+                   "STORE=%s names the group %s, which does not exist; there are NODE, WORLD and those of "
+                   "the GROUPS lines that name each host",
+                   name, s->group);
   if (name[0] != '/') return SCR_ERR(SCR_ERR_PARAM, "the store %s is not an absolute path", name);
   if ((rc = scr_layout_rel(l, s->global, l->suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
   s->dir = scr_strdupf("%s/%s", name, rel);
@@ -5888,8 +5903,10 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_layout* l)
   if (d->ranks == 1 && rc == SCR_SUCCESS) rc = scr_reddesc_alone(d, l);
   if ((err = scr_vote_all(&v, rc, l->comm)) != SCR_SUCCESS) return err;
   if (v.sum[0] > 0 && l->rank == 0)
-    scr_warn("%lld of %d ranks find no partner in another group %s, so their files are kept as SINGLE: the loss of their "
-             "node loses the checkpoint", (long long)v.sum[0], l->ranks, d->group);
+    scr_warn(
+        "%lld of %d ranks find no partner in another group %s, so their files are kept as SINGLE: the loss of their "
+        "node loses the checkpoint",
+        (long long)v.sum[0], l->ranks, d->group);
   return SCR_SUCCESS;
 }
 
@@ -5911,21 +5928,23 @@ SCR_FN int scr_reddesc_create(scr_reddesc* d, scr_layout* l, int index, const sc
   if ((rc = scr_param_int(l->params, "SCR_SET_SIZE", &d->set_size)) != SCR_SUCCESS) return rc;
   d->set_size = scr_line_int(line, "SET_SIZE", d->set_size);
   if (d->set_size < 2 || d->set_size > SCR_SET_SIZE_MAX)
-    return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: SET_SIZE is %d, but must be between 2 and %d", index, d->set_size, SCR_SET_SIZE_MAX);
+    return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: SET_SIZE is %d, but must be between 2 and %d", index, d->set_size,
+                   SCR_SET_SIZE_MAX);
   if (d->interval < 1) return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: INTERVAL must be at least 1", index);
   rc = scr_path_reduce_str(scr_line_str(line, "STORE", scr_param_get(l->params, "SCR_CACHE_BASE")), base, sizeof base);
   if (rc != SCR_SUCCESS) return rc;
   s = scr_storedescs_from_name(l, base);
-  if (s == NULL)
-    return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d names the store %s, which no STORE line defines", index, base);
+  if (s == NULL) return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d names the store %s, which no STORE line defines", index, base);
   if (d->enabled && !s->enabled)
     return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d uses the store %s, which is not enabled", index, base);
   d->base = scr_strdup(base);
   d->global = s->global;
   d->can_mkdir = s->can_mkdir;
   if (scr_groupdescs_from_name(l, d->group) == NULL)
-    return SCR_ERR(SCR_ERR_PARAM, "the failure group %s is not known; there are NODE, WORLD and those of the GROUPS lines "
-                   "that name each host", d->group);
+    return SCR_ERR(SCR_ERR_PARAM,
+                   "the failure group %s is not known; there are NODE, WORLD and those of the GROUPS lines "
+                   "that name each host",
+                   d->group);
   if (!d->enabled || d->type == SCR_COPY_SINGLE) return scr_reddesc_alone(d, l);
   return scr_reddesc_sets(d, l);
 }
@@ -5952,7 +5971,8 @@ SCR_FN int scr_reddescs_create(scr_layout* l)
     if (e != NULL) e = scr_hash_elem_next(e);
   }
   if (rc == SCR_SUCCESS && ones == 0)
-    rc = SCR_ERR(SCR_ERR_PARAM, "one enabled CKPT line must have INTERVAL=1, so that every checkpoint has a descriptor");
+    rc =
+        SCR_ERR(SCR_ERR_PARAM, "one enabled CKPT line must have INTERVAL=1, so that every checkpoint has a descriptor");
   return rc;
 }
 
@@ -6002,7 +6022,8 @@ SCR_FN int scr_reddesc_from_hash(scr_reddesc* d, const scr_hash* h, int ranks)
   int         i;
 
   memset(d, 0, sizeof *d);
-  if (scr_hash_util_get_str(h, "TYPE", &type) != SCR_SUCCESS || scr_hash_util_get_str(h, "BASE", &base) != SCR_SUCCESS ||
+  if (scr_hash_util_get_str(h, "TYPE", &type) != SCR_SUCCESS ||
+      scr_hash_util_get_str(h, "BASE", &base) != SCR_SUCCESS ||
       scr_hash_util_get_int(h, "GROUP_SIZE", &d->ranks) != SCR_SUCCESS || d->ranks < 1 || d->ranks > ranks ||
       scr_hash_util_get_int(h, "GROUP_RANK", &d->my_rank) != SCR_SUCCESS || d->my_rank < 0 || d->my_rank >= d->ranks ||
       scr_hash_util_get_int(h, "GROUP_ID", &d->group_id) != SCR_SUCCESS)
@@ -6040,8 +6061,7 @@ SCR_FN int scr_reddesc_path(const scr_layout* l, const scr_reddesc* d, int id, c
   char below[SCR_MAX_FILENAME], whole[SCR_MAX_FILENAME], flat[SCR_MAX_FILENAME];
   int  rc = scr_layout_rel(l, d->global, l->suffix, below, sizeof below);
 
-  if (rc == SCR_SUCCESS)
-    rc = scr_fmt(whole, sizeof whole, "%s/scr.dataset.%d%s%s", below, id, *rel ? "/" : "", rel);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(whole, sizeof whole, "%s/scr.dataset.%d%s%s", below, id, *rel ? "/" : "", rel);
   if (rc != SCR_SUCCESS) return rc;
   if (d->can_mkdir) return scr_fmt(path, n, "%s/%s", d->base, whole);
   if ((rc = scr_path_flatten(whole, flat, sizeof flat)) != SCR_SUCCESS) return rc;
@@ -6091,8 +6111,7 @@ SCR_FN int scr_layout_host(scr_layout* l)
   if (l->virtual_nodes > l->ranks) l->virtual_nodes = l->ranks;
   if (l->virtual_nodes > 0)
     snprintf(l->host, sizeof l->host, "%s-v%d", host, (int)((int64_t)l->rank * l->virtual_nodes / l->ranks));
-  else
-    snprintf(l->host, sizeof l->host, "%s", host);
+  else snprintf(l->host, sizeof l->host, "%s", host);
   return SCR_SUCCESS;
 }
 
@@ -6133,7 +6152,8 @@ SCR_FN int scr_layout_create(scr_layout* l)
   rc = scr_param_int(l->params, "SCR_VIRTUAL_NODES", &l->virtual_nodes);
   if (rc == SCR_SUCCESS) rc = scr_layout_host(l);
   if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(scr_param_get(l->params, "SCR_CNTL_BASE"), base, sizeof base);
-  if (rc == SCR_SUCCESS && base[0] != '/') rc = SCR_ERR(SCR_ERR_PARAM, "SCR_CNTL_BASE=%s is not an absolute path", base);
+  if (rc == SCR_SUCCESS && base[0] != '/')
+    rc = SCR_ERR(SCR_ERR_PARAM, "SCR_CNTL_BASE=%s is not an absolute path", base);
   if (rc == SCR_SUCCESS && (strchr(l->user, '/') != NULL || strchr(l->job, '/') != NULL || l->user[0] == '.'))
     rc = SCR_ERR(SCR_ERR_PARAM, "SCR_USER_NAME=%s and SCR_JOB_ID=%s must be names without a slash", l->user, l->job);
   if ((rc = scr_agree(rc, l->comm)) != SCR_SUCCESS) goto out;
@@ -6185,31 +6205,31 @@ typedef enum { SCR_STATE_UNINIT, SCR_STATE_IDLE, SCR_STATE_RESTART, SCR_STATE_CH
 /* A dataset in the cache. */
 typedef struct {
   int          id;
-  int          ckpt;  /* checkpoint id, 0 when it is none */
-  int          good;  /* whole, and may be loaded; else it is set aside until its space is needed */
+  int          ckpt;    /* checkpoint id, 0 when it is none */
+  int          good;    /* whole, and may be loaded; else it is set aside until its space is needed */
   int          flushed; /* also on the prefix */
-  char*        base;  /* its store */
+  char*        base;    /* its store */
   scr_dataset* desc;
 } scr_cached;
 
 typedef struct {
-  scr_phase   phase;
-  int         disabled; /* SCR_ENABLE=0 was found by SCR_Init */
-  scr_layout  at;
-  scr_hash*   app;      /* what SCR_Config set; lives before SCR_Init and after SCR_Finalize */
+  scr_phase    phase;
+  int          disabled; /* SCR_ENABLE=0 was found by SCR_Init */
+  scr_layout   at;
+  scr_hash*    app; /* what SCR_Config set; lives before SCR_Init and after SCR_Finalize */
   scr_filemap* map;
-  char        map_file[SCR_MAX_FILENAME];
-  char        prefix_real[SCR_MAX_FILENAME]; /* the prefix with links resolved; files may be named below either */
-  int         prefix_lock;
+  char         map_file[SCR_MAX_FILENAME];
+  char         prefix_real[SCR_MAX_FILENAME]; /* the prefix with links resolved; files may be named below either */
+  int          prefix_lock;
 
   int         dataset_id, checkpoint_id; /* the last ones given */
   scr_cached* cached;
   int         ncached;
 
   /* parameters that are asked for often */
-  int      flush_every, flush_width, fetch_width, crc_on_copy, crc_on_restart, crc_on_flush, preserve;
-  size_t   mpi_buf, file_buf;
-  char*    work; /* memory of the redundancy engine, taken in SCR_Init so that it cannot fail later */
+  int    flush_every, flush_width, fetch_width, crc_on_copy, crc_on_restart, crc_on_flush, preserve;
+  size_t mpi_buf, file_buf;
+  char*  work; /* memory of the redundancy engine, taken in SCR_Init so that it cannot fail later */
 
   /* the dataset between Start and Complete */
   const scr_reddesc* red;
@@ -6218,13 +6238,13 @@ typedef struct {
   double             out_start;
 
   /* the checkpoint to restart from */
-  int      loaded;     /* its id, 0 for none */
-  int      tried_all;  /* nothing is left to load */
-  int      once;       /* complete checkpoints were found that could not be loaded */
-  int      offer;      /* no dataset has been started in this run, so a checkpoint is on offer */
-  int      load_below; /* the application has rejected all with this id or a greater one */
-  int      chosen;     /* the index says that the user chose CURRENT */
-  scr_buf  tried;      /* what could not be loaded, and why; text */
+  int     loaded;     /* its id, 0 for none */
+  int     tried_all;  /* nothing is left to load */
+  int     once;       /* complete checkpoints were found that could not be loaded */
+  int     offer;      /* no dataset has been started in this run, so a checkpoint is on offer */
+  int     load_below; /* the application has rejected all with this id or a greater one */
+  int     chosen;     /* the index says that the user chose CURRENT */
+  scr_buf tried;      /* what could not be loaded, and why; text */
 
   /* decisions; on rank 0 */
   scr_hash* halt;
@@ -6321,10 +6341,10 @@ SCR_FN const char* scr_desc_name(const scr_dataset* desc)
 typedef struct {
   const scr_reddesc* d;
   MPI_Comm           comm;
-  scr_window*        win;    /* the files of this member */
-  const char*        file;   /* its redundancy file, */
-  int                fd;     /* open, with the parity */
-  uint64_t           head;   /* behind HEAD bytes of header */
+  scr_window*        win;  /* the files of this member */
+  const char*        file; /* its redundancy file, */
+  int                fd;   /* open, with the parity */
+  uint64_t           head; /* behind HEAD bytes of header */
   uint64_t           chunk;
   size_t             piece;  /* bytes of a message at most */
   int                lost;   /* member to rebuild, or -1: compute parity */
@@ -6651,7 +6671,8 @@ SCR_FN int scr_red_seal(scr_xor_job* x, const scr_hash* header, int id, int rank
   int       rc = scr_hash_image(header, &b);
 
   if (rc == SCR_SUCCESS && b.n != x->head)
-    rc = SCR_ERR(SCR_ERR_FORMAT, "the header of %s changed its size from %" PRIu64 " to %zu bytes", x->file, x->head, b.n);
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the header of %s changed its size from %" PRIu64 " to %zu bytes", x->file, x->head,
+                 b.n);
   if (rc == SCR_SUCCESS && scr_pwrite_all(x->fd, b.p, b.n, 0) < 0) rc = SCR_ERRNO("cannot write %s", x->file);
   if (rc == SCR_SUCCESS) {
     snprintf(name, sizeof name, ".scr/%d_of_%d_in_%d.xor", x->d->my_rank + 1, x->d->ranks, x->d->group_id);
@@ -6687,14 +6708,14 @@ SCR_FN int scr_red_apply_single(scr_file_list* f, int id)
 /* XOR: the parity of the set into one file a member.  Collective over the set. */
 SCR_FN int scr_red_apply_xor(const scr_reddesc* d, scr_file_list* f, int id, const scr_dataset* desc, int rc)
 {
-  char       file[SCR_MAX_FILENAME] = "";
-  int64_t*   totals = (int64_t*)scr.work; /* the set is far smaller than the work area */
-  scr_hash * header = scr_hash_new(), *current = scr_hash_new();
-  scr_buf    b = {NULL, 0, 0, 0};
-  scr_window w;
+  char        file[SCR_MAX_FILENAME] = "";
+  int64_t*    totals = (int64_t*)scr.work; /* the set is far smaller than the work area */
+  scr_hash *  header = scr_hash_new(), *current = scr_hash_new();
+  scr_buf     b = {NULL, 0, 0, 0};
+  scr_window  w;
   scr_xor_job x;
-  int        i, err;
-  int64_t    mine = 0, most = 0;
+  int         i, err;
+  int64_t     mine = 0, most = 0;
 
   memset(&x, 0, sizeof x);
   memset(&w, 0, sizeof w);
@@ -6789,7 +6810,8 @@ SCR_FN int scr_red_expect(const scr_reddesc* d, int id, const scr_hash* current,
 {
   int i, n = 0, rank = -1, rc;
 
-  if (scr_hash_util_get_int(current, "FILES", &n) != SCR_SUCCESS || n < 0 || n != scr_hash_size(scr_hash_get(current, "FILE")) ||
+  if (scr_hash_util_get_int(current, "FILES", &n) != SCR_SUCCESS || n < 0 ||
+      n != scr_hash_size(scr_hash_get(current, "FILE")) ||
       scr_hash_util_get_int(current, "RANK", &rank) != SCR_SUCCESS || rank != scr.at.rank) {
     scr_file_list_room(f, 0);
     return SCR_ERR(SCR_ERR_FORMAT, "the neighbour's header does not describe the files of rank %d", scr.at.rank);
@@ -6824,8 +6846,10 @@ SCR_FN int scr_red_check_rebuilt(scr_file_list* f, scr_window* w, int id)
     scr_hash_unset_all(meta);
     scr_filemap_get_meta(scr.map, id, scr.at.rank, f->path[i], meta);
     if (rc == SCR_SUCCESS && scr_meta_get_crc32(meta, &want) == SCR_SUCCESS && want != crc)
-      rc = SCR_ERR(SCR_ERR_CRC, "%s was rebuilt with the checksum 0x%08lx instead of 0x%08lx; a file of another member "
-                   "of its set is corrupt", f->path[i], crc, want);
+      rc = SCR_ERR(SCR_ERR_CRC,
+                   "%s was rebuilt with the checksum 0x%08lx instead of 0x%08lx; a file of another member "
+                   "of its set is corrupt",
+                   f->path[i], crc, want);
   }
   scr_meta_delete(&meta);
   return rc;
@@ -6867,7 +6891,8 @@ SCR_FN int scr_red_same_chunk(scr_xor_job* x, int rc)
   int64_t* chunks = (int64_t*)scr.work;
   int      i, err;
 
-  if ((err = scr_set_gather(x->d, x->comm, rc == SCR_SUCCESS ? (int64_t)x->chunk : -1, chunks)) != SCR_SUCCESS) return err;
+  if ((err = scr_set_gather(x->d, x->comm, rc == SCR_SUCCESS ? (int64_t)x->chunk : -1, chunks)) != SCR_SUCCESS)
+    return err;
   for (i = 0; i < x->d->ranks; i++) {
     if (chunks[i] > 0 && chunks[i] == chunks[0]) continue;
     if (rc != SCR_SUCCESS) return rc;
@@ -6905,8 +6930,8 @@ SCR_FN int scr_red_recover(const scr_reddesc* d, int id, const scr_dataset* desc
   else if (rc == SCR_SUCCESS) rc = scr_file_list_from_map(scr.map, id, scr.at.rank, &f);
   if (rc == SCR_SUCCESS && root) rc = scr_hash_image(header, &b);
   if (rc == SCR_SUCCESS)
-    rc = scr_window_open(&w, f.n, f.path, f.size, root ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600, x.chunk,
-                         d->ranks - 1);
+    rc = scr_window_open(&w, f.n, f.path, f.size, root ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600,
+                         x.chunk, d->ranks - 1);
   if (rc == SCR_SUCCESS && root) x.head = b.n;
   if (rc == SCR_SUCCESS) {
     x.fd = scr_os.open(file, root ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600);
@@ -6966,21 +6991,41 @@ SCR_FN void scr_cache_remove_tree(const char* dir, int depth)
   scr_os.rmdir(dir);
 }
 
+/* 1 when PATH may be a file of dataset ID with descriptor D: whatever a record says, nothing else is deleted.  Local. */
+SCR_FN int scr_cache_owns(const scr_reddesc* d, int id, const char* path)
+{
+  char        dir[SCR_MAX_FILENAME], reduced[SCR_MAX_FILENAME];
+  const char* rel;
+
+  if (scr_reddesc_path(&scr.at, d, id, "", dir, sizeof dir) != SCR_SUCCESS ||
+      scr_path_reduce_str(path, reduced, sizeof reduced) != SCR_SUCCESS)
+    return 0;
+  return d->can_mkdir ? scr_path_below(dir, reduced, &rel) : strncmp(dir, reduced, strlen(dir)) == 0;
+}
+
 /* Delete the files of RANK in dataset ID, except those that another entry of this map claims.  Local. */
 SCR_FN void scr_cache_delete_files(int id, int rank)
 {
+  scr_hash*      h = scr_hash_new();
   scr_hash_elem* e;
-  int            i, n, *ranks = NULL;
+  scr_reddesc    d;
+  int            i, n = 0, *ranks = NULL, known;
 
+  scr_filemap_get_desc(scr.map, id, rank, h);
+  known = scr_reddesc_from_hash(&d, h, INT_MAX) == SCR_SUCCESS;
   scr_filemap_list_ranks_by_dataset(scr.map, id, &n, &ranks);
-  for (e = scr_filemap_first_file(scr.map, id, rank); e != NULL; e = scr_hash_elem_next(e)) {
+  for (e = scr_filemap_first_file(scr.map, id, rank); known && e != NULL; e = scr_hash_elem_next(e)) {
     const char* path = scr_hash_elem_key(e);
     int         claimed = 0;
     for (i = 0; i < n && !claimed; i++)
-      claimed = ranks[i] != rank && scr_hash_get(scr_hash_getf(scr.map, "%s %d %s %d %s", "RANK", ranks[i], "DSET", id, "FILE"), path) != NULL;
-    if (!claimed) scr_os.unlink(path);
+      claimed =
+          ranks[i] != rank &&
+          scr_hash_get(scr_hash_getf(scr.map, "%s %d %s %d %s", "RANK", ranks[i], "DSET", id, "FILE"), path) != NULL;
+    if (!claimed && scr_cache_owns(&d, id, path)) scr_os.unlink(path);
   }
+  scr_reddesc_free(&d);
   scr_free(&ranks);
+  scr_hash_delete(&h);
 }
 
 /* Delete all that this rank knows of dataset ID, files first, then the entries.  Local. */
@@ -7107,8 +7152,10 @@ SCR_FN int scr_cache_make_room(const scr_reddesc* d, int tight)
   while (tight && s != NULL && scr_cache_count(d->base) > 0 && (id = scr_cache_victim(d->base, 0, 1)) != 0) {
     const scr_cached* newest = scr_cache_newest();
     if (scr.at.rank == 0 && newest != NULL && newest->id == id)
-      scr_warn("%s cannot hold two datasets: checkpoint %d is deleted before the next one is written, and a failure until "
-               "then falls back to the prefix", d->base, id);
+      scr_warn(
+          "%s cannot hold two datasets: checkpoint %d is deleted before the next one is written, and a failure until "
+          "then falls back to the prefix",
+          d->base, id);
     rc = scr_cache_delete(id);
     if (scr_cache_count(d->base) < s->max_count) break;
   }
@@ -7133,8 +7180,9 @@ SCR_FN int scr_cache_make_room_for(const scr_reddesc* d, const scr_hash* files)
   }
   while ((id = scr_cache_victim(d->base, 0, 0)) != 0 && !scr_cached_find(id)->good) scr_cache_delete(id);
   if (statvfs(d->base, &fs) == 0 && need > (uint64_t)fs.f_bavail * fs.f_frsize)
-    return SCR_ERR(SCR_ERR_SPACE, "%s has no room for the %" PRIu64 " bytes of rank %d; free some, or set SCR_CACHE_BASE",
-                   d->base, need, scr.at.rank);
+    return SCR_ERR(SCR_ERR_SPACE,
+                   "%s has no room for the %" PRIu64 " bytes of rank %d; free some, or set SCR_CACHE_BASE", d->base,
+                   need, scr.at.rank);
   return SCR_SUCCESS;
 }
 
@@ -7213,14 +7261,17 @@ SCR_FN void scr_cache_map_files(scr_hash* names)
     if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND) scr_warn("%s; the directory is searched instead", scr_err_text);
   }
   for (e = scr_hash_elem_first(scr_hash_get(master, "Filemap")); e != NULL; e = scr_hash_elem_next(e))
-    if (strncmp(scr_hash_elem_key(e), scr.at.cntl, strlen(scr.at.cntl)) == 0) scr_hash_set_kv(names, "NAMES", scr_hash_elem_key(e));
+    if (strncmp(scr_hash_elem_key(e), scr.at.cntl, strlen(scr.at.cntl)) == 0)
+      scr_hash_set_kv(names, "NAMES", scr_hash_elem_key(e));
   d = opendir(scr.at.cntl);
   while (d != NULL && (f = readdir(d)) != NULL) {
     size_t n = strlen(f->d_name);
-    if (n > 4 && strcmp(f->d_name + n - 4, ".tmp") == 0 && scr_fmt(path, sizeof path, "%s/%s", scr.at.cntl, f->d_name) == SCR_SUCCESS)
+    if (n > 4 && strcmp(f->d_name + n - 4, ".tmp") == 0 &&
+        scr_fmt(path, sizeof path, "%s/%s", scr.at.cntl, f->d_name) == SCR_SUCCESS)
       scr_os.unlink(path); /* what a killed process was writing; the lock of this directory is held */
     if (strncmp(f->d_name, "filemap_", 8) != 0 || n < 8 || strcmp(f->d_name + n - 8, ".scrinfo") != 0) continue;
-    if (scr_fmt(path, sizeof path, "%s/%s", scr.at.cntl, f->d_name) == SCR_SUCCESS) scr_hash_set_kv(names, "NAMES", path);
+    if (scr_fmt(path, sizeof path, "%s/%s", scr.at.cntl, f->d_name) == SCR_SUCCESS)
+      scr_hash_set_kv(names, "NAMES", path);
   }
   if (d != NULL) closedir(d);
   scr_hash_delete(&master);
@@ -7310,10 +7361,10 @@ out:
 typedef struct {
   int          id;
   scr_dataset* desc;
-  scr_reddesc  d;        /* of this rank; ranks == 0 when nobody described it */
-  scr_hash*    flush;    /* FLUSH entry */
-  int          source;   /* world rank that holds this rank's files, -1 when they are lost */
-  int          move;     /* they lie on another node */
+  scr_reddesc  d;      /* of this rank; ranks == 0 when nobody described it */
+  scr_hash*    flush;  /* FLUSH entry */
+  int          source; /* world rank that holds this rank's files, -1 when they are lost */
+  int          move;   /* they lie on another node */
 } scr_find;
 
 SCR_FN void scr_find_free(scr_find* f)
@@ -7388,11 +7439,11 @@ SCR_FN int scr_cache_check_file(const char* path, const scr_meta* meta)
   if (scr_meta_check_complete(meta) != SCR_SUCCESS || scr_meta_get_filesize(meta, &want) != SCR_SUCCESS)
     return SCR_ERR(SCR_ERR_MISSING, "%s was not complete", path);
   if ((rc = scr_file_size(path, &size)) != SCR_SUCCESS) return rc;
-  if (size != want)
-    return SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %lu", path, size, want);
+  if (size != want) return SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %lu", path, size, want);
   if (!scr.crc_on_restart || scr_meta_get_crc32(meta, &crc) != SCR_SUCCESS) return SCR_SUCCESS;
   if ((rc = scr_file_crc(path, size, &sum)) != SCR_SUCCESS) return rc;
-  if (sum != crc) return SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: it is corrupt", path, sum, crc);
+  if (sum != crc)
+    return SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: it is corrupt", path, sum, crc);
   return SCR_SUCCESS;
 }
 
@@ -7485,7 +7536,8 @@ SCR_FN int scr_find_choose(scr_find* f, const scr_hash* recv)
       for (i = 0; rc == SCR_SUCCESS && i < f->d.ranks; i++)
         if (f->d.member[i] == scr.at.rank) f->d.my_rank = i;
       if (rc == SCR_SUCCESS && f->d.member[f->d.my_rank] != scr.at.rank)
-        rc = SCR_ERR(SCR_ERR_FORMAT, "the stored redundancy descriptor of dataset %d does not name rank %d", f->id, scr.at.rank);
+        rc = SCR_ERR(SCR_ERR_FORMAT, "the stored redundancy descriptor of dataset %d does not name rank %d", f->id,
+                     scr.at.rank);
       if (rc != SCR_SUCCESS) {
         scr_reddesc_free(&f->d);
         continue;
@@ -7520,7 +7572,8 @@ SCR_FN int scr_move_window(scr_window* w, scr_file_list* f, int id, int rank, in
   }
   scr_meta_delete(&meta);
   if (rc == SCR_SUCCESS)
-    rc = scr_window_open(w, f->n, f->path, f->size, write ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600, 0, 1);
+    rc = scr_window_open(w, f->n, f->path, f->size, write ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600, 0,
+                         1);
   return rc;
 }
 
@@ -7703,12 +7756,13 @@ SCR_FN int scr_find_distribute(scr_find* f)
 {
   scr_hash *     ask = scr_hash_new(), *asked = scr_hash_new(), *answer = scr_hash_new(), *got = scr_hash_new();
   scr_hash*      mine = NULL;
-  scr_hash *     out = scr_hash_new();
+  scr_hash*      out = scr_hash_new();
   scr_hash_elem* e;
   int64_t        bytes = 0;
   int            rc = SCR_SUCCESS, err;
 
-  if (f->source >= 0 && f->source != scr.at.rank) scr_hash_setf(ask, NULL, "%d %s", f->source, f->move ? "MOVE" : "TAKE");
+  if (f->source >= 0 && f->source != scr.at.rank)
+    scr_hash_setf(ask, NULL, "%d %s", f->source, f->move ? "MOVE" : "TAKE");
   rc = scr_hash_exchange(ask, asked, scr.at.comm);
   for (e = scr_hash_elem_first(asked); e != NULL; e = scr_hash_elem_next(e)) {
     int to = atoi(scr_hash_elem_key(e));
@@ -7799,10 +7853,10 @@ SCR_FN int scr_find_drop(const int64_t* key, int moved)
 /* Note that the dataset KEY is set aside, on every rank alike: one that holds a piece describes it. */
 SCR_FN int scr_find_set_aside(const int64_t* key)
 {
-  scr_dataset*  desc = scr_dataset_new();
-  scr_hash *    red = scr_hash_new(), *all = scr_hash_new();
-  scr_vote      v;
-  int           id = (int)key[0], i, n = 0, *ranks = NULL, rc, root, flag = 0;
+  scr_dataset* desc = scr_dataset_new();
+  scr_hash *   red = scr_hash_new(), *all = scr_hash_new();
+  scr_vote     v;
+  int          id = (int)key[0], i, n = 0, *ranks = NULL, rc, root, flag = 0;
 
   memset(&v, 0, sizeof v);
   scr_filemap_list_ranks_by_dataset(scr.map, id, &n, &ranks);
@@ -7889,10 +7943,8 @@ SCR_FN int scr_find_take(scr_find* f, const int64_t* key)
   }
   if (v.sum[1] > 0)
     rc = SCR_ERR(SCR_ERR_LOST, "it is of %lld ranks, and this run has %d", (long long)v.max[0], scr.at.ranks);
-  else if (v.sum[2] > 0)
-    rc = SCR_ERR(SCR_ERR_INVALID, "the application rejected it");
-  else if (v.sum[3] > 0)
-    rc = SCR_ERR(SCR_ERR_LOST, "nothing is left of the sets of %lld ranks", (long long)v.sum[3]);
+  else if (v.sum[2] > 0) rc = SCR_ERR(SCR_ERR_INVALID, "the application rejected it");
+  else if (v.sum[3] > 0) rc = SCR_ERR(SCR_ERR_LOST, "nothing is left of the sets of %lld ranks", (long long)v.sum[3]);
   if (rc != SCR_SUCCESS) goto out;
 
   rc = scr_find_lost(f, &count, &lost);
@@ -7902,12 +7954,13 @@ SCR_FN int scr_find_take(scr_find* f, const int64_t* key)
   v.max[0] = count > (f->d.type == SCR_COPY_XOR ? 1 : 0);
   if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) goto out;
   if (v.max[0] > 0) {
-    rc = SCR_ERR(SCR_ERR_LOST, "the files of %lld ranks are lost, more than its redundancy can rebuild", (long long)v.sum[0]);
+    rc = SCR_ERR(SCR_ERR_LOST, "the files of %lld ranks are lost, more than its redundancy can rebuild",
+                 (long long)v.sum[0]);
     goto out;
   }
   if (v.sum[0] + v.sum[1] > 0)
-    scr_dbg(1, "dataset %d: files of %lld ranks move to another node, those of %lld are rebuilt", f->id, (long long)v.sum[1],
-            (long long)v.sum[0]);
+    scr_dbg(1, "dataset %d: files of %lld ranks move to another node, those of %lld are rebuilt", f->id,
+            (long long)v.sum[1], (long long)v.sum[0]);
   rc = scr_find_clear_place(key);
   err = scr_find_distribute(f);
   if (rc == SCR_SUCCESS) rc = err;
@@ -8072,7 +8125,8 @@ SCR_FN int scr_prefix_locate(int id, const char* dir, scr_prefix_place* p)
   if ((rc = scr_fmt(p->meta, sizeof p->meta, "%s/.scr", dir)) != SCR_SUCCESS) return rc;
   if ((rc = scr_prefix_meta(dir, "summary.scr", path, sizeof path)) != SCR_SUCCESS) return rc;
   if (scr_os.lstat(path, &st) == 0) return SCR_SUCCESS;
-  if ((rc = scr_fmt(path, sizeof path, "%s/.scr/scr.dataset.%d/summary.scr", scr.at.prefix, id)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_fmt(path, sizeof path, "%s/.scr/scr.dataset.%d/summary.scr", scr.at.prefix, id)) != SCR_SUCCESS)
+    return rc;
   if (scr_os.lstat(path, &st) != 0) return SCR_SUCCESS;
   p->base[0] = '\0';
   return scr_fmt(p->meta, sizeof p->meta, ".scr/scr.dataset.%d", id);
@@ -8108,14 +8162,16 @@ SCR_FN int scr_map_scatter(const scr_prefix_place* place, scr_hash* mine, int* r
     v.max[0] = scr_line_int(root, "RANKS", 0);
     if (rc == SCR_SUCCESS && scr_line_int(root, "LEVEL", -1) != 1)
       rc = SCR_ERR(SCR_ERR_FORMAT, "%s is not the root of a file map of two levels", name);
-    for (e = scr_hash_elem_first(scr_hash_get(root, "RANK")); rc == SCR_SUCCESS && e != NULL; e = scr_hash_elem_next(e)) {
+    for (e = scr_hash_elem_first(scr_hash_get(root, "RANK")); rc == SCR_SUCCESS && e != NULL;
+         e = scr_hash_elem_next(e)) {
       int reader = abs(atoi(scr_hash_elem_key(e)) % scr.at.ranks);
       scr_hash_setf(out, NULL, "%d %s %s", reader, "LEAF", scr_line_str(scr_hash_elem_hash(e), "FILE", ""));
     }
   }
   if ((err = scr_hash_exchange(out, jobs, scr.at.comm)) != SCR_SUCCESS) rc = err;
   scr_hash_unset_all(out);
-  for (f = scr_hash_elem_first(scr_hash_get(scr_hash_getf(jobs, "%d", 0), "LEAF")); f != NULL; f = scr_hash_elem_next(f)) {
+  for (f = scr_hash_elem_first(scr_hash_get(scr_hash_getf(jobs, "%d", 0), "LEAF")); f != NULL;
+       f = scr_hash_elem_next(f)) {
     scr_hash* leaf = scr_hash_new();
     err = scr_prefix_read_map(place, scr_hash_elem_key(f), leaf);
     if (rc == SCR_SUCCESS) rc = err;
@@ -8132,8 +8188,8 @@ SCR_FN int scr_map_scatter(const scr_prefix_place* place, scr_hash* mine, int* r
   rc = scr_vote_all(&v, rc, scr.at.comm);
   *ranks = (int)v.max[0];
   if (rc == SCR_SUCCESS && v.sum[0] != v.max[0])
-    rc = SCR_ERR(SCR_ERR_FORMAT, "the file map in %s/%s describes %lld ranks instead of %lld", scr.at.prefix, place->meta,
-                 (long long)v.sum[0], (long long)v.max[0]);
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the file map in %s/%s describes %lld ranks instead of %lld", scr.at.prefix,
+                 place->meta, (long long)v.sum[0], (long long)v.max[0]);
   scr_hash_delete(&root);
   scr_hash_delete(&out);
   scr_hash_delete(&jobs);
@@ -8149,9 +8205,9 @@ typedef struct {
   const scr_dataset* desc;
   char               dir[SCR_MAX_FILENAME]; /* of the dataset, below the prefix */
   int                preserve;
-  scr_file_list      src; /* in the cache */
-  char**             rel; /* final path of each file, below the prefix */
-  scr_hash*          piece;  /* this rank's part of the file map */
+  scr_file_list      src;      /* in the cache */
+  char**             rel;      /* final path of each file, below the prefix */
+  scr_hash*          piece;    /* this rank's part of the file map */
   scr_hash*          replaced; /* ID/<id>/<dir>: datasets whose files this one replaces; on rank 0 */
 } scr_flush;
 
@@ -8283,7 +8339,8 @@ SCR_FN int scr_flush_hits(int id, const char* dir, const scr_hash* existing, int
     for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c))
       if (scr_prefix_rel(place.base, scr_hash_elem_key(c), rel, sizeof rel) == SCR_SUCCESS)
         scr_paths_spread(send, rel, "OLD");
-  for (e = scr_hash_elem_first(existing); e != NULL; e = scr_hash_elem_next(e)) scr_paths_spread(send, scr_hash_elem_key(e), "NEW");
+  for (e = scr_hash_elem_first(existing); e != NULL; e = scr_hash_elem_next(e))
+    scr_paths_spread(send, scr_hash_elem_key(e), "NEW");
   rc = scr_hash_exchange(send, recv, scr.at.comm);
   for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
     scr_hash_merge(fresh, scr_hash_elem_hash(e));
@@ -8362,7 +8419,8 @@ SCR_FN int scr_flush_files_list(void* arg)
     scr_filemap_get_meta(scr.map, f->id, scr.at.rank, f->src.path[i], meta);
     scr_hash_util_get_bytecount(meta, "MODE", &mode);
     if (rc == SCR_SUCCESS)
-      rc = scr_file_copy(f->src.path[i], path, f->src.size[i], mode ? (mode_t)(mode & 0777) | 0600 : 0666, scr.file_buf, &crc);
+      rc = scr_file_copy(f->src.path[i], path, f->src.size[i], mode ? (mode_t)(mode & 0777) | 0600 : 0666, scr.file_buf,
+                         &crc);
     if (rc == SCR_SUCCESS && scr_meta_get_crc32(meta, &want) == SCR_SUCCESS && want != crc)
       rc = SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: it was corrupted in the cache",
                    f->src.path[i], crc, want);
@@ -8459,7 +8517,8 @@ SCR_FN int scr_flush_done(const scr_flush* f)
   if ((rc = scr_index_close(scr.at.prefix, &fd, index)) != SCR_SUCCESS) goto out;
   for (e = scr_hash_elem_first(scr_hash_get(f->replaced, "ID")); e != NULL; e = scr_hash_elem_next(e))
     for (c = scr_hash_elem_first(scr_hash_elem_hash(e)); c != NULL; c = scr_hash_elem_next(c))
-      if (strcmp(scr_hash_elem_key(c), f->dir) != 0) scr_prefix_forget(atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c));
+      if (strcmp(scr_hash_elem_key(c), f->dir) != 0)
+        scr_prefix_forget(atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c));
   if ((rc = scr_flush_file_open(scr.at.prefix, &fd, flush)) != SCR_SUCCESS) goto out;
   if (scr_hash_get_kv_int(flush, "DSET", f->id) == NULL) scr_flush_file_add(flush, f->desc, f->dir);
   scr_flush_file_set(flush, f->id, "PFS");
@@ -8520,12 +8579,12 @@ SCR_FN int scr_flush_begin(scr_flush* f)
 */
 SCR_FN int scr_flush_sync(int id)
 {
-  scr_cached* c = scr_cached_find(id);
-  scr_flush   f;
-  char        path[SCR_MAX_FILENAME];
-  double      start = scr_wtime(), seconds;
+  scr_cached*   c = scr_cached_find(id);
+  scr_flush     f;
+  char          path[SCR_MAX_FILENAME];
+  double        start = scr_wtime(), seconds;
   unsigned long bytes = 0;
-  int         rc, committed = 0;
+  int           rc, committed = 0;
 
   if (c == NULL || !c->good) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is not in the cache", id);
   if (c->flushed) return SCR_SUCCESS;
@@ -8758,11 +8817,11 @@ SCR_FN int scr_code_is_verdict(int code)
 */
 SCR_FN int scr_fetch(int id, const char* dir)
 {
-  scr_fetching f;
-  scr_hash*    map = scr_hash_new();
-  double       start = scr_wtime();
+  scr_fetching  f;
+  scr_hash*     map = scr_hash_new();
+  double        start = scr_wtime();
   unsigned long bytes = 0;
-  int          ckpt = 0, ranks = 0, entered = 0, rc;
+  int           ckpt = 0, ranks = 0, entered = 0, rc;
 
   memset(&f, 0, sizeof f);
   f.id = id;
@@ -8860,7 +8919,8 @@ SCR_FN scr_hash* scr_index_same(const scr_hash* index, const scr_dataset* desc, 
   int            id = 0;
 
   scr_dataset_get_id(desc, &id);
-  for (e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv_int(index, "DSET", id), "DIR")); e != NULL; e = scr_hash_elem_next(e))
+  for (e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv_int(index, "DSET", id), "DIR")); e != NULL;
+       e = scr_hash_elem_next(e))
     if (scr_dataset_same(scr_hash_get(scr_hash_elem_hash(e), "DSET"), desc)) {
       if (dir != NULL) *dir = scr_hash_elem_key(e);
       return scr_hash_elem_hash(e);
@@ -8873,7 +8933,7 @@ typedef struct {
   int  id; /* 0: none is left */
   int  cached;
   int  chosen; /* by the user */
-  int  once; /* the index holds checkpoints that were complete */
+  int  once;   /* the index holds checkpoints that were complete */
   char dir[SCR_MAX_FILENAME];
 } scr_candidate;
 
@@ -8896,7 +8956,8 @@ SCR_FN int scr_load_choose(int below, const char* name, scr_candidate* c)
   scr_param_int(scr.at.params, "SCR_FETCH", &fetch);
   if (name != NULL) {
     for (i = scr.ncached - 1; i >= 0 && c->id == 0; i--)
-      if (scr.cached[i].good && scr.cached[i].ckpt > 0 && strcmp(scr_desc_name(scr.cached[i].desc), name) == 0) c->id = scr.cached[i].id;
+      if (scr.cached[i].good && scr.cached[i].ckpt > 0 && strcmp(scr_desc_name(scr.cached[i].desc), name) == 0)
+        c->id = scr.cached[i].id;
     if (c->id == 0 && scr_index_find(index, name, &id, &dir) == SCR_SUCCESS) c->id = id;
     c->chosen = c->id != 0;
   } else if (scr_index_current(index, &id, &dir, &by_user) == SCR_SUCCESS && by_user && id < below &&
@@ -8918,7 +8979,8 @@ SCR_FN int scr_load_choose(int below, const char* name, scr_candidate* c)
     }
   }
   for (i = 0; i < scr.ncached; i++)
-    if (scr.cached[i].good && scr.cached[i].id == c->id) c->cached = dir == NULL || scr_index_same(index, scr.cached[i].desc, NULL) != NULL;
+    if (scr.cached[i].good && scr.cached[i].id == c->id)
+      c->cached = dir == NULL || scr_index_same(index, scr.cached[i].desc, NULL) != NULL;
   if (!c->cached && dir != NULL) rc = scr_fmt(c->dir, sizeof c->dir, "%s", dir);
   else rc = SCR_SUCCESS;
   scr_hash_delete(&index);
@@ -8962,12 +9024,14 @@ SCR_FN int scr_load(int below, const char* name)
     scr.once = 1;
     rc = scr_fetch(c.id, c.dir);
     if (rc == SCR_SUCCESS) {
-      if (scr.at.rank == 0 && scr_index_update(scr_index_note_fetched, c.id, c.dir) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+      if (scr.at.rank == 0 && scr_index_update(scr_index_note_fetched, c.id, c.dir) != SCR_SUCCESS)
+        scr_warn("%s", scr_err_text);
       scr_load_done(c.id);
       return SCR_SUCCESS;
     }
     scr_tried_add("dataset %d in %s/%s cannot be fetched: %s", c.id, scr.at.prefix, c.dir, scr_err_text);
-    if (scr.at.rank == 0 && scr_code_is_verdict(rc) && scr_index_update(scr_index_note_failed, c.id, c.dir) != SCR_SUCCESS)
+    if (scr.at.rank == 0 && scr_code_is_verdict(rc) &&
+        scr_index_update(scr_index_note_failed, c.id, c.dir) != SCR_SUCCESS)
       scr_warn("%s", scr_err_text);
     if (name != NULL) return rc;
     below = c.id;
@@ -9008,17 +9072,26 @@ SCR_FN int scr_report_local(int rc)
 SCR_FN const char* scr_phase_missing(scr_phase wanted)
 {
   switch (scr.phase) {
-  case SCR_STATE_UNINIT: return "SCR_Init";
-  case SCR_STATE_RESTART: return "SCR_Complete_restart";
-  case SCR_STATE_CHECKPOINT: return "SCR_Complete_checkpoint";
-  case SCR_STATE_OUTPUT: return "SCR_Complete_output";
-  default: break;
+  case SCR_STATE_UNINIT:
+    return "SCR_Init";
+  case SCR_STATE_RESTART:
+    return "SCR_Complete_restart";
+  case SCR_STATE_CHECKPOINT:
+    return "SCR_Complete_checkpoint";
+  case SCR_STATE_OUTPUT:
+    return "SCR_Complete_output";
+  default:
+    break;
   }
   switch (wanted) {
-  case SCR_STATE_UNINIT: return "SCR_Finalize";
-  case SCR_STATE_RESTART: return "SCR_Start_restart";
-  case SCR_STATE_CHECKPOINT: return "SCR_Start_checkpoint";
-  default: return "SCR_Start_output";
+  case SCR_STATE_UNINIT:
+    return "SCR_Finalize";
+  case SCR_STATE_RESTART:
+    return "SCR_Start_restart";
+  case SCR_STATE_CHECKPOINT:
+    return "SCR_Start_checkpoint";
+  default:
+    return "SCR_Start_output";
   }
 }
 
@@ -9029,7 +9102,7 @@ SCR_FN int scr_enter(const char* call, scr_phase wanted)
   if (scr.disabled) return SCR_ERR(SCR_ERR_DISABLED, "%s: the library is disabled by SCR_ENABLE=0", call);
   if (scr.phase == wanted) return SCR_SUCCESS;
   return scr_report_local(
-    SCR_ERR(SCR_ERR_STATE, "%s is called before %s; nothing was done", call, scr_phase_missing(wanted)));
+      SCR_ERR(SCR_ERR_STATE, "%s is called before %s; nothing was done", call, scr_phase_missing(wanted)));
 }
 
 /* ---- parameters ---- */
@@ -9078,7 +9151,8 @@ SCR_FN int scr_settings_read(void)
   scr_hash_delete(&mine);
   if (rc == SCR_SUCCESS) {
     rc = scr_fmt(scr.at.user, sizeof scr.at.user, "%s", scr_line_str(scr_hash_get(all, "RUN"), "USER", ""));
-    if (rc == SCR_SUCCESS) rc = scr_fmt(scr.at.job, sizeof scr.at.job, "%s", scr_line_str(scr_hash_get(all, "RUN"), "JOB", ""));
+    if (rc == SCR_SUCCESS)
+      rc = scr_fmt(scr.at.job, sizeof scr.at.job, "%s", scr_line_str(scr_hash_get(all, "RUN"), "JOB", ""));
   }
   return scr_agree(rc, scr.at.comm);
 }
@@ -9086,18 +9160,28 @@ SCR_FN int scr_settings_read(void)
 /* Keep what is asked for often, and take the memory of the redundancy engine.  Local. */
 SCR_FN int scr_settings_keep(void)
 {
-  static const struct { const char* name; int* to; } ints[] = {
-    {"SCR_FLUSH", &scr.flush_every}, {"SCR_FLUSH_WIDTH", &scr.flush_width}, {"SCR_FETCH_WIDTH", &scr.fetch_width},
-    {"SCR_CRC_ON_COPY", &scr.crc_on_copy}, {"SCR_CRC_ON_RESTART", &scr.crc_on_restart},
-    {"SCR_CRC_ON_FLUSH", &scr.crc_on_flush}, {"SCR_PRESERVE_DIRECTORIES", &scr.preserve}, {"SCR_FSYNC", &scr_fsync_enabled},
-    {"SCR_CHECKPOINT_INTERVAL", &scr.interval}, {"SCR_CHECKPOINT_SECONDS", &scr.seconds},
-    {"SCR_FRESH_START", &scr.fresh_start}, {"SCR_HALT_ENABLED", &scr.halt_enabled}};
+  static const struct {
+    const char* name;
+    int*        to;
+  } ints[] = {{"SCR_FLUSH", &scr.flush_every},
+              {"SCR_FLUSH_WIDTH", &scr.flush_width},
+              {"SCR_FETCH_WIDTH", &scr.fetch_width},
+              {"SCR_CRC_ON_COPY", &scr.crc_on_copy},
+              {"SCR_CRC_ON_RESTART", &scr.crc_on_restart},
+              {"SCR_CRC_ON_FLUSH", &scr.crc_on_flush},
+              {"SCR_PRESERVE_DIRECTORIES", &scr.preserve},
+              {"SCR_FSYNC", &scr_fsync_enabled},
+              {"SCR_CHECKPOINT_INTERVAL", &scr.interval},
+              {"SCR_CHECKPOINT_SECONDS", &scr.seconds},
+              {"SCR_FRESH_START", &scr.fresh_start},
+              {"SCR_HALT_ENABLED", &scr.halt_enabled}};
   const char* exits = scr_param_get(scr.at.params, "SCR_HALT_EXIT");
   uint64_t    bytes = 0;
   size_t      i;
   int         rc = SCR_SUCCESS;
 
-  for (i = 0; rc == SCR_SUCCESS && i < sizeof ints / sizeof *ints; i++) rc = scr_param_int(scr.at.params, ints[i].name, ints[i].to);
+  for (i = 0; rc == SCR_SUCCESS && i < sizeof ints / sizeof *ints; i++)
+    rc = scr_param_int(scr.at.params, ints[i].name, ints[i].to);
   if (rc == SCR_SUCCESS) rc = scr_param_real(scr.at.params, "SCR_CHECKPOINT_OVERHEAD", &scr.overhead);
   if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.at.params, "SCR_MPI_BUF_SIZE", &bytes);
   scr.mpi_buf = bytes < 4096 ? 4096 : (size_t)bytes;
@@ -9153,7 +9237,8 @@ SCR_FN int scr_prefix_open(void)
                                           : scr_fmt(path, sizeof path, "%s/%s", cwd, name ? name : "");
     if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(path, p.prefix, sizeof p.prefix);
     if (rc == SCR_SUCCESS && (stat(p.prefix, &st) < 0 || !S_ISDIR(st.st_mode)))
-      rc = SCR_ERR(SCR_ERR_IO, "the prefix %s is no directory that can be reached: make it, or set SCR_PREFIX", p.prefix);
+      rc = SCR_ERR(SCR_ERR_IO, "the prefix %s is no directory that can be reached: make it, or set SCR_PREFIX",
+                   p.prefix);
     if (rc == SCR_SUCCESS && (real = realpath(p.prefix, NULL)) != NULL) {
       rc = scr_fmt(p.real, sizeof p.real, "%s", real);
       free(real);
@@ -9375,7 +9460,8 @@ SCR_FN void scr_index_release_current(scr_hash* index, int id, const char* dir)
 
   (void)id;
   (void)dir;
-  if (scr_index_current(index, &cid, &current, &by_user) == SCR_SUCCESS && by_user) scr_index_set_current(index, current, 0);
+  if (scr_index_current(index, &cid, &current, &by_user) == SCR_SUCCESS && by_user)
+    scr_index_set_current(index, current, 0);
 }
 
 /*
@@ -9486,7 +9572,8 @@ SCR_FN int scr_recover_state(void)
     scr_hash*         flush = scr_hash_new();
     int               fd = -1;
     if (scr_flush_file_open(scr.at.prefix, &fd, flush) == SCR_SUCCESS) {
-      if (scr_hash_get_kv_int(flush, "DSET", c->id) == NULL) scr_flush_file_add(flush, c->desc, scr_line_str(c->desc, "DIR", scr_desc_name(c->desc)));
+      if (scr_hash_get_kv_int(flush, "DSET", c->id) == NULL)
+        scr_flush_file_add(flush, c->desc, scr_line_str(c->desc, "DIR", scr_desc_name(c->desc)));
       scr_flush_file_set(flush, c->id, "CACHE");
       scr_flush_file_set(flush, c->id, "PFS");
       scr_flush_file_close(scr.at.prefix, &fd, flush);
@@ -9500,7 +9587,7 @@ SCR_FN int scr_recover_state(void)
 /* All of SCR_Init but the state check. */
 SCR_FN int scr_init_all(MPI_Comm comm)
 {
-  int enable = 1, seconds = 0, halt = 0, rc;
+  int    enable = 1, seconds = 0, halt = 0, rc;
   double start = scr_wtime();
 
   if (MPI_Comm_dup(comm, &scr.at.comm) != MPI_SUCCESS) return SCR_ERR(SCR_ERR_MPI, "cannot duplicate the communicator");
@@ -9533,8 +9620,8 @@ SCR_FN int scr_init_all(MPI_Comm comm)
     if (halt) scr_halt_leave();
   }
   scr.compute_start = scr.ckpt_end = scr_wtime();
-  scr_dbg(1, "%s: %d ranks on %d nodes, prefix %s, ready after %.3f s", SCR_VERSION, scr.at.ranks, scr.at.group[0].groups,
-          scr.at.prefix, scr_wtime() - start);
+  scr_dbg(1, "%s: %d ranks on %d nodes, prefix %s, ready after %.3f s", SCR_VERSION, scr.at.ranks,
+          scr.at.group[0].groups, scr.at.prefix, scr_wtime() - start);
   return SCR_SUCCESS;
 }
 
@@ -9548,7 +9635,9 @@ SCR_API int SCR_Init_comm(MPI_Comm comm)
   MPI_Finalized(&ended);
   if (!started || ended || comm == MPI_COMM_NULL)
     return scr_report_local(SCR_ERR(SCR_ERR_STATE, "SCR_Init is called %s",
-                                    !started ? "before MPI_Init" : ended ? "after MPI_Finalize" : "with MPI_COMM_NULL"));
+                                    !started ? "before MPI_Init"
+                                    : ended  ? "after MPI_Finalize"
+                                             : "with MPI_COMM_NULL"));
   scr.at.lock_fd = scr.prefix_lock = -1;
   rc = scr_init_all(comm);
   if (rc != SCR_SUCCESS && rc != SCR_ERR_DISABLED) scr_report(rc);
@@ -9709,7 +9798,8 @@ SCR_API int SCR_Route_file(const char* name, char* file)
   }
   if (scr.phase == SCR_STATE_UNINIT)
     return scr_report_local(SCR_ERR(SCR_ERR_STATE, "SCR_Route_file is called before SCR_Init"));
-  if (scr.phase == SCR_STATE_CHECKPOINT || scr.phase == SCR_STATE_OUTPUT) return scr_report_local(scr_route_out(copy, file));
+  if (scr.phase == SCR_STATE_CHECKPOINT || scr.phase == SCR_STATE_OUTPUT)
+    return scr_report_local(scr_route_out(copy, file));
   if (scr.loaded && scr.offer && scr_route_loaded(copy, file)) return SCR_SUCCESS;
   memmove(file, copy, strlen(copy) + 1);
   if (access(copy, R_OK) == 0) return SCR_SUCCESS;
@@ -9743,7 +9833,7 @@ SCR_API int SCR_Start_restart(char* name)
   if (rc != SCR_SUCCESS) return rc;
   if (!scr.loaded || !scr.offer)
     return scr_report_local(SCR_ERR(SCR_ERR_STATE, "SCR_Start_restart is called, but no checkpoint is loaded; ask "
-                                    "SCR_Have_restart first"));
+                                                   "SCR_Have_restart first"));
   if (name != NULL) snprintf(name, SCR_MAX_FILENAME, "%s", scr_desc_name(scr_cached_find(scr.loaded)->desc));
   scr.phase = SCR_STATE_RESTART;
   return SCR_SUCCESS;
@@ -9756,7 +9846,8 @@ SCR_FN int scr_reject_loaded(int invalid)
   scr_hash*   index = scr_hash_new();
   const char* dir = NULL;
 
-  if (scr.at.rank == 0 && scr_index_read(scr.at.prefix, index) == SCR_SUCCESS && scr_index_same(index, c->desc, &dir) != NULL &&
+  if (scr.at.rank == 0 && scr_index_read(scr.at.prefix, index) == SCR_SUCCESS &&
+      scr_index_same(index, c->desc, &dir) != NULL &&
       scr_index_update(scr_index_note_failed, c->id, dir) != SCR_SUCCESS)
     scr_warn("%s", scr_err_text);
   scr_hash_delete(&index);
@@ -9767,7 +9858,8 @@ SCR_FN int scr_reject_loaded(int invalid)
   scr.once = 1;
   scr.load_below = c->id;
   scr.loaded = scr.tried_all = 0;
-  return SCR_ERR(SCR_ERR_INVALID, "%d ranks could not restart from %s; SCR_Have_restart offers the next older checkpoint", invalid,
+  return SCR_ERR(SCR_ERR_INVALID,
+                 "%d ranks could not restart from %s; SCR_Have_restart offers the next older checkpoint", invalid,
                  scr_desc_name(c->desc));
 }
 
@@ -9797,7 +9889,8 @@ SCR_API int SCR_Need_checkpoint(int* flag)
   if (flag == NULL) return scr_report_local(SCR_ERR(SCR_ERR_ARG, "SCR_Need_checkpoint needs a flag"));
   scr.need_calls++;
   if (scr.at.rank == 0) {
-    double now = scr_wtime(), cost = scr.ckpt_count ? scr.ckpt_cost / scr.ckpt_count : 0.0, elapsed = now - scr.ckpt_end;
+    double now = scr_wtime(), cost = scr.ckpt_count ? scr.ckpt_cost / scr.ckpt_count : 0.0,
+           elapsed = now - scr.ckpt_end;
     need = scr.halt_enabled && scr_halt_look(0, reason, sizeof reason);
     if (scr.interval > 0 && scr.need_calls % scr.interval == 0) need = 1;
     if (scr.seconds > 0 && elapsed >= scr.seconds) need = 1;
@@ -9830,7 +9923,8 @@ SCR_FN int scr_start_args(const char* name, int flags)
   if (flags & ~(SCR_FLAG_CHECKPOINT | SCR_FLAG_OUTPUT))
     return SCR_ERR(SCR_ERR_ARG, "SCR_Start_output: the flags 0x%x are not known", (unsigned)flags);
   if (name != NULL && strlen(name) >= SCR_MAX_FILENAME)
-    return SCR_ERR(SCR_ERR_ARG, "SCR_Start_output: the name has %zu bytes, at most %d are possible", strlen(name), SCR_MAX_FILENAME - 1);
+    return SCR_ERR(SCR_ERR_ARG, "SCR_Start_output: the name has %zu bytes, at most %d are possible", strlen(name),
+                   SCR_MAX_FILENAME - 1);
   for (p = name; p != NULL && *p != '\0'; p++)
     if (iscntrl((unsigned char)*p)) return SCR_ERR(SCR_ERR_ARG, "SCR_Start_output: the name holds a control character");
   return SCR_SUCCESS;
@@ -9884,8 +9978,8 @@ SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase ph
   v.max[2] = scr_cache_is_tight(d);
   if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.at.comm)) != SCR_SUCCESS) return scr_report(rc);
   if (v.max[0] != -v.max[1])
-    return scr_report(SCR_ERR(SCR_ERR_DIFFER, "%s: the ranks gave different names or flags; rank %d gave \"%s\", 0x%x", call,
-                              scr.at.rank, name ? name : "", (unsigned)flags));
+    return scr_report(SCR_ERR(SCR_ERR_DIFFER, "%s: the ranks gave different names or flags; rank %d gave \"%s\", 0x%x",
+                              call, scr.at.rank, name ? name : "", (unsigned)flags));
   scr.out_start = scr_wtime();
   rc = scr_cache_make_room(d, (int)v.max[2]);
   scr_start_describe(id, ckpt, name, flags, v.key);
@@ -9923,13 +10017,15 @@ SCR_FN int scr_complete_files(uint64_t* bytes, int* files)
 
   *bytes = 0;
   *files = 0;
-  for (e = scr_filemap_first_file(scr.map, scr.out_id, scr.at.rank); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+  for (e = scr_filemap_first_file(scr.map, scr.out_id, scr.at.rank); e != NULL && rc == SCR_SUCCESS;
+       e = scr_hash_elem_next(e)) {
     const char* path = scr_hash_elem_key(e);
     struct stat st;
     scr_hash_unset_all(meta);
     scr_filemap_get_meta(scr.map, scr.out_id, scr.at.rank, path, meta);
     if (scr_os.lstat(path, &st) < 0 || !S_ISREG(st.st_mode)) {
-      rc = SCR_ERR(SCR_ERR_MISSING, "the file %s was registered, but not written at %s", scr_line_str(meta, "ORIG", "?"), path);
+      rc = SCR_ERR(SCR_ERR_MISSING, "the file %s was registered, but not written at %s",
+                   scr_line_str(meta, "ORIG", "?"), path);
       break;
     }
     scr_meta_set_filesize(meta, (unsigned long)st.st_size);
@@ -10030,7 +10126,8 @@ SCR_FN void scr_complete_note(const scr_cached* c)
     scr_flush_file_set(h, c->id, "CACHE");
     rc = scr_flush_file_close(scr.at.prefix, &fd, h);
   }
-  if (rc != SCR_SUCCESS) scr_warn("%s; commands that look for datasets in the cache do not see dataset %d", scr_err_text, c->id);
+  if (rc != SCR_SUCCESS)
+    scr_warn("%s; commands that look for datasets in the cache do not see dataset %d", scr_err_text, c->id);
   scr_hash_delete(&h);
 }
 
@@ -10041,11 +10138,12 @@ SCR_FN int scr_complete_after(unsigned long bytes, int files)
   int         id = scr.out_id, ckpt = c->ckpt > 0, halt = 0, rc = SCR_SUCCESS;
   double      seconds = scr_wtime() - scr.out_start;
 
-  scr_dbg(1, "dataset %d %s: %d files, %lu bytes, %s, complete in %.3f s, %.1f MB/s", id, scr_desc_name(c->desc), files, bytes,
-          scr_copy_name(scr.red->type), seconds, (double)bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
+  scr_dbg(1, "dataset %d %s: %d files, %lu bytes, %s, complete in %.3f s, %.1f MB/s", id, scr_desc_name(c->desc), files,
+          bytes, scr_copy_name(scr.red->type), seconds, (double)bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
   if (scr.at.rank == 0) scr_complete_note(c);
   if (ckpt && scr.chosen) {
-    if (scr.at.rank == 0 && scr_index_update(scr_index_release_current, 0, NULL) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+    if (scr.at.rank == 0 && scr_index_update(scr_index_release_current, 0, NULL) != SCR_SUCCESS)
+      scr_warn("%s", scr_err_text);
     scr.chosen = 0;
   }
   if (ckpt) {
@@ -10169,8 +10267,10 @@ SCR_API int SCR_Drop(const char* name)
 
   if (rc != SCR_SUCCESS) return rc;
   rc = scr_prefix_find(name, &id, dir);
-  if (rc == SCR_SUCCESS && id == 0) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the index of %s has no dataset %s", scr.at.prefix, name);
-  if (rc == SCR_SUCCESS) rc = scr_agree(scr.at.rank == 0 ? scr_index_update(scr_index_remove, id, dir) : SCR_SUCCESS, scr.at.comm);
+  if (rc == SCR_SUCCESS && id == 0)
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the index of %s has no dataset %s", scr.at.prefix, name);
+  if (rc == SCR_SUCCESS)
+    rc = scr_agree(scr.at.rank == 0 ? scr_index_update(scr_index_remove, id, dir) : SCR_SUCCESS, scr.at.comm);
   return scr_report(rc);
 }
 
@@ -10203,7 +10303,8 @@ SCR_FN int scr_prefix_delete(int id, const char* dir)
       for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {
         if (scr_prefix_rel(place.base, scr_hash_elem_key(c), rel, sizeof rel) != SCR_SUCCESS) continue;
         if (pass == 1) scr_prefix_prune(rel);
-        else if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, rel) == SCR_SUCCESS && scr_os.unlink(path) < 0 && errno != ENOENT)
+        else if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, rel) == SCR_SUCCESS && scr_os.unlink(path) < 0 &&
+                 errno != ENOENT)
           rc = SCR_ERRNO("cannot delete %s", path);
       }
     if (pass == 0 && scr.at.rank == 0) scr_prefix_forget(id, dir);

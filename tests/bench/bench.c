@@ -112,22 +112,25 @@ int main(int argc, char** argv)
     if (copy[run] != data[run]) die("memcpy");
   }
   if (SCR_Init() != SCR_SUCCESS) die("init");
-  for (run = -2; run < runs; run++) checkpoint(run, rank, data, bytes); /* two warm-ups touch the memory of two datasets */
+  for (run = -2; run < runs; run++)
+    checkpoint(run, rank, data, bytes); /* two warm-ups touch the memory of two datasets */
   SCR_Finalize();
   for (i = 0; i < T_COUNT; i++) qsort(seconds[i], (size_t)runs, sizeof(double), by_value);
   m = seconds[T_MEMORY][runs / 2];
   if (rank == 0 && !json)
-    printf("%d ranks x %d MiB, %d runs\n%-20s %10s %10s %10s %10s %8s\n", ranks, mib, runs, "step", "median s", "min", "max",
-           "GB/s", "x M");
+    printf("%d ranks x %d MiB, %d runs\n%-20s %10s %10s %10s %10s %8s\n", ranks, mib, runs, "step", "median s", "min",
+           "max", "GB/s", "x M");
   for (i = 0; rank == 0 && i < T_COUNT; i++) {
     double mid = seconds[i][runs / 2], rate = (double)ranks * (double)bytes / 1e9 / (mid > 0 ? mid : 1e-9);
     if (json)
-      printf("%s{\"step\": \"%s\", \"ranks\": %d, \"bytes_per_rank\": %zu, \"runs\": %d, \"median_s\": %.6f, \"min_s\": %.6f, "
+      printf("%s{\"step\": \"%s\", \"ranks\": %d, \"bytes_per_rank\": %zu, \"runs\": %d, \"median_s\": %.6f, "
+             "\"min_s\": %.6f, "
              "\"max_s\": %.6f, \"gb_per_s\": %.3f, \"x_m\": %.3f}%s\n",
              i == 0 ? "[" : " ", names[i], ranks, bytes, runs, mid, seconds[i][0], seconds[i][runs - 1], rate, mid / m,
              i == T_COUNT - 1 ? "]" : ",");
     else
-      printf("%-20s %10.4f %10.4f %10.4f %10.2f %8.2f\n", names[i], mid, seconds[i][0], seconds[i][runs - 1], rate, mid / m);
+      printf("%-20s %10.4f %10.4f %10.4f %10.2f %8.2f\n", names[i], mid, seconds[i][0], seconds[i][runs - 1], rate,
+             mid / m);
   }
   free(data);
   free(copy);

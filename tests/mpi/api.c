@@ -186,7 +186,16 @@ static void bad_arguments(void)
   OK(SCR_Finalize());
 }
 
-/* A bad argument on the last rank only: the same error everywhere, and no hang. */
+/* The code of a call with a bad argument on the last rank only: the same everywhere, and no hang. */
+static void blame(int rc, const char* what)
+{
+  int codes = rc == SCR_ERR_ARG || rc == SCR_ERR_DIFFER, all;
+
+  CHECK(codes, "%s is %d: %s", what, rc, rc ? SCR_Last_error() : "");
+  MPI_Allreduce(&rc, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  CHECK(rc == all, "%s is %d here and %d elsewhere", what, rc, all);
+}
+
 static void one_bad_argument(void)
 {
   char longer[SCR_MAX_FILENAME + 60];
@@ -196,13 +205,14 @@ static void one_bad_argument(void)
   memset(longer, 'a', sizeof longer);
   longer[sizeof longer - 1] = '\0';
   OK(SCR_Init());
-  CODE(SCR_Start_output(last ? longer : "x", 1), SCR_ERR_ARG, "name");
-  CODE(SCR_Start_output("x", last ? 64 : 1), SCR_ERR_ARG, "flags");
-  CODE(SCR_Have_restart(last ? NULL : &flag, NULL), SCR_ERR_ARG, "SCR_Have_restart");
-  CODE(SCR_Need_checkpoint(last ? NULL : &flag), SCR_ERR_ARG, "SCR_Need_checkpoint");
-  CODE(SCR_Should_exit(last ? NULL : &flag), SCR_ERR_ARG, "SCR_Should_exit");
-  CODE(SCR_Current(last ? NULL : "x"), SCR_ERR_ARG, "SCR_Current");
-  CODE(SCR_Delete(last ? "" : "x"), SCR_ERR_ARG, "SCR_Delete");
+  blame(SCR_Start_output(last ? longer : "x", 1), "a long name");
+  blame(SCR_Start_output("x", last ? 64 : 1), "an unknown flag");
+  blame(SCR_Have_restart(last ? NULL : &flag, NULL), "SCR_Have_restart(NULL)");
+  blame(SCR_Need_checkpoint(last ? NULL : &flag), "SCR_Need_checkpoint(NULL)");
+  blame(SCR_Should_exit(last ? NULL : &flag), "SCR_Should_exit(NULL)");
+  blame(SCR_Current(last ? NULL : "x"), "SCR_Current(NULL)");
+  blame(SCR_Delete(last ? "" : "x"), "SCR_Delete of nothing");
+  blame(SCR_Drop(last ? longer : "x"), "SCR_Drop of a long name");
   OK(put("ck", 1, 10));
   OK(SCR_Finalize());
 }
@@ -462,7 +472,7 @@ static void no_restart(void)
   CODE(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT), SCR_ERR_NO_RESTART, "SCR_FRESH_START");
   OK(SCR_Finalize());
   OK(SCR_Init());
-  CODE(SCR_Have_restart(&flag, name), SCR_ERR_NO_RESTART, "ck1");
+  CODE(SCR_Have_restart(&flag, name), SCR_ERR_NO_RESTART, "dataset 1");
   OK(SCR_Finalize());
   set("SCR_FRESH_START=1");
   OK(SCR_Init());

@@ -32,6 +32,22 @@ static char run_prefix[700]; /* its prefix */
 
 #define OK(call) CODE(call, SCR_SUCCESS, "")
 
+/* That a collective call gave the same code on every rank; gives it back. */
+static int same_code(int rc, int line)
+{
+  int both[2];
+
+  both[0] = rc;
+  both[1] = -rc;
+  MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  CHECK(both[0] == -both[1], "the call in line %d is %d here, but %d and %d elsewhere: %s", line, rc, -both[1], both[0],
+        rc != SCR_SUCCESS ? SCR_Last_error() : "success");
+  return rc;
+}
+
+/* As CODE, for a collective call. */
+#define ALIKE(call, code, word) CODE(same_code(call, __LINE__), code, word)
+
 /* Set a parameter; that it was taken. */
 static void set(const char* format, ...)
 {
@@ -218,6 +234,7 @@ static unsigned cached_in(const char* base)
   unsigned ids = 0;
 
   snprintf(path, sizeof path, "%s/%s", run_dir, base);
+  MPI_Barrier(MPI_COMM_WORLD); /* each rank deletes its own files */
   if (rank == 0) walk(path, visit_dataset, &ids);
   MPI_Bcast(&ids, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
   return ids;
@@ -246,6 +263,7 @@ static int count_in(const char* base, const char* suffix)
   c.suffix = suffix;
   c.n = 0;
   snprintf(path, sizeof path, "%s/%s", run_dir, base);
+  MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) walk(path, visit_suffix, &c);
   MPI_Bcast(&c.n, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return c.n;
@@ -258,6 +276,7 @@ static int there(const char* rel)
   int  yes;
 
   snprintf(path, sizeof path, "%s/%s", run_dir, rel);
+  MPI_Barrier(MPI_COMM_WORLD);
   yes = rank == 0 && access(path, F_OK) == 0;
   MPI_Bcast(&yes, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return yes;
@@ -272,6 +291,7 @@ static void shell(const char* format, ...)
   va_start(ap, format);
   vsnprintf(line, sizeof line, format, ap);
   va_end(ap);
+  MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) {
     int rc;
     snprintf(whole, sizeof whole, "cd '%s' && { %s; } > /dev/null", run_dir, line);

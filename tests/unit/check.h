@@ -137,13 +137,13 @@ SCR_FN int check_main(const check_suite* suites, int argc, char** argv)
 
 /* ---- files ----------------------------------------------------------------------------------------------------- */
 
-/* The path of NAME in the scratch directory, in one of four buffers that take turns. */
+/* The path of NAME in the scratch directory, in one of sixteen buffers that take turns. */
 SCR_FN const char* check_path(const char* name)
 {
-  static char     path[4][SCR_MAX_FILENAME];
+  static char     path[16][SCR_MAX_FILENAME];
   static unsigned turn;
 
-  turn = (turn + 1) % 4;
+  turn = (turn + 1) % 16;
   snprintf(path[turn], sizeof path[turn], "%s/%s", check_dir, name);
   return path[turn];
 }
@@ -221,6 +221,13 @@ SCR_FN size_t check_fault_part(size_t n)
   return check_fault_mode == CHECK_TORN && check_fault_left < 0 ? 0 : (n + 1) / 2;
 }
 
+/* The end of a struck transfer, of which K bytes moved. */
+SCR_FN ssize_t check_fault_moved(ssize_t k)
+{
+  if (check_fault_hit && check_fault_mode == CHECK_KILL) kill(getpid(), SIGKILL);
+  return k;
+}
+
 SCR_FN int check_fault_open(const char* path, int flags, mode_t mode)
 {
   return check_fault_strikes(0) ? -1 : check_os.open(path, flags, mode);
@@ -237,31 +244,25 @@ SCR_FN int check_fault_close(int fd)
 SCR_FN ssize_t check_fault_read(int fd, void* buf, size_t n)
 {
   size_t part = check_fault_strikes(1) ? check_fault_part(n) : n;
-  return part == 0 && n > 0 ? -1 : check_os.read(fd, buf, part);
+  return check_fault_moved(part == 0 && n > 0 ? -1 : check_os.read(fd, buf, part));
 }
 
 SCR_FN ssize_t check_fault_pread(int fd, void* buf, size_t n, off_t offset)
 {
   size_t part = check_fault_strikes(1) ? check_fault_part(n) : n;
-  return part == 0 && n > 0 ? -1 : check_os.pread(fd, buf, part, offset);
+  return check_fault_moved(part == 0 && n > 0 ? -1 : check_os.pread(fd, buf, part, offset));
 }
 
 SCR_FN ssize_t check_fault_write(int fd, const void* buf, size_t n)
 {
-  size_t  part = check_fault_strikes(1) ? check_fault_part(n) : n;
-  ssize_t k = part == 0 && n > 0 ? -1 : check_os.write(fd, buf, part);
-
-  if (check_fault_hit && check_fault_mode == CHECK_KILL) kill(getpid(), SIGKILL);
-  return k;
+  size_t part = check_fault_strikes(1) ? check_fault_part(n) : n;
+  return check_fault_moved(part == 0 && n > 0 ? -1 : check_os.write(fd, buf, part));
 }
 
 SCR_FN ssize_t check_fault_pwrite(int fd, const void* buf, size_t n, off_t offset)
 {
-  size_t  part = check_fault_strikes(1) ? check_fault_part(n) : n;
-  ssize_t k = part == 0 && n > 0 ? -1 : check_os.pwrite(fd, buf, part, offset);
-
-  if (check_fault_hit && check_fault_mode == CHECK_KILL) kill(getpid(), SIGKILL);
-  return k;
+  size_t part = check_fault_strikes(1) ? check_fault_part(n) : n;
+  return check_fault_moved(part == 0 && n > 0 ? -1 : check_os.pwrite(fd, buf, part, offset));
 }
 
 SCR_FN int check_fault_ftruncate(int fd, off_t size)
@@ -308,10 +309,10 @@ SCR_FN int check_fault_lstat(const char* path, struct stat* st)
 /* Strike the N-th call, as MODE and ERR say, until check_fault_end. */
 SCR_FN void check_fault(int mode, int err, int n)
 {
-  static const scr_os_table faulty = {check_fault_open,      check_fault_close, check_fault_read,   check_fault_pread,
-                                      check_fault_write,     check_fault_pwrite, check_fault_ftruncate, check_fault_fsync,
-                                      check_fault_rename,    check_fault_unlink, check_fault_mkdir,  check_fault_rmdir,
-                                      check_fault_flock,     check_fault_lstat};
+  static const scr_os_table faulty = {check_fault_open,      check_fault_close,  check_fault_read,  check_fault_pread,
+                                      check_fault_write,     check_fault_pwrite, check_fault_ftruncate,
+                                      check_fault_fsync,     check_fault_rename, check_fault_unlink,
+                                      check_fault_mkdir,     check_fault_rmdir,  check_fault_flock, check_fault_lstat};
 
   check_os = scr_os;
   scr_os = faulty;

@@ -1,0 +1,483 @@
+/*
+** bad - bad input and bad surroundings: the same clear error on every rank, and nothing that is safe is lost.
+**
+** Each case first makes a good checkpoint, then breaks something, checks code and message, mends it, and at last
+** restarts from what was safe.  badinput.sh runs it in mounts of its own: cases change them.
+*/
+#include "run.h"
+
+#define LOADS(name, files, bytes) \
+  do {                            \
+    OK(SCR_Init());               \
+    get(name, files, bytes);      \
+    OK(SCR_Finalize());           \
+  } while (0)
+
+static int is_root(void)
+{
+  return getenv("TEST_REAL_ROOT") != NULL;
+}
+
+/* A case with a checkpoint ck1 in cache and prefix. */
+static void begin_safe(const char* name, size_t bytes)
+{
+  begin(name);
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  OK(put("ck1", 2, bytes));
+  OK(SCR_Finalize());
+}
+
+/* SCR_Init fails with CODE and says WORD and WHERE; then MEND makes it right, and ck1 loads. */
+static void init_fails(int code, const char* word, const char* where, const char* mend)
+{
+  ALIKE(SCR_Init(), code, word);
+  CHECK(strstr(SCR_Last_error(), where) != NULL, "the message does not name %s: %s", where, SCR_Last_error());
+  shell("%s", mend);
+  LOADS("ck1", 2, 1000);
+}
+
+/* ---- space ----------------------------------------------------------------------------------------------------- */
+
+/* The application's files still fit, the parity does not. */
+static void cache_full(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], block[4096];
+  int  rc, good;
+
+  begin("cache_full");
+  set("SCR_FLUSH=0");
+  shell("mount -t tmpfs -o size=2m none cache");
+  OK(SCR_Init());
+  OK(put("ck1", 2, 1000));
+  ALIKE(put("ck2", 1, 400000), SCR_ERR_SPACE, "cache");
+  CHECK(cached_in("cache") == 2u, "the cache holds 0x%x", cached_in("cache"));
+  OK(SCR_Start_output("ck3", SCR_FLAG_CHECKPOINT)); /* the application itself runs out of space */
+  name_of("ck3", 0, path);
+  OK(SCR_Route_file(path, file));
+  memset(block, 'x', sizeof block);
+  good = 1;
+  {
+    FILE* f = fopen(file, "w");
+    int   i;
+    for (i = 0; good && i < 300; i++) good = fwrite(block, sizeof block, 1, f) == 1;
+    if (fclose(f) != 0) good = 0;
+  }
+  rc = same_code(SCR_Complete_output(good), __LINE__);
+  CHECK(rc == SCR_ERR_INVALID || rc == SCR_ERR_SPACE, "%d %s", rc, SCR_Last_error());
+  OK(SCR_Finalize());
+  LOADS("ck1", 2, 1000);
+  OK(SCR_Init());
+  OK(put("ck4", 2, 1000));
+  OK(SCR_Finalize());
+  LOADS("ck4", 2, 1000);
+  shell("umount cache");
+}
+
+/* What is on the prefix does not fit into the cache: no verdict about it, and it loads when there is space. */
+static void fetch_full(void)
+{
+  int  flag;
+  char name[SCR_MAX_FILENAME];
+
+  begin_safe("fetch_full", 200000);
+  shell("rm -rf cache/* cntl/*; mount -t tmpfs -o size=500k none cache");
+  OK(same_code(SCR_Init(), __LINE__));
+  ALIKE(SCR_Have_restart(&flag, name), SCR_ERR_NO_RESTART, "SCR_FRESH_START");
+  CHECK(strstr(SCR_Last_error(), "ck1") != NULL && flag == 0, "%d %s", flag, SCR_Last_error());
+  ALIKE(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT), SCR_ERR_NO_RESTART, "SCR_FRESH_START");
+  OK(SCR_Finalize());
+  shell("umount cache");
+  LOADS("ck1", 2, 200000);
+}
+
+/* The prefix is full: the dataset stays in the cache and is flushed later. */
+static void prefix_full(void)
+{
+  begin("prefix_full");
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=2");
+  shell("mount -t tmpfs -o size=600k none prefix");
+  OK(SCR_Init());
+  OK(put("ck1", 2, 1000));
+  ALIKE(put("ck2", 1, 300000), SCR_ERR_SPACE, "prefix");
+  shell("mount -o remount,size=8m prefix");
+  OK(SCR_Finalize());
+  CHECK(there("prefix/ck2/rank_0_0"), "SCR_Finalize did not flush ck2");
+  CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
+  set("SCR_DISTRIBUTE=0");
+  LOADS("ck2", 1, 300000);
+  OK(SCR_Init());
+  OK(SCR_Current("ck1"));
+  get("ck1", 2, 1000);
+  OK(SCR_Finalize());
+  shell("umount prefix");
+}
+
+/* ---- directories ----------------------------------------------------------------------------------------------- */
+
+#define FREEZE(dir) shell("mount --bind %s %s && mount -o remount,ro,bind %s", dir, dir, dir)
+
+static void frozen_bases(void)
+{
+  begin_safe("frozen_bases", 1000);
+  FREEZE("cache");
+  set("SCR_CACHE_PURGE=");
+  {
+    int rc = same_code(SCR_Init(), __LINE__); /* it can still be read: the next dataset fails at the latest */
+    if (rc == SCR_SUCCESS) {
+      get("ck1", 2, 1000);
+      rc = same_code(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT), __LINE__);
+      CHECK(rc == SCR_ERR_IO && strstr(SCR_Last_error(), "cache") != NULL, "%d %s", rc, SCR_Last_error());
+      OK(SCR_Finalize());
+    } else CHECK(rc == SCR_ERR_IO && strstr(SCR_Last_error(), "cache") != NULL, "%d %s", rc, SCR_Last_error());
+  }
+  shell("umount cache");
+  LOADS("ck1", 2, 1000);
+  FREEZE("cntl");
+  init_fails(SCR_ERR_IO, "cntl", "cntl", "umount cntl");
+  FREEZE("prefix");
+  init_fails(SCR_ERR_IO, "prefix", "prefix", "umount prefix");
+}
+
+/* Read-only from the middle of a run on. */
+static void frozen_later(void)
+{
+  begin_safe("frozen_later", 1000);
+  OK(SCR_Init());
+  get("ck1", 2, 1000);
+  FREEZE("prefix");
+  ALIKE(put("ck2", 2, 1000), SCR_ERR_IO, "prefix"); /* it is complete in the cache */
+  shell("umount prefix");
+  OK(SCR_Finalize());
+  LOADS("ck2", 2, 1000);
+  OK(SCR_Init());
+  FREEZE("cache");
+  ALIKE(put("ck3", 2, 1000), SCR_ERR_IO, "cache");
+  shell("umount cache");
+  OK(SCR_Finalize());
+  LOADS("ck2", 2, 1000);
+  OK(SCR_Init());
+  FREEZE("cntl");
+  ALIKE(put("ck3", 2, 1000), SCR_ERR_IO, "cntl");
+  shell("umount cntl");
+  OK(put("ck4", 2, 1000));
+  OK(SCR_Finalize());
+  LOADS("ck4", 2, 1000);
+}
+
+static void bad_paths(void)
+{
+  char path[2 * SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  i, n;
+
+  begin_safe("bad_paths", 1000);
+  set("SCR_PREFIX=%s/absent", run_dir);
+  init_fails(SCR_ERR_IO, "SCR_PREFIX", "absent", "mkdir absent; cp -a prefix/. absent/; rm -rf cntl/* cache/*");
+  shell("rm -rf absent; touch absent");
+  ALIKE(SCR_Init(), SCR_ERR_IO, "SCR_PREFIX");
+  set("SCR_PREFIX=%s", run_prefix);
+  set("SCR_CACHE_BASE=/proc/1/no/such");
+  ALIKE(SCR_Init(), SCR_ERR_IO, "/proc/1/no");
+  set("SCR_CACHE_BASE=%s/cache", run_dir);
+  set("SCR_CNTL_BASE=%s/file/below", run_dir);
+  shell("touch file");
+  ALIKE(SCR_Init(), SCR_ERR_IO, "file");
+  memset(path, 'd', sizeof path);
+  path[0] = '/';
+  for (i = 100; i < 1100; i += 100) path[i] = '/';
+  path[1100] = '\0';
+  set("SCR_CNTL_BASE=%s", path);
+  {
+    int rc = same_code(SCR_Init(), __LINE__);
+    CHECK(rc == SCR_ERR_PATH || rc == SCR_ERR_PARAM, "%d %s", rc, SCR_Last_error());
+  }
+  set("SCR_CNTL_BASE=%s/cntl", run_dir);
+  set("SCR_PREFIX=%s", path);
+  {
+    int rc = same_code(SCR_Init(), __LINE__);
+    CHECK(rc == SCR_ERR_PATH || rc == SCR_ERR_PARAM, "%d %s", rc, SCR_Last_error());
+  }
+  set("SCR_PREFIX=%s", run_prefix);
+  LOADS("ck1", 2, 1000);
+
+  /* A name that fits, but whose place in the cache does not; on one rank only. */
+  n = snprintf(path, sizeof path, "%s/", run_prefix);
+  for (i = n; i < SCR_MAX_FILENAME - 2; i++) path[i] = i % 90 == 0 ? '/' : 'f';
+  path[SCR_MAX_FILENAME - 2] = '\0';
+  OK(SCR_Init());
+  OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT));
+  if (rank == 1) CODE(SCR_Route_file(path, file), SCR_ERR_PATH, "long");
+  ALIKE(SCR_Complete_output(rank != 1), SCR_ERR_INVALID, "rank 1");
+  OK(SCR_Start_output("ck3", SCR_FLAG_CHECKPOINT));
+  if (rank == 1) CODE(SCR_Route_file("/etc/hosts", file), SCR_ERR_PATH, "SCR_PREFIX");
+  ALIKE(SCR_Complete_output(rank != 1), SCR_ERR_INVALID, "rank 1");
+  OK(SCR_Finalize());
+  LOADS("ck1", 2, 1000);
+}
+
+/* Words in the environment that would lead out of the bases. */
+static void bad_words(void)
+{
+  static const char* const names[] = {"SCR_JOB_ID", "SCR_USER_NAME"};
+  static const char* const words[] = {"a/b", "..", "../x", "."};
+  char                     job[200];
+  size_t                   i, k;
+
+  begin_safe("bad_words", 1000);
+  snprintf(job, sizeof job, "%s", getenv("SCR_JOB_ID"));
+  for (i = 0; i < 2; i++)
+    for (k = 0; k < sizeof words / sizeof *words; k++) {
+      setenv(names[i], words[k], 1);
+      ALIKE(SCR_Init(), SCR_ERR_PARAM, names[i]);
+      if (i == 0) setenv("SCR_JOB_ID", job, 1);
+      else unsetenv(names[i]);
+    }
+  LOADS("ck1", 2, 1000);
+}
+
+/* Directories of other users, or open to them. */
+static void unsafe(void)
+{
+  static const char* const bases[] = {"cntl", "cache"};
+  static const char* const levels[] = {"*", "*/scr.*", "*/scr.*/node.*-v1"};
+  size_t                   b, l;
+
+  begin_safe("unsafe", 1000);
+  for (b = 0; b < 2; b++)
+    for (l = 0; l < (ranks > 1 ? 3u : 2u); l++) {
+      shell("chmod 777 %s/%s", bases[b], levels[l]);
+      init_fails(SCR_ERR_UNSAFE, "chmod", bases[b], "chmod 700 cntl/* cntl/*/* cache/* cache/*/*; chmod -f 700 c*/*/*/node.* || true");
+      shell("d=$(echo %s/%s); mv $d $d.away; ln -s $d.away $d", bases[b], levels[l]);
+      init_fails(SCR_ERR_UNSAFE, "link", bases[b], "for i in $(find cntl cache -type l); do rm $i; mv $i.away $i; done");
+      if (!is_root()) continue;
+      shell("chown 1 %s/%s", bases[b], levels[l]);
+      init_fails(SCR_ERR_UNSAFE, "belongs", bases[b], "chown -R 0 cntl cache");
+    }
+}
+
+/* Links in place of the library's own files: what they point to stays as it is. */
+static void links(void)
+{
+  static const char* const files[] = {"run.lock", "filemap_0.scrinfo", "filemap.scrinfo", "prefix.scrinfo"};
+  size_t                   i;
+
+  begin_safe("links", 1000);
+  for (i = 0; i < sizeof files / sizeof *files; i++) {
+    int rc;
+    shell("echo precious > victim; chmod 600 victim; f=$(find cntl -name %s | head -n 1); rm $f; ln -s \"$PWD/victim\" $f", files[i]);
+    rc = same_code(SCR_Init(), __LINE__);
+    if (rc == SCR_SUCCESS) {
+      get("ck1", 2, 1000);
+      OK(SCR_Finalize());
+    } else CHECK(strstr(SCR_Last_error(), files[i]) != NULL, "%s: %s", files[i], SCR_Last_error());
+    shell("grep -q precious victim; find cntl -type l -exec rm {} +");
+    LOADS("ck1", 2, 1000);
+  }
+}
+
+/* ---- metadata -------------------------------------------------------------------------------------------------- */
+
+enum { HALF, NOTHING, FLIP, MAGIC, TEXT, LONGER, HOWS };
+
+static const char* const how_name[HOWS] = {"cut in half", "empty", "with a flipped bit", "with another head", "of text", "with a tail"};
+
+/* Change the bytes of PATH. */
+static void spoil(const char* path, int how, unsigned dice)
+{
+  FILE* f = fopen(path, "r+b");
+  long  n, at;
+  int   c;
+
+  if (f == NULL) return;
+  fseek(f, 0, SEEK_END);
+  n = ftell(f);
+  at = how == MAGIC ? 0 : (long)(dice % (unsigned)(n > 0 ? n : 1));
+  switch (how) {
+  case HALF: c = ftruncate(fileno(f), n / 2); break;
+  case NOTHING: c = ftruncate(fileno(f), 0); break;
+  case TEXT:
+    c = ftruncate(fileno(f), 0);
+    rewind(f);
+    fputs("This is not a file of the library.\n", f);
+    break;
+  case LONGER: fputs("tail", f); break;
+  default:
+    fseek(f, at, SEEK_SET);
+    c = getc(f);
+    fseek(f, at, SEEK_SET);
+    putc(c ^ 1 << dice % 8, f);
+    break;
+  }
+  fclose(f);
+}
+
+typedef struct {
+  const char *part, *file;
+  int         how, n;
+  unsigned    dice;
+} bad_search;
+
+static void visit_spoil(const char* path, const char* name, void* arg)
+{
+  bad_search* s = (bad_search*)arg;
+  size_t      n = strlen(name), k = strlen(s->file);
+  struct stat st;
+
+  if (n < k || strcmp(name + n - k, s->file) != 0 || strstr(path, s->part) == NULL) return;
+  if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode)) return;
+  spoil(path, s->how, s->dice);
+  s->n++;
+}
+
+/* What is spoilt: files below DIR whose path holds PART and whose name ends in FILE. */
+static const struct {
+  const char *dir, *part, *file;
+  int         clear; /* cache and control are emptied first */
+  const char* loads; /* what is loaded then; NULL: an error says that nothing can be */
+  int         flush; /* the code of a later checkpoint */
+} victims[] = {
+  {"cntl", "-v1/", "filemap_0.scrinfo", 0, "ck2", SCR_SUCCESS},
+  {"cntl", "-v1/", "filemap.scrinfo", 0, "ck2", SCR_SUCCESS},
+  {"cntl", "", "filemap_0.scrinfo", 0, "ck2", SCR_SUCCESS},
+  {"cntl", "", "prefix.scrinfo", 0, "ck2", SCR_SUCCESS},
+  {"cache", "-v1/scr.dataset.2/", "rank_1_0", 0, "ck2", SCR_SUCCESS},
+  {"cache", "-v1/scr.dataset.2/", ".xor", 0, "ck2", SCR_SUCCESS},
+  {"cache", "/scr.dataset.2/", ".xor", 0, "ck2", SCR_SUCCESS},
+  {"prefix", ".scr/", "flush.scr", 0, "ck2", SCR_SUCCESS},
+  {"prefix", ".scr/", "halt.scr", 0, "ck2", SCR_SUCCESS},
+  {"prefix", ".scr/", "nodes.scr", 0, "ck2", SCR_SUCCESS},
+  {"prefix", ".scr/", "index.scr", 0, "ck2", -1},
+  {"prefix", ".scr/", "index.scr", 1, NULL, -1},
+  {"prefix", "ck2/.scr/", "summary.scr", 1, "ck1", SCR_SUCCESS},
+  {"prefix", "ck2/.scr/", "rank2file.scr", 1, "ck1", SCR_SUCCESS},
+  {"prefix", "ck2/.scr/", "rank2file.0.0.scr", 1, "ck1", SCR_SUCCESS},
+  {"prefix", "ck2/", "rank_0_0", 1, "ck1", SCR_SUCCESS},
+};
+
+/* One victim, spoilt in one way; the messages of failures are those of run.h and a last line that names it. */
+static void spoilt(size_t v, int how, unsigned dice)
+{
+  char       path[700];
+  bad_search s;
+  int        before = check_failed, rc, flag = 0;
+
+  shell("rm -rf prefix cache cntl; cp -a safe/. .");
+  if (victims[v].clear) shell("rm -rf cache/* cntl/*");
+  s.part = victims[v].part;
+  s.file = victims[v].file;
+  s.how = how;
+  s.dice = dice;
+  s.n = 0;
+  snprintf(path, sizeof path, "%s/%s", run_dir, victims[v].dir);
+  if (rank == 0) {
+    walk(path, visit_spoil, &s);
+    CHECK(s.n > 0, "no %s in %s", s.file, path);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  rc = same_code(SCR_Init(), __LINE__);
+  CHECK(rc == SCR_SUCCESS, "SCR_Init is %d: %s", rc, SCR_Last_error());
+  if (rc == SCR_SUCCESS) {
+    if (victims[v].loads == NULL) {
+      ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, victims[v].file);
+      ALIKE(SCR_Start_output("ck3", SCR_FLAG_CHECKPOINT), SCR_ERR_NO_RESTART, "SCR_FRESH_START");
+    } else {
+      get(victims[v].loads, 2, 20000);
+      rc = same_code(put("ck3", 1, 100), __LINE__);
+      CHECK(victims[v].flush < 0 ? rc != SCR_SUCCESS : rc == victims[v].flush, "ck3 is %d: %s", rc, rc ? SCR_Last_error() : "");
+    }
+    rc = same_code(SCR_Finalize(), __LINE__);
+    CHECK(rc == SCR_SUCCESS || victims[v].flush < 0, "SCR_Finalize is %d: %s", rc, rc ? SCR_Last_error() : "");
+    if (victims[v].flush >= 0 || victims[v].clear == 0) LOADS("ck3", 1, 100);
+  }
+  if (check_failed > before && rank == 0)
+    fprintf(stderr, "  rank 0: that was with %s/*%s*%s %s, dice %u\n", victims[v].dir, victims[v].part, victims[v].file, how_name[how], dice);
+}
+
+static void metadata(void)
+{
+  int      all = getenv("TEST_LONG") != NULL, how, round;
+  size_t   v;
+  unsigned dice = 12345;
+
+  begin("metadata");
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=2");
+  set("SCR_HALT_EXIT=0");
+  OK(SCR_Init());
+  OK(put("ck1", 2, 20000));
+  OK(put("ck2", 2, 20000));
+  OK(SCR_Finalize());
+  shell("mkdir safe; cp -a prefix cache cntl safe/");
+  for (v = 0; v < sizeof victims / sizeof *victims; v++)
+    for (how = 0; how < HOWS; how++)
+      for (round = 0; round < (all && how == FLIP ? 20 : 1); round++) {
+        dice = dice * 1664525u + 1013904223u;
+        if (!all && how >= 3 && (v + (size_t)how) % 3 != 0) continue;
+        spoilt(v, how, dice >> 8);
+      }
+}
+
+/* A directory in place of a file of metadata. */
+static void directories(void)
+{
+  static const char* const files[] = {"flush.scr", "halt.scr", "index.scr", "nodes.scr"};
+  size_t                   i;
+
+  begin_safe("directories", 1000);
+  for (i = 0; i < sizeof files / sizeof *files; i++) {
+    int rc;
+    shell("mv prefix/.scr/%s kept; mkdir prefix/.scr/%s", files[i], files[i]);
+    rc = same_code(SCR_Init(), __LINE__);
+    if (rc == SCR_SUCCESS) {
+      get("ck1", 2, 1000);
+      same_code(SCR_Finalize(), __LINE__);
+    } else CHECK(strstr(SCR_Last_error(), files[i]) != NULL, "%s: %s", files[i], SCR_Last_error());
+    shell("rm -rf prefix/.scr/%s; mv kept prefix/.scr/%s", files[i], files[i]);
+    LOADS("ck1", 2, 1000);
+  }
+}
+
+/* The checkpoint is of another number of ranks. */
+static void other_size(void)
+{
+  MPI_Comm fewer;
+  int      flag;
+
+  begin_safe("other_size", 1000);
+  MPI_Comm_split(MPI_COMM_WORLD, rank == ranks - 1 ? MPI_UNDEFINED : 0, rank, &fewer);
+  if (fewer != MPI_COMM_NULL) {
+    OK(SCR_Init_comm(fewer));
+    CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "ranks");
+    CODE(SCR_Start_checkpoint(), SCR_ERR_NO_RESTART, "SCR_FRESH_START");
+    OK(SCR_Finalize());
+    MPI_Comm_free(&fewer);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  LOADS("ck1", 2, 1000);
+}
+
+static const check_case cases[] = {
+  {"bad_paths", bad_paths, 2},
+  {"bad_words", bad_words, 1},
+  {"unsafe", unsafe, 1},
+  {"links", links, 1},
+  {"metadata", metadata, 2},
+  {"directories", directories, 1},
+  {"other_size", other_size, 2},
+  {"cache_full", cache_full, CHECK_NAMED},
+  {"fetch_full", fetch_full, CHECK_NAMED},
+  {"prefix_full", prefix_full, CHECK_NAMED},
+  {"frozen_bases", frozen_bases, CHECK_NAMED},
+  {"frozen_later", frozen_later, CHECK_NAMED},
+  {NULL, NULL, 0}};
+
+int main(int argc, char** argv)
+{
+  int rc;
+
+  run_start(&argc, &argv);
+  rc = check_main(cases, argc, argv);
+  MPI_Finalize();
+  return rc;
+}

@@ -1,0 +1,35 @@
+#!/bin/bash
+# sanitize.sh - unit, command, MPI and cluster suites under ASan and UBSan.  Last line: N passed, N failed, N skipped.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+export SCR_TEST_CFLAGS="-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0
+run() { # name, seconds, command...
+  local name=$1 limit=$2 line p f s rc
+  shift 2
+  timeout -k 10 "$limit" "$@" >"$work/log" 2>&1 </dev/null
+  rc=$?
+  line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$work/log" | tail -n 1)
+  read -r p _ f _ s _ <<<"${line//,/}"
+  [ "$rc" = 0 ] || [ "${f:-0}" != 0 ] || f=1
+  echo "$name: ${line:-no result}"
+  [ "${f:-0}" = 0 ] || tail -n 100 "$work/log" | sed 's/^/    /'
+  passed=$((passed + ${p:-0})) failed=$((failed + ${f:-0})) skipped=$((skipped + ${s:-0}))
+}
+# shellcheck disable=SC2086
+${CC:-cc} $SCR_TEST_CFLAGS -I. -o "$work/unit" tests/unit/unit.c -lz || exit 1
+for t in tools/*.c; do
+  # shellcheck disable=SC2086
+  ${CC:-cc} $SCR_TEST_CFLAGS -I. -o "$work/$(basename "$t" .c)" "$t" -lz || exit 1
+done
+run unit 300 "$work/unit"
+BIN=$work run tools 120 tests/tools/tools.sh check
+# MPI keeps memory until the process ends, and the tests preload a library before the sanitizer's.
+export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
+run mpi 900 tests/mpi/mpi.sh check
+run badinput 900 tests/mpi/badinput.sh check
+run cluster 1500 tests/cluster/cluster.sh check
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]

@@ -1,0 +1,79 @@
+#!/bin/sh
+# setup.sh [GOAL ...] - install what is missing to build, and what the goals need (check, check-long, lint, sanitize).
+# Uses the system's package manager as root or through sudo without a password; else it says what to install.
+set -u
+goals=" $* "
+missing=""
+
+have() { command -v "$1" >/dev/null 2>&1; }
+need() { missing="$missing $1"; } # a capability; packages_of names its packages
+
+for c in apt-get dnf zypper pacman apk brew; do
+  have "$c" && { manager=$c; break; }
+done
+manager=${manager:-none}
+
+# The packages of capability $1 under the manager.
+packages_of() {
+  case $manager:$1 in
+  apt-get:cc) echo gcc libc6-dev ;; apt-get:mpi) echo mpich libmpich-dev ;; apt-get:zlib) echo zlib1g-dev ;;
+  apt-get:cxx) echo g++ ;; apt-get:ip) echo iproute2 ;; apt-get:ps) echo procps ;; apt-get:unshare) echo util-linux ;;
+  apt-get:format) echo clang-format ;;
+  dnf:cc) echo gcc ;; dnf:mpi) echo mpich mpich-devel ;; dnf:zlib) echo zlib-devel ;; dnf:cxx) echo gcc-c++ ;;
+  dnf:ip) echo iproute ;; dnf:ps) echo procps-ng ;; dnf:unshare) echo util-linux ;; dnf:format) echo clang-tools-extra ;;
+  zypper:cc) echo gcc ;; zypper:mpi) echo mpich mpich-devel ;; zypper:zlib) echo zlib-devel ;; zypper:cxx) echo gcc-c++ ;;
+  zypper:ip) echo iproute2 ;; zypper:ps) echo procps ;; zypper:unshare) echo util-linux ;; zypper:format) echo clang-tools ;;
+  pacman:cc) echo gcc ;; pacman:mpi) echo openmpi ;; pacman:zlib) echo zlib ;; pacman:cxx) echo gcc ;;
+  pacman:ip) echo iproute2 ;; pacman:ps) echo procps-ng ;; pacman:unshare) echo util-linux ;; pacman:format) echo clang ;;
+  apk:cc) echo gcc musl-dev ;; apk:mpi) echo mpich mpich-dev ;; apk:zlib) echo zlib-dev ;; apk:cxx) echo g++ ;;
+  apk:ip) echo iproute2 ;; apk:ps) echo procps ;; apk:unshare) echo util-linux ;; apk:format) echo clang-extra-tools ;;
+  brew:cc) echo gcc ;; brew:mpi) echo mpich ;; brew:zlib) echo zlib ;; brew:cxx) echo gcc ;; brew:format) echo clang-format ;;
+  *:mpi) echo "an MPI with mpicc and mpiexec (MPICH)" ;; *:zlib) echo "the zlib headers" ;; *:cc) echo "a C compiler" ;;
+  *) echo "$1" ;;
+  esac
+}
+
+have_zlib() { echo '#include <zlib.h>' | "${CC:-cc}" -E - >/dev/null 2>&1; }
+
+have "${CC:-cc}" || need cc
+{ have mpicc || have mpicc.mpich; } && { have mpiexec || have mpiexec.mpich; } || need mpi
+have "${CC:-cc}" && have_zlib || need zlib
+case $goals in
+*" check"* | *" lint "* | *" sanitize "*)
+  have bash || need bash
+  have g++ || need cxx
+  have clang || need clang
+  have ip || need ip
+  have unshare || need unshare
+  have pkill || need ps
+  ;;
+esac
+case $goals in
+*" lint "*)
+  have clang-format || need format
+  have cppcheck || need cppcheck
+  ;;
+esac
+[ -n "$missing" ] || exit 0
+
+packages=""
+for m in $missing; do packages="$packages $(packages_of "$m")"; done
+packages=${packages# }
+if [ "$(id -u)" = 0 ] || [ "$manager" = brew ]; then root=""
+elif have sudo && sudo -n true 2>/dev/null; then root="sudo -n"
+else manager="$manager (not as root)"
+fi
+echo "setup: installing $packages"
+case $manager in
+apt-get) # shellcheck disable=SC2086
+  $root apt-get update -q >/dev/null && DEBIAN_FRONTEND=noninteractive $root apt-get install -y -q --no-install-recommends $packages >/dev/null ;;
+dnf) $root dnf install -y -q $packages ;;
+zypper) $root zypper --non-interactive install $packages ;;
+pacman) $root pacman -Sy --noconfirm --needed $packages ;;
+apk) $root apk add $packages ;;
+brew) brew install $packages ;;
+*) false ;;
+esac || {
+  echo "setup: please install these packages, and start again: $packages" >&2
+  exit 1
+}
