@@ -146,6 +146,13 @@ enum { SCR_ERRORS(SCR_ERRORS_ENUM) SCR_ERR_LIMIT };
 #define SCR_API extern
 #endif
 
+/* The compiler checks the arguments against a format, where it can. */
+#if defined(__GNUC__)
+#define SCR_FORMAT(f, a) __attribute__((format(printf, f, a)))
+#else
+#define SCR_FORMAT(f, a)
+#endif
+
 /* ---- start and end ------------------------------------------------------------------------------------------- */
 
 /*
@@ -180,11 +187,7 @@ SCR_API int SCR_Finalize(void);
 ** Returns NULL for settings and for errors; SCR_Last_error tells the two apart.
 */
 SCR_API const char* SCR_Config(const char* config);
-#if defined(__GNUC__)
-__attribute__((format(printf, 1, 2)))
-#endif
-SCR_API const char*
-SCR_Configf(const char* format, ...);
+SCR_API const char* SCR_Configf(const char* format, ...) SCR_FORMAT(1, 2);
 
 /* ---- files --------------------------------------------------------------------------------------------------- */
 

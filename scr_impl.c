@@ -82,11 +82,9 @@
 #include "scr.h"
 
 #if defined(__GNUC__)
-#define SCR_FN           static __attribute__((unused)) /* commands and tests use what the library does not */
-#define SCR_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#define SCR_FN static __attribute__((unused)) /* commands and tests use what the library does not */
 #else
 #define SCR_FN static
-#define SCR_PRINTF(f, a)
 #endif
 
 /* ==== 01 PLATFORM =======================================================================================
@@ -266,7 +264,7 @@ SCR_FN const char* scr_code_text(int code)
 }
 
 /* Record an error; ERRNUM, when not 0, adds the system's reason and chooses the code.  Returns the code.  Local. */
-SCR_FN SCR_PRINTF(4, 5) int scr_error(int code, int errnum, int line, const char* format, ...)
+SCR_FN SCR_FORMAT(4, 5) int scr_error(int code, int errnum, int line, const char* format, ...)
 {
   va_list ap;
   char    text[SCR_ERR_TEXT_MAX];
@@ -290,7 +288,7 @@ SCR_FN SCR_PRINTF(4, 5) int scr_error(int code, int errnum, int line, const char
 #define SCR_ERR_OOM()      scr_error(SCR_ERR_MEM, 0, __LINE__, "out of memory")
 
 /* Print one line with a head that says who speaks.  Local. */
-SCR_FN SCR_PRINTF(2, 3) void scr_msg_print(const char* kind, const char* format, ...)
+SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format, ...)
 {
   va_list ap;
   char    text[SCR_ERR_TEXT_MAX];
@@ -366,7 +364,7 @@ SCR_FN char* scr_strdupfv(const char* format, va_list ap)
 }
 
 /* A new string made by FORMAT; the caller frees it.  Local. */
-SCR_FN SCR_PRINTF(1, 2) char* scr_strdupf(const char* format, ...)
+SCR_FN SCR_FORMAT(1, 2) char* scr_strdupf(const char* format, ...)
 {
   va_list ap;
   char*   p;
@@ -378,7 +376,7 @@ SCR_FN SCR_PRINTF(1, 2) char* scr_strdupf(const char* format, ...)
 }
 
 /* snprintf that returns SCR_ERR_PATH with a message when the result does not fit.  Local. */
-SCR_FN SCR_PRINTF(3, 4) int scr_fmt(char* buf, size_t n, const char* format, ...)
+SCR_FN SCR_FORMAT(3, 4) int scr_fmt(char* buf, size_t n, const char* format, ...)
 {
   va_list ap;
   int     k;
@@ -586,7 +584,7 @@ SCR_FN scr_path* scr_path_from_strfv(const char* format, va_list ap)
   return p;
 }
 
-SCR_FN SCR_PRINTF(1, 2) scr_path* scr_path_from_strf(const char* format, ...)
+SCR_FN SCR_FORMAT(1, 2) scr_path* scr_path_from_strf(const char* format, ...)
 {
   va_list   ap;
   scr_path* p;
@@ -626,7 +624,7 @@ SCR_FN int scr_path_insert_strfv(scr_path* a, int at, const char* format, va_lis
   return rc;
 }
 
-SCR_FN SCR_PRINTF(3, 4) int scr_path_insert_strf(scr_path* a, int at, const char* format, ...)
+SCR_FN SCR_FORMAT(3, 4) int scr_path_insert_strf(scr_path* a, int at, const char* format, ...)
 {
   va_list ap;
   int     rc;
@@ -637,7 +635,7 @@ SCR_FN SCR_PRINTF(3, 4) int scr_path_insert_strf(scr_path* a, int at, const char
   return rc;
 }
 
-SCR_FN SCR_PRINTF(2, 3) int scr_path_prepend_strf(scr_path* a, const char* format, ...)
+SCR_FN SCR_FORMAT(2, 3) int scr_path_prepend_strf(scr_path* a, const char* format, ...)
 {
   va_list ap;
   int     rc;
@@ -648,7 +646,7 @@ SCR_FN SCR_PRINTF(2, 3) int scr_path_prepend_strf(scr_path* a, const char* forma
   return rc;
 }
 
-SCR_FN SCR_PRINTF(2, 3) int scr_path_append_strf(scr_path* a, const char* format, ...)
+SCR_FN SCR_FORMAT(2, 3) int scr_path_append_strf(scr_path* a, const char* format, ...)
 {
   va_list ap;
   int     rc;
@@ -1519,7 +1517,7 @@ SCR_FN int scr_hash_util_set_str(scr_hash* h, const char* key, const char* value
   return scr_hash_set(h, key, k) == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
-SCR_FN SCR_PRINTF(3, 4) int scr_hash_util_setf(scr_hash* h, const char* key, const char* format, ...)
+SCR_FN SCR_FORMAT(3, 4) int scr_hash_util_setf(scr_hash* h, const char* key, const char* format, ...)
 {
   va_list ap;
   char    text[400]; /* the largest double has 309 digits */
@@ -7798,7 +7796,7 @@ SCR_FN int scr_find_distribute(scr_find* f)
 /* ---- one dataset ---- */
 
 /* Note in scr.tried why dataset ID cannot be loaded.  Every rank calls it. */
-SCR_FN SCR_PRINTF(1, 2) void scr_tried_add(const char* format, ...)
+SCR_FN SCR_FORMAT(1, 2) void scr_tried_add(const char* format, ...)
 {
   char    text[1024];
   va_list ap;

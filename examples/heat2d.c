@@ -39,11 +39,11 @@ typedef struct {
 typedef struct {
   MPI_Comm     comm; /* the grid of ranks; rank numbers are those of MPI_COMM_WORLD */
   int          rank, ranks;
-  int          dims[2], coords[2];            /* ranks down and across */
-  int          up, down, left, right;         /* neighbours, or MPI_PROC_NULL at a wall */
-  int          nx, ny, x0, y0, w, h;          /* the grid, and the first point and the size of the block */
-  double       cx, cy;                        /* dt/dx^2, dt/dy^2 */
-  double       residual;                      /* largest change of a point of this block in the last step */
+  int          dims[2], coords[2];    /* ranks down and across */
+  int          up, down, left, right; /* neighbours, or MPI_PROC_NULL at a wall */
+  int          nx, ny, x0, y0, w, h;  /* the grid, and the first point and the size of the block */
+  double       cx, cy;                /* dt/dx^2, dt/dy^2 */
+  double       residual;              /* largest change of a point of this block in the last step */
   double*      u;
   double*      next;
   MPI_Datatype column;
@@ -78,10 +78,8 @@ static void block_init(block* b)
   for (y = 0; y < b->h + 2; y++) {
     for (x = 0; x < b->w + 2; x++) {
       double px = (double)(b->x0 + x) / (b->nx + 1), py = (double)(b->y0 + y) / (b->ny + 1), v = 0;
-      if (b->x0 + x == 0)
-        v = 4 * py * (1 - py);
-      else if (px > 0.35 && px < 0.65 && py > 0.35 && py < 0.65)
-        v = 1;
+      if (b->x0 + x == 0) v = 4 * py * (1 - py);
+      else if (px > 0.35 && px < 0.65 && py > 0.35 && py < 0.65) v = 1;
       *at(b, b->u, y, x) = *at(b, b->next, y, x) = v;
     }
   }
@@ -206,10 +204,8 @@ static unsigned long global_crc(const block* b)
         c[0] = row;
         c[1] = col;
         MPI_Cart_rank(b->comm, c, &owner);
-        if (owner == 0)
-          memcpy(line + x0, at(b, b->u, i - b->y0 + 1, 1), (size_t)w * sizeof *line);
-        else
-          MPI_Recv(line + x0, w, MPI_DOUBLE, owner, 1, b->comm, MPI_STATUS_IGNORE);
+        if (owner == 0) memcpy(line + x0, at(b, b->u, i - b->y0 + 1, 1), (size_t)w * sizeof *line);
+        else MPI_Recv(line + x0, w, MPI_DOUBLE, owner, 1, b->comm, MPI_STATUS_IGNORE);
       }
       crc = crc32(crc, (const Bytef*)line, (uInt)((size_t)b->nx * sizeof *line));
     }
@@ -225,15 +221,14 @@ static uint64_t block_crc(const block* b)
   unsigned long crc = 0;
   int           y;
 
-  for (y = 1; y <= b->h; y++)
-    crc = crc32(crc, (const Bytef*)at(b, b->u, y, 1), (uInt)((size_t)b->w * sizeof(double)));
+  for (y = 1; y <= b->h; y++) crc = crc32(crc, (const Bytef*)at(b, b->u, y, 1), (uInt)((size_t)b->w * sizeof(double)));
   return crc;
 }
 
 /* The header that a file of this block has at STEP. */
 static header header_make(const block* b, uint64_t step, double residual, uint64_t data_crc)
 {
-  header e = {HEAT_MAGIC,     step,           (uint64_t)b->nx, (uint64_t)b->ny, (uint64_t)b->ranks, (uint64_t)b->x0,
+  header e = {HEAT_MAGIC,      step,           (uint64_t)b->nx, (uint64_t)b->ny, (uint64_t)b->ranks, (uint64_t)b->x0,
               (uint64_t)b->y0, (uint64_t)b->w, (uint64_t)b->h,  residual,        data_crc,           0};
 
   e.head_crc = crc32(0, (const Bytef*)&e, (uInt)(sizeof e - sizeof e.head_crc));
@@ -258,8 +253,9 @@ static void crash(const block* b, FILE* f, int step)
 {
   if (f != NULL) fflush(f);
   MPI_Barrier(b->comm);
-  if (b->rank == 0) printf("heat2d: step %d: %s; SIGKILL to every rank\n", step,
-                           f != NULL ? "half of each checkpoint file is written" : "no checkpoint file");
+  if (b->rank == 0)
+    printf("heat2d: step %d: %s; SIGKILL to every rank\n", step,
+           f != NULL ? "half of each checkpoint file is written" : "no checkpoint file");
   fflush(stdout);
   MPI_Barrier(b->comm);
   raise(SIGKILL);
@@ -287,16 +283,13 @@ static const char* block_load(block* b, const char* file, int* step)
   const char* why = NULL;
 
   if (f == NULL) return "cannot be opened";
-  if (fread(&e, sizeof e, 1, f) != 1 || e.magic != HEAT_MAGIC)
-    why = "is not a heat2d checkpoint";
+  if (fread(&e, sizeof e, 1, f) != 1 || e.magic != HEAT_MAGIC) why = "is not a heat2d checkpoint";
   else {
     want = header_make(b, e.step, e.residual, e.data_crc);
     if (e.head_crc != want.head_crc) /* it covers the geometry: any other grid, rank or damage differs here */
       why = "is of another grid or rank, or its header is damaged";
-    else if (!rows_move(b, f, 0, 0, b->h) || fgetc(f) != EOF)
-      why = "has the wrong length";
-    else if (block_crc(b) != e.data_crc)
-      why = "is damaged";
+    else if (!rows_move(b, f, 0, 0, b->h) || fgetc(f) != EOF) why = "has the wrong length";
+    else if (block_crc(b) != e.data_crc) why = "is damaged";
   }
   fclose(f);
   if (why == NULL) {
@@ -376,12 +369,10 @@ static void checkpoint(const block* b, int step, int kill_here)
   file_name(b, name, path, sizeof path);
   if (SCR_Route_file(path, file) != SCR_SUCCESS) file[0] = '\0'; /* which block_save cannot open */
   rc = SCR_Complete_output(block_save(b, file, step, kill_here));
-  if (rc != SCR_SUCCESS)
-    complain(b, "SCR_Complete_output", rc, "going on");
+  if (rc != SCR_SUCCESS) complain(b, "SCR_Complete_output", rc, "going on");
   else if (b->rank == 0)
     printf("heat2d: checkpoint %s, %.1f MiB in %.3f s\n", name,
-           ((double)b->nx * b->ny * sizeof(double) + (double)b->ranks * sizeof(header)) / 1048576,
-           MPI_Wtime() - start);
+           ((double)b->nx * b->ny * sizeof(double) + (double)b->ranks * sizeof(header)) / 1048576, MPI_Wtime() - start);
 }
 
 /* Offer a checkpoint every INTERVAL steps; the library says whether it is wanted, and whether the run should end. */
@@ -414,7 +405,8 @@ static int usage(FILE* f, int code)
         "  --interval N     offer a checkpoint every N steps (100); 0: none\n"
         "  --kill-at N      at step N every rank kills itself in the middle of a checkpoint\n"
         "  --help           print this\n"
-        "Parameters of the library, such as SCR_PREFIX, come from the environment.\n", f);
+        "Parameters of the library, such as SCR_PREFIX, come from the environment.\n",
+        f);
   return code;
 }
 
@@ -434,7 +426,8 @@ static int options_read(int argc, char** argv, options* o, const char** bad)
       o->help = 1;
       continue;
     }
-    for (k = 0; k < 5 && strcmp(argv[i], names[k]) != 0; k++) {}
+    for (k = 0; k < 5 && strcmp(argv[i], names[k]) != 0; k++) {
+    }
     if (k == 5 || ++i == argc) return 0;
     v = strtol(argv[i], &end, 10);
     if (end == argv[i] || *end != '\0' || v < lowest[k] || v > (k < 2 ? 1000000 : 2000000000)) return 0;
@@ -492,8 +485,7 @@ int main(int argc, char** argv)
   } else if (o.help) {
     code = rank == 0 ? usage(stdout, 0) : 0;
   } else {
-    if (block_new(&b, &o))
-      code = run(&b, &o);
+    if (block_new(&b, &o)) code = run(&b, &o);
     else {
       if (rank == 0) fprintf(stderr, "heat2d: grid too small for so many ranks, or too large for the memory\n");
       code = 1;

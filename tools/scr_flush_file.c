@@ -4,22 +4,23 @@
 #include "tool.h"
 
 static const char usage[] =
-  "scr_flush_file --dir DIR QUESTION\n"
-  "Ask the flush file of the prefix directory DIR which datasets are in the cache and which are on the prefix.\n"
-  "\n"
-  "  -d, --dir DIR         the prefix directory; it may also follow the options\n"
-  "  -l, --latest          print the id of the newest checkpoint\n"
-  "  -c, --list-ckpt       print the ids of the checkpoints, newest first\n"
-  "  -o, --list-output     print the ids of the output datasets, oldest first\n"
-  "  -b, --before ID       with -l, -c or -o: only ids below ID\n"
-  "  -n, --need-flush ID   exit 0 when dataset ID is not on the prefix yet (also --needflush)\n"
-  "  -L, --location ID     print where dataset ID is: SYNC_FLUSHING, FLUSHING, PFS or CACHE, the first of these that\n"
-  "                        holds; or NONE\n"
-  "  -s, --name ID         print the name of dataset ID\n"
-  "      --subdir ID       print the directory, below the prefix, that dataset ID is flushed to\n"
-  "  -h, --help            print this and exit;  --version  print the version and exit\n"
-  "\n"
-  "Exit 0; 1 when nothing was found, or there is an error.\n";
+    "scr_flush_file --dir DIR QUESTION\n"
+    "Ask the flush file of the prefix directory DIR which datasets are in the cache and which are on the prefix.\n"
+    "\n"
+    "  -d, --dir DIR         the prefix directory; it may also follow the options\n"
+    "  -l, --latest          print the id of the newest checkpoint\n"
+    "  -c, --list-ckpt       print the ids of the checkpoints, newest first\n"
+    "  -o, --list-output     print the ids of the output datasets, oldest first\n"
+    "  -b, --before ID       with -l, -c or -o: only ids below ID\n"
+    "  -n, --need-flush ID   exit 0 when dataset ID is not on the prefix yet (also --needflush)\n"
+    "  -L, --location ID     print where dataset ID is: SYNC_FLUSHING, FLUSHING, PFS or CACHE, the first of these "
+    "that\n"
+    "                        holds; or NONE\n"
+    "  -s, --name ID         print the name of dataset ID\n"
+    "      --subdir ID       print the directory, below the prefix, that dataset ID is flushed to\n"
+    "  -h, --help            print this and exit;  --version  print the version and exit\n"
+    "\n"
+    "Exit 0; 1 when nothing was found, or there is an error.\n";
 
 #define OPT_SUBDIR 1001
 

@@ -4,15 +4,15 @@
 #include "tool.h"
 
 static const char usage[] =
-  "scr_index [--list] [--prefix DIR]\n"
-  "List the checkpoints on the prefix directory, newest first; the one to restart from has a star.\n"
-  "\n"
-  "  -l, --list         list (the default)\n"
-  "  -p, --prefix DIR   the prefix directory; default: SCR_PREFIX, or else the working directory\n"
-  "  -h, --help         print this and exit;  --version  print the version and exit\n"
-  "\n"
-  "VALID is YES when all files were copied and no attempt to load the checkpoint has failed.\n"
-  "Exit 0, or 1 when there is an error.\n";
+    "scr_index [--list] [--prefix DIR]\n"
+    "List the checkpoints on the prefix directory, newest first; the one to restart from has a star.\n"
+    "\n"
+    "  -l, --list         list (the default)\n"
+    "  -p, --prefix DIR   the prefix directory; default: SCR_PREFIX, or else the working directory\n"
+    "  -h, --help         print this and exit;  --version  print the version and exit\n"
+    "\n"
+    "VALID is YES when all files were copied and no attempt to load the checkpoint has failed.\n"
+    "Exit 0, or 1 when there is an error.\n";
 
 static void list_entry(int id, const char* dir, const scr_hash* entry, int current)
 {
@@ -51,12 +51,10 @@ static int list(const char* argv0, const char* prefix)
 
 int main(int argc, char** argv)
 {
-  static const struct option options[] = {{"list", no_argument, NULL, 'l'},
-                                          {"prefix", required_argument, NULL, 'p'},
-                                          TOOL_OPTIONS,
-                                          {NULL, 0, NULL, 0}};
-  const char*                prefix = tool_prefix();
-  int                        c;
+  static const struct option options[] = {
+      {"list", no_argument, NULL, 'l'}, {"prefix", required_argument, NULL, 'p'}, TOOL_OPTIONS, {NULL, 0, NULL, 0}};
+  const char* prefix = tool_prefix();
+  int         c;
 
   while ((c = getopt_long(argc, argv, "lp:h", options, NULL)) != -1) {
     if (c == 'p') prefix = optarg;

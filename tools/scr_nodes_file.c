@@ -4,13 +4,13 @@
 #include "tool.h"
 
 static const char usage[] =
-  "scr_nodes_file --dir DIR\n"
-  "Print the number of nodes of the last run, from the nodes file in the prefix directory DIR.\n"
-  "\n"
-  "  -d, --dir DIR   the prefix directory\n"
-  "  -h, --help      print this and exit;  --version  print the version and exit\n"
-  "\n"
-  "Exit 0; 1 when there is no such file; 1, and prints 0, when the file does not hold the number.\n";
+    "scr_nodes_file --dir DIR\n"
+    "Print the number of nodes of the last run, from the nodes file in the prefix directory DIR.\n"
+    "\n"
+    "  -d, --dir DIR   the prefix directory\n"
+    "  -h, --help      print this and exit;  --version  print the version and exit\n"
+    "\n"
+    "Exit 0; 1 when there is no such file; 1, and prints 0, when the file does not hold the number.\n";
 
 int main(int argc, char** argv)
 {

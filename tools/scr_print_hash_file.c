@@ -4,14 +4,14 @@
 #include "tool.h"
 
 static const char usage[] =
-  "scr_print_hash_file [--json] FILE...\n"
-  "Print hash files: index, flush, halt, summary and map files, and the heads of redundancy files.\n"
-  "\n"
-  "  -j, --json   an object for each file: a key with one value is a string, with several a list\n"
-  "  -h, --help   print this and exit;  --version  print the version and exit\n"
-  "\n"
-  "A redundancy file goes on behind its hash; how many bytes it has there is said on stderr.\n"
-  "Exit 0, or 1 when a file could not be read.\n";
+    "scr_print_hash_file [--json] FILE...\n"
+    "Print hash files: index, flush, halt, summary and map files, and the heads of redundancy files.\n"
+    "\n"
+    "  -j, --json   an object for each file: a key with one value is a string, with several a list\n"
+    "  -h, --help   print this and exit;  --version  print the version and exit\n"
+    "\n"
+    "A redundancy file goes on behind its hash; how many bytes it has there is said on stderr.\n"
+    "Exit 0, or 1 when a file could not be read.\n";
 
 /* The one value of H, NULL when it has none, several, or one with something below. */
 static const char* single(const scr_hash* h)

@@ -4,14 +4,14 @@
 #include "tool.h"
 
 static const char usage[] =
-  "scr_retries_halt --dir DIR\n"
-  "Look into the halt file of the prefix directory DIR, and say whether to start another run.\n"
-  "\n"
-  "  -d, --dir DIR   the prefix directory\n"
-  "  -h, --help      print this and exit;  --version  print the version and exit\n"
-  "\n"
-  "Exit 0 to halt: there is a reason to exit (that the last run ended by itself is one), no checkpoint is left to\n"
-  "take, it is time, or the file cannot be read.  Exit 1 to go on.  Bad arguments: 0.\n";
+    "scr_retries_halt --dir DIR\n"
+    "Look into the halt file of the prefix directory DIR, and say whether to start another run.\n"
+    "\n"
+    "  -d, --dir DIR   the prefix directory\n"
+    "  -h, --help      print this and exit;  --version  print the version and exit\n"
+    "\n"
+    "Exit 0 to halt: there is a reason to exit (that the last run ended by itself is one), no checkpoint is left to\n"
+    "take, it is time, or the file cannot be read.  Exit 1 to go on.  Bad arguments: 0.\n";
 
 /* The text of WHY that a condition of the halt file gives. */
 static void explain(const scr_hash* halt, const char* why, char* text, size_t n)

@@ -5,7 +5,11 @@
 #include <getopt.h>
 
 #define TOOL_OPT_VERSION 1000 /* --version has no short form */
-#define TOOL_OPTIONS {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, TOOL_OPT_VERSION}
+#define TOOL_OPTIONS                                                                                                   \
+  {"help", no_argument, NULL, 'h'},                                                                                    \
+  {                                                                                                                    \
+    "version", no_argument, NULL, TOOL_OPT_VERSION                                                                     \
+  }
 
 /* The file name of the command. */
 SCR_FN const char* tool_name(const char* argv0)

@@ -67,12 +67,9 @@ static void note(const char* what, long a, long b)
   int  n;
 
   if (rank != 0) return;
-  if (b >= 0)
-    n = snprintf(line, sizeof line, "%s %ld %ld\n", what, a, b);
-  else if (a >= 0)
-    n = snprintf(line, sizeof line, "%s %ld\n", what, a);
-  else
-    n = snprintf(line, sizeof line, "%s\n", what);
+  if (b >= 0) n = snprintf(line, sizeof line, "%s %ld %ld\n", what, a, b);
+  else if (a >= 0) n = snprintf(line, sizeof line, "%s %ld\n", what, a);
+  else n = snprintf(line, sizeof line, "%s\n", what);
   if (opt.log >= 0 && write(opt.log, line, (size_t)n) != n) perror("ckpt: log");
   fputs(line, stdout);
   fflush(stdout);
@@ -94,8 +91,7 @@ static int failed(int rc, int code, const char* what)
   MPI_Allreduce(&rc, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   MPI_Allreduce(&rc, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   if (least != most) fprintf(stderr, "ckpt: rank %d: %s gave %d here, %d to %d in all\n", rank, what, rc, least, most);
-  if (rc != SCR_SUCCESS)
-    fprintf(stderr, "ckpt: rank %d: %s: %s: %s\n", rank, what, SCR_Strerror(rc), SCR_Last_error());
+  if (rc != SCR_SUCCESS) fprintf(stderr, "ckpt: rank %d: %s: %s: %s\n", rank, what, SCR_Strerror(rc), SCR_Last_error());
   return least == SCR_SUCCESS && most == SCR_SUCCESS ? 0 : code;
 }
 
@@ -131,11 +127,15 @@ static uint64_t mix(uint64_t x)
 static int files_of(int n)
 {
   switch (shape_of(n)) {
-    case NONE: return (rank + n) % 2;
-    case MANY: return 300;
-    case NAMES:
-    case BASE: return 4;
-    default: return 1;
+  case NONE:
+    return (rank + n) % 2;
+  case MANY:
+    return 300;
+  case NAMES:
+  case BASE:
+    return 4;
+  default:
+    return 1;
   }
 }
 
@@ -144,12 +144,18 @@ static size_t size_of(int n, int i)
   size_t base = (size_t)opt.size;
 
   switch (shape_of(n)) {
-    case EQUAL: return base;
-    case EMPTY: return (rank + n) % 3 == 0 ? base / 2 + 1 : 0;
-    case ONE: return 1;
-    case UNEQUAL: return rank == n % ranks ? base * 2 : base / 50;
-    case MANY: return mix(opt.seed + (uint64_t)(n * 1000 + rank * 7 + i)) % (base / 100 + 3);
-    default: return base + 1 + (size_t)(rank * 17 + n * 5 + i * 3) % 1009;
+  case EQUAL:
+    return base;
+  case EMPTY:
+    return (rank + n) % 3 == 0 ? base / 2 + 1 : 0;
+  case ONE:
+    return 1;
+  case UNEQUAL:
+    return rank == n % ranks ? base * 2 : base / 50;
+  case MANY:
+    return mix(opt.seed + (uint64_t)(n * 1000 + rank * 7 + i)) % (base / 100 + 3);
+  default:
+    return base + 1 + (size_t)(rank * 17 + n * 5 + i * 3) % 1009;
   }
 }
 
@@ -159,10 +165,17 @@ static void name_of(int n, int i, char* name)
   const size_t             z = SCR_MAX_FILENAME;
 
   switch (shape_of(n)) {
-    case MANY: snprintf(name, z, "ckpt.%d/rank_%d/f%d", n, rank, i); break;
-    case NAMES: snprintf(name, z, "ckpt.%d/%s.%d", n, odd[i], rank); break;
-    case BASE: snprintf(name, z, "ckpt.%d/%c/%d/data", n, 'a' + i, rank); break;
-    default: snprintf(name, z, "ckpt.%d/rank_%d", n, rank);
+  case MANY:
+    snprintf(name, z, "ckpt.%d/rank_%d/f%d", n, rank, i);
+    break;
+  case NAMES:
+    snprintf(name, z, "ckpt.%d/%s.%d", n, odd[i], rank);
+    break;
+  case BASE:
+    snprintf(name, z, "ckpt.%d/%c/%d/data", n, 'a' + i, rank);
+    break;
+  default:
+    snprintf(name, z, "ckpt.%d/rank_%d", n, rank);
   }
 }
 
@@ -232,7 +245,8 @@ static int check_file(int n, int i, uint64_t gen)
   }
   got = fread(have, 1, size + 1, f);
   fill(want, size, gen, n, i);
-  for (k = 0; k < size && k < got && want[k] == have[k]; k++) {}
+  for (k = 0; k < size && k < got && want[k] == have[k]; k++) {
+  }
   if (got != size || k < size) {
     fprintf(stderr, "ckpt: rank %d: %s as %s: %lu bytes%s, not the %lu written; differs at byte %lu\n", rank, name,
             file, (unsigned long)got, got > size ? " or more" : "", (unsigned long)size, (unsigned long)k);
@@ -433,11 +447,11 @@ static int options(int argc, char** argv)
     else if (strcmp(o, "-expect") == 0 && strcmp(v, "refused") == 0) opt.refused = 1;
     else if (strcmp(o, "-log") == 0) opt.log = rank == 0 ? open(v, O_WRONLY | O_CREAT | O_APPEND, 0666) : -1;
     else if (strcmp(o, "-shape") == 0) {
-      for (s = 0; s < SHAPES && strcmp(v, shape_names[s]) != 0; s++) {}
+      for (s = 0; s < SHAPES && strcmp(v, shape_names[s]) != 0; s++) {
+      }
       if (s == SHAPES && strcmp(v, "mixed") != 0) return usage(v);
       opt.shape = s;
-    } else
-      return usage(o);
+    } else return usage(o);
   }
   return 0;
 }

@@ -37,7 +37,7 @@ static int  check_passed, check_failed, check_skipped;
 static char check_dir[128]; /* scratch, removed at the end */
 
 /* Enter the outcome of the place SITE (0 new, 1 passed, 2 failed), and print WHAT when it fails for the first time. */
-SCR_FN SCR_PRINTF(5, 6) void check_note(int* site, int ok, const char* file, int line, const char* what, ...)
+SCR_FN SCR_FORMAT(5, 6) void check_note(int* site, int ok, const char* file, int line, const char* what, ...)
 {
   va_list ap;
 
@@ -68,22 +68,22 @@ SCR_FN void check_str(int* site, const char* a, const char* b, const char* file,
   check_note(site, ok, file, line, "%s is \"%s\", not \"%s\"", what, a ? a : "(null)", b ? b : "(null)");
 }
 
-#define CHECK(cond)                                                               \
-  do {                                                                            \
-    static int check_site;                                                        \
-    check_note(&check_site, (cond) ? 1 : 0, __FILE__, __LINE__, "%s", "not " #cond); \
+#define CHECK(cond)                                                                                                    \
+  do {                                                                                                                 \
+    static int check_site;                                                                                             \
+    check_note(&check_site, (cond) ? 1 : 0, __FILE__, __LINE__, "%s", "not " #cond);                                   \
   } while (0)
 
-#define CHECK_INT(a, b)                                                                   \
-  do {                                                                                    \
-    static int check_site;                                                                \
-    check_int(&check_site, (long long)(a), (long long)(b), __FILE__, __LINE__, #a);       \
+#define CHECK_INT(a, b)                                                                                                \
+  do {                                                                                                                 \
+    static int check_site;                                                                                             \
+    check_int(&check_site, (long long)(a), (long long)(b), __FILE__, __LINE__, #a);                                    \
   } while (0)
 
-#define CHECK_STR(a, b)                                           \
-  do {                                                            \
-    static int check_site;                                        \
-    check_str(&check_site, (a), (b), __FILE__, __LINE__, #a);     \
+#define CHECK_STR(a, b)                                                                                                \
+  do {                                                                                                                 \
+    static int check_site;                                                                                             \
+    check_str(&check_site, (a), (b), __FILE__, __LINE__, #a);                                                          \
   } while (0)
 
 /* Count something that cannot be tested here. */
@@ -189,12 +189,12 @@ SCR_FN int check_names(const char* path)
 /* ---- faults ---------------------------------------------------------------------------------------------------- */
 
 enum {
-  CHECK_FAIL, /* the N-th call fails */
-  CHECK_DEAD, /* the N-th call and all later ones fail */
+  CHECK_FAIL,  /* the N-th call fails */
+  CHECK_DEAD,  /* the N-th call and all later ones fail */
   CHECK_SHORT, /* the N-th transfer moves half of its bytes */
-  CHECK_TORN, /* the N-th transfer moves half of its bytes, and all later ones fail */
-  CHECK_KILL, /* the process dies before the N-th call, in the middle of it when it is a transfer */
-  CHECK_COUNT /* nothing is struck; check_fault_calls counts */
+  CHECK_TORN,  /* the N-th transfer moves half of its bytes, and all later ones fail */
+  CHECK_KILL,  /* the process dies before the N-th call, in the middle of it when it is a transfer */
+  CHECK_COUNT  /* nothing is struck; check_fault_calls counts */
 };
 
 static scr_os_table check_os; /* the real entries */
@@ -309,10 +309,10 @@ SCR_FN int check_fault_lstat(const char* path, struct stat* st)
 /* Strike the N-th call, as MODE and ERR say, until check_fault_end. */
 SCR_FN void check_fault(int mode, int err, int n)
 {
-  static const scr_os_table faulty = {check_fault_open,      check_fault_close,  check_fault_read,  check_fault_pread,
-                                      check_fault_write,     check_fault_pwrite, check_fault_ftruncate,
-                                      check_fault_fsync,     check_fault_rename, check_fault_unlink,
-                                      check_fault_mkdir,     check_fault_rmdir,  check_fault_flock, check_fault_lstat};
+  static const scr_os_table faulty = {check_fault_open,   check_fault_close,  check_fault_read,      check_fault_pread,
+                                      check_fault_write,  check_fault_pwrite, check_fault_ftruncate, check_fault_fsync,
+                                      check_fault_rename, check_fault_unlink, check_fault_mkdir,     check_fault_rmdir,
+                                      check_fault_flock,  check_fault_lstat};
 
   check_os = scr_os;
   scr_os = faulty;

@@ -35,8 +35,8 @@ static void* check_realloc(void* p, size_t n)
   return check_alloc_fails() ? NULL : realloc(p, n);
 }
 
-#define malloc check_malloc
-#define calloc check_calloc
+#define malloc  check_malloc
+#define calloc  check_calloc
 #define realloc check_realloc
 
 #endif

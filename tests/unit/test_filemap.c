@@ -417,8 +417,9 @@ static void filemap_try_all(scr_filemap* map)
 
 static void test_filemap_shapes(void)
 {
-  static const char* const words[] = {"RANK", "DSET", "FILE", "FILES", "META", "DSETDESC", "REDDESC", "0", "1",
-                                      "2",    "-1",   "01",   "x",     "",     "f",        "99999999999999999999"};
+  static const char* const words[] = {
+      "RANK", "DSET", "FILE", "FILES", "META", "DSETDESC", "REDDESC", "0",
+      "1",    "2",    "-1",   "01",    "x",    "",         "f",       "99999999999999999999"};
   uint32_t seed = 5;
   int      i, k, depth;
 

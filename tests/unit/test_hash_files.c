@@ -1,14 +1,14 @@
 /* Hash files: the format, of earlier releases too; damage; atomic replacement under faults; locks. */
 
 /* nodes.scr with NODES 4, byte by byte */
-static const unsigned char hash_file_golden[] = {
-  0x95, 0x1f, 0xc3, 0xf5, 0, 1, 0, 1,              /* magic, type, version */
-  0,    0,    0,    0,    0, 0, 0, 44, 0, 0, 0, 1, /* size of the file, flags: CRC32 */
-  0,    0,    0,    1,                             /* one element */
-  'N',  'O',  'D',  'E',  'S', 0,                  /* its key */
-  0,    0,    0,    1,    '4', 0,                  /* one element below */
-  0,    0,    0,    0,                             /* a leaf */
-  0xcb, 0x4f, 0x2f, 0xc1};                         /* CRC32 of all of this */
+static const unsigned char hash_file_golden[] = {0x95, 0x1f, 0xc3, 0xf5, 0,   1, 0, 1, /* magic, type, version */
+                                                 0,    0,    0,    0,    0,   0, 0, 44,
+                                                 0,    0,    0,    1,            /* size of the file, flags: CRC32 */
+                                                 0,    0,    0,    1,            /* one element */
+                                                 'N',  'O',  'D',  'E',  'S', 0, /* its key */
+                                                 0,    0,    0,    1,    '4', 0, /* one element below */
+                                                 0,    0,    0,    0,            /* a leaf */
+                                                 0xcb, 0x4f, 0x2f, 0xc1};        /* CRC32 of all of this */
 
 /* The file image of the N bytes of PACKED, with a right CRC, appended to B. */
 static void hash_file_wrap(scr_buf* b, const void* packed, size_t n)
@@ -184,12 +184,12 @@ static void test_hash_file_hostile(void)
                                            {0, 0, 0, 0, 0x80, 0, 0, 1},
                                            {0, 0, 0, 0, 0, 0, 0, 23},
                                            {0, 0, 0, 0, 0, 0, 0, 0}};
-  scr_buf   b = {NULL, 0, 0, 0};
-  scr_hash* h = scr_hash_new();
-  char      p[sizeof hash_golden];
-  uint64_t  head = 99;
-  size_t    i;
-  int       fd;
+  scr_buf                    b = {NULL, 0, 0, 0};
+  scr_hash*                  h = scr_hash_new();
+  char                       p[sizeof hash_golden];
+  uint64_t                   head = 99;
+  size_t                     i;
+  int                        fd;
 
   for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     hash_file_wrap(&b, hash_golden, sizeof hash_golden);

@@ -107,14 +107,27 @@ static void test_path_slice(void)
 
 static void test_path_reduce(void)
 {
-  static const char* const cases[][2] = {
-    {"/hello/world/../foo/bar/.././", "/hello/foo"}, {"/", "/"},       {"//", "/"},       {"/..", "/"},
-    {"/../../a", "/a"},                              {"/a/..", "/"},   {"", "."},         {".", "."},
-    {"./", "."},                                     {"a/..", "."},    {"..", ".."},      {"../..", "../.."},
-    {"a/../../b", "../b"},                           {"./a//b/", "a/b"}, {"...", "..."},  {"/a/.b/..c", "/a/.b/..c"},
-    {"../a/../..", "../.."},                         {"//a//b//", "/a/b"}, {"a/b/../../..", ".."}};
-  char   out[64];
-  size_t i;
+  static const char* const cases[][2] = {{"/hello/world/../foo/bar/.././", "/hello/foo"},
+                                         {"/", "/"},
+                                         {"//", "/"},
+                                         {"/..", "/"},
+                                         {"/../../a", "/a"},
+                                         {"/a/..", "/"},
+                                         {"", "."},
+                                         {".", "."},
+                                         {"./", "."},
+                                         {"a/..", "."},
+                                         {"..", ".."},
+                                         {"../..", "../.."},
+                                         {"a/../../b", "../b"},
+                                         {"./a//b/", "a/b"},
+                                         {"...", "..."},
+                                         {"/a/.b/..c", "/a/.b/..c"},
+                                         {"../a/../..", "../.."},
+                                         {"//a//b//", "/a/b"},
+                                         {"a/b/../../..", ".."}};
+  char                     out[64];
+  size_t                   i;
 
   for (i = 0; i < sizeof cases / sizeof *cases; i++) {
     char* s = scr_path_strdup_reduce_str(cases[i][0]);
@@ -131,13 +144,18 @@ static void test_path_reduce(void)
 
 static void test_path_relative(void)
 {
-  static const char* const cases[][3] = {{"/hello/world", "/hello/foo", "../foo"}, {"/a", "/a/b/c", "b/c"},
-                                         {"/a/b/c", "/a", "../.."},                {"/a/b", "/a/b", ""},
-                                         {"/", "/a", "a"},                         {"/a", "/", ".."},
-                                         {"/a/b", "/c/d", "../../c/d"},            {"a/b", "a/c", "../c"},
-                                         {"/a/./x/../b/", "/a//c", "../c"},        {"..", "../x", "x"}};
-  scr_path *src, *dst;
-  size_t    i;
+  static const char* const cases[][3] = {{"/hello/world", "/hello/foo", "../foo"},
+                                         {"/a", "/a/b/c", "b/c"},
+                                         {"/a/b/c", "/a", "../.."},
+                                         {"/a/b", "/a/b", ""},
+                                         {"/", "/a", "a"},
+                                         {"/a", "/", ".."},
+                                         {"/a/b", "/c/d", "../../c/d"},
+                                         {"a/b", "a/c", "../c"},
+                                         {"/a/./x/../b/", "/a//c", "../c"},
+                                         {"..", "../x", "x"}};
+  scr_path *               src, *dst;
+  size_t                   i;
 
   for (i = 0; i < sizeof cases / sizeof *cases; i++) {
     src = scr_path_from_str(cases[i][0]);

@@ -525,8 +525,9 @@ static void test_nodes_file(void)
 
 static void records_remove(void)
 {
-  static const char* const names[] = {"index.scr",      "flush.scr",     "halt.scr",    "nodes.scr",     "index.scr.lock",
-                                      "flush.scr.lock", "halt.scr.lock", "summary.scr", "rank2file.scr"};
+  static const char* const names[] = {"index.scr",     "flush.scr",      "halt.scr",
+                                      "nodes.scr",     "index.scr.lock", "flush.scr.lock",
+                                      "halt.scr.lock", "summary.scr",    "rank2file.scr"};
   size_t                   i;
 
   for (i = 0; i < sizeof names / sizeof names[0]; i++) unlink(records_path(names[i]));
