@@ -4442,6 +4442,21 @@ SCR_FN int scr_index_next(const scr_hash* index, int below, int* id, const char*
   return scr_index_newest(index, below, NULL, id, dir);
 }
 
+/* How many complete checkpoints the index holds, those that FAILED among them.  Local. */
+SCR_FN int scr_index_count_complete(const scr_hash* index)
+{
+  scr_index_pos p;
+  int           n = 0, complete;
+
+  memset(&p, 0, sizeof p);
+  while (scr_index_walk(index, &p)) {
+    complete = 0;
+    scr_hash_util_get_int(p.entry, "COMPLETE", &complete);
+    n += complete == 1 && scr_index_is_ckpt(p.entry);
+  }
+  return n;
+}
+
 /* The largest id of all datasets, or 0.  Local. */
 SCR_FN int scr_index_max_id(const scr_hash* index)
 {
@@ -8931,8 +8946,9 @@ typedef struct {
   int  id; /* 0: none is left */
   int  cached;
   int  chosen; /* by the user */
-  int  once;   /* the index holds checkpoints that were complete */
+  int  once;   /* the index holds checkpoints that were complete, or cannot be read */
   char dir[SCR_MAX_FILENAME];
+  char why[1024]; /* why nothing is left, beside what was tried */
 } scr_candidate;
 
 /*
@@ -8947,11 +8963,17 @@ SCR_FN int scr_load_choose(int below, const char* name, scr_candidate* c)
 
   memset(c, 0, sizeof *c);
   if (rc != SCR_SUCCESS) { /* a damaged index must not stop a restart from the cache */
-    scr_warn("%s; checkpoints on the prefix cannot be found without it", scr_err_text);
+    snprintf(c->why, sizeof c->why,
+             "%.800s; without the index no checkpoint on the prefix can be found; move it away to do without them",
+             scr_err_text);
     scr_hash_unset_all(index);
-    c->once = 1;
+  } else if (scr_index_count_complete(index) > 0) {
+    snprintf(c->why, sizeof c->why,
+             "%d complete checkpoints in the index of %.800s cannot be fetched, or failed before",
+             scr_index_count_complete(index), scr.at.prefix);
   }
   scr_param_int(scr.at.params, "SCR_FETCH", &fetch);
+  c->once = fetch && c->why[0] != '\0';
   if (name != NULL) {
     for (i = scr.ncached - 1; i >= 0 && c->id == 0; i--)
       if (scr.cached[i].good && scr.cached[i].ckpt > 0 && strcmp(scr_desc_name(scr.cached[i].desc), name) == 0)
@@ -8971,7 +8993,6 @@ SCR_FN int scr_load_choose(int below, const char* name, scr_candidate* c)
     }
     dir = NULL;
     if (fetch && scr_index_next(index, below, &id, &dir) == SCR_SUCCESS) {
-      c->once = 1;
       if (id > c->id) c->id = id;
       else dir = NULL;
     }
@@ -9013,7 +9034,10 @@ SCR_FN int scr_load(int below, const char* name)
     if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
     if ((rc = scr_bcast(&c, (int)sizeof c, MPI_BYTE, 0, scr.at.comm)) != SCR_SUCCESS) return rc;
     if (c.once) scr.once = 1;
-    if (c.id <= 0) break;
+    if (c.id <= 0) {
+      if (c.once) scr_tried_add("%s", c.why);
+      break;
+    }
     scr.chosen = c.chosen;
     if (c.cached) {
       scr_load_done(c.id);

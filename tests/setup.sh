@@ -46,6 +46,7 @@ case $goals in
   have ip || need ip
   have unshare || need unshare
   have pkill || need ps
+  have python3 || need python3
   ;;
 esac
 case $goals in

@@ -6,9 +6,6 @@
 */
 #include "run.h"
 
-#include <limits.h>
-#include <time.h>
-
 /* ---- states ---------------------------------------------------------------------------------------------------- */
 
 enum {
@@ -221,16 +218,16 @@ static void differ(void)
 {
   begin("differ");
   set("SCR_FLUSH=%d", rank == ranks - 1 ? 3 : 4);
-  CODE(SCR_Init(), SCR_ERR_DIFFER, "SCR_FLUSH");
+  ALIKE(SCR_Init(), SCR_ERR_DIFFER, "SCR_FLUSH");
   set("SCR_FLUSH=");
   if (rank == 0) set("SCR_CACHE_SIZE=2");
-  CODE(SCR_Init(), SCR_ERR_DIFFER, "SCR_CACHE_SIZE");
+  ALIKE(SCR_Init(), SCR_ERR_DIFFER, "SCR_CACHE_SIZE");
   set("SCR_CACHE_SIZE=");
   OK(SCR_Init());
-  CODE(SCR_Start_output(rank == ranks - 1 ? "a" : "b", SCR_FLAG_CHECKPOINT), SCR_ERR_DIFFER, "name");
-  CODE(SCR_Start_output(rank == ranks - 1 ? NULL : "b", SCR_FLAG_CHECKPOINT), SCR_ERR_DIFFER, "name");
-  CODE(SCR_Start_output("a", rank == 0 ? SCR_FLAG_CHECKPOINT : SCR_FLAG_OUTPUT), SCR_ERR_DIFFER, "flags");
-  CODE(SCR_Current(rank == 0 ? "a" : "b"), SCR_ERR_DIFFER, "names");
+  ALIKE(SCR_Start_output(rank == ranks - 1 ? "a" : "b", SCR_FLAG_CHECKPOINT), SCR_ERR_DIFFER, "name");
+  ALIKE(SCR_Start_output(rank == ranks - 1 ? NULL : "b", SCR_FLAG_CHECKPOINT), SCR_ERR_DIFFER, "name");
+  ALIKE(SCR_Start_output("a", rank == 0 ? SCR_FLAG_CHECKPOINT : SCR_FLAG_OUTPUT), SCR_ERR_DIFFER, "flags");
+  ALIKE(SCR_Current(rank == 0 ? "a" : "b"), SCR_ERR_DIFFER, "names");
   OK(put("ck", 1, 100));
   OK(SCR_Finalize());
 }
@@ -344,7 +341,7 @@ static void same_file(void)
   snprintf(path, sizeof path, "%s/ck2/shared_%d", run_prefix, rank < 2 ? 0 : rank);
   OK(SCR_Route_file(path, file));
   CHECK(write_bytes(file, 1, 100), "%s", file);
-  CODE(SCR_Complete_output(1), SCR_ERR_ARG, "shared_0");
+  ALIKE(SCR_Complete_output(1), SCR_ERR_ARG, "shared_0");
   OK(put("ck3", 1, 100));
   OK(SCR_Finalize());
   OK(SCR_Init());
@@ -389,7 +386,7 @@ static void invalid(void)
   begin("invalid");
   OK(SCR_Init());
   OK(put("ck1", 2, 1000));
-  CODE(put_valid("ck2", SCR_FLAG_CHECKPOINT, 2, 1000, rank != ranks - 1), SCR_ERR_INVALID, "invalid");
+  ALIKE(put_valid("ck2", SCR_FLAG_CHECKPOINT, 2, 1000, rank != ranks - 1), SCR_ERR_INVALID, "invalid");
   CHECK(cached_in("cache") == BIT(1), "0x%x", cached_in("cache"));
   OK(SCR_Finalize());
   OK(SCR_Init());
@@ -414,7 +411,7 @@ static void missing(void)
   OK(SCR_Route_file(path, file));
   if (rank != ranks - 1) CHECK(write_bytes(file, 1, 10), "%s", file);
   snprintf(path, sizeof path, "ck2/rank_%d_0", ranks - 1);
-  CODE(SCR_Complete_output(1), SCR_ERR_MISSING, path);
+  ALIKE(SCR_Complete_output(1), SCR_ERR_MISSING, path);
   CHECK(cached_in("cache") == BIT(1), "0x%x", cached_in("cache"));
   OK(SCR_Finalize());
   OK(SCR_Init());
@@ -440,7 +437,7 @@ static void reject(void)
   OK(SCR_Have_restart(&flag, NULL));
   OK(SCR_Start_restart(name));
   CHECK(flag == 1 && strcmp(name, "ck3") == 0, "%d %s", flag, name);
-  CODE(SCR_Complete_restart(rank != 0), SCR_ERR_INVALID, "ck3");
+  ALIKE(SCR_Complete_restart(rank != 0), SCR_ERR_INVALID, "ck3");
   OK(SCR_Have_restart(&flag, NULL));
   OK(SCR_Start_restart(name));
   CHECK(flag == 1 && strcmp(name, "ck2") == 0, "%d %s", flag, name);
@@ -951,6 +948,52 @@ static void current(void)
   OK(SCR_Finalize());
 }
 
+/* Output that is a checkpoint as well, and output that is none: only the first can be restarted from. */
+static void outputs(void)
+{
+  begin("outputs");
+  set("SCR_FLUSH=0");
+  set("SCR_CACHE_SIZE=3");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put_valid("both", SCR_FLAG_CHECKPOINT | SCR_FLAG_OUTPUT, 2, 1000, 1));
+  OK(put_valid("plot", SCR_FLAG_OUTPUT, 1, 1000, 1));
+  OK(put_valid("note", SCR_FLAG_NONE, 1, 1000, 1));
+  OK(SCR_Finalize());
+  CHECK(there("prefix/both/rank_0_1") && there("prefix/plot/rank_0_0"), "output is not on the prefix");
+  CHECK(!there("prefix/ck1") && !there("prefix/note"), "what is no output is on the prefix");
+  OK(SCR_Init());
+  get("both", 2, 1000);
+  OK(SCR_Finalize());
+  set("SCR_DISTRIBUTE=0");
+  OK(SCR_Init());
+  get("both", 2, 1000);
+  OK(SCR_Finalize());
+}
+
+/* What is rebuilt in the cache is copied to the prefix in SCR_Init. */
+static void flush_on_restart(void)
+{
+  begin("flush_on_restart");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(SCR_Finalize());
+  CHECK(!there("prefix/ck1"), "flushed although SCR_FLUSH is 0");
+  set("SCR_FLUSH_ON_RESTART=1");
+  OK(SCR_Init());
+  CHECK(there("prefix/ck1/rank_0_0"), "not flushed in SCR_Init");
+  get("ck1", 1, 1000);
+  OK(SCR_Finalize());
+}
+
+static int before_mpi; /* the code of SCR_Init before MPI_Init */
+
+static void outside_mpi(void)
+{
+  CHECK(before_mpi == SCR_ERR_STATE, "SCR_Init before MPI_Init is %d", before_mpi);
+}
+
 /* ---- decisions ------------------------------------------------------------------------------------------------- */
 
 static int need(void)
@@ -1129,6 +1172,9 @@ static const check_case cases[] = {
   {"preserve", preserve, 1},
   {"by_name", by_name, 1},
   {"current", current, 1},
+  {"outputs", outputs, 1},
+  {"flush_on_restart", flush_on_restart, 1},
+  {"outside_mpi", outside_mpi, 1},
   {"need_checkpoint", need_checkpoint, 1},
   {"halt", halt, 1},
   {"split_busy", split_busy, CHECK_NAMED},
@@ -1141,8 +1187,10 @@ int main(int argc, char** argv)
 {
   int rc;
 
+  before_mpi = SCR_Init();
   run_start(&argc, &argv);
   rc = check_main(cases, argc, argv);
   MPI_Finalize();
+  if (SCR_Init() != SCR_ERR_STATE) rc = 1; /* after MPI_Finalize */
   return rc;
 }

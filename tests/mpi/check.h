@@ -3,7 +3,7 @@
 **
 ** Each program has a table of cases.  It runs those that are named on its command line, or all, and prints from rank 0
 ** `RUN name`, and then `PASS name` or `FAIL name`.  After the last one comes `DONE`: mpi.sh then knows that the program
-** did not die, and where it hung if it did.
+** did not die, and in which case it did.  A case that hangs is ended by SIGALRM.
 */
 #ifndef CHECK_H
 #define CHECK_H
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <mpi.h>
 
@@ -51,6 +52,7 @@ static int check_wanted(const check_case* c, int argc, char** argv)
 static int check_main(const check_case* c, int argc, char** argv)
 {
   const char* after = getenv("TEST_AFTER"); /* the case in which an earlier run died */
+  const char* limit = getenv("TEST_LIMIT"); /* seconds for one case */
   int         all, failed = 0;
 
   setvbuf(stdout, NULL, _IOLBF, 0);
@@ -62,7 +64,9 @@ static int check_main(const check_case* c, int argc, char** argv)
     if (!check_wanted(c, argc, argv)) continue;
     if (rank == 0) printf("RUN %s\n", c->name);
     check_failed = 0;
+    alarm(limit != NULL ? (unsigned)atoi(limit) : 0);
     c->run();
+    alarm(0);
     MPI_Allreduce(&check_failed, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     failed += all > 0;
     if (rank == 0) printf("%s %s\n", all > 0 ? "FAIL" : "PASS", c->name);

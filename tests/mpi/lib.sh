@@ -1,8 +1,9 @@
 # lib.sh - what mpi.sh and badinput.sh share: builds, runs under a time limit, and the count of cases.
 # shellcheck shell=bash disable=SC2034,SC2086
 ROOT=$(cd "$HERE/../.." && pwd)
-LIMIT=${LIMIT:-120} # seconds for one run
-passed=0 failed=0 skipped=0 runs=0
+LIMIT=600 # seconds for one run
+export TEST_LIMIT=${TEST_LIMIT:-40} # seconds for one case
+passed=0 failed=0 skipped=0 runs=0 rc=0
 builds=()
 
 first_of() { for p in "$@"; do command -v "$p" > /dev/null && { echo "$p"; return; }; done; }
@@ -99,7 +100,7 @@ cases() { # N PROGRAM CASE...
       break
     fi
     last=$(sed -n 's/^RUN //p' "$LOG" | tail -n 1)
-    if [ "$rc" = 124 ]; then fail "$program, $n ranks: ${last:-the start} hangs"; else
+    if [ "$rc" = 124 ] || [ $((rc & 127)) = 14 ]; then fail "$program, $n ranks: ${last:-the start} hangs"; else
       fail "$program, $n ranks: ${last:-the start} ends the program with $rc"
     fi
     grep -v '^\(PASS\|RUN\) ' "$LOG" | tail -n 6 | sed 's/^/    /'
