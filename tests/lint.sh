@@ -57,7 +57,7 @@ report "the map equals the banners" "$work/out"
 
 $MPICC -O1 -c -I. -o "$work/scr.o" scr_impl.c
 diff <(nm -g --defined-only "$work/scr.o" | awk '{print $3}' | sort) \
-  <(sed -n 's/^SCR_API [a-z].*[ *]\(SCR_[A-Za-z_]*\)(.*/\1/p' scr.h | sort -u) >"$work/out"
+  <(sed -n 's/^SCR_API [a-z* ]*[ *]\(SCR_[A-Za-z_]*\)(.*/\1/p' scr.h | sort -u) >"$work/out"
 report "the object exports the calls of scr.h and nothing else" "$work/out"
 
 : >"$work/out"
@@ -75,7 +75,7 @@ must "gcc, no warning" gcc $mpi_flags -O2 $warn -I. -c -o "$work/o" scr_impl.c
 must "clang, no warning" clang $mpi_flags -O2 $warn -I. -c -o "$work/o" scr_impl.c
 must "C++17, the library" g++ $mpi_flags -std=c++17 -x c++ -O1 -Wall -Wextra -Wshadow -Werror -I. -c -o "$work/o" scr_impl.c
 echo '#include "scr.h"
-int main() { return SCR_SUCCESS; }' >"$work/h.cc"
+int main(void) { return SCR_SUCCESS; }' >"$work/h.cc"
 must "C++17, the header" g++ $mpi_flags -std=c++17 -Wall -Wextra -Werror -I. -c -o "$work/o" "$work/h.cc"
 must "C99 without extensions of the header" gcc $mpi_flags -std=c99 $warn -I. -x c -c -o "$work/o" "$work/h.cc"
 for macro in SCR_SERIAL SCR_LOCK_BASES; do
