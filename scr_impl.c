@@ -282,6 +282,21 @@ SCR_FN SCR_FORMAT(4, 5) int scr_error(int code, int errnum, int line, const char
   return code;
 }
 
+/* A recorded message, put away while something else may record its own.  Local. */
+typedef struct {
+  char text[SCR_ERR_TEXT_MAX];
+} scr_err_record;
+
+SCR_FN void scr_err_save(scr_err_record* r)
+{
+  memcpy(r->text, scr_err_text, sizeof r->text);
+}
+
+SCR_FN void scr_err_restore(const scr_err_record* r)
+{
+  memcpy(scr_err_text, r->text, sizeof r->text);
+}
+
 /* SCR_ERR(code, format, ...) records and is the code; SCR_ERRNO(format, ...) is SCR_ERR_IO, _SPACE or _MEM by errno. */
 #define SCR_ERR(code, ...) scr_error((code), 0, __LINE__, __VA_ARGS__)
 #define SCR_ERRNO(...)     scr_error(SCR_ERR_IO, errno, __LINE__, __VA_ARGS__)
@@ -8632,11 +8647,11 @@ out:
     scr_dbg(1, "flush of dataset %d %s: %lu bytes in %.3f s, %.1f MB/s", id, scr_desc_name(f.desc), bytes, seconds,
             (double)bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
   } else if (!committed) {
-    char text[SCR_ERR_TEXT_MAX];
-    memcpy(text, scr_err_text, sizeof text); /* the reason, not what goes wrong while cleaning up */
+    scr_err_record why;
+    scr_err_save(&why); /* the reason, not what goes wrong while cleaning up */
     scr_flush_rename(&f, 1);
     if (scr.at.rank == 0) scr_flush_mark(id, "SYNC_FLUSHING", 0);
-    memcpy(scr_err_text, text, sizeof text);
+    scr_err_restore(&why);
   }
   scr_flush_free(&f);
   return rc;
@@ -8719,7 +8734,8 @@ typedef struct {
   scr_dataset*       desc;
   scr_prefix_place   place;
   const scr_reddesc* d;
-  scr_hash*          files; /* FILE hash of this rank: <path> -> {SIZE, CRC} */
+  int                preserve; /* 0: the application's names begin in the dataset directory, not in the prefix */
+  scr_hash*          files;    /* FILE hash of this rank: <path> -> {SIZE, CRC} */
 } scr_fetching;
 
 /* Read the summary on rank 0 and give it to all.  SCR_ERR_FORMAT or _MISSING when the dataset is not usable. */
@@ -8796,6 +8812,10 @@ SCR_FN int scr_fetch_files_list(void* arg)
     if (rc == SCR_SUCCESS && scr_hash_util_get_bytecount(h, "SIZE", &size) != SCR_SUCCESS)
       rc = SCR_ERR(SCR_ERR_FORMAT, "the file map gives no size for %s", rel);
     if (rc == SCR_SUCCESS) rc = scr_fmt(from, sizeof from, "%s/%s", scr.at.prefix, rel);
+    if (rc == SCR_SUCCESS && !f->preserve) {
+      if (scr_path_is_safe_rel(scr_hash_elem_key(e))) rc = scr_fmt(rel, sizeof rel, "%s", scr_hash_elem_key(e));
+      else rc = SCR_ERR(SCR_ERR_FORMAT, "the file map names %s, which is not in its dataset", scr_hash_elem_key(e));
+    }
     if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, f->d, f->id, rel, to, sizeof to);
     if (rc == SCR_SUCCESS) rc = scr_red_parents(f->d, f->id, rel);
     if (rc == SCR_SUCCESS) rc = scr_file_copy(from, to, size, 0600, scr.file_buf, &crc);
@@ -8854,8 +8874,9 @@ SCR_FN int scr_fetch(int id, const char* dir)
   rc = scr_cache_make_room_for(f.d, f.files);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
   entered = 1;
+  f.preserve = scr_line_int(f.desc, "PRESERVE", 1);
   scr_dataset_set_complete(f.desc, 0);
-  rc = scr_map_enter(id, f.d, f.desc, 1);
+  rc = scr_map_enter(id, f.d, f.desc, f.preserve);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
   rc = scr_flow(scr.fetch_width, scr_fetch_files_list, &f, scr.at.comm);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
@@ -9068,7 +9089,8 @@ SCR_FN int scr_load(int below, const char* name)
 ** Uses       everything above.
 ** Offers     SCR_*.
 ** Invariants
-**   A1  A call in the wrong state, or with a bad argument, returns before it communicates or changes anything.
+**   A1  A call in the wrong state returns before it communicates or changes anything.  A bad argument may be bad on one
+**       rank only, so it is agreed on before anything changes.
 **   A2  Collective calls return the same code on every rank, and rank 0 prints its message.
 **   A3  The only exit is scr_halt_leave.
 ** Failure    The code; SCR_Last_error has the message.
@@ -9125,6 +9147,12 @@ SCR_FN int scr_enter(const char* call, scr_phase wanted)
   if (scr.phase == wanted) return SCR_SUCCESS;
   return scr_report_local(
       SCR_ERR(SCR_ERR_STATE, "%s is called before %s; nothing was done", call, scr_phase_missing(wanted)));
+}
+
+/* SCR_SUCCESS when CALL was given a place for its FLAG.  Local; to be agreed on. */
+SCR_FN int scr_flag_given(const char* call, const int* flag)
+{
+  return flag != NULL ? SCR_SUCCESS : SCR_ERR(SCR_ERR_ARG, "%s needs a flag, but was given NULL", call);
 }
 
 /* ---- parameters ---- */
@@ -9210,7 +9238,7 @@ SCR_FN int scr_settings_keep(void)
   if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.at.params, "SCR_FILE_BUF_SIZE", &bytes);
   scr.file_buf = bytes < 4096 ? 4096 : (size_t)bytes;
   if (rc != SCR_SUCCESS) return rc;
-  scr.halt_exit = exits == NULL || strcasecmp(exits, "auto") == 0 ? -1 : atoi(exits);
+  scr.halt_exit = !scr.halt_enabled ? 0 : exits == NULL || strcasecmp(exits, "auto") == 0 ? -1 : atoi(exits);
   scr.work = (char*)scr_malloc(SCR_XOR_WORK(scr.mpi_buf));
   return scr.work == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
@@ -9314,15 +9342,23 @@ SCR_FN int scr_halt_look(int done, char* reason, size_t n)
   return halt;
 }
 
-/* 1 in *HALT when the run should end, after DONE more checkpoints.  Collective. */
-SCR_FN int scr_halt_decide(int done, int* halt)
+/* 1 in *HALT when the run should end, after DONE more checkpoints, unless a rank brings an error RC.  Collective. */
+SCR_FN int scr_halt_decide(int done, int* halt, int rc)
 {
-  char reason[256] = "";
+  char           reason[256] = "";
+  scr_err_record why;
+  scr_vote       v;
 
   *halt = 0;
-  if (scr.at.rank == 0 && scr.halt_enabled) *halt = scr_halt_look(done, reason, sizeof reason);
+  scr_err_save(&why);
+  if (scr.at.rank == 0) *halt = scr_halt_look(done, reason, sizeof reason);
+  scr_err_restore(&why);
   if (*halt) scr_dbg(1, "the run should end: %s", reason);
-  return scr_bcast(halt, 1, MPI_INT, 0, scr.at.comm);
+  memset(&v, 0, sizeof v);
+  v.max[0] = *halt;
+  rc = scr_vote_all(&v, rc, scr.at.comm);
+  *halt = (int)v.max[0];
+  return rc;
 }
 
 /* Write REASON to the halt file.  Local, on rank 0. */
@@ -9488,31 +9524,32 @@ SCR_FN void scr_index_release_current(scr_hash* index, int id, const char* dir)
 
 /*
 ** The user wants the checkpoint NAME: newer ones in the cache are set aside, and the index remembers the choice until a
-** newer checkpoint is complete.  Collective.
+** newer checkpoint is complete.  One that is only in the cache is flushed, so that the index can.  Collective.
 */
 SCR_FN int scr_choose(const char* name)
 {
-  scr_hash* index = scr_hash_new();
-  int       i, id = 0, rc = SCR_SUCCESS;
+  scr_candidate c;
+  int           i, rc = SCR_SUCCESS;
 
-  for (i = scr.ncached - 1; i >= 0; i--)
-    if (scr.cached[i].good && strcmp(scr_desc_name(scr.cached[i].desc), name) == 0) id = scr.cached[i].id;
+  memset(&c, 0, sizeof c);
+  for (i = 0; i < scr.ncached; i++)
+    if (scr.cached[i].good && scr.cached[i].ckpt > 0 && strcmp(scr_desc_name(scr.cached[i].desc), name) == 0)
+      c.cached = scr.cached[i].id;
+  if (c.cached && !scr_cached_find(c.cached)->flushed && (rc = scr_flush_sync(c.cached)) != SCR_SUCCESS) return rc;
   if (scr.at.rank == 0) {
+    scr_hash*   index = scr_hash_new();
     const char* dir = NULL;
-    int         iid = 0;
     rc = scr_index_read(scr.at.prefix, index);
-    if (rc == SCR_SUCCESS && scr_index_find(index, name, &iid, &dir) == SCR_SUCCESS) {
-      if (iid > id) id = iid;
-      rc = scr_index_update(scr_index_apply_current, iid, dir);
-    } else if (rc == SCR_SUCCESS && id == 0)
+    if (rc == SCR_SUCCESS && scr_index_find(index, name, &c.id, &dir) != SCR_SUCCESS)
       rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no checkpoint %s in the cache or in %s", name, scr.at.prefix);
+    if (rc == SCR_SUCCESS) rc = scr_index_update(scr_index_apply_current, c.id, dir);
+    scr_hash_delete(&index);
   }
-  scr_hash_delete(&index);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_bcast(&id, 1, MPI_INT, 0, scr.at.comm)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_bcast(&c.id, 1, MPI_INT, 0, scr.at.comm)) != SCR_SUCCESS) return rc;
   scr.chosen = 1;
   for (i = 0; i < scr.ncached; i++)
-    if (scr.cached[i].id > id && scr.cached[i].good && scr.cached[i].ckpt > 0) {
+    if (scr.cached[i].id > c.id && scr.cached[i].good && scr.cached[i].ckpt > 0) {
       scr.cached[i].good = 0;
       scr_filemap_set_tag(scr.map, scr.cached[i].id, scr.at.rank, SCR_TAG_FAILED, "1");
     }
@@ -9638,7 +9675,7 @@ SCR_FN int scr_init_all(MPI_Comm comm)
   scr.offer = 1;
   scr.load_below = INT_MAX;
   if (scr.halt_exit == 1) {
-    if ((rc = scr_halt_decide(0, &halt)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_halt_decide(0, &halt, SCR_SUCCESS)) != SCR_SUCCESS) return rc;
     if (halt) scr_halt_leave();
   }
   scr.compute_start = scr.ckpt_end = scr_wtime();
@@ -9777,11 +9814,14 @@ SCR_FN int scr_route_out(const char* name, char* file)
   return SCR_SUCCESS;
 }
 
-/* The path of file NAME in the loaded checkpoint: by its path, by what it was called, by its last component.  Local. */
+/*
+** The path of file NAME in the loaded checkpoint: by its path, by what it was called, or, for a name without a
+** directory, by its last component when only one file has it.  Local.
+*/
 SCR_FN int scr_route_loaded(const char* name, char* file)
 {
   char           rel[SCR_MAX_FILENAME] = "";
-  const char *   slash = strrchr(name, '/'), *base = slash ? slash + 1 : name, *found = NULL;
+  const char*    found = NULL;
   scr_hash_elem* e;
   scr_meta*      meta = scr_meta_new();
   int            same_base = 0, exact = 0;
@@ -9796,7 +9836,7 @@ SCR_FN int scr_route_loaded(const char* name, char* file)
     orig = scr_line_str(meta, "ORIG", "");
     last = strrchr(f, '/');
     exact = strcmp(f, rel) == 0 || strcmp(orig, name) == 0;
-    if (!exact && strcmp(last ? last + 1 : f, base) != 0) continue;
+    if (!exact && strcmp(last ? last + 1 : f, name) != 0) continue;
     found = scr_hash_elem_key(e);
     same_base++;
   }
@@ -9837,7 +9877,7 @@ SCR_API int SCR_Have_restart(int* flag, char* name)
 
   if (flag != NULL) *flag = 0;
   if ((rc = scr_enter("SCR_Have_restart", SCR_STATE_IDLE)) != SCR_SUCCESS) return rc;
-  if (flag == NULL) return scr_report_local(SCR_ERR(SCR_ERR_ARG, "SCR_Have_restart needs a flag"));
+  if ((rc = scr_agree(scr_flag_given("SCR_Have_restart", flag), scr.at.comm)) != SCR_SUCCESS) return scr_report(rc);
   if (!scr.offer) return SCR_SUCCESS;
   if (!scr.loaded && !scr.tried_all && (rc = scr_load(scr.load_below, NULL)) != SCR_SUCCESS) return scr_report(rc);
   if (scr.loaded) {
@@ -9901,38 +9941,46 @@ SCR_API int SCR_Complete_restart(int valid)
 
 /* ---- when ---- */
 
+/* The three rules of SCR_Need_checkpoint, and the halt conditions.  Local, on rank 0. */
+SCR_FN int scr_need_decide(void)
+{
+  double now = scr_wtime(), cost = scr.ckpt_count ? scr.ckpt_cost / scr.ckpt_count : 0.0, elapsed = now - scr.ckpt_end;
+  char   reason[256];
+
+  if (scr_halt_look(0, reason, sizeof reason)) return 1;
+  if (scr.interval > 0 && scr.need_calls % scr.interval == 0) return 1;
+  if (scr.seconds > 0 && elapsed >= scr.seconds) return 1;
+  if (scr.overhead > 0 && (scr.ckpt_count == 0 || cost / (elapsed + cost) * 100.0 < scr.overhead)) return 1;
+  return scr.interval <= 0 && scr.seconds <= 0 && scr.overhead <= 0; /* D21 */
+}
+
 SCR_API int SCR_Need_checkpoint(int* flag)
 {
-  char reason[256];
-  int  rc, need = 0;
+  scr_vote v;
+  int      rc;
 
   if (flag != NULL) *flag = 0;
   if ((rc = scr_enter("SCR_Need_checkpoint", SCR_STATE_IDLE)) != SCR_SUCCESS) return rc;
-  if (flag == NULL) return scr_report_local(SCR_ERR(SCR_ERR_ARG, "SCR_Need_checkpoint needs a flag"));
   scr.need_calls++;
-  if (scr.at.rank == 0) {
-    double now = scr_wtime(), cost = scr.ckpt_count ? scr.ckpt_cost / scr.ckpt_count : 0.0,
-           elapsed = now - scr.ckpt_end;
-    need = scr.halt_enabled && scr_halt_look(0, reason, sizeof reason);
-    if (scr.interval > 0 && scr.need_calls % scr.interval == 0) need = 1;
-    if (scr.seconds > 0 && elapsed >= scr.seconds) need = 1;
-    if (scr.overhead > 0 && (scr.ckpt_count == 0 || cost / (elapsed + cost) * 100.0 < scr.overhead)) need = 1;
-    if (scr.interval <= 0 && scr.seconds <= 0 && scr.overhead <= 0) need = 1; /* D21 */
-  }
-  if ((rc = scr_bcast(&need, 1, MPI_INT, 0, scr.at.comm)) != SCR_SUCCESS) return scr_report(rc);
-  *flag = need;
+  memset(&v, 0, sizeof v);
+  if (scr.at.rank == 0) v.max[0] = scr_need_decide();
+  rc = scr_vote_all(&v, scr_flag_given("SCR_Need_checkpoint", flag), scr.at.comm); /* after: it leaves its message */
+  if (rc != SCR_SUCCESS) return scr_report(rc);
+  *flag = (int)v.max[0];
   return SCR_SUCCESS;
 }
 
 SCR_API int SCR_Should_exit(int* flag)
 {
-  int rc;
+  int rc, halt = 0;
 
   if (flag != NULL) *flag = 0;
   if ((rc = scr_enter("SCR_Should_exit", SCR_STATE_IDLE)) != SCR_SUCCESS) return rc;
-  if (flag == NULL) return scr_report_local(SCR_ERR(SCR_ERR_ARG, "SCR_Should_exit needs a flag"));
+  rc = scr_halt_decide(0, &halt, scr_flag_given("SCR_Should_exit", flag));
+  if (rc != SCR_SUCCESS) return scr_report(rc);
   scr.asked_should_exit = 1;
-  return scr_report(scr_halt_decide(0, flag));
+  *flag = halt;
+  return SCR_SUCCESS;
 }
 
 /* ---- checkpoint and output ---- */
@@ -9974,6 +10022,8 @@ SCR_FN void scr_start_describe(int id, int ckpt, const char* name, int flags, co
   if (cluster != NULL) scr_dataset_set_cluster(scr.out, cluster);
   if (flags & SCR_FLAG_CHECKPOINT) scr_dataset_set_ckpt(scr.out, ckpt);
   scr_dataset_set_ranks(scr.out, scr.at.ranks);
+  if (!scr.preserve)
+    scr_hash_util_set_int(scr.out, "PRESERVE", 0); /* a fetch needs to know what the files are called */
   scr_dataset_set_complete(scr.out, 0);
 }
 
@@ -9985,8 +10035,9 @@ SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase ph
   scr_vote           v;
 
   if (rc != SCR_SUCCESS) return rc;
-  if ((rc = scr_start_args(name, flags)) != SCR_SUCCESS) return scr_report_local(rc);
   if (scr.offer && scr.once && !scr.loaded && !scr.fresh_start) return scr_report(scr_refuse_fresh());
+  rc = scr_start_args(name, flags);
+  if (rc != SCR_SUCCESS) name = NULL;
   id = scr.dataset_id + 1;
   ckpt = scr.checkpoint_id + ((flags & SCR_FLAG_CHECKPOINT) != 0);
   d = scr_reddesc_for_dataset(&scr.at, ckpt, flags);
@@ -9997,8 +10048,8 @@ SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase ph
   }
   v.max[0] = (int64_t)scr_crc32((uLong)flags, name ? name : "", name ? strlen(name) : 0);
   v.max[1] = -v.max[0];
-  v.max[2] = scr_cache_is_tight(d);
-  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.at.comm)) != SCR_SUCCESS) return scr_report(rc);
+  if (rc == SCR_SUCCESS) v.max[2] = scr_cache_is_tight(d);
+  if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) return scr_report(rc);
   if (v.max[0] != -v.max[1])
     return scr_report(SCR_ERR(SCR_ERR_DIFFER, "%s: the ranks gave different names or flags; rank %d gave \"%s\", 0x%x",
                               call, scr.at.rank, name ? name : "", (unsigned)flags));
@@ -10171,7 +10222,7 @@ SCR_FN int scr_complete_after(unsigned long bytes, int files)
   if (ckpt) {
     scr.ckpt_cost += seconds;
     scr.ckpt_count++;
-    rc = scr_halt_decide(1, &halt);
+    rc = scr_halt_decide(1, &halt, SCR_SUCCESS);
   }
   if (rc == SCR_SUCCESS && scr_flush_is_due(c)) rc = scr_flush_sync(id);
   if (scr_cache_trim(scr.red, id) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
@@ -10203,10 +10254,10 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   if (rc == SCR_SUCCESS) rc = scr_agree(scr_cached_add(scr.out, scr.red->base, 1), scr.at.comm);
   scr.phase = SCR_STATE_IDLE;
   if (rc != SCR_SUCCESS) {
-    char text[SCR_ERR_TEXT_MAX];
-    memcpy(text, scr_err_text, sizeof text);
+    scr_err_record why;
+    scr_err_save(&why);
     scr_cache_delete(scr.out_id);
-    memcpy(scr_err_text, text, sizeof text);
+    scr_err_restore(&why);
     if (scr.out_flags & SCR_FLAG_CHECKPOINT) scr.checkpoint_id--;
     return scr_report(rc);
   }
@@ -10232,12 +10283,14 @@ SCR_FN int scr_enter_name(const char* call, const char* name)
   int      rc = scr_enter(call, SCR_STATE_IDLE);
 
   if (rc != SCR_SUCCESS) return rc;
-  if (name == NULL || *name == '\0' || strlen(name) >= SCR_MAX_FILENAME)
-    return scr_report_local(SCR_ERR(SCR_ERR_ARG, "%s needs the name of a dataset", call));
+  if (name == NULL || *name == '\0' || strlen(name) >= SCR_MAX_FILENAME) {
+    rc = SCR_ERR(SCR_ERR_ARG, "%s needs the name of a dataset, shorter than %d bytes", call, SCR_MAX_FILENAME);
+    name = "";
+  }
   memset(&v, 0, sizeof v);
   v.max[0] = (int64_t)scr_crc32(SCR_CRC32_START, name, strlen(name));
   v.max[1] = -v.max[0];
-  rc = scr_vote_all(&v, SCR_SUCCESS, scr.at.comm);
+  rc = scr_vote_all(&v, rc, scr.at.comm);
   if (rc == SCR_SUCCESS && v.max[0] != -v.max[1])
     rc = SCR_ERR(SCR_ERR_DIFFER, "%s: the ranks gave different names; rank %d gave \"%s\"", call, scr.at.rank, name);
   return scr_report(rc);

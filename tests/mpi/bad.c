@@ -338,7 +338,7 @@ static const struct {
   {"cntl", "-v1/", "filemap.scrinfo", 0, "ck2", SCR_SUCCESS},
   {"cntl", "", "filemap_0.scrinfo", 0, "ck2", SCR_SUCCESS},
   {"cntl", "", "prefix.scrinfo", 0, "ck2", SCR_SUCCESS},
-  {"cache", "-v1/scr.dataset.2/", "rank_1_0", 0, "ck2", SCR_SUCCESS},
+  {"cache", "-v1/scr.dataset.2/", "_0", 0, "ck2", SCR_SUCCESS},
   {"cache", "-v1/scr.dataset.2/", ".xor", 0, "ck2", SCR_SUCCESS},
   {"cache", "/scr.dataset.2/", ".xor", 0, "ck2", SCR_SUCCESS},
   {"prefix", ".scr/", "flush.scr", 0, "ck2", SCR_SUCCESS},
@@ -359,6 +359,7 @@ static void spoilt(size_t v, int how, unsigned dice)
   bad_search s;
   int        before = check_failed, rc, flag = 0;
 
+  check_alive();
   shell("rm -rf prefix cache cntl; cp -a safe/. .");
   if (victims[v].clear) shell("rm -rf cache/* cntl/*");
   s.part = victims[v].part;

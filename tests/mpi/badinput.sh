@@ -29,7 +29,7 @@ fi
 start_tests badinput
 build bad "$SRC/tests/mpi/bad.c" "$SRC/scr_impl.c"
 wait_builds
-if [ "$MODE" = long ]; then export TEST_LONG=1 LIMIT=3000 TEST_LIMIT=900; fi
+if [ "$MODE" = long ]; then export TEST_LONG=1 LIMIT=3000; fi
 # shellcheck disable=SC2086
 if [ -n "$ONLY" ]; then
   cases 4 bad $ONLY

@@ -37,6 +37,13 @@ static int check_failed; /* in this case, on this rank */
     }                                                                     \
   } while (0)
 
+/* From now on a case has TEST_LIMIT seconds until SIGALRM ends the program; long cases call it again and again. */
+static void check_alive(void)
+{
+  const char* limit = getenv("TEST_LIMIT");
+  alarm(limit != NULL ? (unsigned)atoi(limit) : 0);
+}
+
 /* 1 when CASE is to run: it is named in ARGV or nothing is, and there are enough ranks. */
 static int check_wanted(const check_case* c, int argc, char** argv)
 {
@@ -52,7 +59,6 @@ static int check_wanted(const check_case* c, int argc, char** argv)
 static int check_main(const check_case* c, int argc, char** argv)
 {
   const char* after = getenv("TEST_AFTER"); /* the case in which an earlier run died */
-  const char* limit = getenv("TEST_LIMIT"); /* seconds for one case */
   int         all, failed = 0;
 
   setvbuf(stdout, NULL, _IOLBF, 0);
@@ -64,7 +70,7 @@ static int check_main(const check_case* c, int argc, char** argv)
     if (!check_wanted(c, argc, argv)) continue;
     if (rank == 0) printf("RUN %s\n", c->name);
     check_failed = 0;
-    alarm(limit != NULL ? (unsigned)atoi(limit) : 0);
+    check_alive();
     c->run();
     alarm(0);
     MPI_Allreduce(&check_failed, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
