@@ -9,9 +9,11 @@ CFLAGS  ?= -O2 -g
 PREFIX  ?= /usr/local
 WARN    = -Wall -Wextra -Wshadow -Wc++-compat -Wstrict-prototypes -Wmissing-prototypes $(if $(filter 1,$(CI)),-Werror)
 
-# Looked up when a recipe runs: `make setup ...` may install them first.
-MPICC   ?= $$(command -v mpicc.mpich || echo mpicc)
-MPIEXEC ?= $$(command -v mpiexec.mpich || echo mpiexec)
+# Looked up when a recipe runs: `make setup ...` may install them first.  Some systems keep MPICH out of PATH.
+find_mpi = $$(command -v $(1).mpich || command -v $(1) || \
+  ls /usr/lib*/mpich/bin/$(1) /usr/lib*/mpi/gcc/mpich/bin/$(1) 2>/dev/null | head -n 1 | grep . || echo $(1))
+MPICC   ?= $(call find_mpi,mpicc)
+MPIEXEC ?= $(call find_mpi,mpiexec)
 RUN_ENV  = CC="$(CC)" MPICC="$(MPICC)" MPIEXEC="$(MPIEXEC)" BIN="$(CURDIR)/tools" CI="$(CI)"
 
 TOOLS    = $(patsubst %.c,%,$(wildcard tools/*.c))

@@ -13,6 +13,7 @@ run() { # name, seconds, command...
   rc=$?
   line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$work/log" | tail -n 1)
   read -r p _ f _ s _ <<<"${line//,/}"
+  [ -n "$line" ] || f=1
   [ "$rc" = 0 ] || [ "${f:-0}" != 0 ] || f=1
   echo "$name: ${line:-no result}"
   [ "${f:-0}" = 0 ] || tail -n 100 "$work/log" | sed 's/^/    /'

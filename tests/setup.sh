@@ -33,19 +33,23 @@ packages_of() {
   esac
 }
 
+# Program $1 of an MPI, in PATH or where some systems keep MPICH (the Makefile looks there too).
+have_mpi() { have "$1.mpich" || have "$1" || [ -n "$(ls /usr/lib*/mpich/bin/"$1" /usr/lib*/mpi/gcc/mpich/bin/"$1" 2>/dev/null)" ]; }
 have_zlib() { echo '#include <zlib.h>' | "${CC:-cc}" -E - >/dev/null 2>&1; }
 
 have "${CC:-cc}" || need cc
-{ have mpicc || have mpicc.mpich; } && { have mpiexec || have mpiexec.mpich; } || need mpi
+have_mpi mpicc && have_mpi mpiexec || need mpi
 have "${CC:-cc}" && have_zlib || need zlib
 case $goals in
 *" check"* | *" lint "* | *" sanitize "*)
   have bash || need bash
   have g++ || need cxx
   have clang || need clang
-  have ip || need ip
-  have unshare || need unshare
-  have pkill || need ps
+  if [ "$(uname)" = Linux ]; then # what the tests over several nodes use
+    have ip || need ip
+    have unshare || need unshare
+    have pkill || need ps
+  fi
   have python3 || need python3
   ;;
 esac
@@ -60,21 +64,30 @@ esac
 packages=""
 for m in $missing; do packages="$packages $(packages_of "$m")"; done
 packages=${packages# }
-if [ "$(id -u)" = 0 ] || [ "$manager" = brew ]; then root=""
-elif have sudo && sudo -n true 2>/dev/null; then root="sudo -n"
-else manager="$manager (not as root)"
-fi
-echo "setup: installing $packages"
 case $manager in
-apt-get) # shellcheck disable=SC2086
-  $root apt-get update -q >/dev/null && DEBIAN_FRONTEND=noninteractive $root apt-get install -y -q --no-install-recommends $packages >/dev/null ;;
-dnf) $root dnf install -y -q $packages ;;
-zypper) $root zypper --non-interactive install $packages ;;
-pacman) $root pacman -Sy --noconfirm --needed $packages ;;
-apk) $root apk add $packages ;;
-brew) brew install $packages ;;
-*) false ;;
-esac || {
+apt-get) command="apt-get install -y -q --no-install-recommends" ;;
+dnf) command="dnf install -y -q" ;;
+zypper) command="zypper --non-interactive install" ;;
+pacman) command="pacman -Sy --noconfirm --needed" ;;
+apk) command="apk add" ;;
+brew) command="brew install" ;;
+none) command="" ;;
+esac
+root=""
+may=yes
+if [ "$manager" = none ]; then may=no
+elif [ "$(id -u)" != 0 ] && [ "$manager" != brew ]; then
+  root="sudo "
+  { have sudo && sudo -n true 2>/dev/null; } || may=no
+fi
+install() {
+  echo "setup: installing $packages"
+  if [ "$manager" = apt-get ]; then ${root:+sudo -n} apt-get update -q >/dev/null || return; fi
+  # shellcheck disable=SC2086
+  ${root:+sudo -n} env DEBIAN_FRONTEND=noninteractive $command $packages >/dev/null
+}
+[ $may = yes ] && install || {
   echo "setup: please install these packages, and start again: $packages" >&2
+  [ -z "$command" ] || echo "    $root$command $packages" >&2
   exit 1
 }

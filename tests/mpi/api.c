@@ -26,10 +26,20 @@ enum {
   CALLS
 };
 
-static const char* const call_name[CALLS] = {
-  "SCR_Init",          "SCR_Finalize",        "SCR_Have_restart", "SCR_Start_restart", "SCR_Complete_restart",
-  "SCR_Need_checkpoint", "SCR_Start_checkpoint", "SCR_Complete_checkpoint", "SCR_Start_output", "SCR_Complete_output",
-  "SCR_Current",       "SCR_Drop",            "SCR_Delete",       "SCR_Should_exit"};
+static const char* const call_name[CALLS] = {"SCR_Init",
+                                             "SCR_Finalize",
+                                             "SCR_Have_restart",
+                                             "SCR_Start_restart",
+                                             "SCR_Complete_restart",
+                                             "SCR_Need_checkpoint",
+                                             "SCR_Start_checkpoint",
+                                             "SCR_Complete_checkpoint",
+                                             "SCR_Start_output",
+                                             "SCR_Complete_output",
+                                             "SCR_Current",
+                                             "SCR_Drop",
+                                             "SCR_Delete",
+                                             "SCR_Should_exit"};
 
 static int call(int which)
 {
@@ -37,20 +47,37 @@ static int call(int which)
   int  flag = 77, rc;
 
   switch (which) {
-  case INIT: return SCR_Init();
-  case FINALIZE: return SCR_Finalize();
-  case HAVE: rc = SCR_Have_restart(&flag, name); break;
-  case START_RESTART: return SCR_Start_restart(name);
-  case COMPLETE_RESTART: return SCR_Complete_restart(1);
-  case NEED: rc = SCR_Need_checkpoint(&flag); break;
-  case START_CKPT: return SCR_Start_checkpoint();
-  case COMPLETE_CKPT: return SCR_Complete_checkpoint(1);
-  case START_OUTPUT: return SCR_Start_output("x", SCR_FLAG_OUTPUT);
-  case COMPLETE_OUTPUT: return SCR_Complete_output(1);
-  case CURRENT: return SCR_Current("x");
-  case DROP: return SCR_Drop("x");
-  case DELETE: return SCR_Delete("x");
-  default: rc = SCR_Should_exit(&flag); break;
+  case INIT:
+    return SCR_Init();
+  case FINALIZE:
+    return SCR_Finalize();
+  case HAVE:
+    rc = SCR_Have_restart(&flag, name);
+    break;
+  case START_RESTART:
+    return SCR_Start_restart(name);
+  case COMPLETE_RESTART:
+    return SCR_Complete_restart(1);
+  case NEED:
+    rc = SCR_Need_checkpoint(&flag);
+    break;
+  case START_CKPT:
+    return SCR_Start_checkpoint();
+  case COMPLETE_CKPT:
+    return SCR_Complete_checkpoint(1);
+  case START_OUTPUT:
+    return SCR_Start_output("x", SCR_FLAG_OUTPUT);
+  case COMPLETE_OUTPUT:
+    return SCR_Complete_output(1);
+  case CURRENT:
+    return SCR_Current("x");
+  case DROP:
+    return SCR_Drop("x");
+  case DELETE:
+    return SCR_Delete("x");
+  default:
+    rc = SCR_Should_exit(&flag);
+    break;
   }
   CHECK(rc == SCR_SUCCESS || flag == 0, "%s fails with flag %d", call_name[which], flag);
   return rc;
@@ -67,12 +94,13 @@ static void refuse(unsigned wrong, const char* missing)
     rc = call(i);
     CHECK(rc == SCR_ERR_STATE, "%s is %d", call_name[i], rc);
     CHECK(strstr(SCR_Last_error(), call_name[i]) != NULL, "%s: %s", call_name[i], SCR_Last_error());
-    CHECK(strstr(SCR_Last_error(), missing) != NULL, "%s does not name %s: %s", call_name[i], missing, SCR_Last_error());
+    CHECK(strstr(SCR_Last_error(), missing) != NULL, "%s does not name %s: %s", call_name[i], missing,
+          SCR_Last_error());
   }
 }
 
 #define BIT(x) (1u << (x))
-#define ALL (BIT(CALLS) - 1u)
+#define ALL    (BIT(CALLS) - 1u)
 
 static void states(void)
 {
@@ -357,7 +385,7 @@ static void shapes(void)
     int         files;
     size_t      bytes;
     int         who; /* only ranks with this remainder by 2 write; -1: all */
-  } shape[] = {{"none", 0, 0, -1},      {"empty", 1, 0, -1},     {"some_empty", 3, 0, 0}, {"one_side", 2, 4000, 1},
+  } shape[] = {{"none", 0, 0, -1},       {"empty", 1, 0, -1},   {"some_empty", 3, 0, 0}, {"one_side", 2, 4000, 1},
                {"unequal", 5, 9000, -1}, {"many", 300, 20, -1}, {"tiny", 1, 1, -1}};
   size_t i;
   int    run;
@@ -601,17 +629,18 @@ static void config(void)
 /* Bad values, and settings that do not fit together. */
 static void bad_settings(void)
 {
-  static const char* const bad[][3] = {{"SCR_FLUSH=abc", "SCR_FLUSH=", "SCR_FLUSH"},
-                                       {"SCR_CACHE_SIZE=-1", "SCR_CACHE_SIZE=", "SCR_CACHE_SIZE"},
-                                       {"SCR_COPY_TYPE=TRIPLE", "SCR_COPY_TYPE=", "SCR_COPY_TYPE"},
-                                       {"SCR_MPI_BUF_SIZE=12Q", "SCR_MPI_BUF_SIZE=", "SCR_MPI_BUF_SIZE"},
-                                       {"SCR_CHECKPOINT_OVERHEAD=x", "SCR_CHECKPOINT_OVERHEAD=", "SCR_CHECKPOINT_OVERHEAD"},
-                                       {"SCR_CACHE_PURGE=2", "SCR_CACHE_PURGE=", "SCR_CACHE_PURGE"},
-                                       {"SCR_HALT_EXIT=yes", "SCR_HALT_EXIT=", "SCR_HALT_EXIT"},
-                                       {"SCR_GROUP=RACK", "SCR_GROUP=", "RACK"},
-                                       {"SCR_COPY_TYPE=FILE", "SCR_COPY_TYPE=", "CKPT"},
-                                       {"SCR_CACHE_BASE=relative", "SCR_CACHE_BASE=", "SCR_CACHE_BASE"},
-                                       {"STORE=relative COUNT=2", "STORE=", "STORE"}};
+  static const char* const bad[][3] = {
+      {"SCR_FLUSH=abc", "SCR_FLUSH=", "SCR_FLUSH"},
+      {"SCR_CACHE_SIZE=-1", "SCR_CACHE_SIZE=", "SCR_CACHE_SIZE"},
+      {"SCR_COPY_TYPE=TRIPLE", "SCR_COPY_TYPE=", "SCR_COPY_TYPE"},
+      {"SCR_MPI_BUF_SIZE=12Q", "SCR_MPI_BUF_SIZE=", "SCR_MPI_BUF_SIZE"},
+      {"SCR_CHECKPOINT_OVERHEAD=x", "SCR_CHECKPOINT_OVERHEAD=", "SCR_CHECKPOINT_OVERHEAD"},
+      {"SCR_CACHE_PURGE=2", "SCR_CACHE_PURGE=", "SCR_CACHE_PURGE"},
+      {"SCR_HALT_EXIT=yes", "SCR_HALT_EXIT=", "SCR_HALT_EXIT"},
+      {"SCR_GROUP=RACK", "SCR_GROUP=", "RACK"},
+      {"SCR_COPY_TYPE=FILE", "SCR_COPY_TYPE=", "CKPT"},
+      {"SCR_CACHE_BASE=relative", "SCR_CACHE_BASE=", "SCR_CACHE_BASE"},
+      {"STORE=relative COUNT=2", "STORE=", "STORE"}};
   size_t i;
 
   for (i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -1143,45 +1172,44 @@ static void exit_init(void)
   CHECK(0, "the program lives on");
 }
 
-static const check_case cases[] = {
-  {"states", states, 1},
-  {"disabled", disabled, 1},
-  {"bad_arguments", bad_arguments, 1},
-  {"one_bad_argument", one_bad_argument, 2},
-  {"differ", differ, 2},
-  {"run_twice", run_twice, 1},
-  {"old_style", old_style, 1},
-  {"names", names, 1},
-  {"collisions", collisions, 1},
-  {"same_file", same_file, 2},
-  {"shapes", shapes, 1},
-  {"invalid", invalid, 1},
-  {"missing", missing, 1},
-  {"reject", reject, 1},
-  {"no_restart", no_restart, 1},
-  {"split", split, 2},
-  {"config", config, 1},
-  {"bad_settings", bad_settings, 1},
-  {"user_file", user_file, 1},
-  {"cache_size", cache_size, 1},
-  {"ckpt_lines", ckpt_lines, 1},
-  {"fetch", fetch, 1},
-  {"distribute_purge", distribute_purge, 1},
-  {"overwrite", overwrite, 1},
-  {"shared_dir", shared_dir, 1},
-  {"preserve", preserve, 1},
-  {"by_name", by_name, 1},
-  {"current", current, 1},
-  {"outputs", outputs, 1},
-  {"flush_on_restart", flush_on_restart, 1},
-  {"outside_mpi", outside_mpi, 1},
-  {"need_checkpoint", need_checkpoint, 1},
-  {"halt", halt, 1},
-  {"split_busy", split_busy, CHECK_NAMED},
-  {"exit_auto", exit_auto, CHECK_NAMED},
-  {"exit_always", exit_always, CHECK_NAMED},
-  {"exit_init", exit_init, CHECK_NAMED},
-  {NULL, NULL, 0}};
+static const check_case cases[] = {{"states", states, 1},
+                                   {"disabled", disabled, 1},
+                                   {"bad_arguments", bad_arguments, 1},
+                                   {"one_bad_argument", one_bad_argument, 2},
+                                   {"differ", differ, 2},
+                                   {"run_twice", run_twice, 1},
+                                   {"old_style", old_style, 1},
+                                   {"names", names, 1},
+                                   {"collisions", collisions, 1},
+                                   {"same_file", same_file, 2},
+                                   {"shapes", shapes, 1},
+                                   {"invalid", invalid, 1},
+                                   {"missing", missing, 1},
+                                   {"reject", reject, 1},
+                                   {"no_restart", no_restart, 1},
+                                   {"split", split, 2},
+                                   {"config", config, 1},
+                                   {"bad_settings", bad_settings, 1},
+                                   {"user_file", user_file, 1},
+                                   {"cache_size", cache_size, 1},
+                                   {"ckpt_lines", ckpt_lines, 1},
+                                   {"fetch", fetch, 1},
+                                   {"distribute_purge", distribute_purge, 1},
+                                   {"overwrite", overwrite, 1},
+                                   {"shared_dir", shared_dir, 1},
+                                   {"preserve", preserve, 1},
+                                   {"by_name", by_name, 1},
+                                   {"current", current, 1},
+                                   {"outputs", outputs, 1},
+                                   {"flush_on_restart", flush_on_restart, 1},
+                                   {"outside_mpi", outside_mpi, 1},
+                                   {"need_checkpoint", need_checkpoint, 1},
+                                   {"halt", halt, 1},
+                                   {"split_busy", split_busy, CHECK_NAMED},
+                                   {"exit_auto", exit_auto, CHECK_NAMED},
+                                   {"exit_always", exit_always, CHECK_NAMED},
+                                   {"exit_init", exit_init, CHECK_NAMED},
+                                   {NULL, NULL, 0}};
 
 int main(int argc, char** argv)
 {

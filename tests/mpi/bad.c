@@ -6,11 +6,11 @@
 */
 #include "run.h"
 
-#define LOADS(name, files, bytes) \
-  do {                            \
-    OK(SCR_Init());               \
-    get(name, files, bytes);      \
-    OK(SCR_Finalize());           \
+#define LOADS(name, files, bytes)                                                                                      \
+  do {                                                                                                                 \
+    OK(SCR_Init());                                                                                                    \
+    get(name, files, bytes);                                                                                           \
+    OK(SCR_Finalize());                                                                                                \
   } while (0)
 
 static int is_root(void)
@@ -244,9 +244,11 @@ static void unsafe(void)
   for (b = 0; b < 2; b++)
     for (l = 0; l < (ranks > 1 ? 3u : 2u); l++) {
       shell("chmod 777 %s/%s", bases[b], levels[l]);
-      init_fails(SCR_ERR_UNSAFE, "chmod", bases[b], "chmod 700 cntl/* cntl/*/* cache/* cache/*/*; chmod -f 700 c*/*/*/node.* || true");
+      init_fails(SCR_ERR_UNSAFE, "chmod", bases[b],
+                 "chmod 700 cntl/* cntl/*/* cache/* cache/*/*; chmod -f 700 c*/*/*/node.* || true");
       shell("d=$(echo %s/%s); mv $d $d.away; ln -s $d.away $d", bases[b], levels[l]);
-      init_fails(SCR_ERR_UNSAFE, "link", bases[b], "for i in $(find cntl cache -type l); do rm $i; mv $i.away $i; done");
+      init_fails(SCR_ERR_UNSAFE, "link", bases[b],
+                 "for i in $(find cntl cache -type l); do rm $i; mv $i.away $i; done");
       if (!is_root()) continue;
       shell("chown 1 %s/%s", bases[b], levels[l]);
       init_fails(SCR_ERR_UNSAFE, "belongs", bases[b], "chown -R 0 cntl cache");
@@ -262,7 +264,9 @@ static void links(void)
   begin_safe("links", 1000);
   for (i = 0; i < sizeof files / sizeof *files; i++) {
     int rc;
-    shell("echo precious > victim; chmod 600 victim; f=$(find cntl -name %s | head -n 1); rm $f; ln -s \"$PWD/victim\" $f", files[i]);
+    shell("echo precious > victim; chmod 600 victim; f=$(find cntl -name %s | head -n 1); rm $f; ln -s \"$PWD/victim\" "
+          "$f",
+          files[i]);
     rc = same_code(SCR_Init(), __LINE__);
     if (rc == SCR_SUCCESS) {
       get("ck1", 2, 1000);
@@ -277,7 +281,8 @@ static void links(void)
 
 enum { HALF, NOTHING, FLIP, MAGIC, TEXT, LONGER, HOWS };
 
-static const char* const how_name[HOWS] = {"cut in half", "empty", "with a flipped bit", "with another head", "of text", "with a tail"};
+static const char* const how_name[HOWS] = {"cut in half",       "empty",   "with a flipped bit",
+                                           "with another head", "of text", "with a tail"};
 
 /* Change the bytes of PATH. */
 static void spoil(const char* path, int how, unsigned dice)
@@ -291,14 +296,20 @@ static void spoil(const char* path, int how, unsigned dice)
   n = ftell(f);
   at = how == MAGIC ? 0 : (long)(dice % (unsigned)(n > 0 ? n : 1));
   switch (how) {
-  case HALF: c = ftruncate(fileno(f), n / 2); break;
-  case NOTHING: c = ftruncate(fileno(f), 0); break;
+  case HALF:
+    c = ftruncate(fileno(f), n / 2);
+    break;
+  case NOTHING:
+    c = ftruncate(fileno(f), 0);
+    break;
   case TEXT:
     c = ftruncate(fileno(f), 0);
     rewind(f);
     fputs("This is not a file of the library.\n", f);
     break;
-  case LONGER: fputs("tail", f); break;
+  case LONGER:
+    fputs("tail", f);
+    break;
   default:
     fseek(f, at, SEEK_SET);
     c = getc(f);
@@ -334,22 +345,22 @@ static const struct {
   const char* loads; /* what is loaded then; NULL: an error says that nothing can be */
   int         flush; /* the code of a later checkpoint; -1: an error, although it is complete in the cache */
 } victims[] = {
-  {"cntl", "-v1/", "filemap_0.scrinfo", 0, "ck2", SCR_SUCCESS},
-  {"cntl", "-v1/", "filemap.scrinfo", 0, "ck2", SCR_SUCCESS},
-  {"cntl", "", "filemap_0.scrinfo", 0, "ck2", SCR_SUCCESS},
-  {"cntl", "", "prefix.scrinfo", 0, "ck2", SCR_SUCCESS},
-  {"cache", "-v1/scr.dataset.2/", "_0", 0, "ck2", SCR_SUCCESS},
-  {"cache", "-v1/scr.dataset.2/", ".xor", 0, "ck2", SCR_SUCCESS},
-  {"cache", "/scr.dataset.2/", ".xor", 0, "ck2", SCR_SUCCESS},
-  {"prefix", ".scr/", "flush.scr", 0, "ck2", SCR_SUCCESS},
-  {"prefix", ".scr/", "halt.scr", 0, "ck2", SCR_SUCCESS},
-  {"prefix", ".scr/", "nodes.scr", 0, "ck2", SCR_SUCCESS},
-  {"prefix", ".scr/", "index.scr", 0, "ck2", -1},
-  {"prefix", ".scr/", "index.scr", 1, NULL, -1},
-  {"prefix", "ck2/.scr/", "summary.scr", 1, "ck1", SCR_SUCCESS},
-  {"prefix", "ck2/.scr/", "rank2file.scr", 1, "ck1", SCR_SUCCESS},
-  {"prefix", "ck2/.scr/", "rank2file.0.0.scr", 1, "ck1", SCR_SUCCESS},
-  {"prefix", "ck2/", "rank_0_0", 1, "ck1", SCR_SUCCESS},
+    {"cntl", "-v1/", "filemap_0.scrinfo", 0, "ck2", SCR_SUCCESS},
+    {"cntl", "-v1/", "filemap.scrinfo", 0, "ck2", SCR_SUCCESS},
+    {"cntl", "", "filemap_0.scrinfo", 0, "ck2", SCR_SUCCESS},
+    {"cntl", "", "prefix.scrinfo", 0, "ck2", SCR_SUCCESS},
+    {"cache", "-v1/scr.dataset.2/", "_0", 0, "ck2", SCR_SUCCESS},
+    {"cache", "-v1/scr.dataset.2/", ".xor", 0, "ck2", SCR_SUCCESS},
+    {"cache", "/scr.dataset.2/", ".xor", 0, "ck2", SCR_SUCCESS},
+    {"prefix", ".scr/", "flush.scr", 0, "ck2", SCR_SUCCESS},
+    {"prefix", ".scr/", "halt.scr", 0, "ck2", SCR_SUCCESS},
+    {"prefix", ".scr/", "nodes.scr", 0, "ck2", SCR_SUCCESS},
+    {"prefix", ".scr/", "index.scr", 0, "ck2", -1},
+    {"prefix", ".scr/", "index.scr", 1, NULL, -1},
+    {"prefix", "ck2/.scr/", "summary.scr", 1, "ck1", SCR_SUCCESS},
+    {"prefix", "ck2/.scr/", "rank2file.scr", 1, "ck1", SCR_SUCCESS},
+    {"prefix", "ck2/.scr/", "rank2file.0.0.scr", 1, "ck1", SCR_SUCCESS},
+    {"prefix", "ck2/", "rank_0_0", 1, "ck1", SCR_SUCCESS},
 };
 
 /* One victim, spoilt in one way; the messages of failures are those of run.h and a last line that names it. */
@@ -382,11 +393,13 @@ static void spoilt(size_t v, int how, unsigned dice)
     } else {
       get(victims[v].loads, 2, 20000);
       rc = same_code(put("ck3", 1, 100), __LINE__);
-      CHECK(victims[v].flush < 0 ? rc != SCR_SUCCESS : rc == victims[v].flush, "ck3 is %d: %s", rc, rc ? SCR_Last_error() : "");
+      CHECK(victims[v].flush < 0 ? rc != SCR_SUCCESS : rc == victims[v].flush, "ck3 is %d: %s", rc,
+            rc ? SCR_Last_error() : "");
     }
     rc = same_code(SCR_Finalize(), __LINE__);
     if (strcmp(s.file, "halt.scr") == 0) { /* it may be refused, with its name */
-      CHECK(rc == SCR_SUCCESS || strstr(SCR_Last_error(), s.file) != NULL, "SCR_Finalize is %d: %s", rc, SCR_Last_error());
+      CHECK(rc == SCR_SUCCESS || strstr(SCR_Last_error(), s.file) != NULL, "SCR_Finalize is %d: %s", rc,
+            SCR_Last_error());
       shell("rm -f prefix/.scr/halt.scr");
     } else CHECK(rc == SCR_SUCCESS || victims[v].flush < 0, "SCR_Finalize is %d: %s", rc, rc ? SCR_Last_error() : "");
     if (victims[v].flush >= 0) LOADS("ck3", 1, 100);
@@ -396,7 +409,8 @@ static void spoilt(size_t v, int how, unsigned dice)
     }
   }
   if (check_failed > before && rank == 0)
-    fprintf(stderr, "  rank 0: that was with %s/*%s*%s %s, dice %u\n", victims[v].dir, victims[v].part, victims[v].file, how_name[how], dice);
+    fprintf(stderr, "  rank 0: that was with %s/*%s*%s %s, dice %u\n", victims[v].dir, victims[v].part, victims[v].file,
+            how_name[how], dice);
 }
 
 static void metadata(void)
@@ -462,20 +476,19 @@ static void other_size(void)
   LOADS("ck1", 2, 1000);
 }
 
-static const check_case cases[] = {
-  {"bad_paths", bad_paths, 2},
-  {"bad_words", bad_words, 1},
-  {"unsafe", unsafe, 1},
-  {"links", links, 1},
-  {"metadata", metadata, 2},
-  {"directories", directories, 1},
-  {"other_size", other_size, 2},
-  {"cache_full", cache_full, CHECK_NAMED},
-  {"fetch_full", fetch_full, CHECK_NAMED},
-  {"prefix_full", prefix_full, CHECK_NAMED},
-  {"frozen_bases", frozen_bases, CHECK_NAMED},
-  {"frozen_later", frozen_later, CHECK_NAMED},
-  {NULL, NULL, 0}};
+static const check_case cases[] = {{"bad_paths", bad_paths, 2},
+                                   {"bad_words", bad_words, 1},
+                                   {"unsafe", unsafe, 1},
+                                   {"links", links, 1},
+                                   {"metadata", metadata, 2},
+                                   {"directories", directories, 1},
+                                   {"other_size", other_size, 2},
+                                   {"cache_full", cache_full, CHECK_NAMED},
+                                   {"fetch_full", fetch_full, CHECK_NAMED},
+                                   {"prefix_full", prefix_full, CHECK_NAMED},
+                                   {"frozen_bases", frozen_bases, CHECK_NAMED},
+                                   {"frozen_later", frozen_later, CHECK_NAMED},
+                                   {NULL, NULL, 0}};
 
 int main(int argc, char** argv)
 {

@@ -27,14 +27,14 @@ static int rank, ranks;  /* of MPI_COMM_WORLD */
 static int check_failed; /* in this case, on this rank */
 
 /* Count a failure unless COND holds; the rest of the line is a printf format and its arguments. */
-#define CHECK(cond, ...)                                                  \
-  do {                                                                    \
-    if (!(cond)) {                                                        \
-      check_failed++;                                                     \
-      fprintf(stderr, "  rank %d, line %d: %s: ", rank, __LINE__, #cond); \
-      fprintf(stderr, __VA_ARGS__);                                       \
-      fprintf(stderr, "\n");                                              \
-    }                                                                     \
+#define CHECK(cond, ...)                                                                                               \
+  do {                                                                                                                 \
+    if (!(cond)) {                                                                                                     \
+      check_failed++;                                                                                                  \
+      fprintf(stderr, "  rank %d, line %d: %s: ", rank, __LINE__, #cond);                                              \
+      fprintf(stderr, __VA_ARGS__);                                                                                    \
+      fprintf(stderr, "\n");                                                                                           \
+    }                                                                                                                  \
   } while (0)
 
 /* From now on a case has TEST_LIMIT seconds until SIGALRM ends the program; long cases call it again and again. */

@@ -98,14 +98,29 @@ static void patterns(void)
         for (k = 0; k < ranks; k++) {
           int on = 0;
           switch (pattern) {
-          case 0: break;
-          case 1: on = i == k; break;
-          case 2: on = k == (i + 1) % ranks; break;
-          case 3: on = 1; break;
-          case 4: on = k == 0; break;
-          case 5: on = i == ranks - 1; break;
-          case 6: on = k == ranks - 1 - i; break;
-          default: on = (i + k) % 2; break;
+          case 0:
+            break;
+          case 1:
+            on = i == k;
+            break;
+          case 2:
+            on = k == (i + 1) % ranks;
+            break;
+          case 3:
+            on = 1;
+            break;
+          case 4:
+            on = k == 0;
+            break;
+          case 5:
+            on = i == ranks - 1;
+            break;
+          case 6:
+            on = k == ranks - 1 - i;
+            break;
+          default:
+            on = (i + k) % 2;
+            break;
           }
           t[i * ranks + k] = (char)on;
         }
@@ -164,13 +179,14 @@ static void pairs(void)
   for (n = 0; n < 4; n++) {
     size_t    bytes = n < 2 ? 0 : n == 2 ? 70000 : 5u << 20;
     scr_hash *out = letter(rank, right, n, bytes), *in = scr_hash_new(), *want = letter(left, rank, n, bytes);
-    int       to = n == 1 && rank == ranks - 1 ? MPI_PROC_NULL : right, from = n == 1 && rank == 0 ? MPI_PROC_NULL : left;
+    int to = n == 1 && rank == ranks - 1 ? MPI_PROC_NULL : right, from = n == 1 && rank == 0 ? MPI_PROC_NULL : left;
 
     CHECK(scr_hash_sendrecv(out, to, in, from, MPI_COMM_WORLD) == SCR_SUCCESS, "%s", scr_err_text);
     if (from == MPI_PROC_NULL) CHECK(scr_hash_size(in) == 0, "something from nobody");
     else CHECK(same_hash(in, want), "from %d", left);
     scr_hash_unset_all(in);
-    if (rank % 2 == 0 && rank + 1 < ranks) CHECK(scr_hash_send(out, rank + 1, MPI_COMM_WORLD) == SCR_SUCCESS, "%s", scr_err_text);
+    if (rank % 2 == 0 && rank + 1 < ranks)
+      CHECK(scr_hash_send(out, rank + 1, MPI_COMM_WORLD) == SCR_SUCCESS, "%s", scr_err_text);
     if (rank % 2 == 1) {
       CHECK(scr_hash_recv(in, rank - 1, MPI_COMM_WORLD) == SCR_SUCCESS, "%s", scr_err_text);
       CHECK(same_hash(in, want), "from %d", rank - 1);
@@ -180,7 +196,8 @@ static void pairs(void)
     scr_hash_delete(&want);
   }
   for (n = 0; n < ranks; n++) {
-    scr_hash *h = rank == n ? letter(n, n, n, (size_t)n * 30000) : scr_hash_new(), *want = letter(n, n, n, (size_t)n * 30000);
+    scr_hash *h = rank == n ? letter(n, n, n, (size_t)n * 30000) : scr_hash_new(),
+             *want = letter(n, n, n, (size_t)n * 30000);
     CHECK(scr_hash_bcast(h, n, MPI_COMM_WORLD) == SCR_SUCCESS, "%s", scr_err_text);
     CHECK(same_hash(h, want), "from root %d", n);
     scr_hash_delete(&h);
@@ -239,7 +256,8 @@ static void rank_str_of(const char* mine, MPI_Comm comm)
   rc = scr_rank_str(comm, mine, &got[0], &got[1], &got[2], &got[3], &got[4]);
   CHECK(rc == SCR_SUCCESS, "%d %s", rc, scr_err_text);
   CHECK(got[0] == groups && got[2] == place && got[3] == size && got[4] == leader,
-        "%d groups, place %d of %d, leader %d; not %d, %d of %d, %d", got[0], got[2], got[3], got[4], groups, place, size, leader);
+        "%d groups, place %d of %d, leader %d; not %d, %d of %d, %d", got[0], got[2], got[3], got[4], groups, place,
+        size, leader);
   CHECK(got[1] >= 0 && got[1] < groups, "group %d of %d", got[1], groups);
   for (i = 0; i < n; i++) { /* equal ids exactly for equal strings */
     group = got[1];
@@ -270,12 +288,23 @@ static void rank_str(void)
           }
           memset(text, 0, sizeof text);
           switch (kind) {
-          case 0: snprintf(text, sizeof text, "same"); break;
-          case 1: snprintf(text, sizeof text, "%d", rank); break;
-          case 2: snprintf(text, sizeof text, "%d", -rank + 100); break;
-          case 3: break; /* empty */
-          case 4: snprintf(text, sizeof text, "%s", word == 0 ? "" : word == 1 ? "a" : "ab"); break;
-          case 5: snprintf(text, sizeof text, "node%d", word); break;
+          case 0:
+            snprintf(text, sizeof text, "same");
+            break;
+          case 1:
+            snprintf(text, sizeof text, "%d", rank);
+            break;
+          case 2:
+            snprintf(text, sizeof text, "%d", -rank + 100);
+            break;
+          case 3:
+            break; /* empty */
+          case 4:
+            snprintf(text, sizeof text, "%s", word == 0 ? "" : word == 1 ? "a" : "ab");
+            break;
+          case 5:
+            snprintf(text, sizeof text, "node%d", word);
+            break;
           default:
             for (k = 0; k < (word == 0 ? length : 2000); k++) *p++ = 'x'; /* long, and different at the end */
             snprintf(p, 10, "%d", word);

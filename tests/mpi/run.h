@@ -24,7 +24,7 @@ static char run_prefix[700]; /* its prefix */
 #define CODE(call, code, word)                                                                                         \
   do {                                                                                                                 \
     int rc_ = (call);                                                                                                  \
-    CHECK(rc_ == (code), "%s is %d, not %d (%s)", #call, rc_, code, rc_ != SCR_SUCCESS ? SCR_Last_error() : "");        \
+    CHECK(rc_ == (code), "%s is %d, not %d (%s)", #call, rc_, code, rc_ != SCR_SUCCESS ? SCR_Last_error() : "");       \
     if (rc_ != SCR_SUCCESS && rc_ == (code))                                                                           \
       CHECK(strstr(SCR_Last_error(), word) != NULL, "%s: the message does not say %s: %s", #call, word,                \
             SCR_Last_error());                                                                                         \
@@ -68,13 +68,33 @@ static void make_dir(const char* path)
 /* All parameters as they are by default, and the directories of case NAME; every rank may use them on return. */
 static void begin(const char* name)
 {
-  static const char* const all[] = {"SCR_ENABLE", "SCR_CACHE_SIZE", "SCR_CACHE_PURGE", "SCR_COPY_TYPE", "SCR_SET_SIZE",
-                                    "SCR_GROUP", "SCR_CURRENT", "SCR_DISTRIBUTE", "SCR_FETCH", "SCR_FLUSH",
-                                    "SCR_FLUSH_ON_RESTART", "SCR_FRESH_START", "SCR_CHECKPOINT_INTERVAL",
-                                    "SCR_CHECKPOINT_SECONDS", "SCR_CHECKPOINT_OVERHEAD", "SCR_HALT_SECONDS",
-                                    "SCR_HALT_ENABLED", "SCR_HALT_EXIT", "SCR_PRESERVE_DIRECTORIES", "SCR_VIRTUAL_NODES",
-                                    "SCR_CNTL_BASE", "SCR_CACHE_BASE", "SCR_PREFIX", "SCR_JOB_NAME", "SCR_FLUSH_WIDTH",
-                                    "SCR_FETCH_WIDTH", "SCR_MPI_BUF_SIZE"};
+  static const char* const all[] = {"SCR_ENABLE",
+                                    "SCR_CACHE_SIZE",
+                                    "SCR_CACHE_PURGE",
+                                    "SCR_COPY_TYPE",
+                                    "SCR_SET_SIZE",
+                                    "SCR_GROUP",
+                                    "SCR_CURRENT",
+                                    "SCR_DISTRIBUTE",
+                                    "SCR_FETCH",
+                                    "SCR_FLUSH",
+                                    "SCR_FLUSH_ON_RESTART",
+                                    "SCR_FRESH_START",
+                                    "SCR_CHECKPOINT_INTERVAL",
+                                    "SCR_CHECKPOINT_SECONDS",
+                                    "SCR_CHECKPOINT_OVERHEAD",
+                                    "SCR_HALT_SECONDS",
+                                    "SCR_HALT_ENABLED",
+                                    "SCR_HALT_EXIT",
+                                    "SCR_PRESERVE_DIRECTORIES",
+                                    "SCR_VIRTUAL_NODES",
+                                    "SCR_CNTL_BASE",
+                                    "SCR_CACHE_BASE",
+                                    "SCR_PREFIX",
+                                    "SCR_JOB_NAME",
+                                    "SCR_FLUSH_WIDTH",
+                                    "SCR_FETCH_WIDTH",
+                                    "SCR_MPI_BUF_SIZE"};
   static const char* const parts[] = {"prefix", "cntl", "cache"};
   char                     path[700];
   size_t                   i;
@@ -192,7 +212,8 @@ static void get(const char* name, int files, size_t bytes)
 
   OK(SCR_Have_restart(&flag, offered));
   CHECK(flag == (name != NULL), "flag is %d, the checkpoint %s", flag, offered);
-  if (flag == 1) CHECK(name != NULL && strcmp(name, offered) == 0, "%s is offered instead of %s", offered, name ? name : "none");
+  if (flag == 1)
+    CHECK(name != NULL && strcmp(name, offered) == 0, "%s is offered instead of %s", offered, name ? name : "none");
   if (flag != 1 || name == NULL) return;
   OK(SCR_Start_restart(started));
   CHECK(strcmp(offered, started) == 0, "%s was offered, %s is started", offered, started);

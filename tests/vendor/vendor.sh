@@ -58,6 +58,10 @@ if [ -e "$(lib mpich)" ] && [ -e "$(lib z)" ]; then
   include=$(tr ' ' '\n' <<<"$flags" | grep '^-I' | tr '\n' ' ')
   # shellcheck disable=SC2086
   try "libscr.a, libmpich.a and libz.a" gcc $include minimal.c libscr.a "$(lib mpich)" "$(lib z)" $extra -lpthread -lm
+  if readelf -d a.out | grep NEEDED | grep -E 'libmpich|libz\.'; then
+    echo "FAILED the static program still needs these libraries"
+    failed=$((failed + 1))
+  fi
 else
   echo "skipped: static linking, as there is no libmpich.a or libz.a"
   skipped=1
