@@ -3,7 +3,7 @@
 ROOT=$(cd "$HERE/../.." && pwd)
 LIMIT=600 # seconds for one run
 export TEST_LIMIT=${TEST_LIMIT:-40} # seconds for one case
-passed=0 failed=0 skipped=0 runs=0 rc=0
+passed=0 failed=0 skipped=0 runs=0 rc=0 pid=
 builds=()
 
 first_of() { for p in "$@"; do command -v "$p" > /dev/null && { echo "$p"; return; }; done; }
@@ -34,7 +34,10 @@ start_tests() { # NAME
 
 # Nothing is left behind, but after a failure the logs.
 stop_tests() {
-  if [ -n "${on_exit:-}" ]; then $on_exit; fi
+  if [ -n "$pid" ]; then
+    kill "$pid" 2> /dev/null
+    wait "$pid" 2> /dev/null
+  fi
   if [ "$failed" -gt 0 ]; then rm -rf "$T"/run.* "$SRC"; else rm -rf "$T"; fi
 }
 
@@ -78,8 +81,11 @@ launch() { # N PROGRAM ARGS...
   fi
   export SCR_JOB_ID=${TEST_JOB:-$NAME$$}
   LOG=$T/log.$runs.$program.$n
-  timeout -k 5 "$LIMIT" $MPIEXEC -n "$n" "$T/$program" "$@" > "$LOG" 2>&1 < /dev/null
+  timeout -k 5 "$LIMIT" $MPIEXEC -n "$n" "$T/$program" "$@" > "$LOG" 2>&1 < /dev/null &
+  pid=$! # in the background, so that a signal to this script is served at once
+  wait "$pid"
   rc=$?
+  pid=
   unset SCR_JOB_ID
 }
 

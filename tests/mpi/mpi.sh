@@ -18,7 +18,7 @@ build private "$SRC/tests/mpi/private.c"
 build scr_halt "$SRC/tools/scr_halt.c"
 wait_builds
 export TEST_HALT=$T/scr_halt
-if [ "$MODE" = long ]; then export TEST_LONG=1 LIMIT=3000 TEST_LIMIT=400; fi
+if [ "$MODE" = long ]; then export TEST_LONG=1 LIMIT=3000 TEST_LIMIT=200; fi
 
 # A run whose library is told to end the program: it must end with 0, and leave the checkpoint on the prefix.
 exits() { # CASE DIR
