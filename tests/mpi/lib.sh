@@ -34,9 +34,10 @@ start_tests() { # NAME
 
 # Nothing is left behind, but after a failure the logs.
 stop_tests() {
-  if [ -n "$pid" ]; then
-    kill "$pid" 2> /dev/null
-    wait "$pid" 2> /dev/null
+  if [ -n "$pid${builds[*]}" ]; then
+    # shellcheck disable=SC2086
+    kill $pid "${builds[@]}" 2> /dev/null
+    wait
   fi
   if [ "$failed" -gt 0 ]; then rm -rf "$T"/run.* "$SRC"; else rm -rf "$T"; fi
 }
