@@ -36,7 +36,7 @@
 **
 **     MPI_Init(&argc, &argv);
 **     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-**     if (SCR_Init() != SCR_SUCCESS) return 1;
+**     if (SCR_Init() != SCR_SUCCESS) return 1;                         // or go on: SCR_ERR_DISABLED means SCR_ENABLE=0
 **
 **     if (SCR_Have_restart(&have, name) != SCR_SUCCESS) return 1;    // old work is there, but cannot be loaded
 **     if (have) {

@@ -264,7 +264,7 @@ SCR_FN const char* scr_code_text(int code)
 }
 
 /* Record an error; ERRNUM, when not 0, adds the system's reason and chooses the code.  Returns the code.  Local. */
-SCR_FN SCR_FORMAT(4, 5) int scr_error(int code, int errnum, int line, const char* format, ...)
+SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, int line, const char* format, ...)
 {
   va_list ap;
   char    text[SCR_ERR_TEXT_MAX];
@@ -277,7 +277,8 @@ SCR_FN SCR_FORMAT(4, 5) int scr_error(int code, int errnum, int line, const char
   va_end(ap);
   n = strlen(text);
   if (errnum != 0 && n < sizeof text) n += (size_t)snprintf(text + n, sizeof text - n, ": %s", strerror(errnum));
-  if (n < sizeof text) snprintf(text + n, sizeof text - n, " [line %d]", line);
+  if (n < sizeof text)
+    snprintf(text + n, sizeof text - n, " [%s:%d]", strrchr(file, '/') ? strrchr(file, '/') + 1 : file, line);
   memcpy(scr_err_text, text, sizeof text);
   return code;
 }
@@ -298,9 +299,9 @@ SCR_FN void scr_err_restore(const scr_err_record* r)
 }
 
 /* SCR_ERR(code, format, ...) records and is the code; SCR_ERRNO(format, ...) is SCR_ERR_IO, _SPACE or _MEM by errno. */
-#define SCR_ERR(code, ...) scr_error((code), 0, __LINE__, __VA_ARGS__)
-#define SCR_ERRNO(...)     scr_error(SCR_ERR_IO, errno, __LINE__, __VA_ARGS__)
-#define SCR_ERR_OOM()      scr_error(SCR_ERR_MEM, 0, __LINE__, "out of memory")
+#define SCR_ERR(code, ...) scr_error((code), 0, __FILE__, __LINE__, __VA_ARGS__)
+#define SCR_ERRNO(...)     scr_error(SCR_ERR_IO, errno, __FILE__, __LINE__, __VA_ARGS__)
+#define SCR_ERR_OOM()      scr_error(SCR_ERR_MEM, 0, __FILE__, __LINE__, "out of memory")
 
 /* Print one line with a head that says who speaks.  Local. */
 SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format, ...)
@@ -1730,7 +1731,7 @@ SCR_FN int scr_hash_image_parse(const void* data, size_t n, size_t* used, scr_ha
   body = (size_t)size - SCR_FILE_HEAD - 4;
   if ((scr_get_be(p + 16, 4) & SCR_FILE_FLAG_CRC32) == 0) return SCR_ERR(SCR_ERR_FORMAT, "%s has no CRC32", what);
   if (scr_get_be(p + size - 4, 4) != crc32_z(0, (const Bytef*)p, (size_t)size - 4))
-    return SCR_ERR(SCR_ERR_CRC, "%s is corrupt: its CRC32 is wrong", what);
+    return SCR_ERR(SCR_ERR_CRC, "%s is corrupt: its CRC32 is wrong; restore it or move it away", what);
   if ((fresh = scr_hash_new()) == NULL) return SCR_ERR_OOM();
   rc = scr_hash_unpack(p + SCR_FILE_HEAD, body, &got, fresh);
   if (rc == SCR_SUCCESS && got != body)
@@ -6277,6 +6278,7 @@ typedef struct {
   /* decisions; on rank 0 */
   scr_hash* halt;
   int       halt_exit, halt_enabled, asked_should_exit, fresh_start;
+  char      halt_why[256]; /* the condition that holds */
   int       need_calls, interval, seconds;
   double    overhead;
   double    compute_start, ckpt_end, ckpt_cost;
@@ -7081,12 +7083,40 @@ SCR_FN int scr_cache_delete_local(int id)
   return rc;
 }
 
-/* Delete dataset ID from the cache of every node.  Collective in effect: every rank calls it; no communication. */
+/* The flush file forgets dataset ID, if it knows it.  Local, on rank 0. */
+SCR_FN void scr_flush_forget(int id)
+{
+  scr_hash* h = scr_hash_new();
+  int       fd = -1, rc = scr_flush_file_open(scr.at.prefix, &fd, h);
+
+  if (rc == SCR_SUCCESS) {
+    int known = scr_hash_get_kv_int(h, "DSET", id) != NULL;
+    scr_flush_file_remove(h, id);
+    rc = scr_flush_file_close(scr.at.prefix, &fd, known ? h : NULL);
+  }
+  if (rc != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  scr_hash_delete(&h);
+}
+
+/* Delete dataset ID from the cache of every node.  Every rank calls it; there is no communication. */
 SCR_FN int scr_cache_delete(int id)
 {
   scr_dbg(2, "delete dataset %d from the cache", id);
+  if (scr.at.rank == 0) scr_flush_forget(id);
   scr_cached_remove(id);
   return scr_cache_delete_local(id);
+}
+
+/*
+** Remove what lies where the new dataset ID of descriptor D goes: no filemap knows it, so nothing can be made of it.
+** Local, on the first rank of a node, before the others make the directory.
+*/
+SCR_FN void scr_cache_clear_place(const scr_reddesc* d, int id)
+{
+  char dir[SCR_MAX_FILENAME];
+
+  if (d->can_mkdir && scr_reddesc_path(&scr.at, d, id, "", dir, sizeof dir) == SCR_SUCCESS)
+    scr_cache_remove_tree(dir, 0);
 }
 
 /* ---- room ---- */
@@ -8031,7 +8061,9 @@ SCR_FN int scr_cache_rebuild(void)
     } else if ((rc = scr_find_take(&f, limit)) == SCR_SUCCESS) {
       rc = scr_cached_add(f.desc, f.d.base, 1);
     } else if (rc != SCR_ERR_NOT_FOUND && rc != SCR_ERR_MPI) {
-      scr_tried_add("dataset %d in the cache cannot be used: %s", f.id, scr_err_text);
+      scr_err_record why;
+      scr_err_save(&why);
+      scr_tried_add("dataset %d %s in the cache cannot be used: %s", f.id, scr_desc_name(f.desc), why.text);
       rc = scr_find_set_aside(limit);
     }
     scr_find_free(&f);
@@ -8872,6 +8904,7 @@ SCR_FN int scr_fetch(int id, const char* dir)
   f.d = scr_reddesc_for_dataset(&scr.at, ckpt, SCR_FLAG_CHECKPOINT);
   if (scr_cached_find(id) != NULL) scr_cache_delete(id); /* pieces that were set aside: their place is needed */
   rc = scr_cache_make_room_for(f.d, f.files);
+  if (scr.at.group[0].rank == 0) scr_cache_clear_place(f.d, id);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
   entered = 1;
   f.preserve = scr_line_int(f.desc, "PRESERVE", 1);
@@ -8906,20 +8939,6 @@ SCR_FN int scr_refuse_fresh(void)
                  "complete checkpoints exist, but none could be loaded: %.*s. Mend the cause and start again; or set "
                  "SCR_FRESH_START=1 to begin anew without them",
                  (int)scr.tried.n, scr.tried.n ? scr.tried.p : "");
-}
-
-/* The flush file forgets dataset ID.  Local, on rank 0. */
-SCR_FN void scr_flush_forget(int id)
-{
-  scr_hash* h = scr_hash_new();
-  int       fd = -1, rc = scr_flush_file_open(scr.at.prefix, &fd, h);
-
-  if (rc == SCR_SUCCESS) {
-    scr_flush_file_remove(h, id);
-    rc = scr_flush_file_close(scr.at.prefix, &fd, h);
-  }
-  if (rc != SCR_SUCCESS) scr_warn("%s", scr_err_text);
-  scr_hash_delete(&h);
 }
 
 /* Change the index under its lock by CHANGE(index, id, dir).  Local, on rank 0. */
@@ -8966,8 +8985,9 @@ SCR_FN scr_hash* scr_index_same(const scr_hash* index, const scr_dataset* desc, 
 typedef struct {
   int  id; /* 0: none is left */
   int  cached;
-  int  chosen; /* by the user */
-  int  once;   /* the index holds checkpoints that were complete, or cannot be read */
+  int  chosen;  /* by the user */
+  int  once;    /* the index holds checkpoints that were complete, or cannot be read */
+  int  damaged; /* the index cannot be read */
   char dir[SCR_MAX_FILENAME];
   char why[1024]; /* why nothing is left, beside what was tried */
 } scr_candidate;
@@ -8987,6 +9007,7 @@ SCR_FN int scr_load_choose(int below, const char* name, scr_candidate* c)
     snprintf(c->why, sizeof c->why,
              "%.800s; without the index no checkpoint on the prefix can be found; move it away to do without them",
              scr_err_text);
+    c->damaged = 1;
     scr_hash_unset_all(index);
   } else if (scr_index_count_complete(index) > 0) {
     snprintf(c->why, sizeof c->why,
@@ -9056,7 +9077,7 @@ SCR_FN int scr_load(int below, const char* name)
     if ((rc = scr_bcast(&c, (int)sizeof c, MPI_BYTE, 0, scr.at.comm)) != SCR_SUCCESS) return rc;
     if (c.once) scr.once = 1;
     if (c.id <= 0) {
-      if (c.once) scr_tried_add("%s", c.why);
+      if (c.once && (c.damaged || scr.tried.n == 0)) scr_tried_add("%s", c.why);
       break;
     }
     scr.chosen = c.chosen;
@@ -9353,7 +9374,7 @@ SCR_FN int scr_halt_decide(int done, int* halt, int rc)
   scr_err_save(&why);
   if (scr.at.rank == 0) *halt = scr_halt_look(done, reason, sizeof reason);
   scr_err_restore(&why);
-  if (*halt) scr_dbg(1, "the run should end: %s", reason);
+  if (*halt) snprintf(scr.halt_why, sizeof scr.halt_why, "%s", reason);
   memset(&v, 0, sizeof v);
   v.max[0] = *halt;
   rc = scr_vote_all(&v, rc, scr.at.comm);
@@ -9361,14 +9382,16 @@ SCR_FN int scr_halt_decide(int done, int* halt, int rc)
   return rc;
 }
 
-/* Write REASON to the halt file.  Local, on rank 0. */
+/* Write REASON to the halt file; NULL takes SCR_FINALIZE_CALLED of an earlier run away.  Local, on rank 0. */
 SCR_FN int scr_halt_write_reason(const char* reason)
 {
   scr_hash* file = scr_hash_new();
   int       fd = -1, rc = scr_halt_open(scr.at.prefix, &fd, file);
 
   if (rc == SCR_SUCCESS) {
-    scr_hash_util_set_str(file, "ExitReason", reason);
+    if (reason != NULL) scr_hash_util_set_str(file, "ExitReason", reason);
+    else if (strcmp(scr_line_str(file, "ExitReason", ""), "SCR_FINALIZE_CALLED") == 0)
+      scr_hash_unset(file, "ExitReason");
     rc = scr_halt_close(scr.at.prefix, &fd, file);
   }
   scr_hash_delete(&file);
@@ -9416,6 +9439,9 @@ SCR_FN void scr_halt_leave(void)
   int size = 0, ranks = scr.at.ranks;
 
   if (scr_flush_newest() != SCR_SUCCESS) scr_report(SCR_ERR_IO);
+  if (scr.at.rank == 0)
+    scr_msg_print("info", "the run ends here: %s (see scr_halt --list; SCR_HALT_EXIT=0 leaves the end to the program)",
+                  scr.halt_why);
   scr_barrier(scr.at.comm);
   scr_release();
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -9671,6 +9697,7 @@ SCR_FN int scr_init_all(MPI_Comm comm)
   if (rc == SCR_SUCCESS && scr.at.rank == 0) rc = scr_nodes_file_write(scr.at.prefix, scr.at.group[0].groups);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_recover_state()) != SCR_SUCCESS) return rc;
+  if (scr.at.rank == 0 && scr_halt_write_reason(NULL) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   scr.phase = SCR_STATE_IDLE;
   scr.offer = 1;
   scr.load_below = INT_MAX;
@@ -10049,6 +10076,7 @@ SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase ph
   v.max[0] = (int64_t)scr_crc32((uLong)flags, name ? name : "", name ? strlen(name) : 0);
   v.max[1] = -v.max[0];
   if (rc == SCR_SUCCESS) v.max[2] = scr_cache_is_tight(d);
+  if (rc == SCR_SUCCESS && scr.at.group[0].rank == 0) scr_cache_clear_place(d, id);
   if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) return scr_report(rc);
   if (v.max[0] != -v.max[1])
     return scr_report(SCR_ERR(SCR_ERR_DIFFER, "%s: the ranks gave different names or flags; rank %d gave \"%s\", 0x%x",
@@ -10403,7 +10431,6 @@ SCR_API int SCR_Delete(const char* name)
   if (rc == SCR_SUCCESS && cached != 0) {
     if (cached == scr.loaded) scr.loaded = 0;
     err = scr_cache_delete(cached);
-    if (scr.at.rank == 0) scr_flush_forget(cached);
   }
   if (rc == SCR_SUCCESS && id != 0) rc = scr_prefix_delete(id, dir);
   if (rc == SCR_SUCCESS) rc = scr_agree(err, scr.at.comm);
