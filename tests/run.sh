@@ -29,7 +29,7 @@ while read -r suite short long; do
   line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$out/log" | tail -n 1)
   if [ -z "$line" ]; then
     line="0 passed, 1 failed, 0 skipped"
-    [ $rc = 124 ] || [ $rc = 137 ] && echo "$suite: no end within $limit s"
+    if [ $rc = 124 ] || [ $rc = 137 ]; then echo "$suite: no end within $limit s"; fi
   fi
   read -r p _ f _ s _ <<<"${line//,/}"
   [ "$rc" = 0 ] || [ "$f" != 0 ] || f=1
