@@ -4266,7 +4266,7 @@ SCR_FN int scr_index_is_good(const scr_hash* entry)
   int complete = 0;
 
   scr_hash_util_get_int(entry, "COMPLETE", &complete);
-  return complete == 1 && scr_hash_get(entry, "FAILED") == NULL;
+  return complete == 1 && scr_hash_get(entry, "FAILED") == NULL && scr_hash_get(entry, "REDO") == NULL;
 }
 
 /* 1 when the dataset is one to restart from; where no flag says so, when it has a checkpoint id.  Local. */
@@ -6267,13 +6267,14 @@ typedef struct {
   double             out_start;
 
   /* the checkpoint to restart from */
-  int     loaded;     /* its id, 0 for none */
-  int     tried_all;  /* nothing is left to load */
-  int     once;       /* complete checkpoints were found that could not be loaded */
-  int     offer;      /* no dataset has been started in this run, so a checkpoint is on offer */
-  int     load_below; /* the application has rejected all with this id or a greater one */
-  int     chosen;     /* the index says that the user chose CURRENT */
-  scr_buf tried;      /* what could not be loaded, and why; text */
+  int     loaded;       /* its id, 0 for none */
+  int     tried_all;    /* nothing is left to load */
+  int     once;         /* complete checkpoints were found that could not be loaded */
+  int     damaged_maps; /* filemaps of this node that could not be understood */
+  int     offer;        /* no dataset has been started in this run, so a checkpoint is on offer */
+  int     load_below;   /* the application has rejected all with this id or a greater one */
+  int     chosen;       /* the index says that the user chose CURRENT */
+  scr_buf tried;        /* what could not be loaded, and why; text */
 
   /* decisions; on rank 0 */
   scr_hash* halt;
@@ -7138,9 +7139,18 @@ SCR_FN const scr_cached* scr_cache_newest(void)
   return NULL;
 }
 
+/* 1 when dataset C has to be flushed (D22). */
+SCR_FN int scr_flush_is_due(const scr_cached* c)
+{
+  int output = 0;
+
+  scr_dataset_get_flag_output(c->desc, &output);
+  return c->good && !c->flushed && (output || (c->ckpt > 0 && scr.flush_every > 0 && c->ckpt % scr.flush_every == 0));
+}
+
 /*
 ** The dataset of the store BASE to delete first: one that was set aside, else the oldest; but not KEEP, and neither
-** the newest checkpoint nor output that is only here unless FORCE.  0 when there is none.
+** the newest checkpoint nor what still has to be flushed unless FORCE.  0 when there is none.
 */
 SCR_FN int scr_cache_victim(const char* base, int keep, int force)
 {
@@ -7151,7 +7161,7 @@ SCR_FN int scr_cache_victim(const char* base, int keep, int force)
     const scr_cached* c = &scr.cached[i];
     if (strcmp(c->base, base) != 0 || c->id == keep) continue;
     if (!c->good) return c->id;
-    if (!force && (c == newest || (c->ckpt == 0 && !c->flushed))) continue;
+    if (!force && (c == newest || scr_flush_is_due(c))) continue;
     if (oldest == 0) oldest = c->id;
   }
   return oldest;
@@ -7193,7 +7203,7 @@ SCR_FN int scr_cache_is_tight(const scr_reddesc* d)
 
   for (i = 0; i < scr.ncached; i++)
     if (strcmp(scr.cached[i].base, d->base) == 0) id = scr.cached[i].id;
-  if (id == 0 || statvfs(d->base, &fs) < 0) return 0;
+  if (id == 0 || statvfs(d->base, &fs) < 0 || fs.f_blocks == 0) return 0; /* no blocks: it does not tell */
   need = scr_cache_bytes(id) * (uint64_t)scr.at.group[0].ranks;
   return need + need / 10 > (uint64_t)fs.f_bavail * fs.f_frsize;
 }
@@ -7221,23 +7231,27 @@ SCR_FN int scr_cache_make_room(const scr_reddesc* d, int tight)
 }
 
 /*
-** Before a fetch of FILES, each with its SIZE: an error when they surely do not fit, after datasets that may go have
-** gone.  Every rank calls it; returns this rank's code.
+** Before a fetch of FILES, each with its SIZE: when they do not fit somewhere, what was set aside goes; an error when
+** they still do not fit here.  Collective; returns this rank's code.
 */
 SCR_FN int scr_cache_make_room_for(const scr_reddesc* d, const scr_hash* files)
 {
   scr_hash_elem* e;
   struct statvfs fs;
   uint64_t       need = 0;
-  int            id;
+  scr_vote       v;
+  int            id, rc;
 
   for (e = scr_hash_elem_first(files); e != NULL; e = scr_hash_elem_next(e)) {
     unsigned long size = 0;
     scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "SIZE", &size);
     need += size;
   }
+  memset(&v, 0, sizeof v);
+  v.max[0] = statvfs(d->base, &fs) == 0 && fs.f_blocks > 0 && need > (uint64_t)fs.f_bavail * fs.f_frsize;
+  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.at.comm)) != SCR_SUCCESS || v.max[0] == 0) return rc;
   while ((id = scr_cache_victim(d->base, 0, 0)) != 0 && !scr_cached_find(id)->good) scr_cache_delete(id);
-  if (statvfs(d->base, &fs) == 0 && need > (uint64_t)fs.f_bavail * fs.f_frsize)
+  if (statvfs(d->base, &fs) == 0 && fs.f_blocks > 0 && need > (uint64_t)fs.f_bavail * fs.f_frsize)
     return SCR_ERR(SCR_ERR_SPACE,
                    "%s has no room for the %" PRIu64 " bytes of rank %d; free some, or set SCR_CACHE_BASE", d->base,
                    need, scr.at.rank);
@@ -7287,19 +7301,25 @@ SCR_FN void scr_cache_merge(scr_filemap* into, scr_filemap* from)
   scr_free(&ids);
 }
 
-/* Read one filemap file and merge it; one that is damaged is reported and kept under another name.  Local. */
-SCR_FN void scr_cache_read_map(const char* file, scr_filemap* into)
+/* Read one filemap file and merge it; one that is damaged is reported and kept under another name, but an error of
+** reading is passed on: what is there must not be taken for lost.  Local. */
+SCR_FN int scr_cache_read_map(const char* file, scr_filemap* into)
 {
   scr_filemap* m = scr_filemap_new();
   char         aside[SCR_MAX_FILENAME];
   int          rc = scr_filemap_read(file, m);
 
   if (rc == SCR_SUCCESS) scr_cache_merge(into, m);
-  else if (rc != SCR_ERR_NOT_FOUND) {
+  else if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) {
     scr_warn("%s; the files it lists are treated as lost", scr_err_text);
-    if (rc != SCR_ERR_IO && scr_fmt(aside, sizeof aside, "%s.damaged", file) == SCR_SUCCESS) scr_os.rename(file, aside);
+    scr.damaged_maps++;
+    if (scr_fmt(aside, sizeof aside, "%s.damaged", file) == SCR_SUCCESS) scr_os.rename(file, aside);
+    rc = SCR_SUCCESS;
+  } else if (rc == SCR_ERR_NOT_FOUND) {
+    rc = SCR_SUCCESS;
   }
   scr_filemap_delete(&m);
+  return rc;
 }
 
 /*
@@ -7368,9 +7388,9 @@ SCR_FN int scr_cache_scatter(void)
   }
   scr_cache_map_files(names);
   for (e = scr_hash_elem_first(scr_hash_get(names, "NAMES")); e != NULL; e = scr_hash_elem_next(e))
-    scr_cache_read_map(scr_hash_elem_key(e), all);
+    if ((err = scr_cache_read_map(scr_hash_elem_key(e), all)) != SCR_SUCCESS) rc = err;
   scr_filemap_list_datasets(all, &n, &ids);
-  rc = scr_fmt(merged, sizeof merged, "%s/filemap_all.scrinfo", scr.at.cntl);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(merged, sizeof merged, "%s/filemap_all.scrinfo", scr.at.cntl);
   if (rc == SCR_SUCCESS && n > 0) rc = scr_filemap_write(merged, all);
   for (k = nodes - 1; k >= 0; k--) {
     scr_filemap* share = k == 0 ? scr.map : scr_filemap_new();
@@ -7421,6 +7441,7 @@ typedef struct {
   scr_dataset* desc;
   scr_reddesc  d;      /* of this rank; ranks == 0 when nobody described it */
   scr_hash*    flush;  /* FLUSH entry */
+  int          never;  /* it never was complete, and is gone now */
   int          source; /* world rank that holds this rank's files, -1 when they are lost */
   int          move;   /* they lie on another node */
 } scr_find;
@@ -7976,6 +7997,29 @@ SCR_FN int scr_find_lost(const scr_find* f, int* count, int* lost)
 }
 
 /*
+** 1 when a member of this rank's set goes by another description of the set: a node came back with a copy that was
+** protected otherwise.  Messages within such sets would wait for ever.  Collective over the world.
+*/
+SCR_FN int scr_find_set_differs(const scr_find* f, int* rc)
+{
+  scr_hash *     send = scr_hash_new(), *recv = scr_hash_new();
+  scr_hash_elem* e;
+  char           code[32];
+  int            i, same = 0, err;
+
+  snprintf(code, sizeof code, "%d.%lx", (int)f->d.type,
+           (unsigned long)scr_crc32(SCR_CRC32_START, f->d.member, (size_t)f->d.ranks * sizeof(int)));
+  for (i = 0; i < f->d.ranks; i++) scr_hash_setf(send, NULL, "%d %s", f->d.member[i], code);
+  if ((err = scr_hash_exchange(send, recv, scr.at.comm)) != SCR_SUCCESS) *rc = err;
+  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
+    same += scr_hash_get(scr_hash_elem_hash(e), code) != NULL;
+  i = same != f->d.ranks || scr_hash_size(recv) != f->d.ranks;
+  scr_hash_delete(&send);
+  scr_hash_delete(&recv);
+  return i;
+}
+
+/*
 ** Take the dataset KEY from the cache: find its pieces, decide whether they are enough, bring them to their ranks,
 ** rebuild what is lost, and only then drop the old copies.  Collective over the world; the same code everywhere.
 ** On SCR_ERR_LOST and other errors it is set aside, with the reason in scr.tried.
@@ -7992,17 +8036,20 @@ SCR_FN int scr_find_take(scr_find* f, const int64_t* key)
   rc = scr_hash_exchange(scr_hash_get(send, "TO"), recv, scr.at.comm);
   if (rc == SCR_SUCCESS) scr_find_choose(f, recv);
   v.sum[3] = f->d.ranks == 0;
+  if (scr_find_set_differs(f, &rc)) v.max[1] = 1;
   if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) goto out;
   if (v.sum[0] > 0) { /* C1 */
     scr_dbg(1, "dataset %d never was complete: deleted from the cache", f->id);
     scr_find_drop(key, 0);
-    rc = SCR_ERR_NOT_FOUND;
+    f->never = 1;
+    rc = SCR_ERR_INVALID;
     goto out;
   }
   if (v.sum[1] > 0)
     rc = SCR_ERR(SCR_ERR_LOST, "it is of %lld ranks, and this run has %d", (long long)v.max[0], scr.at.ranks);
   else if (v.sum[2] > 0) rc = SCR_ERR(SCR_ERR_INVALID, "the application rejected it");
   else if (v.sum[3] > 0) rc = SCR_ERR(SCR_ERR_LOST, "nothing is left of the sets of %lld ranks", (long long)v.sum[3]);
+  else if (v.max[1] > 0) rc = SCR_ERR(SCR_ERR_LOST, "its pieces come from copies with different redundancy sets");
   if (rc != SCR_SUCCESS) goto out;
 
   rc = scr_find_lost(f, &count, &lost);
@@ -8060,7 +8107,7 @@ SCR_FN int scr_cache_rebuild(void)
       rc = scr_find_drop(limit, 0); /* an older identity of an id that is here */
     } else if ((rc = scr_find_take(&f, limit)) == SCR_SUCCESS) {
       rc = scr_cached_add(f.desc, f.d.base, 1);
-    } else if (rc != SCR_ERR_NOT_FOUND && rc != SCR_ERR_MPI) {
+    } else if (!f.never && rc != SCR_ERR_MPI) {
       scr_err_record why;
       scr_err_save(&why);
       scr_tried_add("dataset %d %s in the cache cannot be used: %s", f.id, scr_desc_name(f.desc), why.text);
@@ -8224,7 +8271,7 @@ SCR_FN int scr_map_scatter(const scr_prefix_place* place, scr_hash* mine, int* r
       rc = SCR_ERR(SCR_ERR_FORMAT, "%s is not the root of a file map of two levels", name);
     for (e = scr_hash_elem_first(scr_hash_get(root, "RANK")); rc == SCR_SUCCESS && e != NULL;
          e = scr_hash_elem_next(e)) {
-      int reader = abs(atoi(scr_hash_elem_key(e)) % scr.at.ranks);
+      int reader = (atoi(scr_hash_elem_key(e)) & INT_MAX) % scr.at.ranks;
       scr_hash_setf(out, NULL, "%d %s %s", reader, "LEAF", scr_line_str(scr_hash_elem_hash(e), "FILE", ""));
     }
   }
@@ -8236,7 +8283,7 @@ SCR_FN int scr_map_scatter(const scr_prefix_place* place, scr_hash* mine, int* r
     err = scr_prefix_read_map(place, scr_hash_elem_key(f), leaf);
     if (rc == SCR_SUCCESS) rc = err;
     for (e = scr_hash_elem_first(scr_hash_get(leaf, "RANK")); e != NULL; e = scr_hash_elem_next(e)) {
-      int       r = abs(atoi(scr_hash_elem_key(e)));
+      int       r = atoi(scr_hash_elem_key(e)) & INT_MAX; /* whatever the file says, the receiver below exists */
       scr_hash* to = scr_hash_set_kv_int(out, "TO", r % scr.at.ranks);
       v.sum[0]++;
       scr_hash_merge(scr_hash_set_kv_int(to, "RANK", r), scr_hash_elem_hash(e));
@@ -8374,6 +8421,12 @@ SCR_FN void scr_paths_spread(scr_hash* send, const char* path, const char* kind)
   scr_hash_setf(send, NULL, "%d %s %s", (int)(crc % (uLong)scr.at.ranks), kind, path);
 }
 
+/* 1 when CODE says that the dataset itself is bad, and not only that something failed while it was read (D24). */
+SCR_FN int scr_code_is_verdict(int code)
+{
+  return code == SCR_ERR_CRC || code == SCR_ERR_FORMAT || code == SCR_ERR_MISSING || code == SCR_ERR_INVALID;
+}
+
 /*
 ** 1 in *HIT when a file of the dataset ENTRY (id, dir) is one of those this flush replaces, EXISTING.  Collective over
 ** the world.
@@ -8391,8 +8444,8 @@ SCR_FN int scr_flush_hits(int id, const char* dir, const scr_hash* existing, int
   rc = scr_prefix_locate(id, dir, &place);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
   rc = scr_map_scatter(&place, mine, &ranks);
-  if (rc != SCR_SUCCESS) { /* it cannot be fetched either, so nothing is lost with its files */
-    rc = SCR_SUCCESS;
+  if (rc != SCR_SUCCESS) { /* damaged, it cannot be fetched either, and nothing is lost with its files */
+    if (scr_code_is_verdict(rc)) rc = SCR_SUCCESS;
     goto out;
   }
   for (e = scr_hash_elem_first(scr_hash_get(mine, "RANK")); e != NULL; e = scr_hash_elem_next(e))
@@ -8561,6 +8614,23 @@ SCR_FN int scr_flush_commit(const scr_flush* f)
   return rc;
 }
 
+/*
+** After an error of scr_flush_commit: 1 when the index has taken the dataset in all the same, or cannot be read.  The
+** rename of a metadata file may have happened although its sync failed.  Local, on rank 0.
+*/
+SCR_FN int scr_flush_is_committed(const scr_flush* f)
+{
+  scr_hash*      index = scr_hash_new();
+  scr_err_record why;
+  int            is;
+
+  scr_err_save(&why);
+  is = scr_index_read(scr.at.prefix, index) != SCR_SUCCESS || scr_index_entry(index, f->id, f->dir) != NULL;
+  scr_err_restore(&why);
+  scr_hash_delete(&index);
+  return is;
+}
+
 /* The renames are done: CURRENT moves forward, and the flush file says PFS.  Local, on rank 0. */
 SCR_FN int scr_flush_done(const scr_flush* f)
 {
@@ -8644,8 +8714,10 @@ SCR_FN int scr_flush_sync(int id)
   char          path[SCR_MAX_FILENAME];
   double        start = scr_wtime(), seconds;
   unsigned long bytes = 0;
+  scr_vote      v;
   int           rc, committed = 0;
 
+  memset(&v, 0, sizeof v);
   if (c == NULL || !c->good) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is not in the cache", id);
   if (c->flushed) return SCR_SUCCESS;
   memset(&f, 0, sizeof f);
@@ -8663,10 +8735,11 @@ SCR_FN int scr_flush_sync(int id)
   if (rc == SCR_SUCCESS && scr.at.rank == 0) {
     rc = scr_prefix_meta(f.dir, "summary.scr", path, sizeof path);
     if (rc == SCR_SUCCESS) rc = scr_summary_write(path, f.desc, 1);
-    if (rc == SCR_SUCCESS) rc = scr_flush_commit(&f);
+    if (rc == SCR_SUCCESS && (rc = scr_flush_commit(&f)) != SCR_SUCCESS) v.max[0] = scr_flush_is_committed(&f);
   }
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  committed = 1;
+  rc = scr_vote_all(&v, rc, scr.at.comm);
+  committed = rc == SCR_SUCCESS || v.max[0] > 0; /* then the temporary files are the dataset, and must stay */
+  if (rc != SCR_SUCCESS) goto out;
   rc = scr_flush_rename(&f, 0);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
   if (scr.at.rank == 0) rc = scr_flush_done(&f);
@@ -8704,8 +8777,14 @@ SCR_FN int scr_prefix_redo_leaf(const scr_prefix_place* p, const scr_hash* leaf,
       if ((rc = scr_fmt(from, sizeof from, "%s/%s.scr%d.tmp", scr.at.prefix, rel, id)) != SCR_SUCCESS) return rc;
       if ((rc = scr_fmt(to, sizeof to, "%s/%s", scr.at.prefix, rel)) != SCR_SUCCESS) return rc;
       if (scr_os.rename(from, to) < 0) {
-        if (errno == ENOENT) continue;
-        return SCR_ERRNO("cannot rename %s to %s", from, to);
+        unsigned long size = 0;
+        uLong         want, crc;
+        if (errno != ENOENT) return SCR_ERRNO("cannot rename %s to %s", from, to);
+        scr_hash_util_get_bytecount(scr_hash_elem_hash(c), "SIZE", &size);
+        if ((rc = scr_file_crc(to, size, &crc)) != SCR_SUCCESS) return rc;
+        if (scr_hash_util_get_crc32(scr_hash_elem_hash(c), "CRC", &want) == SCR_SUCCESS && crc != want)
+          return SCR_ERR(SCR_ERR_CRC, "%s is not the file that an interrupted flush wrote", to);
+        continue;
       }
       if ((rc = scr_dir_sync(to)) != SCR_SUCCESS) return rc;
     }
@@ -8870,12 +8949,6 @@ SCR_FN int scr_fetch_files_list(void* arg)
   return rc;
 }
 
-/* 1 when CODE says that the dataset itself is bad, and not only that something failed while it was read (D24). */
-SCR_FN int scr_code_is_verdict(int code)
-{
-  return code == SCR_ERR_CRC || code == SCR_ERR_FORMAT || code == SCR_ERR_MISSING || code == SCR_ERR_INVALID;
-}
-
 /*
 ** Bring the dataset ID in DIR from the prefix into the cache and protect it there.  Collective over the world; the same
 ** code everywhere.  On an error nothing of it is left in the cache.
@@ -8898,6 +8971,10 @@ SCR_FN int scr_fetch(int id, const char* dir)
     goto out;
   }
   f.files = scr_hash_get(scr_hash_get_kv_int(map, "RANK", scr.at.rank), "FILE");
+  rc = scr_hash_get_kv_int(map, "RANK", scr.at.rank) != NULL
+           ? SCR_SUCCESS
+           : SCR_ERR(SCR_ERR_FORMAT, "the file map of %s says nothing about rank %d", dir, scr.at.rank);
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
   scr_dataset_set_id(f.desc, id);
   scr_dataset_set_ranks(f.desc, ranks);
   scr_dataset_get_ckpt(f.desc, &ckpt);
@@ -9423,10 +9500,14 @@ SCR_FN void scr_release(void)
   scr_msg_rank = -1;
 }
 
-/* Flush the newest checkpoint of the cache when flushing is on and it is not on the prefix.  Collective. */
+/* Flush what is due and failed before, then the newest checkpoint when flushing is on.  Collective. */
 SCR_FN int scr_flush_newest(void)
 {
   const scr_cached* c = scr_cache_newest();
+  int               i, rc;
+
+  for (i = 0; i < scr.ncached; i++)
+    if (scr_flush_is_due(&scr.cached[i]) && (rc = scr_flush_sync(scr.cached[i].id)) != SCR_SUCCESS) return rc;
   return c != NULL && scr.flush_every > 0 && !c->flushed ? scr_flush_sync(c->id) : SCR_SUCCESS;
 }
 
@@ -9438,7 +9519,10 @@ SCR_FN void scr_halt_leave(void)
 {
   int size = 0, ranks = scr.at.ranks;
 
-  if (scr_flush_newest() != SCR_SUCCESS) scr_report(SCR_ERR_IO);
+  if (scr_flush_newest() != SCR_SUCCESS) {
+    scr_report(SCR_ERR_IO); /* with data that are only in the cache the run must not end as if all were well */
+    return;
+  }
   if (scr.at.rank == 0)
     scr_msg_print("info", "the run ends here: %s (see scr_halt --list; SCR_HALT_EXIT=0 leaves the end to the program)",
                   scr.halt_why);
@@ -9490,7 +9574,7 @@ SCR_FN int scr_flush_file_rebuild(void)
       if (dir == NULL) dir = scr_line_str(c->desc, "DIR", "");
       scr_flush_file_add(flush, c->desc, dir);
       scr_flush_file_set(flush, c->id, "CACHE");
-      if (scr_line_int(entry, "COMPLETE", 0) != 1) continue;
+      if (scr_line_int(entry, "COMPLETE", 0) != 1 || scr_hash_get(entry, "REDO") != NULL) continue;
       scr_flush_file_set(flush, c->id, "PFS");
       scr_hash_set_kv_int(on, "ID", c->id);
     }
@@ -9507,15 +9591,6 @@ SCR_FN int scr_flush_file_rebuild(void)
   scr_hash_delete(&on);
   scr_hash_delete(&gone);
   return rc;
-}
-
-/* 1 when dataset C has to be flushed (D22). */
-SCR_FN int scr_flush_is_due(const scr_cached* c)
-{
-  int output = 0;
-
-  scr_dataset_get_flag_output(c->desc, &output);
-  return c->good && !c->flushed && (output || (c->ckpt > 0 && scr.flush_every > 0 && c->ckpt % scr.flush_every == 0));
 }
 
 /* Flush what a run that was killed left due, and the loaded checkpoint if that is asked for.  Collective. */
@@ -9548,9 +9623,23 @@ SCR_FN void scr_index_release_current(scr_hash* index, int id, const char* dir)
     scr_index_set_current(index, current, 0);
 }
 
+/* The user's choice is loaded: newer checkpoints of the cache are set aside, so that no restart offers them.  Collective. */
+SCR_FN int scr_choose_done(void)
+{
+  int i;
+
+  scr.chosen = 1;
+  for (i = 0; i < scr.ncached; i++)
+    if (scr.cached[i].id > scr.loaded && scr.cached[i].good && scr.cached[i].ckpt > 0) {
+      scr.cached[i].good = 0;
+      scr_filemap_set_tag(scr.map, scr.cached[i].id, scr.at.rank, SCR_TAG_FAILED, "1");
+    }
+  return scr_agree(scr_map_write(), scr.at.comm);
+}
+
 /*
-** The user wants the checkpoint NAME: newer ones in the cache are set aside, and the index remembers the choice until a
-** newer checkpoint is complete.  One that is only in the cache is flushed, so that the index can.  Collective.
+** The user wants the checkpoint NAME: the index remembers it until a newer checkpoint is complete.  One that is only in
+** the cache is flushed, so that the index can.  Collective.
 */
 SCR_FN int scr_choose(const char* name)
 {
@@ -9573,13 +9662,7 @@ SCR_FN int scr_choose(const char* name)
   }
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_bcast(&c.id, 1, MPI_INT, 0, scr.at.comm)) != SCR_SUCCESS) return rc;
-  scr.chosen = 1;
-  for (i = 0; i < scr.ncached; i++)
-    if (scr.cached[i].id > c.id && scr.cached[i].good && scr.cached[i].ckpt > 0) {
-      scr.cached[i].good = 0;
-      scr_filemap_set_tag(scr.map, scr.cached[i].id, scr.at.rank, SCR_TAG_FAILED, "1");
-    }
-  return scr_agree(scr_map_write(), scr.at.comm);
+  return SCR_SUCCESS;
 }
 
 SCR_FN void scr_index_note_served(scr_hash* index, int id, const char* name)
@@ -9639,19 +9722,27 @@ SCR_FN int scr_cache_purge(void)
 /* What Init finds in cache and prefix.  Collective. */
 SCR_FN int scr_recover_state(void)
 {
-  int distribute = 1, purge = 0, rc;
+  int      distribute = 1, purge = 0, rc;
+  scr_vote v;
 
   scr_param_int(scr.at.params, "SCR_DISTRIBUTE", &distribute);
   scr_param_int(scr.at.params, "SCR_CACHE_PURGE", &purge);
   rc = scr_cache_scatter();
   if (rc == SCR_SUCCESS && (purge || !distribute)) rc = scr_cache_purge();
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
+  memset(&v, 0, sizeof v);
+  v.sum[0] = scr.damaged_maps;
+  if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) return rc;
+  if (v.sum[0] > 0 && distribute && !purge) {
+    scr.once = 1; /* nobody knows what they listed */
+    scr_tried_add("%lld filemaps in the control directories are damaged", (long long)v.sum[0]);
+  }
   if ((rc = scr_cache_rebuild()) != SCR_SUCCESS) return rc;
   if (scr.at.rank == 0 && scr_prefix_redo() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   if ((rc = scr_raise_ids()) != SCR_SUCCESS) return rc;
   if ((rc = scr_flush_file_rebuild()) != SCR_SUCCESS) return rc;
   if ((rc = scr_choose_by_parameter()) != SCR_SUCCESS) return rc;
   if ((rc = scr_load(INT_MAX, NULL)) != SCR_SUCCESS) return rc;
+  if (scr.loaded && scr.chosen && (rc = scr_choose_done()) != SCR_SUCCESS) return rc;
   if (scr.loaded && scr_cached_find(scr.loaded)->flushed && scr.at.rank == 0) {
     const scr_cached* c = scr_cached_find(scr.loaded);
     scr_hash*         flush = scr_hash_new();
@@ -10333,7 +10424,15 @@ SCR_API int SCR_Current(const char* name)
   if (rc == SCR_SUCCESS && scr.offer) {
     rc = scr_load(INT_MAX, name);
     if (rc == SCR_SUCCESS && !scr.loaded) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the checkpoint %s cannot be loaded", name);
-    if (rc != SCR_SUCCESS) scr.loaded = loaded;
+    if (rc == SCR_SUCCESS) rc = scr_choose_done();
+    else {
+      scr_err_record why;
+      scr_err_save(&why);
+      if (scr.at.rank == 0) scr_index_update(scr_index_release_current, 0, NULL);
+      scr.chosen = 0;
+      scr.loaded = scr_cached_find(loaded) != NULL && scr_cached_find(loaded)->good ? loaded : 0;
+      scr_err_restore(&why);
+    }
   }
   return scr_report(rc);
 }
