@@ -7191,21 +7191,27 @@ SCR_FN uint64_t scr_cache_bytes(int id)
   return sum;
 }
 
+/* 1 when the file system of BASE says that NEED bytes do not fit; one without blocks does not tell.  Local. */
+SCR_FN int scr_store_is_short(const char* base, uint64_t need)
+{
+  struct statvfs fs;
+  return statvfs(base, &fs) == 0 && fs.f_blocks > 0 && need > (uint64_t)fs.f_bavail * fs.f_frsize;
+}
+
 /*
 ** 1 when the store of D probably cannot take one more dataset as large as its newest.  An estimate: as if all ranks of
 ** the node wrote as much as this one, with a tenth to spare.  Local.
 */
 SCR_FN int scr_cache_is_tight(const scr_reddesc* d)
 {
-  struct statvfs fs;
-  int            i, id = 0;
-  uint64_t       need;
+  int      i, id = 0;
+  uint64_t need;
 
   for (i = 0; i < scr.ncached; i++)
     if (strcmp(scr.cached[i].base, d->base) == 0) id = scr.cached[i].id;
-  if (id == 0 || statvfs(d->base, &fs) < 0 || fs.f_blocks == 0) return 0; /* no blocks: it does not tell */
+  if (id == 0) return 0;
   need = scr_cache_bytes(id) * (uint64_t)scr.at.group[0].ranks;
-  return need + need / 10 > (uint64_t)fs.f_bavail * fs.f_frsize;
+  return scr_store_is_short(d->base, need + need / 10);
 }
 
 /*
@@ -7237,7 +7243,6 @@ SCR_FN int scr_cache_make_room(const scr_reddesc* d, int tight)
 SCR_FN int scr_cache_make_room_for(const scr_reddesc* d, const scr_hash* files)
 {
   scr_hash_elem* e;
-  struct statvfs fs;
   uint64_t       need = 0;
   scr_vote       v;
   int            id, rc;
@@ -7248,10 +7253,10 @@ SCR_FN int scr_cache_make_room_for(const scr_reddesc* d, const scr_hash* files)
     need += size;
   }
   memset(&v, 0, sizeof v);
-  v.max[0] = statvfs(d->base, &fs) == 0 && fs.f_blocks > 0 && need > (uint64_t)fs.f_bavail * fs.f_frsize;
+  v.max[0] = scr_store_is_short(d->base, need);
   if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.at.comm)) != SCR_SUCCESS || v.max[0] == 0) return rc;
   while ((id = scr_cache_victim(d->base, 0, 0)) != 0 && !scr_cached_find(id)->good) scr_cache_delete(id);
-  if (statvfs(d->base, &fs) == 0 && fs.f_blocks > 0 && need > (uint64_t)fs.f_bavail * fs.f_frsize)
+  if (scr_store_is_short(d->base, need))
     return SCR_ERR(SCR_ERR_SPACE,
                    "%s has no room for the %" PRIu64 " bytes of rank %d; free some, or set SCR_CACHE_BASE", d->base,
                    need, scr.at.rank);
@@ -8108,9 +8113,7 @@ SCR_FN int scr_cache_rebuild(void)
     } else if ((rc = scr_find_take(&f, limit)) == SCR_SUCCESS) {
       rc = scr_cached_add(f.desc, f.d.base, 1);
     } else if (!f.never && rc != SCR_ERR_MPI) {
-      scr_err_record why;
-      scr_err_save(&why);
-      scr_tried_add("dataset %d %s in the cache cannot be used: %s", f.id, scr_desc_name(f.desc), why.text);
+      scr_tried_add("dataset %d %s in the cache cannot be used: %s", f.id, scr_desc_name(f.desc), scr_err_text);
       rc = scr_find_set_aside(limit);
     }
     scr_find_free(&f);
@@ -9463,13 +9466,13 @@ SCR_FN int scr_halt_decide(int done, int* halt, int rc)
 SCR_FN int scr_halt_write_reason(const char* reason)
 {
   scr_hash* file = scr_hash_new();
-  int       fd = -1, rc = scr_halt_open(scr.at.prefix, &fd, file);
+  int       fd = -1, stale, rc = scr_halt_open(scr.at.prefix, &fd, file);
 
   if (rc == SCR_SUCCESS) {
+    stale = strcmp(scr_line_str(file, "ExitReason", ""), "SCR_FINALIZE_CALLED") == 0;
     if (reason != NULL) scr_hash_util_set_str(file, "ExitReason", reason);
-    else if (strcmp(scr_line_str(file, "ExitReason", ""), "SCR_FINALIZE_CALLED") == 0)
-      scr_hash_unset(file, "ExitReason");
-    rc = scr_halt_close(scr.at.prefix, &fd, file);
+    else if (stale) scr_hash_unset(file, "ExitReason");
+    rc = scr_halt_close(scr.at.prefix, &fd, reason != NULL || stale ? file : NULL);
   }
   scr_hash_delete(&file);
   return rc;
