@@ -3765,21 +3765,486 @@ out:
   return rc;
 }
 /* ==== 09 KERNELS ========================================================================================
-** The inner loops over bytes: CRC32 and XOR.
+** The inner loops over bytes: CRC32, and sums of products over GF(2^8) of which XOR is the simplest; and the small
+** mathematics of Reed-Solomon that chooses the factors.
 **
-** Uses       nothing.
-** Offers     scr_crc32, scr_crc32_combine, scr_xor.
+** A loop has a plain form, and forms for processors that offer more.  They are compiled with target attributes, so the
+** user's build line needs no flags, and chosen when they are first used.  -DSCR_PLAIN_KERNELS leaves all but the plain
+** ones out, for compilers that cannot take them.
+**
+** Uses       errors.
+** Offers     scr_crc32, scr_crc32_combine, scr_copy_crc32, scr_xor, scr_gf_mad, scr_gf_sum, scr_gf_mul, scr_gf_inv;
+**            scr_rs_matrix, scr_rs_row, scr_rs_chunk, scr_rs_solve; scr_kernels for tests.
 ** Invariants
-**   K1  scr_crc32 equals zlib's crc32 for any length and alignment.
-** Failure    None.
+**   K1  scr_crc32 equals zlib's crc32 for any length, alignment and start.
+**   K2  All kernels give the same bytes, and none reads or writes a byte outside of its N.
+**   K3  GF(2^8) has the polynomial x^8 + x^4 + x^3 + x^2 + 1 (0x11D).
+**   K4  Any number of threads may come first: what is kept for later calls is read and written whole, and is the same
+**       whoever makes it.
+**   K5  Every square part of a matrix of scr_rs_matrix can be inverted: any k lost symbols of a position come back.
+** Failure    None in the loops; a code in scr_rs_matrix and scr_rs_solve.
 ** ====================================================================================================== */
 
+#if !defined(SCR_PLAIN_KERNELS) && defined(__GNUC__) && !defined(__INTEL_COMPILER) && !defined(__NVCOMPILER)
+#if defined(__x86_64__) && (defined(__clang__) ? __clang_major__ >= 7 : __GNUC__ >= 9)
+#define SCR_KERNELS_X86
+#include <immintrin.h>
+#elif defined(__aarch64__) && defined(__AARCH64EL__)
+#define SCR_KERNELS_ARM
+#include <arm_neon.h>
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
+#endif
+#endif
+
+#ifdef __GNUC__
+#define SCR_TARGET(what)       __attribute__((target(what)))
+#define SCR_SHARED_GET(x)      __atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define SCR_SHARED_SET(x, val) __atomic_store_n(&(x), (val), __ATOMIC_RELAXED)
+#else
+#define SCR_SHARED_GET(x)      (x)
+#define SCR_SHARED_SET(x, val) ((x) = (val))
+#endif
+
 #define SCR_CRC32_START 0u
+#define SCR_GF_GROUP    8 /* sources of one pass over the destination */
+
+/* CRC32 of what gave CRC followed by N > 0 bytes at P. */
+typedef uLong (*scr_crc_kernel)(uLong crc, const unsigned char* p, size_t n);
+
+/*
+** D[x..N) = sum of COEF[i] * S[i][x..N) over 1..SCR_GF_GROUP SOURCES, plus what was there if ADD; in whole steps of the
+** kernel's width.  Returns where it stopped: less than a step before N.
+*/
+typedef size_t (*scr_gf_kernel)(unsigned char* d, const unsigned char* const* s, const unsigned char* coef, int sources,
+                                size_t x, size_t n, int add);
+
+/* ---- the plain kernels ---- */
+
+SCR_FN int scr_has_plain(void)
+{
+  return 1;
+}
+
+SCR_FN uLong scr_crc_plain(uLong crc, const unsigned char* p, size_t n)
+{
+  return crc32_z(crc, (const Bytef*)p, (z_size_t)n);
+}
+
+/* C times each of the 8 bytes of V.  Local. */
+SCR_FN uint64_t scr_gf_mul_word(uint64_t v, unsigned char c)
+{
+  uint64_t sum = 0;
+
+  for (; c != 0; c >>= 1) {
+    uint64_t over = v >> 7 & UINT64_C(0x0101010101010101); /* x^8 is x^4 + x^3 + x^2 + 1 */
+    if (c & 1) sum ^= v;
+    v = (v & UINT64_C(0x7f7f7f7f7f7f7f7f)) << 1 ^ over * 0x1d;
+  }
+  return sum;
+}
+
+SCR_FN unsigned char scr_gf_mul(unsigned char a, unsigned char b)
+{
+  return (unsigned char)scr_gf_mul_word(a, b);
+}
+
+SCR_FN size_t scr_gf_plain(unsigned char* d, const unsigned char* const* s, const unsigned char* coef, int sources,
+                           size_t x, size_t n, int add)
+{
+  int i;
+
+  for (; n - x >= 8; x += 8) {
+    uint64_t v, sum = 0;
+    if (add) memcpy(&sum, d + x, 8); /* memcpy of a fixed size is a load: it allows any alignment */
+    for (i = 0; i < sources; i++) {
+      memcpy(&v, s[i] + x, 8);
+      sum ^= scr_gf_mul_word(v, coef[i]);
+    }
+    memcpy(d + x, &sum, 8);
+  }
+  return x;
+}
+
+/* The kernel of sums whose factors are all 1; compilers make vectors of it.  COEF is not used.  Local. */
+SCR_FN size_t scr_gf_ones(unsigned char* d, const unsigned char* const* s, const unsigned char* coef, int sources,
+                          size_t x, size_t n, int add)
+{
+  int i;
+
+  (void)coef;
+  for (; n - x >= 32; x += 32) {
+    uint64_t a[4], b[4];
+    memcpy(a, add ? d + x : s[0] + x, 32);
+    for (i = add ? 0 : 1; i < sources; i++) {
+      memcpy(b, s[i] + x, 32);
+      a[0] ^= b[0];
+      a[1] ^= b[1];
+      a[2] ^= b[2];
+      a[3] ^= b[3];
+    }
+    memcpy(d + x, a, 32);
+  }
+  return x;
+}
+
+/* ---- kernels of particular processors ---- */
+
+#if defined(SCR_KERNELS_X86) || defined(SCR_KERNELS_ARM)
+/*
+** C times each low half of a byte, then each high half: a shuffle looks 16 and more of them up at once (Plank et al.,
+** "Screaming Fast Galois Field Arithmetic Using Intel SIMD Instructions", FAST 2013).  Little endian.  Local.
+*/
+SCR_FN void scr_gf_halves(unsigned char c, unsigned char table[32])
+{
+  uint64_t w[4];
+
+  w[0] = scr_gf_mul_word(UINT64_C(0x0706050403020100), c);
+  w[1] = scr_gf_mul_word(UINT64_C(0x0f0e0d0c0b0a0908), c);
+  w[2] = scr_gf_mul_word(UINT64_C(0x7060504030201000), c);
+  w[3] = scr_gf_mul_word(UINT64_C(0xf0e0d0c0b0a09080), c);
+  memcpy(table, w, 32);
+}
+#endif
+
+#ifdef SCR_KERNELS_X86
+/*
+** CRC by folding (Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction", 2009): bytes
+** that stand D bits before others are multiplied by x^D modulo the polynomial and added to them, until 16 are left,
+** which have the CRC of them all.
+**
+** zlib's bits are reversed: bit i of a 64-bit word is x^(63-i).  The product of two such words, taken as 128 bits of the
+** same kind, is too high by x; so the factor of the high word is x^(D-1), and that of the low one, which stands 64 bits
+** before it, x^(D+63).
+*/
+
+/* x^N modulo the polynomial, in reversed bits; never 0.  Local. */
+SCR_FN uint64_t scr_crc_power(int n)
+{
+  uint32_t v = UINT32_C(0x80000000);
+
+  while (n-- > 0) v = v >> 1 ^ (v & 1 ? UINT32_C(0xedb88320) : 0);
+  return (uint64_t)v << 32;
+}
+
+/* The factors that fold by 128 << I bits, I < 4: of the low word, of the high one.  Local. */
+SCR_FN void scr_crc_factors(int i, uint64_t k[2])
+{
+  static uint64_t kept[4][2];
+  int             h;
+
+  for (h = 0; h < 2; h++) {
+    k[h] = SCR_SHARED_GET(kept[i][h]);
+    if (k[h] != 0) continue;
+    k[h] = scr_crc_power((128 << i) + (h == 0 ? 63 : -1));
+    SCR_SHARED_SET(kept[i][h], k[h]);
+  }
+}
+
+SCR_FN SCR_TARGET("sse2") __m128i scr_load_sse(const void* p)
+{
+  return _mm_loadu_si128((const __m128i*)p);
+}
+
+SCR_FN SCR_TARGET("pclmul") __m128i scr_crc_fold(__m128i a, __m128i k, __m128i onto)
+{
+  __m128i low = _mm_clmulepi64_si128(a, k, 0x00), high = _mm_clmulepi64_si128(a, k, 0x11);
+  return _mm_xor_si128(_mm_xor_si128(low, high), onto);
+}
+
+/* CRC32 of the 16 bytes A, which stand for all before them, and the N at P.  Local. */
+SCR_FN SCR_TARGET("pclmul") uLong scr_crc_finish(__m128i a, const unsigned char* p, size_t n)
+{
+  unsigned char last[32];
+  uint64_t      f[2];
+  __m128i       k;
+
+  scr_crc_factors(0, f);
+  k = scr_load_sse(f);
+  for (; n >= 16; p += 16, n -= 16) a = scr_crc_fold(a, k, scr_load_sse(p));
+  memcpy(last, &a, 16);
+  memcpy(last + 16, p, n);
+  return crc32_z(UINT32_C(0xffffffff), last, (z_size_t)(16 + n)); /* a register of 0: the start is in A already */
+}
+
+SCR_FN SCR_TARGET("pclmul") uLong scr_crc_pclmul(uLong crc, const unsigned char* p, size_t n)
+{
+  uint64_t f[2];
+  __m128i  a, b, c, d, k;
+
+  if (n < 64) return scr_crc_plain(crc, p, n);
+  scr_crc_factors(2, f);
+  k = scr_load_sse(f);
+  a = _mm_xor_si128(scr_load_sse(p), _mm_cvtsi32_si128((int)~(uint32_t)crc));
+  b = scr_load_sse(p + 16);
+  c = scr_load_sse(p + 32);
+  d = scr_load_sse(p + 48);
+  for (p += 64, n -= 64; n >= 64; p += 64, n -= 64) {
+    a = scr_crc_fold(a, k, scr_load_sse(p));
+    b = scr_crc_fold(b, k, scr_load_sse(p + 16));
+    c = scr_crc_fold(c, k, scr_load_sse(p + 32));
+    d = scr_crc_fold(d, k, scr_load_sse(p + 48));
+  }
+  scr_crc_factors(0, f);
+  k = scr_load_sse(f);
+  a = scr_crc_fold(scr_crc_fold(scr_crc_fold(a, k, b), k, c), k, d);
+  return scr_crc_finish(a, p, n);
+}
+
+SCR_FN SCR_TARGET("avx2") __m256i scr_load_avx(const void* p)
+{
+  return _mm256_loadu_si256((const __m256i*)p);
+}
+
+SCR_FN SCR_TARGET("avx2,vpclmulqdq") __m256i scr_crc_fold_wide(__m256i a, __m256i k, __m256i onto)
+{
+  __m256i low = _mm256_clmulepi64_epi128(a, k, 0x00), high = _mm256_clmulepi64_epi128(a, k, 0x11);
+  return _mm256_xor_si256(_mm256_xor_si256(low, high), onto);
+}
+
+SCR_FN SCR_TARGET("avx2,pclmul,vpclmulqdq") uLong scr_crc_vpclmul(uLong crc, const unsigned char* p, size_t n)
+{
+  uint64_t f[2];
+  __m256i  a, b, c, d, k;
+
+  if (n < 256) return scr_crc_pclmul(crc, p, n);
+  scr_crc_factors(3, f);
+  k = _mm256_broadcastsi128_si256(scr_load_sse(f));
+  a = _mm256_xor_si256(scr_load_avx(p), _mm256_zextsi128_si256(_mm_cvtsi32_si128((int)~(uint32_t)crc)));
+  b = scr_load_avx(p + 32);
+  c = scr_load_avx(p + 64);
+  d = scr_load_avx(p + 96);
+  for (p += 128, n -= 128; n >= 128; p += 128, n -= 128) {
+    a = scr_crc_fold_wide(a, k, scr_load_avx(p));
+    b = scr_crc_fold_wide(b, k, scr_load_avx(p + 32));
+    c = scr_crc_fold_wide(c, k, scr_load_avx(p + 64));
+    d = scr_crc_fold_wide(d, k, scr_load_avx(p + 96));
+  }
+  scr_crc_factors(1, f);
+  k = _mm256_broadcastsi128_si256(scr_load_sse(f));
+  a = scr_crc_fold_wide(scr_crc_fold_wide(scr_crc_fold_wide(a, k, b), k, c), k, d);
+  scr_crc_factors(0, f);
+  return scr_crc_finish(scr_crc_fold(_mm256_castsi256_si128(a), scr_load_sse(f), _mm256_extracti128_si256(a, 1)), p, n);
+}
+
+SCR_FN SCR_TARGET("ssse3") __m128i scr_gf_mul_ssse3(__m128i v, const unsigned char* table)
+{
+  __m128i half = _mm_set1_epi8(15), low = _mm_and_si128(v, half), high = _mm_and_si128(_mm_srli_epi64(v, 4), half);
+  return _mm_xor_si128(_mm_shuffle_epi8(scr_load_sse(table), low), _mm_shuffle_epi8(scr_load_sse(table + 16), high));
+}
+
+SCR_FN SCR_TARGET("ssse3") size_t scr_gf_ssse3(unsigned char* d, const unsigned char* const* s,
+                                               const unsigned char* coef, int sources, size_t x, size_t n, int add)
+{
+  unsigned char table[SCR_GF_GROUP][32];
+  int           i;
+
+  for (i = 0; i < sources; i++) scr_gf_halves(coef[i], table[i]);
+  for (; n - x >= 16; x += 16) {
+    __m128i sum = add ? scr_load_sse(d + x) : _mm_setzero_si128();
+    for (i = 0; i < sources; i++) sum = _mm_xor_si128(sum, scr_gf_mul_ssse3(scr_load_sse(s[i] + x), table[i]));
+    _mm_storeu_si128((__m128i*)(void*)(d + x), sum);
+  }
+  return x;
+}
+
+SCR_FN SCR_TARGET("avx2") __m256i scr_gf_mul_avx2(__m256i v, const unsigned char* table)
+{
+  __m256i half = _mm256_set1_epi8(15);
+  __m256i low = _mm256_broadcastsi128_si256(scr_load_sse(table));
+  __m256i high = _mm256_broadcastsi128_si256(scr_load_sse(table + 16));
+
+  low = _mm256_shuffle_epi8(low, _mm256_and_si256(v, half));
+  high = _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi64(v, 4), half));
+  return _mm256_xor_si256(low, high);
+}
+
+SCR_FN SCR_TARGET("avx2") size_t scr_gf_avx2(unsigned char* d, const unsigned char* const* s, const unsigned char* coef,
+                                             int sources, size_t x, size_t n, int add)
+{
+  unsigned char table[SCR_GF_GROUP][32];
+  int           i;
+
+  for (i = 0; i < sources; i++) scr_gf_halves(coef[i], table[i]);
+  for (; n - x >= 64; x += 64) {
+    __m256i sum = add ? scr_load_avx(d + x) : _mm256_setzero_si256();
+    __m256i two = add ? scr_load_avx(d + x + 32) : _mm256_setzero_si256();
+    for (i = 0; i < sources; i++) {
+      sum = _mm256_xor_si256(sum, scr_gf_mul_avx2(scr_load_avx(s[i] + x), table[i]));
+      two = _mm256_xor_si256(two, scr_gf_mul_avx2(scr_load_avx(s[i] + x + 32), table[i]));
+    }
+    _mm256_storeu_si256((__m256i*)(void*)(d + x), sum);
+    _mm256_storeu_si256((__m256i*)(void*)(d + x + 32), two);
+  }
+  return x;
+}
+
+/*
+** To multiply by C is linear in the bits of the other factor: the matrix of it for gf2p8affineqb, which wants the row
+** of bit i in byte 7 - i.  Bit j of that row is bit i of C * x^j.  Local.
+*/
+SCR_FN uint64_t scr_gf_bits(unsigned char c)
+{
+  uint64_t columns = scr_gf_mul_word(UINT64_C(0x8040201008040201), c), rows = 0;
+  int      i;
+
+  for (i = 0; i < 8; i++) {
+    uint64_t spread = columns >> i & UINT64_C(0x0101010101010101); /* the product brings bit 8j to 56 + j */
+    rows = rows << 8 | spread * UINT64_C(0x0102040810204080) >> 56;
+  }
+  return rows;
+}
+
+SCR_FN SCR_TARGET("avx512f,avx512bw,gfni") size_t
+    scr_gf_gfni(unsigned char* d, const unsigned char* const* s, const unsigned char* coef, int sources, size_t x,
+                size_t n, int add)
+{
+  uint64_t bits[SCR_GF_GROUP];
+  int      i;
+
+  for (i = 0; i < sources; i++) bits[i] = scr_gf_bits(coef[i]);
+  for (; n - x >= 64; x += 64) {
+    __m512i sum = add ? _mm512_loadu_si512(d + x) : _mm512_setzero_si512();
+    for (i = 0; i < sources; i++) {
+      __m512i v = _mm512_loadu_si512(s[i] + x), by = _mm512_set1_epi64((long long)bits[i]);
+      sum = _mm512_xor_si512(sum, _mm512_gf2p8affine_epi64_epi8(v, by, 0));
+    }
+    _mm512_storeu_si512(d + x, sum);
+  }
+  return x;
+}
+
+SCR_FN int scr_has_pclmul(void)
+{
+  return __builtin_cpu_supports("pclmul") != 0;
+}
+
+SCR_FN int scr_has_vpclmul(void)
+{
+  return scr_has_pclmul() && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("vpclmulqdq");
+}
+
+SCR_FN int scr_has_ssse3(void)
+{
+  return __builtin_cpu_supports("ssse3") != 0;
+}
+
+SCR_FN int scr_has_avx2(void)
+{
+  return __builtin_cpu_supports("avx2") != 0;
+}
+
+SCR_FN int scr_has_gfni(void)
+{
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("gfni");
+}
+#endif /* SCR_KERNELS_X86 */
+
+#ifdef SCR_KERNELS_ARM
+SCR_FN uLong scr_crc_arm(uLong crc, const unsigned char* p, size_t n)
+{
+  uint32_t sum = ~(uint32_t)crc;
+
+  for (; n >= 8; p += 8, n -= 8) {
+    uint64_t v;
+    memcpy(&v, p, 8);
+    __asm__(".arch_extension crc\n\tcrc32x %w0, %w0, %x1" : "+r"(sum) : "r"(v)); /* the intrinsic wants a flag */
+  }
+  return scr_crc_plain((uint32_t)~sum, p, n);
+}
+
+SCR_FN uint8x16_t scr_gf_mul_neon(uint8x16_t v, const unsigned char* table)
+{
+  uint8x16_t low = vqtbl1q_u8(vld1q_u8(table), vandq_u8(v, vdupq_n_u8(15)));
+  return veorq_u8(low, vqtbl1q_u8(vld1q_u8(table + 16), vshrq_n_u8(v, 4)));
+}
+
+SCR_FN size_t scr_gf_neon(unsigned char* d, const unsigned char* const* s, const unsigned char* coef, int sources,
+                          size_t x, size_t n, int add)
+{
+  unsigned char table[SCR_GF_GROUP][32];
+  int           i;
+
+  for (i = 0; i < sources; i++) scr_gf_halves(coef[i], table[i]);
+  for (; n - x >= 32; x += 32) {
+    uint8x16_t sum = add ? vld1q_u8(d + x) : vdupq_n_u8(0);
+    uint8x16_t two = add ? vld1q_u8(d + x + 16) : vdupq_n_u8(0);
+    for (i = 0; i < sources; i++) {
+      sum = veorq_u8(sum, scr_gf_mul_neon(vld1q_u8(s[i] + x), table[i]));
+      two = veorq_u8(two, scr_gf_mul_neon(vld1q_u8(s[i] + x + 16), table[i]));
+    }
+    vst1q_u8(d + x, sum);
+    vst1q_u8(d + x + 16, two);
+  }
+  return x;
+}
+
+SCR_FN int scr_has_arm_crc(void)
+{
+#if defined(__ARM_FEATURE_CRC32)
+  return 1;
+#elif defined(__linux__) && defined(HWCAP_CRC32)
+  return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0;
+#else
+  return 0;
+#endif
+}
+#endif /* SCR_KERNELS_ARM */
+
+/* ---- the choice ---- */
+
+typedef struct {
+  const char* name;
+  int (*available)(void);
+  scr_crc_kernel crc; /* NULL: none; look below */
+  scr_gf_kernel  mad;
+} scr_kernel;
+
+/* The best first; the last has everything and is always available. */
+static const scr_kernel scr_kernels[] = {
+#if defined(SCR_KERNELS_X86)
+    {"gfni", scr_has_gfni, NULL, scr_gf_gfni},
+    {"vpclmul", scr_has_vpclmul, scr_crc_vpclmul, NULL},
+    {"avx2", scr_has_avx2, NULL, scr_gf_avx2},
+    {"pclmul", scr_has_pclmul, scr_crc_pclmul, NULL},
+    {"ssse3", scr_has_ssse3, NULL, scr_gf_ssse3},
+#elif defined(SCR_KERNELS_ARM)
+    {"crc", scr_has_arm_crc, scr_crc_arm, NULL},
+    {"neon", scr_has_plain, NULL, scr_gf_neon},
+#endif
+    {"plain", scr_has_plain, scr_crc_plain, scr_gf_plain}};
+
+SCR_FN scr_crc_kernel scr_crc_choose(void)
+{
+  static scr_crc_kernel kept;
+  scr_crc_kernel        f = SCR_SHARED_GET(kept);
+  const scr_kernel*     k = scr_kernels;
+
+  if (f != NULL) return f;
+  while (k->crc == NULL || !k->available()) k++;
+  SCR_SHARED_SET(kept, k->crc);
+  return k->crc;
+}
+
+SCR_FN scr_gf_kernel scr_gf_choose(void)
+{
+  static scr_gf_kernel kept;
+  scr_gf_kernel        f = SCR_SHARED_GET(kept);
+  const scr_kernel*    k = scr_kernels;
+
+  if (f != NULL) return f;
+  while (k->mad == NULL || !k->available()) k++;
+  SCR_SHARED_SET(kept, k->mad);
+  return k->mad;
+}
+
+/* ---- CRC32 ---- */
 
 /* CRC32 of what gave CRC followed by the N bytes at P.  Start with SCR_CRC32_START.  Local. */
 SCR_FN uLong scr_crc32(uLong crc, const void* p, size_t n)
 {
-  return crc32_z(crc, (const Bytef*)p, (z_size_t)n);
+  return n == 0 ? crc : scr_crc_choose()(crc, (const unsigned char*)p, n);
 }
 
 /* CRC32 of two runs of bytes one after the other, the second of N bytes.  Local. */
@@ -3788,23 +4253,212 @@ SCR_FN uLong scr_crc32_combine(uLong first, uLong second, uint64_t n)
   return n == 0 ? first : crc32_combine(first, second, (z_off_t)n);
 }
 
-/* DST ^= SRC over N bytes; the areas do not overlap.  Local. */
-SCR_FN void scr_xor(void* dst, const void* src, size_t n)
+/*
+** Copy the N bytes at SRC to DST, where they do not overlap, and give the CRC32 of what gave CRC followed by them.  It
+** is taken of the copy: what changes SRC meanwhile cannot part the two.  Local.
+*/
+SCR_FN uLong scr_copy_crc32(uLong crc, void* dst, const void* src, size_t n)
 {
   unsigned char*       d = (unsigned char*)dst;
   const unsigned char* s = (const unsigned char*)src;
 
-  for (; n >= 32; n -= 32, d += 32, s += 32) {
-    uint64_t a[4], b[4];
-    memcpy(a, d, 32); /* memcpy of a fixed size is a load: it allows any alignment */
-    memcpy(b, s, 32);
-    a[0] ^= b[0];
-    a[1] ^= b[1];
-    a[2] ^= b[2];
-    a[3] ^= b[3];
-    memcpy(d, a, 32);
+  while (n > 0) {
+    size_t step = n < 16384 ? n : 16384; /* still in the first cache when the CRC reads it */
+    memcpy(d, s, step);
+    crc = scr_crc32(crc, d, step);
+    d += step;
+    s += step;
+    n -= step;
   }
-  for (; n > 0; n--) *d++ ^= *s++;
+  return crc;
+}
+
+/* ---- sums over GF(2^8) ---- */
+
+/* One pass of a sum by the kernel MAD, over all N bytes.  Local. */
+SCR_FN void scr_gf_pass(scr_gf_kernel mad, unsigned char* d, const unsigned char* const* s, const unsigned char* coef,
+                        int sources, size_t n, int add)
+{
+  size_t x;
+  int    i, ones = 1;
+
+  for (i = 0; i < sources; i++) ones &= coef[i] == 1;
+  x = (ones ? scr_gf_ones : mad)(d, s, coef, sources, 0, n, add);
+  x = scr_gf_plain(d, s, coef, sources, x, n, add);
+  for (; x < n; x++) {
+    unsigned char sum = add ? d[x] : 0;
+    for (i = 0; i < sources; i++) sum ^= scr_gf_mul(s[i][x], coef[i]);
+    d[x] = sum;
+  }
+}
+
+/* DST = sum of COEF[i] * SRC[i] by the kernel MAD, plus what was there if ADD.  Local. */
+SCR_FN void scr_gf_run(scr_gf_kernel mad, void* dst, const void* const* src, const unsigned char* coef, int sources,
+                       size_t n, int add)
+{
+  const unsigned char* s[SCR_GF_GROUP];
+  unsigned char        c[SCR_GF_GROUP];
+  int                  i, used = 0;
+
+  for (i = 0; i < sources; i++) {
+    if (coef[i] == 0) continue;
+    s[used] = (const unsigned char*)src[i];
+    c[used++] = coef[i];
+    if (used < SCR_GF_GROUP) continue;
+    scr_gf_pass(mad, (unsigned char*)dst, s, c, used, n, add);
+    add = 1;
+    used = 0;
+  }
+  if (used > 0) scr_gf_pass(mad, (unsigned char*)dst, s, c, used, n, add);
+  else if (!add && n > 0) memset(dst, 0, n);
+}
+
+/* DST ^= sum of COEF[i] * SRC[i] over SOURCES areas of N bytes, none of which overlaps DST.  Local. */
+SCR_FN void scr_gf_mad(void* dst, const void* const* src, const unsigned char* coef, int sources, size_t n)
+{
+  scr_gf_run(scr_gf_choose(), dst, src, coef, sources, n, 1);
+}
+
+/* DST = the same sum: zeros when there are no SOURCES.  DST is not read.  Local. */
+SCR_FN void scr_gf_sum(void* dst, const void* const* src, const unsigned char* coef, int sources, size_t n)
+{
+  scr_gf_run(scr_gf_choose(), dst, src, coef, sources, n, 0);
+}
+
+/* DST ^= C * SRC over N bytes; the areas do not overlap.  Local. */
+SCR_FN void scr_gf_mad_one(void* dst, const void* src, unsigned char c, size_t n)
+{
+  scr_gf_mad(dst, &src, &c, 1, n);
+}
+
+/* DST ^= SRC over N bytes; the areas do not overlap.  Local. */
+SCR_FN void scr_xor(void* dst, const void* src, size_t n)
+{
+  scr_gf_mad_one(dst, src, 1, n);
+}
+
+/* 1 / A; 0 for 0.  Local. */
+SCR_FN unsigned char scr_gf_inv(unsigned char a)
+{
+  unsigned char v = 1;
+  int           i;
+
+  for (i = 0; i < 7; i++) { /* a^254, for a^255 is 1: 254 is seven ones in binary, and a zero */
+    v = scr_gf_mul(scr_gf_mul(v, v), a);
+  }
+  return scr_gf_mul(v, v);
+}
+
+/*
+** ---- Reed-Solomon ----
+**
+** A redundancy set of n members with k parities has a code of n POSITIONS.  At position c, the k members (c - e) mod n
+** hold the parities of rows e = 0..k-1, and the others hold data, each its next chunk.  Parity e is the sum of
+** m[e * n + s] * symbol(s) over the members s that hold data at c.
+*/
+
+/*
+** The k x n parity rows M of a set of N members with K parities.  All ones for K = 1: that is XOR.  Else they are the
+** rows n..n+k-1 of the (n + k) x n matrix i^j after its columns were reduced until the top is the identity.  Column j
+** then is the polynomial of degree < n that is 1 at j and 0 at the other points below n: by Lagrange,
+** m(e, j) = prod (n+e - l) / (n+e - j) / prod (j - l), l < n, l != j below; a difference is an XOR.  Each entry is
+** u(e) * v(j) / (x(e) - y(j)): a Cauchy matrix with scaled rows and columns, hence K5.
+** SCR_ERR_ARG when 1 <= k < n, n + k <= 256 does not hold.  Local.
+*/
+SCR_FN int scr_rs_matrix(int n, int k, unsigned char* m)
+{
+  int e, j, l;
+
+  if (k < 1 || k >= n || n + k > 256)
+    return SCR_ERR(SCR_ERR_ARG, "no Reed-Solomon code has %d members with %d parities", n, k);
+  memset(m, 1, (size_t)n * (size_t)k);
+  if (k == 1) return SCR_SUCCESS;
+  for (j = 0; j < n; j++) {
+    unsigned char below = 1;
+    for (l = 0; l < n; l++)
+      if (l != j) below = scr_gf_mul(below, (unsigned char)(j ^ l));
+    for (e = 0; e < k; e++) m[e * n + j] = scr_gf_mul(below, (unsigned char)((n + e) ^ j));
+  }
+  for (e = 0; e < k; e++) {
+    unsigned char all = 1;
+    for (l = 0; l < n; l++) all = scr_gf_mul(all, (unsigned char)((n + e) ^ l));
+    for (j = 0; j < n; j++) m[e * n + j] = scr_gf_mul(all, scr_gf_inv(m[e * n + j]));
+  }
+  return SCR_SUCCESS;
+}
+
+/* The parity row that member R holds at position C, or -1 when it holds data.  Local. */
+SCR_FN int scr_rs_row(int n, int k, int r, int c)
+{
+  int e = (c - r + n) % n;
+  return e < k ? e : -1;
+}
+
+/* Which of its chunks, 0..n-k-1, member R has at position C, where it holds data.  Local. */
+SCR_FN int scr_rs_chunk(int n, int k, int r, int c)
+{
+  int e, chunk = c;
+
+  for (e = 0; e < k; e++) chunk -= (r + e) % n < c;
+  return chunk;
+}
+
+/* ROW: the factors of all symbols at position C whose sum is 0 by parity E.  Local. */
+SCR_FN void scr_rs_equation(int n, int k, const unsigned char* m, int c, int e, unsigned char* row)
+{
+  int s;
+
+  for (s = 0; s < n; s++) row[s] = scr_rs_row(n, k, s, c) < 0 ? m[e * n + s] : scr_rs_row(n, k, s, c) == e;
+}
+
+/* Solve the D equations in the rows T[0..D) of COEF for the symbols T[0..D).  Local. */
+SCR_FN int scr_rs_eliminate(int n, unsigned char* coef, const int* t, int d)
+{
+  int i, j, s;
+
+  for (i = 0; i < d; i++) {
+    unsigned char* row = coef + t[i] * n;
+    unsigned char  by = scr_gf_inv(row[t[i]]);
+    if (by == 0) return SCR_ERR(SCR_ERR_ARG, "the matrix is not of a Reed-Solomon code"); /* K5: needs no exchange */
+    for (s = 0; s < n; s++) row[s] = scr_gf_mul(row[s], by);
+    for (j = 0; j < d; j++)
+      if (j != i) scr_gf_mad_one(coef + t[j] * n, row, coef[t[j] * n + t[i]], (size_t)n);
+  }
+  for (i = 0; i < d; i++) coef[t[i] * n + t[i]] = 0; /* symbol = the sum of the rest */
+  return SCR_SUCCESS;
+}
+
+/*
+** How the symbols of the members with ERASED[r] != 0 at position C follow from the others: of the n x n matrix COEF, the
+** row of each erased t is set so that symbol(t) = sum of coef[t * n + s] * symbol(s), with 0 for the erased s.  M is of
+** scr_rs_matrix.  To erase the k that hold parity is to encode.  SCR_ERR_LOST when more than K are erased.  Local.
+*/
+SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsigned char* erased, unsigned char* coef)
+{
+  int data[256], d = 0, lost = 0, used = 0, e, i, rc, t;
+
+  for (t = 0; t < n; t++) {
+    if (!erased[t]) continue;
+    lost++;
+    if (scr_rs_row(n, k, t, c) < 0) data[d++] = t;
+  }
+  if (lost > k) return SCR_ERR(SCR_ERR_LOST, "%d of %d members are lost, and %d can be rebuilt", lost, n, k);
+  for (e = 0; e < k && used < d; e++) { /* a parity that is left for each of the data */
+    if (!erased[(c - e + n) % n]) scr_rs_equation(n, k, m, c, e, coef + data[used++] * n);
+  }
+  rc = scr_rs_eliminate(n, coef, data, d);
+  for (t = 0; rc == SCR_SUCCESS && t < n; t++) {
+    unsigned char* row = coef + t * n;
+    e = scr_rs_row(n, k, t, c);
+    if (!erased[t] || e < 0) continue;
+    scr_rs_equation(n, k, m, c, e, row);
+    row[t] = 0;
+    for (i = 0; i < d; i++) {
+      row[data[i]] = 0;
+      scr_gf_mad_one(row, coef + data[i] * n, m[e * n + data[i]], (size_t)n);
+    }
+  }
+  return rc;
 }
 
 /* ==== 10 FILE WINDOW ====================================================================================
