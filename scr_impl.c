@@ -2129,7 +2129,7 @@ static const char* scr_params_system_file = SCR_SYSTEM_CONF;
 #ifdef SCR_LOCK_BASES
 static int scr_params_lock_bases = 1;
 #else
-static int scr_params_lock_bases = 0;
+static int       scr_params_lock_bases = 0;
 #endif
 
 /* ---- values ---- */
@@ -3802,7 +3802,9 @@ out:
 #define SCR_TARGET(what)       __attribute__((target(what)))
 #define SCR_SHARED_GET(x)      __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define SCR_SHARED_SET(x, val) __atomic_store_n(&(x), (val), __ATOMIC_RELAXED)
+typedef uint64_t scr_wide __attribute__((vector_size(16))); /* a register, or two words where there is none */
 #else
+typedef uint64_t scr_wide;
 #define SCR_SHARED_GET(x)      (x)
 #define SCR_SHARED_SET(x, val) ((x) = (val))
 #endif
@@ -3867,24 +3869,27 @@ SCR_FN size_t scr_gf_plain(unsigned char* d, const unsigned char* const* s, cons
   return x;
 }
 
-/* The kernel of sums whose factors are all 1; compilers make vectors of it.  COEF is not used.  Local. */
+/* The sum of sources whose factors are all 1, on any processor.  COEF is not used.  Local. */
 SCR_FN size_t scr_gf_ones(unsigned char* d, const unsigned char* const* s, const unsigned char* coef, int sources,
                           size_t x, size_t n, int add)
 {
-  int i;
+  const size_t w = sizeof(scr_wide);
+  int          i;
 
   (void)coef;
-  for (; n - x >= 32; x += 32) {
-    uint64_t a[4], b[4];
-    memcpy(a, add ? d + x : s[0] + x, 32);
+  for (; n - x >= 2 * w; x += 2 * w) {
+    const unsigned char* p = add ? d : s[0];
+    scr_wide             sum, two, v, u; /* variables, not an array: compilers then keep them in registers */
+    memcpy(&sum, p + x, w);
+    memcpy(&two, p + x + w, w);
     for (i = add ? 0 : 1; i < sources; i++) {
-      memcpy(b, s[i] + x, 32);
-      a[0] ^= b[0];
-      a[1] ^= b[1];
-      a[2] ^= b[2];
-      a[3] ^= b[3];
+      memcpy(&v, s[i] + x, w);
+      memcpy(&u, s[i] + x + w, w);
+      sum ^= v;
+      two ^= u;
     }
-    memcpy(d + x, a, 32);
+    memcpy(d + x, &sum, w);
+    memcpy(d + x + w, &two, w);
   }
   return x;
 }
