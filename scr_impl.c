@@ -71,8 +71,12 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#if defined(__linux__)
+#include <sys/vfs.h>
+#endif
 #include <sys/time.h>
 #include <sys/types.h>
 #include <time.h>
@@ -2011,12 +2015,15 @@ typedef enum {
     "Number of datasets that stay in a store whose STORE line has no COUNT; the oldest goes when a new one is "        \
     "complete.")                                                                                                       \
   X(SCR_CACHE_PURGE, BOOL, NULL, "0", ANY, "1 deletes all datasets of the job from the cache in SCR_Init.")            \
-  X(SCR_COPY_TYPE, ENUM, "SINGLE|XOR|FILE", "XOR", ANY,                                                                \
-    "Redundancy scheme: SINGLE keeps each file once, XOR adds parity that repairs the loss of one member of each "     \
-    "set, FILE uses the CKPT lines.")                                                                                  \
+  X(SCR_COPY_TYPE, ENUM, "SINGLE|PARTNER|XOR|RS|FILE", "XOR", ANY,                                                     \
+    "Redundancy scheme: SINGLE keeps each file once; PARTNER keeps a copy on another node; XOR adds parity that "      \
+    "repairs the loss of one member of each set; RS (Reed-Solomon) repairs SCR_SET_FAILURES losses; FILE uses the "    \
+    "CKPT lines.")                                                                                                     \
   X(SCR_SET_SIZE, POSITIVE, NULL, "8", ANY,                                                                            \
     "Least number of ranks in a redundancy set, when there are as many groups; larger sets need less space and "       \
     "survive fewer losses.")                                                                                           \
+  X(SCR_SET_FAILURES, POSITIVE, NULL, "2", ANY,                                                                        \
+    "Members of a redundancy set that may be lost at once, with SCR_COPY_TYPE=RS.")                                    \
   X(SCR_GROUP, TEXT, NULL, "NODE", ANY,                                                                                \
     "Group of ranks that fail together, NODE, WORLD or a name from GROUPS lines; no set has two members of one "       \
     "group.")                                                                                                          \
@@ -3765,10 +3772,10 @@ out:
   return rc;
 }
 /* ==== 09 KERNELS ========================================================================================
-** The inner loops over bytes: CRC32 and XOR.
+** The inner loops over bytes: CRC32, exclusive-or, GF(2^8); and the Reed-Solomon code.
 **
-** Uses       nothing.
-** Offers     scr_crc32, scr_crc32_combine, scr_xor.
+** Uses       errors, memory.
+** Offers     scr_crc32, scr_crc32_combine, scr_xor, scr_gf_mad; scr_rs_matrix, _row, _chunk, _solve.
 ** Invariants
 **   K1  scr_crc32 equals zlib's crc32 for any length and alignment.
 ** Failure    None.
@@ -3807,6 +3814,171 @@ SCR_FN void scr_xor(void* dst, const void* src, size_t n)
   for (; n > 0; n--) *d++ ^= *s++;
 }
 
+/* ---- GF(2^8) with the polynomial 0x11D, and the Reed-Solomon code over it ---- */
+
+/* The product of A and B.  Local. */
+SCR_FN unsigned char scr_gf_mul(unsigned char a, unsigned char b)
+{
+  unsigned x = a, p = 0, i;
+
+  for (i = 0; i < 8; i++) {
+    if (b >> i & 1) p ^= x;
+    x = x << 1 ^ (x & 0x80 ? 0x11D : 0);
+  }
+  return (unsigned char)p;
+}
+
+/* The inverse of A, which is not 0: A to the power of 254.  Local. */
+SCR_FN unsigned char scr_gf_inv(unsigned char a)
+{
+  unsigned char r = 1;
+  int           i;
+
+  for (i = 0; i < 7; i++) {
+    a = scr_gf_mul(a, a);
+    r = scr_gf_mul(r, a);
+  }
+  return r;
+}
+
+/* DST ^= the sum of COEF[i] * SRC[i] over N bytes, in GF(2^8).  Local. */
+SCR_FN void scr_gf_mad(void* dst, const void* const* src, const unsigned char* coef, int sources, size_t n)
+{
+  unsigned char* d = (unsigned char*)dst;
+  unsigned char  table[256];
+  size_t         at;
+  int            i, v;
+
+  for (i = 0; i < sources; i++) {
+    const unsigned char* p = (const unsigned char*)src[i];
+    if (coef[i] == 0) continue;
+    if (coef[i] == 1) {
+      scr_xor(dst, p, n);
+      continue;
+    }
+    for (v = 0; v < 256; v++) table[v] = scr_gf_mul(coef[i], (unsigned char)v);
+    for (at = 0; at < n; at++) d[at] ^= table[p[at]];
+  }
+}
+
+/* ROW += F * OTHER, or ROW *= F when OTHER is NULL, over N elements. */
+SCR_FN void scr_gf_row(unsigned char* row, const unsigned char* other, unsigned char f, int n)
+{
+  int i;
+  for (i = 0; i < n; i++) row[i] = other ? row[i] ^ scr_gf_mul(f, other[i]) : scr_gf_mul(f, row[i]);
+}
+
+/*
+** The K rows of N factors by which N members find K parities: M, of K * N bytes.  Local.
+**
+** The Vandermonde matrix of N + K rows, with row^column as its elements, is reduced by columns until its first N rows
+** are the identity; the others are the code, of which any N rows can be inverted.  K = 1 is the exclusive-or.
+** SCR_ERR_PARAM unless 1 <= K < N and N + K <= 256.  (Plank, Ding: Note: Correction to the 1997 Tutorial on Reed-Solomon
+** Coding, 2005.)
+*/
+SCR_FN int scr_rs_matrix(int n, int k, unsigned char* m)
+{
+  unsigned char* v; /* transposed: element (row, column) at [column * (n + k) + row], so that a column is one run */
+  int            rows = n + k, r, c, i;
+
+  if (k < 1 || k >= n || rows > 256)
+    return SCR_ERR(SCR_ERR_PARAM, "Reed-Solomon with %d parities for %d members is not possible", k, n);
+  memset(m, 1, (size_t)n * (size_t)k);
+  if (k == 1) return SCR_SUCCESS;
+  if ((v = (unsigned char*)scr_malloc((size_t)rows * (size_t)n)) == NULL) return SCR_ERR_OOM();
+  for (r = 0; r < rows; r++)
+    for (c = 0; c < n; c++) v[c * rows + r] = c == 0 ? 1 : scr_gf_mul(v[(c - 1) * rows + r], (unsigned char)r);
+  for (i = 0; i < n; i++) {
+    for (c = i; v[c * rows + i] == 0; c++) continue; /* there is one, because the matrix has full rank */
+    for (r = 0; c != i && r < rows; r++) {
+      unsigned char t = v[c * rows + r];
+      v[c * rows + r] = v[i * rows + r];
+      v[i * rows + r] = t;
+    }
+    scr_gf_row(&v[i * rows], NULL, scr_gf_inv(v[i * rows + i]), rows);
+    for (c = 0; c < n; c++)
+      if (c != i && v[c * rows + i] != 0) scr_gf_row(&v[c * rows], &v[i * rows], v[c * rows + i], rows);
+  }
+  for (r = 0; r < k; r++)
+    for (c = 0; c < n; c++) m[r * n + c] = v[c * rows + n + r];
+  free(v);
+  return SCR_SUCCESS;
+}
+
+/* The row of the code that member R of N holds at position C, or -1 when it holds data.  Local. */
+SCR_FN int scr_rs_row(int n, int k, int r, int c)
+{
+  int e = (c - r + n) % n;
+  return e < k ? e : -1;
+}
+
+/* Which of its chunks of data member R of N has at position C: the positions before it with data.  Local. */
+SCR_FN int scr_rs_chunk(int n, int k, int r, int c)
+{
+  int wrapped = r + k > n ? r + k - n : 0; /* parities at the positions 0, 1, ... */
+  return c - wrapped - (c > r ? k - wrapped : 0);
+}
+
+/*
+** How the symbols that are ERASED at position C (bytes by member, at most K) follow from the others: row T of COEF, of
+** N * N bytes, for each erased member T: symbol(T) = sum over S of COEF[T * N + S] * symbol(S).  M is the matrix of
+** scr_rs_matrix.  Local.
+**
+** As many equations of the code as data are lost are solved for these (Gauss-Jordan); then lost parities follow.
+*/
+SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsigned char* erased, unsigned char* coef)
+{
+  unsigned char *a, *b; /* rows of an equation: factors of the lost data; and of the known symbols */
+  int            i, e, s, row, lost = 0, used = 0, rc = SCR_SUCCESS;
+  int            data[256];
+
+  for (s = 0; s < n; s++)
+    if (erased[s] && scr_rs_row(n, k, s, c) < 0) data[lost++] = s;
+  a = (unsigned char*)scr_malloc((size_t)k * (size_t)k);
+  b = (unsigned char*)scr_malloc((size_t)k * (size_t)n);
+  if (a == NULL || b == NULL) rc = SCR_ERR_OOM();
+  for (e = 0; rc == SCR_SUCCESS && e < k && used < lost; e++) {
+    int holder = (c - e + n) % n;
+    if (erased[holder]) continue;
+    for (i = 0; i < lost; i++) a[used * k + i] = m[e * n + data[i]];
+    for (s = 0; s < n; s++) b[used * n + s] = erased[s] || scr_rs_row(n, k, s, c) >= 0 ? 0 : m[e * n + s];
+    b[used++ * n + holder] = 1;
+  }
+  if (rc == SCR_SUCCESS && used < lost)
+    rc = SCR_ERR(SCR_ERR_LOST, "more symbols are lost than %d parities can find", k);
+  for (i = 0; rc == SCR_SUCCESS && i < lost; i++) {
+    unsigned char f;
+    for (row = i; row < lost && a[row * k + i] == 0; row++) continue;
+    if (row == lost) {
+      rc = SCR_ERR(SCR_ERR_LOST, "the equations of the code cannot be solved");
+      break;
+    }
+    if (row != i) { /* row I has a zero there: adding the other makes it one that can be divided by */
+      scr_gf_row(&a[i * k], &a[row * k], 1, k);
+      scr_gf_row(&b[i * n], &b[row * n], 1, n);
+    }
+    f = scr_gf_inv(a[i * k + i]);
+    scr_gf_row(&a[i * k], NULL, f, k);
+    scr_gf_row(&b[i * n], NULL, f, n);
+    for (row = 0; row < lost; row++) {
+      f = a[row * k + i];
+      if (row == i || f == 0) continue;
+      scr_gf_row(&a[row * k], &a[i * k], f, k);
+      scr_gf_row(&b[row * n], &b[i * n], f, n);
+    }
+  }
+  for (i = 0; rc == SCR_SUCCESS && i < lost; i++) memcpy(&coef[data[i] * n], &b[i * n], (size_t)n);
+  for (e = 0; rc == SCR_SUCCESS && e < k; e++) {
+    int t = (c - e + n) % n;
+    if (!erased[t]) continue;
+    for (s = 0; s < n; s++) coef[t * n + s] = erased[s] || scr_rs_row(n, k, s, c) >= 0 ? 0 : m[e * n + s];
+    for (i = 0; i < lost; i++) scr_gf_row(&coef[t * n], &b[i * n], m[e * n + data[i]], n);
+  }
+  scr_free(&a);
+  scr_free(&b);
+  return rc;
+}
+
 /* ==== 10 FILE WINDOW ====================================================================================
 ** Many files as one stream of bytes with zeros behind its end, with the CRC32 of each file taken on the way; and
 ** whole files copied and summed.
@@ -3822,7 +3994,8 @@ SCR_FN void scr_xor(void* dst, const void* src, size_t n)
 ** Failure    The code; files are left as far as they were written.
 ** ====================================================================================================== */
 
-#define SCR_WINDOW_FDS 16 /* files that a window keeps open */
+#define SCR_WINDOW_FDS       16        /* files that a window keeps open */
+#define SCR_WINDOW_MAP_LEAST (1 << 20) /* bytes of a file that is worth a mapping */
 
 /* A piece of the stream that lies in one file and one lane. */
 typedef struct {
@@ -3842,6 +4015,7 @@ typedef struct {
   int             fd[SCR_WINDOW_FDS];
   int             fd_file[SCR_WINDOW_FDS];
   char*           seen; /* which files have been opened: O_TRUNC is for the first time only */
+  char**          map;  /* files in memory */
   scr_window_seg* seg;
   int             segs;
 } scr_window;
@@ -3872,6 +4046,9 @@ SCR_FN void scr_window_free(scr_window* w)
 {
   int i;
 
+  for (i = 0; w->map != NULL && i < w->count; i++)
+    if (w->map[i] != NULL) munmap(w->map[i], (size_t)w->size[i]);
+  scr_free(&w->map);
   if (w->path != NULL) {
     scr_window_close(w);
     for (i = 0; i < w->count; i++) scr_free(&w->path[i]);
@@ -3924,8 +4101,9 @@ SCR_FN int scr_window_open(scr_window* w, int count, char** path, const uint64_t
   w->size = (uint64_t*)scr_malloc((size_t)count * sizeof *w->size);
   w->start = (uint64_t*)scr_malloc(((size_t)count + 1) * sizeof *w->start);
   w->seen = (char*)scr_malloc((size_t)count);
+  w->map = (char**)scr_malloc((size_t)count * sizeof *w->map);
   w->seg = (scr_window_seg*)scr_malloc(((size_t)count + (size_t)lanes + 1) * sizeof *w->seg);
-  if (w->path == NULL || w->size == NULL || w->start == NULL || w->seen == NULL || w->seg == NULL) {
+  if (w->path == NULL || w->size == NULL || w->start == NULL || w->seen == NULL || w->map == NULL || w->seg == NULL) {
     scr_window_free(w);
     return SCR_ERR_OOM();
   }
@@ -3972,6 +4150,41 @@ SCR_FN scr_window_seg* scr_window_find(scr_window* w, uint64_t offset)
   return &w->seg[lo];
 }
 
+#if defined(__linux__) && UINTPTR_MAX > 0xffffffffu
+
+#define SCR_TMPFS_MAGIC 0x01021994
+
+/*
+** File I of a window that reads, in memory; or NULL when it is small, or does not lie in memory anyway.  A file of a
+** disk is never mapped: an error of the disk would be a signal, which kills the application, instead of an error.
+*/
+SCR_FN const char* scr_window_mapped(scr_window* w, int i)
+{
+  struct statfs fs;
+  struct stat   st;
+  void*         p;
+  int           fd;
+
+  if (w->map[i] != NULL || w->flags != O_RDONLY || w->size[i] < SCR_WINDOW_MAP_LEAST) return w->map[i];
+  if (scr_window_fd(w, i, &fd) != SCR_SUCCESS || fstatfs(fd, &fs) < 0 || (uint32_t)fs.f_type != SCR_TMPFS_MAGIC ||
+      fstat(fd, &st) < 0 || (uint64_t)st.st_size < w->size[i])
+    return NULL;
+  p = mmap(NULL, (size_t)w->size[i], PROT_READ, MAP_SHARED, fd, 0);
+  if (p != MAP_FAILED) w->map[i] = (char*)p;
+  return w->map[i];
+}
+
+#else
+
+SCR_FN const char* scr_window_mapped(scr_window* w, int i)
+{
+  (void)w;
+  (void)i;
+  return NULL;
+}
+
+#endif
+
 SCR_FN void scr_window_sum(scr_window_seg* s, uint64_t offset, const void* p, size_t n)
 {
   if (s->done != offset) s->done = UINT64_MAX; /* out of order: W2 does not hold for this segment */
@@ -4013,6 +4226,24 @@ SCR_FN int scr_window_move(scr_window* w, uint64_t offset, char* buf, size_t n, 
 SCR_FN int scr_window_read(scr_window* w, uint64_t offset, void* buf, size_t n, int sum)
 {
   return scr_window_move(w, offset, (char*)buf, n, 0, sum);
+}
+
+/*
+** N bytes of the stream at OFFSET: *P is where they lie in memory, else BUF, into which they were read.  They may be used
+** until the window is closed.  SUM takes them into the CRCs.  Local.
+*/
+SCR_FN int scr_window_view(scr_window* w, uint64_t offset, char* buf, size_t n, int sum, const char** p)
+{
+  scr_window_seg* s = offset < scr_window_length(w) ? scr_window_find(w, offset) : NULL;
+
+  *p = s != NULL && s->end - offset >= n ? scr_window_mapped(w, s->file) : NULL;
+  if (*p == NULL) {
+    *p = buf;
+    return scr_window_read(w, offset, buf, n, sum);
+  }
+  *p += offset - w->start[s->file];
+  if (sum) scr_window_sum(s, offset, *p, n);
+  return SCR_SUCCESS;
 }
 
 /* The N bytes of BUF into the stream at OFFSET; what lies beyond its end is padding and is dropped.  Local. */
@@ -5514,7 +5745,7 @@ SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
 
 #define SCR_SET_SIZE_MAX 4096 /* sets stay small: each member knows the others */
 
-typedef enum { SCR_COPY_SINGLE, SCR_COPY_XOR } scr_copy;
+typedef enum { SCR_COPY_SINGLE, SCR_COPY_PARTNER, SCR_COPY_XOR, SCR_COPY_RS } scr_copy;
 
 /* A partition of the world by name: NODE, WORLD, or a name of the GROUPS lines. */
 typedef struct {
@@ -5539,7 +5770,8 @@ typedef struct {
 typedef struct {
   int      enabled, index, interval, output;
   scr_copy type;
-  int      set_size;
+  int      set_size, hop;
+  int      failures;          /* members of a set that may be lost; 0 for SINGLE */
   char*    group;             /* name of the failure group */
   char*    base;              /* name of the store */
   int      global, can_mkdir; /* of the store */
@@ -5868,17 +6100,22 @@ SCR_FN int scr_storedescs_create(scr_layout* l)
 
 /* ---- redundancy descriptors ---- */
 
+static const char* const scr_copy_names[] = {"SINGLE", "PARTNER", "XOR", "RS"};
+
 SCR_FN const char* scr_copy_name(scr_copy type)
 {
-  return type == SCR_COPY_XOR ? "XOR" : "SINGLE";
+  return scr_copy_names[type];
 }
 
 SCR_FN int scr_copy_from_name(const char* name, scr_copy* type)
 {
-  if (strcasecmp(name, "SINGLE") == 0) *type = SCR_COPY_SINGLE;
-  else if (strcasecmp(name, "XOR") == 0) *type = SCR_COPY_XOR;
-  else return SCR_ERR(SCR_ERR_PARAM, "the redundancy scheme %s is not known; there are SINGLE and XOR", name);
-  return SCR_SUCCESS;
+  int i;
+  for (i = SCR_COPY_SINGLE; i <= SCR_COPY_RS; i++)
+    if (strcasecmp(name, scr_copy_names[i]) == 0) {
+      *type = (scr_copy)i;
+      return SCR_SUCCESS;
+    }
+  return SCR_ERR(SCR_ERR_PARAM, "the redundancy scheme %s is not known; there are SINGLE, PARTNER, XOR and RS", name);
 }
 
 SCR_FN void scr_reddesc_free(scr_reddesc* d)
@@ -5893,6 +6130,7 @@ SCR_FN void scr_reddesc_free(scr_reddesc* d)
 SCR_FN int scr_reddesc_alone(scr_reddesc* d, const scr_layout* l)
 {
   d->type = SCR_COPY_SINGLE;
+  d->failures = 0;
   d->ranks = 1;
   d->my_rank = 0;
   d->group_id = l->rank;
@@ -5901,6 +6139,25 @@ SCR_FN int scr_reddesc_alone(scr_reddesc* d, const scr_layout* l)
   if (d->member == NULL) return SCR_ERR_OOM();
   d->member[0] = l->rank;
   return SCR_SUCCESS;
+}
+
+/* PLACE in a line of LENGTH when those that are HOP apart stand side by side. */
+SCR_FN int scr_reddesc_hop(int place, int length, int hop)
+{
+  int start = place % hop, before = length / hop * start + (start < length % hop ? start : length % hop);
+  return before + place / hop;
+}
+
+/* D17 for the set of D: K >= N becomes N - 1, and one parity is XOR.  1 when the set protects less than asked. */
+SCR_FN int scr_reddesc_limit(scr_reddesc* d)
+{
+  int less = d->failures >= d->ranks;
+
+  if (d->type == SCR_COPY_PARTNER || d->type == SCR_COPY_XOR) d->failures = 1;
+  if (d->type != SCR_COPY_RS) return 0;
+  if (less) d->failures = d->ranks - 1;
+  if (d->failures == 1) d->type = SCR_COPY_XOR;
+  return less;
 }
 
 /*
@@ -5913,12 +6170,13 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_layout* l)
 {
   const scr_groupdesc* g = scr_groupdescs_from_name(l, d->group);
   char                 key[64];
-  int                  lines, id, place, length, leader, sets, least, extra, set, rc, err;
+  int                  lines, id, place, length, leader, sets, least, extra, set, rc, err, asked = d->failures;
   scr_vote             v;
 
   snprintf(key, sizeof key, "%d", g->rank);
   rc = scr_rank_str(l->comm, key, &lines, &id, &place, &length, &leader);
   if (rc != SCR_SUCCESS) return rc;
+  place = scr_reddesc_hop(place, length, d->hop);
   sets = length / d->set_size > 1 ? length / d->set_size : 1;
   least = length / sets;
   extra = length % sets; /* the first ones have one more */
@@ -5929,13 +6187,21 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_layout* l)
   rc = scr_group_members(l, d->group_id, d->my_rank, d->ranks, &d->member);
   memset(&v, 0, sizeof v);
   v.sum[0] = d->ranks == 1;
+  v.sum[1] = d->ranks > 1 && scr_reddesc_limit(d);
   if (d->ranks == 1 && rc == SCR_SUCCESS) rc = scr_reddesc_alone(d, l);
+  else if (rc == SCR_SUCCESS && d->type == SCR_COPY_RS && d->ranks + d->failures > 256)
+    rc = SCR_ERR(SCR_ERR_PARAM,
+                 "CKPT=%d: a Reed-Solomon set of %d ranks with %d failures is too large; their sum may be 256 at most",
+                 d->index, d->ranks, d->failures);
   if ((err = scr_vote_all(&v, rc, l->comm)) != SCR_SUCCESS) return err;
   if (v.sum[0] > 0 && l->rank == 0)
     scr_warn(
         "%lld of %d ranks find no partner in another group %s, so their files are kept as SINGLE: the loss of their "
         "node loses the checkpoint",
         (long long)v.sum[0], l->ranks, d->group);
+  if (v.sum[1] > 0 && l->rank == 0)
+    scr_warn("%lld of %d ranks are in Reed-Solomon sets that are too small for %d failures; these survive all but one",
+             (long long)v.sum[1], l->ranks, asked);
   return SCR_SUCCESS;
 }
 
@@ -5956,10 +6222,15 @@ SCR_FN int scr_reddesc_create(scr_reddesc* d, scr_layout* l, int index, const sc
   if ((rc = scr_copy_from_name(scr_line_str(line, "TYPE", type), &d->type)) != SCR_SUCCESS) return rc;
   if ((rc = scr_param_int(l->params, "SCR_SET_SIZE", &d->set_size)) != SCR_SUCCESS) return rc;
   d->set_size = scr_line_int(line, "SET_SIZE", d->set_size);
+  if ((rc = scr_param_int(l->params, "SCR_SET_FAILURES", &d->failures)) != SCR_SUCCESS) return rc;
+  d->failures = scr_line_int(line, "SET_FAILURES", d->failures);
+  d->hop = scr_line_int(line, "HOP_DISTANCE", 1);
   if (d->set_size < 2 || d->set_size > SCR_SET_SIZE_MAX)
     return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: SET_SIZE is %d, but must be between 2 and %d", index, d->set_size,
                    SCR_SET_SIZE_MAX);
   if (d->interval < 1) return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: INTERVAL must be at least 1", index);
+  if (d->failures < 1) return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: SET_FAILURES must be at least 1", index);
+  if (d->hop < 1) return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: HOP_DISTANCE must be at least 1", index);
   rc = scr_path_reduce_str(scr_line_str(line, "STORE", scr_param_get(l->params, "SCR_CACHE_BASE")), base, sizeof base);
   if (rc != SCR_SUCCESS) return rc;
   s = scr_storedescs_from_name(l, base);
@@ -6037,6 +6308,7 @@ SCR_FN void scr_reddesc_to_hash(const scr_reddesc* d, int member, scr_hash* h)
   scr_hash_util_set_str(h, "TYPE", scr_copy_name(d->type));
   scr_hash_util_set_str(h, "GROUP", d->group);
   scr_hash_util_set_int(h, "SET_SIZE", d->set_size);
+  scr_hash_util_set_int(h, "SET_FAILURES", d->failures);
   scr_hash_util_set_int(h, "GROUPS", d->groups);
   scr_hash_util_set_int(h, "GROUP_ID", d->group_id);
   scr_hash_util_set_int(h, "GROUP_SIZE", d->ranks);
@@ -6078,7 +6350,13 @@ SCR_FN int scr_reddesc_from_hash(scr_reddesc* d, const scr_hash* h, int ranks)
     if (d->member[i] < 0 || d->member[i] >= ranks)
       return SCR_ERR(SCR_ERR_FORMAT, "a stored redundancy descriptor names no rank for member %d", i);
   }
-  return scr_copy_from_name(type, &d->type);
+  if (scr_copy_from_name(type, &d->type) != SCR_SUCCESS) return SCR_ERR_FORMAT;
+  d->failures = d->type == SCR_COPY_SINGLE ? 0 : scr_line_int(h, "SET_FAILURES", 1);
+  if ((d->type != SCR_COPY_SINGLE && (d->ranks < 2 || d->failures < 1 || d->failures >= d->ranks)) ||
+      (d->type == SCR_COPY_RS && d->ranks + d->failures > 256) || d->ranks > SCR_SET_SIZE_MAX)
+    return SCR_ERR(SCR_ERR_FORMAT, "a stored redundancy descriptor is damaged: %s with %d members and %d failures",
+                   type, d->ranks, d->failures);
+  return SCR_SUCCESS;
 }
 
 /*
@@ -6352,36 +6630,40 @@ SCR_FN const char* scr_desc_name(const scr_dataset* desc)
 ** Protect the files of a rank within its set, and bring them back.
 **
 ** Uses       kernels, file window, filemap, MPI helpers, layout, state.
-** Offers     scr_set_gather, scr_red_apply, scr_red_recover.
+** Offers     scr_set_gather, scr_code_plan, scr_red_apply, scr_red_recover.
 ** Invariants
-**   R1  Layout.  The files of each member, one after the other in the order of the header, are padded with zeros to
-**       (N-1) * CHUNK bytes.  Member r has N positions of CHUNK bytes: position r is its parity, the others are its
-**       data in order.  At each position the exclusive-or over all members is zero.
-**   R2  Each byte of data is read once, and the CRC32 of each file is taken from these bytes.
-**   R3  A member that fails goes on exchanging, so that nobody waits for it; the caller agrees on the code.
-**   R4  The header of a member describes its files, and those of its left neighbour, with identity and CRC32: one
-**       member's loss loses no metadata.
+**   R1  Layout.  The files of a member, one after the other in the order of its record, are its stream, padded with
+**       zeros.  XOR and RS cut it into N-K chunks.  A code has N positions; at position C the K members C-E hold chunk E
+**       of their redundancy file, which is row E of the code, and the others hold their next chunk of data.
+**       PARTNER: position C is the stream of member C, of which member C+1 holds a copy.
+**   R2  To protect is to rebuild members that have lost their redundancy file: one engine serves all schemes, both ways.
+**   R3  A byte of data is read once for each member that combines it, and its CRC32 is taken on the way.
+**   R4  A member that fails goes on exchanging, so that nobody waits for it; the caller agrees on the code.
+**   R5  The header of a member describes its files and those of its K left neighbours, with identity and CRC32: whoever
+**       can be rebuilt finds his metadata.
+**   R6  What is rebuilt is written beside what lies there, and takes its place only when all of it is right.
 ** Failure    The code, which may differ between ranks until the caller has agreed.
-** Source     RAID-5; Ross and others: A Case Study in Application I/O on Linux Clusters, SC 2001.  The schedule is
-**            pairwise: in step d member j sends to j+d and receives from j-d.
+** Source     RAID-5; Plank: A Tutorial on Reed-Solomon Coding for Fault-Tolerance in RAID-like Systems, 1997; Ross and
+**            others: A Case Study in Application I/O on Linux Clusters, SC 2001.  The schedule is pairwise: in step D
+**            member J sends to J+D and receives from J-D.
 ** ====================================================================================================== */
 
-#define SCR_XOR_SLOTS 4 /* exchanges in flight */
+#define SCR_CODE_SLOTS 6 /* exchanges in flight */
 
-/* One run of the engine, over the set of D. */
-typedef struct {
-  const scr_reddesc* d;
-  MPI_Comm           comm;
-  scr_window*        win;  /* the files of this member */
-  const char*        file; /* its redundancy file, */
-  int                fd;   /* open, with the parity */
-  uint64_t           head; /* behind HEAD bytes of header */
-  uint64_t           chunk;
-  size_t             piece;  /* bytes of a message at most */
-  int                lost;   /* member to rebuild, or -1: compute parity */
-  uLong              parity; /* CRC32 of the parity, on members that write it */
-  int                rc;
-} scr_xor_job;
+enum { SCR_LOST_DATA = 1, SCR_LOST_RED = 2 };                         /* what a member of a set has lost; bits */
+enum { SCR_SYMBOL_NONE, SCR_SYMBOL_DATA, SCR_SYMBOL_RED };            /* what a member holds at a position */
+enum { SCR_SET_LOST, SCR_SET_TOTAL, SCR_SET_READY, SCR_SET_NUMBERS }; /* arrays of scr.numbers */
+
+/* An array with a number for each member of a set, of the memory taken in SCR_Init. */
+SCR_FN int64_t* scr_set_numbers(int which)
+{
+  return (int64_t*)(void*)scr.work + (size_t)which * SCR_SET_SIZE_MAX;
+}
+
+#define SCR_WORK_NUMBERS (SCR_SET_NUMBERS * SCR_SET_SIZE_MAX * sizeof(int64_t))
+
+/* Bytes of scr.work: the numbers of a set; the slots; and sums enough that the pieces of RS(2) have full size. */
+#define SCR_WORK_BYTES(piece) (SCR_WORK_NUMBERS + (2 * SCR_CODE_SLOTS + 2 * 2 + 1) * (piece))
 
 /* VALUES[i] = what member i brought, for a set as small as they are.  Collective over the set of D. */
 SCR_FN int scr_set_gather(const scr_reddesc* d, MPI_Comm comm, int64_t value, int64_t* values)
@@ -6399,169 +6681,421 @@ SCR_FN int scr_set_gather(const scr_reddesc* d, MPI_Comm comm, int64_t value, in
   return rc;
 }
 
-/* Those that combine: all members, or the survivors.  How many, and the set rank of the J-th. */
-SCR_FN int scr_xor_workers(const scr_xor_job* x)
+/* ---- the code of a set ---- */
+
+/* An exchange in flight. */
+typedef struct {
+  MPI_Request req[2];
+  uint64_t    round;
+  int         result; /* the received piece is a finished symbol; else one more source of task E */
+  int         source; /* set rank of the sender, -1 for none */
+  int         e;
+  char *      in, *out;
+} scr_code_slot;
+
+/* One run of the engine over the set of D. */
+typedef struct {
+  const scr_reddesc* d;
+  const int64_t *    lost, *total; /* of each member: bits of SCR_LOST_x; bytes of its stream */
+  int                n, k;
+  uint64_t           chunk;
+  int*               target; /* [n][k]: the members whose symbol at a position is lost, -1 behind the last */
+  unsigned char*     coef;   /* [n][k][n] for RS: the symbol of a target as a sum over the members */
+  int                spread; /* whole members, or all, combine by turns for the lost; else each member for itself */
+  int*               worker; /* those that combine */
+  int*               turn;   /* [n]: place among the workers, or -1 */
+  int                workers, tasks;
+  uint64_t           rounds;
+  size_t             piece;
+
+  MPI_Comm      comm;
+  scr_window*   win;  /* the files of this member */
+  const char*   file; /* its redundancy file, */
+  int           fd;   /* open, */
+  uint64_t      head; /* with so many bytes of header */
+  uLong*        sum;  /* [k]: CRC32 of the chunks of the redundancy file, on members that write it */
+  int           rc;
+  scr_code_slot slot[SCR_CODE_SLOTS];
+  uint64_t      issued, ended; /* exchanges */
+  uint64_t      mark[2];       /* how many were issued when the sums of a round were given away */
+  char *        acc, *own;
+} scr_code;
+
+/* What one member combines in a round: N bytes at OFFSET of position POS. */
+typedef struct {
+  int      reducer, pos;
+  uint64_t offset;
+  size_t   n;
+} scr_code_task;
+
+/* What member R holds at position C, and where: the offset in its stream, or in its redundancy file behind the header. */
+SCR_FN int scr_code_symbol(const scr_code* x, int r, int c, uint64_t* at)
 {
-  return x->lost < 0 ? x->d->ranks : x->d->ranks - 1;
+  int e;
+
+  if (x->d->type == SCR_COPY_PARTNER) {
+    *at = 0;
+    return r == c ? SCR_SYMBOL_DATA : r == (c + 1) % x->n ? SCR_SYMBOL_RED : SCR_SYMBOL_NONE;
+  }
+  e = scr_rs_row(x->n, x->k, r, c);
+  *at = (uint64_t)(e >= 0 ? e : scr_rs_chunk(x->n, x->k, r, c)) * x->chunk;
+  return e >= 0 ? SCR_SYMBOL_RED : SCR_SYMBOL_DATA;
 }
 
-SCR_FN int scr_xor_worker(const scr_xor_job* x, int j)
+SCR_FN int scr_code_is_lost(const scr_code* x, int r, int c)
 {
-  return x->lost >= 0 && j >= x->lost ? j + 1 : j;
+  uint64_t at;
+  int      kind = scr_code_symbol(x, r, c, &at);
+  return (kind == SCR_SYMBOL_DATA && x->lost[r] & SCR_LOST_DATA) ||
+         (kind == SCR_SYMBOL_RED && x->lost[r] & SCR_LOST_RED);
 }
 
-SCR_FN uint64_t scr_xor_pieces(const scr_xor_job* x)
+/* Bytes of a symbol at position C. */
+SCR_FN uint64_t scr_code_length(const scr_code* x, int c)
 {
-  return (x->chunk + x->piece - 1) / x->piece;
+  return x->d->type == SCR_COPY_PARTNER ? (uint64_t)x->total[c] : x->chunk;
 }
 
-SCR_FN uint64_t scr_xor_rounds(const scr_xor_job* x)
+/* Which targets position C has; SCR_ERR_LOST when there are more than the code can find. */
+SCR_FN int scr_code_targets(scr_code* x, int c)
 {
-  uint64_t n = (uint64_t)x->d->ranks, m = (uint64_t)scr_xor_workers(x);
-  return x->lost < 0 ? scr_xor_pieces(x) : (scr_xor_pieces(x) * n + m - 1) / m;
+  int r, n = 0;
+
+  for (r = 0; r < x->k; r++) x->target[c * x->k + r] = -1;
+  for (r = 0; r < x->n; r++) {
+    if (!scr_code_is_lost(x, r, c)) continue;
+    if (n == x->k)
+      return SCR_ERR(SCR_ERR_LOST, "members %d and %d of a %s set of %d have lost more than it can rebuild",
+                     x->target[c * x->k], r, scr_copy_name(x->d->type), x->n);
+    x->target[c * x->k + n++] = r;
+  }
+  return SCR_SUCCESS;
+}
+
+/* The sums by which the targets of each position are found.  XOR and PARTNER need none. */
+SCR_FN int scr_code_solve(scr_code* x)
+{
+  size_t         n = (size_t)x->n, k = (size_t)x->k;
+  unsigned char *m = (unsigned char*)scr_malloc(k * n), *all = (unsigned char*)scr_malloc(n * n);
+  unsigned char* erased = (unsigned char*)scr_malloc(n);
+  int            c, i, r, rc = SCR_SUCCESS;
+
+  x->coef = (unsigned char*)scr_malloc(n * k * n);
+  if (m == NULL || all == NULL || erased == NULL || x->coef == NULL) rc = SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS) rc = scr_rs_matrix(x->n, x->k, m);
+  for (c = 0; c < x->n && rc == SCR_SUCCESS; c++) {
+    const int* t = &x->target[c * x->k];
+    for (r = 0; r < x->n; r++) erased[r] = (unsigned char)scr_code_is_lost(x, r, c);
+    if (t[0] >= 0) rc = scr_rs_solve(x->n, x->k, m, c, erased, all);
+    for (i = 0; i < x->k && t[i] >= 0 && rc == SCR_SUCCESS; i++)
+      memcpy(x->coef + ((size_t)c * k + (size_t)i) * n, all + (size_t)t[i] * n, n);
+  }
+  scr_free(&m);
+  scr_free(&all);
+  scr_free(&erased);
+  return rc;
+}
+
+SCR_FN void scr_code_free(scr_code* x)
+{
+  scr_free(&x->target);
+  scr_free(&x->coef);
+  scr_free(&x->worker);
+  scr_free(&x->turn);
+  scr_free(&x->sum);
 }
 
 /*
-** What worker J combines in ROUND: N bytes at OFFSET of position POS; 0 when there is nothing left for it.  For parity
-** it is the worker's own position; to rebuild, the workers share out all positions.
+** Make X ready to find what the members of D have LOST, of which each has TOTAL bytes of data.  SCR_ERR_LOST when the
+** scheme cannot.  TOTAL may be NULL to ask just that.  Local, alike on all members; scr_code_free is due.
 */
-SCR_FN int scr_xor_item(const scr_xor_job* x, uint64_t round, int j, int* pos, uint64_t* offset, size_t* n)
+SCR_FN int scr_code_plan(scr_code* x, const scr_reddesc* d, const int64_t* lost, const int64_t* total)
 {
-  uint64_t piece = round;
+  uint64_t most = 0;
+  int      i, c, data = 0, whole = 0, rc = SCR_SUCCESS;
 
-  *pos = j;
-  if (x->lost >= 0) {
-    uint64_t item = round * (uint64_t)scr_xor_workers(x) + (uint64_t)j;
-    piece = item / (uint64_t)x->d->ranks;
-    *pos = (int)(item % (uint64_t)x->d->ranks);
+  memset(x, 0, sizeof *x);
+  x->d = d;
+  x->n = d->ranks;
+  x->k = d->failures;
+  x->lost = lost;
+  x->total = total;
+  x->target = (int*)scr_malloc((size_t)x->n * (size_t)x->k * sizeof *x->target);
+  x->worker = (int*)scr_malloc((size_t)x->n * sizeof *x->worker);
+  x->turn = (int*)scr_malloc((size_t)x->n * sizeof *x->turn);
+  x->sum = (uLong*)scr_malloc((size_t)x->k * sizeof *x->sum);
+  if (x->target == NULL || x->worker == NULL || x->turn == NULL || x->sum == NULL) return SCR_ERR_OOM();
+  for (c = 0; c < x->n && rc == SCR_SUCCESS; c++) rc = scr_code_targets(x, c);
+  if (rc != SCR_SUCCESS || total == NULL) return rc;
+  if (d->type == SCR_COPY_RS) rc = scr_code_solve(x);
+  for (i = 0; i < x->n; i++) {
+    if ((uint64_t)total[i] > most) most = (uint64_t)total[i];
+    if (lost[i] & SCR_LOST_DATA) data = 1;
   }
-  *offset = piece * x->piece;
-  if (*offset >= x->chunk) return 0;
-  *n = x->chunk - *offset < x->piece ? (size_t)(x->chunk - *offset) : x->piece;
+  x->chunk = most;
+  if (d->type != SCR_COPY_PARTNER) x->chunk = (most + (uint64_t)(x->n - x->k) - 1) / (uint64_t)(x->n - x->k);
+  if (x->chunk == 0) x->chunk = 1;
+  x->spread = data && d->type != SCR_COPY_PARTNER;
+  for (i = 0; i < x->n; i++) whole += lost[i] == 0;
+  for (i = 0; i < x->n; i++) {
+    x->turn[i] = x->spread && whole > 0 && lost[i] ? -1 : x->workers;
+    if (x->turn[i] >= 0) x->worker[x->workers++] = i;
+  }
+  x->tasks = x->spread ? 1 : d->type == SCR_COPY_PARTNER ? 2 : x->k;
+  return rc;
+}
+
+/* Task E of REDUCER in ROUND; 0 when it has none.  Alike on all members. */
+SCR_FN int scr_code_task_of(const scr_code* x, uint64_t round, int reducer, int e, scr_code_task* t)
+{
+  uint64_t piece = round, length;
+
+  t->reducer = reducer;
+  if (x->spread) {
+    uint64_t item = round * (uint64_t)x->workers + (uint64_t)x->turn[reducer];
+    if (x->turn[reducer] < 0) return 0;
+    piece = item / (uint64_t)x->n;
+    t->pos = (int)(item % (uint64_t)x->n);
+    if (x->target[t->pos * x->k] < 0) return 0;
+  } else {
+    t->pos = (reducer + (x->d->type == SCR_COPY_PARTNER ? x->n - 1 + e : e)) % x->n;
+    if (!scr_code_is_lost(x, reducer, t->pos)) return 0;
+  }
+  t->offset = piece * x->piece;
+  length = scr_code_length(x, t->pos);
+  if (t->offset >= length) return 0;
+  t->n = length - t->offset < x->piece ? (size_t)(length - t->offset) : x->piece;
   return 1;
 }
 
-/* What this member has at position POS.  After an error: zeros (R3). */
-SCR_FN void scr_xor_load(scr_xor_job* x, int pos, uint64_t offset, char* buf, size_t n)
+/* 1 when target I of position C is found with the symbol of member R; its factor is F. */
+SCR_FN int scr_code_factor(const scr_code* x, int c, int i, int r, unsigned char* f)
 {
-  int me = x->d->my_rank, rc = x->rc;
-
-  if (rc == SCR_SUCCESS && pos == me) {
-    ssize_t got = scr_pread_all(x->fd, buf, n, (off_t)(x->head + offset));
-    if (got < 0) rc = SCR_ERRNO("cannot read %s", x->file);
-    else if ((size_t)got < n) rc = SCR_ERR(SCR_ERR_MISSING, "%s is shorter than its header says", x->file);
-  } else if (rc == SCR_SUCCESS) {
-    rc = scr_window_read(x->win, (uint64_t)(pos - (pos > me)) * x->chunk + offset, buf, n, x->lost < 0);
-  }
-  if (rc != SCR_SUCCESS) memset(buf, 0, n);
-  x->rc = rc;
+  *f = x->coef != NULL ? x->coef[((size_t)c * (size_t)x->k + (size_t)i) * (size_t)x->n + (size_t)r] : 1;
+  return x->target[c * x->k + i] >= 0 && *f != 0;
 }
 
-/* Keep what belongs at position POS of this member. */
-SCR_FN void scr_xor_store(scr_xor_job* x, int pos, uint64_t offset, char* buf, size_t n)
+/* 1 when member R brings its symbol to task T. */
+SCR_FN int scr_code_gives(const scr_code* x, const scr_code_task* t, int r)
 {
-  int me = x->d->my_rank;
+  unsigned char f;
+  uint64_t      at;
+  int           i;
+
+  if (scr_code_symbol(x, r, t->pos, &at) == SCR_SYMBOL_NONE || scr_code_is_lost(x, r, t->pos)) return 0;
+  for (i = 0; i < x->k; i++)
+    if ((x->spread || x->target[t->pos * x->k + i] == t->reducer) && scr_code_factor(x, t->pos, i, r, &f)) return 1;
+  return 0;
+}
+
+/* ---- running it ---- */
+
+/* The bytes of T that this member holds: in BUF, or where the window has them in memory.  After an error: zeros (R4). */
+SCR_FN const char* scr_code_load(scr_code* x, const scr_code_task* t, char* buf, int sum)
+{
+  uint64_t    at;
+  int         kind = scr_code_symbol(x, x->d->my_rank, t->pos, &at), rc = x->rc;
+  const char* p = buf;
+
+  if (rc == SCR_SUCCESS && kind == SCR_SYMBOL_RED) {
+    ssize_t got = scr_pread_all(x->fd, buf, t->n, (off_t)(x->head + at + t->offset));
+    if (got < 0) rc = SCR_ERRNO("cannot read %s", x->file);
+    else if ((size_t)got < t->n) rc = SCR_ERR(SCR_ERR_MISSING, "%s is shorter than its header says", x->file);
+  } else if (rc == SCR_SUCCESS) {
+    rc = scr_window_view(x->win, at + t->offset, buf, t->n, sum, &p);
+  }
+  if (rc != SCR_SUCCESS) {
+    memset(buf, 0, t->n);
+    p = buf;
+  }
+  x->rc = rc;
+  return p;
+}
+
+/* Keep the finished symbol of T, which is this member's. */
+SCR_FN void scr_code_store(scr_code* x, const scr_code_task* t, char* buf)
+{
+  uint64_t at;
+  int      kind = scr_code_symbol(x, x->d->my_rank, t->pos, &at);
 
   if (x->rc != SCR_SUCCESS) return;
-  if (pos != me) {
-    x->rc = scr_window_write(x->win, (uint64_t)(pos - (pos > me)) * x->chunk + offset, buf, n);
-  } else if (scr_pwrite_all(x->fd, buf, n, (off_t)(x->head + offset)) < 0) {
+  if (kind == SCR_SYMBOL_DATA) {
+    x->rc = scr_window_write(x->win, at + t->offset, buf, t->n);
+  } else if (scr_pwrite_all(x->fd, buf, t->n, (off_t)(x->head + at + t->offset)) < 0) {
     x->rc = SCR_ERRNO("cannot write %s", x->file);
   } else {
-    x->parity = scr_crc32(x->parity, buf, n);
+    uLong* sum = &x->sum[at / x->chunk];
+    *sum = scr_crc32(*sum, buf, t->n);
   }
 }
 
-/* The lost member: take the combined pieces in order, with several receives posted. */
-SCR_FN void scr_xor_receive(scr_xor_job* x, char* buf)
+/* Where the sum for row I of a round's tasks grows: I counts targets when the work is spread, else tasks. */
+SCR_FN char* scr_code_acc(const scr_code* x, uint64_t round, int i)
 {
-  uint64_t    m = (uint64_t)scr_xor_workers(x), items = scr_xor_pieces(x) * (uint64_t)x->d->ranks, post = 0, take;
-  MPI_Request req[SCR_XOR_SLOTS];
-  int         pos, err;
-  uint64_t    offset;
-  size_t      n = 0;
+  int rows = x->k > x->tasks ? x->k : x->tasks;
+  return x->acc + ((size_t)(round % 2) * (size_t)rows + (size_t)i) * x->piece;
+}
 
-  for (take = 0; take < items; take++) {
-    char* p = buf + (take % SCR_XOR_SLOTS) * x->piece;
-    for (; post < items && post < take + SCR_XOR_SLOTS; post++) {
-      int j = (int)(post % m);
-      scr_xor_item(x, post / m, j, &pos, &offset, &n);
-      MPI_Irecv(buf + (post % SCR_XOR_SLOTS) * x->piece, (int)n, MPI_BYTE, x->d->member[scr_xor_worker(x, j)],
-                SCR_TAG_DATA, x->comm, &req[post % SCR_XOR_SLOTS]);
-    }
-    if ((err = scr_wait(&req[take % SCR_XOR_SLOTS])) != SCR_SUCCESS) x->rc = err;
-    scr_xor_item(x, take / m, (int)(take % m), &pos, &offset, &n);
-    scr_xor_store(x, pos, offset, p, n);
+/* Add the symbol P of member R to the sums of task E, which is T. */
+SCR_FN void scr_code_add(scr_code* x, uint64_t round, int e, const scr_code_task* t, int r, const char* p)
+{
+  const void*   src = p;
+  unsigned char f;
+  int           i;
+
+  for (i = 0; i < x->k; i++) {
+    if (!x->spread && x->target[t->pos * x->k + i] != t->reducer) continue;
+    if (scr_code_factor(x, t->pos, i, r, &f)) scr_gf_mad(scr_code_acc(x, round, x->spread ? i : e), &src, &f, 1, t->n);
   }
 }
 
-/* A worker's item of ROUND is combined in ACC: keep it, or add the own part and pass it to the lost member. */
-SCR_FN void scr_xor_finish(scr_xor_job* x, uint64_t round, int j, char* acc, char* own, MPI_Request* req)
+/* Wait for the oldest exchange, and use what it brought. */
+SCR_FN void scr_code_end_one(scr_code* x)
 {
-  int      pos;
-  uint64_t offset;
-  size_t   n;
+  scr_code_slot* s = &x->slot[x->ended++ % SCR_CODE_SLOTS];
+  scr_code_task  t;
+  int            err = scr_waitall(2, s->req);
 
-  if (!scr_xor_item(x, round, j, &pos, &offset, &n)) return;
-  if (x->lost < 0) {
-    scr_xor_store(x, pos, offset, acc, n);
+  if (err != SCR_SUCCESS) x->rc = err;
+  if (s->source < 0) return;
+  if (s->result) {
+    scr_code_task_of(x, s->round, s->source, s->e, &t);
+    scr_code_store(x, &t, s->in);
   } else {
-    scr_xor_load(x, pos, offset, own, n);
-    scr_xor(acc, own, n);
-    MPI_Isend(acc, (int)n, MPI_BYTE, x->d->member[x->lost], SCR_TAG_DATA, x->comm, req);
+    scr_code_task_of(x, s->round, x->d->my_rank, s->e, &t);
+    scr_code_add(x, s->round, s->e, &t, s->source, s->in);
   }
+}
+
+/* A free slot for an exchange of ROUND. */
+SCR_FN scr_code_slot* scr_code_slot_take(scr_code* x, uint64_t round, int e)
+{
+  scr_code_slot* s;
+
+  while (x->issued - x->ended >= SCR_CODE_SLOTS) scr_code_end_one(x);
+  s = &x->slot[x->issued++ % SCR_CODE_SLOTS];
+  s->req[0] = s->req[1] = MPI_REQUEST_NULL;
+  s->round = round;
+  s->e = e;
+  s->result = 0;
+  s->source = -1;
+  return s;
+}
+
+/* One step of a round: send to member TO for its task E, receive from member FROM for the own one. */
+SCR_FN void scr_code_step(scr_code* x, uint64_t round, int e, int to, int from)
+{
+  int            me = x->d->my_rank;
+  scr_code_task  out, in;
+  int            send = scr_code_task_of(x, round, to, e, &out) && scr_code_gives(x, &out, me);
+  int            recv = scr_code_task_of(x, round, me, e, &in) && scr_code_gives(x, &in, from);
+  scr_code_slot* s;
+
+  if (!send && !recv) return;
+  s = scr_code_slot_take(x, round, e);
+  if (recv) {
+    s->source = from;
+    MPI_Irecv(s->in, (int)in.n, MPI_BYTE, x->d->member[from], SCR_TAG_DATA, x->comm, &s->req[0]);
+  }
+  if (send) {
+    const char* p = scr_code_load(x, &out, s->out, !x->spread && e == 0);
+    MPI_Isend(p, (int)out.n, MPI_BYTE, x->d->member[to], SCR_TAG_DATA, x->comm, &s->req[1]);
+  }
+}
+
+/* All symbols that a round combines go to those that combine them. */
+SCR_FN void scr_code_combine(scr_code* x, uint64_t round)
+{
+  int d, e;
+
+  while (x->ended < x->mark[round % 2]) scr_code_end_one(x); /* the sums of the round before last have left */
+  for (e = 0; x->turn[x->d->my_rank] >= 0 && e < (x->spread ? x->k : x->tasks); e++)
+    memset(scr_code_acc(x, round, e), 0, x->piece);
+  for (d = 1; d < x->n; d++)
+    for (e = 0; e < x->tasks; e++)
+      scr_code_step(x, round, e, (x->d->my_rank + d) % x->n, (x->d->my_rank - d + x->n) % x->n);
+}
+
+/* Add what this member itself has of its tasks of ROUND, keep what is its own, and send the rest to the targets. */
+SCR_FN void scr_code_finish(scr_code* x, uint64_t round)
+{
+  int            e, i, me = x->d->my_rank;
+  scr_code_task  t;
+  scr_code_slot* s;
+
+  for (e = 0; e < x->tasks; e++) {
+    if (!scr_code_task_of(x, round, me, e, &t)) continue;
+    if (scr_code_gives(x, &t, me)) scr_code_add(x, round, e, &t, me, scr_code_load(x, &t, x->own, 0));
+    if (!x->spread) scr_code_store(x, &t, scr_code_acc(x, round, e));
+    for (i = 0; x->spread && i < x->k && x->target[t.pos * x->k + i] >= 0; i++) {
+      s = scr_code_slot_take(x, round, e);
+      MPI_Isend(scr_code_acc(x, round, i), (int)t.n, MPI_BYTE, x->d->member[x->target[t.pos * x->k + i]], SCR_TAG_DATA,
+                x->comm, &s->req[1]);
+    }
+  }
+}
+
+/* The targets of a round's tasks take their symbols. */
+SCR_FN void scr_code_take(scr_code* x, uint64_t round)
+{
+  int            j, i, me = x->d->my_rank;
+  scr_code_task  t;
+  scr_code_slot* s;
+
+  for (j = 0; x->spread && j < x->workers; j++) {
+    if (!scr_code_task_of(x, round, x->worker[j], 0, &t)) continue;
+    for (i = 0; i < x->k && x->target[t.pos * x->k + i] != me; i++) continue;
+    if (i == x->k) continue;
+    s = scr_code_slot_take(x, round, 0);
+    s->result = 1;
+    s->source = x->worker[j];
+    MPI_Irecv(s->in, (int)t.n, MPI_BYTE, x->d->member[s->source], SCR_TAG_DATA, x->comm, &s->req[0]);
+  }
+}
+
+/* How large a piece is, how many rounds there are, and where the slots lie in scr.work. */
+SCR_FN void scr_code_share_out(scr_code* x)
+{
+  int      i, c, rows = x->k > x->tasks ? x->k : x->tasks;
+  uint64_t most = 1, pieces;
+  size_t   room = SCR_WORK_BYTES(scr.mpi_buf) - SCR_WORK_NUMBERS, parts = (size_t)(2 * SCR_CODE_SLOTS + 2 * rows + 1);
+  char*    p = scr.work + SCR_WORK_NUMBERS;
+
+  for (c = 0; c < x->n; c++)
+    if (scr_code_length(x, c) > most) most = scr_code_length(x, c);
+  x->piece = room / parts < scr.mpi_buf ? room / parts & ~(size_t)63 : scr.mpi_buf;
+  if (x->piece > most) x->piece = (size_t)most;
+  pieces = (most + x->piece - 1) / x->piece;
+  x->rounds = x->spread ? (pieces * (uint64_t)x->n + (uint64_t)x->workers - 1) / (uint64_t)x->workers : pieces;
+  for (i = 0; i < SCR_CODE_SLOTS; i++) {
+    x->slot[i].in = p + (size_t)(2 * i) * x->piece;
+    x->slot[i].out = x->slot[i].in + x->piece;
+  }
+  x->acc = p + 2 * SCR_CODE_SLOTS * x->piece;
+  x->own = x->acc + 2 * (size_t)rows * x->piece;
 }
 
 /*
-** The workers: in each round everyone combines one item.  Step d of a round sends to worker j+d what it combines and
-** receives from j-d for the own item.  SCR_XOR_SLOTS steps are in flight, completed in order.
+** Run the engine.  Collective over the set.
+**
+** The exchanges of round R+1 are under way while round R is finished.  All members go through the same sequence of
+** exchanges and complete them in order, so the first one that is not complete has both its sides posted.
 */
-SCR_FN void scr_xor_work(scr_xor_job* x, char* buf)
+SCR_FN int scr_code_run(scr_code* x)
 {
-  int         m = scr_xor_workers(x), j = x->d->my_rank - (x->lost >= 0 && x->d->my_rank > x->lost), pos, err;
-  uint64_t    steps = m > 1 ? (uint64_t)(m - 1) : 1, all = scr_xor_rounds(x) * steps, issue = 0, t, offset;
-  MPI_Request req[SCR_XOR_SLOTS][2], pass[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  char *      accs = buf + 2 * SCR_XOR_SLOTS * x->piece, *own = accs + 2 * x->piece;
-  size_t      n;
+  uint64_t round;
 
-  for (t = 0; t < all; t++) {
-    uint64_t round = t / steps;
-    char*    acc = accs + (round % 2) * x->piece;
-    for (; issue < all && issue < t + SCR_XOR_SLOTS; issue++) {
-      int   s = (int)(issue % SCR_XOR_SLOTS), d = (int)(issue % steps) + 1, to = (j + d) % m, from = (j - d + m) % m;
-      char *out = buf + (size_t)(2 * s) * x->piece, *in = out + x->piece;
-      req[s][0] = req[s][1] = MPI_REQUEST_NULL;
-      if (m == 1) continue;
-      if (scr_xor_item(x, issue / steps, j, &pos, &offset, &n))
-        MPI_Irecv(in, (int)n, MPI_BYTE, x->d->member[scr_xor_worker(x, from)], SCR_TAG_DATA, x->comm, &req[s][0]);
-      if (scr_xor_item(x, issue / steps, to, &pos, &offset, &n)) {
-        scr_xor_load(x, pos, offset, out, n);
-        MPI_Isend(out, (int)n, MPI_BYTE, x->d->member[scr_xor_worker(x, to)], SCR_TAG_DATA, x->comm, &req[s][1]);
-      }
-    }
-    if (t % steps == 0) {
-      if ((err = scr_wait(&pass[round % 2])) != SCR_SUCCESS) x->rc = err;
-      memset(acc, 0, x->piece);
-    }
-    if ((err = scr_waitall(2, req[t % SCR_XOR_SLOTS])) != SCR_SUCCESS) x->rc = err;
-    if (m > 1 && scr_xor_item(x, round, j, &pos, &offset, &n))
-      scr_xor(acc, buf + (2 * (t % SCR_XOR_SLOTS) + 1) * x->piece, n);
-    if (t % steps == steps - 1) scr_xor_finish(x, round, j, acc, own, &pass[round % 2]);
-  }
-  if ((err = scr_waitall(2, pass)) != SCR_SUCCESS) x->rc = err;
-}
-
-/* Bytes of scr.work: the slots, two accumulators, and the own part; or one number for each member of a set. */
-#define SCR_XOR_WORK(piece) ((2 * SCR_XOR_SLOTS + 3) * (piece) + 2 * SCR_SET_SIZE_MAX * sizeof(int64_t))
-
-/* Run the engine.  Collective over the set. */
-SCR_FN int scr_xor_run(scr_xor_job* x)
-{
-  x->piece = x->chunk < scr.mpi_buf ? (size_t)x->chunk : scr.mpi_buf;
-  x->parity = SCR_CRC32_START;
   x->comm = scr.at.comm;
-  if (x->lost == x->d->my_rank) scr_xor_receive(x, scr.work);
-  else scr_xor_work(x, scr.work);
+  scr_code_share_out(x);
+  for (round = 0; round <= x->rounds; round++) {
+    if (round < x->rounds) scr_code_combine(x, round);
+    if (round == 0) continue;
+    while (x->ended < x->issued && x->slot[x->ended % SCR_CODE_SLOTS].round < round) scr_code_end_one(x);
+    scr_code_finish(x, round - 1);
+    scr_code_take(x, round - 1);
+    x->mark[(round - 1) % 2] = x->issued;
+  }
+  while (x->ended < x->issued) scr_code_end_one(x);
   return x->rc;
 }
 
@@ -6643,82 +7177,312 @@ SCR_FN int scr_file_list_sum(scr_file_list* f, scr_window* w, int id, int rank)
 
 /* ---- headers of redundancy files ---- */
 
-/* CURRENT of the header: the rank, and the meta data of its files in the order of LIST.  Local. */
-SCR_FN void scr_red_current(const scr_file_list* f, int id, int rank, scr_hash* current)
+/* One member of a set, while it is protected or rebuilt. */
+typedef struct {
+  const scr_reddesc* d;
+  int                id;
+  const scr_dataset* desc;
+  int64_t            lost;        /* what this member has lost */
+  int                fresh;       /* the dataset is new: the CRC32 of its files is taken */
+  scr_file_list      files, temp; /* the application's files, and where they are rebuilt */
+  scr_window         win;
+  char               file[SCR_MAX_FILENAME], temp_file[SCR_MAX_FILENAME]; /* the redundancy file */
+  scr_hash *         header, *current;
+  scr_code           x;
+} scr_red_job;
+
+/* CURRENT of the header: the rank, and the meta data of its files in the order of their list.  Local. */
+SCR_FN void scr_red_current(scr_red_job* j)
 {
   int i;
 
-  scr_hash_unset_all(current);
-  scr_hash_util_set_int(current, "RANK", rank);
-  scr_hash_util_set_int(current, "FILES", f->n);
-  for (i = 0; i < f->n; i++) {
+  scr_hash_unset_all(j->current);
+  scr_hash_util_set_int(j->current, "RANK", scr.at.rank);
+  scr_hash_util_set_int(j->current, "FILES", j->files.n);
+  for (i = 0; i < j->files.n; i++) {
     scr_meta* meta = scr_meta_new();
-    scr_filemap_get_meta(scr.map, id, rank, f->path[i], meta);
+    scr_filemap_get_meta(scr.map, j->id, scr.at.rank, j->files.path[i], meta);
     if (scr.crc_on_copy && scr_hash_get(meta, "CRC") == NULL) scr_meta_set_crc32(meta, 0); /* room for the real one */
-    scr_hash_merge(scr_hash_set_kv_int(current, "FILE", i), meta);
+    scr_hash_merge(scr_hash_set_kv_int(j->current, "FILE", i), meta);
     scr_meta_delete(&meta);
   }
 }
 
-/* The header without CURRENT and PARTNER: dataset, world, members, chunk.  Local. */
-SCR_FN void scr_red_header(const scr_reddesc* d, const scr_dataset* desc, uint64_t chunk, scr_hash* header)
+/* The header without the descriptions of members: dataset, world, scheme, set, chunk.  Local. */
+SCR_FN void scr_red_header(scr_red_job* j)
 {
-  int i;
+  const scr_reddesc* d = j->d;
+  int                i;
 
-  scr_hash_merge(scr_hash_set(header, "DSET", scr_hash_new()), desc);
-  scr_hash_util_set_int(header, "RANKS", scr.at.ranks);
-  scr_hash_setf(header, NULL, "%s %s %d", "GROUP", "RANKS", d->ranks);
-  for (i = 0; i < d->ranks; i++) scr_hash_setf(header, NULL, "%s %s %d %d", "GROUP", "RANK", i, d->member[i]);
-  scr_hash_util_set_bytecount(header, "CHUNK", (unsigned long)chunk);
+  scr_hash_merge(scr_hash_set(j->header, "DSET", scr_hash_new()), j->desc);
+  scr_hash_unset(scr_hash_get(j->header, "DSET"), "DIR"); /* not known yet when a dataset is protected */
+  scr_hash_util_set_int(j->header, "RANKS", scr.at.ranks);
+  scr_hash_util_set_str(j->header, "TYPE", scr_copy_name(d->type));
+  scr_hash_util_set_int(j->header, "FAILURES", d->failures);
+  scr_hash_setf(j->header, NULL, "%s %s %d", "GROUP", "RANKS", d->ranks);
+  for (i = 0; i < d->ranks; i++) scr_hash_setf(j->header, NULL, "%s %s %d %d", "GROUP", "RANK", i, d->member[i]);
+  scr_hash_util_set_bytecount(j->header, "CHUNK", (unsigned long)j->x.chunk);
 }
 
-/* The path of this member's redundancy file of dataset ID.  Local. */
-SCR_FN int scr_red_file(const scr_reddesc* d, int id, char* path, size_t n)
+/* The key under which a header describes the member DISTANCE to the left. */
+SCR_FN const char* scr_red_left_key(int distance, char* key, size_t n)
 {
-  char name[128];
-  snprintf(name, sizeof name, ".scr/%d_of_%d_in_%d.xor", d->my_rank + 1, d->ranks, d->group_id);
-  return scr_reddesc_path(&scr.at, d, id, name, path, n);
+  if (distance == 1) return "PARTNER";
+  snprintf(key, n, "PARTNER_%d", distance);
+  return key;
 }
 
-/* Give CURRENT to the right neighbour and take the left one's as PARTNER of HEADER.  Collective over the set. */
-SCR_FN int scr_red_partner(const scr_reddesc* d, const scr_hash* current, scr_hash* header)
+/* The path of this member's redundancy file of dataset ID, below the dataset directory.  Local. */
+SCR_FN void scr_red_name(const scr_reddesc* d, char* name, size_t n)
 {
-  int right = d->member[(d->my_rank + 1) % d->ranks], left = d->member[(d->my_rank - 1 + d->ranks) % d->ranks], rc;
+  static const char* const ends[] = {"single", "partner", "xor", "rs"};
+  snprintf(name, n, ".scr/%d_of_%d_in_%d.%s", d->my_rank + 1, d->ranks, d->group_id, ends[d->type]);
+}
 
-  scr_hash* partner = scr_hash_new();
-  rc = scr_hash_sendrecv(current, right, partner, left, scr.at.comm);
-  scr_hash_unset(header, "CURRENT");
-  scr_hash_merge(scr_hash_set(header, "CURRENT", scr_hash_new()), current);
-  scr_hash_set(header, "PARTNER", partner);
+/* Give CURRENT to the right neighbours and take those of the left ones into the header.  Collective over the set. */
+SCR_FN int scr_red_describe(scr_red_job* j)
+{
+  const scr_reddesc* d = j->d;
+  char               key[32];
+  int                i, rc = SCR_SUCCESS;
+
+  scr_hash_unset(j->header, "CURRENT");
+  scr_hash_merge(scr_hash_set(j->header, "CURRENT", scr_hash_new()), j->current);
+  for (i = 1; i <= d->failures; i++) {
+    int       right = d->member[(d->my_rank + i) % d->ranks], left = d->member[(d->my_rank - i + d->ranks) % d->ranks];
+    scr_hash* partner = scr_hash_new();
+    int       err = scr_hash_sendrecv(j->current, right, partner, left, scr.at.comm);
+    if (rc == SCR_SUCCESS) rc = err;
+    scr_hash_unset(j->header, scr_red_left_key(i, key, sizeof key)); /* a rebuilt header is the same to the byte */
+    scr_hash_set(j->header, scr_red_left_key(i, key, sizeof key), partner);
+  }
   return rc;
 }
 
-/* Write HEADER over the head of the file and enter it in the map with the CRC32 of the whole.  Local. */
-SCR_FN int scr_red_seal(scr_xor_job* x, const scr_hash* header, int id, int rank)
+/* Write the header over the head of the file, put it in its place, and enter it with its CRC32 in the map.  Local. */
+SCR_FN int scr_red_seal(scr_red_job* j)
 {
   scr_buf   b = {NULL, 0, 0, 0};
   scr_meta* meta = scr_meta_new();
   char      name[128];
-  int       rc = scr_hash_image(header, &b);
+  uint64_t  left = (uint64_t)j->x.total[(j->d->my_rank - 1 + j->d->ranks) % j->d->ranks];
+  uint64_t  part = j->d->type == SCR_COPY_PARTNER ? left : j->x.chunk;
+  uLong     crc;
+  int       e, rc = scr_hash_image(j->header, &b);
 
-  if (rc == SCR_SUCCESS && b.n != x->head)
-    rc = SCR_ERR(SCR_ERR_FORMAT, "the header of %s changed its size from %" PRIu64 " to %zu bytes", x->file, x->head,
+  if (rc == SCR_SUCCESS && b.n != j->x.head)
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the header of %s changed its size from %" PRIu64 " to %zu bytes", j->file, j->x.head,
                  b.n);
-  if (rc == SCR_SUCCESS && scr_pwrite_all(x->fd, b.p, b.n, 0) < 0) rc = SCR_ERRNO("cannot write %s", x->file);
+  if (rc == SCR_SUCCESS && scr_pwrite_all(j->x.fd, b.p, b.n, 0) < 0) rc = SCR_ERRNO("cannot write %s", j->temp_file);
   if (rc == SCR_SUCCESS) {
-    snprintf(name, sizeof name, ".scr/%d_of_%d_in_%d.xor", x->d->my_rank + 1, x->d->ranks, x->d->group_id);
+    scr_red_name(j->d, name, sizeof name);
     scr_meta_set_filename(meta, name);
-    scr_meta_set_filetype(meta, "XOR");
-    scr_meta_set_filesize(meta, (unsigned long)(x->head + x->chunk));
+    scr_meta_set_filetype(meta, scr_copy_name(j->d->type));
+    scr_meta_set_filesize(meta, (unsigned long)(j->x.head + part * (uint64_t)j->d->failures));
     scr_meta_set_ranks(meta, scr.at.ranks);
     scr_meta_set_complete(meta, 1);
-    scr_meta_set_crc32(meta, scr_crc32_combine(scr_crc32(SCR_CRC32_START, b.p, b.n), x->parity, x->chunk));
-    scr_filemap_add_file(scr.map, id, rank, x->file);
-    scr_filemap_set_meta(scr.map, id, rank, x->file, meta);
+    crc = scr_crc32(SCR_CRC32_START, b.p, b.n);
+    for (e = 0; e < j->d->failures; e++) crc = scr_crc32_combine(crc, j->x.sum[e], part);
+    scr_meta_set_crc32(meta, crc);
+    scr_filemap_add_file(scr.map, j->id, scr.at.rank, j->file);
+    scr_filemap_set_meta(scr.map, j->id, scr.at.rank, j->file, meta);
+    if (scr_os.rename(j->temp_file, j->file) < 0) rc = SCR_ERRNO("cannot rename %s to %s", j->temp_file, j->file);
   }
   scr_meta_delete(&meta);
   scr_buf_free(&b);
   return rc;
+}
+
+/* Read the header of this member's redundancy file and check that it belongs to the dataset and the set.  Local. */
+SCR_FN int scr_red_read_header(scr_red_job* j)
+{
+  int ranks = 0, rc = scr_hash_file_read_head(j->file, j->header, &j->x.head);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (!scr_dataset_same(scr_hash_get(j->header, "DSET"), j->desc))
+    return SCR_ERR(SCR_ERR_FORMAT, "%s belongs to another dataset", j->file);
+  if (scr_hash_util_get_int(scr_hash_get(j->header, "GROUP"), "RANKS", &ranks) != SCR_SUCCESS || ranks != j->d->ranks)
+    return SCR_ERR(SCR_ERR_FORMAT, "the header of %s does not fit its set", j->file);
+  return SCR_SUCCESS;
+}
+
+/* ---- the files of one member ---- */
+
+/* The path of a file that is rebuilt, before it takes its place.  Local. */
+SCR_FN int scr_red_temp(const scr_red_job* j, int i, char* path, size_t n)
+{
+  char name[64];
+  snprintf(name, sizeof name, ".scr/new.%d.%d", scr.at.rank, i);
+  return scr_reddesc_path(&scr.at, j->d, j->id, name, path, n);
+}
+
+/* The list of temporary files beside the list of files.  Local. */
+SCR_FN int scr_red_temps(scr_red_job* j)
+{
+  char path[SCR_MAX_FILENAME];
+  int  i, rc = scr_file_list_room(&j->temp, j->files.n + 1);
+
+  for (i = 0; i < j->files.n && rc == SCR_SUCCESS; i++) {
+    rc = scr_red_temp(j, i, path, sizeof path);
+    j->temp.path[i] = scr_strdup(path);
+    j->temp.size[i] = j->files.size[i];
+    j->temp.n = i + 1;
+  }
+  return rc;
+}
+
+/* Open the files of this member: to read, or new ones for what it has lost.  Local. */
+SCR_FN int scr_red_open(scr_red_job* j)
+{
+  int      write = (j->lost & SCR_LOST_DATA) != 0, make = (j->lost & SCR_LOST_RED) != 0, rc;
+  int      plain = j->d->type == SCR_COPY_PARTNER;
+  uint64_t lane = plain ? 0 : j->x.chunk;
+  scr_buf  b = {NULL, 0, 0, 0};
+
+  if ((rc = scr_red_temp(j, j->files.n, j->temp_file, sizeof j->temp_file)) != SCR_SUCCESS) return rc;
+  if (make) {
+    rc = scr_hash_image(j->header, &b);
+    j->x.head = b.n;
+    scr_buf_free(&b);
+  }
+  if (rc == SCR_SUCCESS && write) rc = scr_red_temps(j);
+  if (rc == SCR_SUCCESS)
+    rc = scr_window_open(&j->win, j->files.n, write ? j->temp.path : j->files.path, j->files.size,
+                         write ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600, lane,
+                         plain ? 1 : j->x.n - j->x.k);
+  if (rc != SCR_SUCCESS) return rc;
+  j->x.file = make ? j->temp_file : j->file;
+  j->x.fd = scr_os.open(j->x.file, make ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600);
+  return j->x.fd < 0 ? SCR_ERRNO("cannot open %s", j->x.file) : SCR_SUCCESS;
+}
+
+/* The CRC32 of each rebuilt file must be the recorded one; an empty file must be made.  Local. */
+SCR_FN int scr_red_check_rebuilt(scr_red_job* j)
+{
+  scr_meta* meta = scr_meta_new();
+  uLong     crc = 0, want;
+  int       i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < j->files.n && rc == SCR_SUCCESS; i++) {
+    int fd = -1;
+    if (j->files.size[i] == 0) rc = scr_window_fd(&j->win, i, &fd); /* no byte passed, so nothing has opened it */
+    if (rc == SCR_SUCCESS) rc = scr_window_crc(&j->win, i, &crc);
+    scr_hash_unset_all(meta);
+    scr_filemap_get_meta(scr.map, j->id, scr.at.rank, j->files.path[i], meta);
+    if (rc == SCR_SUCCESS && scr_meta_get_crc32(meta, &want) == SCR_SUCCESS && want != crc)
+      rc = SCR_ERR(SCR_ERR_CRC,
+                   "%s was rebuilt with the checksum 0x%08lx instead of 0x%08lx; a file of another member "
+                   "of its set is corrupt",
+                   j->files.path[i], crc, want);
+  }
+  scr_meta_delete(&meta);
+  return rc;
+}
+
+/* What was rebuilt is right: it takes its place (R6).  Local. */
+SCR_FN int scr_red_place(scr_red_job* j)
+{
+  int i, rc = scr_window_close(&j->win);
+
+  for (i = 0; i < j->temp.n && rc == SCR_SUCCESS; i++)
+    if (scr_os.rename(j->temp.path[i], j->files.path[i]) < 0)
+      rc = SCR_ERRNO("cannot rename %s to %s", j->temp.path[i], j->files.path[i]);
+  return rc;
+}
+
+/* Close and free; temporary files that are left go.  Local. */
+SCR_FN int scr_red_end(scr_red_job* j, int rc)
+{
+  int i;
+
+  if (j->x.fd >= 0 && scr_os.close(j->x.fd) < 0 && j->lost & SCR_LOST_RED && rc == SCR_SUCCESS)
+    rc = SCR_ERRNO("cannot close %s", j->file);
+  scr_window_free(&j->win);
+  for (i = 0; i < j->temp.n && rc != SCR_SUCCESS; i++) scr_os.unlink(j->temp.path[i]);
+  if (rc != SCR_SUCCESS && j->temp_file[0] != '\0') scr_os.unlink(j->temp_file);
+  scr_file_list_free(&j->temp);
+  scr_file_list_free(&j->files);
+  scr_code_free(&j->x);
+  scr_hash_delete(&j->header);
+  scr_hash_delete(&j->current);
+  return rc;
+}
+
+/* ---- the set ---- */
+
+/* 1 when all members brought a number in ALL that is not negative, and the same unless ANY. */
+SCR_FN int scr_set_agrees(const scr_reddesc* d, const int64_t* all, int any)
+{
+  int i;
+  for (i = 0; i < d->ranks; i++)
+    if (all[i] < 0 || (!any && all[i] != all[0])) return 0;
+  return 1;
+}
+
+/* Everyone brings VALUE, or RC when that is an error; they all go on or all stop.  Collective over the set. */
+SCR_FN int scr_red_ready(scr_red_job* j, int rc, int which, int64_t value, int any)
+{
+  int64_t* all = scr_set_numbers(which);
+  int      err = scr_set_gather(j->d, scr.at.comm, rc == SCR_SUCCESS ? value : -1, all);
+
+  if (rc != SCR_SUCCESS || err != SCR_SUCCESS) return rc != SCR_SUCCESS ? rc : err;
+  if (scr_set_agrees(j->d, all, any)) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_LOST, "another member of the set of rank %d cannot take part", scr.at.rank);
+}
+
+/* Find what the members have lost, and put it in its place.  Collective over the set; ends J. */
+SCR_FN int scr_red_run(scr_red_job* j, int rc)
+{
+  const scr_reddesc* d = j->d;
+  char               name[128];
+  int64_t            bytes = 0;
+  int                i, err;
+
+  for (i = 0; i < j->files.n; i++) bytes += (int64_t)j->files.size[i];
+  if ((rc = scr_red_ready(j, rc, SCR_SET_TOTAL, bytes, 1)) != SCR_SUCCESS) return scr_red_end(j, rc);
+  rc = scr_code_plan(&j->x, d, scr_set_numbers(SCR_SET_LOST), scr_set_numbers(SCR_SET_TOTAL));
+  j->x.win = &j->win;
+  j->x.fd = -1;
+  scr_red_name(d, name, sizeof name);
+  if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, d, j->id, name, j->file, sizeof j->file);
+  scr_red_current(j);
+  if (j->lost & SCR_LOST_RED) {
+    scr_red_header(j);
+    err = scr_red_describe(j);
+  } else {
+    scr_hash* own = j->header; /* the neighbours still want to know */
+    if (rc == SCR_SUCCESS) rc = scr_red_read_header(j);
+    j->header = scr_hash_new();
+    err = scr_red_describe(j);
+    scr_hash_delete(&j->header);
+    j->header = own;
+  }
+  if (rc == SCR_SUCCESS) rc = err;
+  if (rc == SCR_SUCCESS) rc = scr_red_open(j);
+  if ((rc = scr_red_ready(j, rc, SCR_SET_READY, (int64_t)j->x.chunk, 0)) != SCR_SUCCESS) return scr_red_end(j, rc);
+  rc = scr_code_run(&j->x);
+  if (rc == SCR_SUCCESS && j->fresh && scr.crc_on_copy) rc = scr_file_list_sum(&j->files, &j->win, j->id, scr.at.rank);
+  if (rc == SCR_SUCCESS && j->lost & SCR_LOST_DATA) rc = scr_red_check_rebuilt(j);
+  if (j->fresh) {
+    scr_red_current(j);
+    err = scr_red_describe(j);
+    if (rc == SCR_SUCCESS) rc = err;
+  }
+  if (rc == SCR_SUCCESS && j->lost & SCR_LOST_DATA) rc = scr_red_place(j);
+  if (rc == SCR_SUCCESS && j->lost & SCR_LOST_RED) rc = scr_red_seal(j);
+  return scr_red_end(j, rc);
+}
+
+SCR_FN void scr_red_begin(scr_red_job* j, const scr_reddesc* d, int id, const scr_dataset* desc, int64_t lost)
+{
+  memset(j, 0, sizeof *j);
+  j->d = d;
+  j->id = id;
+  j->desc = desc;
+  j->lost = lost;
+  j->x.fd = -1;
+  j->header = scr_hash_new();
+  j->current = scr_hash_new();
 }
 
 /* ---- apply ---- */
@@ -6736,53 +7500,6 @@ SCR_FN int scr_red_apply_single(scr_file_list* f, int id)
   return rc;
 }
 
-/* XOR: the parity of the set into one file a member.  Collective over the set. */
-SCR_FN int scr_red_apply_xor(const scr_reddesc* d, scr_file_list* f, int id, const scr_dataset* desc, int rc)
-{
-  char        file[SCR_MAX_FILENAME] = "";
-  int64_t*    totals = (int64_t*)scr.work; /* the set is far smaller than the work area */
-  scr_hash *  header = scr_hash_new(), *current = scr_hash_new();
-  scr_buf     b = {NULL, 0, 0, 0};
-  scr_window  w;
-  scr_xor_job x;
-  int         i, err;
-  int64_t     mine = 0, most = 0;
-
-  memset(&x, 0, sizeof x);
-  memset(&w, 0, sizeof w);
-  for (i = 0; i < f->n; i++) mine += (int64_t)f->size[i];
-  if ((err = scr_set_gather(d, scr.at.comm, mine, totals)) != SCR_SUCCESS) rc = err;
-  for (i = 0; i < d->ranks; i++)
-    if (totals[i] > most) most = totals[i];
-  x.chunk = ((uint64_t)most + (uint64_t)d->ranks - 2) / (uint64_t)(d->ranks - 1);
-  if (x.chunk == 0) x.chunk = 1;
-  scr_red_header(d, desc, x.chunk, header);
-  scr_red_current(f, id, scr.at.rank, current);
-  if ((err = scr_red_partner(d, current, header)) != SCR_SUCCESS) rc = err;
-  if (rc == SCR_SUCCESS) rc = scr_red_file(d, id, file, sizeof file);
-  if (rc == SCR_SUCCESS) rc = scr_hash_image(header, &b);
-  if (rc == SCR_SUCCESS) rc = scr_window_open(&w, f->n, f->path, f->size, O_RDONLY, 0, x.chunk, d->ranks - 1);
-  x.d = d;
-  x.win = &w;
-  x.file = file;
-  x.head = b.n;
-  x.lost = -1;
-  x.fd = rc == SCR_SUCCESS ? scr_os.open(file, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600) : -1;
-  if (rc == SCR_SUCCESS && x.fd < 0) rc = SCR_ERRNO("cannot create %s", file);
-  x.rc = rc;
-  rc = scr_xor_run(&x);
-  if (rc == SCR_SUCCESS && scr.crc_on_copy) rc = scr_file_list_sum(f, &w, id, scr.at.rank);
-  scr_red_current(f, id, scr.at.rank, current);
-  if ((err = scr_red_partner(d, current, header)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
-  if (rc == SCR_SUCCESS) rc = scr_red_seal(&x, header, id, scr.at.rank);
-  if (x.fd >= 0 && scr_os.close(x.fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", file);
-  scr_window_free(&w);
-  scr_buf_free(&b);
-  scr_hash_delete(&current);
-  scr_hash_delete(&header);
-  return rc;
-}
-
 /*
 ** Protect the files that this rank has in dataset ID by descriptor D.  Collective over the set of D; returns this
 ** rank's code, on which the caller agrees.  On success the map describes the files with their CRC32, and the
@@ -6790,34 +7507,24 @@ SCR_FN int scr_red_apply_xor(const scr_reddesc* d, scr_file_list* f, int id, con
 */
 SCR_FN int scr_red_apply(const scr_reddesc* d, int id, const scr_dataset* desc)
 {
-  scr_file_list f;
-  int           rc = scr_file_list_from_map(scr.map, id, scr.at.rank, &f);
+  scr_red_job j;
+  int         i, rc;
 
-  if (d->type == SCR_COPY_XOR) rc = scr_red_apply_xor(d, &f, id, desc, rc);
-  else if (rc == SCR_SUCCESS) rc = scr_red_apply_single(&f, id);
+  scr_red_begin(&j, d, id, desc, SCR_LOST_RED);
+  j.fresh = 1;
+  rc = scr_file_list_from_map(scr.map, id, scr.at.rank, &j.files);
+  if (d->type == SCR_COPY_SINGLE) {
+    if (rc == SCR_SUCCESS) rc = scr_red_apply_single(&j.files, id);
+    rc = scr_red_end(&j, rc);
+  } else {
+    for (i = 0; i < d->ranks; i++) scr_set_numbers(SCR_SET_LOST)[i] = SCR_LOST_RED;
+    rc = scr_red_run(&j, rc);
+  }
   scr_filemap_set_expected_files(scr.map, id, scr.at.rank, scr_filemap_num_files(scr.map, id, scr.at.rank));
-  scr_file_list_free(&f);
   return rc;
 }
 
 /* ---- recover ---- */
-
-/* Read the header of this member's redundancy file and check that it belongs to DESC and D.  Local. */
-SCR_FN int scr_red_read_header(const scr_reddesc* d, const char* file, const scr_dataset* desc, scr_hash* header,
-                               uint64_t* head, uint64_t* chunk)
-{
-  unsigned long n = 0;
-  int           ranks = 0, rc = scr_hash_file_read_head(file, header, head);
-
-  if (rc != SCR_SUCCESS) return rc;
-  if (!scr_dataset_same(scr_hash_get(header, "DSET"), desc))
-    return SCR_ERR(SCR_ERR_FORMAT, "%s belongs to another dataset", file);
-  if (scr_hash_util_get_int(scr_hash_get(header, "GROUP"), "RANKS", &ranks) != SCR_SUCCESS || ranks != d->ranks ||
-      scr_hash_util_get_bytecount(header, "CHUNK", &n) != SCR_SUCCESS || n == 0)
-    return SCR_ERR(SCR_ERR_FORMAT, "the header of %s does not fit its set", file);
-  *chunk = n;
-  return SCR_SUCCESS;
-}
 
 /* Make the parent directories of PATH, which lies below the dataset directory DIR.  Local. */
 SCR_FN int scr_red_parents(const scr_reddesc* d, int id, const char* rel)
@@ -6834,152 +7541,88 @@ SCR_FN int scr_red_parents(const scr_reddesc* d, int id, const char* rel)
 }
 
 /*
-** Enter the files of CURRENT, a header's description of this rank, into the map and into F, and make their
+** Enter the files of CURRENT, a header's description of this rank, into the map and the list, and make their
 ** directories.  Local.
 */
-SCR_FN int scr_red_expect(const scr_reddesc* d, int id, const scr_hash* current, scr_file_list* f)
+SCR_FN int scr_red_expect(scr_red_job* j, const scr_hash* current)
 {
   int i, n = 0, rank = -1, rc;
 
   if (scr_hash_util_get_int(current, "FILES", &n) != SCR_SUCCESS || n < 0 ||
       n != scr_hash_size(scr_hash_get(current, "FILE")) ||
-      scr_hash_util_get_int(current, "RANK", &rank) != SCR_SUCCESS || rank != scr.at.rank) {
-    scr_file_list_room(f, 0);
+      scr_hash_util_get_int(current, "RANK", &rank) != SCR_SUCCESS || rank != scr.at.rank)
     return SCR_ERR(SCR_ERR_FORMAT, "the neighbour's header does not describe the files of rank %d", scr.at.rank);
-  }
-  rc = scr_file_list_room(f, n);
+  rc = scr_file_list_room(&j->files, n);
   for (i = 0; i < n && rc == SCR_SUCCESS; i++) {
     const scr_meta* meta = scr_hash_get_kv_int(current, "FILE", i);
     const char*     rel = scr_hash_elem_get_first_val(meta, "FILE");
     char            path[SCR_MAX_FILENAME];
     if (rel == NULL || !scr_path_is_safe_rel(rel))
       return SCR_ERR(SCR_ERR_FORMAT, "the neighbour's header names a file outside the dataset: %s", rel ? rel : "");
-    if ((rc = scr_reddesc_path(&scr.at, d, id, rel, path, sizeof path)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_red_parents(d, id, rel)) != SCR_SUCCESS) return rc;
-    scr_filemap_add_file(scr.map, id, scr.at.rank, path);
-    scr_filemap_set_meta(scr.map, id, scr.at.rank, path, meta);
-    rc = scr_file_list_add(f, path, meta);
+    if ((rc = scr_reddesc_path(&scr.at, j->d, j->id, rel, path, sizeof path)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_red_parents(j->d, j->id, rel)) != SCR_SUCCESS) return rc;
+    scr_filemap_add_file(scr.map, j->id, scr.at.rank, path);
+    scr_filemap_set_meta(scr.map, j->id, scr.at.rank, path, meta);
+    rc = scr_file_list_add(&j->files, path, meta);
   }
   return rc;
 }
 
-/* The CRC32 of each rebuilt file must be the recorded one; an empty file must be made.  Local. */
-SCR_FN int scr_red_check_rebuilt(scr_file_list* f, scr_window* w, int id)
+/* The distance to the right of member M of the nearest that has a header which describes M, or 0. */
+SCR_FN int scr_red_witness(const scr_reddesc* d, const int64_t* lost, int m)
 {
-  scr_meta* meta = scr_meta_new();
-  uLong     crc = 0, want;
-  int       i, rc = SCR_SUCCESS;
-
-  for (i = 0; i < f->n && rc == SCR_SUCCESS; i++) {
-    int fd = -1;
-    if (f->size[i] == 0) rc = scr_window_fd(w, i, &fd); /* no byte passed, so nothing has opened it */
-    if (rc == SCR_SUCCESS) rc = scr_window_crc(w, i, &crc);
-    scr_hash_unset_all(meta);
-    scr_filemap_get_meta(scr.map, id, scr.at.rank, f->path[i], meta);
-    if (rc == SCR_SUCCESS && scr_meta_get_crc32(meta, &want) == SCR_SUCCESS && want != crc)
-      rc = SCR_ERR(SCR_ERR_CRC,
-                   "%s was rebuilt with the checksum 0x%08lx instead of 0x%08lx; a file of another member "
-                   "of its set is corrupt",
-                   f->path[i], crc, want);
-  }
-  scr_meta_delete(&meta);
-  return rc;
+  int i;
+  for (i = 1; i <= d->failures; i++)
+    if (!(lost[(m + i) % d->ranks] & SCR_LOST_RED)) return i;
+  return 0;
 }
 
-/* The lost member learns its header from its neighbours; the others read theirs and help.  Collective over the set. */
-SCR_FN int scr_red_share_header(scr_xor_job* x, const scr_dataset* desc, scr_hash* header, int rc)
+/* Members that have lost their data learn from a header to the right what they had.  Collective over the set. */
+SCR_FN int scr_red_remember(scr_red_job* j, const int64_t* lost)
 {
-  const scr_reddesc* d = x->d;
-  int                right = (x->lost + 1) % d->ranks, left = (x->lost - 1 + d->ranks) % d->ranks, me = d->my_rank, err;
-  scr_hash*          in = scr_hash_new();
+  const scr_reddesc* d = j->d;
+  scr_hash*          h = scr_hash_new();
+  char               key[32];
+  uint64_t           head;
+  int                i, me = d->my_rank, err, rc = SCR_SUCCESS;
 
-  if (me != x->lost) {
-    err = scr_red_read_header(d, x->file, desc, header, &x->head, &x->chunk);
+  if (!(j->lost & SCR_LOST_RED)) rc = scr_hash_file_read_head(j->file, h, &head);
+  for (i = 1; i <= d->failures; i++) {
+    int left = (me - i + d->ranks) % d->ranks;
+    if (!(lost[left] & SCR_LOST_DATA) || scr_red_witness(d, lost, left) != i) continue;
+    err = scr_hash_send(scr_hash_get(h, scr_red_left_key(i, key, sizeof key)), d->member[left], scr.at.comm);
     if (rc == SCR_SUCCESS) rc = err;
-    if (me == right) scr_hash_send(header, d->member[x->lost], x->comm);
-    if (me == left) scr_hash_send(scr_hash_get(header, "CURRENT"), d->member[x->lost], x->comm);
-  } else {
-    scr_hash*     partner = scr_hash_new();
-    unsigned long n = 0;
-    err = scr_hash_recv(in, d->member[right], x->comm);
-    if (rc == SCR_SUCCESS) rc = err;
-    err = scr_hash_recv(partner, d->member[left], x->comm);
-    if (rc == SCR_SUCCESS) rc = err;
-    scr_hash_set(in, "CURRENT", scr_hash_extract(in, "PARTNER"));
-    scr_hash_set(in, "PARTNER", partner);
-    if (scr_hash_util_get_bytecount(in, "CHUNK", &n) == SCR_SUCCESS) x->chunk = n;
-    scr_red_header(d, desc, x->chunk, header);
-    scr_hash_set(header, "CURRENT", scr_hash_extract(in, "CURRENT"));
-    scr_hash_set(header, "PARTNER", scr_hash_extract(in, "PARTNER"));
   }
-  scr_hash_delete(&in);
-  return rc;
-}
-
-/* Everyone must have the same chunk before the engine may run.  Collective over the set. */
-SCR_FN int scr_red_same_chunk(scr_xor_job* x, int rc)
-{
-  int64_t* chunks = (int64_t*)scr.work;
-  int      i, err;
-
-  if ((err = scr_set_gather(x->d, x->comm, rc == SCR_SUCCESS ? (int64_t)x->chunk : -1, chunks)) != SCR_SUCCESS)
-    return err;
-  for (i = 0; i < x->d->ranks; i++) {
-    if (chunks[i] > 0 && chunks[i] == chunks[0]) continue;
-    if (rc != SCR_SUCCESS) return rc;
-    return SCR_ERR(SCR_ERR_LOST, "member %d of the set of rank %d cannot take part in the rebuild", i, scr.at.rank);
+  scr_hash_unset_all(h);
+  if (j->lost & SCR_LOST_DATA && (i = scr_red_witness(d, lost, me)) > 0) {
+    err = scr_hash_recv(h, d->member[(me + i) % d->ranks], scr.at.comm);
+    if (rc == SCR_SUCCESS) rc = err;
   }
+  if (rc == SCR_SUCCESS && j->lost & SCR_LOST_DATA) rc = scr_red_expect(j, h);
+  scr_hash_delete(&h);
   return rc;
 }
 
 /*
-** Rebuild all files of member LOST of the set of D, its redundancy file too.  The entry of the dataset is in the lost
-** member's filemap on disk already, without files.  Collective over the set; returns this rank's code.
+** Rebuild what the members of the set of D have lost, as scr_set_numbers(SCR_SET_LOST) says.  The entry of the dataset
+** is in the map of each member on disk already, with the files that it still has.  Collective over the set; returns
+** this rank's code.
 */
-SCR_FN int scr_red_recover(const scr_reddesc* d, int id, const scr_dataset* desc, int lost)
+SCR_FN int scr_red_recover(const scr_reddesc* d, int id, const scr_dataset* desc)
 {
-  char          file[SCR_MAX_FILENAME] = "";
-  scr_hash*     header = scr_hash_new();
-  scr_buf       b = {NULL, 0, 0, 0};
-  scr_file_list f;
-  scr_window    w;
-  scr_xor_job   x;
-  int           root = d->my_rank == lost, rc;
+  const int64_t* lost = scr_set_numbers(SCR_SET_LOST);
+  scr_red_job    j;
+  char           name[128];
+  int            rc;
 
-  memset(&x, 0, sizeof x);
-  memset(&w, 0, sizeof w);
-  memset(&f, 0, sizeof f);
-  x.d = d;
-  x.comm = scr.at.comm;
-  x.win = &w;
-  x.file = file;
-  x.lost = lost;
-  x.fd = -1;
-  rc = scr_red_file(d, id, file, sizeof file);
-  rc = scr_red_share_header(&x, desc, header, rc);
-  if (rc == SCR_SUCCESS && root) rc = scr_red_expect(d, id, scr_hash_get(header, "CURRENT"), &f);
-  else if (rc == SCR_SUCCESS) rc = scr_file_list_from_map(scr.map, id, scr.at.rank, &f);
-  if (rc == SCR_SUCCESS && root) rc = scr_hash_image(header, &b);
+  scr_red_begin(&j, d, id, desc, lost[d->my_rank]);
+  scr_red_name(d, name, sizeof name);
+  rc = scr_reddesc_path(&scr.at, d, id, name, j.file, sizeof j.file);
+  if (rc == SCR_SUCCESS) rc = scr_red_remember(&j, lost); /* the path can only be too long on all members alike */
+  if (rc == SCR_SUCCESS && !(j.lost & SCR_LOST_DATA)) rc = scr_file_list_from_map(scr.map, id, scr.at.rank, &j.files);
+  rc = scr_red_run(&j, rc);
   if (rc == SCR_SUCCESS)
-    rc = scr_window_open(&w, f.n, f.path, f.size, root ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600,
-                         x.chunk, d->ranks - 1);
-  if (rc == SCR_SUCCESS && root) x.head = b.n;
-  if (rc == SCR_SUCCESS) {
-    x.fd = scr_os.open(file, root ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600);
-    if (x.fd < 0) rc = SCR_ERRNO("cannot open %s", file);
-  }
-  rc = scr_red_same_chunk(&x, rc);
-  if (rc == SCR_SUCCESS) rc = scr_xor_run(&x); /* alike on all members: same_chunk has seen to it */
-  if (rc == SCR_SUCCESS && root) rc = scr_red_check_rebuilt(&f, &w, id);
-  if (rc == SCR_SUCCESS && root) rc = scr_red_seal(&x, header, id, scr.at.rank);
-  if (rc == SCR_SUCCESS && root)
     scr_filemap_set_expected_files(scr.map, id, scr.at.rank, scr_filemap_num_files(scr.map, id, scr.at.rank));
-  if (x.fd >= 0 && scr_os.close(x.fd) < 0 && root && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", file);
-  if (scr_window_close(&w) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = SCR_ERR_IO;
-  scr_window_free(&w);
-  scr_buf_free(&b);
-  scr_file_list_free(&f);
-  scr_hash_delete(&header);
   return rc;
 }
 
@@ -7448,6 +8091,7 @@ typedef struct {
   scr_hash*    flush;  /* FLUSH entry */
   int          never;  /* it never was complete, and is gone now */
   int          source; /* world rank that holds this rank's files, -1 when they are lost */
+  int          lost;   /* what the source has lost of them: bits of SCR_LOST_x */
   int          move;   /* they lie on another node */
 } scr_find;
 
@@ -7549,13 +8193,78 @@ SCR_FN int scr_cache_check(int id, int rank)
   return rc;
 }
 
-/* A message about an entry: the descriptors, and whether the sender HAS the files of the receiver. */
-SCR_FN void scr_find_tell(scr_hash* send, int to, int id, int rank, const scr_dataset* desc, int has)
+/* 1 when META describes a file of those that are LOST: of the application, or of the redundancy scheme. */
+SCR_FN int scr_meta_is_lost(const scr_meta* meta, int lost)
+{
+  return (lost & (scr_meta_is_full(meta) ? SCR_LOST_DATA : SCR_LOST_RED)) != 0;
+}
+
+/* A header must be readable too, before others count on it. */
+SCR_FN int scr_cache_check_red(const char* path)
+{
+  scr_hash* h = scr_hash_new();
+  uint64_t  head;
+  int       rc = scr_hash_file_read_head(path, h, &head);
+
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/*
+** What is lost of the entry of RANK for dataset ID, kept by descriptor D: bits of SCR_LOST_x.  Files that are missing,
+** cut short or corrupt, and those that cannot be read now, are lost as far as this run goes; but they are left alone.
+** Local.
+*/
+SCR_FN int scr_cache_lost(const scr_reddesc* d, int id, int rank)
+{
+  scr_hash_elem* e;
+  scr_meta*      meta = scr_meta_new();
+  int            want = scr_filemap_get_expected_files(scr.map, id, rank), red = 0, lost = 0, rc;
+
+  if (want < 0 || want != scr_filemap_num_files(scr.map, id, rank)) lost = SCR_LOST_DATA | SCR_LOST_RED;
+  for (e = scr_filemap_first_file(scr.map, id, rank); e != NULL && want >= 0; e = scr_hash_elem_next(e)) {
+    scr_hash_unset_all(meta);
+    scr_filemap_get_meta(scr.map, id, rank, scr_hash_elem_key(e), meta);
+    rc = scr_cache_check_file(scr_hash_elem_key(e), meta);
+    if (!scr_meta_is_full(meta)) {
+      red++;
+      if (rc == SCR_SUCCESS) rc = scr_cache_check_red(scr_hash_elem_key(e));
+    }
+    if (rc == SCR_SUCCESS) continue;
+    lost |= scr_meta_is_full(meta) ? SCR_LOST_DATA : SCR_LOST_RED;
+    scr_warn("dataset %d, rank %d: %s", id, rank, scr_err_text);
+  }
+  if (red == 0 && d->type != SCR_COPY_SINGLE) lost |= SCR_LOST_RED;
+  scr_meta_delete(&meta);
+  return lost;
+}
+
+/* Strike the files that are LOST off the entry of RANK for dataset ID.  Local. */
+SCR_FN void scr_cache_strike(scr_filemap* map, int id, int rank, int lost)
+{
+  scr_hash_elem *e, *next;
+  scr_meta*      meta = scr_meta_new();
+
+  for (e = scr_filemap_first_file(map, id, rank); e != NULL; e = next) {
+    next = scr_hash_elem_next(e);
+    scr_hash_unset_all(meta);
+    scr_filemap_get_meta(map, id, rank, scr_hash_elem_key(e), meta);
+    if (scr_meta_is_lost(meta, lost)) scr_filemap_remove_file(map, id, rank, scr_hash_elem_key(e));
+  }
+  scr_meta_delete(&meta);
+  scr_filemap_set_expected_files(map, id, rank, scr_filemap_num_files(map, id, rank));
+}
+
+/* A message about an entry: the descriptors, and whether the sender HAS the receiver's files, but for those LOST. */
+SCR_FN void scr_find_tell(scr_hash* send, int to, int id, int rank, const scr_dataset* desc, int lost)
 {
   scr_hash* m = scr_hash_set_kv_int(send, "TO", to);
   scr_hash* h;
 
-  if (has) scr_hash_util_set_str(m, "HAS", scr.at.host);
+  if (lost != (SCR_LOST_DATA | SCR_LOST_RED)) {
+    scr_hash_util_set_str(m, "HAS", scr.at.host);
+    scr_hash_util_set_int(m, "LOST", lost);
+  }
   if (scr_hash_get(m, "REDDESC") != NULL) return;
   scr_hash_merge(scr_hash_set(m, "DSETDESC", scr_hash_new()), desc);
   h = scr_hash_set(m, "REDDESC", scr_hash_new());
@@ -7577,7 +8286,7 @@ SCR_FN void scr_find_offer(const int64_t* key, scr_hash* send, scr_vote* v)
   scr_filemap_list_ranks_by_dataset(scr.map, id, &n, &ranks);
   for (i = 0; i < n; i++) {
     scr_reddesc d;
-    int         complete = 0, world = 0, has;
+    int         complete = 0, world = 0, all = SCR_LOST_DATA | SCR_LOST_RED;
     if (!scr_find_entry(key, ranks[i], desc)) continue;
     scr_dataset_get_complete(desc, &complete);
     scr_dataset_get_ranks(desc, &world);
@@ -7586,8 +8295,6 @@ SCR_FN void scr_find_offer(const int64_t* key, scr_hash* send, scr_vote* v)
     if (scr_filemap_get_tag(scr.map, id, ranks[i], SCR_TAG_FAILED) != NULL) v->sum[2]++;
     v->max[0] = world;
     if (!complete || world != scr.at.ranks || ranks[i] < 0 || ranks[i] >= scr.at.ranks) continue;
-    has = scr_cache_check(id, ranks[i]) == SCR_SUCCESS;
-    if (!has) scr_warn("dataset %d, rank %d: %s", id, ranks[i], scr_err_text);
     scr_hash_unset_all(red);
     scr_filemap_get_desc(scr.map, id, ranks[i], red);
     if (scr_reddesc_from_hash(&d, red, scr.at.ranks) != SCR_SUCCESS) {
@@ -7595,8 +8302,8 @@ SCR_FN void scr_find_offer(const int64_t* key, scr_hash* send, scr_vote* v)
       scr_reddesc_free(&d);
       continue;
     }
-    scr_find_tell(send, ranks[i], id, ranks[i], desc, has);
-    for (k = 0; k < d.ranks; k++) scr_find_tell(send, d.member[k], id, ranks[i], desc, 0);
+    scr_find_tell(send, ranks[i], id, ranks[i], desc, scr_cache_lost(&d, id, ranks[i]));
+    for (k = 0; k < d.ranks; k++) scr_find_tell(send, d.member[k], id, ranks[i], desc, all);
     scr_reddesc_free(&d);
   }
   scr_free(&ranks);
@@ -7604,13 +8311,17 @@ SCR_FN void scr_find_offer(const int64_t* key, scr_hash* send, scr_vote* v)
   scr_dataset_delete(&desc);
 }
 
-/* From what the others told: this rank's descriptor, and who has its files - itself, else its node, else any.  Local. */
+/*
+** From what the others told: this rank's descriptor, and who has most of its files - of equal ones itself, else its
+** node, else any.  Local.
+*/
 SCR_FN int scr_find_choose(scr_find* f, const scr_hash* recv)
 {
   scr_hash_elem* e;
-  int            best = 3, i, rc = SCR_SUCCESS;
+  int            best = INT_MAX, i, rc = SCR_SUCCESS;
 
   f->source = -1;
+  f->lost = SCR_LOST_DATA | SCR_LOST_RED;
   for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e)) {
     int         from = atoi(scr_hash_elem_key(e)), rank;
     scr_hash*   m = scr_hash_elem_hash(e);
@@ -7630,11 +8341,13 @@ SCR_FN int scr_find_choose(scr_find* f, const scr_hash* recv)
       scr_hash_merge(f->flush, scr_hash_get(m, "FLUSH"));
     }
     if (host == NULL) continue;
-    rank = from == scr.at.rank ? 0 : strcmp(host, scr.at.host) == 0 ? 1 : 2;
+    i = scr_line_int(m, "LOST", 0) & (SCR_LOST_DATA | SCR_LOST_RED);
+    rank = 3 * (i & SCR_LOST_DATA ? 2 : i != 0) + (from == scr.at.rank ? 0 : strcmp(host, scr.at.host) == 0 ? 1 : 2);
     if (rank < best) {
       best = rank;
       f->source = from;
-      f->move = rank == 2;
+      f->move = rank % 3 == 2;
+      f->lost = i;
     }
   }
   return f->d.ranks > 0 ? SCR_SUCCESS : rc;
@@ -7642,8 +8355,8 @@ SCR_FN int scr_find_choose(scr_find* f, const scr_hash* recv)
 
 /* ---- moving files between nodes ---- */
 
-/* A window over all files of RANK in dataset ID, redundancy files too, in the order of the entry. */
-SCR_FN int scr_move_window(scr_window* w, scr_file_list* f, int id, int rank, int write)
+/* A window over the files of RANK in dataset ID, redundancy files too, but not those LOST, in the order of the entry. */
+SCR_FN int scr_move_window(scr_window* w, scr_file_list* f, int id, int rank, int lost, int write)
 {
   scr_hash_elem* e;
   scr_meta*      meta = scr_meta_new();
@@ -7652,7 +8365,7 @@ SCR_FN int scr_move_window(scr_window* w, scr_file_list* f, int id, int rank, in
   for (e = scr_filemap_first_file(scr.map, id, rank); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
     scr_hash_unset_all(meta);
     scr_filemap_get_meta(scr.map, id, rank, scr_hash_elem_key(e), meta);
-    rc = scr_file_list_add(f, scr_hash_elem_key(e), meta);
+    if (!scr_meta_is_lost(meta, lost)) rc = scr_file_list_add(f, scr_hash_elem_key(e), meta);
   }
   scr_meta_delete(&meta);
   if (rc == SCR_SUCCESS)
@@ -7673,14 +8386,14 @@ typedef struct {
   MPI_Request   req;
 } scr_stream;
 
-SCR_FN void scr_stream_start(scr_stream* s, int id, int rank, int peer, int64_t bytes, int write, char* buf)
+SCR_FN void scr_stream_start(scr_stream* s, int id, int rank, int peer, int lost, int64_t bytes, int write, char* buf)
 {
   memset(s, 0, sizeof *s);
   s->peer = peer;
   s->left = bytes;
   s->buf = buf;
   s->req = MPI_REQUEST_NULL;
-  s->rc = scr_move_window(&s->w, &s->f, id, rank, write);
+  s->rc = scr_move_window(&s->w, &s->f, id, rank, lost, write);
   s->active = 1;
 }
 
@@ -7722,38 +8435,8 @@ SCR_FN int scr_stream_step(scr_stream* s, int write)
   return 1;
 }
 
-/*
-** Send what others want from here, one after the other, while receiving what this rank wants.  OUT holds <rank> ->
-** anything for each receiver; the entries of both sides are in the maps.  Local, but the partners must call it too.
-*/
-SCR_FN int scr_move_files(int id, const scr_hash* out, int source, int64_t in_bytes, uint64_t (*bytes_of)(int, int))
-{
-  scr_hash_elem* e = scr_hash_elem_first(out);
-  scr_stream     in, to;
-  int            turns = 0, rc = SCR_SUCCESS;
-
-  memset(&in, 0, sizeof in);
-  memset(&to, 0, sizeof to);
-  if (source >= 0) scr_stream_start(&in, id, scr.at.rank, source, in_bytes, 1, scr.work);
-  while (in.active || to.active || e != NULL) {
-    int moved;
-    if (!to.active && e != NULL) {
-      int rank = atoi(scr_hash_elem_key(e));
-      if (to.rc != SCR_SUCCESS) rc = to.rc;
-      scr_stream_start(&to, id, rank, rank, (int64_t)bytes_of(id, rank), 0, scr.work + scr.mpi_buf);
-      e = scr_hash_elem_next(e);
-    }
-    moved = scr_stream_step(&in, 1);
-    moved |= scr_stream_step(&to, 0);
-    if (moved) turns = 0;
-    else scr_wait_idle(&turns);
-  }
-  if (rc == SCR_SUCCESS) rc = to.rc != SCR_SUCCESS ? to.rc : in.rc;
-  return rc;
-}
-
-/* Bytes of all files of RANK in dataset ID, by their records. */
-SCR_FN uint64_t scr_entry_bytes(int id, int rank)
+/* Bytes of the files of RANK in dataset ID but those LOST, by their records. */
+SCR_FN uint64_t scr_entry_bytes(int id, int rank, int lost)
 {
   scr_hash_elem* e;
   scr_meta*      meta = scr_meta_new();
@@ -7764,10 +8447,41 @@ SCR_FN uint64_t scr_entry_bytes(int id, int rank)
     scr_hash_unset_all(meta);
     scr_filemap_get_meta(scr.map, id, rank, scr_hash_elem_key(e), meta);
     scr_meta_get_filesize(meta, &size);
-    sum += size;
+    if (!scr_meta_is_lost(meta, lost)) sum += size;
   }
   scr_meta_delete(&meta);
   return sum;
+}
+
+/*
+** Send what others want from here, one after the other, while receiving what this rank wants.  OUT holds <rank> ->
+** LOST, what is not sent, for each receiver; the entries of both sides are in the maps.  Local, but the partners must call it too.
+*/
+SCR_FN int scr_move_files(int id, const scr_hash* out, int source, int64_t in_bytes)
+{
+  scr_hash_elem* e = scr_hash_elem_first(out);
+  scr_stream     in, to;
+  int            turns = 0, rc = SCR_SUCCESS;
+
+  memset(&in, 0, sizeof in);
+  memset(&to, 0, sizeof to);
+  if (source >= 0) scr_stream_start(&in, id, scr.at.rank, source, 0, in_bytes, 1, scr.work + SCR_WORK_NUMBERS);
+  while (in.active || to.active || e != NULL) {
+    int moved;
+    if (!to.active && e != NULL) {
+      int rank = atoi(scr_hash_elem_key(e)), lost = scr_line_int(scr_hash_elem_hash(e), "LOST", 0);
+      if (to.rc != SCR_SUCCESS) rc = to.rc;
+      scr_stream_start(&to, id, rank, rank, lost, (int64_t)scr_entry_bytes(id, rank, lost), 0,
+                       scr.work + SCR_WORK_NUMBERS + scr.mpi_buf);
+      e = scr_hash_elem_next(e);
+    }
+    moved = scr_stream_step(&in, 1);
+    moved |= scr_stream_step(&to, 0);
+    if (moved) turns = 0;
+    else scr_wait_idle(&turns);
+  }
+  if (rc == SCR_SUCCESS) rc = to.rc != SCR_SUCCESS ? to.rc : in.rc;
+  return rc;
 }
 
 /*
@@ -7783,6 +8497,7 @@ SCR_FN int scr_move_expect(const scr_find* f, const scr_hash* files)
   for (e = scr_hash_elem_first(files); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
     const scr_hash* meta = scr_hash_get(scr_hash_elem_hash(e), "META");
     const char*     rel = scr_hash_elem_get_first_val(meta, "FILE");
+    if (scr_meta_is_lost(meta, f->lost)) continue;
     if (rel == NULL || !scr_path_is_safe_rel(rel))
       return SCR_ERR(SCR_ERR_FORMAT, "the record of %s names no path below its dataset", scr_hash_elem_key(e));
     rc = scr_reddesc_path(&scr.at, &f->d, f->id, rel, path, sizeof path);
@@ -7846,12 +8561,14 @@ SCR_FN int scr_find_distribute(scr_find* f)
   int            rc = SCR_SUCCESS, err;
 
   if (f->source >= 0 && f->source != scr.at.rank)
-    scr_hash_setf(ask, NULL, "%d %s", f->source, f->move ? "MOVE" : "TAKE");
+    scr_hash_setf(ask, NULL, "%d %s %d", f->source, f->move ? "MOVE" : "TAKE", f->lost);
+  if (f->source == scr.at.rank && f->lost) scr_cache_strike(scr.map, f->id, scr.at.rank, f->lost);
   rc = scr_hash_exchange(ask, asked, scr.at.comm);
   for (e = scr_hash_elem_first(asked); e != NULL; e = scr_hash_elem_next(e)) {
     int to = atoi(scr_hash_elem_key(e));
     scr_hash_setf(answer, scr_hash_dup(scr_hash_getf(scr.map, "%s %d %s %d", "RANK", to, "DSET", f->id)), "%d", to);
-    if (scr_hash_get(scr_hash_elem_hash(e), "MOVE") != NULL) scr_hash_setf(out, NULL, "%d", to);
+    if (scr_hash_get(scr_hash_elem_hash(e), "MOVE") != NULL)
+      scr_hash_setf(out, NULL, "%d %s %s", to, "LOST", scr_line_str(scr_hash_elem_hash(e), "MOVE", "0"));
   }
   if ((err = scr_hash_exchange(answer, got, scr.at.comm)) != SCR_SUCCESS) rc = err;
   if (f->source >= 0 && f->source != scr.at.rank) mine = scr_hash_getf(got, "%d", f->source);
@@ -7859,16 +8576,18 @@ SCR_FN int scr_find_distribute(scr_find* f)
     scr_filemap_remove_rank_by_dataset(scr.map, f->id, scr.at.rank);
     scr_hash_setf(scr.map, NULL, "%s %d %s %d", "DSET", f->id, "RANK", scr.at.rank);
     scr_hash_setf(scr.map, scr_hash_dup(mine), "%s %d %s %d", "RANK", scr.at.rank, "DSET", f->id);
+    scr_cache_strike(scr.map, f->id, scr.at.rank, f->lost);
   } else if (mine != NULL) {
     for (e = scr_hash_elem_first(scr_hash_get(mine, "FILE")); e != NULL; e = scr_hash_elem_next(e)) {
-      unsigned long size = 0;
-      scr_hash_util_get_bytecount(scr_hash_get(scr_hash_elem_hash(e), "META"), "SIZE", &size);
-      bytes += (int64_t)size;
+      const scr_hash* meta = scr_hash_get(scr_hash_elem_hash(e), "META");
+      unsigned long   size = 0;
+      scr_hash_util_get_bytecount(meta, "SIZE", &size);
+      if (!scr_meta_is_lost(meta, f->lost)) bytes += (int64_t)size;
     }
     if (rc == SCR_SUCCESS) rc = scr_find_enter(f);
     if (rc == SCR_SUCCESS) rc = scr_move_expect(f, scr_hash_get(mine, "FILE"));
   }
-  err = scr_move_files(f->id, out, f->move && mine != NULL ? f->source : -1, bytes, scr_entry_bytes);
+  err = scr_move_files(f->id, out, f->move && mine != NULL ? f->source : -1, bytes);
   if (rc == SCR_SUCCESS) rc = err;
   if (rc == SCR_SUCCESS && mine != NULL && f->move) rc = scr_move_check(f);
   scr_hash_delete(&ask);
@@ -7985,20 +8704,25 @@ SCR_FN int scr_find_clear_place(const int64_t* key)
   return changed ? scr_map_write() : SCR_SUCCESS;
 }
 
-/* The members of this rank's set that lost their files: how many, and the set rank of one.  Collective over the set. */
-SCR_FN int scr_find_lost(const scr_find* f, int* count, int* lost)
+/*
+** What the members of this rank's set have lost, in scr_set_numbers(SCR_SET_LOST); COUNT is how many have lost something,
+** HOPELESS tells that the scheme cannot rebuild it.  Collective over the set.
+*/
+SCR_FN int scr_find_lost(const scr_find* f, int* count, int* hopeless)
 {
-  int64_t* have = (int64_t*)scr.work;
-  int      i, rc = scr_set_gather(&f->d, scr.at.comm, f->source >= 0, have);
+  int64_t* lost = scr_set_numbers(SCR_SET_LOST);
+  scr_code x;
+  int      i, err = SCR_SUCCESS, rc = scr_set_gather(&f->d, scr.at.comm, f->lost, lost);
 
   *count = 0;
-  *lost = -1;
-  for (i = 0; i < f->d.ranks; i++)
-    if (!have[i]) {
-      ++*count;
-      *lost = i;
-    }
-  return rc;
+  for (i = 0; i < f->d.ranks; i++) *count += lost[i] != 0;
+  *hopeless = f->d.type == SCR_COPY_SINGLE && *count > 0;
+  if (*count > 0 && f->d.type != SCR_COPY_SINGLE) {
+    err = scr_code_plan(&x, &f->d, lost, NULL);
+    scr_code_free(&x);
+    *hopeless = err == SCR_ERR_LOST;
+  }
+  return rc != SCR_SUCCESS ? rc : *hopeless ? SCR_SUCCESS : err;
 }
 
 /*
@@ -8009,10 +8733,10 @@ SCR_FN int scr_find_set_differs(const scr_find* f, int* rc)
 {
   scr_hash *     send = scr_hash_new(), *recv = scr_hash_new();
   scr_hash_elem* e;
-  char           code[32];
+  char           code[48];
   int            i, same = 0, err;
 
-  snprintf(code, sizeof code, "%d.%lx", (int)f->d.type,
+  snprintf(code, sizeof code, "%d.%d.%lx", (int)f->d.type, f->d.failures,
            (unsigned long)scr_crc32(SCR_CRC32_START, f->d.member, (size_t)f->d.ranks * sizeof(int)));
   for (i = 0; i < f->d.ranks; i++) scr_hash_setf(send, NULL, "%d %s", f->d.member[i], code);
   if ((err = scr_hash_exchange(send, recv, scr.at.comm)) != SCR_SUCCESS) *rc = err;
@@ -8033,7 +8757,8 @@ SCR_FN int scr_find_take(scr_find* f, const int64_t* key)
 {
   scr_hash *send = scr_hash_new(), *recv = scr_hash_new();
   scr_vote  v;
-  int       count = 0, lost = -1, rc, err;
+  int       count = 0, hopeless = 0, rc, err;
+  scr_hash* kept = NULL;
   double    start = scr_wtime();
 
   memset(&v, 0, sizeof v);
@@ -8057,11 +8782,11 @@ SCR_FN int scr_find_take(scr_find* f, const int64_t* key)
   else if (v.max[1] > 0) rc = SCR_ERR(SCR_ERR_LOST, "its pieces come from copies with different redundancy sets");
   if (rc != SCR_SUCCESS) goto out;
 
-  rc = scr_find_lost(f, &count, &lost);
+  rc = scr_find_lost(f, &count, &hopeless);
   memset(&v, 0, sizeof v);
-  v.sum[0] = f->source < 0;
+  v.sum[0] = f->lost != 0;
   v.sum[1] = f->move;
-  v.max[0] = count > (f->d.type == SCR_COPY_XOR ? 1 : 0);
+  v.max[0] = hopeless;
   if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) goto out;
   if (v.max[0] > 0) {
     rc = SCR_ERR(SCR_ERR_LOST, "the files of %lld ranks are lost, more than its redundancy can rebuild",
@@ -8071,17 +8796,24 @@ SCR_FN int scr_find_take(scr_find* f, const int64_t* key)
   if (v.sum[0] + v.sum[1] > 0)
     scr_dbg(1, "dataset %d: files of %lld ranks move to another node, those of %lld are rebuilt", f->id,
             (long long)v.sum[1], (long long)v.sum[0]);
+  if (f->source == scr.at.rank && f->lost)
+    kept = scr_hash_dup(scr_hash_getf(scr.map, "%s %d %s %d", "RANK", scr.at.rank, "DSET", f->id));
   rc = scr_find_clear_place(key);
   err = scr_find_distribute(f);
   if (rc == SCR_SUCCESS) rc = err;
   if (rc == SCR_SUCCESS && f->source < 0) rc = scr_find_enter(f);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  if (count > 0) rc = scr_red_recover(&f->d, f->id, f->desc, lost);
+  if (count > 0) rc = scr_red_recover(&f->d, f->id, f->desc);
   if (rc == SCR_SUCCESS) rc = scr_map_write();
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
   scr_find_drop(key, 1);
   scr_dbg(1, "dataset %d %s is whole in the cache, after %.3f s", f->id, scr_desc_name(f->desc), scr_wtime() - start);
 out:
+  if (rc != SCR_SUCCESS && kept != NULL) { /* what could not be read stays on record */
+    scr_hash_setf(scr.map, kept, "%s %d %s %d", "RANK", scr.at.rank, "DSET", f->id);
+    kept = NULL;
+  }
+  scr_hash_delete(&kept);
   scr_hash_delete(&send);
   scr_hash_delete(&recv);
   return rc;
@@ -9340,7 +10072,7 @@ SCR_FN int scr_settings_keep(void)
   scr.file_buf = bytes < 4096 ? 4096 : (size_t)bytes;
   if (rc != SCR_SUCCESS) return rc;
   scr.halt_exit = !scr.halt_enabled ? 0 : exits == NULL || strcasecmp(exits, "auto") == 0 ? -1 : atoi(exits);
-  scr.work = (char*)scr_malloc(SCR_XOR_WORK(scr.mpi_buf));
+  scr.work = (char*)scr_malloc(SCR_WORK_BYTES(scr.mpi_buf));
   return scr.work == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
