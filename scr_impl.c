@@ -5507,7 +5507,9 @@ SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
 **   L1  No member of a redundancy set shares its failure group with another, when the set is formed.
 **   L2  Every directory that the library makes below a base belongs to this user, is no link, and can be written by
 **       nobody else; otherwise it is refused.
-**   L3  While a run lives it holds a lock in its control directory, which records the prefix: two runs never share it.
+**   L3  While a run lives it holds a lock in its control directory and in its directory of each store, and both record
+**       the prefix: two runs never share one, whichever of the bases they have in common.  Stores with MKDIR=0 have no
+**       directory of their own, and are left out.
 **   L4  A stored descriptor is enough to find a dataset again, whatever the parameters say now.
 ** Failure    The code, agreed on over the world; nothing is held.
 ** ====================================================================================================== */
@@ -5566,7 +5568,8 @@ typedef struct {
   scr_reddesc*   red;
   int            nreds;
   char           cntl[SCR_MAX_FILENAME]; /* control directory */
-  int            lock_fd;                /* on the control directory, on the first rank of a node; -1 elsewhere */
+  int*           lock;                   /* descriptors with the locks of L3; on the first rank of a node */
+  int            nlocks;
 } scr_layout;
 
 /* ---- directories that only this user may touch ---- */
@@ -5619,88 +5622,6 @@ SCR_FN int scr_layout_rel(const scr_layout* l, int shared, int suffix, char* out
   if (suffix > 0) snprintf(tail, sizeof tail, ".%d", suffix);
   if (shared || l->virtual_nodes > 0) return scr_fmt(out, n, "%s/scr.%s%s/node.%s", l->user, l->job, tail, l->host);
   return scr_fmt(out, n, "%s/scr.%s%s", l->user, l->job, tail);
-}
-
-/* ---- the control directory ---- */
-
-#define SCR_BUSY_SECONDS 10 /* how long the processes of a run that was killed may still hold a lock */
-
-enum { SCR_CNTL_MINE, SCR_CNTL_OTHER, SCR_CNTL_HELD };
-
-/*
-** Try to take the control directory DIR: MINE when FD holds its lock and it records PREFIX, OTHER when it belongs to
-** another prefix, HELD when a run over the same prefix holds it.  Local.
-*/
-SCR_FN int scr_cntl_try(const char* dir, const char* prefix, int* fd, int* state)
-{
-  char        file[SCR_MAX_FILENAME], lock[SCR_MAX_FILENAME];
-  scr_hash*   h = scr_hash_new();
-  const char* old = NULL;
-  int         held = 0, rc;
-
-  *fd = -1;
-  *state = SCR_CNTL_MINE;
-  if ((rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir)) != SCR_SUCCESS) goto out;
-  if ((rc = scr_fmt(lock, sizeof lock, "%s/run.lock", dir)) != SCR_SUCCESS) goto out;
-  *fd = scr_os.open(lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-  if (*fd < 0) {
-    rc = SCR_ERRNO("cannot open the lock %s", lock);
-    goto out;
-  }
-  if (scr_os.flock(*fd, LOCK_EX | LOCK_NB) < 0) {
-    held = errno == EWOULDBLOCK;
-    if (!held) {
-      rc = SCR_ERRNO("cannot lock %s", lock);
-      goto out;
-    }
-  }
-  rc = scr_hash_file_read(file, h);
-  if (rc == SCR_SUCCESS) scr_hash_util_get_str(h, "PREFIX", &old);
-  if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND) {
-    scr_warn("%s; it is written anew for %s", scr_err_text, prefix);
-    old = NULL;
-  }
-  rc = SCR_SUCCESS;
-  if (old != NULL && strcmp(old, prefix) != 0) *state = SCR_CNTL_OTHER;
-  else if (held) *state = SCR_CNTL_HELD;
-  else if (old == NULL) {
-    scr_hash_util_set_str(h, "PREFIX", prefix);
-    rc = scr_hash_file_write(file, h);
-  }
-out:
-  if ((rc != SCR_SUCCESS || *state != SCR_CNTL_MINE) && *fd >= 0) {
-    scr_os.close(*fd);
-    *fd = -1;
-  }
-  scr_hash_delete(&h);
-  return rc;
-}
-
-/*
-** Take the control directory of this node: scr.<job>, or the first scr.<job>.<n> that no other prefix has.  Fills
-** l->cntl, l->suffix and l->lock_fd.  Local.
-*/
-SCR_FN int scr_cntl_take(scr_layout* l, const char* base)
-{
-  char   rel[SCR_MAX_FILENAME];
-  int    suffix = 0, state, rc;
-  double start = scr_wtime();
-
-  for (;;) {
-    if ((rc = scr_layout_rel(l, 0, suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_fmt(l->cntl, sizeof l->cntl, "%s/%s", base, rel)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_private_mkdir(base, rel)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_cntl_try(l->cntl, l->prefix, &l->lock_fd, &state)) != SCR_SUCCESS) return rc;
-    if (state == SCR_CNTL_MINE) break;
-    if (state == SCR_CNTL_OTHER) suffix++;
-    else if (scr_wtime() - start > SCR_BUSY_SECONDS)
-      return SCR_ERR(SCR_ERR_BUSY,
-                     "another run over the prefix %s holds %s; give each run its own SCR_PREFIX, or end that run",
-                     l->prefix, l->cntl);
-    else usleep(50000);
-  }
-  l->suffix = suffix;
-  return SCR_SUCCESS;
 }
 
 /* ---- groups ---- */
@@ -5819,11 +5740,10 @@ SCR_FN const char* scr_line_str(const scr_hash* line, const char* key, const cha
   return v != NULL ? v : deflt;
 }
 
-/* Add the store NAME with the properties of LINE, and make its directory on this node.  Local. */
+/* Add the store NAME with the properties of LINE.  Local. */
 SCR_FN int scr_storedesc_create(scr_layout* l, const char* name, const scr_hash* line)
 {
   scr_storedesc* s = &l->store[l->nstores];
-  char           rel[SCR_MAX_FILENAME];
   int            count = 1, rc;
 
   if ((rc = scr_param_int(l->params, "SCR_CACHE_SIZE", &count)) != SCR_SUCCESS) return rc;
@@ -5840,10 +5760,7 @@ SCR_FN int scr_storedesc_create(scr_layout* l, const char* name, const scr_hash*
                    "the GROUPS lines that name each host",
                    name, s->group);
   if (name[0] != '/') return SCR_ERR(SCR_ERR_PARAM, "the store %s is not an absolute path", name);
-  if ((rc = scr_layout_rel(l, s->global, l->suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
-  s->dir = scr_strdupf("%s/%s", name, rel);
-  if (s->dir == NULL) return SCR_ERR_OOM();
-  return s->enabled && s->can_mkdir ? scr_private_mkdir(name, rel) : SCR_SUCCESS;
+  return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
 /* The STORE lines, and SCR_CACHE_BASE where no line names it.  Local. */
@@ -5864,6 +5781,186 @@ SCR_FN int scr_storedescs_create(scr_layout* l)
   if ((rc = scr_path_reduce_str(base, name, sizeof name)) != SCR_SUCCESS) return rc;
   if (scr_storedescs_from_name(l, name) == NULL) return scr_storedesc_create(l, name, NULL);
   return SCR_SUCCESS;
+}
+
+/* Name the directory of each store, now that the suffix is known, and make it on this node.  Local. */
+SCR_FN int scr_storedescs_place(scr_layout* l)
+{
+  char rel[SCR_MAX_FILENAME];
+  int  i, rc;
+
+  for (i = 0; i < l->nstores; i++) {
+    scr_storedesc* s = &l->store[i];
+    if ((rc = scr_layout_rel(l, s->global, l->suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
+    if ((s->dir = scr_strdupf("%s/%s", s->name, rel)) == NULL) return SCR_ERR_OOM();
+    if (s->enabled && s->can_mkdir && (rc = scr_private_mkdir(s->name, rel)) != SCR_SUCCESS) return rc;
+  }
+  return SCR_SUCCESS;
+}
+
+/* ---- the directories that a run holds ---- */
+
+#define SCR_BUSY_SECONDS 10 /* how long the processes of a run that was killed may still hold a lock */
+
+/* Whose a directory is: OURS records the prefix, FREE records none; HELD is one of these, locked by another run. */
+typedef enum { SCR_DIR_OURS, SCR_DIR_FREE, SCR_DIR_OTHER, SCR_DIR_HELD } scr_dir_state;
+
+SCR_FN void scr_dirs_release(scr_layout* l)
+{
+  while (l->nlocks > 0) scr_os.close(l->lock[--l->nlocks]);
+}
+
+/* 1 when FD is a file that this process holds already: the control directory may lie in a store.  Local. */
+SCR_FN int scr_dir_is_held(const scr_layout* l, int fd)
+{
+  struct stat a, b;
+  int         i;
+
+  for (i = 0; i < l->nlocks; i++)
+    if (fstat(fd, &a) == 0 && fstat(l->lock[i], &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino) return 1;
+  return 0;
+}
+
+/*
+** Lock DIR; *HELD is 1 when another run has the lock, and else the descriptor is in l->lock.  Local.
+**
+** A file system without locks is accepted with a warning: there the record alone tells runs apart.  One that has become
+** read-only can still be read, so the lock is taken on what an earlier run has made.
+*/
+SCR_FN int scr_dir_lock(scr_layout* l, const char* dir, int* held)
+{
+  char lock[SCR_MAX_FILENAME];
+  int  fd, rc = scr_fmt(lock, sizeof lock, "%s/run.lock", dir);
+
+  *held = 0;
+  if (rc != SCR_SUCCESS) return rc;
+  fd = scr_os.open(lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+  if (fd < 0 && errno == EROFS) fd = scr_os.open(lock, O_RDONLY | O_NOFOLLOW, 0);
+  if (fd < 0) return SCR_ERRNO("cannot open the lock %s", lock);
+  if (scr_dir_is_held(l, fd)) {
+    scr_os.close(fd);
+    return SCR_SUCCESS;
+  }
+  if (scr_os.flock(fd, LOCK_EX | LOCK_NB) < 0) {
+    if (errno == EWOULDBLOCK) *held = 1;
+    else if (errno != ENOLCK && errno != ENOSYS && errno != EOPNOTSUPP) rc = SCR_ERRNO("cannot lock %s", lock);
+    else scr_warn("%s cannot be locked (%s); see to it that no second run uses it", lock, strerror(errno));
+  }
+  if (rc == SCR_SUCCESS && !*held) l->lock[l->nlocks++] = fd;
+  else scr_os.close(fd);
+  return rc;
+}
+
+/* Lock DIR and find out whose it is.  Local. */
+SCR_FN int scr_dir_try(scr_layout* l, const char* dir, scr_dir_state* state)
+{
+  char        file[SCR_MAX_FILENAME];
+  scr_hash*   h = scr_hash_new();
+  const char* old = NULL;
+  int         held, rc = scr_dir_lock(l, dir, &held);
+
+  *state = SCR_DIR_FREE;
+  if (rc == SCR_SUCCESS) rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir);
+  if (rc != SCR_SUCCESS) goto out;
+  rc = scr_hash_file_read(file, h);
+  if (rc == SCR_SUCCESS) scr_hash_util_get_str(h, "PREFIX", &old);
+  else if (rc != SCR_ERR_NOT_FOUND) scr_warn("%s; it is written anew for %s", scr_err_text, l->prefix);
+  rc = SCR_SUCCESS;
+  if (old != NULL && strcmp(old, l->prefix) != 0) *state = SCR_DIR_OTHER;
+  else if (held) *state = SCR_DIR_HELD;
+  else if (old != NULL) *state = SCR_DIR_OURS;
+out:
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* Record the prefix in DIR, which is held.  Local. */
+SCR_FN int scr_dir_record(const scr_layout* l, const char* dir)
+{
+  char      file[SCR_MAX_FILENAME];
+  scr_hash* h = scr_hash_new();
+  int       rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir);
+
+  scr_hash_util_set_str(h, "PREFIX", l->prefix);
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_write(file, h);
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* Directory I of those that a run holds with SUFFIX, made if need be: -1 is the control directory, the others are the
+** stores'.  DIR is empty for a store that has none.  Local. */
+SCR_FN int scr_dir_make(const scr_layout* l, const char* base, int i, int suffix, char* dir, size_t n)
+{
+  char rel[SCR_MAX_FILENAME];
+  int  rc;
+
+  dir[0] = '\0';
+  if (i >= 0 && !(l->store[i].enabled && l->store[i].can_mkdir)) return SCR_SUCCESS;
+  if (i >= 0) base = l->store[i].name;
+  if ((rc = scr_layout_rel(l, i >= 0 && l->store[i].global, suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_fmt(dir, n, "%s/%s", base, rel)) != SCR_SUCCESS) return rc;
+  return scr_private_mkdir(base, rel);
+}
+
+/*
+** Try to take all directories with SUFFIX.  On SCR_SUCCESS *STATE is OURS when they are held and record the prefix; else
+** it and DIR tell which one cannot be had.  Local; the caller releases what is held.
+**
+** Nothing is recorded before all are held.  A control directory that was ours with this suffix lists datasets that
+** another suffix would not find: when a store is another's there, that is an error and not a reason to go on.
+*/
+SCR_FN int scr_dirs_try(scr_layout* l, const char* base, int suffix, char* dir, size_t n, scr_dir_state* state)
+{
+  char* fresh = (char*)scr_malloc((size_t)l->nstores + 1);
+  int   i, ours = 0, rc = fresh == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+
+  *state = SCR_DIR_OURS;
+  for (i = -1; rc == SCR_SUCCESS && i < l->nstores; i++) {
+    if ((rc = scr_dir_make(l, base, i, suffix, dir, n)) != SCR_SUCCESS || *dir == '\0') continue;
+    if ((rc = scr_dir_try(l, dir, state)) != SCR_SUCCESS) break;
+    fresh[i + 1] = *state == SCR_DIR_FREE;
+    if (i < 0) ours = *state == SCR_DIR_OURS;
+    if (*state == SCR_DIR_OTHER && ours)
+      rc = SCR_ERR(SCR_ERR_BUSY,
+                   "%s belongs to the runs of another prefix, but the control directory beside it to those of %s; give "
+                   "this run another SCR_CACHE_BASE or SCR_JOB_ID, or remove %s if those runs are over",
+                   dir, l->prefix, dir);
+    if (*state == SCR_DIR_OTHER || *state == SCR_DIR_HELD) break;
+    *state = SCR_DIR_OURS;
+  }
+  for (i = -1; rc == SCR_SUCCESS && *state == SCR_DIR_OURS && i < l->nstores; i++)
+    if (fresh[i + 1] && (rc = scr_dir_make(l, base, i, suffix, dir, n)) == SCR_SUCCESS) rc = scr_dir_record(l, dir);
+  scr_free(&fresh);
+  return rc;
+}
+
+/*
+** Take the control directory of this node and its directories in the stores: scr.<job>, or the first scr.<job>.<n> that
+** no other prefix has in any of them.  Fills l->cntl, l->suffix and l->lock.  Local.
+*/
+SCR_FN int scr_dirs_take(scr_layout* l, const char* base)
+{
+  char          dir[SCR_MAX_FILENAME] = "";
+  int           suffix = 0, rc;
+  scr_dir_state state;
+  double        start = scr_wtime();
+
+  l->lock = (int*)scr_malloc(((size_t)l->nstores + 1) * sizeof *l->lock);
+  if (l->lock == NULL) return SCR_ERR_OOM();
+  for (;;) {
+    rc = scr_dirs_try(l, base, suffix, dir, sizeof dir, &state);
+    if (rc != SCR_SUCCESS || state == SCR_DIR_OURS) break;
+    scr_dirs_release(l);
+    if (state == SCR_DIR_OTHER) suffix++;
+    else if (scr_wtime() - start > SCR_BUSY_SECONDS)
+      return SCR_ERR(SCR_ERR_BUSY,
+                     "another run over the prefix %s holds %s; give each run its own SCR_PREFIX, or end that run; a "
+                     "store that several nodes see needs VIEW=GLOBAL",
+                     l->prefix, dir);
+    else usleep(50000 + (useconds_t)getpid() % 16 * 1000); /* two runs may each hold what the other needs */
+  }
+  l->suffix = suffix;
+  return rc == SCR_SUCCESS ? scr_dir_make(l, base, -1, suffix, l->cntl, sizeof l->cntl) : rc;
 }
 
 /* ---- redundancy descriptors ---- */
@@ -6126,8 +6223,8 @@ SCR_FN void scr_layout_free(scr_layout* l)
   scr_free(&l->store);
   scr_free(&l->red);
   scr_free(&l->node);
-  if (l->lock_fd >= 0) scr_os.close(l->lock_fd);
-  l->lock_fd = -1;
+  scr_dirs_release(l);
+  scr_free(&l->lock);
   l->ngroups = l->nstores = l->nreds = 0;
 }
 
@@ -6177,7 +6274,6 @@ SCR_FN int scr_layout_create(scr_layout* l)
   scr_hash* h = scr_hash_new();
   int       i, leader, rc, err;
 
-  l->lock_fd = -1;
   rc = scr_param_int(l->params, "SCR_VIRTUAL_NODES", &l->virtual_nodes);
   if (rc == SCR_SUCCESS) rc = scr_layout_host(l);
   if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(scr_param_get(l->params, "SCR_CNTL_BASE"), base, sizeof base);
@@ -6188,11 +6284,12 @@ SCR_FN int scr_layout_create(scr_layout* l)
   if ((rc = scr_agree(rc, l->comm)) != SCR_SUCCESS) goto out;
   snprintf(scr_msg_host, sizeof scr_msg_host, "%s", l->host);
   if ((rc = scr_groupdescs_create(l)) != SCR_SUCCESS) goto out;
+  if ((rc = scr_agree(scr_storedescs_create(l), l->comm)) != SCR_SUCCESS) goto out;
 
-  /* The first rank of the node takes the control directory and tells the others which it is. */
+  /* The first rank of the node takes the directories and tells the others which they are. */
   leader = l->group[0].leader == l->rank;
   if (leader) {
-    rc = scr_cntl_take(l, base);
+    rc = scr_dirs_take(l, base);
     scr_hash_util_set_int(h, "SUFFIX", rc == SCR_SUCCESS ? l->suffix : -1);
     scr_hash_util_set_str(h, "CNTL", l->cntl);
     for (i = 1; i < l->group[0].ranks; i++) scr_hash_send(h, l->node[i], l->comm);
@@ -6203,7 +6300,7 @@ SCR_FN int scr_layout_create(scr_layout* l)
     if (rc == SCR_SUCCESS && l->suffix >= 0 && scr_hash_util_get_str(h, "CNTL", &dir) == SCR_SUCCESS)
       rc = scr_fmt(l->cntl, sizeof l->cntl, "%s", dir);
   }
-  if (rc == SCR_SUCCESS && l->suffix >= 0) rc = scr_storedescs_create(l);
+  if (rc == SCR_SUCCESS && l->suffix >= 0) rc = scr_storedescs_place(l);
   if ((err = scr_agree(rc, l->comm)) != SCR_SUCCESS) {
     rc = err;
     goto out;
@@ -9499,7 +9596,7 @@ SCR_FN void scr_release(void)
   memset(&scr, 0, sizeof scr);
   scr.app = app;
   scr.at.comm = MPI_COMM_NULL;
-  scr.at.lock_fd = scr.prefix_lock = -1;
+  scr.prefix_lock = -1;
   scr_msg_rank = -1;
 }
 
@@ -9818,7 +9915,7 @@ SCR_API int SCR_Init_comm(MPI_Comm comm)
                                     !started ? "before MPI_Init"
                                     : ended  ? "after MPI_Finalize"
                                              : "with MPI_COMM_NULL"));
-  scr.at.lock_fd = scr.prefix_lock = -1;
+  scr.prefix_lock = -1;
   rc = scr_init_all(comm);
   if (rc != SCR_SUCCESS && rc != SCR_ERR_DISABLED) scr_report(rc);
   if (rc != SCR_SUCCESS) scr_release();

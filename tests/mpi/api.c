@@ -4,6 +4,8 @@
 ** See check.h for how its cases are run, and run.h for the datasets.  Every message of an error is checked for the word
 ** that tells the user what to do; every case ends with a library that still works.
 */
+#include <signal.h>
+
 #include "run.h"
 
 /* ---- states ---------------------------------------------------------------------------------------------------- */
@@ -540,6 +542,91 @@ static void split(void)
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK(count_in("cntl", "prefix.scrinfo") >= 2, "both halves have the same control directory");
   memcpy(run_prefix, whole, sizeof whole);
+}
+
+/* Prefix and control base of job SIDE; the cache base is that of all. */
+static void own_bases(int side)
+{
+  snprintf(run_prefix, sizeof run_prefix, "%s/prefix%d", run_dir, side);
+  set("SCR_PREFIX=%s", run_prefix);
+  set("SCR_CNTL_BASE=%s/cntl%d", run_dir, side);
+}
+
+/* Runs over two prefixes with a control base each, and one cache base between them, one after the other. */
+static void one_cache(void)
+{
+  int run;
+
+  begin("one_cache");
+  set("SCR_FLUSH=0");
+  shell("mkdir prefix0 prefix1");
+  for (run = 0; run < 6; run++) {
+    own_bases(run % 2);
+    OK(SCR_Init());
+    get(run < 2 ? NULL : run % 2 ? "odd" : "even", 2, 1000);
+    if (run < 4) OK(put(run % 2 ? "odd" : "even", 2, 1000));
+    OK(SCR_Finalize());
+  }
+  CHECK(count_in("cache", "prefix.scrinfo") == 2 * (ranks == 5 ? 3 : ranks), "%d directories in the cache",
+        count_in("cache", "prefix.scrinfo"));
+
+  /* A control directory that is in use already does not look for another place. */
+  own_bases(2);
+  shell("mkdir prefix2 cache2");
+  set("SCR_CACHE_BASE=%s/cache2", run_dir);
+  OK(SCR_Init());
+  OK(put("third", 1, 100));
+  OK(SCR_Finalize());
+  set("SCR_CACHE_BASE=%s/cache", run_dir);
+  ALIKE(SCR_Init(), SCR_ERR_BUSY, "SCR_CACHE_BASE");
+  set("SCR_CACHE_BASE=%s/cache2", run_dir);
+  OK(SCR_Init());
+  get("third", 1, 100);
+  OK(SCR_Finalize());
+}
+
+/* The same, both at once: the halves of the job. */
+static void one_cache_split(void)
+{
+  MPI_Comm half;
+  int      run, side = rank % 2;
+
+  begin("one_cache_split");
+  set("SCR_FLUSH=0");
+  set("SCR_VIRTUAL_NODES=");
+  shell("mkdir prefix0 prefix1");
+  MPI_Comm_split(MPI_COMM_WORLD, side, rank, &half);
+  own_bases(side);
+  for (run = 0; run < 3; run++) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(SCR_Init_comm(half));
+    get(run == 0 ? NULL : side ? "odd" : "even", 2, 1000);
+    OK(put(side ? "odd" : "even", 2, 1000));
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(SCR_Finalize());
+  }
+  MPI_Comm_free(&half);
+  CHECK(count_in("cache", "prefix.scrinfo") == 2, "%d directories in the cache", count_in("cache", "prefix.scrinfo"));
+}
+
+/* A run that is killed while it holds its directories; mpi.sh runs after_kill in its directories. */
+static void killed(void)
+{
+  begin("killed");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 2, 1000));
+  MPI_Barrier(MPI_COMM_WORLD);
+  raise(SIGKILL);
+}
+
+static void after_kill(void)
+{
+  begin("killed");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  get("ck1", 2, 1000);
+  OK(SCR_Finalize());
 }
 
 /* Two halves with the same prefix: one of them is told that the prefix is in use; the other one works. */
@@ -1188,6 +1275,8 @@ static const check_case cases[] = {{"states", states, 1},
                                    {"reject", reject, 1},
                                    {"no_restart", no_restart, 1},
                                    {"split", split, 2},
+                                   {"one_cache", one_cache, 1},
+                                   {"one_cache_split", one_cache_split, 2},
                                    {"config", config, 1},
                                    {"bad_settings", bad_settings, 1},
                                    {"user_file", user_file, 1},
@@ -1206,6 +1295,8 @@ static const check_case cases[] = {{"states", states, 1},
                                    {"need_checkpoint", need_checkpoint, 1},
                                    {"halt", halt, 1},
                                    {"split_busy", split_busy, CHECK_NAMED},
+                                   {"killed", killed, CHECK_NAMED},
+                                   {"after_kill", after_kill, CHECK_NAMED},
                                    {"exit_auto", exit_auto, CHECK_NAMED},
                                    {"exit_always", exit_always, CHECK_NAMED},
                                    {"exit_init", exit_init, CHECK_NAMED},

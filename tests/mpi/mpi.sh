@@ -37,6 +37,10 @@ exits() { # CASE DIR
   for n in 1 2 3 5 9; do cases "$n" private $ONLY; done
   if [ -z "$ONLY" ]; then cases 4 api split_busy; fi
 }
+if [ -z "$ONLY" ] || [[ " $ONLY " == *" kill "* ]]; then # what a killed run held is free at once
+  launch 4 api killed
+  KEEP_DIR=1 cases 4 api after_kill
+fi
 exits exit_auto exit_auto
 exits exit_always exit_1
 KEEP_DIR=1 exits exit_init exit_1
