@@ -3094,6 +3094,37 @@ SCR_FN int scr_dataset_same(const scr_dataset* a, const scr_dataset* b)
   return id_a == id_b && time_a == time_b && nonce_a == nonce_b;
 }
 
+/*
+** 1 when A and B cannot describe the same dataset: both have an id, a time of creation, or a nonce, and it differs.  For
+** records of older versions, which lack some of these, or all.  Local.
+*/
+SCR_FN int scr_dataset_differs(const scr_dataset* a, const scr_dataset* b)
+{
+  int      id_a, id_b;
+  int64_t  time_a, time_b;
+  uint64_t nonce_a, nonce_b;
+
+  if (scr_dataset_get_id(a, &id_a) == SCR_SUCCESS && scr_dataset_get_id(b, &id_b) == SCR_SUCCESS && id_a != id_b)
+    return 1;
+  if (scr_dataset_get_created(a, &time_a) == SCR_SUCCESS && scr_dataset_get_created(b, &time_b) == SCR_SUCCESS &&
+      time_a != time_b)
+    return 1;
+  return scr_dataset_get_nonce(a, &nonce_a) == SCR_SUCCESS && scr_dataset_get_nonce(b, &nonce_b) == SCR_SUCCESS &&
+         nonce_a != nonce_b;
+}
+
+/* Make the id, time of creation and nonce of DESC, as far as it has them, those of TO.  Local. */
+SCR_FN void scr_dataset_copy_identity(scr_dataset* to, const scr_dataset* desc)
+{
+  int      id;
+  int64_t  created;
+  uint64_t nonce;
+
+  if (scr_dataset_get_id(desc, &id) == SCR_SUCCESS) scr_dataset_set_id(to, id);
+  if (scr_dataset_get_created(desc, &created) == SCR_SUCCESS) scr_dataset_set_created(to, created);
+  if (scr_dataset_get_nonce(desc, &nonce) == SCR_SUCCESS) scr_dataset_set_nonce(to, nonce);
+}
+
 /* ---- meta, the descriptor of a file: all functions are local; setters replace, F2 and F3 hold ---- */
 
 SCR_FN scr_meta* scr_meta_new(void)
@@ -8261,8 +8292,11 @@ SCR_FN int scr_prefix_rel(const char* base, const char* name, char* rel, size_t 
 
 /* ---- the file map of a dataset on the prefix ---- */
 
-/* Write this rank's part of the map, PIECE, together with its neighbours'.  Collective over the world. */
-SCR_FN int scr_flush_summary_map(const char* dir, const scr_hash* piece, int rc)
+/*
+** Write this rank's part of the map of the dataset DESC, PIECE, together with its neighbours'.  The root says whose map
+** it is.  Collective over the world.
+*/
+SCR_FN int scr_flush_summary_map(const char* dir, const scr_dataset* desc, const scr_hash* piece, int rc)
 {
   scr_hash *     leaf = scr_hash_new(), *body = scr_hash_set(leaf, "RANK2FILE", scr_hash_new()), *out = scr_hash_new();
   scr_hash *     in = scr_hash_new(), *root = scr_hash_new();
@@ -8297,6 +8331,7 @@ SCR_FN int scr_flush_summary_map(const char* dir, const scr_hash* piece, int rc)
   if (scr.at.rank == 0) {
     scr_hash_util_set_int(root, "LEVEL", 1);
     scr_hash_util_set_int(root, "RANKS", scr.at.ranks);
+    scr_dataset_copy_identity(scr_hash_set(root, "DSET", scr_hash_new()), desc);
     for (e = scr_hash_elem_first(in); e != NULL; e = scr_hash_elem_next(e)) {
       scr_hash* r = scr_hash_set_kv(root, "RANK", scr_hash_elem_key(e));
       scr_hash_util_set_int(r, "OFFSET", 0);
@@ -8352,9 +8387,10 @@ SCR_FN int scr_prefix_read_map(const scr_prefix_place* p, const char* name, scr_
 /*
 ** Read the file map of the dataset at PLACE: MINE receives RANK/<r>/FILE/... for the ranks r that equal this rank modulo
 ** the number of ranks; RANKS how many ranks the dataset has.  Rank 0 reads the root, the ranks that it names read the
-** leaves, and everyone gets its share.  Collective over the world; the same code everywhere.
+** leaves, and everyone gets its share.  A root of another dataset than DESC, when that is not NULL, is SCR_ERR_INVALID.
+** Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_map_scatter(const scr_prefix_place* place, scr_hash* mine, int* ranks)
+SCR_FN int scr_map_scatter(const scr_prefix_place* place, const scr_dataset* desc, scr_hash* mine, int* ranks)
 {
   scr_hash *     root = scr_hash_new(), *out = scr_hash_new(), *jobs = scr_hash_new(), *in = scr_hash_new();
   scr_hash_elem *e, *f;
@@ -8369,6 +8405,8 @@ SCR_FN int scr_map_scatter(const scr_prefix_place* place, scr_hash* mine, int* r
     v.max[0] = scr_line_int(root, "RANKS", 0);
     if (rc == SCR_SUCCESS && scr_line_int(root, "LEVEL", -1) != 1)
       rc = SCR_ERR(SCR_ERR_FORMAT, "%s is not the root of a file map of two levels", name);
+    if (rc == SCR_SUCCESS && scr_dataset_differs(scr_hash_get(root, "DSET"), desc))
+      rc = SCR_ERR(SCR_ERR_INVALID, "%s is the file map of another dataset than the summary beside it", name);
     for (e = scr_hash_elem_first(scr_hash_get(root, "RANK")); rc == SCR_SUCCESS && e != NULL;
          e = scr_hash_elem_next(e)) {
       int reader = (atoi(scr_hash_elem_key(e)) & INT_MAX) % scr.at.ranks;
@@ -8543,7 +8581,7 @@ SCR_FN int scr_flush_hits(int id, const char* dir, const scr_hash* existing, int
   *hit = 0;
   rc = scr_prefix_locate(id, dir, &place);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  rc = scr_map_scatter(&place, mine, &ranks);
+  rc = scr_map_scatter(&place, NULL, mine, &ranks);
   if (rc != SCR_SUCCESS) { /* damaged, it cannot be fetched either, and nothing is lost with its files */
     if (scr_code_is_verdict(rc)) rc = SCR_SUCCESS;
     goto out;
@@ -8831,7 +8869,7 @@ SCR_FN int scr_flush_sync(int id)
   if ((rc = scr_flush_find_replaced(&f, rc)) != SCR_SUCCESS) goto out;
   rc = scr_flow(scr.flush_width, scr_flush_files_list, &f, scr.at.comm);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  rc = scr_flush_summary_map(f.dir, f.piece, rc);
+  rc = scr_flush_summary_map(f.dir, f.desc, f.piece, rc);
   if (rc == SCR_SUCCESS && scr.at.rank == 0) {
     rc = scr_prefix_meta(f.dir, "summary.scr", path, sizeof path);
     if (rc == SCR_SUCCESS) rc = scr_summary_write(path, f.desc, 1);
@@ -8949,6 +8987,20 @@ typedef struct {
   scr_hash*          files;    /* FILE hash of this rank: <path> -> {SIZE, CRC} */
 } scr_fetching;
 
+/* SCR_ERR_INVALID when the index describes another dataset ID in DIR than DESC.  Local, on rank 0. */
+SCR_FN int scr_fetch_check_identity(int id, const char* dir, const scr_dataset* desc)
+{
+  scr_hash* index = scr_hash_new();
+  int       rc = scr_index_read(scr.at.prefix, index);
+
+  if (rc == SCR_SUCCESS && scr_dataset_differs(scr_hash_get(scr_index_entry(index, id, dir), "DSET"), desc))
+    rc = SCR_ERR(SCR_ERR_INVALID,
+                 "the summary in %s/%s/.scr describes another dataset than the index has there as dataset %d",
+                 scr.at.prefix, dir, id);
+  scr_hash_delete(&index);
+  return rc;
+}
+
 /* Read the summary on rank 0 and give it to all.  SCR_ERR_FORMAT or _MISSING when the dataset is not usable. */
 SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
 {
@@ -8962,6 +9014,7 @@ SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
     if (rc == SCR_SUCCESS) rc = scr_summary_read(path, f->desc, &complete);
     if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(SCR_ERR_MISSING, "%s is missing", path);
     if (rc == SCR_SUCCESS && !complete) rc = SCR_ERR(SCR_ERR_INVALID, "%s says that the dataset is not complete", path);
+    if (rc == SCR_SUCCESS) rc = scr_fetch_check_identity(f->id, dir, f->desc);
     scr_hash_merge(scr_hash_set(h, "DSET", scr_hash_new()), f->desc);
     scr_hash_util_set_str(h, "META", f->place.meta);
     if (*f->place.base) scr_hash_util_set_str(h, "BASE", f->place.base);
@@ -9003,6 +9056,46 @@ SCR_FN int scr_map_commit(int id, const scr_dataset* desc)
   return scr_map_write();
 }
 
+/* The file E of the map: REL is its path below the prefix, FROM the whole path, and SIZE what it must have.  Local. */
+SCR_FN int scr_fetch_source(const scr_fetching* f, const scr_hash_elem* e, char* rel, char* from, unsigned long* size)
+{
+  int rc = scr_prefix_rel(f->place.base, scr_hash_elem_key(e), rel, SCR_MAX_FILENAME);
+
+  if (rc == SCR_SUCCESS && scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "SIZE", size) != SCR_SUCCESS)
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the file map gives no size for %s", rel);
+  return rc == SCR_SUCCESS ? scr_fmt(from, SCR_MAX_FILENAME, "%s/%s", scr.at.prefix, rel) : rc;
+}
+
+/* The file FROM must have the checksum CRC where the map, in H, gives one.  Local. */
+SCR_FN int scr_fetch_check_crc(const scr_hash* h, const char* from, uLong crc)
+{
+  uLong want;
+
+  if (scr_hash_util_get_crc32(h, "CRC", &want) == SCR_SUCCESS && want != crc)
+    return SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: it is corrupt", from, crc, want);
+  return SCR_SUCCESS;
+}
+
+/* Read this rank's files on the prefix to their ends, and compare them with the map.  Local. */
+SCR_FN int scr_fetch_prove_list(void* arg)
+{
+  scr_fetching*  f = (scr_fetching*)arg;
+  scr_hash_elem* e;
+  char           rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME];
+  int            rc = SCR_SUCCESS;
+
+  for (e = scr_hash_elem_first(f->files); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    unsigned long size = 0;
+    uLong         crc = 0;
+
+    if (scr_hash_get(scr_hash_elem_hash(e), "NOFETCH") != NULL) continue;
+    rc = scr_fetch_source(f, e, rel, from, &size);
+    if (rc == SCR_SUCCESS) rc = scr_file_crc(from, size, &crc);
+    if (rc == SCR_SUCCESS) rc = scr_fetch_check_crc(scr_hash_elem_hash(e), from, crc);
+  }
+  return rc;
+}
+
 /* Copy this rank's files into the cache and enter them.  Local. */
 SCR_FN int scr_fetch_files_list(void* arg)
 {
@@ -9015,14 +9108,11 @@ SCR_FN int scr_fetch_files_list(void* arg)
   for (e = scr_hash_elem_first(f->files); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
     const scr_hash* h = scr_hash_elem_hash(e);
     unsigned long   size = 0;
-    uLong           crc = 0, want;
+    uLong           crc = 0;
     struct stat     st;
 
     if (scr_hash_get(h, "NOFETCH") != NULL) continue; /* a redundancy file */
-    rc = scr_prefix_rel(f->place.base, scr_hash_elem_key(e), rel, sizeof rel);
-    if (rc == SCR_SUCCESS && scr_hash_util_get_bytecount(h, "SIZE", &size) != SCR_SUCCESS)
-      rc = SCR_ERR(SCR_ERR_FORMAT, "the file map gives no size for %s", rel);
-    if (rc == SCR_SUCCESS) rc = scr_fmt(from, sizeof from, "%s/%s", scr.at.prefix, rel);
+    rc = scr_fetch_source(f, e, rel, from, &size);
     if (rc == SCR_SUCCESS && !f->preserve) {
       if (scr_path_is_safe_rel(scr_hash_elem_key(e))) rc = scr_fmt(rel, sizeof rel, "%s", scr_hash_elem_key(e));
       else rc = SCR_ERR(SCR_ERR_FORMAT, "the file map names %s, which is not in its dataset", scr_hash_elem_key(e));
@@ -9030,8 +9120,7 @@ SCR_FN int scr_fetch_files_list(void* arg)
     if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, f->d, f->id, rel, to, sizeof to);
     if (rc == SCR_SUCCESS) rc = scr_red_parents(f->d, f->id, rel);
     if (rc == SCR_SUCCESS) rc = scr_file_copy(from, to, size, 0600, scr.file_buf, &crc);
-    if (rc == SCR_SUCCESS && scr_hash_util_get_crc32(h, "CRC", &want) == SCR_SUCCESS && want != crc)
-      rc = SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: it is corrupt", from, crc, want);
+    if (rc == SCR_SUCCESS) rc = scr_fetch_check_crc(h, from, crc);
     if (rc != SCR_SUCCESS) break;
     scr_hash_unset_all(meta);
     scr_meta_set_filename(meta, rel);
@@ -9052,6 +9141,9 @@ SCR_FN int scr_fetch_files_list(void* arg)
 /*
 ** Bring the dataset ID in DIR from the prefix into the cache and protect it there.  Collective over the world; the same
 ** code everywhere.  On an error nothing of it is left in the cache.
+**
+** Pieces of this id that were set aside lie where it goes.  They are deleted only after all files on the prefix have
+** been read and compared once (D24): a copy that turns out to be bad must not cost what is left of the other one.
 */
 SCR_FN int scr_fetch(int id, const char* dir)
 {
@@ -9065,7 +9157,7 @@ SCR_FN int scr_fetch(int id, const char* dir)
   f.id = id;
   f.desc = scr_dataset_new();
   if ((rc = scr_fetch_summary(&f, dir)) != SCR_SUCCESS) goto out;
-  if ((rc = scr_map_scatter(&f.place, map, &ranks)) != SCR_SUCCESS) goto out;
+  if ((rc = scr_map_scatter(&f.place, f.desc, map, &ranks)) != SCR_SUCCESS) goto out;
   if (ranks != scr.at.ranks) {
     rc = SCR_ERR(SCR_ERR_LOST, "dataset %s is of %d ranks, and this run has %d", dir, ranks, scr.at.ranks);
     goto out;
@@ -9079,7 +9171,11 @@ SCR_FN int scr_fetch(int id, const char* dir)
   scr_dataset_set_ranks(f.desc, ranks);
   scr_dataset_get_ckpt(f.desc, &ckpt);
   f.d = scr_reddesc_for_dataset(&scr.at, ckpt, SCR_FLAG_CHECKPOINT);
-  if (scr_cached_find(id) != NULL) scr_cache_delete(id); /* pieces that were set aside: their place is needed */
+  if (scr_cached_find(id) != NULL) {
+    rc = scr_agree(scr_flow(scr.fetch_width, scr_fetch_prove_list, &f, scr.at.comm), scr.at.comm);
+    if (rc != SCR_SUCCESS) goto out;
+    scr_cache_delete(id);
+  }
   rc = scr_cache_make_room_for(f.d, f.files);
   if (scr.at.group[0].rank == 0) scr_cache_clear_place(f.d, id);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
@@ -10599,7 +10695,7 @@ SCR_FN int scr_prefix_delete(int id, const char* dir)
   int              ranks, pass, rc = scr.at.rank == 0 ? scr_index_update(scr_index_remove, id, dir) : SCR_SUCCESS;
 
   if (rc == SCR_SUCCESS) rc = scr_prefix_locate(id, dir, &place);
-  if ((rc = scr_agree(rc, scr.at.comm)) == SCR_SUCCESS) rc = scr_map_scatter(&place, mine, &ranks);
+  if ((rc = scr_agree(rc, scr.at.comm)) == SCR_SUCCESS) rc = scr_map_scatter(&place, NULL, mine, &ranks);
   for (pass = 0; rc == SCR_SUCCESS && pass < 2; pass++) { /* all files, then the directories that are empty */
     for (e = scr_hash_elem_first(scr_hash_get(mine, "RANK")); e != NULL; e = scr_hash_elem_next(e))
       for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {

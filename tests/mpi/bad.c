@@ -476,6 +476,45 @@ static void other_size(void)
   LOADS("ck1", 2, 1000);
 }
 
+/* That nothing can be loaded, and that the message says WORD; then MEND makes it right, and ck1 loads. */
+static void load_fails(const char* word, const char* mend)
+{
+  int flag = 1;
+
+  OK(same_code(SCR_Init(), __LINE__));
+  ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, word);
+  CHECK(flag == 0, "%d", flag);
+  OK(SCR_Finalize());
+  shell("%s", mend);
+  LOADS("ck1", 2, 1000);
+}
+
+/* What is left in the cache of a lost dataset stays, when the copy on the prefix turns out to be bad too. */
+static void evidence(void)
+{
+  begin_safe("evidence", 1000);
+  shell("cp -a prefix kept; cp -a cache cached");
+  shell("find cache -name 'rank_*_1' -exec rm {} +; printf x >> prefix/ck1/rank_%d_0", ranks - 1);
+  load_fails("rank_", "diff -r cache cached | grep -v '^Only in cached.*: rank_[0-9]*_1$' > changed;"
+                      " test ! -s changed && rm -rf prefix && cp -a kept prefix");
+}
+
+/* Metadata of another dataset of the same id. */
+static void identity(void)
+{
+  begin_safe("identity", 1000);
+  shell("mv prefix kept; mkdir prefix; rm -rf cache/* cntl/*");
+  set("SCR_FRESH_START=1");
+  OK(SCR_Init());
+  OK(put("ck1", 2, 1000));
+  OK(SCR_Finalize());
+  set("SCR_FRESH_START=");
+  shell("mv prefix other; cp -a kept prefix; rm -rf cache/* cntl/*; cp other/ck1/.scr/summary.scr prefix/ck1/.scr/");
+  load_fails("another dataset", "rm -rf prefix cache/* cntl/*; cp -a kept prefix");
+  shell("rm -rf cache/* cntl/*; cp other/ck1/.scr/rank2file.scr prefix/ck1/.scr/");
+  load_fails("file map of another dataset", "rm -rf prefix cache/* cntl/*; cp -a kept prefix");
+}
+
 static const check_case cases[] = {{"bad_paths", bad_paths, 2},
                                    {"bad_words", bad_words, 1},
                                    {"unsafe", unsafe, 1},
@@ -483,6 +522,8 @@ static const check_case cases[] = {{"bad_paths", bad_paths, 2},
                                    {"metadata", metadata, 2},
                                    {"directories", directories, 1},
                                    {"other_size", other_size, 2},
+                                   {"evidence", evidence, 1},
+                                   {"identity", identity, 1},
                                    {"cache_full", cache_full, CHECK_NAMED},
                                    {"fetch_full", fetch_full, CHECK_NAMED},
                                    {"prefix_full", prefix_full, CHECK_NAMED},
