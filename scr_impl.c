@@ -8262,7 +8262,7 @@ SCR_FN int scr_cache_rebuild(void)
 **   F2  Order at the end of a flush: data, fsync, rank2file and summary, fsync, index COMPLETE, renames, CURRENT, and
 **       only then PFS in the flush file.
 **   F3  A path from a metadata file is used only when it stays below the prefix.
-** Failure    A failed flush leaves the prefix as it was, but for temporary files that the next try replaces.
+** Failure    A failed flush leaves the prefix as it was, but for empty directories.
 ** ====================================================================================================== */
 
 #define SCR_RANK2FILE_BYTES (1024 * 1024) /* of the map in one file */
@@ -8450,10 +8450,11 @@ typedef struct {
   const scr_dataset* desc;
   char               dir[SCR_MAX_FILENAME]; /* of the dataset, below the prefix */
   int                preserve;
-  scr_file_list      src;      /* in the cache */
-  char**             rel;      /* final path of each file, below the prefix */
-  scr_hash*          piece;    /* this rank's part of the file map */
-  scr_hash*          replaced; /* ID/<id>/<dir>: datasets whose files this one replaces; on rank 0 */
+  int                keep_meta; /* what lies in its .scr belongs to the index, or may; on rank 0 */
+  scr_file_list      src;       /* in the cache */
+  char**             rel;       /* final path of each file, below the prefix */
+  scr_hash*          piece;     /* this rank's part of the file map */
+  scr_hash*          replaced;  /* ID/<id>/<dir>: datasets whose files this one replaces; on rank 0 */
 } scr_flush;
 
 SCR_FN void scr_flush_free(scr_flush* f)
@@ -8712,23 +8713,31 @@ SCR_FN int scr_flush_rename(const scr_flush* f, int undo)
   return rc;
 }
 
+/* Remove summary and file map from the directory META below the prefix, and META itself if that leaves it empty.  Local. */
+SCR_FN void scr_prefix_forget_meta(const char* meta)
+{
+  char           path[SCR_MAX_FILENAME];
+  struct dirent* e;
+  DIR*           d;
+
+  if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, meta) != SCR_SUCCESS) return;
+  d = opendir(path);
+  while (d != NULL && (e = readdir(d)) != NULL)
+    if ((strcmp(e->d_name, "summary.scr") == 0 || strncmp(e->d_name, "rank2file.", 10) == 0) &&
+        scr_fmt(path, sizeof path, "%s/%s/%s", scr.at.prefix, meta, e->d_name) == SCR_SUCCESS)
+      scr_os.unlink(path);
+  if (d != NULL) closedir(d);
+  if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, meta) == SCR_SUCCESS) scr_os.rmdir(path);
+}
+
 /* Remove the metadata of a dataset that left the index; its files stay.  Local. */
 SCR_FN void scr_prefix_forget(int id, const char* dir)
 {
   scr_prefix_place place;
   char             path[SCR_MAX_FILENAME];
-  struct dirent*   e;
-  DIR*             d;
 
   if (scr_prefix_locate(id, dir, &place) != SCR_SUCCESS) return;
-  if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, place.meta) != SCR_SUCCESS) return;
-  d = opendir(path);
-  while (d != NULL && (e = readdir(d)) != NULL)
-    if ((strcmp(e->d_name, "summary.scr") == 0 || strncmp(e->d_name, "rank2file.", 10) == 0) &&
-        scr_fmt(path, sizeof path, "%s/%s/%s", scr.at.prefix, place.meta, e->d_name) == SCR_SUCCESS)
-      scr_os.unlink(path);
-  if (d != NULL) closedir(d);
-  if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, place.meta) == SCR_SUCCESS) scr_os.rmdir(path);
+  scr_prefix_forget_meta(place.meta);
   if (*place.base && scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, place.base) == SCR_SUCCESS) scr_os.rmdir(path);
 }
 
@@ -8769,6 +8778,52 @@ SCR_FN int scr_flush_is_committed(const scr_flush* f)
   return is;
 }
 
+/* Mark dataset ID, or take the mark away, in the flush file.  Local, on rank 0. */
+SCR_FN int scr_flush_mark(int id, const char* what, int set)
+{
+  scr_hash* h = scr_hash_new();
+  int       fd = -1, rc = scr_flush_file_open(scr.at.prefix, &fd, h);
+
+  if (rc == SCR_SUCCESS) {
+    if (set) scr_flush_file_set(h, id, what);
+    else scr_flush_file_unset(h, id, what);
+    rc = scr_flush_file_close(scr.at.prefix, &fd, h);
+  }
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* 1 unless it is certain that the metadata in the flush's directory are not those of an indexed dataset.  Local, rank 0. */
+SCR_FN int scr_flush_meta_is_indexed(const scr_flush* f)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+
+  if (scr_prefix_meta(f->dir, "summary.scr", path, sizeof path) == SCR_SUCCESS && scr_os.lstat(path, &st) < 0 &&
+      errno == ENOENT)
+    return 0;
+  return scr_flush_is_committed(f);
+}
+
+/*
+** The flush failed before its commit: its temporary files go, and summary and file map with them, which would say that
+** the dataset is complete (D8).  Local, after all ranks have given up.
+*/
+SCR_FN void scr_flush_undo(const scr_flush* f)
+{
+  char           meta[SCR_MAX_FILENAME];
+  scr_err_record why;
+
+  scr_err_save(&why); /* the reason, not what goes wrong while cleaning up */
+  scr_flush_rename(f, 1);
+  if (scr.at.rank == 0) {
+    if (*f->dir && !f->keep_meta && scr_fmt(meta, sizeof meta, "%s/.scr", f->dir) == SCR_SUCCESS)
+      scr_prefix_forget_meta(meta);
+    scr_flush_mark(f->id, "SYNC_FLUSHING", 0);
+  }
+  scr_err_restore(&why);
+}
+
 /* The renames are done: CURRENT moves forward, and the flush file says PFS.  Local, on rank 0. */
 SCR_FN int scr_flush_done(const scr_flush* f)
 {
@@ -8798,21 +8853,6 @@ out:
   return rc;
 }
 
-/* Mark dataset ID, or take the mark away, in the flush file.  Local, on rank 0. */
-SCR_FN int scr_flush_mark(int id, const char* what, int set)
-{
-  scr_hash* h = scr_hash_new();
-  int       fd = -1, rc = scr_flush_file_open(scr.at.prefix, &fd, h);
-
-  if (rc == SCR_SUCCESS) {
-    if (set) scr_flush_file_set(h, id, what);
-    else scr_flush_file_unset(h, id, what);
-    rc = scr_flush_file_close(scr.at.prefix, &fd, h);
-  }
-  scr_hash_delete(&h);
-  return rc;
-}
-
 /* Rank 0 decides on the directory, makes it and marks the flush file; everyone learns.  Collective over the world. */
 SCR_FN int scr_flush_begin(scr_flush* f)
 {
@@ -8827,6 +8867,7 @@ SCR_FN int scr_flush_begin(scr_flush* f)
   scr_hash_unset_all(h);
   if (scr.at.rank == 0) {
     rc = scr_flush_choose_dir(f->desc, f->id, f->preserve, f->dir, sizeof f->dir);
+    f->keep_meta = rc != SCR_SUCCESS || scr_flush_meta_is_indexed(f);
     if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/.scr", scr.at.prefix, f->dir);
     if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
     if (rc == SCR_SUCCESS) rc = scr_flush_mark(f->id, "SYNC_FLUSHING", 1);
@@ -8890,11 +8931,7 @@ out:
     scr_dbg(1, "flush of dataset %d %s: %lu bytes in %.3f s, %.1f MB/s", id, scr_desc_name(f.desc), bytes, seconds,
             (double)bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
   } else if (!committed) {
-    scr_err_record why;
-    scr_err_save(&why); /* the reason, not what goes wrong while cleaning up */
-    scr_flush_rename(&f, 1);
-    if (scr.at.rank == 0) scr_flush_mark(id, "SYNC_FLUSHING", 0);
-    scr_err_restore(&why);
+    scr_flush_undo(&f);
   }
   scr_flush_free(&f);
   return rc;
