@@ -8475,25 +8475,55 @@ SCR_FN int scr_flush_path(const scr_flush* f, int i, int temporary, char* path, 
 }
 
 /*
+** 1 when the directory DIR below the prefix may take the metadata of DESC: it holds no summary, or one of this dataset,
+** and INDEX names no other complete dataset there.  A summary that cannot be read may be anybody's.  Local.
+*/
+SCR_FN int scr_flush_may_use(const scr_hash* index, const char* dir, const scr_dataset* desc)
+{
+  char           path[SCR_MAX_FILENAME];
+  scr_dataset*   other = scr_dataset_new();
+  scr_hash_elem* e;
+  int            complete, rc, may;
+
+  rc = scr_prefix_meta(dir, "summary.scr", path, sizeof path);
+  if (rc == SCR_SUCCESS) rc = scr_summary_read(path, other, &complete);
+  may = rc == SCR_ERR_NOT_FOUND || (rc == SCR_SUCCESS && scr_dataset_same(other, desc));
+  for (e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv(index, "DIR", dir), "DSET")); may && e != NULL;
+       e = scr_hash_elem_next(e)) {
+    const scr_hash* entry = scr_index_entry(index, atoi(scr_hash_elem_key(e)), dir);
+    may = !scr_line_int(entry, "COMPLETE", 0) || scr_dataset_same(scr_hash_get(entry, "DSET"), desc);
+  }
+  scr_dataset_delete(&other);
+  return may;
+}
+
+#define SCR_FLUSH_DIRS_MAX 1000 /* names to try for a directory */
+
+/*
 ** The directory of the dataset below the prefix (D6): the common one of its files, unless there is none or it holds the
-** metadata of another dataset.  Local, on rank 0.
+** metadata of another dataset; then scr.dataset.<id>, or the first scr.dataset.<id>.<n> that does not.  Local, on rank 0.
 */
 SCR_FN int scr_flush_choose_dir(const scr_dataset* desc, int id, int preserve, char* dir, size_t n)
 {
-  const char*  common = scr_hash_elem_get_first_val(desc, "DIR");
-  char         path[SCR_MAX_FILENAME];
-  scr_dataset* other;
-  int          complete, rc, same;
+  const char* common = scr_hash_elem_get_first_val(desc, "DIR");
+  scr_hash*   index = scr_hash_new();
+  int         i, found = 0, rc = SCR_SUCCESS;
 
-  if (preserve && common != NULL && *common != '\0') {
-    if ((rc = scr_prefix_meta(common, "summary.scr", path, sizeof path)) != SCR_SUCCESS) return rc;
-    other = scr_dataset_new();
-    rc = scr_summary_read(path, other, &complete);
-    same = rc == SCR_ERR_NOT_FOUND || (rc == SCR_SUCCESS && scr_dataset_same(other, desc));
-    scr_dataset_delete(&other);
-    if (same) return scr_fmt(dir, n, "%s", common);
+  if (scr_index_read(scr.at.prefix, index) != SCR_SUCCESS) scr_hash_unset_all(index); /* the commit will say so */
+  for (i = -1; rc == SCR_SUCCESS && !found && i < SCR_FLUSH_DIRS_MAX; i++) {
+    if (i < 0 && (!preserve || common == NULL || *common == '\0')) continue;
+    if (i < 0) rc = scr_fmt(dir, n, "%s", common);
+    else rc = i == 0 ? scr_fmt(dir, n, "scr.dataset.%d", id) : scr_fmt(dir, n, "scr.dataset.%d.%d", id, i);
+    if (rc == SCR_SUCCESS) found = scr_flush_may_use(index, dir, desc);
   }
-  return scr_fmt(dir, n, "scr.dataset.%d", id);
+  if (rc == SCR_SUCCESS && !found)
+    rc = SCR_ERR(SCR_ERR_IO,
+                 "%s/%s and the directories of this name before it hold or may hold metadata of other datasets; look "
+                 "whether their summary.scr can be read, and remove those that are not needed",
+                 scr.at.prefix, dir);
+  if (rc != SCR_SUCCESS) *dir = '\0';
+  scr_hash_delete(&index);
+  return rc;
 }
 
 /* The files of this rank and where they go.  Local. */
@@ -8512,7 +8542,7 @@ SCR_FN int scr_flush_identify(scr_flush* f)
     if (name == NULL || !scr_path_is_safe_rel(name))
       rc = SCR_ERR(SCR_ERR_FORMAT, "the record of %s names no path below the prefix", f->src.path[i]);
     else if (f->preserve) f->rel[i] = scr_strdup(name);
-    else f->rel[i] = scr_strdupf("scr.dataset.%d/%s", f->id, name);
+    else f->rel[i] = scr_strdupf("%s/%s", f->dir, name);
   }
   scr_meta_delete(&meta);
   return scr_oom ? SCR_ERR_OOM() : rc;
@@ -8844,6 +8874,7 @@ SCR_FN int scr_flush_done(const scr_flush* f)
         scr_prefix_forget(atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c));
   if ((rc = scr_flush_file_open(scr.at.prefix, &fd, flush)) != SCR_SUCCESS) goto out;
   if (scr_hash_get_kv_int(flush, "DSET", f->id) == NULL) scr_flush_file_add(flush, f->desc, f->dir);
+  scr_hash_util_set_str(scr_hash_get_kv_int(flush, "DSET", f->id), "DIR", f->dir);
   scr_flush_file_set(flush, f->id, "PFS");
   scr_flush_file_unset(flush, f->id, "SYNC_FLUSHING");
   rc = scr_flush_file_close(scr.at.prefix, &fd, flush);

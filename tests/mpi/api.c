@@ -987,6 +987,40 @@ static void shared_dir(void)
   }
 }
 
+/* The application uses the directory that another dataset would get: the metadata go elsewhere. */
+static void taken_dir(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], name[40];
+  int  keep;
+
+  for (keep = 0; keep < 2; keep++) {
+    snprintf(name, sizeof name, "taken_dir_%d", keep);
+    begin(name);
+    set("SCR_FLUSH=1");
+    OK(SCR_Init());
+    OK(put("scr.dataset.2", 2, 1000)); /* its id is 1 */
+    OK(SCR_Finalize());
+    set("SCR_PRESERVE_DIRECTORIES=%d", keep);
+    OK(SCR_Init());
+    OK(SCR_Start_output("second", SCR_FLAG_CHECKPOINT));
+    snprintf(path, sizeof path, "%s/second_%d", run_prefix, rank); /* no directory of its own */
+    OK(SCR_Route_file(path, file));
+    CHECK(write_bytes(file, 7, 500), "%s", file);
+    OK(SCR_Complete_output(1));
+    OK(SCR_Finalize());
+    CHECK(there("prefix/scr.dataset.2.1/.scr/summary.scr"), "where is the summary of the second");
+    set("SCR_DISTRIBUTE=0");
+    OK(SCR_Init());
+    OK(SCR_Route_file(path, file));
+    CHECK(strcmp(path, file) != 0 && same_bytes(file, 7, 500), "the second at %s", file);
+    OK(SCR_Current("scr.dataset.2"));
+    get("scr.dataset.2", 2, 1000);
+    OK(SCR_Delete("second"));
+    OK(SCR_Finalize());
+    CHECK(!there("prefix/scr.dataset.2.1") && there("prefix/scr.dataset.2/.scr/summary.scr"), "after SCR_Delete");
+  }
+}
+
 static void preserve(void)
 {
   int run;
@@ -1286,6 +1320,7 @@ static const check_case cases[] = {{"states", states, 1},
                                    {"distribute_purge", distribute_purge, 1},
                                    {"overwrite", overwrite, 1},
                                    {"shared_dir", shared_dir, 1},
+                                   {"taken_dir", taken_dir, 1},
                                    {"preserve", preserve, 1},
                                    {"by_name", by_name, 1},
                                    {"current", current, 1},
