@@ -8467,11 +8467,40 @@ SCR_FN void scr_flush_free(scr_flush* f)
   scr_hash_delete(&f->replaced);
 }
 
+#define SCR_NAME_BYTES_MAX 255 /* of one component of a path */
+
+/* The path of NAME in the directory of the file REL, a path below the prefix.  Local. */
+SCR_FN int scr_prefix_beside(const char* rel, const char* name, char* path, size_t n)
+{
+  const char* slash = strrchr(rel, '/');
+  return scr_fmt(path, n, "%s/%.*s%s", scr.at.prefix, slash ? (int)(slash - rel) + 1 : 0, rel, name);
+}
+
+/*
+** The temporary name of file I, in the same directory: the final one with a suffix, or, where that would be too long, a
+** short one that no other file has.  1 when it is such a name, which has to be recorded.  Local.
+*/
+SCR_FN int scr_flush_tmp_name(const scr_flush* f, int i, char name[SCR_MAX_FILENAME])
+{
+  const char* slash = strrchr(f->rel[i], '/');
+  const char* base = slash ? slash + 1 : f->rel[i];
+  int         n = snprintf(name, SCR_MAX_FILENAME, "%s.scr%d.tmp", base, f->id);
+
+  if (n <= SCR_NAME_BYTES_MAX &&
+      strlen(scr.at.prefix) + 1 + (size_t)(base - f->rel[i]) + (size_t)n < (size_t)SCR_MAX_FILENAME)
+    return 0;
+  snprintf(name, SCR_MAX_FILENAME, ".scr%d.%d.%d.tmp", f->id, scr.at.rank, i);
+  return 1;
+}
+
 /* Path I of the flush: final, or temporary.  Local. */
 SCR_FN int scr_flush_path(const scr_flush* f, int i, int temporary, char* path, size_t n)
 {
-  if (temporary) return scr_fmt(path, n, "%s/%s.scr%d.tmp", scr.at.prefix, f->rel[i], f->id);
-  return scr_fmt(path, n, "%s/%s", scr.at.prefix, f->rel[i]);
+  char name[SCR_MAX_FILENAME];
+
+  if (!temporary) return scr_fmt(path, n, "%s/%s", scr.at.prefix, f->rel[i]);
+  scr_flush_tmp_name(f, i, name);
+  return scr_prefix_beside(f->rel[i], name, path, n);
 }
 
 /*
@@ -8714,6 +8743,7 @@ SCR_FN int scr_flush_files_list(void* arg)
     else {
       scr_hash* h = scr_hash_set(files, name, scr_hash_new());
       scr_hash_util_set_bytecount(h, "SIZE", (unsigned long)f->src.size[i]);
+      if (scr_flush_tmp_name(f, i, path)) scr_hash_util_set_str(h, "TMP", path);
       if (scr.crc_on_flush) scr_hash_util_set_crc32_fixed(h, "CRC", crc);
     }
     scr_free(&name);
@@ -8970,6 +9000,21 @@ out:
 
 /* ---- renames that a crash left undone ---- */
 
+/* The temporary path of the file REL of dataset ID, which the map describes by H.  Local. */
+SCR_FN int scr_prefix_redo_from(const char* rel, const scr_hash* h, int id, char* path, size_t n)
+{
+  const char* own = scr_line_str(h, "TMP", NULL);
+  const char* slash = strrchr(rel, '/');
+  char        name[SCR_MAX_FILENAME];
+  int         rc;
+
+  if (own != NULL && (strchr(own, '/') != NULL || strncmp(own, ".scr", 4) != 0))
+    return SCR_ERR(SCR_ERR_FORMAT, "the file map names %s, which is no temporary file of %s", own, rel);
+  if (own != NULL) return scr_prefix_beside(rel, own, path, n);
+  rc = scr_fmt(name, sizeof name, "%s.scr%d.tmp", slash ? slash + 1 : rel, id);
+  return rc == SCR_SUCCESS ? scr_prefix_beside(rel, name, path, n) : rc;
+}
+
 /* Give the files of one leaf of the map their final names; a file whose temporary is gone has it.  Local. */
 SCR_FN int scr_prefix_redo_leaf(const scr_prefix_place* p, const scr_hash* leaf, int id)
 {
@@ -8980,7 +9025,7 @@ SCR_FN int scr_prefix_redo_leaf(const scr_prefix_place* p, const scr_hash* leaf,
   for (e = scr_hash_elem_first(scr_hash_get(leaf, "RANK")); e != NULL; e = scr_hash_elem_next(e))
     for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {
       if ((rc = scr_prefix_rel(p->base, scr_hash_elem_key(c), rel, sizeof rel)) != SCR_SUCCESS) return rc;
-      if ((rc = scr_fmt(from, sizeof from, "%s/%s.scr%d.tmp", scr.at.prefix, rel, id)) != SCR_SUCCESS) return rc;
+      if ((rc = scr_prefix_redo_from(rel, scr_hash_elem_hash(c), id, from, sizeof from)) != SCR_SUCCESS) return rc;
       if ((rc = scr_fmt(to, sizeof to, "%s/%s", scr.at.prefix, rel)) != SCR_SUCCESS) return rc;
       if (scr_os.rename(from, to) < 0) {
         unsigned long size = 0;
@@ -10147,6 +10192,18 @@ SCR_API const char* SCR_Configf(const char* format, ...)
 
 /* ---- files ---- */
 
+/* 1 when a component of the path REL is .scr.  Local. */
+SCR_FN int scr_route_is_reserved(const char* rel)
+{
+  const char* p = rel;
+
+  while ((p = strstr(p, ".scr")) != NULL) {
+    if ((p == rel || p[-1] == '/') && (p[4] == '/' || p[4] == '\0')) return 1;
+    p++;
+  }
+  return 0;
+}
+
 /* NAME as a path below the prefix, of the name as given or with links resolved in the prefix.  Local. */
 SCR_FN int scr_route_rel(const char* name, char* rel, size_t n)
 {
@@ -10161,8 +10218,9 @@ SCR_FN int scr_route_rel(const char* name, char* rel, size_t n)
     return SCR_ERR(SCR_ERR_PATH, "%s is not below the prefix directory %s; name it below, or set SCR_PREFIX", whole,
                    scr.at.prefix);
   rc = scr_fmt(rel, n, "%s", below);
-  if (rc == SCR_SUCCESS && (strncmp(rel, ".scr/", 5) == 0 || strstr(rel, "/.scr/") != NULL))
-    rc = SCR_ERR(SCR_ERR_PATH, "%s lies in a directory .scr, which belongs to the library", whole);
+  if (rc == SCR_SUCCESS && scr_route_is_reserved(rel))
+    rc = SCR_ERR(SCR_ERR_PATH, "%s is or lies in a directory .scr, which belongs to the library; choose another name",
+                 whole);
   return rc;
 }
 

@@ -207,6 +207,12 @@ static void bad_arguments(void)
   CODE(SCR_Route_file(longer, file), SCR_ERR_PATH, "prefix");
   snprintf(longer, sizeof longer, "%s/a/.scr/x", run_prefix);
   CODE(SCR_Route_file(longer, file), SCR_ERR_PATH, ".scr");
+  snprintf(longer, sizeof longer, "%s/a/.scr", run_prefix);
+  CODE(SCR_Route_file(longer, file), SCR_ERR_PATH, ".scr");
+  snprintf(longer, sizeof longer, "%s/.scr", run_prefix);
+  CODE(SCR_Route_file(longer, file), SCR_ERR_PATH, ".scr");
+  snprintf(longer, sizeof longer, "%s/.scr/index.scr", run_prefix);
+  CODE(SCR_Route_file(longer, file), SCR_ERR_PATH, ".scr");
   CODE(SCR_Route_file(run_prefix, file), SCR_ERR_PATH, "prefix");
   OK(SCR_Complete_output(1));
   OK(SCR_Need_checkpoint(&flag));

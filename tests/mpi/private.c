@@ -398,16 +398,59 @@ static void flush_fails(void)
   end_faults();
 }
 
-static const check_case cases[] = {{"patterns", patterns, 1},
-                                   {"sparse", sparse, 1},
-                                   {"big", big, 1},
-                                   {"empty", empty, 1},
-                                   {"pairs", pairs, 1},
-                                   {"agree", agree, 1},
-                                   {"rank_str", rank_str, 1},
-                                   {"scan", scan, 1},
-                                   {"flush_fails", flush_fails, 1},
-                                   {NULL, NULL, 0}};
+/* File I of this rank has a name of so many bytes. */
+static void long_name(int i, char* path)
+{
+  static const int bytes[] = {245, 246, 250, 255};
+  int              n = snprintf(path, SCR_MAX_FILENAME, "%s/long/%d_", run_prefix, rank), end = n - 2 + bytes[i];
+
+  if (rank > 9) end--;
+  while (n < end) path[n++] = 'n';
+  path[n] = '\0';
+}
+
+/* Files whose names leave no room for a suffix; also when a failure leaves them under their temporary names. */
+static void long_names(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  fail, i, run;
+
+  begin_faults("long_names");
+  for (fail = 0; fail < 2; fail++) {
+    OK(SCR_Init());
+    OK(SCR_Start_output("long", SCR_FLAG_CHECKPOINT));
+    for (i = 0; i < 4; i++) {
+      long_name(i, path);
+      OK(SCR_Route_file(path, file));
+      CHECK(write_bytes(file, (unsigned)(rank * 8 + i + fail), 500), "%s: %s", file, strerror(errno));
+    }
+    fault_word = "nnn";
+    if (fail) scr_os.rename = fault_rename;
+    ALIKE(SCR_Complete_output(1), fail ? SCR_ERR_IO : SCR_SUCCESS, "rename");
+    ALIKE(SCR_Finalize(), fail ? SCR_ERR_IO : SCR_SUCCESS, "rename");
+    scr_os.rename = rename;
+    CHECK(count_in("prefix", ".tmp") == (fail ? 4 * ranks : 0), "%d temporary files", count_in("prefix", ".tmp"));
+    set("SCR_DISTRIBUTE=0");
+    for (run = 0; run < 2; run++) {
+      OK(SCR_Init());
+      for (i = 0; i < 4; i++) {
+        long_name(i, path);
+        OK(SCR_Route_file(path, file));
+        CHECK(strcmp(path, file) != 0 && same_bytes(file, (unsigned)(rank * 8 + i + fail), 500), "%s", file);
+      }
+      OK(SCR_Finalize());
+    }
+    CHECK(count_in("prefix", ".tmp") == 0, "%d temporary files are left", count_in("prefix", ".tmp"));
+    set("SCR_DISTRIBUTE=");
+  }
+  end_faults();
+}
+
+static const check_case cases[] = {
+    {"patterns", patterns, 1},     {"sparse", sparse, 1}, {"big", big, 1},
+    {"empty", empty, 1},           {"pairs", pairs, 1},   {"agree", agree, 1},
+    {"rank_str", rank_str, 1},     {"scan", scan, 1},     {"flush_fails", flush_fails, 1},
+    {"long_names", long_names, 1}, {NULL, NULL, 0}};
 
 int main(int argc, char** argv)
 {
