@@ -5537,7 +5537,7 @@ SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
 ** Invariants
 **   L1  No member of a redundancy set shares its failure group with another, when the set is formed.
 **   L2  Every directory that the library makes below a base belongs to this user, is no link, and can be written by
-**       nobody else; otherwise it is refused.
+**       nobody else; otherwise it is refused.  In a store with MKDIR=0 this holds for the files.
 **   L3  While a run lives it holds a lock in its control directory and in its directory of each store, and both record
 **       the prefix: two runs never share one, whichever of the bases they have in common.  Stores with MKDIR=0 have no
 **       directory of their own, and are left out.
@@ -6235,6 +6235,32 @@ SCR_FN int scr_reddesc_mkdir(const scr_layout* l, const scr_reddesc* d, int id)
   rc = scr_layout_rel(l, d->global, l->suffix, below, sizeof below);
   if (rc == SCR_SUCCESS) rc = scr_fmt(whole, sizeof whole, "%s/scr.dataset.%d/.scr", below, id);
   return rc == SCR_SUCCESS ? scr_private_mkdir(d->base, whole) : rc;
+}
+
+/*
+** Create PATH, a file of descriptor D, for this user only, where its directory is one that others write to as well: in a
+** store with MKDIR=0.  A file that is there may be written to when it is a regular one of this user, without a second
+** name.  SCR_ERR_UNSAFE otherwise: somebody waits for what would be written.  Local.
+*/
+SCR_FN int scr_reddesc_claim(const scr_reddesc* d, const char* path)
+{
+  struct stat st;
+  int         fd;
+
+  if (d->can_mkdir) return SCR_SUCCESS;
+  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  if (fd >= 0) {
+    scr_os.close(fd);
+    return SCR_SUCCESS;
+  }
+  if (errno != EEXIST || scr_os.lstat(path, &st) < 0) return SCR_ERRNO("cannot create %s", path);
+  if (S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_UNSAFE,
+                 "%s is there already, and is %s; remove it, or choose a store that others cannot write to", path,
+                 S_ISLNK(st.st_mode)      ? "a symbolic link"
+                 : !S_ISREG(st.st_mode)   ? "no regular file"
+                 : st.st_uid != geteuid() ? "another user's"
+                                          : "known by a second name");
 }
 
 /* ---- the whole ---- */
@@ -7915,6 +7941,7 @@ SCR_FN int scr_move_expect(const scr_find* f, const scr_hash* files)
       return SCR_ERR(SCR_ERR_FORMAT, "the record of %s names no path below its dataset", scr_hash_elem_key(e));
     rc = scr_reddesc_path(&scr.at, &f->d, f->id, rel, path, sizeof path);
     if (rc == SCR_SUCCESS) rc = scr_red_parents(&f->d, f->id, rel);
+    if (rc == SCR_SUCCESS) rc = scr_reddesc_claim(&f->d, path);
     if (rc == SCR_SUCCESS) {
       scr_filemap_add_file(scr.map, f->id, scr.at.rank, path);
       scr_filemap_set_meta(scr.map, f->id, scr.at.rank, path, meta);
@@ -9232,6 +9259,7 @@ SCR_FN int scr_fetch_files_list(void* arg)
     }
     if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, f->d, f->id, rel, to, sizeof to);
     if (rc == SCR_SUCCESS) rc = scr_red_parents(f->d, f->id, rel);
+    if (rc == SCR_SUCCESS) rc = scr_reddesc_claim(f->d, to);
     if (rc == SCR_SUCCESS) rc = scr_file_copy(from, to, size, 0600, scr.file_buf, &crc);
     if (rc == SCR_SUCCESS) rc = scr_fetch_check_crc(h, from, crc);
     if (rc != SCR_SUCCESS) break;
@@ -10235,6 +10263,7 @@ SCR_FN int scr_route_out(const char* name, char* file)
   if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, scr.red, scr.out_id, rel, path, sizeof path);
   if (rc == SCR_SUCCESS) rc = scr_fmt(dir, sizeof dir, "%s/%s", scr.at.prefix, rel);
   if (rc == SCR_SUCCESS) rc = scr_red_parents(scr.red, scr.out_id, rel);
+  if (rc == SCR_SUCCESS) rc = scr_reddesc_claim(scr.red, path);
   if (rc != SCR_SUCCESS) return rc;
   *strrchr(dir, '/') = '\0';
   base = strrchr(rel, '/');
