@@ -4716,7 +4716,7 @@ SCR_FN int scr_rank2file_read(const char* path, scr_hash* h)
 **   nodes.scr    NODES: how many nodes the last run had
 **
 ** Uses       errors, memory, hash, hash files, dataset, records.
-** Offers     scr_flush_file_*, scr_halt_*, scr_nodes_file_*.
+** Offers     scr_flush_file_*, scr_halt_*, scr_nodes_file_*, scr_record_sweep.
 ** Invariants
 **   R1  Who changes a file reads, changes and replaces it under one lock: open, then close.
 **   R2  A value that is not what it should be counts as not set; times and counts of any size do not overflow.
@@ -4941,6 +4941,57 @@ SCR_FN int scr_nodes_file_read(const char* prefix, int* n)
   }
   scr_hash_delete(&h);
   return rc;
+}
+
+/* ---- what killed writers left ---- */
+
+/*
+** 1 when NAME is a temporary file that scr_hash_file_write makes for one of the files of PREFIX/.scr, FILE:
+** FILE.<host>.<process>.<number>.tmp.  Local.
+*/
+SCR_FN int scr_record_is_tmp(const char* name, const char* file)
+{
+  size_t      n = strlen(name), k = strlen(file);
+  const char* p;
+  int         part;
+
+  if (n < k + 5 || strncmp(name, file, k) != 0 || name[k] != '.') return 0;
+  p = name + n - 4;
+  if (strcmp(p, ".tmp") != 0) return 0;
+  for (part = 0; part < 2; part++) {
+    const char* end = p;
+    while (p > name + k && isdigit((unsigned char)p[-1])) p--;
+    if (p == end || p <= name + k + 1 || *--p != '.') return 0;
+  }
+  return 1;
+}
+
+/*
+** Remove the temporary files in PREFIX/.scr that no writer will rename any more.  Each goes under the lock that the
+** writers of its file hold, so those that are at work now, as the commands may be, keep theirs.  The caller holds the
+** prefix: who writes the nodes file takes no other lock.  What cannot be removed stays.  Local.
+*/
+SCR_FN void scr_record_sweep(const char* prefix)
+{
+  static const char* const files[] = {"index.scr", "flush.scr", "halt.scr", "nodes.scr"};
+  char                     dir[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME];
+  struct dirent*           e;
+  DIR*                     d;
+  size_t                   i;
+  int                      fd;
+
+  if (scr_record_path(prefix, "", dir, sizeof dir) != SCR_SUCCESS || (d = opendir(dir)) == NULL) return;
+  while ((e = readdir(d)) != NULL)
+    for (i = 0; i < sizeof files / sizeof *files; i++) {
+      if (!scr_record_is_tmp(e->d_name, files[i])) continue;
+      if (scr_record_path(prefix, files[i], path, sizeof path) != SCR_SUCCESS ||
+          scr_record_path(prefix, e->d_name, tmp, sizeof tmp) != SCR_SUCCESS ||
+          scr_hash_file_lock(path, &fd) != SCR_SUCCESS)
+        continue;
+      scr_os.unlink(tmp);
+      scr_hash_file_unlock(&fd);
+    }
+  closedir(d);
 }
 #ifndef SCR_SERIAL /* the only fence: everything above builds without MPI */
 
@@ -9732,6 +9783,7 @@ SCR_FN int scr_prefix_open(void)
     if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
     memcpy(scr.at.prefix, p.prefix, sizeof p.prefix);
     if (rc == SCR_SUCCESS) rc = scr_prefix_take();
+    if (rc == SCR_SUCCESS) scr_record_sweep(scr.at.prefix);
   }
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_bcast(&p, (int)sizeof p, MPI_BYTE, 0, scr.at.comm)) != SCR_SUCCESS) return rc;

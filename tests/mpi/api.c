@@ -1143,6 +1143,23 @@ static void flush_on_restart(void)
   OK(SCR_Finalize());
 }
 
+/* Temporary files of metadata, which killed processes left, are removed; what only looks like them is not. */
+static void leftovers(void)
+{
+  begin("leftovers");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(SCR_Finalize());
+  shell("cd prefix/.scr; touch index.scr.node-1.some.where.123.0.tmp halt.scr..99.7.tmp nodes.scr.n.1.22.tmp "
+        "flush.scr.n.1.2.tmp");
+  shell("cd prefix/.scr; touch index.scr.mine.tmp index.scr.1.tmp index.scr.1.2.tmp my.scr.n.1.2.tmp "
+        "index.scr.n.1.2.tmp.kept index.scr.n.1.x.tmp");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  OK(SCR_Finalize());
+  shell("ls prefix/.scr | grep tmp > left; test $(wc -l < left) = 6; ! grep -e where -e 99.7 -e 1.22 -e flush left");
+}
+
 static int before_mpi; /* the code of SCR_Init before MPI_Init */
 
 static void outside_mpi(void)
@@ -1332,6 +1349,7 @@ static const check_case cases[] = {{"states", states, 1},
                                    {"current", current, 1},
                                    {"outputs", outputs, 1},
                                    {"flush_on_restart", flush_on_restart, 1},
+                                   {"leftovers", leftovers, 1},
                                    {"outside_mpi", outside_mpi, 1},
                                    {"need_checkpoint", need_checkpoint, 1},
                                    {"halt", halt, 1},
