@@ -5988,8 +5988,9 @@ SCR_FN int scr_dir_make(const scr_layout* l, const char* base, int i, int suffix
 ** Try to take all directories with SUFFIX.  On SCR_SUCCESS *STATE is OURS when they are held and record the prefix; else
 ** it and DIR tell which one cannot be had.  Local; the caller releases what is held.
 **
-** Nothing is recorded before all are held.  A control directory that was ours with this suffix lists datasets that
-** another suffix would not find: when a store is another's there, that is an error and not a reason to go on.
+** Nothing is recorded before all are held, and the control directory only after the stores.  So one that is ours had
+** them all, and may list datasets that another suffix would not find: when a store is another's there now, that is an
+** error and not a reason to go on.
 */
 SCR_FN int scr_dirs_try(scr_layout* l, const char* base, int suffix, char* dir, size_t n, scr_dir_state* state)
 {
@@ -6010,7 +6011,7 @@ SCR_FN int scr_dirs_try(scr_layout* l, const char* base, int suffix, char* dir, 
     if (*state == SCR_DIR_OTHER || *state == SCR_DIR_HELD) break;
     *state = SCR_DIR_OURS;
   }
-  for (i = -1; rc == SCR_SUCCESS && *state == SCR_DIR_OURS && i < l->nstores; i++)
+  for (i = l->nstores - 1; rc == SCR_SUCCESS && *state == SCR_DIR_OURS && i >= -1; i--) /* the control directory last */
     if (fresh[i + 1] && (rc = scr_dir_make(l, base, i, suffix, dir, n)) == SCR_SUCCESS) rc = scr_dir_record(l, dir);
   scr_free(&fresh);
   return rc;
@@ -8839,7 +8840,7 @@ SCR_FN int scr_flush_rename(const scr_flush* f, int undo)
   char from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
   int  i, rc = SCR_SUCCESS;
 
-  for (i = 0; i < f->src.n && rc == SCR_SUCCESS; i++) {
+  for (i = 0; f->rel != NULL && i < f->src.n && rc == SCR_SUCCESS; i++) {
     if (f->rel[i] == NULL) continue;
     rc = scr_flush_path(f, i, 1, from, sizeof from);
     if (rc == SCR_SUCCESS) rc = scr_flush_path(f, i, 0, to, sizeof to);
