@@ -3101,6 +3101,37 @@ SCR_FN int scr_dataset_same(const scr_dataset* a, const scr_dataset* b)
   return id_a == id_b && time_a == time_b && nonce_a == nonce_b;
 }
 
+/*
+** 1 when A and B cannot describe the same dataset: both have an id, a time of creation, or a nonce, and it differs.  For
+** records of older versions, which lack some of these, or all.  Local.
+*/
+SCR_FN int scr_dataset_differs(const scr_dataset* a, const scr_dataset* b)
+{
+  int      id_a, id_b;
+  int64_t  time_a, time_b;
+  uint64_t nonce_a, nonce_b;
+
+  if (scr_dataset_get_id(a, &id_a) == SCR_SUCCESS && scr_dataset_get_id(b, &id_b) == SCR_SUCCESS && id_a != id_b)
+    return 1;
+  if (scr_dataset_get_created(a, &time_a) == SCR_SUCCESS && scr_dataset_get_created(b, &time_b) == SCR_SUCCESS &&
+      time_a != time_b)
+    return 1;
+  return scr_dataset_get_nonce(a, &nonce_a) == SCR_SUCCESS && scr_dataset_get_nonce(b, &nonce_b) == SCR_SUCCESS &&
+         nonce_a != nonce_b;
+}
+
+/* Make the id, time of creation and nonce of DESC, as far as it has them, those of TO.  Local. */
+SCR_FN void scr_dataset_copy_identity(scr_dataset* to, const scr_dataset* desc)
+{
+  int      id;
+  int64_t  created;
+  uint64_t nonce;
+
+  if (scr_dataset_get_id(desc, &id) == SCR_SUCCESS) scr_dataset_set_id(to, id);
+  if (scr_dataset_get_created(desc, &created) == SCR_SUCCESS) scr_dataset_set_created(to, created);
+  if (scr_dataset_get_nonce(desc, &nonce) == SCR_SUCCESS) scr_dataset_set_nonce(to, nonce);
+}
+
 /* ---- meta, the descriptor of a file: all functions are local; setters replace, F2 and F3 hold ---- */
 
 SCR_FN scr_meta* scr_meta_new(void)
@@ -4916,7 +4947,7 @@ SCR_FN int scr_rank2file_read(const char* path, scr_hash* h)
 **   nodes.scr    NODES: how many nodes the last run had
 **
 ** Uses       errors, memory, hash, hash files, dataset, records.
-** Offers     scr_flush_file_*, scr_halt_*, scr_nodes_file_*.
+** Offers     scr_flush_file_*, scr_halt_*, scr_nodes_file_*, scr_record_sweep.
 ** Invariants
 **   R1  Who changes a file reads, changes and replaces it under one lock: open, then close.
 **   R2  A value that is not what it should be counts as not set; times and counts of any size do not overflow.
@@ -5141,6 +5172,57 @@ SCR_FN int scr_nodes_file_read(const char* prefix, int* n)
   }
   scr_hash_delete(&h);
   return rc;
+}
+
+/* ---- what killed writers left ---- */
+
+/*
+** 1 when NAME is a temporary file that scr_hash_file_write makes for one of the files of PREFIX/.scr, FILE:
+** FILE.<host>.<process>.<number>.tmp.  Local.
+*/
+SCR_FN int scr_record_is_tmp(const char* name, const char* file)
+{
+  size_t      n = strlen(name), k = strlen(file);
+  const char* p;
+  int         part;
+
+  if (n < k + 5 || strncmp(name, file, k) != 0 || name[k] != '.') return 0;
+  p = name + n - 4;
+  if (strcmp(p, ".tmp") != 0) return 0;
+  for (part = 0; part < 2; part++) {
+    const char* end = p;
+    while (p > name + k && isdigit((unsigned char)p[-1])) p--;
+    if (p == end || p <= name + k + 1 || *--p != '.') return 0;
+  }
+  return 1;
+}
+
+/*
+** Remove the temporary files in PREFIX/.scr that no writer will rename any more.  Each goes under the lock that the
+** writers of its file hold, so those that are at work now, as the commands may be, keep theirs.  The caller holds the
+** prefix: who writes the nodes file takes no other lock.  What cannot be removed stays.  Local.
+*/
+SCR_FN void scr_record_sweep(const char* prefix)
+{
+  static const char* const files[] = {"index.scr", "flush.scr", "halt.scr", "nodes.scr"};
+  char                     dir[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME];
+  struct dirent*           e;
+  DIR*                     d;
+  size_t                   i;
+  int                      fd;
+
+  if (scr_record_path(prefix, "", dir, sizeof dir) != SCR_SUCCESS || (d = opendir(dir)) == NULL) return;
+  while ((e = readdir(d)) != NULL)
+    for (i = 0; i < sizeof files / sizeof *files; i++) {
+      if (!scr_record_is_tmp(e->d_name, files[i])) continue;
+      if (scr_record_path(prefix, files[i], path, sizeof path) != SCR_SUCCESS ||
+          scr_record_path(prefix, e->d_name, tmp, sizeof tmp) != SCR_SUCCESS ||
+          scr_hash_file_lock(path, &fd) != SCR_SUCCESS)
+        continue;
+      scr_os.unlink(tmp);
+      scr_hash_file_unlock(&fd);
+    }
+  closedir(d);
 }
 #ifndef SCR_SERIAL /* the only fence: everything above builds without MPI */
 
@@ -5737,8 +5819,10 @@ SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
 ** Invariants
 **   L1  No member of a redundancy set shares its failure group with another, when the set is formed.
 **   L2  Every directory that the library makes below a base belongs to this user, is no link, and can be written by
-**       nobody else; otherwise it is refused.
-**   L3  While a run lives it holds a lock in its control directory, which records the prefix: two runs never share it.
+**       nobody else; otherwise it is refused.  In a store with MKDIR=0 this holds for the files.
+**   L3  While a run lives it holds a lock in its control directory and in its directory of each store, and both record
+**       the prefix: two runs never share one, whichever of the bases they have in common.  Stores with MKDIR=0 have no
+**       directory of their own, and are left out.
 **   L4  A stored descriptor is enough to find a dataset again, whatever the parameters say now.
 ** Failure    The code, agreed on over the world; nothing is held.
 ** ====================================================================================================== */
@@ -5798,7 +5882,8 @@ typedef struct {
   scr_reddesc*   red;
   int            nreds;
   char           cntl[SCR_MAX_FILENAME]; /* control directory */
-  int            lock_fd;                /* on the control directory, on the first rank of a node; -1 elsewhere */
+  int*           lock;                   /* descriptors with the locks of L3; on the first rank of a node */
+  int            nlocks;
 } scr_layout;
 
 /* ---- directories that only this user may touch ---- */
@@ -5851,88 +5936,6 @@ SCR_FN int scr_layout_rel(const scr_layout* l, int shared, int suffix, char* out
   if (suffix > 0) snprintf(tail, sizeof tail, ".%d", suffix);
   if (shared || l->virtual_nodes > 0) return scr_fmt(out, n, "%s/scr.%s%s/node.%s", l->user, l->job, tail, l->host);
   return scr_fmt(out, n, "%s/scr.%s%s", l->user, l->job, tail);
-}
-
-/* ---- the control directory ---- */
-
-#define SCR_BUSY_SECONDS 10 /* how long the processes of a run that was killed may still hold a lock */
-
-enum { SCR_CNTL_MINE, SCR_CNTL_OTHER, SCR_CNTL_HELD };
-
-/*
-** Try to take the control directory DIR: MINE when FD holds its lock and it records PREFIX, OTHER when it belongs to
-** another prefix, HELD when a run over the same prefix holds it.  Local.
-*/
-SCR_FN int scr_cntl_try(const char* dir, const char* prefix, int* fd, int* state)
-{
-  char        file[SCR_MAX_FILENAME], lock[SCR_MAX_FILENAME];
-  scr_hash*   h = scr_hash_new();
-  const char* old = NULL;
-  int         held = 0, rc;
-
-  *fd = -1;
-  *state = SCR_CNTL_MINE;
-  if ((rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir)) != SCR_SUCCESS) goto out;
-  if ((rc = scr_fmt(lock, sizeof lock, "%s/run.lock", dir)) != SCR_SUCCESS) goto out;
-  *fd = scr_os.open(lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-  if (*fd < 0) {
-    rc = SCR_ERRNO("cannot open the lock %s", lock);
-    goto out;
-  }
-  if (scr_os.flock(*fd, LOCK_EX | LOCK_NB) < 0) {
-    held = errno == EWOULDBLOCK;
-    if (!held) {
-      rc = SCR_ERRNO("cannot lock %s", lock);
-      goto out;
-    }
-  }
-  rc = scr_hash_file_read(file, h);
-  if (rc == SCR_SUCCESS) scr_hash_util_get_str(h, "PREFIX", &old);
-  if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND) {
-    scr_warn("%s; it is written anew for %s", scr_err_text, prefix);
-    old = NULL;
-  }
-  rc = SCR_SUCCESS;
-  if (old != NULL && strcmp(old, prefix) != 0) *state = SCR_CNTL_OTHER;
-  else if (held) *state = SCR_CNTL_HELD;
-  else if (old == NULL) {
-    scr_hash_util_set_str(h, "PREFIX", prefix);
-    rc = scr_hash_file_write(file, h);
-  }
-out:
-  if ((rc != SCR_SUCCESS || *state != SCR_CNTL_MINE) && *fd >= 0) {
-    scr_os.close(*fd);
-    *fd = -1;
-  }
-  scr_hash_delete(&h);
-  return rc;
-}
-
-/*
-** Take the control directory of this node: scr.<job>, or the first scr.<job>.<n> that no other prefix has.  Fills
-** l->cntl, l->suffix and l->lock_fd.  Local.
-*/
-SCR_FN int scr_cntl_take(scr_layout* l, const char* base)
-{
-  char   rel[SCR_MAX_FILENAME];
-  int    suffix = 0, state, rc;
-  double start = scr_wtime();
-
-  for (;;) {
-    if ((rc = scr_layout_rel(l, 0, suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_fmt(l->cntl, sizeof l->cntl, "%s/%s", base, rel)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_private_mkdir(base, rel)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_cntl_try(l->cntl, l->prefix, &l->lock_fd, &state)) != SCR_SUCCESS) return rc;
-    if (state == SCR_CNTL_MINE) break;
-    if (state == SCR_CNTL_OTHER) suffix++;
-    else if (scr_wtime() - start > SCR_BUSY_SECONDS)
-      return SCR_ERR(SCR_ERR_BUSY,
-                     "another run over the prefix %s holds %s; give each run its own SCR_PREFIX, or end that run",
-                     l->prefix, l->cntl);
-    else usleep(50000);
-  }
-  l->suffix = suffix;
-  return SCR_SUCCESS;
 }
 
 /* ---- groups ---- */
@@ -6051,11 +6054,10 @@ SCR_FN const char* scr_line_str(const scr_hash* line, const char* key, const cha
   return v != NULL ? v : deflt;
 }
 
-/* Add the store NAME with the properties of LINE, and make its directory on this node.  Local. */
+/* Add the store NAME with the properties of LINE.  Local. */
 SCR_FN int scr_storedesc_create(scr_layout* l, const char* name, const scr_hash* line)
 {
   scr_storedesc* s = &l->store[l->nstores];
-  char           rel[SCR_MAX_FILENAME];
   int            count = 1, rc;
 
   if ((rc = scr_param_int(l->params, "SCR_CACHE_SIZE", &count)) != SCR_SUCCESS) return rc;
@@ -6072,10 +6074,7 @@ SCR_FN int scr_storedesc_create(scr_layout* l, const char* name, const scr_hash*
                    "the GROUPS lines that name each host",
                    name, s->group);
   if (name[0] != '/') return SCR_ERR(SCR_ERR_PARAM, "the store %s is not an absolute path", name);
-  if ((rc = scr_layout_rel(l, s->global, l->suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
-  s->dir = scr_strdupf("%s/%s", name, rel);
-  if (s->dir == NULL) return SCR_ERR_OOM();
-  return s->enabled && s->can_mkdir ? scr_private_mkdir(name, rel) : SCR_SUCCESS;
+  return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
 /* The STORE lines, and SCR_CACHE_BASE where no line names it.  Local. */
@@ -6096,6 +6095,187 @@ SCR_FN int scr_storedescs_create(scr_layout* l)
   if ((rc = scr_path_reduce_str(base, name, sizeof name)) != SCR_SUCCESS) return rc;
   if (scr_storedescs_from_name(l, name) == NULL) return scr_storedesc_create(l, name, NULL);
   return SCR_SUCCESS;
+}
+
+/* Name the directory of each store, now that the suffix is known, and make it on this node.  Local. */
+SCR_FN int scr_storedescs_place(scr_layout* l)
+{
+  char rel[SCR_MAX_FILENAME];
+  int  i, rc;
+
+  for (i = 0; i < l->nstores; i++) {
+    scr_storedesc* s = &l->store[i];
+    if ((rc = scr_layout_rel(l, s->global, l->suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
+    if ((s->dir = scr_strdupf("%s/%s", s->name, rel)) == NULL) return SCR_ERR_OOM();
+    if (s->enabled && s->can_mkdir && (rc = scr_private_mkdir(s->name, rel)) != SCR_SUCCESS) return rc;
+  }
+  return SCR_SUCCESS;
+}
+
+/* ---- the directories that a run holds ---- */
+
+#define SCR_BUSY_SECONDS 10 /* how long the processes of a run that was killed may still hold a lock */
+
+/* Whose a directory is: OURS records the prefix, FREE records none; HELD is one of these, locked by another run. */
+typedef enum { SCR_DIR_OURS, SCR_DIR_FREE, SCR_DIR_OTHER, SCR_DIR_HELD } scr_dir_state;
+
+SCR_FN void scr_dirs_release(scr_layout* l)
+{
+  while (l->nlocks > 0) scr_os.close(l->lock[--l->nlocks]);
+}
+
+/* 1 when FD is a file that this process holds already: the control directory may lie in a store.  Local. */
+SCR_FN int scr_dir_is_held(const scr_layout* l, int fd)
+{
+  struct stat a, b;
+  int         i;
+
+  for (i = 0; i < l->nlocks; i++)
+    if (fstat(fd, &a) == 0 && fstat(l->lock[i], &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino) return 1;
+  return 0;
+}
+
+/*
+** Lock DIR; *HELD is 1 when another run has the lock, and else the descriptor is in l->lock.  Local.
+**
+** A file system without locks is accepted with a warning: there the record alone tells runs apart.  One that has become
+** read-only can still be read, so the lock is taken on what an earlier run has made.
+*/
+SCR_FN int scr_dir_lock(scr_layout* l, const char* dir, int* held)
+{
+  char lock[SCR_MAX_FILENAME];
+  int  fd, rc = scr_fmt(lock, sizeof lock, "%s/run.lock", dir);
+
+  *held = 0;
+  if (rc != SCR_SUCCESS) return rc;
+  fd = scr_os.open(lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+  if (fd < 0 && errno == EROFS) fd = scr_os.open(lock, O_RDONLY | O_NOFOLLOW, 0);
+  if (fd < 0) return SCR_ERRNO("cannot open the lock %s", lock);
+  if (scr_dir_is_held(l, fd)) {
+    scr_os.close(fd);
+    return SCR_SUCCESS;
+  }
+  if (scr_os.flock(fd, LOCK_EX | LOCK_NB) < 0) {
+    if (errno == EWOULDBLOCK) *held = 1;
+    else if (errno != ENOLCK && errno != ENOSYS && errno != EOPNOTSUPP) rc = SCR_ERRNO("cannot lock %s", lock);
+    else scr_warn("%s cannot be locked (%s); see to it that no second run uses it", lock, strerror(errno));
+  }
+  if (rc == SCR_SUCCESS && !*held) l->lock[l->nlocks++] = fd;
+  else scr_os.close(fd);
+  return rc;
+}
+
+/* Lock DIR and find out whose it is.  Local. */
+SCR_FN int scr_dir_try(scr_layout* l, const char* dir, scr_dir_state* state)
+{
+  char        file[SCR_MAX_FILENAME];
+  scr_hash*   h = scr_hash_new();
+  const char* old = NULL;
+  int         held, rc = scr_dir_lock(l, dir, &held);
+
+  *state = SCR_DIR_FREE;
+  if (rc == SCR_SUCCESS) rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir);
+  if (rc != SCR_SUCCESS) goto out;
+  rc = scr_hash_file_read(file, h);
+  if (rc == SCR_SUCCESS) scr_hash_util_get_str(h, "PREFIX", &old);
+  else if (rc != SCR_ERR_NOT_FOUND) scr_warn("%s; it is written anew for %s", scr_err_text, l->prefix);
+  rc = SCR_SUCCESS;
+  if (old != NULL && strcmp(old, l->prefix) != 0) *state = SCR_DIR_OTHER;
+  else if (held) *state = SCR_DIR_HELD;
+  else if (old != NULL) *state = SCR_DIR_OURS;
+out:
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* Record the prefix in DIR, which is held.  Local. */
+SCR_FN int scr_dir_record(const scr_layout* l, const char* dir)
+{
+  char      file[SCR_MAX_FILENAME];
+  scr_hash* h = scr_hash_new();
+  int       rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir);
+
+  scr_hash_util_set_str(h, "PREFIX", l->prefix);
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_write(file, h);
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* Directory I of those that a run holds with SUFFIX, made if need be: -1 is the control directory, the others are the
+** stores'.  DIR is empty for a store that has none.  Local. */
+SCR_FN int scr_dir_make(const scr_layout* l, const char* base, int i, int suffix, char* dir, size_t n)
+{
+  char rel[SCR_MAX_FILENAME];
+  int  rc;
+
+  dir[0] = '\0';
+  if (i >= 0 && !(l->store[i].enabled && l->store[i].can_mkdir)) return SCR_SUCCESS;
+  if (i >= 0) base = l->store[i].name;
+  if ((rc = scr_layout_rel(l, i >= 0 && l->store[i].global, suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_fmt(dir, n, "%s/%s", base, rel)) != SCR_SUCCESS) return rc;
+  return scr_private_mkdir(base, rel);
+}
+
+/*
+** Try to take all directories with SUFFIX.  On SCR_SUCCESS *STATE is OURS when they are held and record the prefix; else
+** it and DIR tell which one cannot be had.  Local; the caller releases what is held.
+**
+** Nothing is recorded before all are held, and the control directory only after the stores.  So one that is ours had
+** them all, and may list datasets that another suffix would not find: when a store is another's there now, that is an
+** error and not a reason to go on.
+*/
+SCR_FN int scr_dirs_try(scr_layout* l, const char* base, int suffix, char* dir, size_t n, scr_dir_state* state)
+{
+  char* fresh = (char*)scr_malloc((size_t)l->nstores + 1);
+  int   i, ours = 0, rc = fresh == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+
+  *state = SCR_DIR_OURS;
+  for (i = -1; rc == SCR_SUCCESS && i < l->nstores; i++) {
+    if ((rc = scr_dir_make(l, base, i, suffix, dir, n)) != SCR_SUCCESS || *dir == '\0') continue;
+    if ((rc = scr_dir_try(l, dir, state)) != SCR_SUCCESS) break;
+    fresh[i + 1] = *state == SCR_DIR_FREE;
+    if (i < 0) ours = *state == SCR_DIR_OURS;
+    if (*state == SCR_DIR_OTHER && ours)
+      rc = SCR_ERR(SCR_ERR_BUSY,
+                   "%s belongs to the runs of another prefix, but the control directory beside it to those of %s; give "
+                   "this run another SCR_CACHE_BASE or SCR_JOB_ID, or remove %s if those runs are over",
+                   dir, l->prefix, dir);
+    if (*state == SCR_DIR_OTHER || *state == SCR_DIR_HELD) break;
+    *state = SCR_DIR_OURS;
+  }
+  for (i = l->nstores - 1; rc == SCR_SUCCESS && *state == SCR_DIR_OURS && i >= -1; i--) /* the control directory last */
+    if (fresh[i + 1] && (rc = scr_dir_make(l, base, i, suffix, dir, n)) == SCR_SUCCESS) rc = scr_dir_record(l, dir);
+  scr_free(&fresh);
+  return rc;
+}
+
+/*
+** Take the control directory of this node and its directories in the stores: scr.<job>, or the first scr.<job>.<n> that
+** no other prefix has in any of them.  Fills l->cntl, l->suffix and l->lock.  Local.
+*/
+SCR_FN int scr_dirs_take(scr_layout* l, const char* base)
+{
+  char          dir[SCR_MAX_FILENAME] = "";
+  int           suffix = 0, rc;
+  scr_dir_state state;
+  double        start = scr_wtime();
+
+  l->lock = (int*)scr_malloc(((size_t)l->nstores + 1) * sizeof *l->lock);
+  if (l->lock == NULL) return SCR_ERR_OOM();
+  for (;;) {
+    rc = scr_dirs_try(l, base, suffix, dir, sizeof dir, &state);
+    if (rc != SCR_SUCCESS || state == SCR_DIR_OURS) break;
+    scr_dirs_release(l);
+    if (state == SCR_DIR_OTHER) suffix++;
+    else if (scr_wtime() - start > SCR_BUSY_SECONDS)
+      return SCR_ERR(SCR_ERR_BUSY,
+                     "another run over the prefix %s holds %s; give each run its own SCR_PREFIX, or end that run; a "
+                     "store that several nodes see needs VIEW=GLOBAL",
+                     l->prefix, dir);
+    else usleep(50000 + (useconds_t)getpid() % 16 * 1000); /* two runs may each hold what the other needs */
+  }
+  l->suffix = suffix;
+  return rc == SCR_SUCCESS ? scr_dir_make(l, base, -1, suffix, l->cntl, sizeof l->cntl) : rc;
 }
 
 /* ---- redundancy descriptors ---- */
@@ -6387,6 +6567,32 @@ SCR_FN int scr_reddesc_mkdir(const scr_layout* l, const scr_reddesc* d, int id)
   return rc == SCR_SUCCESS ? scr_private_mkdir(d->base, whole) : rc;
 }
 
+/*
+** Create PATH, a file of descriptor D, for this user only, where its directory is one that others write to as well: in a
+** store with MKDIR=0.  A file that is there may be written to when it is a regular one of this user, without a second
+** name.  SCR_ERR_UNSAFE otherwise: somebody waits for what would be written.  Local.
+*/
+SCR_FN int scr_reddesc_claim(const scr_reddesc* d, const char* path)
+{
+  struct stat st;
+  int         fd;
+
+  if (d->can_mkdir) return SCR_SUCCESS;
+  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  if (fd >= 0) {
+    scr_os.close(fd);
+    return SCR_SUCCESS;
+  }
+  if (errno != EEXIST || scr_os.lstat(path, &st) < 0) return SCR_ERRNO("cannot create %s", path);
+  if (S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_UNSAFE,
+                 "%s is there already, and is %s; remove it, or choose a store that others cannot write to", path,
+                 S_ISLNK(st.st_mode)      ? "a symbolic link"
+                 : !S_ISREG(st.st_mode)   ? "no regular file"
+                 : st.st_uid != geteuid() ? "another user's"
+                                          : "known by a second name");
+}
+
 /* ---- the whole ---- */
 
 SCR_FN void scr_layout_free(scr_layout* l)
@@ -6404,8 +6610,8 @@ SCR_FN void scr_layout_free(scr_layout* l)
   scr_free(&l->store);
   scr_free(&l->red);
   scr_free(&l->node);
-  if (l->lock_fd >= 0) scr_os.close(l->lock_fd);
-  l->lock_fd = -1;
+  scr_dirs_release(l);
+  scr_free(&l->lock);
   l->ngroups = l->nstores = l->nreds = 0;
 }
 
@@ -6455,7 +6661,6 @@ SCR_FN int scr_layout_create(scr_layout* l)
   scr_hash* h = scr_hash_new();
   int       i, leader, rc, err;
 
-  l->lock_fd = -1;
   rc = scr_param_int(l->params, "SCR_VIRTUAL_NODES", &l->virtual_nodes);
   if (rc == SCR_SUCCESS) rc = scr_layout_host(l);
   if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(scr_param_get(l->params, "SCR_CNTL_BASE"), base, sizeof base);
@@ -6466,11 +6671,12 @@ SCR_FN int scr_layout_create(scr_layout* l)
   if ((rc = scr_agree(rc, l->comm)) != SCR_SUCCESS) goto out;
   snprintf(scr_msg_host, sizeof scr_msg_host, "%s", l->host);
   if ((rc = scr_groupdescs_create(l)) != SCR_SUCCESS) goto out;
+  if ((rc = scr_agree(scr_storedescs_create(l), l->comm)) != SCR_SUCCESS) goto out;
 
-  /* The first rank of the node takes the control directory and tells the others which it is. */
+  /* The first rank of the node takes the directories and tells the others which they are. */
   leader = l->group[0].leader == l->rank;
   if (leader) {
-    rc = scr_cntl_take(l, base);
+    rc = scr_dirs_take(l, base);
     scr_hash_util_set_int(h, "SUFFIX", rc == SCR_SUCCESS ? l->suffix : -1);
     scr_hash_util_set_str(h, "CNTL", l->cntl);
     for (i = 1; i < l->group[0].ranks; i++) scr_hash_send(h, l->node[i], l->comm);
@@ -6481,7 +6687,7 @@ SCR_FN int scr_layout_create(scr_layout* l)
     if (rc == SCR_SUCCESS && l->suffix >= 0 && scr_hash_util_get_str(h, "CNTL", &dir) == SCR_SUCCESS)
       rc = scr_fmt(l->cntl, sizeof l->cntl, "%s", dir);
   }
-  if (rc == SCR_SUCCESS && l->suffix >= 0) rc = scr_storedescs_create(l);
+  if (rc == SCR_SUCCESS && l->suffix >= 0) rc = scr_storedescs_place(l);
   if ((err = scr_agree(rc, l->comm)) != SCR_SUCCESS) {
     rc = err;
     goto out;
@@ -8502,6 +8708,7 @@ SCR_FN int scr_move_expect(const scr_find* f, const scr_hash* files)
       return SCR_ERR(SCR_ERR_FORMAT, "the record of %s names no path below its dataset", scr_hash_elem_key(e));
     rc = scr_reddesc_path(&scr.at, &f->d, f->id, rel, path, sizeof path);
     if (rc == SCR_SUCCESS) rc = scr_red_parents(&f->d, f->id, rel);
+    if (rc == SCR_SUCCESS) rc = scr_reddesc_claim(&f->d, path);
     if (rc == SCR_SUCCESS) {
       scr_filemap_add_file(scr.map, f->id, scr.at.rank, path);
       scr_filemap_set_meta(scr.map, f->id, scr.at.rank, path, meta);
@@ -8866,7 +9073,7 @@ SCR_FN int scr_cache_rebuild(void)
 **   F2  Order at the end of a flush: data, fsync, rank2file and summary, fsync, index COMPLETE, renames, CURRENT, and
 **       only then PFS in the flush file.
 **   F3  A path from a metadata file is used only when it stays below the prefix.
-** Failure    A failed flush leaves the prefix as it was, but for temporary files that the next try replaces.
+** Failure    A failed flush leaves the prefix as it was, but for empty directories.
 ** ====================================================================================================== */
 
 #define SCR_RANK2FILE_BYTES (1024 * 1024) /* of the map in one file */
@@ -8896,8 +9103,11 @@ SCR_FN int scr_prefix_rel(const char* base, const char* name, char* rel, size_t 
 
 /* ---- the file map of a dataset on the prefix ---- */
 
-/* Write this rank's part of the map, PIECE, together with its neighbours'.  Collective over the world. */
-SCR_FN int scr_flush_summary_map(const char* dir, const scr_hash* piece, int rc)
+/*
+** Write this rank's part of the map of the dataset DESC, PIECE, together with its neighbours'.  The root says whose map
+** it is.  Collective over the world.
+*/
+SCR_FN int scr_flush_summary_map(const char* dir, const scr_dataset* desc, const scr_hash* piece, int rc)
 {
   scr_hash *     leaf = scr_hash_new(), *body = scr_hash_set(leaf, "RANK2FILE", scr_hash_new()), *out = scr_hash_new();
   scr_hash *     in = scr_hash_new(), *root = scr_hash_new();
@@ -8932,6 +9142,7 @@ SCR_FN int scr_flush_summary_map(const char* dir, const scr_hash* piece, int rc)
   if (scr.at.rank == 0) {
     scr_hash_util_set_int(root, "LEVEL", 1);
     scr_hash_util_set_int(root, "RANKS", scr.at.ranks);
+    scr_dataset_copy_identity(scr_hash_set(root, "DSET", scr_hash_new()), desc);
     for (e = scr_hash_elem_first(in); e != NULL; e = scr_hash_elem_next(e)) {
       scr_hash* r = scr_hash_set_kv(root, "RANK", scr_hash_elem_key(e));
       scr_hash_util_set_int(r, "OFFSET", 0);
@@ -8987,9 +9198,10 @@ SCR_FN int scr_prefix_read_map(const scr_prefix_place* p, const char* name, scr_
 /*
 ** Read the file map of the dataset at PLACE: MINE receives RANK/<r>/FILE/... for the ranks r that equal this rank modulo
 ** the number of ranks; RANKS how many ranks the dataset has.  Rank 0 reads the root, the ranks that it names read the
-** leaves, and everyone gets its share.  Collective over the world; the same code everywhere.
+** leaves, and everyone gets its share.  A root of another dataset than DESC, when that is not NULL, is SCR_ERR_INVALID.
+** Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_map_scatter(const scr_prefix_place* place, scr_hash* mine, int* ranks)
+SCR_FN int scr_map_scatter(const scr_prefix_place* place, const scr_dataset* desc, scr_hash* mine, int* ranks)
 {
   scr_hash *     root = scr_hash_new(), *out = scr_hash_new(), *jobs = scr_hash_new(), *in = scr_hash_new();
   scr_hash_elem *e, *f;
@@ -9004,6 +9216,8 @@ SCR_FN int scr_map_scatter(const scr_prefix_place* place, scr_hash* mine, int* r
     v.max[0] = scr_line_int(root, "RANKS", 0);
     if (rc == SCR_SUCCESS && scr_line_int(root, "LEVEL", -1) != 1)
       rc = SCR_ERR(SCR_ERR_FORMAT, "%s is not the root of a file map of two levels", name);
+    if (rc == SCR_SUCCESS && scr_dataset_differs(scr_hash_get(root, "DSET"), desc))
+      rc = SCR_ERR(SCR_ERR_INVALID, "%s is the file map of another dataset than the summary beside it", name);
     for (e = scr_hash_elem_first(scr_hash_get(root, "RANK")); rc == SCR_SUCCESS && e != NULL;
          e = scr_hash_elem_next(e)) {
       int reader = (atoi(scr_hash_elem_key(e)) & INT_MAX) % scr.at.ranks;
@@ -9047,10 +9261,11 @@ typedef struct {
   const scr_dataset* desc;
   char               dir[SCR_MAX_FILENAME]; /* of the dataset, below the prefix */
   int                preserve;
-  scr_file_list      src;      /* in the cache */
-  char**             rel;      /* final path of each file, below the prefix */
-  scr_hash*          piece;    /* this rank's part of the file map */
-  scr_hash*          replaced; /* ID/<id>/<dir>: datasets whose files this one replaces; on rank 0 */
+  int                keep_meta; /* what lies in its .scr belongs to the index, or may; on rank 0 */
+  scr_file_list      src;       /* in the cache */
+  char**             rel;       /* final path of each file, below the prefix */
+  scr_hash*          piece;     /* this rank's part of the file map */
+  scr_hash*          replaced;  /* ID/<id>/<dir>: datasets whose files this one replaces; on rank 0 */
 } scr_flush;
 
 SCR_FN void scr_flush_free(scr_flush* f)
@@ -9063,33 +9278,92 @@ SCR_FN void scr_flush_free(scr_flush* f)
   scr_hash_delete(&f->replaced);
 }
 
-/* Path I of the flush: final, or temporary.  Local. */
-SCR_FN int scr_flush_path(const scr_flush* f, int i, int temporary, char* path, size_t n)
+#define SCR_NAME_BYTES_MAX 255 /* of one component of a path */
+
+/* The path of NAME in the directory of the file REL, a path below the prefix.  Local. */
+SCR_FN int scr_prefix_beside(const char* rel, const char* name, char* path, size_t n)
 {
-  if (temporary) return scr_fmt(path, n, "%s/%s.scr%d.tmp", scr.at.prefix, f->rel[i], f->id);
-  return scr_fmt(path, n, "%s/%s", scr.at.prefix, f->rel[i]);
+  const char* slash = strrchr(rel, '/');
+  return scr_fmt(path, n, "%s/%.*s%s", scr.at.prefix, slash ? (int)(slash - rel) + 1 : 0, rel, name);
 }
 
 /*
+** The temporary name of file I, in the same directory: the final one with a suffix, or, where that would be too long, a
+** short one that no other file has.  1 when it is such a name, which has to be recorded.  Local.
+*/
+SCR_FN int scr_flush_tmp_name(const scr_flush* f, int i, char name[SCR_MAX_FILENAME])
+{
+  const char* slash = strrchr(f->rel[i], '/');
+  const char* base = slash ? slash + 1 : f->rel[i];
+  int         n = snprintf(name, SCR_MAX_FILENAME, "%s.scr%d.tmp", base, f->id);
+
+  if (n <= SCR_NAME_BYTES_MAX &&
+      strlen(scr.at.prefix) + 1 + (size_t)(base - f->rel[i]) + (size_t)n < (size_t)SCR_MAX_FILENAME)
+    return 0;
+  snprintf(name, SCR_MAX_FILENAME, ".scr%d.%d.%d.tmp", f->id, scr.at.rank, i);
+  return 1;
+}
+
+/* Path I of the flush: final, or temporary.  Local. */
+SCR_FN int scr_flush_path(const scr_flush* f, int i, int temporary, char* path, size_t n)
+{
+  char name[SCR_MAX_FILENAME];
+
+  if (!temporary) return scr_fmt(path, n, "%s/%s", scr.at.prefix, f->rel[i]);
+  scr_flush_tmp_name(f, i, name);
+  return scr_prefix_beside(f->rel[i], name, path, n);
+}
+
+/*
+** 1 when the directory DIR below the prefix may take the metadata of DESC: it holds no summary, or one of this dataset,
+** and INDEX names no other complete dataset there.  A summary that cannot be read may be anybody's.  Local.
+*/
+SCR_FN int scr_flush_may_use(const scr_hash* index, const char* dir, const scr_dataset* desc)
+{
+  char           path[SCR_MAX_FILENAME];
+  scr_dataset*   other = scr_dataset_new();
+  scr_hash_elem* e;
+  int            complete, rc, may;
+
+  rc = scr_prefix_meta(dir, "summary.scr", path, sizeof path);
+  if (rc == SCR_SUCCESS) rc = scr_summary_read(path, other, &complete);
+  may = rc == SCR_ERR_NOT_FOUND || (rc == SCR_SUCCESS && scr_dataset_same(other, desc));
+  for (e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv(index, "DIR", dir), "DSET")); may && e != NULL;
+       e = scr_hash_elem_next(e)) {
+    const scr_hash* entry = scr_index_entry(index, atoi(scr_hash_elem_key(e)), dir);
+    may = !scr_line_int(entry, "COMPLETE", 0) || scr_dataset_same(scr_hash_get(entry, "DSET"), desc);
+  }
+  scr_dataset_delete(&other);
+  return may;
+}
+
+#define SCR_FLUSH_DIRS_MAX 1000 /* names to try for a directory */
+
+/*
 ** The directory of the dataset below the prefix (D6): the common one of its files, unless there is none or it holds the
-** metadata of another dataset.  Local, on rank 0.
+** metadata of another dataset; then scr.dataset.<id>, or the first scr.dataset.<id>.<n> that does not.  Local, on rank 0.
 */
 SCR_FN int scr_flush_choose_dir(const scr_dataset* desc, int id, int preserve, char* dir, size_t n)
 {
-  const char*  common = scr_hash_elem_get_first_val(desc, "DIR");
-  char         path[SCR_MAX_FILENAME];
-  scr_dataset* other;
-  int          complete, rc, same;
+  const char* common = scr_hash_elem_get_first_val(desc, "DIR");
+  scr_hash*   index = scr_hash_new();
+  int         i, found = 0, rc = SCR_SUCCESS;
 
-  if (preserve && common != NULL && *common != '\0') {
-    if ((rc = scr_prefix_meta(common, "summary.scr", path, sizeof path)) != SCR_SUCCESS) return rc;
-    other = scr_dataset_new();
-    rc = scr_summary_read(path, other, &complete);
-    same = rc == SCR_ERR_NOT_FOUND || (rc == SCR_SUCCESS && scr_dataset_same(other, desc));
-    scr_dataset_delete(&other);
-    if (same) return scr_fmt(dir, n, "%s", common);
+  if (scr_index_read(scr.at.prefix, index) != SCR_SUCCESS) scr_hash_unset_all(index); /* the commit will say so */
+  for (i = -1; rc == SCR_SUCCESS && !found && i < SCR_FLUSH_DIRS_MAX; i++) {
+    if (i < 0 && (!preserve || common == NULL || *common == '\0')) continue;
+    if (i < 0) rc = scr_fmt(dir, n, "%s", common);
+    else rc = i == 0 ? scr_fmt(dir, n, "scr.dataset.%d", id) : scr_fmt(dir, n, "scr.dataset.%d.%d", id, i);
+    if (rc == SCR_SUCCESS) found = scr_flush_may_use(index, dir, desc);
   }
-  return scr_fmt(dir, n, "scr.dataset.%d", id);
+  if (rc == SCR_SUCCESS && !found)
+    rc = SCR_ERR(SCR_ERR_IO,
+                 "%s/%s and the directories of this name before it hold or may hold metadata of other datasets; look "
+                 "whether their summary.scr can be read, and remove those that are not needed",
+                 scr.at.prefix, dir);
+  if (rc != SCR_SUCCESS) *dir = '\0';
+  scr_hash_delete(&index);
+  return rc;
 }
 
 /* The files of this rank and where they go.  Local. */
@@ -9108,7 +9382,7 @@ SCR_FN int scr_flush_identify(scr_flush* f)
     if (name == NULL || !scr_path_is_safe_rel(name))
       rc = SCR_ERR(SCR_ERR_FORMAT, "the record of %s names no path below the prefix", f->src.path[i]);
     else if (f->preserve) f->rel[i] = scr_strdup(name);
-    else f->rel[i] = scr_strdupf("scr.dataset.%d/%s", f->id, name);
+    else f->rel[i] = scr_strdupf("%s/%s", f->dir, name);
   }
   scr_meta_delete(&meta);
   return scr_oom ? SCR_ERR_OOM() : rc;
@@ -9178,7 +9452,7 @@ SCR_FN int scr_flush_hits(int id, const char* dir, const scr_hash* existing, int
   *hit = 0;
   rc = scr_prefix_locate(id, dir, &place);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  rc = scr_map_scatter(&place, mine, &ranks);
+  rc = scr_map_scatter(&place, NULL, mine, &ranks);
   if (rc != SCR_SUCCESS) { /* damaged, it cannot be fetched either, and nothing is lost with its files */
     if (scr_code_is_verdict(rc)) rc = SCR_SUCCESS;
     goto out;
@@ -9280,6 +9554,7 @@ SCR_FN int scr_flush_files_list(void* arg)
     else {
       scr_hash* h = scr_hash_set(files, name, scr_hash_new());
       scr_hash_util_set_bytecount(h, "SIZE", (unsigned long)f->src.size[i]);
+      if (scr_flush_tmp_name(f, i, path)) scr_hash_util_set_str(h, "TMP", path);
       if (scr.crc_on_flush) scr_hash_util_set_crc32_fixed(h, "CRC", crc);
     }
     scr_free(&name);
@@ -9297,7 +9572,7 @@ SCR_FN int scr_flush_rename(const scr_flush* f, int undo)
   char from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
   int  i, rc = SCR_SUCCESS;
 
-  for (i = 0; i < f->src.n && rc == SCR_SUCCESS; i++) {
+  for (i = 0; f->rel != NULL && i < f->src.n && rc == SCR_SUCCESS; i++) {
     if (f->rel[i] == NULL) continue;
     rc = scr_flush_path(f, i, 1, from, sizeof from);
     if (rc == SCR_SUCCESS) rc = scr_flush_path(f, i, 0, to, sizeof to);
@@ -9309,23 +9584,31 @@ SCR_FN int scr_flush_rename(const scr_flush* f, int undo)
   return rc;
 }
 
+/* Remove summary and file map from the directory META below the prefix, and META itself if that leaves it empty.  Local. */
+SCR_FN void scr_prefix_forget_meta(const char* meta)
+{
+  char           path[SCR_MAX_FILENAME];
+  struct dirent* e;
+  DIR*           d;
+
+  if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, meta) != SCR_SUCCESS) return;
+  d = opendir(path);
+  while (d != NULL && (e = readdir(d)) != NULL)
+    if ((strcmp(e->d_name, "summary.scr") == 0 || strncmp(e->d_name, "rank2file.", 10) == 0) &&
+        scr_fmt(path, sizeof path, "%s/%s/%s", scr.at.prefix, meta, e->d_name) == SCR_SUCCESS)
+      scr_os.unlink(path);
+  if (d != NULL) closedir(d);
+  if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, meta) == SCR_SUCCESS) scr_os.rmdir(path);
+}
+
 /* Remove the metadata of a dataset that left the index; its files stay.  Local. */
 SCR_FN void scr_prefix_forget(int id, const char* dir)
 {
   scr_prefix_place place;
   char             path[SCR_MAX_FILENAME];
-  struct dirent*   e;
-  DIR*             d;
 
   if (scr_prefix_locate(id, dir, &place) != SCR_SUCCESS) return;
-  if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, place.meta) != SCR_SUCCESS) return;
-  d = opendir(path);
-  while (d != NULL && (e = readdir(d)) != NULL)
-    if ((strcmp(e->d_name, "summary.scr") == 0 || strncmp(e->d_name, "rank2file.", 10) == 0) &&
-        scr_fmt(path, sizeof path, "%s/%s/%s", scr.at.prefix, place.meta, e->d_name) == SCR_SUCCESS)
-      scr_os.unlink(path);
-  if (d != NULL) closedir(d);
-  if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, place.meta) == SCR_SUCCESS) scr_os.rmdir(path);
+  scr_prefix_forget_meta(place.meta);
   if (*place.base && scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, place.base) == SCR_SUCCESS) scr_os.rmdir(path);
 }
 
@@ -9366,6 +9649,52 @@ SCR_FN int scr_flush_is_committed(const scr_flush* f)
   return is;
 }
 
+/* Mark dataset ID, or take the mark away, in the flush file.  Local, on rank 0. */
+SCR_FN int scr_flush_mark(int id, const char* what, int set)
+{
+  scr_hash* h = scr_hash_new();
+  int       fd = -1, rc = scr_flush_file_open(scr.at.prefix, &fd, h);
+
+  if (rc == SCR_SUCCESS) {
+    if (set) scr_flush_file_set(h, id, what);
+    else scr_flush_file_unset(h, id, what);
+    rc = scr_flush_file_close(scr.at.prefix, &fd, h);
+  }
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* 1 unless it is certain that the metadata in the flush's directory are not those of an indexed dataset.  Local, rank 0. */
+SCR_FN int scr_flush_meta_is_indexed(const scr_flush* f)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+
+  if (scr_prefix_meta(f->dir, "summary.scr", path, sizeof path) == SCR_SUCCESS && scr_os.lstat(path, &st) < 0 &&
+      errno == ENOENT)
+    return 0;
+  return scr_flush_is_committed(f);
+}
+
+/*
+** The flush failed before its commit: its temporary files go, and summary and file map with them, which would say that
+** the dataset is complete (D8).  Local, after all ranks have given up.
+*/
+SCR_FN void scr_flush_undo(const scr_flush* f)
+{
+  char           meta[SCR_MAX_FILENAME];
+  scr_err_record why;
+
+  scr_err_save(&why); /* the reason, not what goes wrong while cleaning up */
+  scr_flush_rename(f, 1);
+  if (scr.at.rank == 0) {
+    if (*f->dir && !f->keep_meta && scr_fmt(meta, sizeof meta, "%s/.scr", f->dir) == SCR_SUCCESS)
+      scr_prefix_forget_meta(meta);
+    scr_flush_mark(f->id, "SYNC_FLUSHING", 0);
+  }
+  scr_err_restore(&why);
+}
+
 /* The renames are done: CURRENT moves forward, and the flush file says PFS.  Local, on rank 0. */
 SCR_FN int scr_flush_done(const scr_flush* f)
 {
@@ -9386,27 +9715,13 @@ SCR_FN int scr_flush_done(const scr_flush* f)
         scr_prefix_forget(atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c));
   if ((rc = scr_flush_file_open(scr.at.prefix, &fd, flush)) != SCR_SUCCESS) goto out;
   if (scr_hash_get_kv_int(flush, "DSET", f->id) == NULL) scr_flush_file_add(flush, f->desc, f->dir);
+  scr_hash_util_set_str(scr_hash_get_kv_int(flush, "DSET", f->id), "DIR", f->dir);
   scr_flush_file_set(flush, f->id, "PFS");
   scr_flush_file_unset(flush, f->id, "SYNC_FLUSHING");
   rc = scr_flush_file_close(scr.at.prefix, &fd, flush);
 out:
   scr_hash_delete(&index);
   scr_hash_delete(&flush);
-  return rc;
-}
-
-/* Mark dataset ID, or take the mark away, in the flush file.  Local, on rank 0. */
-SCR_FN int scr_flush_mark(int id, const char* what, int set)
-{
-  scr_hash* h = scr_hash_new();
-  int       fd = -1, rc = scr_flush_file_open(scr.at.prefix, &fd, h);
-
-  if (rc == SCR_SUCCESS) {
-    if (set) scr_flush_file_set(h, id, what);
-    else scr_flush_file_unset(h, id, what);
-    rc = scr_flush_file_close(scr.at.prefix, &fd, h);
-  }
-  scr_hash_delete(&h);
   return rc;
 }
 
@@ -9424,6 +9739,7 @@ SCR_FN int scr_flush_begin(scr_flush* f)
   scr_hash_unset_all(h);
   if (scr.at.rank == 0) {
     rc = scr_flush_choose_dir(f->desc, f->id, f->preserve, f->dir, sizeof f->dir);
+    f->keep_meta = rc != SCR_SUCCESS || scr_flush_meta_is_indexed(f);
     if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/.scr", scr.at.prefix, f->dir);
     if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
     if (rc == SCR_SUCCESS) rc = scr_flush_mark(f->id, "SYNC_FLUSHING", 1);
@@ -9466,7 +9782,7 @@ SCR_FN int scr_flush_sync(int id)
   if ((rc = scr_flush_find_replaced(&f, rc)) != SCR_SUCCESS) goto out;
   rc = scr_flow(scr.flush_width, scr_flush_files_list, &f, scr.at.comm);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  rc = scr_flush_summary_map(f.dir, f.piece, rc);
+  rc = scr_flush_summary_map(f.dir, f.desc, f.piece, rc);
   if (rc == SCR_SUCCESS && scr.at.rank == 0) {
     rc = scr_prefix_meta(f.dir, "summary.scr", path, sizeof path);
     if (rc == SCR_SUCCESS) rc = scr_summary_write(path, f.desc, 1);
@@ -9487,17 +9803,28 @@ out:
     scr_dbg(1, "flush of dataset %d %s: %lu bytes in %.3f s, %.1f MB/s", id, scr_desc_name(f.desc), bytes, seconds,
             (double)bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
   } else if (!committed) {
-    scr_err_record why;
-    scr_err_save(&why); /* the reason, not what goes wrong while cleaning up */
-    scr_flush_rename(&f, 1);
-    if (scr.at.rank == 0) scr_flush_mark(id, "SYNC_FLUSHING", 0);
-    scr_err_restore(&why);
+    scr_flush_undo(&f);
   }
   scr_flush_free(&f);
   return rc;
 }
 
 /* ---- renames that a crash left undone ---- */
+
+/* The temporary path of the file REL of dataset ID, which the map describes by H.  Local. */
+SCR_FN int scr_prefix_redo_from(const char* rel, const scr_hash* h, int id, char* path, size_t n)
+{
+  const char* own = scr_line_str(h, "TMP", NULL);
+  const char* slash = strrchr(rel, '/');
+  char        name[SCR_MAX_FILENAME];
+  int         rc;
+
+  if (own != NULL && (strchr(own, '/') != NULL || strncmp(own, ".scr", 4) != 0))
+    return SCR_ERR(SCR_ERR_FORMAT, "the file map names %s, which is no temporary file of %s", own, rel);
+  if (own != NULL) return scr_prefix_beside(rel, own, path, n);
+  rc = scr_fmt(name, sizeof name, "%s.scr%d.tmp", slash ? slash + 1 : rel, id);
+  return rc == SCR_SUCCESS ? scr_prefix_beside(rel, name, path, n) : rc;
+}
 
 /* Give the files of one leaf of the map their final names; a file whose temporary is gone has it.  Local. */
 SCR_FN int scr_prefix_redo_leaf(const scr_prefix_place* p, const scr_hash* leaf, int id)
@@ -9509,7 +9836,7 @@ SCR_FN int scr_prefix_redo_leaf(const scr_prefix_place* p, const scr_hash* leaf,
   for (e = scr_hash_elem_first(scr_hash_get(leaf, "RANK")); e != NULL; e = scr_hash_elem_next(e))
     for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {
       if ((rc = scr_prefix_rel(p->base, scr_hash_elem_key(c), rel, sizeof rel)) != SCR_SUCCESS) return rc;
-      if ((rc = scr_fmt(from, sizeof from, "%s/%s.scr%d.tmp", scr.at.prefix, rel, id)) != SCR_SUCCESS) return rc;
+      if ((rc = scr_prefix_redo_from(rel, scr_hash_elem_hash(c), id, from, sizeof from)) != SCR_SUCCESS) return rc;
       if ((rc = scr_fmt(to, sizeof to, "%s/%s", scr.at.prefix, rel)) != SCR_SUCCESS) return rc;
       if (scr_os.rename(from, to) < 0) {
         unsigned long size = 0;
@@ -9584,6 +9911,20 @@ typedef struct {
   scr_hash*          files;    /* FILE hash of this rank: <path> -> {SIZE, CRC} */
 } scr_fetching;
 
+/* SCR_ERR_INVALID when the index describes another dataset ID in DIR than DESC.  Local, on rank 0. */
+SCR_FN int scr_fetch_check_identity(int id, const char* dir, const scr_dataset* desc)
+{
+  scr_hash* index = scr_hash_new();
+  int       rc = scr_index_read(scr.at.prefix, index);
+
+  if (rc == SCR_SUCCESS && scr_dataset_differs(scr_hash_get(scr_index_entry(index, id, dir), "DSET"), desc))
+    rc = SCR_ERR(SCR_ERR_INVALID,
+                 "the summary in %s/%s/.scr describes another dataset than the index has there as dataset %d",
+                 scr.at.prefix, dir, id);
+  scr_hash_delete(&index);
+  return rc;
+}
+
 /* Read the summary on rank 0 and give it to all.  SCR_ERR_FORMAT or _MISSING when the dataset is not usable. */
 SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
 {
@@ -9597,6 +9938,7 @@ SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
     if (rc == SCR_SUCCESS) rc = scr_summary_read(path, f->desc, &complete);
     if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(SCR_ERR_MISSING, "%s is missing", path);
     if (rc == SCR_SUCCESS && !complete) rc = SCR_ERR(SCR_ERR_INVALID, "%s says that the dataset is not complete", path);
+    if (rc == SCR_SUCCESS) rc = scr_fetch_check_identity(f->id, dir, f->desc);
     scr_hash_merge(scr_hash_set(h, "DSET", scr_hash_new()), f->desc);
     scr_hash_util_set_str(h, "META", f->place.meta);
     if (*f->place.base) scr_hash_util_set_str(h, "BASE", f->place.base);
@@ -9638,6 +9980,46 @@ SCR_FN int scr_map_commit(int id, const scr_dataset* desc)
   return scr_map_write();
 }
 
+/* The file E of the map: REL is its path below the prefix, FROM the whole path, and SIZE what it must have.  Local. */
+SCR_FN int scr_fetch_source(const scr_fetching* f, const scr_hash_elem* e, char* rel, char* from, unsigned long* size)
+{
+  int rc = scr_prefix_rel(f->place.base, scr_hash_elem_key(e), rel, SCR_MAX_FILENAME);
+
+  if (rc == SCR_SUCCESS && scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "SIZE", size) != SCR_SUCCESS)
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the file map gives no size for %s", rel);
+  return rc == SCR_SUCCESS ? scr_fmt(from, SCR_MAX_FILENAME, "%s/%s", scr.at.prefix, rel) : rc;
+}
+
+/* The file FROM must have the checksum CRC where the map, in H, gives one.  Local. */
+SCR_FN int scr_fetch_check_crc(const scr_hash* h, const char* from, uLong crc)
+{
+  uLong want;
+
+  if (scr_hash_util_get_crc32(h, "CRC", &want) == SCR_SUCCESS && want != crc)
+    return SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: it is corrupt", from, crc, want);
+  return SCR_SUCCESS;
+}
+
+/* Read this rank's files on the prefix to their ends, and compare them with the map.  Local. */
+SCR_FN int scr_fetch_prove_list(void* arg)
+{
+  scr_fetching*  f = (scr_fetching*)arg;
+  scr_hash_elem* e;
+  char           rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME];
+  int            rc = SCR_SUCCESS;
+
+  for (e = scr_hash_elem_first(f->files); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    unsigned long size = 0;
+    uLong         crc = 0;
+
+    if (scr_hash_get(scr_hash_elem_hash(e), "NOFETCH") != NULL) continue;
+    rc = scr_fetch_source(f, e, rel, from, &size);
+    if (rc == SCR_SUCCESS) rc = scr_file_crc(from, size, &crc);
+    if (rc == SCR_SUCCESS) rc = scr_fetch_check_crc(scr_hash_elem_hash(e), from, crc);
+  }
+  return rc;
+}
+
 /* Copy this rank's files into the cache and enter them.  Local. */
 SCR_FN int scr_fetch_files_list(void* arg)
 {
@@ -9650,23 +10032,20 @@ SCR_FN int scr_fetch_files_list(void* arg)
   for (e = scr_hash_elem_first(f->files); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
     const scr_hash* h = scr_hash_elem_hash(e);
     unsigned long   size = 0;
-    uLong           crc = 0, want;
+    uLong           crc = 0;
     struct stat     st;
 
     if (scr_hash_get(h, "NOFETCH") != NULL) continue; /* a redundancy file */
-    rc = scr_prefix_rel(f->place.base, scr_hash_elem_key(e), rel, sizeof rel);
-    if (rc == SCR_SUCCESS && scr_hash_util_get_bytecount(h, "SIZE", &size) != SCR_SUCCESS)
-      rc = SCR_ERR(SCR_ERR_FORMAT, "the file map gives no size for %s", rel);
-    if (rc == SCR_SUCCESS) rc = scr_fmt(from, sizeof from, "%s/%s", scr.at.prefix, rel);
+    rc = scr_fetch_source(f, e, rel, from, &size);
     if (rc == SCR_SUCCESS && !f->preserve) {
       if (scr_path_is_safe_rel(scr_hash_elem_key(e))) rc = scr_fmt(rel, sizeof rel, "%s", scr_hash_elem_key(e));
       else rc = SCR_ERR(SCR_ERR_FORMAT, "the file map names %s, which is not in its dataset", scr_hash_elem_key(e));
     }
     if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, f->d, f->id, rel, to, sizeof to);
     if (rc == SCR_SUCCESS) rc = scr_red_parents(f->d, f->id, rel);
+    if (rc == SCR_SUCCESS) rc = scr_reddesc_claim(f->d, to);
     if (rc == SCR_SUCCESS) rc = scr_file_copy(from, to, size, 0600, scr.file_buf, &crc);
-    if (rc == SCR_SUCCESS && scr_hash_util_get_crc32(h, "CRC", &want) == SCR_SUCCESS && want != crc)
-      rc = SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: it is corrupt", from, crc, want);
+    if (rc == SCR_SUCCESS) rc = scr_fetch_check_crc(h, from, crc);
     if (rc != SCR_SUCCESS) break;
     scr_hash_unset_all(meta);
     scr_meta_set_filename(meta, rel);
@@ -9687,6 +10066,9 @@ SCR_FN int scr_fetch_files_list(void* arg)
 /*
 ** Bring the dataset ID in DIR from the prefix into the cache and protect it there.  Collective over the world; the same
 ** code everywhere.  On an error nothing of it is left in the cache.
+**
+** Pieces of this id that were set aside lie where it goes.  They are deleted only after all files on the prefix have
+** been read and compared once (D24): a copy that turns out to be bad must not cost what is left of the other one.
 */
 SCR_FN int scr_fetch(int id, const char* dir)
 {
@@ -9700,7 +10082,7 @@ SCR_FN int scr_fetch(int id, const char* dir)
   f.id = id;
   f.desc = scr_dataset_new();
   if ((rc = scr_fetch_summary(&f, dir)) != SCR_SUCCESS) goto out;
-  if ((rc = scr_map_scatter(&f.place, map, &ranks)) != SCR_SUCCESS) goto out;
+  if ((rc = scr_map_scatter(&f.place, f.desc, map, &ranks)) != SCR_SUCCESS) goto out;
   if (ranks != scr.at.ranks) {
     rc = SCR_ERR(SCR_ERR_LOST, "dataset %s is of %d ranks, and this run has %d", dir, ranks, scr.at.ranks);
     goto out;
@@ -9714,7 +10096,11 @@ SCR_FN int scr_fetch(int id, const char* dir)
   scr_dataset_set_ranks(f.desc, ranks);
   scr_dataset_get_ckpt(f.desc, &ckpt);
   f.d = scr_reddesc_for_dataset(&scr.at, ckpt, SCR_FLAG_CHECKPOINT);
-  if (scr_cached_find(id) != NULL) scr_cache_delete(id); /* pieces that were set aside: their place is needed */
+  if (scr_cached_find(id) != NULL) {
+    rc = scr_agree(scr_flow(scr.fetch_width, scr_fetch_prove_list, &f, scr.at.comm), scr.at.comm);
+    if (rc != SCR_SUCCESS) goto out;
+    scr_cache_delete(id);
+  }
   rc = scr_cache_make_room_for(f.d, f.files);
   if (scr.at.group[0].rank == 0) scr_cache_clear_place(f.d, id);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
@@ -10130,6 +10516,7 @@ SCR_FN int scr_prefix_open(void)
     if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
     memcpy(scr.at.prefix, p.prefix, sizeof p.prefix);
     if (rc == SCR_SUCCESS) rc = scr_prefix_take();
+    if (rc == SCR_SUCCESS) scr_record_sweep(scr.at.prefix);
   }
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_bcast(&p, (int)sizeof p, MPI_BYTE, 0, scr.at.comm)) != SCR_SUCCESS) return rc;
@@ -10231,7 +10618,7 @@ SCR_FN void scr_release(void)
   memset(&scr, 0, sizeof scr);
   scr.app = app;
   scr.at.comm = MPI_COMM_NULL;
-  scr.at.lock_fd = scr.prefix_lock = -1;
+  scr.prefix_lock = -1;
   scr_msg_rank = -1;
 }
 
@@ -10550,7 +10937,7 @@ SCR_API int SCR_Init_comm(MPI_Comm comm)
                                     !started ? "before MPI_Init"
                                     : ended  ? "after MPI_Finalize"
                                              : "with MPI_COMM_NULL"));
-  scr.at.lock_fd = scr.prefix_lock = -1;
+  scr.prefix_lock = -1;
   rc = scr_init_all(comm);
   if (rc != SCR_SUCCESS && rc != SCR_ERR_DISABLED) scr_report(rc);
   if (rc != SCR_SUCCESS) scr_release();
@@ -10618,6 +11005,18 @@ SCR_API const char* SCR_Configf(const char* format, ...)
 
 /* ---- files ---- */
 
+/* 1 when a component of the path REL is .scr.  Local. */
+SCR_FN int scr_route_is_reserved(const char* rel)
+{
+  const char* p = rel;
+
+  while ((p = strstr(p, ".scr")) != NULL) {
+    if ((p == rel || p[-1] == '/') && (p[4] == '/' || p[4] == '\0')) return 1;
+    p++;
+  }
+  return 0;
+}
+
 /* NAME as a path below the prefix, of the name as given or with links resolved in the prefix.  Local. */
 SCR_FN int scr_route_rel(const char* name, char* rel, size_t n)
 {
@@ -10632,8 +11031,9 @@ SCR_FN int scr_route_rel(const char* name, char* rel, size_t n)
     return SCR_ERR(SCR_ERR_PATH, "%s is not below the prefix directory %s; name it below, or set SCR_PREFIX", whole,
                    scr.at.prefix);
   rc = scr_fmt(rel, n, "%s", below);
-  if (rc == SCR_SUCCESS && (strncmp(rel, ".scr/", 5) == 0 || strstr(rel, "/.scr/") != NULL))
-    rc = SCR_ERR(SCR_ERR_PATH, "%s lies in a directory .scr, which belongs to the library", whole);
+  if (rc == SCR_SUCCESS && scr_route_is_reserved(rel))
+    rc = SCR_ERR(SCR_ERR_PATH, "%s is or lies in a directory .scr, which belongs to the library; choose another name",
+                 whole);
   return rc;
 }
 
@@ -10648,6 +11048,7 @@ SCR_FN int scr_route_out(const char* name, char* file)
   if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, scr.red, scr.out_id, rel, path, sizeof path);
   if (rc == SCR_SUCCESS) rc = scr_fmt(dir, sizeof dir, "%s/%s", scr.at.prefix, rel);
   if (rc == SCR_SUCCESS) rc = scr_red_parents(scr.red, scr.out_id, rel);
+  if (rc == SCR_SUCCESS) rc = scr_reddesc_claim(scr.red, path);
   if (rc != SCR_SUCCESS) return rc;
   *strrchr(dir, '/') = '\0';
   base = strrchr(rel, '/');
@@ -11234,7 +11635,7 @@ SCR_FN int scr_prefix_delete(int id, const char* dir)
   int              ranks, pass, rc = scr.at.rank == 0 ? scr_index_update(scr_index_remove, id, dir) : SCR_SUCCESS;
 
   if (rc == SCR_SUCCESS) rc = scr_prefix_locate(id, dir, &place);
-  if ((rc = scr_agree(rc, scr.at.comm)) == SCR_SUCCESS) rc = scr_map_scatter(&place, mine, &ranks);
+  if ((rc = scr_agree(rc, scr.at.comm)) == SCR_SUCCESS) rc = scr_map_scatter(&place, NULL, mine, &ranks);
   for (pass = 0; rc == SCR_SUCCESS && pass < 2; pass++) { /* all files, then the directories that are empty */
     for (e = scr_hash_elem_first(scr_hash_get(mine, "RANK")); e != NULL; e = scr_hash_elem_next(e))
       for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {

@@ -42,6 +42,10 @@ exits() { # CASE DIR
     cases 5 loss rs_all partner_all
   fi
 }
+if [ -z "$ONLY" ] || [[ " $ONLY " == *" kill "* ]]; then # what a killed run held is free at once
+  launch 4 api killed
+  KEEP_DIR=1 cases 4 api after_kill
+fi
 exits exit_auto exit_auto
 exits exit_always exit_1
 KEEP_DIR=1 exits exit_init exit_1
