@@ -277,7 +277,7 @@ static void prepare(const scheme* c, const shape* s)
     for (at = 0; at < n; at++) p[at] = content(rank, i, at);
     rc = SCR_Route_file(file_name(s, i), path);
     CHECK(rc == SCR_SUCCESS, "%s", SCR_Last_error());
-    write_file(path, p, n);
+    if (rc == SCR_SUCCESS) write_file(path, p, n);
     free(p);
   }
   rc = SCR_Complete_output(1);
