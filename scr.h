@@ -133,7 +133,7 @@ extern "C" {
   X(SCR_ERR_LOST, 14, "more was lost than the redundancy scheme can rebuild")                                          \
   X(SCR_ERR_NO_RESTART, 15, "checkpoints exist, but none could be loaded")                                             \
   X(SCR_ERR_BUSY, 16, "in use by another run")                                                                         \
-  X(SCR_ERR_UNSAFE, 17, "directory is not safe to use")                                                                \
+  X(SCR_ERR_UNSAFE, 17, "directory or file is not safe to use")                                                        \
   X(SCR_ERR_MPI, 18, "an MPI call failed")                                                                             \
   X(SCR_ERR_NOT_FOUND, 19, "no such dataset")
 
@@ -196,6 +196,7 @@ SCR_API const char* SCR_Configf(const char* format, ...) SCR_FORMAT(1, 2);
 **
 ** Between Start_output and Complete_output: registers NAME as a file of this rank and gives its path in the cache;
 ** parent directories exist on return.  NAME is relative to the working directory or absolute, and below the prefix.
+** In a store with MKDIR=0 the file itself exists too, empty and for this user only: others may write beside it.
 ** During and before a restart: the path in the cache of the file NAME of the loaded checkpoint; if it holds no such
 ** file, NAME itself, with SCR_SUCCESS only when it can be read.
 */

@@ -71,8 +71,12 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#if defined(__linux__)
+#include <sys/vfs.h>
+#endif
 #include <sys/time.h>
 #include <sys/types.h>
 #include <time.h>
@@ -2011,12 +2015,15 @@ typedef enum {
     "Number of datasets that stay in a store whose STORE line has no COUNT; the oldest goes when a new one is "        \
     "complete.")                                                                                                       \
   X(SCR_CACHE_PURGE, BOOL, NULL, "0", ANY, "1 deletes all datasets of the job from the cache in SCR_Init.")            \
-  X(SCR_COPY_TYPE, ENUM, "SINGLE|XOR|FILE", "XOR", ANY,                                                                \
-    "Redundancy scheme: SINGLE keeps each file once, XOR adds parity that repairs the loss of one member of each "     \
-    "set, FILE uses the CKPT lines.")                                                                                  \
+  X(SCR_COPY_TYPE, ENUM, "SINGLE|PARTNER|XOR|RS|FILE", "XOR", ANY,                                                     \
+    "Redundancy scheme: SINGLE keeps each file once; PARTNER keeps a copy on another node; XOR adds parity that "      \
+    "repairs the loss of one member of each set; RS (Reed-Solomon) repairs SCR_SET_FAILURES losses; FILE uses the "    \
+    "CKPT lines.")                                                                                                     \
   X(SCR_SET_SIZE, POSITIVE, NULL, "8", ANY,                                                                            \
     "Least number of ranks in a redundancy set, when there are as many groups; larger sets need less space and "       \
     "survive fewer losses.")                                                                                           \
+  X(SCR_SET_FAILURES, POSITIVE, NULL, "2", ANY,                                                                        \
+    "Members of a redundancy set that may be lost at once, with SCR_COPY_TYPE=RS.")                                    \
   X(SCR_GROUP, TEXT, NULL, "NODE", ANY,                                                                                \
     "Group of ranks that fail together, NODE, WORLD or a name from GROUPS lines; no set has two members of one "       \
     "group.")                                                                                                          \
@@ -2129,7 +2136,7 @@ static const char* scr_params_system_file = SCR_SYSTEM_CONF;
 #ifdef SCR_LOCK_BASES
 static int scr_params_lock_bases = 1;
 #else
-static int       scr_params_lock_bases = 0;
+static int scr_params_lock_bases = 0;
 #endif
 
 /* ---- values ---- */
@@ -3094,6 +3101,37 @@ SCR_FN int scr_dataset_same(const scr_dataset* a, const scr_dataset* b)
   return id_a == id_b && time_a == time_b && nonce_a == nonce_b;
 }
 
+/*
+** 1 when A and B cannot describe the same dataset: both have an id, a time of creation, or a nonce, and it differs.  For
+** records of older versions, which lack some of these, or all.  Local.
+*/
+SCR_FN int scr_dataset_differs(const scr_dataset* a, const scr_dataset* b)
+{
+  int      id_a, id_b;
+  int64_t  time_a, time_b;
+  uint64_t nonce_a, nonce_b;
+
+  if (scr_dataset_get_id(a, &id_a) == SCR_SUCCESS && scr_dataset_get_id(b, &id_b) == SCR_SUCCESS && id_a != id_b)
+    return 1;
+  if (scr_dataset_get_created(a, &time_a) == SCR_SUCCESS && scr_dataset_get_created(b, &time_b) == SCR_SUCCESS &&
+      time_a != time_b)
+    return 1;
+  return scr_dataset_get_nonce(a, &nonce_a) == SCR_SUCCESS && scr_dataset_get_nonce(b, &nonce_b) == SCR_SUCCESS &&
+         nonce_a != nonce_b;
+}
+
+/* Make the id, time of creation and nonce of DESC, as far as it has them, those of TO.  Local. */
+SCR_FN void scr_dataset_copy_identity(scr_dataset* to, const scr_dataset* desc)
+{
+  int      id;
+  int64_t  created;
+  uint64_t nonce;
+
+  if (scr_dataset_get_id(desc, &id) == SCR_SUCCESS) scr_dataset_set_id(to, id);
+  if (scr_dataset_get_created(desc, &created) == SCR_SUCCESS) scr_dataset_set_created(to, created);
+  if (scr_dataset_get_nonce(desc, &nonce) == SCR_SUCCESS) scr_dataset_set_nonce(to, nonce);
+}
+
 /* ---- meta, the descriptor of a file: all functions are local; setters replace, F2 and F3 hold ---- */
 
 SCR_FN scr_meta* scr_meta_new(void)
@@ -3800,14 +3838,16 @@ out:
 
 #ifdef __GNUC__
 #define SCR_TARGET(what)       __attribute__((target(what)))
+#define SCR_VECTOR(n)          __attribute__((vector_size(n)))
 #define SCR_SHARED_GET(x)      __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define SCR_SHARED_SET(x, val) __atomic_store_n(&(x), (val), __ATOMIC_RELAXED)
-typedef uint64_t scr_wide __attribute__((vector_size(16))); /* a register, or two words where there is none */
 #else
-typedef uint64_t scr_wide;
+#define SCR_VECTOR(n)
 #define SCR_SHARED_GET(x)      (x)
 #define SCR_SHARED_SET(x, val) ((x) = (val))
 #endif
+
+typedef uint64_t scr_wide SCR_VECTOR(16); /* a register, or two words where there is none */
 
 #define SCR_CRC32_START 0u
 #define SCR_GF_GROUP    8 /* sources of one pass over the destination */
@@ -4208,13 +4248,14 @@ typedef struct {
 
 /* The best first; the last has everything and is always available. */
 static const scr_kernel scr_kernels[] = {
-#if defined(SCR_KERNELS_X86)
+#ifdef SCR_KERNELS_X86
     {"gfni", scr_has_gfni, NULL, scr_gf_gfni},
     {"vpclmul", scr_has_vpclmul, scr_crc_vpclmul, NULL},
     {"avx2", scr_has_avx2, NULL, scr_gf_avx2},
     {"pclmul", scr_has_pclmul, scr_crc_pclmul, NULL},
     {"ssse3", scr_has_ssse3, NULL, scr_gf_ssse3},
-#elif defined(SCR_KERNELS_ARM)
+#endif
+#ifdef SCR_KERNELS_ARM
     {"crc", scr_has_arm_crc, scr_crc_arm, NULL},
     {"neon", scr_has_plain, NULL, scr_gf_neon},
 #endif
@@ -4368,14 +4409,14 @@ SCR_FN unsigned char scr_gf_inv(unsigned char a)
 ** then is the polynomial of degree < n that is 1 at j and 0 at the other points below n: by Lagrange,
 ** m(e, j) = prod (n+e - l) / (n+e - j) / prod (j - l), l < n, l != j below; a difference is an XOR.  Each entry is
 ** u(e) * v(j) / (x(e) - y(j)): a Cauchy matrix with scaled rows and columns, hence K5.
-** SCR_ERR_ARG when 1 <= k < n, n + k <= 256 does not hold.  Local.
+** SCR_ERR_PARAM when 1 <= k < n, n + k <= 256 does not hold.  Local.
 */
 SCR_FN int scr_rs_matrix(int n, int k, unsigned char* m)
 {
   int e, j, l;
 
   if (k < 1 || k >= n || n + k > 256)
-    return SCR_ERR(SCR_ERR_ARG, "no Reed-Solomon code has %d members with %d parities", n, k);
+    return SCR_ERR(SCR_ERR_PARAM, "no Reed-Solomon code has %d members with %d parities", n, k);
   memset(m, 1, (size_t)n * (size_t)k);
   if (k == 1) return SCR_SUCCESS;
   for (j = 0; j < n; j++) {
@@ -4481,7 +4522,8 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 ** Failure    The code; files are left as far as they were written.
 ** ====================================================================================================== */
 
-#define SCR_WINDOW_FDS 16 /* files that a window keeps open */
+#define SCR_WINDOW_FDS       16        /* files that a window keeps open */
+#define SCR_WINDOW_MAP_LEAST (1 << 20) /* bytes of a file that is worth a mapping */
 
 /* A piece of the stream that lies in one file and one lane. */
 typedef struct {
@@ -4501,6 +4543,7 @@ typedef struct {
   int             fd[SCR_WINDOW_FDS];
   int             fd_file[SCR_WINDOW_FDS];
   char*           seen; /* which files have been opened: O_TRUNC is for the first time only */
+  char**          map;  /* files in memory */
   scr_window_seg* seg;
   int             segs;
 } scr_window;
@@ -4531,6 +4574,9 @@ SCR_FN void scr_window_free(scr_window* w)
 {
   int i;
 
+  for (i = 0; w->map != NULL && i < w->count; i++)
+    if (w->map[i] != NULL) munmap(w->map[i], (size_t)w->size[i]);
+  scr_free(&w->map);
   if (w->path != NULL) {
     scr_window_close(w);
     for (i = 0; i < w->count; i++) scr_free(&w->path[i]);
@@ -4583,8 +4629,9 @@ SCR_FN int scr_window_open(scr_window* w, int count, char** path, const uint64_t
   w->size = (uint64_t*)scr_malloc((size_t)count * sizeof *w->size);
   w->start = (uint64_t*)scr_malloc(((size_t)count + 1) * sizeof *w->start);
   w->seen = (char*)scr_malloc((size_t)count);
+  w->map = (char**)scr_malloc((size_t)count * sizeof *w->map);
   w->seg = (scr_window_seg*)scr_malloc(((size_t)count + (size_t)lanes + 1) * sizeof *w->seg);
-  if (w->path == NULL || w->size == NULL || w->start == NULL || w->seen == NULL || w->seg == NULL) {
+  if (w->path == NULL || w->size == NULL || w->start == NULL || w->seen == NULL || w->map == NULL || w->seg == NULL) {
     scr_window_free(w);
     return SCR_ERR_OOM();
   }
@@ -4631,6 +4678,41 @@ SCR_FN scr_window_seg* scr_window_find(scr_window* w, uint64_t offset)
   return &w->seg[lo];
 }
 
+#if defined(__linux__) && UINTPTR_MAX > 0xffffffffu
+
+#define SCR_TMPFS_MAGIC 0x01021994
+
+/*
+** File I of a window that reads, in memory; or NULL when it is small, or does not lie in memory anyway.  A file of a
+** disk is never mapped: an error of the disk would be a signal, which kills the application, instead of an error.
+*/
+SCR_FN const char* scr_window_mapped(scr_window* w, int i)
+{
+  struct statfs fs;
+  struct stat   st;
+  void*         p;
+  int           fd;
+
+  if (w->map[i] != NULL || w->flags != O_RDONLY || w->size[i] < SCR_WINDOW_MAP_LEAST) return w->map[i];
+  if (scr_window_fd(w, i, &fd) != SCR_SUCCESS || fstatfs(fd, &fs) < 0 || (uint32_t)fs.f_type != SCR_TMPFS_MAGIC ||
+      fstat(fd, &st) < 0 || (uint64_t)st.st_size < w->size[i])
+    return NULL;
+  p = mmap(NULL, (size_t)w->size[i], PROT_READ, MAP_SHARED, fd, 0);
+  if (p != MAP_FAILED) w->map[i] = (char*)p;
+  return w->map[i];
+}
+
+#else
+
+SCR_FN const char* scr_window_mapped(scr_window* w, int i)
+{
+  (void)w;
+  (void)i;
+  return NULL;
+}
+
+#endif
+
 SCR_FN void scr_window_sum(scr_window_seg* s, uint64_t offset, const void* p, size_t n)
 {
   if (s->done != offset) s->done = UINT64_MAX; /* out of order: W2 does not hold for this segment */
@@ -4672,6 +4754,24 @@ SCR_FN int scr_window_move(scr_window* w, uint64_t offset, char* buf, size_t n, 
 SCR_FN int scr_window_read(scr_window* w, uint64_t offset, void* buf, size_t n, int sum)
 {
   return scr_window_move(w, offset, (char*)buf, n, 0, sum);
+}
+
+/*
+** N bytes of the stream at OFFSET: *P is where they lie in memory, else BUF, into which they were read.  They may be used
+** until the window is closed.  SUM takes them into the CRCs.  Local.
+*/
+SCR_FN int scr_window_view(scr_window* w, uint64_t offset, char* buf, size_t n, int sum, const char** p)
+{
+  scr_window_seg* s = offset < scr_window_length(w) ? scr_window_find(w, offset) : NULL;
+
+  *p = s != NULL && s->end - offset >= n ? scr_window_mapped(w, s->file) : NULL;
+  if (*p == NULL) {
+    *p = buf;
+    return scr_window_read(w, offset, buf, n, sum);
+  }
+  *p += offset - w->start[s->file];
+  if (sum) scr_window_sum(s, offset, *p, n);
+  return SCR_SUCCESS;
 }
 
 /* The N bytes of BUF into the stream at OFFSET; what lies beyond its end is padding and is dropped.  Local. */
@@ -5344,7 +5444,7 @@ SCR_FN int scr_rank2file_read(const char* path, scr_hash* h)
 **   nodes.scr    NODES: how many nodes the last run had
 **
 ** Uses       errors, memory, hash, hash files, dataset, records.
-** Offers     scr_flush_file_*, scr_halt_*, scr_nodes_file_*.
+** Offers     scr_flush_file_*, scr_halt_*, scr_nodes_file_*, scr_record_sweep.
 ** Invariants
 **   R1  Who changes a file reads, changes and replaces it under one lock: open, then close.
 **   R2  A value that is not what it should be counts as not set; times and counts of any size do not overflow.
@@ -5569,6 +5669,57 @@ SCR_FN int scr_nodes_file_read(const char* prefix, int* n)
   }
   scr_hash_delete(&h);
   return rc;
+}
+
+/* ---- what killed writers left ---- */
+
+/*
+** 1 when NAME is a temporary file that scr_hash_file_write makes for one of the files of PREFIX/.scr, FILE:
+** FILE.<host>.<process>.<number>.tmp.  Local.
+*/
+SCR_FN int scr_record_is_tmp(const char* name, const char* file)
+{
+  size_t      n = strlen(name), k = strlen(file);
+  const char* p;
+  int         part;
+
+  if (n < k + 5 || strncmp(name, file, k) != 0 || name[k] != '.') return 0;
+  p = name + n - 4;
+  if (strcmp(p, ".tmp") != 0) return 0;
+  for (part = 0; part < 2; part++) {
+    const char* end = p;
+    while (p > name + k && isdigit((unsigned char)p[-1])) p--;
+    if (p == end || p <= name + k + 1 || *--p != '.') return 0;
+  }
+  return 1;
+}
+
+/*
+** Remove the temporary files in PREFIX/.scr that no writer will rename any more.  Each goes under the lock that the
+** writers of its file hold, so those that are at work now, as the commands may be, keep theirs.  The caller holds the
+** prefix: who writes the nodes file takes no other lock.  What cannot be removed stays.  Local.
+*/
+SCR_FN void scr_record_sweep(const char* prefix)
+{
+  static const char* const files[] = {"index.scr", "flush.scr", "halt.scr", "nodes.scr"};
+  char                     dir[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME];
+  struct dirent*           e;
+  DIR*                     d;
+  size_t                   i;
+  int                      fd;
+
+  if (scr_record_path(prefix, "", dir, sizeof dir) != SCR_SUCCESS || (d = opendir(dir)) == NULL) return;
+  while ((e = readdir(d)) != NULL)
+    for (i = 0; i < sizeof files / sizeof *files; i++) {
+      if (!scr_record_is_tmp(e->d_name, files[i])) continue;
+      if (scr_record_path(prefix, files[i], path, sizeof path) != SCR_SUCCESS ||
+          scr_record_path(prefix, e->d_name, tmp, sizeof tmp) != SCR_SUCCESS ||
+          scr_hash_file_lock(path, &fd) != SCR_SUCCESS)
+        continue;
+      scr_os.unlink(tmp);
+      scr_hash_file_unlock(&fd);
+    }
+  closedir(d);
 }
 #ifndef SCR_SERIAL /* the only fence: everything above builds without MPI */
 
@@ -6165,15 +6316,17 @@ SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
 ** Invariants
 **   L1  No member of a redundancy set shares its failure group with another, when the set is formed.
 **   L2  Every directory that the library makes below a base belongs to this user, is no link, and can be written by
-**       nobody else; otherwise it is refused.
-**   L3  While a run lives it holds a lock in its control directory, which records the prefix: two runs never share it.
+**       nobody else; otherwise it is refused.  In a store with MKDIR=0 this holds for the files.
+**   L3  While a run lives it holds a lock in its control directory and in its directory of each store, and both record
+**       the prefix: two runs never share one, whichever of the bases they have in common.  Stores with MKDIR=0 have no
+**       directory of their own, and are left out.
 **   L4  A stored descriptor is enough to find a dataset again, whatever the parameters say now.
 ** Failure    The code, agreed on over the world; nothing is held.
 ** ====================================================================================================== */
 
 #define SCR_SET_SIZE_MAX 4096 /* sets stay small: each member knows the others */
 
-typedef enum { SCR_COPY_SINGLE, SCR_COPY_XOR } scr_copy;
+typedef enum { SCR_COPY_SINGLE, SCR_COPY_PARTNER, SCR_COPY_XOR, SCR_COPY_RS } scr_copy;
 
 /* A partition of the world by name: NODE, WORLD, or a name of the GROUPS lines. */
 typedef struct {
@@ -6198,7 +6351,8 @@ typedef struct {
 typedef struct {
   int      enabled, index, interval, output;
   scr_copy type;
-  int      set_size;
+  int      set_size, hop;
+  int      failures;          /* members of a set that may be lost; 0 for SINGLE */
   char*    group;             /* name of the failure group */
   char*    base;              /* name of the store */
   int      global, can_mkdir; /* of the store */
@@ -6225,7 +6379,8 @@ typedef struct {
   scr_reddesc*   red;
   int            nreds;
   char           cntl[SCR_MAX_FILENAME]; /* control directory */
-  int            lock_fd;                /* on the control directory, on the first rank of a node; -1 elsewhere */
+  int*           lock;                   /* descriptors with the locks of L3; on the first rank of a node */
+  int            nlocks;
 } scr_layout;
 
 /* ---- directories that only this user may touch ---- */
@@ -6278,88 +6433,6 @@ SCR_FN int scr_layout_rel(const scr_layout* l, int shared, int suffix, char* out
   if (suffix > 0) snprintf(tail, sizeof tail, ".%d", suffix);
   if (shared || l->virtual_nodes > 0) return scr_fmt(out, n, "%s/scr.%s%s/node.%s", l->user, l->job, tail, l->host);
   return scr_fmt(out, n, "%s/scr.%s%s", l->user, l->job, tail);
-}
-
-/* ---- the control directory ---- */
-
-#define SCR_BUSY_SECONDS 10 /* how long the processes of a run that was killed may still hold a lock */
-
-enum { SCR_CNTL_MINE, SCR_CNTL_OTHER, SCR_CNTL_HELD };
-
-/*
-** Try to take the control directory DIR: MINE when FD holds its lock and it records PREFIX, OTHER when it belongs to
-** another prefix, HELD when a run over the same prefix holds it.  Local.
-*/
-SCR_FN int scr_cntl_try(const char* dir, const char* prefix, int* fd, int* state)
-{
-  char        file[SCR_MAX_FILENAME], lock[SCR_MAX_FILENAME];
-  scr_hash*   h = scr_hash_new();
-  const char* old = NULL;
-  int         held = 0, rc;
-
-  *fd = -1;
-  *state = SCR_CNTL_MINE;
-  if ((rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir)) != SCR_SUCCESS) goto out;
-  if ((rc = scr_fmt(lock, sizeof lock, "%s/run.lock", dir)) != SCR_SUCCESS) goto out;
-  *fd = scr_os.open(lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-  if (*fd < 0) {
-    rc = SCR_ERRNO("cannot open the lock %s", lock);
-    goto out;
-  }
-  if (scr_os.flock(*fd, LOCK_EX | LOCK_NB) < 0) {
-    held = errno == EWOULDBLOCK;
-    if (!held) {
-      rc = SCR_ERRNO("cannot lock %s", lock);
-      goto out;
-    }
-  }
-  rc = scr_hash_file_read(file, h);
-  if (rc == SCR_SUCCESS) scr_hash_util_get_str(h, "PREFIX", &old);
-  if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND) {
-    scr_warn("%s; it is written anew for %s", scr_err_text, prefix);
-    old = NULL;
-  }
-  rc = SCR_SUCCESS;
-  if (old != NULL && strcmp(old, prefix) != 0) *state = SCR_CNTL_OTHER;
-  else if (held) *state = SCR_CNTL_HELD;
-  else if (old == NULL) {
-    scr_hash_util_set_str(h, "PREFIX", prefix);
-    rc = scr_hash_file_write(file, h);
-  }
-out:
-  if ((rc != SCR_SUCCESS || *state != SCR_CNTL_MINE) && *fd >= 0) {
-    scr_os.close(*fd);
-    *fd = -1;
-  }
-  scr_hash_delete(&h);
-  return rc;
-}
-
-/*
-** Take the control directory of this node: scr.<job>, or the first scr.<job>.<n> that no other prefix has.  Fills
-** l->cntl, l->suffix and l->lock_fd.  Local.
-*/
-SCR_FN int scr_cntl_take(scr_layout* l, const char* base)
-{
-  char   rel[SCR_MAX_FILENAME];
-  int    suffix = 0, state, rc;
-  double start = scr_wtime();
-
-  for (;;) {
-    if ((rc = scr_layout_rel(l, 0, suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_fmt(l->cntl, sizeof l->cntl, "%s/%s", base, rel)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_private_mkdir(base, rel)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_cntl_try(l->cntl, l->prefix, &l->lock_fd, &state)) != SCR_SUCCESS) return rc;
-    if (state == SCR_CNTL_MINE) break;
-    if (state == SCR_CNTL_OTHER) suffix++;
-    else if (scr_wtime() - start > SCR_BUSY_SECONDS)
-      return SCR_ERR(SCR_ERR_BUSY,
-                     "another run over the prefix %s holds %s; give each run its own SCR_PREFIX, or end that run",
-                     l->prefix, l->cntl);
-    else usleep(50000);
-  }
-  l->suffix = suffix;
-  return SCR_SUCCESS;
 }
 
 /* ---- groups ---- */
@@ -6478,11 +6551,10 @@ SCR_FN const char* scr_line_str(const scr_hash* line, const char* key, const cha
   return v != NULL ? v : deflt;
 }
 
-/* Add the store NAME with the properties of LINE, and make its directory on this node.  Local. */
+/* Add the store NAME with the properties of LINE.  Local. */
 SCR_FN int scr_storedesc_create(scr_layout* l, const char* name, const scr_hash* line)
 {
   scr_storedesc* s = &l->store[l->nstores];
-  char           rel[SCR_MAX_FILENAME];
   int            count = 1, rc;
 
   if ((rc = scr_param_int(l->params, "SCR_CACHE_SIZE", &count)) != SCR_SUCCESS) return rc;
@@ -6499,10 +6571,7 @@ SCR_FN int scr_storedesc_create(scr_layout* l, const char* name, const scr_hash*
                    "the GROUPS lines that name each host",
                    name, s->group);
   if (name[0] != '/') return SCR_ERR(SCR_ERR_PARAM, "the store %s is not an absolute path", name);
-  if ((rc = scr_layout_rel(l, s->global, l->suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
-  s->dir = scr_strdupf("%s/%s", name, rel);
-  if (s->dir == NULL) return SCR_ERR_OOM();
-  return s->enabled && s->can_mkdir ? scr_private_mkdir(name, rel) : SCR_SUCCESS;
+  return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
 /* The STORE lines, and SCR_CACHE_BASE where no line names it.  Local. */
@@ -6525,19 +6594,205 @@ SCR_FN int scr_storedescs_create(scr_layout* l)
   return SCR_SUCCESS;
 }
 
+/* Name the directory of each store, now that the suffix is known, and make it on this node.  Local. */
+SCR_FN int scr_storedescs_place(scr_layout* l)
+{
+  char rel[SCR_MAX_FILENAME];
+  int  i, rc;
+
+  for (i = 0; i < l->nstores; i++) {
+    scr_storedesc* s = &l->store[i];
+    if ((rc = scr_layout_rel(l, s->global, l->suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
+    if ((s->dir = scr_strdupf("%s/%s", s->name, rel)) == NULL) return SCR_ERR_OOM();
+    if (s->enabled && s->can_mkdir && (rc = scr_private_mkdir(s->name, rel)) != SCR_SUCCESS) return rc;
+  }
+  return SCR_SUCCESS;
+}
+
+/* ---- the directories that a run holds ---- */
+
+#define SCR_BUSY_SECONDS 10 /* how long the processes of a run that was killed may still hold a lock */
+
+/* Whose a directory is: OURS records the prefix, FREE records none; HELD is one of these, locked by another run. */
+typedef enum { SCR_DIR_OURS, SCR_DIR_FREE, SCR_DIR_OTHER, SCR_DIR_HELD } scr_dir_state;
+
+SCR_FN void scr_dirs_release(scr_layout* l)
+{
+  while (l->nlocks > 0) scr_os.close(l->lock[--l->nlocks]);
+}
+
+/* 1 when FD is a file that this process holds already: the control directory may lie in a store.  Local. */
+SCR_FN int scr_dir_is_held(const scr_layout* l, int fd)
+{
+  struct stat a, b;
+  int         i;
+
+  for (i = 0; i < l->nlocks; i++)
+    if (fstat(fd, &a) == 0 && fstat(l->lock[i], &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino) return 1;
+  return 0;
+}
+
+/*
+** Lock DIR; *HELD is 1 when another run has the lock, and else the descriptor is in l->lock.  Local.
+**
+** A file system without locks is accepted with a warning: there the record alone tells runs apart.  One that has become
+** read-only can still be read, so the lock is taken on what an earlier run has made.
+*/
+SCR_FN int scr_dir_lock(scr_layout* l, const char* dir, int* held)
+{
+  char lock[SCR_MAX_FILENAME];
+  int  fd, rc = scr_fmt(lock, sizeof lock, "%s/run.lock", dir);
+
+  *held = 0;
+  if (rc != SCR_SUCCESS) return rc;
+  fd = scr_os.open(lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+  if (fd < 0 && errno == EROFS) fd = scr_os.open(lock, O_RDONLY | O_NOFOLLOW, 0);
+  if (fd < 0) return SCR_ERRNO("cannot open the lock %s", lock);
+  if (scr_dir_is_held(l, fd)) {
+    scr_os.close(fd);
+    return SCR_SUCCESS;
+  }
+  if (scr_os.flock(fd, LOCK_EX | LOCK_NB) < 0) {
+    if (errno == EWOULDBLOCK) *held = 1;
+    else if (errno != ENOLCK && errno != ENOSYS && errno != EOPNOTSUPP) rc = SCR_ERRNO("cannot lock %s", lock);
+    else scr_warn("%s cannot be locked (%s); see to it that no second run uses it", lock, strerror(errno));
+  }
+  if (rc == SCR_SUCCESS && !*held) l->lock[l->nlocks++] = fd;
+  else scr_os.close(fd);
+  return rc;
+}
+
+/* Lock DIR and find out whose it is.  Local. */
+SCR_FN int scr_dir_try(scr_layout* l, const char* dir, scr_dir_state* state)
+{
+  char        file[SCR_MAX_FILENAME];
+  scr_hash*   h = scr_hash_new();
+  const char* old = NULL;
+  int         held, rc = scr_dir_lock(l, dir, &held);
+
+  *state = SCR_DIR_FREE;
+  if (rc == SCR_SUCCESS) rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir);
+  if (rc != SCR_SUCCESS) goto out;
+  rc = scr_hash_file_read(file, h);
+  if (rc == SCR_SUCCESS) scr_hash_util_get_str(h, "PREFIX", &old);
+  else if (rc != SCR_ERR_NOT_FOUND) scr_warn("%s; it is written anew for %s", scr_err_text, l->prefix);
+  rc = SCR_SUCCESS;
+  if (old != NULL && strcmp(old, l->prefix) != 0) *state = SCR_DIR_OTHER;
+  else if (held) *state = SCR_DIR_HELD;
+  else if (old != NULL) *state = SCR_DIR_OURS;
+out:
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* Record the prefix in DIR, which is held.  Local. */
+SCR_FN int scr_dir_record(const scr_layout* l, const char* dir)
+{
+  char      file[SCR_MAX_FILENAME];
+  scr_hash* h = scr_hash_new();
+  int       rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir);
+
+  scr_hash_util_set_str(h, "PREFIX", l->prefix);
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_write(file, h);
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* Directory I of those that a run holds with SUFFIX, made if need be: -1 is the control directory, the others are the
+** stores'.  DIR is empty for a store that has none.  Local. */
+SCR_FN int scr_dir_make(const scr_layout* l, const char* base, int i, int suffix, char* dir, size_t n)
+{
+  char rel[SCR_MAX_FILENAME];
+  int  rc;
+
+  dir[0] = '\0';
+  if (i >= 0 && !(l->store[i].enabled && l->store[i].can_mkdir)) return SCR_SUCCESS;
+  if (i >= 0) base = l->store[i].name;
+  if ((rc = scr_layout_rel(l, i >= 0 && l->store[i].global, suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_fmt(dir, n, "%s/%s", base, rel)) != SCR_SUCCESS) return rc;
+  return scr_private_mkdir(base, rel);
+}
+
+/*
+** Try to take all directories with SUFFIX.  On SCR_SUCCESS *STATE is OURS when they are held and record the prefix; else
+** it and DIR tell which one cannot be had.  Local; the caller releases what is held.
+**
+** Nothing is recorded before all are held, and the control directory only after the stores.  So one that is ours had
+** them all, and may list datasets that another suffix would not find: when a store is another's there now, that is an
+** error and not a reason to go on.
+*/
+SCR_FN int scr_dirs_try(scr_layout* l, const char* base, int suffix, char* dir, size_t n, scr_dir_state* state)
+{
+  char* fresh = (char*)scr_malloc((size_t)l->nstores + 1);
+  int   i, ours = 0, rc = fresh == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+
+  *state = SCR_DIR_OURS;
+  for (i = -1; rc == SCR_SUCCESS && i < l->nstores; i++) {
+    if ((rc = scr_dir_make(l, base, i, suffix, dir, n)) != SCR_SUCCESS || *dir == '\0') continue;
+    if ((rc = scr_dir_try(l, dir, state)) != SCR_SUCCESS) break;
+    fresh[i + 1] = *state == SCR_DIR_FREE;
+    if (i < 0) ours = *state == SCR_DIR_OURS;
+    if (*state == SCR_DIR_OTHER && ours)
+      rc = SCR_ERR(SCR_ERR_BUSY,
+                   "%s belongs to the runs of another prefix, but the control directory beside it to those of %s; give "
+                   "this run another SCR_CACHE_BASE or SCR_JOB_ID, or remove %s if those runs are over",
+                   dir, l->prefix, dir);
+    if (*state == SCR_DIR_OTHER || *state == SCR_DIR_HELD) break;
+    *state = SCR_DIR_OURS;
+  }
+  for (i = l->nstores - 1; rc == SCR_SUCCESS && *state == SCR_DIR_OURS && i >= -1; i--) /* the control directory last */
+    if (fresh[i + 1] && (rc = scr_dir_make(l, base, i, suffix, dir, n)) == SCR_SUCCESS) rc = scr_dir_record(l, dir);
+  scr_free(&fresh);
+  return rc;
+}
+
+/*
+** Take the control directory of this node and its directories in the stores: scr.<job>, or the first scr.<job>.<n> that
+** no other prefix has in any of them.  Fills l->cntl, l->suffix and l->lock.  Local.
+*/
+SCR_FN int scr_dirs_take(scr_layout* l, const char* base)
+{
+  char          dir[SCR_MAX_FILENAME] = "";
+  int           suffix = 0, rc;
+  scr_dir_state state;
+  double        start = scr_wtime();
+
+  l->lock = (int*)scr_malloc(((size_t)l->nstores + 1) * sizeof *l->lock);
+  if (l->lock == NULL) return SCR_ERR_OOM();
+  for (;;) {
+    rc = scr_dirs_try(l, base, suffix, dir, sizeof dir, &state);
+    if (rc != SCR_SUCCESS || state == SCR_DIR_OURS) break;
+    scr_dirs_release(l);
+    if (state == SCR_DIR_OTHER) suffix++;
+    else if (scr_wtime() - start > SCR_BUSY_SECONDS)
+      return SCR_ERR(SCR_ERR_BUSY,
+                     "another run over the prefix %s holds %s; give each run its own SCR_PREFIX, or end that run; a "
+                     "store that several nodes see needs VIEW=GLOBAL",
+                     l->prefix, dir);
+    else usleep(50000 + (useconds_t)getpid() % 16 * 1000); /* two runs may each hold what the other needs */
+  }
+  l->suffix = suffix;
+  return rc == SCR_SUCCESS ? scr_dir_make(l, base, -1, suffix, l->cntl, sizeof l->cntl) : rc;
+}
+
 /* ---- redundancy descriptors ---- */
+
+static const char* const scr_copy_names[] = {"SINGLE", "PARTNER", "XOR", "RS"};
 
 SCR_FN const char* scr_copy_name(scr_copy type)
 {
-  return type == SCR_COPY_XOR ? "XOR" : "SINGLE";
+  return scr_copy_names[type];
 }
 
 SCR_FN int scr_copy_from_name(const char* name, scr_copy* type)
 {
-  if (strcasecmp(name, "SINGLE") == 0) *type = SCR_COPY_SINGLE;
-  else if (strcasecmp(name, "XOR") == 0) *type = SCR_COPY_XOR;
-  else return SCR_ERR(SCR_ERR_PARAM, "the redundancy scheme %s is not known; there are SINGLE and XOR", name);
-  return SCR_SUCCESS;
+  int i;
+  for (i = SCR_COPY_SINGLE; i <= SCR_COPY_RS; i++)
+    if (strcasecmp(name, scr_copy_names[i]) == 0) {
+      *type = (scr_copy)i;
+      return SCR_SUCCESS;
+    }
+  return SCR_ERR(SCR_ERR_PARAM, "the redundancy scheme %s is not known; there are SINGLE, PARTNER, XOR and RS", name);
 }
 
 SCR_FN void scr_reddesc_free(scr_reddesc* d)
@@ -6552,6 +6807,7 @@ SCR_FN void scr_reddesc_free(scr_reddesc* d)
 SCR_FN int scr_reddesc_alone(scr_reddesc* d, const scr_layout* l)
 {
   d->type = SCR_COPY_SINGLE;
+  d->failures = 0;
   d->ranks = 1;
   d->my_rank = 0;
   d->group_id = l->rank;
@@ -6560,6 +6816,25 @@ SCR_FN int scr_reddesc_alone(scr_reddesc* d, const scr_layout* l)
   if (d->member == NULL) return SCR_ERR_OOM();
   d->member[0] = l->rank;
   return SCR_SUCCESS;
+}
+
+/* PLACE in a line of LENGTH when those that are HOP apart stand side by side. */
+SCR_FN int scr_reddesc_hop(int place, int length, int hop)
+{
+  int start = place % hop, before = length / hop * start + (start < length % hop ? start : length % hop);
+  return before + place / hop;
+}
+
+/* D17 for the set of D: K >= N becomes N - 1, and one parity is XOR.  1 when the set protects less than asked. */
+SCR_FN int scr_reddesc_limit(scr_reddesc* d)
+{
+  int less = d->failures >= d->ranks;
+
+  if (d->type == SCR_COPY_PARTNER || d->type == SCR_COPY_XOR) d->failures = 1;
+  if (d->type != SCR_COPY_RS) return 0;
+  if (less) d->failures = d->ranks - 1;
+  if (d->failures == 1) d->type = SCR_COPY_XOR;
+  return less;
 }
 
 /*
@@ -6572,12 +6847,13 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_layout* l)
 {
   const scr_groupdesc* g = scr_groupdescs_from_name(l, d->group);
   char                 key[64];
-  int                  lines, id, place, length, leader, sets, least, extra, set, rc, err;
+  int                  lines, id, place, length, leader, sets, least, extra, set, rc, err, asked = d->failures;
   scr_vote             v;
 
   snprintf(key, sizeof key, "%d", g->rank);
   rc = scr_rank_str(l->comm, key, &lines, &id, &place, &length, &leader);
   if (rc != SCR_SUCCESS) return rc;
+  place = scr_reddesc_hop(place, length, d->hop);
   sets = length / d->set_size > 1 ? length / d->set_size : 1;
   least = length / sets;
   extra = length % sets; /* the first ones have one more */
@@ -6588,13 +6864,21 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_layout* l)
   rc = scr_group_members(l, d->group_id, d->my_rank, d->ranks, &d->member);
   memset(&v, 0, sizeof v);
   v.sum[0] = d->ranks == 1;
+  v.sum[1] = d->ranks > 1 && scr_reddesc_limit(d);
   if (d->ranks == 1 && rc == SCR_SUCCESS) rc = scr_reddesc_alone(d, l);
+  else if (rc == SCR_SUCCESS && d->type == SCR_COPY_RS && d->ranks + d->failures > 256)
+    rc = SCR_ERR(SCR_ERR_PARAM,
+                 "CKPT=%d: a Reed-Solomon set of %d ranks with %d failures is too large; their sum may be 256 at most",
+                 d->index, d->ranks, d->failures);
   if ((err = scr_vote_all(&v, rc, l->comm)) != SCR_SUCCESS) return err;
   if (v.sum[0] > 0 && l->rank == 0)
     scr_warn(
         "%lld of %d ranks find no partner in another group %s, so their files are kept as SINGLE: the loss of their "
         "node loses the checkpoint",
         (long long)v.sum[0], l->ranks, d->group);
+  if (v.sum[1] > 0 && l->rank == 0)
+    scr_warn("%lld of %d ranks are in Reed-Solomon sets that are too small for %d failures; these survive all but one",
+             (long long)v.sum[1], l->ranks, asked);
   return SCR_SUCCESS;
 }
 
@@ -6615,10 +6899,15 @@ SCR_FN int scr_reddesc_create(scr_reddesc* d, scr_layout* l, int index, const sc
   if ((rc = scr_copy_from_name(scr_line_str(line, "TYPE", type), &d->type)) != SCR_SUCCESS) return rc;
   if ((rc = scr_param_int(l->params, "SCR_SET_SIZE", &d->set_size)) != SCR_SUCCESS) return rc;
   d->set_size = scr_line_int(line, "SET_SIZE", d->set_size);
+  if ((rc = scr_param_int(l->params, "SCR_SET_FAILURES", &d->failures)) != SCR_SUCCESS) return rc;
+  d->failures = scr_line_int(line, "SET_FAILURES", d->failures);
+  d->hop = scr_line_int(line, "HOP_DISTANCE", 1);
   if (d->set_size < 2 || d->set_size > SCR_SET_SIZE_MAX)
     return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: SET_SIZE is %d, but must be between 2 and %d", index, d->set_size,
                    SCR_SET_SIZE_MAX);
   if (d->interval < 1) return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: INTERVAL must be at least 1", index);
+  if (d->failures < 1) return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: SET_FAILURES must be at least 1", index);
+  if (d->hop < 1) return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: HOP_DISTANCE must be at least 1", index);
   rc = scr_path_reduce_str(scr_line_str(line, "STORE", scr_param_get(l->params, "SCR_CACHE_BASE")), base, sizeof base);
   if (rc != SCR_SUCCESS) return rc;
   s = scr_storedescs_from_name(l, base);
@@ -6696,6 +6985,7 @@ SCR_FN void scr_reddesc_to_hash(const scr_reddesc* d, int member, scr_hash* h)
   scr_hash_util_set_str(h, "TYPE", scr_copy_name(d->type));
   scr_hash_util_set_str(h, "GROUP", d->group);
   scr_hash_util_set_int(h, "SET_SIZE", d->set_size);
+  scr_hash_util_set_int(h, "SET_FAILURES", d->failures);
   scr_hash_util_set_int(h, "GROUPS", d->groups);
   scr_hash_util_set_int(h, "GROUP_ID", d->group_id);
   scr_hash_util_set_int(h, "GROUP_SIZE", d->ranks);
@@ -6737,7 +7027,13 @@ SCR_FN int scr_reddesc_from_hash(scr_reddesc* d, const scr_hash* h, int ranks)
     if (d->member[i] < 0 || d->member[i] >= ranks)
       return SCR_ERR(SCR_ERR_FORMAT, "a stored redundancy descriptor names no rank for member %d", i);
   }
-  return scr_copy_from_name(type, &d->type);
+  if (scr_copy_from_name(type, &d->type) != SCR_SUCCESS) return SCR_ERR_FORMAT;
+  d->failures = d->type == SCR_COPY_SINGLE ? 0 : scr_line_int(h, "SET_FAILURES", 1);
+  if ((d->type != SCR_COPY_SINGLE && (d->ranks < 2 || d->failures < 1 || d->failures >= d->ranks)) ||
+      (d->type == SCR_COPY_RS && d->ranks + d->failures > 256) || d->ranks > SCR_SET_SIZE_MAX)
+    return SCR_ERR(SCR_ERR_FORMAT, "a stored redundancy descriptor is damaged: %s with %d members and %d failures",
+                   type, d->ranks, d->failures);
+  return SCR_SUCCESS;
 }
 
 /*
@@ -6768,6 +7064,32 @@ SCR_FN int scr_reddesc_mkdir(const scr_layout* l, const scr_reddesc* d, int id)
   return rc == SCR_SUCCESS ? scr_private_mkdir(d->base, whole) : rc;
 }
 
+/*
+** Create PATH, a file of descriptor D, for this user only, where its directory is one that others write to as well: in a
+** store with MKDIR=0.  A file that is there may be written to when it is a regular one of this user, without a second
+** name.  SCR_ERR_UNSAFE otherwise: somebody waits for what would be written.  Local.
+*/
+SCR_FN int scr_reddesc_claim(const scr_reddesc* d, const char* path)
+{
+  struct stat st;
+  int         fd;
+
+  if (d->can_mkdir) return SCR_SUCCESS;
+  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  if (fd >= 0) {
+    scr_os.close(fd);
+    return SCR_SUCCESS;
+  }
+  if (errno != EEXIST || scr_os.lstat(path, &st) < 0) return SCR_ERRNO("cannot create %s", path);
+  if (S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_UNSAFE,
+                 "%s is there already, and is %s; remove it, or choose a store that others cannot write to", path,
+                 S_ISLNK(st.st_mode)      ? "a symbolic link"
+                 : !S_ISREG(st.st_mode)   ? "no regular file"
+                 : st.st_uid != geteuid() ? "another user's"
+                                          : "known by a second name");
+}
+
 /* ---- the whole ---- */
 
 SCR_FN void scr_layout_free(scr_layout* l)
@@ -6785,8 +7107,8 @@ SCR_FN void scr_layout_free(scr_layout* l)
   scr_free(&l->store);
   scr_free(&l->red);
   scr_free(&l->node);
-  if (l->lock_fd >= 0) scr_os.close(l->lock_fd);
-  l->lock_fd = -1;
+  scr_dirs_release(l);
+  scr_free(&l->lock);
   l->ngroups = l->nstores = l->nreds = 0;
 }
 
@@ -6836,7 +7158,6 @@ SCR_FN int scr_layout_create(scr_layout* l)
   scr_hash* h = scr_hash_new();
   int       i, leader, rc, err;
 
-  l->lock_fd = -1;
   rc = scr_param_int(l->params, "SCR_VIRTUAL_NODES", &l->virtual_nodes);
   if (rc == SCR_SUCCESS) rc = scr_layout_host(l);
   if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(scr_param_get(l->params, "SCR_CNTL_BASE"), base, sizeof base);
@@ -6847,11 +7168,12 @@ SCR_FN int scr_layout_create(scr_layout* l)
   if ((rc = scr_agree(rc, l->comm)) != SCR_SUCCESS) goto out;
   snprintf(scr_msg_host, sizeof scr_msg_host, "%s", l->host);
   if ((rc = scr_groupdescs_create(l)) != SCR_SUCCESS) goto out;
+  if ((rc = scr_agree(scr_storedescs_create(l), l->comm)) != SCR_SUCCESS) goto out;
 
-  /* The first rank of the node takes the control directory and tells the others which it is. */
+  /* The first rank of the node takes the directories and tells the others which they are. */
   leader = l->group[0].leader == l->rank;
   if (leader) {
-    rc = scr_cntl_take(l, base);
+    rc = scr_dirs_take(l, base);
     scr_hash_util_set_int(h, "SUFFIX", rc == SCR_SUCCESS ? l->suffix : -1);
     scr_hash_util_set_str(h, "CNTL", l->cntl);
     for (i = 1; i < l->group[0].ranks; i++) scr_hash_send(h, l->node[i], l->comm);
@@ -6862,7 +7184,7 @@ SCR_FN int scr_layout_create(scr_layout* l)
     if (rc == SCR_SUCCESS && l->suffix >= 0 && scr_hash_util_get_str(h, "CNTL", &dir) == SCR_SUCCESS)
       rc = scr_fmt(l->cntl, sizeof l->cntl, "%s", dir);
   }
-  if (rc == SCR_SUCCESS && l->suffix >= 0) rc = scr_storedescs_create(l);
+  if (rc == SCR_SUCCESS && l->suffix >= 0) rc = scr_storedescs_place(l);
   if ((err = scr_agree(rc, l->comm)) != SCR_SUCCESS) {
     rc = err;
     goto out;
@@ -7011,36 +7333,40 @@ SCR_FN const char* scr_desc_name(const scr_dataset* desc)
 ** Protect the files of a rank within its set, and bring them back.
 **
 ** Uses       kernels, file window, filemap, MPI helpers, layout, state.
-** Offers     scr_set_gather, scr_red_apply, scr_red_recover.
+** Offers     scr_set_gather, scr_code_plan, scr_red_apply, scr_red_recover.
 ** Invariants
-**   R1  Layout.  The files of each member, one after the other in the order of the header, are padded with zeros to
-**       (N-1) * CHUNK bytes.  Member r has N positions of CHUNK bytes: position r is its parity, the others are its
-**       data in order.  At each position the exclusive-or over all members is zero.
-**   R2  Each byte of data is read once, and the CRC32 of each file is taken from these bytes.
-**   R3  A member that fails goes on exchanging, so that nobody waits for it; the caller agrees on the code.
-**   R4  The header of a member describes its files, and those of its left neighbour, with identity and CRC32: one
-**       member's loss loses no metadata.
+**   R1  Layout.  The files of a member, one after the other in the order of its record, are its stream, padded with
+**       zeros.  XOR and RS cut it into N-K chunks.  A code has N positions; at position C the K members C-E hold chunk E
+**       of their redundancy file, which is row E of the code, and the others hold their next chunk of data.
+**       PARTNER: position C is the stream of member C, of which member C+1 holds a copy.
+**   R2  To protect is to rebuild members that have lost their redundancy file: one engine serves all schemes, both ways.
+**   R3  A byte of data is read once for each member that combines it, and its CRC32 is taken on the way.
+**   R4  A member that fails goes on exchanging, so that nobody waits for it; the caller agrees on the code.
+**   R5  The header of a member describes its files and those of its K left neighbours, with identity and CRC32: whoever
+**       can be rebuilt finds his metadata.
+**   R6  What is rebuilt is written beside what lies there, and takes its place only when all of it is right.
 ** Failure    The code, which may differ between ranks until the caller has agreed.
-** Source     RAID-5; Ross and others: A Case Study in Application I/O on Linux Clusters, SC 2001.  The schedule is
-**            pairwise: in step d member j sends to j+d and receives from j-d.
+** Source     RAID-5; Plank: A Tutorial on Reed-Solomon Coding for Fault-Tolerance in RAID-like Systems, 1997; Ross and
+**            others: A Case Study in Application I/O on Linux Clusters, SC 2001.  The schedule is pairwise: in step D
+**            member J sends to J+D and receives from J-D.
 ** ====================================================================================================== */
 
-#define SCR_XOR_SLOTS 4 /* exchanges in flight */
+#define SCR_CODE_SLOTS 6 /* exchanges in flight */
 
-/* One run of the engine, over the set of D. */
-typedef struct {
-  const scr_reddesc* d;
-  MPI_Comm           comm;
-  scr_window*        win;  /* the files of this member */
-  const char*        file; /* its redundancy file, */
-  int                fd;   /* open, with the parity */
-  uint64_t           head; /* behind HEAD bytes of header */
-  uint64_t           chunk;
-  size_t             piece;  /* bytes of a message at most */
-  int                lost;   /* member to rebuild, or -1: compute parity */
-  uLong              parity; /* CRC32 of the parity, on members that write it */
-  int                rc;
-} scr_xor_job;
+enum { SCR_LOST_DATA = 1, SCR_LOST_RED = 2 };                         /* what a member of a set has lost; bits */
+enum { SCR_SYMBOL_NONE, SCR_SYMBOL_DATA, SCR_SYMBOL_RED };            /* what a member holds at a position */
+enum { SCR_SET_LOST, SCR_SET_TOTAL, SCR_SET_READY, SCR_SET_NUMBERS }; /* arrays of scr.numbers */
+
+/* An array with a number for each member of a set, of the memory taken in SCR_Init. */
+SCR_FN int64_t* scr_set_numbers(int which)
+{
+  return (int64_t*)(void*)scr.work + (size_t)which * SCR_SET_SIZE_MAX;
+}
+
+#define SCR_WORK_NUMBERS (SCR_SET_NUMBERS * SCR_SET_SIZE_MAX * sizeof(int64_t))
+
+/* Bytes of scr.work: the numbers of a set; the slots; and sums enough that the pieces of RS(2) have full size. */
+#define SCR_WORK_BYTES(piece) (SCR_WORK_NUMBERS + (2 * SCR_CODE_SLOTS + 2 * 2 + 1) * (piece))
 
 /* VALUES[i] = what member i brought, for a set as small as they are.  Collective over the set of D. */
 SCR_FN int scr_set_gather(const scr_reddesc* d, MPI_Comm comm, int64_t value, int64_t* values)
@@ -7058,169 +7384,421 @@ SCR_FN int scr_set_gather(const scr_reddesc* d, MPI_Comm comm, int64_t value, in
   return rc;
 }
 
-/* Those that combine: all members, or the survivors.  How many, and the set rank of the J-th. */
-SCR_FN int scr_xor_workers(const scr_xor_job* x)
+/* ---- the code of a set ---- */
+
+/* An exchange in flight. */
+typedef struct {
+  MPI_Request req[2];
+  uint64_t    round;
+  int         result; /* the received piece is a finished symbol; else one more source of task E */
+  int         source; /* set rank of the sender, -1 for none */
+  int         e;
+  char *      in, *out;
+} scr_code_slot;
+
+/* One run of the engine over the set of D. */
+typedef struct {
+  const scr_reddesc* d;
+  const int64_t *    lost, *total; /* of each member: bits of SCR_LOST_x; bytes of its stream */
+  int                n, k;
+  uint64_t           chunk;
+  int*               target; /* [n][k]: the members whose symbol at a position is lost, -1 behind the last */
+  unsigned char*     coef;   /* [n][k][n] for RS: the symbol of a target as a sum over the members */
+  int                spread; /* whole members, or all, combine by turns for the lost; else each member for itself */
+  int*               worker; /* those that combine */
+  int*               turn;   /* [n]: place among the workers, or -1 */
+  int                workers, tasks;
+  uint64_t           rounds;
+  size_t             piece;
+
+  MPI_Comm      comm;
+  scr_window*   win;  /* the files of this member */
+  const char*   file; /* its redundancy file, */
+  int           fd;   /* open, */
+  uint64_t      head; /* with so many bytes of header */
+  uLong*        sum;  /* [k]: CRC32 of the chunks of the redundancy file, on members that write it */
+  int           rc;
+  scr_code_slot slot[SCR_CODE_SLOTS];
+  uint64_t      issued, ended; /* exchanges */
+  uint64_t      mark[2];       /* how many were issued when the sums of a round were given away */
+  char *        acc, *own;
+} scr_code;
+
+/* What one member combines in a round: N bytes at OFFSET of position POS. */
+typedef struct {
+  int      reducer, pos;
+  uint64_t offset;
+  size_t   n;
+} scr_code_task;
+
+/* What member R holds at position C, and where: the offset in its stream, or in its redundancy file behind the header. */
+SCR_FN int scr_code_symbol(const scr_code* x, int r, int c, uint64_t* at)
 {
-  return x->lost < 0 ? x->d->ranks : x->d->ranks - 1;
+  int e;
+
+  if (x->d->type == SCR_COPY_PARTNER) {
+    *at = 0;
+    return r == c ? SCR_SYMBOL_DATA : r == (c + 1) % x->n ? SCR_SYMBOL_RED : SCR_SYMBOL_NONE;
+  }
+  e = scr_rs_row(x->n, x->k, r, c);
+  *at = (uint64_t)(e >= 0 ? e : scr_rs_chunk(x->n, x->k, r, c)) * x->chunk;
+  return e >= 0 ? SCR_SYMBOL_RED : SCR_SYMBOL_DATA;
 }
 
-SCR_FN int scr_xor_worker(const scr_xor_job* x, int j)
+SCR_FN int scr_code_is_lost(const scr_code* x, int r, int c)
 {
-  return x->lost >= 0 && j >= x->lost ? j + 1 : j;
+  uint64_t at;
+  int      kind = scr_code_symbol(x, r, c, &at);
+  return (kind == SCR_SYMBOL_DATA && x->lost[r] & SCR_LOST_DATA) ||
+         (kind == SCR_SYMBOL_RED && x->lost[r] & SCR_LOST_RED);
 }
 
-SCR_FN uint64_t scr_xor_pieces(const scr_xor_job* x)
+/* Bytes of a symbol at position C. */
+SCR_FN uint64_t scr_code_length(const scr_code* x, int c)
 {
-  return (x->chunk + x->piece - 1) / x->piece;
+  return x->d->type == SCR_COPY_PARTNER ? (uint64_t)x->total[c] : x->chunk;
 }
 
-SCR_FN uint64_t scr_xor_rounds(const scr_xor_job* x)
+/* Which targets position C has; SCR_ERR_LOST when there are more than the code can find. */
+SCR_FN int scr_code_targets(scr_code* x, int c)
 {
-  uint64_t n = (uint64_t)x->d->ranks, m = (uint64_t)scr_xor_workers(x);
-  return x->lost < 0 ? scr_xor_pieces(x) : (scr_xor_pieces(x) * n + m - 1) / m;
+  int r, n = 0;
+
+  for (r = 0; r < x->k; r++) x->target[c * x->k + r] = -1;
+  for (r = 0; r < x->n; r++) {
+    if (!scr_code_is_lost(x, r, c)) continue;
+    if (n == x->k)
+      return SCR_ERR(SCR_ERR_LOST, "members %d and %d of a %s set of %d have lost more than it can rebuild",
+                     x->target[c * x->k], r, scr_copy_name(x->d->type), x->n);
+    x->target[c * x->k + n++] = r;
+  }
+  return SCR_SUCCESS;
+}
+
+/* The sums by which the targets of each position are found.  XOR and PARTNER need none. */
+SCR_FN int scr_code_solve(scr_code* x)
+{
+  size_t         n = (size_t)x->n, k = (size_t)x->k;
+  unsigned char *m = (unsigned char*)scr_malloc(k * n), *all = (unsigned char*)scr_malloc(n * n);
+  unsigned char* erased = (unsigned char*)scr_malloc(n);
+  int            c, i, r, rc = SCR_SUCCESS;
+
+  x->coef = (unsigned char*)scr_malloc(n * k * n);
+  if (m == NULL || all == NULL || erased == NULL || x->coef == NULL) rc = SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS) rc = scr_rs_matrix(x->n, x->k, m);
+  for (c = 0; c < x->n && rc == SCR_SUCCESS; c++) {
+    const int* t = &x->target[c * x->k];
+    for (r = 0; r < x->n; r++) erased[r] = (unsigned char)scr_code_is_lost(x, r, c);
+    if (t[0] >= 0) rc = scr_rs_solve(x->n, x->k, m, c, erased, all);
+    for (i = 0; i < x->k && t[i] >= 0 && rc == SCR_SUCCESS; i++)
+      memcpy(x->coef + ((size_t)c * k + (size_t)i) * n, all + (size_t)t[i] * n, n);
+  }
+  scr_free(&m);
+  scr_free(&all);
+  scr_free(&erased);
+  return rc;
+}
+
+SCR_FN void scr_code_free(scr_code* x)
+{
+  scr_free(&x->target);
+  scr_free(&x->coef);
+  scr_free(&x->worker);
+  scr_free(&x->turn);
+  scr_free(&x->sum);
 }
 
 /*
-** What worker J combines in ROUND: N bytes at OFFSET of position POS; 0 when there is nothing left for it.  For parity
-** it is the worker's own position; to rebuild, the workers share out all positions.
+** Make X ready to find what the members of D have LOST, of which each has TOTAL bytes of data.  SCR_ERR_LOST when the
+** scheme cannot.  TOTAL may be NULL to ask just that.  Local, alike on all members; scr_code_free is due.
 */
-SCR_FN int scr_xor_item(const scr_xor_job* x, uint64_t round, int j, int* pos, uint64_t* offset, size_t* n)
+SCR_FN int scr_code_plan(scr_code* x, const scr_reddesc* d, const int64_t* lost, const int64_t* total)
 {
-  uint64_t piece = round;
+  uint64_t most = 0;
+  int      i, c, data = 0, whole = 0, rc = SCR_SUCCESS;
 
-  *pos = j;
-  if (x->lost >= 0) {
-    uint64_t item = round * (uint64_t)scr_xor_workers(x) + (uint64_t)j;
-    piece = item / (uint64_t)x->d->ranks;
-    *pos = (int)(item % (uint64_t)x->d->ranks);
+  memset(x, 0, sizeof *x);
+  x->d = d;
+  x->n = d->ranks;
+  x->k = d->failures;
+  x->lost = lost;
+  x->total = total;
+  x->target = (int*)scr_malloc((size_t)x->n * (size_t)x->k * sizeof *x->target);
+  x->worker = (int*)scr_malloc((size_t)x->n * sizeof *x->worker);
+  x->turn = (int*)scr_malloc((size_t)x->n * sizeof *x->turn);
+  x->sum = (uLong*)scr_malloc((size_t)x->k * sizeof *x->sum);
+  if (x->target == NULL || x->worker == NULL || x->turn == NULL || x->sum == NULL) return SCR_ERR_OOM();
+  for (c = 0; c < x->n && rc == SCR_SUCCESS; c++) rc = scr_code_targets(x, c);
+  if (rc != SCR_SUCCESS || total == NULL) return rc;
+  if (d->type == SCR_COPY_RS) rc = scr_code_solve(x);
+  for (i = 0; i < x->n; i++) {
+    if ((uint64_t)total[i] > most) most = (uint64_t)total[i];
+    if (lost[i] & SCR_LOST_DATA) data = 1;
   }
-  *offset = piece * x->piece;
-  if (*offset >= x->chunk) return 0;
-  *n = x->chunk - *offset < x->piece ? (size_t)(x->chunk - *offset) : x->piece;
+  x->chunk = most;
+  if (d->type != SCR_COPY_PARTNER) x->chunk = (most + (uint64_t)(x->n - x->k) - 1) / (uint64_t)(x->n - x->k);
+  if (x->chunk == 0) x->chunk = 1;
+  x->spread = data && d->type != SCR_COPY_PARTNER;
+  for (i = 0; i < x->n; i++) whole += lost[i] == 0;
+  for (i = 0; i < x->n; i++) {
+    x->turn[i] = x->spread && whole > 0 && lost[i] ? -1 : x->workers;
+    if (x->turn[i] >= 0) x->worker[x->workers++] = i;
+  }
+  x->tasks = x->spread ? 1 : d->type == SCR_COPY_PARTNER ? 2 : x->k;
+  return rc;
+}
+
+/* Task E of REDUCER in ROUND; 0 when it has none.  Alike on all members. */
+SCR_FN int scr_code_task_of(const scr_code* x, uint64_t round, int reducer, int e, scr_code_task* t)
+{
+  uint64_t piece = round, length;
+
+  t->reducer = reducer;
+  if (x->spread) {
+    uint64_t item = round * (uint64_t)x->workers + (uint64_t)x->turn[reducer];
+    if (x->turn[reducer] < 0) return 0;
+    piece = item / (uint64_t)x->n;
+    t->pos = (int)(item % (uint64_t)x->n);
+    if (x->target[t->pos * x->k] < 0) return 0;
+  } else {
+    t->pos = (reducer + (x->d->type == SCR_COPY_PARTNER ? x->n - 1 + e : e)) % x->n;
+    if (!scr_code_is_lost(x, reducer, t->pos)) return 0;
+  }
+  t->offset = piece * x->piece;
+  length = scr_code_length(x, t->pos);
+  if (t->offset >= length) return 0;
+  t->n = length - t->offset < x->piece ? (size_t)(length - t->offset) : x->piece;
   return 1;
 }
 
-/* What this member has at position POS.  After an error: zeros (R3). */
-SCR_FN void scr_xor_load(scr_xor_job* x, int pos, uint64_t offset, char* buf, size_t n)
+/* 1 when target I of position C is found with the symbol of member R; its factor is F. */
+SCR_FN int scr_code_factor(const scr_code* x, int c, int i, int r, unsigned char* f)
 {
-  int me = x->d->my_rank, rc = x->rc;
-
-  if (rc == SCR_SUCCESS && pos == me) {
-    ssize_t got = scr_pread_all(x->fd, buf, n, (off_t)(x->head + offset));
-    if (got < 0) rc = SCR_ERRNO("cannot read %s", x->file);
-    else if ((size_t)got < n) rc = SCR_ERR(SCR_ERR_MISSING, "%s is shorter than its header says", x->file);
-  } else if (rc == SCR_SUCCESS) {
-    rc = scr_window_read(x->win, (uint64_t)(pos - (pos > me)) * x->chunk + offset, buf, n, x->lost < 0);
-  }
-  if (rc != SCR_SUCCESS) memset(buf, 0, n);
-  x->rc = rc;
+  *f = x->coef != NULL ? x->coef[((size_t)c * (size_t)x->k + (size_t)i) * (size_t)x->n + (size_t)r] : 1;
+  return x->target[c * x->k + i] >= 0 && *f != 0;
 }
 
-/* Keep what belongs at position POS of this member. */
-SCR_FN void scr_xor_store(scr_xor_job* x, int pos, uint64_t offset, char* buf, size_t n)
+/* 1 when member R brings its symbol to task T. */
+SCR_FN int scr_code_gives(const scr_code* x, const scr_code_task* t, int r)
 {
-  int me = x->d->my_rank;
+  unsigned char f;
+  uint64_t      at;
+  int           i;
+
+  if (scr_code_symbol(x, r, t->pos, &at) == SCR_SYMBOL_NONE || scr_code_is_lost(x, r, t->pos)) return 0;
+  for (i = 0; i < x->k; i++)
+    if ((x->spread || x->target[t->pos * x->k + i] == t->reducer) && scr_code_factor(x, t->pos, i, r, &f)) return 1;
+  return 0;
+}
+
+/* ---- running it ---- */
+
+/* The bytes of T that this member holds: in BUF, or where the window has them in memory.  After an error: zeros (R4). */
+SCR_FN const char* scr_code_load(scr_code* x, const scr_code_task* t, char* buf, int sum)
+{
+  uint64_t    at;
+  int         kind = scr_code_symbol(x, x->d->my_rank, t->pos, &at), rc = x->rc;
+  const char* p = buf;
+
+  if (rc == SCR_SUCCESS && kind == SCR_SYMBOL_RED) {
+    ssize_t got = scr_pread_all(x->fd, buf, t->n, (off_t)(x->head + at + t->offset));
+    if (got < 0) rc = SCR_ERRNO("cannot read %s", x->file);
+    else if ((size_t)got < t->n) rc = SCR_ERR(SCR_ERR_MISSING, "%s is shorter than its header says", x->file);
+  } else if (rc == SCR_SUCCESS) {
+    rc = scr_window_view(x->win, at + t->offset, buf, t->n, sum, &p);
+  }
+  if (rc != SCR_SUCCESS) {
+    memset(buf, 0, t->n);
+    p = buf;
+  }
+  x->rc = rc;
+  return p;
+}
+
+/* Keep the finished symbol of T, which is this member's. */
+SCR_FN void scr_code_store(scr_code* x, const scr_code_task* t, char* buf)
+{
+  uint64_t at;
+  int      kind = scr_code_symbol(x, x->d->my_rank, t->pos, &at);
 
   if (x->rc != SCR_SUCCESS) return;
-  if (pos != me) {
-    x->rc = scr_window_write(x->win, (uint64_t)(pos - (pos > me)) * x->chunk + offset, buf, n);
-  } else if (scr_pwrite_all(x->fd, buf, n, (off_t)(x->head + offset)) < 0) {
+  if (kind == SCR_SYMBOL_DATA) {
+    x->rc = scr_window_write(x->win, at + t->offset, buf, t->n);
+  } else if (scr_pwrite_all(x->fd, buf, t->n, (off_t)(x->head + at + t->offset)) < 0) {
     x->rc = SCR_ERRNO("cannot write %s", x->file);
   } else {
-    x->parity = scr_crc32(x->parity, buf, n);
+    uLong* sum = &x->sum[at / x->chunk];
+    *sum = scr_crc32(*sum, buf, t->n);
   }
 }
 
-/* The lost member: take the combined pieces in order, with several receives posted. */
-SCR_FN void scr_xor_receive(scr_xor_job* x, char* buf)
+/* Where the sum for row I of a round's tasks grows: I counts targets when the work is spread, else tasks. */
+SCR_FN char* scr_code_acc(const scr_code* x, uint64_t round, int i)
 {
-  uint64_t    m = (uint64_t)scr_xor_workers(x), items = scr_xor_pieces(x) * (uint64_t)x->d->ranks, post = 0, take;
-  MPI_Request req[SCR_XOR_SLOTS];
-  int         pos, err;
-  uint64_t    offset;
-  size_t      n = 0;
+  int rows = x->k > x->tasks ? x->k : x->tasks;
+  return x->acc + ((size_t)(round % 2) * (size_t)rows + (size_t)i) * x->piece;
+}
 
-  for (take = 0; take < items; take++) {
-    char* p = buf + (take % SCR_XOR_SLOTS) * x->piece;
-    for (; post < items && post < take + SCR_XOR_SLOTS; post++) {
-      int j = (int)(post % m);
-      scr_xor_item(x, post / m, j, &pos, &offset, &n);
-      MPI_Irecv(buf + (post % SCR_XOR_SLOTS) * x->piece, (int)n, MPI_BYTE, x->d->member[scr_xor_worker(x, j)],
-                SCR_TAG_DATA, x->comm, &req[post % SCR_XOR_SLOTS]);
-    }
-    if ((err = scr_wait(&req[take % SCR_XOR_SLOTS])) != SCR_SUCCESS) x->rc = err;
-    scr_xor_item(x, take / m, (int)(take % m), &pos, &offset, &n);
-    scr_xor_store(x, pos, offset, p, n);
+/* Add the symbol P of member R to the sums of task E, which is T. */
+SCR_FN void scr_code_add(scr_code* x, uint64_t round, int e, const scr_code_task* t, int r, const char* p)
+{
+  const void*   src = p;
+  unsigned char f;
+  int           i;
+
+  for (i = 0; i < x->k; i++) {
+    if (!x->spread && x->target[t->pos * x->k + i] != t->reducer) continue;
+    if (scr_code_factor(x, t->pos, i, r, &f)) scr_gf_mad(scr_code_acc(x, round, x->spread ? i : e), &src, &f, 1, t->n);
   }
 }
 
-/* A worker's item of ROUND is combined in ACC: keep it, or add the own part and pass it to the lost member. */
-SCR_FN void scr_xor_finish(scr_xor_job* x, uint64_t round, int j, char* acc, char* own, MPI_Request* req)
+/* Wait for the oldest exchange, and use what it brought. */
+SCR_FN void scr_code_end_one(scr_code* x)
 {
-  int      pos;
-  uint64_t offset;
-  size_t   n;
+  scr_code_slot* s = &x->slot[x->ended++ % SCR_CODE_SLOTS];
+  scr_code_task  t;
+  int            err = scr_waitall(2, s->req);
 
-  if (!scr_xor_item(x, round, j, &pos, &offset, &n)) return;
-  if (x->lost < 0) {
-    scr_xor_store(x, pos, offset, acc, n);
+  if (err != SCR_SUCCESS) x->rc = err;
+  if (s->source < 0) return;
+  if (s->result) {
+    scr_code_task_of(x, s->round, s->source, s->e, &t);
+    scr_code_store(x, &t, s->in);
   } else {
-    scr_xor_load(x, pos, offset, own, n);
-    scr_xor(acc, own, n);
-    MPI_Isend(acc, (int)n, MPI_BYTE, x->d->member[x->lost], SCR_TAG_DATA, x->comm, req);
+    scr_code_task_of(x, s->round, x->d->my_rank, s->e, &t);
+    scr_code_add(x, s->round, s->e, &t, s->source, s->in);
   }
+}
+
+/* A free slot for an exchange of ROUND. */
+SCR_FN scr_code_slot* scr_code_slot_take(scr_code* x, uint64_t round, int e)
+{
+  scr_code_slot* s;
+
+  while (x->issued - x->ended >= SCR_CODE_SLOTS) scr_code_end_one(x);
+  s = &x->slot[x->issued++ % SCR_CODE_SLOTS];
+  s->req[0] = s->req[1] = MPI_REQUEST_NULL;
+  s->round = round;
+  s->e = e;
+  s->result = 0;
+  s->source = -1;
+  return s;
+}
+
+/* One step of a round: send to member TO for its task E, receive from member FROM for the own one. */
+SCR_FN void scr_code_step(scr_code* x, uint64_t round, int e, int to, int from)
+{
+  int            me = x->d->my_rank;
+  scr_code_task  out, in;
+  int            send = scr_code_task_of(x, round, to, e, &out) && scr_code_gives(x, &out, me);
+  int            recv = scr_code_task_of(x, round, me, e, &in) && scr_code_gives(x, &in, from);
+  scr_code_slot* s;
+
+  if (!send && !recv) return;
+  s = scr_code_slot_take(x, round, e);
+  if (recv) {
+    s->source = from;
+    MPI_Irecv(s->in, (int)in.n, MPI_BYTE, x->d->member[from], SCR_TAG_DATA, x->comm, &s->req[0]);
+  }
+  if (send) {
+    const char* p = scr_code_load(x, &out, s->out, !x->spread && e == 0);
+    MPI_Isend(p, (int)out.n, MPI_BYTE, x->d->member[to], SCR_TAG_DATA, x->comm, &s->req[1]);
+  }
+}
+
+/* All symbols that a round combines go to those that combine them. */
+SCR_FN void scr_code_combine(scr_code* x, uint64_t round)
+{
+  int d, e;
+
+  while (x->ended < x->mark[round % 2]) scr_code_end_one(x); /* the sums of the round before last have left */
+  for (e = 0; x->turn[x->d->my_rank] >= 0 && e < (x->spread ? x->k : x->tasks); e++)
+    memset(scr_code_acc(x, round, e), 0, x->piece);
+  for (d = 1; d < x->n; d++)
+    for (e = 0; e < x->tasks; e++)
+      scr_code_step(x, round, e, (x->d->my_rank + d) % x->n, (x->d->my_rank - d + x->n) % x->n);
+}
+
+/* Add what this member itself has of its tasks of ROUND, keep what is its own, and send the rest to the targets. */
+SCR_FN void scr_code_finish(scr_code* x, uint64_t round)
+{
+  int            e, i, me = x->d->my_rank;
+  scr_code_task  t;
+  scr_code_slot* s;
+
+  for (e = 0; e < x->tasks; e++) {
+    if (!scr_code_task_of(x, round, me, e, &t)) continue;
+    if (scr_code_gives(x, &t, me)) scr_code_add(x, round, e, &t, me, scr_code_load(x, &t, x->own, 0));
+    if (!x->spread) scr_code_store(x, &t, scr_code_acc(x, round, e));
+    for (i = 0; x->spread && i < x->k && x->target[t.pos * x->k + i] >= 0; i++) {
+      s = scr_code_slot_take(x, round, e);
+      MPI_Isend(scr_code_acc(x, round, i), (int)t.n, MPI_BYTE, x->d->member[x->target[t.pos * x->k + i]], SCR_TAG_DATA,
+                x->comm, &s->req[1]);
+    }
+  }
+}
+
+/* The targets of a round's tasks take their symbols. */
+SCR_FN void scr_code_take(scr_code* x, uint64_t round)
+{
+  int            j, i, me = x->d->my_rank;
+  scr_code_task  t;
+  scr_code_slot* s;
+
+  for (j = 0; x->spread && j < x->workers; j++) {
+    if (!scr_code_task_of(x, round, x->worker[j], 0, &t)) continue;
+    for (i = 0; i < x->k && x->target[t.pos * x->k + i] != me; i++) continue;
+    if (i == x->k) continue;
+    s = scr_code_slot_take(x, round, 0);
+    s->result = 1;
+    s->source = x->worker[j];
+    MPI_Irecv(s->in, (int)t.n, MPI_BYTE, x->d->member[s->source], SCR_TAG_DATA, x->comm, &s->req[0]);
+  }
+}
+
+/* How large a piece is, how many rounds there are, and where the slots lie in scr.work. */
+SCR_FN void scr_code_share_out(scr_code* x)
+{
+  int      i, c, rows = x->k > x->tasks ? x->k : x->tasks;
+  uint64_t most = 1, pieces;
+  size_t   room = SCR_WORK_BYTES(scr.mpi_buf) - SCR_WORK_NUMBERS, parts = (size_t)(2 * SCR_CODE_SLOTS + 2 * rows + 1);
+  char*    p = scr.work + SCR_WORK_NUMBERS;
+
+  for (c = 0; c < x->n; c++)
+    if (scr_code_length(x, c) > most) most = scr_code_length(x, c);
+  x->piece = room / parts < scr.mpi_buf ? room / parts & ~(size_t)63 : scr.mpi_buf;
+  if (x->piece > most) x->piece = (size_t)most;
+  pieces = (most + x->piece - 1) / x->piece;
+  x->rounds = x->spread ? (pieces * (uint64_t)x->n + (uint64_t)x->workers - 1) / (uint64_t)x->workers : pieces;
+  for (i = 0; i < SCR_CODE_SLOTS; i++) {
+    x->slot[i].in = p + (size_t)(2 * i) * x->piece;
+    x->slot[i].out = x->slot[i].in + x->piece;
+  }
+  x->acc = p + 2 * SCR_CODE_SLOTS * x->piece;
+  x->own = x->acc + 2 * (size_t)rows * x->piece;
 }
 
 /*
-** The workers: in each round everyone combines one item.  Step d of a round sends to worker j+d what it combines and
-** receives from j-d for the own item.  SCR_XOR_SLOTS steps are in flight, completed in order.
+** Run the engine.  Collective over the set.
+**
+** The exchanges of round R+1 are under way while round R is finished.  All members go through the same sequence of
+** exchanges and complete them in order, so the first one that is not complete has both its sides posted.
 */
-SCR_FN void scr_xor_work(scr_xor_job* x, char* buf)
+SCR_FN int scr_code_run(scr_code* x)
 {
-  int         m = scr_xor_workers(x), j = x->d->my_rank - (x->lost >= 0 && x->d->my_rank > x->lost), pos, err;
-  uint64_t    steps = m > 1 ? (uint64_t)(m - 1) : 1, all = scr_xor_rounds(x) * steps, issue = 0, t, offset;
-  MPI_Request req[SCR_XOR_SLOTS][2], pass[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  char *      accs = buf + 2 * SCR_XOR_SLOTS * x->piece, *own = accs + 2 * x->piece;
-  size_t      n;
+  uint64_t round;
 
-  for (t = 0; t < all; t++) {
-    uint64_t round = t / steps;
-    char*    acc = accs + (round % 2) * x->piece;
-    for (; issue < all && issue < t + SCR_XOR_SLOTS; issue++) {
-      int   s = (int)(issue % SCR_XOR_SLOTS), d = (int)(issue % steps) + 1, to = (j + d) % m, from = (j - d + m) % m;
-      char *out = buf + (size_t)(2 * s) * x->piece, *in = out + x->piece;
-      req[s][0] = req[s][1] = MPI_REQUEST_NULL;
-      if (m == 1) continue;
-      if (scr_xor_item(x, issue / steps, j, &pos, &offset, &n))
-        MPI_Irecv(in, (int)n, MPI_BYTE, x->d->member[scr_xor_worker(x, from)], SCR_TAG_DATA, x->comm, &req[s][0]);
-      if (scr_xor_item(x, issue / steps, to, &pos, &offset, &n)) {
-        scr_xor_load(x, pos, offset, out, n);
-        MPI_Isend(out, (int)n, MPI_BYTE, x->d->member[scr_xor_worker(x, to)], SCR_TAG_DATA, x->comm, &req[s][1]);
-      }
-    }
-    if (t % steps == 0) {
-      if ((err = scr_wait(&pass[round % 2])) != SCR_SUCCESS) x->rc = err;
-      memset(acc, 0, x->piece);
-    }
-    if ((err = scr_waitall(2, req[t % SCR_XOR_SLOTS])) != SCR_SUCCESS) x->rc = err;
-    if (m > 1 && scr_xor_item(x, round, j, &pos, &offset, &n))
-      scr_xor(acc, buf + (2 * (t % SCR_XOR_SLOTS) + 1) * x->piece, n);
-    if (t % steps == steps - 1) scr_xor_finish(x, round, j, acc, own, &pass[round % 2]);
-  }
-  if ((err = scr_waitall(2, pass)) != SCR_SUCCESS) x->rc = err;
-}
-
-/* Bytes of scr.work: the slots, two accumulators, and the own part; or one number for each member of a set. */
-#define SCR_XOR_WORK(piece) ((2 * SCR_XOR_SLOTS + 3) * (piece) + 2 * SCR_SET_SIZE_MAX * sizeof(int64_t))
-
-/* Run the engine.  Collective over the set. */
-SCR_FN int scr_xor_run(scr_xor_job* x)
-{
-  x->piece = x->chunk < scr.mpi_buf ? (size_t)x->chunk : scr.mpi_buf;
-  x->parity = SCR_CRC32_START;
   x->comm = scr.at.comm;
-  if (x->lost == x->d->my_rank) scr_xor_receive(x, scr.work);
-  else scr_xor_work(x, scr.work);
+  scr_code_share_out(x);
+  for (round = 0; round <= x->rounds; round++) {
+    if (round < x->rounds) scr_code_combine(x, round);
+    if (round == 0) continue;
+    while (x->ended < x->issued && x->slot[x->ended % SCR_CODE_SLOTS].round < round) scr_code_end_one(x);
+    scr_code_finish(x, round - 1);
+    scr_code_take(x, round - 1);
+    x->mark[(round - 1) % 2] = x->issued;
+  }
+  while (x->ended < x->issued) scr_code_end_one(x);
   return x->rc;
 }
 
@@ -7302,82 +7880,312 @@ SCR_FN int scr_file_list_sum(scr_file_list* f, scr_window* w, int id, int rank)
 
 /* ---- headers of redundancy files ---- */
 
-/* CURRENT of the header: the rank, and the meta data of its files in the order of LIST.  Local. */
-SCR_FN void scr_red_current(const scr_file_list* f, int id, int rank, scr_hash* current)
+/* One member of a set, while it is protected or rebuilt. */
+typedef struct {
+  const scr_reddesc* d;
+  int                id;
+  const scr_dataset* desc;
+  int64_t            lost;        /* what this member has lost */
+  int                fresh;       /* the dataset is new: the CRC32 of its files is taken */
+  scr_file_list      files, temp; /* the application's files, and where they are rebuilt */
+  scr_window         win;
+  char               file[SCR_MAX_FILENAME], temp_file[SCR_MAX_FILENAME]; /* the redundancy file */
+  scr_hash *         header, *current;
+  scr_code           x;
+} scr_red_job;
+
+/* CURRENT of the header: the rank, and the meta data of its files in the order of their list.  Local. */
+SCR_FN void scr_red_current(scr_red_job* j)
 {
   int i;
 
-  scr_hash_unset_all(current);
-  scr_hash_util_set_int(current, "RANK", rank);
-  scr_hash_util_set_int(current, "FILES", f->n);
-  for (i = 0; i < f->n; i++) {
+  scr_hash_unset_all(j->current);
+  scr_hash_util_set_int(j->current, "RANK", scr.at.rank);
+  scr_hash_util_set_int(j->current, "FILES", j->files.n);
+  for (i = 0; i < j->files.n; i++) {
     scr_meta* meta = scr_meta_new();
-    scr_filemap_get_meta(scr.map, id, rank, f->path[i], meta);
+    scr_filemap_get_meta(scr.map, j->id, scr.at.rank, j->files.path[i], meta);
     if (scr.crc_on_copy && scr_hash_get(meta, "CRC") == NULL) scr_meta_set_crc32(meta, 0); /* room for the real one */
-    scr_hash_merge(scr_hash_set_kv_int(current, "FILE", i), meta);
+    scr_hash_merge(scr_hash_set_kv_int(j->current, "FILE", i), meta);
     scr_meta_delete(&meta);
   }
 }
 
-/* The header without CURRENT and PARTNER: dataset, world, members, chunk.  Local. */
-SCR_FN void scr_red_header(const scr_reddesc* d, const scr_dataset* desc, uint64_t chunk, scr_hash* header)
+/* The header without the descriptions of members: dataset, world, scheme, set, chunk.  Local. */
+SCR_FN void scr_red_header(scr_red_job* j)
 {
-  int i;
+  const scr_reddesc* d = j->d;
+  int                i;
 
-  scr_hash_merge(scr_hash_set(header, "DSET", scr_hash_new()), desc);
-  scr_hash_util_set_int(header, "RANKS", scr.at.ranks);
-  scr_hash_setf(header, NULL, "%s %s %d", "GROUP", "RANKS", d->ranks);
-  for (i = 0; i < d->ranks; i++) scr_hash_setf(header, NULL, "%s %s %d %d", "GROUP", "RANK", i, d->member[i]);
-  scr_hash_util_set_bytecount(header, "CHUNK", (unsigned long)chunk);
+  scr_hash_merge(scr_hash_set(j->header, "DSET", scr_hash_new()), j->desc);
+  scr_hash_unset(scr_hash_get(j->header, "DSET"), "DIR"); /* not known yet when a dataset is protected */
+  scr_hash_util_set_int(j->header, "RANKS", scr.at.ranks);
+  scr_hash_util_set_str(j->header, "TYPE", scr_copy_name(d->type));
+  scr_hash_util_set_int(j->header, "FAILURES", d->failures);
+  scr_hash_setf(j->header, NULL, "%s %s %d", "GROUP", "RANKS", d->ranks);
+  for (i = 0; i < d->ranks; i++) scr_hash_setf(j->header, NULL, "%s %s %d %d", "GROUP", "RANK", i, d->member[i]);
+  scr_hash_util_set_bytecount(j->header, "CHUNK", (unsigned long)j->x.chunk);
 }
 
-/* The path of this member's redundancy file of dataset ID.  Local. */
-SCR_FN int scr_red_file(const scr_reddesc* d, int id, char* path, size_t n)
+/* The key under which a header describes the member DISTANCE to the left. */
+SCR_FN const char* scr_red_left_key(int distance, char* key, size_t n)
 {
-  char name[128];
-  snprintf(name, sizeof name, ".scr/%d_of_%d_in_%d.xor", d->my_rank + 1, d->ranks, d->group_id);
-  return scr_reddesc_path(&scr.at, d, id, name, path, n);
+  if (distance == 1) return "PARTNER";
+  snprintf(key, n, "PARTNER_%d", distance);
+  return key;
 }
 
-/* Give CURRENT to the right neighbour and take the left one's as PARTNER of HEADER.  Collective over the set. */
-SCR_FN int scr_red_partner(const scr_reddesc* d, const scr_hash* current, scr_hash* header)
+/* The path of this member's redundancy file of dataset ID, below the dataset directory.  Local. */
+SCR_FN void scr_red_name(const scr_reddesc* d, char* name, size_t n)
 {
-  int right = d->member[(d->my_rank + 1) % d->ranks], left = d->member[(d->my_rank - 1 + d->ranks) % d->ranks], rc;
+  static const char* const ends[] = {"single", "partner", "xor", "rs"};
+  snprintf(name, n, ".scr/%d_of_%d_in_%d.%s", d->my_rank + 1, d->ranks, d->group_id, ends[d->type]);
+}
 
-  scr_hash* partner = scr_hash_new();
-  rc = scr_hash_sendrecv(current, right, partner, left, scr.at.comm);
-  scr_hash_unset(header, "CURRENT");
-  scr_hash_merge(scr_hash_set(header, "CURRENT", scr_hash_new()), current);
-  scr_hash_set(header, "PARTNER", partner);
+/* Give CURRENT to the right neighbours and take those of the left ones into the header.  Collective over the set. */
+SCR_FN int scr_red_describe(scr_red_job* j)
+{
+  const scr_reddesc* d = j->d;
+  char               key[32];
+  int                i, rc = SCR_SUCCESS;
+
+  scr_hash_unset(j->header, "CURRENT");
+  scr_hash_merge(scr_hash_set(j->header, "CURRENT", scr_hash_new()), j->current);
+  for (i = 1; i <= d->failures; i++) {
+    int       right = d->member[(d->my_rank + i) % d->ranks], left = d->member[(d->my_rank - i + d->ranks) % d->ranks];
+    scr_hash* partner = scr_hash_new();
+    int       err = scr_hash_sendrecv(j->current, right, partner, left, scr.at.comm);
+    if (rc == SCR_SUCCESS) rc = err;
+    scr_hash_unset(j->header, scr_red_left_key(i, key, sizeof key)); /* a rebuilt header is the same to the byte */
+    scr_hash_set(j->header, scr_red_left_key(i, key, sizeof key), partner);
+  }
   return rc;
 }
 
-/* Write HEADER over the head of the file and enter it in the map with the CRC32 of the whole.  Local. */
-SCR_FN int scr_red_seal(scr_xor_job* x, const scr_hash* header, int id, int rank)
+/* Write the header over the head of the file, put it in its place, and enter it with its CRC32 in the map.  Local. */
+SCR_FN int scr_red_seal(scr_red_job* j)
 {
   scr_buf   b = {NULL, 0, 0, 0};
   scr_meta* meta = scr_meta_new();
   char      name[128];
-  int       rc = scr_hash_image(header, &b);
+  uint64_t  left = (uint64_t)j->x.total[(j->d->my_rank - 1 + j->d->ranks) % j->d->ranks];
+  uint64_t  part = j->d->type == SCR_COPY_PARTNER ? left : j->x.chunk;
+  uLong     crc;
+  int       e, rc = scr_hash_image(j->header, &b);
 
-  if (rc == SCR_SUCCESS && b.n != x->head)
-    rc = SCR_ERR(SCR_ERR_FORMAT, "the header of %s changed its size from %" PRIu64 " to %zu bytes", x->file, x->head,
+  if (rc == SCR_SUCCESS && b.n != j->x.head)
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the header of %s changed its size from %" PRIu64 " to %zu bytes", j->file, j->x.head,
                  b.n);
-  if (rc == SCR_SUCCESS && scr_pwrite_all(x->fd, b.p, b.n, 0) < 0) rc = SCR_ERRNO("cannot write %s", x->file);
+  if (rc == SCR_SUCCESS && scr_pwrite_all(j->x.fd, b.p, b.n, 0) < 0) rc = SCR_ERRNO("cannot write %s", j->temp_file);
   if (rc == SCR_SUCCESS) {
-    snprintf(name, sizeof name, ".scr/%d_of_%d_in_%d.xor", x->d->my_rank + 1, x->d->ranks, x->d->group_id);
+    scr_red_name(j->d, name, sizeof name);
     scr_meta_set_filename(meta, name);
-    scr_meta_set_filetype(meta, "XOR");
-    scr_meta_set_filesize(meta, (unsigned long)(x->head + x->chunk));
+    scr_meta_set_filetype(meta, scr_copy_name(j->d->type));
+    scr_meta_set_filesize(meta, (unsigned long)(j->x.head + part * (uint64_t)j->d->failures));
     scr_meta_set_ranks(meta, scr.at.ranks);
     scr_meta_set_complete(meta, 1);
-    scr_meta_set_crc32(meta, scr_crc32_combine(scr_crc32(SCR_CRC32_START, b.p, b.n), x->parity, x->chunk));
-    scr_filemap_add_file(scr.map, id, rank, x->file);
-    scr_filemap_set_meta(scr.map, id, rank, x->file, meta);
+    crc = scr_crc32(SCR_CRC32_START, b.p, b.n);
+    for (e = 0; e < j->d->failures; e++) crc = scr_crc32_combine(crc, j->x.sum[e], part);
+    scr_meta_set_crc32(meta, crc);
+    scr_filemap_add_file(scr.map, j->id, scr.at.rank, j->file);
+    scr_filemap_set_meta(scr.map, j->id, scr.at.rank, j->file, meta);
+    if (scr_os.rename(j->temp_file, j->file) < 0) rc = SCR_ERRNO("cannot rename %s to %s", j->temp_file, j->file);
   }
   scr_meta_delete(&meta);
   scr_buf_free(&b);
   return rc;
+}
+
+/* Read the header of this member's redundancy file and check that it belongs to the dataset and the set.  Local. */
+SCR_FN int scr_red_read_header(scr_red_job* j)
+{
+  int ranks = 0, rc = scr_hash_file_read_head(j->file, j->header, &j->x.head);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (!scr_dataset_same(scr_hash_get(j->header, "DSET"), j->desc))
+    return SCR_ERR(SCR_ERR_FORMAT, "%s belongs to another dataset", j->file);
+  if (scr_hash_util_get_int(scr_hash_get(j->header, "GROUP"), "RANKS", &ranks) != SCR_SUCCESS || ranks != j->d->ranks)
+    return SCR_ERR(SCR_ERR_FORMAT, "the header of %s does not fit its set", j->file);
+  return SCR_SUCCESS;
+}
+
+/* ---- the files of one member ---- */
+
+/* The path of a file that is rebuilt, before it takes its place.  Local. */
+SCR_FN int scr_red_temp(const scr_red_job* j, int i, char* path, size_t n)
+{
+  char name[64];
+  snprintf(name, sizeof name, ".scr/new.%d.%d", scr.at.rank, i);
+  return scr_reddesc_path(&scr.at, j->d, j->id, name, path, n);
+}
+
+/* The list of temporary files beside the list of files.  Local. */
+SCR_FN int scr_red_temps(scr_red_job* j)
+{
+  char path[SCR_MAX_FILENAME];
+  int  i, rc = scr_file_list_room(&j->temp, j->files.n + 1);
+
+  for (i = 0; i < j->files.n && rc == SCR_SUCCESS; i++) {
+    rc = scr_red_temp(j, i, path, sizeof path);
+    j->temp.path[i] = scr_strdup(path);
+    j->temp.size[i] = j->files.size[i];
+    j->temp.n = i + 1;
+  }
+  return rc;
+}
+
+/* Open the files of this member: to read, or new ones for what it has lost.  Local. */
+SCR_FN int scr_red_open(scr_red_job* j)
+{
+  int      write = (j->lost & SCR_LOST_DATA) != 0, make = (j->lost & SCR_LOST_RED) != 0, rc;
+  int      plain = j->d->type == SCR_COPY_PARTNER;
+  uint64_t lane = plain ? 0 : j->x.chunk;
+  scr_buf  b = {NULL, 0, 0, 0};
+
+  if ((rc = scr_red_temp(j, j->files.n, j->temp_file, sizeof j->temp_file)) != SCR_SUCCESS) return rc;
+  if (make) {
+    rc = scr_hash_image(j->header, &b);
+    j->x.head = b.n;
+    scr_buf_free(&b);
+  }
+  if (rc == SCR_SUCCESS && write) rc = scr_red_temps(j);
+  if (rc == SCR_SUCCESS)
+    rc = scr_window_open(&j->win, j->files.n, write ? j->temp.path : j->files.path, j->files.size,
+                         write ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600, lane,
+                         plain ? 1 : j->x.n - j->x.k);
+  if (rc != SCR_SUCCESS) return rc;
+  j->x.file = make ? j->temp_file : j->file;
+  j->x.fd = scr_os.open(j->x.file, make ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600);
+  return j->x.fd < 0 ? SCR_ERRNO("cannot open %s", j->x.file) : SCR_SUCCESS;
+}
+
+/* The CRC32 of each rebuilt file must be the recorded one; an empty file must be made.  Local. */
+SCR_FN int scr_red_check_rebuilt(scr_red_job* j)
+{
+  scr_meta* meta = scr_meta_new();
+  uLong     crc = 0, want;
+  int       i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < j->files.n && rc == SCR_SUCCESS; i++) {
+    int fd = -1;
+    if (j->files.size[i] == 0) rc = scr_window_fd(&j->win, i, &fd); /* no byte passed, so nothing has opened it */
+    if (rc == SCR_SUCCESS) rc = scr_window_crc(&j->win, i, &crc);
+    scr_hash_unset_all(meta);
+    scr_filemap_get_meta(scr.map, j->id, scr.at.rank, j->files.path[i], meta);
+    if (rc == SCR_SUCCESS && scr_meta_get_crc32(meta, &want) == SCR_SUCCESS && want != crc)
+      rc = SCR_ERR(SCR_ERR_CRC,
+                   "%s was rebuilt with the checksum 0x%08lx instead of 0x%08lx; a file of another member "
+                   "of its set is corrupt",
+                   j->files.path[i], crc, want);
+  }
+  scr_meta_delete(&meta);
+  return rc;
+}
+
+/* What was rebuilt is right: it takes its place (R6).  Local. */
+SCR_FN int scr_red_place(scr_red_job* j)
+{
+  int i, rc = scr_window_close(&j->win);
+
+  for (i = 0; i < j->temp.n && rc == SCR_SUCCESS; i++)
+    if (scr_os.rename(j->temp.path[i], j->files.path[i]) < 0)
+      rc = SCR_ERRNO("cannot rename %s to %s", j->temp.path[i], j->files.path[i]);
+  return rc;
+}
+
+/* Close and free; temporary files that are left go.  Local. */
+SCR_FN int scr_red_end(scr_red_job* j, int rc)
+{
+  int i;
+
+  if (j->x.fd >= 0 && scr_os.close(j->x.fd) < 0 && j->lost & SCR_LOST_RED && rc == SCR_SUCCESS)
+    rc = SCR_ERRNO("cannot close %s", j->file);
+  scr_window_free(&j->win);
+  for (i = 0; i < j->temp.n && rc != SCR_SUCCESS; i++) scr_os.unlink(j->temp.path[i]);
+  if (rc != SCR_SUCCESS && j->temp_file[0] != '\0') scr_os.unlink(j->temp_file);
+  scr_file_list_free(&j->temp);
+  scr_file_list_free(&j->files);
+  scr_code_free(&j->x);
+  scr_hash_delete(&j->header);
+  scr_hash_delete(&j->current);
+  return rc;
+}
+
+/* ---- the set ---- */
+
+/* 1 when all members brought a number in ALL that is not negative, and the same unless ANY. */
+SCR_FN int scr_set_agrees(const scr_reddesc* d, const int64_t* all, int any)
+{
+  int i;
+  for (i = 0; i < d->ranks; i++)
+    if (all[i] < 0 || (!any && all[i] != all[0])) return 0;
+  return 1;
+}
+
+/* Everyone brings VALUE, or RC when that is an error; they all go on or all stop.  Collective over the set. */
+SCR_FN int scr_red_ready(scr_red_job* j, int rc, int which, int64_t value, int any)
+{
+  int64_t* all = scr_set_numbers(which);
+  int      err = scr_set_gather(j->d, scr.at.comm, rc == SCR_SUCCESS ? value : -1, all);
+
+  if (rc != SCR_SUCCESS || err != SCR_SUCCESS) return rc != SCR_SUCCESS ? rc : err;
+  if (scr_set_agrees(j->d, all, any)) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_LOST, "another member of the set of rank %d cannot take part", scr.at.rank);
+}
+
+/* Find what the members have lost, and put it in its place.  Collective over the set; ends J. */
+SCR_FN int scr_red_run(scr_red_job* j, int rc)
+{
+  const scr_reddesc* d = j->d;
+  char               name[128];
+  int64_t            bytes = 0;
+  int                i, err;
+
+  for (i = 0; i < j->files.n; i++) bytes += (int64_t)j->files.size[i];
+  if ((rc = scr_red_ready(j, rc, SCR_SET_TOTAL, bytes, 1)) != SCR_SUCCESS) return scr_red_end(j, rc);
+  rc = scr_code_plan(&j->x, d, scr_set_numbers(SCR_SET_LOST), scr_set_numbers(SCR_SET_TOTAL));
+  j->x.win = &j->win;
+  j->x.fd = -1;
+  scr_red_name(d, name, sizeof name);
+  if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, d, j->id, name, j->file, sizeof j->file);
+  scr_red_current(j);
+  if (j->lost & SCR_LOST_RED) {
+    scr_red_header(j);
+    err = scr_red_describe(j);
+  } else {
+    scr_hash* own = j->header; /* the neighbours still want to know */
+    if (rc == SCR_SUCCESS) rc = scr_red_read_header(j);
+    j->header = scr_hash_new();
+    err = scr_red_describe(j);
+    scr_hash_delete(&j->header);
+    j->header = own;
+  }
+  if (rc == SCR_SUCCESS) rc = err;
+  if (rc == SCR_SUCCESS) rc = scr_red_open(j);
+  if ((rc = scr_red_ready(j, rc, SCR_SET_READY, (int64_t)j->x.chunk, 0)) != SCR_SUCCESS) return scr_red_end(j, rc);
+  rc = scr_code_run(&j->x);
+  if (rc == SCR_SUCCESS && j->fresh && scr.crc_on_copy) rc = scr_file_list_sum(&j->files, &j->win, j->id, scr.at.rank);
+  if (rc == SCR_SUCCESS && j->lost & SCR_LOST_DATA) rc = scr_red_check_rebuilt(j);
+  if (j->fresh) {
+    scr_red_current(j);
+    err = scr_red_describe(j);
+    if (rc == SCR_SUCCESS) rc = err;
+  }
+  if (rc == SCR_SUCCESS && j->lost & SCR_LOST_DATA) rc = scr_red_place(j);
+  if (rc == SCR_SUCCESS && j->lost & SCR_LOST_RED) rc = scr_red_seal(j);
+  return scr_red_end(j, rc);
+}
+
+SCR_FN void scr_red_begin(scr_red_job* j, const scr_reddesc* d, int id, const scr_dataset* desc, int64_t lost)
+{
+  memset(j, 0, sizeof *j);
+  j->d = d;
+  j->id = id;
+  j->desc = desc;
+  j->lost = lost;
+  j->x.fd = -1;
+  j->header = scr_hash_new();
+  j->current = scr_hash_new();
 }
 
 /* ---- apply ---- */
@@ -7395,53 +8203,6 @@ SCR_FN int scr_red_apply_single(scr_file_list* f, int id)
   return rc;
 }
 
-/* XOR: the parity of the set into one file a member.  Collective over the set. */
-SCR_FN int scr_red_apply_xor(const scr_reddesc* d, scr_file_list* f, int id, const scr_dataset* desc, int rc)
-{
-  char        file[SCR_MAX_FILENAME] = "";
-  int64_t*    totals = (int64_t*)scr.work; /* the set is far smaller than the work area */
-  scr_hash *  header = scr_hash_new(), *current = scr_hash_new();
-  scr_buf     b = {NULL, 0, 0, 0};
-  scr_window  w;
-  scr_xor_job x;
-  int         i, err;
-  int64_t     mine = 0, most = 0;
-
-  memset(&x, 0, sizeof x);
-  memset(&w, 0, sizeof w);
-  for (i = 0; i < f->n; i++) mine += (int64_t)f->size[i];
-  if ((err = scr_set_gather(d, scr.at.comm, mine, totals)) != SCR_SUCCESS) rc = err;
-  for (i = 0; i < d->ranks; i++)
-    if (totals[i] > most) most = totals[i];
-  x.chunk = ((uint64_t)most + (uint64_t)d->ranks - 2) / (uint64_t)(d->ranks - 1);
-  if (x.chunk == 0) x.chunk = 1;
-  scr_red_header(d, desc, x.chunk, header);
-  scr_red_current(f, id, scr.at.rank, current);
-  if ((err = scr_red_partner(d, current, header)) != SCR_SUCCESS) rc = err;
-  if (rc == SCR_SUCCESS) rc = scr_red_file(d, id, file, sizeof file);
-  if (rc == SCR_SUCCESS) rc = scr_hash_image(header, &b);
-  if (rc == SCR_SUCCESS) rc = scr_window_open(&w, f->n, f->path, f->size, O_RDONLY, 0, x.chunk, d->ranks - 1);
-  x.d = d;
-  x.win = &w;
-  x.file = file;
-  x.head = b.n;
-  x.lost = -1;
-  x.fd = rc == SCR_SUCCESS ? scr_os.open(file, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600) : -1;
-  if (rc == SCR_SUCCESS && x.fd < 0) rc = SCR_ERRNO("cannot create %s", file);
-  x.rc = rc;
-  rc = scr_xor_run(&x);
-  if (rc == SCR_SUCCESS && scr.crc_on_copy) rc = scr_file_list_sum(f, &w, id, scr.at.rank);
-  scr_red_current(f, id, scr.at.rank, current);
-  if ((err = scr_red_partner(d, current, header)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
-  if (rc == SCR_SUCCESS) rc = scr_red_seal(&x, header, id, scr.at.rank);
-  if (x.fd >= 0 && scr_os.close(x.fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", file);
-  scr_window_free(&w);
-  scr_buf_free(&b);
-  scr_hash_delete(&current);
-  scr_hash_delete(&header);
-  return rc;
-}
-
 /*
 ** Protect the files that this rank has in dataset ID by descriptor D.  Collective over the set of D; returns this
 ** rank's code, on which the caller agrees.  On success the map describes the files with their CRC32, and the
@@ -7449,34 +8210,24 @@ SCR_FN int scr_red_apply_xor(const scr_reddesc* d, scr_file_list* f, int id, con
 */
 SCR_FN int scr_red_apply(const scr_reddesc* d, int id, const scr_dataset* desc)
 {
-  scr_file_list f;
-  int           rc = scr_file_list_from_map(scr.map, id, scr.at.rank, &f);
+  scr_red_job j;
+  int         i, rc;
 
-  if (d->type == SCR_COPY_XOR) rc = scr_red_apply_xor(d, &f, id, desc, rc);
-  else if (rc == SCR_SUCCESS) rc = scr_red_apply_single(&f, id);
+  scr_red_begin(&j, d, id, desc, SCR_LOST_RED);
+  j.fresh = 1;
+  rc = scr_file_list_from_map(scr.map, id, scr.at.rank, &j.files);
+  if (d->type == SCR_COPY_SINGLE) {
+    if (rc == SCR_SUCCESS) rc = scr_red_apply_single(&j.files, id);
+    rc = scr_red_end(&j, rc);
+  } else {
+    for (i = 0; i < d->ranks; i++) scr_set_numbers(SCR_SET_LOST)[i] = SCR_LOST_RED;
+    rc = scr_red_run(&j, rc);
+  }
   scr_filemap_set_expected_files(scr.map, id, scr.at.rank, scr_filemap_num_files(scr.map, id, scr.at.rank));
-  scr_file_list_free(&f);
   return rc;
 }
 
 /* ---- recover ---- */
-
-/* Read the header of this member's redundancy file and check that it belongs to DESC and D.  Local. */
-SCR_FN int scr_red_read_header(const scr_reddesc* d, const char* file, const scr_dataset* desc, scr_hash* header,
-                               uint64_t* head, uint64_t* chunk)
-{
-  unsigned long n = 0;
-  int           ranks = 0, rc = scr_hash_file_read_head(file, header, head);
-
-  if (rc != SCR_SUCCESS) return rc;
-  if (!scr_dataset_same(scr_hash_get(header, "DSET"), desc))
-    return SCR_ERR(SCR_ERR_FORMAT, "%s belongs to another dataset", file);
-  if (scr_hash_util_get_int(scr_hash_get(header, "GROUP"), "RANKS", &ranks) != SCR_SUCCESS || ranks != d->ranks ||
-      scr_hash_util_get_bytecount(header, "CHUNK", &n) != SCR_SUCCESS || n == 0)
-    return SCR_ERR(SCR_ERR_FORMAT, "the header of %s does not fit its set", file);
-  *chunk = n;
-  return SCR_SUCCESS;
-}
 
 /* Make the parent directories of PATH, which lies below the dataset directory DIR.  Local. */
 SCR_FN int scr_red_parents(const scr_reddesc* d, int id, const char* rel)
@@ -7493,152 +8244,88 @@ SCR_FN int scr_red_parents(const scr_reddesc* d, int id, const char* rel)
 }
 
 /*
-** Enter the files of CURRENT, a header's description of this rank, into the map and into F, and make their
+** Enter the files of CURRENT, a header's description of this rank, into the map and the list, and make their
 ** directories.  Local.
 */
-SCR_FN int scr_red_expect(const scr_reddesc* d, int id, const scr_hash* current, scr_file_list* f)
+SCR_FN int scr_red_expect(scr_red_job* j, const scr_hash* current)
 {
   int i, n = 0, rank = -1, rc;
 
   if (scr_hash_util_get_int(current, "FILES", &n) != SCR_SUCCESS || n < 0 ||
       n != scr_hash_size(scr_hash_get(current, "FILE")) ||
-      scr_hash_util_get_int(current, "RANK", &rank) != SCR_SUCCESS || rank != scr.at.rank) {
-    scr_file_list_room(f, 0);
+      scr_hash_util_get_int(current, "RANK", &rank) != SCR_SUCCESS || rank != scr.at.rank)
     return SCR_ERR(SCR_ERR_FORMAT, "the neighbour's header does not describe the files of rank %d", scr.at.rank);
-  }
-  rc = scr_file_list_room(f, n);
+  rc = scr_file_list_room(&j->files, n);
   for (i = 0; i < n && rc == SCR_SUCCESS; i++) {
     const scr_meta* meta = scr_hash_get_kv_int(current, "FILE", i);
     const char*     rel = scr_hash_elem_get_first_val(meta, "FILE");
     char            path[SCR_MAX_FILENAME];
     if (rel == NULL || !scr_path_is_safe_rel(rel))
       return SCR_ERR(SCR_ERR_FORMAT, "the neighbour's header names a file outside the dataset: %s", rel ? rel : "");
-    if ((rc = scr_reddesc_path(&scr.at, d, id, rel, path, sizeof path)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_red_parents(d, id, rel)) != SCR_SUCCESS) return rc;
-    scr_filemap_add_file(scr.map, id, scr.at.rank, path);
-    scr_filemap_set_meta(scr.map, id, scr.at.rank, path, meta);
-    rc = scr_file_list_add(f, path, meta);
+    if ((rc = scr_reddesc_path(&scr.at, j->d, j->id, rel, path, sizeof path)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_red_parents(j->d, j->id, rel)) != SCR_SUCCESS) return rc;
+    scr_filemap_add_file(scr.map, j->id, scr.at.rank, path);
+    scr_filemap_set_meta(scr.map, j->id, scr.at.rank, path, meta);
+    rc = scr_file_list_add(&j->files, path, meta);
   }
   return rc;
 }
 
-/* The CRC32 of each rebuilt file must be the recorded one; an empty file must be made.  Local. */
-SCR_FN int scr_red_check_rebuilt(scr_file_list* f, scr_window* w, int id)
+/* The distance to the right of member M of the nearest that has a header which describes M, or 0. */
+SCR_FN int scr_red_witness(const scr_reddesc* d, const int64_t* lost, int m)
 {
-  scr_meta* meta = scr_meta_new();
-  uLong     crc = 0, want;
-  int       i, rc = SCR_SUCCESS;
-
-  for (i = 0; i < f->n && rc == SCR_SUCCESS; i++) {
-    int fd = -1;
-    if (f->size[i] == 0) rc = scr_window_fd(w, i, &fd); /* no byte passed, so nothing has opened it */
-    if (rc == SCR_SUCCESS) rc = scr_window_crc(w, i, &crc);
-    scr_hash_unset_all(meta);
-    scr_filemap_get_meta(scr.map, id, scr.at.rank, f->path[i], meta);
-    if (rc == SCR_SUCCESS && scr_meta_get_crc32(meta, &want) == SCR_SUCCESS && want != crc)
-      rc = SCR_ERR(SCR_ERR_CRC,
-                   "%s was rebuilt with the checksum 0x%08lx instead of 0x%08lx; a file of another member "
-                   "of its set is corrupt",
-                   f->path[i], crc, want);
-  }
-  scr_meta_delete(&meta);
-  return rc;
+  int i;
+  for (i = 1; i <= d->failures; i++)
+    if (!(lost[(m + i) % d->ranks] & SCR_LOST_RED)) return i;
+  return 0;
 }
 
-/* The lost member learns its header from its neighbours; the others read theirs and help.  Collective over the set. */
-SCR_FN int scr_red_share_header(scr_xor_job* x, const scr_dataset* desc, scr_hash* header, int rc)
+/* Members that have lost their data learn from a header to the right what they had.  Collective over the set. */
+SCR_FN int scr_red_remember(scr_red_job* j, const int64_t* lost)
 {
-  const scr_reddesc* d = x->d;
-  int                right = (x->lost + 1) % d->ranks, left = (x->lost - 1 + d->ranks) % d->ranks, me = d->my_rank, err;
-  scr_hash*          in = scr_hash_new();
+  const scr_reddesc* d = j->d;
+  scr_hash*          h = scr_hash_new();
+  char               key[32];
+  uint64_t           head;
+  int                i, me = d->my_rank, err, rc = SCR_SUCCESS;
 
-  if (me != x->lost) {
-    err = scr_red_read_header(d, x->file, desc, header, &x->head, &x->chunk);
+  if (!(j->lost & SCR_LOST_RED)) rc = scr_hash_file_read_head(j->file, h, &head);
+  for (i = 1; i <= d->failures; i++) {
+    int left = (me - i + d->ranks) % d->ranks;
+    if (!(lost[left] & SCR_LOST_DATA) || scr_red_witness(d, lost, left) != i) continue;
+    err = scr_hash_send(scr_hash_get(h, scr_red_left_key(i, key, sizeof key)), d->member[left], scr.at.comm);
     if (rc == SCR_SUCCESS) rc = err;
-    if (me == right) scr_hash_send(header, d->member[x->lost], x->comm);
-    if (me == left) scr_hash_send(scr_hash_get(header, "CURRENT"), d->member[x->lost], x->comm);
-  } else {
-    scr_hash*     partner = scr_hash_new();
-    unsigned long n = 0;
-    err = scr_hash_recv(in, d->member[right], x->comm);
-    if (rc == SCR_SUCCESS) rc = err;
-    err = scr_hash_recv(partner, d->member[left], x->comm);
-    if (rc == SCR_SUCCESS) rc = err;
-    scr_hash_set(in, "CURRENT", scr_hash_extract(in, "PARTNER"));
-    scr_hash_set(in, "PARTNER", partner);
-    if (scr_hash_util_get_bytecount(in, "CHUNK", &n) == SCR_SUCCESS) x->chunk = n;
-    scr_red_header(d, desc, x->chunk, header);
-    scr_hash_set(header, "CURRENT", scr_hash_extract(in, "CURRENT"));
-    scr_hash_set(header, "PARTNER", scr_hash_extract(in, "PARTNER"));
   }
-  scr_hash_delete(&in);
-  return rc;
-}
-
-/* Everyone must have the same chunk before the engine may run.  Collective over the set. */
-SCR_FN int scr_red_same_chunk(scr_xor_job* x, int rc)
-{
-  int64_t* chunks = (int64_t*)scr.work;
-  int      i, err;
-
-  if ((err = scr_set_gather(x->d, x->comm, rc == SCR_SUCCESS ? (int64_t)x->chunk : -1, chunks)) != SCR_SUCCESS)
-    return err;
-  for (i = 0; i < x->d->ranks; i++) {
-    if (chunks[i] > 0 && chunks[i] == chunks[0]) continue;
-    if (rc != SCR_SUCCESS) return rc;
-    return SCR_ERR(SCR_ERR_LOST, "member %d of the set of rank %d cannot take part in the rebuild", i, scr.at.rank);
+  scr_hash_unset_all(h);
+  if (j->lost & SCR_LOST_DATA && (i = scr_red_witness(d, lost, me)) > 0) {
+    err = scr_hash_recv(h, d->member[(me + i) % d->ranks], scr.at.comm);
+    if (rc == SCR_SUCCESS) rc = err;
   }
+  if (rc == SCR_SUCCESS && j->lost & SCR_LOST_DATA) rc = scr_red_expect(j, h);
+  scr_hash_delete(&h);
   return rc;
 }
 
 /*
-** Rebuild all files of member LOST of the set of D, its redundancy file too.  The entry of the dataset is in the lost
-** member's filemap on disk already, without files.  Collective over the set; returns this rank's code.
+** Rebuild what the members of the set of D have lost, as scr_set_numbers(SCR_SET_LOST) says.  The entry of the dataset
+** is in the map of each member on disk already, with the files that it still has.  Collective over the set; returns
+** this rank's code.
 */
-SCR_FN int scr_red_recover(const scr_reddesc* d, int id, const scr_dataset* desc, int lost)
+SCR_FN int scr_red_recover(const scr_reddesc* d, int id, const scr_dataset* desc)
 {
-  char          file[SCR_MAX_FILENAME] = "";
-  scr_hash*     header = scr_hash_new();
-  scr_buf       b = {NULL, 0, 0, 0};
-  scr_file_list f;
-  scr_window    w;
-  scr_xor_job   x;
-  int           root = d->my_rank == lost, rc;
+  const int64_t* lost = scr_set_numbers(SCR_SET_LOST);
+  scr_red_job    j;
+  char           name[128];
+  int            rc;
 
-  memset(&x, 0, sizeof x);
-  memset(&w, 0, sizeof w);
-  memset(&f, 0, sizeof f);
-  x.d = d;
-  x.comm = scr.at.comm;
-  x.win = &w;
-  x.file = file;
-  x.lost = lost;
-  x.fd = -1;
-  rc = scr_red_file(d, id, file, sizeof file);
-  rc = scr_red_share_header(&x, desc, header, rc);
-  if (rc == SCR_SUCCESS && root) rc = scr_red_expect(d, id, scr_hash_get(header, "CURRENT"), &f);
-  else if (rc == SCR_SUCCESS) rc = scr_file_list_from_map(scr.map, id, scr.at.rank, &f);
-  if (rc == SCR_SUCCESS && root) rc = scr_hash_image(header, &b);
+  scr_red_begin(&j, d, id, desc, lost[d->my_rank]);
+  scr_red_name(d, name, sizeof name);
+  rc = scr_reddesc_path(&scr.at, d, id, name, j.file, sizeof j.file);
+  if (rc == SCR_SUCCESS) rc = scr_red_remember(&j, lost); /* the path can only be too long on all members alike */
+  if (rc == SCR_SUCCESS && !(j.lost & SCR_LOST_DATA)) rc = scr_file_list_from_map(scr.map, id, scr.at.rank, &j.files);
+  rc = scr_red_run(&j, rc);
   if (rc == SCR_SUCCESS)
-    rc = scr_window_open(&w, f.n, f.path, f.size, root ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600,
-                         x.chunk, d->ranks - 1);
-  if (rc == SCR_SUCCESS && root) x.head = b.n;
-  if (rc == SCR_SUCCESS) {
-    x.fd = scr_os.open(file, root ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600);
-    if (x.fd < 0) rc = SCR_ERRNO("cannot open %s", file);
-  }
-  rc = scr_red_same_chunk(&x, rc);
-  if (rc == SCR_SUCCESS) rc = scr_xor_run(&x); /* alike on all members: same_chunk has seen to it */
-  if (rc == SCR_SUCCESS && root) rc = scr_red_check_rebuilt(&f, &w, id);
-  if (rc == SCR_SUCCESS && root) rc = scr_red_seal(&x, header, id, scr.at.rank);
-  if (rc == SCR_SUCCESS && root)
     scr_filemap_set_expected_files(scr.map, id, scr.at.rank, scr_filemap_num_files(scr.map, id, scr.at.rank));
-  if (x.fd >= 0 && scr_os.close(x.fd) < 0 && root && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", file);
-  if (scr_window_close(&w) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = SCR_ERR_IO;
-  scr_window_free(&w);
-  scr_buf_free(&b);
-  scr_file_list_free(&f);
-  scr_hash_delete(&header);
   return rc;
 }
 
@@ -8107,6 +8794,7 @@ typedef struct {
   scr_hash*    flush;  /* FLUSH entry */
   int          never;  /* it never was complete, and is gone now */
   int          source; /* world rank that holds this rank's files, -1 when they are lost */
+  int          lost;   /* what the source has lost of them: bits of SCR_LOST_x */
   int          move;   /* they lie on another node */
 } scr_find;
 
@@ -8208,13 +8896,78 @@ SCR_FN int scr_cache_check(int id, int rank)
   return rc;
 }
 
-/* A message about an entry: the descriptors, and whether the sender HAS the files of the receiver. */
-SCR_FN void scr_find_tell(scr_hash* send, int to, int id, int rank, const scr_dataset* desc, int has)
+/* 1 when META describes a file of those that are LOST: of the application, or of the redundancy scheme. */
+SCR_FN int scr_meta_is_lost(const scr_meta* meta, int lost)
+{
+  return (lost & (scr_meta_is_full(meta) ? SCR_LOST_DATA : SCR_LOST_RED)) != 0;
+}
+
+/* A header must be readable too, before others count on it. */
+SCR_FN int scr_cache_check_red(const char* path)
+{
+  scr_hash* h = scr_hash_new();
+  uint64_t  head;
+  int       rc = scr_hash_file_read_head(path, h, &head);
+
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/*
+** What is lost of the entry of RANK for dataset ID, kept by descriptor D: bits of SCR_LOST_x.  Files that are missing,
+** cut short or corrupt, and those that cannot be read now, are lost as far as this run goes; but they are left alone.
+** Local.
+*/
+SCR_FN int scr_cache_lost(const scr_reddesc* d, int id, int rank)
+{
+  scr_hash_elem* e;
+  scr_meta*      meta = scr_meta_new();
+  int            want = scr_filemap_get_expected_files(scr.map, id, rank), red = 0, lost = 0, rc;
+
+  if (want < 0 || want != scr_filemap_num_files(scr.map, id, rank)) lost = SCR_LOST_DATA | SCR_LOST_RED;
+  for (e = scr_filemap_first_file(scr.map, id, rank); e != NULL && want >= 0; e = scr_hash_elem_next(e)) {
+    scr_hash_unset_all(meta);
+    scr_filemap_get_meta(scr.map, id, rank, scr_hash_elem_key(e), meta);
+    rc = scr_cache_check_file(scr_hash_elem_key(e), meta);
+    if (!scr_meta_is_full(meta)) {
+      red++;
+      if (rc == SCR_SUCCESS) rc = scr_cache_check_red(scr_hash_elem_key(e));
+    }
+    if (rc == SCR_SUCCESS) continue;
+    lost |= scr_meta_is_full(meta) ? SCR_LOST_DATA : SCR_LOST_RED;
+    scr_warn("dataset %d, rank %d: %s", id, rank, scr_err_text);
+  }
+  if (red == 0 && d->type != SCR_COPY_SINGLE) lost |= SCR_LOST_RED;
+  scr_meta_delete(&meta);
+  return lost;
+}
+
+/* Strike the files that are LOST off the entry of RANK for dataset ID.  Local. */
+SCR_FN void scr_cache_strike(scr_filemap* map, int id, int rank, int lost)
+{
+  scr_hash_elem *e, *next;
+  scr_meta*      meta = scr_meta_new();
+
+  for (e = scr_filemap_first_file(map, id, rank); e != NULL; e = next) {
+    next = scr_hash_elem_next(e);
+    scr_hash_unset_all(meta);
+    scr_filemap_get_meta(map, id, rank, scr_hash_elem_key(e), meta);
+    if (scr_meta_is_lost(meta, lost)) scr_filemap_remove_file(map, id, rank, scr_hash_elem_key(e));
+  }
+  scr_meta_delete(&meta);
+  scr_filemap_set_expected_files(map, id, rank, scr_filemap_num_files(map, id, rank));
+}
+
+/* A message about an entry: the descriptors, and whether the sender HAS the receiver's files, but for those LOST. */
+SCR_FN void scr_find_tell(scr_hash* send, int to, int id, int rank, const scr_dataset* desc, int lost)
 {
   scr_hash* m = scr_hash_set_kv_int(send, "TO", to);
   scr_hash* h;
 
-  if (has) scr_hash_util_set_str(m, "HAS", scr.at.host);
+  if (lost != (SCR_LOST_DATA | SCR_LOST_RED)) {
+    scr_hash_util_set_str(m, "HAS", scr.at.host);
+    scr_hash_util_set_int(m, "LOST", lost);
+  }
   if (scr_hash_get(m, "REDDESC") != NULL) return;
   scr_hash_merge(scr_hash_set(m, "DSETDESC", scr_hash_new()), desc);
   h = scr_hash_set(m, "REDDESC", scr_hash_new());
@@ -8236,7 +8989,7 @@ SCR_FN void scr_find_offer(const int64_t* key, scr_hash* send, scr_vote* v)
   scr_filemap_list_ranks_by_dataset(scr.map, id, &n, &ranks);
   for (i = 0; i < n; i++) {
     scr_reddesc d;
-    int         complete = 0, world = 0, has;
+    int         complete = 0, world = 0, all = SCR_LOST_DATA | SCR_LOST_RED;
     if (!scr_find_entry(key, ranks[i], desc)) continue;
     scr_dataset_get_complete(desc, &complete);
     scr_dataset_get_ranks(desc, &world);
@@ -8245,8 +8998,6 @@ SCR_FN void scr_find_offer(const int64_t* key, scr_hash* send, scr_vote* v)
     if (scr_filemap_get_tag(scr.map, id, ranks[i], SCR_TAG_FAILED) != NULL) v->sum[2]++;
     v->max[0] = world;
     if (!complete || world != scr.at.ranks || ranks[i] < 0 || ranks[i] >= scr.at.ranks) continue;
-    has = scr_cache_check(id, ranks[i]) == SCR_SUCCESS;
-    if (!has) scr_warn("dataset %d, rank %d: %s", id, ranks[i], scr_err_text);
     scr_hash_unset_all(red);
     scr_filemap_get_desc(scr.map, id, ranks[i], red);
     if (scr_reddesc_from_hash(&d, red, scr.at.ranks) != SCR_SUCCESS) {
@@ -8254,8 +9005,8 @@ SCR_FN void scr_find_offer(const int64_t* key, scr_hash* send, scr_vote* v)
       scr_reddesc_free(&d);
       continue;
     }
-    scr_find_tell(send, ranks[i], id, ranks[i], desc, has);
-    for (k = 0; k < d.ranks; k++) scr_find_tell(send, d.member[k], id, ranks[i], desc, 0);
+    scr_find_tell(send, ranks[i], id, ranks[i], desc, scr_cache_lost(&d, id, ranks[i]));
+    for (k = 0; k < d.ranks; k++) scr_find_tell(send, d.member[k], id, ranks[i], desc, all);
     scr_reddesc_free(&d);
   }
   scr_free(&ranks);
@@ -8263,13 +9014,17 @@ SCR_FN void scr_find_offer(const int64_t* key, scr_hash* send, scr_vote* v)
   scr_dataset_delete(&desc);
 }
 
-/* From what the others told: this rank's descriptor, and who has its files - itself, else its node, else any.  Local. */
+/*
+** From what the others told: this rank's descriptor, and who has most of its files - of equal ones itself, else its
+** node, else any.  Local.
+*/
 SCR_FN int scr_find_choose(scr_find* f, const scr_hash* recv)
 {
   scr_hash_elem* e;
-  int            best = 3, i, rc = SCR_SUCCESS;
+  int            best = INT_MAX, i, rc = SCR_SUCCESS;
 
   f->source = -1;
+  f->lost = SCR_LOST_DATA | SCR_LOST_RED;
   for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e)) {
     int         from = atoi(scr_hash_elem_key(e)), rank;
     scr_hash*   m = scr_hash_elem_hash(e);
@@ -8289,11 +9044,13 @@ SCR_FN int scr_find_choose(scr_find* f, const scr_hash* recv)
       scr_hash_merge(f->flush, scr_hash_get(m, "FLUSH"));
     }
     if (host == NULL) continue;
-    rank = from == scr.at.rank ? 0 : strcmp(host, scr.at.host) == 0 ? 1 : 2;
+    i = scr_line_int(m, "LOST", 0) & (SCR_LOST_DATA | SCR_LOST_RED);
+    rank = 3 * (i & SCR_LOST_DATA ? 2 : i != 0) + (from == scr.at.rank ? 0 : strcmp(host, scr.at.host) == 0 ? 1 : 2);
     if (rank < best) {
       best = rank;
       f->source = from;
-      f->move = rank == 2;
+      f->move = rank % 3 == 2;
+      f->lost = i;
     }
   }
   return f->d.ranks > 0 ? SCR_SUCCESS : rc;
@@ -8301,8 +9058,8 @@ SCR_FN int scr_find_choose(scr_find* f, const scr_hash* recv)
 
 /* ---- moving files between nodes ---- */
 
-/* A window over all files of RANK in dataset ID, redundancy files too, in the order of the entry. */
-SCR_FN int scr_move_window(scr_window* w, scr_file_list* f, int id, int rank, int write)
+/* A window over the files of RANK in dataset ID, redundancy files too, but not those LOST, in the order of the entry. */
+SCR_FN int scr_move_window(scr_window* w, scr_file_list* f, int id, int rank, int lost, int write)
 {
   scr_hash_elem* e;
   scr_meta*      meta = scr_meta_new();
@@ -8311,7 +9068,7 @@ SCR_FN int scr_move_window(scr_window* w, scr_file_list* f, int id, int rank, in
   for (e = scr_filemap_first_file(scr.map, id, rank); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
     scr_hash_unset_all(meta);
     scr_filemap_get_meta(scr.map, id, rank, scr_hash_elem_key(e), meta);
-    rc = scr_file_list_add(f, scr_hash_elem_key(e), meta);
+    if (!scr_meta_is_lost(meta, lost)) rc = scr_file_list_add(f, scr_hash_elem_key(e), meta);
   }
   scr_meta_delete(&meta);
   if (rc == SCR_SUCCESS)
@@ -8332,14 +9089,14 @@ typedef struct {
   MPI_Request   req;
 } scr_stream;
 
-SCR_FN void scr_stream_start(scr_stream* s, int id, int rank, int peer, int64_t bytes, int write, char* buf)
+SCR_FN void scr_stream_start(scr_stream* s, int id, int rank, int peer, int lost, int64_t bytes, int write, char* buf)
 {
   memset(s, 0, sizeof *s);
   s->peer = peer;
   s->left = bytes;
   s->buf = buf;
   s->req = MPI_REQUEST_NULL;
-  s->rc = scr_move_window(&s->w, &s->f, id, rank, write);
+  s->rc = scr_move_window(&s->w, &s->f, id, rank, lost, write);
   s->active = 1;
 }
 
@@ -8381,38 +9138,8 @@ SCR_FN int scr_stream_step(scr_stream* s, int write)
   return 1;
 }
 
-/*
-** Send what others want from here, one after the other, while receiving what this rank wants.  OUT holds <rank> ->
-** anything for each receiver; the entries of both sides are in the maps.  Local, but the partners must call it too.
-*/
-SCR_FN int scr_move_files(int id, const scr_hash* out, int source, int64_t in_bytes, uint64_t (*bytes_of)(int, int))
-{
-  scr_hash_elem* e = scr_hash_elem_first(out);
-  scr_stream     in, to;
-  int            turns = 0, rc = SCR_SUCCESS;
-
-  memset(&in, 0, sizeof in);
-  memset(&to, 0, sizeof to);
-  if (source >= 0) scr_stream_start(&in, id, scr.at.rank, source, in_bytes, 1, scr.work);
-  while (in.active || to.active || e != NULL) {
-    int moved;
-    if (!to.active && e != NULL) {
-      int rank = atoi(scr_hash_elem_key(e));
-      if (to.rc != SCR_SUCCESS) rc = to.rc;
-      scr_stream_start(&to, id, rank, rank, (int64_t)bytes_of(id, rank), 0, scr.work + scr.mpi_buf);
-      e = scr_hash_elem_next(e);
-    }
-    moved = scr_stream_step(&in, 1);
-    moved |= scr_stream_step(&to, 0);
-    if (moved) turns = 0;
-    else scr_wait_idle(&turns);
-  }
-  if (rc == SCR_SUCCESS) rc = to.rc != SCR_SUCCESS ? to.rc : in.rc;
-  return rc;
-}
-
-/* Bytes of all files of RANK in dataset ID, by their records. */
-SCR_FN uint64_t scr_entry_bytes(int id, int rank)
+/* Bytes of the files of RANK in dataset ID but those LOST, by their records. */
+SCR_FN uint64_t scr_entry_bytes(int id, int rank, int lost)
 {
   scr_hash_elem* e;
   scr_meta*      meta = scr_meta_new();
@@ -8423,10 +9150,41 @@ SCR_FN uint64_t scr_entry_bytes(int id, int rank)
     scr_hash_unset_all(meta);
     scr_filemap_get_meta(scr.map, id, rank, scr_hash_elem_key(e), meta);
     scr_meta_get_filesize(meta, &size);
-    sum += size;
+    if (!scr_meta_is_lost(meta, lost)) sum += size;
   }
   scr_meta_delete(&meta);
   return sum;
+}
+
+/*
+** Send what others want from here, one after the other, while receiving what this rank wants.  OUT holds <rank> ->
+** LOST, what is not sent, for each receiver; the entries of both sides are in the maps.  Local, but the partners must call it too.
+*/
+SCR_FN int scr_move_files(int id, const scr_hash* out, int source, int64_t in_bytes)
+{
+  scr_hash_elem* e = scr_hash_elem_first(out);
+  scr_stream     in, to;
+  int            turns = 0, rc = SCR_SUCCESS;
+
+  memset(&in, 0, sizeof in);
+  memset(&to, 0, sizeof to);
+  if (source >= 0) scr_stream_start(&in, id, scr.at.rank, source, 0, in_bytes, 1, scr.work + SCR_WORK_NUMBERS);
+  while (in.active || to.active || e != NULL) {
+    int moved;
+    if (!to.active && e != NULL) {
+      int rank = atoi(scr_hash_elem_key(e)), lost = scr_line_int(scr_hash_elem_hash(e), "LOST", 0);
+      if (to.rc != SCR_SUCCESS) rc = to.rc;
+      scr_stream_start(&to, id, rank, rank, lost, (int64_t)scr_entry_bytes(id, rank, lost), 0,
+                       scr.work + SCR_WORK_NUMBERS + scr.mpi_buf);
+      e = scr_hash_elem_next(e);
+    }
+    moved = scr_stream_step(&in, 1);
+    moved |= scr_stream_step(&to, 0);
+    if (moved) turns = 0;
+    else scr_wait_idle(&turns);
+  }
+  if (rc == SCR_SUCCESS) rc = to.rc != SCR_SUCCESS ? to.rc : in.rc;
+  return rc;
 }
 
 /*
@@ -8442,10 +9200,12 @@ SCR_FN int scr_move_expect(const scr_find* f, const scr_hash* files)
   for (e = scr_hash_elem_first(files); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
     const scr_hash* meta = scr_hash_get(scr_hash_elem_hash(e), "META");
     const char*     rel = scr_hash_elem_get_first_val(meta, "FILE");
+    if (scr_meta_is_lost(meta, f->lost)) continue;
     if (rel == NULL || !scr_path_is_safe_rel(rel))
       return SCR_ERR(SCR_ERR_FORMAT, "the record of %s names no path below its dataset", scr_hash_elem_key(e));
     rc = scr_reddesc_path(&scr.at, &f->d, f->id, rel, path, sizeof path);
     if (rc == SCR_SUCCESS) rc = scr_red_parents(&f->d, f->id, rel);
+    if (rc == SCR_SUCCESS) rc = scr_reddesc_claim(&f->d, path);
     if (rc == SCR_SUCCESS) {
       scr_filemap_add_file(scr.map, f->id, scr.at.rank, path);
       scr_filemap_set_meta(scr.map, f->id, scr.at.rank, path, meta);
@@ -8505,12 +9265,14 @@ SCR_FN int scr_find_distribute(scr_find* f)
   int            rc = SCR_SUCCESS, err;
 
   if (f->source >= 0 && f->source != scr.at.rank)
-    scr_hash_setf(ask, NULL, "%d %s", f->source, f->move ? "MOVE" : "TAKE");
+    scr_hash_setf(ask, NULL, "%d %s %d", f->source, f->move ? "MOVE" : "TAKE", f->lost);
+  if (f->source == scr.at.rank && f->lost) scr_cache_strike(scr.map, f->id, scr.at.rank, f->lost);
   rc = scr_hash_exchange(ask, asked, scr.at.comm);
   for (e = scr_hash_elem_first(asked); e != NULL; e = scr_hash_elem_next(e)) {
     int to = atoi(scr_hash_elem_key(e));
     scr_hash_setf(answer, scr_hash_dup(scr_hash_getf(scr.map, "%s %d %s %d", "RANK", to, "DSET", f->id)), "%d", to);
-    if (scr_hash_get(scr_hash_elem_hash(e), "MOVE") != NULL) scr_hash_setf(out, NULL, "%d", to);
+    if (scr_hash_get(scr_hash_elem_hash(e), "MOVE") != NULL)
+      scr_hash_setf(out, NULL, "%d %s %s", to, "LOST", scr_line_str(scr_hash_elem_hash(e), "MOVE", "0"));
   }
   if ((err = scr_hash_exchange(answer, got, scr.at.comm)) != SCR_SUCCESS) rc = err;
   if (f->source >= 0 && f->source != scr.at.rank) mine = scr_hash_getf(got, "%d", f->source);
@@ -8518,16 +9280,18 @@ SCR_FN int scr_find_distribute(scr_find* f)
     scr_filemap_remove_rank_by_dataset(scr.map, f->id, scr.at.rank);
     scr_hash_setf(scr.map, NULL, "%s %d %s %d", "DSET", f->id, "RANK", scr.at.rank);
     scr_hash_setf(scr.map, scr_hash_dup(mine), "%s %d %s %d", "RANK", scr.at.rank, "DSET", f->id);
+    scr_cache_strike(scr.map, f->id, scr.at.rank, f->lost);
   } else if (mine != NULL) {
     for (e = scr_hash_elem_first(scr_hash_get(mine, "FILE")); e != NULL; e = scr_hash_elem_next(e)) {
-      unsigned long size = 0;
-      scr_hash_util_get_bytecount(scr_hash_get(scr_hash_elem_hash(e), "META"), "SIZE", &size);
-      bytes += (int64_t)size;
+      const scr_hash* meta = scr_hash_get(scr_hash_elem_hash(e), "META");
+      unsigned long   size = 0;
+      scr_hash_util_get_bytecount(meta, "SIZE", &size);
+      if (!scr_meta_is_lost(meta, f->lost)) bytes += (int64_t)size;
     }
     if (rc == SCR_SUCCESS) rc = scr_find_enter(f);
     if (rc == SCR_SUCCESS) rc = scr_move_expect(f, scr_hash_get(mine, "FILE"));
   }
-  err = scr_move_files(f->id, out, f->move && mine != NULL ? f->source : -1, bytes, scr_entry_bytes);
+  err = scr_move_files(f->id, out, f->move && mine != NULL ? f->source : -1, bytes);
   if (rc == SCR_SUCCESS) rc = err;
   if (rc == SCR_SUCCESS && mine != NULL && f->move) rc = scr_move_check(f);
   scr_hash_delete(&ask);
@@ -8644,20 +9408,25 @@ SCR_FN int scr_find_clear_place(const int64_t* key)
   return changed ? scr_map_write() : SCR_SUCCESS;
 }
 
-/* The members of this rank's set that lost their files: how many, and the set rank of one.  Collective over the set. */
-SCR_FN int scr_find_lost(const scr_find* f, int* count, int* lost)
+/*
+** What the members of this rank's set have lost, in scr_set_numbers(SCR_SET_LOST); COUNT is how many have lost something,
+** HOPELESS tells that the scheme cannot rebuild it.  Collective over the set.
+*/
+SCR_FN int scr_find_lost(const scr_find* f, int* count, int* hopeless)
 {
-  int64_t* have = (int64_t*)scr.work;
-  int      i, rc = scr_set_gather(&f->d, scr.at.comm, f->source >= 0, have);
+  int64_t* lost = scr_set_numbers(SCR_SET_LOST);
+  scr_code x;
+  int      i, err = SCR_SUCCESS, rc = scr_set_gather(&f->d, scr.at.comm, f->lost, lost);
 
   *count = 0;
-  *lost = -1;
-  for (i = 0; i < f->d.ranks; i++)
-    if (!have[i]) {
-      ++*count;
-      *lost = i;
-    }
-  return rc;
+  for (i = 0; i < f->d.ranks; i++) *count += lost[i] != 0;
+  *hopeless = f->d.type == SCR_COPY_SINGLE && *count > 0;
+  if (*count > 0 && f->d.type != SCR_COPY_SINGLE) {
+    err = scr_code_plan(&x, &f->d, lost, NULL);
+    scr_code_free(&x);
+    *hopeless = err == SCR_ERR_LOST;
+  }
+  return rc != SCR_SUCCESS ? rc : *hopeless ? SCR_SUCCESS : err;
 }
 
 /*
@@ -8668,10 +9437,10 @@ SCR_FN int scr_find_set_differs(const scr_find* f, int* rc)
 {
   scr_hash *     send = scr_hash_new(), *recv = scr_hash_new();
   scr_hash_elem* e;
-  char           code[32];
+  char           code[48];
   int            i, same = 0, err;
 
-  snprintf(code, sizeof code, "%d.%lx", (int)f->d.type,
+  snprintf(code, sizeof code, "%d.%d.%lx", (int)f->d.type, f->d.failures,
            (unsigned long)scr_crc32(SCR_CRC32_START, f->d.member, (size_t)f->d.ranks * sizeof(int)));
   for (i = 0; i < f->d.ranks; i++) scr_hash_setf(send, NULL, "%d %s", f->d.member[i], code);
   if ((err = scr_hash_exchange(send, recv, scr.at.comm)) != SCR_SUCCESS) *rc = err;
@@ -8692,7 +9461,8 @@ SCR_FN int scr_find_take(scr_find* f, const int64_t* key)
 {
   scr_hash *send = scr_hash_new(), *recv = scr_hash_new();
   scr_vote  v;
-  int       count = 0, lost = -1, rc, err;
+  int       count = 0, hopeless = 0, rc, err;
+  scr_hash* kept = NULL;
   double    start = scr_wtime();
 
   memset(&v, 0, sizeof v);
@@ -8716,11 +9486,11 @@ SCR_FN int scr_find_take(scr_find* f, const int64_t* key)
   else if (v.max[1] > 0) rc = SCR_ERR(SCR_ERR_LOST, "its pieces come from copies with different redundancy sets");
   if (rc != SCR_SUCCESS) goto out;
 
-  rc = scr_find_lost(f, &count, &lost);
+  rc = scr_find_lost(f, &count, &hopeless);
   memset(&v, 0, sizeof v);
-  v.sum[0] = f->source < 0;
+  v.sum[0] = f->lost != 0;
   v.sum[1] = f->move;
-  v.max[0] = count > (f->d.type == SCR_COPY_XOR ? 1 : 0);
+  v.max[0] = hopeless;
   if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) goto out;
   if (v.max[0] > 0) {
     rc = SCR_ERR(SCR_ERR_LOST, "the files of %lld ranks are lost, more than its redundancy can rebuild",
@@ -8730,17 +9500,24 @@ SCR_FN int scr_find_take(scr_find* f, const int64_t* key)
   if (v.sum[0] + v.sum[1] > 0)
     scr_dbg(1, "dataset %d: files of %lld ranks move to another node, those of %lld are rebuilt", f->id,
             (long long)v.sum[1], (long long)v.sum[0]);
+  if (f->source == scr.at.rank && f->lost)
+    kept = scr_hash_dup(scr_hash_getf(scr.map, "%s %d %s %d", "RANK", scr.at.rank, "DSET", f->id));
   rc = scr_find_clear_place(key);
   err = scr_find_distribute(f);
   if (rc == SCR_SUCCESS) rc = err;
   if (rc == SCR_SUCCESS && f->source < 0) rc = scr_find_enter(f);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  if (count > 0) rc = scr_red_recover(&f->d, f->id, f->desc, lost);
+  if (count > 0) rc = scr_red_recover(&f->d, f->id, f->desc);
   if (rc == SCR_SUCCESS) rc = scr_map_write();
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
   scr_find_drop(key, 1);
   scr_dbg(1, "dataset %d %s is whole in the cache, after %.3f s", f->id, scr_desc_name(f->desc), scr_wtime() - start);
 out:
+  if (rc != SCR_SUCCESS && kept != NULL) { /* what could not be read stays on record */
+    scr_hash_setf(scr.map, kept, "%s %d %s %d", "RANK", scr.at.rank, "DSET", f->id);
+    kept = NULL;
+  }
+  scr_hash_delete(&kept);
   scr_hash_delete(&send);
   scr_hash_delete(&recv);
   return rc;
@@ -8793,7 +9570,7 @@ SCR_FN int scr_cache_rebuild(void)
 **   F2  Order at the end of a flush: data, fsync, rank2file and summary, fsync, index COMPLETE, renames, CURRENT, and
 **       only then PFS in the flush file.
 **   F3  A path from a metadata file is used only when it stays below the prefix.
-** Failure    A failed flush leaves the prefix as it was, but for temporary files that the next try replaces.
+** Failure    A failed flush leaves the prefix as it was, but for empty directories.
 ** ====================================================================================================== */
 
 #define SCR_RANK2FILE_BYTES (1024 * 1024) /* of the map in one file */
@@ -8823,8 +9600,11 @@ SCR_FN int scr_prefix_rel(const char* base, const char* name, char* rel, size_t 
 
 /* ---- the file map of a dataset on the prefix ---- */
 
-/* Write this rank's part of the map, PIECE, together with its neighbours'.  Collective over the world. */
-SCR_FN int scr_flush_summary_map(const char* dir, const scr_hash* piece, int rc)
+/*
+** Write this rank's part of the map of the dataset DESC, PIECE, together with its neighbours'.  The root says whose map
+** it is.  Collective over the world.
+*/
+SCR_FN int scr_flush_summary_map(const char* dir, const scr_dataset* desc, const scr_hash* piece, int rc)
 {
   scr_hash *     leaf = scr_hash_new(), *body = scr_hash_set(leaf, "RANK2FILE", scr_hash_new()), *out = scr_hash_new();
   scr_hash *     in = scr_hash_new(), *root = scr_hash_new();
@@ -8859,6 +9639,7 @@ SCR_FN int scr_flush_summary_map(const char* dir, const scr_hash* piece, int rc)
   if (scr.at.rank == 0) {
     scr_hash_util_set_int(root, "LEVEL", 1);
     scr_hash_util_set_int(root, "RANKS", scr.at.ranks);
+    scr_dataset_copy_identity(scr_hash_set(root, "DSET", scr_hash_new()), desc);
     for (e = scr_hash_elem_first(in); e != NULL; e = scr_hash_elem_next(e)) {
       scr_hash* r = scr_hash_set_kv(root, "RANK", scr_hash_elem_key(e));
       scr_hash_util_set_int(r, "OFFSET", 0);
@@ -8914,9 +9695,10 @@ SCR_FN int scr_prefix_read_map(const scr_prefix_place* p, const char* name, scr_
 /*
 ** Read the file map of the dataset at PLACE: MINE receives RANK/<r>/FILE/... for the ranks r that equal this rank modulo
 ** the number of ranks; RANKS how many ranks the dataset has.  Rank 0 reads the root, the ranks that it names read the
-** leaves, and everyone gets its share.  Collective over the world; the same code everywhere.
+** leaves, and everyone gets its share.  A root of another dataset than DESC, when that is not NULL, is SCR_ERR_INVALID.
+** Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_map_scatter(const scr_prefix_place* place, scr_hash* mine, int* ranks)
+SCR_FN int scr_map_scatter(const scr_prefix_place* place, const scr_dataset* desc, scr_hash* mine, int* ranks)
 {
   scr_hash *     root = scr_hash_new(), *out = scr_hash_new(), *jobs = scr_hash_new(), *in = scr_hash_new();
   scr_hash_elem *e, *f;
@@ -8931,6 +9713,8 @@ SCR_FN int scr_map_scatter(const scr_prefix_place* place, scr_hash* mine, int* r
     v.max[0] = scr_line_int(root, "RANKS", 0);
     if (rc == SCR_SUCCESS && scr_line_int(root, "LEVEL", -1) != 1)
       rc = SCR_ERR(SCR_ERR_FORMAT, "%s is not the root of a file map of two levels", name);
+    if (rc == SCR_SUCCESS && scr_dataset_differs(scr_hash_get(root, "DSET"), desc))
+      rc = SCR_ERR(SCR_ERR_INVALID, "%s is the file map of another dataset than the summary beside it", name);
     for (e = scr_hash_elem_first(scr_hash_get(root, "RANK")); rc == SCR_SUCCESS && e != NULL;
          e = scr_hash_elem_next(e)) {
       int reader = (atoi(scr_hash_elem_key(e)) & INT_MAX) % scr.at.ranks;
@@ -8974,10 +9758,11 @@ typedef struct {
   const scr_dataset* desc;
   char               dir[SCR_MAX_FILENAME]; /* of the dataset, below the prefix */
   int                preserve;
-  scr_file_list      src;      /* in the cache */
-  char**             rel;      /* final path of each file, below the prefix */
-  scr_hash*          piece;    /* this rank's part of the file map */
-  scr_hash*          replaced; /* ID/<id>/<dir>: datasets whose files this one replaces; on rank 0 */
+  int                keep_meta; /* what lies in its .scr belongs to the index, or may; on rank 0 */
+  scr_file_list      src;       /* in the cache */
+  char**             rel;       /* final path of each file, below the prefix */
+  scr_hash*          piece;     /* this rank's part of the file map */
+  scr_hash*          replaced;  /* ID/<id>/<dir>: datasets whose files this one replaces; on rank 0 */
 } scr_flush;
 
 SCR_FN void scr_flush_free(scr_flush* f)
@@ -8990,33 +9775,92 @@ SCR_FN void scr_flush_free(scr_flush* f)
   scr_hash_delete(&f->replaced);
 }
 
-/* Path I of the flush: final, or temporary.  Local. */
-SCR_FN int scr_flush_path(const scr_flush* f, int i, int temporary, char* path, size_t n)
+#define SCR_NAME_BYTES_MAX 255 /* of one component of a path */
+
+/* The path of NAME in the directory of the file REL, a path below the prefix.  Local. */
+SCR_FN int scr_prefix_beside(const char* rel, const char* name, char* path, size_t n)
 {
-  if (temporary) return scr_fmt(path, n, "%s/%s.scr%d.tmp", scr.at.prefix, f->rel[i], f->id);
-  return scr_fmt(path, n, "%s/%s", scr.at.prefix, f->rel[i]);
+  const char* slash = strrchr(rel, '/');
+  return scr_fmt(path, n, "%s/%.*s%s", scr.at.prefix, slash ? (int)(slash - rel) + 1 : 0, rel, name);
 }
 
 /*
+** The temporary name of file I, in the same directory: the final one with a suffix, or, where that would be too long, a
+** short one that no other file has.  1 when it is such a name, which has to be recorded.  Local.
+*/
+SCR_FN int scr_flush_tmp_name(const scr_flush* f, int i, char name[SCR_MAX_FILENAME])
+{
+  const char* slash = strrchr(f->rel[i], '/');
+  const char* base = slash ? slash + 1 : f->rel[i];
+  int         n = snprintf(name, SCR_MAX_FILENAME, "%s.scr%d.tmp", base, f->id);
+
+  if (n <= SCR_NAME_BYTES_MAX &&
+      strlen(scr.at.prefix) + 1 + (size_t)(base - f->rel[i]) + (size_t)n < (size_t)SCR_MAX_FILENAME)
+    return 0;
+  snprintf(name, SCR_MAX_FILENAME, ".scr%d.%d.%d.tmp", f->id, scr.at.rank, i);
+  return 1;
+}
+
+/* Path I of the flush: final, or temporary.  Local. */
+SCR_FN int scr_flush_path(const scr_flush* f, int i, int temporary, char* path, size_t n)
+{
+  char name[SCR_MAX_FILENAME];
+
+  if (!temporary) return scr_fmt(path, n, "%s/%s", scr.at.prefix, f->rel[i]);
+  scr_flush_tmp_name(f, i, name);
+  return scr_prefix_beside(f->rel[i], name, path, n);
+}
+
+/*
+** 1 when the directory DIR below the prefix may take the metadata of DESC: it holds no summary, or one of this dataset,
+** and INDEX names no other complete dataset there.  A summary that cannot be read may be anybody's.  Local.
+*/
+SCR_FN int scr_flush_may_use(const scr_hash* index, const char* dir, const scr_dataset* desc)
+{
+  char           path[SCR_MAX_FILENAME];
+  scr_dataset*   other = scr_dataset_new();
+  scr_hash_elem* e;
+  int            complete, rc, may;
+
+  rc = scr_prefix_meta(dir, "summary.scr", path, sizeof path);
+  if (rc == SCR_SUCCESS) rc = scr_summary_read(path, other, &complete);
+  may = rc == SCR_ERR_NOT_FOUND || (rc == SCR_SUCCESS && scr_dataset_same(other, desc));
+  for (e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv(index, "DIR", dir), "DSET")); may && e != NULL;
+       e = scr_hash_elem_next(e)) {
+    const scr_hash* entry = scr_index_entry(index, atoi(scr_hash_elem_key(e)), dir);
+    may = !scr_line_int(entry, "COMPLETE", 0) || scr_dataset_same(scr_hash_get(entry, "DSET"), desc);
+  }
+  scr_dataset_delete(&other);
+  return may;
+}
+
+#define SCR_FLUSH_DIRS_MAX 1000 /* names to try for a directory */
+
+/*
 ** The directory of the dataset below the prefix (D6): the common one of its files, unless there is none or it holds the
-** metadata of another dataset.  Local, on rank 0.
+** metadata of another dataset; then scr.dataset.<id>, or the first scr.dataset.<id>.<n> that does not.  Local, on rank 0.
 */
 SCR_FN int scr_flush_choose_dir(const scr_dataset* desc, int id, int preserve, char* dir, size_t n)
 {
-  const char*  common = scr_hash_elem_get_first_val(desc, "DIR");
-  char         path[SCR_MAX_FILENAME];
-  scr_dataset* other;
-  int          complete, rc, same;
+  const char* common = scr_hash_elem_get_first_val(desc, "DIR");
+  scr_hash*   index = scr_hash_new();
+  int         i, found = 0, rc = SCR_SUCCESS;
 
-  if (preserve && common != NULL && *common != '\0') {
-    if ((rc = scr_prefix_meta(common, "summary.scr", path, sizeof path)) != SCR_SUCCESS) return rc;
-    other = scr_dataset_new();
-    rc = scr_summary_read(path, other, &complete);
-    same = rc == SCR_ERR_NOT_FOUND || (rc == SCR_SUCCESS && scr_dataset_same(other, desc));
-    scr_dataset_delete(&other);
-    if (same) return scr_fmt(dir, n, "%s", common);
+  if (scr_index_read(scr.at.prefix, index) != SCR_SUCCESS) scr_hash_unset_all(index); /* the commit will say so */
+  for (i = -1; rc == SCR_SUCCESS && !found && i < SCR_FLUSH_DIRS_MAX; i++) {
+    if (i < 0 && (!preserve || common == NULL || *common == '\0')) continue;
+    if (i < 0) rc = scr_fmt(dir, n, "%s", common);
+    else rc = i == 0 ? scr_fmt(dir, n, "scr.dataset.%d", id) : scr_fmt(dir, n, "scr.dataset.%d.%d", id, i);
+    if (rc == SCR_SUCCESS) found = scr_flush_may_use(index, dir, desc);
   }
-  return scr_fmt(dir, n, "scr.dataset.%d", id);
+  if (rc == SCR_SUCCESS && !found)
+    rc = SCR_ERR(SCR_ERR_IO,
+                 "%s/%s and the directories of this name before it hold or may hold metadata of other datasets; look "
+                 "whether their summary.scr can be read, and remove those that are not needed",
+                 scr.at.prefix, dir);
+  if (rc != SCR_SUCCESS) *dir = '\0';
+  scr_hash_delete(&index);
+  return rc;
 }
 
 /* The files of this rank and where they go.  Local. */
@@ -9035,7 +9879,7 @@ SCR_FN int scr_flush_identify(scr_flush* f)
     if (name == NULL || !scr_path_is_safe_rel(name))
       rc = SCR_ERR(SCR_ERR_FORMAT, "the record of %s names no path below the prefix", f->src.path[i]);
     else if (f->preserve) f->rel[i] = scr_strdup(name);
-    else f->rel[i] = scr_strdupf("scr.dataset.%d/%s", f->id, name);
+    else f->rel[i] = scr_strdupf("%s/%s", f->dir, name);
   }
   scr_meta_delete(&meta);
   return scr_oom ? SCR_ERR_OOM() : rc;
@@ -9105,7 +9949,7 @@ SCR_FN int scr_flush_hits(int id, const char* dir, const scr_hash* existing, int
   *hit = 0;
   rc = scr_prefix_locate(id, dir, &place);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  rc = scr_map_scatter(&place, mine, &ranks);
+  rc = scr_map_scatter(&place, NULL, mine, &ranks);
   if (rc != SCR_SUCCESS) { /* damaged, it cannot be fetched either, and nothing is lost with its files */
     if (scr_code_is_verdict(rc)) rc = SCR_SUCCESS;
     goto out;
@@ -9207,6 +10051,7 @@ SCR_FN int scr_flush_files_list(void* arg)
     else {
       scr_hash* h = scr_hash_set(files, name, scr_hash_new());
       scr_hash_util_set_bytecount(h, "SIZE", (unsigned long)f->src.size[i]);
+      if (scr_flush_tmp_name(f, i, path)) scr_hash_util_set_str(h, "TMP", path);
       if (scr.crc_on_flush) scr_hash_util_set_crc32_fixed(h, "CRC", crc);
     }
     scr_free(&name);
@@ -9224,7 +10069,7 @@ SCR_FN int scr_flush_rename(const scr_flush* f, int undo)
   char from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
   int  i, rc = SCR_SUCCESS;
 
-  for (i = 0; i < f->src.n && rc == SCR_SUCCESS; i++) {
+  for (i = 0; f->rel != NULL && i < f->src.n && rc == SCR_SUCCESS; i++) {
     if (f->rel[i] == NULL) continue;
     rc = scr_flush_path(f, i, 1, from, sizeof from);
     if (rc == SCR_SUCCESS) rc = scr_flush_path(f, i, 0, to, sizeof to);
@@ -9236,23 +10081,31 @@ SCR_FN int scr_flush_rename(const scr_flush* f, int undo)
   return rc;
 }
 
+/* Remove summary and file map from the directory META below the prefix, and META itself if that leaves it empty.  Local. */
+SCR_FN void scr_prefix_forget_meta(const char* meta)
+{
+  char           path[SCR_MAX_FILENAME];
+  struct dirent* e;
+  DIR*           d;
+
+  if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, meta) != SCR_SUCCESS) return;
+  d = opendir(path);
+  while (d != NULL && (e = readdir(d)) != NULL)
+    if ((strcmp(e->d_name, "summary.scr") == 0 || strncmp(e->d_name, "rank2file.", 10) == 0) &&
+        scr_fmt(path, sizeof path, "%s/%s/%s", scr.at.prefix, meta, e->d_name) == SCR_SUCCESS)
+      scr_os.unlink(path);
+  if (d != NULL) closedir(d);
+  if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, meta) == SCR_SUCCESS) scr_os.rmdir(path);
+}
+
 /* Remove the metadata of a dataset that left the index; its files stay.  Local. */
 SCR_FN void scr_prefix_forget(int id, const char* dir)
 {
   scr_prefix_place place;
   char             path[SCR_MAX_FILENAME];
-  struct dirent*   e;
-  DIR*             d;
 
   if (scr_prefix_locate(id, dir, &place) != SCR_SUCCESS) return;
-  if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, place.meta) != SCR_SUCCESS) return;
-  d = opendir(path);
-  while (d != NULL && (e = readdir(d)) != NULL)
-    if ((strcmp(e->d_name, "summary.scr") == 0 || strncmp(e->d_name, "rank2file.", 10) == 0) &&
-        scr_fmt(path, sizeof path, "%s/%s/%s", scr.at.prefix, place.meta, e->d_name) == SCR_SUCCESS)
-      scr_os.unlink(path);
-  if (d != NULL) closedir(d);
-  if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, place.meta) == SCR_SUCCESS) scr_os.rmdir(path);
+  scr_prefix_forget_meta(place.meta);
   if (*place.base && scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, place.base) == SCR_SUCCESS) scr_os.rmdir(path);
 }
 
@@ -9293,6 +10146,52 @@ SCR_FN int scr_flush_is_committed(const scr_flush* f)
   return is;
 }
 
+/* Mark dataset ID, or take the mark away, in the flush file.  Local, on rank 0. */
+SCR_FN int scr_flush_mark(int id, const char* what, int set)
+{
+  scr_hash* h = scr_hash_new();
+  int       fd = -1, rc = scr_flush_file_open(scr.at.prefix, &fd, h);
+
+  if (rc == SCR_SUCCESS) {
+    if (set) scr_flush_file_set(h, id, what);
+    else scr_flush_file_unset(h, id, what);
+    rc = scr_flush_file_close(scr.at.prefix, &fd, h);
+  }
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* 1 unless it is certain that the metadata in the flush's directory are not those of an indexed dataset.  Local, rank 0. */
+SCR_FN int scr_flush_meta_is_indexed(const scr_flush* f)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+
+  if (scr_prefix_meta(f->dir, "summary.scr", path, sizeof path) == SCR_SUCCESS && scr_os.lstat(path, &st) < 0 &&
+      errno == ENOENT)
+    return 0;
+  return scr_flush_is_committed(f);
+}
+
+/*
+** The flush failed before its commit: its temporary files go, and summary and file map with them, which would say that
+** the dataset is complete (D8).  Local, after all ranks have given up.
+*/
+SCR_FN void scr_flush_undo(const scr_flush* f)
+{
+  char           meta[SCR_MAX_FILENAME];
+  scr_err_record why;
+
+  scr_err_save(&why); /* the reason, not what goes wrong while cleaning up */
+  scr_flush_rename(f, 1);
+  if (scr.at.rank == 0) {
+    if (*f->dir && !f->keep_meta && scr_fmt(meta, sizeof meta, "%s/.scr", f->dir) == SCR_SUCCESS)
+      scr_prefix_forget_meta(meta);
+    scr_flush_mark(f->id, "SYNC_FLUSHING", 0);
+  }
+  scr_err_restore(&why);
+}
+
 /* The renames are done: CURRENT moves forward, and the flush file says PFS.  Local, on rank 0. */
 SCR_FN int scr_flush_done(const scr_flush* f)
 {
@@ -9313,27 +10212,13 @@ SCR_FN int scr_flush_done(const scr_flush* f)
         scr_prefix_forget(atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c));
   if ((rc = scr_flush_file_open(scr.at.prefix, &fd, flush)) != SCR_SUCCESS) goto out;
   if (scr_hash_get_kv_int(flush, "DSET", f->id) == NULL) scr_flush_file_add(flush, f->desc, f->dir);
+  scr_hash_util_set_str(scr_hash_get_kv_int(flush, "DSET", f->id), "DIR", f->dir);
   scr_flush_file_set(flush, f->id, "PFS");
   scr_flush_file_unset(flush, f->id, "SYNC_FLUSHING");
   rc = scr_flush_file_close(scr.at.prefix, &fd, flush);
 out:
   scr_hash_delete(&index);
   scr_hash_delete(&flush);
-  return rc;
-}
-
-/* Mark dataset ID, or take the mark away, in the flush file.  Local, on rank 0. */
-SCR_FN int scr_flush_mark(int id, const char* what, int set)
-{
-  scr_hash* h = scr_hash_new();
-  int       fd = -1, rc = scr_flush_file_open(scr.at.prefix, &fd, h);
-
-  if (rc == SCR_SUCCESS) {
-    if (set) scr_flush_file_set(h, id, what);
-    else scr_flush_file_unset(h, id, what);
-    rc = scr_flush_file_close(scr.at.prefix, &fd, h);
-  }
-  scr_hash_delete(&h);
   return rc;
 }
 
@@ -9351,6 +10236,7 @@ SCR_FN int scr_flush_begin(scr_flush* f)
   scr_hash_unset_all(h);
   if (scr.at.rank == 0) {
     rc = scr_flush_choose_dir(f->desc, f->id, f->preserve, f->dir, sizeof f->dir);
+    f->keep_meta = rc != SCR_SUCCESS || scr_flush_meta_is_indexed(f);
     if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/.scr", scr.at.prefix, f->dir);
     if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
     if (rc == SCR_SUCCESS) rc = scr_flush_mark(f->id, "SYNC_FLUSHING", 1);
@@ -9393,7 +10279,7 @@ SCR_FN int scr_flush_sync(int id)
   if ((rc = scr_flush_find_replaced(&f, rc)) != SCR_SUCCESS) goto out;
   rc = scr_flow(scr.flush_width, scr_flush_files_list, &f, scr.at.comm);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  rc = scr_flush_summary_map(f.dir, f.piece, rc);
+  rc = scr_flush_summary_map(f.dir, f.desc, f.piece, rc);
   if (rc == SCR_SUCCESS && scr.at.rank == 0) {
     rc = scr_prefix_meta(f.dir, "summary.scr", path, sizeof path);
     if (rc == SCR_SUCCESS) rc = scr_summary_write(path, f.desc, 1);
@@ -9414,17 +10300,28 @@ out:
     scr_dbg(1, "flush of dataset %d %s: %lu bytes in %.3f s, %.1f MB/s", id, scr_desc_name(f.desc), bytes, seconds,
             (double)bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
   } else if (!committed) {
-    scr_err_record why;
-    scr_err_save(&why); /* the reason, not what goes wrong while cleaning up */
-    scr_flush_rename(&f, 1);
-    if (scr.at.rank == 0) scr_flush_mark(id, "SYNC_FLUSHING", 0);
-    scr_err_restore(&why);
+    scr_flush_undo(&f);
   }
   scr_flush_free(&f);
   return rc;
 }
 
 /* ---- renames that a crash left undone ---- */
+
+/* The temporary path of the file REL of dataset ID, which the map describes by H.  Local. */
+SCR_FN int scr_prefix_redo_from(const char* rel, const scr_hash* h, int id, char* path, size_t n)
+{
+  const char* own = scr_line_str(h, "TMP", NULL);
+  const char* slash = strrchr(rel, '/');
+  char        name[SCR_MAX_FILENAME];
+  int         rc;
+
+  if (own != NULL && (strchr(own, '/') != NULL || strncmp(own, ".scr", 4) != 0))
+    return SCR_ERR(SCR_ERR_FORMAT, "the file map names %s, which is no temporary file of %s", own, rel);
+  if (own != NULL) return scr_prefix_beside(rel, own, path, n);
+  rc = scr_fmt(name, sizeof name, "%s.scr%d.tmp", slash ? slash + 1 : rel, id);
+  return rc == SCR_SUCCESS ? scr_prefix_beside(rel, name, path, n) : rc;
+}
 
 /* Give the files of one leaf of the map their final names; a file whose temporary is gone has it.  Local. */
 SCR_FN int scr_prefix_redo_leaf(const scr_prefix_place* p, const scr_hash* leaf, int id)
@@ -9436,7 +10333,7 @@ SCR_FN int scr_prefix_redo_leaf(const scr_prefix_place* p, const scr_hash* leaf,
   for (e = scr_hash_elem_first(scr_hash_get(leaf, "RANK")); e != NULL; e = scr_hash_elem_next(e))
     for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {
       if ((rc = scr_prefix_rel(p->base, scr_hash_elem_key(c), rel, sizeof rel)) != SCR_SUCCESS) return rc;
-      if ((rc = scr_fmt(from, sizeof from, "%s/%s.scr%d.tmp", scr.at.prefix, rel, id)) != SCR_SUCCESS) return rc;
+      if ((rc = scr_prefix_redo_from(rel, scr_hash_elem_hash(c), id, from, sizeof from)) != SCR_SUCCESS) return rc;
       if ((rc = scr_fmt(to, sizeof to, "%s/%s", scr.at.prefix, rel)) != SCR_SUCCESS) return rc;
       if (scr_os.rename(from, to) < 0) {
         unsigned long size = 0;
@@ -9511,6 +10408,20 @@ typedef struct {
   scr_hash*          files;    /* FILE hash of this rank: <path> -> {SIZE, CRC} */
 } scr_fetching;
 
+/* SCR_ERR_INVALID when the index describes another dataset ID in DIR than DESC.  Local, on rank 0. */
+SCR_FN int scr_fetch_check_identity(int id, const char* dir, const scr_dataset* desc)
+{
+  scr_hash* index = scr_hash_new();
+  int       rc = scr_index_read(scr.at.prefix, index);
+
+  if (rc == SCR_SUCCESS && scr_dataset_differs(scr_hash_get(scr_index_entry(index, id, dir), "DSET"), desc))
+    rc = SCR_ERR(SCR_ERR_INVALID,
+                 "the summary in %s/%s/.scr describes another dataset than the index has there as dataset %d",
+                 scr.at.prefix, dir, id);
+  scr_hash_delete(&index);
+  return rc;
+}
+
 /* Read the summary on rank 0 and give it to all.  SCR_ERR_FORMAT or _MISSING when the dataset is not usable. */
 SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
 {
@@ -9524,6 +10435,7 @@ SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
     if (rc == SCR_SUCCESS) rc = scr_summary_read(path, f->desc, &complete);
     if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(SCR_ERR_MISSING, "%s is missing", path);
     if (rc == SCR_SUCCESS && !complete) rc = SCR_ERR(SCR_ERR_INVALID, "%s says that the dataset is not complete", path);
+    if (rc == SCR_SUCCESS) rc = scr_fetch_check_identity(f->id, dir, f->desc);
     scr_hash_merge(scr_hash_set(h, "DSET", scr_hash_new()), f->desc);
     scr_hash_util_set_str(h, "META", f->place.meta);
     if (*f->place.base) scr_hash_util_set_str(h, "BASE", f->place.base);
@@ -9565,6 +10477,46 @@ SCR_FN int scr_map_commit(int id, const scr_dataset* desc)
   return scr_map_write();
 }
 
+/* The file E of the map: REL is its path below the prefix, FROM the whole path, and SIZE what it must have.  Local. */
+SCR_FN int scr_fetch_source(const scr_fetching* f, const scr_hash_elem* e, char* rel, char* from, unsigned long* size)
+{
+  int rc = scr_prefix_rel(f->place.base, scr_hash_elem_key(e), rel, SCR_MAX_FILENAME);
+
+  if (rc == SCR_SUCCESS && scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "SIZE", size) != SCR_SUCCESS)
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the file map gives no size for %s", rel);
+  return rc == SCR_SUCCESS ? scr_fmt(from, SCR_MAX_FILENAME, "%s/%s", scr.at.prefix, rel) : rc;
+}
+
+/* The file FROM must have the checksum CRC where the map, in H, gives one.  Local. */
+SCR_FN int scr_fetch_check_crc(const scr_hash* h, const char* from, uLong crc)
+{
+  uLong want;
+
+  if (scr_hash_util_get_crc32(h, "CRC", &want) == SCR_SUCCESS && want != crc)
+    return SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: it is corrupt", from, crc, want);
+  return SCR_SUCCESS;
+}
+
+/* Read this rank's files on the prefix to their ends, and compare them with the map.  Local. */
+SCR_FN int scr_fetch_prove_list(void* arg)
+{
+  scr_fetching*  f = (scr_fetching*)arg;
+  scr_hash_elem* e;
+  char           rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME];
+  int            rc = SCR_SUCCESS;
+
+  for (e = scr_hash_elem_first(f->files); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    unsigned long size = 0;
+    uLong         crc = 0;
+
+    if (scr_hash_get(scr_hash_elem_hash(e), "NOFETCH") != NULL) continue;
+    rc = scr_fetch_source(f, e, rel, from, &size);
+    if (rc == SCR_SUCCESS) rc = scr_file_crc(from, size, &crc);
+    if (rc == SCR_SUCCESS) rc = scr_fetch_check_crc(scr_hash_elem_hash(e), from, crc);
+  }
+  return rc;
+}
+
 /* Copy this rank's files into the cache and enter them.  Local. */
 SCR_FN int scr_fetch_files_list(void* arg)
 {
@@ -9577,23 +10529,20 @@ SCR_FN int scr_fetch_files_list(void* arg)
   for (e = scr_hash_elem_first(f->files); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
     const scr_hash* h = scr_hash_elem_hash(e);
     unsigned long   size = 0;
-    uLong           crc = 0, want;
+    uLong           crc = 0;
     struct stat     st;
 
     if (scr_hash_get(h, "NOFETCH") != NULL) continue; /* a redundancy file */
-    rc = scr_prefix_rel(f->place.base, scr_hash_elem_key(e), rel, sizeof rel);
-    if (rc == SCR_SUCCESS && scr_hash_util_get_bytecount(h, "SIZE", &size) != SCR_SUCCESS)
-      rc = SCR_ERR(SCR_ERR_FORMAT, "the file map gives no size for %s", rel);
-    if (rc == SCR_SUCCESS) rc = scr_fmt(from, sizeof from, "%s/%s", scr.at.prefix, rel);
+    rc = scr_fetch_source(f, e, rel, from, &size);
     if (rc == SCR_SUCCESS && !f->preserve) {
       if (scr_path_is_safe_rel(scr_hash_elem_key(e))) rc = scr_fmt(rel, sizeof rel, "%s", scr_hash_elem_key(e));
       else rc = SCR_ERR(SCR_ERR_FORMAT, "the file map names %s, which is not in its dataset", scr_hash_elem_key(e));
     }
     if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, f->d, f->id, rel, to, sizeof to);
     if (rc == SCR_SUCCESS) rc = scr_red_parents(f->d, f->id, rel);
+    if (rc == SCR_SUCCESS) rc = scr_reddesc_claim(f->d, to);
     if (rc == SCR_SUCCESS) rc = scr_file_copy(from, to, size, 0600, scr.file_buf, &crc);
-    if (rc == SCR_SUCCESS && scr_hash_util_get_crc32(h, "CRC", &want) == SCR_SUCCESS && want != crc)
-      rc = SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: it is corrupt", from, crc, want);
+    if (rc == SCR_SUCCESS) rc = scr_fetch_check_crc(h, from, crc);
     if (rc != SCR_SUCCESS) break;
     scr_hash_unset_all(meta);
     scr_meta_set_filename(meta, rel);
@@ -9614,6 +10563,9 @@ SCR_FN int scr_fetch_files_list(void* arg)
 /*
 ** Bring the dataset ID in DIR from the prefix into the cache and protect it there.  Collective over the world; the same
 ** code everywhere.  On an error nothing of it is left in the cache.
+**
+** Pieces of this id that were set aside lie where it goes.  They are deleted only after all files on the prefix have
+** been read and compared once (D24): a copy that turns out to be bad must not cost what is left of the other one.
 */
 SCR_FN int scr_fetch(int id, const char* dir)
 {
@@ -9627,7 +10579,7 @@ SCR_FN int scr_fetch(int id, const char* dir)
   f.id = id;
   f.desc = scr_dataset_new();
   if ((rc = scr_fetch_summary(&f, dir)) != SCR_SUCCESS) goto out;
-  if ((rc = scr_map_scatter(&f.place, map, &ranks)) != SCR_SUCCESS) goto out;
+  if ((rc = scr_map_scatter(&f.place, f.desc, map, &ranks)) != SCR_SUCCESS) goto out;
   if (ranks != scr.at.ranks) {
     rc = SCR_ERR(SCR_ERR_LOST, "dataset %s is of %d ranks, and this run has %d", dir, ranks, scr.at.ranks);
     goto out;
@@ -9641,7 +10593,11 @@ SCR_FN int scr_fetch(int id, const char* dir)
   scr_dataset_set_ranks(f.desc, ranks);
   scr_dataset_get_ckpt(f.desc, &ckpt);
   f.d = scr_reddesc_for_dataset(&scr.at, ckpt, SCR_FLAG_CHECKPOINT);
-  if (scr_cached_find(id) != NULL) scr_cache_delete(id); /* pieces that were set aside: their place is needed */
+  if (scr_cached_find(id) != NULL) {
+    rc = scr_agree(scr_flow(scr.fetch_width, scr_fetch_prove_list, &f, scr.at.comm), scr.at.comm);
+    if (rc != SCR_SUCCESS) goto out;
+    scr_cache_delete(id);
+  }
   rc = scr_cache_make_room_for(f.d, f.files);
   if (scr.at.group[0].rank == 0) scr_cache_clear_place(f.d, id);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
@@ -9999,7 +10955,7 @@ SCR_FN int scr_settings_keep(void)
   scr.file_buf = bytes < 4096 ? 4096 : (size_t)bytes;
   if (rc != SCR_SUCCESS) return rc;
   scr.halt_exit = !scr.halt_enabled ? 0 : exits == NULL || strcasecmp(exits, "auto") == 0 ? -1 : atoi(exits);
-  scr.work = (char*)scr_malloc(SCR_XOR_WORK(scr.mpi_buf));
+  scr.work = (char*)scr_malloc(SCR_WORK_BYTES(scr.mpi_buf));
   return scr.work == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
@@ -10057,6 +11013,7 @@ SCR_FN int scr_prefix_open(void)
     if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
     memcpy(scr.at.prefix, p.prefix, sizeof p.prefix);
     if (rc == SCR_SUCCESS) rc = scr_prefix_take();
+    if (rc == SCR_SUCCESS) scr_record_sweep(scr.at.prefix);
   }
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_bcast(&p, (int)sizeof p, MPI_BYTE, 0, scr.at.comm)) != SCR_SUCCESS) return rc;
@@ -10158,7 +11115,7 @@ SCR_FN void scr_release(void)
   memset(&scr, 0, sizeof scr);
   scr.app = app;
   scr.at.comm = MPI_COMM_NULL;
-  scr.at.lock_fd = scr.prefix_lock = -1;
+  scr.prefix_lock = -1;
   scr_msg_rank = -1;
 }
 
@@ -10477,7 +11434,7 @@ SCR_API int SCR_Init_comm(MPI_Comm comm)
                                     !started ? "before MPI_Init"
                                     : ended  ? "after MPI_Finalize"
                                              : "with MPI_COMM_NULL"));
-  scr.at.lock_fd = scr.prefix_lock = -1;
+  scr.prefix_lock = -1;
   rc = scr_init_all(comm);
   if (rc != SCR_SUCCESS && rc != SCR_ERR_DISABLED) scr_report(rc);
   if (rc != SCR_SUCCESS) scr_release();
@@ -10545,6 +11502,18 @@ SCR_API const char* SCR_Configf(const char* format, ...)
 
 /* ---- files ---- */
 
+/* 1 when a component of the path REL is .scr.  Local. */
+SCR_FN int scr_route_is_reserved(const char* rel)
+{
+  const char* p = rel;
+
+  while ((p = strstr(p, ".scr")) != NULL) {
+    if ((p == rel || p[-1] == '/') && (p[4] == '/' || p[4] == '\0')) return 1;
+    p++;
+  }
+  return 0;
+}
+
 /* NAME as a path below the prefix, of the name as given or with links resolved in the prefix.  Local. */
 SCR_FN int scr_route_rel(const char* name, char* rel, size_t n)
 {
@@ -10559,8 +11528,9 @@ SCR_FN int scr_route_rel(const char* name, char* rel, size_t n)
     return SCR_ERR(SCR_ERR_PATH, "%s is not below the prefix directory %s; name it below, or set SCR_PREFIX", whole,
                    scr.at.prefix);
   rc = scr_fmt(rel, n, "%s", below);
-  if (rc == SCR_SUCCESS && (strncmp(rel, ".scr/", 5) == 0 || strstr(rel, "/.scr/") != NULL))
-    rc = SCR_ERR(SCR_ERR_PATH, "%s lies in a directory .scr, which belongs to the library", whole);
+  if (rc == SCR_SUCCESS && scr_route_is_reserved(rel))
+    rc = SCR_ERR(SCR_ERR_PATH, "%s is or lies in a directory .scr, which belongs to the library; choose another name",
+                 whole);
   return rc;
 }
 
@@ -10575,6 +11545,7 @@ SCR_FN int scr_route_out(const char* name, char* file)
   if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, scr.red, scr.out_id, rel, path, sizeof path);
   if (rc == SCR_SUCCESS) rc = scr_fmt(dir, sizeof dir, "%s/%s", scr.at.prefix, rel);
   if (rc == SCR_SUCCESS) rc = scr_red_parents(scr.red, scr.out_id, rel);
+  if (rc == SCR_SUCCESS) rc = scr_reddesc_claim(scr.red, path);
   if (rc != SCR_SUCCESS) return rc;
   *strrchr(dir, '/') = '\0';
   base = strrchr(rel, '/');
@@ -11161,7 +12132,7 @@ SCR_FN int scr_prefix_delete(int id, const char* dir)
   int              ranks, pass, rc = scr.at.rank == 0 ? scr_index_update(scr_index_remove, id, dir) : SCR_SUCCESS;
 
   if (rc == SCR_SUCCESS) rc = scr_prefix_locate(id, dir, &place);
-  if ((rc = scr_agree(rc, scr.at.comm)) == SCR_SUCCESS) rc = scr_map_scatter(&place, mine, &ranks);
+  if ((rc = scr_agree(rc, scr.at.comm)) == SCR_SUCCESS) rc = scr_map_scatter(&place, NULL, mine, &ranks);
   for (pass = 0; rc == SCR_SUCCESS && pass < 2; pass++) { /* all files, then the directories that are empty */
     for (e = scr_hash_elem_first(scr_hash_get(mine, "RANK")); e != NULL; e = scr_hash_elem_next(e))
       for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {

@@ -94,12 +94,27 @@ static int answer(scr_hash* h, int c, int id, int before)
   }
 }
 
+/* Say so when DIR cannot be reached, or has no flush file: then there are no answers. */
+static void explain_nothing(const char* argv0, const char* dir)
+{
+  char        path[SCR_MAX_FILENAME], text[2 * SCR_MAX_FILENAME];
+  struct stat st;
+
+  if (!tool_is_dir(dir))
+    snprintf(text, sizeof text, "%s is no directory that can be reached: %s", dir, strerror(errno));
+  else if (scr_record_path(dir, "flush.scr", path, sizeof path) == SCR_SUCCESS && scr_os.lstat(path, &st) < 0)
+    snprintf(text, sizeof text, "there is no flush file %s: %s", path, strerror(errno));
+  else return;
+  tool_fail(argv0, 1, text);
+}
+
 /* Read the flush file of DIR and answer.  A file that is missing has no answers. */
 static int ask(const char* argv0, const char* dir, int c, int id, int before)
 {
   scr_hash* h = scr_hash_new();
   int       result = 1, rc = h == NULL ? SCR_ERR_OOM() : scr_flush_file_read(dir, h);
 
+  if (rc == SCR_SUCCESS) explain_nothing(argv0, dir);
   if (rc != SCR_SUCCESS) tool_fail(argv0, 1, scr_err_text);
   else result = answer(h, c, id, before);
   scr_hash_delete(&h);
@@ -134,6 +149,9 @@ int main(int argc, char** argv)
     question = c;
   }
   if (dir == NULL && optind < argc) dir = argv[optind++];
-  if (dir == NULL || question == 0 || optind != argc) return tool_answer('?', argv[0], usage, 1);
+  if (dir == NULL) return tool_usage(argv[0], usage, 1, "the prefix directory is missing: --dir DIR");
+  if (question == 0)
+    return tool_usage(argv[0], usage, 1, "the question is missing: one of -l, -c, -o, -n, -L, -s, --subdir");
+  if (optind != argc) return tool_usage(argv[0], usage, 1, "one directory at a time, and nothing after it");
   return ask(argv[0], dir, question, (int)id, (int)before);
 }

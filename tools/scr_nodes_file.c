@@ -23,7 +23,8 @@ int main(int argc, char** argv)
     dir = optarg;
   }
   if (dir == NULL && optind < argc) dir = argv[optind++];
-  if (dir == NULL || optind != argc) return tool_answer('?', argv[0], usage, 1);
+  if (dir == NULL) return tool_usage(argv[0], usage, 1, "the prefix directory is missing: --dir DIR");
+  if (optind != argc) return tool_usage(argv[0], usage, 1, "one directory at a time, and nothing after it");
   rc = scr_nodes_file_read(dir, &nodes);
   if (nodes >= 0) printf("%d\n", nodes);
   if (rc != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);

@@ -38,7 +38,8 @@ int main(int argc, char** argv)
     dir = optarg;
   }
   if (dir == NULL && optind < argc) dir = argv[optind++];
-  if (dir == NULL || optind != argc) return tool_answer('?', argv[0], usage, 0);
+  if (dir == NULL) return tool_usage(argv[0], usage, 0, "the prefix directory is missing: --dir DIR");
+  if (optind != argc) return tool_usage(argv[0], usage, 0, "one directory at a time, and nothing after it");
   halt = scr_hash_new();
   rc = halt == NULL ? SCR_ERR_OOM() : scr_record_path(dir, "halt.scr", path, sizeof path);
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, halt);

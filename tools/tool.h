@@ -36,6 +36,14 @@ SCR_FN int tool_answer(int c, const char* argv0, const char* usage, int bad)
   return c == 'h' ? 0 : bad;
 }
 
+/* A usage error: say what is wrong, then how it is done; the result is BAD. */
+SCR_FN int tool_usage(const char* argv0, const char* usage, int bad, const char* message)
+{
+  tool_fail(argv0, bad, message);
+  fprintf(stderr, "Usage: %s", usage);
+  return bad;
+}
+
 /* 1 when PATH, or what it is a link to, is a directory.  A caller that gets 0 may look at errno. */
 SCR_FN int tool_is_dir(const char* path)
 {

@@ -4,6 +4,8 @@
 ** See check.h for how its cases are run, and run.h for the datasets.  Every message of an error is checked for the word
 ** that tells the user what to do; every case ends with a library that still works.
 */
+#include <signal.h>
+
 #include "run.h"
 
 /* ---- states ---------------------------------------------------------------------------------------------------- */
@@ -204,6 +206,12 @@ static void bad_arguments(void)
   snprintf(longer, sizeof longer, "%s/../x", run_prefix);
   CODE(SCR_Route_file(longer, file), SCR_ERR_PATH, "prefix");
   snprintf(longer, sizeof longer, "%s/a/.scr/x", run_prefix);
+  CODE(SCR_Route_file(longer, file), SCR_ERR_PATH, ".scr");
+  snprintf(longer, sizeof longer, "%s/a/.scr", run_prefix);
+  CODE(SCR_Route_file(longer, file), SCR_ERR_PATH, ".scr");
+  snprintf(longer, sizeof longer, "%s/.scr", run_prefix);
+  CODE(SCR_Route_file(longer, file), SCR_ERR_PATH, ".scr");
+  snprintf(longer, sizeof longer, "%s/.scr/index.scr", run_prefix);
   CODE(SCR_Route_file(longer, file), SCR_ERR_PATH, ".scr");
   CODE(SCR_Route_file(run_prefix, file), SCR_ERR_PATH, "prefix");
   OK(SCR_Complete_output(1));
@@ -540,6 +548,91 @@ static void split(void)
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK(count_in("cntl", "prefix.scrinfo") >= 2, "both halves have the same control directory");
   memcpy(run_prefix, whole, sizeof whole);
+}
+
+/* Prefix and control base of job SIDE; the cache base is that of all. */
+static void own_bases(int side)
+{
+  snprintf(run_prefix, sizeof run_prefix, "%s/prefix%d", run_dir, side);
+  set("SCR_PREFIX=%s", run_prefix);
+  set("SCR_CNTL_BASE=%s/cntl%d", run_dir, side);
+}
+
+/* Runs over two prefixes with a control base each, and one cache base between them, one after the other. */
+static void one_cache(void)
+{
+  int run;
+
+  begin("one_cache");
+  set("SCR_FLUSH=0");
+  shell("mkdir prefix0 prefix1");
+  for (run = 0; run < 6; run++) {
+    own_bases(run % 2);
+    OK(SCR_Init());
+    get(run < 2 ? NULL : run % 2 ? "odd" : "even", 2, 1000);
+    if (run < 4) OK(put(run % 2 ? "odd" : "even", 2, 1000));
+    OK(SCR_Finalize());
+  }
+  CHECK(count_in("cache", "prefix.scrinfo") == 2 * (ranks == 5 ? 3 : ranks), "%d directories in the cache",
+        count_in("cache", "prefix.scrinfo"));
+
+  /* A control directory that is in use already does not look for another place. */
+  own_bases(2);
+  shell("mkdir prefix2 cache2");
+  set("SCR_CACHE_BASE=%s/cache2", run_dir);
+  OK(SCR_Init());
+  OK(put("third", 1, 100));
+  OK(SCR_Finalize());
+  set("SCR_CACHE_BASE=%s/cache", run_dir);
+  ALIKE(SCR_Init(), SCR_ERR_BUSY, "SCR_CACHE_BASE");
+  set("SCR_CACHE_BASE=%s/cache2", run_dir);
+  OK(SCR_Init());
+  get("third", 1, 100);
+  OK(SCR_Finalize());
+}
+
+/* The same, both at once: the halves of the job. */
+static void one_cache_split(void)
+{
+  MPI_Comm half;
+  int      run, side = rank % 2;
+
+  begin("one_cache_split");
+  set("SCR_FLUSH=0");
+  set("SCR_VIRTUAL_NODES=");
+  shell("mkdir prefix0 prefix1");
+  MPI_Comm_split(MPI_COMM_WORLD, side, rank, &half);
+  own_bases(side);
+  for (run = 0; run < 3; run++) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(SCR_Init_comm(half));
+    get(run == 0 ? NULL : side ? "odd" : "even", 2, 1000);
+    OK(put(side ? "odd" : "even", 2, 1000));
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(SCR_Finalize());
+  }
+  MPI_Comm_free(&half);
+  CHECK(count_in("cache", "prefix.scrinfo") == 2, "%d directories in the cache", count_in("cache", "prefix.scrinfo"));
+}
+
+/* A run that is killed while it holds its directories; mpi.sh runs after_kill in its directories. */
+static void killed(void)
+{
+  begin("killed");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 2, 1000));
+  MPI_Barrier(MPI_COMM_WORLD);
+  raise(SIGKILL);
+}
+
+static void after_kill(void)
+{
+  begin("killed");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  get("ck1", 2, 1000);
+  OK(SCR_Finalize());
 }
 
 /* Two halves with the same prefix: one of them is told that the prefix is in use; the other one works. */
@@ -900,6 +993,40 @@ static void shared_dir(void)
   }
 }
 
+/* The application uses the directory that another dataset would get: the metadata go elsewhere. */
+static void taken_dir(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], name[40];
+  int  keep;
+
+  for (keep = 0; keep < 2; keep++) {
+    snprintf(name, sizeof name, "taken_dir_%d", keep);
+    begin(name);
+    set("SCR_FLUSH=1");
+    OK(SCR_Init());
+    OK(put("scr.dataset.2", 2, 1000)); /* its id is 1 */
+    OK(SCR_Finalize());
+    set("SCR_PRESERVE_DIRECTORIES=%d", keep);
+    OK(SCR_Init());
+    OK(SCR_Start_output("second", SCR_FLAG_CHECKPOINT));
+    snprintf(path, sizeof path, "%s/second_%d", run_prefix, rank); /* no directory of its own */
+    OK(SCR_Route_file(path, file));
+    CHECK(write_bytes(file, 7, 500), "%s", file);
+    OK(SCR_Complete_output(1));
+    OK(SCR_Finalize());
+    CHECK(there("prefix/scr.dataset.2.1/.scr/summary.scr"), "where is the summary of the second");
+    set("SCR_DISTRIBUTE=0");
+    OK(SCR_Init());
+    OK(SCR_Route_file(path, file));
+    CHECK(strcmp(path, file) != 0 && same_bytes(file, 7, 500), "the second at %s", file);
+    OK(SCR_Current("scr.dataset.2"));
+    get("scr.dataset.2", 2, 1000);
+    OK(SCR_Delete("second"));
+    OK(SCR_Finalize());
+    CHECK(!there("prefix/scr.dataset.2.1") && there("prefix/scr.dataset.2/.scr/summary.scr"), "after SCR_Delete");
+  }
+}
+
 static void preserve(void)
 {
   int run;
@@ -1014,6 +1141,23 @@ static void flush_on_restart(void)
   CHECK(there("prefix/ck1/rank_0_0"), "not flushed in SCR_Init");
   get("ck1", 1, 1000);
   OK(SCR_Finalize());
+}
+
+/* Temporary files of metadata, which killed processes left, are removed; what only looks like them is not. */
+static void leftovers(void)
+{
+  begin("leftovers");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(SCR_Finalize());
+  shell("cd prefix/.scr; touch index.scr.node-1.some.where.123.0.tmp halt.scr..99.7.tmp nodes.scr.n.1.22.tmp "
+        "flush.scr.n.1.2.tmp");
+  shell("cd prefix/.scr; touch index.scr.mine.tmp index.scr.1.tmp index.scr.1.2.tmp my.scr.n.1.2.tmp "
+        "index.scr.n.1.2.tmp.kept index.scr.n.1.x.tmp");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  OK(SCR_Finalize());
+  shell("ls prefix/.scr | grep tmp > left; test $(wc -l < left) = 6; ! grep -e where -e 99.7 -e 1.22 -e flush left");
 }
 
 static int before_mpi; /* the code of SCR_Init before MPI_Init */
@@ -1188,6 +1332,8 @@ static const check_case cases[] = {{"states", states, 1},
                                    {"reject", reject, 1},
                                    {"no_restart", no_restart, 1},
                                    {"split", split, 2},
+                                   {"one_cache", one_cache, 1},
+                                   {"one_cache_split", one_cache_split, 2},
                                    {"config", config, 1},
                                    {"bad_settings", bad_settings, 1},
                                    {"user_file", user_file, 1},
@@ -1197,15 +1343,19 @@ static const check_case cases[] = {{"states", states, 1},
                                    {"distribute_purge", distribute_purge, 1},
                                    {"overwrite", overwrite, 1},
                                    {"shared_dir", shared_dir, 1},
+                                   {"taken_dir", taken_dir, 1},
                                    {"preserve", preserve, 1},
                                    {"by_name", by_name, 1},
                                    {"current", current, 1},
                                    {"outputs", outputs, 1},
                                    {"flush_on_restart", flush_on_restart, 1},
+                                   {"leftovers", leftovers, 1},
                                    {"outside_mpi", outside_mpi, 1},
                                    {"need_checkpoint", need_checkpoint, 1},
                                    {"halt", halt, 1},
                                    {"split_busy", split_busy, CHECK_NAMED},
+                                   {"killed", killed, CHECK_NAMED},
+                                   {"after_kill", after_kill, CHECK_NAMED},
                                    {"exit_auto", exit_auto, CHECK_NAMED},
                                    {"exit_always", exit_always, CHECK_NAMED},
                                    {"exit_init", exit_init, CHECK_NAMED},

@@ -277,6 +277,66 @@ static void links(void)
   }
 }
 
+/* Where the next dataset has the file that this one has at FILE. */
+static void next_place(const char* file, int id, char* next)
+{
+  char        old[40];
+  const char* p;
+
+  snprintf(old, sizeof old, "scr.dataset.%d", id);
+  p = strstr(file, old);
+  CHECK(p != NULL, "no %s in %s", old, file);
+  snprintf(next, SCR_MAX_FILENAME, "%.*sscr.dataset.%d%s", p ? (int)(p - file) : 0, file, id + 1,
+           p ? p + strlen(old) : "");
+}
+
+/* A store without directories, where others can put something in the way of a file. */
+static void shared_base(void)
+{
+  char        path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], next[SCR_MAX_FILENAME], victim[SCR_MAX_FILENAME];
+  struct stat st;
+  int         how, id = 3;
+
+  begin("shared_base");
+  set("STORE=%s/cache MKDIR=0", run_dir);
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 2, 1000));
+  OK(SCR_Finalize());
+  LOADS("ck1", 2, 1000);
+  CHECK(count_in("cache", "run.lock") == 0, "a directory is in the store");
+  snprintf(victim, sizeof victim, "%s/victim%d", run_dir, rank);
+  OK(SCR_Init());
+  OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT)); /* dataset 2 */
+  name_of("ck", 0, path);
+  OK(SCR_Route_file(path, file));
+  CHECK(stat(file, &st) == 0 && (st.st_mode & 0777) == 0600, "%s is not made, or for others too", file);
+  CHECK(write_bytes(file, 1, 10), "%s", file);
+  ALIKE(SCR_Complete_output(0), SCR_ERR_INVALID, "invalid");
+  next_place(file, 2, next);
+  for (how = 0; how < 6; how++, id++) {
+    CHECK(write_bytes(victim, 3, 100), "%s", victim);
+    if (how == 0) CHECK(symlink(victim, next) == 0, "%s", strerror(errno));
+    if (how == 1) CHECK(symlink("/no/such/file", next) == 0, "%s", strerror(errno));
+    if (how == 2) CHECK(mkdir(next, 0777) == 0, "%s", strerror(errno));
+    if (how == 3) CHECK(link(victim, next) == 0, "%s", strerror(errno));
+    if (how >= 4) CHECK(write_bytes(next, 3, 10), "%s", strerror(errno));
+    if (how == 4 && is_root()) CHECK(chown(next, 1, 1) == 0, "%s", strerror(errno));
+    OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT));
+    if (how == 5 || (how == 4 && !is_root())) OK(SCR_Route_file(path, file));
+    else CODE(SCR_Route_file(path, file), SCR_ERR_UNSAFE, next);
+    CHECK(same_bytes(victim, 3, 100), "%s is changed", victim);
+    ALIKE(SCR_Complete_output(0), SCR_ERR_INVALID, "invalid");
+    remove(next);
+    memcpy(file, next, sizeof file);
+    next_place(file, id, next);
+  }
+  OK(put("ck3", 2, 1000));
+  OK(SCR_Finalize());
+  LOADS("ck3", 2, 1000);
+  set("STORE=");
+}
+
 /* ---- metadata -------------------------------------------------------------------------------------------------- */
 
 enum { HALF, NOTHING, FLIP, MAGIC, TEXT, LONGER, HOWS };
@@ -476,13 +536,55 @@ static void other_size(void)
   LOADS("ck1", 2, 1000);
 }
 
+/* That nothing can be loaded, and that the message says WORD; then MEND makes it right, and ck1 loads. */
+static void load_fails(const char* word, const char* mend)
+{
+  int flag = 1;
+
+  OK(same_code(SCR_Init(), __LINE__));
+  ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, word);
+  CHECK(flag == 0, "%d", flag);
+  OK(SCR_Finalize());
+  shell("%s", mend);
+  LOADS("ck1", 2, 1000);
+}
+
+/* What is left in the cache of a lost dataset stays, when the copy on the prefix turns out to be bad too. */
+static void evidence(void)
+{
+  begin_safe("evidence", 1000);
+  shell("cp -a prefix kept; cp -a cache cached");
+  shell("find cache -name 'rank_*_1' -exec rm {} +; printf x >> prefix/ck1/rank_%d_0", ranks - 1);
+  load_fails("rank_", "diff -r cache cached | grep -v '^Only in cached.*: rank_[0-9]*_1$' > changed;"
+                      " test ! -s changed && rm -rf prefix && cp -a kept prefix");
+}
+
+/* Metadata of another dataset of the same id. */
+static void identity(void)
+{
+  begin_safe("identity", 1000);
+  shell("mv prefix kept; mkdir prefix; rm -rf cache/* cntl/*");
+  set("SCR_FRESH_START=1");
+  OK(SCR_Init());
+  OK(put("ck1", 2, 1000));
+  OK(SCR_Finalize());
+  set("SCR_FRESH_START=");
+  shell("mv prefix other; cp -a kept prefix; rm -rf cache/* cntl/*; cp other/ck1/.scr/summary.scr prefix/ck1/.scr/");
+  load_fails("another dataset", "rm -rf prefix cache/* cntl/*; cp -a kept prefix");
+  shell("rm -rf cache/* cntl/*; cp other/ck1/.scr/rank2file.scr prefix/ck1/.scr/");
+  load_fails("file map of another dataset", "rm -rf prefix cache/* cntl/*; cp -a kept prefix");
+}
+
 static const check_case cases[] = {{"bad_paths", bad_paths, 2},
                                    {"bad_words", bad_words, 1},
                                    {"unsafe", unsafe, 1},
                                    {"links", links, 1},
+                                   {"shared_base", shared_base, 1},
                                    {"metadata", metadata, 2},
                                    {"directories", directories, 1},
                                    {"other_size", other_size, 2},
+                                   {"evidence", evidence, 1},
+                                   {"identity", identity, 1},
                                    {"cache_full", cache_full, CHECK_NAMED},
                                    {"fetch_full", fetch_full, CHECK_NAMED},
                                    {"prefix_full", prefix_full, CHECK_NAMED},

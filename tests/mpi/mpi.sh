@@ -15,6 +15,7 @@ ONLY=$*
 start_tests mpi
 build api "$SRC/tests/mpi/api.c" "$SRC/scr_impl.c"
 build private "$SRC/tests/mpi/private.c"
+build loss "$SRC/tests/mpi/loss.c" "$SRC/scr_impl.c"
 build scr_halt "$SRC/tools/scr_halt.c"
 wait_builds
 export TEST_HALT=$T/scr_halt
@@ -35,12 +36,21 @@ exits() { # CASE DIR
 {
   for n in 1 2 4 5; do cases "$n" api $ONLY; done
   for n in 1 2 3 5 9; do cases "$n" private $ONLY; done
-  if [ -z "$ONLY" ]; then cases 4 api split_busy; fi
+  for n in 2 3 4; do cases "$n" loss $ONLY; done
+  if [ -z "$ONLY" ]; then
+    cases 4 api split_busy
+    cases 5 loss rs_all partner_all
+  fi
 }
+if [ -z "$ONLY" ] || [[ " $ONLY " == *" kill "* ]]; then # what a killed run held is free at once
+  launch 4 api killed
+  KEEP_DIR=1 cases 4 api after_kill
+fi
 exits exit_auto exit_auto
 exits exit_always exit_1
 KEEP_DIR=1 exits exit_init exit_1
 if [ "$MODE" = long ]; then
+  for n in 5 6 7; do cases "$n" loss; done
   cases 9 api
   cases 16 private
 fi

@@ -1,11 +1,12 @@
 /*
-** private - the MPI helpers inside the library: hashes between ranks, and the grouping of ranks by strings.
+** private - the MPI helpers inside the library: hashes between ranks, and the grouping of ranks by strings; and what
+** the library does when a call of the system fails.
 **
 ** It includes the library to reach them.  See check.h for how its cases are run.
 */
 #include "../../scr_impl.c"
 
-#include "check.h"
+#include "run.h"
 
 static unsigned long long dice = 88172645463325252ull; /* alike on every rank */
 
@@ -341,17 +342,121 @@ static void scan(void)
   }
 }
 
-static const check_case cases[] = {{"patterns", patterns, 1}, {"sparse", sparse, 1}, {"big", big, 1},
-                                   {"empty", empty, 1},       {"pairs", pairs, 1},   {"agree", agree, 1},
-                                   {"rank_str", rank_str, 1}, {"scan", scan, 1},     {NULL, NULL, 0}};
+/* ---- faults ---------------------------------------------------------------------------------------------------- */
+
+static const char* fault_word; /* renames to names that end in it fail */
+
+static int fault_rename(const char* from, const char* to)
+{
+  size_t n = strlen(to), k = strlen(fault_word);
+
+  if (n < k || strcmp(to + n - k, fault_word) != 0) return rename(from, to);
+  errno = EIO;
+  return -1;
+}
+
+/* The library calls scr_vote_start itself. */
+static void begin_faults(const char* name)
+{
+  scr_vote_stop();
+  begin(name);
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=3");
+}
+
+static void end_faults(void)
+{
+  scr_vote_start();
+}
+
+/* A flush fails before the index knows the dataset: no metadata say that it is complete, and no files are left. */
+static void flush_fails(void)
+{
+  static const char* const words[] = {"/rank2file.0.0.scr", "/rank2file.scr", "/summary.scr", "/index.scr"};
+  char                     name[40];
+  size_t                   i;
+
+  begin_faults("flush_fails");
+  OK(SCR_Init());
+  OK(put("ck0", 2, 1000));
+  for (i = 0; i < sizeof words / sizeof *words; i++) {
+    snprintf(name, sizeof name, "ck%d", (int)i + 1);
+    fault_word = words[i];
+    scr_os.rename = fault_rename;
+    ALIKE(put(name, 2, 1000), SCR_ERR_IO, words[i]);
+    scr_os.rename = rename;
+    snprintf(name, sizeof name, "prefix/ck%d", (int)i + 1);
+    CHECK(count_in(name, ".scr") == 0, "%s leaves metadata: %d", words[i], count_in(name, ".scr"));
+    CHECK(count_in("prefix", ".tmp") == 0, "%s leaves temporary files", words[i]);
+  }
+  OK(SCR_Finalize()); /* flushes what is in the cache */
+  CHECK(there("prefix/ck0/.scr/summary.scr") && there("prefix/ck4/.scr/summary.scr"), "a summary is missing");
+  set("SCR_DISTRIBUTE=0");
+  OK(SCR_Init());
+  get("ck4", 2, 1000);
+  OK(SCR_Finalize());
+  end_faults();
+}
+
+/* File I of this rank has a name of so many bytes. */
+static void long_name(int i, char* path)
+{
+  static const int bytes[] = {245, 246, 250, 255};
+  int              n = snprintf(path, SCR_MAX_FILENAME, "%s/long/%d_", run_prefix, rank), end = n - 2 + bytes[i];
+
+  if (rank > 9) end--;
+  while (n < end) path[n++] = 'n';
+  path[n] = '\0';
+}
+
+/* Files whose names leave no room for a suffix; also when a failure leaves them under their temporary names. */
+static void long_names(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  fail, i, run;
+
+  begin_faults("long_names");
+  for (fail = 0; fail < 2; fail++) {
+    OK(SCR_Init());
+    OK(SCR_Start_output("long", SCR_FLAG_CHECKPOINT));
+    for (i = 0; i < 4; i++) {
+      long_name(i, path);
+      OK(SCR_Route_file(path, file));
+      CHECK(write_bytes(file, (unsigned)(rank * 8 + i + fail), 500), "%s: %s", file, strerror(errno));
+    }
+    fault_word = "nnn";
+    if (fail) scr_os.rename = fault_rename;
+    ALIKE(SCR_Complete_output(1), fail ? SCR_ERR_IO : SCR_SUCCESS, "rename");
+    ALIKE(SCR_Finalize(), fail ? SCR_ERR_IO : SCR_SUCCESS, "rename");
+    scr_os.rename = rename;
+    CHECK(count_in("prefix", ".tmp") == (fail ? 4 * ranks : 0), "%d temporary files", count_in("prefix", ".tmp"));
+    set("SCR_DISTRIBUTE=0");
+    for (run = 0; run < 2; run++) {
+      OK(SCR_Init());
+      for (i = 0; i < 4; i++) {
+        long_name(i, path);
+        OK(SCR_Route_file(path, file));
+        CHECK(strcmp(path, file) != 0 && same_bytes(file, (unsigned)(rank * 8 + i + fail), 500), "%s", file);
+      }
+      OK(SCR_Finalize());
+    }
+    CHECK(count_in("prefix", ".tmp") == 0, "%d temporary files are left", count_in("prefix", ".tmp"));
+    set("SCR_DISTRIBUTE=");
+  }
+  end_faults();
+}
+
+static const check_case cases[] = {
+    {"patterns", patterns, 1},     {"sparse", sparse, 1}, {"big", big, 1},
+    {"empty", empty, 1},           {"pairs", pairs, 1},   {"agree", agree, 1},
+    {"rank_str", rank_str, 1},     {"scan", scan, 1},     {"flush_fails", flush_fails, 1},
+    {"long_names", long_names, 1}, {NULL, NULL, 0}};
 
 int main(int argc, char** argv)
 {
   int rc;
 
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  run_start(&argc, &argv);
   scr_vote_start();
   rc = check_main(cases, argc, argv);
   scr_vote_stop();

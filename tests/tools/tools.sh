@@ -153,7 +153,15 @@ done
 check "flush file, none" 1 "" "$flush" --dir "$tmp/empty" --latest
 says "flush file, damaged" 1 "flush.scr" "$flush" --dir "$tmp/bad" --latest
 says "flush file, no directory" 1 "Usage" "$flush" --latest
+says "flush file, no directory, and says so" 1 "scr_flush_file: the prefix directory is missing: --dir" "$flush" --latest
 says "flush file, no question" 1 "Usage" "$flush" --dir "$tmp/old"
+says "flush file, no question, and says so" 1 "scr_flush_file: the question is missing" "$flush" --dir "$tmp/old"
+says "flush file, two directories" 1 "one directory" "$flush" --latest "$tmp/old" "$tmp/new"
+says "flush file, why nothing: no such directory" 1 "/nonexist is no directory" "$flush" --dir /nonexist -l
+says "flush file, why nothing: no file" 1 "no flush file $tmp/empty" "$flush" --dir "$tmp/empty" -l
+says "flush file, that is about none" 1 NONE "$flush" --dir /nonexist -L 3
+"$flush" --dir "$tmp/old" -s 9 2>"$tmp/stderr"
+check "flush file, nothing to say when it is there" 0 "" cat "$tmp/stderr"
 says "flush file, two questions" 1 "one question" "$flush" --dir "$tmp/old" --latest --name 3
 for id in 0 -1 x 1x "" 99999999999; do
   says "flush file, id '$id'" 1 "whole number" "$flush" --dir "$tmp/old" --name "$id"
@@ -169,6 +177,8 @@ mkdir -p "$tmp/nokey/.scr"
 cp "$data/scr-1.2.2/halt.scr" "$tmp/nokey/.scr/nodes.scr"
 check "nodes, no number" 1 0 "$nodes" --dir "$tmp/nokey"
 says "nodes, no directory" 1 "Usage" "$nodes"
+says "nodes, no directory, and says so" 1 "scr_nodes_file: the prefix directory is missing: --dir" "$nodes"
+says "nodes, two directories" 1 "one directory" "$nodes" "$tmp/old" "$tmp/new"
 
 # ---- scr_halt and scr_retries_halt
 halt=$BIN/scr_halt
@@ -178,6 +188,8 @@ mkdir "$p"
 says "retries, no file" 1 "^scr_retries_halt: CONTINUE RUN: " "$retries" --dir "$p"
 says "retries, damaged" 0 "HALT RUN: .*halt.scr" "$retries" --dir "$tmp/bad"
 says "retries, no directory" 0 "Usage" "$retries"
+says "retries, no directory, and says so" 0 "scr_retries_halt: the prefix directory is missing: --dir" "$retries"
+says "retries, two directories" 0 "one directory" "$retries" "$tmp/old" "$tmp/new"
 says "retries, the last run ended" 0 "^scr_retries_halt: HALT RUN: .*SCR_FINALIZE_CALLED" "$retries" --dir "$tmp/old"
 check "list, no file" 0 "Halt file settings for $p/.scr/halt.scr:
   None" "$halt" --list "$p"

@@ -271,8 +271,8 @@ static void test_kernels_matrix(void)
     }
   CHECK_INT(scr_rs_matrix(255, 1, m), SCR_SUCCESS);
   for (i = 0; i < 255; i++) CHECK_INT(m[i], 1);
-  CHECK(scr_rs_matrix(4, 0, m) == SCR_ERR_ARG && scr_rs_matrix(4, 4, m) == SCR_ERR_ARG);
-  CHECK(scr_rs_matrix(200, 57, m) == SCR_ERR_ARG && scr_rs_matrix(1, 1, m) == SCR_ERR_ARG);
+  CHECK(scr_rs_matrix(4, 0, m) == SCR_ERR_PARAM && scr_rs_matrix(4, 4, m) == SCR_ERR_PARAM);
+  CHECK(scr_rs_matrix(200, 57, m) == SCR_ERR_PARAM && scr_rs_matrix(1, 1, m) == SCR_ERR_PARAM);
   CHECK(strstr(scr_err_text, "1 members with 1 parities") != NULL);
 }
 

@@ -1,0 +1,487 @@
+/*
+** loss - every scheme loses every set of members, and is rebuilt, in one process: bytes are compared.
+**
+** Each rank is a node of its own (SCR_VIRTUAL_NODES).  A checkpoint is written once and its node directory copied.  Then,
+** again and again: the copy is put back, some members lose something, SCR_Init rebuilds, and all that lies in the cache,
+** redundancy files too, is compared with the copy.  Beyond the power of the scheme the library must refuse.
+*/
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "scr.h"
+
+#include "check.h"
+
+static char base[512], node[1200], copy[700]; /* the cache of all nodes, of this one, and what it was */
+
+/* ---- trees of files -------------------------------------------------------------------------------------------- */
+
+static void remove_tree(const char* dir)
+{
+  char           path[1024];
+  struct dirent* e;
+  DIR*           d = opendir(dir);
+
+  while (d != NULL && (e = readdir(d)) != NULL) {
+    struct stat st;
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+    snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+    if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) remove_tree(path);
+    else unlink(path);
+  }
+  if (d != NULL) closedir(d);
+  rmdir(dir);
+}
+
+static char* read_file(const char* path, long* n)
+{
+  FILE* f = fopen(path, "rb");
+  char* p = NULL;
+
+  *n = -1;
+  if (f == NULL) return NULL;
+  fseek(f, 0, SEEK_END);
+  *n = ftell(f);
+  rewind(f);
+  p = (char*)malloc((size_t)*n + 1);
+  if (fread(p, 1, (size_t)*n, f) != (size_t)*n) *n = -1;
+  fclose(f);
+  return p;
+}
+
+static void write_file(const char* path, const char* p, long n)
+{
+  FILE* f = fopen(path, "wb");
+
+  if (f == NULL || fwrite(p, 1, (size_t)n, f) != (size_t)n || fclose(f) != 0) {
+    perror(path);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+}
+
+/* Copy the tree FROM to TO; or, when COMPARE, count what lies below FROM and is not alike below TO. */
+static int walk_tree(const char* from, const char* to, int compare)
+{
+  char           a[1024], b[1024];
+  struct dirent* e;
+  DIR*           d = opendir(from);
+  int            wrong = 0;
+
+  if (!compare) mkdir(to, 0700);
+  while (d != NULL && (e = readdir(d)) != NULL) {
+    struct stat st;
+    long        n, m;
+    char *      p, *q;
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+    snprintf(a, sizeof a, "%s/%s", from, e->d_name);
+    snprintf(b, sizeof b, "%s/%s", to, e->d_name);
+    if (lstat(a, &st) == 0 && S_ISDIR(st.st_mode)) {
+      wrong += walk_tree(a, b, compare);
+      continue;
+    }
+    p = read_file(a, &n);
+    if (!compare) {
+      write_file(b, p, n);
+    } else {
+      q = read_file(b, &m);
+      if (q == NULL || n != m || memcmp(p, q, (size_t)n) != 0) {
+        fprintf(stderr, "  rank %d: %s has %ld bytes, %s has %ld, not alike\n", rank, a, n, b, m);
+        wrong++;
+      }
+      free(q);
+    }
+    free(p);
+  }
+  if (d != NULL) closedir(d);
+  return wrong;
+}
+
+/* The N-th file below DIR whose path holds PART but not WITHOUT, in PATH; how many there are. */
+static int find_file(const char* dir, const char* part, const char* without, int n, char* path)
+{
+  char           name[1024];
+  struct dirent* e;
+  DIR*           d = opendir(dir);
+  int            count = 0;
+
+  while (d != NULL && (e = readdir(d)) != NULL) {
+    struct stat st;
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+    snprintf(name, sizeof name, "%s/%s", dir, e->d_name);
+    if (lstat(name, &st) != 0) continue;
+    if (S_ISDIR(st.st_mode)) {
+      count += find_file(name, part, without, n - count, path);
+    } else if (st.st_size > 0 && strstr(name, part) != NULL && (without == NULL || strstr(name, without) == NULL)) {
+      if (count == n) strcpy(path, name);
+      count++;
+    }
+  }
+  if (d != NULL) closedir(d);
+  return count;
+}
+
+static void flip_bit(const char* path, unsigned at)
+{
+  long  n;
+  char* p = read_file(path, &n);
+
+  p[at % (unsigned)n] ^= (char)(1 << at % 8);
+  write_file(path, p, n);
+  free(p);
+}
+
+/* ---- data ------------------------------------------------------------------------------------------------------ */
+
+static unsigned long long dice;
+
+static unsigned roll(unsigned n)
+{
+  dice ^= dice << 13;
+  dice ^= dice >> 7;
+  dice ^= dice << 17;
+  return (unsigned)(dice >> 33) % n;
+}
+
+typedef struct {
+  const char* name;
+  int (*files)(int r);
+  int (*size)(int r, int i);
+  const char* file; /* format with rank and number */
+} shape;
+
+static int two_files(int r)
+{
+  (void)r;
+  return 2;
+}
+
+static int odd_ranks(int r)
+{
+  return r % 2 == 0;
+}
+
+static int many_files(int r)
+{
+  return r == 0 ? 300 : 2;
+}
+
+static int equal_size(int r, int i)
+{
+  (void)r;
+  (void)i;
+  return 12288;
+}
+
+static int odd_size(int r, int i)
+{
+  return 20011 + 1013 * r + 77 * i;
+}
+
+static int one_byte(int r, int i)
+{
+  (void)r;
+  (void)i;
+  return 1;
+}
+
+static int zero_size(int r, int i)
+{
+  (void)r;
+  (void)i;
+  return 0;
+}
+
+static int unequal_size(int r, int i)
+{
+  return r == ranks - 1 ? 100003 + i : 1000 + r;
+}
+
+static int small_size(int r, int i)
+{
+  return (r * 31 + i * 17) % 700;
+}
+
+static const shape shapes[] = {{"odd", two_files, odd_size, "ck/rank_%d.%d"},
+                               {"equal", two_files, equal_size, "ck/rank_%d.%d"},
+                               {"one byte", two_files, one_byte, "ck/rank_%d.%d"},
+                               {"zero", two_files, zero_size, "ck/rank_%d.%d"},
+                               {"unequal", two_files, unequal_size, "ck/rank_%d.%d"},
+                               {"none", odd_ranks, odd_size, "ck/rank_%d.%d"},
+                               {"many", many_files, small_size, "ck/rank_%d.%d"},
+                               {"names", two_files, odd_size, "ck/dir of %d/\xc3\xa9t\xc3\xa9 \xe2\x82\xac %d"}};
+
+#define SHAPES ((int)(sizeof shapes / sizeof *shapes))
+
+static char content(int r, int i, int at)
+{
+  return (char)(at * 31 + (at >> 8) * 7 + r * 101 + i * 13 + 5);
+}
+
+/* ---- one scheme ------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+  const char* type;
+  int         k;
+} scheme;
+
+static void settings(const scheme* c)
+{
+  SCR_Configf("SCR_PREFIX=%s/prefix", base);
+  SCR_Configf("SCR_CNTL_BASE=%s", base);
+  SCR_Configf("SCR_CACHE_BASE=%s", base);
+  SCR_Configf("SCR_VIRTUAL_NODES=%d", ranks);
+  SCR_Configf("SCR_COPY_TYPE=%s", c->type);
+  SCR_Configf("SCR_SET_FAILURES=%d", c->k);
+  SCR_Config("SCR_FLUSH=0");
+  SCR_Config("SCR_FSYNC=0");
+  SCR_Config("SCR_USER_NAME=tester");
+  SCR_Config("SCR_MPI_BUF_SIZE=4096");
+}
+
+/* The name of file I of this rank. */
+static const char* file_name(const shape* s, int i)
+{
+  static char name[1024];
+  int         n = snprintf(name, sizeof name, "%s/prefix/", base);
+
+  snprintf(name + n, sizeof name - (size_t)n, s->file, rank, i);
+  return name;
+}
+
+/* Write the checkpoint of SHAPE in an empty cache, and keep a copy of it. */
+static void prepare(const scheme* c, const shape* s)
+{
+  char host[256] = "", path[SCR_MAX_FILENAME];
+  int  i, at, rc;
+
+  snprintf(base, sizeof base, "%s/loss", getenv("TEST_DIR"));
+  if (rank == 0) {
+    remove_tree(base);
+    mkdir(base, 0700);
+    snprintf(path, sizeof path, "%s/prefix", base);
+    mkdir(path, 0700);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  gethostname(host, sizeof host - 1);
+  snprintf(node, sizeof node, "%s/tester/scr.%s/node.%s-v%d", base, getenv("SCR_JOB_ID"), host, rank);
+  snprintf(copy, sizeof copy, "%s/copy.%d", base, rank);
+  settings(c);
+  rc = SCR_Init();
+  CHECK(rc == SCR_SUCCESS, "%s", SCR_Last_error());
+  rc = SCR_Start_output("ck", SCR_FLAG_CHECKPOINT);
+  CHECK(rc == SCR_SUCCESS, "%s", SCR_Last_error());
+  for (i = 0; i < s->files(rank); i++) {
+    int   n = s->size(rank, i);
+    char* p = (char*)malloc((size_t)n + 1);
+    for (at = 0; at < n; at++) p[at] = content(rank, i, at);
+    rc = SCR_Route_file(file_name(s, i), path);
+    CHECK(rc == SCR_SUCCESS, "%s", SCR_Last_error());
+    if (rc == SCR_SUCCESS) write_file(path, p, n);
+    free(p);
+  }
+  rc = SCR_Complete_output(1);
+  CHECK(rc == SCR_SUCCESS, "%s", SCR_Last_error());
+  rc = SCR_Finalize();
+  CHECK(rc == SCR_SUCCESS, "%s", SCR_Last_error());
+  walk_tree(node, copy, 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* The files of the checkpoint that is being read hold what was written. */
+static void compare_files(const shape* s)
+{
+  char path[SCR_MAX_FILENAME];
+  int  i, at, rc;
+
+  for (i = 0; i < s->files(rank); i++) {
+    long  n;
+    char* p;
+    rc = SCR_Route_file(file_name(s, i), path);
+    CHECK(rc == SCR_SUCCESS, "%s: %s", file_name(s, i), SCR_Last_error());
+    p = read_file(path, &n);
+    CHECK(n == s->size(rank, i), "%s has %ld bytes", path, n);
+    for (at = 0; p != NULL && at < n && p[at] == content(rank, i, at); at++) continue;
+    CHECK(at == n || p == NULL, "%s differs at %d", path, at);
+    free(p);
+  }
+}
+
+/*
+** Start anew, and expect the checkpoint to be whole, or to be refused with an error unless NOTHING_LEFT tells of
+** it.  WHAT tells what was lost.
+*/
+static void restart(const scheme* c, const shape* s, int expect, int nothing_left, const char* what)
+{
+  char dir[1300], old[1300], name[SCR_MAX_FILENAME];
+  int  rc, flag = -1;
+
+  check_alive();
+  MPI_Barrier(MPI_COMM_WORLD);
+  settings(c);
+  rc = SCR_Init();
+  CHECK(rc == SCR_SUCCESS, "%s, %s: %s", what, s->name, SCR_Last_error());
+  rc = SCR_Have_restart(&flag, name);
+  CHECK(flag == expect, "%s, %s, %s k=%d: %s", what, s->name, c->type, c->k, SCR_Last_error());
+  if (!expect) {
+    CHECK(rc != SCR_SUCCESS || nothing_left, "%s, %s, %s k=%d: refused without an error", what, s->name, c->type, c->k);
+  } else if (flag == 1) {
+    CHECK(SCR_Start_restart(name) == SCR_SUCCESS, "%s", SCR_Last_error());
+    compare_files(s);
+    CHECK(SCR_Complete_restart(1) == SCR_SUCCESS, "%s", SCR_Last_error());
+  }
+  CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
+  if (expect) {
+    snprintf(dir, sizeof dir, "%s/scr.dataset.1", node);
+    snprintf(old, sizeof old, "%s/scr.dataset.1", copy);
+    CHECK(walk_tree(old, dir, 1) + walk_tree(dir, old, 1) == 0, "%s, %s, %s k=%d", what, s->name, c->type, c->k);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void put_back(void)
+{
+  remove_tree(node);
+  walk_tree(copy, node, 0);
+}
+
+enum { NODE, RED, DATA, MODES };
+
+static const char* const modes[] = {"nodes", "redundancy files", "files"};
+
+/* This member's share of a loss. */
+static void lose(int mode)
+{
+  char path[1024];
+
+  if (mode == NODE) remove_tree(node);
+  else if (mode == RED && find_file(node, "_in_", NULL, 0, path)) unlink(path);
+  else if (mode == DATA && find_file(node, "/ck/", NULL, 0, path)) flip_bit(path, 12345);
+}
+
+/* Can C bear that the members of MASK lose their nodes or files? */
+static int bears(const scheme* c, int mode, unsigned mask)
+{
+  int      i, pos, n, most = 0, power = c->k < ranks ? c->k : ranks - 1;
+  unsigned left = (mask << 1 | mask >> (ranks - 1)) & ((1u << ranks) - 1);
+
+  for (pos = 0; pos<ranks; pos++, most = n> most ? n : most) /* data and parities that lie at a position */
+    for (n = 0, i = 0; i < ranks; i++)
+      if (mode == NODE || (pos - i + ranks) % ranks >= power) n += mask >> i & 1;
+  if (mode == RED) return 1;
+  if (strcmp(c->type, "PARTNER") == 0) return mode == DATA || (mask & left) == 0;
+  return most <= power;
+}
+
+static void lose_all(const scheme* c, int shape_first, int shape_last)
+{
+  unsigned mask;
+  int      i, mode, n;
+  char     what[64];
+
+  for (i = shape_first; i <= shape_last; i++) {
+    prepare(c, &shapes[i]);
+    for (mode = 0; mode < MODES; mode++)
+      for (mask = 1; mask < 1u << ranks; mask++) {
+        int power = strcmp(c->type, "PARTNER") == 0 ? ranks / 2 : c->k, b;
+        for (n = 0, b = 0; b < ranks; b++) n += mask >> b & 1;
+        if (mode == RED ? n != 1 && n != ranks : n > power + 1) continue;
+        if (i > 0 && (n != (power < ranks ? power : ranks - 1) || (mask & 1) == 0 || !bears(c, mode, mask))) continue;
+        if (i > 0 && mode == DATA && (i == 3 || i == 5 || i == 6)) continue; /* no bytes, or not on all, to corrupt */
+        snprintf(what, sizeof what, "%s of 0x%x of %d", modes[mode], mask, ranks);
+        put_back();
+        if (mask >> rank & 1) lose(mode);
+        restart(c, &shapes[i], bears(c, mode, mask), mode == NODE && mask == (1u << ranks) - 1, what);
+        if (check_failed > 20) return;
+      }
+  }
+}
+
+static void xor_all(void)
+{
+  scheme c = {"XOR", 1};
+  lose_all(&c, 0, 0);
+}
+
+static void partner_all(void)
+{
+  scheme c = {"PARTNER", 1};
+  lose_all(&c, 0, 0);
+}
+
+static void rs_all(void)
+{
+  scheme c = {"RS", 1};
+  for (; c.k <= 4 && c.k < ranks; c.k++) lose_all(&c, 0, 0);
+}
+
+static void xor_shapes(void)
+{
+  scheme c = {"XOR", 1};
+  lose_all(&c, 1, SHAPES - 1);
+}
+
+static void partner_shapes(void)
+{
+  scheme c = {"PARTNER", 1};
+  lose_all(&c, 1, SHAPES - 1);
+}
+
+static void rs_shapes(void)
+{
+  scheme c = {"RS", 2};
+  lose_all(&c, 1, SHAPES - 1);
+}
+
+/* Flip one bit in one file of one node: an application's file, redundancy file, its header, or a record of the library. */
+static void corruption(const scheme* c, int rounds)
+{
+  char path[1024] = "", what[1200];
+  int  i;
+
+  prepare(c, &shapes[0]);
+  for (i = 0; i < rounds; i++) {
+    int      who = (int)roll((unsigned)ranks), kind = (int)roll(4);
+    unsigned at = roll(1u << 30), pick = roll(1000);
+    put_back();
+    if (rank == who) {
+      const char* part = kind == 0 ? "/ck/" : kind == 1 || kind == 2 ? "_in_" : "scrinfo";
+      int         n = find_file(node, part, NULL, -1, path);
+      find_file(node, part, NULL, (int)(pick % (unsigned)n), path);
+      flip_bit(path, kind == 2 ? at % 900 : at);
+    }
+    snprintf(what, sizeof what, "a bit of %.900s", rank == who ? path : "another node");
+    restart(c, &shapes[0], 1, 0, what);
+    if (check_failed > 5) return;
+  }
+}
+
+static void flips(void)
+{
+  static const scheme all[] = {{"XOR", 1}, {"PARTNER", 1}, {"RS", 2}};
+  int                 i, rounds = getenv("TEST_LONG") != NULL ? 170 : 14;
+
+  dice = 88172645463325252ull;
+  for (i = 0; i < 3; i++) corruption(&all[i], rounds);
+}
+
+static const check_case tests[] = {{"xor_all", xor_all, 2},
+                                   {"partner_all", partner_all, 2},
+                                   {"rs_all", rs_all, 3},
+                                   {"xor_shapes", xor_shapes, 2},
+                                   {"partner_shapes", partner_shapes, 2},
+                                   {"rs_shapes", rs_shapes, 3},
+                                   {"flips", flips, 3},
+                                   {NULL, NULL, 0}};
+
+int main(int argc, char** argv)
+{
+  int failed;
+
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  failed = check_main(tests, argc, argv);
+  MPI_Finalize();
+  return failed;
+}
