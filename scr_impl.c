@@ -2045,6 +2045,8 @@ typedef enum {
   X(SCR_FRESH_START, BOOL, NULL, "0", ANY,                                                                             \
     "1 allows a run to begin anew although complete checkpoints exist and none could be loaded.")                      \
   X(SCR_CRC_ON_COPY, BOOL, NULL, "1", ANY, "1 takes the CRC32 of each file while redundancy data is made from it.")    \
+  X(SCR_CRC_ON_DELETE, BOOL, NULL, "0", ANY,                                                                           \
+    "1 checks the CRC32 of each file of a dataset before it leaves the cache, and says which are corrupt.")            \
   X(SCR_CRC_ON_RESTART, BOOL, NULL, "1", ANY,                                                                          \
     "1 checks the CRC32 of cached files in SCR_Init; a file that fails counts as lost and is rebuilt.")                \
   X(SCR_CRC_ON_FLUSH, BOOL, NULL, "1", ANY,                                                                            \
@@ -2084,7 +2086,8 @@ typedef enum {
     "where directories cannot be made), VIEW (PRIVATE, or GLOBAL when all nodes see the same files): a place for the " \
     "cache; files and SCR_Config only.")                                                                               \
   X(CKPT, COUNT, NULL, NULL, LINE,                                                                                     \
-    "`CKPT=<n>` with ENABLED (1), INTERVAL (1), OUTPUT (0), STORE, TYPE (SINGLE or XOR), GROUP and SET_SIZE: how to "  \
+    "`CKPT=<n>` with ENABLED (1), INTERVAL (1), OUTPUT (0), STORE, TYPE (SINGLE, PARTNER, XOR or RS), GROUP, "         \
+    "SET_SIZE, SET_FAILURES and HOP_DISTANCE (1; how far apart in a line of groups the members of a set are): how to " \
     "protect every INTERVAL-th checkpoint, the largest interval that fits wins; needs SCR_COPY_TYPE=FILE; files and "  \
     "SCR_Config only.")
 
@@ -2100,9 +2103,11 @@ typedef enum {
   X(CKPT, INTERVAL, POSITIVE, NULL)                                                                                    \
   X(CKPT, OUTPUT, BOOL, NULL)                                                                                          \
   X(CKPT, STORE, ABSPATH, NULL)                                                                                        \
-  X(CKPT, TYPE, ENUM, "SINGLE|XOR")                                                                                    \
+  X(CKPT, TYPE, ENUM, "SINGLE|PARTNER|XOR|RS")                                                                         \
   X(CKPT, GROUP, TEXT, NULL)                                                                                           \
-  X(CKPT, SET_SIZE, POSITIVE, NULL)
+  X(CKPT, SET_SIZE, POSITIVE, NULL)                                                                                    \
+  X(CKPT, SET_FAILURES, POSITIVE, NULL)                                                                                \
+  X(CKPT, HOP_DISTANCE, POSITIVE, NULL)
 
 typedef struct {
   const char*    line; /* the line it belongs to, NULL for a parameter of its own */
@@ -6359,7 +6364,8 @@ typedef struct {
   int      groups;            /* sets in the world */
   int      group_id;          /* world rank of the set's first member */
   int      ranks, my_rank;
-  int*     member; /* world ranks of the set, by rank in the set */
+  int*     member;  /* world ranks of the set, by rank in the set */
+  char*    partner; /* host of the right neighbour, which knows this rank's files; NULL when not known */
 } scr_reddesc;
 
 typedef struct {
@@ -6800,6 +6806,7 @@ SCR_FN void scr_reddesc_free(scr_reddesc* d)
   scr_free(&d->group);
   scr_free(&d->base);
   scr_free(&d->member);
+  scr_free(&d->partner);
   memset(d, 0, sizeof *d);
 }
 
@@ -6837,6 +6844,20 @@ SCR_FN int scr_reddesc_limit(scr_reddesc* d)
   return less;
 }
 
+/* Learn the host of the right neighbour.  Collective over the set. */
+SCR_FN int scr_reddesc_partner(scr_reddesc* d, const scr_layout* l)
+{
+  scr_hash *send = scr_hash_new(), *recv = scr_hash_new();
+  int       n = d->ranks, rc;
+
+  scr_hash_util_set_str(send, "HOST", l->host);
+  rc = scr_hash_sendrecv(send, d->member[(d->my_rank - 1 + n) % n], recv, d->member[(d->my_rank + 1) % n], l->comm);
+  d->partner = scr_strdup(scr_line_str(recv, "HOST", ""));
+  scr_hash_delete(&send);
+  scr_hash_delete(&recv);
+  return rc;
+}
+
 /*
 ** Form the sets of D: the ranks with equal rank in their failure group stand in a line, in world order, and each line
 ** is cut into sets of SET_SIZE or a few more, as even as possible.  Collective over the world.
@@ -6862,6 +6883,7 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_layout* l)
   rc = scr_rank_str(l->comm, key, &d->groups, &id, &d->my_rank, &d->ranks, &d->group_id);
   if (rc != SCR_SUCCESS) return rc;
   rc = scr_group_members(l, d->group_id, d->my_rank, d->ranks, &d->member);
+  if (rc == SCR_SUCCESS && d->ranks > 1) rc = scr_reddesc_partner(d, l);
   memset(&v, 0, sizeof v);
   v.sum[0] = d->ranks == 1;
   v.sum[1] = d->ranks > 1 && scr_reddesc_limit(d);
@@ -7237,7 +7259,7 @@ typedef struct {
   int         ncached;
 
   /* parameters that are asked for often */
-  int    flush_every, flush_width, fetch_width, crc_on_copy, crc_on_restart, crc_on_flush, preserve;
+  int    flush_every, flush_width, fetch_width, crc_on_copy, crc_on_delete, crc_on_restart, crc_on_flush, preserve;
   size_t mpi_buf, file_buf;
   char*  work; /* memory of the redundancy engine, taken in SCR_Init so that it cannot fail later */
 
@@ -7422,6 +7444,7 @@ typedef struct {
   uint64_t      issued, ended; /* exchanges */
   uint64_t      mark[2];       /* how many were issued when the sums of a round were given away */
   char *        acc, *own;
+  int*          begun; /* [2][rows]: symbols that are in a sum */
 } scr_code;
 
 /* What one member combines in a round: N bytes at OFFSET of position POS. */
@@ -7506,6 +7529,7 @@ SCR_FN void scr_code_free(scr_code* x)
   scr_free(&x->worker);
   scr_free(&x->turn);
   scr_free(&x->sum);
+  scr_free(&x->begun);
 }
 
 /*
@@ -7527,7 +7551,9 @@ SCR_FN int scr_code_plan(scr_code* x, const scr_reddesc* d, const int64_t* lost,
   x->worker = (int*)scr_malloc((size_t)x->n * sizeof *x->worker);
   x->turn = (int*)scr_malloc((size_t)x->n * sizeof *x->turn);
   x->sum = (uLong*)scr_malloc((size_t)x->k * sizeof *x->sum);
-  if (x->target == NULL || x->worker == NULL || x->turn == NULL || x->sum == NULL) return SCR_ERR_OOM();
+  x->begun = (int*)scr_malloc(2 * ((size_t)x->k + 2) * sizeof *x->begun);
+  if (x->target == NULL || x->worker == NULL || x->turn == NULL || x->sum == NULL || x->begun == NULL)
+    return SCR_ERR_OOM();
   for (c = 0; c < x->n && rc == SCR_SUCCESS; c++) rc = scr_code_targets(x, c);
   if (rc != SCR_SUCCESS || total == NULL) return rc;
   if (d->type == SCR_COPY_RS) rc = scr_code_solve(x);
@@ -7632,14 +7658,24 @@ SCR_FN void scr_code_store(scr_code* x, const scr_code_task* t, char* buf)
   }
 }
 
-/* Where the sum for row I of a round's tasks grows: I counts targets when the work is spread, else tasks. */
-SCR_FN char* scr_code_acc(const scr_code* x, uint64_t round, int i)
+/* Sums that grow in a round: of targets when the work is spread, else of tasks. */
+SCR_FN int scr_code_rows(const scr_code* x)
 {
-  int rows = x->k > x->tasks ? x->k : x->tasks;
-  return x->acc + ((size_t)(round % 2) * (size_t)rows + (size_t)i) * x->piece;
+  return x->k > x->tasks ? x->k : x->tasks;
 }
 
-/* Add the symbol P of member R to the sums of task E, which is T. */
+/* The place of sum I of a round: two rounds are under way at once. */
+SCR_FN size_t scr_code_row(const scr_code* x, uint64_t round, int i)
+{
+  return (size_t)(round % 2) * (size_t)scr_code_rows(x) + (size_t)i;
+}
+
+SCR_FN char* scr_code_acc(const scr_code* x, uint64_t round, int i)
+{
+  return x->acc + scr_code_row(x, round, i) * x->piece;
+}
+
+/* Add the symbol P of member R to the sums of task E, which is T; the first one of a task is the sum. */
 SCR_FN void scr_code_add(scr_code* x, uint64_t round, int e, const scr_code_task* t, int r, const char* p)
 {
   const void*   src = p;
@@ -7648,7 +7684,10 @@ SCR_FN void scr_code_add(scr_code* x, uint64_t round, int e, const scr_code_task
 
   for (i = 0; i < x->k; i++) {
     if (!x->spread && x->target[t->pos * x->k + i] != t->reducer) continue;
-    if (scr_code_factor(x, t->pos, i, r, &f)) scr_gf_mad(scr_code_acc(x, round, x->spread ? i : e), &src, &f, 1, t->n);
+    if (!scr_code_factor(x, t->pos, i, r, &f)) continue;
+    if (x->begun[scr_code_row(x, round, x->spread ? i : e)]++ == 0)
+      scr_gf_sum(scr_code_acc(x, round, x->spread ? i : e), &src, &f, 1, t->n);
+    else scr_gf_mad_one(scr_code_acc(x, round, x->spread ? i : e), src, f, t->n);
   }
 }
 
@@ -7712,8 +7751,7 @@ SCR_FN void scr_code_combine(scr_code* x, uint64_t round)
   int d, e;
 
   while (x->ended < x->mark[round % 2]) scr_code_end_one(x); /* the sums of the round before last have left */
-  for (e = 0; x->turn[x->d->my_rank] >= 0 && e < (x->spread ? x->k : x->tasks); e++)
-    memset(scr_code_acc(x, round, e), 0, x->piece);
+  for (e = 0; e < scr_code_rows(x); e++) x->begun[scr_code_row(x, round, e)] = 0;
   for (d = 1; d < x->n; d++)
     for (e = 0; e < x->tasks; e++)
       scr_code_step(x, round, e, (x->d->my_rank + d) % x->n, (x->d->my_rank - d + x->n) % x->n);
@@ -7759,7 +7797,7 @@ SCR_FN void scr_code_take(scr_code* x, uint64_t round)
 /* How large a piece is, how many rounds there are, and where the slots lie in scr.work. */
 SCR_FN void scr_code_share_out(scr_code* x)
 {
-  int      i, c, rows = x->k > x->tasks ? x->k : x->tasks;
+  int      i, c, rows = scr_code_rows(x);
   uint64_t most = 1, pieces;
   size_t   room = SCR_WORK_BYTES(scr.mpi_buf) - SCR_WORK_NUMBERS, parts = (size_t)(2 * SCR_CODE_SLOTS + 2 * rows + 1);
   char*    p = scr.work + SCR_WORK_NUMBERS;
@@ -8027,6 +8065,7 @@ SCR_FN int scr_red_temps(scr_red_job* j)
 
   for (i = 0; i < j->files.n && rc == SCR_SUCCESS; i++) {
     rc = scr_red_temp(j, i, path, sizeof path);
+    if (rc == SCR_SUCCESS) rc = scr_reddesc_claim(j->d, path);
     j->temp.path[i] = scr_strdup(path);
     j->temp.size[i] = j->files.size[i];
     j->temp.n = i + 1;
@@ -8043,7 +8082,7 @@ SCR_FN int scr_red_open(scr_red_job* j)
   scr_buf  b = {NULL, 0, 0, 0};
 
   if ((rc = scr_red_temp(j, j->files.n, j->temp_file, sizeof j->temp_file)) != SCR_SUCCESS) return rc;
-  if (make) {
+  if (make && (rc = scr_reddesc_claim(j->d, j->temp_file)) == SCR_SUCCESS) {
     rc = scr_hash_image(j->header, &b);
     j->x.head = b.n;
     scr_buf_free(&b);
@@ -8380,6 +8419,32 @@ SCR_FN int scr_cache_owns(const scr_reddesc* d, int id, const char* path)
   return d->can_mkdir ? scr_path_below(dir, reduced, &rel) : strncmp(dir, reduced, strlen(dir)) == 0;
 }
 
+/* One file of the cache against its record, with its CRC32 when CHECK_SUM.  Local. */
+SCR_FN int scr_cache_check_file(const char* path, const scr_meta* meta, int check_sum)
+{
+  unsigned long want = 0;
+  uint64_t      size = 0;
+  uLong         crc, sum;
+  int           rc;
+
+  if (scr_meta_check_complete(meta) != SCR_SUCCESS || scr_meta_get_filesize(meta, &want) != SCR_SUCCESS)
+    return SCR_ERR(SCR_ERR_MISSING, "%s was not complete", path);
+  if ((rc = scr_file_size(path, &size)) != SCR_SUCCESS) return rc;
+  if (size != want) return SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %lu", path, size, want);
+  if (!check_sum || scr_meta_get_crc32(meta, &crc) != SCR_SUCCESS) return SCR_SUCCESS;
+  if ((rc = scr_file_crc(path, size, &sum)) != SCR_SUCCESS) return rc;
+  if (sum != crc)
+    return SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: it is corrupt", path, sum, crc);
+  return SCR_SUCCESS;
+}
+
+/* Say which files of a dataset that leaves the cache are corrupt (SCR_CRC_ON_DELETE).  Local. */
+SCR_FN void scr_cache_check_deleted(const char* path, const scr_hash* record)
+{
+  if (scr.crc_on_delete && scr_cache_check_file(path, scr_hash_get(record, "META"), 1) == SCR_ERR_CRC)
+    scr_warn("%s; it is deleted now, but look after the memory or disk of this node", scr_err_text);
+}
+
 /* Delete the files of RANK in dataset ID, except those that another entry of this map claims.  Local. */
 SCR_FN void scr_cache_delete_files(int id, int rank)
 {
@@ -8398,7 +8463,9 @@ SCR_FN void scr_cache_delete_files(int id, int rank)
       claimed =
           ranks[i] != rank &&
           scr_hash_get(scr_hash_getf(scr.map, "%s %d %s %d %s", "RANK", ranks[i], "DSET", id, "FILE"), path) != NULL;
-    if (!claimed && scr_cache_owns(&d, id, path)) scr_os.unlink(path);
+    if (claimed || !scr_cache_owns(&d, id, path)) continue;
+    scr_cache_check_deleted(path, scr_hash_elem_hash(e));
+    scr_os.unlink(path);
   }
   scr_reddesc_free(&d);
   scr_free(&ranks);
@@ -8859,25 +8926,6 @@ SCR_FN int scr_find_entry(const int64_t* key, int rank, scr_dataset* desc)
   return scr_key_cmp(k, key) == 0;
 }
 
-/* One file of the cache against its record.  Local. */
-SCR_FN int scr_cache_check_file(const char* path, const scr_meta* meta)
-{
-  unsigned long want = 0;
-  uint64_t      size = 0;
-  uLong         crc, sum;
-  int           rc;
-
-  if (scr_meta_check_complete(meta) != SCR_SUCCESS || scr_meta_get_filesize(meta, &want) != SCR_SUCCESS)
-    return SCR_ERR(SCR_ERR_MISSING, "%s was not complete", path);
-  if ((rc = scr_file_size(path, &size)) != SCR_SUCCESS) return rc;
-  if (size != want) return SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %lu", path, size, want);
-  if (!scr.crc_on_restart || scr_meta_get_crc32(meta, &crc) != SCR_SUCCESS) return SCR_SUCCESS;
-  if ((rc = scr_file_crc(path, size, &sum)) != SCR_SUCCESS) return rc;
-  if (sum != crc)
-    return SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: it is corrupt", path, sum, crc);
-  return SCR_SUCCESS;
-}
-
 /* SCR_SUCCESS when all files of RANK in dataset ID are here and as recorded.  Local. */
 SCR_FN int scr_cache_check(int id, int rank)
 {
@@ -8890,7 +8938,7 @@ SCR_FN int scr_cache_check(int id, int rank)
   for (e = scr_filemap_first_file(scr.map, id, rank); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
     scr_hash_unset_all(meta);
     scr_filemap_get_meta(scr.map, id, rank, scr_hash_elem_key(e), meta);
-    rc = scr_cache_check_file(scr_hash_elem_key(e), meta);
+    rc = scr_cache_check_file(scr_hash_elem_key(e), meta, scr.crc_on_restart);
   }
   scr_meta_delete(&meta);
   return rc;
@@ -8928,7 +8976,7 @@ SCR_FN int scr_cache_lost(const scr_reddesc* d, int id, int rank)
   for (e = scr_filemap_first_file(scr.map, id, rank); e != NULL && want >= 0; e = scr_hash_elem_next(e)) {
     scr_hash_unset_all(meta);
     scr_filemap_get_meta(scr.map, id, rank, scr_hash_elem_key(e), meta);
-    rc = scr_cache_check_file(scr_hash_elem_key(e), meta);
+    rc = scr_cache_check_file(scr_hash_elem_key(e), meta, scr.crc_on_restart);
     if (!scr_meta_is_full(meta)) {
       red++;
       if (rc == SCR_SUCCESS) rc = scr_cache_check_red(scr_hash_elem_key(e));
@@ -10460,7 +10508,7 @@ SCR_FN int scr_map_enter(int id, const scr_reddesc* d, const scr_dataset* desc, 
   scr_reddesc_to_hash(d, d->my_rank, h);
   scr_hash_util_set_int(flush, "PRESERVE", preserve);
   scr_hash_util_set_int(flush, "CONTAINER", 0);
-  if (d->ranks > 1) scr_hash_util_set_int(flush, "PARTNER", d->member[(d->my_rank - 1 + d->ranks) % d->ranks]);
+  if (d->partner != NULL) scr_hash_util_set_str(flush, "PARTNER", d->partner);
   scr_filemap_set_dataset(scr.map, id, scr.at.rank, desc);
   scr_filemap_set_desc(scr.map, id, scr.at.rank, h);
   scr_filemap_set_flushdesc(scr.map, id, scr.at.rank, flush);
@@ -10929,17 +10977,12 @@ SCR_FN int scr_settings_keep(void)
   static const struct {
     const char* name;
     int*        to;
-  } ints[] = {{"SCR_FLUSH", &scr.flush_every},
-              {"SCR_FLUSH_WIDTH", &scr.flush_width},
-              {"SCR_FETCH_WIDTH", &scr.fetch_width},
-              {"SCR_CRC_ON_COPY", &scr.crc_on_copy},
-              {"SCR_CRC_ON_RESTART", &scr.crc_on_restart},
-              {"SCR_CRC_ON_FLUSH", &scr.crc_on_flush},
-              {"SCR_PRESERVE_DIRECTORIES", &scr.preserve},
-              {"SCR_FSYNC", &scr_fsync_enabled},
-              {"SCR_CHECKPOINT_INTERVAL", &scr.interval},
-              {"SCR_CHECKPOINT_SECONDS", &scr.seconds},
-              {"SCR_FRESH_START", &scr.fresh_start},
+  } ints[] = {{"SCR_FLUSH", &scr.flush_every},           {"SCR_FLUSH_WIDTH", &scr.flush_width},
+              {"SCR_FETCH_WIDTH", &scr.fetch_width},     {"SCR_CRC_ON_COPY", &scr.crc_on_copy},
+              {"SCR_CRC_ON_DELETE", &scr.crc_on_delete}, {"SCR_CRC_ON_RESTART", &scr.crc_on_restart},
+              {"SCR_CRC_ON_FLUSH", &scr.crc_on_flush},   {"SCR_PRESERVE_DIRECTORIES", &scr.preserve},
+              {"SCR_FSYNC", &scr_fsync_enabled},         {"SCR_CHECKPOINT_INTERVAL", &scr.interval},
+              {"SCR_CHECKPOINT_SECONDS", &scr.seconds},  {"SCR_FRESH_START", &scr.fresh_start},
               {"SCR_HALT_ENABLED", &scr.halt_enabled}};
   const char* exits = scr_param_get(scr.at.params, "SCR_HALT_EXIT");
   uint64_t    bytes = 0;

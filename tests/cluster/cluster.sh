@@ -246,6 +246,11 @@ test_kills() {
       new_job
       real_nodes 4
       sure=0
+      case $((r / 10 % 3)) in
+      0) SCR_COPY_TYPE=XOR ;;
+      1) SCR_COPY_TYPE=PARTNER ;;
+      2) SCR_COPY_TYPE=RS ;; # of two failures
+      esac
     fi
     RANDOM=$(((SEED + r) % 32768))
     export SCR_FLUSH=$((r % 3 * 2)) SCR_CACHE_SIZE=$((r % 2 + 1))
@@ -256,8 +261,10 @@ test_kills() {
     # One node may be lost too, once the set is known to be whole.
     if [ "$sure" = 1 ] && [ "$(random 4)" = 0 ]; then
       lost=$(($(random 4) + 1))
-      lose "$lost"
-      echo "---- node$lost is lost" >> "$OUT"
+      if [ "$SCR_COPY_TYPE" = RS ]; then lost="$lost $((lost % 4 + 1))"; fi
+      # shellcheck disable=SC2086
+      lose $lost
+      echo "---- nodes $lost are lost" >> "$OUT"
     fi
     run "$(list 1 2 3 4)" 4 -min "$FLOOR" -count 1000 -shape mixed -gen "$r" -seed "$SEED" &
     pid=$!
@@ -477,7 +484,7 @@ for TEST in $TESTS; do
     continue
   fi
   case $TEST:$MODE in
-  kills:check) test_kills 20 ;;
+  kills:check) test_kills 30 ;;
   kills:long) test_kills 200 ;;
   interrupt:check) test_interrupt 6 ;;
   interrupt:long) test_interrupt 60 ;;
