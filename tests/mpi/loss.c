@@ -465,6 +465,139 @@ static void flips(void)
   for (i = 0; i < 3; i++) corruption(&all[i], rounds);
 }
 
+/* ---- descriptors ----------------------------------------------------------------------------------------------- */
+
+/* Unset what the cases below set. */
+static void plain_settings(void)
+{
+  SCR_Config("SCR_GROUP=");
+  SCR_Config("SCR_SET_SIZE=");
+  SCR_Config("SCR_CACHE_SIZE=");
+}
+
+/* Write the checkpoint under settings that are in place, lose the nodes of MASK, and restart. */
+static void lose_once(const scheme* c, unsigned mask, int expect, const char* what)
+{
+  prepare(c, &shapes[0]);
+  put_back();
+  if (mask >> rank & 1) lose(NODE);
+  restart(c, &shapes[0], expect, 0, what);
+}
+
+/* Two nodes share a switch: the sets have members of different switches, so the loss of a switch is the loss of one. */
+static void switches(void)
+{
+  scheme c = {"XOR", 1};
+  char   host[256] = "";
+  int    i;
+
+  gethostname(host, sizeof host - 1);
+  for (i = 0; i < ranks; i++) SCR_Configf("GROUPS=%s-v%d SWITCH=s%d", host, i, i / 2);
+  SCR_Config("SCR_GROUP=SWITCH");
+  lose_once(&c, 0x3, 1, "a switch");
+  lose_once(&c, 0x5, 0, "two nodes of different switches in one set");
+  plain_settings();
+  lose_once(&c, 0x3, 0, "two nodes without switches");
+}
+
+/* HOP_DISTANCE sets members apart. */
+static void hops(void)
+{
+  scheme c = {"FILE", 1};
+
+  if (ranks % 2 != 0) return; /* a set of three has other neighbours */
+  SCR_Config("CKPT=0 TYPE=XOR SET_SIZE=2 HOP_DISTANCE=2");
+  lose_once(&c, 0x3, 1, "two neighbours, hop 2");
+  lose_once(&c, 0x5, 0, "two that are 2 apart, hop 2");
+  SCR_Config("CKPT=0 TYPE=XOR SET_SIZE=2 HOP_DISTANCE=1");
+  lose_once(&c, 0x3, 0, "two neighbours, hop 1");
+  lose_once(&c, 0x5, 1, "two that are 2 apart, hop 1");
+  SCR_Config("CKPT=");
+}
+
+static void level_settings(void)
+{
+  scheme c = {"FILE", 1};
+
+  settings(&c);
+  SCR_Configf("STORE=%s/one COUNT=1", base);
+  SCR_Configf("STORE=%s/two COUNT=1", base);
+  SCR_Configf("STORE=%s/four COUNT=1", base);
+  SCR_Configf("CKPT=0 INTERVAL=1 TYPE=SINGLE STORE=%s/one", base);
+  SCR_Configf("CKPT=1 INTERVAL=2 TYPE=XOR STORE=%s/two", base);
+  SCR_Configf("CKPT=2 INTERVAL=4 TYPE=RS SET_FAILURES=2 STORE=%s/four", base);
+}
+
+/* Checkpoints 1 to 7: the cache then holds 7 as SINGLE, 6 as XOR and 4 as RS. */
+static void level_write(void)
+{
+  char name[1024], path[SCR_MAX_FILENAME] = "";
+  int  i;
+
+  CHECK(SCR_Init() == SCR_SUCCESS, "%s", SCR_Last_error());
+  for (i = 1; i <= 7; i++) {
+    snprintf(name, sizeof name, "ck%d", i);
+    CHECK(SCR_Start_output(name, SCR_FLAG_CHECKPOINT) == SCR_SUCCESS, "%s", SCR_Last_error());
+    snprintf(name, sizeof name, "%s/prefix/ck%d/rank_%d", base, i, rank);
+    CHECK(SCR_Route_file(name, path) == SCR_SUCCESS, "%s", SCR_Last_error());
+    snprintf(name, sizeof name, "checkpoint %d of rank %d", i, rank);
+    if (path[0] != '\0') write_file(path, name, (long)strlen(name));
+    CHECK(SCR_Complete_output(1) == SCR_SUCCESS, "%s", SCR_Last_error());
+  }
+  CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
+}
+
+/* Lose the nodes of MASK in all stores, and restart from checkpoint EXPECT. */
+static void level_lose(unsigned mask, int expect)
+{
+  static const char* const stores[] = {"", "/one", "/two", "/four"};
+  char                     host[256] = "", name[SCR_MAX_FILENAME] = "", path[1300];
+  char *                   p, want[64];
+  long                     n;
+  int                      i, flag = 0;
+
+  gethostname(host, sizeof host - 1);
+  snprintf(base, sizeof base, "%s/levels", getenv("TEST_DIR"));
+  if (rank == 0) {
+    remove_tree(base);
+    mkdir(base, 0700);
+    snprintf(path, sizeof path, "%s/prefix", base);
+    mkdir(path, 0700);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  level_settings();
+  level_write();
+  for (i = 0; i < 4 && mask >> rank & 1; i++) {
+    snprintf(path, sizeof path, "%s%s/tester/scr.%s/node.%s-v%d", base, stores[i], getenv("SCR_JOB_ID"), host, rank);
+    remove_tree(path);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  level_settings();
+  CHECK(SCR_Init() == SCR_SUCCESS, "%s", SCR_Last_error());
+  SCR_Have_restart(&flag, name);
+  snprintf(want, sizeof want, "ck%d", expect);
+  CHECK(flag == 1 && strcmp(name, want) == 0, "mask 0x%x: %s instead of %s; %s", mask, name, want, SCR_Last_error());
+  if (flag == 1) {
+    snprintf(path, sizeof path, "%s/prefix/%s/rank_%d", base, want, rank);
+    CHECK(SCR_Start_restart(name) == SCR_SUCCESS && SCR_Route_file(path, name) == SCR_SUCCESS, "%s", SCR_Last_error());
+    snprintf(want, sizeof want, "checkpoint %d of rank %d", expect, rank);
+    p = read_file(name, &n);
+    CHECK(p != NULL && n == (long)strlen(want) && memcmp(p, want, (size_t)n) == 0, "%s", name);
+    free(p);
+    CHECK(SCR_Complete_restart(1) == SCR_SUCCESS, "%s", SCR_Last_error());
+  }
+  CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
+  SCR_Config("STORE=");
+  SCR_Config("CKPT=");
+}
+
+static void levels(void)
+{
+  level_lose(0, 7);
+  level_lose(0x2, 6);
+  level_lose(0x6, 4);
+}
+
 static const check_case tests[] = {{"xor_all", xor_all, 2},
                                    {"partner_all", partner_all, 2},
                                    {"rs_all", rs_all, 3},
@@ -472,6 +605,9 @@ static const check_case tests[] = {{"xor_all", xor_all, 2},
                                    {"partner_shapes", partner_shapes, 2},
                                    {"rs_shapes", rs_shapes, 3},
                                    {"flips", flips, 3},
+                                   {"switches", switches, 4},
+                                   {"hops", hops, 4},
+                                   {"levels", levels, 4},
                                    {NULL, NULL, 0}};
 
 int main(int argc, char** argv)

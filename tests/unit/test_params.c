@@ -221,7 +221,8 @@ static void test_params_config(void)
   CHECK_INT(scr_params_check(p), SCR_ERR_PARAM);
   CHECK_INT(params_config(p, "SCR_FLUSH="), SCR_SUCCESS);
   CHECK_INT(params_config(p, "CKPT=1 TYPE=RAID"), SCR_ERR_PARAM);
-  CHECK(strstr(scr_err_text, "TYPE=RAID on the line CKPT=1, set in SCR_Config: it must be one of SINGLE, PARTNER, XOR, RS") != NULL);
+  CHECK(strstr(scr_err_text,
+               "TYPE=RAID on the line CKPT=1, set in SCR_Config: it must be one of SINGLE, PARTNER, XOR, RS") != NULL);
   scr_hash_delete(&p);
 }
 
