@@ -1,27 +1,133 @@
 /*
-** bench - time a checkpoint through the public calls, beside the time in which the same ranks copy as many bytes in
-** memory (M), so that results of different machines can be compared.
+** bench - time checkpoints, rebuilds and starts through the public calls, beside the time in which the same ranks copy
+** as many bytes in memory (M), so that results of different machines can be compared.
 **
-**   mpiexec -n 4 bench [--mib N] [--runs N] [--json]
+**   mpiexec -n 4 bench --dir DIR [--nodes N] [--mib N] [--runs N] [--json]
 **
-** Each figure is the time of the slowest rank; the median of the runs, with minimum and maximum.
+** All ranks are on one machine, and DIR is in its memory.  A time is from the moment the first rank begins to that in
+** which the last one ends.  Each round does every step once, so that what else the machine does falls upon all alike;
+** the figures are the median of the rounds, with minimum and maximum.
 */
+#define _XOPEN_SOURCE 700
+#include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <mpi.h>
+#include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "count.h"
 #include "scr.h"
 
 #define RUNS_MAX 101
 
-enum { T_MEMORY, T_START, T_WRITE, T_COMPLETE, T_ALL, T_COUNT };
+typedef struct {
+  const char *name, *type;
+  int         k, crc, lost; /* SCR_SET_FAILURES, SCR_CRC_ON_COPY, how many nodes to lose and rebuild */
+} scheme;
 
-static const char* const names[T_COUNT] = {"memcpy (M)", "start", "application write", "complete", "start to complete"};
+static const scheme schemes[] = {{"SINGLE", "SINGLE", 1, 1, 0},
+                                 {"XOR", "XOR", 1, 1, 1},
+                                 {"XOR, no CRC", "XOR", 1, 0, 0},
+                                 {"PARTNER", "PARTNER", 1, 1, 0},
+                                 {"RS(2)", "RS", 2, 1, 2}};
 
-static double seconds[T_COUNT][RUNS_MAX];
+enum { SINGLE, XOR, XOR_PLAIN, PARTNER, RS, SCHEMES };
+
+/* Times of one step, in seconds, and what they sum up to. */
+typedef struct {
+  char   name[64];
+  int    moves_data; /* the step has to do with every byte */
+  int    n;
+  double seconds[RUNS_MAX * 2 * SCHEMES];
+  double median, least, most;
+} series;
+
+static series memory, app_write, encode[SCHEMES], whole[SCHEMES], verify[SCHEMES], rebuild[SCHEMES], mpi_init, scr_init;
+
+/* MPI calls of one library call: own count, and the maximum over the ranks. */
+enum { INIT, HAVE, START, ROUTE, COMPLETE, FINALIZE, CALLS };
+
+static const char* const call_names[CALLS] = {"SCR_Init, empty cache", "SCR_Have_restart",          "SCR_Start_output",
+                                              "SCR_Route_file",        "SCR_Complete_output (XOR)", "SCR_Finalize"};
+static mpi_calls         calls_of[CALLS], calls_max[CALLS];
+
+static int         rank, ranks, nodes = 4, runs = 5, json;
+static size_t      bytes; /* of each rank */
+static char *      data, *copy;
+static const char* dir;
+static long        peak_kib[SCHEMES]; /* anonymous memory in the first checkpoint of each scheme */
+static unsigned    stamp;             /* of the last checkpoint: no two have the same bytes */
+
+/* Any rank: say what failed and end all. */
+static void die(const char* format, ...)
+{
+  va_list ap;
+
+  fprintf(stderr, "bench: rank %d: ", rank);
+  va_start(ap, format);
+  vfprintf(stderr, format, ap);
+  va_end(ap);
+  fprintf(stderr, "\n");
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  exit(1);
+}
+
+static void must(int rc, const char* call)
+{
+  if (rc != SCR_SUCCESS) die("%s: %s", call, SCR_Last_error());
+}
+
+/* ---- times ----------------------------------------------------------------------------------------------------- */
+
+static void nap(void)
+{
+  struct timespec t = {0, 50000};
+  nanosleep(&t, NULL);
+}
+
+/* Wait asleep: a rank that polls would take the time of those that share its core. */
+static void finish(MPI_Request* q)
+{
+  int done = 0;
+
+  for (MPI_Test(q, &done, MPI_STATUS_IGNORE); !done; MPI_Test(q, &done, MPI_STATUS_IGNORE)) nap();
+}
+
+static void meet(void)
+{
+  MPI_Request q;
+
+  MPI_Ibarrier(MPI_COMM_WORLD, &q);
+  finish(&q);
+}
+
+static double begin(void)
+{
+  meet();
+  return MPI_Wtime();
+}
+
+/* From the earliest FROM to now, on the last rank.  Added to S when that is given. */
+static double end(double from, series* s)
+{
+  double      mine[2], all[2];
+  MPI_Request q;
+
+  mine[0] = MPI_Wtime();
+  mine[1] = -from;
+  MPI_Iallreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD, &q);
+  finish(&q);
+  if (s != NULL) s->seconds[s->n++] = all[0] + all[1];
+  return all[0] + all[1];
+}
 
 static int by_value(const void* a, const void* b)
 {
@@ -29,109 +135,445 @@ static int by_value(const void* a, const void* b)
   return (x > y) - (x < y);
 }
 
-/* The time since START of the slowest rank, after all have arrived. */
-static double slowest(double start)
+static void sum_up(series* s, int moves_data, const char* format, ...)
 {
-  double mine = MPI_Wtime() - start, most;
-  MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return most;
+  va_list ap;
+
+  va_start(ap, format);
+  vsnprintf(s->name, sizeof s->name, format, ap);
+  va_end(ap);
+  s->moves_data = moves_data;
+  qsort(s->seconds, (size_t)s->n, sizeof(double), by_value);
+  s->least = s->seconds[0];
+  s->most = s->seconds[s->n - 1];
+  s->median = (s->seconds[(s->n - 1) / 2] + s->seconds[s->n / 2]) / 2;
 }
 
-static int write_file(const char* name, const char* data, size_t bytes)
+/* M: both buffers have been written before. */
+static void measure_memory(void)
 {
-  size_t at = 0;
-  int    fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  double start = begin();
 
-  while (fd >= 0 && at < bytes) {
-    size_t  n = bytes - at < (4u << 20) ? bytes - at : (4u << 20);
-    ssize_t w = write(fd, data + at, n);
-    if (w <= 0) break;
+  memcpy(copy, data, bytes);
+  end(start, &memory);
+  if (memcmp(copy, data, bytes) != 0) die("memcpy copies wrongly");
+}
+
+/* ---- memory of the process: a thread looks at it each millisecond ---------------------------------------------- */
+
+static volatile int  watching;
+static volatile long watched_kib;
+static pthread_t     watcher;
+
+/* Memory that is no file's: what is mapped from storage, even storage in memory, does not count. */
+static long anonymous_kib(void)
+{
+  char  line[256];
+  long  kib = 0;
+  FILE* f = fopen("/proc/self/status", "r");
+
+  while (f != NULL && fgets(line, sizeof line, f) != NULL)
+    if (sscanf(line, "RssAnon: %ld", &kib) == 1) break;
+  if (f != NULL) fclose(f);
+  return kib;
+}
+
+static void* watch(void* arg)
+{
+  struct timespec t = {0, 1000000};
+
+  while (watching) {
+    long now = anonymous_kib();
+    if (now > watched_kib) watched_kib = now;
+    nanosleep(&t, NULL);
+  }
+  return arg;
+}
+
+static void watch_begin(void)
+{
+  watched_kib = 0;
+  watching = 1;
+  if (pthread_create(&watcher, NULL, watch, NULL) != 0) die("no thread");
+}
+
+static long watch_end(void)
+{
+  watching = 0;
+  pthread_join(watcher, NULL);
+  return watched_kib;
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------------- */
+
+static int remove_one(const char* path, const struct stat* st, int type, struct FTW* at)
+{
+  (void)st;
+  (void)type;
+  (void)at;
+  return remove(path) != 0 && errno != ENOENT;
+}
+
+static void remove_tree(const char* path)
+{
+  struct stat st;
+
+  if (lstat(path, &st) == 0 && nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS) != 0)
+    die("cannot remove %s: %s", path, strerror(errno));
+}
+
+static void write_file(const char* name, size_t n)
+{
+  int    fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  size_t at = 0;
+
+  if (fd < 0) die("cannot open %s: %s", name, strerror(errno));
+  while (at < n) {
+    size_t  part = n - at < (4u << 20) ? n - at : (4u << 20);
+    ssize_t w = write(fd, data + at % bytes, part);
+    if (w <= 0) die("cannot write %s: %s", name, w < 0 ? strerror(errno) : "no space");
     at += (size_t)w;
   }
-  return fd >= 0 && close(fd) == 0 && at == bytes;
+  if (close(fd) != 0) die("cannot close %s: %s", name, strerror(errno));
 }
 
-static void die(const char* what)
+/* That the file NAME holds what was written last. */
+static void compare_file(const char* name)
 {
-  fprintf(stderr, "bench: %s: %s\n", what, SCR_Last_error());
-  MPI_Abort(MPI_COMM_WORLD, 1);
+  int     fd = open(name, O_RDONLY);
+  size_t  at = 0;
+  ssize_t n = 0;
+
+  if (fd < 0) die("cannot open %s: %s", name, strerror(errno));
+  while (at < bytes && (n = read(fd, copy + at, bytes - at)) > 0) at += (size_t)n;
+  if (at != bytes || memcmp(copy, data, bytes) != 0) die("%s is not what was written", name);
+  close(fd);
 }
 
-/* One checkpoint; its times go to place RUN, or nowhere when RUN is negative (a warm-up). */
-static void checkpoint(int run, int rank, const char* data, size_t bytes)
+/* The datasets of a scheme, twice, take at most so many times the bytes of the application. */
+static int copies(void)
 {
-  char   name[64], path[SCR_MAX_FILENAME];
-  double t[T_COUNT], start;
-  int    i, ok;
-
-  snprintf(name, sizeof name, "bench/rank_%d", rank);
-  MPI_Barrier(MPI_COMM_WORLD);
-  t[T_ALL] = start = MPI_Wtime();
-  if (SCR_Start_output("bench", SCR_FLAG_CHECKPOINT) != SCR_SUCCESS) die("start");
-  t[T_START] = slowest(start);
-  if (SCR_Route_file(name, path) != SCR_SUCCESS) die("route");
-  start = MPI_Wtime();
-  ok = write_file(path, data, bytes);
-  t[T_WRITE] = slowest(start);
-  start = MPI_Wtime();
-  if (SCR_Complete_output(ok) != SCR_SUCCESS) die("complete");
-  t[T_COMPLETE] = slowest(start);
-  t[T_ALL] = slowest(t[T_ALL]);
-  for (i = T_START; run >= 0 && i < T_COUNT; i++) seconds[i][run] = t[i];
+  return nodes == 3 ? 6 : 4;
 }
 
-int main(int argc, char** argv)
+/* Write as many bytes as the run will use: memory that was never touched costs several times as much. */
+static void touch_store(void)
 {
-  int    i, run, rank, ranks, runs = 5, mib = 256, json = 0;
-  size_t bytes;
-  char * data, *copy;
-  double m;
+  char           name[600];
+  struct statvfs fs;
+  double         need = (double)copies() * ranks * (double)bytes;
 
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (statvfs(dir, &fs) != 0) die("%s: %s", dir, strerror(errno));
+  if ((double)fs.f_bavail * (double)fs.f_frsize < need * 1.02)
+    die("%s has not the %.2f GB that this run needs; see BENCH_DIR and --mib", dir, need / 1e9);
+  snprintf(name, sizeof name, "%s/touch.%d", dir, rank);
+  write_file(name, (size_t)copies() * bytes);
+  meet();
+  unlink(name);
+  meet();
+}
+
+/* ---- sessions with the library --------------------------------------------------------------------------------- */
+
+static void settings(const scheme* s)
+{
+  SCR_Configf("SCR_PREFIX=%s", dir);
+  SCR_Configf("SCR_CNTL_BASE=%s/node", dir);
+  SCR_Configf("SCR_CACHE_BASE=%s/node", dir);
+  SCR_Configf("SCR_VIRTUAL_NODES=%d", nodes);
+  SCR_Configf("SCR_COPY_TYPE=%s", s->type);
+  SCR_Configf("SCR_SET_FAILURES=%d", s->k);
+  SCR_Configf("SCR_CRC_ON_COPY=%d", s->crc);
+  SCR_Config("SCR_CRC_ON_RESTART=1");
+  SCR_Config("SCR_FLUSH=0");
+  SCR_Config("SCR_USER_NAME=bench");
+  SCR_Config("SCR_JOB_ID=bench");
+}
+
+static void clean_up(void)
+{
+  char path[600];
+
+  meet();
+  if (rank == 0) {
+    snprintf(path, sizeof path, "%s/node", dir);
+    remove_tree(path);
+    if (mkdir(path, 0700) != 0) die("cannot make %s: %s", path, strerror(errno));
+    snprintf(path, sizeof path, "%s/.scr", dir);
+    remove_tree(path);
+  }
+  meet();
+}
+
+/* Delete all that the first COUNT nodes hold. */
+static void lose_nodes(int count)
+{
+  char        host[256] = "", path[1024];
+  struct stat st;
+  int         i;
+
+  meet();
+  gethostname(host, sizeof host - 1);
+  for (i = 0; rank == 0 && i < count; i++) {
+    snprintf(path, sizeof path, "%s/node/bench/scr.bench/node.%s-v%d", dir, host, i);
+    if (stat(path, &st) != 0) die("node %d is not where it should be, %s: %s", i, path, strerror(errno));
+    remove_tree(path);
+  }
+  meet();
+}
+
+/* The MPI calls since FROM are those of the call WHICH. */
+static void count_calls(int which, mpi_calls from)
+{
+  calls_of[which].collectives = mpi_count.collectives - from.collectives;
+  calls_of[which].communicators = mpi_count.communicators - from.communicators;
+  calls_of[which].messages = mpi_count.messages - from.messages;
+}
+
+static void start_library(const scheme* s, series* times, int count)
+{
+  double    start;
+  mpi_calls before;
+
+  settings(s);
+  start = begin();
+  before = mpi_count;
+  must(SCR_Init(), "SCR_Init");
+  if (count) count_calls(INIT, before);
+  end(start, times);
+}
+
+static void stop_library(int count)
+{
+  mpi_calls before = mpi_count;
+
+  must(SCR_Finalize(), "SCR_Finalize");
+  if (count) count_calls(FINALIZE, before);
+}
+
+/* One checkpoint.  COMPLETED or FROM_START may be NULL.  COUNT: this one's MPI calls are reported. */
+static void checkpoint(series* completed, series* from_start, int count)
+{
+  char      name[64], path[SCR_MAX_FILENAME];
+  double    first, start;
+  mpi_calls before;
+
+  stamp++;
+  memcpy(data, &stamp, sizeof stamp);
+  memcpy(data + bytes - sizeof stamp, &stamp, sizeof stamp);
+  snprintf(path, sizeof path, "ckpt.%u", stamp);
+  first = begin();
+  before = mpi_count;
+  must(SCR_Start_output(path, SCR_FLAG_CHECKPOINT), "SCR_Start_output");
+  if (count) count_calls(START, before);
+  snprintf(name, sizeof name, "ckpt.%u/rank_%d", stamp, rank);
+  before = mpi_count;
+  must(SCR_Route_file(name, path), "SCR_Route_file");
+  if (count) count_calls(ROUTE, before);
+  start = begin();
+  write_file(path, bytes);
+  end(start, &app_write);
+  start = begin();
+  before = mpi_count;
+  must(SCR_Complete_output(1), "SCR_Complete_output");
+  if (count) count_calls(COMPLETE, before);
+  end(start, completed);
+  end(first, from_start);
+}
+
+/* The checkpoint that was written last is loaded and whole. */
+static void check_restart(int count)
+{
+  char      name[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+  int       flag = 0;
+  mpi_calls before = mpi_count;
+
+  must(SCR_Have_restart(&flag, name), "SCR_Have_restart");
+  if (count) count_calls(HAVE, before);
+  if (!flag) die("there is no checkpoint to restart from");
+  must(SCR_Start_restart(name), "SCR_Start_restart");
+  snprintf(name, sizeof name, "ckpt.%u/rank_%d", stamp, rank);
+  must(SCR_Route_file(name, path), "SCR_Route_file");
+  compare_file(path);
+  must(SCR_Complete_restart(1), "SCR_Complete_restart");
+}
+
+/*
+** All steps of scheme number I: two checkpoints in an empty cache, of which the second takes the place of the first;
+** and, where nodes shall be lost, a start with all of it, and one without them.
+*/
+static void session(int i, int round)
+{
+  const scheme* s = &schemes[i];
+
+  measure_memory();
+  clean_up();
+  if (round == 0) watch_begin();
+  start_library(s, &scr_init, i == XOR);
+  checkpoint(&encode[i], NULL, 0);
+  if (round == 0) peak_kib[i] = watch_end();
+  checkpoint(NULL, &whole[i], i == XOR);
+  stop_library(i == XOR);
+  if (s->lost == 0) return;
+  start_library(s, &verify[i], 0);
+  check_restart(i == XOR);
+  stop_library(0);
+  lose_nodes(s->lost);
+  start_library(s, &rebuild[i], 0);
+  check_restart(0);
+  stop_library(0);
+}
+
+/* ---- report ---------------------------------------------------------------------------------------------------- */
+
+static void print_step(const series* s, int last)
+{
+  double total = (double)ranks * (double)bytes, rate = total / 1e9 / (s->median > 0 ? s->median : 1e-9);
+
+  if (json)
+    printf("  {\"step\": \"%s\", \"bytes\": %.0f, \"runs\": %d, \"median_s\": %.6f, \"min_s\": %.6f, \"max_s\": %.6f, "
+           "\"gb_per_s\": %.3f, \"x_m\": %.3f}%s\n",
+           s->name, s->moves_data ? total : 0, s->n, s->median, s->least, s->most, s->moves_data ? rate : 0,
+           s->median / memory.median, last ? "" : ",");
+  else if (s->moves_data)
+    printf("%-36s %11.0f %9.4f %9.4f %9.4f %7.2f %7.2f\n", s->name, total, s->median, s->least, s->most, rate,
+           s->median / memory.median);
+  else
+    printf("%-36s %11s %9.4f %9.4f %9.4f %7s %7.2f\n", s->name, "-", s->median, s->least, s->most, "-",
+           s->median / memory.median);
+}
+
+static void print_calls(void)
+{
+  int i;
+
+  if (json) printf(" ],\n \"calls\": [\n");
+  else
+    printf("\n%-26s %18s %18s %18s\n%-26s %9s %8s %9s %8s %9s %8s\n", "MPI calls", "collectives", "communicators",
+           "messages sent", "of one call", "rank 0", "max", "rank 0", "max", "rank 0", "max");
+  for (i = 0; i < CALLS; i++) {
+    const mpi_calls *own = &calls_of[i], *most = &calls_max[i];
+    printf(json ? "  {\"call\": \"%s\", \"collectives\": [%d, %d], \"communicators\": [%d, %d], "
+                  "\"messages\": [%d, %d]}"
+                : "%-26s %9d %8d %9d %8d %9d %8d",
+           call_names[i], own->collectives, most->collectives, own->communicators, most->communicators, own->messages,
+           most->messages);
+    printf("%s\n", json && i < CALLS - 1 ? "," : "");
+  }
+}
+
+static void print_memory(void)
+{
+  int i;
+
+  if (json) printf(" ],\n \"memory_kib\": {");
+  else
+    printf("\nanonymous memory of a rank, growth since before the first SCR_Init to the peak in a checkpoint, KiB:\n");
+  for (i = 0; i < SCHEMES; i++)
+    printf(json ? "\"%s\": %ld%s" : "  %s: %ld%s", schemes[i].name, peak_kib[i], i < SCHEMES - 1 ? "," : "\n");
+}
+
+static void report(void)
+{
+  const series* all[8 + 4 * SCHEMES];
+  int           i, n = 0;
+  double        ratio, ratio_whole;
+
+  sum_up(&memory, 1, "memcpy (M)");
+  all[n++] = &memory;
+  sum_up(&app_write, 1, "application write");
+  all[n++] = &app_write;
+  for (i = 0; i < SCHEMES; i++) {
+    sum_up(&encode[i], 1, "%s: encode", schemes[i].name);
+    sum_up(&whole[i], 1, "%s: start to complete", schemes[i].name);
+    all[n++] = &encode[i];
+    all[n++] = &whole[i];
+  }
+  for (i = 0; i < SCHEMES; i++) {
+    if (schemes[i].lost == 0) continue;
+    sum_up(&verify[i], 1, "%s: SCR_Init, nothing lost", schemes[i].name);
+    sum_up(&rebuild[i], 1, "%s: SCR_Init, %d of %d nodes lost", schemes[i].name, schemes[i].lost, nodes);
+    all[n++] = &verify[i];
+    all[n++] = &rebuild[i];
+  }
+  sum_up(&mpi_init, 0, "MPI_Init");
+  sum_up(&scr_init, 0, "SCR_Init, empty cache");
+  all[n++] = &mpi_init;
+  all[n++] = &scr_init;
+  ratio = encode[XOR].median / encode[XOR_PLAIN].median;
+  ratio_whole = whole[XOR].median / whole[XOR_PLAIN].median;
+  if (rank != 0) return;
+  if (json)
+    printf(
+        "{\"version\": \"%s\", \"ranks\": %d, \"nodes\": %d, \"bytes_per_rank\": %zu, \"runs\": %d,\n \"steps\": [\n",
+        SCR_VERSION, ranks, nodes, bytes, runs);
+  else
+    printf("SCR %s: %d ranks x %zu MiB on %d virtual nodes, %d runs; x M: times of the memcpy of as many bytes\n\n"
+           "%-36s %11s %9s %9s %9s %7s %7s\n",
+           SCR_VERSION, ranks, bytes >> 20, nodes, runs, "step", "bytes", "median s", "min", "max", "GB/s", "x M");
+  for (i = 0; i < n; i++) print_step(all[i], i == n - 1);
+  if (!json) printf("\nXOR with CRC / without: encode %.2f, start to complete %.2f\n", ratio, ratio_whole);
+  print_calls();
+  print_memory();
+  if (json) printf("},\n \"crc_ratio\": {\"encode\": %.3f, \"start_to_complete\": %.3f}}\n", ratio, ratio_whole);
+}
+
+/* 0 when an argument is wrong. */
+static int arguments(int argc, char** argv)
+{
+  int i, mib = 256;
+
   for (i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--json") == 0) json = 1;
     else if (strcmp(argv[i], "--mib") == 0 && i + 1 < argc) mib = atoi(argv[++i]);
     else if (strcmp(argv[i], "--runs") == 0 && i + 1 < argc) runs = atoi(argv[++i]);
-    else die("usage: bench [--mib N] [--runs N] [--json]");
+    else if (strcmp(argv[i], "--nodes") == 0 && i + 1 < argc) nodes = atoi(argv[++i]);
+    else if (strcmp(argv[i], "--dir") == 0 && i + 1 < argc) dir = argv[++i];
+    else return 0;
   }
-  if (runs < 1 || runs > RUNS_MAX || mib < 1) die("--runs is 1 to 101, --mib at least 1");
   bytes = (size_t)mib << 20;
+  return dir != NULL && strlen(dir) < 500 && runs >= 1 && runs <= RUNS_MAX && mib >= 1 && mib <= 65536 && nodes >= 3 &&
+         nodes <= ranks;
+}
+
+int main(int argc, char** argv)
+{
+  struct timespec t0, t1;
+  double          mine;
+  long            base, peaks[SCHEMES];
+  int             i, round;
+  size_t          at;
+
+  clock_gettime(CLOCK_MONOTONIC, &t0);
+  MPI_Init(&argc, &argv);
+  clock_gettime(CLOCK_MONOTONIC, &t1);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  mine = (double)(t1.tv_sec - t0.tv_sec) + (double)(t1.tv_nsec - t0.tv_nsec) / 1e9;
+  MPI_Allreduce(&mine, &mpi_init.seconds[mpi_init.n++], 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  if (!arguments(argc, argv)) {
+    if (rank == 0)
+      fprintf(stderr,
+              "bench: --dir DIR [--nodes 3 or more, at most one a rank] [--mib 1 or more] [--runs 1 to %d] "
+              "[--json]\n",
+              RUNS_MAX);
+    MPI_Finalize();
+    return 2;
+  }
   data = (char*)malloc(bytes);
   copy = (char*)malloc(bytes);
   if (data == NULL || copy == NULL) die("out of memory");
-  for (i = 0; (size_t)i < bytes / sizeof(int); i++) ((int*)data)[i] = i * 2654435 + rank;
+  for (at = 0; at < bytes / sizeof(unsigned); at++) ((unsigned*)data)[at] = (unsigned)at * 2654435u + (unsigned)rank;
   memset(copy, 1, bytes);
-  for (run = 0; run < runs; run++) {
-    double start;
-    MPI_Barrier(MPI_COMM_WORLD);
-    start = MPI_Wtime();
-    memcpy(copy, data, bytes);
-    seconds[T_MEMORY][run] = slowest(start);
-    if (copy[run] != data[run]) die("memcpy");
-  }
-  if (SCR_Init() != SCR_SUCCESS) die("init");
-  for (run = -2; run < runs; run++)
-    checkpoint(run, rank, data, bytes); /* two warm-ups touch the memory of two datasets */
-  SCR_Finalize();
-  for (i = 0; i < T_COUNT; i++) qsort(seconds[i], (size_t)runs, sizeof(double), by_value);
-  m = seconds[T_MEMORY][runs / 2];
-  if (rank == 0 && !json)
-    printf("%d ranks x %d MiB, %d runs\n%-20s %10s %10s %10s %10s %8s\n", ranks, mib, runs, "step", "median s", "min",
-           "max", "GB/s", "x M");
-  for (i = 0; rank == 0 && i < T_COUNT; i++) {
-    double mid = seconds[i][runs / 2], rate = (double)ranks * (double)bytes / 1e9 / (mid > 0 ? mid : 1e-9);
-    if (json)
-      printf("%s{\"step\": \"%s\", \"ranks\": %d, \"bytes_per_rank\": %zu, \"runs\": %d, \"median_s\": %.6f, "
-             "\"min_s\": %.6f, "
-             "\"max_s\": %.6f, \"gb_per_s\": %.3f, \"x_m\": %.3f}%s\n",
-             i == 0 ? "[" : " ", names[i], ranks, bytes, runs, mid, seconds[i][0], seconds[i][runs - 1], rate, mid / m,
-             i == T_COUNT - 1 ? "]" : ",");
-    else
-      printf("%-20s %10.4f %10.4f %10.4f %10.2f %8.2f\n", names[i], mid, seconds[i][0], seconds[i][runs - 1], rate,
-             mid / m);
-  }
+  touch_store();
+  base = anonymous_kib();
+  for (round = 0; round < runs; round++)
+    for (i = 0; i < SCHEMES; i++) session(i, round);
+  clean_up();
+  for (i = 0; i < SCHEMES; i++) peaks[i] = peak_kib[i] - base;
+  MPI_Allreduce(peaks, peak_kib, SCHEMES, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Allreduce(calls_of, calls_max, CALLS * 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  report();
   free(data);
   free(copy);
   MPI_Finalize();

@@ -1,14 +1,57 @@
 #!/bin/sh
-# bench.sh [ARGUMENTS OF bench] - time a checkpoint with XOR on 4 virtual nodes in memory-backed storage.
-# RANKS (4), NODES (4) and BENCH_DIR (/dev/shm) may be set; it needs about 3 times RANKS x MiB there.
+# bench.sh [--mib N] [--runs N] [--json] - time checkpoints, rebuilds and starts on virtual nodes in memory-backed storage.
+# RANKS (4), NODES (4) and BENCH_DIR (/dev/shm) may be set; it needs 4 times RANKS x MiB there, and twice that in memory.
+# Parameters of the library that the bench does not set itself are taken from the environment.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 MPICC=${MPICC:-mpicc} MPIEXEC=${MPIEXEC:-mpiexec} RANKS=${RANKS:-4} NODES=${NODES:-4}
-work=$(mktemp -d "${BENCH_DIR:-/dev/shm}/scr-bench.XXXXXX")
-trap 'rm -rf "$work"' EXIT INT TERM
-$MPICC -O2 -I"$top" -o "$work/bench" "$here/bench.c" "$top/scr_impl.c" -lz -lpthread
-mkdir "$work/prefix"
-cd "$work/prefix"
-SCR_PREFIX=$work/prefix SCR_CNTL_BASE=$work SCR_CACHE_BASE=$work SCR_JOB_ID=bench SCR_VIRTUAL_NODES=$NODES SCR_FLUSH=0 \
-  timeout 600 $MPIEXEC -n "$RANKS" "$work/bench" "$@"
+unset SCR_PREFIX SCR_CNTL_BASE SCR_CACHE_BASE SCR_VIRTUAL_NODES SCR_COPY_TYPE SCR_SET_FAILURES SCR_CRC_ON_COPY \
+  SCR_CRC_ON_RESTART SCR_FLUSH SCR_USER_NAME SCR_JOB_ID SCR_CONF_FILE SCR_CURRENT
+base=${BENCH_DIR:-/dev/shm}
+if [ ! -d "$base" ] || [ ! -w "$base" ]; then
+  echo "bench: $base is no directory to write in; set BENCH_DIR" >&2
+  exit 1
+fi
+work=$(mktemp -d "$base/scr-bench.XXXXXX")
+work=$(cd "$work" && pwd -P)
+pid=
+
+# Nothing is left behind; ranks that are being killed may still write.
+# shellcheck disable=SC2317
+clean() {
+  if [ -n "$pid" ]; then
+    kill "$pid" 2>/dev/null || :
+    wait "$pid" || :
+  fi
+  tries=0
+  until rm -rf "$work" 2>/dev/null || [ "$tries" = 50 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+  done
+}
+trap clean EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+case $($MPIEXEC --version 2>&1) in
+*"Open MPI"* | *OpenRTE* | *PRRTE*)
+  MPIEXEC="$MPIEXEC --oversubscribe"
+  [ "$(id -u)" != 0 ] || MPIEXEC="$MPIEXEC --allow-run-as-root"
+  ;;
+esac
+warn="-Wall -Wextra -Wshadow -Wc++-compat -Wstrict-prototypes -Wmissing-prototypes"
+[ "${CI:-}" != 1 ] || warn="$warn -Werror"
+mkdir "$work/store"
+# shellcheck disable=SC2086
+$MPICC -O2 $warn -I"$top" -o "$work/bench" "$here/bench.c" "$here/count.c" "$top/scr_impl.c" -lz -lpthread
+cd "$work/store"
+# In the background, so that a signal to this script is served at once.
+# shellcheck disable=SC2086
+timeout -k 5 "${BENCH_LIMIT:-900}" $MPIEXEC -n "$RANKS" "$work/bench" --dir "$work/store" --nodes "$NODES" "$@" </dev/null &
+pid=$!
+rc=0
+wait "$pid" || rc=$?
+pid=
+[ $rc != 124 ] || echo "bench: no end within ${BENCH_LIMIT:-900} s" >&2
+exit $rc
