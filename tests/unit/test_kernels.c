@@ -109,15 +109,16 @@ static void test_kernels_crc(void)
   CHECK_INT(scr_crc32_combine(7, 0, 0), 7);
   for (n = 0; n <= 300; n++)
     for (at = 0; at < 64; at++) kernels_check_crc(n & 1 ? SCR_CRC32_START : 0xffffffffu - n, buf + at, n);
-  for (i = 0; i < 1000; i++) {
+  for (i = 0; i < 100000 / CHECK_SLOWER; i++) {
     uLong start = (uLong)(kernels_random() & 0xffffffffu), all;
-    n = kernels_random() % (size + 1);
+    n = kernels_random() % (i % 100 == 0 ? size + 1 : (size_t)1 << kernels_random() % 13);
     at = n == 0 ? 0 : kernels_random() % n;
     kernels_check_crc(start, buf + size - n, n); /* to the last byte of the area */
+    kernels_check_crc(start, buf + kernels_random() % (size - n + 1), n);
     all = scr_crc32(start, buf, n);
     CHECK_INT(scr_crc32(scr_crc32(start, buf, at), buf + at, n - at), all);
     CHECK_INT(scr_crc32_combine(scr_crc32(start, buf, at), scr_crc32(0, buf + at, n - at), n - at), all);
-    memset(copy, 0x5a, size);
+    memset(copy, 0x5a, n == size ? n : n + 1);
     CHECK_INT(scr_copy_crc32(start, copy, buf, n), all);
     CHECK(memcmp(copy, buf, n) == 0 && (n == size || copy[n] == 0x5a));
   }
@@ -269,8 +270,11 @@ static void test_kernels_matrix(void)
       kernels_reduced(n, k, want);
       CHECK(memcmp(m, want, (size_t)n * (size_t)k) == 0);
     }
-  CHECK_INT(scr_rs_matrix(255, 1, m), SCR_SUCCESS);
-  for (i = 0; i < 255; i++) CHECK_INT(m[i], 1);
+  for (n = 2; n < 256; n++) { /* each n: at 255 the reduced matrix is all ones as well */
+    memset(m, 0, sizeof m);
+    CHECK_INT(scr_rs_matrix(n, 1, m), SCR_SUCCESS);
+    for (i = 0; i < n; i++) CHECK_INT(m[i], 1);
+  }
   CHECK(scr_rs_matrix(4, 0, m) == SCR_ERR_PARAM && scr_rs_matrix(4, 4, m) == SCR_ERR_PARAM);
   CHECK(scr_rs_matrix(200, 57, m) == SCR_ERR_PARAM && scr_rs_matrix(1, 1, m) == SCR_ERR_PARAM);
   CHECK(strstr(scr_err_text, "1 members with 1 parities") != NULL);
