@@ -6329,7 +6329,8 @@ SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
 ** Failure    The code, agreed on over the world; nothing is held.
 ** ====================================================================================================== */
 
-#define SCR_SET_SIZE_MAX 4096 /* sets stay small: each member knows the others */
+/* Sets stay small, because each member knows the others; a set may have nearly twice as many as are asked for. */
+#define SCR_SET_SIZE_MAX 4096
 
 typedef enum { SCR_COPY_SINGLE, SCR_COPY_PARTNER, SCR_COPY_XOR, SCR_COPY_RS } scr_copy;
 
@@ -6924,9 +6925,9 @@ SCR_FN int scr_reddesc_create(scr_reddesc* d, scr_layout* l, int index, const sc
   if ((rc = scr_param_int(l->params, "SCR_SET_FAILURES", &d->failures)) != SCR_SUCCESS) return rc;
   d->failures = scr_line_int(line, "SET_FAILURES", d->failures);
   d->hop = scr_line_int(line, "HOP_DISTANCE", 1);
-  if (d->set_size < 2 || d->set_size > SCR_SET_SIZE_MAX)
+  if (d->set_size < 2 || d->set_size > SCR_SET_SIZE_MAX / 2)
     return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: SET_SIZE is %d, but must be between 2 and %d", index, d->set_size,
-                   SCR_SET_SIZE_MAX);
+                   SCR_SET_SIZE_MAX / 2);
   if (d->interval < 1) return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: INTERVAL must be at least 1", index);
   if (d->failures < 1) return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: SET_FAILURES must be at least 1", index);
   if (d->hop < 1) return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: HOP_DISTANCE must be at least 1", index);
@@ -7943,7 +7944,8 @@ SCR_FN void scr_red_current(scr_red_job* j)
   for (i = 0; i < j->files.n; i++) {
     scr_meta* meta = scr_meta_new();
     scr_filemap_get_meta(scr.map, j->id, scr.at.rank, j->files.path[i], meta);
-    if (scr.crc_on_copy && scr_hash_get(meta, "CRC") == NULL) scr_meta_set_crc32(meta, 0); /* room for the real one */
+    if (j->fresh && scr.crc_on_copy && scr_hash_get(meta, "CRC") == NULL)
+      scr_meta_set_crc32(meta, 0); /* room for the real one */
     scr_hash_merge(scr_hash_set_kv_int(j->current, "FILE", i), meta);
     scr_meta_delete(&meta);
   }
@@ -8037,9 +8039,10 @@ SCR_FN int scr_red_seal(scr_red_job* j)
 /* Read the header of this member's redundancy file and check that it belongs to the dataset and the set.  Local. */
 SCR_FN int scr_red_read_header(scr_red_job* j)
 {
-  int ranks = 0, rc = scr_hash_file_read_head(j->file, j->header, &j->x.head);
+  int ranks = 0, rc;
 
-  if (rc != SCR_SUCCESS) return rc;
+  scr_hash_unset_all(j->header);
+  if ((rc = scr_hash_file_read_head(j->file, j->header, &j->x.head)) != SCR_SUCCESS) return rc;
   if (!scr_dataset_same(scr_hash_get(j->header, "DSET"), j->desc))
     return SCR_ERR(SCR_ERR_FORMAT, "%s belongs to another dataset", j->file);
   if (scr_hash_util_get_int(scr_hash_get(j->header, "GROUP"), "RANKS", &ranks) != SCR_SUCCESS || ranks != j->d->ranks)
@@ -8187,19 +8190,11 @@ SCR_FN int scr_red_run(scr_red_job* j, int rc)
   j->x.fd = -1;
   scr_red_name(d, name, sizeof name);
   if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, d, j->id, name, j->file, sizeof j->file);
+  scr_red_header(j);
   scr_red_current(j);
-  if (j->lost & SCR_LOST_RED) {
-    scr_red_header(j);
-    err = scr_red_describe(j);
-  } else {
-    scr_hash* own = j->header; /* the neighbours still want to know */
-    if (rc == SCR_SUCCESS) rc = scr_red_read_header(j);
-    j->header = scr_hash_new();
-    err = scr_red_describe(j);
-    scr_hash_delete(&j->header);
-    j->header = own;
-  }
+  err = scr_red_describe(j);
   if (rc == SCR_SUCCESS) rc = err;
+  if (rc == SCR_SUCCESS && !(j->lost & SCR_LOST_RED)) rc = scr_red_read_header(j);
   if (rc == SCR_SUCCESS) rc = scr_red_open(j);
   if ((rc = scr_red_ready(j, rc, SCR_SET_READY, (int64_t)j->x.chunk, 0)) != SCR_SUCCESS) return scr_red_end(j, rc);
   rc = scr_code_run(&j->x);
@@ -8210,6 +8205,8 @@ SCR_FN int scr_red_run(scr_red_job* j, int rc)
     err = scr_red_describe(j);
     if (rc == SCR_SUCCESS) rc = err;
   }
+  /* Who could not read has sent zeros: then nothing may take its place. */
+  rc = scr_red_ready(j, rc, SCR_SET_READY, 0, 1);
   if (rc == SCR_SUCCESS && j->lost & SCR_LOST_DATA) rc = scr_red_place(j);
   if (rc == SCR_SUCCESS && j->lost & SCR_LOST_RED) rc = scr_red_seal(j);
   return scr_red_end(j, rc);
@@ -8320,15 +8317,15 @@ SCR_FN int scr_red_witness(const scr_reddesc* d, const int64_t* lost, int m)
 }
 
 /* Members that have lost their data learn from a header to the right what they had.  Collective over the set. */
-SCR_FN int scr_red_remember(scr_red_job* j, const int64_t* lost)
+SCR_FN int scr_red_remember(scr_red_job* j, const int64_t* lost, int rc)
 {
   const scr_reddesc* d = j->d;
   scr_hash*          h = scr_hash_new();
   char               key[32];
   uint64_t           head;
-  int                i, me = d->my_rank, err, rc = SCR_SUCCESS;
+  int                i, me = d->my_rank, err;
 
-  if (!(j->lost & SCR_LOST_RED)) rc = scr_hash_file_read_head(j->file, h, &head);
+  if (rc == SCR_SUCCESS && !(j->lost & SCR_LOST_RED)) rc = scr_hash_file_read_head(j->file, h, &head);
   for (i = 1; i <= d->failures; i++) {
     int left = (me - i + d->ranks) % d->ranks;
     if (!(lost[left] & SCR_LOST_DATA) || scr_red_witness(d, lost, left) != i) continue;
@@ -8360,7 +8357,7 @@ SCR_FN int scr_red_recover(const scr_reddesc* d, int id, const scr_dataset* desc
   scr_red_begin(&j, d, id, desc, lost[d->my_rank]);
   scr_red_name(d, name, sizeof name);
   rc = scr_reddesc_path(&scr.at, d, id, name, j.file, sizeof j.file);
-  if (rc == SCR_SUCCESS) rc = scr_red_remember(&j, lost); /* the path can only be too long on all members alike */
+  rc = scr_red_remember(&j, lost, rc);
   if (rc == SCR_SUCCESS && !(j.lost & SCR_LOST_DATA)) rc = scr_file_list_from_map(scr.map, id, scr.at.rank, &j.files);
   rc = scr_red_run(&j, rc);
   if (rc == SCR_SUCCESS)

@@ -5,11 +5,7 @@
 ** again and again: the copy is put back, some members lose something, SCR_Init rebuilds, and all that lies in the cache,
 ** redundancy files too, is compared with the copy.  Beyond the power of the scheme the library must refuse.
 */
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include "scr.h"
+#include "../../scr_impl.c"
 
 #include "check.h"
 
@@ -598,6 +594,72 @@ static void levels(void)
   level_lose(0x6, 4);
 }
 
+/* ---- disks that fail ------------------------------------------------------------------------------------------- */
+
+static int fail_after; /* calls of pread or pwrite that still work */
+
+static ssize_t failing_pread(int fd, void* buf, size_t n, off_t offset)
+{
+  if (fail_after-- > 0) return pread(fd, buf, n, offset);
+  errno = EIO;
+  return -1;
+}
+
+static ssize_t failing_pwrite(int fd, const void* buf, size_t n, off_t offset)
+{
+  if (fail_after-- > 0) return pwrite(fd, buf, n, offset);
+  errno = ENOSPC;
+  return -1;
+}
+
+/*
+** Member 0 is lost, and while it is rebuilt a disk fails at the N-th call: rank 1 cannot read, or rank 0 cannot write.
+** Without checksums, so that nothing but the agreement of the set keeps wrong bytes out.  Afterwards the disk works, and
+** the dataset must be there as it was.
+*/
+static void fail_at(const scheme* c, int write)
+{
+  int n, rc, flag = 0, failed = 1;
+
+  SCR_Config("SCR_CRC_ON_COPY=0");
+  prepare(c, &shapes[0]);
+  for (n = 0; failed && n < 60; n = n < 8 ? n + 1 : n * 2) {
+    char name[SCR_MAX_FILENAME];
+    put_back();
+    if (rank == 0) lose(NODE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    settings(c);
+    fail_after = n;
+    if (!write && rank == 1) scr_os.pread = failing_pread;
+    if (write && rank == 0) scr_os.pwrite = failing_pwrite;
+    rc = SCR_Init();
+    failed = 1; /* SCR_Init fails when a record cannot be read */
+    if (rc == SCR_SUCCESS) {
+      rc = SCR_Have_restart(&flag, name);
+      failed = !flag;
+      CHECK(flag || rc != SCR_SUCCESS, "call %d: refused without an error", n);
+      if (flag) compare_files(&shapes[0]);
+      SCR_Finalize();
+    }
+    scr_os.pread = pread;
+    scr_os.pwrite = pwrite;
+    restart(c, &shapes[0], 1, 0, write ? "after a write failed" : "after a read failed");
+  }
+  SCR_Config("SCR_CRC_ON_COPY=1");
+}
+
+static void disks(void)
+{
+  scheme xor_ = {"XOR", 1}, partner = {"PARTNER", 1}, rs = {"RS", 2};
+  int    write;
+
+  for (write = 0; write < 2; write++) {
+    fail_at(&xor_, write);
+    fail_at(&partner, write);
+    if (ranks > 2) fail_at(&rs, write);
+  }
+}
+
 static const check_case tests[] = {{"xor_all", xor_all, 2},
                                    {"partner_all", partner_all, 2},
                                    {"rs_all", rs_all, 3},
@@ -605,6 +667,7 @@ static const check_case tests[] = {{"xor_all", xor_all, 2},
                                    {"partner_shapes", partner_shapes, 2},
                                    {"rs_shapes", rs_shapes, 3},
                                    {"flips", flips, 3},
+                                   {"disks", disks, 2},
                                    {"switches", switches, 4},
                                    {"hops", hops, 4},
                                    {"levels", levels, 4},

@@ -15,7 +15,7 @@ ONLY=$*
 start_tests mpi
 build api "$SRC/tests/mpi/api.c" "$SRC/scr_impl.c"
 build private "$SRC/tests/mpi/private.c"
-build loss "$SRC/tests/mpi/loss.c" "$SRC/scr_impl.c"
+build loss "$SRC/tests/mpi/loss.c"
 build scr_halt "$SRC/tools/scr_halt.c"
 wait_builds
 export TEST_HALT=$T/scr_halt
