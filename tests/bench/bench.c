@@ -70,12 +70,12 @@ static unsigned    stamp;    /* of the last checkpoint: no two have the same byt
 static void die(const char* format, ...)
 {
   va_list ap;
+  char    text[2048];
 
-  fprintf(stderr, "bench: rank %d: ", rank);
   va_start(ap, format);
-  vfprintf(stderr, format, ap);
+  vsnprintf(text, sizeof text, format, ap);
   va_end(ap);
-  fprintf(stderr, "\n");
+  fprintf(stderr, "bench: rank %d: %s\n", rank, text);
   MPI_Abort(MPI_COMM_WORLD, 1);
   exit(1);
 }
@@ -552,7 +552,7 @@ static int arguments(int argc, char** argv)
   }
   bytes = (size_t)mib << 20;
   return dir != NULL && strlen(dir) < 500 && runs >= 1 && runs <= RUNS_MAX && mib >= 1 && mib <= 65536 && nodes >= 3 &&
-         nodes <= ranks;
+         nodes <= ranks && ranks % nodes == 0;
 }
 
 int main(int argc, char** argv)
@@ -573,18 +573,18 @@ int main(int argc, char** argv)
   if (!arguments(argc, argv)) {
     if (rank == 0)
       fprintf(stderr,
-              "bench: --dir DIR [--nodes 3 or more, at most one a rank] [--mib 1 or more] [--runs 1 to %d] "
+              "bench: --dir DIR [--nodes 3 or more, the ranks are a multiple of it] [--mib 1 or more] [--runs 1 to %d] "
               "[--json]\n",
               RUNS_MAX);
     MPI_Finalize();
     return 2;
   }
+  check_space();
   data = (char*)malloc(bytes);
   copy = (char*)malloc(bytes);
   if (data == NULL || copy == NULL) die("out of memory");
   for (at = 0; at < bytes / sizeof(unsigned); at++) ((unsigned*)data)[at] = (unsigned)at * 2654435u + (unsigned)rank;
   memset(copy, 1, bytes);
-  check_space();
   peak = first_session();
   for (round = 0; round < runs; round++)
     for (i = 0; i < SCHEMES; i++) session(i);
