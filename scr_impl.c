@@ -6161,6 +6161,8 @@ typedef struct {
   char text[4];
 } scr_rank_item;
 
+#define SCR_RANK_SHORT 512 /* bytes of an item that needs no allocation */
+
 SCR_FN int scr_rank_cmp(const scr_rank_item* a, const scr_rank_item* b)
 {
   int c = strcmp(a->text, b->text);
@@ -6212,7 +6214,8 @@ SCR_FN int scr_rank_str(MPI_Comm comm, const char* str, int* groups, int* group_
 {
   int            rank, size, n = (int)strlen(str) + 1, longest = 0, bytes, first, next = 0, rc, err;
   int            answer[5], got[5];
-  scr_rank_item *item = NULL, *other = NULL;
+  int64_t        few[2][SCR_RANK_SHORT / 8]; /* short strings need no memory, and so no agreement that all have it */
+  scr_rank_item *item = NULL, *other = NULL, *more[2] = {NULL, NULL};
   scr_vote       up, down;
   MPI_Request    reqs[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 
@@ -6220,9 +6223,14 @@ SCR_FN int scr_rank_str(MPI_Comm comm, const char* str, int* groups, int* group_
   MPI_Comm_size(comm, &size);
   if ((rc = scr_allreduce(&n, &longest, 1, MPI_INT, MPI_MAX, comm)) != SCR_SUCCESS) return rc;
   bytes = (int)sizeof(scr_rank_item) + longest;
-  item = (scr_rank_item*)scr_malloc((size_t)bytes);
-  other = (scr_rank_item*)scr_malloc((size_t)bytes);
-  if ((rc = scr_agree(item == NULL || other == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, comm)) != SCR_SUCCESS) goto out;
+  if (bytes > SCR_RANK_SHORT) {
+    more[0] = (scr_rank_item*)scr_malloc((size_t)bytes);
+    more[1] = (scr_rank_item*)scr_malloc((size_t)bytes);
+    rc = more[0] == NULL || more[1] == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+    if ((rc = scr_agree(rc, comm)) != SCR_SUCCESS) goto out;
+  }
+  item = more[0] != NULL ? more[0] : (scr_rank_item*)(void*)few[0];
+  other = more[1] != NULL ? more[1] : (scr_rank_item*)(void*)few[1];
   item->rank = rank;
   memcpy(item->text, str, (size_t)n);
   rc = scr_rank_sort(&item, &other, bytes, comm);
@@ -6257,8 +6265,8 @@ SCR_FN int scr_rank_str(MPI_Comm comm, const char* str, int* groups, int* group_
   *group_size = got[3];
   *leader = got[4];
 out:
-  scr_free(&item);
-  scr_free(&other);
+  scr_free(&more[0]);
+  scr_free(&more[1]);
   return rc;
 }
 
@@ -11974,7 +11982,9 @@ SCR_FN int scr_complete_commit(scr_vote* v)
   if ((rc = scr_vote_all(v, rc, scr.at.comm)) != SCR_SUCCESS) return rc;
   scr_path_keep(common, (int)-v->max[0]);
   scr_hash_util_set_str(scr.out, "DIR", common);
-  return scr_agree(scr_map_commit(scr.out_id, scr.out), scr.at.comm);
+  rc = scr_map_commit(scr.out_id, scr.out);
+  if (rc == SCR_SUCCESS) rc = scr_cached_add(scr.out, scr.red->base, 1);
+  return scr_agree(rc, scr.at.comm);
 }
 
 /* The flush file learns of the new dataset.  Local, on rank 0; a failure is reported, and mended by the next run. */
@@ -12043,7 +12053,6 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   total = (unsigned long)v.sum[2];
   sum = (int)v.sum[1];
   if (rc == SCR_SUCCESS) rc = scr_complete_commit(&v);
-  if (rc == SCR_SUCCESS) rc = scr_agree(scr_cached_add(scr.out, scr.red->base, 1), scr.at.comm);
   scr.phase = SCR_STATE_IDLE;
   if (rc != SCR_SUCCESS) {
     scr_err_record why;

@@ -12,7 +12,7 @@ tests/tools/tools.sh        60  120
 tests/mpi/mpi.sh           480 2400
 tests/mpi/badinput.sh      300 1200
 tests/cluster/cluster.sh   420 5400
-tests/bench/smoke.sh        60   60
+tests/bench/smoke.sh       240  240
 tests/vendor/vendor.sh     240  240
 "
 out=$(mktemp -d)
