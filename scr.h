@@ -20,8 +20,9 @@
 **   cache       node-local directories that hold datasets, <store>/<user>/scr.<job>/scr.dataset.<id>
 **   prefix      the directory of the job on the parallel file system, SCR_PREFIX, or else the working directory
 **   flush       copy a dataset from the cache to the prefix;  fetch: copy one back
-**   redundancy  SINGLE keeps each file once: it survives the death of processes.  XOR adds parity over a set of
-**               ranks from different failure groups: each set survives the loss of one member
+**   redundancy  SINGLE keeps each file once: it survives the death of processes.  A set of ranks from different failure
+**               groups survives more: with XOR, one parity for all, the loss of one member; with PARTNER, a copy at the
+**               next member, of any that are no neighbours; with RS, Reed-Solomon, of SCR_SET_FAILURES members
 **
 ** A COMPLETE PROGRAM
 **
