@@ -246,6 +246,7 @@ SCR_FN uint64_t scr_random(void)
 #define SCR_ERR_TEXT_MAX 3072
 
 static char scr_err_text[SCR_ERR_TEXT_MAX]; /* message of the last error, without the rank */
+static int  scr_err_hearsay = 0;            /* it only repeats that another rank has failed */
 static int  scr_oom = 0;
 SCR_FN int  scr_debug = 0;     /* SCR_DEBUG; serial programs may have no use for it */
 static int  scr_msg_rank = -1; /* rank in the library's world; -1 in serial programs */
@@ -284,22 +285,26 @@ SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, in
   if (n < sizeof text)
     snprintf(text + n, sizeof text - n, " [%s:%d]", strrchr(file, '/') ? strrchr(file, '/') + 1 : file, line);
   memcpy(scr_err_text, text, sizeof text);
+  scr_err_hearsay = 0;
   return code;
 }
 
 /* A recorded message, put away while something else may record its own.  Local. */
 typedef struct {
   char text[SCR_ERR_TEXT_MAX];
+  int  hearsay;
 } scr_err_record;
 
 SCR_FN void scr_err_save(scr_err_record* r)
 {
   memcpy(r->text, scr_err_text, sizeof r->text);
+  r->hearsay = scr_err_hearsay;
 }
 
 SCR_FN void scr_err_restore(const scr_err_record* r)
 {
   memcpy(scr_err_text, r->text, sizeof r->text);
+  scr_err_hearsay = r->hearsay;
 }
 
 /* SCR_ERR(code, format, ...) records and is the code; SCR_ERRNO(format, ...) is SCR_ERR_IO, _SPACE or _MEM by errno. */
@@ -5872,27 +5877,30 @@ SCR_FN void scr_vote_stop(void)
 
 /*
 ** Combine the votes of all ranks: V holds the maxima and sums on return, and the code is that of the lowest rank that
-** brought an RC other than SCR_SUCCESS, whose message every rank then has.  Collective over COMM.
+** brought an RC other than SCR_SUCCESS, one that failed itself before one that heard of it; every rank then has its
+** message.  Collective over COMM.
 */
 SCR_FN int scr_vote_all(scr_vote* v, int rc, MPI_Comm comm)
 {
   scr_vote in = *v;
   int      rank, size, err, worst, origin;
+  int64_t  first_hand = (int64_t)1 << 48;
   char     text[SCR_ERR_TEXT_MAX];
 
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   if (rc == SCR_SUCCESS && scr_oom) rc = SCR_ERR_OOM();
-  in.error = rc == SCR_SUCCESS ? 0 : ((int64_t)(size - rank) << 16 | rc);
+  in.error = rc == SCR_SUCCESS ? 0 : ((scr_err_hearsay ? 0 : first_hand) | (int64_t)(size - rank) << 16 | rc);
   if ((err = scr_allreduce(&in, v, 1, scr_vote_type, scr_vote_op, comm)) != SCR_SUCCESS) return err;
   if (v->error == 0) return SCR_SUCCESS;
   worst = (int)(v->error & 0xffff);
-  origin = size - (int)(v->error >> 16);
+  origin = size - (int)(v->error % first_hand >> 16);
   memset(text, 0, sizeof text);
   if (rank == origin) memcpy(text, scr_err_text, sizeof text);
   if ((err = scr_bcast(text, (int)sizeof text, MPI_CHAR, origin, comm)) != SCR_SUCCESS) return err;
   text[sizeof text - 1] = '\0';
   if (rank != origin) {
+    scr_err_hearsay = 1;
     if (strncmp(text, "rank ", 5) == 0) memcpy(scr_err_text, text, sizeof text);
     else snprintf(scr_err_text, sizeof scr_err_text, "rank %d: %.*s", origin, (int)sizeof text - 32, text);
   }
@@ -8180,7 +8188,9 @@ SCR_FN int scr_red_ready(scr_red_job* j, int rc, int which, int64_t value, int a
 
   if (rc != SCR_SUCCESS || err != SCR_SUCCESS) return rc != SCR_SUCCESS ? rc : err;
   if (scr_set_agrees(j->d, all, any)) return SCR_SUCCESS;
-  return SCR_ERR(SCR_ERR_LOST, "another member of the set of rank %d cannot take part", scr.at.rank);
+  rc = SCR_ERR(SCR_ERR_LOST, "another member of the set of rank %d cannot take part", scr.at.rank);
+  scr_err_hearsay = 1; /* the vote prefers what that member says */
+  return rc;
 }
 
 /* Find what the members have lost, and put it in its place.  Collective over the set; ends J. */

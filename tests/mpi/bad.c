@@ -4,6 +4,8 @@
 ** Each case first makes a good checkpoint, then breaks something, checks code and message, mends it, and at last
 ** restarts from what was safe.  badinput.sh runs it in mounts of its own: cases change them.
 */
+#include <signal.h>
+#include <sys/resource.h>
 #include "run.h"
 
 #define LOADS(name, files, bytes)                                                                                      \
@@ -38,6 +40,35 @@ static void init_fails(int code, const char* word, const char* where, const char
 }
 
 /* ---- space ----------------------------------------------------------------------------------------------------- */
+
+/* Only the last rank cannot write its parity: every rank gets its error and its message, not those of who waited for it. */
+static void one_fails(void)
+{
+  char          path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], who[32];
+  struct rlimit old, small;
+
+  if (ranks < 2) return;
+  begin("one_fails");
+  set("SCR_FLUSH=0");
+  set("SCR_COPY_TYPE=XOR");
+  snprintf(who, sizeof who, "rank %d: ", ranks - 1);
+  OK(SCR_Init());
+  OK(put("ck1", 2, 1000));
+  OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT));
+  name_of("ck2", 0, path);
+  OK(SCR_Route_file(path, file));
+  CHECK(write_bytes(file, seed_of("ck2", rank, 0), 900000), "cannot write %s: %s", file, strerror(errno));
+  CHECK(getrlimit(RLIMIT_FSIZE, &old) == 0 && signal(SIGXFSZ, SIG_IGN) != SIG_ERR, "%s", strerror(errno));
+  small = old;
+  small.rlim_cur = 100000;
+  CHECK(rank < ranks - 1 || setrlimit(RLIMIT_FSIZE, &small) == 0, "%s", strerror(errno));
+  ALIKE(SCR_Complete_output(1), SCR_ERR_IO, "cache");
+  CHECK(setrlimit(RLIMIT_FSIZE, &old) == 0, "%s", strerror(errno));
+  CHECK(rank == ranks - 1 || strncmp(SCR_Last_error(), who, strlen(who)) == 0, "not of rank %d: %s", ranks - 1,
+        SCR_Last_error());
+  OK(SCR_Finalize());
+  LOADS("ck1", 2, 1000);
+}
 
 /* The application's files still fit, the parity does not. */
 static void cache_full(void)
@@ -585,6 +616,7 @@ static const check_case cases[] = {{"bad_paths", bad_paths, 2},
                                    {"other_size", other_size, 2},
                                    {"evidence", evidence, 1},
                                    {"identity", identity, 1},
+                                   {"one_fails", one_fails, 1},
                                    {"cache_full", cache_full, CHECK_NAMED},
                                    {"fetch_full", fetch_full, CHECK_NAMED},
                                    {"prefix_full", prefix_full, CHECK_NAMED},
