@@ -20,6 +20,7 @@
 **   10 FILE WINDOW
 **   11 INDEX, SUMMARY, RANK2FILE RECORDS
 **   12 FILES OF THE RUN: FLUSH, HALT, NODES
+**   13 CODE OF A SET, REBUILD OVER FILES
 **   ---- #ifndef SCR_SERIAL: the only fence ----
 **   14 MPI HELPERS
 **   15 GROUPS, STORES, REDUNDANCY DESCRIPTORS
@@ -5731,6 +5732,182 @@ SCR_FN void scr_record_sweep(const char* prefix)
     }
   closedir(d);
 }
+/* ==== 13 CODE OF A SET, REBUILD OVER FILES ==============================================================
+** Where the members of a redundancy set hold which bytes, and by which sums a lost one is found.
+**
+** Uses       kernels, file window, hash files.
+** Offers     scr_copy, scr_erasure_make, scr_erasure_symbol, scr_erasure_factor.
+** Invariants
+**   L1  The files of a member, one after the other in the order of its record, are its stream, padded with zeros.  XOR
+**       and RS cut it into N-K chunks.  A code has N positions; at position C the K members C-E hold chunk E of their
+**       redundancy file, which is row E of the code, and the others hold their next chunk of data.
+**       PARTNER: position C is the stream of member C, of which member C+1 holds a copy.
+** Failure    The code; what cannot be found is SCR_ERR_LOST.
+** Source     RAID-5; Plank: A Tutorial on Reed-Solomon Coding for Fault-Tolerance in RAID-like Systems, 1997.
+** ====================================================================================================== */
+
+typedef enum { SCR_COPY_SINGLE, SCR_COPY_PARTNER, SCR_COPY_XOR, SCR_COPY_RS } scr_copy;
+
+static const char* const scr_copy_names[] = {"SINGLE", "PARTNER", "XOR", "RS"};
+
+SCR_FN const char* scr_copy_name(scr_copy type)
+{
+  return scr_copy_names[type];
+}
+
+SCR_FN int scr_copy_from_name(const char* name, scr_copy* type)
+{
+  int i;
+  for (i = SCR_COPY_SINGLE; i <= SCR_COPY_RS; i++)
+    if (strcasecmp(name, scr_copy_names[i]) == 0) {
+      *type = (scr_copy)i;
+      return SCR_SUCCESS;
+    }
+  return SCR_ERR(SCR_ERR_PARAM, "the redundancy scheme %s is not known; there are SINGLE, PARTNER, XOR and RS", name);
+}
+
+/* ---- the code ---- */
+
+enum { SCR_LOST_DATA = 1, SCR_LOST_RED = 2 };              /* what a member of a set has lost; bits */
+enum { SCR_SYMBOL_NONE, SCR_SYMBOL_DATA, SCR_SYMBOL_RED }; /* what a member holds at a position */
+
+/* The code of a set, and what is to be found by it. */
+typedef struct {
+  scr_copy       type;
+  int            n, k;         /* members, and how many of them may be lost */
+  const int64_t *lost, *total; /* of each member: bits of SCR_LOST_x; bytes of its stream */
+  uint64_t       chunk;
+  int*           target; /* [n][k]: the members whose symbol at a position is lost, -1 behind the last */
+  unsigned char* coef;   /* [n][k][n] for RS: the symbol of a target as a sum over the members */
+} scr_erasure;
+
+/* What member R holds at position C, and where: the offset in its stream, or in its redundancy file behind the header. */
+SCR_FN int scr_erasure_symbol(const scr_erasure* ec, int r, int c, uint64_t* at)
+{
+  int e;
+
+  if (ec->type == SCR_COPY_PARTNER) {
+    *at = 0;
+    return r == c ? SCR_SYMBOL_DATA : r == (c + 1) % ec->n ? SCR_SYMBOL_RED : SCR_SYMBOL_NONE;
+  }
+  e = scr_rs_row(ec->n, ec->k, r, c);
+  *at = (uint64_t)(e >= 0 ? e : scr_rs_chunk(ec->n, ec->k, r, c)) * ec->chunk;
+  return e >= 0 ? SCR_SYMBOL_RED : SCR_SYMBOL_DATA;
+}
+
+SCR_FN int scr_erasure_is_lost(const scr_erasure* ec, int r, int c)
+{
+  uint64_t at;
+  int      kind = scr_erasure_symbol(ec, r, c, &at);
+  return (kind == SCR_SYMBOL_DATA && ec->lost[r] & SCR_LOST_DATA) ||
+         (kind == SCR_SYMBOL_RED && ec->lost[r] & SCR_LOST_RED);
+}
+
+/* Bytes of a symbol at position C. */
+SCR_FN uint64_t scr_erasure_length(const scr_erasure* ec, int c)
+{
+  return ec->type == SCR_COPY_PARTNER ? (uint64_t)ec->total[c] : ec->chunk;
+}
+
+/* Which targets position C has; SCR_ERR_LOST when there are more than the code can find. */
+SCR_FN int scr_erasure_targets(scr_erasure* ec, int c)
+{
+  int r, n = 0;
+
+  for (r = 0; r < ec->k; r++) ec->target[c * ec->k + r] = -1;
+  for (r = 0; r < ec->n; r++) {
+    if (!scr_erasure_is_lost(ec, r, c)) continue;
+    if (n == ec->k)
+      return SCR_ERR(SCR_ERR_LOST, "members %d and %d of a %s set of %d have lost more than it can rebuild",
+                     ec->target[c * ec->k], r, scr_copy_name(ec->type), ec->n);
+    ec->target[c * ec->k + n++] = r;
+  }
+  return SCR_SUCCESS;
+}
+
+/* The sums by which the targets of each position are found.  XOR and PARTNER need none. */
+SCR_FN int scr_erasure_solve(scr_erasure* ec)
+{
+  size_t         n = (size_t)ec->n, k = (size_t)ec->k;
+  unsigned char *m = (unsigned char*)scr_malloc(k * n), *all = (unsigned char*)scr_malloc(n * n);
+  unsigned char* erased = (unsigned char*)scr_malloc(n);
+  int            c, i, r, rc = SCR_SUCCESS;
+
+  ec->coef = (unsigned char*)scr_malloc(n * k * n);
+  if (m == NULL || all == NULL || erased == NULL || ec->coef == NULL) rc = SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS) rc = scr_rs_matrix(ec->n, ec->k, m);
+  for (c = 0; c < ec->n && rc == SCR_SUCCESS; c++) {
+    const int* t = &ec->target[c * ec->k];
+    for (r = 0; r < ec->n; r++) erased[r] = (unsigned char)scr_erasure_is_lost(ec, r, c);
+    if (t[0] >= 0) rc = scr_rs_solve(ec->n, ec->k, m, c, erased, all);
+    for (i = 0; i < ec->k && t[i] >= 0 && rc == SCR_SUCCESS; i++)
+      memcpy(ec->coef + ((size_t)c * k + (size_t)i) * n, all + (size_t)t[i] * n, n);
+  }
+  scr_free(&m);
+  scr_free(&all);
+  scr_free(&erased);
+  return rc;
+}
+
+/* 1 when target I of position C is found with the symbol of member R; its factor is F. */
+SCR_FN int scr_erasure_factor(const scr_erasure* ec, int c, int i, int r, unsigned char* f)
+{
+  *f = ec->coef != NULL ? ec->coef[((size_t)c * (size_t)ec->k + (size_t)i) * (size_t)ec->n + (size_t)r] : 1;
+  return ec->target[c * ec->k + i] >= 0 && *f != 0;
+}
+
+SCR_FN void scr_erasure_free(scr_erasure* ec)
+{
+  scr_free(&ec->target);
+  scr_free(&ec->coef);
+}
+
+/*
+** Make EC the code of a set of N members and TYPE, which bears K losses, to find what its members have LOST; each has
+** TOTAL bytes of data.  SCR_ERR_LOST when the scheme cannot.  TOTAL may be NULL to ask just that.  EC points to the
+** numbers.  Local; scr_erasure_free is due.
+*/
+SCR_FN int scr_erasure_make(scr_erasure* ec, scr_copy type, int n, int k, const int64_t* lost, const int64_t* total)
+{
+  uint64_t most = 0;
+  int      i, c, rc = SCR_SUCCESS;
+
+  memset(ec, 0, sizeof *ec);
+  ec->type = type;
+  ec->n = n;
+  ec->k = k;
+  ec->lost = lost;
+  ec->total = total;
+  ec->target = (int*)scr_malloc((size_t)n * (size_t)k * sizeof *ec->target);
+  if (ec->target == NULL) return SCR_ERR_OOM();
+  for (c = 0; c < n && rc == SCR_SUCCESS; c++) rc = scr_erasure_targets(ec, c);
+  if (rc != SCR_SUCCESS || total == NULL) return rc;
+  for (i = 0; i < n; i++)
+    if ((uint64_t)total[i] > most) most = (uint64_t)total[i];
+  ec->chunk = most;
+  if (type != SCR_COPY_PARTNER) ec->chunk = (most + (uint64_t)(n - k) - 1) / (uint64_t)(n - k);
+  if (ec->chunk == 0) ec->chunk = 1;
+  return type == SCR_COPY_RS ? scr_erasure_solve(ec) : SCR_SUCCESS;
+}
+
+/* ---- redundancy files ---- */
+
+/* The name of the redundancy file of member R of N in the set with number GROUP. */
+SCR_FN const char* scr_set_file_name(scr_copy type, int r, int n, int group, char* name, size_t size)
+{
+  static const char* const ends[] = {"single", "partner", "xor", "rs"};
+  snprintf(name, size, "%d_of_%d_in_%d.%s", r + 1, n, group, ends[type]);
+  return name;
+}
+
+/* The key under which a header describes the member DISTANCE to the left. */
+SCR_FN const char* scr_set_left_key(int distance, char* key, size_t n)
+{
+  if (distance == 1) return "PARTNER";
+  snprintf(key, n, "PARTNER_%d", distance);
+  return key;
+}
+
 #ifndef SCR_SERIAL /* the only fence: everything above builds without MPI */
 
 /* ==== 14 MPI HELPERS ====================================================================================
@@ -6348,8 +6525,6 @@ SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
 /* Sets stay small, because each member knows the others; a set may have nearly twice as many as are asked for. */
 #define SCR_SET_SIZE_MAX 4096
 
-typedef enum { SCR_COPY_SINGLE, SCR_COPY_PARTNER, SCR_COPY_XOR, SCR_COPY_RS } scr_copy;
-
 /* A partition of the world by name: NODE, WORLD, or a name of the GROUPS lines. */
 typedef struct {
   char* name;
@@ -6799,24 +6974,6 @@ SCR_FN int scr_dirs_take(scr_layout* l, const char* base)
 }
 
 /* ---- redundancy descriptors ---- */
-
-static const char* const scr_copy_names[] = {"SINGLE", "PARTNER", "XOR", "RS"};
-
-SCR_FN const char* scr_copy_name(scr_copy type)
-{
-  return scr_copy_names[type];
-}
-
-SCR_FN int scr_copy_from_name(const char* name, scr_copy* type)
-{
-  int i;
-  for (i = SCR_COPY_SINGLE; i <= SCR_COPY_RS; i++)
-    if (strcasecmp(name, scr_copy_names[i]) == 0) {
-      *type = (scr_copy)i;
-      return SCR_SUCCESS;
-    }
-  return SCR_ERR(SCR_ERR_PARAM, "the redundancy scheme %s is not known; there are SINGLE, PARTNER, XOR and RS", name);
-}
 
 SCR_FN void scr_reddesc_free(scr_reddesc* d)
 {
@@ -7372,18 +7529,14 @@ SCR_FN const char* scr_desc_name(const scr_dataset* desc)
 ** Protect the files of a rank within its set, and bring them back.
 **
 ** Uses       kernels, file window, filemap, MPI helpers, layout, state.
-** Offers     scr_set_gather, scr_code_plan, scr_red_apply, scr_red_recover.
+** Offers     scr_set_gather, scr_red_apply, scr_red_recover.
 ** Invariants
-**   R1  Layout.  The files of a member, one after the other in the order of its record, are its stream, padded with
-**       zeros.  XOR and RS cut it into N-K chunks.  A code has N positions; at position C the K members C-E hold chunk E
-**       of their redundancy file, which is row E of the code, and the others hold their next chunk of data.
-**       PARTNER: position C is the stream of member C, of which member C+1 holds a copy.
-**   R2  To protect is to rebuild members that have lost their redundancy file: one engine serves all schemes, both ways.
-**   R3  A byte of data is read once for each member that combines it, and its CRC32 is taken on the way.
-**   R4  A member that fails goes on exchanging, so that nobody waits for it; the caller agrees on the code.
-**   R5  The header of a member describes its files and those of its K left neighbours, with identity and CRC32: whoever
+**   R1  To protect is to rebuild members that have lost their redundancy file: one engine serves all schemes, both ways.
+**   R2  A byte of data is read once for each member that combines it, and its CRC32 is taken on the way.
+**   R3  A member that fails goes on exchanging, so that nobody waits for it; the caller agrees on the code.
+**   R4  The header of a member describes its files and those of its K left neighbours, with identity and CRC32: whoever
 **       can be rebuilt finds his metadata.
-**   R6  What is rebuilt is written beside what lies there, and takes its place only when all of it is right.
+**   R5  What is rebuilt is written beside what lies there, and takes its place only when all of it is right.
 ** Failure    The code, which may differ between ranks until the caller has agreed.
 ** Source     RAID-5; Plank: A Tutorial on Reed-Solomon Coding for Fault-Tolerance in RAID-like Systems, 1997; Ross and
 **            others: A Case Study in Application I/O on Linux Clusters, SC 2001.  The schedule is pairwise: in step D
@@ -7392,8 +7545,6 @@ SCR_FN const char* scr_desc_name(const scr_dataset* desc)
 
 #define SCR_CODE_SLOTS 6 /* exchanges in flight */
 
-enum { SCR_LOST_DATA = 1, SCR_LOST_RED = 2 };                         /* what a member of a set has lost; bits */
-enum { SCR_SYMBOL_NONE, SCR_SYMBOL_DATA, SCR_SYMBOL_RED };            /* what a member holds at a position */
 enum { SCR_SET_LOST, SCR_SET_TOTAL, SCR_SET_READY, SCR_SET_NUMBERS }; /* arrays of scr.numbers */
 
 /* An array with a number for each member of a set, of the memory taken in SCR_Init. */
@@ -7438,11 +7589,7 @@ typedef struct {
 /* One run of the engine over the set of D. */
 typedef struct {
   const scr_reddesc* d;
-  const int64_t *    lost, *total; /* of each member: bits of SCR_LOST_x; bytes of its stream */
-  int                n, k;
-  uint64_t           chunk;
-  int*               target; /* [n][k]: the members whose symbol at a position is lost, -1 behind the last */
-  unsigned char*     coef;   /* [n][k][n] for RS: the symbol of a target as a sum over the members */
+  scr_erasure        ec;
   int                spread; /* whole members, or all, combine by turns for the lost; else each member for itself */
   int*               worker; /* those that combine */
   int*               turn;   /* [n]: place among the workers, or -1 */
@@ -7471,78 +7618,9 @@ typedef struct {
   size_t   n;
 } scr_code_task;
 
-/* What member R holds at position C, and where: the offset in its stream, or in its redundancy file behind the header. */
-SCR_FN int scr_code_symbol(const scr_code* x, int r, int c, uint64_t* at)
-{
-  int e;
-
-  if (x->d->type == SCR_COPY_PARTNER) {
-    *at = 0;
-    return r == c ? SCR_SYMBOL_DATA : r == (c + 1) % x->n ? SCR_SYMBOL_RED : SCR_SYMBOL_NONE;
-  }
-  e = scr_rs_row(x->n, x->k, r, c);
-  *at = (uint64_t)(e >= 0 ? e : scr_rs_chunk(x->n, x->k, r, c)) * x->chunk;
-  return e >= 0 ? SCR_SYMBOL_RED : SCR_SYMBOL_DATA;
-}
-
-SCR_FN int scr_code_is_lost(const scr_code* x, int r, int c)
-{
-  uint64_t at;
-  int      kind = scr_code_symbol(x, r, c, &at);
-  return (kind == SCR_SYMBOL_DATA && x->lost[r] & SCR_LOST_DATA) ||
-         (kind == SCR_SYMBOL_RED && x->lost[r] & SCR_LOST_RED);
-}
-
-/* Bytes of a symbol at position C. */
-SCR_FN uint64_t scr_code_length(const scr_code* x, int c)
-{
-  return x->d->type == SCR_COPY_PARTNER ? (uint64_t)x->total[c] : x->chunk;
-}
-
-/* Which targets position C has; SCR_ERR_LOST when there are more than the code can find. */
-SCR_FN int scr_code_targets(scr_code* x, int c)
-{
-  int r, n = 0;
-
-  for (r = 0; r < x->k; r++) x->target[c * x->k + r] = -1;
-  for (r = 0; r < x->n; r++) {
-    if (!scr_code_is_lost(x, r, c)) continue;
-    if (n == x->k)
-      return SCR_ERR(SCR_ERR_LOST, "members %d and %d of a %s set of %d have lost more than it can rebuild",
-                     x->target[c * x->k], r, scr_copy_name(x->d->type), x->n);
-    x->target[c * x->k + n++] = r;
-  }
-  return SCR_SUCCESS;
-}
-
-/* The sums by which the targets of each position are found.  XOR and PARTNER need none. */
-SCR_FN int scr_code_solve(scr_code* x)
-{
-  size_t         n = (size_t)x->n, k = (size_t)x->k;
-  unsigned char *m = (unsigned char*)scr_malloc(k * n), *all = (unsigned char*)scr_malloc(n * n);
-  unsigned char* erased = (unsigned char*)scr_malloc(n);
-  int            c, i, r, rc = SCR_SUCCESS;
-
-  x->coef = (unsigned char*)scr_malloc(n * k * n);
-  if (m == NULL || all == NULL || erased == NULL || x->coef == NULL) rc = SCR_ERR_OOM();
-  if (rc == SCR_SUCCESS) rc = scr_rs_matrix(x->n, x->k, m);
-  for (c = 0; c < x->n && rc == SCR_SUCCESS; c++) {
-    const int* t = &x->target[c * x->k];
-    for (r = 0; r < x->n; r++) erased[r] = (unsigned char)scr_code_is_lost(x, r, c);
-    if (t[0] >= 0) rc = scr_rs_solve(x->n, x->k, m, c, erased, all);
-    for (i = 0; i < x->k && t[i] >= 0 && rc == SCR_SUCCESS; i++)
-      memcpy(x->coef + ((size_t)c * k + (size_t)i) * n, all + (size_t)t[i] * n, n);
-  }
-  scr_free(&m);
-  scr_free(&all);
-  scr_free(&erased);
-  return rc;
-}
-
 SCR_FN void scr_code_free(scr_code* x)
 {
-  scr_free(&x->target);
-  scr_free(&x->coef);
+  scr_erasure_free(&x->ec);
   scr_free(&x->worker);
   scr_free(&x->turn);
   scr_free(&x->sum);
@@ -7551,44 +7629,31 @@ SCR_FN void scr_code_free(scr_code* x)
 
 /*
 ** Make X ready to find what the members of D have LOST, of which each has TOTAL bytes of data.  SCR_ERR_LOST when the
-** scheme cannot.  TOTAL may be NULL to ask just that.  Local, alike on all members; scr_code_free is due.
+** scheme cannot.  Local, alike on all members; scr_code_free is due.
 */
 SCR_FN int scr_code_plan(scr_code* x, const scr_reddesc* d, const int64_t* lost, const int64_t* total)
 {
-  uint64_t most = 0;
-  int      i, c, data = 0, whole = 0, rc = SCR_SUCCESS;
+  int i, data = 0, whole = 0, rc;
 
   memset(x, 0, sizeof *x);
   x->d = d;
-  x->n = d->ranks;
-  x->k = d->failures;
-  x->lost = lost;
-  x->total = total;
-  x->target = (int*)scr_malloc((size_t)x->n * (size_t)x->k * sizeof *x->target);
-  x->worker = (int*)scr_malloc((size_t)x->n * sizeof *x->worker);
-  x->turn = (int*)scr_malloc((size_t)x->n * sizeof *x->turn);
-  x->sum = (uLong*)scr_malloc((size_t)x->k * sizeof *x->sum);
-  x->begun = (int*)scr_malloc(2 * ((size_t)x->k + 2) * sizeof *x->begun);
-  if (x->target == NULL || x->worker == NULL || x->turn == NULL || x->sum == NULL || x->begun == NULL)
-    return SCR_ERR_OOM();
-  for (c = 0; c < x->n && rc == SCR_SUCCESS; c++) rc = scr_code_targets(x, c);
-  if (rc != SCR_SUCCESS || total == NULL) return rc;
-  if (d->type == SCR_COPY_RS) rc = scr_code_solve(x);
-  for (i = 0; i < x->n; i++) {
-    if ((uint64_t)total[i] > most) most = (uint64_t)total[i];
+  x->worker = (int*)scr_malloc((size_t)d->ranks * sizeof *x->worker);
+  x->turn = (int*)scr_malloc((size_t)d->ranks * sizeof *x->turn);
+  x->sum = (uLong*)scr_malloc((size_t)d->failures * sizeof *x->sum);
+  x->begun = (int*)scr_malloc(2 * ((size_t)d->failures + 2) * sizeof *x->begun);
+  if (x->worker == NULL || x->turn == NULL || x->sum == NULL || x->begun == NULL) return SCR_ERR_OOM();
+  if ((rc = scr_erasure_make(&x->ec, d->type, d->ranks, d->failures, lost, total)) != SCR_SUCCESS) return rc;
+  for (i = 0; i < d->ranks; i++) {
     if (lost[i] & SCR_LOST_DATA) data = 1;
+    whole += lost[i] == 0;
   }
-  x->chunk = most;
-  if (d->type != SCR_COPY_PARTNER) x->chunk = (most + (uint64_t)(x->n - x->k) - 1) / (uint64_t)(x->n - x->k);
-  if (x->chunk == 0) x->chunk = 1;
   x->spread = data && d->type != SCR_COPY_PARTNER;
-  for (i = 0; i < x->n; i++) whole += lost[i] == 0;
-  for (i = 0; i < x->n; i++) {
+  for (i = 0; i < d->ranks; i++) {
     x->turn[i] = x->spread && whole > 0 && lost[i] ? -1 : x->workers;
     if (x->turn[i] >= 0) x->worker[x->workers++] = i;
   }
-  x->tasks = x->spread ? 1 : d->type == SCR_COPY_PARTNER ? 2 : x->k;
-  return rc;
+  x->tasks = x->spread ? 1 : d->type == SCR_COPY_PARTNER ? 2 : d->failures;
+  return SCR_SUCCESS;
 }
 
 /* Task E of REDUCER in ROUND; 0 when it has none.  Alike on all members. */
@@ -7600,25 +7665,18 @@ SCR_FN int scr_code_task_of(const scr_code* x, uint64_t round, int reducer, int 
   if (x->spread) {
     uint64_t item = round * (uint64_t)x->workers + (uint64_t)x->turn[reducer];
     if (x->turn[reducer] < 0) return 0;
-    piece = item / (uint64_t)x->n;
-    t->pos = (int)(item % (uint64_t)x->n);
-    if (x->target[t->pos * x->k] < 0) return 0;
+    piece = item / (uint64_t)x->ec.n;
+    t->pos = (int)(item % (uint64_t)x->ec.n);
+    if (x->ec.target[t->pos * x->ec.k] < 0) return 0;
   } else {
-    t->pos = (reducer + (x->d->type == SCR_COPY_PARTNER ? x->n - 1 + e : e)) % x->n;
-    if (!scr_code_is_lost(x, reducer, t->pos)) return 0;
+    t->pos = (reducer + (x->ec.type == SCR_COPY_PARTNER ? x->ec.n - 1 + e : e)) % x->ec.n;
+    if (!scr_erasure_is_lost(&x->ec, reducer, t->pos)) return 0;
   }
   t->offset = piece * x->piece;
-  length = scr_code_length(x, t->pos);
+  length = scr_erasure_length(&x->ec, t->pos);
   if (t->offset >= length) return 0;
   t->n = length - t->offset < x->piece ? (size_t)(length - t->offset) : x->piece;
   return 1;
-}
-
-/* 1 when target I of position C is found with the symbol of member R; its factor is F. */
-SCR_FN int scr_code_factor(const scr_code* x, int c, int i, int r, unsigned char* f)
-{
-  *f = x->coef != NULL ? x->coef[((size_t)c * (size_t)x->k + (size_t)i) * (size_t)x->n + (size_t)r] : 1;
-  return x->target[c * x->k + i] >= 0 && *f != 0;
 }
 
 /* 1 when member R brings its symbol to task T. */
@@ -7628,19 +7686,20 @@ SCR_FN int scr_code_gives(const scr_code* x, const scr_code_task* t, int r)
   uint64_t      at;
   int           i;
 
-  if (scr_code_symbol(x, r, t->pos, &at) == SCR_SYMBOL_NONE || scr_code_is_lost(x, r, t->pos)) return 0;
-  for (i = 0; i < x->k; i++)
-    if ((x->spread || x->target[t->pos * x->k + i] == t->reducer) && scr_code_factor(x, t->pos, i, r, &f)) return 1;
+  if (scr_erasure_symbol(&x->ec, r, t->pos, &at) == SCR_SYMBOL_NONE || scr_erasure_is_lost(&x->ec, r, t->pos)) return 0;
+  for (i = 0; i < x->ec.k; i++)
+    if ((x->spread || x->ec.target[t->pos * x->ec.k + i] == t->reducer) && scr_erasure_factor(&x->ec, t->pos, i, r, &f))
+      return 1;
   return 0;
 }
 
 /* ---- running it ---- */
 
-/* The bytes of T that this member holds: in BUF, or where the window has them in memory.  After an error: zeros (R4). */
+/* The bytes of T that this member holds: in BUF, or where the window has them in memory.  After an error: zeros (R3). */
 SCR_FN const char* scr_code_load(scr_code* x, const scr_code_task* t, char* buf, int sum)
 {
   uint64_t    at;
-  int         kind = scr_code_symbol(x, x->d->my_rank, t->pos, &at), rc = x->rc;
+  int         kind = scr_erasure_symbol(&x->ec, x->d->my_rank, t->pos, &at), rc = x->rc;
   const char* p = buf;
 
   if (rc == SCR_SUCCESS && kind == SCR_SYMBOL_RED) {
@@ -7662,7 +7721,7 @@ SCR_FN const char* scr_code_load(scr_code* x, const scr_code_task* t, char* buf,
 SCR_FN void scr_code_store(scr_code* x, const scr_code_task* t, char* buf)
 {
   uint64_t at;
-  int      kind = scr_code_symbol(x, x->d->my_rank, t->pos, &at);
+  int      kind = scr_erasure_symbol(&x->ec, x->d->my_rank, t->pos, &at);
 
   if (x->rc != SCR_SUCCESS) return;
   if (kind == SCR_SYMBOL_DATA) {
@@ -7670,7 +7729,7 @@ SCR_FN void scr_code_store(scr_code* x, const scr_code_task* t, char* buf)
   } else if (scr_pwrite_all(x->fd, buf, t->n, (off_t)(x->head + at + t->offset)) < 0) {
     x->rc = SCR_ERRNO("cannot write %s", x->file);
   } else {
-    uLong* sum = &x->sum[at / x->chunk];
+    uLong* sum = &x->sum[at / x->ec.chunk];
     *sum = scr_crc32(*sum, buf, t->n);
   }
 }
@@ -7678,7 +7737,7 @@ SCR_FN void scr_code_store(scr_code* x, const scr_code_task* t, char* buf)
 /* Sums that grow in a round: of targets when the work is spread, else of tasks. */
 SCR_FN int scr_code_rows(const scr_code* x)
 {
-  return x->k > x->tasks ? x->k : x->tasks;
+  return x->ec.k > x->tasks ? x->ec.k : x->tasks;
 }
 
 /* The place of sum I of a round: two rounds are under way at once. */
@@ -7699,9 +7758,9 @@ SCR_FN void scr_code_add(scr_code* x, uint64_t round, int e, const scr_code_task
   unsigned char f;
   int           i;
 
-  for (i = 0; i < x->k; i++) {
-    if (!x->spread && x->target[t->pos * x->k + i] != t->reducer) continue;
-    if (!scr_code_factor(x, t->pos, i, r, &f)) continue;
+  for (i = 0; i < x->ec.k; i++) {
+    if (!x->spread && x->ec.target[t->pos * x->ec.k + i] != t->reducer) continue;
+    if (!scr_erasure_factor(&x->ec, t->pos, i, r, &f)) continue;
     if (x->begun[scr_code_row(x, round, x->spread ? i : e)]++ == 0)
       scr_gf_sum(scr_code_acc(x, round, x->spread ? i : e), &src, &f, 1, t->n);
     else scr_gf_mad_one(scr_code_acc(x, round, x->spread ? i : e), src, f, t->n);
@@ -7769,9 +7828,9 @@ SCR_FN void scr_code_combine(scr_code* x, uint64_t round)
 
   while (x->ended < x->mark[round % 2]) scr_code_end_one(x); /* the sums of the round before last have left */
   for (e = 0; e < scr_code_rows(x); e++) x->begun[scr_code_row(x, round, e)] = 0;
-  for (d = 1; d < x->n; d++)
+  for (d = 1; d < x->ec.n; d++)
     for (e = 0; e < x->tasks; e++)
-      scr_code_step(x, round, e, (x->d->my_rank + d) % x->n, (x->d->my_rank - d + x->n) % x->n);
+      scr_code_step(x, round, e, (x->d->my_rank + d) % x->ec.n, (x->d->my_rank - d + x->ec.n) % x->ec.n);
 }
 
 /* Add what this member itself has of its tasks of ROUND, keep what is its own, and send the rest to the targets. */
@@ -7785,10 +7844,10 @@ SCR_FN void scr_code_finish(scr_code* x, uint64_t round)
     if (!scr_code_task_of(x, round, me, e, &t)) continue;
     if (scr_code_gives(x, &t, me)) scr_code_add(x, round, e, &t, me, scr_code_load(x, &t, x->own, 0));
     if (!x->spread) scr_code_store(x, &t, scr_code_acc(x, round, e));
-    for (i = 0; x->spread && i < x->k && x->target[t.pos * x->k + i] >= 0; i++) {
+    for (i = 0; x->spread && i < x->ec.k && x->ec.target[t.pos * x->ec.k + i] >= 0; i++) {
       s = scr_code_slot_take(x, round, e);
-      MPI_Isend(scr_code_acc(x, round, i), (int)t.n, MPI_BYTE, x->d->member[x->target[t.pos * x->k + i]], SCR_TAG_DATA,
-                x->comm, &s->req[1]);
+      MPI_Isend(scr_code_acc(x, round, i), (int)t.n, MPI_BYTE, x->d->member[x->ec.target[t.pos * x->ec.k + i]],
+                SCR_TAG_DATA, x->comm, &s->req[1]);
     }
   }
 }
@@ -7802,8 +7861,8 @@ SCR_FN void scr_code_take(scr_code* x, uint64_t round)
 
   for (j = 0; x->spread && j < x->workers; j++) {
     if (!scr_code_task_of(x, round, x->worker[j], 0, &t)) continue;
-    for (i = 0; i < x->k && x->target[t.pos * x->k + i] != me; i++) continue;
-    if (i == x->k) continue;
+    for (i = 0; i < x->ec.k && x->ec.target[t.pos * x->ec.k + i] != me; i++) continue;
+    if (i == x->ec.k) continue;
     s = scr_code_slot_take(x, round, 0);
     s->result = 1;
     s->source = x->worker[j];
@@ -7819,12 +7878,12 @@ SCR_FN void scr_code_share_out(scr_code* x)
   size_t   room = SCR_WORK_BYTES(scr.mpi_buf) - SCR_WORK_NUMBERS, parts = (size_t)(2 * SCR_CODE_SLOTS + 2 * rows + 1);
   char*    p = scr.work + SCR_WORK_NUMBERS;
 
-  for (c = 0; c < x->n; c++)
-    if (scr_code_length(x, c) > most) most = scr_code_length(x, c);
+  for (c = 0; c < x->ec.n; c++)
+    if (scr_erasure_length(&x->ec, c) > most) most = scr_erasure_length(&x->ec, c);
   x->piece = room / parts < scr.mpi_buf ? room / parts & ~(size_t)63 : scr.mpi_buf;
   if (x->piece > most) x->piece = (size_t)most;
   pieces = (most + x->piece - 1) / x->piece;
-  x->rounds = x->spread ? (pieces * (uint64_t)x->n + (uint64_t)x->workers - 1) / (uint64_t)x->workers : pieces;
+  x->rounds = x->spread ? (pieces * (uint64_t)x->ec.n + (uint64_t)x->workers - 1) / (uint64_t)x->workers : pieces;
   for (i = 0; i < SCR_CODE_SLOTS; i++) {
     x->slot[i].in = p + (size_t)(2 * i) * x->piece;
     x->slot[i].out = x->slot[i].in + x->piece;
@@ -7980,22 +8039,14 @@ SCR_FN void scr_red_header(scr_red_job* j)
   scr_hash_util_set_int(j->header, "FAILURES", d->failures);
   scr_hash_setf(j->header, NULL, "%s %s %d", "GROUP", "RANKS", d->ranks);
   for (i = 0; i < d->ranks; i++) scr_hash_setf(j->header, NULL, "%s %s %d %d", "GROUP", "RANK", i, d->member[i]);
-  scr_hash_util_set_bytecount(j->header, "CHUNK", (unsigned long)j->x.chunk);
+  scr_hash_util_set_bytecount(j->header, "CHUNK", (unsigned long)j->x.ec.chunk);
 }
 
-/* The key under which a header describes the member DISTANCE to the left. */
-SCR_FN const char* scr_red_left_key(int distance, char* key, size_t n)
-{
-  if (distance == 1) return "PARTNER";
-  snprintf(key, n, "PARTNER_%d", distance);
-  return key;
-}
-
-/* The path of this member's redundancy file of dataset ID, below the dataset directory.  Local. */
+/* The path of this member's redundancy file below the dataset directory.  Local. */
 SCR_FN void scr_red_name(const scr_reddesc* d, char* name, size_t n)
 {
-  static const char* const ends[] = {"single", "partner", "xor", "rs"};
-  snprintf(name, n, ".scr/%d_of_%d_in_%d.%s", d->my_rank + 1, d->ranks, d->group_id, ends[d->type]);
+  char base[96];
+  snprintf(name, n, ".scr/%s", scr_set_file_name(d->type, d->my_rank, d->ranks, d->group_id, base, sizeof base));
 }
 
 /* Give CURRENT to the right neighbours and take those of the left ones into the header.  Collective over the set. */
@@ -8012,8 +8063,8 @@ SCR_FN int scr_red_describe(scr_red_job* j)
     scr_hash* partner = scr_hash_new();
     int       err = scr_hash_sendrecv(j->current, right, partner, left, scr.at.comm);
     if (rc == SCR_SUCCESS) rc = err;
-    scr_hash_unset(j->header, scr_red_left_key(i, key, sizeof key)); /* a rebuilt header is the same to the byte */
-    scr_hash_set(j->header, scr_red_left_key(i, key, sizeof key), partner);
+    scr_hash_unset(j->header, scr_set_left_key(i, key, sizeof key)); /* a rebuilt header is the same to the byte */
+    scr_hash_set(j->header, scr_set_left_key(i, key, sizeof key), partner);
   }
   return rc;
 }
@@ -8024,8 +8075,8 @@ SCR_FN int scr_red_seal(scr_red_job* j)
   scr_buf   b = {NULL, 0, 0, 0};
   scr_meta* meta = scr_meta_new();
   char      name[128];
-  uint64_t  left = (uint64_t)j->x.total[(j->d->my_rank - 1 + j->d->ranks) % j->d->ranks];
-  uint64_t  part = j->d->type == SCR_COPY_PARTNER ? left : j->x.chunk;
+  uint64_t  left = (uint64_t)j->x.ec.total[(j->d->my_rank - 1 + j->d->ranks) % j->d->ranks];
+  uint64_t  part = j->d->type == SCR_COPY_PARTNER ? left : j->x.ec.chunk;
   uLong     crc;
   int       e, rc = scr_hash_image(j->header, &b);
 
@@ -8097,7 +8148,7 @@ SCR_FN int scr_red_open(scr_red_job* j)
 {
   int      write = (j->lost & SCR_LOST_DATA) != 0, make = (j->lost & SCR_LOST_RED) != 0, rc;
   int      plain = j->d->type == SCR_COPY_PARTNER;
-  uint64_t lane = plain ? 0 : j->x.chunk;
+  uint64_t lane = plain ? 0 : j->x.ec.chunk;
   scr_buf  b = {NULL, 0, 0, 0};
 
   if ((rc = scr_red_temp(j, j->files.n, j->temp_file, sizeof j->temp_file)) != SCR_SUCCESS) return rc;
@@ -8110,7 +8161,7 @@ SCR_FN int scr_red_open(scr_red_job* j)
   if (rc == SCR_SUCCESS)
     rc = scr_window_open(&j->win, j->files.n, write ? j->temp.path : j->files.path, j->files.size,
                          write ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600, lane,
-                         plain ? 1 : j->x.n - j->x.k);
+                         plain ? 1 : j->x.ec.n - j->x.ec.k);
   if (rc != SCR_SUCCESS) return rc;
   j->x.file = make ? j->temp_file : j->file;
   j->x.fd = scr_os.open(j->x.file, make ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600);
@@ -8140,7 +8191,7 @@ SCR_FN int scr_red_check_rebuilt(scr_red_job* j)
   return rc;
 }
 
-/* What was rebuilt is right: it takes its place (R6).  Local. */
+/* What was rebuilt is right: it takes its place (R5).  Local. */
 SCR_FN int scr_red_place(scr_red_job* j)
 {
   int i, rc = scr_window_close(&j->win);
@@ -8214,7 +8265,7 @@ SCR_FN int scr_red_run(scr_red_job* j, int rc)
   if (rc == SCR_SUCCESS) rc = err;
   if (rc == SCR_SUCCESS && !(j->lost & SCR_LOST_RED)) rc = scr_red_read_header(j);
   if (rc == SCR_SUCCESS) rc = scr_red_open(j);
-  if ((rc = scr_red_ready(j, rc, SCR_SET_READY, (int64_t)j->x.chunk, 0)) != SCR_SUCCESS) return scr_red_end(j, rc);
+  if ((rc = scr_red_ready(j, rc, SCR_SET_READY, (int64_t)j->x.ec.chunk, 0)) != SCR_SUCCESS) return scr_red_end(j, rc);
   rc = scr_code_run(&j->x);
   if (rc == SCR_SUCCESS && j->fresh && scr.crc_on_copy) rc = scr_file_list_sum(&j->files, &j->win, j->id, scr.at.rank);
   if (rc == SCR_SUCCESS && j->lost & SCR_LOST_DATA) rc = scr_red_check_rebuilt(j);
@@ -8347,7 +8398,7 @@ SCR_FN int scr_red_remember(scr_red_job* j, const int64_t* lost, int rc)
   for (i = 1; i <= d->failures; i++) {
     int left = (me - i + d->ranks) % d->ranks;
     if (!(lost[left] & SCR_LOST_DATA) || scr_red_witness(d, lost, left) != i) continue;
-    err = scr_hash_send(scr_hash_get(h, scr_red_left_key(i, key, sizeof key)), d->member[left], scr.at.comm);
+    err = scr_hash_send(scr_hash_get(h, scr_set_left_key(i, key, sizeof key)), d->member[left], scr.at.comm);
     if (rc == SCR_SUCCESS) rc = err;
   }
   scr_hash_unset_all(h);
@@ -9477,16 +9528,16 @@ SCR_FN int scr_find_clear_place(const int64_t* key)
 */
 SCR_FN int scr_find_lost(const scr_find* f, int* count, int* hopeless)
 {
-  int64_t* lost = scr_set_numbers(SCR_SET_LOST);
-  scr_code x;
-  int      i, err = SCR_SUCCESS, rc = scr_set_gather(&f->d, scr.at.comm, f->lost, lost);
+  int64_t*    lost = scr_set_numbers(SCR_SET_LOST);
+  scr_erasure ec;
+  int         i, err = SCR_SUCCESS, rc = scr_set_gather(&f->d, scr.at.comm, f->lost, lost);
 
   *count = 0;
   for (i = 0; i < f->d.ranks; i++) *count += lost[i] != 0;
   *hopeless = f->d.type == SCR_COPY_SINGLE && *count > 0;
   if (*count > 0 && f->d.type != SCR_COPY_SINGLE) {
-    err = scr_code_plan(&x, &f->d, lost, NULL);
-    scr_code_free(&x);
+    err = scr_erasure_make(&ec, f->d.type, f->d.ranks, f->d.failures, lost, NULL);
+    scr_erasure_free(&ec);
     *hopeless = err == SCR_ERR_LOST;
   }
   return rc != SCR_SUCCESS ? rc : *hopeless ? SCR_SUCCESS : err;
