@@ -2089,8 +2089,8 @@ typedef enum {
     "and CKPT; files and SCR_Config only.")                                                                            \
   X(STORE, ABSPATH, NULL, NULL, LINE,                                                                                  \
     "`STORE=<directory>` with COUNT (datasets kept), GROUP (the ranks that share it, NODE), ENABLED (1), MKDIR (1; 0 " \
-    "where directories cannot be made), VIEW (PRIVATE, or GLOBAL when all nodes see the same files): a place for the " \
-    "cache; files and SCR_Config only.")                                                                               \
+    "where directories cannot be made), VIEW (PRIVATE, or GLOBAL when all nodes see the same files), TYPE (SYNC or "   \
+    "PTHREAD): a place for the cache; files and SCR_Config only.")                                                     \
   X(CKPT, COUNT, NULL, NULL, LINE,                                                                                     \
     "`CKPT=<n>` with ENABLED (1), INTERVAL (1), OUTPUT (0), STORE, TYPE (SINGLE, PARTNER, XOR or RS), GROUP, "         \
     "SET_SIZE, SET_FAILURES and HOP_DISTANCE (1; how far apart in a line of groups the members of a set are): how to " \
@@ -2104,7 +2104,7 @@ typedef enum {
   X(STORE, ENABLED, BOOL, NULL)                                                                                        \
   X(STORE, MKDIR, BOOL, NULL)                                                                                          \
   X(STORE, VIEW, ENUM, "PRIVATE|GLOBAL")                                                                               \
-  X(STORE, TYPE, TEXT, NULL)                                                                                           \
+  X(STORE, TYPE, ENUM, "SYNC|PTHREAD|BBAPI|DW")                                                                        \
   X(CKPT, ENABLED, BOOL, NULL)                                                                                         \
   X(CKPT, INTERVAL, POSITIVE, NULL)                                                                                    \
   X(CKPT, OUTPUT, BOOL, NULL)                                                                                          \
@@ -6749,6 +6749,15 @@ SCR_FN const char* scr_line_str(const scr_hash* line, const char* key, const cha
   return v != NULL ? v : deflt;
 }
 
+/* Say so when the store NAME asks for a transfer TYPE that is a vendor's.  Local. */
+SCR_FN void scr_storedesc_transfer(const char* name, const char* type)
+{
+  if (strcasecmp(type, "BBAPI") != 0 && strcasecmp(type, "DW") != 0) return;
+  if (scr_msg_rank <= 0)
+    scr_warn("STORE=%s TYPE=%s needs a service of the vendor, which this library does not use: PTHREAD takes its place",
+             name, type);
+}
+
 /* Add the store NAME with the properties of LINE.  Local. */
 SCR_FN int scr_storedesc_create(scr_layout* l, const char* name, const scr_hash* line)
 {
@@ -6761,6 +6770,7 @@ SCR_FN int scr_storedesc_create(scr_layout* l, const char* name, const scr_hash*
   s->can_mkdir = scr_line_int(line, "MKDIR", 1);
   s->global = strcasecmp(scr_line_str(line, "VIEW", "PRIVATE"), "GLOBAL") == 0;
   s->group = scr_strdup(scr_line_str(line, "GROUP", "NODE"));
+  scr_storedesc_transfer(name, scr_line_str(line, "TYPE", "SYNC"));
   s->name = scr_strdup(name);
   l->nstores++;
   if (scr_groupdescs_from_name(l, s->group) == NULL)
@@ -7580,8 +7590,9 @@ SCR_FN int scr_set_gather(const scr_reddesc* d, MPI_Comm comm, int64_t value, in
 typedef struct {
   MPI_Request req[2];
   uint64_t    round;
-  int         result; /* the received piece is a finished symbol; else one more source of task E */
-  int         source; /* set rank of the sender, -1 for none */
+  int         result;  /* the received piece is a finished symbol; else one more source of task E */
+  int         source;  /* set rank of the sender, -1 for none */
+  int         reducer; /* whose task it is */
   int         e;
   char *      in, *out;
 } scr_code_slot;
@@ -7591,6 +7602,7 @@ typedef struct {
   const scr_reddesc* d;
   scr_erasure        ec;
   int                spread; /* whole members, or all, combine by turns for the lost; else each member for itself */
+  int                plain;  /* a symbol is found by a copy of another one: there is nothing to combine */
   int*               worker; /* those that combine */
   int*               turn;   /* [n]: place among the workers, or -1 */
   int                workers, tasks;
@@ -7648,6 +7660,7 @@ SCR_FN int scr_code_plan(scr_code* x, const scr_reddesc* d, const int64_t* lost,
     whole += lost[i] == 0;
   }
   x->spread = data && d->type != SCR_COPY_PARTNER;
+  x->plain = !x->spread && (d->type == SCR_COPY_PARTNER || (d->type == SCR_COPY_XOR && d->ranks == 2));
   for (i = 0; i < d->ranks; i++) {
     x->turn[i] = x->spread && whole > 0 && lost[i] ? -1 : x->workers;
     if (x->turn[i] >= 0) x->worker[x->workers++] = i;
@@ -7776,13 +7789,9 @@ SCR_FN void scr_code_end_one(scr_code* x)
 
   if (err != SCR_SUCCESS) x->rc = err;
   if (s->source < 0) return;
-  if (s->result) {
-    scr_code_task_of(x, s->round, s->source, s->e, &t);
-    scr_code_store(x, &t, s->in);
-  } else {
-    scr_code_task_of(x, s->round, x->d->my_rank, s->e, &t);
-    scr_code_add(x, s->round, s->e, &t, s->source, s->in);
-  }
+  scr_code_task_of(x, s->round, s->reducer, s->e, &t);
+  if (s->result) scr_code_store(x, &t, s->in);
+  else scr_code_add(x, s->round, s->e, &t, s->source, s->in);
 }
 
 /* A free slot for an exchange of ROUND. */
@@ -7812,7 +7821,9 @@ SCR_FN void scr_code_step(scr_code* x, uint64_t round, int e, int to, int from)
   if (!send && !recv) return;
   s = scr_code_slot_take(x, round, e);
   if (recv) {
+    s->result = x->plain;
     s->source = from;
+    s->reducer = me;
     MPI_Irecv(s->in, (int)in.n, MPI_BYTE, x->d->member[from], SCR_TAG_DATA, x->comm, &s->req[0]);
   }
   if (send) {
@@ -7840,7 +7851,7 @@ SCR_FN void scr_code_finish(scr_code* x, uint64_t round)
   scr_code_task  t;
   scr_code_slot* s;
 
-  for (e = 0; e < x->tasks; e++) {
+  for (e = 0; e < x->tasks && !x->plain; e++) {
     if (!scr_code_task_of(x, round, me, e, &t)) continue;
     if (scr_code_gives(x, &t, me)) scr_code_add(x, round, e, &t, me, scr_code_load(x, &t, x->own, 0));
     if (!x->spread) scr_code_store(x, &t, scr_code_acc(x, round, e));
@@ -7865,7 +7876,7 @@ SCR_FN void scr_code_take(scr_code* x, uint64_t round)
     if (i == x->ec.k) continue;
     s = scr_code_slot_take(x, round, 0);
     s->result = 1;
-    s->source = x->worker[j];
+    s->source = s->reducer = x->worker[j];
     MPI_Irecv(s->in, (int)t.n, MPI_BYTE, x->d->member[s->source], SCR_TAG_DATA, x->comm, &s->req[0]);
   }
 }

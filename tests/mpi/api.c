@@ -4,6 +4,7 @@
 ** See check.h for how its cases are run, and run.h for the datasets.  Every message of an error is checked for the word
 ** that tells the user what to do; every case ends with a library that still works.
 */
+#include <fcntl.h>
 #include <signal.h>
 
 #include "run.h"
@@ -719,6 +720,31 @@ static void config(void)
   query("SCR_CACHE_SIZE", "5");
 }
 
+/* A transfer type that only a vendor has is replaced, and rank 0 says so. */
+static void vendor_transfer(void)
+{
+  char said[SCR_MAX_FILENAME], line[256] = "";
+  int  old, fd, n;
+
+  begin("vendor_transfer");
+  set("STORE=%s/cache TYPE=dw", run_dir);
+  snprintf(said, sizeof said, "%s/said.%d", run_dir, rank);
+  fflush(stderr);
+  old = dup(2);
+  fd = open(said, O_RDWR | O_CREAT | O_TRUNC, 0600);
+  CHECK(old >= 0 && fd >= 0 && dup2(fd, 2) == 2, "cannot redirect to %s: %s", said, strerror(errno));
+  n = SCR_Init();
+  fflush(stderr);
+  dup2(old, 2);
+  OK(n);
+  n = (int)pread(fd, line, sizeof line - 1, 0);
+  CHECK((strstr(line, "TYPE=dw") != NULL) == (rank == 0) && (n == 0) == (rank > 0), "%s", line);
+  OK(put("ck1", 1, 1000));
+  OK(SCR_Finalize());
+  close(fd);
+  close(old);
+}
+
 /* Bad values, and settings that do not fit together. */
 static void bad_settings(void)
 {
@@ -733,7 +759,8 @@ static void bad_settings(void)
       {"SCR_GROUP=RACK", "SCR_GROUP=", "RACK"},
       {"SCR_COPY_TYPE=FILE", "SCR_COPY_TYPE=", "CKPT"},
       {"SCR_CACHE_BASE=relative", "SCR_CACHE_BASE=", "SCR_CACHE_BASE"},
-      {"STORE=relative COUNT=2", "STORE=", "STORE"}};
+      {"STORE=relative COUNT=2", "STORE=", "STORE"},
+      {"STORE=/tmp TYPE=FAST", "STORE=", "SYNC, PTHREAD"}};
   size_t i;
 
   for (i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -1335,6 +1362,7 @@ static const check_case cases[] = {{"states", states, 1},
                                    {"one_cache", one_cache, 1},
                                    {"one_cache_split", one_cache_split, 2},
                                    {"config", config, 1},
+                                   {"vendor_transfer", vendor_transfer, 1},
                                    {"bad_settings", bad_settings, 1},
                                    {"user_file", user_file, 1},
                                    {"cache_size", cache_size, 1},
