@@ -201,6 +201,13 @@ SCR_FN ssize_t scr_pread_all(int fd, void* buf, size_t n, off_t offset)
   return (ssize_t)got;
 }
 
+/* 1 when the N bytes at P are zero: in a new file of the right size they are a hole.  Local. */
+SCR_FN int scr_is_zero(const void* p, size_t n)
+{
+  const char* c = (const char*)p;
+  return n == 0 || (c[0] == 0 && memcmp(c, c + 1, n - 1) == 0);
+}
+
 /* Seconds of a clock that only goes forward.  Local. */
 SCR_FN double scr_wtime(void)
 {
@@ -4530,6 +4537,8 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 **   W2  The stream may be walked in several lanes at once (the chunks of a redundancy set).  As long as each lane is
 **       walked from its start to its end once, the CRC32 of each file is known at the end without a second pass.
 **   W3  A file that is shorter than its stated size is an error, never zeros.
+**   W4  A file that is made anew (O_TRUNC) has its size from the start, and each byte is written once: what is zero stays
+**       a hole.  A file with holes is not read through a mapping, which would fill them.
 ** Failure    The code; files are left as far as they were written.
 ** ====================================================================================================== */
 
@@ -4669,8 +4678,10 @@ SCR_FN int scr_window_fd(scr_window* w, int i, int* fd)
     if ((rc = scr_window_close_fd(w, slot)) != SCR_SUCCESS) return rc;
     w->fd[slot] = scr_os.open(w->path[i], w->seen[i] ? w->flags & ~O_TRUNC : w->flags, w->mode);
     if (w->fd[slot] < 0) return SCR_ERRNO("cannot open %s", w->path[i]);
-    w->seen[i] = 1;
     w->fd_file[slot] = i;
+    if (!w->seen[i] && w->flags & O_TRUNC && scr_os.ftruncate(w->fd[slot], (off_t)w->size[i]) < 0)
+      return SCR_ERRNO("cannot give %s its size of %" PRIu64 " bytes", w->path[i], w->size[i]);
+    w->seen[i] = 1;
   }
   *fd = w->fd[slot];
   return SCR_SUCCESS;
@@ -4706,7 +4717,7 @@ SCR_FN const char* scr_window_mapped(scr_window* w, int i)
 
   if (w->map[i] != NULL || w->flags != O_RDONLY || w->size[i] < SCR_WINDOW_MAP_LEAST) return w->map[i];
   if (scr_window_fd(w, i, &fd) != SCR_SUCCESS || fstatfs(fd, &fs) < 0 || (uint32_t)fs.f_type != SCR_TMPFS_MAGIC ||
-      fstat(fd, &st) < 0 || (uint64_t)st.st_size < w->size[i])
+      fstat(fd, &st) < 0 || (uint64_t)st.st_size < w->size[i] || (uint64_t)st.st_blocks * 512 < w->size[i])
     return NULL;
   p = mmap(NULL, (size_t)w->size[i], PROT_READ, MAP_SHARED, fd, 0);
   if (p != MAP_FAILED) w->map[i] = (char*)p;
@@ -4744,7 +4755,8 @@ SCR_FN int scr_window_move(scr_window* w, uint64_t offset, char* buf, size_t n, 
 
     if (rc != SCR_SUCCESS) return rc;
     if (write) {
-      if (scr_pwrite_all(fd, buf, k, at) < 0) return SCR_ERRNO("cannot write %s", w->path[s->file]);
+      if (!(w->flags & O_TRUNC && scr_is_zero(buf, k)) && scr_pwrite_all(fd, buf, k, at) < 0)
+        return SCR_ERRNO("cannot write %s", w->path[s->file]);
     } else {
       ssize_t got = scr_pread_all(fd, buf, k, at);
       if (got < 0) return SCR_ERRNO("cannot read %s", w->path[s->file]);
@@ -4835,8 +4847,8 @@ SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
 /*
 ** Copy the SIZE bytes of FROM to the new file TO, with buffers of BUF_SIZE bytes; CRC receives their CRC32.  Local.
 **
-** On SCR_SUCCESS the data are on the disk.  On error TO is removed.  TO must not exist, or is replaced when it is a
-** plain file; FROM may not be shorter or longer than SIZE.
+** On SCR_SUCCESS the data are on the disk, with holes where they are zero.  On error TO is removed.  TO must not exist,
+** or is replaced when it is a plain file; FROM may not be shorter or longer than SIZE.
 */
 SCR_FN int scr_file_copy(const char* from, const char* to, uint64_t size, mode_t mode, size_t buf_size, uLong* crc)
 {
@@ -4858,7 +4870,7 @@ SCR_FN int scr_file_copy(const char* from, const char* to, uint64_t size, mode_t
     goto out;
   }
   while ((n = scr_read_all(in, buf, buf_size)) > 0) {
-    if (scr_write_all(out, buf, (size_t)n) < 0) {
+    if (!scr_is_zero(buf, (size_t)n) && scr_pwrite_all(out, buf, (size_t)n, (off_t)done) < 0) {
       rc = SCR_ERRNO("cannot write %s", to);
       goto out;
     }
@@ -4868,6 +4880,7 @@ SCR_FN int scr_file_copy(const char* from, const char* to, uint64_t size, mode_t
   if (n < 0) rc = SCR_ERRNO("cannot read %s", from);
   else if (done != size)
     rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, from, done, size);
+  else if (scr_os.ftruncate(out, (off_t)size) < 0) rc = SCR_ERRNO("cannot give %s its size", to);
   else if (scr_fsync_enabled && scr_os.fsync(out) < 0) rc = SCR_ERRNO("cannot sync %s", to);
 out:
   if (in >= 0) scr_os.close(in);
@@ -7739,7 +7752,7 @@ SCR_FN void scr_code_store(scr_code* x, const scr_code_task* t, char* buf)
   if (x->rc != SCR_SUCCESS) return;
   if (kind == SCR_SYMBOL_DATA) {
     x->rc = scr_window_write(x->win, at + t->offset, buf, t->n);
-  } else if (scr_pwrite_all(x->fd, buf, t->n, (off_t)(x->head + at + t->offset)) < 0) {
+  } else if (!scr_is_zero(buf, t->n) && scr_pwrite_all(x->fd, buf, t->n, (off_t)(x->head + at + t->offset)) < 0) {
     x->rc = SCR_ERRNO("cannot write %s", x->file);
   } else {
     uLong* sum = &x->sum[at / x->ec.chunk];
@@ -8080,14 +8093,20 @@ SCR_FN int scr_red_describe(scr_red_job* j)
   return rc;
 }
 
+/* Bytes of each of the K chunks in this member's redundancy file; PARTNER has one, the left neighbour's stream.  Local. */
+SCR_FN uint64_t scr_red_part(const scr_red_job* j)
+{
+  int left = (j->d->my_rank - 1 + j->d->ranks) % j->d->ranks;
+  return j->d->type == SCR_COPY_PARTNER ? (uint64_t)j->x.ec.total[left] : j->x.ec.chunk;
+}
+
 /* Write the header over the head of the file, put it in its place, and enter it with its CRC32 in the map.  Local. */
 SCR_FN int scr_red_seal(scr_red_job* j)
 {
   scr_buf   b = {NULL, 0, 0, 0};
   scr_meta* meta = scr_meta_new();
   char      name[128];
-  uint64_t  left = (uint64_t)j->x.ec.total[(j->d->my_rank - 1 + j->d->ranks) % j->d->ranks];
-  uint64_t  part = j->d->type == SCR_COPY_PARTNER ? left : j->x.ec.chunk;
+  uint64_t  part = scr_red_part(j);
   uLong     crc;
   int       e, rc = scr_hash_image(j->header, &b);
 
@@ -8176,7 +8195,10 @@ SCR_FN int scr_red_open(scr_red_job* j)
   if (rc != SCR_SUCCESS) return rc;
   j->x.file = make ? j->temp_file : j->file;
   j->x.fd = scr_os.open(j->x.file, make ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600);
-  return j->x.fd < 0 ? SCR_ERRNO("cannot open %s", j->x.file) : SCR_SUCCESS;
+  if (j->x.fd < 0) return SCR_ERRNO("cannot open %s", j->x.file);
+  if (make && scr_os.ftruncate(j->x.fd, (off_t)(j->x.head + scr_red_part(j) * (uint64_t)j->d->failures)) < 0)
+    return SCR_ERRNO("cannot give %s its size", j->x.file);
+  return SCR_SUCCESS;
 }
 
 /* The CRC32 of each rebuilt file must be the recorded one; an empty file must be made.  Local. */

@@ -594,6 +594,84 @@ static void levels(void)
   level_lose(0x6, 4);
 }
 
+/* ---- a sparse file --------------------------------------------------------------------------------------------- */
+
+static off_t holes_size; /* 64 MiB and some bytes, or 4 GiB in the long run */
+
+static off_t island_at(int i)
+{
+  off_t half = holes_size / 2, at[4];
+
+  at[0] = 0;
+  at[1] = half - 3;
+  at[2] = holes_size - 70000;
+  at[3] = holes_size - 11;
+  return at[i];
+}
+
+/* Write (or compare) the islands of the file at PATH; that its holes take no space. */
+static void islands_of(const char* path, int write_them)
+{
+  char        want[12], got[12];
+  struct stat st;
+  int         fd = open(path, write_them ? O_RDWR | O_CREAT : O_RDONLY, 0600), i;
+
+  CHECK(fd >= 0, "cannot open %s: %s", path, strerror(errno));
+  for (i = 0; fd >= 0 && i < 4; i++) {
+    snprintf(want, sizeof want, "island %3d", i);
+    if (write_them) CHECK(pwrite(fd, want, 11, island_at(i)) == 11, "%s", strerror(errno));
+    else
+      CHECK(pread(fd, got, 11, island_at(i)) == 11 && memcmp(want, got, 11) == 0, "%s differs in island %d", path, i);
+  }
+  CHECK(fd >= 0 && fstat(fd, &st) == 0 && st.st_size == holes_size && st.st_blocks < 16384,
+        "%s has %jd bytes and takes %jd blocks", path, (intmax_t)st.st_size, (intmax_t)st.st_blocks);
+  if (fd >= 0) close(fd);
+}
+
+/* A checkpoint in which rank 1 has a large file, nearly all of it holes; its node is lost, then the next one. */
+static void holes_in(const scheme* c)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], name[SCR_MAX_FILENAME];
+  int  lost, flag;
+
+  check_alive();
+  prepare(c, &shapes[2]);
+  remove_tree(node);
+  MPI_Barrier(MPI_COMM_WORLD);
+  settings(c);
+  SCR_Config("SCR_MPI_BUF_SIZE=");
+  CHECK(SCR_Init() == SCR_SUCCESS, "%s", SCR_Last_error());
+  CHECK(SCR_Start_output("holes", SCR_FLAG_CHECKPOINT) == SCR_SUCCESS, "%s", SCR_Last_error());
+  snprintf(path, sizeof path, "%s/prefix/holes/rank_%d", base, rank);
+  CHECK(SCR_Route_file(path, file) == SCR_SUCCESS, "%s", SCR_Last_error());
+  if (rank == 1) islands_of(file, 1);
+  else write_file(file, "small", 5);
+  CHECK(SCR_Complete_output(1) == SCR_SUCCESS, "%s", SCR_Last_error());
+  CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
+  for (lost = 1; lost < 3; lost++) {
+    check_alive();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == lost) remove_tree(node);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(SCR_Init() == SCR_SUCCESS, "%s", SCR_Last_error());
+    flag = 0;
+    CHECK(SCR_Have_restart(&flag, name) == SCR_SUCCESS && flag, "%s k=%d: %s", c->type, c->k, SCR_Last_error());
+    if (flag && rank == 1) islands_of(file, 0);
+    CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
+  }
+}
+
+static void holes(void)
+{
+  scheme xor_ = {"XOR", 1}, partner = {"PARTNER", 1}, rs = {"RS", 2};
+
+  holes_size = ((off_t)(getenv("TEST_LONG") != NULL ? 4096 : 64) << 20) + 4321;
+  if (ranks != 3) return;
+  holes_in(&xor_);
+  holes_in(&partner);
+  holes_in(&rs);
+}
+
 /* ---- disks that fail ------------------------------------------------------------------------------------------- */
 
 static int fail_after; /* calls of pread or pwrite that still work */
@@ -667,6 +745,7 @@ static const check_case tests[] = {{"xor_all", xor_all, 2},
                                    {"partner_shapes", partner_shapes, 2},
                                    {"rs_shapes", rs_shapes, 3},
                                    {"flips", flips, 3},
+                                   {"holes", holes, 3},
                                    {"disks", disks, 2},
                                    {"switches", switches, 4},
                                    {"hops", hops, 4},
