@@ -7857,27 +7857,24 @@ SCR_FN void scr_code_combine(scr_code* x, uint64_t round)
       scr_code_step(x, round, e, (x->d->my_rank + d) % x->ec.n, (x->d->my_rank - d + x->ec.n) % x->ec.n);
 }
 
-/* Add what this member itself has of its tasks of ROUND, keep what is its own, and send the rest to the targets. */
+/* Add what this member itself has of its tasks of ROUND, and keep what is its own. */
 SCR_FN void scr_code_finish(scr_code* x, uint64_t round)
 {
-  int            e, i, me = x->d->my_rank;
-  scr_code_task  t;
-  scr_code_slot* s;
+  int           e, me = x->d->my_rank;
+  scr_code_task t;
 
   for (e = 0; e < x->tasks && !x->plain; e++) {
     if (!scr_code_task_of(x, round, me, e, &t)) continue;
     if (scr_code_gives(x, &t, me)) scr_code_add(x, round, e, &t, me, scr_code_load(x, &t, x->own, 0));
     if (!x->spread) scr_code_store(x, &t, scr_code_acc(x, round, e));
-    for (i = 0; x->spread && i < x->ec.k && x->ec.target[t.pos * x->ec.k + i] >= 0; i++) {
-      s = scr_code_slot_take(x, round, e);
-      MPI_Isend(scr_code_acc(x, round, i), (int)t.n, MPI_BYTE, x->d->member[x->ec.target[t.pos * x->ec.k + i]],
-                SCR_TAG_DATA, x->comm, &s->req[1]);
-    }
   }
 }
 
-/* The targets of a round's tasks take their symbols. */
-SCR_FN void scr_code_take(scr_code* x, uint64_t round)
+/*
+** The workers of a round send the symbols to their targets.  All go by worker, then target: where each is both, sending
+** first and receiving then would make them wait in a circle.
+*/
+SCR_FN void scr_code_deliver(scr_code* x, uint64_t round)
 {
   int            j, i, me = x->d->my_rank;
   scr_code_task  t;
@@ -7885,12 +7882,18 @@ SCR_FN void scr_code_take(scr_code* x, uint64_t round)
 
   for (j = 0; x->spread && j < x->workers; j++) {
     if (!scr_code_task_of(x, round, x->worker[j], 0, &t)) continue;
-    for (i = 0; i < x->ec.k && x->ec.target[t.pos * x->ec.k + i] != me; i++) continue;
-    if (i == x->ec.k) continue;
-    s = scr_code_slot_take(x, round, 0);
-    s->result = 1;
-    s->source = s->reducer = x->worker[j];
-    MPI_Irecv(s->in, (int)t.n, MPI_BYTE, x->d->member[s->source], SCR_TAG_DATA, x->comm, &s->req[0]);
+    for (i = 0; i < x->ec.k && x->ec.target[t.pos * x->ec.k + i] >= 0; i++) {
+      int to = x->ec.target[t.pos * x->ec.k + i];
+      if (to != me && x->worker[j] != me) continue;
+      s = scr_code_slot_take(x, round, 0);
+      if (to == me) {
+        s->result = 1;
+        s->source = s->reducer = x->worker[j];
+        MPI_Irecv(s->in, (int)t.n, MPI_BYTE, x->d->member[s->source], SCR_TAG_DATA, x->comm, &s->req[0]);
+      }
+      if (x->worker[j] == me)
+        MPI_Isend(scr_code_acc(x, round, i), (int)t.n, MPI_BYTE, x->d->member[to], SCR_TAG_DATA, x->comm, &s->req[1]);
+    }
   }
 }
 
@@ -7933,7 +7936,7 @@ SCR_FN int scr_code_run(scr_code* x)
     if (round == 0) continue;
     while (x->ended < x->issued && x->slot[x->ended % SCR_CODE_SLOTS].round < round) scr_code_end_one(x);
     scr_code_finish(x, round - 1);
-    scr_code_take(x, round - 1);
+    scr_code_deliver(x, round - 1);
     x->mark[(round - 1) % 2] = x->issued;
   }
   while (x->ended < x->issued) scr_code_end_one(x);
@@ -8909,6 +8912,7 @@ SCR_FN int scr_cache_scatter(void)
   scr_filemap_list_datasets(all, &n, &ids);
   if (rc == SCR_SUCCESS) rc = scr_fmt(merged, sizeof merged, "%s/filemap_all.scrinfo", scr.at.cntl);
   if (rc == SCR_SUCCESS && n > 0) rc = scr_filemap_write(merged, all);
+  if (rc != SCR_SUCCESS) n = 0; /* nobody gets a share, so nobody replaces his file */
   for (k = nodes - 1; k >= 0; k--) {
     scr_filemap* share = k == 0 ? scr.map : scr_filemap_new();
     for (i = 0; i < n; i++) {
@@ -9289,17 +9293,14 @@ SCR_FN int scr_stream_step(scr_stream* s, int write)
 SCR_FN uint64_t scr_entry_bytes(int id, int rank, int lost)
 {
   scr_hash_elem* e;
-  scr_meta*      meta = scr_meta_new();
   uint64_t       sum = 0;
 
   for (e = scr_filemap_first_file(scr.map, id, rank); e != NULL; e = scr_hash_elem_next(e)) {
-    unsigned long size = 0;
-    scr_hash_unset_all(meta);
-    scr_filemap_get_meta(scr.map, id, rank, scr_hash_elem_key(e), meta);
-    scr_meta_get_filesize(meta, &size);
+    const scr_hash* meta = scr_hash_get(scr_hash_elem_hash(e), "META");
+    unsigned long   size = 0;
+    scr_hash_util_get_bytecount(meta, "SIZE", &size);
     if (!scr_meta_is_lost(meta, lost)) sum += size;
   }
-  scr_meta_delete(&meta);
   return sum;
 }
 
@@ -9386,15 +9387,19 @@ SCR_FN int scr_move_check(const scr_find* f)
 SCR_FN int scr_find_enter(const scr_find* f)
 {
   scr_hash* h = scr_hash_new();
-  int       rc;
+  int       rc = SCR_SUCCESS, known;
+  int64_t   key[3];
 
+  scr_find_key(f->desc, key);
+  known = f->source < 0 && scr_find_entry(key, scr.at.rank, h); /* the disk has an entry, with more in it */
+  scr_hash_unset_all(h);
   scr_filemap_remove_rank_by_dataset(scr.map, f->id, scr.at.rank);
   scr_reddesc_to_hash(&f->d, f->d.my_rank, h);
   scr_filemap_set_dataset(scr.map, f->id, scr.at.rank, f->desc);
   scr_filemap_set_desc(scr.map, f->id, scr.at.rank, h);
   scr_filemap_set_flushdesc(scr.map, f->id, scr.at.rank, f->flush);
   scr_hash_delete(&h);
-  if ((rc = scr_map_write()) != SCR_SUCCESS) return rc;
+  if (!known && (rc = scr_map_write()) != SCR_SUCCESS) return rc;
   return scr_reddesc_mkdir(&scr.at, &f->d, f->id);
 }
 
@@ -9422,6 +9427,7 @@ SCR_FN int scr_find_distribute(scr_find* f)
       scr_hash_setf(out, NULL, "%d %s %s", to, "LOST", scr_line_str(scr_hash_elem_hash(e), "MOVE", "0"));
   }
   if ((err = scr_hash_exchange(answer, got, scr.at.comm)) != SCR_SUCCESS) rc = err;
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out; /* from here on both sides must count alike */
   if (f->source >= 0 && f->source != scr.at.rank) mine = scr_hash_getf(got, "%d", f->source);
   if (mine != NULL && !f->move) { /* the same node: the record moves, the files stay */
     scr_filemap_remove_rank_by_dataset(scr.map, f->id, scr.at.rank);
@@ -9441,6 +9447,7 @@ SCR_FN int scr_find_distribute(scr_find* f)
   err = scr_move_files(f->id, out, f->move && mine != NULL ? f->source : -1, bytes);
   if (rc == SCR_SUCCESS) rc = err;
   if (rc == SCR_SUCCESS && mine != NULL && f->move) rc = scr_move_check(f);
+out:
   scr_hash_delete(&ask);
   scr_hash_delete(&asked);
   scr_hash_delete(&answer);
@@ -9609,7 +9616,8 @@ SCR_FN int scr_find_take(scr_find* f, const int64_t* key)
   scr_hash *send = scr_hash_new(), *recv = scr_hash_new();
   scr_vote  v;
   int       count = 0, hopeless = 0, rc, err;
-  scr_hash* kept = NULL;
+  scr_hash *kept = NULL, *scratch = scr_hash_new();
+  int       entered = 0;
   double    start = scr_wtime();
 
   memset(&v, 0, sizeof v);
@@ -9647,9 +9655,10 @@ SCR_FN int scr_find_take(scr_find* f, const int64_t* key)
   if (v.sum[0] + v.sum[1] > 0)
     scr_dbg(1, "dataset %d: files of %lld ranks move to another node, those of %lld are rebuilt", f->id,
             (long long)v.sum[1], (long long)v.sum[0]);
-  if (f->source == scr.at.rank && f->lost)
+  if (f->source == scr.at.rank ? f->lost != 0 : f->source < 0 && scr_find_entry(key, scr.at.rank, scratch))
     kept = scr_hash_dup(scr_hash_getf(scr.map, "%s %d %s %d", "RANK", scr.at.rank, "DSET", f->id));
   rc = scr_find_clear_place(key);
+  entered = 1;
   err = scr_find_distribute(f);
   if (rc == SCR_SUCCESS) rc = err;
   if (rc == SCR_SUCCESS && f->source < 0) rc = scr_find_enter(f);
@@ -9663,7 +9672,10 @@ out:
   if (rc != SCR_SUCCESS && kept != NULL) { /* what could not be read stays on record */
     scr_hash_setf(scr.map, kept, "%s %d %s %d", "RANK", scr.at.rank, "DSET", f->id);
     kept = NULL;
+  } else if (rc != SCR_SUCCESS && entered && f->source != scr.at.rank) {
+    scr_filemap_unset_expected_files(scr.map, f->id, scr.at.rank); /* what came here is no whole list */
   }
+  scr_hash_delete(&scratch);
   scr_hash_delete(&kept);
   scr_hash_delete(&send);
   scr_hash_delete(&recv);
