@@ -5961,6 +5961,68 @@ SCR_FN int scr_file_list_add(scr_file_list* f, const char* path, const scr_meta*
   return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
+/* ---- files with holes ---- */
+
+#define SCR_HOLES_LEAST (1 << 20) /* bytes of a file whose holes are worth a question */
+
+/* The first byte at AT or behind it that is not in a hole of the file of FD; END when there is none before.  Local. */
+SCR_FN uint64_t scr_hole_end(int fd, uint64_t at, uint64_t end)
+{
+#ifdef SEEK_DATA
+  struct stat st;
+  off_t       data;
+
+  if (fstat(fd, &st) < 0 || st.st_size < SCR_HOLES_LEAST || (uint64_t)st.st_size < end) return at;
+  if ((uint64_t)st.st_blocks * 512 >= (uint64_t)st.st_size) return at; /* no holes; a seek may wait for the disk */
+  data = lseek(fd, (off_t)at, SEEK_DATA);
+  if (data < 0) return errno == ENXIO ? end : at; /* the file system does not know */
+  return (uint64_t)data < end ? (uint64_t)data : end;
+#else
+  (void)fd, (void)end;
+  return at;
+#endif
+}
+
+/* CRC32 of what gave CRC followed by N zeros.  Local. */
+SCR_FN uLong scr_crc32_zeros(uLong crc, uint64_t n)
+{
+  unsigned char zero = 0;
+  uLong         unit = scr_crc32(SCR_CRC32_START, &zero, 1); /* of K zeros */
+  uint64_t      k;
+
+  for (k = 1; n > 0; n >>= 1, k <<= 1) {
+    if (n & 1) crc = scr_crc32_combine(crc, unit, k);
+    if (n > 1) unit = scr_crc32_combine(unit, unit, k);
+  }
+  return crc;
+}
+
+/* CRC32 of the SIZE bytes of the file PATH, of which holes are not read.  Local. */
+SCR_FN int scr_sparse_crc(const char* path, uint64_t size, uLong* crc)
+{
+  size_t   cap = 256 * 1024;
+  char*    buf = (char*)scr_malloc(cap);
+  uint64_t at, hole;
+  ssize_t  n = 1;
+  int      rc = SCR_SUCCESS, fd = buf == NULL ? -1 : scr_os.open(path, O_RDONLY, 0);
+
+  *crc = SCR_CRC32_START;
+  if (buf == NULL) return SCR_ERR_OOM();
+  if (fd < 0) rc = SCR_ERRNO("cannot open %s", path);
+  for (at = 0; at < size && n > 0 && rc == SCR_SUCCESS; at += (uint64_t)n) {
+    hole = scr_hole_end(fd, at, size);
+    *crc = scr_crc32_zeros(*crc, hole - at);
+    if ((at = hole) == size) break;
+    n = scr_pread_all(fd, buf, size - at < cap ? (size_t)(size - at) : cap, (off_t)at);
+    if (n < 0) rc = SCR_ERRNO("cannot read %s", path);
+    else if (n == 0) rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, path, at, size);
+    else *crc = scr_crc32(*crc, buf, (size_t)n);
+  }
+  if (fd >= 0) scr_os.close(fd);
+  free(buf);
+  return rc;
+}
+
 /* ---- rebuild over files: the headers ---- */
 
 #define SCR_REBUILD_BYTES ((size_t)8 << 20)   /* of memory for pieces */
@@ -5981,7 +6043,7 @@ typedef struct {
 typedef struct {
   int             rank;             /* in the world */
   char *          file, *temp_file; /* the redundancy file, and where it is made */
-  scr_hash*       header;           /* what is in it, or is to be; NULL when it is not known */
+  scr_hash*       header;           /* what is in it; NULL when it is lost */
   const scr_hash* current;          /* the files of the member, as a header describes them */
   uint64_t        head;             /* bytes of the header */
   scr_file_list   files, temp;
@@ -6085,7 +6147,7 @@ SCR_FN int scr_rebuild_alike(const scr_hash* a, const scr_hash* b, const char* k
   return u == NULL || v == NULL ? u == v : strcmp(u, v) == 0;
 }
 
-/* The header of member R must be of the same dataset and set as the first one, and his.  Local. */
+/* The header of member R must be of the same dataset and set as the first one, and of R.  Local. */
 SCR_FN int scr_rebuild_compare(scr_rebuilder* x, int r)
 {
   static const char* const keys[] = {"RANKS", "TYPE", "FAILURES", "CHUNK"};
@@ -6095,18 +6157,16 @@ SCR_FN int scr_rebuild_compare(scr_rebuilder* x, int r)
   int                      i, rank = -1;
 
   if (!scr_dataset_same(scr_hash_get(x->model, "DSET"), scr_hash_get(m->header, "DSET")))
-    return SCR_ERR(SCR_ERR_FORMAT, "%s and %s are of different datasets; move away the one that does not belong here",
-                   x->model_file, m->file);
+    return SCR_ERR(SCR_ERR_FORMAT, "%s and %s are of different datasets; move away the wrong one", x->model_file,
+                   m->file);
   for (i = 0; i < 4; i++)
     if (!scr_rebuild_alike(x->model, m->header, keys[i]))
-      return SCR_ERR(SCR_ERR_FORMAT, "%s and %s differ in %s; move away the one that does not belong here",
-                     x->model_file, m->file, keys[i]);
+      return SCR_ERR(SCR_ERR_FORMAT, "%s and %s differ in %s; move away the one of another set", x->model_file, m->file,
+                     keys[i]);
   for (i = 0; i < x->n; i++) {
     snprintf(key, sizeof key, "%d", i);
     if (!scr_rebuild_alike(scr_hash_get(a, "RANK"), scr_hash_get(b, "RANK"), key))
-      return SCR_ERR(SCR_ERR_FORMAT,
-                     "%s and %s differ in the rank of member %d; move away the one that does not belong "
-                     "here",
+      return SCR_ERR(SCR_ERR_FORMAT, "%s and %s differ in the rank of member %d; move away the one of another set",
                      x->model_file, m->file, i);
   }
   if (scr_hash_util_get_int(scr_hash_get(m->header, "CURRENT"), "RANK", &rank) != SCR_SUCCESS || rank != m->rank)
@@ -6129,15 +6189,17 @@ SCR_FN int scr_rebuild_describe(scr_rebuilder* x)
     if (scr_hash_util_get_int(ranks, key, &m->rank) != SCR_SUCCESS || m->rank < 0 || m->rank >= world)
       return SCR_ERR(SCR_ERR_FORMAT, "%s names no rank for member %d of the set; restore or remove it", x->model_file,
                      r);
+    for (i = 0; i < r; i++)
+      if (x->m[i].rank == m->rank)
+        return SCR_ERR(SCR_ERR_FORMAT, "%s names rank %d twice in the set; restore or remove it", x->model_file,
+                       m->rank);
     if (m->header != NULL && (rc = scr_rebuild_compare(x, r)) != SCR_SUCCESS) return rc;
   }
   for (r = 0; r < x->n; r++) {
     scr_rebuild_member* m = &x->m[r];
     i = m->header != NULL ? 0 : scr_set_witness(x->n, x->k, x->lost, r);
     if (m->header == NULL && i == 0)
-      return SCR_ERR(SCR_ERR_LOST,
-                     "%s is lost, and so are those of the next %d members of the set, which would tell "
-                     "what files rank %d had",
+      return SCR_ERR(SCR_ERR_LOST, "%s is lost, and so are the next %d of its set, which list the files of rank %d",
                      m->file, x->k, m->rank);
     if (i == 0) m->current = scr_hash_get(m->header, "CURRENT");
     else m->current = scr_hash_get(x->m[(r + i) % x->n].header, scr_set_left_key(i, key, sizeof key));
@@ -6175,32 +6237,43 @@ SCR_FN const char* scr_rebuild_rel(scr_rebuilder* x, int r, int i)
   const char* rel = scr_hash_elem_get_first_val(scr_hash_get_kv_int(x->m[r].current, "FILE", i), "FILE");
 
   if (rel != NULL && scr_path_is_safe_rel(rel) && strncmp(rel, ".scr/", 5) != 0 && strcmp(rel, ".scr") != 0) return rel;
-  SCR_ERR(SCR_ERR_FORMAT,
-          "the header that describes rank %d, %s or that of a right neighbour, names a file outside of "
-          "the dataset: %s",
-          x->m[r].rank, x->m[r].file, rel ? rel : "");
+  SCR_ERR(SCR_ERR_FORMAT, "%s, or the next of its set, names a file of rank %d outside of the dataset: %.200s",
+          x->m[r].file, x->m[r].rank, rel ? rel : "(none)");
   return NULL;
 }
 
-/* A member without redundancy file may have files left in one of the directories: then all of it goes there.  Local. */
-SCR_FN int scr_rebuild_settle(scr_rebuilder* x, int r)
+/* Where a file REL is found below one of the directories of the job; NULL when it is in none.  Local. */
+SCR_FN const char* scr_rebuild_seek(const scr_rebuild* job, const char* rel)
+{
+  char     path[SCR_MAX_FILENAME];
+  uint64_t size;
+  int      i;
+
+  for (i = 0; i < job->dirs; i++)
+    if (snprintf(path, sizeof path, "%s/%s", job->dir[i], rel) < (int)sizeof path &&
+        scr_file_size(path, &size) == SCR_SUCCESS)
+      return job->dir[i];
+  return NULL;
+}
+
+/* Member R has no redundancy file; when one of its N files is left somewhere, all is rebuilt there.  Local. */
+SCR_FN int scr_rebuild_settle(scr_rebuilder* x, int r, int n)
 {
   scr_rebuild_member* m = &x->m[r];
-  const char *        rel = scr_rebuild_rel(x, r, 0), *slash = strrchr(m->file, '/');
-  char                path[SCR_MAX_FILENAME], *file;
-  uint64_t            size;
-  int                 i, rc;
+  const char *        dir = NULL, *slash = strrchr(m->file, '/');
+  char*               file;
+  int                 i;
 
-  if (rel == NULL) return SCR_ERR_FORMAT;
-  for (i = 0; i < x->job->dirs; i++) {
-    if ((rc = scr_fmt(path, sizeof path, "%s/%s", x->job->dir[i], rel)) != SCR_SUCCESS) return rc;
-    if (scr_file_size(path, &size) != SCR_SUCCESS) continue;
-    file = scr_strdupf("%s/.scr/%s", x->job->dir[i], slash != NULL ? slash + 1 : m->file);
-    if (file == NULL) return SCR_ERR_OOM();
-    scr_free(&m->file);
-    m->file = file;
-    break;
+  for (i = 0; i < n && dir == NULL; i++) {
+    const char* rel = scr_rebuild_rel(x, r, i);
+    if (rel == NULL) return SCR_ERR_FORMAT;
+    dir = scr_rebuild_seek(x->job, rel);
   }
+  if (dir == NULL) return SCR_SUCCESS;
+  file = scr_strdupf("%s/.scr/%s", dir, slash != NULL ? slash + 1 : m->file);
+  if (file == NULL) return SCR_ERR_OOM();
+  scr_free(&m->file);
+  m->file = file;
   return SCR_SUCCESS;
 }
 
@@ -6215,10 +6288,9 @@ SCR_FN int scr_rebuild_expect(scr_rebuilder* x, int r, scr_hash* seen)
       n != scr_hash_size(scr_hash_get(m->current, "FILE")) ||
       scr_hash_util_get_int(m->current, "RANK", &rank) != SCR_SUCCESS || rank != m->rank)
     return SCR_ERR(SCR_ERR_FORMAT,
-                   "the header that describes rank %d, %s or that of a right neighbour, does not list "
-                   "its files; restore or remove it",
-                   m->rank, m->file);
-  if (m->header == NULL && n > 0 && (rc = scr_rebuild_settle(x, r)) != SCR_SUCCESS) return rc;
+                   "%s, or the next of its set, does not list the files of rank %d; restore or remove it", m->file,
+                   m->rank);
+  if (m->header == NULL && (rc = scr_rebuild_settle(x, r, n)) != SCR_SUCCESS) return rc;
   if ((rc = scr_rebuild_home(m->file, dir, sizeof dir)) != SCR_SUCCESS) return rc;
   rc = scr_file_list_room(&m->files, n);
   m->bad = (char*)scr_malloc((size_t)n);
@@ -6251,10 +6323,10 @@ SCR_FN int scr_rebuild_expect_all(scr_rebuilder* x)
   if (rc == SCR_SUCCESS) {
     rc = scr_erasure_make(&ec, x->type, x->n, x->k, none, x->total);
     if (rc == SCR_SUCCESS && ec.chunk != x->chunk)
-      rc = SCR_ERR(SCR_ERR_FORMAT,
-                   "%s: CHUNK is %" PRIu64 ", and the sizes of the files of its set make it %" PRIu64
-                   "; restore or remove it",
-                   x->model_file, x->chunk, ec.chunk);
+      rc =
+          SCR_ERR(SCR_ERR_FORMAT,
+                  "%s: CHUNK is %" PRIu64 ", and should be %" PRIu64 " by the sizes of the files; restore or remove it",
+                  x->model_file, x->chunk, ec.chunk);
     scr_erasure_free(&ec);
   }
   scr_hash_delete(&seen);
@@ -6280,7 +6352,7 @@ SCR_FN int scr_rebuild_check_file(const scr_rebuild_member* m, int i)
     rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, path, size, m->files.size[i]);
   if (rc != SCR_SUCCESS || scr_meta_get_crc32(scr_hash_get_kv_int(m->current, "FILE", i), &want) != SCR_SUCCESS)
     return rc;
-  rc = scr_file_crc(path, size, &crc);
+  rc = scr_sparse_crc(path, size, &crc);
   if (rc == SCR_SUCCESS && crc != want)
     rc = SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx", path, crc, want);
   return rc;
@@ -6312,7 +6384,7 @@ SCR_FN int scr_rebuild_inspect(scr_rebuilder* x, int r)
 
 /* ---- what is rebuilt ---- */
 
-/* The image of the header of member R, to the byte as it was: what all have alike, his files, and his left neighbours'. */
+/* The image of the header of member R, to the byte as it was: what all have alike, its files, and its left neighbours'. */
 SCR_FN int scr_rebuild_header(scr_rebuilder* x, int r, scr_buf* b)
 {
   scr_hash*      h = scr_hash_new();
@@ -6382,7 +6454,7 @@ SCR_FN int scr_rebuild_open_red(scr_rebuilder* x, int r)
   return rc;
 }
 
-/* Make member R ready to be read, and his lost parts to be written.  Local. */
+/* Make member R ready to be read, and its lost parts to be written.  Local. */
 SCR_FN int scr_rebuild_open(scr_rebuilder* x, int r)
 {
   scr_rebuild_member* m = &x->m[r];
@@ -6407,20 +6479,37 @@ SCR_FN int scr_rebuild_rest(const scr_rebuilder* x, scr_rebuild_member* m, int r
   return rc == SCR_SUCCESS ? err : rc;
 }
 
-/* N bytes at OFFSET of what member R holds at position C into BUF; *USED is 0 when they are padding.  Local. */
+/* The N bytes at OFFSET of the stream of member M into BUF, unless they are padding or a hole: *USED is 0 then.  Local. */
+SCR_FN int scr_rebuild_read_data(scr_rebuilder* x, scr_rebuild_member* m, uint64_t offset, char* buf, size_t n,
+                                 int* used)
+{
+  const scr_window_seg* s;
+  int                   fd, rc = SCR_SUCCESS;
+
+  *used = offset < scr_window_length(&m->win);
+  if (!*used) return SCR_SUCCESS;
+  s = scr_window_find(&m->win, offset);
+  if (s->end - offset >= n && (rc = scr_window_fd(&m->win, s->file, &fd)) == SCR_SUCCESS) {
+    uint64_t at = offset - m->win.start[s->file];
+    *used = scr_hole_end(fd, at, at + n) < at + n;
+  }
+  if (rc == SCR_SUCCESS && *used) rc = scr_window_read(&m->win, offset, buf, n, 0);
+  return scr_rebuild_rest(x, m, rc);
+}
+
+/* The N bytes at OFFSET of what member R holds at position C into BUF, as far as *USED.  Local. */
 SCR_FN int scr_rebuild_read(scr_rebuilder* x, int r, int c, uint64_t offset, char* buf, size_t n, int* used)
 {
   scr_rebuild_member* m = &x->m[r];
   uint64_t            at;
-  int                 kind = scr_erasure_symbol(&x->ec, r, c, &at);
   ssize_t             got;
 
-  *used = 1;
-  if (kind == SCR_SYMBOL_DATA) {
-    *used = at + offset < scr_window_length(&m->win);
-    return *used ? scr_rebuild_rest(x, m, scr_window_read(&m->win, at + offset, buf, n, 0)) : SCR_SUCCESS;
-  }
-  got = scr_pread_all(m->fd, buf, n, (off_t)(m->head + at + offset));
+  if (scr_erasure_symbol(&x->ec, r, c, &at) == SCR_SYMBOL_DATA)
+    return scr_rebuild_read_data(x, m, at + offset, buf, n, used);
+  at += m->head + offset;
+  *used = scr_hole_end(m->fd, at, at + n) < at + n;
+  if (!*used) return SCR_SUCCESS;
+  got = scr_pread_all(m->fd, buf, n, (off_t)at);
   if (got < 0) return SCR_ERRNO("cannot read %s", m->file);
   if ((size_t)got < n) return SCR_ERR(SCR_ERR_MISSING, "%s is shorter than it was a moment ago", m->file);
   return SCR_SUCCESS;
@@ -6492,8 +6581,10 @@ SCR_FN int scr_rebuild_piece(scr_rebuilder* x, int c, uint64_t offset, size_t n)
   return SCR_SUCCESS;
 }
 
-/* Find all that is lost: position after position, each from its begin to its end, so that the files are read and
-** written in order, and the window has their CRC32 at the end.  Local. */
+/*
+** Find all that is lost: position after position, each from its begin to its end, so that the files are read and
+** written in order, and the windows know the CRC32 of each at the end.  Local.
+*/
 SCR_FN int scr_rebuild_sums(scr_rebuilder* x)
 {
   int c, rc = SCR_SUCCESS;
@@ -6517,7 +6608,7 @@ SCR_FN int scr_rebuild_sums(scr_rebuilder* x)
 /* ---- the end ---- */
 
 /* Give the file of FD its SIZE, and see it to the disk.  Local. */
-SCR_FN int scr_rebuild_settle_file(int fd, uint64_t size, const char* path)
+SCR_FN int scr_rebuild_finish(int fd, uint64_t size, const char* path)
 {
   if (scr_os.ftruncate(fd, (off_t)size) < 0) return SCR_ERRNO("cannot give %s its size", path);
   if (scr_fsync_enabled && scr_os.fsync(fd) < 0) return SCR_ERRNO("cannot sync %s", path);
@@ -6533,19 +6624,20 @@ SCR_FN int scr_rebuild_verify(scr_rebuilder* x, int r)
 
   for (i = 0; i < m->temp.n && rc == SCR_SUCCESS; i++) {
     rc = scr_window_fd(&m->win, i, &fd);
-    if (rc == SCR_SUCCESS) rc = scr_rebuild_settle_file(fd, m->temp.size[i], m->temp.path[i]);
+    if (rc == SCR_SUCCESS) rc = scr_rebuild_finish(fd, m->temp.size[i], m->temp.path[i]);
     if (rc == SCR_SUCCESS) rc = scr_window_crc(&m->win, i, &crc);
     if (rc != SCR_SUCCESS || scr_meta_get_crc32(scr_hash_get_kv_int(m->current, "FILE", i), &want) != SCR_SUCCESS)
       continue;
     if (crc != want)
-      rc = SCR_ERR(SCR_ERR_CRC,
-                   "%s was rebuilt with the checksum 0x%08lx instead of 0x%08lx, and is not put in place: a "
-                   "redundancy file of its set is corrupt, or a file without a checksum is",
-                   m->files.path[i], crc, want);
+      rc = SCR_ERR(
+          SCR_ERR_CRC,
+          "%s was rebuilt with the checksum 0x%08lx instead of 0x%08lx, and is dropped; a redundancy file of its "
+          "set, or a file without a checksum, is corrupt",
+          m->files.path[i], crc, want);
   }
   if (rc == SCR_SUCCESS) rc = scr_window_close(&m->win);
   if (rc != SCR_SUCCESS || m->temp_file == NULL) return rc;
-  rc = scr_rebuild_settle_file(m->fd, m->head + scr_rebuild_part(x, r) * (uint64_t)x->k, m->temp_file);
+  rc = scr_rebuild_finish(m->fd, m->head + scr_rebuild_part(x, r) * (uint64_t)x->k, m->temp_file);
   if (scr_os.close(m->fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", m->temp_file);
   m->fd = -1;
   return rc;
