@@ -6163,6 +6163,9 @@ SCR_FN int scr_rebuild_compare(scr_rebuilder* x, int r)
     if (!scr_rebuild_alike(x->model, m->header, keys[i]))
       return SCR_ERR(SCR_ERR_FORMAT, "%s and %s differ in %s; move away the one of another set", x->model_file, m->file,
                      keys[i]);
+  if (!scr_rebuild_alike(a, b, "RANKS"))
+    return SCR_ERR(SCR_ERR_FORMAT, "%s and %s are of sets of different sizes; move away the wrong one", x->model_file,
+                   m->file);
   for (i = 0; i < x->n; i++) {
     snprintf(key, sizeof key, "%d", i);
     if (!scr_rebuild_alike(scr_hash_get(a, "RANK"), scr_hash_get(b, "RANK"), key))
