@@ -6069,11 +6069,16 @@ typedef struct {
   unsigned char*      coef; /* and their factors */
 } scr_rebuilder;
 
-/* Count a lost file, and tell of it in the words of the last message. */
+/* Count a lost file, and tell of it in the words of the last message, without the place in the source.  Local. */
 SCR_FN void scr_rebuild_note(scr_rebuild* job)
 {
+  const char* place = strrchr(scr_err_text, '[');
+  char        text[SCR_ERR_TEXT_MAX];
+
   job->lost++;
-  if (job->say != NULL) job->say(scr_err_text);
+  if (job->say == NULL) return;
+  snprintf(text, sizeof text, "%.*s", place != NULL ? (int)(place - scr_err_text - 1) : SCR_ERR_TEXT_MAX, scr_err_text);
+  job->say(text);
 }
 
 /* 1 when RC tells that a file is not there or not whole; it may well be there after any other error. */
