@@ -17,6 +17,7 @@ MPIEXEC ?= $(call find_mpi,mpiexec)
 RUN_ENV  = CC="$(CC)" MPICC="$(MPICC)" MPIEXEC="$(MPIEXEC)" BIN="$(CURDIR)/tools" CI="$(CI)"
 
 TOOLS    = $(patsubst %.c,%,$(wildcard tools/*.c))
+LINKS    = tools/scr_rebuild_xor
 EXAMPLES = $(patsubst %.c,%,$(wildcard examples/*.c))
 LIBS     = -lz -lpthread
 
@@ -29,7 +30,7 @@ libscr.a scr_impl.o $(TOOLS) $(EXAMPLES) tests/unit/unit: | setup
 check check-long demo lint sanitize bench: | setup
 endif
 
-all: libscr.a $(TOOLS) $(EXAMPLES) ## libscr.a, the commands in tools/, the examples
+all: libscr.a $(TOOLS) $(LINKS) $(EXAMPLES) ## libscr.a, the commands in tools/, the examples
 
 setup: ## install what is missing: an MPI, zlib, a compiler; with `check`, `lint` also what these need
 	@CC="$(CC)" sh tests/setup.sh $(filter-out setup,$(MAKECMDGOALS))
@@ -43,6 +44,9 @@ libscr.a: scr_impl.o
 
 $(TOOLS): %: %.c scr_impl.c scr.h $(wildcard tools/*.h)
 	$(CC) $(CFLAGS) $(WARN) -I. -o $@ $< -lz
+
+tools/scr_rebuild_xor: tools/scr_rebuild # one program: its name is the form of its command line
+	ln -sf scr_rebuild $@
 
 $(EXAMPLES): %: %.c libscr.a scr.h
 	$(MPICC) $(CFLAGS) $(WARN) -I. -o $@ $< libscr.a $(LIBS)
@@ -74,9 +78,10 @@ install: libscr.a $(TOOLS) ## copy header, source, library and commands below PR
 	install -m 644 libscr.a "$(DESTDIR)$(PREFIX)/lib"
 	install -m 644 scr.h scr_impl.c LICENSE "$(DESTDIR)$(PREFIX)/share/scr"
 	install -m 755 $(TOOLS) "$(DESTDIR)$(PREFIX)/bin"
+	ln -sf scr_rebuild "$(DESTDIR)$(PREFIX)/bin/scr_rebuild_xor"
 
 clean: ## remove what make has built
-	rm -f libscr.a scr_impl.o $(TOOLS) $(EXAMPLES) tests/unit/unit
+	rm -f libscr.a scr_impl.o $(TOOLS) $(LINKS) $(EXAMPLES) tests/unit/unit
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1: \2/p' Makefile

@@ -5746,16 +5746,21 @@ SCR_FN void scr_record_sweep(const char* prefix)
   closedir(d);
 }
 /* ==== 13 CODE OF A SET, REBUILD OVER FILES ==============================================================
-** Where the members of a redundancy set hold which bytes, and by which sums a lost one is found.
+** Where the members of a redundancy set hold which bytes, and by which sums a lost one is found; and one process that
+** finds it, from the files of a set and into files.
 **
-** Uses       kernels, file window, hash files.
-** Offers     scr_copy, scr_erasure_make, scr_erasure_symbol, scr_erasure_factor.
+** Uses       platform, path, hash files, dataset and meta, kernels, file window.
+** Offers     scr_copy, scr_erasure_make, scr_erasure_symbol, scr_erasure_factor, scr_set_file_name, scr_set_witness,
+**            scr_file_list; scr_rebuild_find, scr_rebuild_set, scr_rebuild_run.
 ** Invariants
-**   L1  The files of a member, one after the other in the order of its record, are its stream, padded with zeros.  XOR
+**   B1  The files of a member, one after the other in the order of its record, are its stream, padded with zeros.  XOR
 **       and RS cut it into N-K chunks.  A code has N positions; at position C the K members C-E hold chunk E of their
 **       redundancy file, which is row E of the code, and the others hold their next chunk of data.
 **       PARTNER: position C is the stream of member C, of which member C+1 holds a copy.
-** Failure    The code; what cannot be found is SCR_ERR_LOST.
+**   B2  What is rebuilt over files is, to the byte, what the ranks of the set had made, header and all.
+**   B3  Nothing of what headers say is believed before it has been checked: they lie where others may write.
+**   B4  A file that is not lost is never written to; a lost one is replaced when all that was rebuilt is right.
+** Failure    The code; what cannot be found is SCR_ERR_LOST.  A rebuild leaves no temporary files.
 ** Source     RAID-5; Plank: A Tutorial on Reed-Solomon Coding for Fault-Tolerance in RAID-like Systems, 1997.
 ** ====================================================================================================== */
 
@@ -5778,6 +5783,9 @@ SCR_FN int scr_copy_from_name(const char* name, scr_copy* type)
     }
   return SCR_ERR(SCR_ERR_PARAM, "the redundancy scheme %s is not known; there are SINGLE, PARTNER, XOR and RS", name);
 }
+
+/* Sets stay small, because each member knows the others; a set may have nearly twice as many as are asked for. */
+#define SCR_SET_SIZE_MAX 4096
 
 /* ---- the code ---- */
 
@@ -5919,6 +5927,924 @@ SCR_FN const char* scr_set_left_key(int distance, char* key, size_t n)
   if (distance == 1) return "PARTNER";
   snprintf(key, n, "PARTNER_%d", distance);
   return key;
+}
+
+/* The distance to the right of member M of the nearest whose header, which is not LOST, describes M; or 0. */
+SCR_FN int scr_set_witness(int n, int k, const int64_t* lost, int m)
+{
+  int i;
+  for (i = 1; i <= k; i++)
+    if (!(lost[(m + i) % n] & SCR_LOST_RED)) return i;
+  return 0;
+}
+
+/* ---- the files of a member ---- */
+
+typedef struct {
+  int       n;
+  char**    path;
+  uint64_t* size;
+} scr_file_list;
+
+SCR_FN void scr_file_list_free(scr_file_list* f)
+{
+  int i;
+  for (i = 0; i < f->n; i++) scr_free(&f->path[i]);
+  scr_free(&f->path);
+  scr_free(&f->size);
+  f->n = 0;
+}
+
+SCR_FN int scr_file_list_room(scr_file_list* f, int n)
+{
+  memset(f, 0, sizeof *f);
+  f->path = (char**)scr_malloc((size_t)n * sizeof *f->path);
+  f->size = (uint64_t*)scr_malloc((size_t)n * sizeof *f->size);
+  return f->path == NULL || f->size == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+SCR_FN int scr_file_list_add(scr_file_list* f, const char* path, const scr_meta* meta)
+{
+  unsigned long size = 0;
+
+  if (scr_meta_get_filesize(meta, &size) != SCR_SUCCESS)
+    return SCR_ERR(SCR_ERR_FORMAT, "the record of %s has no size", path);
+  f->path[f->n] = scr_strdup(path);
+  f->size[f->n++] = size;
+  return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+/* ---- files with holes ---- */
+
+#define SCR_HOLES_LEAST (1 << 20) /* bytes of a file whose holes are worth a question */
+
+/* The first byte at AT or behind it that is not in a hole of the file of FD; END when there is none before.  Local. */
+SCR_FN uint64_t scr_hole_end(int fd, uint64_t at, uint64_t end)
+{
+#ifdef SEEK_DATA
+  struct stat st;
+  off_t       data;
+
+  if (fstat(fd, &st) < 0 || st.st_size < SCR_HOLES_LEAST || (uint64_t)st.st_size < end) return at;
+  if ((uint64_t)st.st_blocks * 512 >= (uint64_t)st.st_size) return at; /* no holes; a seek may wait for the disk */
+  data = lseek(fd, (off_t)at, SEEK_DATA);
+  if (data < 0) return errno == ENXIO ? end : at; /* the file system does not know */
+  return (uint64_t)data < end ? (uint64_t)data : end;
+#else
+  (void)fd, (void)end;
+  return at;
+#endif
+}
+
+/* CRC32 of what gave CRC followed by N zeros.  Local. */
+SCR_FN uLong scr_crc32_zeros(uLong crc, uint64_t n)
+{
+  unsigned char zero = 0;
+  uLong         unit = scr_crc32(SCR_CRC32_START, &zero, 1); /* of K zeros */
+  uint64_t      k;
+
+  for (k = 1; n > 0; n >>= 1, k <<= 1) {
+    if (n & 1) crc = scr_crc32_combine(crc, unit, k);
+    if (n > 1) unit = scr_crc32_combine(unit, unit, k);
+  }
+  return crc;
+}
+
+/* CRC32 of the SIZE bytes of the file PATH, of which holes are not read.  Local. */
+SCR_FN int scr_sparse_crc(const char* path, uint64_t size, uLong* crc)
+{
+  size_t   cap = 256 * 1024;
+  char*    buf = (char*)scr_malloc(cap);
+  uint64_t at, hole;
+  ssize_t  n = 1;
+  int      rc = SCR_SUCCESS, fd = buf == NULL ? -1 : scr_os.open(path, O_RDONLY, 0);
+
+  *crc = SCR_CRC32_START;
+  if (buf == NULL) return SCR_ERR_OOM();
+  if (fd < 0) rc = SCR_ERRNO("cannot open %s", path);
+  for (at = 0; at < size && n > 0 && rc == SCR_SUCCESS; at += (uint64_t)n) {
+    hole = scr_hole_end(fd, at, size);
+    *crc = scr_crc32_zeros(*crc, hole - at);
+    if ((at = hole) == size) break;
+    n = scr_pread_all(fd, buf, size - at < cap ? (size_t)(size - at) : cap, (off_t)at);
+    if (n < 0) rc = SCR_ERRNO("cannot read %s", path);
+    else if (n == 0) rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, path, at, size);
+    else *crc = scr_crc32(*crc, buf, (size_t)n);
+  }
+  if (fd >= 0) scr_os.close(fd);
+  free(buf);
+  return rc;
+}
+
+/* ---- rebuild over files: the headers ---- */
+
+#define SCR_REBUILD_BYTES ((size_t)8 << 20)   /* of memory for pieces */
+#define SCR_REBUILD_PIECE ((size_t)256 << 10) /* the largest */
+#define SCR_REBUILD_OPEN  32                  /* sets with more members do not keep their files open */
+
+/* A set whose lost members are to be rebuilt. */
+typedef struct {
+  int                n;    /* members */
+  char**             file; /* [n]: where the redundancy file of each lies, or shall lie */
+  int                dirs;
+  const char* const* dir;        /* dataset directories where a member without that may have left its files */
+  int                dry_run;    /* 1: only look */
+  void (*say)(const char* what); /* told of each file that is lost, or rebuilt; may be NULL */
+  int lost;                      /* result: files that were lost */
+} scr_rebuild;
+
+typedef struct {
+  int             rank;             /* in the world */
+  char *          file, *temp_file; /* the redundancy file, and where it is made */
+  scr_hash*       header;           /* what is in it; NULL when it is lost */
+  const scr_hash* current;          /* the files of the member, as a header describes them */
+  uint64_t        head;             /* bytes of the header */
+  scr_file_list   files, temp;
+  char*           bad; /* which of the files are lost */
+  scr_window      win;
+  int             fd;
+} scr_rebuild_member;
+
+typedef struct {
+  scr_rebuild*        job;
+  scr_copy            type;
+  int                 n, k;
+  const scr_hash*     model; /* a header of the set, */
+  const char*         model_file;
+  scr_rebuild_member* m;
+  int64_t *           lost, *total;
+  uint64_t            chunk;
+  scr_erasure         ec;
+  size_t              piece;
+  char*               buf;  /* a piece of each member, and one more */
+  const char**        held; /* [n]: the piece of a member, or NULL when it has none for the sums */
+  const void**        src;  /* the terms of a sum, */
+  unsigned char*      coef; /* and their factors */
+} scr_rebuilder;
+
+/* Count a lost file, and tell of it in the words of the last message, without the place in the source.  Local. */
+SCR_FN void scr_rebuild_note(scr_rebuild* job)
+{
+  const char* place = strrchr(scr_err_text, '[');
+  char        text[SCR_ERR_TEXT_MAX];
+
+  job->lost++;
+  if (job->say == NULL) return;
+  snprintf(text, sizeof text, "%.*s", place != NULL ? (int)(place - scr_err_text - 1) : SCR_ERR_TEXT_MAX, scr_err_text);
+  job->say(text);
+}
+
+/* 1 when RC tells that a file is not there or not whole; it may well be there after any other error. */
+SCR_FN int scr_rebuild_is_loss(int rc)
+{
+  return rc == SCR_ERR_NOT_FOUND || rc == SCR_ERR_MISSING || rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC;
+}
+
+/* Read the headers of all members.  Local. */
+SCR_FN int scr_rebuild_load(scr_rebuilder* x)
+{
+  int r, rc;
+
+  for (r = 0; r < x->n; r++) {
+    scr_rebuild_member* m = &x->m[r];
+    scr_hash*           h = scr_hash_new();
+    m->file = scr_strdup(x->job->file[r]);
+    if (h == NULL || m->file == NULL) {
+      scr_hash_delete(&h);
+      return SCR_ERR_OOM();
+    }
+    rc = scr_hash_file_read_head(m->file, h, &m->head);
+    if (rc == SCR_SUCCESS) {
+      m->header = h;
+      if (x->model == NULL) {
+        x->model = h;
+        x->model_file = m->file;
+      }
+      continue;
+    }
+    scr_hash_delete(&h);
+    if (!scr_rebuild_is_loss(rc)) return rc;
+    x->lost[r] |= SCR_LOST_RED;
+    scr_rebuild_note(x->job);
+  }
+  if (x->model != NULL) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_LOST, "none of the %d redundancy files of the set is left, such as %s", x->n, x->m[0].file);
+}
+
+/* The scheme, as the first header has it; those of 1.x are all of XOR and do not say so.  Local. */
+SCR_FN int scr_rebuild_scheme(scr_rebuilder* x)
+{
+  const char*   type = "XOR";
+  unsigned long chunk = 0;
+  int           n = 0;
+
+  x->type = SCR_COPY_SINGLE;
+  x->k = 1;
+  scr_hash_util_get_str(x->model, "TYPE", &type);
+  scr_copy_from_name(type, &x->type);
+  if (scr_hash_get(x->model, "FAILURES") != NULL && scr_hash_util_get_int(x->model, "FAILURES", &x->k) != SCR_SUCCESS)
+    x->k = 0;
+  if (x->type == SCR_COPY_SINGLE || x->k < 1 || x->k >= x->n || (x->type != SCR_COPY_RS && x->k != 1) ||
+      (x->type == SCR_COPY_RS && x->n + x->k > 256))
+    return SCR_ERR(SCR_ERR_FORMAT, "%s: there is no scheme %.20s for %d members and %d losses; restore or remove it",
+                   x->model_file, type, x->n, x->k);
+  if (scr_hash_util_get_int(scr_hash_get(x->model, "GROUP"), "RANKS", &n) != SCR_SUCCESS || n != x->n)
+    return SCR_ERR(SCR_ERR_FORMAT, "%s is of a set of %d members instead of %d; it belongs elsewhere", x->model_file, n,
+                   x->n);
+  if (scr_hash_util_get_bytecount(x->model, "CHUNK", &chunk) != SCR_SUCCESS || chunk < 1 ||
+      (uint64_t)chunk > INT64_MAX / 2)
+    return SCR_ERR(SCR_ERR_FORMAT, "%s: CHUNK is no count of bytes; restore or remove it", x->model_file);
+  x->chunk = chunk;
+  return SCR_SUCCESS;
+}
+
+/* 1 when A and B have the same value of KEY, or both none. */
+SCR_FN int scr_rebuild_alike(const scr_hash* a, const scr_hash* b, const char* key)
+{
+  const char *u = scr_hash_elem_get_first_val(a, key), *v = scr_hash_elem_get_first_val(b, key);
+  return u == NULL || v == NULL ? u == v : strcmp(u, v) == 0;
+}
+
+/* The header of member R must be of the same dataset and set as the first one, and of R.  Local. */
+SCR_FN int scr_rebuild_compare(scr_rebuilder* x, int r)
+{
+  static const char* const keys[] = {"RANKS", "TYPE", "FAILURES", "CHUNK"};
+  scr_rebuild_member*      m = &x->m[r];
+  const scr_hash *         a = scr_hash_get(x->model, "GROUP"), *b = scr_hash_get(m->header, "GROUP");
+  char                     key[16];
+  int                      i, rank = -1;
+
+  if (!scr_dataset_same(scr_hash_get(x->model, "DSET"), scr_hash_get(m->header, "DSET")))
+    return SCR_ERR(SCR_ERR_FORMAT, "%s and %s are of different datasets; move away the wrong one", x->model_file,
+                   m->file);
+  for (i = 0; i < 4; i++)
+    if (!scr_rebuild_alike(x->model, m->header, keys[i]))
+      return SCR_ERR(SCR_ERR_FORMAT, "%s and %s differ in %s; move away the one of another set", x->model_file, m->file,
+                     keys[i]);
+  if (!scr_rebuild_alike(a, b, "RANKS"))
+    return SCR_ERR(SCR_ERR_FORMAT, "%s and %s are of sets of different sizes; move away the wrong one", x->model_file,
+                   m->file);
+  for (i = 0; i < x->n; i++) {
+    snprintf(key, sizeof key, "%d", i);
+    if (!scr_rebuild_alike(scr_hash_get(a, "RANK"), scr_hash_get(b, "RANK"), key))
+      return SCR_ERR(SCR_ERR_FORMAT, "%s and %s differ in the rank of member %d; move away the one of another set",
+                     x->model_file, m->file, i);
+  }
+  if (scr_hash_util_get_int(scr_hash_get(m->header, "CURRENT"), "RANK", &rank) != SCR_SUCCESS || rank != m->rank)
+    return SCR_ERR(SCR_ERR_FORMAT, "%s is of rank %d, and should be of rank %d, member %d of the set", m->file, rank,
+                   m->rank, r);
+  return SCR_SUCCESS;
+}
+
+/* What the members are called and which files they had, as the headers that are left say.  Local. */
+SCR_FN int scr_rebuild_describe(scr_rebuilder* x)
+{
+  const scr_hash* ranks = scr_hash_get(scr_hash_get(x->model, "GROUP"), "RANK");
+  char            key[32];
+  int             r, i, world = INT_MAX, rc;
+
+  scr_hash_util_get_int(x->model, "RANKS", &world);
+  for (r = 0; r < x->n; r++) {
+    scr_rebuild_member* m = &x->m[r];
+    snprintf(key, sizeof key, "%d", r);
+    if (scr_hash_util_get_int(ranks, key, &m->rank) != SCR_SUCCESS || m->rank < 0 || m->rank >= world)
+      return SCR_ERR(SCR_ERR_FORMAT, "%s names no rank for member %d of the set; restore or remove it", x->model_file,
+                     r);
+    for (i = 0; i < r; i++)
+      if (x->m[i].rank == m->rank)
+        return SCR_ERR(SCR_ERR_FORMAT, "%s names rank %d twice in the set; restore or remove it", x->model_file,
+                       m->rank);
+    if (m->header != NULL && (rc = scr_rebuild_compare(x, r)) != SCR_SUCCESS) return rc;
+  }
+  for (r = 0; r < x->n; r++) {
+    scr_rebuild_member* m = &x->m[r];
+    i = m->header != NULL ? 0 : scr_set_witness(x->n, x->k, x->lost, r);
+    if (m->header == NULL && i == 0)
+      return SCR_ERR(SCR_ERR_LOST, "%s is lost, and so are the next %d of its set, which list the files of rank %d",
+                     m->file, x->k, m->rank);
+    if (i == 0) m->current = scr_hash_get(m->header, "CURRENT");
+    else m->current = scr_hash_get(x->m[(r + i) % x->n].header, scr_set_left_key(i, key, sizeof key));
+  }
+  return SCR_SUCCESS;
+}
+
+/* ---- the files of the members ---- */
+
+/* The directory of the file PATH. */
+SCR_FN int scr_rebuild_dirname(const char* path, char* dir, size_t n)
+{
+  const char* slash = strrchr(path, '/');
+
+  if (slash == NULL) return scr_fmt(dir, n, ".");
+  return scr_fmt(dir, n, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+/* The dataset directory of a redundancy file: it lies in .scr of that; without such a directory, beside the files. */
+SCR_FN int scr_rebuild_home(const char* file, char* dir, size_t n)
+{
+  size_t k;
+  int    rc = scr_rebuild_dirname(file, dir, n);
+
+  if (rc != SCR_SUCCESS) return rc;
+  k = strlen(dir);
+  if (strcmp(dir, ".scr") == 0) return scr_fmt(dir, n, ".");
+  if (k > 5 && strcmp(dir + k - 5, "/.scr") == 0) dir[k - 5] = '\0';
+  return SCR_SUCCESS;
+}
+
+/* File I of member R, as a path below the dataset directory; NULL with a message when its record is not sound. */
+SCR_FN const char* scr_rebuild_rel(scr_rebuilder* x, int r, int i)
+{
+  const char* rel = scr_hash_elem_get_first_val(scr_hash_get_kv_int(x->m[r].current, "FILE", i), "FILE");
+
+  if (rel != NULL && scr_path_is_safe_rel(rel) && strncmp(rel, ".scr/", 5) != 0 && strcmp(rel, ".scr") != 0) return rel;
+  SCR_ERR(SCR_ERR_FORMAT, "%s, or the next of its set, names a file of rank %d outside of the dataset: %.200s",
+          x->m[r].file, x->m[r].rank, rel ? rel : "(none)");
+  return NULL;
+}
+
+/* Where a file REL is found below one of the directories of the job; NULL when it is in none.  Local. */
+SCR_FN const char* scr_rebuild_seek(const scr_rebuild* job, const char* rel)
+{
+  char     path[SCR_MAX_FILENAME];
+  uint64_t size;
+  int      i;
+
+  for (i = 0; i < job->dirs; i++)
+    if (snprintf(path, sizeof path, "%s/%s", job->dir[i], rel) < (int)sizeof path &&
+        scr_file_size(path, &size) == SCR_SUCCESS)
+      return job->dir[i];
+  return NULL;
+}
+
+/* Member R has no redundancy file; when one of its N files is left somewhere, all is rebuilt there.  Local. */
+SCR_FN int scr_rebuild_settle(scr_rebuilder* x, int r, int n)
+{
+  scr_rebuild_member* m = &x->m[r];
+  const char *        dir = NULL, *slash = strrchr(m->file, '/');
+  char*               file;
+  int                 i;
+
+  for (i = 0; i < n && dir == NULL; i++) {
+    const char* rel = scr_rebuild_rel(x, r, i);
+    if (rel == NULL) return SCR_ERR_FORMAT;
+    dir = scr_rebuild_seek(x->job, rel);
+  }
+  if (dir == NULL) return SCR_SUCCESS;
+  file = scr_strdupf("%s/.scr/%s", dir, slash != NULL ? slash + 1 : m->file);
+  if (file == NULL) return SCR_ERR_OOM();
+  scr_free(&m->file);
+  m->file = file;
+  return SCR_SUCCESS;
+}
+
+/* The list of files of member R with their sizes.  SEEN holds the paths of all members: none may come twice.  Local. */
+SCR_FN int scr_rebuild_expect(scr_rebuilder* x, int r, scr_hash* seen)
+{
+  scr_rebuild_member* m = &x->m[r];
+  char                dir[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+  int                 i, n = -1, rank = -1, rc;
+
+  if (scr_hash_util_get_int(m->current, "FILES", &n) != SCR_SUCCESS || n < 0 ||
+      n != scr_hash_size(scr_hash_get(m->current, "FILE")) ||
+      scr_hash_util_get_int(m->current, "RANK", &rank) != SCR_SUCCESS || rank != m->rank)
+    return SCR_ERR(SCR_ERR_FORMAT,
+                   "%s, or the next of its set, does not list the files of rank %d; restore or remove it", m->file,
+                   m->rank);
+  if (m->header == NULL && (rc = scr_rebuild_settle(x, r, n)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_rebuild_home(m->file, dir, sizeof dir)) != SCR_SUCCESS) return rc;
+  rc = scr_file_list_room(&m->files, n);
+  m->bad = (char*)scr_malloc((size_t)n);
+  if (m->bad == NULL) return SCR_ERR_OOM();
+  for (i = 0; i < n && rc == SCR_SUCCESS; i++) {
+    const char* rel = scr_rebuild_rel(x, r, i);
+    if (rel == NULL) return SCR_ERR_FORMAT;
+    if ((rc = scr_fmt(path, sizeof path, "%s/%s", dir, rel)) != SCR_SUCCESS) return rc;
+    if (scr_hash_get(seen, path) != NULL)
+      return SCR_ERR(SCR_ERR_FORMAT, "two members of the set, or one twice, name the file %s; give each its directory",
+                     path);
+    if (scr_hash_set(seen, path, scr_hash_new()) == NULL) return SCR_ERR_OOM();
+    rc = scr_file_list_add(&m->files, path, scr_hash_get_kv_int(m->current, "FILE", i));
+    if (rc == SCR_SUCCESS && m->files.size[i] > (uint64_t)(INT64_MAX / 2 - x->total[r]))
+      rc = SCR_ERR(SCR_ERR_FORMAT, "the size of %s is impossible in the headers of its set", path);
+    if (rc == SCR_SUCCESS) x->total[r] += (int64_t)m->files.size[i];
+  }
+  return rc;
+}
+
+/* The lists of all members, which must make the chunk of the headers.  Local. */
+SCR_FN int scr_rebuild_expect_all(scr_rebuilder* x)
+{
+  scr_hash*   seen = scr_hash_new();
+  int64_t*    none = (int64_t*)scr_malloc((size_t)x->n * sizeof *none);
+  scr_erasure ec;
+  int         r, rc = seen == NULL || none == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+
+  for (r = 0; r < x->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_expect(x, r, seen);
+  if (rc == SCR_SUCCESS) {
+    rc = scr_erasure_make(&ec, x->type, x->n, x->k, none, x->total);
+    if (rc == SCR_SUCCESS && ec.chunk != x->chunk)
+      rc =
+          SCR_ERR(SCR_ERR_FORMAT,
+                  "%s: CHUNK is %" PRIu64 ", and should be %" PRIu64 " by the sizes of the files; restore or remove it",
+                  x->model_file, x->chunk, ec.chunk);
+    scr_erasure_free(&ec);
+  }
+  scr_hash_delete(&seen);
+  scr_free(&none);
+  return rc;
+}
+
+/* Bytes of a symbol in the redundancy file of member R. */
+SCR_FN uint64_t scr_rebuild_part(const scr_rebuilder* x, int r)
+{
+  return x->type == SCR_COPY_PARTNER ? (uint64_t)x->total[(r + x->n - 1) % x->n] : x->chunk;
+}
+
+/* Is file I of member M there, with its size, and its CRC32 if that is known?  Local. */
+SCR_FN int scr_rebuild_check_file(const scr_rebuild_member* m, int i)
+{
+  const char* path = m->files.path[i];
+  uint64_t    size = 0;
+  uLong       crc = 0, want;
+  int         rc = scr_file_size(path, &size);
+
+  if (rc == SCR_SUCCESS && size != m->files.size[i])
+    rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, path, size, m->files.size[i]);
+  if (rc != SCR_SUCCESS || scr_meta_get_crc32(scr_hash_get_kv_int(m->current, "FILE", i), &want) != SCR_SUCCESS)
+    return rc;
+  rc = scr_sparse_crc(path, size, &crc);
+  if (rc == SCR_SUCCESS && crc != want)
+    rc = SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx", path, crc, want);
+  return rc;
+}
+
+/* Which files of member R are lost.  Local. */
+SCR_FN int scr_rebuild_inspect(scr_rebuilder* x, int r)
+{
+  scr_rebuild_member* m = &x->m[r];
+  uint64_t            size = 0, want = m->head + scr_rebuild_part(x, r) * (uint64_t)x->k;
+  int                 i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < m->files.n; i++) {
+    if ((rc = scr_rebuild_check_file(m, i)) == SCR_SUCCESS) continue;
+    if (!scr_rebuild_is_loss(rc)) return rc;
+    m->bad[i] = 1;
+    x->lost[r] |= SCR_LOST_DATA;
+    scr_rebuild_note(x->job);
+  }
+  if (x->lost[r] & SCR_LOST_RED) return SCR_SUCCESS;
+  rc = scr_file_size(m->file, &size);
+  if (rc == SCR_SUCCESS && size != want)
+    rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, m->file, size, want);
+  if (rc == SCR_SUCCESS || !scr_rebuild_is_loss(rc)) return rc;
+  x->lost[r] |= SCR_LOST_RED;
+  scr_rebuild_note(x->job);
+  return SCR_SUCCESS;
+}
+
+/* ---- what is rebuilt ---- */
+
+/* The image of the header of member R, to the byte as it was: what all have alike, its files, and its left neighbours'. */
+SCR_FN int scr_rebuild_header(scr_rebuilder* x, int r, scr_buf* b)
+{
+  scr_hash*      h = scr_hash_new();
+  scr_hash_elem* e;
+  char           key[32];
+  int            i, rc = h == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+
+  for (e = scr_hash_elem_first(x->model); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
+    if (strcmp(scr_hash_elem_key(e), "CURRENT") != 0 && strncmp(scr_hash_elem_key(e), "PARTNER", 7) != 0)
+      rc = scr_hash_set_copy(h, scr_hash_elem_key(e), scr_hash_elem_hash(e));
+  if (rc == SCR_SUCCESS) rc = scr_hash_set_copy(h, "CURRENT", x->m[r].current);
+  for (i = 1; i <= x->k && rc == SCR_SUCCESS; i++)
+    rc = scr_hash_set_copy(h, scr_set_left_key(i, key, sizeof key), x->m[(r - i + x->n) % x->n].current);
+  if (rc == SCR_SUCCESS) rc = scr_hash_image(h, b);
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* Make an empty file PATH; whatever has its name is a remainder of an earlier attempt.  Local. */
+SCR_FN int scr_rebuild_create(const char* path, mode_t mode, int* fd)
+{
+  *fd = scr_os.open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, mode);
+  return *fd < 0 ? SCR_ERRNO("cannot create %s", path) : SCR_SUCCESS;
+}
+
+/* The name under which file I of member M is rebuilt, beside its redundancy file.  Local. */
+SCR_FN char* scr_rebuild_temp(const scr_rebuild_member* m, int i)
+{
+  char dir[SCR_MAX_FILENAME];
+  if (scr_rebuild_dirname(m->file, dir, sizeof dir) != SCR_SUCCESS) return NULL;
+  return scr_strdupf("%s/new.%d.%d", dir, m->rank, i);
+}
+
+/* New files for all files of member M, with the modes of the old ones.  Local. */
+SCR_FN int scr_rebuild_temps(scr_rebuild_member* m)
+{
+  int i, fd, mode, rc = scr_file_list_room(&m->temp, m->files.n);
+
+  for (i = 0; i < m->files.n && rc == SCR_SUCCESS; i++) {
+    if (scr_meta_get_mode(scr_hash_get_kv_int(m->current, "FILE", i), &mode) != SCR_SUCCESS) mode = 0600;
+    if ((m->temp.path[i] = scr_rebuild_temp(m, i)) == NULL) return SCR_ERR_OOM();
+    m->temp.size[i] = m->files.size[i];
+    rc = scr_rebuild_create(m->temp.path[i], (mode_t)(mode & 0777) | 0600, &fd);
+    m->temp.n = i + 1;
+    if (rc == SCR_SUCCESS && scr_os.close(fd) < 0) rc = SCR_ERRNO("cannot close %s", m->temp.path[i]);
+  }
+  return rc;
+}
+
+/* Open the redundancy file of member R: to read, or a new one with its header when it is lost.  Local. */
+SCR_FN int scr_rebuild_open_red(scr_rebuilder* x, int r)
+{
+  scr_rebuild_member* m = &x->m[r];
+  scr_buf             b = {NULL, 0, 0, 0};
+  int                 rc;
+
+  if (!(x->lost[r] & SCR_LOST_RED)) {
+    m->fd = scr_os.open(m->file, O_RDONLY, 0);
+    return m->fd < 0 ? SCR_ERRNO("cannot open %s", m->file) : SCR_SUCCESS;
+  }
+  if ((m->temp_file = scr_rebuild_temp(m, m->files.n)) == NULL) return SCR_ERR_OOM();
+  rc = scr_rebuild_create(m->temp_file, 0600, &m->fd);
+  if (rc == SCR_SUCCESS) rc = scr_rebuild_header(x, r, &b);
+  if (rc == SCR_SUCCESS && scr_pwrite_all(m->fd, b.p, b.n, 0) < 0) rc = SCR_ERRNO("cannot write %s", m->temp_file);
+  m->head = b.n;
+  scr_buf_free(&b);
+  return rc;
+}
+
+/* Make member R ready to be read, and its lost parts to be written.  Local. */
+SCR_FN int scr_rebuild_open(scr_rebuilder* x, int r)
+{
+  scr_rebuild_member* m = &x->m[r];
+  char                dir[SCR_MAX_FILENAME];
+  int                 write = (x->lost[r] & SCR_LOST_DATA) != 0, plain = x->type == SCR_COPY_PARTNER;
+  int                 rc = scr_rebuild_dirname(m->file, dir, sizeof dir);
+
+  if (rc == SCR_SUCCESS && x->lost[r]) rc = scr_mkdirs(dir, 0777);
+  if (rc == SCR_SUCCESS && write) rc = scr_rebuild_temps(m);
+  if (rc == SCR_SUCCESS)
+    rc = scr_window_open(&m->win, m->files.n, write ? m->temp.path : m->files.path, m->files.size,
+                         write ? O_RDWR | O_NOFOLLOW : O_RDONLY, 0, plain ? 0 : x->chunk, plain ? 1 : x->n - x->k);
+  return rc == SCR_SUCCESS ? scr_rebuild_open_red(x, r) : rc;
+}
+
+/* ---- the sums ---- */
+
+/* Sets of many members would run out of descriptors.  Local. */
+SCR_FN int scr_rebuild_rest(const scr_rebuilder* x, scr_rebuild_member* m, int rc)
+{
+  int err = x->n > SCR_REBUILD_OPEN ? scr_window_close(&m->win) : SCR_SUCCESS;
+  return rc == SCR_SUCCESS ? err : rc;
+}
+
+/* The N bytes at OFFSET of the stream of member M into BUF, unless they are padding or a hole: *USED is 0 then.  Local. */
+SCR_FN int scr_rebuild_read_data(scr_rebuilder* x, scr_rebuild_member* m, uint64_t offset, char* buf, size_t n,
+                                 int* used)
+{
+  const scr_window_seg* s;
+  int                   fd, rc = SCR_SUCCESS;
+
+  *used = offset < scr_window_length(&m->win);
+  if (!*used) return SCR_SUCCESS;
+  s = scr_window_find(&m->win, offset);
+  if (s->end - offset >= n && (rc = scr_window_fd(&m->win, s->file, &fd)) == SCR_SUCCESS) {
+    uint64_t at = offset - m->win.start[s->file];
+    *used = scr_hole_end(fd, at, at + n) < at + n;
+  }
+  if (rc == SCR_SUCCESS && *used) rc = scr_window_read(&m->win, offset, buf, n, 0);
+  return scr_rebuild_rest(x, m, rc);
+}
+
+/* The N bytes at OFFSET of what member R holds at position C into BUF, as far as *USED.  Local. */
+SCR_FN int scr_rebuild_read(scr_rebuilder* x, int r, int c, uint64_t offset, char* buf, size_t n, int* used)
+{
+  scr_rebuild_member* m = &x->m[r];
+  uint64_t            at;
+  ssize_t             got;
+
+  if (scr_erasure_symbol(&x->ec, r, c, &at) == SCR_SYMBOL_DATA)
+    return scr_rebuild_read_data(x, m, at + offset, buf, n, used);
+  at += m->head + offset;
+  *used = scr_hole_end(m->fd, at, at + n) < at + n;
+  if (!*used) return SCR_SUCCESS;
+  got = scr_pread_all(m->fd, buf, n, (off_t)at);
+  if (got < 0) return SCR_ERRNO("cannot read %s", m->file);
+  if ((size_t)got < n) return SCR_ERR(SCR_ERR_MISSING, "%s is shorter than it was a moment ago", m->file);
+  return SCR_SUCCESS;
+}
+
+/* 1 when the N > 0 bytes at P are zeros. */
+SCR_FN int scr_rebuild_is_zero(const char* p, size_t n)
+{
+  return p[0] == 0 && memcmp(p, p + 1, n - 1) == 0;
+}
+
+/* The N bytes of BUF into the stream of W; zeros are only summed, so that a new file keeps its holes.  Local. */
+SCR_FN int scr_rebuild_put(scr_window* w, uint64_t offset, char* buf, size_t n)
+{
+  uint64_t end = scr_window_length(w);
+
+  if (!scr_rebuild_is_zero(buf, n)) return scr_window_write(w, offset, buf, n);
+  if (end > offset + n) end = offset + n;
+  while (offset < end) {
+    scr_window_seg* s = scr_window_find(w, offset);
+    uint64_t        k = s->end < end ? s->end - offset : end - offset;
+    scr_window_sum(s, offset, buf, (size_t)k);
+    offset += k;
+  }
+  return SCR_SUCCESS;
+}
+
+/* Keep the N bytes of BUF at OFFSET of what member R is to hold at position C.  Local. */
+SCR_FN int scr_rebuild_write(scr_rebuilder* x, int r, int c, uint64_t offset, char* buf, size_t n)
+{
+  scr_rebuild_member* m = &x->m[r];
+  uint64_t            at;
+
+  if (scr_erasure_symbol(&x->ec, r, c, &at) == SCR_SYMBOL_DATA)
+    return scr_rebuild_rest(x, m, scr_rebuild_put(&m->win, at + offset, buf, n));
+  if (!scr_rebuild_is_zero(buf, n) && scr_pwrite_all(m->fd, buf, n, (off_t)(m->head + at + offset)) < 0)
+    return SCR_ERRNO("cannot write %s", m->temp_file);
+  return SCR_SUCCESS;
+}
+
+/* Find the N bytes at OFFSET of all that is lost at position C.  Local. */
+SCR_FN int scr_rebuild_piece(scr_rebuilder* x, int c, uint64_t offset, size_t n)
+{
+  const int*    target = &x->ec.target[c * x->k];
+  char*         sum = x->buf + (size_t)x->n * x->piece;
+  unsigned char f;
+  uint64_t      at;
+  int           r, i, used, rc;
+
+  for (r = 0; r < x->n; r++) {
+    x->held[r] = NULL;
+    if (scr_erasure_symbol(&x->ec, r, c, &at) == SCR_SYMBOL_NONE || scr_erasure_is_lost(&x->ec, r, c)) continue;
+    for (i = 0, used = 0; i < x->k && !used; i++) used = scr_erasure_factor(&x->ec, c, i, r, &f);
+    if (!used) continue;
+    rc = scr_rebuild_read(x, r, c, offset, x->buf + (size_t)r * x->piece, n, &used);
+    if (rc != SCR_SUCCESS) return rc;
+    if (used) x->held[r] = x->buf + (size_t)r * x->piece;
+  }
+  for (i = 0; i < x->k && target[i] >= 0; i++) {
+    int k = 0;
+    for (r = 0; r < x->n; r++) {
+      if (x->held[r] == NULL || !scr_erasure_factor(&x->ec, c, i, r, &f)) continue;
+      x->src[k] = x->held[r];
+      x->coef[k++] = f;
+    }
+    scr_gf_sum(sum, x->src, x->coef, k, n);
+    if ((rc = scr_rebuild_write(x, target[i], c, offset, sum, n)) != SCR_SUCCESS) return rc;
+  }
+  return SCR_SUCCESS;
+}
+
+/*
+** Find all that is lost: position after position, each from its begin to its end, so that the files are read and
+** written in order, and the windows know the CRC32 of each at the end.  Local.
+*/
+SCR_FN int scr_rebuild_sums(scr_rebuilder* x)
+{
+  int c, rc = SCR_SUCCESS;
+
+  x->piece = SCR_REBUILD_BYTES / (size_t)(x->n + 1) & ~(size_t)63;
+  if (x->piece > SCR_REBUILD_PIECE) x->piece = SCR_REBUILD_PIECE;
+  x->buf = (char*)scr_malloc((size_t)(x->n + 1) * x->piece);
+  x->held = (const char**)scr_malloc((size_t)x->n * sizeof *x->held);
+  x->src = (const void**)scr_malloc((size_t)x->n * sizeof *x->src);
+  x->coef = (unsigned char*)scr_malloc((size_t)x->n);
+  if (x->buf == NULL || x->held == NULL || x->src == NULL || x->coef == NULL) return SCR_ERR_OOM();
+  for (c = 0; c < x->n && rc == SCR_SUCCESS; c++) {
+    uint64_t offset, length = scr_erasure_length(&x->ec, c);
+    if (x->ec.target[c * x->k] < 0) continue;
+    for (offset = 0; offset < length && rc == SCR_SUCCESS; offset += x->piece)
+      rc = scr_rebuild_piece(x, c, offset, length - offset < x->piece ? (size_t)(length - offset) : x->piece);
+  }
+  return rc;
+}
+
+/* ---- the end ---- */
+
+/* Give the file of FD its SIZE, and see it to the disk.  Local. */
+SCR_FN int scr_rebuild_finish(int fd, uint64_t size, const char* path)
+{
+  if (scr_os.ftruncate(fd, (off_t)size) < 0) return SCR_ERRNO("cannot give %s its size", path);
+  if (scr_fsync_enabled && scr_os.fsync(fd) < 0) return SCR_ERRNO("cannot sync %s", path);
+  return SCR_SUCCESS;
+}
+
+/* What was rebuilt of member R is whole, and its files have their recorded CRC32.  Local. */
+SCR_FN int scr_rebuild_verify(scr_rebuilder* x, int r)
+{
+  scr_rebuild_member* m = &x->m[r];
+  uLong               crc = 0, want;
+  int                 i, fd, rc = SCR_SUCCESS;
+
+  for (i = 0; i < m->temp.n && rc == SCR_SUCCESS; i++) {
+    rc = scr_window_fd(&m->win, i, &fd);
+    if (rc == SCR_SUCCESS) rc = scr_rebuild_finish(fd, m->temp.size[i], m->temp.path[i]);
+    if (rc == SCR_SUCCESS) rc = scr_window_crc(&m->win, i, &crc);
+    if (rc != SCR_SUCCESS || scr_meta_get_crc32(scr_hash_get_kv_int(m->current, "FILE", i), &want) != SCR_SUCCESS)
+      continue;
+    if (crc != want)
+      rc = SCR_ERR(
+          SCR_ERR_CRC,
+          "%s was rebuilt with the checksum 0x%08lx instead of 0x%08lx, and is dropped; a redundancy file of its "
+          "set, or a file without a checksum, is corrupt",
+          m->files.path[i], crc, want);
+  }
+  if (rc == SCR_SUCCESS) rc = scr_window_close(&m->win);
+  if (rc != SCR_SUCCESS || m->temp_file == NULL) return rc;
+  rc = scr_rebuild_finish(m->fd, m->head + scr_rebuild_part(x, r) * (uint64_t)x->k, m->temp_file);
+  if (scr_os.close(m->fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", m->temp_file);
+  m->fd = -1;
+  return rc;
+}
+
+/* Give the rebuilt file *TEMP its name.  Local. */
+SCR_FN int scr_rebuild_rename(scr_rebuild* job, char** temp, const char* path)
+{
+  char dir[SCR_MAX_FILENAME], text[SCR_MAX_FILENAME + 16];
+  int  rc = scr_rebuild_dirname(path, dir, sizeof dir);
+
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(dir, 0777);
+  if (rc == SCR_SUCCESS && scr_os.rename(*temp, path) < 0) rc = SCR_ERRNO("cannot rename %s to %s", *temp, path);
+  if (rc != SCR_SUCCESS) return rc;
+  scr_free(temp);
+  snprintf(text, sizeof text, "rebuilt %s", path);
+  if (job->say != NULL) job->say(text);
+  return scr_dir_sync(path);
+}
+
+/* What was lost of member R takes its place; what was not stays.  Local. */
+SCR_FN int scr_rebuild_place(scr_rebuilder* x, int r)
+{
+  scr_rebuild_member* m = &x->m[r];
+  int                 i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < m->temp.n; i++) /* first: after a crash nobody would look for these */
+    if (!m->bad[i]) scr_os.unlink(m->temp.path[i]);
+  for (i = 0; i < m->temp.n && rc == SCR_SUCCESS; i++)
+    if (m->bad[i]) rc = scr_rebuild_rename(x->job, &m->temp.path[i], m->files.path[i]);
+  if (rc == SCR_SUCCESS && m->temp_file != NULL) rc = scr_rebuild_rename(x->job, &m->temp_file, m->file);
+  return rc;
+}
+
+/* Close and free; temporary files go.  Local. */
+SCR_FN void scr_rebuild_end_member(scr_rebuild_member* m)
+{
+  int i;
+
+  if (m->fd >= 0) scr_os.close(m->fd);
+  scr_window_free(&m->win);
+  for (i = 0; i < m->temp.n; i++)
+    if (m->temp.path[i] != NULL) scr_os.unlink(m->temp.path[i]);
+  if (m->temp_file != NULL) scr_os.unlink(m->temp_file);
+  scr_file_list_free(&m->temp);
+  scr_file_list_free(&m->files);
+  scr_hash_delete(&m->header);
+  scr_free(&m->bad);
+  scr_free(&m->file);
+  scr_free(&m->temp_file);
+}
+
+SCR_FN void scr_rebuild_end(scr_rebuilder* x)
+{
+  int r;
+
+  for (r = 0; x->m != NULL && r < x->n; r++) scr_rebuild_end_member(&x->m[r]);
+  scr_free(&x->m);
+  scr_free(&x->lost);
+  scr_free(&x->total);
+  scr_free(&x->buf);
+  scr_free(&x->held);
+  scr_free(&x->src);
+  scr_free(&x->coef);
+  scr_erasure_free(&x->ec);
+}
+
+SCR_FN int scr_rebuild_begin(scr_rebuilder* x, scr_rebuild* job)
+{
+  int r;
+
+  memset(x, 0, sizeof *x);
+  x->job = job;
+  x->n = job->n;
+  job->lost = 0;
+  if (x->n < 2 || x->n > SCR_SET_SIZE_MAX)
+    return SCR_ERR(SCR_ERR_ARG, "a set has 2 to %d members, not %d", SCR_SET_SIZE_MAX, x->n);
+  x->m = (scr_rebuild_member*)scr_malloc((size_t)x->n * sizeof *x->m);
+  x->lost = (int64_t*)scr_malloc((size_t)x->n * sizeof *x->lost);
+  x->total = (int64_t*)scr_malloc((size_t)x->n * sizeof *x->total);
+  if (x->m == NULL || x->lost == NULL || x->total == NULL) return SCR_ERR_OOM();
+  for (r = 0; r < x->n; r++) x->m[r].fd = -1;
+  return SCR_SUCCESS;
+}
+
+/*
+** Rebuild what is lost of the set of JOB, application's and redundancy files, from what is left.  Local; one process,
+** some MiB of memory, files of any size.  job->lost counts what was lost.
+**
+** A file is lost when it is missing, has not its size, or not its CRC32 where that is recorded; a redundancy file, when
+** it has not its size or no sound header.  SCR_ERR_LOST when too much is, SCR_ERR_FORMAT when the headers contradict each
+** other.  All is rebuilt beside its place, and put there only when it has its CRC32; what is not lost stays as it is.
+** After an error or a crash a second call takes up what was not finished.
+*/
+SCR_FN int scr_rebuild_run(scr_rebuild* job)
+{
+  scr_rebuilder x;
+  int           r, rc = scr_rebuild_begin(&x, job);
+
+  if (rc == SCR_SUCCESS) rc = scr_rebuild_load(&x);
+  if (rc == SCR_SUCCESS) rc = scr_rebuild_scheme(&x);
+  if (rc == SCR_SUCCESS) rc = scr_rebuild_describe(&x);
+  if (rc == SCR_SUCCESS) rc = scr_rebuild_expect_all(&x);
+  for (r = 0; r < job->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_inspect(&x, r);
+  if (rc == SCR_SUCCESS) rc = scr_erasure_make(&x.ec, x.type, x.n, x.k, x.lost, x.total);
+  if (rc == SCR_SUCCESS && job->lost > 0 && !job->dry_run) {
+    for (r = 0; r < job->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_open(&x, r);
+    if (rc == SCR_SUCCESS) rc = scr_rebuild_sums(&x);
+    for (r = 0; r < job->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_verify(&x, r);
+    for (r = 0; r < job->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_place(&x, r);
+  }
+  scr_rebuild_end(&x);
+  return rc;
+}
+
+/* ---- the sets of a dataset ---- */
+
+/* 1 when NAME is that of a redundancy file; its SCHEME, member R, N, GROUP.  Local. */
+SCR_FN int scr_set_file_parse(const char* name, scr_copy* type, int* r, int* n, int* group)
+{
+  char again[96];
+  int  t;
+
+  if (sscanf(name, "%9d_of_%9d_in_%9d.", r, n, group) != 3 || *r < 1 || *r > *n || *n > SCR_SET_SIZE_MAX) return 0;
+  *r -= 1;
+  for (t = SCR_COPY_PARTNER; t <= SCR_COPY_RS; t++) {
+    *type = (scr_copy)t;
+    if (strcmp(scr_set_file_name(*type, *r, *n, *group, again, sizeof again), name) == 0) return 1;
+  }
+  return 0;
+}
+
+/*
+** Enter the sets that have redundancy files in the dataset directory DIR into SETS, under what the names of their files
+** have in common.  A directory without any is no error.  Local.
+*/
+SCR_FN int scr_rebuild_find(const char* dir, scr_hash* sets)
+{
+  char           path[SCR_MAX_FILENAME];
+  struct dirent* e;
+  scr_copy       type;
+  DIR*           d;
+  int            r, n, group, rc = scr_fmt(path, sizeof path, "%s/.scr", dir);
+
+  if (rc != SCR_SUCCESS) return rc;
+  d = opendir(path);
+  if (d == NULL && errno == ENOENT) return SCR_SUCCESS;
+  if (d == NULL) return SCR_ERRNO("cannot open the directory %s", path);
+  for (errno = 0; (e = readdir(d)) != NULL; errno = 0) {
+    if (!scr_set_file_parse(e->d_name, &type, &r, &n, &group)) continue;
+    if (scr_hash_get(sets, strchr(e->d_name, '_') + 1) == NULL)
+      scr_hash_set(sets, strchr(e->d_name, '_') + 1, scr_hash_new());
+  }
+  if (errno != 0) rc = SCR_ERRNO("cannot read the directory %s", path);
+  closedir(d);
+  return rc != SCR_SUCCESS ? rc : scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+/*
+** Rebuild the set SET, a key of scr_rebuild_find, over the directories of JOB: the first that has the redundancy file of
+** a member is the home of that member.  Others are rebuilt where their files lie, and those of which nothing is left, in
+** INTO.  Sets n and file of JOB for the call.  Local; otherwise as scr_rebuild_run.
+*/
+SCR_FN int scr_rebuild_set(scr_rebuild* job, const char* set, const char* into)
+{
+  uint64_t size;
+  char     path[SCR_MAX_FILENAME];
+  int      r, i, rc = SCR_SUCCESS;
+
+  job->lost = job->n = 0;
+  if (sscanf(set, "of_%9d", &job->n) != 1 || job->n < 2 || job->n > SCR_SET_SIZE_MAX)
+    return SCR_ERR(SCR_ERR_ARG, "%s is not the name of a set", set);
+  job->file = (char**)scr_malloc((size_t)job->n * sizeof *job->file);
+  if (job->file == NULL) return SCR_ERR_OOM();
+  for (r = 0; r < job->n && rc == SCR_SUCCESS; r++) {
+    for (i = 0; i < job->dirs; i++) {
+      rc = scr_fmt(path, sizeof path, "%s/.scr/%d_%s", job->dir[i], r + 1, set);
+      if (rc != SCR_SUCCESS || scr_file_size(path, &size) == SCR_SUCCESS) break;
+    }
+    if (rc == SCR_SUCCESS && i == job->dirs) rc = scr_fmt(path, sizeof path, "%s/.scr/%d_%s", into, r + 1, set);
+    if (rc == SCR_SUCCESS && (job->file[r] = scr_strdup(path)) == NULL) rc = SCR_ERR_OOM();
+  }
+  if (rc == SCR_SUCCESS) rc = scr_rebuild_run(job);
+  for (r = 0; r < job->n; r++) scr_free(&job->file[r]);
+  scr_free(&job->file);
+  return rc;
 }
 
 #ifndef SCR_SERIAL /* the only fence: everything above builds without MPI */
@@ -6534,9 +7460,6 @@ SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
 **   L4  A stored descriptor is enough to find a dataset again, whatever the parameters say now.
 ** Failure    The code, agreed on over the world; nothing is held.
 ** ====================================================================================================== */
-
-/* Sets stay small, because each member knows the others; a set may have nearly twice as many as are asked for. */
-#define SCR_SET_SIZE_MAX 4096
 
 /* A partition of the world by name: NODE, WORLD, or a name of the GROUPS lines. */
 typedef struct {
@@ -7945,40 +8868,6 @@ SCR_FN int scr_code_run(scr_code* x)
 
 /* ---- the files of a rank ---- */
 
-typedef struct {
-  int       n;
-  char**    path;
-  uint64_t* size;
-} scr_file_list;
-
-SCR_FN void scr_file_list_free(scr_file_list* f)
-{
-  int i;
-  for (i = 0; i < f->n; i++) scr_free(&f->path[i]);
-  scr_free(&f->path);
-  scr_free(&f->size);
-  f->n = 0;
-}
-
-SCR_FN int scr_file_list_room(scr_file_list* f, int n)
-{
-  memset(f, 0, sizeof *f);
-  f->path = (char**)scr_malloc((size_t)n * sizeof *f->path);
-  f->size = (uint64_t*)scr_malloc((size_t)n * sizeof *f->size);
-  return f->path == NULL || f->size == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
-}
-
-SCR_FN int scr_file_list_add(scr_file_list* f, const char* path, const scr_meta* meta)
-{
-  unsigned long size = 0;
-
-  if (scr_meta_get_filesize(meta, &size) != SCR_SUCCESS)
-    return SCR_ERR(SCR_ERR_FORMAT, "the record of %s has no size", path);
-  f->path[f->n] = scr_strdup(path);
-  f->size[f->n++] = size;
-  return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
-}
-
 /* 1 when META describes a file of the application. */
 SCR_FN int scr_meta_is_full(const scr_meta* meta)
 {
@@ -8412,15 +9301,6 @@ SCR_FN int scr_red_expect(scr_red_job* j, const scr_hash* current)
   return rc;
 }
 
-/* The distance to the right of member M of the nearest that has a header which describes M, or 0. */
-SCR_FN int scr_red_witness(const scr_reddesc* d, const int64_t* lost, int m)
-{
-  int i;
-  for (i = 1; i <= d->failures; i++)
-    if (!(lost[(m + i) % d->ranks] & SCR_LOST_RED)) return i;
-  return 0;
-}
-
 /* Members that have lost their data learn from a header to the right what they had.  Collective over the set. */
 SCR_FN int scr_red_remember(scr_red_job* j, const int64_t* lost, int rc)
 {
@@ -8433,12 +9313,12 @@ SCR_FN int scr_red_remember(scr_red_job* j, const int64_t* lost, int rc)
   if (rc == SCR_SUCCESS && !(j->lost & SCR_LOST_RED)) rc = scr_hash_file_read_head(j->file, h, &head);
   for (i = 1; i <= d->failures; i++) {
     int left = (me - i + d->ranks) % d->ranks;
-    if (!(lost[left] & SCR_LOST_DATA) || scr_red_witness(d, lost, left) != i) continue;
+    if (!(lost[left] & SCR_LOST_DATA) || scr_set_witness(d->ranks, d->failures, lost, left) != i) continue;
     err = scr_hash_send(scr_hash_get(h, scr_set_left_key(i, key, sizeof key)), d->member[left], scr.at.comm);
     if (rc == SCR_SUCCESS) rc = err;
   }
   scr_hash_unset_all(h);
-  if (j->lost & SCR_LOST_DATA && (i = scr_red_witness(d, lost, me)) > 0) {
+  if (j->lost & SCR_LOST_DATA && (i = scr_set_witness(d->ranks, d->failures, lost, me)) > 0) {
     err = scr_hash_recv(h, d->member[(me + i) % d->ranks], scr.at.comm);
     if (rc == SCR_SUCCESS) rc = err;
   }

@@ -461,6 +461,68 @@ static void flips(void)
   for (i = 0; i < 3; i++) corruption(&all[i], rounds);
 }
 
+/* ---- rebuilt over files, by one process ------------------------------------------------------------------------- */
+
+/* The redundancy file of each member in FILES, by the number in its name. */
+static void gather_redundancy(char (*files)[1024])
+{
+  char path[1024] = "";
+  int  r;
+
+  find_file(node, "_in_", NULL, 0, path);
+  MPI_Allgather(path, sizeof path, MPI_CHAR, files, sizeof path, MPI_CHAR, MPI_COMM_WORLD);
+  for (r = 0; r < ranks; r++) {
+    const char* slash = strrchr(files[r], '/');
+    CHECK(slash != NULL && atoi(slash + 1) == r + 1, "%s is not of member %d", files[r], r);
+  }
+}
+
+/* The members of MASK have lost their nodes; rank 0 rebuilds them from the files of the others. */
+static void rebuild_files(const scheme* c, const shape* s, unsigned mask, char (*files)[1024])
+{
+  char        dir[1300], old[1300];
+  char*       file[16];
+  scr_rebuild job;
+  int         r, rc = 0, want = bears(c, NODE, mask) ? SCR_SUCCESS : SCR_ERR_LOST;
+
+  check_alive();
+  put_back();
+  if (mask >> rank & 1) lose(NODE);
+  MPI_Barrier(MPI_COMM_WORLD);
+  memset(&job, 0, sizeof job);
+  job.n = ranks;
+  job.file = file;
+  for (r = 0; r < ranks; r++) file[r] = files[r];
+  if (rank == 0) rc = scr_rebuild_run(&job);
+  MPI_Bcast(&rc, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  CHECK(rc == want, "%s, %s k=%d, mask 0x%x: %d, %s", s->name, c->type, c->k, mask, rc, rank == 0 ? scr_err_text : "");
+  snprintf(dir, sizeof dir, "%s/scr.dataset.1", node);
+  snprintf(old, sizeof old, "%s/scr.dataset.1", copy);
+  if (want == SCR_SUCCESS)
+    CHECK(walk_tree(old, dir, 1) + walk_tree(dir, old, 1) == 0, "%s, %s k=%d, mask 0x%x", s->name, c->type, c->k, mask);
+  else if (mask >> rank & 1) CHECK(access(dir, F_OK) != 0, "%s was made, %s k=%d, mask 0x%x", dir, c->type, c->k, mask);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* What one process rebuilds over files is to the byte what the ranks had made. */
+static void files(void)
+{
+  static const scheme all[] = {{"XOR", 1}, {"PARTNER", 1}, {"RS", 1}, {"RS", 2}, {"RS", 3}, {NULL, 0}};
+  char(*red)[1024] = (char(*)[1024])calloc((size_t)ranks, sizeof *red);
+  const scheme* c;
+  unsigned      mask;
+  int           i;
+
+  for (c = all; c->type != NULL; c++)
+    for (i = 0; i < (c == all + 1 || c->k == 2 ? SHAPES : 1) && c->k < ranks; i++) {
+      prepare(c, &shapes[i]);
+      gather_redundancy(red);
+      for (mask = 1; mask < (1u << ranks) - 1; mask++)
+        if (i == 0 || (mask & 1 && bears(c, NODE, mask))) rebuild_files(c, &shapes[i], mask, red);
+    }
+  free(red);
+}
+
 /* ---- descriptors ----------------------------------------------------------------------------------------------- */
 
 /* Unset what the cases below set. */
@@ -746,6 +808,7 @@ static const check_case tests[] = {{"xor_all", xor_all, 2},
                                    {"rs_shapes", rs_shapes, 3},
                                    {"flips", flips, 3},
                                    {"holes", holes, 3},
+                                   {"files", files, 2},
                                    {"disks", disks, 2},
                                    {"switches", switches, 4},
                                    {"hops", hops, 4},

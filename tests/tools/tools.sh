@@ -274,5 +274,123 @@ else # root may write everywhere but on a read-only file system
   says "read-only prefix" 1 "writable" unshare -m sh -c "mount -t tmpfs -o ro none '$tmp/ro' && exec '$halt' '$tmp/ro'"
 fi
 
+# ---- scr_rebuild: datasets of four ranks, which a run has made
+rebuild=$BIN/scr_rebuild
+# dataset SCHEME: a fresh copy in $d, with the set $set
+dataset() {
+  rm -rf "$tmp/dataset"
+  mkdir "$tmp/dataset"
+  d=$tmp/dataset/all
+  cp -r "$data/sets/$1" "$d"
+  set=of_4_in_0.$1
+}
+# lose RANK...: all files of these ranks
+lose() {
+  for r in "$@"; do rm -rf "$d/ck/rank_$r" "$d/.scr/$((r + 1))_$set"; done
+}
+for s in xor partner rs; do
+  dataset $s
+  check "$s, whole" 0 "$set: whole" "$rebuild" "$d"
+  for r in 0 1 2 3; do
+    lose $r
+    n=$((2 + r % 2))
+    check "$s, rank $r, dry run" 0 "$set: $n files can be rebuilt" "$rebuild" --dry-run "$d"
+    check "$s, rank $r, a dry run changes nothing" 1 "" test -e "$d/ck/rank_$r"
+    says "$s, rank $r, each file" 0 "^$d/ck/rank_$r/part_0.txt is missing\$" "$rebuild" -nv "$d"
+    check "$s, rank $r" 0 "$set: $n files rebuilt" "$rebuild" "$d"
+    check "$s, rank $r, all bytes" 0 "" diff -r "$data/sets/$s" "$d"
+  done
+  lose 0 1
+  rm -rf "$tmp/left"
+  cp -r "$d" "$tmp/left"
+  if [ $s = rs ]; then
+    says "$s, two ranks" 0 "^rebuilt $d/ck/rank_1/part_1.txt\$" "$rebuild" --verbose "$d"
+    check "$s, two ranks, all bytes" 0 "" diff -r "$data/sets/$s" "$d"
+    lose 0 1 2
+    rm -rf "$tmp/left"
+    cp -r "$d" "$tmp/left"
+  fi
+  says "$s, beyond its power" 1 "^scr_rebuild: $set: .* lost" "$rebuild" "$d"
+  says "$s, beyond its power, dry run" 1 "lost" "$rebuild" -n "$d"
+  check "$s, beyond its power, nothing changed" 0 "" diff -r "$tmp/left" "$d"
+done
+dataset partner
+lose 1 3
+check "partner, two that are no neighbours" 0 "$set: 6 files rebuilt" "$rebuild" "$d"
+check "partner, all bytes" 0 "" diff -r "$data/sets/partner" "$d"
+dataset xor
+printf 'R' | dd of="$d/ck/rank_2/part_0.txt" bs=1 seek=100 conv=notrunc 2>/dev/null
+says "xor, a wrong byte" 0 "has the checksum 0x.* instead of" "$rebuild" -v "$d"
+check "xor, a wrong byte, repaired" 0 "" diff -r "$data/sets/xor" "$d"
+cp "$data/sets/partner/.scr/2_of_4_in_0.partner" "$d/.scr/2_$set"
+says "a redundancy file of another dataset" 1 "$d/.scr/2_$set are of different datasets; move" "$rebuild" "$d"
+check "a redundancy file of another dataset stays" 0 "" cmp "$data/sets/partner/.scr/2_of_4_in_0.partner" "$d/.scr/2_$set"
+cp -r "$data/sets/rs/.scr/." "$d/.scr/"
+says "two sets, one bad" 1 "^of_4_in_0.rs: whole" "$rebuild" "$d"
+for r in 0 1 2 3; do # the ranks on directories of their own
+  mkdir -p "$tmp/dataset/node$r/.scr" "$tmp/dataset/node$r/ck"
+  cp -r "$data/sets/rs/ck/rank_$r" "$tmp/dataset/node$r/ck"
+  cp "$data/sets/rs/.scr/$((r + 1))_of_4_in_0.rs" "$tmp/dataset/node$r/.scr"
+done
+check "nodes, whole" 0 "of_4_in_0.rs: whole" "$rebuild" --into "$tmp/place" "$tmp"/dataset/node?
+check "nodes, whole, nothing is made" 1 "" test -e "$tmp/place"
+rm -rf "$tmp/dataset/node1" "$tmp/dataset/node2/.scr"
+says "nodes, no --into" 2 "--into" "$rebuild" "$tmp"/dataset/node?
+check "nodes, one lost" 0 "of_4_in_0.rs: 4 files rebuilt" "$rebuild" -i "$tmp/place" "$tmp"/dataset/node?
+check "nodes, its files" 0 "" diff -r "$data/sets/rs/ck/rank_1" "$tmp/place/ck/rank_1"
+check "nodes, its redundancy" 0 "" cmp "$data/sets/rs/.scr/2_of_4_in_0.rs" "$tmp/place/.scr/2_of_4_in_0.rs"
+check "nodes, where the files were left" 0 "" cmp "$data/sets/rs/.scr/3_of_4_in_0.rs" "$tmp/dataset/node2/.scr/3_of_4_in_0.rs"
+check "nodes, and nothing else" 0 "rank_1" ls "$tmp/place/ck"
+says "no directory" 1 "$tmp/none" "$rebuild" "$tmp/none"
+says "no redundancy files" 1 "no redundancy files in $tmp/empty" "$rebuild" "$tmp/empty"
+
+# ---- scr_rebuild_xor, the old form
+rebuild=$BIN/scr_rebuild_xor
+dataset xor
+lose 2
+check "old form" 0 "$d/.scr/3_$set: 2 files rebuilt" "$rebuild" 4 2 "$d/.scr/3_$set" "$d/.scr/1_$set" "$d/.scr/2_$set" "$d/.scr/4_$set"
+check "old form, all bytes" 0 "" diff -r "$data/sets/xor" "$d"
+lose 0
+check "old form, relative names" 0 - sh -c 'cd "$1" && "$2" 4 0 .scr/1_$3 .scr/2_$3 ./.scr/3_$3 .scr/4_$3' \
+  sh "$d" "$(cd "$BIN" && pwd)/scr_rebuild_xor" "$set"
+check "old form, relative names, all bytes" 0 "" diff -r "$data/sets/xor" "$d"
+mv "$d"/.scr/* "$d" # as older releases had them
+rm -rf "$d/.scr" "$d/ck/rank_3" "$d/4_$set"
+check "old form, without .scr" 0 "$d/4_$set: 3 files rebuilt" "$rebuild" 4 3 "$d/4_$set" "$d/1_$set" "$d/2_$set" "$d/3_$set"
+check "old form, without .scr, a file" 0 "" cmp "$data/sets/xor/ck/rank_3/part_1.txt" "$d/ck/rank_3/part_1.txt"
+check "old form, without .scr, the redundancy file" 0 "" cmp "$data/sets/xor/.scr/4_$set" "$d/4_$set"
+dataset xor
+lose 1 2
+says "old form, two are lost" 1 "lost" "$rebuild" 4 1 "$d/.scr/2_$set" "$d/.scr/1_$set" "$d/.scr/3_$set" "$d/.scr/4_$set"
+dataset xor
+lose 1
+says "old form, wrong order" 1 "rank" "$rebuild" 4 1 "$d/.scr/2_$set" "$d/.scr/3_$set" "$d/.scr/1_$set" "$d/.scr/4_$set"
+says "old form, wrong member" 1 "rank" "$rebuild" 4 2 "$d/.scr/2_$set" "$d/.scr/1_$set" "$d/.scr/3_$set" "$d/.scr/4_$set"
+says "old form, wrong size" 1 "4 members instead of 3" "$rebuild" 3 2 "$d/.scr/2_$set" "$d/.scr/1_$set" "$d/.scr/3_$set"
+says "old form, one too few" 2 "for each member" "$rebuild" 4 1 "$d/.scr/2_$set" "$d/.scr/1_$set" "$d/.scr/3_$set"
+says "old form, no such member" 2 "lost member" "$rebuild" 4 4 "$d/.scr/2_$set" "$d/.scr/1_$set" "$d/.scr/3_$set" "$d/.scr/4_$set"
+for n in 1 0 -1 x 9999999999; do says "old form, size $n" 2 "Usage" "$rebuild" $n 0 "$d/.scr/2_$set" "$d/.scr/1_$set"; done
+old=$data/scr-1.2.2/xor.0_2_of_4.scr
+mkdir "$tmp/v1"
+says "a file of 1.2.2 is read" 1 "lost" "$rebuild" 4 0 "$tmp/v1/x0" "$old" "$tmp/v1/x2" "$tmp/v1/x3"
+check "a file of 1.2.2, nothing is made" 0 "" ls -A "$tmp/v1"
+
+# ---- scr_crc32
+crc=$BIN/scr_crc32
+printf '123456789' >"$tmp/nine"
+: >"$tmp/none at all"
+ln -s nine "$tmp/link"
+check "crc" 0 "0xcbf43926  $tmp/nine" "$crc" "$tmp/nine"
+check "crc, several" 0 "0xcbf43926  $tmp/nine
+0x00000000  $tmp/none at all
+0xcbf43926  $tmp/link" "$crc" "$tmp/nine" "$tmp/none at all" "$tmp/link"
+says "crc as recorded" 0 "CRC = $("$crc" "$data/sets/xor/ck/rank_2/part_0.txt" | cut -d' ' -f1)\$" \
+  "$print" "$data/sets/xor/.scr/3_of_4_in_0.xor"
+check "crc, one of two" 1 "0xcbf43926  $tmp/nine" "$crc" "$tmp/none" "$tmp/nine"
+says "crc, no file" 1 "$tmp/none" "$crc" "$tmp/none"
+says "crc, a directory" 1 "no plain file\|not a plain file" "$crc" "$tmp"
+truncate -s 5G "$tmp/hole" && printf x | dd of="$tmp/hole" bs=1 seek=4500000000 conv=notrunc 2>/dev/null
+check "crc, 5 GiB with holes" 0 "0x67f1b220  $tmp/hole" "$crc" "$tmp/hole"
+
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

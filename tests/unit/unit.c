@@ -21,12 +21,14 @@
 #include "test_filemap.c"
 #include "test_records.c"
 #include "test_kernels.c"
+#include "test_rebuild.c"
 
 int main(int argc, char** argv)
 {
   static const check_suite suites[] = {
-      {"path", test_path},       {"hash", test_hash},       {"hash_files", test_hash_files}, {"params", test_params},
-      {"filemap", test_filemap}, {"records", test_records}, {"kernels", test_kernels},       {NULL, NULL}};
+      {"path", test_path},       {"hash", test_hash},       {"hash_files", test_hash_files},
+      {"params", test_params},   {"filemap", test_filemap}, {"records", test_records},
+      {"kernels", test_kernels}, {"rebuild", test_rebuild}, {NULL, NULL}};
 
   return check_main(suites, argc, argv);
 }
