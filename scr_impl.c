@@ -4803,27 +4803,70 @@ SCR_FN int scr_window_write(scr_window* w, uint64_t offset, void* buf, size_t n)
   return scr_window_move(w, offset, (char*)buf, n, 1, 1);
 }
 
-/* CRC32 of the first SIZE bytes of the file PATH, which must have just that size.  Local. */
+/* ---- files with holes ---- */
+
+#define SCR_HOLES_LEAST (1 << 20) /* bytes of a file whose holes are worth a question */
+
+/* The first byte at AT or behind it that is not in a hole of the file of FD; END when there is none before.  Local. */
+SCR_FN uint64_t scr_hole_end(int fd, uint64_t at, uint64_t end)
+{
+#ifdef SEEK_DATA
+  struct stat st;
+  off_t       data;
+
+  if (fstat(fd, &st) < 0 || st.st_size < SCR_HOLES_LEAST || (uint64_t)st.st_size < end) return at;
+  if ((uint64_t)st.st_blocks * 512 >= (uint64_t)st.st_size) return at; /* no holes; a seek may wait for the disk */
+  data = lseek(fd, (off_t)at, SEEK_DATA);
+  if (data < 0) return errno == ENXIO ? end : at; /* the file system does not know */
+  return (uint64_t)data < end ? (uint64_t)data : end;
+#else
+  (void)fd, (void)end;
+  return at;
+#endif
+}
+
+/* CRC32 of what gave CRC followed by N zeros.  Local. */
+SCR_FN uLong scr_crc32_zeros(uLong crc, uint64_t n)
+{
+  unsigned char zero = 0;
+  uLong         unit = scr_crc32(SCR_CRC32_START, &zero, 1); /* of K zeros */
+  uint64_t      k;
+
+  for (k = 1; n > 0; n >>= 1, k <<= 1) {
+    if (n & 1) crc = scr_crc32_combine(crc, unit, k);
+    if (n > 1) unit = scr_crc32_combine(unit, unit, k);
+  }
+  return crc;
+}
+
+/* CRC32 of the file PATH, which must have SIZE bytes; its holes are not read.  Local. */
 SCR_FN int scr_file_crc(const char* path, uint64_t size, uLong* crc)
 {
-  size_t   cap = 256 * 1024;
-  char*    buf = (char*)scr_malloc(cap);
-  uint64_t done = 0;
-  ssize_t  n = 0;
-  int      fd, rc = SCR_SUCCESS;
+  size_t      cap = 256 * 1024;
+  char*       buf = (char*)scr_malloc(cap);
+  uint64_t    at = 0, hole;
+  ssize_t     n = 0;
+  struct stat st;
+  int         fd, rc = SCR_SUCCESS;
 
   if (buf == NULL) return SCR_ERR_OOM();
   *crc = SCR_CRC32_START;
   fd = scr_os.open(path, O_RDONLY, 0);
   if (fd < 0)
     rc = errno == ENOENT ? SCR_ERR(SCR_ERR_MISSING, "%s is missing", path) : SCR_ERRNO("cannot open %s", path);
-  while (rc == SCR_SUCCESS && (n = scr_read_all(fd, buf, cap)) > 0) {
-    *crc = scr_crc32(*crc, buf, (size_t)n);
-    done += (uint64_t)n;
+  else if (fstat(fd, &st) < 0) rc = SCR_ERRNO("cannot look at %s", path);
+  else if ((uint64_t)st.st_size != size)
+    rc = SCR_ERR(SCR_ERR_MISSING, "%s has %jd bytes instead of %" PRIu64, path, (intmax_t)st.st_size, size);
+  while (rc == SCR_SUCCESS && at < size) {
+    hole = scr_hole_end(fd, at, size);
+    *crc = scr_crc32_zeros(*crc, hole - at);
+    at = hole;
+    n = scr_pread_all(fd, buf, size - at < cap ? (size_t)(size - at) : cap, (off_t)at);
+    if (n < 0) rc = SCR_ERRNO("cannot read %s", path);
+    else if (n == 0 && at < size) rc = SCR_ERR(SCR_ERR_MISSING, "%s is being cut off", path);
+    else *crc = scr_crc32(*crc, buf, (size_t)n);
+    at += n > 0 ? (uint64_t)n : 0;
   }
-  if (n < 0) rc = SCR_ERRNO("cannot read %s", path);
-  if (rc == SCR_SUCCESS && done != size)
-    rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, path, done, size);
   if (fd >= 0) scr_os.close(fd);
   free(buf);
   return rc;
@@ -5974,68 +6017,6 @@ SCR_FN int scr_file_list_add(scr_file_list* f, const char* path, const scr_meta*
   return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
-/* ---- files with holes ---- */
-
-#define SCR_HOLES_LEAST (1 << 20) /* bytes of a file whose holes are worth a question */
-
-/* The first byte at AT or behind it that is not in a hole of the file of FD; END when there is none before.  Local. */
-SCR_FN uint64_t scr_hole_end(int fd, uint64_t at, uint64_t end)
-{
-#ifdef SEEK_DATA
-  struct stat st;
-  off_t       data;
-
-  if (fstat(fd, &st) < 0 || st.st_size < SCR_HOLES_LEAST || (uint64_t)st.st_size < end) return at;
-  if ((uint64_t)st.st_blocks * 512 >= (uint64_t)st.st_size) return at; /* no holes; a seek may wait for the disk */
-  data = lseek(fd, (off_t)at, SEEK_DATA);
-  if (data < 0) return errno == ENXIO ? end : at; /* the file system does not know */
-  return (uint64_t)data < end ? (uint64_t)data : end;
-#else
-  (void)fd, (void)end;
-  return at;
-#endif
-}
-
-/* CRC32 of what gave CRC followed by N zeros.  Local. */
-SCR_FN uLong scr_crc32_zeros(uLong crc, uint64_t n)
-{
-  unsigned char zero = 0;
-  uLong         unit = scr_crc32(SCR_CRC32_START, &zero, 1); /* of K zeros */
-  uint64_t      k;
-
-  for (k = 1; n > 0; n >>= 1, k <<= 1) {
-    if (n & 1) crc = scr_crc32_combine(crc, unit, k);
-    if (n > 1) unit = scr_crc32_combine(unit, unit, k);
-  }
-  return crc;
-}
-
-/* CRC32 of the SIZE bytes of the file PATH, of which holes are not read.  Local. */
-SCR_FN int scr_sparse_crc(const char* path, uint64_t size, uLong* crc)
-{
-  size_t   cap = 256 * 1024;
-  char*    buf = (char*)scr_malloc(cap);
-  uint64_t at, hole;
-  ssize_t  n = 1;
-  int      rc = SCR_SUCCESS, fd = buf == NULL ? -1 : scr_os.open(path, O_RDONLY, 0);
-
-  *crc = SCR_CRC32_START;
-  if (buf == NULL) return SCR_ERR_OOM();
-  if (fd < 0) rc = SCR_ERRNO("cannot open %s", path);
-  for (at = 0; at < size && n > 0 && rc == SCR_SUCCESS; at += (uint64_t)n) {
-    hole = scr_hole_end(fd, at, size);
-    *crc = scr_crc32_zeros(*crc, hole - at);
-    if ((at = hole) == size) break;
-    n = scr_pread_all(fd, buf, size - at < cap ? (size_t)(size - at) : cap, (off_t)at);
-    if (n < 0) rc = SCR_ERRNO("cannot read %s", path);
-    else if (n == 0) rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, path, at, size);
-    else *crc = scr_crc32(*crc, buf, (size_t)n);
-  }
-  if (fd >= 0) scr_os.close(fd);
-  free(buf);
-  return rc;
-}
-
 /* ---- rebuild over files: the headers ---- */
 
 #define SCR_REBUILD_BYTES ((size_t)8 << 20)   /* of memory for pieces */
@@ -6159,37 +6140,44 @@ SCR_FN int scr_rebuild_scheme(scr_rebuilder* x)
 }
 
 /* 1 when A and B have the same value of KEY, or both none. */
-SCR_FN int scr_rebuild_alike(const scr_hash* a, const scr_hash* b, const char* key)
+SCR_FN int scr_hash_alike(const scr_hash* a, const scr_hash* b, const char* key)
 {
   const char *u = scr_hash_elem_get_first_val(a, key), *v = scr_hash_elem_get_first_val(b, key);
   return u == NULL || v == NULL ? u == v : strcmp(u, v) == 0;
 }
 
+/* The headers A and B, called so in messages, must be of the same dataset and the same set of N members.  Local. */
+SCR_FN int scr_set_headers_fit(const scr_hash* a, const char* a_name, const scr_hash* b, const char* b_name, int n)
+{
+  static const char* const keys[] = {"RANKS", "TYPE", "FAILURES", "CHUNK"};
+  const scr_hash *         c = scr_hash_get(a, "GROUP"), *d = scr_hash_get(b, "GROUP");
+  char                     key[16];
+  int                      i;
+
+  if (!scr_dataset_same(scr_hash_get(a, "DSET"), scr_hash_get(b, "DSET")))
+    return SCR_ERR(SCR_ERR_FORMAT, "%s and %s are of different datasets; move away the wrong one", a_name, b_name);
+  for (i = 0; i < 4; i++)
+    if (!scr_hash_alike(a, b, keys[i]))
+      return SCR_ERR(SCR_ERR_FORMAT, "%s and %s differ in %s; move away the one of another set", a_name, b_name,
+                     keys[i]);
+  if (!scr_hash_alike(c, d, "RANKS"))
+    return SCR_ERR(SCR_ERR_FORMAT, "%s and %s are of sets of different sizes; move away the wrong one", a_name, b_name);
+  for (i = 0; i < n; i++) {
+    snprintf(key, sizeof key, "%d", i);
+    if (!scr_hash_alike(scr_hash_get(c, "RANK"), scr_hash_get(d, "RANK"), key))
+      return SCR_ERR(SCR_ERR_FORMAT, "%s and %s differ in the rank of member %d; move away the one of another set",
+                     a_name, b_name, i);
+  }
+  return SCR_SUCCESS;
+}
+
 /* The header of member R must be of the same dataset and set as the first one, and of R.  Local. */
 SCR_FN int scr_rebuild_compare(scr_rebuilder* x, int r)
 {
-  static const char* const keys[] = {"RANKS", "TYPE", "FAILURES", "CHUNK"};
-  scr_rebuild_member*      m = &x->m[r];
-  const scr_hash *         a = scr_hash_get(x->model, "GROUP"), *b = scr_hash_get(m->header, "GROUP");
-  char                     key[16];
-  int                      i, rank = -1;
+  scr_rebuild_member* m = &x->m[r];
+  int                 rank = -1, rc = scr_set_headers_fit(x->model, x->model_file, m->header, m->file, x->n);
 
-  if (!scr_dataset_same(scr_hash_get(x->model, "DSET"), scr_hash_get(m->header, "DSET")))
-    return SCR_ERR(SCR_ERR_FORMAT, "%s and %s are of different datasets; move away the wrong one", x->model_file,
-                   m->file);
-  for (i = 0; i < 4; i++)
-    if (!scr_rebuild_alike(x->model, m->header, keys[i]))
-      return SCR_ERR(SCR_ERR_FORMAT, "%s and %s differ in %s; move away the one of another set", x->model_file, m->file,
-                     keys[i]);
-  if (!scr_rebuild_alike(a, b, "RANKS"))
-    return SCR_ERR(SCR_ERR_FORMAT, "%s and %s are of sets of different sizes; move away the wrong one", x->model_file,
-                   m->file);
-  for (i = 0; i < x->n; i++) {
-    snprintf(key, sizeof key, "%d", i);
-    if (!scr_rebuild_alike(scr_hash_get(a, "RANK"), scr_hash_get(b, "RANK"), key))
-      return SCR_ERR(SCR_ERR_FORMAT, "%s and %s differ in the rank of member %d; move away the one of another set",
-                     x->model_file, m->file, i);
-  }
+  if (rc != SCR_SUCCESS) return rc;
   if (scr_hash_util_get_int(scr_hash_get(m->header, "CURRENT"), "RANK", &rank) != SCR_SUCCESS || rank != m->rank)
     return SCR_ERR(SCR_ERR_FORMAT, "%s is of rank %d, and should be of rank %d, member %d of the set", m->file, rank,
                    m->rank, r);
@@ -6373,7 +6361,7 @@ SCR_FN int scr_rebuild_check_file(const scr_rebuild_member* m, int i)
     rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, path, size, m->files.size[i]);
   if (rc != SCR_SUCCESS || scr_meta_get_crc32(scr_hash_get_kv_int(m->current, "FILE", i), &want) != SCR_SUCCESS)
     return rc;
-  rc = scr_sparse_crc(path, size, &crc);
+  rc = scr_file_crc(path, size, &crc);
   if (rc == SCR_SUCCESS && crc != want)
     rc = SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx", path, crc, want);
   return rc;
@@ -6487,7 +6475,8 @@ SCR_FN int scr_rebuild_open(scr_rebuilder* x, int r)
   if (rc == SCR_SUCCESS && write) rc = scr_rebuild_temps(m);
   if (rc == SCR_SUCCESS)
     rc = scr_window_open(&m->win, m->files.n, write ? m->temp.path : m->files.path, m->files.size,
-                         write ? O_RDWR | O_NOFOLLOW : O_RDONLY, 0, plain ? 0 : x->chunk, plain ? 1 : x->n - x->k);
+                         write ? O_RDWR | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0, plain ? 0 : x->chunk,
+                         plain ? 1 : x->n - x->k);
   return rc == SCR_SUCCESS ? scr_rebuild_open_red(x, r) : rc;
 }
 
@@ -6536,28 +6525,6 @@ SCR_FN int scr_rebuild_read(scr_rebuilder* x, int r, int c, uint64_t offset, cha
   return SCR_SUCCESS;
 }
 
-/* 1 when the N > 0 bytes at P are zeros. */
-SCR_FN int scr_rebuild_is_zero(const char* p, size_t n)
-{
-  return p[0] == 0 && memcmp(p, p + 1, n - 1) == 0;
-}
-
-/* The N bytes of BUF into the stream of W; zeros are only summed, so that a new file keeps its holes.  Local. */
-SCR_FN int scr_rebuild_put(scr_window* w, uint64_t offset, char* buf, size_t n)
-{
-  uint64_t end = scr_window_length(w);
-
-  if (!scr_rebuild_is_zero(buf, n)) return scr_window_write(w, offset, buf, n);
-  if (end > offset + n) end = offset + n;
-  while (offset < end) {
-    scr_window_seg* s = scr_window_find(w, offset);
-    uint64_t        k = s->end < end ? s->end - offset : end - offset;
-    scr_window_sum(s, offset, buf, (size_t)k);
-    offset += k;
-  }
-  return SCR_SUCCESS;
-}
-
 /* Keep the N bytes of BUF at OFFSET of what member R is to hold at position C.  Local. */
 SCR_FN int scr_rebuild_write(scr_rebuilder* x, int r, int c, uint64_t offset, char* buf, size_t n)
 {
@@ -6565,8 +6532,8 @@ SCR_FN int scr_rebuild_write(scr_rebuilder* x, int r, int c, uint64_t offset, ch
   uint64_t            at;
 
   if (scr_erasure_symbol(&x->ec, r, c, &at) == SCR_SYMBOL_DATA)
-    return scr_rebuild_rest(x, m, scr_rebuild_put(&m->win, at + offset, buf, n));
-  if (!scr_rebuild_is_zero(buf, n) && scr_pwrite_all(m->fd, buf, n, (off_t)(m->head + at + offset)) < 0)
+    return scr_rebuild_rest(x, m, scr_window_write(&m->win, at + offset, buf, n));
+  if (!scr_is_zero(buf, n) && scr_pwrite_all(m->fd, buf, n, (off_t)(m->head + at + offset)) < 0)
     return SCR_ERRNO("cannot write %s", m->temp_file);
   return SCR_SUCCESS;
 }
@@ -9007,6 +8974,10 @@ SCR_FN int scr_red_seal(scr_red_job* j)
                  b.n);
   if (rc == SCR_SUCCESS && scr_pwrite_all(j->x.fd, b.p, b.n, 0) < 0) rc = SCR_ERRNO("cannot write %s", j->temp_file);
   if (rc == SCR_SUCCESS) {
+    rc = scr_os.close(j->x.fd) < 0 ? SCR_ERRNO("cannot close %s", j->temp_file) : SCR_SUCCESS;
+    j->x.fd = -1;
+  }
+  if (rc == SCR_SUCCESS) {
     scr_red_name(j->d, name, sizeof name);
     scr_meta_set_filename(meta, name);
     scr_meta_set_filetype(meta, scr_copy_name(j->d->type));
@@ -9025,18 +8996,32 @@ SCR_FN int scr_red_seal(scr_red_job* j)
   return rc;
 }
 
-/* Read the header of this member's redundancy file and check that it belongs to the dataset and the set.  Local. */
+/* 1 when the header H lists the files of CURRENT, in their order and with their sizes. */
+SCR_FN int scr_red_lists(const scr_hash* h, const scr_hash* current)
+{
+  const scr_hash* own = scr_hash_get(h, "CURRENT");
+  int             i, n = 0;
+
+  if (!scr_hash_alike(own, current, "RANK") || !scr_hash_alike(own, current, "FILES")) return 0;
+  for (scr_hash_util_get_int(current, "FILES", &n), i = 0; i < n; i++) {
+    const scr_hash *a = scr_hash_get_kv_int(own, "FILE", i), *b = scr_hash_get_kv_int(current, "FILE", i);
+    if (!scr_hash_alike(a, b, "FILE") || !scr_hash_alike(a, b, "SIZE")) return 0;
+  }
+  return 1;
+}
+
+/* Read the header of this member's redundancy file, which must be the one that J has made, but for checksums.  Local. */
 SCR_FN int scr_red_read_header(scr_red_job* j)
 {
-  int ranks = 0, rc;
+  scr_hash* h = scr_hash_new();
+  int       rc = scr_hash_file_read_head(j->file, h, &j->x.head);
 
-  scr_hash_unset_all(j->header);
-  if ((rc = scr_hash_file_read_head(j->file, j->header, &j->x.head)) != SCR_SUCCESS) return rc;
-  if (!scr_dataset_same(scr_hash_get(j->header, "DSET"), j->desc))
-    return SCR_ERR(SCR_ERR_FORMAT, "%s belongs to another dataset", j->file);
-  if (scr_hash_util_get_int(scr_hash_get(j->header, "GROUP"), "RANKS", &ranks) != SCR_SUCCESS || ranks != j->d->ranks)
-    return SCR_ERR(SCR_ERR_FORMAT, "the header of %s does not fit its set", j->file);
-  return SCR_SUCCESS;
+  if (rc == SCR_SUCCESS) rc = scr_set_headers_fit(j->header, "the record of the cache", h, j->file, j->d->ranks);
+  if (rc == SCR_SUCCESS && !scr_red_lists(h, j->current))
+    rc = SCR_ERR(SCR_ERR_FORMAT, "%s lists other files than the record of the cache", j->file);
+  scr_hash_delete(rc == SCR_SUCCESS ? &j->header : &h);
+  if (rc == SCR_SUCCESS) j->header = h;
+  return rc;
 }
 
 /* ---- the files of one member ---- */
@@ -9132,8 +9117,7 @@ SCR_FN int scr_red_end(scr_red_job* j, int rc)
 {
   int i;
 
-  if (j->x.fd >= 0 && scr_os.close(j->x.fd) < 0 && j->lost & SCR_LOST_RED && rc == SCR_SUCCESS)
-    rc = SCR_ERRNO("cannot close %s", j->file);
+  if (j->x.fd >= 0) scr_os.close(j->x.fd);
   scr_window_free(&j->win);
   for (i = 0; i < j->temp.n && rc != SCR_SUCCESS; i++) scr_os.unlink(j->temp.path[i]);
   if (rc != SCR_SUCCESS && j->temp_file[0] != '\0') scr_os.unlink(j->temp_file);

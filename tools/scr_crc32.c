@@ -20,7 +20,7 @@ static int print_crc(const char* argv0, const char* path)
 
   if (stat(path, &st) < 0) rc = SCR_ERRNO("cannot open %s", path);
   else if (!S_ISREG(st.st_mode)) rc = SCR_ERR(SCR_ERR_ARG, "%s is not a plain file", path);
-  else rc = scr_sparse_crc(path, (uint64_t)st.st_size, &crc);
+  else rc = scr_file_crc(path, (uint64_t)st.st_size, &crc);
   if (rc != SCR_SUCCESS) return tool_fail(argv0, 1, scr_err_text);
   printf("0x%08lx  ", crc);
   tool_print(path);

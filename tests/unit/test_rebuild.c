@@ -929,7 +929,7 @@ static void rebuild_huge_make(void)
   fd = open(path, O_RDWR);
   rebuild_huge_put(fd);
   close(fd);
-  CHECK_INT(scr_sparse_crc(path, REBUILD_HUGE, &crc), SCR_SUCCESS);
+  CHECK_INT(scr_file_crc(path, REBUILD_HUGE, &crc), SCR_SUCCESS);
   for (r = 0; r < 3; r++) { /* the parities of members 1 and 2 are the halves of the file, that of member 0 is zero */
     scr_hash*   h = rebuild_header(r);
     scr_buf     b = {NULL, 0, 0, 0};
@@ -977,13 +977,13 @@ static void test_rebuild_holes(void)
     const char* all[] = {path, rebuilt.red[0], rebuilt.red[1], rebuilt.red[2]};
     for (i = 0; i < 4; i++) {
       CHECK_INT(stat(all[i], &st), 0);
-      CHECK_INT(scr_sparse_crc(all[i], (uint64_t)st.st_size, &before[i]), SCR_SUCCESS);
+      CHECK_INT(scr_file_crc(all[i], (uint64_t)st.st_size, &before[i]), SCR_SUCCESS);
     }
     rebuild_lose(1u << r, 1, 1);
     CHECK_INT(rebuild_run(), SCR_SUCCESS);
     for (i = 0; i < 4; i++) {
       CHECK_INT(stat(all[i], &st), 0);
-      CHECK_INT(scr_sparse_crc(all[i], (uint64_t)st.st_size, &after[i]), SCR_SUCCESS);
+      CHECK_INT(scr_file_crc(all[i], (uint64_t)st.st_size, &after[i]), SCR_SUCCESS);
       CHECK(before[i] == after[i]);
       CHECK(rebuild_blocks(all[i]) < 8 << 20);
     }
@@ -1007,13 +1007,13 @@ static void test_rebuild_sparse_crc(void)
   CHECK_INT(ftruncate(fd, (off_t)n), 0);
   CHECK_INT(pwrite(fd, p + (1 << 20), 100000, 1 << 20), 100000);
   close(fd);
-  CHECK_INT(scr_sparse_crc(path, n, &crc), SCR_SUCCESS);
+  CHECK_INT(scr_file_crc(path, n, &crc), SCR_SUCCESS);
   CHECK(crc == crc32(0, p, (uInt)n));
   check_put(path, p, n);
-  CHECK_INT(scr_sparse_crc(path, n, &crc), SCR_SUCCESS);
+  CHECK_INT(scr_file_crc(path, n, &crc), SCR_SUCCESS);
   CHECK(crc == crc32(0, p, (uInt)n));
-  CHECK_INT(scr_sparse_crc(path, n + 1, &crc), SCR_ERR_MISSING);
-  CHECK_INT(scr_sparse_crc(check_path("none"), 1, &crc), SCR_ERR_IO);
+  CHECK_INT(scr_file_crc(path, n + 1, &crc), SCR_ERR_MISSING);
+  CHECK_INT(scr_file_crc(check_path("none"), 1, &crc), SCR_ERR_MISSING);
   free(p);
 }
 
