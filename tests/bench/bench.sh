@@ -1,8 +1,8 @@
 #!/bin/sh
 # bench.sh [--mib N] [--runs N] [--json] - time checkpoints, rebuilds and starts on virtual nodes in memory.
-# RANKS (4), NODES (4) and BENCH_DIR (/dev/shm) may be set; it needs 4 times RANKS x MiB there (6 times with 3 nodes),
-# and twice RANKS x MiB of other memory.  SCR_LIB is the library to link (libscr.a) in place of scr_impl.c.  Parameters
-# of the library that the bench does not set itself are taken from the environment.
+# RANKS (4), NODES (4) and BENCH_DIR (/dev/shm) may be set; it needs 4 times RANKS x MiB there (6 times with 3 nodes;
+# 2 nodes leave out RS(2)), and twice RANKS x MiB of other memory.  SCR_LIB is the library to link (libscr.a) in place of
+# scr_impl.c.  Parameters of the library that the bench does not set itself are taken from the environment.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)

@@ -37,6 +37,7 @@ if command -v python3 >/dev/null; then must "it is JSON" python3 -m json.tool "$
   skipped=$((skipped + 1))
   echo "skipped: is it JSON: no python3"
 fi
+must "two ranks on two nodes" env RANKS=2 NODES=2 sh "$here/bench.sh" --mib 1 --runs 1
 must "a wrong argument is refused" refuses --mib 0
 must "nothing is left" test -z "$(ls -A "$BENCH_DIR")"
 echo "$passed passed, $failed failed, $skipped skipped"
