@@ -25,11 +25,12 @@ for t in tools/*.c; do
   # shellcheck disable=SC2086
   ${CC:-cc} $SCR_TEST_CFLAGS -I. -o "$work/$(basename "$t" .c)" "$t" -lz || exit 1
 done
+ln -s scr_rebuild "$work/scr_rebuild_xor"
 run unit 300 "$work/unit"
 BIN=$work run tools 120 tests/tools/tools.sh check
 # MPI keeps memory until the process ends, and the tests preload a library before the sanitizer's.
-export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
-run mpi 900 tests/mpi/mpi.sh check
+export TEST_LIMIT=300 ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
+run mpi 2400 tests/mpi/mpi.sh check
 run badinput 900 tests/mpi/badinput.sh check
 run cluster 1500 tests/cluster/cluster.sh check
 echo "$passed passed, $failed failed, $skipped skipped"
