@@ -4533,7 +4533,7 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 ** Offers     scr_window_open, _close, _read, _write, _crc; scr_file_crc, scr_file_copy.
 ** Invariants
 **   W1  The stream is file 0, file 1, ... in the given order, then zeros for ever; a read or write of any range
-**       works, and a write beyond the end is dropped.
+**       works, and a write beyond the end must be of zeros.
 **   W2  The stream may be walked in several lanes at once (the chunks of a redundancy set).  As long as each lane is
 **       walked from its start to its end once, the CRC32 of each file is known at the end without a second pass.
 **   W3  A file that is shorter than its stated size is an error, never zeros.
@@ -4770,6 +4770,11 @@ SCR_FN int scr_window_move(scr_window* w, uint64_t offset, char* buf, size_t n, 
     n -= k;
   }
   if (!write) memset(buf, 0, n);
+  else if (!scr_is_zero(buf, n))
+    return SCR_ERR(SCR_ERR_CRC,
+                   "what was rebuilt of %s and the files with it does not end in zeros; a redundancy file of "
+                   "their set is corrupt",
+                   w->count > 0 ? w->path[w->count - 1] : "a rank without files");
   return SCR_SUCCESS;
 }
 
@@ -4797,7 +4802,7 @@ SCR_FN int scr_window_view(scr_window* w, uint64_t offset, char* buf, size_t n, 
   return SCR_SUCCESS;
 }
 
-/* The N bytes of BUF into the stream at OFFSET; what lies beyond its end is padding and is dropped.  Local. */
+/* The N bytes of BUF into the stream at OFFSET; what lies beyond its end is padding, which is zero.  Local. */
 SCR_FN int scr_window_write(scr_window* w, uint64_t offset, void* buf, size_t n)
 {
   return scr_window_move(w, offset, (char*)buf, n, 1, 1);
@@ -6030,8 +6035,10 @@ typedef struct {
   int                dirs;
   const char* const* dir;        /* dataset directories where a member without that may have left its files */
   int                dry_run;    /* 1: only look */
+  int                keep;       /* 1: where a member without any file is rebuilt, nothing is replaced */
   void (*say)(const char* what); /* told of each file that is lost, or rebuilt; may be NULL */
-  int lost;                      /* result: files that were lost */
+  int lost;                      /* results: files that were lost, */
+  int unproven;                  /* and those that were rebuilt without a recorded CRC32 */
 } scr_rebuild;
 
 typedef struct {
@@ -6039,11 +6046,12 @@ typedef struct {
   char *          file, *temp_file; /* the redundancy file, and where it is made */
   scr_hash*       header;           /* what is in it; NULL when it is lost */
   const scr_hash* current;          /* the files of the member, as a header describes them */
+  int             settled;          /* it has no header, but its files were found */
   uint64_t        head;             /* bytes of the header */
   scr_file_list   files, temp;
   char*           bad; /* which of the files are lost */
   scr_window      win;
-  int             fd;
+  int             fd, lock; /* the redundancy file; the directory where it is made */
 } scr_rebuild_member;
 
 typedef struct {
@@ -6133,7 +6141,7 @@ SCR_FN int scr_rebuild_scheme(scr_rebuilder* x)
     return SCR_ERR(SCR_ERR_FORMAT, "%s is of a set of %d members instead of %d; it belongs elsewhere", x->model_file, n,
                    x->n);
   if (scr_hash_util_get_bytecount(x->model, "CHUNK", &chunk) != SCR_SUCCESS || chunk < 1 ||
-      (uint64_t)chunk > INT64_MAX / 2)
+      (uint64_t)chunk > INT64_MAX / (uint64_t)(x->k + 1))
     return SCR_ERR(SCR_ERR_FORMAT, "%s: CHUNK is no count of bytes; restore or remove it", x->model_file);
   x->chunk = chunk;
   return SCR_SUCCESS;
@@ -6230,12 +6238,15 @@ SCR_FN int scr_rebuild_dirname(const char* path, char* dir, size_t n)
 /* The dataset directory of a redundancy file: it lies in .scr of that; without such a directory, beside the files. */
 SCR_FN int scr_rebuild_home(const char* file, char* dir, size_t n)
 {
+  char   real[SCR_MAX_FILENAME];
   size_t k;
   int    rc = scr_rebuild_dirname(file, dir, n);
 
   if (rc != SCR_SUCCESS) return rc;
   k = strlen(dir);
   if (strcmp(dir, ".scr") == 0) return scr_fmt(dir, n, ".");
+  if (strcmp(dir, ".") == 0 && getcwd(real, sizeof real) != NULL && strcmp(strrchr(real, '/'), "/.scr") == 0)
+    return scr_fmt(dir, n, "..");
   if (k > 5 && strcmp(dir + k - 5, "/.scr") == 0) dir[k - 5] = '\0';
   return SCR_SUCCESS;
 }
@@ -6251,21 +6262,40 @@ SCR_FN const char* scr_rebuild_rel(scr_rebuilder* x, int r, int i)
   return NULL;
 }
 
-/* Where a file REL is found below one of the directories of the job; NULL when it is in none.  Local. */
-SCR_FN const char* scr_rebuild_seek(const scr_rebuild* job, const char* rel)
+/* Is the file PATH that of META: has it SIZE bytes, and its CRC32 if that is known?  Local. */
+SCR_FN int scr_rebuild_check_file(const char* path, uint64_t size, const scr_meta* meta)
 {
-  char     path[SCR_MAX_FILENAME];
-  uint64_t size;
-  int      i;
+  uint64_t is = 0;
+  uLong    crc = 0, want;
+  int      rc = scr_file_size(path, &is);
 
+  if (rc == SCR_SUCCESS && is != size)
+    rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, path, is, size);
+  if (rc != SCR_SUCCESS || scr_hash_get(meta, "CRC") == NULL) return rc;
+  if (scr_meta_get_crc32(meta, &want) != SCR_SUCCESS)
+    return SCR_ERR(SCR_ERR_ARG, "the checksum of %s cannot be read in the headers of its set", path);
+  rc = scr_file_crc(path, size, &crc);
+  if (rc == SCR_SUCCESS && crc != want)
+    rc = SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx", path, crc, want);
+  return rc;
+}
+
+/* The directory of the job below which the file REL of META is found whole; NULL when there is none.  Local. */
+SCR_FN const char* scr_rebuild_seek(const scr_rebuild* job, const char* rel, const scr_meta* meta)
+{
+  char          path[SCR_MAX_FILENAME];
+  unsigned long size = 0;
+  int           i;
+
+  if (scr_meta_get_filesize(meta, &size) != SCR_SUCCESS) return NULL;
   for (i = 0; i < job->dirs; i++)
     if (snprintf(path, sizeof path, "%s/%s", job->dir[i], rel) < (int)sizeof path &&
-        scr_file_size(path, &size) == SCR_SUCCESS)
+        scr_rebuild_check_file(path, size, meta) == SCR_SUCCESS)
       return job->dir[i];
   return NULL;
 }
 
-/* Member R has no redundancy file; when one of its N files is left somewhere, all is rebuilt there.  Local. */
+/* Member R has no redundancy file; when one of its N files is left whole somewhere, all is rebuilt there.  Local. */
 SCR_FN int scr_rebuild_settle(scr_rebuilder* x, int r, int n)
 {
   scr_rebuild_member* m = &x->m[r];
@@ -6276,13 +6306,30 @@ SCR_FN int scr_rebuild_settle(scr_rebuilder* x, int r, int n)
   for (i = 0; i < n && dir == NULL; i++) {
     const char* rel = scr_rebuild_rel(x, r, i);
     if (rel == NULL) return SCR_ERR_FORMAT;
-    dir = scr_rebuild_seek(x->job, rel);
+    dir = scr_rebuild_seek(x->job, rel, scr_hash_get_kv_int(m->current, "FILE", i));
   }
   if (dir == NULL) return SCR_SUCCESS;
+  m->settled = 1;
   file = scr_strdupf("%s/.scr/%s", dir, slash != NULL ? slash + 1 : m->file);
   if (file == NULL) return SCR_ERR_OOM();
   scr_free(&m->file);
   m->file = file;
+  return SCR_SUCCESS;
+}
+
+/* No directory between HOME and the file REL below it may be a link that leads away.  Local. */
+SCR_FN int scr_rebuild_inside(const char* home, const char* rel)
+{
+  char        path[SCR_MAX_FILENAME];
+  const char* slash;
+  struct stat st;
+  int         rc;
+
+  for (slash = strchr(rel, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    if ((rc = scr_fmt(path, sizeof path, "%s/%.*s", home, (int)(slash - rel), rel)) != SCR_SUCCESS) return rc;
+    if (scr_os.lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+      return SCR_ERR(SCR_ERR_FORMAT, "%s is a symbolic link; the files of a dataset must lie in its directory", path);
+  }
   return SCR_SUCCESS;
 }
 
@@ -6308,6 +6355,7 @@ SCR_FN int scr_rebuild_expect(scr_rebuilder* x, int r, scr_hash* seen)
     const char* rel = scr_rebuild_rel(x, r, i);
     if (rel == NULL) return SCR_ERR_FORMAT;
     if ((rc = scr_fmt(path, sizeof path, "%s/%s", dir, rel)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_rebuild_inside(dir, rel)) != SCR_SUCCESS) return rc;
     if (scr_hash_get(seen, path) != NULL)
       return SCR_ERR(SCR_ERR_FORMAT, "two members of the set, or one twice, name the file %s; give each its directory",
                      path);
@@ -6316,6 +6364,33 @@ SCR_FN int scr_rebuild_expect(scr_rebuilder* x, int r, scr_hash* seen)
     if (rc == SCR_SUCCESS && m->files.size[i] > (uint64_t)(INT64_MAX / 2 - x->total[r]))
       rc = SCR_ERR(SCR_ERR_FORMAT, "the size of %s is impossible in the headers of its set", path);
     if (rc == SCR_SUCCESS) x->total[r] += (int64_t)m->files.size[i];
+  }
+  return rc;
+}
+
+/* The name under which file I of member M is rebuilt, beside its redundancy file.  Local. */
+SCR_FN char* scr_rebuild_temp(const scr_rebuild_member* m, int i)
+{
+  char dir[SCR_MAX_FILENAME];
+  if (scr_rebuild_dirname(m->file, dir, sizeof dir) != SCR_SUCCESS) return NULL;
+  return scr_strdupf("%s/rebuild.%d.%d", dir, m->rank, i);
+}
+
+/* No file of SEEN, which are the application's, may be a redundancy file, or have the name of one that is made.  Local. */
+SCR_FN int scr_rebuild_apart(scr_rebuilder* x, int r, const scr_hash* seen)
+{
+  const scr_rebuild_member* m = &x->m[r];
+  int                       i, rc = SCR_SUCCESS;
+
+  for (i = -1; i <= m->files.n && rc == SCR_SUCCESS; i++) {
+    char* path = i < 0 ? scr_strdup(m->file) : scr_rebuild_temp(m, i);
+    if (path == NULL) rc = SCR_ERR_OOM();
+    else if (scr_hash_get(seen, path) != NULL)
+      rc = SCR_ERR(SCR_ERR_FORMAT,
+                   "%s is the name of a file of the application and of a redundancy file; move the "
+                   "redundancy files into a directory .scr below the dataset's",
+                   path);
+    free(path);
   }
   return rc;
 }
@@ -6329,6 +6404,7 @@ SCR_FN int scr_rebuild_expect_all(scr_rebuilder* x)
   int         r, rc = seen == NULL || none == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 
   for (r = 0; r < x->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_expect(x, r, seen);
+  for (r = 0; r < x->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_apart(x, r, seen);
   if (rc == SCR_SUCCESS) {
     rc = scr_erasure_make(&ec, x->type, x->n, x->k, none, x->total);
     if (rc == SCR_SUCCESS && ec.chunk != x->chunk)
@@ -6349,34 +6425,23 @@ SCR_FN uint64_t scr_rebuild_part(const scr_rebuilder* x, int r)
   return x->type == SCR_COPY_PARTNER ? (uint64_t)x->total[(r + x->n - 1) % x->n] : x->chunk;
 }
 
-/* Is file I of member M there, with its size, and its CRC32 if that is known?  Local. */
-SCR_FN int scr_rebuild_check_file(const scr_rebuild_member* m, int i)
-{
-  const char* path = m->files.path[i];
-  uint64_t    size = 0;
-  uLong       crc = 0, want;
-  int         rc = scr_file_size(path, &size);
-
-  if (rc == SCR_SUCCESS && size != m->files.size[i])
-    rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, path, size, m->files.size[i]);
-  if (rc != SCR_SUCCESS || scr_meta_get_crc32(scr_hash_get_kv_int(m->current, "FILE", i), &want) != SCR_SUCCESS)
-    return rc;
-  rc = scr_file_crc(path, size, &crc);
-  if (rc == SCR_SUCCESS && crc != want)
-    rc = SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx", path, crc, want);
-  return rc;
-}
-
 /* Which files of member R are lost.  Local. */
 SCR_FN int scr_rebuild_inspect(scr_rebuilder* x, int r)
 {
   scr_rebuild_member* m = &x->m[r];
+  struct stat         st;
   uint64_t            size = 0, want = m->head + scr_rebuild_part(x, r) * (uint64_t)x->k;
   int                 i, rc = SCR_SUCCESS;
 
   for (i = 0; i < m->files.n; i++) {
-    if ((rc = scr_rebuild_check_file(m, i)) == SCR_SUCCESS) continue;
+    const scr_meta* meta = scr_hash_get_kv_int(m->current, "FILE", i);
+    if ((rc = scr_rebuild_check_file(m->files.path[i], m->files.size[i], meta)) == SCR_SUCCESS) continue;
     if (!scr_rebuild_is_loss(rc)) return rc;
+    if (x->job->keep && m->header == NULL && !m->settled && scr_os.lstat(m->files.path[i], &st) == 0)
+      return SCR_ERR(SCR_ERR_ARG,
+                     "%s is there, and is not the file of the dataset that is to be rebuilt in its place; "
+                     "move it away, or have the dataset rebuilt elsewhere",
+                     m->files.path[i]);
     m->bad[i] = 1;
     x->lost[r] |= SCR_LOST_DATA;
     scr_rebuild_note(x->job);
@@ -6412,19 +6477,55 @@ SCR_FN int scr_rebuild_header(scr_rebuilder* x, int r, scr_buf* b)
   return rc;
 }
 
-/* Make an empty file PATH; whatever has its name is a remainder of an earlier attempt.  Local. */
+/* Make an empty file PATH of this MODE; whatever has its name is a remainder of an earlier attempt.  Local. */
 SCR_FN int scr_rebuild_create(const char* path, mode_t mode, int* fd)
 {
-  *fd = scr_os.open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, mode);
-  return *fd < 0 ? SCR_ERRNO("cannot create %s", path) : SCR_SUCCESS;
+  if (scr_os.unlink(path) < 0 && errno != ENOENT) return SCR_ERRNO("cannot remove %s", path);
+  *fd = scr_os.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  if (*fd < 0) return SCR_ERRNO("cannot create %s", path);
+  return fchmod(*fd, mode) < 0 ? SCR_ERRNO("cannot set the mode of %s", path) : SCR_SUCCESS;
 }
 
-/* The name under which file I of member M is rebuilt, beside its redundancy file.  Local. */
-SCR_FN char* scr_rebuild_temp(const scr_rebuild_member* m, int i)
+/* Remove what earlier attempts have left in DIR, which is locked.  Local. */
+SCR_FN void scr_rebuild_clear(const char* dir)
 {
-  char dir[SCR_MAX_FILENAME];
-  if (scr_rebuild_dirname(m->file, dir, sizeof dir) != SCR_SUCCESS) return NULL;
-  return scr_strdupf("%s/new.%d.%d", dir, m->rank, i);
+  char           path[SCR_MAX_FILENAME], name[64];
+  struct dirent* e;
+  DIR*           d = opendir(dir);
+  int            rank, i;
+
+  while (d != NULL && (e = readdir(d)) != NULL) {
+    if (sscanf(e->d_name, "rebuild.%9d.%9d", &rank, &i) != 2) continue;
+    snprintf(name, sizeof name, "rebuild.%d.%d", rank, i);
+    if (strcmp(name, e->d_name) == 0 && scr_fmt(path, sizeof path, "%s/%s", dir, name) == SCR_SUCCESS)
+      scr_os.unlink(path);
+  }
+  if (d != NULL) closedir(d);
+}
+
+/*
+** Take the directory where files of member R are made, so that no other process makes them there, unless this one has
+** it for another member; what is left there of earlier attempts goes.  Local.
+*/
+SCR_FN int scr_rebuild_lock(scr_rebuilder* x, int r)
+{
+  char  dir[SCR_MAX_FILENAME], other[SCR_MAX_FILENAME];
+  char* slash;
+  int   i, rc = scr_rebuild_dirname(x->m[r].file, dir, sizeof dir);
+
+  for (i = 0; i < r && rc == SCR_SUCCESS; i++)
+    if (x->m[i].lock >= 0 && scr_rebuild_dirname(x->m[i].file, other, sizeof other) == SCR_SUCCESS &&
+        strcmp(dir, other) == 0)
+      return SCR_SUCCESS;
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(dir, 0777);
+  if (rc != SCR_SUCCESS) return rc;
+  x->m[r].lock = scr_os.open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+  if (x->m[r].lock < 0) return SCR_ERRNO("cannot open the directory %s", dir);
+  if (scr_os.flock(x->m[r].lock, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) /* elsewhere, locks may not be had */
+    return SCR_ERR(SCR_ERR_IO, "another process rebuilds files in %s; wait for its end", dir);
+  slash = strrchr(dir, '/');
+  if (strcmp(slash != NULL ? slash + 1 : dir, ".scr") == 0) scr_rebuild_clear(dir);
+  return SCR_SUCCESS;
 }
 
 /* New files for all files of member M, with the modes of the old ones.  Local. */
@@ -6467,11 +6568,9 @@ SCR_FN int scr_rebuild_open_red(scr_rebuilder* x, int r)
 SCR_FN int scr_rebuild_open(scr_rebuilder* x, int r)
 {
   scr_rebuild_member* m = &x->m[r];
-  char                dir[SCR_MAX_FILENAME];
   int                 write = (x->lost[r] & SCR_LOST_DATA) != 0, plain = x->type == SCR_COPY_PARTNER;
-  int                 rc = scr_rebuild_dirname(m->file, dir, sizeof dir);
+  int                 rc = x->lost[r] ? scr_rebuild_lock(x, r) : SCR_SUCCESS;
 
-  if (rc == SCR_SUCCESS && x->lost[r]) rc = scr_mkdirs(dir, 0777);
   if (rc == SCR_SUCCESS && write) rc = scr_rebuild_temps(m);
   if (rc == SCR_SUCCESS)
     rc = scr_window_open(&m->win, m->files.n, write ? m->temp.path : m->files.path, m->files.size,
@@ -6614,9 +6713,11 @@ SCR_FN int scr_rebuild_verify(scr_rebuilder* x, int r)
     rc = scr_window_fd(&m->win, i, &fd);
     if (rc == SCR_SUCCESS) rc = scr_rebuild_finish(fd, m->temp.size[i], m->temp.path[i]);
     if (rc == SCR_SUCCESS) rc = scr_window_crc(&m->win, i, &crc);
-    if (rc != SCR_SUCCESS || scr_meta_get_crc32(scr_hash_get_kv_int(m->current, "FILE", i), &want) != SCR_SUCCESS)
+    if (rc == SCR_SUCCESS && scr_meta_get_crc32(scr_hash_get_kv_int(m->current, "FILE", i), &want) != SCR_SUCCESS) {
+      x->job->unproven += m->bad[i];
       continue;
-    if (crc != want)
+    }
+    if (rc == SCR_SUCCESS && crc != want)
       rc = SCR_ERR(
           SCR_ERR_CRC,
           "%s was rebuilt with the checksum 0x%08lx instead of 0x%08lx, and is dropped; a redundancy file of its "
@@ -6683,6 +6784,8 @@ SCR_FN void scr_rebuild_end(scr_rebuilder* x)
   int r;
 
   for (r = 0; x->m != NULL && r < x->n; r++) scr_rebuild_end_member(&x->m[r]);
+  for (r = 0; x->m != NULL && r < x->n; r++) /* only now is nothing of this one left there */
+    if (x->m[r].lock >= 0) scr_os.close(x->m[r].lock);
   scr_free(&x->m);
   scr_free(&x->lost);
   scr_free(&x->total);
@@ -6700,27 +6803,19 @@ SCR_FN int scr_rebuild_begin(scr_rebuilder* x, scr_rebuild* job)
   memset(x, 0, sizeof *x);
   x->job = job;
   x->n = job->n;
-  job->lost = 0;
+  job->lost = job->unproven = 0;
   if (x->n < 2 || x->n > SCR_SET_SIZE_MAX)
     return SCR_ERR(SCR_ERR_ARG, "a set has 2 to %d members, not %d", SCR_SET_SIZE_MAX, x->n);
   x->m = (scr_rebuild_member*)scr_malloc((size_t)x->n * sizeof *x->m);
   x->lost = (int64_t*)scr_malloc((size_t)x->n * sizeof *x->lost);
   x->total = (int64_t*)scr_malloc((size_t)x->n * sizeof *x->total);
   if (x->m == NULL || x->lost == NULL || x->total == NULL) return SCR_ERR_OOM();
-  for (r = 0; r < x->n; r++) x->m[r].fd = -1;
+  for (r = 0; r < x->n; r++) x->m[r].fd = x->m[r].lock = -1;
   return SCR_SUCCESS;
 }
 
-/*
-** Rebuild what is lost of the set of JOB, application's and redundancy files, from what is left.  Local; one process,
-** some MiB of memory, files of any size.  job->lost counts what was lost.
-**
-** A file is lost when it is missing, has not its size, or not its CRC32 where that is recorded; a redundancy file, when
-** it has not its size or no sound header.  SCR_ERR_LOST when too much is, SCR_ERR_FORMAT when the headers contradict each
-** other.  All is rebuilt beside its place, and put there only when it has its CRC32; what is not lost stays as it is.
-** After an error or a crash a second call takes up what was not finished.
-*/
-SCR_FN int scr_rebuild_run(scr_rebuild* job)
+/* Rebuild the set of JOB as scr_rebuild_run does, without use of the redundancy file of member DOUBTED, or -1.  Local. */
+SCR_FN int scr_rebuild_try(scr_rebuild* job, int doubted)
 {
   scr_rebuilder x;
   int           r, rc = scr_rebuild_begin(&x, job);
@@ -6730,6 +6825,11 @@ SCR_FN int scr_rebuild_run(scr_rebuild* job)
   if (rc == SCR_SUCCESS) rc = scr_rebuild_describe(&x);
   if (rc == SCR_SUCCESS) rc = scr_rebuild_expect_all(&x);
   for (r = 0; r < job->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_inspect(&x, r);
+  if (rc == SCR_SUCCESS && doubted >= 0) {
+    if (x.lost[doubted] & SCR_LOST_RED) rc = SCR_ERR(SCR_ERR_LOST, "%s is lost already", x.m[doubted].file);
+    x.lost[doubted] |= SCR_LOST_RED;
+    job->lost++;
+  }
   if (rc == SCR_SUCCESS) rc = scr_erasure_make(&x.ec, x.type, x.n, x.k, x.lost, x.total);
   if (rc == SCR_SUCCESS && job->lost > 0 && !job->dry_run) {
     for (r = 0; r < job->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_open(&x, r);
@@ -6738,6 +6838,41 @@ SCR_FN int scr_rebuild_run(scr_rebuild* job)
     for (r = 0; r < job->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_place(&x, r);
   }
   scr_rebuild_end(&x);
+  return rc;
+}
+
+/*
+** Rebuild what is lost of the set of JOB, application's and redundancy files, from what is left.  Local; one process,
+** some MiB of memory, files of any size.  job->lost counts what was lost.
+**
+** A file is lost when it is missing, has not its size, or not its CRC32 where that is recorded; a redundancy file, when
+** it has not its size or no sound header.  SCR_ERR_LOST when too much is, SCR_ERR_FORMAT when the headers contradict each
+** other, SCR_ERR_CRC when what is rebuilt is not what it was: then each redundancy file in turn is taken for corrupt, as
+** long as the scheme can spare it.  All is rebuilt beside its place, and put there only when it has its CRC32; what is
+** not lost stays as it is.  After an error or a crash a second call takes up what was not finished.
+*/
+SCR_FN int scr_rebuild_run(scr_rebuild* job)
+{
+  scr_err_record first;
+  int            r, again, rc = scr_rebuild_try(job, -1);
+  void (*say)(const char* what) = job->say;
+
+  if (rc != SCR_ERR_CRC) return rc;
+  scr_err_save(&first);
+  job->say = NULL; /* it has heard what is lost */
+  for (r = 0; r < job->n; r++) {
+    again = scr_rebuild_try(job, r);
+    if (again == SCR_SUCCESS) {
+      SCR_ERR(SCR_ERR_CRC, "%s was corrupt, and is rebuilt", job->file[r]);
+      job->say = say;
+      job->lost--;
+      scr_rebuild_note(job);
+      return SCR_SUCCESS;
+    }
+    if (again != SCR_ERR_CRC && again != SCR_ERR_LOST) break;
+  }
+  job->say = say;
+  scr_err_restore(&first);
   return rc;
 }
 
@@ -6758,13 +6893,32 @@ SCR_FN int scr_set_file_parse(const char* name, scr_copy* type, int* r, int* n, 
   return 0;
 }
 
+/* The redundancy file PATH must be of the dataset of FIRST, or makes it; one without a sound header tells nothing. */
+SCR_FN int scr_rebuild_one_dataset(const char* path, scr_hash* first)
+{
+  scr_hash* h = scr_hash_new();
+  uint64_t  head;
+  int       rc = scr_hash_file_read_head(path, h, &head);
+
+  if (rc == SCR_SUCCESS && scr_hash_get(first, "DSET") == NULL) {
+    scr_hash_util_set_str(first, "FILE", path);
+    rc = scr_hash_set_copy(first, "DSET", scr_hash_get(h, "DSET"));
+  } else if (rc == SCR_SUCCESS && !scr_dataset_same(scr_hash_get(first, "DSET"), scr_hash_get(h, "DSET"))) {
+    rc = SCR_ERR(SCR_ERR_ARG, "%s and %s are of different datasets; nothing was changed: move away the wrong one",
+                 scr_hash_elem_get_first_val(first, "FILE"), path);
+  }
+  scr_hash_delete(&h);
+  return scr_rebuild_is_loss(rc) ? SCR_SUCCESS : rc;
+}
+
 /*
 ** Enter the sets that have redundancy files in the dataset directory DIR into SETS, under what the names of their files
-** have in common.  A directory without any is no error.  Local.
+** have in common.  All must be of one dataset, which FIRST remembers from call to call.  A directory without any is no
+** error.  Local.
 */
-SCR_FN int scr_rebuild_find(const char* dir, scr_hash* sets)
+SCR_FN int scr_rebuild_find(const char* dir, scr_hash* sets, scr_hash* first)
 {
-  char           path[SCR_MAX_FILENAME];
+  char           path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
   struct dirent* e;
   scr_copy       type;
   DIR*           d;
@@ -6774,12 +6928,14 @@ SCR_FN int scr_rebuild_find(const char* dir, scr_hash* sets)
   d = opendir(path);
   if (d == NULL && errno == ENOENT) return SCR_SUCCESS;
   if (d == NULL) return SCR_ERRNO("cannot open the directory %s", path);
-  for (errno = 0; (e = readdir(d)) != NULL; errno = 0) {
+  for (errno = 0; rc == SCR_SUCCESS && (e = readdir(d)) != NULL; errno = 0) {
     if (!scr_set_file_parse(e->d_name, &type, &r, &n, &group)) continue;
+    if ((rc = scr_fmt(file, sizeof file, "%s/%s", path, e->d_name)) == SCR_SUCCESS)
+      rc = scr_rebuild_one_dataset(file, first);
     if (scr_hash_get(sets, strchr(e->d_name, '_') + 1) == NULL)
       scr_hash_set(sets, strchr(e->d_name, '_') + 1, scr_hash_new());
   }
-  if (errno != 0) rc = SCR_ERRNO("cannot read the directory %s", path);
+  if (rc == SCR_SUCCESS && errno != 0) rc = SCR_ERRNO("cannot read the directory %s", path);
   closedir(d);
   return rc != SCR_SUCCESS ? rc : scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
 }

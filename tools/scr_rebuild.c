@@ -14,7 +14,8 @@ static const char usage[] =
     "  -v, --verbose      name each file\n"
     "  -h, --help         print this and exit;  --version  print the version and exit\n"
     "\n"
-    "Files that are not lost stay as they are; what was rebuilt is put in place when its checksum is right.\n"
+    "Files that are not lost stay as they are; what was rebuilt is put in place when its checksum is right, where one\n"
+    "is recorded.  Redundancy files are proven by what is rebuilt from them only.  Not for a cache that a run uses.\n"
     "Exit 0 when all is whole or rebuilt; 1 when something cannot be; 2 when the command line is wrong.\n";
 
 static const char usage_xor[] =
@@ -45,30 +46,48 @@ static int result(const char* argv0, const scr_rebuild* job, const char* set, in
     fprintf(stderr, "%s: %s: %s\n", tool_name(argv0), set, scr_err_text);
     return 1;
   }
+  if (job->unproven > 0)
+    fprintf(stderr, "%s: %s: %d rebuilt file%s no recorded checksum, and could not be verified\n", tool_name(argv0),
+            set, job->unproven, job->unproven > 1 ? "s have" : " has");
   if (job->lost == 0) printf("%s: whole\n", set);
   else
     printf("%s: %d file%s %s\n", set, job->lost, job->lost > 1 ? "s" : "", job->dry_run ? "can be rebuilt" : "rebuilt");
   return 0;
 }
 
+/* What of SET is lost, for who has not asked before. */
+static void tell(scr_rebuild* job, const char* set, const char* into)
+{
+  int dry_run = job->dry_run;
+
+  job->dry_run = 1;
+  job->say = say;
+  scr_rebuild_set(job, set, into);
+  job->say = NULL;
+  job->dry_run = dry_run;
+  printf("%s: give the directories of more nodes, or fetch an older checkpoint\n", set);
+}
+
 /* Rebuild all sets of the directories of JOB. */
 static int rebuild(const char* argv0, scr_rebuild* job, const char* into)
 {
-  scr_hash*      sets = scr_hash_new();
+  scr_hash *     sets = scr_hash_new(), *first = scr_hash_new();
   scr_hash_elem* e;
-  int            i, bad = 0, rc = sets == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+  int            i, bad = 0, rc = sets == NULL || first == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 
-  for (i = 0; i < job->dirs && rc == SCR_SUCCESS; i++) rc = scr_rebuild_find(job->dir[i], sets);
+  for (i = 0; i < job->dirs && rc == SCR_SUCCESS; i++) rc = scr_rebuild_find(job->dir[i], sets, first);
   if (rc == SCR_SUCCESS && scr_hash_size(sets) == 0)
-    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there are no redundancy files in %s/.scr%s", job->dir[0],
-                 job->dirs > 1 ? " and the others" : "");
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there are no redundancy files in %s/.scr%s; give the directory of the dataset",
+                 job->dir[0], job->dirs > 1 ? " and the others" : "");
   if (rc != SCR_SUCCESS) bad = tool_fail(argv0, 1, scr_err_text);
   scr_hash_sort(sets, SCR_HASH_SORT_ASCENDING);
   for (e = scr_hash_elem_first(sets); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
     int err = scr_rebuild_set(job, scr_hash_elem_key(e), into);
     bad |= result(argv0, job, scr_hash_elem_key(e), err);
+    if (err == SCR_ERR_LOST && job->say == NULL) tell(job, scr_hash_elem_key(e), into);
   }
   scr_hash_delete(&sets);
+  scr_hash_delete(&first);
   return bad == 0 && fflush(stdout) == 0 ? 0 : 1;
 }
 
@@ -132,5 +151,6 @@ int main(int argc, char** argv)
       SCR_ERRNO("cannot open the dataset directory %s", job.dir[i]);
       return tool_fail(argv[0], 1, scr_err_text);
     }
+  job.keep = into != NULL && (job.dirs > 1 || strcmp(into, job.dir[0]) != 0);
   return rebuild(argv[0], &job, into != NULL ? into : job.dir[0]);
 }

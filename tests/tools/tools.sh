@@ -323,10 +323,41 @@ printf 'R' | dd of="$d/ck/rank_2/part_0.txt" bs=1 seek=100 conv=notrunc 2>/dev/n
 says "xor, a wrong byte" 0 "has the checksum 0x.* instead of" "$rebuild" -v "$d"
 check "xor, a wrong byte, repaired" 0 "" diff -r "$data/sets/xor" "$d"
 cp "$data/sets/partner/.scr/2_of_4_in_0.partner" "$d/.scr/2_$set"
-says "a redundancy file of another dataset" 1 "$d/.scr/2_$set are of different datasets; move" "$rebuild" "$d"
+says "a redundancy file of another dataset" 1 "are of different datasets; nothing was changed: move" "$rebuild" "$d"
 check "a redundancy file of another dataset stays" 0 "" cmp "$data/sets/partner/.scr/2_of_4_in_0.partner" "$d/.scr/2_$set"
-cp -r "$data/sets/rs/.scr/." "$d/.scr/"
-says "two sets, one bad" 1 "^of_4_in_0.rs: whole" "$rebuild" "$d"
+dataset rs
+cp "$data"/sets/xor/.scr/*.xor "$d/.scr"
+rm -r "$d/ck/rank_1"
+cp -r "$d" "$tmp/stale"
+says "two generations" 1 "are of different datasets; nothing was changed" "$rebuild" "$d"
+check "two generations, nothing changed" 0 "" diff -r "$tmp/stale" "$d"
+dataset rs
+rm -r "$d/ck/rank_1"
+for r in 1 3 4; do # wherever it is used, the corrupt one is found
+  bytes=$(stat -c %s "$d/.scr/${r}_$set")
+  chunk=$("$BIN/scr_print_hash_file" "$d/.scr/${r}_$set" 2>/dev/null | sed -n 's/.*CHUNK = //p')
+  for part in 1 2; do # the first byte of each
+    printf '\377' | dd of="$d/.scr/${r}_$set" bs=1 seek=$((bytes - part * chunk)) conv=notrunc 2>/dev/null
+  done
+  "$rebuild" -v "$d" >>"$tmp/doubted" 2>&1 || echo "failed $r" >>"$tmp/doubted"
+  check "rs, corrupt redundancy file $r, the files" 0 "" diff -r "$data/sets/rs/ck" "$d/ck"
+  cp "$data/sets/rs/.scr/${r}_$set" "$d/.scr/${r}_$set"
+  check "rs, corrupt redundancy file $r, the others" 0 "" diff -r "$data/sets/rs" "$d"
+  rm -r "$d/ck/rank_1"
+done
+says "rs, the corrupt one is named" 0 "_of_4_in_0.rs was corrupt, and is rebuilt" cat "$tmp/doubted"
+check "rs, each time" 1 "" grep failed "$tmp/doubted"
+dataset xor
+mv "$d/ck/rank_1" "$tmp/elsewhere"
+ln -s "$tmp/elsewhere" "$d/ck/rank_1"
+rm "$tmp/elsewhere/part_0.txt"
+says "a link out of the dataset" 1 "ck/rank_1 is a symbolic link" "$rebuild" "$d"
+rm "$d/ck/rank_1"
+: >"$d/.scr/rebuild.9.9"
+check "a directory that is in use" 1 "" flock "$d/.scr" "$rebuild" "$d"
+says "a directory that is in use, the reason" 1 "another process rebuilds files in $d/.scr" flock "$d/.scr" "$rebuild" "$d"
+says "remainders of another attempt" 0 "rebuilt" "$rebuild" "$d"
+check "remainders of another attempt are gone" 0 "" diff -r "$data/sets/xor" "$d"
 for r in 0 1 2 3; do # the ranks on directories of their own
   mkdir -p "$tmp/dataset/node$r/.scr" "$tmp/dataset/node$r/ck"
   cp -r "$data/sets/rs/ck/rank_$r" "$tmp/dataset/node$r/ck"
@@ -336,6 +367,10 @@ check "nodes, whole" 0 "of_4_in_0.rs: whole" "$rebuild" --into "$tmp/place" "$tm
 check "nodes, whole, nothing is made" 1 "" test -e "$tmp/place"
 rm -rf "$tmp/dataset/node1" "$tmp/dataset/node2/.scr"
 says "nodes, no --into" 2 "--into" "$rebuild" "$tmp"/dataset/node?
+mkdir -p "$tmp/prefix/ck/rank_1"
+echo newer >"$tmp/prefix/ck/rank_1/part_0.txt"
+says "nodes, another file in the place" 1 "part_0.txt is there, and is not the file" "$rebuild" -i "$tmp/prefix" "$tmp"/dataset/node?
+check "nodes, another file stays" 0 "newer" cat "$tmp/prefix/ck/rank_1/part_0.txt"
 check "nodes, one lost" 0 "of_4_in_0.rs: 4 files rebuilt" "$rebuild" -i "$tmp/place" "$tmp"/dataset/node?
 check "nodes, its files" 0 "" diff -r "$data/sets/rs/ck/rank_1" "$tmp/place/ck/rank_1"
 check "nodes, its redundancy" 0 "" cmp "$data/sets/rs/.scr/2_of_4_in_0.rs" "$tmp/place/.scr/2_of_4_in_0.rs"

@@ -113,7 +113,8 @@ SCR_FN int check_main(const check_suite* suites, int argc, char** argv)
   const char*        tmp = getenv("TMPDIR");
   int                i;
 
-  snprintf(check_dir, sizeof check_dir, "%.100s/scr_unit.XXXXXX", tmp != NULL && *tmp != '\0' ? tmp : "/tmp");
+  if (tmp == NULL || *tmp == '\0') tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"; /* disks may be busy */
+  snprintf(check_dir, sizeof check_dir, "%.100s/scr_unit.XXXXXX", tmp);
   if (mkdtemp(check_dir) == NULL) {
     perror(check_dir);
     return 1;
