@@ -19,8 +19,9 @@ start_tests() { # NAME
   NAME=$1
   trap 'stop_tests' EXIT
   trap 'exit 130' INT TERM HUP
-  mkdir -p "$SRC/tests" && cp "$ROOT/scr.h" "$SRC/" && cp "$impl" "$SRC/scr_impl.c" &&
-    cp -r "$ROOT/tools" "$SRC/" && cp -r "$ROOT/tests/mpi" "$SRC/tests/" || exit 1
+  mkdir -p "$SRC/tests/unit" && cp "$ROOT/scr.h" "$SRC/" && cp "$impl" "$SRC/scr_impl.c" &&
+    cp -r "$ROOT/tools" "$SRC/" && cp -r "$ROOT/tests/mpi" "$SRC/tests/" &&
+    cp "$ROOT/tests/unit/check_alloc.h" "$SRC/tests/unit/" || exit 1
   $MPICC -O2 -c -o "$T/yield.o" "$ROOT/tests/cluster/yield.c" || exit 1
   unset "${!SCR_@}"
   # Open MPI wants to be told that root and more ranks than cores are meant.

@@ -16,6 +16,7 @@ start_tests mpi
 build api "$SRC/tests/mpi/api.c" "$SRC/scr_impl.c"
 build private "$SRC/tests/mpi/private.c"
 build loss "$SRC/tests/mpi/loss.c"
+build faults "$SRC/tests/mpi/faults.c"
 build scr_halt "$SRC/tools/scr_halt.c"
 wait_builds
 export TEST_HALT=$T/scr_halt
@@ -37,6 +38,9 @@ exits() { # CASE DIR
   for n in 1 2 4 5; do cases "$n" api $ONLY; done
   for n in 1 2 3 5 9; do cases "$n" private $ONLY; done
   for n in 2 3 4; do cases "$n" loss $ONLY; done
+  cases 4 faults $ONLY
+  cases 5 faults ${ONLY:-records_dealt records_unwritten}
+  cases 8 faults ${ONLY:-rs_all_targets}
   if [ -z "$ONLY" ]; then
     cases 4 api split_busy
     cases 5 loss rs_all partner_all
