@@ -248,6 +248,7 @@ SCR_FN uint64_t scr_random(void)
 **       that fails or by scr_warn.
 **   E2  scr_oom is set by every failed allocation and cleared only when a public call begins; no metadata is packed
 **       while it is set, so that a structure that lacks a part never reaches the disk.
+**   E3  No file of the cache is deleted while scr_oom is set: what was found out before may lack a part.
 ** Failure    None.
 ** ====================================================================================================== */
 
@@ -7178,11 +7179,15 @@ SCR_FN int scr_hash_from_buf(const scr_buf* b, scr_hash* h)
 SCR_FN int scr_message_take(MPI_Message* msg, MPI_Status* status, scr_buf* b)
 {
   MPI_Request req;
+  char        drop;
   int         n = 0;
 
   MPI_Get_count(status, MPI_BYTE, &n);
   scr_buf_add(b, NULL, (size_t)n);
-  if (b->failed) return SCR_ERR_OOM();
+  if (b->failed) { /* the sender waits for its end: take it, cut off */
+    if (MPI_Imrecv(&drop, 1, MPI_BYTE, msg, &req) == MPI_SUCCESS) scr_wait(&req);
+    return SCR_ERR_OOM();
+  }
   if (MPI_Imrecv(b->p, n, MPI_BYTE, msg, &req) != MPI_SUCCESS) return SCR_ERR(SCR_ERR_MPI, "cannot receive a message");
   return scr_wait(&req);
 }
@@ -9518,7 +9523,7 @@ SCR_FN void scr_cache_remove_tree(const char* dir, int depth)
   struct dirent* e;
   DIR*           d;
 
-  if (depth > 64 || (d = opendir(dir)) == NULL) return;
+  if (scr_oom || depth > 64 || (d = opendir(dir)) == NULL) return;
   while ((e = readdir(d)) != NULL) {
     if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
     if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, e->d_name) >= sizeof path) continue;
@@ -9585,7 +9590,7 @@ SCR_FN void scr_cache_delete_files(int id, int rank)
       claimed =
           ranks[i] != rank &&
           scr_hash_get(scr_hash_getf(scr.map, "%s %d %s %d %s", "RANK", ranks[i], "DSET", id, "FILE"), path) != NULL;
-    if (claimed || !scr_cache_owns(&d, id, path)) continue;
+    if (scr_oom || claimed || !scr_cache_owns(&d, id, path)) continue; /* who lacks memory does not know (E3) */
     scr_cache_check_deleted(path, scr_hash_elem_hash(e));
     scr_os.unlink(path);
   }
@@ -10572,7 +10577,7 @@ SCR_FN int scr_find_clear_place(const int64_t* key)
 
   scr_filemap_list_ranks_by_dataset(scr.map, id, &n, &ranks);
   for (i = 0; i < n; i++) {
-    if (scr_find_entry(key, ranks[i], desc)) continue;
+    if (scr_find_entry(key, ranks[i], desc) || scr_oom) continue;
     scr_cache_delete_files(id, ranks[i]);
     scr_filemap_remove_rank_by_dataset(scr.map, id, ranks[i]);
     changed = 1;
