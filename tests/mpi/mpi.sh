@@ -38,9 +38,7 @@ exits() { # CASE DIR
   for n in 1 2 4 5; do cases "$n" api $ONLY; done
   for n in 1 2 3 5 9; do cases "$n" private $ONLY; done
   for n in 2 3 4; do cases "$n" loss $ONLY; done
-  cases 4 faults $ONLY
-  cases 5 faults ${ONLY:-records_dealt records_unwritten}
-  cases 8 faults ${ONLY:-rs_all_targets}
+  for n in 4 5 8; do cases "$n" faults $ONLY; done
   if [ -z "$ONLY" ]; then
     cases 4 api split_busy
     cases 5 loss rs_all partner_all
