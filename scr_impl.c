@@ -974,6 +974,25 @@ SCR_FN int scr_file_size(const char* path, uint64_t* size)
   return SCR_SUCCESS;
 }
 
+/* SCR_ERR_MISSING unless PATH is a file of just SIZE bytes.  Local. */
+SCR_FN int scr_file_has_size(const char* path, uint64_t size)
+{
+  uint64_t is = 0;
+  int      rc = scr_file_size(path, &is);
+
+  if (rc != SCR_SUCCESS || is == size) return rc;
+  return SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, path, is, size);
+}
+
+/* The directory of the file PATH: "." when it names none.  Local. */
+SCR_FN int scr_path_dir_of(const char* path, char* dir, size_t n)
+{
+  const char* slash = strrchr(path, '/');
+
+  if (slash == NULL) return scr_fmt(dir, n, ".");
+  return scr_fmt(dir, n, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
 /* ==== 05 HASH ===========================================================================================
 ** A tree of strings: each element has a key and a hash of its own.  The form of all metadata.
 **
@@ -1832,14 +1851,11 @@ SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
 /* Make the name of PATH durable: sync the directory that holds it.  Local. */
 SCR_FN int scr_dir_sync(const char* path)
 {
-  char        dir[SCR_MAX_FILENAME];
-  const char* slash = strrchr(path, '/');
-  int         fd, rc = SCR_SUCCESS;
+  char dir[SCR_MAX_FILENAME];
+  int  fd, rc;
 
   if (!scr_fsync_enabled) return SCR_SUCCESS;
-  if (slash == NULL) rc = scr_fmt(dir, sizeof dir, ".");
-  else rc = scr_fmt(dir, sizeof dir, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-  if (rc != SCR_SUCCESS) return rc;
+  if ((rc = scr_path_dir_of(path, dir, sizeof dir)) != SCR_SUCCESS) return rc;
   fd = scr_os.open(dir, O_RDONLY | O_DIRECTORY, 0);
   if (fd < 0) return SCR_ERRNO("cannot open the directory %s", dir);
   if (scr_os.fsync(fd) < 0 && errno != EINVAL && errno != EROFS) rc = SCR_ERRNO("cannot sync the directory %s", dir);
@@ -6227,21 +6243,12 @@ SCR_FN int scr_rebuild_describe(scr_rebuilder* x)
 
 /* ---- the files of the members ---- */
 
-/* The directory of the file PATH. */
-SCR_FN int scr_rebuild_dirname(const char* path, char* dir, size_t n)
-{
-  const char* slash = strrchr(path, '/');
-
-  if (slash == NULL) return scr_fmt(dir, n, ".");
-  return scr_fmt(dir, n, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-}
-
 /* The dataset directory of a redundancy file: it lies in .scr of that; without such a directory, beside the files. */
 SCR_FN int scr_rebuild_home(const char* file, char* dir, size_t n)
 {
   char   real[SCR_MAX_FILENAME];
   size_t k;
-  int    rc = scr_rebuild_dirname(file, dir, n);
+  int    rc = scr_path_dir_of(file, dir, n);
 
   if (rc != SCR_SUCCESS) return rc;
   k = strlen(dir);
@@ -6266,12 +6273,9 @@ SCR_FN const char* scr_rebuild_rel(scr_rebuilder* x, int r, int i)
 /* Is the file PATH that of META: has it SIZE bytes, and its CRC32 if that is known?  Local. */
 SCR_FN int scr_rebuild_check_file(const char* path, uint64_t size, const scr_meta* meta)
 {
-  uint64_t is = 0;
-  uLong    crc = 0, want;
-  int      rc = scr_file_size(path, &is);
+  uLong crc = 0, want;
+  int   rc = scr_file_has_size(path, size);
 
-  if (rc == SCR_SUCCESS && is != size)
-    rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, path, is, size);
   if (rc != SCR_SUCCESS || scr_hash_get(meta, "CRC") == NULL) return rc;
   if (scr_meta_get_crc32(meta, &want) != SCR_SUCCESS)
     return SCR_ERR(SCR_ERR_ARG, "the checksum of %s cannot be read in the headers of its set", path);
@@ -6373,7 +6377,7 @@ SCR_FN int scr_rebuild_expect(scr_rebuilder* x, int r, scr_hash* seen)
 SCR_FN char* scr_rebuild_temp(const scr_rebuild_member* m, int i)
 {
   char dir[SCR_MAX_FILENAME];
-  if (scr_rebuild_dirname(m->file, dir, sizeof dir) != SCR_SUCCESS) return NULL;
+  if (scr_path_dir_of(m->file, dir, sizeof dir) != SCR_SUCCESS) return NULL;
   return scr_strdupf("%s/rebuild.%d.%d", dir, m->rank, i);
 }
 
@@ -6431,7 +6435,6 @@ SCR_FN int scr_rebuild_inspect(scr_rebuilder* x, int r)
 {
   scr_rebuild_member* m = &x->m[r];
   struct stat         st;
-  uint64_t            size = 0, want = m->head + scr_rebuild_part(x, r) * (uint64_t)x->k;
   int                 i, rc = SCR_SUCCESS;
 
   for (i = 0; i < m->files.n; i++) {
@@ -6448,9 +6451,7 @@ SCR_FN int scr_rebuild_inspect(scr_rebuilder* x, int r)
     scr_rebuild_note(x->job);
   }
   if (x->lost[r] & SCR_LOST_RED) return SCR_SUCCESS;
-  rc = scr_file_size(m->file, &size);
-  if (rc == SCR_SUCCESS && size != want)
-    rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, m->file, size, want);
+  rc = scr_file_has_size(m->file, m->head + scr_rebuild_part(x, r) * (uint64_t)x->k);
   if (rc == SCR_SUCCESS || !scr_rebuild_is_loss(rc)) return rc;
   x->lost[r] |= SCR_LOST_RED;
   scr_rebuild_note(x->job);
@@ -6512,10 +6513,10 @@ SCR_FN int scr_rebuild_lock(scr_rebuilder* x, int r)
 {
   char  dir[SCR_MAX_FILENAME], other[SCR_MAX_FILENAME];
   char* slash;
-  int   i, rc = scr_rebuild_dirname(x->m[r].file, dir, sizeof dir);
+  int   i, rc = scr_path_dir_of(x->m[r].file, dir, sizeof dir);
 
   for (i = 0; i < r && rc == SCR_SUCCESS; i++)
-    if (x->m[i].lock >= 0 && scr_rebuild_dirname(x->m[i].file, other, sizeof other) == SCR_SUCCESS &&
+    if (x->m[i].lock >= 0 && scr_path_dir_of(x->m[i].file, other, sizeof other) == SCR_SUCCESS &&
         strcmp(dir, other) == 0)
       return SCR_SUCCESS;
   if (rc == SCR_SUCCESS) rc = scr_mkdirs(dir, 0777);
@@ -6737,7 +6738,7 @@ SCR_FN int scr_rebuild_verify(scr_rebuilder* x, int r)
 SCR_FN int scr_rebuild_rename(scr_rebuild* job, char** temp, const char* path)
 {
   char dir[SCR_MAX_FILENAME], text[SCR_MAX_FILENAME + 16];
-  int  rc = scr_rebuild_dirname(path, dir, sizeof dir);
+  int  rc = scr_path_dir_of(path, dir, sizeof dir);
 
   if (rc == SCR_SUCCESS) rc = scr_mkdirs(dir, 0777);
   if (rc == SCR_SUCCESS && scr_os.rename(*temp, path) < 0) rc = SCR_ERRNO("cannot rename %s to %s", *temp, path);
@@ -9549,15 +9550,13 @@ SCR_FN int scr_cache_owns(const scr_reddesc* d, int id, const char* path)
 /* One file of the cache against its record, with its CRC32 when CHECK_SUM.  Local. */
 SCR_FN int scr_cache_check_file(const char* path, const scr_meta* meta, int check_sum)
 {
-  unsigned long want = 0;
-  uint64_t      size = 0;
+  unsigned long size = 0;
   uLong         crc, sum;
   int           rc;
 
-  if (scr_meta_check_complete(meta) != SCR_SUCCESS || scr_meta_get_filesize(meta, &want) != SCR_SUCCESS)
+  if (scr_meta_check_complete(meta) != SCR_SUCCESS || scr_meta_get_filesize(meta, &size) != SCR_SUCCESS)
     return SCR_ERR(SCR_ERR_MISSING, "%s was not complete", path);
-  if ((rc = scr_file_size(path, &size)) != SCR_SUCCESS) return rc;
-  if (size != want) return SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %lu", path, size, want);
+  if ((rc = scr_file_has_size(path, size)) != SCR_SUCCESS) return rc;
   if (!check_sum || scr_meta_get_crc32(meta, &crc) != SCR_SUCCESS) return SCR_SUCCESS;
   if ((rc = scr_file_crc(path, size, &sum)) != SCR_SUCCESS) return rc;
   if (sum != crc)
