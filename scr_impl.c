@@ -19,7 +19,7 @@
 **   09 KERNELS
 **   10 FILE WINDOW
 **   11 INDEX, SUMMARY, RANK2FILE RECORDS
-**   12 FILES OF THE RUN: FLUSH, HALT, NODES
+**   12 FILES OF THE RUN: FLUSH, HALT, NODES, LOG
 **   13 CODE OF A SET, REBUILD OVER FILES
 **   ---- #ifndef SCR_SERIAL: the only fence ----
 **   14 MPI HELPERS
@@ -80,6 +80,7 @@
 #endif
 #include <sys/time.h>
 #include <sys/types.h>
+#include <syslog.h>
 #include <time.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -2102,6 +2103,10 @@ typedef enum {
   X(SCR_HALT_EXIT, ENUM, "auto|0|1", "auto", ANY,                                                                      \
     "What to do after a complete checkpoint when the run should stop: auto flushes it and calls exit() unless the "    \
     "application has called SCR_Should_exit in this run, 1 always does so, in SCR_Init too, 0 never.")                 \
+  X(SCR_LOG_ENABLE, BOOL, NULL, "0", ANY,                                                                              \
+    "1 logs runs, checkpoints, transfers, rebuilds and corrupt files, with times and sizes.")                          \
+  X(SCR_LOG_TXT_ENABLE, BOOL, NULL, "1", ANY, "1 writes the log to `<prefix>/.scr/log`, if SCR_LOG_ENABLE is 1.")      \
+  X(SCR_LOG_SYSLOG_ENABLE, BOOL, NULL, "1", ANY, "1 sends the log to the system's syslog, if SCR_LOG_ENABLE is 1.")    \
   X(SCR_PRESERVE_DIRECTORIES, BOOL, NULL, "1", ANY,                                                                    \
     "1 copies each file to where the application named it below the prefix; 0 copies it into "                         \
     "`scr.dataset.<id>`, with its relative path kept.")                                                                \
@@ -4894,6 +4899,13 @@ SCR_FN int scr_file_crc(const char* path, uint64_t size, uLong* crc)
   return rc;
 }
 
+/* SCR_ERR_CRC, with WHAT it means, unless PATH, whose bytes have the checksum CRC, has the one that is WANTed.  Local. */
+SCR_FN int scr_file_has_crc(const char* path, uLong crc, uLong want, const char* what)
+{
+  if (crc == want) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: %s", path, crc, want, what);
+}
+
 /* The CRC32 of file I of the window: from what passed through it, or else by reading the file.  Local. */
 SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
 {
@@ -5524,19 +5536,21 @@ SCR_FN int scr_rank2file_read(const char* path, scr_hash* h)
   if (rc != SCR_SUCCESS) scr_hash_unset_all(h);
   return rc;
 }
-/* ==== 12 FILES OF THE RUN: FLUSH, HALT, NODES ===========================================================
+/* ==== 12 FILES OF THE RUN: FLUSH, HALT, NODES, LOG ======================================================
 ** What the library and the commands of an allocation tell each other, in <prefix>/.scr.
 **
 **   flush.scr    DSET/<id>/{NAME, DIR, CKPT 1, OUTPUT 1, LOCATION/{CACHE, PFS, FLUSHING, SYNC_FLUSHING}}: where the
 **                cached datasets are, and which of them still have to be copied to the prefix
 **   halt.scr     CheckpointsLeft, ExitAfter, ExitBefore, HaltSeconds, ExitReason: when the run should stop
 **   nodes.scr    NODES: how many nodes the last run had
+**   log          one line of text for each event and each transfer, for people and for statistics
 **
 ** Uses       errors, memory, hash, hash files, dataset, records.
-** Offers     scr_flush_file_*, scr_halt_*, scr_nodes_file_*, scr_record_sweep.
+** Offers     scr_flush_file_*, scr_halt_*, scr_nodes_file_*, scr_log_*, scr_record_sweep.
 ** Invariants
 **   R1  Who changes a file reads, changes and replaces it under one lock: open, then close.
 **   R2  A value that is not what it should be counts as not set; times and counts of any size do not overflow.
+**   R3  The log only grows, by whole lines; whatever a line is made of, it stays one line.
 ** Failure    Files stay as they were, or are fully replaced.
 ** ====================================================================================================== */
 
@@ -5758,6 +5772,121 @@ SCR_FN int scr_nodes_file_read(const char* prefix, int* n)
   }
   scr_hash_delete(&h);
   return rc;
+}
+
+/* ---- the log ---- */
+
+#ifndef SCR_LOG_SYSLOG_FACILITY
+#define SCR_LOG_SYSLOG_FACILITY LOG_LOCAL7
+#endif
+#ifndef SCR_LOG_SYSLOG_LEVEL
+#define SCR_LOG_SYSLOG_LEVEL LOG_INFO
+#endif
+#ifndef SCR_LOG_SYSLOG_PREFIX
+#define SCR_LOG_SYSLOG_PREFIX "SCR"
+#endif
+
+#define SCR_LOG_LINE_MAX (SCR_ERR_TEXT_MAX + SCR_MAX_FILENAME + 512)
+
+/* Who speaks, and where it goes: TXT to <prefix>/.scr/log, SYSLOG to the log of the system. */
+typedef struct {
+  int         txt, syslog;
+  const char *host, *user, *job, *prefix;
+} scr_log;
+
+/* What a line may say of a dataset.  An id of 0, a NULL and a negative time are left out. */
+typedef struct {
+  int         id;
+  const char* name;
+  double      secs;
+} scr_log_dataset;
+
+/* TEXT without what would end the line or a quoted text in it, in place (R3). */
+SCR_FN char* scr_log_plain(char* text)
+{
+  char* p;
+  for (p = text; *p != '\0'; p++)
+    if ((unsigned char)*p < ' ' || *p == '\177') *p = '?';
+    else if (*p == '"') *p = '\'';
+  return text;
+}
+
+/* Add to the line LINE of N bytes; what does not fit is cut off. */
+SCR_FN SCR_FORMAT(3, 4) void scr_log_add(char* line, size_t n, const char* format, ...)
+{
+  size_t  used = strlen(line);
+  va_list ap;
+
+  va_start(ap, format);
+  vsnprintf(line + used, n - used, format, ap);
+  va_end(ap);
+}
+
+/* Append LINE to the log of L's prefix.  A line that a full disk cuts short is taken back.  Local. */
+SCR_FN int scr_log_append(const scr_log* l, const char* line)
+{
+  char  path[SCR_MAX_FILENAME], now[32], text[SCR_LOG_LINE_MAX + 1024];
+  off_t end;
+  int   fd, rc = scr_record_path(l->prefix, "log", path, sizeof path);
+
+  if (rc != SCR_SUCCESS) return rc;
+  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+  if (fd < 0) return SCR_ERRNO("cannot open the log %s", path);
+  while (scr_os.flock(fd, LOCK_EX) < 0 && errno == EINTR) continue; /* without locks lines may mix, but are kept */
+  end = lseek(fd, 0, SEEK_END);
+  scr_time_string(time(NULL), now, sizeof now);
+  snprintf(text, sizeof text, "%s: host=%s, jobid=%s, %s\n", now, l->host, l->job, line);
+  if (scr_write_all(fd, text, strlen(text)) < 0) {
+    rc = SCR_ERRNO("cannot write the log %s", path);
+    if (end >= 0 && scr_os.ftruncate(fd, end) < 0) rc = SCR_ERRNO("cannot take back half a line of the log %s", path);
+  }
+  scr_os.close(fd);
+  return rc;
+}
+
+/*
+** Log the line LINE.  The log of the system gets the user and the prefix with it; it is not opened anew for that, as
+** the application may have given it its own name.  Local.
+*/
+SCR_FN int scr_log_line(const scr_log* l, const char* line)
+{
+  if (l->syslog)
+    syslog(SCR_LOG_SYSLOG_FACILITY | SCR_LOG_SYSLOG_LEVEL, "%s: user=%s, jobid=%s, prefix=%s, host=%s, %s",
+           SCR_LOG_SYSLOG_PREFIX, l->user, l->job, l->prefix, l->host, line);
+  return l->txt ? scr_log_append(l, line) : SCR_SUCCESS;
+}
+
+/* Log the event EVENT, with NOTE unless it is NULL, of D unless it is NULL.  Local. */
+SCR_FN int scr_log_event(const scr_log* l, const char* event, const char* note, const scr_log_dataset* d)
+{
+  char line[SCR_LOG_LINE_MAX] = "", text[SCR_ERR_TEXT_MAX];
+
+  scr_log_add(line, sizeof line, "event=%s", event);
+  if (note != NULL) {
+    snprintf(text, sizeof text, "%s", note);
+    scr_log_add(line, sizeof line, ", note=\"%s\"", scr_log_plain(text));
+  }
+  if (d != NULL && d->id > 0) scr_log_add(line, sizeof line, ", dset=%d", d->id);
+  if (d != NULL && d->name != NULL) {
+    snprintf(text, sizeof text, "%s", d->name);
+    scr_log_add(line, sizeof line, ", name=\"%s\"", scr_log_plain(text));
+  }
+  if (d != NULL && d->secs >= 0) scr_log_add(line, sizeof line, ", secs=%f", d->secs);
+  return scr_log_line(l, line);
+}
+
+/* Log that the FILES of D, BYTES in all, went FROM a directory TO another; TYPE says what for.  Local. */
+SCR_FN int scr_log_transfer(const scr_log* l, const char* type, const char* from, const char* to,
+                            const scr_log_dataset* d, double bytes, int files)
+{
+  char line[SCR_LOG_LINE_MAX] = "", names[3][SCR_MAX_FILENAME];
+
+  snprintf(names[0], sizeof names[0], "%s", from);
+  snprintf(names[1], sizeof names[1], "%s", to);
+  snprintf(names[2], sizeof names[2], "%s", d->name != NULL ? d->name : "");
+  scr_log_add(line, sizeof line, "xfer=%s, from=%s, to=%s, dset=%d, name=\"%s\", secs=%f, bytes=%.0f, files=%d", type,
+              scr_log_plain(names[0]), scr_log_plain(names[1]), d->id, scr_log_plain(names[2]), d->secs, bytes, files);
+  return scr_log_line(l, line);
 }
 
 /* ---- what killed writers left ---- */
@@ -6280,9 +6409,7 @@ SCR_FN int scr_rebuild_check_file(const char* path, uint64_t size, const scr_met
   if (scr_meta_get_crc32(meta, &want) != SCR_SUCCESS)
     return SCR_ERR(SCR_ERR_ARG, "the checksum of %s cannot be read in the headers of its set", path);
   rc = scr_file_crc(path, size, &crc);
-  if (rc == SCR_SUCCESS && crc != want)
-    rc = SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx", path, crc, want);
-  return rc;
+  return rc == SCR_SUCCESS ? scr_file_has_crc(path, crc, want, "it is corrupt") : rc;
 }
 
 /* The directory of the job below which the file REL of META is found whole; NULL when there is none.  Local. */
@@ -8512,6 +8639,9 @@ typedef struct {
   size_t mpi_buf, file_buf;
   char*  work; /* memory of the redundancy engine, taken in SCR_Init so that it cannot fail later */
 
+  scr_log log;
+  int     log_failed; /* and has been said to */
+
   /* the dataset between Start and Complete */
   const scr_reddesc* red;
   scr_dataset*       out;
@@ -8534,7 +8664,7 @@ typedef struct {
   char      halt_why[256]; /* the condition that holds */
   int       need_calls, interval, seconds;
   double    overhead;
-  double    compute_start, ckpt_end, ckpt_cost;
+  double    ckpt_end, ckpt_cost;
   int       ckpt_count;
 } scr_state;
 
@@ -8598,6 +8728,62 @@ SCR_FN const char* scr_desc_name(const scr_dataset* desc)
   const char* name = NULL;
   scr_dataset_get_name(desc, &name);
   return name != NULL ? name : "?";
+}
+
+/* ---- events of the run ---- */
+
+/* A log that cannot be written is said once, and stops nothing.  WHY is the last error before RC.  Local. */
+SCR_FN void scr_logged(int rc, const scr_err_record* why)
+{
+  if (rc != SCR_SUCCESS && !scr.log_failed) scr_warn("%s; the log of this run has gaps", scr_err_text);
+  if (rc != SCR_SUCCESS) scr.log_failed = 1;
+  scr_err_restore(why);
+}
+
+/* Log EVENT of the dataset DESC, or of the run when that is NULL; SECS below 0 are left out.  Local. */
+SCR_FN void scr_event(const char* event, const char* note, const scr_dataset* desc, double secs)
+{
+  scr_log_dataset d = {0, desc != NULL ? scr_desc_name(desc) : NULL, secs};
+  scr_err_record  why;
+
+  if (!scr.log.txt && !scr.log.syslog) return;
+  if (desc != NULL) scr_dataset_get_id(desc, &d.id);
+  scr_err_save(&why);
+  scr_logged(scr_log_event(&scr.log, event, note, &d), &why);
+}
+
+/* The same for what the ranks do together: rank 0 logs it. */
+SCR_FN void scr_event_root(const char* event, const char* note, const scr_dataset* desc, double secs)
+{
+  if (scr.at.rank == 0) scr_event(event, note, desc, secs);
+}
+
+/* All files of the dataset DESC went FROM TO in SECS: rank 0 logs it. */
+SCR_FN void scr_event_transfer(const char* type, const char* from, const char* to, const scr_dataset* desc, double secs)
+{
+  scr_log_dataset d = {0, scr_desc_name(desc), secs};
+  unsigned long   bytes = 0;
+  int             files = 0;
+  scr_err_record  why;
+
+  if (scr.at.rank != 0 || (!scr.log.txt && !scr.log.syslog)) return;
+  scr_dataset_get_id(desc, &d.id);
+  scr_dataset_get_size(desc, &bytes);
+  scr_dataset_get_files(desc, &files);
+  scr_err_save(&why);
+  scr_logged(scr_log_transfer(&scr.log, type, from, to, &d, (double)bytes, files), &why);
+}
+
+/* When RC, the last error, is that a file of dataset ID is not what it was, the rank that found it logs it.  Local. */
+SCR_FN void scr_event_damage(int id, int rc)
+{
+  scr_log_dataset d = {id, NULL, -1.0};
+  scr_err_record  why;
+  int             corrupt = rc == SCR_ERR_CRC || rc == SCR_ERR_FORMAT;
+
+  if ((!corrupt && rc != SCR_ERR_MISSING) || (!scr.log.txt && !scr.log.syslog)) return;
+  scr_err_save(&why);
+  scr_logged(scr_log_event(&scr.log, corrupt ? "CORRUPT" : "MISSING", why.text, &d), &why);
 }
 
 /* ==== 17 REDUNDANCY: APPLY AND RECOVER ==================================================================
@@ -9258,6 +9444,7 @@ SCR_FN int scr_red_check_rebuilt(scr_red_job* j)
                    "%s was rebuilt with the checksum 0x%08lx instead of 0x%08lx; a file of another member "
                    "of its set is corrupt",
                    j->files.path[i], crc, want);
+    scr_event_damage(j->id, rc);
   }
   scr_meta_delete(&meta);
   return rc;
@@ -9559,16 +9746,15 @@ SCR_FN int scr_cache_check_file(const char* path, const scr_meta* meta, int chec
   if ((rc = scr_file_has_size(path, size)) != SCR_SUCCESS) return rc;
   if (!check_sum || scr_meta_get_crc32(meta, &crc) != SCR_SUCCESS) return SCR_SUCCESS;
   if ((rc = scr_file_crc(path, size, &sum)) != SCR_SUCCESS) return rc;
-  if (sum != crc)
-    return SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: it is corrupt", path, sum, crc);
-  return SCR_SUCCESS;
+  return scr_file_has_crc(path, sum, crc, "it is corrupt");
 }
 
-/* Say which files of a dataset that leaves the cache are corrupt (SCR_CRC_ON_DELETE).  Local. */
-SCR_FN void scr_cache_check_deleted(const char* path, const scr_hash* record)
+/* Say which files of dataset ID, which leaves the cache, are corrupt (SCR_CRC_ON_DELETE).  Local. */
+SCR_FN void scr_cache_check_deleted(int id, const char* path, const scr_hash* record)
 {
-  if (scr.crc_on_delete && scr_cache_check_file(path, scr_hash_get(record, "META"), 1) == SCR_ERR_CRC)
-    scr_warn("%s; it is deleted now, but look after the memory or disk of this node", scr_err_text);
+  if (!scr.crc_on_delete || scr_cache_check_file(path, scr_hash_get(record, "META"), 1) != SCR_ERR_CRC) return;
+  scr_warn("%s; it is deleted now, but look after the memory or disk of this node", scr_err_text);
+  scr_event_damage(id, SCR_ERR_CRC);
 }
 
 /* Delete the files of RANK in dataset ID, except those that another entry of this map claims.  Local. */
@@ -9590,7 +9776,7 @@ SCR_FN void scr_cache_delete_files(int id, int rank)
           ranks[i] != rank &&
           scr_hash_get(scr_hash_getf(scr.map, "%s %d %s %d %s", "RANK", ranks[i], "DSET", id, "FILE"), path) != NULL;
     if (scr_oom || claimed || !scr_cache_owns(&d, id, path)) continue; /* who lacks memory does not know (E3) */
-    scr_cache_check_deleted(path, scr_hash_elem_hash(e));
+    scr_cache_check_deleted(id, path, scr_hash_elem_hash(e));
     scr_os.unlink(path);
   }
   scr_reddesc_free(&d);
@@ -9856,6 +10042,7 @@ SCR_FN int scr_cache_read_map(const char* file, scr_filemap* into)
   if (rc == SCR_SUCCESS) scr_cache_merge(into, m);
   else if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) {
     scr_warn("%s; the files it lists are treated as lost", scr_err_text);
+    scr_event_damage(0, rc);
     scr.damaged_maps++;
     if (scr_fmt(aside, sizeof aside, "%s.damaged", file) == SCR_SUCCESS) scr_os.rename(file, aside);
     rc = SCR_SUCCESS;
@@ -10111,6 +10298,7 @@ SCR_FN int scr_cache_lost(const scr_reddesc* d, int id, int rank)
     if (rc == SCR_SUCCESS) continue;
     lost |= scr_meta_is_full(meta) ? SCR_LOST_DATA : SCR_LOST_RED;
     scr_warn("dataset %d, rank %d: %s", id, rank, scr_err_text);
+    scr_event_damage(id, rc);
   }
   if (red == 0 && d->type != SCR_COPY_SINGLE) lost |= SCR_LOST_RED;
   scr_meta_delete(&meta);
@@ -10639,7 +10827,7 @@ SCR_FN int scr_find_take(scr_find* f, const int64_t* key)
 {
   scr_hash *send = scr_hash_new(), *recv = scr_hash_new();
   scr_vote  v;
-  int       count = 0, hopeless = 0, rc, err;
+  int       count = 0, hopeless = 0, lost = 0, rc, err;
   scr_hash *kept = NULL, *scratch = scr_hash_new();
   int       entered = 0;
   double    start = scr_wtime();
@@ -10679,6 +10867,7 @@ SCR_FN int scr_find_take(scr_find* f, const int64_t* key)
   if (v.sum[0] + v.sum[1] > 0)
     scr_dbg(1, "dataset %d: files of %lld ranks move to another node, those of %lld are rebuilt", f->id,
             (long long)v.sum[1], (long long)v.sum[0]);
+  if ((lost = v.sum[0] > 0)) scr_event_root("REBUILD_START", NULL, f->desc, -1.0);
   if (f->source == scr.at.rank ? f->lost != 0 : f->source < 0 && scr_find_entry(key, scr.at.rank, scratch))
     kept = scr_hash_dup(scr_hash_getf(scr.map, "%s %d %s %d", "RANK", scr.at.rank, "DSET", f->id));
   rc = scr_find_clear_place(key);
@@ -10692,7 +10881,9 @@ SCR_FN int scr_find_take(scr_find* f, const int64_t* key)
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
   scr_find_drop(key, 1);
   scr_dbg(1, "dataset %d %s is whole in the cache, after %.3f s", f->id, scr_desc_name(f->desc), scr_wtime() - start);
+  if (lost) scr_event_root("REBUILD_SUCCESS", NULL, f->desc, scr_wtime() - start);
 out:
+  if (lost && rc != SCR_SUCCESS) scr_event_root("REBUILD_FAIL", scr_err_text, f->desc, scr_wtime() - start);
   if (rc != SCR_SUCCESS && kept != NULL) { /* what could not be read stays on record */
     scr_hash_setf(scr.map, kept, "%s %d %s %d", "RANK", scr.at.rank, "DSET", f->id);
     kept = NULL;
@@ -11223,9 +11414,9 @@ SCR_FN int scr_flush_files_list(void* arg)
     if (rc == SCR_SUCCESS)
       rc = scr_file_copy(f->src.path[i], path, f->src.size[i], mode ? (mode_t)(mode & 0777) | 0600 : 0666, scr.file_buf,
                          &crc);
-    if (rc == SCR_SUCCESS && scr_meta_get_crc32(meta, &want) == SCR_SUCCESS && want != crc)
-      rc = SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: it was corrupted in the cache",
-                   f->src.path[i], crc, want);
+    if (rc == SCR_SUCCESS && scr_meta_get_crc32(meta, &want) == SCR_SUCCESS)
+      rc = scr_file_has_crc(f->src.path[i], crc, want, "it was corrupted in the cache");
+    scr_event_damage(f->id, rc);
     from = scr_path_from_str(dir);
     to = scr_path_from_str(final);
     rel = scr_path_relative(from, to);
@@ -11456,6 +11647,7 @@ SCR_FN int scr_flush_sync(int id)
   f.desc = c->desc;
   f.piece = scr_hash_new();
   f.replaced = scr_hash_new();
+  scr_event_root("FLUSH_START", NULL, f.desc, -1.0);
   if ((rc = scr_flush_begin(&f)) != SCR_SUCCESS) goto out;
   rc = scr_flush_identify(&f);
   if ((rc = scr_flush_create_dirs(&f, rc)) != SCR_SUCCESS) goto out;
@@ -11482,8 +11674,12 @@ out:
     scr_dataset_get_size(f.desc, &bytes);
     scr_dbg(1, "flush of dataset %d %s: %lu bytes in %.3f s, %.1f MB/s", id, scr_desc_name(f.desc), bytes, seconds,
             (double)bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
-  } else if (!committed) {
-    scr_flush_undo(&f);
+    scr_event_root("FLUSH_SUCCESS", NULL, f.desc, seconds);
+    if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, f.dir) == SCR_SUCCESS)
+      scr_event_transfer("FLUSH_SYNC", c->base, path, f.desc, seconds);
+  } else {
+    scr_event_root("FLUSH_FAIL", scr_err_text, f.desc, scr_wtime() - start);
+    if (!committed) scr_flush_undo(&f);
   }
   scr_flush_free(&f);
   return rc;
@@ -11675,9 +11871,8 @@ SCR_FN int scr_fetch_check_crc(const scr_hash* h, const char* from, uLong crc)
 {
   uLong want;
 
-  if (scr_hash_util_get_crc32(h, "CRC", &want) == SCR_SUCCESS && want != crc)
-    return SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: it is corrupt", from, crc, want);
-  return SCR_SUCCESS;
+  if (scr_hash_util_get_crc32(h, "CRC", &want) != SCR_SUCCESS) return SCR_SUCCESS;
+  return scr_file_has_crc(from, crc, want, "it is corrupt");
 }
 
 /* Read this rank's files on the prefix to their ends, and compare them with the map.  Local. */
@@ -11696,6 +11891,7 @@ SCR_FN int scr_fetch_prove_list(void* arg)
     rc = scr_fetch_source(f, e, rel, from, &size);
     if (rc == SCR_SUCCESS) rc = scr_file_crc(from, size, &crc);
     if (rc == SCR_SUCCESS) rc = scr_fetch_check_crc(scr_hash_elem_hash(e), from, crc);
+    scr_event_damage(f->id, rc);
   }
   return rc;
 }
@@ -11726,6 +11922,7 @@ SCR_FN int scr_fetch_files_list(void* arg)
     if (rc == SCR_SUCCESS) rc = scr_reddesc_claim(f->d, to);
     if (rc == SCR_SUCCESS) rc = scr_file_copy(from, to, size, 0600, scr.file_buf, &crc);
     if (rc == SCR_SUCCESS) rc = scr_fetch_check_crc(h, from, crc);
+    scr_event_damage(f->id, rc);
     if (rc != SCR_SUCCESS) break;
     scr_hash_unset_all(meta);
     scr_meta_set_filename(meta, rel);
@@ -11761,6 +11958,7 @@ SCR_FN int scr_fetch(int id, const char* dir)
   memset(&f, 0, sizeof f);
   f.id = id;
   f.desc = scr_dataset_new();
+  scr_event_root("FETCH_START", dir, NULL, -1.0);
   if ((rc = scr_fetch_summary(&f, dir)) != SCR_SUCCESS) goto out;
   if ((rc = scr_map_scatter(&f.place, f.desc, map, &ranks)) != SCR_SUCCESS) goto out;
   if (ranks != scr.at.ranks) {
@@ -11801,7 +11999,10 @@ SCR_FN int scr_fetch(int id, const char* dir)
   scr_dataset_get_size(f.desc, &bytes);
   scr_dbg(1, "fetch of dataset %d %s: %lu bytes in %.3f s, %.1f MB/s", id, scr_desc_name(f.desc), bytes,
           scr_wtime() - start, (double)bytes / 1e6 / (scr_wtime() - start + 1e-9));
+  scr_event_root("FETCH_SUCCESS", dir, f.desc, scr_wtime() - start);
+  scr_event_transfer("FETCH", dir, f.d->base, f.desc, scr_wtime() - start);
 out:
+  if (rc != SCR_SUCCESS) scr_event_root("FETCH_FAIL", scr_err_text, NULL, scr_wtime() - start);
   if (rc != SCR_SUCCESS && entered) scr_cache_delete_local(id);
   scr_dataset_delete(&f.desc);
   scr_hash_delete(&map);
@@ -12323,6 +12524,7 @@ SCR_FN void scr_halt_leave(void)
   if (scr.at.rank == 0)
     scr_msg_print("info", "the run ends here: %s (see scr_halt --list; SCR_HALT_EXIT=0 leaves the end to the program)",
                   scr.halt_why);
+  scr_event_root("HALT", scr.halt_why, NULL, -1.0);
   scr_barrier(scr.at.comm);
   scr_release();
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -12557,6 +12759,27 @@ SCR_FN int scr_recover_state(void)
   return SCR_SUCCESS;
 }
 
+/* From here on events are logged, if SCR_LOG_ENABLE says so.  The first is that the run starts. */
+SCR_FN void scr_log_start(void)
+{
+  char           line[128];
+  int            on = 0;
+  scr_err_record why;
+
+  scr_param_int(scr.at.params, "SCR_LOG_ENABLE", &on);
+  if (!on) return;
+  scr_param_int(scr.at.params, "SCR_LOG_TXT_ENABLE", &scr.log.txt);
+  scr_param_int(scr.at.params, "SCR_LOG_SYSLOG_ENABLE", &scr.log.syslog);
+  scr.log.host = scr.at.host;
+  scr.log.user = scr.at.user;
+  scr.log.job = scr.at.job;
+  scr.log.prefix = scr.at.prefix;
+  if (scr.at.rank != 0) return;
+  snprintf(line, sizeof line, "event=START, procs=%d, nodes=%d", scr.at.ranks, scr.at.group[0].groups);
+  scr_err_save(&why);
+  scr_logged(scr_log_line(&scr.log, line), &why);
+}
+
 /* All of SCR_Init but the state check. */
 SCR_FN int scr_init_all(MPI_Comm comm)
 {
@@ -12577,6 +12800,7 @@ SCR_FN int scr_init_all(MPI_Comm comm)
   if ((rc = scr_agree(scr_settings_keep(), scr.at.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_prefix_open()) != SCR_SUCCESS) return rc;
   if ((rc = scr_layout_create(&scr.at)) != SCR_SUCCESS) return rc;
+  scr_log_start();
   scr.map = scr_filemap_new();
   scr.halt = scr_hash_new();
   scr_param_int(scr.at.params, "SCR_HALT_SECONDS", &seconds);
@@ -12593,7 +12817,8 @@ SCR_FN int scr_init_all(MPI_Comm comm)
     if ((rc = scr_halt_decide(0, &halt, SCR_SUCCESS)) != SCR_SUCCESS) return rc;
     if (halt) scr_halt_leave();
   }
-  scr.compute_start = scr.ckpt_end = scr_wtime();
+  scr.ckpt_end = scr_wtime();
+  scr_event_root("COMPUTE_START", NULL, NULL, -1.0);
   scr_dbg(1, "%s: %d ranks on %d nodes, prefix %s, ready after %.3f s", SCR_VERSION, scr.at.ranks,
           scr.at.group[0].groups, scr.at.prefix, scr_wtime() - start);
   return SCR_SUCCESS;
@@ -12846,6 +13071,7 @@ SCR_FN int scr_reject_loaded(int invalid)
   if (scr_map_write() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   scr_tried_add("%d ranks could not restart from %s (dataset %d)", invalid, scr_desc_name(c->desc), c->id);
   c->good = 0;
+  scr_event_root("RESTART_FAIL", NULL, c->desc, -1.0);
   scr.once = 1;
   scr.load_below = c->id;
   scr.loaded = scr.tried_all = 0;
@@ -12865,6 +13091,7 @@ SCR_API int SCR_Complete_restart(int valid)
   scr.phase = SCR_STATE_IDLE;
   if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.at.comm)) != SCR_SUCCESS) return scr_report(rc);
   if (v.sum[0] > 0) return scr_report(scr_reject_loaded((int)v.sum[0]));
+  scr_event_root("RESTART_SUCCESS", NULL, scr_cached_find(scr.loaded)->desc, -1.0);
   return SCR_SUCCESS;
 }
 
@@ -12984,6 +13211,7 @@ SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase ph
     return scr_report(SCR_ERR(SCR_ERR_DIFFER, "%s: the ranks gave different names or flags; rank %d gave \"%s\", 0x%x",
                               call, scr.at.rank, name ? name : "", (unsigned)flags));
   scr.out_start = scr_wtime();
+  scr_event_root("COMPUTE_END", NULL, NULL, scr.out_start - scr.ckpt_end);
   rc = scr_cache_make_room(d, (int)v.max[2]);
   scr_start_describe(id, ckpt, name, flags, v.key);
   if (rc == SCR_SUCCESS) rc = scr_map_enter(id, d, scr.out, scr.preserve);
@@ -12998,6 +13226,7 @@ SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase ph
   scr.out_flags = flags;
   scr.offer = scr.loaded = 0;
   scr.phase = phase;
+  scr_event_root(flags & SCR_FLAG_CHECKPOINT ? "CHECKPOINT_START" : "OUTPUT_START", d->base, scr.out, -1.0);
   return SCR_SUCCESS;
 }
 
@@ -13145,6 +13374,8 @@ SCR_FN int scr_complete_after(unsigned long bytes, int files)
 
   scr_dbg(1, "dataset %d %s: %d files, %lu bytes, %s, complete in %.3f s, %.1f MB/s", id, scr_desc_name(c->desc), files,
           bytes, scr_copy_name(scr.red->type), seconds, (double)bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
+  scr_event_root(ckpt ? "CHECKPOINT_END" : "OUTPUT_END", NULL, c->desc, seconds);
+  scr_event_transfer(ckpt ? "CHECKPOINT" : "OUTPUT", scr.at.prefix, c->base, c->desc, seconds);
   if (scr.at.rank == 0) scr_complete_note(c);
   if (ckpt && scr.chosen) {
     if (scr.at.rank == 0 && scr_index_update(scr_index_release_current, 0, NULL) != SCR_SUCCESS)
@@ -13159,6 +13390,7 @@ SCR_FN int scr_complete_after(unsigned long bytes, int files)
   if (rc == SCR_SUCCESS && scr_flush_is_due(c)) rc = scr_flush_sync(id);
   if (scr_cache_trim(scr.red, id) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   scr.ckpt_end = scr_wtime();
+  scr_event_root("COMPUTE_START", NULL, NULL, -1.0);
   if (halt && (scr.halt_exit == 1 || (scr.halt_exit < 0 && !scr.asked_should_exit))) scr_halt_leave();
   return rc;
 }

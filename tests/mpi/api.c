@@ -1187,6 +1187,77 @@ static void leftovers(void)
   shell("ls prefix/.scr | grep tmp > left; test $(wc -l < left) = 6; ! grep -e where -e 99.7 -e 1.22 -e flush left");
 }
 
+/* ---- the log ---- */
+
+/* How many lines of the log of this case's prefix hold all of A, B and C. */
+static int log_lines(const char* a, const char* b, const char* c)
+{
+  char  path[SCR_MAX_FILENAME], line[8192];
+  int   n = 0;
+  FILE* f;
+
+  snprintf(path, sizeof path, "%s/.scr/log", run_prefix);
+  f = fopen(path, "r");
+  while (f != NULL && fgets(line, sizeof line, f) != NULL)
+    n += strstr(line, a) != NULL && strstr(line, b) != NULL && strstr(line, c) != NULL;
+  if (f != NULL) fclose(f);
+  return n;
+}
+
+/* The log tells what happens to one checkpoint, and which file of which node was corrupt. */
+static void logged(void)
+{
+  static const char* const once[] = {"COMPUTE_END",   "CHECKPOINT_START", "CHECKPOINT_END", "FLUSH_START",
+                                     "FLUSH_SUCCESS", "xfer=CHECKPOINT",  "xfer=FLUSH_SYNC"};
+  char                     path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], text[64], host[300] = "host=";
+  size_t                   i;
+  int                      flag = 0, k = (ranks == 5 ? 3 : ranks) - 1;
+
+  begin("logged");
+  OK(SCR_Init());
+  OK(put("ck1", 2, 1000));
+  OK(SCR_Finalize());
+  CHECK(log_lines("", "", "") == 0, "a log that nobody asked for");
+
+  set("SCR_LOG_ENABLE=1");
+  set("SCR_LOG_SYSLOG_ENABLE=0");
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  snprintf(text, sizeof text, "procs=%d, nodes=%d", ranks, ranks == 5 ? 3 : ranks);
+  CHECK(log_lines("event=START", text, ", jobid=") == 1, "START");
+  OK(put("ck\"2", 2, 1000));
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (i = 0; i < sizeof once / sizeof *once; i++)
+    CHECK(log_lines(once[i], "", "") == 1, "%s is logged %d times", once[i], log_lines(once[i], "", ""));
+  snprintf(text, sizeof text, "files=%d", 2 * ranks);
+  CHECK(log_lines("xfer=FLUSH_SYNC", "dset=2, name=\"ck'2\"", text) == 1, "the name of a dataset breaks the line");
+  OK(SCR_Finalize());
+
+  OK(SCR_Init());
+  OK(SCR_Have_restart(&flag, NULL));
+  CHECK(flag, "nothing to restart from");
+  OK(SCR_Start_restart(NULL));
+  name_of("ck\"2", 1, path);
+  OK(SCR_Route_file(path, file));
+  OK(SCR_Complete_restart(1));
+  OK(SCR_Finalize());
+  CHECK(log_lines("event=RESTART_SUCCESS", "dset=2", "") == 1, "RESTART_SUCCESS");
+  if (rank == ranks - 1) CHECK(write_bytes(file, 5, size_of(1, 1000)), "%s: %s", file, strerror(errno));
+  MPI_Barrier(MPI_COMM_WORLD);
+  OK(SCR_Init());
+  gethostname(host + 5, sizeof host - 20);
+  if (ranks > 1) snprintf(host + strlen(host), 16, "-v%d", k);
+  *strchr(file, '"') = '\''; /* as a line of the log has it */
+  if (rank == ranks - 1)
+    CHECK(log_lines("event=CORRUPT", file, host) == 1, "no line with CORRUPT, %s and %s", file, host);
+  if (ranks > 1) CHECK(log_lines("event=REBUILD_SUCCESS", "dset=2", "secs=") == 1, "REBUILD_SUCCESS");
+  else CHECK(log_lines("event=FETCH_SUCCESS", "dset=2", "secs=") == 1 && log_lines("xfer=FETCH", "", "") == 1, "FETCH");
+  CHECK(holds("ck\"2", 2, 1000), "the checkpoint is not what was written");
+  OK(SCR_Finalize());
+  set("SCR_LOG_ENABLE=");
+  set("SCR_LOG_SYSLOG_ENABLE=");
+}
+
 static int before_mpi; /* the code of SCR_Init before MPI_Init */
 
 static void outside_mpi(void)
@@ -1378,6 +1449,7 @@ static const check_case cases[] = {{"states", states, 1},
                                    {"outputs", outputs, 1},
                                    {"flush_on_restart", flush_on_restart, 1},
                                    {"leftovers", leftovers, 1},
+                                   {"logged", logged, 1},
                                    {"outside_mpi", outside_mpi, 1},
                                    {"need_checkpoint", need_checkpoint, 1},
                                    {"halt", halt, 1},

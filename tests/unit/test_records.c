@@ -1,5 +1,11 @@
 /* Index, summary, file map, flush, halt and nodes files: of today, of two earlier releases, of hostile shape. */
 
+#if defined(__linux__)
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#endif
+
 #ifndef CHECK_DATA
 #define CHECK_DATA "tests/data" /* the suites run in the top directory */
 #endif
@@ -523,12 +529,144 @@ static void test_nodes_file(void)
   scr_hash_delete(&h);
 }
 
+/* ---- the log ---- */
+
+/* The log of the prefix, or "". */
+static const char* log_text(void)
+{
+  static char text[65536];
+  FILE*       f = fopen(records_path("log"), "r");
+  size_t      n = f != NULL ? fread(text, 1, sizeof text - 1, f) : 0;
+
+  text[n] = '\0';
+  if (f != NULL) fclose(f);
+  return text;
+}
+
+/* How often WORD stands in TEXT. */
+static int log_count(const char* text, const char* word)
+{
+  int n = 0;
+  for (; (text = strstr(text, word)) != NULL; text++) n++;
+  return n;
+}
+
+static int log_writes; /* of two bytes each, before the disk is full */
+
+static ssize_t log_write(int fd, const void* buf, size_t n)
+{
+  if (log_writes-- > 0) return write(fd, buf, n < 2 ? n : 2);
+  errno = ENOSPC;
+  return -1;
+}
+
+static void test_log(void)
+{
+  static char     note[3 * SCR_ERR_TEXT_MAX];
+  scr_log         l = {1, 0, "node7", "me", "123", records_prefix};
+  scr_log_dataset d = {18, "a \"b\"", 1.5}, unknown = {0, NULL, -1.0};
+  char            before[4096], want[512], now[32];
+  int             i, k, status;
+  time_t          t = time(NULL);
+
+  CHECK_INT(scr_log_event(&l, "FLUSH_FAIL", "a \"disk\"\nis\tfull\177", &d), SCR_SUCCESS);
+  scr_time_string(t, now, sizeof now);
+  snprintf(want, sizeof want,
+           ": host=node7, jobid=123, event=FLUSH_FAIL, note=\"a 'disk'?is?full?\", dset=18, name=\"a 'b'\", "
+           "secs=1.500000\n");
+  CHECK(strncmp(log_text(), now, 10) == 0 && strcmp(log_text() + 19, want) == 0);
+  CHECK_INT(scr_log_event(&l, "START", NULL, NULL), SCR_SUCCESS);
+  CHECK_INT(scr_log_event(&l, "END", NULL, &unknown), SCR_SUCCESS);
+  CHECK(strstr(log_text(), "jobid=123, event=START\n") != NULL && strstr(log_text(), "jobid=123, event=END\n") != NULL);
+  CHECK_INT(scr_log_transfer(&l, "FLUSH_SYNC", "/tmp/a\nb", "/p", &d, 5e12, 3), SCR_SUCCESS);
+  CHECK(strstr(log_text(), "xfer=FLUSH_SYNC, from=/tmp/a?b, to=/p, dset=18, name=\"a 'b'\", secs=1.500000, "
+                           "bytes=5000000000000, files=3\n") != NULL);
+  CHECK_INT(log_count(log_text(), "\n"), 4);
+
+  memset(note, 'x', sizeof note - 1); /* longer than any message: cut, and still one line */
+  CHECK_INT(scr_log_event(&l, "LONG", note, &d), SCR_SUCCESS);
+  CHECK(log_count(log_text(), "\n") == 5 && strstr(log_text(), "xxx\", dset=18, name=") != NULL);
+
+  unlink(records_path("log"));
+  for (i = 0; i < 8; i++) /* processes that write at once */
+    if (fork() == 0) {
+      for (k = 0; k < 50; k++) scr_log_event(&l, "MANY", "of a line", &d);
+      _exit(0);
+    }
+  for (i = 0; i < 8; i++) CHECK(wait(&status) > 0 && status == 0);
+  CHECK(log_count(log_text(), ": host=node7, jobid=123, event=MANY, note=\"of a line\", dset=18, ") == 400);
+  CHECK(log_count(log_text(), "secs=1.500000\n") == 400 && log_count(log_text(), "\n") == 400);
+
+  unlink(records_path("log")); /* a full disk: nothing, or the whole line */
+  CHECK_INT(scr_log_event(&l, "FIRST", NULL, NULL), SCR_SUCCESS);
+  snprintf(before, sizeof before, "%s", log_text());
+  scr_os.write = log_write;
+  for (i = 0; i < 20; i++) {
+    log_writes = i;
+    CHECK_INT(scr_log_event(&l, "SECOND", NULL, NULL), SCR_ERR_SPACE);
+    CHECK(strcmp(log_text(), before) == 0);
+  }
+  scr_os.write = write;
+  CHECK_INT(scr_log_event(&l, "THIRD", NULL, NULL), SCR_SUCCESS);
+  CHECK(log_count(log_text(), "\n") == 2 && strstr(log_text(), "event=THIRD\n") != NULL);
+
+  l.prefix = "/nonexistent/prefix";
+  CHECK(scr_log_event(&l, "X", NULL, NULL) == SCR_ERR_IO &&
+        strstr(scr_err_text, "/nonexistent/prefix/.scr/log") != NULL);
+  l.txt = 0;
+  CHECK_INT(scr_log_event(&l, "X", NULL, NULL), SCR_SUCCESS);
+}
+
+#if defined(__linux__)
+/* The log of the system: in a child that has a /dev of its own, with a /dev/log that it reads itself. */
+static int log_to_system(void)
+{
+  scr_log            l = {0, 1, "node7", "me", "123", "/p"};
+  scr_log_dataset    d = {18, "a", 1.5};
+  struct sockaddr_un at;
+  char               got[2048];
+  int                fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+
+  memset(&at, 0, sizeof at);
+  at.sun_family = AF_UNIX;
+  snprintf(at.sun_path, sizeof at.sun_path, "/dev/log");
+  if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+      mount("none", "/dev", "tmpfs", 0, NULL) < 0)
+    return 77;
+  if (fd < 0 || bind(fd, (struct sockaddr*)&at, sizeof at) < 0) return 1;
+  if (scr_log_event(&l, "HALT", "TIME_LIMIT", &d) != SCR_SUCCESS) return 2;
+  memset(got, 0, sizeof got);
+  if (recv(fd, got, sizeof got - 1, 0) <= 0) return 3;
+  if (strncmp(got, "<190>", 5) != 0) return 4; /* LOG_LOCAL7, LOG_INFO */
+  return strstr(got, "SCR: user=me, jobid=123, prefix=/p, host=node7, event=HALT, note=\"TIME_LIMIT\", dset=18, "
+                     "name=\"a\", secs=1.500000") == NULL;
+}
+
+static void test_log_system(void)
+{
+  int   status = 0;
+  pid_t child = fork();
+
+  if (child == 0) {
+    alarm(10);
+    _exit(log_to_system());
+  }
+  CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) printf("note: no right to a /dev of its own, so the system's log was not tried\n");
+  else CHECK_INT(WEXITSTATUS(status), 0);
+}
+#else
+static void test_log_system(void)
+{
+}
+#endif
+
 static void records_remove(void)
 {
-  static const char* const names[] = {"index.scr",     "flush.scr",      "halt.scr",
-                                      "nodes.scr",     "index.scr.lock", "flush.scr.lock",
-                                      "halt.scr.lock", "summary.scr",    "rank2file.scr"};
-  size_t                   i;
+  static const char* const names[] = {
+      "index.scr",      "flush.scr",     "halt.scr",    "nodes.scr",     "index.scr.lock",
+      "flush.scr.lock", "halt.scr.lock", "summary.scr", "rank2file.scr", "log"};
+  size_t i;
 
   for (i = 0; i < sizeof names / sizeof names[0]; i++) unlink(records_path(names[i]));
   CHECK_INT(rmdir(records_path("")), 0); /* also: nothing else was left */
@@ -554,5 +692,7 @@ static void test_records(void)
   test_halt();
   test_halt_file();
   test_nodes_file();
+  test_log();
+  test_log_system();
   records_remove();
 }
