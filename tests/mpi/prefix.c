@@ -313,7 +313,7 @@ static int small_statvfs(const char* path, struct statvfs* fs)
 
 static int slow_unlink(const char* path)
 {
-  if (rank == 0) usleep(20000);
+  if (rank == 0) usleep(100000);
   return unlink(path);
 }
 
