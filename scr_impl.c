@@ -63,8 +63,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <pthread.h>
 #include <pwd.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -91,6 +93,18 @@
 #define SCR_FN static __attribute__((unused)) /* commands and tests use what the library does not */
 #else
 #define SCR_FN static
+#endif
+
+/* A variable of each thread.  Where there is no such thing, nothing is done by more than one. */
+#if defined(__cplusplus)
+#define SCR_THREAD thread_local
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define SCR_THREAD _Thread_local
+#elif defined(__GNUC__)
+#define SCR_THREAD __thread
+#else
+#define SCR_THREAD
+#define SCR_ONE_THREAD
 #endif
 
 /* ==== 01 PLATFORM =======================================================================================
@@ -255,12 +269,13 @@ SCR_FN uint64_t scr_random(void)
 
 #define SCR_ERR_TEXT_MAX 3072
 
-static char scr_err_text[SCR_ERR_TEXT_MAX]; /* message of the last error, without the rank */
-static int  scr_err_hearsay = 0;            /* it only repeats that another rank has failed */
-static int  scr_oom = 0;
-SCR_FN int  scr_debug = 0;     /* SCR_DEBUG; serial programs may have no use for it */
-static int  scr_msg_rank = -1; /* rank in the library's world; -1 in serial programs */
-static char scr_msg_host[256] = "";
+/* Of each thread: what a thread that copies files finds out is handed over when it ends (W5). */
+static SCR_THREAD char scr_err_text[SCR_ERR_TEXT_MAX]; /* message of the last error, without the rank */
+static SCR_THREAD int  scr_err_hearsay = 0;            /* it only repeats that another rank has failed */
+static SCR_THREAD int  scr_oom = 0;
+SCR_FN int             scr_debug = 0;     /* SCR_DEBUG; serial programs may have no use for it */
+static int             scr_msg_rank = -1; /* rank in the library's world; -1 in serial programs */
+static char            scr_msg_host[256] = "";
 
 /* The text of CODE in the table of scr.h.  Local. */
 SCR_FN const char* scr_code_text(int code)
@@ -4552,7 +4567,7 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 ** whole files copied and summed.
 **
 ** Uses       platform, errors, memory, kernels.
-** Offers     scr_window_open, _close, _read, _write, _crc; scr_file_crc, scr_file_copy.
+** Offers     scr_window_open, _close, _read, _write, _crc; scr_file_crc, scr_file_copy, scr_copy_list_*.
 ** Invariants
 **   W1  The stream is file 0, file 1, ... in the given order, then zeros for ever; a read or write of any range
 **       works, and a write beyond the end must be of zeros.
@@ -4561,6 +4576,8 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 **   W3  A file that is shorter than its stated size is an error, never zeros.
 **   W4  A file that is made anew (O_TRUNC) has its size from the start, and each byte is written once: what is zero stays
 **       a hole.  A file with holes is not read through a mapping, which would fill them.
+**   W5  Only scr_copy_list_work runs in threads other than the caller's.  It touches nothing but its list and the table
+**       of system calls; errors and scr_oom are of each thread, and handed over when all have ended.
 ** Failure    The code; files are left as far as they were written.
 ** ====================================================================================================== */
 
@@ -4967,6 +4984,112 @@ out:
   }
   free(buf);
   return rc;
+}
+
+/* ---- copies of several files ---- */
+
+#define SCR_COPY_THREADS 4 /* that a store of TYPE=PTHREAD takes for one rank, its own among them */
+
+typedef struct {
+  char*    from;
+  char*    to;
+  uint64_t size;
+  mode_t   mode;
+  uLong    crc; /* filled in */
+} scr_copy_item;
+
+/* Files to copy, and who copies them.  Under the lock: next, rc and why. */
+typedef struct {
+  int             n, next;
+  scr_copy_item*  item;
+  size_t          buf_size;
+  int             rc; /* of the first copy that failed */
+  scr_err_record  why;
+  pthread_mutex_t lock;
+} scr_copy_list;
+
+/* Room for N files; none is listed yet.  Local. */
+SCR_FN int scr_copy_list_make(scr_copy_list* l, int n, size_t buf_size)
+{
+  memset(l, 0, sizeof *l);
+  l->buf_size = buf_size;
+  l->item = (scr_copy_item*)scr_malloc((size_t)(n + 1) * sizeof *l->item);
+  return l->item == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+SCR_FN void scr_copy_list_free(scr_copy_list* l)
+{
+  int i;
+
+  for (i = 0; i < l->n; i++) {
+    scr_free(&l->item[i].from);
+    scr_free(&l->item[i].to);
+  }
+  scr_free(&l->item);
+}
+
+/* List one file.  Local. */
+SCR_FN int scr_copy_list_add(scr_copy_list* l, const char* from, const char* to, uint64_t size, mode_t mode)
+{
+  scr_copy_item* it = &l->item[l->n++];
+
+  it->from = scr_strdup(from);
+  it->to = scr_strdup(to);
+  it->size = size;
+  it->mode = mode;
+  it->crc = SCR_CRC32_START;
+  return it->from == NULL || it->to == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+/* Copy files of the list ARG, one after the other, until none is left or one could not be copied. */
+SCR_FN void* scr_copy_list_work(void* arg)
+{
+  scr_copy_list* l = (scr_copy_list*)arg;
+
+  for (;;) {
+    scr_copy_item* it;
+    int            rc;
+    pthread_mutex_lock(&l->lock);
+    it = l->rc == SCR_SUCCESS && l->next < l->n ? &l->item[l->next++] : NULL;
+    pthread_mutex_unlock(&l->lock);
+    if (it == NULL) return NULL;
+    rc = scr_file_copy(it->from, it->to, it->size, it->mode, l->buf_size, &it->crc);
+    if (rc == SCR_SUCCESS) continue;
+    pthread_mutex_lock(&l->lock);
+    if (l->rc == SCR_SUCCESS) {
+      l->rc = rc;
+      scr_err_save(&l->why);
+    }
+    pthread_mutex_unlock(&l->lock);
+  }
+}
+
+/*
+** Copy all files of the list with up to THREADS threads, this one among them; those that cannot be had are done without.
+** The threads get no signals of the application.  On an error some files may have been copied.  Local.
+*/
+SCR_FN int scr_copy_list_run(scr_copy_list* l, int threads)
+{
+  pthread_t thread[SCR_COPY_THREADS];
+  sigset_t  all, before;
+  int       i = 0;
+
+  if (pthread_mutex_init(&l->lock, NULL) != 0) return SCR_ERR_OOM();
+#ifndef SCR_ONE_THREAD
+  sigfillset(&all);
+  if (threads > l->n) threads = l->n;
+  if (threads > 1 && pthread_sigmask(SIG_BLOCK, &all, &before) == 0) {
+    scr_crc32(SCR_CRC32_START, "x", 1); /* chooses its kernel once for all */
+    while (i < threads - 1 && i < SCR_COPY_THREADS && pthread_create(&thread[i], NULL, scr_copy_list_work, l) == 0) i++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+  }
+#endif
+  scr_copy_list_work(l);
+  while (i > 0) pthread_join(thread[--i], NULL);
+  pthread_mutex_destroy(&l->lock);
+  if (l->rc != SCR_SUCCESS) scr_err_restore(&l->why);
+  if (l->rc == SCR_ERR_MEM) scr_oom = 1; /* of any thread */
+  return l->rc;
 }
 
 /* ==== 11 INDEX, SUMMARY, RANK2FILE RECORDS ==============================================================
@@ -7748,7 +7871,8 @@ typedef struct {
   char* name;      /* base directory, the value of the STORE line */
   int   max_count; /* datasets that stay */
   int   can_mkdir;
-  int   global; /* VIEW=GLOBAL: several nodes see the same base */
+  int   global;  /* VIEW=GLOBAL: several nodes see the same base */
+  int   threads; /* that copy its files to and from the prefix, for one rank */
   char* group;
   char* dir; /* <base>/<user>/scr.<job>, and node.<host> where several nodes see the base */
 } scr_storedesc;
@@ -7958,13 +8082,15 @@ SCR_FN const char* scr_line_str(const scr_hash* line, const char* key, const cha
   return v != NULL ? v : deflt;
 }
 
-/* Say so when the store NAME asks for a transfer TYPE that is a vendor's.  Local. */
-SCR_FN void scr_storedesc_transfer(const char* name, const char* type)
+/* How many threads copy files of the store NAME, by its transfer TYPE; one that is a vendor's is warned of.  Local. */
+SCR_FN int scr_storedesc_threads(const char* name, const char* type)
 {
-  if (strcasecmp(type, "BBAPI") != 0 && strcasecmp(type, "DW") != 0) return;
-  if (scr_msg_rank <= 0)
+  int vendor = strcasecmp(type, "BBAPI") == 0 || strcasecmp(type, "DW") == 0;
+
+  if (vendor && scr_msg_rank <= 0)
     scr_warn("STORE=%s TYPE=%s needs a service of the vendor, which this library does not use: PTHREAD takes its place",
              name, type);
+  return vendor || strcasecmp(type, "PTHREAD") == 0 ? SCR_COPY_THREADS : 1;
 }
 
 /* Add the store NAME with the properties of LINE.  Local. */
@@ -7979,7 +8105,7 @@ SCR_FN int scr_storedesc_create(scr_layout* l, const char* name, const scr_hash*
   s->can_mkdir = scr_line_int(line, "MKDIR", 1);
   s->global = strcasecmp(scr_line_str(line, "VIEW", "PRIVATE"), "GLOBAL") == 0;
   s->group = scr_strdup(scr_line_str(line, "GROUP", "NODE"));
-  scr_storedesc_transfer(name, scr_line_str(line, "TYPE", "SYNC"));
+  s->threads = scr_storedesc_threads(name, scr_line_str(line, "TYPE", "SYNC"));
   s->name = scr_strdup(name);
   l->nstores++;
   if (scr_groupdescs_from_name(l, s->group) == NULL)
@@ -11412,6 +11538,7 @@ SCR_FN scr_hash* scr_index_same(const scr_hash* index, const scr_dataset* desc, 
 typedef struct {
   int                id;
   const scr_dataset* desc;
+  const char*        base;                  /* its store */
   char               dir[SCR_MAX_FILENAME]; /* of the dataset, below the prefix */
   int                preserve;
   int                superseded; /* files of a newer dataset lie where those of this one go */
@@ -11682,48 +11809,71 @@ out:
   return rc;
 }
 
+/* How many threads copy files of the store BASE. */
+SCR_FN int scr_prefix_threads(const char* base)
+{
+  const scr_storedesc* store = scr_storedescs_from_name(&scr.at, base);
+  return store != NULL ? store->threads : 1;
+}
+
+/* Describe file number I, copied with the checksum CRC, in the piece of the map.  Local. */
+SCR_FN int scr_flush_describe(scr_flush* f, int i, uLong crc, scr_hash* files)
+{
+  char      name[SCR_MAX_FILENAME], final[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
+  scr_path *from, *to, *rel;
+  char*     key;
+  int       rc = scr_fmt(dir, sizeof dir, "%s/%s", scr.at.prefix, f->dir);
+
+  if (rc == SCR_SUCCESS) rc = scr_flush_path(f, i, 0, final, sizeof final);
+  if (rc != SCR_SUCCESS) return rc;
+  from = scr_path_from_str(dir);
+  to = scr_path_from_str(final);
+  rel = scr_path_relative(from, to);
+  key = rel != NULL ? scr_path_strdup(rel) : NULL;
+  if (key == NULL) rc = SCR_ERR_OOM();
+  else {
+    scr_hash* h = scr_hash_set(files, key, scr_hash_new());
+    scr_hash_util_set_bytecount(h, "SIZE", (unsigned long)f->src.size[i]);
+    if (scr_flush_tmp_name(f, i, name)) scr_hash_util_set_str(h, "TMP", name);
+    if (scr.crc_on_flush) scr_hash_util_set_crc32_fixed(h, "CRC", crc);
+  }
+  scr_free(&key);
+  scr_path_delete(&from);
+  scr_path_delete(&to);
+  scr_path_delete(&rel);
+  return rc;
+}
+
 /* Copy this rank's files to their temporary names and describe them in the piece of the map.  Local. */
 SCR_FN int scr_flush_files_list(void* arg)
 {
-  scr_flush* f = (scr_flush*)arg;
-  scr_hash*  files = scr_hash_set(scr_hash_set_kv_int(f->piece, "RANK", scr.at.rank), "FILE", scr_hash_new());
-  scr_meta*  meta = scr_meta_new();
-  char       path[SCR_MAX_FILENAME], final[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
-  int        i, rc = scr_fmt(dir, sizeof dir, "%s/%s", scr.at.prefix, f->dir);
+  scr_flush*    f = (scr_flush*)arg;
+  scr_hash*     files = scr_hash_set(scr_hash_set_kv_int(f->piece, "RANK", scr.at.rank), "FILE", scr_hash_new());
+  scr_meta*     meta = scr_meta_new();
+  scr_copy_list copies;
+  char          path[SCR_MAX_FILENAME];
+  uLong         want;
+  int           i, rc = scr_copy_list_make(&copies, f->src.n, scr.file_buf);
 
   for (i = 0; i < f->src.n && rc == SCR_SUCCESS; i++) {
-    uLong         crc = 0, want;
-    scr_path *    from = NULL, *to = NULL, *rel = NULL;
-    char*         name;
     unsigned long mode = 0;
-
-    rc = scr_flush_path(f, i, 1, path, sizeof path);
-    if (rc == SCR_SUCCESS) rc = scr_flush_path(f, i, 0, final, sizeof final);
     scr_hash_unset_all(meta);
     scr_filemap_get_meta(scr.map, f->id, scr.at.rank, f->src.path[i], meta);
     scr_hash_util_get_bytecount(meta, "MODE", &mode);
+    rc = scr_flush_path(f, i, 1, path, sizeof path);
     if (rc == SCR_SUCCESS)
-      rc = scr_file_copy(f->src.path[i], path, f->src.size[i], mode ? (mode_t)(mode & 0777) | 0600 : 0666, scr.file_buf,
-                         &crc);
-    if (rc == SCR_SUCCESS && scr_meta_get_crc32(meta, &want) == SCR_SUCCESS)
-      rc = scr_file_has_crc(f->src.path[i], crc, want, "it was corrupted in the cache");
-    scr_event_damage(f->id, rc);
-    from = scr_path_from_str(dir);
-    to = scr_path_from_str(final);
-    rel = scr_path_relative(from, to);
-    name = rel != NULL ? scr_path_strdup(rel) : NULL;
-    if (name == NULL) rc = SCR_ERR_OOM();
-    else {
-      scr_hash* h = scr_hash_set(files, name, scr_hash_new());
-      scr_hash_util_set_bytecount(h, "SIZE", (unsigned long)f->src.size[i]);
-      if (scr_flush_tmp_name(f, i, path)) scr_hash_util_set_str(h, "TMP", path);
-      if (scr.crc_on_flush) scr_hash_util_set_crc32_fixed(h, "CRC", crc);
-    }
-    scr_free(&name);
-    scr_path_delete(&from);
-    scr_path_delete(&to);
-    scr_path_delete(&rel);
+      rc = scr_copy_list_add(&copies, f->src.path[i], path, f->src.size[i], mode ? (mode_t)(mode & 0777) | 0600 : 0666);
   }
+  if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, scr_prefix_threads(f->base));
+  for (i = 0; i < f->src.n && rc == SCR_SUCCESS; i++) {
+    scr_hash_unset_all(meta);
+    scr_filemap_get_meta(scr.map, f->id, scr.at.rank, f->src.path[i], meta);
+    if (scr_meta_get_crc32(meta, &want) == SCR_SUCCESS)
+      rc = scr_file_has_crc(f->src.path[i], copies.item[i].crc, want, "it was corrupted in the cache");
+    if (rc == SCR_SUCCESS) rc = scr_flush_describe(f, i, copies.item[i].crc, files);
+  }
+  scr_event_damage(f->id, rc);
+  scr_copy_list_free(&copies);
   scr_meta_delete(&meta);
   return rc;
 }
@@ -11964,6 +12114,7 @@ SCR_FN int scr_flush_copy(int id)
   memset(&f, 0, sizeof f);
   f.id = id;
   f.desc = c->desc;
+  f.base = c->base;
   f.piece = scr_hash_new();
   f.replaced = scr_hash_new();
   scr_event_root("FLUSH_START", NULL, f.desc, -1.0);
@@ -12138,6 +12289,12 @@ SCR_FN int scr_fetch_check_crc(const scr_hash* h, const char* from, uLong crc)
   return scr_file_has_crc(from, crc, want, "it is corrupt");
 }
 
+/* 1 when file E of the map is a redundancy file, which a fetch leaves where it is. */
+SCR_FN int scr_fetch_leaves_out(const scr_hash_elem* e)
+{
+  return scr_hash_get(scr_hash_elem_hash(e), "NOFETCH") != NULL;
+}
+
 /* Read this rank's files on the prefix to their ends, and compare them with the map.  Local. */
 SCR_FN int scr_fetch_prove_list(void* arg)
 {
@@ -12150,7 +12307,7 @@ SCR_FN int scr_fetch_prove_list(void* arg)
     unsigned long size = 0;
     uLong         crc = 0;
 
-    if (scr_hash_get(scr_hash_elem_hash(e), "NOFETCH") != NULL) continue;
+    if (scr_fetch_leaves_out(e)) continue;
     rc = scr_fetch_source(f, e, rel, from, &size);
     if (rc == SCR_SUCCESS) rc = scr_file_crc(from, size, &crc);
     if (rc == SCR_SUCCESS) rc = scr_fetch_check_crc(scr_hash_elem_hash(e), from, crc);
@@ -12159,47 +12316,72 @@ SCR_FN int scr_fetch_prove_list(void* arg)
   return rc;
 }
 
-/* Copy this rank's files into the cache and enter them.  Local. */
-SCR_FN int scr_fetch_files_list(void* arg)
+/* As scr_fetch_source, but REL is the path below the dataset's directory in the cache.  Local. */
+SCR_FN int scr_fetch_names(const scr_fetching* f, const scr_hash_elem* e, char* rel, char* from, unsigned long* size)
 {
-  scr_fetching*  f = (scr_fetching*)arg;
-  scr_meta*      meta = scr_meta_new();
-  scr_hash_elem* e;
-  char           rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
-  int            rc = SCR_SUCCESS;
+  const char* key = scr_hash_elem_key(e);
+  int         rc = scr_fetch_source(f, e, rel, from, size);
 
-  for (e = scr_hash_elem_first(f->files); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
-    const scr_hash* h = scr_hash_elem_hash(e);
-    unsigned long   size = 0;
-    uLong           crc = 0;
-    struct stat     st;
+  if (rc != SCR_SUCCESS || f->preserve) return rc;
+  if (!scr_path_is_safe_rel(key))
+    return SCR_ERR(SCR_ERR_FORMAT, "the file map names %s, which is not in its dataset", key);
+  return scr_fmt(rel, SCR_MAX_FILENAME, "%s", key);
+}
 
-    if (scr_hash_get(h, "NOFETCH") != NULL) continue; /* a redundancy file */
-    rc = scr_fetch_source(f, e, rel, from, &size);
-    if (rc == SCR_SUCCESS && !f->preserve) {
-      if (scr_path_is_safe_rel(scr_hash_elem_key(e))) rc = scr_fmt(rel, sizeof rel, "%s", scr_hash_elem_key(e));
-      else rc = SCR_ERR(SCR_ERR_FORMAT, "the file map names %s, which is not in its dataset", scr_hash_elem_key(e));
-    }
-    if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, f->d, f->id, rel, to, sizeof to);
-    if (rc == SCR_SUCCESS) rc = scr_red_parents(f->d, f->id, rel);
-    if (rc == SCR_SUCCESS) rc = scr_reddesc_claim(f->d, to);
-    if (rc == SCR_SUCCESS) rc = scr_file_copy(from, to, size, 0600, scr.file_buf, &crc);
-    if (rc == SCR_SUCCESS) rc = scr_fetch_check_crc(h, from, crc);
-    scr_event_damage(f->id, rc);
-    if (rc != SCR_SUCCESS) break;
-    scr_hash_unset_all(meta);
+/* Claim the place in the cache of file E of the map, and list its copy.  Local. */
+SCR_FN int scr_fetch_list_file(const scr_fetching* f, const scr_hash_elem* e, scr_copy_list* copies)
+{
+  char          rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
+  unsigned long size = 0;
+  int           rc = scr_fetch_names(f, e, rel, from, &size);
+
+  if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, f->d, f->id, rel, to, sizeof to);
+  if (rc == SCR_SUCCESS) rc = scr_red_parents(f->d, f->id, rel);
+  if (rc == SCR_SUCCESS) rc = scr_reddesc_claim(f->d, to);
+  return rc == SCR_SUCCESS ? scr_copy_list_add(copies, from, to, size, 0600) : rc;
+}
+
+/* Check file E of the map, which IT has brought, and enter it.  Local. */
+SCR_FN int scr_fetch_enter(const scr_fetching* f, const scr_hash_elem* e, const scr_copy_item* it)
+{
+  char          rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME];
+  scr_meta*     meta = scr_meta_new();
+  unsigned long size = 0;
+  struct stat   st;
+  int           rc = scr_fetch_check_crc(scr_hash_elem_hash(e), it->from, it->crc);
+
+  if (rc == SCR_SUCCESS) rc = scr_fetch_names(f, e, rel, from, &size);
+  if (rc == SCR_SUCCESS) {
     scr_meta_set_filename(meta, rel);
     scr_meta_set_filetype(meta, "FULL");
     scr_meta_set_complete(meta, 1);
     scr_meta_set_filesize(meta, size);
     scr_meta_set_ranks(meta, scr.at.ranks);
     scr_meta_set_orig(meta, from);
-    if (scr.crc_on_copy) scr_meta_set_crc32(meta, crc);
+    if (scr.crc_on_copy) scr_meta_set_crc32(meta, it->crc);
     if (scr_os.lstat(from, &st) == 0) scr_hash_util_set_bytecount(meta, "MODE", (unsigned long)st.st_mode & 0777);
-    scr_filemap_add_file(scr.map, f->id, scr.at.rank, to);
-    scr_filemap_set_meta(scr.map, f->id, scr.at.rank, to, meta);
+    scr_filemap_add_file(scr.map, f->id, scr.at.rank, it->to);
+    scr_filemap_set_meta(scr.map, f->id, scr.at.rank, it->to, meta);
   }
   scr_meta_delete(&meta);
+  return rc;
+}
+
+/* Copy this rank's files into the cache and enter them.  Local. */
+SCR_FN int scr_fetch_files_list(void* arg)
+{
+  scr_fetching*  f = (scr_fetching*)arg;
+  scr_hash_elem* e;
+  scr_copy_list  copies;
+  int            i = 0, rc = scr_copy_list_make(&copies, scr_hash_size(f->files), scr.file_buf);
+
+  for (e = scr_hash_elem_first(f->files); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
+    if (!scr_fetch_leaves_out(e)) rc = scr_fetch_list_file(f, e, &copies);
+  if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, scr_prefix_threads(f->d->base));
+  for (e = scr_hash_elem_first(f->files); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
+    if (!scr_fetch_leaves_out(e)) rc = scr_fetch_enter(f, e, &copies.item[i++]);
+  scr_event_damage(f->id, rc);
+  scr_copy_list_free(&copies);
   return rc;
 }
 

@@ -681,6 +681,77 @@ static void file_as_dir(void)
   run_fetches("ck3");
 }
 
+/* ---- copies by several threads ---- */
+
+static struct {
+  pthread_mutex_t lock;
+  const char*     part; /* of the paths that are watched */
+  pthread_t       seen[8];
+  int             n;
+} copiers = {PTHREAD_MUTEX_INITIALIZER, "", {0}, 0};
+
+/* Notes which thread makes a file, and takes its time, so that others get theirs. */
+static int watching_open(const char* path, int flags, mode_t mode)
+{
+  struct timespec t = {0, 2000000};
+  int             i;
+
+  if (!(flags & O_CREAT) || strstr(path, copiers.part) == NULL) return scr_os_open(path, flags, mode);
+  pthread_mutex_lock(&copiers.lock);
+  for (i = 0; i < copiers.n && !pthread_equal(copiers.seen[i], pthread_self()); i++) continue;
+  if (i == copiers.n && i < 8) copiers.seen[copiers.n++] = pthread_self();
+  pthread_mutex_unlock(&copiers.lock);
+  nanosleep(&t, NULL);
+  if (strstr(path, "rank_0_7") != NULL && strstr(path, "broken") != NULL) {
+    errno = ENOSPC;
+    return -1;
+  }
+  return scr_os_open(path, flags, mode);
+}
+
+/* Watch who makes files with PART in their path. */
+static void watch_copies(const char* part)
+{
+  copiers.part = part;
+  copiers.n = 0;
+  scr_os.open = watching_open;
+}
+
+/* With TYPE, several threads of a rank copy its files, or one, and the bytes are the same. */
+static void threads_of(const char* type, int least, int most)
+{
+  begin("threads");
+  set("STORE=%s/cache TYPE=%s", run_dir, type);
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  watch_copies("prefix/ck1/");
+  OK(put("ck1", 12, 3000));
+  CHECK(copiers.n >= least && copiers.n <= most, "TYPE=%s: %d threads have copied to the prefix", type, copiers.n);
+  watch_copies("prefix/broken/");
+  CODE(put("broken", 12, 3000), SCR_ERR_SPACE, "rank_0_7"); /* what a thread found out is told */
+  scr_os.open = scr_os_open;
+  OK(SCR_Finalize());
+  OK(SCR_Init());
+  OK(SCR_Delete("broken"));
+  OK(SCR_Finalize());
+  lose_cache();
+  watch_copies("/ck1/");
+  OK(SCR_Init());
+  CHECK(copiers.n >= least && copiers.n <= most, "TYPE=%s: %d threads have copied from the prefix", type, copiers.n);
+  scr_os.open = scr_os_open;
+  get("ck1", 12, 3000);
+  OK(SCR_Finalize());
+  shell("rm -rf prefix/* prefix/.scr");
+  lose_cache();
+  set("STORE=");
+}
+
+static void threads(void)
+{
+  threads_of("SYNC", 1, 1);
+  threads_of("PTHREAD", 2, SCR_COPY_THREADS);
+}
+
 /* ---- the store is full ----------------------------------------------------------------------------------------- */
 
 /* On NODES nodes, the store takes one more checkpoint when one is deleted: the newest is not the second one to go. */
@@ -769,6 +840,7 @@ static const check_case tests[] = {{"same_names", same_names, 1},
                                    {"same_base_name", same_base_name, 1},
                                    {"dir_in_place", dir_in_place, 1},
                                    {"file_as_dir", file_as_dir, 2},
+                                   {"threads", threads, 1},
                                    {"room_for_one", room_for_one, 1},
                                    {"growing", growing, 1},
                                    {NULL, NULL, 0}};
