@@ -5114,6 +5114,17 @@ SCR_FN int scr_index_walk(const scr_hash* index, scr_index_pos* p)
   return 1;
 }
 
+/* 1 when the renames of a dataset of INDEX are not done. */
+SCR_FN int scr_index_has_redo(const scr_hash* index)
+{
+  scr_index_pos p;
+
+  memset(&p, 0, sizeof p);
+  while (scr_index_walk(index, &p))
+    if (scr_hash_get(p.entry, "REDO") != NULL) return 1;
+  return 0;
+}
+
 /* The entry of dataset ID in DIR, or NULL.  Local. */
 SCR_FN scr_hash* scr_index_entry(const scr_hash* index, int id, const char* dir)
 {
@@ -5368,6 +5379,12 @@ SCR_FN int scr_index_current(const scr_hash* index, int* id, const char** dir, i
   *dir = current;
   *by_user = scr_hash_get_kv(index, "CURRENT_BY", "USER") != NULL;
   return SCR_SUCCESS;
+}
+
+/* 1 when a newer checkpoint was complete in the cache after the user's choice of CURRENT: it goes first while it is there. */
+SCR_FN int scr_index_is_passed(const scr_hash* index)
+{
+  return scr_hash_get_kv(index, "CURRENT_BY", "PASSED") != NULL;
 }
 
 /* ---- index: changes ---- */
@@ -8613,10 +8630,11 @@ typedef enum { SCR_STATE_UNINIT, SCR_STATE_IDLE, SCR_STATE_RESTART, SCR_STATE_CH
 /* A dataset in the cache. */
 typedef struct {
   int          id;
-  int          ckpt;    /* checkpoint id, 0 when it is none */
-  int          good;    /* whole, and may be loaded; else it is set aside until its space is needed */
-  int          flushed; /* also on the prefix */
-  char*        base;    /* its store */
+  int          ckpt;       /* checkpoint id, 0 when it is none */
+  int          good;       /* whole, and may be loaded; else it is set aside until its space is needed */
+  int          flushed;    /* also on the prefix */
+  int          superseded; /* its place on the prefix is taken by a newer one */
+  char*        base;       /* its store */
   scr_dataset* desc;
 } scr_cached;
 
@@ -8646,7 +8664,8 @@ typedef struct {
   const scr_reddesc* red;
   scr_dataset*       out;
   int                out_id, out_flags;
-  double             out_start;
+  uint64_t failed_bytes; /* that this rank had written when the last dataset failed; 0 after one that did not */
+  double   out_start;
 
   /* the checkpoint to restart from */
   int     loaded;       /* its id, 0 for none */
@@ -9209,13 +9228,18 @@ SCR_FN int scr_file_list_from_map(scr_filemap* map, int id, int rank, scr_file_l
 SCR_FN int scr_file_list_sum(scr_file_list* f, scr_window* w, int id, int rank)
 {
   scr_meta* meta = scr_meta_new();
-  uLong     crc;
+  uLong     crc, want;
   int       i, rc = SCR_SUCCESS;
 
   for (i = 0; i < f->n && rc == SCR_SUCCESS; i++) {
     rc = scr_window_crc(w, i, &crc);
     scr_hash_unset_all(meta);
     scr_filemap_get_meta(scr.map, id, rank, f->path[i], meta);
+    if (rc == SCR_SUCCESS && scr_meta_get_crc32(meta, &want) == SCR_SUCCESS && want != crc) {
+      scr_event_damage(id, scr_file_has_crc(f->path[i], crc, want, "it was corrupted in the cache"));
+      rc = SCR_ERR_IO; /* no verdict on where it was fetched from */
+      break;
+    }
     scr_meta_set_crc32(meta, crc);
     if (rc == SCR_SUCCESS) scr_filemap_set_meta(scr.map, id, rank, f->path[i], meta);
   }
@@ -9450,6 +9474,24 @@ SCR_FN int scr_red_check_rebuilt(scr_red_job* j)
   return rc;
 }
 
+/* What others are rebuilt from must be what was written, or redundancy would be made of wrong bytes.  Local. */
+SCR_FN int scr_red_check_sources(scr_red_job* j)
+{
+  scr_meta* meta = scr_meta_new();
+  uLong     crc = 0, want;
+  int       i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < j->files.n && rc == SCR_SUCCESS; i++) {
+    scr_hash_unset_all(meta);
+    scr_filemap_get_meta(scr.map, j->id, scr.at.rank, j->files.path[i], meta);
+    if (scr_meta_get_crc32(meta, &want) != SCR_SUCCESS) continue;
+    rc = scr_window_crc(&j->win, i, &crc);
+    if (rc == SCR_SUCCESS) rc = scr_file_has_crc(j->files.path[i], crc, want, "it is corrupt");
+  }
+  scr_meta_delete(&meta);
+  return rc;
+}
+
 /* What was rebuilt is right: it takes its place (R5).  Local. */
 SCR_FN int scr_red_place(scr_red_job* j)
 {
@@ -9527,6 +9569,8 @@ SCR_FN int scr_red_run(scr_red_job* j, int rc)
   rc = scr_code_run(&j->x);
   if (rc == SCR_SUCCESS && j->fresh && scr.crc_on_copy) rc = scr_file_list_sum(&j->files, &j->win, j->id, scr.at.rank);
   if (rc == SCR_SUCCESS && j->lost & SCR_LOST_DATA) rc = scr_red_check_rebuilt(j);
+  if (rc == SCR_SUCCESS && !j->fresh && !(j->lost & SCR_LOST_DATA) && !scr.crc_on_restart)
+    rc = scr_red_check_sources(j);
   if (j->fresh) {
     scr_red_current(j);
     err = scr_red_describe(j);
@@ -9689,8 +9733,9 @@ SCR_FN int scr_red_recover(const scr_reddesc* d, int id, const scr_dataset* desc
 ** Uses       state, redundancy, layout, MPI helpers.
 ** Offers     scr_cache_scatter, scr_cache_rebuild, scr_cache_delete, scr_cache_make_room, scr_cache_trim.
 ** Invariants
-**   C1  A dataset of which any rank's entry says COMPLETE 0 never was complete: its Complete call returned on no rank.
-**       It is deleted when the job starts again.
+**   C1  An entry says COMPLETE 1 only after every rank of the world had protected its files.  A dataset of which no entry
+**       says so never was complete: it is deleted when the job starts again.  Where some say 1 and others 0, those with
+**       0 are lost members: the run ended while it was committed, or a node came back with what it held before.
 **   C2  Copy, agree, then delete: files move to the node of their rank, and the old copy goes only after all ranks have
 **       written their entry.
 **   C3  Files of different identity (id, CREATED, NONCE) are never combined.
@@ -9700,6 +9745,7 @@ SCR_FN int scr_red_recover(const scr_reddesc* d, int id, const scr_dataset* desc
 ** ====================================================================================================== */
 
 #define SCR_TAG_FAILED "FAILED" /* in the filemap: the application rejected the dataset */
+#define SCR_TAG_TAKEN  "TAKEN"  /* in the filemap: a run has found the dataset whole when it started */
 
 /* ---- deleting ---- */
 
@@ -9749,14 +9795,6 @@ SCR_FN int scr_cache_check_file(const char* path, const scr_meta* meta, int chec
   return scr_file_has_crc(path, sum, crc, "it is corrupt");
 }
 
-/* Say which files of dataset ID, which leaves the cache, are corrupt (SCR_CRC_ON_DELETE).  Local. */
-SCR_FN void scr_cache_check_deleted(int id, const char* path, const scr_hash* record)
-{
-  if (!scr.crc_on_delete || scr_cache_check_file(path, scr_hash_get(record, "META"), 1) != SCR_ERR_CRC) return;
-  scr_warn("%s; it is deleted now, but look after the memory or disk of this node", scr_err_text);
-  scr_event_damage(id, SCR_ERR_CRC);
-}
-
 /* Delete the files of RANK in dataset ID, except those that another entry of this map claims.  Local. */
 SCR_FN void scr_cache_delete_files(int id, int rank)
 {
@@ -9776,7 +9814,6 @@ SCR_FN void scr_cache_delete_files(int id, int rank)
           ranks[i] != rank &&
           scr_hash_get(scr_hash_getf(scr.map, "%s %d %s %d %s", "RANK", ranks[i], "DSET", id, "FILE"), path) != NULL;
     if (scr_oom || claimed || !scr_cache_owns(&d, id, path)) continue; /* who lacks memory does not know (E3) */
-    scr_cache_check_deleted(id, path, scr_hash_elem_hash(e));
     scr_os.unlink(path);
   }
   scr_reddesc_free(&d);
@@ -9824,9 +9861,27 @@ SCR_FN void scr_flush_forget(int id)
   scr_hash_delete(&h);
 }
 
-/* Delete dataset ID from the cache of every node.  Every rank calls it; there is no communication. */
+/*
+** Say which files of dataset ID, which leaves the cache, are corrupt (SCR_CRC_ON_DELETE).  No rank goes on to delete
+** before all have looked.  Collective over the world.
+*/
+SCR_FN void scr_cache_check_deleted(int id)
+{
+  scr_hash_elem* e;
+
+  for (e = scr_filemap_first_file(scr.map, id, scr.at.rank); e != NULL; e = scr_hash_elem_next(e)) {
+    if (scr_cache_check_file(scr_hash_elem_key(e), scr_hash_get(scr_hash_elem_hash(e), "META"), 1) != SCR_ERR_CRC)
+      continue;
+    scr_warn("%s; it is deleted now, but look after the memory or disk of this node", scr_err_text);
+    scr_event_damage(id, SCR_ERR_CRC);
+  }
+  scr_barrier(scr.at.comm);
+}
+
+/* Delete dataset ID from the cache of every node.  Every rank calls it; they meet only with SCR_CRC_ON_DELETE. */
 SCR_FN int scr_cache_delete(int id)
 {
+  if (scr.crc_on_delete) scr_cache_check_deleted(id);
   scr_dbg(2, "delete dataset %d from the cache", id);
   if (scr.at.rank == 0) scr_flush_forget(id);
   scr_cached_remove(id);
@@ -9870,7 +9925,8 @@ SCR_FN int scr_flush_is_due(const scr_cached* c)
   int output = 0;
 
   scr_dataset_get_flag_output(c->desc, &output);
-  return c->good && !c->flushed && (output || (c->ckpt > 0 && scr.flush_every > 0 && c->ckpt % scr.flush_every == 0));
+  return c->good && !c->flushed && !c->superseded &&
+         (output || (c->ckpt > 0 && scr.flush_every > 0 && c->ckpt % scr.flush_every == 0));
 }
 
 /*
@@ -9924,18 +9980,21 @@ SCR_FN int scr_store_is_short(const char* base, uint64_t need)
 }
 
 /*
-** 1 when the store of D probably cannot take one more dataset as large as its newest.  An estimate: as if all ranks of
-** the node wrote as much as this one, with a tenth to spare.  Local.
+** 1 when the store of D probably cannot take one more dataset as large as its newest, or as what the last one had come
+** to when it failed.  An estimate: as if all ranks that share the store wrote as much as this one, with a tenth to spare.
+** Local.
 */
 SCR_FN int scr_cache_is_tight(const scr_reddesc* d)
 {
-  int      i, id = 0;
+  int      i, id = 0, sharing = d->global || scr.at.virtual_nodes > 0 ? scr.at.ranks : scr.at.group[0].ranks;
   uint64_t need;
 
   for (i = 0; i < scr.ncached; i++)
     if (strcmp(scr.cached[i].base, d->base) == 0) id = scr.cached[i].id;
   if (id == 0) return 0;
-  need = scr_cache_bytes(id) * (uint64_t)scr.at.group[0].ranks;
+  need = scr_cache_bytes(id);
+  if (scr.failed_bytes > need) need = scr.failed_bytes;
+  need *= (uint64_t)sharing;
   return scr_store_is_short(d->base, need + need / 10);
 }
 
@@ -9946,6 +10005,7 @@ SCR_FN int scr_cache_is_tight(const scr_reddesc* d)
 SCR_FN int scr_cache_make_room(const scr_reddesc* d, int tight)
 {
   const scr_storedesc* s = scr_storedescs_from_name(&scr.at, d->base);
+  scr_vote             v;
   int                  id, rc = SCR_SUCCESS;
 
   while (tight && s != NULL && scr_cache_count(d->base) > 0 && (id = scr_cache_victim(d->base, 0, 1)) != 0) {
@@ -9957,6 +10017,10 @@ SCR_FN int scr_cache_make_room(const scr_reddesc* d, int tight)
           d->base, id);
     rc = scr_cache_delete(id);
     if (scr_cache_count(d->base) < s->max_count) break;
+    memset(&v, 0, sizeof v);
+    v.max[0] = scr_cache_is_tight(d);
+    rc = scr_vote_all(&v, rc, scr.at.comm);
+    tight = rc == SCR_SUCCESS && v.max[0] > 0;
   }
   return rc;
 }
@@ -10174,10 +10238,19 @@ typedef struct {
   scr_reddesc  d;      /* of this rank; ranks == 0 when nobody described it */
   scr_hash*    flush;  /* FLUSH entry */
   int          never;  /* it never was complete, and is gone now */
+  int          doubt;  /* not all entries say that it is complete, and no run has taken it: it may never have been */
   int          source; /* world rank that holds this rank's files, -1 when they are lost */
   int          lost;   /* what the source has lost of them: bits of SCR_LOST_x */
   int          move;   /* they lie on another node */
 } scr_find;
+
+SCR_FN void scr_find_begin(scr_find* f, const int64_t* key)
+{
+  memset(f, 0, sizeof *f);
+  f->id = (int)key[0];
+  f->desc = scr_dataset_new();
+  f->flush = scr_hash_new();
+}
 
 SCR_FN void scr_find_free(scr_find* f)
 {
@@ -10277,10 +10350,10 @@ SCR_FN int scr_cache_check_red(const char* path)
 
 /*
 ** What is lost of the entry of RANK for dataset ID, kept by descriptor D: bits of SCR_LOST_x.  Files that are missing,
-** cut short or corrupt, and those that cannot be read now, are lost as far as this run goes; but they are left alone.
-** Local.
+** cut short or, with CHECK_SUM, corrupt, and those that cannot be read now, are lost as far as this run goes; but they
+** are left alone.  Local.
 */
-SCR_FN int scr_cache_lost(const scr_reddesc* d, int id, int rank)
+SCR_FN int scr_cache_lost(const scr_reddesc* d, int id, int rank, int check_sum)
 {
   scr_hash_elem* e;
   scr_meta*      meta = scr_meta_new();
@@ -10290,7 +10363,7 @@ SCR_FN int scr_cache_lost(const scr_reddesc* d, int id, int rank)
   for (e = scr_filemap_first_file(scr.map, id, rank); e != NULL && want >= 0; e = scr_hash_elem_next(e)) {
     scr_hash_unset_all(meta);
     scr_filemap_get_meta(scr.map, id, rank, scr_hash_elem_key(e), meta);
-    rc = scr_cache_check_file(scr_hash_elem_key(e), meta, scr.crc_on_restart);
+    rc = scr_cache_check_file(scr_hash_elem_key(e), meta, check_sum);
     if (!scr_meta_is_full(meta)) {
       red++;
       if (rc == SCR_SUCCESS) rc = scr_cache_check_red(scr_hash_elem_key(e));
@@ -10359,6 +10432,8 @@ SCR_FN void scr_find_offer(const int64_t* key, scr_hash* send, scr_vote* v)
     if (!complete) v->sum[0]++;
     if (world != scr.at.ranks) v->sum[1]++;
     if (scr_filemap_get_tag(scr.map, id, ranks[i], SCR_TAG_FAILED) != NULL) v->sum[2]++;
+    if (complete) v->max[2] = 1;
+    if (scr_filemap_get_tag(scr.map, id, ranks[i], SCR_TAG_TAKEN) != NULL) v->max[3] = 1;
     v->max[0] = world;
     if (!complete || world != scr.at.ranks || ranks[i] < 0 || ranks[i] >= scr.at.ranks) continue;
     scr_hash_unset_all(red);
@@ -10368,7 +10443,7 @@ SCR_FN void scr_find_offer(const int64_t* key, scr_hash* send, scr_vote* v)
       scr_reddesc_free(&d);
       continue;
     }
-    scr_find_tell(send, ranks[i], id, ranks[i], desc, scr_cache_lost(&d, id, ranks[i]));
+    scr_find_tell(send, ranks[i], id, ranks[i], desc, scr_cache_lost(&d, id, ranks[i], scr.crc_on_restart));
     for (k = 0; k < d.ranks; k++) scr_find_tell(send, d.member[k], id, ranks[i], desc, all);
     scr_reddesc_free(&d);
   }
@@ -10818,6 +10893,20 @@ SCR_FN int scr_find_set_differs(const scr_find* f, int* rc)
   return i;
 }
 
+/* Note on which host the right neighbour now runs: the file map names it for a scavenge.  Collective over the set. */
+SCR_FN int scr_find_meet(scr_find* f)
+{
+  scr_hash* flush = scr_hash_new();
+  int       rc = f->d.ranks > 1 ? scr_reddesc_partner(&f->d, &scr.at) : SCR_SUCCESS;
+
+  scr_filemap_get_flushdesc(scr.map, f->id, scr.at.rank, flush);
+  scr_hash_unset(flush, "PARTNER");
+  if (rc == SCR_SUCCESS && f->d.partner != NULL) scr_hash_util_set_str(flush, "PARTNER", f->d.partner);
+  if (rc == SCR_SUCCESS && f->d.partner != NULL) rc = scr_filemap_set_flushdesc(scr.map, f->id, scr.at.rank, flush);
+  scr_hash_delete(&flush);
+  return rc;
+}
+
 /*
 ** Take the dataset KEY from the cache: find its pieces, decide whether they are enough, bring them to their ranks,
 ** rebuild what is lost, and only then drop the old copies.  Collective over the world; the same code everywhere.
@@ -10839,7 +10928,8 @@ SCR_FN int scr_find_take(scr_find* f, const int64_t* key)
   v.sum[3] = f->d.ranks == 0;
   if (scr_find_set_differs(f, &rc)) v.max[1] = 1;
   if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  if (v.sum[0] > 0) { /* C1 */
+  f->doubt = v.sum[0] > 0 && v.max[3] == 0;
+  if (v.sum[0] > 0 && v.max[2] == 0) { /* C1 */
     scr_dbg(1, "dataset %d never was complete: deleted from the cache", f->id);
     scr_find_drop(key, 0);
     f->never = 1;
@@ -10877,6 +10967,9 @@ SCR_FN int scr_find_take(scr_find* f, const int64_t* key)
   if (rc == SCR_SUCCESS && f->source < 0) rc = scr_find_enter(f);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
   if (count > 0) rc = scr_red_recover(&f->d, f->id, f->desc);
+  err = scr_find_meet(f);
+  if (rc == SCR_SUCCESS) rc = err;
+  if (rc == SCR_SUCCESS) rc = scr_filemap_set_tag(scr.map, f->id, scr.at.rank, SCR_TAG_TAKEN, "1");
   if (rc == SCR_SUCCESS) rc = scr_map_write();
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
   scr_find_drop(key, 1);
@@ -10897,6 +10990,65 @@ out:
   return rc;
 }
 
+/* The same; a rebuild that read a corrupt file, as SCR_CRC_ON_RESTART=0 lets it, is done again with all files checked. */
+SCR_FN int scr_find_take_whole(scr_find* f, const int64_t* key)
+{
+  int rc = scr_find_take(f, key);
+
+  if (rc != SCR_ERR_CRC || scr.crc_on_restart) return rc;
+  scr_find_free(f);
+  scr_find_begin(f, key);
+  scr.crc_on_restart = 1;
+  rc = scr_find_take(f, key);
+  scr.crc_on_restart = 0;
+  return rc;
+}
+
+/*
+** Rebuild the files of dataset ID, which is in use, that have become corrupt or are gone.  SCR_ERR_LOST when its
+** redundancy cannot, SCR_ERR_NOT_FOUND when nothing is wrong with it.  Collective over the world; the same code
+** everywhere.  On an error the records stay as they were.
+*/
+SCR_FN int scr_cache_mend(int id)
+{
+  const scr_cached* c = scr_cached_find(id);
+  scr_hash *        red = scr_hash_new(), *kept = NULL;
+  scr_find          f;
+  scr_vote          v;
+  int               count = 0, hopeless = 0, rc;
+
+  memset(&f, 0, sizeof f);
+  memset(&v, 0, sizeof v);
+  f.id = id;
+  scr_filemap_get_desc(scr.map, id, scr.at.rank, red);
+  rc = scr_reddesc_from_hash(&f.d, red, scr.at.ranks);
+  if (rc == SCR_SUCCESS) f.lost = scr_cache_lost(&f.d, id, scr.at.rank, 1);
+  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
+  rc = scr_find_lost(&f, &count, &hopeless);
+  v.sum[0] = f.lost != 0;
+  v.max[0] = hopeless;
+  if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) goto out;
+  if (v.sum[0] == 0) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no file of dataset %d is lost", id);
+  if (v.max[0] > 0) rc = SCR_ERR(SCR_ERR_LOST, "the redundancy of dataset %d cannot rebuild what it lost", id);
+  if (rc != SCR_SUCCESS) goto out;
+  scr_event_root("REBUILD_START", NULL, c->desc, -1.0);
+  if (f.lost) kept = scr_hash_dup(scr_hash_getf(scr.map, "%s %d %s %d", "RANK", scr.at.rank, "DSET", id));
+  if (f.lost) scr_cache_strike(scr.map, id, scr.at.rank, f.lost);
+  if (count > 0) rc = scr_red_recover(&f.d, id, c->desc);
+  if (rc == SCR_SUCCESS) rc = scr_map_write();
+  rc = scr_agree(rc, scr.at.comm);
+  if (rc != SCR_SUCCESS && kept != NULL) {
+    scr_hash_setf(scr.map, kept, "%s %d %s %d", "RANK", scr.at.rank, "DSET", id);
+    kept = NULL;
+  }
+  scr_event_root(rc == SCR_SUCCESS ? "REBUILD_SUCCESS" : "REBUILD_FAIL", NULL, c->desc, -1.0);
+out:
+  scr_hash_delete(&red);
+  scr_hash_delete(&kept);
+  scr_reddesc_free(&f.d);
+  return rc;
+}
+
 /*
 ** Take all datasets of the cache, the newest first, so that a crowded cache serves the newest.  Fills scr.cached.
 ** Collective over the world.  An error means that the run cannot go on; datasets that cannot be used are no error.
@@ -10910,21 +11062,26 @@ SCR_FN int scr_cache_rebuild(void)
     scr_vote v;
     scr_find f;
     memset(&v, 0, sizeof v);
-    memset(&f, 0, sizeof f);
     scr_find_next(limit, v.key);
     if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.at.comm)) != SCR_SUCCESS) return rc;
     if (v.key[0] <= 0) return SCR_SUCCESS;
     memcpy(limit, v.key, sizeof limit);
-    f.id = (int)v.key[0];
-    f.desc = scr_dataset_new();
-    f.flush = scr_hash_new();
+    scr_find_begin(&f, limit);
     if (scr_cached_find(f.id) != NULL && scr_cached_find(f.id)->good) {
       rc = scr_find_drop(limit, 0); /* an older identity of an id that is here */
-    } else if ((rc = scr_find_take(&f, limit)) == SCR_SUCCESS) {
+    } else if ((rc = scr_find_take_whole(&f, limit)) == SCR_SUCCESS) {
       rc = scr_cached_add(f.desc, f.d.base, 1);
     } else if (!f.never && rc != SCR_ERR_MPI) {
+      int once = scr.once, doubt = f.doubt && rc == SCR_ERR_LOST;
       scr_tried_add("dataset %d %s in the cache cannot be used: %s", f.id, scr_desc_name(f.desc), scr_err_text);
       rc = scr_find_set_aside(limit);
+      if (doubt) {
+        scr.once = once;
+        if (scr.at.rank == 0)
+          scr_warn("dataset %d %s is set aside: the run ended while it was made complete, and what is left of it is "
+                   "not enough",
+                   f.id, scr_desc_name(f.desc));
+      }
     }
     scr_find_free(&f);
     if (f.id > scr.dataset_id) scr.dataset_id = f.id;
@@ -11124,7 +11281,126 @@ SCR_FN int scr_map_scatter(const scr_prefix_place* place, const scr_dataset* des
   return rc;
 }
 
+/* ---- renames that a crash left undone ---- */
+
+/* The path of NAME in the directory of the file REL, a path below the prefix.  Local. */
+SCR_FN int scr_prefix_beside(const char* rel, const char* name, char* path, size_t n)
+{
+  const char* slash = strrchr(rel, '/');
+  return scr_fmt(path, n, "%s/%.*s%s", scr.at.prefix, slash ? (int)(slash - rel) + 1 : 0, rel, name);
+}
+
+/* The temporary path of the file REL of dataset ID, which the map describes by H.  Local. */
+SCR_FN int scr_prefix_redo_from(const char* rel, const scr_hash* h, int id, char* path, size_t n)
+{
+  const char* own = scr_line_str(h, "TMP", NULL);
+  const char* slash = strrchr(rel, '/');
+  char        name[SCR_MAX_FILENAME];
+  int         rc;
+
+  if (own != NULL && (strchr(own, '/') != NULL || strncmp(own, ".scr", 4) != 0))
+    return SCR_ERR(SCR_ERR_FORMAT, "the file map names %s, which is no temporary file of %s", own, rel);
+  if (own != NULL) return scr_prefix_beside(rel, own, path, n);
+  rc = scr_fmt(name, sizeof name, "%s.scr%d.tmp", slash ? slash + 1 : rel, id);
+  return rc == SCR_SUCCESS ? scr_prefix_beside(rel, name, path, n) : rc;
+}
+
+/* Give the files of one leaf of the map their final names; a file whose temporary is gone has it.  Local. */
+SCR_FN int scr_prefix_redo_leaf(const scr_prefix_place* p, const scr_hash* leaf, int id)
+{
+  scr_hash_elem *e, *c;
+  char           rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
+  int            rc = SCR_SUCCESS;
+
+  for (e = scr_hash_elem_first(scr_hash_get(leaf, "RANK")); e != NULL; e = scr_hash_elem_next(e))
+    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {
+      if ((rc = scr_prefix_rel(p->base, scr_hash_elem_key(c), rel, sizeof rel)) != SCR_SUCCESS) return rc;
+      if ((rc = scr_prefix_redo_from(rel, scr_hash_elem_hash(c), id, from, sizeof from)) != SCR_SUCCESS) return rc;
+      if ((rc = scr_fmt(to, sizeof to, "%s/%s", scr.at.prefix, rel)) != SCR_SUCCESS) return rc;
+      if (scr_os.rename(from, to) < 0) {
+        unsigned long size = 0;
+        uLong         want, crc;
+        if (errno != ENOENT) return SCR_ERRNO("cannot rename %s to %s", from, to);
+        scr_hash_util_get_bytecount(scr_hash_elem_hash(c), "SIZE", &size);
+        if ((rc = scr_file_crc(to, size, &crc)) != SCR_SUCCESS) return rc;
+        if (scr_hash_util_get_crc32(scr_hash_elem_hash(c), "CRC", &want) == SCR_SUCCESS && crc != want)
+          return SCR_ERR(SCR_ERR_CRC, "%s is not the file that an interrupted flush wrote", to);
+        continue;
+      }
+      if ((rc = scr_dir_sync(to)) != SCR_SUCCESS) return rc;
+    }
+  return rc;
+}
+
+/* Finish the renames of the dataset ID in DIR.  Local. */
+SCR_FN int scr_prefix_redo_one(int id, const char* dir)
+{
+  scr_prefix_place p;
+  scr_hash*        root = scr_hash_new();
+  scr_hash_elem*   e;
+  char             path[SCR_MAX_FILENAME];
+  int              rc = scr_prefix_locate(id, dir, &p);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/rank2file.scr", scr.at.prefix, p.meta);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_read(path, root);
+  for (e = scr_hash_elem_first(scr_hash_get(root, "RANK")); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    scr_hash* leaf = scr_hash_new();
+    rc = scr_prefix_read_map(&p, scr_line_str(scr_hash_elem_hash(e), "FILE", ""), leaf);
+    if (rc == SCR_SUCCESS) rc = scr_prefix_redo_leaf(&p, leaf, id);
+    scr_hash_delete(&leaf);
+  }
+  scr_hash_delete(&root);
+  return rc;
+}
+
+/* Finish the renames of every dataset that the index says has some left.  Local, on rank 0. */
+SCR_FN int scr_prefix_redo(void)
+{
+  scr_hash*      index = scr_hash_new();
+  scr_hash_elem *e, *c;
+  scr_err_record why;
+  int            fd = -1, changed = 0, err, rc = scr_index_open(scr.at.prefix, &fd, index);
+
+  scr_err_save(&why);
+  for (e = scr_hash_elem_first(scr_hash_get(index, "DSET")); e != NULL; e = scr_hash_elem_next(e))
+    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "DIR")); c != NULL; c = scr_hash_elem_next(c)) {
+      if (scr_hash_get(scr_hash_elem_hash(c), "REDO") == NULL) continue;
+      scr_dbg(1, "finish the flush of dataset %s, which a failure interrupted", scr_hash_elem_key(e));
+      err = scr_prefix_redo_one(atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c));
+      if (err == SCR_SUCCESS) {
+        scr_hash_unset(scr_hash_elem_hash(c), "REDO");
+        changed = 1;
+      } else if (rc == SCR_SUCCESS) {
+        rc = err;
+        scr_err_save(&why);
+      }
+    }
+  if (fd >= 0) {
+    err = scr_index_close(scr.at.prefix, &fd, changed ? index : NULL);
+    if (rc == SCR_SUCCESS) rc = err;
+    else scr_err_restore(&why);
+  }
+  scr_hash_delete(&index);
+  return rc;
+}
+
 /* ---- flush ---- */
+
+/* The index entry with the identity of DESC: its directory in *DIR, or NULL. */
+SCR_FN scr_hash* scr_index_same(const scr_hash* index, const scr_dataset* desc, const char** dir)
+{
+  scr_hash_elem* e;
+  int            id = 0;
+
+  scr_dataset_get_id(desc, &id);
+  for (e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv_int(index, "DSET", id), "DIR")); e != NULL;
+       e = scr_hash_elem_next(e))
+    if (scr_dataset_same(scr_hash_get(scr_hash_elem_hash(e), "DSET"), desc)) {
+      if (dir != NULL) *dir = scr_hash_elem_key(e);
+      return scr_hash_elem_hash(e);
+    }
+  return NULL;
+}
 
 /* A flush on its way. */
 typedef struct {
@@ -11132,11 +11408,12 @@ typedef struct {
   const scr_dataset* desc;
   char               dir[SCR_MAX_FILENAME]; /* of the dataset, below the prefix */
   int                preserve;
-  int                keep_meta; /* what lies in its .scr belongs to the index, or may; on rank 0 */
-  scr_file_list      src;       /* in the cache */
-  char**             rel;       /* final path of each file, below the prefix */
-  scr_hash*          piece;     /* this rank's part of the file map */
-  scr_hash*          replaced;  /* ID/<id>/<dir>: datasets whose files this one replaces; on rank 0 */
+  int                superseded; /* files of a newer dataset lie where those of this one go */
+  int                keep_meta;  /* what lies in its .scr belongs to the index, or may; on rank 0 */
+  scr_file_list      src;        /* in the cache */
+  char**             rel;        /* final path of each file, below the prefix */
+  scr_hash*          piece;      /* this rank's part of the file map */
+  scr_hash*          replaced;   /* ID/<id>/<dir>: datasets whose files this one replaces; on rank 0 */
 } scr_flush;
 
 SCR_FN void scr_flush_free(scr_flush* f)
@@ -11150,13 +11427,6 @@ SCR_FN void scr_flush_free(scr_flush* f)
 }
 
 #define SCR_NAME_BYTES_MAX 255 /* of one component of a path */
-
-/* The path of NAME in the directory of the file REL, a path below the prefix.  Local. */
-SCR_FN int scr_prefix_beside(const char* rel, const char* name, char* path, size_t n)
-{
-  const char* slash = strrchr(rel, '/');
-  return scr_fmt(path, n, "%s/%.*s%s", scr.at.prefix, slash ? (int)(slash - rel) + 1 : 0, rel, name);
-}
 
 /*
 ** The temporary name of file I, in the same directory: the final one with a suffix, or, where that would be too long, a
@@ -11363,14 +11633,24 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f, int rc)
   char           path[SCR_MAX_FILENAME];
   int            i, hit, err;
 
+  memset(&v, 0, sizeof v);
+  if (scr.at.rank == 0 && rc == SCR_SUCCESS) {
+    rc = scr_index_read(scr.at.prefix, index);
+    v.max[0] = scr_index_has_redo(index);
+  }
+  if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) goto out;
   for (i = 0; rc == SCR_SUCCESS && i < f->src.n; i++) {
-    rc = scr_flush_path(f, i, 0, path, sizeof path);
-    if (rc == SCR_SUCCESS && scr_os.lstat(path, &st) == 0) scr_hash_setf(existing, NULL, "%s", f->rel[i]);
+    int there;
+    if ((rc = scr_flush_path(f, i, 0, path, sizeof path)) != SCR_SUCCESS) break;
+    there = scr_os.lstat(path, &st) == 0;
+    if (there && S_ISDIR(st.st_mode))
+      rc = SCR_ERR(SCR_ERR_PATH, "%s is a directory, and cannot be replaced by a file of dataset %d", path, f->id);
+    if (there || v.max[0])
+      scr_hash_setf(existing, NULL, "%s", f->rel[i]); /* who still has to be renamed is not there */
   }
   memset(&v, 0, sizeof v);
   v.sum[0] = scr_hash_size(existing);
   if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS || v.sum[0] == 0) goto out;
-  if (scr.at.rank == 0) rc = scr_index_read(scr.at.prefix, index);
   for (e = scr_hash_elem_first(scr_hash_get(index, "DSET")); e != NULL; e = scr_hash_elem_next(e))
     for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "DIR")); c != NULL; c = scr_hash_elem_next(c)) {
       int complete = scr_line_int(scr_hash_elem_hash(c), "COMPLETE", 0);
@@ -11382,6 +11662,11 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f, int rc)
   for (e = scr_hash_elem_first(scr_hash_get(all, "ID")); e != NULL; e = scr_hash_elem_next(e))
     for (c = scr_hash_elem_first(scr_hash_elem_hash(e)); c != NULL && rc == SCR_SUCCESS; c = scr_hash_elem_next(c)) {
       rc = scr_flush_hits(atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c), existing, &hit);
+      if (rc == SCR_SUCCESS && hit && atoi(scr_hash_elem_key(e)) > f->id) {
+        f->superseded = 1;
+        rc = SCR_ERR(SCR_ERR_STATE, "dataset %d is not copied to %s: it would replace files of the newer dataset %s",
+                     f->id, scr.at.prefix, scr_hash_elem_key(e));
+      }
       if (hit) scr_hash_setf(f->replaced, NULL, "%s %s %s", "ID", scr_hash_elem_key(e), scr_hash_elem_key(c));
     }
 out:
@@ -11577,7 +11862,8 @@ SCR_FN int scr_flush_done(const scr_flush* f)
   if (rc != SCR_SUCCESS) goto out;
   scr_hash_unset(scr_index_entry(index, f->id, f->dir), "REDO");
   scr_dataset_get_flag_ckpt(f->desc, &ckpt);
-  if (ckpt && (scr_index_current(index, &id, &dir, &by_user) != SCR_SUCCESS || (!by_user && id < f->id)))
+  if (ckpt && (scr_index_current(index, &id, &dir, &by_user) != SCR_SUCCESS ||
+               ((!by_user || scr_index_is_passed(index)) && id < f->id)))
     scr_index_set_current(index, f->dir, 0);
   if ((rc = scr_index_close(scr.at.prefix, &fd, index)) != SCR_SUCCESS) goto out;
   for (e = scr_hash_elem_first(scr_hash_get(f->replaced, "ID")); e != NULL; e = scr_hash_elem_next(e))
@@ -11625,11 +11911,40 @@ SCR_FN int scr_flush_begin(scr_flush* f)
 }
 
 /*
+** The dataset F is in the index, and only renames are missing: do them, and *RESUMED is 1.  Its temporary files are the
+** dataset, so it must not be copied once more over them.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_flush_resume(scr_flush* f, int* resumed)
+{
+  scr_vote    v;
+  const char* dir = NULL;
+  int         rc = SCR_SUCCESS;
+
+  memset(&v, 0, sizeof v);
+  if (scr.at.rank == 0) {
+    scr_hash*       index = scr_hash_new();
+    const scr_hash* entry =
+        scr_index_read(scr.at.prefix, index) == SCR_SUCCESS ? scr_index_same(index, f->desc, &dir) : NULL;
+    if (scr_hash_get(entry, "REDO") != NULL) {
+      v.max[0] = 1;
+      rc = scr_fmt(f->dir, sizeof f->dir, "%s", dir);
+      if (rc == SCR_SUCCESS) rc = scr_prefix_redo_one(f->id, f->dir);
+      if (rc == SCR_SUCCESS) rc = scr_flush_done(f);
+    }
+    scr_hash_delete(&index);
+  }
+  rc = scr_vote_all(&v, rc, scr.at.comm);
+  *resumed = v.max[0] > 0;
+  return rc;
+}
+
+/*
 ** Copy dataset ID from the cache to the prefix.  Collective over the world; the same code everywhere.
 **
 ** The order is F2.  A crash before the index update leaves temporary files; after it, any run finishes the renames.
+** Where a file proves to be corrupt or cut short, RC is SCR_ERR_CRC or SCR_ERR_MISSING.
 */
-SCR_FN int scr_flush_sync(int id)
+SCR_FN int scr_flush_copy(int id)
 {
   scr_cached*   c = scr_cached_find(id);
   scr_flush     f;
@@ -11640,14 +11955,14 @@ SCR_FN int scr_flush_sync(int id)
   int           rc, committed = 0;
 
   memset(&v, 0, sizeof v);
-  if (c == NULL || !c->good) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is not in the cache", id);
-  if (c->flushed) return SCR_SUCCESS;
   memset(&f, 0, sizeof f);
   f.id = id;
   f.desc = c->desc;
   f.piece = scr_hash_new();
   f.replaced = scr_hash_new();
   scr_event_root("FLUSH_START", NULL, f.desc, -1.0);
+  rc = scr_flush_resume(&f, &committed);
+  if (rc != SCR_SUCCESS || committed) goto out;
   if ((rc = scr_flush_begin(&f)) != SCR_SUCCESS) goto out;
   rc = scr_flush_identify(&f);
   if ((rc = scr_flush_create_dirs(&f, rc)) != SCR_SUCCESS) goto out;
@@ -11680,99 +11995,38 @@ out:
   } else {
     scr_event_root("FLUSH_FAIL", scr_err_text, f.desc, scr_wtime() - start);
     if (!committed) scr_flush_undo(&f);
+    c->superseded = f.superseded;
   }
   scr_flush_free(&f);
   return rc;
 }
 
-/* ---- renames that a crash left undone ---- */
-
-/* The temporary path of the file REL of dataset ID, which the map describes by H.  Local. */
-SCR_FN int scr_prefix_redo_from(const char* rel, const scr_hash* h, int id, char* path, size_t n)
+/*
+** Copy dataset ID from the cache to the prefix; a file that has become corrupt in the cache is rebuilt for it, if its
+** redundancy can.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_flush_sync(int id)
 {
-  const char* own = scr_line_str(h, "TMP", NULL);
-  const char* slash = strrchr(rel, '/');
-  char        name[SCR_MAX_FILENAME];
-  int         rc;
+  const scr_cached* c = scr_cached_find(id);
+  scr_err_record    why;
+  int               rc;
 
-  if (own != NULL && (strchr(own, '/') != NULL || strncmp(own, ".scr", 4) != 0))
-    return SCR_ERR(SCR_ERR_FORMAT, "the file map names %s, which is no temporary file of %s", own, rel);
-  if (own != NULL) return scr_prefix_beside(rel, own, path, n);
-  rc = scr_fmt(name, sizeof name, "%s.scr%d.tmp", slash ? slash + 1 : rel, id);
-  return rc == SCR_SUCCESS ? scr_prefix_beside(rel, name, path, n) : rc;
-}
-
-/* Give the files of one leaf of the map their final names; a file whose temporary is gone has it.  Local. */
-SCR_FN int scr_prefix_redo_leaf(const scr_prefix_place* p, const scr_hash* leaf, int id)
-{
-  scr_hash_elem *e, *c;
-  char           rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
-  int            rc = SCR_SUCCESS;
-
-  for (e = scr_hash_elem_first(scr_hash_get(leaf, "RANK")); e != NULL; e = scr_hash_elem_next(e))
-    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {
-      if ((rc = scr_prefix_rel(p->base, scr_hash_elem_key(c), rel, sizeof rel)) != SCR_SUCCESS) return rc;
-      if ((rc = scr_prefix_redo_from(rel, scr_hash_elem_hash(c), id, from, sizeof from)) != SCR_SUCCESS) return rc;
-      if ((rc = scr_fmt(to, sizeof to, "%s/%s", scr.at.prefix, rel)) != SCR_SUCCESS) return rc;
-      if (scr_os.rename(from, to) < 0) {
-        unsigned long size = 0;
-        uLong         want, crc;
-        if (errno != ENOENT) return SCR_ERRNO("cannot rename %s to %s", from, to);
-        scr_hash_util_get_bytecount(scr_hash_elem_hash(c), "SIZE", &size);
-        if ((rc = scr_file_crc(to, size, &crc)) != SCR_SUCCESS) return rc;
-        if (scr_hash_util_get_crc32(scr_hash_elem_hash(c), "CRC", &want) == SCR_SUCCESS && crc != want)
-          return SCR_ERR(SCR_ERR_CRC, "%s is not the file that an interrupted flush wrote", to);
-        continue;
-      }
-      if ((rc = scr_dir_sync(to)) != SCR_SUCCESS) return rc;
-    }
+  if (c == NULL || !c->good) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is not in the cache", id);
+  if (c->flushed) return SCR_SUCCESS;
+  rc = scr_flush_copy(id);
+  if (rc != SCR_ERR_CRC && rc != SCR_ERR_MISSING) return rc;
+  scr_err_save(&why);
+  if (scr_cache_mend(id) == SCR_SUCCESS) return scr_flush_copy(id);
+  scr_err_restore(&why);
   return rc;
 }
 
-/* Finish the renames of the dataset ID in DIR.  Local. */
-SCR_FN int scr_prefix_redo_one(int id, const char* dir)
+/* The same for a dataset that is due: that a newer one has taken its place is no error.  Collective. */
+SCR_FN int scr_flush_if_due(const scr_cached* c)
 {
-  scr_prefix_place p;
-  scr_hash*        root = scr_hash_new();
-  scr_hash_elem*   e;
-  char             path[SCR_MAX_FILENAME];
-  int              rc = scr_prefix_locate(id, dir, &p);
+  int id = c->id, rc = scr_flush_is_due(c) ? scr_flush_sync(id) : SCR_SUCCESS;
 
-  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/rank2file.scr", scr.at.prefix, p.meta);
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_read(path, root);
-  for (e = scr_hash_elem_first(scr_hash_get(root, "RANK")); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
-    scr_hash* leaf = scr_hash_new();
-    rc = scr_prefix_read_map(&p, scr_line_str(scr_hash_elem_hash(e), "FILE", ""), leaf);
-    if (rc == SCR_SUCCESS) rc = scr_prefix_redo_leaf(&p, leaf, id);
-    scr_hash_delete(&leaf);
-  }
-  scr_hash_delete(&root);
-  return rc;
-}
-
-/* Finish the renames of every dataset that the index says has some left.  Local, on rank 0. */
-SCR_FN int scr_prefix_redo(void)
-{
-  scr_hash*      index = scr_hash_new();
-  scr_hash_elem *e, *c;
-  int            fd = -1, changed = 0, rc = scr_index_open(scr.at.prefix, &fd, index);
-
-  for (e = scr_hash_elem_first(scr_hash_get(index, "DSET")); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
-    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "DIR")); c != NULL && rc == SCR_SUCCESS;
-         c = scr_hash_elem_next(c)) {
-      if (scr_hash_get(scr_hash_elem_hash(c), "REDO") == NULL) continue;
-      scr_dbg(1, "finish the flush of dataset %s, which a failure interrupted", scr_hash_elem_key(e));
-      rc = scr_prefix_redo_one(atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c));
-      if (rc != SCR_SUCCESS) break;
-      scr_hash_unset(scr_hash_elem_hash(c), "REDO");
-      changed = 1;
-    }
-  if (fd >= 0) {
-    int err = scr_index_close(scr.at.prefix, &fd, rc == SCR_SUCCESS && changed ? index : NULL);
-    if (rc == SCR_SUCCESS) rc = err;
-  }
-  scr_hash_delete(&index);
-  return rc;
+  return rc != SCR_SUCCESS && scr_cached_find(id)->superseded ? SCR_SUCCESS : rc;
 }
 
 /* ---- fetch ---- */
@@ -11793,7 +12047,10 @@ SCR_FN int scr_fetch_check_identity(int id, const char* dir, const scr_dataset* 
   scr_hash* index = scr_hash_new();
   int       rc = scr_index_read(scr.at.prefix, index);
 
-  if (rc == SCR_SUCCESS && scr_dataset_differs(scr_hash_get(scr_index_entry(index, id, dir), "DSET"), desc))
+  if (rc == SCR_SUCCESS && scr_hash_get(scr_index_entry(index, id, dir), "REDO") != NULL)
+    rc = SCR_ERR(SCR_ERR_IO, "files of %s/%s still have the temporary names of an interrupted flush", scr.at.prefix,
+                 dir);
+  else if (rc == SCR_SUCCESS && scr_dataset_differs(scr_hash_get(scr_index_entry(index, id, dir), "DSET"), desc))
     rc = SCR_ERR(SCR_ERR_INVALID,
                  "the summary in %s/%s/.scr describes another dataset than the index has there as dataset %d",
                  scr.at.prefix, dir, id);
@@ -12044,22 +12301,6 @@ SCR_FN void scr_index_note_failed(scr_hash* index, int id, const char* dir)
   scr_index_mark(index, id, dir, "FAILED");
 }
 
-/* The index entry with the identity of DESC: its directory in *DIR, or NULL. */
-SCR_FN scr_hash* scr_index_same(const scr_hash* index, const scr_dataset* desc, const char** dir)
-{
-  scr_hash_elem* e;
-  int            id = 0;
-
-  scr_dataset_get_id(desc, &id);
-  for (e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv_int(index, "DSET", id), "DIR")); e != NULL;
-       e = scr_hash_elem_next(e))
-    if (scr_dataset_same(scr_hash_get(scr_hash_elem_hash(e), "DSET"), desc)) {
-      if (dir != NULL) *dir = scr_hash_elem_key(e);
-      return scr_hash_elem_hash(e);
-    }
-  return NULL;
-}
-
 /* The next checkpoint to try, decided by rank 0. */
 typedef struct {
   int  id; /* 0: none is left */
@@ -12070,6 +12311,20 @@ typedef struct {
   char dir[SCR_MAX_FILENAME];
   char why[1024]; /* why nothing is left, beside what was tried */
 } scr_candidate;
+
+/* The newest checkpoint of the cache with an id between ABOVE and BELOW that can be tried; 0 when there is none. */
+SCR_FN int scr_cached_after(const scr_hash* index, int above, int below)
+{
+  int i, id = 0;
+
+  for (i = 0; i < scr.ncached; i++) {
+    const scr_cached* c = &scr.cached[i];
+    if (c->good && c->ckpt > 0 && c->id > above && c->id < below &&
+        scr_hash_get(scr_index_same(index, c->desc, NULL), "FAILED") == NULL)
+      id = c->id;
+  }
+  return id;
+}
 
 /*
 ** Choose the next checkpoint to load: the user's choice if there is one, else the newest with an id below BELOW, of the
@@ -12102,16 +12357,13 @@ SCR_FN int scr_load_choose(int below, const char* name, scr_candidate* c)
     if (c->id == 0 && scr_index_find(index, name, &id, &dir) == SCR_SUCCESS) c->id = id;
     c->chosen = c->id != 0;
   } else if (scr_index_current(index, &id, &dir, &by_user) == SCR_SUCCESS && by_user && id < below &&
+             !(scr_index_is_passed(index) && scr_cached_after(index, id, below)) &&
              (fetch || (scr_cached_find(id) != NULL && scr_cached_find(id)->good))) {
     c->id = id;
     c->chosen = 1;
   }
   if (c->id == 0 && name == NULL) {
-    for (i = 0; i < scr.ncached; i++) {
-      const scr_hash* e = scr_index_same(index, scr.cached[i].desc, NULL);
-      if (scr.cached[i].good && scr.cached[i].ckpt > 0 && scr.cached[i].id < below && scr_hash_get(e, "FAILED") == NULL)
-        c->id = scr.cached[i].id;
-    }
+    c->id = scr_cached_after(index, 0, below);
     dir = NULL;
     if (fetch && scr_index_next(index, below, &id, &dir) == SCR_SUCCESS) {
       if (id > c->id) c->id = id;
@@ -12502,11 +12754,19 @@ SCR_FN void scr_release(void)
 SCR_FN int scr_flush_newest(void)
 {
   const scr_cached* c = scr_cache_newest();
-  int               i, rc;
+  scr_err_record    why;
+  int               i, rc = SCR_SUCCESS;
 
-  for (i = 0; i < scr.ncached; i++)
-    if (scr_flush_is_due(&scr.cached[i]) && (rc = scr_flush_sync(scr.cached[i].id)) != SCR_SUCCESS) return rc;
-  return c != NULL && scr.flush_every > 0 && !c->flushed ? scr_flush_sync(c->id) : SCR_SUCCESS;
+  if (c != NULL && scr.flush_every > 0 && !c->flushed && !c->superseded) rc = scr_flush_sync(c->id);
+  scr_err_save(&why);
+  for (i = scr.ncached - 1; i >= 0; i--) {
+    int err = &scr.cached[i] == c ? SCR_SUCCESS : scr_flush_if_due(&scr.cached[i]);
+    if (rc != SCR_SUCCESS || err == SCR_SUCCESS) continue;
+    rc = err;
+    scr_err_save(&why);
+  }
+  if (rc != SCR_SUCCESS) scr_err_restore(&why);
+  return rc;
 }
 
 /*
@@ -12598,10 +12858,11 @@ SCR_FN void scr_flush_due(void)
   int i, restart = 0;
 
   scr_param_int(scr.at.params, "SCR_FLUSH_ON_RESTART", &restart);
-  for (i = 0; i < scr.ncached; i++) {
+  for (i = scr.ncached - 1; i >= 0; i--) {
     const scr_cached* c = &scr.cached[i];
-    if (!scr_flush_is_due(c) && !(restart && c->id == scr.loaded && !c->flushed)) continue;
-    if (scr_flush_sync(c->id) != SCR_SUCCESS) scr_report(SCR_ERR_IO); /* it stays in the cache, so the run can go on */
+    int               wanted = restart && c->id == scr.loaded && !c->flushed;
+    if ((wanted ? scr_flush_sync(c->id) : scr_flush_if_due(c)) != SCR_SUCCESS)
+      scr_report(SCR_ERR_IO); /* it stays in the cache, so the run can go on */
   }
 }
 
@@ -12609,6 +12870,14 @@ SCR_FN void scr_index_apply_current(scr_hash* index, int id, const char* dir)
 {
   (void)id;
   scr_index_set_current(index, dir, 1);
+}
+
+/* A checkpoint newer than the user's choice is complete, in the cache alone so far. */
+SCR_FN void scr_index_pass_current(scr_hash* index, int id, const char* dir)
+{
+  (void)id;
+  (void)dir;
+  if (scr_hash_get_kv(index, "CURRENT_BY", "USER") != NULL) scr_hash_set_kv(index, "CURRENT_BY", "PASSED");
 }
 
 SCR_FN void scr_index_release_current(scr_hash* index, int id, const char* dir)
@@ -12656,6 +12925,8 @@ SCR_FN int scr_choose(const char* name)
     rc = scr_index_read(scr.at.prefix, index);
     if (rc == SCR_SUCCESS && scr_index_find(index, name, &c.id, &dir) != SCR_SUCCESS)
       rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no checkpoint %s in the cache or in %s", name, scr.at.prefix);
+    else if (rc == SCR_SUCCESS && !scr_index_is_ckpt(scr_index_entry(index, c.id, dir)))
+      rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the dataset %s in %s is no checkpoint", name, scr.at.prefix);
     if (rc == SCR_SUCCESS) rc = scr_index_update(scr_index_apply_current, c.id, dir);
     scr_hash_delete(&index);
   }
@@ -12905,6 +13176,16 @@ SCR_API const char* SCR_Configf(const char* format, ...)
 
 /* ---- files ---- */
 
+/* 1 when the path REL ends as the temporary names of a flush do, in .scr<numbers>.tmp.  Local. */
+SCR_FN int scr_route_is_tmp(const char* rel)
+{
+  size_t n = strlen(rel);
+
+  if (n < 5 || strcmp(rel + n - 4, ".tmp") != 0) return 0;
+  for (n -= 4; n > 0 && (isdigit((unsigned char)rel[n - 1]) || rel[n - 1] == '.'); n--) continue;
+  return n >= 4 && strncmp(rel + n - 4, ".scr", 4) == 0;
+}
+
 /* 1 when a component of the path REL is .scr.  Local. */
 SCR_FN int scr_route_is_reserved(const char* rel)
 {
@@ -12933,6 +13214,9 @@ SCR_FN int scr_route_rel(const char* name, char* rel, size_t n)
   rc = scr_fmt(rel, n, "%s", below);
   if (rc == SCR_SUCCESS && scr_route_is_reserved(rel))
     rc = SCR_ERR(SCR_ERR_PATH, "%s is or lies in a directory .scr, which belongs to the library; choose another name",
+                 whole);
+  else if (rc == SCR_SUCCESS && scr_route_is_tmp(rel))
+    rc = SCR_ERR(SCR_ERR_PATH, "%s ends in .scr<number>.tmp, as temporary files of the library do; choose another name",
                  whole);
   return rc;
 }
@@ -12978,24 +13262,27 @@ SCR_FN int scr_route_loaded(const char* name, char* file)
   const char*    found = NULL;
   scr_hash_elem* e;
   scr_meta*      meta = scr_meta_new();
-  int            same_base = 0, exact = 0;
+  int            best = 0, alike = 0;
 
   if (scr_route_rel(name, rel, sizeof rel) != SCR_SUCCESS) rel[0] = '\0';
-  for (e = scr_filemap_first_file(scr.map, scr.loaded, scr.at.rank); e != NULL && !exact; e = scr_hash_elem_next(e)) {
-    const char *f, *orig, *last;
+  for (e = scr_filemap_first_file(scr.map, scr.loaded, scr.at.rank); e != NULL; e = scr_hash_elem_next(e)) {
+    const char *f, *last;
+    int         likeness;
     scr_hash_unset_all(meta);
     scr_filemap_get_meta(scr.map, scr.loaded, scr.at.rank, scr_hash_elem_key(e), meta);
     if (!scr_meta_is_full(meta)) continue;
     f = scr_line_str(meta, "FILE", "");
-    orig = scr_line_str(meta, "ORIG", "");
     last = strrchr(f, '/');
-    exact = strcmp(f, rel) == 0 || strcmp(orig, name) == 0;
-    if (!exact && strcmp(last ? last + 1 : f, name) != 0) continue;
+    likeness = strcmp(f, rel) == 0                                 ? 3
+               : strcmp(scr_line_str(meta, "ORIG", ""), name) == 0 ? 2
+                                                                   : strcmp(last ? last + 1 : f, name) == 0;
+    if (likeness == 0 || likeness < best) continue;
+    alike = likeness > best ? 1 : alike + 1;
+    best = likeness;
     found = scr_hash_elem_key(e);
-    same_base++;
   }
   scr_meta_delete(&meta);
-  if (found == NULL || (!exact && same_base > 1)) return 0;
+  if (found == NULL || alike > 1) return 0; /* it could be any of these */
   return scr_fmt(file, SCR_MAX_FILENAME, "%s", found) == SCR_SUCCESS;
 }
 
@@ -13372,13 +13659,14 @@ SCR_FN int scr_complete_after(unsigned long bytes, int files)
   int         id = scr.out_id, ckpt = c->ckpt > 0, halt = 0, rc = SCR_SUCCESS;
   double      seconds = scr_wtime() - scr.out_start;
 
+  scr.failed_bytes = 0;
   scr_dbg(1, "dataset %d %s: %d files, %lu bytes, %s, complete in %.3f s, %.1f MB/s", id, scr_desc_name(c->desc), files,
           bytes, scr_copy_name(scr.red->type), seconds, (double)bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
   scr_event_root(ckpt ? "CHECKPOINT_END" : "OUTPUT_END", NULL, c->desc, seconds);
   scr_event_transfer(ckpt ? "CHECKPOINT" : "OUTPUT", scr.at.prefix, c->base, c->desc, seconds);
   if (scr.at.rank == 0) scr_complete_note(c);
   if (ckpt && scr.chosen) {
-    if (scr.at.rank == 0 && scr_index_update(scr_index_release_current, 0, NULL) != SCR_SUCCESS)
+    if (scr.at.rank == 0 && scr_index_update(scr_index_pass_current, 0, NULL) != SCR_SUCCESS)
       scr_warn("%s", scr_err_text);
     scr.chosen = 0;
   }
@@ -13388,7 +13676,8 @@ SCR_FN int scr_complete_after(unsigned long bytes, int files)
     rc = scr_halt_decide(1, &halt, SCR_SUCCESS);
   }
   if (rc == SCR_SUCCESS && scr_flush_is_due(c)) rc = scr_flush_sync(id);
-  if (scr_cache_trim(scr.red, id) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if (!scr_code_is_verdict(rc) && scr_cache_trim(scr.red, id) != SCR_SUCCESS) /* else the new one is no good */
+    scr_warn("%s", scr_err_text);
   scr.ckpt_end = scr_wtime();
   scr_event_root("COMPUTE_START", NULL, NULL, -1.0);
   if (halt && (scr.halt_exit == 1 || (scr.halt_exit < 0 && !scr.asked_should_exit))) scr_halt_leave();
@@ -13419,6 +13708,7 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   if (rc != SCR_SUCCESS) {
     scr_err_record why;
     scr_err_save(&why);
+    scr.failed_bytes = scr_cache_bytes(scr.out_id);
     scr_cache_delete(scr.out_id);
     scr_err_restore(&why);
     if (scr.out_flags & SCR_FLAG_CHECKPOINT) scr.checkpoint_id--;
@@ -13477,6 +13767,8 @@ SCR_API int SCR_Current(const char* name)
       scr.loaded = scr_cached_find(loaded) != NULL && scr_cached_find(loaded)->good ? loaded : 0;
       scr_err_restore(&why);
     }
+  } else if (rc == SCR_SUCCESS) {
+    scr.chosen = 1; /* for the next run, until a newer one is complete */
   }
   return scr_report(rc);
 }
@@ -13563,7 +13855,7 @@ SCR_FN int scr_prefix_delete(int id, const char* dir)
 SCR_API int SCR_Delete(const char* name)
 {
   char dir[SCR_MAX_FILENAME];
-  int  i, id = 0, cached = 0, err = SCR_SUCCESS, rc = scr_enter_name("SCR_Delete", name);
+  int  i, id = 0, cached = 0, was_loaded = 0, err = SCR_SUCCESS, rc = scr_enter_name("SCR_Delete", name);
 
   if (rc != SCR_SUCCESS) return rc;
   rc = scr_prefix_find(name, &id, dir);
@@ -13572,11 +13864,13 @@ SCR_API int SCR_Delete(const char* name)
   if (rc == SCR_SUCCESS && id == 0 && cached == 0)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no dataset %s in the cache or in %s", name, scr.at.prefix);
   if (rc == SCR_SUCCESS && cached != 0) {
-    if (cached == scr.loaded) scr.loaded = 0;
+    if ((was_loaded = cached == scr.loaded)) scr.loaded = 0;
     err = scr_cache_delete(cached);
   }
   if (rc == SCR_SUCCESS && id != 0) rc = scr_prefix_delete(id, dir);
   if (rc == SCR_SUCCESS) rc = scr_agree(err, scr.at.comm);
+  if (rc == SCR_SUCCESS && was_loaded && scr.tried.n == 0)
+    scr.once = 0; /* it is gone because the application says so */
   return scr_report(rc);
 }
 

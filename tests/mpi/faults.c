@@ -265,6 +265,79 @@ static void records_unwritten(void)
   run_offers(&c, "ck1", &first, "after it");
 }
 
+/* ---- the run ends while a checkpoint is made complete ---- */
+
+/* Write the checkpoint NAME of shape S, and keep a copy of each node from before it is made complete. */
+static void write_uncommitted(const scheme* c, const char* name, const shape* s)
+{
+  CHECK(start(c) == SCR_SUCCESS, "%s", SCR_Last_error());
+  open_checkpoint(name, s);
+  remove_tree(copy);
+  walk_tree(node, copy, 0);
+  CHECK(SCR_Complete_output(1) == SCR_SUCCESS, "%s", SCR_Last_error());
+  stop();
+}
+
+/* This node is as it was before the last checkpoint was made complete.  Local. */
+static void roll_back(void)
+{
+  remove_tree(node);
+  walk_tree(copy, node, 0);
+}
+
+/* The last node has not made ck2 complete, the others have: it is a lost member, and ck2 is there. */
+static void half_committed(void)
+{
+  scheme c = {"XOR", 1, 0, NULL};
+
+  write_on(&c, "commit", 0);
+  write_uncommitted(&c, "ck2", &second);
+  if (rank == ranks - 1) roll_back();
+  run_offers(&c, "ck2", &second, "one node has not committed");
+}
+
+/* So it is when a run went on from ck2 without that node, and it comes back: ck2 must not be deleted for its sake. */
+static void stale_commit(void)
+{
+  scheme c = {"XOR", 1, 0, NULL};
+
+  write_on(&c, "commit", 0);
+  write_uncommitted(&c, "ck2", &second);
+  if (rank == ranks - 1) lose(NODE);
+  run_offers(&c, "ck2", &second, "one node is lost");
+  if (rank == ranks - 1) roll_back();
+  run_offers(&c, "ck2", &second, "it comes back");
+  if (rank == ranks - 1) roll_back();
+  if (rank < 2) lose(NODE);
+  CHECK(start(&c) == SCR_SUCCESS, "%s", SCR_Last_error());
+  { /* ck2 was taken, so it cannot be that it never was complete */
+    int flag = 0;
+    CHECK(SCR_Have_restart(&flag, NULL) == SCR_ERR_NO_RESTART && flag == 0, "%d: %s", flag, SCR_Last_error());
+  }
+  stop();
+}
+
+/* No node but the first has made ck2 complete: ck1 is next, and where there is none the run begins anew. */
+static void barely_committed(void)
+{
+  scheme c = {"XOR", 1, 0, NULL};
+  int    flag = 0;
+
+  write_on(&c, "commit", 0);
+  write_uncommitted(&c, "ck2", &second);
+  if (rank > 0) roll_back();
+  run_offers(&c, "ck1", &first, "one node has committed");
+
+  fresh_world("commit");
+  write_uncommitted(&c, "ck1", &first);
+  if (rank > 0) roll_back();
+  CHECK(start(&c) == SCR_SUCCESS, "%s", SCR_Last_error());
+  CHECK(SCR_Have_restart(&flag, NULL) == SCR_SUCCESS && flag == 0, "%d: %s", flag, SCR_Last_error());
+  write_checkpoint("ck1", &first);
+  stop();
+  run_offers(&c, "ck1", &first, "after a new start");
+}
+
 /* ---- a rebuild ------------------------------------------------------------------------------------------------- */
 
 /*
@@ -384,6 +457,9 @@ static check_case tests[] = {{"move_unread", move_unread, 4},
                              {"memory", memory, 4},
                              {"records_dealt", records_dealt, 5},
                              {"records_unwritten", records_unwritten, 5},
+                             {"half_committed", half_committed, 4},
+                             {"stale_commit", stale_commit, 4},
+                             {"barely_committed", barely_committed, 4},
                              {"rs_all_targets", rs_all_targets, 8},
                              {NULL, NULL, 0}};
 

@@ -193,8 +193,8 @@ static void fresh_world(const char* name)
   snprintf(copy, sizeof copy, "%s/copy.%d", base, rank);
 }
 
-/* Write the checkpoint NAME of shape S. */
-static void write_checkpoint(const char* name, const shape* s)
+/* Write the files of the checkpoint NAME of shape S, but do not make it complete. */
+static void open_checkpoint(const char* name, const shape* s)
 {
   char path[SCR_MAX_FILENAME];
   int  i, at, rc;
@@ -210,6 +210,14 @@ static void write_checkpoint(const char* name, const shape* s)
     if (rc == SCR_SUCCESS) write_file(path, p, n);
     free(p);
   }
+}
+
+/* Write the checkpoint NAME of shape S. */
+static void write_checkpoint(const char* name, const shape* s)
+{
+  int rc;
+
+  open_checkpoint(name, s);
   rc = SCR_Complete_output(1);
   CHECK(rc == SCR_SUCCESS, "%s", SCR_Last_error());
 }
