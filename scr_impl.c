@@ -8218,13 +8218,6 @@ SCR_FN int scr_reddesc_alone(scr_reddesc* d, const scr_layout* l)
   return SCR_SUCCESS;
 }
 
-/* PLACE in a line of LENGTH when those that are HOP apart stand side by side. */
-SCR_FN int scr_reddesc_hop(int place, int length, int hop)
-{
-  int start = place % hop, before = length / hop * start + (start < length % hop ? start : length % hop);
-  return before + place / hop;
-}
-
 /* D17 for the set of D: K >= N becomes N - 1, and one parity is XOR.  1 when the set protects less than asked. */
 SCR_FN int scr_reddesc_limit(scr_reddesc* d)
 {
@@ -8252,8 +8245,10 @@ SCR_FN int scr_reddesc_partner(scr_reddesc* d, const scr_layout* l)
 }
 
 /*
-** Form the sets of D: the ranks with equal rank in their failure group stand in a line, in world order, and each line
-** is cut into sets of SET_SIZE or a few more, as even as possible.  Collective over the world.
+** Form the sets of D: the ranks with equal rank in their failure group stand in a line, in world order.  Every
+** HOP_DISTANCE-th of a line belong together, and what belongs together is cut into sets of SET_SIZE or a few more, as
+** even as possible.  In a line too short for two at that distance, the distance is as large as it can be, and rank 0
+** says so.  Collective over the world.
 **
 ** D16: a set of one member cannot protect; that rank caches as SINGLE, and rank 0 says how many there are.
 */
@@ -8261,18 +8256,23 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_layout* l)
 {
   const scr_groupdesc* g = scr_groupdescs_from_name(l, d->group);
   char                 key[64];
-  int                  lines, id, place, length, leader, sets, least, extra, set, rc, err, asked = d->failures;
+  int                  lines, id, place, length, leader, hop, first, sets, least, extra, set, rc, err;
+  int                  asked = d->failures;
   scr_vote             v;
 
   snprintf(key, sizeof key, "%d", g->rank);
   rc = scr_rank_str(l->comm, key, &lines, &id, &place, &length, &leader);
   if (rc != SCR_SUCCESS) return rc;
-  place = scr_reddesc_hop(place, length, d->hop);
+  hop = length / 2 < d->hop ? length / 2 : d->hop;
+  if (hop < 1) hop = 1;
+  first = place % hop;
+  place /= hop;
+  length = length / hop + (first < length % hop);
   sets = length / d->set_size > 1 ? length / d->set_size : 1;
   least = length / sets;
   extra = length % sets; /* the first ones have one more */
   set = place < extra * (least + 1) ? place / (least + 1) : extra + (place - extra * (least + 1)) / least;
-  snprintf(key, sizeof key, "%d.%d", id, set);
+  snprintf(key, sizeof key, "%d.%d.%d", id, first, set);
   rc = scr_rank_str(l->comm, key, &d->groups, &id, &d->my_rank, &d->ranks, &d->group_id);
   if (rc != SCR_SUCCESS) return rc;
   rc = scr_group_members(l, d->group_id, d->my_rank, d->ranks, &d->member);
@@ -8280,6 +8280,7 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_layout* l)
   memset(&v, 0, sizeof v);
   v.sum[0] = d->ranks == 1;
   v.sum[1] = d->ranks > 1 && scr_reddesc_limit(d);
+  v.sum[2] = d->ranks > 1 && hop < d->hop;
   if (d->ranks == 1 && rc == SCR_SUCCESS) rc = scr_reddesc_alone(d, l);
   else if (rc == SCR_SUCCESS && d->type == SCR_COPY_RS && d->ranks + d->failures > 256)
     rc = SCR_ERR(SCR_ERR_PARAM,
@@ -8294,6 +8295,9 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_layout* l)
   if (v.sum[1] > 0 && l->rank == 0)
     scr_warn("%lld of %d ranks are in Reed-Solomon sets that are too small for %d failures; these survive all but one",
              (long long)v.sum[1], l->ranks, asked);
+  if (v.sum[2] > 0 && l->rank == 0)
+    scr_warn("CKPT=%d: there are not enough groups %s for HOP_DISTANCE=%d: %lld of %d ranks have nearer partners",
+             d->index, d->group, d->hop, (long long)v.sum[2], l->ranks);
   return SCR_SUCCESS;
 }
 
@@ -8401,6 +8405,7 @@ SCR_FN void scr_reddesc_to_hash(const scr_reddesc* d, int member, scr_hash* h)
   scr_hash_util_set_str(h, "GROUP", d->group);
   scr_hash_util_set_int(h, "SET_SIZE", d->set_size);
   scr_hash_util_set_int(h, "SET_FAILURES", d->failures);
+  scr_hash_util_set_int(h, "HOP_DISTANCE", d->hop);
   scr_hash_util_set_int(h, "GROUPS", d->groups);
   scr_hash_util_set_int(h, "GROUP_ID", d->group_id);
   scr_hash_util_set_int(h, "GROUP_SIZE", d->ranks);

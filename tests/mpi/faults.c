@@ -338,6 +338,24 @@ static void barely_committed(void)
   run_offers(&c, "ck1", &first, "after a new start");
 }
 
+/* ---- the distance of partners ---- */
+
+/* Of 8 nodes every third belong together: 3, 3 and 2, so that three neighbours may be lost. */
+static void hops_uneven(void)
+{
+  scheme c = {"FILE", 1, 0, NULL};
+
+  SCR_Config("CKPT=0 TYPE=XOR SET_SIZE=3 HOP_DISTANCE=3");
+  prepare(&c, &small);
+  if (rank < 3) lose(NODE);
+  restart(&c, &small, 1, 0, "three neighbours");
+  SCR_Config("CKPT=0 TYPE=XOR SET_SIZE=2 HOP_DISTANCE=99");
+  prepare(&c, &small);
+  if (rank < 4) lose(NODE);
+  restart(&c, &small, 1, 0, "four neighbours");
+  SCR_Config("CKPT=");
+}
+
 /* ---- a rebuild ------------------------------------------------------------------------------------------------- */
 
 /*
@@ -460,6 +478,7 @@ static check_case tests[] = {{"move_unread", move_unread, 4},
                              {"half_committed", half_committed, 4},
                              {"stale_commit", stale_commit, 4},
                              {"barely_committed", barely_committed, 4},
+                             {"hops_uneven", hops_uneven, 8},
                              {"rs_all_targets", rs_all_targets, 8},
                              {NULL, NULL, 0}};
 
