@@ -3,9 +3,9 @@
 #
 #   cluster.sh check|long [TEST...]     last line: N passed, N failed, N skipped
 #
-# Tests: turn share kills lost stale back encode rebuild flush shapes; all of them when none is named.  They need the
-# cluster of `vnodes`, but for shapes, which uses SCR_VIRTUAL_NODES.  From the environment: MPICC, MPIEXEC (MPICH's, with
-# hydra), SCR_TEST_CFLAGS, SEED (of the random moments), SCR_IMPL (the source of the library).
+# Tests: turn share kills lost stale back encode rebuild flush shapes large; all of them when none is named.  They need
+# the cluster of `vnodes`, but for shapes and large, which use SCR_VIRTUAL_NODES.  From the environment: CC, MPICC,
+# MPIEXEC (MPICH's, with hydra), SCR_TEST_CFLAGS, SEED (of all that is random), SCR_IMPL (the source of the library).
 # After a failure the logs stay where the output says.
 # shellcheck disable=SC2015,SC2046,SC2317
 set -u
@@ -14,7 +14,7 @@ ROOT=$(cd "$HERE/../.." && pwd)
 VNODES=$HERE/vnodes
 MODE=${1:-}
 case $MODE in check | long) shift ;; *) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
-TESTS=${*:-turn share kills lost stale back encode rebuild flush shapes}
+TESTS=${*:-turn share kills lost stale back encode rebuild flush shapes large}
 LIMIT=60 # seconds for one run
 
 # ---- build, and enter the cluster ------------------------------------------------------------------------------------
@@ -28,7 +28,9 @@ build() {
   # shellcheck disable=SC2086
   $MPICC -O2 -g ${SCR_TEST_CFLAGS:-} -o "$T/$APP" "$HERE/ckpt.c" "$impl" -lz -lpthread &&
     $MPICC -O2 -shared -fPIC -o "$T/yield.so" "$HERE/yield.c" -ldl &&
-    $MPICC -O2 -shared -fPIC -o "$T/kill.so" "$HERE/kill.c" -ldl
+    $MPICC -O2 -shared -fPIC -o "$T/kill.so" "$HERE/kill.c" -ldl &&
+    mkdir "$T/src" && cp -r "$ROOT/tools" "$T/src/" && cp "$ROOT/scr.h" "$T/src/" && cp "$impl" "$T/src/scr_impl.c" &&
+    ${CC:-cc} -O2 -I"$T/src" -o "$T/scr_rebuild" "$T/src/tools/scr_rebuild.c" -lz
 }
 
 if [ -z "${CLUSTER_DIR:-}" ]; then
@@ -88,7 +90,7 @@ job=0
 new_job() {
   job=$((job + 1))
   export SCR_JOB_ID=$TEST$job SCR_PREFIX=$W/prefix$job SCR_FLUSH=0 SCR_COPY_TYPE=XOR SCR_SET_SIZE=8 SCR_CACHE_SIZE=1
-  unset SCR_FRESH_START
+  unset SCR_FRESH_START SCR_SET_FAILURES
   OUT=$T/$TEST$job.log
   LOG=$T/$TEST$job.events
   mkdir -p "$SCR_PREFIX"
@@ -136,7 +138,8 @@ run() {
 # The greatest checkpoint that was complete in this job, as events of these kinds say: the next restart may not be from
 # an older one.
 floor() { # [WORD]
-  FLOOR=$(awk -v w="${1:-COMPLETE RESTART}" 'index(" " w " ", " " $1 " ") { if ($2 > m) m = $2 } END { print m + 0 }' "$LOG")
+  local words=${1:-COMPLETE RESTART}
+  FLOOR=$(awk -v w=" $words " 'index(w, " " $1 " ") { if ($2 > m) m = $2 } END { print m + 0 }' "$LOG")
 }
 
 # events WORD: how many lines of the log begin with WORD
@@ -329,7 +332,7 @@ test_lost() {
   try "two lost again" "$all" 4 -expect refused || return
   export SCR_FRESH_START=1
   try "a fresh start" "$all" 4 -expect fresh -count 2 -gen 2 || return
-  unset SCR_FRESH_START
+  unset SCR_FRESH_START SCR_SET_FAILURES
   lose 1
   try "and on from it" "$all" 4 -exact 2 -expect-gen 2 -count 1 || return
 }
@@ -481,8 +484,8 @@ bears_two() {
   esac
 }
 
-# rebuild_job SCHEME FLUSH ROUNDS: again and again a node is lost, and the rebuild of it is killed.  Two nodes may be too
-# many: then the older checkpoint of the prefix is right too (or a refusal, where nothing is flushed).
+# rebuild_job SCHEME FLUSH ROUNDS: again and again a node is lost, and the rebuild of it is killed.  Two nodes may be
+# too many: then the older checkpoint of the prefix is right too (or a refusal, where nothing is flushed).
 rebuild_job() {
   local all=node1,node2,node3,node4 lost=$((job % 4 + 1)) r i at how victim
   new_job
@@ -629,6 +632,29 @@ test_shapes() {
   series 3 8 many
 }
 
+# scr_rebuild has little memory, and rebuilds large files in place; then the ranks restart from them.
+test_large() {
+  local k dirs=() lost
+  new_job
+  export SCR_CNTL_BASE=$T/large SCR_CACHE_BASE=$T/large SCR_VIRTUAL_NODES=4 SCR_COPY_TYPE=RS SCR_SET_FAILURES=2
+  mkdir "$T/large"
+  try "first run" here 4 -count 1 -size $((64 << 20)) || return
+  for k in 0 1 2 3; do dirs+=("$(echo "$T/large/tester/scr.$SCR_JOB_ID"/node.*-v"$k"/scr.dataset.1)"); done
+  mkdir "$T/large/was"
+  mv "${dirs[1]}" "$T/large/was/1"
+  cp -a "${dirs[2]}" "$T/large/was/2"
+  rm -r "${dirs[2]}/ckpt.1"
+  lost=${dirs[1]}
+  unset "dirs[1]"
+  if (ulimit -v 32768 && exec "$T/scr_rebuild" --into "$lost" "${dirs[@]}") >> "$OUT" 2>&1 &&
+    diff -r "$T/large/was/1" "$lost" >> "$OUT" 2>&1 && diff -r "$T/large/was/2" "${dirs[2]}" >> "$OUT" 2>&1; then pass; else
+    fail "scr_rebuild in 32 MiB"
+    return
+  fi
+  try "the ranks restart" here 4 -exact 1 -size $((64 << 20)) || return
+  rm -rf "$T/large"
+}
+
 # ---- all -------------------------------------------------------------------------------------------------------------
 
 trap 'finish' TERM INT
@@ -637,7 +663,7 @@ TEST=boot SCR_JOB_ID=none OUT=/dev/null
 for TEST in $TESTS; do
   began=$SECONDS before=$failed tries=0 hits=0 parts=0
   RANDOM=$((SEED % 32768))
-  if [ "$TEST" != shapes ] && [ "$CLUSTER_NODES" != yes ]; then
+  if [[ $TEST != shapes && $TEST != large ]] && [ "$CLUSTER_NODES" != yes ]; then
     skip "${CLUSTER_NODES#skipped: }"
     continue
   fi
@@ -646,7 +672,7 @@ for TEST in $TESTS; do
   kills:long) test_kills 200 ;;
   encode:check | rebuild:check | flush:check) "test_$TEST" 10 ;;
   encode:long | rebuild:long | flush:long) "test_$TEST" 100 ;;
-  turn:* | share:* | lost:* | stale:* | back:* | shapes:*) "test_$TEST" ;;
+  turn:* | share:* | lost:* | stale:* | back:* | shapes:* | large:*) "test_$TEST" ;;
   *) echo "cluster: no test $TEST"; failed=$((failed + 1)) ;;
   esac
   echo "cluster: $TEST: $([ "$failed" = "$before" ] && echo ok || echo FAILED), $((SECONDS - began)) s"
