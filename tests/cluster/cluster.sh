@@ -543,7 +543,7 @@ test_rebuild() {
     rebuild_job RS 0 2 || return
     rebuild_job PARTNER 2 2 || return
   done
-  aimed_end "$(($1 / 5))"
+  aimed_end "$(($1 / 10))"
 }
 
 # Processes are killed at a file call below the prefix while a flush is under way.
@@ -573,7 +573,7 @@ test_flush() {
   done
   floor COMPLETE
   try "after the last kill" "$all" 4 -min "$FLOOR" || return
-  aimed_end "$((rounds / 5))"
+  aimed_end "$((rounds / 10))"
 }
 
 # ---- tests on virtual nodes ------------------------------------------------------------------------------------------
