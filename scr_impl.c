@@ -10023,6 +10023,7 @@ SCR_FN int scr_cache_make_room(const scr_reddesc* d, int tight)
     rc = scr_cache_delete(id);
     if (scr_cache_count(d->base) < s->max_count) break;
     memset(&v, 0, sizeof v);
+    scr_barrier(scr.at.comm); /* other nodes may share the store, and still delete */
     v.max[0] = scr_cache_is_tight(d);
     rc = scr_vote_all(&v, rc, scr.at.comm);
     tight = rc == SCR_SUCCESS && v.max[0] > 0;

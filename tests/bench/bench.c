@@ -52,15 +52,33 @@ typedef struct {
   double median, least, most;
 } series;
 
-static series memory, app_write, exchange, least_xor, encode[SCHEMES], whole[SCHEMES], verify[SCHEMES],
-    rebuild[SCHEMES], mpi_init, scr_init;
+static series memory, app_write, exchange, encode[SCHEMES], least_encode[SCHEMES], whole[SCHEMES], verify[SCHEMES],
+    rebuild[SCHEMES], least_rebuild[SCHEMES], mpi_init, scr_init;
 
 /* MPI calls of one library call: own count, and the maximum over the ranks. */
-enum { INIT, HAVE, START, ROUTE, COMPLETE, FINALIZE, CALLS };
+enum {
+  INIT,
+  HAVE,
+  START_RESTART,
+  COMPLETE_RESTART,
+  NEED,
+  START,
+  ROUTE,
+  COMPLETE,
+  SHOULD_EXIT,
+  CURRENT,
+  DROP,
+  DELETE,
+  FINALIZE,
+  CALLS
+};
 
-static const char* const call_names[CALLS] = {"SCR_Init, empty cache", "SCR_Have_restart",          "SCR_Start_output",
-                                              "SCR_Route_file",        "SCR_Complete_output (XOR)", "SCR_Finalize"};
-static mpi_calls         calls_of[CALLS], calls_max[CALLS];
+static const char* const call_names[CALLS] = {
+    "SCR_Init, empty cache", "SCR_Have_restart", "SCR_Start_restart", "SCR_Complete_restart",
+    "SCR_Need_checkpoint",   "SCR_Start_output", "SCR_Route_file",    "SCR_Complete_output (XOR)",
+    "SCR_Should_exit",       "SCR_Current",      "SCR_Drop",          "SCR_Delete",
+    "SCR_Finalize"};
+static mpi_calls calls_of[CALLS], calls_max[CALLS];
 
 static int         rank, ranks, nodes = 4, runs = 5, json;
 static size_t      bytes; /* of each rank */
@@ -168,63 +186,99 @@ static void measure_memory(void)
   if (memcmp(copy, data, bytes) != 0) die("memcpy copies wrongly");
 }
 
-/* ---- the least that XOR takes ----------------------------------------------------------------------------------- */
+/* ---- the least that a scheme takes ------------------------------------------------------------------------------ */
 
-/* As the library waits: a few looks, then the processor goes to who needs it. */
-static void finish_both(MPI_Request* q)
+#define PIECE     ((size_t)262144)
+#define IN_FLIGHT 4
+
+/* The least work of a scheme on one file: which bytes go where, and how many are written. */
+typedef struct {
+  const char* p;               /* the file */
+  size_t      chunk, piece;    /* it has CHUNKS chunks, which go in pieces */
+  int         chunks, sends;   /* each piece of the chunks, in turn, is sent SENDS times in all */
+  size_t      pieces, written; /* pieces of a chunk; bytes to write for each piece that came */
+  int         out;
+} least_work;
+
+/* Start message number M of W: a piece to one node, and one from another. */
+static void least_start(const least_work* w, size_t m, char* into, MPI_Request* q)
 {
-  MPI_Status status[2];
-  int        done = 0, looks = 0;
+  int    i = (int)(m % (size_t)w->sends), step = ranks / nodes * (1 + i % (nodes - 1));
+  size_t at = m / (size_t)w->sends * w->piece, n = w->chunk - at < w->piece ? w->chunk - at : w->piece;
 
-  for (;;) {
-    MPI_Testall(2, q, &done, status);
-    if (done) return;
-    if (++looks > 20) sched_yield();
-  }
+  MPI_Irecv(into, (int)n, MPI_BYTE, (rank + ranks - step) % ranks, 0, MPI_COMM_WORLD, &q[0]);
+  MPI_Isend(w->p + (size_t)(i % w->chunks) * w->chunk + at, (int)n, MPI_BYTE, (rank + step) % ranks, 0, MPI_COMM_WORLD,
+            &q[1]);
 }
 
-/* Each rank sends every other member of its set N bytes of each chunk at P, and receives as many. */
-static void exchange_pieces(const char* p, size_t chunk, size_t n)
+/* All messages of W, a few at a time, waiting as the library does: a few looks, then the core goes to who needs it. */
+static void least_run(const least_work* w)
 {
-  MPI_Request q[2];
-  int         d, of_node = ranks / nodes;
+  MPI_Request q[IN_FLIGHT][2];
+  MPI_Status  status[2];
+  size_t      m = 0, ended = 0, total = w->pieces * (size_t)w->sends;
+  int         i, looks = 0, done;
 
-  for (d = 1; d < nodes; d++) {
-    int to = (rank + d * of_node) % ranks, from = (rank + (nodes - d) * of_node) % ranks;
-    MPI_Irecv(copy, (int)n, MPI_BYTE, from, 0, MPI_COMM_WORLD, &q[0]);
-    MPI_Isend(p + (size_t)(d - 1) * chunk, (int)n, MPI_BYTE, to, 0, MPI_COMM_WORLD, &q[1]);
-    finish_both(q);
+  for (i = 0; i < IN_FLIGHT; i++) {
+    q[i][0] = q[i][1] = MPI_REQUEST_NULL;
+    if (m < total) least_start(w, m++, copy + (size_t)i * PIECE, q[i]);
+  }
+  for (i = 0; ended < total; i = (i + 1) % IN_FLIGHT) {
+    if (q[i][0] == MPI_REQUEST_NULL && q[i][1] == MPI_REQUEST_NULL) continue;
+    MPI_Testall(2, q[i], &done, status);
+    if (!done) {
+      if (++looks > 20) sched_yield();
+      continue;
+    }
+    looks = 0;
+    ended++;
+    if (w->written > 0 && write(w->out, copy + (size_t)i * PIECE, w->written) != (ssize_t)w->written)
+      die("cannot write: %s", strerror(errno));
+    if (m < total) least_start(w, m++, copy + (size_t)i * PIECE, q[i]);
   }
 }
 
 /*
-** What XOR cannot do without: the bytes of the file NAME go to the other members of the set, and, when WRITE, a file as
-** large as the parity is written.  No sums, no checksums.
+** What a set of N members, K of them parity for each byte, cannot do without: of the file NAME, cut into N - K chunks,
+** each chunk goes to K other members, and, on ranks below WRITERS, a file of WRITTEN chunks is written.  No sums, no
+** checksums.  PARTNER is a set of 2 with 1.
 */
-static void measure_least(const char* name, int write_too, series* s)
+static void measure_least(const char* name, int n, int k, int writers, int written, series* s)
 {
-  size_t chunk = bytes / (size_t)(nodes - 1), piece = chunk < 262144 ? chunk : 262144, at, n;
-  char   parity[600];
-  int    fd = open(name, O_RDONLY), out;
-  char*  p;
-  double start;
+  least_work w;
+  char       made[600];
+  int        fd = open(name, O_RDONLY);
+  double     start;
 
-  snprintf(parity, sizeof parity, "%s/parity.%d", dir, rank);
-  out = open(parity, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  if (fd < 0 || out < 0) die("cannot open %s or %s: %s", name, parity, strerror(errno));
+  snprintf(made, sizeof made, "%s/made.%d", dir, rank);
+  w.out = open(made, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (fd < 0 || w.out < 0) die("cannot open %s or %s: %s", name, made, strerror(errno));
+  w.chunks = n - k;
+  w.sends = k * w.chunks;
+  w.chunk = bytes / (size_t)w.chunks;
+  w.piece = w.chunk < PIECE ? w.chunk : PIECE;
+  w.pieces = (w.chunk + w.piece - 1) / w.piece;
+  w.written = rank < writers ? w.piece * (size_t)written / (size_t)w.sends : 0;
   start = begin();
-  p = (char*)mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
-  if (p == (char*)MAP_FAILED) die("cannot map %s: %s", name, strerror(errno));
-  for (at = 0; at < chunk; at += n) {
-    n = chunk - at < piece ? chunk - at : piece;
-    exchange_pieces(p + at, chunk, n);
-    if (write_too && write(out, copy, n) != (ssize_t)n) die("cannot write %s: %s", parity, strerror(errno));
-  }
-  munmap(p, bytes);
+  w.p = (char*)mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+  if (w.p == (char*)MAP_FAILED) die("cannot map %s: %s", name, strerror(errno));
+  least_run(&w);
+  munmap((void*)w.p, bytes);
   end(start, s);
   close(fd);
-  close(out);
-  unlink(parity);
+  close(w.out);
+  unlink(made);
+}
+
+/* The least that scheme number I takes to protect the file NAME, and to rebuild what LOST nodes had. */
+static void measure_scheme(int i, const char* name)
+{
+  int n = i == PARTNER ? 2 : nodes, k = schemes[i].k, lost = schemes[i].lost * (ranks / nodes);
+
+  if (i == SINGLE || i == XOR_PLAIN) return;
+  if (i == XOR) measure_least(name, n, k, 0, 0, &exchange);
+  measure_least(name, n, k, ranks, k, &least_encode[i]);
+  if (lost > 0) measure_least(name, n, k, lost, n, &least_rebuild[i]);
 }
 
 /* ---- memory of the process: a thread looks at it each millisecond ---------------------------------------------- */
@@ -428,13 +482,13 @@ static void stop_library(int count)
   if (count) count_calls(FINALIZE, before);
 }
 
-/*
-** One checkpoint.  COMPLETED or FROM_START may be NULL.  COUNT: this one's MPI calls are reported, and the least that
-** it could have taken is measured.
-*/
+static char newest[SCR_MAX_FILENAME]; /* this rank's file of the last checkpoint, in the cache */
+
+/* One checkpoint.  COMPLETED or FROM_START may be NULL.  COUNT: this one's MPI calls are reported. */
 static void checkpoint(series* completed, series* from_start, int count)
 {
   char      name[64], path[SCR_MAX_FILENAME];
+  int       flag;
   double    first, start;
   mpi_calls before;
 
@@ -442,6 +496,9 @@ static void checkpoint(series* completed, series* from_start, int count)
   memcpy(data, &stamp, sizeof stamp);
   memcpy(data + bytes - sizeof stamp, &stamp, sizeof stamp);
   snprintf(path, sizeof path, "ckpt.%u", stamp);
+  before = mpi_count;
+  if (count) must(SCR_Need_checkpoint(&flag), "SCR_Need_checkpoint");
+  if (count) count_calls(NEED, before);
   first = begin();
   before = mpi_count;
   must(SCR_Start_output(path, SCR_FLAG_CHECKPOINT), "SCR_Start_output");
@@ -459,9 +516,10 @@ static void checkpoint(series* completed, series* from_start, int count)
   if (count) count_calls(COMPLETE, before);
   end(start, completed);
   end(first, from_start);
-  if (!count) return;
-  measure_least(path, 0, &exchange);
-  measure_least(path, 1, &least_xor);
+  strcpy(newest, path);
+  before = mpi_count;
+  if (count) must(SCR_Should_exit(&flag), "SCR_Should_exit");
+  if (count) count_calls(SHOULD_EXIT, before);
 }
 
 /* The checkpoint that was written last is loaded and whole. */
@@ -474,11 +532,15 @@ static void check_restart(int count)
   must(SCR_Have_restart(&flag, name), "SCR_Have_restart");
   if (count) count_calls(HAVE, before);
   if (!flag) die("there is no checkpoint to restart from");
+  before = mpi_count;
   must(SCR_Start_restart(name), "SCR_Start_restart");
+  if (count) count_calls(START_RESTART, before);
   snprintf(name, sizeof name, "ckpt.%u/rank_%d", stamp, rank);
   must(SCR_Route_file(name, path), "SCR_Route_file");
   compare_file(path);
+  before = mpi_count;
   must(SCR_Complete_restart(1), "SCR_Complete_restart");
+  if (count) count_calls(COMPLETE_RESTART, before);
 }
 
 /*
@@ -495,6 +557,7 @@ static void session(int i)
   start_library(s, &scr_init, i == XOR);
   checkpoint(&encode[i], NULL, 0);
   checkpoint(NULL, &whole[i], i == XOR);
+  measure_scheme(i, newest);
   stop_library(i == XOR);
   if (s->lost == 0) return;
   start_library(s, &verify[i], 0);
@@ -506,20 +569,49 @@ static void session(int i)
   stop_library(0);
 }
 
+/* The calls that change what is on the prefix, once. */
+static void count_rare_calls(void)
+{
+  char      name[64];
+  mpi_calls before;
+
+  clean_up();
+  start_library(&schemes[XOR], NULL, 0);
+  checkpoint(NULL, NULL, 0);
+  snprintf(name, sizeof name, "ckpt.%u", stamp);
+  before = mpi_count;
+  must(SCR_Current(name), "SCR_Current");
+  count_calls(CURRENT, before);
+  before = mpi_count;
+  must(SCR_Drop(name), "SCR_Drop");
+  count_calls(DROP, before);
+  before = mpi_count;
+  must(SCR_Delete(name), "SCR_Delete");
+  count_calls(DELETE, before);
+  stop_library(0);
+}
+
 /*
-** Anonymous memory that SCR_Init and a checkpoint with XOR take at their peak, in KiB, with what MPI takes for them.
-** Only the first session of a process tells: later ones find memory that is free but still held.
+** Anonymous memory that SCR_Init, checkpoints and a rebuild take at their peak with the scheme that needs most, in KiB,
+** with what MPI takes for them.  Only the first session of a process tells: later ones find memory that is free but
+** still held.
 */
 static long first_session(void)
 {
-  long before, peak;
+  const scheme* s = &schemes[schemes_of_run() - 1 == RS ? RS : XOR];
+  long          before, peak;
 
   clean_up();
-  touch_store(XOR);
+  touch_store(schemes_of_run() - 1);
   before = anonymous_kib();
   watch_begin();
-  start_library(&schemes[XOR], NULL, 0);
+  start_library(s, NULL, 0);
   checkpoint(NULL, NULL, 0);
+  checkpoint(NULL, NULL, 0);
+  stop_library(0);
+  lose_nodes(s->lost);
+  start_library(s, NULL, 0);
+  check_restart(0);
   peak = watch_end();
   stop_library(0);
   app_write.n = 0; /* this was the warm-up */
@@ -564,32 +656,55 @@ static void print_calls(void)
   }
 }
 
+/* How much longer the library takes than it would without sums, checksums and records; a rebuild without the check. */
+static void print_ratios(void)
+{
+  const char* between = "";
+  int         i;
+
+  printf(json ? " ],\n \"to_least\": [" : "Time over the least: ");
+  for (i = 0; i < schemes_of_run(); i++) {
+    if (least_encode[i].n == 0) continue;
+    printf(json ? "%s{\"step\": \"%s: encode\", \"ratio\": %.3f}" : "%s%s encode %.2f", between, schemes[i].name,
+           encode[i].median / least_encode[i].median);
+    between = ", ";
+    if (least_rebuild[i].n > 0)
+      printf(json ? "%s{\"step\": \"%s: rebuild\", \"ratio\": %.3f}" : "%s%s rebuild %.2f", between, schemes[i].name,
+             (rebuild[i].median - verify[i].median) / least_rebuild[i].median);
+  }
+  printf("\n");
+}
+
 static void report(void)
 {
-  const series* all[10 + 4 * SCHEMES];
+  const series* all[10 + 6 * SCHEMES];
   int           i, n = 0;
-  double        ratio, ratio_whole, ratio_least;
+  double        ratio, ratio_whole;
 
   sum_up(&memory, 1, "memcpy (M)");
   all[n++] = &memory;
   sum_up(&app_write, 1, "application write");
   all[n++] = &app_write;
-  sum_up(&exchange, 1, "XOR at least: exchange");
-  sum_up(&least_xor, 1, "XOR at least: exchange, write");
+  sum_up(&exchange, 1, "XOR: the exchange alone");
   all[n++] = &exchange;
-  all[n++] = &least_xor;
   for (i = 0; i < schemes_of_run(); i++) {
     sum_up(&encode[i], 1, "%s: encode", schemes[i].name);
     sum_up(&whole[i], 1, "%s: start to complete", schemes[i].name);
     all[n++] = &encode[i];
+    if (least_encode[i].n > 0) {
+      sum_up(&least_encode[i], 1, "%s: encode, at least", schemes[i].name);
+      all[n++] = &least_encode[i];
+    }
     all[n++] = &whole[i];
   }
   for (i = 0; i < schemes_of_run(); i++) {
     if (schemes[i].lost == 0) continue;
     sum_up(&verify[i], 1, "%s: SCR_Init, nothing lost", schemes[i].name);
     sum_up(&rebuild[i], 1, "%s: SCR_Init, %d of %d nodes lost", schemes[i].name, schemes[i].lost, nodes);
+    sum_up(&least_rebuild[i], 1, "%s: rebuild, at least", schemes[i].name);
     all[n++] = &verify[i];
     all[n++] = &rebuild[i];
+    all[n++] = &least_rebuild[i];
   }
   sum_up(&mpi_init, 0, "MPI_Init");
   sum_up(&scr_init, 0, "SCR_Init, empty cache");
@@ -597,7 +712,6 @@ static void report(void)
   all[n++] = &scr_init;
   ratio = encode[XOR].median / encode[XOR_PLAIN].median;
   ratio_whole = whole[XOR].median / whole[XOR_PLAIN].median;
-  ratio_least = encode[XOR].median / least_xor.median;
   if (rank != 0) return;
   if (json)
     printf(
@@ -608,15 +722,13 @@ static void report(void)
            "%-36s %11s %9s %9s %9s %7s %7s\n",
            SCR_VERSION, ranks, bytes >> 20, nodes, runs, "step", "bytes", "median s", "min", "max", "GB/s", "x M");
   for (i = 0; i < n; i++) print_step(all[i], i == n - 1);
-  if (!json)
-    printf("\nXOR with CRC / without: encode %.2f, start to complete %.2f\nXOR encode / at least: %.2f\n", ratio,
-           ratio_whole, ratio_least);
+  if (!json) printf("\nXOR with CRC / without: encode %.2f, start to complete %.2f\n", ratio, ratio_whole);
+  print_ratios();
   print_calls();
   if (json)
-    printf(" ],\n \"memory_kib\": %ld,\n \"crc_ratio\": {\"encode\": %.3f, \"start_to_complete\": %.3f},\n"
-           " \"xor_encode_to_least\": %.3f}\n",
-           peak_kib, ratio, ratio_whole, ratio_least);
-  else printf("\nAnonymous memory that SCR_Init and a checkpoint with XOR take, at most: %ld KiB a rank\n", peak_kib);
+    printf(" ],\n \"memory_kib\": %ld,\n \"crc_ratio\": {\"encode\": %.3f, \"start_to_complete\": %.3f}}\n", peak_kib,
+           ratio, ratio_whole);
+  else printf("\nAnonymous memory that SCR_Init, checkpoints and a rebuild take, at most: %ld KiB a rank\n", peak_kib);
 }
 
 /* 0 when an argument is wrong. */
@@ -663,13 +775,14 @@ int main(int argc, char** argv)
   }
   check_space();
   data = (char*)malloc(bytes);
-  copy = (char*)malloc(bytes);
+  copy = (char*)malloc(bytes < IN_FLIGHT * PIECE ? IN_FLIGHT * PIECE : bytes);
   if (data == NULL || copy == NULL) die("out of memory");
   for (at = 0; at < bytes / sizeof(unsigned); at++) ((unsigned*)data)[at] = (unsigned)at * 2654435u + (unsigned)rank;
   memset(copy, 1, bytes);
   peak = first_session();
   for (round = 0; round < runs; round++)
     for (i = 0; i < schemes_of_run(); i++) session(i);
+  count_rare_calls();
   clean_up();
   MPI_Allreduce(&peak, &peak_kib, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
   MPI_Allreduce(calls_of, calls_max, CALLS * 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

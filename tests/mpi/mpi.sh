@@ -17,6 +17,7 @@ build api "$SRC/tests/mpi/api.c" "$SRC/scr_impl.c"
 build private "$SRC/tests/mpi/private.c"
 build loss "$SRC/tests/mpi/loss.c"
 build faults "$SRC/tests/mpi/faults.c"
+build prefix "$SRC/tests/mpi/prefix.c"
 build scr_halt "$SRC/tools/scr_halt.c"
 wait_builds
 export TEST_HALT=$T/scr_halt
@@ -39,6 +40,7 @@ exits() { # CASE DIR
   for n in 1 2 3 5 9; do cases "$n" private $ONLY; done
   for n in 2 3 4; do cases "$n" loss $ONLY; done
   for n in 4 5 8; do cases "$n" faults $ONLY; done
+  for n in 2 4; do cases "$n" prefix $ONLY; done
   if [ -z "$ONLY" ]; then
     cases 4 api split_busy
     cases 5 loss rs_all partner_all messages

@@ -74,6 +74,7 @@ static void begin(const char* name)
                                     "SCR_COPY_TYPE",
                                     "SCR_SET_SIZE",
                                     "SCR_GROUP",
+                                    "SCR_CRC_ON_FLUSH",
                                     "SCR_CURRENT",
                                     "SCR_DISTRIBUTE",
                                     "SCR_FETCH",
