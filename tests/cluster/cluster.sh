@@ -332,7 +332,7 @@ test_lost() {
   try "two lost again" "$all" 4 -expect refused || return
   export SCR_FRESH_START=1
   try "a fresh start" "$all" 4 -expect fresh -count 2 -gen 2 || return
-  unset SCR_FRESH_START SCR_SET_FAILURES
+  unset SCR_FRESH_START
   lose 1
   try "and on from it" "$all" 4 -exact 2 -expect-gen 2 -count 1 || return
 }
