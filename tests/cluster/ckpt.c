@@ -49,7 +49,7 @@ static struct {
   int         shape; /* SHAPES: another one for each checkpoint */
   long        size;  /* of the usual file */
   int         count; /* checkpoints to write */
-  int         min, exact, fresh, refused;
+  int         min, exact, fresh, refused, perhaps;
   long        expect_gen;
   int         flags;
   long        pause; /* milliseconds between checkpoints */
@@ -99,6 +99,12 @@ static void die_at(const char* where, int n)
 {
   if (opt.kill == NULL || strcmp(opt.kill, where) != 0 || (opt.kill_n != 0 && opt.kill_n != n)) return;
   if (opt.kill_rank < 0 || opt.kill_rank == rank) raise(SIGKILL);
+}
+
+/* Tell the shim kill.c what is being called. */
+static void phase(const char* name)
+{
+  setenv("CKPT_PHASE", name, 1);
 }
 
 static void pause_ms(long ms)
@@ -285,7 +291,7 @@ static int check_refusal(void)
   note("REFUSED", -1, -1);
   if (rc == SCR_SUCCESS) fprintf(stderr, "ckpt: rank %d: SCR_Start_output after SCR_ERR_NO_RESTART\n", rank);
   if (agree(rc == SCR_SUCCESS)) return EXIT_REFUSAL;
-  return opt.refused ? 0 : EXIT_WHICH;
+  return opt.refused || opt.perhaps ? 0 : EXIT_WHICH;
 }
 
 /* Restart, if there is something to restart from; *AT is then its number, or else 0. */
@@ -298,7 +304,7 @@ static int restart(int* at)
   *at = 0;
   rc = SCR_Have_restart(&have, name);
   if (rc == SCR_ERR_NO_RESTART && have == 0) {
-    if (!opt.refused) failed(rc, EXIT_WHICH, "SCR_Have_restart");
+    if (!opt.refused && !opt.perhaps) failed(rc, EXIT_WHICH, "SCR_Have_restart");
     return check_refusal();
   }
   if ((code = failed(rc, EXIT_RESTART, "SCR_Have_restart")) != 0) return code;
@@ -366,7 +372,9 @@ static int output(int n)
   for (i = 0; i < files_of(n) && code == 0; i++) code = write_file(n, i);
   if ((code = agree(code)) != 0) return code;
   die_at("written", n);
+  phase("complete");
   i = SCR_Complete_output(1);
+  phase("");
   if (i == SCR_SUCCESS) note("COMPLETE", n, -1); /* before any other rank is heard of: one rank's success is enough */
   die_at("complete", n);
   return failed(i, EXIT_OUTPUT, "SCR_Complete_output");
@@ -374,11 +382,14 @@ static int output(int n)
 
 static int work(void)
 {
-  int code, at = 0, n;
+  int code, rc, at = 0, n;
 
   note("INIT", -1, -1);
   die_at("init", 0);
-  if ((code = failed(SCR_Init(), EXIT_INIT, "SCR_Init")) != 0) return code;
+  phase("init");
+  rc = SCR_Init();
+  phase("");
+  if ((code = failed(rc, EXIT_INIT, "SCR_Init")) != 0) return code;
   note("READY", -1, -1);
   if ((code = agree(restart(&at))) != 0) return code;
   if (opt.refused) return 0;
@@ -407,7 +418,7 @@ static int usage(const char* bad)
             "  -count N                checkpoints to write\n"
             "  -min N | -exact N       the checkpoint to restart from, at least, or exactly\n"
             "  -expect-gen N           its generation\n"
-            "  -expect fresh|refused   there is nothing to restart from; there was, but it is lost\n"
+            "  -expect fresh|refused|perhaps   there is nothing to restart from; there was, but it is lost, or may be\n"
             "  -flags N                of SCR_Start_output\n"
             "  -pause MS               after each checkpoint\n"
             "  -kill WHERE -kill-n N -kill-rank R   die at init, start, write, written, complete (of N, on R only)\n"
@@ -445,6 +456,7 @@ static int options(int argc, char** argv)
     else if (strcmp(o, "-end") == 0) opt.end = v;
     else if (strcmp(o, "-expect") == 0 && strcmp(v, "fresh") == 0) opt.fresh = 1;
     else if (strcmp(o, "-expect") == 0 && strcmp(v, "refused") == 0) opt.refused = 1;
+    else if (strcmp(o, "-expect") == 0 && strcmp(v, "perhaps") == 0) opt.perhaps = 1;
     else if (strcmp(o, "-log") == 0) opt.log = rank == 0 ? open(v, O_WRONLY | O_CREAT | O_APPEND, 0666) : -1;
     else if (strcmp(o, "-shape") == 0) {
       for (s = 0; s < SHAPES && strcmp(v, shape_names[s]) != 0; s++) {

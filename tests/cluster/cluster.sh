@@ -3,9 +3,9 @@
 #
 #   cluster.sh check|long [TEST...]     last line: N passed, N failed, N skipped
 #
-# Tests: turn share kills lost stale back interrupt shapes; all of them when none is named.  They need the cluster of
-# `vnodes`, but for shapes, which uses SCR_VIRTUAL_NODES.  From the environment: MPICC, MPIEXEC (MPICH's, with hydra),
-# SCR_TEST_CFLAGS, SEED (of the random moments; a failure prints it), SCR_IMPL (the source of the library).
+# Tests: turn share kills lost stale back encode rebuild flush shapes large; all of them when none is named.  They need
+# the cluster of `vnodes`, but for shapes and large, which use SCR_VIRTUAL_NODES.  From the environment: CC, MPICC,
+# MPIEXEC (MPICH's, with hydra), SCR_TEST_CFLAGS, SEED (of all that is random), SCR_IMPL (the source of the library).
 # After a failure the logs stay where the output says.
 # shellcheck disable=SC2015,SC2046,SC2317
 set -u
@@ -14,7 +14,7 @@ ROOT=$(cd "$HERE/../.." && pwd)
 VNODES=$HERE/vnodes
 MODE=${1:-}
 case $MODE in check | long) shift ;; *) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
-TESTS=${*:-turn share kills lost stale back interrupt shapes}
+TESTS=${*:-turn share kills lost stale back encode rebuild flush shapes large}
 LIMIT=60 # seconds for one run
 
 # ---- build, and enter the cluster ------------------------------------------------------------------------------------
@@ -27,7 +27,10 @@ build() {
   local impl=${SCR_IMPL:-$ROOT/scr_impl.c}
   # shellcheck disable=SC2086
   $MPICC -O2 -g ${SCR_TEST_CFLAGS:-} -o "$T/$APP" "$HERE/ckpt.c" "$impl" -lz -lpthread &&
-    $MPICC -O2 -shared -fPIC -o "$T/yield.so" "$HERE/yield.c" -ldl
+    $MPICC -O2 -shared -fPIC -o "$T/yield.so" "$HERE/yield.c" -ldl &&
+    $MPICC -O2 -shared -fPIC -o "$T/kill.so" "$HERE/kill.c" -ldl &&
+    mkdir "$T/src" && cp -r "$ROOT/tools" "$T/src/" && cp "$ROOT/scr.h" "$T/src/" && cp "$impl" "$T/src/scr_impl.c" &&
+    ${CC:-cc} -O2 -I"$T/src" -o "$T/scr_rebuild" "$T/src/tools/scr_rebuild.c" -lz
 }
 
 if [ -z "${CLUSTER_DIR:-}" ]; then
@@ -41,7 +44,7 @@ if [ -z "${CLUSTER_DIR:-}" ]; then
     exit 0
   fi
   build || { echo "cluster: the test program does not build"; echo "0 passed, 1 failed, 0 skipped"; rm -rf "$T"; exit 1; }
-  export CLUSTER_DIR=$T CLUSTER_APP=$APP SEED=${SEED:-$(date +%s)}
+  export CLUSTER_DIR=$T CLUSTER_APP=$APP SEED=${SEED:-20261}
   export VNODES_STATE=$T.vn
   # shellcheck disable=SC2086
   if why=$("$VNODES" check); then
@@ -57,7 +60,8 @@ S=$VNODES_STATE
 SSD=$("$VNODES" ssd)
 if [ "$CLUSTER_NODES" = yes ]; then W=$S/work; else W=$T/work; fi
 mkdir -p "$W"
-unset "${!SCR_@}"
+unset "${!SCR_@}" "${!KILL_@}"
+SHIMS=$T/yield.so
 export SCR_USER_NAME=tester SCR_CONF_FILE=/dev/null
 
 # ---- counting --------------------------------------------------------------------------------------------------------
@@ -86,7 +90,7 @@ job=0
 new_job() {
   job=$((job + 1))
   export SCR_JOB_ID=$TEST$job SCR_PREFIX=$W/prefix$job SCR_FLUSH=0 SCR_COPY_TYPE=XOR SCR_SET_SIZE=8 SCR_CACHE_SIZE=1
-  unset SCR_FRESH_START
+  unset SCR_FRESH_START SCR_SET_FAILURES
   OUT=$T/$TEST$job.log
   LOG=$T/$TEST$job.events
   mkdir -p "$SCR_PREFIX"
@@ -123,7 +127,7 @@ run() {
     env | grep '^SCR_' | sort | tr '\n' ' '
     echo
   } >> "$OUT"
-  (cd "$SCR_PREFIX" && exec timeout -k 5 "$LIMIT" "${launch[@]}" -genv LD_PRELOAD "$T/yield.so" "$T/$APP" -log "$LOG" \
+  (cd "$SCR_PREFIX" && exec timeout -k 5 "$LIMIT" "${launch[@]}" -genv LD_PRELOAD "$SHIMS" "$T/$APP" -log "$LOG" \
     "$@") >> "$OUT" 2>&1 < /dev/null
   rc=$?
   [ "$rc" = 0 ] || echo "---- status $rc" >> "$OUT"
@@ -131,8 +135,12 @@ run() {
   return "$rc"
 }
 
-# The greatest checkpoint that was complete in this job: the next restart may not be from an older one.
-floor() { FLOOR=$(awk '$1 == "COMPLETE" || $1 == "RESTART" { if ($2 > m) m = $2 } END { print m + 0 }' "$LOG"); }
+# The greatest checkpoint that was complete in this job, as events of these kinds say: the next restart may not be from
+# an older one.
+floor() { # [WORD]
+  local words=${1:-COMPLETE RESTART}
+  FLOOR=$(awk -v w=" $words " 'index(w, " " $1 " ") { if ($2 > m) m = $2 } END { print m + 0 }' "$LOG")
+}
 
 # events WORD: how many lines of the log begin with WORD
 events() { awk -v w="$1" '$1 == w { n++ } END { print n + 0 }' "$LOG"; }
@@ -375,45 +383,197 @@ test_back() {
   try "one more lost" "$all" 4 -exact 4 -expect-gen 1 || return
 }
 
-# SIGKILL while SCR_Init rebuilds, and while a flush is under way.
-test_interrupt() {
-  local rounds=$1 all=node1,node2,node3,node4 r pid began span
+# ---- aimed kills: at the N-th file call of an encode, a rebuild or a flush (kill.c) ----------------------------------
+
+aim() { # PHASE BELOW [RANK N HOW]: what the shim does in the next runs; without RANK it lists the calls
+  export KILL_PHASE=$1 KILL_BELOW=$2 KILL_LOG=$W/calls
+  unset KILL_RANK KILL_AT KILL_HOW
+  [ $# = 2 ] || export KILL_RANK=$3 KILL_AT=$4 KILL_HOW=$5
+  SHIMS=$T/yield.so:$T/kill.so
+  rm -f "$KILL_LOG"
+}
+unaim() {
+  unset "${!KILL_@}"
+  SHIMS=$T/yield.so
+}
+
+# Of the calls that are listed in FILE, one of the I-th of N equal parts, as "RANK NUMBER".
+pick() { # FILE I N
+  local calls
+  calls=$(wc -l < "$1")
+  sed -n "$((($2 * calls + $(random "$calls")) / $3 + 1))s/^\([0-9]* [0-9]*\) .*/\1/p" "$1"
+}
+
+# killed_run HOSTS RANKS OPTION...: a run that the shim ends.  With KILL_HOW=node the driver takes the node of the rank
+# away while the rank stands still; a new one of its name boots.  Fails when a check of the program failed.
+killed_run() {
+  local pid
+  run "$@" &
+  pid=$!
+  if [ "$KILL_HOW" = node ]; then
+    while [ ! -s "$KILL_LOG" ] && kill -0 "$pid" 2> /dev/null; do sleep 0.01; done
+    [ ! -s "$KILL_LOG" ] || "$VNODES" kill "node$((KILL_RANK + 1))"
+  fi
+  wait "$pid"
+  tries=$((tries + 1))
+  if [ -s "$KILL_LOG" ]; then
+    hits=$((hits + 1))
+    echo "---- killed ($KILL_HOW) at $(cat "$KILL_LOG")" >> "$OUT"
+    [ "$KILL_HOW" = process ] || "$VNODES" revive "node$((KILL_RANK + 1))"
+  fi
+  unaim
+  [ "$(events FAIL)" = 0 ] || { fail "$(grep FAIL "$LOG")"; return 1; }
+}
+
+# Nearly all of the rounds must have hit the phase, and some in the midst of what it writes.
+aimed_end() { # LEAST
+  if [ $((hits * 10)) -ge $((tries * 9)) ] && [ "$parts" -ge "$1" ]; then pass; else
+    fail "$hits of $tries kills hit the phase, $parts left a part of a file"
+  fi
+  echo "cluster: $TEST: $hits of $tries kills hit the phase, $parts left a part of a file"
+}
+
+# A shape of files for each job.
+shape() {
+  local shapes=(odd names unequal base)
+  echo "${shapes[job % 4]}"
+}
+
+# The way to kill in the rounds: processes and nodes by turns.
+how() { if [ $(($1 % 2)) = 0 ]; then echo process; else echo node; fi; }
+
+# Does a node hold a file NAME, which a killed run has left?
+has_parts() { # NAME
+  local i
+  for i in 1 2 3 4; do
+    [ -z "$("$VNODES" run "node$i" find "$SSD" -name "$1" -print -quit)" ] || return 0
+  done
+  return 1
+}
+
+# encode_job SCHEME ROUNDS: each run restarts from what the last one left, and is killed while it encodes.
+encode_job() {
+  local all=node1,node2,node3,node4 r at
   new_job
   real_nodes 4
-  try "first run" "$all" 4 -count 2 -size 2000000 || return
-  lose 4
-  began=${EPOCHREALTIME/./}
-  try "a rebuild" "$all" 4 -exact 2 -size 2000000 || return
-  span=$(((${EPOCHREALTIME/./} - began) / 1000))
-  for r in $(seq "$rounds"); do
-    RANDOM=$(((SEED + r) % 32768))
-    lose $((r % 4 + 1))
-    run "$all" 4 -exact 2 -size 2000000 &
-    pid=$!
-    wait_event INIT $(($(events INIT) + 1)) "$pid"
-    ms "$(random $((span * 2 / 3 + 10)))"
-    pkill -9 -x "$APP"
-    wait "$pid"
-    try "round $r: after the kill in a rebuild" "$all" 4 -exact 2 -size 2000000 || return
+  export SCR_COPY_TYPE=$1 SCR_CACHE_SIZE=$((job % 2 + 1))
+  try "first run" "$all" 4 -shape "$(shape)" -count 2 || return
+  aim encode "$SSD"
+  try "count the calls" "$all" 4 -shape "$(shape)" -count 1 || return
+  sort -k 2n -k 1n "$KILL_LOG" > "$W/encode"
+  unaim
+  for r in $(seq 0 $(($2 - 1))); do
+    floor
+    at=$(pick "$W/encode" "$r" "$2")
+    # shellcheck disable=SC2086
+    aim encode "$SSD" $at "$(how "$((r + job))")"
+    killed_run "$all" 4 -shape "$(shape)" -min "$FLOOR" -count 1 || return
+    if has_parts 'new.*'; then parts=$((parts + 1)); fi
+    pass
   done
+  floor
+  try "after the last kill" "$all" 4 -shape "$(shape)" -min "$FLOOR" -count 1 || return
+}
 
+# Can SCHEME bear the loss of nodes A and B of four?
+bears_two() {
+  case $1 in
+  RS) return 0 ;;
+  PARTNER) [ $((($2 - $3) % 2)) = 0 ] ;;
+  *) [ "$2" = "$3" ] ;;
+  esac
+}
+
+# rebuild_job SCHEME FLUSH ROUNDS: again and again a node is lost, and the rebuild of it is killed.  Two nodes may be
+# too many: then the older checkpoint of the prefix is right too (or a refusal, where nothing is flushed).
+rebuild_job() {
+  local all=node1,node2,node3,node4 lost=$((job % 4 + 1)) r i at how victim
+  new_job
+  real_nodes 4
+  export SCR_COPY_TYPE=$1 SCR_FLUSH=$2
+  try "first run" "$all" 4 -shape "$(shape)" -count 3 || return
+  for i in 1 2 3 4; do save_ssd "$i" "$i" || { fail "cannot save the storage"; return; }; done
+  rm -rf "$W/saved.prefix"
+  cp -a "$SCR_PREFIX" "$W/saved.prefix"
+  lose "$lost"
+  aim rebuild "$SSD"
+  try "count the calls" "$all" 4 -shape "$(shape)" -exact 3 || return
+  sort -k 2n -k 1n "$KILL_LOG" > "$W/rebuild"
+  unaim
+  for r in $(seq 0 $(($3 - 1))); do
+    for i in 1 2 3 4; do [ "$i" = "$lost" ] || restore_ssd "$i" "$i"; done
+    find "$SCR_PREFIX" -mindepth 1 -delete
+    cp -a "$W/saved.prefix/." "$SCR_PREFIX/"
+    lose "$lost"
+    at=$(pick "$W/rebuild" "$r" "$3")
+    how=$(how "$((r + job))")
+    victim=$((${at% *} + 1))
+    # shellcheck disable=SC2086
+    aim rebuild "$SSD" $at "$how"
+    killed_run "$all" 4 -shape "$(shape)" -exact 3 || return
+    if has_parts 'new.*'; then parts=$((parts + 1)); fi
+    i="$1, node $lost is lost, rank $at is killed ($how)"
+    if [ "$how" = process ] || [ "$lost" = "$victim" ] || bears_two "$1" "$lost" "$victim"; then
+      try "$i" "$all" 4 -shape "$(shape)" -exact 3 || return
+    elif [ "$2" = 0 ]; then
+      try "$i" "$all" 4 -shape "$(shape)" -exact 3 -expect perhaps || return
+    else
+      try "$i" "$all" 4 -shape "$(shape)" -min 2 || return
+    fi
+  done
+  rm -rf "$W"/saved.*
+}
+
+# Tenths of ROUNDS for each scheme, in jobs of their own.
+test_encode() {
+  local _
+  for _ in $(seq $(($1 / 10))); do
+    encode_job XOR 6 || return
+    encode_job RS 2 || return
+    encode_job PARTNER 2 || return
+  done
+  aimed_end "$(($1 / 10))"
+}
+
+test_rebuild() {
+  local _
+  for _ in $(seq $(($1 / 10))); do
+    rebuild_job XOR 2 3 || return
+    rebuild_job XOR 0 3 || return
+    rebuild_job RS 0 2 || return
+    rebuild_job PARTNER 2 2 || return
+  done
+  aimed_end "$(($1 / 10))"
+}
+
+# Processes are killed at a file call below the prefix while a flush is under way.
+test_flush() {
+  local rounds=$1 all=node1,node2,node3,node4 r at
   new_job
   real_nodes 4
   export SCR_FLUSH=1
-  for r in $(seq "$rounds"); do
-    RANDOM=$(((SEED + r) % 32768))
+  aim encode "$SCR_PREFIX"
+  try "count the calls" "$all" 4 -count 1 || return
+  sort -k 2n -k 1n "$KILL_LOG" > "$W/flush"
+  unaim
+  for r in $(seq 0 $((rounds - 1))); do
     floor
-    run "$all" 4 -min "$FLOOR" -size 2000000 -count 1000 &
-    pid=$!
-    wait_event START $(($(events START) + 1 + $(random 3))) "$pid"
-    ms "$(random 150)"
-    pkill -9 -x "$APP"
-    wait "$pid"
-    floor
+    at=$(pick "$W/flush" "$r" "$rounds")
+    # shellcheck disable=SC2086
+    aim encode "$SCR_PREFIX" $at process
+    killed_run "$all" 4 -min "$FLOOR" -count 1 || return
+    if [ -n "$(find "$SCR_PREFIX" -name '*.scr*.tmp' -print -quit)" ]; then parts=$((parts + 1)); fi
+    pass
     # What SCR_Complete_output has returned for is on the prefix.
-    if [ $((r % 2)) = 0 ]; then lose 1 2 3 4; fi
-    try "round $r: after the kill in a flush" "$all" 4 -min "$FLOOR" -size 2000000 || return
+    if [ $((r % 2)) = 0 ]; then
+      lose 1 2 3 4
+      floor COMPLETE
+      try "round $r: all is lost after the kill" "$all" 4 -min "$FLOOR" || return
+    fi
   done
+  floor COMPLETE
+  try "after the last kill" "$all" 4 -min "$FLOOR" || return
+  aimed_end "$((rounds / 10))"
 }
 
 # ---- tests on virtual nodes ------------------------------------------------------------------------------------------
@@ -472,23 +632,47 @@ test_shapes() {
   series 3 8 many
 }
 
+# scr_rebuild has little memory, and rebuilds large files in place; then the ranks restart from them.
+test_large() {
+  local k dirs=() lost
+  new_job
+  export SCR_CNTL_BASE=$T/large SCR_CACHE_BASE=$T/large SCR_VIRTUAL_NODES=4 SCR_COPY_TYPE=RS SCR_SET_FAILURES=2
+  mkdir "$T/large"
+  try "first run" here 4 -count 1 -size $((64 << 20)) || return
+  for k in 0 1 2 3; do dirs+=("$(echo "$T/large/tester/scr.$SCR_JOB_ID"/node.*-v"$k"/scr.dataset.1)"); done
+  mkdir "$T/large/was"
+  mv "${dirs[1]}" "$T/large/was/1"
+  cp -a "${dirs[2]}" "$T/large/was/2"
+  rm -r "${dirs[2]}/ckpt.1"
+  lost=${dirs[1]}
+  unset "dirs[1]"
+  if (ulimit -v 32768 && exec "$T/scr_rebuild" --into "$lost" "${dirs[@]}") >> "$OUT" 2>&1 &&
+    diff -r "$T/large/was/1" "$lost" >> "$OUT" 2>&1 && diff -r "$T/large/was/2" "${dirs[2]}" >> "$OUT" 2>&1; then pass; else
+    fail "scr_rebuild in 32 MiB"
+    return
+  fi
+  try "the ranks restart" here 4 -exact 1 -size $((64 << 20)) || return
+  rm -rf "$T/large"
+}
+
 # ---- all -------------------------------------------------------------------------------------------------------------
 
 trap 'finish' TERM INT
 TEST=boot SCR_JOB_ID=none OUT=/dev/null
 [ "$CLUSTER_NODES" != yes ] || "$VNODES" up 6 || { echo "cluster: the nodes do not boot"; failed=1; finish; }
 for TEST in $TESTS; do
-  began=$SECONDS before=$failed
-  if [ "$TEST" != shapes ] && [ "$CLUSTER_NODES" != yes ]; then
+  began=$SECONDS before=$failed tries=0 hits=0 parts=0
+  RANDOM=$((SEED % 32768))
+  if [[ $TEST != shapes && $TEST != large ]] && [ "$CLUSTER_NODES" != yes ]; then
     skip "${CLUSTER_NODES#skipped: }"
     continue
   fi
   case $TEST:$MODE in
   kills:check) test_kills 30 ;;
   kills:long) test_kills 200 ;;
-  interrupt:check) test_interrupt 6 ;;
-  interrupt:long) test_interrupt 60 ;;
-  turn:* | share:* | lost:* | stale:* | back:* | shapes:*) "test_$TEST" ;;
+  encode:check | rebuild:check | flush:check) "test_$TEST" 10 ;;
+  encode:long | rebuild:long | flush:long) "test_$TEST" 100 ;;
+  turn:* | share:* | lost:* | stale:* | back:* | shapes:* | large:*) "test_$TEST" ;;
   *) echo "cluster: no test $TEST"; failed=$((failed + 1)) ;;
   esac
   echo "cluster: $TEST: $([ "$failed" = "$before" ] && echo ok || echo FAILED), $((SECONDS - began)) s"

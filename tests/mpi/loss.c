@@ -198,6 +198,61 @@ static void flips(void)
   for (i = 0; i < 3; i++) corruption(&all[i], rounds);
 }
 
+/* ---- the older one of two ---------------------------------------------------------------------------------------- */
+
+/* Write an older and a newer checkpoint of these names; the cache keeps both. */
+static void write_two(const scheme* c, const shape* s)
+{
+  fresh_world("two");
+  settings(c);
+  SCR_Config("SCR_CACHE_SIZE=2");
+  CHECK(SCR_Init() == SCR_SUCCESS, "%s", SCR_Last_error());
+  write_checkpoint("old", s);
+  write_checkpoint("ck", &shapes[0]);
+  CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
+}
+
+/* The members of MASK lose the newer of two checkpoints: of shape S the older one is offered. */
+static void older_offered(const scheme* c, int mode, unsigned mask)
+{
+  static const shape s = {"older", two_files, odd_size, "old/rank_%d.%d"};
+  char               name[SCR_MAX_FILENAME] = "", newer[1300];
+  int                flag = 0;
+
+  check_alive();
+  write_two(c, &s);
+  snprintf(newer, sizeof newer, "%s/scr.dataset.2", node);
+  CHECK(access(newer, F_OK) == 0, "%s", newer);
+  if (mask >> rank & 1 && mode == NODE) remove_tree(newer);
+  else if (mask >> rank & 1) lose(mode);
+  MPI_Barrier(MPI_COMM_WORLD);
+  settings(c);
+  CHECK(SCR_Init() == SCR_SUCCESS, "%s", SCR_Last_error());
+  SCR_Have_restart(&flag, name);
+  CHECK(flag == 1 && strcmp(name, "old") == 0, "%s k=%d, %s of 0x%x: %s is offered; %s", c->type, c->k, modes[mode],
+        mask, flag ? name : "nothing", SCR_Last_error());
+  if (flag == 1) {
+    CHECK(SCR_Start_restart(name) == SCR_SUCCESS, "%s", SCR_Last_error());
+    if (strcmp(name, "old") == 0) compare_files(&s);
+    CHECK(SCR_Complete_restart(1) == SCR_SUCCESS, "%s", SCR_Last_error());
+  }
+  CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
+  SCR_Config("SCR_CACHE_SIZE=");
+}
+
+/* Each loses more than it bears of the newer checkpoint.  One bit is enough for SINGLE; flips RS bears in all files. */
+static void older_one(void)
+{
+  static const scheme single = {"SINGLE", 1}, xor_ = {"XOR", 1}, partner = {"PARTNER", 1}, rs = {"RS", 2};
+
+  older_offered(&single, DATA, 0x2);
+  older_offered(&single, NODE, 0x1);
+  older_offered(&xor_, DATA, 0x3);
+  older_offered(&xor_, NODE, 0x3);
+  older_offered(&partner, NODE, 0x3);
+  older_offered(&rs, NODE, 0x7);
+}
+
 /* ---- rebuilt over files, by one process ------------------------------------------------------------------------- */
 
 /* The redundancy file of each member in FILES, by the number in its name. */
@@ -295,12 +350,11 @@ static void switches(void)
   lose_once(&c, 0x3, 0, "two nodes without switches");
 }
 
-/* HOP_DISTANCE sets members apart. */
+/* HOP_DISTANCE sets members apart; sets of three would have other neighbours. */
 static void hops(void)
 {
   scheme c = {"FILE", 1};
 
-  if (ranks % 2 != 0) return; /* a set of three has other neighbours */
   SCR_Config("CKPT=0 TYPE=XOR SET_SIZE=2 HOP_DISTANCE=2");
   lose_once(&c, 0x3, 1, "two neighbours, hop 2");
   lose_once(&c, 0x5, 0, "two that are 2 apart, hop 2");
@@ -386,6 +440,209 @@ static void levels(void)
   level_lose(0x6, 4);
 }
 
+/* ---- who is where ------------------------------------------------------------------------------------------------ */
+
+/* The entry of this rank for dataset 1 names the host of its right neighbour, here the next rank. */
+static void check_partner(const scheme* c, const char* when)
+{
+  char         host[200] = "", want[256], path[1024] = "";
+  const char*  got = NULL;
+  scr_filemap* map = scr_filemap_new();
+  scr_hash*    flush = scr_hash_new();
+
+  gethostname(host, sizeof host - 1);
+  snprintf(want, sizeof want, "%s-v%d", host, (rank + 1) % ranks);
+  CHECK(find_file(node, "/filemap_", NULL, 0, path) == 1, "files of the map in %s", node);
+  CHECK(scr_filemap_read(path, map) == SCR_SUCCESS, "%s: %s", path, scr_err_text);
+  scr_filemap_get_flushdesc(map, 1, rank, flush);
+  scr_hash_util_get_str(flush, "PARTNER", &got);
+  CHECK(got != NULL && strcmp(got, want) == 0, "%s, %s: the partner is %s, not %s", c->type, when,
+        got ? got : "missing", want);
+  scr_hash_delete(&flush);
+  scr_filemap_delete(&map);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void partners(void)
+{
+  static const scheme all[] = {{"PARTNER", 1}, {"XOR", 1}};
+  int                 i, lost;
+
+  for (i = 0; i < 2; i++) {
+    prepare(&all[i], &shapes[0]);
+    check_partner(&all[i], "after the checkpoint");
+    for (lost = 0; lost < 2; lost++) {
+      if (rank == lost) lose(NODE);
+      restart(&all[i], &shapes[0], 1, 0, "a node");
+      check_partner(&all[i], "after a rebuild");
+    }
+  }
+}
+
+/* Is TEXT in what rank 0 says in SCR_Init, under settings that are in place? */
+static void expect_said(const scheme* c, const char* text)
+{
+  char path[700], *said;
+  long n;
+  int  old, fd, rc;
+
+  settings(c);
+  snprintf(path, sizeof path, "%s/said.%d", base, rank);
+  fflush(stderr);
+  old = dup(2);
+  fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  CHECK(old >= 0 && fd >= 0 && dup2(fd, 2) == 2, "%s: %s", path, strerror(errno));
+  rc = SCR_Init();
+  fflush(stderr);
+  dup2(old, 2);
+  close(fd);
+  close(old);
+  CHECK(rc == SCR_SUCCESS, "%s", SCR_Last_error());
+  said = read_file(path, &n);
+  if (said != NULL && n >= 0) said[n] = '\0';
+  CHECK(said != NULL && (strstr(said, text) != NULL) == (rank == 0), "\"%s\" is not in: %s", text, said);
+  free(said);
+  CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
+}
+
+/* Ranks that find no partner are told of: 3+1 ranks on two switches, an odd rank on two nodes, one group of all. */
+static void messages(void)
+{
+  scheme c = {"XOR", 1}, two = {"XOR", 1, 2};
+  char   host[200] = "", text[100];
+  int    i;
+
+  fresh_world("messages");
+  gethostname(host, sizeof host - 1);
+  for (i = 0; i < ranks; i++) SCR_Configf("GROUPS=%s-v%d SWITCH=s%d", host, i, i == ranks - 1);
+  SCR_Config("SCR_GROUP=SWITCH");
+  snprintf(text, sizeof text, "%d of %d ranks find no partner in another group SWITCH", ranks - 2, ranks);
+  expect_said(&c, text);
+  SCR_Config("SCR_GROUP=WORLD");
+  snprintf(text, sizeof text, "%d of %d ranks find no partner in another group WORLD", ranks, ranks);
+  expect_said(&c, text);
+  plain_settings();
+  snprintf(text, sizeof text, "1 of %d ranks find no partner in another group NODE", ranks);
+  if (ranks % 2 == 1) expect_said(&two, text);
+}
+
+/* ---- a store without directories ------------------------------------------------------------------------------- */
+
+static void flat_settings(const scheme* c)
+{
+  settings(c);
+  SCR_Configf("SCR_CACHE_BASE=%s/flat", base);
+  SCR_Configf("STORE=%s/flat MKDIR=0", base);
+}
+
+/* This member's files in the store, whose names hold that of its node, and its records are gone. */
+static void flat_lose(void)
+{
+  char        dir[700], path[1024] = "";
+  const char* name = strrchr(node, '/') + 1;
+  int         n;
+
+  snprintf(dir, sizeof dir, "%s/flat", base);
+  for (n = 0; find_file(dir, name, NULL, 0, path) > 0; n++) unlink(path);
+  CHECK(n > 2, "%d files of %s", n, name);
+  remove_tree(node);
+}
+
+/* RS of two failures in a store with MKDIR=0: every two members are lost, and all files are as they were. */
+static void flat(void)
+{
+  scheme   c = {"RS", 2};
+  char     dir[700], was[700], name[SCR_MAX_FILENAME];
+  unsigned mask;
+  int      flag;
+
+  fresh_world("flat");
+  snprintf(dir, sizeof dir, "%s/flat", base);
+  snprintf(was, sizeof was, "%s/was", base);
+  if (rank == 0) mkdir(dir, 0777);
+  MPI_Barrier(MPI_COMM_WORLD);
+  flat_settings(&c);
+  CHECK(SCR_Init() == SCR_SUCCESS, "%s", SCR_Last_error());
+  write_checkpoint("ck", &shapes[0]);
+  CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
+  if (rank == 0) walk_tree(dir, was, 0);
+  for (mask = 3; mask < 1u << ranks; mask++) {
+    if (__builtin_popcount(mask) != 2) continue;
+    check_alive();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (mask >> rank & 1) flat_lose();
+    MPI_Barrier(MPI_COMM_WORLD);
+    flat_settings(&c);
+    CHECK(SCR_Init() == SCR_SUCCESS, "%s", SCR_Last_error());
+    flag = 0;
+    CHECK(SCR_Have_restart(&flag, name) == SCR_SUCCESS && flag, "mask 0x%x: %s", mask, SCR_Last_error());
+    if (flag) {
+      CHECK(SCR_Start_restart(name) == SCR_SUCCESS, "%s", SCR_Last_error());
+      compare_files(&shapes[0]);
+      CHECK(SCR_Complete_restart(1) == SCR_SUCCESS, "%s", SCR_Last_error());
+    }
+    CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(rank != 0 || walk_tree(was, dir, 1) + walk_tree(dir, was, 1) == 0, "mask 0x%x", mask);
+  }
+  SCR_Config("STORE=");
+}
+
+/* ---- corrupt files that leave the cache ------------------------------------------------------------------------- */
+
+/* 1 when the log of the prefix has a line of a corrupt file that names PATH. */
+static int logged_corrupt(const char* path)
+{
+  char name[600], *text, *line, *rest = NULL;
+  long n;
+  int  found = 0;
+
+  snprintf(name, sizeof name, "%s/prefix/.scr/log", base);
+  text = read_file(name, &n);
+  if (text == NULL || n < 0) return 0;
+  text[n] = '\0';
+  for (line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
+    if (strstr(line, "event=CORRUPT") != NULL && strstr(line, path) != NULL) found = 1;
+  free(text);
+  return found;
+}
+
+/* Two ranks share a node.  All files of a checkpoint are corrupt when the next one takes its place: each is told of. */
+static void deleted_corrupt(const char* type)
+{
+  scheme c = {type, 1, ranks / 2};
+  char   path[2][SCR_MAX_FILENAME];
+  int    i;
+
+  fresh_world("deleted");
+  settings(&c);
+  SCR_Config("SCR_CRC_ON_DELETE=1");
+  SCR_Config("SCR_LOG_ENABLE=1");
+  SCR_Config("SCR_LOG_SYSLOG_ENABLE=0");
+  CHECK(SCR_Init() == SCR_SUCCESS, "%s", SCR_Last_error());
+  open_checkpoint("ck", &shapes[0]);
+  for (i = 0; i < 2; i++)
+    CHECK(SCR_Route_file(file_name(&shapes[0], i), path[i]) == SCR_SUCCESS, "%s", SCR_Last_error());
+  CHECK(SCR_Complete_output(1) == SCR_SUCCESS, "%s", SCR_Last_error());
+  for (i = 0; i < 2; i++) flip_bit(path[i], 12345);
+  MPI_Barrier(MPI_COMM_WORLD);
+  write_checkpoint("next", &shapes[0]);
+  CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
+  for (i = 0; i < 2; i++) {
+    CHECK(access(path[i], F_OK) != 0, "%s is still there", path[i]);
+    CHECK(logged_corrupt(path[i]), "%s: the log does not tell of %s", type, path[i]);
+  }
+  SCR_Config("SCR_CRC_ON_DELETE=");
+  SCR_Config("SCR_LOG_ENABLE=");
+  SCR_Config("SCR_LOG_SYSLOG_ENABLE=");
+}
+
+static void deleted(void)
+{
+  deleted_corrupt("SINGLE");
+  deleted_corrupt("XOR");
+}
+
 /* ---- a sparse file --------------------------------------------------------------------------------------------- */
 
 static off_t holes_size; /* 64 MiB and some bytes, or 4 GiB in the long run */
@@ -458,7 +715,6 @@ static void holes(void)
   scheme xor_ = {"XOR", 1}, partner = {"PARTNER", 1}, rs = {"RS", 2};
 
   holes_size = ((off_t)(getenv("TEST_LONG") != NULL ? 4096 : 64) << 20) + 4321;
-  if (ranks != 3) return;
   holes_in(&xor_);
   holes_in(&partner);
   holes_in(&rs);
@@ -530,28 +786,37 @@ static void disks(void)
   }
 }
 
-static const check_case tests[] = {{"xor_all", xor_all, 2},
-                                   {"partner_all", partner_all, 2},
-                                   {"rs_all", rs_all, 3},
-                                   {"xor_shapes", xor_shapes, 2},
-                                   {"partner_shapes", partner_shapes, 2},
-                                   {"rs_shapes", rs_shapes, 3},
-                                   {"flips", flips, 3},
-                                   {"holes", holes, 3},
-                                   {"files", files, 2},
-                                   {"disks", disks, 2},
-                                   {"switches", switches, 4},
-                                   {"hops", hops, 4},
-                                   {"levels", levels, 4},
-                                   {NULL, NULL, 0}};
+#define EXACTLY(n) (-(n)) /* ranks, no more */
+
+static check_case tests[] = {{"xor_all", xor_all, 2},
+                             {"partner_all", partner_all, 2},
+                             {"rs_all", rs_all, 3},
+                             {"xor_shapes", xor_shapes, 2},
+                             {"partner_shapes", partner_shapes, 2},
+                             {"rs_shapes", rs_shapes, 3},
+                             {"flips", flips, 3},
+                             {"older_one", older_one, 3},
+                             {"holes", holes, EXACTLY(3)},
+                             {"files", files, 2},
+                             {"disks", disks, 2},
+                             {"switches", switches, 4},
+                             {"hops", hops, EXACTLY(4)},
+                             {"levels", levels, 4},
+                             {"partners", partners, 2},
+                             {"messages", messages, 3},
+                             {"flat", flat, 3},
+                             {"deleted", deleted, EXACTLY(4)},
+                             {NULL, NULL, 0}};
 
 int main(int argc, char** argv)
 {
-  int failed;
+  int i, failed;
 
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (i = 0; tests[i].name != NULL; i++)
+    if (tests[i].least < 0) tests[i].least = tests[i].least == EXACTLY(ranks) ? ranks : ranks + 1;
   failed = check_main(tests, argc, argv);
   MPI_Finalize();
   return failed;

@@ -43,7 +43,7 @@ exits() { # CASE DIR
   for n in 2 4; do cases "$n" prefix $ONLY; done
   if [ -z "$ONLY" ]; then
     cases 4 api split_busy
-    cases 5 loss rs_all partner_all
+    cases 5 loss rs_all partner_all messages
   fi
 }
 if [ -z "$ONLY" ] || [[ " $ONLY " == *" kill "* ]]; then # what a killed run held is free at once
