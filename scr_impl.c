@@ -5504,10 +5504,12 @@ SCR_FN int scr_index_current(const scr_hash* index, int* id, const char** dir, i
   return SCR_SUCCESS;
 }
 
-/* 1 when a newer checkpoint was complete in the cache after the user's choice of CURRENT: it goes first while it is there. */
-SCR_FN int scr_index_is_passed(const scr_hash* index)
+/* The id of the first checkpoint that was complete after the user's choice of CURRENT; 0 when there is none. */
+SCR_FN int scr_index_passed_by(const scr_hash* index)
 {
-  return scr_hash_get_kv(index, "CURRENT_BY", "PASSED") != NULL;
+  int id = 0;
+  scr_hash_util_get_int(scr_hash_get_kv(index, "CURRENT_BY", "USER"), "PASSED", &id);
+  return id;
 }
 
 /* ---- index: changes ---- */
@@ -7447,13 +7449,16 @@ SCR_FN int scr_hash_from_buf(const scr_buf* b, scr_hash* h)
 SCR_FN int scr_message_take(MPI_Message* msg, MPI_Status* status, scr_buf* b)
 {
   MPI_Request req;
-  char        drop;
+  void*       drop;
   int         n = 0;
 
   MPI_Get_count(status, MPI_BYTE, &n);
   scr_buf_add(b, NULL, (size_t)n);
-  if (b->failed) { /* the sender waits for its end: take it, cut off */
-    if (MPI_Imrecv(&drop, 1, MPI_BYTE, msg, &req) == MPI_SUCCESS) scr_wait(&req);
+  if (b->failed) { /* the sender waits for its end, so it is taken all the same; cut off, MPICH would end the program */
+    drop = n > 0 ? mmap(NULL, (size_t)n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
+    if (MPI_Imrecv(drop != MAP_FAILED ? drop : NULL, drop != MAP_FAILED ? n : 0, MPI_BYTE, msg, &req) == MPI_SUCCESS)
+      scr_wait(&req);
+    if (drop != MAP_FAILED) munmap(drop, (size_t)n);
     return SCR_ERR_OOM();
   }
   if (MPI_Imrecv(b->p, n, MPI_BYTE, msg, &req) != MPI_SUCCESS) return SCR_ERR(SCR_ERR_MPI, "cannot receive a message");
@@ -8747,7 +8752,8 @@ out:
 ** All that the library knows between two calls, in one struct.
 **
 ** Uses       layout, hash, dataset.
-** Offers     scr, scr_cached_find, scr_cached_add, scr_cached_remove.
+** Offers     scr, scr_cached_find, scr_cached_add, scr_cached_remove; scr_event, scr_event_root, scr_event_transfer,
+**            scr_event_damage.
 ** Invariants
 **   S1  scr.cached is the same on every rank, but for the files that it speaks of; it is ordered by id.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
@@ -9862,7 +9868,8 @@ SCR_FN int scr_red_recover(const scr_reddesc* d, int id, const scr_dataset* desc
 ** The datasets in node-local storage: which are whole, where their files must go, and which must leave.
 **
 ** Uses       state, redundancy, layout, MPI helpers.
-** Offers     scr_cache_scatter, scr_cache_rebuild, scr_cache_delete, scr_cache_make_room, scr_cache_trim.
+** Offers     scr_cache_scatter, scr_cache_rebuild, scr_cache_mend, scr_cache_delete, scr_cache_make_room,
+**            scr_cache_trim.
 ** Invariants
 **   C1  An entry says COMPLETE 1 only after every rank of the world had protected its files.  A dataset of which no entry
 **       says so never was complete: it is deleted when the job starts again.  Where some say 1 and others 0, those with
@@ -10079,7 +10086,8 @@ SCR_FN int scr_cache_victim(const char* base, int keep, int force)
   return oldest;
 }
 
-/* Delete datasets of the store of D until COUNT are left.  KEEP always stays.  Every rank calls it. */
+/* Delete datasets of the store of D until COUNT are left.  KEEP always stays.  Every rank calls it;
+** they meet as scr_cache_delete says. */
 SCR_FN int scr_cache_trim(const scr_reddesc* d, int keep)
 {
   const scr_storedesc* s = scr_storedescs_from_name(&scr.at, d->base);
@@ -10111,27 +10119,40 @@ SCR_FN int scr_store_is_short(const char* base, uint64_t need)
 }
 
 /*
-** 1 when the store of D probably cannot take one more dataset as large as its newest, or as what the last one had come
-** to when it failed.  An estimate: as if all ranks that share the store wrote as much as this one, with a tenth to spare.
-** Local.
+** Ask whether the store of D can take one more dataset as large as its newest, or as what the last one had come to when it
+** failed, with a tenth to spare: the answer is scr_cache_is_tight of V, once all ranks have voted.  It is an estimate where
+** each node has a store of its own: as if all ranks of the node wrote as much as this one.  Local.
 */
-SCR_FN int scr_cache_is_tight(const scr_reddesc* d)
+SCR_FN void scr_cache_ask_room(const scr_reddesc* d, scr_vote* v)
 {
-  int      i, id = 0, sharing = d->global || scr.at.virtual_nodes > 0 ? scr.at.ranks : scr.at.group[0].ranks;
-  uint64_t need;
+  int            i, id = 0;
+  uint64_t       need;
+  struct statvfs fs;
 
   for (i = 0; i < scr.ncached; i++)
     if (strcmp(scr.cached[i].base, d->base) == 0) id = scr.cached[i].id;
-  if (id == 0) return 0;
+  v->max[3] = INT64_MIN;
+  if (id == 0) return;
   need = scr_cache_bytes(id);
   if (scr.failed_bytes > need) need = scr.failed_bytes;
-  need *= (uint64_t)sharing;
-  return scr_store_is_short(d->base, need + need / 10);
+  if (d->global || scr.at.virtual_nodes > 0) { /* all ranks share the space */
+    v->sum[3] = (int64_t)need;
+    if (statvfs(d->base, &fs) == 0 && fs.f_blocks > 0) v->max[3] = -(int64_t)((uint64_t)fs.f_bavail * fs.f_frsize);
+  } else {
+    need *= (uint64_t)scr.at.group[0].ranks;
+    v->max[2] = scr_store_is_short(d->base, need + need / 10);
+  }
+}
+
+SCR_FN int scr_cache_is_tight(const scr_vote* v)
+{
+  return v->max[2] > 0 || (v->max[3] > INT64_MIN && v->sum[3] + v->sum[3] / 10 > -v->max[3]);
 }
 
 /*
 ** Before a new dataset with descriptor D: nothing is deleted, unless statvfs says that it would not fit (D7); then what
-** was set aside goes first, and the newest checkpoint last.  TIGHT is what the ranks agreed on.  Every rank calls it.
+** was set aside goes first, and the newest checkpoint last.  TIGHT is what the ranks agreed on, and is
+** asked again after each deletion.  Collective over the world.
 */
 SCR_FN int scr_cache_make_room(const scr_reddesc* d, int tight)
 {
@@ -10150,9 +10171,9 @@ SCR_FN int scr_cache_make_room(const scr_reddesc* d, int tight)
     if (scr_cache_count(d->base) < s->max_count) break;
     memset(&v, 0, sizeof v);
     scr_barrier(scr.at.comm); /* other nodes may share the store, and still delete */
-    v.max[0] = scr_cache_is_tight(d);
+    scr_cache_ask_room(d, &v);
     rc = scr_vote_all(&v, rc, scr.at.comm);
-    tight = rc == SCR_SUCCESS && v.max[0] > 0;
+    tight = rc == SCR_SUCCESS && scr_cache_is_tight(&v);
   }
   return rc;
 }
@@ -11485,6 +11506,21 @@ SCR_FN int scr_prefix_redo_one(int id, const char* dir)
   return rc;
 }
 
+/* All files of dataset ID in DIR have their names: a checkpoint becomes CURRENT, unless that is newer or the user's. */
+SCR_FN void scr_index_renamed(scr_hash* index, int id, const char* dir)
+{
+  scr_hash*   entry = scr_index_entry(index, id, dir);
+  const char* current = NULL;
+  int         cid = 0, by_user = 0;
+
+  scr_hash_unset(entry, "REDO");
+  if (!scr_index_is_ckpt(entry)) return;
+  if (scr_index_current(index, &cid, &current, &by_user) == SCR_SUCCESS &&
+      (cid >= id || (by_user && !scr_index_passed_by(index))))
+    return;
+  scr_index_set_current(index, dir, 0);
+}
+
 /* Finish the renames of every dataset that the index says has some left.  Local, on rank 0. */
 SCR_FN int scr_prefix_redo(void)
 {
@@ -11500,7 +11536,7 @@ SCR_FN int scr_prefix_redo(void)
       scr_dbg(1, "finish the flush of dataset %s, which a failure interrupted", scr_hash_elem_key(e));
       err = scr_prefix_redo_one(atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c));
       if (err == SCR_SUCCESS) {
-        scr_hash_unset(scr_hash_elem_hash(c), "REDO");
+        scr_index_renamed(index, atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c));
         changed = 1;
       } else if (rc == SCR_SUCCESS) {
         rc = err;
@@ -11541,7 +11577,8 @@ typedef struct {
   const char*        base;                  /* its store */
   char               dir[SCR_MAX_FILENAME]; /* of the dataset, below the prefix */
   int                preserve;
-  int                superseded; /* files of a newer dataset lie where those of this one go */
+  int                wanted;     /* by the user: then it may replace newer ones */
+  int                superseded; /* files of a newer checkpoint lie where those of this one go */
   int                keep_meta;  /* what lies in its .scr belongs to the index, or may; on rank 0 */
   scr_file_list      src;        /* in the cache */
   char**             rel;        /* final path of each file, below the prefix */
@@ -11754,6 +11791,16 @@ out:
 }
 
 /*
+** Whether the dataset ID, with the index entry ENTRY, keeps its files when the flush F would replace them: "NO"; or, as it
+** is newer, is good and nobody has asked for F, "CKPT" or "OUTPUT".
+*/
+SCR_FN const char* scr_flush_stands(const scr_flush* f, int id, const scr_hash* entry)
+{
+  if (f->wanted || id < f->id || scr_hash_get(entry, "FAILED") != NULL) return "NO";
+  return scr_index_is_ckpt(entry) ? "CKPT" : "OUTPUT";
+}
+
+/*
 ** Which indexed datasets lose files to this flush (D7).  Costs a look at each final path; the maps of the indexed
 ** datasets are read only when something is there already.  Collective over the world.
 */
@@ -11788,15 +11835,16 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f, int rc)
     for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "DIR")); c != NULL; c = scr_hash_elem_next(c)) {
       int complete = scr_line_int(scr_hash_elem_hash(c), "COMPLETE", 0);
       if (complete && !scr_dataset_same(scr_hash_get(scr_hash_elem_hash(c), "DSET"), f->desc))
-        scr_hash_setf(all, NULL, "%s %s %s", "ID", scr_hash_elem_key(e), scr_hash_elem_key(c));
+        scr_hash_setf(all, NULL, "%s %s %s %s", "ID", scr_hash_elem_key(e), scr_hash_elem_key(c),
+                      scr_flush_stands(f, atoi(scr_hash_elem_key(e)), scr_hash_elem_hash(c)));
     }
   if ((err = scr_hash_bcast(all, 0, scr.at.comm)) != SCR_SUCCESS) rc = err;
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
   for (e = scr_hash_elem_first(scr_hash_get(all, "ID")); e != NULL; e = scr_hash_elem_next(e))
     for (c = scr_hash_elem_first(scr_hash_elem_hash(e)); c != NULL && rc == SCR_SUCCESS; c = scr_hash_elem_next(c)) {
       rc = scr_flush_hits(atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c), existing, &hit);
-      if (rc == SCR_SUCCESS && hit && atoi(scr_hash_elem_key(e)) > f->id) {
-        f->superseded = 1;
+      if (rc == SCR_SUCCESS && hit && scr_hash_get(scr_hash_elem_hash(c), "NO") == NULL) {
+        f->superseded = scr_hash_get(scr_hash_elem_hash(c), "CKPT") != NULL;
         rc = SCR_ERR(SCR_ERR_STATE, "dataset %d is not copied to %s: it would replace files of the newer dataset %s",
                      f->id, scr.at.prefix, scr_hash_elem_key(e));
       }
@@ -12012,15 +12060,10 @@ SCR_FN int scr_flush_done(const scr_flush* f)
 {
   scr_hash *     index = scr_hash_new(), *flush = scr_hash_new();
   scr_hash_elem *e, *c;
-  const char*    dir = NULL;
-  int            fd = -1, id = 0, by_user = 0, ckpt = 0, rc = scr_index_open(scr.at.prefix, &fd, index);
+  int            fd = -1, rc = scr_index_open(scr.at.prefix, &fd, index);
 
   if (rc != SCR_SUCCESS) goto out;
-  scr_hash_unset(scr_index_entry(index, f->id, f->dir), "REDO");
-  scr_dataset_get_flag_ckpt(f->desc, &ckpt);
-  if (ckpt && (scr_index_current(index, &id, &dir, &by_user) != SCR_SUCCESS ||
-               ((!by_user || scr_index_is_passed(index)) && id < f->id)))
-    scr_index_set_current(index, f->dir, 0);
+  scr_index_renamed(index, f->id, f->dir);
   if ((rc = scr_index_close(scr.at.prefix, &fd, index)) != SCR_SUCCESS) goto out;
   for (e = scr_hash_elem_first(scr_hash_get(f->replaced, "ID")); e != NULL; e = scr_hash_elem_next(e))
     for (c = scr_hash_elem_first(scr_hash_elem_hash(e)); c != NULL; c = scr_hash_elem_next(c))
@@ -12078,14 +12121,18 @@ SCR_FN int scr_flush_resume(scr_flush* f, int* resumed)
 
   memset(&v, 0, sizeof v);
   if (scr.at.rank == 0) {
-    scr_hash*       index = scr_hash_new();
-    const scr_hash* entry =
-        scr_index_read(scr.at.prefix, index) == SCR_SUCCESS ? scr_index_same(index, f->desc, &dir) : NULL;
-    if (scr_hash_get(entry, "REDO") != NULL) {
-      v.max[0] = 1;
-      rc = scr_fmt(f->dir, sizeof f->dir, "%s", dir);
-      if (rc == SCR_SUCCESS) rc = scr_prefix_redo_one(f->id, f->dir);
-      if (rc == SCR_SUCCESS) rc = scr_flush_done(f);
+    scr_hash* index = scr_hash_new();
+    rc = scr_index_read(scr.at.prefix, index);
+    if (rc == SCR_SUCCESS && scr_hash_get(scr_index_same(index, f->desc, &dir), "REDO") != NULL) {
+      rc = scr_prefix_redo_one(f->id, dir);
+      if (scr_code_is_verdict(rc)) { /* it is broken there, and what is in the cache is all that is left of it */
+        scr_warn("%s; dataset %d is copied anew", scr_err_text, f->id);
+        rc = SCR_SUCCESS;
+      } else {
+        v.max[0] = 1;
+        if (rc == SCR_SUCCESS) rc = scr_fmt(f->dir, sizeof f->dir, "%s", dir);
+        if (rc == SCR_SUCCESS) rc = scr_flush_done(f);
+      }
     }
     scr_hash_delete(&index);
   }
@@ -12100,7 +12147,7 @@ SCR_FN int scr_flush_resume(scr_flush* f, int* resumed)
 ** The order is F2.  A crash before the index update leaves temporary files; after it, any run finishes the renames.
 ** Where a file proves to be corrupt or cut short, RC is SCR_ERR_CRC or SCR_ERR_MISSING.
 */
-SCR_FN int scr_flush_copy(int id)
+SCR_FN int scr_flush_copy(int id, int wanted)
 {
   scr_cached*   c = scr_cached_find(id);
   scr_flush     f;
@@ -12115,6 +12162,7 @@ SCR_FN int scr_flush_copy(int id)
   f.id = id;
   f.desc = c->desc;
   f.base = c->base;
+  f.wanted = wanted;
   f.piece = scr_hash_new();
   f.replaced = scr_hash_new();
   scr_event_root("FLUSH_START", NULL, f.desc, -1.0);
@@ -12160,9 +12208,10 @@ out:
 
 /*
 ** Copy dataset ID from the cache to the prefix; a file that has become corrupt in the cache is rebuilt for it, if its
-** redundancy can.  Collective over the world; the same code everywhere.
+** redundancy can.  Files of newer datasets are replaced only by one that the user has WANTED; else it is SCR_ERR_STATE.
+** Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_flush_sync(int id)
+SCR_FN int scr_flush_sync(int id, int wanted)
 {
   const scr_cached* c = scr_cached_find(id);
   scr_err_record    why;
@@ -12170,10 +12219,10 @@ SCR_FN int scr_flush_sync(int id)
 
   if (c == NULL || !c->good) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is not in the cache", id);
   if (c->flushed) return SCR_SUCCESS;
-  rc = scr_flush_copy(id);
+  rc = scr_flush_copy(id, wanted);
   if (rc != SCR_ERR_CRC && rc != SCR_ERR_MISSING) return rc;
   scr_err_save(&why);
-  if (scr_cache_mend(id) == SCR_SUCCESS) return scr_flush_copy(id);
+  if (scr_cache_mend(id) == SCR_SUCCESS) return scr_flush_copy(id, wanted);
   scr_err_restore(&why);
   return rc;
 }
@@ -12181,7 +12230,7 @@ SCR_FN int scr_flush_sync(int id)
 /* The same for a dataset that is due: that a newer one has taken its place is no error.  Collective. */
 SCR_FN int scr_flush_if_due(const scr_cached* c)
 {
-  int id = c->id, rc = scr_flush_is_due(c) ? scr_flush_sync(id) : SCR_SUCCESS;
+  int id = c->id, rc = scr_flush_is_due(c) ? scr_flush_sync(id, 0) : SCR_SUCCESS;
 
   return rc != SCR_SUCCESS && scr_cached_find(id)->superseded ? SCR_SUCCESS : rc;
 }
@@ -12437,7 +12486,8 @@ SCR_FN int scr_fetch(int id, const char* dir)
   scr_dataset_set_complete(f.desc, 1);
   rc = scr_red_apply(f.d, id, f.desc);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  rc = scr_map_commit(id, f.desc);
+  rc = scr_filemap_set_tag(scr.map, id, scr.at.rank, SCR_TAG_TAKEN, "1");
+  if (rc == SCR_SUCCESS) rc = scr_map_commit(id, f.desc);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
   rc = scr_cached_add(f.desc, f.d->base, 1);
   if (rc == SCR_SUCCESS) scr_cached_find(id)->flushed = 1;
@@ -12545,7 +12595,7 @@ SCR_FN int scr_load_choose(int below, const char* name, scr_candidate* c)
     if (c->id == 0 && scr_index_find(index, name, &id, &dir) == SCR_SUCCESS) c->id = id;
     c->chosen = c->id != 0;
   } else if (scr_index_current(index, &id, &dir, &by_user) == SCR_SUCCESS && by_user && id < below &&
-             !(scr_index_is_passed(index) && scr_cached_after(index, id, below)) &&
+             !(scr_index_passed_by(index) > 0 && scr_cached_after(index, scr_index_passed_by(index) - 1, below)) &&
              (fetch || (scr_cached_find(id) != NULL && scr_cached_find(id)->good))) {
     c->id = id;
     c->chosen = 1;
@@ -12944,11 +12994,12 @@ SCR_FN int scr_flush_newest(void)
   const scr_cached* c = scr_cache_newest();
   scr_err_record    why;
   int               i, rc = SCR_SUCCESS;
+  int               tried = c != NULL && scr.flush_every > 0 && !c->flushed;
 
-  if (c != NULL && scr.flush_every > 0 && !c->flushed && !c->superseded) rc = scr_flush_sync(c->id);
+  if (tried) rc = scr_flush_sync(c->id, 0);
   scr_err_save(&why);
   for (i = scr.ncached - 1; i >= 0; i--) {
-    int err = &scr.cached[i] == c ? SCR_SUCCESS : scr_flush_if_due(&scr.cached[i]);
+    int err = tried && &scr.cached[i] == c ? SCR_SUCCESS : scr_flush_if_due(&scr.cached[i]);
     if (rc != SCR_SUCCESS || err == SCR_SUCCESS) continue;
     rc = err;
     scr_err_save(&why);
@@ -13049,7 +13100,7 @@ SCR_FN void scr_flush_due(void)
   for (i = scr.ncached - 1; i >= 0; i--) {
     const scr_cached* c = &scr.cached[i];
     int               wanted = restart && c->id == scr.loaded && !c->flushed;
-    if ((wanted ? scr_flush_sync(c->id) : scr_flush_if_due(c)) != SCR_SUCCESS)
+    if ((wanted ? scr_flush_sync(c->id, 0) : scr_flush_if_due(c)) != SCR_SUCCESS)
       scr_report(SCR_ERR_IO); /* it stays in the cache, so the run can go on */
   }
 }
@@ -13060,12 +13111,13 @@ SCR_FN void scr_index_apply_current(scr_hash* index, int id, const char* dir)
   scr_index_set_current(index, dir, 1);
 }
 
-/* A checkpoint newer than the user's choice is complete, in the cache alone so far. */
+/* Checkpoint ID, newer than the user's choice, is complete in the cache: it goes first while it is there. */
 SCR_FN void scr_index_pass_current(scr_hash* index, int id, const char* dir)
 {
-  (void)id;
+  scr_hash* user = scr_hash_get_kv(index, "CURRENT_BY", "USER");
+
   (void)dir;
-  if (scr_hash_get_kv(index, "CURRENT_BY", "USER") != NULL) scr_hash_set_kv(index, "CURRENT_BY", "PASSED");
+  if (user != NULL && scr_index_passed_by(index) == 0) scr_hash_util_set_int(user, "PASSED", id);
 }
 
 SCR_FN void scr_index_release_current(scr_hash* index, int id, const char* dir)
@@ -13106,7 +13158,7 @@ SCR_FN int scr_choose(const char* name)
   for (i = 0; i < scr.ncached; i++)
     if (scr.cached[i].good && scr.cached[i].ckpt > 0 && strcmp(scr_desc_name(scr.cached[i].desc), name) == 0)
       c.cached = scr.cached[i].id;
-  if (c.cached && !scr_cached_find(c.cached)->flushed && (rc = scr_flush_sync(c.cached)) != SCR_SUCCESS) return rc;
+  if (c.cached && !scr_cached_find(c.cached)->flushed && (rc = scr_flush_sync(c.cached, 1)) != SCR_SUCCESS) return rc;
   if (scr.at.rank == 0) {
     scr_hash*   index = scr_hash_new();
     const char* dir = NULL;
@@ -13679,7 +13731,8 @@ SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase ph
   }
   v.max[0] = (int64_t)scr_crc32((uLong)flags, name ? name : "", name ? strlen(name) : 0);
   v.max[1] = -v.max[0];
-  if (rc == SCR_SUCCESS) v.max[2] = scr_cache_is_tight(d);
+  v.max[3] = INT64_MIN;
+  if (rc == SCR_SUCCESS) scr_cache_ask_room(d, &v);
   if (rc == SCR_SUCCESS && scr.at.group[0].rank == 0) scr_cache_clear_place(d, id);
   if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) return scr_report(rc);
   if (v.max[0] != -v.max[1])
@@ -13687,7 +13740,7 @@ SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase ph
                               call, scr.at.rank, name ? name : "", (unsigned)flags));
   scr.out_start = scr_wtime();
   scr_event_root("COMPUTE_END", NULL, NULL, scr.out_start - scr.ckpt_end);
-  rc = scr_cache_make_room(d, (int)v.max[2]);
+  rc = scr_cache_make_room(d, scr_cache_is_tight(&v));
   scr_start_describe(id, ckpt, name, flags, v.key);
   if (rc == SCR_SUCCESS) rc = scr_map_enter(id, d, scr.out, scr.preserve);
   if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) {
@@ -13854,7 +13907,7 @@ SCR_FN int scr_complete_after(unsigned long bytes, int files)
   scr_event_transfer(ckpt ? "CHECKPOINT" : "OUTPUT", scr.at.prefix, c->base, c->desc, seconds);
   if (scr.at.rank == 0) scr_complete_note(c);
   if (ckpt && scr.chosen) {
-    if (scr.at.rank == 0 && scr_index_update(scr_index_pass_current, 0, NULL) != SCR_SUCCESS)
+    if (scr.at.rank == 0 && scr_index_update(scr_index_pass_current, id, NULL) != SCR_SUCCESS)
       scr_warn("%s", scr_err_text);
     scr.chosen = 0;
   }
@@ -13863,7 +13916,7 @@ SCR_FN int scr_complete_after(unsigned long bytes, int files)
     scr.ckpt_count++;
     rc = scr_halt_decide(1, &halt, SCR_SUCCESS);
   }
-  if (rc == SCR_SUCCESS && scr_flush_is_due(c)) rc = scr_flush_sync(id);
+  if (rc == SCR_SUCCESS && scr_flush_is_due(c)) rc = scr_flush_sync(id, 0);
   if (!scr_code_is_verdict(rc) && scr_cache_trim(scr.red, id) != SCR_SUCCESS) /* else the new one is no good */
     scr_warn("%s", scr_err_text);
   scr.ckpt_end = scr_wtime();
@@ -13986,6 +14039,13 @@ SCR_FN int scr_prefix_find(const char* name, int* id, char* dir)
   return SCR_SUCCESS;
 }
 
+/* What took the place of an older dataset on the prefix may be gone.  Every rank calls it. */
+SCR_FN void scr_cached_reconsider(void)
+{
+  int i;
+  for (i = 0; i < scr.ncached; i++) scr.cached[i].superseded = 0;
+}
+
 SCR_API int SCR_Drop(const char* name)
 {
   char dir[SCR_MAX_FILENAME];
@@ -13997,6 +14057,7 @@ SCR_API int SCR_Drop(const char* name)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the index of %s has no dataset %s", scr.at.prefix, name);
   if (rc == SCR_SUCCESS)
     rc = scr_agree(scr.at.rank == 0 ? scr_index_update(scr_index_remove, id, dir) : SCR_SUCCESS, scr.at.comm);
+  scr_cached_reconsider();
   return scr_report(rc);
 }
 
@@ -14057,6 +14118,7 @@ SCR_API int SCR_Delete(const char* name)
   }
   if (rc == SCR_SUCCESS && id != 0) rc = scr_prefix_delete(id, dir);
   if (rc == SCR_SUCCESS) rc = scr_agree(err, scr.at.comm);
+  scr_cached_reconsider();
   if (rc == SCR_SUCCESS && was_loaded && scr.tried.n == 0)
     scr.once = 0; /* it is gone because the application says so */
   return scr_report(rc);
