@@ -89,6 +89,9 @@
 
 #include "scr.h"
 
+/* Compiles only with files above 2 GiB: on 32 bit, include this file before the system's headers. */
+typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
+
 #if defined(__GNUC__)
 #define SCR_FN static __attribute__((unused)) /* commands and tests use what the library does not */
 #else
@@ -1607,9 +1610,9 @@ SCR_FN int scr_hash_util_set_int64(scr_hash* h, const char* key, int64_t value)
   return scr_hash_util_setf(h, key, "%" PRId64, value);
 }
 
-SCR_FN int scr_hash_util_set_bytecount(scr_hash* h, const char* key, unsigned long value)
+SCR_FN int scr_hash_util_set_bytecount(scr_hash* h, const char* key, uint64_t value)
 {
-  return scr_hash_util_setf(h, key, "%lu", value);
+  return scr_hash_util_setf(h, key, "%" PRIu64, value);
 }
 
 SCR_FN int scr_hash_util_set_crc32(scr_hash* h, const char* key, uLong value)
@@ -1663,30 +1666,30 @@ SCR_FN int scr_hash_util_get_int(const scr_hash* h, const char* key, int* value)
 }
 
 /* A number without a sign in BASE, the whole of the value. */
-SCR_FN int scr_hash_util_get_unsigned(const scr_hash* h, const char* key, int base, unsigned long* value)
+SCR_FN int scr_hash_util_get_unsigned(const scr_hash* h, const char* key, int base, uint64_t* value)
 {
-  const char*   v = scr_hash_elem_get_first_val(h, key);
-  char*         end;
-  unsigned long n;
+  const char* v = scr_hash_elem_get_first_val(h, key);
+  char*       end;
+  uint64_t    n;
 
   if (v == NULL) return SCR_ERR_NOT_FOUND;
   if (!isxdigit((unsigned char)*v)) return SCR_ERR_FORMAT;
   errno = 0;
-  n = strtoul(v, &end, base);
+  n = strtoull(v, &end, base);
   if (*end != '\0' || errno != 0) return SCR_ERR_FORMAT;
   *value = n;
   return SCR_SUCCESS;
 }
 
-SCR_FN int scr_hash_util_get_bytecount(const scr_hash* h, const char* key, unsigned long* value)
+SCR_FN int scr_hash_util_get_bytecount(const scr_hash* h, const char* key, uint64_t* value)
 {
   return scr_hash_util_get_unsigned(h, key, 10, value);
 }
 
 SCR_FN int scr_hash_util_get_crc32(const scr_hash* h, const char* key, uLong* value)
 {
-  unsigned long v;
-  int           rc = scr_hash_util_get_unsigned(h, key, 16, &v);
+  uint64_t v;
+  int      rc = scr_hash_util_get_unsigned(h, key, 16, &v);
 
   if (rc != SCR_SUCCESS) return rc;
   if (v > 0xffffffffu) return SCR_ERR_FORMAT;
@@ -2991,7 +2994,7 @@ SCR_FN int scr_dataset_set_name(scr_dataset* d, const char* name)
 }
 
 /* Bytes of all files of all ranks. */
-SCR_FN int scr_dataset_set_size(scr_dataset* d, unsigned long size)
+SCR_FN int scr_dataset_set_size(scr_dataset* d, uint64_t size)
 {
   return scr_hash_util_set_bytecount(d, "SIZE", size);
 }
@@ -3074,7 +3077,7 @@ SCR_FN int scr_dataset_get_name(const scr_dataset* d, const char** name)
   return scr_hash_util_get_str(d, "NAME", name);
 }
 
-SCR_FN int scr_dataset_get_size(const scr_dataset* d, unsigned long* size)
+SCR_FN int scr_dataset_get_size(const scr_dataset* d, uint64_t* size)
 {
   return scr_hash_util_get_bytecount(d, "SIZE", size);
 }
@@ -3224,7 +3227,7 @@ SCR_FN int scr_meta_set_checkpoint(scr_meta* m, int ckpt)
   return scr_hash_util_set_int(m, "CKPT", ckpt);
 }
 
-SCR_FN int scr_meta_set_filesize(scr_meta* m, unsigned long size)
+SCR_FN int scr_meta_set_filesize(scr_meta* m, uint64_t size)
 {
   return scr_hash_util_set_bytecount(m, "SIZE", size);
 }
@@ -3291,7 +3294,7 @@ SCR_FN int scr_meta_get_checkpoint(const scr_meta* m, int* ckpt)
   return scr_hash_util_get_int(m, "CKPT", ckpt);
 }
 
-SCR_FN int scr_meta_get_filesize(const scr_meta* m, unsigned long* size)
+SCR_FN int scr_meta_get_filesize(const scr_meta* m, uint64_t* size)
 {
   return scr_hash_util_get_bytecount(m, "SIZE", size);
 }
@@ -3355,9 +3358,9 @@ SCR_FN int scr_meta_check_checkpoint(const scr_meta* m, int ckpt)
   return scr_meta_get_checkpoint(m, &v) == SCR_SUCCESS && v == ckpt ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
 }
 
-SCR_FN int scr_meta_check_filesize(const scr_meta* m, unsigned long size)
+SCR_FN int scr_meta_check_filesize(const scr_meta* m, uint64_t size)
 {
-  unsigned long v;
+  uint64_t v;
   return scr_meta_get_filesize(m, &v) == SCR_SUCCESS && v == size ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
 }
 
@@ -6301,7 +6304,7 @@ SCR_FN int scr_file_list_room(scr_file_list* f, int n)
 
 SCR_FN int scr_file_list_add(scr_file_list* f, const char* path, const scr_meta* meta)
 {
-  unsigned long size = 0;
+  uint64_t size = 0;
 
   if (scr_meta_get_filesize(meta, &size) != SCR_SUCCESS)
     return SCR_ERR(SCR_ERR_FORMAT, "the record of %s has no size", path);
@@ -6411,9 +6414,9 @@ SCR_FN int scr_rebuild_load(scr_rebuilder* x)
 /* The scheme, as the first header has it; those of 1.x are all of XOR and do not say so.  Local. */
 SCR_FN int scr_rebuild_scheme(scr_rebuilder* x)
 {
-  const char*   type = "XOR";
-  unsigned long chunk = 0;
-  int           n = 0;
+  const char* type = "XOR";
+  uint64_t    chunk = 0;
+  int         n = 0;
 
   x->type = SCR_COPY_SINGLE;
   x->k = 1;
@@ -6429,7 +6432,7 @@ SCR_FN int scr_rebuild_scheme(scr_rebuilder* x)
     return SCR_ERR(SCR_ERR_FORMAT, "%s is of a set of %d members instead of %d; it belongs elsewhere", x->model_file, n,
                    x->n);
   if (scr_hash_util_get_bytecount(x->model, "CHUNK", &chunk) != SCR_SUCCESS || chunk < 1 ||
-      (uint64_t)chunk > INT64_MAX / (uint64_t)(x->k + 1))
+      chunk > INT64_MAX / (uint64_t)(x->k + 1))
     return SCR_ERR(SCR_ERR_FORMAT, "%s: CHUNK is no count of bytes; restore or remove it", x->model_file);
   x->chunk = chunk;
   return SCR_SUCCESS;
@@ -6557,9 +6560,9 @@ SCR_FN int scr_rebuild_check_file(const char* path, uint64_t size, const scr_met
 /* The directory of the job below which the file REL of META is found whole; NULL when there is none.  Local. */
 SCR_FN const char* scr_rebuild_seek(const scr_rebuild* job, const char* rel, const scr_meta* meta)
 {
-  char          path[SCR_MAX_FILENAME];
-  unsigned long size = 0;
-  int           i;
+  char     path[SCR_MAX_FILENAME];
+  uint64_t size = 0;
+  int      i;
 
   if (scr_meta_get_filesize(meta, &size) != SCR_SUCCESS) return NULL;
   for (i = 0; i < job->dirs; i++)
@@ -8918,7 +8921,7 @@ SCR_FN void scr_event_root(const char* event, const char* note, const scr_datase
 SCR_FN void scr_event_transfer(const char* type, const char* from, const char* to, const scr_dataset* desc, double secs)
 {
   scr_log_dataset d = {0, scr_desc_name(desc), secs};
-  unsigned long   bytes = 0;
+  uint64_t        bytes = 0;
   int             files = 0;
   scr_err_record  why;
 
@@ -9431,7 +9434,7 @@ SCR_FN void scr_red_header(scr_red_job* j)
   scr_hash_util_set_int(j->header, "FAILURES", d->failures);
   scr_hash_setf(j->header, NULL, "%s %s %d", "GROUP", "RANKS", d->ranks);
   for (i = 0; i < d->ranks; i++) scr_hash_setf(j->header, NULL, "%s %s %d %d", "GROUP", "RANK", i, d->member[i]);
-  scr_hash_util_set_bytecount(j->header, "CHUNK", (unsigned long)j->x.ec.chunk);
+  scr_hash_util_set_bytecount(j->header, "CHUNK", j->x.ec.chunk);
 }
 
 /* The path of this member's redundancy file below the dataset directory.  Local. */
@@ -9490,7 +9493,7 @@ SCR_FN int scr_red_seal(scr_red_job* j)
     scr_red_name(j->d, name, sizeof name);
     scr_meta_set_filename(meta, name);
     scr_meta_set_filetype(meta, scr_copy_name(j->d->type));
-    scr_meta_set_filesize(meta, (unsigned long)(j->x.head + part * (uint64_t)j->d->failures));
+    scr_meta_set_filesize(meta, j->x.head + part * (uint64_t)j->d->failures);
     scr_meta_set_ranks(meta, scr.at.ranks);
     scr_meta_set_complete(meta, 1);
     crc = scr_crc32(SCR_CRC32_START, b.p, b.n);
@@ -9921,9 +9924,9 @@ SCR_FN int scr_cache_owns(const scr_reddesc* d, int id, const char* path)
 /* One file of the cache against its record, with its CRC32 when CHECK_SUM.  Local. */
 SCR_FN int scr_cache_check_file(const char* path, const scr_meta* meta, int check_sum)
 {
-  unsigned long size = 0;
-  uLong         crc, sum;
-  int           rc;
+  uint64_t size = 0;
+  uLong    crc, sum;
+  int      rc;
 
   if (scr_meta_check_complete(meta) != SCR_SUCCESS || scr_meta_get_filesize(meta, &size) != SCR_SUCCESS)
     return SCR_ERR(SCR_ERR_MISSING, "%s was not complete", path);
@@ -10190,7 +10193,7 @@ SCR_FN int scr_cache_make_room_for(const scr_reddesc* d, const scr_hash* files)
   int            id, rc;
 
   for (e = scr_hash_elem_first(files); e != NULL; e = scr_hash_elem_next(e)) {
-    unsigned long size = 0;
+    uint64_t size = 0;
     scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "SIZE", &size);
     need += size;
   }
@@ -10737,7 +10740,7 @@ SCR_FN uint64_t scr_entry_bytes(int id, int rank, int lost)
 
   for (e = scr_filemap_first_file(scr.map, id, rank); e != NULL; e = scr_hash_elem_next(e)) {
     const scr_hash* meta = scr_hash_get(scr_hash_elem_hash(e), "META");
-    unsigned long   size = 0;
+    uint64_t        size = 0;
     scr_hash_util_get_bytecount(meta, "SIZE", &size);
     if (!scr_meta_is_lost(meta, lost)) sum += size;
   }
@@ -10877,7 +10880,7 @@ SCR_FN int scr_find_distribute(scr_find* f)
   } else if (mine != NULL) {
     for (e = scr_hash_elem_first(scr_hash_get(mine, "FILE")); e != NULL; e = scr_hash_elem_next(e)) {
       const scr_hash* meta = scr_hash_get(scr_hash_elem_hash(e), "META");
-      unsigned long   size = 0;
+      uint64_t        size = 0;
       scr_hash_util_get_bytecount(meta, "SIZE", &size);
       if (!scr_meta_is_lost(meta, f->lost)) bytes += (int64_t)size;
     }
@@ -11471,8 +11474,8 @@ SCR_FN int scr_prefix_redo_leaf(const scr_prefix_place* p, const scr_hash* leaf,
       if ((rc = scr_prefix_redo_from(rel, scr_hash_elem_hash(c), id, from, sizeof from)) != SCR_SUCCESS) return rc;
       if ((rc = scr_fmt(to, sizeof to, "%s/%s", scr.at.prefix, rel)) != SCR_SUCCESS) return rc;
       if (scr_os.rename(from, to) < 0) {
-        unsigned long size = 0;
-        uLong         want, crc;
+        uint64_t size = 0;
+        uLong    want, crc;
         if (errno != ENOENT) return SCR_ERRNO("cannot rename %s to %s", from, to);
         scr_hash_util_get_bytecount(scr_hash_elem_hash(c), "SIZE", &size);
         if ((rc = scr_file_crc(to, size, &crc)) != SCR_SUCCESS) return rc;
@@ -11881,7 +11884,7 @@ SCR_FN int scr_flush_describe(scr_flush* f, int i, uLong crc, scr_hash* files)
   if (key == NULL) rc = SCR_ERR_OOM();
   else {
     scr_hash* h = scr_hash_set(files, key, scr_hash_new());
-    scr_hash_util_set_bytecount(h, "SIZE", (unsigned long)f->src.size[i]);
+    scr_hash_util_set_bytecount(h, "SIZE", f->src.size[i]);
     if (scr_flush_tmp_name(f, i, name)) scr_hash_util_set_str(h, "TMP", name);
     if (scr.crc_on_flush) scr_hash_util_set_crc32_fixed(h, "CRC", crc);
   }
@@ -11904,7 +11907,7 @@ SCR_FN int scr_flush_files_list(void* arg)
   int           i, rc = scr_copy_list_make(&copies, f->src.n, scr.file_buf);
 
   for (i = 0; i < f->src.n && rc == SCR_SUCCESS; i++) {
-    unsigned long mode = 0;
+    uint64_t mode = 0;
     scr_hash_unset_all(meta);
     scr_filemap_get_meta(scr.map, f->id, scr.at.rank, f->src.path[i], meta);
     scr_hash_util_get_bytecount(meta, "MODE", &mode);
@@ -12149,13 +12152,13 @@ SCR_FN int scr_flush_resume(scr_flush* f, int* resumed)
 */
 SCR_FN int scr_flush_copy(int id, int wanted)
 {
-  scr_cached*   c = scr_cached_find(id);
-  scr_flush     f;
-  char          path[SCR_MAX_FILENAME];
-  double        start = scr_wtime(), seconds;
-  unsigned long bytes = 0;
-  scr_vote      v;
-  int           rc, committed = 0;
+  scr_cached* c = scr_cached_find(id);
+  scr_flush   f;
+  char        path[SCR_MAX_FILENAME];
+  double      start = scr_wtime(), seconds;
+  uint64_t    bytes = 0;
+  scr_vote    v;
+  int         rc, committed = 0;
 
   memset(&v, 0, sizeof v);
   memset(&f, 0, sizeof f);
@@ -12192,8 +12195,8 @@ out:
     c->flushed = 1;
     seconds = scr_wtime() - start;
     scr_dataset_get_size(f.desc, &bytes);
-    scr_dbg(1, "flush of dataset %d %s: %lu bytes in %.3f s, %.1f MB/s", id, scr_desc_name(f.desc), bytes, seconds,
-            (double)bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
+    scr_dbg(1, "flush of dataset %d %s: %" PRIu64 " bytes in %.3f s, %.1f MB/s", id, scr_desc_name(f.desc), bytes,
+            seconds, (double)bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
     scr_event_root("FLUSH_SUCCESS", NULL, f.desc, seconds);
     if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, f.dir) == SCR_SUCCESS)
       scr_event_transfer("FLUSH_SYNC", c->base, path, f.desc, seconds);
@@ -12320,7 +12323,7 @@ SCR_FN int scr_map_commit(int id, const scr_dataset* desc)
 }
 
 /* The file E of the map: REL is its path below the prefix, FROM the whole path, and SIZE what it must have.  Local. */
-SCR_FN int scr_fetch_source(const scr_fetching* f, const scr_hash_elem* e, char* rel, char* from, unsigned long* size)
+SCR_FN int scr_fetch_source(const scr_fetching* f, const scr_hash_elem* e, char* rel, char* from, uint64_t* size)
 {
   int rc = scr_prefix_rel(f->place.base, scr_hash_elem_key(e), rel, SCR_MAX_FILENAME);
 
@@ -12353,8 +12356,8 @@ SCR_FN int scr_fetch_prove_list(void* arg)
   int            rc = SCR_SUCCESS;
 
   for (e = scr_hash_elem_first(f->files); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
-    unsigned long size = 0;
-    uLong         crc = 0;
+    uint64_t size = 0;
+    uLong    crc = 0;
 
     if (scr_fetch_leaves_out(e)) continue;
     rc = scr_fetch_source(f, e, rel, from, &size);
@@ -12366,7 +12369,7 @@ SCR_FN int scr_fetch_prove_list(void* arg)
 }
 
 /* As scr_fetch_source, but REL is the path below the dataset's directory in the cache.  Local. */
-SCR_FN int scr_fetch_names(const scr_fetching* f, const scr_hash_elem* e, char* rel, char* from, unsigned long* size)
+SCR_FN int scr_fetch_names(const scr_fetching* f, const scr_hash_elem* e, char* rel, char* from, uint64_t* size)
 {
   const char* key = scr_hash_elem_key(e);
   int         rc = scr_fetch_source(f, e, rel, from, size);
@@ -12380,9 +12383,9 @@ SCR_FN int scr_fetch_names(const scr_fetching* f, const scr_hash_elem* e, char* 
 /* Claim the place in the cache of file E of the map, and list its copy.  Local. */
 SCR_FN int scr_fetch_list_file(const scr_fetching* f, const scr_hash_elem* e, scr_copy_list* copies)
 {
-  char          rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
-  unsigned long size = 0;
-  int           rc = scr_fetch_names(f, e, rel, from, &size);
+  char     rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
+  uint64_t size = 0;
+  int      rc = scr_fetch_names(f, e, rel, from, &size);
 
   if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, f->d, f->id, rel, to, sizeof to);
   if (rc == SCR_SUCCESS) rc = scr_red_parents(f->d, f->id, rel);
@@ -12393,11 +12396,11 @@ SCR_FN int scr_fetch_list_file(const scr_fetching* f, const scr_hash_elem* e, sc
 /* Check file E of the map, which IT has brought, and enter it.  Local. */
 SCR_FN int scr_fetch_enter(const scr_fetching* f, const scr_hash_elem* e, const scr_copy_item* it)
 {
-  char          rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME];
-  scr_meta*     meta = scr_meta_new();
-  unsigned long size = 0;
-  struct stat   st;
-  int           rc = scr_fetch_check_crc(scr_hash_elem_hash(e), it->from, it->crc);
+  char        rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME];
+  scr_meta*   meta = scr_meta_new();
+  uint64_t    size = 0;
+  struct stat st;
+  int         rc = scr_fetch_check_crc(scr_hash_elem_hash(e), it->from, it->crc);
 
   if (rc == SCR_SUCCESS) rc = scr_fetch_names(f, e, rel, from, &size);
   if (rc == SCR_SUCCESS) {
@@ -12408,7 +12411,7 @@ SCR_FN int scr_fetch_enter(const scr_fetching* f, const scr_hash_elem* e, const 
     scr_meta_set_ranks(meta, scr.at.ranks);
     scr_meta_set_orig(meta, from);
     if (scr.crc_on_copy) scr_meta_set_crc32(meta, it->crc);
-    if (scr_os.lstat(from, &st) == 0) scr_hash_util_set_bytecount(meta, "MODE", (unsigned long)st.st_mode & 0777);
+    if (scr_os.lstat(from, &st) == 0) scr_hash_util_set_bytecount(meta, "MODE", (uint64_t)st.st_mode & 0777);
     scr_filemap_add_file(scr.map, f->id, scr.at.rank, it->to);
     scr_filemap_set_meta(scr.map, f->id, scr.at.rank, it->to, meta);
   }
@@ -12443,11 +12446,11 @@ SCR_FN int scr_fetch_files_list(void* arg)
 */
 SCR_FN int scr_fetch(int id, const char* dir)
 {
-  scr_fetching  f;
-  scr_hash*     map = scr_hash_new();
-  double        start = scr_wtime();
-  unsigned long bytes = 0;
-  int           ckpt = 0, ranks = 0, entered = 0, rc;
+  scr_fetching f;
+  scr_hash*    map = scr_hash_new();
+  double       start = scr_wtime();
+  uint64_t     bytes = 0;
+  int          ckpt = 0, ranks = 0, entered = 0, rc;
 
   memset(&f, 0, sizeof f);
   f.id = id;
@@ -12492,7 +12495,7 @@ SCR_FN int scr_fetch(int id, const char* dir)
   rc = scr_cached_add(f.desc, f.d->base, 1);
   if (rc == SCR_SUCCESS) scr_cached_find(id)->flushed = 1;
   scr_dataset_get_size(f.desc, &bytes);
-  scr_dbg(1, "fetch of dataset %d %s: %lu bytes in %.3f s, %.1f MB/s", id, scr_desc_name(f.desc), bytes,
+  scr_dbg(1, "fetch of dataset %d %s: %" PRIu64 " bytes in %.3f s, %.1f MB/s", id, scr_desc_name(f.desc), bytes,
           scr_wtime() - start, (double)bytes / 1e6 / (scr_wtime() - start + 1e-9));
   scr_event_root("FETCH_SUCCESS", dir, f.desc, scr_wtime() - start);
   scr_event_transfer("FETCH", dir, f.d->base, f.desc, scr_wtime() - start);
@@ -13788,7 +13791,7 @@ SCR_FN int scr_complete_files(uint64_t* bytes, int* files)
                    scr_line_str(meta, "ORIG", "?"), path);
       break;
     }
-    scr_meta_set_filesize(meta, (unsigned long)st.st_size);
+    scr_meta_set_filesize(meta, (uint64_t)st.st_size);
     scr_meta_set_complete(meta, 1);
     scr_hash_util_set_int(meta, "MODE", (int)(st.st_mode & 07777));
     scr_hash_util_set_int64(meta, "MTIME", (int64_t)st.st_mtime);
@@ -13860,7 +13863,7 @@ SCR_FN int scr_complete_commit(scr_vote* v)
     memcpy(common, dir, sizeof common);
     rc = scr_bcast(common, (int)sizeof common, MPI_CHAR, root, scr.at.comm);
   }
-  scr_dataset_set_size(scr.out, (unsigned long)v->sum[2]);
+  scr_dataset_set_size(scr.out, (uint64_t)v->sum[2]);
   scr_dataset_set_files(scr.out, (int)v->sum[1]);
   scr_dataset_set_complete(scr.out, 1);
   memset(v, 0, sizeof *v);
@@ -13894,15 +13897,16 @@ SCR_FN void scr_complete_note(const scr_cached* c)
 }
 
 /* After the dataset is complete: halt conditions, flush, room, times.  Collective. */
-SCR_FN int scr_complete_after(unsigned long bytes, int files)
+SCR_FN int scr_complete_after(uint64_t bytes, int files)
 {
   scr_cached* c = scr_cached_find(scr.out_id);
   int         id = scr.out_id, ckpt = c->ckpt > 0, halt = 0, rc = SCR_SUCCESS;
   double      seconds = scr_wtime() - scr.out_start;
 
   scr.failed_bytes = 0;
-  scr_dbg(1, "dataset %d %s: %d files, %lu bytes, %s, complete in %.3f s, %.1f MB/s", id, scr_desc_name(c->desc), files,
-          bytes, scr_copy_name(scr.red->type), seconds, (double)bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
+  scr_dbg(1, "dataset %d %s: %d files, %" PRIu64 " bytes, %s, complete in %.3f s, %.1f MB/s", id,
+          scr_desc_name(c->desc), files, bytes, scr_copy_name(scr.red->type), seconds,
+          (double)bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
   scr_event_root(ckpt ? "CHECKPOINT_END" : "OUTPUT_END", NULL, c->desc, seconds);
   scr_event_transfer(ckpt ? "CHECKPOINT" : "OUTPUT", scr.at.prefix, c->base, c->desc, seconds);
   if (scr.at.rank == 0) scr_complete_note(c);
@@ -13928,10 +13932,10 @@ SCR_FN int scr_complete_after(unsigned long bytes, int files)
 /* Complete the open dataset.  Collective. */
 SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
 {
-  scr_vote      v;
-  uint64_t      bytes = 0;
-  unsigned long total;
-  int           files = 0, rc = scr_enter(call, phase), sum;
+  scr_vote v;
+  uint64_t bytes = 0;
+  uint64_t total;
+  int      files = 0, rc = scr_enter(call, phase), sum;
 
   if (rc != SCR_SUCCESS) return rc;
   memset(&v, 0, sizeof v);
@@ -13942,7 +13946,7 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   v.sum[2] = (int64_t)bytes;
   v.max[0] = files > 0 ? scr.at.ranks - scr.at.rank : 0;
   rc = scr_vote_all(&v, rc, scr.at.comm);
-  total = (unsigned long)v.sum[2];
+  total = (uint64_t)v.sum[2];
   sum = (int)v.sum[1];
   if (rc == SCR_SUCCESS) rc = scr_complete_commit(&v);
   scr.phase = SCR_STATE_IDLE;

@@ -7,6 +7,9 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#ifndef _FILE_OFFSET_BITS
+#define _FILE_OFFSET_BITS 64
+#endif
 #include <stdlib.h> /* declares the real ones, before their names are taken */
 
 static long check_alloc_left = -1; /* allocations that still succeed before one fails; negative: no limit */

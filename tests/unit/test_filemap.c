@@ -6,13 +6,13 @@
 
 static void test_dataset(void)
 {
-  scr_dataset*  d = scr_dataset_new();
-  scr_dataset*  e;
-  const char*   s = "as it was";
-  unsigned long size = 7;
-  int64_t       created = 7;
-  uint64_t      nonce = 7;
-  int           v = 7;
+  scr_dataset* d = scr_dataset_new();
+  scr_dataset* e;
+  const char*  s = "as it was";
+  uint64_t     size = 7;
+  int64_t      created = 7;
+  uint64_t     nonce = 7;
+  int          v = 7;
 
   /* a getter of an unset field changes nothing */
   CHECK(scr_dataset_get_id(d, &v) != SCR_SUCCESS && scr_dataset_get_files(d, &v) != SCR_SUCCESS);
@@ -95,13 +95,13 @@ static void test_dataset(void)
 
 static void test_meta(void)
 {
-  scr_meta*     m = scr_meta_new();
-  scr_meta*     c = scr_meta_new();
-  const char*   s = "as it was";
-  unsigned long size = 7;
-  int64_t       t = 7;
-  uLong         crc = 7;
-  int           v = 7;
+  scr_meta*   m = scr_meta_new();
+  scr_meta*   c = scr_meta_new();
+  const char* s = "as it was";
+  uint64_t    size = 7;
+  int64_t     t = 7;
+  uLong       crc = 7;
+  int         v = 7;
 
   CHECK(scr_meta_get_complete(m, &v) != SCR_SUCCESS && scr_meta_get_ranks(m, &v) != SCR_SUCCESS);
   CHECK(scr_meta_get_checkpoint(m, &v) != SCR_SUCCESS && scr_meta_get_mode(m, &v) != SCR_SUCCESS && v == 7);

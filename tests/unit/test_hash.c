@@ -193,13 +193,13 @@ static void test_hash_merge(void)
 
 static void test_hash_fields(void)
 {
-  scr_hash*     h = scr_hash_new();
-  const char*   s = NULL;
-  int           i = 5;
-  int64_t       l = 5;
-  unsigned long u = 5;
-  uLong         crc = 5;
-  double        d = 5;
+  scr_hash*   h = scr_hash_new();
+  const char* s = NULL;
+  int         i = 5;
+  int64_t     l = 5;
+  uint64_t    u = 5;
+  uLong       crc = 5;
+  double      d = 5;
 
   scr_hash_util_set_str(h, "S", "one");
   scr_hash_util_set_str(h, "S", "two");
@@ -214,8 +214,8 @@ static void test_hash_fields(void)
   scr_hash_util_set_int64(h, "L", INT64_MIN);
   CHECK(scr_hash_util_get_int64(h, "L", &l) == SCR_SUCCESS && l == INT64_MIN);
   CHECK(scr_hash_util_get_int(h, "L", &i) == SCR_ERR_FORMAT && i == INT_MIN); /* too large: the output stays */
-  scr_hash_util_set_bytecount(h, "U", ULONG_MAX);
-  CHECK(scr_hash_util_get_bytecount(h, "U", &u) == SCR_SUCCESS && u == ULONG_MAX);
+  scr_hash_util_set_bytecount(h, "U", UINT64_MAX);
+  CHECK(scr_hash_util_get_bytecount(h, "U", &u) == SCR_SUCCESS && u == UINT64_MAX);
   scr_hash_util_set_double(h, "D", -0.5);
   CHECK_STR(scr_hash_elem_get_first_val(h, "D"), "-0.500000");
   CHECK(scr_hash_util_get_double(h, "D", &d) == SCR_SUCCESS && d == -0.5);
@@ -247,7 +247,7 @@ static void test_hash_bad_fields(void)
   size_t                   k;
   int                      i = 5;
   int64_t                  l = 5;
-  unsigned long            u = 5;
+  uint64_t                 u = 5;
   uLong                    crc = 5;
   double                   d = 5;
 
