@@ -250,7 +250,11 @@ SCR_API int SCR_Complete_output(int valid);
 
 /* ---- datasets ------------------------------------------------------------------------------------------------ */
 
-/* Restart from the checkpoint NAME.  Before SCR_Start_restart it is loaded at once. */
+/*
+** Restart from the checkpoint NAME.  Before SCR_Start_restart it is loaded at once.  Later runs begin from it too, until a
+** newer checkpoint is complete.  One that is only in the cache is copied to the prefix, where it may replace newer
+** datasets of the same file names.  SCR_ERR_NOT_FOUND when there is no checkpoint of this name.
+*/
 SCR_API int SCR_Current(const char* name);
 
 /* Forget the dataset NAME of the prefix; its files stay. */

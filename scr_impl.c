@@ -10124,25 +10124,28 @@ SCR_FN int scr_store_is_short(const char* base, uint64_t need)
 /*
 ** Ask whether the store of D can take one more dataset as large as its newest, or as what the last one had come to when it
 ** failed, with a tenth to spare: the answer is scr_cache_is_tight of V, once all ranks have voted.  It is an estimate where
-** each node has a store of its own: as if all ranks of the node wrote as much as this one.  Local.
+** not all ranks share the store: as if all that do, its GROUP, wrote as much as this one.  Local.
 */
 SCR_FN void scr_cache_ask_room(const scr_reddesc* d, scr_vote* v)
 {
-  int            i, id = 0;
-  uint64_t       need;
-  struct statvfs fs;
+  const scr_storedesc* s = scr_storedescs_from_name(&scr.at, d->base);
+  const scr_groupdesc* g = s != NULL ? scr_groupdescs_from_name(&scr.at, s->group) : NULL;
+  int                  i, id = 0;
+  uint64_t             need;
+  struct statvfs       fs;
 
+  if (g == NULL) g = &scr.at.group[0];
   for (i = 0; i < scr.ncached; i++)
     if (strcmp(scr.cached[i].base, d->base) == 0) id = scr.cached[i].id;
   v->max[3] = INT64_MIN;
   if (id == 0) return;
   need = scr_cache_bytes(id);
   if (scr.failed_bytes > need) need = scr.failed_bytes;
-  if (d->global || scr.at.virtual_nodes > 0) { /* all ranks share the space */
+  if (d->global || scr.at.virtual_nodes > 0 || g->groups == 1) { /* all ranks share the space */
     v->sum[3] = (int64_t)need;
     if (statvfs(d->base, &fs) == 0 && fs.f_blocks > 0) v->max[3] = -(int64_t)((uint64_t)fs.f_bavail * fs.f_frsize);
   } else {
-    need *= (uint64_t)scr.at.group[0].ranks;
+    need *= (uint64_t)g->ranks;
     v->max[2] = scr_store_is_short(d->base, need + need / 10);
   }
 }
