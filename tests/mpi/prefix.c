@@ -170,6 +170,13 @@ static int failing_open(const char* path, int flags, mode_t mode)
   return -1;
 }
 
+static int failing_read(const char* path, int flags, mode_t mode)
+{
+  if (!hits(path)) return scr_os_open(path, flags, mode);
+  errno = EIO;
+  return -1;
+}
+
 /* On each rank, the next N files with PART in their path below the prefix cannot be renamed. */
 static void break_renames(const char* part, int n)
 {
@@ -184,6 +191,14 @@ static void break_files(const char* part, int n)
   fault.part = part;
   fault.left = n;
   scr_os.open = failing_open;
+}
+
+/* As above, cannot even be opened. */
+static void break_reads(const char* part, int n)
+{
+  fault.part = part;
+  fault.left = n;
+  scr_os.open = failing_read;
 }
 
 static void mend(void)
@@ -424,7 +439,72 @@ static void older_in_init(void)
   run_fetches_state(2);
 }
 
+/* A run in the directories NAME that leaves two checkpoints with the same file names, ck1 in the cache alone. */
+static void run_puts_two(const char* name)
+{
+  begin(name);
+  set("SCR_FLUSH=2");
+  set("SCR_CACHE_SIZE=2");
+  OK(SCR_Init());
+  OK(put_state(1));
+  OK(put_state(2));
+  OK(SCR_Finalize());
+}
+
+/* The application rejects ck2, whose files lie where those of ck1 go: Finalize replaces them. */
+static void failed_newer(void)
+{
+  char name[SCR_MAX_FILENAME] = "";
+
+  run_puts_two("failed_newer");
+  OK(SCR_Init());
+  OK(SCR_Start_restart(name));
+  CHECK(strcmp(name, "ck2") == 0, "%s is started instead of ck2", name);
+  ALIKE(SCR_Complete_restart(0), SCR_ERR_INVALID, "ck2");
+  get_state(1);
+  OK(SCR_Finalize());
+  run_fetches_state(1);
+}
+
+/* The files of ck1 find those of ck2 in their place, until ck2 is deleted: then Finalize flushes them. */
+static void deleted_newer(void)
+{
+  replace_unflushed("deleted_newer");
+  OK(SCR_Finalize());
+  OK(SCR_Init());
+  get_state(2);
+  OK(SCR_Delete("ck2"));
+  OK(SCR_Finalize());
+  run_fetches_state(1);
+}
+
+/* The user wants ck1, as a parameter or by a call: it replaces the good files of ck2, and is offered. */
+static void user_current(void)
+{
+  char name[32];
+  int  call;
+
+  for (call = 0; call < 2; call++) {
+    snprintf(name, sizeof name, "user_current_%d", call);
+    run_puts_two(name);
+    if (!call) set("SCR_CURRENT=ck1");
+    OK(SCR_Init());
+    if (call) OK(SCR_Current("ck1"));
+    get_state(1);
+    OK(SCR_Finalize());
+    set("SCR_CURRENT=");
+    run_fetches_state(1);
+  }
+}
+
 /* ---- renames that are left ------------------------------------------------------------------------------------- */
+
+/* The flush of checkpoint NAME is committed, but no file gets its final name, and none will before mend. */
+static void put_unrenamed(const char* name)
+{
+  break_renames("/rank_", INT_MAX);
+  ALIKE(put(name, 1, 1000), SCR_ERR_IO, "rank_");
+}
 
 /* The renames of ck1 can never be finished, for its temporary files are gone; those of ck2 can. */
 static void redo_hopeless(void)
@@ -433,9 +513,8 @@ static void redo_hopeless(void)
   set("SCR_FLUSH=1");
   set("SCR_CACHE_SIZE=5");
   OK(SCR_Init());
-  break_renames("/rank_", INT_MAX);
-  ALIKE(put("ck1", 1, 1000), SCR_ERR_IO, "rank_");
-  ALIKE(put("ck2", 1, 1000), SCR_ERR_IO, "rank_");
+  put_unrenamed("ck1");
+  put_unrenamed("ck2");
   killed();
   mend();
   shell("rm prefix/ck1/*.tmp");
@@ -448,8 +527,7 @@ static void redo_chosen(void)
   begin("redo_chosen");
   set("SCR_FLUSH=1");
   OK(SCR_Init());
-  break_renames("/ck1/rank_", INT_MAX);
-  ALIKE(put("ck1", 1, 1000), SCR_ERR_IO, "rank_");
+  put_unrenamed("ck1");
   killed();
   lose_cache();
   set("SCR_CURRENT=ck1");
@@ -479,6 +557,51 @@ static void redo_damaged(void)
     mend();
     run_fetches("ck1");
   }
+}
+
+/* The temporary files of ck1 are gone, but the cache is whole: the next flush copies it anew. */
+static void redo_lost_tmp(void)
+{
+  begin("redo_lost_tmp");
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  put_unrenamed("ck1");
+  killed();
+  mend();
+  shell("rm prefix/ck1/*.tmp");
+  run_gets("ck1");
+  on_prefix("ck1");
+  run_fetches("ck1");
+}
+
+/* The index cannot be read when Finalize tries again: the temporary files stay, as it still speaks of them. */
+static void redo_undo(void)
+{
+  begin("redo_undo");
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  put_unrenamed("ck1");
+  mend();
+  break_reads("/index.scr", INT_MAX);
+  ALIKE(SCR_Finalize(), SCR_ERR_IO, "index.scr");
+  mend();
+  CHECK(count_in("prefix", ".tmp") == ranks, "%d temporary files are left", count_in("prefix", ".tmp"));
+  run_fetches("ck1");
+}
+
+/* The user chose ck1 before ck3 was written, whose renames the next run finishes: it goes on from ck3. */
+static void passed_redo(void)
+{
+  begin("passed_redo");
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 1000));
+  OK(SCR_Current("ck1"));
+  put_unrenamed("ck3");
+  killed();
+  mend();
+  run_fetches("ck3");
 }
 
 /* ---- damaged files --------------------------------------------------------------------------------------------- */
@@ -580,6 +703,23 @@ static void current_late(void)
   run_fetches("ck4");
 }
 
+/* The user chooses ck1 before ck4 is written, in the cache alone, and lost: ck1 goes first again, not ck3. */
+static void passed_wish(void)
+{
+  begin("passed_wish");
+  set("SCR_FLUSH=0");
+  set("SCR_CACHE_SIZE=4");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 1000));
+  OK(put("ck3", 1, 1000));
+  OK(SCR_Current("ck1"));
+  OK(put("ck4", 1, 1000));
+  OK(SCR_Finalize());
+  shell("find cache -name scr.dataset.4 -prune -exec rm -r {} +");
+  run_gets("ck1");
+}
+
 /* Output that is no checkpoint cannot be chosen. */
 static void current_output(void)
 {
@@ -612,6 +752,20 @@ static void flush_blocked(void)
   mend();
   on_prefix("ck3");
   run_fetches("ck3");
+}
+
+/* Checkpoints go to the prefix only when they are output, too: what Complete fails to flush, Finalize does. */
+static void output_retry(void)
+{
+  begin("output_retry");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  break_files("/ck1/rank_", 1);
+  ALIKE(put_valid("ck1", SCR_FLAG_CHECKPOINT | SCR_FLAG_OUTPUT, 1, 1000, 1), SCR_ERR_SPACE, "rank_");
+  mend();
+  OK(SCR_Finalize());
+  on_prefix("ck1");
+  run_fetches("ck1");
 }
 
 /* ---- names ----------------------------------------------------------------------------------------------------- */
@@ -754,11 +908,25 @@ static void threads(void)
 
 /* ---- the store is full ----------------------------------------------------------------------------------------- */
 
+/* What the cache holds while the run's last checkpoint is written, which fails: the ids as bits. */
+static unsigned cached_in_last(void)
+{
+  unsigned ids;
+
+  OK(SCR_Start_output("last", SCR_FLAG_CHECKPOINT));
+  no_limit();
+  ids = cached_in("cache");
+  ALIKE(SCR_Complete_output(0), SCR_ERR_INVALID, "invalid");
+  OK(SCR_Finalize());
+  return ids;
+}
+
 /* On NODES nodes, the store takes one more checkpoint when one is deleted: the newest is not the second one to go. */
 static void room_for_one_on(int nodes)
 {
   char               name[32];
   unsigned long long one;
+  unsigned           ids;
 
   snprintf(name, sizeof name, "room_for_one_%d", nodes);
   begin(name);
@@ -775,12 +943,9 @@ static void room_for_one_on(int nodes)
   get("ck2", 1, 9000);
   one = used_bytes() / 2;
   limit_store(2 * one + one / 5);
-  OK(SCR_Start_output("ck3", SCR_FLAG_CHECKPOINT));
-  no_limit();
-  CHECK(!(cached_in("cache") & 1u << 1), "the cache holds 0x%x, and nothing was deleted", cached_in("cache"));
-  CHECK(cached_in("cache") & 1u << 2, "the cache holds 0x%x, without the newest", cached_in("cache"));
-  ALIKE(SCR_Complete_output(0), SCR_ERR_INVALID, "invalid");
-  OK(SCR_Finalize());
+  ids = cached_in_last();
+  CHECK(!(ids & 1u << 1), "the cache holds 0x%x, and nothing was deleted", ids);
+  CHECK(ids & 1u << 2, "the cache holds 0x%x, without the newest", ids);
   OK(SCR_Init());
   get("ck2", 1, 9000);
   OK(SCR_Finalize());
@@ -790,6 +955,25 @@ static void room_for_one(void)
 {
   room_for_one_on(1);
   if (ranks > 1) room_for_one_on(ranks);
+}
+
+/* Rank 0 writes nearly all, and the store takes three checkpoints: the only one is not deleted for the next. */
+static void room_uneven(void)
+{
+  size_t   bytes = rank == 0 ? 90000 : 1000;
+  unsigned ids;
+
+  begin("room_uneven");
+  set("SCR_COPY_TYPE=SINGLE");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 1, bytes));
+  limit_store(3 * used_bytes());
+  ids = cached_in_last();
+  CHECK(ids & 1u << 1, "the cache holds 0x%x, without the only one", ids);
+  OK(SCR_Init());
+  get("ck1", 1, bytes);
+  OK(SCR_Finalize());
 }
 
 /* Checkpoints grow until the store does not hold two of them: what fails once is given room the next time. */
@@ -827,21 +1011,30 @@ static const check_case tests[] = {{"same_names", same_names, 1},
                                    {"same_names_delete", same_names_delete, 1},
                                    {"older_in_finalize", older_in_finalize, 1},
                                    {"older_in_init", older_in_init, 1},
+                                   {"failed_newer", failed_newer, 1},
+                                   {"deleted_newer", deleted_newer, 1},
+                                   {"user_current", user_current, 1},
                                    {"redo_hopeless", redo_hopeless, 1},
                                    {"redo_chosen", redo_chosen, 1},
                                    {"redo_damaged", redo_damaged, 1},
+                                   {"redo_lost_tmp", redo_lost_tmp, 1},
+                                   {"redo_undo", redo_undo, 1},
+                                   {"passed_redo", passed_redo, 1},
                                    {"fetch_damaged", fetch_damaged, 2},
                                    {"flush_damaged", flush_damaged, 1},
                                    {"flush_rebuilds", flush_rebuilds, 3},
                                    {"finalize_rebuilds", finalize_rebuilds, 3},
                                    {"current_late", current_late, 1},
+                                   {"passed_wish", passed_wish, 1},
                                    {"current_output", current_output, 1},
                                    {"flush_blocked", flush_blocked, 1},
+                                   {"output_retry", output_retry, 1},
                                    {"same_base_name", same_base_name, 1},
                                    {"dir_in_place", dir_in_place, 1},
                                    {"file_as_dir", file_as_dir, 2},
                                    {"threads", threads, 1},
                                    {"room_for_one", room_for_one, 1},
+                                   {"room_uneven", room_uneven, 2},
                                    {"growing", growing, 1},
                                    {NULL, NULL, 0}};
 
