@@ -23,6 +23,7 @@ start_tests() { # NAME
     cp -r "$ROOT/tools" "$SRC/" && cp -r "$ROOT/tests/mpi" "$SRC/tests/" &&
     cp "$ROOT/tests/unit/check_alloc.h" "$SRC/tests/unit/" || exit 1
   $MPICC -O2 -c -o "$T/yield.o" "$ROOT/tests/cluster/yield.c" || exit 1
+  CFLAGS_OF_TEST=${SCR_TEST_CFLAGS:-}
   unset "${!SCR_@}"
   # Open MPI wants to be told that root and more ranks than cores are meant.
   case $($MPIEXEC --version 2>&1) in
@@ -54,7 +55,7 @@ end_tests() {
 build() { # PROGRAM ARGS...
   local program=$1
   shift
-  $MPICC -O1 -g ${SCR_TEST_CFLAGS:-} -I"$SRC" -rdynamic -o "$T/$program" "$T/yield.o" "$@" -lz -lpthread -ldl &
+  $MPICC -O1 -g $CFLAGS_OF_TEST -I"$SRC" -rdynamic -o "$T/$program" "$T/yield.o" "$@" -lz -lpthread -ldl &
   builds+=($!)
 }
 
