@@ -52,8 +52,8 @@ typedef struct {
   double median, least, most;
 } series;
 
-static series memory, app_write, exchange, encode[SCHEMES], least_encode[SCHEMES], whole[SCHEMES], verify[SCHEMES],
-    rebuild[SCHEMES], least_rebuild[SCHEMES], mpi_init, scr_init;
+static series memory, app_write, exchange, encode[SCHEMES], plain_encode[SCHEMES], whole[SCHEMES], verify[SCHEMES],
+    rebuild[SCHEMES], plain_rebuild[SCHEMES], mpi_init, scr_init;
 
 /* MPI calls of one library call: own count, and the maximum over the ranks. */
 enum {
@@ -186,22 +186,22 @@ static void measure_memory(void)
   if (memcmp(copy, data, bytes) != 0) die("memcpy copies wrongly");
 }
 
-/* ---- the least that a scheme takes ------------------------------------------------------------------------------ */
+/* ---- the bytes of a scheme, by plain MPI ----------------------------------------------------------------------- */
 
 #define PIECE     ((size_t)262144)
 #define IN_FLIGHT 4
 
-/* The least work of a scheme on one file: which bytes go where, and how many are written. */
+/* The bytes of a scheme for one file: which go where, and how many are written. */
 typedef struct {
   const char* p;               /* the file */
   size_t      chunk, piece;    /* it has CHUNKS chunks, which go in pieces */
   int         chunks, sends;   /* each piece of the chunks, in turn, is sent SENDS times in all */
   size_t      pieces, written; /* pieces of a chunk; bytes to write for each piece that came */
   int         out;
-} least_work;
+} plain_work;
 
 /* Start message number M of W: a piece to one node, and one from another. */
-static void least_start(const least_work* w, size_t m, char* into, MPI_Request* q)
+static void plain_start(const plain_work* w, size_t m, char* into, MPI_Request* q)
 {
   int    i = (int)(m % (size_t)w->sends), step = ranks / nodes * (1 + i % (nodes - 1));
   size_t at = m / (size_t)w->sends * w->piece, n = w->chunk - at < w->piece ? w->chunk - at : w->piece;
@@ -212,7 +212,7 @@ static void least_start(const least_work* w, size_t m, char* into, MPI_Request* 
 }
 
 /* All messages of W, a few at a time, waiting as the library does: a few looks, then the core goes to who needs it. */
-static void least_run(const least_work* w)
+static void plain_run(const plain_work* w)
 {
   MPI_Request q[IN_FLIGHT][2];
   MPI_Status  status[2];
@@ -221,7 +221,7 @@ static void least_run(const least_work* w)
 
   for (i = 0; i < IN_FLIGHT; i++) {
     q[i][0] = q[i][1] = MPI_REQUEST_NULL;
-    if (m < total) least_start(w, m++, copy + (size_t)i * PIECE, q[i]);
+    if (m < total) plain_start(w, m++, copy + (size_t)i * PIECE, q[i]);
   }
   for (i = 0; ended < total; i = (i + 1) % IN_FLIGHT) {
     if (q[i][0] == MPI_REQUEST_NULL && q[i][1] == MPI_REQUEST_NULL) continue;
@@ -234,18 +234,18 @@ static void least_run(const least_work* w)
     ended++;
     if (w->written > 0 && write(w->out, copy + (size_t)i * PIECE, w->written) != (ssize_t)w->written)
       die("cannot write: %s", strerror(errno));
-    if (m < total) least_start(w, m++, copy + (size_t)i * PIECE, q[i]);
+    if (m < total) plain_start(w, m++, copy + (size_t)i * PIECE, q[i]);
   }
 }
 
 /*
-** What a set of N members, K of them parity for each byte, cannot do without: of the file NAME, cut into N - K chunks,
-** each chunk goes to K other members, and, on ranks below WRITERS, a file of WRITTEN chunks is written.  No sums, no
-** checksums.  PARTNER is a set of 2 with 1.
+** What a set of N members, K of them parity for each byte, moves and writes: of the file NAME, cut into N - K chunks, each
+** chunk goes to K other members, and, on ranks below WRITERS, a file of WRITTEN chunks is written.  No sums, no checksums.
+** PARTNER is a set of 2 with 1.
 */
-static void measure_least(const char* name, int n, int k, int writers, int written, series* s)
+static void measure_plain(const char* name, int n, int k, int writers, int written, series* s)
 {
-  least_work w;
+  plain_work w;
   char       made[600];
   int        fd = open(name, O_RDONLY);
   double     start;
@@ -262,7 +262,7 @@ static void measure_least(const char* name, int n, int k, int writers, int writt
   start = begin();
   w.p = (char*)mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
   if (w.p == (char*)MAP_FAILED) die("cannot map %s: %s", name, strerror(errno));
-  least_run(&w);
+  plain_run(&w);
   munmap((void*)w.p, bytes);
   end(start, s);
   close(fd);
@@ -270,15 +270,15 @@ static void measure_least(const char* name, int n, int k, int writers, int writt
   unlink(made);
 }
 
-/* The least that scheme number I takes to protect the file NAME, and to rebuild what LOST nodes had. */
+/* The bytes that scheme number I moves and writes to protect the file NAME, and to rebuild what its lost nodes had. */
 static void measure_scheme(int i, const char* name)
 {
   int n = i == PARTNER ? 2 : nodes, k = schemes[i].k, lost = schemes[i].lost * (ranks / nodes);
 
   if (i == SINGLE || i == XOR_PLAIN) return;
-  if (i == XOR) measure_least(name, n, k, 0, 0, &exchange);
-  measure_least(name, n, k, ranks, k, &least_encode[i]);
-  if (lost > 0) measure_least(name, n, k, lost, n, &least_rebuild[i]);
+  if (i == XOR) measure_plain(name, n, k, 0, 0, &exchange);
+  measure_plain(name, n, k, ranks, k, &plain_encode[i]);
+  if (lost > 0) measure_plain(name, n, k, lost, n, &plain_rebuild[i]);
 }
 
 /* ---- memory of the process: a thread looks at it each millisecond ---------------------------------------------- */
@@ -656,21 +656,21 @@ static void print_calls(void)
   }
 }
 
-/* How much longer the library takes than it would without sums, checksums and records; a rebuild without the check. */
+/* How much longer the library takes than plain MPI, which sums and checks nothing; a rebuild without the check. */
 static void print_ratios(void)
 {
   const char* between = "";
   int         i;
 
-  printf(json ? " ],\n \"to_least\": [" : "Time over the least: ");
+  printf(json ? " ],\n \"to_plain_mpi\": [" : "Time over plain MPI: ");
   for (i = 0; i < schemes_of_run(); i++) {
-    if (least_encode[i].n == 0) continue;
+    if (plain_encode[i].n == 0) continue;
     printf(json ? "%s{\"step\": \"%s: encode\", \"ratio\": %.3f}" : "%s%s encode %.2f", between, schemes[i].name,
-           encode[i].median / least_encode[i].median);
+           encode[i].median / plain_encode[i].median);
     between = ", ";
-    if (least_rebuild[i].n > 0)
+    if (plain_rebuild[i].n > 0)
       printf(json ? "%s{\"step\": \"%s: rebuild\", \"ratio\": %.3f}" : "%s%s rebuild %.2f", between, schemes[i].name,
-             (rebuild[i].median - verify[i].median) / least_rebuild[i].median);
+             (rebuild[i].median - verify[i].median) / plain_rebuild[i].median);
   }
   printf("\n");
 }
@@ -691,9 +691,9 @@ static void report(void)
     sum_up(&encode[i], 1, "%s: encode", schemes[i].name);
     sum_up(&whole[i], 1, "%s: start to complete", schemes[i].name);
     all[n++] = &encode[i];
-    if (least_encode[i].n > 0) {
-      sum_up(&least_encode[i], 1, "%s: encode, at least", schemes[i].name);
-      all[n++] = &least_encode[i];
+    if (plain_encode[i].n > 0) {
+      sum_up(&plain_encode[i], 1, "%s: encode, plain MPI", schemes[i].name);
+      all[n++] = &plain_encode[i];
     }
     all[n++] = &whole[i];
   }
@@ -701,10 +701,10 @@ static void report(void)
     if (schemes[i].lost == 0) continue;
     sum_up(&verify[i], 1, "%s: SCR_Init, nothing lost", schemes[i].name);
     sum_up(&rebuild[i], 1, "%s: SCR_Init, %d of %d nodes lost", schemes[i].name, schemes[i].lost, nodes);
-    sum_up(&least_rebuild[i], 1, "%s: rebuild, at least", schemes[i].name);
+    sum_up(&plain_rebuild[i], 1, "%s: rebuild, plain MPI", schemes[i].name);
     all[n++] = &verify[i];
     all[n++] = &rebuild[i];
-    all[n++] = &least_rebuild[i];
+    all[n++] = &plain_rebuild[i];
   }
   sum_up(&mpi_init, 0, "MPI_Init");
   sum_up(&scr_init, 0, "SCR_Init, empty cache");
