@@ -454,7 +454,7 @@ typedef struct {
 /* Append N bytes of DATA, or N zeros when DATA is NULL.  Local. */
 SCR_FN void scr_buf_add(scr_buf* b, const void* data, size_t n)
 {
-  if (b->failed) return;
+  if (b->failed || n == 0) return;
   if (b->cap - b->n < n) {
     size_t cap = b->cap < 256 ? 256 : b->cap;
     char*  p = NULL;
