@@ -9590,43 +9590,26 @@ SCR_FN int scr_red_open(scr_red_job* j)
   return SCR_SUCCESS;
 }
 
-/* The CRC32 of each rebuilt file must be the recorded one; an empty file must be made.  Local. */
-SCR_FN int scr_red_check_rebuilt(scr_red_job* j)
+/*
+** The CRC32 of each file of this rank must be the recorded one: of rebuilt files, which are made here when they are empty,
+** and of those that others are rebuilt from, or redundancy would be made of wrong bytes.  Local.
+*/
+SCR_FN int scr_red_check_files(scr_red_job* j)
 {
+  int       rebuilt = (j->lost & SCR_LOST_DATA) != 0, i, rc = SCR_SUCCESS;
   scr_meta* meta = scr_meta_new();
   uLong     crc = 0, want;
-  int       i, rc = SCR_SUCCESS;
 
   for (i = 0; i < j->files.n && rc == SCR_SUCCESS; i++) {
     int fd = -1;
-    if (j->files.size[i] == 0) rc = scr_window_fd(&j->win, i, &fd); /* no byte passed, so nothing has opened it */
+    if (rebuilt && j->files.size[i] == 0) rc = scr_window_fd(&j->win, i, &fd); /* no byte passed, nothing opened it */
     if (rc == SCR_SUCCESS) rc = scr_window_crc(&j->win, i, &crc);
     scr_hash_unset_all(meta);
     scr_filemap_get_meta(scr.map, j->id, scr.at.rank, j->files.path[i], meta);
-    if (rc == SCR_SUCCESS && scr_meta_get_crc32(meta, &want) == SCR_SUCCESS && want != crc)
-      rc = SCR_ERR(SCR_ERR_CRC,
-                   "%s was rebuilt with the checksum 0x%08lx instead of 0x%08lx; a file of another member "
-                   "of its set is corrupt",
-                   j->files.path[i], crc, want);
+    if (rc == SCR_SUCCESS && scr_meta_get_crc32(meta, &want) == SCR_SUCCESS)
+      rc = scr_file_has_crc(j->files.path[i], crc, want,
+                            rebuilt ? "it was rebuilt from a corrupt file of its set" : "it is corrupt");
     scr_event_damage(j->id, rc);
-  }
-  scr_meta_delete(&meta);
-  return rc;
-}
-
-/* What others are rebuilt from must be what was written, or redundancy would be made of wrong bytes.  Local. */
-SCR_FN int scr_red_check_sources(scr_red_job* j)
-{
-  scr_meta* meta = scr_meta_new();
-  uLong     crc = 0, want;
-  int       i, rc = SCR_SUCCESS;
-
-  for (i = 0; i < j->files.n && rc == SCR_SUCCESS; i++) {
-    scr_hash_unset_all(meta);
-    scr_filemap_get_meta(scr.map, j->id, scr.at.rank, j->files.path[i], meta);
-    if (scr_meta_get_crc32(meta, &want) != SCR_SUCCESS) continue;
-    rc = scr_window_crc(&j->win, i, &crc);
-    if (rc == SCR_SUCCESS) rc = scr_file_has_crc(j->files.path[i], crc, want, "it is corrupt");
   }
   scr_meta_delete(&meta);
   return rc;
@@ -9708,9 +9691,7 @@ SCR_FN int scr_red_run(scr_red_job* j, int rc)
   if ((rc = scr_red_ready(j, rc, SCR_SET_READY, (int64_t)j->x.ec.chunk, 0)) != SCR_SUCCESS) return scr_red_end(j, rc);
   rc = scr_code_run(&j->x);
   if (rc == SCR_SUCCESS && j->fresh && scr.crc_on_copy) rc = scr_file_list_sum(&j->files, &j->win, j->id, scr.at.rank);
-  if (rc == SCR_SUCCESS && j->lost & SCR_LOST_DATA) rc = scr_red_check_rebuilt(j);
-  if (rc == SCR_SUCCESS && !j->fresh && !(j->lost & SCR_LOST_DATA) && !scr.crc_on_restart)
-    rc = scr_red_check_sources(j);
+  if (rc == SCR_SUCCESS && !j->fresh && (j->lost & SCR_LOST_DATA || !scr.crc_on_restart)) rc = scr_red_check_files(j);
   if (j->fresh) {
     scr_red_current(j);
     err = scr_red_describe(j);
