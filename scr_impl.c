@@ -33,7 +33,7 @@
 ** Rules that hold everywhere
 **   - A function returns SCR_SUCCESS or an error code.  The message is made once, by SCR_ERR or SCR_ERRNO, where the
 **     error is found; callers pass the code on.
-**   - `Local.` or `Collective over X.` stands in the contract of every function that other parts use.  A collective
+**   - `Collective over X.` stands in the contract of every function that communicates; the others are local.  A collective
 **     function has no return between its first and its last collective: it carries rc, and agrees on it.
 **   - Metadata files are replaced atomically, and the last good copy of anything is never destroyed first.
 ** ====================================================================================================== */
@@ -154,7 +154,7 @@ SCR_FN int scr_os_lstat(const char* path, struct stat* st)
 static scr_os_table scr_os = {scr_os_open, close,  read,   pread, write, pwrite, ftruncate,
                               fsync,       rename, unlink, mkdir, rmdir, flock,  scr_os_lstat};
 
-/* Write all N bytes of BUF to FD.  0, or -1 with errno.  Local. */
+/* Write all N bytes of BUF to FD.  0, or -1 with errno. */
 SCR_FN int scr_write_all(int fd, const void* buf, size_t n)
 {
   const char* p = (const char*)buf;
@@ -170,7 +170,7 @@ SCR_FN int scr_write_all(int fd, const void* buf, size_t n)
   return 0;
 }
 
-/* Write all N bytes of BUF to FD at OFFSET.  0, or -1 with errno.  Local. */
+/* Write all N bytes of BUF to FD at OFFSET.  0, or -1 with errno. */
 SCR_FN int scr_pwrite_all(int fd, const void* buf, size_t n, off_t offset)
 {
   const char* p = (const char*)buf;
@@ -187,7 +187,7 @@ SCR_FN int scr_pwrite_all(int fd, const void* buf, size_t n, off_t offset)
   return 0;
 }
 
-/* Read up to N bytes of FD, fewer only at the end of the file.  The count, or -1 with errno.  Local. */
+/* Read up to N bytes of FD, fewer only at the end of the file.  The count, or -1 with errno. */
 SCR_FN ssize_t scr_read_all(int fd, void* buf, size_t n)
 {
   char*  p = (char*)buf;
@@ -203,7 +203,7 @@ SCR_FN ssize_t scr_read_all(int fd, void* buf, size_t n)
   return (ssize_t)got;
 }
 
-/* Read up to N bytes of FD at OFFSET, fewer only at the end of the file.  The count, or -1 with errno.  Local. */
+/* Read up to N bytes of FD at OFFSET, fewer only at the end of the file.  The count, or -1 with errno. */
 SCR_FN ssize_t scr_pread_all(int fd, void* buf, size_t n, off_t offset)
 {
   char*  p = (char*)buf;
@@ -219,14 +219,14 @@ SCR_FN ssize_t scr_pread_all(int fd, void* buf, size_t n, off_t offset)
   return (ssize_t)got;
 }
 
-/* 1 when the N bytes at P are zero: in a new file of the right size they are a hole.  Local. */
+/* 1 when the N bytes at P are zero: in a new file of the right size they are a hole. */
 SCR_FN int scr_is_zero(const void* p, size_t n)
 {
   const char* c = (const char*)p;
   return n == 0 || (c[0] == 0 && memcmp(c, c + 1, n - 1) == 0);
 }
 
-/* Seconds of a clock that only goes forward.  Local. */
+/* Seconds of a clock that only goes forward. */
 SCR_FN double scr_wtime(void)
 {
   struct timespec t;
@@ -234,7 +234,7 @@ SCR_FN double scr_wtime(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Microseconds since the epoch.  Local. */
+/* Microseconds since the epoch. */
 SCR_FN int64_t scr_time_usec(void)
 {
   struct timeval t;
@@ -242,7 +242,7 @@ SCR_FN int64_t scr_time_usec(void)
   return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
 }
 
-/* 64 bits that no other run draws: the kernel's, or else time and process.  Local. */
+/* 64 bits that no other run draws: the kernel's, or else time and process. */
 SCR_FN uint64_t scr_random(void)
 {
   uint64_t x = 0;
@@ -280,7 +280,7 @@ SCR_FN int             scr_debug = 0;     /* SCR_DEBUG; serial programs may have
 static int             scr_msg_rank = -1; /* rank in the library's world; -1 in serial programs */
 static char            scr_msg_host[256] = "";
 
-/* The text of CODE in the table of scr.h.  Local. */
+/* The text of CODE in the table of scr.h. */
 SCR_FN const char* scr_code_text(int code)
 {
 #define SCR_ERRORS_CASE(name, value, text)                                                                             \
@@ -296,7 +296,7 @@ SCR_FN const char* scr_code_text(int code)
 #undef SCR_ERRORS_CASE
 }
 
-/* Record an error; ERRNUM, when not 0, adds the system's reason and chooses the code.  Returns the code.  Local. */
+/* Record an error; ERRNUM, when not 0, adds the system's reason and chooses the code.  Returns the code. */
 SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, int line, const char* format, ...)
 {
   va_list ap;
@@ -317,7 +317,7 @@ SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, in
   return code;
 }
 
-/* A recorded message, put away while something else may record its own.  Local. */
+/* A recorded message, put away while something else may record its own. */
 typedef struct {
   char text[SCR_ERR_TEXT_MAX];
   int  hearsay;
@@ -340,7 +340,7 @@ SCR_FN void scr_err_restore(const scr_err_record* r)
 #define SCR_ERRNO(...)     scr_error(SCR_ERR_IO, errno, __FILE__, __LINE__, __VA_ARGS__)
 #define SCR_ERR_OOM()      scr_error(SCR_ERR_MEM, 0, __FILE__, __LINE__, "out of memory")
 
-/* Print one line with a head that says who speaks.  Local. */
+/* Print one line with a head that says who speaks. */
 SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format, ...)
 {
   va_list ap;
@@ -372,7 +372,7 @@ SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format,
 ** Failure    NULL, or the code.
 ** ====================================================================================================== */
 
-/* N bytes of zeros.  Local. */
+/* N bytes of zeros. */
 SCR_FN void* scr_malloc(size_t n)
 {
   void* p = calloc(1, n ? n : 1);
@@ -380,7 +380,7 @@ SCR_FN void* scr_malloc(size_t n)
   return p;
 }
 
-/* Free *P, a pointer to a pointer, and make it NULL.  Local. */
+/* Free *P, a pointer to a pointer, and make it NULL. */
 SCR_FN void scr_free(void* p)
 {
   void** pp = (void**)p;
@@ -416,7 +416,7 @@ SCR_FN char* scr_strdupfv(const char* format, va_list ap)
   return p;
 }
 
-/* A new string made by FORMAT; the caller frees it.  Local. */
+/* A new string made by FORMAT; the caller frees it. */
 SCR_FN SCR_FORMAT(1, 2) char* scr_strdupf(const char* format, ...)
 {
   va_list ap;
@@ -428,7 +428,7 @@ SCR_FN SCR_FORMAT(1, 2) char* scr_strdupf(const char* format, ...)
   return p;
 }
 
-/* snprintf that returns SCR_ERR_PATH with a message when the result does not fit.  Local. */
+/* snprintf that returns SCR_ERR_PATH with a message when the result does not fit. */
 SCR_FN SCR_FORMAT(3, 4) int scr_fmt(char* buf, size_t n, const char* format, ...)
 {
   va_list ap;
@@ -451,7 +451,7 @@ typedef struct {
   int    failed;
 } scr_buf;
 
-/* Append N bytes of DATA, or N zeros when DATA is NULL.  Local. */
+/* Append N bytes of DATA, or N zeros when DATA is NULL. */
 SCR_FN void scr_buf_add(scr_buf* b, const void* data, size_t n)
 {
   if (b->failed || n == 0) return;
@@ -479,7 +479,7 @@ SCR_FN void scr_buf_free(scr_buf* b)
   b->failed = 0;
 }
 
-/* The whole of S as a decimal number.  SCR_ERR_ARG, without a message, when it is not one.  Local. */
+/* The whole of S as a decimal number.  SCR_ERR_ARG, without a message, when it is not one. */
 SCR_FN int scr_str_int64(const char* s, int64_t* value)
 {
   char*     end;
@@ -495,7 +495,7 @@ SCR_FN int scr_str_int64(const char* s, int64_t* value)
 
 /*
 ** A count of bytes such as 64, 128K, 1.5MB or 100g: k m g t p e are powers of 1024, a final b is allowed, case does
-** not matter.  SCR_ERR_ARG, without a message, when S is nothing of the kind or too large.  Local.
+** not matter.  SCR_ERR_ARG, without a message, when S is nothing of the kind or too large.
 */
 SCR_FN int scr_str_bytes(const char* s, uint64_t* bytes)
 {
@@ -521,7 +521,7 @@ SCR_FN int scr_str_bytes(const char* s, uint64_t* bytes)
 
 /* ---- time of day, as the index and the log write it ---- */
 
-/* Local time T as %Y-%m-%dT%H:%M:%S into BUF of at least 20 bytes.  Local. */
+/* Local time T as %Y-%m-%dT%H:%M:%S into BUF of at least 20 bytes. */
 SCR_FN void scr_time_string(time_t t, char* buf, size_t n)
 {
   struct tm tm;
@@ -575,7 +575,7 @@ SCR_FN int scr_path_is_absolute(const scr_path* p)
   return !scr_path_is_null(p) && p->part[0][0] == '\0';
 }
 
-/* Insert the components of B before component AT of A; B stays as it is.  Local. */
+/* Insert the components of B before component AT of A; B stays as it is. */
 SCR_FN int scr_path_insert(scr_path* a, int at, const scr_path* b)
 {
   char** part;
@@ -610,7 +610,7 @@ SCR_FN int scr_path_append(scr_path* a, const scr_path* b)
   return scr_path_insert(a, scr_path_components(a), b);
 }
 
-/* The path that STR spells; NULL gives the null path.  Local. */
+/* The path that STR spells; NULL gives the null path. */
 SCR_FN scr_path* scr_path_from_str(const char* str)
 {
   scr_path*   p = scr_path_new();
@@ -648,7 +648,7 @@ SCR_FN SCR_FORMAT(1, 2) scr_path* scr_path_from_strf(const char* format, ...)
   return p;
 }
 
-/* Insert the path that STR spells, or FORMAT makes, before component AT; at the front; at the end.  Local. */
+/* Insert the path that STR spells, or FORMAT makes, before component AT; at the front; at the end. */
 SCR_FN int scr_path_insert_str(scr_path* a, int at, const char* str)
 {
   scr_path* b = scr_path_from_str(str);
@@ -717,7 +717,7 @@ SCR_FN scr_path* scr_path_dup(const scr_path* p)
   return copy;
 }
 
-/* Characters of P as a string, without the NUL.  Local. */
+/* Characters of P as a string, without the NUL. */
 SCR_FN size_t scr_path_strlen(const scr_path* p)
 {
   size_t n = 0;
@@ -727,7 +727,7 @@ SCR_FN size_t scr_path_strlen(const scr_path* p)
   return n;
 }
 
-/* P as a string into BUF of N bytes; SCR_ERR_PATH when it does not fit.  Local. */
+/* P as a string into BUF of N bytes; SCR_ERR_PATH when it does not fit. */
 SCR_FN int scr_path_strcpy(char* buf, size_t n, const scr_path* p)
 {
   size_t at = 0, len = scr_path_strlen(p);
@@ -743,7 +743,7 @@ SCR_FN int scr_path_strcpy(char* buf, size_t n, const scr_path* p)
   return SCR_SUCCESS;
 }
 
-/* P as a new string, which the caller frees; NULL for the null path.  Local. */
+/* P as a new string, which the caller frees; NULL for the null path. */
 SCR_FN char* scr_path_strdup(const scr_path* p)
 {
   size_t n = scr_path_strlen(p) + 1;
@@ -773,7 +773,7 @@ SCR_FN int scr_path_slice(scr_path* p, int offset, int length)
   return SCR_SUCCESS;
 }
 
-/* Chop off the last component; keep only the last one.  Local. */
+/* Chop off the last component; keep only the last one. */
 SCR_FN int scr_path_dirname(scr_path* p)
 {
   return scr_path_is_null(p) ? SCR_SUCCESS : scr_path_slice(p, 0, p->n - 1);
@@ -784,7 +784,7 @@ SCR_FN int scr_path_basename(scr_path* p)
   return scr_path_is_null(p) ? SCR_SUCCESS : scr_path_slice(p, -1, 1);
 }
 
-/* A new path of the part of P that scr_path_slice would keep.  Local. */
+/* A new path of the part of P that scr_path_slice would keep. */
 SCR_FN scr_path* scr_path_sub(const scr_path* p, int offset, int length)
 {
   scr_path* copy = scr_path_dup(p);
@@ -792,7 +792,7 @@ SCR_FN scr_path* scr_path_sub(const scr_path* p, int offset, int length)
   return copy;
 }
 
-/* Cut P before component OFFSET: P keeps what is before, the rest is returned.  Local. */
+/* Cut P before component OFFSET: P keeps what is before, the rest is returned. */
 SCR_FN scr_path* scr_path_cut(scr_path* p, int offset)
 {
   scr_path* rest = scr_path_sub(p, offset, -1);
@@ -804,7 +804,7 @@ SCR_FN scr_path* scr_path_cut(scr_path* p, int offset)
   return rest;
 }
 
-/* Bring P into reduced form (T2).  Local. */
+/* Bring P into reduced form (T2). */
 SCR_FN int scr_path_reduce(scr_path* p)
 {
   int i, n = 0, absolute = scr_path_is_absolute(p);
@@ -826,7 +826,7 @@ SCR_FN int scr_path_reduce(scr_path* p)
   return SCR_SUCCESS;
 }
 
-/* A new string of STR in reduced form: "/" for the root, "." when nothing is left, for "" too.  Local. */
+/* A new string of STR in reduced form: "/" for the root, "." when nothing is left, for "" too. */
 SCR_FN char* scr_path_strdup_reduce_str(const char* str)
 {
   scr_path* p = scr_path_from_str(str != NULL && *str != '\0' ? str : ".");
@@ -843,7 +843,7 @@ SCR_FN char* scr_path_strdup_reduce_str(const char* str)
 
 /*
 ** A new path that leads from directory SRC to DST: both absolute, or both relative to the same directory.  NULL when
-** there is none that the names alone tell.  Local.
+** there is none that the names alone tell.
 */
 SCR_FN scr_path* scr_path_relative(const scr_path* src, const scr_path* dst)
 {
@@ -865,7 +865,7 @@ SCR_FN scr_path* scr_path_relative(const scr_path* src, const scr_path* dst)
 
 /* ---- paths as strings ---- */
 
-/* scr_path_strdup_reduce_str into OUT of N bytes; SCR_ERR_PATH when it does not fit.  Local. */
+/* scr_path_strdup_reduce_str into OUT of N bytes; SCR_ERR_PATH when it does not fit. */
 SCR_FN int scr_path_reduce_str(const char* in, char* out, size_t n)
 {
   char* s = scr_path_strdup_reduce_str(in);
@@ -875,7 +875,7 @@ SCR_FN int scr_path_reduce_str(const char* in, char* out, size_t n)
   return rc;
 }
 
-/* 1 when the reduced absolute PATH lies below DIR; *REL then points to what follows in PATH.  Local. */
+/* 1 when the reduced absolute PATH lies below DIR; *REL then points to what follows in PATH. */
 SCR_FN int scr_path_below(const char* dir, const char* path, const char** rel)
 {
   size_t n = strlen(dir);
@@ -900,7 +900,7 @@ SCR_FN int scr_path_is_safe_rel(const char* rel)
   }
 }
 
-/* How many components the reduced paths A and B have in common, from the front.  Local. */
+/* How many components the reduced paths A and B have in common, from the front. */
 SCR_FN int scr_path_common(const char* a, const char* b)
 {
   int n = 0;
@@ -915,7 +915,7 @@ SCR_FN int scr_path_common(const char* a, const char* b)
   return n;
 }
 
-/* Cut PATH to its first COMPONENTS components; the first one of an absolute path is "/".  Local. */
+/* Cut PATH to its first COMPONENTS components; the first one of an absolute path is "/". */
 SCR_FN void scr_path_keep(char* path, int components)
 {
   char* s = path;
@@ -932,7 +932,7 @@ SCR_FN void scr_path_keep(char* path, int components)
   }
 }
 
-/* One file name that stands for the relative path REL: '%' is %25, '/' is %2F.  Local. */
+/* One file name that stands for the relative path REL: '%' is %25, '/' is %2F. */
 SCR_FN int scr_path_flatten(const char* rel, char* out, size_t n)
 {
   const char* s;
@@ -952,7 +952,7 @@ SCR_FN int scr_path_flatten(const char* rel, char* out, size_t n)
 
 /* ---- the file system ---- */
 
-/* Make directory DIR and those above it; it is no error when they are there.  Local; others may do the same. */
+/* Make directory DIR and those above it; it is no error when they are there.  Others may do the same. */
 SCR_FN int scr_mkdirs(const char* dir, mode_t mode)
 {
   char        path[2 * SCR_MAX_FILENAME];
@@ -979,7 +979,7 @@ SCR_FN int scr_mkdirs(const char* dir, mode_t mode)
   return SCR_SUCCESS;
 }
 
-/* The size of the plain file PATH in bytes; SCR_ERR_MISSING when there is none.  Local. */
+/* The size of the plain file PATH in bytes; SCR_ERR_MISSING when there is none. */
 SCR_FN int scr_file_size(const char* path, uint64_t* size)
 {
   struct stat st;
@@ -993,7 +993,7 @@ SCR_FN int scr_file_size(const char* path, uint64_t* size)
   return SCR_SUCCESS;
 }
 
-/* SCR_ERR_MISSING unless PATH is a file of just SIZE bytes.  Local. */
+/* SCR_ERR_MISSING unless PATH is a file of just SIZE bytes. */
 SCR_FN int scr_file_has_size(const char* path, uint64_t size)
 {
   uint64_t is = 0;
@@ -1003,7 +1003,7 @@ SCR_FN int scr_file_has_size(const char* path, uint64_t size)
   return SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, path, is, size);
 }
 
-/* The directory of the file PATH: "." when it names none.  Local. */
+/* The directory of the file PATH: "." when it names none. */
 SCR_FN int scr_path_dir_of(const char* path, char* dir, size_t n)
 {
   const char* slash = strrchr(path, '/');
@@ -1085,7 +1085,7 @@ SCR_FN scr_hash* scr_hash_elem_hash(const scr_hash_elem* e)
   return e == NULL ? NULL : e->hash;
 }
 
-/* Free *H and all below it, and make *H NULL.  Local. */
+/* Free *H and all below it, and make *H NULL. */
 SCR_FN void scr_hash_delete(scr_hash** h)
 {
   scr_hash_elem *e, *next;
@@ -1102,7 +1102,7 @@ SCR_FN void scr_hash_delete(scr_hash** h)
   *h = NULL;
 }
 
-/* Remove all elements.  Local. */
+/* Remove all elements. */
 SCR_FN int scr_hash_unset_all(scr_hash* h)
 {
   scr_hash* old;
@@ -1121,7 +1121,7 @@ SCR_FN int scr_hash_unset_all(scr_hash* h)
 
 /* ---- elements ---- */
 
-/* The element of KEY, or NULL.  Local. */
+/* The element of KEY, or NULL. */
 SCR_FN scr_hash_elem* scr_hash_elem_get(const scr_hash* h, const char* key)
 {
   scr_hash_elem* e;
@@ -1153,7 +1153,7 @@ SCR_FN void scr_hash_index(scr_hash* h)
   }
 }
 
-/* Put VALUE, which then belongs to H, under KEY in place of what is there, and return it.  Local. */
+/* Put VALUE, which then belongs to H, under KEY in place of what is there, and return it. */
 SCR_FN scr_hash* scr_hash_set(scr_hash* h, const char* key, scr_hash* value)
 {
   scr_hash_elem* e;
@@ -1195,7 +1195,7 @@ SCR_FN scr_hash* scr_hash_get(const scr_hash* h, const char* key)
   return scr_hash_elem_hash(scr_hash_elem_get(h, key));
 }
 
-/* Take the element KEY out of H and return its hash, which the caller owns; NULL when there is none.  Local. */
+/* Take the element KEY out of H and return its hash, which the caller owns; NULL when there is none. */
 SCR_FN scr_hash* scr_hash_extract(scr_hash* h, const char* key)
 {
   scr_hash_elem* e = scr_hash_elem_get(h, key);
@@ -1227,13 +1227,13 @@ SCR_FN int scr_hash_unset(scr_hash* h, const char* key)
 
 /* ---- two keys as a pair ---- */
 
-/* The hash below KEY and then VALUE, or NULL.  Local. */
+/* The hash below KEY and then VALUE, or NULL. */
 SCR_FN scr_hash* scr_hash_get_kv(const scr_hash* h, const char* key, const char* value)
 {
   return scr_hash_get(scr_hash_get(h, key), value);
 }
 
-/* The hash below KEY and then VALUE, which are made when they are missing; NULL without memory.  Local. */
+/* The hash below KEY and then VALUE, which are made when they are missing; NULL without memory. */
 SCR_FN scr_hash* scr_hash_set_kv(scr_hash* h, const char* key, const char* value)
 {
   scr_hash *k = scr_hash_get(h, key), *v;
@@ -1243,7 +1243,7 @@ SCR_FN scr_hash* scr_hash_set_kv(scr_hash* h, const char* key, const char* value
   return v != NULL ? v : scr_hash_set(k, value, scr_hash_new());
 }
 
-/* Remove VALUE below KEY, and KEY when nothing is left below it.  Local. */
+/* Remove VALUE below KEY, and KEY when nothing is left below it. */
 SCR_FN int scr_hash_unset_kv(scr_hash* h, const char* key, const char* value)
 {
   scr_hash* k = scr_hash_get(h, key);
@@ -1273,7 +1273,7 @@ SCR_FN int scr_hash_unset_kv_int(scr_hash* h, const char* key, int value)
   return scr_hash_unset_kv(h, key, text);
 }
 
-/* The first key below KEY: the value of a field that holds one.  NULL when there is none.  Local. */
+/* The first key below KEY: the value of a field that holds one.  NULL when there is none. */
 SCR_FN const char* scr_hash_elem_get_first_val(const scr_hash* h, const char* key)
 {
   return scr_hash_elem_key(scr_hash_elem_first(scr_hash_get(h, key)));
@@ -1329,7 +1329,7 @@ SCR_FN int scr_hash_format_key(const char** format, va_list* ap, char** key)
 
 /*
 ** Make the keys of FORMAT one below the other, put VALUE (NULL: keep, or an empty hash) under the last, and return it.
-** VALUE belongs to H afterwards; NULL, and VALUE is gone, when a key cannot be made.  Local.
+** VALUE belongs to H afterwards; NULL, and VALUE is gone, when a key cannot be made.
 */
 SCR_FN scr_hash* scr_hash_setf(scr_hash* h, scr_hash* value, const char* format, ...)
 {
@@ -1359,7 +1359,7 @@ SCR_FN scr_hash* scr_hash_setf(scr_hash* h, scr_hash* value, const char* format,
   return h;
 }
 
-/* The hash below the keys of FORMAT, or NULL.  Local. */
+/* The hash below the keys of FORMAT, or NULL. */
 SCR_FN scr_hash* scr_hash_getf(const scr_hash* h, const char* format, ...)
 {
   va_list   ap;
@@ -1378,7 +1378,7 @@ SCR_FN scr_hash* scr_hash_getf(const scr_hash* h, const char* format, ...)
 
 /* ---- whole hashes ---- */
 
-/* Add a copy of all of SRC to DST: what is below equal keys is merged.  Local. */
+/* Add a copy of all of SRC to DST: what is below equal keys is merged. */
 SCR_FN int scr_hash_merge(scr_hash* dst, const scr_hash* src)
 {
   const scr_hash_elem* e;
@@ -1392,7 +1392,7 @@ SCR_FN int scr_hash_merge(scr_hash* dst, const scr_hash* src)
   return rc;
 }
 
-/* A new copy of H, an empty hash when H is NULL.  Local. */
+/* A new copy of H, an empty hash when H is NULL. */
 SCR_FN scr_hash* scr_hash_dup(const scr_hash* h)
 {
   scr_hash* copy = scr_hash_new();
@@ -1411,7 +1411,7 @@ SCR_FN int scr_hash_cmp_int(const void* a, const void* b)
   return (x > y) - (x < y);
 }
 
-/* Bring the elements of H, not those below, into the order of CMP.  Local. */
+/* Bring the elements of H, not those below, into the order of CMP. */
 SCR_FN int scr_hash_sort_by(scr_hash* h, int direction, int (*cmp)(const void*, const void*))
 {
   scr_hash_elem **all, *e;
@@ -1451,7 +1451,7 @@ SCR_FN int scr_int_cmp(const void* a, const void* b)
   return (x > y) - (x < y);
 }
 
-/* The keys of H that are integers, *N of them, as a sorted list that the caller frees; NULL for none.  Local. */
+/* The keys of H that are integers, *N of them, as a sorted list that the caller frees; NULL for none. */
 SCR_FN int scr_hash_list_int(const scr_hash* h, int* n, int** v)
 {
   const scr_hash_elem* e;
@@ -1469,7 +1469,7 @@ SCR_FN int scr_hash_list_int(const scr_hash* h, int* n, int** v)
   return SCR_SUCCESS;
 }
 
-/* Print H as a tree: one key a line, the first level INDENT blanks from the left, each further one two more.  Local. */
+/* Print H as a tree: one key a line, the first level INDENT blanks from the left, each further one two more. */
 SCR_FN void scr_hash_fprint(FILE* f, const scr_hash* h, int indent)
 {
   const scr_hash_elem* e;
@@ -1500,7 +1500,7 @@ SCR_FN uint64_t scr_get_be(const void* p, int bytes)
   return v;
 }
 
-/* Bytes of the packed form.  Local. */
+/* Bytes of the packed form. */
 SCR_FN size_t scr_hash_pack_size(const scr_hash* h)
 {
   const scr_hash_elem* e;
@@ -1509,7 +1509,7 @@ SCR_FN size_t scr_hash_pack_size(const scr_hash* h)
   return n;
 }
 
-/* Pack H into BUF of scr_hash_pack_size bytes, and return how many these are.  Local. */
+/* Pack H into BUF of scr_hash_pack_size bytes, and return how many these are. */
 SCR_FN size_t scr_hash_pack(void* buf, const scr_hash* h)
 {
   const scr_hash_elem* e;
@@ -1565,7 +1565,7 @@ SCR_FN int scr_hash_unpack_below(const char* p, size_t n, size_t* used, scr_hash
 }
 
 /*
-** Unpack the hash at the start of the N bytes at BUF and merge it into H; *USED is how many bytes it took.  Local.
+** Unpack the hash at the start of the N bytes at BUF and merge it into H; *USED is how many bytes it took.
 ** SCR_ERR_FORMAT when the bytes are no packed hash (H4); H may then hold a part.
 */
 SCR_FN int scr_hash_unpack(const void* buf, size_t n, size_t* used, scr_hash* h)
@@ -1575,7 +1575,7 @@ SCR_FN int scr_hash_unpack(const void* buf, size_t n, size_t* used, scr_hash* h)
 
 /* ---- fields: a key with one value ---- */
 
-/* Make VALUE the only one below KEY.  Local. */
+/* Make VALUE the only one below KEY. */
 SCR_FN int scr_hash_util_set_str(scr_hash* h, const char* key, const char* value)
 {
   scr_hash* k;
@@ -1620,7 +1620,7 @@ SCR_FN int scr_hash_util_set_crc32(scr_hash* h, const char* key, uLong value)
   return scr_hash_util_setf(h, key, "%#lx", (unsigned long)value);
 }
 
-/* As set_crc32, always ten characters, so that it can be patched in place.  Local. */
+/* As set_crc32, always ten characters, so that it can be patched in place. */
 SCR_FN int scr_hash_util_set_crc32_fixed(scr_hash* h, const char* key, uLong value)
 {
   return scr_hash_util_setf(h, key, "0x%08lx", (unsigned long)value);
@@ -1636,7 +1636,7 @@ SCR_FN int scr_hash_util_set_time(scr_hash* h, const char* key, time_t value)
   return scr_hash_util_setf(h, key, "%lu", (unsigned long)value);
 }
 
-/* The getters: SCR_ERR_NOT_FOUND without the key, SCR_ERR_FORMAT for a value of another kind; no message.  Local. */
+/* The getters: SCR_ERR_NOT_FOUND without the key, SCR_ERR_FORMAT for a value of another kind; no message. */
 SCR_FN int scr_hash_util_get_str(const scr_hash* h, const char* key, const char** value)
 {
   const char* v = scr_hash_elem_get_first_val(h, key);
@@ -1734,7 +1734,7 @@ SCR_FN int scr_hash_util_get_double(const scr_hash* h, const char* key, double* 
 
 static int scr_fsync_enabled = 1; /* SCR_FSYNC */
 
-/* Append the file image of H: header, packed hash, CRC32.  SCR_ERR_MEM while scr_oom is set (E2).  Local. */
+/* Append the file image of H: header, packed hash, CRC32.  SCR_ERR_MEM while scr_oom is set (E2). */
 SCR_FN int scr_hash_image(const scr_hash* h, scr_buf* b)
 {
   size_t start = b->n, body = scr_hash_pack_size(h);
@@ -1755,7 +1755,6 @@ SCR_FN int scr_hash_image(const scr_hash* h, scr_buf* b)
 
 /*
 ** Check the head of an image, of which N bytes are at P, and give its whole size.  WHAT is the file, for messages.
-** Local.
 */
 SCR_FN int scr_hash_image_size(const char* p, size_t n, uint64_t* size, const char* what)
 {
@@ -1772,7 +1771,7 @@ SCR_FN int scr_hash_image_size(const char* p, size_t n, uint64_t* size, const ch
 
 /*
 ** Merge the image at the start of the N bytes at P into H; *USED is its size, and what follows it is no concern.
-** SCR_ERR_FORMAT or SCR_ERR_CRC, and then H is unchanged.  Local.
+** SCR_ERR_FORMAT or SCR_ERR_CRC, and then H is unchanged.
 */
 SCR_FN int scr_hash_image_parse(const void* data, size_t n, size_t* used, scr_hash* h, const char* what)
 {
@@ -1801,7 +1800,7 @@ SCR_FN int scr_hash_image_parse(const void* data, size_t n, size_t* used, scr_ha
 
 /* ---- reading ---- */
 
-/* Add up to N bytes of FD at the end of B to it, fewer at the end of the file.  Local. */
+/* Add up to N bytes of FD at the end of B to it, fewer at the end of the file. */
 SCR_FN int scr_file_load(int fd, size_t n, scr_buf* b, const char* path)
 {
   size_t  start = b->n;
@@ -1816,7 +1815,7 @@ SCR_FN int scr_file_load(int fd, size_t n, scr_buf* b, const char* path)
 }
 
 /*
-** Merge the image at the start of PATH into H; its size in *HEAD.  WHOLE: nothing may follow it.  Local.
+** Merge the image at the start of PATH into H; its size in *HEAD.  WHOLE: nothing may follow it.
 **
 ** One descriptor serves head and body: between two, the file could be replaced by one of another size.
 */
@@ -1850,7 +1849,7 @@ SCR_FN int scr_hash_file_load(const char* path, int whole, scr_hash* h, uint64_t
 }
 
 /*
-** Merge the hash at the start of PATH, which other data may follow, into H; the size of its image in *HEAD.  Local.
+** Merge the hash at the start of PATH, which other data may follow, into H; the size of its image in *HEAD.
 ** SCR_ERR_NOT_FOUND without a file; on an error H is unchanged.
 */
 SCR_FN int scr_hash_file_read_head(const char* path, scr_hash* h, uint64_t* head)
@@ -1858,7 +1857,7 @@ SCR_FN int scr_hash_file_read_head(const char* path, scr_hash* h, uint64_t* head
   return scr_hash_file_load(path, 0, h, head);
 }
 
-/* Merge the hash file PATH into H.  SCR_ERR_NOT_FOUND when there is none; on an error H is unchanged.  Local. */
+/* Merge the hash file PATH into H.  SCR_ERR_NOT_FOUND when there is none; on an error H is unchanged. */
 SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
 {
   uint64_t head;
@@ -1867,7 +1866,7 @@ SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
 
 /* ---- writing ---- */
 
-/* Make the name of PATH durable: sync the directory that holds it.  Local. */
+/* Make the name of PATH durable: sync the directory that holds it. */
 SCR_FN int scr_dir_sync(const char* path)
 {
   char dir[SCR_MAX_FILENAME];
@@ -1885,7 +1884,7 @@ SCR_FN int scr_dir_sync(const char* path)
 /*
 ** Replace the file PATH by H.
 **
-** Local.  On SCR_SUCCESS the contents survive a crash of the node.  On an error PATH holds the whole old file or the
+** On SCR_SUCCESS the contents survive a crash of the node.  On an error PATH holds the whole old file or the
 ** whole new one.  Callers that share PATH hold its lock.
 **
 ** Why sync the directory: a crash may forget the rename, and a rank would deny a dataset that its set counts on.
@@ -1934,7 +1933,7 @@ out:
 
 /* ---- locks ---- */
 
-/* Hold <PATH>.lock alone, waiting for it; *FD is -1 on an error.  Local. */
+/* Hold <PATH>.lock alone, waiting for it; *FD is -1 on an error. */
 SCR_FN int scr_hash_file_lock(const char* path, int* fd)
 {
   char lock[SCR_MAX_FILENAME + 8];
@@ -1960,7 +1959,7 @@ SCR_FN void scr_hash_file_unlock(int* fd)
   *fd = -1;
 }
 
-/* Merge PATH into H under its lock.  Local. */
+/* Merge PATH into H under its lock. */
 SCR_FN int scr_hash_read_with_lock(const char* path, scr_hash* h)
 {
   int fd, rc = scr_hash_file_lock(path, &fd);
@@ -1970,7 +1969,7 @@ SCR_FN int scr_hash_read_with_lock(const char* path, scr_hash* h)
   return rc;
 }
 
-/* Lock PATH and merge it into H; a missing file is empty.  On an error nothing is locked.  Local. */
+/* Lock PATH and merge it into H; a missing file is empty.  On an error nothing is locked. */
 SCR_FN int scr_hash_lock_open_read(const char* path, int* fd, scr_hash* h)
 {
   int rc = scr_hash_file_lock(path, fd);
@@ -1981,7 +1980,7 @@ SCR_FN int scr_hash_lock_open_read(const char* path, int* fd, scr_hash* h)
   return rc;
 }
 
-/* Replace PATH by H, unless H is NULL, and release the lock, on an error too.  Local. */
+/* Replace PATH by H, unless H is NULL, and release the lock, on an error too. */
 SCR_FN int scr_hash_write_close_unlock(const char* path, int* fd, const scr_hash* h)
 {
   int rc = h == NULL ? SCR_SUCCESS : scr_hash_file_write(path, h);
@@ -2344,7 +2343,7 @@ SCR_FN const char* scr_param_find(const scr_hash* params, const char* name, int*
 
 /*
 ** The value of the parameter NAME: set, or else the default of the table, or else NULL.  As the user wrote it, so the
-** names of an ENUM may be in either case.  Valid until PARAMS changes.  Local.
+** names of an ENUM may be in either case.  Valid until PARAMS changes.
 */
 SCR_FN const char* scr_param_get(const scr_hash* params, const char* name)
 {
@@ -2356,7 +2355,7 @@ SCR_FN const char* scr_param_get(const scr_hash* params, const char* name)
   return spec == NULL ? NULL : spec->fallback;
 }
 
-/* All values of NAME, VALUE -> children, of the first source that has any, or NULL: for GROUPS, STORE, CKPT.  Local. */
+/* All values of NAME, VALUE -> children, of the first source that has any, or NULL: for GROUPS, STORE, CKPT. */
 SCR_FN const scr_hash* scr_param_get_hash(const scr_hash* params, const char* name)
 {
   int s;
@@ -2367,7 +2366,7 @@ SCR_FN const scr_hash* scr_param_get_hash(const scr_hash* params, const char* na
   return NULL;
 }
 
-/* Source S in words: "the environment", "the user file X", "SCR_Config", "the system file X".  Local. */
+/* Source S in words: "the environment", "the user file X", "SCR_Config", "the system file X". */
 SCR_FN const char* scr_param_source_text(const scr_hash* params, int s)
 {
   const char* text = scr_hash_elem_get_first_val(scr_hash_get(params, "FROM"), scr_param_sources[s]);
@@ -2378,7 +2377,7 @@ SCR_FN const char* scr_param_source_text(const scr_hash* params, int s)
   return s == SCR_PARAM_USER ? "the user file" : "the system file";
 }
 
-/* Where the value of NAME comes from, in words, for messages.  Local. */
+/* Where the value of NAME comes from, in words, for messages. */
 SCR_FN const char* scr_param_origin(const scr_hash* params, const char* name)
 {
   int s;
@@ -2401,7 +2400,7 @@ SCR_FN int scr_param_checked(const scr_hash* params, const char* name, const cha
 }
 
 /*
-** The value of NAME as an integer, a count of bytes, a number.  Local.  SCR_ERR_PARAM when it is nothing of the kind,
+** The value of NAME as an integer, a count of bytes, a number.  SCR_ERR_PARAM when it is nothing of the kind,
 ** SCR_ERR_NOT_FOUND, without a message, when it is not set and has no default; *V is then as it was.
 */
 SCR_FN int scr_param_int(const scr_hash* params, const char* name, int* v)
@@ -2620,7 +2619,7 @@ SCR_FN int scr_params_check_text(const scr_params_text* t)
 }
 
 /*
-** Read parameters from the N bytes of TEXT into INTO, KEY -> VALUE -> children.  Local.  WHERE names the file.
+** Read parameters from the N bytes of TEXT into INTO, KEY -> VALUE -> children.  WHERE names the file.
 **
 ** A line is `KEY=VALUE [CKEY=CVALUE ...]` with blanks allowed around '='; the further pairs are children of the first.
 ** Keys are made upper case.  # opens a comment at the start of a word.  $NAME and ${NAME} in a value are replaced from
@@ -2683,7 +2682,7 @@ out:
   return rc;
 }
 
-/* Fill ENV of PARAMS from the environment: the names of the table, but for lines.  Local. */
+/* Fill ENV of PARAMS from the environment: the names of the table, but for lines. */
 SCR_FN int scr_params_read_env(scr_hash* params)
 {
   scr_hash* env = scr_hash_set(params, "ENV", scr_hash_new());
@@ -2700,7 +2699,7 @@ SCR_FN int scr_params_read_env(scr_hash* params)
 
 /*
 ** Read the environment, the system file and the user file into PARAMS, in place of what it had from them; what
-** SCR_Config has set stays.  Local.  The user file is SCR_CONF_FILE, which must then be there, or .scrconf in the
+** SCR_Config has set stays.  The user file is SCR_CONF_FILE, which must then be there, or .scrconf in the
 ** prefix directory.
 */
 SCR_FN int scr_params_read(scr_hash* params)
@@ -2731,7 +2730,7 @@ SCR_FN size_t scr_params_config_word(const char** p)
   return strcspn(*p, " ");
 }
 
-/* 1 when CONFIG asks for a value, 0 when it sets or unsets one, -1 when it is neither.  Local. */
+/* 1 when CONFIG asks for a value, 0 when it sets or unsets one, -1 when it is neither. */
 SCR_FN int scr_params_config_is_query(const char* config)
 {
   const char* p = config;
@@ -2803,7 +2802,7 @@ SCR_FN int scr_params_config_set(scr_hash* params, const char* key, const char* 
 }
 
 /*
-** Do what the string CONFIG of SCR_Config says (scr.h).  Local.  *VALUE is what a query found, for the caller to free,
+** Do what the string CONFIG of SCR_Config says (scr.h).  *VALUE is what a query found, for the caller to free,
 ** or NULL; a query sees every source, not the defaults.
 **
 ** SCR_ERR_ARG when CONFIG is malformed; nothing is then set.  A bad value is SCR_ERR_PARAM, and is set all the same:
@@ -2884,7 +2883,7 @@ SCR_FN int scr_params_check_key(const scr_hash* params, int s, const char* name,
 
 /*
 ** Check every value that is set, in every source, against its type, and warn of names that are not known (one rank of
-** a job does, rank 0).  Local.  SCR_ERR_PARAM at the first bad value.
+** a job does, rank 0).  SCR_ERR_PARAM at the first bad value.
 */
 SCR_FN int scr_params_check(const scr_hash* params)
 {
@@ -2899,7 +2898,7 @@ SCR_FN int scr_params_check(const scr_hash* params)
   return SCR_SUCCESS;
 }
 
-/* Print the table of README.md.  Local. */
+/* Print the table of README.md. */
 SCR_FN void scr_params_print_table(FILE* f)
 {
   int i;
@@ -3140,7 +3139,7 @@ SCR_FN int scr_dataset_get_nonce(const scr_dataset* d, uint64_t* nonce)
 }
 
 /*
-** 1 when A and B describe one and the same dataset: id, time of creation and nonce are equal.  Local.
+** 1 when A and B describe one and the same dataset: id, time of creation and nonce are equal.
 **
 ** Why not the id alone: ids recur after a rollback, and a node may come back with files of an earlier run.  Datasets
 ** of older versions have no nonce, which counts as 0; without id or time there is no identity, and the answer is 0.
@@ -3161,7 +3160,7 @@ SCR_FN int scr_dataset_same(const scr_dataset* a, const scr_dataset* b)
 
 /*
 ** 1 when A and B cannot describe the same dataset: both have an id, a time of creation, or a nonce, and it differs.  For
-** records of older versions, which lack some of these, or all.  Local.
+** records of older versions, which lack some of these, or all.
 */
 SCR_FN int scr_dataset_differs(const scr_dataset* a, const scr_dataset* b)
 {
@@ -3178,7 +3177,7 @@ SCR_FN int scr_dataset_differs(const scr_dataset* a, const scr_dataset* b)
          nonce_a != nonce_b;
 }
 
-/* Make the id, time of creation and nonce of DESC, as far as it has them, those of TO.  Local. */
+/* Make the id, time of creation and nonce of DESC, as far as it has them, those of TO. */
 SCR_FN void scr_dataset_copy_identity(scr_dataset* to, const scr_dataset* desc)
 {
   int      id;
@@ -3932,7 +3931,7 @@ SCR_FN uLong scr_crc_plain(uLong crc, const unsigned char* p, size_t n)
   return crc32_z(crc, (const Bytef*)p, (z_size_t)n);
 }
 
-/* C times each of the 8 bytes of V.  Local. */
+/* C times each of the 8 bytes of V. */
 SCR_FN uint64_t scr_gf_mul_word(uint64_t v, unsigned char c)
 {
   uint64_t sum = 0;
@@ -3967,7 +3966,7 @@ SCR_FN size_t scr_gf_plain(unsigned char* d, const unsigned char* const* s, cons
   return x;
 }
 
-/* The sum of sources whose factors are all 1, on any processor.  COEF is not used.  Local. */
+/* The sum of sources whose factors are all 1, on any processor.  COEF is not used. */
 SCR_FN size_t scr_gf_ones(unsigned char* d, const unsigned char* const* s, const unsigned char* coef, int sources,
                           size_t x, size_t n, int add)
 {
@@ -3997,7 +3996,7 @@ SCR_FN size_t scr_gf_ones(unsigned char* d, const unsigned char* const* s, const
 #if defined(SCR_KERNELS_X86) || defined(SCR_KERNELS_ARM)
 /*
 ** C times each low half of a byte, then each high half: a shuffle looks 16 and more of them up at once (Plank et al.,
-** "Screaming Fast Galois Field Arithmetic Using Intel SIMD Instructions", FAST 2013).  Little endian.  Local.
+** "Screaming Fast Galois Field Arithmetic Using Intel SIMD Instructions", FAST 2013).  Little endian.
 */
 SCR_FN void scr_gf_halves(unsigned char c, unsigned char table[32])
 {
@@ -4022,7 +4021,7 @@ SCR_FN void scr_gf_halves(unsigned char c, unsigned char table[32])
 ** before it, x^(D+63).
 */
 
-/* x^N modulo the polynomial, in reversed bits; never 0.  Local. */
+/* x^N modulo the polynomial, in reversed bits; never 0. */
 SCR_FN uint64_t scr_crc_power(int n)
 {
   uint32_t v = UINT32_C(0x80000000);
@@ -4031,7 +4030,7 @@ SCR_FN uint64_t scr_crc_power(int n)
   return (uint64_t)v << 32;
 }
 
-/* The factors that fold by 128 << I bits, I < 4: of the low word, of the high one.  Local. */
+/* The factors that fold by 128 << I bits, I < 4: of the low word, of the high one. */
 SCR_FN void scr_crc_factors(int i, uint64_t k[2])
 {
   static uint64_t kept[4][2];
@@ -4056,7 +4055,7 @@ SCR_FN SCR_TARGET("pclmul") __m128i scr_crc_fold(__m128i a, __m128i k, __m128i o
   return _mm_xor_si128(_mm_xor_si128(low, high), onto);
 }
 
-/* CRC32 of the 16 bytes A, which stand for all before them, and the N at P.  Local. */
+/* CRC32 of the 16 bytes A, which stand for all before them, and the N at P. */
 SCR_FN SCR_TARGET("pclmul") uLong scr_crc_finish(__m128i a, const unsigned char* p, size_t n)
 {
   unsigned char last[32];
@@ -4185,7 +4184,7 @@ SCR_FN SCR_TARGET("avx2") size_t scr_gf_avx2(unsigned char* d, const unsigned ch
 
 /*
 ** To multiply by C is linear in the bits of the other factor: the matrix of it for gf2p8affineqb, which wants the row
-** of bit i in byte 7 - i.  Bit j of that row is bit i of C * x^j.  Local.
+** of bit i in byte 7 - i.  Bit j of that row is bit i of C * x^j.
 */
 SCR_FN uint64_t scr_gf_bits(unsigned char c)
 {
@@ -4345,13 +4344,13 @@ SCR_FN scr_gf_kernel scr_gf_choose(void)
 
 /* ---- CRC32 ---- */
 
-/* CRC32 of what gave CRC followed by the N bytes at P.  Start with SCR_CRC32_START.  Local. */
+/* CRC32 of what gave CRC followed by the N bytes at P.  Start with SCR_CRC32_START. */
 SCR_FN uLong scr_crc32(uLong crc, const void* p, size_t n)
 {
   return n == 0 ? crc : scr_crc_choose()(crc, (const unsigned char*)p, n);
 }
 
-/* CRC32 of two runs of bytes one after the other, the second of N bytes.  Local. */
+/* CRC32 of two runs of bytes one after the other, the second of N bytes. */
 SCR_FN uLong scr_crc32_combine(uLong first, uLong second, uint64_t n)
 {
   return n == 0 ? first : crc32_combine(first, second, (z_off_t)n);
@@ -4359,7 +4358,7 @@ SCR_FN uLong scr_crc32_combine(uLong first, uLong second, uint64_t n)
 
 /*
 ** Copy the N bytes at SRC to DST, where they do not overlap, and give the CRC32 of what gave CRC followed by them.  It
-** is taken of the copy: what changes SRC meanwhile cannot part the two.  Local.
+** is taken of the copy: what changes SRC meanwhile cannot part the two.
 */
 SCR_FN uLong scr_copy_crc32(uLong crc, void* dst, const void* src, size_t n)
 {
@@ -4379,7 +4378,7 @@ SCR_FN uLong scr_copy_crc32(uLong crc, void* dst, const void* src, size_t n)
 
 /* ---- sums over GF(2^8) ---- */
 
-/* One pass of a sum by the kernel MAD, over all N bytes.  Local. */
+/* One pass of a sum by the kernel MAD, over all N bytes. */
 SCR_FN void scr_gf_pass(scr_gf_kernel mad, unsigned char* d, const unsigned char* const* s, const unsigned char* coef,
                         int sources, size_t n, int add)
 {
@@ -4396,7 +4395,7 @@ SCR_FN void scr_gf_pass(scr_gf_kernel mad, unsigned char* d, const unsigned char
   }
 }
 
-/* DST = sum of COEF[i] * SRC[i] by the kernel MAD, plus what was there if ADD.  Local. */
+/* DST = sum of COEF[i] * SRC[i] by the kernel MAD, plus what was there if ADD. */
 SCR_FN void scr_gf_run(scr_gf_kernel mad, void* dst, const void* const* src, const unsigned char* coef, int sources,
                        size_t n, int add)
 {
@@ -4417,31 +4416,31 @@ SCR_FN void scr_gf_run(scr_gf_kernel mad, void* dst, const void* const* src, con
   else if (!add && n > 0) memset(dst, 0, n);
 }
 
-/* DST ^= sum of COEF[i] * SRC[i] over SOURCES areas of N bytes, none of which overlaps DST.  Local. */
+/* DST ^= sum of COEF[i] * SRC[i] over SOURCES areas of N bytes, none of which overlaps DST. */
 SCR_FN void scr_gf_mad(void* dst, const void* const* src, const unsigned char* coef, int sources, size_t n)
 {
   scr_gf_run(scr_gf_choose(), dst, src, coef, sources, n, 1);
 }
 
-/* DST = the same sum: zeros when there are no SOURCES.  DST is not read.  Local. */
+/* DST = the same sum: zeros when there are no SOURCES.  DST is not read. */
 SCR_FN void scr_gf_sum(void* dst, const void* const* src, const unsigned char* coef, int sources, size_t n)
 {
   scr_gf_run(scr_gf_choose(), dst, src, coef, sources, n, 0);
 }
 
-/* DST ^= C * SRC over N bytes; the areas do not overlap.  Local. */
+/* DST ^= C * SRC over N bytes; the areas do not overlap. */
 SCR_FN void scr_gf_mad_one(void* dst, const void* src, unsigned char c, size_t n)
 {
   scr_gf_mad(dst, &src, &c, 1, n);
 }
 
-/* DST ^= SRC over N bytes; the areas do not overlap.  Local. */
+/* DST ^= SRC over N bytes; the areas do not overlap. */
 SCR_FN void scr_xor(void* dst, const void* src, size_t n)
 {
   scr_gf_mad_one(dst, src, 1, n);
 }
 
-/* 1 / A; 0 for 0.  Local. */
+/* 1 / A; 0 for 0. */
 SCR_FN unsigned char scr_gf_inv(unsigned char a)
 {
   unsigned char v = 1;
@@ -4467,7 +4466,7 @@ SCR_FN unsigned char scr_gf_inv(unsigned char a)
 ** then is the polynomial of degree < n that is 1 at j and 0 at the other points below n: by Lagrange,
 ** m(e, j) = prod (n+e - l) / (n+e - j) / prod (j - l), l < n, l != j below; a difference is an XOR.  Each entry is
 ** u(e) * v(j) / (x(e) - y(j)): a Cauchy matrix with scaled rows and columns, hence K5.
-** SCR_ERR_PARAM when 1 <= k < n, n + k <= 256 does not hold.  Local.
+** SCR_ERR_PARAM when 1 <= k < n, n + k <= 256 does not hold.
 */
 SCR_FN int scr_rs_matrix(int n, int k, unsigned char* m)
 {
@@ -4491,14 +4490,14 @@ SCR_FN int scr_rs_matrix(int n, int k, unsigned char* m)
   return SCR_SUCCESS;
 }
 
-/* The parity row that member R holds at position C, or -1 when it holds data.  Local. */
+/* The parity row that member R holds at position C, or -1 when it holds data. */
 SCR_FN int scr_rs_row(int n, int k, int r, int c)
 {
   int e = (c - r + n) % n;
   return e < k ? e : -1;
 }
 
-/* Which of its chunks, 0..n-k-1, member R has at position C, where it holds data.  Local. */
+/* Which of its chunks, 0..n-k-1, member R has at position C, where it holds data. */
 SCR_FN int scr_rs_chunk(int n, int k, int r, int c)
 {
   int e, chunk = c;
@@ -4507,7 +4506,7 @@ SCR_FN int scr_rs_chunk(int n, int k, int r, int c)
   return chunk;
 }
 
-/* ROW: the factors of all symbols at position C whose sum is 0 by parity E.  Local. */
+/* ROW: the factors of all symbols at position C whose sum is 0 by parity E. */
 SCR_FN void scr_rs_equation(int n, int k, const unsigned char* m, int c, int e, unsigned char* row)
 {
   int s;
@@ -4515,7 +4514,7 @@ SCR_FN void scr_rs_equation(int n, int k, const unsigned char* m, int c, int e, 
   for (s = 0; s < n; s++) row[s] = scr_rs_row(n, k, s, c) < 0 ? m[e * n + s] : scr_rs_row(n, k, s, c) == e;
 }
 
-/* Solve the D equations in the rows T[0..D) of COEF for the symbols T[0..D).  Local. */
+/* Solve the D equations in the rows T[0..D) of COEF for the symbols T[0..D). */
 SCR_FN int scr_rs_eliminate(int n, unsigned char* coef, const int* t, int d)
 {
   int i, j, s;
@@ -4535,7 +4534,7 @@ SCR_FN int scr_rs_eliminate(int n, unsigned char* coef, const int* t, int d)
 /*
 ** How the symbols of the members with ERASED[r] != 0 at position C follow from the others: of the n x n matrix COEF, the
 ** row of each erased t is set so that symbol(t) = sum of coef[t * n + s] * symbol(s), with 0 for the erased s.  M is of
-** scr_rs_matrix.  To erase the k that hold parity is to encode.  SCR_ERR_LOST when more than K are erased.  Local.
+** scr_rs_matrix.  To erase the k that hold parity is to encode.  SCR_ERR_LOST when more than K are erased.
 */
 SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsigned char* erased, unsigned char* coef)
 {
@@ -4620,7 +4619,7 @@ SCR_FN int scr_window_close_fd(scr_window* w, int slot)
   return rc;
 }
 
-/* Close the files.  The paths and the sums stay known until scr_window_free.  Local. */
+/* Close the files.  The paths and the sums stay known until scr_window_free. */
 SCR_FN int scr_window_close(scr_window* w)
 {
   int i, rc = SCR_SUCCESS;
@@ -4675,7 +4674,7 @@ SCR_FN void scr_window_cut(scr_window* w, uint64_t lane)
 /*
 ** Make W a window over COUNT files of the given sizes in bytes, opened when they are first touched with FLAGS and
 ** MODE (O_RDONLY; or O_RDWR | O_CREAT | ... to write).  LANE is the length of a lane in bytes, 0 for a single one;
-** LANES how many there are.  Local.
+** LANES how many there are.
 */
 SCR_FN int scr_window_open(scr_window* w, int count, char** path, const uint64_t* size, int flags, mode_t mode,
                            uint64_t lane, int lanes)
@@ -4820,7 +4819,7 @@ SCR_FN int scr_window_move(scr_window* w, uint64_t offset, char* buf, size_t n, 
   return SCR_SUCCESS;
 }
 
-/* N bytes of the stream at OFFSET into BUF.  Local. */
+/* N bytes of the stream at OFFSET into BUF. */
 SCR_FN int scr_window_read(scr_window* w, uint64_t offset, void* buf, size_t n, int sum)
 {
   return scr_window_move(w, offset, (char*)buf, n, 0, sum);
@@ -4828,7 +4827,7 @@ SCR_FN int scr_window_read(scr_window* w, uint64_t offset, void* buf, size_t n, 
 
 /*
 ** N bytes of the stream at OFFSET: *P is where they lie in memory, else BUF, into which they were read.  They may be used
-** until the window is closed.  SUM takes them into the CRCs.  Local.
+** until the window is closed.  SUM takes them into the CRCs.
 */
 SCR_FN int scr_window_view(scr_window* w, uint64_t offset, char* buf, size_t n, int sum, const char** p)
 {
@@ -4844,7 +4843,7 @@ SCR_FN int scr_window_view(scr_window* w, uint64_t offset, char* buf, size_t n, 
   return SCR_SUCCESS;
 }
 
-/* The N bytes of BUF into the stream at OFFSET; what lies beyond its end is padding, which is zero.  Local. */
+/* The N bytes of BUF into the stream at OFFSET; what lies beyond its end is padding, which is zero. */
 SCR_FN int scr_window_write(scr_window* w, uint64_t offset, void* buf, size_t n)
 {
   return scr_window_move(w, offset, (char*)buf, n, 1, 1);
@@ -4854,7 +4853,7 @@ SCR_FN int scr_window_write(scr_window* w, uint64_t offset, void* buf, size_t n)
 
 #define SCR_HOLES_LEAST (1 << 20) /* bytes of a file whose holes are worth a question */
 
-/* The first byte at AT or behind it that is not in a hole of the file of FD; END when there is none before.  Local. */
+/* The first byte at AT or behind it that is not in a hole of the file of FD; END when there is none before. */
 SCR_FN uint64_t scr_hole_end(int fd, uint64_t at, uint64_t end)
 {
 #ifdef SEEK_DATA
@@ -4872,7 +4871,7 @@ SCR_FN uint64_t scr_hole_end(int fd, uint64_t at, uint64_t end)
 #endif
 }
 
-/* CRC32 of what gave CRC followed by N zeros.  Local. */
+/* CRC32 of what gave CRC followed by N zeros. */
 SCR_FN uLong scr_crc32_zeros(uLong crc, uint64_t n)
 {
   unsigned char zero = 0;
@@ -4886,7 +4885,7 @@ SCR_FN uLong scr_crc32_zeros(uLong crc, uint64_t n)
   return crc;
 }
 
-/* CRC32 of the file PATH, which must have SIZE bytes; its holes are not read.  Local. */
+/* CRC32 of the file PATH, which must have SIZE bytes; its holes are not read. */
 SCR_FN int scr_file_crc(const char* path, uint64_t size, uLong* crc)
 {
   size_t      cap = 256 * 1024;
@@ -4919,14 +4918,14 @@ SCR_FN int scr_file_crc(const char* path, uint64_t size, uLong* crc)
   return rc;
 }
 
-/* SCR_ERR_CRC, with WHAT it means, unless PATH, whose bytes have the checksum CRC, has the one that is WANTed.  Local. */
+/* SCR_ERR_CRC, with WHAT it means, unless PATH, whose bytes have the checksum CRC, has the one that is WANTed. */
 SCR_FN int scr_file_has_crc(const char* path, uLong crc, uLong want, const char* what)
 {
   if (crc == want) return SCR_SUCCESS;
   return SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: %s", path, crc, want, what);
 }
 
-/* The CRC32 of file I of the window: from what passed through it, or else by reading the file.  Local. */
+/* The CRC32 of file I of the window: from what passed through it, or else by reading the file. */
 SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
 {
   int k;
@@ -4942,7 +4941,7 @@ SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
 }
 
 /*
-** Copy the SIZE bytes of FROM to the new file TO, with buffers of BUF_SIZE bytes; CRC receives their CRC32.  Local.
+** Copy the SIZE bytes of FROM to the new file TO, with buffers of BUF_SIZE bytes; CRC receives their CRC32.
 **
 ** On SCR_SUCCESS the data are on the disk, with holes where they are zero.  On error TO is removed.  TO must not exist,
 ** or is replaced when it is a plain file; FROM may not be shorter or longer than SIZE.
@@ -5011,7 +5010,7 @@ typedef struct {
   pthread_mutex_t lock;
 } scr_copy_list;
 
-/* Room for N files; none is listed yet.  Local. */
+/* Room for N files; none is listed yet. */
 SCR_FN int scr_copy_list_make(scr_copy_list* l, int n, size_t buf_size)
 {
   memset(l, 0, sizeof *l);
@@ -5031,7 +5030,7 @@ SCR_FN void scr_copy_list_free(scr_copy_list* l)
   scr_free(&l->item);
 }
 
-/* List one file.  Local. */
+/* List one file. */
 SCR_FN int scr_copy_list_add(scr_copy_list* l, const char* from, const char* to, uint64_t size, mode_t mode)
 {
   scr_copy_item* it = &l->item[l->n++];
@@ -5069,7 +5068,7 @@ SCR_FN void* scr_copy_list_work(void* arg)
 
 /*
 ** Copy all files of the list with up to THREADS threads, this one among them; those that cannot be had are done without.
-** The threads get no signals of the application.  On an error some files may have been copied.  Local.
+** The threads get no signals of the application.  On an error some files may have been copied.
 */
 SCR_FN int scr_copy_list_run(scr_copy_list* l, int threads)
 {
@@ -5122,13 +5121,13 @@ SCR_FN int scr_copy_list_run(scr_copy_list* l, int threads)
 
 /* ---- files in <prefix>/.scr ---- */
 
-/* The path of the file NAME in PREFIX/.scr.  Local. */
+/* The path of the file NAME in PREFIX/.scr. */
 SCR_FN int scr_record_path(const char* prefix, const char* name, char* path, size_t n)
 {
   return scr_fmt(path, n, "%s/.scr/%s", prefix, name);
 }
 
-/* Make H the contents of PATH; empty, and SCR_SUCCESS, when there is no such file.  On an error H is empty.  Local. */
+/* Make H the contents of PATH; empty, and SCR_SUCCESS, when there is no such file.  On an error H is empty. */
 SCR_FN int scr_record_read(const char* path, scr_hash* h)
 {
   int rc;
@@ -5140,7 +5139,7 @@ SCR_FN int scr_record_read(const char* path, scr_hash* h)
   return rc == SCR_ERR_NOT_FOUND ? SCR_SUCCESS : rc;
 }
 
-/* Make PREFIX/.scr when it is missing; PREFIX itself is not made: a mistyped one should be noticed.  Local. */
+/* Make PREFIX/.scr when it is missing; PREFIX itself is not made: a mistyped one should be noticed. */
 SCR_FN int scr_record_mkdir(const char* prefix)
 {
   char path[SCR_MAX_FILENAME];
@@ -5169,7 +5168,7 @@ SCR_FN int scr_record_open(const char* prefix, const char* name, int* fd, scr_ha
   return rc;
 }
 
-/* Replace the file by H, unless H is NULL, and unlock it, on an error too.  Local. */
+/* Replace the file by H, unless H is NULL, and unlock it, on an error too. */
 SCR_FN int scr_record_close(const char* prefix, const char* name, int* fd, const scr_hash* h)
 {
   char path[SCR_MAX_FILENAME];
@@ -5183,7 +5182,7 @@ SCR_FN int scr_record_close(const char* prefix, const char* name, int* fd, const
   return rc;
 }
 
-/* The version that H, read from PATH, must have: A or B.  Local. */
+/* The version that H, read from PATH, must have: A or B. */
 SCR_FN int scr_record_check_version(const scr_hash* h, const char* path, const char* what, int a, int b, int* version)
 {
   const char* text = scr_hash_elem_get_first_val(h, "VERSION");
@@ -5195,7 +5194,7 @@ SCR_FN int scr_record_check_version(const scr_hash* h, const char* path, const c
                  what, text, a, b);
 }
 
-/* The current time in entry H under KEY, beside earlier ones.  Local. */
+/* The current time in entry H under KEY, beside earlier ones. */
 SCR_FN void scr_record_stamp(scr_hash* h, const char* key)
 {
   char text[32];
@@ -5206,7 +5205,7 @@ SCR_FN void scr_record_stamp(scr_hash* h, const char* key)
 
 /* ---- index: entries ---- */
 
-/* The id that KEY stands for, or 0.  Local. */
+/* The id that KEY stands for, or 0. */
 SCR_FN int scr_index_id(const char* key)
 {
   int64_t id;
@@ -5224,7 +5223,7 @@ typedef struct {
   scr_hash*      entry;
 } scr_index_pos;
 
-/* Go on to the next entry; 0 when there is none.  Local.  INDEX may not change on the way. */
+/* Go on to the next entry; 0 when there is none.  INDEX may not change on the way. */
 SCR_FN int scr_index_walk(const scr_hash* index, scr_index_pos* p)
 {
   if (p->dir_elem != NULL) p->dir_elem = scr_hash_elem_next(p->dir_elem);
@@ -5251,13 +5250,13 @@ SCR_FN int scr_index_has_redo(const scr_hash* index)
   return 0;
 }
 
-/* The entry of dataset ID in DIR, or NULL.  Local. */
+/* The entry of dataset ID in DIR, or NULL. */
 SCR_FN scr_hash* scr_index_entry(const scr_hash* index, int id, const char* dir)
 {
   return scr_hash_get_kv(scr_hash_get_kv_int(index, "DSET", id), "DIR", dir);
 }
 
-/* 1 when the dataset was copied completely and no attempt to load it has failed.  Local. */
+/* 1 when the dataset was copied completely and no attempt to load it has failed. */
 SCR_FN int scr_index_is_good(const scr_hash* entry)
 {
   int complete = 0;
@@ -5266,7 +5265,7 @@ SCR_FN int scr_index_is_good(const scr_hash* entry)
   return complete == 1 && scr_hash_get(entry, "FAILED") == NULL && scr_hash_get(entry, "REDO") == NULL;
 }
 
-/* 1 when the dataset is one to restart from; where no flag says so, when it has a checkpoint id.  Local. */
+/* 1 when the dataset is one to restart from; where no flag says so, when it has a checkpoint id. */
 SCR_FN int scr_index_is_ckpt(const scr_hash* entry)
 {
   const scr_dataset* desc = scr_hash_get(entry, "DSET");
@@ -5276,7 +5275,7 @@ SCR_FN int scr_index_is_ckpt(const scr_hash* entry)
   return scr_dataset_get_ckpt(desc, &id) == SCR_SUCCESS && id > 0;
 }
 
-/* Put ENTRY, which then belongs to INDEX, in the place of dataset ID in DIR.  Local. */
+/* Put ENTRY, which then belongs to INDEX, in the place of dataset ID in DIR. */
 SCR_FN int scr_index_put(scr_hash* index, int id, const char* dir, scr_hash* entry)
 {
   scr_hash* dset = scr_hash_set_kv_int(index, "DSET", id);
@@ -5372,7 +5371,7 @@ SCR_FN int scr_index_from(const char* prefix, const scr_hash* file, scr_hash* in
   return rc;
 }
 
-/* Make INDEX the index of PREFIX in today's form; empty when there is none.  Local, without the lock. */
+/* Make INDEX the index of PREFIX in today's form; empty when there is none.  Does not take the lock. */
 SCR_FN int scr_index_read(const char* prefix, scr_hash* index)
 {
   char      path[SCR_MAX_FILENAME];
@@ -5388,7 +5387,7 @@ SCR_FN int scr_index_read(const char* prefix, scr_hash* index)
   return rc;
 }
 
-/* As scr_index_read, and hold the lock until scr_index_close.  On an error nothing is locked.  Local. */
+/* As scr_index_read, and hold the lock until scr_index_close.  On an error nothing is locked. */
 SCR_FN int scr_index_open(const char* prefix, int* fd, scr_hash* index)
 {
   scr_hash* file = scr_hash_new();
@@ -5404,7 +5403,7 @@ SCR_FN int scr_index_open(const char* prefix, int* fd, scr_hash* index)
   return rc;
 }
 
-/* Write INDEX, unless it is NULL, and unlock, on an error too.  Local. */
+/* Write INDEX, unless it is NULL, and unlock, on an error too. */
 SCR_FN int scr_index_close(const char* prefix, int* fd, scr_hash* index)
 {
   if (index != NULL) scr_hash_util_set_int(index, "VERSION", SCR_INDEX_VERSION);
@@ -5442,20 +5441,20 @@ SCR_FN int scr_index_newest(const scr_hash* index, int below, const char* name, 
   return best != 0 ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
 }
 
-/* The newest dataset whose name or directory is NAME, complete or not.  SCR_ERR_NOT_FOUND, no message.  Local. */
+/* The newest dataset whose name or directory is NAME, complete or not.  SCR_ERR_NOT_FOUND, no message. */
 SCR_FN int scr_index_find(const scr_hash* index, const char* name, int* id, const char** dir)
 {
   if (name == NULL) return SCR_ERR_NOT_FOUND;
   return scr_index_newest(index, INT_MAX, name, id, dir);
 }
 
-/* The newest complete checkpoint with an id below BELOW that never failed.  SCR_ERR_NOT_FOUND, no message.  Local. */
+/* The newest complete checkpoint with an id below BELOW that never failed.  SCR_ERR_NOT_FOUND, no message. */
 SCR_FN int scr_index_next(const scr_hash* index, int below, int* id, const char** dir)
 {
   return scr_index_newest(index, below, NULL, id, dir);
 }
 
-/* How many complete checkpoints the index holds, those that FAILED among them.  Local. */
+/* How many complete checkpoints the index holds, those that FAILED among them. */
 SCR_FN int scr_index_count_complete(const scr_hash* index)
 {
   scr_index_pos p;
@@ -5470,7 +5469,7 @@ SCR_FN int scr_index_count_complete(const scr_hash* index)
   return n;
 }
 
-/* The largest id of all datasets, or 0.  Local. */
+/* The largest id of all datasets, or 0. */
 SCR_FN int scr_index_max_id(const scr_hash* index)
 {
   scr_index_pos p;
@@ -5484,7 +5483,7 @@ SCR_FN int scr_index_max_id(const scr_hash* index)
 
 /*
 ** The dataset that CURRENT names; BY_USER is 1 when the user chose it.  SCR_ERR_NOT_FOUND, without a message, when
-** there is none or the index does not hold it.  Local.
+** there is none or the index does not hold it.
 **
 ** A directory goes before a name: with one name for all datasets only the directories tell them apart.
 */
@@ -5517,7 +5516,7 @@ SCR_FN int scr_index_passed_by(const scr_hash* index)
 
 /* ---- index: changes ---- */
 
-/* Make DIR the dataset to restart from; BY_USER: later flushes leave it alone.  Local. */
+/* Make DIR the dataset to restart from; BY_USER: later flushes leave it alone. */
 SCR_FN void scr_index_set_current(scr_hash* index, const char* dir, int by_user)
 {
   char* copy = scr_strdup(dir); /* DIR may be the old value */
@@ -5554,7 +5553,7 @@ SCR_FN void scr_index_move_current(scr_hash* index)
 
 /*
 ** Enter dataset ID, which is or will be in DIR below the prefix, with a copy of DESC, in place of an earlier entry of
-** the same id and directory.  COMPLETE also stamps the time of the flush.  CURRENT stays.  Local.
+** the same id and directory.  COMPLETE also stamps the time of the flush.  CURRENT stays.
 */
 SCR_FN int scr_index_set(scr_hash* index, int id, const char* dir, const scr_dataset* desc, int complete)
 {
@@ -5583,7 +5582,7 @@ SCR_FN void scr_index_prune(scr_hash* parent, const char* child, const char* key
   if (scr_hash_size(h) == 0) scr_hash_unset(parent, child);
 }
 
-/* Take dataset ID in DIR out of the index; I3.  Local. */
+/* Take dataset ID in DIR out of the index; I3. */
 SCR_FN void scr_index_remove(scr_hash* index, int id, const char* dir)
 {
   char  key[16];
@@ -5601,7 +5600,7 @@ SCR_FN void scr_index_remove(scr_hash* index, int id, const char* dir)
   scr_free(&copy);
 }
 
-/* Stamp dataset ID in DIR, if the index holds it, with WHAT, FETCHED or FAILED; I3.  Local. */
+/* Stamp dataset ID in DIR, if the index holds it, with WHAT, FETCHED or FAILED; I3. */
 SCR_FN void scr_index_mark(scr_hash* index, int id, const char* dir, const char* what)
 {
   scr_hash* entry = scr_index_entry(index, id, dir);
@@ -5614,7 +5613,7 @@ SCR_FN void scr_index_mark(scr_hash* index, int id, const char* dir, const char*
 
 /* ---- summary ---- */
 
-/* Write the summary of the dataset DESC to PATH.  Local; atomic. */
+/* Write the summary of the dataset DESC to PATH.  Atomic. */
 SCR_FN int scr_summary_write(const char* path, const scr_dataset* desc, int complete)
 {
   scr_hash* h = scr_hash_new();
@@ -5631,7 +5630,7 @@ SCR_FN int scr_summary_write(const char* path, const scr_dataset* desc, int comp
 
 /*
 ** Make DESC the descriptor in the summary PATH; COMPLETE is 1 only when it says so.  SCR_ERR_NOT_FOUND when there is no
-** file; on an error DESC and COMPLETE stay as they were.  Local.
+** file; on an error DESC and COMPLETE stay as they were.
 */
 SCR_FN int scr_summary_read(const char* path, scr_dataset* desc, int* complete)
 {
@@ -5659,7 +5658,7 @@ out:
 /*
 ** Make H one node of a file map, read from PATH, without the key RANK2FILE that some writers put around it.  LEVEL and
 ** RANKS are numbers on SCR_SUCCESS; what stands below RANK is as the file says.  SCR_ERR_MISSING when there is no file;
-** on an error H is empty.  Local.
+** on an error H is empty.
 */
 SCR_FN int scr_rank2file_read(const char* path, scr_hash* h)
 {
@@ -5713,7 +5712,7 @@ SCR_FN void scr_flush_file_normalise(scr_hash* h)
   scr_hash_delete(&old);
 }
 
-/* Make H the flush file of PREFIX; empty when there is none.  Local, without the lock. */
+/* Make H the flush file of PREFIX; empty when there is none.  Does not take the lock. */
 SCR_FN int scr_flush_file_read(const char* prefix, scr_hash* h)
 {
   char path[SCR_MAX_FILENAME];
@@ -5724,7 +5723,7 @@ SCR_FN int scr_flush_file_read(const char* prefix, scr_hash* h)
   return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
 }
 
-/* As scr_flush_file_read, and hold the lock until scr_flush_file_close.  On an error nothing is locked.  Local. */
+/* As scr_flush_file_read, and hold the lock until scr_flush_file_close.  On an error nothing is locked. */
 SCR_FN int scr_flush_file_open(const char* prefix, int* fd, scr_hash* h)
 {
   int rc = scr_record_open(prefix, "flush.scr", fd, h);
@@ -5733,7 +5732,7 @@ SCR_FN int scr_flush_file_open(const char* prefix, int* fd, scr_hash* h)
   return rc;
 }
 
-/* Write H, unless it is NULL, and unlock, on an error too.  Local. */
+/* Write H, unless it is NULL, and unlock, on an error too. */
 SCR_FN int scr_flush_file_close(const char* prefix, int* fd, const scr_hash* h)
 {
   return scr_record_close(prefix, "flush.scr", fd, h);
@@ -5744,7 +5743,7 @@ SCR_FN void scr_flush_file_remove(scr_hash* h, int id)
   scr_hash_unset_kv_int(h, "DSET", id);
 }
 
-/* A fresh entry for the dataset DESC, which a flush would put in DIR below the prefix; no location yet.  Local. */
+/* A fresh entry for the dataset DESC, which a flush would put in DIR below the prefix; no location yet. */
 SCR_FN void scr_flush_file_add(scr_hash* h, const scr_dataset* desc, const char* dir)
 {
   const char* name = NULL;
@@ -5761,7 +5760,7 @@ SCR_FN void scr_flush_file_add(scr_hash* h, const scr_dataset* desc, const char*
   if (scr_dataset_get_flag_output(desc, &flag) == SCR_SUCCESS && flag) scr_hash_util_set_int(entry, "OUTPUT", 1);
 }
 
-/* Dataset ID is at LOC: CACHE, PFS, FLUSHING or SYNC_FLUSHING.  Makes the entry when there is none.  Local. */
+/* Dataset ID is at LOC: CACHE, PFS, FLUSHING or SYNC_FLUSHING.  Makes the entry when there is none. */
 SCR_FN void scr_flush_file_set(scr_hash* h, int id, const char* loc)
 {
   scr_hash_set_kv(scr_hash_set_kv_int(h, "DSET", id), "LOCATION", loc);
@@ -5782,7 +5781,7 @@ SCR_FN int scr_flush_file_has(const scr_hash* h, int id, const char* loc)
 
 /* ---- halt file ---- */
 
-/* Make H the halt file of PREFIX; empty when there is none.  Local, without the lock. */
+/* Make H the halt file of PREFIX; empty when there is none.  Does not take the lock. */
 SCR_FN int scr_halt_read(const char* prefix, scr_hash* h)
 {
   char path[SCR_MAX_FILENAME];
@@ -5791,19 +5790,19 @@ SCR_FN int scr_halt_read(const char* prefix, scr_hash* h)
   return rc == SCR_SUCCESS ? scr_record_read(path, h) : rc;
 }
 
-/* As scr_halt_read, and hold the lock until scr_halt_close.  On an error nothing is locked.  Local. */
+/* As scr_halt_read, and hold the lock until scr_halt_close.  On an error nothing is locked. */
 SCR_FN int scr_halt_open(const char* prefix, int* fd, scr_hash* h)
 {
   return scr_record_open(prefix, "halt.scr", fd, h);
 }
 
-/* Write H, unless it is NULL, and unlock, on an error too.  Local. */
+/* Write H, unless it is NULL, and unlock, on an error too. */
 SCR_FN int scr_halt_close(const char* prefix, int* fd, const scr_hash* h)
 {
   return scr_record_close(prefix, "halt.scr", fd, h);
 }
 
-/* The reason to stop in H, or NULL.  That an earlier run has ended is none.  Local. */
+/* The reason to stop in H, or NULL.  That an earlier run has ended is none. */
 SCR_FN const char* scr_halt_stated(const scr_hash* h)
 {
   const char* reason = scr_hash_elem_get_first_val(h, "ExitReason");
@@ -5815,7 +5814,7 @@ SCR_FN const char* scr_halt_stated(const scr_hash* h)
 /*
 ** Bring the conditions that a run keeps in MEMORY up to date with FILE, the halt file.
 **
-** Local.  What FILE sets wins.  CheckpointsLeft, ExitBefore and ExitAfter come from nowhere else, so one that FILE
+** What FILE sets wins.  CheckpointsLeft, ExitBefore and ExitAfter come from nowhere else, so one that FILE
 ** lacks was taken away by the user and goes from MEMORY too.  HaltSeconds (a parameter sets it) and a reason that this
 ** run has found stay unless FILE has its own.
 */
@@ -5833,7 +5832,7 @@ SCR_FN int scr_halt_merge(scr_hash* memory, const scr_hash* file)
   return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
-/* The time to end before, ExitBefore less HaltSeconds.  0 when it is not set.  Local. */
+/* The time to end before, ExitBefore less HaltSeconds.  0 when it is not set. */
 SCR_FN int scr_halt_before(const scr_hash* halt, int64_t* when)
 {
   int64_t before, seconds = 0;
@@ -5847,7 +5846,7 @@ SCR_FN int scr_halt_before(const scr_hash* halt, int64_t* when)
 
 /*
 ** 1 when the run should stop: little time is left in the allocation, someone gave a reason, no checkpoint is left to
-** take, or a time has come.  Local.
+** take, or a time has come.
 **
 ** NOW is seconds since the epoch, SECONDS_LEFT what the allocation still has, or negative when that is not known.
 ** REASON, of N bytes, receives the last that holds, in this order; it is "" when none does.
@@ -5868,7 +5867,7 @@ SCR_FN int scr_halt_check(const scr_hash* halt, int64_t now, int64_t seconds_lef
   return why != NULL;
 }
 
-/* N checkpoints were taken: CheckpointsLeft, if it is set, falls by N, not below 0.  Local. */
+/* N checkpoints were taken: CheckpointsLeft, if it is set, falls by N, not below 0. */
 SCR_FN void scr_halt_count(scr_hash* halt, int n)
 {
   int64_t left;
@@ -5879,7 +5878,7 @@ SCR_FN void scr_halt_count(scr_hash* halt, int n)
 
 /* ---- nodes file ---- */
 
-/* Record that this run has N nodes, whatever the file held.  Local. */
+/* Record that this run has N nodes, whatever the file held. */
 SCR_FN int scr_nodes_file_write(const char* prefix, int n)
 {
   char      path[SCR_MAX_FILENAME];
@@ -5896,7 +5895,7 @@ SCR_FN int scr_nodes_file_write(const char* prefix, int n)
 
 /*
 ** N becomes the number of nodes of the last run.  SCR_ERR_NOT_FOUND when there is no file; SCR_ERR_FORMAT, with N 0,
-** when the file holds no such number; N stays as it was on other errors.  Local.
+** when the file holds no such number; N stays as it was on other errors.
 */
 SCR_FN int scr_nodes_file_read(const char* prefix, int* n)
 {
@@ -5967,7 +5966,7 @@ SCR_FN SCR_FORMAT(3, 4) void scr_log_add(char* line, size_t n, const char* forma
   va_end(ap);
 }
 
-/* Append LINE to the log of L's prefix.  A line that a full disk cuts short is taken back.  Local. */
+/* Append LINE to the log of L's prefix.  A line that a full disk cuts short is taken back. */
 SCR_FN int scr_log_append(const scr_log* l, const char* line)
 {
   char  path[SCR_MAX_FILENAME], now[32], text[SCR_LOG_LINE_MAX + 1024];
@@ -5991,7 +5990,7 @@ SCR_FN int scr_log_append(const scr_log* l, const char* line)
 
 /*
 ** Log the line LINE.  The log of the system gets the user and the prefix with it; it is not opened anew for that, as
-** the application may have given it its own name.  Local.
+** the application may have given it its own name.
 */
 SCR_FN int scr_log_line(const scr_log* l, const char* line)
 {
@@ -6001,7 +6000,7 @@ SCR_FN int scr_log_line(const scr_log* l, const char* line)
   return l->txt ? scr_log_append(l, line) : SCR_SUCCESS;
 }
 
-/* Log the event EVENT, with NOTE unless it is NULL, of D unless it is NULL.  Local. */
+/* Log the event EVENT, with NOTE unless it is NULL, of D unless it is NULL. */
 SCR_FN int scr_log_event(const scr_log* l, const char* event, const char* note, const scr_log_dataset* d)
 {
   char line[SCR_LOG_LINE_MAX] = "", text[SCR_ERR_TEXT_MAX];
@@ -6020,7 +6019,7 @@ SCR_FN int scr_log_event(const scr_log* l, const char* event, const char* note, 
   return scr_log_line(l, line);
 }
 
-/* Log that the FILES of D, BYTES in all, went FROM a directory TO another; TYPE says what for.  Local. */
+/* Log that the FILES of D, BYTES in all, went FROM a directory TO another; TYPE says what for. */
 SCR_FN int scr_log_transfer(const scr_log* l, const char* type, const char* from, const char* to,
                             const scr_log_dataset* d, double bytes, int files)
 {
@@ -6038,7 +6037,7 @@ SCR_FN int scr_log_transfer(const scr_log* l, const char* type, const char* from
 
 /*
 ** 1 when NAME is a temporary file that scr_hash_file_write makes for one of the files of PREFIX/.scr, FILE:
-** FILE.<host>.<process>.<number>.tmp.  Local.
+** FILE.<host>.<process>.<number>.tmp.
 */
 SCR_FN int scr_record_is_tmp(const char* name, const char* file)
 {
@@ -6060,7 +6059,7 @@ SCR_FN int scr_record_is_tmp(const char* name, const char* file)
 /*
 ** Remove the temporary files in PREFIX/.scr that no writer will rename any more.  Each goes under the lock that the
 ** writers of its file hold, so those that are at work now, as the commands may be, keep theirs.  The caller holds the
-** prefix: who writes the nodes file takes no other lock.  What cannot be removed stays.  Local.
+** prefix: who writes the nodes file takes no other lock.  What cannot be removed stays.
 */
 SCR_FN void scr_record_sweep(const char* prefix)
 {
@@ -6362,7 +6361,7 @@ typedef struct {
   unsigned char*      coef; /* and their factors */
 } scr_rebuilder;
 
-/* Count a lost file, and tell of it in the words of the last message, without the place in the source.  Local. */
+/* Count a lost file, and tell of it in the words of the last message, without the place in the source. */
 SCR_FN void scr_rebuild_note(scr_rebuild* job)
 {
   const char* place = strrchr(scr_err_text, '[');
@@ -6380,7 +6379,7 @@ SCR_FN int scr_rebuild_is_loss(int rc)
   return rc == SCR_ERR_NOT_FOUND || rc == SCR_ERR_MISSING || rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC;
 }
 
-/* Read the headers of all members.  Local. */
+/* Read the headers of all members. */
 SCR_FN int scr_rebuild_load(scr_rebuilder* x)
 {
   int r, rc;
@@ -6411,7 +6410,7 @@ SCR_FN int scr_rebuild_load(scr_rebuilder* x)
   return SCR_ERR(SCR_ERR_LOST, "none of the %d redundancy files of the set is left, such as %s", x->n, x->m[0].file);
 }
 
-/* The scheme, as the first header has it; those of 1.x are all of XOR and do not say so.  Local. */
+/* The scheme, as the first header has it; those of 1.x are all of XOR and do not say so. */
 SCR_FN int scr_rebuild_scheme(scr_rebuilder* x)
 {
   const char* type = "XOR";
@@ -6445,7 +6444,7 @@ SCR_FN int scr_hash_alike(const scr_hash* a, const scr_hash* b, const char* key)
   return u == NULL || v == NULL ? u == v : strcmp(u, v) == 0;
 }
 
-/* The headers A and B, called so in messages, must be of the same dataset and the same set of N members.  Local. */
+/* The headers A and B, called so in messages, must be of the same dataset and the same set of N members. */
 SCR_FN int scr_set_headers_fit(const scr_hash* a, const char* a_name, const scr_hash* b, const char* b_name, int n)
 {
   static const char* const keys[] = {"RANKS", "TYPE", "FAILURES", "CHUNK"};
@@ -6470,7 +6469,7 @@ SCR_FN int scr_set_headers_fit(const scr_hash* a, const char* a_name, const scr_
   return SCR_SUCCESS;
 }
 
-/* The header of member R must be of the same dataset and set as the first one, and of R.  Local. */
+/* The header of member R must be of the same dataset and set as the first one, and of R. */
 SCR_FN int scr_rebuild_compare(scr_rebuilder* x, int r)
 {
   scr_rebuild_member* m = &x->m[r];
@@ -6483,7 +6482,7 @@ SCR_FN int scr_rebuild_compare(scr_rebuilder* x, int r)
   return SCR_SUCCESS;
 }
 
-/* What the members are called and which files they had, as the headers that are left say.  Local. */
+/* What the members are called and which files they had, as the headers that are left say. */
 SCR_FN int scr_rebuild_describe(scr_rebuilder* x)
 {
   const scr_hash* ranks = scr_hash_get(scr_hash_get(x->model, "GROUP"), "RANK");
@@ -6544,7 +6543,7 @@ SCR_FN const char* scr_rebuild_rel(scr_rebuilder* x, int r, int i)
   return NULL;
 }
 
-/* Is the file PATH that of META: has it SIZE bytes, and its CRC32 if that is known?  Local. */
+/* Is the file PATH that of META: has it SIZE bytes, and its CRC32 if that is known? */
 SCR_FN int scr_rebuild_check_file(const char* path, uint64_t size, const scr_meta* meta)
 {
   uLong crc = 0, want;
@@ -6557,7 +6556,7 @@ SCR_FN int scr_rebuild_check_file(const char* path, uint64_t size, const scr_met
   return rc == SCR_SUCCESS ? scr_file_has_crc(path, crc, want, "it is corrupt") : rc;
 }
 
-/* The directory of the job below which the file REL of META is found whole; NULL when there is none.  Local. */
+/* The directory of the job below which the file REL of META is found whole; NULL when there is none. */
 SCR_FN const char* scr_rebuild_seek(const scr_rebuild* job, const char* rel, const scr_meta* meta)
 {
   char     path[SCR_MAX_FILENAME];
@@ -6572,7 +6571,7 @@ SCR_FN const char* scr_rebuild_seek(const scr_rebuild* job, const char* rel, con
   return NULL;
 }
 
-/* Member R has no redundancy file; when one of its N files is left whole somewhere, all is rebuilt there.  Local. */
+/* Member R has no redundancy file; when one of its N files is left whole somewhere, all is rebuilt there. */
 SCR_FN int scr_rebuild_settle(scr_rebuilder* x, int r, int n)
 {
   scr_rebuild_member* m = &x->m[r];
@@ -6594,7 +6593,7 @@ SCR_FN int scr_rebuild_settle(scr_rebuilder* x, int r, int n)
   return SCR_SUCCESS;
 }
 
-/* No directory between HOME and the file REL below it may be a link that leads away.  Local. */
+/* No directory between HOME and the file REL below it may be a link that leads away. */
 SCR_FN int scr_rebuild_inside(const char* home, const char* rel)
 {
   char        path[SCR_MAX_FILENAME];
@@ -6610,7 +6609,7 @@ SCR_FN int scr_rebuild_inside(const char* home, const char* rel)
   return SCR_SUCCESS;
 }
 
-/* The list of files of member R with their sizes.  SEEN holds the paths of all members: none may come twice.  Local. */
+/* The list of files of member R with their sizes.  SEEN holds the paths of all members: none may come twice. */
 SCR_FN int scr_rebuild_expect(scr_rebuilder* x, int r, scr_hash* seen)
 {
   scr_rebuild_member* m = &x->m[r];
@@ -6645,7 +6644,7 @@ SCR_FN int scr_rebuild_expect(scr_rebuilder* x, int r, scr_hash* seen)
   return rc;
 }
 
-/* The name under which file I of member M is rebuilt, beside its redundancy file.  Local. */
+/* The name under which file I of member M is rebuilt, beside its redundancy file. */
 SCR_FN char* scr_rebuild_temp(const scr_rebuild_member* m, int i)
 {
   char dir[SCR_MAX_FILENAME];
@@ -6653,7 +6652,7 @@ SCR_FN char* scr_rebuild_temp(const scr_rebuild_member* m, int i)
   return scr_strdupf("%s/rebuild.%d.%d", dir, m->rank, i);
 }
 
-/* No file of SEEN, which are the application's, may be a redundancy file, or have the name of one that is made.  Local. */
+/* No file of SEEN, which are the application's, may be a redundancy file, or have the name of one that is made. */
 SCR_FN int scr_rebuild_apart(scr_rebuilder* x, int r, const scr_hash* seen)
 {
   const scr_rebuild_member* m = &x->m[r];
@@ -6672,7 +6671,7 @@ SCR_FN int scr_rebuild_apart(scr_rebuilder* x, int r, const scr_hash* seen)
   return rc;
 }
 
-/* The lists of all members, which must make the chunk of the headers.  Local. */
+/* The lists of all members, which must make the chunk of the headers. */
 SCR_FN int scr_rebuild_expect_all(scr_rebuilder* x)
 {
   scr_hash*   seen = scr_hash_new();
@@ -6702,7 +6701,7 @@ SCR_FN uint64_t scr_rebuild_part(const scr_rebuilder* x, int r)
   return x->type == SCR_COPY_PARTNER ? (uint64_t)x->total[(r + x->n - 1) % x->n] : x->chunk;
 }
 
-/* Which files of member R are lost.  Local. */
+/* Which files of member R are lost. */
 SCR_FN int scr_rebuild_inspect(scr_rebuilder* x, int r)
 {
   scr_rebuild_member* m = &x->m[r];
@@ -6751,7 +6750,7 @@ SCR_FN int scr_rebuild_header(scr_rebuilder* x, int r, scr_buf* b)
   return rc;
 }
 
-/* Make an empty file PATH of this MODE; whatever has its name is a remainder of an earlier attempt.  Local. */
+/* Make an empty file PATH of this MODE; whatever has its name is a remainder of an earlier attempt. */
 SCR_FN int scr_rebuild_create(const char* path, mode_t mode, int* fd)
 {
   if (scr_os.unlink(path) < 0 && errno != ENOENT) return SCR_ERRNO("cannot remove %s", path);
@@ -6760,7 +6759,7 @@ SCR_FN int scr_rebuild_create(const char* path, mode_t mode, int* fd)
   return fchmod(*fd, mode) < 0 ? SCR_ERRNO("cannot set the mode of %s", path) : SCR_SUCCESS;
 }
 
-/* Remove what earlier attempts have left in DIR, which is locked.  Local. */
+/* Remove what earlier attempts have left in DIR, which is locked. */
 SCR_FN void scr_rebuild_clear(const char* dir)
 {
   char           path[SCR_MAX_FILENAME], name[64];
@@ -6779,7 +6778,7 @@ SCR_FN void scr_rebuild_clear(const char* dir)
 
 /*
 ** Take the directory where files of member R are made, so that no other process makes them there, unless this one has
-** it for another member; what is left there of earlier attempts goes.  Local.
+** it for another member; what is left there of earlier attempts goes.
 */
 SCR_FN int scr_rebuild_lock(scr_rebuilder* x, int r)
 {
@@ -6802,7 +6801,7 @@ SCR_FN int scr_rebuild_lock(scr_rebuilder* x, int r)
   return SCR_SUCCESS;
 }
 
-/* New files for all files of member M, with the modes of the old ones.  Local. */
+/* New files for all files of member M, with the modes of the old ones. */
 SCR_FN int scr_rebuild_temps(scr_rebuild_member* m)
 {
   int i, fd, mode, rc = scr_file_list_room(&m->temp, m->files.n);
@@ -6818,7 +6817,7 @@ SCR_FN int scr_rebuild_temps(scr_rebuild_member* m)
   return rc;
 }
 
-/* Open the redundancy file of member R: to read, or a new one with its header when it is lost.  Local. */
+/* Open the redundancy file of member R: to read, or a new one with its header when it is lost. */
 SCR_FN int scr_rebuild_open_red(scr_rebuilder* x, int r)
 {
   scr_rebuild_member* m = &x->m[r];
@@ -6838,7 +6837,7 @@ SCR_FN int scr_rebuild_open_red(scr_rebuilder* x, int r)
   return rc;
 }
 
-/* Make member R ready to be read, and its lost parts to be written.  Local. */
+/* Make member R ready to be read, and its lost parts to be written. */
 SCR_FN int scr_rebuild_open(scr_rebuilder* x, int r)
 {
   scr_rebuild_member* m = &x->m[r];
@@ -6855,14 +6854,14 @@ SCR_FN int scr_rebuild_open(scr_rebuilder* x, int r)
 
 /* ---- the sums ---- */
 
-/* Sets of many members would run out of descriptors.  Local. */
+/* Sets of many members would run out of descriptors. */
 SCR_FN int scr_rebuild_rest(const scr_rebuilder* x, scr_rebuild_member* m, int rc)
 {
   int err = x->n > SCR_REBUILD_OPEN ? scr_window_close(&m->win) : SCR_SUCCESS;
   return rc == SCR_SUCCESS ? err : rc;
 }
 
-/* The N bytes at OFFSET of the stream of member M into BUF, unless they are padding or a hole: *USED is 0 then.  Local. */
+/* The N bytes at OFFSET of the stream of member M into BUF, unless they are padding or a hole: *USED is 0 then. */
 SCR_FN int scr_rebuild_read_data(scr_rebuilder* x, scr_rebuild_member* m, uint64_t offset, char* buf, size_t n,
                                  int* used)
 {
@@ -6880,7 +6879,7 @@ SCR_FN int scr_rebuild_read_data(scr_rebuilder* x, scr_rebuild_member* m, uint64
   return scr_rebuild_rest(x, m, rc);
 }
 
-/* The N bytes at OFFSET of what member R holds at position C into BUF, as far as *USED.  Local. */
+/* The N bytes at OFFSET of what member R holds at position C into BUF, as far as *USED. */
 SCR_FN int scr_rebuild_read(scr_rebuilder* x, int r, int c, uint64_t offset, char* buf, size_t n, int* used)
 {
   scr_rebuild_member* m = &x->m[r];
@@ -6898,7 +6897,7 @@ SCR_FN int scr_rebuild_read(scr_rebuilder* x, int r, int c, uint64_t offset, cha
   return SCR_SUCCESS;
 }
 
-/* Keep the N bytes of BUF at OFFSET of what member R is to hold at position C.  Local. */
+/* Keep the N bytes of BUF at OFFSET of what member R is to hold at position C. */
 SCR_FN int scr_rebuild_write(scr_rebuilder* x, int r, int c, uint64_t offset, char* buf, size_t n)
 {
   scr_rebuild_member* m = &x->m[r];
@@ -6911,7 +6910,7 @@ SCR_FN int scr_rebuild_write(scr_rebuilder* x, int r, int c, uint64_t offset, ch
   return SCR_SUCCESS;
 }
 
-/* Find the N bytes at OFFSET of all that is lost at position C.  Local. */
+/* Find the N bytes at OFFSET of all that is lost at position C. */
 SCR_FN int scr_rebuild_piece(scr_rebuilder* x, int c, uint64_t offset, size_t n)
 {
   const int*    target = &x->ec.target[c * x->k];
@@ -6944,7 +6943,7 @@ SCR_FN int scr_rebuild_piece(scr_rebuilder* x, int c, uint64_t offset, size_t n)
 
 /*
 ** Find all that is lost: position after position, each from its begin to its end, so that the files are read and
-** written in order, and the windows know the CRC32 of each at the end.  Local.
+** written in order, and the windows know the CRC32 of each at the end.
 */
 SCR_FN int scr_rebuild_sums(scr_rebuilder* x)
 {
@@ -6968,7 +6967,7 @@ SCR_FN int scr_rebuild_sums(scr_rebuilder* x)
 
 /* ---- the end ---- */
 
-/* Give the file of FD its SIZE, and see it to the disk.  Local. */
+/* Give the file of FD its SIZE, and see it to the disk. */
 SCR_FN int scr_rebuild_finish(int fd, uint64_t size, const char* path)
 {
   if (scr_os.ftruncate(fd, (off_t)size) < 0) return SCR_ERRNO("cannot give %s its size", path);
@@ -6976,7 +6975,7 @@ SCR_FN int scr_rebuild_finish(int fd, uint64_t size, const char* path)
   return SCR_SUCCESS;
 }
 
-/* What was rebuilt of member R is whole, and its files have their recorded CRC32.  Local. */
+/* What was rebuilt of member R is whole, and its files have their recorded CRC32. */
 SCR_FN int scr_rebuild_verify(scr_rebuilder* x, int r)
 {
   scr_rebuild_member* m = &x->m[r];
@@ -7006,7 +7005,7 @@ SCR_FN int scr_rebuild_verify(scr_rebuilder* x, int r)
   return rc;
 }
 
-/* Give the rebuilt file *TEMP its name.  Local. */
+/* Give the rebuilt file *TEMP its name. */
 SCR_FN int scr_rebuild_rename(scr_rebuild* job, char** temp, const char* path)
 {
   char dir[SCR_MAX_FILENAME], text[SCR_MAX_FILENAME + 16];
@@ -7021,7 +7020,7 @@ SCR_FN int scr_rebuild_rename(scr_rebuild* job, char** temp, const char* path)
   return scr_dir_sync(path);
 }
 
-/* What was lost of member R takes its place; what was not stays.  Local. */
+/* What was lost of member R takes its place; what was not stays. */
 SCR_FN int scr_rebuild_place(scr_rebuilder* x, int r)
 {
   scr_rebuild_member* m = &x->m[r];
@@ -7035,7 +7034,7 @@ SCR_FN int scr_rebuild_place(scr_rebuilder* x, int r)
   return rc;
 }
 
-/* Close and free; temporary files go.  Local. */
+/* Close and free; temporary files go. */
 SCR_FN void scr_rebuild_end_member(scr_rebuild_member* m)
 {
   int i;
@@ -7088,7 +7087,7 @@ SCR_FN int scr_rebuild_begin(scr_rebuilder* x, scr_rebuild* job)
   return SCR_SUCCESS;
 }
 
-/* Rebuild the set of JOB as scr_rebuild_run does, without use of the redundancy file of member DOUBTED, or -1.  Local. */
+/* Rebuild the set of JOB as scr_rebuild_run does, without use of the redundancy file of member DOUBTED, or -1. */
 SCR_FN int scr_rebuild_try(scr_rebuild* job, int doubted)
 {
   scr_rebuilder x;
@@ -7116,7 +7115,7 @@ SCR_FN int scr_rebuild_try(scr_rebuild* job, int doubted)
 }
 
 /*
-** Rebuild what is lost of the set of JOB, application's and redundancy files, from what is left.  Local; one process,
+** Rebuild what is lost of the set of JOB, application's and redundancy files, from what is left.  One process,
 ** some MiB of memory, files of any size.  job->lost counts what was lost.
 **
 ** A file is lost when it is missing, has not its size, or not its CRC32 where that is recorded; a redundancy file, when
@@ -7152,7 +7151,7 @@ SCR_FN int scr_rebuild_run(scr_rebuild* job)
 
 /* ---- the sets of a dataset ---- */
 
-/* 1 when NAME is that of a redundancy file; its SCHEME, member R, N, GROUP.  Local. */
+/* 1 when NAME is that of a redundancy file; its SCHEME, member R, N, GROUP. */
 SCR_FN int scr_set_file_parse(const char* name, scr_copy* type, int* r, int* n, int* group)
 {
   char again[96];
@@ -7188,7 +7187,7 @@ SCR_FN int scr_rebuild_one_dataset(const char* path, scr_hash* first)
 /*
 ** Enter the sets that have redundancy files in the dataset directory DIR into SETS, under what the names of their files
 ** have in common.  All must be of one dataset, which FIRST remembers from call to call.  A directory without any is no
-** error.  Local.
+** error.
 */
 SCR_FN int scr_rebuild_find(const char* dir, scr_hash* sets, scr_hash* first)
 {
@@ -7277,7 +7276,7 @@ SCR_FN void scr_wait_idle(int* turns)
   if (++*turns >= SCR_WAIT_SPINS) sched_yield();
 }
 
-/* *DONE is 1 when all N requests are complete; those become MPI_REQUEST_NULL.  Local. */
+/* *DONE is 1 when all N requests are complete; those become MPI_REQUEST_NULL. */
 SCR_FN int scr_testall(int n, MPI_Request* reqs, int* done)
 {
   int i, one;
@@ -7292,7 +7291,7 @@ SCR_FN int scr_testall(int n, MPI_Request* reqs, int* done)
   return SCR_SUCCESS;
 }
 
-/* Wait for N requests; each becomes MPI_REQUEST_NULL.  Local. */
+/* Wait for N requests; each becomes MPI_REQUEST_NULL. */
 SCR_FN int scr_waitall(int n, MPI_Request* reqs)
 {
   int done = 0, turns = 0, rc;
@@ -7371,7 +7370,7 @@ static void scr_vote_reduce(void* in, void* inout, int* n, MPI_Datatype* type)
   }
 }
 
-/* Create the type and the operation of votes; scr_vote_stop frees them.  Local. */
+/* Create the type and the operation of votes; scr_vote_stop frees them. */
 SCR_FN int scr_vote_start(void)
 {
   if (scr_vote_op != MPI_OP_NULL) return SCR_SUCCESS;
@@ -7924,7 +7923,7 @@ typedef struct {
 
 /* ---- directories that only this user may touch ---- */
 
-/* L2 for one directory.  Local. */
+/* L2 for one directory. */
 SCR_FN int scr_private_check(const char* dir)
 {
   struct stat st;
@@ -7943,7 +7942,7 @@ SCR_FN int scr_private_check(const char* dir)
   return SCR_SUCCESS;
 }
 
-/* Make the components of REL below BASE, which may exist, each for this user only.  Local. */
+/* Make the components of REL below BASE, which may exist, each for this user only. */
 SCR_FN int scr_private_mkdir(const char* base, const char* rel)
 {
   char   dir[SCR_MAX_FILENAME];
@@ -7964,7 +7963,7 @@ SCR_FN int scr_private_mkdir(const char* base, const char* rel)
   return SCR_SUCCESS;
 }
 
-/* <user>/scr.<job>[.<n>], and /node.<host> when several nodes see the base.  Local. */
+/* <user>/scr.<job>[.<n>], and /node.<host> when several nodes see the base. */
 SCR_FN int scr_layout_rel(const scr_layout* l, int shared, int suffix, char* out, size_t n)
 {
   char tail[32] = "";
@@ -8077,7 +8076,7 @@ SCR_FN const scr_storedesc* scr_storedescs_from_name(const scr_layout* l, const 
   return NULL;
 }
 
-/* An integer child of a configuration line, or DEFLT.  Local. */
+/* An integer child of a configuration line, or DEFLT. */
 SCR_FN int scr_line_int(const scr_hash* line, const char* key, int deflt)
 {
   int v;
@@ -8090,7 +8089,7 @@ SCR_FN const char* scr_line_str(const scr_hash* line, const char* key, const cha
   return v != NULL ? v : deflt;
 }
 
-/* How many threads copy files of the store NAME, by its transfer TYPE; one that is a vendor's is warned of.  Local. */
+/* How many threads copy files of the store NAME, by its transfer TYPE; one that is a vendor's is warned of. */
 SCR_FN int scr_storedesc_threads(const char* name, const char* type)
 {
   int vendor = strcasecmp(type, "BBAPI") == 0 || strcasecmp(type, "DW") == 0;
@@ -8101,7 +8100,7 @@ SCR_FN int scr_storedesc_threads(const char* name, const char* type)
   return vendor || strcasecmp(type, "PTHREAD") == 0 ? SCR_COPY_THREADS : 1;
 }
 
-/* Add the store NAME with the properties of LINE.  Local. */
+/* Add the store NAME with the properties of LINE. */
 SCR_FN int scr_storedesc_create(scr_layout* l, const char* name, const scr_hash* line)
 {
   scr_storedesc* s = &l->store[l->nstores];
@@ -8125,7 +8124,7 @@ SCR_FN int scr_storedesc_create(scr_layout* l, const char* name, const scr_hash*
   return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
-/* The STORE lines, and SCR_CACHE_BASE where no line names it.  Local. */
+/* The STORE lines, and SCR_CACHE_BASE where no line names it. */
 SCR_FN int scr_storedescs_create(scr_layout* l)
 {
   const scr_hash* lines = scr_param_get_hash(l->params, "STORE");
@@ -8145,7 +8144,7 @@ SCR_FN int scr_storedescs_create(scr_layout* l)
   return SCR_SUCCESS;
 }
 
-/* Name the directory of each store, now that the suffix is known, and make it on this node.  Local. */
+/* Name the directory of each store, now that the suffix is known, and make it on this node. */
 SCR_FN int scr_storedescs_place(scr_layout* l)
 {
   char rel[SCR_MAX_FILENAME];
@@ -8172,7 +8171,7 @@ SCR_FN void scr_dirs_release(scr_layout* l)
   while (l->nlocks > 0) scr_os.close(l->lock[--l->nlocks]);
 }
 
-/* 1 when FD is a file that this process holds already: the control directory may lie in a store.  Local. */
+/* 1 when FD is a file that this process holds already: the control directory may lie in a store. */
 SCR_FN int scr_dir_is_held(const scr_layout* l, int fd)
 {
   struct stat a, b;
@@ -8184,7 +8183,7 @@ SCR_FN int scr_dir_is_held(const scr_layout* l, int fd)
 }
 
 /*
-** Lock DIR; *HELD is 1 when another run has the lock, and else the descriptor is in l->lock.  Local.
+** Lock DIR; *HELD is 1 when another run has the lock, and else the descriptor is in l->lock.
 **
 ** A file system without locks is accepted with a warning: there the record alone tells runs apart.  One that has become
 ** read-only can still be read, so the lock is taken on what an earlier run has made.
@@ -8213,7 +8212,7 @@ SCR_FN int scr_dir_lock(scr_layout* l, const char* dir, int* held)
   return rc;
 }
 
-/* Lock DIR and find out whose it is.  Local. */
+/* Lock DIR and find out whose it is. */
 SCR_FN int scr_dir_try(scr_layout* l, const char* dir, scr_dir_state* state)
 {
   char        file[SCR_MAX_FILENAME];
@@ -8236,7 +8235,7 @@ out:
   return rc;
 }
 
-/* Record the prefix in DIR, which is held.  Local. */
+/* Record the prefix in DIR, which is held. */
 SCR_FN int scr_dir_record(const scr_layout* l, const char* dir)
 {
   char      file[SCR_MAX_FILENAME];
@@ -8250,7 +8249,7 @@ SCR_FN int scr_dir_record(const scr_layout* l, const char* dir)
 }
 
 /* Directory I of those that a run holds with SUFFIX, made if need be: -1 is the control directory, the others are the
-** stores'.  DIR is empty for a store that has none.  Local. */
+** stores'.  DIR is empty for a store that has none. */
 SCR_FN int scr_dir_make(const scr_layout* l, const char* base, int i, int suffix, char* dir, size_t n)
 {
   char rel[SCR_MAX_FILENAME];
@@ -8299,7 +8298,7 @@ SCR_FN int scr_dirs_try(scr_layout* l, const char* base, int suffix, char* dir, 
 
 /*
 ** Take the control directory of this node and its directories in the stores: scr.<job>, or the first scr.<job>.<n> that
-** no other prefix has in any of them.  Fills l->cntl, l->suffix and l->lock.  Local.
+** no other prefix has in any of them.  Fills l->cntl, l->suffix and l->lock.
 */
 SCR_FN int scr_dirs_take(scr_layout* l, const char* base)
 {
@@ -8337,7 +8336,7 @@ SCR_FN void scr_reddesc_free(scr_reddesc* d)
   memset(d, 0, sizeof *d);
 }
 
-/* Make D protect this rank alone.  Local. */
+/* Make D protect this rank alone. */
 SCR_FN int scr_reddesc_alone(scr_reddesc* d, const scr_layout* l)
 {
   d->type = SCR_COPY_SINGLE;
@@ -8506,7 +8505,7 @@ SCR_FN int scr_reddescs_create(scr_layout* l)
   return rc;
 }
 
-/* The descriptor for a dataset: an OUTPUT one for pure output, else the largest INTERVAL that divides CKPT.  Local. */
+/* The descriptor for a dataset: an OUTPUT one for pure output, else the largest INTERVAL that divides CKPT. */
 SCR_FN const scr_reddesc* scr_reddesc_for_dataset(const scr_layout* l, int ckpt, int flags)
 {
   const scr_reddesc* best = NULL;
@@ -8522,7 +8521,7 @@ SCR_FN const scr_reddesc* scr_reddesc_for_dataset(const scr_layout* l, int ckpt,
   return best;
 }
 
-/* Write D, as rank MEMBER of its set sees it, to H.  Local. */
+/* Write D, as rank MEMBER of its set sees it, to H. */
 SCR_FN void scr_reddesc_to_hash(const scr_reddesc* d, int member, scr_hash* h)
 {
   int i;
@@ -8547,7 +8546,7 @@ SCR_FN void scr_reddesc_to_hash(const scr_reddesc* d, int member, scr_hash* h)
   for (i = 0; i < d->ranks; i++) scr_hash_setf(h, NULL, "%s %d %d", "MEMBER", i, d->member[i]);
 }
 
-/* Make D from what scr_reddesc_to_hash wrote, in a world of RANKS.  SCR_ERR_FORMAT when it makes no sense.  Local. */
+/* Make D from what scr_reddesc_to_hash wrote, in a world of RANKS.  SCR_ERR_FORMAT when it makes no sense. */
 SCR_FN int scr_reddesc_from_hash(scr_reddesc* d, const scr_hash* h, int ranks)
 {
   const char *type = NULL, *base = NULL;
@@ -8592,7 +8591,7 @@ SCR_FN int scr_reddesc_from_hash(scr_reddesc* d, const scr_hash* h, int ranks)
 
 /*
 ** The path on this node of REL, a path below the dataset directory ("" for that itself), for dataset ID with
-** descriptor D (L4).  A store without directories keeps all in one flat name below its base.  Local.
+** descriptor D (L4).  A store without directories keeps all in one flat name below its base.
 */
 SCR_FN int scr_reddesc_path(const scr_layout* l, const scr_reddesc* d, int id, const char* rel, char* path, size_t n)
 {
@@ -8621,7 +8620,7 @@ SCR_FN int scr_reddesc_mkdir(const scr_layout* l, const scr_reddesc* d, int id)
 /*
 ** Create PATH, a file of descriptor D, for this user only, where its directory is one that others write to as well: in a
 ** store with MKDIR=0.  A file that is there may be written to when it is a regular one of this user, without a second
-** name.  SCR_ERR_UNSAFE otherwise: somebody waits for what would be written.  Local.
+** name.  SCR_ERR_UNSAFE otherwise: somebody waits for what would be written.
 */
 SCR_FN int scr_reddesc_claim(const scr_reddesc* d, const char* path)
 {
@@ -8666,7 +8665,7 @@ SCR_FN void scr_layout_free(scr_layout* l)
   l->ngroups = l->nstores = l->nreds = 0;
 }
 
-/* The name of this node: the host, or the virtual node of D13.  Local. */
+/* The name of this node: the host, or the virtual node of D13. */
 SCR_FN int scr_layout_host(scr_layout* l)
 {
   char host[200] = "";
@@ -8679,7 +8678,7 @@ SCR_FN int scr_layout_host(scr_layout* l)
   return SCR_SUCCESS;
 }
 
-/* The job: what the parameters or the resource manager say.  Local. */
+/* The job: what the parameters or the resource manager say. */
 SCR_FN const char* scr_layout_job(const scr_hash* params)
 {
   static const char* const names[] = {"SLURM_JOB_ID", "SLURM_JOBID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
@@ -8690,7 +8689,7 @@ SCR_FN const char* scr_layout_job(const scr_hash* params)
   return id != NULL && *id != '\0' ? id : "defjobid";
 }
 
-/* The user: parameter, USER, the password file, or the number.  Local. */
+/* The user: parameter, USER, the password file, or the number. */
 SCR_FN void scr_layout_user(const scr_hash* params, char* user, size_t n)
 {
   const char*    name = scr_param_get(params, "SCR_USER_NAME");
@@ -8850,7 +8849,7 @@ SCR_FN void scr_cached_remove(int id)
   scr.ncached--;
 }
 
-/* Add dataset DESC, kept in the store BASE, and raise the ids that were given.  Local; called alike everywhere (S1). */
+/* Add dataset DESC, kept in the store BASE, and raise the ids that were given.  Called alike everywhere (S1). */
 SCR_FN int scr_cached_add(const scr_dataset* desc, const char* base, int good)
 {
   scr_cached c, *all;
@@ -8875,7 +8874,7 @@ SCR_FN int scr_cached_add(const scr_dataset* desc, const char* base, int good)
   return SCR_SUCCESS;
 }
 
-/* Write the filemap of this rank to the control directory (S2).  Local. */
+/* Write the filemap of this rank to the control directory (S2). */
 SCR_FN int scr_map_write(void)
 {
   return scr_filemap_write(scr.map_file, scr.map);
@@ -8891,7 +8890,7 @@ SCR_FN const char* scr_desc_name(const scr_dataset* desc)
 
 /* ---- events of the run ---- */
 
-/* A log that cannot be written is said once, and stops nothing.  WHY is the last error before RC.  Local. */
+/* A log that cannot be written is said once, and stops nothing.  WHY is the last error before RC. */
 SCR_FN void scr_logged(int rc, const scr_err_record* why)
 {
   if (rc != SCR_SUCCESS && !scr.log_failed) scr_warn("%s; the log of this run has gaps", scr_err_text);
@@ -8899,7 +8898,7 @@ SCR_FN void scr_logged(int rc, const scr_err_record* why)
   scr_err_restore(why);
 }
 
-/* Log EVENT of the dataset DESC, or of the run when that is NULL; SECS below 0 are left out.  Local. */
+/* Log EVENT of the dataset DESC, or of the run when that is NULL; SECS below 0 are left out. */
 SCR_FN void scr_event(const char* event, const char* note, const scr_dataset* desc, double secs)
 {
   scr_log_dataset d = {0, desc != NULL ? scr_desc_name(desc) : NULL, secs};
@@ -8933,7 +8932,7 @@ SCR_FN void scr_event_transfer(const char* type, const char* from, const char* t
   scr_logged(scr_log_transfer(&scr.log, type, from, to, &d, (double)bytes, files), &why);
 }
 
-/* When RC, the last error, is that a file of dataset ID is not what it was, the rank that found it logs it.  Local. */
+/* When RC, the last error, is that a file of dataset ID is not what it was, the rank that found it logs it. */
 SCR_FN void scr_event_damage(int id, int rc)
 {
   scr_log_dataset d = {id, NULL, -1.0};
@@ -9348,7 +9347,7 @@ SCR_FN int scr_meta_is_full(const scr_meta* meta)
   return scr_meta_check_filetype(meta, "FULL") == SCR_SUCCESS;
 }
 
-/* The application's files of RANK in dataset ID, in the order of the map.  The caller frees F.  Local. */
+/* The application's files of RANK in dataset ID, in the order of the map.  The caller frees F. */
 SCR_FN int scr_file_list_from_map(scr_filemap* map, int id, int rank, scr_file_list* f)
 {
   scr_hash_elem* e;
@@ -9364,7 +9363,7 @@ SCR_FN int scr_file_list_from_map(scr_filemap* map, int id, int rank, scr_file_l
   return rc;
 }
 
-/* Store the CRC32 of each file of LIST, as W has it, in the map.  Local. */
+/* Store the CRC32 of each file of LIST, as W has it, in the map. */
 SCR_FN int scr_file_list_sum(scr_file_list* f, scr_window* w, int id, int rank)
 {
   scr_meta* meta = scr_meta_new();
@@ -9403,7 +9402,7 @@ typedef struct {
   scr_code           x;
 } scr_red_job;
 
-/* CURRENT of the header: the rank, and the meta data of its files in the order of their list.  Local. */
+/* CURRENT of the header: the rank, and the meta data of its files in the order of their list. */
 SCR_FN void scr_red_current(scr_red_job* j)
 {
   int i;
@@ -9421,7 +9420,7 @@ SCR_FN void scr_red_current(scr_red_job* j)
   }
 }
 
-/* The header without the descriptions of members: dataset, world, scheme, set, chunk.  Local. */
+/* The header without the descriptions of members: dataset, world, scheme, set, chunk. */
 SCR_FN void scr_red_header(scr_red_job* j)
 {
   const scr_reddesc* d = j->d;
@@ -9437,7 +9436,7 @@ SCR_FN void scr_red_header(scr_red_job* j)
   scr_hash_util_set_bytecount(j->header, "CHUNK", j->x.ec.chunk);
 }
 
-/* The path of this member's redundancy file below the dataset directory.  Local. */
+/* The path of this member's redundancy file below the dataset directory. */
 SCR_FN void scr_red_name(const scr_reddesc* d, char* name, size_t n)
 {
   char base[96];
@@ -9464,14 +9463,14 @@ SCR_FN int scr_red_describe(scr_red_job* j)
   return rc;
 }
 
-/* Bytes of each of the K chunks in this member's redundancy file; PARTNER has one, the left neighbour's stream.  Local. */
+/* Bytes of each of the K chunks in this member's redundancy file; PARTNER has one, the left neighbour's stream. */
 SCR_FN uint64_t scr_red_part(const scr_red_job* j)
 {
   int left = (j->d->my_rank - 1 + j->d->ranks) % j->d->ranks;
   return j->d->type == SCR_COPY_PARTNER ? (uint64_t)j->x.ec.total[left] : j->x.ec.chunk;
 }
 
-/* Write the header over the head of the file, put it in its place, and enter it with its CRC32 in the map.  Local. */
+/* Write the header over the head of the file, put it in its place, and enter it with its CRC32 in the map. */
 SCR_FN int scr_red_seal(scr_red_job* j)
 {
   scr_buf   b = {NULL, 0, 0, 0};
@@ -9522,7 +9521,7 @@ SCR_FN int scr_red_lists(const scr_hash* h, const scr_hash* current)
   return 1;
 }
 
-/* Read the header of this member's redundancy file, which must be the one that J has made, but for checksums.  Local. */
+/* Read the header of this member's redundancy file, which must be the one that J has made, but for checksums. */
 SCR_FN int scr_red_read_header(scr_red_job* j)
 {
   scr_hash* h = scr_hash_new();
@@ -9538,7 +9537,7 @@ SCR_FN int scr_red_read_header(scr_red_job* j)
 
 /* ---- the files of one member ---- */
 
-/* The path of a file that is rebuilt, before it takes its place.  Local. */
+/* The path of a file that is rebuilt, before it takes its place. */
 SCR_FN int scr_red_temp(const scr_red_job* j, int i, char* path, size_t n)
 {
   char name[64];
@@ -9546,7 +9545,7 @@ SCR_FN int scr_red_temp(const scr_red_job* j, int i, char* path, size_t n)
   return scr_reddesc_path(&scr.at, j->d, j->id, name, path, n);
 }
 
-/* The list of temporary files beside the list of files.  Local. */
+/* The list of temporary files beside the list of files. */
 SCR_FN int scr_red_temps(scr_red_job* j)
 {
   char path[SCR_MAX_FILENAME];
@@ -9562,7 +9561,7 @@ SCR_FN int scr_red_temps(scr_red_job* j)
   return rc;
 }
 
-/* Open the files of this member: to read, or new ones for what it has lost.  Local. */
+/* Open the files of this member: to read, or new ones for what it has lost. */
 SCR_FN int scr_red_open(scr_red_job* j)
 {
   int      write = (j->lost & SCR_LOST_DATA) != 0, make = (j->lost & SCR_LOST_RED) != 0, rc;
@@ -9592,7 +9591,7 @@ SCR_FN int scr_red_open(scr_red_job* j)
 
 /*
 ** The CRC32 of each file of this rank must be the recorded one: of rebuilt files, which are made here when they are empty,
-** and of those that others are rebuilt from, or redundancy would be made of wrong bytes.  Local.
+** and of those that others are rebuilt from, or redundancy would be made of wrong bytes.
 */
 SCR_FN int scr_red_check_files(scr_red_job* j)
 {
@@ -9615,7 +9614,7 @@ SCR_FN int scr_red_check_files(scr_red_job* j)
   return rc;
 }
 
-/* What was rebuilt is right: it takes its place (R5).  Local. */
+/* What was rebuilt is right: it takes its place (R5). */
 SCR_FN int scr_red_place(scr_red_job* j)
 {
   int i, rc = scr_window_close(&j->win);
@@ -9626,7 +9625,7 @@ SCR_FN int scr_red_place(scr_red_job* j)
   return rc;
 }
 
-/* Close and free; temporary files that are left go.  Local. */
+/* Close and free; temporary files that are left go. */
 SCR_FN int scr_red_end(scr_red_job* j, int rc)
 {
   int i;
@@ -9718,7 +9717,7 @@ SCR_FN void scr_red_begin(scr_red_job* j, const scr_reddesc* d, int id, const sc
 
 /* ---- apply ---- */
 
-/* SINGLE: nothing but the CRC32 of each file.  Local. */
+/* SINGLE: nothing but the CRC32 of each file. */
 SCR_FN int scr_red_apply_single(scr_file_list* f, int id)
 {
   scr_window w;
@@ -9757,7 +9756,7 @@ SCR_FN int scr_red_apply(const scr_reddesc* d, int id, const scr_dataset* desc)
 
 /* ---- recover ---- */
 
-/* Make the parent directories of PATH, which lies below the dataset directory DIR.  Local. */
+/* Make the parent directories of PATH, which lies below the dataset directory DIR. */
 SCR_FN int scr_red_parents(const scr_reddesc* d, int id, const char* rel)
 {
   char        dir[SCR_MAX_FILENAME];
@@ -9773,7 +9772,7 @@ SCR_FN int scr_red_parents(const scr_reddesc* d, int id, const char* rel)
 
 /*
 ** Enter the files of CURRENT, a header's description of this rank, into the map and the list, and make their
-** directories.  Local.
+** directories.
 */
 SCR_FN int scr_red_expect(scr_red_job* j, const scr_hash* current)
 {
@@ -9871,7 +9870,7 @@ SCR_FN int scr_red_recover(const scr_reddesc* d, int id, const scr_dataset* desc
 
 /* ---- deleting ---- */
 
-/* Remove the directory tree DIR; what is gone already, or is not ours, is passed over.  Local. */
+/* Remove the directory tree DIR; what is gone already, or is not ours, is passed over. */
 SCR_FN void scr_cache_remove_tree(const char* dir, int depth)
 {
   char           path[SCR_MAX_FILENAME];
@@ -9890,7 +9889,7 @@ SCR_FN void scr_cache_remove_tree(const char* dir, int depth)
   scr_os.rmdir(dir);
 }
 
-/* 1 when PATH may be a file of dataset ID with descriptor D: whatever a record says, nothing else is deleted.  Local. */
+/* 1 when PATH may be a file of dataset ID with descriptor D: whatever a record says, nothing else is deleted. */
 SCR_FN int scr_cache_owns(const scr_reddesc* d, int id, const char* path)
 {
   char        dir[SCR_MAX_FILENAME], reduced[SCR_MAX_FILENAME];
@@ -9902,7 +9901,7 @@ SCR_FN int scr_cache_owns(const scr_reddesc* d, int id, const char* path)
   return d->can_mkdir ? scr_path_below(dir, reduced, &rel) : strncmp(dir, reduced, strlen(dir)) == 0;
 }
 
-/* One file of the cache against its record, with its CRC32 when CHECK_SUM.  Local. */
+/* One file of the cache against its record, with its CRC32 when CHECK_SUM. */
 SCR_FN int scr_cache_check_file(const char* path, const scr_meta* meta, int check_sum)
 {
   uint64_t size = 0;
@@ -9917,7 +9916,7 @@ SCR_FN int scr_cache_check_file(const char* path, const scr_meta* meta, int chec
   return scr_file_has_crc(path, sum, crc, "it is corrupt");
 }
 
-/* Delete the files of RANK in dataset ID, except those that another entry of this map claims.  Local. */
+/* Delete the files of RANK in dataset ID, except those that another entry of this map claims. */
 SCR_FN void scr_cache_delete_files(int id, int rank)
 {
   scr_hash*      h = scr_hash_new();
@@ -9943,7 +9942,7 @@ SCR_FN void scr_cache_delete_files(int id, int rank)
   scr_hash_delete(&h);
 }
 
-/* Delete all that this rank knows of dataset ID, files first, then the entries.  Local. */
+/* Delete all that this rank knows of dataset ID, files first, then the entries. */
 SCR_FN int scr_cache_delete_local(int id)
 {
   scr_reddesc d;
@@ -9968,7 +9967,7 @@ SCR_FN int scr_cache_delete_local(int id)
   return rc;
 }
 
-/* The flush file forgets dataset ID, if it knows it.  Local, on rank 0. */
+/* The flush file forgets dataset ID, if it knows it.  Rank 0 only. */
 SCR_FN void scr_flush_forget(int id)
 {
   scr_hash* h = scr_hash_new();
@@ -10095,7 +10094,7 @@ SCR_FN uint64_t scr_cache_bytes(int id)
   return sum;
 }
 
-/* 1 when the file system of BASE says that NEED bytes do not fit; one without blocks does not tell.  Local. */
+/* 1 when the file system of BASE says that NEED bytes do not fit; one without blocks does not tell. */
 SCR_FN int scr_store_is_short(const char* base, uint64_t need)
 {
   struct statvfs fs;
@@ -10105,7 +10104,7 @@ SCR_FN int scr_store_is_short(const char* base, uint64_t need)
 /*
 ** Ask whether the store of D can take one more dataset as large as its newest, or as what the last one had come to when it
 ** failed, with a tenth to spare: the answer is scr_cache_is_tight of V, once all ranks have voted.  It is an estimate where
-** not all ranks share the store: as if all that do, its GROUP, wrote as much as this one.  Local.
+** not all ranks share the store: as if all that do, its GROUP, wrote as much as this one.
 */
 SCR_FN void scr_cache_ask_room(const scr_reddesc* d, scr_vote* v)
 {
@@ -10236,7 +10235,7 @@ SCR_FN void scr_cache_merge(scr_filemap* into, scr_filemap* from)
 }
 
 /* Read one filemap file and merge it; one that is damaged is reported and kept under another name, but an error of
-** reading is passed on: what is there must not be taken for lost.  Local. */
+** reading is passed on: what is there must not be taken for lost. */
 SCR_FN int scr_cache_read_map(const char* file, scr_filemap* into)
 {
   scr_filemap* m = scr_filemap_new();
@@ -10259,7 +10258,7 @@ SCR_FN int scr_cache_read_map(const char* file, scr_filemap* into)
 
 /*
 ** All filemap files of the control directory, as NAMES/<path>: those of the master filemap, and those that lie there,
-** should the master be lost.  Local.
+** should the master be lost.
 */
 SCR_FN void scr_cache_map_files(scr_hash* names)
 {
@@ -10453,7 +10452,7 @@ SCR_FN int scr_find_entry(const int64_t* key, int rank, scr_dataset* desc)
   return scr_key_cmp(k, key) == 0;
 }
 
-/* SCR_SUCCESS when all files of RANK in dataset ID are here and as recorded.  Local. */
+/* SCR_SUCCESS when all files of RANK in dataset ID are here and as recorded. */
 SCR_FN int scr_cache_check(int id, int rank)
 {
   scr_hash_elem* e;
@@ -10491,7 +10490,7 @@ SCR_FN int scr_cache_check_red(const char* path)
 /*
 ** What is lost of the entry of RANK for dataset ID, kept by descriptor D: bits of SCR_LOST_x.  Files that are missing,
 ** cut short or, with CHECK_SUM, corrupt, and those that cannot be read now, are lost as far as this run goes; but they
-** are left alone.  Local.
+** are left alone.
 */
 SCR_FN int scr_cache_lost(const scr_reddesc* d, int id, int rank, int check_sum)
 {
@@ -10518,7 +10517,7 @@ SCR_FN int scr_cache_lost(const scr_reddesc* d, int id, int rank, int check_sum)
   return lost;
 }
 
-/* Strike the files that are LOST off the entry of RANK for dataset ID.  Local. */
+/* Strike the files that are LOST off the entry of RANK for dataset ID. */
 SCR_FN void scr_cache_strike(scr_filemap* map, int id, int rank, int lost)
 {
   scr_hash_elem *e, *next;
@@ -10594,7 +10593,7 @@ SCR_FN void scr_find_offer(const int64_t* key, scr_hash* send, scr_vote* v)
 
 /*
 ** From what the others told: this rank's descriptor, and who has most of its files - of equal ones itself, else its
-** node, else any.  Local.
+** node, else any.
 */
 SCR_FN int scr_find_choose(scr_find* f, const scr_hash* recv)
 {
@@ -10764,7 +10763,7 @@ SCR_FN int scr_move_files(int id, const scr_hash* out, int source, int64_t in_by
 
 /*
 ** Enter FILES, the FILE hash of an entry on another node, into this rank's entry with the paths of this node, and make
-** the directories.  Local.
+** the directories.
 */
 SCR_FN int scr_move_expect(const scr_find* f, const scr_hash* files)
 {
@@ -10810,7 +10809,7 @@ SCR_FN int scr_move_check(const scr_find* f)
   return rc;
 }
 
-/* A durable entry without files for this rank: whatever lies in the directory then has a record (D25).  Local. */
+/* A durable entry without files for this rank: whatever lies in the directory then has a record (D25). */
 SCR_FN int scr_find_enter(const scr_find* f)
 {
   scr_hash* h = scr_hash_new();
@@ -10913,7 +10912,7 @@ SCR_FN int scr_on_node(int rank)
 /*
 ** Drop this rank's entries of the dataset KEY.  After MOVED only those of other ranks, and their files only when the
 ** rank runs on another node: on this node it goes on using them.  Else all entries, with their files, and with the
-** directory, which may hold files that were never listed, unless another identity has entries there.  Local.
+** directory, which may hold files that were never listed, unless another identity has entries there.
 */
 SCR_FN int scr_find_drop(const int64_t* key, int moved)
 {
@@ -10971,7 +10970,7 @@ SCR_FN int scr_find_set_aside(const int64_t* key)
   return rc;
 }
 
-/* Drop what this node holds under the id of KEY with an older identity: its place is needed (C4).  Local. */
+/* Drop what this node holds under the id of KEY with an older identity: its place is needed (C4). */
 SCR_FN int scr_find_clear_place(const int64_t* key)
 {
   scr_dataset* desc = scr_dataset_new();
@@ -11246,7 +11245,7 @@ SCR_FN int scr_cache_rebuild(void)
 
 #define SCR_RANK2FILE_BYTES (1024 * 1024) /* of the map in one file */
 
-/* <prefix>/<dir>/.scr/<file>.  Local. */
+/* <prefix>/<dir>/.scr/<file>. */
 SCR_FN int scr_prefix_meta(const char* dir, const char* file, char* path, size_t n)
 {
   return scr_fmt(path, n, "%s/%s/.scr/%s", scr.at.prefix, dir, file);
@@ -11254,7 +11253,7 @@ SCR_FN int scr_prefix_meta(const char* dir, const char* file, char* path, size_t
 
 /*
 ** The path below the prefix of NAME, a path relative to the directory BASE below the prefix ("" for the prefix itself).
-** SCR_ERR_FORMAT when it leads out (F3).  Local.
+** SCR_ERR_FORMAT when it leads out (F3).
 */
 SCR_FN int scr_prefix_rel(const char* base, const char* name, char* rel, size_t n)
 {
@@ -11329,13 +11328,13 @@ SCR_FN int scr_flush_summary_map(const char* dir, const scr_dataset* desc, const
   return rc;
 }
 
-/* Where the metadata of dataset ID lie, and what its paths are relative to.  Local. */
+/* Where the metadata of dataset ID lie, and what its paths are relative to. */
 typedef struct {
   char meta[SCR_MAX_FILENAME]; /* directory, below the prefix, of summary.scr and rank2file.scr */
   char base[SCR_MAX_FILENAME]; /* directory below the prefix that FILE paths start from */
 } scr_prefix_place;
 
-/* The place of today's form, or that of release 1.2, which kept all under <prefix>/.scr/scr.dataset.<id>.  Local. */
+/* The place of today's form, or that of release 1.2, which kept all under <prefix>/.scr/scr.dataset.<id>. */
 SCR_FN int scr_prefix_locate(int id, const char* dir, scr_prefix_place* p)
 {
   char        path[SCR_MAX_FILENAME];
@@ -11353,7 +11352,7 @@ SCR_FN int scr_prefix_locate(int id, const char* dir, scr_prefix_place* p)
   return scr_fmt(p->meta, sizeof p->meta, ".scr/scr.dataset.%d", id);
 }
 
-/* Read FILE of a map, named relative to the place's base, into H.  Local. */
+/* Read FILE of a map, named relative to the place's base, into H. */
 SCR_FN int scr_prefix_read_map(const scr_prefix_place* p, const char* name, scr_hash* h)
 {
   char rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
@@ -11423,14 +11422,14 @@ SCR_FN int scr_map_scatter(const scr_prefix_place* place, const scr_dataset* des
 
 /* ---- renames that a crash left undone ---- */
 
-/* The path of NAME in the directory of the file REL, a path below the prefix.  Local. */
+/* The path of NAME in the directory of the file REL, a path below the prefix. */
 SCR_FN int scr_prefix_beside(const char* rel, const char* name, char* path, size_t n)
 {
   const char* slash = strrchr(rel, '/');
   return scr_fmt(path, n, "%s/%.*s%s", scr.at.prefix, slash ? (int)(slash - rel) + 1 : 0, rel, name);
 }
 
-/* The temporary path of the file REL of dataset ID, which the map describes by H.  Local. */
+/* The temporary path of the file REL of dataset ID, which the map describes by H. */
 SCR_FN int scr_prefix_redo_from(const char* rel, const scr_hash* h, int id, char* path, size_t n)
 {
   const char* own = scr_line_str(h, "TMP", NULL);
@@ -11445,7 +11444,7 @@ SCR_FN int scr_prefix_redo_from(const char* rel, const scr_hash* h, int id, char
   return rc == SCR_SUCCESS ? scr_prefix_beside(rel, name, path, n) : rc;
 }
 
-/* Give the files of one leaf of the map their final names; a file whose temporary is gone has it.  Local. */
+/* Give the files of one leaf of the map their final names; a file whose temporary is gone has it. */
 SCR_FN int scr_prefix_redo_leaf(const scr_prefix_place* p, const scr_hash* leaf, int id)
 {
   scr_hash_elem *e, *c;
@@ -11472,7 +11471,7 @@ SCR_FN int scr_prefix_redo_leaf(const scr_prefix_place* p, const scr_hash* leaf,
   return rc;
 }
 
-/* Finish the renames of the dataset ID in DIR.  Local. */
+/* Finish the renames of the dataset ID in DIR. */
 SCR_FN int scr_prefix_redo_one(int id, const char* dir)
 {
   scr_prefix_place p;
@@ -11508,7 +11507,7 @@ SCR_FN void scr_index_renamed(scr_hash* index, int id, const char* dir)
   scr_index_set_current(index, dir, 0);
 }
 
-/* Finish the renames of every dataset that the index says has some left.  Local, on rank 0. */
+/* Finish the renames of every dataset that the index says has some left.  Rank 0 only. */
 SCR_FN int scr_prefix_redo(void)
 {
   scr_hash*      index = scr_hash_new();
@@ -11587,7 +11586,7 @@ SCR_FN void scr_flush_free(scr_flush* f)
 
 /*
 ** The temporary name of file I, in the same directory: the final one with a suffix, or, where that would be too long, a
-** short one that no other file has.  1 when it is such a name, which has to be recorded.  Local.
+** short one that no other file has.  1 when it is such a name, which has to be recorded.
 */
 SCR_FN int scr_flush_tmp_name(const scr_flush* f, int i, char name[SCR_MAX_FILENAME])
 {
@@ -11602,7 +11601,7 @@ SCR_FN int scr_flush_tmp_name(const scr_flush* f, int i, char name[SCR_MAX_FILEN
   return 1;
 }
 
-/* Path I of the flush: final, or temporary.  Local. */
+/* Path I of the flush: final, or temporary. */
 SCR_FN int scr_flush_path(const scr_flush* f, int i, int temporary, char* path, size_t n)
 {
   char name[SCR_MAX_FILENAME];
@@ -11614,7 +11613,7 @@ SCR_FN int scr_flush_path(const scr_flush* f, int i, int temporary, char* path, 
 
 /*
 ** 1 when the directory DIR below the prefix may take the metadata of DESC: it holds no summary, or one of this dataset,
-** and INDEX names no other complete dataset there.  A summary that cannot be read may be anybody's.  Local.
+** and INDEX names no other complete dataset there.  A summary that cannot be read may be anybody's.
 */
 SCR_FN int scr_flush_may_use(const scr_hash* index, const char* dir, const scr_dataset* desc)
 {
@@ -11639,7 +11638,7 @@ SCR_FN int scr_flush_may_use(const scr_hash* index, const char* dir, const scr_d
 
 /*
 ** The directory of the dataset below the prefix (D6): the common one of its files, unless there is none or it holds the
-** metadata of another dataset; then scr.dataset.<id>, or the first scr.dataset.<id>.<n> that does not.  Local, on rank 0.
+** metadata of another dataset; then scr.dataset.<id>, or the first scr.dataset.<id>.<n> that does not.  Rank 0 only.
 */
 SCR_FN int scr_flush_choose_dir(const scr_dataset* desc, int id, int preserve, char* dir, size_t n)
 {
@@ -11664,7 +11663,7 @@ SCR_FN int scr_flush_choose_dir(const scr_dataset* desc, int id, int preserve, c
   return rc;
 }
 
-/* The files of this rank and where they go.  Local. */
+/* The files of this rank and where they go. */
 SCR_FN int scr_flush_identify(scr_flush* f)
 {
   scr_meta* meta = scr_meta_new();
@@ -11851,7 +11850,7 @@ SCR_FN int scr_prefix_threads(const char* base)
   return store != NULL ? store->threads : 1;
 }
 
-/* Describe file number I, copied with the checksum CRC, in the piece of the map.  Local. */
+/* Describe file number I, copied with the checksum CRC, in the piece of the map. */
 SCR_FN int scr_flush_describe(scr_flush* f, int i, uLong crc, scr_hash* files)
 {
   char      name[SCR_MAX_FILENAME], final[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
@@ -11879,7 +11878,7 @@ SCR_FN int scr_flush_describe(scr_flush* f, int i, uLong crc, scr_hash* files)
   return rc;
 }
 
-/* Copy this rank's files to their temporary names and describe them in the piece of the map.  Local. */
+/* Copy this rank's files to their temporary names and describe them in the piece of the map. */
 SCR_FN int scr_flush_files_list(void* arg)
 {
   scr_flush*    f = (scr_flush*)arg;
@@ -11913,7 +11912,7 @@ SCR_FN int scr_flush_files_list(void* arg)
   return rc;
 }
 
-/* Give the files their final names, or remove the temporary ones when UNDO.  Local. */
+/* Give the files their final names, or remove the temporary ones when UNDO. */
 SCR_FN int scr_flush_rename(const scr_flush* f, int undo)
 {
   char from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
@@ -11931,7 +11930,7 @@ SCR_FN int scr_flush_rename(const scr_flush* f, int undo)
   return rc;
 }
 
-/* Remove summary and file map from the directory META below the prefix, and META itself if that leaves it empty.  Local. */
+/* Remove summary and file map from the directory META below the prefix, and META itself if that leaves it empty. */
 SCR_FN void scr_prefix_forget_meta(const char* meta)
 {
   char           path[SCR_MAX_FILENAME];
@@ -11948,7 +11947,7 @@ SCR_FN void scr_prefix_forget_meta(const char* meta)
   if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, meta) == SCR_SUCCESS) scr_os.rmdir(path);
 }
 
-/* Remove the metadata of a dataset that left the index; its files stay.  Local. */
+/* Remove the metadata of a dataset that left the index; its files stay. */
 SCR_FN void scr_prefix_forget(int id, const char* dir)
 {
   scr_prefix_place place;
@@ -11959,7 +11958,7 @@ SCR_FN void scr_prefix_forget(int id, const char* dir)
   if (*place.base && scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, place.base) == SCR_SUCCESS) scr_os.rmdir(path);
 }
 
-/* The index takes the new dataset in, and those that it replaces out, in one update (D7).  Local, on rank 0. */
+/* The index takes the new dataset in, and those that it replaces out, in one update (D7).  Rank 0 only. */
 SCR_FN int scr_flush_commit(const scr_flush* f)
 {
   scr_hash*      index = scr_hash_new();
@@ -11981,7 +11980,7 @@ SCR_FN int scr_flush_commit(const scr_flush* f)
 
 /*
 ** After an error of scr_flush_commit: 1 when the index has taken the dataset in all the same, or cannot be read.  The
-** rename of a metadata file may have happened although its sync failed.  Local, on rank 0.
+** rename of a metadata file may have happened although its sync failed.  Rank 0 only.
 */
 SCR_FN int scr_flush_is_committed(const scr_flush* f)
 {
@@ -11996,7 +11995,7 @@ SCR_FN int scr_flush_is_committed(const scr_flush* f)
   return is;
 }
 
-/* Mark dataset ID, or take the mark away, in the flush file.  Local, on rank 0. */
+/* Mark dataset ID, or take the mark away, in the flush file.  Rank 0 only. */
 SCR_FN int scr_flush_mark(int id, const char* what, int set)
 {
   scr_hash* h = scr_hash_new();
@@ -12011,7 +12010,7 @@ SCR_FN int scr_flush_mark(int id, const char* what, int set)
   return rc;
 }
 
-/* 1 unless it is certain that the metadata in the flush's directory are not those of an indexed dataset.  Local, rank 0. */
+/* 1 unless it is certain that the metadata in the flush's directory are not those of an indexed dataset.  Rank 0 only. */
 SCR_FN int scr_flush_meta_is_indexed(const scr_flush* f)
 {
   char        path[SCR_MAX_FILENAME];
@@ -12025,7 +12024,7 @@ SCR_FN int scr_flush_meta_is_indexed(const scr_flush* f)
 
 /*
 ** The flush failed before its commit: its temporary files go, and summary and file map with them, which would say that
-** the dataset is complete (D8).  Local, after all ranks have given up.
+** the dataset is complete (D8).  After all ranks have given up.
 */
 SCR_FN void scr_flush_undo(const scr_flush* f)
 {
@@ -12042,7 +12041,7 @@ SCR_FN void scr_flush_undo(const scr_flush* f)
   scr_err_restore(&why);
 }
 
-/* The renames are done: CURRENT moves forward, and the flush file says PFS.  Local, on rank 0. */
+/* The renames are done: CURRENT moves forward, and the flush file says PFS.  Rank 0 only. */
 SCR_FN int scr_flush_done(const scr_flush* f)
 {
   scr_hash *     index = scr_hash_new(), *flush = scr_hash_new();
@@ -12234,7 +12233,7 @@ typedef struct {
   scr_hash*          files;    /* FILE hash of this rank: <path> -> {SIZE, CRC} */
 } scr_fetching;
 
-/* SCR_ERR_INVALID when the index describes another dataset ID in DIR than DESC.  Local, on rank 0. */
+/* SCR_ERR_INVALID when the index describes another dataset ID in DIR than DESC.  Rank 0 only. */
 SCR_FN int scr_fetch_check_identity(int id, const char* dir, const scr_dataset* desc)
 {
   scr_hash* index = scr_hash_new();
@@ -12279,7 +12278,7 @@ SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
   return rc;
 }
 
-/* Enter dataset ID with descriptor D in the map of this rank, durably, and make its directory (D25).  Local. */
+/* Enter dataset ID with descriptor D in the map of this rank, durably, and make its directory (D25). */
 SCR_FN int scr_map_enter(int id, const scr_reddesc* d, const scr_dataset* desc, int preserve)
 {
   scr_hash *h = scr_hash_new(), *flush = scr_hash_new();
@@ -12299,14 +12298,14 @@ SCR_FN int scr_map_enter(int id, const scr_reddesc* d, const scr_dataset* desc, 
   return rc == SCR_SUCCESS ? scr_reddesc_mkdir(&scr.at, d, id) : rc;
 }
 
-/* Mark the entry of this rank for dataset ID as complete or not, on disk.  Local. */
+/* Mark the entry of this rank for dataset ID as complete or not, on disk. */
 SCR_FN int scr_map_commit(int id, const scr_dataset* desc)
 {
   scr_filemap_set_dataset(scr.map, id, scr.at.rank, desc);
   return scr_map_write();
 }
 
-/* The file E of the map: REL is its path below the prefix, FROM the whole path, and SIZE what it must have.  Local. */
+/* The file E of the map: REL is its path below the prefix, FROM the whole path, and SIZE what it must have. */
 SCR_FN int scr_fetch_source(const scr_fetching* f, const scr_hash_elem* e, char* rel, char* from, uint64_t* size)
 {
   int rc = scr_prefix_rel(f->place.base, scr_hash_elem_key(e), rel, SCR_MAX_FILENAME);
@@ -12316,7 +12315,7 @@ SCR_FN int scr_fetch_source(const scr_fetching* f, const scr_hash_elem* e, char*
   return rc == SCR_SUCCESS ? scr_fmt(from, SCR_MAX_FILENAME, "%s/%s", scr.at.prefix, rel) : rc;
 }
 
-/* The file FROM must have the checksum CRC where the map, in H, gives one.  Local. */
+/* The file FROM must have the checksum CRC where the map, in H, gives one. */
 SCR_FN int scr_fetch_check_crc(const scr_hash* h, const char* from, uLong crc)
 {
   uLong want;
@@ -12331,7 +12330,7 @@ SCR_FN int scr_fetch_leaves_out(const scr_hash_elem* e)
   return scr_hash_get(scr_hash_elem_hash(e), "NOFETCH") != NULL;
 }
 
-/* Read this rank's files on the prefix to their ends, and compare them with the map.  Local. */
+/* Read this rank's files on the prefix to their ends, and compare them with the map. */
 SCR_FN int scr_fetch_prove_list(void* arg)
 {
   scr_fetching*  f = (scr_fetching*)arg;
@@ -12352,7 +12351,7 @@ SCR_FN int scr_fetch_prove_list(void* arg)
   return rc;
 }
 
-/* As scr_fetch_source, but REL is the path below the dataset's directory in the cache.  Local. */
+/* As scr_fetch_source, but REL is the path below the dataset's directory in the cache. */
 SCR_FN int scr_fetch_names(const scr_fetching* f, const scr_hash_elem* e, char* rel, char* from, uint64_t* size)
 {
   const char* key = scr_hash_elem_key(e);
@@ -12364,7 +12363,7 @@ SCR_FN int scr_fetch_names(const scr_fetching* f, const scr_hash_elem* e, char* 
   return scr_fmt(rel, SCR_MAX_FILENAME, "%s", key);
 }
 
-/* Claim the place in the cache of file E of the map, and list its copy.  Local. */
+/* Claim the place in the cache of file E of the map, and list its copy. */
 SCR_FN int scr_fetch_list_file(const scr_fetching* f, const scr_hash_elem* e, scr_copy_list* copies)
 {
   char     rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
@@ -12377,7 +12376,7 @@ SCR_FN int scr_fetch_list_file(const scr_fetching* f, const scr_hash_elem* e, sc
   return rc == SCR_SUCCESS ? scr_copy_list_add(copies, from, to, size, 0600) : rc;
 }
 
-/* Check file E of the map, which IT has brought, and enter it.  Local. */
+/* Check file E of the map, which IT has brought, and enter it. */
 SCR_FN int scr_fetch_enter(const scr_fetching* f, const scr_hash_elem* e, const scr_copy_item* it)
 {
   char        rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME];
@@ -12403,7 +12402,7 @@ SCR_FN int scr_fetch_enter(const scr_fetching* f, const scr_hash_elem* e, const 
   return rc;
 }
 
-/* Copy this rank's files into the cache and enter them.  Local. */
+/* Copy this rank's files into the cache and enter them. */
 SCR_FN int scr_fetch_files_list(void* arg)
 {
   scr_fetching*  f = (scr_fetching*)arg;
@@ -12493,7 +12492,7 @@ out:
 
 /* ---- what to restart from ---- */
 
-/* The error of D10: complete checkpoints were there, and none could be loaded.  Local, alike on every rank. */
+/* The error of D10: complete checkpoints were there, and none could be loaded.  The same on every rank. */
 SCR_FN int scr_refuse_fresh(void)
 {
   return SCR_ERR(SCR_ERR_NO_RESTART,
@@ -12502,7 +12501,7 @@ SCR_FN int scr_refuse_fresh(void)
                  (int)scr.tried.n, scr.tried.n ? scr.tried.p : "");
 }
 
-/* Change the index under its lock by CHANGE(index, id, dir).  Local, on rank 0. */
+/* Change the index under its lock by CHANGE(index, id, dir).  Rank 0 only. */
 SCR_FN int scr_index_update(void (*change)(scr_hash* index, int id, const char* dir), int id, const char* dir)
 {
   scr_hash* index = scr_hash_new();
@@ -12553,7 +12552,7 @@ SCR_FN int scr_cached_after(const scr_hash* index, int above, int below)
 
 /*
 ** Choose the next checkpoint to load: the user's choice if there is one, else the newest with an id below BELOW, of the
-** cache or of the index; the cache wins where it has the same.  Local, on rank 0.
+** cache or of the index; the cache wins where it has the same.  Rank 0 only.
 */
 SCR_FN int scr_load_choose(int below, const char* name, scr_candidate* c)
 {
@@ -12716,7 +12715,7 @@ SCR_FN const char* scr_phase_missing(scr_phase wanted)
   }
 }
 
-/* Begin the public call CALL, which needs the state WANTED.  Local. */
+/* Begin the public call CALL, which needs the state WANTED. */
 SCR_FN int scr_enter(const char* call, scr_phase wanted)
 {
   scr_oom = 0;
@@ -12726,7 +12725,7 @@ SCR_FN int scr_enter(const char* call, scr_phase wanted)
       SCR_ERR(SCR_ERR_STATE, "%s is called before %s; nothing was done", call, scr_phase_missing(wanted)));
 }
 
-/* SCR_SUCCESS when CALL was given a place for its FLAG.  Local; to be agreed on. */
+/* SCR_SUCCESS when CALL was given a place for its FLAG.  To be agreed on. */
 SCR_FN int scr_flag_given(const char* call, const int* flag)
 {
   return flag != NULL ? SCR_SUCCESS : SCR_ERR(SCR_ERR_ARG, "%s needs a flag, but was given NULL", call);
@@ -12734,7 +12733,7 @@ SCR_FN int scr_flag_given(const char* call, const int* flag)
 
 /* ---- parameters ---- */
 
-/* SCR_SUCCESS when the settings of this rank, MINE, are those of rank 0, ALL, for the source SOURCE.  Local. */
+/* SCR_SUCCESS when the settings of this rank, MINE, are those of rank 0, ALL, for the source SOURCE. */
 SCR_FN int scr_settings_same(const scr_hash* mine, const scr_hash* all, const char* source)
 {
   const scr_hash *a = scr_hash_get(mine, source), *b = scr_hash_get(all, source);
@@ -12784,7 +12783,7 @@ SCR_FN int scr_settings_read(void)
   return scr_agree(rc, scr.at.comm);
 }
 
-/* Keep what is asked for often, and take the memory of the redundancy engine.  Local. */
+/* Keep what is asked for often, and take the memory of the redundancy engine. */
 SCR_FN int scr_settings_keep(void)
 {
   static const struct {
@@ -12817,7 +12816,7 @@ SCR_FN int scr_settings_keep(void)
 
 /* ---- the prefix ---- */
 
-/* Hold <prefix>/.scr/run.lock, so that no second run uses the prefix.  Local, on rank 0. */
+/* Hold <prefix>/.scr/run.lock, so that no second run uses the prefix.  Rank 0 only. */
 SCR_FN int scr_prefix_take(void)
 {
   char   path[SCR_MAX_FILENAME];
@@ -12880,7 +12879,7 @@ SCR_FN int scr_prefix_open(void)
 
 /* ---- halt ---- */
 
-/* Seconds that the allocation has left, as far as the environment tells; -1 when it does not.  Local. */
+/* Seconds that the allocation has left, as far as the environment tells; -1 when it does not. */
 SCR_FN int64_t scr_seconds_left(void)
 {
   static const char* const names[] = {"SCR_END_TIME", "SLURM_JOB_END_TIME"};
@@ -12895,7 +12894,7 @@ SCR_FN int64_t scr_seconds_left(void)
   return -1;
 }
 
-/* Merge the halt file into memory, count DONE checkpoints, and test the conditions.  Local, on rank 0. */
+/* Merge the halt file into memory, count DONE checkpoints, and test the conditions.  Rank 0 only. */
 SCR_FN int scr_halt_look(int done, char* reason, size_t n)
 {
   scr_hash* file = scr_hash_new();
@@ -12934,7 +12933,7 @@ SCR_FN int scr_halt_decide(int done, int* halt, int rc)
   return rc;
 }
 
-/* Write REASON to the halt file; NULL takes SCR_FINALIZE_CALLED of an earlier run away.  Local, on rank 0. */
+/* Write REASON to the halt file; NULL takes SCR_FINALIZE_CALLED of an earlier run away.  Rank 0 only. */
 SCR_FN int scr_halt_write_reason(const char* reason)
 {
   scr_hash* file = scr_hash_new();
@@ -13020,7 +13019,7 @@ SCR_FN void scr_halt_leave(void)
 
 /* ---- start ---- */
 
-/* Open a new flush file in place of one that cannot be read; that is kept beside it.  Local, on rank 0. */
+/* Open a new flush file in place of one that cannot be read; that is kept beside it.  Rank 0 only. */
 SCR_FN int scr_flush_file_renew(int* fd, scr_hash* h)
 {
   char path[SCR_MAX_FILENAME], aside[SCR_MAX_FILENAME];
@@ -13403,7 +13402,7 @@ SCR_API const char* SCR_Configf(const char* format, ...)
 
 /* ---- files ---- */
 
-/* 1 when the path REL ends as the temporary names of a flush do, in .scr<numbers>.tmp.  Local. */
+/* 1 when the path REL ends as the temporary names of a flush do, in .scr<numbers>.tmp. */
 SCR_FN int scr_route_is_tmp(const char* rel)
 {
   size_t n = strlen(rel);
@@ -13413,7 +13412,7 @@ SCR_FN int scr_route_is_tmp(const char* rel)
   return n >= 4 && strncmp(rel + n - 4, ".scr", 4) == 0;
 }
 
-/* 1 when a component of the path REL is .scr.  Local. */
+/* 1 when a component of the path REL is .scr. */
 SCR_FN int scr_route_is_reserved(const char* rel)
 {
   const char* p = rel;
@@ -13425,7 +13424,7 @@ SCR_FN int scr_route_is_reserved(const char* rel)
   return 0;
 }
 
-/* NAME as a path below the prefix, of the name as given or with links resolved in the prefix.  Local. */
+/* NAME as a path below the prefix, of the name as given or with links resolved in the prefix. */
 SCR_FN int scr_route_rel(const char* name, char* rel, size_t n)
 {
   char        path[2 * SCR_MAX_FILENAME], cwd[SCR_MAX_FILENAME], whole[SCR_MAX_FILENAME];
@@ -13448,7 +13447,7 @@ SCR_FN int scr_route_rel(const char* name, char* rel, size_t n)
   return rc;
 }
 
-/* Register NAME in the open dataset.  Local. */
+/* Register NAME in the open dataset. */
 SCR_FN int scr_route_out(const char* name, char* file)
 {
   char        rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
@@ -13481,7 +13480,7 @@ SCR_FN int scr_route_out(const char* name, char* file)
 
 /*
 ** The path of file NAME in the loaded checkpoint: by its path, by what it was called, or, for a name without a
-** directory, by its last component when only one file has it.  Local.
+** directory, by its last component when only one file has it.
 */
 SCR_FN int scr_route_loaded(const char* name, char* file)
 {
@@ -13611,7 +13610,7 @@ SCR_API int SCR_Complete_restart(int valid)
 
 /* ---- when ---- */
 
-/* The three rules of SCR_Need_checkpoint, and the halt conditions.  Local, on rank 0. */
+/* The three rules of SCR_Need_checkpoint, and the halt conditions.  Rank 0 only. */
 SCR_FN int scr_need_decide(void)
 {
   double now = scr_wtime(), cost = scr.ckpt_count ? scr.ckpt_cost / scr.ckpt_count : 0.0, elapsed = now - scr.ckpt_end;
@@ -13755,7 +13754,7 @@ SCR_API int SCR_Start_checkpoint(void)
   return scr_start("SCR_Start_checkpoint", NULL, SCR_FLAG_CHECKPOINT, SCR_STATE_CHECKPOINT);
 }
 
-/* Record size, mode and time of each file of the open dataset.  Local. */
+/* Record size, mode and time of each file of the open dataset. */
 SCR_FN int scr_complete_files(uint64_t* bytes, int* files)
 {
   scr_hash_elem* e;
@@ -14049,7 +14048,7 @@ SCR_API int SCR_Drop(const char* name)
   return scr_report(rc);
 }
 
-/* Remove the directories above REL, a path below the prefix, as long as they are empty.  Local. */
+/* Remove the directories above REL, a path below the prefix, as long as they are empty. */
 SCR_FN void scr_prefix_prune(const char* rel)
 {
   char  dir[SCR_MAX_FILENAME];
