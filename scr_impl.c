@@ -273,8 +273,10 @@ SCR_FN uint64_t scr_random(void)
 #define SCR_ERR_TEXT_MAX 3072
 
 /* Of each thread: what a thread that copies files finds out is handed over when it ends (W5). */
-static SCR_THREAD char scr_err_text[SCR_ERR_TEXT_MAX]; /* message of the last error, without the rank */
-static SCR_THREAD int  scr_err_hearsay = 0;            /* it only repeats that another rank has failed */
+static SCR_THREAD char scr_err_text[SCR_ERR_TEXT_MAX]; /* message of the last error */
+static SCR_THREAD int  scr_err_length = 0;             /* bytes of it before the place in the source */
+static SCR_THREAD int  scr_err_named = 0;              /* it begins with the rank that found the error */
+static SCR_THREAD int  scr_err_secondhand = 0;         /* it only repeats that another rank has failed */
 static SCR_THREAD int  scr_oom = 0;
 SCR_FN int             scr_debug = 0;     /* SCR_DEBUG; serial programs may have no use for it */
 static int             scr_msg_rank = -1; /* rank in the library's world; -1 in serial programs */
@@ -310,29 +312,34 @@ SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, in
   va_end(ap);
   n = strlen(text);
   if (errnum != 0 && n < sizeof text) n += (size_t)snprintf(text + n, sizeof text - n, ": %s", strerror(errnum));
+  scr_err_length = n < sizeof text ? (int)n : (int)sizeof text - 1;
   if (n < sizeof text)
     snprintf(text + n, sizeof text - n, " [%s:%d]", strrchr(file, '/') ? strrchr(file, '/') + 1 : file, line);
   memcpy(scr_err_text, text, sizeof text);
-  scr_err_hearsay = 0;
+  scr_err_named = scr_err_secondhand = 0;
   return code;
 }
 
 /* A recorded message, put away while something else may record its own. */
 typedef struct {
   char text[SCR_ERR_TEXT_MAX];
-  int  hearsay;
+  int  length, named, secondhand;
 } scr_err_record;
 
 SCR_FN void scr_err_save(scr_err_record* r)
 {
   memcpy(r->text, scr_err_text, sizeof r->text);
-  r->hearsay = scr_err_hearsay;
+  r->length = scr_err_length;
+  r->named = scr_err_named;
+  r->secondhand = scr_err_secondhand;
 }
 
 SCR_FN void scr_err_restore(const scr_err_record* r)
 {
   memcpy(scr_err_text, r->text, sizeof r->text);
-  scr_err_hearsay = r->hearsay;
+  scr_err_length = r->length;
+  scr_err_named = r->named;
+  scr_err_secondhand = r->secondhand;
 }
 
 /* SCR_ERR(code, format, ...) records and is the code; SCR_ERRNO(format, ...) is SCR_ERR_IO, _SPACE or _MEM by errno. */
@@ -6364,12 +6371,11 @@ typedef struct {
 /* Count a lost file, and tell of it in the words of the last message, without the place in the source. */
 SCR_FN void scr_rebuild_note(scr_rebuild* job)
 {
-  const char* place = strrchr(scr_err_text, '[');
-  char        text[SCR_ERR_TEXT_MAX];
+  char text[SCR_ERR_TEXT_MAX];
 
   job->lost++;
   if (job->say == NULL) return;
-  snprintf(text, sizeof text, "%.*s", place != NULL ? (int)(place - scr_err_text - 1) : SCR_ERR_TEXT_MAX, scr_err_text);
+  snprintf(text, sizeof text, "%.*s", scr_err_length, scr_err_text);
   job->say(text);
 }
 
@@ -7394,28 +7400,27 @@ SCR_FN void scr_vote_stop(void)
 */
 SCR_FN int scr_vote_all(scr_vote* v, int rc, MPI_Comm comm)
 {
-  scr_vote in = *v;
-  int      rank, size, err, worst, origin;
-  int64_t  first_hand = (int64_t)1 << 48;
-  char     text[SCR_ERR_TEXT_MAX];
+  scr_vote       in = *v;
+  scr_err_record first;
+  int            rank, size, err, worst, origin;
+  int64_t        first_hand = (int64_t)1 << 48;
 
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   if (rc == SCR_SUCCESS && scr_oom) rc = SCR_ERR_OOM();
-  in.error = rc == SCR_SUCCESS ? 0 : ((scr_err_hearsay ? 0 : first_hand) | (int64_t)(size - rank) << 16 | rc);
+  in.error = rc == SCR_SUCCESS ? 0 : ((scr_err_secondhand ? 0 : first_hand) | (int64_t)(size - rank) << 16 | rc);
   if ((err = scr_allreduce(&in, v, 1, scr_vote_type, scr_vote_op, comm)) != SCR_SUCCESS) return err;
   if (v->error == 0) return SCR_SUCCESS;
   worst = (int)(v->error & 0xffff);
   origin = size - (int)(v->error % first_hand >> 16);
-  memset(text, 0, sizeof text);
-  if (rank == origin) memcpy(text, scr_err_text, sizeof text);
-  if ((err = scr_bcast(text, (int)sizeof text, MPI_CHAR, origin, comm)) != SCR_SUCCESS) return err;
-  text[sizeof text - 1] = '\0';
-  if (rank != origin) {
-    scr_err_hearsay = 1;
-    if (strncmp(text, "rank ", 5) == 0) memcpy(scr_err_text, text, sizeof text);
-    else snprintf(scr_err_text, sizeof scr_err_text, "rank %d: %.*s", origin, (int)sizeof text - 32, text);
-  }
+  memset(&first, 0, sizeof first);
+  if (rank == origin) scr_err_save(&first);
+  if ((err = scr_bcast(&first, (int)sizeof first, MPI_BYTE, origin, comm)) != SCR_SUCCESS) return err;
+  if (rank == origin) return worst;
+  if (first.named) scr_err_restore(&first);
+  else scr_err_length = first.length + snprintf(scr_err_text, sizeof scr_err_text, "rank %d: ", origin);
+  if (!first.named) snprintf(scr_err_text + scr_err_length - first.length, sizeof scr_err_text - 32, "%s", first.text);
+  scr_err_named = scr_err_secondhand = 1;
   return worst;
 }
 
@@ -9662,7 +9667,7 @@ SCR_FN int scr_red_ready(scr_red_job* j, int rc, int which, int64_t value, int a
   if (rc != SCR_SUCCESS || err != SCR_SUCCESS) return rc != SCR_SUCCESS ? rc : err;
   if (scr_set_agrees(j->d, all, any)) return SCR_SUCCESS;
   rc = SCR_ERR(SCR_ERR_LOST, "another member of the set of rank %d cannot take part", scr.at.rank);
-  scr_err_hearsay = 1; /* the vote prefers what that member says */
+  scr_err_secondhand = 1; /* the vote prefers what that member says */
   return rc;
 }
 
