@@ -529,350 +529,100 @@ SCR_FN void scr_time_string(time_t t, char* buf, size_t n)
 }
 
 /* ==== 04 PATH ===========================================================================================
-** File paths: as lists of components, and as strings in buffers of a fixed size.
+** File paths, as strings in buffers of a fixed size, and the few questions that the library asks about files.
 **
 ** Uses       platform, errors, memory.
-** Offers     scr_path_*, scr_mkdirs, scr_file_size.
+** Offers     scr_path_reduce_str, scr_path_relative, scr_path_below, scr_path_is_safe_rel, scr_path_common,
+**            scr_path_keep, scr_path_flatten, scr_path_dir_of, scr_mkdirs, scr_file_size, scr_file_has_size.
 ** Invariants
-**   T1  A component may be empty: the first of an absolute path, or the last of one that ends with a slash.
-**   T2  A reduced path has no empty component but the first of an absolute one, no ".", and ".." only in front.
-** Failure    NULL and scr_oom, or SCR_ERR_PATH when a buffer is too short.
+**   T1  A reduced path has no empty component, no ".", and ".." only in front of a relative path.
+** Failure    SCR_ERR_PATH when a buffer is too short.
 ** ====================================================================================================== */
 
-typedef struct {
-  int    n;
-  char** part;
-} scr_path;
-
-SCR_FN scr_path* scr_path_new(void)
+/* Bring PATH, which is not "", into reduced form, in place: "/" for the root, "." when nothing is left. */
+SCR_FN void scr_path_reduce(char* path)
 {
-  return (scr_path*)scr_malloc(sizeof(scr_path));
-}
+  size_t root = *path == '/', at = root, n; /* path[0..at) is reduced already */
+  int    named = 0;                         /* components there that a ".." takes back */
+  char*  s;
 
-SCR_FN void scr_path_delete(scr_path** p)
-{
-  int i;
-
-  if (p == NULL || *p == NULL) return;
-  for (i = 0; i < (*p)->n; i++) free((*p)->part[i]);
-  free((*p)->part);
-  free(*p);
-  *p = NULL;
-}
-
-SCR_FN int scr_path_components(const scr_path* p)
-{
-  return p == NULL ? 0 : p->n;
-}
-
-SCR_FN int scr_path_is_null(const scr_path* p)
-{
-  return scr_path_components(p) == 0;
-}
-
-SCR_FN int scr_path_is_absolute(const scr_path* p)
-{
-  return !scr_path_is_null(p) && p->part[0][0] == '\0';
-}
-
-/* Insert the components of B before component AT of A; B stays as it is. */
-SCR_FN int scr_path_insert(scr_path* a, int at, const scr_path* b)
-{
-  char** part;
-  int    i, k = scr_path_components(b);
-
-  if (a == NULL || at < 0 || at > a->n) return SCR_ERR(SCR_ERR_ARG, "there is no component %d to insert before", at);
-  if (k == 0) return SCR_SUCCESS;
-  part = (char**)scr_malloc((size_t)(a->n + k) * sizeof *part);
-  if (part == NULL) return SCR_ERR_OOM();
-  for (i = 0; i < k; i++) part[at + i] = scr_strdup(b->part[i]);
-  for (i = 0; i < k && part[at + i] != NULL; i++) continue;
-  if (i < k) {
-    for (i = 0; i < k; i++) free(part[at + i]);
-    free(part);
-    return SCR_ERR_OOM();
+  for (s = path + root; *s != '\0'; s += n + (s[n] == '/')) {
+    int up;
+    n = strcspn(s, "/");
+    up = n == 2 && s[0] == '.' && s[1] == '.';
+    if (n == 0 || (n == 1 && s[0] == '.')) continue;
+    if (up && named > 0) {
+      while (at > root && path[--at] != '/') continue;
+      named--;
+    } else if (!up || !root) { /* above the root is the root */
+      if (at > root) path[at++] = '/';
+      memmove(path + at, s, n);
+      at += n;
+      named += !up;
+    }
   }
-  for (i = 0; i < at; i++) part[i] = a->part[i];
-  for (i = at; i < a->n; i++) part[i + k] = a->part[i];
-  free(a->part);
-  a->part = part;
-  a->n += k;
-  return SCR_SUCCESS;
+  if (at == 0) path[at++] = '.';
+  path[at] = '\0';
 }
 
-SCR_FN int scr_path_prepend(scr_path* a, const scr_path* b)
+/* The reduced form of IN, which may be OUT, into OUT of N bytes; "." for "" and NULL. */
+SCR_FN int scr_path_reduce_str(const char* in, char* out, size_t n)
 {
-  return scr_path_insert(a, 0, b);
-}
+  char* s = scr_strdup(in != NULL && *in != '\0' ? in : ".");
+  int   rc;
 
-SCR_FN int scr_path_append(scr_path* a, const scr_path* b)
-{
-  return scr_path_insert(a, scr_path_components(a), b);
-}
-
-/* The path that STR spells; NULL gives the null path. */
-SCR_FN scr_path* scr_path_from_str(const char* str)
-{
-  scr_path*   p = scr_path_new();
-  const char* s;
-  int         n = 1;
-
-  if (p == NULL || str == NULL) return p;
-  for (s = str; *s != '\0'; s++) n += *s == '/';
-  p->part = (char**)scr_malloc((size_t)n * sizeof *p->part);
-  for (s = str; p->part != NULL && p->n < n; s += strcspn(s, "/") + 1) {
-    p->part[p->n] = scr_strdupf("%.*s", (int)strcspn(s, "/"), s);
-    if (p->part[p->n] == NULL) break;
-    p->n++;
-  }
-  if (p->n < n) scr_path_delete(&p);
-  return p;
-}
-
-SCR_FN scr_path* scr_path_from_strfv(const char* format, va_list ap)
-{
-  char*     s = scr_strdupfv(format, ap);
-  scr_path* p = s != NULL ? scr_path_from_str(s) : NULL;
+  if (s == NULL) return SCR_ERR_OOM();
+  scr_path_reduce(s);
+  rc = scr_fmt(out, n, "%s", s); /* only now: what is reduced may fit where IN does not */
   free(s);
-  return p;
-}
-
-SCR_FN SCR_FORMAT(1, 2) scr_path* scr_path_from_strf(const char* format, ...)
-{
-  va_list   ap;
-  scr_path* p;
-
-  va_start(ap, format);
-  p = scr_path_from_strfv(format, ap);
-  va_end(ap);
-  return p;
-}
-
-/* Insert the path that STR spells, or FORMAT makes, before component AT; at the front; at the end. */
-SCR_FN int scr_path_insert_str(scr_path* a, int at, const char* str)
-{
-  scr_path* b = scr_path_from_str(str);
-  int       rc = b == NULL ? SCR_ERR_OOM() : scr_path_insert(a, at, b);
-
-  scr_path_delete(&b);
   return rc;
 }
 
-SCR_FN int scr_path_prepend_str(scr_path* a, const char* str)
+/* Move A and B, two reduced paths, behind the components that they have in common, and return how many these are. */
+SCR_FN int scr_path_skip_common(const char** a, const char** b)
 {
-  return scr_path_insert_str(a, 0, str);
-}
+  int n = 0;
 
-SCR_FN int scr_path_append_str(scr_path* a, const char* str)
-{
-  return scr_path_insert_str(a, scr_path_components(a), str);
-}
-
-SCR_FN int scr_path_insert_strfv(scr_path* a, int at, const char* format, va_list ap)
-{
-  scr_path* b = scr_path_from_strfv(format, ap);
-  int       rc = b == NULL ? SCR_ERR_OOM() : scr_path_insert(a, at, b);
-
-  scr_path_delete(&b);
-  return rc;
-}
-
-SCR_FN SCR_FORMAT(3, 4) int scr_path_insert_strf(scr_path* a, int at, const char* format, ...)
-{
-  va_list ap;
-  int     rc;
-
-  va_start(ap, format);
-  rc = scr_path_insert_strfv(a, at, format, ap);
-  va_end(ap);
-  return rc;
-}
-
-SCR_FN SCR_FORMAT(2, 3) int scr_path_prepend_strf(scr_path* a, const char* format, ...)
-{
-  va_list ap;
-  int     rc;
-
-  va_start(ap, format);
-  rc = scr_path_insert_strfv(a, 0, format, ap);
-  va_end(ap);
-  return rc;
-}
-
-SCR_FN SCR_FORMAT(2, 3) int scr_path_append_strf(scr_path* a, const char* format, ...)
-{
-  va_list ap;
-  int     rc;
-
-  va_start(ap, format);
-  rc = scr_path_insert_strfv(a, scr_path_components(a), format, ap);
-  va_end(ap);
-  return rc;
-}
-
-SCR_FN scr_path* scr_path_dup(const scr_path* p)
-{
-  scr_path* copy = scr_path_new();
-  if (copy != NULL && scr_path_append(copy, p) != SCR_SUCCESS) scr_path_delete(&copy);
-  return copy;
-}
-
-/* Characters of P as a string, without the NUL. */
-SCR_FN size_t scr_path_strlen(const scr_path* p)
-{
-  size_t n = 0;
-  int    i;
-
-  for (i = 0; i < scr_path_components(p); i++) n += strlen(p->part[i]) + (i > 0);
+  while (**a != '\0' && **b != '\0') {
+    size_t k = strcspn(*a, "/");
+    if (k != strcspn(*b, "/") || strncmp(*a, *b, k) != 0) break;
+    n++;
+    *a += k + ((*a)[k] == '/');
+    *b += k + ((*b)[k] == '/');
+  }
   return n;
 }
 
-/* P as a string into BUF of N bytes; SCR_ERR_PATH when it does not fit. */
-SCR_FN int scr_path_strcpy(char* buf, size_t n, const scr_path* p)
+/* How many components the reduced paths A and B have in common, from the front. */
+SCR_FN int scr_path_common(const char* a, const char* b)
 {
-  size_t at = 0, len = scr_path_strlen(p);
-  int    i;
-
-  if (len >= n) return SCR_ERR(SCR_ERR_PATH, "a path of %zu bytes does not fit into %zu", len, n);
-  for (i = 0; i < scr_path_components(p); i++) {
-    if (i > 0) buf[at++] = '/';
-    memcpy(buf + at, p->part[i], strlen(p->part[i]));
-    at += strlen(p->part[i]);
-  }
-  buf[at] = '\0';
-  return SCR_SUCCESS;
-}
-
-/* P as a new string, which the caller frees; NULL for the null path. */
-SCR_FN char* scr_path_strdup(const scr_path* p)
-{
-  size_t n = scr_path_strlen(p) + 1;
-  char*  s;
-
-  if (scr_path_is_null(p)) return NULL;
-  s = (char*)scr_malloc(n);
-  if (s != NULL) scr_path_strcpy(s, n, p);
-  return s;
-}
-
-/* ---- slices ---- */
-
-/* Keep LENGTH components from OFFSET on; a negative OFFSET counts from the end, a negative LENGTH means the rest. */
-SCR_FN int scr_path_slice(scr_path* p, int offset, int length)
-{
-  int i, end;
-
-  if (p == NULL) return SCR_SUCCESS;
-  if (offset < 0) offset += p->n;
-  if (offset < 0 || offset > p->n) return SCR_ERR(SCR_ERR_ARG, "a path of %d components has none at %d", p->n, offset);
-  end = length < 0 || length > p->n - offset ? p->n : offset + length;
-  for (i = 0; i < p->n; i++)
-    if (i < offset || i >= end) free(p->part[i]);
-  if (end > offset) memmove(p->part, p->part + offset, (size_t)(end - offset) * sizeof *p->part);
-  p->n = end - offset;
-  return SCR_SUCCESS;
-}
-
-/* Chop off the last component; keep only the last one. */
-SCR_FN int scr_path_dirname(scr_path* p)
-{
-  return scr_path_is_null(p) ? SCR_SUCCESS : scr_path_slice(p, 0, p->n - 1);
-}
-
-SCR_FN int scr_path_basename(scr_path* p)
-{
-  return scr_path_is_null(p) ? SCR_SUCCESS : scr_path_slice(p, -1, 1);
-}
-
-/* A new path of the part of P that scr_path_slice would keep. */
-SCR_FN scr_path* scr_path_sub(const scr_path* p, int offset, int length)
-{
-  scr_path* copy = scr_path_dup(p);
-  if (copy != NULL && scr_path_slice(copy, offset, length) != SCR_SUCCESS) scr_path_delete(&copy);
-  return copy;
-}
-
-/* Cut P before component OFFSET: P keeps what is before, the rest is returned. */
-SCR_FN scr_path* scr_path_cut(scr_path* p, int offset)
-{
-  scr_path* rest = scr_path_sub(p, offset, -1);
-
-  if (rest != NULL) {
-    if (offset < 0) offset += p->n;
-    scr_path_slice(p, 0, offset);
-  }
-  return rest;
-}
-
-/* Bring P into reduced form (T2). */
-SCR_FN int scr_path_reduce(scr_path* p)
-{
-  int i, n = 0, absolute = scr_path_is_absolute(p);
-
-  if (scr_path_is_null(p)) return SCR_SUCCESS;
-  if (absolute) n = 1;
-  for (i = n; i < p->n; i++) {
-    char* c = p->part[i];
-    if (strcmp(c, "..") == 0 && n > absolute && strcmp(p->part[n - 1], "..") != 0) {
-      free(p->part[--n]);
-      free(c);
-    } else if (*c == '\0' || strcmp(c, ".") == 0 || (strcmp(c, "..") == 0 && absolute)) {
-      free(c);
-    } else {
-      p->part[n++] = c;
-    }
-  }
-  p->n = n;
-  return SCR_SUCCESS;
-}
-
-/* A new string of STR in reduced form: "/" for the root, "." when nothing is left, for "" too. */
-SCR_FN char* scr_path_strdup_reduce_str(const char* str)
-{
-  scr_path* p = scr_path_from_str(str != NULL && *str != '\0' ? str : ".");
-  char*     s = NULL;
-
-  if (p == NULL) return NULL;
-  scr_path_reduce(p);
-  if (p->n == 0) s = scr_strdup(".");
-  else if (p->n == 1 && p->part[0][0] == '\0') s = scr_strdup("/");
-  else s = scr_path_strdup(p);
-  scr_path_delete(&p);
-  return s;
+  return scr_path_skip_common(&a, &b);
 }
 
 /*
-** A new path that leads from directory SRC to DST: both absolute, or both relative to the same directory.  NULL when
-** there is none that the names alone tell.
+** The path that leads from the directory FROM_DIR to TO, into OUT of N bytes; "" when they are the same.  Both are
+** absolute, or both relative to the same directory.  SCR_ERR_PATH also when the names alone do not tell the way.
 */
-SCR_FN scr_path* scr_path_relative(const scr_path* src, const scr_path* dst)
+SCR_FN int scr_path_relative(const char* from_dir, const char* to, char* out, size_t n)
 {
-  scr_path *from = scr_path_dup(src), *to = scr_path_dup(dst), *rel = NULL;
-  int       i = 0, up;
+  char        from_buf[2 * SCR_MAX_FILENAME], to_buf[2 * SCR_MAX_FILENAME], up[2 * SCR_MAX_FILENAME] = "";
+  const char *a = from_buf, *b = to_buf;
+  int         rc = scr_path_reduce_str(from_dir, from_buf, sizeof from_buf);
 
-  scr_path_reduce(from);
-  scr_path_reduce(to);
-  if (from != NULL && to != NULL && scr_path_is_absolute(from) == scr_path_is_absolute(to)) {
-    while (i < from->n && i < to->n && strcmp(from->part[i], to->part[i]) == 0) i++;
-    rel = scr_path_sub(to, i, -1);
-    for (up = from->n - 1; up >= i && rel != NULL; up--)
-      if (strcmp(from->part[up], "..") == 0 || scr_path_prepend_str(rel, "..") != SCR_SUCCESS) scr_path_delete(&rel);
+  if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(to, to_buf, sizeof to_buf);
+  if (rc != SCR_SUCCESS) return rc;
+  if (strcmp(a, ".") == 0) a = "";
+  if (strcmp(b, ".") == 0) b = "";
+  if ((*a == '/') != (*b == '/')) return SCR_ERR(SCR_ERR_PATH, "no relative path leads from %s to %s", from_dir, to);
+  scr_path_skip_common(&a, &b);
+  while (*a != '\0' && rc == SCR_SUCCESS) { /* up from the rest of FROM_DIR */
+    size_t k = strcspn(a, "/"), at = strlen(up);
+    if (k == 2 && strncmp(a, "..", k) == 0)
+      return SCR_ERR(SCR_ERR_PATH, "no relative path is known from %s to %s", from_dir, to);
+    a += k + (a[k] == '/');
+    rc = scr_fmt(up + at, sizeof up - at, "..%s", *a != '\0' || *b != '\0' ? "/" : "");
   }
-  scr_path_delete(&from);
-  scr_path_delete(&to);
-  return rel;
-}
-
-/* ---- paths as strings ---- */
-
-/* scr_path_strdup_reduce_str into OUT of N bytes; SCR_ERR_PATH when it does not fit. */
-SCR_FN int scr_path_reduce_str(const char* in, char* out, size_t n)
-{
-  char* s = scr_path_strdup_reduce_str(in);
-  int   rc = s == NULL ? SCR_ERR_OOM() : scr_fmt(out, n, "%s", s);
-
-  free(s);
-  return rc;
+  return rc == SCR_SUCCESS ? scr_fmt(out, n, "%s%s", up, b) : rc;
 }
 
 /* 1 when the reduced absolute PATH lies below DIR; *REL then points to what follows in PATH. */
@@ -886,7 +636,7 @@ SCR_FN int scr_path_below(const char* dir, const char* path, const char** rel)
   return 1;
 }
 
-/* 1 when REL is a relative path without empty, "." or ".." components: it cannot leave the directory it is put in. */
+/* 1 when REL is a relative path without empty, "." or ".." components: it cannot leave the directory that it is in. */
 SCR_FN int scr_path_is_safe_rel(const char* rel)
 {
   const char* s = rel;
@@ -898,21 +648,6 @@ SCR_FN int scr_path_is_safe_rel(const char* rel)
     if (s[n] == '\0') return 1;
     s += n + 1;
   }
-}
-
-/* How many components the reduced paths A and B have in common, from the front. */
-SCR_FN int scr_path_common(const char* a, const char* b)
-{
-  int n = 0;
-
-  while (*a != '\0' && *b != '\0') {
-    size_t ka = strcspn(a, "/"), kb = strcspn(b, "/");
-    if (ka != kb || strncmp(a, b, ka) != 0) break;
-    n++;
-    a += ka + (a[ka] == '/');
-    b += kb + (b[kb] == '/');
-  }
-  return n;
 }
 
 /* Cut PATH to its first COMPONENTS components; the first one of an absolute path is "/". */
@@ -932,27 +667,36 @@ SCR_FN void scr_path_keep(char* path, int components)
   }
 }
 
-/* One file name that stands for the relative path REL: '%' is %25, '/' is %2F. */
+/* One file name that stands for the relative path REL alone: '%' becomes %25, '/' becomes %2F. */
 SCR_FN int scr_path_flatten(const char* rel, char* out, size_t n)
 {
   const char* s;
-  size_t      at = 0, most = n > 256 ? 255 : n - 1;
+  size_t      at = 0, most = n > 256 ? 255 : n - 1; /* a file name has at most 255 bytes */
 
   for (s = rel; *s != '\0'; s++) {
-    const char* code = *s == '%' ? "%25" : *s == '/' ? "%2F" : s;
-    size_t      k = code == s ? 1 : 3;
+    const char* as = *s == '%' ? "%25" : *s == '/' ? "%2F" : s;
+    size_t      k = as == s ? 1 : 3;
     if (n == 0 || at + k > most)
       return SCR_ERR(SCR_ERR_PATH, "%s is too long for one file name of %zu bytes", rel, n == 0 ? n : most);
-    memcpy(out + at, code, k);
+    memcpy(out + at, as, k);
     at += k;
   }
   out[at] = '\0';
   return SCR_SUCCESS;
 }
 
+/* The directory of the file PATH: "." when it names none. */
+SCR_FN int scr_path_dir_of(const char* path, char* dir, size_t n)
+{
+  const char* slash = strrchr(path, '/');
+
+  if (slash == NULL) return scr_fmt(dir, n, ".");
+  return scr_fmt(dir, n, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
 /* ---- the file system ---- */
 
-/* Make directory DIR and those above it; it is no error when they are there.  Others may do the same. */
+/* Make the directory DIR and those above it; those that exist, or that others make at the same time, are no error. */
 SCR_FN int scr_mkdirs(const char* dir, mode_t mode)
 {
   char        path[2 * SCR_MAX_FILENAME];
@@ -968,7 +712,7 @@ SCR_FN int scr_mkdirs(const char* dir, mode_t mode)
     if (c != '/' && c != '\0') continue;
     *s = '\0';
     failed = *path != '\0' && scr_os.mkdir(path, mode) < 0 ? errno : 0;
-    if (failed != 0 && !(stat(path, &st) == 0 && S_ISDIR(st.st_mode))) { /* EROFS does not say whether it is there */
+    if (failed != 0 && !(stat(path, &st) == 0 && S_ISDIR(st.st_mode))) { /* EROFS does not say whether it exists */
       if (failed == EEXIST) return SCR_ERR(SCR_ERR_IO, "%s is in the way: it is not a directory", path);
       errno = failed;
       return SCR_ERRNO("cannot create the directory %s", path);
@@ -993,7 +737,7 @@ SCR_FN int scr_file_size(const char* path, uint64_t* size)
   return SCR_SUCCESS;
 }
 
-/* SCR_ERR_MISSING unless PATH is a file of just SIZE bytes. */
+/* SCR_ERR_MISSING unless PATH is a plain file of exactly SIZE bytes. */
 SCR_FN int scr_file_has_size(const char* path, uint64_t size)
 {
   uint64_t is = 0;
@@ -1001,15 +745,6 @@ SCR_FN int scr_file_has_size(const char* path, uint64_t size)
 
   if (rc != SCR_SUCCESS || is == size) return rc;
   return SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, path, is, size);
-}
-
-/* The directory of the file PATH: "." when it names none. */
-SCR_FN int scr_path_dir_of(const char* path, char* dir, size_t n)
-{
-  const char* slash = strrchr(path, '/');
-
-  if (slash == NULL) return scr_fmt(dir, n, ".");
-  return scr_fmt(dir, n, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
 /* ==== 05 HASH ===========================================================================================
@@ -11853,28 +11588,17 @@ SCR_FN int scr_prefix_threads(const char* base)
 /* Describe file number I, copied with the checksum CRC, in the piece of the map. */
 SCR_FN int scr_flush_describe(scr_flush* f, int i, uLong crc, scr_hash* files)
 {
-  char      name[SCR_MAX_FILENAME], final[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
-  scr_path *from, *to, *rel;
-  char*     key;
+  char      name[SCR_MAX_FILENAME], final[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME], key[SCR_MAX_FILENAME];
+  scr_hash* h;
   int       rc = scr_fmt(dir, sizeof dir, "%s/%s", scr.at.prefix, f->dir);
 
   if (rc == SCR_SUCCESS) rc = scr_flush_path(f, i, 0, final, sizeof final);
+  if (rc == SCR_SUCCESS) rc = scr_path_relative(dir, final, key, sizeof key);
   if (rc != SCR_SUCCESS) return rc;
-  from = scr_path_from_str(dir);
-  to = scr_path_from_str(final);
-  rel = scr_path_relative(from, to);
-  key = rel != NULL ? scr_path_strdup(rel) : NULL;
-  if (key == NULL) rc = SCR_ERR_OOM();
-  else {
-    scr_hash* h = scr_hash_set(files, key, scr_hash_new());
-    scr_hash_util_set_bytecount(h, "SIZE", f->src.size[i]);
-    if (scr_flush_tmp_name(f, i, name)) scr_hash_util_set_str(h, "TMP", name);
-    if (scr.crc_on_flush) scr_hash_util_set_crc32_fixed(h, "CRC", crc);
-  }
-  scr_free(&key);
-  scr_path_delete(&from);
-  scr_path_delete(&to);
-  scr_path_delete(&rel);
+  h = scr_hash_set(files, key, scr_hash_new());
+  scr_hash_util_set_bytecount(h, "SIZE", f->src.size[i]);
+  if (scr_flush_tmp_name(f, i, name)) scr_hash_util_set_str(h, "TMP", name);
+  if (scr.crc_on_flush) scr_hash_util_set_crc32_fixed(h, "CRC", crc);
   return rc;
 }
 
