@@ -748,7 +748,7 @@ SCR_FN int scr_file_has_size(const char* path, uint64_t size)
 }
 
 /* ==== 05 HASH ===========================================================================================
-** A tree of strings: each element has a key and a hash of its own.  The form of all metadata.
+** A tree of strings: each element has a key and a hash of its own.  The form of all metadata on disk and of messages.
 **
 ** Uses       memory, errors.
 ** Offers     scr_hash_*.
@@ -769,8 +769,8 @@ typedef struct scr_hash_elem {
   char*                 key;
   scr_hash*             hash;
   struct scr_hash_elem *prev, *next; /* in the order of adding */
-  struct scr_hash_elem* chain;       /* in the bucket */
-  uint32_t              code;        /* of the key */
+  struct scr_hash_elem* chain;       /* the next one in the same bucket */
+  uint32_t              key_hash;
 } scr_hash_elem;
 
 struct scr_hash {
@@ -782,8 +782,8 @@ struct scr_hash {
 
 enum { SCR_HASH_SORT_ASCENDING, SCR_HASH_SORT_DESCENDING };
 
-/* FNV-1a. */
-SCR_FN uint32_t scr_hash_code(const char* key)
+/* FNV-1a of KEY: it chooses the bucket. */
+SCR_FN uint32_t scr_hash_of_key(const char* key)
 {
   uint32_t h = 2166136261u;
   for (; *key != '\0'; key++) h = (h ^ (unsigned char)*key) * 16777619u;
@@ -820,38 +820,29 @@ SCR_FN scr_hash* scr_hash_elem_hash(const scr_hash_elem* e)
   return e == NULL ? NULL : e->hash;
 }
 
-/* Free *H and all below it, and make *H NULL. */
-SCR_FN void scr_hash_delete(scr_hash** h)
+/* Remove all elements. */
+SCR_FN void scr_hash_unset_all(scr_hash* h)
 {
   scr_hash_elem *e, *next;
 
-  if (h == NULL || *h == NULL) return;
-  for (e = (*h)->first; e != NULL; e = next) {
+  if (h == NULL) return;
+  for (e = h->first; e != NULL; e = next) {
     next = e->next;
-    scr_hash_delete(&e->hash);
+    scr_hash_unset_all(e->hash);
+    free(e->hash);
     free(e->key);
     free(e);
   }
-  free((*h)->bucket);
-  free(*h);
-  *h = NULL;
+  free(h->bucket);
+  memset(h, 0, sizeof *h);
 }
 
-/* Remove all elements. */
-SCR_FN int scr_hash_unset_all(scr_hash* h)
+/* Free *H and all below it, and make *H NULL. */
+SCR_FN void scr_hash_delete(scr_hash** h)
 {
-  scr_hash* old;
-
-  if (h == NULL || (h->first == NULL && h->bucket == NULL)) return SCR_SUCCESS;
-  old = (scr_hash*)malloc(sizeof *old);
-  if (old == NULL) {
-    scr_oom = 1;
-    return SCR_ERR_OOM();
-  }
-  *old = *h;
-  memset(h, 0, sizeof *h);
-  scr_hash_delete(&old);
-  return SCR_SUCCESS;
+  if (h == NULL) return;
+  scr_hash_unset_all(*h);
+  scr_free(h);
 }
 
 /* ---- elements ---- */
@@ -860,16 +851,16 @@ SCR_FN int scr_hash_unset_all(scr_hash* h)
 SCR_FN scr_hash_elem* scr_hash_elem_get(const scr_hash* h, const char* key)
 {
   scr_hash_elem* e;
-  uint32_t       code;
+  uint32_t       key_hash;
 
   if (h == NULL || key == NULL) return NULL;
-  code = scr_hash_code(key);
-  for (e = h->bucket ? h->bucket[code & h->mask] : h->first; e != NULL; e = h->bucket ? e->chain : e->next)
-    if (e->code == code && strcmp(e->key, key) == 0) return e;
+  key_hash = scr_hash_of_key(key);
+  for (e = h->bucket ? h->bucket[key_hash & h->mask] : h->first; e != NULL; e = h->bucket ? e->chain : e->next)
+    if (e->key_hash == key_hash && strcmp(e->key, key) == 0) return e;
   return NULL;
 }
 
-/* Sort the elements into buckets, at least twice as many as elements; a failure leaves the list as it is. */
+/* Sort the elements into buckets, at least twice as many as elements.  Without memory the search is only slower. */
 SCR_FN void scr_hash_index(scr_hash* h)
 {
   size_t          n = 4 * SCR_HASH_LINEAR;
@@ -883,12 +874,12 @@ SCR_FN void scr_hash_index(scr_hash* h)
   h->bucket = bucket;
   h->mask = (uint32_t)(n - 1);
   for (e = h->first; e != NULL; e = e->next) {
-    e->chain = bucket[e->code & h->mask];
-    bucket[e->code & h->mask] = e;
+    e->chain = bucket[e->key_hash & h->mask];
+    bucket[e->key_hash & h->mask] = e;
   }
 }
 
-/* Put VALUE, which then belongs to H, under KEY in place of what is there, and return it. */
+/* Put VALUE under KEY, in place of what is there, and return it.  VALUE then belongs to H; it is gone on an error. */
 SCR_FN scr_hash* scr_hash_set(scr_hash* h, const char* key, scr_hash* value)
 {
   scr_hash_elem* e;
@@ -911,15 +902,15 @@ SCR_FN scr_hash* scr_hash_set(scr_hash* h, const char* key, scr_hash* value)
     return NULL;
   }
   e->hash = value;
-  e->code = scr_hash_code(key);
+  e->key_hash = scr_hash_of_key(key);
   e->prev = h->last;
   if (h->last != NULL) h->last->next = e;
   else h->first = e;
   h->last = e;
   h->count++;
   if (h->bucket != NULL) {
-    e->chain = h->bucket[e->code & h->mask];
-    h->bucket[e->code & h->mask] = e;
+    e->chain = h->bucket[e->key_hash & h->mask];
+    h->bucket[e->key_hash & h->mask] = e;
   }
   if (h->count > (h->bucket ? (int)h->mask : SCR_HASH_LINEAR)) scr_hash_index(h);
   return value;
@@ -942,7 +933,7 @@ SCR_FN scr_hash* scr_hash_extract(scr_hash* h, const char* key)
   if (e->next != NULL) e->next->prev = e->prev;
   else h->last = e->prev;
   if (h->bucket != NULL) {
-    scr_hash_elem** p = &h->bucket[e->code & h->mask];
+    scr_hash_elem** p = &h->bucket[e->key_hash & h->mask];
     while (*p != e) p = &(*p)->chain;
     *p = e->chain;
   }
@@ -1016,48 +1007,22 @@ SCR_FN const char* scr_hash_elem_get_first_val(const scr_hash* h, const char* ke
 
 /* ---- keys by format ---- */
 
-/* A new string of the argument that the conversion SPEC, without its %, describes; NULL when it is not known. */
-SCR_FN char* scr_hash_format_arg(const char* spec, va_list* ap)
-{
-  if (strcmp(spec, "s") == 0) return scr_strdup(va_arg(*ap, const char*));
-  if (strcmp(spec, "d") == 0 || strcmp(spec, "i") == 0) return scr_strdupf("%d", va_arg(*ap, int));
-  if (strcmp(spec, "u") == 0) return scr_strdupf("%u", va_arg(*ap, unsigned));
-  if (strcmp(spec, "x") == 0) return scr_strdupf("%x", va_arg(*ap, unsigned));
-  if (strcmp(spec, "#x") == 0) return scr_strdupf("%#x", va_arg(*ap, unsigned));
-  if (strcmp(spec, "ld") == 0) return scr_strdupf("%ld", va_arg(*ap, long));
-  if (strcmp(spec, "lu") == 0) return scr_strdupf("%lu", va_arg(*ap, unsigned long));
-  if (strcmp(spec, "lx") == 0) return scr_strdupf("%lx", va_arg(*ap, unsigned long));
-  if (strcmp(spec, "#lx") == 0) return scr_strdupf("%#lx", va_arg(*ap, unsigned long));
-  if (strcmp(spec, "lld") == 0) return scr_strdupf("%lld", va_arg(*ap, long long));
-  if (strcmp(spec, "llu") == 0) return scr_strdupf("%llu", va_arg(*ap, unsigned long long));
-  if (strcmp(spec, "zu") == 0) return scr_strdupf("%zu", va_arg(*ap, size_t));
-  if (strcmp(spec, "f") == 0) return scr_strdupf("%f", va_arg(*ap, double));
-  return NULL;
-}
-
 /*
-** The next key of a format: words and conversions separated by single spaces, each conversion a whole word: %s %d %i %u
-** %x %ld %lu %lx %lld %llu %zu %f.  1 and a new string in *KEY; 0 at the end; -1 for a conversion that is not known, a
-** NULL string, or without memory: the keys then lead nowhere.  *FORMAT goes on.
+** The next key of a format: words and conversions separated by single spaces; the conversions are %s and %d.  Returns 1
+** and a new string in *KEY, 0 at the end, or -1 for another conversion, a NULL string, or without memory: the keys then
+** lead nowhere.  *FORMAT moves on.
 */
 SCR_FN int scr_hash_format_key(const char** format, va_list* ap, char** key)
 {
-  const char* f = *format;
-  size_t      n;
-  char        spec[16];
+  const char* f = *format + strspn(*format, " ");
+  size_t      n = strcspn(f, " ");
 
-  while (*f == ' ') f++;
-  n = strcspn(f, " ");
   *format = f + n;
   *key = NULL;
   if (n == 0) return 0;
-  if (f[0] != '%') {
-    *key = scr_strdupf("%.*s", (int)n, f);
-  } else if (n < sizeof spec) {
-    memcpy(spec, f + 1, n - 1);
-    spec[n - 1] = '\0';
-    *key = scr_hash_format_arg(spec, ap);
-  }
+  if (f[0] != '%') *key = scr_strdupf("%.*s", (int)n, f);
+  else if (n == 2 && f[1] == 's') *key = scr_strdup(va_arg(*ap, const char*));
+  else if (n == 2 && f[1] == 'd') *key = scr_strdupf("%d", va_arg(*ap, int));
   if (*key == NULL) SCR_ERR(SCR_ERR_ARG, "no key can be made by %.*s", (int)n, f);
   return *key != NULL ? 1 : -1;
 }
@@ -1180,45 +1145,6 @@ SCR_FN int scr_hash_sort_int(scr_hash* h, int direction)
   return scr_hash_sort_by(h, direction, scr_hash_cmp_int);
 }
 
-SCR_FN int scr_int_cmp(const void* a, const void* b)
-{
-  int x = *(const int*)a, y = *(const int*)b;
-  return (x > y) - (x < y);
-}
-
-/* The keys of H that are integers, *N of them, as a sorted list that the caller frees; NULL for none. */
-SCR_FN int scr_hash_list_int(const scr_hash* h, int* n, int** v)
-{
-  const scr_hash_elem* e;
-  int64_t              key;
-
-  *n = 0;
-  *v = NULL;
-  if (scr_hash_size(h) == 0) return SCR_SUCCESS;
-  *v = (int*)scr_malloc((size_t)scr_hash_size(h) * sizeof **v);
-  if (*v == NULL) return SCR_ERR_OOM();
-  for (e = h->first; e != NULL; e = e->next)
-    if (scr_str_int64(e->key, &key) == SCR_SUCCESS && key >= INT_MIN && key <= INT_MAX) (*v)[(*n)++] = (int)key;
-  qsort(*v, (size_t)*n, sizeof **v, scr_int_cmp);
-  if (*n == 0) scr_free(v);
-  return SCR_SUCCESS;
-}
-
-/* Print H as a tree: one key a line, the first level INDENT blanks from the left, each further one two more. */
-SCR_FN void scr_hash_fprint(FILE* f, const scr_hash* h, int indent)
-{
-  const scr_hash_elem* e;
-  for (e = scr_hash_elem_first(h); e != NULL; e = e->next) {
-    fprintf(f, "%*s%s\n", indent, "", e->key);
-    scr_hash_fprint(f, e->hash, indent + 2);
-  }
-}
-
-SCR_FN void scr_hash_print(const scr_hash* h, int indent)
-{
-  scr_hash_fprint(stdout, h, indent);
-}
-
 /* ---- packed form: count, then key and hash of each element; numbers big-endian ---- */
 
 SCR_FN void scr_put_be(void* p, uint64_t v, int bytes)
@@ -1327,7 +1253,7 @@ SCR_FN int scr_hash_util_set_str(scr_hash* h, const char* key, const char* value
 SCR_FN SCR_FORMAT(3, 4) int scr_hash_util_setf(scr_hash* h, const char* key, const char* format, ...)
 {
   va_list ap;
-  char    text[400]; /* the largest double has 309 digits */
+  char    text[32];
 
   va_start(ap, format);
   vsnprintf(text, sizeof text, format, ap);
@@ -1350,25 +1276,10 @@ SCR_FN int scr_hash_util_set_bytecount(scr_hash* h, const char* key, uint64_t va
   return scr_hash_util_setf(h, key, "%" PRIu64, value);
 }
 
-SCR_FN int scr_hash_util_set_crc32(scr_hash* h, const char* key, uLong value)
-{
-  return scr_hash_util_setf(h, key, "%#lx", (unsigned long)value);
-}
-
-/* As set_crc32, always ten characters, so that it can be patched in place. */
+/* Always ten characters, so that the value can be patched in place. */
 SCR_FN int scr_hash_util_set_crc32_fixed(scr_hash* h, const char* key, uLong value)
 {
   return scr_hash_util_setf(h, key, "0x%08lx", (unsigned long)value);
-}
-
-SCR_FN int scr_hash_util_set_double(scr_hash* h, const char* key, double value)
-{
-  return scr_hash_util_setf(h, key, "%f", value);
-}
-
-SCR_FN int scr_hash_util_set_time(scr_hash* h, const char* key, time_t value)
-{
-  return scr_hash_util_setf(h, key, "%lu", (unsigned long)value);
 }
 
 /* The getters: SCR_ERR_NOT_FOUND without the key, SCR_ERR_FORMAT for a value of another kind; no message. */
@@ -1432,25 +1343,25 @@ SCR_FN int scr_hash_util_get_crc32(const scr_hash* h, const char* key, uLong* va
   return SCR_SUCCESS;
 }
 
-SCR_FN int scr_hash_util_get_double(const scr_hash* h, const char* key, double* value)
+/* The value of KEY, or OTHERWISE when there is none, or none of this kind. */
+SCR_FN int scr_hash_int_or(const scr_hash* h, const char* key, int otherwise)
 {
-  const char* v = scr_hash_elem_get_first_val(h, key);
-  char*       end;
-  double      d;
+  int value;
+  return scr_hash_util_get_int(h, key, &value) == SCR_SUCCESS ? value : otherwise;
+}
 
-  if (v == NULL) return SCR_ERR_NOT_FOUND;
-  d = strtod(v, &end);
-  if (end == v || *end != '\0') return SCR_ERR_FORMAT;
-  *value = d;
-  return SCR_SUCCESS;
+SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const char* otherwise)
+{
+  const char* value = scr_hash_elem_get_first_val(h, key);
+  return value != NULL ? value : otherwise;
 }
 
 /* ==== 06 HASH FILES =====================================================================================
 ** Durable storage of one hash a file: filemaps, flush, index, halt.
 **
 ** Uses       platform, errors, memory, path, kernel of zlib, hash.
-** Offers     scr_hash_image, scr_hash_image_parse, scr_hash_file_write, _read, _read_head, _lock, _unlock,
-**            scr_hash_read_with_lock, scr_hash_lock_open_read, scr_hash_write_close_unlock, scr_dir_sync.
+** Offers     scr_hash_image, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head, scr_hash_file_lock,
+**            scr_hash_file_unlock, scr_dir_sync.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
@@ -1692,36 +1603,6 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 {
   if (*fd >= 0) scr_os.close(*fd); /* closing releases the lock */
   *fd = -1;
-}
-
-/* Merge PATH into H under its lock. */
-SCR_FN int scr_hash_read_with_lock(const char* path, scr_hash* h)
-{
-  int fd, rc = scr_hash_file_lock(path, &fd);
-
-  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, h);
-  scr_hash_file_unlock(&fd);
-  return rc;
-}
-
-/* Lock PATH and merge it into H; a missing file is empty.  On an error nothing is locked. */
-SCR_FN int scr_hash_lock_open_read(const char* path, int* fd, scr_hash* h)
-{
-  int rc = scr_hash_file_lock(path, fd);
-
-  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, h);
-  if (rc == SCR_ERR_NOT_FOUND) rc = SCR_SUCCESS;
-  if (rc != SCR_SUCCESS) scr_hash_file_unlock(fd);
-  return rc;
-}
-
-/* Replace PATH by H, unless H is NULL, and release the lock, on an error too. */
-SCR_FN int scr_hash_write_close_unlock(const char* path, int* fd, const scr_hash* h)
-{
-  int rc = h == NULL ? SCR_SUCCESS : scr_hash_file_write(path, h);
-
-  scr_hash_file_unlock(fd);
-  return rc;
 }
 
 /* ==== 07 PARAMETERS =====================================================================================
