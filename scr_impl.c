@@ -1609,23 +1609,23 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 ** What the user can set: the table of parameters, the sources they come from, their grammar, and their checks.
 **
 ** The settings are one hash with a child for each source, ENV, USER, APP and SYSTEM, each KEY -> VALUE -> children
-** (CKEY -> CVALUE), and FROM, which says in words what the two files were.  One rank reads; the hash is then sent.
+** (CKEY -> CVALUE), and FROM, which says in words what the two files were.  One rank reads them; the hash is then sent.
 **
 ** Uses       platform, errors, memory, path, hash.
-** Offers     SCR_PARAMS, scr_params_read, _parse, _config, _config_is_query, _check, _print_table;
-**            scr_param_get, _get_hash, _int, _bytes, _real, _origin.
+** Offers     SCR_PARAMS, scr_params_read, scr_params_read_env, scr_params_config, scr_params_config_is_query,
+**            scr_params_check, scr_param_get, scr_param_get_hash, scr_param_int, scr_param_bytes, scr_param_real.
 ** Invariants
-**   C1  A lookup takes the first of environment, user file, SCR_Config, system file, default.  An empty value counts
+**   V1  A lookup takes the first of environment, user file, SCR_Config, system file, default.  An empty value counts
 **       as not set.
-**   C2  A parameter of the table has one value in a source, the last that was given; the lines GROUPS, STORE and CKPT
+**   V2  A parameter of the table has one value in a source, the last that was given; the lines GROUPS, STORE and CKPT
 **       keep one entry for each value, in the order of the file.
-**   C3  A bad value is an error that names the parameter, the value, its source and what is allowed; an unknown name
+**   V3  A bad value is an error that names the parameter, the value, its source and what is allowed; an unknown name
 **       is a warning, because files are shared with other versions.
 ** Failure    SCR_ERR_PARAM for what a user wrote, with the line when it was in a file.
 ** ====================================================================================================== */
 
-#define SCR_PARAM_TOKEN_MAX 4096               /* longest key or value in a file, with the NUL */
-#define SCR_PARAM_FILE_MAX  ((size_t)64 << 20) /* a parameter file is read into memory */
+#define SCR_PARAM_WORD_MAX 4096               /* longest key or value in a file, with the NUL */
+#define SCR_PARAM_FILE_MAX ((size_t)64 << 20) /* a parameter file is read into memory */
 
 /* The types: X(name, what is allowed, in words). */
 #define SCR_PARAM_TYPES(X)                                                                                             \
@@ -1633,7 +1633,6 @@ SCR_FN void scr_hash_file_unlock(int* fd)
   X(COUNT, "an integer, 0 or more")                                                                                    \
   X(POSITIVE, "an integer, 1 or more")                                                                                 \
   X(BYTES, "a size from 1 byte to 1G, such as 65536, 128K or 1.5MB")                                                   \
-  X(REAL, "a number, 0 or more")                                                                                       \
   X(PERCENT, "a number from 0 to 100")                                                                                 \
   X(TEXT, "a text shorter than 1024 bytes")                                                                            \
   X(NAME, "a name without '/', shorter than 256 bytes, not . or ..")                                                   \
@@ -1642,8 +1641,11 @@ SCR_FN void scr_hash_file_unlock(int* fd)
   X(ENUM, "one of")
 
 #define SCR_PARAM_TYPE_ENUM(name, text) SCR_PARAM_##name,
+#define SCR_PARAM_TYPE_TEXT(name, text) text,
 typedef enum { SCR_PARAM_TYPES(SCR_PARAM_TYPE_ENUM) SCR_PARAM_NTYPES } scr_param_type;
+static const char* const scr_param_allowed[] = {SCR_PARAM_TYPES(SCR_PARAM_TYPE_TEXT) ""};
 #undef SCR_PARAM_TYPE_ENUM
+#undef SCR_PARAM_TYPE_TEXT
 
 /* Who may set it. */
 typedef enum {
@@ -1778,7 +1780,7 @@ typedef enum {
   X(CKPT, HOP_DISTANCE, POSITIVE, NULL)
 
 typedef struct {
-  const char*    line; /* the line it belongs to, NULL for a parameter of its own */
+  const char*    line; /* the line it stands on, for a child; NULL for a parameter of its own */
   const char*    name;
   scr_param_type type;
   const char*    choices;
@@ -1789,19 +1791,15 @@ typedef struct {
 
 #define SCR_PARAM_ROW(name, type, choices, fallback, who, sentence)                                                    \
   {NULL, #name, SCR_PARAM_##type, choices, fallback, SCR_PARAM_##who, sentence},
-static const scr_param_spec scr_param_specs[] = {SCR_PARAMS(SCR_PARAM_ROW)};
+#define SCR_PARAM_CHILD(line, name, type, choices) {#line, #name, SCR_PARAM_##type, choices, NULL, SCR_PARAM_ANY, NULL},
+static const scr_param_spec scr_param_specs[] = {SCR_PARAMS(SCR_PARAM_ROW) SCR_PARAM_CHILDREN(SCR_PARAM_CHILD)};
 #undef SCR_PARAM_ROW
+#undef SCR_PARAM_CHILD
 
-#define SCR_PARAM_ROW(line, name, type, choices) {#line, #name, SCR_PARAM_##type, choices, NULL, SCR_PARAM_ANY, NULL},
-static const scr_param_spec scr_param_children[] = {SCR_PARAM_CHILDREN(SCR_PARAM_ROW)};
-#undef SCR_PARAM_ROW
+#define SCR_PARAM_NSPECS ((int)(sizeof scr_param_specs / sizeof scr_param_specs[0]))
 
-#define SCR_PARAM_NSPECS    ((int)(sizeof scr_param_specs / sizeof scr_param_specs[0]))
-#define SCR_PARAM_NCHILDREN ((int)(sizeof scr_param_children / sizeof scr_param_children[0]))
-
-/* The sources in the order of C1. */
-#define SCR_PARAM_NSOURCES 4
-enum { SCR_PARAM_ENV, SCR_PARAM_USER, SCR_PARAM_APP, SCR_PARAM_SYSTEM };
+/* The sources in the order of V1. */
+enum { SCR_PARAM_ENV, SCR_PARAM_USER, SCR_PARAM_APP, SCR_PARAM_SYSTEM, SCR_PARAM_NSOURCES };
 static const char* const scr_param_sources[SCR_PARAM_NSOURCES] = {"ENV", "USER", "APP", "SYSTEM"};
 
 /* Variables, so that a test can replace them. */
@@ -1814,20 +1812,15 @@ static int scr_params_lock_bases = 0;
 
 /* ---- values ---- */
 
-SCR_FN const scr_param_spec* scr_param_spec_of(const char* name)
+/* The row of the parameter NAME, or of the child NAME of LINE when LINE is not NULL; NULL when the table has none. */
+SCR_FN const scr_param_spec* scr_param_spec_of(const char* line, const char* name)
 {
-  int i;
-  for (i = 0; i < SCR_PARAM_NSPECS; i++)
-    if (strcmp(scr_param_specs[i].name, name) == 0) return &scr_param_specs[i];
-  return NULL;
-}
+  const scr_param_spec* spec;
 
-SCR_FN const scr_param_spec* scr_param_child_of(const char* line, const char* name)
-{
-  int i;
-  for (i = 0; i < SCR_PARAM_NCHILDREN; i++)
-    if (strcmp(scr_param_children[i].line, line) == 0 && strcmp(scr_param_children[i].name, name) == 0)
-      return &scr_param_children[i];
+  for (spec = scr_param_specs; spec < scr_param_specs + SCR_PARAM_NSPECS; spec++)
+    if (strcmp(spec->name, name) == 0 && (line == NULL) == (spec->line == NULL) &&
+        (line == NULL || strcmp(spec->line, line) == 0))
+      return spec;
   return NULL;
 }
 
@@ -1836,7 +1829,7 @@ SCR_FN int scr_param_is_choice(const char* choices, const char* value)
 {
   size_t n = strlen(value);
 
-  while (choices != NULL && *choices != '\0') {
+  while (*choices != '\0') {
     size_t k = strcspn(choices, "|");
     if (k == n && strncasecmp(choices, value, n) == 0) return 1;
     choices += k + (choices[k] == '|');
@@ -1844,17 +1837,14 @@ SCR_FN int scr_param_is_choice(const char* choices, const char* value)
   return 0;
 }
 
-/* The whole of S as a finite number, not in hexadecimal.  1 or 0. */
+/* The whole of S as a finite number, 0 or more, not in hexadecimal.  1 or 0. */
 SCR_FN int scr_param_real_of(const char* s, double* value)
 {
-  char*  end;
-  double v;
+  char* end;
 
   if (!(isdigit((unsigned char)*s) || *s == '.') || strpbrk(s, "xX") != NULL) return 0;
-  v = strtod(s, &end);
-  if (end == s || *end != '\0' || !(v >= 0.0 && v <= 1e300)) return 0;
-  *value = v;
-  return 1;
+  *value = strtod(s, &end);
+  return end != s && *end == '\0' && *value >= 0.0 && *value <= 1e300;
 }
 
 /* 1 when VALUE is allowed for SPEC. */
@@ -1874,8 +1864,6 @@ SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
     return scr_str_int64(value, &i) == SCR_SUCCESS && i >= 1 && i <= INT_MAX;
   case SCR_PARAM_BYTES: /* the count of an MPI message is an int */
     return scr_str_bytes(value, &bytes) == SCR_SUCCESS && bytes >= 1 && bytes <= (uint64_t)1 << 30;
-  case SCR_PARAM_REAL:
-    return scr_param_real_of(value, &real);
   case SCR_PARAM_PERCENT:
     return scr_param_real_of(value, &real) && real <= 100.0;
   case SCR_PARAM_NAME:
@@ -1892,34 +1880,23 @@ SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
   return n < SCR_MAX_FILENAME;
 }
 
-/* What SPEC allows, in words, into BUF. */
-SCR_FN void scr_param_allowed(const scr_param_spec* spec, char* buf, size_t n)
+/* SCR_SUCCESS when VALUE is allowed for SPEC, or the error (V3).  PARENT is the value of the line that a child is on. */
+SCR_FN int scr_param_check_value(const scr_param_spec* spec, const char* parent, const char* value, const char* origin)
 {
-#define SCR_PARAM_TYPE_TEXT(name, text) text,
-  static const char* const texts[] = {SCR_PARAM_TYPES(SCR_PARAM_TYPE_TEXT) ""};
-#undef SCR_PARAM_TYPE_TEXT
+  char        allowed[256], on_line[256] = "";
   const char* c;
   size_t      k;
 
-  snprintf(buf, n, "%s", texts[spec->type]);
+  if (scr_param_value_ok(spec, value)) return SCR_SUCCESS;
+  if (spec->line != NULL) snprintf(on_line, sizeof on_line, " on the line %s=%.200s", spec->line, parent);
+  snprintf(allowed, sizeof allowed, "%s", scr_param_allowed[spec->type]);
   for (c = spec->choices; c != NULL && *c != '\0'; c += k + (c[k] == '|')) {
-    size_t used = strlen(buf);
+    size_t used = strlen(allowed);
     k = strcspn(c, "|");
-    snprintf(buf + used, n - used, "%s%.*s", c == spec->choices ? " " : ", ", (int)k, c);
+    snprintf(allowed + used, sizeof allowed - used, "%s%.*s", c == spec->choices ? " " : ", ", (int)k, c);
   }
-}
-
-/* The error for a bad VALUE of SPEC; PARENT is the value of the line it stands on, for a child. */
-SCR_FN int scr_param_refuse(const scr_param_spec* spec, const char* parent, const char* value, const char* origin)
-{
-  char allowed[256];
-
-  scr_param_allowed(spec, allowed, sizeof allowed);
-  if (spec->line != NULL)
-    return SCR_ERR(SCR_ERR_PARAM, "bad value %s=%.200s on the line %s=%.200s, set in %.900s: it must be %s", spec->name,
-                   value, spec->line, parent, origin, allowed);
-  return SCR_ERR(SCR_ERR_PARAM, "bad value %s=%.200s, set in %.900s: it must be %s", spec->name, value, origin,
-                 allowed);
+  return SCR_ERR(SCR_ERR_PARAM, "bad value %s=%.200s%s, set in %.900s: it must be %s", spec->name, value, on_line,
+                 origin, allowed);
 }
 
 /* ---- lookup ---- */
@@ -1934,41 +1911,40 @@ SCR_FN const char* scr_param_last_value(const scr_hash* h)
   return last;
 }
 
-/* Values of NAME in source S, or NULL when it has none or may not set it. */
+/* 1 when SPEC may not be set in the source S. */
+SCR_FN int scr_param_is_locked(const scr_param_spec* spec, int s)
+{
+  return scr_params_lock_bases && s != SCR_PARAM_SYSTEM && spec != NULL && spec->who == SCR_PARAM_BASE;
+}
+
+/* The values of NAME in the source S, or NULL when it has none or may not set it. */
 SCR_FN scr_hash* scr_param_values(const scr_hash* params, int s, const char* name)
 {
-  const scr_param_spec* spec = scr_param_spec_of(name);
-
-  if (scr_params_lock_bases && s != SCR_PARAM_SYSTEM && spec != NULL && spec->who == SCR_PARAM_BASE) return NULL;
+  if (scr_param_is_locked(scr_param_spec_of(NULL, name), s)) return NULL;
   return scr_hash_get(scr_hash_get(params, scr_param_sources[s]), name);
 }
 
-/* What was set for NAME, without the default, or NULL; *SOURCE, when not NULL, tells where. */
+/* What was set for NAME, without the default, or NULL; *SOURCE tells where. */
 SCR_FN const char* scr_param_find(const scr_hash* params, const char* name, int* source)
 {
-  int s;
-
-  for (s = 0; s < SCR_PARAM_NSOURCES; s++) {
-    const char* value = scr_param_last_value(scr_param_values(params, s, name));
-    if (value == NULL || *value == '\0') continue;
-    if (source != NULL) *source = s;
-    return value;
+  for (*source = 0; *source < SCR_PARAM_NSOURCES; ++*source) {
+    const char* value = scr_param_last_value(scr_param_values(params, *source, name));
+    if (value != NULL && *value != '\0') return value;
   }
   return NULL;
 }
 
 /*
-** The value of the parameter NAME: set, or else the default of the table, or else NULL.  As the user wrote it, so the
-** names of an ENUM may be in either case.  Valid until PARAMS changes.
+** The value of the parameter NAME: what was set, or else the default of the table, or else NULL.  It is as the user
+** wrote it, so a name of an ENUM may be in either case.  Valid until PARAMS changes.
 */
 SCR_FN const char* scr_param_get(const scr_hash* params, const char* name)
 {
-  const scr_param_spec* spec;
-  const char*           value = scr_param_find(params, name, NULL);
+  const scr_param_spec* spec = scr_param_spec_of(NULL, name);
+  int                   s;
+  const char*           value = scr_param_find(params, name, &s);
 
-  if (value != NULL) return value;
-  spec = scr_param_spec_of(name);
-  return spec == NULL ? NULL : spec->fallback;
+  return value != NULL || spec == NULL ? value : spec->fallback;
 }
 
 /* All values of NAME, VALUE -> children, of the first source that has any, or NULL: for GROUPS, STORE, CKPT. */
@@ -1982,134 +1958,104 @@ SCR_FN const scr_hash* scr_param_get_hash(const scr_hash* params, const char* na
   return NULL;
 }
 
-/* Source S in words: "the environment", "the user file X", "SCR_Config", "the system file X". */
+/* The source S in words: "the environment", "the user file X", "SCR_Config", "the system file X". */
 SCR_FN const char* scr_param_source_text(const scr_hash* params, int s)
 {
-  const char* text = scr_hash_elem_get_first_val(scr_hash_get(params, "FROM"), scr_param_sources[s]);
-
-  if (s == SCR_PARAM_ENV) return "the environment";
-  if (s == SCR_PARAM_APP) return "SCR_Config";
-  if (text != NULL) return text;
-  return s == SCR_PARAM_USER ? "the user file" : "the system file";
+  static const char* const texts[] = {"the environment", "the user file", "SCR_Config", "the system file"};
+  return scr_hash_str_or(scr_hash_get(params, "FROM"), scr_param_sources[s], texts[s]);
 }
 
 /* Where the value of NAME comes from, in words, for messages. */
 SCR_FN const char* scr_param_origin(const scr_hash* params, const char* name)
 {
   int s;
-
-  if (scr_param_find(params, name, &s) != NULL) return scr_param_source_text(params, s);
-  return "the default";
-}
-
-/* The value of NAME after the check of its type.  SCR_ERR_NOT_FOUND, without a message, when it has none. */
-SCR_FN int scr_param_checked(const scr_hash* params, const char* name, const char** value)
-{
-  const scr_param_spec* spec = scr_param_spec_of(name);
-  const char*           v = scr_param_get(params, name);
-
-  if (v == NULL) return SCR_ERR_NOT_FOUND;
-  if (spec != NULL && !scr_param_value_ok(spec, v))
-    return scr_param_refuse(spec, NULL, v, scr_param_origin(params, name));
-  *value = v;
-  return SCR_SUCCESS;
+  return scr_param_find(params, name, &s) != NULL ? scr_param_source_text(params, s) : "the default";
 }
 
 /*
-** The value of NAME as an integer, a count of bytes, a number.  SCR_ERR_PARAM when it is nothing of the kind,
-** SCR_ERR_NOT_FOUND, without a message, when it is not set and has no default; *V is then as it was.
+** The value of NAME, a parameter of the table and of a fitting type, as an integer, a count of bytes, a number.
+** SCR_ERR_PARAM when the value is not allowed; SCR_ERR_NOT_FOUND, without a message, when there is none.  *V is then as
+** it was.
 */
+SCR_FN int scr_param_checked(const scr_hash* params, const char* name, const char** v)
+{
+  const scr_param_spec* spec = scr_param_spec_of(NULL, name);
+
+  *v = scr_param_get(params, name);
+  if (spec == NULL || *v == NULL) return SCR_ERR_NOT_FOUND;
+  return scr_param_check_value(spec, NULL, *v, scr_param_origin(params, name));
+}
+
 SCR_FN int scr_param_int(const scr_hash* params, const char* name, int* v)
 {
-  const char* s = NULL;
-  int64_t     i = 0;
+  const char* s;
+  int64_t     i;
   int         rc = scr_param_checked(params, name, &s);
 
-  if (rc != SCR_SUCCESS) return rc;
-  if (scr_str_int64(s, &i) != SCR_SUCCESS || i < INT_MIN || i > INT_MAX)
-    return SCR_ERR(SCR_ERR_PARAM, "bad value %s=%.200s, set in %.900s: it must be an integer", name, s,
-                   scr_param_origin(params, name));
-  *v = (int)i;
-  return SCR_SUCCESS;
+  if (rc == SCR_SUCCESS) rc = scr_str_int64(s, &i);
+  if (rc == SCR_SUCCESS) *v = (int)i;
+  return rc;
 }
 
 SCR_FN int scr_param_bytes(const scr_hash* params, const char* name, uint64_t* v)
 {
-  const char* s = NULL;
+  const char* s;
   int         rc = scr_param_checked(params, name, &s);
 
-  if (rc != SCR_SUCCESS) return rc;
-  if (scr_str_bytes(s, v) != SCR_SUCCESS)
-    return SCR_ERR(SCR_ERR_PARAM, "bad value %s=%.200s, set in %.900s: it must be a size such as 65536 or 128K", name,
-                   s, scr_param_origin(params, name));
-  return SCR_SUCCESS;
+  return rc == SCR_SUCCESS ? scr_str_bytes(s, v) : rc;
 }
 
 SCR_FN int scr_param_real(const scr_hash* params, const char* name, double* v)
 {
-  const char* s = NULL;
+  const char* s;
   int         rc = scr_param_checked(params, name, &s);
 
-  if (rc != SCR_SUCCESS) return rc;
-  if (!scr_param_real_of(s, v))
-    return SCR_ERR(SCR_ERR_PARAM, "bad value %s=%.200s, set in %.900s: it must be a number, 0 or more", name, s,
-                   scr_param_origin(params, name));
-  return SCR_SUCCESS;
+  if (rc == SCR_SUCCESS) scr_param_real_of(s, v);
+  return rc;
 }
 
 /* ---- setting ---- */
 
 /*
-** Give KEY of the source INTO the value VALUE, and *ENTRY the hash of its children.  Of a parameter that is not a line
-** the new value takes the place of the old one (C2).
+** Give KEY of the source INTO the value VALUE, and return the hash of its children, NULL without memory.  Of a
+** parameter that is not a line the new value takes the place of the old one (V2).
 */
-SCR_FN int scr_params_set(scr_hash* into, const char* key, const char* value, scr_hash** entry)
+SCR_FN scr_hash* scr_params_set(scr_hash* into, const char* key, const char* value)
 {
-  const scr_param_spec* spec = scr_param_spec_of(key);
+  const scr_param_spec* spec = scr_param_spec_of(NULL, key);
 
   if (spec != NULL && spec->who != SCR_PARAM_LINE) scr_hash_unset(into, key);
-  *entry = scr_hash_set_kv(into, key, value);
-  return *entry != NULL ? SCR_SUCCESS : SCR_ERR_OOM();
+  return scr_hash_set_kv(into, key, value);
 }
 
 /* Give the child KEY of ENTRY the value VALUE; "" unsets it. */
 SCR_FN int scr_params_set_child(scr_hash* entry, const char* key, const char* value)
 {
   scr_hash_unset(entry, key);
-  if (*value == '\0') return SCR_SUCCESS;
-  return scr_hash_set_kv(entry, key, value) != NULL ? SCR_SUCCESS : SCR_ERR_OOM();
+  return *value == '\0' || scr_hash_set_kv(entry, key, value) != NULL ? SCR_SUCCESS : SCR_ERR_OOM();
 }
 
 /* ---- the grammar of files ---- */
 
+#define SCR_PARAM_BLANKS " \t\r"
+
+/* A line of a file, which ends with a NUL, while it is read. */
 typedef struct {
-  const char* p;
-  const char* end;
+  const char* p;     /* what follows */
   const char* where; /* the file's name */
   int         line;
+  char        key[SCR_PARAM_WORD_MAX], value[SCR_PARAM_WORD_MAX];
 } scr_params_text;
 
-SCR_FN int scr_params_is_blank(char c)
-{
-  return c == ' ' || c == '\t' || c == '\r';
-}
+/* The error about the line of T; FORMAT is a constant, with one argument or more. */
+#define SCR_PARAMS_BAD(t, format, ...)                                                                                 \
+  SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: " format, (t)->where, (t)->line, __VA_ARGS__)
 
-SCR_FN int scr_params_at_end_of_line(const scr_params_text* t)
-{
-  return t->p == t->end || *t->p == '\n';
-}
-
-SCR_FN void scr_params_skip_blanks(scr_params_text* t)
-{
-  while (t->p < t->end && scr_params_is_blank(*t->p)) t->p++;
-}
-
-/* Append C to the token OUT of *N bytes. */
+/* Append C to the word OUT of *N bytes. */
 SCR_FN int scr_params_put(const scr_params_text* t, char* out, size_t* n, char c)
 {
-  if (*n + 1 >= SCR_PARAM_TOKEN_MAX)
-    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: a word is longer than %d bytes: %.40s...", t->where, t->line,
-                   SCR_PARAM_TOKEN_MAX - 1, out);
+  if (*n + 1 >= SCR_PARAM_WORD_MAX)
+    return SCR_PARAMS_BAD(t, "a word is longer than %d bytes: %.40s...", SCR_PARAM_WORD_MAX - 1, out);
   out[(*n)++] = c;
   out[*n] = '\0';
   return SCR_SUCCESS;
@@ -2118,17 +2064,13 @@ SCR_FN int scr_params_put(const scr_params_text* t, char* out, size_t* n, char c
 /* Append the character that is escaped at T. */
 SCR_FN int scr_params_escape(scr_params_text* t, char* out, size_t* n)
 {
-  static const char names[] = "abfnrtv", codes[] = "\a\b\f\n\r\t\v";
-  const char*       k;
-  char              c;
+  static const char names[] = "abfnrtv", controls[] = "\a\b\f\n\r\t\v";
+  const char        c = *++t->p;
+  const char*       k = c != '\0' ? strchr(names, c) : NULL;
 
+  if (c == '\0' || c == '\r') return SCR_PARAMS_BAD(t, "a backslash ends the line; %s", "lines cannot be continued");
   t->p++;
-  if (scr_params_at_end_of_line(t) || *t->p == '\r')
-    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: a backslash ends the line; lines cannot be continued", t->where,
-                   t->line);
-  c = *t->p++;
-  k = strchr(names, c);
-  return scr_params_put(t, out, n, k != NULL ? codes[k - names] : c);
+  return scr_params_put(t, out, n, k != NULL ? controls[k - names] : c);
 }
 
 /* Append the value of the environment variable that is named at T, as $NAME (letters and _) or ${NAME}. */
@@ -2137,101 +2079,77 @@ SCR_FN int scr_params_expand(scr_params_text* t, char* out, size_t* n)
   char        name[256];
   const char* value;
   size_t      k = 0;
-  int         rc, braces;
+  int         rc = SCR_SUCCESS, braces = *++t->p == '{';
 
-  t->p++;
-  braces = t->p < t->end && *t->p == '{';
-  if (braces) t->p++;
-  while (t->p < t->end && k + 1 < sizeof name &&
+  t->p += braces;
+  while (k + 1 < sizeof name &&
          (isalpha((unsigned char)*t->p) || *t->p == '_' || (braces && isdigit((unsigned char)*t->p))))
     name[k++] = *t->p++;
   name[k] = '\0';
-  if (k == 0 || (braces && (t->p == t->end || *t->p++ != '}')))
-    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: $ must be followed by a name or by {name}; write \\$ for a dollar",
-                   t->where, t->line);
+  if (k == 0 || (braces && *t->p++ != '}'))
+    return SCR_PARAMS_BAD(t, "%s; write \\$ for a dollar", "$ must be followed by a name or by {name}");
   value = getenv(name);
-  if (value == NULL)
-    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: the environment variable %s is not set", t->where, t->line, name);
-  for (rc = SCR_SUCCESS; *value != '\0' && rc == SCR_SUCCESS; value++) rc = scr_params_put(t, out, n, *value);
+  if (value == NULL) return SCR_PARAMS_BAD(t, "the environment variable %s is not set", name);
+  for (; *value != '\0' && rc == SCR_SUCCESS; value++) rc = scr_params_put(t, out, n, *value);
   return rc;
 }
 
-/* Read a word, up to a blank, '=' or the end of the line, into OUT of SCR_PARAM_TOKEN_MAX bytes. */
+/* Read a word, up to a blank, '=' or the end of the line, into OUT; no word begins with '#', which opens a comment. */
 SCR_FN int scr_params_word(scr_params_text* t, int is_value, char* out)
 {
   size_t n = 0;
   int    rc = SCR_SUCCESS;
 
   out[0] = '\0';
-  scr_params_skip_blanks(t);
-  if (!scr_params_at_end_of_line(t) && *t->p == '#') return rc; /* no value, a comment */
-  while (rc == SCR_SUCCESS && !scr_params_at_end_of_line(t) && !scr_params_is_blank(*t->p) && *t->p != '=') {
+  t->p += strspn(t->p, SCR_PARAM_BLANKS);
+  if (*t->p == '#') return rc;
+  while (rc == SCR_SUCCESS && !strchr(SCR_PARAM_BLANKS "=", *t->p)) {
     if (*t->p == '\\') rc = scr_params_escape(t, out, &n);
     else if (*t->p == '$' && is_value) rc = scr_params_expand(t, out, &n);
     else rc = scr_params_put(t, out, &n, is_value ? *t->p++ : (char)toupper((unsigned char)*t->p++));
   }
-  scr_params_skip_blanks(t);
+  t->p += strspn(t->p, SCR_PARAM_BLANKS);
   return rc;
 }
 
-/* Read `KEY=VALUE` at T. */
-SCR_FN int scr_params_pair(scr_params_text* t, char* key, char* value)
+/* Read `KEY=VALUE` into the room for it in T. */
+SCR_FN int scr_params_pair(scr_params_text* t)
 {
-  int rc = scr_params_word(t, 0, key);
+  int rc = scr_params_word(t, 0, t->key);
 
   if (rc != SCR_SUCCESS) return rc;
-  if (*key == '\0') return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: there is no name before '='", t->where, t->line);
-  if (scr_params_at_end_of_line(t) || *t->p != '=')
-    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: '=' is missing after %.200s", t->where, t->line, key);
+  if (*t->key == '\0') return SCR_PARAMS_BAD(t, "there is no name before %s", "'='");
+  if (*t->p != '=') return SCR_PARAMS_BAD(t, "'=' is missing after %.200s", t->key);
   t->p++;
-  if ((rc = scr_params_word(t, 1, value)) != SCR_SUCCESS) return rc;
-  if (!scr_params_at_end_of_line(t) && *t->p == '=')
-    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: two '=' in %.200s=%.200s=; write \\= within a value", t->where,
-                   t->line, key, value);
+  if ((rc = scr_params_word(t, 1, t->value)) != SCR_SUCCESS) return rc;
+  if (*t->p == '=') return SCR_PARAMS_BAD(t, "two '=' in %.200s=%.200s=; write \\= within a value", t->key, t->value);
   return SCR_SUCCESS;
 }
 
-/* Read one line at T, KEY and VALUE being room for words, and leave T at its end. */
-SCR_FN int scr_params_line(scr_params_text* t, char* key, char* value, scr_hash* into)
+/* Read one line: a pair, and its children. */
+SCR_FN int scr_params_line(scr_params_text* t, scr_hash* into)
 {
-  scr_hash*             entry = NULL;
-  const scr_param_spec* spec;
-  int                   rc, first;
+  scr_hash* entry = NULL;
+  int       rc = SCR_SUCCESS, first;
 
-  for (first = 1;; first = 0) {
-    scr_params_skip_blanks(t);
-    if (scr_params_at_end_of_line(t) || *t->p == '#') break;
-    if ((rc = scr_params_pair(t, key, value)) != SCR_SUCCESS) return rc;
+  for (first = 1; rc == SCR_SUCCESS; first = 0) {
+    const scr_param_spec* spec;
+    t->p += strspn(t->p, SCR_PARAM_BLANKS);
+    if (*t->p == '\0' || *t->p == '#') break;
+    if ((rc = scr_params_pair(t)) != SCR_SUCCESS) break;
+    spec = scr_param_spec_of(NULL, t->key);
     if (!first) {
-      rc = scr_params_set_child(entry, key, value);
-    } else if (*value != '\0') {
-      rc = scr_params_set(into, key, value, &entry);
+      rc = scr_params_set_child(entry, t->key, t->value);
+    } else if (*t->value != '\0') {
+      entry = scr_params_set(into, t->key, t->value);
+      if (entry == NULL) rc = SCR_ERR_OOM();
+    } else if (spec != NULL && spec->who == SCR_PARAM_LINE) {
+      rc = SCR_PARAMS_BAD(t, "%s= needs a value", t->key);
     } else { /* nothing can follow an empty value */
-      spec = scr_param_spec_of(key);
-      if (spec != NULL && spec->who == SCR_PARAM_LINE)
-        return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: %s= needs a value", t->where, t->line, key);
-      scr_hash_unset(into, key);
+      scr_hash_unset(into, t->key);
     }
-    if (rc != SCR_SUCCESS) return rc;
   }
-  while (!scr_params_at_end_of_line(t)) t->p++; /* a comment */
-  return SCR_SUCCESS;
-}
-
-/* Refuse bytes that no text has, before anything of it is printed. */
-SCR_FN int scr_params_check_text(const scr_params_text* t)
-{
-  const char* p;
-  int         line = 1;
-
-  for (p = t->p; p < t->end; p++) {
-    unsigned char c = (unsigned char)*p;
-    if (c == '\n') line++;
-    else if (c != '\t' && c != '\r' && (c < 32 || c == 127))
-      return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: byte 0x%02x is not text; is this a parameter file?", t->where,
-                     line, c);
-  }
-  return SCR_SUCCESS;
+  return rc;
 }
 
 /*
@@ -2245,36 +2163,40 @@ SCR_FN int scr_params_check_text(const scr_params_text* t)
 SCR_FN int scr_params_parse(const char* text, size_t n, const char* where, scr_hash* into)
 {
   scr_params_text t;
-  char*           words;
-  int             rc;
+  char *          copy, *line, *next;
+  size_t          i;
+  int             rc = SCR_SUCCESS;
 
-  t.p = text;
-  t.end = text + n;
   t.where = where;
   t.line = 1;
-  if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) t.p += 3; /* the mark that some editors put before UTF-8 */
-  if ((rc = scr_params_check_text(&t)) != SCR_SUCCESS) return rc;
-  words = (char*)scr_malloc(2 * SCR_PARAM_TOKEN_MAX);
-  if (words == NULL) return SCR_ERR_OOM();
-  while (rc == SCR_SUCCESS && t.p < t.end) {
-    rc = scr_params_line(&t, words, words + SCR_PARAM_TOKEN_MAX, into);
-    if (t.p < t.end) { /* at a newline, or rc ends the loop */
-      t.p++;
-      t.line++;
-    }
+  for (i = 0; i < n; i++) { /* refuse what is not text before any of it is printed */
+    unsigned char c = (unsigned char)text[i];
+    t.line += c == '\n';
+    if (c == 127 || (c < 32 && c != '\n' && c != '\t' && c != '\r'))
+      return SCR_PARAMS_BAD(&t, "byte 0x%02x is not text; is this a parameter file?", c);
   }
-  scr_free(&words);
+  copy = (char*)scr_malloc(n + 1);
+  if (copy == NULL) return SCR_ERR_OOM();
+  if (n > 0) memcpy(copy, text, n);
+  t.line = 1;
+  line = strncmp(copy, "\xef\xbb\xbf", 3) == 0 ? copy + 3 : copy; /* the mark that some editors put before UTF-8 */
+  for (; line != NULL && rc == SCR_SUCCESS; line = next, t.line++) {
+    next = strchr(line, '\n');
+    if (next != NULL) *next++ = '\0';
+    t.p = line;
+    rc = scr_params_line(&t, into);
+  }
+  free(copy);
   return rc;
 }
 
 /* ---- sources ---- */
 
-/* Read the file PATH into the source S of PARAMS.  A file that is not there is an error only when MUST. */
+/* Read the file PATH into the source S of PARAMS.  A file that is missing is an error only when MUST. */
 SCR_FN int scr_params_read_file(scr_hash* params, int s, const char* path, int must)
 {
   scr_buf   b = {NULL, 0, 0, 0};
   scr_hash* into;
-  char*     from = NULL;
   char      piece[4096];
   ssize_t   k;
   int       rc = SCR_SUCCESS, fd = scr_os.open(path, O_RDONLY, 0);
@@ -2286,15 +2208,14 @@ SCR_FN int scr_params_read_file(scr_hash* params, int s, const char* path, int m
   if (k < 0) rc = SCR_ERRNO("cannot read the parameter file %s", path);
   else if (b.failed) rc = SCR_ERR_OOM();
   else if (b.n > SCR_PARAM_FILE_MAX) rc = SCR_ERR(SCR_ERR_PARAM, "the parameter file %s is larger than 64 MiB", path);
-  if (rc != SCR_SUCCESS) goto out;
-  from = scr_strdupf("the %s file %s", s == SCR_PARAM_USER ? "user" : "system", path);
-  into = scr_hash_set(params, scr_param_sources[s], scr_hash_new());
-  if (from != NULL) scr_hash_setf(params, NULL, "%s %s %s", "FROM", scr_param_sources[s], from);
-  rc = from == NULL || into == NULL || scr_oom ? SCR_ERR_OOM() : scr_params_parse(b.p, b.n, path, into);
-out:
   scr_os.close(fd);
+  if (rc == SCR_SUCCESS) {
+    snprintf(piece, sizeof piece, "the %s file %s", s == SCR_PARAM_USER ? "user" : "system", path);
+    scr_hash_setf(params, NULL, "%s %s %s", "FROM", scr_param_sources[s], piece);
+    into = scr_hash_set(params, scr_param_sources[s], scr_hash_new());
+    rc = scr_oom ? SCR_ERR_OOM() : scr_params_parse(b.p, b.n, path, into);
+  }
   scr_buf_free(&b);
-  scr_free(&from);
   return rc;
 }
 
@@ -2307,7 +2228,7 @@ SCR_FN int scr_params_read_env(scr_hash* params)
   if (env == NULL) return SCR_ERR_OOM();
   for (i = 0; i < SCR_PARAM_NSPECS; i++) {
     const scr_param_spec* spec = &scr_param_specs[i];
-    const char*           value = spec->who == SCR_PARAM_LINE ? NULL : getenv(spec->name);
+    const char*           value = spec->line != NULL || spec->who == SCR_PARAM_LINE ? NULL : getenv(spec->name);
     if (value != NULL && *value != '\0' && scr_hash_set_kv(env, spec->name, value) == NULL) return SCR_ERR_OOM();
   }
   return SCR_SUCCESS;
@@ -2315,8 +2236,7 @@ SCR_FN int scr_params_read_env(scr_hash* params)
 
 /*
 ** Read the environment, the system file and the user file into PARAMS, in place of what it had from them; what
-** SCR_Config has set stays.  The user file is SCR_CONF_FILE, which must then be there, or .scrconf in the
-** prefix directory.
+** SCR_Config has set stays.  The user file is SCR_CONF_FILE, which must then exist, or .scrconf in the prefix directory.
 */
 SCR_FN int scr_params_read(scr_hash* params)
 {
@@ -2339,29 +2259,21 @@ SCR_FN int scr_params_read(scr_hash* params)
 
 /* ---- SCR_Config ---- */
 
-/* The length of the word at *P, which is moved past the blanks before it. */
-SCR_FN size_t scr_params_config_word(const char** p)
-{
-  *p += strspn(*p, " ");
-  return strcspn(*p, " ");
-}
-
 /* 1 when CONFIG asks for a value, 0 when it sets or unsets one, -1 when it is neither. */
 SCR_FN int scr_params_config_is_query(const char* config)
 {
-  const char* p = config;
-  const char* eq;
+  const char* p;
   size_t      n;
   int         words = 0, sets = 0, empty = 0;
 
-  if (config == NULL) return -1;
-  while ((n = scr_params_config_word(&p)) > 0) {
+  for (p = config == NULL ? "" : config; *p != '\0'; p += n) {
+    const char* eq;
+    if ((n = strspn(p, " ")) > 0) continue;
+    n = strcspn(p, " ");
     eq = (const char*)memchr(p, '=', n);
-    if (eq == p) return -1;
-    if (eq != NULL && ++sets == 1) empty = (eq + 1 == p + n);
-    if (eq != NULL && sets != words + 1) return -1; /* a word without '=' came before */
+    if (eq == p || (eq != NULL && sets != words)) return -1; /* no name, or a word without '=' came before */
+    if (eq != NULL && ++sets == 1) empty = eq + 1 == p + n;
     words++;
-    p += n;
   }
   if (words == 0 || (empty && words > 1)) return -1;
   if (sets == words) return 0;
@@ -2378,7 +2290,7 @@ SCR_FN int scr_params_query(const scr_hash* params, const char* key, const char*
     if (scr_hash_size(scr_param_get_hash(params, key)) > 1)
       return SCR_ERR(SCR_ERR_ARG, "%.200s has several values; ask for a child of one, \"%.200s=VALUE CHILD\"", key,
                      key);
-    found = scr_param_find(params, key, NULL);
+    found = scr_param_find(params, key, &s);
   } else {
     for (s = 0; s < SCR_PARAM_NSOURCES && found == NULL; s++)
       found = scr_hash_elem_get_first_val(scr_hash_get(scr_param_values(params, s, key), value), ckey);
@@ -2390,31 +2302,26 @@ SCR_FN int scr_params_query(const scr_hash* params, const char* key, const char*
 /* Set KEY, VALUE and the children that stand in REST, which is changed. */
 SCR_FN int scr_params_config_set(scr_hash* params, const char* key, const char* value, char* rest)
 {
-  const char*           app_name = scr_param_sources[SCR_PARAM_APP];
-  const scr_param_spec* spec = scr_param_spec_of(key);
-  scr_hash*             app = scr_hash_get(params, app_name);
-  scr_hash*             entry = NULL;
-  char *                word, *eq, *save = NULL;
-  int                   rc, bad = SCR_SUCCESS;
+  const scr_param_spec* spec = scr_param_spec_of(NULL, key);
+  scr_hash*             app = scr_hash_get(params, "APP");
+  scr_hash*             entry;
+  char *                word, *save = NULL;
+  int                   rc = SCR_SUCCESS, err;
 
-  if (app == NULL) app = scr_hash_set(params, app_name, scr_hash_new());
+  if (app == NULL) app = scr_hash_set(params, "APP", scr_hash_new());
   if (app == NULL) return SCR_ERR_OOM();
-  if (*value == '\0') {
-    scr_hash_unset(app, key);
-    return SCR_SUCCESS;
+  if (*value == '\0') return scr_hash_unset(app, key);
+  if ((entry = scr_params_set(app, key, value)) == NULL) return SCR_ERR_OOM();
+  if (spec != NULL) rc = scr_param_check_value(spec, NULL, value, "SCR_Config");
+  for (word = strtok_r(rest, " ", &save); word != NULL; word = strtok_r(NULL, " ", &save)) {
+    char* eq = strchr(word, '=');
+    *eq++ = '\0';
+    if ((err = scr_params_set_child(entry, word, eq)) != SCR_SUCCESS) return err;
+    spec = scr_param_spec_of(key, word);
+    err = spec != NULL && *eq != '\0' ? scr_param_check_value(spec, value, eq, "SCR_Config") : SCR_SUCCESS;
+    if (err != SCR_SUCCESS) rc = err;
   }
-  if ((rc = scr_params_set(app, key, value, &entry)) != SCR_SUCCESS) return rc;
-  if (spec != NULL && !scr_param_value_ok(spec, value)) bad = scr_param_refuse(spec, NULL, value, "SCR_Config");
-  for (word = strtok_r(rest, " ", &save); word != NULL && rc == SCR_SUCCESS; word = strtok_r(NULL, " ", &save)) {
-    const scr_param_spec* child;
-    eq = strchr(word, '=');
-    *eq = '\0';
-    rc = scr_params_set_child(entry, word, eq + 1);
-    child = scr_param_child_of(key, word);
-    if (child != NULL && eq[1] != '\0' && !scr_param_value_ok(child, eq + 1))
-      bad = scr_param_refuse(child, value, eq + 1, "SCR_Config");
-  }
-  return rc != SCR_SUCCESS ? rc : bad;
+  return rc;
 }
 
 /*
@@ -2449,50 +2356,45 @@ SCR_FN int scr_params_config(scr_hash* params, const char* config, char** value)
 
 /* ---- checks ---- */
 
-/* The children CHILDREN of the entry SPEC=VALUE of the source that ORIGIN names. */
+/* Check the children CHILDREN of the entry SPEC=VALUE of the source that ORIGIN names. */
 SCR_FN int scr_params_check_children(const scr_param_spec* spec, const char* value, const scr_hash* children,
                                      const char* origin)
 {
   const scr_hash_elem* e;
+  int                  rc = SCR_SUCCESS;
 
-  for (e = scr_hash_elem_first(children); e != NULL; e = scr_hash_elem_next(e)) {
+  for (e = scr_hash_elem_first(children); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
     const char*           name = scr_hash_elem_key(e);
     const char*           v = scr_param_last_value(scr_hash_elem_hash(e));
-    const scr_param_spec* child = scr_param_child_of(spec->name, name);
+    const scr_param_spec* child = scr_param_spec_of(spec->name, name);
 
-    if (child != NULL && v != NULL && *v != '\0' && !scr_param_value_ok(child, v))
-      return scr_param_refuse(child, value, v, origin);
+    if (child != NULL && v != NULL && *v != '\0') rc = scr_param_check_value(child, value, v, origin);
     if (child != NULL || strcmp(spec->name, "GROUPS") == 0 || scr_msg_rank > 0) continue;
     if (spec->who == SCR_PARAM_LINE)
       scr_warn("%s=%.200s in %s: %.200s is not known here and is ignored", spec->name, value, origin, name);
     else scr_warn("%.200s on the line of %s in %s is ignored: write one parameter on a line", name, spec->name, origin);
   }
-  return SCR_SUCCESS;
+  return rc;
 }
 
-/* The values VALUES of NAME in source S. */
+/* Check the values VALUES of NAME in the source S. */
 SCR_FN int scr_params_check_key(const scr_hash* params, int s, const char* name, const scr_hash* values)
 {
-  const scr_param_spec* spec = scr_param_spec_of(name);
+  const scr_param_spec* spec = scr_param_spec_of(NULL, name);
   const char*           origin = scr_param_source_text(params, s);
   const scr_hash_elem*  e;
   int                   rc = SCR_SUCCESS;
 
-  if (spec == NULL) {
-    if (scr_msg_rank <= 0 && strncasecmp(name, "SCR_", 4) == 0)
-      scr_warn("the parameter %.200s in %s is not known and is ignored", name, origin);
-    return SCR_SUCCESS;
-  }
-  if (scr_params_lock_bases && spec->who == SCR_PARAM_BASE && s != SCR_PARAM_SYSTEM) {
-    if (scr_msg_rank <= 0)
-      scr_warn("%s in %s is ignored: on this system only the system file may set it", name, origin);
-    return SCR_SUCCESS;
-  }
+  if (spec == NULL && scr_msg_rank <= 0 && strncasecmp(name, "SCR_", 4) == 0)
+    scr_warn("the parameter %.200s in %s is not known and is ignored", name, origin);
+  if (scr_param_is_locked(spec, s) && scr_msg_rank <= 0)
+    scr_warn("%s in %s is ignored: on this system only the system file may set it", name, origin);
+  if (spec == NULL || scr_param_is_locked(spec, s)) return SCR_SUCCESS;
   for (e = scr_hash_elem_first(values); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
     const char* value = scr_hash_elem_key(e);
     if (*value == '\0') continue;
-    if (!scr_param_value_ok(spec, value)) return scr_param_refuse(spec, NULL, value, origin);
-    rc = scr_params_check_children(spec, value, scr_hash_elem_hash(e), origin);
+    rc = scr_param_check_value(spec, NULL, value, origin);
+    if (rc == SCR_SUCCESS) rc = scr_params_check_children(spec, value, scr_hash_elem_hash(e), origin);
   }
   return rc;
 }
@@ -2504,27 +2406,16 @@ SCR_FN int scr_params_check_key(const scr_hash* params, int s, const char* name,
 SCR_FN int scr_params_check(const scr_hash* params)
 {
   const scr_hash_elem* e;
-  int                  s, rc;
+  int                  s, rc = SCR_SUCCESS;
 
-  for (s = 0; s < SCR_PARAM_NSOURCES; s++)
-    for (e = scr_hash_elem_first(scr_hash_get(params, scr_param_sources[s])); e != NULL; e = scr_hash_elem_next(e)) {
+  for (s = 0; s < SCR_PARAM_NSOURCES && rc == SCR_SUCCESS; s++) {
+    e = scr_hash_elem_first(scr_hash_get(params, scr_param_sources[s]));
+    for (; e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
       rc = scr_params_check_key(params, s, scr_hash_elem_key(e), scr_hash_elem_hash(e));
-      if (rc != SCR_SUCCESS) return rc;
-    }
-  return SCR_SUCCESS;
-}
-
-/* Print the table of README.md. */
-SCR_FN void scr_params_print_table(FILE* f)
-{
-  int i;
-
-  fprintf(f, "| Parameter | Default | What it does |\n|---|---|---|\n");
-  for (i = 0; i < SCR_PARAM_NSPECS; i++) {
-    const scr_param_spec* spec = &scr_param_specs[i];
-    fprintf(f, "| %s | %s | %s |\n", spec->name, spec->fallback != NULL ? spec->fallback : "-", spec->sentence);
   }
+  return rc;
 }
+
 /* ==== 08 DATASET, META, FILEMAP =========================================================================
 ** Descriptors of datasets, descriptors of files, and the map of a process: which files of which rank and dataset it
 ** keeps in the cache.
