@@ -3863,26 +3863,6 @@ SCR_FN uLong scr_crc32_combine(uLong first, uLong second, uint64_t n)
   return n == 0 ? first : crc32_combine(first, second, (z_off_t)n);
 }
 
-/*
-** Copy the N bytes at SRC to DST, where they do not overlap, and give the CRC32 of what gave CRC followed by them.  It
-** is taken of the copy: what changes SRC meanwhile cannot part the two.
-*/
-SCR_FN uLong scr_copy_crc32(uLong crc, void* dst, const void* src, size_t n)
-{
-  unsigned char*       d = (unsigned char*)dst;
-  const unsigned char* s = (const unsigned char*)src;
-
-  while (n > 0) {
-    size_t step = n < 16384 ? n : 16384; /* still in the first cache when the CRC reads it */
-    memcpy(d, s, step);
-    crc = scr_crc32(crc, d, step);
-    d += step;
-    s += step;
-    n -= step;
-  }
-  return crc;
-}
-
 /* ---- sums over GF(2^8) ---- */
 
 /* One pass of a sum by the kernel MAD, over all N bytes. */
@@ -3923,13 +3903,7 @@ SCR_FN void scr_gf_run(scr_gf_kernel mad, void* dst, const void* const* src, con
   else if (!add && n > 0) memset(dst, 0, n);
 }
 
-/* DST ^= sum of COEF[i] * SRC[i] over SOURCES areas of N bytes, none of which overlaps DST. */
-SCR_FN void scr_gf_mad(void* dst, const void* const* src, const unsigned char* coef, int sources, size_t n)
-{
-  scr_gf_run(scr_gf_choose(), dst, src, coef, sources, n, 1);
-}
-
-/* DST = the same sum: zeros when there are no SOURCES.  DST is not read. */
+/* DST = sum of COEF[i] * SRC[i] over SOURCES areas of N bytes, none of which overlaps DST; zeros without SOURCES. */
 SCR_FN void scr_gf_sum(void* dst, const void* const* src, const unsigned char* coef, int sources, size_t n)
 {
   scr_gf_run(scr_gf_choose(), dst, src, coef, sources, n, 0);
@@ -3938,13 +3912,7 @@ SCR_FN void scr_gf_sum(void* dst, const void* const* src, const unsigned char* c
 /* DST ^= C * SRC over N bytes; the areas do not overlap. */
 SCR_FN void scr_gf_mad_one(void* dst, const void* src, unsigned char c, size_t n)
 {
-  scr_gf_mad(dst, &src, &c, 1, n);
-}
-
-/* DST ^= SRC over N bytes; the areas do not overlap. */
-SCR_FN void scr_xor(void* dst, const void* src, size_t n)
-{
-  scr_gf_mad_one(dst, src, 1, n);
+  scr_gf_run(scr_gf_choose(), dst, &src, &c, 1, n, 1);
 }
 
 /* 1 / A; 0 for 0. */
@@ -4142,13 +4110,12 @@ SCR_FN void scr_window_free(scr_window* w)
 {
   int i;
 
-  for (i = 0; w->map != NULL && i < w->count; i++)
-    if (w->map[i] != NULL) munmap(w->map[i], (size_t)w->size[i]);
-  scr_free(&w->map);
-  if (w->path != NULL) {
-    scr_window_close(w);
-    for (i = 0; i < w->count; i++) scr_free(&w->path[i]);
+  scr_window_close(w);
+  for (i = 0; i < w->count; i++) {
+    if (w->map != NULL && w->map[i] != NULL) munmap(w->map[i], (size_t)w->size[i]);
+    if (w->path != NULL) scr_free(&w->path[i]);
   }
+  scr_free(&w->map);
   scr_free(&w->path);
   scr_free(&w->size);
   scr_free(&w->start);
