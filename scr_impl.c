@@ -5,7 +5,7 @@
 **   #define SCR_SERIAL, #include "scr_impl.c"       everything above the fence, without MPI: commands and tests
 **
 ** The parts stand in the order of dependency.  A function sees only what stands above it: there are no forward
-** declarations, and the file cut off at any banner compiles.
+** declarations, and the file compiles when it is cut off at any banner.
 **
 **   00 MANUAL
 **   01 PLATFORM
@@ -33,9 +33,9 @@
 ** Rules that hold everywhere
 **   - A function returns SCR_SUCCESS or an error code.  The message is made once, by SCR_ERR or SCR_ERRNO, where the
 **     error is found; callers pass the code on.
-**   - `Collective over X.` stands in the contract of every function that communicates; the others are local.  A collective
-**     function has no return between its first and its last collective: it carries rc, and agrees on it.
-**   - Metadata files are replaced atomically, and the last good copy of anything is never destroyed first.
+**   - `Collective over X.` stands in the contract of every function that communicates; the others are local.  A
+**     collective function has no return between its first and its last collective: it carries rc, and agrees on it.
+**   - Metadata files are replaced atomically.  The last good copy of anything goes only after there is a newer one.
 ** ====================================================================================================== */
 
 /* Macros that a vendor may set on the compiler's command line. */
@@ -43,7 +43,7 @@
 #define SCR_SYSTEM_CONF "/etc/scr/scr.conf" /* the system's parameter file */
 #endif
 #ifndef SCR_WAIT_SPINS
-#define SCR_WAIT_SPINS 20 /* tests of a request without progress before the processor is yielded */
+#define SCR_WAIT_SPINS 20 /* tests of a request without progress before a wait yields the processor */
 #endif
 /* -DSCR_LOCK_BASES: users may not set SCR_CNTL_BASE. */
 
@@ -89,7 +89,7 @@
 
 #include "scr.h"
 
-/* Compiles only with files above 2 GiB: on 32 bit, include this file before the system's headers. */
+/* Compiles only where a file may be larger than 2 GiB: on 32 bit, include this file before the system's headers. */
 typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 
 #if defined(__GNUC__)
@@ -98,7 +98,7 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 #define SCR_FN static
 #endif
 
-/* A variable of each thread.  Where there is no such thing, nothing is done by more than one. */
+/* A variable of each thread.  Where a compiler has no such thing, the library starts no threads. */
 #if defined(__cplusplus)
 #define SCR_THREAD thread_local
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
@@ -111,10 +111,11 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 #endif
 
 /* ==== 01 PLATFORM =======================================================================================
-** The calls to the operating system, as a table, and the loops that make them whole.
+** The calls to the operating system that concern files, as a table; the loops that make them whole; and the clocks.
 **
 ** Uses       nothing.
-** Offers     scr_os.*, scr_write_all, scr_read_all, scr_pwrite_all, scr_pread_all, scr_wtime, scr_random.
+** Offers     scr_os.*, scr_write_all, scr_read_all, scr_pwrite_all, scr_pread_all, scr_is_zero, scr_wtime,
+**            scr_time_usec, scr_random.
 ** Invariants
 **   P1  Everything that changes a file goes through scr_os, so that a test can make the N-th call fail, stop short
 **       or kill the process.
@@ -154,7 +155,7 @@ SCR_FN int scr_os_lstat(const char* path, struct stat* st)
 static scr_os_table scr_os = {scr_os_open, close,  read,   pread, write, pwrite, ftruncate,
                               fsync,       rename, unlink, mkdir, rmdir, flock,  scr_os_lstat};
 
-/* Write all N bytes of BUF to FD.  0, or -1 with errno. */
+/* Write all N bytes of BUF to FD.  Returns 0, or -1 with errno. */
 SCR_FN int scr_write_all(int fd, const void* buf, size_t n)
 {
   const char* p = (const char*)buf;
@@ -170,7 +171,7 @@ SCR_FN int scr_write_all(int fd, const void* buf, size_t n)
   return 0;
 }
 
-/* Write all N bytes of BUF to FD at OFFSET.  0, or -1 with errno. */
+/* Write all N bytes of BUF to FD at OFFSET.  Returns 0, or -1 with errno. */
 SCR_FN int scr_pwrite_all(int fd, const void* buf, size_t n, off_t offset)
 {
   const char* p = (const char*)buf;
@@ -187,7 +188,7 @@ SCR_FN int scr_pwrite_all(int fd, const void* buf, size_t n, off_t offset)
   return 0;
 }
 
-/* Read up to N bytes of FD, fewer only at the end of the file.  The count, or -1 with errno. */
+/* Read N bytes of FD, fewer only at the end of the file.  Returns how many, or -1 with errno. */
 SCR_FN ssize_t scr_read_all(int fd, void* buf, size_t n)
 {
   char*  p = (char*)buf;
@@ -203,7 +204,7 @@ SCR_FN ssize_t scr_read_all(int fd, void* buf, size_t n)
   return (ssize_t)got;
 }
 
-/* Read up to N bytes of FD at OFFSET, fewer only at the end of the file.  The count, or -1 with errno. */
+/* Read N bytes of FD at OFFSET, fewer only at the end of the file.  Returns how many, or -1 with errno. */
 SCR_FN ssize_t scr_pread_all(int fd, void* buf, size_t n, off_t offset)
 {
   char*  p = (char*)buf;
@@ -219,14 +220,14 @@ SCR_FN ssize_t scr_pread_all(int fd, void* buf, size_t n, off_t offset)
   return (ssize_t)got;
 }
 
-/* 1 when the N bytes at P are zero: in a new file of the right size they are a hole. */
+/* Returns 1 when the N bytes at P are zero: a new file that has its size already need not be given them. */
 SCR_FN int scr_is_zero(const void* p, size_t n)
 {
   const char* c = (const char*)p;
   return n == 0 || (c[0] == 0 && memcmp(c, c + 1, n - 1) == 0);
 }
 
-/* Seconds of a clock that only goes forward. */
+/* Seconds, by a clock that only goes forward. */
 SCR_FN double scr_wtime(void)
 {
   struct timespec t;
@@ -242,7 +243,7 @@ SCR_FN int64_t scr_time_usec(void)
   return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
 }
 
-/* 64 bits that no other run draws: the kernel's, or else time and process. */
+/* 64 bits that no other run draws: from the kernel, or else made of the time and the process id. */
 SCR_FN uint64_t scr_random(void)
 {
   uint64_t x = 0;
@@ -259,24 +260,26 @@ SCR_FN uint64_t scr_random(void)
 /* ==== 02 ERRORS AND MESSAGES ============================================================================
 ** One record of the last error of this process, and the lines that the library prints.
 **
-** Uses       platform.
-** Offers     SCR_ERR, SCR_ERRNO, scr_warn, scr_dbg, scr_msg_*, scr_code_text.
+** Uses       nothing.
+** Offers     SCR_ERR, SCR_ERRNO, SCR_ERR_OOM, scr_code_text, scr_err_save, scr_err_restore, scr_err_record,
+**            scr_err_text, scr_err_hearsay, SCR_ERR_TEXT_MAX, scr_oom, scr_warn, scr_dbg, scr_debug, scr_msg_print,
+**            scr_msg_rank, scr_msg_host.
 ** Invariants
 **   E1  SCR_ERR and SCR_ERRNO record; they never print.  What reaches the user is printed once, by the public call
 **       that fails or by scr_warn.
-**   E2  scr_oom is set by every failed allocation and cleared only when a public call begins; no metadata is packed
-**       while it is set, so that a structure that lacks a part never reaches the disk.
-**   E3  No file of the cache is deleted while scr_oom is set: what was found out before may lack a part.
+**   E2  Every failed allocation sets scr_oom, and only the beginning of a public call clears it.  While it is set no
+**       metadata is packed: a structure that lacks a part never reaches the disk.
+**   E3  While scr_oom is set no file of the cache is deleted: without memory we cannot tell which files are needed.
 ** Failure    None.
 ** ====================================================================================================== */
 
 #define SCR_ERR_TEXT_MAX 3072
 
-/* Of each thread: what a thread that copies files finds out is handed over when it ends (W5). */
+/* Each thread has its own: a thread that copies files hands over what it found when it ends (W5). */
 static SCR_THREAD char scr_err_text[SCR_ERR_TEXT_MAX]; /* message of the last error, without the rank */
-static SCR_THREAD int  scr_err_hearsay = 0;            /* it only repeats that another rank has failed */
+static SCR_THREAD int  scr_err_hearsay = 0;            /* the message only repeats that another rank has failed */
 static SCR_THREAD int  scr_oom = 0;
-SCR_FN int             scr_debug = 0;     /* SCR_DEBUG; serial programs may have no use for it */
+SCR_FN int             scr_debug = 0;     /* SCR_DEBUG; SCR_FN because some serial programs do not use it */
 static int             scr_msg_rank = -1; /* rank in the library's world; -1 in serial programs */
 static char            scr_msg_host[256] = "";
 
@@ -296,7 +299,7 @@ SCR_FN const char* scr_code_text(int code)
 #undef SCR_ERRORS_CASE
 }
 
-/* Record an error; ERRNUM, when not 0, adds the system's reason and chooses the code.  Returns the code. */
+/* Record an error and return its code.  ERRNUM, when not 0, adds the system's reason, and may choose the code. */
 SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, int line, const char* format, ...)
 {
   va_list ap;
@@ -317,7 +320,7 @@ SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, in
   return code;
 }
 
-/* A recorded message, put away while something else may record its own. */
+/* A recorded error, kept while other steps may record theirs. */
 typedef struct {
   char text[SCR_ERR_TEXT_MAX];
   int  hearsay;
@@ -335,12 +338,12 @@ SCR_FN void scr_err_restore(const scr_err_record* r)
   scr_err_hearsay = r->hearsay;
 }
 
-/* SCR_ERR(code, format, ...) records and is the code; SCR_ERRNO(format, ...) is SCR_ERR_IO, _SPACE or _MEM by errno. */
+/* SCR_ERR(code, format, ...) records an error and is its code; SCR_ERRNO(format, ...) takes the code from errno. */
 #define SCR_ERR(code, ...) scr_error((code), 0, __FILE__, __LINE__, __VA_ARGS__)
 #define SCR_ERRNO(...)     scr_error(SCR_ERR_IO, errno, __FILE__, __LINE__, __VA_ARGS__)
 #define SCR_ERR_OOM()      scr_error(SCR_ERR_MEM, 0, __FILE__, __LINE__, "out of memory")
 
-/* Print one line with a head that says who speaks. */
+/* Print one line, which begins with KIND, the rank and its host. */
 SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format, ...)
 {
   va_list ap;
@@ -355,7 +358,7 @@ SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format,
 
 #define scr_warn(...) scr_msg_print("warning", __VA_ARGS__)
 
-/* Print from rank 0 when SCR_DEBUG is LEVEL or more. */
+/* Print from rank 0 only, and when SCR_DEBUG is LEVEL or more. */
 #define scr_dbg(level, ...)                                                                                            \
   do {                                                                                                                 \
     if (scr_debug >= (level) && scr_msg_rank <= 0) scr_msg_print("info", __VA_ARGS__);                                 \
@@ -365,14 +368,15 @@ SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format,
 ** Allocation that reports, growing byte buffers, and the few string helpers that C lacks.
 **
 ** Uses       errors.
-** Offers     scr_malloc, scr_free, scr_strdup, scr_strdupf, scr_buf, scr_fmt, scr_str_int64, scr_str_bytes.
+** Offers     scr_malloc, scr_free, scr_strdup, scr_strdupf, scr_strdupfv, scr_fmt, scr_buf, scr_buf_add, scr_buf_free,
+**            scr_str_int64, scr_str_bytes, scr_time_string.
 ** Invariants
 **   M1  A failed allocation sets scr_oom (E2) and returns NULL.
 **   M2  A scr_buf that failed once stays failed, so a chain of appends is checked once, at its end.
-** Failure    NULL, or the code.
+** Failure    NULL, or an error code.
 ** ====================================================================================================== */
 
-/* N bytes of zeros. */
+/* N bytes, which are zero. */
 SCR_FN void* scr_malloc(size_t n)
 {
   void* p = calloc(1, n ? n : 1);
@@ -380,7 +384,7 @@ SCR_FN void* scr_malloc(size_t n)
   return p;
 }
 
-/* Free *P, a pointer to a pointer, and make it NULL. */
+/* Free the memory that the pointer at P points to, and make that pointer NULL. */
 SCR_FN void scr_free(void* p)
 {
   void** pp = (void**)p;
@@ -401,6 +405,7 @@ SCR_FN char* scr_strdup(const char* s)
   return p;
 }
 
+/* A new string made by FORMAT; the caller frees it. */
 SCR_FN char* scr_strdupfv(const char* format, va_list ap)
 {
   va_list ap_size;
@@ -416,7 +421,6 @@ SCR_FN char* scr_strdupfv(const char* format, va_list ap)
   return p;
 }
 
-/* A new string made by FORMAT; the caller frees it. */
 SCR_FN SCR_FORMAT(1, 2) char* scr_strdupf(const char* format, ...)
 {
   va_list ap;
@@ -428,7 +432,7 @@ SCR_FN SCR_FORMAT(1, 2) char* scr_strdupf(const char* format, ...)
   return p;
 }
 
-/* snprintf that returns SCR_ERR_PATH with a message when the result does not fit. */
+/* As snprintf, but SCR_ERR_PATH with a message when the result does not fit; BUF then holds its beginning. */
 SCR_FN SCR_FORMAT(3, 4) int scr_fmt(char* buf, size_t n, const char* format, ...)
 {
   va_list ap;
@@ -479,7 +483,7 @@ SCR_FN void scr_buf_free(scr_buf* b)
   b->failed = 0;
 }
 
-/* The whole of S as a decimal number.  SCR_ERR_ARG, without a message, when it is not one. */
+/* The decimal number that S is as a whole.  SCR_ERR_ARG, without a message, when S is not one. */
 SCR_FN int scr_str_int64(const char* s, int64_t* value)
 {
   char*     end;
@@ -494,8 +498,8 @@ SCR_FN int scr_str_int64(const char* s, int64_t* value)
 }
 
 /*
-** A count of bytes such as 64, 128K, 1.5MB or 100g: k m g t p e are powers of 1024, a final b is allowed, case does
-** not matter.  SCR_ERR_ARG, without a message, when S is nothing of the kind or too large.
+** The count of bytes that S is, such as 64, 128K, 1.5MB or 100g: k m g t p e are powers of 1024, a final b is allowed,
+** case does not matter.  SCR_ERR_ARG, without a message, when S is no such count or too large.
 */
 SCR_FN int scr_str_bytes(const char* s, uint64_t* bytes)
 {
@@ -519,9 +523,7 @@ SCR_FN int scr_str_bytes(const char* s, uint64_t* bytes)
   return SCR_SUCCESS;
 }
 
-/* ---- time of day, as the index and the log write it ---- */
-
-/* Local time T as %Y-%m-%dT%H:%M:%S into BUF of at least 20 bytes. */
+/* The local time T as the index and the log write it, %Y-%m-%dT%H:%M:%S, into BUF of at least 20 bytes. */
 SCR_FN void scr_time_string(time_t t, char* buf, size_t n)
 {
   struct tm tm;
@@ -531,7 +533,7 @@ SCR_FN void scr_time_string(time_t t, char* buf, size_t n)
 /* ==== 04 PATH ===========================================================================================
 ** File paths, as strings in buffers of a fixed size, and the few questions that the library asks about files.
 **
-** Uses       platform, errors, memory.
+** Uses       platform (the table of calls), errors, memory.
 ** Offers     scr_path_reduce_str, scr_path_relative, scr_path_below, scr_path_is_safe_rel, scr_path_common,
 **            scr_path_keep, scr_path_flatten, scr_path_dir_of, scr_mkdirs, scr_file_size, scr_file_has_size.
 ** Invariants
@@ -539,11 +541,11 @@ SCR_FN void scr_time_string(time_t t, char* buf, size_t n)
 ** Failure    SCR_ERR_PATH when a buffer is too short.
 ** ====================================================================================================== */
 
-/* Bring PATH, which is not "", into reduced form, in place: "/" for the root, "." when nothing is left. */
+/* Bring PATH, which must not be "", into reduced form in place: "/" for the root, "." when nothing is left. */
 SCR_FN void scr_path_reduce(char* path)
 {
   size_t root = *path == '/', at = root, n; /* path[0..at) is reduced already */
-  int    named = 0;                         /* components there that a ".." takes back */
+  int    named = 0;                         /* components there that a ".." can remove */
   char*  s;
 
   for (s = path + root; *s != '\0'; s += n + (s[n] == '/')) {
@@ -573,7 +575,7 @@ SCR_FN int scr_path_reduce_str(const char* in, char* out, size_t n)
 
   if (s == NULL) return SCR_ERR_OOM();
   scr_path_reduce(s);
-  rc = scr_fmt(out, n, "%s", s); /* only now: what is reduced may fit where IN does not */
+  rc = scr_fmt(out, n, "%s", s); /* only now, because the reduced form may fit where IN does not */
   free(s);
   return rc;
 }
@@ -751,16 +753,24 @@ SCR_FN int scr_file_has_size(const char* path, uint64_t size)
 ** A tree of strings: each element has a key and a hash of its own.  The form of all metadata on disk and of messages.
 **
 ** Uses       memory, errors.
-** Offers     scr_hash_*.
+** Offers     scr_hash, scr_hash_elem, scr_hash_new, scr_hash_delete, scr_hash_dup, scr_hash_merge, scr_hash_size,
+**            scr_hash_elem_first, scr_hash_elem_next, scr_hash_elem_get, scr_hash_elem_key, scr_hash_elem_hash,
+**            scr_hash_elem_get_first_val, scr_hash_get, scr_hash_set, scr_hash_extract, scr_hash_unset,
+**            scr_hash_unset_all, scr_hash_get_kv, scr_hash_set_kv, scr_hash_unset_kv, scr_hash_get_kv_int,
+**            scr_hash_set_kv_int, scr_hash_unset_kv_int, scr_hash_getf, scr_hash_setf, scr_hash_sort,
+**            scr_hash_sort_int, scr_hash_pack_size, scr_hash_pack, scr_hash_unpack, scr_put_be, scr_get_be,
+**            scr_hash_util_get_str, scr_hash_util_get_int, scr_hash_util_get_int64, scr_hash_util_get_bytecount,
+**            scr_hash_util_get_crc32, scr_hash_util_set_str, scr_hash_util_set_int, scr_hash_util_set_int64,
+**            scr_hash_util_set_bytecount, scr_hash_util_set_crc32_fixed, scr_hash_int_or, scr_hash_str_or.
 ** Invariants
-**   H1  Elements keep the order in which they were added, and are packed in it.
+**   H1  Elements keep the order in which they were added, and a hash is packed in that order.
 **   H2  A key is found in constant time beyond SCR_HASH_LINEAR elements.
 **   H3  A NULL hash is an empty one, for every function.
-**   H4  Unpacking never reads outside the buffer, whatever it holds (depth, counts, missing ends of strings).
+**   H4  Unpacking never reads outside the buffer and never recurses without end, whatever the buffer holds.
 ** Failure    NULL and scr_oom (E2); SCR_ERR_FORMAT for unpacking.
 ** ====================================================================================================== */
 
-#define SCR_HASH_LINEAR 8  /* up to here a list is searched */
+#define SCR_HASH_LINEAR 8  /* up to so many elements are searched one by one */
 #define SCR_HASH_DEPTH  64 /* deepest tree that is unpacked */
 
 typedef struct scr_hash scr_hash;
@@ -969,7 +979,7 @@ SCR_FN scr_hash* scr_hash_set_kv(scr_hash* h, const char* key, const char* value
   return v != NULL ? v : scr_hash_set(k, value, scr_hash_new());
 }
 
-/* Remove VALUE below KEY, and KEY when nothing is left below it. */
+/* Remove VALUE below KEY, and KEY itself when nothing is left below it. */
 SCR_FN int scr_hash_unset_kv(scr_hash* h, const char* key, const char* value)
 {
   scr_hash* k = scr_hash_get(h, key);
@@ -999,7 +1009,7 @@ SCR_FN int scr_hash_unset_kv_int(scr_hash* h, const char* key, int value)
   return scr_hash_unset_kv(h, key, text);
 }
 
-/* The first key below KEY: the value of a field that holds one.  NULL when there is none. */
+/* The first key below KEY, which is the value of a field that has one; NULL when there is none. */
 SCR_FN const char* scr_hash_elem_get_first_val(const scr_hash* h, const char* key)
 {
   return scr_hash_elem_key(scr_hash_elem_first(scr_hash_get(h, key)));
@@ -1028,8 +1038,9 @@ SCR_FN int scr_hash_format_key(const char** format, va_list* ap, char** key)
 }
 
 /*
-** Make the keys of FORMAT one below the other, put VALUE (NULL: keep, or an empty hash) under the last, and return it.
-** VALUE belongs to H afterwards; NULL, and VALUE is gone, when a key cannot be made.
+** Make the keys of FORMAT one below the other and put VALUE under the last one.  When VALUE is NULL, what is there
+** stays, or an empty hash is made.  Returns what is under the last key, or NULL, with VALUE gone, when a key cannot be
+** made.
 */
 SCR_FN scr_hash* scr_hash_setf(scr_hash* h, scr_hash* value, const char* format, ...)
 {
@@ -1078,7 +1089,7 @@ SCR_FN scr_hash* scr_hash_getf(const scr_hash* h, const char* format, ...)
 
 /* ---- whole hashes ---- */
 
-/* Add a copy of all of SRC to DST: what is below equal keys is merged. */
+/* Add a copy of SRC to DST; what is below equal keys is merged in turn. */
 SCR_FN int scr_hash_merge(scr_hash* dst, const scr_hash* src)
 {
   const scr_hash_elem* e;
@@ -1092,7 +1103,7 @@ SCR_FN int scr_hash_merge(scr_hash* dst, const scr_hash* src)
   return rc;
 }
 
-/* A new copy of H, an empty hash when H is NULL. */
+/* A new copy of H; an empty hash when H is NULL. */
 SCR_FN scr_hash* scr_hash_dup(const scr_hash* h)
 {
   scr_hash* copy = scr_hash_new();
@@ -1111,7 +1122,7 @@ SCR_FN int scr_hash_cmp_int(const void* a, const void* b)
   return (x > y) - (x < y);
 }
 
-/* Bring the elements of H, not those below, into the order of CMP. */
+/* Sort the elements of H, but not those below them, by CMP. */
 SCR_FN int scr_hash_sort_by(scr_hash* h, int direction, int (*cmp)(const void*, const void*))
 {
   scr_hash_elem **all, *e;
@@ -1161,7 +1172,7 @@ SCR_FN uint64_t scr_get_be(const void* p, int bytes)
   return v;
 }
 
-/* Bytes of the packed form. */
+/* The size of the packed form in bytes. */
 SCR_FN size_t scr_hash_pack_size(const scr_hash* h)
 {
   const scr_hash_elem* e;
@@ -1170,7 +1181,7 @@ SCR_FN size_t scr_hash_pack_size(const scr_hash* h)
   return n;
 }
 
-/* Pack H into BUF of scr_hash_pack_size bytes, and return how many these are. */
+/* Pack H into BUF, which has scr_hash_pack_size bytes, and return how many these are. */
 SCR_FN size_t scr_hash_pack(void* buf, const scr_hash* h)
 {
   const scr_hash_elem* e;
@@ -1227,7 +1238,7 @@ SCR_FN int scr_hash_unpack_below(const char* p, size_t n, size_t* used, scr_hash
 
 /*
 ** Unpack the hash at the start of the N bytes at BUF and merge it into H; *USED is how many bytes it took.
-** SCR_ERR_FORMAT when the bytes are no packed hash (H4); H may then hold a part.
+** SCR_ERR_FORMAT when the bytes are not a packed hash (H4); H may then hold a part of it.
 */
 SCR_FN int scr_hash_unpack(const void* buf, size_t n, size_t* used, scr_hash* h)
 {
@@ -1282,7 +1293,10 @@ SCR_FN int scr_hash_util_set_crc32_fixed(scr_hash* h, const char* key, uLong val
   return scr_hash_util_setf(h, key, "0x%08lx", (unsigned long)value);
 }
 
-/* The getters: SCR_ERR_NOT_FOUND without the key, SCR_ERR_FORMAT for a value of another kind; no message. */
+/*
+** The getters return SCR_ERR_NOT_FOUND when KEY has no value and SCR_ERR_FORMAT when the value is of another kind, both
+** without a message; *VALUE is then as it was.
+*/
 SCR_FN int scr_hash_util_get_str(const scr_hash* h, const char* key, const char** value)
 {
   const char* v = scr_hash_elem_get_first_val(h, key);
@@ -1311,7 +1325,7 @@ SCR_FN int scr_hash_util_get_int(const scr_hash* h, const char* key, int* value)
   return SCR_SUCCESS;
 }
 
-/* A number without a sign in BASE, the whole of the value. */
+/* The number without a sign, written in BASE, that the value is as a whole. */
 SCR_FN int scr_hash_util_get_unsigned(const scr_hash* h, const char* key, int base, uint64_t* value)
 {
   const char* v = scr_hash_elem_get_first_val(h, key);
@@ -1343,7 +1357,7 @@ SCR_FN int scr_hash_util_get_crc32(const scr_hash* h, const char* key, uLong* va
   return SCR_SUCCESS;
 }
 
-/* The value of KEY, or OTHERWISE when there is none, or none of this kind. */
+/* The value of KEY, or OTHERWISE when there is none or it is of another kind. */
 SCR_FN int scr_hash_int_or(const scr_hash* h, const char* key, int otherwise)
 {
   int value;
@@ -1357,16 +1371,16 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 }
 
 /* ==== 06 HASH FILES =====================================================================================
-** Durable storage of one hash a file: filemaps, flush, index, halt.
+** Durable files that hold one hash each, such as the filemaps, the index, the flush file and the halt file.
 **
-** Uses       platform, errors, memory, path, kernel of zlib, hash.
+** Uses       platform, errors, memory, path, hash; the CRC32 of zlib.
 ** Offers     scr_hash_image, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head, scr_hash_file_lock,
-**            scr_hash_file_unlock, scr_dir_sync.
+**            scr_hash_file_unlock, scr_dir_sync, scr_fsync_enabled.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
 **   I3  Locks are taken on <file>.lock, which is never renamed or removed.
-** Failure    The file is left as it was, or is fully replaced.
+** Failure    The file is as it was, or fully replaced.
 ** Format     magic u32, type u16, version u16, size u64, flags u32, packed hash, CRC32 u32 of all before it;
 **            big-endian.
 ** ====================================================================================================== */
@@ -1380,7 +1394,7 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 
 static int scr_fsync_enabled = 1; /* SCR_FSYNC */
 
-/* Append the file image of H: header, packed hash, CRC32.  SCR_ERR_MEM while scr_oom is set (E2). */
+/* Append to B what a file of H holds: header, packed hash, CRC32.  SCR_ERR_MEM while scr_oom is set (E2). */
 SCR_FN int scr_hash_image(const scr_hash* h, scr_buf* b)
 {
   size_t start = b->n, body = scr_hash_pack_size(h);
@@ -1399,9 +1413,7 @@ SCR_FN int scr_hash_image(const scr_hash* h, scr_buf* b)
   return SCR_SUCCESS;
 }
 
-/*
-** Check the head of an image, of which N bytes are at P, and give its whole size.  WHAT is the file, for messages.
-*/
+/* Check the header of an image, of which N bytes are at P, and give its whole size.  WHAT names it in messages. */
 SCR_FN int scr_hash_image_size(const char* p, size_t n, uint64_t* size, const char* what)
 {
   if (n < SCR_FILE_HEAD) return SCR_ERR(SCR_ERR_FORMAT, "%s is truncated: %zu bytes, less than a header", what, n);
@@ -1416,8 +1428,8 @@ SCR_FN int scr_hash_image_size(const char* p, size_t n, uint64_t* size, const ch
 }
 
 /*
-** Merge the image at the start of the N bytes at P into H; *USED is its size, and what follows it is no concern.
-** SCR_ERR_FORMAT or SCR_ERR_CRC, and then H is unchanged.
+** Merge the image at the start of the N bytes at DATA into H; *USED is its size, and anything may follow it.  On
+** SCR_ERR_FORMAT or SCR_ERR_CRC, H is unchanged.
 */
 SCR_FN int scr_hash_image_parse(const void* data, size_t n, size_t* used, scr_hash* h, const char* what)
 {
@@ -1446,7 +1458,7 @@ SCR_FN int scr_hash_image_parse(const void* data, size_t n, size_t* used, scr_ha
 
 /* ---- reading ---- */
 
-/* Add up to N bytes of FD at the end of B to it, fewer at the end of the file. */
+/* Append to B, which holds the beginning of the file, its next N bytes, or fewer at its end. */
 SCR_FN int scr_file_load(int fd, size_t n, scr_buf* b, const char* path)
 {
   size_t  start = b->n;
@@ -1461,9 +1473,9 @@ SCR_FN int scr_file_load(int fd, size_t n, scr_buf* b, const char* path)
 }
 
 /*
-** Merge the image at the start of PATH into H; its size in *HEAD.  WHOLE: nothing may follow it.
+** Merge the image at the start of the file PATH into H; *HEAD is its size.  With WHOLE nothing may follow it.
 **
-** One descriptor serves head and body: between two, the file could be replaced by one of another size.
+** One open serves header and body: between two, the file could be replaced by one of another size.
 */
 SCR_FN int scr_hash_file_load(const char* path, int whole, scr_hash* h, uint64_t* head)
 {
@@ -1471,7 +1483,7 @@ SCR_FN int scr_hash_file_load(const char* path, int whole, scr_hash* h, uint64_t
   scr_buf     b = {NULL, 0, 0, 0};
   uint64_t    size = 0, file;
   size_t      used = 0;
-  int         rc, fd = scr_os.open(path, O_RDONLY | O_NONBLOCK, 0); /* a FIFO must not hold us up */
+  int         rc, fd = scr_os.open(path, O_RDONLY | O_NONBLOCK, 0); /* opening a FIFO must not wait */
 
   *head = 0;
   if (fd < 0 && errno == ENOENT) return SCR_ERR(SCR_ERR_NOT_FOUND, "%s is missing", path);
@@ -1495,15 +1507,15 @@ SCR_FN int scr_hash_file_load(const char* path, int whole, scr_hash* h, uint64_t
 }
 
 /*
-** Merge the hash at the start of PATH, which other data may follow, into H; the size of its image in *HEAD.
-** SCR_ERR_NOT_FOUND without a file; on an error H is unchanged.
+** Merge the hash at the start of the file PATH, which other data may follow, into H; *HEAD is the size of its image.
+** SCR_ERR_NOT_FOUND when the file is missing; on an error H is unchanged.
 */
 SCR_FN int scr_hash_file_read_head(const char* path, scr_hash* h, uint64_t* head)
 {
   return scr_hash_file_load(path, 0, h, head);
 }
 
-/* Merge the hash file PATH into H.  SCR_ERR_NOT_FOUND when there is none; on an error H is unchanged. */
+/* Merge the hash file PATH into H.  SCR_ERR_NOT_FOUND when it is missing; on an error H is unchanged. */
 SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
 {
   uint64_t head;
@@ -1512,7 +1524,7 @@ SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
 
 /* ---- writing ---- */
 
-/* Make the name of PATH durable: sync the directory that holds it. */
+/* Make the name of the file PATH durable: sync the directory that holds it. */
 SCR_FN int scr_dir_sync(const char* path)
 {
   char dir[SCR_MAX_FILENAME];
@@ -1533,7 +1545,7 @@ SCR_FN int scr_dir_sync(const char* path)
 ** On SCR_SUCCESS the contents survive a crash of the node.  On an error PATH holds the whole old file or the
 ** whole new one.  Callers that share PATH hold its lock.
 **
-** Why sync the directory: a crash may forget the rename, and a rank would deny a dataset that its set counts on.
+** Why sync the directory: a crash may undo the rename, and this rank would then deny a dataset that its set counts on.
 */
 SCR_FN int scr_hash_file_write(const char* path, const scr_hash* h)
 {
@@ -1543,7 +1555,7 @@ SCR_FN int scr_hash_file_write(const char* path, const scr_hash* h)
   int             fd = -1, made = 0, tries = 1000, rc;
 
   if ((rc = scr_hash_image(h, &b)) != SCR_SUCCESS) goto out;
-  do { /* a process of the same number may have died here, or be at work on another machine */
+  do { /* a process of the same number may have died here, or may be writing on another machine */
     rc = scr_fmt(tmp, sizeof tmp, "%s.%s.%ld.%u.tmp", path, scr_msg_host, (long)getpid(), count++);
     if (rc != SCR_SUCCESS) goto out;
     fd = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL, 0666);
@@ -1579,7 +1591,7 @@ out:
 
 /* ---- locks ---- */
 
-/* Hold <PATH>.lock alone, waiting for it; *FD is -1 on an error. */
+/* Take the lock <PATH>.lock, and wait until it is free.  *FD holds it; on an error *FD is -1. */
 SCR_FN int scr_hash_file_lock(const char* path, int* fd)
 {
   char lock[SCR_MAX_FILENAME + 8];
@@ -1601,7 +1613,7 @@ SCR_FN int scr_hash_file_lock(const char* path, int* fd)
 
 SCR_FN void scr_hash_file_unlock(int* fd)
 {
-  if (*fd >= 0) scr_os.close(*fd); /* closing releases the lock */
+  if (*fd >= 0) scr_os.close(*fd); /* this releases the lock */
   *fd = -1;
 }
 
@@ -1609,10 +1621,10 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 ** What the user can set: the table of parameters, the sources they come from, their grammar, and their checks.
 **
 ** The settings are one hash with a child for each source, ENV, USER, APP and SYSTEM, each KEY -> VALUE -> children
-** (CKEY -> CVALUE), and FROM, which says in words what the two files were.  One rank reads them; the hash is then sent.
+** (CKEY -> CVALUE), and FROM, which names the two files in words.  One rank reads them and sends the hash to all.
 **
-** Uses       platform, errors, memory, path, hash.
-** Offers     SCR_PARAMS, scr_params_read, scr_params_read_env, scr_params_config, scr_params_config_is_query,
+** Uses       platform, errors, memory, hash.
+** Offers     scr_params_read, scr_params_read_env, scr_params_config, scr_params_config_is_query,
 **            scr_params_check, scr_param_get, scr_param_get_hash, scr_param_int, scr_param_bytes, scr_param_real.
 ** Invariants
 **   V1  A lookup takes the first of environment, user file, SCR_Config, system file, default.  An empty value counts
@@ -1824,7 +1836,7 @@ SCR_FN const scr_param_spec* scr_param_spec_of(const char* line, const char* nam
   return NULL;
 }
 
-/* 1 when VALUE is one of CHOICES, which are separated by bars; case does not matter. */
+/* Returns 1 when VALUE is one of CHOICES, which are separated by bars; case does not matter. */
 SCR_FN int scr_param_is_choice(const char* choices, const char* value)
 {
   size_t n = strlen(value);
@@ -1837,7 +1849,7 @@ SCR_FN int scr_param_is_choice(const char* choices, const char* value)
   return 0;
 }
 
-/* The whole of S as a finite number, 0 or more, not in hexadecimal.  1 or 0. */
+/* Returns 1, and *VALUE, when S as a whole is a finite number, 0 or more, not in hexadecimal. */
 SCR_FN int scr_param_real_of(const char* s, double* value)
 {
   char* end;
@@ -1847,7 +1859,7 @@ SCR_FN int scr_param_real_of(const char* s, double* value)
   return end != s && *end == '\0' && *value >= 0.0 && *value <= 1e300;
 }
 
-/* 1 when VALUE is allowed for SPEC. */
+/* Returns 1 when VALUE is allowed for SPEC. */
 SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
 {
   size_t   n = strlen(value);
@@ -1880,7 +1892,7 @@ SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
   return n < SCR_MAX_FILENAME;
 }
 
-/* SCR_SUCCESS when VALUE is allowed for SPEC, or the error (V3).  PARENT is the value of the line that a child is on. */
+/* SCR_SUCCESS when VALUE is allowed for SPEC, else the error (V3).  PARENT is the value of the line of a child. */
 SCR_FN int scr_param_check_value(const scr_param_spec* spec, const char* parent, const char* value, const char* origin)
 {
   char        allowed[256], on_line[256] = "";
@@ -1911,7 +1923,7 @@ SCR_FN const char* scr_param_last_value(const scr_hash* h)
   return last;
 }
 
-/* 1 when SPEC may not be set in the source S. */
+/* Returns 1 when the source S may not set SPEC. */
 SCR_FN int scr_param_is_locked(const scr_param_spec* spec, int s)
 {
   return scr_params_lock_bases && s != SCR_PARAM_SYSTEM && spec != NULL && spec->who == SCR_PARAM_BASE;
@@ -2236,7 +2248,8 @@ SCR_FN int scr_params_read_env(scr_hash* params)
 
 /*
 ** Read the environment, the system file and the user file into PARAMS, in place of what it had from them; what
-** SCR_Config has set stays.  The user file is SCR_CONF_FILE, which must then exist, or .scrconf in the prefix directory.
+** SCR_Config has set stays.  The user file is SCR_CONF_FILE, which must then exist, or .scrconf in the prefix
+** directory.
 */
 SCR_FN int scr_params_read(scr_hash* params)
 {
@@ -2259,7 +2272,7 @@ SCR_FN int scr_params_read(scr_hash* params)
 
 /* ---- SCR_Config ---- */
 
-/* 1 when CONFIG asks for a value, 0 when it sets or unsets one, -1 when it is neither. */
+/* Returns 1 when CONFIG asks for a value, 0 when it sets or unsets one, -1 when it is malformed. */
 SCR_FN int scr_params_config_is_query(const char* config)
 {
   const char* p;
@@ -2326,11 +2339,10 @@ SCR_FN int scr_params_config_set(scr_hash* params, const char* key, const char* 
 
 /*
 ** Do what the string CONFIG of SCR_Config says (scr.h).  *VALUE is what a query found, for the caller to free,
-** or NULL; a query sees every source, not the defaults.
+** or NULL; a query sees every source, but not the defaults.
 **
-** SCR_ERR_ARG when CONFIG is malformed; nothing is then set.  A bad value is SCR_ERR_PARAM, and is set all the same:
-** a program that does not look at the result must not run with another value than it asked for, so SCR_Init has to
-** find it.
+** SCR_ERR_ARG when CONFIG is malformed; nothing is then set.  A bad value is SCR_ERR_PARAM, and is set all the same, so
+** that SCR_Init finds it: a program that ignores the result must not run with another value than it asked for.
 */
 SCR_FN int scr_params_config(scr_hash* params, const char* config, char** value)
 {
@@ -2400,8 +2412,8 @@ SCR_FN int scr_params_check_key(const scr_hash* params, int s, const char* name,
 }
 
 /*
-** Check every value that is set, in every source, against its type, and warn of names that are not known (one rank of
-** a job does, rank 0).  SCR_ERR_PARAM at the first bad value.
+** Check every value that is set, in every source, against its type.  SCR_ERR_PARAM at the first bad value.  Rank 0 also
+** warns of names that are not known.
 */
 SCR_FN int scr_params_check(const scr_hash* params)
 {
@@ -3367,24 +3379,24 @@ out:
   return rc;
 }
 /* ==== 09 KERNELS ========================================================================================
-** The inner loops over bytes: CRC32, and sums of products over GF(2^8) of which XOR is the simplest; and the small
+** The inner loops over bytes: CRC32, and sums of products over GF(2^8), of which XOR is the simplest; and the small
 ** mathematics of Reed-Solomon that chooses the factors.
 **
-** A loop has a plain form, and forms for processors that offer more.  They are compiled with target attributes, so the
-** user's build line needs no flags, and chosen when they are first used.  -DSCR_PLAIN_KERNELS leaves all but the plain
-** ones out, for compilers that cannot take them.
+** Each loop has a plain form, and forms for processors that offer more.  These are compiled with target attributes, so
+** the user's build line needs no flags, and the best one is chosen at the first use.  -DSCR_PLAIN_KERNELS leaves only
+** the plain ones, for compilers that cannot take the others.
 **
 ** Uses       errors.
-** Offers     scr_crc32, scr_crc32_combine, scr_copy_crc32, scr_xor, scr_gf_mad, scr_gf_sum, scr_gf_mul, scr_gf_inv;
-**            scr_rs_matrix, scr_rs_row, scr_rs_chunk, scr_rs_solve; scr_kernels for tests.
+** Offers     SCR_CRC32_START, scr_crc32, scr_crc32_combine, scr_gf_sum, scr_gf_mad_one, scr_rs_matrix, scr_rs_row,
+**            scr_rs_chunk, scr_rs_solve.
 ** Invariants
 **   K1  scr_crc32 equals zlib's crc32 for any length, alignment and start.
 **   K2  All kernels give the same bytes, and none reads or writes a byte outside of its N.
 **   K3  GF(2^8) has the polynomial x^8 + x^4 + x^3 + x^2 + 1 (0x11D).
-**   K4  Any number of threads may come first: what is kept for later calls is read and written whole, and is the same
-**       whoever makes it.
+**   K4  Several threads may make the first call at once: what is kept for later calls is read and written whole, and
+**       every thread makes the same.
 **   K5  Every square part of a matrix of scr_rs_matrix can be inverted: any k lost symbols of a position come back.
-** Failure    None in the loops; a code in scr_rs_matrix and scr_rs_solve.
+** Failure    None in the loops; an error code in scr_rs_matrix and scr_rs_solve.
 ** ====================================================================================================== */
 
 #if !defined(SCR_PLAIN_KERNELS) && defined(__GNUC__) && !defined(__INTEL_COMPILER) && !defined(__NVCOMPILER)
@@ -3416,12 +3428,12 @@ typedef uint64_t scr_wide SCR_VECTOR(16); /* a register, or two words where ther
 #define SCR_CRC32_START 0u
 #define SCR_GF_GROUP    8 /* sources of one pass over the destination */
 
-/* CRC32 of what gave CRC followed by N > 0 bytes at P. */
+/* The CRC32 of bytes whose CRC32 is CRC, followed by the N > 0 bytes at P. */
 typedef uLong (*scr_crc_kernel)(uLong crc, const unsigned char* p, size_t n);
 
 /*
-** D[x..N) = sum of COEF[i] * S[i][x..N) over 1..SCR_GF_GROUP SOURCES, plus what was there if ADD; in whole steps of the
-** kernel's width.  Returns where it stopped: less than a step before N.
+** D[x..N) = sum of COEF[i] * S[i][x..N) over 1..SCR_GF_GROUP SOURCES, plus what was there if ADD, in whole steps of the
+** kernel's width.  Returns where it stopped, which is less than a step before N.
 */
 typedef size_t (*scr_gf_kernel)(unsigned char* d, const unsigned char* const* s, const unsigned char* coef, int sources,
                                 size_t x, size_t n, int add);
@@ -3519,13 +3531,13 @@ SCR_FN void scr_gf_halves(unsigned char c, unsigned char table[32])
 
 #ifdef SCR_KERNELS_X86
 /*
-** CRC by folding (Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction", 2009): bytes
-** that stand D bits before others are multiplied by x^D modulo the polynomial and added to them, until 16 are left,
-** which have the CRC of them all.
+** CRC by folding (Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction", 2009):
+** bytes that stand D bits before others are multiplied by x^D modulo the polynomial and added to them, until 16 are
+** left, which have the CRC of all of them.
 **
-** zlib's bits are reversed: bit i of a 64-bit word is x^(63-i).  The product of two such words, taken as 128 bits of the
-** same kind, is too high by x; so the factor of the high word is x^(D-1), and that of the low one, which stands 64 bits
-** before it, x^(D+63).
+** zlib's bits are reversed: bit i of a 64-bit word is x^(63-i).  The product of two such words, taken as 128 bits of
+** the same kind, is too high by x; so the factor of the high word is x^(D-1), and that of the low one, which stands
+** 64 bits before it, is x^(D+63).
 */
 
 /* x^N modulo the polynomial, in reversed bits; never 0. */
@@ -3537,7 +3549,7 @@ SCR_FN uint64_t scr_crc_power(int n)
   return (uint64_t)v << 32;
 }
 
-/* The factors that fold by 128 << I bits, I < 4: of the low word, of the high one. */
+/* The factors that fold by 128 << I bits, I < 4: K[0] for the low word, K[1] for the high one. */
 SCR_FN void scr_crc_factors(int i, uint64_t k[2])
 {
   static uint64_t kept[4][2];
@@ -3562,7 +3574,7 @@ SCR_FN SCR_TARGET("pclmul") __m128i scr_crc_fold(__m128i a, __m128i k, __m128i o
   return _mm_xor_si128(_mm_xor_si128(low, high), onto);
 }
 
-/* CRC32 of the 16 bytes A, which stand for all before them, and the N at P. */
+/* CRC32 of the 16 bytes A, into which all before them are folded, and the N at P. */
 SCR_FN SCR_TARGET("pclmul") uLong scr_crc_finish(__m128i a, const unsigned char* p, size_t n)
 {
   unsigned char last[32];
@@ -3806,11 +3818,11 @@ SCR_FN int scr_has_arm_crc(void)
 typedef struct {
   const char* name;
   int (*available)(void);
-  scr_crc_kernel crc; /* NULL: none; look below */
+  scr_crc_kernel crc; /* NULL: the next one that has it is taken */
   scr_gf_kernel  mad;
 } scr_kernel;
 
-/* The best first; the last has everything and is always available. */
+/* The best ones first; the last one has both and is always available. */
 static const scr_kernel scr_kernels[] = {
 #ifdef SCR_KERNELS_X86
     {"gfni", scr_has_gfni, NULL, scr_gf_gfni},
@@ -3851,13 +3863,13 @@ SCR_FN scr_gf_kernel scr_gf_choose(void)
 
 /* ---- CRC32 ---- */
 
-/* CRC32 of what gave CRC followed by the N bytes at P.  Start with SCR_CRC32_START. */
+/* The CRC32 of bytes whose CRC32 is CRC, followed by the N bytes at P.  Start with SCR_CRC32_START. */
 SCR_FN uLong scr_crc32(uLong crc, const void* p, size_t n)
 {
   return n == 0 ? crc : scr_crc_choose()(crc, (const unsigned char*)p, n);
 }
 
-/* CRC32 of two runs of bytes one after the other, the second of N bytes. */
+/* The CRC32 of two runs of bytes, one after the other, from those of each; the second has N bytes. */
 SCR_FN uLong scr_crc32_combine(uLong first, uLong second, uint64_t n)
 {
   return n == 0 ? first : crc32_combine(first, second, (z_off_t)n);
@@ -3930,9 +3942,9 @@ SCR_FN unsigned char scr_gf_inv(unsigned char a)
 /*
 ** ---- Reed-Solomon ----
 **
-** A redundancy set of n members with k parities has a code of n POSITIONS.  At position c, the k members (c - e) mod n
-** hold the parities of rows e = 0..k-1, and the others hold data, each its next chunk.  Parity e is the sum of
-** m[e * n + s] * symbol(s) over the members s that hold data at c.
+** The code of a redundancy set of n members with k parities has n POSITIONS.  At position c, the k members
+** (c - e) mod n hold the parities of rows e = 0..k-1, and the others hold data, each its next chunk.  Parity e is the
+** sum of m[e * n + s] * symbol(s) over the members s that hold data at c.
 */
 
 /*
@@ -3972,7 +3984,7 @@ SCR_FN int scr_rs_row(int n, int k, int r, int c)
   return e < k ? e : -1;
 }
 
-/* Which of its chunks, 0..n-k-1, member R has at position C, where it holds data. */
+/* Which of its chunks, 0..n-k-1, member R holds at position C, where it holds data. */
 SCR_FN int scr_rs_chunk(int n, int k, int r, int c)
 {
   int e, chunk = c;
@@ -3981,7 +3993,7 @@ SCR_FN int scr_rs_chunk(int n, int k, int r, int c)
   return chunk;
 }
 
-/* ROW: the factors of all symbols at position C whose sum is 0 by parity E. */
+/* Make ROW the factors of the equation of parity E at position C: the sum of all factors times symbols is 0. */
 SCR_FN void scr_rs_equation(int n, int k, const unsigned char* m, int c, int e, unsigned char* row)
 {
   int s;
@@ -4007,9 +4019,10 @@ SCR_FN int scr_rs_eliminate(int n, unsigned char* coef, const int* t, int d)
 }
 
 /*
-** How the symbols of the members with ERASED[r] != 0 at position C follow from the others: of the n x n matrix COEF, the
-** row of each erased t is set so that symbol(t) = sum of coef[t * n + s] * symbol(s), with 0 for the erased s.  M is of
-** scr_rs_matrix.  To erase the k that hold parity is to encode.  SCR_ERR_LOST when more than K are erased.
+** How the symbols of the members with ERASED[r] != 0 at position C follow from the others: the row of each erased t in
+** the n x n matrix COEF is set so that symbol(t) = sum of coef[t * n + s] * symbol(s), with 0 for the erased s.  M is
+** made by scr_rs_matrix.  To encode is to erase the k members that hold parity.  SCR_ERR_LOST when more than K are
+** erased.
 */
 SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsigned char* erased, unsigned char* coef)
 {
@@ -4021,7 +4034,7 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
     if (scr_rs_row(n, k, t, c) < 0) data[d++] = t;
   }
   if (lost > k) return SCR_ERR(SCR_ERR_LOST, "%d of %d members are lost, and %d can be rebuilt", lost, n, k);
-  for (e = 0; e < k && used < d; e++) { /* a parity that is left for each of the data */
+  for (e = 0; e < k && used < d; e++) { /* for each data symbol a parity that is not erased */
     if (!erased[(c - e + n) % n]) scr_rs_equation(n, k, m, c, e, coef + data[used++] * n);
   }
   rc = scr_rs_eliminate(n, coef, data, d);
@@ -4041,21 +4054,24 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 
 /* ==== 10 FILE WINDOW ====================================================================================
 ** Many files as one stream of bytes with zeros behind its end, with the CRC32 of each file taken on the way; and
-** whole files copied and summed.
+** copies and checksums of whole files.
 **
-** Uses       platform, errors, memory, kernels.
-** Offers     scr_window_open, _close, _read, _write, _crc; scr_file_crc, scr_file_copy, scr_copy_list_*.
+** Uses       platform, errors, memory, kernels; scr_fsync_enabled of the hash files.
+** Offers     scr_window, scr_window_seg, scr_window_open, scr_window_close, scr_window_free, scr_window_length,
+**            scr_window_read, scr_window_view, scr_window_write, scr_window_crc, scr_window_fd, scr_window_find,
+**            scr_hole_end, scr_file_crc, scr_file_has_crc, SCR_COPY_THREADS, scr_copy_item, scr_copy_list,
+**            scr_copy_list_make, scr_copy_list_add, scr_copy_list_run, scr_copy_list_free.
 ** Invariants
-**   W1  The stream is file 0, file 1, ... in the given order, then zeros for ever; a read or write of any range
-**       works, and a write beyond the end must be of zeros.
-**   W2  The stream may be walked in several lanes at once (the chunks of a redundancy set).  As long as each lane is
-**       walked from its start to its end once, the CRC32 of each file is known at the end without a second pass.
+**   W1  The stream is file 0, file 1, ... in the given order, then zeros for ever.  Any range of it can be read or
+**       written; what is written behind the end must be zeros.
+**   W2  Several lanes of the stream may be walked at once (the chunks of a redundancy set).  When each lane is walked
+**       from its start to its end once, the CRC32 of each file is known at the end without a second pass.
 **   W3  A file that is shorter than its stated size is an error, never zeros.
-**   W4  A file that is made anew (O_TRUNC) has its size from the start, and each byte is written once: what is zero stays
-**       a hole.  A file with holes is not read through a mapping, which would fill them.
+**   W4  A file that is made anew (O_TRUNC) has its size from the start, and each byte is written once: what is zero
+**       stays a hole.  A file with holes is not read through a mapping, which would fill them.
 **   W5  Only scr_copy_list_work runs in threads other than the caller's.  It touches nothing but its list and the table
-**       of system calls; errors and scr_oom are of each thread, and handed over when all have ended.
-** Failure    The code; files are left as far as they were written.
+**       of system calls.  Each thread has errors and a scr_oom of its own, and hands them over when all have ended.
+** Failure    The error code; files stay as far as they were written.
 ** ====================================================================================================== */
 
 #define SCR_WINDOW_FDS       16        /* files that a window keeps open */
@@ -4064,7 +4080,7 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 /* A piece of the stream that lies in one file and one lane. */
 typedef struct {
   uint64_t begin, end; /* offsets in the stream */
-  uint64_t done;       /* first byte that the CRC has not seen; beyond end when the order was broken */
+  uint64_t done;       /* first byte that the CRC does not cover yet; UINT64_MAX when the order was broken */
   uLong    crc;
   int      file;
 } scr_window_seg;
@@ -4078,8 +4094,8 @@ typedef struct {
   mode_t          mode;
   int             fd[SCR_WINDOW_FDS];
   int             fd_file[SCR_WINDOW_FDS];
-  char*           seen; /* which files have been opened: O_TRUNC is for the first time only */
-  char**          map;  /* files in memory */
+  char*           seen; /* which files were open before: O_TRUNC is for the first time only */
+  char**          map;  /* files that are mapped into memory */
   scr_window_seg* seg;
   int             segs;
 } scr_window;
@@ -4094,7 +4110,7 @@ SCR_FN int scr_window_close_fd(scr_window* w, int slot)
   return rc;
 }
 
-/* Close the files.  The paths and the sums stay known until scr_window_free. */
+/* Close the files.  Paths, sums and mappings stay until scr_window_free. */
 SCR_FN int scr_window_close(scr_window* w)
 {
   int i, rc = SCR_SUCCESS;
@@ -4146,9 +4162,9 @@ SCR_FN void scr_window_cut(scr_window* w, uint64_t lane)
 }
 
 /*
-** Make W a window over COUNT files of the given sizes in bytes, opened when they are first touched with FLAGS and
-** MODE (O_RDONLY; or O_RDWR | O_CREAT | ... to write).  LANE is the length of a lane in bytes, 0 for a single one;
-** LANES how many there are.
+** Make W a window over COUNT files of the given sizes in bytes.  A file is opened when it is first touched, with FLAGS
+** (O_RDONLY, or O_RDWR | O_CREAT | ... to write) and MODE.  LANE is the length of a lane in bytes, 0 for a single one;
+** LANES is how many there are.  Also after an error, scr_window_free frees what W has.
 */
 SCR_FN int scr_window_open(scr_window* w, int count, char** path, const uint64_t* size, int flags, mode_t mode,
                            uint64_t lane, int lanes)
@@ -4184,7 +4200,7 @@ SCR_FN uint64_t scr_window_length(const scr_window* w)
   return w->start[w->count];
 }
 
-/* The descriptor of file I, opened now if need be. */
+/* The descriptor of file I, which is opened now if it is not open. */
 SCR_FN int scr_window_fd(scr_window* w, int i, int* fd)
 {
   int rc, slot = i % SCR_WINDOW_FDS;
@@ -4220,8 +4236,8 @@ SCR_FN scr_window_seg* scr_window_find(scr_window* w, uint64_t offset)
 #define SCR_TMPFS_MAGIC 0x01021994
 
 /*
-** File I of a window that reads, in memory; or NULL when it is small, or does not lie in memory anyway.  A file of a
-** disk is never mapped: an error of the disk would be a signal, which kills the application, instead of an error.
+** File I of a window that reads, mapped; NULL when it is small, or when its file system does not keep it in memory.  A
+** file on a disk is never mapped: an error of the disk would be a signal that kills the application, not an error code.
 */
 SCR_FN const char* scr_window_mapped(scr_window* w, int i)
 {
@@ -4293,15 +4309,15 @@ SCR_FN int scr_window_move(scr_window* w, uint64_t offset, char* buf, size_t n, 
   return SCR_SUCCESS;
 }
 
-/* N bytes of the stream at OFFSET into BUF. */
+/* Read N bytes of the stream at OFFSET into BUF; SUM takes them into the CRCs. */
 SCR_FN int scr_window_read(scr_window* w, uint64_t offset, void* buf, size_t n, int sum)
 {
   return scr_window_move(w, offset, (char*)buf, n, 0, sum);
 }
 
 /*
-** N bytes of the stream at OFFSET: *P is where they lie in memory, else BUF, into which they were read.  They may be used
-** until the window is closed.  SUM takes them into the CRCs.
+** N bytes of the stream at OFFSET: *P is where they are mapped, or else BUF, into which they are then read.  They may
+** be used until scr_window_free.  SUM takes them into the CRCs.
 */
 SCR_FN int scr_window_view(scr_window* w, uint64_t offset, char* buf, size_t n, int sum, const char** p)
 {
@@ -4317,7 +4333,7 @@ SCR_FN int scr_window_view(scr_window* w, uint64_t offset, char* buf, size_t n, 
   return SCR_SUCCESS;
 }
 
-/* The N bytes of BUF into the stream at OFFSET; what lies beyond its end is padding, which is zero. */
+/* Write the N bytes of BUF into the stream at OFFSET and take them into the CRCs. */
 SCR_FN int scr_window_write(scr_window* w, uint64_t offset, void* buf, size_t n)
 {
   return scr_window_move(w, offset, (char*)buf, n, 1, 1);
@@ -4325,9 +4341,9 @@ SCR_FN int scr_window_write(scr_window* w, uint64_t offset, void* buf, size_t n)
 
 /* ---- files with holes ---- */
 
-#define SCR_HOLES_LEAST (1 << 20) /* bytes of a file whose holes are worth a question */
+#define SCR_HOLES_LEAST (1 << 20) /* bytes of a file from which on it pays to ask for holes */
 
-/* The first byte at AT or behind it that is not in a hole of the file of FD; END when there is none before. */
+/* The first offset from AT on that is not in a hole of the file of FD; END when there is none before END. */
 SCR_FN uint64_t scr_hole_end(int fd, uint64_t at, uint64_t end)
 {
 #ifdef SEEK_DATA
@@ -4345,11 +4361,11 @@ SCR_FN uint64_t scr_hole_end(int fd, uint64_t at, uint64_t end)
 #endif
 }
 
-/* CRC32 of what gave CRC followed by N zeros. */
+/* The CRC32 of bytes whose CRC32 is CRC, followed by N zeros. */
 SCR_FN uLong scr_crc32_zeros(uLong crc, uint64_t n)
 {
   unsigned char zero = 0;
-  uLong         unit = scr_crc32(SCR_CRC32_START, &zero, 1); /* of K zeros */
+  uLong         unit = scr_crc32(SCR_CRC32_START, &zero, 1); /* the CRC32 of K zeros */
   uint64_t      k;
 
   for (k = 1; n > 0; n >>= 1, k <<= 1) {
@@ -4359,7 +4375,7 @@ SCR_FN uLong scr_crc32_zeros(uLong crc, uint64_t n)
   return crc;
 }
 
-/* CRC32 of the file PATH, which must have SIZE bytes; its holes are not read. */
+/* The CRC32 of the file PATH, which must have SIZE bytes; its holes are not read. */
 SCR_FN int scr_file_crc(const char* path, uint64_t size, uLong* crc)
 {
   size_t      cap = 256 * 1024;
@@ -4392,14 +4408,14 @@ SCR_FN int scr_file_crc(const char* path, uint64_t size, uLong* crc)
   return rc;
 }
 
-/* SCR_ERR_CRC, with WHAT it means, unless PATH, whose bytes have the checksum CRC, has the one that is WANTed. */
+/* SCR_ERR_CRC unless the checksum CRC of the file PATH is WANT; WHAT says in the message what that means. */
 SCR_FN int scr_file_has_crc(const char* path, uLong crc, uLong want, const char* what)
 {
   if (crc == want) return SCR_SUCCESS;
   return SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: %s", path, crc, want, what);
 }
 
-/* The CRC32 of file I of the window: from what passed through it, or else by reading the file. */
+/* The CRC32 of file I: from what passed through the window, or else (W2) by reading the file. */
 SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
 {
   int k;
@@ -4415,10 +4431,10 @@ SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
 }
 
 /*
-** Copy the SIZE bytes of FROM to the new file TO, with buffers of BUF_SIZE bytes; CRC receives their CRC32.
+** Copy the SIZE bytes of FROM to the file TO, in steps of BUF_SIZE bytes; *CRC is their CRC32.
 **
-** On SCR_SUCCESS the data are on the disk, with holes where they are zero.  On error TO is removed.  TO must not exist,
-** or is replaced when it is a plain file; FROM may not be shorter or longer than SIZE.
+** On SCR_SUCCESS the data survive a crash of the node, with holes where they are zero.  On an error TO is removed.  A
+** file TO that exists is replaced, unless it is a link.  It is an error when FROM is shorter or longer than SIZE.
 */
 SCR_FN int scr_file_copy(const char* from, const char* to, uint64_t size, mode_t mode, size_t buf_size, uLong* crc)
 {
@@ -4464,7 +4480,7 @@ out:
 
 /* ---- copies of several files ---- */
 
-#define SCR_COPY_THREADS 4 /* that a store of TYPE=PTHREAD takes for one rank, its own among them */
+#define SCR_COPY_THREADS 4 /* threads that copy for one rank from a store of TYPE=PTHREAD, the rank's own among them */
 
 typedef struct {
   char*    from;
@@ -4474,7 +4490,7 @@ typedef struct {
   uLong    crc; /* filled in */
 } scr_copy_item;
 
-/* Files to copy, and who copies them.  Under the lock: next, rc and why. */
+/* Files to copy, and the state of the copy.  The lock protects next, rc and why. */
 typedef struct {
   int             n, next;
   scr_copy_item*  item;
@@ -4517,7 +4533,7 @@ SCR_FN int scr_copy_list_add(scr_copy_list* l, const char* from, const char* to,
   return it->from == NULL || it->to == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
-/* Copy files of the list ARG, one after the other, until none is left or one could not be copied. */
+/* Copy files of the list ARG, one after the other, until none is left or a copy has failed. */
 SCR_FN void* scr_copy_list_work(void* arg)
 {
   scr_copy_list* l = (scr_copy_list*)arg;
@@ -4541,7 +4557,7 @@ SCR_FN void* scr_copy_list_work(void* arg)
 }
 
 /*
-** Copy all files of the list with up to THREADS threads, this one among them; those that cannot be had are done without.
+** Copy all files of the list with up to THREADS threads, this one among them; with fewer when they cannot be started.
 ** The threads get no signals of the application.  On an error some files may have been copied.
 */
 SCR_FN int scr_copy_list_run(scr_copy_list* l, int threads)
@@ -4555,7 +4571,7 @@ SCR_FN int scr_copy_list_run(scr_copy_list* l, int threads)
   sigfillset(&all);
   if (threads > l->n) threads = l->n;
   if (threads > 1 && pthread_sigmask(SIG_BLOCK, &all, &before) == 0) {
-    scr_crc32(SCR_CRC32_START, "x", 1); /* chooses its kernel once for all */
+    scr_crc32(SCR_CRC32_START, "x", 1); /* chooses the kernel, once for all threads */
     while (i < threads - 1 && i < SCR_COPY_THREADS && pthread_create(&thread[i], NULL, scr_copy_list_work, l) == 0) i++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
   }
@@ -4564,7 +4580,7 @@ SCR_FN int scr_copy_list_run(scr_copy_list* l, int threads)
   while (i > 0) pthread_join(thread[--i], NULL);
   pthread_mutex_destroy(&l->lock);
   if (l->rc != SCR_SUCCESS) scr_err_restore(&l->why);
-  if (l->rc == SCR_ERR_MEM) scr_oom = 1; /* of any thread */
+  if (l->rc == SCR_ERR_MEM) scr_oom = 1; /* in whichever thread */
   return l->rc;
 }
 
