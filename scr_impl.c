@@ -5,7 +5,7 @@
 **   #define SCR_SERIAL, #include "scr_impl.c"       everything above the fence, without MPI: commands and tests
 **
 ** The parts stand in the order of dependency.  A function sees only what stands above it: there are no forward
-** declarations, and the file cut off at any banner compiles.
+** declarations, and the file compiles when it is cut off at any banner.
 **
 **   00 MANUAL
 **   01 PLATFORM
@@ -33,9 +33,9 @@
 ** Rules that hold everywhere
 **   - A function returns SCR_SUCCESS or an error code.  The message is made once, by SCR_ERR or SCR_ERRNO, where the
 **     error is found; callers pass the code on.
-**   - `Collective over X.` stands in the contract of every function that communicates; the others are local.  A collective
-**     function has no return between its first and its last collective: it carries rc, and agrees on it.
-**   - Metadata files are replaced atomically, and the last good copy of anything is never destroyed first.
+**   - `Collective over X.` stands in the contract of every function that communicates; the others are local.  A
+**     collective function has no return between its first and its last collective: it carries rc, and agrees on it.
+**   - Metadata files are replaced atomically.  The last good copy of anything goes only after there is a newer one.
 ** ====================================================================================================== */
 
 /* Macros that a vendor may set on the compiler's command line. */
@@ -43,7 +43,7 @@
 #define SCR_SYSTEM_CONF "/etc/scr/scr.conf" /* the system's parameter file */
 #endif
 #ifndef SCR_WAIT_SPINS
-#define SCR_WAIT_SPINS 20 /* tests of a request without progress before the processor is yielded */
+#define SCR_WAIT_SPINS 20 /* tests of a request without progress before a wait yields the processor */
 #endif
 /* -DSCR_LOCK_BASES: users may not set SCR_CNTL_BASE. */
 
@@ -89,7 +89,7 @@
 
 #include "scr.h"
 
-/* Compiles only with files above 2 GiB: on 32 bit, include this file before the system's headers. */
+/* Compiles only where a file may be larger than 2 GiB: on 32 bit, include this file before the system's headers. */
 typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 
 #if defined(__GNUC__)
@@ -98,7 +98,7 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 #define SCR_FN static
 #endif
 
-/* A variable of each thread.  Where there is no such thing, nothing is done by more than one. */
+/* A variable of each thread.  Where a compiler has no such thing, the library starts no threads. */
 #if defined(__cplusplus)
 #define SCR_THREAD thread_local
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
@@ -111,10 +111,11 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 #endif
 
 /* ==== 01 PLATFORM =======================================================================================
-** The calls to the operating system, as a table, and the loops that make them whole.
+** The calls to the operating system that concern files, as a table; the loops that make them whole; and the clocks.
 **
 ** Uses       nothing.
-** Offers     scr_os.*, scr_write_all, scr_read_all, scr_pwrite_all, scr_pread_all, scr_wtime, scr_random.
+** Offers     scr_os.*, scr_write_all, scr_read_all, scr_pwrite_all, scr_pread_all, scr_is_zero, scr_wtime,
+**            scr_time_usec, scr_random.
 ** Invariants
 **   P1  Everything that changes a file goes through scr_os, so that a test can make the N-th call fail, stop short
 **       or kill the process.
@@ -154,7 +155,7 @@ SCR_FN int scr_os_lstat(const char* path, struct stat* st)
 static scr_os_table scr_os = {scr_os_open, close,  read,   pread, write, pwrite, ftruncate,
                               fsync,       rename, unlink, mkdir, rmdir, flock,  scr_os_lstat};
 
-/* Write all N bytes of BUF to FD.  0, or -1 with errno. */
+/* Write all N bytes of BUF to FD.  Returns 0, or -1 with errno. */
 SCR_FN int scr_write_all(int fd, const void* buf, size_t n)
 {
   const char* p = (const char*)buf;
@@ -170,7 +171,7 @@ SCR_FN int scr_write_all(int fd, const void* buf, size_t n)
   return 0;
 }
 
-/* Write all N bytes of BUF to FD at OFFSET.  0, or -1 with errno. */
+/* Write all N bytes of BUF to FD at OFFSET.  Returns 0, or -1 with errno. */
 SCR_FN int scr_pwrite_all(int fd, const void* buf, size_t n, off_t offset)
 {
   const char* p = (const char*)buf;
@@ -187,7 +188,7 @@ SCR_FN int scr_pwrite_all(int fd, const void* buf, size_t n, off_t offset)
   return 0;
 }
 
-/* Read up to N bytes of FD, fewer only at the end of the file.  The count, or -1 with errno. */
+/* Read N bytes of FD, fewer only at the end of the file.  Returns how many, or -1 with errno. */
 SCR_FN ssize_t scr_read_all(int fd, void* buf, size_t n)
 {
   char*  p = (char*)buf;
@@ -203,7 +204,7 @@ SCR_FN ssize_t scr_read_all(int fd, void* buf, size_t n)
   return (ssize_t)got;
 }
 
-/* Read up to N bytes of FD at OFFSET, fewer only at the end of the file.  The count, or -1 with errno. */
+/* Read N bytes of FD at OFFSET, fewer only at the end of the file.  Returns how many, or -1 with errno. */
 SCR_FN ssize_t scr_pread_all(int fd, void* buf, size_t n, off_t offset)
 {
   char*  p = (char*)buf;
@@ -219,14 +220,14 @@ SCR_FN ssize_t scr_pread_all(int fd, void* buf, size_t n, off_t offset)
   return (ssize_t)got;
 }
 
-/* 1 when the N bytes at P are zero: in a new file of the right size they are a hole. */
+/* Returns 1 when the N bytes at P are zero: a new file that has its size already need not be given them. */
 SCR_FN int scr_is_zero(const void* p, size_t n)
 {
   const char* c = (const char*)p;
   return n == 0 || (c[0] == 0 && memcmp(c, c + 1, n - 1) == 0);
 }
 
-/* Seconds of a clock that only goes forward. */
+/* Seconds, by a clock that only goes forward. */
 SCR_FN double scr_wtime(void)
 {
   struct timespec t;
@@ -242,7 +243,7 @@ SCR_FN int64_t scr_time_usec(void)
   return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
 }
 
-/* 64 bits that no other run draws: the kernel's, or else time and process. */
+/* 64 bits that no other run draws: from the kernel, or else made of the time and the process id. */
 SCR_FN uint64_t scr_random(void)
 {
   uint64_t x = 0;
@@ -259,26 +260,28 @@ SCR_FN uint64_t scr_random(void)
 /* ==== 02 ERRORS AND MESSAGES ============================================================================
 ** One record of the last error of this process, and the lines that the library prints.
 **
-** Uses       platform.
-** Offers     SCR_ERR, SCR_ERRNO, scr_warn, scr_dbg, scr_msg_*, scr_code_text.
+** Uses       nothing.
+** Offers     SCR_ERR, SCR_ERRNO, SCR_ERR_OOM, scr_code_text, scr_err_save, scr_err_restore, scr_err_record,
+**            scr_err_text, scr_err_length, scr_err_secondhand, SCR_ERR_TEXT_MAX, scr_oom, scr_warn, scr_dbg, scr_debug, scr_msg_print,
+**            scr_msg_rank, scr_msg_host.
 ** Invariants
 **   E1  SCR_ERR and SCR_ERRNO record; they never print.  What reaches the user is printed once, by the public call
 **       that fails or by scr_warn.
-**   E2  scr_oom is set by every failed allocation and cleared only when a public call begins; no metadata is packed
-**       while it is set, so that a structure that lacks a part never reaches the disk.
-**   E3  No file of the cache is deleted while scr_oom is set: what was found out before may lack a part.
+**   E2  Every failed allocation sets scr_oom, and only the beginning of a public call clears it.  While it is set no
+**       metadata is packed: a structure that lacks a part never reaches the disk.
+**   E3  While scr_oom is set no file of the cache is deleted: without memory we cannot tell which files are needed.
 ** Failure    None.
 ** ====================================================================================================== */
 
 #define SCR_ERR_TEXT_MAX 3072
 
-/* Of each thread: what a thread that copies files finds out is handed over when it ends (W5). */
+/* Each thread has its own: a thread that copies files hands over what it found when it ends (W5). */
 static SCR_THREAD char scr_err_text[SCR_ERR_TEXT_MAX]; /* message of the last error */
 static SCR_THREAD int  scr_err_length = 0;             /* bytes of it before the place in the source */
 static SCR_THREAD int  scr_err_named = 0;              /* it begins with the rank that found the error */
 static SCR_THREAD int  scr_err_secondhand = 0;         /* it only repeats that another rank has failed */
 static SCR_THREAD int  scr_oom = 0;
-SCR_FN int             scr_debug = 0;     /* SCR_DEBUG; serial programs may have no use for it */
+SCR_FN int             scr_debug = 0;     /* SCR_DEBUG; SCR_FN because some serial programs do not use it */
 static int             scr_msg_rank = -1; /* rank in the library's world; -1 in serial programs */
 static char            scr_msg_host[256] = "";
 
@@ -298,7 +301,7 @@ SCR_FN const char* scr_code_text(int code)
 #undef SCR_ERRORS_CASE
 }
 
-/* Record an error; ERRNUM, when not 0, adds the system's reason and chooses the code.  Returns the code. */
+/* Record an error and return its code.  ERRNUM, when not 0, adds the system's reason, and may choose the code. */
 SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, int line, const char* format, ...)
 {
   va_list ap;
@@ -320,7 +323,7 @@ SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, in
   return code;
 }
 
-/* A recorded message, put away while something else may record its own. */
+/* A recorded error, kept while other steps may record theirs. */
 typedef struct {
   char text[SCR_ERR_TEXT_MAX];
   int  length, named, secondhand;
@@ -342,12 +345,12 @@ SCR_FN void scr_err_restore(const scr_err_record* r)
   scr_err_secondhand = r->secondhand;
 }
 
-/* SCR_ERR(code, format, ...) records and is the code; SCR_ERRNO(format, ...) is SCR_ERR_IO, _SPACE or _MEM by errno. */
+/* SCR_ERR(code, format, ...) records an error and is its code; SCR_ERRNO(format, ...) takes the code from errno. */
 #define SCR_ERR(code, ...) scr_error((code), 0, __FILE__, __LINE__, __VA_ARGS__)
 #define SCR_ERRNO(...)     scr_error(SCR_ERR_IO, errno, __FILE__, __LINE__, __VA_ARGS__)
 #define SCR_ERR_OOM()      scr_error(SCR_ERR_MEM, 0, __FILE__, __LINE__, "out of memory")
 
-/* Print one line with a head that says who speaks. */
+/* Print one line, which begins with KIND, the rank and its host. */
 SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format, ...)
 {
   va_list ap;
@@ -362,7 +365,7 @@ SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format,
 
 #define scr_warn(...) scr_msg_print("warning", __VA_ARGS__)
 
-/* Print from rank 0 when SCR_DEBUG is LEVEL or more. */
+/* Print from rank 0 only, and when SCR_DEBUG is LEVEL or more. */
 #define scr_dbg(level, ...)                                                                                            \
   do {                                                                                                                 \
     if (scr_debug >= (level) && scr_msg_rank <= 0) scr_msg_print("info", __VA_ARGS__);                                 \
@@ -372,14 +375,15 @@ SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format,
 ** Allocation that reports, growing byte buffers, and the few string helpers that C lacks.
 **
 ** Uses       errors.
-** Offers     scr_malloc, scr_free, scr_strdup, scr_strdupf, scr_buf, scr_fmt, scr_str_int64, scr_str_bytes.
+** Offers     scr_malloc, scr_free, scr_strdup, scr_strdupf, scr_strdupfv, scr_fmt, scr_buf, scr_buf_add, scr_buf_free,
+**            scr_str_int64, scr_str_bytes, scr_time_string.
 ** Invariants
 **   M1  A failed allocation sets scr_oom (E2) and returns NULL.
 **   M2  A scr_buf that failed once stays failed, so a chain of appends is checked once, at its end.
-** Failure    NULL, or the code.
+** Failure    NULL, or an error code.
 ** ====================================================================================================== */
 
-/* N bytes of zeros. */
+/* N bytes, which are zero. */
 SCR_FN void* scr_malloc(size_t n)
 {
   void* p = calloc(1, n ? n : 1);
@@ -387,7 +391,7 @@ SCR_FN void* scr_malloc(size_t n)
   return p;
 }
 
-/* Free *P, a pointer to a pointer, and make it NULL. */
+/* Free the memory that the pointer at P points to, and make that pointer NULL. */
 SCR_FN void scr_free(void* p)
 {
   void** pp = (void**)p;
@@ -408,6 +412,7 @@ SCR_FN char* scr_strdup(const char* s)
   return p;
 }
 
+/* A new string made by FORMAT; the caller frees it. */
 SCR_FN char* scr_strdupfv(const char* format, va_list ap)
 {
   va_list ap_size;
@@ -423,7 +428,6 @@ SCR_FN char* scr_strdupfv(const char* format, va_list ap)
   return p;
 }
 
-/* A new string made by FORMAT; the caller frees it. */
 SCR_FN SCR_FORMAT(1, 2) char* scr_strdupf(const char* format, ...)
 {
   va_list ap;
@@ -435,7 +439,7 @@ SCR_FN SCR_FORMAT(1, 2) char* scr_strdupf(const char* format, ...)
   return p;
 }
 
-/* snprintf that returns SCR_ERR_PATH with a message when the result does not fit. */
+/* As snprintf, but SCR_ERR_PATH with a message when the result does not fit; BUF then holds its beginning. */
 SCR_FN SCR_FORMAT(3, 4) int scr_fmt(char* buf, size_t n, const char* format, ...)
 {
   va_list ap;
@@ -486,7 +490,7 @@ SCR_FN void scr_buf_free(scr_buf* b)
   b->failed = 0;
 }
 
-/* The whole of S as a decimal number.  SCR_ERR_ARG, without a message, when it is not one. */
+/* The decimal number that S is as a whole.  SCR_ERR_ARG, without a message, when S is not one. */
 SCR_FN int scr_str_int64(const char* s, int64_t* value)
 {
   char*     end;
@@ -501,8 +505,8 @@ SCR_FN int scr_str_int64(const char* s, int64_t* value)
 }
 
 /*
-** A count of bytes such as 64, 128K, 1.5MB or 100g: k m g t p e are powers of 1024, a final b is allowed, case does
-** not matter.  SCR_ERR_ARG, without a message, when S is nothing of the kind or too large.
+** The count of bytes that S is, such as 64, 128K, 1.5MB or 100g: k m g t p e are powers of 1024, a final b is allowed,
+** case does not matter.  SCR_ERR_ARG, without a message, when S is no such count or too large.
 */
 SCR_FN int scr_str_bytes(const char* s, uint64_t* bytes)
 {
@@ -526,9 +530,7 @@ SCR_FN int scr_str_bytes(const char* s, uint64_t* bytes)
   return SCR_SUCCESS;
 }
 
-/* ---- time of day, as the index and the log write it ---- */
-
-/* Local time T as %Y-%m-%dT%H:%M:%S into BUF of at least 20 bytes. */
+/* The local time T as the index and the log write it, %Y-%m-%dT%H:%M:%S, into BUF of at least 20 bytes. */
 SCR_FN void scr_time_string(time_t t, char* buf, size_t n)
 {
   struct tm tm;
@@ -536,350 +538,100 @@ SCR_FN void scr_time_string(time_t t, char* buf, size_t n)
 }
 
 /* ==== 04 PATH ===========================================================================================
-** File paths: as lists of components, and as strings in buffers of a fixed size.
+** File paths, as strings in buffers of a fixed size, and the few questions that the library asks about files.
 **
-** Uses       platform, errors, memory.
-** Offers     scr_path_*, scr_mkdirs, scr_file_size.
+** Uses       platform (the table of calls), errors, memory.
+** Offers     scr_path_reduce_str, scr_path_relative, scr_path_below, scr_path_is_safe_rel, scr_path_common,
+**            scr_path_keep, scr_path_flatten, scr_path_dir_of, scr_mkdirs, scr_file_size, scr_file_has_size.
 ** Invariants
-**   T1  A component may be empty: the first of an absolute path, or the last of one that ends with a slash.
-**   T2  A reduced path has no empty component but the first of an absolute one, no ".", and ".." only in front.
-** Failure    NULL and scr_oom, or SCR_ERR_PATH when a buffer is too short.
+**   T1  A reduced path has no empty component, no ".", and ".." only in front of a relative path.
+** Failure    SCR_ERR_PATH when a buffer is too short.
 ** ====================================================================================================== */
 
-typedef struct {
-  int    n;
-  char** part;
-} scr_path;
-
-SCR_FN scr_path* scr_path_new(void)
+/* Bring PATH, which must not be "", into reduced form in place: "/" for the root, "." when nothing is left. */
+SCR_FN void scr_path_reduce(char* path)
 {
-  return (scr_path*)scr_malloc(sizeof(scr_path));
-}
+  size_t root = *path == '/', at = root, n; /* path[0..at) is reduced already */
+  int    named = 0;                         /* components there that a ".." can remove */
+  char*  s;
 
-SCR_FN void scr_path_delete(scr_path** p)
-{
-  int i;
-
-  if (p == NULL || *p == NULL) return;
-  for (i = 0; i < (*p)->n; i++) free((*p)->part[i]);
-  free((*p)->part);
-  free(*p);
-  *p = NULL;
-}
-
-SCR_FN int scr_path_components(const scr_path* p)
-{
-  return p == NULL ? 0 : p->n;
-}
-
-SCR_FN int scr_path_is_null(const scr_path* p)
-{
-  return scr_path_components(p) == 0;
-}
-
-SCR_FN int scr_path_is_absolute(const scr_path* p)
-{
-  return !scr_path_is_null(p) && p->part[0][0] == '\0';
-}
-
-/* Insert the components of B before component AT of A; B stays as it is. */
-SCR_FN int scr_path_insert(scr_path* a, int at, const scr_path* b)
-{
-  char** part;
-  int    i, k = scr_path_components(b);
-
-  if (a == NULL || at < 0 || at > a->n) return SCR_ERR(SCR_ERR_ARG, "there is no component %d to insert before", at);
-  if (k == 0) return SCR_SUCCESS;
-  part = (char**)scr_malloc((size_t)(a->n + k) * sizeof *part);
-  if (part == NULL) return SCR_ERR_OOM();
-  for (i = 0; i < k; i++) part[at + i] = scr_strdup(b->part[i]);
-  for (i = 0; i < k && part[at + i] != NULL; i++) continue;
-  if (i < k) {
-    for (i = 0; i < k; i++) free(part[at + i]);
-    free(part);
-    return SCR_ERR_OOM();
+  for (s = path + root; *s != '\0'; s += n + (s[n] == '/')) {
+    int up;
+    n = strcspn(s, "/");
+    up = n == 2 && s[0] == '.' && s[1] == '.';
+    if (n == 0 || (n == 1 && s[0] == '.')) continue;
+    if (up && named > 0) {
+      while (at > root && path[--at] != '/') continue;
+      named--;
+    } else if (!up || !root) { /* above the root is the root */
+      if (at > root) path[at++] = '/';
+      memmove(path + at, s, n);
+      at += n;
+      named += !up;
+    }
   }
-  for (i = 0; i < at; i++) part[i] = a->part[i];
-  for (i = at; i < a->n; i++) part[i + k] = a->part[i];
-  free(a->part);
-  a->part = part;
-  a->n += k;
-  return SCR_SUCCESS;
+  if (at == 0) path[at++] = '.';
+  path[at] = '\0';
 }
 
-SCR_FN int scr_path_prepend(scr_path* a, const scr_path* b)
+/* The reduced form of IN, which may be OUT, into OUT of N bytes; "." for "" and NULL. */
+SCR_FN int scr_path_reduce_str(const char* in, char* out, size_t n)
 {
-  return scr_path_insert(a, 0, b);
-}
+  char* s = scr_strdup(in != NULL && *in != '\0' ? in : ".");
+  int   rc;
 
-SCR_FN int scr_path_append(scr_path* a, const scr_path* b)
-{
-  return scr_path_insert(a, scr_path_components(a), b);
-}
-
-/* The path that STR spells; NULL gives the null path. */
-SCR_FN scr_path* scr_path_from_str(const char* str)
-{
-  scr_path*   p = scr_path_new();
-  const char* s;
-  int         n = 1;
-
-  if (p == NULL || str == NULL) return p;
-  for (s = str; *s != '\0'; s++) n += *s == '/';
-  p->part = (char**)scr_malloc((size_t)n * sizeof *p->part);
-  for (s = str; p->part != NULL && p->n < n; s += strcspn(s, "/") + 1) {
-    p->part[p->n] = scr_strdupf("%.*s", (int)strcspn(s, "/"), s);
-    if (p->part[p->n] == NULL) break;
-    p->n++;
-  }
-  if (p->n < n) scr_path_delete(&p);
-  return p;
-}
-
-SCR_FN scr_path* scr_path_from_strfv(const char* format, va_list ap)
-{
-  char*     s = scr_strdupfv(format, ap);
-  scr_path* p = s != NULL ? scr_path_from_str(s) : NULL;
+  if (s == NULL) return SCR_ERR_OOM();
+  scr_path_reduce(s);
+  rc = scr_fmt(out, n, "%s", s); /* only now, because the reduced form may fit where IN does not */
   free(s);
-  return p;
-}
-
-SCR_FN SCR_FORMAT(1, 2) scr_path* scr_path_from_strf(const char* format, ...)
-{
-  va_list   ap;
-  scr_path* p;
-
-  va_start(ap, format);
-  p = scr_path_from_strfv(format, ap);
-  va_end(ap);
-  return p;
-}
-
-/* Insert the path that STR spells, or FORMAT makes, before component AT; at the front; at the end. */
-SCR_FN int scr_path_insert_str(scr_path* a, int at, const char* str)
-{
-  scr_path* b = scr_path_from_str(str);
-  int       rc = b == NULL ? SCR_ERR_OOM() : scr_path_insert(a, at, b);
-
-  scr_path_delete(&b);
   return rc;
 }
 
-SCR_FN int scr_path_prepend_str(scr_path* a, const char* str)
+/* Move A and B, two reduced paths, behind the components that they have in common, and return how many these are. */
+SCR_FN int scr_path_skip_common(const char** a, const char** b)
 {
-  return scr_path_insert_str(a, 0, str);
-}
+  int n = 0;
 
-SCR_FN int scr_path_append_str(scr_path* a, const char* str)
-{
-  return scr_path_insert_str(a, scr_path_components(a), str);
-}
-
-SCR_FN int scr_path_insert_strfv(scr_path* a, int at, const char* format, va_list ap)
-{
-  scr_path* b = scr_path_from_strfv(format, ap);
-  int       rc = b == NULL ? SCR_ERR_OOM() : scr_path_insert(a, at, b);
-
-  scr_path_delete(&b);
-  return rc;
-}
-
-SCR_FN SCR_FORMAT(3, 4) int scr_path_insert_strf(scr_path* a, int at, const char* format, ...)
-{
-  va_list ap;
-  int     rc;
-
-  va_start(ap, format);
-  rc = scr_path_insert_strfv(a, at, format, ap);
-  va_end(ap);
-  return rc;
-}
-
-SCR_FN SCR_FORMAT(2, 3) int scr_path_prepend_strf(scr_path* a, const char* format, ...)
-{
-  va_list ap;
-  int     rc;
-
-  va_start(ap, format);
-  rc = scr_path_insert_strfv(a, 0, format, ap);
-  va_end(ap);
-  return rc;
-}
-
-SCR_FN SCR_FORMAT(2, 3) int scr_path_append_strf(scr_path* a, const char* format, ...)
-{
-  va_list ap;
-  int     rc;
-
-  va_start(ap, format);
-  rc = scr_path_insert_strfv(a, scr_path_components(a), format, ap);
-  va_end(ap);
-  return rc;
-}
-
-SCR_FN scr_path* scr_path_dup(const scr_path* p)
-{
-  scr_path* copy = scr_path_new();
-  if (copy != NULL && scr_path_append(copy, p) != SCR_SUCCESS) scr_path_delete(&copy);
-  return copy;
-}
-
-/* Characters of P as a string, without the NUL. */
-SCR_FN size_t scr_path_strlen(const scr_path* p)
-{
-  size_t n = 0;
-  int    i;
-
-  for (i = 0; i < scr_path_components(p); i++) n += strlen(p->part[i]) + (i > 0);
+  while (**a != '\0' && **b != '\0') {
+    size_t k = strcspn(*a, "/");
+    if (k != strcspn(*b, "/") || strncmp(*a, *b, k) != 0) break;
+    n++;
+    *a += k + ((*a)[k] == '/');
+    *b += k + ((*b)[k] == '/');
+  }
   return n;
 }
 
-/* P as a string into BUF of N bytes; SCR_ERR_PATH when it does not fit. */
-SCR_FN int scr_path_strcpy(char* buf, size_t n, const scr_path* p)
+/* How many components the reduced paths A and B have in common, from the front. */
+SCR_FN int scr_path_common(const char* a, const char* b)
 {
-  size_t at = 0, len = scr_path_strlen(p);
-  int    i;
-
-  if (len >= n) return SCR_ERR(SCR_ERR_PATH, "a path of %zu bytes does not fit into %zu", len, n);
-  for (i = 0; i < scr_path_components(p); i++) {
-    if (i > 0) buf[at++] = '/';
-    memcpy(buf + at, p->part[i], strlen(p->part[i]));
-    at += strlen(p->part[i]);
-  }
-  buf[at] = '\0';
-  return SCR_SUCCESS;
-}
-
-/* P as a new string, which the caller frees; NULL for the null path. */
-SCR_FN char* scr_path_strdup(const scr_path* p)
-{
-  size_t n = scr_path_strlen(p) + 1;
-  char*  s;
-
-  if (scr_path_is_null(p)) return NULL;
-  s = (char*)scr_malloc(n);
-  if (s != NULL) scr_path_strcpy(s, n, p);
-  return s;
-}
-
-/* ---- slices ---- */
-
-/* Keep LENGTH components from OFFSET on; a negative OFFSET counts from the end, a negative LENGTH means the rest. */
-SCR_FN int scr_path_slice(scr_path* p, int offset, int length)
-{
-  int i, end;
-
-  if (p == NULL) return SCR_SUCCESS;
-  if (offset < 0) offset += p->n;
-  if (offset < 0 || offset > p->n) return SCR_ERR(SCR_ERR_ARG, "a path of %d components has none at %d", p->n, offset);
-  end = length < 0 || length > p->n - offset ? p->n : offset + length;
-  for (i = 0; i < p->n; i++)
-    if (i < offset || i >= end) free(p->part[i]);
-  if (end > offset) memmove(p->part, p->part + offset, (size_t)(end - offset) * sizeof *p->part);
-  p->n = end - offset;
-  return SCR_SUCCESS;
-}
-
-/* Chop off the last component; keep only the last one. */
-SCR_FN int scr_path_dirname(scr_path* p)
-{
-  return scr_path_is_null(p) ? SCR_SUCCESS : scr_path_slice(p, 0, p->n - 1);
-}
-
-SCR_FN int scr_path_basename(scr_path* p)
-{
-  return scr_path_is_null(p) ? SCR_SUCCESS : scr_path_slice(p, -1, 1);
-}
-
-/* A new path of the part of P that scr_path_slice would keep. */
-SCR_FN scr_path* scr_path_sub(const scr_path* p, int offset, int length)
-{
-  scr_path* copy = scr_path_dup(p);
-  if (copy != NULL && scr_path_slice(copy, offset, length) != SCR_SUCCESS) scr_path_delete(&copy);
-  return copy;
-}
-
-/* Cut P before component OFFSET: P keeps what is before, the rest is returned. */
-SCR_FN scr_path* scr_path_cut(scr_path* p, int offset)
-{
-  scr_path* rest = scr_path_sub(p, offset, -1);
-
-  if (rest != NULL) {
-    if (offset < 0) offset += p->n;
-    scr_path_slice(p, 0, offset);
-  }
-  return rest;
-}
-
-/* Bring P into reduced form (T2). */
-SCR_FN int scr_path_reduce(scr_path* p)
-{
-  int i, n = 0, absolute = scr_path_is_absolute(p);
-
-  if (scr_path_is_null(p)) return SCR_SUCCESS;
-  if (absolute) n = 1;
-  for (i = n; i < p->n; i++) {
-    char* c = p->part[i];
-    if (strcmp(c, "..") == 0 && n > absolute && strcmp(p->part[n - 1], "..") != 0) {
-      free(p->part[--n]);
-      free(c);
-    } else if (*c == '\0' || strcmp(c, ".") == 0 || (strcmp(c, "..") == 0 && absolute)) {
-      free(c);
-    } else {
-      p->part[n++] = c;
-    }
-  }
-  p->n = n;
-  return SCR_SUCCESS;
-}
-
-/* A new string of STR in reduced form: "/" for the root, "." when nothing is left, for "" too. */
-SCR_FN char* scr_path_strdup_reduce_str(const char* str)
-{
-  scr_path* p = scr_path_from_str(str != NULL && *str != '\0' ? str : ".");
-  char*     s = NULL;
-
-  if (p == NULL) return NULL;
-  scr_path_reduce(p);
-  if (p->n == 0) s = scr_strdup(".");
-  else if (p->n == 1 && p->part[0][0] == '\0') s = scr_strdup("/");
-  else s = scr_path_strdup(p);
-  scr_path_delete(&p);
-  return s;
+  return scr_path_skip_common(&a, &b);
 }
 
 /*
-** A new path that leads from directory SRC to DST: both absolute, or both relative to the same directory.  NULL when
-** there is none that the names alone tell.
+** The path that leads from the directory FROM_DIR to TO, into OUT of N bytes; "" when they are the same.  Both are
+** absolute, or both relative to the same directory.  SCR_ERR_PATH also when the names alone do not tell the way.
 */
-SCR_FN scr_path* scr_path_relative(const scr_path* src, const scr_path* dst)
+SCR_FN int scr_path_relative(const char* from_dir, const char* to, char* out, size_t n)
 {
-  scr_path *from = scr_path_dup(src), *to = scr_path_dup(dst), *rel = NULL;
-  int       i = 0, up;
+  char        from_buf[2 * SCR_MAX_FILENAME], to_buf[2 * SCR_MAX_FILENAME], up[2 * SCR_MAX_FILENAME] = "";
+  const char *a = from_buf, *b = to_buf;
+  int         rc = scr_path_reduce_str(from_dir, from_buf, sizeof from_buf);
 
-  scr_path_reduce(from);
-  scr_path_reduce(to);
-  if (from != NULL && to != NULL && scr_path_is_absolute(from) == scr_path_is_absolute(to)) {
-    while (i < from->n && i < to->n && strcmp(from->part[i], to->part[i]) == 0) i++;
-    rel = scr_path_sub(to, i, -1);
-    for (up = from->n - 1; up >= i && rel != NULL; up--)
-      if (strcmp(from->part[up], "..") == 0 || scr_path_prepend_str(rel, "..") != SCR_SUCCESS) scr_path_delete(&rel);
+  if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(to, to_buf, sizeof to_buf);
+  if (rc != SCR_SUCCESS) return rc;
+  if (strcmp(a, ".") == 0) a = "";
+  if (strcmp(b, ".") == 0) b = "";
+  if ((*a == '/') != (*b == '/')) return SCR_ERR(SCR_ERR_PATH, "no relative path leads from %s to %s", from_dir, to);
+  scr_path_skip_common(&a, &b);
+  while (*a != '\0' && rc == SCR_SUCCESS) { /* up from the rest of FROM_DIR */
+    size_t k = strcspn(a, "/"), at = strlen(up);
+    if (k == 2 && strncmp(a, "..", k) == 0)
+      return SCR_ERR(SCR_ERR_PATH, "no relative path is known from %s to %s", from_dir, to);
+    a += k + (a[k] == '/');
+    rc = scr_fmt(up + at, sizeof up - at, "..%s", *a != '\0' || *b != '\0' ? "/" : "");
   }
-  scr_path_delete(&from);
-  scr_path_delete(&to);
-  return rel;
-}
-
-/* ---- paths as strings ---- */
-
-/* scr_path_strdup_reduce_str into OUT of N bytes; SCR_ERR_PATH when it does not fit. */
-SCR_FN int scr_path_reduce_str(const char* in, char* out, size_t n)
-{
-  char* s = scr_path_strdup_reduce_str(in);
-  int   rc = s == NULL ? SCR_ERR_OOM() : scr_fmt(out, n, "%s", s);
-
-  free(s);
-  return rc;
+  return rc == SCR_SUCCESS ? scr_fmt(out, n, "%s%s", up, b) : rc;
 }
 
 /* 1 when the reduced absolute PATH lies below DIR; *REL then points to what follows in PATH. */
@@ -893,7 +645,7 @@ SCR_FN int scr_path_below(const char* dir, const char* path, const char** rel)
   return 1;
 }
 
-/* 1 when REL is a relative path without empty, "." or ".." components: it cannot leave the directory it is put in. */
+/* 1 when REL is a relative path without empty, "." or ".." components: it cannot leave the directory that it is in. */
 SCR_FN int scr_path_is_safe_rel(const char* rel)
 {
   const char* s = rel;
@@ -905,21 +657,6 @@ SCR_FN int scr_path_is_safe_rel(const char* rel)
     if (s[n] == '\0') return 1;
     s += n + 1;
   }
-}
-
-/* How many components the reduced paths A and B have in common, from the front. */
-SCR_FN int scr_path_common(const char* a, const char* b)
-{
-  int n = 0;
-
-  while (*a != '\0' && *b != '\0') {
-    size_t ka = strcspn(a, "/"), kb = strcspn(b, "/");
-    if (ka != kb || strncmp(a, b, ka) != 0) break;
-    n++;
-    a += ka + (a[ka] == '/');
-    b += kb + (b[kb] == '/');
-  }
-  return n;
 }
 
 /* Cut PATH to its first COMPONENTS components; the first one of an absolute path is "/". */
@@ -939,27 +676,36 @@ SCR_FN void scr_path_keep(char* path, int components)
   }
 }
 
-/* One file name that stands for the relative path REL: '%' is %25, '/' is %2F. */
+/* One file name that stands for the relative path REL alone: '%' becomes %25, '/' becomes %2F. */
 SCR_FN int scr_path_flatten(const char* rel, char* out, size_t n)
 {
   const char* s;
-  size_t      at = 0, most = n > 256 ? 255 : n - 1;
+  size_t      at = 0, most = n > 256 ? 255 : n - 1; /* a file name has at most 255 bytes */
 
   for (s = rel; *s != '\0'; s++) {
-    const char* code = *s == '%' ? "%25" : *s == '/' ? "%2F" : s;
-    size_t      k = code == s ? 1 : 3;
+    const char* as = *s == '%' ? "%25" : *s == '/' ? "%2F" : s;
+    size_t      k = as == s ? 1 : 3;
     if (n == 0 || at + k > most)
       return SCR_ERR(SCR_ERR_PATH, "%s is too long for one file name of %zu bytes", rel, n == 0 ? n : most);
-    memcpy(out + at, code, k);
+    memcpy(out + at, as, k);
     at += k;
   }
   out[at] = '\0';
   return SCR_SUCCESS;
 }
 
+/* The directory of the file PATH: "." when it names none. */
+SCR_FN int scr_path_dir_of(const char* path, char* dir, size_t n)
+{
+  const char* slash = strrchr(path, '/');
+
+  if (slash == NULL) return scr_fmt(dir, n, ".");
+  return scr_fmt(dir, n, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
 /* ---- the file system ---- */
 
-/* Make directory DIR and those above it; it is no error when they are there.  Others may do the same. */
+/* Make the directory DIR and those above it; those that exist, or that others make at the same time, are no error. */
 SCR_FN int scr_mkdirs(const char* dir, mode_t mode)
 {
   char        path[2 * SCR_MAX_FILENAME];
@@ -975,7 +721,7 @@ SCR_FN int scr_mkdirs(const char* dir, mode_t mode)
     if (c != '/' && c != '\0') continue;
     *s = '\0';
     failed = *path != '\0' && scr_os.mkdir(path, mode) < 0 ? errno : 0;
-    if (failed != 0 && !(stat(path, &st) == 0 && S_ISDIR(st.st_mode))) { /* EROFS does not say whether it is there */
+    if (failed != 0 && !(stat(path, &st) == 0 && S_ISDIR(st.st_mode))) { /* EROFS does not say whether it exists */
       if (failed == EEXIST) return SCR_ERR(SCR_ERR_IO, "%s is in the way: it is not a directory", path);
       errno = failed;
       return SCR_ERRNO("cannot create the directory %s", path);
@@ -1000,7 +746,7 @@ SCR_FN int scr_file_size(const char* path, uint64_t* size)
   return SCR_SUCCESS;
 }
 
-/* SCR_ERR_MISSING unless PATH is a file of just SIZE bytes. */
+/* SCR_ERR_MISSING unless PATH is a plain file of exactly SIZE bytes. */
 SCR_FN int scr_file_has_size(const char* path, uint64_t size)
 {
   uint64_t is = 0;
@@ -1010,29 +756,28 @@ SCR_FN int scr_file_has_size(const char* path, uint64_t size)
   return SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, path, is, size);
 }
 
-/* The directory of the file PATH: "." when it names none. */
-SCR_FN int scr_path_dir_of(const char* path, char* dir, size_t n)
-{
-  const char* slash = strrchr(path, '/');
-
-  if (slash == NULL) return scr_fmt(dir, n, ".");
-  return scr_fmt(dir, n, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-}
-
 /* ==== 05 HASH ===========================================================================================
-** A tree of strings: each element has a key and a hash of its own.  The form of all metadata.
+** A tree of strings: each element has a key and a hash of its own.  The form of all metadata on disk and of messages.
 **
 ** Uses       memory, errors.
-** Offers     scr_hash_*.
+** Offers     scr_hash, scr_hash_elem, scr_hash_new, scr_hash_delete, scr_hash_dup, scr_hash_merge, scr_hash_size,
+**            scr_hash_elem_first, scr_hash_elem_next, scr_hash_elem_get, scr_hash_elem_key, scr_hash_elem_hash,
+**            scr_hash_elem_get_first_val, scr_hash_get, scr_hash_set, scr_hash_extract, scr_hash_unset,
+**            scr_hash_unset_all, scr_hash_get_kv, scr_hash_set_kv, scr_hash_unset_kv, scr_hash_get_kv_int,
+**            scr_hash_set_kv_int, scr_hash_unset_kv_int, scr_hash_getf, scr_hash_setf, scr_hash_sort,
+**            scr_hash_sort_int, scr_hash_pack_size, scr_hash_pack, scr_hash_unpack, scr_put_be, scr_get_be,
+**            scr_hash_util_get_str, scr_hash_util_get_int, scr_hash_util_get_int64, scr_hash_util_get_bytecount,
+**            scr_hash_util_get_crc32, scr_hash_util_set_str, scr_hash_util_set_int, scr_hash_util_set_int64,
+**            scr_hash_util_set_bytecount, scr_hash_util_set_crc32_fixed, scr_hash_int_or, scr_hash_str_or.
 ** Invariants
-**   H1  Elements keep the order in which they were added, and are packed in it.
+**   H1  Elements keep the order in which they were added, and a hash is packed in that order.
 **   H2  A key is found in constant time beyond SCR_HASH_LINEAR elements.
 **   H3  A NULL hash is an empty one, for every function.
-**   H4  Unpacking never reads outside the buffer, whatever it holds (depth, counts, missing ends of strings).
+**   H4  Unpacking never reads outside the buffer and never recurses without end, whatever the buffer holds.
 ** Failure    NULL and scr_oom (E2); SCR_ERR_FORMAT for unpacking.
 ** ====================================================================================================== */
 
-#define SCR_HASH_LINEAR 8  /* up to here a list is searched */
+#define SCR_HASH_LINEAR 8  /* up to so many elements are searched one by one */
 #define SCR_HASH_DEPTH  64 /* deepest tree that is unpacked */
 
 typedef struct scr_hash scr_hash;
@@ -1041,8 +786,8 @@ typedef struct scr_hash_elem {
   char*                 key;
   scr_hash*             hash;
   struct scr_hash_elem *prev, *next; /* in the order of adding */
-  struct scr_hash_elem* chain;       /* in the bucket */
-  uint32_t              code;        /* of the key */
+  struct scr_hash_elem* chain;       /* the next one in the same bucket */
+  uint32_t              key_hash;
 } scr_hash_elem;
 
 struct scr_hash {
@@ -1054,8 +799,8 @@ struct scr_hash {
 
 enum { SCR_HASH_SORT_ASCENDING, SCR_HASH_SORT_DESCENDING };
 
-/* FNV-1a. */
-SCR_FN uint32_t scr_hash_code(const char* key)
+/* FNV-1a of KEY: it chooses the bucket. */
+SCR_FN uint32_t scr_hash_of_key(const char* key)
 {
   uint32_t h = 2166136261u;
   for (; *key != '\0'; key++) h = (h ^ (unsigned char)*key) * 16777619u;
@@ -1092,38 +837,29 @@ SCR_FN scr_hash* scr_hash_elem_hash(const scr_hash_elem* e)
   return e == NULL ? NULL : e->hash;
 }
 
-/* Free *H and all below it, and make *H NULL. */
-SCR_FN void scr_hash_delete(scr_hash** h)
+/* Remove all elements. */
+SCR_FN void scr_hash_unset_all(scr_hash* h)
 {
   scr_hash_elem *e, *next;
 
-  if (h == NULL || *h == NULL) return;
-  for (e = (*h)->first; e != NULL; e = next) {
+  if (h == NULL) return;
+  for (e = h->first; e != NULL; e = next) {
     next = e->next;
-    scr_hash_delete(&e->hash);
+    scr_hash_unset_all(e->hash);
+    free(e->hash);
     free(e->key);
     free(e);
   }
-  free((*h)->bucket);
-  free(*h);
-  *h = NULL;
+  free(h->bucket);
+  memset(h, 0, sizeof *h);
 }
 
-/* Remove all elements. */
-SCR_FN int scr_hash_unset_all(scr_hash* h)
+/* Free *H and all below it, and make *H NULL. */
+SCR_FN void scr_hash_delete(scr_hash** h)
 {
-  scr_hash* old;
-
-  if (h == NULL || (h->first == NULL && h->bucket == NULL)) return SCR_SUCCESS;
-  old = (scr_hash*)malloc(sizeof *old);
-  if (old == NULL) {
-    scr_oom = 1;
-    return SCR_ERR_OOM();
-  }
-  *old = *h;
-  memset(h, 0, sizeof *h);
-  scr_hash_delete(&old);
-  return SCR_SUCCESS;
+  if (h == NULL) return;
+  scr_hash_unset_all(*h);
+  scr_free(h);
 }
 
 /* ---- elements ---- */
@@ -1132,16 +868,16 @@ SCR_FN int scr_hash_unset_all(scr_hash* h)
 SCR_FN scr_hash_elem* scr_hash_elem_get(const scr_hash* h, const char* key)
 {
   scr_hash_elem* e;
-  uint32_t       code;
+  uint32_t       key_hash;
 
   if (h == NULL || key == NULL) return NULL;
-  code = scr_hash_code(key);
-  for (e = h->bucket ? h->bucket[code & h->mask] : h->first; e != NULL; e = h->bucket ? e->chain : e->next)
-    if (e->code == code && strcmp(e->key, key) == 0) return e;
+  key_hash = scr_hash_of_key(key);
+  for (e = h->bucket ? h->bucket[key_hash & h->mask] : h->first; e != NULL; e = h->bucket ? e->chain : e->next)
+    if (e->key_hash == key_hash && strcmp(e->key, key) == 0) return e;
   return NULL;
 }
 
-/* Sort the elements into buckets, at least twice as many as elements; a failure leaves the list as it is. */
+/* Sort the elements into buckets, at least twice as many as elements.  Without memory the search is only slower. */
 SCR_FN void scr_hash_index(scr_hash* h)
 {
   size_t          n = 4 * SCR_HASH_LINEAR;
@@ -1155,12 +891,12 @@ SCR_FN void scr_hash_index(scr_hash* h)
   h->bucket = bucket;
   h->mask = (uint32_t)(n - 1);
   for (e = h->first; e != NULL; e = e->next) {
-    e->chain = bucket[e->code & h->mask];
-    bucket[e->code & h->mask] = e;
+    e->chain = bucket[e->key_hash & h->mask];
+    bucket[e->key_hash & h->mask] = e;
   }
 }
 
-/* Put VALUE, which then belongs to H, under KEY in place of what is there, and return it. */
+/* Put VALUE under KEY, in place of what is there, and return it.  VALUE then belongs to H; it is gone on an error. */
 SCR_FN scr_hash* scr_hash_set(scr_hash* h, const char* key, scr_hash* value)
 {
   scr_hash_elem* e;
@@ -1183,15 +919,15 @@ SCR_FN scr_hash* scr_hash_set(scr_hash* h, const char* key, scr_hash* value)
     return NULL;
   }
   e->hash = value;
-  e->code = scr_hash_code(key);
+  e->key_hash = scr_hash_of_key(key);
   e->prev = h->last;
   if (h->last != NULL) h->last->next = e;
   else h->first = e;
   h->last = e;
   h->count++;
   if (h->bucket != NULL) {
-    e->chain = h->bucket[e->code & h->mask];
-    h->bucket[e->code & h->mask] = e;
+    e->chain = h->bucket[e->key_hash & h->mask];
+    h->bucket[e->key_hash & h->mask] = e;
   }
   if (h->count > (h->bucket ? (int)h->mask : SCR_HASH_LINEAR)) scr_hash_index(h);
   return value;
@@ -1214,7 +950,7 @@ SCR_FN scr_hash* scr_hash_extract(scr_hash* h, const char* key)
   if (e->next != NULL) e->next->prev = e->prev;
   else h->last = e->prev;
   if (h->bucket != NULL) {
-    scr_hash_elem** p = &h->bucket[e->code & h->mask];
+    scr_hash_elem** p = &h->bucket[e->key_hash & h->mask];
     while (*p != e) p = &(*p)->chain;
     *p = e->chain;
   }
@@ -1250,7 +986,7 @@ SCR_FN scr_hash* scr_hash_set_kv(scr_hash* h, const char* key, const char* value
   return v != NULL ? v : scr_hash_set(k, value, scr_hash_new());
 }
 
-/* Remove VALUE below KEY, and KEY when nothing is left below it. */
+/* Remove VALUE below KEY, and KEY itself when nothing is left below it. */
 SCR_FN int scr_hash_unset_kv(scr_hash* h, const char* key, const char* value)
 {
   scr_hash* k = scr_hash_get(h, key);
@@ -1280,7 +1016,7 @@ SCR_FN int scr_hash_unset_kv_int(scr_hash* h, const char* key, int value)
   return scr_hash_unset_kv(h, key, text);
 }
 
-/* The first key below KEY: the value of a field that holds one.  NULL when there is none. */
+/* The first key below KEY, which is the value of a field that has one; NULL when there is none. */
 SCR_FN const char* scr_hash_elem_get_first_val(const scr_hash* h, const char* key)
 {
   return scr_hash_elem_key(scr_hash_elem_first(scr_hash_get(h, key)));
@@ -1288,55 +1024,30 @@ SCR_FN const char* scr_hash_elem_get_first_val(const scr_hash* h, const char* ke
 
 /* ---- keys by format ---- */
 
-/* A new string of the argument that the conversion SPEC, without its %, describes; NULL when it is not known. */
-SCR_FN char* scr_hash_format_arg(const char* spec, va_list* ap)
-{
-  if (strcmp(spec, "s") == 0) return scr_strdup(va_arg(*ap, const char*));
-  if (strcmp(spec, "d") == 0 || strcmp(spec, "i") == 0) return scr_strdupf("%d", va_arg(*ap, int));
-  if (strcmp(spec, "u") == 0) return scr_strdupf("%u", va_arg(*ap, unsigned));
-  if (strcmp(spec, "x") == 0) return scr_strdupf("%x", va_arg(*ap, unsigned));
-  if (strcmp(spec, "#x") == 0) return scr_strdupf("%#x", va_arg(*ap, unsigned));
-  if (strcmp(spec, "ld") == 0) return scr_strdupf("%ld", va_arg(*ap, long));
-  if (strcmp(spec, "lu") == 0) return scr_strdupf("%lu", va_arg(*ap, unsigned long));
-  if (strcmp(spec, "lx") == 0) return scr_strdupf("%lx", va_arg(*ap, unsigned long));
-  if (strcmp(spec, "#lx") == 0) return scr_strdupf("%#lx", va_arg(*ap, unsigned long));
-  if (strcmp(spec, "lld") == 0) return scr_strdupf("%lld", va_arg(*ap, long long));
-  if (strcmp(spec, "llu") == 0) return scr_strdupf("%llu", va_arg(*ap, unsigned long long));
-  if (strcmp(spec, "zu") == 0) return scr_strdupf("%zu", va_arg(*ap, size_t));
-  if (strcmp(spec, "f") == 0) return scr_strdupf("%f", va_arg(*ap, double));
-  return NULL;
-}
-
 /*
-** The next key of a format: words and conversions separated by single spaces, each conversion a whole word: %s %d %i %u
-** %x %ld %lu %lx %lld %llu %zu %f.  1 and a new string in *KEY; 0 at the end; -1 for a conversion that is not known, a
-** NULL string, or without memory: the keys then lead nowhere.  *FORMAT goes on.
+** The next key of a format: words and conversions separated by single spaces; the conversions are %s and %d.  Returns 1
+** and a new string in *KEY, 0 at the end, or -1 for another conversion, a NULL string, or without memory: the keys then
+** lead nowhere.  *FORMAT moves on.
 */
 SCR_FN int scr_hash_format_key(const char** format, va_list* ap, char** key)
 {
-  const char* f = *format;
-  size_t      n;
-  char        spec[16];
+  const char* f = *format + strspn(*format, " ");
+  size_t      n = strcspn(f, " ");
 
-  while (*f == ' ') f++;
-  n = strcspn(f, " ");
   *format = f + n;
   *key = NULL;
   if (n == 0) return 0;
-  if (f[0] != '%') {
-    *key = scr_strdupf("%.*s", (int)n, f);
-  } else if (n < sizeof spec) {
-    memcpy(spec, f + 1, n - 1);
-    spec[n - 1] = '\0';
-    *key = scr_hash_format_arg(spec, ap);
-  }
+  if (f[0] != '%') *key = scr_strdupf("%.*s", (int)n, f);
+  else if (n == 2 && f[1] == 's') *key = scr_strdup(va_arg(*ap, const char*));
+  else if (n == 2 && f[1] == 'd') *key = scr_strdupf("%d", va_arg(*ap, int));
   if (*key == NULL) SCR_ERR(SCR_ERR_ARG, "no key can be made by %.*s", (int)n, f);
   return *key != NULL ? 1 : -1;
 }
 
 /*
-** Make the keys of FORMAT one below the other, put VALUE (NULL: keep, or an empty hash) under the last, and return it.
-** VALUE belongs to H afterwards; NULL, and VALUE is gone, when a key cannot be made.
+** Make the keys of FORMAT one below the other and put VALUE under the last one.  When VALUE is NULL, what is there
+** stays, or an empty hash is made.  Returns what is under the last key, or NULL, with VALUE gone, when a key cannot be
+** made.
 */
 SCR_FN scr_hash* scr_hash_setf(scr_hash* h, scr_hash* value, const char* format, ...)
 {
@@ -1385,7 +1096,7 @@ SCR_FN scr_hash* scr_hash_getf(const scr_hash* h, const char* format, ...)
 
 /* ---- whole hashes ---- */
 
-/* Add a copy of all of SRC to DST: what is below equal keys is merged. */
+/* Add a copy of SRC to DST; what is below equal keys is merged in turn. */
 SCR_FN int scr_hash_merge(scr_hash* dst, const scr_hash* src)
 {
   const scr_hash_elem* e;
@@ -1399,7 +1110,7 @@ SCR_FN int scr_hash_merge(scr_hash* dst, const scr_hash* src)
   return rc;
 }
 
-/* A new copy of H, an empty hash when H is NULL. */
+/* A new copy of H; an empty hash when H is NULL. */
 SCR_FN scr_hash* scr_hash_dup(const scr_hash* h)
 {
   scr_hash* copy = scr_hash_new();
@@ -1418,7 +1129,7 @@ SCR_FN int scr_hash_cmp_int(const void* a, const void* b)
   return (x > y) - (x < y);
 }
 
-/* Bring the elements of H, not those below, into the order of CMP. */
+/* Sort the elements of H, but not those below them, by CMP. */
 SCR_FN int scr_hash_sort_by(scr_hash* h, int direction, int (*cmp)(const void*, const void*))
 {
   scr_hash_elem **all, *e;
@@ -1452,45 +1163,6 @@ SCR_FN int scr_hash_sort_int(scr_hash* h, int direction)
   return scr_hash_sort_by(h, direction, scr_hash_cmp_int);
 }
 
-SCR_FN int scr_int_cmp(const void* a, const void* b)
-{
-  int x = *(const int*)a, y = *(const int*)b;
-  return (x > y) - (x < y);
-}
-
-/* The keys of H that are integers, *N of them, as a sorted list that the caller frees; NULL for none. */
-SCR_FN int scr_hash_list_int(const scr_hash* h, int* n, int** v)
-{
-  const scr_hash_elem* e;
-  int64_t              key;
-
-  *n = 0;
-  *v = NULL;
-  if (scr_hash_size(h) == 0) return SCR_SUCCESS;
-  *v = (int*)scr_malloc((size_t)scr_hash_size(h) * sizeof **v);
-  if (*v == NULL) return SCR_ERR_OOM();
-  for (e = h->first; e != NULL; e = e->next)
-    if (scr_str_int64(e->key, &key) == SCR_SUCCESS && key >= INT_MIN && key <= INT_MAX) (*v)[(*n)++] = (int)key;
-  qsort(*v, (size_t)*n, sizeof **v, scr_int_cmp);
-  if (*n == 0) scr_free(v);
-  return SCR_SUCCESS;
-}
-
-/* Print H as a tree: one key a line, the first level INDENT blanks from the left, each further one two more. */
-SCR_FN void scr_hash_fprint(FILE* f, const scr_hash* h, int indent)
-{
-  const scr_hash_elem* e;
-  for (e = scr_hash_elem_first(h); e != NULL; e = e->next) {
-    fprintf(f, "%*s%s\n", indent, "", e->key);
-    scr_hash_fprint(f, e->hash, indent + 2);
-  }
-}
-
-SCR_FN void scr_hash_print(const scr_hash* h, int indent)
-{
-  scr_hash_fprint(stdout, h, indent);
-}
-
 /* ---- packed form: count, then key and hash of each element; numbers big-endian ---- */
 
 SCR_FN void scr_put_be(void* p, uint64_t v, int bytes)
@@ -1507,7 +1179,7 @@ SCR_FN uint64_t scr_get_be(const void* p, int bytes)
   return v;
 }
 
-/* Bytes of the packed form. */
+/* The size of the packed form in bytes. */
 SCR_FN size_t scr_hash_pack_size(const scr_hash* h)
 {
   const scr_hash_elem* e;
@@ -1516,7 +1188,7 @@ SCR_FN size_t scr_hash_pack_size(const scr_hash* h)
   return n;
 }
 
-/* Pack H into BUF of scr_hash_pack_size bytes, and return how many these are. */
+/* Pack H into BUF, which has scr_hash_pack_size bytes, and return how many these are. */
 SCR_FN size_t scr_hash_pack(void* buf, const scr_hash* h)
 {
   const scr_hash_elem* e;
@@ -1573,7 +1245,7 @@ SCR_FN int scr_hash_unpack_below(const char* p, size_t n, size_t* used, scr_hash
 
 /*
 ** Unpack the hash at the start of the N bytes at BUF and merge it into H; *USED is how many bytes it took.
-** SCR_ERR_FORMAT when the bytes are no packed hash (H4); H may then hold a part.
+** SCR_ERR_FORMAT when the bytes are not a packed hash (H4); H may then hold a part of it.
 */
 SCR_FN int scr_hash_unpack(const void* buf, size_t n, size_t* used, scr_hash* h)
 {
@@ -1599,7 +1271,7 @@ SCR_FN int scr_hash_util_set_str(scr_hash* h, const char* key, const char* value
 SCR_FN SCR_FORMAT(3, 4) int scr_hash_util_setf(scr_hash* h, const char* key, const char* format, ...)
 {
   va_list ap;
-  char    text[400]; /* the largest double has 309 digits */
+  char    text[32];
 
   va_start(ap, format);
   vsnprintf(text, sizeof text, format, ap);
@@ -1622,28 +1294,16 @@ SCR_FN int scr_hash_util_set_bytecount(scr_hash* h, const char* key, uint64_t va
   return scr_hash_util_setf(h, key, "%" PRIu64, value);
 }
 
-SCR_FN int scr_hash_util_set_crc32(scr_hash* h, const char* key, uLong value)
-{
-  return scr_hash_util_setf(h, key, "%#lx", (unsigned long)value);
-}
-
-/* As set_crc32, always ten characters, so that it can be patched in place. */
+/* Always ten characters, so that the value can be patched in place. */
 SCR_FN int scr_hash_util_set_crc32_fixed(scr_hash* h, const char* key, uLong value)
 {
   return scr_hash_util_setf(h, key, "0x%08lx", (unsigned long)value);
 }
 
-SCR_FN int scr_hash_util_set_double(scr_hash* h, const char* key, double value)
-{
-  return scr_hash_util_setf(h, key, "%f", value);
-}
-
-SCR_FN int scr_hash_util_set_time(scr_hash* h, const char* key, time_t value)
-{
-  return scr_hash_util_setf(h, key, "%lu", (unsigned long)value);
-}
-
-/* The getters: SCR_ERR_NOT_FOUND without the key, SCR_ERR_FORMAT for a value of another kind; no message. */
+/*
+** The getters return SCR_ERR_NOT_FOUND when KEY has no value and SCR_ERR_FORMAT when the value is of another kind, both
+** without a message; *VALUE is then as it was.
+*/
 SCR_FN int scr_hash_util_get_str(const scr_hash* h, const char* key, const char** value)
 {
   const char* v = scr_hash_elem_get_first_val(h, key);
@@ -1672,7 +1332,7 @@ SCR_FN int scr_hash_util_get_int(const scr_hash* h, const char* key, int* value)
   return SCR_SUCCESS;
 }
 
-/* A number without a sign in BASE, the whole of the value. */
+/* The number without a sign, written in BASE, that the value is as a whole. */
 SCR_FN int scr_hash_util_get_unsigned(const scr_hash* h, const char* key, int base, uint64_t* value)
 {
   const char* v = scr_hash_elem_get_first_val(h, key);
@@ -1704,30 +1364,30 @@ SCR_FN int scr_hash_util_get_crc32(const scr_hash* h, const char* key, uLong* va
   return SCR_SUCCESS;
 }
 
-SCR_FN int scr_hash_util_get_double(const scr_hash* h, const char* key, double* value)
+/* The value of KEY, or OTHERWISE when there is none or it is of another kind. */
+SCR_FN int scr_hash_int_or(const scr_hash* h, const char* key, int otherwise)
 {
-  const char* v = scr_hash_elem_get_first_val(h, key);
-  char*       end;
-  double      d;
+  int value;
+  return scr_hash_util_get_int(h, key, &value) == SCR_SUCCESS ? value : otherwise;
+}
 
-  if (v == NULL) return SCR_ERR_NOT_FOUND;
-  d = strtod(v, &end);
-  if (end == v || *end != '\0') return SCR_ERR_FORMAT;
-  *value = d;
-  return SCR_SUCCESS;
+SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const char* otherwise)
+{
+  const char* value = scr_hash_elem_get_first_val(h, key);
+  return value != NULL ? value : otherwise;
 }
 
 /* ==== 06 HASH FILES =====================================================================================
-** Durable storage of one hash a file: filemaps, flush, index, halt.
+** Durable files that hold one hash each, such as the filemaps, the index, the flush file and the halt file.
 **
-** Uses       platform, errors, memory, path, kernel of zlib, hash.
-** Offers     scr_hash_image, scr_hash_image_parse, scr_hash_file_write, _read, _read_head, _lock, _unlock,
-**            scr_hash_read_with_lock, scr_hash_lock_open_read, scr_hash_write_close_unlock, scr_dir_sync.
+** Uses       platform, errors, memory, path, hash; the CRC32 of zlib.
+** Offers     scr_hash_image, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head, scr_hash_file_lock,
+**            scr_hash_file_unlock, scr_dir_sync, scr_fsync_enabled.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
 **   I3  Locks are taken on <file>.lock, which is never renamed or removed.
-** Failure    The file is left as it was, or is fully replaced.
+** Failure    The file is as it was, or fully replaced.
 ** Format     magic u32, type u16, version u16, size u64, flags u32, packed hash, CRC32 u32 of all before it;
 **            big-endian.
 ** ====================================================================================================== */
@@ -1741,7 +1401,7 @@ SCR_FN int scr_hash_util_get_double(const scr_hash* h, const char* key, double* 
 
 static int scr_fsync_enabled = 1; /* SCR_FSYNC */
 
-/* Append the file image of H: header, packed hash, CRC32.  SCR_ERR_MEM while scr_oom is set (E2). */
+/* Append to B what a file of H holds: header, packed hash, CRC32.  SCR_ERR_MEM while scr_oom is set (E2). */
 SCR_FN int scr_hash_image(const scr_hash* h, scr_buf* b)
 {
   size_t start = b->n, body = scr_hash_pack_size(h);
@@ -1760,9 +1420,7 @@ SCR_FN int scr_hash_image(const scr_hash* h, scr_buf* b)
   return SCR_SUCCESS;
 }
 
-/*
-** Check the head of an image, of which N bytes are at P, and give its whole size.  WHAT is the file, for messages.
-*/
+/* Check the header of an image, of which N bytes are at P, and give its whole size.  WHAT names it in messages. */
 SCR_FN int scr_hash_image_size(const char* p, size_t n, uint64_t* size, const char* what)
 {
   if (n < SCR_FILE_HEAD) return SCR_ERR(SCR_ERR_FORMAT, "%s is truncated: %zu bytes, less than a header", what, n);
@@ -1777,8 +1435,8 @@ SCR_FN int scr_hash_image_size(const char* p, size_t n, uint64_t* size, const ch
 }
 
 /*
-** Merge the image at the start of the N bytes at P into H; *USED is its size, and what follows it is no concern.
-** SCR_ERR_FORMAT or SCR_ERR_CRC, and then H is unchanged.
+** Merge the image at the start of the N bytes at DATA into H; *USED is its size, and anything may follow it.  On
+** SCR_ERR_FORMAT or SCR_ERR_CRC, H is unchanged.
 */
 SCR_FN int scr_hash_image_parse(const void* data, size_t n, size_t* used, scr_hash* h, const char* what)
 {
@@ -1807,7 +1465,7 @@ SCR_FN int scr_hash_image_parse(const void* data, size_t n, size_t* used, scr_ha
 
 /* ---- reading ---- */
 
-/* Add up to N bytes of FD at the end of B to it, fewer at the end of the file. */
+/* Append to B, which holds the beginning of the file, its next N bytes, or fewer at its end. */
 SCR_FN int scr_file_load(int fd, size_t n, scr_buf* b, const char* path)
 {
   size_t  start = b->n;
@@ -1822,9 +1480,9 @@ SCR_FN int scr_file_load(int fd, size_t n, scr_buf* b, const char* path)
 }
 
 /*
-** Merge the image at the start of PATH into H; its size in *HEAD.  WHOLE: nothing may follow it.
+** Merge the image at the start of the file PATH into H; *HEAD is its size.  With WHOLE nothing may follow it.
 **
-** One descriptor serves head and body: between two, the file could be replaced by one of another size.
+** One open serves header and body: between two, the file could be replaced by one of another size.
 */
 SCR_FN int scr_hash_file_load(const char* path, int whole, scr_hash* h, uint64_t* head)
 {
@@ -1832,7 +1490,7 @@ SCR_FN int scr_hash_file_load(const char* path, int whole, scr_hash* h, uint64_t
   scr_buf     b = {NULL, 0, 0, 0};
   uint64_t    size = 0, file;
   size_t      used = 0;
-  int         rc, fd = scr_os.open(path, O_RDONLY | O_NONBLOCK, 0); /* a FIFO must not hold us up */
+  int         rc, fd = scr_os.open(path, O_RDONLY | O_NONBLOCK, 0); /* opening a FIFO must not wait */
 
   *head = 0;
   if (fd < 0 && errno == ENOENT) return SCR_ERR(SCR_ERR_NOT_FOUND, "%s is missing", path);
@@ -1856,15 +1514,15 @@ SCR_FN int scr_hash_file_load(const char* path, int whole, scr_hash* h, uint64_t
 }
 
 /*
-** Merge the hash at the start of PATH, which other data may follow, into H; the size of its image in *HEAD.
-** SCR_ERR_NOT_FOUND without a file; on an error H is unchanged.
+** Merge the hash at the start of the file PATH, which other data may follow, into H; *HEAD is the size of its image.
+** SCR_ERR_NOT_FOUND when the file is missing; on an error H is unchanged.
 */
 SCR_FN int scr_hash_file_read_head(const char* path, scr_hash* h, uint64_t* head)
 {
   return scr_hash_file_load(path, 0, h, head);
 }
 
-/* Merge the hash file PATH into H.  SCR_ERR_NOT_FOUND when there is none; on an error H is unchanged. */
+/* Merge the hash file PATH into H.  SCR_ERR_NOT_FOUND when it is missing; on an error H is unchanged. */
 SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
 {
   uint64_t head;
@@ -1873,7 +1531,7 @@ SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
 
 /* ---- writing ---- */
 
-/* Make the name of PATH durable: sync the directory that holds it. */
+/* Make the name of the file PATH durable: sync the directory that holds it. */
 SCR_FN int scr_dir_sync(const char* path)
 {
   char dir[SCR_MAX_FILENAME];
@@ -1894,7 +1552,7 @@ SCR_FN int scr_dir_sync(const char* path)
 ** On SCR_SUCCESS the contents survive a crash of the node.  On an error PATH holds the whole old file or the
 ** whole new one.  Callers that share PATH hold its lock.
 **
-** Why sync the directory: a crash may forget the rename, and a rank would deny a dataset that its set counts on.
+** Why sync the directory: a crash may undo the rename, and this rank would then deny a dataset that its set counts on.
 */
 SCR_FN int scr_hash_file_write(const char* path, const scr_hash* h)
 {
@@ -1904,7 +1562,7 @@ SCR_FN int scr_hash_file_write(const char* path, const scr_hash* h)
   int             fd = -1, made = 0, tries = 1000, rc;
 
   if ((rc = scr_hash_image(h, &b)) != SCR_SUCCESS) goto out;
-  do { /* a process of the same number may have died here, or be at work on another machine */
+  do { /* a process of the same number may have died here, or may be writing on another machine */
     rc = scr_fmt(tmp, sizeof tmp, "%s.%s.%ld.%u.tmp", path, scr_msg_host, (long)getpid(), count++);
     if (rc != SCR_SUCCESS) goto out;
     fd = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL, 0666);
@@ -1940,7 +1598,7 @@ out:
 
 /* ---- locks ---- */
 
-/* Hold <PATH>.lock alone, waiting for it; *FD is -1 on an error. */
+/* Take the lock <PATH>.lock, and wait until it is free.  *FD holds it; on an error *FD is -1. */
 SCR_FN int scr_hash_file_lock(const char* path, int* fd)
 {
   char lock[SCR_MAX_FILENAME + 8];
@@ -1962,61 +1620,31 @@ SCR_FN int scr_hash_file_lock(const char* path, int* fd)
 
 SCR_FN void scr_hash_file_unlock(int* fd)
 {
-  if (*fd >= 0) scr_os.close(*fd); /* closing releases the lock */
+  if (*fd >= 0) scr_os.close(*fd); /* this releases the lock */
   *fd = -1;
-}
-
-/* Merge PATH into H under its lock. */
-SCR_FN int scr_hash_read_with_lock(const char* path, scr_hash* h)
-{
-  int fd, rc = scr_hash_file_lock(path, &fd);
-
-  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, h);
-  scr_hash_file_unlock(&fd);
-  return rc;
-}
-
-/* Lock PATH and merge it into H; a missing file is empty.  On an error nothing is locked. */
-SCR_FN int scr_hash_lock_open_read(const char* path, int* fd, scr_hash* h)
-{
-  int rc = scr_hash_file_lock(path, fd);
-
-  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, h);
-  if (rc == SCR_ERR_NOT_FOUND) rc = SCR_SUCCESS;
-  if (rc != SCR_SUCCESS) scr_hash_file_unlock(fd);
-  return rc;
-}
-
-/* Replace PATH by H, unless H is NULL, and release the lock, on an error too. */
-SCR_FN int scr_hash_write_close_unlock(const char* path, int* fd, const scr_hash* h)
-{
-  int rc = h == NULL ? SCR_SUCCESS : scr_hash_file_write(path, h);
-
-  scr_hash_file_unlock(fd);
-  return rc;
 }
 
 /* ==== 07 PARAMETERS =====================================================================================
 ** What the user can set: the table of parameters, the sources they come from, their grammar, and their checks.
 **
 ** The settings are one hash with a child for each source, ENV, USER, APP and SYSTEM, each KEY -> VALUE -> children
-** (CKEY -> CVALUE), and FROM, which says in words what the two files were.  One rank reads; the hash is then sent.
+** (CKEY -> CVALUE), and FROM, which names the two files in words.  One rank reads them and sends the hash to all.
 **
-** Uses       platform, errors, memory, path, hash.
-** Offers     SCR_PARAMS, scr_params_read, _parse, _config, _config_is_query, _check, _print_table;
-**            scr_param_get, _get_hash, _int, _bytes, _real, _origin.
+** Uses       platform, errors, memory, hash.
+** Offers     scr_params_read, scr_params_read_env, scr_params_config, scr_params_config_is_query,
+**            scr_params_check, scr_param_get, scr_param_get_hash, scr_param_int, scr_param_bytes, scr_param_real.
 ** Invariants
-**   C1  A lookup takes the first of environment, user file, SCR_Config, system file, default.  An empty value counts
+**   V1  A lookup takes the first of environment, user file, SCR_Config, system file, default.  An empty value counts
 **       as not set.
-**   C2  A parameter of the table has one value in a source, the last that was given; the lines GROUPS, STORE and CKPT
+**   V2  A parameter of the table has one value in a source, the last that was given; the lines GROUPS, STORE and CKPT
 **       keep one entry for each value, in the order of the file.
-**   C3  A bad value is an error that names the parameter, the value, its source and what is allowed; an unknown name
+**   V3  A bad value is an error that names the parameter, the value, its source and what is allowed; an unknown name
 **       is a warning, because files are shared with other versions.
 ** Failure    SCR_ERR_PARAM for what a user wrote, with the line when it was in a file.
 ** ====================================================================================================== */
 
-#define SCR_PARAM_TOKEN_MAX 4096               /* longest key or value in a file, with the NUL */
-#define SCR_PARAM_FILE_MAX  ((size_t)64 << 20) /* a parameter file is read into memory */
+#define SCR_PARAM_WORD_MAX 4096               /* longest key or value in a file, with the NUL */
+#define SCR_PARAM_FILE_MAX ((size_t)64 << 20) /* a parameter file is read into memory */
 
 /* The types: X(name, what is allowed, in words). */
 #define SCR_PARAM_TYPES(X)                                                                                             \
@@ -2024,7 +1652,6 @@ SCR_FN int scr_hash_write_close_unlock(const char* path, int* fd, const scr_hash
   X(COUNT, "an integer, 0 or more")                                                                                    \
   X(POSITIVE, "an integer, 1 or more")                                                                                 \
   X(BYTES, "a size from 1 byte to 1G, such as 65536, 128K or 1.5MB")                                                   \
-  X(REAL, "a number, 0 or more")                                                                                       \
   X(PERCENT, "a number from 0 to 100")                                                                                 \
   X(TEXT, "a text shorter than 1024 bytes")                                                                            \
   X(NAME, "a name without '/', shorter than 256 bytes, not . or ..")                                                   \
@@ -2033,8 +1660,11 @@ SCR_FN int scr_hash_write_close_unlock(const char* path, int* fd, const scr_hash
   X(ENUM, "one of")
 
 #define SCR_PARAM_TYPE_ENUM(name, text) SCR_PARAM_##name,
+#define SCR_PARAM_TYPE_TEXT(name, text) text,
 typedef enum { SCR_PARAM_TYPES(SCR_PARAM_TYPE_ENUM) SCR_PARAM_NTYPES } scr_param_type;
+static const char* const scr_param_allowed[] = {SCR_PARAM_TYPES(SCR_PARAM_TYPE_TEXT) ""};
 #undef SCR_PARAM_TYPE_ENUM
+#undef SCR_PARAM_TYPE_TEXT
 
 /* Who may set it. */
 typedef enum {
@@ -2169,7 +1799,7 @@ typedef enum {
   X(CKPT, HOP_DISTANCE, POSITIVE, NULL)
 
 typedef struct {
-  const char*    line; /* the line it belongs to, NULL for a parameter of its own */
+  const char*    line; /* the line it stands on, for a child; NULL for a parameter of its own */
   const char*    name;
   scr_param_type type;
   const char*    choices;
@@ -2180,19 +1810,15 @@ typedef struct {
 
 #define SCR_PARAM_ROW(name, type, choices, fallback, who, sentence)                                                    \
   {NULL, #name, SCR_PARAM_##type, choices, fallback, SCR_PARAM_##who, sentence},
-static const scr_param_spec scr_param_specs[] = {SCR_PARAMS(SCR_PARAM_ROW)};
+#define SCR_PARAM_CHILD(line, name, type, choices) {#line, #name, SCR_PARAM_##type, choices, NULL, SCR_PARAM_ANY, NULL},
+static const scr_param_spec scr_param_specs[] = {SCR_PARAMS(SCR_PARAM_ROW) SCR_PARAM_CHILDREN(SCR_PARAM_CHILD)};
 #undef SCR_PARAM_ROW
+#undef SCR_PARAM_CHILD
 
-#define SCR_PARAM_ROW(line, name, type, choices) {#line, #name, SCR_PARAM_##type, choices, NULL, SCR_PARAM_ANY, NULL},
-static const scr_param_spec scr_param_children[] = {SCR_PARAM_CHILDREN(SCR_PARAM_ROW)};
-#undef SCR_PARAM_ROW
+#define SCR_PARAM_NSPECS ((int)(sizeof scr_param_specs / sizeof scr_param_specs[0]))
 
-#define SCR_PARAM_NSPECS    ((int)(sizeof scr_param_specs / sizeof scr_param_specs[0]))
-#define SCR_PARAM_NCHILDREN ((int)(sizeof scr_param_children / sizeof scr_param_children[0]))
-
-/* The sources in the order of C1. */
-#define SCR_PARAM_NSOURCES 4
-enum { SCR_PARAM_ENV, SCR_PARAM_USER, SCR_PARAM_APP, SCR_PARAM_SYSTEM };
+/* The sources in the order of V1. */
+enum { SCR_PARAM_ENV, SCR_PARAM_USER, SCR_PARAM_APP, SCR_PARAM_SYSTEM, SCR_PARAM_NSOURCES };
 static const char* const scr_param_sources[SCR_PARAM_NSOURCES] = {"ENV", "USER", "APP", "SYSTEM"};
 
 /* Variables, so that a test can replace them. */
@@ -2205,29 +1831,24 @@ static int scr_params_lock_bases = 0;
 
 /* ---- values ---- */
 
-SCR_FN const scr_param_spec* scr_param_spec_of(const char* name)
+/* The row of the parameter NAME, or of the child NAME of LINE when LINE is not NULL; NULL when the table has none. */
+SCR_FN const scr_param_spec* scr_param_spec_of(const char* line, const char* name)
 {
-  int i;
-  for (i = 0; i < SCR_PARAM_NSPECS; i++)
-    if (strcmp(scr_param_specs[i].name, name) == 0) return &scr_param_specs[i];
+  const scr_param_spec* spec;
+
+  for (spec = scr_param_specs; spec < scr_param_specs + SCR_PARAM_NSPECS; spec++)
+    if (strcmp(spec->name, name) == 0 && (line == NULL) == (spec->line == NULL) &&
+        (line == NULL || strcmp(spec->line, line) == 0))
+      return spec;
   return NULL;
 }
 
-SCR_FN const scr_param_spec* scr_param_child_of(const char* line, const char* name)
-{
-  int i;
-  for (i = 0; i < SCR_PARAM_NCHILDREN; i++)
-    if (strcmp(scr_param_children[i].line, line) == 0 && strcmp(scr_param_children[i].name, name) == 0)
-      return &scr_param_children[i];
-  return NULL;
-}
-
-/* 1 when VALUE is one of CHOICES, which are separated by bars; case does not matter. */
+/* Returns 1 when VALUE is one of CHOICES, which are separated by bars; case does not matter. */
 SCR_FN int scr_param_is_choice(const char* choices, const char* value)
 {
   size_t n = strlen(value);
 
-  while (choices != NULL && *choices != '\0') {
+  while (*choices != '\0') {
     size_t k = strcspn(choices, "|");
     if (k == n && strncasecmp(choices, value, n) == 0) return 1;
     choices += k + (choices[k] == '|');
@@ -2235,20 +1856,17 @@ SCR_FN int scr_param_is_choice(const char* choices, const char* value)
   return 0;
 }
 
-/* The whole of S as a finite number, not in hexadecimal.  1 or 0. */
+/* Returns 1, and *VALUE, when S as a whole is a finite number, 0 or more, not in hexadecimal. */
 SCR_FN int scr_param_real_of(const char* s, double* value)
 {
-  char*  end;
-  double v;
+  char* end;
 
   if (!(isdigit((unsigned char)*s) || *s == '.') || strpbrk(s, "xX") != NULL) return 0;
-  v = strtod(s, &end);
-  if (end == s || *end != '\0' || !(v >= 0.0 && v <= 1e300)) return 0;
-  *value = v;
-  return 1;
+  *value = strtod(s, &end);
+  return end != s && *end == '\0' && *value >= 0.0 && *value <= 1e300;
 }
 
-/* 1 when VALUE is allowed for SPEC. */
+/* Returns 1 when VALUE is allowed for SPEC. */
 SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
 {
   size_t   n = strlen(value);
@@ -2265,8 +1883,6 @@ SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
     return scr_str_int64(value, &i) == SCR_SUCCESS && i >= 1 && i <= INT_MAX;
   case SCR_PARAM_BYTES: /* the count of an MPI message is an int */
     return scr_str_bytes(value, &bytes) == SCR_SUCCESS && bytes >= 1 && bytes <= (uint64_t)1 << 30;
-  case SCR_PARAM_REAL:
-    return scr_param_real_of(value, &real);
   case SCR_PARAM_PERCENT:
     return scr_param_real_of(value, &real) && real <= 100.0;
   case SCR_PARAM_NAME:
@@ -2283,34 +1899,23 @@ SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
   return n < SCR_MAX_FILENAME;
 }
 
-/* What SPEC allows, in words, into BUF. */
-SCR_FN void scr_param_allowed(const scr_param_spec* spec, char* buf, size_t n)
+/* SCR_SUCCESS when VALUE is allowed for SPEC, else the error (V3).  PARENT is the value of the line of a child. */
+SCR_FN int scr_param_check_value(const scr_param_spec* spec, const char* parent, const char* value, const char* origin)
 {
-#define SCR_PARAM_TYPE_TEXT(name, text) text,
-  static const char* const texts[] = {SCR_PARAM_TYPES(SCR_PARAM_TYPE_TEXT) ""};
-#undef SCR_PARAM_TYPE_TEXT
+  char        allowed[256], on_line[256] = "";
   const char* c;
   size_t      k;
 
-  snprintf(buf, n, "%s", texts[spec->type]);
+  if (scr_param_value_ok(spec, value)) return SCR_SUCCESS;
+  if (spec->line != NULL) snprintf(on_line, sizeof on_line, " on the line %s=%.200s", spec->line, parent);
+  snprintf(allowed, sizeof allowed, "%s", scr_param_allowed[spec->type]);
   for (c = spec->choices; c != NULL && *c != '\0'; c += k + (c[k] == '|')) {
-    size_t used = strlen(buf);
+    size_t used = strlen(allowed);
     k = strcspn(c, "|");
-    snprintf(buf + used, n - used, "%s%.*s", c == spec->choices ? " " : ", ", (int)k, c);
+    snprintf(allowed + used, sizeof allowed - used, "%s%.*s", c == spec->choices ? " " : ", ", (int)k, c);
   }
-}
-
-/* The error for a bad VALUE of SPEC; PARENT is the value of the line it stands on, for a child. */
-SCR_FN int scr_param_refuse(const scr_param_spec* spec, const char* parent, const char* value, const char* origin)
-{
-  char allowed[256];
-
-  scr_param_allowed(spec, allowed, sizeof allowed);
-  if (spec->line != NULL)
-    return SCR_ERR(SCR_ERR_PARAM, "bad value %s=%.200s on the line %s=%.200s, set in %.900s: it must be %s", spec->name,
-                   value, spec->line, parent, origin, allowed);
-  return SCR_ERR(SCR_ERR_PARAM, "bad value %s=%.200s, set in %.900s: it must be %s", spec->name, value, origin,
-                 allowed);
+  return SCR_ERR(SCR_ERR_PARAM, "bad value %s=%.200s%s, set in %.900s: it must be %s", spec->name, value, on_line,
+                 origin, allowed);
 }
 
 /* ---- lookup ---- */
@@ -2325,41 +1930,40 @@ SCR_FN const char* scr_param_last_value(const scr_hash* h)
   return last;
 }
 
-/* Values of NAME in source S, or NULL when it has none or may not set it. */
+/* Returns 1 when the source S may not set SPEC. */
+SCR_FN int scr_param_is_locked(const scr_param_spec* spec, int s)
+{
+  return scr_params_lock_bases && s != SCR_PARAM_SYSTEM && spec != NULL && spec->who == SCR_PARAM_BASE;
+}
+
+/* The values of NAME in the source S, or NULL when it has none or may not set it. */
 SCR_FN scr_hash* scr_param_values(const scr_hash* params, int s, const char* name)
 {
-  const scr_param_spec* spec = scr_param_spec_of(name);
-
-  if (scr_params_lock_bases && s != SCR_PARAM_SYSTEM && spec != NULL && spec->who == SCR_PARAM_BASE) return NULL;
+  if (scr_param_is_locked(scr_param_spec_of(NULL, name), s)) return NULL;
   return scr_hash_get(scr_hash_get(params, scr_param_sources[s]), name);
 }
 
-/* What was set for NAME, without the default, or NULL; *SOURCE, when not NULL, tells where. */
+/* What was set for NAME, without the default, or NULL; *SOURCE tells where. */
 SCR_FN const char* scr_param_find(const scr_hash* params, const char* name, int* source)
 {
-  int s;
-
-  for (s = 0; s < SCR_PARAM_NSOURCES; s++) {
-    const char* value = scr_param_last_value(scr_param_values(params, s, name));
-    if (value == NULL || *value == '\0') continue;
-    if (source != NULL) *source = s;
-    return value;
+  for (*source = 0; *source < SCR_PARAM_NSOURCES; ++*source) {
+    const char* value = scr_param_last_value(scr_param_values(params, *source, name));
+    if (value != NULL && *value != '\0') return value;
   }
   return NULL;
 }
 
 /*
-** The value of the parameter NAME: set, or else the default of the table, or else NULL.  As the user wrote it, so the
-** names of an ENUM may be in either case.  Valid until PARAMS changes.
+** The value of the parameter NAME: what was set, or else the default of the table, or else NULL.  It is as the user
+** wrote it, so a name of an ENUM may be in either case.  Valid until PARAMS changes.
 */
 SCR_FN const char* scr_param_get(const scr_hash* params, const char* name)
 {
-  const scr_param_spec* spec;
-  const char*           value = scr_param_find(params, name, NULL);
+  const scr_param_spec* spec = scr_param_spec_of(NULL, name);
+  int                   s;
+  const char*           value = scr_param_find(params, name, &s);
 
-  if (value != NULL) return value;
-  spec = scr_param_spec_of(name);
-  return spec == NULL ? NULL : spec->fallback;
+  return value != NULL || spec == NULL ? value : spec->fallback;
 }
 
 /* All values of NAME, VALUE -> children, of the first source that has any, or NULL: for GROUPS, STORE, CKPT. */
@@ -2373,134 +1977,104 @@ SCR_FN const scr_hash* scr_param_get_hash(const scr_hash* params, const char* na
   return NULL;
 }
 
-/* Source S in words: "the environment", "the user file X", "SCR_Config", "the system file X". */
+/* The source S in words: "the environment", "the user file X", "SCR_Config", "the system file X". */
 SCR_FN const char* scr_param_source_text(const scr_hash* params, int s)
 {
-  const char* text = scr_hash_elem_get_first_val(scr_hash_get(params, "FROM"), scr_param_sources[s]);
-
-  if (s == SCR_PARAM_ENV) return "the environment";
-  if (s == SCR_PARAM_APP) return "SCR_Config";
-  if (text != NULL) return text;
-  return s == SCR_PARAM_USER ? "the user file" : "the system file";
+  static const char* const texts[] = {"the environment", "the user file", "SCR_Config", "the system file"};
+  return scr_hash_str_or(scr_hash_get(params, "FROM"), scr_param_sources[s], texts[s]);
 }
 
 /* Where the value of NAME comes from, in words, for messages. */
 SCR_FN const char* scr_param_origin(const scr_hash* params, const char* name)
 {
   int s;
-
-  if (scr_param_find(params, name, &s) != NULL) return scr_param_source_text(params, s);
-  return "the default";
-}
-
-/* The value of NAME after the check of its type.  SCR_ERR_NOT_FOUND, without a message, when it has none. */
-SCR_FN int scr_param_checked(const scr_hash* params, const char* name, const char** value)
-{
-  const scr_param_spec* spec = scr_param_spec_of(name);
-  const char*           v = scr_param_get(params, name);
-
-  if (v == NULL) return SCR_ERR_NOT_FOUND;
-  if (spec != NULL && !scr_param_value_ok(spec, v))
-    return scr_param_refuse(spec, NULL, v, scr_param_origin(params, name));
-  *value = v;
-  return SCR_SUCCESS;
+  return scr_param_find(params, name, &s) != NULL ? scr_param_source_text(params, s) : "the default";
 }
 
 /*
-** The value of NAME as an integer, a count of bytes, a number.  SCR_ERR_PARAM when it is nothing of the kind,
-** SCR_ERR_NOT_FOUND, without a message, when it is not set and has no default; *V is then as it was.
+** The value of NAME, a parameter of the table and of a fitting type, as an integer, a count of bytes, a number.
+** SCR_ERR_PARAM when the value is not allowed; SCR_ERR_NOT_FOUND, without a message, when there is none.  *V is then as
+** it was.
 */
+SCR_FN int scr_param_checked(const scr_hash* params, const char* name, const char** v)
+{
+  const scr_param_spec* spec = scr_param_spec_of(NULL, name);
+
+  *v = scr_param_get(params, name);
+  if (spec == NULL || *v == NULL) return SCR_ERR_NOT_FOUND;
+  return scr_param_check_value(spec, NULL, *v, scr_param_origin(params, name));
+}
+
 SCR_FN int scr_param_int(const scr_hash* params, const char* name, int* v)
 {
-  const char* s = NULL;
-  int64_t     i = 0;
+  const char* s;
+  int64_t     i;
   int         rc = scr_param_checked(params, name, &s);
 
-  if (rc != SCR_SUCCESS) return rc;
-  if (scr_str_int64(s, &i) != SCR_SUCCESS || i < INT_MIN || i > INT_MAX)
-    return SCR_ERR(SCR_ERR_PARAM, "bad value %s=%.200s, set in %.900s: it must be an integer", name, s,
-                   scr_param_origin(params, name));
-  *v = (int)i;
-  return SCR_SUCCESS;
+  if (rc == SCR_SUCCESS) rc = scr_str_int64(s, &i);
+  if (rc == SCR_SUCCESS) *v = (int)i;
+  return rc;
 }
 
 SCR_FN int scr_param_bytes(const scr_hash* params, const char* name, uint64_t* v)
 {
-  const char* s = NULL;
+  const char* s;
   int         rc = scr_param_checked(params, name, &s);
 
-  if (rc != SCR_SUCCESS) return rc;
-  if (scr_str_bytes(s, v) != SCR_SUCCESS)
-    return SCR_ERR(SCR_ERR_PARAM, "bad value %s=%.200s, set in %.900s: it must be a size such as 65536 or 128K", name,
-                   s, scr_param_origin(params, name));
-  return SCR_SUCCESS;
+  return rc == SCR_SUCCESS ? scr_str_bytes(s, v) : rc;
 }
 
 SCR_FN int scr_param_real(const scr_hash* params, const char* name, double* v)
 {
-  const char* s = NULL;
+  const char* s;
   int         rc = scr_param_checked(params, name, &s);
 
-  if (rc != SCR_SUCCESS) return rc;
-  if (!scr_param_real_of(s, v))
-    return SCR_ERR(SCR_ERR_PARAM, "bad value %s=%.200s, set in %.900s: it must be a number, 0 or more", name, s,
-                   scr_param_origin(params, name));
-  return SCR_SUCCESS;
+  if (rc == SCR_SUCCESS) scr_param_real_of(s, v);
+  return rc;
 }
 
 /* ---- setting ---- */
 
 /*
-** Give KEY of the source INTO the value VALUE, and *ENTRY the hash of its children.  Of a parameter that is not a line
-** the new value takes the place of the old one (C2).
+** Give KEY of the source INTO the value VALUE, and return the hash of its children, NULL without memory.  Of a
+** parameter that is not a line the new value takes the place of the old one (V2).
 */
-SCR_FN int scr_params_set(scr_hash* into, const char* key, const char* value, scr_hash** entry)
+SCR_FN scr_hash* scr_params_set(scr_hash* into, const char* key, const char* value)
 {
-  const scr_param_spec* spec = scr_param_spec_of(key);
+  const scr_param_spec* spec = scr_param_spec_of(NULL, key);
 
   if (spec != NULL && spec->who != SCR_PARAM_LINE) scr_hash_unset(into, key);
-  *entry = scr_hash_set_kv(into, key, value);
-  return *entry != NULL ? SCR_SUCCESS : SCR_ERR_OOM();
+  return scr_hash_set_kv(into, key, value);
 }
 
 /* Give the child KEY of ENTRY the value VALUE; "" unsets it. */
 SCR_FN int scr_params_set_child(scr_hash* entry, const char* key, const char* value)
 {
   scr_hash_unset(entry, key);
-  if (*value == '\0') return SCR_SUCCESS;
-  return scr_hash_set_kv(entry, key, value) != NULL ? SCR_SUCCESS : SCR_ERR_OOM();
+  return *value == '\0' || scr_hash_set_kv(entry, key, value) != NULL ? SCR_SUCCESS : SCR_ERR_OOM();
 }
 
 /* ---- the grammar of files ---- */
 
+#define SCR_PARAM_BLANKS " \t\r"
+
+/* A line of a file, which ends with a NUL, while it is read. */
 typedef struct {
-  const char* p;
-  const char* end;
+  const char* p;     /* what follows */
   const char* where; /* the file's name */
   int         line;
+  char        key[SCR_PARAM_WORD_MAX], value[SCR_PARAM_WORD_MAX];
 } scr_params_text;
 
-SCR_FN int scr_params_is_blank(char c)
-{
-  return c == ' ' || c == '\t' || c == '\r';
-}
+/* The error about the line of T; FORMAT is a constant, with one argument or more. */
+#define SCR_PARAMS_BAD(t, format, ...)                                                                                 \
+  SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: " format, (t)->where, (t)->line, __VA_ARGS__)
 
-SCR_FN int scr_params_at_end_of_line(const scr_params_text* t)
-{
-  return t->p == t->end || *t->p == '\n';
-}
-
-SCR_FN void scr_params_skip_blanks(scr_params_text* t)
-{
-  while (t->p < t->end && scr_params_is_blank(*t->p)) t->p++;
-}
-
-/* Append C to the token OUT of *N bytes. */
+/* Append C to the word OUT of *N bytes. */
 SCR_FN int scr_params_put(const scr_params_text* t, char* out, size_t* n, char c)
 {
-  if (*n + 1 >= SCR_PARAM_TOKEN_MAX)
-    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: a word is longer than %d bytes: %.40s...", t->where, t->line,
-                   SCR_PARAM_TOKEN_MAX - 1, out);
+  if (*n + 1 >= SCR_PARAM_WORD_MAX)
+    return SCR_PARAMS_BAD(t, "a word is longer than %d bytes: %.40s...", SCR_PARAM_WORD_MAX - 1, out);
   out[(*n)++] = c;
   out[*n] = '\0';
   return SCR_SUCCESS;
@@ -2509,17 +2083,13 @@ SCR_FN int scr_params_put(const scr_params_text* t, char* out, size_t* n, char c
 /* Append the character that is escaped at T. */
 SCR_FN int scr_params_escape(scr_params_text* t, char* out, size_t* n)
 {
-  static const char names[] = "abfnrtv", codes[] = "\a\b\f\n\r\t\v";
-  const char*       k;
-  char              c;
+  static const char names[] = "abfnrtv", controls[] = "\a\b\f\n\r\t\v";
+  const char        c = *++t->p;
+  const char*       k = c != '\0' ? strchr(names, c) : NULL;
 
+  if (c == '\0' || c == '\r') return SCR_PARAMS_BAD(t, "a backslash ends the line; %s", "lines cannot be continued");
   t->p++;
-  if (scr_params_at_end_of_line(t) || *t->p == '\r')
-    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: a backslash ends the line; lines cannot be continued", t->where,
-                   t->line);
-  c = *t->p++;
-  k = strchr(names, c);
-  return scr_params_put(t, out, n, k != NULL ? codes[k - names] : c);
+  return scr_params_put(t, out, n, k != NULL ? controls[k - names] : c);
 }
 
 /* Append the value of the environment variable that is named at T, as $NAME (letters and _) or ${NAME}. */
@@ -2528,101 +2098,77 @@ SCR_FN int scr_params_expand(scr_params_text* t, char* out, size_t* n)
   char        name[256];
   const char* value;
   size_t      k = 0;
-  int         rc, braces;
+  int         rc = SCR_SUCCESS, braces = *++t->p == '{';
 
-  t->p++;
-  braces = t->p < t->end && *t->p == '{';
-  if (braces) t->p++;
-  while (t->p < t->end && k + 1 < sizeof name &&
+  t->p += braces;
+  while (k + 1 < sizeof name &&
          (isalpha((unsigned char)*t->p) || *t->p == '_' || (braces && isdigit((unsigned char)*t->p))))
     name[k++] = *t->p++;
   name[k] = '\0';
-  if (k == 0 || (braces && (t->p == t->end || *t->p++ != '}')))
-    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: $ must be followed by a name or by {name}; write \\$ for a dollar",
-                   t->where, t->line);
+  if (k == 0 || (braces && *t->p++ != '}'))
+    return SCR_PARAMS_BAD(t, "%s; write \\$ for a dollar", "$ must be followed by a name or by {name}");
   value = getenv(name);
-  if (value == NULL)
-    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: the environment variable %s is not set", t->where, t->line, name);
-  for (rc = SCR_SUCCESS; *value != '\0' && rc == SCR_SUCCESS; value++) rc = scr_params_put(t, out, n, *value);
+  if (value == NULL) return SCR_PARAMS_BAD(t, "the environment variable %s is not set", name);
+  for (; *value != '\0' && rc == SCR_SUCCESS; value++) rc = scr_params_put(t, out, n, *value);
   return rc;
 }
 
-/* Read a word, up to a blank, '=' or the end of the line, into OUT of SCR_PARAM_TOKEN_MAX bytes. */
+/* Read a word, up to a blank, '=' or the end of the line, into OUT; no word begins with '#', which opens a comment. */
 SCR_FN int scr_params_word(scr_params_text* t, int is_value, char* out)
 {
   size_t n = 0;
   int    rc = SCR_SUCCESS;
 
   out[0] = '\0';
-  scr_params_skip_blanks(t);
-  if (!scr_params_at_end_of_line(t) && *t->p == '#') return rc; /* no value, a comment */
-  while (rc == SCR_SUCCESS && !scr_params_at_end_of_line(t) && !scr_params_is_blank(*t->p) && *t->p != '=') {
+  t->p += strspn(t->p, SCR_PARAM_BLANKS);
+  if (*t->p == '#') return rc;
+  while (rc == SCR_SUCCESS && !strchr(SCR_PARAM_BLANKS "=", *t->p)) {
     if (*t->p == '\\') rc = scr_params_escape(t, out, &n);
     else if (*t->p == '$' && is_value) rc = scr_params_expand(t, out, &n);
     else rc = scr_params_put(t, out, &n, is_value ? *t->p++ : (char)toupper((unsigned char)*t->p++));
   }
-  scr_params_skip_blanks(t);
+  t->p += strspn(t->p, SCR_PARAM_BLANKS);
   return rc;
 }
 
-/* Read `KEY=VALUE` at T. */
-SCR_FN int scr_params_pair(scr_params_text* t, char* key, char* value)
+/* Read `KEY=VALUE` into the room for it in T. */
+SCR_FN int scr_params_pair(scr_params_text* t)
 {
-  int rc = scr_params_word(t, 0, key);
+  int rc = scr_params_word(t, 0, t->key);
 
   if (rc != SCR_SUCCESS) return rc;
-  if (*key == '\0') return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: there is no name before '='", t->where, t->line);
-  if (scr_params_at_end_of_line(t) || *t->p != '=')
-    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: '=' is missing after %.200s", t->where, t->line, key);
+  if (*t->key == '\0') return SCR_PARAMS_BAD(t, "there is no name before %s", "'='");
+  if (*t->p != '=') return SCR_PARAMS_BAD(t, "'=' is missing after %.200s", t->key);
   t->p++;
-  if ((rc = scr_params_word(t, 1, value)) != SCR_SUCCESS) return rc;
-  if (!scr_params_at_end_of_line(t) && *t->p == '=')
-    return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: two '=' in %.200s=%.200s=; write \\= within a value", t->where,
-                   t->line, key, value);
+  if ((rc = scr_params_word(t, 1, t->value)) != SCR_SUCCESS) return rc;
+  if (*t->p == '=') return SCR_PARAMS_BAD(t, "two '=' in %.200s=%.200s=; write \\= within a value", t->key, t->value);
   return SCR_SUCCESS;
 }
 
-/* Read one line at T, KEY and VALUE being room for words, and leave T at its end. */
-SCR_FN int scr_params_line(scr_params_text* t, char* key, char* value, scr_hash* into)
+/* Read one line: a pair, and its children. */
+SCR_FN int scr_params_line(scr_params_text* t, scr_hash* into)
 {
-  scr_hash*             entry = NULL;
-  const scr_param_spec* spec;
-  int                   rc, first;
+  scr_hash* entry = NULL;
+  int       rc = SCR_SUCCESS, first;
 
-  for (first = 1;; first = 0) {
-    scr_params_skip_blanks(t);
-    if (scr_params_at_end_of_line(t) || *t->p == '#') break;
-    if ((rc = scr_params_pair(t, key, value)) != SCR_SUCCESS) return rc;
+  for (first = 1; rc == SCR_SUCCESS; first = 0) {
+    const scr_param_spec* spec;
+    t->p += strspn(t->p, SCR_PARAM_BLANKS);
+    if (*t->p == '\0' || *t->p == '#') break;
+    if ((rc = scr_params_pair(t)) != SCR_SUCCESS) break;
+    spec = scr_param_spec_of(NULL, t->key);
     if (!first) {
-      rc = scr_params_set_child(entry, key, value);
-    } else if (*value != '\0') {
-      rc = scr_params_set(into, key, value, &entry);
+      rc = scr_params_set_child(entry, t->key, t->value);
+    } else if (*t->value != '\0') {
+      entry = scr_params_set(into, t->key, t->value);
+      if (entry == NULL) rc = SCR_ERR_OOM();
+    } else if (spec != NULL && spec->who == SCR_PARAM_LINE) {
+      rc = SCR_PARAMS_BAD(t, "%s= needs a value", t->key);
     } else { /* nothing can follow an empty value */
-      spec = scr_param_spec_of(key);
-      if (spec != NULL && spec->who == SCR_PARAM_LINE)
-        return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: %s= needs a value", t->where, t->line, key);
-      scr_hash_unset(into, key);
+      scr_hash_unset(into, t->key);
     }
-    if (rc != SCR_SUCCESS) return rc;
   }
-  while (!scr_params_at_end_of_line(t)) t->p++; /* a comment */
-  return SCR_SUCCESS;
-}
-
-/* Refuse bytes that no text has, before anything of it is printed. */
-SCR_FN int scr_params_check_text(const scr_params_text* t)
-{
-  const char* p;
-  int         line = 1;
-
-  for (p = t->p; p < t->end; p++) {
-    unsigned char c = (unsigned char)*p;
-    if (c == '\n') line++;
-    else if (c != '\t' && c != '\r' && (c < 32 || c == 127))
-      return SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: byte 0x%02x is not text; is this a parameter file?", t->where,
-                     line, c);
-  }
-  return SCR_SUCCESS;
+  return rc;
 }
 
 /*
@@ -2636,36 +2182,40 @@ SCR_FN int scr_params_check_text(const scr_params_text* t)
 SCR_FN int scr_params_parse(const char* text, size_t n, const char* where, scr_hash* into)
 {
   scr_params_text t;
-  char*           words;
-  int             rc;
+  char *          copy, *line, *next;
+  size_t          i;
+  int             rc = SCR_SUCCESS;
 
-  t.p = text;
-  t.end = text + n;
   t.where = where;
   t.line = 1;
-  if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) t.p += 3; /* the mark that some editors put before UTF-8 */
-  if ((rc = scr_params_check_text(&t)) != SCR_SUCCESS) return rc;
-  words = (char*)scr_malloc(2 * SCR_PARAM_TOKEN_MAX);
-  if (words == NULL) return SCR_ERR_OOM();
-  while (rc == SCR_SUCCESS && t.p < t.end) {
-    rc = scr_params_line(&t, words, words + SCR_PARAM_TOKEN_MAX, into);
-    if (t.p < t.end) { /* at a newline, or rc ends the loop */
-      t.p++;
-      t.line++;
-    }
+  for (i = 0; i < n; i++) { /* refuse what is not text before any of it is printed */
+    unsigned char c = (unsigned char)text[i];
+    t.line += c == '\n';
+    if (c == 127 || (c < 32 && c != '\n' && c != '\t' && c != '\r'))
+      return SCR_PARAMS_BAD(&t, "byte 0x%02x is not text; is this a parameter file?", c);
   }
-  scr_free(&words);
+  copy = (char*)scr_malloc(n + 1);
+  if (copy == NULL) return SCR_ERR_OOM();
+  if (n > 0) memcpy(copy, text, n);
+  t.line = 1;
+  line = strncmp(copy, "\xef\xbb\xbf", 3) == 0 ? copy + 3 : copy; /* the mark that some editors put before UTF-8 */
+  for (; line != NULL && rc == SCR_SUCCESS; line = next, t.line++) {
+    next = strchr(line, '\n');
+    if (next != NULL) *next++ = '\0';
+    t.p = line;
+    rc = scr_params_line(&t, into);
+  }
+  free(copy);
   return rc;
 }
 
 /* ---- sources ---- */
 
-/* Read the file PATH into the source S of PARAMS.  A file that is not there is an error only when MUST. */
+/* Read the file PATH into the source S of PARAMS.  A file that is missing is an error only when MUST. */
 SCR_FN int scr_params_read_file(scr_hash* params, int s, const char* path, int must)
 {
   scr_buf   b = {NULL, 0, 0, 0};
   scr_hash* into;
-  char*     from = NULL;
   char      piece[4096];
   ssize_t   k;
   int       rc = SCR_SUCCESS, fd = scr_os.open(path, O_RDONLY, 0);
@@ -2677,15 +2227,14 @@ SCR_FN int scr_params_read_file(scr_hash* params, int s, const char* path, int m
   if (k < 0) rc = SCR_ERRNO("cannot read the parameter file %s", path);
   else if (b.failed) rc = SCR_ERR_OOM();
   else if (b.n > SCR_PARAM_FILE_MAX) rc = SCR_ERR(SCR_ERR_PARAM, "the parameter file %s is larger than 64 MiB", path);
-  if (rc != SCR_SUCCESS) goto out;
-  from = scr_strdupf("the %s file %s", s == SCR_PARAM_USER ? "user" : "system", path);
-  into = scr_hash_set(params, scr_param_sources[s], scr_hash_new());
-  if (from != NULL) scr_hash_setf(params, NULL, "%s %s %s", "FROM", scr_param_sources[s], from);
-  rc = from == NULL || into == NULL || scr_oom ? SCR_ERR_OOM() : scr_params_parse(b.p, b.n, path, into);
-out:
   scr_os.close(fd);
+  if (rc == SCR_SUCCESS) {
+    snprintf(piece, sizeof piece, "the %s file %s", s == SCR_PARAM_USER ? "user" : "system", path);
+    scr_hash_setf(params, NULL, "%s %s %s", "FROM", scr_param_sources[s], piece);
+    into = scr_hash_set(params, scr_param_sources[s], scr_hash_new());
+    rc = scr_oom ? SCR_ERR_OOM() : scr_params_parse(b.p, b.n, path, into);
+  }
   scr_buf_free(&b);
-  scr_free(&from);
   return rc;
 }
 
@@ -2698,7 +2247,7 @@ SCR_FN int scr_params_read_env(scr_hash* params)
   if (env == NULL) return SCR_ERR_OOM();
   for (i = 0; i < SCR_PARAM_NSPECS; i++) {
     const scr_param_spec* spec = &scr_param_specs[i];
-    const char*           value = spec->who == SCR_PARAM_LINE ? NULL : getenv(spec->name);
+    const char*           value = spec->line != NULL || spec->who == SCR_PARAM_LINE ? NULL : getenv(spec->name);
     if (value != NULL && *value != '\0' && scr_hash_set_kv(env, spec->name, value) == NULL) return SCR_ERR_OOM();
   }
   return SCR_SUCCESS;
@@ -2706,8 +2255,8 @@ SCR_FN int scr_params_read_env(scr_hash* params)
 
 /*
 ** Read the environment, the system file and the user file into PARAMS, in place of what it had from them; what
-** SCR_Config has set stays.  The user file is SCR_CONF_FILE, which must then be there, or .scrconf in the
-** prefix directory.
+** SCR_Config has set stays.  The user file is SCR_CONF_FILE, which must then exist, or .scrconf in the prefix
+** directory.
 */
 SCR_FN int scr_params_read(scr_hash* params)
 {
@@ -2730,29 +2279,21 @@ SCR_FN int scr_params_read(scr_hash* params)
 
 /* ---- SCR_Config ---- */
 
-/* The length of the word at *P, which is moved past the blanks before it. */
-SCR_FN size_t scr_params_config_word(const char** p)
-{
-  *p += strspn(*p, " ");
-  return strcspn(*p, " ");
-}
-
-/* 1 when CONFIG asks for a value, 0 when it sets or unsets one, -1 when it is neither. */
+/* Returns 1 when CONFIG asks for a value, 0 when it sets or unsets one, -1 when it is malformed. */
 SCR_FN int scr_params_config_is_query(const char* config)
 {
-  const char* p = config;
-  const char* eq;
+  const char* p;
   size_t      n;
   int         words = 0, sets = 0, empty = 0;
 
-  if (config == NULL) return -1;
-  while ((n = scr_params_config_word(&p)) > 0) {
+  for (p = config == NULL ? "" : config; *p != '\0'; p += n) {
+    const char* eq;
+    if ((n = strspn(p, " ")) > 0) continue;
+    n = strcspn(p, " ");
     eq = (const char*)memchr(p, '=', n);
-    if (eq == p) return -1;
-    if (eq != NULL && ++sets == 1) empty = (eq + 1 == p + n);
-    if (eq != NULL && sets != words + 1) return -1; /* a word without '=' came before */
+    if (eq == p || (eq != NULL && sets != words)) return -1; /* no name, or a word without '=' came before */
+    if (eq != NULL && ++sets == 1) empty = eq + 1 == p + n;
     words++;
-    p += n;
   }
   if (words == 0 || (empty && words > 1)) return -1;
   if (sets == words) return 0;
@@ -2769,7 +2310,7 @@ SCR_FN int scr_params_query(const scr_hash* params, const char* key, const char*
     if (scr_hash_size(scr_param_get_hash(params, key)) > 1)
       return SCR_ERR(SCR_ERR_ARG, "%.200s has several values; ask for a child of one, \"%.200s=VALUE CHILD\"", key,
                      key);
-    found = scr_param_find(params, key, NULL);
+    found = scr_param_find(params, key, &s);
   } else {
     for (s = 0; s < SCR_PARAM_NSOURCES && found == NULL; s++)
       found = scr_hash_elem_get_first_val(scr_hash_get(scr_param_values(params, s, key), value), ckey);
@@ -2781,40 +2322,34 @@ SCR_FN int scr_params_query(const scr_hash* params, const char* key, const char*
 /* Set KEY, VALUE and the children that stand in REST, which is changed. */
 SCR_FN int scr_params_config_set(scr_hash* params, const char* key, const char* value, char* rest)
 {
-  const char*           app_name = scr_param_sources[SCR_PARAM_APP];
-  const scr_param_spec* spec = scr_param_spec_of(key);
-  scr_hash*             app = scr_hash_get(params, app_name);
-  scr_hash*             entry = NULL;
-  char *                word, *eq, *save = NULL;
-  int                   rc, bad = SCR_SUCCESS;
+  const scr_param_spec* spec = scr_param_spec_of(NULL, key);
+  scr_hash*             app = scr_hash_get(params, "APP");
+  scr_hash*             entry;
+  char *                word, *save = NULL;
+  int                   rc = SCR_SUCCESS, err;
 
-  if (app == NULL) app = scr_hash_set(params, app_name, scr_hash_new());
+  if (app == NULL) app = scr_hash_set(params, "APP", scr_hash_new());
   if (app == NULL) return SCR_ERR_OOM();
-  if (*value == '\0') {
-    scr_hash_unset(app, key);
-    return SCR_SUCCESS;
+  if (*value == '\0') return scr_hash_unset(app, key);
+  if ((entry = scr_params_set(app, key, value)) == NULL) return SCR_ERR_OOM();
+  if (spec != NULL) rc = scr_param_check_value(spec, NULL, value, "SCR_Config");
+  for (word = strtok_r(rest, " ", &save); word != NULL; word = strtok_r(NULL, " ", &save)) {
+    char* eq = strchr(word, '=');
+    *eq++ = '\0';
+    if ((err = scr_params_set_child(entry, word, eq)) != SCR_SUCCESS) return err;
+    spec = scr_param_spec_of(key, word);
+    err = spec != NULL && *eq != '\0' ? scr_param_check_value(spec, value, eq, "SCR_Config") : SCR_SUCCESS;
+    if (err != SCR_SUCCESS) rc = err;
   }
-  if ((rc = scr_params_set(app, key, value, &entry)) != SCR_SUCCESS) return rc;
-  if (spec != NULL && !scr_param_value_ok(spec, value)) bad = scr_param_refuse(spec, NULL, value, "SCR_Config");
-  for (word = strtok_r(rest, " ", &save); word != NULL && rc == SCR_SUCCESS; word = strtok_r(NULL, " ", &save)) {
-    const scr_param_spec* child;
-    eq = strchr(word, '=');
-    *eq = '\0';
-    rc = scr_params_set_child(entry, word, eq + 1);
-    child = scr_param_child_of(key, word);
-    if (child != NULL && eq[1] != '\0' && !scr_param_value_ok(child, eq + 1))
-      bad = scr_param_refuse(child, value, eq + 1, "SCR_Config");
-  }
-  return rc != SCR_SUCCESS ? rc : bad;
+  return rc;
 }
 
 /*
 ** Do what the string CONFIG of SCR_Config says (scr.h).  *VALUE is what a query found, for the caller to free,
-** or NULL; a query sees every source, not the defaults.
+** or NULL; a query sees every source, but not the defaults.
 **
-** SCR_ERR_ARG when CONFIG is malformed; nothing is then set.  A bad value is SCR_ERR_PARAM, and is set all the same:
-** a program that does not look at the result must not run with another value than it asked for, so SCR_Init has to
-** find it.
+** SCR_ERR_ARG when CONFIG is malformed; nothing is then set.  A bad value is SCR_ERR_PARAM, and is set all the same, so
+** that SCR_Init finds it: a program that ignores the result must not run with another value than it asked for.
 */
 SCR_FN int scr_params_config(scr_hash* params, const char* config, char** value)
 {
@@ -2840,82 +2375,66 @@ SCR_FN int scr_params_config(scr_hash* params, const char* config, char** value)
 
 /* ---- checks ---- */
 
-/* The children CHILDREN of the entry SPEC=VALUE of the source that ORIGIN names. */
+/* Check the children CHILDREN of the entry SPEC=VALUE of the source that ORIGIN names. */
 SCR_FN int scr_params_check_children(const scr_param_spec* spec, const char* value, const scr_hash* children,
                                      const char* origin)
 {
   const scr_hash_elem* e;
+  int                  rc = SCR_SUCCESS;
 
-  for (e = scr_hash_elem_first(children); e != NULL; e = scr_hash_elem_next(e)) {
+  for (e = scr_hash_elem_first(children); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
     const char*           name = scr_hash_elem_key(e);
     const char*           v = scr_param_last_value(scr_hash_elem_hash(e));
-    const scr_param_spec* child = scr_param_child_of(spec->name, name);
+    const scr_param_spec* child = scr_param_spec_of(spec->name, name);
 
-    if (child != NULL && v != NULL && *v != '\0' && !scr_param_value_ok(child, v))
-      return scr_param_refuse(child, value, v, origin);
+    if (child != NULL && v != NULL && *v != '\0') rc = scr_param_check_value(child, value, v, origin);
     if (child != NULL || strcmp(spec->name, "GROUPS") == 0 || scr_msg_rank > 0) continue;
     if (spec->who == SCR_PARAM_LINE)
       scr_warn("%s=%.200s in %s: %.200s is not known here and is ignored", spec->name, value, origin, name);
     else scr_warn("%.200s on the line of %s in %s is ignored: write one parameter on a line", name, spec->name, origin);
   }
-  return SCR_SUCCESS;
+  return rc;
 }
 
-/* The values VALUES of NAME in source S. */
+/* Check the values VALUES of NAME in the source S. */
 SCR_FN int scr_params_check_key(const scr_hash* params, int s, const char* name, const scr_hash* values)
 {
-  const scr_param_spec* spec = scr_param_spec_of(name);
+  const scr_param_spec* spec = scr_param_spec_of(NULL, name);
   const char*           origin = scr_param_source_text(params, s);
   const scr_hash_elem*  e;
   int                   rc = SCR_SUCCESS;
 
-  if (spec == NULL) {
-    if (scr_msg_rank <= 0 && strncasecmp(name, "SCR_", 4) == 0)
-      scr_warn("the parameter %.200s in %s is not known and is ignored", name, origin);
-    return SCR_SUCCESS;
-  }
-  if (scr_params_lock_bases && spec->who == SCR_PARAM_BASE && s != SCR_PARAM_SYSTEM) {
-    if (scr_msg_rank <= 0)
-      scr_warn("%s in %s is ignored: on this system only the system file may set it", name, origin);
-    return SCR_SUCCESS;
-  }
+  if (spec == NULL && scr_msg_rank <= 0 && strncasecmp(name, "SCR_", 4) == 0)
+    scr_warn("the parameter %.200s in %s is not known and is ignored", name, origin);
+  if (scr_param_is_locked(spec, s) && scr_msg_rank <= 0)
+    scr_warn("%s in %s is ignored: on this system only the system file may set it", name, origin);
+  if (spec == NULL || scr_param_is_locked(spec, s)) return SCR_SUCCESS;
   for (e = scr_hash_elem_first(values); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
     const char* value = scr_hash_elem_key(e);
     if (*value == '\0') continue;
-    if (!scr_param_value_ok(spec, value)) return scr_param_refuse(spec, NULL, value, origin);
-    rc = scr_params_check_children(spec, value, scr_hash_elem_hash(e), origin);
+    rc = scr_param_check_value(spec, NULL, value, origin);
+    if (rc == SCR_SUCCESS) rc = scr_params_check_children(spec, value, scr_hash_elem_hash(e), origin);
   }
   return rc;
 }
 
 /*
-** Check every value that is set, in every source, against its type, and warn of names that are not known (one rank of
-** a job does, rank 0).  SCR_ERR_PARAM at the first bad value.
+** Check every value that is set, in every source, against its type.  SCR_ERR_PARAM at the first bad value.  Rank 0 also
+** warns of names that are not known.
 */
 SCR_FN int scr_params_check(const scr_hash* params)
 {
   const scr_hash_elem* e;
-  int                  s, rc;
+  int                  s, rc = SCR_SUCCESS;
 
-  for (s = 0; s < SCR_PARAM_NSOURCES; s++)
-    for (e = scr_hash_elem_first(scr_hash_get(params, scr_param_sources[s])); e != NULL; e = scr_hash_elem_next(e)) {
+  for (s = 0; s < SCR_PARAM_NSOURCES && rc == SCR_SUCCESS; s++) {
+    e = scr_hash_elem_first(scr_hash_get(params, scr_param_sources[s]));
+    for (; e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
       rc = scr_params_check_key(params, s, scr_hash_elem_key(e), scr_hash_elem_hash(e));
-      if (rc != SCR_SUCCESS) return rc;
-    }
-  return SCR_SUCCESS;
-}
-
-/* Print the table of README.md. */
-SCR_FN void scr_params_print_table(FILE* f)
-{
-  int i;
-
-  fprintf(f, "| Parameter | Default | What it does |\n|---|---|---|\n");
-  for (i = 0; i < SCR_PARAM_NSPECS; i++) {
-    const scr_param_spec* spec = &scr_param_specs[i];
-    fprintf(f, "| %s | %s | %s |\n", spec->name, spec->fallback != NULL ? spec->fallback : "-", spec->sentence);
   }
+  return rc;
 }
+
 /* ==== 08 DATASET, META, FILEMAP =========================================================================
 ** Descriptors of datasets, descriptors of files, and the map of a process: which files of which rank and dataset it
 ** keeps in the cache.
@@ -3867,24 +3386,24 @@ out:
   return rc;
 }
 /* ==== 09 KERNELS ========================================================================================
-** The inner loops over bytes: CRC32, and sums of products over GF(2^8) of which XOR is the simplest; and the small
+** The inner loops over bytes: CRC32, and sums of products over GF(2^8), of which XOR is the simplest; and the small
 ** mathematics of Reed-Solomon that chooses the factors.
 **
-** A loop has a plain form, and forms for processors that offer more.  They are compiled with target attributes, so the
-** user's build line needs no flags, and chosen when they are first used.  -DSCR_PLAIN_KERNELS leaves all but the plain
-** ones out, for compilers that cannot take them.
+** Each loop has a plain form, and forms for processors that offer more.  These are compiled with target attributes, so
+** the user's build line needs no flags, and the best one is chosen at the first use.  -DSCR_PLAIN_KERNELS leaves only
+** the plain ones, for compilers that cannot take the others.
 **
 ** Uses       errors.
-** Offers     scr_crc32, scr_crc32_combine, scr_copy_crc32, scr_xor, scr_gf_mad, scr_gf_sum, scr_gf_mul, scr_gf_inv;
-**            scr_rs_matrix, scr_rs_row, scr_rs_chunk, scr_rs_solve; scr_kernels for tests.
+** Offers     SCR_CRC32_START, scr_crc32, scr_crc32_combine, scr_gf_sum, scr_gf_mad_one, scr_rs_matrix, scr_rs_row,
+**            scr_rs_chunk, scr_rs_solve.
 ** Invariants
 **   K1  scr_crc32 equals zlib's crc32 for any length, alignment and start.
 **   K2  All kernels give the same bytes, and none reads or writes a byte outside of its N.
 **   K3  GF(2^8) has the polynomial x^8 + x^4 + x^3 + x^2 + 1 (0x11D).
-**   K4  Any number of threads may come first: what is kept for later calls is read and written whole, and is the same
-**       whoever makes it.
+**   K4  Several threads may make the first call at once: what is kept for later calls is read and written whole, and
+**       every thread makes the same.
 **   K5  Every square part of a matrix of scr_rs_matrix can be inverted: any k lost symbols of a position come back.
-** Failure    None in the loops; a code in scr_rs_matrix and scr_rs_solve.
+** Failure    None in the loops; an error code in scr_rs_matrix and scr_rs_solve.
 ** ====================================================================================================== */
 
 #if !defined(SCR_PLAIN_KERNELS) && defined(__GNUC__) && !defined(__INTEL_COMPILER) && !defined(__NVCOMPILER)
@@ -3916,12 +3435,12 @@ typedef uint64_t scr_wide SCR_VECTOR(16); /* a register, or two words where ther
 #define SCR_CRC32_START 0u
 #define SCR_GF_GROUP    8 /* sources of one pass over the destination */
 
-/* CRC32 of what gave CRC followed by N > 0 bytes at P. */
+/* The CRC32 of bytes whose CRC32 is CRC, followed by the N > 0 bytes at P. */
 typedef uLong (*scr_crc_kernel)(uLong crc, const unsigned char* p, size_t n);
 
 /*
-** D[x..N) = sum of COEF[i] * S[i][x..N) over 1..SCR_GF_GROUP SOURCES, plus what was there if ADD; in whole steps of the
-** kernel's width.  Returns where it stopped: less than a step before N.
+** D[x..N) = sum of COEF[i] * S[i][x..N) over 1..SCR_GF_GROUP SOURCES, plus what was there if ADD, in whole steps of the
+** kernel's width.  Returns where it stopped, which is less than a step before N.
 */
 typedef size_t (*scr_gf_kernel)(unsigned char* d, const unsigned char* const* s, const unsigned char* coef, int sources,
                                 size_t x, size_t n, int add);
@@ -4019,13 +3538,13 @@ SCR_FN void scr_gf_halves(unsigned char c, unsigned char table[32])
 
 #ifdef SCR_KERNELS_X86
 /*
-** CRC by folding (Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction", 2009): bytes
-** that stand D bits before others are multiplied by x^D modulo the polynomial and added to them, until 16 are left,
-** which have the CRC of them all.
+** CRC by folding (Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction", 2009):
+** bytes that stand D bits before others are multiplied by x^D modulo the polynomial and added to them, until 16 are
+** left, which have the CRC of all of them.
 **
-** zlib's bits are reversed: bit i of a 64-bit word is x^(63-i).  The product of two such words, taken as 128 bits of the
-** same kind, is too high by x; so the factor of the high word is x^(D-1), and that of the low one, which stands 64 bits
-** before it, x^(D+63).
+** zlib's bits are reversed: bit i of a 64-bit word is x^(63-i).  The product of two such words, taken as 128 bits of
+** the same kind, is too high by x; so the factor of the high word is x^(D-1), and that of the low one, which stands
+** 64 bits before it, is x^(D+63).
 */
 
 /* x^N modulo the polynomial, in reversed bits; never 0. */
@@ -4037,7 +3556,7 @@ SCR_FN uint64_t scr_crc_power(int n)
   return (uint64_t)v << 32;
 }
 
-/* The factors that fold by 128 << I bits, I < 4: of the low word, of the high one. */
+/* The factors that fold by 128 << I bits, I < 4: K[0] for the low word, K[1] for the high one. */
 SCR_FN void scr_crc_factors(int i, uint64_t k[2])
 {
   static uint64_t kept[4][2];
@@ -4062,7 +3581,7 @@ SCR_FN SCR_TARGET("pclmul") __m128i scr_crc_fold(__m128i a, __m128i k, __m128i o
   return _mm_xor_si128(_mm_xor_si128(low, high), onto);
 }
 
-/* CRC32 of the 16 bytes A, which stand for all before them, and the N at P. */
+/* CRC32 of the 16 bytes A, into which all before them are folded, and the N at P. */
 SCR_FN SCR_TARGET("pclmul") uLong scr_crc_finish(__m128i a, const unsigned char* p, size_t n)
 {
   unsigned char last[32];
@@ -4306,11 +3825,11 @@ SCR_FN int scr_has_arm_crc(void)
 typedef struct {
   const char* name;
   int (*available)(void);
-  scr_crc_kernel crc; /* NULL: none; look below */
+  scr_crc_kernel crc; /* NULL: the next one that has it is taken */
   scr_gf_kernel  mad;
 } scr_kernel;
 
-/* The best first; the last has everything and is always available. */
+/* The best ones first; the last one has both and is always available. */
 static const scr_kernel scr_kernels[] = {
 #ifdef SCR_KERNELS_X86
     {"gfni", scr_has_gfni, NULL, scr_gf_gfni},
@@ -4351,36 +3870,16 @@ SCR_FN scr_gf_kernel scr_gf_choose(void)
 
 /* ---- CRC32 ---- */
 
-/* CRC32 of what gave CRC followed by the N bytes at P.  Start with SCR_CRC32_START. */
+/* The CRC32 of bytes whose CRC32 is CRC, followed by the N bytes at P.  Start with SCR_CRC32_START. */
 SCR_FN uLong scr_crc32(uLong crc, const void* p, size_t n)
 {
   return n == 0 ? crc : scr_crc_choose()(crc, (const unsigned char*)p, n);
 }
 
-/* CRC32 of two runs of bytes one after the other, the second of N bytes. */
+/* The CRC32 of two runs of bytes, one after the other, from those of each; the second has N bytes. */
 SCR_FN uLong scr_crc32_combine(uLong first, uLong second, uint64_t n)
 {
   return n == 0 ? first : crc32_combine(first, second, (z_off_t)n);
-}
-
-/*
-** Copy the N bytes at SRC to DST, where they do not overlap, and give the CRC32 of what gave CRC followed by them.  It
-** is taken of the copy: what changes SRC meanwhile cannot part the two.
-*/
-SCR_FN uLong scr_copy_crc32(uLong crc, void* dst, const void* src, size_t n)
-{
-  unsigned char*       d = (unsigned char*)dst;
-  const unsigned char* s = (const unsigned char*)src;
-
-  while (n > 0) {
-    size_t step = n < 16384 ? n : 16384; /* still in the first cache when the CRC reads it */
-    memcpy(d, s, step);
-    crc = scr_crc32(crc, d, step);
-    d += step;
-    s += step;
-    n -= step;
-  }
-  return crc;
 }
 
 /* ---- sums over GF(2^8) ---- */
@@ -4423,13 +3922,7 @@ SCR_FN void scr_gf_run(scr_gf_kernel mad, void* dst, const void* const* src, con
   else if (!add && n > 0) memset(dst, 0, n);
 }
 
-/* DST ^= sum of COEF[i] * SRC[i] over SOURCES areas of N bytes, none of which overlaps DST. */
-SCR_FN void scr_gf_mad(void* dst, const void* const* src, const unsigned char* coef, int sources, size_t n)
-{
-  scr_gf_run(scr_gf_choose(), dst, src, coef, sources, n, 1);
-}
-
-/* DST = the same sum: zeros when there are no SOURCES.  DST is not read. */
+/* DST = sum of COEF[i] * SRC[i] over SOURCES areas of N bytes, none of which overlaps DST; zeros without SOURCES. */
 SCR_FN void scr_gf_sum(void* dst, const void* const* src, const unsigned char* coef, int sources, size_t n)
 {
   scr_gf_run(scr_gf_choose(), dst, src, coef, sources, n, 0);
@@ -4438,13 +3931,7 @@ SCR_FN void scr_gf_sum(void* dst, const void* const* src, const unsigned char* c
 /* DST ^= C * SRC over N bytes; the areas do not overlap. */
 SCR_FN void scr_gf_mad_one(void* dst, const void* src, unsigned char c, size_t n)
 {
-  scr_gf_mad(dst, &src, &c, 1, n);
-}
-
-/* DST ^= SRC over N bytes; the areas do not overlap. */
-SCR_FN void scr_xor(void* dst, const void* src, size_t n)
-{
-  scr_gf_mad_one(dst, src, 1, n);
+  scr_gf_run(scr_gf_choose(), dst, &src, &c, 1, n, 1);
 }
 
 /* 1 / A; 0 for 0. */
@@ -4462,9 +3949,9 @@ SCR_FN unsigned char scr_gf_inv(unsigned char a)
 /*
 ** ---- Reed-Solomon ----
 **
-** A redundancy set of n members with k parities has a code of n POSITIONS.  At position c, the k members (c - e) mod n
-** hold the parities of rows e = 0..k-1, and the others hold data, each its next chunk.  Parity e is the sum of
-** m[e * n + s] * symbol(s) over the members s that hold data at c.
+** The code of a redundancy set of n members with k parities has n POSITIONS.  At position c, the k members
+** (c - e) mod n hold the parities of rows e = 0..k-1, and the others hold data, each its next chunk.  Parity e is the
+** sum of m[e * n + s] * symbol(s) over the members s that hold data at c.
 */
 
 /*
@@ -4504,7 +3991,7 @@ SCR_FN int scr_rs_row(int n, int k, int r, int c)
   return e < k ? e : -1;
 }
 
-/* Which of its chunks, 0..n-k-1, member R has at position C, where it holds data. */
+/* Which of its chunks, 0..n-k-1, member R holds at position C, where it holds data. */
 SCR_FN int scr_rs_chunk(int n, int k, int r, int c)
 {
   int e, chunk = c;
@@ -4513,7 +4000,7 @@ SCR_FN int scr_rs_chunk(int n, int k, int r, int c)
   return chunk;
 }
 
-/* ROW: the factors of all symbols at position C whose sum is 0 by parity E. */
+/* Make ROW the factors of the equation of parity E at position C: the sum of all factors times symbols is 0. */
 SCR_FN void scr_rs_equation(int n, int k, const unsigned char* m, int c, int e, unsigned char* row)
 {
   int s;
@@ -4539,9 +4026,10 @@ SCR_FN int scr_rs_eliminate(int n, unsigned char* coef, const int* t, int d)
 }
 
 /*
-** How the symbols of the members with ERASED[r] != 0 at position C follow from the others: of the n x n matrix COEF, the
-** row of each erased t is set so that symbol(t) = sum of coef[t * n + s] * symbol(s), with 0 for the erased s.  M is of
-** scr_rs_matrix.  To erase the k that hold parity is to encode.  SCR_ERR_LOST when more than K are erased.
+** How the symbols of the members with ERASED[r] != 0 at position C follow from the others: the row of each erased t in
+** the n x n matrix COEF is set so that symbol(t) = sum of coef[t * n + s] * symbol(s), with 0 for the erased s.  M is
+** made by scr_rs_matrix.  To encode is to erase the k members that hold parity.  SCR_ERR_LOST when more than K are
+** erased.
 */
 SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsigned char* erased, unsigned char* coef)
 {
@@ -4553,7 +4041,7 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
     if (scr_rs_row(n, k, t, c) < 0) data[d++] = t;
   }
   if (lost > k) return SCR_ERR(SCR_ERR_LOST, "%d of %d members are lost, and %d can be rebuilt", lost, n, k);
-  for (e = 0; e < k && used < d; e++) { /* a parity that is left for each of the data */
+  for (e = 0; e < k && used < d; e++) { /* for each data symbol a parity that is not erased */
     if (!erased[(c - e + n) % n]) scr_rs_equation(n, k, m, c, e, coef + data[used++] * n);
   }
   rc = scr_rs_eliminate(n, coef, data, d);
@@ -4573,21 +4061,24 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 
 /* ==== 10 FILE WINDOW ====================================================================================
 ** Many files as one stream of bytes with zeros behind its end, with the CRC32 of each file taken on the way; and
-** whole files copied and summed.
+** copies and checksums of whole files.
 **
-** Uses       platform, errors, memory, kernels.
-** Offers     scr_window_open, _close, _read, _write, _crc; scr_file_crc, scr_file_copy, scr_copy_list_*.
+** Uses       platform, errors, memory, kernels; scr_fsync_enabled of the hash files.
+** Offers     scr_window, scr_window_seg, scr_window_open, scr_window_close, scr_window_free, scr_window_length,
+**            scr_window_read, scr_window_view, scr_window_write, scr_window_crc, scr_window_fd, scr_window_find,
+**            scr_hole_end, scr_file_crc, scr_file_has_crc, SCR_COPY_THREADS, scr_copy_item, scr_copy_list,
+**            scr_copy_list_make, scr_copy_list_add, scr_copy_list_run, scr_copy_list_free.
 ** Invariants
-**   W1  The stream is file 0, file 1, ... in the given order, then zeros for ever; a read or write of any range
-**       works, and a write beyond the end must be of zeros.
-**   W2  The stream may be walked in several lanes at once (the chunks of a redundancy set).  As long as each lane is
-**       walked from its start to its end once, the CRC32 of each file is known at the end without a second pass.
+**   W1  The stream is file 0, file 1, ... in the given order, then zeros for ever.  Any range of it can be read or
+**       written; what is written behind the end must be zeros.
+**   W2  Several lanes of the stream may be walked at once (the chunks of a redundancy set).  When each lane is walked
+**       from its start to its end once, the CRC32 of each file is known at the end without a second pass.
 **   W3  A file that is shorter than its stated size is an error, never zeros.
-**   W4  A file that is made anew (O_TRUNC) has its size from the start, and each byte is written once: what is zero stays
-**       a hole.  A file with holes is not read through a mapping, which would fill them.
+**   W4  A file that is made anew (O_TRUNC) has its size from the start, and each byte is written once: what is zero
+**       stays a hole.  A file with holes is not read through a mapping, which would fill them.
 **   W5  Only scr_copy_list_work runs in threads other than the caller's.  It touches nothing but its list and the table
-**       of system calls; errors and scr_oom are of each thread, and handed over when all have ended.
-** Failure    The code; files are left as far as they were written.
+**       of system calls.  Each thread has errors and a scr_oom of its own, and hands them over when all have ended.
+** Failure    The error code; files stay as far as they were written.
 ** ====================================================================================================== */
 
 #define SCR_WINDOW_FDS       16        /* files that a window keeps open */
@@ -4596,7 +4087,7 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 /* A piece of the stream that lies in one file and one lane. */
 typedef struct {
   uint64_t begin, end; /* offsets in the stream */
-  uint64_t done;       /* first byte that the CRC has not seen; beyond end when the order was broken */
+  uint64_t done;       /* first byte that the CRC does not cover yet; UINT64_MAX when the order was broken */
   uLong    crc;
   int      file;
 } scr_window_seg;
@@ -4610,8 +4101,8 @@ typedef struct {
   mode_t          mode;
   int             fd[SCR_WINDOW_FDS];
   int             fd_file[SCR_WINDOW_FDS];
-  char*           seen; /* which files have been opened: O_TRUNC is for the first time only */
-  char**          map;  /* files in memory */
+  char*           seen; /* which files were open before: O_TRUNC is for the first time only */
+  char**          map;  /* files that are mapped into memory */
   scr_window_seg* seg;
   int             segs;
 } scr_window;
@@ -4626,7 +4117,7 @@ SCR_FN int scr_window_close_fd(scr_window* w, int slot)
   return rc;
 }
 
-/* Close the files.  The paths and the sums stay known until scr_window_free. */
+/* Close the files.  Paths, sums and mappings stay until scr_window_free. */
 SCR_FN int scr_window_close(scr_window* w)
 {
   int i, rc = SCR_SUCCESS;
@@ -4642,13 +4133,12 @@ SCR_FN void scr_window_free(scr_window* w)
 {
   int i;
 
-  for (i = 0; w->map != NULL && i < w->count; i++)
-    if (w->map[i] != NULL) munmap(w->map[i], (size_t)w->size[i]);
-  scr_free(&w->map);
-  if (w->path != NULL) {
-    scr_window_close(w);
-    for (i = 0; i < w->count; i++) scr_free(&w->path[i]);
+  scr_window_close(w);
+  for (i = 0; i < w->count; i++) {
+    if (w->map != NULL && w->map[i] != NULL) munmap(w->map[i], (size_t)w->size[i]);
+    if (w->path != NULL) scr_free(&w->path[i]);
   }
+  scr_free(&w->map);
   scr_free(&w->path);
   scr_free(&w->size);
   scr_free(&w->start);
@@ -4679,9 +4169,9 @@ SCR_FN void scr_window_cut(scr_window* w, uint64_t lane)
 }
 
 /*
-** Make W a window over COUNT files of the given sizes in bytes, opened when they are first touched with FLAGS and
-** MODE (O_RDONLY; or O_RDWR | O_CREAT | ... to write).  LANE is the length of a lane in bytes, 0 for a single one;
-** LANES how many there are.
+** Make W a window over COUNT files of the given sizes in bytes.  A file is opened when it is first touched, with FLAGS
+** (O_RDONLY, or O_RDWR | O_CREAT | ... to write) and MODE.  LANE is the length of a lane in bytes, 0 for a single one;
+** LANES is how many there are.  Also after an error, scr_window_free frees what W has.
 */
 SCR_FN int scr_window_open(scr_window* w, int count, char** path, const uint64_t* size, int flags, mode_t mode,
                            uint64_t lane, int lanes)
@@ -4717,7 +4207,7 @@ SCR_FN uint64_t scr_window_length(const scr_window* w)
   return w->start[w->count];
 }
 
-/* The descriptor of file I, opened now if need be. */
+/* The descriptor of file I, which is opened now if it is not open. */
 SCR_FN int scr_window_fd(scr_window* w, int i, int* fd)
 {
   int rc, slot = i % SCR_WINDOW_FDS;
@@ -4753,8 +4243,8 @@ SCR_FN scr_window_seg* scr_window_find(scr_window* w, uint64_t offset)
 #define SCR_TMPFS_MAGIC 0x01021994
 
 /*
-** File I of a window that reads, in memory; or NULL when it is small, or does not lie in memory anyway.  A file of a
-** disk is never mapped: an error of the disk would be a signal, which kills the application, instead of an error.
+** File I of a window that reads, mapped; NULL when it is small, or when its file system does not keep it in memory.  A
+** file on a disk is never mapped: an error of the disk would be a signal that kills the application, not an error code.
 */
 SCR_FN const char* scr_window_mapped(scr_window* w, int i)
 {
@@ -4826,15 +4316,15 @@ SCR_FN int scr_window_move(scr_window* w, uint64_t offset, char* buf, size_t n, 
   return SCR_SUCCESS;
 }
 
-/* N bytes of the stream at OFFSET into BUF. */
+/* Read N bytes of the stream at OFFSET into BUF; SUM takes them into the CRCs. */
 SCR_FN int scr_window_read(scr_window* w, uint64_t offset, void* buf, size_t n, int sum)
 {
   return scr_window_move(w, offset, (char*)buf, n, 0, sum);
 }
 
 /*
-** N bytes of the stream at OFFSET: *P is where they lie in memory, else BUF, into which they were read.  They may be used
-** until the window is closed.  SUM takes them into the CRCs.
+** N bytes of the stream at OFFSET: *P is where they are mapped, or else BUF, into which they are then read.  They may
+** be used until scr_window_free.  SUM takes them into the CRCs.
 */
 SCR_FN int scr_window_view(scr_window* w, uint64_t offset, char* buf, size_t n, int sum, const char** p)
 {
@@ -4850,7 +4340,7 @@ SCR_FN int scr_window_view(scr_window* w, uint64_t offset, char* buf, size_t n, 
   return SCR_SUCCESS;
 }
 
-/* The N bytes of BUF into the stream at OFFSET; what lies beyond its end is padding, which is zero. */
+/* Write the N bytes of BUF into the stream at OFFSET and take them into the CRCs. */
 SCR_FN int scr_window_write(scr_window* w, uint64_t offset, void* buf, size_t n)
 {
   return scr_window_move(w, offset, (char*)buf, n, 1, 1);
@@ -4858,9 +4348,9 @@ SCR_FN int scr_window_write(scr_window* w, uint64_t offset, void* buf, size_t n)
 
 /* ---- files with holes ---- */
 
-#define SCR_HOLES_LEAST (1 << 20) /* bytes of a file whose holes are worth a question */
+#define SCR_HOLES_LEAST (1 << 20) /* bytes of a file from which on it pays to ask for holes */
 
-/* The first byte at AT or behind it that is not in a hole of the file of FD; END when there is none before. */
+/* The first offset from AT on that is not in a hole of the file of FD; END when there is none before END. */
 SCR_FN uint64_t scr_hole_end(int fd, uint64_t at, uint64_t end)
 {
 #ifdef SEEK_DATA
@@ -4878,11 +4368,11 @@ SCR_FN uint64_t scr_hole_end(int fd, uint64_t at, uint64_t end)
 #endif
 }
 
-/* CRC32 of what gave CRC followed by N zeros. */
+/* The CRC32 of bytes whose CRC32 is CRC, followed by N zeros. */
 SCR_FN uLong scr_crc32_zeros(uLong crc, uint64_t n)
 {
   unsigned char zero = 0;
-  uLong         unit = scr_crc32(SCR_CRC32_START, &zero, 1); /* of K zeros */
+  uLong         unit = scr_crc32(SCR_CRC32_START, &zero, 1); /* the CRC32 of K zeros */
   uint64_t      k;
 
   for (k = 1; n > 0; n >>= 1, k <<= 1) {
@@ -4892,7 +4382,7 @@ SCR_FN uLong scr_crc32_zeros(uLong crc, uint64_t n)
   return crc;
 }
 
-/* CRC32 of the file PATH, which must have SIZE bytes; its holes are not read. */
+/* The CRC32 of the file PATH, which must have SIZE bytes; its holes are not read. */
 SCR_FN int scr_file_crc(const char* path, uint64_t size, uLong* crc)
 {
   size_t      cap = 256 * 1024;
@@ -4925,14 +4415,14 @@ SCR_FN int scr_file_crc(const char* path, uint64_t size, uLong* crc)
   return rc;
 }
 
-/* SCR_ERR_CRC, with WHAT it means, unless PATH, whose bytes have the checksum CRC, has the one that is WANTed. */
+/* SCR_ERR_CRC unless the checksum CRC of the file PATH is WANT; WHAT says in the message what that means. */
 SCR_FN int scr_file_has_crc(const char* path, uLong crc, uLong want, const char* what)
 {
   if (crc == want) return SCR_SUCCESS;
   return SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: %s", path, crc, want, what);
 }
 
-/* The CRC32 of file I of the window: from what passed through it, or else by reading the file. */
+/* The CRC32 of file I: from what passed through the window, or else (W2) by reading the file. */
 SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
 {
   int k;
@@ -4948,10 +4438,10 @@ SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
 }
 
 /*
-** Copy the SIZE bytes of FROM to the new file TO, with buffers of BUF_SIZE bytes; CRC receives their CRC32.
+** Copy the SIZE bytes of FROM to the file TO, in steps of BUF_SIZE bytes; *CRC is their CRC32.
 **
-** On SCR_SUCCESS the data are on the disk, with holes where they are zero.  On error TO is removed.  TO must not exist,
-** or is replaced when it is a plain file; FROM may not be shorter or longer than SIZE.
+** On SCR_SUCCESS the data survive a crash of the node, with holes where they are zero.  On an error TO is removed.  A
+** file TO that exists is replaced, unless it is a link.  It is an error when FROM is shorter or longer than SIZE.
 */
 SCR_FN int scr_file_copy(const char* from, const char* to, uint64_t size, mode_t mode, size_t buf_size, uLong* crc)
 {
@@ -4997,7 +4487,7 @@ out:
 
 /* ---- copies of several files ---- */
 
-#define SCR_COPY_THREADS 4 /* that a store of TYPE=PTHREAD takes for one rank, its own among them */
+#define SCR_COPY_THREADS 4 /* threads that copy for one rank from a store of TYPE=PTHREAD, the rank's own among them */
 
 typedef struct {
   char*    from;
@@ -5007,7 +4497,7 @@ typedef struct {
   uLong    crc; /* filled in */
 } scr_copy_item;
 
-/* Files to copy, and who copies them.  Under the lock: next, rc and why. */
+/* Files to copy, and the state of the copy.  The lock protects next, rc and why. */
 typedef struct {
   int             n, next;
   scr_copy_item*  item;
@@ -5050,7 +4540,7 @@ SCR_FN int scr_copy_list_add(scr_copy_list* l, const char* from, const char* to,
   return it->from == NULL || it->to == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
-/* Copy files of the list ARG, one after the other, until none is left or one could not be copied. */
+/* Copy files of the list ARG, one after the other, until none is left or a copy has failed. */
 SCR_FN void* scr_copy_list_work(void* arg)
 {
   scr_copy_list* l = (scr_copy_list*)arg;
@@ -5074,7 +4564,7 @@ SCR_FN void* scr_copy_list_work(void* arg)
 }
 
 /*
-** Copy all files of the list with up to THREADS threads, this one among them; those that cannot be had are done without.
+** Copy all files of the list with up to THREADS threads, this one among them; with fewer when they cannot be started.
 ** The threads get no signals of the application.  On an error some files may have been copied.
 */
 SCR_FN int scr_copy_list_run(scr_copy_list* l, int threads)
@@ -5088,7 +4578,7 @@ SCR_FN int scr_copy_list_run(scr_copy_list* l, int threads)
   sigfillset(&all);
   if (threads > l->n) threads = l->n;
   if (threads > 1 && pthread_sigmask(SIG_BLOCK, &all, &before) == 0) {
-    scr_crc32(SCR_CRC32_START, "x", 1); /* chooses its kernel once for all */
+    scr_crc32(SCR_CRC32_START, "x", 1); /* chooses the kernel, once for all threads */
     while (i < threads - 1 && i < SCR_COPY_THREADS && pthread_create(&thread[i], NULL, scr_copy_list_work, l) == 0) i++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
   }
@@ -5097,7 +4587,7 @@ SCR_FN int scr_copy_list_run(scr_copy_list* l, int threads)
   while (i > 0) pthread_join(thread[--i], NULL);
   pthread_mutex_destroy(&l->lock);
   if (l->rc != SCR_SUCCESS) scr_err_restore(&l->why);
-  if (l->rc == SCR_ERR_MEM) scr_oom = 1; /* of any thread */
+  if (l->rc == SCR_ERR_MEM) scr_oom = 1; /* in whichever thread */
   return l->rc;
 }
 
@@ -11858,28 +11348,17 @@ SCR_FN int scr_prefix_threads(const char* base)
 /* Describe file number I, copied with the checksum CRC, in the piece of the map. */
 SCR_FN int scr_flush_describe(scr_flush* f, int i, uLong crc, scr_hash* files)
 {
-  char      name[SCR_MAX_FILENAME], final[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
-  scr_path *from, *to, *rel;
-  char*     key;
+  char      name[SCR_MAX_FILENAME], final[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME], key[SCR_MAX_FILENAME];
+  scr_hash* h;
   int       rc = scr_fmt(dir, sizeof dir, "%s/%s", scr.at.prefix, f->dir);
 
   if (rc == SCR_SUCCESS) rc = scr_flush_path(f, i, 0, final, sizeof final);
+  if (rc == SCR_SUCCESS) rc = scr_path_relative(dir, final, key, sizeof key);
   if (rc != SCR_SUCCESS) return rc;
-  from = scr_path_from_str(dir);
-  to = scr_path_from_str(final);
-  rel = scr_path_relative(from, to);
-  key = rel != NULL ? scr_path_strdup(rel) : NULL;
-  if (key == NULL) rc = SCR_ERR_OOM();
-  else {
-    scr_hash* h = scr_hash_set(files, key, scr_hash_new());
-    scr_hash_util_set_bytecount(h, "SIZE", f->src.size[i]);
-    if (scr_flush_tmp_name(f, i, name)) scr_hash_util_set_str(h, "TMP", name);
-    if (scr.crc_on_flush) scr_hash_util_set_crc32_fixed(h, "CRC", crc);
-  }
-  scr_free(&key);
-  scr_path_delete(&from);
-  scr_path_delete(&to);
-  scr_path_delete(&rel);
+  h = scr_hash_set(files, key, scr_hash_new());
+  scr_hash_util_set_bytecount(h, "SIZE", f->src.size[i]);
+  if (scr_flush_tmp_name(f, i, name)) scr_hash_util_set_str(h, "TMP", name);
+  if (scr.crc_on_flush) scr_hash_util_set_crc32_fixed(h, "CRC", crc);
   return rc;
 }
 

@@ -4,6 +4,13 @@
 
 int main(void)
 {
-  scr_params_print_table(stdout);
+  int i;
+
+  printf("| Parameter | Default | What it does |\n|---|---|---|\n");
+  for (i = 0; i < SCR_PARAM_NSPECS; i++) {
+    const scr_param_spec* spec = &scr_param_specs[i];
+    if (spec->line == NULL) /* not a child */
+      printf("| %s | %s | %s |\n", spec->name, spec->fallback != NULL ? spec->fallback : "-", spec->sentence);
+  }
   return 0;
 }

@@ -236,7 +236,6 @@ static void test_hash_file_kinds(void)
 
   CHECK_INT(scr_hash_file_read(check_path("none.scr"), h), SCR_ERR_NOT_FOUND);
   CHECK(scr_hash_file_read_head(check_path("none.scr"), h, &head) == SCR_ERR_NOT_FOUND && head == 0);
-  CHECK_INT(scr_hash_read_with_lock(check_path("none.scr"), h), SCR_ERR_NOT_FOUND);
   CHECK_INT(scr_hash_file_read(check_dir, h), SCR_ERR_FORMAT);
   CHECK_INT(mkfifo(check_path("fifo.scr"), 0600), 0);
   CHECK_INT(scr_hash_file_read(check_path("fifo.scr"), h), SCR_ERR_FORMAT); /* and does not wait for a writer */
@@ -244,7 +243,6 @@ static void test_hash_file_kinds(void)
   CHECK(strstr(scr_err_text, check_path("none/x.scr")) != NULL);
   CHECK_INT(scr_hash_file_write(check_dir, h), SCR_ERR_IO); /* a directory is not replaced */
   unlink(check_path("fifo.scr"));
-  unlink(check_path("none.scr.lock"));
 
   scr_hash_set_kv(h, "A", "1"); /* reading merges */
   CHECK_INT(scr_hash_file_write(check_path("m.scr"), h), SCR_SUCCESS);
@@ -355,15 +353,16 @@ static void test_hash_file_kills(void)
 /* A read that fails is an error, never a short or an empty hash. */
 static void test_hash_file_read_faults(void)
 {
-  const char* path = check_path("r.scr");
+  const char* path = check_path(".scr/r.scr");
   scr_hash*   h = scr_hash_new();
   int         n, rc, fd = -1, calls = 0;
 
+  CHECK_INT(scr_mkdirs(check_path(".scr"), 0700), SCR_SUCCESS);
   CHECK_INT(hash_file_set(path, 2), SCR_SUCCESS);
   for (n = 1;; n++) {
     check_fault(CHECK_FAIL, EIO, n);
-    rc = scr_hash_lock_open_read(path, &fd, h);
-    if (rc == SCR_SUCCESS) rc = scr_hash_write_close_unlock(path, &fd, NULL);
+    rc = scr_record_open(check_dir, "r.scr", &fd, h);
+    if (rc == SCR_SUCCESS) rc = scr_record_close(check_dir, "r.scr", &fd, NULL);
     if (!check_fault_end()) break;
     CHECK(fd == -1 && (rc == SCR_SUCCESS || rc == SCR_ERR_IO));
     CHECK_INT(scr_hash_size(h), rc == SCR_SUCCESS ? 1 : 0);
@@ -372,7 +371,7 @@ static void test_hash_file_read_faults(void)
     CHECK_INT(scr_hash_file_lock(path, &fd), SCR_SUCCESS); /* nothing was left locked */
     scr_hash_file_unlock(&fd);
   }
-  CHECK_INT(calls, 5); /* open and flock of the lock; open, read and read of the file */
+  CHECK_INT(calls, 6); /* mkdir of .scr; open and flock of the lock; open, read and read of the file */
   for (n = 1;; n++) {
     scr_hash_unset_all(h);
     check_fault(CHECK_SHORT, 0, n);
@@ -382,7 +381,7 @@ static void test_hash_file_read_faults(void)
   }
   CHECK_INT(n, 3);
   unlink(path);
-  unlink(check_path("r.scr.lock"));
+  unlink(check_path(".scr/r.scr.lock"));
   scr_hash_delete(&h);
 }
 
@@ -408,16 +407,16 @@ static void test_hash_file_sync(void)
 
 /* ---- locks and other processes ---- */
 
-/* Add 1 to N in the file PATH, COUNT times; the exit code. */
-static int hash_file_increments(const char* path, int count)
+/* Add 1 to N in the record NAME below the scratch directory, COUNT times; the exit code. */
+static int hash_file_increments(const char* name, int count)
 {
   for (; count > 0; count--) {
     scr_hash* h = scr_hash_new();
     int       fd = -1, v = 0;
-    if (scr_hash_lock_open_read(path, &fd, h) != SCR_SUCCESS) return 1;
+    if (scr_record_open(check_dir, name, &fd, h) != SCR_SUCCESS) return 1;
     scr_hash_util_get_int(h, "N", &v);
     scr_hash_util_set_int(h, "N", v + 1);
-    if (scr_hash_write_close_unlock(path, &fd, h) != SCR_SUCCESS || fd != -1) return 1;
+    if (scr_record_close(check_dir, name, &fd, h) != SCR_SUCCESS || fd != -1) return 1;
     scr_hash_delete(&h);
   }
   return 0;
@@ -425,7 +424,7 @@ static int hash_file_increments(const char* path, int count)
 
 static void test_hash_file_locks(void)
 {
-  const char* path = check_path("lock.scr");
+  const char* path = check_path(".scr/lock.scr");
   scr_hash*   h = scr_hash_new();
   pid_t       child[2];
   int         i, status, v = 0, fd = -1, other;
@@ -434,19 +433,19 @@ static void test_hash_file_locks(void)
   fflush(stdout);
   for (i = 0; i < 2; i++) {
     child[i] = fork();
-    if (child[i] == 0) _exit(hash_file_increments(path, 300));
+    if (child[i] == 0) _exit(hash_file_increments("lock.scr", 300));
   }
   for (i = 0; i < 2; i++) {
     status = -1;
     CHECK(child[i] > 0 && waitpid(child[i], &status, 0) == child[i] && status == 0);
   }
-  CHECK_INT(scr_hash_read_with_lock(path, h), SCR_SUCCESS);
+  CHECK_INT(scr_hash_file_read(path, h), SCR_SUCCESS);
   CHECK(scr_hash_util_get_int(h, "N", &v) == SCR_SUCCESS && v == 600);
-  CHECK(access(check_path("lock.scr.lock"), F_OK) == 0);
+  CHECK(access(check_path(".scr/lock.scr.lock"), F_OK) == 0);
   scr_fsync_enabled = 1;
 
   CHECK_INT(scr_hash_file_lock(path, &fd), SCR_SUCCESS);
-  other = open(check_path("lock.scr.lock"), O_RDWR);
+  other = open(check_path(".scr/lock.scr.lock"), O_RDWR);
   CHECK(flock(other, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK);
   scr_hash_file_unlock(&fd);
   CHECK(fd == -1 && flock(other, LOCK_EX | LOCK_NB) == 0);
@@ -454,16 +453,16 @@ static void test_hash_file_locks(void)
   scr_hash_file_unlock(&fd); /* not held: nothing happens */
 
   check_put(path, "garbage", 7); /* a file that cannot be read stays, and is not left locked */
-  CHECK(scr_hash_lock_open_read(path, &fd, h) == SCR_ERR_FORMAT && fd == -1);
+  CHECK(scr_record_open(check_dir, "lock.scr", &fd, h) == SCR_ERR_FORMAT && fd == -1);
   CHECK_INT(scr_hash_file_lock(path, &fd), SCR_SUCCESS);
   scr_hash_file_unlock(&fd);
   CHECK_INT(scr_hash_file_lock(check_path("none/x"), &fd), SCR_ERR_IO);
   CHECK_INT(fd, -1);
   unlink(path);
-  unlink(check_path("lock.scr.lock"));
-  CHECK_INT(symlink(check_dir, check_path("lock.scr.lock")), 0);
+  unlink(check_path(".scr/lock.scr.lock"));
+  CHECK_INT(symlink(check_dir, check_path(".scr/lock.scr.lock")), 0);
   CHECK_INT(scr_hash_file_lock(path, &fd), SCR_ERR_IO); /* a lock that leads elsewhere is not followed */
-  unlink(check_path("lock.scr.lock"));
+  unlink(check_path(".scr/lock.scr.lock"));
   scr_hash_delete(&h);
 }
 

@@ -320,7 +320,8 @@ static void params_write_file(const char* path, const char* text)
 static void params_clean_environment(void)
 {
   int i;
-  for (i = 0; i < SCR_PARAM_NSPECS; i++) unsetenv(scr_param_specs[i].name);
+  for (i = 0; i < SCR_PARAM_NSPECS; i++)
+    if (scr_param_specs[i].line == NULL) unsetenv(scr_param_specs[i].name);
 }
 
 static void test_params_sources(void)
@@ -515,25 +516,18 @@ static void test_params_shapes(void)
   scr_hash_delete(&p);
 }
 
+/* Each parameter has a sentence, and neither it nor the default breaks the table of three columns in README.md. */
 static void test_params_table(void)
 {
-  char  line[2048];
-  FILE* f = tmpfile();
-  int   n = 0;
+  int i;
 
-  CHECK(f != NULL);
-  if (f == NULL) return;
-  scr_params_print_table(f);
-  rewind(f);
-  while (fgets(line, sizeof line, f) != NULL) {
-    int   bars = 0;
-    char* c;
-    for (c = line; *c != '\0'; c++) bars += *c == '|';
-    if (bars != 4) CHECK_STR(line, "a row of three columns");
-    n++;
+  for (i = 0; i < SCR_PARAM_NSPECS; i++) {
+    const scr_param_spec* spec = &scr_param_specs[i];
+    CHECK(scr_param_spec_of(spec->line, spec->name) == spec);
+    if (spec->line != NULL) continue;
+    CHECK(spec->sentence != NULL && strpbrk(spec->sentence, "|\n") == NULL);
+    CHECK(spec->fallback == NULL || strpbrk(spec->fallback, "|\n") == NULL);
   }
-  fclose(f);
-  CHECK_INT(n, SCR_PARAM_NSPECS + 2);
 }
 
 static void test_params(void)
