@@ -12,6 +12,7 @@ tests/tools/tools.sh        60  120
 tests/mpi/mpi.sh           800 3000
 tests/mpi/badinput.sh      300 1200
 tests/cluster/cluster.sh   420 5400
+tests/version/version.sh   120  120
 tests/bench/smoke.sh       240  240
 tests/vendor/vendor.sh     240  240
 "

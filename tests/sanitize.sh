@@ -32,6 +32,7 @@ BIN=$work run tools 120 tests/tools/tools.sh check
 export TEST_LIMIT=300 ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
 run mpi 2400 tests/mpi/mpi.sh check
 run badinput 900 tests/mpi/badinput.sh check
+BIN=$work run version 300 tests/version/version.sh check
 run cluster 1500 tests/cluster/cluster.sh check
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
