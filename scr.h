@@ -3,26 +3,30 @@
 **
 ** WHAT IT DOES
 **
-**   A large MPI job that checkpoints to the parallel file system waits for it, and a job that does not checkpoint
-**   loses its work when a node dies.  This library keeps checkpoints in storage of the compute nodes (the cache),
-**   adds redundancy data so that the loss of nodes can be repaired, and copies only some of the checkpoints to the
-**   parallel file system.  After a failure the job starts again from the cache, on the nodes that are left or on
-**   spare ones, or else from the newest checkpoint on the parallel file system.
+**   A large MPI job that checkpoints to the parallel file system spends much time waiting for it; a job that does not
+**   checkpoint loses its work when a node fails.  This library keeps checkpoints in storage of the compute nodes (the
+**   cache), adds redundancy data from which it can rebuild the files of lost nodes, and copies only some checkpoints to
+**   the parallel file system.  After a failure the job restarts from the cache, on the remaining nodes or on spare
+**   ones, or else from the newest checkpoint on the parallel file system.
 **
-** HOW TO BUILD IT IN
+** HOW TO BUILD IT
 **
 **   Copy scr.h and scr_impl.c next to the application:    mpicc app.c scr_impl.c -lz -lpthread
 **
-** THE WORDS
+** TERMS
 **
-**   dataset     the files that all ranks write between a Start and a Complete call; each rank may write none or many
-**   checkpoint  a dataset to restart from;  output: a dataset to keep (both at once is allowed)
-**   cache       node-local directories that hold datasets, <store>/<user>/scr.<job>/scr.dataset.<id>
-**   prefix      the directory of the job on the parallel file system, SCR_PREFIX, or else the working directory
-**   flush       copy a dataset from the cache to the prefix;  fetch: copy one back
-**   redundancy  SINGLE keeps each file once: it survives the death of processes.  A set of ranks from different failure
-**               groups survives more: with XOR, one parity for all, the loss of one member; with PARTNER, a copy at the
-**               next member, of any that are no neighbours; with RS, Reed-Solomon, of SCR_SET_FAILURES members
+**   dataset         the files that all ranks write between a Start and a Complete call; a rank may write none or many
+**   checkpoint      a dataset to restart from;  output: a dataset to keep.  A dataset can be both.
+**   store           a node-local directory for datasets;  cache: the datasets in all stores, each in
+**                   <store>/<user>/scr.<job>/scr.dataset.<id>
+**   prefix          the directory of the job on the parallel file system: SCR_PREFIX, or else the working directory
+**   flush           copy a dataset from the cache to the prefix;  fetch: copy one back
+**   failure group   ranks that fail together, by default those of a node
+**   redundancy set  ranks from different failure groups that protect each other, by one of these schemes:
+**                     SINGLE   no redundancy data; files survive the death of processes, but not of nodes
+**                     PARTNER  each member keeps a copy for its neighbour; members may be lost that are not neighbours
+**                     XOR      parity data; one member may be lost
+**                     RS       Reed-Solomon parity data; SCR_SET_FAILURES members may be lost
 **
 ** A COMPLETE PROGRAM
 **
@@ -37,26 +41,28 @@
 **
 **     MPI_Init(&argc, &argv);
 **     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-**     if (SCR_Init() != SCR_SUCCESS) return 1;                         // or go on: SCR_ERR_DISABLED means SCR_ENABLE=0
+**     if (SCR_Init() != SCR_SUCCESS) return 1;                       // SCR_ERR_DISABLED: SCR_ENABLE is 0
 **
-**     if (SCR_Have_restart(&have, name) != SCR_SUCCESS) return 1;    // old work is there, but cannot be loaded
-**     if (have) {
+**     for (;;) {
 **       int ok;
+**       if (SCR_Have_restart(&have, name) != SCR_SUCCESS) return 1;  // old work exists, but cannot be loaded
+**       if (!have) break;
 **       SCR_Start_restart(name);
-**       snprintf(path, sizeof path, "%s/rank_%d", name, rank);
+**       snprintf(path, sizeof path, "%.900s/rank_%d", name, rank);
 **       SCR_Route_file(path, file);                                  // where the file is now
 **       FILE* f = fopen(file, "r");
 **       ok = f != NULL && fscanf(f, "%d", &step) == 1;
 **       if (f) fclose(f);
-**       SCR_Complete_restart(ok);
+**       if (SCR_Complete_restart(ok) == SCR_SUCCESS) break;          // else an older one is offered next
 **     }
+**     if (have) step++;
 **     for (; step < 100; step++) {
 **       SCR_Need_checkpoint(&need);
 **       if (need) {
 **         int ok;
 **         snprintf(name, sizeof name, "ckpt.%d", step);
-**         SCR_Start_output(name, SCR_FLAG_CHECKPOINT);
-**         snprintf(path, sizeof path, "%s/rank_%d", name, rank);
+**         if (SCR_Start_output(name, SCR_FLAG_CHECKPOINT) != SCR_SUCCESS) return 1;
+**         snprintf(path, sizeof path, "%.900s/rank_%d", name, rank);
 **         SCR_Route_file(path, file);                                // where to write it
 **         FILE* f = fopen(file, "w");
 **         ok = f != NULL && fprintf(f, "%d\n", step) > 0;
@@ -71,19 +77,20 @@
 **
 ** WHAT TO KNOW
 **
-**   - Every call but SCR_Route_file, SCR_Config, SCR_Configf, SCR_Get_version, SCR_Strerror and SCR_Last_error is
-**     collective over the communicator of SCR_Init_comm (SCR_Init: MPI_COMM_WORLD), and returns the same code on
-**     every rank.
-**   - A rank may read only the files that the same rank wrote.  The number of ranks must be that of the checkpoint.
-**   - Files are named as they would be on the parallel file system, below the prefix.  Use the path that
-**     SCR_Route_file gives, exactly, and only between the Start and the Complete call.
+**   - All calls are collective over the communicator of SCR_Init_comm (for SCR_Init, MPI_COMM_WORLD) and return the
+**     same code on every rank, except SCR_Route_file, SCR_Config, SCR_Configf, SCR_Get_version, SCR_Strerror and
+**     SCR_Last_error, which are not collective.
+**   - A rank can read only the files that the same rank wrote.  A restart needs the number of ranks that wrote the
+**     checkpoint.
+**   - Name files as they would be named on the parallel file system, below the prefix.  Open exactly the path that
+**     SCR_Route_file returns, and only between the Start and the Complete call.
 **   - Two ranks must not register the same file.
-**   - The library never calls abort, exit or MPI_Abort, with one exception that you choose: see SCR_HALT_EXIT.
+**   - The library never calls abort or MPI_Abort.  It calls exit only where SCR_HALT_EXIT allows it.
 **   - A call in the wrong state returns SCR_ERR_STATE and changes nothing.
-**   - Calls are not thread safe: make them from one thread at a time, with MPI_THREAD_SERIALIZED or higher when that
-**     thread is not always the same.
-**   - Parameters come from, first wins: the environment, the user file (SCR_CONF_FILE, or .scrconf in the prefix),
-**     SCR_Config, the system file, the default.  README.md has the table of them.
+**   - Calls are not thread-safe: make one at a time.  If different threads make them, MPI needs at least
+**     MPI_THREAD_SERIALIZED.
+**   - A parameter has the first value found in: the environment, the user file (SCR_CONF_FILE, or .scrconf in the
+**     prefix), SCR_Config, the system file, the default.  README.md has the table of parameters.
 */
 #ifndef SCR_H
 #define SCR_H
@@ -105,13 +112,13 @@ extern "C" {
 
 /* ---- constants ----------------------------------------------------------------------------------------------- */
 
-/* Size in bytes, with the final NUL, of the buffers that take a file or dataset name. */
+/* Size in bytes of buffers for the name of a file or dataset, including the final NUL. */
 #define SCR_MAX_FILENAME 1024
 
 /* Flags of SCR_Start_output; a bit mask. */
 #define SCR_FLAG_NONE       0
-#define SCR_FLAG_CHECKPOINT 1 /* the job can restart from it */
-#define SCR_FLAG_OUTPUT     2 /* always copied to the prefix */
+#define SCR_FLAG_CHECKPOINT 1 /* a restart can use it */
+#define SCR_FLAG_OUTPUT     2 /* always flushed to the prefix */
 
 /* ---- error codes: X(name, value, text) ----------------------------------------------------------------------- */
 
@@ -142,12 +149,12 @@ extern "C" {
 enum { SCR_ERRORS(SCR_ERRORS_ENUM) SCR_ERR_LIMIT };
 #undef SCR_ERRORS_ENUM
 
-/* Linkage of the public calls; define it before the first include to change it. */
+/* The linkage of the public calls.  To change it, define SCR_API before the first include. */
 #ifndef SCR_API
 #define SCR_API extern
 #endif
 
-/* The compiler checks the arguments against a format, where it can. */
+/* Lets the compiler check arguments against a format string. */
 #if defined(__GNUC__)
 #define SCR_FORMAT(f, a) __attribute__((format(printf, f, a)))
 #else
@@ -159,12 +166,12 @@ enum { SCR_ERRORS(SCR_ERRORS_ENUM) SCR_ERR_LIMIT };
 /*
 ** Start the library over MPI_COMM_WORLD, or over COMM, of which it keeps a duplicate.
 **
-** Reads the parameters, takes hold of the control directory, rebuilds the datasets that are in the cache, and loads
-** the checkpoint to restart from, fetching it from the prefix when the cache has none as new.  Collective over the
+** Reads the parameters, locks the control directory, rebuilds the datasets in the cache, and loads the checkpoint to
+** restart from; it fetches a checkpoint from the prefix if that is newer than any in the cache.  Collective over the
 ** communicator.  MPI must be initialized.
 **
-** A host of several solvers, or a program that checkpoints on a part of its ranks, gives each its own communicator
-** and its own SCR_PREFIX.  On any error the library is as if it had not been called.
+** A program that runs several solvers, or that checkpoints only a part of its ranks, gives each part a communicator and
+** an SCR_PREFIX of its own.  After an error the library is as if it had not been called.
 */
 SCR_API int SCR_Init(void);
 #ifndef SCR_SERIAL
@@ -172,20 +179,21 @@ SCR_API int SCR_Init_comm(MPI_Comm comm);
 #endif
 
 /*
-** End the library: flush the newest checkpoint when SCR_FLUSH is not 0 and it is not on the prefix yet, write the
-** reason SCR_FINALIZE_CALLED to the halt file, and free everything.  Call it before MPI_Finalize.
+** Stop the library: flush the newest checkpoint unless SCR_FLUSH is 0 or it is on the prefix already, write the reason
+** SCR_FINALIZE_CALLED to the halt file, and free everything.  Call it before MPI_Finalize.
 */
 SCR_API int SCR_Finalize(void);
 
 /*
-** Set or query parameters.  Local; setting is possible before SCR_Init only, with the same strings on each rank.
+** Set or query a parameter.  Not collective.  Parameters can be set only before SCR_Init, with the same strings on each
+** rank.
 **
 **   "KEY=VALUE"                    set            "KEY="          unset
 **   "KEY=VALUE CKEY=CVALUE ..."    set a line with children, such as "CKPT=0 INTERVAL=1 TYPE=XOR"
-**   "KEY"                          query: the value as a string that the caller frees, NULL when it is not set
-**   "KEY=VALUE CKEY"               query a child
+**   "KEY"                          query: returns the value as a string that the caller frees, or NULL if it is not set
+**   "KEY=VALUE CKEY"               query a child of a line
 **
-** Returns NULL for settings and for errors; SCR_Last_error tells the two apart.
+** A call that sets a parameter returns NULL, and so does one that fails: only then SCR_Last_error has a message.
 */
 SCR_API const char* SCR_Config(const char* config);
 SCR_API const char* SCR_Configf(const char* format, ...) SCR_FORMAT(1, 2);
@@ -193,71 +201,72 @@ SCR_API const char* SCR_Configf(const char* format, ...) SCR_FORMAT(1, 2);
 /* ---- files --------------------------------------------------------------------------------------------------- */
 
 /*
-** Where to open the file NAME.  Local.  FILE has SCR_MAX_FILENAME bytes.
+** Get the path at which to open the file NAME.  Not collective.  FILE has SCR_MAX_FILENAME bytes.
 **
-** Between Start_output and Complete_output: registers NAME as a file of this rank and gives its path in the cache;
-** parent directories exist on return.  NAME is relative to the working directory or absolute, and below the prefix.
-** In a store with MKDIR=0 the file itself exists too, empty and for this user only: others may write beside it.
-** During and before a restart: the path in the cache of the file NAME of the loaded checkpoint; if it holds no such
-** file, NAME itself, with SCR_SUCCESS only when it can be read.
+** Between Start_output and Complete_output: register NAME as a file of this rank; FILE receives its path in the cache,
+** whose directories exist on return.  NAME is below the prefix, absolute or relative to the working directory.  In a
+** store with MKDIR=0 the file itself exists too, empty and private to this user, because others may write to its
+** directory.
+** Before and during a restart: FILE receives the path in the cache of the file NAME of the loaded checkpoint.  If the
+** checkpoint has no such file, FILE receives NAME itself, with SCR_SUCCESS only if that can be read.
 */
 SCR_API int SCR_Route_file(const char* name, char* file);
 
 /* ---- restart ------------------------------------------------------------------------------------------------- */
 
 /*
-** FLAG is 1 when a checkpoint is loaded, and then NAME, which may be NULL, is its name (SCR_MAX_FILENAME bytes).
-** SCR_ERR_NO_RESTART when there were complete checkpoints and none could be loaded: beginning again at step 0 would
-** throw work away, so Start_output refuses as well until SCR_FRESH_START=1 says that a fresh start is meant.
+** FLAG receives 1 if a checkpoint is loaded, and NAME (SCR_MAX_FILENAME bytes, may be NULL) its name; else FLAG is 0.
+** SCR_ERR_NO_RESTART if complete checkpoints exist but none can be loaded.  A start from the beginning would then lose
+** work, so Start_output returns this error too, unless SCR_FRESH_START=1 allows it.
 */
 SCR_API int SCR_Have_restart(int* flag, char* name);
 
-/* Begin to read the loaded checkpoint.  NAME, which may be NULL, receives its name. */
+/* Start to read the loaded checkpoint.  NAME (SCR_MAX_FILENAME bytes, may be NULL) receives its name. */
 SCR_API int SCR_Start_restart(char* name);
 
 /*
-** End reading.  VALID is 0 when this rank could not read its files; with a 0 from any rank the call returns
-** SCR_ERR_INVALID everywhere, the checkpoint is marked as failed and not offered again, and SCR_Have_restart then
-** offers the next older one.
+** Finish reading.  VALID is 0 if this rank could not read its files.  If any rank passes 0, the call returns
+** SCR_ERR_INVALID on all ranks, the checkpoint is marked as failed and not offered again, and SCR_Have_restart offers
+** the next older one.
 */
 SCR_API int SCR_Complete_restart(int valid);
 
 /* ---- checkpoint and output ----------------------------------------------------------------------------------- */
 
 /*
-** FLAG is 1 when it is time for a checkpoint: a halt condition holds; or every SCR_CHECKPOINT_INTERVAL-th call; or
-** SCR_CHECKPOINT_SECONDS since the last; or checkpoints take less than SCR_CHECKPOINT_OVERHEAD percent of the time.
-** With no rule configured it is always 1.
+** FLAG receives 1 if it is time for a checkpoint: if a halt condition holds; at every SCR_CHECKPOINT_INTERVAL-th call;
+** if SCR_CHECKPOINT_SECONDS have passed since the last one; or while checkpoints take less than SCR_CHECKPOINT_OVERHEAD
+** percent of the time.  If none of these three parameters is set, it is always 1.
 */
 SCR_API int SCR_Need_checkpoint(int* flag);
 
-/* SCR_Start_output(NULL, SCR_FLAG_CHECKPOINT), and SCR_Complete_output. */
+/* The same as SCR_Start_output(NULL, SCR_FLAG_CHECKPOINT) and SCR_Complete_output. */
 SCR_API int SCR_Start_checkpoint(void);
 SCR_API int SCR_Complete_checkpoint(int valid);
 
 /*
-** Begin a dataset.  NAME, the same on every rank, or NULL for scr.dataset.<id>.  FLAGS is a mask of SCR_FLAG_*.
+** Start a dataset.  NAME is the same on every rank; NULL names it scr.dataset.<id>.  FLAGS is a mask of SCR_FLAG_*.
 */
 SCR_API int SCR_Start_output(const char* name, int flags);
 
 /*
-** End a dataset: VALID is 1 when this rank wrote all its files and closed them.  The call protects the dataset with
-** redundancy data and, when that is due, flushes it.  On SCR_SUCCESS the dataset is complete in the cache on every
-** rank, and older ones may have been deleted for it; on an error it is gone, and older ones are untouched.  When
-** only the flush fails the call returns its error although the dataset is complete in the cache.
+** Complete a dataset.  VALID is 1 if this rank wrote all its files and closed them.  The call protects the dataset with
+** redundancy data and, if a flush is due, flushes it.  On SCR_SUCCESS the dataset is complete in the cache on every
+** rank, and older ones may have been deleted to make room.  On an error the dataset is deleted, and older ones are
+** unchanged; but if only the flush fails, the call returns its error although the dataset is complete in the cache.
 */
 SCR_API int SCR_Complete_output(int valid);
 
 /* ---- datasets ------------------------------------------------------------------------------------------------ */
 
 /*
-** Restart from the checkpoint NAME.  Before SCR_Start_restart it is loaded at once.  Later runs begin from it too, until a
-** newer checkpoint is complete.  One that is only in the cache is copied to the prefix, where it may replace newer
-** datasets of the same file names.  SCR_ERR_NOT_FOUND when there is no checkpoint of this name.
+** Choose the checkpoint NAME for the restart.  Before SCR_Start_restart the call loads it immediately.  Later runs
+** restart from it too, until a newer checkpoint is complete.  If it is only in the cache, it is flushed to the prefix,
+** where it may replace newer datasets with the same file names.  SCR_ERR_NOT_FOUND if no checkpoint has this name.
 */
 SCR_API int SCR_Current(const char* name);
 
-/* Forget the dataset NAME of the prefix; its files stay. */
+/* Remove the dataset NAME from the index of the prefix; its files stay. */
 SCR_API int SCR_Drop(const char* name);
 
 /* Delete the dataset NAME from the cache and from the prefix. */
@@ -265,18 +274,18 @@ SCR_API int SCR_Delete(const char* name);
 
 /* ---- end of the run ------------------------------------------------------------------------------------------ */
 
-/* FLAG is 1 when the run should end: time limit, halt file, number of checkpoints.  See scr_halt. */
+/* FLAG receives 1 if the run should end: time limit, halt file, number of checkpoints.  See scr_halt. */
 SCR_API int SCR_Should_exit(int* flag);
 
 /* ---- information --------------------------------------------------------------------------------------------- */
 
-/* SCR_VERSION.  Local; do not free it. */
+/* Returns SCR_VERSION; do not free it. */
 SCR_API char* SCR_Get_version(void);
 
-/* The text of an error code.  Local. */
+/* Returns the text of an error code. */
 SCR_API const char* SCR_Strerror(int code);
 
-/* What failed, where, and what to do: the message of the last error on this rank, "" when there was none.  Local. */
+/* Returns the message of the last error on this rank: what failed, where, and what to do; "" if there was none. */
 SCR_API const char* SCR_Last_error(void);
 
 #ifdef __cplusplus

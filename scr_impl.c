@@ -1,10 +1,10 @@
 /* ==== 00 MANUAL =========================================================================================
 ** Scalable Checkpoint / Restart, an embeddable library of one C file.  The manual of the API is scr.h.
 **
-**   mpicc app.c scr_impl.c -lz -lpthread            the library
-**   #define SCR_SERIAL, #include "scr_impl.c"       everything above the fence, without MPI: commands and tests
+**   mpicc app.c scr_impl.c -lz -lpthread            builds the library into an application
+**   #define SCR_SERIAL, #include "scr_impl.c"       gives commands and tests everything above the fence, without MPI
 **
-** The parts stand in the order of dependency.  A function sees only what stands above it: there are no forward
+** The parts are ordered by dependency.  A function uses only what is defined above it: there are no forward
 ** declarations, and the file compiles when it is cut off at any banner.
 **
 **   00 MANUAL
@@ -15,37 +15,43 @@
 **   05 HASH
 **   06 HASH FILES
 **   07 PARAMETERS
-**   08 DATASET, META, FILEMAP
+**   08 DATASET: RECORDS, SETS, PLACES
 **   09 KERNELS
 **   10 FILE WINDOW
-**   11 INDEX, SUMMARY, RANK2FILE RECORDS
-**   12 FILES OF THE RUN: FLUSH, HALT, NODES, LOG
-**   13 CODE OF A SET, REBUILD OVER FILES
+**   11 ERASURE CODE, REDUNDANCY FILES
+**   12 FILEMAP
+**   13 PREFIX: INDEX, SUMMARY, OBJECTS
+**   14 FILES OF A RUN: FLUSH, HALT, NODES, LOG
+**   15 REBUILD OVER FILES
 **   ---- #ifndef SCR_SERIAL: the only fence ----
-**   14 MPI HELPERS
-**   15 GROUPS, STORES, REDUNDANCY DESCRIPTORS
-**   16 THE RUNTIME STATE
-**   17 REDUNDANCY: APPLY AND RECOVER
-**   18 CACHE: DISTRIBUTE, REBUILD, MAKE ROOM
-**   19 PREFIX: FLUSH AND FETCH
-**   21 PUBLIC API
+**   16 MPI HELPERS
+**   17 WORLD: GROUPS, STORES, SETS, DIRECTORIES
+**   18 THE RUNTIME STATE
+**   19 ENCODE
+**   20 CACHE
+**   21 RECOVERY
+**   22 FLUSH
+**   24 ROOM, FETCH
+**   25 RESTART CHOICE
+**   26 START, HALT, END OF A RUN
+**   27 PUBLIC API
 **
 ** Rules that hold everywhere
-**   - A function returns SCR_SUCCESS or an error code.  The message is made once, by SCR_ERR or SCR_ERRNO, where the
-**     error is found; callers pass the code on.
-**   - `Collective over X.` stands in the contract of every function that communicates; the others are local.  A
-**     collective function has no return between its first and its last collective: it carries rc, and agrees on it.
-**   - Metadata files are replaced atomically.  The last good copy of anything goes only after there is a newer one.
+**   - A function returns SCR_SUCCESS or an error code.  SCR_ERR or SCR_ERRNO makes the message once, where the error
+**     is found; callers only pass the code on.
+**   - The contract of every function that communicates says `Collective over X.`; all other functions are local.  A
+**     collective function never returns between its first and its last collective: it carries rc and agrees on it.
+**   - Metadata files are replaced atomically.  The last good copy of anything is deleted only after a newer one exists.
 ** ====================================================================================================== */
 
-/* Macros that a vendor may set on the compiler's command line. */
+/* Macros that whoever embeds the library may set on the compiler's command line. */
 #ifndef SCR_SYSTEM_CONF
 #define SCR_SYSTEM_CONF "/etc/scr/scr.conf" /* the system's parameter file */
 #endif
 #ifndef SCR_WAIT_SPINS
-#define SCR_WAIT_SPINS 20 /* tests of a request without progress before a wait yields the processor */
+#define SCR_WAIT_SPINS 20 /* times a wait tests without progress before it yields the processor */
 #endif
-/* -DSCR_LOCK_BASES: users may not set SCR_CNTL_BASE. */
+/* -DSCR_LOCK_BASES: only the system's parameter file may set SCR_CNTL_BASE. */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* POSIX.1-2008, flock, strcasecmp */
@@ -54,7 +60,7 @@
 #define _FILE_OFFSET_BITS 64
 #endif
 
-#define MPICH_SKIP_MPICXX 1 /* the C++ bindings of old MPIs would need their own libraries */
+#define MPICH_SKIP_MPICXX 1 /* the C++ bindings of old MPI libraries would need libraries of their own */
 #define OMPI_SKIP_MPICXX  1
 
 #include <ctype.h>
@@ -89,16 +95,16 @@
 
 #include "scr.h"
 
-/* Compiles only where a file may be larger than 2 GiB: on 32 bit, include this file before the system's headers. */
+/* Compiles only where files may exceed 2 GiB.  On 32-bit systems, include this file before the system's headers. */
 typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 
 #if defined(__GNUC__)
-#define SCR_FN static __attribute__((unused)) /* commands and tests use what the library does not */
+#define SCR_FN static __attribute__((unused)) /* unused: commands and tests call functions that the library does not */
 #else
 #define SCR_FN static
 #endif
 
-/* A variable of each thread.  Where a compiler has no such thing, the library starts no threads. */
+/* Declares a thread-local variable.  Where the compiler cannot do that, the library starts no threads. */
 #if defined(__cplusplus)
 #define SCR_THREAD thread_local
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
@@ -111,14 +117,14 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 #endif
 
 /* ==== 01 PLATFORM =======================================================================================
-** The calls to the operating system that concern files, as a table; the loops that make them whole; and the clocks.
+** A table of the operating system's file calls; loops that continue short reads and writes; clocks and random numbers.
 **
 ** Uses       nothing.
 ** Offers     scr_os.*, scr_write_all, scr_read_all, scr_pwrite_all, scr_pread_all, scr_is_zero, scr_wtime,
 **            scr_time_usec, scr_random.
 ** Invariants
-**   P1  Everything that changes a file goes through scr_os, so that a test can make the N-th call fail, stop short
-**       or kill the process.
+**   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
+**       process.
 ** Failure    As in POSIX: -1 and errno.
 ** ====================================================================================================== */
 
@@ -149,7 +155,7 @@ SCR_FN int scr_os_open(const char* path, int flags, mode_t mode)
 
 SCR_FN int scr_os_lstat(const char* path, struct stat* st)
 {
-  return lstat(path, st); /* a function of its own: lstat is a macro in places */
+  return lstat(path, st); /* a wrapper, because lstat is a macro on some systems */
 }
 
 static scr_os_table scr_os = {scr_os_open, close,  read,   pread, write, pwrite, ftruncate,
@@ -188,7 +194,7 @@ SCR_FN int scr_pwrite_all(int fd, const void* buf, size_t n, off_t offset)
   return 0;
 }
 
-/* Read N bytes of FD, fewer only at the end of the file.  Returns how many, or -1 with errno. */
+/* Read N bytes from FD; fewer only if the file ends before.  Returns the number of bytes read, or -1 with errno. */
 SCR_FN ssize_t scr_read_all(int fd, void* buf, size_t n)
 {
   char*  p = (char*)buf;
@@ -204,7 +210,10 @@ SCR_FN ssize_t scr_read_all(int fd, void* buf, size_t n)
   return (ssize_t)got;
 }
 
-/* Read N bytes of FD at OFFSET, fewer only at the end of the file.  Returns how many, or -1 with errno. */
+/*
+** Read N bytes from FD at OFFSET; fewer only if the file ends before.  Returns the number of bytes read, or -1 with
+** errno.
+*/
 SCR_FN ssize_t scr_pread_all(int fd, void* buf, size_t n, off_t offset)
 {
   char*  p = (char*)buf;
@@ -220,14 +229,16 @@ SCR_FN ssize_t scr_pread_all(int fd, void* buf, size_t n, off_t offset)
   return (ssize_t)got;
 }
 
-/* Returns 1 when the N bytes at P are zero: a new file that has its size already need not be given them. */
+/*
+** Returns 1 if the N bytes at P are all zero: such bytes need not be written to a new file that already has its size.
+*/
 SCR_FN int scr_is_zero(const void* p, size_t n)
 {
   const char* c = (const char*)p;
   return n == 0 || (c[0] == 0 && memcmp(c, c + 1, n - 1) == 0);
 }
 
-/* Seconds, by a clock that only goes forward. */
+/* The time in seconds of a clock that never goes back. */
 SCR_FN double scr_wtime(void)
 {
   struct timespec t;
@@ -243,7 +254,7 @@ SCR_FN int64_t scr_time_usec(void)
   return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
 }
 
-/* 64 bits that no other run draws: from the kernel, or else made of the time and the process id. */
+/* 64 bits that no other run is likely to draw: from the kernel, or else from the time and the process id. */
 SCR_FN uint64_t scr_random(void)
 {
   uint64_t x = 0;
@@ -258,32 +269,39 @@ SCR_FN uint64_t scr_random(void)
 }
 
 /* ==== 02 ERRORS AND MESSAGES ============================================================================
-** One record of the last error of this process, and the lines that the library prints.
+** The record of this process's last error, and the lines that the library prints.
 **
-** Uses       nothing.
-** Offers     SCR_ERR, SCR_ERRNO, SCR_ERR_OOM, scr_code_text, scr_err_save, scr_err_restore, scr_err_record,
-**            scr_err_text, scr_err_length, scr_err_secondhand, SCR_ERR_TEXT_MAX, scr_oom, scr_warn, scr_dbg, scr_debug, scr_msg_print,
-**            scr_msg_rank, scr_msg_host.
+** Uses       nothing
+** Offers     SCR_ERR, SCR_ERRNO, SCR_ERR_OOM, scr_warn, scr_dbg, SCR_ERR_TEXT_MAX; scr_warn, scr_dbg, scr_err_record;
+**            scr_err_text, scr_err_length, scr_err_named, scr_err_secondhand, scr_oom, scr_debug, scr_msg_rank,
+**            scr_msg_host, scr_err_is_damage, scr_code_text, scr_err_save, scr_err_restore, scr_msg_print
 ** Invariants
-**   E1  SCR_ERR and SCR_ERRNO record; they never print.  What reaches the user is printed once, by the public call
-**       that fails or by scr_warn.
-**   E2  Every failed allocation sets scr_oom, and only the beginning of a public call clears it.  While it is set no
-**       metadata is packed: a structure that lacks a part never reaches the disk.
-**   E3  While scr_oom is set no file of the cache is deleted: without memory we cannot tell which files are needed.
+**   E1  SCR_ERR and SCR_ERRNO record an error; they never print it.  It is printed once, by the public call that fails
+**       or by scr_warn.
+**   E2  Every failed allocation sets scr_oom, and only the start of a public call clears it.  While it is set, no
+**       metadata is packed, so that an incomplete structure never reaches the disk.
+**   E3  While scr_oom is set, no file of the cache is deleted: without memory we cannot tell which files are still
+**       needed.
 ** Failure    None.
 ** ====================================================================================================== */
 
 #define SCR_ERR_TEXT_MAX 3072
 
-/* Each thread has its own: a thread that copies files hands over what it found when it ends (W5). */
+/* Each thread has its own record; a thread that copies files hands its error over when it ends (W5). */
 static SCR_THREAD char scr_err_text[SCR_ERR_TEXT_MAX]; /* message of the last error */
-static SCR_THREAD int  scr_err_length = 0;             /* bytes of it before the place in the source */
-static SCR_THREAD int  scr_err_named = 0;              /* it begins with the rank that found the error */
-static SCR_THREAD int  scr_err_secondhand = 0;         /* it only repeats that another rank has failed */
+static SCR_THREAD int  scr_err_length = 0;             /* its length in bytes without the [file:line] at its end */
+static SCR_THREAD int  scr_err_named = 0;              /* 1: it begins with the rank that found the error */
+static SCR_THREAD int  scr_err_secondhand = 0;         /* 1: it only repeats that another rank failed */
 static SCR_THREAD int  scr_oom = 0;
-SCR_FN int             scr_debug = 0;     /* SCR_DEBUG; SCR_FN because some serial programs do not use it */
+static int             scr_debug = 0;     /* the value of SCR_DEBUG */
 static int             scr_msg_rank = -1; /* rank in the library's world; -1 in serial programs */
 static char            scr_msg_host[256] = "";
+
+/* Returns 1 if CODE says that the dataset itself is bad, and not merely that an operation failed while reading it. */
+SCR_FN int scr_err_is_damage(int code)
+{
+  return code == SCR_ERR_CRC || code == SCR_ERR_FORMAT || code == SCR_ERR_MISSING || code == SCR_ERR_INVALID;
+}
 
 /* The text of CODE in the table of scr.h. */
 SCR_FN const char* scr_code_text(int code)
@@ -301,7 +319,10 @@ SCR_FN const char* scr_code_text(int code)
 #undef SCR_ERRORS_CASE
 }
 
-/* Record an error and return its code.  ERRNUM, when not 0, adds the system's reason, and may choose the code. */
+/*
+** Record an error and return its code.  ERRNUM, if not 0, is an errno value: its text is added to the message, and for
+** a full disk or lack of memory it replaces CODE.
+*/
 SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, int line, const char* format, ...)
 {
   va_list ap;
@@ -311,7 +332,7 @@ SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, in
   if (errnum == ENOSPC || errnum == EDQUOT) code = SCR_ERR_SPACE;
   if (errnum == ENOMEM) code = SCR_ERR_MEM;
   va_start(ap, format);
-  vsnprintf(text, sizeof text, format, ap); /* not straight into the record: an argument may be the record */
+  vsnprintf(text, sizeof text, format, ap); /* not directly into scr_err_text: it may be one of the arguments */
   va_end(ap);
   n = strlen(text);
   if (errnum != 0 && n < sizeof text) n += (size_t)snprintf(text + n, sizeof text - n, ": %s", strerror(errnum));
@@ -323,7 +344,7 @@ SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, in
   return code;
 }
 
-/* A recorded error, kept while other steps may record theirs. */
+/* A copy of the recorded error, kept while other steps may record errors of their own. */
 typedef struct {
   char text[SCR_ERR_TEXT_MAX];
   int  length, named, secondhand;
@@ -345,12 +366,12 @@ SCR_FN void scr_err_restore(const scr_err_record* r)
   scr_err_secondhand = r->secondhand;
 }
 
-/* SCR_ERR(code, format, ...) records an error and is its code; SCR_ERRNO(format, ...) takes the code from errno. */
+/* SCR_ERR(code, format, ...) records an error and returns its code; SCR_ERRNO(format, ...) also reports errno. */
 #define SCR_ERR(code, ...) scr_error((code), 0, __FILE__, __LINE__, __VA_ARGS__)
 #define SCR_ERRNO(...)     scr_error(SCR_ERR_IO, errno, __FILE__, __LINE__, __VA_ARGS__)
 #define SCR_ERR_OOM()      scr_error(SCR_ERR_MEM, 0, __FILE__, __LINE__, "out of memory")
 
-/* Print one line, which begins with KIND, the rank and its host. */
+/* Print one line that begins with KIND, this rank and its host. */
 SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format, ...)
 {
   va_list ap;
@@ -365,7 +386,7 @@ SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format,
 
 #define scr_warn(...) scr_msg_print("warning", __VA_ARGS__)
 
-/* Print from rank 0 only, and when SCR_DEBUG is LEVEL or more. */
+/* Print a line if SCR_DEBUG is LEVEL or more; only rank 0 prints. */
 #define scr_dbg(level, ...)                                                                                            \
   do {                                                                                                                 \
     if (scr_debug >= (level) && scr_msg_rank <= 0) scr_msg_print("info", __VA_ARGS__);                                 \
@@ -379,11 +400,11 @@ SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format,
 **            scr_str_int64, scr_str_bytes, scr_time_string.
 ** Invariants
 **   M1  A failed allocation sets scr_oom (E2) and returns NULL.
-**   M2  A scr_buf that failed once stays failed, so a chain of appends is checked once, at its end.
+**   M2  A scr_buf on which an append failed stays failed, so that a sequence of appends is checked once, at its end.
 ** Failure    NULL, or an error code.
 ** ====================================================================================================== */
 
-/* N bytes, which are zero. */
+/* Allocate N bytes, all zero. */
 SCR_FN void* scr_malloc(size_t n)
 {
   void* p = calloc(1, n ? n : 1);
@@ -391,7 +412,7 @@ SCR_FN void* scr_malloc(size_t n)
   return p;
 }
 
-/* Free the memory that the pointer at P points to, and make that pointer NULL. */
+/* Free the memory that *P points to and set *P to NULL.  P is the address of any pointer. */
 SCR_FN void scr_free(void* p)
 {
   void** pp = (void**)p;
@@ -412,7 +433,7 @@ SCR_FN char* scr_strdup(const char* s)
   return p;
 }
 
-/* A new string made by FORMAT; the caller frees it. */
+/* A new string formatted by FORMAT; the caller frees it. */
 SCR_FN char* scr_strdupfv(const char* format, va_list ap)
 {
   va_list ap_size;
@@ -439,7 +460,7 @@ SCR_FN SCR_FORMAT(1, 2) char* scr_strdupf(const char* format, ...)
   return p;
 }
 
-/* As snprintf, but SCR_ERR_PATH with a message when the result does not fit; BUF then holds its beginning. */
+/* Like snprintf, but returns SCR_ERR_PATH with a message if the result does not fit; BUF then holds its beginning. */
 SCR_FN SCR_FORMAT(3, 4) int scr_fmt(char* buf, size_t n, const char* format, ...)
 {
   va_list ap;
@@ -455,7 +476,7 @@ SCR_FN SCR_FORMAT(3, 4) int scr_fmt(char* buf, size_t n, const char* format, ...
   return SCR_SUCCESS;
 }
 
-/* A byte buffer that grows.  {NULL, 0, 0, 0} is empty. */
+/* A byte buffer that grows as needed.  {NULL, 0, 0, 0} is an empty one. */
 typedef struct {
   char*  p;
   size_t n, cap;
@@ -490,7 +511,7 @@ SCR_FN void scr_buf_free(scr_buf* b)
   b->failed = 0;
 }
 
-/* The decimal number that S is as a whole.  SCR_ERR_ARG, without a message, when S is not one. */
+/* Read all of S as a decimal number.  SCR_ERR_ARG, without a message, if it is anything else. */
 SCR_FN int scr_str_int64(const char* s, int64_t* value)
 {
   char*     end;
@@ -505,8 +526,8 @@ SCR_FN int scr_str_int64(const char* s, int64_t* value)
 }
 
 /*
-** The count of bytes that S is, such as 64, 128K, 1.5MB or 100g: k m g t p e are powers of 1024, a final b is allowed,
-** case does not matter.  SCR_ERR_ARG, without a message, when S is no such count or too large.
+** Read all of S as a number of bytes, such as 64, 128K, 1.5MB or 100g: k m g t p e are powers of 1024, a final b is
+** allowed, and case does not matter.  SCR_ERR_ARG, without a message, if S is anything else or too large.
 */
 SCR_FN int scr_str_bytes(const char* s, uint64_t* bytes)
 {
@@ -530,7 +551,7 @@ SCR_FN int scr_str_bytes(const char* s, uint64_t* bytes)
   return SCR_SUCCESS;
 }
 
-/* The local time T as the index and the log write it, %Y-%m-%dT%H:%M:%S, into BUF of at least 20 bytes. */
+/* Write T as local time, in the form %Y-%m-%dT%H:%M:%S of the index and the log, into BUF of at least 20 bytes. */
 SCR_FN void scr_time_string(time_t t, char* buf, size_t n)
 {
   struct tm tm;
@@ -538,21 +559,23 @@ SCR_FN void scr_time_string(time_t t, char* buf, size_t n)
 }
 
 /* ==== 04 PATH ===========================================================================================
-** File paths, as strings in buffers of a fixed size, and the few questions that the library asks about files.
+** File paths as strings in fixed-size buffers, and basic questions about files.
 **
 ** Uses       platform (the table of calls), errors, memory.
 ** Offers     scr_path_reduce_str, scr_path_relative, scr_path_below, scr_path_is_safe_rel, scr_path_common,
 **            scr_path_keep, scr_path_flatten, scr_path_dir_of, scr_mkdirs, scr_file_size, scr_file_has_size.
 ** Invariants
 **   T1  A reduced path has no empty component, no ".", and ".." only in front of a relative path.
-** Failure    SCR_ERR_PATH when a buffer is too short.
+** Failure    SCR_ERR_PATH if a buffer is too short.
 ** ====================================================================================================== */
 
-/* Bring PATH, which must not be "", into reduced form in place: "/" for the root, "." when nothing is left. */
+/*
+** Reduce PATH (T1) in place; it must not be empty.  The root becomes "/"; a path of which nothing is left becomes ".".
+*/
 SCR_FN void scr_path_reduce(char* path)
 {
-  size_t root = *path == '/', at = root, n; /* path[0..at) is reduced already */
-  int    named = 0;                         /* components there that a ".." can remove */
+  size_t root = *path == '/', at = root, n; /* path[0..at) is already reduced */
+  int    named = 0;                         /* components in path[0..at) that a ".." can remove */
   char*  s;
 
   for (s = path + root; *s != '\0'; s += n + (s[n] == '/')) {
@@ -563,7 +586,7 @@ SCR_FN void scr_path_reduce(char* path)
     if (up && named > 0) {
       while (at > root && path[--at] != '/') continue;
       named--;
-    } else if (!up || !root) { /* above the root is the root */
+    } else if (!up || !root) { /* the root is its own parent */
       if (at > root) path[at++] = '/';
       memmove(path + at, s, n);
       at += n;
@@ -574,7 +597,7 @@ SCR_FN void scr_path_reduce(char* path)
   path[at] = '\0';
 }
 
-/* The reduced form of IN, which may be OUT, into OUT of N bytes; "." for "" and NULL. */
+/* Write the reduced form of IN to OUT, which has N bytes and may be IN itself.  "" and NULL become ".". */
 SCR_FN int scr_path_reduce_str(const char* in, char* out, size_t n)
 {
   char* s = scr_strdup(in != NULL && *in != '\0' ? in : ".");
@@ -582,12 +605,12 @@ SCR_FN int scr_path_reduce_str(const char* in, char* out, size_t n)
 
   if (s == NULL) return SCR_ERR_OOM();
   scr_path_reduce(s);
-  rc = scr_fmt(out, n, "%s", s); /* only now, because the reduced form may fit where IN does not */
+  rc = scr_fmt(out, n, "%s", s); /* checked only now: the reduced form may fit where IN does not */
   free(s);
   return rc;
 }
 
-/* Move A and B, two reduced paths, behind the components that they have in common, and return how many these are. */
+/* Advance A and B, two reduced paths, past the components that they have in common; returns the number of these. */
 SCR_FN int scr_path_skip_common(const char** a, const char** b)
 {
   int n = 0;
@@ -602,15 +625,16 @@ SCR_FN int scr_path_skip_common(const char** a, const char** b)
   return n;
 }
 
-/* How many components the reduced paths A and B have in common, from the front. */
+/* The number of leading components that the reduced paths A and B have in common. */
 SCR_FN int scr_path_common(const char* a, const char* b)
 {
   return scr_path_skip_common(&a, &b);
 }
 
 /*
-** The path that leads from the directory FROM_DIR to TO, into OUT of N bytes; "" when they are the same.  Both are
-** absolute, or both relative to the same directory.  SCR_ERR_PATH also when the names alone do not tell the way.
+** Write the path that leads from the directory FROM_DIR to TO into OUT of N bytes; "" if they are the same.  Both are
+** absolute, or both relative to the same directory.  SCR_ERR_PATH also if the names alone do not determine the path,
+** because FROM_DIR has a ".." where they differ.
 */
 SCR_FN int scr_path_relative(const char* from_dir, const char* to, char* out, size_t n)
 {
@@ -634,7 +658,7 @@ SCR_FN int scr_path_relative(const char* from_dir, const char* to, char* out, si
   return rc == SCR_SUCCESS ? scr_fmt(out, n, "%s%s", up, b) : rc;
 }
 
-/* 1 when the reduced absolute PATH lies below DIR; *REL then points to what follows in PATH. */
+/* Returns 1 if the reduced absolute PATH lies below DIR; *REL then points to the part of PATH below DIR. */
 SCR_FN int scr_path_below(const char* dir, const char* path, const char** rel)
 {
   size_t n = strlen(dir);
@@ -645,7 +669,10 @@ SCR_FN int scr_path_below(const char* dir, const char* path, const char** rel)
   return 1;
 }
 
-/* 1 when REL is a relative path without empty, "." or ".." components: it cannot leave the directory that it is in. */
+/*
+** Returns 1 if REL is a relative path without empty, "." or ".." components, so that it cannot leave the directory that
+** it is relative to.
+*/
 SCR_FN int scr_path_is_safe_rel(const char* rel)
 {
   const char* s = rel;
@@ -659,7 +686,7 @@ SCR_FN int scr_path_is_safe_rel(const char* rel)
   }
 }
 
-/* Cut PATH to its first COMPONENTS components; the first one of an absolute path is "/". */
+/* Shorten PATH to its first COMPONENTS components; the first one of an absolute path is "/". */
 SCR_FN void scr_path_keep(char* path, int components)
 {
   char* s = path;
@@ -676,7 +703,7 @@ SCR_FN void scr_path_keep(char* path, int components)
   }
 }
 
-/* One file name that stands for the relative path REL alone: '%' becomes %25, '/' becomes %2F. */
+/* Encode the relative path REL as one file name that no other path has: '%' becomes %25, '/' becomes %2F. */
 SCR_FN int scr_path_flatten(const char* rel, char* out, size_t n)
 {
   const char* s;
@@ -694,7 +721,7 @@ SCR_FN int scr_path_flatten(const char* rel, char* out, size_t n)
   return SCR_SUCCESS;
 }
 
-/* The directory of the file PATH: "." when it names none. */
+/* The directory part of PATH; "." if it has none. */
 SCR_FN int scr_path_dir_of(const char* path, char* dir, size_t n)
 {
   const char* slash = strrchr(path, '/');
@@ -705,7 +732,10 @@ SCR_FN int scr_path_dir_of(const char* path, char* dir, size_t n)
 
 /* ---- the file system ---- */
 
-/* Make the directory DIR and those above it; those that exist, or that others make at the same time, are no error. */
+/*
+** Create the directory DIR and its parents.  Directories that exist already, or that others create at the same time,
+** are no error.
+*/
 SCR_FN int scr_mkdirs(const char* dir, mode_t mode)
 {
   char        path[2 * SCR_MAX_FILENAME];
@@ -732,7 +762,7 @@ SCR_FN int scr_mkdirs(const char* dir, mode_t mode)
   return SCR_SUCCESS;
 }
 
-/* The size of the plain file PATH in bytes; SCR_ERR_MISSING when there is none. */
+/* The size in bytes of the regular file PATH; SCR_ERR_MISSING if there is no such file. */
 SCR_FN int scr_file_size(const char* path, uint64_t* size)
 {
   struct stat st;
@@ -746,7 +776,7 @@ SCR_FN int scr_file_size(const char* path, uint64_t* size)
   return SCR_SUCCESS;
 }
 
-/* SCR_ERR_MISSING unless PATH is a plain file of exactly SIZE bytes. */
+/* SCR_ERR_MISSING unless PATH is a regular file of exactly SIZE bytes. */
 SCR_FN int scr_file_has_size(const char* path, uint64_t size)
 {
   uint64_t is = 0;
@@ -757,28 +787,29 @@ SCR_FN int scr_file_has_size(const char* path, uint64_t size)
 }
 
 /* ==== 05 HASH ===========================================================================================
-** A tree of strings: each element has a key and a hash of its own.  The form of all metadata on disk and of messages.
+** A tree of strings: each element has a key and a hash of its own.  All metadata, on disk and in messages, has this
+** form.
 **
-** Uses       memory, errors.
-** Offers     scr_hash, scr_hash_elem, scr_hash_new, scr_hash_delete, scr_hash_dup, scr_hash_merge, scr_hash_size,
-**            scr_hash_elem_first, scr_hash_elem_next, scr_hash_elem_get, scr_hash_elem_key, scr_hash_elem_hash,
-**            scr_hash_elem_get_first_val, scr_hash_get, scr_hash_set, scr_hash_extract, scr_hash_unset,
-**            scr_hash_unset_all, scr_hash_get_kv, scr_hash_set_kv, scr_hash_unset_kv, scr_hash_get_kv_int,
-**            scr_hash_set_kv_int, scr_hash_unset_kv_int, scr_hash_getf, scr_hash_setf, scr_hash_sort,
-**            scr_hash_sort_int, scr_hash_pack_size, scr_hash_pack, scr_hash_unpack, scr_put_be, scr_get_be,
-**            scr_hash_util_get_str, scr_hash_util_get_int, scr_hash_util_get_int64, scr_hash_util_get_bytecount,
-**            scr_hash_util_get_crc32, scr_hash_util_set_str, scr_hash_util_set_int, scr_hash_util_set_int64,
-**            scr_hash_util_set_bytecount, scr_hash_util_set_crc32_fixed, scr_hash_int_or, scr_hash_str_or.
+** Uses       errors, memory
+** Offers     scr_hash, scr_hash_elem; scr_hash_of_key, scr_hash_new, scr_hash_size, scr_hash_elem_first,
+**            scr_hash_elem_next, scr_hash_elem_key, scr_hash_elem_hash, scr_hash_unset_all, scr_hash_delete,
+**            scr_hash_elem_get, scr_hash_set, scr_hash_get, scr_hash_extract, scr_hash_unset, scr_hash_get_kv,
+**            scr_hash_set_kv, scr_hash_get_kv_int, scr_hash_set_kv_int, scr_hash_unset_kv_int,
+**            scr_hash_elem_get_first_val, scr_hash_setf, scr_hash_getf, scr_hash_merge, scr_hash_dup, scr_hash_sort_int,
+**            scr_put_be, scr_get_be, scr_hash_pack_size, scr_hash_pack, scr_hash_unpack, scr_hash_util_set_str,
+**            scr_hash_util_set_int, scr_hash_util_set_int64, scr_hash_util_set_bytecount, scr_hash_util_set_crc32_fixed,
+**            scr_hash_util_get_str, scr_hash_util_get_int64, scr_hash_util_get_int, scr_hash_util_get_bytecount,
+**            scr_hash_util_get_crc32, scr_hash_int_or, scr_hash_str_or
 ** Invariants
 **   H1  Elements keep the order in which they were added, and a hash is packed in that order.
 **   H2  A key is found in constant time beyond SCR_HASH_LINEAR elements.
-**   H3  A NULL hash is an empty one, for every function.
-**   H4  Unpacking never reads outside the buffer and never recurses without end, whatever the buffer holds.
+**   H3  Every function treats a NULL hash as an empty one.
+**   H4  Unpacking never reads outside the buffer, and its recursion is bounded, whatever the buffer holds.
 ** Failure    NULL and scr_oom (E2); SCR_ERR_FORMAT for unpacking.
 ** ====================================================================================================== */
 
-#define SCR_HASH_LINEAR 8  /* up to so many elements are searched one by one */
-#define SCR_HASH_DEPTH  64 /* deepest tree that is unpacked */
+#define SCR_HASH_LINEAR 8  /* a hash of up to this many elements is searched one by one */
+#define SCR_HASH_DEPTH  64 /* levels of the deepest tree that unpacking accepts */
 
 typedef struct scr_hash scr_hash;
 
@@ -799,7 +830,7 @@ struct scr_hash {
 
 enum { SCR_HASH_SORT_ASCENDING, SCR_HASH_SORT_DESCENDING };
 
-/* FNV-1a of KEY: it chooses the bucket. */
+/* The FNV-1a hash of KEY, which selects its bucket. */
 SCR_FN uint32_t scr_hash_of_key(const char* key)
 {
   uint32_t h = 2166136261u;
@@ -877,7 +908,10 @@ SCR_FN scr_hash_elem* scr_hash_elem_get(const scr_hash* h, const char* key)
   return NULL;
 }
 
-/* Sort the elements into buckets, at least twice as many as elements.  Without memory the search is only slower. */
+/*
+** Distribute the elements over buckets, at least twice as many as elements.  Without memory, searches only become
+** slower.
+*/
 SCR_FN void scr_hash_index(scr_hash* h)
 {
   size_t          n = 4 * SCR_HASH_LINEAR;
@@ -896,7 +930,10 @@ SCR_FN void scr_hash_index(scr_hash* h)
   }
 }
 
-/* Put VALUE under KEY, in place of what is there, and return it.  VALUE then belongs to H; it is gone on an error. */
+/*
+** Store VALUE under KEY, in place of an earlier value, and return it.  H then owns VALUE; on an error VALUE is freed
+** and NULL is returned.
+*/
 SCR_FN scr_hash* scr_hash_set(scr_hash* h, const char* key, scr_hash* value)
 {
   scr_hash_elem* e;
@@ -938,7 +975,7 @@ SCR_FN scr_hash* scr_hash_get(const scr_hash* h, const char* key)
   return scr_hash_elem_hash(scr_hash_elem_get(h, key));
 }
 
-/* Take the element KEY out of H and return its hash, which the caller owns; NULL when there is none. */
+/* Remove the element KEY from H and return its hash, which the caller then owns; NULL if there is no such element. */
 SCR_FN scr_hash* scr_hash_extract(scr_hash* h, const char* key)
 {
   scr_hash_elem* e = scr_hash_elem_get(h, key);
@@ -976,7 +1013,7 @@ SCR_FN scr_hash* scr_hash_get_kv(const scr_hash* h, const char* key, const char*
   return scr_hash_get(scr_hash_get(h, key), value);
 }
 
-/* The hash below KEY and then VALUE, which are made when they are missing; NULL without memory. */
+/* The hash below KEY and then VALUE; elements that are missing are created.  NULL without memory. */
 SCR_FN scr_hash* scr_hash_set_kv(scr_hash* h, const char* key, const char* value)
 {
   scr_hash *k = scr_hash_get(h, key), *v;
@@ -986,7 +1023,7 @@ SCR_FN scr_hash* scr_hash_set_kv(scr_hash* h, const char* key, const char* value
   return v != NULL ? v : scr_hash_set(k, value, scr_hash_new());
 }
 
-/* Remove VALUE below KEY, and KEY itself when nothing is left below it. */
+/* Remove VALUE below KEY, and KEY itself if that leaves it empty. */
 SCR_FN int scr_hash_unset_kv(scr_hash* h, const char* key, const char* value)
 {
   scr_hash* k = scr_hash_get(h, key);
@@ -1016,7 +1053,7 @@ SCR_FN int scr_hash_unset_kv_int(scr_hash* h, const char* key, int value)
   return scr_hash_unset_kv(h, key, text);
 }
 
-/* The first key below KEY, which is the value of a field that has one; NULL when there is none. */
+/* The first key below KEY: the value of a field.  NULL if there is none. */
 SCR_FN const char* scr_hash_elem_get_first_val(const scr_hash* h, const char* key)
 {
   return scr_hash_elem_key(scr_hash_elem_first(scr_hash_get(h, key)));
@@ -1025,9 +1062,9 @@ SCR_FN const char* scr_hash_elem_get_first_val(const scr_hash* h, const char* ke
 /* ---- keys by format ---- */
 
 /*
-** The next key of a format: words and conversions separated by single spaces; the conversions are %s and %d.  Returns 1
-** and a new string in *KEY, 0 at the end, or -1 for another conversion, a NULL string, or without memory: the keys then
-** lead nowhere.  *FORMAT moves on.
+** The next key of a format, which consists of words and conversions (%s or %d) separated by single spaces.  Returns 1
+** and a new string in *KEY, 0 at the end, or -1 for any other conversion, a NULL string or lack of memory. *FORMAT
+** moves past the key.
 */
 SCR_FN int scr_hash_format_key(const char** format, va_list* ap, char** key)
 {
@@ -1045,9 +1082,9 @@ SCR_FN int scr_hash_format_key(const char** format, va_list* ap, char** key)
 }
 
 /*
-** Make the keys of FORMAT one below the other and put VALUE under the last one.  When VALUE is NULL, what is there
-** stays, or an empty hash is made.  Returns what is under the last key, or NULL, with VALUE gone, when a key cannot be
-** made.
+** Create the keys of FORMAT one below the other and store VALUE under the last one.  If VALUE is NULL, an existing hash
+** under the last key stays; else an empty one is created.  Returns the hash under the last key; NULL, with VALUE freed,
+** if a key cannot be created.
 */
 SCR_FN scr_hash* scr_hash_setf(scr_hash* h, scr_hash* value, const char* format, ...)
 {
@@ -1073,7 +1110,7 @@ SCR_FN scr_hash* scr_hash_setf(scr_hash* h, scr_hash* value, const char* format,
   if (more < 0) h = NULL;
   va_end(ap);
   free(key);
-  scr_hash_delete(&value); /* not placed */
+  scr_hash_delete(&value); /* NULL unless it was not stored */
   return h;
 }
 
@@ -1096,7 +1133,7 @@ SCR_FN scr_hash* scr_hash_getf(const scr_hash* h, const char* format, ...)
 
 /* ---- whole hashes ---- */
 
-/* Add a copy of SRC to DST; what is below equal keys is merged in turn. */
+/* Add a copy of SRC to DST; hashes under equal keys are merged recursively. */
 SCR_FN int scr_hash_merge(scr_hash* dst, const scr_hash* src)
 {
   const scr_hash_elem* e;
@@ -1110,17 +1147,12 @@ SCR_FN int scr_hash_merge(scr_hash* dst, const scr_hash* src)
   return rc;
 }
 
-/* A new copy of H; an empty hash when H is NULL. */
+/* A new copy of H; a new empty hash if H is NULL. */
 SCR_FN scr_hash* scr_hash_dup(const scr_hash* h)
 {
   scr_hash* copy = scr_hash_new();
   scr_hash_merge(copy, h);
   return copy;
-}
-
-SCR_FN int scr_hash_cmp_str(const void* a, const void* b)
-{
-  return strcmp((*(scr_hash_elem* const*)a)->key, (*(scr_hash_elem* const*)b)->key);
 }
 
 SCR_FN int scr_hash_cmp_int(const void* a, const void* b)
@@ -1129,7 +1161,7 @@ SCR_FN int scr_hash_cmp_int(const void* a, const void* b)
   return (x > y) - (x < y);
 }
 
-/* Sort the elements of H, but not those below them, by CMP. */
+/* Sort the elements of H by CMP; the elements below them keep their order. */
 SCR_FN int scr_hash_sort_by(scr_hash* h, int direction, int (*cmp)(const void*, const void*))
 {
   scr_hash_elem **all, *e;
@@ -1151,11 +1183,6 @@ SCR_FN int scr_hash_sort_by(scr_hash* h, int direction, int (*cmp)(const void*, 
   }
   free(all);
   return SCR_SUCCESS;
-}
-
-SCR_FN int scr_hash_sort(scr_hash* h, int direction)
-{
-  return scr_hash_sort_by(h, direction, scr_hash_cmp_str);
 }
 
 SCR_FN int scr_hash_sort_int(scr_hash* h, int direction)
@@ -1188,7 +1215,7 @@ SCR_FN size_t scr_hash_pack_size(const scr_hash* h)
   return n;
 }
 
-/* Pack H into BUF, which has scr_hash_pack_size bytes, and return how many these are. */
+/* Pack H into BUF, which has scr_hash_pack_size bytes; returns that number. */
 SCR_FN size_t scr_hash_pack(void* buf, const scr_hash* h)
 {
   const scr_hash_elem* e;
@@ -1214,7 +1241,7 @@ SCR_FN int scr_hash_unpack_below(const char* p, size_t n, size_t* used, scr_hash
     return SCR_ERR(SCR_ERR_FORMAT, "a packed hash is more than %d levels deep", SCR_HASH_DEPTH);
   if (n < 4) return SCR_ERR(SCR_ERR_FORMAT, "a packed hash ends in the middle of a count");
   count = scr_get_be(p, 4);
-  if (count > (n - 4) / 5) /* an element has at least the end of its key and a count */
+  if (count > (n - 4) / 5) /* an element has at least the NUL of its key and a count */
     return SCR_ERR(SCR_ERR_FORMAT, "a packed hash claims %" PRIu64 " elements in %zu bytes", count, n - 4);
   for (i = 0; i < count; i++) {
     const char* end = at < n ? (const char*)memchr(p + at, '\0', n - at) : NULL;
@@ -1244,8 +1271,8 @@ SCR_FN int scr_hash_unpack_below(const char* p, size_t n, size_t* used, scr_hash
 }
 
 /*
-** Unpack the hash at the start of the N bytes at BUF and merge it into H; *USED is how many bytes it took.
-** SCR_ERR_FORMAT when the bytes are not a packed hash (H4); H may then hold a part of it.
+** Unpack the hash at the start of the N bytes at BUF and merge it into H; *USED receives the number of bytes that it
+** occupies.  SCR_ERR_FORMAT if the bytes are not a packed hash (H4); H may then hold a part of it.
 */
 SCR_FN int scr_hash_unpack(const void* buf, size_t n, size_t* used, scr_hash* h)
 {
@@ -1254,7 +1281,7 @@ SCR_FN int scr_hash_unpack(const void* buf, size_t n, size_t* used, scr_hash* h)
 
 /* ---- fields: a key with one value ---- */
 
-/* Make VALUE the only one below KEY. */
+/* Make VALUE the only value of KEY. */
 SCR_FN int scr_hash_util_set_str(scr_hash* h, const char* key, const char* value)
 {
   scr_hash* k;
@@ -1294,15 +1321,15 @@ SCR_FN int scr_hash_util_set_bytecount(scr_hash* h, const char* key, uint64_t va
   return scr_hash_util_setf(h, key, "%" PRIu64, value);
 }
 
-/* Always ten characters, so that the value can be patched in place. */
+/* Always ten characters, so that the size of a header is known before the checksum is. */
 SCR_FN int scr_hash_util_set_crc32_fixed(scr_hash* h, const char* key, uLong value)
 {
   return scr_hash_util_setf(h, key, "0x%08lx", (unsigned long)value);
 }
 
 /*
-** The getters return SCR_ERR_NOT_FOUND when KEY has no value and SCR_ERR_FORMAT when the value is of another kind, both
-** without a message; *VALUE is then as it was.
+** Each getter returns SCR_ERR_NOT_FOUND if KEY has no value and SCR_ERR_FORMAT if the value has another type, both
+** without a message; *VALUE then keeps its contents.
 */
 SCR_FN int scr_hash_util_get_str(const scr_hash* h, const char* key, const char** value)
 {
@@ -1332,7 +1359,7 @@ SCR_FN int scr_hash_util_get_int(const scr_hash* h, const char* key, int* value)
   return SCR_SUCCESS;
 }
 
-/* The number without a sign, written in BASE, that the value is as a whole. */
+/* Read the whole value of KEY as an unsigned number written in BASE. */
 SCR_FN int scr_hash_util_get_unsigned(const scr_hash* h, const char* key, int base, uint64_t* value)
 {
   const char* v = scr_hash_elem_get_first_val(h, key);
@@ -1364,7 +1391,7 @@ SCR_FN int scr_hash_util_get_crc32(const scr_hash* h, const char* key, uLong* va
   return SCR_SUCCESS;
 }
 
-/* The value of KEY, or OTHERWISE when there is none or it is of another kind. */
+/* The value of KEY, or OTHERWISE if there is none or it has another type. */
 SCR_FN int scr_hash_int_or(const scr_hash* h, const char* key, int otherwise)
 {
   int value;
@@ -1378,7 +1405,7 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 }
 
 /* ==== 06 HASH FILES =====================================================================================
-** Durable files that hold one hash each, such as the filemaps, the index, the flush file and the halt file.
+** Durable files that hold one hash each: filemaps, the index, the flush file, the halt file and others.
 **
 ** Uses       platform, errors, memory, path, hash; the CRC32 of zlib.
 ** Offers     scr_hash_image, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head, scr_hash_file_lock,
@@ -1386,8 +1413,8 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
-**   I3  Locks are taken on <file>.lock, which is never renamed or removed.
-** Failure    The file is as it was, or fully replaced.
+**   I3  Locks are taken on the file <file>.lock, which is never renamed or removed.
+** Failure    The file is unchanged or fully replaced.
 ** Format     magic u32, type u16, version u16, size u64, flags u32, packed hash, CRC32 u32 of all before it;
 **            big-endian.
 ** ====================================================================================================== */
@@ -1397,11 +1424,11 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 #define SCR_FILE_VERSION    1
 #define SCR_FILE_FLAG_CRC32 1u
 #define SCR_FILE_HEAD       20
-#define SCR_FILE_BYTES_MAX  ((uint64_t)1 << 31) /* a metadata file is read into memory */
+#define SCR_FILE_BYTES_MAX  ((uint64_t)1 << 31) /* limit for a metadata file, which is read into memory */
 
 static int scr_fsync_enabled = 1; /* SCR_FSYNC */
 
-/* Append to B what a file of H holds: header, packed hash, CRC32.  SCR_ERR_MEM while scr_oom is set (E2). */
+/* Append the file image of H to B: header, packed hash, CRC32.  SCR_ERR_MEM while scr_oom is set (E2). */
 SCR_FN int scr_hash_image(const scr_hash* h, scr_buf* b)
 {
   size_t start = b->n, body = scr_hash_pack_size(h);
@@ -1420,7 +1447,10 @@ SCR_FN int scr_hash_image(const scr_hash* h, scr_buf* b)
   return SCR_SUCCESS;
 }
 
-/* Check the header of an image, of which N bytes are at P, and give its whole size.  WHAT names it in messages. */
+/*
+** Check the header of an image, of which N bytes are at P; *SIZE receives the size of the whole image.  WHAT names the
+** image in messages.
+*/
 SCR_FN int scr_hash_image_size(const char* p, size_t n, uint64_t* size, const char* what)
 {
   if (n < SCR_FILE_HEAD) return SCR_ERR(SCR_ERR_FORMAT, "%s is truncated: %zu bytes, less than a header", what, n);
@@ -1435,7 +1465,7 @@ SCR_FN int scr_hash_image_size(const char* p, size_t n, uint64_t* size, const ch
 }
 
 /*
-** Merge the image at the start of the N bytes at DATA into H; *USED is its size, and anything may follow it.  On
+** Merge the image at the start of the N bytes at DATA into H; *USED receives its size.  Any bytes may follow it.  On
 ** SCR_ERR_FORMAT or SCR_ERR_CRC, H is unchanged.
 */
 SCR_FN int scr_hash_image_parse(const void* data, size_t n, size_t* used, scr_hash* h, const char* what)
@@ -1465,7 +1495,7 @@ SCR_FN int scr_hash_image_parse(const void* data, size_t n, size_t* used, scr_ha
 
 /* ---- reading ---- */
 
-/* Append to B, which holds the beginning of the file, its next N bytes, or fewer at its end. */
+/* Append the next N bytes of FD to B, fewer at the end of the file.  B holds what was read of the file so far. */
 SCR_FN int scr_file_load(int fd, size_t n, scr_buf* b, const char* path)
 {
   size_t  start = b->n;
@@ -1480,9 +1510,10 @@ SCR_FN int scr_file_load(int fd, size_t n, scr_buf* b, const char* path)
 }
 
 /*
-** Merge the image at the start of the file PATH into H; *HEAD is its size.  With WHOLE nothing may follow it.
+** Merge the image at the start of the file PATH into H; *HEAD receives its size.  If WHOLE is set, nothing may follow
+** the image.
 **
-** One open serves header and body: between two, the file could be replaced by one of another size.
+** Header and body are read through one open: between two opens, the file could be replaced by one of another size.
 */
 SCR_FN int scr_hash_file_load(const char* path, int whole, scr_hash* h, uint64_t* head)
 {
@@ -1490,7 +1521,7 @@ SCR_FN int scr_hash_file_load(const char* path, int whole, scr_hash* h, uint64_t
   scr_buf     b = {NULL, 0, 0, 0};
   uint64_t    size = 0, file;
   size_t      used = 0;
-  int         rc, fd = scr_os.open(path, O_RDONLY | O_NONBLOCK, 0); /* opening a FIFO must not wait */
+  int         rc, fd = scr_os.open(path, O_RDONLY | O_NONBLOCK, 0); /* so that opening a FIFO does not wait */
 
   *head = 0;
   if (fd < 0 && errno == ENOENT) return SCR_ERR(SCR_ERR_NOT_FOUND, "%s is missing", path);
@@ -1514,15 +1545,15 @@ SCR_FN int scr_hash_file_load(const char* path, int whole, scr_hash* h, uint64_t
 }
 
 /*
-** Merge the hash at the start of the file PATH, which other data may follow, into H; *HEAD is the size of its image.
-** SCR_ERR_NOT_FOUND when the file is missing; on an error H is unchanged.
+** Merge the hash at the start of the file PATH into H; other data may follow it. *HEAD receives the size of its image.
+** SCR_ERR_NOT_FOUND if the file is missing; on an error H is unchanged.
 */
 SCR_FN int scr_hash_file_read_head(const char* path, scr_hash* h, uint64_t* head)
 {
   return scr_hash_file_load(path, 0, h, head);
 }
 
-/* Merge the hash file PATH into H.  SCR_ERR_NOT_FOUND when it is missing; on an error H is unchanged. */
+/* Merge the hash file PATH into H.  SCR_ERR_NOT_FOUND if it is missing; on an error H is unchanged. */
 SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
 {
   uint64_t head;
@@ -1531,7 +1562,7 @@ SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
 
 /* ---- writing ---- */
 
-/* Make the name of the file PATH durable: sync the directory that holds it. */
+/* Make the name of the file PATH durable by syncing its directory. */
 SCR_FN int scr_dir_sync(const char* path)
 {
   char dir[SCR_MAX_FILENAME];
@@ -1549,10 +1580,11 @@ SCR_FN int scr_dir_sync(const char* path)
 /*
 ** Replace the file PATH by H.
 **
-** On SCR_SUCCESS the contents survive a crash of the node.  On an error PATH holds the whole old file or the
-** whole new one.  Callers that share PATH hold its lock.
+** On SCR_SUCCESS the contents survive a crash of the node.  On an error PATH holds either the whole old file or the
+** whole new one.  Processes that share PATH hold its lock.
 **
-** Why sync the directory: a crash may undo the rename, and this rank would then deny a dataset that its set counts on.
+** The directory is synced too: a crash could undo the rename, and this rank would then miss a dataset that the other
+** members of its set count on.
 */
 SCR_FN int scr_hash_file_write(const char* path, const scr_hash* h)
 {
@@ -1562,7 +1594,7 @@ SCR_FN int scr_hash_file_write(const char* path, const scr_hash* h)
   int             fd = -1, made = 0, tries = 1000, rc;
 
   if ((rc = scr_hash_image(h, &b)) != SCR_SUCCESS) goto out;
-  do { /* a process of the same number may have died here, or may be writing on another machine */
+  do { /* a process with the same id may have died here, or may be writing on another machine */
     rc = scr_fmt(tmp, sizeof tmp, "%s.%s.%ld.%u.tmp", path, scr_msg_host, (long)getpid(), count++);
     if (rc != SCR_SUCCESS) goto out;
     fd = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL, 0666);
@@ -1598,7 +1630,7 @@ out:
 
 /* ---- locks ---- */
 
-/* Take the lock <PATH>.lock, and wait until it is free.  *FD holds it; on an error *FD is -1. */
+/* Lock <PATH>.lock, waiting until it is free. *FD receives the descriptor that holds the lock, or -1 on an error. */
 SCR_FN int scr_hash_file_lock(const char* path, int* fd)
 {
   char lock[SCR_MAX_FILENAME + 8];
@@ -1625,28 +1657,30 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 }
 
 /* ==== 07 PARAMETERS =====================================================================================
-** What the user can set: the table of parameters, the sources they come from, their grammar, and their checks.
+** What the user can set: the table of parameters, the sources of their values, the grammar of parameter files, and the
+** checks of values.
 **
-** The settings are one hash with a child for each source, ENV, USER, APP and SYSTEM, each KEY -> VALUE -> children
-** (CKEY -> CVALUE), and FROM, which names the two files in words.  One rank reads them and sends the hash to all.
+** All settings are in one hash.  It has a child for each source (ENV, USER, APP and SYSTEM), each of the form KEY ->
+** VALUE -> children (CKEY -> CVALUE), and a child FROM, which names the two files in words.  Rank 0 reads the settings
+** and sends the hash to all ranks.
 **
 ** Uses       platform, errors, memory, hash.
 ** Offers     scr_params_read, scr_params_read_env, scr_params_config, scr_params_config_is_query,
 **            scr_params_check, scr_param_get, scr_param_get_hash, scr_param_int, scr_param_bytes, scr_param_real.
 ** Invariants
-**   V1  A lookup takes the first of environment, user file, SCR_Config, system file, default.  An empty value counts
-**       as not set.
-**   V2  A parameter of the table has one value in a source, the last that was given; the lines GROUPS, STORE and CKPT
-**       keep one entry for each value, in the order of the file.
-**   V3  A bad value is an error that names the parameter, the value, its source and what is allowed; an unknown name
-**       is a warning, because files are shared with other versions.
-** Failure    SCR_ERR_PARAM for what a user wrote, with the line when it was in a file.
+**   V1  A lookup takes the first value found in: environment, user file, SCR_Config, system file, default.  An empty
+**       value counts as not set.
+**   V2  A parameter of the table has one value per source, the last one given.  Lines (GROUPS, STORE, CKPT) keep one
+**       entry for each value, in the order of the file.
+**   V3  A bad value is an error; its message names the parameter, the value, its source and what is allowed.  An
+**       unknown name is only a warning, because other versions may read the same files.
+** Failure    SCR_ERR_PARAM for a mistake of the user, with the line number if it is in a file.
 ** ====================================================================================================== */
 
-#define SCR_PARAM_WORD_MAX 4096               /* longest key or value in a file, with the NUL */
-#define SCR_PARAM_FILE_MAX ((size_t)64 << 20) /* a parameter file is read into memory */
+#define SCR_PARAM_WORD_MAX 4096               /* bytes of the longest key or value in a file, with its NUL */
+#define SCR_PARAM_FILE_MAX ((size_t)64 << 20) /* limit for a parameter file, which is read into memory */
 
-/* The types: X(name, what is allowed, in words). */
+/* The types: X(name, the allowed values in words). */
 #define SCR_PARAM_TYPES(X)                                                                                             \
   X(BOOL, "0 or 1")                                                                                                    \
   X(COUNT, "an integer, 0 or more")                                                                                    \
@@ -1666,121 +1700,120 @@ static const char* const scr_param_allowed[] = {SCR_PARAM_TYPES(SCR_PARAM_TYPE_T
 #undef SCR_PARAM_TYPE_ENUM
 #undef SCR_PARAM_TYPE_TEXT
 
-/* Who may set it. */
+/* Which sources may set a parameter. */
 typedef enum {
   SCR_PARAM_ANY,  /* every source */
   SCR_PARAM_BASE, /* every source, or only the system file with -DSCR_LOCK_BASES */
-  SCR_PARAM_LINE  /* a line with children: in files and in SCR_Config only */
+  SCR_PARAM_LINE  /* a line with children: files and SCR_Config only */
 } scr_param_who;
 
 /* X(name, type, choices of an ENUM, default, who, the sentence that README.md shows) */
 #define SCR_PARAMS(X)                                                                                                  \
   X(SCR_ENABLE, BOOL, NULL, "1", ANY,                                                                                  \
-    "0 turns the library off: every call returns SCR_ERR_DISABLED at once, and the program runs as if it were not "    \
-    "there.")                                                                                                          \
+    "0 turns the library off: every call returns SCR_ERR_DISABLED at once, and the program runs as if the library "    \
+    "were not there.")                                                                                                 \
   X(SCR_DEBUG, COUNT, NULL, "0", ANY,                                                                                  \
     "1 reports on stderr, from one rank, what the library does, with times and bandwidths; 2 reports more.")           \
   X(SCR_PREFIX, PATH, NULL, NULL, ANY,                                                                                 \
-    "Directory on the parallel file system below which all files of the job lie; when not set, the working "           \
-    "directory.")                                                                                                      \
+    "Directory on the parallel file system that holds all files of the job; by default the working directory.")        \
   X(SCR_CONF_FILE, PATH, NULL, NULL, ANY,                                                                              \
-    "The user file of parameters; when not set, `.scrconf` in the prefix directory if there is one.")                  \
+    "User file of parameters; by default `.scrconf` in the prefix directory, if it exists.")                           \
   X(SCR_JOB_ID, NAME, NULL, NULL, ANY,                                                                                 \
-    "Id of the allocation, which names the directories of the job in control and cache; when not set, SLURM_JOB_ID, "  \
+    "Id of the allocation, used in the names of the control and cache directories; by default SLURM_JOB_ID, "          \
     "PBS_JOBID, LSB_JOBID, FLUX_JOB_ID or `defjobid`.")                                                                \
   X(SCR_USER_NAME, NAME, NULL, NULL, ANY,                                                                              \
-    "Name of the user in the paths of control and cache; when not set, USER, the account's name or the user id.")      \
+    "User name in the paths of the control and cache directories; by default USER, the account's name or the user "    \
+    "id.")                                                                                                             \
   X(SCR_JOB_NAME, TEXT, NULL, NULL, ANY, "Name of the simulation, recorded with each dataset.")                        \
   X(SCR_CLUSTER_NAME, TEXT, NULL, NULL, ANY, "Name of the machine, recorded with each dataset.")                       \
   X(SCR_CNTL_BASE, ABSPATH, NULL, "/tmp", BASE,                                                                        \
-    "Node-local directory for the library's own records, which lie in `<base>/<user>/scr.<job id>`.")                  \
+    "Node-local directory for the library's own records, which it keeps in `<base>/<user>/scr.<job id>`.")             \
   X(SCR_CACHE_BASE, ABSPATH, NULL, "/tmp", ANY,                                                                        \
-    "Node-local directory of the cache when no STORE line names one, and the store of CKPT lines without STORE.")      \
+    "Node-local directory of the cache; it is also the store of CKPT lines without STORE. A STORE line that names "    \
+    "it sets its properties.")                                                                                         \
   X(SCR_CACHE_SIZE, POSITIVE, NULL, "1", ANY,                                                                          \
-    "Number of datasets that stay in a store whose STORE line has no COUNT; the oldest goes when a new one is "        \
-    "complete.")                                                                                                       \
+    "Number of datasets kept in a store whose STORE line has no COUNT; when a new one is complete, the oldest is "     \
+    "deleted.")                                                                                                        \
   X(SCR_CACHE_PURGE, BOOL, NULL, "0", ANY, "1 deletes all datasets of the job from the cache in SCR_Init.")            \
   X(SCR_COPY_TYPE, ENUM, "SINGLE|PARTNER|XOR|RS|FILE", "XOR", ANY,                                                     \
-    "Redundancy scheme: SINGLE keeps each file once; PARTNER keeps a copy on another node; XOR adds parity that "      \
-    "repairs the loss of one member of each set; RS (Reed-Solomon) repairs SCR_SET_FAILURES losses; FILE uses the "    \
-    "CKPT lines.")                                                                                                     \
+    "Redundancy scheme: SINGLE keeps each file once; PARTNER keeps a copy on another node; XOR adds parity that can "  \
+    "rebuild one lost member of each set; RS (Reed-Solomon) can rebuild up to SCR_SET_FAILURES lost members; FILE "    \
+    "uses the CKPT lines.")                                                                                            \
   X(SCR_SET_SIZE, POSITIVE, NULL, "8", ANY,                                                                            \
-    "Least number of ranks in a redundancy set, when there are as many groups; larger sets need less space and "       \
-    "survive fewer losses.")                                                                                           \
+    "Minimum number of ranks in a redundancy set, if there are that many failure groups; larger sets need less "       \
+    "space and survive fewer losses.")                                                                                 \
   X(SCR_SET_FAILURES, POSITIVE, NULL, "2", ANY,                                                                        \
-    "Members of a redundancy set that may be lost at once, with SCR_COPY_TYPE=RS.")                                    \
+    "Number of members of a redundancy set that may be lost at once, with SCR_COPY_TYPE=RS.")                          \
   X(SCR_GROUP, TEXT, NULL, "NODE", ANY,                                                                                \
-    "Group of ranks that fail together, NODE, WORLD or a name from GROUPS lines; no set has two members of one "       \
-    "group.")                                                                                                          \
-  X(SCR_CURRENT, TEXT, NULL, NULL, ANY, "Name of the checkpoint to restart from, in place of the newest one.")         \
+    "Failure group, the ranks that fail together: NODE, WORLD or a name from GROUPS lines; no two members of a "       \
+    "redundancy set are in the same group.")                                                                           \
+  X(SCR_CURRENT, TEXT, NULL, NULL, ANY, "Name of the checkpoint to restart from, instead of the newest one.")          \
   X(SCR_DISTRIBUTE, BOOL, NULL, "1", ANY,                                                                              \
     "1 restarts from the cache: SCR_Init moves files to where their ranks now run and rebuilds lost ones; 0 empties "  \
     "the cache and fetches from the prefix.")                                                                          \
   X(SCR_FETCH, BOOL, NULL, "1", ANY,                                                                                   \
-    "1 copies a checkpoint from the prefix into the cache when the cache has none as new; 0 leaves reading the "       \
-    "prefix to the application.")                                                                                      \
+    "1 fetches a checkpoint from the prefix into the cache if it is newer than any in the cache; 0 leaves reading "    \
+    "the prefix to the application.")                                                                                  \
   X(SCR_FETCH_WIDTH, POSITIVE, NULL, "256", ANY, "Number of ranks that read from the prefix at the same time.")        \
   X(SCR_FLUSH, COUNT, NULL, "10", ANY,                                                                                 \
-    "Every n-th checkpoint is copied to the prefix, and the newest one in SCR_Finalize; 0 copies only output "         \
+    "Every n-th checkpoint is flushed to the prefix, and the newest one in SCR_Finalize; 0 flushes only output "       \
     "datasets.")                                                                                                       \
   X(SCR_FLUSH_WIDTH, POSITIVE, NULL, "256", ANY, "Number of ranks that write to the prefix at the same time.")         \
   X(SCR_FLUSH_ON_RESTART, BOOL, NULL, "0", ANY,                                                                        \
-    "1 copies the checkpoint that was rebuilt in the cache to the prefix in SCR_Init, for programs that read it "      \
-    "there.")                                                                                                          \
+    "1 flushes the loaded checkpoint to the prefix in SCR_Init, for programs that read it there.")                     \
   X(SCR_FRESH_START, BOOL, NULL, "0", ANY,                                                                             \
-    "1 allows a run to begin anew although complete checkpoints exist and none could be loaded.")                      \
-  X(SCR_CRC_ON_COPY, BOOL, NULL, "1", ANY, "1 takes the CRC32 of each file while redundancy data is made from it.")    \
+    "1 allows a run to start from the beginning although complete checkpoints exist that could not be loaded.")        \
+  X(SCR_CRC_ON_COPY, BOOL, NULL, "1", ANY, "1 computes the CRC32 of each file while its redundancy data is made.")     \
   X(SCR_CRC_ON_DELETE, BOOL, NULL, "0", ANY,                                                                           \
-    "1 checks the CRC32 of each file of a dataset before it leaves the cache, and says which are corrupt.")            \
+    "1 checks the CRC32 of each file of a dataset before it is deleted from the cache, and reports corrupt files.")    \
   X(SCR_CRC_ON_RESTART, BOOL, NULL, "1", ANY,                                                                          \
     "1 checks the CRC32 of cached files in SCR_Init; a file that fails counts as lost and is rebuilt.")                \
   X(SCR_CRC_ON_FLUSH, BOOL, NULL, "1", ANY,                                                                            \
-    "1 takes or checks the CRC32 of each file while it is copied to the prefix, and records it for the fetch.")        \
+    "1 records the CRC32 of each flushed file, computed while it is copied, so that a fetch can check it.")            \
   X(SCR_MPI_BUF_SIZE, BYTES, NULL, "256K", ANY,                                                                        \
-    "Size of one message when redundancy data is made, files are rebuilt or files change nodes.")                      \
+    "Size of one message when ranks make redundancy data, rebuild files or move files between nodes.")                 \
   X(SCR_FILE_BUF_SIZE, BYTES, NULL, "1M", ANY, "Size of one read or write when files are copied.")                     \
   X(SCR_FSYNC, BOOL, NULL, "1", ANY,                                                                                   \
-    "0 leaves out the fsync of files and directories: faster, but a crash of the machine may undo what was reported "  \
-    "as safe.")                                                                                                        \
+    "0 skips the fsync of files and directories: faster, but a crash of the machine may undo what was reported as "    \
+    "safe.")                                                                                                           \
   X(SCR_CHECKPOINT_INTERVAL, COUNT, NULL, "0", ANY,                                                                    \
-    "SCR_Need_checkpoint answers 1 at every n-th call; 0 switches this rule off.")                                     \
+    "SCR_Need_checkpoint answers 1 at every n-th call; 0 disables this rule.")                                         \
   X(SCR_CHECKPOINT_SECONDS, COUNT, NULL, "0", ANY,                                                                     \
-    "SCR_Need_checkpoint answers 1 when this many seconds have passed since the last checkpoint; 0 switches this "     \
-    "rule off.")                                                                                                       \
+    "SCR_Need_checkpoint answers 1 when this many seconds have passed since the last checkpoint; 0 disables this "     \
+    "rule.")                                                                                                           \
   X(SCR_CHECKPOINT_OVERHEAD, PERCENT, NULL, "0", ANY,                                                                  \
-    "SCR_Need_checkpoint answers 1 while checkpoints take less than this percentage of the time; 0 switches this "     \
-    "rule off.")                                                                                                       \
+    "SCR_Need_checkpoint answers 1 while checkpoints take less than this percentage of the time; 0 disables this "     \
+    "rule.")                                                                                                           \
   X(SCR_HALT_SECONDS, COUNT, NULL, "0", ANY,                                                                           \
-    "The run should stop when the allocation has no more than this many seconds left; 0 switches this rule off.")      \
+    "The run should stop when the allocation has no more than this many seconds left; 0 disables this rule.")          \
   X(SCR_HALT_ENABLED, BOOL, NULL, "1", ANY,                                                                            \
-    "0 keeps the library from calling exit() when the run should stop; SCR_Should_exit still tells.")                  \
+    "0 keeps the library from calling exit() when the run should stop; SCR_Should_exit still reports it.")             \
   X(SCR_HALT_EXIT, ENUM, "auto|0|1", "auto", ANY,                                                                      \
     "What to do after a complete checkpoint when the run should stop: auto flushes it and calls exit() unless the "    \
-    "application has called SCR_Should_exit in this run, 1 always does so, in SCR_Init too, 0 never.")                 \
+    "application has called SCR_Should_exit in this run; 1 always does so, also in SCR_Init; 0 never does.")           \
   X(SCR_LOG_ENABLE, BOOL, NULL, "0", ANY,                                                                              \
     "1 logs runs, checkpoints, transfers, rebuilds and corrupt files, with times and sizes.")                          \
   X(SCR_LOG_TXT_ENABLE, BOOL, NULL, "1", ANY, "1 writes the log to `<prefix>/.scr/log`, if SCR_LOG_ENABLE is 1.")      \
   X(SCR_LOG_SYSLOG_ENABLE, BOOL, NULL, "1", ANY, "1 sends the log to the system's syslog, if SCR_LOG_ENABLE is 1.")    \
   X(SCR_PRESERVE_DIRECTORIES, BOOL, NULL, "1", ANY,                                                                    \
-    "1 copies each file to where the application named it below the prefix; 0 copies it into "                         \
-    "`scr.dataset.<id>`, with its relative path kept.")                                                                \
+    "1 flushes each file to the path below the prefix that the application gave it; 0 flushes it to "                  \
+    "`scr.dataset.<id>`, keeping its relative path.")                                                                  \
   X(SCR_VIRTUAL_NODES, COUNT, NULL, "0", ANY,                                                                          \
-    "For trying out: splits the ranks into this many blocks, each treated as a node of its own; 0 uses the real "      \
-    "nodes.")                                                                                                          \
+    "For trials: splits the ranks into this many blocks and treats each block as a node; 0 uses the real nodes.")      \
   X(GROUPS, NAME, NULL, NULL, LINE,                                                                                    \
-    "`GROUPS=<host> NAME=value ...`: nodes with the same value form one group of the kind NAME, for SCR_GROUP, STORE " \
-    "and CKPT; files and SCR_Config only.")                                                                            \
+    "`GROUPS=<host> NAME=value ...`: hosts with the same value of NAME form one group of that name, for SCR_GROUP, "   \
+    "STORE and CKPT; files and SCR_Config only.")                                                                      \
   X(STORE, ABSPATH, NULL, NULL, LINE,                                                                                  \
-    "`STORE=<directory>` with COUNT (datasets kept), GROUP (the ranks that share it, NODE), ENABLED (1), MKDIR (1; 0 " \
-    "where directories cannot be made), VIEW (PRIVATE, or GLOBAL when all nodes see the same files), TYPE (SYNC or "   \
-    "PTHREAD): a place for the cache; files and SCR_Config only.")                                                     \
+    "`STORE=<directory>`: a place for the cache, with COUNT (datasets kept), GROUP (the ranks that share it; NODE), "  \
+    "ENABLED (1), MKDIR (1; 0 where directories cannot be made), VIEW (PRIVATE, or GLOBAL if all nodes see the same "  \
+    "files) and TYPE (SYNC or PTHREAD); files and SCR_Config only.")                                                   \
   X(CKPT, COUNT, NULL, NULL, LINE,                                                                                     \
-    "`CKPT=<n>` with ENABLED (1), INTERVAL (1), OUTPUT (0), STORE, TYPE (SINGLE, PARTNER, XOR or RS), GROUP, "         \
-    "SET_SIZE, SET_FAILURES and HOP_DISTANCE (1; how far apart in a line of groups the members of a set are): how to " \
-    "protect every INTERVAL-th checkpoint, the largest interval that fits wins; needs SCR_COPY_TYPE=FILE; files and "  \
-    "SCR_Config only.")
+    "`CKPT=<n>`: how to protect every INTERVAL-th checkpoint, with ENABLED (1), INTERVAL (1), OUTPUT (0), STORE, "     \
+    "TYPE (SINGLE, PARTNER, XOR or RS), GROUP, SET_SIZE, SET_FAILURES and HOP_DISTANCE (1; the distance between the "  \
+    "members of a set in a line of groups); the largest INTERVAL that divides the checkpoint's number wins; needs "    \
+    "SCR_COPY_TYPE=FILE; files and SCR_Config only.")
 
-/* The children of the lines: X(line, name, type, choices of an ENUM).  GROUPS takes any. */
+/* The children of lines: X(line, name, type, choices of an ENUM).  GROUPS accepts any names. */
 #define SCR_PARAM_CHILDREN(X)                                                                                          \
   X(STORE, COUNT, COUNT, NULL)                                                                                         \
   X(STORE, GROUP, TEXT, NULL)                                                                                          \
@@ -1799,7 +1832,7 @@ typedef enum {
   X(CKPT, HOP_DISTANCE, POSITIVE, NULL)
 
 typedef struct {
-  const char*    line; /* the line it stands on, for a child; NULL for a parameter of its own */
+  const char*    line; /* for a child, the line it belongs to; NULL for a parameter */
   const char*    name;
   scr_param_type type;
   const char*    choices;
@@ -1831,7 +1864,9 @@ static int scr_params_lock_bases = 0;
 
 /* ---- values ---- */
 
-/* The row of the parameter NAME, or of the child NAME of LINE when LINE is not NULL; NULL when the table has none. */
+/*
+** The row of the parameter NAME or, if LINE is not NULL, of the child NAME of LINE; NULL if the table has no such row.
+*/
 SCR_FN const scr_param_spec* scr_param_spec_of(const char* line, const char* name)
 {
   const scr_param_spec* spec;
@@ -1843,7 +1878,7 @@ SCR_FN const scr_param_spec* scr_param_spec_of(const char* line, const char* nam
   return NULL;
 }
 
-/* Returns 1 when VALUE is one of CHOICES, which are separated by bars; case does not matter. */
+/* Returns 1 if VALUE is one of CHOICES, a list separated by bars; case does not matter. */
 SCR_FN int scr_param_is_choice(const char* choices, const char* value)
 {
   size_t n = strlen(value);
@@ -1856,7 +1891,7 @@ SCR_FN int scr_param_is_choice(const char* choices, const char* value)
   return 0;
 }
 
-/* Returns 1, and *VALUE, when S as a whole is a finite number, 0 or more, not in hexadecimal. */
+/* Returns 1 and sets *VALUE if all of S is a finite decimal number, 0 or more. */
 SCR_FN int scr_param_real_of(const char* s, double* value)
 {
   char* end;
@@ -1866,7 +1901,7 @@ SCR_FN int scr_param_real_of(const char* s, double* value)
   return end != s && *end == '\0' && *value >= 0.0 && *value <= 1e300;
 }
 
-/* Returns 1 when VALUE is allowed for SPEC. */
+/* Returns 1 if VALUE is allowed for SPEC. */
 SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
 {
   size_t   n = strlen(value);
@@ -1881,7 +1916,7 @@ SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
     return scr_str_int64(value, &i) == SCR_SUCCESS && i >= 0 && i <= INT_MAX;
   case SCR_PARAM_POSITIVE:
     return scr_str_int64(value, &i) == SCR_SUCCESS && i >= 1 && i <= INT_MAX;
-  case SCR_PARAM_BYTES: /* the count of an MPI message is an int */
+  case SCR_PARAM_BYTES: /* at most 1G, because MPI counts bytes of a message in an int */
     return scr_str_bytes(value, &bytes) == SCR_SUCCESS && bytes >= 1 && bytes <= (uint64_t)1 << 30;
   case SCR_PARAM_PERCENT:
     return scr_param_real_of(value, &real) && real <= 100.0;
@@ -1899,7 +1934,10 @@ SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
   return n < SCR_MAX_FILENAME;
 }
 
-/* SCR_SUCCESS when VALUE is allowed for SPEC, else the error (V3).  PARENT is the value of the line of a child. */
+/*
+** SCR_SUCCESS if VALUE is allowed for SPEC, else the error of V3.  For a child, PARENT is the value of its line.
+** ORIGIN names the source.
+*/
 SCR_FN int scr_param_check_value(const scr_param_spec* spec, const char* parent, const char* value, const char* origin)
 {
   char        allowed[256], on_line[256] = "";
@@ -1930,20 +1968,20 @@ SCR_FN const char* scr_param_last_value(const scr_hash* h)
   return last;
 }
 
-/* Returns 1 when the source S may not set SPEC. */
+/* Returns 1 if the source S may not set SPEC. */
 SCR_FN int scr_param_is_locked(const scr_param_spec* spec, int s)
 {
   return scr_params_lock_bases && s != SCR_PARAM_SYSTEM && spec != NULL && spec->who == SCR_PARAM_BASE;
 }
 
-/* The values of NAME in the source S, or NULL when it has none or may not set it. */
+/* The values of NAME in the source S; NULL if it has none or may not set NAME. */
 SCR_FN scr_hash* scr_param_values(const scr_hash* params, int s, const char* name)
 {
   if (scr_param_is_locked(scr_param_spec_of(NULL, name), s)) return NULL;
   return scr_hash_get(scr_hash_get(params, scr_param_sources[s]), name);
 }
 
-/* What was set for NAME, without the default, or NULL; *SOURCE tells where. */
+/* The value set for NAME, defaults aside, or NULL; *SOURCE receives its source. */
 SCR_FN const char* scr_param_find(const scr_hash* params, const char* name, int* source)
 {
   for (*source = 0; *source < SCR_PARAM_NSOURCES; ++*source) {
@@ -1954,8 +1992,8 @@ SCR_FN const char* scr_param_find(const scr_hash* params, const char* name, int*
 }
 
 /*
-** The value of the parameter NAME: what was set, or else the default of the table, or else NULL.  It is as the user
-** wrote it, so a name of an ENUM may be in either case.  Valid until PARAMS changes.
+** The value of the parameter NAME: what was set, or else the default, or else NULL.  It is spelled as the user wrote
+** it: the case of an ENUM may vary.  Valid until PARAMS changes.
 */
 SCR_FN const char* scr_param_get(const scr_hash* params, const char* name)
 {
@@ -1966,7 +2004,7 @@ SCR_FN const char* scr_param_get(const scr_hash* params, const char* name)
   return value != NULL || spec == NULL ? value : spec->fallback;
 }
 
-/* All values of NAME, VALUE -> children, of the first source that has any, or NULL: for GROUPS, STORE, CKPT. */
+/* All values of NAME (VALUE -> children) from the first source that has any, or NULL; for GROUPS, STORE and CKPT. */
 SCR_FN const scr_hash* scr_param_get_hash(const scr_hash* params, const char* name)
 {
   int s;
@@ -1984,7 +2022,7 @@ SCR_FN const char* scr_param_source_text(const scr_hash* params, int s)
   return scr_hash_str_or(scr_hash_get(params, "FROM"), scr_param_sources[s], texts[s]);
 }
 
-/* Where the value of NAME comes from, in words, for messages. */
+/* The source of the value of NAME in words, for messages. */
 SCR_FN const char* scr_param_origin(const scr_hash* params, const char* name)
 {
   int s;
@@ -1992,9 +2030,8 @@ SCR_FN const char* scr_param_origin(const scr_hash* params, const char* name)
 }
 
 /*
-** The value of NAME, a parameter of the table and of a fitting type, as an integer, a count of bytes, a number.
-** SCR_ERR_PARAM when the value is not allowed; SCR_ERR_NOT_FOUND, without a message, when there is none.  *V is then as
-** it was.
+** Get the value of NAME, a parameter of the table, as an integer, a number of bytes, or a real number.  SCR_ERR_PARAM
+** if the value is not allowed; SCR_ERR_NOT_FOUND, without a message, if there is none. *V then keeps its contents.
 */
 SCR_FN int scr_param_checked(const scr_hash* params, const char* name, const char** v)
 {
@@ -2036,8 +2073,8 @@ SCR_FN int scr_param_real(const scr_hash* params, const char* name, double* v)
 /* ---- setting ---- */
 
 /*
-** Give KEY of the source INTO the value VALUE, and return the hash of its children, NULL without memory.  Of a
-** parameter that is not a line the new value takes the place of the old one (V2).
+** Set KEY of the source INTO to VALUE and return the hash of its children; NULL without memory.  Except for lines, the
+** new value replaces the old one (V2).
 */
 SCR_FN scr_hash* scr_params_set(scr_hash* into, const char* key, const char* value)
 {
@@ -2047,7 +2084,7 @@ SCR_FN scr_hash* scr_params_set(scr_hash* into, const char* key, const char* val
   return scr_hash_set_kv(into, key, value);
 }
 
-/* Give the child KEY of ENTRY the value VALUE; "" unsets it. */
+/* Set the child KEY of ENTRY to VALUE; "" unsets it. */
 SCR_FN int scr_params_set_child(scr_hash* entry, const char* key, const char* value)
 {
   scr_hash_unset(entry, key);
@@ -2058,7 +2095,7 @@ SCR_FN int scr_params_set_child(scr_hash* entry, const char* key, const char* va
 
 #define SCR_PARAM_BLANKS " \t\r"
 
-/* A line of a file, which ends with a NUL, while it is read. */
+/* The state of reading one line of a file; the line ends with a NUL. */
 typedef struct {
   const char* p;     /* what follows */
   const char* where; /* the file's name */
@@ -2066,11 +2103,11 @@ typedef struct {
   char        key[SCR_PARAM_WORD_MAX], value[SCR_PARAM_WORD_MAX];
 } scr_params_text;
 
-/* The error about the line of T; FORMAT is a constant, with one argument or more. */
+/* Report an error in the line of T.  FORMAT is a literal, with at least one argument. */
 #define SCR_PARAMS_BAD(t, format, ...)                                                                                 \
   SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: " format, (t)->where, (t)->line, __VA_ARGS__)
 
-/* Append C to the word OUT of *N bytes. */
+/* Append C to the word OUT, which has *N bytes. */
 SCR_FN int scr_params_put(const scr_params_text* t, char* out, size_t* n, char c)
 {
   if (*n + 1 >= SCR_PARAM_WORD_MAX)
@@ -2080,7 +2117,7 @@ SCR_FN int scr_params_put(const scr_params_text* t, char* out, size_t* n, char c
   return SCR_SUCCESS;
 }
 
-/* Append the character that is escaped at T. */
+/* Append the character that the backslash sequence at T stands for. */
 SCR_FN int scr_params_escape(scr_params_text* t, char* out, size_t* n)
 {
   static const char names[] = "abfnrtv", controls[] = "\a\b\f\n\r\t\v";
@@ -2092,7 +2129,7 @@ SCR_FN int scr_params_escape(scr_params_text* t, char* out, size_t* n)
   return scr_params_put(t, out, n, k != NULL ? controls[k - names] : c);
 }
 
-/* Append the value of the environment variable that is named at T, as $NAME (letters and _) or ${NAME}. */
+/* Append the value of the environment variable named at T, as $NAME (letters and _) or ${NAME}. */
 SCR_FN int scr_params_expand(scr_params_text* t, char* out, size_t* n)
 {
   char        name[256];
@@ -2113,7 +2150,10 @@ SCR_FN int scr_params_expand(scr_params_text* t, char* out, size_t* n)
   return rc;
 }
 
-/* Read a word, up to a blank, '=' or the end of the line, into OUT; no word begins with '#', which opens a comment. */
+/*
+** Read a word, up to a blank, '=' or the end of the line, into OUT.  A word cannot begin with '#', which starts a
+** comment.
+*/
 SCR_FN int scr_params_word(scr_params_text* t, int is_value, char* out)
 {
   size_t n = 0;
@@ -2131,7 +2171,7 @@ SCR_FN int scr_params_word(scr_params_text* t, int is_value, char* out)
   return rc;
 }
 
-/* Read `KEY=VALUE` into the room for it in T. */
+/* Read `KEY=VALUE` into the buffers of T. */
 SCR_FN int scr_params_pair(scr_params_text* t)
 {
   int rc = scr_params_word(t, 0, t->key);
@@ -2174,10 +2214,10 @@ SCR_FN int scr_params_line(scr_params_text* t, scr_hash* into)
 /*
 ** Read parameters from the N bytes of TEXT into INTO, KEY -> VALUE -> children.  WHERE names the file.
 **
-** A line is `KEY=VALUE [CKEY=CVALUE ...]` with blanks allowed around '='; the further pairs are children of the first.
-** Keys are made upper case.  # opens a comment at the start of a word.  $NAME and ${NAME} in a value are replaced from
-** the environment, and it is an error when they are not set there.  Backslash takes away a character's meaning, or
-** stands for a control character (a b f n r t v).  `KEY=` unsets.  After an error INTO has the lines before it.
+** A line is `KEY=VALUE [CKEY=CVALUE ...]`, with blanks allowed around '='; the further pairs are children of the first.
+** Keys are converted to upper case. # at the start of a word begins a comment. $NAME and ${NAME} in a value are
+** replaced by the environment variable, which must be set.  A backslash makes the next character literal, or forms a
+** control character (a b f n r t v).  `KEY=` unsets.  After an error INTO has the lines before it.
 */
 SCR_FN int scr_params_parse(const char* text, size_t n, const char* where, scr_hash* into)
 {
@@ -2188,7 +2228,7 @@ SCR_FN int scr_params_parse(const char* text, size_t n, const char* where, scr_h
 
   t.where = where;
   t.line = 1;
-  for (i = 0; i < n; i++) { /* refuse what is not text before any of it is printed */
+  for (i = 0; i < n; i++) { /* refuse binary data before a message prints any of it */
     unsigned char c = (unsigned char)text[i];
     t.line += c == '\n';
     if (c == 127 || (c < 32 && c != '\n' && c != '\t' && c != '\r'))
@@ -2198,7 +2238,7 @@ SCR_FN int scr_params_parse(const char* text, size_t n, const char* where, scr_h
   if (copy == NULL) return SCR_ERR_OOM();
   if (n > 0) memcpy(copy, text, n);
   t.line = 1;
-  line = strncmp(copy, "\xef\xbb\xbf", 3) == 0 ? copy + 3 : copy; /* the mark that some editors put before UTF-8 */
+  line = strncmp(copy, "\xef\xbb\xbf", 3) == 0 ? copy + 3 : copy; /* skip the byte order mark that some editors write */
   for (; line != NULL && rc == SCR_SUCCESS; line = next, t.line++) {
     next = strchr(line, '\n');
     if (next != NULL) *next++ = '\0';
@@ -2211,7 +2251,7 @@ SCR_FN int scr_params_parse(const char* text, size_t n, const char* where, scr_h
 
 /* ---- sources ---- */
 
-/* Read the file PATH into the source S of PARAMS.  A file that is missing is an error only when MUST. */
+/* Read the file PATH into the source S of PARAMS.  A missing file is an error only if MUST is set. */
 SCR_FN int scr_params_read_file(scr_hash* params, int s, const char* path, int must)
 {
   scr_buf   b = {NULL, 0, 0, 0};
@@ -2238,7 +2278,7 @@ SCR_FN int scr_params_read_file(scr_hash* params, int s, const char* path, int m
   return rc;
 }
 
-/* Fill ENV of PARAMS from the environment: the names of the table, but for lines. */
+/* Fill ENV of PARAMS with the parameters of the table, lines excepted, that the environment sets. */
 SCR_FN int scr_params_read_env(scr_hash* params)
 {
   scr_hash* env = scr_hash_set(params, "ENV", scr_hash_new());
@@ -2254,9 +2294,8 @@ SCR_FN int scr_params_read_env(scr_hash* params)
 }
 
 /*
-** Read the environment, the system file and the user file into PARAMS, in place of what it had from them; what
-** SCR_Config has set stays.  The user file is SCR_CONF_FILE, which must then exist, or .scrconf in the prefix
-** directory.
+** Read the environment, the system file and the user file into PARAMS, replacing what it had from them; what SCR_Config
+** set stays.  The user file is SCR_CONF_FILE, which must then exist, or else .scrconf in the prefix directory.
 */
 SCR_FN int scr_params_read(scr_hash* params)
 {
@@ -2279,7 +2318,7 @@ SCR_FN int scr_params_read(scr_hash* params)
 
 /* ---- SCR_Config ---- */
 
-/* Returns 1 when CONFIG asks for a value, 0 when it sets or unsets one, -1 when it is malformed. */
+/* Returns 1 if CONFIG is a query, 0 if it sets or unsets a value, -1 if it is malformed. */
 SCR_FN int scr_params_config_is_query(const char* config)
 {
   const char* p;
@@ -2300,7 +2339,7 @@ SCR_FN int scr_params_config_is_query(const char* config)
   return sets == words - 1 && words <= 2 ? 1 : -1;
 }
 
-/* A copy in *COPY of the value of KEY, or of CKEY below KEY=VALUE when CKEY is not NULL; NULL when it is not set. */
+/* Set *COPY to a copy of the value of KEY or, if CKEY is not NULL, of CKEY below KEY=VALUE; NULL if it is not set. */
 SCR_FN int scr_params_query(const scr_hash* params, const char* key, const char* value, const char* ckey, char** copy)
 {
   const char* found = NULL;
@@ -2319,7 +2358,7 @@ SCR_FN int scr_params_query(const scr_hash* params, const char* key, const char*
   return found == NULL || *copy != NULL ? SCR_SUCCESS : SCR_ERR_OOM();
 }
 
-/* Set KEY, VALUE and the children that stand in REST, which is changed. */
+/* Set KEY to VALUE, with the children in REST; REST is modified. */
 SCR_FN int scr_params_config_set(scr_hash* params, const char* key, const char* value, char* rest)
 {
   const scr_param_spec* spec = scr_param_spec_of(NULL, key);
@@ -2345,11 +2384,11 @@ SCR_FN int scr_params_config_set(scr_hash* params, const char* key, const char* 
 }
 
 /*
-** Do what the string CONFIG of SCR_Config says (scr.h).  *VALUE is what a query found, for the caller to free,
-** or NULL; a query sees every source, but not the defaults.
+** Carry out CONFIG, the string of an SCR_Config call (scr.h).  For a query, *VALUE receives the value, which the caller
+** frees, or NULL; a query sees every source, but not the defaults.
 **
-** SCR_ERR_ARG when CONFIG is malformed; nothing is then set.  A bad value is SCR_ERR_PARAM, and is set all the same, so
-** that SCR_Init finds it: a program that ignores the result must not run with another value than it asked for.
+** SCR_ERR_ARG if CONFIG is malformed; nothing is then set.  A bad value returns SCR_ERR_PARAM but is set all the same,
+** so that SCR_Init fails on it: a program that ignores this error must not run with another value than it asked for.
 */
 SCR_FN int scr_params_config(scr_hash* params, const char* config, char** value)
 {
@@ -2375,7 +2414,7 @@ SCR_FN int scr_params_config(scr_hash* params, const char* config, char** value)
 
 /* ---- checks ---- */
 
-/* Check the children CHILDREN of the entry SPEC=VALUE of the source that ORIGIN names. */
+/* Check CHILDREN, the children of the entry SPEC=VALUE; ORIGIN names its source. */
 SCR_FN int scr_params_check_children(const scr_param_spec* spec, const char* value, const scr_hash* children,
                                      const char* origin)
 {
@@ -2396,7 +2435,7 @@ SCR_FN int scr_params_check_children(const scr_param_spec* spec, const char* val
   return rc;
 }
 
-/* Check the values VALUES of NAME in the source S. */
+/* Check the values VALUES of NAME from the source S. */
 SCR_FN int scr_params_check_key(const scr_hash* params, int s, const char* name, const scr_hash* values)
 {
   const scr_param_spec* spec = scr_param_spec_of(NULL, name);
@@ -2420,7 +2459,7 @@ SCR_FN int scr_params_check_key(const scr_hash* params, int s, const char* name,
 
 /*
 ** Check every value that is set, in every source, against its type.  SCR_ERR_PARAM at the first bad value.  Rank 0 also
-** warns of names that are not known.
+** warns about unknown names.
 */
 SCR_FN int scr_params_check(const scr_hash* params)
 {
@@ -2435,974 +2474,823 @@ SCR_FN int scr_params_check(const scr_hash* params)
   return rc;
 }
 
-/* ==== 08 DATASET, META, FILEMAP =========================================================================
-** Descriptors of datasets, descriptors of files, and the map of a process: which files of which rank and dataset it
-** keeps in the cache.
+/* ==== 08 DATASET: RECORDS, SETS, PLACES =================================================================
+** The records that make up all metadata, each with one reader and one writer; the redundancy set, the ranks that
+** protect each other; and where the files of a dataset lie in a store.
 **
-** Each is a scr_hash with well-known keys.  A filemap:
+**   scr_identity   which dataset it is
+**   scr_desc       describes the dataset as a whole
+**   scr_file       one file of a rank
+**   scr_reddesc    how a dataset is protected, and by which ranks
+**   scr_entry      what one rank, its owner, wrote of one dataset: desc, files, reddesc.  A filemap is a list of entries;
+**                  the header of a redundancy file describes members in another form of the same record.
 **
-**   DSET/<id>/RANK/<rank>                                   the index (F1)
-**   RANK/<rank>/DSET/<id>/FILES/<number of files the rank wrote>
-**                        /FILE/<path>/META{...}             one for each file that is or may be in the cache
-**                        /DSETDESC{...}, REDDESC{...}, FLUSH{...}, <tag>/<value>
-**
-** Uses       errors, memory, hash, hash files.
-** Offers     scr_dataset_*, scr_meta_*, scr_filemap_*.
+** Uses       platform, errors, memory, path, hash
+** Offers     scr_scheme, scr_identity, scr_desc, scr_file_kind, scr_file, scr_reddesc, scr_home, scr_entry;
+**            scr_scheme_name, scr_scheme_from_name, scr_identity_same, scr_identity_differs, scr_identity_cmp,
+**            scr_identity_read, scr_identity_write, scr_desc_read_str, scr_desc_read, scr_desc_write, scr_desc_name,
+**            scr_desc_is_ckpt, scr_file_free, scr_reddesc_free, scr_reddesc_dup, scr_home_below, scr_home_path,
+**            scr_private_mkdir, scr_home_mkdir, scr_entry_free, scr_entry_find, scr_entry_dup, scr_entry_forget,
+**            scr_entry_path, scr_entry_place, scr_entry_write, scr_entry_read, scr_entry_write_member,
+**            scr_entry_read_member
 ** Invariants
-**   F1  DSET says the same as RANK: every pair of rank and dset is in both or in none.  What is read from a file has
-**       its index made anew.
-**   F2  A setter copies what it is given, a getter copies out; nothing is shared between hashes.
-**   F3  A getter that does not return SCR_SUCCESS leaves its output as it was, and records no message.
-**   F4  Functions answer for a hash of any shape as if what they do not understand were not there.  The paths are what
-**       the file says: whoever opens or deletes one first sees that it lies below the dataset's directory.
-** Failure    SCR_ERR_NOT_FOUND, SCR_ERR_FORMAT; SCR_ERR_MEM with what was set before it.
+**   D1  Two datasets are the same only if id, time of creation and nonce are equal: ids recur after a rollback, and a
+**       lost node may come back with files of an earlier run.
+**   D2  Only this part, part 12 and part 13 read and write hashes of records.  A reader ignores what it does not know;
+**       a record that lacks a required field is an error.
+**   D3  Records hold paths below the dataset's directory.  Absolute paths are computed; those in a file are not
+**       trusted.
+**   D4  The owner of an entry is the rank that wrote it.  The rank that holds it now is not part of the entry: it is
+**       the rank in whose filemap the entry is.
+**   D5  Every directory that the library makes below a base belongs to this user, is not a link, and cannot be written
+**       by anybody else; otherwise the library refuses to use it.  In a store with MKDIR=0 this holds for the files.
+** Failure    SCR_ERR_FORMAT with a message.  Without memory scr_oom is set, and nothing is written (E2).
 ** ====================================================================================================== */
 
-typedef scr_hash scr_dataset;
-typedef scr_hash scr_meta;
-typedef scr_hash scr_filemap;
+/* ---- redundancy schemes ---- */
 
-/* Make DST a copy of SRC, which may be NULL: not found, and DST is as it was. */
-SCR_FN int scr_hash_copy_out(scr_hash* dst, const scr_hash* src)
+typedef enum { SCR_SCHEME_SINGLE, SCR_SCHEME_PARTNER, SCR_SCHEME_XOR, SCR_SCHEME_RS } scr_scheme;
+
+static const char* const scr_scheme_names[] = {"SINGLE", "PARTNER", "XOR", "RS"};
+
+/* Sets stay small, because each member lists all others.  A set may have nearly twice the size asked for. */
+#define SCR_SET_SIZE_MAX 4096
+
+SCR_FN const char* scr_scheme_name(scr_scheme scheme)
 {
-  if (src == NULL) return SCR_ERR_NOT_FOUND;
-  if (dst == src) return SCR_SUCCESS;
-  scr_hash_unset_all(dst);
-  scr_hash_merge(dst, src);
+  return scr_scheme_names[scheme];
+}
+
+SCR_FN int scr_scheme_from_name(const char* name, scr_scheme* scheme)
+{
+  int i;
+  for (i = SCR_SCHEME_SINGLE; i <= SCR_SCHEME_RS; i++)
+    if (strcasecmp(name, scr_scheme_names[i]) == 0) {
+      *scheme = (scr_scheme)i;
+      return SCR_SUCCESS;
+    }
+  return SCR_ERR(SCR_ERR_PARAM, "the redundancy scheme %s is not known; there are SINGLE, PARTNER, XOR and RS", name);
+}
+
+/* ---- identity ---- */
+
+typedef struct {
+  int      id;      /* 1 or more; 0 if the record has none */
+  int64_t  created; /* microseconds since the epoch; 0 if the record has none */
+  uint64_t nonce;   /* random; 0 if the record has none, as in older versions */
+} scr_identity;
+
+/* Returns 1 if A and B are certainly the same dataset (D1). */
+SCR_FN int scr_identity_same(const scr_identity* a, const scr_identity* b)
+{
+  return a->id > 0 && a->id == b->id && a->created != 0 && a->created == b->created && a->nonce == b->nonce;
+}
+
+/* Returns 1 if A and B are certainly different datasets: both have a value for some field, and the values differ. */
+SCR_FN int scr_identity_differs(const scr_identity* a, const scr_identity* b)
+{
+  return (a->id && b->id && a->id != b->id) || (a->created && b->created && a->created != b->created) ||
+         (a->nonce && b->nonce && a->nonce != b->nonce);
+}
+
+/* -1, 0 or 1 as A sorts before, with or after B: by id, then by time of creation, then by nonce. */
+SCR_FN int scr_identity_cmp(const scr_identity* a, const scr_identity* b)
+{
+  if (a->id != b->id) return a->id < b->id ? -1 : 1;
+  if (a->created != b->created) return a->created < b->created ? -1 : 1;
+  return a->nonce == b->nonce ? 0 : (int64_t)a->nonce < (int64_t)b->nonce ? -1 : 1;
+}
+
+/* Read an identity from H.  One whose nonce cannot be read is not the same as any other (D1). */
+SCR_FN void scr_identity_read(const scr_hash* h, scr_identity* i)
+{
+  const char* nonce = scr_hash_elem_get_first_val(h, "NONCE");
+
+  memset(i, 0, sizeof *i);
+  scr_hash_util_get_int(h, "ID", &i->id);
+  scr_hash_util_get_int64(h, "CREATED", &i->created);
+  if (nonce == NULL) return;
+  if (*nonce == '\0' || strlen(nonce) > 16 || strspn(nonce, "0123456789abcdefABCDEF") != strlen(nonce)) i->created = 0;
+  else i->nonce = (uint64_t)strtoull(nonce, NULL, 16);
+}
+
+SCR_FN void scr_identity_write_age(scr_hash* h, const scr_identity* i)
+{
+  char nonce[24];
+
+  snprintf(nonce, sizeof nonce, "%016" PRIx64, i->nonce);
+  if (i->created != 0) scr_hash_util_set_int64(h, "CREATED", i->created);
+  if (i->nonce != 0) scr_hash_util_set_str(h, "NONCE", nonce);
+}
+
+SCR_FN void scr_identity_write(scr_hash* h, const scr_identity* i)
+{
+  if (i->id != 0) scr_hash_util_set_int(h, "ID", i->id);
+  scr_identity_write_age(h, i);
+}
+
+/* ---- descriptor of a dataset; it holds no pointers, so an assignment copies it ---- */
+
+typedef struct {
+  scr_identity identity;
+  char         name[SCR_MAX_FILENAME];
+  char     dir[SCR_MAX_FILENAME]; /* below the prefix, the common directory of all files; "" for the prefix itself */
+  int      ckpt;                  /* number of the checkpoint; 0 if it is not one */
+  int      flags;                 /* SCR_FLAG_x */
+  int      ranks, files;          /* of all ranks */
+  uint64_t bytes;
+  int      complete;
+  int      preserve; /* 1: file names are relative to the prefix; 0: to the dataset directory */
+  char     user[256], job[256], job_name[256], cluster[256];
+} scr_desc;
+
+SCR_FN void scr_desc_read_str(const scr_hash* h, const char* key, char* to, size_t n)
+{
+  const char* value = scr_hash_elem_get_first_val(h, key);
+  snprintf(to, n, "%s", value != NULL ? value : "");
+}
+
+/* Read D from H; fields that H lacks become 0 or empty.  Records of older versions may have no flags. */
+SCR_FN void scr_desc_read(const scr_hash* h, scr_desc* d)
+{
+  int flag = 0;
+
+  memset(d, 0, sizeof *d);
+  scr_identity_read(h, &d->identity);
+  scr_desc_read_str(h, "NAME", d->name, sizeof d->name);
+  scr_desc_read_str(h, "DIR", d->dir, sizeof d->dir);
+  scr_desc_read_str(h, "USER", d->user, sizeof d->user);
+  scr_desc_read_str(h, "JOBID", d->job, sizeof d->job);
+  scr_desc_read_str(h, "JOBNAME", d->job_name, sizeof d->job_name);
+  scr_desc_read_str(h, "CLUSTER", d->cluster, sizeof d->cluster);
+  scr_hash_util_get_int(h, "CKPT", &d->ckpt);
+  if (scr_hash_util_get_int(h, "FLAG_CKPT", &flag) != SCR_SUCCESS) flag = d->ckpt > 0;
+  if (flag) d->flags |= SCR_FLAG_CHECKPOINT;
+  flag = 0;
+  scr_hash_util_get_int(h, "FLAG_OUTPUT", &flag);
+  if (flag) d->flags |= SCR_FLAG_OUTPUT;
+  scr_hash_util_get_int(h, "RANKS", &d->ranks);
+  scr_hash_util_get_int(h, "FILES", &d->files);
+  scr_hash_util_get_bytecount(h, "SIZE", &d->bytes);
+  scr_hash_util_get_int(h, "COMPLETE", &d->complete);
+  d->preserve = 1;
+  scr_hash_util_get_int(h, "PRESERVE", &d->preserve);
+}
+
+/* Write D to H, an empty hash. */
+SCR_FN void scr_desc_write(scr_hash* h, const scr_desc* d)
+{
+  scr_hash_util_set_int(h, "ID", d->identity.id);
+  scr_hash_util_set_str(h, "NAME", d->name);
+  scr_hash_util_set_int(h, "FLAG_CKPT", (d->flags & SCR_FLAG_CHECKPOINT) != 0);
+  scr_hash_util_set_int(h, "FLAG_OUTPUT", (d->flags & SCR_FLAG_OUTPUT) != 0);
+  scr_identity_write_age(h, &d->identity);
+  if (*d->user) scr_hash_util_set_str(h, "USER", d->user);
+  if (*d->job_name) scr_hash_util_set_str(h, "JOBNAME", d->job_name);
+  if (*d->job) scr_hash_util_set_str(h, "JOBID", d->job);
+  if (*d->cluster) scr_hash_util_set_str(h, "CLUSTER", d->cluster);
+  if (d->ckpt > 0) scr_hash_util_set_int(h, "CKPT", d->ckpt);
+  scr_hash_util_set_int(h, "RANKS", d->ranks);
+  if (!d->preserve) scr_hash_util_set_int(h, "PRESERVE", 0); /* a fetch needs it to find the files by name */
+  scr_hash_util_set_int(h, "COMPLETE", d->complete);
+  scr_hash_util_set_bytecount(h, "SIZE", d->bytes);
+  scr_hash_util_set_int(h, "FILES", d->files);
+  if (*d->dir) scr_hash_util_set_str(h, "DIR", d->dir);
+}
+
+/* The name of the dataset, never empty. */
+SCR_FN const char* scr_desc_name(const scr_desc* d)
+{
+  return *d->name != '\0' ? d->name : "?";
+}
+
+SCR_FN int scr_desc_is_ckpt(const scr_desc* d)
+{
+  return (d->flags & SCR_FLAG_CHECKPOINT) != 0;
+}
+
+/* ---- file ---- */
+
+typedef enum { SCR_FILE_APPLICATION, SCR_FILE_PARTNER, SCR_FILE_XOR, SCR_FILE_RS } scr_file_kind;
+
+/* The names of the kinds in META.  FULL, USER in older versions, is a file of the application. */
+static const char* const scr_file_kinds[] = {"FULL", "PARTNER", "XOR", "RS"};
+
+/* One file of a rank.  All zeros is an empty record. */
+typedef struct {
+  char*         rel;  /* path below the dataset's directory in the cache */
+  char*         orig; /* the name that the application gave; may be NULL */
+  char*         dir;  /* the absolute directory of that name; NULL if not known */
+  scr_file_kind kind;
+  int           complete; /* 1: size, mode and mtime are known */
+  uint64_t      size;
+  int           has_crc;
+  uLong         crc;
+  int           ranks; /* number of ranks of the run that wrote it */
+  int           mode;  /* permission bits; 0 if not known */
+  int64_t       mtime; /* seconds since the epoch; 0 if not known */
+} scr_file;
+
+SCR_FN void scr_file_free(scr_file* f)
+{
+  scr_free(&f->rel);
+  scr_free(&f->orig);
+  scr_free(&f->dir);
+}
+
+/* Make TO a copy of F; the old contents of TO are overwritten, not freed. */
+SCR_FN void scr_file_dup(scr_file* to, const scr_file* f)
+{
+  *to = *f;
+  to->rel = scr_strdup(f->rel);
+  to->orig = scr_strdup(f->orig);
+  to->dir = scr_strdup(f->dir);
+}
+
+/*
+** Read F, which is empty, from H.  SCR_ERR_FORMAT if the path leads out of the dataset or the checksum cannot be read.
+*/
+SCR_FN int scr_file_read(const scr_hash* h, scr_file* f)
+{
+  const char* rel = scr_hash_elem_get_first_val(h, "FILE");
+  const char* kind = scr_hash_elem_get_first_val(h, "TYPE");
+  int         i;
+
+  if (rel == NULL || !scr_path_is_safe_rel(rel))
+    return SCR_ERR(SCR_ERR_FORMAT, "a record names a file outside of its dataset: %.200s",
+                   rel != NULL ? rel : "(none)");
+  for (i = SCR_FILE_RS; i > SCR_FILE_APPLICATION; i--)
+    if (kind != NULL && strcmp(kind, scr_file_kinds[i]) == 0) break;
+  f->kind = (scr_file_kind)i;
+  scr_hash_util_get_int(h, "COMPLETE", &f->complete);
+  if (scr_hash_util_get_bytecount(h, "SIZE", &f->size) != SCR_SUCCESS) f->complete = 0;
+  if (scr_hash_get(h, "CRC") != NULL) {
+    if (scr_hash_util_get_crc32(h, "CRC", &f->crc) != SCR_SUCCESS)
+      return SCR_ERR(SCR_ERR_FORMAT, "the checksum of %.200s cannot be read in its record", rel);
+    f->has_crc = 1;
+  }
+  scr_hash_util_get_int(h, "RANKS", &f->ranks);
+  scr_hash_util_get_int(h, "MODE", &f->mode);
+  scr_hash_util_get_int64(h, "MTIME", &f->mtime);
+  f->rel = scr_strdup(rel);
+  f->orig = scr_strdup(scr_hash_elem_get_first_val(h, "ORIG"));
+  f->dir = scr_strdup(scr_hash_elem_get_first_val(h, "ORIGPATH"));
   return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
-/* Make a copy of VALUE, which may be NULL, the hash of KEY in H. */
-SCR_FN int scr_hash_set_copy(scr_hash* h, const char* key, const scr_hash* value)
+/*
+** Write F to H, an empty hash.  The checksum has a field of fixed width, so that the size of a header is known before
+** the checksum is.
+*/
+SCR_FN void scr_file_write(scr_hash* h, const scr_file* f)
 {
-  scr_hash* copy = scr_hash_new();
+  const char* slash = strrchr(f->rel, '/');
 
-  if (copy == NULL) return SCR_ERR_OOM();
-  scr_hash_merge(copy, value);
-  if (scr_oom) {
-    scr_hash_delete(&copy);
-    return SCR_ERR_OOM();
+  scr_hash_util_set_str(h, "FILE", f->rel);
+  scr_hash_util_set_str(h, "TYPE", scr_file_kinds[f->kind]);
+  scr_hash_util_set_int(h, "COMPLETE", f->complete);
+  if (f->ranks > 0) scr_hash_util_set_int(h, "RANKS", f->ranks);
+  if (f->orig != NULL) scr_hash_util_set_str(h, "ORIG", f->orig);
+  if (f->dir != NULL) scr_hash_util_set_str(h, "ORIGPATH", f->dir);
+  if (f->dir != NULL) scr_hash_util_set_str(h, "ORIGNAME", slash != NULL ? slash + 1 : f->rel);
+  if (f->complete) scr_hash_util_set_bytecount(h, "SIZE", f->size);
+  if (f->mode != 0) scr_hash_util_set_int(h, "MODE", f->mode);
+  if (f->mtime != 0) scr_hash_util_set_int64(h, "MTIME", f->mtime);
+  if (f->has_crc) scr_hash_util_set_crc32_fixed(h, "CRC", f->crc);
+}
+
+/* ---- descriptor of a redundancy set ---- */
+
+/* How a dataset is protected: a scheme, a store, and the set of ranks that protect each other. */
+typedef struct {
+  int        enabled, index, interval, output; /* of the CKPT line: ENABLED, its number, INTERVAL, OUTPUT */
+  scr_scheme scheme;
+  int        size_wanted, hop;  /* of the CKPT line: SET_SIZE and HOP_DISTANCE */
+  int        failures;          /* members of a set that may be lost at once; 0 for SINGLE */
+  char*      group;             /* name of the failure group */
+  char*      store;             /* name of the store, which is its base directory */
+  int        global, can_mkdir; /* properties VIEW=GLOBAL and MKDIR of the store */
+  int        sets;              /* number of sets in the world */
+  int        set_id;            /* world rank of the first member */
+  int        set_size, set_rank;
+  int*       member;  /* [set_size]: the ranks that own the members' files */
+  char*      partner; /* host of the right neighbour, which lists this rank's files; NULL if not known */
+} scr_reddesc;
+
+SCR_FN void scr_reddesc_free(scr_reddesc* d)
+{
+  scr_free(&d->group);
+  scr_free(&d->store);
+  scr_free(&d->member);
+  scr_free(&d->partner);
+  memset(d, 0, sizeof *d);
+}
+
+/* Make TO a copy of D; the old contents of TO are overwritten, not freed. */
+SCR_FN void scr_reddesc_dup(scr_reddesc* to, const scr_reddesc* d)
+{
+  *to = *d;
+  to->group = scr_strdup(d->group);
+  to->store = scr_strdup(d->store);
+  to->partner = scr_strdup(d->partner);
+  to->member = NULL;
+  if (d->member == NULL) return;
+  to->member = (int*)scr_malloc((size_t)d->set_size * sizeof *to->member);
+  if (to->member != NULL) memcpy(to->member, d->member, (size_t)d->set_size * sizeof *to->member);
+}
+
+/* Write D to H, an empty hash. */
+SCR_FN void scr_reddesc_write(scr_hash* h, const scr_reddesc* d)
+{
+  int i;
+
+  scr_hash_util_set_int(h, "ENABLED", d->enabled);
+  scr_hash_util_set_int(h, "INDEX", d->index);
+  scr_hash_util_set_int(h, "INTERVAL", d->interval);
+  scr_hash_util_set_int(h, "OUTPUT", d->output);
+  scr_hash_util_set_str(h, "BASE", d->store);
+  scr_hash_util_set_str(h, "VIEW", d->global ? "GLOBAL" : "PRIVATE");
+  scr_hash_util_set_int(h, "MKDIR", d->can_mkdir);
+  scr_hash_util_set_str(h, "TYPE", scr_scheme_name(d->scheme));
+  scr_hash_util_set_str(h, "GROUP", d->group);
+  scr_hash_util_set_int(h, "SET_SIZE", d->size_wanted);
+  scr_hash_util_set_int(h, "SET_FAILURES", d->failures);
+  scr_hash_util_set_int(h, "HOP_DISTANCE", d->hop);
+  scr_hash_util_set_int(h, "GROUPS", d->sets);
+  scr_hash_util_set_int(h, "GROUP_ID", d->set_id);
+  scr_hash_util_set_int(h, "GROUP_SIZE", d->set_size);
+  scr_hash_util_set_int(h, "GROUP_RANK", d->set_rank);
+  for (i = 0; i < d->set_size; i++) scr_hash_setf(h, NULL, "%s %d %d", "MEMBER", i, d->member[i]);
+}
+
+/* Read the list of members from H; each is a rank below RANKS. */
+SCR_FN int scr_reddesc_read_members(const scr_hash* h, scr_reddesc* d, int ranks)
+{
+  char key[16];
+  int  i;
+
+  d->member = (int*)scr_malloc((size_t)d->set_size * sizeof *d->member);
+  if (d->member == NULL) return SCR_ERR_OOM();
+  for (i = 0; i < d->set_size; i++) {
+    snprintf(key, sizeof key, "%d", i);
+    if (scr_hash_util_get_int(scr_hash_get(h, "MEMBER"), key, &d->member[i]) != SCR_SUCCESS || d->member[i] < 0 ||
+        d->member[i] >= ranks)
+      return SCR_ERR(SCR_ERR_FORMAT, "a stored redundancy descriptor names no rank for member %d", i);
   }
-  return scr_hash_set(h, key, copy) != NULL ? SCR_SUCCESS : SCR_ERR_OOM();
-}
-
-/* ---- datasets: all functions are local; setters replace, F2 and F3 hold ---- */
-
-SCR_FN scr_dataset* scr_dataset_new(void)
-{
-  return scr_hash_new();
-}
-
-SCR_FN void scr_dataset_delete(scr_dataset** d)
-{
-  scr_hash_delete(d);
-}
-
-SCR_FN int scr_dataset_set_id(scr_dataset* d, int id)
-{
-  return scr_hash_util_set_int(d, "ID", id);
-}
-
-SCR_FN int scr_dataset_set_user(scr_dataset* d, const char* user)
-{
-  return scr_hash_util_set_str(d, "USER", user);
-}
-
-SCR_FN int scr_dataset_set_jobname(scr_dataset* d, const char* name)
-{
-  return scr_hash_util_set_str(d, "JOBNAME", name);
-}
-
-SCR_FN int scr_dataset_set_name(scr_dataset* d, const char* name)
-{
-  return scr_hash_util_set_str(d, "NAME", name);
-}
-
-/* Bytes of all files of all ranks. */
-SCR_FN int scr_dataset_set_size(scr_dataset* d, uint64_t size)
-{
-  return scr_hash_util_set_bytecount(d, "SIZE", size);
-}
-
-/* Number of files of all ranks. */
-SCR_FN int scr_dataset_set_files(scr_dataset* d, int files)
-{
-  return scr_hash_util_set_int(d, "FILES", files);
-}
-
-/* Microseconds since the epoch. */
-SCR_FN int scr_dataset_set_created(scr_dataset* d, int64_t created)
-{
-  return scr_hash_util_set_int64(d, "CREATED", created);
-}
-
-SCR_FN int scr_dataset_set_jobid(scr_dataset* d, const char* jobid)
-{
-  return scr_hash_util_set_str(d, "JOBID", jobid);
-}
-
-SCR_FN int scr_dataset_set_cluster(scr_dataset* d, const char* name)
-{
-  return scr_hash_util_set_str(d, "CLUSTER", name);
-}
-
-/* The checkpoint id, which counts checkpoints only. */
-SCR_FN int scr_dataset_set_ckpt(scr_dataset* d, int id)
-{
-  return scr_hash_util_set_int(d, "CKPT", id);
-}
-
-SCR_FN int scr_dataset_set_complete(scr_dataset* d, int complete)
-{
-  return scr_hash_util_set_int(d, "COMPLETE", complete);
-}
-
-SCR_FN int scr_dataset_set_flag_ckpt(scr_dataset* d, int flag)
-{
-  return scr_hash_util_set_int(d, "FLAG_CKPT", flag);
-}
-
-SCR_FN int scr_dataset_set_flag_output(scr_dataset* d, int flag)
-{
-  return scr_hash_util_set_int(d, "FLAG_OUTPUT", flag);
-}
-
-/* Number of ranks that wrote it. */
-SCR_FN int scr_dataset_set_ranks(scr_dataset* d, int ranks)
-{
-  return scr_hash_util_set_int(d, "RANKS", ranks);
-}
-
-/* Drawn at random when the dataset is begun: part of its identity. */
-SCR_FN int scr_dataset_set_nonce(scr_dataset* d, uint64_t nonce)
-{
-  char text[24];
-
-  snprintf(text, sizeof text, "%016" PRIx64, nonce);
-  return scr_hash_util_set_str(d, "NONCE", text);
-}
-
-SCR_FN int scr_dataset_get_id(const scr_dataset* d, int* id)
-{
-  return scr_hash_util_get_int(d, "ID", id);
-}
-
-SCR_FN int scr_dataset_get_user(const scr_dataset* d, const char** user)
-{
-  return scr_hash_util_get_str(d, "USER", user);
-}
-
-SCR_FN int scr_dataset_get_jobname(const scr_dataset* d, const char** name)
-{
-  return scr_hash_util_get_str(d, "JOBNAME", name);
-}
-
-SCR_FN int scr_dataset_get_name(const scr_dataset* d, const char** name)
-{
-  return scr_hash_util_get_str(d, "NAME", name);
-}
-
-SCR_FN int scr_dataset_get_size(const scr_dataset* d, uint64_t* size)
-{
-  return scr_hash_util_get_bytecount(d, "SIZE", size);
-}
-
-SCR_FN int scr_dataset_get_files(const scr_dataset* d, int* files)
-{
-  return scr_hash_util_get_int(d, "FILES", files);
-}
-
-SCR_FN int scr_dataset_get_created(const scr_dataset* d, int64_t* created)
-{
-  return scr_hash_util_get_int64(d, "CREATED", created);
-}
-
-SCR_FN int scr_dataset_get_jobid(const scr_dataset* d, const char** jobid)
-{
-  return scr_hash_util_get_str(d, "JOBID", jobid);
-}
-
-SCR_FN int scr_dataset_get_cluster(const scr_dataset* d, const char** name)
-{
-  return scr_hash_util_get_str(d, "CLUSTER", name);
-}
-
-SCR_FN int scr_dataset_get_ckpt(const scr_dataset* d, int* id)
-{
-  return scr_hash_util_get_int(d, "CKPT", id);
-}
-
-SCR_FN int scr_dataset_get_complete(const scr_dataset* d, int* complete)
-{
-  return scr_hash_util_get_int(d, "COMPLETE", complete);
-}
-
-SCR_FN int scr_dataset_get_flag_ckpt(const scr_dataset* d, int* flag)
-{
-  return scr_hash_util_get_int(d, "FLAG_CKPT", flag);
-}
-
-SCR_FN int scr_dataset_get_flag_output(const scr_dataset* d, int* flag)
-{
-  return scr_hash_util_get_int(d, "FLAG_OUTPUT", flag);
-}
-
-SCR_FN int scr_dataset_get_ranks(const scr_dataset* d, int* ranks)
-{
-  return scr_hash_util_get_int(d, "RANKS", ranks);
-}
-
-SCR_FN int scr_dataset_get_nonce(const scr_dataset* d, uint64_t* nonce)
-{
-  const char* text;
-  size_t      n;
-
-  if (scr_hash_util_get_str(d, "NONCE", &text) != SCR_SUCCESS) return SCR_ERR_NOT_FOUND;
-  n = strlen(text);
-  if (n < 1 || n > 16 || strspn(text, "0123456789abcdefABCDEF") != n) return SCR_ERR_FORMAT;
-  *nonce = (uint64_t)strtoull(text, NULL, 16);
   return SCR_SUCCESS;
 }
 
 /*
-** 1 when A and B describe one and the same dataset: id, time of creation and nonce are equal.
-**
-** Why not the id alone: ids recur after a rollback, and a node may come back with files of an earlier run.  Datasets
-** of older versions have no nonce, which counts as 0; without id or time there is no identity, and the answer is 0.
+** Read D from H, for a dataset that RANKS ranks wrote; the caller frees D, on an error too.  SCR_ERR_FORMAT if H is not
+** consistent.  A stored descriptor is enough to find the dataset again, whatever the parameters are now.
 */
-SCR_FN int scr_dataset_same(const scr_dataset* a, const scr_dataset* b)
+SCR_FN int scr_reddesc_read(const scr_hash* h, scr_reddesc* d, int ranks)
 {
-  int      id_a, id_b;
-  int64_t  time_a, time_b;
-  uint64_t nonce_a = 0, nonce_b = 0;
+  const char *type = NULL, *store = NULL;
+  int         rc;
 
-  if (scr_dataset_get_id(a, &id_a) != SCR_SUCCESS || scr_dataset_get_id(b, &id_b) != SCR_SUCCESS) return 0;
-  if (scr_dataset_get_created(a, &time_a) != SCR_SUCCESS || scr_dataset_get_created(b, &time_b) != SCR_SUCCESS)
-    return 0;
-  if (scr_dataset_get_nonce(a, &nonce_a) == SCR_ERR_FORMAT || scr_dataset_get_nonce(b, &nonce_b) == SCR_ERR_FORMAT)
-    return 0;
-  return id_a == id_b && time_a == time_b && nonce_a == nonce_b;
+  memset(d, 0, sizeof *d);
+  if (scr_hash_util_get_str(h, "TYPE", &type) != SCR_SUCCESS ||
+      scr_hash_util_get_str(h, "BASE", &store) != SCR_SUCCESS ||
+      scr_hash_util_get_int(h, "GROUP_SIZE", &d->set_size) != SCR_SUCCESS || d->set_size < 1 || d->set_size > ranks ||
+      d->set_size > SCR_SET_SIZE_MAX || scr_hash_util_get_int(h, "GROUP_RANK", &d->set_rank) != SCR_SUCCESS ||
+      d->set_rank < 0 || d->set_rank >= d->set_size ||
+      scr_hash_util_get_int(h, "GROUP_ID", &d->set_id) != SCR_SUCCESS) {
+    d->set_size = 0;
+    return SCR_ERR(SCR_ERR_FORMAT, "a stored redundancy descriptor is damaged");
+  }
+  d->enabled = 1;
+  d->index = scr_hash_int_or(h, "INDEX", 0);
+  d->interval = scr_hash_int_or(h, "INTERVAL", 1);
+  d->output = scr_hash_int_or(h, "OUTPUT", 0);
+  d->size_wanted = scr_hash_int_or(h, "SET_SIZE", d->set_size);
+  d->hop = scr_hash_int_or(h, "HOP_DISTANCE", 1);
+  d->sets = scr_hash_int_or(h, "GROUPS", 1);
+  d->can_mkdir = scr_hash_int_or(h, "MKDIR", 1);
+  d->global = strcmp(scr_hash_str_or(h, "VIEW", "PRIVATE"), "GLOBAL") == 0;
+  d->group = scr_strdup(scr_hash_str_or(h, "GROUP", "NODE"));
+  d->store = scr_strdup(store);
+  if ((rc = scr_reddesc_read_members(h, d, ranks)) != SCR_SUCCESS) return rc;
+  if (scr_scheme_from_name(type, &d->scheme) != SCR_SUCCESS) return SCR_ERR_FORMAT;
+  d->failures = d->scheme == SCR_SCHEME_SINGLE ? 0 : scr_hash_int_or(h, "SET_FAILURES", 1);
+  if ((d->scheme != SCR_SCHEME_SINGLE && (d->set_size < 2 || d->failures < 1 || d->failures >= d->set_size)) ||
+      (d->scheme == SCR_SCHEME_RS && d->set_size + d->failures > 256))
+    return SCR_ERR(SCR_ERR_FORMAT, "a stored redundancy descriptor is damaged: %s with %d members and %d failures",
+                   type, d->set_size, d->failures);
+  return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+/* ---- where the files of a dataset lie ---- */
+
+/* The names of this node's directories, the same below every base. */
+typedef struct {
+  char user[256], job[256], host[256];
+  int  suffix; /* the n of scr.<job>.<n>; 0 for none */
+  int  shared; /* 1: several nodes see each base, so each node has a directory node.<host> of its own */
+} scr_home;
+
+/*
+** The directory of H with SUFFIX, relative to a base: <user>/scr.<job>[.<n>][/node.<host>].  The last component is
+** there if several nodes see the base, as GLOBAL or h->shared tells.
+*/
+SCR_FN int scr_home_below(const scr_home* h, int global, int suffix, char* out, size_t n)
+{
+  char tail[32] = "";
+
+  if (suffix > 0) snprintf(tail, sizeof tail, ".%d", suffix);
+  if (global || h->shared) return scr_fmt(out, n, "%s/scr.%s%s/node.%s", h->user, h->job, tail, h->host);
+  return scr_fmt(out, n, "%s/scr.%s%s", h->user, h->job, tail);
 }
 
 /*
-** 1 when A and B cannot describe the same dataset: both have an id, a time of creation, or a nonce, and it differs.  For
-** records of older versions, which lack some of these, or all.
+** The path on this node of REL, a path below the directory of dataset ID with descriptor D ("" for that directory).  In
+** a store with MKDIR=0 each path becomes one file name in the base directory.
 */
-SCR_FN int scr_dataset_differs(const scr_dataset* a, const scr_dataset* b)
+SCR_FN int scr_home_path(const scr_home* h, const scr_reddesc* d, int id, const char* rel, char* path, size_t n)
 {
-  int      id_a, id_b;
-  int64_t  time_a, time_b;
-  uint64_t nonce_a, nonce_b;
+  char below[SCR_MAX_FILENAME], whole[SCR_MAX_FILENAME], flat[SCR_MAX_FILENAME];
+  int  rc = scr_home_below(h, d->global, h->suffix, below, sizeof below);
 
-  if (scr_dataset_get_id(a, &id_a) == SCR_SUCCESS && scr_dataset_get_id(b, &id_b) == SCR_SUCCESS && id_a != id_b)
-    return 1;
-  if (scr_dataset_get_created(a, &time_a) == SCR_SUCCESS && scr_dataset_get_created(b, &time_b) == SCR_SUCCESS &&
-      time_a != time_b)
-    return 1;
-  return scr_dataset_get_nonce(a, &nonce_a) == SCR_SUCCESS && scr_dataset_get_nonce(b, &nonce_b) == SCR_SUCCESS &&
-         nonce_a != nonce_b;
+  if (rc == SCR_SUCCESS) rc = scr_fmt(whole, sizeof whole, "%s/scr.dataset.%d%s%s", below, id, *rel ? "/" : "", rel);
+  if (rc != SCR_SUCCESS) return rc;
+  if (d->can_mkdir) return scr_fmt(path, n, "%s/%s", d->store, whole);
+  if ((rc = scr_path_flatten(whole, flat, sizeof flat)) != SCR_SUCCESS) return rc;
+  return scr_fmt(path, n, "%s/%s", d->store, flat);
 }
 
-/* Make the id, time of creation and nonce of DESC, as far as it has them, those of TO. */
-SCR_FN void scr_dataset_copy_identity(scr_dataset* to, const scr_dataset* desc)
+/* Check one directory against D5. */
+SCR_FN int scr_private_check(const char* dir)
 {
-  int      id;
-  int64_t  created;
-  uint64_t nonce;
+  struct stat st;
 
-  if (scr_dataset_get_id(desc, &id) == SCR_SUCCESS) scr_dataset_set_id(to, id);
-  if (scr_dataset_get_created(desc, &created) == SCR_SUCCESS) scr_dataset_set_created(to, created);
-  if (scr_dataset_get_nonce(desc, &nonce) == SCR_SUCCESS) scr_dataset_set_nonce(to, nonce);
+  if (scr_os.lstat(dir, &st) < 0) return SCR_ERRNO("cannot look at %s", dir);
+  if (S_ISLNK(st.st_mode))
+    return SCR_ERR(SCR_ERR_UNSAFE, "%s is a symbolic link; remove it or choose another base", dir);
+  if (!S_ISDIR(st.st_mode))
+    return SCR_ERR(SCR_ERR_UNSAFE, "%s is not a directory; remove it or choose another base", dir);
+  if (st.st_uid != geteuid())
+    return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, not to you; choose another base or SCR_USER_NAME", dir,
+                   (unsigned long)st.st_uid);
+  if (st.st_mode & (S_IWGRP | S_IWOTH))
+    return SCR_ERR(SCR_ERR_UNSAFE, "%s can be written by others (mode %04o); chmod 700 it or choose another base", dir,
+                   (unsigned)(st.st_mode & 07777));
+  return SCR_SUCCESS;
 }
 
-/* ---- meta, the descriptor of a file: all functions are local; setters replace, F2 and F3 hold ---- */
-
-SCR_FN scr_meta* scr_meta_new(void)
+/* Create the components of REL below BASE, for this user only.  Those that exist are checked (D5). */
+SCR_FN int scr_private_mkdir(const char* base, const char* rel)
 {
-  return scr_hash_new();
+  char   dir[SCR_MAX_FILENAME];
+  size_t i, n, base_n = strlen(base);
+  int    rc;
+
+  if ((rc = scr_mkdirs(base, 0777)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_fmt(dir, sizeof dir, "%s/%s", base, rel)) != SCR_SUCCESS) return rc;
+  n = strlen(dir);
+  for (i = base_n + 1; i <= n; i++) {
+    char c = dir[i];
+    if (c != '/' && c != '\0') continue;
+    dir[i] = '\0';
+    if (scr_os.mkdir(dir, 0700) < 0 && errno != EEXIST) return SCR_ERRNO("cannot create the directory %s", dir);
+    if ((rc = scr_private_check(dir)) != SCR_SUCCESS) return rc;
+    dir[i] = c;
+  }
+  return SCR_SUCCESS;
 }
 
-SCR_FN void scr_meta_delete(scr_meta** m)
+/*
+** Create the directory of dataset ID and its .scr, for this user only.  Several ranks of a node may call it at the same
+** time.
+*/
+SCR_FN int scr_home_mkdir(const scr_home* h, const scr_reddesc* d, int id)
 {
-  scr_hash_delete(m);
+  char below[SCR_MAX_FILENAME], whole[SCR_MAX_FILENAME];
+  int  rc;
+
+  if (!d->can_mkdir) return SCR_SUCCESS;
+  rc = scr_home_below(h, d->global, h->suffix, below, sizeof below);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(whole, sizeof whole, "%s/scr.dataset.%d/.scr", below, id);
+  return rc == SCR_SUCCESS ? scr_private_mkdir(d->store, whole) : rc;
 }
 
-/* Make DST an exact copy of SRC. */
-SCR_FN int scr_meta_copy(scr_meta* dst, const scr_meta* src)
+/*
+** In a store with MKDIR=0, where others may write to the directory of PATH: create PATH for this user only.  An
+** existing file is accepted if it is a regular file of this user with a single link.  Otherwise SCR_ERR_UNSAFE:
+** somebody else may have placed it to read or redirect what would be written.
+*/
+SCR_FN int scr_home_claim(const scr_reddesc* d, const char* path)
 {
-  if (src == NULL) {
-    scr_hash_unset_all(dst);
+  struct stat st;
+  int         fd;
+
+  if (d->can_mkdir) return SCR_SUCCESS;
+  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  if (fd >= 0) {
+    scr_os.close(fd);
     return SCR_SUCCESS;
   }
-  return scr_hash_copy_out(dst, src);
+  if (errno != EEXIST || scr_os.lstat(path, &st) < 0) return SCR_ERRNO("cannot create %s", path);
+  if (S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_UNSAFE,
+                 "%s exists already, and is %s; remove it, or choose a store that others cannot write to", path,
+                 S_ISLNK(st.st_mode)      ? "a symbolic link"
+                 : !S_ISREG(st.st_mode)   ? "not a regular file"
+                 : st.st_uid != geteuid() ? "another user's"
+                                          : "known by a second name, a hard link");
 }
 
-SCR_FN int scr_meta_set_complete(scr_meta* m, int complete)
+/* ---- entry ---- */
+
+/* What one rank wrote of one dataset.  All zeros is an empty entry. */
+typedef struct {
+  int         owner;
+  scr_desc    desc;
+  scr_reddesc red; /* the owner's view of its set; set_size is 0 if not known */
+  scr_file*   file;
+  int         files;
+  int*        slot; /* [slots]: hash table of the files by name, holding index + 1; NULL while there are few */
+  int         slots;
+  int         listed;   /* 1: file[] has every file of the owner, its redundancy file included */
+  int         verified; /* 1: a run has verified at its start that the dataset is whole */
+  int         rejected; /* 1: the application could not restart from it */
+  int         passed;   /* 1: passed over, because the user chose an older one */
+  int         preserve; /* SCR_PRESERVE_DIRECTORIES of the run that wrote it, */
+  int         container;
+  char        partner
+      [256]; /* and the host of the right neighbour, which also lists these files; "" for none; both for a scavenge */
+} scr_entry;
+
+/* Remove all files from E. */
+SCR_FN void scr_entry_clear(scr_entry* e)
 {
-  return scr_hash_util_set_int(m, "COMPLETE", complete);
+  while (e->files > 0) scr_file_free(&e->file[--e->files]);
+  scr_free(&e->file);
+  scr_free(&e->slot);
+  e->slots = e->listed = 0;
 }
 
-SCR_FN int scr_meta_set_ranks(scr_meta* m, int ranks)
+SCR_FN void scr_entry_free(scr_entry** e)
 {
-  return scr_hash_util_set_int(m, "RANKS", ranks);
+  if (*e == NULL) return;
+  scr_entry_clear(*e);
+  scr_reddesc_free(&(*e)->red);
+  scr_free(e);
 }
 
-SCR_FN int scr_meta_set_checkpoint(scr_meta* m, int ckpt)
+/* The slot of E that holds the name REL, or would hold it. */
+SCR_FN int* scr_entry_slot(const scr_entry* e, const char* rel)
 {
-  return scr_hash_util_set_int(m, "CKPT", ckpt);
-}
+  uint32_t at = scr_hash_of_key(rel);
 
-SCR_FN int scr_meta_set_filesize(scr_meta* m, uint64_t size)
-{
-  return scr_hash_util_set_bytecount(m, "SIZE", size);
-}
-
-/* FULL, a file of the application, or PARTNER, XOR, RS. */
-SCR_FN int scr_meta_set_filetype(scr_meta* m, const char* type)
-{
-  return scr_hash_util_set_str(m, "TYPE", type);
-}
-
-SCR_FN int scr_meta_set_filename(scr_meta* m, const char* name)
-{
-  return scr_hash_util_set_str(m, "FILE", name);
-}
-
-/* In a field of fixed width: the CRC is known only after the header that holds it has been given its size. */
-SCR_FN int scr_meta_set_crc32(scr_meta* m, uLong crc)
-{
-  return scr_hash_util_set_crc32_fixed(m, "CRC", crc);
-}
-
-/* The name as the application gave it. */
-SCR_FN int scr_meta_set_orig(scr_meta* m, const char* name)
-{
-  return scr_hash_util_set_str(m, "ORIG", name);
-}
-
-/* The absolute directory of that name. */
-SCR_FN int scr_meta_set_origpath(scr_meta* m, const char* path)
-{
-  return scr_hash_util_set_str(m, "ORIGPATH", path);
-}
-
-/* Its last component. */
-SCR_FN int scr_meta_set_origname(scr_meta* m, const char* name)
-{
-  return scr_hash_util_set_str(m, "ORIGNAME", name);
-}
-
-/* The permission bits and the type, as in st_mode. */
-SCR_FN int scr_meta_set_mode(scr_meta* m, int mode)
-{
-  return scr_hash_util_set_int(m, "MODE", mode);
-}
-
-/* Seconds since the epoch. */
-SCR_FN int scr_meta_set_mtime(scr_meta* m, int64_t mtime)
-{
-  return scr_hash_util_set_int64(m, "MTIME", mtime);
-}
-
-SCR_FN int scr_meta_get_complete(const scr_meta* m, int* complete)
-{
-  return scr_hash_util_get_int(m, "COMPLETE", complete);
-}
-
-SCR_FN int scr_meta_get_ranks(const scr_meta* m, int* ranks)
-{
-  return scr_hash_util_get_int(m, "RANKS", ranks);
-}
-
-SCR_FN int scr_meta_get_checkpoint(const scr_meta* m, int* ckpt)
-{
-  return scr_hash_util_get_int(m, "CKPT", ckpt);
-}
-
-SCR_FN int scr_meta_get_filesize(const scr_meta* m, uint64_t* size)
-{
-  return scr_hash_util_get_bytecount(m, "SIZE", size);
-}
-
-/* USER is what older versions wrote for FULL. */
-SCR_FN int scr_meta_get_filetype(const scr_meta* m, const char** type)
-{
-  int rc = scr_hash_util_get_str(m, "TYPE", type);
-  if (rc == SCR_SUCCESS && strcmp(*type, "USER") == 0) *type = "FULL";
-  return rc;
-}
-
-SCR_FN int scr_meta_get_filename(const scr_meta* m, const char** name)
-{
-  return scr_hash_util_get_str(m, "FILE", name);
-}
-
-SCR_FN int scr_meta_get_crc32(const scr_meta* m, uLong* crc)
-{
-  return scr_hash_util_get_crc32(m, "CRC", crc);
-}
-
-SCR_FN int scr_meta_get_orig(const scr_meta* m, const char** name)
-{
-  return scr_hash_util_get_str(m, "ORIG", name);
-}
-
-SCR_FN int scr_meta_get_origpath(const scr_meta* m, const char** path)
-{
-  if (scr_hash_util_get_str(m, "ORIGPATH", path) == SCR_SUCCESS) return SCR_SUCCESS;
-  return scr_hash_util_get_str(m, "PATH", path); /* older versions */
-}
-
-SCR_FN int scr_meta_get_origname(const scr_meta* m, const char** name)
-{
-  if (scr_hash_util_get_str(m, "ORIGNAME", name) == SCR_SUCCESS) return SCR_SUCCESS;
-  return scr_hash_util_get_str(m, "NAME", name); /* older versions */
-}
-
-SCR_FN int scr_meta_get_mode(const scr_meta* m, int* mode)
-{
-  return scr_hash_util_get_int(m, "MODE", mode);
-}
-
-SCR_FN int scr_meta_get_mtime(const scr_meta* m, int64_t* mtime)
-{
-  return scr_hash_util_get_int64(m, "MTIME", mtime);
-}
-
-/* The checks: SCR_SUCCESS when the field is set to that value, SCR_ERR_NOT_FOUND without a message otherwise. */
-
-SCR_FN int scr_meta_check_ranks(const scr_meta* m, int ranks)
-{
-  int v;
-  return scr_meta_get_ranks(m, &v) == SCR_SUCCESS && v == ranks ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
-}
-
-SCR_FN int scr_meta_check_checkpoint(const scr_meta* m, int ckpt)
-{
-  int v;
-  return scr_meta_get_checkpoint(m, &v) == SCR_SUCCESS && v == ckpt ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
-}
-
-SCR_FN int scr_meta_check_filesize(const scr_meta* m, uint64_t size)
-{
-  uint64_t v;
-  return scr_meta_get_filesize(m, &v) == SCR_SUCCESS && v == size ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
-}
-
-SCR_FN int scr_meta_check_filetype(const scr_meta* m, const char* type)
-{
-  const char* v;
-  return scr_meta_get_filetype(m, &v) == SCR_SUCCESS && strcmp(v, type) == 0 ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
-}
-
-SCR_FN int scr_meta_check_filename(const scr_meta* m, const char* name)
-{
-  const char* v;
-  return scr_meta_get_filename(m, &v) == SCR_SUCCESS && strcmp(v, name) == 0 ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
-}
-
-/* SCR_SUCCESS when the file is marked as complete. */
-SCR_FN int scr_meta_check_complete(const scr_meta* m)
-{
-  int v;
-  return scr_meta_get_complete(m, &v) == SCR_SUCCESS && v == 1 ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
-}
-
-/* ---- filemaps: all functions are local ---- */
-
-SCR_FN scr_filemap* scr_filemap_new(void)
-{
-  return scr_hash_new();
-}
-
-SCR_FN void scr_filemap_delete(scr_filemap** map)
-{
-  scr_hash_delete(map);
-}
-
-SCR_FN void scr_filemap_clear(scr_filemap* map)
-{
-  scr_hash_unset_all(map);
-}
-
-/* The id or rank that KEY stands for, or -1 when it is not written as this library writes one. */
-SCR_FN int scr_filemap_number(const char* key)
-{
-  int64_t v;
-
-  if (!isdigit((unsigned char)key[0]) || (key[0] == '0' && key[1] != '\0')) return -1;
-  return scr_str_int64(key, &v) == SCR_SUCCESS && v <= INT_MAX ? (int)v : -1;
-}
-
-/* The entry of RANK in DSET, or NULL. */
-SCR_FN scr_hash* scr_filemap_get_entry(const scr_filemap* map, int dset, int rank)
-{
-  return scr_hash_get_kv_int(scr_hash_get_kv_int(map, "RANK", rank), "DSET", dset);
-}
-
-/* The same, made when it is not there; NULL without memory or for a negative number. */
-SCR_FN scr_hash* scr_filemap_set_entry(scr_filemap* map, int dset, int rank)
-{
-  if (dset < 0 || rank < 0) return NULL;
-  if (scr_hash_set_kv_int(scr_hash_set_kv_int(map, "DSET", dset), "RANK", rank) == NULL) return NULL;
-  return scr_hash_set_kv_int(scr_hash_set_kv_int(map, "RANK", rank), "DSET", dset);
-}
-
-/* The error for an entry that scr_filemap_set_entry did not make. */
-SCR_FN int scr_filemap_no_entry(int dset, int rank)
-{
-  if (dset < 0 || rank < 0) return SCR_ERR(SCR_ERR_ARG, "no filemap entry for dataset %d, rank %d", dset, rank);
-  return SCR_ERR_OOM();
-}
-
-/* Remove `B/<b>` below `A/<a>`, and that too when nothing else is below it. */
-SCR_FN void scr_filemap_unset_pair(scr_filemap* map, const char* a_key, int a, const char* b_key, int b)
-{
-  scr_hash* below = scr_hash_get_kv_int(map, a_key, a);
-
-  scr_hash_unset_kv_int(below, b_key, b);
-  if (below != NULL && scr_hash_size(scr_hash_get(below, b_key)) == 0) scr_hash_unset_kv_int(map, a_key, a);
-}
-
-/* Forget all about RANK in DSET. */
-SCR_FN int scr_filemap_remove_rank_by_dataset(scr_filemap* map, int dset, int rank)
-{
-  scr_filemap_unset_pair(map, "RANK", rank, "DSET", dset);
-  scr_filemap_unset_pair(map, "DSET", dset, "RANK", rank);
-  return SCR_SUCCESS;
-}
-
-/* Forget all about RANK. */
-SCR_FN int scr_filemap_remove_rank(scr_filemap* map, int rank)
-{
-  const scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv_int(map, "RANK", rank), "DSET"));
-
-  for (; e != NULL; e = scr_hash_elem_next(e))
-    scr_filemap_unset_pair(map, "DSET", scr_filemap_number(scr_hash_elem_key(e)), "RANK", rank);
-  scr_hash_unset_kv_int(map, "RANK", rank);
-  return SCR_SUCCESS;
-}
-
-/* Forget all about DSET. */
-SCR_FN int scr_filemap_remove_dataset(scr_filemap* map, int dset)
-{
-  const scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv_int(map, "DSET", dset), "RANK"));
-
-  for (; e != NULL; e = scr_hash_elem_next(e))
-    scr_filemap_unset_pair(map, "RANK", scr_filemap_number(scr_hash_elem_key(e)), "DSET", dset);
-  scr_hash_unset_kv_int(map, "DSET", dset);
-  return SCR_SUCCESS;
-}
-
-/* Add FILE, with no meta, to RANK in DSET.  An entry that is there keeps what it has. */
-SCR_FN int scr_filemap_add_file(scr_filemap* map, int dset, int rank, const char* file)
-{
-  scr_hash* entry = scr_filemap_set_entry(map, dset, rank);
-
-  if (entry == NULL) return scr_filemap_no_entry(dset, rank);
-  return scr_hash_set_kv(entry, "FILE", file) != NULL ? SCR_SUCCESS : SCR_ERR_OOM();
-}
-
-/* Remove FILE.  The rank's entry for the dataset stays, without files perhaps. */
-SCR_FN int scr_filemap_remove_file(scr_filemap* map, int dset, int rank, const char* file)
-{
-  scr_hash_unset_kv(scr_filemap_get_entry(map, dset, rank), "FILE", file);
-  return SCR_SUCCESS;
-}
-
-/* Copy the keys of SRC over those of DST; the files of the two are united, with the meta of SRC where both have it. */
-SCR_FN int scr_filemap_merge_entry(scr_hash* dst, const scr_hash* src)
-{
-  const scr_hash_elem *e, *f, *k;
-  int                  rc = SCR_SUCCESS;
-
-  for (e = scr_hash_elem_first(src); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
-    if (strcmp(scr_hash_elem_key(e), "FILE") != 0) {
-      rc = scr_hash_set_copy(dst, scr_hash_elem_key(e), scr_hash_elem_hash(e));
-      continue;
-    }
-    for (f = scr_hash_elem_first(scr_hash_elem_hash(e)); f != NULL && rc == SCR_SUCCESS; f = scr_hash_elem_next(f)) {
-      scr_hash* file = scr_hash_set_kv(dst, "FILE", scr_hash_elem_key(f));
-      if (file == NULL) return SCR_ERR_OOM();
-      for (k = scr_hash_elem_first(scr_hash_elem_hash(f)); k != NULL && rc == SCR_SUCCESS; k = scr_hash_elem_next(k))
-        rc = scr_hash_set_copy(file, scr_hash_elem_key(k), scr_hash_elem_hash(k));
-    }
+  for (;; at++) {
+    int* slot = &e->slot[at & (uint32_t)(e->slots - 1)];
+    if (*slot == 0 || strcmp(e->file[*slot - 1].rel, rel) == 0) return slot;
   }
-  return rc;
 }
 
-/* Copy what SRC has about the rank of the element R into DST.  STRICT: a number that is not one is an error. */
-SCR_FN int scr_filemap_merge_rank(scr_filemap* dst, const scr_hash_elem* r, int strict)
+/* The file REL of E, or NULL. */
+SCR_FN scr_file* scr_entry_find(const scr_entry* e, const char* rel)
 {
-  const scr_hash_elem* d;
-  int                  rc = SCR_SUCCESS, rank = scr_filemap_number(scr_hash_elem_key(r));
+  int i;
 
-  if (rank < 0) return !strict ? SCR_SUCCESS : SCR_ERR(SCR_ERR_FORMAT, "%.100s is not a rank", scr_hash_elem_key(r));
-  d = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(r), "DSET"));
-  for (; d != NULL && rc == SCR_SUCCESS; d = scr_hash_elem_next(d)) {
-    int       dset = scr_filemap_number(scr_hash_elem_key(d));
-    scr_hash* entry;
-    if (dset < 0 && strict) return SCR_ERR(SCR_ERR_FORMAT, "%.100s is not a dataset id", scr_hash_elem_key(d));
-    if (dset < 0) continue;
-    entry = scr_filemap_set_entry(dst, dset, rank);
-    rc = entry == NULL ? SCR_ERR_OOM() : scr_filemap_merge_entry(entry, scr_hash_elem_hash(d));
-  }
-  return rc;
+  if (e->slots > 0) return *scr_entry_slot(e, rel) ? &e->file[*scr_entry_slot(e, rel) - 1] : NULL;
+  for (i = 0; i < e->files; i++)
+    if (strcmp(e->file[i].rel, rel) == 0) return &e->file[i];
+  return NULL;
 }
 
-/*
-** Copy the entries of SRC into DST.  Where both know a rank in a dataset the files are united, and the rest of the
-** entry is that of SRC.
-*/
-SCR_FN int scr_filemap_merge(scr_filemap* dst, const scr_filemap* src)
+/* Make room in E for one more file, and keep at least twice as many slots as files.  Returns 0 without memory. */
+SCR_FN int scr_entry_grow(scr_entry* e)
 {
-  const scr_hash_elem* r;
-  int                  rc = SCR_SUCCESS;
+  scr_file* all;
+  int       i, n = e->files > 0 ? 2 * e->files : 1;
 
-  if (dst == src) return rc;
-  for (r = scr_hash_elem_first(scr_hash_get(src, "RANK")); r != NULL && rc == SCR_SUCCESS; r = scr_hash_elem_next(r))
-    rc = scr_filemap_merge_rank(dst, r, 0);
-  return rc;
+  if ((e->files & (e->files - 1)) != 0) return 1; /* the allocated size is the next power of two */
+  all = (scr_file*)realloc(e->file, (size_t)n * sizeof *all);
+  if (all == NULL) scr_oom = 1;
+  else e->file = all;
+  if (all == NULL || n < 16) return all != NULL;
+  scr_free(&e->slot);
+  e->slots = 0;
+  e->slot = (int*)scr_malloc(2 * (size_t)n * sizeof *e->slot);
+  if (e->slot == NULL) return 0;
+  e->slots = 2 * n;
+  for (i = 0; i < e->files; i++) *scr_entry_slot(e, e->file[i].rel) = i + 1;
+  return 1;
 }
 
-/* Move all about RANK out of MAP into a new filemap, which may be empty.  NULL without memory, and MAP is whole. */
-SCR_FN scr_filemap* scr_filemap_extract_rank(scr_filemap* map, int rank)
+/* Add a copy of F to E, replacing a record of the same path.  Returns the new record, or NULL without memory. */
+SCR_FN scr_file* scr_entry_add(scr_entry* e, const scr_file* f)
 {
-  scr_filemap*         out = scr_filemap_new();
-  const scr_hash_elem* r;
-  char                 key[24];
+  scr_file *there = scr_entry_find(e, f->rel), copy;
 
-  if (out == NULL) return NULL;
-  snprintf(key, sizeof key, "%d", rank);
-  r = scr_hash_elem_get(scr_hash_get(map, "RANK"), key);
-  if (r != NULL && scr_filemap_merge_rank(out, r, 0) != SCR_SUCCESS) {
-    scr_filemap_delete(&out);
+  if (there == NULL && !scr_entry_grow(e)) return NULL;
+  scr_file_dup(&copy, f); /* first copied: F may be the record that is replaced */
+  if (scr_oom) {
+    scr_file_free(&copy);
     return NULL;
   }
-  scr_filemap_remove_rank(map, rank);
-  return out;
-}
-
-/* ---- queries ---- */
-
-SCR_FN int scr_filemap_num_datasets(const scr_filemap* map)
-{
-  return scr_hash_size(scr_hash_get(map, "DSET"));
-}
-
-SCR_FN int scr_filemap_num_ranks(const scr_filemap* map)
-{
-  return scr_hash_size(scr_hash_get(map, "RANK"));
-}
-
-SCR_FN int scr_filemap_num_ranks_by_dataset(const scr_filemap* map, int dset)
-{
-  return scr_hash_size(scr_hash_get(scr_hash_get_kv_int(map, "DSET", dset), "RANK"));
-}
-
-/* The largest dataset id, or -1. */
-SCR_FN int scr_filemap_latest_dataset(const scr_filemap* map)
-{
-  const scr_hash_elem* e;
-  int                  best = -1;
-
-  for (e = scr_hash_elem_first(scr_hash_get(map, "DSET")); e != NULL; e = scr_hash_elem_next(e)) {
-    int id = scr_filemap_number(scr_hash_elem_key(e));
-    if (id > best) best = id;
+  if (there != NULL) {
+    scr_file_free(there);
+  } else {
+    there = &e->file[e->files++];
+    if (e->slots > 0) *scr_entry_slot(e, copy.rel) = e->files;
   }
-  return best;
+  *there = copy;
+  return there;
 }
 
-/* The smallest dataset id, or -1. */
-SCR_FN int scr_filemap_oldest_dataset(const scr_filemap* map)
+/* A new copy of E, or NULL without memory. */
+SCR_FN scr_entry* scr_entry_dup(const scr_entry* e)
 {
-  const scr_hash_elem* e;
-  int                  best = -1;
+  scr_entry* to = (scr_entry*)scr_malloc(sizeof *to);
+  int        i;
 
-  for (e = scr_hash_elem_first(scr_hash_get(map, "DSET")); e != NULL; e = scr_hash_elem_next(e)) {
-    int id = scr_filemap_number(scr_hash_elem_key(e));
-    if (id >= 0 && (best < 0 || id < best)) best = id;
-  }
-  return best;
+  if (to == NULL) return NULL;
+  *to = *e;
+  to->file = NULL;
+  to->slot = NULL;
+  to->files = to->slots = 0;
+  scr_reddesc_dup(&to->red, &e->red);
+  for (i = 0; i < e->files; i++) scr_entry_add(to, &e->file[i]);
+  if (scr_oom) scr_entry_free(&to);
+  return to;
 }
 
-SCR_FN int scr_filemap_have_rank(const scr_filemap* map, int rank)
+/* Remove the application's files from E if DATA is set, and its redundancy files if RED is set. */
+SCR_FN void scr_entry_forget(scr_entry* e, int data, int red)
 {
-  return scr_hash_get_kv_int(map, "RANK", rank) != NULL;
+  int i, n = 0;
+
+  for (i = 0; i < e->files; i++)
+    if (e->file[i].kind == SCR_FILE_APPLICATION ? data : red) scr_file_free(&e->file[i]);
+    else e->file[n++] = e->file[i];
+  e->files = n;
+  if (e->slots > 0) memset(e->slot, 0, (size_t)e->slots * sizeof *e->slot);
+  for (i = 0; i < n && e->slots > 0; i++) *scr_entry_slot(e, e->file[i].rel) = i + 1;
 }
 
-SCR_FN int scr_filemap_have_rank_by_dataset(const scr_filemap* map, int dset, int rank)
+/* The path of the file REL of entry E on this node. */
+SCR_FN int scr_entry_path(const scr_home* h, const scr_entry* e, const char* rel, char* path, size_t n)
 {
-  return scr_filemap_get_entry(map, dset, rank) != NULL;
-}
-
-/* Number of files that MAP lists for RANK in DSET. */
-SCR_FN int scr_filemap_num_files(const scr_filemap* map, int dset, int rank)
-{
-  return scr_hash_size(scr_hash_get(scr_filemap_get_entry(map, dset, rank), "FILE"));
-}
-
-/* Number of files that RANK wrote in DSET, of which MAP may list fewer. */
-SCR_FN int scr_filemap_set_expected_files(scr_filemap* map, int dset, int rank, int files)
-{
-  scr_hash* entry = scr_filemap_set_entry(map, dset, rank);
-
-  return entry == NULL ? scr_filemap_no_entry(dset, rank) : scr_hash_util_set_int(entry, "FILES", files);
-}
-
-/* The same, or -1 when it was not set. */
-SCR_FN int scr_filemap_get_expected_files(const scr_filemap* map, int dset, int rank)
-{
-  int files = -1;
-
-  if (scr_hash_util_get_int(scr_filemap_get_entry(map, dset, rank), "FILES", &files) != SCR_SUCCESS || files < 0)
-    return -1;
-  return files;
-}
-
-SCR_FN int scr_filemap_unset_expected_files(scr_filemap* map, int dset, int rank)
-{
-  scr_hash_unset(scr_filemap_get_entry(map, dset, rank), "FILES");
-  return SCR_SUCCESS;
-}
-
-/* ---- lists, which the caller frees; NULL when they are empty ---- */
-
-SCR_FN int scr_filemap_compare_int(const void* a, const void* b)
-{
-  int x = *(const int*)a, y = *(const int*)b;
-  return x < y ? -1 : x > y;
-}
-
-/* The keys of H that are numbers, in ascending order. */
-SCR_FN int scr_filemap_list_numbers(const scr_hash* h, int* n, int** list)
-{
-  const scr_hash_elem* e;
-  int                  k = 0;
-
-  *n = 0;
-  *list = NULL;
-  if (scr_hash_size(h) == 0) return SCR_SUCCESS;
-  *list = (int*)scr_malloc((size_t)scr_hash_size(h) * sizeof(int));
-  if (*list == NULL) return SCR_ERR_OOM();
-  for (e = scr_hash_elem_first(h); e != NULL; e = scr_hash_elem_next(e)) {
-    int v = scr_filemap_number(scr_hash_elem_key(e));
-    if (v >= 0) (*list)[k++] = v;
-  }
-  if (k == 0) scr_free(list);
-  else qsort(*list, (size_t)k, sizeof(int), scr_filemap_compare_int);
-  *n = k;
-  return SCR_SUCCESS;
-}
-
-/* All dataset ids, the oldest first. */
-SCR_FN int scr_filemap_list_datasets(const scr_filemap* map, int* n, int** dsets)
-{
-  return scr_filemap_list_numbers(scr_hash_get(map, "DSET"), n, dsets);
-}
-
-/* All ranks, the smallest first. */
-SCR_FN int scr_filemap_list_ranks(const scr_filemap* map, int* n, int** ranks)
-{
-  return scr_filemap_list_numbers(scr_hash_get(map, "RANK"), n, ranks);
-}
-
-SCR_FN int scr_filemap_list_ranks_by_dataset(const scr_filemap* map, int dset, int* n, int** ranks)
-{
-  return scr_filemap_list_numbers(scr_hash_get(scr_hash_get_kv_int(map, "DSET", dset), "RANK"), n, ranks);
-}
-
-/* The files of RANK in DSET, in the order in which they were added; the strings are those of MAP. */
-SCR_FN int scr_filemap_list_files(const scr_filemap* map, int dset, int rank, int* n, char*** files)
-{
-  const scr_hash*      list = scr_hash_get(scr_filemap_get_entry(map, dset, rank), "FILE");
-  const scr_hash_elem* e;
-
-  *n = 0;
-  *files = NULL;
-  if (scr_hash_size(list) == 0) return SCR_SUCCESS;
-  *files = (char**)scr_malloc((size_t)scr_hash_size(list) * sizeof(char*));
-  if (*files == NULL) return SCR_ERR_OOM();
-  for (e = scr_hash_elem_first(list); e != NULL; e = scr_hash_elem_next(e)) (*files)[(*n)++] = scr_hash_elem_key(e);
-  return SCR_SUCCESS;
-}
-
-/* ---- iterators ---- */
-
-SCR_FN scr_hash_elem* scr_filemap_first_dataset(const scr_filemap* map)
-{
-  return scr_hash_elem_first(scr_hash_get(map, "DSET"));
-}
-
-SCR_FN scr_hash_elem* scr_filemap_first_rank_by_dataset(const scr_filemap* map, int dset)
-{
-  return scr_hash_elem_first(scr_hash_get(scr_hash_get_kv_int(map, "DSET", dset), "RANK"));
-}
-
-SCR_FN scr_hash_elem* scr_filemap_first_file(const scr_filemap* map, int dset, int rank)
-{
-  return scr_hash_elem_first(scr_hash_get(scr_filemap_get_entry(map, dset, rank), "FILE"));
-}
-
-/* ---- what belongs to a rank in a dataset ---- */
-
-SCR_FN int scr_filemap_set_hash(scr_filemap* map, int dset, int rank, const char* key, const scr_hash* value)
-{
-  scr_hash* entry = scr_filemap_set_entry(map, dset, rank);
-
-  return entry == NULL ? scr_filemap_no_entry(dset, rank) : scr_hash_set_copy(entry, key, value);
-}
-
-SCR_FN int scr_filemap_set_dataset(scr_filemap* map, int dset, int rank, const scr_dataset* desc)
-{
-  scr_hash_unset(scr_filemap_get_entry(map, dset, rank), "DATADESC");
-  return scr_filemap_set_hash(map, dset, rank, "DSETDESC", desc);
-}
-
-/* Make DESC a copy of the dataset descriptor. */
-SCR_FN int scr_filemap_get_dataset(const scr_filemap* map, int dset, int rank, scr_dataset* desc)
-{
-  const scr_hash* entry = scr_filemap_get_entry(map, dset, rank);
-  const scr_hash* found = scr_hash_get(entry, "DSETDESC");
-
-  return scr_hash_copy_out(desc, found != NULL ? found : scr_hash_get(entry, "DATADESC"));
-}
-
-SCR_FN int scr_filemap_unset_dataset(scr_filemap* map, int dset, int rank)
-{
-  scr_hash_unset(scr_filemap_get_entry(map, dset, rank), "DSETDESC");
-  scr_hash_unset(scr_filemap_get_entry(map, dset, rank), "DATADESC");
-  return SCR_SUCCESS;
-}
-
-/* The redundancy descriptor. */
-SCR_FN int scr_filemap_set_desc(scr_filemap* map, int dset, int rank, const scr_hash* desc)
-{
-  return scr_filemap_set_hash(map, dset, rank, "REDDESC", desc);
-}
-
-SCR_FN int scr_filemap_get_desc(const scr_filemap* map, int dset, int rank, scr_hash* desc)
-{
-  return scr_hash_copy_out(desc, scr_hash_get(scr_filemap_get_entry(map, dset, rank), "REDDESC"));
-}
-
-SCR_FN int scr_filemap_unset_desc(scr_filemap* map, int dset, int rank)
-{
-  scr_hash_unset(scr_filemap_get_entry(map, dset, rank), "REDDESC");
-  return SCR_SUCCESS;
-}
-
-/* What a scavenge has to know: PRESERVE, CONTAINER, PARTNER. */
-SCR_FN int scr_filemap_set_flushdesc(scr_filemap* map, int dset, int rank, const scr_hash* desc)
-{
-  return scr_filemap_set_hash(map, dset, rank, "FLUSH", desc);
-}
-
-SCR_FN int scr_filemap_get_flushdesc(const scr_filemap* map, int dset, int rank, scr_hash* desc)
-{
-  return scr_hash_copy_out(desc, scr_hash_get(scr_filemap_get_entry(map, dset, rank), "FLUSH"));
-}
-
-SCR_FN int scr_filemap_unset_flushdesc(scr_filemap* map, int dset, int rank)
-{
-  scr_hash_unset(scr_filemap_get_entry(map, dset, rank), "FLUSH");
-  return SCR_SUCCESS;
-}
-
-/* Any text under the key TAG, which must not be one of the keys above. */
-SCR_FN int scr_filemap_set_tag(scr_filemap* map, int dset, int rank, const char* tag, const char* value)
-{
-  scr_hash* entry = scr_filemap_set_entry(map, dset, rank);
-
-  return entry == NULL ? scr_filemap_no_entry(dset, rank) : scr_hash_util_set_str(entry, tag, value);
-}
-
-/* The text of TAG, which points into MAP, or NULL. */
-SCR_FN const char* scr_filemap_get_tag(const scr_filemap* map, int dset, int rank, const char* tag)
-{
-  return scr_hash_elem_get_first_val(scr_filemap_get_entry(map, dset, rank), tag);
-}
-
-SCR_FN int scr_filemap_unset_tag(scr_filemap* map, int dset, int rank, const char* tag)
-{
-  scr_hash_unset(scr_filemap_get_entry(map, dset, rank), tag);
-  return SCR_SUCCESS;
-}
-
-/* Record META for FILE, which was added before under the same name. */
-SCR_FN int scr_filemap_set_meta(scr_filemap* map, int dset, int rank, const char* file, const scr_meta* meta)
-{
-  scr_hash* entry = scr_hash_get_kv(scr_filemap_get_entry(map, dset, rank), "FILE", file);
-
-  if (entry == NULL)
-    return SCR_ERR(SCR_ERR_NOT_FOUND, "the filemap lists no file %.900s for dataset %d, rank %d", file, dset, rank);
-  return scr_hash_set_copy(entry, "META", meta);
-}
-
-SCR_FN int scr_filemap_get_meta(const scr_filemap* map, int dset, int rank, const char* file, scr_meta* meta)
-{
-  const scr_hash* entry = scr_hash_get_kv(scr_filemap_get_entry(map, dset, rank), "FILE", file);
-
-  return scr_hash_copy_out(meta, scr_hash_get(entry, "META"));
-}
-
-SCR_FN int scr_filemap_unset_meta(scr_filemap* map, int dset, int rank, const char* file)
-{
-  scr_hash_unset(scr_hash_get_kv(scr_filemap_get_entry(map, dset, rank), "FILE", file), "META");
-  return SCR_SUCCESS;
-}
-
-/* ---- files ---- */
-
-/* Replace PATH by MAP, atomically.  On error PATH is as it was. */
-SCR_FN int scr_filemap_write(const char* path, const scr_filemap* map)
-{
-  return scr_hash_file_write(path, map);
+  if (e->red.set_size == 0)
+    return SCR_ERR(SCR_ERR_FORMAT, "the record of rank %d in dataset %d does not say where its files lie", e->owner,
+                   e->desc.identity.id);
+  return scr_home_path(h, &e->red, e->desc.identity.id, rel, path, n);
 }
 
 /*
-** Merge the filemap of the file PATH into MAP, as scr_filemap_merge does.  SCR_ERR_NOT_FOUND when there is no file,
-** SCR_ERR_FORMAT when it is not a filemap; MAP is then as it was.
+** Prepare the place of the file F of entry E on this node: check that its path stays inside the dataset, create its
+** directories, claim its name, and record it in the entry.  PATH, of SCR_MAX_FILENAME bytes, receives its path.
 */
-SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
+SCR_FN int scr_entry_place(const scr_home* h, scr_entry* e, const scr_file* f, char* path)
 {
-  scr_hash*            file = scr_hash_new();
-  scr_filemap*         checked = scr_filemap_new();
-  const scr_hash_elem* r;
-  char                 why[SCR_ERR_TEXT_MAX];
-  int                  rc = file == NULL || checked == NULL ? SCR_ERR_OOM() : scr_hash_file_read(path, file);
+  const char* slash = strrchr(f->rel, '/');
+  char        sub[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
+  int         rc;
 
-  if (rc != SCR_SUCCESS) goto out;
-  r = scr_hash_elem_first(scr_hash_get(file, "RANK"));
-  for (; r != NULL && rc == SCR_SUCCESS; r = scr_hash_elem_next(r)) rc = scr_filemap_merge_rank(checked, r, 1);
-  if (rc == SCR_ERR_FORMAT) {
-    snprintf(why, sizeof why, "%s", scr_err_text);
-    rc = SCR_ERR(rc, "%.900s is not a filemap: %s", path, why);
+  if (!scr_path_is_safe_rel(f->rel))
+    return SCR_ERR(SCR_ERR_FORMAT, "a record names a file outside of its dataset: %.200s", f->rel);
+  if (e->red.can_mkdir && slash != NULL) {
+    rc = scr_fmt(sub, sizeof sub, "%.*s", (int)(slash - f->rel), f->rel);
+    if (rc == SCR_SUCCESS) rc = scr_entry_path(h, e, sub, dir, sizeof dir);
+    if (rc == SCR_SUCCESS) rc = scr_mkdirs(dir, 0700);
+    if (rc != SCR_SUCCESS) return rc;
   }
-  if (rc == SCR_SUCCESS) rc = scr_filemap_merge(map, checked);
-out:
-  scr_hash_delete(&file);
-  scr_hash_delete(&checked);
+  if ((rc = scr_entry_path(h, e, f->rel, path, SCR_MAX_FILENAME)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_home_claim(&e->red, path)) != SCR_SUCCESS) return rc;
+  return scr_entry_add(e, f) == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+/* ---- the forms of an entry ---- */
+
+/* Write E to H, an empty hash, in the form of a filemap, which names files by their paths on the node of HOME. */
+SCR_FN int scr_entry_write(scr_hash* h, const scr_entry* e, const scr_home* home)
+{
+  scr_hash* flush;
+  char      path[SCR_MAX_FILENAME];
+  int       i;
+
+  scr_desc_write(scr_hash_set(h, "DSETDESC", scr_hash_new()), &e->desc);
+  if (e->red.set_size > 0) scr_reddesc_write(scr_hash_set(h, "REDDESC", scr_hash_new()), &e->red);
+  flush = scr_hash_set(h, "FLUSH", scr_hash_new());
+  scr_hash_util_set_int(flush, "PRESERVE", e->preserve);
+  scr_hash_util_set_int(flush, "CONTAINER", e->container);
+  if (*e->partner) scr_hash_util_set_str(flush, "PARTNER", e->partner);
+  for (i = 0; i < e->files; i++) {
+    const char* key = e->file[i].rel; /* where a file lies that has no path, nobody knows */
+    scr_hash*   file;
+    if (e->red.set_size > 0 && scr_entry_path(home, e, key, path, sizeof path) == SCR_SUCCESS) key = path;
+    file = scr_hash_set_kv(h, "FILE", key);
+    scr_file_write(scr_hash_set(file, "META", scr_hash_new()), &e->file[i]);
+  }
+  if (e->listed) scr_hash_util_set_int(h, "FILES", e->files);
+  if (e->verified) scr_hash_util_set_int(h, "TAKEN", 1);
+  if (e->rejected) scr_hash_util_set_int(h, "FAILED", 1);
+  if (e->passed) scr_hash_util_set_int(h, "PASSED", 1);
+  return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+/*
+** A new entry of OWNER in dataset ID, read from H in the form of a filemap; NULL without memory.  Records in it that
+** are not consistent are left out with a warning; the entry is then not `listed`.
+*/
+SCR_FN scr_entry* scr_entry_read(const scr_hash* h, int owner, int id)
+{
+  scr_entry*           e = (scr_entry*)scr_malloc(sizeof *e);
+  const scr_hash*      desc = scr_hash_get(h, "DSETDESC");
+  const scr_hash*      flush = scr_hash_get(h, "FLUSH");
+  const scr_hash_elem* f;
+  int                  whole = 1;
+
+  if (e == NULL) return NULL;
+  e->owner = owner;
+  scr_desc_read(desc != NULL ? desc : scr_hash_get(h, "DATADESC"), &e->desc); /* older versions wrote DATADESC */
+  e->desc.identity.id = id;
+  if (scr_hash_get(h, "REDDESC") != NULL &&
+      scr_reddesc_read(scr_hash_get(h, "REDDESC"), &e->red, e->desc.ranks) != SCR_SUCCESS) {
+    scr_warn("dataset %d, rank %d: %s", id, owner, scr_err_text);
+    scr_reddesc_free(&e->red);
+  }
+  for (f = scr_hash_elem_first(scr_hash_get(h, "FILE")); f != NULL && !scr_oom; f = scr_hash_elem_next(f)) {
+    scr_file file;
+    memset(&file, 0, sizeof file);
+    if (scr_file_read(scr_hash_get(scr_hash_elem_hash(f), "META"), &file) == SCR_SUCCESS) {
+      scr_entry_add(e, &file);
+    } else {
+      whole = 0;
+      if (!scr_oom) scr_warn("dataset %d, rank %d: %s", id, owner, scr_err_text);
+    }
+    scr_file_free(&file);
+  }
+  e->listed = whole && e->files == scr_hash_int_or(h, "FILES", -1);
+  e->verified = scr_hash_get(h, "TAKEN") != NULL;
+  e->rejected = scr_hash_get(h, "FAILED") != NULL;
+  e->passed = scr_hash_get(h, "PASSED") != NULL;
+  e->preserve = scr_hash_int_or(flush, "PRESERVE", 1);
+  e->container = scr_hash_int_or(flush, "CONTAINER", 0);
+  scr_desc_read_str(flush, "PARTNER", e->partner, sizeof e->partner);
+  if (scr_oom) scr_entry_free(&e);
+  return e;
+}
+
+/*
+** Write the application's files of E to H, an empty hash, in the form in which a redundancy header describes a member.
+*/
+SCR_FN void scr_entry_write_member(scr_hash* h, const scr_entry* e)
+{
+  int i, n = 0;
+
+  for (i = 0; i < e->files; i++) n += e->file[i].kind == SCR_FILE_APPLICATION;
+  scr_hash_util_set_int(h, "RANK", e->owner);
+  scr_hash_util_set_int(h, "FILES", n);
+  for (i = 0, n = 0; i < e->files; i++)
+    if (e->file[i].kind == SCR_FILE_APPLICATION) scr_file_write(scr_hash_set_kv_int(h, "FILE", n++), &e->file[i]);
+}
+
+/*
+** Replace the files of E by those that H, the description of a member in a redundancy header, lists for E's owner.  On
+** SCR_ERR_FORMAT E has no files.
+*/
+SCR_FN int scr_entry_read_member(const scr_hash* h, scr_entry* e)
+{
+  int i, n = scr_hash_int_or(h, "FILES", -1), rc = SCR_SUCCESS;
+
+  scr_entry_clear(e);
+  if (n < 0 || n != scr_hash_size(scr_hash_get(h, "FILE")) || scr_hash_int_or(h, "RANK", -1) != e->owner)
+    return SCR_ERR(SCR_ERR_FORMAT, "a redundancy file does not list the files of rank %d", e->owner);
+  for (i = 0; i < n && rc == SCR_SUCCESS; i++) {
+    scr_file file;
+    memset(&file, 0, sizeof file);
+    rc = scr_file_read(scr_hash_get_kv_int(h, "FILE", i), &file);
+    if (rc == SCR_SUCCESS && scr_entry_add(e, &file) == NULL) rc = SCR_ERR_OOM();
+    if (rc == SCR_SUCCESS && e->files != i + 1)
+      rc = SCR_ERR(SCR_ERR_FORMAT, "a redundancy file lists the file %s of rank %d twice", file.rel, e->owner);
+    scr_file_free(&file);
+  }
+  if (rc != SCR_SUCCESS) scr_entry_clear(e);
   return rc;
 }
+
 /* ==== 09 KERNELS ========================================================================================
-** The inner loops over bytes: CRC32, and sums of products over GF(2^8), of which XOR is the simplest; and the small
-** mathematics of Reed-Solomon that chooses the factors.
+** The inner loops over bytes: CRC32, and sums of products over GF(2^8), of which XOR is the simplest case; and the
+** Reed-Solomon mathematics that computes the factors.
 **
-** Each loop has a plain form, and forms for processors that offer more.  These are compiled with target attributes, so
-** the user's build line needs no flags, and the best one is chosen at the first use.  -DSCR_PLAIN_KERNELS leaves only
-** the plain ones, for compilers that cannot take the others.
+** Each loop has a portable form, and faster forms for particular processors.  These are compiled with target
+** attributes, so the build line needs no flags, and the first call selects the best one that the processor supports.
+** -DSCR_PLAIN_KERNELS leaves out all but the portable ones, for compilers that cannot compile the others.
 **
-** Uses       errors.
-** Offers     SCR_CRC32_START, scr_crc32, scr_crc32_combine, scr_gf_sum, scr_gf_mad_one, scr_rs_matrix, scr_rs_row,
-**            scr_rs_chunk, scr_rs_solve.
+** Uses       errors
+** Offers     scr_crc32, scr_crc32_combine, scr_gf_sum, scr_gf_mad_one, scr_rs_matrix, scr_rs_row, scr_rs_chunk,
+**            scr_rs_solve
 ** Invariants
 **   K1  scr_crc32 equals zlib's crc32 for any length, alignment and start.
-**   K2  All kernels give the same bytes, and none reads or writes a byte outside of its N.
+**   K2  All kernels produce the same bytes, and none reads or writes a byte outside its N.
 **   K3  GF(2^8) has the polynomial x^8 + x^4 + x^3 + x^2 + 1 (0x11D).
-**   K4  Several threads may make the first call at once: what is kept for later calls is read and written whole, and
-**       every thread makes the same.
-**   K5  Every square part of a matrix of scr_rs_matrix can be inverted: any k lost symbols of a position come back.
+**   K4  Several threads may make the first call at once: values kept for later calls are read and written whole, and
+**       every thread computes the same ones.
+**   K5  Every square submatrix of a matrix of scr_rs_matrix is invertible, so any k lost symbols of a position can be
+**       rebuilt.
 ** Failure    None in the loops; an error code in scr_rs_matrix and scr_rs_solve.
 ** ====================================================================================================== */
 
@@ -3430,17 +3318,17 @@ out:
 #define SCR_SHARED_SET(x, val) ((x) = (val))
 #endif
 
-typedef uint64_t scr_wide SCR_VECTOR(16); /* a register, or two words where there is none */
+typedef uint64_t scr_wide SCR_VECTOR(16); /* one vector register, or two words on processors without one */
 
 #define SCR_CRC32_START 0u
-#define SCR_GF_GROUP    8 /* sources of one pass over the destination */
+#define SCR_GF_GROUP    8 /* sources that one pass over the destination adds up */
 
 /* The CRC32 of bytes whose CRC32 is CRC, followed by the N > 0 bytes at P. */
 typedef uLong (*scr_crc_kernel)(uLong crc, const unsigned char* p, size_t n);
 
 /*
-** D[x..N) = sum of COEF[i] * S[i][x..N) over 1..SCR_GF_GROUP SOURCES, plus what was there if ADD, in whole steps of the
-** kernel's width.  Returns where it stopped, which is less than a step before N.
+** D[x..N) = sum of COEF[i] * S[i][x..N) over SOURCES sources, 1 to SCR_GF_GROUP, plus the old D if ADD.  The kernel
+** works in whole steps of its width and returns the offset where it stopped, less than one step before N.
 */
 typedef size_t (*scr_gf_kernel)(unsigned char* d, const unsigned char* const* s, const unsigned char* coef, int sources,
                                 size_t x, size_t n, int add);
@@ -3463,7 +3351,7 @@ SCR_FN uint64_t scr_gf_mul_word(uint64_t v, unsigned char c)
   uint64_t sum = 0;
 
   for (; c != 0; c >>= 1) {
-    uint64_t over = v >> 7 & UINT64_C(0x0101010101010101); /* x^8 is x^4 + x^3 + x^2 + 1 */
+    uint64_t over = v >> 7 & UINT64_C(0x0101010101010101); /* x^8 = x^4 + x^3 + x^2 + 1 */
     if (c & 1) sum ^= v;
     v = (v & UINT64_C(0x7f7f7f7f7f7f7f7f)) << 1 ^ over * 0x1d;
   }
@@ -3482,7 +3370,7 @@ SCR_FN size_t scr_gf_plain(unsigned char* d, const unsigned char* const* s, cons
 
   for (; n - x >= 8; x += 8) {
     uint64_t v, sum = 0;
-    if (add) memcpy(&sum, d + x, 8); /* memcpy of a fixed size is a load: it allows any alignment */
+    if (add) memcpy(&sum, d + x, 8); /* a memcpy of fixed size compiles to one load, whatever the alignment */
     for (i = 0; i < sources; i++) {
       memcpy(&v, s[i] + x, 8);
       sum ^= scr_gf_mul_word(v, coef[i]);
@@ -3492,7 +3380,7 @@ SCR_FN size_t scr_gf_plain(unsigned char* d, const unsigned char* const* s, cons
   return x;
 }
 
-/* The sum of sources whose factors are all 1, on any processor.  COEF is not used. */
+/* The sum of sources whose factors are all 1; works on any processor.  COEF is not used. */
 SCR_FN size_t scr_gf_ones(unsigned char* d, const unsigned char* const* s, const unsigned char* coef, int sources,
                           size_t x, size_t n, int add)
 {
@@ -3502,7 +3390,7 @@ SCR_FN size_t scr_gf_ones(unsigned char* d, const unsigned char* const* s, const
   (void)coef;
   for (; n - x >= 2 * w; x += 2 * w) {
     const unsigned char* p = add ? d : s[0];
-    scr_wide             sum, two, v, u; /* variables, not an array: compilers then keep them in registers */
+    scr_wide             sum, two, v, u; /* not an array, so that compilers keep them in registers */
     memcpy(&sum, p + x, w);
     memcpy(&two, p + x + w, w);
     for (i = add ? 0 : 1; i < sources; i++) {
@@ -3521,8 +3409,9 @@ SCR_FN size_t scr_gf_ones(unsigned char* d, const unsigned char* const* s, const
 
 #if defined(SCR_KERNELS_X86) || defined(SCR_KERNELS_ARM)
 /*
-** C times each low half of a byte, then each high half: a shuffle looks 16 and more of them up at once (Plank et al.,
-** "Screaming Fast Galois Field Arithmetic Using Intel SIMD Instructions", FAST 2013).  Little endian.
+** The products of C with each low half-byte and with each high half-byte: a shuffle instruction looks up 16 or more of
+** them at once (Plank et al., "Screaming Fast Galois Field Arithmetic Using Intel SIMD Instructions", FAST 2013).
+** Little-endian only.
 */
 SCR_FN void scr_gf_halves(unsigned char c, unsigned char table[32])
 {
@@ -3540,11 +3429,11 @@ SCR_FN void scr_gf_halves(unsigned char c, unsigned char table[32])
 /*
 ** CRC by folding (Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction", 2009):
 ** bytes that stand D bits before others are multiplied by x^D modulo the polynomial and added to them, until 16 are
-** left, which have the CRC of all of them.
+** left, whose CRC is that of all bytes.
 **
-** zlib's bits are reversed: bit i of a 64-bit word is x^(63-i).  The product of two such words, taken as 128 bits of
-** the same kind, is too high by x; so the factor of the high word is x^(D-1), and that of the low one, which stands
-** 64 bits before it, is x^(D+63).
+** zlib's bit order is reversed: bit i of a 64-bit word is x^(63-i).  The product of two such words, read as 128 bits in
+** the same order, has one factor x too many; so the factor of the high word is x^(D-1), and that of the low word, which
+** stands 64 bits before it, is x^(D+63).
 */
 
 /* x^N modulo the polynomial, in reversed bits; never 0. */
@@ -3556,7 +3445,7 @@ SCR_FN uint64_t scr_crc_power(int n)
   return (uint64_t)v << 32;
 }
 
-/* The factors that fold by 128 << I bits, I < 4: K[0] for the low word, K[1] for the high one. */
+/* The factors that fold by 128 << I bits, I < 4: K[0] for the low word, K[1] for the high word. */
 SCR_FN void scr_crc_factors(int i, uint64_t k[2])
 {
   static uint64_t kept[4][2];
@@ -3581,7 +3470,7 @@ SCR_FN SCR_TARGET("pclmul") __m128i scr_crc_fold(__m128i a, __m128i k, __m128i o
   return _mm_xor_si128(_mm_xor_si128(low, high), onto);
 }
 
-/* CRC32 of the 16 bytes A, into which all before them are folded, and the N at P. */
+/* The CRC32 of the 16 bytes A, into which all earlier bytes are folded, followed by the N bytes at P. */
 SCR_FN SCR_TARGET("pclmul") uLong scr_crc_finish(__m128i a, const unsigned char* p, size_t n)
 {
   unsigned char last[32];
@@ -3593,7 +3482,8 @@ SCR_FN SCR_TARGET("pclmul") uLong scr_crc_finish(__m128i a, const unsigned char*
   for (; n >= 16; p += 16, n -= 16) a = scr_crc_fold(a, k, scr_load_sse(p));
   memcpy(last, &a, 16);
   memcpy(last + 16, p, n);
-  return crc32_z(UINT32_C(0xffffffff), last, (z_size_t)(16 + n)); /* a register of 0: the start is in A already */
+  return crc32_z(UINT32_C(0xffffffff), last,
+                 (z_size_t)(16 + n)); /* 0xffffffff makes zlib's register 0: A already includes the initial value */
 }
 
 SCR_FN SCR_TARGET("pclmul") uLong scr_crc_pclmul(uLong crc, const unsigned char* p, size_t n)
@@ -3709,8 +3599,8 @@ SCR_FN SCR_TARGET("avx2") size_t scr_gf_avx2(unsigned char* d, const unsigned ch
 }
 
 /*
-** To multiply by C is linear in the bits of the other factor: the matrix of it for gf2p8affineqb, which wants the row
-** of bit i in byte 7 - i.  Bit j of that row is bit i of C * x^j.
+** The matrix for gf2p8affineqb that multiplies by C, which is linear in the bits of the other factor.  The instruction
+** expects the row of bit i in byte 7 - i; bit j of that row is bit i of C * x^j.
 */
 SCR_FN uint64_t scr_gf_bits(unsigned char c)
 {
@@ -3718,7 +3608,7 @@ SCR_FN uint64_t scr_gf_bits(unsigned char c)
   int      i;
 
   for (i = 0; i < 8; i++) {
-    uint64_t spread = columns >> i & UINT64_C(0x0101010101010101); /* the product brings bit 8j to 56 + j */
+    uint64_t spread = columns >> i & UINT64_C(0x0101010101010101); /* the multiplication moves bit 8j to bit 56 + j */
     rows = rows << 8 | spread * UINT64_C(0x0102040810204080) >> 56;
   }
   return rows;
@@ -3777,7 +3667,9 @@ SCR_FN uLong scr_crc_arm(uLong crc, const unsigned char* p, size_t n)
   for (; n >= 8; p += 8, n -= 8) {
     uint64_t v;
     memcpy(&v, p, 8);
-    __asm__(".arch_extension crc\n\tcrc32x %w0, %w0, %x1" : "+r"(sum) : "r"(v)); /* the intrinsic wants a flag */
+    __asm__(".arch_extension crc\n\tcrc32x %w0, %w0, %x1"
+            : "+r"(sum)
+            : "r"(v)); /* assembly, because the intrinsic needs a compiler flag */
   }
   return scr_crc_plain((uint32_t)~sum, p, n);
 }
@@ -3825,11 +3717,11 @@ SCR_FN int scr_has_arm_crc(void)
 typedef struct {
   const char* name;
   int (*available)(void);
-  scr_crc_kernel crc; /* NULL: the next one that has it is taken */
+  scr_crc_kernel crc; /* NULL: use the next row that has one */
   scr_gf_kernel  mad;
 } scr_kernel;
 
-/* The best ones first; the last one has both and is always available. */
+/* Best first.  The last row has both kernels and works everywhere. */
 static const scr_kernel scr_kernels[] = {
 #ifdef SCR_KERNELS_X86
     {"gfni", scr_has_gfni, NULL, scr_gf_gfni},
@@ -3870,13 +3762,13 @@ SCR_FN scr_gf_kernel scr_gf_choose(void)
 
 /* ---- CRC32 ---- */
 
-/* The CRC32 of bytes whose CRC32 is CRC, followed by the N bytes at P.  Start with SCR_CRC32_START. */
+/* The CRC32 of bytes whose CRC32 is CRC, followed by the N bytes at P.  The first call passes SCR_CRC32_START. */
 SCR_FN uLong scr_crc32(uLong crc, const void* p, size_t n)
 {
   return n == 0 ? crc : scr_crc_choose()(crc, (const unsigned char*)p, n);
 }
 
-/* The CRC32 of two runs of bytes, one after the other, from those of each; the second has N bytes. */
+/* The CRC32 of two pieces, one after the other, from the CRC32 of each; the second has N bytes. */
 SCR_FN uLong scr_crc32_combine(uLong first, uLong second, uint64_t n)
 {
   return n == 0 ? first : crc32_combine(first, second, (z_off_t)n);
@@ -3901,7 +3793,7 @@ SCR_FN void scr_gf_pass(scr_gf_kernel mad, unsigned char* d, const unsigned char
   }
 }
 
-/* DST = sum of COEF[i] * SRC[i] by the kernel MAD, plus what was there if ADD. */
+/* DST = sum of COEF[i] * SRC[i] by the kernel MAD, plus the old DST if ADD. */
 SCR_FN void scr_gf_run(scr_gf_kernel mad, void* dst, const void* const* src, const unsigned char* coef, int sources,
                        size_t n, int add)
 {
@@ -3922,13 +3814,15 @@ SCR_FN void scr_gf_run(scr_gf_kernel mad, void* dst, const void* const* src, con
   else if (!add && n > 0) memset(dst, 0, n);
 }
 
-/* DST = sum of COEF[i] * SRC[i] over SOURCES areas of N bytes, none of which overlaps DST; zeros without SOURCES. */
+/*
+** DST = sum of COEF[i] * SRC[i] over SOURCES buffers of N bytes, none of which overlaps DST; all zeros if SOURCES is 0.
+*/
 SCR_FN void scr_gf_sum(void* dst, const void* const* src, const unsigned char* coef, int sources, size_t n)
 {
   scr_gf_run(scr_gf_choose(), dst, src, coef, sources, n, 0);
 }
 
-/* DST ^= C * SRC over N bytes; the areas do not overlap. */
+/* DST ^= C * SRC over N bytes; the buffers do not overlap. */
 SCR_FN void scr_gf_mad_one(void* dst, const void* src, unsigned char c, size_t n)
 {
   scr_gf_run(scr_gf_choose(), dst, &src, &c, 1, n, 1);
@@ -3940,7 +3834,7 @@ SCR_FN unsigned char scr_gf_inv(unsigned char a)
   unsigned char v = 1;
   int           i;
 
-  for (i = 0; i < 7; i++) { /* a^254, for a^255 is 1: 254 is seven ones in binary, and a zero */
+  for (i = 0; i < 7; i++) { /* 1/a is a^254, because a^255 is 1; 254 is 11111110 in binary */
     v = scr_gf_mul(scr_gf_mul(v, v), a);
   }
   return scr_gf_mul(v, v);
@@ -3955,12 +3849,12 @@ SCR_FN unsigned char scr_gf_inv(unsigned char a)
 */
 
 /*
-** The k x n parity rows M of a set of N members with K parities.  All ones for K = 1: that is XOR.  Else they are the
-** rows n..n+k-1 of the (n + k) x n matrix i^j after its columns were reduced until the top is the identity.  Column j
-** then is the polynomial of degree < n that is 1 at j and 0 at the other points below n: by Lagrange,
-** m(e, j) = prod (n+e - l) / (n+e - j) / prod (j - l), l < n, l != j below; a difference is an XOR.  Each entry is
-** u(e) * v(j) / (x(e) - y(j)): a Cauchy matrix with scaled rows and columns, hence K5.
-** SCR_ERR_PARAM when 1 <= k < n, n + k <= 256 does not hold.
+** Compute M, the k x n parity rows of a set of N members with K parities.  For K = 1 all entries are 1, which is XOR.
+** Otherwise they are rows n..n+k-1 of the (n + k) x n matrix i^j, after column operations that turn its top into the
+** identity.  Column j is then the polynomial of degree < n that is 1 at j and 0 at the other points below n.  Lagrange:
+** m(e, j) = prod (n+e - l) / (n+e - j) / prod (j - l), with l < n, and l != j in the last product.  Differences are XORs.
+** Each entry is u(e) * v(j) / (x(e) - y(j)): a Cauchy matrix with scaled rows and columns, hence K5.
+** SCR_ERR_PARAM unless 1 <= k < n and n + k <= 256.
 */
 SCR_FN int scr_rs_matrix(int n, int k, unsigned char* m)
 {
@@ -3984,14 +3878,14 @@ SCR_FN int scr_rs_matrix(int n, int k, unsigned char* m)
   return SCR_SUCCESS;
 }
 
-/* The parity row that member R holds at position C, or -1 when it holds data. */
+/* The parity row that member R holds at position C; -1 if it holds data there. */
 SCR_FN int scr_rs_row(int n, int k, int r, int c)
 {
   int e = (c - r + n) % n;
   return e < k ? e : -1;
 }
 
-/* Which of its chunks, 0..n-k-1, member R holds at position C, where it holds data. */
+/* The number, 0 to n-k-1, of the chunk that member R holds at position C, where it must hold data. */
 SCR_FN int scr_rs_chunk(int n, int k, int r, int c)
 {
   int e, chunk = c;
@@ -4000,7 +3894,7 @@ SCR_FN int scr_rs_chunk(int n, int k, int r, int c)
   return chunk;
 }
 
-/* Make ROW the factors of the equation of parity E at position C: the sum of all factors times symbols is 0. */
+/* Set ROW to the factors of the equation of parity E at position C: the sum of all factors times symbols is 0. */
 SCR_FN void scr_rs_equation(int n, int k, const unsigned char* m, int c, int e, unsigned char* row)
 {
   int s;
@@ -4008,7 +3902,7 @@ SCR_FN void scr_rs_equation(int n, int k, const unsigned char* m, int c, int e, 
   for (s = 0; s < n; s++) row[s] = scr_rs_row(n, k, s, c) < 0 ? m[e * n + s] : scr_rs_row(n, k, s, c) == e;
 }
 
-/* Solve the D equations in the rows T[0..D) of COEF for the symbols T[0..D). */
+/* Solve the D equations in rows T[0..D) of COEF for the symbols T[0..D) by Gauss-Jordan elimination. */
 SCR_FN int scr_rs_eliminate(int n, unsigned char* coef, const int* t, int d)
 {
   int i, j, s;
@@ -4016,20 +3910,22 @@ SCR_FN int scr_rs_eliminate(int n, unsigned char* coef, const int* t, int d)
   for (i = 0; i < d; i++) {
     unsigned char* row = coef + t[i] * n;
     unsigned char  by = scr_gf_inv(row[t[i]]);
-    if (by == 0) return SCR_ERR(SCR_ERR_ARG, "the matrix is not of a Reed-Solomon code"); /* K5: needs no exchange */
+    if (by == 0)
+      return SCR_ERR(SCR_ERR_ARG, "the matrix is not of a Reed-Solomon code"); /* K5: no row exchange is ever needed */
     for (s = 0; s < n; s++) row[s] = scr_gf_mul(row[s], by);
     for (j = 0; j < d; j++)
       if (j != i) scr_gf_mad_one(coef + t[j] * n, row, coef[t[j] * n + t[i]], (size_t)n);
   }
-  for (i = 0; i < d; i++) coef[t[i] * n + t[i]] = 0; /* symbol = the sum of the rest */
+  for (i = 0; i < d; i++) coef[t[i] * n + t[i]] = 0; /* solved: symbol = sum of the others */
   return SCR_SUCCESS;
 }
 
 /*
-** How the symbols of the members with ERASED[r] != 0 at position C follow from the others: the row of each erased t in
-** the n x n matrix COEF is set so that symbol(t) = sum of coef[t * n + s] * symbol(s), with 0 for the erased s.  M is
-** made by scr_rs_matrix.  To encode is to erase the k members that hold parity.  SCR_ERR_LOST when more than K are
-** erased.
+** Express the symbols at position C of the members with ERASED[r] != 0 by those of the other members: in the n x n
+** matrix COEF, the row of each erased t is set so that symbol(t) = sum of coef[t * n + s] * symbol(s), with factor 0
+** for erased s.  M is a matrix of scr_rs_matrix.
+**
+** To encode, treat the k members that hold parity at C as erased.  SCR_ERR_LOST if more than K members are erased.
 */
 SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsigned char* erased, unsigned char* coef)
 {
@@ -4041,7 +3937,7 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
     if (scr_rs_row(n, k, t, c) < 0) data[d++] = t;
   }
   if (lost > k) return SCR_ERR(SCR_ERR_LOST, "%d of %d members are lost, and %d can be rebuilt", lost, n, k);
-  for (e = 0; e < k && used < d; e++) { /* for each data symbol a parity that is not erased */
+  for (e = 0; e < k && used < d; e++) { /* one parity that is not erased for each erased data symbol */
     if (!erased[(c - e + n) % n]) scr_rs_equation(n, k, m, c, e, coef + data[used++] * n);
   }
   rc = scr_rs_eliminate(n, coef, data, d);
@@ -4060,34 +3956,34 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 }
 
 /* ==== 10 FILE WINDOW ====================================================================================
-** Many files as one stream of bytes with zeros behind its end, with the CRC32 of each file taken on the way; and
+** Many files as one stream of bytes, followed by zeros; the CRC32 of each file is computed as its bytes pass.  Also
 ** copies and checksums of whole files.
 **
-** Uses       platform, errors, memory, kernels; scr_fsync_enabled of the hash files.
-** Offers     scr_window, scr_window_seg, scr_window_open, scr_window_close, scr_window_free, scr_window_length,
-**            scr_window_read, scr_window_view, scr_window_write, scr_window_crc, scr_window_fd, scr_window_find,
-**            scr_hole_end, scr_file_crc, scr_file_has_crc, SCR_COPY_THREADS, scr_copy_item, scr_copy_list,
-**            scr_copy_list_make, scr_copy_list_add, scr_copy_list_run, scr_copy_list_free.
+** Uses       platform, errors, memory, path, hash files, dataset, kernels
+** Offers     scr_window_seg, scr_window, scr_copy_list; scr_window_close, scr_window_free, scr_window_open,
+**            scr_window_length, scr_window_fd, scr_window_find, scr_window_read, scr_window_view, scr_window_write,
+**            scr_hole_end, scr_file_crc, scr_file_has_crc, scr_window_crc, scr_copy_list_make, scr_copy_list_free,
+**            scr_copy_list_add, scr_copy_list_run, scr_file_check
 ** Invariants
-**   W1  The stream is file 0, file 1, ... in the given order, then zeros for ever.  Any range of it can be read or
-**       written; what is written behind the end must be zeros.
-**   W2  Several lanes of the stream may be walked at once (the chunks of a redundancy set).  When each lane is walked
-**       from its start to its end once, the CRC32 of each file is known at the end without a second pass.
-**   W3  A file that is shorter than its stated size is an error, never zeros.
-**   W4  A file that is made anew (O_TRUNC) has its size from the start, and each byte is written once: what is zero
-**       stays a hole.  A file with holes is not read through a mapping, which would fill them.
-**   W5  Only scr_copy_list_work runs in threads other than the caller's.  It touches nothing but its list and the table
-**       of system calls.  Each thread has errors and a scr_oom of its own, and hands them over when all have ended.
-** Failure    The error code; files stay as far as they were written.
+**   W1  The stream is file 0, file 1, ... in the given order, then zeros without end.  Any range of it can be read or
+**       written; only zeros may be written past the end of the files.
+**   W2  Several lanes of the stream, the chunks of a redundancy set, may be read or written in parallel.  If each lane
+**       is passed once from its start to its end, the CRC32 of each file is known at the end without a second pass.
+**   W3  A file that is shorter than its stated size is an error; it never reads as zeros.
+**   W4  A new file (O_TRUNC) gets its size at the start, and each byte is written at most once: zeros stay holes.  A
+**       file with holes is not read through a mapping, which would fill them.
+**   W5  Only scr_copy_list_work runs in threads other than the caller's.  It uses nothing but its list and the table of
+**       system calls.  Each thread has its own error record and scr_oom; they are merged when all threads have ended.
+** Failure    An error code; files keep what was written so far.
 ** ====================================================================================================== */
 
 #define SCR_WINDOW_FDS       16        /* files that a window keeps open */
-#define SCR_WINDOW_MAP_LEAST (1 << 20) /* bytes of a file that is worth a mapping */
+#define SCR_WINDOW_MAP_LEAST (1 << 20) /* smallest file, in bytes, for which a mapping pays */
 
-/* A piece of the stream that lies in one file and one lane. */
+/* A part of the stream that lies in a single file and a single lane. */
 typedef struct {
   uint64_t begin, end; /* offsets in the stream */
-  uint64_t done;       /* first byte that the CRC does not cover yet; UINT64_MAX when the order was broken */
+  uint64_t done;       /* first byte that the CRC does not cover yet; UINT64_MAX after bytes came out of order */
   uLong    crc;
   int      file;
 } scr_window_seg;
@@ -4101,7 +3997,7 @@ typedef struct {
   mode_t          mode;
   int             fd[SCR_WINDOW_FDS];
   int             fd_file[SCR_WINDOW_FDS];
-  char*           seen; /* which files were open before: O_TRUNC is for the first time only */
+  char*           seen; /* which files were opened before: only the first open may truncate */
   char**          map;  /* files that are mapped into memory */
   scr_window_seg* seg;
   int             segs;
@@ -4117,7 +4013,7 @@ SCR_FN int scr_window_close_fd(scr_window* w, int slot)
   return rc;
 }
 
-/* Close the files.  Paths, sums and mappings stay until scr_window_free. */
+/* Close the files.  Paths, checksums and mappings stay until scr_window_free. */
 SCR_FN int scr_window_close(scr_window* w)
 {
   int i, rc = SCR_SUCCESS;
@@ -4147,7 +4043,7 @@ SCR_FN void scr_window_free(scr_window* w)
   w->count = w->segs = 0;
 }
 
-/* Cut the stream at the start of each file and at each multiple of LANE. */
+/* Divide the stream into segments, which begin at each file and at each multiple of LANE. */
 SCR_FN void scr_window_cut(scr_window* w, uint64_t lane)
 {
   int i;
@@ -4169,9 +4065,9 @@ SCR_FN void scr_window_cut(scr_window* w, uint64_t lane)
 }
 
 /*
-** Make W a window over COUNT files of the given sizes in bytes.  A file is opened when it is first touched, with FLAGS
-** (O_RDONLY, or O_RDWR | O_CREAT | ... to write) and MODE.  LANE is the length of a lane in bytes, 0 for a single one;
-** LANES is how many there are.  Also after an error, scr_window_free frees what W has.
+** Make W a window over COUNT files of the given sizes in bytes.  Each file is opened on first use, with FLAGS
+** (O_RDONLY, or O_RDWR | O_CREAT | ... for writing) and MODE.  LANES is the number of lanes and LANE the length of each
+** in bytes, 0 for a single one.  The caller calls scr_window_free, after an error too.
 */
 SCR_FN int scr_window_open(scr_window* w, int count, char** path, const uint64_t* size, int flags, mode_t mode,
                            uint64_t lane, int lanes)
@@ -4207,7 +4103,7 @@ SCR_FN uint64_t scr_window_length(const scr_window* w)
   return w->start[w->count];
 }
 
-/* The descriptor of file I, which is opened now if it is not open. */
+/* The descriptor of file I, which is opened now unless it is open. */
 SCR_FN int scr_window_fd(scr_window* w, int i, int* fd)
 {
   int rc, slot = i % SCR_WINDOW_FDS;
@@ -4225,7 +4121,7 @@ SCR_FN int scr_window_fd(scr_window* w, int i, int* fd)
   return SCR_SUCCESS;
 }
 
-/* The segment that holds OFFSET, which lies within the stream: binary search. */
+/* The segment that holds OFFSET, which lies inside the files: a binary search. */
 SCR_FN scr_window_seg* scr_window_find(scr_window* w, uint64_t offset)
 {
   int lo = 0, hi = w->segs - 1;
@@ -4243,8 +4139,9 @@ SCR_FN scr_window_seg* scr_window_find(scr_window* w, uint64_t offset)
 #define SCR_TMPFS_MAGIC 0x01021994
 
 /*
-** File I of a window that reads, mapped; NULL when it is small, or when its file system does not keep it in memory.  A
-** file on a disk is never mapped: an error of the disk would be a signal that kills the application, not an error code.
+** The mapping of file I of a window opened for reading; NULL if the file is small or its file system is not held in
+** memory.  A file on a disk is never mapped: a disk error would kill the application with a signal instead of returning
+** an error code.
 */
 SCR_FN const char* scr_window_mapped(scr_window* w, int i)
 {
@@ -4275,14 +4172,14 @@ SCR_FN const char* scr_window_mapped(scr_window* w, int i)
 
 SCR_FN void scr_window_sum(scr_window_seg* s, uint64_t offset, const void* p, size_t n)
 {
-  if (s->done != offset) s->done = UINT64_MAX; /* out of order: W2 does not hold for this segment */
+  if (s->done != offset) s->done = UINT64_MAX; /* out of order: the CRC of this file needs a second pass */
   else {
     s->crc = scr_crc32(s->crc, p, n);
     s->done += n;
   }
 }
 
-/* Move N bytes between BUF and the stream at OFFSET; SUM takes them into the CRCs. */
+/* Copy N bytes between BUF and the stream at OFFSET.  If SUM is set, the bytes count for the CRC32 of their files. */
 SCR_FN int scr_window_move(scr_window* w, uint64_t offset, char* buf, size_t n, int write, int sum)
 {
   while (n > 0 && offset < scr_window_length(w)) {
@@ -4310,21 +4207,21 @@ SCR_FN int scr_window_move(scr_window* w, uint64_t offset, char* buf, size_t n, 
   if (!write) memset(buf, 0, n);
   else if (!scr_is_zero(buf, n))
     return SCR_ERR(SCR_ERR_CRC,
-                   "what was rebuilt of %s and the files with it does not end in zeros; a redundancy file of "
+                   "the data rebuilt for %s and the files with it does not end in zeros; a redundancy file of "
                    "their set is corrupt",
                    w->count > 0 ? w->path[w->count - 1] : "a rank without files");
   return SCR_SUCCESS;
 }
 
-/* Read N bytes of the stream at OFFSET into BUF; SUM takes them into the CRCs. */
+/* Read N bytes of the stream at OFFSET into BUF.  If SUM is set, they count for the CRC32 of their files. */
 SCR_FN int scr_window_read(scr_window* w, uint64_t offset, void* buf, size_t n, int sum)
 {
   return scr_window_move(w, offset, (char*)buf, n, 0, sum);
 }
 
 /*
-** N bytes of the stream at OFFSET: *P is where they are mapped, or else BUF, into which they are then read.  They may
-** be used until scr_window_free.  SUM takes them into the CRCs.
+** Set *P to the N bytes of the stream at OFFSET: in the mapping of their file, or else read into BUF.  The bytes stay
+** valid until scr_window_free.  If SUM is set, they count for the CRC32 of their files.
 */
 SCR_FN int scr_window_view(scr_window* w, uint64_t offset, char* buf, size_t n, int sum, const char** p)
 {
@@ -4340,7 +4237,7 @@ SCR_FN int scr_window_view(scr_window* w, uint64_t offset, char* buf, size_t n, 
   return SCR_SUCCESS;
 }
 
-/* Write the N bytes of BUF into the stream at OFFSET and take them into the CRCs. */
+/* Write the N bytes of BUF to the stream at OFFSET; they count for the CRC32 of their files. */
 SCR_FN int scr_window_write(scr_window* w, uint64_t offset, void* buf, size_t n)
 {
   return scr_window_move(w, offset, (char*)buf, n, 1, 1);
@@ -4348,9 +4245,9 @@ SCR_FN int scr_window_write(scr_window* w, uint64_t offset, void* buf, size_t n)
 
 /* ---- files with holes ---- */
 
-#define SCR_HOLES_LEAST (1 << 20) /* bytes of a file from which on it pays to ask for holes */
+#define SCR_HOLES_LEAST (1 << 20) /* smallest file, in bytes, for which looking for holes pays */
 
-/* The first offset from AT on that is not in a hole of the file of FD; END when there is none before END. */
+/* The first offset from AT on that is not in a hole of the file FD; END if there is none before END. */
 SCR_FN uint64_t scr_hole_end(int fd, uint64_t at, uint64_t end)
 {
 #ifdef SEEK_DATA
@@ -4358,9 +4255,10 @@ SCR_FN uint64_t scr_hole_end(int fd, uint64_t at, uint64_t end)
   off_t       data;
 
   if (fstat(fd, &st) < 0 || st.st_size < SCR_HOLES_LEAST || (uint64_t)st.st_size < end) return at;
-  if ((uint64_t)st.st_blocks * 512 >= (uint64_t)st.st_size) return at; /* no holes; a seek may wait for the disk */
+  if ((uint64_t)st.st_blocks * 512 >= (uint64_t)st.st_size)
+    return at; /* no holes: avoid a seek, which may wait for the disk */
   data = lseek(fd, (off_t)at, SEEK_DATA);
-  if (data < 0) return errno == ENXIO ? end : at; /* the file system does not know */
+  if (data < 0) return errno == ENXIO ? end : at; /* on any other error, assume data */
   return (uint64_t)data < end ? (uint64_t)data : end;
 #else
   (void)fd, (void)end;
@@ -4382,7 +4280,7 @@ SCR_FN uLong scr_crc32_zeros(uLong crc, uint64_t n)
   return crc;
 }
 
-/* The CRC32 of the file PATH, which must have SIZE bytes; its holes are not read. */
+/* The CRC32 of the file PATH, which must have SIZE bytes.  Holes count as zeros but are not read. */
 SCR_FN int scr_file_crc(const char* path, uint64_t size, uLong* crc)
 {
   size_t      cap = 256 * 1024;
@@ -4406,7 +4304,7 @@ SCR_FN int scr_file_crc(const char* path, uint64_t size, uLong* crc)
     at = hole;
     n = scr_pread_all(fd, buf, size - at < cap ? (size_t)(size - at) : cap, (off_t)at);
     if (n < 0) rc = SCR_ERRNO("cannot read %s", path);
-    else if (n == 0 && at < size) rc = SCR_ERR(SCR_ERR_MISSING, "%s is being cut off", path);
+    else if (n == 0 && at < size) rc = SCR_ERR(SCR_ERR_MISSING, "%s was truncated while it was read", path);
     else *crc = scr_crc32(*crc, buf, (size_t)n);
     at += n > 0 ? (uint64_t)n : 0;
   }
@@ -4415,14 +4313,20 @@ SCR_FN int scr_file_crc(const char* path, uint64_t size, uLong* crc)
   return rc;
 }
 
-/* SCR_ERR_CRC unless the checksum CRC of the file PATH is WANT; WHAT says in the message what that means. */
+/*
+** SCR_ERR_CRC unless the checksum CRC of the file PATH equals WANT; WHAT ends the message with what the difference
+** means.
+*/
 SCR_FN int scr_file_has_crc(const char* path, uLong crc, uLong want, const char* what)
 {
   if (crc == want) return SCR_SUCCESS;
   return SCR_ERR(SCR_ERR_CRC, "%s has the checksum 0x%08lx instead of 0x%08lx: %s", path, crc, want, what);
 }
 
-/* The CRC32 of file I: from what passed through the window, or else (W2) by reading the file. */
+/*
+** The CRC32 of file I: computed from the bytes that passed, or else, if they did not pass as in W2, by reading the
+** file.
+*/
 SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
 {
   int k;
@@ -4438,10 +4342,10 @@ SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
 }
 
 /*
-** Copy the SIZE bytes of FROM to the file TO, in steps of BUF_SIZE bytes; *CRC is their CRC32.
+** Copy the SIZE bytes of FROM to the file TO, in steps of BUF_SIZE bytes; *CRC receives their CRC32.
 **
-** On SCR_SUCCESS the data survive a crash of the node, with holes where they are zero.  On an error TO is removed.  A
-** file TO that exists is replaced, unless it is a link.  It is an error when FROM is shorter or longer than SIZE.
+** On SCR_SUCCESS the copy survives a crash of the node, with holes where FROM is zero.  On an error TO is removed.  An
+** existing file TO is replaced, unless it is a link.  It is an error if FROM is not exactly SIZE bytes long.
 */
 SCR_FN int scr_file_copy(const char* from, const char* to, uint64_t size, mode_t mode, size_t buf_size, uLong* crc)
 {
@@ -4487,17 +4391,17 @@ out:
 
 /* ---- copies of several files ---- */
 
-#define SCR_COPY_THREADS 4 /* threads that copy for one rank from a store of TYPE=PTHREAD, the rank's own among them */
+#define SCR_COPY_THREADS 4 /* threads that copy files of a TYPE=PTHREAD store for one rank, its own included */
 
 typedef struct {
   char*    from;
   char*    to;
   uint64_t size;
   mode_t   mode;
-  uLong    crc; /* filled in */
+  uLong    crc; /* result */
 } scr_copy_item;
 
-/* Files to copy, and the state of the copy.  The lock protects next, rc and why. */
+/* Files to copy, and the progress of the copy.  The lock protects next, rc and why. */
 typedef struct {
   int             n, next;
   scr_copy_item*  item;
@@ -4507,7 +4411,7 @@ typedef struct {
   pthread_mutex_t lock;
 } scr_copy_list;
 
-/* Room for N files; none is listed yet. */
+/* Make an empty list with room for N files. */
 SCR_FN int scr_copy_list_make(scr_copy_list* l, int n, size_t buf_size)
 {
   memset(l, 0, sizeof *l);
@@ -4527,7 +4431,7 @@ SCR_FN void scr_copy_list_free(scr_copy_list* l)
   scr_free(&l->item);
 }
 
-/* List one file. */
+/* Add one file to the list. */
 SCR_FN int scr_copy_list_add(scr_copy_list* l, const char* from, const char* to, uint64_t size, mode_t mode)
 {
   scr_copy_item* it = &l->item[l->n++];
@@ -4540,7 +4444,7 @@ SCR_FN int scr_copy_list_add(scr_copy_list* l, const char* from, const char* to,
   return it->from == NULL || it->to == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
-/* Copy files of the list ARG, one after the other, until none is left or a copy has failed. */
+/* Copy files of the list ARG one after the other, until none is left or a copy has failed. */
 SCR_FN void* scr_copy_list_work(void* arg)
 {
   scr_copy_list* l = (scr_copy_list*)arg;
@@ -4564,8 +4468,9 @@ SCR_FN void* scr_copy_list_work(void* arg)
 }
 
 /*
-** Copy all files of the list with up to THREADS threads, this one among them; with fewer when they cannot be started.
-** The threads get no signals of the application.  On an error some files may have been copied.
+** Copy all files of the list with up to THREADS threads, this one included; fewer if they cannot be started.  The
+** threads block all signals, so that none of the application's handlers runs in them.  On an error some files may have
+** been copied.
 */
 SCR_FN int scr_copy_list_run(scr_copy_list* l, int threads)
 {
@@ -4578,7 +4483,7 @@ SCR_FN int scr_copy_list_run(scr_copy_list* l, int threads)
   sigfillset(&all);
   if (threads > l->n) threads = l->n;
   if (threads > 1 && pthread_sigmask(SIG_BLOCK, &all, &before) == 0) {
-    scr_crc32(SCR_CRC32_START, "x", 1); /* chooses the kernel, once for all threads */
+    scr_crc32(SCR_CRC32_START, "x", 1); /* selects the kernel before threads start */
     while (i < threads - 1 && i < SCR_COPY_THREADS && pthread_create(&thread[i], NULL, scr_copy_list_work, l) == 0) i++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
   }
@@ -4587,29 +4492,896 @@ SCR_FN int scr_copy_list_run(scr_copy_list* l, int threads)
   while (i > 0) pthread_join(thread[--i], NULL);
   pthread_mutex_destroy(&l->lock);
   if (l->rc != SCR_SUCCESS) scr_err_restore(&l->why);
-  if (l->rc == SCR_ERR_MEM) scr_oom = 1; /* in whichever thread */
+  if (l->rc == SCR_ERR_MEM) scr_oom = 1; /* it may have failed in another thread */
   return l->rc;
 }
 
-/* ==== 11 INDEX, SUMMARY, RANK2FILE RECORDS ==============================================================
-** What the prefix directory knows about the datasets on it.
+/*
+** Compare the file PATH with its record F: SCR_ERR_MISSING unless the record is complete and the file has its size.  If
+** CHECK_CRC is set and the record has a checksum, the file is read: SCR_ERR_CRC if it differs.
+*/
+SCR_FN int scr_file_check(const char* path, const scr_file* f, int check_crc)
+{
+  uLong crc;
+  int   rc;
+
+  if (!f->complete) return SCR_ERR(SCR_ERR_MISSING, "%s was not complete", path);
+  if (!check_crc || !f->has_crc) return scr_file_has_size(path, f->size);
+  if ((rc = scr_file_has_size(path, f->size)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_file_crc(path, f->size, &crc)) != SCR_SUCCESS) return rc;
+  return scr_file_has_crc(path, crc, f->crc, "it is corrupt");
+}
+
+/* ==== 11 ERASURE CODE, REDUNDANCY FILES =================================================================
+** What each member of a redundancy set holds, and how a lost part is computed from the rest; the headers of redundancy
+** files; and the steps that protect or rebuild the files of one member.  Part 15 rebuilds a set in one process, part 19
+** with its ranks: both use the same steps, and differ only in how the bytes of one member reach another.
 **
-**   <prefix>/.scr/index.scr      VERSION 1, CURRENT/<dir>, CURRENT_BY/USER, DIR/<dir>/DSET/<id>,
-**                                DSET/<id>/DIR/<dir>/{DSET{descriptor}, COMPLETE, FLUSHED, FETCHED/<time>..,
-**                                                     FAILED/<time>..}
-**   summary.scr                  VERSION 6, COMPLETE, DSET{descriptor}
-**   rank2file.scr and its leaves LEVEL, RANKS, RANK/<rank>/FILE/..
+**   scr_header_read, scr_header_fit           read the headers, and check that they belong together
+**   scr_member_list                           list the files of a member, and add up the length of its stream
+**   scr_erasure_make                          compute which symbols each lost symbol is a sum of
+**   scr_member_open, _load, _store            read the bytes of a member, and write new files for those it has lost
+**   scr_member_check                          compare what was rebuilt with the recorded checksums
+**   scr_member_finish, _place, _end           write the header, rename the new files into place, clean up
 **
-** <dir> is the directory of the dataset below the prefix.  Indexes of two older forms are read and become this one:
-** version 1 with the name of the dataset in place of its directory, and version 2, which has one copy for each id.
-**
-** Uses       errors, memory, path, hash, hash files, dataset.
-** Offers     scr_record_*, scr_index_*, scr_summary_*, scr_rank2file_read.
+** Uses       platform, errors, memory, hash, hash files, dataset, kernels, file window
+** Offers     scr_erasure, scr_header, scr_member; scr_erasure_symbol, scr_erasure_is_lost, scr_erasure_length,
+**            scr_erasure_part, scr_erasure_factor, scr_erasure_free, scr_erasure_make, scr_set_file_name,
+**            scr_set_file_parse, scr_header_free, scr_header_read_entry, scr_header_read, scr_header_image,
+**            scr_header_fit, scr_header_holder, scr_member_list, scr_member_temp, scr_member_open, scr_member_load,
+**            scr_member_store, scr_member_check, scr_member_finish, scr_member_place, scr_member_end
 ** Invariants
-**   I1  In an index that was read or made here every id is an integer from 1 on, every <dir> a safe relative path, and
-**       DIR and DSET name the same pairs.
-**   I2  A file of an unknown version is refused, never rewritten.
-**   I3  CURRENT leaves a dataset that is removed or marked as failed, for the newest good checkpoint.
+**   C1  The files of a member, one after the other in the order of its record, are its stream, padded with zeros.  XOR
+**       and RS cut the stream into N-K chunks.  A code has N positions: at position C, each of the K members C-E holds
+**       chunk E of its redundancy file, which is row E of the code, and each other member holds its next chunk of data.
+**       PARTNER: position C is the stream of member C; member C+1 holds a copy of it.
+**   C2  The header of a member describes its files and those of its K left neighbours, with identity and CRC32.  Every
+**       rebuild of a header writes the same bytes.
+**   C3  Others may be able to write to the directory of a header.  What scr_header_read returns is consistent in
+**       itself, but it is not used until it has been found to fit the rest of the set.
+**   C4  Rebuilt files are written beside their final places and renamed there only when all that was rebuilt is right.
+**       A file that is not lost is never written to.
+** Failure    An error code; SCR_ERR_LOST for what cannot be rebuilt. scr_member_end leaves no temporary files.
+** Source     RAID-5; Plank: A Tutorial on Reed-Solomon Coding for Fault-Tolerance in RAID-like Systems, 1997.
+** ====================================================================================================== */
+
+/* ---- the code ---- */
+
+enum { SCR_LOST_DATA = 1, SCR_LOST_RED = 2 };              /* bits: what a member of a set has lost */
+enum { SCR_SYMBOL_NONE, SCR_SYMBOL_DATA, SCR_SYMBOL_RED }; /* what a member holds at a position */
+
+/* The code of a set, and the sums by which its lost symbols are rebuilt. */
+typedef struct {
+  scr_scheme     scheme;
+  int            n, k;         /* members; how many of them may be lost */
+  const int64_t *lost, *total; /* [n]: bits of SCR_LOST_x; bytes of the member's stream */
+  uint64_t       chunk;
+  int*           target; /* [n][k]: for each position, the members whose symbol is lost, then -1 */
+  unsigned char* coef;   /* [n][k][n], RS only: the factors of the sum that gives a target's symbol */
+} scr_erasure;
+
+/*
+** The kind of symbol that member R holds at position C.  *AT receives its offset in the member's stream, or in its
+** redundancy file after the header.
+*/
+SCR_FN int scr_erasure_symbol(const scr_erasure* ec, int r, int c, uint64_t* at)
+{
+  int e;
+
+  if (ec->scheme == SCR_SCHEME_PARTNER) {
+    *at = 0;
+    return r == c ? SCR_SYMBOL_DATA : r == (c + 1) % ec->n ? SCR_SYMBOL_RED : SCR_SYMBOL_NONE;
+  }
+  e = scr_rs_row(ec->n, ec->k, r, c);
+  *at = (uint64_t)(e >= 0 ? e : scr_rs_chunk(ec->n, ec->k, r, c)) * ec->chunk;
+  return e >= 0 ? SCR_SYMBOL_RED : SCR_SYMBOL_DATA;
+}
+
+SCR_FN int scr_erasure_is_lost(const scr_erasure* ec, int r, int c)
+{
+  uint64_t at;
+  int      kind = scr_erasure_symbol(ec, r, c, &at);
+  return (kind == SCR_SYMBOL_DATA && ec->lost[r] & SCR_LOST_DATA) ||
+         (kind == SCR_SYMBOL_RED && ec->lost[r] & SCR_LOST_RED);
+}
+
+/* The bytes of each symbol at position C. */
+SCR_FN uint64_t scr_erasure_length(const scr_erasure* ec, int c)
+{
+  return ec->scheme == SCR_SCHEME_PARTNER ? (uint64_t)ec->total[c] : ec->chunk;
+}
+
+/*
+** The bytes of each of the K chunks in the redundancy file of member R.  With PARTNER there is one, the left
+** neighbour's stream.
+*/
+SCR_FN uint64_t scr_erasure_part(const scr_erasure* ec, int r)
+{
+  return ec->scheme == SCR_SCHEME_PARTNER ? (uint64_t)ec->total[(r + ec->n - 1) % ec->n] : ec->chunk;
+}
+
+/*
+** Find the targets of position C, the members whose symbol is lost; SCR_ERR_LOST if there are more than the code can
+** rebuild.
+*/
+SCR_FN int scr_erasure_targets(scr_erasure* ec, int c)
+{
+  int r, n = 0;
+
+  for (r = 0; r < ec->k; r++) ec->target[c * ec->k + r] = -1;
+  for (r = 0; r < ec->n; r++) {
+    if (!scr_erasure_is_lost(ec, r, c)) continue;
+    if (n == ec->k)
+      return SCR_ERR(SCR_ERR_LOST, "members %d and %d of a %s set of %d have lost more than it can rebuild",
+                     ec->target[c * ec->k], r, scr_scheme_name(ec->scheme), ec->n);
+    ec->target[c * ec->k + n++] = r;
+  }
+  return SCR_SUCCESS;
+}
+
+/* Compute the sums that give the targets of each position.  XOR and PARTNER need none. */
+SCR_FN int scr_erasure_solve(scr_erasure* ec)
+{
+  size_t         n = (size_t)ec->n, k = (size_t)ec->k;
+  unsigned char *m = (unsigned char*)scr_malloc(k * n), *all = (unsigned char*)scr_malloc(n * n);
+  unsigned char* erased = (unsigned char*)scr_malloc(n);
+  int            c, i, r, rc = SCR_SUCCESS;
+
+  ec->coef = (unsigned char*)scr_malloc(n * k * n);
+  if (m == NULL || all == NULL || erased == NULL || ec->coef == NULL) rc = SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS) rc = scr_rs_matrix(ec->n, ec->k, m);
+  for (c = 0; c < ec->n && rc == SCR_SUCCESS; c++) {
+    const int* t = &ec->target[c * ec->k];
+    for (r = 0; r < ec->n; r++) erased[r] = (unsigned char)scr_erasure_is_lost(ec, r, c);
+    if (t[0] >= 0) rc = scr_rs_solve(ec->n, ec->k, m, c, erased, all);
+    for (i = 0; i < ec->k && t[i] >= 0 && rc == SCR_SUCCESS; i++)
+      memcpy(ec->coef + ((size_t)c * k + (size_t)i) * n, all + (size_t)t[i] * n, n);
+  }
+  scr_free(&m);
+  scr_free(&all);
+  scr_free(&erased);
+  return rc;
+}
+
+/* Returns 1 if the sum for target I of position C includes the symbol of member R; *F receives its factor. */
+SCR_FN int scr_erasure_factor(const scr_erasure* ec, int c, int i, int r, unsigned char* f)
+{
+  *f = ec->coef != NULL ? ec->coef[((size_t)c * (size_t)ec->k + (size_t)i) * (size_t)ec->n + (size_t)r] : 1;
+  return ec->target[c * ec->k + i] >= 0 && *f != 0;
+}
+
+SCR_FN void scr_erasure_free(scr_erasure* ec)
+{
+  scr_free(&ec->target);
+  scr_free(&ec->coef);
+}
+
+/*
+** Make EC the code of a set of N members and SCHEME, which bears K losses, to find what its members have LOST; each has
+** TOTAL bytes of data.  SCR_ERR_LOST when the scheme cannot, as SINGLE never can.  TOTAL may be NULL to ask just that.  EC keeps pointers to
+** both arrays.  The caller calls scr_erasure_free, after an error too.
+*/
+SCR_FN int scr_erasure_make(scr_erasure* ec, scr_scheme scheme, int n, int k, const int64_t* lost, const int64_t* total)
+{
+  uint64_t most = 0;
+  int      i, c, rc = SCR_SUCCESS;
+
+  memset(ec, 0, sizeof *ec);
+  ec->scheme = scheme;
+  ec->n = n;
+  ec->k = k;
+  ec->lost = lost;
+  ec->total = total;
+  for (i = 0; i < n && scheme == SCR_SCHEME_SINGLE; i++)
+    if (lost[i]) return SCR_ERR(SCR_ERR_LOST, "member %d has lost files, and SINGLE has no redundancy", i);
+  ec->target = (int*)scr_malloc((size_t)n * (size_t)k * sizeof *ec->target);
+  if (ec->target == NULL) return SCR_ERR_OOM();
+  for (c = 0; c < n && rc == SCR_SUCCESS; c++) rc = scr_erasure_targets(ec, c);
+  if (rc != SCR_SUCCESS || total == NULL) return rc;
+  for (i = 0; i < n; i++)
+    if ((uint64_t)total[i] > most) most = (uint64_t)total[i];
+  ec->chunk = most;
+  if (scheme != SCR_SCHEME_PARTNER) ec->chunk = (most + (uint64_t)(n - k) - 1) / (uint64_t)(n - k);
+  if (ec->chunk == 0) ec->chunk = 1;
+  return scheme == SCR_SCHEME_RS ? scr_erasure_solve(ec) : SCR_SUCCESS;
+}
+
+/* ---- names of redundancy files ---- */
+
+/* The path, below the dataset's directory, of the redundancy file of member R of N in set number SET. */
+SCR_FN const char* scr_set_file_name(scr_scheme scheme, int r, int n, int set, char* name, size_t size)
+{
+  static const char* const ends[] = {"single", "partner", "xor", "rs"};
+  snprintf(name, size, ".scr/%d_of_%d_in_%d.%s", r + 1, n, set, ends[scheme]);
+  return name;
+}
+
+/*
+** Returns 1 if NAME, a file name without directory, is that of a redundancy file; sets SCHEME, member R of N, and SET.
+*/
+SCR_FN int scr_set_file_parse(const char* name, scr_scheme* scheme, int* r, int* n, int* set)
+{
+  char again[96];
+  int  i;
+
+  if (sscanf(name, "%9d_of_%9d_in_%9d.", r, n, set) != 3 || *r < 1 || *r > *n || *n > SCR_SET_SIZE_MAX) return 0;
+  *r -= 1;
+  for (i = SCR_SCHEME_PARTNER; i <= SCR_SCHEME_RS; i++) {
+    *scheme = (scr_scheme)i;
+    if (strcmp(scr_set_file_name(*scheme, *r, *n, *set, again, sizeof again) + 5, name) == 0) return 1;
+  }
+  return 0;
+}
+
+/* ---- headers of redundancy files ---- */
+
+/* The header of a redundancy file.  All zeros is an empty header. */
+typedef struct {
+  scr_desc    desc;  /* of the dataset; its directory is empty, being unknown when the dataset is protected */
+  int         ranks; /* that wrote the dataset */
+  scr_scheme  scheme;
+  int         failures; /* members that may be lost at once */
+  int         set_size;
+  int*        member; /* [set_size]: the ranks that own the members' files */
+  uint64_t    chunk;
+  int         r;     /* the member whose header it is */
+  scr_entry** entry; /* [failures + 1]: the files of member r, then of those to its left, nearest first */
+  uint64_t    bytes; /* length of the header in its file */
+} scr_header;
+
+SCR_FN void scr_header_free(scr_header* h)
+{
+  int i;
+
+  for (i = 0; h->entry != NULL && i <= h->failures; i++) scr_entry_free(&h->entry[i]);
+  scr_free(&h->entry);
+  scr_free(&h->member);
+}
+
+/* The key under which a header describes the member that is DISTANCE places to the left. */
+SCR_FN const char* scr_header_key(int distance, char* key, size_t n)
+{
+  if (distance == 0) return "CURRENT";
+  if (distance == 1) return "PARTNER";
+  snprintf(key, n, "PARTNER_%d", distance);
+  return key;
+}
+
+/*
+** Read the scheme and the set from IMAGE into H, and find which member OWNER is.  Headers of version 1.x are always XOR
+** and do not name a scheme.
+*/
+SCR_FN int scr_header_read_set(const scr_hash* image, scr_header* h, int owner)
+{
+  const scr_hash* group = scr_hash_get(image, "GROUP");
+  const char*     scheme = scr_hash_str_or(image, "TYPE", "XOR");
+  char            key[16];
+  int             n = scr_hash_int_or(group, "RANKS", 0), k = 1, i, j, rc;
+
+  if ((rc = scr_scheme_from_name(scheme, &h->scheme)) != SCR_SUCCESS) return SCR_ERR_FORMAT;
+  if (scr_hash_get(image, "FAILURES") != NULL && scr_hash_util_get_int(image, "FAILURES", &k) != SCR_SUCCESS) k = 0;
+  if (h->scheme == SCR_SCHEME_SINGLE || n < 2 || n > SCR_SET_SIZE_MAX || k < 1 || k >= n ||
+      (h->scheme != SCR_SCHEME_RS && k != 1) || (h->scheme == SCR_SCHEME_RS && n + k > 256))
+    return SCR_ERR(SCR_ERR_FORMAT, "there is no scheme %.20s for %d members and %d losses", scheme, n, k);
+  h->set_size = n;
+  if ((h->member = (int*)scr_malloc((size_t)n * sizeof *h->member)) == NULL) return SCR_ERR_OOM();
+  for (i = 0, h->r = -1; i < n; i++) {
+    snprintf(key, sizeof key, "%d", i);
+    h->member[i] = scr_hash_int_or(scr_hash_get(group, "RANK"), key, -1);
+    if (h->member[i] < 0 || h->member[i] >= h->ranks)
+      return SCR_ERR(SCR_ERR_FORMAT, "it names no rank for member %d of the set", i);
+    for (j = 0; j < i; j++)
+      if (h->member[j] == h->member[i])
+        return SCR_ERR(SCR_ERR_FORMAT, "it names rank %d twice in the set", h->member[i]);
+    if (h->member[i] == owner) h->r = i;
+  }
+  if (h->r < 0) return SCR_ERR(SCR_ERR_FORMAT, "it is of rank %d, which is not in its set", owner);
+  h->entry = (scr_entry**)scr_malloc((size_t)(k + 1) * sizeof *h->entry);
+  h->failures = k;
+  return h->entry == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+/*
+** A new entry of OWNER with the application's files that MEMBER, the description in a header, lists.  NULL, with the
+** code in *RC, on an error.
+*/
+SCR_FN scr_entry* scr_header_read_entry(const scr_hash* member, int owner, int* rc)
+{
+  scr_entry* e = (scr_entry*)scr_malloc(sizeof *e);
+  int        i;
+
+  if (e == NULL) {
+    *rc = SCR_ERR_OOM();
+    return NULL;
+  }
+  e->owner = owner;
+  *rc = scr_entry_read_member(member, e);
+  for (i = 0; i < e->files && *rc == SCR_SUCCESS; i++) {
+    const scr_file* f = &e->file[i];
+    if (f->kind != SCR_FILE_APPLICATION || strcmp(f->rel, ".scr") == 0 || strncmp(f->rel, ".scr/", 5) == 0)
+      *rc = SCR_ERR(SCR_ERR_FORMAT, "it lists %s, which is not of the application, for rank %d", f->rel, owner);
+    else if (!f->complete) *rc = SCR_ERR(SCR_ERR_FORMAT, "it has no size for %s of rank %d", f->rel, owner);
+  }
+  if (*rc != SCR_SUCCESS) scr_entry_free(&e);
+  return e;
+}
+
+/*
+** Read the header of the redundancy file PATH into H, replacing its old contents.  SCR_ERR_NOT_FOUND if there is no
+** file; SCR_ERR_CRC or SCR_ERR_FORMAT if the header is damaged or contradicts itself (C3).  The caller frees H; on an
+** error it is empty.
+*/
+SCR_FN int scr_header_read(const char* path, scr_header* h)
+{
+  scr_hash* image = scr_hash_new();
+  char      key[32];
+  int       i, rc;
+
+  memset(h, 0, sizeof *h);
+  rc = image == NULL ? SCR_ERR_OOM() : scr_hash_file_read_head(path, image, &h->bytes);
+  if (rc != SCR_SUCCESS) {
+    scr_hash_delete(&image);
+    return rc;
+  }
+  scr_desc_read(scr_hash_get(image, "DSET"), &h->desc);
+  h->ranks = scr_hash_int_or(image, "RANKS", 0);
+  rc = scr_header_read_set(image, h, scr_hash_int_or(scr_hash_get(image, "CURRENT"), "RANK", -1));
+  if (rc == SCR_SUCCESS && (scr_hash_util_get_bytecount(image, "CHUNK", &h->chunk) != SCR_SUCCESS || h->chunk < 1 ||
+                            h->chunk > INT64_MAX / (uint64_t)(h->failures + 1)))
+    rc = SCR_ERR(SCR_ERR_FORMAT, "CHUNK is no count of bytes");
+  for (i = 0; rc == SCR_SUCCESS && i <= h->failures; i++)
+    h->entry[i] = scr_header_read_entry(scr_hash_get(image, scr_header_key(i, key, sizeof key)),
+                                        h->member[(h->r - i + h->set_size) % h->set_size], &rc);
+  if (rc == SCR_ERR_FORMAT) rc = SCR_ERR(rc, "%s: %.*s; restore or remove it", path, scr_err_length, scr_err_text);
+  if (rc != SCR_SUCCESS) scr_header_free(h);
+  scr_hash_delete(&image);
+  return rc;
+}
+
+/* Append the image of H to B.  Entries that are NULL are left empty; that gives the size of the rest of the header. */
+SCR_FN int scr_header_image(const scr_header* h, scr_buf* b)
+{
+  scr_hash *image = scr_hash_new(), *group, *rank;
+  scr_desc  desc = h->desc;
+  char      key[32];
+  int       i, rc;
+
+  *desc.dir = '\0';
+  scr_desc_write(scr_hash_set(image, "DSET", scr_hash_new()), &desc);
+  scr_hash_util_set_int(image, "RANKS", h->ranks);
+  scr_hash_util_set_str(image, "TYPE", scr_scheme_name(h->scheme));
+  scr_hash_util_set_int(image, "FAILURES", h->failures);
+  group = scr_hash_set(image, "GROUP", scr_hash_new());
+  scr_hash_util_set_int(group, "RANKS", h->set_size);
+  rank = scr_hash_set(group, "RANK", scr_hash_new());
+  for (i = 0; i < h->set_size; i++) {
+    snprintf(key, sizeof key, "%d", i);
+    scr_hash_util_set_int(rank, key, h->member[i]);
+  }
+  scr_hash_util_set_bytecount(image, "CHUNK", h->chunk);
+  for (i = 0; i <= h->failures; i++) {
+    scr_hash* member = scr_hash_set(image, scr_header_key(i, key, sizeof key), scr_hash_new());
+    if (h->entry[i] != NULL) scr_entry_write_member(member, h->entry[i]);
+  }
+  rc = scr_hash_image(image, b);
+  scr_hash_delete(&image);
+  return rc;
+}
+
+/* Check that the headers A and B are of the same dataset and the same set; A_NAME and B_NAME name them in messages. */
+SCR_FN int scr_header_fit(const scr_header* a, const char* a_name, const scr_header* b, const char* b_name)
+{
+  const char* key = NULL;
+  int         i;
+
+  if (!scr_identity_same(&a->desc.identity, &b->desc.identity))
+    return SCR_ERR(SCR_ERR_FORMAT, "%s and %s are of different datasets; move away the wrong one", a_name, b_name);
+  if (a->ranks != b->ranks) key = "RANKS";
+  else if (a->scheme != b->scheme) key = "TYPE";
+  else if (a->failures != b->failures) key = "FAILURES";
+  else if (a->set_size != b->set_size) key = "the size of the set";
+  else if (a->chunk != b->chunk) key = "CHUNK";
+  if (key != NULL)
+    return SCR_ERR(SCR_ERR_FORMAT, "%s and %s differ in %s; move away the one of another set", a_name, b_name, key);
+  for (i = 0; i < a->set_size; i++)
+    if (a->member[i] != b->member[i])
+      return SCR_ERR(SCR_ERR_FORMAT, "%s and %s differ in the rank of member %d; move away the one of another set",
+                     a_name, b_name, i);
+  return SCR_SUCCESS;
+}
+
+/*
+** The distance from member M to the nearest member, itself first and then to the right, whose header is not LOST and so
+** describes M; -1 if there is none.
+*/
+SCR_FN int scr_header_holder(int n, int k, const int64_t* lost, int m)
+{
+  int i;
+  for (i = 0; i <= k; i++)
+    if (!(lost[(m + i) % n] & SCR_LOST_RED)) return i;
+  return -1;
+}
+
+/* ---- one member ---- */
+
+/* A member of a set while it is protected or rebuilt.  All zeros, except fd = -1, is an empty one. */
+typedef struct {
+  int        r;      /* its number in the set */
+  int64_t    lost;   /* bits of SCR_LOST_x */
+  int        sparse; /* 1: do not read holes */
+  int        frugal; /* 1: close files after each use, because there are many members */
+  scr_entry* e;      /* its owner, and its files */
+  char*      red;    /* path of its redundancy file: */
+  uint64_t   head;   /* bytes of the header, */
+  uint64_t   part;   /* bytes of each chunk, */
+  int        k;      /* number of chunks, */
+  uLong*     sum;    /* [k]: CRC32 of each chunk, if it was made now, */
+  uLong      crc;    /* and CRC32 of the whole file, when it is finished */
+  int        n;      /* number of files of the application: */
+  int*       at;     /* [n]: index in e->file, */
+  uint64_t*  size;   /* [n]: size in bytes, */
+  char**     path;   /* [n]: path, set by the caller, */
+  char*      bad;    /* [n]: 1 if the file is lost */
+  char**     temp;   /* [n + 1]: temporary names of files being made, the redundancy file last; or NULL */
+  scr_window win;
+  int        fd; /* the redundancy file, or its temporary file; -1 if none is open */
+} scr_member;
+
+/*
+** List the application's files of M, which has an entry; its redundancy file will have K chunks.  *TOTAL receives the
+** length of its stream in bytes.
+*/
+SCR_FN int scr_member_list(scr_member* m, int k, int64_t* total)
+{
+  int i, most = m->e->files;
+
+  *total = 0;
+  m->k = k;
+  m->sum = (uLong*)scr_malloc((size_t)k * sizeof *m->sum);
+  m->at = (int*)scr_malloc((size_t)most * sizeof *m->at);
+  m->size = (uint64_t*)scr_malloc((size_t)most * sizeof *m->size);
+  m->path = (char**)scr_malloc((size_t)most * sizeof *m->path);
+  m->bad = (char*)scr_malloc((size_t)most);
+  m->temp = (char**)scr_malloc((size_t)(most + 1) * sizeof *m->temp);
+  if (m->sum == NULL || m->at == NULL || m->size == NULL || m->path == NULL || m->bad == NULL || m->temp == NULL)
+    return SCR_ERR_OOM();
+  for (i = 0; i < most; i++) {
+    const scr_file* f = &m->e->file[i];
+    if (f->kind != SCR_FILE_APPLICATION) continue;
+    if (!f->complete) return SCR_ERR(SCR_ERR_FORMAT, "the record of %s has no size", f->rel);
+    if (f->size > (uint64_t)(INT64_MAX / 2 - *total))
+      return SCR_ERR(SCR_ERR_FORMAT, "the size of %s is impossible in the headers of its set", f->rel);
+    m->at[m->n] = i;
+    m->size[m->n++] = f->size;
+    *total += (int64_t)f->size;
+  }
+  return SCR_SUCCESS;
+}
+
+/*
+** The temporary name of file I of M, or of its redundancy file if I = n; it lies in the directory of the redundancy
+** file.  The caller frees it.
+*/
+SCR_FN char* scr_member_temp(const scr_member* m, int i)
+{
+  return scr_strdupf("%s.new.%d", m->red, i);
+}
+
+/*
+** Create the temporary file I of M, empty.  An existing file of that name is left over from an earlier attempt, and is
+** removed.
+*/
+SCR_FN int scr_member_create(scr_member* m, int i, int* fd)
+{
+  char*  path = scr_member_temp(m, i);
+  mode_t mode = (mode_t)((i < m->n ? m->e->file[m->at[i]].mode & 0777 : 0) | 0600);
+
+  if (path == NULL) return SCR_ERR_OOM();
+  m->temp[i] = path; /* scr_member_end removes it */
+  if (scr_os.unlink(path) < 0 && errno != ENOENT) return SCR_ERRNO("cannot remove %s", path);
+  *fd = scr_os.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  if (*fd < 0) return SCR_ERRNO("cannot create %s", path);
+  return fchmod(*fd, mode) < 0 ? SCR_ERRNO("cannot set the mode of %s", path) : SCR_SUCCESS;
+}
+
+/*
+** Open the files of M, whose paths are set, for the code EC: existing files for reading, and new ones for what M has
+** lost.  A new redundancy file leaves room for a header of m->head bytes.
+*/
+SCR_FN int scr_member_open(scr_member* m, const scr_erasure* ec)
+{
+  int write = (m->lost & SCR_LOST_DATA) != 0, plain = ec->scheme == SCR_SCHEME_PARTNER, i, fd = -1, rc = SCR_SUCCESS;
+
+  m->part = scr_erasure_part(ec, m->r);
+  for (i = 0; write && i < m->n && rc == SCR_SUCCESS; i++, fd = -1) {
+    rc = scr_member_create(m, i, &fd);
+    if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", m->temp[i]);
+  }
+  if (rc == SCR_SUCCESS)
+    rc = scr_window_open(&m->win, m->n, write ? m->temp : m->path, m->size,
+                         write ? O_RDWR | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0, plain ? 0 : ec->chunk,
+                         plain ? 1 : ec->n - ec->k);
+  if (rc != SCR_SUCCESS) return rc;
+  if (!(m->lost & SCR_LOST_RED)) {
+    m->fd = scr_os.open(m->red, O_RDONLY, 0);
+    return m->fd < 0 ? SCR_ERRNO("cannot open %s", m->red) : SCR_SUCCESS;
+  }
+  for (i = 0; i < m->k; i++) m->sum[i] = SCR_CRC32_START;
+  rc = scr_member_create(m, m->n, &m->fd);
+  if (rc == SCR_SUCCESS && scr_os.ftruncate(m->fd, (off_t)(m->head + m->part * (uint64_t)m->k)) < 0)
+    rc = SCR_ERRNO("cannot give %s its size", m->temp[m->n]);
+  return rc;
+}
+
+/* Returns 1 if the N bytes at offset AT of FD are in a hole of the file. */
+SCR_FN int scr_member_hole(int fd, uint64_t at, size_t n)
+{
+  return scr_hole_end(fd, at, at + n) >= at + n;
+}
+
+/*
+** The N bytes at OFFSET of the symbol that M holds at position C: in the mapping of their file, or else read into BUF.
+** NULL if M is sparse and the bytes are padding or lie in a hole.  If SUM is set, they count for the checksums of their
+** files.  If *RC is an error, or becomes one, BUF is filled with zeros and returned, because others wait for the bytes.
+*/
+SCR_FN const char* scr_member_load(scr_member* m, const scr_erasure* ec, int c, uint64_t offset, size_t n, char* buf,
+                                   int sum, int* rc)
+{
+  const char* p = buf;
+  uint64_t    at;
+  int         fd, kind = scr_erasure_symbol(ec, m->r, c, &at);
+
+  at += offset;
+  if (*rc == SCR_SUCCESS && kind == SCR_SYMBOL_RED) {
+    ssize_t got = 0;
+    if (m->sparse && scr_member_hole(m->fd, m->head + at, n)) return NULL;
+    got = scr_pread_all(m->fd, buf, n, (off_t)(m->head + at));
+    if (got < 0) *rc = SCR_ERRNO("cannot read %s", m->red);
+    else if ((size_t)got < n) *rc = SCR_ERR(SCR_ERR_MISSING, "%s is shorter than its header says", m->red);
+  } else if (*rc == SCR_SUCCESS) {
+    if (m->sparse && at >= scr_window_length(&m->win)) return NULL;
+    if (m->sparse) {
+      const scr_window_seg* s = scr_window_find(&m->win, at);
+      uint64_t              in = at - m->win.start[s->file];
+      if (s->end - at >= n && (*rc = scr_window_fd(&m->win, s->file, &fd)) == SCR_SUCCESS)
+        if (scr_member_hole(fd, in, n)) p = NULL;
+    }
+    if (*rc == SCR_SUCCESS && p != NULL) *rc = scr_window_view(&m->win, at, buf, n, sum, &p);
+    if (m->frugal) scr_window_close(&m->win);
+  }
+  if (*rc == SCR_SUCCESS) return p;
+  memset(buf, 0, n);
+  return buf;
+}
+
+/* Write the N bytes of BUF at OFFSET of the symbol that M has lost at position C. */
+SCR_FN int scr_member_store(scr_member* m, const scr_erasure* ec, int c, uint64_t offset, char* buf, size_t n)
+{
+  uint64_t at;
+  uLong*   sum;
+  int      err, rc;
+
+  if (scr_erasure_symbol(ec, m->r, c, &at) == SCR_SYMBOL_DATA) {
+    rc = scr_window_write(&m->win, at + offset, buf, n);
+    err = m->frugal ? scr_window_close(&m->win) : SCR_SUCCESS;
+    return rc != SCR_SUCCESS ? rc : err;
+  }
+  if (!scr_is_zero(buf, n) && scr_pwrite_all(m->fd, buf, n, (off_t)(m->head + at + offset)) < 0)
+    return SCR_ERRNO("cannot write %s", m->temp[m->n]);
+  sum = &m->sum[at / ec->chunk];
+  *sum = scr_crc32(*sum, buf, n);
+  return SCR_SUCCESS;
+}
+
+/*
+** Compare the CRC32 of each file of M with the recorded one.  Where none is recorded, it is recorded now if RECORD is
+** set; otherwise rebuilt files are counted in *UNPROVEN.  Lost empty files are created.  SCR_ERR_CRC, with the reason,
+** on a difference.
+*/
+SCR_FN int scr_member_check(scr_member* m, int record, int* unproven)
+{
+  int         write = (m->lost & SCR_LOST_DATA) != 0, i, fd, rc = SCR_SUCCESS;
+  const char* what = write    ? "it was rebuilt from a corrupt file of its set, and is discarded"
+                     : record ? "it was corrupted in the cache"
+                              : "it is corrupt";
+
+  for (i = 0; i < m->n && rc == SCR_SUCCESS; i++) {
+    scr_file* f = &m->e->file[m->at[i]];
+    uLong     crc = SCR_CRC32_START;
+    if (write) rc = scr_window_fd(&m->win, i, &fd); /* creates an empty one, which no byte has passed */
+    if (rc == SCR_SUCCESS) rc = scr_window_crc(&m->win, i, &crc);
+    if (rc == SCR_SUCCESS && f->has_crc) {
+      rc = scr_file_has_crc(m->path[i], crc, f->crc, what);
+    } else if (record && rc == SCR_SUCCESS) {
+      f->crc = crc;
+      f->has_crc = 1;
+    } else if (m->bad[i]) {
+      ++*unproven;
+    }
+  }
+  return rc;
+}
+
+/*
+** Write the header H if the redundancy file of M is new, and close all files.  If SYNC is set, new files are synced
+** first.
+*/
+SCR_FN int scr_member_finish(scr_member* m, const scr_header* h, int sync)
+{
+  scr_buf b = {NULL, 0, 0, 0};
+  int     i, fd, err, make = (m->lost & SCR_LOST_RED) != 0, rc = SCR_SUCCESS;
+
+  sync = sync && scr_fsync_enabled;
+  for (i = 0; sync && i < m->n && rc == SCR_SUCCESS; i++) {
+    if (!m->bad[i] || m->temp[i] == NULL) continue;
+    rc = scr_window_fd(&m->win, i, &fd);
+    if (rc == SCR_SUCCESS && scr_os.fsync(fd) < 0) rc = SCR_ERRNO("cannot sync %s", m->temp[i]);
+  }
+  err = scr_window_close(&m->win);
+  if (rc == SCR_SUCCESS) rc = err;
+  if (make && rc == SCR_SUCCESS) rc = scr_header_image(h, &b);
+  if (make && rc == SCR_SUCCESS) {
+    if (b.n != m->head)
+      rc = SCR_ERR(SCR_ERR_FORMAT, "the header of %s changed its size from %" PRIu64 " to %zu bytes", m->red, m->head,
+                   b.n);
+    else if (scr_pwrite_all(m->fd, b.p, b.n, 0) < 0) rc = SCR_ERRNO("cannot write %s", m->temp[m->n]);
+    else if (sync && scr_os.fsync(m->fd) < 0) rc = SCR_ERRNO("cannot sync %s", m->temp[m->n]);
+    m->crc = scr_crc32(SCR_CRC32_START, b.p, b.n);
+    for (i = 0; i < m->k; i++) m->crc = scr_crc32_combine(m->crc, m->sum[i], m->part);
+  }
+  if (m->fd >= 0 && scr_os.close(m->fd) < 0 && make && rc == SCR_SUCCESS)
+    rc = SCR_ERRNO("cannot close %s", m->temp[m->n]);
+  m->fd = -1;
+  scr_buf_free(&b);
+  return rc;
+}
+
+/*
+** Rename the new file I of M, or its new redundancy file if I = n, into its place.  If SYNC is set, the rename is
+** durable.
+*/
+SCR_FN int scr_member_place(scr_member* m, int i, int sync)
+{
+  const char* path = i < m->n ? m->path[i] : m->red;
+
+  if (scr_os.rename(m->temp[i], path) < 0) return SCR_ERRNO("cannot rename %s to %s", m->temp[i], path);
+  scr_free(&m->temp[i]);
+  return sync ? scr_dir_sync(path) : SCR_SUCCESS;
+}
+
+/* Close and free everything but the entry; remaining temporary files are removed. */
+SCR_FN void scr_member_end(scr_member* m)
+{
+  int i;
+
+  if (m->fd >= 0) scr_os.close(m->fd);
+  m->fd = -1;
+  scr_window_free(&m->win);
+  for (i = 0; m->temp != NULL && i <= m->n; i++) {
+    if (m->temp[i] != NULL) scr_os.unlink(m->temp[i]);
+    scr_free(&m->temp[i]);
+  }
+  for (i = 0; m->path != NULL && i < m->n; i++) scr_free(&m->path[i]);
+  scr_free(&m->red);
+  scr_free(&m->sum);
+  scr_free(&m->at);
+  scr_free(&m->size);
+  scr_free(&m->path);
+  scr_free(&m->bad);
+  scr_free(&m->temp);
+}
+
+/* ==== 12 FILEMAP ========================================================================================
+** The entries of the cached datasets that a rank holds, and the file that records them.
+**
+**   RANK/<owner>/DSET/<id>/{DSETDESC, REDDESC, FLUSH, FILES, FILE/<path>/META, ...}   an entry (part 08)
+**   DSET/<id>/RANK/<owner>                                                            index by dataset
+**
+** Uses       errors, memory, hash, hash files, dataset
+** Offers     scr_filemap; scr_filemap_clear, scr_filemap_at, scr_filemap_find, scr_filemap_remove, scr_filemap_put,
+**            scr_filemap_merge, scr_filemap_to_hash, scr_filemap_from_hash, scr_filemap_write, scr_filemap_read
+** Invariants
+**   F1  A filemap holds at most one entry for each dataset id and owner, because its file can hold only one.
+**   F2  The second index, DSET, is computed when the file is written, and is not read.
+** Failure    The file is unchanged, or fully replaced.
+** ====================================================================================================== */
+
+typedef struct {
+  scr_entry** entry; /* [n], in the order in which they were added */
+  int         n;
+} scr_filemap;
+
+SCR_FN void scr_filemap_clear(scr_filemap* map)
+{
+  while (map->n > 0) scr_entry_free(&map->entry[--map->n]);
+  scr_free(&map->entry);
+}
+
+/* The entry of OWNER in dataset ID, whatever its identity, or NULL. */
+SCR_FN scr_entry* scr_filemap_at(const scr_filemap* map, int id, int owner)
+{
+  int i;
+  for (i = 0; i < map->n; i++)
+    if (map->entry[i]->desc.identity.id == id && map->entry[i]->owner == owner) return map->entry[i];
+  return NULL;
+}
+
+/* The entry of OWNER in the dataset with this identity, or NULL. */
+SCR_FN scr_entry* scr_filemap_find(const scr_filemap* map, const scr_identity* identity, int owner)
+{
+  scr_entry* e = scr_filemap_at(map, identity->id, owner);
+  return e != NULL && scr_identity_cmp(&e->desc.identity, identity) == 0 ? e : NULL;
+}
+
+/* Remove E from MAP, and free it. */
+SCR_FN void scr_filemap_remove(scr_filemap* map, scr_entry* e)
+{
+  int i;
+
+  for (i = 0; i < map->n && map->entry[i] != e; i++) continue;
+  if (i == map->n) return;
+  scr_entry_free(&map->entry[i]);
+  memmove(&map->entry[i], &map->entry[i + 1], (size_t)(map->n - i - 1) * sizeof *map->entry);
+  map->n--;
+}
+
+/*
+** Add E to MAP, which then owns it, replacing an entry of the same owner and id.  E is NULL if there was no memory for
+** it.
+*/
+SCR_FN int scr_filemap_put(scr_filemap* map, scr_entry* e)
+{
+  scr_entry** all;
+  int         i;
+
+  if (e == NULL) return SCR_ERR_OOM();
+  for (i = 0; i < map->n; i++)
+    if (map->entry[i]->desc.identity.id == e->desc.identity.id && map->entry[i]->owner == e->owner) {
+      if (map->entry[i] != e) scr_entry_free(&map->entry[i]);
+      map->entry[i] = e;
+      return SCR_SUCCESS;
+    }
+  all = (scr_entry**)realloc(map->entry, (size_t)(map->n + 1) * sizeof *all);
+  if (all == NULL) {
+    scr_oom = 1;
+    scr_entry_free(&e);
+    return SCR_ERR_OOM();
+  }
+  map->entry = all;
+  map->entry[map->n++] = e;
+  return SCR_SUCCESS;
+}
+
+/*
+** Add copies of the entries of FROM to INTO.  Where both have an entry of the same owner and id, the younger dataset
+** wins; of the same dataset, the entry with more files.
+*/
+SCR_FN int scr_filemap_merge(scr_filemap* into, const scr_filemap* from)
+{
+  int i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < from->n && rc == SCR_SUCCESS; i++) {
+    const scr_entry *e = from->entry[i], *there = scr_filemap_at(into, e->desc.identity.id, e->owner);
+    if (there != NULL && scr_identity_same(&there->desc.identity, &e->desc.identity) ? e->files <= there->files
+        : there != NULL ? e->desc.identity.created <= there->desc.identity.created
+                        : 0)
+      continue;
+    rc = scr_filemap_put(into, scr_entry_dup(e));
+  }
+  return rc;
+}
+
+/* Write the filemap to H, an empty hash, with file paths on the node of HOME. */
+SCR_FN int scr_filemap_to_hash(const scr_filemap* map, const scr_home* home, scr_hash* h)
+{
+  int i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < map->n && rc == SCR_SUCCESS; i++) {
+    const scr_entry* e = map->entry[i];
+    scr_hash*        to = scr_hash_setf(h, NULL, "%s %d %s %d", "RANK", e->owner, "DSET", e->desc.identity.id);
+    scr_hash_setf(h, NULL, "%s %d %s %d", "DSET", e->desc.identity.id, "RANK", e->owner);
+    rc = to == NULL ? SCR_ERR_OOM() : scr_entry_write(to, e, home);
+  }
+  return rc;
+}
+
+/* The dataset id or rank that KEY denotes, or -1. */
+SCR_FN int scr_filemap_number(const char* key)
+{
+  int64_t v;
+
+  if (!isdigit((unsigned char)key[0]) || (key[0] == '0' && key[1] != '\0')) return -1;
+  return scr_str_int64(key, &v) == SCR_SUCCESS && v <= INT_MAX ? (int)v : -1;
+}
+
+/* Add the entries of H to MAP.  SCR_ERR_FORMAT if a key is not a rank or not an id. */
+SCR_FN int scr_filemap_from_hash(const scr_hash* h, scr_filemap* map)
+{
+  const scr_hash_elem *r, *d;
+  int                  rc = SCR_SUCCESS;
+
+  for (r = scr_hash_elem_first(scr_hash_get(h, "RANK")); r != NULL; r = scr_hash_elem_next(r)) {
+    int owner = scr_filemap_number(scr_hash_elem_key(r));
+    if (owner < 0) return SCR_ERR(SCR_ERR_FORMAT, "%.100s is not a rank", scr_hash_elem_key(r));
+    d = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(r), "DSET"));
+    for (; d != NULL && rc == SCR_SUCCESS; d = scr_hash_elem_next(d)) {
+      int id = scr_filemap_number(scr_hash_elem_key(d));
+      if (id < 0) return SCR_ERR(SCR_ERR_FORMAT, "%.100s is not a dataset id", scr_hash_elem_key(d));
+      rc = scr_filemap_put(map, scr_entry_read(scr_hash_elem_hash(d), owner, id));
+    }
+  }
+  return rc;
+}
+
+/* Replace the file PATH by MAP atomically, with file paths on the node of HOME. */
+SCR_FN int scr_filemap_write(const char* path, const scr_filemap* map, const scr_home* home)
+{
+  scr_hash* h = scr_hash_new();
+  int       rc = scr_filemap_to_hash(map, home, h);
+
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, h);
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/*
+** Add the entries of the file PATH to MAP.  SCR_ERR_NOT_FOUND if there is no file, SCR_ERR_FORMAT if it is not a
+** filemap; MAP may then have some of its entries.
+*/
+SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
+{
+  scr_hash* h = scr_hash_new();
+  char      why[SCR_ERR_TEXT_MAX];
+  int       rc = h == NULL ? SCR_ERR_OOM() : scr_hash_file_read(path, h);
+
+  if (rc == SCR_SUCCESS && (rc = scr_filemap_from_hash(h, map)) == SCR_ERR_FORMAT) {
+    snprintf(why, sizeof why, "%.*s", scr_err_length, scr_err_text);
+    rc = SCR_ERR(rc, "%.900s is not a filemap: %s", path, why);
+  }
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* ==== 13 PREFIX: INDEX, SUMMARY, OBJECTS ================================================================
+** The datasets on the prefix directory, and how they change, given only paths: without MPI and without a run.
+**
+**   <prefix>/.scr/index.scr      VERSION 1, CURRENT/<dir>, CURRENT_BY/USER/PASSED/<id>, CURRENT_SERVED/<name>,
+**                                DIR/<dir>/DSET/<id>,
+**                                DSET/<id>/DIR/<dir>/{DSET{descriptor}, COMPLETE, FLUSHED, REDO,
+**                                                     FETCHED/<time>.., FAILED/<time>..}
+**   <dir>/.scr/summary.scr       VERSION 6, COMPLETE, DSET{descriptor}
+**   <dir>/.scr/rank2file.scr     LEVEL 1, RANKS, DSET{identity}, RANK/<r>/FILE/<leaf>: the root
+**   <dir>/.scr/rank2file.0.<r>.scr   LEVEL 0, RANKS, RANK/<owner>/FILE/<path>/{SIZE, CRC, TMP, NOFETCH}: a leaf
+**
+** <dir> is the directory of a dataset below the prefix; FILE paths are relative to it.  Two older forms of the index
+** are read and converted to this one: version 1 with the name of the dataset in place of its directory, and version 2,
+** which has one copy for each id.
+**
+** An object is a file that a flush makes on the prefix.  It is written under a temporary name beside its final one, and
+** renamed once the index holds the dataset.  Every later operation on a dataset on the prefix works on its objects.
+**
+** Uses       platform, errors, memory, path, hash, hash files, dataset, file window
+** Offers     scr_record, scr_index, scr_index_item, scr_choice, scr_prefix_place, scr_object, scr_objects,
+**            scr_rank2file; scr_record_path, scr_record_mkdir, scr_record_read, scr_record_open, scr_record_close,
+**            scr_record_sweep, scr_index_id, scr_index_get, scr_index_walk, scr_index_sort, scr_index_is_good,
+**            scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_same,
+**            scr_index_count_complete, scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_write,
+**            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_note_fetched,
+**            scr_index_note_failed, scr_index_note_renamed, scr_index_change, scr_summary_write, scr_summary_read,
+**            scr_prefix_locate, scr_objects_free, scr_objects_grow, scr_objects_add_owner, scr_objects_add,
+**            scr_object_name_tmp, scr_object_path, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete,
+**            scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add,
+**            scr_rank2file_read_root, scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf,
+**            scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir,
+**            scr_prefix_finish_all
+** Invariants
+**   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
+**       path, and DIR and DSET list the same pairs.
+**   X2  A file of an unknown version is an error; it is never rewritten.
+**   X3  When the dataset that CURRENT names is removed or marked as failed, CURRENT moves to the newest good
+**       checkpoint.
+**   X4  Every change to a file of <prefix>/.scr reads, changes and replaces it under one lock: open, then close.
+**   X5  A path in a metadata file is used only if it stays below the prefix.
 ** Failure    Files stay as they were, or are fully replaced.
 ** ====================================================================================================== */
 
@@ -4618,25 +5390,21 @@ SCR_FN int scr_copy_list_run(scr_copy_list* l, int threads)
 
 /* ---- files in <prefix>/.scr ---- */
 
+/* A file of <prefix>/.scr in memory. */
+typedef struct {
+  const char* prefix;
+  const char* name;
+  scr_hash*   h;
+  int         lock; /* descriptor of its lock; -1 if the file is only read */
+} scr_record;
+
 /* The path of the file NAME in PREFIX/.scr. */
 SCR_FN int scr_record_path(const char* prefix, const char* name, char* path, size_t n)
 {
   return scr_fmt(path, n, "%s/.scr/%s", prefix, name);
 }
 
-/* Make H the contents of PATH; empty, and SCR_SUCCESS, when there is no such file.  On an error H is empty. */
-SCR_FN int scr_record_read(const char* path, scr_hash* h)
-{
-  int rc;
-
-  scr_hash_unset_all(h);
-  rc = scr_hash_file_read(path, h);
-  if (rc == SCR_SUCCESS) return rc;
-  scr_hash_unset_all(h);
-  return rc == SCR_ERR_NOT_FOUND ? SCR_SUCCESS : rc;
-}
-
-/* Make PREFIX/.scr when it is missing; PREFIX itself is not made: a mistyped one should be noticed. */
+/* Create PREFIX/.scr if it is missing.  PREFIX itself is not created, so that a mistyped one is noticed. */
 SCR_FN int scr_record_mkdir(const char* prefix)
 {
   char path[SCR_MAX_FILENAME];
@@ -4647,39 +5415,58 @@ SCR_FN int scr_record_mkdir(const char* prefix)
   return rc;
 }
 
-/*
-** Lock the file NAME of PREFIX/.scr, a directory that is made when it is missing, and read it into H.
-**
-** Local; waits for the lock, which *FD then holds until scr_record_close.  On an error nothing is locked, *FD is -1.
-*/
-SCR_FN int scr_record_open(const char* prefix, const char* name, int* fd, scr_hash* h)
+/* Read the file NAME of PREFIX; R is empty if there is none.  The caller calls scr_record_close, after an error too. */
+SCR_FN int scr_record_read(scr_record* r, const char* prefix, const char* name)
 {
   char path[SCR_MAX_FILENAME];
   int  rc;
 
-  *fd = -1;
-  if ((rc = scr_record_mkdir(prefix)) != SCR_SUCCESS) return rc;
+  r->prefix = prefix;
+  r->name = name;
+  r->lock = -1;
+  if ((r->h = scr_hash_new()) == NULL) return SCR_ERR_OOM();
   if ((rc = scr_record_path(prefix, name, path, sizeof path)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_hash_file_lock(path, fd)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_record_read(path, h)) != SCR_SUCCESS) scr_hash_file_unlock(fd);
-  return rc;
+  rc = scr_hash_file_read(path, r->h);
+  return rc == SCR_ERR_NOT_FOUND ? SCR_SUCCESS : rc;
 }
 
-/* Replace the file by H, unless H is NULL, and unlock it, on an error too. */
-SCR_FN int scr_record_close(const char* prefix, const char* name, int* fd, const scr_hash* h)
+/*
+** Like scr_record_read, but first waits for the lock of the file and holds it until scr_record_close.  Creates
+** PREFIX/.scr if it is missing.
+*/
+SCR_FN int scr_record_open(scr_record* r, const char* prefix, const char* name)
 {
   char path[SCR_MAX_FILENAME];
-  int  rc = SCR_SUCCESS;
+  int  lock, rc;
 
-  if (h != NULL) {
-    rc = scr_record_path(prefix, name, path, sizeof path);
-    if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, h);
-  }
-  scr_hash_file_unlock(fd);
+  memset(r, 0, sizeof *r);
+  r->lock = -1;
+  if ((rc = scr_record_mkdir(prefix)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_record_path(prefix, name, path, sizeof path)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_hash_file_lock(path, &lock)) != SCR_SUCCESS) return rc;
+  rc = scr_record_read(r, prefix, name);
+  r->lock = lock;
   return rc;
 }
 
-/* The version that H, read from PATH, must have: A or B. */
+/*
+** Replace the file if RC is SCR_SUCCESS and WRITE is set; then unlock and free it.  Returns RC, or the error of the
+** write.
+*/
+SCR_FN int scr_record_close(scr_record* r, int rc, int write)
+{
+  char path[SCR_MAX_FILENAME];
+
+  if (rc == SCR_SUCCESS && write) {
+    rc = scr_record_path(r->prefix, r->name, path, sizeof path);
+    if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, r->h);
+  }
+  scr_hash_file_unlock(&r->lock);
+  scr_hash_delete(&r->h);
+  return rc;
+}
+
+/* Check that the version of H, which was read from PATH, is A or B.  WHAT names the kind of file in messages. */
 SCR_FN int scr_record_check_version(const scr_hash* h, const char* path, const char* what, int a, int b, int* version)
 {
   const char* text = scr_hash_elem_get_first_val(h, "VERSION");
@@ -4691,7 +5478,7 @@ SCR_FN int scr_record_check_version(const scr_hash* h, const char* path, const c
                  what, text, a, b);
 }
 
-/* The current time in entry H under KEY, beside earlier ones. */
+/* Add the current time to H under KEY, beside earlier ones. */
 SCR_FN void scr_record_stamp(scr_hash* h, const char* key)
 {
   char text[32];
@@ -4700,82 +5487,133 @@ SCR_FN void scr_record_stamp(scr_hash* h, const char* key)
   scr_hash_set_kv(h, key, text);
 }
 
-/* ---- index: entries ---- */
+/*
+** Returns 1 if NAME is a temporary file that scr_hash_file_write makes for FILE, one of the files of PREFIX/.scr:
+** FILE.<host>.<process>.<number>.tmp.
+*/
+SCR_FN int scr_record_is_tmp(const char* name, const char* file)
+{
+  size_t      n = strlen(name), k = strlen(file);
+  const char* p;
+  int         part;
 
-/* The id that KEY stands for, or 0. */
+  if (n < k + 5 || strncmp(name, file, k) != 0 || name[k] != '.') return 0;
+  p = name + n - 4;
+  if (strcmp(p, ".tmp") != 0) return 0;
+  for (part = 0; part < 2; part++) {
+    const char* end = p;
+    while (p > name + k && isdigit((unsigned char)p[-1])) p--;
+    if (p == end || p <= name + k + 1 || *--p != '.') return 0;
+  }
+  return 1;
+}
+
+/*
+** Remove temporary files in PREFIX/.scr that no writer will rename any more.  Each is removed under the lock of its
+** file, which a writer holds, so that the files of a command that is writing now are safe.  The caller holds the lock
+** of the prefix, because the writer of the nodes file takes no other.  What cannot be removed stays.
+*/
+SCR_FN void scr_record_sweep(const char* prefix)
+{
+  static const char* const files[] = {"index.scr", "flush.scr", "halt.scr", "nodes.scr"};
+  char                     dir[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME];
+  struct dirent*           e;
+  DIR*                     d;
+  size_t                   i;
+  int                      fd;
+
+  if (scr_record_path(prefix, "", dir, sizeof dir) != SCR_SUCCESS || (d = opendir(dir)) == NULL) return;
+  while ((e = readdir(d)) != NULL)
+    for (i = 0; i < sizeof files / sizeof *files; i++) {
+      if (!scr_record_is_tmp(e->d_name, files[i])) continue;
+      if (scr_record_path(prefix, files[i], path, sizeof path) != SCR_SUCCESS ||
+          scr_record_path(prefix, e->d_name, tmp, sizeof tmp) != SCR_SUCCESS ||
+          scr_hash_file_lock(path, &fd) != SCR_SUCCESS)
+        continue;
+      scr_os.unlink(tmp);
+      scr_hash_file_unlock(&fd);
+    }
+  closedir(d);
+}
+
+/* ---- the index ---- */
+
+typedef scr_record scr_index;
+
+/* One dataset of an index.  All zeros is the position before the first. */
+typedef struct {
+  int            id;
+  const char*    dir; /* points to a key of the index: invalid once the dataset is removed */
+  scr_desc       desc;
+  int            complete;
+  int            renaming; /* some files may still have their temporary names */
+  int            failed;   /* the application rejected it, or it could not be fetched */
+  const char*    flushed;  /* when it was flushed; NULL if the index does not say */
+  scr_hash_elem *id_elem, *dir_elem;
+} scr_index_item;
+
+/* The dataset id that KEY denotes, or 0. */
 SCR_FN int scr_index_id(const char* key)
 {
   int64_t id;
 
   if (key == NULL || *key < '1' || *key > '9' || scr_str_int64(key, &id) != SCR_SUCCESS) return 0;
-  return id > 0 && id < INT_MAX ? (int)id : 0; /* one more than the largest is still an int */
+  return id > 0 && id < INT_MAX ? (int)id : 0; /* the largest id plus one is still an int */
 }
 
-/* A position in an index; zeros stand before the first entry. */
-typedef struct {
-  scr_hash_elem* id_elem;
-  scr_hash_elem* dir_elem;
-  int            id;
-  const char*    dir;
-  scr_hash*      entry;
-} scr_index_pos;
-
-/* Go on to the next entry; 0 when there is none.  INDEX may not change on the way. */
-SCR_FN int scr_index_walk(const scr_hash* index, scr_index_pos* p)
+SCR_FN scr_hash* scr_index_entry(const scr_index* index, int id, const char* dir)
 {
-  if (p->dir_elem != NULL) p->dir_elem = scr_hash_elem_next(p->dir_elem);
-  while (p->dir_elem == NULL) {
-    if (p->id_elem == NULL) p->id_elem = scr_hash_elem_first(scr_hash_get(index, "DSET"));
-    else p->id_elem = scr_hash_elem_next(p->id_elem);
-    if (p->id_elem == NULL) return 0;
-    p->id = scr_index_id(scr_hash_elem_key(p->id_elem));
-    if (p->id != 0) p->dir_elem = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(p->id_elem), "DIR"));
-  }
-  p->dir = scr_hash_elem_key(p->dir_elem);
-  p->entry = scr_hash_elem_hash(p->dir_elem);
+  return scr_hash_get_kv(scr_hash_get_kv_int(index->h, "DSET", id), "DIR", dir);
+}
+
+/* Read dataset ID in DIR from the index into IT; 0 if the index does not have it. */
+SCR_FN int scr_index_get(const scr_index* index, int id, const char* dir, scr_index_item* it)
+{
+  const scr_hash* entry = scr_index_entry(index, id, dir);
+
+  if (entry == NULL) return 0;
+  it->id = id;
+  it->dir = dir;
+  scr_desc_read(scr_hash_get(entry, "DSET"), &it->desc);
+  it->complete = scr_hash_int_or(entry, "COMPLETE", 0) == 1;
+  it->renaming = scr_hash_get(entry, "REDO") != NULL;
+  it->failed = scr_hash_get(entry, "FAILED") != NULL;
+  it->flushed = scr_hash_elem_get_first_val(entry, "FLUSHED");
   return 1;
 }
 
-/* 1 when the renames of a dataset of INDEX are not done. */
-SCR_FN int scr_index_has_redo(const scr_hash* index)
+/* Advance IT to the next dataset; 0 if there is none.  The index must not change meanwhile. */
+SCR_FN int scr_index_walk(const scr_index* index, scr_index_item* it)
 {
-  scr_index_pos p;
-
-  memset(&p, 0, sizeof p);
-  while (scr_index_walk(index, &p))
-    if (scr_hash_get(p.entry, "REDO") != NULL) return 1;
-  return 0;
+  if (it->dir_elem != NULL) it->dir_elem = scr_hash_elem_next(it->dir_elem);
+  while (it->dir_elem == NULL) {
+    if (it->id_elem == NULL) it->id_elem = scr_hash_elem_first(scr_hash_get(index->h, "DSET"));
+    else it->id_elem = scr_hash_elem_next(it->id_elem);
+    if (it->id_elem == NULL) return 0;
+    if (scr_index_id(scr_hash_elem_key(it->id_elem)) != 0)
+      it->dir_elem = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(it->id_elem), "DIR"));
+  }
+  return scr_index_get(index, scr_index_id(scr_hash_elem_key(it->id_elem)), scr_hash_elem_key(it->dir_elem), it);
 }
 
-/* The entry of dataset ID in DIR, or NULL. */
-SCR_FN scr_hash* scr_index_entry(const scr_hash* index, int id, const char* dir)
+/* Sort the datasets newest first, the order in which they are listed. */
+SCR_FN void scr_index_sort(scr_index* index)
 {
-  return scr_hash_get_kv(scr_hash_get_kv_int(index, "DSET", id), "DIR", dir);
+  scr_hash_sort_int(scr_hash_get(index->h, "DSET"), SCR_HASH_SORT_DESCENDING);
 }
 
-/* 1 when the dataset was copied completely and no attempt to load it has failed. */
-SCR_FN int scr_index_is_good(const scr_hash* entry)
+/* Returns 1 if the dataset was copied completely and no attempt to load it has failed. */
+SCR_FN int scr_index_is_good(const scr_index_item* it)
 {
-  int complete = 0;
-
-  scr_hash_util_get_int(entry, "COMPLETE", &complete);
-  return complete == 1 && scr_hash_get(entry, "FAILED") == NULL && scr_hash_get(entry, "REDO") == NULL;
+  return it->complete && !it->failed && !it->renaming;
 }
 
-/* 1 when the dataset is one to restart from; where no flag says so, when it has a checkpoint id. */
-SCR_FN int scr_index_is_ckpt(const scr_hash* entry)
-{
-  const scr_dataset* desc = scr_hash_get(entry, "DSET");
-  int                flag, id;
+/* ---- the index: reading and writing ---- */
 
-  if (scr_dataset_get_flag_ckpt(desc, &flag) == SCR_SUCCESS) return flag != 0;
-  return scr_dataset_get_ckpt(desc, &id) == SCR_SUCCESS && id > 0;
-}
-
-/* Put ENTRY, which then belongs to INDEX, in the place of dataset ID in DIR. */
-SCR_FN int scr_index_put(scr_hash* index, int id, const char* dir, scr_hash* entry)
+/* Store ENTRY as dataset ID in DIR; the index then owns ENTRY. */
+SCR_FN int scr_index_put(scr_index* index, int id, const char* dir, scr_hash* entry)
 {
-  scr_hash* dset = scr_hash_set_kv_int(index, "DSET", id);
+  scr_hash* dset = scr_hash_set_kv_int(index->h, "DSET", id);
   scr_hash* dirs = scr_hash_get(dset, "DIR");
 
   if (dirs == NULL && dset != NULL) dirs = scr_hash_set(dset, "DIR", scr_hash_new());
@@ -4784,293 +5622,286 @@ SCR_FN int scr_index_put(scr_hash* index, int id, const char* dir, scr_hash* ent
     return SCR_ERR_OOM();
   }
   scr_hash_set(dirs, dir, entry);
-  scr_hash_set_kv_int(scr_hash_set_kv(index, "DIR", dir), "DSET", id);
+  scr_hash_set_kv_int(scr_hash_set_kv(index->h, "DIR", dir), "DSET", id);
   return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
-/* ---- index: reading and writing ---- */
-
 /*
-** Enter a copy of ENTRY, which a file has for dataset ID under NAME.  A name that is no safe path, as older releases
-** allowed, becomes scr.dataset.<id>; the descriptor still has it, and so it is found by it.
+** Add a copy of ENTRY, which the file lists for dataset ID under NAME.  A name that is not a safe path, as older
+** releases allowed, becomes scr.dataset.<id>; the descriptor keeps the name, so a lookup by name still finds it.
 */
-SCR_FN int scr_index_take(scr_hash* index, int id, const char* name, const scr_hash* entry)
+SCR_FN int scr_index_import(scr_index* index, int id, const char* name, const scr_hash* entry)
 {
-  char      dir[SCR_MAX_FILENAME];
-  scr_hash* copy;
+  char dir[SCR_MAX_FILENAME];
 
   if (name != NULL && strlen(name) < sizeof dir && scr_path_is_safe_rel(name)) snprintf(dir, sizeof dir, "%s", name);
   else snprintf(dir, sizeof dir, "scr.dataset.%d", id);
   if (scr_index_entry(index, id, dir) != NULL) return SCR_SUCCESS;
-  copy = scr_hash_new();
-  scr_hash_merge(copy, entry);
-  return scr_index_put(index, id, dir, copy);
+  return scr_index_put(index, id, dir, scr_hash_dup(entry));
 }
 
-/* The name that an index of version 2 has for dataset ID, whose hash is DSET; NULL when it has none. */
+/* The name that an index of version 2 has for dataset ID, whose hash is DSET; NULL if it has none. */
 SCR_FN const char* scr_index_name_of(const scr_hash* file, int id, const scr_hash* dset)
 {
-  const char*    name = NULL;
+  const char*    name = scr_hash_elem_get_first_val(scr_hash_get(dset, "DSET"), "NAME");
   scr_hash_elem* e;
 
-  if (scr_dataset_get_name(scr_hash_get(dset, "DSET"), &name) == SCR_SUCCESS) return name;
+  if (name != NULL) return name;
   for (e = scr_hash_elem_first(scr_hash_get(file, "NAME")); e != NULL; e = scr_hash_elem_next(e))
     if (scr_hash_get_kv_int(scr_hash_elem_hash(e), "DSET", id) != NULL) return scr_hash_elem_key(e);
   return NULL;
 }
 
-/* Enter what FILE has for dataset ID, whose hash is DSET.  Directories win over names. */
-SCR_FN int scr_index_take_all(scr_hash* index, const scr_hash* file, int version, int id, const scr_hash* dset)
+/* Add what FILE has for dataset ID, whose hash is DSET.  Directories take precedence over names. */
+SCR_FN int scr_index_import_id(scr_index* index, const scr_hash* file, int version, int id, const scr_hash* dset)
 {
   static const char* const forms[] = {"DIR", "NAME"};
   scr_hash_elem*           e;
   int                      i, rc = SCR_SUCCESS;
 
-  if (version != SCR_INDEX_VERSION) return scr_index_take(index, id, scr_index_name_of(file, id, dset), dset);
+  if (version != SCR_INDEX_VERSION) return scr_index_import(index, id, scr_index_name_of(file, id, dset), dset);
   for (i = 0; i < 2; i++)
     for (e = scr_hash_elem_first(scr_hash_get(dset, forms[i])); e != NULL; e = scr_hash_elem_next(e))
-      if (rc == SCR_SUCCESS) rc = scr_index_take(index, id, scr_hash_elem_key(e), scr_hash_elem_hash(e));
+      if (rc == SCR_SUCCESS) rc = scr_index_import(index, id, scr_hash_elem_key(e), scr_hash_elem_hash(e));
   return rc;
 }
 
-/* Make INDEX today's form of what FILE, read from PATH, says.  Keys that are unknown here are kept. */
-SCR_FN int scr_index_normalise(const scr_hash* file, const char* path, scr_hash* index)
+/* Convert the index from the form of its file to the current form.  Unknown keys are kept. */
+SCR_FN int scr_index_normalise(scr_index* index)
 {
   static const char* const own[] = {"VERSION", "DSET", "DIR", "NAME"};
+  scr_hash*                file = index->h;
   scr_hash_elem*           e;
+  char                     path[SCR_MAX_FILENAME];
   size_t                   i;
   int                      version, rc;
 
-  if ((rc = scr_record_check_version(file, path, "an index", 1, 2, &version)) != SCR_SUCCESS) return rc;
-  scr_hash_util_set_int(index, "VERSION", SCR_INDEX_VERSION);
-  for (e = scr_hash_elem_first(file); e != NULL; e = scr_hash_elem_next(e)) {
+  if (scr_hash_size(file) == 0) return SCR_SUCCESS;
+  if ((rc = scr_record_path(index->prefix, index->name, path, sizeof path)) != SCR_SUCCESS) return rc;
+  if ((index->h = scr_hash_new()) == NULL) rc = SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS) rc = scr_record_check_version(file, path, "an index", 1, 2, &version);
+  for (e = scr_hash_elem_first(file); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
     for (i = 0; i < sizeof own / sizeof own[0]; i++)
       if (strcmp(scr_hash_elem_key(e), own[i]) == 0) break;
-    if (i == sizeof own / sizeof own[0]) scr_hash_set_copy(index, scr_hash_elem_key(e), scr_hash_elem_hash(e));
+    if (i == sizeof own / sizeof own[0])
+      scr_hash_set(index->h, scr_hash_elem_key(e), scr_hash_dup(scr_hash_elem_hash(e)));
   }
   for (e = scr_hash_elem_first(scr_hash_get(file, "DSET")); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
     int id = scr_index_id(scr_hash_elem_key(e));
-    if (id != 0) rc = scr_index_take_all(index, file, version, id, scr_hash_elem_hash(e));
+    if (id != 0) rc = scr_index_import_id(index, file, version, id, scr_hash_elem_hash(e));
   }
+  scr_hash_delete(&file);
   return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
 }
 
-/* INDEX becomes the normal form of FILE; empty when FILE is, or on an error. */
-SCR_FN int scr_index_from(const char* prefix, const scr_hash* file, scr_hash* index)
+/* An index that could not be read is empty. */
+SCR_FN int scr_index_readable(scr_index* index, int rc)
 {
-  char path[SCR_MAX_FILENAME];
-  int  rc;
-
-  scr_hash_unset_all(index);
-  if (scr_hash_size(file) == 0) return SCR_SUCCESS;
-  if ((rc = scr_record_path(prefix, "index.scr", path, sizeof path)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_index_normalise(file, path, index)) != SCR_SUCCESS) scr_hash_unset_all(index);
+  if (rc == SCR_SUCCESS) rc = scr_index_normalise(index);
+  if (rc != SCR_SUCCESS) scr_hash_unset_all(index->h);
   return rc;
 }
-
-/* Make INDEX the index of PREFIX in today's form; empty when there is none.  Does not take the lock. */
-SCR_FN int scr_index_read(const char* prefix, scr_hash* index)
-{
-  char      path[SCR_MAX_FILENAME];
-  scr_hash* file;
-  int       rc = scr_record_path(prefix, "index.scr", path, sizeof path);
-
-  if (rc != SCR_SUCCESS) return rc;
-  if ((file = scr_hash_new()) == NULL) return SCR_ERR_OOM();
-  scr_hash_unset_all(index);
-  rc = scr_record_read(path, file);
-  if (rc == SCR_SUCCESS) rc = scr_index_from(prefix, file, index);
-  scr_hash_delete(&file);
-  return rc;
-}
-
-/* As scr_index_read, and hold the lock until scr_index_close.  On an error nothing is locked. */
-SCR_FN int scr_index_open(const char* prefix, int* fd, scr_hash* index)
-{
-  scr_hash* file = scr_hash_new();
-  int       rc;
-
-  *fd = -1;
-  if (file == NULL) return SCR_ERR_OOM();
-  if ((rc = scr_record_open(prefix, "index.scr", fd, file)) == SCR_SUCCESS) {
-    rc = scr_index_from(prefix, file, index);
-    if (rc != SCR_SUCCESS) scr_hash_file_unlock(fd);
-  }
-  scr_hash_delete(&file);
-  return rc;
-}
-
-/* Write INDEX, unless it is NULL, and unlock, on an error too. */
-SCR_FN int scr_index_close(const char* prefix, int* fd, scr_hash* index)
-{
-  if (index != NULL) scr_hash_util_set_int(index, "VERSION", SCR_INDEX_VERSION);
-  return scr_record_close(prefix, "index.scr", fd, index);
-}
-
-/* ---- index: questions ---- */
 
 /*
-** The entry with the largest id below BELOW; of two copies the one that was created last.  NAME NULL: of the good
-** checkpoints; else of the datasets with this name or directory.
+** Read the index of PREFIX and convert it to the current form; on an error it is empty.  The caller calls
+** scr_index_close in either case.
 */
-SCR_FN int scr_index_newest(const scr_hash* index, int below, const char* name, int* id, const char** dir)
+SCR_FN int scr_index_read(scr_index* index, const char* prefix)
 {
-  scr_index_pos p;
-  const char*   s;
-  int64_t       created, best_created = 0;
-  int           best = 0;
+  return scr_index_readable(index, scr_record_read(index, prefix, "index.scr"));
+}
 
-  memset(&p, 0, sizeof p);
-  while (scr_index_walk(index, &p)) {
-    if (p.id >= below || p.id < best) continue;
-    if (name == NULL) {
-      if (!scr_index_is_good(p.entry) || !scr_index_is_ckpt(p.entry)) continue;
-    } else if (strcmp(name, p.dir) != 0) {
-      if (scr_dataset_get_name(scr_hash_get(p.entry, "DSET"), &s) != SCR_SUCCESS || strcmp(name, s) != 0) continue;
-    }
-    created = 0;
-    scr_dataset_get_created(scr_hash_get(p.entry, "DSET"), &created);
-    if (p.id == best && created <= best_created) continue;
-    *id = best = p.id;
-    *dir = p.dir;
-    best_created = created;
+/* Like scr_index_read, but holds the lock of the index, so that it can be changed. */
+SCR_FN int scr_index_open(scr_index* index, const char* prefix)
+{
+  return scr_index_readable(index, scr_record_open(index, prefix, "index.scr"));
+}
+
+/*
+** Write the index if RC is SCR_SUCCESS and WRITE is set; then unlock and free it.  Returns RC, or the error of the
+** write.
+*/
+SCR_FN int scr_index_close(scr_index* index, int rc, int write)
+{
+  if (write) scr_hash_util_set_int(index->h, "VERSION", SCR_INDEX_VERSION);
+  return scr_record_close(index, rc, write);
+}
+
+/* ---- the index: questions ---- */
+
+/*
+** Find the dataset with the largest id below BELOW; of two with the same id, the one created last.  If NAME is NULL,
+** only good checkpoints count; otherwise datasets with this name or directory, complete or not.  SCR_ERR_NOT_FOUND
+** without a message.
+*/
+SCR_FN int scr_index_newest(const scr_index* index, int below, const char* name, scr_index_item* best)
+{
+  scr_index_item it;
+
+  memset(&it, 0, sizeof it);
+  memset(best, 0, sizeof *best);
+  while (scr_index_walk(index, &it)) {
+    if (it.id >= below || it.id < best->id) continue;
+    if (name == NULL ? !scr_index_is_good(&it) || !scr_desc_is_ckpt(&it.desc)
+                     : strcmp(name, it.dir) != 0 && strcmp(name, it.desc.name) != 0)
+      continue;
+    if (it.id > best->id || it.desc.identity.created > best->desc.identity.created) *best = it;
   }
-  return best != 0 ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
+  return best->id != 0 ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
 }
 
-/* The newest dataset whose name or directory is NAME, complete or not.  SCR_ERR_NOT_FOUND, no message. */
-SCR_FN int scr_index_find(const scr_hash* index, const char* name, int* id, const char** dir)
+/* Find the dataset with this identity; 0 if there is none. */
+SCR_FN int scr_index_same(const scr_index* index, const scr_identity* identity, scr_index_item* it)
 {
-  if (name == NULL) return SCR_ERR_NOT_FOUND;
-  return scr_index_newest(index, INT_MAX, name, id, dir);
+  const scr_hash_elem* e =
+      scr_hash_elem_first(scr_hash_get(scr_hash_get_kv_int(index->h, "DSET", identity->id), "DIR"));
+
+  memset(it, 0, sizeof *it);
+  for (; e != NULL; e = scr_hash_elem_next(e))
+    if (scr_index_get(index, identity->id, scr_hash_elem_key(e), it) && scr_identity_same(&it->desc.identity, identity))
+      return 1;
+  memset(it, 0, sizeof *it);
+  return 0;
 }
 
-/* The newest complete checkpoint with an id below BELOW that never failed.  SCR_ERR_NOT_FOUND, no message. */
-SCR_FN int scr_index_next(const scr_hash* index, int below, int* id, const char** dir)
+/* The number of complete checkpoints in the index, those that failed to load included. */
+SCR_FN int scr_index_count_complete(const scr_index* index)
 {
-  return scr_index_newest(index, below, NULL, id, dir);
-}
+  scr_index_item it;
+  int            n = 0;
 
-/* How many complete checkpoints the index holds, those that FAILED among them. */
-SCR_FN int scr_index_count_complete(const scr_hash* index)
-{
-  scr_index_pos p;
-  int           n = 0, complete;
-
-  memset(&p, 0, sizeof p);
-  while (scr_index_walk(index, &p)) {
-    complete = 0;
-    scr_hash_util_get_int(p.entry, "COMPLETE", &complete);
-    n += complete == 1 && scr_index_is_ckpt(p.entry);
-  }
+  memset(&it, 0, sizeof it);
+  while (scr_index_walk(index, &it)) n += it.complete && scr_desc_is_ckpt(&it.desc);
   return n;
 }
 
-/* The largest id of all datasets, or 0. */
-SCR_FN int scr_index_max_id(const scr_hash* index)
+/* Returns 1 if some dataset may have files that still have their temporary names. */
+SCR_FN int scr_index_has_renames(const scr_index* index)
 {
-  scr_index_pos p;
-  int           max = 0;
+  scr_index_item it;
 
-  memset(&p, 0, sizeof p);
-  while (scr_index_walk(index, &p))
-    if (p.id > max) max = p.id;
+  memset(&it, 0, sizeof it);
+  while (scr_index_walk(index, &it))
+    if (it.renaming) return 1;
+  return 0;
+}
+
+/* The largest id of all datasets, or 0. */
+SCR_FN int scr_index_max_id(const scr_index* index)
+{
+  scr_index_item it;
+  int            max = 0;
+
+  memset(&it, 0, sizeof it);
+  while (scr_index_walk(index, &it))
+    if (it.id > max) max = it.id;
   return max;
 }
 
-/*
-** The dataset that CURRENT names; BY_USER is 1 when the user chose it.  SCR_ERR_NOT_FOUND, without a message, when
-** there is none or the index does not hold it.
-**
-** A directory goes before a name: with one name for all datasets only the directories tell them apart.
-*/
-SCR_FN int scr_index_current(const scr_hash* index, int* id, const char** dir, int* by_user)
-{
-  const char*    current = scr_hash_elem_get_first_val(index, "CURRENT");
-  scr_hash_elem* e;
-  int            best = 0;
+/* ---- the index: which checkpoint to restart from ---- */
 
-  if (current == NULL) return SCR_ERR_NOT_FOUND;
-  e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv(index, "DIR", current), "DSET"));
+/* What the index records about the choice of a checkpoint. */
+typedef struct {
+  char dir[SCR_MAX_FILENAME];    /* CURRENT, the directory of a dataset; "" for none */
+  int  by_user;                  /* 1: the user chose it, so flushes do not change it */
+  int  until;                    /* until this newer checkpoint was complete; 0: none is yet */
+  char served[SCR_MAX_FILENAME]; /* the value of SCR_CURRENT that an earlier run has served; "" for none */
+} scr_choice;
+
+SCR_FN void scr_choice_read(const scr_index* index, scr_choice* c)
+{
+  scr_desc_read_str(index->h, "CURRENT", c->dir, sizeof c->dir);
+  scr_desc_read_str(index->h, "CURRENT_SERVED", c->served, sizeof c->served);
+  c->by_user = scr_hash_get_kv(index->h, "CURRENT_BY", "USER") != NULL;
+  c->until = scr_hash_int_or(scr_hash_get_kv(index->h, "CURRENT_BY", "USER"), "PASSED", 0);
+}
+
+SCR_FN void scr_choice_write(scr_index* index, const scr_choice* c)
+{
+  scr_hash_unset(index->h, "CURRENT");
+  scr_hash_unset(index->h, "CURRENT_BY");
+  if (*c->dir) scr_hash_util_set_str(index->h, "CURRENT", c->dir);
+  if (*c->served) scr_hash_util_set_str(index->h, "CURRENT_SERVED", c->served);
+  if (*c->dir && c->by_user) scr_hash_set_kv(index->h, "CURRENT_BY", "USER");
+  if (*c->dir && c->by_user && c->until)
+    scr_hash_util_set_int(scr_hash_get_kv(index->h, "CURRENT_BY", "USER"), "PASSED", c->until);
+}
+
+/*
+** Find the dataset that CURRENT names; 0 if there is none or the index does not have it.  A directory takes precedence
+** over a name: if all datasets have the same name, only the directories differ.
+*/
+SCR_FN int scr_index_current(const scr_index* index, scr_index_item* it)
+{
+  scr_choice           c;
+  const scr_hash_elem* e;
+  int                  id = 0;
+
+  memset(it, 0, sizeof *it);
+  scr_choice_read(index, &c);
+  if (*c.dir == '\0') return 0;
+  e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv(index->h, "DIR", c.dir), "DSET"));
   for (; e != NULL; e = scr_hash_elem_next(e)) {
     int k = scr_index_id(scr_hash_elem_key(e));
-    if (k > best && scr_index_entry(index, k, current) != NULL) best = k;
+    if (k > id && scr_index_entry(index, k, c.dir) != NULL) id = k;
   }
-  if (best == 0 && scr_index_find(index, current, &best, &current) != SCR_SUCCESS) return SCR_ERR_NOT_FOUND;
-  *id = best;
-  *dir = current;
-  *by_user = scr_hash_get_kv(index, "CURRENT_BY", "USER") != NULL;
-  return SCR_SUCCESS;
+  if (id == 0) return scr_index_newest(index, INT_MAX, c.dir, it) == SCR_SUCCESS;
+  return scr_index_get(index, id, scr_hash_elem_key(scr_hash_elem_get(scr_hash_get(index->h, "DIR"), c.dir)), it);
 }
 
-/* The id of the first checkpoint that was complete after the user's choice of CURRENT; 0 when there is none. */
-SCR_FN int scr_index_passed_by(const scr_hash* index)
+/* Set CURRENT to DIR, or remove it if DIR is "".  BY_USER: because the user chose it. */
+SCR_FN void scr_index_set_current(scr_index* index, const char* dir, int by_user)
 {
-  int id = 0;
-  scr_hash_util_get_int(scr_hash_get_kv(index, "CURRENT_BY", "USER"), "PASSED", &id);
-  return id;
-}
+  scr_choice c;
 
-/* ---- index: changes ---- */
-
-/* Make DIR the dataset to restart from; BY_USER: later flushes leave it alone. */
-SCR_FN void scr_index_set_current(scr_hash* index, const char* dir, int by_user)
-{
-  char* copy = scr_strdup(dir); /* DIR may be the old value */
-
-  if (copy != NULL) scr_hash_util_set_str(index, "CURRENT", copy);
-  scr_hash_unset(index, "CURRENT_BY");
-  if (by_user) scr_hash_set_kv(index, "CURRENT_BY", "USER");
-  scr_free(&copy);
-}
-
-/* 1 when CURRENT is dataset ID in DIR. */
-SCR_FN int scr_index_is_current(const scr_hash* index, int id, const char* dir)
-{
-  const char* current_dir;
-  int         current, by_user;
-
-  return scr_index_current(index, &current, &current_dir, &by_user) == SCR_SUCCESS && current == id &&
-         strcmp(current_dir, dir) == 0;
-}
-
-/* CURRENT goes to the newest good checkpoint, or away (I3). */
-SCR_FN void scr_index_move_current(scr_hash* index)
-{
-  const char* dir;
-  int         id;
-
-  if (scr_index_next(index, INT_MAX, &id, &dir) == SCR_SUCCESS) {
-    scr_index_set_current(index, dir, 0);
-  } else {
-    scr_hash_unset(index, "CURRENT");
-    scr_hash_unset(index, "CURRENT_BY");
-  }
+  scr_choice_read(index, &c);
+  snprintf(c.dir, sizeof c.dir, "%s", dir);
+  c.by_user = by_user;
+  c.until = 0;
+  scr_choice_write(index, &c);
 }
 
 /*
-** Enter dataset ID, which is or will be in DIR below the prefix, with a copy of DESC, in place of an earlier entry of
-** the same id and directory.  COMPLETE also stamps the time of the flush.  CURRENT stays.
+** If WAS_CURRENT, the dataset that CURRENT names is no longer usable: move CURRENT to the newest good checkpoint (X3).
 */
-SCR_FN int scr_index_set(scr_hash* index, int id, const char* dir, const scr_dataset* desc, int complete)
+SCR_FN void scr_index_leave_current(scr_index* index, int was_current)
+{
+  scr_index_item best;
+
+  if (!was_current) return;
+  scr_index_newest(index, INT_MAX, NULL, &best);
+  scr_index_set_current(index, best.id != 0 ? best.dir : "", 0);
+}
+
+SCR_FN int scr_index_is_current(const scr_index* index, int id, const char* dir)
+{
+  scr_index_item it;
+  return scr_index_current(index, &it) && it.id == id && strcmp(it.dir, dir) == 0;
+}
+
+/* ---- the index: changes ---- */
+
+/*
+** Enter the dataset DESC, which is in DIR below the prefix, as complete, with files that still have temporary names.
+** It replaces an entry of the same id and directory.  CURRENT does not change.
+*/
+SCR_FN int scr_index_set(scr_index* index, const scr_desc* desc, const char* dir)
 {
   scr_hash* entry;
-  int       rc;
+  int       id = desc->identity.id;
 
-  if (id < 1 || id == INT_MAX) return SCR_ERR(SCR_ERR_ARG, "%d is no dataset id", id);
-  if (dir == NULL || !scr_path_is_safe_rel(dir))
-    return SCR_ERR(SCR_ERR_PATH, "the dataset directory %s is not a path below the prefix", dir ? dir : "(null)");
-  if ((entry = scr_hash_new()) == NULL) return SCR_ERR_OOM();
-  if ((rc = scr_hash_set_copy(entry, "DSET", desc)) != SCR_SUCCESS) {
-    scr_hash_delete(&entry);
-    return rc;
-  }
-  scr_hash_util_set_int(entry, "COMPLETE", complete != 0);
-  if (complete) scr_record_stamp(entry, "FLUSHED");
+  if (id < 1 || id == INT_MAX) return SCR_ERR(SCR_ERR_ARG, "%d is not a dataset id", id);
+  if (!scr_path_is_safe_rel(dir))
+    return SCR_ERR(SCR_ERR_PATH, "the dataset directory %s is not a path below the prefix", dir);
+  entry = scr_hash_new();
+  scr_desc_write(scr_hash_set(entry, "DSET", scr_hash_new()), desc);
+  scr_hash_util_set_int(entry, "COMPLETE", 1);
+  scr_record_stamp(entry, "FLUSHED");
+  scr_hash_util_set_int(entry, "REDO", id);
   return scr_index_put(index, id, dir, entry);
 }
 
-/* Remove KEY from the hash CHILD of PARENT, and CHILD from PARENT when that leaves it empty. */
+/* Remove KEY from the child CHILD of PARENT, and CHILD too if that leaves it empty. */
 SCR_FN void scr_index_prune(scr_hash* parent, const char* child, const char* key)
 {
   scr_hash* h = scr_hash_get(parent, child);
@@ -5079,227 +5910,769 @@ SCR_FN void scr_index_prune(scr_hash* parent, const char* child, const char* key
   if (scr_hash_size(h) == 0) scr_hash_unset(parent, child);
 }
 
-/* Take dataset ID in DIR out of the index; I3. */
-SCR_FN void scr_index_remove(scr_hash* index, int id, const char* dir)
+/* Remove dataset ID in DIR from the index. */
+SCR_FN void scr_index_remove(scr_index* index, int id, const char* dir)
 {
-  char  key[16];
-  int   current;
-  char* copy = scr_strdup(dir); /* DIR may be a key of the index */
+  char key[16], copy[SCR_MAX_FILENAME]; /* DIR may be a key of the index */
+  int  current = scr_index_is_current(index, id, dir);
 
-  if (copy == NULL) return;
+  snprintf(copy, sizeof copy, "%s", dir);
   snprintf(key, sizeof key, "%d", id);
-  current = scr_index_is_current(index, id, copy);
-  scr_index_prune(scr_hash_get_kv(index, "DSET", key), "DIR", copy);
-  if (scr_hash_size(scr_hash_get_kv(index, "DSET", key)) == 0) scr_index_prune(index, "DSET", key);
-  scr_index_prune(scr_hash_get_kv(index, "DIR", copy), "DSET", key);
-  if (scr_hash_size(scr_hash_get_kv(index, "DIR", copy)) == 0) scr_index_prune(index, "DIR", copy);
-  if (current) scr_index_move_current(index);
-  scr_free(&copy);
+  scr_index_prune(scr_hash_get_kv(index->h, "DSET", key), "DIR", copy);
+  if (scr_hash_size(scr_hash_get_kv(index->h, "DSET", key)) == 0) scr_index_prune(index->h, "DSET", key);
+  scr_index_prune(scr_hash_get_kv(index->h, "DIR", copy), "DSET", key);
+  if (scr_hash_size(scr_hash_get_kv(index->h, "DIR", copy)) == 0) scr_index_prune(index->h, "DIR", copy);
+  scr_index_leave_current(index, current);
 }
 
-/* Stamp dataset ID in DIR, if the index holds it, with WHAT, FETCHED or FAILED; I3. */
-SCR_FN void scr_index_mark(scr_hash* index, int id, const char* dir, const char* what)
+/* Record that dataset ID in DIR, if the index has it, was fetched now. */
+SCR_FN void scr_index_note_fetched(scr_index* index, int id, const char* dir)
 {
-  scr_hash* entry = scr_index_entry(index, id, dir);
-  int       current = scr_index_is_current(index, id, dir);
+  if (scr_index_entry(index, id, dir) != NULL) scr_record_stamp(scr_index_entry(index, id, dir), "FETCHED");
+}
 
-  if (entry == NULL) return;
-  scr_record_stamp(entry, what);
-  if (current && strcmp(what, "FAILED") == 0) scr_index_move_current(index);
+/* Record that dataset ID in DIR, if the index has it, could not be used. */
+SCR_FN void scr_index_note_failed(scr_index* index, int id, const char* dir)
+{
+  int current = scr_index_is_current(index, id, dir);
+
+  if (scr_index_entry(index, id, dir) == NULL) return;
+  scr_record_stamp(scr_index_entry(index, id, dir), "FAILED");
+  scr_index_leave_current(index, current);
+}
+
+/*
+** Record that all files of dataset ID in DIR have their final names.  A checkpoint becomes CURRENT, unless CURRENT is
+** newer or the user's choice.
+*/
+SCR_FN void scr_index_note_renamed(scr_index* index, int id, const char* dir)
+{
+  scr_index_item it, current;
+  scr_choice     c;
+
+  scr_hash_unset(scr_index_entry(index, id, dir), "REDO");
+  if (!scr_index_get(index, id, dir, &it) || !scr_desc_is_ckpt(&it.desc)) return;
+  scr_choice_read(index, &c);
+  if (scr_index_current(index, &current) && (current.id >= id || (c.by_user && c.until == 0))) return;
+  scr_index_set_current(index, dir, 0);
+}
+
+/* Change the index of PREFIX by CHANGE(index, id, dir), under its lock. */
+SCR_FN int scr_index_change(const char* prefix, void (*change)(scr_index* index, int id, const char* dir), int id,
+                            const char* dir)
+{
+  scr_index index;
+  int       rc = scr_index_open(&index, prefix);
+
+  if (rc == SCR_SUCCESS) change(&index, id, dir);
+  return scr_index_close(&index, rc, 1);
 }
 
 /* ---- summary ---- */
 
-/* Write the summary of the dataset DESC to PATH.  Atomic. */
-SCR_FN int scr_summary_write(const char* path, const scr_dataset* desc, int complete)
+/* Write the summary of the dataset DESC, which is complete, to PATH, atomically. */
+SCR_FN int scr_summary_write(const char* path, const scr_desc* desc)
 {
   scr_hash* h = scr_hash_new();
   int       rc;
 
-  if (h == NULL) return SCR_ERR_OOM();
   scr_hash_util_set_int(h, "VERSION", SCR_SUMMARY_VERSION);
-  scr_hash_util_set_int(h, "COMPLETE", complete != 0);
-  rc = scr_hash_set_copy(h, "DSET", desc);
+  scr_hash_util_set_int(h, "COMPLETE", 1);
+  scr_desc_write(scr_hash_set(h, "DSET", scr_hash_new()), desc);
+  rc = scr_hash_file_write(path, h);
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/*
+** Read the descriptor in the summary PATH into DESC; COMPLETE is 1 only if the summary says so.  SCR_ERR_NOT_FOUND if
+** there is no file; on an error DESC and COMPLETE are unchanged.
+*/
+SCR_FN int scr_summary_read(const char* path, scr_desc* desc, int* complete)
+{
+  scr_hash* h = scr_hash_new();
+  int       version, rc = h == NULL ? SCR_ERR_OOM() : scr_hash_file_read(path, h);
+
+  if (rc == SCR_SUCCESS)
+    rc = scr_record_check_version(h, path, "a summary", SCR_SUMMARY_VERSION, SCR_SUMMARY_VERSION, &version);
+  if (rc == SCR_SUCCESS && scr_hash_size(scr_hash_get(h, "DSET")) == 0)
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the summary %s does not describe a dataset", path);
+  if (rc == SCR_SUCCESS) {
+    scr_desc_read(scr_hash_get(h, "DSET"), desc);
+    *complete = scr_hash_int_or(h, "COMPLETE", 0) == 1;
+  }
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* ---- where a dataset lies on the prefix ---- */
+
+typedef struct {
+  char meta[SCR_MAX_FILENAME]; /* directory, below the prefix, of summary.scr and rank2file.scr */
+  char base[SCR_MAX_FILENAME]; /* directory below the prefix that FILE paths start from; "" for the prefix itself */
+} scr_prefix_place;
+
+/*
+** Find where dataset ID in DIR has its metadata: in the current place, or in that of release 1.2, which kept all
+** metadata in <prefix>/.scr/scr.dataset.<id>.
+*/
+SCR_FN int scr_prefix_locate(const char* prefix, int id, const char* dir, scr_prefix_place* p)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+  int         rc;
+
+  if ((rc = scr_fmt(p->base, sizeof p->base, "%s", dir)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_fmt(p->meta, sizeof p->meta, "%s/.scr", dir)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_fmt(path, sizeof path, "%s/%s/summary.scr", prefix, p->meta)) != SCR_SUCCESS) return rc;
+  if (scr_os.lstat(path, &st) == 0) return SCR_SUCCESS;
+  if ((rc = scr_fmt(path, sizeof path, "%s/.scr/scr.dataset.%d/summary.scr", prefix, id)) != SCR_SUCCESS) return rc;
+  if (scr_os.lstat(path, &st) != 0) return SCR_SUCCESS;
+  p->base[0] = '\0';
+  return scr_fmt(p->meta, sizeof p->meta, ".scr/scr.dataset.%d", id);
+}
+
+/*
+** Convert NAME, a path relative to the directory BASE below the prefix, to a path below the prefix.  SCR_ERR_FORMAT if
+** it leads out of the prefix.
+*/
+SCR_FN int scr_prefix_rel(const char* prefix, const char* base, const char* name, char* rel, size_t n)
+{
+  char        path[2 * SCR_MAX_FILENAME], reduced[SCR_MAX_FILENAME];
+  const char* below;
+  int         rc;
+
+  if ((rc = scr_fmt(path, sizeof path, "%s/%s/%s", prefix, base, name)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_path_reduce_str(path, reduced, sizeof reduced)) != SCR_SUCCESS) return rc;
+  if (name[0] == '/' || !scr_path_below(prefix, reduced, &below))
+    return SCR_ERR(SCR_ERR_FORMAT, "a metadata file names %s, which is not below the prefix %s", name, prefix);
+  return scr_fmt(rel, n, "%s", below);
+}
+
+/* ---- objects: what a dataset is made of on the prefix ---- */
+
+typedef struct {
+  char*    rel; /* final path below the prefix */
+  char*    tmp; /* temporary name, in the same directory; NULL: <name>.scr<id>.tmp */
+  int      owner;
+  int      file; /* index of the file in the owner's entry, during a flush */
+  uint64_t size;
+  int      has_crc;
+  uLong    crc;
+  int      redundant; /* 1: a redundancy file, which a fetch does not copy */
+} scr_object;
+
+/* The objects of a list of owners; an owner may have none. */
+typedef struct {
+  int         id; /* of the dataset */
+  int         n, owners;
+  scr_object* object;
+  int*        owner; /* [owners] */
+} scr_objects;
+
+SCR_FN void scr_objects_free(scr_objects* l)
+{
+  while (l->n > 0) {
+    scr_free(&l->object[--l->n].rel);
+    scr_free(&l->object[l->n].tmp);
+  }
+  scr_free(&l->object);
+  scr_free(&l->owner);
+  l->owners = 0;
+}
+
+/*
+** Make room for one more element of SIZE bytes in the array *P, which has N.  The allocated size is the next power of
+** two.  Returns 0 without memory.
+*/
+SCR_FN int scr_objects_grow(void* p, int n, size_t size)
+{
+  void** array = (void**)p;
+  void*  more;
+
+  if ((n & (n - 1)) != 0) return 1;
+  more = realloc(*array, (n > 0 ? 2 * (size_t)n : 1) * size);
+  if (more == NULL) scr_oom = 1;
+  else *array = more;
+  return more != NULL;
+}
+
+SCR_FN void scr_objects_add_owner(scr_objects* l, int owner)
+{
+  if (scr_objects_grow(&l->owner, l->owners, sizeof *l->owner)) l->owner[l->owners++] = owner;
+}
+
+/* A new object of OWNER with its final path REL below the prefix, or NULL without memory. */
+SCR_FN scr_object* scr_objects_add(scr_objects* l, int owner, const char* rel)
+{
+  scr_object* o;
+
+  if (!scr_objects_grow(&l->object, l->n, sizeof *l->object)) return NULL;
+  o = &l->object[l->n];
+  memset(o, 0, sizeof *o);
+  o->owner = owner;
+  if ((o->rel = scr_strdup(rel)) == NULL) return NULL;
+  l->n++;
+  return o;
+}
+
+#define SCR_NAME_BYTES_MAX 255 /* bytes of the longest component of a path */
+
+/*
+** Choose the temporary name of O, file number I of its owner: its final name with a suffix or, if that is too long, a
+** short name that no other file has.
+*/
+SCR_FN int scr_object_name_tmp(scr_object* o, const char* prefix, int id, int i)
+{
+  const char* slash = strrchr(o->rel, '/');
+  size_t      suffix = (size_t)snprintf(NULL, 0, ".scr%d.tmp", id);
+
+  if (strlen(slash != NULL ? slash + 1 : o->rel) + suffix <= SCR_NAME_BYTES_MAX &&
+      strlen(prefix) + 1 + strlen(o->rel) + suffix < (size_t)SCR_MAX_FILENAME)
+    return SCR_SUCCESS;
+  o->tmp = scr_strdupf(".scr%d.%d.%d.tmp", id, o->owner, i);
+  return o->tmp == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+/* The path of O, an object of dataset ID, under its final or its temporary name. */
+SCR_FN int scr_object_path(const scr_object* o, const char* prefix, int id, int temporary, char* path, size_t n)
+{
+  const char* slash = strrchr(o->rel, '/');
+
+  if (!temporary) return scr_fmt(path, n, "%s/%s", prefix, o->rel);
+  if (o->tmp == NULL) return scr_fmt(path, n, "%s/%s.scr%d.tmp", prefix, o->rel, id);
+  return scr_fmt(path, n, "%s/%.*s%s", prefix, slash != NULL ? (int)(slash - o->rel) + 1 : 0, o->rel, o->tmp);
+}
+
+/*
+** Give the objects their final names, durably.  REDO: a process that was killed may have renamed some; one whose temporary
+** file is gone must have its final name already, with its size and, where it is recorded, its checksum.
+*/
+SCR_FN int scr_objects_rename(const scr_objects* l, const char* prefix, int redo)
+{
+  char  from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
+  uLong crc;
+  int   i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < l->n && rc == SCR_SUCCESS; i++) {
+    const scr_object* o = &l->object[i];
+    if ((rc = scr_object_path(o, prefix, l->id, 1, from, sizeof from)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_object_path(o, prefix, l->id, 0, to, sizeof to)) != SCR_SUCCESS) return rc;
+    if (scr_os.rename(from, to) < 0) {
+      if (errno != ENOENT || !redo) return SCR_ERRNO("cannot rename %s to %s", from, to);
+      if ((rc = scr_file_crc(to, o->size, &crc)) != SCR_SUCCESS) return rc;
+      if (o->has_crc && crc != o->crc)
+        return SCR_ERR(SCR_ERR_CRC, "%s is not the file that an interrupted flush wrote", to);
+    }
+    rc = scr_dir_sync(to); /* also of a rename that was done before: its process may have been killed in between */
+  }
+  return rc;
+}
+
+/* Remove the temporary files of the objects. */
+SCR_FN void scr_objects_remove_tmp(const scr_objects* l, const char* prefix)
+{
+  char path[SCR_MAX_FILENAME];
+  int  i;
+
+  for (i = 0; i < l->n; i++)
+    if (scr_object_path(&l->object[i], prefix, l->id, 1, path, sizeof path) == SCR_SUCCESS) scr_os.unlink(path);
+}
+
+/* Delete the files of the objects.  One that cannot be deleted does not keep back the others; the last error counts. */
+SCR_FN int scr_objects_delete(const scr_objects* l, const char* prefix)
+{
+  char path[SCR_MAX_FILENAME];
+  int  i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < l->n; i++)
+    if (scr_object_path(&l->object[i], prefix, l->id, 0, path, sizeof path) == SCR_SUCCESS && scr_os.unlink(path) < 0 &&
+        errno != ENOENT)
+      rc = SCR_ERRNO("cannot delete %s", path);
+  return rc;
+}
+
+/* Remove the directories above the objects, as far as they are empty. */
+SCR_FN void scr_objects_prune(const scr_objects* l, const char* prefix)
+{
+  char  dir[SCR_MAX_FILENAME];
+  char* slash;
+  int   i;
+
+  for (i = 0; i < l->n; i++) {
+    if (scr_object_path(&l->object[i], prefix, l->id, 0, dir, sizeof dir) != SCR_SUCCESS) continue;
+    while ((slash = strrchr(dir, '/')) != NULL && (size_t)(slash - dir) > strlen(prefix)) {
+      *slash = '\0';
+      if (scr_os.rmdir(dir) < 0) break;
+    }
+  }
+}
+
+/* ---- rank2file map: the objects of a dataset as a tree of files; only this section reads and writes its nodes ---- */
+
+/* Write the objects to H, the hash of a leaf, with paths relative to the directory DIR below PREFIX. */
+SCR_FN int scr_objects_to_hash(const scr_objects* l, const char* prefix, const char* dir, scr_hash* h)
+{
+  char home[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], key[SCR_MAX_FILENAME];
+  int  i, rc = scr_fmt(home, sizeof home, "%s/%s", prefix, dir);
+
+  for (i = 0; i < l->owners; i++) scr_hash_setf(h, NULL, "%s %d %s", "RANK", l->owner[i], "FILE");
+  for (i = 0; i < l->n && rc == SCR_SUCCESS; i++) {
+    const scr_object* o = &l->object[i];
+    scr_hash*         files = scr_hash_setf(h, NULL, "%s %d %s", "RANK", o->owner, "FILE");
+    scr_hash*         file;
+    if ((rc = scr_object_path(o, prefix, l->id, 0, path, sizeof path)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_path_relative(home, path, key, sizeof key)) != SCR_SUCCESS) return rc;
+    file = scr_hash_set(files, key, scr_hash_new());
+    scr_hash_util_set_bytecount(file, "SIZE", o->size);
+    if (o->tmp != NULL) scr_hash_util_set_str(file, "TMP", o->tmp);
+    if (o->has_crc) scr_hash_util_set_crc32_fixed(file, "CRC", o->crc);
+    if (o->redundant) scr_hash_util_set_int(file, "NOFETCH", 1);
+  }
+  return scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/* Add the file E of OWNER in a leaf to the objects; its path is relative to the directory BASE below PREFIX. */
+SCR_FN int scr_objects_from_elem(scr_objects* l, const char* prefix, const char* base, int owner,
+                                 const scr_hash_elem* e)
+{
+  const scr_hash* h = scr_hash_elem_hash(e);
+  const char*     tmp = scr_hash_elem_get_first_val(h, "TMP");
+  char            rel[SCR_MAX_FILENAME];
+  scr_object*     o;
+  int             rc = scr_prefix_rel(prefix, base, scr_hash_elem_key(e), rel, sizeof rel);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (tmp != NULL && (strchr(tmp, '/') != NULL || strncmp(tmp, ".scr", 4) != 0 || strlen(tmp) < 8 ||
+                      strcmp(tmp + strlen(tmp) - 4, ".tmp") != 0))
+    return SCR_ERR(SCR_ERR_FORMAT, "the rank2file map names %s, which is not a temporary file of %s", tmp, rel);
+  if ((o = scr_objects_add(l, owner, rel)) == NULL) return SCR_ERR_OOM();
+  o->tmp = scr_strdup(tmp);
+  if (scr_hash_util_get_bytecount(h, "SIZE", &o->size) != SCR_SUCCESS)
+    return SCR_ERR(SCR_ERR_FORMAT, "the rank2file map gives no size for %s", rel);
+  o->has_crc = scr_hash_util_get_crc32(h, "CRC", &o->crc) == SCR_SUCCESS;
+  o->redundant = scr_hash_get(h, "NOFETCH") != NULL;
+  return SCR_SUCCESS;
+}
+
+/* Add the objects of the leaf H to the list; their paths are relative to the directory BASE below PREFIX. */
+SCR_FN int scr_objects_from_hash(const scr_hash* h, const char* prefix, const char* base, scr_objects* l)
+{
+  const scr_hash_elem *r, *f;
+  int                  rc = SCR_SUCCESS;
+
+  for (r = scr_hash_elem_first(scr_hash_get(h, "RANK")); r != NULL; r = scr_hash_elem_next(r)) {
+    int owner = atoi(scr_hash_elem_key(r)) & INT_MAX; /* never negative, whatever the file says */
+    scr_objects_add_owner(l, owner);
+    f = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(r), "FILE"));
+    for (; f != NULL && rc == SCR_SUCCESS; f = scr_hash_elem_next(f))
+      rc = scr_objects_from_elem(l, prefix, base, owner, f);
+  }
+  return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/* The root of a rank2file map. */
+typedef struct {
+  int          ranks;
+  scr_identity identity; /* of the dataset; all zeros in maps of older versions */
+  int          leaves;
+  int*         rank; /* [leaves]: the rank that wrote the leaf, */
+  char**       file; /* and the leaf's path, relative to the base of the dataset */
+} scr_rank2file;
+
+SCR_FN void scr_rank2file_free(scr_rank2file* m)
+{
+  while (m->leaves > 0) scr_free(&m->file[--m->leaves]);
+  scr_free(&m->file);
+  scr_free(&m->rank);
+}
+
+SCR_FN int scr_rank2file_add(scr_rank2file* m, int rank, const char* file)
+{
+  char* copy;
+
+  if (!scr_objects_grow(&m->rank, m->leaves, sizeof *m->rank)) return SCR_ERR_OOM();
+  if (!scr_objects_grow(&m->file, m->leaves, sizeof *m->file)) return SCR_ERR_OOM();
+  if ((copy = scr_strdup(file)) == NULL) return SCR_ERR_OOM();
+  m->rank[m->leaves] = rank;
+  m->file[m->leaves++] = copy;
+  return SCR_SUCCESS;
+}
+
+/*
+** Read the node of a map from PATH into H, without the key RANK2FILE that some writers put around it.  SCR_ERR_MISSING
+** if there is no file; SCR_ERR_FORMAT if it is not a node of LEVEL, which is 0 for a leaf.  RANKS receives the number
+** of ranks of the map.
+*/
+SCR_FN int scr_rank2file_read_node(const char* path, int level, scr_hash* h, int* ranks)
+{
+  scr_hash* inner;
+  int       rc = scr_hash_file_read(path, h);
+
+  if (rc == SCR_ERR_NOT_FOUND) return SCR_ERR(SCR_ERR_MISSING, "the rank2file map %s is missing", path);
+  if (rc != SCR_SUCCESS) return rc;
+  if ((inner = scr_hash_extract(h, "RANK2FILE")) != NULL) {
+    rc = scr_hash_merge(h, inner);
+    scr_hash_delete(&inner);
+  }
+  *ranks = scr_hash_int_or(h, "RANKS", -1);
+  if (rc == SCR_SUCCESS && (*ranks < 0 || scr_hash_int_or(h, "LEVEL", -1) < 0))
+    rc = SCR_ERR(SCR_ERR_FORMAT, "%s is not a rank2file map: LEVEL or RANKS is missing", path);
+  if (rc == SCR_SUCCESS && scr_hash_int_or(h, "LEVEL", -1) != level)
+    rc = SCR_ERR(SCR_ERR_FORMAT, "%s has level %d instead of %d in a rank2file map of two levels", path,
+                 scr_hash_int_or(h, "LEVEL", -1), level);
+  return rc;
+}
+
+/* Read the root of the map of the dataset at PLACE.  The caller calls scr_rank2file_free, after an error too. */
+SCR_FN int scr_rank2file_read_root(const char* prefix, const scr_prefix_place* place, scr_rank2file* m)
+{
+  scr_hash*            h = scr_hash_new();
+  const scr_hash_elem* e;
+  char                 path[SCR_MAX_FILENAME];
+  int                  rc = scr_fmt(path, sizeof path, "%s/%s/rank2file.scr", prefix, place->meta);
+
+  memset(m, 0, sizeof *m);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_read_node(path, 1, h, &m->ranks);
+  scr_identity_read(scr_hash_get(h, "DSET"), &m->identity);
+  e = scr_hash_elem_first(scr_hash_get(h, "RANK"));
+  for (; e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
+    rc = scr_rank2file_add(m, atoi(scr_hash_elem_key(e)) & INT_MAX, scr_hash_str_or(scr_hash_elem_hash(e), "FILE", ""));
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* Write M, the root of the map in DIR below PREFIX, atomically. */
+SCR_FN int scr_rank2file_write_root(const char* prefix, const char* dir, const scr_rank2file* m)
+{
+  scr_hash* h = scr_hash_new();
+  char      path[SCR_MAX_FILENAME];
+  int       i, rc = scr_fmt(path, sizeof path, "%s/%s/.scr/rank2file.scr", prefix, dir);
+
+  scr_hash_util_set_int(h, "LEVEL", 1);
+  scr_hash_util_set_int(h, "RANKS", m->ranks);
+  scr_identity_write(scr_hash_set(h, "DSET", scr_hash_new()), &m->identity);
+  for (i = 0; i < m->leaves; i++) {
+    scr_hash* leaf = scr_hash_setf(h, NULL, "%s %d", "RANK", m->rank[i]);
+    scr_hash_util_set_int(leaf, "OFFSET", 0);
+    scr_hash_util_set_str(leaf, "FILE", m->file[i]);
+  }
   if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, h);
   scr_hash_delete(&h);
   return rc;
 }
 
-/*
-** Make DESC the descriptor in the summary PATH; COMPLETE is 1 only when it says so.  SCR_ERR_NOT_FOUND when there is no
-** file; on an error DESC and COMPLETE stay as they were.
-*/
-SCR_FN int scr_summary_read(const char* path, scr_dataset* desc, int* complete)
+/* Add the objects of the leaf FILE of the dataset at PLACE to L. */
+SCR_FN int scr_rank2file_read_leaf(const char* prefix, const scr_prefix_place* place, const char* file, scr_objects* l)
 {
   scr_hash* h = scr_hash_new();
-  int       version, flag = 0, rc;
+  char      rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+  int       ranks, rc = scr_prefix_rel(prefix, place->base, file, rel, sizeof rel);
 
-  if (h == NULL) return SCR_ERR_OOM();
-  if ((rc = scr_hash_file_read(path, h)) != SCR_SUCCESS) goto out;
-  rc = scr_record_check_version(h, path, "a summary", SCR_SUMMARY_VERSION, SCR_SUMMARY_VERSION, &version);
-  if (rc != SCR_SUCCESS) goto out;
-  if (scr_hash_size(scr_hash_get(h, "DSET")) == 0) {
-    rc = SCR_ERR(SCR_ERR_FORMAT, "the summary %s does not describe a dataset", path);
-    goto out;
-  }
-  if ((rc = scr_hash_copy_out(desc, scr_hash_get(h, "DSET"))) != SCR_SUCCESS) goto out;
-  scr_hash_util_get_int(h, "COMPLETE", &flag);
-  *complete = flag == 1;
-out:
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", prefix, rel);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_read_node(path, 0, h, &ranks);
+  if (rc == SCR_SUCCESS) rc = scr_objects_from_hash(h, prefix, place->base, l);
   scr_hash_delete(&h);
   return rc;
 }
 
-/* ---- file map ---- */
-
 /*
-** Make H one node of a file map, read from PATH, without the key RANK2FILE that some writers put around it.  LEVEL and
-** RANKS are numbers on SCR_SUCCESS; what stands below RANK is as the file says.  SCR_ERR_MISSING when there is no file;
-** on an error H is empty.
+** Write the leaf of rank RANK: BODY, from scr_objects_to_hash, with the number of RANKS.  FILE, of N bytes, receives
+** its name.
 */
-SCR_FN int scr_rank2file_read(const char* path, scr_hash* h)
+SCR_FN int scr_rank2file_write_leaf(const char* prefix, const char* dir, int rank, int ranks, const scr_hash* body,
+                                    char* file, size_t n)
 {
-  scr_hash* inner;
-  int       level = -1, ranks = -1, rc;
+  scr_hash *h = scr_hash_new(), *leaf = scr_hash_set(h, "RANK2FILE", scr_hash_new());
+  char      path[SCR_MAX_FILENAME];
+  int       rc = scr_fmt(file, n, ".scr/rank2file.0.%d.scr", rank);
 
-  scr_hash_unset_all(h);
-  rc = scr_hash_file_read(path, h);
-  if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(SCR_ERR_MISSING, "the file map %s is missing", path);
-  if (rc == SCR_SUCCESS && (inner = scr_hash_extract(h, "RANK2FILE")) != NULL) {
-    rc = scr_hash_copy_out(h, inner);
-    scr_hash_delete(&inner);
-  }
-  if (rc == SCR_SUCCESS) {
-    scr_hash_util_get_int(h, "LEVEL", &level);
-    scr_hash_util_get_int(h, "RANKS", &ranks);
-    if (level < 0 || ranks < 0) rc = SCR_ERR(SCR_ERR_FORMAT, "%s is no file map: LEVEL or RANKS is missing", path);
-  }
-  if (rc != SCR_SUCCESS) scr_hash_unset_all(h);
+  scr_hash_util_set_int(leaf, "LEVEL", 0);
+  scr_hash_util_set_int(leaf, "RANKS", ranks);
+  scr_hash_merge(leaf, body);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/%s", prefix, dir, file);
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, h);
+  scr_hash_delete(&h);
   return rc;
 }
-/* ==== 12 FILES OF THE RUN: FLUSH, HALT, NODES, LOG ======================================================
-** What the library and the commands of an allocation tell each other, in <prefix>/.scr.
+
+/* ---- a dataset on the prefix ---- */
+
+/* Finish the renames of dataset ID in DIR. */
+SCR_FN int scr_prefix_finish_renames(const char* prefix, int id, const char* dir)
+{
+  scr_prefix_place place;
+  scr_rank2file    map;
+  int              i, rc = scr_prefix_locate(prefix, id, dir, &place);
+
+  if (rc != SCR_SUCCESS) return rc;
+  rc = scr_rank2file_read_root(prefix, &place, &map);
+  for (i = 0; i < map.leaves && rc == SCR_SUCCESS; i++) {
+    scr_objects l;
+    memset(&l, 0, sizeof l);
+    l.id = id;
+    rc = scr_rank2file_read_leaf(prefix, &place, map.file[i], &l);
+    if (rc == SCR_SUCCESS) rc = scr_objects_rename(&l, prefix, 1);
+    scr_objects_free(&l);
+  }
+  scr_rank2file_free(&map);
+  return rc;
+}
+
+/*
+** Remove the summary and the rank2file map from the directory META below PREFIX, and META itself if that leaves it
+** empty.
+*/
+SCR_FN void scr_prefix_remove_meta(const char* prefix, const char* meta)
+{
+  char           path[SCR_MAX_FILENAME];
+  struct dirent* e;
+  DIR*           d;
+
+  if (scr_fmt(path, sizeof path, "%s/%s", prefix, meta) != SCR_SUCCESS) return;
+  d = opendir(path);
+  while (d != NULL && (e = readdir(d)) != NULL)
+    if ((strcmp(e->d_name, "summary.scr") == 0 || strncmp(e->d_name, "rank2file.", 10) == 0) &&
+        scr_fmt(path, sizeof path, "%s/%s/%s", prefix, meta, e->d_name) == SCR_SUCCESS)
+      scr_os.unlink(path);
+  if (d != NULL) closedir(d);
+  if (scr_fmt(path, sizeof path, "%s/%s", prefix, meta) == SCR_SUCCESS) scr_os.rmdir(path);
+}
+
+/* Remove the metadata of a dataset that was removed from the index; its files stay. */
+SCR_FN void scr_prefix_forget(const char* prefix, int id, const char* dir)
+{
+  scr_prefix_place place;
+  char             path[SCR_MAX_FILENAME];
+
+  if (scr_prefix_locate(prefix, id, dir, &place) != SCR_SUCCESS) return;
+  scr_prefix_remove_meta(prefix, place.meta);
+  if (*place.base && scr_fmt(path, sizeof path, "%s/%s", prefix, place.base) == SCR_SUCCESS) scr_os.rmdir(path);
+}
+
+/*
+** Returns 1 if the directory DIR below the prefix may hold the metadata of the dataset IDENTITY: it has no summary or
+** one of this dataset, and INDEX has no other complete dataset there.  A summary that cannot be read might belong to
+** any dataset, so DIR is then not used.
+*/
+SCR_FN int scr_prefix_may_use(const char* prefix, const scr_index* index, const char* dir, const scr_identity* identity)
+{
+  char           path[SCR_MAX_FILENAME];
+  scr_desc       other;
+  scr_index_item it;
+  int            complete, may, rc = scr_fmt(path, sizeof path, "%s/%s/.scr/summary.scr", prefix, dir);
+
+  if (rc == SCR_SUCCESS) rc = scr_summary_read(path, &other, &complete);
+  may = rc == SCR_ERR_NOT_FOUND || (rc == SCR_SUCCESS && scr_identity_same(&other.identity, identity));
+  memset(&it, 0, sizeof it);
+  while (may && scr_index_walk(index, &it))
+    if (strcmp(it.dir, dir) == 0 && it.complete) may = scr_identity_same(&it.desc.identity, identity);
+  return may;
+}
+
+#define SCR_PREFIX_DIRS_MAX 1000 /* directory names that are tried */
+
+/*
+** The directory of the dataset DESC below the prefix: the common directory of its files; if there is none, or it holds
+** the metadata of another dataset, scr.dataset.<id> or else the first scr.dataset.<id>.<n> that does not.
+*/
+SCR_FN int scr_prefix_choose_dir(const char* prefix, const scr_desc* desc, int preserve, char* dir, size_t n)
+{
+  scr_index index;
+  int       i, id = desc->identity.id, found = 0, rc = SCR_SUCCESS;
+
+  scr_index_read(&index, prefix); /* if it cannot be read, it is empty; the commit reports that */
+  for (i = -1; rc == SCR_SUCCESS && !found && i < SCR_PREFIX_DIRS_MAX; i++) {
+    if (i < 0 && (!preserve || *desc->dir == '\0')) continue;
+    if (i < 0) rc = scr_fmt(dir, n, "%s", desc->dir);
+    else rc = i == 0 ? scr_fmt(dir, n, "scr.dataset.%d", id) : scr_fmt(dir, n, "scr.dataset.%d.%d", id, i);
+    if (rc == SCR_SUCCESS) found = scr_prefix_may_use(prefix, &index, dir, &desc->identity);
+  }
+  if (rc == SCR_SUCCESS && !found)
+    rc = SCR_ERR(SCR_ERR_IO,
+                 "%s/%s and the directories of this name before it hold or may hold metadata of other datasets; look "
+                 "whether their summary.scr can be read, and remove those that are not needed",
+                 prefix, dir);
+  if (rc == SCR_SUCCESS && scr_oom) rc = SCR_ERR_OOM();
+  if (rc != SCR_SUCCESS) *dir = '\0';
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  return rc;
+}
+
+/*
+** Finish the renames of every dataset for which the index records that some may be left.  An error with one dataset
+** does not stop the others.
+*/
+SCR_FN int scr_prefix_finish_all(const char* prefix)
+{
+  scr_index      index;
+  scr_index_item it;
+  scr_err_record why;
+  int            changed = 0, first = SCR_SUCCESS, err, rc = scr_index_open(&index, prefix);
+
+  scr_err_save(&why);
+  memset(&it, 0, sizeof it);
+  while (rc == SCR_SUCCESS && scr_index_walk(&index, &it)) {
+    if (!it.renaming) continue;
+    scr_dbg(1, "finish the flush of dataset %d, which a failure interrupted", it.id);
+    err = scr_prefix_finish_renames(prefix, it.id, it.dir);
+    if (err == SCR_SUCCESS) {
+      scr_index_note_renamed(&index, it.id, it.dir);
+      changed = 1;
+    } else if (first == SCR_SUCCESS) {
+      first = err;
+      scr_err_save(&why);
+    }
+  }
+  rc = scr_index_close(&index, rc, changed);
+  if (rc == SCR_SUCCESS && first != SCR_SUCCESS) scr_err_restore(&why);
+  return rc != SCR_SUCCESS ? rc : first;
+}
+
+/* ==== 14 FILES OF A RUN: FLUSH, HALT, NODES, LOG ========================================================
+** What the library and the commands in a job script tell each other through files in <prefix>/.scr.
 **
 **   flush.scr    DSET/<id>/{NAME, DIR, CKPT 1, OUTPUT 1, LOCATION/{CACHE, PFS, FLUSHING, SYNC_FLUSHING}}: where the
-**                cached datasets are, and which of them still have to be copied to the prefix
+**                cached datasets are, and which of them still have to be flushed
 **   halt.scr     CheckpointsLeft, ExitAfter, ExitBefore, HaltSeconds, ExitReason: when the run should stop
 **   nodes.scr    NODES: how many nodes the last run had
 **   log          one line of text for each event and each transfer, for people and for statistics
 **
-** Uses       errors, memory, hash, hash files, dataset, records.
-** Offers     scr_flush_file_*, scr_halt_*, scr_nodes_file_*, scr_log_*, scr_record_sweep.
+** Uses       platform, errors, memory, hash, hash files, dataset, prefix
+** Offers     scr_flush_note, scr_log, scr_log_dataset; scr_flush_locations, scr_flush_file_read, scr_flush_file_open,
+**            scr_flush_file_get, scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put,
+**            scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_count, scr_nodes_file_write, scr_nodes_file_read,
+**            scr_log_line, scr_log_event, scr_log_transfer
 ** Invariants
-**   R1  Who changes a file reads, changes and replaces it under one lock: open, then close.
-**   R2  A value that is not what it should be counts as not set; times and counts of any size do not overflow.
-**   R3  The log only grows, by whole lines; whatever a line is made of, it stays one line.
+**   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
+**   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
 ** Failure    Files stay as they were, or are fully replaced.
 ** ====================================================================================================== */
 
 /* ---- flush file ---- */
 
-/* Releases before this one wrote DATASET for DSET. */
-SCR_FN void scr_flush_file_normalise(scr_hash* h)
+/* Where a dataset is; bits. */
+enum { SCR_AT_CACHE = 1, SCR_AT_PREFIX = 2, SCR_AT_FLUSHING = 4, SCR_AT_SYNC_FLUSHING = 8 };
+
+/* What the flush file records of a dataset. */
+typedef struct {
+  int  id;
+  char name[SCR_MAX_FILENAME]; /* "" if not recorded */
+  char dir[SCR_MAX_FILENAME];  /* directory below the prefix that it is flushed to; "" if not recorded */
+  int  flags;                  /* SCR_FLAG_x */
+  int  at;                     /* bits of SCR_AT_x */
+} scr_flush_note;
+
+static const struct {
+  int         at;
+  const char* name;
+} scr_flush_locations[] = {{SCR_AT_SYNC_FLUSHING, "SYNC_FLUSHING"},
+                           {SCR_AT_FLUSHING, "FLUSHING"},
+                           {SCR_AT_PREFIX, "PFS"},
+                           {SCR_AT_CACHE, "CACHE"}};
+
+#define SCR_FLUSH_NLOCATIONS ((int)(sizeof scr_flush_locations / sizeof *scr_flush_locations))
+
+/* Convert the key DATASET, which older releases wrote, to DSET. */
+SCR_FN void scr_flush_file_normalise(scr_record* r)
 {
-  scr_hash* old = scr_hash_extract(h, "DATASET");
-  scr_hash* sets = scr_hash_get(h, "DSET");
+  scr_hash* old = scr_hash_extract(r->h, "DATASET");
+  scr_hash* sets = scr_hash_get(r->h, "DSET");
 
   if (old == NULL) return;
-  if (sets == NULL) sets = scr_hash_set(h, "DSET", scr_hash_new());
+  if (sets == NULL) sets = scr_hash_set(r->h, "DSET", scr_hash_new());
   scr_hash_merge(sets, old);
   scr_hash_delete(&old);
 }
 
-/* Make H the flush file of PREFIX; empty when there is none.  Does not take the lock. */
-SCR_FN int scr_flush_file_read(const char* prefix, scr_hash* h)
+/*
+** Read the flush file of PREFIX; R is empty if there is none.  The caller calls scr_record_close, after an error too.
+*/
+SCR_FN int scr_flush_file_read(scr_record* r, const char* prefix)
 {
-  char path[SCR_MAX_FILENAME];
-  int  rc = scr_record_path(prefix, "flush.scr", path, sizeof path);
+  int rc = scr_record_read(r, prefix, "flush.scr");
 
-  if (rc == SCR_SUCCESS) rc = scr_record_read(path, h);
-  if (rc == SCR_SUCCESS) scr_flush_file_normalise(h);
+  if (rc == SCR_SUCCESS) scr_flush_file_normalise(r);
   return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
 }
 
-/* As scr_flush_file_read, and hold the lock until scr_flush_file_close.  On an error nothing is locked. */
-SCR_FN int scr_flush_file_open(const char* prefix, int* fd, scr_hash* h)
+/* Like scr_flush_file_read, but holds the lock of the file, so that it can be changed. */
+SCR_FN int scr_flush_file_open(scr_record* r, const char* prefix)
 {
-  int rc = scr_record_open(prefix, "flush.scr", fd, h);
+  int rc = scr_record_open(r, prefix, "flush.scr");
 
-  if (rc == SCR_SUCCESS) scr_flush_file_normalise(h);
+  if (rc == SCR_SUCCESS) scr_flush_file_normalise(r);
   return rc;
 }
 
-/* Write H, unless it is NULL, and unlock, on an error too. */
-SCR_FN int scr_flush_file_close(const char* prefix, int* fd, const scr_hash* h)
+/* Read what the file records of dataset ID into NOTE; 0 if it has no such dataset. */
+SCR_FN int scr_flush_file_get(const scr_record* r, int id, scr_flush_note* note)
 {
-  return scr_record_close(prefix, "flush.scr", fd, h);
+  const scr_hash* h = scr_hash_get_kv_int(r->h, "DSET", id);
+  int             i;
+
+  memset(note, 0, sizeof *note);
+  if (h == NULL) return 0;
+  note->id = id;
+  scr_desc_read_str(h, "NAME", note->name, sizeof note->name);
+  scr_desc_read_str(h, "DIR", note->dir, sizeof note->dir);
+  if (scr_hash_get(h, "CKPT") != NULL) note->flags |= SCR_FLAG_CHECKPOINT;
+  if (scr_hash_get(h, "OUTPUT") != NULL) note->flags |= SCR_FLAG_OUTPUT;
+  for (i = 0; i < SCR_FLUSH_NLOCATIONS; i++)
+    if (scr_hash_get_kv(h, "LOCATION", scr_flush_locations[i].name) != NULL) note->at |= scr_flush_locations[i].at;
+  return 1;
 }
 
-SCR_FN void scr_flush_file_remove(scr_hash* h, int id)
+/* The smallest id above ID in the file; 0 if there is none. */
+SCR_FN int scr_flush_file_next(const scr_record* r, int id)
 {
-  scr_hash_unset_kv_int(h, "DSET", id);
+  const scr_hash_elem* e;
+  int                  best = 0;
+
+  for (e = scr_hash_elem_first(scr_hash_get(r->h, "DSET")); e != NULL; e = scr_hash_elem_next(e)) {
+    int k = scr_index_id(scr_hash_elem_key(e));
+    if (k > id && (best == 0 || k < best)) best = k;
+  }
+  return best;
 }
 
-/* A fresh entry for the dataset DESC, which a flush would put in DIR below the prefix; no location yet. */
-SCR_FN void scr_flush_file_add(scr_hash* h, const scr_dataset* desc, const char* dir)
+/* The largest id below ID in the file; 0 if there is none. */
+SCR_FN int scr_flush_file_before(const scr_record* r, int id)
 {
-  const char* name = NULL;
-  scr_hash*   entry;
-  int         id, flag = 0;
+  const scr_hash_elem* e;
+  int                  best = 0;
 
-  if (scr_dataset_get_id(desc, &id) != SCR_SUCCESS) return;
-  scr_flush_file_remove(h, id); /* an entry of an earlier run, from before a rollback */
-  entry = scr_hash_set_kv_int(h, "DSET", id);
-  if (scr_dataset_get_name(desc, &name) == SCR_SUCCESS) scr_hash_util_set_str(entry, "NAME", name);
-  if (dir != NULL) scr_hash_util_set_str(entry, "DIR", dir);
-  if (scr_dataset_get_flag_ckpt(desc, &flag) == SCR_SUCCESS && flag) scr_hash_util_set_int(entry, "CKPT", 1);
-  flag = 0;
-  if (scr_dataset_get_flag_output(desc, &flag) == SCR_SUCCESS && flag) scr_hash_util_set_int(entry, "OUTPUT", 1);
+  for (e = scr_hash_elem_first(scr_hash_get(r->h, "DSET")); e != NULL; e = scr_hash_elem_next(e)) {
+    int k = scr_index_id(scr_hash_elem_key(e));
+    if (k < id && k > best) best = k;
+  }
+  return best;
 }
 
-/* Dataset ID is at LOC: CACHE, PFS, FLUSHING or SYNC_FLUSHING.  Makes the entry when there is none. */
-SCR_FN void scr_flush_file_set(scr_hash* h, int id, const char* loc)
+SCR_FN void scr_flush_file_remove(scr_record* r, int id)
 {
-  scr_hash_set_kv(scr_hash_set_kv_int(h, "DSET", id), "LOCATION", loc);
+  scr_hash_unset_kv_int(r->h, "DSET", id);
 }
 
-SCR_FN void scr_flush_file_unset(scr_hash* h, int id, const char* loc)
+/* Store NOTE in place of what the file records of its dataset. */
+SCR_FN void scr_flush_file_put(scr_record* r, const scr_flush_note* note)
 {
-  scr_hash* entry = scr_hash_get_kv_int(h, "DSET", id);
+  scr_hash* h;
+  int       i;
 
-  scr_hash_unset_kv(entry, "LOCATION", loc);
-  if (scr_hash_size(scr_hash_get(entry, "LOCATION")) == 0) scr_hash_unset(entry, "LOCATION");
-}
-
-SCR_FN int scr_flush_file_has(const scr_hash* h, int id, const char* loc)
-{
-  return scr_hash_get_kv(scr_hash_get_kv_int(h, "DSET", id), "LOCATION", loc) != NULL;
+  scr_flush_file_remove(r, note->id);
+  h = scr_hash_set_kv_int(r->h, "DSET", note->id);
+  if (*note->name) scr_hash_util_set_str(h, "NAME", note->name);
+  scr_hash_util_set_str(h, "DIR", note->dir);
+  if (note->flags & SCR_FLAG_CHECKPOINT) scr_hash_util_set_int(h, "CKPT", 1);
+  if (note->flags & SCR_FLAG_OUTPUT) scr_hash_util_set_int(h, "OUTPUT", 1);
+  for (i = SCR_FLUSH_NLOCATIONS - 1; i >= 0; i--)
+    if (note->at & scr_flush_locations[i].at) scr_hash_set_kv(h, "LOCATION", scr_flush_locations[i].name);
 }
 
 /* ---- halt file ---- */
 
-/* Make H the halt file of PREFIX; empty when there is none.  Does not take the lock. */
-SCR_FN int scr_halt_read(const char* prefix, scr_hash* h)
-{
-  char path[SCR_MAX_FILENAME];
-  int  rc = scr_record_path(prefix, "halt.scr", path, sizeof path);
-
-  return rc == SCR_SUCCESS ? scr_record_read(path, h) : rc;
-}
-
-/* As scr_halt_read, and hold the lock until scr_halt_close.  On an error nothing is locked. */
-SCR_FN int scr_halt_open(const char* prefix, int* fd, scr_hash* h)
-{
-  return scr_record_open(prefix, "halt.scr", fd, h);
-}
-
-/* Write H, unless it is NULL, and unlock, on an error too. */
-SCR_FN int scr_halt_close(const char* prefix, int* fd, const scr_hash* h)
-{
-  return scr_record_close(prefix, "halt.scr", fd, h);
-}
-
-/* The reason to stop in H, or NULL.  That an earlier run has ended is none. */
+/* The reason to stop that H states, or NULL.  SCR_FINALIZE_CALLED, the end of an earlier run, does not count. */
 SCR_FN const char* scr_halt_stated(const scr_hash* h)
 {
   const char* reason = scr_hash_elem_get_first_val(h, "ExitReason");
@@ -5309,10 +6682,10 @@ SCR_FN const char* scr_halt_stated(const scr_hash* h)
 }
 
 /*
-** Bring the conditions that a run keeps in MEMORY up to date with FILE, the halt file.
+** Update the conditions that a run keeps in MEMORY from FILE, the halt file.
 **
-** What FILE sets wins.  CheckpointsLeft, ExitBefore and ExitAfter come from nowhere else, so one that FILE
-** lacks was taken away by the user and goes from MEMORY too.  HaltSeconds (a parameter sets it) and a reason that this
+** What FILE sets wins.  CheckpointsLeft, ExitBefore and ExitAfter come only from the file, so if FILE lacks one, the
+** user has removed it and it is removed from MEMORY too.  HaltSeconds, which a parameter sets, and a reason that this
 ** run has found stay unless FILE has its own.
 */
 SCR_FN int scr_halt_merge(scr_hash* memory, const scr_hash* file)
@@ -5329,7 +6702,7 @@ SCR_FN int scr_halt_merge(scr_hash* memory, const scr_hash* file)
   return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
-/* The time to end before, ExitBefore less HaltSeconds.  0 when it is not set. */
+/* The time before which the run should end: ExitBefore minus HaltSeconds.  Returns 0 if ExitBefore is not set. */
 SCR_FN int scr_halt_before(const scr_hash* halt, int64_t* when)
 {
   int64_t before, seconds = 0;
@@ -5342,8 +6715,8 @@ SCR_FN int scr_halt_before(const scr_hash* halt, int64_t* when)
 }
 
 /*
-** 1 when the run should stop: little time is left in the allocation, someone gave a reason, no checkpoint is left to
-** take, or a time has come.
+** Returns 1 if the run should stop: little time is left in the allocation, someone gave a reason, no checkpoint is left
+** to take, or a time has come.
 **
 ** NOW is seconds since the epoch, SECONDS_LEFT what the allocation still has, or negative when that is not known.
 ** REASON, of N bytes, receives the last that holds, in this order; it is "" when none does.
@@ -5364,7 +6737,7 @@ SCR_FN int scr_halt_check(const scr_hash* halt, int64_t now, int64_t seconds_lef
   return why != NULL;
 }
 
-/* N checkpoints were taken: CheckpointsLeft, if it is set, falls by N, not below 0. */
+/* Subtract N complete checkpoints from CheckpointsLeft if it is set; the result is not negative. */
 SCR_FN void scr_halt_count(scr_hash* halt, int n)
 {
   int64_t left;
@@ -5375,7 +6748,7 @@ SCR_FN void scr_halt_count(scr_hash* halt, int n)
 
 /* ---- nodes file ---- */
 
-/* Record that this run has N nodes, whatever the file held. */
+/* Record that this run has N nodes; the file is replaced, whatever it held. */
 SCR_FN int scr_nodes_file_write(const char* prefix, int n)
 {
   char      path[SCR_MAX_FILENAME];
@@ -5391,8 +6764,8 @@ SCR_FN int scr_nodes_file_write(const char* prefix, int n)
 }
 
 /*
-** N becomes the number of nodes of the last run.  SCR_ERR_NOT_FOUND when there is no file; SCR_ERR_FORMAT, with N 0,
-** when the file holds no such number; N stays as it was on other errors.
+** Read the number of nodes of the last run into N.  SCR_ERR_NOT_FOUND if there is no file; SCR_ERR_FORMAT, with N = 0,
+** if the file does not hold a number; on other errors N is unchanged.
 */
 SCR_FN int scr_nodes_file_read(const char* prefix, int* n)
 {
@@ -5429,20 +6802,20 @@ SCR_FN int scr_nodes_file_read(const char* prefix, int* n)
 
 #define SCR_LOG_LINE_MAX (SCR_ERR_TEXT_MAX + SCR_MAX_FILENAME + 512)
 
-/* Who speaks, and where it goes: TXT to <prefix>/.scr/log, SYSLOG to the log of the system. */
+/* Who logs, and where to: TXT to <prefix>/.scr/log, SYSLOG to the system log. */
 typedef struct {
   int         txt, syslog;
   const char *host, *user, *job, *prefix;
 } scr_log;
 
-/* What a line may say of a dataset.  An id of 0, a NULL and a negative time are left out. */
+/* What a line may say about a dataset.  An id of 0, a NULL name and a negative time are left out. */
 typedef struct {
   int         id;
   const char* name;
   double      secs;
 } scr_log_dataset;
 
-/* TEXT without what would end the line or a quoted text in it, in place (R3). */
+/* Replace, in place, the characters of TEXT that would end a line or a quoted string (Y2).  Returns TEXT. */
 SCR_FN char* scr_log_plain(char* text)
 {
   char* p;
@@ -5452,7 +6825,7 @@ SCR_FN char* scr_log_plain(char* text)
   return text;
 }
 
-/* Add to the line LINE of N bytes; what does not fit is cut off. */
+/* Append to LINE, which has room for N bytes; what does not fit is cut off. */
 SCR_FN SCR_FORMAT(3, 4) void scr_log_add(char* line, size_t n, const char* format, ...)
 {
   size_t  used = strlen(line);
@@ -5463,7 +6836,7 @@ SCR_FN SCR_FORMAT(3, 4) void scr_log_add(char* line, size_t n, const char* forma
   va_end(ap);
 }
 
-/* Append LINE to the log of L's prefix.  A line that a full disk cuts short is taken back. */
+/* Append LINE to the log of L's prefix.  If the disk is full, a partly written line is removed again. */
 SCR_FN int scr_log_append(const scr_log* l, const char* line)
 {
   char  path[SCR_MAX_FILENAME], now[32], text[SCR_LOG_LINE_MAX + 1024];
@@ -5473,21 +6846,21 @@ SCR_FN int scr_log_append(const scr_log* l, const char* line)
   if (rc != SCR_SUCCESS) return rc;
   fd = scr_os.open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
   if (fd < 0) return SCR_ERRNO("cannot open the log %s", path);
-  while (scr_os.flock(fd, LOCK_EX) < 0 && errno == EINTR) continue; /* without locks lines may mix, but are kept */
+  while (scr_os.flock(fd, LOCK_EX) < 0 && errno == EINTR) continue; /* without locks, lines may mix but none is lost */
   end = lseek(fd, 0, SEEK_END);
   scr_time_string(time(NULL), now, sizeof now);
   snprintf(text, sizeof text, "%s: host=%s, jobid=%s, %s\n", now, l->host, l->job, line);
   if (scr_write_all(fd, text, strlen(text)) < 0) {
     rc = SCR_ERRNO("cannot write the log %s", path);
-    if (end >= 0 && scr_os.ftruncate(fd, end) < 0) rc = SCR_ERRNO("cannot take back half a line of the log %s", path);
+    if (end >= 0 && scr_os.ftruncate(fd, end) < 0) rc = SCR_ERRNO("cannot remove half a line from the log %s", path);
   }
   scr_os.close(fd);
   return rc;
 }
 
 /*
-** Log the line LINE.  The log of the system gets the user and the prefix with it; it is not opened anew for that, as
-** the application may have given it its own name.
+** Log LINE.  In the system log, user and prefix are added to it; openlog is not called, because the application may
+** have set its own name there.
 */
 SCR_FN int scr_log_line(const scr_log* l, const char* line)
 {
@@ -5497,7 +6870,7 @@ SCR_FN int scr_log_line(const scr_log* l, const char* line)
   return l->txt ? scr_log_append(l, line) : SCR_SUCCESS;
 }
 
-/* Log the event EVENT, with NOTE unless it is NULL, of D unless it is NULL. */
+/* Log EVENT, with NOTE and the dataset D unless they are NULL. */
 SCR_FN int scr_log_event(const scr_log* l, const char* event, const char* note, const scr_log_dataset* d)
 {
   char line[SCR_LOG_LINE_MAX] = "", text[SCR_ERR_TEXT_MAX];
@@ -5516,7 +6889,10 @@ SCR_FN int scr_log_event(const scr_log* l, const char* event, const char* note, 
   return scr_log_line(l, line);
 }
 
-/* Log that the FILES of D, BYTES in all, went FROM a directory TO another; TYPE says what for. */
+/*
+** Log that the FILES files of D, BYTES in total, were copied FROM one directory TO another; TYPE is the kind of
+** transfer.
+*/
 SCR_FN int scr_log_transfer(const scr_log* l, const char* type, const char* from, const char* to,
                             const scr_log_dataset* d, double bytes, int files)
 {
@@ -5530,335 +6906,62 @@ SCR_FN int scr_log_transfer(const scr_log* l, const char* type, const char* from
   return scr_log_line(l, line);
 }
 
-/* ---- what killed writers left ---- */
-
-/*
-** 1 when NAME is a temporary file that scr_hash_file_write makes for one of the files of PREFIX/.scr, FILE:
-** FILE.<host>.<process>.<number>.tmp.
-*/
-SCR_FN int scr_record_is_tmp(const char* name, const char* file)
-{
-  size_t      n = strlen(name), k = strlen(file);
-  const char* p;
-  int         part;
-
-  if (n < k + 5 || strncmp(name, file, k) != 0 || name[k] != '.') return 0;
-  p = name + n - 4;
-  if (strcmp(p, ".tmp") != 0) return 0;
-  for (part = 0; part < 2; part++) {
-    const char* end = p;
-    while (p > name + k && isdigit((unsigned char)p[-1])) p--;
-    if (p == end || p <= name + k + 1 || *--p != '.') return 0;
-  }
-  return 1;
-}
-
-/*
-** Remove the temporary files in PREFIX/.scr that no writer will rename any more.  Each goes under the lock that the
-** writers of its file hold, so those that are at work now, as the commands may be, keep theirs.  The caller holds the
-** prefix: who writes the nodes file takes no other lock.  What cannot be removed stays.
-*/
-SCR_FN void scr_record_sweep(const char* prefix)
-{
-  static const char* const files[] = {"index.scr", "flush.scr", "halt.scr", "nodes.scr"};
-  char                     dir[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME];
-  struct dirent*           e;
-  DIR*                     d;
-  size_t                   i;
-  int                      fd;
-
-  if (scr_record_path(prefix, "", dir, sizeof dir) != SCR_SUCCESS || (d = opendir(dir)) == NULL) return;
-  while ((e = readdir(d)) != NULL)
-    for (i = 0; i < sizeof files / sizeof *files; i++) {
-      if (!scr_record_is_tmp(e->d_name, files[i])) continue;
-      if (scr_record_path(prefix, files[i], path, sizeof path) != SCR_SUCCESS ||
-          scr_record_path(prefix, e->d_name, tmp, sizeof tmp) != SCR_SUCCESS ||
-          scr_hash_file_lock(path, &fd) != SCR_SUCCESS)
-        continue;
-      scr_os.unlink(tmp);
-      scr_hash_file_unlock(&fd);
-    }
-  closedir(d);
-}
-/* ==== 13 CODE OF A SET, REBUILD OVER FILES ==============================================================
-** Where the members of a redundancy set hold which bytes, and by which sums a lost one is found; and one process that
-** finds it, from the files of a set and into files.
+/* ==== 15 REBUILD OVER FILES =============================================================================
+** For commands only: one process finds the redundancy sets in the directories of a dataset, and rebuilds lost files
+** from the remaining files of each set.
 **
-** Uses       platform, path, hash files, dataset and meta, kernels, file window.
-** Offers     scr_copy, scr_erasure_make, scr_erasure_symbol, scr_erasure_factor, scr_set_file_name, scr_set_witness,
-**            scr_file_list; scr_rebuild_find, scr_rebuild_set, scr_rebuild_run.
+** Uses       platform, errors, memory, path, dataset, kernels, file window, erasure code
+** Offers     scr_rebuild, scr_rebuild_sets; scr_rebuild_run, scr_rebuild_sets_free, scr_rebuild_find, scr_rebuild_set
 ** Invariants
-**   B1  The files of a member, one after the other in the order of its record, are its stream, padded with zeros.  XOR
-**       and RS cut it into N-K chunks.  A code has N positions; at position C the K members C-E hold chunk E of their
-**       redundancy file, which is row E of the code, and the others hold their next chunk of data.
-**       PARTNER: position C is the stream of member C, of which member C+1 holds a copy.
-**   B2  What is rebuilt over files is, to the byte, what the ranks of the set had made, header and all.
-**   B3  Nothing of what headers say is believed before it has been checked: they lie where others may write.
-**   B4  A file that is not lost is never written to; a lost one is replaced when all that was rebuilt is right.
-** Failure    The code; what cannot be found is SCR_ERR_LOST.  A rebuild leaves no temporary files.
-** Source     RAID-5; Plank: A Tutorial on Reed-Solomon Coding for Fault-Tolerance in RAID-like Systems, 1997.
+**   B1  What is rebuilt equals, byte for byte, what the ranks of the set had made, headers included.
+**   B2  The memory needed does not grow with the size of files, nor the number of open files with the number of
+**       members.
+**   B3  Every file lies below the directory of its header, no two files have the same name, and no symbolic link leads
+**       elsewhere.  All that headers say is checked before the first file is made.
+**   B4  Only one process at a time makes files in a directory: it holds a lock on the directory.
+** Failure    An error code.  What is not lost stays unchanged, no temporary file is left, and another call finishes
+**            what a crash interrupted.
 ** ====================================================================================================== */
 
-typedef enum { SCR_COPY_SINGLE, SCR_COPY_PARTNER, SCR_COPY_XOR, SCR_COPY_RS } scr_copy;
+#ifdef SCR_SERIAL
 
-static const char* const scr_copy_names[] = {"SINGLE", "PARTNER", "XOR", "RS"};
+#define SCR_REBUILD_BYTES ((size_t)8 << 20)   /* memory for pieces */
+#define SCR_REBUILD_PIECE ((size_t)256 << 10) /* largest piece */
+#define SCR_REBUILD_OPEN  32                  /* sets with more members than this do not keep files open */
 
-SCR_FN const char* scr_copy_name(scr_copy type)
-{
-  return scr_copy_names[type];
-}
-
-SCR_FN int scr_copy_from_name(const char* name, scr_copy* type)
-{
-  int i;
-  for (i = SCR_COPY_SINGLE; i <= SCR_COPY_RS; i++)
-    if (strcasecmp(name, scr_copy_names[i]) == 0) {
-      *type = (scr_copy)i;
-      return SCR_SUCCESS;
-    }
-  return SCR_ERR(SCR_ERR_PARAM, "the redundancy scheme %s is not known; there are SINGLE, PARTNER, XOR and RS", name);
-}
-
-/* Sets stay small, because each member knows the others; a set may have nearly twice as many as are asked for. */
-#define SCR_SET_SIZE_MAX 4096
-
-/* ---- the code ---- */
-
-enum { SCR_LOST_DATA = 1, SCR_LOST_RED = 2 };              /* what a member of a set has lost; bits */
-enum { SCR_SYMBOL_NONE, SCR_SYMBOL_DATA, SCR_SYMBOL_RED }; /* what a member holds at a position */
-
-/* The code of a set, and what is to be found by it. */
-typedef struct {
-  scr_copy       type;
-  int            n, k;         /* members, and how many of them may be lost */
-  const int64_t *lost, *total; /* of each member: bits of SCR_LOST_x; bytes of its stream */
-  uint64_t       chunk;
-  int*           target; /* [n][k]: the members whose symbol at a position is lost, -1 behind the last */
-  unsigned char* coef;   /* [n][k][n] for RS: the symbol of a target as a sum over the members */
-} scr_erasure;
-
-/* What member R holds at position C, and where: the offset in its stream, or in its redundancy file behind the header. */
-SCR_FN int scr_erasure_symbol(const scr_erasure* ec, int r, int c, uint64_t* at)
-{
-  int e;
-
-  if (ec->type == SCR_COPY_PARTNER) {
-    *at = 0;
-    return r == c ? SCR_SYMBOL_DATA : r == (c + 1) % ec->n ? SCR_SYMBOL_RED : SCR_SYMBOL_NONE;
-  }
-  e = scr_rs_row(ec->n, ec->k, r, c);
-  *at = (uint64_t)(e >= 0 ? e : scr_rs_chunk(ec->n, ec->k, r, c)) * ec->chunk;
-  return e >= 0 ? SCR_SYMBOL_RED : SCR_SYMBOL_DATA;
-}
-
-SCR_FN int scr_erasure_is_lost(const scr_erasure* ec, int r, int c)
-{
-  uint64_t at;
-  int      kind = scr_erasure_symbol(ec, r, c, &at);
-  return (kind == SCR_SYMBOL_DATA && ec->lost[r] & SCR_LOST_DATA) ||
-         (kind == SCR_SYMBOL_RED && ec->lost[r] & SCR_LOST_RED);
-}
-
-/* Bytes of a symbol at position C. */
-SCR_FN uint64_t scr_erasure_length(const scr_erasure* ec, int c)
-{
-  return ec->type == SCR_COPY_PARTNER ? (uint64_t)ec->total[c] : ec->chunk;
-}
-
-/* Which targets position C has; SCR_ERR_LOST when there are more than the code can find. */
-SCR_FN int scr_erasure_targets(scr_erasure* ec, int c)
-{
-  int r, n = 0;
-
-  for (r = 0; r < ec->k; r++) ec->target[c * ec->k + r] = -1;
-  for (r = 0; r < ec->n; r++) {
-    if (!scr_erasure_is_lost(ec, r, c)) continue;
-    if (n == ec->k)
-      return SCR_ERR(SCR_ERR_LOST, "members %d and %d of a %s set of %d have lost more than it can rebuild",
-                     ec->target[c * ec->k], r, scr_copy_name(ec->type), ec->n);
-    ec->target[c * ec->k + n++] = r;
-  }
-  return SCR_SUCCESS;
-}
-
-/* The sums by which the targets of each position are found.  XOR and PARTNER need none. */
-SCR_FN int scr_erasure_solve(scr_erasure* ec)
-{
-  size_t         n = (size_t)ec->n, k = (size_t)ec->k;
-  unsigned char *m = (unsigned char*)scr_malloc(k * n), *all = (unsigned char*)scr_malloc(n * n);
-  unsigned char* erased = (unsigned char*)scr_malloc(n);
-  int            c, i, r, rc = SCR_SUCCESS;
-
-  ec->coef = (unsigned char*)scr_malloc(n * k * n);
-  if (m == NULL || all == NULL || erased == NULL || ec->coef == NULL) rc = SCR_ERR_OOM();
-  if (rc == SCR_SUCCESS) rc = scr_rs_matrix(ec->n, ec->k, m);
-  for (c = 0; c < ec->n && rc == SCR_SUCCESS; c++) {
-    const int* t = &ec->target[c * ec->k];
-    for (r = 0; r < ec->n; r++) erased[r] = (unsigned char)scr_erasure_is_lost(ec, r, c);
-    if (t[0] >= 0) rc = scr_rs_solve(ec->n, ec->k, m, c, erased, all);
-    for (i = 0; i < ec->k && t[i] >= 0 && rc == SCR_SUCCESS; i++)
-      memcpy(ec->coef + ((size_t)c * k + (size_t)i) * n, all + (size_t)t[i] * n, n);
-  }
-  scr_free(&m);
-  scr_free(&all);
-  scr_free(&erased);
-  return rc;
-}
-
-/* 1 when target I of position C is found with the symbol of member R; its factor is F. */
-SCR_FN int scr_erasure_factor(const scr_erasure* ec, int c, int i, int r, unsigned char* f)
-{
-  *f = ec->coef != NULL ? ec->coef[((size_t)c * (size_t)ec->k + (size_t)i) * (size_t)ec->n + (size_t)r] : 1;
-  return ec->target[c * ec->k + i] >= 0 && *f != 0;
-}
-
-SCR_FN void scr_erasure_free(scr_erasure* ec)
-{
-  scr_free(&ec->target);
-  scr_free(&ec->coef);
-}
-
-/*
-** Make EC the code of a set of N members and TYPE, which bears K losses, to find what its members have LOST; each has
-** TOTAL bytes of data.  SCR_ERR_LOST when the scheme cannot.  TOTAL may be NULL to ask just that.  EC points to the
-** numbers.  Local; scr_erasure_free is due.
-*/
-SCR_FN int scr_erasure_make(scr_erasure* ec, scr_copy type, int n, int k, const int64_t* lost, const int64_t* total)
-{
-  uint64_t most = 0;
-  int      i, c, rc = SCR_SUCCESS;
-
-  memset(ec, 0, sizeof *ec);
-  ec->type = type;
-  ec->n = n;
-  ec->k = k;
-  ec->lost = lost;
-  ec->total = total;
-  ec->target = (int*)scr_malloc((size_t)n * (size_t)k * sizeof *ec->target);
-  if (ec->target == NULL) return SCR_ERR_OOM();
-  for (c = 0; c < n && rc == SCR_SUCCESS; c++) rc = scr_erasure_targets(ec, c);
-  if (rc != SCR_SUCCESS || total == NULL) return rc;
-  for (i = 0; i < n; i++)
-    if ((uint64_t)total[i] > most) most = (uint64_t)total[i];
-  ec->chunk = most;
-  if (type != SCR_COPY_PARTNER) ec->chunk = (most + (uint64_t)(n - k) - 1) / (uint64_t)(n - k);
-  if (ec->chunk == 0) ec->chunk = 1;
-  return type == SCR_COPY_RS ? scr_erasure_solve(ec) : SCR_SUCCESS;
-}
-
-/* ---- redundancy files ---- */
-
-/* The name of the redundancy file of member R of N in the set with number GROUP. */
-SCR_FN const char* scr_set_file_name(scr_copy type, int r, int n, int group, char* name, size_t size)
-{
-  static const char* const ends[] = {"single", "partner", "xor", "rs"};
-  snprintf(name, size, "%d_of_%d_in_%d.%s", r + 1, n, group, ends[type]);
-  return name;
-}
-
-/* The key under which a header describes the member DISTANCE to the left. */
-SCR_FN const char* scr_set_left_key(int distance, char* key, size_t n)
-{
-  if (distance == 1) return "PARTNER";
-  snprintf(key, n, "PARTNER_%d", distance);
-  return key;
-}
-
-/* The distance to the right of member M of the nearest whose header, which is not LOST, describes M; or 0. */
-SCR_FN int scr_set_witness(int n, int k, const int64_t* lost, int m)
-{
-  int i;
-  for (i = 1; i <= k; i++)
-    if (!(lost[(m + i) % n] & SCR_LOST_RED)) return i;
-  return 0;
-}
-
-/* ---- the files of a member ---- */
-
-typedef struct {
-  int       n;
-  char**    path;
-  uint64_t* size;
-} scr_file_list;
-
-SCR_FN void scr_file_list_free(scr_file_list* f)
-{
-  int i;
-  for (i = 0; i < f->n; i++) scr_free(&f->path[i]);
-  scr_free(&f->path);
-  scr_free(&f->size);
-  f->n = 0;
-}
-
-SCR_FN int scr_file_list_room(scr_file_list* f, int n)
-{
-  memset(f, 0, sizeof *f);
-  f->path = (char**)scr_malloc((size_t)n * sizeof *f->path);
-  f->size = (uint64_t*)scr_malloc((size_t)n * sizeof *f->size);
-  return f->path == NULL || f->size == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
-}
-
-SCR_FN int scr_file_list_add(scr_file_list* f, const char* path, const scr_meta* meta)
-{
-  uint64_t size = 0;
-
-  if (scr_meta_get_filesize(meta, &size) != SCR_SUCCESS)
-    return SCR_ERR(SCR_ERR_FORMAT, "the record of %s has no size", path);
-  f->path[f->n] = scr_strdup(path);
-  f->size[f->n++] = size;
-  return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
-}
-
-/* ---- rebuild over files: the headers ---- */
-
-#define SCR_REBUILD_BYTES ((size_t)8 << 20)   /* of memory for pieces */
-#define SCR_REBUILD_PIECE ((size_t)256 << 10) /* the largest */
-#define SCR_REBUILD_OPEN  32                  /* sets with more members do not keep their files open */
-
-/* A set whose lost members are to be rebuilt. */
+/* A set to rebuild; the caller fills in all but the results. */
 typedef struct {
   int                n;    /* members */
-  char**             file; /* [n]: where the redundancy file of each lies, or shall lie */
+  char**             file; /* [n]: path of each member's redundancy file, even if it is lost */
   int                dirs;
-  const char* const* dir;        /* dataset directories where a member without that may have left its files */
-  int                dry_run;    /* 1: only look */
-  int                keep;       /* 1: where a member without any file is rebuilt, nothing is replaced */
-  void (*say)(const char* what); /* told of each file that is lost, or rebuilt; may be NULL */
-  int lost;                      /* results: files that were lost, */
-  int unproven;                  /* and those that were rebuilt without a recorded CRC32 */
+  const char* const* dir;        /* dataset directories where files of a member without one may be */
+  int                dry_run;    /* 1: find what is lost, change nothing */
+  int                keep;       /* 1: rebuilding a member of which nothing is left must not replace files */
+  void (*say)(const char* what); /* called for each lost and each rebuilt file; may be NULL */
+  int lost;                      /* results: number of lost files, */
+  int unproven;                  /* and of files rebuilt without a recorded CRC32 */
 } scr_rebuild;
 
 typedef struct {
-  int             rank;             /* in the world */
-  char *          file, *temp_file; /* the redundancy file, and where it is made */
-  scr_hash*       header;           /* what is in it; NULL when it is lost */
-  const scr_hash* current;          /* the files of the member, as a header describes them */
-  int             settled;          /* it has no header, but its files were found */
-  uint64_t        head;             /* bytes of the header */
-  scr_file_list   files, temp;
-  char*           bad; /* which of the files are lost */
-  scr_window      win;
-  int             fd, lock; /* the redundancy file; the directory where it is made */
-} scr_rebuild_member;
-
-typedef struct {
-  scr_rebuild*        job;
-  scr_copy            type;
-  int                 n, k;
-  const scr_hash*     model; /* a header of the set, */
-  const char*         model_file;
-  scr_rebuild_member* m;
-  int64_t *           lost, *total;
-  uint64_t            chunk;
-  scr_erasure         ec;
-  size_t              piece;
-  char*               buf;  /* a piece of each member, and one more */
-  const char**        held; /* [n]: the piece of a member, or NULL when it has none for the sums */
-  const void**        src;  /* the terms of a sum, */
-  unsigned char*      coef; /* and their factors */
+  scr_rebuild*      job;
+  int               n;
+  scr_header*       h; /* [n]: header of each member; empty if lost */
+  const scr_header* model;
+  const char*       model_file; /* the first header, and where it was read */
+  scr_entry**       entry;      /* [failures + 1]: what a new header describes */
+  scr_member*       m;
+  char*             located; /* [n]: 1: the member has no header, but a file of it was found */
+  int*              lock;    /* [n]: locked directory where the member's files are made, or -1 */
+  int64_t *         lost, *total;
+  scr_erasure       ec;
+  size_t            piece;
+  char*             buf;  /* one piece for each member, and one more */
+  const char**      held; /* [n]: the member's piece; NULL if no sum includes it */
+  const void**      src;  /* the terms of a sum, */
+  unsigned char*    coef; /* and their factors */
 } scr_rebuilder;
 
-/* Count a lost file, and tell of it in the words of the last message, without the place in the source. */
+/* Count a lost file, and report it with the text of the last error, without the place in the source. */
 SCR_FN void scr_rebuild_note(scr_rebuild* job)
 {
   char text[SCR_ERR_TEXT_MAX];
@@ -5869,150 +6972,70 @@ SCR_FN void scr_rebuild_note(scr_rebuild* job)
   job->say(text);
 }
 
-/* 1 when RC tells that a file is not there or not whole; it may well be there after any other error. */
+/* Returns 1 if RC says that a file is missing or damaged; after any other error the file may still be good. */
 SCR_FN int scr_rebuild_is_loss(int rc)
 {
   return rc == SCR_ERR_NOT_FOUND || rc == SCR_ERR_MISSING || rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC;
 }
 
-/* Read the headers of all members. */
-SCR_FN int scr_rebuild_load(scr_rebuilder* x)
-{
-  int r, rc;
+/* ---- the headers and the files ---- */
 
-  for (r = 0; r < x->n; r++) {
-    scr_rebuild_member* m = &x->m[r];
-    scr_hash*           h = scr_hash_new();
-    m->file = scr_strdup(x->job->file[r]);
-    if (h == NULL || m->file == NULL) {
-      scr_hash_delete(&h);
-      return SCR_ERR_OOM();
-    }
-    rc = scr_hash_file_read_head(m->file, h, &m->head);
-    if (rc == SCR_SUCCESS) {
-      m->header = h;
-      if (x->model == NULL) {
-        x->model = h;
-        x->model_file = m->file;
-      }
-      continue;
-    }
-    scr_hash_delete(&h);
-    if (!scr_rebuild_is_loss(rc)) return rc;
+/* Read the header of member R, and check that it belongs to R and to the same dataset and set as the first header. */
+SCR_FN int scr_rebuild_read(scr_rebuilder* x, int r)
+{
+  scr_header* h = &x->h[r];
+  const char* file = x->job->file[r];
+  int         rc = scr_header_read(file, h);
+
+  if (scr_rebuild_is_loss(rc)) {
     x->lost[r] |= SCR_LOST_RED;
     scr_rebuild_note(x->job);
+    return SCR_SUCCESS;
   }
-  if (x->model != NULL) return SCR_SUCCESS;
-  return SCR_ERR(SCR_ERR_LOST, "none of the %d redundancy files of the set is left, such as %s", x->n, x->m[0].file);
-}
-
-/* The scheme, as the first header has it; those of 1.x are all of XOR and do not say so. */
-SCR_FN int scr_rebuild_scheme(scr_rebuilder* x)
-{
-  const char* type = "XOR";
-  uint64_t    chunk = 0;
-  int         n = 0;
-
-  x->type = SCR_COPY_SINGLE;
-  x->k = 1;
-  scr_hash_util_get_str(x->model, "TYPE", &type);
-  scr_copy_from_name(type, &x->type);
-  if (scr_hash_get(x->model, "FAILURES") != NULL && scr_hash_util_get_int(x->model, "FAILURES", &x->k) != SCR_SUCCESS)
-    x->k = 0;
-  if (x->type == SCR_COPY_SINGLE || x->k < 1 || x->k >= x->n || (x->type != SCR_COPY_RS && x->k != 1) ||
-      (x->type == SCR_COPY_RS && x->n + x->k > 256))
-    return SCR_ERR(SCR_ERR_FORMAT, "%s: there is no scheme %.20s for %d members and %d losses; restore or remove it",
-                   x->model_file, type, x->n, x->k);
-  if (scr_hash_util_get_int(scr_hash_get(x->model, "GROUP"), "RANKS", &n) != SCR_SUCCESS || n != x->n)
-    return SCR_ERR(SCR_ERR_FORMAT, "%s is of a set of %d members instead of %d; it belongs elsewhere", x->model_file, n,
-                   x->n);
-  if (scr_hash_util_get_bytecount(x->model, "CHUNK", &chunk) != SCR_SUCCESS || chunk < 1 ||
-      chunk > INT64_MAX / (uint64_t)(x->k + 1))
-    return SCR_ERR(SCR_ERR_FORMAT, "%s: CHUNK is no count of bytes; restore or remove it", x->model_file);
-  x->chunk = chunk;
-  return SCR_SUCCESS;
-}
-
-/* 1 when A and B have the same value of KEY, or both none. */
-SCR_FN int scr_hash_alike(const scr_hash* a, const scr_hash* b, const char* key)
-{
-  const char *u = scr_hash_elem_get_first_val(a, key), *v = scr_hash_elem_get_first_val(b, key);
-  return u == NULL || v == NULL ? u == v : strcmp(u, v) == 0;
-}
-
-/* The headers A and B, called so in messages, must be of the same dataset and the same set of N members. */
-SCR_FN int scr_set_headers_fit(const scr_hash* a, const char* a_name, const scr_hash* b, const char* b_name, int n)
-{
-  static const char* const keys[] = {"RANKS", "TYPE", "FAILURES", "CHUNK"};
-  const scr_hash *         c = scr_hash_get(a, "GROUP"), *d = scr_hash_get(b, "GROUP");
-  char                     key[16];
-  int                      i;
-
-  if (!scr_dataset_same(scr_hash_get(a, "DSET"), scr_hash_get(b, "DSET")))
-    return SCR_ERR(SCR_ERR_FORMAT, "%s and %s are of different datasets; move away the wrong one", a_name, b_name);
-  for (i = 0; i < 4; i++)
-    if (!scr_hash_alike(a, b, keys[i]))
-      return SCR_ERR(SCR_ERR_FORMAT, "%s and %s differ in %s; move away the one of another set", a_name, b_name,
-                     keys[i]);
-  if (!scr_hash_alike(c, d, "RANKS"))
-    return SCR_ERR(SCR_ERR_FORMAT, "%s and %s are of sets of different sizes; move away the wrong one", a_name, b_name);
-  for (i = 0; i < n; i++) {
-    snprintf(key, sizeof key, "%d", i);
-    if (!scr_hash_alike(scr_hash_get(c, "RANK"), scr_hash_get(d, "RANK"), key))
-      return SCR_ERR(SCR_ERR_FORMAT, "%s and %s differ in the rank of member %d; move away the one of another set",
-                     a_name, b_name, i);
-  }
-  return SCR_SUCCESS;
-}
-
-/* The header of member R must be of the same dataset and set as the first one, and of R. */
-SCR_FN int scr_rebuild_compare(scr_rebuilder* x, int r)
-{
-  scr_rebuild_member* m = &x->m[r];
-  int                 rank = -1, rc = scr_set_headers_fit(x->model, x->model_file, m->header, m->file, x->n);
-
   if (rc != SCR_SUCCESS) return rc;
-  if (scr_hash_util_get_int(scr_hash_get(m->header, "CURRENT"), "RANK", &rank) != SCR_SUCCESS || rank != m->rank)
-    return SCR_ERR(SCR_ERR_FORMAT, "%s is of rank %d, and should be of rank %d, member %d of the set", m->file, rank,
-                   m->rank, r);
+  if (h->set_size != x->n)
+    return SCR_ERR(SCR_ERR_FORMAT, "%s is of a set of %d members instead of %d; it belongs elsewhere", file,
+                   h->set_size, x->n);
+  if (x->model == NULL) {
+    x->model = h;
+    x->model_file = file;
+  }
+  if ((rc = scr_header_fit(x->model, x->model_file, h, file)) != SCR_SUCCESS) return rc;
+  if (h->r != r)
+    return SCR_ERR(SCR_ERR_FORMAT, "%s is of rank %d, but should be of rank %d, member %d of the set", file,
+                   h->member[h->r], h->member[r], r);
   return SCR_SUCCESS;
 }
 
-/* What the members are called and which files they had, as the headers that are left say. */
+/* Find out from the remaining headers which files the members had. */
 SCR_FN int scr_rebuild_describe(scr_rebuilder* x)
 {
-  const scr_hash* ranks = scr_hash_get(scr_hash_get(x->model, "GROUP"), "RANK");
-  char            key[32];
-  int             r, i, world = INT_MAX, rc;
+  int r, i, rc = SCR_SUCCESS;
 
-  scr_hash_util_get_int(x->model, "RANKS", &world);
+  for (r = 0; r < x->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_read(x, r);
+  if (rc != SCR_SUCCESS) return rc;
+  if (x->model == NULL)
+    return SCR_ERR(SCR_ERR_LOST, "none of the %d redundancy files of the set is left, such as %s", x->n,
+                   x->job->file[0]);
+  x->entry = (scr_entry**)scr_malloc((size_t)(x->model->failures + 1) * sizeof *x->entry);
+  if (x->entry == NULL) return SCR_ERR_OOM();
   for (r = 0; r < x->n; r++) {
-    scr_rebuild_member* m = &x->m[r];
-    snprintf(key, sizeof key, "%d", r);
-    if (scr_hash_util_get_int(ranks, key, &m->rank) != SCR_SUCCESS || m->rank < 0 || m->rank >= world)
-      return SCR_ERR(SCR_ERR_FORMAT, "%s names no rank for member %d of the set; restore or remove it", x->model_file,
-                     r);
-    for (i = 0; i < r; i++)
-      if (x->m[i].rank == m->rank)
-        return SCR_ERR(SCR_ERR_FORMAT, "%s names rank %d twice in the set; restore or remove it", x->model_file,
-                       m->rank);
-    if (m->header != NULL && (rc = scr_rebuild_compare(x, r)) != SCR_SUCCESS) return rc;
-  }
-  for (r = 0; r < x->n; r++) {
-    scr_rebuild_member* m = &x->m[r];
-    i = m->header != NULL ? 0 : scr_set_witness(x->n, x->k, x->lost, r);
-    if (m->header == NULL && i == 0)
+    scr_member* m = &x->m[r];
+    i = scr_header_holder(x->n, x->model->failures, x->lost, r);
+    if (i < 0)
       return SCR_ERR(SCR_ERR_LOST, "%s is lost, and so are the next %d of its set, which list the files of rank %d",
-                     m->file, x->k, m->rank);
-    if (i == 0) m->current = scr_hash_get(m->header, "CURRENT");
-    else m->current = scr_hash_get(x->m[(r + i) % x->n].header, scr_set_left_key(i, key, sizeof key));
+                     x->job->file[r], x->model->failures, x->model->member[r]);
+    m->r = r;
+    m->sparse = 1;
+    m->frugal = x->n > SCR_REBUILD_OPEN;
+    m->e = x->h[(r + i) % x->n].entry[i];
+    m->head = x->h[r].bytes;
+    if ((m->red = scr_strdup(x->job->file[r])) == NULL) return SCR_ERR_OOM();
   }
   return SCR_SUCCESS;
 }
 
-/* ---- the files of the members ---- */
-
-/* The dataset directory of a redundancy file: it lies in .scr of that; without such a directory, beside the files. */
+/* The dataset directory of the redundancy file FILE: the parent of its directory .scr, or else its own directory. */
 SCR_FN int scr_rebuild_home(const char* file, char* dir, size_t n)
 {
   char   real[SCR_MAX_FILENAME];
@@ -6028,68 +7051,31 @@ SCR_FN int scr_rebuild_home(const char* file, char* dir, size_t n)
   return SCR_SUCCESS;
 }
 
-/* File I of member R, as a path below the dataset directory; NULL with a message when its record is not sound. */
-SCR_FN const char* scr_rebuild_rel(scr_rebuilder* x, int r, int i)
+/*
+** Member R has no redundancy file.  If one of its files is found whole in some directory, rebuild all its files there.
+*/
+SCR_FN int scr_rebuild_locate(scr_rebuilder* x, int r)
 {
-  const char* rel = scr_hash_elem_get_first_val(scr_hash_get_kv_int(x->m[r].current, "FILE", i), "FILE");
+  scr_member* m = &x->m[r];
+  const char* slash = strrchr(m->red, '/');
+  char        path[SCR_MAX_FILENAME], *red;
+  int         i, d;
 
-  if (rel != NULL && scr_path_is_safe_rel(rel) && strncmp(rel, ".scr/", 5) != 0 && strcmp(rel, ".scr") != 0) return rel;
-  SCR_ERR(SCR_ERR_FORMAT, "%s, or the next of its set, names a file of rank %d outside of the dataset: %.200s",
-          x->m[r].file, x->m[r].rank, rel ? rel : "(none)");
-  return NULL;
-}
-
-/* Is the file PATH that of META: has it SIZE bytes, and its CRC32 if that is known? */
-SCR_FN int scr_rebuild_check_file(const char* path, uint64_t size, const scr_meta* meta)
-{
-  uLong crc = 0, want;
-  int   rc = scr_file_has_size(path, size);
-
-  if (rc != SCR_SUCCESS || scr_hash_get(meta, "CRC") == NULL) return rc;
-  if (scr_meta_get_crc32(meta, &want) != SCR_SUCCESS)
-    return SCR_ERR(SCR_ERR_ARG, "the checksum of %s cannot be read in the headers of its set", path);
-  rc = scr_file_crc(path, size, &crc);
-  return rc == SCR_SUCCESS ? scr_file_has_crc(path, crc, want, "it is corrupt") : rc;
-}
-
-/* The directory of the job below which the file REL of META is found whole; NULL when there is none. */
-SCR_FN const char* scr_rebuild_seek(const scr_rebuild* job, const char* rel, const scr_meta* meta)
-{
-  char     path[SCR_MAX_FILENAME];
-  uint64_t size = 0;
-  int      i;
-
-  if (scr_meta_get_filesize(meta, &size) != SCR_SUCCESS) return NULL;
-  for (i = 0; i < job->dirs; i++)
-    if (snprintf(path, sizeof path, "%s/%s", job->dir[i], rel) < (int)sizeof path &&
-        scr_rebuild_check_file(path, size, meta) == SCR_SUCCESS)
-      return job->dir[i];
-  return NULL;
-}
-
-/* Member R has no redundancy file; when one of its N files is left whole somewhere, all is rebuilt there. */
-SCR_FN int scr_rebuild_settle(scr_rebuilder* x, int r, int n)
-{
-  scr_rebuild_member* m = &x->m[r];
-  const char *        dir = NULL, *slash = strrchr(m->file, '/');
-  char*               file;
-  int                 i;
-
-  for (i = 0; i < n && dir == NULL; i++) {
-    const char* rel = scr_rebuild_rel(x, r, i);
-    if (rel == NULL) return SCR_ERR_FORMAT;
-    dir = scr_rebuild_seek(x->job, rel, scr_hash_get_kv_int(m->current, "FILE", i));
-  }
-  if (dir == NULL) return SCR_SUCCESS;
-  m->settled = 1;
-  file = scr_strdupf("%s/.scr/%s", dir, slash != NULL ? slash + 1 : m->file);
-  if (file == NULL) return SCR_ERR_OOM();
-  scr_free(&m->file);
-  m->file = file;
+  for (i = 0; i < m->e->files; i++)
+    for (d = 0; d < x->job->dirs; d++) {
+      const char* dir = x->job->dir[d];
+      if (snprintf(path, sizeof path, "%s/%s", dir, m->e->file[i].rel) >= (int)sizeof path) continue;
+      if (scr_file_check(path, &m->e->file[i], 1) != SCR_SUCCESS) continue;
+      if ((red = scr_strdupf("%s/.scr/%s", dir, slash != NULL ? slash + 1 : m->red)) == NULL) return SCR_ERR_OOM();
+      scr_free(&m->red);
+      m->red = red;
+      x->located[r] = 1;
+      return SCR_SUCCESS;
+    }
   return SCR_SUCCESS;
 }
 
-/* No directory between HOME and the file REL below it may be a link that leads away. */
+/* Check that no directory between HOME and the file REL below it is a symbolic link. */
 SCR_FN int scr_rebuild_inside(const char* home, const char* rel)
 {
   char        path[SCR_MAX_FILENAME];
@@ -6105,120 +7091,103 @@ SCR_FN int scr_rebuild_inside(const char* home, const char* rel)
   return SCR_SUCCESS;
 }
 
-/* The list of files of member R with their sizes.  SEEN holds the paths of all members: none may come twice. */
-SCR_FN int scr_rebuild_expect(scr_rebuilder* x, int r, scr_hash* seen)
+/* List the files of member R and their paths, whether they exist or not. */
+SCR_FN int scr_rebuild_expect(scr_rebuilder* x, int r)
 {
-  scr_rebuild_member* m = &x->m[r];
-  char                dir[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
-  int                 i, n = -1, rank = -1, rc;
+  scr_member* m = &x->m[r];
+  char        dir[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+  int         i, rc = scr_member_list(m, x->model->failures, &x->total[r]);
 
-  if (scr_hash_util_get_int(m->current, "FILES", &n) != SCR_SUCCESS || n < 0 ||
-      n != scr_hash_size(scr_hash_get(m->current, "FILE")) ||
-      scr_hash_util_get_int(m->current, "RANK", &rank) != SCR_SUCCESS || rank != m->rank)
-    return SCR_ERR(SCR_ERR_FORMAT,
-                   "%s, or the next of its set, does not list the files of rank %d; restore or remove it", m->file,
-                   m->rank);
-  if (m->header == NULL && (rc = scr_rebuild_settle(x, r, n)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_rebuild_home(m->file, dir, sizeof dir)) != SCR_SUCCESS) return rc;
-  rc = scr_file_list_room(&m->files, n);
-  m->bad = (char*)scr_malloc((size_t)n);
-  if (m->bad == NULL) return SCR_ERR_OOM();
-  for (i = 0; i < n && rc == SCR_SUCCESS; i++) {
-    const char* rel = scr_rebuild_rel(x, r, i);
-    if (rel == NULL) return SCR_ERR_FORMAT;
-    if ((rc = scr_fmt(path, sizeof path, "%s/%s", dir, rel)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_rebuild_inside(dir, rel)) != SCR_SUCCESS) return rc;
-    if (scr_hash_get(seen, path) != NULL)
-      return SCR_ERR(SCR_ERR_FORMAT, "two members of the set, or one twice, name the file %s; give each its directory",
-                     path);
-    if (scr_hash_set(seen, path, scr_hash_new()) == NULL) return SCR_ERR_OOM();
-    rc = scr_file_list_add(&m->files, path, scr_hash_get_kv_int(m->current, "FILE", i));
-    if (rc == SCR_SUCCESS && m->files.size[i] > (uint64_t)(INT64_MAX / 2 - x->total[r]))
-      rc = SCR_ERR(SCR_ERR_FORMAT, "the size of %s is impossible in the headers of its set", path);
-    if (rc == SCR_SUCCESS) x->total[r] += (int64_t)m->files.size[i];
+  if (rc == SCR_SUCCESS && x->lost[r] & SCR_LOST_RED) rc = scr_rebuild_locate(x, r);
+  if (rc == SCR_SUCCESS) rc = scr_rebuild_home(m->red, dir, sizeof dir);
+  for (i = 0; i < m->n && rc == SCR_SUCCESS; i++) {
+    rc = scr_fmt(path, sizeof path, "%s/%s", dir, m->e->file[m->at[i]].rel);
+    if (rc == SCR_SUCCESS) rc = scr_rebuild_inside(dir, m->e->file[m->at[i]].rel);
+    if (rc == SCR_SUCCESS && (m->path[i] = scr_strdup(path)) == NULL) rc = SCR_ERR_OOM();
   }
   return rc;
 }
 
-/* The name under which file I of member M is rebuilt, beside its redundancy file. */
-SCR_FN char* scr_rebuild_temp(const scr_rebuild_member* m, int i)
+SCR_FN int scr_rebuild_cmp(const void* a, const void* b)
 {
-  char dir[SCR_MAX_FILENAME];
-  if (scr_path_dir_of(m->file, dir, sizeof dir) != SCR_SUCCESS) return NULL;
-  return scr_strdupf("%s/rebuild.%d.%d", dir, m->rank, i);
+  return strcmp(*(char* const*)a, *(char* const*)b);
 }
 
-/* No file of SEEN, which are the application's, may be a redundancy file, or have the name of one that is made. */
-SCR_FN int scr_rebuild_apart(scr_rebuilder* x, int r, const scr_hash* seen)
+/*
+** Check that no two files of the set have the same path: files of the application, redundancy files, and their
+** temporary files.
+*/
+SCR_FN int scr_rebuild_unique(const scr_rebuilder* x)
 {
-  const scr_rebuild_member* m = &x->m[r];
-  int                       i, rc = SCR_SUCCESS;
+  char** name;
+  size_t most = 0, n = 0, i;
+  int    r, k, rc = SCR_SUCCESS;
 
-  for (i = -1; i <= m->files.n && rc == SCR_SUCCESS; i++) {
-    char* path = i < 0 ? scr_strdup(m->file) : scr_rebuild_temp(m, i);
-    if (path == NULL) rc = SCR_ERR_OOM();
-    else if (scr_hash_get(seen, path) != NULL)
+  for (r = 0; r < x->n; r++) most += 2 * (size_t)x->m[r].n + 2;
+  if ((name = (char**)scr_malloc(most * sizeof *name)) == NULL) return SCR_ERR_OOM();
+  for (r = 0; r < x->n; r++) {
+    const scr_member* m = &x->m[r];
+    for (k = 0; k < m->n; k++) name[n++] = scr_strdup(m->path[k]);
+    name[n++] = scr_strdup(m->red);
+    for (k = 0; k <= m->n; k++) name[n++] = scr_member_temp(m, k);
+  }
+  for (i = 0; i < n; i++)
+    if (name[i] == NULL) rc = SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS) qsort(name, n, sizeof *name, scr_rebuild_cmp);
+  for (i = 1; i < n && rc == SCR_SUCCESS; i++)
+    if (strcmp(name[i - 1], name[i]) == 0)
       rc = SCR_ERR(SCR_ERR_FORMAT,
-                   "%s is the name of a file of the application and of a redundancy file; move the "
-                   "redundancy files into a directory .scr below the dataset's",
-                   path);
-    free(path);
-  }
+                   "two files of the set have the name %s; give each member a directory, and its redundancy file a "
+                   "directory .scr in that",
+                   name[i]);
+  for (i = 0; i < n; i++) free(name[i]);
+  free(name);
   return rc;
 }
 
-/* The lists of all members, which must make the chunk of the headers. */
+/* List the files of all members; their sizes must agree with the chunk size in the headers. */
 SCR_FN int scr_rebuild_expect_all(scr_rebuilder* x)
 {
-  scr_hash*   seen = scr_hash_new();
   int64_t*    none = (int64_t*)scr_malloc((size_t)x->n * sizeof *none);
   scr_erasure ec;
-  int         r, rc = seen == NULL || none == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+  int         r, rc = none == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 
-  for (r = 0; r < x->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_expect(x, r, seen);
-  for (r = 0; r < x->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_apart(x, r, seen);
+  for (r = 0; r < x->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_expect(x, r);
+  if (rc == SCR_SUCCESS) rc = scr_rebuild_unique(x);
   if (rc == SCR_SUCCESS) {
-    rc = scr_erasure_make(&ec, x->type, x->n, x->k, none, x->total);
-    if (rc == SCR_SUCCESS && ec.chunk != x->chunk)
-      rc =
-          SCR_ERR(SCR_ERR_FORMAT,
-                  "%s: CHUNK is %" PRIu64 ", and should be %" PRIu64 " by the sizes of the files; restore or remove it",
-                  x->model_file, x->chunk, ec.chunk);
+    rc = scr_erasure_make(&ec, x->model->scheme, x->n, x->model->failures, none, x->total);
+    if (rc == SCR_SUCCESS && ec.chunk != x->model->chunk)
+      rc = SCR_ERR(SCR_ERR_FORMAT,
+                   "%s: CHUNK is %" PRIu64 ", but the sizes of the files give %" PRIu64 "; restore or remove it",
+                   x->model_file, x->model->chunk, ec.chunk);
+    for (r = 0; r < x->n && rc == SCR_SUCCESS; r++) x->m[r].part = scr_erasure_part(&ec, r);
     scr_erasure_free(&ec);
   }
-  scr_hash_delete(&seen);
   scr_free(&none);
   return rc;
 }
 
-/* Bytes of a symbol in the redundancy file of member R. */
-SCR_FN uint64_t scr_rebuild_part(const scr_rebuilder* x, int r)
-{
-  return x->type == SCR_COPY_PARTNER ? (uint64_t)x->total[(r + x->n - 1) % x->n] : x->chunk;
-}
-
-/* Which files of member R are lost. */
+/* Find out which files of member R are lost. */
 SCR_FN int scr_rebuild_inspect(scr_rebuilder* x, int r)
 {
-  scr_rebuild_member* m = &x->m[r];
-  struct stat         st;
-  int                 i, rc = SCR_SUCCESS;
+  scr_member* m = &x->m[r];
+  struct stat st;
+  int         i, rc = SCR_SUCCESS;
 
-  for (i = 0; i < m->files.n; i++) {
-    const scr_meta* meta = scr_hash_get_kv_int(m->current, "FILE", i);
-    if ((rc = scr_rebuild_check_file(m->files.path[i], m->files.size[i], meta)) == SCR_SUCCESS) continue;
+  for (i = 0; i < m->n; i++) {
+    if ((rc = scr_file_check(m->path[i], &m->e->file[m->at[i]], 1)) == SCR_SUCCESS) continue;
     if (!scr_rebuild_is_loss(rc)) return rc;
-    if (x->job->keep && m->header == NULL && !m->settled && scr_os.lstat(m->files.path[i], &st) == 0)
+    if (x->job->keep && x->lost[r] & SCR_LOST_RED && !x->located[r] && scr_os.lstat(m->path[i], &st) == 0)
       return SCR_ERR(SCR_ERR_ARG,
                      "%s is there, and is not the file of the dataset that is to be rebuilt in its place; "
-                     "move it away, or have the dataset rebuilt elsewhere",
-                     m->files.path[i]);
+                     "move it away, or rebuild the dataset elsewhere",
+                     m->path[i]);
     m->bad[i] = 1;
     x->lost[r] |= SCR_LOST_DATA;
     scr_rebuild_note(x->job);
   }
   if (x->lost[r] & SCR_LOST_RED) return SCR_SUCCESS;
-  rc = scr_file_has_size(m->file, m->head + scr_rebuild_part(x, r) * (uint64_t)x->k);
+  rc = scr_file_has_size(m->red, m->head + m->part * (uint64_t)m->k);
   if (rc == SCR_SUCCESS || !scr_rebuild_is_loss(rc)) return rc;
   x->lost[r] |= SCR_LOST_RED;
   scr_rebuild_note(x->job);
@@ -6227,204 +7196,97 @@ SCR_FN int scr_rebuild_inspect(scr_rebuilder* x, int r)
 
 /* ---- what is rebuilt ---- */
 
-/* The image of the header of member R, to the byte as it was: what all have alike, its files, and its left neighbours'. */
-SCR_FN int scr_rebuild_header(scr_rebuilder* x, int r, scr_buf* b)
-{
-  scr_hash*      h = scr_hash_new();
-  scr_hash_elem* e;
-  char           key[32];
-  int            i, rc = h == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
-
-  for (e = scr_hash_elem_first(x->model); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
-    if (strcmp(scr_hash_elem_key(e), "CURRENT") != 0 && strncmp(scr_hash_elem_key(e), "PARTNER", 7) != 0)
-      rc = scr_hash_set_copy(h, scr_hash_elem_key(e), scr_hash_elem_hash(e));
-  if (rc == SCR_SUCCESS) rc = scr_hash_set_copy(h, "CURRENT", x->m[r].current);
-  for (i = 1; i <= x->k && rc == SCR_SUCCESS; i++)
-    rc = scr_hash_set_copy(h, scr_set_left_key(i, key, sizeof key), x->m[(r - i + x->n) % x->n].current);
-  if (rc == SCR_SUCCESS) rc = scr_hash_image(h, b);
-  scr_hash_delete(&h);
-  return rc;
-}
-
-/* Make an empty file PATH of this MODE; whatever has its name is a remainder of an earlier attempt. */
-SCR_FN int scr_rebuild_create(const char* path, mode_t mode, int* fd)
-{
-  if (scr_os.unlink(path) < 0 && errno != ENOENT) return SCR_ERRNO("cannot remove %s", path);
-  *fd = scr_os.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
-  if (*fd < 0) return SCR_ERRNO("cannot create %s", path);
-  return fchmod(*fd, mode) < 0 ? SCR_ERRNO("cannot set the mode of %s", path) : SCR_SUCCESS;
-}
-
-/* Remove what earlier attempts have left in DIR, which is locked. */
+/* Remove temporary files that earlier attempts left in DIR, which is locked. */
 SCR_FN void scr_rebuild_clear(const char* dir)
 {
-  char           path[SCR_MAX_FILENAME], name[64];
+  char           path[SCR_MAX_FILENAME], name[64], again[128];
   struct dirent* e;
+  scr_scheme     scheme;
   DIR*           d = opendir(dir);
-  int            rank, i;
+  int            i, r, n, set;
 
   while (d != NULL && (e = readdir(d)) != NULL) {
-    if (sscanf(e->d_name, "rebuild.%9d.%9d", &rank, &i) != 2) continue;
-    snprintf(name, sizeof name, "rebuild.%d.%d", rank, i);
-    if (strcmp(name, e->d_name) == 0 && scr_fmt(path, sizeof path, "%s/%s", dir, name) == SCR_SUCCESS)
+    const char* dot = strstr(e->d_name, ".new.");
+    if (dot == NULL || sscanf(dot, ".new.%9d", &i) != 1) continue;
+    snprintf(name, sizeof name, "%.*s", (int)(dot - e->d_name), e->d_name);
+    snprintf(again, sizeof again, "%s.new.%d", name, i);
+    if (strcmp(again, e->d_name) == 0 && scr_set_file_parse(name, &scheme, &r, &n, &set) &&
+        scr_fmt(path, sizeof path, "%s/%s", dir, again) == SCR_SUCCESS)
       scr_os.unlink(path);
   }
   if (d != NULL) closedir(d);
 }
 
 /*
-** Take the directory where files of member R are made, so that no other process makes them there, unless this one has
-** it for another member; what is left there of earlier attempts goes.
+** Lock the directory where the files of member R are made (B4), unless it is already locked for another member, and
+** remove what earlier attempts left there.
 */
 SCR_FN int scr_rebuild_lock(scr_rebuilder* x, int r)
 {
   char  dir[SCR_MAX_FILENAME], other[SCR_MAX_FILENAME];
   char* slash;
-  int   i, rc = scr_path_dir_of(x->m[r].file, dir, sizeof dir);
+  int   i, rc = scr_path_dir_of(x->m[r].red, dir, sizeof dir);
 
   for (i = 0; i < r && rc == SCR_SUCCESS; i++)
-    if (x->m[i].lock >= 0 && scr_path_dir_of(x->m[i].file, other, sizeof other) == SCR_SUCCESS &&
-        strcmp(dir, other) == 0)
+    if (x->lock[i] >= 0 && scr_path_dir_of(x->m[i].red, other, sizeof other) == SCR_SUCCESS && strcmp(dir, other) == 0)
       return SCR_SUCCESS;
   if (rc == SCR_SUCCESS) rc = scr_mkdirs(dir, 0777);
   if (rc != SCR_SUCCESS) return rc;
-  x->m[r].lock = scr_os.open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-  if (x->m[r].lock < 0) return SCR_ERRNO("cannot open the directory %s", dir);
-  if (scr_os.flock(x->m[r].lock, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) /* elsewhere, locks may not be had */
-    return SCR_ERR(SCR_ERR_IO, "another process rebuilds files in %s; wait for its end", dir);
+  x->lock[r] = scr_os.open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+  if (x->lock[r] < 0) return SCR_ERRNO("cannot open the directory %s", dir);
+  if (scr_os.flock(x->lock[r], LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) /* not all file systems have locks */
+    return SCR_ERR(SCR_ERR_IO, "another process is rebuilding files in %s; wait until it ends", dir);
   slash = strrchr(dir, '/');
   if (strcmp(slash != NULL ? slash + 1 : dir, ".scr") == 0) scr_rebuild_clear(dir);
   return SCR_SUCCESS;
 }
 
-/* New files for all files of member M, with the modes of the old ones. */
-SCR_FN int scr_rebuild_temps(scr_rebuild_member* m)
+/* The original header of member R; it points into X. */
+SCR_FN scr_header scr_rebuild_header(scr_rebuilder* x, int r)
 {
-  int i, fd, mode, rc = scr_file_list_room(&m->temp, m->files.n);
+  scr_header h = *x->model;
+  int        i;
 
-  for (i = 0; i < m->files.n && rc == SCR_SUCCESS; i++) {
-    if (scr_meta_get_mode(scr_hash_get_kv_int(m->current, "FILE", i), &mode) != SCR_SUCCESS) mode = 0600;
-    if ((m->temp.path[i] = scr_rebuild_temp(m, i)) == NULL) return SCR_ERR_OOM();
-    m->temp.size[i] = m->files.size[i];
-    rc = scr_rebuild_create(m->temp.path[i], (mode_t)(mode & 0777) | 0600, &fd);
-    m->temp.n = i + 1;
-    if (rc == SCR_SUCCESS && scr_os.close(fd) < 0) rc = SCR_ERRNO("cannot close %s", m->temp.path[i]);
-  }
-  return rc;
+  h.r = r;
+  h.entry = x->entry;
+  for (i = 0; i <= h.failures; i++) h.entry[i] = x->m[(r - i + x->n) % x->n].e;
+  return h;
 }
 
-/* Open the redundancy file of member R: to read, or a new one with its header when it is lost. */
-SCR_FN int scr_rebuild_open_red(scr_rebuilder* x, int r)
-{
-  scr_rebuild_member* m = &x->m[r];
-  scr_buf             b = {NULL, 0, 0, 0};
-  int                 rc;
-
-  if (!(x->lost[r] & SCR_LOST_RED)) {
-    m->fd = scr_os.open(m->file, O_RDONLY, 0);
-    return m->fd < 0 ? SCR_ERRNO("cannot open %s", m->file) : SCR_SUCCESS;
-  }
-  if ((m->temp_file = scr_rebuild_temp(m, m->files.n)) == NULL) return SCR_ERR_OOM();
-  rc = scr_rebuild_create(m->temp_file, 0600, &m->fd);
-  if (rc == SCR_SUCCESS) rc = scr_rebuild_header(x, r, &b);
-  if (rc == SCR_SUCCESS && scr_pwrite_all(m->fd, b.p, b.n, 0) < 0) rc = SCR_ERRNO("cannot write %s", m->temp_file);
-  m->head = b.n;
-  scr_buf_free(&b);
-  return rc;
-}
-
-/* Make member R ready to be read, and its lost parts to be written. */
+/* Open the files of member R for reading, and new files for its lost parts. */
 SCR_FN int scr_rebuild_open(scr_rebuilder* x, int r)
 {
-  scr_rebuild_member* m = &x->m[r];
-  int                 write = (x->lost[r] & SCR_LOST_DATA) != 0, plain = x->type == SCR_COPY_PARTNER;
-  int                 rc = x->lost[r] ? scr_rebuild_lock(x, r) : SCR_SUCCESS;
+  scr_member* m = &x->m[r];
+  scr_buf     b = {NULL, 0, 0, 0};
+  scr_header  h;
+  int         rc = x->lost[r] ? scr_rebuild_lock(x, r) : SCR_SUCCESS;
 
-  if (rc == SCR_SUCCESS && write) rc = scr_rebuild_temps(m);
-  if (rc == SCR_SUCCESS)
-    rc = scr_window_open(&m->win, m->files.n, write ? m->temp.path : m->files.path, m->files.size,
-                         write ? O_RDWR | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0, plain ? 0 : x->chunk,
-                         plain ? 1 : x->n - x->k);
-  return rc == SCR_SUCCESS ? scr_rebuild_open_red(x, r) : rc;
-}
-
-/* ---- the sums ---- */
-
-/* Sets of many members would run out of descriptors. */
-SCR_FN int scr_rebuild_rest(const scr_rebuilder* x, scr_rebuild_member* m, int rc)
-{
-  int err = x->n > SCR_REBUILD_OPEN ? scr_window_close(&m->win) : SCR_SUCCESS;
-  return rc == SCR_SUCCESS ? err : rc;
-}
-
-/* The N bytes at OFFSET of the stream of member M into BUF, unless they are padding or a hole: *USED is 0 then. */
-SCR_FN int scr_rebuild_read_data(scr_rebuilder* x, scr_rebuild_member* m, uint64_t offset, char* buf, size_t n,
-                                 int* used)
-{
-  const scr_window_seg* s;
-  int                   fd, rc = SCR_SUCCESS;
-
-  *used = offset < scr_window_length(&m->win);
-  if (!*used) return SCR_SUCCESS;
-  s = scr_window_find(&m->win, offset);
-  if (s->end - offset >= n && (rc = scr_window_fd(&m->win, s->file, &fd)) == SCR_SUCCESS) {
-    uint64_t at = offset - m->win.start[s->file];
-    *used = scr_hole_end(fd, at, at + n) < at + n;
+  m->lost = x->lost[r];
+  if (rc == SCR_SUCCESS && m->lost & SCR_LOST_RED) {
+    h = scr_rebuild_header(x, r);
+    rc = scr_header_image(&h, &b);
+    m->head = b.n;
+    scr_buf_free(&b);
   }
-  if (rc == SCR_SUCCESS && *used) rc = scr_window_read(&m->win, offset, buf, n, 0);
-  return scr_rebuild_rest(x, m, rc);
+  return rc == SCR_SUCCESS ? scr_member_open(m, &x->ec) : rc;
 }
 
-/* The N bytes at OFFSET of what member R holds at position C into BUF, as far as *USED. */
-SCR_FN int scr_rebuild_read(scr_rebuilder* x, int r, int c, uint64_t offset, char* buf, size_t n, int* used)
-{
-  scr_rebuild_member* m = &x->m[r];
-  uint64_t            at;
-  ssize_t             got;
-
-  if (scr_erasure_symbol(&x->ec, r, c, &at) == SCR_SYMBOL_DATA)
-    return scr_rebuild_read_data(x, m, at + offset, buf, n, used);
-  at += m->head + offset;
-  *used = scr_hole_end(m->fd, at, at + n) < at + n;
-  if (!*used) return SCR_SUCCESS;
-  got = scr_pread_all(m->fd, buf, n, (off_t)at);
-  if (got < 0) return SCR_ERRNO("cannot read %s", m->file);
-  if ((size_t)got < n) return SCR_ERR(SCR_ERR_MISSING, "%s is shorter than it was a moment ago", m->file);
-  return SCR_SUCCESS;
-}
-
-/* Keep the N bytes of BUF at OFFSET of what member R is to hold at position C. */
-SCR_FN int scr_rebuild_write(scr_rebuilder* x, int r, int c, uint64_t offset, char* buf, size_t n)
-{
-  scr_rebuild_member* m = &x->m[r];
-  uint64_t            at;
-
-  if (scr_erasure_symbol(&x->ec, r, c, &at) == SCR_SYMBOL_DATA)
-    return scr_rebuild_rest(x, m, scr_window_write(&m->win, at + offset, buf, n));
-  if (!scr_is_zero(buf, n) && scr_pwrite_all(m->fd, buf, n, (off_t)(m->head + at + offset)) < 0)
-    return SCR_ERRNO("cannot write %s", m->temp_file);
-  return SCR_SUCCESS;
-}
-
-/* Find the N bytes at OFFSET of all that is lost at position C. */
+/* Rebuild the N bytes at OFFSET of all lost symbols at position C. */
 SCR_FN int scr_rebuild_piece(scr_rebuilder* x, int c, uint64_t offset, size_t n)
 {
-  const int*    target = &x->ec.target[c * x->k];
+  const int*    target = &x->ec.target[c * x->ec.k];
   char*         sum = x->buf + (size_t)x->n * x->piece;
   unsigned char f;
   uint64_t      at;
-  int           r, i, used, rc;
+  int           r, i, used, rc = SCR_SUCCESS;
 
-  for (r = 0; r < x->n; r++) {
+  for (r = 0; r < x->n && rc == SCR_SUCCESS; r++) {
     x->held[r] = NULL;
     if (scr_erasure_symbol(&x->ec, r, c, &at) == SCR_SYMBOL_NONE || scr_erasure_is_lost(&x->ec, r, c)) continue;
-    for (i = 0, used = 0; i < x->k && !used; i++) used = scr_erasure_factor(&x->ec, c, i, r, &f);
-    if (!used) continue;
-    rc = scr_rebuild_read(x, r, c, offset, x->buf + (size_t)r * x->piece, n, &used);
-    if (rc != SCR_SUCCESS) return rc;
-    if (used) x->held[r] = x->buf + (size_t)r * x->piece;
+    for (i = 0, used = 0; i < x->ec.k && !used; i++) used = scr_erasure_factor(&x->ec, c, i, r, &f);
+    if (used) x->held[r] = scr_member_load(&x->m[r], &x->ec, c, offset, n, x->buf + (size_t)r * x->piece, 0, &rc);
   }
-  for (i = 0; i < x->k && target[i] >= 0; i++) {
+  for (i = 0; i < x->ec.k && target[i] >= 0 && rc == SCR_SUCCESS; i++) {
     int k = 0;
     for (r = 0; r < x->n; r++) {
       if (x->held[r] == NULL || !scr_erasure_factor(&x->ec, c, i, r, &f)) continue;
@@ -6432,14 +7294,14 @@ SCR_FN int scr_rebuild_piece(scr_rebuilder* x, int c, uint64_t offset, size_t n)
       x->coef[k++] = f;
     }
     scr_gf_sum(sum, x->src, x->coef, k, n);
-    if ((rc = scr_rebuild_write(x, target[i], c, offset, sum, n)) != SCR_SUCCESS) return rc;
+    rc = scr_member_store(&x->m[target[i]], &x->ec, c, offset, sum, n);
   }
-  return SCR_SUCCESS;
+  return rc;
 }
 
 /*
-** Find all that is lost: position after position, each from its begin to its end, so that the files are read and
-** written in order, and the windows know the CRC32 of each at the end.
+** Rebuild all that is lost: position after position, each from its start to its end, so that files are read and written
+** in order and the windows know the CRC32 of each file at the end.
 */
 SCR_FN int scr_rebuild_sums(scr_rebuilder* x)
 {
@@ -6454,108 +7316,62 @@ SCR_FN int scr_rebuild_sums(scr_rebuilder* x)
   if (x->buf == NULL || x->held == NULL || x->src == NULL || x->coef == NULL) return SCR_ERR_OOM();
   for (c = 0; c < x->n && rc == SCR_SUCCESS; c++) {
     uint64_t offset, length = scr_erasure_length(&x->ec, c);
-    if (x->ec.target[c * x->k] < 0) continue;
+    if (x->ec.target[c * x->ec.k] < 0) continue;
     for (offset = 0; offset < length && rc == SCR_SUCCESS; offset += x->piece)
       rc = scr_rebuild_piece(x, c, offset, length - offset < x->piece ? (size_t)(length - offset) : x->piece);
   }
   return rc;
 }
 
-/* ---- the end ---- */
-
-/* Give the file of FD its SIZE, and see it to the disk. */
-SCR_FN int scr_rebuild_finish(int fd, uint64_t size, const char* path)
+/* Check what was rebuilt for member R, and sync it to disk. */
+SCR_FN int scr_rebuild_finish(scr_rebuilder* x, int r)
 {
-  if (scr_os.ftruncate(fd, (off_t)size) < 0) return SCR_ERRNO("cannot give %s its size", path);
-  if (scr_fsync_enabled && scr_os.fsync(fd) < 0) return SCR_ERRNO("cannot sync %s", path);
-  return SCR_SUCCESS;
+  scr_header h = scr_rebuild_header(x, r);
+  int        rc = SCR_SUCCESS;
+
+  if (x->lost[r] & SCR_LOST_DATA) rc = scr_member_check(&x->m[r], 0, &x->job->unproven);
+  return rc == SCR_SUCCESS ? scr_member_finish(&x->m[r], &h, 1) : rc;
 }
 
-/* What was rebuilt of member R is whole, and its files have their recorded CRC32. */
-SCR_FN int scr_rebuild_verify(scr_rebuilder* x, int r)
-{
-  scr_rebuild_member* m = &x->m[r];
-  uLong               crc = 0, want;
-  int                 i, fd, rc = SCR_SUCCESS;
-
-  for (i = 0; i < m->temp.n && rc == SCR_SUCCESS; i++) {
-    rc = scr_window_fd(&m->win, i, &fd);
-    if (rc == SCR_SUCCESS) rc = scr_rebuild_finish(fd, m->temp.size[i], m->temp.path[i]);
-    if (rc == SCR_SUCCESS) rc = scr_window_crc(&m->win, i, &crc);
-    if (rc == SCR_SUCCESS && scr_meta_get_crc32(scr_hash_get_kv_int(m->current, "FILE", i), &want) != SCR_SUCCESS) {
-      x->job->unproven += m->bad[i];
-      continue;
-    }
-    if (rc == SCR_SUCCESS && crc != want)
-      rc = SCR_ERR(
-          SCR_ERR_CRC,
-          "%s was rebuilt with the checksum 0x%08lx instead of 0x%08lx, and is dropped; a redundancy file of its "
-          "set, or a file without a checksum, is corrupt",
-          m->files.path[i], crc, want);
-  }
-  if (rc == SCR_SUCCESS) rc = scr_window_close(&m->win);
-  if (rc != SCR_SUCCESS || m->temp_file == NULL) return rc;
-  rc = scr_rebuild_finish(m->fd, m->head + scr_rebuild_part(x, r) * (uint64_t)x->k, m->temp_file);
-  if (scr_os.close(m->fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", m->temp_file);
-  m->fd = -1;
-  return rc;
-}
-
-/* Give the rebuilt file *TEMP its name. */
-SCR_FN int scr_rebuild_rename(scr_rebuild* job, char** temp, const char* path)
-{
-  char dir[SCR_MAX_FILENAME], text[SCR_MAX_FILENAME + 16];
-  int  rc = scr_path_dir_of(path, dir, sizeof dir);
-
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs(dir, 0777);
-  if (rc == SCR_SUCCESS && scr_os.rename(*temp, path) < 0) rc = SCR_ERRNO("cannot rename %s to %s", *temp, path);
-  if (rc != SCR_SUCCESS) return rc;
-  scr_free(temp);
-  snprintf(text, sizeof text, "rebuilt %s", path);
-  if (job->say != NULL) job->say(text);
-  return scr_dir_sync(path);
-}
-
-/* What was lost of member R takes its place; what was not stays. */
+/* Rename the rebuilt files of member R into place; files that were not lost stay, and their new copies are removed. */
 SCR_FN int scr_rebuild_place(scr_rebuilder* x, int r)
 {
-  scr_rebuild_member* m = &x->m[r];
-  int                 i, rc = SCR_SUCCESS;
+  scr_member* m = &x->m[r];
+  char        dir[SCR_MAX_FILENAME], text[SCR_MAX_FILENAME + 16];
+  int         i, rc = SCR_SUCCESS;
 
-  for (i = 0; i < m->temp.n; i++) /* first: after a crash nobody would look for these */
-    if (!m->bad[i]) scr_os.unlink(m->temp.path[i]);
-  for (i = 0; i < m->temp.n && rc == SCR_SUCCESS; i++)
-    if (m->bad[i]) rc = scr_rebuild_rename(x->job, &m->temp.path[i], m->files.path[i]);
-  if (rc == SCR_SUCCESS && m->temp_file != NULL) rc = scr_rebuild_rename(x->job, &m->temp_file, m->file);
+  for (i = 0; i < m->n; i++) { /* first, because no later call would remove these after a crash */
+    if (m->bad[i] || m->temp[i] == NULL) continue;
+    scr_os.unlink(m->temp[i]);
+    scr_free(&m->temp[i]);
+  }
+  for (i = 0; i <= m->n && rc == SCR_SUCCESS; i++) {
+    const char* path = i < m->n ? m->path[i] : m->red;
+    if (m->temp[i] == NULL) continue;
+    rc = scr_path_dir_of(path, dir, sizeof dir);
+    if (rc == SCR_SUCCESS) rc = scr_mkdirs(dir, 0777);
+    if (rc == SCR_SUCCESS) rc = scr_member_place(m, i, 1);
+    snprintf(text, sizeof text, "rebuilt %s", path);
+    if (rc == SCR_SUCCESS && x->job->say != NULL) x->job->say(text);
+  }
   return rc;
 }
 
-/* Close and free; temporary files go. */
-SCR_FN void scr_rebuild_end_member(scr_rebuild_member* m)
-{
-  int i;
-
-  if (m->fd >= 0) scr_os.close(m->fd);
-  scr_window_free(&m->win);
-  for (i = 0; i < m->temp.n; i++)
-    if (m->temp.path[i] != NULL) scr_os.unlink(m->temp.path[i]);
-  if (m->temp_file != NULL) scr_os.unlink(m->temp_file);
-  scr_file_list_free(&m->temp);
-  scr_file_list_free(&m->files);
-  scr_hash_delete(&m->header);
-  scr_free(&m->bad);
-  scr_free(&m->file);
-  scr_free(&m->temp_file);
-}
+/* ---- the run ---- */
 
 SCR_FN void scr_rebuild_end(scr_rebuilder* x)
 {
   int r;
 
-  for (r = 0; x->m != NULL && r < x->n; r++) scr_rebuild_end_member(&x->m[r]);
-  for (r = 0; x->m != NULL && r < x->n; r++) /* only now is nothing of this one left there */
-    if (x->m[r].lock >= 0) scr_os.close(x->m[r].lock);
+  for (r = 0; x->m != NULL && r < x->n; r++) scr_member_end(&x->m[r]);
+  for (r = 0; x->lock != NULL && r < x->n; r++) /* unlock last, when no temporary file of this call is left */
+    if (x->lock[r] >= 0) scr_os.close(x->lock[r]);
+  for (r = 0; x->h != NULL && r < x->n; r++) scr_header_free(&x->h[r]);
+  scr_free(&x->h);
+  scr_free(&x->entry);
   scr_free(&x->m);
+  scr_free(&x->located);
+  scr_free(&x->lock);
   scr_free(&x->lost);
   scr_free(&x->total);
   scr_free(&x->buf);
@@ -6567,43 +7383,51 @@ SCR_FN void scr_rebuild_end(scr_rebuilder* x)
 
 SCR_FN int scr_rebuild_begin(scr_rebuilder* x, scr_rebuild* job)
 {
-  int r;
+  size_t n = (size_t)job->n;
+  int    r;
 
   memset(x, 0, sizeof *x);
   x->job = job;
-  x->n = job->n;
   job->lost = job->unproven = 0;
-  if (x->n < 2 || x->n > SCR_SET_SIZE_MAX)
-    return SCR_ERR(SCR_ERR_ARG, "a set has 2 to %d members, not %d", SCR_SET_SIZE_MAX, x->n);
-  x->m = (scr_rebuild_member*)scr_malloc((size_t)x->n * sizeof *x->m);
-  x->lost = (int64_t*)scr_malloc((size_t)x->n * sizeof *x->lost);
-  x->total = (int64_t*)scr_malloc((size_t)x->n * sizeof *x->total);
-  if (x->m == NULL || x->lost == NULL || x->total == NULL) return SCR_ERR_OOM();
-  for (r = 0; r < x->n; r++) x->m[r].fd = x->m[r].lock = -1;
+  if (job->n < 2 || job->n > SCR_SET_SIZE_MAX)
+    return SCR_ERR(SCR_ERR_ARG, "a set has 2 to %d members, not %d", SCR_SET_SIZE_MAX, job->n);
+  x->n = job->n;
+  x->h = (scr_header*)scr_malloc(n * sizeof *x->h);
+  x->m = (scr_member*)scr_malloc(n * sizeof *x->m);
+  x->located = (char*)scr_malloc(n);
+  x->lock = (int*)scr_malloc(n * sizeof *x->lock);
+  x->lost = (int64_t*)scr_malloc(n * sizeof *x->lost);
+  x->total = (int64_t*)scr_malloc(n * sizeof *x->total);
+  for (r = 0; r < x->n; r++) {
+    if (x->m != NULL) x->m[r].fd = -1;
+    if (x->lock != NULL) x->lock[r] = -1;
+  }
+  if (x->h == NULL || x->m == NULL || x->located == NULL || x->lock == NULL || x->lost == NULL || x->total == NULL)
+    return SCR_ERR_OOM();
   return SCR_SUCCESS;
 }
 
-/* Rebuild the set of JOB as scr_rebuild_run does, without use of the redundancy file of member DOUBTED, or -1. */
-SCR_FN int scr_rebuild_try(scr_rebuild* job, int doubted)
+/*
+** Rebuild the set of JOB like scr_rebuild_run, without using the redundancy file of member EXCLUDED; -1 excludes none.
+*/
+SCR_FN int scr_rebuild_try(scr_rebuild* job, int excluded)
 {
   scr_rebuilder x;
   int           r, rc = scr_rebuild_begin(&x, job);
 
-  if (rc == SCR_SUCCESS) rc = scr_rebuild_load(&x);
-  if (rc == SCR_SUCCESS) rc = scr_rebuild_scheme(&x);
   if (rc == SCR_SUCCESS) rc = scr_rebuild_describe(&x);
   if (rc == SCR_SUCCESS) rc = scr_rebuild_expect_all(&x);
   for (r = 0; r < job->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_inspect(&x, r);
-  if (rc == SCR_SUCCESS && doubted >= 0) {
-    if (x.lost[doubted] & SCR_LOST_RED) rc = SCR_ERR(SCR_ERR_LOST, "%s is lost already", x.m[doubted].file);
-    x.lost[doubted] |= SCR_LOST_RED;
+  if (rc == SCR_SUCCESS && excluded >= 0) {
+    if (x.lost[excluded] & SCR_LOST_RED) rc = SCR_ERR(SCR_ERR_LOST, "%s is lost already", x.m[excluded].red);
+    x.lost[excluded] |= SCR_LOST_RED;
     job->lost++;
   }
-  if (rc == SCR_SUCCESS) rc = scr_erasure_make(&x.ec, x.type, x.n, x.k, x.lost, x.total);
+  if (rc == SCR_SUCCESS) rc = scr_erasure_make(&x.ec, x.model->scheme, x.n, x.model->failures, x.lost, x.total);
   if (rc == SCR_SUCCESS && job->lost > 0 && !job->dry_run) {
     for (r = 0; r < job->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_open(&x, r);
     if (rc == SCR_SUCCESS) rc = scr_rebuild_sums(&x);
-    for (r = 0; r < job->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_verify(&x, r);
+    for (r = 0; r < job->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_finish(&x, r);
     for (r = 0; r < job->n && rc == SCR_SUCCESS; r++) rc = scr_rebuild_place(&x, r);
   }
   scr_rebuild_end(&x);
@@ -6611,14 +7435,15 @@ SCR_FN int scr_rebuild_try(scr_rebuild* job, int doubted)
 }
 
 /*
-** Rebuild what is lost of the set of JOB, application's and redundancy files, from what is left.  One process,
-** some MiB of memory, files of any size.  job->lost counts what was lost.
+** Rebuild the lost files of the set of JOB, the application's and redundancy files, from the remaining ones, in one
+** process with a few MiB of memory, whatever the size of the files. job->lost receives the number of lost files.
 **
-** A file is lost when it is missing, has not its size, or not its CRC32 where that is recorded; a redundancy file, when
-** it has not its size or no sound header.  SCR_ERR_LOST when too much is, SCR_ERR_FORMAT when the headers contradict each
-** other, SCR_ERR_CRC when what is rebuilt is not what it was: then each redundancy file in turn is taken for corrupt, as
-** long as the scheme can spare it.  All is rebuilt beside its place, and put there only when it has its CRC32; what is
-** not lost stays as it is.  After an error or a crash a second call takes up what was not finished.
+** A file is lost if it is missing, or if its size or its CRC32, where recorded, is wrong; a redundancy file, if its
+** size is wrong or its header is not sound.  SCR_ERR_LOST if too much is lost; SCR_ERR_FORMAT if the headers contradict
+** each other; SCR_ERR_CRC if a rebuilt file has the wrong checksum.  In that case, each redundancy file in turn is
+** first treated as corrupt, as far as the scheme allows.  Files are rebuilt beside their places and renamed there only
+** when their CRC32 is right; what is not lost stays unchanged.  After an error or a crash another call finishes the
+** work.
 */
 SCR_FN int scr_rebuild_run(scr_rebuild* job)
 {
@@ -6628,7 +7453,7 @@ SCR_FN int scr_rebuild_run(scr_rebuild* job)
 
   if (rc != SCR_ERR_CRC) return rc;
   scr_err_save(&first);
-  job->say = NULL; /* it has heard what is lost */
+  job->say = NULL; /* the first attempt has reported what is lost */
   for (r = 0; r < job->n; r++) {
     again = scr_rebuild_try(job, r);
     if (again == SCR_SUCCESS) {
@@ -6647,72 +7472,91 @@ SCR_FN int scr_rebuild_run(scr_rebuild* job)
 
 /* ---- the sets of a dataset ---- */
 
-/* 1 when NAME is that of a redundancy file; its SCHEME, member R, N, GROUP. */
-SCR_FN int scr_set_file_parse(const char* name, scr_copy* type, int* r, int* n, int* group)
-{
-  char again[96];
-  int  t;
+/* The sets that have redundancy files in the given directories.  All zeros is an empty list. */
+typedef struct {
+  int          n;
+  char**       name;                   /* [n], sorted: the common part of the names of a set's redundancy files */
+  scr_identity dataset;                /* the dataset of all sets, */
+  char         file[SCR_MAX_FILENAME]; /* according to this file; "" if none was read yet */
+} scr_rebuild_sets;
 
-  if (sscanf(name, "%9d_of_%9d_in_%9d.", r, n, group) != 3 || *r < 1 || *r > *n || *n > SCR_SET_SIZE_MAX) return 0;
-  *r -= 1;
-  for (t = SCR_COPY_PARTNER; t <= SCR_COPY_RS; t++) {
-    *type = (scr_copy)t;
-    if (strcmp(scr_set_file_name(*type, *r, *n, *group, again, sizeof again), name) == 0) return 1;
-  }
-  return 0;
+SCR_FN void scr_rebuild_sets_free(scr_rebuild_sets* s)
+{
+  while (s->n > 0) free(s->name[--s->n]);
+  scr_free(&s->name);
 }
 
-/* The redundancy file PATH must be of the dataset of FIRST, or makes it; one without a sound header tells nothing. */
-SCR_FN int scr_rebuild_one_dataset(const char* path, scr_hash* first)
+/* Add the set NAME, unless the list has it. */
+SCR_FN int scr_rebuild_sets_add(scr_rebuild_sets* s, const char* name)
 {
-  scr_hash* h = scr_hash_new();
-  uint64_t  head;
-  int       rc = scr_hash_file_read_head(path, h, &head);
+  char **all, *copy;
+  int    i = 0;
 
-  if (rc == SCR_SUCCESS && scr_hash_get(first, "DSET") == NULL) {
-    scr_hash_util_set_str(first, "FILE", path);
-    rc = scr_hash_set_copy(first, "DSET", scr_hash_get(h, "DSET"));
-  } else if (rc == SCR_SUCCESS && !scr_dataset_same(scr_hash_get(first, "DSET"), scr_hash_get(h, "DSET"))) {
-    rc = SCR_ERR(SCR_ERR_ARG, "%s and %s are of different datasets; nothing was changed: move away the wrong one",
-                 scr_hash_elem_get_first_val(first, "FILE"), path);
+  while (i < s->n && strcmp(s->name[i], name) < 0) i++;
+  if (i < s->n && strcmp(s->name[i], name) == 0) return SCR_SUCCESS;
+  if ((copy = scr_strdup(name)) == NULL) return SCR_ERR_OOM();
+  if ((all = (char**)realloc(s->name, (size_t)(s->n + 1) * sizeof *all)) == NULL) {
+    free(copy);
+    return SCR_ERR_OOM();
   }
-  scr_hash_delete(&h);
-  return scr_rebuild_is_loss(rc) ? SCR_SUCCESS : rc;
+  s->name = all;
+  memmove(all + i + 1, all + i, (size_t)(s->n++ - i) * sizeof *all);
+  all[i] = copy;
+  return SCR_SUCCESS;
 }
 
 /*
-** Enter the sets that have redundancy files in the dataset directory DIR into SETS, under what the names of their files
-** have in common.  All must be of one dataset, which FIRST remembers from call to call.  A directory without any is no
-** error.
+** Check that the redundancy file PATH is of the dataset of S; the first file with a sound header determines that
+** dataset.  Files without one are ignored.
 */
-SCR_FN int scr_rebuild_find(const char* dir, scr_hash* sets, scr_hash* first)
+SCR_FN int scr_rebuild_sets_check(scr_rebuild_sets* s, const char* path)
+{
+  scr_header h;
+  int        rc = scr_header_read(path, &h);
+
+  if (rc != SCR_SUCCESS) return scr_rebuild_is_loss(rc) ? SCR_SUCCESS : rc;
+  if (*s->file == '\0') {
+    s->dataset = h.desc.identity;
+    rc = scr_fmt(s->file, sizeof s->file, "%s", path);
+  } else if (!scr_identity_same(&s->dataset, &h.desc.identity)) {
+    rc = SCR_ERR(SCR_ERR_ARG, "%s and %s are of different datasets; nothing was changed: move away the wrong one",
+                 s->file, path);
+  }
+  scr_header_free(&h);
+  return rc;
+}
+
+/*
+** Add the sets that have redundancy files in the dataset directory DIR to S.  All must be of one dataset, across calls
+** too.  A directory without redundancy files is no error.
+*/
+SCR_FN int scr_rebuild_find(const char* dir, scr_rebuild_sets* s)
 {
   char           path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
   struct dirent* e;
-  scr_copy       type;
+  scr_scheme     scheme;
   DIR*           d;
-  int            r, n, group, rc = scr_fmt(path, sizeof path, "%s/.scr", dir);
+  int            r, n, set, rc = scr_fmt(path, sizeof path, "%s/.scr", dir);
 
   if (rc != SCR_SUCCESS) return rc;
   d = opendir(path);
   if (d == NULL && errno == ENOENT) return SCR_SUCCESS;
   if (d == NULL) return SCR_ERRNO("cannot open the directory %s", path);
   for (errno = 0; rc == SCR_SUCCESS && (e = readdir(d)) != NULL; errno = 0) {
-    if (!scr_set_file_parse(e->d_name, &type, &r, &n, &group)) continue;
+    if (!scr_set_file_parse(e->d_name, &scheme, &r, &n, &set)) continue;
     if ((rc = scr_fmt(file, sizeof file, "%s/%s", path, e->d_name)) == SCR_SUCCESS)
-      rc = scr_rebuild_one_dataset(file, first);
-    if (scr_hash_get(sets, strchr(e->d_name, '_') + 1) == NULL)
-      scr_hash_set(sets, strchr(e->d_name, '_') + 1, scr_hash_new());
+      rc = scr_rebuild_sets_check(s, file);
+    if (rc == SCR_SUCCESS) rc = scr_rebuild_sets_add(s, strchr(e->d_name, '_') + 1);
   }
   if (rc == SCR_SUCCESS && errno != 0) rc = SCR_ERRNO("cannot read the directory %s", path);
   closedir(d);
-  return rc != SCR_SUCCESS ? rc : scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
+  return rc;
 }
 
 /*
-** Rebuild the set SET, a key of scr_rebuild_find, over the directories of JOB: the first that has the redundancy file of
-** a member is the home of that member.  Others are rebuilt where their files lie, and those of which nothing is left, in
-** INTO.  Sets n and file of JOB for the call.  Local; otherwise as scr_rebuild_run.
+** Rebuild the set SET, a name that scr_rebuild_find found, over the directories of JOB.  A member is rebuilt in the
+** first directory that has its redundancy file; without one, in a directory that has one of its files; and if nothing
+** is left of it, in INTO.  Sets n and file of JOB for the call; otherwise like scr_rebuild_run.
 */
 SCR_FN int scr_rebuild_set(scr_rebuild* job, const char* set, const char* into)
 {
@@ -6739,17 +7583,23 @@ SCR_FN int scr_rebuild_set(scr_rebuild* job, const char* set, const char* into)
   return rc;
 }
 
+#endif /* SCR_SERIAL: part 15 */
+
 #ifndef SCR_SERIAL /* the only fence: everything above builds without MPI */
 
-/* ==== 14 MPI HELPERS ====================================================================================
-** Waits that yield, agreement, hashes between ranks, sorting of strings over ranks, and flow control.
+/* ==== 16 MPI HELPERS ====================================================================================
+** Waits that yield the processor, agreement between ranks, exchange of hashes, sorting of strings over ranks, and flow
+** control.
 **
-** Uses       errors, memory, hash.
-** Offers     scr_wait, scr_waitall, scr_barrier, scr_allreduce, scr_bcast, scr_vote, scr_agree, scr_hash_send, _recv,
-**            _sendrecv, _bcast, _exchange, _exchange_direction, scr_scan, scr_rank_str, scr_flow.
+** Uses       errors, memory, hash, kernels
+** Offers     scr_vote; scr_wait_idle, scr_waitall, scr_wait, scr_barrier, scr_bcast, scr_vote_start, scr_vote_stop,
+**            scr_vote_all, scr_agree, scr_hash_to_buf, scr_hash_from_buf, scr_message_recv, scr_hash_sendrecv,
+**            scr_hash_send, scr_hash_recv, scr_hash_bcast, scr_hash_exchange, scr_hash_spread, scr_scan, scr_scan_next,
+**            scr_rank_str, scr_int_send, scr_int_recv, scr_flow
 ** Invariants
-**   N1  Every wait goes through scr_wait or its loop over a probe, which yield the processor when nothing moves.
-**   N2  No rank holds memory in proportion to the number of ranks.
+**   N1  Every wait goes through scr_wait, or a similar loop over a probe, which yields the processor when nothing has
+**       arrived.
+**   N2  No rank needs memory in proportion to the number of ranks.
 **   N3  Every collective returns the same code on every rank, unless MPI itself failed.
 ** Failure    SCR_ERR_MPI; the communicator's error handler is MPI_ERRORS_RETURN.
 ** ====================================================================================================== */
@@ -6766,13 +7616,13 @@ enum {
   SCR_TAG_DATA
 };
 
-/* Note one more turn of a wait in which nothing moved. */
+/* Count one more turn of a wait without progress, and yield the processor if there were many. */
 SCR_FN void scr_wait_idle(int* turns)
 {
   if (++*turns >= SCR_WAIT_SPINS) sched_yield();
 }
 
-/* *DONE is 1 when all N requests are complete; those become MPI_REQUEST_NULL. */
+/* Set *DONE to 1 if all N requests are complete; they are then MPI_REQUEST_NULL. */
 SCR_FN int scr_testall(int n, MPI_Request* reqs, int* done)
 {
   int i, one;
@@ -6827,20 +7677,22 @@ SCR_FN int scr_bcast(void* buf, int n, MPI_Datatype type, int root, MPI_Comm com
 
 /* ---- agreement: one reduction carries an error and a few maxima and sums ---- */
 
+#define SCR_VOTE_SLOTS 5
+
 typedef struct {
-  int64_t error;  /* 0, or larger for lower ranks, with the code in the low 16 bits */
-  int64_t key[3]; /* the greatest in lexicographic order */
-  int64_t max[4]; /* a minimum is the maximum of the negative */
-  int64_t sum[4];
+  int64_t error;               /* 0, or: firsthand bit, then larger for lower ranks, code in the low 16 bits */
+  int64_t key[3];              /* result: the greatest key, in lexicographic order */
+  int64_t max[SCR_VOTE_SLOTS]; /* results: maxima; for a minimum, vote the negative */
+  int64_t sum[SCR_VOTE_SLOTS];
 } scr_vote;
 
-#define SCR_VOTE_WORDS 12
+#define SCR_VOTE_WORDS (4 + 2 * SCR_VOTE_SLOTS)
 
 static MPI_Datatype scr_vote_type = MPI_DATATYPE_NULL;
 static MPI_Op       scr_vote_op = MPI_OP_NULL;
-static int          scr_exchange_odd = 0; /* which of the two tags the next exchange takes */
+static int          scr_exchange_odd = 0; /* which of two tags the next exchange uses */
 
-/* -1, 0 or 1 as key A stands to key B. */
+/* -1, 0 or 1 if key A is less than, equal to or greater than key B. */
 SCR_FN int scr_key_cmp(const int64_t* a, const int64_t* b)
 {
   int k;
@@ -6849,7 +7701,7 @@ SCR_FN int scr_key_cmp(const int64_t* a, const int64_t* b)
   return 0;
 }
 
-static void scr_vote_reduce(void* in, void* inout, int* n, MPI_Datatype* type)
+SCR_FN void scr_vote_reduce(void* in, void* inout, int* n, MPI_Datatype* type)
 {
   int i, k;
 
@@ -6859,7 +7711,7 @@ static void scr_vote_reduce(void* in, void* inout, int* n, MPI_Datatype* type)
     scr_vote*       b = (scr_vote*)inout + i;
     if (a->error > b->error) b->error = a->error;
     if (scr_key_cmp(a->key, b->key) > 0) memcpy(b->key, a->key, sizeof b->key);
-    for (k = 0; k < 4; k++) {
+    for (k = 0; k < SCR_VOTE_SLOTS; k++) {
       if (a->max[k] > b->max[k]) b->max[k] = a->max[k];
       b->sum[k] += a->sum[k];
     }
@@ -6870,7 +7722,7 @@ static void scr_vote_reduce(void* in, void* inout, int* n, MPI_Datatype* type)
 SCR_FN int scr_vote_start(void)
 {
   if (scr_vote_op != MPI_OP_NULL) return SCR_SUCCESS;
-  scr_exchange_odd = 0; /* alike on all ranks of a new world, whatever each did before */
+  scr_exchange_odd = 0; /* the same on all ranks of a new world, whatever ran before */
   if (MPI_Type_contiguous(SCR_VOTE_WORDS, MPI_INT64_T, &scr_vote_type) != MPI_SUCCESS ||
       MPI_Type_commit(&scr_vote_type) != MPI_SUCCESS || MPI_Op_create(scr_vote_reduce, 1, &scr_vote_op) != MPI_SUCCESS)
     return SCR_ERR(SCR_ERR_MPI, "cannot create an MPI datatype or operation");
@@ -6884,9 +7736,9 @@ SCR_FN void scr_vote_stop(void)
 }
 
 /*
-** Combine the votes of all ranks: V holds the maxima and sums on return, and the code is that of the lowest rank that
-** brought an RC other than SCR_SUCCESS, one that failed itself before one that heard of it; every rank then has its
-** message.  Collective over COMM.
+** Combine the votes of all ranks: on return V holds the maxima and sums on every rank.  Returns the error of the lowest
+** rank that brought one in RC; an error that a rank found itself takes precedence over one that it heard of.  Every
+** rank then has the message of that rank.  Collective over COMM.
 */
 SCR_FN int scr_vote_all(scr_vote* v, int rc, MPI_Comm comm)
 {
@@ -6907,14 +7759,19 @@ SCR_FN int scr_vote_all(scr_vote* v, int rc, MPI_Comm comm)
   if (rank == origin) scr_err_save(&first);
   if ((err = scr_bcast(&first, (int)sizeof first, MPI_BYTE, origin, comm)) != SCR_SUCCESS) return err;
   if (rank == origin) return worst;
-  if (first.named) scr_err_restore(&first);
-  else scr_err_length = first.length + snprintf(scr_err_text, sizeof scr_err_text, "rank %d: ", origin);
-  if (!first.named) snprintf(scr_err_text + scr_err_length - first.length, sizeof scr_err_text - 32, "%s", first.text);
+  scr_err_restore(&first);
+  if (!first.named) {
+    size_t head = (size_t)snprintf(scr_err_text, 32, "rank %d: ", origin), n = strlen(first.text);
+    if (n > sizeof scr_err_text - 1 - head) n = sizeof scr_err_text - 1 - head;
+    memcpy(scr_err_text + head, first.text, n);
+    scr_err_text[head + n] = '\0';
+    scr_err_length = (int)head + first.length;
+  }
   scr_err_named = scr_err_secondhand = 1;
   return worst;
 }
 
-/* The code of the lowest rank that brought an error, on every rank.  Collective over COMM. */
+/* Returns the error of the lowest rank that brings one in RC, the same on every rank.  Collective over COMM. */
 SCR_FN int scr_agree(int rc, MPI_Comm comm)
 {
   scr_vote v;
@@ -6924,7 +7781,7 @@ SCR_FN int scr_agree(int rc, MPI_Comm comm)
 
 /* ---- hashes between ranks ---- */
 
-/* Pack H for a message.  The caller frees B. */
+/* Pack H into B for a message; the caller frees B. */
 SCR_FN int scr_hash_to_buf(const scr_hash* h, scr_buf* b)
 {
   size_t n = scr_hash_pack_size(h);
@@ -6942,7 +7799,7 @@ SCR_FN int scr_hash_from_buf(const scr_buf* b, scr_hash* h)
   return scr_hash_unpack(b->p, b->n, &used, h);
 }
 
-/* Take the message that a probe found into B. */
+/* Receive into B the message that a probe has matched. */
 SCR_FN int scr_message_take(MPI_Message* msg, MPI_Status* status, scr_buf* b)
 {
   MPI_Request req;
@@ -6951,7 +7808,7 @@ SCR_FN int scr_message_take(MPI_Message* msg, MPI_Status* status, scr_buf* b)
 
   MPI_Get_count(status, MPI_BYTE, &n);
   scr_buf_add(b, NULL, (size_t)n);
-  if (b->failed) { /* the sender waits for its end, so it is taken all the same; cut off, MPICH would end the program */
+  if (b->failed) { /* receive it all the same: the sender waits, and MPICH would abort on a truncated message */
     drop = n > 0 ? mmap(NULL, (size_t)n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
     if (MPI_Imrecv(drop != MAP_FAILED ? drop : NULL, drop != MAP_FAILED ? n : 0, MPI_BYTE, msg, &req) == MPI_SUCCESS)
       scr_wait(&req);
@@ -6962,7 +7819,7 @@ SCR_FN int scr_message_take(MPI_Message* msg, MPI_Status* status, scr_buf* b)
   return scr_wait(&req);
 }
 
-/* Wait for a message and take it.  SOURCE may be MPI_ANY_SOURCE; *FROM, when not NULL, tells who sent it. */
+/* Wait for a message and receive it.  SOURCE may be MPI_ANY_SOURCE; *FROM, unless FROM is NULL, receives the sender. */
 SCR_FN int scr_message_recv(int source, int tag, MPI_Comm comm, scr_buf* b, int* from)
 {
   MPI_Message msg;
@@ -7014,7 +7871,7 @@ SCR_FN int scr_hash_recv(scr_hash* h, int rank, MPI_Comm comm)
   return scr_hash_sendrecv(NULL, MPI_PROC_NULL, h, rank, comm);
 }
 
-/* Give the hash H of ROOT to every rank, which merges it into its own H.  Collective over COMM. */
+/* Send the hash H of ROOT to all other ranks, which merge it into their own H.  Collective over COMM. */
 SCR_FN int scr_hash_bcast(scr_hash* h, int root, MPI_Comm comm)
 {
   scr_buf b = {NULL, 0, 0, 0};
@@ -7022,7 +7879,7 @@ SCR_FN int scr_hash_bcast(scr_hash* h, int root, MPI_Comm comm)
 
   MPI_Comm_rank(comm, &rank);
   if (rank == root) rc = scr_hash_to_buf(h, &b);
-  n = rc == SCR_SUCCESS ? (int)b.n : -1; /* -1 tells the others that the root failed */
+  n = rc == SCR_SUCCESS ? (int)b.n : -1; /* -1: the root has failed */
   if ((err = scr_bcast(&n, 1, MPI_INT, root, comm)) != SCR_SUCCESS) rc = err;
   if (rank != root && n < 0) rc = SCR_ERR(SCR_ERR_MEM, "rank %d could not pack a message", root);
   if (err == SCR_SUCCESS && n >= 0) {
@@ -7035,49 +7892,32 @@ SCR_FN int scr_hash_bcast(scr_hash* h, int root, MPI_Comm comm)
   return rc;
 }
 
-enum { SCR_HASH_EXCHANGE_RIGHT, SCR_HASH_EXCHANGE_LEFT };
-
 /*
-** SEND holds <rank> -> hash; RECV, empty before, holds <rank> -> hash of each sender afterwards.  DIRECTION says on
-** which side most partners are: messages to near ranks on that side leave first.  Collective over COMM.
+** Send each hash in SEND, <rank> -> hash, to its rank.  RECV, initially empty, receives <rank> -> hash from each
+** sender, in ascending order of ranks.  Collective over COMM.
 **
-** Sparse, with no memory in the number of ranks: synchronous sends, and a nonblocking barrier that a rank enters when
-** all its sends have been received (Hoefler, Siebert, Lumsdaine: Scalable Communication Protocols for Dynamic Sparse
-** Data Exchange, PPoPP 2010).  Two tags take turns, because a fast rank may begin the next exchange while a slow one
-** has not yet seen the end of this; it cannot be two ahead.
+** The memory does not grow with the number of ranks: sends are synchronous, and a rank enters a nonblocking barrier
+** when all its sends have been received (Hoefler, Siebert, Lumsdaine: Scalable Communication Protocols for Dynamic
+** Sparse Data Exchange, PPoPP 2010).  Two tags alternate, because a fast rank may start the next exchange before a slow
+** one has seen the end of this one; it cannot be two ahead.
 */
-SCR_FN int scr_hash_exchange_direction(const scr_hash* send, scr_hash* recv, MPI_Comm comm, int direction)
+SCR_FN int scr_hash_exchange(const scr_hash* send, scr_hash* recv, MPI_Comm comm)
 {
   int            tag = scr_exchange_odd ? SCR_TAG_EXCHANGE_ODD : SCR_TAG_EXCHANGE;
-  int            n = scr_hash_size(send), i = 0, rc = SCR_SUCCESS, turns = 0, sent = 0, over = 0, rank, size;
-  scr_buf*       out = (scr_buf*)scr_malloc((size_t)n * sizeof *out);
-  MPI_Request*   reqs = (MPI_Request*)scr_malloc((size_t)n * sizeof *reqs);
+  int            n = 0, i, rc = SCR_SUCCESS, turns = 0, sent = 0, over = 0;
+  scr_buf*       out = (scr_buf*)scr_malloc((size_t)scr_hash_size(send) * sizeof *out);
+  MPI_Request*   reqs = (MPI_Request*)scr_malloc((size_t)scr_hash_size(send) * sizeof *reqs);
   MPI_Request    barrier = MPI_REQUEST_NULL;
-  scr_hash*      order = scr_hash_new();
   scr_hash_elem* e;
 
   scr_exchange_odd = !scr_exchange_odd;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
-  if (out == NULL || reqs == NULL || order == NULL) {
-    rc = SCR_ERR_OOM();
-    n = 0;
-  }
-  for (e = n ? scr_hash_elem_first(send) : NULL; e != NULL; e = scr_hash_elem_next(e)) {
-    int to = atoi(scr_hash_elem_key(e));
-    int far = direction == SCR_HASH_EXCHANGE_RIGHT ? (to - rank + size) % size : (rank - to + size) % size;
-    scr_hash_set_kv_int(order, "FAR", far);
-  }
-  scr_hash_sort_int(scr_hash_get(order, "FAR"), SCR_HASH_SORT_ASCENDING);
-  for (e = scr_hash_elem_first(scr_hash_get(order, "FAR")); e != NULL; e = scr_hash_elem_next(e), i++) {
-    int far = atoi(scr_hash_elem_key(e));
-    int to = direction == SCR_HASH_EXCHANGE_RIGHT ? (rank + far) % size : (rank - far + size) % size;
-    int err = scr_hash_to_buf(scr_hash_getf(send, "%d", to), &out[i]);
+  if (out == NULL || reqs == NULL) rc = SCR_ERR_OOM();
+  for (e = rc == SCR_SUCCESS ? scr_hash_elem_first(send) : NULL; e != NULL; e = scr_hash_elem_next(e), n++) {
+    int to = atoi(scr_hash_elem_key(e)), err = scr_hash_to_buf(scr_hash_elem_hash(e), &out[n]);
     if (rc == SCR_SUCCESS) rc = err;
-    if (MPI_Issend(out[i].p, err == SCR_SUCCESS ? (int)out[i].n : 0, MPI_BYTE, to, tag, comm, &reqs[i]) != MPI_SUCCESS)
+    if (MPI_Issend(out[n].p, err == SCR_SUCCESS ? (int)out[n].n : 0, MPI_BYTE, to, tag, comm, &reqs[n]) != MPI_SUCCESS)
       rc = SCR_ERR(SCR_ERR_MPI, "cannot send a message to rank %d", to);
   }
-  n = i;
   while (!over) {
     MPI_Message msg;
     MPI_Status  status;
@@ -7089,7 +7929,7 @@ SCR_FN int scr_hash_exchange_direction(const scr_hash* send, scr_hash* recv, MPI
     if (found) {
       scr_buf in = {NULL, 0, 0, 0};
       int     err = scr_message_take(&msg, &status, &in);
-      if (err == SCR_SUCCESS) err = scr_hash_from_buf(&in, scr_hash_set_kv_int(order, "IN", status.MPI_SOURCE));
+      if (err == SCR_SUCCESS) err = scr_hash_from_buf(&in, scr_hash_setf(recv, NULL, "%d", status.MPI_SOURCE));
       if (rc == SCR_SUCCESS) rc = err;
       scr_buf_free(&in);
       turns = 0;
@@ -7109,18 +7949,24 @@ SCR_FN int scr_hash_exchange_direction(const scr_hash* send, scr_hash* recv, MPI
       MPI_Test(&barrier, &over, MPI_STATUS_IGNORE);
     }
   }
-  scr_hash_sort_int(scr_hash_get(order, "IN"), SCR_HASH_SORT_ASCENDING);
-  scr_hash_merge(recv, scr_hash_get(order, "IN"));
+  scr_hash_sort_int(recv, SCR_HASH_SORT_ASCENDING);
   for (i = 0; out != NULL && i < n; i++) scr_buf_free(&out[i]);
-  scr_hash_delete(&order);
   scr_free(&out);
   scr_free(&reqs);
   return rc;
 }
 
-SCR_FN int scr_hash_exchange(const scr_hash* send, scr_hash* recv, MPI_Comm comm)
+/*
+** Add PATH, under the key KIND, to SEND for an exchange.  All ranks choose the same rank of COMM for the same PATH,
+** which can then compare what the ranks sent.
+*/
+SCR_FN void scr_hash_spread(scr_hash* send, const char* path, const char* kind, MPI_Comm comm)
 {
-  return scr_hash_exchange_direction(send, recv, comm, SCR_HASH_EXCHANGE_RIGHT);
+  uLong crc = scr_crc32(SCR_CRC32_START, path, strlen(path));
+  int   size;
+
+  MPI_Comm_size(comm, &size);
+  scr_hash_setf(send, NULL, "%d %s %s", (int)(crc % (uLong)size), kind, path);
 }
 
 /* ---- strings over ranks ---- */
@@ -7128,8 +7974,9 @@ SCR_FN int scr_hash_exchange(const scr_hash* send, scr_hash* recv, MPI_Comm comm
 enum { SCR_SCAN_UP = 1, SCR_SCAN_DOWN = -1 };
 
 /*
-** Inclusive prefix over ranks 0..me (UP) or size-1..me (DOWN) of SUM[0] as a sum and MAX[0] as a maximum, in place.
-** log2(size) messages.  Collective over COMM.  (Hillis, Steele: Data Parallel Algorithms, CACM 1986.)
+** Inclusive prefix operation over the ranks from 0 to this one (UP) or from the last to this one (DOWN), in place: the
+** sum of SUM and the maximum of MAX. log2(size) messages.  Collective over COMM. (Hillis, Steele: Data Parallel
+** Algorithms, CACM 1986.)
 */
 SCR_FN int scr_scan(scr_vote* v, int direction, MPI_Comm comm)
 {
@@ -7148,7 +7995,7 @@ SCR_FN int scr_scan(scr_vote* v, int direction, MPI_Comm comm)
     if ((err = scr_waitall(2, reqs)) != SCR_SUCCESS) rc = err;
     else if (from >= 0 && from < size) {
       int k;
-      for (k = 0; k < 4; k++) {
+      for (k = 0; k < SCR_VOTE_SLOTS; k++) {
         v->sum[k] += in.sum[k];
         if (in.max[k] > v->max[k]) v->max[k] = in.max[k];
       }
@@ -7157,7 +8004,7 @@ SCR_FN int scr_scan(scr_vote* v, int direction, MPI_Comm comm)
   return rc;
 }
 
-/* The first rank above this one whose FLAG is not 0, or the number of ranks.  Collective over COMM. */
+/* Set *NEXT to the first rank above this one whose FLAG is not 0, or to the number of ranks.  Collective over COMM. */
 SCR_FN int scr_scan_next(int flag, int* next, MPI_Comm comm)
 {
   scr_vote    v;
@@ -7177,13 +8024,13 @@ SCR_FN int scr_scan_next(int flag, int* next, MPI_Comm comm)
   return rc != SCR_SUCCESS ? rc : err;
 }
 
-/* A string on its way through the sort: the rank it belongs to, then its bytes with the NUL. */
+/* A string during the sort: the rank that it belongs to, then its bytes with the NUL. */
 typedef struct {
   int  rank;
   char text[4];
 } scr_rank_item;
 
-#define SCR_RANK_SHORT 512 /* bytes of an item that needs no allocation */
+#define SCR_RANK_SHORT 512 /* items of up to this many bytes need no allocation */
 
 SCR_FN int scr_rank_cmp(const scr_rank_item* a, const scr_rank_item* b)
 {
@@ -7192,9 +8039,10 @@ SCR_FN int scr_rank_cmp(const scr_rank_item* a, const scr_rank_item* b)
 }
 
 /*
-** Sort one item a rank over COMM, smallest on rank 0: Batcher's odd-even merge sort, log2(size)^2 / 2 exchanges, which
-** needs no power of two because every comparison puts the smaller item on the lower rank.  OTHER is a second buffer of
-** BYTES; returns the one of the two that holds this rank's item.
+** Sort one item per rank over COMM, the smallest to rank 0, by Batcher's odd-even merge sort in log2(size)^2 / 2
+** exchanges.  The number of ranks need not be a power of two, because every comparison puts the smaller item on the
+** lower rank.  Each buffer has BYTES bytes; returns the one that holds this rank's item at the end.  Collective over
+** COMM.
 */
 SCR_FN int scr_rank_sort(scr_rank_item** item, scr_rank_item** other, int bytes, MPI_Comm comm)
 {
@@ -7207,7 +8055,7 @@ SCR_FN int scr_rank_sort(scr_rank_item** item, scr_rank_item** other, int bytes,
       int         low = -1, at = rank - k % p, err;
       MPI_Request reqs[2];
 
-      /* rank is the low end of a comparison with rank + k, or the high end of one with rank - k, or neither */
+      /* This rank is the low end of a comparison with rank + k, the high end of one with rank - k, or neither. */
       if (at >= 0 && at % (2 * k) < k && rank + k < size && rank / (2 * p) == (rank + k) / (2 * p)) low = rank;
       else if (at - k >= 0 && (at - k) % (2 * k) < k && rank / (2 * p) == (rank - k) / (2 * p)) low = rank - k;
       if (low < 0) continue;
@@ -7226,17 +8074,18 @@ SCR_FN int scr_rank_sort(scr_rank_item** item, scr_rank_item** other, int bytes,
 /*
 ** Group the ranks of COMM by their strings.  Collective over COMM.
 **
-** GROUPS is the number of distinct strings; GROUP_ID counts them from 0 in the order of the strings; GROUP_RANK and
-** GROUP_SIZE are the place of this rank among those with an equal string, in the order of COMM, and their number;
-** LEADER is the rank in COMM of the first of them.  The strings are sorted over the ranks (scr_rank_sort), the borders
-** of equal ones are found by prefix operations, and each place then tells the owner of its item.
+** GROUPS receives the number of distinct strings, GROUP_ID the number of this rank's string, from 0 in the order of the
+** strings, GROUP_RANK the position of this rank among those with the same string, in the order of COMM, GROUP_SIZE
+** their number, and LEADER the rank in COMM of the first of them.  The strings are sorted over the ranks
+** (scr_rank_sort), prefix operations find where equal strings begin and end, and each rank then sends the result to the
+** owner of the item that it holds.
 */
 SCR_FN int scr_rank_str(MPI_Comm comm, const char* str, int* groups, int* group_id, int* group_rank, int* group_size,
                         int* leader)
 {
   int            rank, size, n = (int)strlen(str) + 1, longest = 0, bytes, first, next = 0, rc, err;
   int            answer[5], got[5];
-  int64_t        few[2][SCR_RANK_SHORT / 8]; /* short strings need no memory, and so no agreement that all have it */
+  int64_t        few[2][SCR_RANK_SHORT / 8]; /* short strings need no allocation, which might fail on some rank */
   scr_rank_item *item = NULL, *other = NULL, *more[2] = {NULL, NULL};
   scr_vote       up, down;
   MPI_Request    reqs[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -7257,13 +8106,13 @@ SCR_FN int scr_rank_str(MPI_Comm comm, const char* str, int* groups, int* group_
   memcpy(item->text, str, (size_t)n);
   rc = scr_rank_sort(&item, &other, bytes, comm);
 
-  /* Is this place the first of its string?  The left neighbour's item tells. */
+  /* Compare with the left neighbour's item: is this the first item with its string? */
   if (rank > 0) MPI_Irecv(other, bytes, MPI_BYTE, rank - 1, SCR_TAG_SORT, comm, &reqs[0]);
   if (rank < size - 1) MPI_Isend(item, bytes, MPI_BYTE, rank + 1, SCR_TAG_SORT, comm, &reqs[1]);
   if ((err = scr_waitall(2, reqs)) != SCR_SUCCESS) rc = err;
   first = rank == 0 || strcmp(item->text, other->text) != 0;
 
-  /* The place and owner of the first of this string, from the left; the rest of the strings, from the right. */
+  /* From the left: position and owner of the first item with this string.  From the right: where it ends. */
   memset(&up, 0, sizeof up);
   up.sum[0] = first;
   up.max[0] = first ? (int64_t)rank << 32 | item->rank : -1;
@@ -7294,7 +8143,7 @@ out:
 
 /* ---- flow control ---- */
 
-/* Send or receive one int.  Local, or with the partner. */
+/* Send or receive one int. */
 SCR_FN int scr_int_send(int value, int rank, int tag, MPI_Comm comm)
 {
   MPI_Request req;
@@ -7310,9 +8159,9 @@ SCR_FN int scr_int_recv(int* value, int rank, int tag, MPI_Comm comm)
 }
 
 /*
-** Call WORK(ARG) on every rank, with at most WIDTH ranks at work at a time: rank 0 works first and then lets the others
-** go, one more for each that ends.  When a rank has failed, those that have not begun do not begin.  Returns what WORK
-** returned here; agree on it.  Collective over COMM.
+** Call WORK(ARG) on every rank, on at most WIDTH ranks at a time: rank 0 works first, then starts the others, one for
+** each that ends.  Once a rank has failed, no further rank calls WORK.  Returns this rank's result, on which the caller
+** agrees.  Collective over COMM.
 */
 SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
 {
@@ -7322,7 +8171,7 @@ SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
   MPI_Comm_size(comm, &size);
   if (rank > 0) {
     if ((rc = scr_int_recv(&ok, 0, SCR_TAG_FLOW, comm)) != SCR_SUCCESS) return rc;
-    rc = ok ? work(arg) : SCR_ERR(SCR_ERR_IO, "not tried, because another rank failed before");
+    rc = ok ? work(arg) : SCR_ERR(SCR_ERR_IO, "not tried, because another rank has failed");
     scr_int_send(rc == SCR_SUCCESS, 0, SCR_TAG_FLOW, comm);
     return rc;
   }
@@ -7342,67 +8191,51 @@ SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
   return rc;
 }
 
-/* ==== 15 GROUPS, STORES, REDUNDANCY DESCRIPTORS =========================================================
-** Who fails together, where datasets are kept, and how they are protected.
+/* ==== 17 WORLD: GROUPS, STORES, SETS, DIRECTORIES =========================================================
+** Which ranks fail together, where datasets are stored, and how they are protected.
 **
-** Uses       path, hash, parameters, MPI helpers.
-** Offers     scr_layout, scr_groupdesc, scr_storedesc, scr_reddesc; scr_layout_create and _free; the control directory;
-**            scr_reddesc_for_dataset, scr_reddesc_to_hash, scr_reddesc_from_hash.
+** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, file window, MPI helpers
+** Offers     scr_groupdesc, scr_storedesc, scr_world; scr_groupdescs_from_name, scr_world_on_node,
+**            scr_storedescs_from_name, scr_reddesc_partner, scr_reddesc_for_dataset, scr_world_free, scr_world_job,
+**            scr_world_user, scr_world_create
 ** Invariants
-**   L1  No member of a redundancy set shares its failure group with another, when the set is formed.
-**   L2  Every directory that the library makes below a base belongs to this user, is no link, and can be written by
-**       nobody else; otherwise it is refused.  In a store with MKDIR=0 this holds for the files.
+**   L1  When a redundancy set is formed, no two of its members are in the same failure group.
+**   L2  Every directory that the library makes below a base satisfies D5.
 **   L3  While a run lives it holds a lock in its control directory and in its directory of each store, and both record
-**       the prefix: two runs never share one, whichever of the bases they have in common.  Stores with MKDIR=0 have no
-**       directory of their own, and are left out.
-**   L4  A stored descriptor is enough to find a dataset again, whatever the parameters say now.
-** Failure    The code, agreed on over the world; nothing is held.
+**       the prefix.  So two runs never share a directory, whichever bases they have in common.  Stores with MKDIR=0
+**       have no directory of their own, and are excepted.
+**   L4  A stored descriptor is enough to find a dataset again, whatever the parameters are now.
+** Failure    An error code, agreed on over the world; no lock is held.
 ** ====================================================================================================== */
 
-/* A partition of the world by name: NODE, WORLD, or a name of the GROUPS lines. */
+/* The groups that every world has, by their index in its list. */
+enum { SCR_GROUP_NODE, SCR_GROUP_WORLD };
+
+/* A partition of the world into groups, with a name: NODE, WORLD, or one from the GROUPS lines. */
 typedef struct {
   char* name;
-  int   rank, ranks; /* in the group of this rank */
+  int   rank, ranks; /* of this rank's group: its rank there, and the size */
   int   leader;      /* world rank of its first member */
   int   groups;      /* how many groups the world is split into */
 } scr_groupdesc;
 
-/* A class of storage.  The directory of a dataset is DIR/scr.dataset.<id>. */
+/* A store.  The directory of a dataset in it is DIR/scr.dataset.<id>. */
 typedef struct {
   int   enabled;
   char* name;      /* base directory, the value of the STORE line */
-  int   max_count; /* datasets that stay */
+  int   max_count; /* datasets to keep */
   int   can_mkdir;
   int   global;  /* VIEW=GLOBAL: several nodes see the same base */
-  int   threads; /* that copy its files to and from the prefix, for one rank */
+  int   threads; /* threads of a rank that copy files to and from the prefix */
   char* group;
-  char* dir; /* <base>/<user>/scr.<job>, and node.<host> where several nodes see the base */
+  char* dir; /* <base>/<user>/scr.<job>, with node.<host> if several nodes see the base */
 } scr_storedesc;
-
-/* How a dataset is protected: a scheme, and the set of ranks that this rank protects with. */
-typedef struct {
-  int      enabled, index, interval, output;
-  scr_copy type;
-  int      set_size, hop;
-  int      failures;          /* members of a set that may be lost; 0 for SINGLE */
-  char*    group;             /* name of the failure group */
-  char*    base;              /* name of the store */
-  int      global, can_mkdir; /* of the store */
-  int      groups;            /* sets in the world */
-  int      group_id;          /* world rank of the set's first member */
-  int      ranks, my_rank;
-  int*     member;  /* world ranks of the set, by rank in the set */
-  char*    partner; /* host of the right neighbour, which knows this rank's files; NULL when not known */
-} scr_reddesc;
 
 typedef struct {
   MPI_Comm       comm;
   int            rank, ranks;
-  char           host[256];
+  scr_home       home;
   char           prefix[SCR_MAX_FILENAME];
-  char           user[256], job[256];
-  int            virtual_nodes;
-  int            suffix; /* of scr.<job>.<n>; 0 for none */
   scr_hash*      params;
   scr_groupdesc* group;
   int            ngroups;
@@ -7412,117 +8245,79 @@ typedef struct {
   scr_reddesc*   red;
   int            nreds;
   char           cntl[SCR_MAX_FILENAME]; /* control directory */
-  int*           lock;                   /* descriptors with the locks of L3; on the first rank of a node */
+  int*           lock;                   /* descriptors that hold the locks of L3, on the first rank of a node */
   int            nlocks;
-} scr_layout;
-
-/* ---- directories that only this user may touch ---- */
-
-/* L2 for one directory. */
-SCR_FN int scr_private_check(const char* dir)
-{
-  struct stat st;
-
-  if (scr_os.lstat(dir, &st) < 0) return SCR_ERRNO("cannot look at %s", dir);
-  if (S_ISLNK(st.st_mode))
-    return SCR_ERR(SCR_ERR_UNSAFE, "%s is a symbolic link; remove it or choose another base", dir);
-  if (!S_ISDIR(st.st_mode))
-    return SCR_ERR(SCR_ERR_UNSAFE, "%s is not a directory; remove it or choose another base", dir);
-  if (st.st_uid != geteuid())
-    return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, not to you; choose another base or SCR_USER_NAME", dir,
-                   (unsigned long)st.st_uid);
-  if (st.st_mode & (S_IWGRP | S_IWOTH))
-    return SCR_ERR(SCR_ERR_UNSAFE, "%s can be written by others (mode %04o); chmod 700 it or choose another base", dir,
-                   (unsigned)(st.st_mode & 07777));
-  return SCR_SUCCESS;
-}
-
-/* Make the components of REL below BASE, which may exist, each for this user only. */
-SCR_FN int scr_private_mkdir(const char* base, const char* rel)
-{
-  char   dir[SCR_MAX_FILENAME];
-  size_t i, n, base_n = strlen(base);
-  int    rc;
-
-  if ((rc = scr_mkdirs(base, 0777)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_fmt(dir, sizeof dir, "%s/%s", base, rel)) != SCR_SUCCESS) return rc;
-  n = strlen(dir);
-  for (i = base_n + 1; i <= n; i++) {
-    char c = dir[i];
-    if (c != '/' && c != '\0') continue;
-    dir[i] = '\0';
-    if (scr_os.mkdir(dir, 0700) < 0 && errno != EEXIST) return SCR_ERRNO("cannot create the directory %s", dir);
-    if ((rc = scr_private_check(dir)) != SCR_SUCCESS) return rc;
-    dir[i] = c;
-  }
-  return SCR_SUCCESS;
-}
-
-/* <user>/scr.<job>[.<n>], and /node.<host> when several nodes see the base. */
-SCR_FN int scr_layout_rel(const scr_layout* l, int shared, int suffix, char* out, size_t n)
-{
-  char tail[32] = "";
-
-  if (suffix > 0) snprintf(tail, sizeof tail, ".%d", suffix);
-  if (shared || l->virtual_nodes > 0) return scr_fmt(out, n, "%s/scr.%s%s/node.%s", l->user, l->job, tail, l->host);
-  return scr_fmt(out, n, "%s/scr.%s%s", l->user, l->job, tail);
-}
+} scr_world;
 
 /* ---- groups ---- */
 
-SCR_FN const scr_groupdesc* scr_groupdescs_from_name(const scr_layout* l, const char* name)
+SCR_FN const scr_groupdesc* scr_groupdescs_from_name(const scr_world* w, const char* name)
 {
   int i;
-  for (i = 0; i < l->ngroups; i++)
-    if (strcmp(l->group[i].name, name) == 0) return &l->group[i];
+  for (i = 0; i < w->ngroups; i++)
+    if (strcmp(w->group[i].name, name) == 0) return &w->group[i];
   return NULL;
 }
 
-/* Add the group NAME that the ranks with equal VALUE form.  Collective over the world. */
-SCR_FN int scr_groupdesc_create(scr_layout* l, const char* name, const char* value)
+/* Add the group NAME, which ranks with equal VALUE form.  Collective over the world. */
+SCR_FN int scr_groupdesc_create(scr_world* w, const char* name, const char* value)
 {
-  scr_groupdesc* g = &l->group[l->ngroups];
+  scr_groupdesc* g = &w->group[w->ngroups];
   int            id;
 
   g->name = scr_strdup(name);
-  l->ngroups++;
-  return scr_rank_str(l->comm, value, &g->groups, &id, &g->rank, &g->ranks, &g->leader);
+  w->ngroups++;
+  return scr_rank_str(w->comm, value, &g->groups, &id, &g->rank, &g->ranks, &g->leader);
 }
 
-/* The world ranks of a small group, by rank in it, through its leader.  Collective over the group. */
-SCR_FN int scr_group_members(const scr_layout* l, int leader, int my_rank, int ranks, int** member)
+/*
+** Set *MEMBER to the world ranks of a small group, by their rank in it; the leader collects and sends them.  Collective
+** over the group.
+*/
+SCR_FN int scr_group_members(const scr_world* w, int leader, int my_rank, int ranks, int** member)
 {
   int         i, me[2], rc = SCR_SUCCESS;
   MPI_Request req;
 
   me[0] = my_rank;
-  me[1] = l->rank;
+  me[1] = w->rank;
   *member = (int*)scr_malloc((size_t)ranks * sizeof **member);
   if (*member == NULL) return SCR_ERR_OOM();
-  if (l->rank != leader) {
-    MPI_Isend(me, 2, MPI_INT, leader, SCR_TAG_GROUP, l->comm, &req);
+  if (w->rank != leader) {
+    MPI_Isend(me, 2, MPI_INT, leader, SCR_TAG_GROUP, w->comm, &req);
     rc = scr_wait(&req);
-    MPI_Irecv(*member, ranks, MPI_INT, leader, SCR_TAG_GROUP, l->comm, &req);
+    MPI_Irecv(*member, ranks, MPI_INT, leader, SCR_TAG_GROUP, w->comm, &req);
     return rc == SCR_SUCCESS ? scr_wait(&req) : rc;
   }
-  (*member)[my_rank] = l->rank;
+  (*member)[my_rank] = w->rank;
   for (i = 1; i < ranks && rc == SCR_SUCCESS; i++) {
-    MPI_Irecv(me, 2, MPI_INT, MPI_ANY_SOURCE, SCR_TAG_GROUP, l->comm, &req);
+    MPI_Irecv(me, 2, MPI_INT, MPI_ANY_SOURCE, SCR_TAG_GROUP, w->comm, &req);
     rc = scr_wait(&req);
     if (rc == SCR_SUCCESS && me[0] > 0 && me[0] < ranks) (*member)[me[0]] = me[1];
   }
   for (i = 1; i < ranks && rc == SCR_SUCCESS; i++) {
-    MPI_Isend(*member, ranks, MPI_INT, (*member)[i], SCR_TAG_GROUP, l->comm, &req);
+    MPI_Isend(*member, ranks, MPI_INT, (*member)[i], SCR_TAG_GROUP, w->comm, &req);
     rc = scr_wait(&req);
   }
   return rc;
 }
 
-/* NODE, WORLD, and one group for each name of the GROUPS lines that every host has.  Collective over the world. */
-SCR_FN int scr_groupdescs_create(scr_layout* l)
+/* Returns 1 if world rank RANK runs on this node, and so shares the dataset directories. */
+SCR_FN int scr_world_on_node(const scr_world* w, int rank)
 {
-  const scr_hash* lines = scr_param_get_hash(l->params, "GROUPS");
-  const scr_hash* mine = scr_hash_get(lines, l->host);
+  int i;
+  for (i = 0; i < w->group[SCR_GROUP_NODE].ranks; i++)
+    if (w->node[i] == rank) return 1;
+  return 0;
+}
+
+/*
+** Create NODE, WORLD, and one group for each name that the GROUPS lines of all hosts have.  Collective over the world.
+*/
+SCR_FN int scr_groupdescs_create(scr_world* w)
+{
+  const scr_hash* lines = scr_param_get_hash(w->params, "GROUPS");
+  const scr_hash* mine = scr_hash_get(lines, w->home.host);
   scr_hash*       names = scr_hash_new();
   scr_hash_elem * e, *c;
   int             rc, err;
@@ -7530,31 +8325,33 @@ SCR_FN int scr_groupdescs_create(scr_layout* l)
   for (e = scr_hash_elem_first(lines); e != NULL; e = scr_hash_elem_next(e))
     for (c = scr_hash_elem_first(scr_hash_elem_hash(e)); c != NULL; c = scr_hash_elem_next(c))
       scr_hash_set_kv(names, "NAME", scr_hash_elem_key(c));
-  l->group = (scr_groupdesc*)scr_malloc((size_t)(scr_hash_size(scr_hash_get(names, "NAME")) + 2) * sizeof *l->group);
-  if ((rc = scr_agree(l->group == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, l->comm)) != SCR_SUCCESS) goto out;
-  rc = scr_groupdesc_create(l, "NODE", l->host);
-  l->group[1] = l->group[0]; /* WORLD needs no sorting */
-  l->group[1].name = scr_strdup("WORLD");
-  l->group[1].rank = l->rank;
-  l->group[1].ranks = l->ranks;
-  l->group[1].leader = 0;
-  l->group[1].groups = 1;
-  l->ngroups = 2;
-  if (rc == SCR_SUCCESS) rc = scr_group_members(l, l->group[0].leader, l->group[0].rank, l->group[0].ranks, &l->node);
+  w->group = (scr_groupdesc*)scr_malloc((size_t)(scr_hash_size(scr_hash_get(names, "NAME")) + 2) * sizeof *w->group);
+  if ((rc = scr_agree(w->group == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, w->comm)) != SCR_SUCCESS) goto out;
+  rc = scr_groupdesc_create(w, "NODE", w->home.host);
+  w->group[SCR_GROUP_WORLD] = w->group[SCR_GROUP_NODE]; /* WORLD needs no communication */
+  w->group[SCR_GROUP_WORLD].name = scr_strdup("WORLD");
+  w->group[SCR_GROUP_WORLD].rank = w->rank;
+  w->group[SCR_GROUP_WORLD].ranks = w->ranks;
+  w->group[SCR_GROUP_WORLD].leader = 0;
+  w->group[SCR_GROUP_WORLD].groups = 1;
+  w->ngroups = 2;
+  if (rc == SCR_SUCCESS)
+    rc = scr_group_members(w, w->group[SCR_GROUP_NODE].leader, w->group[SCR_GROUP_NODE].rank,
+                           w->group[SCR_GROUP_NODE].ranks, &w->node);
   for (e = scr_hash_elem_first(scr_hash_get(names, "NAME")); e != NULL; e = scr_hash_elem_next(e)) {
     const char* name = scr_hash_elem_key(e);
     const char* value = scr_hash_elem_get_first_val(mine, name);
     scr_vote    v;
     memset(&v, 0, sizeof v);
     v.sum[0] = value == NULL;
-    if ((err = scr_vote_all(&v, rc, l->comm)) != SCR_SUCCESS) {
+    if ((err = scr_vote_all(&v, rc, w->comm)) != SCR_SUCCESS) {
       rc = err;
       goto out;
     }
     if (v.sum[0] > 0)
-      scr_dbg(1, "the group %s is not made: %lld ranks run on hosts whose GROUPS line does not name it", name,
+      scr_dbg(1, "the group %s is not created: %lld ranks run on hosts whose GROUPS line does not name it", name,
               (long long)v.sum[0]);
-    else if (scr_groupdescs_from_name(l, name) == NULL) rc = scr_groupdesc_create(l, name, value);
+    else if (scr_groupdescs_from_name(w, name) == NULL) rc = scr_groupdesc_create(w, name, value);
   }
 out:
   scr_hash_delete(&names);
@@ -7563,54 +8360,41 @@ out:
 
 /* ---- stores ---- */
 
-SCR_FN const scr_storedesc* scr_storedescs_from_name(const scr_layout* l, const char* name)
+SCR_FN const scr_storedesc* scr_storedescs_from_name(const scr_world* w, const char* name)
 {
   int i;
-  for (i = 0; i < l->nstores; i++)
-    if (strcmp(l->store[i].name, name) == 0) return &l->store[i];
+  for (i = 0; i < w->nstores; i++)
+    if (strcmp(w->store[i].name, name) == 0) return &w->store[i];
   return NULL;
 }
 
-/* An integer child of a configuration line, or DEFLT. */
-SCR_FN int scr_line_int(const scr_hash* line, const char* key, int deflt)
-{
-  int v;
-  return scr_hash_util_get_int(line, key, &v) == SCR_SUCCESS ? v : deflt;
-}
-
-SCR_FN const char* scr_line_str(const scr_hash* line, const char* key, const char* deflt)
-{
-  const char* v = scr_hash_elem_get_first_val(line, key);
-  return v != NULL ? v : deflt;
-}
-
-/* How many threads copy files of the store NAME, by its transfer TYPE; one that is a vendor's is warned of. */
+/* The number of threads that copy files of the store NAME, from its transfer TYPE; warns about vendors' types. */
 SCR_FN int scr_storedesc_threads(const char* name, const char* type)
 {
   int vendor = strcasecmp(type, "BBAPI") == 0 || strcasecmp(type, "DW") == 0;
 
   if (vendor && scr_msg_rank <= 0)
-    scr_warn("STORE=%s TYPE=%s needs a service of the vendor, which this library does not use: PTHREAD takes its place",
+    scr_warn("STORE=%s TYPE=%s needs a service of the vendor, which this library does not use: PTHREAD is used instead",
              name, type);
   return vendor || strcasecmp(type, "PTHREAD") == 0 ? SCR_COPY_THREADS : 1;
 }
 
-/* Add the store NAME with the properties of LINE. */
-SCR_FN int scr_storedesc_create(scr_layout* l, const char* name, const scr_hash* line)
+/* Add the store NAME with the properties in LINE. */
+SCR_FN int scr_storedesc_create(scr_world* w, const char* name, const scr_hash* line)
 {
-  scr_storedesc* s = &l->store[l->nstores];
+  scr_storedesc* s = &w->store[w->nstores];
   int            count = 1, rc;
 
-  if ((rc = scr_param_int(l->params, "SCR_CACHE_SIZE", &count)) != SCR_SUCCESS) return rc;
-  s->enabled = scr_line_int(line, "ENABLED", 1);
-  s->max_count = scr_line_int(line, "COUNT", count);
-  s->can_mkdir = scr_line_int(line, "MKDIR", 1);
-  s->global = strcasecmp(scr_line_str(line, "VIEW", "PRIVATE"), "GLOBAL") == 0;
-  s->group = scr_strdup(scr_line_str(line, "GROUP", "NODE"));
-  s->threads = scr_storedesc_threads(name, scr_line_str(line, "TYPE", "SYNC"));
+  if ((rc = scr_param_int(w->params, "SCR_CACHE_SIZE", &count)) != SCR_SUCCESS) return rc;
+  s->enabled = scr_hash_int_or(line, "ENABLED", 1);
+  s->max_count = scr_hash_int_or(line, "COUNT", count);
+  s->can_mkdir = scr_hash_int_or(line, "MKDIR", 1);
+  s->global = strcasecmp(scr_hash_str_or(line, "VIEW", "PRIVATE"), "GLOBAL") == 0;
+  s->group = scr_strdup(scr_hash_str_or(line, "GROUP", "NODE"));
+  s->threads = scr_storedesc_threads(name, scr_hash_str_or(line, "TYPE", "SYNC"));
   s->name = scr_strdup(name);
-  l->nstores++;
-  if (scr_groupdescs_from_name(l, s->group) == NULL)
+  w->nstores++;
+  if (scr_groupdescs_from_name(w, s->group) == NULL)
     return SCR_ERR(SCR_ERR_PARAM,
                    "STORE=%s names the group %s, which does not exist; there are NODE, WORLD and those of "
                    "the GROUPS lines that name each host",
@@ -7619,35 +8403,35 @@ SCR_FN int scr_storedesc_create(scr_layout* l, const char* name, const scr_hash*
   return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
-/* The STORE lines, and SCR_CACHE_BASE where no line names it. */
-SCR_FN int scr_storedescs_create(scr_layout* l)
+/* Add a store for each STORE line, and one for SCR_CACHE_BASE if no line names it. */
+SCR_FN int scr_storedescs_create(scr_world* w)
 {
-  const scr_hash* lines = scr_param_get_hash(l->params, "STORE");
-  const char*     base = scr_param_get(l->params, "SCR_CACHE_BASE");
+  const scr_hash* lines = scr_param_get_hash(w->params, "STORE");
+  const char*     base = scr_param_get(w->params, "SCR_CACHE_BASE");
   scr_hash_elem*  e;
   char            name[SCR_MAX_FILENAME];
   int             rc;
 
-  l->store = (scr_storedesc*)scr_malloc((size_t)(scr_hash_size(lines) + 1) * sizeof *l->store);
-  if (l->store == NULL) return SCR_ERR_OOM();
+  w->store = (scr_storedesc*)scr_malloc((size_t)(scr_hash_size(lines) + 1) * sizeof *w->store);
+  if (w->store == NULL) return SCR_ERR_OOM();
   for (e = scr_hash_elem_first(lines); e != NULL; e = scr_hash_elem_next(e)) {
     if ((rc = scr_path_reduce_str(scr_hash_elem_key(e), name, sizeof name)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_storedesc_create(l, name, scr_hash_elem_hash(e))) != SCR_SUCCESS) return rc;
+    if ((rc = scr_storedesc_create(w, name, scr_hash_elem_hash(e))) != SCR_SUCCESS) return rc;
   }
   if ((rc = scr_path_reduce_str(base, name, sizeof name)) != SCR_SUCCESS) return rc;
-  if (scr_storedescs_from_name(l, name) == NULL) return scr_storedesc_create(l, name, NULL);
+  if (scr_storedescs_from_name(w, name) == NULL) return scr_storedesc_create(w, name, NULL);
   return SCR_SUCCESS;
 }
 
-/* Name the directory of each store, now that the suffix is known, and make it on this node. */
-SCR_FN int scr_storedescs_place(scr_layout* l)
+/* Set the directory of each store, now that the suffix is known, and create it on this node. */
+SCR_FN int scr_storedescs_place(scr_world* w)
 {
   char rel[SCR_MAX_FILENAME];
   int  i, rc;
 
-  for (i = 0; i < l->nstores; i++) {
-    scr_storedesc* s = &l->store[i];
-    if ((rc = scr_layout_rel(l, s->global, l->suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
+  for (i = 0; i < w->nstores; i++) {
+    scr_storedesc* s = &w->store[i];
+    if ((rc = scr_home_below(&w->home, s->global, w->home.suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
     if ((s->dir = scr_strdupf("%s/%s", s->name, rel)) == NULL) return SCR_ERR_OOM();
     if (s->enabled && s->can_mkdir && (rc = scr_private_mkdir(s->name, rel)) != SCR_SUCCESS) return rc;
   }
@@ -7656,34 +8440,34 @@ SCR_FN int scr_storedescs_place(scr_layout* l)
 
 /* ---- the directories that a run holds ---- */
 
-#define SCR_BUSY_SECONDS 10 /* how long the processes of a run that was killed may still hold a lock */
+#define SCR_BUSY_SECONDS 10 /* how long to wait for a lock that a killed run's processes may still hold */
 
-/* Whose a directory is: OURS records the prefix, FREE records none; HELD is one of these, locked by another run. */
+/* To whom a directory belongs: OURS records our prefix, FREE none, OTHER another; HELD: OURS or FREE, but locked. */
 typedef enum { SCR_DIR_OURS, SCR_DIR_FREE, SCR_DIR_OTHER, SCR_DIR_HELD } scr_dir_state;
 
-SCR_FN void scr_dirs_release(scr_layout* l)
+SCR_FN void scr_dirs_release(scr_world* w)
 {
-  while (l->nlocks > 0) scr_os.close(l->lock[--l->nlocks]);
+  while (w->nlocks > 0) scr_os.close(w->lock[--w->nlocks]);
 }
 
-/* 1 when FD is a file that this process holds already: the control directory may lie in a store. */
-SCR_FN int scr_dir_is_held(const scr_layout* l, int fd)
+/* Returns 1 if FD is a file that this process holds already: the control directory may lie in a store. */
+SCR_FN int scr_dir_is_held(const scr_world* w, int fd)
 {
   struct stat a, b;
   int         i;
 
-  for (i = 0; i < l->nlocks; i++)
-    if (fstat(fd, &a) == 0 && fstat(l->lock[i], &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino) return 1;
+  for (i = 0; i < w->nlocks; i++)
+    if (fstat(fd, &a) == 0 && fstat(w->lock[i], &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino) return 1;
   return 0;
 }
 
 /*
-** Lock DIR; *HELD is 1 when another run has the lock, and else the descriptor is in l->lock.
+** Lock DIR.  *HELD is 1 if another run has the lock; otherwise w->lock has its descriptor.
 **
-** A file system without locks is accepted with a warning: there the record alone tells runs apart.  One that has become
-** read-only can still be read, so the lock is taken on what an earlier run has made.
+** A file system without locks is accepted with a warning: there, only the recorded prefix tells runs apart.  A file
+** system that has become read-only can still be read, so the lock is then taken on the existing lock file.
 */
-SCR_FN int scr_dir_lock(scr_layout* l, const char* dir, int* held)
+SCR_FN int scr_dir_lock(scr_world* w, const char* dir, int* held)
 {
   char lock[SCR_MAX_FILENAME];
   int  fd, rc = scr_fmt(lock, sizeof lock, "%s/run.lock", dir);
@@ -7693,36 +8477,36 @@ SCR_FN int scr_dir_lock(scr_layout* l, const char* dir, int* held)
   fd = scr_os.open(lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
   if (fd < 0 && errno == EROFS) fd = scr_os.open(lock, O_RDONLY | O_NOFOLLOW, 0);
   if (fd < 0) return SCR_ERRNO("cannot open the lock %s", lock);
-  if (scr_dir_is_held(l, fd)) {
+  if (scr_dir_is_held(w, fd)) {
     scr_os.close(fd);
     return SCR_SUCCESS;
   }
   if (scr_os.flock(fd, LOCK_EX | LOCK_NB) < 0) {
     if (errno == EWOULDBLOCK) *held = 1;
     else if (errno != ENOLCK && errno != ENOSYS && errno != EOPNOTSUPP) rc = SCR_ERRNO("cannot lock %s", lock);
-    else scr_warn("%s cannot be locked (%s); see to it that no second run uses it", lock, strerror(errno));
+    else scr_warn("%s cannot be locked (%s); make sure that no second run uses it", lock, strerror(errno));
   }
-  if (rc == SCR_SUCCESS && !*held) l->lock[l->nlocks++] = fd;
+  if (rc == SCR_SUCCESS && !*held) w->lock[w->nlocks++] = fd;
   else scr_os.close(fd);
   return rc;
 }
 
-/* Lock DIR and find out whose it is. */
-SCR_FN int scr_dir_try(scr_layout* l, const char* dir, scr_dir_state* state)
+/* Lock DIR and find out to whom it belongs. */
+SCR_FN int scr_dir_try(scr_world* w, const char* dir, scr_dir_state* state)
 {
   char        file[SCR_MAX_FILENAME];
   scr_hash*   h = scr_hash_new();
   const char* old = NULL;
-  int         held, rc = scr_dir_lock(l, dir, &held);
+  int         held, rc = scr_dir_lock(w, dir, &held);
 
   *state = SCR_DIR_FREE;
   if (rc == SCR_SUCCESS) rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir);
   if (rc != SCR_SUCCESS) goto out;
   rc = scr_hash_file_read(file, h);
   if (rc == SCR_SUCCESS) scr_hash_util_get_str(h, "PREFIX", &old);
-  else if (rc != SCR_ERR_NOT_FOUND) scr_warn("%s; it is written anew for %s", scr_err_text, l->prefix);
+  else if (rc != SCR_ERR_NOT_FOUND) scr_warn("%s; it is written again, for %s", scr_err_text, w->prefix);
   rc = SCR_SUCCESS;
-  if (old != NULL && strcmp(old, l->prefix) != 0) *state = SCR_DIR_OTHER;
+  if (old != NULL && strcmp(old, w->prefix) != 0) *state = SCR_DIR_OTHER;
   else if (held) *state = SCR_DIR_HELD;
   else if (old != NULL) *state = SCR_DIR_OURS;
 out:
@@ -7730,268 +8514,265 @@ out:
   return rc;
 }
 
-/* Record the prefix in DIR, which is held. */
-SCR_FN int scr_dir_record(const scr_layout* l, const char* dir)
+/* Record the prefix in DIR, whose lock is held. */
+SCR_FN int scr_dir_record(const scr_world* w, const char* dir)
 {
   char      file[SCR_MAX_FILENAME];
   scr_hash* h = scr_hash_new();
   int       rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir);
 
-  scr_hash_util_set_str(h, "PREFIX", l->prefix);
+  scr_hash_util_set_str(h, "PREFIX", w->prefix);
   if (rc == SCR_SUCCESS) rc = scr_hash_file_write(file, h);
   scr_hash_delete(&h);
   return rc;
 }
 
-/* Directory I of those that a run holds with SUFFIX, made if need be: -1 is the control directory, the others are the
-** stores'.  DIR is empty for a store that has none. */
-SCR_FN int scr_dir_make(const scr_layout* l, const char* base, int i, int suffix, char* dir, size_t n)
+/*
+** Directory I of those that a run with SUFFIX holds, created if it is missing: -1 is the control directory, 0 and above
+** are the stores' directories.  DIR is empty for a store without one.
+*/
+SCR_FN int scr_dir_make(const scr_world* w, const char* base, int i, int suffix, char* dir, size_t n)
 {
   char rel[SCR_MAX_FILENAME];
   int  rc;
 
   dir[0] = '\0';
-  if (i >= 0 && !(l->store[i].enabled && l->store[i].can_mkdir)) return SCR_SUCCESS;
-  if (i >= 0) base = l->store[i].name;
-  if ((rc = scr_layout_rel(l, i >= 0 && l->store[i].global, suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
+  if (i >= 0 && !(w->store[i].enabled && w->store[i].can_mkdir)) return SCR_SUCCESS;
+  if (i >= 0) base = w->store[i].name;
+  if ((rc = scr_home_below(&w->home, i >= 0 && w->store[i].global, suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
   if ((rc = scr_fmt(dir, n, "%s/%s", base, rel)) != SCR_SUCCESS) return rc;
   return scr_private_mkdir(base, rel);
 }
 
 /*
-** Try to take all directories with SUFFIX.  On SCR_SUCCESS *STATE is OURS when they are held and record the prefix; else
-** it and DIR tell which one cannot be had.  Local; the caller releases what is held.
+** Try to lock all directories with SUFFIX.  On SCR_SUCCESS *STATE is OURS if all are locked and record our prefix;
+** otherwise *STATE and DIR tell which directory is not available.  The caller releases the locks.
 **
-** Nothing is recorded before all are held, and the control directory only after the stores.  So one that is ours had
-** them all, and may list datasets that another suffix would not find: when a store is another's there now, that is an
-** error and not a reason to go on.
+** The prefix is recorded only after all are locked, and in the control directory last.  So if the control directory is
+** ours, this run had all directories, and it may list datasets that would not be found under another suffix.  If a
+** store's directory belongs to another prefix then, that is an error, not a reason to try the next suffix.
 */
-SCR_FN int scr_dirs_try(scr_layout* l, const char* base, int suffix, char* dir, size_t n, scr_dir_state* state)
+SCR_FN int scr_dirs_try(scr_world* w, const char* base, int suffix, char* dir, size_t n, scr_dir_state* state)
 {
-  char* fresh = (char*)scr_malloc((size_t)l->nstores + 1);
+  char* fresh = (char*)scr_malloc((size_t)w->nstores + 1);
   int   i, ours = 0, rc = fresh == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 
   *state = SCR_DIR_OURS;
-  for (i = -1; rc == SCR_SUCCESS && i < l->nstores; i++) {
-    if ((rc = scr_dir_make(l, base, i, suffix, dir, n)) != SCR_SUCCESS || *dir == '\0') continue;
-    if ((rc = scr_dir_try(l, dir, state)) != SCR_SUCCESS) break;
+  for (i = -1; rc == SCR_SUCCESS && i < w->nstores; i++) {
+    if ((rc = scr_dir_make(w, base, i, suffix, dir, n)) != SCR_SUCCESS || *dir == '\0') continue;
+    if ((rc = scr_dir_try(w, dir, state)) != SCR_SUCCESS) break;
     fresh[i + 1] = *state == SCR_DIR_FREE;
     if (i < 0) ours = *state == SCR_DIR_OURS;
     if (*state == SCR_DIR_OTHER && ours)
       rc = SCR_ERR(SCR_ERR_BUSY,
                    "%s belongs to the runs of another prefix, but the control directory beside it to those of %s; give "
                    "this run another SCR_CACHE_BASE or SCR_JOB_ID, or remove %s if those runs are over",
-                   dir, l->prefix, dir);
+                   dir, w->prefix, dir);
     if (*state == SCR_DIR_OTHER || *state == SCR_DIR_HELD) break;
     *state = SCR_DIR_OURS;
   }
-  for (i = l->nstores - 1; rc == SCR_SUCCESS && *state == SCR_DIR_OURS && i >= -1; i--) /* the control directory last */
-    if (fresh[i + 1] && (rc = scr_dir_make(l, base, i, suffix, dir, n)) == SCR_SUCCESS) rc = scr_dir_record(l, dir);
+  for (i = w->nstores - 1; rc == SCR_SUCCESS && *state == SCR_DIR_OURS && i >= -1; i--) /* the control directory last */
+    if (fresh[i + 1] && (rc = scr_dir_make(w, base, i, suffix, dir, n)) == SCR_SUCCESS) rc = scr_dir_record(w, dir);
   scr_free(&fresh);
   return rc;
 }
 
 /*
-** Take the control directory of this node and its directories in the stores: scr.<job>, or the first scr.<job>.<n> that
-** no other prefix has in any of them.  Fills l->cntl, l->suffix and l->lock.
+** Lock the control directory of this node and its directories in the stores: those of scr.<job>, or of the first
+** scr.<job>.<n> that belong to no other prefix.  Sets w->cntl, w->home.suffix and w->lock.
 */
-SCR_FN int scr_dirs_take(scr_layout* l, const char* base)
+SCR_FN int scr_dirs_take(scr_world* w, const char* base)
 {
   char          dir[SCR_MAX_FILENAME] = "";
   int           suffix = 0, rc;
   scr_dir_state state;
   double        start = scr_wtime();
 
-  l->lock = (int*)scr_malloc(((size_t)l->nstores + 1) * sizeof *l->lock);
-  if (l->lock == NULL) return SCR_ERR_OOM();
+  w->lock = (int*)scr_malloc(((size_t)w->nstores + 1) * sizeof *w->lock);
+  if (w->lock == NULL) return SCR_ERR_OOM();
   for (;;) {
-    rc = scr_dirs_try(l, base, suffix, dir, sizeof dir, &state);
+    rc = scr_dirs_try(w, base, suffix, dir, sizeof dir, &state);
     if (rc != SCR_SUCCESS || state == SCR_DIR_OURS) break;
-    scr_dirs_release(l);
+    scr_dirs_release(w);
     if (state == SCR_DIR_OTHER) suffix++;
     else if (scr_wtime() - start > SCR_BUSY_SECONDS)
       return SCR_ERR(SCR_ERR_BUSY,
                      "another run over the prefix %s holds %s; give each run its own SCR_PREFIX, or end that run; a "
                      "store that several nodes see needs VIEW=GLOBAL",
-                     l->prefix, dir);
-    else usleep(50000 + (useconds_t)getpid() % 16 * 1000); /* two runs may each hold what the other needs */
+                     w->prefix, dir);
+    else usleep(50000 + (useconds_t)getpid() % 16 * 1000); /* varies: two runs may each hold what the other needs */
   }
-  l->suffix = suffix;
-  return rc == SCR_SUCCESS ? scr_dir_make(l, base, -1, suffix, l->cntl, sizeof l->cntl) : rc;
+  w->home.suffix = suffix;
+  return rc == SCR_SUCCESS ? scr_dir_make(w, base, -1, suffix, w->cntl, sizeof w->cntl) : rc;
 }
 
 /* ---- redundancy descriptors ---- */
 
-SCR_FN void scr_reddesc_free(scr_reddesc* d)
+/* Let D protect this rank alone, as SINGLE. */
+SCR_FN int scr_reddesc_alone(scr_reddesc* d, const scr_world* w)
 {
-  scr_free(&d->group);
-  scr_free(&d->base);
-  scr_free(&d->member);
-  scr_free(&d->partner);
-  memset(d, 0, sizeof *d);
-}
-
-/* Make D protect this rank alone. */
-SCR_FN int scr_reddesc_alone(scr_reddesc* d, const scr_layout* l)
-{
-  d->type = SCR_COPY_SINGLE;
+  d->scheme = SCR_SCHEME_SINGLE;
   d->failures = 0;
-  d->ranks = 1;
-  d->my_rank = 0;
-  d->group_id = l->rank;
+  d->set_size = 1;
+  d->set_rank = 0;
+  d->set_id = w->rank;
   scr_free(&d->member);
   d->member = (int*)scr_malloc(sizeof *d->member);
   if (d->member == NULL) return SCR_ERR_OOM();
-  d->member[0] = l->rank;
+  d->member[0] = w->rank;
   return SCR_SUCCESS;
 }
 
-/* D17 for the set of D: K >= N becomes N - 1, and one parity is XOR.  1 when the set protects less than asked. */
+/*
+** Limit the failures of D: a set of N members tolerates at most N - 1, and one parity is XOR.  Returns 1 if the set
+** protects from fewer failures than asked for.
+*/
 SCR_FN int scr_reddesc_limit(scr_reddesc* d)
 {
-  int less = d->failures >= d->ranks;
+  int less = d->failures >= d->set_size;
 
-  if (d->type == SCR_COPY_PARTNER || d->type == SCR_COPY_XOR) d->failures = 1;
-  if (d->type != SCR_COPY_RS) return 0;
-  if (less) d->failures = d->ranks - 1;
-  if (d->failures == 1) d->type = SCR_COPY_XOR;
+  if (d->scheme == SCR_SCHEME_PARTNER || d->scheme == SCR_SCHEME_XOR) d->failures = 1;
+  if (d->scheme != SCR_SCHEME_RS) return 0;
+  if (less) d->failures = d->set_size - 1;
+  if (d->failures == 1) d->scheme = SCR_SCHEME_XOR;
   return less;
 }
 
-/* Learn the host of the right neighbour.  Collective over the set. */
-SCR_FN int scr_reddesc_partner(scr_reddesc* d, const scr_layout* l)
+/* Get the host of the right neighbour into d->partner.  Collective over the set. */
+SCR_FN int scr_reddesc_partner(scr_reddesc* d, const scr_world* w)
 {
   scr_hash *send = scr_hash_new(), *recv = scr_hash_new();
-  int       n = d->ranks, rc;
+  int       n = d->set_size, rc;
 
-  scr_hash_util_set_str(send, "HOST", l->host);
-  rc = scr_hash_sendrecv(send, d->member[(d->my_rank - 1 + n) % n], recv, d->member[(d->my_rank + 1) % n], l->comm);
-  d->partner = scr_strdup(scr_line_str(recv, "HOST", ""));
+  scr_hash_util_set_str(send, "HOST", w->home.host);
+  rc = scr_hash_sendrecv(send, d->member[(d->set_rank - 1 + n) % n], recv, d->member[(d->set_rank + 1) % n], w->comm);
+  d->partner = scr_strdup(scr_hash_str_or(recv, "HOST", ""));
   scr_hash_delete(&send);
   scr_hash_delete(&recv);
   return rc;
 }
 
 /*
-** Form the sets of D: the ranks with equal rank in their failure group stand in a line, in world order.  Every
-** HOP_DISTANCE-th of a line belong together, and what belongs together is cut into sets of SET_SIZE or a few more, as
-** even as possible.  In a line too short for two at that distance, the distance is as large as it can be, and rank 0
-** says so.  Collective over the world.
+** Form the sets of D.  Ranks that have the same rank in their failure group form a line, in world order.  Every
+** HOP_DISTANCE-th rank of a line belongs together, and these ranks are divided into sets of SET_SIZE or slightly more,
+** as equal as possible.  If a line is too short for two ranks at that distance, the largest possible distance is used,
+** and rank 0 warns.  Collective over the world.
 **
-** D16: a set of one member cannot protect; that rank caches as SINGLE, and rank 0 says how many there are.
+** A set of one member cannot protect its files: that rank uses SINGLE, and rank 0 reports how many there are.
 */
-SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_layout* l)
+SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_world* w)
 {
-  const scr_groupdesc* g = scr_groupdescs_from_name(l, d->group);
+  const scr_groupdesc* g = scr_groupdescs_from_name(w, d->group);
   char                 key[64];
   int                  lines, id, place, length, leader, hop, first, sets, least, extra, set, rc, err;
   int                  asked = d->failures;
   scr_vote             v;
 
   snprintf(key, sizeof key, "%d", g->rank);
-  rc = scr_rank_str(l->comm, key, &lines, &id, &place, &length, &leader);
+  rc = scr_rank_str(w->comm, key, &lines, &id, &place, &length, &leader);
   if (rc != SCR_SUCCESS) return rc;
   hop = length / 2 < d->hop ? length / 2 : d->hop;
   if (hop < 1) hop = 1;
   first = place % hop;
   place /= hop;
   length = length / hop + (first < length % hop);
-  sets = length / d->set_size > 1 ? length / d->set_size : 1;
+  sets = length / d->size_wanted > 1 ? length / d->size_wanted : 1;
   least = length / sets;
-  extra = length % sets; /* the first ones have one more */
+  extra = length % sets; /* the first sets have one member more */
   set = place < extra * (least + 1) ? place / (least + 1) : extra + (place - extra * (least + 1)) / least;
   snprintf(key, sizeof key, "%d.%d.%d", id, first, set);
-  rc = scr_rank_str(l->comm, key, &d->groups, &id, &d->my_rank, &d->ranks, &d->group_id);
+  rc = scr_rank_str(w->comm, key, &d->sets, &id, &d->set_rank, &d->set_size, &d->set_id);
   if (rc != SCR_SUCCESS) return rc;
-  rc = scr_group_members(l, d->group_id, d->my_rank, d->ranks, &d->member);
-  if (rc == SCR_SUCCESS && d->ranks > 1) rc = scr_reddesc_partner(d, l);
+  rc = scr_group_members(w, d->set_id, d->set_rank, d->set_size, &d->member);
+  if (rc == SCR_SUCCESS && d->set_size > 1) rc = scr_reddesc_partner(d, w);
   memset(&v, 0, sizeof v);
-  v.sum[0] = d->ranks == 1;
-  v.sum[1] = d->ranks > 1 && scr_reddesc_limit(d);
-  v.sum[2] = d->ranks > 1 && hop < d->hop;
-  if (d->ranks == 1 && rc == SCR_SUCCESS) rc = scr_reddesc_alone(d, l);
-  else if (rc == SCR_SUCCESS && d->type == SCR_COPY_RS && d->ranks + d->failures > 256)
+  v.sum[0] = d->set_size == 1;
+  v.sum[1] = d->set_size > 1 && scr_reddesc_limit(d);
+  v.sum[2] = d->set_size > 1 && hop < d->hop;
+  if (d->set_size == 1 && rc == SCR_SUCCESS) rc = scr_reddesc_alone(d, w);
+  else if (rc == SCR_SUCCESS && d->scheme == SCR_SCHEME_RS && d->set_size + d->failures > 256)
     rc = SCR_ERR(SCR_ERR_PARAM,
                  "CKPT=%d: a Reed-Solomon set of %d ranks with %d failures is too large; their sum may be 256 at most",
-                 d->index, d->ranks, d->failures);
-  if ((err = scr_vote_all(&v, rc, l->comm)) != SCR_SUCCESS) return err;
-  if (v.sum[0] > 0 && l->rank == 0)
+                 d->index, d->set_size, d->failures);
+  if ((err = scr_vote_all(&v, rc, w->comm)) != SCR_SUCCESS) return err;
+  if (v.sum[0] > 0 && w->rank == 0)
     scr_warn(
-        "%lld of %d ranks find no partner in another group %s, so their files are kept as SINGLE: the loss of their "
-        "node loses the checkpoint",
-        (long long)v.sum[0], l->ranks, d->group);
-  if (v.sum[1] > 0 && l->rank == 0)
+        "%lld of %d ranks find no partner in another group %s, so their files are kept as SINGLE: if their node is "
+        "lost, so is the checkpoint",
+        (long long)v.sum[0], w->ranks, d->group);
+  if (v.sum[1] > 0 && w->rank == 0)
     scr_warn("%lld of %d ranks are in Reed-Solomon sets that are too small for %d failures; these survive all but one",
-             (long long)v.sum[1], l->ranks, asked);
-  if (v.sum[2] > 0 && l->rank == 0)
+             (long long)v.sum[1], w->ranks, asked);
+  if (v.sum[2] > 0 && w->rank == 0)
     scr_warn("CKPT=%d: there are not enough groups %s for HOP_DISTANCE=%d: %lld of %d ranks have nearer partners",
-             d->index, d->group, d->hop, (long long)v.sum[2], l->ranks);
+             d->index, d->group, d->hop, (long long)v.sum[2], w->ranks);
   return SCR_SUCCESS;
 }
 
-/* Fill D from LINE, a CKPT line or NULL for what the parameters say.  Collective over the world. */
-SCR_FN int scr_reddesc_create(scr_reddesc* d, scr_layout* l, int index, const scr_hash* line)
+/* Fill D from LINE, a CKPT line; NULL takes everything from the parameters.  Collective over the world. */
+SCR_FN int scr_reddesc_create(scr_reddesc* d, scr_world* w, int index, const scr_hash* line)
 {
-  const char*          type = scr_param_get(l->params, "SCR_COPY_TYPE");
+  const char*          type = scr_param_get(w->params, "SCR_COPY_TYPE");
   const scr_storedesc* s;
   char                 base[SCR_MAX_FILENAME];
   int                  rc;
 
-  if (strcasecmp(type, "FILE") == 0) type = "XOR"; /* the lines count, and this is what they leave out */
+  if (strcasecmp(type, "FILE") == 0) type = "XOR"; /* the scheme of lines without TYPE */
   d->index = index;
-  d->enabled = scr_line_int(line, "ENABLED", 1);
-  d->interval = scr_line_int(line, "INTERVAL", 1);
-  d->output = scr_line_int(line, "OUTPUT", 0);
-  d->group = scr_strdup(scr_line_str(line, "GROUP", scr_param_get(l->params, "SCR_GROUP")));
-  if ((rc = scr_copy_from_name(scr_line_str(line, "TYPE", type), &d->type)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_param_int(l->params, "SCR_SET_SIZE", &d->set_size)) != SCR_SUCCESS) return rc;
-  d->set_size = scr_line_int(line, "SET_SIZE", d->set_size);
-  if ((rc = scr_param_int(l->params, "SCR_SET_FAILURES", &d->failures)) != SCR_SUCCESS) return rc;
-  d->failures = scr_line_int(line, "SET_FAILURES", d->failures);
-  d->hop = scr_line_int(line, "HOP_DISTANCE", 1);
-  if (d->set_size < 2 || d->set_size > SCR_SET_SIZE_MAX / 2)
-    return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: SET_SIZE is %d, but must be between 2 and %d", index, d->set_size,
+  d->enabled = scr_hash_int_or(line, "ENABLED", 1);
+  d->interval = scr_hash_int_or(line, "INTERVAL", 1);
+  d->output = scr_hash_int_or(line, "OUTPUT", 0);
+  d->group = scr_strdup(scr_hash_str_or(line, "GROUP", scr_param_get(w->params, "SCR_GROUP")));
+  if ((rc = scr_scheme_from_name(scr_hash_str_or(line, "TYPE", type), &d->scheme)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_param_int(w->params, "SCR_SET_SIZE", &d->size_wanted)) != SCR_SUCCESS) return rc;
+  d->size_wanted = scr_hash_int_or(line, "SET_SIZE", d->size_wanted);
+  if ((rc = scr_param_int(w->params, "SCR_SET_FAILURES", &d->failures)) != SCR_SUCCESS) return rc;
+  d->failures = scr_hash_int_or(line, "SET_FAILURES", d->failures);
+  d->hop = scr_hash_int_or(line, "HOP_DISTANCE", 1);
+  if (d->size_wanted < 2 || d->size_wanted > SCR_SET_SIZE_MAX / 2)
+    return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: SET_SIZE is %d, but must be between 2 and %d", index, d->size_wanted,
                    SCR_SET_SIZE_MAX / 2);
   if (d->interval < 1) return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: INTERVAL must be at least 1", index);
   if (d->failures < 1) return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: SET_FAILURES must be at least 1", index);
   if (d->hop < 1) return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d: HOP_DISTANCE must be at least 1", index);
-  rc = scr_path_reduce_str(scr_line_str(line, "STORE", scr_param_get(l->params, "SCR_CACHE_BASE")), base, sizeof base);
+  rc = scr_path_reduce_str(scr_hash_str_or(line, "STORE", scr_param_get(w->params, "SCR_CACHE_BASE")), base,
+                           sizeof base);
   if (rc != SCR_SUCCESS) return rc;
-  s = scr_storedescs_from_name(l, base);
+  s = scr_storedescs_from_name(w, base);
   if (s == NULL) return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d names the store %s, which no STORE line defines", index, base);
   if (d->enabled && !s->enabled)
     return SCR_ERR(SCR_ERR_PARAM, "CKPT=%d uses the store %s, which is not enabled", index, base);
-  d->base = scr_strdup(base);
+  d->store = scr_strdup(base);
   d->global = s->global;
   d->can_mkdir = s->can_mkdir;
-  if (scr_groupdescs_from_name(l, d->group) == NULL)
+  if (scr_groupdescs_from_name(w, d->group) == NULL)
     return SCR_ERR(SCR_ERR_PARAM,
                    "the failure group %s is not known; there are NODE, WORLD and those of the GROUPS lines "
                    "that name each host",
                    d->group);
-  if (!d->enabled || d->type == SCR_COPY_SINGLE) return scr_reddesc_alone(d, l);
-  return scr_reddesc_sets(d, l);
+  if (!d->enabled || d->scheme == SCR_SCHEME_SINGLE) return scr_reddesc_alone(d, w);
+  return scr_reddesc_sets(d, w);
 }
 
 /* The CKPT lines when SCR_COPY_TYPE is FILE, or the one that the parameters imply.  Collective over the world. */
-SCR_FN int scr_reddescs_create(scr_layout* l)
+SCR_FN int scr_reddescs_create(scr_world* w)
 {
   const scr_hash* lines = NULL;
   scr_hash_elem*  e;
   int             n = 1, i, ones = 0, rc = SCR_SUCCESS;
 
-  if (strcasecmp(scr_param_get(l->params, "SCR_COPY_TYPE"), "FILE") == 0) {
-    lines = scr_param_get_hash(l->params, "CKPT");
+  if (strcasecmp(scr_param_get(w->params, "SCR_COPY_TYPE"), "FILE") == 0) {
+    lines = scr_param_get_hash(w->params, "CKPT");
     n = scr_hash_size(lines);
     if (n == 0) return SCR_ERR(SCR_ERR_PARAM, "SCR_COPY_TYPE is FILE, but there are no CKPT lines");
   }
-  l->red = (scr_reddesc*)scr_malloc((size_t)n * sizeof *l->red);
-  if (l->red == NULL) return SCR_ERR_OOM();
-  l->nreds = n;
+  w->red = (scr_reddesc*)scr_malloc((size_t)n * sizeof *w->red);
+  if (w->red == NULL) return SCR_ERR_OOM();
+  w->nreds = n;
   e = scr_hash_elem_first(lines);
   for (i = 0; i < n && rc == SCR_SUCCESS; i++) {
-    rc = scr_reddesc_create(&l->red[i], l, e ? atoi(scr_hash_elem_key(e)) : 0, e ? scr_hash_elem_hash(e) : NULL);
-    if (l->red[i].enabled && l->red[i].interval == 1) ones++;
+    rc = scr_reddesc_create(&w->red[i], w, e ? atoi(scr_hash_elem_key(e)) : 0, e ? scr_hash_elem_hash(e) : NULL);
+    if (w->red[i].enabled && w->red[i].interval == 1) ones++;
     if (e != NULL) e = scr_hash_elem_next(e);
   }
   if (rc == SCR_SUCCESS && ones == 0)
@@ -8000,14 +8781,17 @@ SCR_FN int scr_reddescs_create(scr_layout* l)
   return rc;
 }
 
-/* The descriptor for a dataset: an OUTPUT one for pure output, else the largest INTERVAL that divides CKPT. */
-SCR_FN const scr_reddesc* scr_reddesc_for_dataset(const scr_layout* l, int ckpt, int flags)
+/*
+** The descriptor for a new dataset: for output, an enabled line with OUTPUT=1 if there is one; otherwise the enabled
+** line with the largest INTERVAL that divides CKPT.
+*/
+SCR_FN const scr_reddesc* scr_reddesc_for_dataset(const scr_world* w, int ckpt, int flags)
 {
   const scr_reddesc* best = NULL;
   int                i;
 
-  for (i = 0; i < l->nreds; i++) {
-    const scr_reddesc* d = &l->red[i];
+  for (i = 0; i < w->nreds; i++) {
+    const scr_reddesc* d = &w->red[i];
     if (!d->enabled) continue;
     if (flags & SCR_FLAG_OUTPUT && d->output) return d;
     if (d->interval != 1 && (!(flags & SCR_FLAG_CHECKPOINT) || ckpt % d->interval != 0)) continue;
@@ -8016,165 +8800,47 @@ SCR_FN const scr_reddesc* scr_reddesc_for_dataset(const scr_layout* l, int ckpt,
   return best;
 }
 
-/* Write D, as rank MEMBER of its set sees it, to H. */
-SCR_FN void scr_reddesc_to_hash(const scr_reddesc* d, int member, scr_hash* h)
-{
-  int i;
-
-  scr_hash_unset_all(h);
-  scr_hash_util_set_int(h, "ENABLED", d->enabled);
-  scr_hash_util_set_int(h, "INDEX", d->index);
-  scr_hash_util_set_int(h, "INTERVAL", d->interval);
-  scr_hash_util_set_int(h, "OUTPUT", d->output);
-  scr_hash_util_set_str(h, "BASE", d->base);
-  scr_hash_util_set_str(h, "VIEW", d->global ? "GLOBAL" : "PRIVATE");
-  scr_hash_util_set_int(h, "MKDIR", d->can_mkdir);
-  scr_hash_util_set_str(h, "TYPE", scr_copy_name(d->type));
-  scr_hash_util_set_str(h, "GROUP", d->group);
-  scr_hash_util_set_int(h, "SET_SIZE", d->set_size);
-  scr_hash_util_set_int(h, "SET_FAILURES", d->failures);
-  scr_hash_util_set_int(h, "HOP_DISTANCE", d->hop);
-  scr_hash_util_set_int(h, "GROUPS", d->groups);
-  scr_hash_util_set_int(h, "GROUP_ID", d->group_id);
-  scr_hash_util_set_int(h, "GROUP_SIZE", d->ranks);
-  scr_hash_util_set_int(h, "GROUP_RANK", member);
-  for (i = 0; i < d->ranks; i++) scr_hash_setf(h, NULL, "%s %d %d", "MEMBER", i, d->member[i]);
-}
-
-/* Make D from what scr_reddesc_to_hash wrote, in a world of RANKS.  SCR_ERR_FORMAT when it makes no sense. */
-SCR_FN int scr_reddesc_from_hash(scr_reddesc* d, const scr_hash* h, int ranks)
-{
-  const char *type = NULL, *base = NULL;
-  int         i;
-
-  memset(d, 0, sizeof *d);
-  if (scr_hash_util_get_str(h, "TYPE", &type) != SCR_SUCCESS ||
-      scr_hash_util_get_str(h, "BASE", &base) != SCR_SUCCESS ||
-      scr_hash_util_get_int(h, "GROUP_SIZE", &d->ranks) != SCR_SUCCESS || d->ranks < 1 || d->ranks > ranks ||
-      scr_hash_util_get_int(h, "GROUP_RANK", &d->my_rank) != SCR_SUCCESS || d->my_rank < 0 || d->my_rank >= d->ranks ||
-      scr_hash_util_get_int(h, "GROUP_ID", &d->group_id) != SCR_SUCCESS)
-    return SCR_ERR(SCR_ERR_FORMAT, "a stored redundancy descriptor is damaged");
-  d->enabled = 1;
-  d->index = scr_line_int(h, "INDEX", 0);
-  d->interval = scr_line_int(h, "INTERVAL", 1);
-  d->output = scr_line_int(h, "OUTPUT", 0);
-  d->set_size = scr_line_int(h, "SET_SIZE", d->ranks);
-  d->groups = scr_line_int(h, "GROUPS", 1);
-  d->can_mkdir = scr_line_int(h, "MKDIR", 1);
-  d->global = strcmp(scr_line_str(h, "VIEW", "PRIVATE"), "GLOBAL") == 0;
-  d->group = scr_strdup(scr_line_str(h, "GROUP", "NODE"));
-  d->base = scr_strdup(base);
-  d->member = (int*)scr_malloc((size_t)d->ranks * sizeof *d->member);
-  if (d->member == NULL) return SCR_ERR_OOM();
-  for (i = 0; i < d->ranks; i++) {
-    char        key[16];
-    const char* w;
-    snprintf(key, sizeof key, "%d", i);
-    w = scr_hash_elem_get_first_val(scr_hash_get(h, "MEMBER"), key);
-    d->member[i] = w != NULL ? atoi(w) : -1;
-    if (d->member[i] < 0 || d->member[i] >= ranks)
-      return SCR_ERR(SCR_ERR_FORMAT, "a stored redundancy descriptor names no rank for member %d", i);
-  }
-  if (scr_copy_from_name(type, &d->type) != SCR_SUCCESS) return SCR_ERR_FORMAT;
-  d->failures = d->type == SCR_COPY_SINGLE ? 0 : scr_line_int(h, "SET_FAILURES", 1);
-  if ((d->type != SCR_COPY_SINGLE && (d->ranks < 2 || d->failures < 1 || d->failures >= d->ranks)) ||
-      (d->type == SCR_COPY_RS && d->ranks + d->failures > 256) || d->ranks > SCR_SET_SIZE_MAX)
-    return SCR_ERR(SCR_ERR_FORMAT, "a stored redundancy descriptor is damaged: %s with %d members and %d failures",
-                   type, d->ranks, d->failures);
-  return SCR_SUCCESS;
-}
-
-/*
-** The path on this node of REL, a path below the dataset directory ("" for that itself), for dataset ID with
-** descriptor D (L4).  A store without directories keeps all in one flat name below its base.
-*/
-SCR_FN int scr_reddesc_path(const scr_layout* l, const scr_reddesc* d, int id, const char* rel, char* path, size_t n)
-{
-  char below[SCR_MAX_FILENAME], whole[SCR_MAX_FILENAME], flat[SCR_MAX_FILENAME];
-  int  rc = scr_layout_rel(l, d->global, l->suffix, below, sizeof below);
-
-  if (rc == SCR_SUCCESS) rc = scr_fmt(whole, sizeof whole, "%s/scr.dataset.%d%s%s", below, id, *rel ? "/" : "", rel);
-  if (rc != SCR_SUCCESS) return rc;
-  if (d->can_mkdir) return scr_fmt(path, n, "%s/%s", d->base, whole);
-  if ((rc = scr_path_flatten(whole, flat, sizeof flat)) != SCR_SUCCESS) return rc;
-  return scr_fmt(path, n, "%s/%s", d->base, flat);
-}
-
-/* Make the dataset directory of ID with its .scr, for this user only.  Local; several ranks of a node may call it. */
-SCR_FN int scr_reddesc_mkdir(const scr_layout* l, const scr_reddesc* d, int id)
-{
-  char below[SCR_MAX_FILENAME], whole[SCR_MAX_FILENAME];
-  int  rc;
-
-  if (!d->can_mkdir) return SCR_SUCCESS;
-  rc = scr_layout_rel(l, d->global, l->suffix, below, sizeof below);
-  if (rc == SCR_SUCCESS) rc = scr_fmt(whole, sizeof whole, "%s/scr.dataset.%d/.scr", below, id);
-  return rc == SCR_SUCCESS ? scr_private_mkdir(d->base, whole) : rc;
-}
-
-/*
-** Create PATH, a file of descriptor D, for this user only, where its directory is one that others write to as well: in a
-** store with MKDIR=0.  A file that is there may be written to when it is a regular one of this user, without a second
-** name.  SCR_ERR_UNSAFE otherwise: somebody waits for what would be written.
-*/
-SCR_FN int scr_reddesc_claim(const scr_reddesc* d, const char* path)
-{
-  struct stat st;
-  int         fd;
-
-  if (d->can_mkdir) return SCR_SUCCESS;
-  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-  if (fd >= 0) {
-    scr_os.close(fd);
-    return SCR_SUCCESS;
-  }
-  if (errno != EEXIST || scr_os.lstat(path, &st) < 0) return SCR_ERRNO("cannot create %s", path);
-  if (S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1) return SCR_SUCCESS;
-  return SCR_ERR(SCR_ERR_UNSAFE,
-                 "%s is there already, and is %s; remove it, or choose a store that others cannot write to", path,
-                 S_ISLNK(st.st_mode)      ? "a symbolic link"
-                 : !S_ISREG(st.st_mode)   ? "no regular file"
-                 : st.st_uid != geteuid() ? "another user's"
-                                          : "known by a second name");
-}
-
 /* ---- the whole ---- */
 
-SCR_FN void scr_layout_free(scr_layout* l)
+SCR_FN void scr_world_free(scr_world* w)
 {
   int i;
 
-  for (i = 0; i < l->ngroups; i++) scr_free(&l->group[i].name);
-  for (i = 0; i < l->nstores; i++) {
-    scr_free(&l->store[i].name);
-    scr_free(&l->store[i].group);
-    scr_free(&l->store[i].dir);
+  for (i = 0; i < w->ngroups; i++) scr_free(&w->group[i].name);
+  for (i = 0; i < w->nstores; i++) {
+    scr_free(&w->store[i].name);
+    scr_free(&w->store[i].group);
+    scr_free(&w->store[i].dir);
   }
-  for (i = 0; i < l->nreds; i++) scr_reddesc_free(&l->red[i]);
-  scr_free(&l->group);
-  scr_free(&l->store);
-  scr_free(&l->red);
-  scr_free(&l->node);
-  scr_dirs_release(l);
-  scr_free(&l->lock);
-  l->ngroups = l->nstores = l->nreds = 0;
+  for (i = 0; i < w->nreds; i++) scr_reddesc_free(&w->red[i]);
+  scr_free(&w->group);
+  scr_free(&w->store);
+  scr_free(&w->red);
+  scr_free(&w->node);
+  scr_dirs_release(w);
+  scr_free(&w->lock);
+  w->ngroups = w->nstores = w->nreds = 0;
 }
 
-/* The name of this node: the host, or the virtual node of D13. */
-SCR_FN int scr_layout_host(scr_layout* l)
+/*
+** Set the name of this node: the host or, if VIRTUAL_NODES is not 0, one of that many blocks of equal size into which
+** the ranks are divided.
+*/
+SCR_FN int scr_world_host(scr_world* w, int virtual_nodes)
 {
   char host[200] = "";
 
   if (gethostname(host, sizeof host - 1) < 0 || host[0] == '\0') return SCR_ERRNO("cannot get the host name");
-  if (l->virtual_nodes > l->ranks) l->virtual_nodes = l->ranks;
-  if (l->virtual_nodes > 0)
-    snprintf(l->host, sizeof l->host, "%s-v%d", host, (int)((int64_t)l->rank * l->virtual_nodes / l->ranks));
-  else snprintf(l->host, sizeof l->host, "%s", host);
+  if (virtual_nodes > w->ranks) virtual_nodes = w->ranks;
+  w->home.shared = virtual_nodes > 0;
+  if (virtual_nodes > 0)
+    snprintf(w->home.host, sizeof w->home.host, "%s-v%d", host, (int)((int64_t)w->rank * virtual_nodes / w->ranks));
+  else snprintf(w->home.host, sizeof w->home.host, "%s", host);
   return SCR_SUCCESS;
 }
 
-/* The job: what the parameters or the resource manager say. */
-SCR_FN const char* scr_layout_job(const scr_hash* params)
+/* The job id: from the parameter, the resource manager, or the default. */
+SCR_FN const char* scr_world_job(const scr_hash* params)
 {
   static const char* const names[] = {"SLURM_JOB_ID", "SLURM_JOBID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
   const char*              id = scr_param_get(params, "SCR_JOB_ID");
@@ -8184,8 +8850,8 @@ SCR_FN const char* scr_layout_job(const scr_hash* params)
   return id != NULL && *id != '\0' ? id : "defjobid";
 }
 
-/* The user: parameter, USER, the password file, or the number. */
-SCR_FN void scr_layout_user(const scr_hash* params, char* user, size_t n)
+/* The user: from the parameter, USER, the password file, or the user id. */
+SCR_FN void scr_world_user(const scr_hash* params, char* user, size_t n)
 {
   const char*    name = scr_param_get(params, "SCR_USER_NAME");
   struct passwd* pw;
@@ -8197,124 +8863,161 @@ SCR_FN void scr_layout_user(const scr_hash* params, char* user, size_t n)
 }
 
 /*
-** Fill L, whose comm, rank, ranks, params, prefix, user and job are set, and make the directories of this node.
-** Collective over the world.  On error scr_layout_free is due.
+** Fill W, whose comm, rank, ranks, params, prefix, user and job are set, and create the directories of this node.
+** Collective over the world.  After an error the caller calls scr_world_free.
 */
-SCR_FN int scr_layout_create(scr_layout* l)
+SCR_FN int scr_world_create(scr_world* w)
 {
   char      base[SCR_MAX_FILENAME] = "";
   scr_hash* h = scr_hash_new();
-  int       i, leader, rc, err;
+  int       i, leader, virtual_nodes = 0, rc, err;
 
-  rc = scr_param_int(l->params, "SCR_VIRTUAL_NODES", &l->virtual_nodes);
-  if (rc == SCR_SUCCESS) rc = scr_layout_host(l);
-  if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(scr_param_get(l->params, "SCR_CNTL_BASE"), base, sizeof base);
+  rc = scr_param_int(w->params, "SCR_VIRTUAL_NODES", &virtual_nodes);
+  if (rc == SCR_SUCCESS) rc = scr_world_host(w, virtual_nodes);
+  if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(scr_param_get(w->params, "SCR_CNTL_BASE"), base, sizeof base);
   if (rc == SCR_SUCCESS && base[0] != '/')
     rc = SCR_ERR(SCR_ERR_PARAM, "SCR_CNTL_BASE=%s is not an absolute path", base);
-  if (rc == SCR_SUCCESS && (strchr(l->user, '/') != NULL || strchr(l->job, '/') != NULL || l->user[0] == '.'))
-    rc = SCR_ERR(SCR_ERR_PARAM, "SCR_USER_NAME=%s and SCR_JOB_ID=%s must be names without a slash", l->user, l->job);
-  if ((rc = scr_agree(rc, l->comm)) != SCR_SUCCESS) goto out;
-  snprintf(scr_msg_host, sizeof scr_msg_host, "%s", l->host);
-  if ((rc = scr_groupdescs_create(l)) != SCR_SUCCESS) goto out;
-  if ((rc = scr_agree(scr_storedescs_create(l), l->comm)) != SCR_SUCCESS) goto out;
+  if (rc == SCR_SUCCESS &&
+      (strchr(w->home.user, '/') != NULL || strchr(w->home.job, '/') != NULL || w->home.user[0] == '.'))
+    rc = SCR_ERR(SCR_ERR_PARAM, "SCR_USER_NAME=%s and SCR_JOB_ID=%s must be names without a slash", w->home.user,
+                 w->home.job);
+  if ((rc = scr_agree(rc, w->comm)) != SCR_SUCCESS) goto out;
+  snprintf(scr_msg_host, sizeof scr_msg_host, "%s", w->home.host);
+  if ((rc = scr_groupdescs_create(w)) != SCR_SUCCESS) goto out;
+  if ((rc = scr_agree(scr_storedescs_create(w), w->comm)) != SCR_SUCCESS) goto out;
 
-  /* The first rank of the node takes the directories and tells the others which they are. */
-  leader = l->group[0].leader == l->rank;
+  /* The first rank of the node locks the directories and sends their names to the others. */
+  leader = w->group[SCR_GROUP_NODE].leader == w->rank;
   if (leader) {
-    rc = scr_dirs_take(l, base);
-    scr_hash_util_set_int(h, "SUFFIX", rc == SCR_SUCCESS ? l->suffix : -1);
-    scr_hash_util_set_str(h, "CNTL", l->cntl);
-    for (i = 1; i < l->group[0].ranks; i++) scr_hash_send(h, l->node[i], l->comm);
+    rc = scr_dirs_take(w, base);
+    scr_hash_util_set_int(h, "SUFFIX", rc == SCR_SUCCESS ? w->home.suffix : -1);
+    scr_hash_util_set_str(h, "CNTL", w->cntl);
+    for (i = 1; i < w->group[SCR_GROUP_NODE].ranks; i++) scr_hash_send(h, w->node[i], w->comm);
   } else {
     const char* dir = NULL;
-    rc = scr_hash_recv(h, l->group[0].leader, l->comm);
-    scr_hash_util_get_int(h, "SUFFIX", &l->suffix);
-    if (rc == SCR_SUCCESS && l->suffix >= 0 && scr_hash_util_get_str(h, "CNTL", &dir) == SCR_SUCCESS)
-      rc = scr_fmt(l->cntl, sizeof l->cntl, "%s", dir);
+    rc = scr_hash_recv(h, w->group[SCR_GROUP_NODE].leader, w->comm);
+    scr_hash_util_get_int(h, "SUFFIX", &w->home.suffix);
+    if (rc == SCR_SUCCESS && w->home.suffix >= 0 && scr_hash_util_get_str(h, "CNTL", &dir) == SCR_SUCCESS)
+      rc = scr_fmt(w->cntl, sizeof w->cntl, "%s", dir);
   }
-  if (rc == SCR_SUCCESS && l->suffix >= 0) rc = scr_storedescs_place(l);
-  if ((err = scr_agree(rc, l->comm)) != SCR_SUCCESS) {
+  if (rc == SCR_SUCCESS && w->home.suffix >= 0) rc = scr_storedescs_place(w);
+  if ((err = scr_agree(rc, w->comm)) != SCR_SUCCESS) {
     rc = err;
     goto out;
   }
-  if (l->virtual_nodes == 0 && l->group[0].groups == 1)
-    scr_dbg(1, "all %d ranks run on one node; SCR_VIRTUAL_NODES splits it for trials", l->ranks);
-  rc = scr_agree(scr_reddescs_create(l), l->comm);
+  if (!w->home.shared && w->group[SCR_GROUP_NODE].groups == 1)
+    scr_dbg(1, "all %d ranks run on one node; SCR_VIRTUAL_NODES splits it for trials", w->ranks);
+  rc = scr_agree(scr_reddescs_create(w), w->comm);
 out:
   scr_hash_delete(&h);
   return rc;
 }
 
-/* ==== 16 THE RUNTIME STATE ==============================================================================
-** All that the library knows between two calls, in one struct.
+/* ==== 18 THE RUNTIME STATE ==============================================================================
+** All that the library remembers between two calls, in one struct; the states of a dataset; and the logging of events.
 **
-** Uses       layout, hash, dataset.
-** Offers     scr, scr_cached_find, scr_cached_add, scr_cached_remove; scr_event, scr_event_root, scr_event_transfer,
-**            scr_event_damage.
+**   state      from               by                            then
+**   WRITING    -                  scr_start                     its files are being written
+**   WHOLE      WRITING            scr_complete_commit           protected on every rank
+**   WHOLE      found, fetched     scr_recovery_all, scr_fetch   moved, rebuilt, verified
+**   ASIDE      found              scr_recovery_set_aside        too few pieces, other number of ranks, damage; rejected or
+**                                                               passed in an earlier run; each run judges it again; kept
+**                                                               until its space is needed
+**   REJECTED   WHOLE              scr_reject_loaded             the application could not restart from it
+**   PASSED     WHOLE              scr_choice_served             the user chose an older one
+**   (gone)     any                scr_cache_delete              to make room; SCR_Delete; SCR_Complete_output failed
+**
+**   on prefix  NO -> FLUSHING           scr_flush_begin
+**              FLUSHING -> RENAMING     scr_flush_commit, the index has it
+**              RENAMING -> YES          scr_flush_finish
+**              FLUSHING -> NO           scr_flush_undo, the flush failed
+**              FLUSHING -> SUPERSEDED   scr_flush_undo, a newer dataset has its place
+**              YES -> SUPERSEDED        scr_flush_commit of a newer dataset that took its files
+**              SUPERSEDED -> NO         scr_dataset_reconsider, after SCR_Drop or SCR_Delete
+**              NO -> YES                scr_fetch
+**              found: RENAMING, YES     scr_restart_on_prefix, by the index
+**
+** Uses       errors, memory, hash, dataset, filemap, prefix, files of a run, MPI helpers, world
+** Offers     scr_phase, scr_on_prefix, scr_restart, scr_dataset; scr, scr_logged, scr_event, scr_event_transfer,
+**            scr_event_damage, scr_tried_add, scr_dataset_find, scr_dataset_named, scr_dataset_newest,
+**            scr_dataset_remove, scr_dataset_add, scr_dataset_entry, scr_map_write, scr_dataset_make_note,
+**            scr_dataset_write_note, scr_change_life, scr_change_on_prefix, scr_dataset_reconsider
 ** Invariants
-**   S1  scr.cached is the same on every rank, but for the files that it speaks of; it is ordered by id.
+**   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
-**   S3  A rank holds the entry of its own rank for each good dataset of the cache.  Entries of other ranks belong to
-**       datasets that are set aside.
+**   S3  A rank holds the entry of its own rank for each dataset that is WHOLE.
+**   S4  Once a run has found the state of a dataset, only scr_change_life and scr_change_on_prefix change it, and they keep
+**       filemap, index and flush file consistent with it.
 ** Failure    The code.
 ** ====================================================================================================== */
 
-typedef enum { SCR_STATE_UNINIT, SCR_STATE_IDLE, SCR_STATE_RESTART, SCR_STATE_CHECKPOINT, SCR_STATE_OUTPUT } scr_phase;
+typedef enum { SCR_PHASE_UNINIT, SCR_PHASE_IDLE, SCR_PHASE_RESTART, SCR_PHASE_CHECKPOINT, SCR_PHASE_OUTPUT } scr_phase;
+
+typedef enum { SCR_WRITING, SCR_WHOLE, SCR_ASIDE, SCR_REJECTED, SCR_PASSED } scr_life;
+
+typedef enum {
+  SCR_PREFIX_NO,
+  SCR_PREFIX_FLUSHING,
+  SCR_PREFIX_RENAMING,
+  SCR_PREFIX_YES,
+  SCR_PREFIX_SUPERSEDED
+} scr_on_prefix;
+
+/* Is there a checkpoint to restart from?  Not known yet; loaded; none is left; too late, a dataset was started. */
+typedef enum { SCR_RESTART_UNTRIED, SCR_RESTART_LOADED, SCR_RESTART_NONE, SCR_RESTART_OVER } scr_restart;
 
 /* A dataset in the cache. */
 typedef struct {
-  int          id;
-  int          ckpt;       /* checkpoint id, 0 when it is none */
-  int          good;       /* whole, and may be loaded; else it is set aside until its space is needed */
-  int          flushed;    /* also on the prefix */
-  int          superseded; /* its place on the prefix is taken by a newer one */
-  char*        base;       /* its store */
-  scr_dataset* desc;
-} scr_cached;
+  scr_desc      desc;
+  char*         store;
+  scr_life      life;
+  scr_on_prefix on_prefix;
+  int           unproven; /* ASIDE, but perhaps never complete: then no work is lost with it */
+  int           pins;     /* flushes in progress; while not 0, it must not be deleted */
+} scr_dataset;
 
 typedef struct {
-  scr_phase    phase;
-  int          disabled; /* SCR_ENABLE=0 was found by SCR_Init */
-  scr_layout   at;
-  scr_hash*    app; /* what SCR_Config set; lives before SCR_Init and after SCR_Finalize */
-  scr_filemap* map;
-  char         map_file[SCR_MAX_FILENAME];
-  char         prefix_real[SCR_MAX_FILENAME]; /* the prefix with links resolved; files may be named below either */
-  int          prefix_lock;
+  scr_phase   phase;
+  int         disabled; /* 1: SCR_Init found SCR_ENABLE=0 */
+  scr_world   world;
+  scr_hash*   app; /* settings of SCR_Config; kept before SCR_Init and after SCR_Finalize */
+  scr_filemap map;
+  char        map_file[SCR_MAX_FILENAME];
+  char        prefix_real[SCR_MAX_FILENAME]; /* the prefix with links resolved; file names may begin with either */
+  int         prefix_lock;
 
-  int         dataset_id, checkpoint_id; /* the last ones given */
-  scr_cached* cached;
-  int         ncached;
+  int          dataset_id, checkpoint_id; /* the last numbers assigned */
+  scr_dataset* dataset;
+  int          datasets;
 
-  /* parameters that are asked for often */
+  /* parameters that are used often */
   int    flush_every, flush_width, fetch_width, crc_on_copy, crc_on_delete, crc_on_restart, crc_on_flush, preserve;
   size_t mpi_buf, file_buf;
-  char*  work; /* memory of the redundancy engine, taken in SCR_Init so that it cannot fail later */
+  char*  work; /* memory of the redundancy engine, allocated in SCR_Init so that it cannot fail later */
 
   scr_log log;
-  int     log_failed; /* and has been said to */
+  int     log_failed; /* 1: writing the log failed, and a warning was printed */
 
   /* the dataset between Start and Complete */
   const scr_reddesc* red;
-  scr_dataset*       out;
-  int                out_id, out_flags;
-  uint64_t failed_bytes; /* that this rank had written when the last dataset failed; 0 after one that did not */
-  double   out_start;
+  int                open_id;
+  uint64_t           failed_bytes; /* that this rank had written when the last dataset failed; 0 if it did not fail */
+  double             open_start;
 
   /* the checkpoint to restart from */
-  int     loaded;       /* its id, 0 for none */
-  int     tried_all;    /* nothing is left to load */
-  int     once;         /* complete checkpoints were found that could not be loaded */
-  int     damaged_maps; /* filemaps of this node that could not be understood */
-  int     offer;        /* no dataset has been started in this run, so a checkpoint is on offer */
-  int     load_below;   /* the application has rejected all with this id or a greater one */
-  int     chosen;       /* the index says that the user chose CURRENT */
-  scr_buf tried;        /* what could not be loaded, and why; text */
+  scr_restart restart;
+  int         loaded;           /* id of the loaded checkpoint; 0 for none */
+  int         offer_below;      /* only checkpoints with a smaller id are offered: this one was rejected */
+  int         notes_are_behind; /* the flush file could not be written */
+  int         damaged_maps;     /* number of damaged filemaps; what they listed is not known */
+  int prefix_at_stake; /* complete checkpoints exist beside those of the cache, or did when they could not be loaded */
+  int user_choice;     /* 1: the user chose CURRENT, as the index records */
+  scr_buf tried;       /* text: what could not be loaded, and why */
 
-  /* decisions; on rank 0 */
+  /* decisions: halt and checkpoint conditions, on rank 0 */
   scr_hash* halt;
   int       halt_exit, halt_enabled, asked_should_exit, fresh_start;
-  char      halt_why[256]; /* the condition that holds */
+  char      halt_why[256]; /* the halt condition that holds */
   int       need_calls, interval, seconds;
   double    overhead;
   double    ckpt_end, ckpt_cost;
@@ -8323,69 +9026,12 @@ typedef struct {
 
 static scr_state scr;
 
-SCR_FN scr_cached* scr_cached_find(int id)
-{
-  int i;
-  for (i = 0; i < scr.ncached; i++)
-    if (scr.cached[i].id == id) return &scr.cached[i];
-  return NULL;
-}
-
-SCR_FN void scr_cached_remove(int id)
-{
-  scr_cached* c = scr_cached_find(id);
-  int         i;
-
-  if (c == NULL) return;
-  i = (int)(c - scr.cached);
-  scr_free(&c->base);
-  scr_dataset_delete(&c->desc);
-  memmove(c, c + 1, (size_t)(scr.ncached - i - 1) * sizeof *c);
-  scr.ncached--;
-}
-
-/* Add dataset DESC, kept in the store BASE, and raise the ids that were given.  Called alike everywhere (S1). */
-SCR_FN int scr_cached_add(const scr_dataset* desc, const char* base, int good)
-{
-  scr_cached c, *all;
-  int        i, flag = 0;
-
-  memset(&c, 0, sizeof c);
-  scr_dataset_get_id(desc, &c.id);
-  scr_dataset_get_flag_ckpt(desc, &flag);
-  if (flag) scr_dataset_get_ckpt(desc, &c.ckpt);
-  c.good = good;
-  scr_cached_remove(c.id);
-  all = (scr_cached*)realloc(scr.cached, (size_t)(scr.ncached + 1) * sizeof *all);
-  if (all == NULL) return SCR_ERR_OOM();
-  scr.cached = all;
-  c.base = scr_strdup(base);
-  c.desc = scr_dataset_new();
-  scr_hash_merge(c.desc, desc);
-  for (i = scr.ncached; i > 0 && all[i - 1].id > c.id; i--) all[i] = all[i - 1];
-  all[i] = c;
-  scr.ncached++;
-  if (c.id > scr.dataset_id) scr.dataset_id = c.id;
-  return SCR_SUCCESS;
-}
-
-/* Write the filemap of this rank to the control directory (S2). */
-SCR_FN int scr_map_write(void)
-{
-  return scr_filemap_write(scr.map_file, scr.map);
-}
-
-/* The name of the dataset DESC, never NULL. */
-SCR_FN const char* scr_desc_name(const scr_dataset* desc)
-{
-  const char* name = NULL;
-  scr_dataset_get_name(desc, &name);
-  return name != NULL ? name : "?";
-}
-
 /* ---- events of the run ---- */
 
-/* A log that cannot be written is said once, and stops nothing.  WHY is the last error before RC. */
+/*
+** Handle RC, the result of a write to the log: the first failure is a warning, and the run goes on.  WHY is the error
+** record from before the write, which is restored.
+*/
 SCR_FN void scr_logged(int rc, const scr_err_record* why)
 {
   if (rc != SCR_SUCCESS && !scr.log_failed) scr_warn("%s; the log of this run has gaps", scr_err_text);
@@ -8393,41 +9039,34 @@ SCR_FN void scr_logged(int rc, const scr_err_record* why)
   scr_err_restore(why);
 }
 
-/* Log EVENT of the dataset DESC, or of the run when that is NULL; SECS below 0 are left out. */
-SCR_FN void scr_event(const char* event, const char* note, const scr_dataset* desc, double secs)
+/*
+** Rank 0 logs EVENT, which all ranks take part in, of the dataset DESC, or of the run if DESC is NULL; a negative SECS
+** is left out.
+*/
+SCR_FN void scr_event(const char* event, const char* note, const scr_desc* desc, double secs)
 {
-  scr_log_dataset d = {0, desc != NULL ? scr_desc_name(desc) : NULL, secs};
+  scr_log_dataset d = {0, NULL, secs};
   scr_err_record  why;
 
-  if (!scr.log.txt && !scr.log.syslog) return;
-  if (desc != NULL) scr_dataset_get_id(desc, &d.id);
+  if (scr.world.rank != 0 || (!scr.log.txt && !scr.log.syslog)) return;
+  if (desc != NULL) d.id = desc->identity.id;
+  if (desc != NULL) d.name = scr_desc_name(desc);
   scr_err_save(&why);
   scr_logged(scr_log_event(&scr.log, event, note, &d), &why);
 }
 
-/* The same for what the ranks do together: rank 0 logs it. */
-SCR_FN void scr_event_root(const char* event, const char* note, const scr_dataset* desc, double secs)
+/* Rank 0 logs that all files of the dataset DESC were copied FROM one place TO another in SECS seconds. */
+SCR_FN void scr_event_transfer(const char* type, const char* from, const char* to, const scr_desc* desc, double secs)
 {
-  if (scr.at.rank == 0) scr_event(event, note, desc, secs);
-}
-
-/* All files of the dataset DESC went FROM TO in SECS: rank 0 logs it. */
-SCR_FN void scr_event_transfer(const char* type, const char* from, const char* to, const scr_dataset* desc, double secs)
-{
-  scr_log_dataset d = {0, scr_desc_name(desc), secs};
-  uint64_t        bytes = 0;
-  int             files = 0;
+  scr_log_dataset d = {desc->identity.id, scr_desc_name(desc), secs};
   scr_err_record  why;
 
-  if (scr.at.rank != 0 || (!scr.log.txt && !scr.log.syslog)) return;
-  scr_dataset_get_id(desc, &d.id);
-  scr_dataset_get_size(desc, &bytes);
-  scr_dataset_get_files(desc, &files);
+  if (scr.world.rank != 0 || (!scr.log.txt && !scr.log.syslog)) return;
   scr_err_save(&why);
-  scr_logged(scr_log_transfer(&scr.log, type, from, to, &d, (double)bytes, files), &why);
+  scr_logged(scr_log_transfer(&scr.log, type, from, to, &d, (double)desc->bytes, desc->files), &why);
 }
 
-/* When RC, the last error, is that a file of dataset ID is not what it was, the rank that found it logs it. */
+/* If RC, the last error, says that a file of dataset ID is missing or corrupt, log it on this rank, which found it. */
 SCR_FN void scr_event_damage(int id, int rc)
 {
   scr_log_dataset d = {id, NULL, -1.0};
@@ -8439,933 +9078,1122 @@ SCR_FN void scr_event_damage(int id, int rc)
   scr_logged(scr_log_event(&scr.log, corrupt ? "CORRUPT" : "MISSING", why.text, &d), &why);
 }
 
-/* ==== 17 REDUNDANCY: APPLY AND RECOVER ==================================================================
-** Protect the files of a rank within its set, and bring them back.
+/* Add to scr.tried why a dataset cannot be loaded.  Every rank calls it. */
+SCR_FN SCR_FORMAT(1, 2) void scr_tried_add(const char* format, ...)
+{
+  char    text[1024];
+  va_list ap;
+
+  va_start(ap, format);
+  vsnprintf(text, sizeof text, format, ap);
+  va_end(ap);
+  if (scr.tried.n + strlen(text) + 3 < 2000) {
+    if (scr.tried.n > 0) scr_buf_add(&scr.tried, "; ", 2);
+    scr_buf_add(&scr.tried, text, strlen(text));
+  }
+  if (scr.world.rank == 0) scr_warn("%s", text);
+}
+
+/* ---- datasets ---- */
+
+SCR_FN scr_dataset* scr_dataset_find(int id)
+{
+  int i;
+  for (i = 0; i < scr.datasets; i++)
+    if (scr.dataset[i].desc.identity.id == id) return &scr.dataset[i];
+  return NULL;
+}
+
+/* The newest checkpoint in the cache with this NAME that is WHOLE, or NULL. */
+SCR_FN scr_dataset* scr_dataset_named(const char* name)
+{
+  int i;
+  for (i = scr.datasets - 1; i >= 0; i--)
+    if (scr.dataset[i].life == SCR_WHOLE && scr.dataset[i].desc.ckpt > 0 &&
+        strcmp(scr_desc_name(&scr.dataset[i].desc), name) == 0)
+      return &scr.dataset[i];
+  return NULL;
+}
+
+/* The newest checkpoint in the cache that is WHOLE, or NULL. */
+SCR_FN scr_dataset* scr_dataset_newest(void)
+{
+  int i;
+  for (i = scr.datasets - 1; i >= 0; i--)
+    if (scr.dataset[i].life == SCR_WHOLE && scr.dataset[i].desc.ckpt > 0) return &scr.dataset[i];
+  return NULL;
+}
+
+SCR_FN void scr_dataset_remove(int id)
+{
+  scr_dataset* ds = scr_dataset_find(id);
+  int          i;
+
+  if (ds == NULL) return;
+  i = (int)(ds - scr.dataset);
+  scr_free(&ds->store);
+  memmove(ds, ds + 1, (size_t)(scr.datasets - i - 1) * sizeof *ds);
+  scr.datasets--;
+}
+
+/*
+** Add the dataset DESC, which is in STORE, in the state LIFE; later datasets get higher ids.  Every rank calls it with
+** the same arguments.
+*/
+SCR_FN int scr_dataset_add(const scr_desc* desc, const char* store, scr_life life)
+{
+  scr_dataset ds, *all;
+  int         i;
+
+  scr_dataset_remove(desc->identity.id);
+  all = (scr_dataset*)realloc(scr.dataset, (size_t)(scr.datasets + 1) * sizeof *all);
+  if (all == NULL) return SCR_ERR_OOM();
+  scr.dataset = all;
+  memset(&ds, 0, sizeof ds);
+  ds.desc = *desc;
+  ds.life = life;
+  if (!scr_desc_is_ckpt(desc)) ds.desc.ckpt = 0;
+  if ((ds.store = scr_strdup(store)) == NULL) return SCR_ERR_OOM();
+  for (i = scr.datasets; i > 0 && all[i - 1].desc.identity.id > desc->identity.id; i--) all[i] = all[i - 1];
+  all[i] = ds;
+  scr.datasets++;
+  if (desc->identity.id > scr.dataset_id) scr.dataset_id = desc->identity.id;
+  return SCR_SUCCESS;
+}
+
+/* This rank's entry of the dataset DS, or NULL. */
+SCR_FN scr_entry* scr_dataset_entry(const scr_dataset* ds)
+{
+  return scr_filemap_find(&scr.map, &ds->desc.identity, scr.world.rank);
+}
+
+/* Write the filemap of this rank to the control directory (S2). */
+SCR_FN int scr_map_write(void)
+{
+  return scr_filemap_write(scr.map_file, &scr.map, &scr.world.home);
+}
+
+/* ---- changes of state ---- */
+
+/*
+** Make NOTE what the flush file is to record of DS.  DIR is the directory below the prefix that a flush puts it in; if
+** NULL, the directory that a flush is expected to choose.
+*/
+SCR_FN void scr_dataset_make_note(const scr_dataset* ds, const char* dir, scr_flush_note* note)
+{
+  memset(note, 0, sizeof *note);
+  note->id = ds->desc.identity.id;
+  note->flags = ds->desc.flags;
+  memcpy(note->name, ds->desc.name, sizeof note->name);
+  if (dir != NULL) snprintf(note->dir, sizeof note->dir, "%s", dir);
+  else if (*ds->desc.dir && scr.preserve) memcpy(note->dir, ds->desc.dir, sizeof note->dir);
+  else snprintf(note->dir, sizeof note->dir, "scr.dataset.%d", note->id);
+  note->at = SCR_AT_CACHE;
+  if (ds->on_prefix == SCR_PREFIX_YES) note->at |= SCR_AT_PREFIX;
+  if (ds->on_prefix == SCR_PREFIX_FLUSHING) note->at |= SCR_AT_SYNC_FLUSHING;
+}
+
+/*
+** Make the flush file say of dataset ID what its state is; DIR is where a flush has put it, NULL when none has.  When it
+** cannot be written, a warning says so, and the next time all datasets are noted: until then commands see old states.
+** Rank 0 only.
+*/
+SCR_FN void scr_dataset_write_note(int id, const char* dir)
+{
+  scr_record     r;
+  scr_flush_note note, old;
+  int            i, known, changed, rc = scr_flush_file_open(&r, scr.world.prefix);
+
+  changed = scr_flush_file_get(&r, id, &old);
+  if (scr_dataset_find(id) == NULL || scr_dataset_find(id)->life != SCR_WHOLE) scr_flush_file_remove(&r, id);
+  for (i = 0; i < scr.datasets; i++) {
+    const scr_dataset* ds = &scr.dataset[i];
+    int                own = ds->desc.identity.id == id;
+    if (ds->life != SCR_WHOLE || (!own && !scr.notes_are_behind)) continue;
+    known = scr_flush_file_get(&r, ds->desc.identity.id, &old);
+    scr_dataset_make_note(ds, own && dir != NULL ? dir : known ? old.dir : NULL, &note);
+    scr_flush_file_put(&r, &note);
+    changed = 1;
+  }
+  rc = scr_record_close(&r, rc, changed);
+  if (rc != SCR_SUCCESS)
+    scr_warn("%s; commands that look for datasets in the cache do not see the state of dataset %d", scr_err_text, id);
+  scr.notes_are_behind = rc != SCR_SUCCESS;
+}
+
+/* Record in the index, if it has DS, that DS could not be used.  Rank 0 only. */
+SCR_FN int scr_dataset_note_failed(const scr_dataset* ds)
+{
+  scr_index      index;
+  scr_index_item it;
+  int            found, rc = scr_index_open(&index, scr.world.prefix);
+
+  found = rc == SCR_SUCCESS && scr_index_same(&index, &ds->desc.identity, &it);
+  if (found) scr_index_note_failed(&index, it.id, it.dir);
+  return scr_index_close(&index, rc, found);
+}
+
+/* Returns 1 if the table of states has an edge between the two. */
+SCR_FN int scr_life_leads(scr_life from, scr_life to)
+{
+  switch (from) {
+  case SCR_WRITING:
+    return to == SCR_WHOLE;
+  case SCR_WHOLE:
+    return to == SCR_REJECTED || to == SCR_PASSED;
+  default:
+    return 0;
+  }
+}
+
+SCR_FN int scr_on_prefix_leads(scr_on_prefix from, scr_on_prefix to)
+{
+  switch (from) {
+  case SCR_PREFIX_FLUSHING:
+    return 1;
+  case SCR_PREFIX_RENAMING:
+    return to == SCR_PREFIX_YES || to == SCR_PREFIX_FLUSHING;
+  case SCR_PREFIX_YES:
+    return to == SCR_PREFIX_NO || to == SCR_PREFIX_SUPERSEDED;
+  default:
+    return to != SCR_PREFIX_RENAMING;
+  }
+}
+
+/*
+** The datasets of the N ids, which all are in the same state, go on to LIFE.  Their entries are marked, and the filemap is
+** written once for all of them.  The index notes first what is rejected: a kill in between must not offer it again.  The
+** flush file notes last what is whole.  A mark that cannot be written is a warning, and holds for this run; but when a
+** filemap cannot be written, no dataset becomes whole.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_change_life(const int* ids, int n, scr_life life)
+{
+  int i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < n; i++) {
+    scr_dataset* ds = scr_dataset_find(ids[i]);
+    scr_entry*   e = scr_dataset_entry(ds);
+    if (!scr_life_leads(ds->life, life))
+      return SCR_ERR(SCR_ERR_STATE, "dataset %d cannot go from state %d to %d", ids[i], (int)ds->life, (int)life);
+    ds->life = life;
+    if (life == SCR_REJECTED && scr.world.rank == 0 && scr_dataset_note_failed(ds) != SCR_SUCCESS)
+      scr_warn("%s", scr_err_text);
+    if (e == NULL) continue;
+    if (life == SCR_WHOLE) e->desc = ds->desc;
+    e->rejected = life == SCR_REJECTED;
+    e->passed = life == SCR_PASSED;
+  }
+  rc = scr_map_write();
+  if (life == SCR_REJECTED && rc != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  rc = life == SCR_REJECTED ? SCR_SUCCESS : scr_agree(rc, scr.world.comm);
+  for (i = 0; i < n && rc == SCR_SUCCESS && scr.world.rank == 0; i++) scr_dataset_write_note(ids[i], NULL);
+  return rc;
+}
+
+/*
+** The dataset DS, which a flush puts in DIR below the prefix, is now there as ON_PREFIX says.  Every rank calls it, after they
+** have agreed, so that all have the same state; rank 0 writes the flush file.
+*/
+SCR_FN void scr_change_on_prefix(scr_dataset* ds, scr_on_prefix on_prefix, const char* dir)
+{
+  if (!scr_on_prefix_leads(ds->on_prefix, on_prefix))
+    scr_warn("dataset %d cannot go from state %d to %d on the prefix", ds->desc.identity.id, (int)ds->on_prefix,
+             (int)on_prefix);
+  ds->on_prefix = on_prefix;
+  if (scr.world.rank == 0 && on_prefix != SCR_PREFIX_RENAMING) scr_dataset_write_note(ds->desc.identity.id, dir);
+}
+
+/* A dataset was removed from the prefix: those that it superseded can be flushed again.  Every rank calls it. */
+SCR_FN void scr_dataset_reconsider(void)
+{
+  int i;
+  for (i = 0; i < scr.datasets; i++)
+    if (scr.dataset[i].on_prefix == SCR_PREFIX_SUPERSEDED) scr.dataset[i].on_prefix = SCR_PREFIX_NO;
+}
+
+/* ==== 19 ENCODE =========================================================================================
+** Protect the files of a redundancy set, and rebuild lost ones, by the ranks that act for its members.
 **
-** Uses       kernels, file window, filemap, MPI helpers, layout, state.
-** Offers     scr_set_gather, scr_red_apply, scr_red_recover.
+** A member of a set is the OWNER of files, the rank that wrote them.  Its RUNNER is the rank that holds them now: the
+** same rank after an ordinary restart; when fewer ranks read the dataset, one runner acts for several members.
+**
+** Uses       errors, memory, hash, dataset, kernels, file window, erasure code, MPI helpers
+** Offers     scr_encode; scr_set_gather, scr_encode_protect, scr_encode_recover
 ** Invariants
-**   R1  To protect is to rebuild members that have lost their redundancy file: one engine serves all schemes, both ways.
-**   R2  A byte of data is read once for each member that combines it, and its CRC32 is taken on the way.
-**   R3  A member that fails goes on exchanging, so that nobody waits for it; the caller agrees on the code.
-**   R4  The header of a member describes its files and those of its K left neighbours, with identity and CRC32: whoever
-**       can be rebuilt finds his metadata.
-**   R5  What is rebuilt is written beside what lies there, and takes its place only when all of it is right.
-** Failure    The code, which may differ between ranks until the caller has agreed.
+**   R1  Protecting a set means rebuilding members that have lost their redundancy file, so one engine serves all
+**       schemes in both directions.
+**   R2  Each member that combines a byte of data reads it once, and its CRC32 is computed on the way.
+**   R3  A runner that fails continues to exchange messages, so that no other runner waits for it.  The runners agree on
+**       renaming files into place only after everything that can fail.
+**   R4  All runners go through the same sequence of steps.  In a step, each member sends at most one piece and receives
+**       at most one.  A runner posts everything that its members do in a step before it waits for any of it, and it
+**       waits in the order of the steps.  So there is no deadlock: of the first incomplete step, a runner that has not
+**       posted its part waits only for earlier steps, and these are complete.  This needs room for a whole step:
+**       SCR_ENCODE_SLOTS exchanges for each member that a runner acts for; pieces are smaller if there are more
+**       members.
+**   R5  Messages to member T have the tag SCR_TAG_DATA + T.  One runner sends to a member, and that member's runner
+**       receives, in the order of the steps, for whichever of its members the sender acts.  A runner also sends to
+**       itself.
+** Failure    An error code, which may differ between runners until the caller has agreed.  No file has been replaced;
+**            the entries may have changed.
 ** Source     RAID-5; Plank: A Tutorial on Reed-Solomon Coding for Fault-Tolerance in RAID-like Systems, 1997; Ross and
 **            others: A Case Study in Application I/O on Linux Clusters, SC 2001.  The schedule is pairwise: in step D
 **            member J sends to J+D and receives from J-D.
 ** ====================================================================================================== */
 
-#define SCR_CODE_SLOTS 6 /* exchanges in flight */
+#define SCR_ENCODE_SLOTS 6 /* exchanges in flight per member that a runner acts for */
 
-enum { SCR_SET_LOST, SCR_SET_TOTAL, SCR_SET_READY, SCR_SET_NUMBERS }; /* arrays of scr.numbers */
+/* Bytes of scr_encode.work: what each member may need, or else it could not tell the others that it has no memory ... */
+#define SCR_ENCODE_MEMBERS_BYTES (SCR_SET_SIZE_MAX * (4 * sizeof(int64_t) + sizeof(scr_buf) + sizeof(MPI_Request)))
 
-/* An array with a number for each member of a set, of the memory taken in SCR_Init. */
-SCR_FN int64_t* scr_set_numbers(int which)
+/* ... the slots; and sums enough that the pieces of RS(2) have full size. */
+#define SCR_ENCODE_WORK_BYTES(mpi_buf) (SCR_ENCODE_MEMBERS_BYTES + (2 * SCR_ENCODE_SLOTS + 2 * 2 + 1) * (mpi_buf))
+
+/* A set, and the means to protect or rebuild it.  All but home, work and damage are the same on all runners. */
+typedef struct {
+  const scr_reddesc* d;      /* the set; d->member[i] owns the files of member i */
+  const int*         runner; /* [d->set_size]: the rank in comm that acts for member i; NULL: rank d->member[i] */
+  const scr_home*    home;   /* names of this node's directories */
+  MPI_Comm           comm;
+  char*              work;        /* SCR_ENCODE_WORK_BYTES(mpi_buf) bytes, allocated early: it cannot fail later */
+  size_t             mpi_buf;     /* bytes of the largest message */
+  int                take_crc;    /* 1: record the CRC32 of each new file */
+  int                verify;      /* 1: also check the CRC32 of files from which others are rebuilt */
+  void (*damage)(int id, int rc); /* called for a damaged file of dataset ID; may be NULL */
+} scr_encode;
+
+/* ---- numbers and descriptions of all members ---- */
+
+/* The rank that acts for member R. */
+SCR_FN int scr_set_runner(const scr_reddesc* d, const int* runner, int r)
 {
-  return (int64_t*)(void*)scr.work + (size_t)which * SCR_SET_SIZE_MAX;
+  return runner != NULL ? runner[r] : d->member[r];
 }
 
-#define SCR_WORK_NUMBERS (SCR_SET_NUMBERS * SCR_SET_SIZE_MAX * sizeof(int64_t))
-
-/* Bytes of scr.work: the numbers of a set; the slots; and sums enough that the pieces of RS(2) have full size. */
-#define SCR_WORK_BYTES(piece) (SCR_WORK_NUMBERS + (2 * SCR_CODE_SLOTS + 2 * 2 + 1) * (piece))
-
-/* VALUES[i] = what member i brought, for a set as small as they are.  Collective over the set of D. */
-SCR_FN int scr_set_gather(const scr_reddesc* d, MPI_Comm comm, int64_t value, int64_t* values)
+/* The first member for which RANK acts, or -1. */
+SCR_FN int scr_set_first(const scr_reddesc* d, const int* runner, int rank)
 {
-  int step, rc = SCR_SUCCESS;
+  int r;
+  for (r = 0; r < d->set_size; r++)
+    if (scr_set_runner(d, runner, r) == rank) return r;
+  return -1;
+}
 
-  values[d->my_rank] = value;
-  for (step = 1; step < d->ranks; step++) {
-    int         to = (d->my_rank + step) % d->ranks, from = (d->my_rank - step + d->ranks) % d->ranks, err;
-    MPI_Request reqs[2];
-    MPI_Irecv(&values[from], 1, MPI_INT64_T, d->member[from], SCR_TAG_DATA, comm, &reqs[0]);
-    MPI_Isend(&value, 1, MPI_INT64_T, d->member[to], SCR_TAG_DATA, comm, &reqs[1]);
-    if ((err = scr_waitall(2, reqs)) != SCR_SUCCESS) rc = err;
+/*
+** VALUES holds WORDS numbers for each member; this rank sets those of the members that it acts for, and receives the
+** others.  Collective over the runners of D in COMM.  Each two runners exchange small messages, which suffices for sets
+** of this size.
+*/
+SCR_FN int scr_set_gather(const scr_reddesc* d, const int* runner, MPI_Comm comm, int words, int64_t* values)
+{
+  int me, first, step, s, err, n = d->set_size, rc = SCR_SUCCESS;
+
+  MPI_Comm_rank(comm, &me);
+  first = scr_set_first(d, runner, me);
+  for (step = 1; step < n && first >= 0; step++) {
+    int         from = (first - step + n) % n;
+    MPI_Request in = MPI_REQUEST_NULL, out;
+    if (scr_set_runner(d, runner, from) != me)
+      MPI_Irecv(values + from * words, words, MPI_INT64_T, scr_set_runner(d, runner, from), SCR_TAG_DATA + first, comm,
+                &in);
+    for (s = 0; s < n; s++) {
+      int to = (s + step) % n, rank = scr_set_runner(d, runner, to);
+      if (scr_set_runner(d, runner, s) != me || rank == me || scr_set_first(d, runner, rank) != to) continue;
+      MPI_Isend(values + s * words, words, MPI_INT64_T, rank, SCR_TAG_DATA + to, comm, &out);
+      if ((err = scr_wait(&out)) != SCR_SUCCESS) rc = err;
+    }
+    if ((err = scr_wait(&in)) != SCR_SUCCESS) rc = err;
   }
   return rc;
 }
 
-/* ---- the code of a set ---- */
-
-/* An exchange in flight. */
-typedef struct {
-  MPI_Request req[2];
-  uint64_t    round;
-  int         result;  /* the received piece is a finished symbol; else one more source of task E */
-  int         source;  /* set rank of the sender, -1 for none */
-  int         reducer; /* whose task it is */
-  int         e;
-  char *      in, *out;
-} scr_code_slot;
-
-/* One run of the engine over the set of D. */
-typedef struct {
-  const scr_reddesc* d;
-  scr_erasure        ec;
-  int                spread; /* whole members, or all, combine by turns for the lost; else each member for itself */
-  int                plain;  /* a symbol is found by a copy of another one: there is nothing to combine */
-  int*               worker; /* those that combine */
-  int*               turn;   /* [n]: place among the workers, or -1 */
-  int                workers, tasks;
-  uint64_t           rounds;
-  size_t             piece;
-
-  MPI_Comm      comm;
-  scr_window*   win;  /* the files of this member */
-  const char*   file; /* its redundancy file, */
-  int           fd;   /* open, */
-  uint64_t      head; /* with so many bytes of header */
-  uLong*        sum;  /* [k]: CRC32 of the chunks of the redundancy file, on members that write it */
-  int           rc;
-  scr_code_slot slot[SCR_CODE_SLOTS];
-  uint64_t      issued, ended; /* exchanges */
-  uint64_t      mark[2];       /* how many were issued when the sums of a round were given away */
-  char *        acc, *own;
-  int*          begun; /* [2][rows]: symbols that are in a sum */
-} scr_code;
+/* ---- the engine ---- */
 
 /* What one member combines in a round: N bytes at OFFSET of position POS. */
 typedef struct {
   int      reducer, pos;
   uint64_t offset;
   size_t   n;
-} scr_code_task;
+} scr_encode_task;
 
-SCR_FN void scr_code_free(scr_code* x)
-{
-  scr_erasure_free(&x->ec);
-  scr_free(&x->worker);
-  scr_free(&x->turn);
-  scr_free(&x->sum);
-  scr_free(&x->begun);
-}
+/* An exchange in flight: one piece that is received for member TARGET, and one that is sent. */
+typedef struct {
+  MPI_Request req[2];
+  uint64_t    round;
+  int         target;  /* a member of this runner; -1: nothing is received */
+  int         source;  /* the member that sends */
+  int         reducer; /* whose task it is */
+  int         e;       /* number of the task */
+  int         result;  /* 1: the piece is a finished symbol of TARGET; 0: a term of the task's sum */
+  char *      in, *out;
+} scr_encode_slot;
 
-/*
-** Make X ready to find what the members of D have LOST, of which each has TOTAL bytes of data.  SCR_ERR_LOST when the
-** scheme cannot.  Local, alike on all members; scr_code_free is due.
-*/
-SCR_FN int scr_code_plan(scr_code* x, const scr_reddesc* d, const int64_t* lost, const int64_t* total)
-{
-  int i, data = 0, whole = 0, rc;
+/* The members of a set for which this runner acts, and the state of one run of the engine. */
+typedef struct {
+  const scr_encode*  x;
+  const scr_reddesc* d;
+  const int64_t*     lost;    /* [n] */
+  int                fresh;   /* 1: the dataset is new */
+  int                members; /* number of members that this runner acts for */
+  int*               own;     /* [n]: index in m of the members of this runner; -1 for others */
+  scr_member*        m;
+  scr_header*        h;            /* [members]: their headers; empty without a redundancy file */
+  scr_entry**        entry;        /* [members][failures + 1]: what a new header describes */
+  int                known;        /* what the members can tell of their files is known */
+  int64_t *          pair, *total; /* these lie in x->work: one or two numbers that all members bring; bytes of each; */
+  scr_buf*           said;         /* [n]: descriptions, packed, */
+  MPI_Request*       sent;         /* [n]: on their way */
 
-  memset(x, 0, sizeof *x);
-  x->d = d;
-  x->worker = (int*)scr_malloc((size_t)d->ranks * sizeof *x->worker);
-  x->turn = (int*)scr_malloc((size_t)d->ranks * sizeof *x->turn);
-  x->sum = (uLong*)scr_malloc((size_t)d->failures * sizeof *x->sum);
-  x->begun = (int*)scr_malloc(2 * ((size_t)d->failures + 2) * sizeof *x->begun);
-  if (x->worker == NULL || x->turn == NULL || x->sum == NULL || x->begun == NULL) return SCR_ERR_OOM();
-  if ((rc = scr_erasure_make(&x->ec, d->type, d->ranks, d->failures, lost, total)) != SCR_SUCCESS) return rc;
-  for (i = 0; i < d->ranks; i++) {
-    if (lost[i] & SCR_LOST_DATA) data = 1;
-    whole += lost[i] == 0;
-  }
-  x->spread = data && d->type != SCR_COPY_PARTNER;
-  x->plain = !x->spread && (d->type == SCR_COPY_PARTNER || (d->type == SCR_COPY_XOR && d->ranks == 2));
-  for (i = 0; i < d->ranks; i++) {
-    x->turn[i] = x->spread && whole > 0 && lost[i] ? -1 : x->workers;
-    if (x->turn[i] >= 0) x->worker[x->workers++] = i;
-  }
-  x->tasks = x->spread ? 1 : d->type == SCR_COPY_PARTNER ? 2 : d->failures;
-  return SCR_SUCCESS;
-}
+  scr_erasure      ec;
+  int              spread; /* 1: workers take turns to combine for lost members; 0: each member for itself */
+  int              plain;  /* 1: a symbol is a copy of another one; nothing is combined */
+  int*             worker; /* the members that combine */
+  int*             turn;   /* [n]: index among the workers, or -1 */
+  int              workers, tasks;
+  int              rows; /* sums per member and round: one for each target if spread, else for each task */
+  uint64_t         rounds;
+  size_t           piece;
+  int              rc;
+  scr_encode_slot* slot;
+  int              slots;
+  uint64_t         issued, ended; /* numbers of exchanges */
+  uint64_t         mark[2];       /* issued, when the sums of a round were sent; by round % 2 */
+  char *           acc, *term;
+  int*             begun; /* [members][2][rows]: number of symbols in a sum so far */
+} scr_encoder;
 
-/* Task E of REDUCER in ROUND; 0 when it has none.  Alike on all members. */
-SCR_FN int scr_code_task_of(const scr_code* x, uint64_t round, int reducer, int e, scr_code_task* t)
+/* Task E of REDUCER in ROUND; returns 0 if it has none.  The same on all runners. */
+SCR_FN int scr_encoder_task(const scr_encoder* c, uint64_t round, int reducer, int e, scr_encode_task* t)
 {
   uint64_t piece = round, length;
 
   t->reducer = reducer;
-  if (x->spread) {
-    uint64_t item = round * (uint64_t)x->workers + (uint64_t)x->turn[reducer];
-    if (x->turn[reducer] < 0) return 0;
-    piece = item / (uint64_t)x->ec.n;
-    t->pos = (int)(item % (uint64_t)x->ec.n);
-    if (x->ec.target[t->pos * x->ec.k] < 0) return 0;
+  if (c->spread) {
+    uint64_t item = round * (uint64_t)c->workers + (uint64_t)c->turn[reducer];
+    if (c->turn[reducer] < 0) return 0;
+    piece = item / (uint64_t)c->ec.n;
+    t->pos = (int)(item % (uint64_t)c->ec.n);
+    if (c->ec.target[t->pos * c->ec.k] < 0) return 0;
   } else {
-    t->pos = (reducer + (x->ec.type == SCR_COPY_PARTNER ? x->ec.n - 1 + e : e)) % x->ec.n;
-    if (!scr_erasure_is_lost(&x->ec, reducer, t->pos)) return 0;
+    t->pos = (reducer + (c->ec.scheme == SCR_SCHEME_PARTNER ? c->ec.n - 1 + e : e)) % c->ec.n;
+    if (!scr_erasure_is_lost(&c->ec, reducer, t->pos)) return 0;
   }
-  t->offset = piece * x->piece;
-  length = scr_erasure_length(&x->ec, t->pos);
+  t->offset = piece * c->piece;
+  length = scr_erasure_length(&c->ec, t->pos);
   if (t->offset >= length) return 0;
-  t->n = length - t->offset < x->piece ? (size_t)(length - t->offset) : x->piece;
+  t->n = length - t->offset < c->piece ? (size_t)(length - t->offset) : c->piece;
   return 1;
 }
 
-/* 1 when member R brings its symbol to task T. */
-SCR_FN int scr_code_gives(const scr_code* x, const scr_code_task* t, int r)
+/* Returns 1 if task T includes the symbol of member R. */
+SCR_FN int scr_encoder_gives(const scr_encoder* c, const scr_encode_task* t, int r)
 {
   unsigned char f;
   uint64_t      at;
   int           i;
 
-  if (scr_erasure_symbol(&x->ec, r, t->pos, &at) == SCR_SYMBOL_NONE || scr_erasure_is_lost(&x->ec, r, t->pos)) return 0;
-  for (i = 0; i < x->ec.k; i++)
-    if ((x->spread || x->ec.target[t->pos * x->ec.k + i] == t->reducer) && scr_erasure_factor(&x->ec, t->pos, i, r, &f))
+  if (scr_erasure_symbol(&c->ec, r, t->pos, &at) == SCR_SYMBOL_NONE || scr_erasure_is_lost(&c->ec, r, t->pos)) return 0;
+  for (i = 0; i < c->ec.k; i++)
+    if ((c->spread || c->ec.target[t->pos * c->ec.k + i] == t->reducer) && scr_erasure_factor(&c->ec, t->pos, i, r, &f))
       return 1;
   return 0;
 }
 
-/* ---- running it ---- */
-
-/* The bytes of T that this member holds: in BUF, or where the window has them in memory.  After an error: zeros (R3). */
-SCR_FN const char* scr_code_load(scr_code* x, const scr_code_task* t, char* buf, int sum)
+/* The index of sum I of member R in ROUND.  Two rounds are in progress at the same time. */
+SCR_FN size_t scr_encoder_row(const scr_encoder* c, uint64_t round, int r, int i)
 {
-  uint64_t    at;
-  int         kind = scr_erasure_symbol(&x->ec, x->d->my_rank, t->pos, &at), rc = x->rc;
-  const char* p = buf;
-
-  if (rc == SCR_SUCCESS && kind == SCR_SYMBOL_RED) {
-    ssize_t got = scr_pread_all(x->fd, buf, t->n, (off_t)(x->head + at + t->offset));
-    if (got < 0) rc = SCR_ERRNO("cannot read %s", x->file);
-    else if ((size_t)got < t->n) rc = SCR_ERR(SCR_ERR_MISSING, "%s is shorter than its header says", x->file);
-  } else if (rc == SCR_SUCCESS) {
-    rc = scr_window_view(x->win, at + t->offset, buf, t->n, sum, &p);
-  }
-  if (rc != SCR_SUCCESS) {
-    memset(buf, 0, t->n);
-    p = buf;
-  }
-  x->rc = rc;
-  return p;
+  return ((size_t)c->own[r] * 2 + (size_t)(round % 2)) * (size_t)c->rows + (size_t)i;
 }
 
-/* Keep the finished symbol of T, which is this member's. */
-SCR_FN void scr_code_store(scr_code* x, const scr_code_task* t, char* buf)
-{
-  uint64_t at;
-  int      kind = scr_erasure_symbol(&x->ec, x->d->my_rank, t->pos, &at);
-
-  if (x->rc != SCR_SUCCESS) return;
-  if (kind == SCR_SYMBOL_DATA) {
-    x->rc = scr_window_write(x->win, at + t->offset, buf, t->n);
-  } else if (!scr_is_zero(buf, t->n) && scr_pwrite_all(x->fd, buf, t->n, (off_t)(x->head + at + t->offset)) < 0) {
-    x->rc = SCR_ERRNO("cannot write %s", x->file);
-  } else {
-    uLong* sum = &x->sum[at / x->ec.chunk];
-    *sum = scr_crc32(*sum, buf, t->n);
-  }
-}
-
-/* Sums that grow in a round: of targets when the work is spread, else of tasks. */
-SCR_FN int scr_code_rows(const scr_code* x)
-{
-  return x->ec.k > x->tasks ? x->ec.k : x->tasks;
-}
-
-/* The place of sum I of a round: two rounds are under way at once. */
-SCR_FN size_t scr_code_row(const scr_code* x, uint64_t round, int i)
-{
-  return (size_t)(round % 2) * (size_t)scr_code_rows(x) + (size_t)i;
-}
-
-SCR_FN char* scr_code_acc(const scr_code* x, uint64_t round, int i)
-{
-  return x->acc + scr_code_row(x, round, i) * x->piece;
-}
-
-/* Add the symbol P of member R to the sums of task E, which is T; the first one of a task is the sum. */
-SCR_FN void scr_code_add(scr_code* x, uint64_t round, int e, const scr_code_task* t, int r, const char* p)
+/* Add the symbol P of member R to the sums of T, task number E; the first symbol initialises the sum. */
+SCR_FN void scr_encoder_add(scr_encoder* c, uint64_t round, int e, const scr_encode_task* t, int r, const char* p)
 {
   const void*   src = p;
   unsigned char f;
   int           i;
 
-  for (i = 0; i < x->ec.k; i++) {
-    if (!x->spread && x->ec.target[t->pos * x->ec.k + i] != t->reducer) continue;
-    if (!scr_erasure_factor(&x->ec, t->pos, i, r, &f)) continue;
-    if (x->begun[scr_code_row(x, round, x->spread ? i : e)]++ == 0)
-      scr_gf_sum(scr_code_acc(x, round, x->spread ? i : e), &src, &f, 1, t->n);
-    else scr_gf_mad_one(scr_code_acc(x, round, x->spread ? i : e), src, f, t->n);
+  for (i = 0; i < c->ec.k; i++) {
+    size_t row = scr_encoder_row(c, round, t->reducer, c->spread ? i : e);
+    if (!c->spread && c->ec.target[t->pos * c->ec.k + i] != t->reducer) continue;
+    if (!scr_erasure_factor(&c->ec, t->pos, i, r, &f)) continue;
+    if (c->begun[row]++ == 0) scr_gf_sum(c->acc + row * c->piece, &src, &f, 1, t->n);
+    else scr_gf_mad_one(c->acc + row * c->piece, src, f, t->n);
   }
 }
 
-/* Wait for the oldest exchange, and use what it brought. */
-SCR_FN void scr_code_end_one(scr_code* x)
+/* Write the finished symbol P of T to the new files of member R. */
+SCR_FN void scr_encoder_store(scr_encoder* c, const scr_encode_task* t, int r, char* p)
 {
-  scr_code_slot* s = &x->slot[x->ended++ % SCR_CODE_SLOTS];
-  scr_code_task  t;
-  int            err = scr_waitall(2, s->req);
-
-  if (err != SCR_SUCCESS) x->rc = err;
-  if (s->source < 0) return;
-  scr_code_task_of(x, s->round, s->reducer, s->e, &t);
-  if (s->result) scr_code_store(x, &t, s->in);
-  else scr_code_add(x, s->round, s->e, &t, s->source, s->in);
+  if (c->rc == SCR_SUCCESS) c->rc = scr_member_store(&c->m[c->own[r]], &c->ec, t->pos, t->offset, p, t->n);
 }
 
-/* A free slot for an exchange of ROUND. */
-SCR_FN scr_code_slot* scr_code_slot_take(scr_code* x, uint64_t round, int e)
+/* Wait for the oldest exchange, and use what it received. */
+SCR_FN void scr_encoder_end_one(scr_encoder* c)
 {
-  scr_code_slot* s;
+  scr_encode_slot* s = &c->slot[c->ended++ % (uint64_t)c->slots];
+  scr_encode_task  t;
+  int              err = scr_waitall(2, s->req);
 
-  while (x->issued - x->ended >= SCR_CODE_SLOTS) scr_code_end_one(x);
-  s = &x->slot[x->issued++ % SCR_CODE_SLOTS];
+  if (err != SCR_SUCCESS) c->rc = err;
+  if (s->target < 0) return;
+  scr_encoder_task(c, s->round, s->reducer, s->e, &t);
+  if (s->result) scr_encoder_store(c, &t, s->target, s->in);
+  else scr_encoder_add(c, s->round, s->e, &t, s->source, s->in);
+}
+
+/*
+** A free slot for an exchange of ROUND.  There are more slots than exchanges in a step, so if none is free, the oldest
+** exchange, of an earlier step, is completed first (R4).
+*/
+SCR_FN scr_encode_slot* scr_encoder_slot(scr_encoder* c, uint64_t round, int reducer, int e)
+{
+  scr_encode_slot* s;
+
+  while (c->issued - c->ended >= (uint64_t)c->slots) scr_encoder_end_one(c);
+  s = &c->slot[c->issued++ % (uint64_t)c->slots];
   s->req[0] = s->req[1] = MPI_REQUEST_NULL;
   s->round = round;
+  s->reducer = reducer;
   s->e = e;
   s->result = 0;
-  s->source = -1;
+  s->target = -1;
   return s;
 }
 
-/* One step of a round: send to member TO for its task E, receive from member FROM for the own one. */
-SCR_FN void scr_code_step(scr_code* x, uint64_t round, int e, int to, int from)
-{
-  int            me = x->d->my_rank;
-  scr_code_task  out, in;
-  int            send = scr_code_task_of(x, round, to, e, &out) && scr_code_gives(x, &out, me);
-  int            recv = scr_code_task_of(x, round, me, e, &in) && scr_code_gives(x, &in, from);
-  scr_code_slot* s;
-
-  if (!send && !recv) return;
-  s = scr_code_slot_take(x, round, e);
-  if (recv) {
-    s->result = x->plain;
-    s->source = from;
-    s->reducer = me;
-    MPI_Irecv(s->in, (int)in.n, MPI_BYTE, x->d->member[from], SCR_TAG_DATA, x->comm, &s->req[0]);
-  }
-  if (send) {
-    const char* p = scr_code_load(x, &out, s->out, !x->spread && e == 0);
-    MPI_Isend(p, (int)out.n, MPI_BYTE, x->d->member[to], SCR_TAG_DATA, x->comm, &s->req[1]);
-  }
-}
-
-/* All symbols that a round combines go to those that combine them. */
-SCR_FN void scr_code_combine(scr_code* x, uint64_t round)
-{
-  int d, e;
-
-  while (x->ended < x->mark[round % 2]) scr_code_end_one(x); /* the sums of the round before last have left */
-  for (e = 0; e < scr_code_rows(x); e++) x->begun[scr_code_row(x, round, e)] = 0;
-  for (d = 1; d < x->ec.n; d++)
-    for (e = 0; e < x->tasks; e++)
-      scr_code_step(x, round, e, (x->d->my_rank + d) % x->ec.n, (x->d->my_rank - d + x->ec.n) % x->ec.n);
-}
-
-/* Add what this member itself has of its tasks of ROUND, and keep what is its own. */
-SCR_FN void scr_code_finish(scr_code* x, uint64_t round)
-{
-  int           e, me = x->d->my_rank;
-  scr_code_task t;
-
-  for (e = 0; e < x->tasks && !x->plain; e++) {
-    if (!scr_code_task_of(x, round, me, e, &t)) continue;
-    if (scr_code_gives(x, &t, me)) scr_code_add(x, round, e, &t, me, scr_code_load(x, &t, x->own, 0));
-    if (!x->spread) scr_code_store(x, &t, scr_code_acc(x, round, e));
-  }
-}
-
 /*
-** The workers of a round send the symbols to their targets.  All go by worker, then target: where each is both, sending
-** first and receiving then would make them wait in a circle.
+** One step of a round: each member sends its symbol to the member D to its right, for that one's task E, and receives
+** one for its own task.
 */
-SCR_FN void scr_code_deliver(scr_code* x, uint64_t round)
+SCR_FN void scr_encoder_step(scr_encoder* c, uint64_t round, int d, int e)
 {
-  int            j, i, me = x->d->my_rank;
-  scr_code_task  t;
-  scr_code_slot* s;
+  int a;
 
-  for (j = 0; x->spread && j < x->workers; j++) {
-    if (!scr_code_task_of(x, round, x->worker[j], 0, &t)) continue;
-    for (i = 0; i < x->ec.k && x->ec.target[t.pos * x->ec.k + i] >= 0; i++) {
-      int to = x->ec.target[t.pos * x->ec.k + i];
-      if (to != me && x->worker[j] != me) continue;
-      s = scr_code_slot_take(x, round, 0);
-      if (to == me) {
-        s->result = 1;
-        s->source = s->reducer = x->worker[j];
-        MPI_Irecv(s->in, (int)t.n, MPI_BYTE, x->d->member[s->source], SCR_TAG_DATA, x->comm, &s->req[0]);
-      }
-      if (x->worker[j] == me)
-        MPI_Isend(scr_code_acc(x, round, i), (int)t.n, MPI_BYTE, x->d->member[to], SCR_TAG_DATA, x->comm, &s->req[1]);
+  for (a = 0; a < c->members; a++) {
+    scr_member*      m = &c->m[a];
+    int              to = (m->r + d) % c->ec.n, from = (m->r - d + c->ec.n) % c->ec.n;
+    scr_encode_task  out, in;
+    int              send = scr_encoder_task(c, round, to, e, &out) && scr_encoder_gives(c, &out, m->r);
+    int              recv = scr_encoder_task(c, round, m->r, e, &in) && scr_encoder_gives(c, &in, from);
+    scr_encode_slot* s;
+    if (!send && !recv) continue;
+    s = scr_encoder_slot(c, round, m->r, e);
+    if (recv) {
+      s->result = c->plain;
+      s->source = from;
+      s->target = m->r;
+      MPI_Irecv(s->in, (int)in.n, MPI_BYTE, scr_set_runner(c->d, c->x->runner, from), SCR_TAG_DATA + m->r, c->x->comm,
+                &s->req[0]);
+    }
+    if (send) {
+      const char* p = scr_member_load(m, &c->ec, out.pos, out.offset, out.n, s->out, !c->spread && e == 0, &c->rc);
+      MPI_Isend(p, (int)out.n, MPI_BYTE, scr_set_runner(c->d, c->x->runner, to), SCR_TAG_DATA + to, c->x->comm,
+                &s->req[1]);
     }
   }
 }
 
-/* How large a piece is, how many rounds there are, and where the slots lie in scr.work. */
-SCR_FN void scr_code_share_out(scr_code* x)
+/* Add the members' own symbols to their tasks of ROUND, and store the sums that are their own. */
+SCR_FN void scr_encoder_complete(scr_encoder* c, uint64_t round)
 {
-  int      i, c, rows = scr_code_rows(x);
-  uint64_t most = 1, pieces;
-  size_t   room = SCR_WORK_BYTES(scr.mpi_buf) - SCR_WORK_NUMBERS, parts = (size_t)(2 * SCR_CODE_SLOTS + 2 * rows + 1);
-  char*    p = scr.work + SCR_WORK_NUMBERS;
+  scr_encode_task t;
+  int             a, e;
 
-  for (c = 0; c < x->ec.n; c++)
-    if (scr_erasure_length(&x->ec, c) > most) most = scr_erasure_length(&x->ec, c);
-  x->piece = room / parts < scr.mpi_buf ? room / parts & ~(size_t)63 : scr.mpi_buf;
-  if (x->piece > most) x->piece = (size_t)most;
-  pieces = (most + x->piece - 1) / x->piece;
-  x->rounds = x->spread ? (pieces * (uint64_t)x->ec.n + (uint64_t)x->workers - 1) / (uint64_t)x->workers : pieces;
-  for (i = 0; i < SCR_CODE_SLOTS; i++) {
-    x->slot[i].in = p + (size_t)(2 * i) * x->piece;
-    x->slot[i].out = x->slot[i].in + x->piece;
-  }
-  x->acc = p + 2 * SCR_CODE_SLOTS * x->piece;
-  x->own = x->acc + 2 * (size_t)rows * x->piece;
+  for (a = 0; a < c->members && !c->plain; a++)
+    for (e = 0; e < c->tasks; e++) {
+      scr_member* m = &c->m[a];
+      if (!scr_encoder_task(c, round, m->r, e, &t)) continue;
+      if (scr_encoder_gives(c, &t, m->r))
+        scr_encoder_add(c, round, e, &t, m->r, scr_member_load(m, &c->ec, t.pos, t.offset, t.n, c->term, 0, &c->rc));
+      if (!c->spread) scr_encoder_store(c, &t, m->r, c->acc + scr_encoder_row(c, round, m->r, e) * c->piece);
+    }
 }
 
 /*
-** Run the engine.  Collective over the set.
-**
-** The exchanges of round R+1 are under way while round R is finished.  All members go through the same sequence of
-** exchanges and complete them in order, so the first one that is not complete has both its sides posted.
+** The workers of a round send the finished symbols to their targets: one step for each symbol, by worker, then by
+** target.
 */
-SCR_FN int scr_code_run(scr_code* x)
+SCR_FN void scr_encoder_deliver(scr_encoder* c, uint64_t round)
+{
+  scr_encode_task  t;
+  scr_encode_slot* s;
+  int              j, i;
+
+  for (j = 0; c->spread && j < c->workers; j++) {
+    int from = c->worker[j];
+    if (!scr_encoder_task(c, round, from, 0, &t)) continue;
+    for (i = 0; i < c->ec.k && c->ec.target[t.pos * c->ec.k + i] >= 0; i++) {
+      int to = c->ec.target[t.pos * c->ec.k + i];
+      if (c->own[to] < 0 && c->own[from] < 0) continue;
+      s = scr_encoder_slot(c, round, from, 0);
+      if (c->own[to] >= 0) {
+        s->result = 1;
+        s->source = from;
+        s->target = to;
+        MPI_Irecv(s->in, (int)t.n, MPI_BYTE, scr_set_runner(c->d, c->x->runner, from), SCR_TAG_DATA + to, c->x->comm,
+                  &s->req[0]);
+      }
+      if (c->own[from] >= 0)
+        MPI_Isend(c->acc + scr_encoder_row(c, round, from, i) * c->piece, (int)t.n, MPI_BYTE,
+                  scr_set_runner(c->d, c->x->runner, to), SCR_TAG_DATA + to, c->x->comm, &s->req[1]);
+    }
+  }
+}
+
+/*
+** Rebuild all that is lost.  Collective over the runners.  The exchanges of round R+1 are in progress while round R is
+** completed.
+*/
+SCR_FN int scr_encoder_run(scr_encoder* c)
 {
   uint64_t round;
+  int      a, d, e;
 
-  x->comm = scr.at.comm;
-  scr_code_share_out(x);
-  for (round = 0; round <= x->rounds; round++) {
-    if (round < x->rounds) scr_code_combine(x, round);
-    if (round == 0) continue;
-    while (x->ended < x->issued && x->slot[x->ended % SCR_CODE_SLOTS].round < round) scr_code_end_one(x);
-    scr_code_finish(x, round - 1);
-    scr_code_deliver(x, round - 1);
-    x->mark[(round - 1) % 2] = x->issued;
-  }
-  while (x->ended < x->issued) scr_code_end_one(x);
-  return x->rc;
-}
-
-/* ---- the files of a rank ---- */
-
-/* 1 when META describes a file of the application. */
-SCR_FN int scr_meta_is_full(const scr_meta* meta)
-{
-  return scr_meta_check_filetype(meta, "FULL") == SCR_SUCCESS;
-}
-
-/* The application's files of RANK in dataset ID, in the order of the map.  The caller frees F. */
-SCR_FN int scr_file_list_from_map(scr_filemap* map, int id, int rank, scr_file_list* f)
-{
-  scr_hash_elem* e;
-  scr_meta*      meta = scr_meta_new();
-  int            rc = scr_file_list_room(f, scr_filemap_num_files(map, id, rank) + 1);
-
-  for (e = scr_filemap_first_file(map, id, rank); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
-    scr_hash_unset_all(meta);
-    scr_filemap_get_meta(map, id, rank, scr_hash_elem_key(e), meta);
-    if (scr_meta_is_full(meta)) rc = scr_file_list_add(f, scr_hash_elem_key(e), meta);
-  }
-  scr_meta_delete(&meta);
-  return rc;
-}
-
-/* Store the CRC32 of each file of LIST, as W has it, in the map. */
-SCR_FN int scr_file_list_sum(scr_file_list* f, scr_window* w, int id, int rank)
-{
-  scr_meta* meta = scr_meta_new();
-  uLong     crc, want;
-  int       i, rc = SCR_SUCCESS;
-
-  for (i = 0; i < f->n && rc == SCR_SUCCESS; i++) {
-    rc = scr_window_crc(w, i, &crc);
-    scr_hash_unset_all(meta);
-    scr_filemap_get_meta(scr.map, id, rank, f->path[i], meta);
-    if (rc == SCR_SUCCESS && scr_meta_get_crc32(meta, &want) == SCR_SUCCESS && want != crc) {
-      scr_event_damage(id, scr_file_has_crc(f->path[i], crc, want, "it was corrupted in the cache"));
-      rc = SCR_ERR_IO; /* no verdict on where it was fetched from */
-      break;
+  for (round = 0; round <= c->rounds; round++) {
+    if (round < c->rounds) {
+      while (c->ended < c->mark[round % 2]) scr_encoder_end_one(c); /* the sums of the round before last are sent */
+      for (a = 0; a < c->members; a++)
+        memset(&c->begun[scr_encoder_row(c, round, c->m[a].r, 0)], 0, (size_t)c->rows * sizeof *c->begun);
+      for (d = 1; d < c->ec.n; d++)
+        for (e = 0; e < c->tasks; e++) scr_encoder_step(c, round, d, e);
     }
-    scr_meta_set_crc32(meta, crc);
-    if (rc == SCR_SUCCESS) scr_filemap_set_meta(scr.map, id, rank, f->path[i], meta);
+    if (round == 0) continue;
+    while (c->ended < c->issued && c->slot[c->ended % (uint64_t)c->slots].round < round) scr_encoder_end_one(c);
+    scr_encoder_complete(c, round - 1);
+    scr_encoder_deliver(c, round - 1);
+    c->mark[(round - 1) % 2] = c->issued;
   }
-  scr_meta_delete(&meta);
-  return rc;
+  while (c->ended < c->issued) scr_encoder_end_one(c);
+  return c->rc;
 }
 
-/* ---- headers of redundancy files ---- */
-
-/* One member of a set, while it is protected or rebuilt. */
-typedef struct {
-  const scr_reddesc* d;
-  int                id;
-  const scr_dataset* desc;
-  int64_t            lost;        /* what this member has lost */
-  int                fresh;       /* the dataset is new: the CRC32 of its files is taken */
-  scr_file_list      files, temp; /* the application's files, and where they are rebuilt */
-  scr_window         win;
-  char               file[SCR_MAX_FILENAME], temp_file[SCR_MAX_FILENAME]; /* the redundancy file */
-  scr_hash *         header, *current;
-  scr_code           x;
-} scr_red_job;
-
-/* CURRENT of the header: the rank, and the meta data of its files in the order of their list. */
-SCR_FN void scr_red_current(scr_red_job* j)
+/*
+** Decide who combines what, the size of a piece, the number of rounds, and where the slots lie.  The same on all
+** runners.
+*/
+SCR_FN int scr_encoder_plan(scr_encoder* c)
 {
-  int i;
+  const scr_reddesc* d = c->d;
+  int                i, j, data = 0, whole = 0, widest = 0, rc;
+  uint64_t           most = 1, pieces;
+  size_t             room = SCR_ENCODE_WORK_BYTES(c->x->mpi_buf) - SCR_ENCODE_MEMBERS_BYTES, parts;
+  char*              p = c->x->work + SCR_ENCODE_MEMBERS_BYTES;
 
-  scr_hash_unset_all(j->current);
-  scr_hash_util_set_int(j->current, "RANK", scr.at.rank);
-  scr_hash_util_set_int(j->current, "FILES", j->files.n);
-  for (i = 0; i < j->files.n; i++) {
-    scr_meta* meta = scr_meta_new();
-    scr_filemap_get_meta(scr.map, j->id, scr.at.rank, j->files.path[i], meta);
-    if (j->fresh && scr.crc_on_copy && scr_hash_get(meta, "CRC") == NULL)
-      scr_meta_set_crc32(meta, 0); /* room for the real one */
-    scr_hash_merge(scr_hash_set_kv_int(j->current, "FILE", i), meta);
-    scr_meta_delete(&meta);
+  if ((rc = scr_erasure_make(&c->ec, d->scheme, d->set_size, d->failures, c->lost, c->total)) != SCR_SUCCESS) return rc;
+  for (i = 0; i < d->set_size; i++) {
+    int members = 0;
+    if (c->lost[i] & SCR_LOST_DATA) data = 1;
+    whole += c->lost[i] == 0;
+    if (scr_erasure_length(&c->ec, i) > most) most = scr_erasure_length(&c->ec, i);
+    for (j = 0; j < d->set_size; j++)
+      members += scr_set_runner(d, c->x->runner, i) == scr_set_runner(d, c->x->runner, j);
+    if (members > widest) widest = members;
   }
-}
-
-/* The header without the descriptions of members: dataset, world, scheme, set, chunk. */
-SCR_FN void scr_red_header(scr_red_job* j)
-{
-  const scr_reddesc* d = j->d;
-  int                i;
-
-  scr_hash_merge(scr_hash_set(j->header, "DSET", scr_hash_new()), j->desc);
-  scr_hash_unset(scr_hash_get(j->header, "DSET"), "DIR"); /* not known yet when a dataset is protected */
-  scr_hash_util_set_int(j->header, "RANKS", scr.at.ranks);
-  scr_hash_util_set_str(j->header, "TYPE", scr_copy_name(d->type));
-  scr_hash_util_set_int(j->header, "FAILURES", d->failures);
-  scr_hash_setf(j->header, NULL, "%s %s %d", "GROUP", "RANKS", d->ranks);
-  for (i = 0; i < d->ranks; i++) scr_hash_setf(j->header, NULL, "%s %s %d %d", "GROUP", "RANK", i, d->member[i]);
-  scr_hash_util_set_bytecount(j->header, "CHUNK", j->x.ec.chunk);
-}
-
-/* The path of this member's redundancy file below the dataset directory. */
-SCR_FN void scr_red_name(const scr_reddesc* d, char* name, size_t n)
-{
-  char base[96];
-  snprintf(name, n, ".scr/%s", scr_set_file_name(d->type, d->my_rank, d->ranks, d->group_id, base, sizeof base));
-}
-
-/* Give CURRENT to the right neighbours and take those of the left ones into the header.  Collective over the set. */
-SCR_FN int scr_red_describe(scr_red_job* j)
-{
-  const scr_reddesc* d = j->d;
-  char               key[32];
-  int                i, rc = SCR_SUCCESS;
-
-  scr_hash_unset(j->header, "CURRENT");
-  scr_hash_merge(scr_hash_set(j->header, "CURRENT", scr_hash_new()), j->current);
-  for (i = 1; i <= d->failures; i++) {
-    int       right = d->member[(d->my_rank + i) % d->ranks], left = d->member[(d->my_rank - i + d->ranks) % d->ranks];
-    scr_hash* partner = scr_hash_new();
-    int       err = scr_hash_sendrecv(j->current, right, partner, left, scr.at.comm);
-    if (rc == SCR_SUCCESS) rc = err;
-    scr_hash_unset(j->header, scr_set_left_key(i, key, sizeof key)); /* a rebuilt header is the same to the byte */
-    scr_hash_set(j->header, scr_set_left_key(i, key, sizeof key), partner);
+  c->spread = data && d->scheme != SCR_SCHEME_PARTNER;
+  c->plain = !c->spread && (d->scheme == SCR_SCHEME_PARTNER || (d->scheme == SCR_SCHEME_XOR && d->set_size == 2));
+  c->tasks = c->spread ? 1 : d->scheme == SCR_SCHEME_PARTNER ? 2 : d->failures;
+  c->rows = d->failures > c->tasks ? d->failures : c->tasks;
+  c->slots = SCR_ENCODE_SLOTS * c->members;
+  c->worker = (int*)scr_malloc((size_t)d->set_size * sizeof *c->worker);
+  c->turn = (int*)scr_malloc((size_t)d->set_size * sizeof *c->turn);
+  c->slot = (scr_encode_slot*)scr_malloc((size_t)c->slots * sizeof *c->slot);
+  c->begun = (int*)scr_malloc(2 * (size_t)(c->members * c->rows) * sizeof *c->begun);
+  if (c->worker == NULL || c->turn == NULL || c->slot == NULL || c->begun == NULL) return SCR_ERR_OOM();
+  for (i = 0; i < d->set_size; i++) {
+    c->turn[i] = c->spread && whole > 0 && c->lost[i] ? -1 : c->workers;
+    if (c->turn[i] >= 0) c->worker[c->workers++] = i;
   }
-  return rc;
-}
 
-/* Bytes of each of the K chunks in this member's redundancy file; PARTNER has one, the left neighbour's stream. */
-SCR_FN uint64_t scr_red_part(const scr_red_job* j)
-{
-  int left = (j->d->my_rank - 1 + j->d->ranks) % j->d->ranks;
-  return j->d->type == SCR_COPY_PARTNER ? (uint64_t)j->x.ec.total[left] : j->x.ec.chunk;
-}
-
-/* Write the header over the head of the file, put it in its place, and enter it with its CRC32 in the map. */
-SCR_FN int scr_red_seal(scr_red_job* j)
-{
-  scr_buf   b = {NULL, 0, 0, 0};
-  scr_meta* meta = scr_meta_new();
-  char      name[128];
-  uint64_t  part = scr_red_part(j);
-  uLong     crc;
-  int       e, rc = scr_hash_image(j->header, &b);
-
-  if (rc == SCR_SUCCESS && b.n != j->x.head)
-    rc = SCR_ERR(SCR_ERR_FORMAT, "the header of %s changed its size from %" PRIu64 " to %zu bytes", j->file, j->x.head,
-                 b.n);
-  if (rc == SCR_SUCCESS && scr_pwrite_all(j->x.fd, b.p, b.n, 0) < 0) rc = SCR_ERRNO("cannot write %s", j->temp_file);
-  if (rc == SCR_SUCCESS) {
-    rc = scr_os.close(j->x.fd) < 0 ? SCR_ERRNO("cannot close %s", j->temp_file) : SCR_SUCCESS;
-    j->x.fd = -1;
+  parts = (size_t)widest * (size_t)(2 * SCR_ENCODE_SLOTS + 2 * c->rows) + 1;
+  c->piece = room / parts < c->x->mpi_buf ? room / parts : c->x->mpi_buf;
+  if (c->piece > 64) c->piece &= ~(size_t)63;
+  if (c->piece == 0)
+    return SCR_ERR(SCR_ERR_PARAM, "%zu bytes are too few for %zu pieces; set SCR_MPI_BUF_SIZE to more", room, parts);
+  if (c->piece > most) c->piece = (size_t)most;
+  pieces = (most + c->piece - 1) / c->piece;
+  c->rounds = c->spread ? (pieces * (uint64_t)c->ec.n + (uint64_t)c->workers - 1) / (uint64_t)c->workers : pieces;
+  for (i = 0; i < c->slots; i++, p += 2 * c->piece) {
+    c->slot[i].in = p;
+    c->slot[i].out = p + c->piece;
   }
-  if (rc == SCR_SUCCESS) {
-    scr_red_name(j->d, name, sizeof name);
-    scr_meta_set_filename(meta, name);
-    scr_meta_set_filetype(meta, scr_copy_name(j->d->type));
-    scr_meta_set_filesize(meta, j->x.head + part * (uint64_t)j->d->failures);
-    scr_meta_set_ranks(meta, scr.at.ranks);
-    scr_meta_set_complete(meta, 1);
-    crc = scr_crc32(SCR_CRC32_START, b.p, b.n);
-    for (e = 0; e < j->d->failures; e++) crc = scr_crc32_combine(crc, j->x.sum[e], part);
-    scr_meta_set_crc32(meta, crc);
-    scr_filemap_add_file(scr.map, j->id, scr.at.rank, j->file);
-    scr_filemap_set_meta(scr.map, j->id, scr.at.rank, j->file, meta);
-    if (scr_os.rename(j->temp_file, j->file) < 0) rc = SCR_ERRNO("cannot rename %s to %s", j->temp_file, j->file);
-  }
-  scr_meta_delete(&meta);
-  scr_buf_free(&b);
-  return rc;
-}
-
-/* 1 when the header H lists the files of CURRENT, in their order and with their sizes. */
-SCR_FN int scr_red_lists(const scr_hash* h, const scr_hash* current)
-{
-  const scr_hash* own = scr_hash_get(h, "CURRENT");
-  int             i, n = 0;
-
-  if (!scr_hash_alike(own, current, "RANK") || !scr_hash_alike(own, current, "FILES")) return 0;
-  for (scr_hash_util_get_int(current, "FILES", &n), i = 0; i < n; i++) {
-    const scr_hash *a = scr_hash_get_kv_int(own, "FILE", i), *b = scr_hash_get_kv_int(current, "FILE", i);
-    if (!scr_hash_alike(a, b, "FILE") || !scr_hash_alike(a, b, "SIZE")) return 0;
-  }
-  return 1;
-}
-
-/* Read the header of this member's redundancy file, which must be the one that J has made, but for checksums. */
-SCR_FN int scr_red_read_header(scr_red_job* j)
-{
-  scr_hash* h = scr_hash_new();
-  int       rc = scr_hash_file_read_head(j->file, h, &j->x.head);
-
-  if (rc == SCR_SUCCESS) rc = scr_set_headers_fit(j->header, "the record of the cache", h, j->file, j->d->ranks);
-  if (rc == SCR_SUCCESS && !scr_red_lists(h, j->current))
-    rc = SCR_ERR(SCR_ERR_FORMAT, "%s lists other files than the record of the cache", j->file);
-  scr_hash_delete(rc == SCR_SUCCESS ? &j->header : &h);
-  if (rc == SCR_SUCCESS) j->header = h;
-  return rc;
-}
-
-/* ---- the files of one member ---- */
-
-/* The path of a file that is rebuilt, before it takes its place. */
-SCR_FN int scr_red_temp(const scr_red_job* j, int i, char* path, size_t n)
-{
-  char name[64];
-  snprintf(name, sizeof name, ".scr/new.%d.%d", scr.at.rank, i);
-  return scr_reddesc_path(&scr.at, j->d, j->id, name, path, n);
-}
-
-/* The list of temporary files beside the list of files. */
-SCR_FN int scr_red_temps(scr_red_job* j)
-{
-  char path[SCR_MAX_FILENAME];
-  int  i, rc = scr_file_list_room(&j->temp, j->files.n + 1);
-
-  for (i = 0; i < j->files.n && rc == SCR_SUCCESS; i++) {
-    rc = scr_red_temp(j, i, path, sizeof path);
-    if (rc == SCR_SUCCESS) rc = scr_reddesc_claim(j->d, path);
-    j->temp.path[i] = scr_strdup(path);
-    j->temp.size[i] = j->files.size[i];
-    j->temp.n = i + 1;
-  }
-  return rc;
-}
-
-/* Open the files of this member: to read, or new ones for what it has lost. */
-SCR_FN int scr_red_open(scr_red_job* j)
-{
-  int      write = (j->lost & SCR_LOST_DATA) != 0, make = (j->lost & SCR_LOST_RED) != 0, rc;
-  int      plain = j->d->type == SCR_COPY_PARTNER;
-  uint64_t lane = plain ? 0 : j->x.ec.chunk;
-  scr_buf  b = {NULL, 0, 0, 0};
-
-  if ((rc = scr_red_temp(j, j->files.n, j->temp_file, sizeof j->temp_file)) != SCR_SUCCESS) return rc;
-  if (make && (rc = scr_reddesc_claim(j->d, j->temp_file)) == SCR_SUCCESS) {
-    rc = scr_hash_image(j->header, &b);
-    j->x.head = b.n;
-    scr_buf_free(&b);
-  }
-  if (rc == SCR_SUCCESS && write) rc = scr_red_temps(j);
-  if (rc == SCR_SUCCESS)
-    rc = scr_window_open(&j->win, j->files.n, write ? j->temp.path : j->files.path, j->files.size,
-                         write ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600, lane,
-                         plain ? 1 : j->x.ec.n - j->x.ec.k);
-  if (rc != SCR_SUCCESS) return rc;
-  j->x.file = make ? j->temp_file : j->file;
-  j->x.fd = scr_os.open(j->x.file, make ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600);
-  if (j->x.fd < 0) return SCR_ERRNO("cannot open %s", j->x.file);
-  if (make && scr_os.ftruncate(j->x.fd, (off_t)(j->x.head + scr_red_part(j) * (uint64_t)j->d->failures)) < 0)
-    return SCR_ERRNO("cannot give %s its size", j->x.file);
+  c->acc = p;
+  c->term = p + 2 * (size_t)(c->members * c->rows) * c->piece;
   return SCR_SUCCESS;
 }
 
-/*
-** The CRC32 of each file of this rank must be the recorded one: of rebuilt files, which are made here when they are empty,
-** and of those that others are rebuilt from, or redundancy would be made of wrong bytes.
-*/
-SCR_FN int scr_red_check_files(scr_red_job* j)
-{
-  int       rebuilt = (j->lost & SCR_LOST_DATA) != 0, i, rc = SCR_SUCCESS;
-  scr_meta* meta = scr_meta_new();
-  uLong     crc = 0, want;
+/* ---- the members of this runner ---- */
 
-  for (i = 0; i < j->files.n && rc == SCR_SUCCESS; i++) {
-    int fd = -1;
-    if (rebuilt && j->files.size[i] == 0) rc = scr_window_fd(&j->win, i, &fd); /* no byte passed, nothing opened it */
-    if (rc == SCR_SUCCESS) rc = scr_window_crc(&j->win, i, &crc);
-    scr_hash_unset_all(meta);
-    scr_filemap_get_meta(scr.map, j->id, scr.at.rank, j->files.path[i], meta);
-    if (rc == SCR_SUCCESS && scr_meta_get_crc32(meta, &want) == SCR_SUCCESS)
-      rc = scr_file_has_crc(j->files.path[i], crc, want,
-                            rebuilt ? "it was rebuilt from a corrupt file of its set" : "it is corrupt");
-    scr_event_damage(j->id, rc);
+/* Find the entry of each member that this runner acts for among the N entries E. */
+SCR_FN int scr_encoder_begin(scr_encoder* c, const scr_encode* x, int n, scr_entry** e, const int64_t* lost)
+{
+  const scr_reddesc* d = x->d;
+  char               name[96], path[SCR_MAX_FILENAME];
+  int                r, a = 0, i, me, rc = SCR_SUCCESS;
+
+  memset(c, 0, sizeof *c);
+  c->x = x;
+  c->d = d;
+  c->lost = lost;
+  c->pair = (int64_t*)(void*)x->work;
+  c->total = c->pair + 2 * SCR_SET_SIZE_MAX;
+  c->said = (scr_buf*)(void*)(c->pair + 4 * SCR_SET_SIZE_MAX);
+  c->sent = (MPI_Request*)(void*)(c->said + SCR_SET_SIZE_MAX);
+  MPI_Comm_rank(x->comm, &me);
+  for (r = 0; r < d->set_size; r++) c->members += scr_set_runner(d, x->runner, r) == me;
+  c->own = (int*)scr_malloc((size_t)d->set_size * sizeof *c->own);
+  c->m = (scr_member*)scr_malloc((size_t)c->members * sizeof *c->m);
+  c->h = (scr_header*)scr_malloc((size_t)c->members * sizeof *c->h);
+  c->entry = (scr_entry**)scr_malloc((size_t)(c->members * (d->failures + 1)) * sizeof *c->entry);
+  for (i = 0; c->m != NULL && i < c->members; i++) c->m[i].fd = -1;
+  if (c->own == NULL || c->m == NULL || c->h == NULL || c->entry == NULL) return SCR_ERR_OOM();
+  for (r = 0; r < d->set_size && rc == SCR_SUCCESS; r++) {
+    scr_member* m = &c->m[a];
+    c->own[r] = -1;
+    if (scr_set_runner(d, x->runner, r) != me) continue;
+    c->own[r] = a++;
+    m->r = r;
+    m->lost = lost[r];
+    for (i = 0; i < n; i++)
+      if (e[i]->owner == d->member[r]) m->e = e[i];
+    if (m->e == NULL) return SCR_ERR(SCR_ERR_ARG, "there is no entry of rank %d to protect or rebuild", d->member[r]);
+    scr_set_file_name(d->scheme, r, d->set_size, d->set_id, name, sizeof name);
+    rc = scr_entry_path(x->home, m->e, name, path, sizeof path);
+    if (rc == SCR_SUCCESS && (m->red = scr_strdup(path)) == NULL) rc = SCR_ERR_OOM();
   }
-  scr_meta_delete(&meta);
+  c->known = rc == SCR_SUCCESS;
   return rc;
 }
 
-/* What was rebuilt is right: it takes its place (R5). */
-SCR_FN int scr_red_place(scr_red_job* j)
+/* List the files of all members of this runner. */
+SCR_FN int scr_encoder_list(scr_encoder* c)
 {
-  int i, rc = scr_window_close(&j->win);
+  char path[SCR_MAX_FILENAME];
+  int  a, i, rc = SCR_SUCCESS;
 
-  for (i = 0; i < j->temp.n && rc == SCR_SUCCESS; i++)
-    if (scr_os.rename(j->temp.path[i], j->files.path[i]) < 0)
-      rc = SCR_ERRNO("cannot rename %s to %s", j->temp.path[i], j->files.path[i]);
-  return rc;
-}
-
-/* Close and free; temporary files that are left go. */
-SCR_FN int scr_red_end(scr_red_job* j, int rc)
-{
-  int i;
-
-  if (j->x.fd >= 0) scr_os.close(j->x.fd);
-  scr_window_free(&j->win);
-  for (i = 0; i < j->temp.n && rc != SCR_SUCCESS; i++) scr_os.unlink(j->temp.path[i]);
-  if (rc != SCR_SUCCESS && j->temp_file[0] != '\0') scr_os.unlink(j->temp_file);
-  scr_file_list_free(&j->temp);
-  scr_file_list_free(&j->files);
-  scr_code_free(&j->x);
-  scr_hash_delete(&j->header);
-  scr_hash_delete(&j->current);
-  return rc;
-}
-
-/* ---- the set ---- */
-
-/* 1 when all members brought a number in ALL that is not negative, and the same unless ANY. */
-SCR_FN int scr_set_agrees(const scr_reddesc* d, const int64_t* all, int any)
-{
-  int i;
-  for (i = 0; i < d->ranks; i++)
-    if (all[i] < 0 || (!any && all[i] != all[0])) return 0;
-  return 1;
-}
-
-/* Everyone brings VALUE, or RC when that is an error; they all go on or all stop.  Collective over the set. */
-SCR_FN int scr_red_ready(scr_red_job* j, int rc, int which, int64_t value, int any)
-{
-  int64_t* all = scr_set_numbers(which);
-  int      err = scr_set_gather(j->d, scr.at.comm, rc == SCR_SUCCESS ? value : -1, all);
-
-  if (rc != SCR_SUCCESS || err != SCR_SUCCESS) return rc != SCR_SUCCESS ? rc : err;
-  if (scr_set_agrees(j->d, all, any)) return SCR_SUCCESS;
-  rc = SCR_ERR(SCR_ERR_LOST, "another member of the set of rank %d cannot take part", scr.at.rank);
-  scr_err_secondhand = 1; /* the vote prefers what that member says */
-  return rc;
-}
-
-/* Find what the members have lost, and put it in its place.  Collective over the set; ends J. */
-SCR_FN int scr_red_run(scr_red_job* j, int rc)
-{
-  const scr_reddesc* d = j->d;
-  char               name[128];
-  int64_t            bytes = 0;
-  int                i, err;
-
-  for (i = 0; i < j->files.n; i++) bytes += (int64_t)j->files.size[i];
-  if ((rc = scr_red_ready(j, rc, SCR_SET_TOTAL, bytes, 1)) != SCR_SUCCESS) return scr_red_end(j, rc);
-  rc = scr_code_plan(&j->x, d, scr_set_numbers(SCR_SET_LOST), scr_set_numbers(SCR_SET_TOTAL));
-  j->x.win = &j->win;
-  j->x.fd = -1;
-  scr_red_name(d, name, sizeof name);
-  if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, d, j->id, name, j->file, sizeof j->file);
-  scr_red_header(j);
-  scr_red_current(j);
-  err = scr_red_describe(j);
-  if (rc == SCR_SUCCESS) rc = err;
-  if (rc == SCR_SUCCESS && !(j->lost & SCR_LOST_RED)) rc = scr_red_read_header(j);
-  if (rc == SCR_SUCCESS) rc = scr_red_open(j);
-  if ((rc = scr_red_ready(j, rc, SCR_SET_READY, (int64_t)j->x.ec.chunk, 0)) != SCR_SUCCESS) return scr_red_end(j, rc);
-  rc = scr_code_run(&j->x);
-  if (rc == SCR_SUCCESS && j->fresh && scr.crc_on_copy) rc = scr_file_list_sum(&j->files, &j->win, j->id, scr.at.rank);
-  if (rc == SCR_SUCCESS && !j->fresh && (j->lost & SCR_LOST_DATA || !scr.crc_on_restart)) rc = scr_red_check_files(j);
-  if (j->fresh) {
-    scr_red_current(j);
-    err = scr_red_describe(j);
-    if (rc == SCR_SUCCESS) rc = err;
+  for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) {
+    scr_member* m = &c->m[a];
+    rc = scr_member_list(m, c->d->failures, &c->total[m->r]);
+    for (i = 0; i < m->n && rc == SCR_SUCCESS; i++) {
+      m->bad[i] = (m->lost & SCR_LOST_DATA) != 0;
+      rc = scr_entry_path(c->x->home, m->e, m->e->file[m->at[i]].rel, path, sizeof path);
+      if (rc == SCR_SUCCESS && (m->path[i] = scr_strdup(path)) == NULL) rc = SCR_ERR_OOM();
+    }
   }
-  /* Who could not read has sent zeros: then nothing may take its place. */
-  rc = scr_red_ready(j, rc, SCR_SET_READY, 0, 1);
-  if (rc == SCR_SUCCESS && j->lost & SCR_LOST_DATA) rc = scr_red_place(j);
-  if (rc == SCR_SUCCESS && j->lost & SCR_LOST_RED) rc = scr_red_seal(j);
-  return scr_red_end(j, rc);
-}
-
-SCR_FN void scr_red_begin(scr_red_job* j, const scr_reddesc* d, int id, const scr_dataset* desc, int64_t lost)
-{
-  memset(j, 0, sizeof *j);
-  j->d = d;
-  j->id = id;
-  j->desc = desc;
-  j->lost = lost;
-  j->x.fd = -1;
-  j->header = scr_hash_new();
-  j->current = scr_hash_new();
-}
-
-/* ---- apply ---- */
-
-/* SINGLE: nothing but the CRC32 of each file. */
-SCR_FN int scr_red_apply_single(scr_file_list* f, int id)
-{
-  scr_window w;
-  int        rc;
-
-  if (!scr.crc_on_copy) return SCR_SUCCESS;
-  rc = scr_window_open(&w, f->n, f->path, f->size, O_RDONLY, 0, 0, 1); /* nothing passes: each file is read */
-  if (rc == SCR_SUCCESS) rc = scr_file_list_sum(f, &w, id, scr.at.rank);
-  scr_window_free(&w);
   return rc;
 }
 
-/*
-** Protect the files that this rank has in dataset ID by descriptor D.  Collective over the set of D; returns this
-** rank's code, on which the caller agrees.  On success the map describes the files with their CRC32, and the
-** redundancy file.
-*/
-SCR_FN int scr_red_apply(const scr_reddesc* d, int id, const scr_dataset* desc)
+/* The bytes that the description of E's files takes in a header; WITH_CRC: with all their checksums. */
+SCR_FN int64_t scr_encoder_size(const scr_entry* e, int with_crc)
 {
-  scr_red_job j;
+  scr_hash*  h = scr_hash_new();
+  scr_entry* later = scr_entry_dup(e);
+  int64_t    n = -(int64_t)scr_hash_pack_size(h);
+  int        i;
+
+  for (i = 0; later != NULL && i < later->files && with_crc; i++) later->file[i].has_crc = 1;
+  if (later != NULL) scr_entry_write_member(h, later);
+  n += (int64_t)scr_hash_pack_size(h);
+  scr_entry_free(&later);
+  scr_hash_delete(&h);
+  return n;
+}
+
+/* The header of member A of this runner; it points into C. */
+SCR_FN scr_header scr_encoder_header(const scr_encoder* c, int a)
+{
+  const scr_reddesc* d = c->d;
+  scr_header         h;
+
+  memset(&h, 0, sizeof h);
+  h.desc = c->m[a].e->desc;
+  h.ranks = h.desc.ranks;
+  h.scheme = d->scheme;
+  h.failures = d->failures;
+  h.set_size = d->set_size;
+  h.member = d->member;
+  h.chunk = c->ec.chunk;
+  h.r = c->m[a].r;
+  h.entry = c->entry + a * (d->failures + 1);
+  return h;
+}
+
+/* Returns 1 if A and B list the same files of the application, in the same order and with the same sizes. */
+SCR_FN int scr_encoder_same_files(const scr_entry* a, const scr_entry* b)
+{
+  int i = 0, j = 0;
+
+  for (;; i++, j++) {
+    while (i < a->files && a->file[i].kind != SCR_FILE_APPLICATION) i++;
+    while (j < b->files && b->file[j].kind != SCR_FILE_APPLICATION) j++;
+    if (i == a->files || j == b->files) return i == a->files && j == b->files;
+    if (strcmp(a->file[i].rel, b->file[j].rel) != 0 || a->file[i].size != b->file[j].size) return 0;
+  }
+}
+
+/* Open the files of member A of this runner.  An existing header must agree with the entry. */
+SCR_FN int scr_encoder_open_member(scr_encoder* c, int a)
+{
+  scr_member* m = &c->m[a];
+  scr_header  h = scr_encoder_header(c, a);
+  scr_buf     b = {NULL, 0, 0, 0};
   int         i, rc;
 
-  scr_red_begin(&j, d, id, desc, SCR_LOST_RED);
-  j.fresh = 1;
-  rc = scr_file_list_from_map(scr.map, id, scr.at.rank, &j.files);
-  if (d->type == SCR_COPY_SINGLE) {
-    if (rc == SCR_SUCCESS) rc = scr_red_apply_single(&j.files, id);
-    rc = scr_red_end(&j, rc);
+  if (m->lost & SCR_LOST_RED) {
+    rc = scr_header_image(&h, &b);
+    m->head = b.n;
+    for (i = 0; i <= h.failures; i++) m->head += (uint64_t)c->pair[2 * ((m->r - i + h.set_size) % h.set_size) + 1];
+    scr_buf_free(&b);
   } else {
-    for (i = 0; i < d->ranks; i++) scr_set_numbers(SCR_SET_LOST)[i] = SCR_LOST_RED;
-    rc = scr_red_run(&j, rc);
+    m->head = c->h[a].bytes;
+    rc = scr_header_fit(&h, "the record of the cache", &c->h[a], m->red);
+    if (rc == SCR_SUCCESS && (c->h[a].r != m->r || !scr_encoder_same_files(c->h[a].entry[0], m->e)))
+      rc = SCR_ERR(SCR_ERR_FORMAT, "%s lists other files than the record of the cache", m->red);
   }
-  scr_filemap_set_expected_files(scr.map, id, scr.at.rank, scr_filemap_num_files(scr.map, id, scr.at.rank));
-  return rc;
+  return rc == SCR_SUCCESS ? scr_member_open(m, &c->ec) : rc;
 }
 
-/* ---- recover ---- */
-
-/* Make the parent directories of PATH, which lies below the dataset directory DIR. */
-SCR_FN int scr_red_parents(const scr_reddesc* d, int id, const char* rel)
+/* The error of a runner that cannot go on because another one has failed: the vote prefers what that one says. */
+SCR_FN int scr_encoder_other(const scr_encoder* c)
 {
-  char        dir[SCR_MAX_FILENAME];
-  const char* slash = strrchr(rel, '/');
-  char        sub[SCR_MAX_FILENAME];
-  int         rc;
-
-  if (!d->can_mkdir || slash == NULL) return SCR_SUCCESS;
-  if ((rc = scr_fmt(sub, sizeof sub, "%.*s", (int)(slash - rel), rel)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_reddesc_path(&scr.at, d, id, sub, dir, sizeof dir)) != SCR_SUCCESS) return rc;
-  return scr_mkdirs(dir, 0700);
+  int rc = SCR_ERR(SCR_ERR_LOST, "another member of the set of rank %d cannot take part", c->d->member[c->m[0].r]);
+  scr_err_secondhand = 1;
+  return rc;
 }
 
 /*
-** Enter the files of CURRENT, a header's description of this rank, into the map and the list, and make their
-** directories.
+** Each runner brings an error RC, or WORDS numbers for each of its members in c->pair; all continue only if no runner
+** has failed.  Collective over the runners.
 */
-SCR_FN int scr_red_expect(scr_red_job* j, const scr_hash* current)
+SCR_FN int scr_encoder_ready(scr_encoder* c, int rc, int words)
 {
-  int i, n = 0, rank = -1, rc;
+  int r, err, first = 0;
 
-  if (scr_hash_util_get_int(current, "FILES", &n) != SCR_SUCCESS || n < 0 ||
-      n != scr_hash_size(scr_hash_get(current, "FILE")) ||
-      scr_hash_util_get_int(current, "RANK", &rank) != SCR_SUCCESS || rank != scr.at.rank)
-    return SCR_ERR(SCR_ERR_FORMAT, "the neighbour's header does not describe the files of rank %d", scr.at.rank);
-  rc = scr_file_list_room(&j->files, n);
-  for (i = 0; i < n && rc == SCR_SUCCESS; i++) {
-    const scr_meta* meta = scr_hash_get_kv_int(current, "FILE", i);
-    const char*     rel = scr_hash_elem_get_first_val(meta, "FILE");
-    char            path[SCR_MAX_FILENAME];
-    if (rel == NULL || !scr_path_is_safe_rel(rel))
-      return SCR_ERR(SCR_ERR_FORMAT, "the neighbour's header names a file outside the dataset: %s", rel ? rel : "");
-    if ((rc = scr_reddesc_path(&scr.at, j->d, j->id, rel, path, sizeof path)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_red_parents(j->d, j->id, rel)) != SCR_SUCCESS) return rc;
-    scr_filemap_add_file(scr.map, j->id, scr.at.rank, path);
-    scr_filemap_set_meta(scr.map, j->id, scr.at.rank, path, meta);
-    rc = scr_file_list_add(&j->files, path, meta);
+  for (r = 0; r < c->d->set_size; r++)
+    if (rc != SCR_SUCCESS) c->pair[r * words] = -1; /* its own say so; those of others are received */
+  err = scr_set_gather(c->d, c->x->runner, c->x->comm, words, c->pair);
+  if (rc != SCR_SUCCESS || err != SCR_SUCCESS) return rc != SCR_SUCCESS ? rc : err;
+  while (first < c->d->set_size && c->pair[first * words] >= 0) first++;
+  return first == c->d->set_size ? SCR_SUCCESS : scr_encoder_other(c);
+}
+
+/* Agree on which symbols each lost one is a sum of, and open the files.  Collective over the runners. */
+SCR_FN int scr_encoder_open(scr_encoder* c, int rc)
+{
+  int a, r;
+
+  if (rc == SCR_SUCCESS) rc = scr_encoder_list(c);
+  for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) {
+    r = c->m[a].r;
+    c->pair[2 * r] = c->total[r];
+    c->pair[2 * r + 1] = scr_encoder_size(c->m[a].e, c->fresh && c->x->take_crc);
   }
+  if (rc == SCR_SUCCESS && scr_oom) rc = SCR_ERR_OOM();
+  if ((rc = scr_encoder_ready(c, rc, 2)) != SCR_SUCCESS) return rc;
+  for (r = 0; r < c->d->set_size; r++) c->total[r] = c->pair[2 * r];
+  rc = scr_encoder_plan(c);
+  for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) rc = scr_encoder_open_member(c, a);
+  for (a = 0; a < c->members; a++) c->pair[c->m[a].r] = 0;
+  return scr_encoder_ready(c, rc, 1);
+}
+
+/* ---- what members tell each other of their files ---- */
+
+/* Make *E the description of the files of OWNER that the message B brings; it is empty when the sender has failed. */
+SCR_FN int scr_encoder_described(scr_encoder* c, int owner, const scr_buf* b, scr_entry** e)
+{
+  scr_hash* h = scr_hash_new();
+  int       rc = h == NULL ? SCR_ERR_OOM() : b->n == 0 ? scr_encoder_other(c) : scr_hash_from_buf(b, h);
+
+  if (rc == SCR_SUCCESS) *e = scr_header_read_entry(h, owner, &rc);
+  scr_hash_delete(&h);
   return rc;
 }
 
-/* Members that have lost their data learn from a header to the right what they had.  Collective over the set. */
-SCR_FN int scr_red_remember(scr_red_job* j, const int64_t* lost, int rc)
+/* Pack the description of the files of E into B, which stays empty on an error. */
+SCR_FN int scr_encoder_describe(const scr_entry* e, scr_buf* b)
 {
-  const scr_reddesc* d = j->d;
-  scr_hash*          h = scr_hash_new();
-  char               key[32];
-  uint64_t           head;
-  int                i, me = d->my_rank, err;
+  scr_hash* h = scr_hash_new();
+  int       rc;
 
-  if (rc == SCR_SUCCESS && !(j->lost & SCR_LOST_RED)) rc = scr_hash_file_read_head(j->file, h, &head);
-  for (i = 1; i <= d->failures; i++) {
-    int left = (me - i + d->ranks) % d->ranks;
-    if (!(lost[left] & SCR_LOST_DATA) || scr_set_witness(d->ranks, d->failures, lost, left) != i) continue;
-    err = scr_hash_send(scr_hash_get(h, scr_set_left_key(i, key, sizeof key)), d->member[left], scr.at.comm);
-    if (rc == SCR_SUCCESS) rc = err;
-  }
-  scr_hash_unset_all(h);
-  if (j->lost & SCR_LOST_DATA && (i = scr_set_witness(d->ranks, d->failures, lost, me)) > 0) {
-    err = scr_hash_recv(h, d->member[(me + i) % d->ranks], scr.at.comm);
-    if (rc == SCR_SUCCESS) rc = err;
-  }
-  if (rc == SCR_SUCCESS && j->lost & SCR_LOST_DATA) rc = scr_red_expect(j, h);
+  scr_entry_write_member(h, e);
+  if ((rc = scr_hash_to_buf(h, b)) != SCR_SUCCESS) scr_buf_free(b);
   scr_hash_delete(&h);
   return rc;
 }
 
 /*
-** Rebuild what the members of the set of D have lost, as scr_set_numbers(SCR_SET_LOST) says.  The entry of the dataset
-** is in the map of each member on disk already, with the files that it still has.  Collective over the set; returns
-** this rank's code.
+** 1 when member T gets a description from the member at DISTANCE to its left: when its redundancy file is made, of that
+** member's files; with a negative one, from the nearest header to its right, of those that T itself has lost.
 */
-SCR_FN int scr_red_recover(const scr_reddesc* d, int id, const scr_dataset* desc)
+SCR_FN int scr_encoder_asks(const scr_encoder* c, int t, int distance)
 {
-  const int64_t* lost = scr_set_numbers(SCR_SET_LOST);
-  scr_red_job    j;
-  char           name[128];
-  int            rc;
+  if (distance > 0) return (c->lost[t] & SCR_LOST_RED) != 0;
+  return c->lost[t] & SCR_LOST_DATA && scr_header_holder(c->d->set_size, c->d->failures, c->lost, t) == -distance;
+}
 
-  scr_red_begin(&j, d, id, desc, lost[d->my_rank]);
-  scr_red_name(d, name, sizeof name);
-  rc = scr_reddesc_path(&scr.at, d, id, name, j.file, sizeof j.file);
-  rc = scr_red_remember(&j, lost, rc);
-  if (rc == SCR_SUCCESS && !(j.lost & SCR_LOST_DATA)) rc = scr_file_list_from_map(scr.map, id, scr.at.rank, &j.files);
-  rc = scr_red_run(&j, rc);
-  if (rc == SCR_SUCCESS)
-    scr_filemap_set_expected_files(scr.map, id, scr.at.rank, scr_filemap_num_files(scr.map, id, scr.at.rank));
+/* Members send descriptions over DISTANCE to those that ask, which keep them in c->entry.  Collective. */
+SCR_FN int scr_encoder_tell(scr_encoder* c, int distance, int rc)
+{
+  int      n = c->d->set_size, k = c->d->failures, me, r, i = distance > 0 ? distance : -distance, err;
+  scr_buf* said = c->said;
+
+  MPI_Comm_rank(c->x->comm, &me);
+  for (r = 0; r < n; r++) {
+    int to = (r + distance + n) % n;
+    c->sent[r] = MPI_REQUEST_NULL;
+    memset(&said[r], 0, sizeof said[r]);
+    if (scr_set_runner(c->d, c->x->runner, r) != me || !scr_encoder_asks(c, to, distance)) continue;
+    if (c->known) {
+      err = scr_encoder_describe(distance > 0 ? c->m[c->own[r]].e : c->h[c->own[r]].entry[i], &said[r]);
+      if (rc == SCR_SUCCESS) rc = err;
+    }
+    MPI_Isend(said[r].p, (int)said[r].n, MPI_BYTE, scr_set_runner(c->d, c->x->runner, to), SCR_TAG_DATA + to,
+              c->x->comm, &c->sent[r]);
+  }
+  for (r = 0; r < n; r++) {
+    scr_buf b = {NULL, 0, 0, 0};
+    int     from = (r - distance + n) % n;
+    if (scr_set_runner(c->d, c->x->runner, r) != me || !scr_encoder_asks(c, r, distance)) continue;
+    err = scr_message_recv(scr_set_runner(c->d, c->x->runner, from), SCR_TAG_DATA + r, c->x->comm, &b, NULL);
+    if (rc == SCR_SUCCESS) rc = err;
+    if (rc == SCR_SUCCESS)
+      rc = scr_encoder_described(c, c->d->member[distance > 0 ? from : r], &b, &c->entry[c->own[r] * (k + 1) + i]);
+    scr_buf_free(&b);
+  }
+  err = scr_waitall(n, c->sent);
+  for (r = 0; r < n; r++) scr_buf_free(&said[r]);
+  return rc != SCR_SUCCESS ? rc : err;
+}
+
+/*
+** Members that have lost their files learn which they were from the nearest header: their own, or one to the right; and
+** give them their places.  Collective.
+*/
+SCR_FN int scr_encoder_learn(scr_encoder* c, int rc)
+{
+  int        k = c->d->failures, a, i, f;
+  char       path[SCR_MAX_FILENAME];
+  scr_entry* found;
+
+  for (a = 0; a < c->members && rc == SCR_SUCCESS; a++)
+    if (!(c->m[a].lost & SCR_LOST_RED)) rc = scr_header_read(c->m[a].red, &c->h[a]);
+  c->known = rc == SCR_SUCCESS;
+  for (i = 1; i <= k; i++) rc = scr_encoder_tell(c, -i, rc);
+  for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) {
+    scr_member* m = &c->m[a];
+    i = scr_header_holder(c->d->set_size, k, c->lost, m->r);
+    if (!(m->lost & SCR_LOST_DATA) || i < 0) continue; /* scr_erasure_make says that they cannot be found */
+    found = i == 0 ? c->h[a].entry[0] : c->entry[a * (k + 1) + i];
+    for (f = 0; f < found->files && rc == SCR_SUCCESS; f++)
+      rc = scr_entry_place(c->x->home, m->e, &found->file[f], path);
+    if (i > 0) scr_entry_free(&c->entry[a * (k + 1) + i]);
+  }
   return rc;
 }
 
-/* ==== 18 CACHE: DISTRIBUTE, REBUILD, MAKE ROOM ==========================================================
-** The datasets in node-local storage: which are whole, where their files must go, and which must leave.
+/* ---- the end ---- */
+
+/* The CRC32 of the files of this runner's members: recorded if the dataset is new, otherwise compared. */
+SCR_FN int scr_encoder_check(scr_encoder* c)
+{
+  int a, unproven = 0, rc = SCR_SUCCESS;
+
+  for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) {
+    scr_member* m = &c->m[a];
+    if (c->fresh ? !c->x->take_crc : !c->x->verify && !(m->lost & SCR_LOST_DATA)) continue;
+    rc = scr_member_check(m, c->fresh, &unproven);
+    if (rc != SCR_SUCCESS && c->x->damage != NULL) c->x->damage(m->e->desc.identity.id, rc);
+  }
+  return rc == SCR_ERR_CRC && c->fresh ? SCR_ERR_IO : rc; /* not CRC: the copy it was fetched from may be good */
+}
+
+/* Finish the new files of member A of this runner, and record its redundancy file in its entry. */
+SCR_FN int scr_encoder_finish_member(scr_encoder* c, int a)
+{
+  scr_member* m = &c->m[a];
+  scr_header  h = scr_encoder_header(c, a);
+  scr_file    f;
+  char        name[96], path[SCR_MAX_FILENAME];
+  int         rc;
+
+  h.entry[0] = m->e;
+  rc = scr_member_finish(m, &h, 0);
+  h.entry[0] = NULL;
+  if (rc != SCR_SUCCESS || !(m->lost & SCR_LOST_RED)) return rc;
+  memset(&f, 0, sizeof f);
+  scr_set_file_name(h.scheme, h.r, h.set_size, c->d->set_id, name, sizeof name);
+  f.rel = name;
+  f.kind = (scr_file_kind)h.scheme; /* the enums of schemes and kinds have the same order */
+  f.complete = 1;
+  f.size = m->head + m->part * (uint64_t)m->k;
+  f.ranks = h.ranks;
+  f.has_crc = 1;
+  f.crc = m->crc;
+  return scr_entry_place(c->x->home, m->e, &f, path);
+}
+
+/*
+** Check what was rebuilt; if it is right on all runners, rename it into place.  RC is the result of the engine.
+** Collective over the runners.
+*/
+SCR_FN int scr_encoder_finish(scr_encoder* c, int rc)
+{
+  int a, i;
+
+  if (rc == SCR_SUCCESS) rc = scr_encoder_check(c);
+  for (i = 1; i <= c->d->failures; i++) rc = scr_encoder_tell(c, i, rc);
+  for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) rc = scr_encoder_finish_member(c, a);
+  for (a = 0; a < c->members; a++) c->pair[c->m[a].r] = 0;
+  rc = scr_encoder_ready(c, rc, 1); /* a runner that could not read has sent zeros: then nothing is renamed */
+  for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) {
+    scr_member* m = &c->m[a];
+    for (i = 0; i <= m->n && rc == SCR_SUCCESS; i++)
+      if (m->temp[i] != NULL) rc = scr_member_place(m, i, 0);
+  }
+  return rc;
+}
+
+/* Free everything; remaining temporary files are removed.  Returns RC; on success the entries list all files. */
+SCR_FN int scr_encoder_end(scr_encoder* c, int rc)
+{
+  int a, i;
+
+  for (a = 0; c->m != NULL && a < c->members; a++) {
+    if (rc == SCR_SUCCESS) c->m[a].e->listed = 1;
+    scr_member_end(&c->m[a]);
+    if (c->h != NULL) scr_header_free(&c->h[a]);
+    for (i = 0; c->entry != NULL && i <= c->d->failures; i++) scr_entry_free(&c->entry[a * (c->d->failures + 1) + i]);
+  }
+  scr_erasure_free(&c->ec);
+  scr_free(&c->own);
+  scr_free(&c->m);
+  scr_free(&c->h);
+  scr_free(&c->entry);
+  scr_free(&c->worker);
+  scr_free(&c->turn);
+  scr_free(&c->slot);
+  scr_free(&c->begun);
+  return rc;
+}
+
+/* SINGLE: only record the CRC32 of each file. */
+SCR_FN int scr_encoder_single(scr_encoder* c)
+{
+  int a, rc = scr_encoder_list(c);
+
+  for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) { /* the engine reads nothing, so each file is read here */
+    scr_member* m = &c->m[a];
+    rc = scr_window_open(&m->win, m->n, m->path, m->size, O_RDONLY, 0, 0, 1);
+  }
+  return rc == SCR_SUCCESS ? scr_encoder_check(c) : rc;
+}
+
+/*
+** Protect the files of a new dataset: those of the members that this rank acts for, whose N entries E are in any order,
+** with e->red and e->desc as they will be recorded, and whose directory is there.  With SINGLE only their CRC32 is taken.
 **
-** Uses       state, redundancy, layout, MPI helpers.
-** Offers     scr_cache_scatter, scr_cache_rebuild, scr_cache_mend, scr_cache_delete, scr_cache_make_room,
-**            scr_cache_trim.
+** Collective over the runners of X; returns this rank's code, on which the caller agrees.  On success each entry has the
+** checksums of its files and the record of its redundancy file, and is listed.  On an error no redundancy file is made.
+** SCR_ERR_IO, and damage is told, when a file has not the checksum that is recorded already.
+*/
+SCR_FN int scr_encode_protect(const scr_encode* x, int n, scr_entry** e)
+{
+  scr_encoder c;
+  int64_t*    lost = (int64_t*)(void*)x->work + 3 * SCR_SET_SIZE_MAX;
+  int         i, rc;
+
+  for (i = 0; i < x->d->set_size; i++) lost[i] = SCR_LOST_RED;
+  rc = scr_encoder_begin(&c, x, n, e, lost);
+  c.fresh = 1;
+  if (x->d->scheme == SCR_SCHEME_SINGLE) {
+    if (rc == SCR_SUCCESS) rc = scr_encoder_single(&c);
+    return scr_encoder_end(&c, rc);
+  }
+  if ((rc = scr_encoder_open(&c, rc)) == SCR_SUCCESS) {
+    rc = scr_encoder_run(&c);
+    rc = scr_encoder_finish(&c, rc);
+  }
+  return scr_encoder_end(&c, rc);
+}
+
+/*
+** Rebuild what the members of a set have lost: LOST has the bits of SCR_LOST_x of each.  E are the N entries of the
+** members that this rank acts for, in any order, each with e->red, e->desc and the files that it still has: files of a
+** lost kind have been removed (scr_entry_forget).
+**
+** Collective over the runners of X; returns this rank's code, on which the caller agrees.  On success the entries list
+** all files, which are in their places.  On an error no file has been replaced, except in the last step, which only
+** renames files into place; the entries may then record files that are not there.  SCR_ERR_LOST if the scheme cannot
+** rebuild so much; SCR_ERR_CRC, and a call of damage, if a corrupt file was used.
+*/
+SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const int64_t* lost)
+{
+  scr_encoder c;
+  int         a, rc = scr_encoder_begin(&c, x, n, e, lost);
+
+  for (a = 0; a < c.members && rc == SCR_SUCCESS; a++)
+    if (c.m[a].lost) rc = scr_home_mkdir(x->home, x->d, c.m[a].e->desc.identity.id);
+  rc = scr_encoder_learn(&c, rc);
+  if ((rc = scr_encoder_open(&c, rc)) == SCR_SUCCESS) {
+    rc = scr_encoder_run(&c);
+    rc = scr_encoder_finish(&c, rc);
+  }
+  return scr_encoder_end(&c, rc);
+}
+
+/* ==== 20 CACHE ==========================================================================================
+** How datasets are entered in the cache and deleted from it.
+**
+** Uses       platform, errors, memory, dataset, file window, filemap, MPI helpers, state, encode
+** Offers     scr_cache_encode, scr_cache_enter, scr_cache_clear_place, scr_cache_delete_files, scr_cache_delete_local,
+**            scr_cache_delete, scr_cache_purge
 ** Invariants
-**   C1  An entry says COMPLETE 1 only after every rank of the world had protected its files.  A dataset of which no entry
-**       says so never was complete: it is deleted when the job starts again.  Where some say 1 and others 0, those with
-**       0 are lost members: the run ended while it was committed, or a node came back with what it held before.
-**   C2  Copy, agree, then delete: files move to the node of their rank, and the old copy goes only after all ranks have
-**       written their entry.
-**   C3  Files of different identity (id, CREATED, NONCE) are never combined.
-**   C4  What cannot be rebuilt is set aside: it stays until its place or its space is needed.
-**   C5  The newest whole checkpoint is never deleted to make room, unless two do not fit.
-** Failure    A dataset that fails is set aside with its reason in scr.tried; the run goes on.
+**   G1  Only files below the dataset's own directory are deleted, whatever a record says.
+**   G2  Nothing is deleted while scr_oom is set: without memory we cannot tell what else needs a file.
+** Failure    What cannot be removed stays, without a record.
 ** ====================================================================================================== */
 
-#define SCR_TAG_FAILED "FAILED" /* in the filemap: the application rejected the dataset */
-#define SCR_TAG_TAKEN  "TAKEN"  /* in the filemap: a run has found the dataset whole when it started */
+/* ---- a new dataset ---- */
 
-/* ---- deleting ---- */
+/* The arguments for a run of the redundancy engine over the set of D. */
+SCR_FN scr_encode scr_cache_encode(const scr_reddesc* d, int verify)
+{
+  scr_encode x;
 
-/* Remove the directory tree DIR; what is gone already, or is not ours, is passed over. */
+  memset(&x, 0, sizeof x);
+  x.d = d;
+  x.home = &scr.world.home;
+  x.comm = scr.world.comm;
+  x.work = scr.work;
+  x.mpi_buf = scr.mpi_buf;
+  x.take_crc = scr.crc_on_copy;
+  x.verify = verify;
+  x.damage = scr_event_damage;
+  return x;
+}
+
+/*
+** Enter the dataset DESC with descriptor D in this rank's filemap, durably, and only then create its directory, so that
+** every file in it has a record.  PRESERVE is SCR_PRESERVE_DIRECTORIES, recorded for a scavenge.
+*/
+SCR_FN int scr_cache_enter(const scr_reddesc* d, const scr_desc* desc, int preserve)
+{
+  scr_entry* e = (scr_entry*)scr_malloc(sizeof *e);
+  int        rc;
+
+  if (e == NULL) return SCR_ERR_OOM();
+  e->owner = scr.world.rank;
+  e->desc = *desc;
+  e->preserve = preserve;
+  scr_reddesc_dup(&e->red, d);
+  snprintf(e->partner, sizeof e->partner, "%s", d->partner != NULL ? d->partner : "");
+  rc = scr_filemap_put(&scr.map, e);
+  if (rc == SCR_SUCCESS) rc = scr_map_write();
+  return rc == SCR_SUCCESS ? scr_home_mkdir(&scr.world.home, d, desc->identity.id) : rc;
+}
+
+/* ---- deletion ---- */
+
+/* Remove the directory tree DIR; what is already gone, or belongs to another user, is skipped. */
 SCR_FN void scr_cache_remove_tree(const char* dir, int depth)
 {
   char           path[SCR_MAX_FILENAME];
@@ -9384,361 +10212,130 @@ SCR_FN void scr_cache_remove_tree(const char* dir, int depth)
   scr_os.rmdir(dir);
 }
 
-/* 1 when PATH may be a file of dataset ID with descriptor D: whatever a record says, nothing else is deleted. */
-SCR_FN int scr_cache_owns(const scr_reddesc* d, int id, const char* path)
-{
-  char        dir[SCR_MAX_FILENAME], reduced[SCR_MAX_FILENAME];
-  const char* rel;
-
-  if (scr_reddesc_path(&scr.at, d, id, "", dir, sizeof dir) != SCR_SUCCESS ||
-      scr_path_reduce_str(path, reduced, sizeof reduced) != SCR_SUCCESS)
-    return 0;
-  return d->can_mkdir ? scr_path_below(dir, reduced, &rel) : strncmp(dir, reduced, strlen(dir)) == 0;
-}
-
-/* One file of the cache against its record, with its CRC32 when CHECK_SUM. */
-SCR_FN int scr_cache_check_file(const char* path, const scr_meta* meta, int check_sum)
-{
-  uint64_t size = 0;
-  uLong    crc, sum;
-  int      rc;
-
-  if (scr_meta_check_complete(meta) != SCR_SUCCESS || scr_meta_get_filesize(meta, &size) != SCR_SUCCESS)
-    return SCR_ERR(SCR_ERR_MISSING, "%s was not complete", path);
-  if ((rc = scr_file_has_size(path, size)) != SCR_SUCCESS) return rc;
-  if (!check_sum || scr_meta_get_crc32(meta, &crc) != SCR_SUCCESS) return SCR_SUCCESS;
-  if ((rc = scr_file_crc(path, size, &sum)) != SCR_SUCCESS) return rc;
-  return scr_file_has_crc(path, sum, crc, "it is corrupt");
-}
-
-/* Delete the files of RANK in dataset ID, except those that another entry of this map claims. */
-SCR_FN void scr_cache_delete_files(int id, int rank)
-{
-  scr_hash*      h = scr_hash_new();
-  scr_hash_elem* e;
-  scr_reddesc    d;
-  int            i, n = 0, *ranks = NULL, known;
-
-  scr_filemap_get_desc(scr.map, id, rank, h);
-  known = scr_reddesc_from_hash(&d, h, INT_MAX) == SCR_SUCCESS;
-  scr_filemap_list_ranks_by_dataset(scr.map, id, &n, &ranks);
-  for (e = scr_filemap_first_file(scr.map, id, rank); known && e != NULL; e = scr_hash_elem_next(e)) {
-    const char* path = scr_hash_elem_key(e);
-    int         claimed = 0;
-    for (i = 0; i < n && !claimed; i++)
-      claimed =
-          ranks[i] != rank &&
-          scr_hash_get(scr_hash_getf(scr.map, "%s %d %s %d %s", "RANK", ranks[i], "DSET", id, "FILE"), path) != NULL;
-    if (scr_oom || claimed || !scr_cache_owns(&d, id, path)) continue; /* who lacks memory does not know (E3) */
-    scr_os.unlink(path);
-  }
-  scr_reddesc_free(&d);
-  scr_free(&ranks);
-  scr_hash_delete(&h);
-}
-
-/* Delete all that this rank knows of dataset ID, files first, then the entries. */
-SCR_FN int scr_cache_delete_local(int id)
-{
-  scr_reddesc d;
-  scr_hash*   h = scr_hash_new();
-  char        dir[SCR_MAX_FILENAME];
-  int         i, n = 0, *ranks = NULL, rc;
-
-  scr_filemap_list_ranks_by_dataset(scr.map, id, &n, &ranks);
-  for (i = 0; i < n; i++) {
-    scr_hash_unset_all(h);
-    scr_filemap_get_desc(scr.map, id, ranks[i], h);
-    scr_cache_delete_files(id, ranks[i]);
-    if (scr_reddesc_from_hash(&d, h, INT_MAX) == SCR_SUCCESS && d.can_mkdir &&
-        scr_reddesc_path(&scr.at, &d, id, "", dir, sizeof dir) == SCR_SUCCESS)
-      scr_cache_remove_tree(dir, 0);
-    scr_reddesc_free(&d);
-  }
-  scr_filemap_remove_dataset(scr.map, id);
-  rc = n > 0 ? scr_map_write() : SCR_SUCCESS;
-  scr_free(&ranks);
-  scr_hash_delete(&h);
-  return rc;
-}
-
-/* The flush file forgets dataset ID, if it knows it.  Rank 0 only. */
-SCR_FN void scr_flush_forget(int id)
-{
-  scr_hash* h = scr_hash_new();
-  int       fd = -1, rc = scr_flush_file_open(scr.at.prefix, &fd, h);
-
-  if (rc == SCR_SUCCESS) {
-    int known = scr_hash_get_kv_int(h, "DSET", id) != NULL;
-    scr_flush_file_remove(h, id);
-    rc = scr_flush_file_close(scr.at.prefix, &fd, known ? h : NULL);
-  }
-  if (rc != SCR_SUCCESS) scr_warn("%s", scr_err_text);
-  scr_hash_delete(&h);
-}
-
 /*
-** Say which files of dataset ID, which leaves the cache, are corrupt (SCR_CRC_ON_DELETE).  No rank goes on to delete
-** before all have looked.  Collective over the world.
-*/
-SCR_FN void scr_cache_check_deleted(int id)
-{
-  scr_hash_elem* e;
-
-  for (e = scr_filemap_first_file(scr.map, id, scr.at.rank); e != NULL; e = scr_hash_elem_next(e)) {
-    if (scr_cache_check_file(scr_hash_elem_key(e), scr_hash_get(scr_hash_elem_hash(e), "META"), 1) != SCR_ERR_CRC)
-      continue;
-    scr_warn("%s; it is deleted now, but look after the memory or disk of this node", scr_err_text);
-    scr_event_damage(id, SCR_ERR_CRC);
-  }
-  scr_barrier(scr.at.comm);
-}
-
-/* Delete dataset ID from the cache of every node.  Every rank calls it; they meet only with SCR_CRC_ON_DELETE. */
-SCR_FN int scr_cache_delete(int id)
-{
-  if (scr.crc_on_delete) scr_cache_check_deleted(id);
-  scr_dbg(2, "delete dataset %d from the cache", id);
-  if (scr.at.rank == 0) scr_flush_forget(id);
-  scr_cached_remove(id);
-  return scr_cache_delete_local(id);
-}
-
-/*
-** Remove what lies where the new dataset ID of descriptor D goes: no filemap knows it, so nothing can be made of it.
-** Local, on the first rank of a node, before the others make the directory.
+** Remove whatever lies in the directory of dataset ID with descriptor D.  Before a dataset is written, no filemap lists
+** what is there, so it is of no use; the first rank of a node removes it before the others create the directory.
 */
 SCR_FN void scr_cache_clear_place(const scr_reddesc* d, int id)
 {
   char dir[SCR_MAX_FILENAME];
 
-  if (d->can_mkdir && scr_reddesc_path(&scr.at, d, id, "", dir, sizeof dir) == SCR_SUCCESS)
+  if (d->can_mkdir && d->store != NULL && scr_home_path(&scr.world.home, d, id, "", dir, sizeof dir) == SCR_SUCCESS)
     scr_cache_remove_tree(dir, 0);
 }
 
-/* ---- room ---- */
-
-/* Datasets in the store BASE. */
-SCR_FN int scr_cache_count(const char* base)
+/* Delete the files of E, except those that another entry of the same id lists. */
+SCR_FN void scr_cache_delete_files(const scr_entry* e)
 {
-  int i, n = 0;
-  for (i = 0; i < scr.ncached; i++) n += strcmp(scr.cached[i].base, base) == 0;
-  return n;
+  char path[SCR_MAX_FILENAME];
+  int  i, k;
+
+  for (i = 0; i < e->files && e->red.set_size > 0; i++) {
+    int claimed = 0;
+    for (k = 0; k < scr.map.n && !claimed; k++)
+      claimed = scr.map.entry[k] != e && scr.map.entry[k]->desc.identity.id == e->desc.identity.id &&
+                scr_entry_find(scr.map.entry[k], e->file[i].rel) != NULL;
+    if (!scr_oom && !claimed && scr_entry_path(&scr.world.home, e, e->file[i].rel, path, sizeof path) == SCR_SUCCESS)
+      scr_os.unlink(path);
+  }
 }
 
-/* The newest good checkpoint of the cache, or NULL. */
-SCR_FN const scr_cached* scr_cache_newest(void)
+/* Delete all that this rank holds of dataset ID, whatever its identity: first the files, then the entries. */
+SCR_FN int scr_cache_delete_local(int id)
 {
-  int i;
-  for (i = scr.ncached - 1; i >= 0; i--)
-    if (scr.cached[i].good && scr.cached[i].ckpt > 0) return &scr.cached[i];
-  return NULL;
-}
+  int i, found = 0;
 
-/* 1 when dataset C has to be flushed (D22). */
-SCR_FN int scr_flush_is_due(const scr_cached* c)
-{
-  int output = 0;
-
-  scr_dataset_get_flag_output(c->desc, &output);
-  return c->good && !c->flushed && !c->superseded &&
-         (output || (c->ckpt > 0 && scr.flush_every > 0 && c->ckpt % scr.flush_every == 0));
+  for (i = scr.map.n - 1; i >= 0; i--) {
+    scr_entry* e = scr.map.entry[i];
+    if (e->desc.identity.id != id) continue;
+    found = 1;
+    scr_cache_delete_files(e);
+    scr_cache_clear_place(&e->red, id);
+    scr_filemap_remove(&scr.map, e);
+  }
+  return found ? scr_map_write() : SCR_SUCCESS;
 }
 
 /*
-** The dataset of the store BASE to delete first: one that was set aside, else the oldest; but not KEEP, and neither
-** the newest checkpoint nor what still has to be flushed unless FORCE.  0 when there is none.
+** Report the corrupt files of this rank in DS, which is about to be deleted (SCR_CRC_ON_DELETE).  No rank deletes
+** before all have checked.  Collective over the world.
 */
-SCR_FN int scr_cache_victim(const char* base, int keep, int force)
+SCR_FN void scr_cache_check_deleted(const scr_dataset* ds)
 {
-  const scr_cached* newest = scr_cache_newest();
-  int               i, oldest = 0;
+  const scr_entry* e = ds != NULL ? scr_dataset_entry(ds) : NULL;
+  char             path[SCR_MAX_FILENAME];
+  int              i;
 
-  for (i = 0; i < scr.ncached; i++) {
-    const scr_cached* c = &scr.cached[i];
-    if (strcmp(c->base, base) != 0 || c->id == keep) continue;
-    if (!c->good) return c->id;
-    if (!force && (c == newest || scr_flush_is_due(c))) continue;
-    if (oldest == 0) oldest = c->id;
+  for (i = 0; e != NULL && i < e->files; i++) {
+    if (scr_entry_path(&scr.world.home, e, e->file[i].rel, path, sizeof path) != SCR_SUCCESS ||
+        scr_file_check(path, &e->file[i], 1) != SCR_ERR_CRC)
+      continue;
+    scr_warn("%s; it is deleted now, but check the memory and the disk of this node", scr_err_text);
+    scr_event_damage(ds->desc.identity.id, SCR_ERR_CRC);
   }
-  return oldest;
+  scr_barrier(scr.world.comm);
 }
 
-/* Delete datasets of the store of D until COUNT are left.  KEEP always stays.  Every rank calls it;
-** they meet as scr_cache_delete says. */
-SCR_FN int scr_cache_trim(const scr_reddesc* d, int keep)
+/* Delete dataset ID from the cache of every node.  Every rank calls it; it communicates only with SCR_CRC_ON_DELETE. */
+SCR_FN int scr_cache_delete(int id)
 {
-  const scr_storedesc* s = scr_storedescs_from_name(&scr.at, d->base);
-  int                  id, rc = SCR_SUCCESS, count = s != NULL ? s->max_count : 1;
+  if (scr.crc_on_delete) scr_cache_check_deleted(scr_dataset_find(id));
+  scr_dbg(2, "delete dataset %d from the cache", id);
+  scr_dataset_remove(id);
+  if (scr.world.rank == 0) scr_dataset_write_note(id, NULL);
+  return scr_cache_delete_local(id);
+}
 
-  while (scr_cache_count(d->base) > count && (id = scr_cache_victim(d->base, keep, 0)) != 0) {
-    int err = scr_cache_delete(id);
+/* Delete all datasets that this rank holds, complete or not. */
+SCR_FN int scr_cache_purge(void)
+{
+  int err, rc = SCR_SUCCESS;
+
+  while (scr.map.n > 0) {
+    err = scr_cache_delete_local(scr.map.entry[0]->desc.identity.id);
     if (rc == SCR_SUCCESS) rc = err;
   }
   return rc;
 }
 
-/* Bytes of all files that this rank has of dataset ID. */
-SCR_FN uint64_t scr_cache_bytes(int id)
-{
-  scr_hash_elem* e;
-  uint64_t       sum = 0, size;
+/* ==== 21 RECOVERY =======================================================================================
+** What SCR_Init finds in the cache: which datasets can be used, where their files must go, and what is rebuilt.
+**
+** Six steps for each dataset, newest first: announce what is here; judge from all answers whether it can be used;
+** assess what its sets have lost; bring the files to their ranks; rebuild what is lost; commit, and delete old copies.
+**
+** Uses       platform, errors, memory, hash, hash files, dataset, kernels, file window, erasure code, filemap, MPI
+**            helpers, world, state, encode, cache
+** Offers     scr_recovery_scatter, scr_recovery_all, scr_recovery_mend
+** Invariants
+**   U1  An entry says COMPLETE 1 only after every rank of the world has protected its files.  A dataset without any
+**       such entry was never complete: it is deleted.  If some entries say 1 and others 0, those with 0 count as lost
+**       members: the run ended during the commit, or a lost node came back with an earlier state.
+**   U2  Copy, agree, then delete: files are copied to the node of their rank, and the old copies are deleted only after
+**       all ranks have written their entries.
+**   U3  Entries of different identity are never combined.
+**   U4  What cannot be rebuilt is set aside: it stays until its place or its space is needed.
+**   U5  The entries of a dataset define its redundancy sets; the parameters of this run do not matter.
+** Failure    A dataset that cannot be used is set aside, with the reason in scr.tried; the run goes on.
+** ====================================================================================================== */
 
-  for (e = scr_filemap_first_file(scr.map, id, scr.at.rank); e != NULL; e = scr_hash_elem_next(e))
-    if (scr_file_size(scr_hash_elem_key(e), &size) == SCR_SUCCESS) sum += size;
-  return sum;
-}
-
-/* 1 when the file system of BASE says that NEED bytes do not fit; one without blocks does not tell. */
-SCR_FN int scr_store_is_short(const char* base, uint64_t need)
-{
-  struct statvfs fs;
-  return statvfs(base, &fs) == 0 && fs.f_blocks > 0 && need > (uint64_t)fs.f_bavail * fs.f_frsize;
-}
-
-/*
-** Ask whether the store of D can take one more dataset as large as its newest, or as what the last one had come to when it
-** failed, with a tenth to spare: the answer is scr_cache_is_tight of V, once all ranks have voted.  It is an estimate where
-** not all ranks share the store: as if all that do, its GROUP, wrote as much as this one.
-*/
-SCR_FN void scr_cache_ask_room(const scr_reddesc* d, scr_vote* v)
-{
-  const scr_storedesc* s = scr_storedescs_from_name(&scr.at, d->base);
-  const scr_groupdesc* g = s != NULL ? scr_groupdescs_from_name(&scr.at, s->group) : NULL;
-  int                  i, id = 0;
-  uint64_t             need;
-  struct statvfs       fs;
-
-  if (g == NULL) g = &scr.at.group[0];
-  for (i = 0; i < scr.ncached; i++)
-    if (strcmp(scr.cached[i].base, d->base) == 0) id = scr.cached[i].id;
-  v->max[3] = INT64_MIN;
-  if (id == 0) return;
-  need = scr_cache_bytes(id);
-  if (scr.failed_bytes > need) need = scr.failed_bytes;
-  if (d->global || scr.at.virtual_nodes > 0 || g->groups == 1) { /* all ranks share the space */
-    v->sum[3] = (int64_t)need;
-    if (statvfs(d->base, &fs) == 0 && fs.f_blocks > 0) v->max[3] = -(int64_t)((uint64_t)fs.f_bavail * fs.f_frsize);
-  } else {
-    need *= (uint64_t)g->ranks;
-    v->max[2] = scr_store_is_short(d->base, need + need / 10);
-  }
-}
-
-SCR_FN int scr_cache_is_tight(const scr_vote* v)
-{
-  return v->max[2] > 0 || (v->max[3] > INT64_MIN && v->sum[3] + v->sum[3] / 10 > -v->max[3]);
-}
-
-/*
-** Before a new dataset with descriptor D: nothing is deleted, unless statvfs says that it would not fit (D7); then what
-** was set aside goes first, and the newest checkpoint last.  TIGHT is what the ranks agreed on, and is
-** asked again after each deletion.  Collective over the world.
-*/
-SCR_FN int scr_cache_make_room(const scr_reddesc* d, int tight)
-{
-  const scr_storedesc* s = scr_storedescs_from_name(&scr.at, d->base);
-  scr_vote             v;
-  int                  id, rc = SCR_SUCCESS;
-
-  while (tight && s != NULL && scr_cache_count(d->base) > 0 && (id = scr_cache_victim(d->base, 0, 1)) != 0) {
-    const scr_cached* newest = scr_cache_newest();
-    if (scr.at.rank == 0 && newest != NULL && newest->id == id)
-      scr_warn(
-          "%s cannot hold two datasets: checkpoint %d is deleted before the next one is written, and a failure until "
-          "then falls back to the prefix",
-          d->base, id);
-    rc = scr_cache_delete(id);
-    if (scr_cache_count(d->base) < s->max_count) break;
-    memset(&v, 0, sizeof v);
-    scr_barrier(scr.at.comm); /* other nodes may share the store, and still delete */
-    scr_cache_ask_room(d, &v);
-    rc = scr_vote_all(&v, rc, scr.at.comm);
-    tight = rc == SCR_SUCCESS && scr_cache_is_tight(&v);
-  }
-  return rc;
-}
-
-/*
-** Before a fetch of FILES, each with its SIZE: when they do not fit somewhere, what was set aside goes; an error when
-** they still do not fit here.  Collective; returns this rank's code.
-*/
-SCR_FN int scr_cache_make_room_for(const scr_reddesc* d, const scr_hash* files)
-{
-  scr_hash_elem* e;
-  uint64_t       need = 0;
-  scr_vote       v;
-  int            id, rc;
-
-  for (e = scr_hash_elem_first(files); e != NULL; e = scr_hash_elem_next(e)) {
-    uint64_t size = 0;
-    scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "SIZE", &size);
-    need += size;
-  }
-  memset(&v, 0, sizeof v);
-  v.max[0] = scr_store_is_short(d->base, need);
-  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.at.comm)) != SCR_SUCCESS || v.max[0] == 0) return rc;
-  while ((id = scr_cache_victim(d->base, 0, 0)) != 0 && !scr_cached_find(id)->good) scr_cache_delete(id);
-  if (scr_store_is_short(d->base, need))
-    return SCR_ERR(SCR_ERR_SPACE,
-                   "%s has no room for the %" PRIu64 " bytes of rank %d; free some, or set SCR_CACHE_BASE", d->base,
-                   need, scr.at.rank);
-  return SCR_SUCCESS;
-}
+#define SCR_LOST_ALL (SCR_LOST_DATA | SCR_LOST_RED)
 
 /* ---- the filemaps of a node, when a run begins ---- */
 
-/* Add the entry of RANK for dataset ID in FROM to INTO; a newer identity, or a fuller entry of the same, wins. */
-SCR_FN void scr_cache_merge_entry(scr_filemap* into, scr_filemap* from, int id, int rank)
+/*
+** Read one filemap file and merge it into MAP.  A damaged one is reported and kept under another name.  An input error
+** is passed on: files that it lists must not be treated as lost.
+*/
+SCR_FN int scr_recovery_read_map(const char* file, scr_filemap* map)
 {
-  scr_dataset *a = scr_dataset_new(), *b = scr_dataset_new();
-  int64_t      ca = 0, cb = 0;
-  int          take = 1;
+  scr_filemap one = {NULL, 0};
+  char        aside[SCR_MAX_FILENAME];
+  int         rc = scr_filemap_read(file, &one);
 
-  scr_filemap_get_dataset(from, id, rank, a);
-  if (scr_filemap_have_rank_by_dataset(into, id, rank)) {
-    scr_filemap_get_dataset(into, id, rank, b);
-    scr_dataset_get_created(a, &ca);
-    scr_dataset_get_created(b, &cb);
-    if (scr_dataset_same(a, b)) take = scr_filemap_num_files(from, id, rank) > scr_filemap_num_files(into, id, rank);
-    else take = ca > cb;
-  }
-  if (take) {
-    scr_hash* entry = scr_hash_dup(scr_hash_getf(from, "%s %d %s %d", "RANK", rank, "DSET", id));
-    scr_filemap_remove_rank_by_dataset(into, id, rank);
-    scr_hash_setf(into, NULL, "%s %d %s %d", "DSET", id, "RANK", rank);
-    scr_hash_setf(into, entry, "%s %d %s %d", "RANK", rank, "DSET", id);
-  }
-  scr_dataset_delete(&a);
-  scr_dataset_delete(&b);
-}
-
-/* Call MERGE for each entry of FROM. */
-SCR_FN void scr_cache_merge(scr_filemap* into, scr_filemap* from)
-{
-  int i, k, n = 0, m, *ids = NULL, *ranks;
-
-  scr_filemap_list_datasets(from, &n, &ids);
-  for (i = 0; i < n; i++) {
-    ranks = NULL;
-    m = 0;
-    scr_filemap_list_ranks_by_dataset(from, ids[i], &m, &ranks);
-    for (k = 0; k < m; k++) scr_cache_merge_entry(into, from, ids[i], ranks[k]);
-    scr_free(&ranks);
-  }
-  scr_free(&ids);
-}
-
-/* Read one filemap file and merge it; one that is damaged is reported and kept under another name, but an error of
-** reading is passed on: what is there must not be taken for lost. */
-SCR_FN int scr_cache_read_map(const char* file, scr_filemap* into)
-{
-  scr_filemap* m = scr_filemap_new();
-  char         aside[SCR_MAX_FILENAME];
-  int          rc = scr_filemap_read(file, m);
-
-  if (rc == SCR_SUCCESS) scr_cache_merge(into, m);
-  else if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) {
+  if (rc == SCR_SUCCESS) {
+    rc = scr_filemap_merge(map, &one);
+  } else if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) {
     scr_warn("%s; the files it lists are treated as lost", scr_err_text);
     scr_event_damage(0, rc);
     scr.damaged_maps++;
@@ -9747,15 +10344,16 @@ SCR_FN int scr_cache_read_map(const char* file, scr_filemap* into)
   } else if (rc == SCR_ERR_NOT_FOUND) {
     rc = SCR_SUCCESS;
   }
-  scr_filemap_delete(&m);
+  scr_filemap_clear(&one);
   return rc;
 }
 
 /*
-** All filemap files of the control directory, as NAMES/<path>: those of the master filemap, and those that lie there,
-** should the master be lost.
+** Collect the names of all filemap files of the control directory as keys of NAMES: those that the master filemap
+** lists, and those found there in case the master is lost.  Temporary files are removed, because this run holds the
+** lock of the directory.
 */
-SCR_FN void scr_cache_map_files(scr_hash* names)
+SCR_FN void scr_recovery_map_files(scr_hash* names)
 {
   char           path[SCR_MAX_FILENAME];
   scr_hash*      master = scr_hash_new();
@@ -9763,437 +10361,486 @@ SCR_FN void scr_cache_map_files(scr_hash* names)
   struct dirent* f;
   DIR*           d;
 
-  if (scr_fmt(path, sizeof path, "%s/filemap.scrinfo", scr.at.cntl) == SCR_SUCCESS) {
+  if (scr_fmt(path, sizeof path, "%s/filemap.scrinfo", scr.world.cntl) == SCR_SUCCESS) {
     int rc = scr_hash_file_read(path, master);
     if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND) scr_warn("%s; the directory is searched instead", scr_err_text);
   }
   for (e = scr_hash_elem_first(scr_hash_get(master, "Filemap")); e != NULL; e = scr_hash_elem_next(e))
-    if (strncmp(scr_hash_elem_key(e), scr.at.cntl, strlen(scr.at.cntl)) == 0)
-      scr_hash_set_kv(names, "NAMES", scr_hash_elem_key(e));
-  d = opendir(scr.at.cntl);
+    if (strncmp(scr_hash_elem_key(e), scr.world.cntl, strlen(scr.world.cntl)) == 0)
+      scr_hash_setf(names, NULL, "%s", scr_hash_elem_key(e));
+  d = opendir(scr.world.cntl);
   while (d != NULL && (f = readdir(d)) != NULL) {
     size_t n = strlen(f->d_name);
-    if (n > 4 && strcmp(f->d_name + n - 4, ".tmp") == 0 &&
-        scr_fmt(path, sizeof path, "%s/%s", scr.at.cntl, f->d_name) == SCR_SUCCESS)
-      scr_os.unlink(path); /* what a killed process was writing; the lock of this directory is held */
-    if (strncmp(f->d_name, "filemap_", 8) != 0 || n < 8 || strcmp(f->d_name + n - 8, ".scrinfo") != 0) continue;
-    if (scr_fmt(path, sizeof path, "%s/%s", scr.at.cntl, f->d_name) == SCR_SUCCESS)
-      scr_hash_set_kv(names, "NAMES", path);
+    if (scr_fmt(path, sizeof path, "%s/%s", scr.world.cntl, f->d_name) != SCR_SUCCESS) continue;
+    if (n > 4 && strcmp(f->d_name + n - 4, ".tmp") == 0) scr_os.unlink(path);
+    else if (n > 8 && strncmp(f->d_name, "filemap_", 8) == 0 && strcmp(f->d_name + n - 8, ".scrinfo") == 0)
+      scr_hash_setf(names, NULL, "%s", path);
   }
   if (d != NULL) closedir(d);
   scr_hash_delete(&master);
 }
 
-/* The world rank that takes over the entry of RANK: RANK itself when it runs on this node, else one by turns. */
-SCR_FN int scr_cache_keeper(int rank)
+/*
+** The world rank that keeps the entry of OWNER: OWNER itself if it runs on this node, else one of the node's ranks in
+** turn.
+*/
+SCR_FN int scr_recovery_keeper(int owner)
 {
-  int i, n = scr.at.group[0].ranks;
+  return scr_world_on_node(&scr.world, owner) ? owner : scr.world.node[owner % scr.world.group[SCR_GROUP_NODE].ranks];
+}
 
-  for (i = 0; i < n; i++)
-    if (scr.at.node[i] == rank) return rank;
-  return scr.at.node[rank % n];
+/* Send each rank of this node the entries of ALL that it keeps; this rank's share goes into scr.map. */
+SCR_FN int scr_recovery_deal(const scr_filemap* all)
+{
+  int i, k, err, rc = SCR_SUCCESS;
+
+  for (k = scr.world.group[SCR_GROUP_NODE].ranks - 1; k >= 0; k--) {
+    scr_filemap share = {NULL, 0};
+    scr_hash*   h = scr_hash_new();
+    for (i = 0; i < all->n; i++)
+      if (scr_recovery_keeper(all->entry[i]->owner) == scr.world.node[k])
+        scr_filemap_put(k == 0 ? &scr.map : &share, scr_entry_dup(all->entry[i]));
+    if (k > 0) {
+      err = scr_filemap_to_hash(&share, &scr.world.home, h);
+      if (rc == SCR_SUCCESS) rc = err;
+      if ((err = scr_hash_send(h, scr.world.node[k], scr.world.comm)) != SCR_SUCCESS) rc = err;
+    }
+    scr_filemap_clear(&share);
+    scr_hash_delete(&h);
+  }
+  return rc;
 }
 
 /*
-** The first rank of the node reads all filemap files and deals the entries out: to a rank its own, the others by turns.
-** Until every rank has written its share, a merged file keeps them all, so that a crash forgets nothing (C2).
-** Collective over the node; the caller agrees.
+** Receive this rank's share from the first rank of the node, write it, and report the result.  Collective with that
+** rank.
 */
-SCR_FN int scr_cache_scatter(void)
-{
-  scr_filemap*   all = scr_filemap_new();
-  scr_hash *     names = scr_hash_new(), *master = scr_hash_new(), *done = scr_hash_new();
-  scr_hash_elem* e;
-  char           merged[SCR_MAX_FILENAME] = "", path[SCR_MAX_FILENAME];
-  int            i, k, n = 0, m, *ids = NULL, *ranks, rc = SCR_SUCCESS, err, nodes = scr.at.group[0].ranks;
-
-  if (scr.at.group[0].leader != scr.at.rank) {
-    rc = scr_hash_recv(scr.map, scr.at.group[0].leader, scr.at.comm);
-    if (rc == SCR_SUCCESS && scr_filemap_num_datasets(scr.map) > 0) rc = scr_map_write();
-    scr_hash_util_set_int(done, "RC", rc);
-    err = scr_hash_send(done, scr.at.group[0].leader, scr.at.comm);
-    rc = rc == SCR_SUCCESS ? err : rc;
-    goto out;
-  }
-  scr_cache_map_files(names);
-  for (e = scr_hash_elem_first(scr_hash_get(names, "NAMES")); e != NULL; e = scr_hash_elem_next(e))
-    if ((err = scr_cache_read_map(scr_hash_elem_key(e), all)) != SCR_SUCCESS) rc = err;
-  scr_filemap_list_datasets(all, &n, &ids);
-  if (rc == SCR_SUCCESS) rc = scr_fmt(merged, sizeof merged, "%s/filemap_all.scrinfo", scr.at.cntl);
-  if (rc == SCR_SUCCESS && n > 0) rc = scr_filemap_write(merged, all);
-  if (rc != SCR_SUCCESS) n = 0; /* nobody gets a share, so nobody replaces his file */
-  for (k = nodes - 1; k >= 0; k--) {
-    scr_filemap* share = k == 0 ? scr.map : scr_filemap_new();
-    for (i = 0; i < n; i++) {
-      int r;
-      ranks = NULL;
-      m = 0;
-      scr_filemap_list_ranks_by_dataset(all, ids[i], &m, &ranks);
-      for (r = 0; r < m; r++)
-        if (scr_cache_keeper(ranks[r]) == scr.at.node[k]) scr_cache_merge_entry(share, all, ids[i], ranks[r]);
-      scr_free(&ranks);
-    }
-    if (k > 0) {
-      err = scr_hash_send(share, scr.at.node[k], scr.at.comm);
-      if (rc == SCR_SUCCESS) rc = err;
-      scr_filemap_delete(&share);
-    }
-    if (scr_fmt(path, sizeof path, "%s/filemap_%d.scrinfo", scr.at.cntl, k) == SCR_SUCCESS)
-      scr_hash_set_kv(master, "Filemap", path);
-  }
-  if (rc == SCR_SUCCESS && n > 0) rc = scr_map_write();
-  for (k = 1; k < nodes; k++) {
-    int word = 0;
-    scr_hash_unset_all(done);
-    err = scr_hash_recv(done, scr.at.node[k], scr.at.comm);
-    scr_hash_util_get_int(done, "RC", &word);
-    if (rc == SCR_SUCCESS) rc = err != SCR_SUCCESS ? err : word;
-  }
-  if (rc == SCR_SUCCESS && scr_fmt(path, sizeof path, "%s/filemap.scrinfo", scr.at.cntl) == SCR_SUCCESS)
-    rc = scr_hash_file_write(path, master);
-  for (e = scr_hash_elem_first(scr_hash_get(names, "NAMES")); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
-    if (scr_hash_get_kv(master, "Filemap", scr_hash_elem_key(e)) == NULL) scr_os.unlink(scr_hash_elem_key(e));
-  if (rc == SCR_SUCCESS && n > 0) scr_os.unlink(merged);
-out:
-  scr_free(&ids);
-  scr_filemap_delete(&all);
-  scr_hash_delete(&names);
-  scr_hash_delete(&master);
-  scr_hash_delete(&done);
-  return rc;
-}
-
-/* ---- rebuild ---- */
-
-/* What this rank finds out about one dataset of the cache while the job starts. */
-typedef struct {
-  int          id;
-  scr_dataset* desc;
-  scr_reddesc  d;      /* of this rank; ranks == 0 when nobody described it */
-  scr_hash*    flush;  /* FLUSH entry */
-  int          never;  /* it never was complete, and is gone now */
-  int          doubt;  /* not all entries say that it is complete, and no run has taken it: it may never have been */
-  int          source; /* world rank that holds this rank's files, -1 when they are lost */
-  int          lost;   /* what the source has lost of them: bits of SCR_LOST_x */
-  int          move;   /* they lie on another node */
-} scr_find;
-
-SCR_FN void scr_find_begin(scr_find* f, const int64_t* key)
-{
-  memset(f, 0, sizeof *f);
-  f->id = (int)key[0];
-  f->desc = scr_dataset_new();
-  f->flush = scr_hash_new();
-}
-
-SCR_FN void scr_find_free(scr_find* f)
-{
-  scr_dataset_delete(&f->desc);
-  scr_hash_delete(&f->flush);
-  scr_reddesc_free(&f->d);
-}
-
-/* The order in which datasets are taken: by id, then the younger, then anything that tells identities apart. */
-SCR_FN void scr_find_key(const scr_dataset* desc, int64_t* key)
-{
-  int      id = 0;
-  int64_t  created = 0;
-  uint64_t nonce = 0;
-
-  scr_dataset_get_id(desc, &id);
-  scr_dataset_get_created(desc, &created);
-  scr_dataset_get_nonce(desc, &nonce);
-  key[0] = id;
-  key[1] = created;
-  key[2] = (int64_t)nonce;
-}
-
-/* The greatest key below LIMIT in this rank's map; {0, 0, 0} when there is none. */
-SCR_FN void scr_find_next(const int64_t* limit, int64_t* best)
-{
-  scr_dataset* desc = scr_dataset_new();
-  int          i, k, n = 0, m, *ids = NULL, *ranks;
-  int64_t      key[3];
-
-  memset(best, 0, 3 * sizeof *best);
-  scr_filemap_list_datasets(scr.map, &n, &ids);
-  for (i = 0; i < n; i++) {
-    ranks = NULL;
-    m = 0;
-    scr_filemap_list_ranks_by_dataset(scr.map, ids[i], &m, &ranks);
-    for (k = 0; k < m; k++) {
-      scr_hash_unset_all(desc);
-      scr_filemap_get_dataset(scr.map, ids[i], ranks[k], desc);
-      scr_dataset_set_id(desc, ids[i]);
-      scr_find_key(desc, key);
-      if (scr_key_cmp(key, limit) < 0 && scr_key_cmp(key, best) > 0) memcpy(best, key, sizeof key);
-    }
-    scr_free(&ranks);
-  }
-  scr_free(&ids);
-  scr_dataset_delete(&desc);
-}
-
-/* 1 when this rank's entry of RANK for the dataset KEY exists. */
-SCR_FN int scr_find_entry(const int64_t* key, int rank, scr_dataset* desc)
-{
-  int64_t k[3];
-
-  scr_hash_unset_all(desc);
-  if (!scr_filemap_have_rank_by_dataset(scr.map, (int)key[0], rank)) return 0;
-  scr_filemap_get_dataset(scr.map, (int)key[0], rank, desc);
-  scr_dataset_set_id(desc, (int)key[0]);
-  scr_find_key(desc, k);
-  return scr_key_cmp(k, key) == 0;
-}
-
-/* SCR_SUCCESS when all files of RANK in dataset ID are here and as recorded. */
-SCR_FN int scr_cache_check(int id, int rank)
-{
-  scr_hash_elem* e;
-  scr_meta*      meta = scr_meta_new();
-  int            want = scr_filemap_get_expected_files(scr.map, id, rank), rc = SCR_SUCCESS;
-
-  if (want < 0 || want != scr_filemap_num_files(scr.map, id, rank))
-    rc = SCR_ERR(SCR_ERR_MISSING, "dataset %d has no complete list of files for rank %d here", id, rank);
-  for (e = scr_filemap_first_file(scr.map, id, rank); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
-    scr_hash_unset_all(meta);
-    scr_filemap_get_meta(scr.map, id, rank, scr_hash_elem_key(e), meta);
-    rc = scr_cache_check_file(scr_hash_elem_key(e), meta, scr.crc_on_restart);
-  }
-  scr_meta_delete(&meta);
-  return rc;
-}
-
-/* 1 when META describes a file of those that are LOST: of the application, or of the redundancy scheme. */
-SCR_FN int scr_meta_is_lost(const scr_meta* meta, int lost)
-{
-  return (lost & (scr_meta_is_full(meta) ? SCR_LOST_DATA : SCR_LOST_RED)) != 0;
-}
-
-/* A header must be readable too, before others count on it. */
-SCR_FN int scr_cache_check_red(const char* path)
+SCR_FN int scr_recovery_take_share(void)
 {
   scr_hash* h = scr_hash_new();
-  uint64_t  head;
-  int       rc = scr_hash_file_read_head(path, h, &head);
+  int       leader = scr.world.group[SCR_GROUP_NODE].leader, rc = scr_hash_recv(h, leader, scr.world.comm), err;
 
+  if (rc == SCR_SUCCESS) rc = scr_filemap_from_hash(h, &scr.map);
+  if (rc == SCR_SUCCESS && scr.map.n > 0) rc = scr_map_write();
+  err = scr_int_send(rc, leader, SCR_TAG_GROUP, scr.world.comm);
   scr_hash_delete(&h);
+  return rc == SCR_SUCCESS ? err : rc;
+}
+
+/*
+** After all ranks of the node have written their share: list their files in the master filemap, and remove all other
+** filemap files.
+*/
+SCR_FN int scr_recovery_settle(const scr_hash* names, const char* merged)
+{
+  scr_hash*      master = scr_hash_new();
+  scr_hash_elem* e;
+  char           path[SCR_MAX_FILENAME];
+  int            k, rc = SCR_SUCCESS;
+
+  for (k = 0; k < scr.world.group[SCR_GROUP_NODE].ranks && rc == SCR_SUCCESS; k++)
+    if ((rc = scr_fmt(path, sizeof path, "%s/filemap_%d.scrinfo", scr.world.cntl, k)) == SCR_SUCCESS)
+      scr_hash_set_kv(master, "Filemap", path);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/filemap.scrinfo", scr.world.cntl);
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, master);
+  for (e = scr_hash_elem_first(names); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
+    if (scr_hash_get_kv(master, "Filemap", scr_hash_elem_key(e)) == NULL) scr_os.unlink(scr_hash_elem_key(e));
+  if (rc == SCR_SUCCESS && *merged) scr_os.unlink(merged);
+  scr_hash_delete(&master);
   return rc;
 }
 
 /*
-** What is lost of the entry of RANK for dataset ID, kept by descriptor D: bits of SCR_LOST_x.  Files that are missing,
-** cut short or, with CHECK_SUM, corrupt, and those that cannot be read now, are lost as far as this run goes; but they
-** are left alone.
+** The first rank of the node reads all filemap files and distributes the entries: each rank of the node gets its own,
+** and the others in turn.  Until all ranks have written their share, a merged file holds all entries, so that no crash
+** loses one (U2).  If the files cannot be read, no rank gets a share, and no file is replaced.  Collective over the
+** node; the caller agrees.
 */
-SCR_FN int scr_cache_lost(const scr_reddesc* d, int id, int rank, int check_sum)
+SCR_FN int scr_recovery_scatter(void)
 {
+  scr_filemap    all = {NULL, 0}, none = {NULL, 0};
+  scr_hash*      names;
   scr_hash_elem* e;
-  scr_meta*      meta = scr_meta_new();
-  int            want = scr_filemap_get_expected_files(scr.map, id, rank), red = 0, lost = 0, rc;
+  char           merged[SCR_MAX_FILENAME] = "";
+  int            k, rc = SCR_SUCCESS, err;
 
-  if (want < 0 || want != scr_filemap_num_files(scr.map, id, rank)) lost = SCR_LOST_DATA | SCR_LOST_RED;
-  for (e = scr_filemap_first_file(scr.map, id, rank); e != NULL && want >= 0; e = scr_hash_elem_next(e)) {
-    scr_hash_unset_all(meta);
-    scr_filemap_get_meta(scr.map, id, rank, scr_hash_elem_key(e), meta);
-    rc = scr_cache_check_file(scr_hash_elem_key(e), meta, check_sum);
-    if (!scr_meta_is_full(meta)) {
-      red++;
-      if (rc == SCR_SUCCESS) rc = scr_cache_check_red(scr_hash_elem_key(e));
+  if (scr.world.group[SCR_GROUP_NODE].leader != scr.world.rank) return scr_recovery_take_share();
+  names = scr_hash_new();
+  scr_recovery_map_files(names);
+  for (e = scr_hash_elem_first(names); e != NULL; e = scr_hash_elem_next(e))
+    if ((err = scr_recovery_read_map(scr_hash_elem_key(e), &all)) != SCR_SUCCESS) rc = err;
+  if (rc == SCR_SUCCESS && all.n > 0) {
+    rc = scr_fmt(merged, sizeof merged, "%s/filemap_all.scrinfo", scr.world.cntl);
+    if (rc == SCR_SUCCESS) rc = scr_filemap_write(merged, &all, &scr.world.home);
+  }
+  err = scr_recovery_deal(rc == SCR_SUCCESS ? &all : &none);
+  if (rc == SCR_SUCCESS) rc = err;
+  if (rc == SCR_SUCCESS && all.n > 0) rc = scr_map_write();
+  for (k = 1; k < scr.world.group[SCR_GROUP_NODE].ranks; k++) {
+    int word = SCR_SUCCESS;
+    err = scr_int_recv(&word, scr.world.node[k], SCR_TAG_GROUP, scr.world.comm);
+    if (rc == SCR_SUCCESS) rc = err != SCR_SUCCESS ? err : word;
+  }
+  if (rc == SCR_SUCCESS) rc = scr_recovery_settle(names, merged);
+  scr_filemap_clear(&all);
+  scr_hash_delete(&names);
+  return rc;
+}
+
+/* ---- one dataset: what this rank finds out about it ---- */
+
+typedef struct {
+  scr_identity identity;
+  scr_entry*   mine;                       /* this rank's entry without files, from a holder's announcement; or NULL */
+  int          source;                     /* world rank that holds this rank's files; -1 if they are lost */
+  int          move;                       /* 1: they are on another node */
+  int          lost;                       /* bits of SCR_LOST_x: which of them the source lacks */
+  int64_t      set_lost[SCR_SET_SIZE_MAX]; /* the same for each member of this rank's set */
+  int          set_losses;                 /* number of members that have lost something */
+  int          check;                      /* 1: check the CRC32 of files before they are used */
+  int          never;                      /* 1: it was never complete, and is deleted now */
+  int          unproven;                   /* 1: some entries do not say COMPLETE 1, and no run has verified it */
+} scr_recovery;
+
+SCR_FN void scr_recovery_begin(scr_recovery* f, const scr_identity* identity, int check)
+{
+  memset(f, 0, sizeof *f);
+  f->identity = *identity;
+  f->check = check;
+}
+
+/* This rank's entry of the dataset, or NULL. */
+SCR_FN scr_entry* scr_recovery_entry(const scr_recovery* f)
+{
+  return scr_filemap_find(&scr.map, &f->identity, scr.world.rank);
+}
+
+/*
+** The bits of SCR_LOST_x for what is lost of E on this node.  Files that are missing, cut short or, with CHECK, corrupt
+** count as lost in this run, and so do files that cannot be read now; none is deleted for that.
+*/
+SCR_FN int scr_recovery_lost(const scr_entry* e, int check)
+{
+  char       path[SCR_MAX_FILENAME];
+  scr_header header;
+  int        i, red = 0, lost = 0, id = e->desc.identity.id, rc;
+
+  if (!e->listed) return SCR_LOST_ALL;
+  for (i = 0; i < e->files; i++) {
+    const scr_file* f = &e->file[i];
+    int             application = f->kind == SCR_FILE_APPLICATION;
+    red += !application;
+    rc = scr_entry_path(&scr.world.home, e, f->rel, path, sizeof path);
+    if (rc == SCR_SUCCESS) rc = scr_file_check(path, f, check);
+    if (rc == SCR_SUCCESS && !application) { /* the other members will rely on its header */
+      rc = scr_header_read(path, &header);
+      scr_header_free(&header);
     }
     if (rc == SCR_SUCCESS) continue;
-    lost |= scr_meta_is_full(meta) ? SCR_LOST_DATA : SCR_LOST_RED;
-    scr_warn("dataset %d, rank %d: %s", id, rank, scr_err_text);
+    lost |= application ? SCR_LOST_DATA : SCR_LOST_RED;
+    scr_warn("dataset %d, rank %d: %s", id, e->owner, scr_err_text);
     scr_event_damage(id, rc);
   }
-  if (red == 0 && d->type != SCR_COPY_SINGLE) lost |= SCR_LOST_RED;
-  scr_meta_delete(&meta);
+  if (red == 0 && e->red.scheme != SCR_SCHEME_SINGLE) lost |= SCR_LOST_RED;
   return lost;
 }
 
-/* Strike the files that are LOST off the entry of RANK for dataset ID. */
-SCR_FN void scr_cache_strike(scr_filemap* map, int id, int rank, int lost)
+/* ---- step 1: announce ---- */
+
+/* The slots of the vote on what all ranks together have of a dataset. */
+enum { SCR_FOUND_INCOMPLETE, SCR_FOUND_OTHER_WORLD, SCR_FOUND_REJECTED, SCR_FOUND_PASSED, SCR_FOUND_NO_SET }; /* sum */
+enum { SCR_FOUND_RANKS, SCR_FOUND_SETS_DIFFER, SCR_FOUND_COMPLETE, SCR_FOUND_VERIFIED };                      /* max */
+
+/*
+** Add the entry E to the message for rank TO in SEND.  Unless all is LOST, announce this rank as a holder of its files.
+*/
+SCR_FN void scr_recovery_tell(scr_hash* send, int to, const scr_entry* e, int lost)
 {
-  scr_hash_elem *e, *next;
-  scr_meta*      meta = scr_meta_new();
+  scr_hash* m = scr_hash_setf(send, NULL, "%d", to);
+  scr_entry bare = *e;
 
-  for (e = scr_filemap_first_file(map, id, rank); e != NULL; e = next) {
-    next = scr_hash_elem_next(e);
-    scr_hash_unset_all(meta);
-    scr_filemap_get_meta(map, id, rank, scr_hash_elem_key(e), meta);
-    if (scr_meta_is_lost(meta, lost)) scr_filemap_remove_file(map, id, rank, scr_hash_elem_key(e));
-  }
-  scr_meta_delete(&meta);
-  scr_filemap_set_expected_files(map, id, rank, scr_filemap_num_files(map, id, rank));
-}
-
-/* A message about an entry: the descriptors, and whether the sender HAS the receiver's files, but for those LOST. */
-SCR_FN void scr_find_tell(scr_hash* send, int to, int id, int rank, const scr_dataset* desc, int lost)
-{
-  scr_hash* m = scr_hash_set_kv_int(send, "TO", to);
-  scr_hash* h;
-
-  if (lost != (SCR_LOST_DATA | SCR_LOST_RED)) {
-    scr_hash_util_set_str(m, "HAS", scr.at.host);
+  if (lost != SCR_LOST_ALL) {
+    scr_hash_util_set_str(m, "HOST", scr.world.home.host);
     scr_hash_util_set_int(m, "LOST", lost);
   }
-  if (scr_hash_get(m, "REDDESC") != NULL) return;
-  scr_hash_merge(scr_hash_set(m, "DSETDESC", scr_hash_new()), desc);
-  h = scr_hash_set(m, "REDDESC", scr_hash_new());
-  scr_filemap_get_desc(scr.map, id, rank, h);
-  h = scr_hash_set(m, "FLUSH", scr_hash_new());
-  scr_filemap_get_flushdesc(scr.map, id, rank, h);
+  if (scr_hash_get(m, "ENTRY") != NULL) return;
+  bare.files = bare.listed = 0;
+  scr_entry_write(scr_hash_set(m, "ENTRY", scr_hash_new()), &bare, &scr.world.home);
 }
 
-/*
-** Tell every rank, and every member of its set, what is held here of the dataset KEY; V counts what speaks against it.
-** Local; SEND is exchanged next.
-*/
-SCR_FN void scr_find_offer(const int64_t* key, scr_hash* send, scr_vote* v)
+/* Tell the owners, and all members of their sets, what this rank holds of the dataset, and count it in V. */
+SCR_FN void scr_recovery_announce(const scr_recovery* f, scr_hash* send, scr_vote* v)
 {
-  scr_dataset* desc = scr_dataset_new();
-  scr_hash*    red = scr_hash_new();
-  int          id = (int)key[0], i, k, n = 0, *ranks = NULL;
+  int i, k;
 
-  scr_filemap_list_ranks_by_dataset(scr.map, id, &n, &ranks);
-  for (i = 0; i < n; i++) {
-    scr_reddesc d;
-    int         complete = 0, world = 0, all = SCR_LOST_DATA | SCR_LOST_RED;
-    if (!scr_find_entry(key, ranks[i], desc)) continue;
-    scr_dataset_get_complete(desc, &complete);
-    scr_dataset_get_ranks(desc, &world);
-    if (!complete) v->sum[0]++;
-    if (world != scr.at.ranks) v->sum[1]++;
-    if (scr_filemap_get_tag(scr.map, id, ranks[i], SCR_TAG_FAILED) != NULL) v->sum[2]++;
-    if (complete) v->max[2] = 1;
-    if (scr_filemap_get_tag(scr.map, id, ranks[i], SCR_TAG_TAKEN) != NULL) v->max[3] = 1;
-    v->max[0] = world;
-    if (!complete || world != scr.at.ranks || ranks[i] < 0 || ranks[i] >= scr.at.ranks) continue;
-    scr_hash_unset_all(red);
-    scr_filemap_get_desc(scr.map, id, ranks[i], red);
-    if (scr_reddesc_from_hash(&d, red, scr.at.ranks) != SCR_SUCCESS) {
-      scr_warn("dataset %d, rank %d: %s", id, ranks[i], scr_err_text);
-      scr_reddesc_free(&d);
+  for (i = 0; i < scr.map.n; i++) {
+    const scr_entry* e = scr.map.entry[i];
+    if (scr_identity_cmp(&e->desc.identity, &f->identity) != 0) continue;
+    v->sum[SCR_FOUND_INCOMPLETE] += !e->desc.complete;
+    v->sum[SCR_FOUND_OTHER_WORLD] += e->desc.ranks != scr.world.ranks;
+    v->sum[SCR_FOUND_REJECTED] += e->rejected;
+    v->sum[SCR_FOUND_PASSED] += e->passed;
+    if (e->desc.complete) v->max[SCR_FOUND_COMPLETE] = 1;
+    if (e->verified) v->max[SCR_FOUND_VERIFIED] = 1;
+    v->max[SCR_FOUND_RANKS] = e->desc.ranks;
+    if (!e->desc.complete || e->desc.ranks != scr.world.ranks || e->owner >= scr.world.ranks || e->red.set_size == 0)
       continue;
-    }
-    scr_find_tell(send, ranks[i], id, ranks[i], desc, scr_cache_lost(&d, id, ranks[i], scr.crc_on_restart));
-    for (k = 0; k < d.ranks; k++) scr_find_tell(send, d.member[k], id, ranks[i], desc, all);
-    scr_reddesc_free(&d);
+    scr_recovery_tell(send, e->owner, e, scr_recovery_lost(e, f->check));
+    for (k = 0; k < e->red.set_size; k++) scr_recovery_tell(send, e->red.member[k], e, SCR_LOST_ALL);
   }
-  scr_free(&ranks);
-  scr_hash_delete(&red);
-  scr_dataset_delete(&desc);
 }
 
 /*
-** From what the others told: this rank's descriptor, and who has most of its files - of equal ones itself, else its
-** node, else any.
+** Turn E, the entry of another member, into this rank's entry, without files, if E lists this rank as a member of its
+** set; else free E and return NULL.
 */
-SCR_FN int scr_find_choose(scr_find* f, const scr_hash* recv)
+SCR_FN scr_entry* scr_recovery_describe(scr_entry* e)
+{
+  int i;
+
+  for (i = 0; i < e->red.set_size; i++)
+    if (e->red.member[i] == scr.world.rank) break;
+  if (i == e->red.set_size) {
+    scr_entry_free(&e);
+    return NULL;
+  }
+  e->red.set_rank = i;
+  e->owner = scr.world.rank;
+  e->verified = e->rejected = e->passed = 0;
+  return e;
+}
+
+/*
+** From the announcements received: set this rank's entry, and choose the holder of its files that has lost least; among
+** equal ones this rank itself, then one on this node.
+*/
+SCR_FN void scr_recovery_pick_source(scr_recovery* f, const scr_hash* recv)
 {
   scr_hash_elem* e;
-  int            best = INT_MAX, i, rc = SCR_SUCCESS;
+  int            best_lost = INT_MAX, best_distance = INT_MAX;
 
   f->source = -1;
-  f->lost = SCR_LOST_DATA | SCR_LOST_RED;
+  f->lost = SCR_LOST_ALL;
   for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e)) {
-    int         from = atoi(scr_hash_elem_key(e)), rank;
-    scr_hash*   m = scr_hash_elem_hash(e);
-    const char* host = scr_hash_elem_get_first_val(m, "HAS");
-    if (f->d.ranks == 0) {
-      rc = scr_reddesc_from_hash(&f->d, scr_hash_get(m, "REDDESC"), scr.at.ranks);
-      for (i = 0; rc == SCR_SUCCESS && i < f->d.ranks; i++)
-        if (f->d.member[i] == scr.at.rank) f->d.my_rank = i;
-      if (rc == SCR_SUCCESS && f->d.member[f->d.my_rank] != scr.at.rank)
-        rc = SCR_ERR(SCR_ERR_FORMAT, "the stored redundancy descriptor of dataset %d does not name rank %d", f->id,
-                     scr.at.rank);
-      if (rc != SCR_SUCCESS) {
-        scr_reddesc_free(&f->d);
-        continue;
-      }
-      scr_hash_merge(f->desc, scr_hash_get(m, "DSETDESC"));
-      scr_hash_merge(f->flush, scr_hash_get(m, "FLUSH"));
+    const scr_hash* m = scr_hash_elem_hash(e);
+    const char*     host = scr_hash_elem_get_first_val(m, "HOST");
+    int             from = atoi(scr_hash_elem_key(e)), lost = scr_hash_int_or(m, "LOST", 0) & SCR_LOST_ALL;
+    int             loss = lost & SCR_LOST_DATA ? 2 : lost != 0; /* lost data counts more than lost redundancy */
+    int             distance;
+    if (f->mine == NULL) {
+      scr_entry* described = scr_entry_read(scr_hash_get(m, "ENTRY"), from, f->identity.id);
+      if (described == NULL || (f->mine = scr_recovery_describe(described)) == NULL) continue;
     }
     if (host == NULL) continue;
-    i = scr_line_int(m, "LOST", 0) & (SCR_LOST_DATA | SCR_LOST_RED);
-    rank = 3 * (i & SCR_LOST_DATA ? 2 : i != 0) + (from == scr.at.rank ? 0 : strcmp(host, scr.at.host) == 0 ? 1 : 2);
-    if (rank < best) {
-      best = rank;
-      f->source = from;
-      f->move = rank % 3 == 2;
-      f->lost = i;
-    }
+    distance = from == scr.world.rank ? 0 : strcmp(host, scr.world.home.host) == 0 ? 1 : 2;
+    if (loss > best_lost || (loss == best_lost && distance >= best_distance)) continue;
+    best_lost = loss;
+    best_distance = distance;
+    f->source = from;
+    f->move = distance == 2;
+    f->lost = lost;
   }
-  return f->d.ranks > 0 ? SCR_SUCCESS : rc;
 }
 
-/* ---- moving files between nodes ---- */
-
-/* A window over the files of RANK in dataset ID, redundancy files too, but not those LOST, in the order of the entry. */
-SCR_FN int scr_move_window(scr_window* w, scr_file_list* f, int id, int rank, int lost, int write)
+/*
+** Returns 1 if a member of this rank's set goes by another description of the set: a node came back with a copy that
+** was protected otherwise.  Messages within such sets would wait for ever.  Collective over the world.
+*/
+SCR_FN int scr_recovery_set_differs(const scr_recovery* f, int* rc)
 {
-  scr_hash_elem* e;
-  scr_meta*      meta = scr_meta_new();
-  int            rc = scr_file_list_room(f, scr_filemap_num_files(scr.map, id, rank) + 1);
+  scr_reddesc        none;
+  const scr_reddesc* d = f->mine != NULL ? &f->mine->red : &none;
+  scr_hash *         send = scr_hash_new(), *recv = scr_hash_new();
+  scr_hash_elem*     e;
+  char               shape[48];
+  int                i, same = 0, differs, err;
 
-  for (e = scr_filemap_first_file(scr.map, id, rank); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
-    scr_hash_unset_all(meta);
-    scr_filemap_get_meta(scr.map, id, rank, scr_hash_elem_key(e), meta);
-    if (!scr_meta_is_lost(meta, lost)) rc = scr_file_list_add(f, scr_hash_elem_key(e), meta);
+  memset(&none, 0, sizeof none);
+  snprintf(shape, sizeof shape, "%d.%d.%lx", (int)d->scheme, d->failures,
+           (unsigned long)scr_crc32(SCR_CRC32_START, d->member, (size_t)d->set_size * sizeof(int)));
+  for (i = 0; i < d->set_size; i++) scr_hash_setf(send, NULL, "%d %s", d->member[i], shape);
+  if ((err = scr_hash_exchange(send, recv, scr.world.comm)) != SCR_SUCCESS) *rc = err;
+  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
+    same += scr_hash_get(scr_hash_elem_hash(e), shape) != NULL;
+  differs = same != d->set_size || scr_hash_size(recv) != d->set_size;
+  scr_hash_delete(&send);
+  scr_hash_delete(&recv);
+  return differs;
+}
+
+/* ---- step 2: judge ---- */
+
+/*
+** Delete this rank's entries of the dataset and their files, and the directory too unless another dataset of the same
+** id has entries there.
+*/
+SCR_FN int scr_recovery_delete(const scr_identity* identity)
+{
+  int i, alone = 1, changed = 0;
+
+  for (i = 0; i < scr.map.n; i++)
+    if (scr.map.entry[i]->desc.identity.id == identity->id &&
+        scr_identity_cmp(&scr.map.entry[i]->desc.identity, identity) != 0)
+      alone = 0;
+  if (alone) return scr_cache_delete_local(identity->id); /* files that were never listed go too */
+  for (i = scr.map.n - 1; i >= 0; i--) {
+    if (scr_identity_cmp(&scr.map.entry[i]->desc.identity, identity) != 0) continue;
+    scr_cache_delete_files(scr.map.entry[i]);
+    scr_filemap_remove(&scr.map, scr.map.entry[i]);
+    changed = 1;
   }
-  scr_meta_delete(&meta);
+  return changed ? scr_map_write() : SCR_SUCCESS;
+}
+
+/*
+** Steps 1 and 2: announce, and judge from the entries whether the dataset can be used.  Collective over the world; the
+** same code everywhere.
+*/
+SCR_FN int scr_recovery_judge(scr_recovery* f)
+{
+  scr_hash *send = scr_hash_new(), *recv = scr_hash_new();
+  scr_vote  v;
+  int       rc;
+
+  memset(&v, 0, sizeof v);
+  scr_recovery_announce(f, send, &v);
+  rc = scr_hash_exchange(send, recv, scr.world.comm);
+  if (rc == SCR_SUCCESS) scr_recovery_pick_source(f, recv);
+  scr_hash_delete(&send);
+  scr_hash_delete(&recv);
+  v.sum[SCR_FOUND_NO_SET] = f->mine == NULL;
+  if (scr_recovery_set_differs(f, &rc)) v.max[SCR_FOUND_SETS_DIFFER] = 1;
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  f->unproven = v.sum[SCR_FOUND_INCOMPLETE] > 0 && !v.max[SCR_FOUND_VERIFIED];
+  if (v.sum[SCR_FOUND_INCOMPLETE] > 0 && !v.max[SCR_FOUND_COMPLETE]) { /* U1 */
+    scr_dbg(1, "dataset %d was never complete: deleted from the cache", f->identity.id);
+    scr_recovery_delete(&f->identity);
+    f->never = 1;
+    return SCR_ERR_INVALID;
+  }
+  if (v.sum[SCR_FOUND_OTHER_WORLD] > 0)
+    return SCR_ERR(SCR_ERR_LOST, "%lld ranks wrote it, but this run has %d", (long long)v.max[SCR_FOUND_RANKS],
+                   scr.world.ranks);
+  if (v.sum[SCR_FOUND_REJECTED] > 0) return SCR_ERR(SCR_ERR_INVALID, "the application rejected it");
+  if (v.sum[SCR_FOUND_PASSED] > 0) return SCR_ERR(SCR_ERR_INVALID, "the user chose an older one");
+  if (v.sum[SCR_FOUND_NO_SET] > 0)
+    return SCR_ERR(SCR_ERR_LOST, "nothing is left of the sets of %lld ranks", (long long)v.sum[SCR_FOUND_NO_SET]);
+  if (v.max[SCR_FOUND_SETS_DIFFER])
+    return SCR_ERR(SCR_ERR_LOST, "its pieces come from copies with different redundancy sets");
+  return SCR_SUCCESS;
+}
+
+/* ---- step 3: what is lost ---- */
+
+/*
+** Find out what the members of this rank's set have lost; *HOPELESS is 1 if its scheme cannot rebuild that.  Collective
+** over the set.
+*/
+SCR_FN int scr_recovery_assess(scr_recovery* f, int* hopeless)
+{
+  const scr_reddesc* d = &f->mine->red;
+  scr_erasure        ec;
+  int                i, err = SCR_SUCCESS, rc;
+
+  f->set_lost[d->set_rank] = f->lost;
+  rc = scr_set_gather(d, NULL, scr.world.comm, 1, f->set_lost);
+  f->set_losses = 0;
+  for (i = 0; i < d->set_size; i++) f->set_losses += f->set_lost[i] != 0;
+  *hopeless = d->scheme == SCR_SCHEME_SINGLE && f->set_losses > 0;
+  if (f->set_losses > 0 && d->scheme != SCR_SCHEME_SINGLE) {
+    err = scr_erasure_make(&ec, d->scheme, d->set_size, d->failures, f->set_lost, NULL);
+    scr_erasure_free(&ec);
+    *hopeless = err == SCR_ERR_LOST;
+  }
+  return rc != SCR_SUCCESS ? rc : *hopeless ? SCR_SUCCESS : err;
+}
+
+/* ---- step 4: bring the files to their ranks ---- */
+
+/* One direction of a move of files between nodes, one piece at a time. */
+typedef struct {
+  int         peer, active, write, rc;
+  int64_t     left;
+  uint64_t    at;
+  char*       buf;
+  size_t      n;
+  scr_window  w;
+  MPI_Request req;
+} scr_stream;
+
+/* Returns 1 if F is of the files that are LOST. */
+SCR_FN int scr_recovery_is_lost(const scr_file* f, int lost)
+{
+  return (lost & (f->kind == SCR_FILE_APPLICATION ? SCR_LOST_DATA : SCR_LOST_RED)) != 0;
+}
+
+/* The total size, by their records, of the files of E, without those LOST. */
+SCR_FN int64_t scr_stream_bytes(const scr_entry* e, int lost)
+{
+  int64_t sum = 0;
+  int     i;
+
+  for (i = 0; i < e->files; i++)
+    if (!scr_recovery_is_lost(&e->file[i], lost)) sum += (int64_t)e->file[i].size;
+  return sum;
+}
+
+/*
+** Open a window over the files of E, without those LOST, in the order of the entry; for reading or, with WRITE, for
+** writing new ones.
+*/
+SCR_FN int scr_stream_open(scr_stream* s, const scr_entry* e, int lost)
+{
+  char**    path = (char**)scr_malloc((size_t)e->files * sizeof *path);
+  uint64_t* size = (uint64_t*)scr_malloc((size_t)e->files * sizeof *size);
+  char      whole[SCR_MAX_FILENAME];
+  int       i, n = 0, rc = path == NULL || size == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+
+  for (i = 0; i < e->files && rc == SCR_SUCCESS; i++) {
+    if (scr_recovery_is_lost(&e->file[i], lost)) continue;
+    if ((rc = scr_entry_path(&scr.world.home, e, e->file[i].rel, whole, sizeof whole)) != SCR_SUCCESS) break;
+    path[n] = scr_strdup(whole);
+    size[n++] = e->file[i].size;
+  }
   if (rc == SCR_SUCCESS)
-    rc = scr_window_open(w, f->n, f->path, f->size, write ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600, 0,
+    rc = scr_window_open(&s->w, n, path, size, s->write ? O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0600, 0,
                          1);
+  while (n > 0) free(path[--n]);
+  scr_free(&path);
+  scr_free(&size);
   return rc;
 }
 
-/* One direction of a move, a piece at a time. */
-typedef struct {
-  int           peer, active, rc;
-  int64_t       left;
-  uint64_t      at;
-  char*         buf;
-  size_t        n;
-  scr_window    w;
-  scr_file_list f;
-  MPI_Request   req;
-} scr_stream;
-
-SCR_FN void scr_stream_start(scr_stream* s, int id, int rank, int peer, int lost, int64_t bytes, int write, char* buf)
+/*
+** Start to send to PEER or, with WRITE, to receive the BYTES of all files of E without those LOST.  After an error, in
+** RC or later, zeros are sent, and received data is discarded: the other side expects the messages.
+*/
+SCR_FN void scr_stream_start(scr_stream* s, const scr_entry* e, int peer, int lost, int64_t bytes, int write, int rc)
 {
   memset(s, 0, sizeof *s);
   s->peer = peer;
-  s->left = bytes;
-  s->buf = buf;
-  s->req = MPI_REQUEST_NULL;
-  s->rc = scr_move_window(&s->w, &s->f, id, rank, lost, write);
   s->active = 1;
+  s->write = write;
+  s->left = bytes;
+  s->buf = scr.work + (write ? 0 : scr.mpi_buf);
+  s->req = MPI_REQUEST_NULL;
+  s->rc = rc == SCR_SUCCESS ? scr_stream_open(s, e, lost) : rc;
 }
 
-SCR_FN void scr_stream_end(scr_stream* s)
-{
-  if (scr_window_close(&s->w) != SCR_SUCCESS && s->rc == SCR_SUCCESS) s->rc = SCR_ERR_IO;
-  scr_window_free(&s->w);
-  scr_file_list_free(&s->f);
-  s->active = 0;
-}
-
-SCR_FN void scr_stream_post(scr_stream* s, int write)
+SCR_FN void scr_stream_post(scr_stream* s)
 {
   s->n = s->left < (int64_t)scr.mpi_buf ? (size_t)s->left : scr.mpi_buf;
-  if (write) {
-    MPI_Irecv(s->buf, (int)s->n, MPI_BYTE, s->peer, SCR_TAG_DATA, scr.at.comm, &s->req);
+  if (s->write) {
+    MPI_Irecv(s->buf, (int)s->n, MPI_BYTE, s->peer, SCR_TAG_DATA, scr.world.comm, &s->req);
   } else {
     if (s->rc == SCR_SUCCESS) s->rc = scr_window_read(&s->w, s->at, s->buf, s->n, 0);
     if (s->rc != SCR_SUCCESS) memset(s->buf, 0, s->n);
-    MPI_Isend(s->buf, (int)s->n, MPI_BYTE, s->peer, SCR_TAG_DATA, scr.at.comm, &s->req);
+    MPI_Isend(s->buf, (int)s->n, MPI_BYTE, s->peer, SCR_TAG_DATA, scr.world.comm, &s->req);
   }
 }
 
-/* Advance the stream if its message is done; 1 when something moved. */
-SCR_FN int scr_stream_step(scr_stream* s, int write)
+/* Advance the stream if its message is complete; returns 1 if it was.  After the last byte the files are closed. */
+SCR_FN int scr_stream_step(scr_stream* s)
 {
   int done = 0;
 
@@ -10201,988 +10848,662 @@ SCR_FN int scr_stream_step(scr_stream* s, int write)
   if (s->req != MPI_REQUEST_NULL) {
     if (MPI_Test(&s->req, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) s->rc = SCR_ERR(SCR_ERR_MPI, "a message failed");
     if (!done) return 0;
-    if (write && s->rc == SCR_SUCCESS) s->rc = scr_window_write(&s->w, s->at, s->buf, s->n);
+    if (s->write && s->rc == SCR_SUCCESS) s->rc = scr_window_write(&s->w, s->at, s->buf, s->n);
     s->at += s->n;
     s->left -= (int64_t)s->n;
   }
-  if (s->left > 0) scr_stream_post(s, write);
-  else scr_stream_end(s);
+  if (s->left > 0) {
+    scr_stream_post(s);
+    return 1;
+  }
+  if (scr_window_close(&s->w) != SCR_SUCCESS && s->rc == SCR_SUCCESS) s->rc = SCR_ERR_IO;
+  scr_window_free(&s->w);
+  s->active = 0;
   return 1;
 }
 
-/* Bytes of the files of RANK in dataset ID but those LOST, by their records. */
-SCR_FN uint64_t scr_entry_bytes(int id, int rank, int lost)
-{
-  scr_hash_elem* e;
-  uint64_t       sum = 0;
-
-  for (e = scr_filemap_first_file(scr.map, id, rank); e != NULL; e = scr_hash_elem_next(e)) {
-    const scr_hash* meta = scr_hash_get(scr_hash_elem_hash(e), "META");
-    uint64_t        size = 0;
-    scr_hash_util_get_bytecount(meta, "SIZE", &size);
-    if (!scr_meta_is_lost(meta, lost)) sum += size;
-  }
-  return sum;
-}
+/* What this rank sends to other nodes: the owners that request their files, and which of these are lost. */
+typedef struct {
+  int  n;
+  int *to, *lost;
+} scr_move_list;
 
 /*
-** Send what others want from here, one after the other, while receiving what this rank wants.  OUT holds <rank> ->
-** LOST, what is not sent, for each receiver; the entries of both sides are in the maps.  Local, but the partners must call it too.
+** Send the requested files to other ranks, one rank after the other, while receiving the files of this rank's entry,
+** unless FROM, the source's entry, is NULL.  If RC is an error, the received files are not kept.  Collective over the
+** partners.
 */
-SCR_FN int scr_move_files(int id, const scr_hash* out, int source, int64_t in_bytes)
+SCR_FN int scr_move_files(const scr_recovery* f, const scr_move_list* out, const scr_entry* from, int rc)
 {
-  scr_hash_elem* e = scr_hash_elem_first(out);
-  scr_stream     in, to;
-  int            turns = 0, rc = SCR_SUCCESS;
+  scr_stream in, to;
+  int        i = 0, turns = 0, failed = SCR_SUCCESS;
 
   memset(&in, 0, sizeof in);
   memset(&to, 0, sizeof to);
-  if (source >= 0) scr_stream_start(&in, id, scr.at.rank, source, 0, in_bytes, 1, scr.work + SCR_WORK_NUMBERS);
-  while (in.active || to.active || e != NULL) {
+  if (from != NULL) scr_stream_start(&in, scr_recovery_entry(f), f->source, 0, scr_stream_bytes(from, f->lost), 1, rc);
+  while (in.active || to.active || i < out->n) {
     int moved;
-    if (!to.active && e != NULL) {
-      int rank = atoi(scr_hash_elem_key(e)), lost = scr_line_int(scr_hash_elem_hash(e), "LOST", 0);
-      if (to.rc != SCR_SUCCESS) rc = to.rc;
-      scr_stream_start(&to, id, rank, rank, lost, (int64_t)scr_entry_bytes(id, rank, lost), 0,
-                       scr.work + SCR_WORK_NUMBERS + scr.mpi_buf);
-      e = scr_hash_elem_next(e);
+    if (!to.active && i < out->n) {
+      const scr_entry* e = scr_filemap_find(&scr.map, &f->identity, out->to[i]);
+      if (to.rc != SCR_SUCCESS) failed = to.rc;
+      scr_stream_start(&to, e, out->to[i], out->lost[i], scr_stream_bytes(e, out->lost[i]), 0, SCR_SUCCESS);
+      i++;
     }
-    moved = scr_stream_step(&in, 1);
-    moved |= scr_stream_step(&to, 0);
+    moved = scr_stream_step(&in);
+    moved |= scr_stream_step(&to);
     if (moved) turns = 0;
     else scr_wait_idle(&turns);
   }
-  if (rc == SCR_SUCCESS) rc = to.rc != SCR_SUCCESS ? to.rc : in.rc;
-  return rc;
+  if (rc == SCR_SUCCESS) rc = failed;
+  return rc != SCR_SUCCESS ? rc : to.rc != SCR_SUCCESS ? to.rc : in.rc;
 }
 
 /*
-** Enter FILES, the FILE hash of an entry on another node, into this rank's entry with the paths of this node, and make
-** the directories.
+** Write this rank's record of the dataset, without files, durably, and only then create the directory, so that every
+** file in it has a record.
 */
-SCR_FN int scr_move_expect(const scr_find* f, const scr_hash* files)
+SCR_FN int scr_recovery_enter(const scr_recovery* f)
 {
-  scr_hash_elem* e;
-  char           path[SCR_MAX_FILENAME];
-  int            rc = SCR_SUCCESS;
+  int known = f->source < 0 && scr_recovery_entry(f) != NULL; /* the file on disk has an entry, with more in it */
+  int rc = scr_filemap_put(&scr.map, scr_entry_dup(f->mine));
 
-  for (e = scr_hash_elem_first(files); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
-    const scr_hash* meta = scr_hash_get(scr_hash_elem_hash(e), "META");
-    const char*     rel = scr_hash_elem_get_first_val(meta, "FILE");
-    if (scr_meta_is_lost(meta, f->lost)) continue;
-    if (rel == NULL || !scr_path_is_safe_rel(rel))
-      return SCR_ERR(SCR_ERR_FORMAT, "the record of %s names no path below its dataset", scr_hash_elem_key(e));
-    rc = scr_reddesc_path(&scr.at, &f->d, f->id, rel, path, sizeof path);
-    if (rc == SCR_SUCCESS) rc = scr_red_parents(&f->d, f->id, rel);
-    if (rc == SCR_SUCCESS) rc = scr_reddesc_claim(&f->d, path);
-    if (rc == SCR_SUCCESS) {
-      scr_filemap_add_file(scr.map, f->id, scr.at.rank, path);
-      scr_filemap_set_meta(scr.map, f->id, scr.at.rank, path, meta);
-    }
-  }
-  return rc;
+  if (rc == SCR_SUCCESS && !known) rc = scr_map_write();
+  return rc == SCR_SUCCESS ? scr_home_mkdir(&scr.world.home, &f->mine->red, f->identity.id) : rc;
 }
 
-/* The received files must have the recorded checksums; empty ones must be made. */
-SCR_FN int scr_move_check(const scr_find* f)
+/* Check that the received files match their records, and create the empty ones, for which no byte was received. */
+SCR_FN int scr_move_check(const scr_recovery* f)
 {
-  scr_hash_elem* e;
-  int            rc;
+  scr_entry* e = scr_recovery_entry(f);
+  char       path[SCR_MAX_FILENAME];
+  int        i, fd, rc = SCR_SUCCESS;
 
-  for (e = scr_filemap_first_file(scr.map, f->id, scr.at.rank); e != NULL; e = scr_hash_elem_next(e)) {
-    const char* path = scr_hash_elem_key(e);
-    struct stat st;
-    if (scr_os.lstat(path, &st) < 0) {
-      int fd = scr_os.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  for (i = 0; i < e->files && rc == SCR_SUCCESS; i++) {
+    rc = scr_entry_path(&scr.world.home, e, e->file[i].rel, path, sizeof path);
+    if (rc == SCR_SUCCESS && e->file[i].size == 0) {
+      fd = scr_os.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0600);
       if (fd < 0) return SCR_ERRNO("cannot create %s", path);
       scr_os.close(fd);
     }
+    if (rc == SCR_SUCCESS) rc = scr_file_check(path, &e->file[i], f->check);
   }
-  scr_filemap_set_expected_files(scr.map, f->id, scr.at.rank, scr_filemap_num_files(scr.map, f->id, scr.at.rank));
-  rc = scr_cache_check(f->id, scr.at.rank);
-  if (rc != SCR_SUCCESS) scr_filemap_unset_expected_files(scr.map, f->id, scr.at.rank);
+  e->listed = rc == SCR_SUCCESS;
   return rc;
 }
 
-/* A durable entry without files for this rank: whatever lies in the directory then has a record (D25). */
-SCR_FN int scr_find_enter(const scr_find* f)
+/* Prepare the places of the files of FROM, the source's entry, on this node, without those that are lost. */
+SCR_FN int scr_move_expect(const scr_recovery* f, const scr_entry* from)
 {
-  scr_hash* h = scr_hash_new();
-  int       rc = SCR_SUCCESS, known;
-  int64_t   key[3];
+  char path[SCR_MAX_FILENAME];
+  int  i, rc = scr_recovery_enter(f);
 
-  scr_find_key(f->desc, key);
-  known = f->source < 0 && scr_find_entry(key, scr.at.rank, h); /* the disk has an entry, with more in it */
-  scr_hash_unset_all(h);
-  scr_filemap_remove_rank_by_dataset(scr.map, f->id, scr.at.rank);
-  scr_reddesc_to_hash(&f->d, f->d.my_rank, h);
-  scr_filemap_set_dataset(scr.map, f->id, scr.at.rank, f->desc);
-  scr_filemap_set_desc(scr.map, f->id, scr.at.rank, h);
-  scr_filemap_set_flushdesc(scr.map, f->id, scr.at.rank, f->flush);
-  scr_hash_delete(&h);
-  if (!known && (rc = scr_map_write()) != SCR_SUCCESS) return rc;
-  return scr_reddesc_mkdir(&scr.at, &f->d, f->id);
+  for (i = 0; i < from->files && rc == SCR_SUCCESS; i++)
+    if (!scr_recovery_is_lost(&from->file[i], f->lost))
+      rc = scr_entry_place(&scr.world.home, scr_recovery_entry(f), &from->file[i], path);
+  return rc;
+}
+
+/* Delete what this node holds of an older dataset with the same id: its place is needed (U4). */
+SCR_FN int scr_recovery_clear_place(const scr_recovery* f)
+{
+  int i, changed = 0;
+
+  for (i = scr.map.n - 1; i >= 0; i--) {
+    scr_entry* e = scr.map.entry[i];
+    if (e->desc.identity.id != f->identity.id || scr_identity_cmp(&e->desc.identity, &f->identity) == 0 || scr_oom)
+      continue;
+    scr_cache_delete_files(e);
+    scr_filemap_remove(&scr.map, e);
+    changed = 1;
+  }
+  return changed ? scr_map_write() : SCR_SUCCESS;
 }
 
 /*
-** Bring the files of each rank to its node: requests go to the holders, which answer with the file lists; then the
-** bytes of those that lie on other nodes flow.  Collective over the world; returns this rank's code.
+** Send the ranks in ASKED the entries of the files that they request; those on other nodes are added to OUT, to receive
+** the bytes.
 */
-SCR_FN int scr_find_distribute(scr_find* f)
+SCR_FN int scr_recovery_answer(const scr_recovery* f, const scr_hash* asked, scr_hash* answer, scr_move_list* out)
 {
-  scr_hash *     ask = scr_hash_new(), *asked = scr_hash_new(), *answer = scr_hash_new(), *got = scr_hash_new();
-  scr_hash*      mine = NULL;
-  scr_hash*      out = scr_hash_new();
   scr_hash_elem* e;
-  int64_t        bytes = 0;
-  int            rc = SCR_SUCCESS, err;
+  int            n = scr_hash_size(asked), rc = SCR_SUCCESS, err;
 
-  if (f->source >= 0 && f->source != scr.at.rank)
-    scr_hash_setf(ask, NULL, "%d %s %d", f->source, f->move ? "MOVE" : "TAKE", f->lost);
-  if (f->source == scr.at.rank && f->lost) scr_cache_strike(scr.map, f->id, scr.at.rank, f->lost);
-  rc = scr_hash_exchange(ask, asked, scr.at.comm);
+  out->to = (int*)scr_malloc((size_t)n * sizeof *out->to);
+  out->lost = (int*)scr_malloc((size_t)n * sizeof *out->lost);
+  if (out->to == NULL || out->lost == NULL) return SCR_ERR_OOM();
   for (e = scr_hash_elem_first(asked); e != NULL; e = scr_hash_elem_next(e)) {
-    int to = atoi(scr_hash_elem_key(e));
-    scr_hash_setf(answer, scr_hash_dup(scr_hash_getf(scr.map, "%s %d %s %d", "RANK", to, "DSET", f->id)), "%d", to);
-    if (scr_hash_get(scr_hash_elem_hash(e), "MOVE") != NULL)
-      scr_hash_setf(out, NULL, "%d %s %s", to, "LOST", scr_line_str(scr_hash_elem_hash(e), "MOVE", "0"));
+    int              to = atoi(scr_hash_elem_key(e));
+    const scr_entry* entry = scr_filemap_find(&scr.map, &f->identity, to);
+    err = entry == NULL
+              ? SCR_ERR(SCR_ERR_LOST, "rank %d asks for files of dataset %d that are not here", to, f->identity.id)
+              : scr_entry_write(scr_hash_setf(answer, NULL, "%d", to), entry, &scr.world.home);
+    if (rc == SCR_SUCCESS) rc = err;
+    if (scr_hash_get(scr_hash_elem_hash(e), "MOVE") == NULL) continue;
+    out->to[out->n] = to;
+    out->lost[out->n++] = scr_hash_int_or(scr_hash_elem_hash(e), "MOVE", 0);
   }
-  if ((err = scr_hash_exchange(answer, got, scr.at.comm)) != SCR_SUCCESS) rc = err;
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out; /* from here on both sides must count alike */
-  if (f->source >= 0 && f->source != scr.at.rank) mine = scr_hash_getf(got, "%d", f->source);
-  if (mine != NULL && !f->move) { /* the same node: the record moves, the files stay */
-    scr_filemap_remove_rank_by_dataset(scr.map, f->id, scr.at.rank);
-    scr_hash_setf(scr.map, NULL, "%s %d %s %d", "DSET", f->id, "RANK", scr.at.rank);
-    scr_hash_setf(scr.map, scr_hash_dup(mine), "%s %d %s %d", "RANK", scr.at.rank, "DSET", f->id);
-    scr_cache_strike(scr.map, f->id, scr.at.rank, f->lost);
-  } else if (mine != NULL) {
-    for (e = scr_hash_elem_first(scr_hash_get(mine, "FILE")); e != NULL; e = scr_hash_elem_next(e)) {
-      const scr_hash* meta = scr_hash_get(scr_hash_elem_hash(e), "META");
-      uint64_t        size = 0;
-      scr_hash_util_get_bytecount(meta, "SIZE", &size);
-      if (!scr_meta_is_lost(meta, f->lost)) bytes += (int64_t)size;
-    }
-    if (rc == SCR_SUCCESS) rc = scr_find_enter(f);
-    if (rc == SCR_SUCCESS) rc = scr_move_expect(f, scr_hash_get(mine, "FILE"));
-  }
-  err = scr_move_files(f->id, out, f->move && mine != NULL ? f->source : -1, bytes);
+  return rc;
+}
+
+/*
+** Bring the files of each rank to its node: ranks send requests to the holders, which answer with their entries; then
+** the files that are on other nodes are sent.  On the same node only the record moves.  Collective over the world;
+** returns this rank's code.
+*/
+SCR_FN int scr_recovery_bring(scr_recovery* f)
+{
+  scr_hash *    ask = scr_hash_new(), *asked = scr_hash_new(), *answer = scr_hash_new(), *got = scr_hash_new();
+  scr_move_list out = {0, NULL, NULL};
+  scr_entry*    from = NULL;
+  int           rc, err;
+
+  if (f->source >= 0 && f->source != scr.world.rank)
+    scr_hash_setf(ask, NULL, "%d %s %d", f->source, f->move ? "MOVE" : "HAND_OVER", f->lost);
+  if (f->source == scr.world.rank)
+    scr_entry_forget(scr_recovery_entry(f), f->lost & SCR_LOST_DATA, f->lost & SCR_LOST_RED);
+  rc = scr_hash_exchange(ask, asked, scr.world.comm);
+  err = scr_recovery_answer(f, asked, answer, &out);
   if (rc == SCR_SUCCESS) rc = err;
-  if (rc == SCR_SUCCESS && mine != NULL && f->move) rc = scr_move_check(f);
+  if ((err = scr_hash_exchange(answer, got, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  if (f->source >= 0 && f->source != scr.world.rank) {
+    from = scr_entry_read(scr_hash_getf(got, "%d", f->source), scr.world.rank, f->identity.id);
+    if (rc == SCR_SUCCESS && from == NULL) rc = SCR_ERR_OOM();
+  }
+  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) goto out; /* from here both sides count messages alike */
+  if (from != NULL && !f->move) {
+    scr_entry_forget(from, f->lost & SCR_LOST_DATA, f->lost & SCR_LOST_RED);
+    rc = scr_filemap_put(&scr.map, from);
+    from = NULL;
+  } else if (from != NULL) {
+    rc = scr_move_expect(f, from);
+  }
+  rc = scr_move_files(f, &out, from, rc);
+  if (rc == SCR_SUCCESS && from != NULL) rc = scr_move_check(f);
 out:
+  scr_entry_free(&from);
+  scr_free(&out.to);
+  scr_free(&out.lost);
   scr_hash_delete(&ask);
   scr_hash_delete(&asked);
   scr_hash_delete(&answer);
   scr_hash_delete(&got);
-  scr_hash_delete(&out);
   return rc;
+}
+
+/* ---- step 6: commit ---- */
+
+/* Record the host of the right neighbour in the filemap, for a scavenge.  Collective over the set. */
+SCR_FN int scr_recovery_note_partner(const scr_recovery* f)
+{
+  scr_entry* e = scr_recovery_entry(f);
+  int        rc = f->mine->red.set_size > 1 ? scr_reddesc_partner(&f->mine->red, &scr.world) : SCR_SUCCESS;
+
+  scr_reddesc_free(&e->red);
+  scr_reddesc_dup(&e->red, &f->mine->red); /* the description on which all members agreed */
+  snprintf(e->partner, sizeof e->partner, "%s", e->red.partner != NULL ? e->red.partner : "");
+  return rc;
+}
+
+/*
+** Remove the entries of other ranks from this rank's map, and delete their files unless the owner runs on this node and
+** uses them.
+*/
+SCR_FN int scr_recovery_drop_old(const scr_recovery* f)
+{
+  int i, changed = 0;
+
+  for (i = scr.map.n - 1; i >= 0; i--) {
+    scr_entry* e = scr.map.entry[i];
+    if (e->owner == scr.world.rank || scr_identity_cmp(&e->desc.identity, &f->identity) != 0) continue;
+    if (!scr_world_on_node(&scr.world, e->owner)) scr_cache_delete_files(e);
+    scr_filemap_remove(&scr.map, e);
+    changed = 1;
+  }
+  return changed ? scr_map_write() : SCR_SUCCESS;
 }
 
 /* ---- one dataset ---- */
 
-/* Note in scr.tried why dataset ID cannot be loaded.  Every rank calls it. */
-SCR_FN SCR_FORMAT(1, 2) void scr_tried_add(const char* format, ...)
-{
-  char    text[1024];
-  va_list ap;
-
-  va_start(ap, format);
-  vsnprintf(text, sizeof text, format, ap);
-  va_end(ap);
-  if (scr.tried.n + strlen(text) + 3 < 2000) {
-    if (scr.tried.n > 0) scr_buf_add(&scr.tried, "; ", 2);
-    scr_buf_add(&scr.tried, text, strlen(text));
-  }
-  if (scr.at.rank == 0) scr_warn("%s", text);
-}
-
-/* 1 when world rank RANK runs on this node, and so shares the dataset directories. */
-SCR_FN int scr_on_node(int rank)
-{
-  int i;
-  for (i = 0; i < scr.at.group[0].ranks; i++)
-    if (scr.at.node[i] == rank) return 1;
-  return 0;
-}
-
 /*
-** Drop this rank's entries of the dataset KEY.  After MOVED only those of other ranks, and their files only when the
-** rank runs on another node: on this node it goes on using them.  Else all entries, with their files, and with the
-** directory, which may hold files that were never listed, unless another identity has entries there.
+** Steps 4 to 6, for a dataset that can be rebuilt.  Collective over the world; the same code everywhere.  On an error
+** the records of what was here stay, and entries of files that were received are marked as incomplete.
 */
-SCR_FN int scr_find_drop(const int64_t* key, int moved)
+SCR_FN int scr_recovery_restore(scr_recovery* f)
 {
-  scr_dataset* desc = scr_dataset_new();
-  int          id = (int)key[0], i, n = 0, *ranks = NULL, changed = 0;
+  scr_entry *here = scr_recovery_entry(f), *kept = NULL;
+  scr_encode x = scr_cache_encode(&f->mine->red, !f->check);
+  int        rc, err;
 
-  scr_filemap_list_ranks_by_dataset(scr.map, id, &n, &ranks);
-  for (i = 0; i < n && scr_find_entry(key, ranks[i], desc); i++) continue;
-  if (!moved && i == n) {
-    scr_free(&ranks);
-    scr_dataset_delete(&desc);
-    return scr_cache_delete_local(id);
-  }
-  for (i = 0; i < n; i++) {
-    if ((moved && ranks[i] == scr.at.rank) || !scr_find_entry(key, ranks[i], desc)) continue;
-    if (!moved || !scr_on_node(ranks[i])) scr_cache_delete_files(id, ranks[i]);
-    scr_filemap_remove_rank_by_dataset(scr.map, id, ranks[i]);
-    changed = 1;
-  }
-  scr_free(&ranks);
-  scr_dataset_delete(&desc);
-  return changed ? scr_map_write() : SCR_SUCCESS;
-}
-
-/* Note that the dataset KEY is set aside, on every rank alike: one that holds a piece describes it. */
-SCR_FN int scr_find_set_aside(const int64_t* key)
-{
-  scr_dataset* desc = scr_dataset_new();
-  scr_hash *   red = scr_hash_new(), *all = scr_hash_new();
-  scr_vote     v;
-  int          id = (int)key[0], i, n = 0, *ranks = NULL, rc, root, flag = 0;
-
-  memset(&v, 0, sizeof v);
-  scr_filemap_list_ranks_by_dataset(scr.map, id, &n, &ranks);
-  for (i = 0; i < n && v.max[0] == 0; i++) {
-    if (!scr_find_entry(key, ranks[i], desc)) continue;
-    v.max[0] = scr.at.ranks - scr.at.rank;
-    scr_filemap_get_desc(scr.map, id, ranks[i], red);
-    scr_hash_merge(scr_hash_set(all, "DSETDESC", scr_hash_new()), desc);
-    scr_hash_util_set_str(all, "BASE", scr_line_str(red, "BASE", ""));
-  }
-  rc = scr_vote_all(&v, SCR_SUCCESS, scr.at.comm);
-  root = scr.at.ranks - (int)v.max[0];
-  if (rc == SCR_SUCCESS && root < scr.at.ranks) {
-    if (scr.at.rank != root) scr_hash_unset_all(all);
-    rc = scr_hash_bcast(all, root, scr.at.comm);
-    if (rc == SCR_SUCCESS) rc = scr_cached_add(scr_hash_get(all, "DSETDESC"), scr_line_str(all, "BASE", ""), 0);
-    scr_dataset_get_flag_ckpt(scr_hash_get(all, "DSETDESC"), &flag);
-    if (flag) scr.once = 1;
-  }
-  scr_free(&ranks);
-  scr_dataset_delete(&desc);
-  scr_hash_delete(&red);
-  scr_hash_delete(&all);
-  return rc;
-}
-
-/* Drop what this node holds under the id of KEY with an older identity: its place is needed (C4). */
-SCR_FN int scr_find_clear_place(const int64_t* key)
-{
-  scr_dataset* desc = scr_dataset_new();
-  int          id = (int)key[0], i, n = 0, *ranks = NULL, changed = 0;
-
-  scr_filemap_list_ranks_by_dataset(scr.map, id, &n, &ranks);
-  for (i = 0; i < n; i++) {
-    if (scr_find_entry(key, ranks[i], desc) || scr_oom) continue;
-    scr_cache_delete_files(id, ranks[i]);
-    scr_filemap_remove_rank_by_dataset(scr.map, id, ranks[i]);
-    changed = 1;
-  }
-  scr_free(&ranks);
-  scr_dataset_delete(&desc);
-  return changed ? scr_map_write() : SCR_SUCCESS;
-}
-
-/*
-** What the members of this rank's set have lost, in scr_set_numbers(SCR_SET_LOST); COUNT is how many have lost something,
-** HOPELESS tells that the scheme cannot rebuild it.  Collective over the set.
-*/
-SCR_FN int scr_find_lost(const scr_find* f, int* count, int* hopeless)
-{
-  int64_t*    lost = scr_set_numbers(SCR_SET_LOST);
-  scr_erasure ec;
-  int         i, err = SCR_SUCCESS, rc = scr_set_gather(&f->d, scr.at.comm, f->lost, lost);
-
-  *count = 0;
-  for (i = 0; i < f->d.ranks; i++) *count += lost[i] != 0;
-  *hopeless = f->d.type == SCR_COPY_SINGLE && *count > 0;
-  if (*count > 0 && f->d.type != SCR_COPY_SINGLE) {
-    err = scr_erasure_make(&ec, f->d.type, f->d.ranks, f->d.failures, lost, NULL);
-    scr_erasure_free(&ec);
-    *hopeless = err == SCR_ERR_LOST;
-  }
-  return rc != SCR_SUCCESS ? rc : *hopeless ? SCR_SUCCESS : err;
-}
-
-/*
-** 1 when a member of this rank's set goes by another description of the set: a node came back with a copy that was
-** protected otherwise.  Messages within such sets would wait for ever.  Collective over the world.
-*/
-SCR_FN int scr_find_set_differs(const scr_find* f, int* rc)
-{
-  scr_hash *     send = scr_hash_new(), *recv = scr_hash_new();
-  scr_hash_elem* e;
-  char           code[48];
-  int            i, same = 0, err;
-
-  snprintf(code, sizeof code, "%d.%d.%lx", (int)f->d.type, f->d.failures,
-           (unsigned long)scr_crc32(SCR_CRC32_START, f->d.member, (size_t)f->d.ranks * sizeof(int)));
-  for (i = 0; i < f->d.ranks; i++) scr_hash_setf(send, NULL, "%d %s", f->d.member[i], code);
-  if ((err = scr_hash_exchange(send, recv, scr.at.comm)) != SCR_SUCCESS) *rc = err;
-  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
-    same += scr_hash_get(scr_hash_elem_hash(e), code) != NULL;
-  i = same != f->d.ranks || scr_hash_size(recv) != f->d.ranks;
-  scr_hash_delete(&send);
-  scr_hash_delete(&recv);
-  return i;
-}
-
-/* Note on which host the right neighbour now runs: the file map names it for a scavenge.  Collective over the set. */
-SCR_FN int scr_find_meet(scr_find* f)
-{
-  scr_hash* flush = scr_hash_new();
-  int       rc = f->d.ranks > 1 ? scr_reddesc_partner(&f->d, &scr.at) : SCR_SUCCESS;
-
-  scr_filemap_get_flushdesc(scr.map, f->id, scr.at.rank, flush);
-  scr_hash_unset(flush, "PARTNER");
-  if (rc == SCR_SUCCESS && f->d.partner != NULL) scr_hash_util_set_str(flush, "PARTNER", f->d.partner);
-  if (rc == SCR_SUCCESS && f->d.partner != NULL) rc = scr_filemap_set_flushdesc(scr.map, f->id, scr.at.rank, flush);
-  scr_hash_delete(&flush);
-  return rc;
-}
-
-/*
-** Take the dataset KEY from the cache: find its pieces, decide whether they are enough, bring them to their ranks,
-** rebuild what is lost, and only then drop the old copies.  Collective over the world; the same code everywhere.
-** On SCR_ERR_LOST and other errors it is set aside, with the reason in scr.tried.
-*/
-SCR_FN int scr_find_take(scr_find* f, const int64_t* key)
-{
-  scr_hash *send = scr_hash_new(), *recv = scr_hash_new();
-  scr_vote  v;
-  int       count = 0, hopeless = 0, lost = 0, rc, err;
-  scr_hash *kept = NULL, *scratch = scr_hash_new();
-  int       entered = 0;
-  double    start = scr_wtime();
-
-  memset(&v, 0, sizeof v);
-  scr_find_offer(key, send, &v);
-  rc = scr_hash_exchange(scr_hash_get(send, "TO"), recv, scr.at.comm);
-  if (rc == SCR_SUCCESS) scr_find_choose(f, recv);
-  v.sum[3] = f->d.ranks == 0;
-  if (scr_find_set_differs(f, &rc)) v.max[1] = 1;
-  if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  f->doubt = v.sum[0] > 0 && v.max[3] == 0;
-  if (v.sum[0] > 0 && v.max[2] == 0) { /* C1 */
-    scr_dbg(1, "dataset %d never was complete: deleted from the cache", f->id);
-    scr_find_drop(key, 0);
-    f->never = 1;
-    rc = SCR_ERR_INVALID;
-    goto out;
-  }
-  if (v.sum[1] > 0)
-    rc = SCR_ERR(SCR_ERR_LOST, "it is of %lld ranks, and this run has %d", (long long)v.max[0], scr.at.ranks);
-  else if (v.sum[2] > 0) rc = SCR_ERR(SCR_ERR_INVALID, "the application rejected it");
-  else if (v.sum[3] > 0) rc = SCR_ERR(SCR_ERR_LOST, "nothing is left of the sets of %lld ranks", (long long)v.sum[3]);
-  else if (v.max[1] > 0) rc = SCR_ERR(SCR_ERR_LOST, "its pieces come from copies with different redundancy sets");
-  if (rc != SCR_SUCCESS) goto out;
-
-  rc = scr_find_lost(f, &count, &hopeless);
-  memset(&v, 0, sizeof v);
-  v.sum[0] = f->lost != 0;
-  v.sum[1] = f->move;
-  v.max[0] = hopeless;
-  if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  if (v.max[0] > 0) {
-    rc = SCR_ERR(SCR_ERR_LOST, "the files of %lld ranks are lost, more than its redundancy can rebuild",
-                 (long long)v.sum[0]);
-    goto out;
-  }
-  if (v.sum[0] + v.sum[1] > 0)
-    scr_dbg(1, "dataset %d: files of %lld ranks move to another node, those of %lld are rebuilt", f->id,
-            (long long)v.sum[1], (long long)v.sum[0]);
-  if ((lost = v.sum[0] > 0)) scr_event_root("REBUILD_START", NULL, f->desc, -1.0);
-  if (f->source == scr.at.rank ? f->lost != 0 : f->source < 0 && scr_find_entry(key, scr.at.rank, scratch))
-    kept = scr_hash_dup(scr_hash_getf(scr.map, "%s %d %s %d", "RANK", scr.at.rank, "DSET", f->id));
-  rc = scr_find_clear_place(key);
-  entered = 1;
-  err = scr_find_distribute(f);
+  if (here != NULL && (f->source == scr.world.rank ? f->lost != 0 : f->source < 0)) kept = scr_entry_dup(here);
+  rc = scr_recovery_clear_place(f);
+  err = scr_recovery_bring(f);
   if (rc == SCR_SUCCESS) rc = err;
-  if (rc == SCR_SUCCESS && f->source < 0) rc = scr_find_enter(f);
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  if (count > 0) rc = scr_red_recover(&f->d, f->id, f->desc);
-  err = scr_find_meet(f);
+  if (rc == SCR_SUCCESS && f->source < 0) rc = scr_recovery_enter(f);
+  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) goto out;
+  here = scr_recovery_entry(f);
+  if (f->set_losses > 0) rc = scr_encode_recover(&x, 1, &here, f->set_lost);
+  err = scr_recovery_note_partner(f);
   if (rc == SCR_SUCCESS) rc = err;
-  if (rc == SCR_SUCCESS) rc = scr_filemap_set_tag(scr.map, f->id, scr.at.rank, SCR_TAG_TAKEN, "1");
+  here->verified = 1;
   if (rc == SCR_SUCCESS) rc = scr_map_write();
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  scr_find_drop(key, 1);
-  scr_dbg(1, "dataset %d %s is whole in the cache, after %.3f s", f->id, scr_desc_name(f->desc), scr_wtime() - start);
-  if (lost) scr_event_root("REBUILD_SUCCESS", NULL, f->desc, scr_wtime() - start);
+  if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) scr_recovery_drop_old(f);
 out:
-  if (lost && rc != SCR_SUCCESS) scr_event_root("REBUILD_FAIL", scr_err_text, f->desc, scr_wtime() - start);
-  if (rc != SCR_SUCCESS && kept != NULL) { /* what could not be read stays on record */
-    scr_hash_setf(scr.map, kept, "%s %d %s %d", "RANK", scr.at.rank, "DSET", f->id);
-    kept = NULL;
-  } else if (rc != SCR_SUCCESS && entered && f->source != scr.at.rank) {
-    scr_filemap_unset_expected_files(scr.map, f->id, scr.at.rank); /* what came here is no whole list */
-  }
-  scr_hash_delete(&scratch);
-  scr_hash_delete(&kept);
-  scr_hash_delete(&send);
-  scr_hash_delete(&recv);
-  return rc;
-}
-
-/* The same; a rebuild that read a corrupt file, as SCR_CRC_ON_RESTART=0 lets it, is done again with all files checked. */
-SCR_FN int scr_find_take_whole(scr_find* f, const int64_t* key)
-{
-  int rc = scr_find_take(f, key);
-
-  if (rc != SCR_ERR_CRC || scr.crc_on_restart) return rc;
-  scr_find_free(f);
-  scr_find_begin(f, key);
-  scr.crc_on_restart = 1;
-  rc = scr_find_take(f, key);
-  scr.crc_on_restart = 0;
-  return rc;
-}
-
-/*
-** Rebuild the files of dataset ID, which is in use, that have become corrupt or are gone.  SCR_ERR_LOST when its
-** redundancy cannot, SCR_ERR_NOT_FOUND when nothing is wrong with it.  Collective over the world; the same code
-** everywhere.  On an error the records stay as they were.
-*/
-SCR_FN int scr_cache_mend(int id)
-{
-  const scr_cached* c = scr_cached_find(id);
-  scr_hash *        red = scr_hash_new(), *kept = NULL;
-  scr_find          f;
-  scr_vote          v;
-  int               count = 0, hopeless = 0, rc;
-
-  memset(&f, 0, sizeof f);
-  memset(&v, 0, sizeof v);
-  f.id = id;
-  scr_filemap_get_desc(scr.map, id, scr.at.rank, red);
-  rc = scr_reddesc_from_hash(&f.d, red, scr.at.ranks);
-  if (rc == SCR_SUCCESS) f.lost = scr_cache_lost(&f.d, id, scr.at.rank, 1);
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  rc = scr_find_lost(&f, &count, &hopeless);
-  v.sum[0] = f.lost != 0;
-  v.max[0] = hopeless;
-  if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  if (v.sum[0] == 0) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no file of dataset %d is lost", id);
-  if (v.max[0] > 0) rc = SCR_ERR(SCR_ERR_LOST, "the redundancy of dataset %d cannot rebuild what it lost", id);
-  if (rc != SCR_SUCCESS) goto out;
-  scr_event_root("REBUILD_START", NULL, c->desc, -1.0);
-  if (f.lost) kept = scr_hash_dup(scr_hash_getf(scr.map, "%s %d %s %d", "RANK", scr.at.rank, "DSET", id));
-  if (f.lost) scr_cache_strike(scr.map, id, scr.at.rank, f.lost);
-  if (count > 0) rc = scr_red_recover(&f.d, id, c->desc);
-  if (rc == SCR_SUCCESS) rc = scr_map_write();
-  rc = scr_agree(rc, scr.at.comm);
   if (rc != SCR_SUCCESS && kept != NULL) {
-    scr_hash_setf(scr.map, kept, "%s %d %s %d", "RANK", scr.at.rank, "DSET", id);
+    scr_filemap_put(&scr.map, kept); /* restore the record of what was here */
     kept = NULL;
+  } else if (rc != SCR_SUCCESS && f->source != scr.world.rank && scr_recovery_entry(f) != NULL) {
+    scr_recovery_entry(f)->listed = 0;
   }
-  scr_event_root(rc == SCR_SUCCESS ? "REBUILD_SUCCESS" : "REBUILD_FAIL", NULL, c->desc, -1.0);
-out:
-  scr_hash_delete(&red);
-  scr_hash_delete(&kept);
-  scr_reddesc_free(&f.d);
+  scr_entry_free(&kept);
   return rc;
 }
 
 /*
-** Take all datasets of the cache, the newest first, so that a crowded cache serves the newest.  Fills scr.cached.
-** Collective over the world.  An error means that the run cannot go on; datasets that cannot be used are no error.
+** Recover the dataset from the cache.  Collective over the world; the same code everywhere.  On an error the caller
+** sets the dataset aside.
 */
-SCR_FN int scr_cache_rebuild(void)
+SCR_FN int scr_recovery_run(scr_recovery* f)
 {
-  int64_t limit[3] = {INT64_MAX, 0, 0};
-  int     rc;
+  enum { LOST, MOVED };
+  scr_vote v;
+  int      hopeless = 0, rc;
+  double   start = scr_wtime();
+
+  if ((rc = scr_recovery_judge(f)) != SCR_SUCCESS) return rc;
+  rc = scr_recovery_assess(f, &hopeless);
+  memset(&v, 0, sizeof v);
+  v.sum[LOST] = f->lost != 0;
+  v.sum[MOVED] = f->move;
+  v.max[0] = hopeless;
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if (v.max[0] > 0)
+    return SCR_ERR(SCR_ERR_LOST, "the files of %lld ranks are lost, more than its redundancy can rebuild",
+                   (long long)v.sum[LOST]);
+  if (v.sum[LOST] + v.sum[MOVED] > 0)
+    scr_dbg(1, "dataset %d: files of %lld ranks move to another node, those of %lld are rebuilt", f->identity.id,
+            (long long)v.sum[MOVED], (long long)v.sum[LOST]);
+  if (v.sum[LOST] > 0) scr_event("REBUILD_START", NULL, &f->mine->desc, -1.0);
+  rc = scr_recovery_restore(f);
+  if (rc == SCR_SUCCESS)
+    scr_dbg(1, "dataset %d %s is whole in the cache, after %.3f s", f->identity.id, scr_desc_name(&f->mine->desc),
+            scr_wtime() - start);
+  if (v.sum[LOST] > 0)
+    scr_event(rc == SCR_SUCCESS ? "REBUILD_SUCCESS" : "REBUILD_FAIL", rc == SCR_SUCCESS ? NULL : scr_err_text,
+              &f->mine->desc, scr_wtime() - start);
+  return rc;
+}
+
+/*
+** Record on every rank that the dataset is set aside; the first rank that holds a piece describes it.  UNPROVEN: it may
+** never have been complete.  Collective over the world.
+*/
+SCR_FN int scr_recovery_set_aside(const scr_identity* identity, int unproven)
+{
+  struct {
+    scr_desc desc;
+    char     store[SCR_MAX_FILENAME];
+  } it;
+  const scr_dataset* ds;
+  scr_vote           v;
+  int                i, root, rc;
+
+  memset(&v, 0, sizeof v);
+  memset(&it, 0, sizeof it);
+  for (i = 0; i < scr.map.n && v.max[0] == 0; i++) {
+    const scr_entry* e = scr.map.entry[i];
+    if (scr_identity_cmp(&e->desc.identity, identity) != 0) continue;
+    v.max[0] = scr.world.ranks - scr.world.rank;
+    it.desc = e->desc;
+    snprintf(it.store, sizeof it.store, "%s", e->red.store != NULL ? e->red.store : "");
+  }
+  rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
+  root = scr.world.ranks - (int)v.max[0];
+  if (rc != SCR_SUCCESS || root == scr.world.ranks) return rc;
+  if ((rc = scr_bcast(&it, (int)sizeof it, MPI_BYTE, root, scr.world.comm)) != SCR_SUCCESS) return rc;
+  ds = scr_dataset_find(identity->id);
+  if (ds != NULL && scr_desc_is_ckpt(&ds->desc) && !ds->unproven)
+    return SCR_SUCCESS; /* the younger of this id tells more */
+  rc = scr_dataset_add(&it.desc, it.store, SCR_ASIDE);
+  if (rc == SCR_SUCCESS) scr_dataset_find(identity->id)->unproven = unproven;
+  return rc;
+}
+
+/* The dataset cannot be used, for the reason in the last error.  Collective over the world. */
+SCR_FN int scr_recovery_failed(const scr_recovery* f, int rc)
+{
+  int         unproven = f->unproven && rc == SCR_ERR_LOST;
+  const char* name = f->mine != NULL ? scr_desc_name(&f->mine->desc) : "?";
+
+  scr_tried_add("dataset %d %s in the cache cannot be used: %s", f->identity.id, name, scr_err_text);
+  if (unproven && scr.world.rank == 0)
+    scr_warn("dataset %d %s is set aside: the run ended while it was being completed, and not enough of it is left",
+             f->identity.id, name);
+  return scr_recovery_set_aside(&f->identity, unproven);
+}
+
+/* The greatest identity below LIMIT in this rank's map, as the key of a vote; all zeros if there is none. */
+SCR_FN void scr_recovery_next(const scr_identity* limit, int64_t* key)
+{
+  const scr_identity* best = NULL;
+  int                 i;
+
+  for (i = 0; i < scr.map.n; i++) {
+    const scr_identity* id = &scr.map.entry[i]->desc.identity;
+    if (scr_identity_cmp(id, limit) < 0 && (best == NULL || scr_identity_cmp(id, best) > 0)) best = id;
+  }
+  key[0] = best != NULL ? best->id : 0;
+  key[1] = best != NULL ? best->created : 0;
+  key[2] = best != NULL ? (int64_t)best->nonce : 0;
+}
+
+/*
+** Recover all datasets of the cache, newest first, so that a crowded cache keeps the newest, and fill scr.dataset.  If
+** a rebuild has read a corrupt file, as SCR_CRC_ON_RESTART=0 allows, it is repeated with all files checked.  Collective
+** over the world.  An error means that the run cannot go on; a dataset that cannot be used is no error.
+*/
+SCR_FN int scr_recovery_all(void)
+{
+  scr_identity limit = {INT_MAX, 0, 0};
+  scr_recovery f;
+  scr_vote     v;
+  int          rc;
 
   for (;;) {
-    scr_vote v;
-    scr_find f;
     memset(&v, 0, sizeof v);
-    scr_find_next(limit, v.key);
-    if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.at.comm)) != SCR_SUCCESS) return rc;
+    scr_recovery_next(&limit, v.key);
+    if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) return rc;
     if (v.key[0] <= 0) return SCR_SUCCESS;
-    memcpy(limit, v.key, sizeof limit);
-    scr_find_begin(&f, limit);
-    if (scr_cached_find(f.id) != NULL && scr_cached_find(f.id)->good) {
-      rc = scr_find_drop(limit, 0); /* an older identity of an id that is here */
-    } else if ((rc = scr_find_take_whole(&f, limit)) == SCR_SUCCESS) {
-      rc = scr_cached_add(f.desc, f.d.base, 1);
-    } else if (!f.never && rc != SCR_ERR_MPI) {
-      int once = scr.once, doubt = f.doubt && rc == SCR_ERR_LOST;
-      scr_tried_add("dataset %d %s in the cache cannot be used: %s", f.id, scr_desc_name(f.desc), scr_err_text);
-      rc = scr_find_set_aside(limit);
-      if (doubt) {
-        scr.once = once;
-        if (scr.at.rank == 0)
-          scr_warn("dataset %d %s is set aside: the run ended while it was made complete, and what is left of it is "
-                   "not enough",
-                   f.id, scr_desc_name(f.desc));
+    limit.id = (int)v.key[0];
+    limit.created = v.key[1];
+    limit.nonce = (uint64_t)v.key[2];
+    scr_recovery_begin(&f, &limit, scr.crc_on_restart);
+    if (scr_dataset_find(limit.id) != NULL && scr_dataset_find(limit.id)->life == SCR_WHOLE) {
+      rc = scr_recovery_delete(&limit); /* an older dataset of an id that is recovered already */
+    } else {
+      rc = scr_recovery_run(&f);
+      if (rc == SCR_ERR_CRC && !f.check) {
+        scr_entry_free(&f.mine);
+        scr_recovery_begin(&f, &limit, 1);
+        rc = scr_recovery_run(&f);
       }
+      if (rc == SCR_SUCCESS) rc = scr_dataset_add(&f.mine->desc, f.mine->red.store, SCR_WHOLE);
+      else if (!f.never && rc != SCR_ERR_MPI) rc = scr_recovery_failed(&f, rc);
     }
-    scr_find_free(&f);
-    if (f.id > scr.dataset_id) scr.dataset_id = f.id;
+    scr_entry_free(&f.mine);
+    if (limit.id > scr.dataset_id) scr.dataset_id = limit.id;
     if (rc == SCR_ERR_MPI) return rc;
   }
 }
 
-/* ==== 19 PREFIX: FLUSH AND FETCH ========================================================================
-** Datasets between the cache and the parallel file system.
-**
-** Uses       records, files of the run, state, redundancy, cache, MPI helpers.
-** Offers     scr_flush_sync, scr_fetch, scr_load, scr_prefix_redo, scr_prefix_delete, scr_index_update.
-** Invariants
-**   F1  A flush writes every file under a temporary name beside its final one.  Files of an indexed dataset are replaced
-**       by renames only, after the index update that takes that dataset out and the new one in; until the renames are
-**       done the index says so (REDO), and any later run can finish them.
-**   F2  Order at the end of a flush: data, fsync, rank2file and summary, fsync, index COMPLETE, renames, CURRENT, and
-**       only then PFS in the flush file.
-**   F3  A path from a metadata file is used only when it stays below the prefix.
-** Failure    A failed flush leaves the prefix as it was, but for empty directories.
-** ====================================================================================================== */
-
-#define SCR_RANK2FILE_BYTES (1024 * 1024) /* of the map in one file */
-
-/* <prefix>/<dir>/.scr/<file>. */
-SCR_FN int scr_prefix_meta(const char* dir, const char* file, char* path, size_t n)
-{
-  return scr_fmt(path, n, "%s/%s/.scr/%s", scr.at.prefix, dir, file);
-}
-
 /*
-** The path below the prefix of NAME, a path relative to the directory BASE below the prefix ("" for the prefix itself).
-** SCR_ERR_FORMAT when it leads out (F3).
+** Rebuild the files of dataset ID, which is in use, that have become corrupt or are missing.  SCR_ERR_LOST if its
+** redundancy cannot rebuild them, SCR_ERR_NOT_FOUND if no file is damaged.  Collective over the world; the same code
+** everywhere.  On an error the records are unchanged.
 */
-SCR_FN int scr_prefix_rel(const char* base, const char* name, char* rel, size_t n)
+SCR_FN int scr_recovery_mend(int id)
 {
-  char        path[2 * SCR_MAX_FILENAME], reduced[SCR_MAX_FILENAME];
-  const char* below;
-  int         rc;
+  const scr_dataset* ds = scr_dataset_find(id);
+  scr_entry *        e = scr_dataset_entry(ds), *kept = NULL;
+  scr_recovery       f;
+  scr_encode         x;
+  scr_vote           v;
+  int                hopeless = 0, rc = SCR_SUCCESS;
 
-  if ((rc = scr_fmt(path, sizeof path, "%s/%s/%s", scr.at.prefix, base, name)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_path_reduce_str(path, reduced, sizeof reduced)) != SCR_SUCCESS) return rc;
-  if (name[0] == '/' || !scr_path_below(scr.at.prefix, reduced, &below))
-    return SCR_ERR(SCR_ERR_FORMAT, "a metadata file names %s, which is not below the prefix %s", name, scr.at.prefix);
-  return scr_fmt(rel, n, "%s", below);
-}
-
-/* ---- the file map of a dataset on the prefix ---- */
-
-/*
-** Write this rank's part of the map of the dataset DESC, PIECE, together with its neighbours'.  The root says whose map
-** it is.  Collective over the world.
-*/
-SCR_FN int scr_flush_summary_map(const char* dir, const scr_dataset* desc, const scr_hash* piece, int rc)
-{
-  scr_hash *     leaf = scr_hash_new(), *body = scr_hash_set(leaf, "RANK2FILE", scr_hash_new()), *out = scr_hash_new();
-  scr_hash *     in = scr_hash_new(), *root = scr_hash_new();
-  scr_hash_elem* e;
-  scr_vote       v;
-  char           path[SCR_MAX_FILENAME], name[64];
-  int64_t        size = (int64_t)scr_hash_pack_size(piece);
-  int            writer, next = 0, i, err;
-
+  scr_recovery_begin(&f, &ds->desc.identity, 1);
   memset(&v, 0, sizeof v);
-  v.sum[0] = size;
-  if ((err = scr_scan(&v, SCR_SCAN_UP, scr.at.comm)) != SCR_SUCCESS) rc = err;
-  writer = scr.at.rank == 0 || (v.sum[0] - size) / SCR_RANK2FILE_BYTES != v.sum[0] / SCR_RANK2FILE_BYTES;
-  memset(&v, 0, sizeof v);
-  v.max[0] = writer ? scr.at.rank : -1;
-  if ((err = scr_scan(&v, SCR_SCAN_UP, scr.at.comm)) != SCR_SUCCESS) rc = err;
-  if ((err = scr_scan_next(writer, &next, scr.at.comm)) != SCR_SUCCESS) rc = err;
-  if (!writer) {
-    if ((err = scr_hash_send(piece, (int)v.max[0], scr.at.comm)) != SCR_SUCCESS) rc = err;
-  } else {
-    scr_hash_util_set_int(body, "LEVEL", 0);
-    scr_hash_util_set_int(body, "RANKS", next - scr.at.rank);
-    scr_hash_merge(body, piece);
-    for (i = scr.at.rank + 1; i < next; i++)
-      if ((err = scr_hash_recv(body, i, scr.at.comm)) != SCR_SUCCESS) rc = err;
-    snprintf(name, sizeof name, ".scr/rank2file.0.%d.scr", scr.at.rank);
-    if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/%s", scr.at.prefix, dir, name);
-    if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, leaf);
-    scr_hash_setf(out, NULL, "%d %s %s", 0, "FILE", name);
+  if (e == NULL) rc = SCR_ERR(SCR_ERR_LOST, "rank %d has no record of dataset %d", scr.world.rank, id);
+  else f.lost = scr_recovery_lost(e, 1);
+  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  f.mine = e;
+  rc = scr_recovery_assess(&f, &hopeless);
+  v.sum[0] = f.lost != 0;
+  v.max[0] = hopeless;
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if (v.sum[0] == 0) return SCR_ERR(SCR_ERR_NOT_FOUND, "no file of dataset %d is lost", id);
+  if (v.max[0] > 0) return SCR_ERR(SCR_ERR_LOST, "the redundancy of dataset %d cannot rebuild what it lost", id);
+  scr_event("REBUILD_START", NULL, &ds->desc, -1.0);
+  x = scr_cache_encode(&e->red, 0);
+  if (f.lost && (kept = scr_entry_dup(e)) == NULL) rc = SCR_ERR_OOM();
+  if (f.lost) scr_entry_forget(e, f.lost & SCR_LOST_DATA, f.lost & SCR_LOST_RED);
+  if (f.set_losses > 0) {
+    int err = scr_encode_recover(&x, 1, &e, f.set_lost);
+    if (rc == SCR_SUCCESS) rc = err;
   }
-  if ((err = scr_hash_exchange(out, in, scr.at.comm)) != SCR_SUCCESS) rc = err;
-  if (scr.at.rank == 0) {
-    scr_hash_util_set_int(root, "LEVEL", 1);
-    scr_hash_util_set_int(root, "RANKS", scr.at.ranks);
-    scr_dataset_copy_identity(scr_hash_set(root, "DSET", scr_hash_new()), desc);
-    for (e = scr_hash_elem_first(in); e != NULL; e = scr_hash_elem_next(e)) {
-      scr_hash* r = scr_hash_set_kv(root, "RANK", scr_hash_elem_key(e));
-      scr_hash_util_set_int(r, "OFFSET", 0);
-      scr_hash_util_set_str(r, "FILE", scr_line_str(scr_hash_elem_hash(e), "FILE", ""));
-    }
+  if (rc == SCR_SUCCESS) rc = scr_map_write();
+  rc = scr_agree(rc, scr.world.comm);
+  if (rc != SCR_SUCCESS && kept != NULL) {
+    scr_filemap_put(&scr.map, kept);
+    kept = NULL;
   }
-  rc = scr_agree(rc, scr.at.comm); /* the root names only leaves that are there */
-  if (rc == SCR_SUCCESS && scr.at.rank == 0) {
-    rc = scr_prefix_meta(dir, "rank2file.scr", path, sizeof path);
-    if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, root);
-  }
-  scr_hash_delete(&leaf);
-  scr_hash_delete(&out);
-  scr_hash_delete(&in);
-  scr_hash_delete(&root);
+  scr_entry_free(&kept);
+  scr_event(rc == SCR_SUCCESS ? "REBUILD_SUCCESS" : "REBUILD_FAIL", NULL, &ds->desc, -1.0);
   return rc;
 }
 
-/* Where the metadata of dataset ID lie, and what its paths are relative to. */
+/* ==== 22 FLUSH ==========================================================================================
+** Copy datasets from the cache to the prefix, in three steps with their state in one struct: begin, copy, commit.
+**
+** Uses       platform, errors, memory, path, hash, dataset, file window, prefix, MPI helpers, world, state, recovery
+** Offers     scr_rank2file_scatter, scr_flush_sync, scr_flush_is_due, scr_flush_if_due, scr_prefix_delete
+** Invariants
+**   J1  A flush writes every file under a temporary name beside its final one.  Files of an indexed dataset are
+**       replaced only by renames, after the index update that removes that dataset and adds the new one.  Until the
+**       renames are done the index says REDO, and any later run can finish them.
+**   J2  The order at the end of a flush: data, fsync, rank2file map and summary, fsync, COMPLETE in the index, renames,
+**       CURRENT, and only then PFS in the flush file.  A failed flush writes none of the last four.
+** Failure    A failed flush leaves the prefix as it was, but for empty directories.
+** ====================================================================================================== */
+
+#define SCR_RANK2FILE_BYTES (1024 * 1024) /* limit for one leaf of the rank2file map */
+
+/* An indexed dataset that may have files where the flush is to put its own. */
 typedef struct {
-  char meta[SCR_MAX_FILENAME]; /* directory, below the prefix, of summary.scr and rank2file.scr */
-  char base[SCR_MAX_FILENAME]; /* directory below the prefix that FILE paths start from */
-} scr_prefix_place;
+  int  id;
+  int  ckpt, stands; /* it is a checkpoint; it is newer and good, so only the user's wish overrides it */
+  int  hit;          /* 1: it has such files */
+  char dir[SCR_MAX_FILENAME];
+} scr_flush_rival;
 
-/* The place of today's form, or that of release 1.2, which kept all under <prefix>/.scr/scr.dataset.<id>. */
-SCR_FN int scr_prefix_locate(int id, const char* dir, scr_prefix_place* p)
+/* A flush in progress. */
+typedef struct {
+  int              id;
+  scr_desc         desc;
+  const scr_entry* entry; /* of this rank */
+  int              threads;
+  int              may_replace_newer;     /* 1: the user asked for this dataset, so newer ones may lose files */
+  char             dir[SCR_MAX_FILENAME]; /* of the dataset, below the prefix */
+  int              keep_metadata;         /* 1: the index has, or may have, the dataset in dir; on rank 0 */
+  scr_objects      objects;               /* the files that this rank makes */
+  scr_flush_rival* rival;
+  int              rivals;
+  int              superseded; /* 1: files of a newer checkpoint have the places of its own */
+  int              committed;  /* 1: the index has the dataset, so its temporary files must stay */
+  double           start;
+} scr_flush;
+
+/* ---- the rank2file map over the ranks ---- */
+
+/*
+** Write the rank2file map of the flush F: neighbouring ranks share a leaf of up to SCR_RANK2FILE_BYTES.  Rank 0 writes
+** the root, which records the identity of the dataset and lists only existing leaves.  RC is this rank's result so far.
+** Collective over the world; the same code everywhere, except that only rank 0 knows whether the root was written.
+*/
+SCR_FN int scr_rank2file_write(const scr_flush* f, int rc)
 {
-  char        path[SCR_MAX_FILENAME];
-  struct stat st;
-  int         rc;
+  scr_hash *     body = scr_hash_new(), *out = scr_hash_new(), *in = scr_hash_new();
+  scr_hash_elem* e;
+  scr_rank2file  root;
+  scr_vote       v;
+  char           name[64];
+  int64_t        size;
+  int            writer, next = 0, i, err = scr_objects_to_hash(&f->objects, scr.world.prefix, f->dir, body);
 
-  if ((rc = scr_fmt(p->base, sizeof p->base, "%s", dir)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_fmt(p->meta, sizeof p->meta, "%s/.scr", dir)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_prefix_meta(dir, "summary.scr", path, sizeof path)) != SCR_SUCCESS) return rc;
-  if (scr_os.lstat(path, &st) == 0) return SCR_SUCCESS;
-  if ((rc = scr_fmt(path, sizeof path, "%s/.scr/scr.dataset.%d/summary.scr", scr.at.prefix, id)) != SCR_SUCCESS)
-    return rc;
-  if (scr_os.lstat(path, &st) != 0) return SCR_SUCCESS;
-  p->base[0] = '\0';
-  return scr_fmt(p->meta, sizeof p->meta, ".scr/scr.dataset.%d", id);
+  if (rc == SCR_SUCCESS) rc = err;
+  size = (int64_t)scr_hash_pack_size(body);
+  memset(&root, 0, sizeof root);
+  memset(&v, 0, sizeof v);
+  v.sum[0] = size;
+  if ((err = scr_scan(&v, SCR_SCAN_UP, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  writer = scr.world.rank == 0 || (v.sum[0] - size) / SCR_RANK2FILE_BYTES != v.sum[0] / SCR_RANK2FILE_BYTES;
+  memset(&v, 0, sizeof v);
+  v.max[0] = writer ? scr.world.rank : -1;
+  if ((err = scr_scan(&v, SCR_SCAN_UP, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  if ((err = scr_scan_next(writer, &next, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  if (!writer) {
+    if ((err = scr_hash_send(body, (int)v.max[0], scr.world.comm)) != SCR_SUCCESS) rc = err;
+  } else {
+    for (i = scr.world.rank + 1; i < next; i++)
+      if ((err = scr_hash_recv(body, i, scr.world.comm)) != SCR_SUCCESS) rc = err;
+    if (rc == SCR_SUCCESS)
+      rc = scr_rank2file_write_leaf(scr.world.prefix, f->dir, scr.world.rank, next - scr.world.rank, body, name,
+                                    sizeof name);
+    if (rc == SCR_SUCCESS) scr_hash_setf(out, NULL, "%d %s", 0, name);
+  }
+  if ((err = scr_hash_exchange(out, in, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  root.ranks = scr.world.ranks;
+  root.identity = f->desc.identity;
+  for (e = scr_hash_elem_first(in); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
+    rc = scr_rank2file_add(&root, atoi(scr_hash_elem_key(e)),
+                           scr_hash_elem_key(scr_hash_elem_first(scr_hash_elem_hash(e))));
+  rc = scr_agree(rc, scr.world.comm);
+  if (rc == SCR_SUCCESS && scr.world.rank == 0) rc = scr_rank2file_write_root(scr.world.prefix, f->dir, &root);
+  scr_rank2file_free(&root);
+  scr_hash_delete(&body);
+  scr_hash_delete(&out);
+  scr_hash_delete(&in);
+  return rc;
 }
 
-/* Read FILE of a map, named relative to the place's base, into H. */
-SCR_FN int scr_prefix_read_map(const scr_prefix_place* p, const char* name, scr_hash* h)
+/* Add the objects of L to OUT, <rank> -> objects, by owner modulo the number of ranks. */
+SCR_FN int scr_rank2file_deal(const scr_objects* l, scr_hash* out)
 {
-  char rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
-  int  rc = scr_prefix_rel(p->base, name, rel, sizeof rel);
+  int i, k = 0, rc = SCR_SUCCESS;
 
-  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, rel);
-  return rc == SCR_SUCCESS ? scr_rank2file_read(path, h) : rc;
+  for (i = 0; i < l->owners && rc == SCR_SUCCESS; i++) {
+    scr_objects one = *l;
+    int         begin = k;
+    while (k < l->n && l->object[k].owner == l->owner[i]) k++;
+    one.object = l->object + begin;
+    one.n = k - begin;
+    one.owner = l->owner + i;
+    one.owners = 1;
+    rc = scr_objects_to_hash(&one, scr.world.prefix, "", scr_hash_setf(out, NULL, "%d", l->owner[i] % scr.world.ranks));
+  }
+  return rc;
 }
 
 /*
-** Read the file map of the dataset at PLACE: MINE receives RANK/<r>/FILE/... for the ranks r that equal this rank modulo
-** the number of ranks; RANKS how many ranks the dataset has.  Rank 0 reads the root, the ranks that it names read the
-** leaves, and everyone gets its share.  A root of another dataset than DESC, when that is not NULL, is SCR_ERR_INVALID.
+** Read the rank2file map of the dataset at PLACE: MINE receives the objects whose owner, modulo the number of ranks, is
+** this rank; *RANKS receives the number of ranks of the dataset.  Rank 0 reads the root, the ranks that it assigns read
+** the leaves and send each rank its share.  If IDENTITY is not NULL and the root has another one: SCR_ERR_INVALID.
 ** Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_map_scatter(const scr_prefix_place* place, const scr_dataset* desc, scr_hash* mine, int* ranks)
+SCR_FN int scr_rank2file_scatter(const scr_prefix_place* place, const scr_identity* identity, scr_objects* mine,
+                                 int* ranks)
 {
-  scr_hash *     root = scr_hash_new(), *out = scr_hash_new(), *jobs = scr_hash_new(), *in = scr_hash_new();
-  scr_hash_elem *e, *f;
-  char           name[SCR_MAX_FILENAME];
+  scr_hash *     out = scr_hash_new(), *jobs = scr_hash_new(), *in = scr_hash_new();
+  scr_hash_elem* e;
+  scr_rank2file  root;
+  scr_objects    read;
   scr_vote       v;
-  int            rc = SCR_SUCCESS, err;
+  int            i, rc = SCR_SUCCESS, err;
 
   memset(&v, 0, sizeof v);
-  if (scr.at.rank == 0) {
-    rc = scr_fmt(name, sizeof name, "%s/%s/rank2file.scr", scr.at.prefix, place->meta);
-    if (rc == SCR_SUCCESS) rc = scr_rank2file_read(name, root);
-    v.max[0] = scr_line_int(root, "RANKS", 0);
-    if (rc == SCR_SUCCESS && scr_line_int(root, "LEVEL", -1) != 1)
-      rc = SCR_ERR(SCR_ERR_FORMAT, "%s is not the root of a file map of two levels", name);
-    if (rc == SCR_SUCCESS && scr_dataset_differs(scr_hash_get(root, "DSET"), desc))
-      rc = SCR_ERR(SCR_ERR_INVALID, "%s is the file map of another dataset than the summary beside it", name);
-    for (e = scr_hash_elem_first(scr_hash_get(root, "RANK")); rc == SCR_SUCCESS && e != NULL;
-         e = scr_hash_elem_next(e)) {
-      int reader = (atoi(scr_hash_elem_key(e)) & INT_MAX) % scr.at.ranks;
-      scr_hash_setf(out, NULL, "%d %s %s", reader, "LEAF", scr_line_str(scr_hash_elem_hash(e), "FILE", ""));
-    }
+  memset(&read, 0, sizeof read);
+  if (scr.world.rank == 0) {
+    rc = scr_rank2file_read_root(scr.world.prefix, place, &root);
+    v.max[0] = root.ranks;
+    if (rc == SCR_SUCCESS && identity != NULL && scr_identity_differs(&root.identity, identity))
+      rc = SCR_ERR(SCR_ERR_INVALID, "%s/%s/rank2file.scr is the map of another dataset than the summary beside it",
+                   scr.world.prefix, place->meta);
+    for (i = 0; i < root.leaves && rc == SCR_SUCCESS; i++)
+      scr_hash_setf(out, NULL, "%d %s", root.rank[i] % scr.world.ranks, root.file[i]);
+    scr_rank2file_free(&root);
   }
-  if ((err = scr_hash_exchange(out, jobs, scr.at.comm)) != SCR_SUCCESS) rc = err;
+  if ((err = scr_hash_exchange(out, jobs, scr.world.comm)) != SCR_SUCCESS) rc = err;
   scr_hash_unset_all(out);
-  for (f = scr_hash_elem_first(scr_hash_get(scr_hash_getf(jobs, "%d", 0), "LEAF")); f != NULL;
-       f = scr_hash_elem_next(f)) {
-    scr_hash* leaf = scr_hash_new();
-    err = scr_prefix_read_map(place, scr_hash_elem_key(f), leaf);
-    if (rc == SCR_SUCCESS) rc = err;
-    for (e = scr_hash_elem_first(scr_hash_get(leaf, "RANK")); e != NULL; e = scr_hash_elem_next(e)) {
-      int       r = atoi(scr_hash_elem_key(e)) & INT_MAX; /* whatever the file says, the receiver below exists */
-      scr_hash* to = scr_hash_set_kv_int(out, "TO", r % scr.at.ranks);
-      v.sum[0]++;
-      scr_hash_merge(scr_hash_set_kv_int(to, "RANK", r), scr_hash_elem_hash(e));
-    }
-    scr_hash_delete(&leaf);
-  }
-  if ((err = scr_hash_exchange(scr_hash_get(out, "TO"), in, scr.at.comm)) != SCR_SUCCESS) rc = err;
-  for (e = scr_hash_elem_first(in); e != NULL; e = scr_hash_elem_next(e)) scr_hash_merge(mine, scr_hash_elem_hash(e));
-  rc = scr_vote_all(&v, rc, scr.at.comm);
+  for (e = scr_hash_elem_first(scr_hash_getf(jobs, "%d", 0)); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
+    rc = scr_rank2file_read_leaf(scr.world.prefix, place, scr_hash_elem_key(e), &read);
+  v.sum[0] = read.owners;
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_deal(&read, out);
+  if ((err = scr_hash_exchange(out, in, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  for (e = scr_hash_elem_first(in); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
+    rc = scr_objects_from_hash(scr_hash_elem_hash(e), scr.world.prefix, "", mine);
+  rc = scr_vote_all(&v, rc, scr.world.comm);
   *ranks = (int)v.max[0];
   if (rc == SCR_SUCCESS && v.sum[0] != v.max[0])
-    rc = SCR_ERR(SCR_ERR_FORMAT, "the file map in %s/%s describes %lld ranks instead of %lld", scr.at.prefix,
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the rank2file map in %s/%s describes %lld ranks instead of %lld", scr.world.prefix,
                  place->meta, (long long)v.sum[0], (long long)v.max[0]);
-  scr_hash_delete(&root);
+  scr_objects_free(&read);
   scr_hash_delete(&out);
   scr_hash_delete(&jobs);
   scr_hash_delete(&in);
   return rc;
 }
 
-/* ---- renames that a crash left undone ---- */
+/* ---- begin ---- */
 
-/* The path of NAME in the directory of the file REL, a path below the prefix. */
-SCR_FN int scr_prefix_beside(const char* rel, const char* name, char* path, size_t n)
+/*
+** Returns 1 if the index has the dataset of F, or cannot be read: what lies there is, or may be, the dataset.  Rank 0
+** only.
+*/
+SCR_FN int scr_flush_is_indexed(const scr_flush* f)
 {
-  const char* slash = strrchr(rel, '/');
-  return scr_fmt(path, n, "%s/%.*s%s", scr.at.prefix, slash ? (int)(slash - rel) + 1 : 0, rel, name);
-}
-
-/* The temporary path of the file REL of dataset ID, which the map describes by H. */
-SCR_FN int scr_prefix_redo_from(const char* rel, const scr_hash* h, int id, char* path, size_t n)
-{
-  const char* own = scr_line_str(h, "TMP", NULL);
-  const char* slash = strrchr(rel, '/');
-  char        name[SCR_MAX_FILENAME];
-  int         rc;
-
-  if (own != NULL && (strchr(own, '/') != NULL || strncmp(own, ".scr", 4) != 0))
-    return SCR_ERR(SCR_ERR_FORMAT, "the file map names %s, which is no temporary file of %s", own, rel);
-  if (own != NULL) return scr_prefix_beside(rel, own, path, n);
-  rc = scr_fmt(name, sizeof name, "%s.scr%d.tmp", slash ? slash + 1 : rel, id);
-  return rc == SCR_SUCCESS ? scr_prefix_beside(rel, name, path, n) : rc;
-}
-
-/* Give the files of one leaf of the map their final names; a file whose temporary is gone has it. */
-SCR_FN int scr_prefix_redo_leaf(const scr_prefix_place* p, const scr_hash* leaf, int id)
-{
-  scr_hash_elem *e, *c;
-  char           rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
-  int            rc = SCR_SUCCESS;
-
-  for (e = scr_hash_elem_first(scr_hash_get(leaf, "RANK")); e != NULL; e = scr_hash_elem_next(e))
-    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {
-      if ((rc = scr_prefix_rel(p->base, scr_hash_elem_key(c), rel, sizeof rel)) != SCR_SUCCESS) return rc;
-      if ((rc = scr_prefix_redo_from(rel, scr_hash_elem_hash(c), id, from, sizeof from)) != SCR_SUCCESS) return rc;
-      if ((rc = scr_fmt(to, sizeof to, "%s/%s", scr.at.prefix, rel)) != SCR_SUCCESS) return rc;
-      if (scr_os.rename(from, to) < 0) {
-        uint64_t size = 0;
-        uLong    want, crc;
-        if (errno != ENOENT) return SCR_ERRNO("cannot rename %s to %s", from, to);
-        scr_hash_util_get_bytecount(scr_hash_elem_hash(c), "SIZE", &size);
-        if ((rc = scr_file_crc(to, size, &crc)) != SCR_SUCCESS) return rc;
-        if (scr_hash_util_get_crc32(scr_hash_elem_hash(c), "CRC", &want) == SCR_SUCCESS && crc != want)
-          return SCR_ERR(SCR_ERR_CRC, "%s is not the file that an interrupted flush wrote", to);
-        continue;
-      }
-      if ((rc = scr_dir_sync(to)) != SCR_SUCCESS) return rc;
-    }
-  return rc;
-}
-
-/* Finish the renames of the dataset ID in DIR. */
-SCR_FN int scr_prefix_redo_one(int id, const char* dir)
-{
-  scr_prefix_place p;
-  scr_hash*        root = scr_hash_new();
-  scr_hash_elem*   e;
-  char             path[SCR_MAX_FILENAME];
-  int              rc = scr_prefix_locate(id, dir, &p);
-
-  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/rank2file.scr", scr.at.prefix, p.meta);
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_read(path, root);
-  for (e = scr_hash_elem_first(scr_hash_get(root, "RANK")); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
-    scr_hash* leaf = scr_hash_new();
-    rc = scr_prefix_read_map(&p, scr_line_str(scr_hash_elem_hash(e), "FILE", ""), leaf);
-    if (rc == SCR_SUCCESS) rc = scr_prefix_redo_leaf(&p, leaf, id);
-    scr_hash_delete(&leaf);
-  }
-  scr_hash_delete(&root);
-  return rc;
-}
-
-/* All files of dataset ID in DIR have their names: a checkpoint becomes CURRENT, unless that is newer or the user's. */
-SCR_FN void scr_index_renamed(scr_hash* index, int id, const char* dir)
-{
-  scr_hash*   entry = scr_index_entry(index, id, dir);
-  const char* current = NULL;
-  int         cid = 0, by_user = 0;
-
-  scr_hash_unset(entry, "REDO");
-  if (!scr_index_is_ckpt(entry)) return;
-  if (scr_index_current(index, &cid, &current, &by_user) == SCR_SUCCESS &&
-      (cid >= id || (by_user && !scr_index_passed_by(index))))
-    return;
-  scr_index_set_current(index, dir, 0);
-}
-
-/* Finish the renames of every dataset that the index says has some left.  Rank 0 only. */
-SCR_FN int scr_prefix_redo(void)
-{
-  scr_hash*      index = scr_hash_new();
-  scr_hash_elem *e, *c;
+  scr_index      index;
+  scr_index_item it;
   scr_err_record why;
-  int            fd = -1, changed = 0, err, rc = scr_index_open(scr.at.prefix, &fd, index);
+  int            is;
 
   scr_err_save(&why);
-  for (e = scr_hash_elem_first(scr_hash_get(index, "DSET")); e != NULL; e = scr_hash_elem_next(e))
-    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "DIR")); c != NULL; c = scr_hash_elem_next(c)) {
-      if (scr_hash_get(scr_hash_elem_hash(c), "REDO") == NULL) continue;
-      scr_dbg(1, "finish the flush of dataset %s, which a failure interrupted", scr_hash_elem_key(e));
-      err = scr_prefix_redo_one(atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c));
-      if (err == SCR_SUCCESS) {
-        scr_index_renamed(index, atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c));
-        changed = 1;
-      } else if (rc == SCR_SUCCESS) {
-        rc = err;
-        scr_err_save(&why);
-      }
-    }
-  if (fd >= 0) {
-    err = scr_index_close(scr.at.prefix, &fd, changed ? index : NULL);
-    if (rc == SCR_SUCCESS) rc = err;
-    else scr_err_restore(&why);
+  is = scr_index_read(&index, scr.world.prefix) != SCR_SUCCESS || scr_index_get(&index, f->id, f->dir, &it);
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  scr_err_restore(&why);
+  return is;
+}
+
+/* Choose the directory of the dataset, and create it.  Rank 0 only. */
+SCR_FN int scr_flush_make_dir(scr_flush* f)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+  int         rc;
+
+  rc = scr_prefix_choose_dir(scr.world.prefix, &f->desc, f->entry->preserve, f->dir, sizeof f->dir);
+  f->keep_metadata = 1;
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/.scr/summary.scr", scr.world.prefix, f->dir);
+  if (rc == SCR_SUCCESS)
+    f->keep_metadata = !(scr_os.lstat(path, &st) < 0 && errno == ENOENT) && scr_flush_is_indexed(f);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/.scr", scr.world.prefix, f->dir);
+  return rc == SCR_SUCCESS ? scr_mkdirs(path, 0777) : rc;
+}
+
+/* List the objects that this rank makes, one for each file of the application. */
+SCR_FN int scr_flush_list_objects(scr_flush* f)
+{
+  char        rel[SCR_MAX_FILENAME];
+  scr_object* o;
+  int         i, rc = SCR_SUCCESS;
+
+  f->objects.id = f->id;
+  scr_objects_add_owner(&f->objects, f->entry->owner);
+  for (i = 0; i < f->entry->files && rc == SCR_SUCCESS; i++) {
+    const scr_file* file = &f->entry->file[i];
+    if (file->kind != SCR_FILE_APPLICATION) continue;
+    if (f->entry->preserve) rc = scr_fmt(rel, sizeof rel, "%s", file->rel);
+    else rc = scr_fmt(rel, sizeof rel, "%s/%s", f->dir, file->rel);
+    if (rc != SCR_SUCCESS) return rc;
+    if ((o = scr_objects_add(&f->objects, f->entry->owner, rel)) == NULL) return SCR_ERR_OOM();
+    o->file = i;
+    o->size = file->size;
+    rc = scr_object_name_tmp(o, scr.world.prefix, f->id, f->objects.n - 1);
   }
-  scr_hash_delete(&index);
-  return rc;
-}
-
-/* ---- flush ---- */
-
-/* The index entry with the identity of DESC: its directory in *DIR, or NULL. */
-SCR_FN scr_hash* scr_index_same(const scr_hash* index, const scr_dataset* desc, const char** dir)
-{
-  scr_hash_elem* e;
-  int            id = 0;
-
-  scr_dataset_get_id(desc, &id);
-  for (e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv_int(index, "DSET", id), "DIR")); e != NULL;
-       e = scr_hash_elem_next(e))
-    if (scr_dataset_same(scr_hash_get(scr_hash_elem_hash(e), "DSET"), desc)) {
-      if (dir != NULL) *dir = scr_hash_elem_key(e);
-      return scr_hash_elem_hash(e);
-    }
-  return NULL;
-}
-
-/* A flush on its way. */
-typedef struct {
-  int                id;
-  const scr_dataset* desc;
-  const char*        base;                  /* its store */
-  char               dir[SCR_MAX_FILENAME]; /* of the dataset, below the prefix */
-  int                preserve;
-  int                wanted;     /* by the user: then it may replace newer ones */
-  int                superseded; /* files of a newer checkpoint lie where those of this one go */
-  int                keep_meta;  /* what lies in its .scr belongs to the index, or may; on rank 0 */
-  scr_file_list      src;        /* in the cache */
-  char**             rel;        /* final path of each file, below the prefix */
-  scr_hash*          piece;      /* this rank's part of the file map */
-  scr_hash*          replaced;   /* ID/<id>/<dir>: datasets whose files this one replaces; on rank 0 */
-} scr_flush;
-
-SCR_FN void scr_flush_free(scr_flush* f)
-{
-  int i;
-  for (i = 0; f->rel != NULL && i < f->src.n; i++) scr_free(&f->rel[i]);
-  scr_free(&f->rel);
-  scr_file_list_free(&f->src);
-  scr_hash_delete(&f->piece);
-  scr_hash_delete(&f->replaced);
-}
-
-#define SCR_NAME_BYTES_MAX 255 /* of one component of a path */
-
-/*
-** The temporary name of file I, in the same directory: the final one with a suffix, or, where that would be too long, a
-** short one that no other file has.  1 when it is such a name, which has to be recorded.
-*/
-SCR_FN int scr_flush_tmp_name(const scr_flush* f, int i, char name[SCR_MAX_FILENAME])
-{
-  const char* slash = strrchr(f->rel[i], '/');
-  const char* base = slash ? slash + 1 : f->rel[i];
-  int         n = snprintf(name, SCR_MAX_FILENAME, "%s.scr%d.tmp", base, f->id);
-
-  if (n <= SCR_NAME_BYTES_MAX &&
-      strlen(scr.at.prefix) + 1 + (size_t)(base - f->rel[i]) + (size_t)n < (size_t)SCR_MAX_FILENAME)
-    return 0;
-  snprintf(name, SCR_MAX_FILENAME, ".scr%d.%d.%d.tmp", f->id, scr.at.rank, i);
-  return 1;
-}
-
-/* Path I of the flush: final, or temporary. */
-SCR_FN int scr_flush_path(const scr_flush* f, int i, int temporary, char* path, size_t n)
-{
-  char name[SCR_MAX_FILENAME];
-
-  if (!temporary) return scr_fmt(path, n, "%s/%s", scr.at.prefix, f->rel[i]);
-  scr_flush_tmp_name(f, i, name);
-  return scr_prefix_beside(f->rel[i], name, path, n);
-}
-
-/*
-** 1 when the directory DIR below the prefix may take the metadata of DESC: it holds no summary, or one of this dataset,
-** and INDEX names no other complete dataset there.  A summary that cannot be read may be anybody's.
-*/
-SCR_FN int scr_flush_may_use(const scr_hash* index, const char* dir, const scr_dataset* desc)
-{
-  char           path[SCR_MAX_FILENAME];
-  scr_dataset*   other = scr_dataset_new();
-  scr_hash_elem* e;
-  int            complete, rc, may;
-
-  rc = scr_prefix_meta(dir, "summary.scr", path, sizeof path);
-  if (rc == SCR_SUCCESS) rc = scr_summary_read(path, other, &complete);
-  may = rc == SCR_ERR_NOT_FOUND || (rc == SCR_SUCCESS && scr_dataset_same(other, desc));
-  for (e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv(index, "DIR", dir), "DSET")); may && e != NULL;
-       e = scr_hash_elem_next(e)) {
-    const scr_hash* entry = scr_index_entry(index, atoi(scr_hash_elem_key(e)), dir);
-    may = !scr_line_int(entry, "COMPLETE", 0) || scr_dataset_same(scr_hash_get(entry, "DSET"), desc);
-  }
-  scr_dataset_delete(&other);
-  return may;
-}
-
-#define SCR_FLUSH_DIRS_MAX 1000 /* names to try for a directory */
-
-/*
-** The directory of the dataset below the prefix (D6): the common one of its files, unless there is none or it holds the
-** metadata of another dataset; then scr.dataset.<id>, or the first scr.dataset.<id>.<n> that does not.  Rank 0 only.
-*/
-SCR_FN int scr_flush_choose_dir(const scr_dataset* desc, int id, int preserve, char* dir, size_t n)
-{
-  const char* common = scr_hash_elem_get_first_val(desc, "DIR");
-  scr_hash*   index = scr_hash_new();
-  int         i, found = 0, rc = SCR_SUCCESS;
-
-  if (scr_index_read(scr.at.prefix, index) != SCR_SUCCESS) scr_hash_unset_all(index); /* the commit will say so */
-  for (i = -1; rc == SCR_SUCCESS && !found && i < SCR_FLUSH_DIRS_MAX; i++) {
-    if (i < 0 && (!preserve || common == NULL || *common == '\0')) continue;
-    if (i < 0) rc = scr_fmt(dir, n, "%s", common);
-    else rc = i == 0 ? scr_fmt(dir, n, "scr.dataset.%d", id) : scr_fmt(dir, n, "scr.dataset.%d.%d", id, i);
-    if (rc == SCR_SUCCESS) found = scr_flush_may_use(index, dir, desc);
-  }
-  if (rc == SCR_SUCCESS && !found)
-    rc = SCR_ERR(SCR_ERR_IO,
-                 "%s/%s and the directories of this name before it hold or may hold metadata of other datasets; look "
-                 "whether their summary.scr can be read, and remove those that are not needed",
-                 scr.at.prefix, dir);
-  if (rc != SCR_SUCCESS) *dir = '\0';
-  scr_hash_delete(&index);
-  return rc;
-}
-
-/* The files of this rank and where they go. */
-SCR_FN int scr_flush_identify(scr_flush* f)
-{
-  scr_meta* meta = scr_meta_new();
-  int       i, rc = scr_file_list_from_map(scr.map, f->id, scr.at.rank, &f->src);
-
-  f->rel = (char**)scr_malloc((size_t)(f->src.n + 1) * sizeof *f->rel);
-  if (f->rel == NULL) rc = SCR_ERR_OOM();
-  for (i = 0; i < f->src.n && rc == SCR_SUCCESS; i++) {
-    const char* name;
-    scr_hash_unset_all(meta);
-    scr_filemap_get_meta(scr.map, f->id, scr.at.rank, f->src.path[i], meta);
-    name = scr_hash_elem_get_first_val(meta, "FILE");
-    if (name == NULL || !scr_path_is_safe_rel(name))
-      rc = SCR_ERR(SCR_ERR_FORMAT, "the record of %s names no path below the prefix", f->src.path[i]);
-    else if (f->preserve) f->rel[i] = scr_strdup(name);
-    else f->rel[i] = scr_strdupf("%s/%s", f->dir, name);
-  }
-  scr_meta_delete(&meta);
   return scr_oom ? SCR_ERR_OOM() : rc;
 }
 
 /*
-** Make the parent directories of all files.  In each round a rank brings one directory that it has not brought yet, and
-** of the ranks that bring the same the first makes it (D18).  Collective over the world.
+** Create the parent directories of all objects.  In each round every rank proposes one directory that it has not
+** proposed yet, and the first of the ranks that propose the same one creates it.  Collective over the world; the same
+** code everywhere.
 */
 SCR_FN int scr_flush_create_dirs(const scr_flush* f, int rc)
 {
@@ -11192,917 +11513,1001 @@ SCR_FN int scr_flush_create_dirs(const scr_flush* f, int rc)
   char           path[SCR_MAX_FILENAME];
   int            i, round, err, groups, id, place, size, leader;
 
-  for (i = 0; rc == SCR_SUCCESS && i < f->src.n; i++) {
-    const char* slash = strrchr(f->rel[i], '/');
-    rc = scr_fmt(path, sizeof path, "%s/%.*s", scr.at.prefix, slash ? (int)(slash - f->rel[i]) : 0, f->rel[i]);
-    scr_hash_set_kv(dirs, "DIR", path);
+  for (i = 0; rc == SCR_SUCCESS && i < f->objects.n; i++) {
+    rc = scr_object_path(&f->objects.object[i], scr.world.prefix, f->id, 0, path, sizeof path);
+    *strrchr(path, '/') = '\0';
+    scr_hash_setf(dirs, NULL, "%s", path);
   }
   memset(&v, 0, sizeof v);
-  v.max[0] = scr_hash_size(scr_hash_get(dirs, "DIR"));
-  if ((err = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) {
+  v.max[0] = scr_hash_size(dirs);
+  if ((err = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) {
     scr_hash_delete(&dirs);
     return err;
   }
-  e = scr_hash_elem_first(scr_hash_get(dirs, "DIR"));
+  e = scr_hash_elem_first(dirs);
   for (round = 0; round < (int)v.max[0]; round++) {
     const char* dir = e != NULL ? scr_hash_elem_key(e) : "";
-    err = scr_rank_str(scr.at.comm, dir, &groups, &id, &place, &size, &leader);
+    err = scr_rank_str(scr.world.comm, dir, &groups, &id, &place, &size, &leader);
     if (err == SCR_SUCCESS && *dir != '\0' && place == 0) err = scr_mkdirs(dir, 0777);
     if (rc == SCR_SUCCESS) rc = err;
     if (e != NULL) e = scr_hash_elem_next(e);
   }
   scr_hash_delete(&dirs);
-  return scr_agree(rc, scr.at.comm);
+  return scr_agree(rc, scr.world.comm);
 }
 
-/* Send each path of NAMES, a hash of paths below the prefix, to the rank that all agree is to judge it, as KIND. */
-SCR_FN void scr_paths_spread(scr_hash* send, const char* path, const char* kind)
+/* List the other complete datasets of INDEX. */
+SCR_FN int scr_flush_list_rivals(scr_flush* f, const scr_index* index)
 {
-  uLong crc = scr_crc32(SCR_CRC32_START, path, strlen(path));
-  scr_hash_setf(send, NULL, "%d %s %s", (int)(crc % (uLong)scr.at.ranks), kind, path);
+  scr_index_item it;
+
+  memset(&it, 0, sizeof it);
+  while (scr_index_walk(index, &it)) {
+    scr_flush_rival* r;
+    if (!it.complete || scr_identity_same(&it.desc.identity, &f->desc.identity)) continue;
+    if (!scr_objects_grow(&f->rival, f->rivals, sizeof *f->rival)) return SCR_ERR_OOM();
+    r = &f->rival[f->rivals++];
+    memset(r, 0, sizeof *r);
+    r->id = it.id;
+    r->ckpt = scr_desc_is_ckpt(&it.desc);
+    r->stands = !f->may_replace_newer && it.id >= f->id && !it.failed;
+    snprintf(r->dir, sizeof r->dir, "%s", it.dir);
+  }
+  return SCR_SUCCESS;
 }
 
-/* 1 when CODE says that the dataset itself is bad, and not only that something failed while it was read (D24). */
-SCR_FN int scr_code_is_verdict(int code)
+/* Rank 0 sends its rivals to all ranks.  Collective over the world; the same code everywhere. */
+SCR_FN int scr_flush_share_rivals(scr_flush* f)
 {
-  return code == SCR_ERR_CRC || code == SCR_ERR_FORMAT || code == SCR_ERR_MISSING || code == SCR_ERR_INVALID;
+  int rc = scr_bcast(&f->rivals, 1, MPI_INT, 0, scr.world.comm);
+
+  if (rc == SCR_SUCCESS && scr.world.rank > 0 && f->rivals > 0) {
+    f->rival = (scr_flush_rival*)scr_malloc((size_t)f->rivals * sizeof *f->rival);
+    if (f->rival == NULL) rc = SCR_ERR_OOM();
+  }
+  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) {
+    f->rivals = 0;
+    return rc;
+  }
+  return scr_bcast(f->rival, f->rivals * (int)sizeof *f->rival, MPI_BYTE, 0, scr.world.comm);
 }
 
 /*
-** 1 in *HIT when a file of the dataset ENTRY (id, dir) is one of those this flush replaces, EXISTING.  Collective over
-** the world.
+** Find out whether R has a file at one of the paths EXIST, where this flush is to put its own.  Collective over the
+** world; the same code everywhere.
 */
-SCR_FN int scr_flush_hits(int id, const char* dir, const scr_hash* existing, int* hit)
+SCR_FN int scr_flush_compare(scr_flush_rival* r, const scr_hash* exist)
 {
   scr_prefix_place place;
-  scr_hash *       mine = scr_hash_new(), *send = scr_hash_new(), *recv = scr_hash_new(), *fresh = scr_hash_new();
-  scr_hash_elem *  e, *c;
+  scr_objects      mine;
+  scr_hash *       send = scr_hash_new(), *recv = scr_hash_new(), *all = scr_hash_new();
+  scr_hash_elem*   e;
   scr_vote         v;
-  char             rel[SCR_MAX_FILENAME];
-  int              ranks, rc;
+  int              i, ranks, rc = scr_prefix_locate(scr.world.prefix, r->id, r->dir, &place);
 
-  *hit = 0;
-  rc = scr_prefix_locate(id, dir, &place);
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  rc = scr_map_scatter(&place, NULL, mine, &ranks);
-  if (rc != SCR_SUCCESS) { /* damaged, it cannot be fetched either, and nothing is lost with its files */
-    if (scr_code_is_verdict(rc)) rc = SCR_SUCCESS;
+  memset(&mine, 0, sizeof mine);
+  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) goto out;
+  if ((rc = scr_rank2file_scatter(&place, NULL, &mine, &ranks)) != SCR_SUCCESS) {
+    if (scr_err_is_damage(rc)) rc = SCR_SUCCESS; /* its map is damaged: it cannot be fetched anyway */
     goto out;
   }
-  for (e = scr_hash_elem_first(scr_hash_get(mine, "RANK")); e != NULL; e = scr_hash_elem_next(e))
-    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c))
-      if (scr_prefix_rel(place.base, scr_hash_elem_key(c), rel, sizeof rel) == SCR_SUCCESS)
-        scr_paths_spread(send, rel, "OLD");
-  for (e = scr_hash_elem_first(existing); e != NULL; e = scr_hash_elem_next(e))
-    scr_paths_spread(send, scr_hash_elem_key(e), "NEW");
-  rc = scr_hash_exchange(send, recv, scr.at.comm);
-  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
-    scr_hash_merge(fresh, scr_hash_elem_hash(e));
+  for (i = 0; i < mine.n; i++) scr_hash_spread(send, mine.object[i].rel, "OLD", scr.world.comm);
+  for (e = scr_hash_elem_first(exist); e != NULL; e = scr_hash_elem_next(e))
+    scr_hash_spread(send, scr_hash_elem_key(e), "NEW", scr.world.comm);
+  rc = scr_hash_exchange(send, recv, scr.world.comm);
+  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e)) scr_hash_merge(all, scr_hash_elem_hash(e));
   memset(&v, 0, sizeof v);
-  for (e = scr_hash_elem_first(scr_hash_get(fresh, "NEW")); e != NULL; e = scr_hash_elem_next(e))
-    if (scr_hash_get(scr_hash_get(fresh, "OLD"), scr_hash_elem_key(e)) != NULL) v.sum[0]++;
-  rc = scr_vote_all(&v, rc, scr.at.comm);
-  *hit = v.sum[0] > 0;
+  for (e = scr_hash_elem_first(scr_hash_get(all, "NEW")); e != NULL; e = scr_hash_elem_next(e))
+    if (scr_hash_get_kv(all, "OLD", scr_hash_elem_key(e)) != NULL) v.max[0] = 1;
+  rc = scr_vote_all(&v, rc, scr.world.comm);
+  r->hit = v.max[0] > 0;
 out:
-  scr_hash_delete(&mine);
+  scr_objects_free(&mine);
   scr_hash_delete(&send);
   scr_hash_delete(&recv);
-  scr_hash_delete(&fresh);
-  return rc;
-}
-
-/*
-** Whether the dataset ID, with the index entry ENTRY, keeps its files when the flush F would replace them: "NO"; or, as it
-** is newer, is good and nobody has asked for F, "CKPT" or "OUTPUT".
-*/
-SCR_FN const char* scr_flush_stands(const scr_flush* f, int id, const scr_hash* entry)
-{
-  if (f->wanted || id < f->id || scr_hash_get(entry, "FAILED") != NULL) return "NO";
-  return scr_index_is_ckpt(entry) ? "CKPT" : "OUTPUT";
-}
-
-/*
-** Which indexed datasets lose files to this flush (D7).  Costs a look at each final path; the maps of the indexed
-** datasets are read only when something is there already.  Collective over the world.
-*/
-SCR_FN int scr_flush_find_replaced(scr_flush* f, int rc)
-{
-  scr_hash *     existing = scr_hash_new(), *all = scr_hash_new(), *index = scr_hash_new();
-  scr_hash_elem *e, *c;
-  struct stat    st;
-  scr_vote       v;
-  char           path[SCR_MAX_FILENAME];
-  int            i, hit, err;
-
-  memset(&v, 0, sizeof v);
-  if (scr.at.rank == 0 && rc == SCR_SUCCESS) {
-    rc = scr_index_read(scr.at.prefix, index);
-    v.max[0] = scr_index_has_redo(index);
-  }
-  if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  for (i = 0; rc == SCR_SUCCESS && i < f->src.n; i++) {
-    int there;
-    if ((rc = scr_flush_path(f, i, 0, path, sizeof path)) != SCR_SUCCESS) break;
-    there = scr_os.lstat(path, &st) == 0;
-    if (there && S_ISDIR(st.st_mode))
-      rc = SCR_ERR(SCR_ERR_PATH, "%s is a directory, and cannot be replaced by a file of dataset %d", path, f->id);
-    if (there || v.max[0])
-      scr_hash_setf(existing, NULL, "%s", f->rel[i]); /* who still has to be renamed is not there */
-  }
-  memset(&v, 0, sizeof v);
-  v.sum[0] = scr_hash_size(existing);
-  if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS || v.sum[0] == 0) goto out;
-  for (e = scr_hash_elem_first(scr_hash_get(index, "DSET")); e != NULL; e = scr_hash_elem_next(e))
-    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "DIR")); c != NULL; c = scr_hash_elem_next(c)) {
-      int complete = scr_line_int(scr_hash_elem_hash(c), "COMPLETE", 0);
-      if (complete && !scr_dataset_same(scr_hash_get(scr_hash_elem_hash(c), "DSET"), f->desc))
-        scr_hash_setf(all, NULL, "%s %s %s %s", "ID", scr_hash_elem_key(e), scr_hash_elem_key(c),
-                      scr_flush_stands(f, atoi(scr_hash_elem_key(e)), scr_hash_elem_hash(c)));
-    }
-  if ((err = scr_hash_bcast(all, 0, scr.at.comm)) != SCR_SUCCESS) rc = err;
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  for (e = scr_hash_elem_first(scr_hash_get(all, "ID")); e != NULL; e = scr_hash_elem_next(e))
-    for (c = scr_hash_elem_first(scr_hash_elem_hash(e)); c != NULL && rc == SCR_SUCCESS; c = scr_hash_elem_next(c)) {
-      rc = scr_flush_hits(atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c), existing, &hit);
-      if (rc == SCR_SUCCESS && hit && scr_hash_get(scr_hash_elem_hash(c), "NO") == NULL) {
-        f->superseded = scr_hash_get(scr_hash_elem_hash(c), "CKPT") != NULL;
-        rc = SCR_ERR(SCR_ERR_STATE, "dataset %d is not copied to %s: it would replace files of the newer dataset %s",
-                     f->id, scr.at.prefix, scr_hash_elem_key(e));
-      }
-      if (hit) scr_hash_setf(f->replaced, NULL, "%s %s %s", "ID", scr_hash_elem_key(e), scr_hash_elem_key(c));
-    }
-out:
-  scr_hash_delete(&existing);
   scr_hash_delete(&all);
-  scr_hash_delete(&index);
-  return rc;
-}
-
-/* How many threads copy files of the store BASE. */
-SCR_FN int scr_prefix_threads(const char* base)
-{
-  const scr_storedesc* store = scr_storedescs_from_name(&scr.at, base);
-  return store != NULL ? store->threads : 1;
-}
-
-/* Describe file number I, copied with the checksum CRC, in the piece of the map. */
-SCR_FN int scr_flush_describe(scr_flush* f, int i, uLong crc, scr_hash* files)
-{
-  char      name[SCR_MAX_FILENAME], final[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME], key[SCR_MAX_FILENAME];
-  scr_hash* h;
-  int       rc = scr_fmt(dir, sizeof dir, "%s/%s", scr.at.prefix, f->dir);
-
-  if (rc == SCR_SUCCESS) rc = scr_flush_path(f, i, 0, final, sizeof final);
-  if (rc == SCR_SUCCESS) rc = scr_path_relative(dir, final, key, sizeof key);
-  if (rc != SCR_SUCCESS) return rc;
-  h = scr_hash_set(files, key, scr_hash_new());
-  scr_hash_util_set_bytecount(h, "SIZE", f->src.size[i]);
-  if (scr_flush_tmp_name(f, i, name)) scr_hash_util_set_str(h, "TMP", name);
-  if (scr.crc_on_flush) scr_hash_util_set_crc32_fixed(h, "CRC", crc);
-  return rc;
-}
-
-/* Copy this rank's files to their temporary names and describe them in the piece of the map. */
-SCR_FN int scr_flush_files_list(void* arg)
-{
-  scr_flush*    f = (scr_flush*)arg;
-  scr_hash*     files = scr_hash_set(scr_hash_set_kv_int(f->piece, "RANK", scr.at.rank), "FILE", scr_hash_new());
-  scr_meta*     meta = scr_meta_new();
-  scr_copy_list copies;
-  char          path[SCR_MAX_FILENAME];
-  uLong         want;
-  int           i, rc = scr_copy_list_make(&copies, f->src.n, scr.file_buf);
-
-  for (i = 0; i < f->src.n && rc == SCR_SUCCESS; i++) {
-    uint64_t mode = 0;
-    scr_hash_unset_all(meta);
-    scr_filemap_get_meta(scr.map, f->id, scr.at.rank, f->src.path[i], meta);
-    scr_hash_util_get_bytecount(meta, "MODE", &mode);
-    rc = scr_flush_path(f, i, 1, path, sizeof path);
-    if (rc == SCR_SUCCESS)
-      rc = scr_copy_list_add(&copies, f->src.path[i], path, f->src.size[i], mode ? (mode_t)(mode & 0777) | 0600 : 0666);
-  }
-  if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, scr_prefix_threads(f->base));
-  for (i = 0; i < f->src.n && rc == SCR_SUCCESS; i++) {
-    scr_hash_unset_all(meta);
-    scr_filemap_get_meta(scr.map, f->id, scr.at.rank, f->src.path[i], meta);
-    if (scr_meta_get_crc32(meta, &want) == SCR_SUCCESS)
-      rc = scr_file_has_crc(f->src.path[i], copies.item[i].crc, want, "it was corrupted in the cache");
-    if (rc == SCR_SUCCESS) rc = scr_flush_describe(f, i, copies.item[i].crc, files);
-  }
-  scr_event_damage(f->id, rc);
-  scr_copy_list_free(&copies);
-  scr_meta_delete(&meta);
-  return rc;
-}
-
-/* Give the files their final names, or remove the temporary ones when UNDO. */
-SCR_FN int scr_flush_rename(const scr_flush* f, int undo)
-{
-  char from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
-  int  i, rc = SCR_SUCCESS;
-
-  for (i = 0; f->rel != NULL && i < f->src.n && rc == SCR_SUCCESS; i++) {
-    if (f->rel[i] == NULL) continue;
-    rc = scr_flush_path(f, i, 1, from, sizeof from);
-    if (rc == SCR_SUCCESS) rc = scr_flush_path(f, i, 0, to, sizeof to);
-    if (rc != SCR_SUCCESS) break;
-    if (undo) scr_os.unlink(from);
-    else if (scr_os.rename(from, to) < 0) rc = SCR_ERRNO("cannot rename %s to %s", from, to);
-    else rc = scr_dir_sync(to);
-  }
-  return rc;
-}
-
-/* Remove summary and file map from the directory META below the prefix, and META itself if that leaves it empty. */
-SCR_FN void scr_prefix_forget_meta(const char* meta)
-{
-  char           path[SCR_MAX_FILENAME];
-  struct dirent* e;
-  DIR*           d;
-
-  if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, meta) != SCR_SUCCESS) return;
-  d = opendir(path);
-  while (d != NULL && (e = readdir(d)) != NULL)
-    if ((strcmp(e->d_name, "summary.scr") == 0 || strncmp(e->d_name, "rank2file.", 10) == 0) &&
-        scr_fmt(path, sizeof path, "%s/%s/%s", scr.at.prefix, meta, e->d_name) == SCR_SUCCESS)
-      scr_os.unlink(path);
-  if (d != NULL) closedir(d);
-  if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, meta) == SCR_SUCCESS) scr_os.rmdir(path);
-}
-
-/* Remove the metadata of a dataset that left the index; its files stay. */
-SCR_FN void scr_prefix_forget(int id, const char* dir)
-{
-  scr_prefix_place place;
-  char             path[SCR_MAX_FILENAME];
-
-  if (scr_prefix_locate(id, dir, &place) != SCR_SUCCESS) return;
-  scr_prefix_forget_meta(place.meta);
-  if (*place.base && scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, place.base) == SCR_SUCCESS) scr_os.rmdir(path);
-}
-
-/* The index takes the new dataset in, and those that it replaces out, in one update (D7).  Rank 0 only. */
-SCR_FN int scr_flush_commit(const scr_flush* f)
-{
-  scr_hash*      index = scr_hash_new();
-  scr_hash_elem *e, *c;
-  int            fd = -1, rc = scr_index_open(scr.at.prefix, &fd, index);
-
-  if (rc == SCR_SUCCESS) {
-    for (e = scr_hash_elem_first(scr_hash_get(f->replaced, "ID")); e != NULL; e = scr_hash_elem_next(e))
-      for (c = scr_hash_elem_first(scr_hash_elem_hash(e)); c != NULL; c = scr_hash_elem_next(c))
-        scr_index_remove(index, atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c));
-    rc = scr_index_set(index, f->id, f->dir, f->desc, 1);
-    scr_hash_util_set_int(scr_index_entry(index, f->id, f->dir), "REDO", f->id);
-    if (rc == SCR_SUCCESS) rc = scr_index_close(scr.at.prefix, &fd, index);
-    else scr_index_close(scr.at.prefix, &fd, NULL);
-  }
-  scr_hash_delete(&index);
   return rc;
 }
 
 /*
-** After an error of scr_flush_commit: 1 when the index has taken the dataset in all the same, or cannot be read.  The
-** rename of a metadata file may have happened although its sync failed.  Rank 0 only.
+** Add the final paths of F where a file exists as keys to EXIST.  With RENAMES, add all: a file that is still to be
+** renamed does not exist there yet.
 */
-SCR_FN int scr_flush_is_committed(const scr_flush* f)
-{
-  scr_hash*      index = scr_hash_new();
-  scr_err_record why;
-  int            is;
-
-  scr_err_save(&why);
-  is = scr_index_read(scr.at.prefix, index) != SCR_SUCCESS || scr_index_entry(index, f->id, f->dir) != NULL;
-  scr_err_restore(&why);
-  scr_hash_delete(&index);
-  return is;
-}
-
-/* Mark dataset ID, or take the mark away, in the flush file.  Rank 0 only. */
-SCR_FN int scr_flush_mark(int id, const char* what, int set)
-{
-  scr_hash* h = scr_hash_new();
-  int       fd = -1, rc = scr_flush_file_open(scr.at.prefix, &fd, h);
-
-  if (rc == SCR_SUCCESS) {
-    if (set) scr_flush_file_set(h, id, what);
-    else scr_flush_file_unset(h, id, what);
-    rc = scr_flush_file_close(scr.at.prefix, &fd, h);
-  }
-  scr_hash_delete(&h);
-  return rc;
-}
-
-/* 1 unless it is certain that the metadata in the flush's directory are not those of an indexed dataset.  Rank 0 only. */
-SCR_FN int scr_flush_meta_is_indexed(const scr_flush* f)
+SCR_FN int scr_flush_look(const scr_flush* f, int renames, scr_hash* exist)
 {
   char        path[SCR_MAX_FILENAME];
   struct stat st;
+  int         i, rc = SCR_SUCCESS;
 
-  if (scr_prefix_meta(f->dir, "summary.scr", path, sizeof path) == SCR_SUCCESS && scr_os.lstat(path, &st) < 0 &&
-      errno == ENOENT)
-    return 0;
-  return scr_flush_is_committed(f);
+  for (i = 0; rc == SCR_SUCCESS && i < f->objects.n; i++) {
+    const scr_object* o = &f->objects.object[i];
+    int               there;
+    if ((rc = scr_object_path(o, scr.world.prefix, f->id, 0, path, sizeof path)) != SCR_SUCCESS) break;
+    there = scr_os.lstat(path, &st) == 0;
+    if (there && S_ISDIR(st.st_mode))
+      rc = SCR_ERR(SCR_ERR_PATH, "%s is a directory, and cannot be replaced by a file of dataset %d", path, f->id);
+    if (there || renames) scr_hash_setf(exist, NULL, "%s", o->rel);
+  }
+  return rc;
 }
 
 /*
-** The flush failed before its commit: its temporary files go, and summary and file map with them, which would say that
-** the dataset is complete (D8).  After all ranks have given up.
+** Find out which indexed datasets lose files to this flush.  Each final path is looked up; the maps of indexed datasets
+** are read only if some file exists already.  A good newer dataset keeps its files: SCR_ERR_STATE.  Collective over the
+** world; the same code everywhere.
+*/
+SCR_FN int scr_flush_find_replaced(scr_flush* f)
+{
+  scr_hash* exist = scr_hash_new();
+  scr_index index;
+  scr_vote  v;
+  int       i, rc = SCR_SUCCESS;
+
+  memset(&v, 0, sizeof v);
+  if (scr.world.rank == 0) {
+    rc = scr_index_read(&index, scr.world.prefix);
+    v.max[0] = scr_index_has_renames(&index);
+    if (rc == SCR_SUCCESS) rc = scr_flush_list_rivals(f, &index);
+    scr_index_close(&index, SCR_SUCCESS, 0);
+  }
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) goto out;
+  rc = scr_flush_look(f, v.max[0] > 0, exist);
+  memset(&v, 0, sizeof v);
+  v.sum[0] = scr_hash_size(exist);
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS || v.sum[0] == 0) goto out;
+  rc = scr_flush_share_rivals(f);
+  for (i = 0; i < f->rivals && rc == SCR_SUCCESS; i++) {
+    scr_flush_rival* r = &f->rival[i];
+    rc = scr_flush_compare(r, exist);
+    if (rc != SCR_SUCCESS || !r->hit || !r->stands) continue;
+    f->superseded = r->ckpt;
+    rc = SCR_ERR(SCR_ERR_STATE, "dataset %d is not copied to %s: it would replace files of the newer dataset %d", f->id,
+                 scr.world.prefix, r->id);
+  }
+out:
+  scr_hash_delete(&exist);
+  return rc;
+}
+
+/*
+** Choose the directory of F, mark the dataset as FLUSHING, list the objects, create their directories, and find out
+** what they replace.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_flush_begin(scr_flush* f)
+{
+  int rc = scr.world.rank == 0 ? scr_flush_make_dir(f) : SCR_SUCCESS;
+
+  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_bcast(f->dir, (int)sizeof f->dir, MPI_CHAR, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
+  scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_FLUSHING, f->dir);
+  if ((rc = scr_flush_create_dirs(f, scr_flush_list_objects(f))) != SCR_SUCCESS) return rc;
+  return scr_flush_find_replaced(f);
+}
+
+/* ---- copy ---- */
+
+/* Copy this rank's files to the temporary files of their objects, and compare the checksums with the records. */
+SCR_FN int scr_flush_copy(void* arg)
+{
+  scr_flush*    f = (scr_flush*)arg;
+  scr_copy_list copies;
+  char          from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
+  int           i, rc = scr_copy_list_make(&copies, f->objects.n, scr.file_buf);
+
+  for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
+    const scr_file* file = &f->entry->file[f->objects.object[i].file];
+    rc = scr_entry_path(&scr.world.home, f->entry, file->rel, from, sizeof from);
+    if (rc == SCR_SUCCESS) rc = scr_object_path(&f->objects.object[i], scr.world.prefix, f->id, 1, to, sizeof to);
+    if (rc == SCR_SUCCESS)
+      rc = scr_copy_list_add(&copies, from, to, file->size, file->mode ? (mode_t)(file->mode & 0777) | 0600 : 0666);
+  }
+  if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, f->threads);
+  for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
+    scr_object*     o = &f->objects.object[i];
+    const scr_file* file = &f->entry->file[o->file];
+    o->crc = copies.item[i].crc;
+    o->has_crc = scr.crc_on_flush;
+    if (file->has_crc) rc = scr_file_has_crc(copies.item[i].from, o->crc, file->crc, "it was corrupted in the cache");
+  }
+  scr_event_damage(f->id, rc);
+  scr_copy_list_free(&copies);
+  return rc;
+}
+
+/* ---- commit ---- */
+
+/* Add the new dataset to the index and remove those that it replaces, in one update.  Rank 0 only. */
+SCR_FN int scr_flush_update_index(const scr_flush* f)
+{
+  scr_index index;
+  int       i, rc = scr_index_open(&index, scr.world.prefix);
+
+  for (i = 0; i < f->rivals && rc == SCR_SUCCESS; i++)
+    if (f->rival[i].hit) scr_index_remove(&index, f->rival[i].id, f->rival[i].dir);
+  if (rc == SCR_SUCCESS) rc = scr_index_set(&index, &f->desc, f->dir);
+  return scr_index_close(&index, rc, 1);
+}
+
+/*
+** The renames are done: CURRENT moves forward, the metadata of what was replaced go, and the flush file says PFS.
+** Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_flush_finish(const scr_flush* f)
+{
+  int i, rc = SCR_SUCCESS;
+
+  if (scr.world.rank == 0) rc = scr_index_change(scr.world.prefix, scr_index_note_renamed, f->id, f->dir);
+  for (i = 0; i < f->rivals && rc == SCR_SUCCESS && scr.world.rank == 0; i++)
+    if (f->rival[i].hit && strcmp(f->rival[i].dir, f->dir) != 0)
+      scr_prefix_forget(scr.world.prefix, f->rival[i].id, f->rival[i].dir);
+  if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS)
+    scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_YES, f->dir);
+  return rc;
+}
+
+/*
+** After all files are copied: write the rank2file map, the summary and the index, and rename the files, in this order
+** (J2).  A crash before the index update leaves temporary files; after it, any run can finish the renames.  Collective
+** over the world; the same code everywhere.
+*/
+SCR_FN int scr_flush_commit(scr_flush* f)
+{
+  char     path[SCR_MAX_FILENAME];
+  scr_vote v;
+  int      i, rc = scr_rank2file_write(f, SCR_SUCCESS);
+
+  memset(&v, 0, sizeof v);
+  if (rc == SCR_SUCCESS && scr.world.rank == 0) {
+    rc = scr_fmt(path, sizeof path, "%s/%s/.scr/summary.scr", scr.world.prefix, f->dir);
+    if (rc == SCR_SUCCESS) rc = scr_summary_write(path, &f->desc);
+    if (rc == SCR_SUCCESS && (rc = scr_flush_update_index(f)) != SCR_SUCCESS)
+      v.max[0] = scr_flush_is_indexed(f); /* the rename may have happened although its sync failed */
+  }
+  rc = scr_vote_all(&v, rc, scr.world.comm);
+  f->committed = rc == SCR_SUCCESS || v.max[0] > 0;
+  if (f->committed) scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_RENAMING, f->dir);
+  for (i = 0; i < f->rivals && f->committed; i++) { /* older datasets that lose their files are in the cache alone */
+    scr_dataset* ds = f->rival[i].hit && f->rival[i].id < f->id ? scr_dataset_find(f->rival[i].id) : NULL;
+    if (ds != NULL && ds->on_prefix == SCR_PREFIX_YES) scr_change_on_prefix(ds, SCR_PREFIX_SUPERSEDED, NULL);
+  }
+  if (rc != SCR_SUCCESS) return rc;
+  if ((rc = scr_agree(scr_objects_rename(&f->objects, scr.world.prefix, 0), scr.world.comm)) != SCR_SUCCESS) return rc;
+  return scr_flush_finish(f);
+}
+
+/*
+** If the index has the dataset already, only finish its renames.  Its temporary files then are the dataset, so another
+** copy must not overwrite them.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_flush_resume(scr_flush* f)
+{
+  scr_index      index;
+  scr_index_item it;
+  scr_vote       v;
+  int            rc = SCR_SUCCESS;
+
+  memset(&v, 0, sizeof v);
+  if (scr.world.rank == 0) {
+    rc = scr_index_read(&index, scr.world.prefix);
+    if (rc == SCR_SUCCESS && scr_index_same(&index, &f->desc.identity, &it) && it.renaming) {
+      snprintf(f->dir, sizeof f->dir, "%s", it.dir);
+      rc = scr_prefix_finish_renames(scr.world.prefix, f->id, f->dir);
+      v.max[0] = !scr_err_is_damage(rc);
+      if (scr_err_is_damage(rc)) { /* the copy on the prefix is damaged: only the cache still has the dataset */
+        scr_warn("%s; dataset %d is copied again", scr_err_text, f->id);
+        rc = SCR_SUCCESS;
+      }
+    }
+    scr_index_close(&index, SCR_SUCCESS, 0);
+  }
+  rc = scr_vote_all(&v, rc, scr.world.comm);
+  f->committed = v.max[0] > 0;
+  if (rc != SCR_SUCCESS || !f->committed) return rc;
+  return scr_flush_finish(f);
+}
+
+/* ---- a whole flush ---- */
+
+/*
+** The flush failed before its commit: remove its temporary files, and its summary and rank2file map, which would say
+** that the dataset is complete.  Every rank calls it, after all ranks have stopped writing.
 */
 SCR_FN void scr_flush_undo(const scr_flush* f)
 {
+  scr_dataset*   ds = scr_dataset_find(f->id);
   char           meta[SCR_MAX_FILENAME];
   scr_err_record why;
 
-  scr_err_save(&why); /* the reason, not what goes wrong while cleaning up */
-  scr_flush_rename(f, 1);
-  if (scr.at.rank == 0) {
-    if (*f->dir && !f->keep_meta && scr_fmt(meta, sizeof meta, "%s/.scr", f->dir) == SCR_SUCCESS)
-      scr_prefix_forget_meta(meta);
-    scr_flush_mark(f->id, "SYNC_FLUSHING", 0);
-  }
+  scr_err_save(&why); /* keep the reason of the failure, whatever the clean-up reports */
+  scr_objects_remove_tmp(&f->objects, scr.world.prefix);
+  if (scr.world.rank == 0 && *f->dir && !f->keep_metadata &&
+      scr_fmt(meta, sizeof meta, "%s/.scr", f->dir) == SCR_SUCCESS)
+    scr_prefix_remove_meta(scr.world.prefix, meta);
+  if (ds->on_prefix == SCR_PREFIX_FLUSHING)
+    scr_change_on_prefix(ds, f->superseded ? SCR_PREFIX_SUPERSEDED : SCR_PREFIX_NO, NULL);
   scr_err_restore(&why);
 }
 
-/* The renames are done: CURRENT moves forward, and the flush file says PFS.  Rank 0 only. */
-SCR_FN int scr_flush_done(const scr_flush* f)
+/* Record and log the end of the flush F with the code RC, and free F.  Every rank calls it; returns RC. */
+SCR_FN int scr_flush_end(scr_flush* f, int rc)
 {
-  scr_hash *     index = scr_hash_new(), *flush = scr_hash_new();
-  scr_hash_elem *e, *c;
-  int            fd = -1, rc = scr_index_open(scr.at.prefix, &fd, index);
+  char         path[SCR_MAX_FILENAME];
+  scr_dataset* ds = scr_dataset_find(f->id);
+  double       seconds = scr_wtime() - f->start;
 
-  if (rc != SCR_SUCCESS) goto out;
-  scr_index_renamed(index, f->id, f->dir);
-  if ((rc = scr_index_close(scr.at.prefix, &fd, index)) != SCR_SUCCESS) goto out;
-  for (e = scr_hash_elem_first(scr_hash_get(f->replaced, "ID")); e != NULL; e = scr_hash_elem_next(e))
-    for (c = scr_hash_elem_first(scr_hash_elem_hash(e)); c != NULL; c = scr_hash_elem_next(c))
-      if (strcmp(scr_hash_elem_key(c), f->dir) != 0)
-        scr_prefix_forget(atoi(scr_hash_elem_key(e)), scr_hash_elem_key(c));
-  if ((rc = scr_flush_file_open(scr.at.prefix, &fd, flush)) != SCR_SUCCESS) goto out;
-  if (scr_hash_get_kv_int(flush, "DSET", f->id) == NULL) scr_flush_file_add(flush, f->desc, f->dir);
-  scr_hash_util_set_str(scr_hash_get_kv_int(flush, "DSET", f->id), "DIR", f->dir);
-  scr_flush_file_set(flush, f->id, "PFS");
-  scr_flush_file_unset(flush, f->id, "SYNC_FLUSHING");
-  rc = scr_flush_file_close(scr.at.prefix, &fd, flush);
-out:
-  scr_hash_delete(&index);
-  scr_hash_delete(&flush);
-  return rc;
-}
-
-/* Rank 0 decides on the directory, makes it and marks the flush file; everyone learns.  Collective over the world. */
-SCR_FN int scr_flush_begin(scr_flush* f)
-{
-  scr_hash*   h = scr_hash_new();
-  char        path[SCR_MAX_FILENAME];
-  int         rc = SCR_SUCCESS;
-  const char* preserve;
-
-  scr_filemap_get_flushdesc(scr.map, f->id, scr.at.rank, h);
-  preserve = scr_hash_elem_get_first_val(h, "PRESERVE");
-  f->preserve = preserve == NULL || strcmp(preserve, "0") != 0;
-  scr_hash_unset_all(h);
-  if (scr.at.rank == 0) {
-    rc = scr_flush_choose_dir(f->desc, f->id, f->preserve, f->dir, sizeof f->dir);
-    f->keep_meta = rc != SCR_SUCCESS || scr_flush_meta_is_indexed(f);
-    if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/.scr", scr.at.prefix, f->dir);
-    if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
-    if (rc == SCR_SUCCESS) rc = scr_flush_mark(f->id, "SYNC_FLUSHING", 1);
-    scr_hash_util_set_str(h, "DIR", f->dir);
+  if (rc == SCR_SUCCESS) {
+    scr_dbg(1, "flush of dataset %d %s: %" PRIu64 " bytes in %.3f s, %.1f MB/s", f->id, scr_desc_name(&f->desc),
+            f->desc.bytes, seconds, (double)f->desc.bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
+    scr_event("FLUSH_SUCCESS", NULL, &f->desc, seconds);
+    if (scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, f->dir) == SCR_SUCCESS)
+      scr_event_transfer("FLUSH_SYNC", ds->store, path, &f->desc, seconds);
+  } else {
+    scr_event("FLUSH_FAIL", scr_err_text, &f->desc, seconds);
+    if (!f->committed) scr_flush_undo(f);
   }
-  if ((rc = scr_agree(rc, scr.at.comm)) == SCR_SUCCESS) {
-    rc = scr_hash_bcast(h, 0, scr.at.comm);
-    if (rc == SCR_SUCCESS) rc = scr_fmt(f->dir, sizeof f->dir, "%s", scr_line_str(h, "DIR", ""));
-  }
-  scr_hash_delete(&h);
+  ds->pins--;
+  scr_objects_free(&f->objects);
+  scr_free(&f->rival);
   return rc;
 }
 
 /*
-** The dataset F is in the index, and only renames are missing: do them, and *RESUMED is 1.  Its temporary files are the
-** dataset, so it must not be copied once more over them.  Collective over the world; the same code everywhere.
+** Copy dataset ID from the cache to the prefix.  SCR_ERR_CRC or SCR_ERR_MISSING if a file in the cache turns out to be
+** corrupt or cut short.  Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_flush_resume(scr_flush* f, int* resumed)
+SCR_FN int scr_flush_run(int id, int may_replace_newer)
 {
-  scr_vote    v;
-  const char* dir = NULL;
-  int         rc = SCR_SUCCESS;
+  scr_dataset*         ds = scr_dataset_find(id);
+  const scr_storedesc* store = scr_storedescs_from_name(&scr.world, ds->store);
+  scr_flush            f;
+  int                  rc;
 
-  memset(&v, 0, sizeof v);
-  if (scr.at.rank == 0) {
-    scr_hash* index = scr_hash_new();
-    rc = scr_index_read(scr.at.prefix, index);
-    if (rc == SCR_SUCCESS && scr_hash_get(scr_index_same(index, f->desc, &dir), "REDO") != NULL) {
-      rc = scr_prefix_redo_one(f->id, dir);
-      if (scr_code_is_verdict(rc)) { /* it is broken there, and what is in the cache is all that is left of it */
-        scr_warn("%s; dataset %d is copied anew", scr_err_text, f->id);
-        rc = SCR_SUCCESS;
-      } else {
-        v.max[0] = 1;
-        if (rc == SCR_SUCCESS) rc = scr_fmt(f->dir, sizeof f->dir, "%s", dir);
-        if (rc == SCR_SUCCESS) rc = scr_flush_done(f);
-      }
-    }
-    scr_hash_delete(&index);
-  }
-  rc = scr_vote_all(&v, rc, scr.at.comm);
-  *resumed = v.max[0] > 0;
-  return rc;
-}
-
-/*
-** Copy dataset ID from the cache to the prefix.  Collective over the world; the same code everywhere.
-**
-** The order is F2.  A crash before the index update leaves temporary files; after it, any run finishes the renames.
-** Where a file proves to be corrupt or cut short, RC is SCR_ERR_CRC or SCR_ERR_MISSING.
-*/
-SCR_FN int scr_flush_copy(int id, int wanted)
-{
-  scr_cached* c = scr_cached_find(id);
-  scr_flush   f;
-  char        path[SCR_MAX_FILENAME];
-  double      start = scr_wtime(), seconds;
-  uint64_t    bytes = 0;
-  scr_vote    v;
-  int         rc, committed = 0;
-
-  memset(&v, 0, sizeof v);
   memset(&f, 0, sizeof f);
   f.id = id;
-  f.desc = c->desc;
-  f.base = c->base;
-  f.wanted = wanted;
-  f.piece = scr_hash_new();
-  f.replaced = scr_hash_new();
-  scr_event_root("FLUSH_START", NULL, f.desc, -1.0);
-  rc = scr_flush_resume(&f, &committed);
-  if (rc != SCR_SUCCESS || committed) goto out;
-  if ((rc = scr_flush_begin(&f)) != SCR_SUCCESS) goto out;
-  rc = scr_flush_identify(&f);
-  if ((rc = scr_flush_create_dirs(&f, rc)) != SCR_SUCCESS) goto out;
-  if ((rc = scr_flush_find_replaced(&f, rc)) != SCR_SUCCESS) goto out;
-  rc = scr_flow(scr.flush_width, scr_flush_files_list, &f, scr.at.comm);
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  rc = scr_flush_summary_map(f.dir, f.desc, f.piece, rc);
-  if (rc == SCR_SUCCESS && scr.at.rank == 0) {
-    rc = scr_prefix_meta(f.dir, "summary.scr", path, sizeof path);
-    if (rc == SCR_SUCCESS) rc = scr_summary_write(path, f.desc, 1);
-    if (rc == SCR_SUCCESS && (rc = scr_flush_commit(&f)) != SCR_SUCCESS) v.max[0] = scr_flush_is_committed(&f);
-  }
-  rc = scr_vote_all(&v, rc, scr.at.comm);
-  committed = rc == SCR_SUCCESS || v.max[0] > 0; /* then the temporary files are the dataset, and must stay */
-  if (rc != SCR_SUCCESS) goto out;
-  rc = scr_flush_rename(&f, 0);
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  if (scr.at.rank == 0) rc = scr_flush_done(&f);
-  rc = scr_agree(rc, scr.at.comm);
-out:
-  if (rc == SCR_SUCCESS) {
-    c->flushed = 1;
-    seconds = scr_wtime() - start;
-    scr_dataset_get_size(f.desc, &bytes);
-    scr_dbg(1, "flush of dataset %d %s: %" PRIu64 " bytes in %.3f s, %.1f MB/s", id, scr_desc_name(f.desc), bytes,
-            seconds, (double)bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
-    scr_event_root("FLUSH_SUCCESS", NULL, f.desc, seconds);
-    if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, f.dir) == SCR_SUCCESS)
-      scr_event_transfer("FLUSH_SYNC", c->base, path, f.desc, seconds);
-  } else {
-    scr_event_root("FLUSH_FAIL", scr_err_text, f.desc, scr_wtime() - start);
-    if (!committed) scr_flush_undo(&f);
-    c->superseded = f.superseded;
-  }
-  scr_flush_free(&f);
-  return rc;
+  f.desc = ds->desc;
+  f.entry = scr_dataset_entry(ds);
+  f.threads = store != NULL ? store->threads : 1;
+  f.may_replace_newer = may_replace_newer;
+  f.start = scr_wtime();
+  ds->pins++;
+  scr_event("FLUSH_START", NULL, &f.desc, -1.0);
+  rc = scr_flush_resume(&f);
+  if (rc != SCR_SUCCESS || f.committed) return scr_flush_end(&f, rc);
+  rc = scr_flush_begin(&f);
+  if (rc == SCR_SUCCESS) rc = scr_agree(scr_flow(scr.flush_width, scr_flush_copy, &f, scr.world.comm), scr.world.comm);
+  if (rc == SCR_SUCCESS) rc = scr_flush_commit(&f);
+  return scr_flush_end(&f, rc);
 }
 
 /*
-** Copy dataset ID from the cache to the prefix; a file that has become corrupt in the cache is rebuilt for it, if its
-** redundancy can.  Files of newer datasets are replaced only by one that the user has WANTED; else it is SCR_ERR_STATE.
+** Copy dataset ID from the cache to the prefix; a file that has become corrupt in the cache is first rebuilt, if the
+** redundancy allows.  Files of newer datasets are replaced only with MAY_REPLACE_NEWER; otherwise SCR_ERR_STATE.
 ** Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_flush_sync(int id, int wanted)
+SCR_FN int scr_flush_sync(int id, int may_replace_newer)
 {
-  const scr_cached* c = scr_cached_find(id);
-  scr_err_record    why;
-  int               rc;
+  const scr_dataset* ds = scr_dataset_find(id);
+  scr_err_record     why;
+  int                rc;
 
-  if (c == NULL || !c->good) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is not in the cache", id);
-  if (c->flushed) return SCR_SUCCESS;
-  rc = scr_flush_copy(id, wanted);
+  if (ds == NULL || ds->life != SCR_WHOLE) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is not in the cache", id);
+  if (ds->on_prefix == SCR_PREFIX_YES) return SCR_SUCCESS;
+  rc = scr_flush_run(id, may_replace_newer);
   if (rc != SCR_ERR_CRC && rc != SCR_ERR_MISSING) return rc;
   scr_err_save(&why);
-  if (scr_cache_mend(id) == SCR_SUCCESS) return scr_flush_copy(id, wanted);
+  if (scr_recovery_mend(id) == SCR_SUCCESS) return scr_flush_run(id, may_replace_newer);
   scr_err_restore(&why);
   return rc;
 }
 
-/* The same for a dataset that is due: that a newer one has taken its place is no error.  Collective. */
-SCR_FN int scr_flush_if_due(const scr_cached* c)
+/* Returns 1 if DS has to be flushed: output always, checkpoints whose number is a multiple of SCR_FLUSH. */
+SCR_FN int scr_flush_is_due(const scr_dataset* ds)
 {
-  int id = c->id, rc = scr_flush_is_due(c) ? scr_flush_sync(id, 0) : SCR_SUCCESS;
+  return ds->life == SCR_WHOLE && ds->on_prefix != SCR_PREFIX_YES && ds->on_prefix != SCR_PREFIX_SUPERSEDED &&
+         (ds->desc.flags & SCR_FLAG_OUTPUT ||
+          (ds->desc.ckpt > 0 && scr.flush_every > 0 && ds->desc.ckpt % scr.flush_every == 0));
+}
 
-  return rc != SCR_SUCCESS && scr_cached_find(id)->superseded ? SCR_SUCCESS : rc;
+/*
+** Flush DS if that is due; it is no error if a newer dataset has its place on the prefix.  Collective over the world.
+*/
+SCR_FN int scr_flush_if_due(const scr_dataset* ds)
+{
+  int id = ds->desc.identity.id, rc = scr_flush_is_due(ds) ? scr_flush_sync(id, 0) : SCR_SUCCESS;
+
+  return rc != SCR_SUCCESS && scr_dataset_find(id)->on_prefix == SCR_PREFIX_SUPERSEDED ? SCR_SUCCESS : rc;
+}
+
+/*
+** Delete the files of dataset ID in DIR from the prefix, after it was removed from the index.  Collective over the
+** world.
+*/
+SCR_FN int scr_prefix_delete(int id, const char* dir)
+{
+  scr_prefix_place place;
+  scr_objects      mine;
+  int              ranks, rc = SCR_SUCCESS;
+
+  memset(&mine, 0, sizeof mine);
+  if (scr.world.rank == 0) rc = scr_index_change(scr.world.prefix, scr_index_remove, id, dir);
+  if (rc == SCR_SUCCESS) rc = scr_prefix_locate(scr.world.prefix, id, dir, &place);
+  if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) rc = scr_rank2file_scatter(&place, NULL, &mine, &ranks);
+  if (rc == SCR_SUCCESS) {
+    rc = scr_objects_delete(&mine, scr.world.prefix);
+    if (scr.world.rank == 0) scr_prefix_forget(scr.world.prefix, id, dir);
+    rc = scr_agree(rc, scr.world.comm);
+  }
+  if (rc == SCR_SUCCESS) scr_objects_prune(&mine, scr.world.prefix); /* when all files are gone */
+  rc = scr_agree(rc, scr.world.comm);
+  scr_objects_free(&mine);
+  return rc;
+}
+
+/* ==== 24 ROOM, FETCH ====================================================================================
+** Make room in the stores, and fetch datasets from the prefix into the cache.
+**
+** Uses       platform, errors, memory, path, dataset, file window, filemap, prefix, MPI helpers, world, state, encode,
+**            cache, flush
+** Offers     scr_room_trim, scr_room_bytes, scr_room_ask, scr_room_is_tight, scr_room_make, scr_fetch
+** Invariants
+**   Q1  The newest whole checkpoint is never deleted to make room, unless the store cannot hold two.
+**   Q2  Pieces of a dataset that was set aside are deleted for a fetch only after all its files on the prefix have been
+**       read and compared: a damaged copy there must not cost the pieces too.
+** Failure    Nothing of a dataset that could not be fetched is left in the cache.
+** ====================================================================================================== */
+
+/* The number of datasets in STORE, without the one that is being written. */
+SCR_FN int scr_room_count(const char* store)
+{
+  int i, n = 0;
+  for (i = 0; i < scr.datasets; i++)
+    n += scr.dataset[i].life != SCR_WRITING && strcmp(scr.dataset[i].store, store) == 0;
+  return n;
+}
+
+/*
+** The dataset of STORE to delete first: one that is not whole, else the oldest.  Never KEEP; and without FORCE, neither
+** the newest checkpoint nor one that still has to be flushed.  0 if there is none.
+*/
+SCR_FN int scr_room_victim(const char* store, int keep, int force)
+{
+  const scr_dataset* newest = scr_dataset_newest();
+  int                i, oldest = 0;
+
+  for (i = 0; i < scr.datasets; i++) {
+    const scr_dataset* ds = &scr.dataset[i];
+    int                id = ds->desc.identity.id;
+    if (ds->life == SCR_WRITING || ds->pins > 0 || strcmp(ds->store, store) != 0 || id == keep) continue;
+    if (ds->life != SCR_WHOLE) return id;
+    if (!force && (ds == newest || scr_flush_is_due(ds))) continue;
+    if (oldest == 0) oldest = id;
+  }
+  return oldest;
+}
+
+/*
+** Delete datasets from the store of D until it has at most SCR_CACHE_SIZE (COUNT); KEEP always stays.  Every rank calls
+** it.
+*/
+SCR_FN int scr_room_trim(const scr_reddesc* d, int keep)
+{
+  const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
+  int                  id, rc = SCR_SUCCESS, count = s != NULL ? s->max_count : 1;
+
+  while (scr_room_count(d->store) > count && (id = scr_room_victim(d->store, keep, 0)) != 0) {
+    int err = scr_cache_delete(id);
+    if (rc == SCR_SUCCESS) rc = err;
+  }
+  return rc;
+}
+
+/* Bytes that this rank has written of dataset ID so far. */
+SCR_FN uint64_t scr_room_bytes(int id)
+{
+  const scr_entry* e = scr_filemap_at(&scr.map, id, scr.world.rank);
+  char             path[SCR_MAX_FILENAME];
+  uint64_t         sum = 0, size;
+  int              i;
+
+  for (i = 0; e != NULL && i < e->files; i++)
+    if (scr_entry_path(&scr.world.home, e, e->file[i].rel, path, sizeof path) == SCR_SUCCESS &&
+        scr_file_size(path, &size) == SCR_SUCCESS)
+      sum += size;
+  return sum;
+}
+
+/* Set *FREE_BYTES to the free bytes of the file system of STORE and return 1; 0 for both if it does not report them. */
+SCR_FN int scr_room_free(const char* store, uint64_t* free_bytes)
+{
+  struct statvfs fs;
+
+  *free_bytes = 0;
+  if (statvfs(store, &fs) != 0 || fs.f_blocks == 0) return 0;
+  *free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+  return 1;
+}
+
+/* The slots of a vote that are reserved for asking for room. */
+enum { SCR_ROOM_NEED = 4 }; /* sum: the bytes that all ranks together need */
+enum {
+  SCR_ROOM_SHORT = 3,
+  SCR_ROOM_LEAST_FREE = 4
+}; /* max: 1 if the dataset does not fit on this rank; minus the free bytes of a shared store */
+
+/*
+** Ask in V whether the store of D has room for one more dataset as large as its newest, or as the part written of the
+** last one if that failed, plus a tenth.  After all ranks have voted, scr_room_is_tight gives the answer.  If not all
+** ranks share the store, it is an estimate: it assumes that each rank of GROUP, which shares it, writes as much as this
+** one.
+*/
+SCR_FN void scr_room_ask(const scr_reddesc* d, scr_vote* v)
+{
+  const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
+  const scr_groupdesc* g = s != NULL ? scr_groupdescs_from_name(&scr.world, s->group) : NULL;
+  int                  i, id = 0;
+  uint64_t             need, free_bytes;
+
+  if (g == NULL) g = &scr.world.group[SCR_GROUP_NODE];
+  for (i = 0; i < scr.datasets; i++)
+    if (strcmp(scr.dataset[i].store, d->store) == 0) id = scr.dataset[i].desc.identity.id;
+  v->max[SCR_ROOM_LEAST_FREE] = INT64_MIN;
+  if (id == 0) return;
+  need = scr_room_bytes(id);
+  if (scr.failed_bytes > need) need = scr.failed_bytes;
+  if (d->global || scr.world.home.shared || g->groups == 1) { /* all ranks share the store */
+    v->sum[SCR_ROOM_NEED] = (int64_t)need;
+    if (scr_room_free(d->store, &free_bytes)) v->max[SCR_ROOM_LEAST_FREE] = -(int64_t)free_bytes;
+  } else {
+    need *= (uint64_t)g->ranks;
+    v->max[SCR_ROOM_SHORT] = scr_room_free(d->store, &free_bytes) && need + need / 10 > free_bytes;
+  }
+}
+
+SCR_FN int scr_room_is_tight(const scr_vote* v)
+{
+  int64_t need = v->sum[SCR_ROOM_NEED];
+
+  return v->max[SCR_ROOM_SHORT] > 0 ||
+         (v->max[SCR_ROOM_LEAST_FREE] > INT64_MIN && need + need / 10 > -v->max[SCR_ROOM_LEAST_FREE]);
+}
+
+/*
+** Make room for a new dataset with descriptor D.  Nothing is deleted unless statvfs says that the dataset would not
+** fit; then datasets that are not whole go first, and the newest checkpoint last.  TIGHT is what the ranks agreed on;
+** they ask again after each deletion.  Collective over the world.
+*/
+SCR_FN int scr_room_make(const scr_reddesc* d, int tight)
+{
+  const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
+  scr_vote             v;
+  int                  id, rc = SCR_SUCCESS;
+
+  while (tight && s != NULL && scr_room_count(d->store) > 0 && (id = scr_room_victim(d->store, 0, 1)) != 0) {
+    const scr_dataset* newest = scr_dataset_newest();
+    if (scr.world.rank == 0 && newest != NULL && newest->desc.identity.id == id)
+      scr_warn("%s cannot hold two datasets: checkpoint %d is deleted before the next one is written; if the run fails "
+               "before that one is complete, only the prefix has a checkpoint",
+               d->store, id);
+    rc = scr_cache_delete(id);
+    if (scr_room_count(d->store) < s->max_count) break;
+    memset(&v, 0, sizeof v);
+    scr_barrier(scr.world.comm); /* other nodes may share the store and still be deleting */
+    scr_room_ask(d, &v);
+    rc = scr_vote_all(&v, rc, scr.world.comm);
+    tight = rc == SCR_SUCCESS && scr_room_is_tight(&v);
+  }
+  return rc;
+}
+
+/*
+** Make room for a fetch of NEED bytes into the store of D: if they do not fit on some rank, datasets that are not whole
+** are deleted.  An error if they still do not fit on this rank.  Collective over the world; returns this rank's code.
+*/
+SCR_FN int scr_room_make_for(const scr_reddesc* d, uint64_t need)
+{
+  uint64_t free_bytes;
+  scr_vote v;
+  int      id, rc;
+
+  memset(&v, 0, sizeof v);
+  v.max[0] = scr_room_free(d->store, &free_bytes) && need > free_bytes;
+  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS || v.max[0] == 0) return rc;
+  while ((id = scr_room_victim(d->store, 0, 0)) != 0 && scr_dataset_find(id)->life != SCR_WHOLE) scr_cache_delete(id);
+  if (scr_room_free(d->store, &free_bytes) && need > free_bytes)
+    return SCR_ERR(SCR_ERR_SPACE,
+                   "%s has no room for the %" PRIu64 " bytes of rank %d; free some, or set SCR_CACHE_BASE", d->store,
+                   need, scr.world.rank);
+  return SCR_SUCCESS;
 }
 
 /* ---- fetch ---- */
 
-/* A fetch on its way. */
+/* A fetch in progress. */
 typedef struct {
   int                id;
-  scr_dataset*       desc;
+  scr_desc           desc;
   scr_prefix_place   place;
   const scr_reddesc* d;
-  int                preserve; /* 0: the application's names begin in the dataset directory, not in the prefix */
-  scr_hash*          files;    /* FILE hash of this rank: <path> -> {SIZE, CRC} */
+  scr_objects        objects; /* of this rank */
 } scr_fetching;
 
-/* SCR_ERR_INVALID when the index describes another dataset ID in DIR than DESC.  Rank 0 only. */
-SCR_FN int scr_fetch_check_identity(int id, const char* dir, const scr_dataset* desc)
+/* Check that the index has the dataset in DIR, as DESC describes it, under its final names.  Rank 0 only. */
+SCR_FN int scr_fetch_check_index(int id, const char* dir, const scr_desc* desc)
 {
-  scr_hash* index = scr_hash_new();
-  int       rc = scr_index_read(scr.at.prefix, index);
+  scr_index      index;
+  scr_index_item it;
+  int            rc = scr_index_read(&index, scr.world.prefix);
 
-  if (rc == SCR_SUCCESS && scr_hash_get(scr_index_entry(index, id, dir), "REDO") != NULL)
-    rc = SCR_ERR(SCR_ERR_IO, "files of %s/%s still have the temporary names of an interrupted flush", scr.at.prefix,
-                 dir);
-  else if (rc == SCR_SUCCESS && scr_dataset_differs(scr_hash_get(scr_index_entry(index, id, dir), "DSET"), desc))
-    rc = SCR_ERR(SCR_ERR_INVALID,
-                 "the summary in %s/%s/.scr describes another dataset than the index has there as dataset %d",
-                 scr.at.prefix, dir, id);
-  scr_hash_delete(&index);
-  return rc;
+  if (rc == SCR_SUCCESS && scr_index_get(&index, id, dir, &it)) {
+    if (it.renaming)
+      rc = SCR_ERR(SCR_ERR_IO, "files of %s/%s still have the temporary names of an interrupted flush",
+                   scr.world.prefix, dir);
+    else if (scr_identity_differs(&it.desc.identity, &desc->identity))
+      rc = SCR_ERR(SCR_ERR_INVALID,
+                   "the summary in %s/%s/.scr describes another dataset than the index has there as dataset %d",
+                   scr.world.prefix, dir, id);
+  }
+  return scr_index_close(&index, rc, 0);
 }
 
-/* Read the summary on rank 0 and give it to all.  SCR_ERR_FORMAT or _MISSING when the dataset is not usable. */
+/*
+** Read the summary on rank 0 and send it to all ranks.  SCR_ERR_FORMAT, _MISSING or _INVALID if the dataset cannot be
+** used.  Collective over the world.
+*/
 SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
 {
-  scr_hash* h = scr_hash_new();
-  char      path[SCR_MAX_FILENAME];
-  int       complete = 0, rc = SCR_SUCCESS;
+  char path[SCR_MAX_FILENAME];
+  int  complete = 0, rc = SCR_SUCCESS;
 
-  if (scr.at.rank == 0) {
-    rc = scr_prefix_locate(f->id, dir, &f->place);
-    if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/summary.scr", scr.at.prefix, f->place.meta);
-    if (rc == SCR_SUCCESS) rc = scr_summary_read(path, f->desc, &complete);
+  if (scr.world.rank == 0) {
+    rc = scr_prefix_locate(scr.world.prefix, f->id, dir, &f->place);
+    if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/summary.scr", scr.world.prefix, f->place.meta);
+    if (rc == SCR_SUCCESS) rc = scr_summary_read(path, &f->desc, &complete);
     if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(SCR_ERR_MISSING, "%s is missing", path);
     if (rc == SCR_SUCCESS && !complete) rc = SCR_ERR(SCR_ERR_INVALID, "%s says that the dataset is not complete", path);
-    if (rc == SCR_SUCCESS) rc = scr_fetch_check_identity(f->id, dir, f->desc);
-    scr_hash_merge(scr_hash_set(h, "DSET", scr_hash_new()), f->desc);
-    scr_hash_util_set_str(h, "META", f->place.meta);
-    if (*f->place.base) scr_hash_util_set_str(h, "BASE", f->place.base);
+    if (rc == SCR_SUCCESS) rc = scr_fetch_check_index(f->id, dir, &f->desc);
   }
-  if ((rc = scr_agree(rc, scr.at.comm)) == SCR_SUCCESS) rc = scr_hash_bcast(h, 0, scr.at.comm);
-  if (rc == SCR_SUCCESS && scr.at.rank > 0) {
-    scr_hash_merge(f->desc, scr_hash_get(h, "DSET"));
-    rc = scr_fmt(f->place.meta, sizeof f->place.meta, "%s", scr_line_str(h, "META", ""));
-    if (rc == SCR_SUCCESS) rc = scr_fmt(f->place.base, sizeof f->place.base, "%s", scr_line_str(h, "BASE", ""));
-  }
-  scr_hash_delete(&h);
-  return rc;
+  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  rc = scr_bcast(&f->desc, (int)sizeof f->desc, MPI_BYTE, 0, scr.world.comm);
+  return rc == SCR_SUCCESS ? scr_bcast(&f->place, (int)sizeof f->place, MPI_BYTE, 0, scr.world.comm) : rc;
 }
 
-/* Enter dataset ID with descriptor D in the map of this rank, durably, and make its directory (D25). */
-SCR_FN int scr_map_enter(int id, const scr_reddesc* d, const scr_dataset* desc, int preserve)
+/*
+** Read the objects of F; this rank's share must be its own files.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_fetch_objects(scr_fetching* f, const char* dir)
 {
-  scr_hash *h = scr_hash_new(), *flush = scr_hash_new();
-  int       rc;
+  int ranks = 0, rc = scr_rank2file_scatter(&f->place, &f->desc.identity, &f->objects, &ranks);
 
-  scr_filemap_remove_rank_by_dataset(scr.map, id, scr.at.rank);
-  scr_reddesc_to_hash(d, d->my_rank, h);
-  scr_hash_util_set_int(flush, "PRESERVE", preserve);
-  scr_hash_util_set_int(flush, "CONTAINER", 0);
-  if (d->partner != NULL) scr_hash_util_set_str(flush, "PARTNER", d->partner);
-  scr_filemap_set_dataset(scr.map, id, scr.at.rank, desc);
-  scr_filemap_set_desc(scr.map, id, scr.at.rank, h);
-  scr_filemap_set_flushdesc(scr.map, id, scr.at.rank, flush);
-  scr_hash_delete(&h);
-  scr_hash_delete(&flush);
-  rc = scr_map_write();
-  return rc == SCR_SUCCESS ? scr_reddesc_mkdir(&scr.at, d, id) : rc;
+  if (rc != SCR_SUCCESS) return rc;
+  if (ranks != scr.world.ranks)
+    return SCR_ERR(SCR_ERR_LOST, "dataset %s is of %d ranks, but this run has %d", dir, ranks, scr.world.ranks);
+  if (f->objects.owners != 1 || f->objects.owner[0] != scr.world.rank)
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the rank2file map of %s says nothing about rank %d", dir, scr.world.rank);
+  return scr_agree(rc, scr.world.comm);
 }
 
-/* Mark the entry of this rank for dataset ID as complete or not, on disk. */
-SCR_FN int scr_map_commit(int id, const scr_dataset* desc)
+SCR_FN int scr_object_check_crc(const scr_object* o, const char* path, uLong crc)
 {
-  scr_filemap_set_dataset(scr.map, id, scr.at.rank, desc);
-  return scr_map_write();
+  return o->has_crc ? scr_file_has_crc(path, crc, o->crc, "it is corrupt") : SCR_SUCCESS;
 }
 
-/* The file E of the map: REL is its path below the prefix, FROM the whole path, and SIZE what it must have. */
-SCR_FN int scr_fetch_source(const scr_fetching* f, const scr_hash_elem* e, char* rel, char* from, uint64_t* size)
+/* Read this rank's files on the prefix completely, and compare them with the map. */
+SCR_FN int scr_fetch_prove(void* arg)
 {
-  int rc = scr_prefix_rel(f->place.base, scr_hash_elem_key(e), rel, SCR_MAX_FILENAME);
+  scr_fetching* f = (scr_fetching*)arg;
+  char          path[SCR_MAX_FILENAME];
+  uLong         crc;
+  int           i, rc = SCR_SUCCESS;
 
-  if (rc == SCR_SUCCESS && scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "SIZE", size) != SCR_SUCCESS)
-    rc = SCR_ERR(SCR_ERR_FORMAT, "the file map gives no size for %s", rel);
-  return rc == SCR_SUCCESS ? scr_fmt(from, SCR_MAX_FILENAME, "%s/%s", scr.at.prefix, rel) : rc;
-}
-
-/* The file FROM must have the checksum CRC where the map, in H, gives one. */
-SCR_FN int scr_fetch_check_crc(const scr_hash* h, const char* from, uLong crc)
-{
-  uLong want;
-
-  if (scr_hash_util_get_crc32(h, "CRC", &want) != SCR_SUCCESS) return SCR_SUCCESS;
-  return scr_file_has_crc(from, crc, want, "it is corrupt");
-}
-
-/* 1 when file E of the map is a redundancy file, which a fetch leaves where it is. */
-SCR_FN int scr_fetch_leaves_out(const scr_hash_elem* e)
-{
-  return scr_hash_get(scr_hash_elem_hash(e), "NOFETCH") != NULL;
-}
-
-/* Read this rank's files on the prefix to their ends, and compare them with the map. */
-SCR_FN int scr_fetch_prove_list(void* arg)
-{
-  scr_fetching*  f = (scr_fetching*)arg;
-  scr_hash_elem* e;
-  char           rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME];
-  int            rc = SCR_SUCCESS;
-
-  for (e = scr_hash_elem_first(f->files); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
-    uint64_t size = 0;
-    uLong    crc = 0;
-
-    if (scr_fetch_leaves_out(e)) continue;
-    rc = scr_fetch_source(f, e, rel, from, &size);
-    if (rc == SCR_SUCCESS) rc = scr_file_crc(from, size, &crc);
-    if (rc == SCR_SUCCESS) rc = scr_fetch_check_crc(scr_hash_elem_hash(e), from, crc);
+  for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
+    const scr_object* o = &f->objects.object[i];
+    if (o->redundant) continue;
+    rc = scr_object_path(o, scr.world.prefix, f->id, 0, path, sizeof path);
+    if (rc == SCR_SUCCESS) rc = scr_file_crc(path, o->size, &crc);
+    if (rc == SCR_SUCCESS) rc = scr_object_check_crc(o, path, crc);
     scr_event_damage(f->id, rc);
   }
   return rc;
 }
 
-/* As scr_fetch_source, but REL is the path below the dataset's directory in the cache. */
-SCR_FN int scr_fetch_names(const scr_fetching* f, const scr_hash_elem* e, char* rel, char* from, uint64_t* size)
+/* Make FILE the record in the cache of the object O, which is at the path FROM; the caller frees it. */
+SCR_FN int scr_fetch_record(const scr_fetching* f, const scr_object* o, const char* from, scr_file* file)
 {
-  const char* key = scr_hash_elem_key(e);
-  int         rc = scr_fetch_source(f, e, rel, from, size);
-
-  if (rc != SCR_SUCCESS || f->preserve) return rc;
-  if (!scr_path_is_safe_rel(key))
-    return SCR_ERR(SCR_ERR_FORMAT, "the file map names %s, which is not in its dataset", key);
-  return scr_fmt(rel, SCR_MAX_FILENAME, "%s", key);
-}
-
-/* Claim the place in the cache of file E of the map, and list its copy. */
-SCR_FN int scr_fetch_list_file(const scr_fetching* f, const scr_hash_elem* e, scr_copy_list* copies)
-{
-  char     rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
-  uint64_t size = 0;
-  int      rc = scr_fetch_names(f, e, rel, from, &size);
-
-  if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, f->d, f->id, rel, to, sizeof to);
-  if (rc == SCR_SUCCESS) rc = scr_red_parents(f->d, f->id, rel);
-  if (rc == SCR_SUCCESS) rc = scr_reddesc_claim(f->d, to);
-  return rc == SCR_SUCCESS ? scr_copy_list_add(copies, from, to, size, 0600) : rc;
-}
-
-/* Check file E of the map, which IT has brought, and enter it. */
-SCR_FN int scr_fetch_enter(const scr_fetching* f, const scr_hash_elem* e, const scr_copy_item* it)
-{
-  char        rel[SCR_MAX_FILENAME], from[SCR_MAX_FILENAME];
-  scr_meta*   meta = scr_meta_new();
-  uint64_t    size = 0;
+  const char* rel = o->rel;
   struct stat st;
-  int         rc = scr_fetch_check_crc(scr_hash_elem_hash(e), it->from, it->crc);
 
-  if (rc == SCR_SUCCESS) rc = scr_fetch_names(f, e, rel, from, &size);
-  if (rc == SCR_SUCCESS) {
-    scr_meta_set_filename(meta, rel);
-    scr_meta_set_filetype(meta, "FULL");
-    scr_meta_set_complete(meta, 1);
-    scr_meta_set_filesize(meta, size);
-    scr_meta_set_ranks(meta, scr.at.ranks);
-    scr_meta_set_orig(meta, from);
-    if (scr.crc_on_copy) scr_meta_set_crc32(meta, it->crc);
-    if (scr_os.lstat(from, &st) == 0) scr_hash_util_set_bytecount(meta, "MODE", (uint64_t)st.st_mode & 0777);
-    scr_filemap_add_file(scr.map, f->id, scr.at.rank, it->to);
-    scr_filemap_set_meta(scr.map, f->id, scr.at.rank, it->to, meta);
-  }
-  scr_meta_delete(&meta);
+  memset(file, 0, sizeof *file);
+  if (!f->desc.preserve && *f->place.base && !scr_path_below(f->place.base, o->rel, &rel))
+    return SCR_ERR(SCR_ERR_FORMAT, "the rank2file map names %s, which is not in its dataset", o->rel);
+  file->rel = scr_strdup(rel);
+  file->orig = scr_strdup(from);
+  file->complete = 1;
+  file->size = o->size;
+  file->ranks = scr.world.ranks;
+  if (scr_os.lstat(from, &st) == 0) file->mode = (int)(st.st_mode & 0777);
+  return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+/* Claim the place of O in the cache, enter it in E, and add its copy to the list. */
+SCR_FN int scr_fetch_list(const scr_fetching* f, scr_entry* e, const scr_object* o, scr_copy_list* copies)
+{
+  char     from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
+  scr_file file;
+  int      rc = scr_object_path(o, scr.world.prefix, f->id, 0, from, sizeof from);
+
+  if (rc != SCR_SUCCESS) return rc;
+  rc = scr_fetch_record(f, o, from, &file);
+  if (rc == SCR_SUCCESS) rc = scr_entry_place(&scr.world.home, e, &file, to);
+  if (rc == SCR_SUCCESS) rc = scr_copy_list_add(copies, from, to, o->size, 0600);
+  scr_file_free(&file);
   return rc;
 }
 
-/* Copy this rank's files into the cache and enter them. */
-SCR_FN int scr_fetch_files_list(void* arg)
+/* Copy this rank's files into the cache, compare them with the map, and record their checksums. */
+SCR_FN int scr_fetch_copy(void* arg)
 {
-  scr_fetching*  f = (scr_fetching*)arg;
-  scr_hash_elem* e;
-  scr_copy_list  copies;
-  int            i = 0, rc = scr_copy_list_make(&copies, scr_hash_size(f->files), scr.file_buf);
+  scr_fetching*        f = (scr_fetching*)arg;
+  const scr_storedesc* store = scr_storedescs_from_name(&scr.world, f->d->store);
+  scr_entry*           e = scr_filemap_find(&scr.map, &f->desc.identity, scr.world.rank);
+  scr_copy_list        copies;
+  int                  i, k = 0, rc = scr_copy_list_make(&copies, f->objects.n, scr.file_buf);
 
-  for (e = scr_hash_elem_first(f->files); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
-    if (!scr_fetch_leaves_out(e)) rc = scr_fetch_list_file(f, e, &copies);
-  if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, scr_prefix_threads(f->d->base));
-  for (e = scr_hash_elem_first(f->files); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
-    if (!scr_fetch_leaves_out(e)) rc = scr_fetch_enter(f, e, &copies.item[i++]);
+  for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++)
+    if (!f->objects.object[i].redundant) rc = scr_fetch_list(f, e, &f->objects.object[i], &copies);
+  if (rc == SCR_SUCCESS && copies.n != e->files)
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the rank2file map names a file of rank %d twice", scr.world.rank);
+  if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, store != NULL ? store->threads : 1);
+  for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
+    if (f->objects.object[i].redundant) continue;
+    rc = scr_object_check_crc(&f->objects.object[i], copies.item[k].from, copies.item[k].crc);
+    e->file[k].crc = copies.item[k].crc;
+    e->file[k++].has_crc = scr.crc_on_copy;
+  }
   scr_event_damage(f->id, rc);
   scr_copy_list_free(&copies);
   return rc;
 }
 
 /*
-** Bring the dataset ID in DIR from the prefix into the cache and protect it there.  Collective over the world; the same
-** code everywhere.  On an error nothing of it is left in the cache.
-**
-** Pieces of this id that were set aside lie where it goes.  They are deleted only after all files on the prefix have
-** been read and compared once (D24): a copy that turns out to be bad must not cost what is left of the other one.
+** Check the copy on the prefix if that must come first (Q2), then make room in the cache.  Collective over the world;
+** the same code everywhere.
+*/
+SCR_FN int scr_fetch_prepare(scr_fetching* f)
+{
+  uint64_t need = 0;
+  int      i, rc;
+
+  if (scr_dataset_find(f->id) != NULL) { /* set aside: Q2 */
+    rc = scr_agree(scr_flow(scr.fetch_width, scr_fetch_prove, f, scr.world.comm), scr.world.comm);
+    if (rc != SCR_SUCCESS) return rc;
+    scr_cache_delete(f->id);
+  }
+  for (i = 0; i < f->objects.n; i++) need += f->objects.object[i].size;
+  rc = scr_room_make_for(f->d, need);
+  if (scr.world.group[SCR_GROUP_NODE].rank == 0) scr_cache_clear_place(f->d, f->id);
+  return scr_agree(rc, scr.world.comm);
+}
+
+/* Copy the files, protect them, and commit.  Collective over the world; the same code everywhere. */
+SCR_FN int scr_fetch_run(scr_fetching* f)
+{
+  scr_encode x = scr_cache_encode(f->d, 0);
+  scr_entry* e;
+  int        rc;
+
+  f->desc.complete = 0;
+  if ((rc = scr_agree(scr_cache_enter(f->d, &f->desc, f->desc.preserve), scr.world.comm)) != SCR_SUCCESS) return rc;
+  rc = scr_agree(scr_flow(scr.fetch_width, scr_fetch_copy, f, scr.world.comm), scr.world.comm);
+  if (rc != SCR_SUCCESS) return rc;
+  e = scr_filemap_find(&scr.map, &f->desc.identity, scr.world.rank);
+  f->desc.complete = e->desc.complete = 1;
+  if ((rc = scr_agree(scr_encode_protect(&x, 1, &e), scr.world.comm)) != SCR_SUCCESS) return rc;
+  e->verified = 1;
+  return scr_agree(scr_map_write(), scr.world.comm);
+}
+
+/*
+** Copy dataset ID in DIR from the prefix into the cache and protect it there.  Collective over the world; the same code
+** everywhere.  On an error nothing of it is left in the cache.
 */
 SCR_FN int scr_fetch(int id, const char* dir)
 {
   scr_fetching f;
-  scr_hash*    map = scr_hash_new();
-  double       start = scr_wtime();
-  uint64_t     bytes = 0;
-  int          ckpt = 0, ranks = 0, entered = 0, rc;
+  double       start = scr_wtime(), seconds;
+  int          rc;
 
   memset(&f, 0, sizeof f);
   f.id = id;
-  f.desc = scr_dataset_new();
-  scr_event_root("FETCH_START", dir, NULL, -1.0);
-  if ((rc = scr_fetch_summary(&f, dir)) != SCR_SUCCESS) goto out;
-  if ((rc = scr_map_scatter(&f.place, f.desc, map, &ranks)) != SCR_SUCCESS) goto out;
-  if (ranks != scr.at.ranks) {
-    rc = SCR_ERR(SCR_ERR_LOST, "dataset %s is of %d ranks, and this run has %d", dir, ranks, scr.at.ranks);
-    goto out;
+  scr_event("FETCH_START", dir, NULL, -1.0);
+  rc = scr_fetch_summary(&f, dir);
+  if (rc == SCR_SUCCESS) rc = scr_fetch_objects(&f, dir);
+  if (rc == SCR_SUCCESS) {
+    f.desc.identity.id = f.objects.id = id;
+    f.desc.ranks = scr.world.ranks;
+    f.d = scr_reddesc_for_dataset(&scr.world, f.desc.ckpt, SCR_FLAG_CHECKPOINT);
+    rc = scr_fetch_prepare(&f);
   }
-  f.files = scr_hash_get(scr_hash_get_kv_int(map, "RANK", scr.at.rank), "FILE");
-  rc = scr_hash_get_kv_int(map, "RANK", scr.at.rank) != NULL
-           ? SCR_SUCCESS
-           : SCR_ERR(SCR_ERR_FORMAT, "the file map of %s says nothing about rank %d", dir, scr.at.rank);
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  scr_dataset_set_id(f.desc, id);
-  scr_dataset_set_ranks(f.desc, ranks);
-  scr_dataset_get_ckpt(f.desc, &ckpt);
-  f.d = scr_reddesc_for_dataset(&scr.at, ckpt, SCR_FLAG_CHECKPOINT);
-  if (scr_cached_find(id) != NULL) {
-    rc = scr_agree(scr_flow(scr.fetch_width, scr_fetch_prove_list, &f, scr.at.comm), scr.at.comm);
-    if (rc != SCR_SUCCESS) goto out;
-    scr_cache_delete(id);
+  if (rc == SCR_SUCCESS) {
+    rc = scr_fetch_run(&f);
+    if (rc == SCR_SUCCESS) rc = scr_dataset_add(&f.desc, f.d->store, SCR_WHOLE);
+    if (rc != SCR_SUCCESS) scr_cache_delete_local(id);
   }
-  rc = scr_cache_make_room_for(f.d, f.files);
-  if (scr.at.group[0].rank == 0) scr_cache_clear_place(f.d, id);
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  entered = 1;
-  f.preserve = scr_line_int(f.desc, "PRESERVE", 1);
-  scr_dataset_set_complete(f.desc, 0);
-  rc = scr_map_enter(id, f.d, f.desc, f.preserve);
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  rc = scr_flow(scr.fetch_width, scr_fetch_files_list, &f, scr.at.comm);
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  scr_dataset_set_complete(f.desc, 1);
-  rc = scr_red_apply(f.d, id, f.desc);
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  rc = scr_filemap_set_tag(scr.map, id, scr.at.rank, SCR_TAG_TAKEN, "1");
-  if (rc == SCR_SUCCESS) rc = scr_map_commit(id, f.desc);
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) goto out;
-  rc = scr_cached_add(f.desc, f.d->base, 1);
-  if (rc == SCR_SUCCESS) scr_cached_find(id)->flushed = 1;
-  scr_dataset_get_size(f.desc, &bytes);
-  scr_dbg(1, "fetch of dataset %d %s: %" PRIu64 " bytes in %.3f s, %.1f MB/s", id, scr_desc_name(f.desc), bytes,
-          scr_wtime() - start, (double)bytes / 1e6 / (scr_wtime() - start + 1e-9));
-  scr_event_root("FETCH_SUCCESS", dir, f.desc, scr_wtime() - start);
-  scr_event_transfer("FETCH", dir, f.d->base, f.desc, scr_wtime() - start);
-out:
-  if (rc != SCR_SUCCESS) scr_event_root("FETCH_FAIL", scr_err_text, NULL, scr_wtime() - start);
-  if (rc != SCR_SUCCESS && entered) scr_cache_delete_local(id);
-  scr_dataset_delete(&f.desc);
-  scr_hash_delete(&map);
+  seconds = scr_wtime() - start;
+  if (rc == SCR_SUCCESS) {
+    scr_change_on_prefix(scr_dataset_find(id), SCR_PREFIX_YES, dir);
+    scr_dbg(1, "fetch of dataset %d %s: %" PRIu64 " bytes in %.3f s, %.1f MB/s", id, scr_desc_name(&f.desc),
+            f.desc.bytes, seconds, (double)f.desc.bytes / 1e6 / (seconds + 1e-9));
+    scr_event("FETCH_SUCCESS", dir, &f.desc, seconds);
+    scr_event_transfer("FETCH", dir, f.d->store, &f.desc, seconds);
+  } else {
+    scr_event("FETCH_FAIL", scr_err_text, NULL, seconds);
+  }
+  scr_objects_free(&f.objects);
   return rc;
 }
 
-/* ---- what to restart from ---- */
+/* ==== 25 RESTART CHOICE =================================================================================
+** Which checkpoint is offered to the application.  Rank 0 applies this rule in scr_choice_next, from the states of part
+** 18, the index, and the user's choice:
+**
+**   1. If the user asks for a name (SCR_Current, SCR_CURRENT): the newest whole checkpoint with this name in the cache,
+**      else the newest dataset with this name or directory in the index.
+**   2. Else, if the user chose CURRENT: that one, unless the application rejected it or an older one, or a checkpoint
+**      that was completed after the choice is whole in the cache.
+**   3. Else the newest checkpoint, older than those that the application rejected in this run, that is whole in the cache
+**      and not marked as failed in the index, or that is good in the index and may be fetched (SCR_FETCH).
+**   4. If cache and index have the same dataset, it is used from the cache.
+**   5. If a checkpoint cannot be loaded, the next one is chosen by rule 3.  If none is left although complete ones
+**      exist, SCR_Have_restart and SCR_Start_output return an error, until SCR_FRESH_START=1 allows the run to start
+**      from the beginning.
+**
+** Uses       errors, memory, parameters, dataset, prefix, MPI helpers, state, flush, room and fetch
+** Offers     scr_work_is_at_stake, scr_refuse_fresh_start, scr_restart_load, scr_choice_end, scr_choice_release,
+**            scr_choice_served, scr_choice_make, scr_choice_by_parameter
+** Invariants
+**   Z1  The choice in SCR_CURRENT is applied by one run only: the index records the value that was applied.
+**   Z2  The user's choice holds until a newer checkpoint is complete.
+** Failure    A checkpoint that cannot be loaded is no error; scr.tried has the reason.
+** ====================================================================================================== */
 
-/* The error of D10: complete checkpoints were there, and none could be loaded.  The same on every rank. */
-SCR_FN int scr_refuse_fresh(void)
+/* Returns 1 if complete checkpoints exist that could not be loaded, so that a fresh start would lose work. */
+SCR_FN int scr_work_is_at_stake(void)
+{
+  int i;
+
+  for (i = 0; i < scr.datasets; i++) {
+    const scr_dataset* ds = &scr.dataset[i];
+    if (scr_desc_is_ckpt(&ds->desc) && (ds->life == SCR_ASIDE || ds->life == SCR_REJECTED) && !ds->unproven) return 1;
+  }
+  return scr.damaged_maps > 0 || scr.prefix_at_stake;
+}
+
+/* Make the error for that; the same on every rank. */
+SCR_FN int scr_refuse_fresh_start(void)
 {
   return SCR_ERR(SCR_ERR_NO_RESTART,
-                 "complete checkpoints exist, but none could be loaded: %.*s. Mend the cause and start again; or set "
-                 "SCR_FRESH_START=1 to begin anew without them",
+                 "complete checkpoints exist, but none could be loaded: %.*s. Fix the cause and start again; or set "
+                 "SCR_FRESH_START=1 to start from the beginning without them",
                  (int)scr.tried.n, scr.tried.n ? scr.tried.p : "");
 }
 
-/* Change the index under its lock by CHANGE(index, id, dir).  Rank 0 only. */
-SCR_FN int scr_index_update(void (*change)(scr_hash* index, int id, const char* dir), int id, const char* dir)
-{
-  scr_hash* index = scr_hash_new();
-  int       fd = -1, rc = scr_index_open(scr.at.prefix, &fd, index);
-
-  if (rc == SCR_SUCCESS) {
-    change(index, id, dir);
-    rc = scr_index_close(scr.at.prefix, &fd, index);
-  }
-  scr_hash_delete(&index);
-  return rc;
-}
-
-SCR_FN void scr_index_note_fetched(scr_hash* index, int id, const char* dir)
-{
-  scr_index_mark(index, id, dir, "FETCHED");
-}
-
-SCR_FN void scr_index_note_failed(scr_hash* index, int id, const char* dir)
-{
-  scr_index_mark(index, id, dir, "FAILED");
-}
-
-/* The next checkpoint to try, decided by rank 0. */
+/* The next checkpoint to try, which rank 0 sends to all ranks. */
 typedef struct {
-  int  id; /* 0: none is left */
+  int  id; /* 0 if none is left */
   int  cached;
-  int  chosen;  /* by the user */
-  int  once;    /* the index holds checkpoints that were complete, or cannot be read */
-  int  damaged; /* the index cannot be read */
+  int  by_user;
+  int  at_stake; /* 1: the index has complete checkpoints, or cannot be read */
+  int  damaged;  /* 1: the index cannot be read */
   char dir[SCR_MAX_FILENAME];
-  char why[1024]; /* why nothing is left, beside what was tried */
+  char why[1024]; /* why none is left, apart from those that were tried */
 } scr_candidate;
 
-/* The newest checkpoint of the cache with an id between ABOVE and BELOW that can be tried; 0 when there is none. */
-SCR_FN int scr_cached_after(const scr_hash* index, int above, int below)
+/*
+** The newest checkpoint in the cache with an id between ABOVE and BELOW, both excluded, that can be offered; 0 if there
+** is none.
+*/
+SCR_FN int scr_choice_cached(const scr_index* index, int above, int below)
 {
-  int i, id = 0;
+  scr_index_item it;
+  int            i, id = 0;
 
-  for (i = 0; i < scr.ncached; i++) {
-    const scr_cached* c = &scr.cached[i];
-    if (c->good && c->ckpt > 0 && c->id > above && c->id < below &&
-        scr_hash_get(scr_index_same(index, c->desc, NULL), "FAILED") == NULL)
-      id = c->id;
+  for (i = 0; i < scr.datasets; i++) {
+    const scr_dataset* ds = &scr.dataset[i];
+    if (ds->life == SCR_WHOLE && ds->desc.ckpt > 0 && ds->desc.identity.id > above && ds->desc.identity.id < below &&
+        !(scr_index_same(index, &ds->desc.identity, &it) && it.failed))
+      id = ds->desc.identity.id;
   }
   return id;
 }
 
-/*
-** Choose the next checkpoint to load: the user's choice if there is one, else the newest with an id below BELOW, of the
-** cache or of the index; the cache wins where it has the same.  Rank 0 only.
-*/
-SCR_FN int scr_load_choose(int below, const char* name, scr_candidate* c)
+/* Find out whether work on the prefix is at stake; RC is the result of reading the index. */
+SCR_FN void scr_choice_stake(const scr_index* index, int rc, int fetch, scr_candidate* c)
 {
-  scr_hash*   index = scr_hash_new();
-  const char* dir = NULL;
-  int         i, id = 0, by_user = 0, fetch = 1, rc = scr_index_read(scr.at.prefix, index);
+  int n = scr_index_count_complete(index);
 
-  memset(c, 0, sizeof *c);
   if (rc != SCR_SUCCESS) { /* a damaged index must not stop a restart from the cache */
     snprintf(c->why, sizeof c->why,
              "%.800s; without the index no checkpoint on the prefix can be found; move it away to do without them",
              scr_err_text);
     c->damaged = 1;
-    scr_hash_unset_all(index);
-  } else if (scr_index_count_complete(index) > 0) {
+  } else if (n > 0) {
     snprintf(c->why, sizeof c->why,
-             "%d complete checkpoints in the index of %.800s cannot be fetched, or failed before",
-             scr_index_count_complete(index), scr.at.prefix);
+             "%d complete checkpoints in the index of %.800s cannot be fetched, or failed before", n, scr.world.prefix);
   }
-  scr_param_int(scr.at.params, "SCR_FETCH", &fetch);
-  c->once = fetch && c->why[0] != '\0';
+  c->at_stake = fetch && *c->why;
+}
+
+/* Apply the rule above to NAME, which may be NULL, and to the checkpoints with an id below BELOW.  Rank 0 only. */
+SCR_FN int scr_choice_next(int below, const char* name, scr_candidate* c)
+{
+  scr_index          index;
+  scr_index_item     it, same;
+  scr_choice         choice;
+  const scr_dataset* ds = name != NULL ? scr_dataset_named(name) : NULL;
+  int                id = 0, fetch = 1, rc = scr_index_read(&index, scr.world.prefix);
+
+  memset(c, 0, sizeof *c);
+  memset(&it, 0, sizeof it); /* the candidate on the prefix; it.id is 0 if it comes from the cache */
+  scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
+  scr_choice_stake(&index, rc, fetch, c);
+  scr_choice_read(&index, &choice);
   if (name != NULL) {
-    for (i = scr.ncached - 1; i >= 0 && c->id == 0; i--)
-      if (scr.cached[i].good && scr.cached[i].ckpt > 0 && strcmp(scr_desc_name(scr.cached[i].desc), name) == 0)
-        c->id = scr.cached[i].id;
-    if (c->id == 0 && scr_index_find(index, name, &id, &dir) == SCR_SUCCESS) c->id = id;
-    c->chosen = c->id != 0;
-  } else if (scr_index_current(index, &id, &dir, &by_user) == SCR_SUCCESS && by_user && id < below &&
-             !(scr_index_passed_by(index) > 0 && scr_cached_after(index, scr_index_passed_by(index) - 1, below)) &&
-             (fetch || (scr_cached_find(id) != NULL && scr_cached_find(id)->good))) {
-    c->id = id;
-    c->chosen = 1;
+    if (ds != NULL) id = ds->desc.identity.id;
+    else if (scr_index_newest(&index, INT_MAX, name, &it) == SCR_SUCCESS) id = it.id;
+    c->by_user = id != 0;
+  } else if (choice.by_user && scr_index_current(&index, &it) && it.id < below &&
+             !(choice.until > 0 && scr_choice_cached(&index, choice.until - 1, below)) &&
+             (fetch || (scr_dataset_find(it.id) != NULL && scr_dataset_find(it.id)->life == SCR_WHOLE))) {
+    id = it.id;
+    c->by_user = 1;
+  } else {
+    id = scr_choice_cached(&index, 0, below);
+    memset(&it, 0, sizeof it);
+    if (fetch && scr_index_newest(&index, below, NULL, &it) == SCR_SUCCESS && it.id > id) id = it.id;
+    else it.id = 0;
   }
-  if (c->id == 0 && name == NULL) {
-    c->id = scr_cached_after(index, 0, below);
-    dir = NULL;
-    if (fetch && scr_index_next(index, below, &id, &dir) == SCR_SUCCESS) {
-      if (id > c->id) c->id = id;
-      else dir = NULL;
-    }
+  c->id = id;
+  ds = scr_dataset_find(id);
+  if (ds != NULL && ds->life == SCR_WHOLE) c->cached = it.id == 0 || scr_index_same(&index, &ds->desc.identity, &same);
+  rc = c->cached || it.id == 0 ? SCR_SUCCESS : scr_fmt(c->dir, sizeof c->dir, "%s", it.dir);
+  return scr_index_close(&index, rc, 0);
+}
+
+/* Make checkpoint ID the loaded one; later datasets get higher ids.  Every rank calls it. */
+SCR_FN void scr_restart_loaded(int id)
+{
+  const scr_dataset* ds = scr_dataset_find(id);
+
+  scr.loaded = id;
+  scr.restart = SCR_RESTART_LOADED;
+  scr.checkpoint_id = ds->desc.ckpt;
+  scr_dbg(1, "checkpoint %s (dataset %d) is loaded", scr_desc_name(&ds->desc), id);
+}
+
+/* Fetch the candidate C.  Collective over the world; the same code everywhere. */
+SCR_FN int scr_restart_fetch(const scr_candidate* c)
+{
+  int rc = scr_fetch(c->id, c->dir);
+
+  if (rc == SCR_SUCCESS) {
+    if (scr.world.rank == 0 && scr_index_change(scr.world.prefix, scr_index_note_fetched, c->id, c->dir) != SCR_SUCCESS)
+      scr_warn("%s", scr_err_text);
+    return rc;
   }
-  for (i = 0; i < scr.ncached; i++)
-    if (scr.cached[i].good && scr.cached[i].id == c->id)
-      c->cached = dir == NULL || scr_index_same(index, scr.cached[i].desc, NULL) != NULL;
-  if (!c->cached && dir != NULL) rc = scr_fmt(c->dir, sizeof c->dir, "%s", dir);
-  else rc = SCR_SUCCESS;
-  scr_hash_delete(&index);
+  scr.prefix_at_stake = 1;
+  scr_tried_add("dataset %d in %s/%s cannot be fetched: %s", c->id, scr.world.prefix, c->dir, scr_err_text);
+  if (scr.world.rank == 0 && scr_err_is_damage(rc) &&
+      scr_index_change(scr.world.prefix, scr_index_note_failed, c->id, c->dir) != SCR_SUCCESS)
+    scr_warn("%s", scr_err_text);
   return rc;
 }
 
-/* The dataset C is loaded: ids go on from it.  Every rank calls it. */
-SCR_FN void scr_load_done(int id)
-{
-  scr_cached* c = scr_cached_find(id);
-
-  scr.loaded = id;
-  scr.checkpoint_id = c->ckpt;
-  scr_dbg(1, "checkpoint %s (dataset %d) is loaded", scr_desc_name(c->desc), id);
-}
-
 /*
-** Load the newest checkpoint with an id below BELOW, or the one called NAME, going on to older ones as long as they
-** fail.  scr.loaded is its id, or 0, and then scr.once tells whether there was anything to lose.  Collective over the
-** world; the same code everywhere.  Checkpoints that cannot be loaded are no error.
+** Load the newest checkpoint with an id below BELOW, or the one called NAME; if that fails, try older ones.  Collective
+** over the world; the same code everywhere.
 */
-SCR_FN int scr_load(int below, const char* name)
+SCR_FN int scr_restart_load(int below, const char* name)
 {
   scr_candidate c;
   int           rc;
@@ -12111,95 +12516,200 @@ SCR_FN int scr_load(int below, const char* name)
   for (;;) {
     rc = SCR_SUCCESS;
     memset(&c, 0, sizeof c);
-    if (scr.at.rank == 0) rc = scr_load_choose(below, name, &c);
-    if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_bcast(&c, (int)sizeof c, MPI_BYTE, 0, scr.at.comm)) != SCR_SUCCESS) return rc;
-    if (c.once) scr.once = 1;
-    if (c.id <= 0) {
-      if (c.once && (c.damaged || scr.tried.n == 0)) scr_tried_add("%s", c.why);
-      break;
-    }
-    scr.chosen = c.chosen;
-    if (c.cached) {
-      scr_load_done(c.id);
+    if (scr.world.rank == 0) rc = scr_choice_next(below, name, &c);
+    if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_bcast(&c, (int)sizeof c, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
+    if (c.at_stake) scr.prefix_at_stake = 1;
+    if (c.id <= 0) break;
+    scr.user_choice = c.by_user;
+    if (c.cached || (rc = scr_restart_fetch(&c)) == SCR_SUCCESS) {
+      scr_restart_loaded(c.id);
       return SCR_SUCCESS;
     }
-    scr.once = 1;
-    rc = scr_fetch(c.id, c.dir);
-    if (rc == SCR_SUCCESS) {
-      if (scr.at.rank == 0 && scr_index_update(scr_index_note_fetched, c.id, c.dir) != SCR_SUCCESS)
-        scr_warn("%s", scr_err_text);
-      scr_load_done(c.id);
-      return SCR_SUCCESS;
-    }
-    scr_tried_add("dataset %d in %s/%s cannot be fetched: %s", c.id, scr.at.prefix, c.dir, scr_err_text);
-    if (scr.at.rank == 0 && scr_code_is_verdict(rc) &&
-        scr_index_update(scr_index_note_failed, c.id, c.dir) != SCR_SUCCESS)
-      scr_warn("%s", scr_err_text);
     if (name != NULL) return rc;
     below = c.id;
   }
-  scr.tried_all = 1;
+  if (c.at_stake && (c.damaged || scr.tried.n == 0)) scr_tried_add("%s", c.why);
+  scr.restart = SCR_RESTART_NONE;
   return SCR_SUCCESS;
 }
 
-/* ==== 21 PUBLIC API =====================================================================================
-** The calls of scr.h: each checks the state, agrees over the ranks, and hands on.
+/* ---- the user's choice ---- */
+
+SCR_FN void scr_choice_set(scr_index* index, int id, const char* dir)
+{
+  (void)id;
+  scr_index_set_current(index, dir, 1);
+}
+
+/* Checkpoint ID, newer than the user's choice, is complete in the cache: it is offered first while it is there (Z2). */
+SCR_FN void scr_choice_end(scr_index* index, int id, const char* dir)
+{
+  scr_choice c;
+
+  (void)dir;
+  scr_choice_read(index, &c);
+  if (c.by_user && c.until == 0) c.until = id;
+  scr_choice_write(index, &c);
+}
+
+/* The user's choice could not be loaded: CURRENT stays, but no longer counts as the user's choice. */
+SCR_FN void scr_choice_release(scr_index* index, int id, const char* dir)
+{
+  scr_choice c;
+
+  (void)id;
+  (void)dir;
+  scr_choice_read(index, &c);
+  c.by_user = c.until = 0;
+  scr_choice_write(index, &c);
+}
+
+SCR_FN void scr_choice_note_served(scr_index* index, int id, const char* name)
+{
+  scr_choice c;
+
+  (void)id;
+  scr_choice_read(index, &c);
+  snprintf(c.served, sizeof c.served, "%s", name);
+  scr_choice_write(index, &c);
+}
+
+/*
+** The user's choice is loaded: mark newer checkpoints in the cache as PASSED, so that no restart offers them.
+** Collective over the world.
+*/
+SCR_FN int scr_choice_served(void)
+{
+  int* ids = (int*)scr_malloc((size_t)(scr.datasets + 1) * sizeof *ids);
+  int  i, n = 0, rc = scr_agree(ids == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, scr.world.comm);
+
+  scr.user_choice = 1;
+  for (i = 0; i < scr.datasets && rc == SCR_SUCCESS; i++) {
+    const scr_dataset* ds = &scr.dataset[i];
+    if (ds->desc.identity.id > scr.loaded && ds->life == SCR_WHOLE && ds->desc.ckpt > 0)
+      ids[n++] = ds->desc.identity.id;
+  }
+  if (rc == SCR_SUCCESS) rc = scr_change_life(ids, n, SCR_PASSED);
+  scr_free(&ids);
+  return rc;
+}
+
+/* Set CURRENT to the checkpoint NAME of the index, as the user's choice.  Rank 0 only. */
+SCR_FN int scr_choice_write_name(const char* name)
+{
+  scr_index      index;
+  scr_index_item it;
+  int            rc = scr_index_open(&index, scr.world.prefix);
+
+  if (rc == SCR_SUCCESS && scr_index_newest(&index, INT_MAX, name, &it) != SCR_SUCCESS)
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no checkpoint %s in the cache or in %s", name, scr.world.prefix);
+  else if (rc == SCR_SUCCESS && !scr_desc_is_ckpt(&it.desc))
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the dataset %s in %s is not a checkpoint", name, scr.world.prefix);
+  if (rc == SCR_SUCCESS) scr_choice_set(&index, it.id, it.dir);
+  return scr_index_close(&index, rc, 1);
+}
+
+/*
+** Make the checkpoint NAME the user's choice, which the index records until a newer checkpoint is complete.  A
+** checkpoint that is only in the cache is flushed first, because the index lists only what is on the prefix.
+** Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_choice_make(const char* name)
+{
+  const scr_dataset* ds = scr_dataset_named(name);
+  int                rc = SCR_SUCCESS;
+
+  if (ds != NULL && (rc = scr_flush_sync(ds->desc.identity.id, 1)) != SCR_SUCCESS) return rc;
+  if (scr.world.rank == 0) rc = scr_choice_write_name(name);
+  return scr_agree(rc, scr.world.comm);
+}
+
+/* Apply SCR_CURRENT, the choice for one restart (Z1).  Collective over the world; the same code everywhere. */
+SCR_FN int scr_choice_by_parameter(void)
+{
+  const char* name = scr_param_get(scr.world.params, "SCR_CURRENT");
+  scr_index   index;
+  scr_choice  c;
+  scr_vote    v;
+  int         rc = SCR_SUCCESS;
+
+  if (name == NULL) return SCR_SUCCESS;
+  memset(&v, 0, sizeof v);
+  if (scr.world.rank == 0) {
+    rc = scr_index_read(&index, scr.world.prefix);
+    scr_choice_read(&index, &c);
+    v.max[0] = strcmp(c.served, name) == 0;
+    scr_index_close(&index, SCR_SUCCESS, 0);
+  }
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if (v.max[0]) {
+    scr_dbg(1, "SCR_CURRENT=%s was served by an earlier run; this one goes on from the newest", name);
+    return SCR_SUCCESS;
+  }
+  if ((rc = scr_choice_make(name)) != SCR_SUCCESS) return rc;
+  if (scr.world.rank == 0) rc = scr_index_change(scr.world.prefix, scr_choice_note_served, 0, name);
+  return scr_agree(rc, scr.world.comm);
+}
+
+/* ==== 26 START, HALT, END OF A RUN ======================================================================
+** The work behind the public calls that start and end a run, and those that start and complete a dataset.
 **
-** Uses       everything above.
-** Offers     SCR_*.
+** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, filemap, prefix, files of a
+**            run, MPI helpers, world, state, encode, cache, recovery, flush, room and fetch, restart choice
+** Offers     scr_report, scr_report_local, scr_enter, scr_flag_given, scr_halt_decide, scr_halt_write_reason,
+**            scr_release, scr_run_flush_newest, scr_start_run, scr_route_new, scr_route_loaded, scr_reject_loaded,
+**            scr_need_decide, scr_start, scr_complete, scr_enter_name, scr_run_find_dataset
 ** Invariants
-**   A1  A call in the wrong state returns before it communicates or changes anything.  A bad argument may be bad on one
-**       rank only, so it is agreed on before anything changes.
-**   A2  Collective calls return the same code on every rank, and rank 0 prints its message.
-**   A3  The only exit is scr_halt_leave.
-** Failure    The code; SCR_Last_error has the message.
+**   O1  The library calls exit only in scr_halt_leave.
+**   O2  A dataset is committed on no rank before it is protected on all.
+** Failure    An error code, agreed on over the world.
 ** ====================================================================================================== */
 
-/* ---- state and messages ---- */
+/* ---- messages and phases ---- */
 
-/* Report RC of a collective call: the message is on every rank, and rank 0 prints it. */
+/* Report RC, the result of a collective call: every rank has the message, and rank 0 prints it.  Returns RC. */
 SCR_FN int scr_report(int rc)
 {
   if (rc != SCR_SUCCESS && scr_msg_rank <= 0) scr_msg_print("error", "%s", scr_err_text);
   return rc;
 }
 
-/* Report RC of a check that this rank alone has made. */
+/* Report RC, the result of a check that only this rank made.  Returns RC. */
 SCR_FN int scr_report_local(int rc)
 {
   if (rc != SCR_SUCCESS) scr_msg_print("error", "%s", scr_err_text);
   return rc;
 }
 
-/* The call that is missing before CALL may be made in the present state. */
+/* The call that must come before a call that needs the phase WANTED, in words. */
 SCR_FN const char* scr_phase_missing(scr_phase wanted)
 {
   switch (scr.phase) {
-  case SCR_STATE_UNINIT:
+  case SCR_PHASE_UNINIT:
     return "SCR_Init";
-  case SCR_STATE_RESTART:
+  case SCR_PHASE_RESTART:
     return "SCR_Complete_restart";
-  case SCR_STATE_CHECKPOINT:
+  case SCR_PHASE_CHECKPOINT:
     return "SCR_Complete_checkpoint";
-  case SCR_STATE_OUTPUT:
+  case SCR_PHASE_OUTPUT:
     return "SCR_Complete_output";
   default:
     break;
   }
   switch (wanted) {
-  case SCR_STATE_UNINIT:
+  case SCR_PHASE_UNINIT:
     return "SCR_Finalize";
-  case SCR_STATE_RESTART:
+  case SCR_PHASE_RESTART:
     return "SCR_Start_restart";
-  case SCR_STATE_CHECKPOINT:
+  case SCR_PHASE_CHECKPOINT:
     return "SCR_Start_checkpoint";
   default:
     return "SCR_Start_output";
   }
 }
 
-/* Begin the public call CALL, which needs the state WANTED. */
+/* Start the public call CALL, which needs the phase WANTED. */
 SCR_FN int scr_enter(const char* call, scr_phase wanted)
 {
   scr_oom = 0;
@@ -12209,7 +12719,7 @@ SCR_FN int scr_enter(const char* call, scr_phase wanted)
       SCR_ERR(SCR_ERR_STATE, "%s is called before %s; nothing was done", call, scr_phase_missing(wanted)));
 }
 
-/* SCR_SUCCESS when CALL was given a place for its FLAG.  To be agreed on. */
+/* SCR_SUCCESS if the application passed a FLAG to CALL.  The ranks have yet to agree on it. */
 SCR_FN int scr_flag_given(const char* call, const int* flag)
 {
   return flag != NULL ? SCR_SUCCESS : SCR_ERR(SCR_ERR_ARG, "%s needs a flag, but was given NULL", call);
@@ -12217,7 +12727,7 @@ SCR_FN int scr_flag_given(const char* call, const int* flag)
 
 /* ---- parameters ---- */
 
-/* SCR_SUCCESS when the settings of this rank, MINE, are those of rank 0, ALL, for the source SOURCE. */
+/* SCR_SUCCESS if the settings of this rank, MINE, equal those of rank 0, ALL, in the source SOURCE. */
 SCR_FN int scr_settings_same(const scr_hash* mine, const scr_hash* all, const char* source)
 {
   const scr_hash *a = scr_hash_get(mine, source), *b = scr_hash_get(all, source);
@@ -12230,12 +12740,15 @@ SCR_FN int scr_settings_same(const scr_hash* mine, const scr_hash* all, const ch
       const char *va = scr_hash_elem_get_first_val(a, key), *vb = scr_hash_elem_get_first_val(b, key);
       if (va == NULL || vb == NULL || strcmp(va, vb) != 0)
         return SCR_ERR(SCR_ERR_DIFFER, "%s is %s on rank %d, but %s on rank 0; set it alike everywhere", key,
-                       va ? va : "not set", scr.at.rank, vb ? vb : "not set");
+                       va ? va : "not set", scr.world.rank, vb ? vb : "not set");
     }
   return SCR_SUCCESS;
 }
 
-/* Read the parameters on rank 0 and give them to all; every rank compares its own settings.  Collective. */
+/*
+** Read the parameters on rank 0 and send them to all ranks; every rank compares its own settings with them.  Collective
+** over the world.
+*/
 SCR_FN int scr_settings_read(void)
 {
   scr_hash* all = scr_hash_new();
@@ -12244,30 +12757,32 @@ SCR_FN int scr_settings_read(void)
   int       rc = SCR_SUCCESS, err;
 
   scr_hash_merge(mine, scr.app);
-  if (scr.at.rank == 0) {
+  if (scr.world.rank == 0) {
     scr_hash_merge(all, scr.app);
     rc = scr_params_read(all);
     if (rc == SCR_SUCCESS) rc = scr_params_check(all);
-    scr_layout_user(all, user, sizeof user);
+    scr_world_user(all, user, sizeof user);
     scr_hash_setf(all, NULL, "%s %s %s", "RUN", "USER", user);
-    scr_hash_setf(all, NULL, "%s %s %s", "RUN", "JOB", scr_layout_job(all));
+    scr_hash_setf(all, NULL, "%s %s %s", "RUN", "JOB", scr_world_job(all));
   } else {
     rc = scr_params_read_env(mine);
   }
-  if ((err = scr_hash_bcast(all, 0, scr.at.comm)) != SCR_SUCCESS) rc = err;
-  if (scr.at.rank > 0 && rc == SCR_SUCCESS) rc = scr_settings_same(mine, all, "ENV");
-  if (scr.at.rank > 0 && rc == SCR_SUCCESS) rc = scr_settings_same(mine, all, "APP");
-  scr.at.params = all;
+  if ((err = scr_hash_bcast(all, 0, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  if (scr.world.rank > 0 && rc == SCR_SUCCESS) rc = scr_settings_same(mine, all, "ENV");
+  if (scr.world.rank > 0 && rc == SCR_SUCCESS) rc = scr_settings_same(mine, all, "APP");
+  scr.world.params = all;
   scr_hash_delete(&mine);
   if (rc == SCR_SUCCESS) {
-    rc = scr_fmt(scr.at.user, sizeof scr.at.user, "%s", scr_line_str(scr_hash_get(all, "RUN"), "USER", ""));
+    rc = scr_fmt(scr.world.home.user, sizeof scr.world.home.user, "%s",
+                 scr_hash_str_or(scr_hash_get(all, "RUN"), "USER", ""));
     if (rc == SCR_SUCCESS)
-      rc = scr_fmt(scr.at.job, sizeof scr.at.job, "%s", scr_line_str(scr_hash_get(all, "RUN"), "JOB", ""));
+      rc = scr_fmt(scr.world.home.job, sizeof scr.world.home.job, "%s",
+                   scr_hash_str_or(scr_hash_get(all, "RUN"), "JOB", ""));
   }
-  return scr_agree(rc, scr.at.comm);
+  return scr_agree(rc, scr.world.comm);
 }
 
-/* Keep what is asked for often, and take the memory of the redundancy engine. */
+/* Copy parameters that are used often to the runtime state, and allocate the memory of the redundancy engine. */
 SCR_FN int scr_settings_keep(void)
 {
   static const struct {
@@ -12280,90 +12795,90 @@ SCR_FN int scr_settings_keep(void)
               {"SCR_FSYNC", &scr_fsync_enabled},         {"SCR_CHECKPOINT_INTERVAL", &scr.interval},
               {"SCR_CHECKPOINT_SECONDS", &scr.seconds},  {"SCR_FRESH_START", &scr.fresh_start},
               {"SCR_HALT_ENABLED", &scr.halt_enabled}};
-  const char* exits = scr_param_get(scr.at.params, "SCR_HALT_EXIT");
+  const char* exits = scr_param_get(scr.world.params, "SCR_HALT_EXIT");
   uint64_t    bytes = 0;
   size_t      i;
   int         rc = SCR_SUCCESS;
 
   for (i = 0; rc == SCR_SUCCESS && i < sizeof ints / sizeof *ints; i++)
-    rc = scr_param_int(scr.at.params, ints[i].name, ints[i].to);
-  if (rc == SCR_SUCCESS) rc = scr_param_real(scr.at.params, "SCR_CHECKPOINT_OVERHEAD", &scr.overhead);
-  if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.at.params, "SCR_MPI_BUF_SIZE", &bytes);
+    rc = scr_param_int(scr.world.params, ints[i].name, ints[i].to);
+  if (rc == SCR_SUCCESS) rc = scr_param_real(scr.world.params, "SCR_CHECKPOINT_OVERHEAD", &scr.overhead);
+  if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.world.params, "SCR_MPI_BUF_SIZE", &bytes);
   scr.mpi_buf = bytes < 4096 ? 4096 : (size_t)bytes;
-  if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.at.params, "SCR_FILE_BUF_SIZE", &bytes);
+  if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.world.params, "SCR_FILE_BUF_SIZE", &bytes);
   scr.file_buf = bytes < 4096 ? 4096 : (size_t)bytes;
   if (rc != SCR_SUCCESS) return rc;
   scr.halt_exit = !scr.halt_enabled ? 0 : exits == NULL || strcasecmp(exits, "auto") == 0 ? -1 : atoi(exits);
-  scr.work = (char*)scr_malloc(SCR_WORK_BYTES(scr.mpi_buf));
+  scr.work = (char*)scr_malloc(SCR_ENCODE_WORK_BYTES(scr.mpi_buf));
   return scr.work == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
 /* ---- the prefix ---- */
 
-/* Hold <prefix>/.scr/run.lock, so that no second run uses the prefix.  Rank 0 only. */
-SCR_FN int scr_prefix_take(void)
+/* Lock <prefix>/.scr/run.lock, so that no second run uses the prefix.  Rank 0 only. */
+SCR_FN int scr_run_hold_prefix(void)
 {
   char   path[SCR_MAX_FILENAME];
   double start = scr_wtime();
-  int    rc = scr_fmt(path, sizeof path, "%s/.scr/run.lock", scr.at.prefix);
+  int    rc = scr_fmt(path, sizeof path, "%s/.scr/run.lock", scr.world.prefix);
 
   if (rc != SCR_SUCCESS) return rc;
   scr.prefix_lock = scr_os.open(path, O_RDWR | O_CREAT, 0666);
   if (scr.prefix_lock < 0) return SCR_ERRNO("cannot open %s", path);
   while (scr_os.flock(scr.prefix_lock, LOCK_EX | LOCK_NB) < 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) {
-      scr_warn("%s cannot be locked (%s); see to it that no second run uses this prefix", path, strerror(errno));
+      scr_warn("%s cannot be locked (%s); make sure that no second run uses this prefix", path, strerror(errno));
       return SCR_SUCCESS;
     }
     if (scr_wtime() - start > SCR_BUSY_SECONDS)
       return SCR_ERR(SCR_ERR_BUSY, "another run uses the prefix %s; give each run its own SCR_PREFIX, or end that run",
-                     scr.at.prefix);
+                     scr.world.prefix);
     usleep(50000);
   }
   return SCR_SUCCESS;
 }
 
-/* Rank 0 finds the prefix, makes its .scr and takes it; everyone learns its name.  Collective. */
-SCR_FN int scr_prefix_open(void)
+/* Rank 0 finds the prefix, creates its .scr and locks it; all ranks receive its name.  Collective over the world. */
+SCR_FN int scr_run_open_prefix(void)
 {
   struct {
     char prefix[SCR_MAX_FILENAME], real[SCR_MAX_FILENAME];
   } p;
-  const char* name = scr_param_get(scr.at.params, "SCR_PREFIX");
+  const char* name = scr_param_get(scr.world.params, "SCR_PREFIX");
   char        path[2 * SCR_MAX_FILENAME], cwd[SCR_MAX_FILENAME], *real;
   struct stat st;
   int         rc = SCR_SUCCESS;
 
   memset(&p, 0, sizeof p);
-  if (scr.at.rank == 0) {
+  if (scr.world.rank == 0) {
     if (getcwd(cwd, sizeof cwd) == NULL) rc = SCR_ERRNO("cannot get the working directory");
     if (rc == SCR_SUCCESS)
       rc = name != NULL && name[0] == '/' ? scr_fmt(path, sizeof path, "%s", name)
                                           : scr_fmt(path, sizeof path, "%s/%s", cwd, name ? name : "");
     if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(path, p.prefix, sizeof p.prefix);
     if (rc == SCR_SUCCESS && (stat(p.prefix, &st) < 0 || !S_ISDIR(st.st_mode)))
-      rc = SCR_ERR(SCR_ERR_IO, "the prefix %s is no directory that can be reached: make it, or set SCR_PREFIX",
-                   p.prefix);
+      rc =
+          SCR_ERR(SCR_ERR_IO, "the prefix %s does not exist or cannot be read: create it, or set SCR_PREFIX", p.prefix);
     if (rc == SCR_SUCCESS && (real = realpath(p.prefix, NULL)) != NULL) {
       rc = scr_fmt(p.real, sizeof p.real, "%s", real);
       free(real);
     }
     if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/.scr", p.prefix);
     if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
-    memcpy(scr.at.prefix, p.prefix, sizeof p.prefix);
-    if (rc == SCR_SUCCESS) rc = scr_prefix_take();
-    if (rc == SCR_SUCCESS) scr_record_sweep(scr.at.prefix);
+    memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
+    if (rc == SCR_SUCCESS) rc = scr_run_hold_prefix();
+    if (rc == SCR_SUCCESS) scr_record_sweep(scr.world.prefix);
   }
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_bcast(&p, (int)sizeof p, MPI_BYTE, 0, scr.at.comm)) != SCR_SUCCESS) return rc;
-  memcpy(scr.at.prefix, p.prefix, sizeof p.prefix);
+  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_bcast(&p, (int)sizeof p, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
+  memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
   memcpy(scr.prefix_real, p.real, sizeof p.real);
   return SCR_SUCCESS;
 }
 
 /* ---- halt ---- */
 
-/* Seconds that the allocation has left, as far as the environment tells; -1 when it does not. */
+/* The seconds that the allocation has left, according to the environment; -1 if not known. */
 SCR_FN int64_t scr_seconds_left(void)
 {
   static const char* const names[] = {"SCR_END_TIME", "SLURM_JOB_END_TIME"};
@@ -12378,27 +12893,27 @@ SCR_FN int64_t scr_seconds_left(void)
   return -1;
 }
 
-/* Merge the halt file into memory, count DONE checkpoints, and test the conditions.  Rank 0 only. */
+/* Merge the halt file into memory, subtract DONE checkpoints, and test the conditions.  Rank 0 only. */
 SCR_FN int scr_halt_look(int done, char* reason, size_t n)
 {
-  scr_hash* file = scr_hash_new();
-  int       fd = -1, halt = 0, rc;
+  scr_record file;
+  int        halt, rc = done ? scr_record_open(&file, scr.world.prefix, "halt.scr")
+                             : scr_record_read(&file, scr.world.prefix, "halt.scr");
 
-  rc = done ? scr_halt_open(scr.at.prefix, &fd, file) : scr_halt_read(scr.at.prefix, file);
-  if (rc == SCR_SUCCESS) scr_halt_merge(scr.halt, file);
-  else scr_warn("%s; the halt conditions known before count", scr_err_text);
+  if (rc == SCR_SUCCESS) scr_halt_merge(scr.halt, file.h);
+  else scr_warn("%s; the halt conditions known so far still apply", scr_err_text);
   if (done) scr_halt_count(scr.halt, done);
   halt = scr_halt_check(scr.halt, (int64_t)time(NULL), scr_seconds_left(), reason, n);
-  if (fd >= 0) {
-    scr_halt_count(file, done);
-    if (halt) scr_hash_util_set_str(file, "ExitReason", reason);
-    if (scr_halt_close(scr.at.prefix, &fd, file) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
-  }
-  scr_hash_delete(&file);
+  if (rc == SCR_SUCCESS && done) scr_halt_count(file.h, done);
+  if (rc == SCR_SUCCESS && done && halt) scr_hash_util_set_str(file.h, "ExitReason", reason);
+  if (scr_record_close(&file, rc, done) != SCR_SUCCESS && rc == SCR_SUCCESS) scr_warn("%s", scr_err_text);
   return halt;
 }
 
-/* 1 in *HALT when the run should end, after DONE more checkpoints, unless a rank brings an error RC.  Collective. */
+/*
+** Set *HALT to 1 if the run should end after DONE more checkpoints.  Returns an error that any rank brings in RC.
+** Collective over the world.
+*/
 SCR_FN int scr_halt_decide(int done, int* halt, int rc)
 {
   char           reason[256] = "";
@@ -12407,69 +12922,66 @@ SCR_FN int scr_halt_decide(int done, int* halt, int rc)
 
   *halt = 0;
   scr_err_save(&why);
-  if (scr.at.rank == 0) *halt = scr_halt_look(done, reason, sizeof reason);
+  if (scr.world.rank == 0) *halt = scr_halt_look(done, reason, sizeof reason);
   scr_err_restore(&why);
   if (*halt) snprintf(scr.halt_why, sizeof scr.halt_why, "%s", reason);
   memset(&v, 0, sizeof v);
   v.max[0] = *halt;
-  rc = scr_vote_all(&v, rc, scr.at.comm);
+  rc = scr_vote_all(&v, rc, scr.world.comm);
   *halt = (int)v.max[0];
   return rc;
 }
 
-/* Write REASON to the halt file; NULL takes SCR_FINALIZE_CALLED of an earlier run away.  Rank 0 only. */
+/* Write REASON to the halt file; NULL removes the SCR_FINALIZE_CALLED of an earlier run.  Rank 0 only. */
 SCR_FN int scr_halt_write_reason(const char* reason)
 {
-  scr_hash* file = scr_hash_new();
-  int       fd = -1, stale, rc = scr_halt_open(scr.at.prefix, &fd, file);
+  scr_record file;
+  int        stale, rc = scr_record_open(&file, scr.world.prefix, "halt.scr");
 
-  if (rc == SCR_SUCCESS) {
-    stale = strcmp(scr_line_str(file, "ExitReason", ""), "SCR_FINALIZE_CALLED") == 0;
-    if (reason != NULL) scr_hash_util_set_str(file, "ExitReason", reason);
-    else if (stale) scr_hash_unset(file, "ExitReason");
-    rc = scr_halt_close(scr.at.prefix, &fd, reason != NULL || stale ? file : NULL);
-  }
-  scr_hash_delete(&file);
-  return rc;
+  stale = strcmp(scr_hash_str_or(file.h, "ExitReason", ""), "SCR_FINALIZE_CALLED") == 0;
+  if (reason != NULL) scr_hash_util_set_str(file.h, "ExitReason", reason);
+  else if (stale) scr_hash_unset(file.h, "ExitReason");
+  return scr_record_close(&file, rc, reason != NULL || stale);
 }
 
-/* ---- free everything ---- */
+/* ---- the end of a run ---- */
 
 SCR_FN void scr_release(void)
 {
   scr_hash* app = scr.app;
 
-  scr_layout_free(&scr.at);
-  while (scr.ncached > 0) scr_cached_remove(scr.cached[0].id);
-  scr_free(&scr.cached);
+  scr_world_free(&scr.world);
+  while (scr.datasets > 0) scr_dataset_remove(scr.dataset[0].desc.identity.id);
+  scr_free(&scr.dataset);
   scr_free(&scr.work);
-  scr_filemap_delete(&scr.map);
-  scr_dataset_delete(&scr.out);
+  scr_filemap_clear(&scr.map);
   scr_hash_delete(&scr.halt);
-  scr_hash_delete(&scr.at.params);
+  scr_hash_delete(&scr.world.params);
   scr_buf_free(&scr.tried);
   if (scr.prefix_lock >= 0) scr_os.close(scr.prefix_lock);
-  if (scr.at.comm != MPI_COMM_NULL) MPI_Comm_free(&scr.at.comm);
+  if (scr.world.comm != MPI_COMM_NULL) MPI_Comm_free(&scr.world.comm);
   scr_vote_stop();
   memset(&scr, 0, sizeof scr);
   scr.app = app;
-  scr.at.comm = MPI_COMM_NULL;
+  scr.world.comm = MPI_COMM_NULL;
   scr.prefix_lock = -1;
   scr_msg_rank = -1;
 }
 
-/* Flush what is due and failed before, then the newest checkpoint when flushing is on.  Collective. */
-SCR_FN int scr_flush_newest(void)
+/*
+** Flush the newest checkpoint if flushing is on, and datasets whose flush is due but failed before; returns the first
+** error.  Collective over the world.
+*/
+SCR_FN int scr_run_flush_newest(void)
 {
-  const scr_cached* c = scr_cache_newest();
-  scr_err_record    why;
-  int               i, rc = SCR_SUCCESS;
-  int               tried = c != NULL && scr.flush_every > 0 && !c->flushed;
+  const scr_dataset* newest = scr_dataset_newest();
+  scr_err_record     why;
+  int                i, rc = SCR_SUCCESS, tried = newest != NULL && scr.flush_every > 0;
 
-  if (tried) rc = scr_flush_sync(c->id, 0);
+  if (tried) rc = scr_flush_sync(newest->desc.identity.id, 0);
   scr_err_save(&why);
-  for (i = scr.ncached - 1; i >= 0; i--) {
-    int err = tried && &scr.cached[i] == c ? SCR_SUCCESS : scr_flush_if_due(&scr.cached[i]);
+  for (i = scr.datasets - 1; i >= 0; i--) {
+    int err = tried && &scr.dataset[i] == newest ? SCR_SUCCESS : scr_flush_if_due(&scr.dataset[i]);
     if (rc != SCR_SUCCESS || err == SCR_SUCCESS) continue;
     rc = err;
     scr_err_save(&why);
@@ -12479,338 +12991,687 @@ SCR_FN int scr_flush_newest(void)
 }
 
 /*
-** The only exit (D11): everything is saved, and the program ends here, in order.  Where MPI_COMM_WORLD is larger than
-** the library's world, MPI is left to the rest of the program.
+** The only exit: flush, finalize and call exit().  If MPI_COMM_WORLD is larger than the library's world, MPI_Finalize
+** is left to the rest of the program.  Collective over the world.
 */
 SCR_FN void scr_halt_leave(void)
 {
-  int size = 0, ranks = scr.at.ranks;
+  int size = 0, ranks = scr.world.ranks;
 
-  if (scr_flush_newest() != SCR_SUCCESS) {
-    scr_report(SCR_ERR_IO); /* with data that are only in the cache the run must not end as if all were well */
+  if (scr_run_flush_newest() != SCR_SUCCESS) {
+    scr_report(SCR_ERR_IO); /* data that exists only in the cache must not end the run with success */
     return;
   }
-  if (scr.at.rank == 0)
+  if (scr.world.rank == 0)
     scr_msg_print("info", "the run ends here: %s (see scr_halt --list; SCR_HALT_EXIT=0 leaves the end to the program)",
                   scr.halt_why);
-  scr_event_root("HALT", scr.halt_why, NULL, -1.0);
-  scr_barrier(scr.at.comm);
+  scr_event("HALT", scr.halt_why, NULL, -1.0);
+  scr_barrier(scr.world.comm);
   scr_release();
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size == ranks) MPI_Finalize();
   exit(0);
 }
 
-/* ---- start ---- */
+/* ---- the start of a run ---- */
 
-/* Open a new flush file in place of one that cannot be read; that is kept beside it.  Rank 0 only. */
-SCR_FN int scr_flush_file_renew(int* fd, scr_hash* h)
+/* Open the flush file; one that cannot be read is kept under another name.  Rank 0 only. */
+SCR_FN int scr_restart_open_flush_file(scr_record* r)
 {
   char path[SCR_MAX_FILENAME], aside[SCR_MAX_FILENAME];
-  int  rc = scr_fmt(path, sizeof path, "%s/.scr/flush.scr", scr.at.prefix);
+  int  rc = scr_flush_file_open(r, scr.world.prefix);
 
+  if (rc != SCR_ERR_FORMAT && rc != SCR_ERR_CRC) return rc;
+  scr_warn("%s; a new one is written", scr_err_text); /* all that it records can be found out again */
+  scr_record_close(r, rc, 0);
+  rc = scr_record_path(scr.world.prefix, "flush.scr", path, sizeof path);
   if (rc == SCR_SUCCESS) rc = scr_fmt(aside, sizeof aside, "%s.damaged", path);
   if (rc == SCR_SUCCESS && scr_os.rename(path, aside) < 0) rc = SCR_ERRNO("cannot rename %s", path);
-  return rc == SCR_SUCCESS ? scr_flush_file_open(scr.at.prefix, fd, h) : rc;
+  return rc == SCR_SUCCESS ? scr_flush_file_open(r, scr.world.prefix) : rc;
 }
 
-/* Set the flush file right after a restart, and learn which datasets are on the prefix.  Collective. */
-SCR_FN int scr_flush_file_rebuild(void)
+/*
+** Record in the flush file what is in the cache; ON receives, for each dataset, whether it is on the prefix.  Rank 0
+** only.
+*/
+SCR_FN int scr_restart_write_flush_file(scr_on_prefix* on)
 {
-  scr_hash *     flush = scr_hash_new(), *index = scr_hash_new(), *on = scr_hash_new(), *gone = scr_hash_new();
-  scr_hash_elem* e;
-  int            i, fd = -1, rc = SCR_SUCCESS, err;
+  scr_record     r;
+  scr_index      index;
+  scr_index_item it;
+  scr_flush_note note;
+  int            i, id, rc;
 
-  if (scr.at.rank == 0) {
-    if (scr_index_read(scr.at.prefix, index) != SCR_SUCCESS) scr_hash_unset_all(index);
-    rc = scr_flush_file_open(scr.at.prefix, &fd, flush);
-    if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) { /* nothing is in it that cannot be found out again */
-      scr_warn("%s; it is written anew", scr_err_text);
-      rc = scr_flush_file_renew(&fd, flush);
-    }
-    for (e = scr_hash_elem_first(scr_hash_get(flush, "DSET")); e != NULL; e = scr_hash_elem_next(e)) {
-      const scr_cached* c = scr_cached_find(atoi(scr_hash_elem_key(e)));
-      if (c == NULL || !c->good) scr_hash_set_kv(gone, "ID", scr_hash_elem_key(e));
-    }
-    for (e = scr_hash_elem_first(scr_hash_get(gone, "ID")); e != NULL; e = scr_hash_elem_next(e))
-      scr_flush_file_remove(flush, atoi(scr_hash_elem_key(e)));
-    for (i = 0; i < scr.ncached; i++) {
-      const scr_cached* c = &scr.cached[i];
-      const char*       dir = NULL;
-      const scr_hash*   entry = scr_index_same(index, c->desc, &dir);
-      if (!c->good) continue;
-      if (dir == NULL) dir = scr_line_str(c->desc, "DIR", "");
-      scr_flush_file_add(flush, c->desc, dir);
-      scr_flush_file_set(flush, c->id, "CACHE");
-      if (scr_line_int(entry, "COMPLETE", 0) != 1 || scr_hash_get(entry, "REDO") != NULL) continue;
-      scr_flush_file_set(flush, c->id, "PFS");
-      scr_hash_set_kv_int(on, "ID", c->id);
-    }
-    if (fd >= 0) {
-      err = scr_flush_file_close(scr.at.prefix, &fd, rc == SCR_SUCCESS ? flush : NULL);
-      if (rc == SCR_SUCCESS) rc = err;
-    }
+  scr_index_read(&index, scr.world.prefix); /* if it cannot be read, it is empty: nothing is on the prefix */
+  rc = scr_restart_open_flush_file(&r);
+  while ((id = scr_flush_file_next(&r, 0)) != 0) scr_flush_file_remove(&r, id);
+  for (i = 0; i < scr.datasets; i++) {
+    scr_dataset* ds = &scr.dataset[i];
+    int          found = scr_index_same(&index, &ds->desc.identity, &it);
+    if (found && it.complete) on[i] = it.renaming ? SCR_PREFIX_RENAMING : SCR_PREFIX_YES;
+    if (ds->life != SCR_WHOLE) continue;
+    ds->on_prefix = on[i];
+    scr_dataset_make_note(ds, found ? it.dir : NULL, &note);
+    scr_flush_file_put(&r, &note);
   }
-  rc = scr_agree(rc, scr.at.comm);
-  if ((err = scr_hash_bcast(on, 0, scr.at.comm)) != SCR_SUCCESS) rc = err;
-  for (i = 0; i < scr.ncached; i++) scr.cached[i].flushed = scr_hash_get_kv_int(on, "ID", scr.cached[i].id) != NULL;
-  scr_hash_delete(&flush);
-  scr_hash_delete(&index);
-  scr_hash_delete(&on);
-  scr_hash_delete(&gone);
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  return scr_record_close(&r, rc, 1);
+}
+
+/*
+** Update the flush file, and find out which datasets are on the prefix.  Collective over the world; the same code
+** everywhere.
+*/
+SCR_FN int scr_restart_on_prefix(void)
+{
+  scr_on_prefix* on = (scr_on_prefix*)scr_malloc((size_t)(scr.datasets + 1) * sizeof *on);
+  int            i, rc = on == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+
+  if (rc == SCR_SUCCESS && scr.world.rank == 0) rc = scr_restart_write_flush_file(on);
+  if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS)
+    rc = scr_bcast(on, scr.datasets * (int)sizeof *on, MPI_BYTE, 0, scr.world.comm);
+  for (i = 0; i < scr.datasets && rc == SCR_SUCCESS; i++) scr.dataset[i].on_prefix = on[i];
+  scr_free(&on);
   return rc;
 }
 
-/* Flush what a run that was killed left due, and the loaded checkpoint if that is asked for.  Collective. */
-SCR_FN void scr_flush_due(void)
+/*
+** Flush datasets that a killed run should have flushed and, with SCR_FLUSH_ON_RESTART, the loaded checkpoint.
+** Collective over the world.
+*/
+SCR_FN void scr_restart_flush_due(void)
 {
   int i, restart = 0;
 
-  scr_param_int(scr.at.params, "SCR_FLUSH_ON_RESTART", &restart);
-  for (i = scr.ncached - 1; i >= 0; i--) {
-    const scr_cached* c = &scr.cached[i];
-    int               wanted = restart && c->id == scr.loaded && !c->flushed;
-    if ((wanted ? scr_flush_sync(c->id, 0) : scr_flush_if_due(c)) != SCR_SUCCESS)
+  scr_param_int(scr.world.params, "SCR_FLUSH_ON_RESTART", &restart);
+  for (i = scr.datasets - 1; i >= 0; i--) {
+    const scr_dataset* ds = &scr.dataset[i];
+    int                id = ds->desc.identity.id;
+    if ((restart && id == scr.loaded ? scr_flush_sync(id, 0) : scr_flush_if_due(ds)) != SCR_SUCCESS)
       scr_report(SCR_ERR_IO); /* it stays in the cache, so the run can go on */
   }
 }
 
-SCR_FN void scr_index_apply_current(scr_hash* index, int id, const char* dir)
+/* Let new ids begin above the greatest one in the index, so that none recurs.  Collective over the world. */
+SCR_FN int scr_restart_raise_ids(void)
 {
-  (void)id;
-  scr_index_set_current(index, dir, 1);
-}
+  scr_index index;
+  int       id = 0, rc;
 
-/* Checkpoint ID, newer than the user's choice, is complete in the cache: it goes first while it is there. */
-SCR_FN void scr_index_pass_current(scr_hash* index, int id, const char* dir)
-{
-  scr_hash* user = scr_hash_get_kv(index, "CURRENT_BY", "USER");
-
-  (void)dir;
-  if (user != NULL && scr_index_passed_by(index) == 0) scr_hash_util_set_int(user, "PASSED", id);
-}
-
-SCR_FN void scr_index_release_current(scr_hash* index, int id, const char* dir)
-{
-  const char* current = NULL;
-  int         cid = 0, by_user = 0;
-
-  (void)id;
-  (void)dir;
-  if (scr_index_current(index, &cid, &current, &by_user) == SCR_SUCCESS && by_user)
-    scr_index_set_current(index, current, 0);
-}
-
-/* The user's choice is loaded: newer checkpoints of the cache are set aside, so that no restart offers them.  Collective. */
-SCR_FN int scr_choose_done(void)
-{
-  int i;
-
-  scr.chosen = 1;
-  for (i = 0; i < scr.ncached; i++)
-    if (scr.cached[i].id > scr.loaded && scr.cached[i].good && scr.cached[i].ckpt > 0) {
-      scr.cached[i].good = 0;
-      scr_filemap_set_tag(scr.map, scr.cached[i].id, scr.at.rank, SCR_TAG_FAILED, "1");
-    }
-  return scr_agree(scr_map_write(), scr.at.comm);
-}
-
-/*
-** The user wants the checkpoint NAME: the index remembers it until a newer checkpoint is complete.  One that is only in
-** the cache is flushed, so that the index can.  Collective.
-*/
-SCR_FN int scr_choose(const char* name)
-{
-  scr_candidate c;
-  int           i, rc = SCR_SUCCESS;
-
-  memset(&c, 0, sizeof c);
-  for (i = 0; i < scr.ncached; i++)
-    if (scr.cached[i].good && scr.cached[i].ckpt > 0 && strcmp(scr_desc_name(scr.cached[i].desc), name) == 0)
-      c.cached = scr.cached[i].id;
-  if (c.cached && !scr_cached_find(c.cached)->flushed && (rc = scr_flush_sync(c.cached, 1)) != SCR_SUCCESS) return rc;
-  if (scr.at.rank == 0) {
-    scr_hash*   index = scr_hash_new();
-    const char* dir = NULL;
-    rc = scr_index_read(scr.at.prefix, index);
-    if (rc == SCR_SUCCESS && scr_index_find(index, name, &c.id, &dir) != SCR_SUCCESS)
-      rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no checkpoint %s in the cache or in %s", name, scr.at.prefix);
-    else if (rc == SCR_SUCCESS && !scr_index_is_ckpt(scr_index_entry(index, c.id, dir)))
-      rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the dataset %s in %s is no checkpoint", name, scr.at.prefix);
-    if (rc == SCR_SUCCESS) rc = scr_index_update(scr_index_apply_current, c.id, dir);
-    scr_hash_delete(&index);
+  if (scr.world.rank == 0) {
+    scr_index_read(&index, scr.world.prefix); /* if it cannot be read, it is empty */
+    id = scr_index_max_id(&index);
+    scr_index_close(&index, SCR_SUCCESS, 0);
   }
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_bcast(&c.id, 1, MPI_INT, 0, scr.at.comm)) != SCR_SUCCESS) return rc;
-  return SCR_SUCCESS;
-}
-
-SCR_FN void scr_index_note_served(scr_hash* index, int id, const char* name)
-{
-  (void)id;
-  scr_hash_util_set_str(index, "CURRENT_SERVED", name);
-}
-
-/* SCR_CURRENT is a wish for one restart: the index remembers which value was served.  Collective. */
-SCR_FN int scr_choose_by_parameter(void)
-{
-  const char* name = scr_param_get(scr.at.params, "SCR_CURRENT");
-  scr_hash*   index = scr_hash_new();
-  int         served = 0, rc = SCR_SUCCESS;
-
-  if (name != NULL && scr.at.rank == 0 && (rc = scr_index_read(scr.at.prefix, index)) == SCR_SUCCESS)
-    served = strcmp(scr_line_str(index, "CURRENT_SERVED", ""), name) == 0;
-  scr_hash_delete(&index);
-  if (name == NULL) return SCR_SUCCESS;
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_bcast(&served, 1, MPI_INT, 0, scr.at.comm)) != SCR_SUCCESS) return rc;
-  if (served) {
-    scr_dbg(1, "SCR_CURRENT=%s was served by an earlier run; this one goes on from the newest", name);
-    return SCR_SUCCESS;
-  }
-  if ((rc = scr_choose(name)) != SCR_SUCCESS) return rc;
-  return scr_agree(scr.at.rank == 0 ? scr_index_update(scr_index_note_served, 0, name) : SCR_SUCCESS, scr.at.comm);
-}
-
-/* Ids go on after the greatest one in the index, so that none recurs.  Collective. */
-SCR_FN int scr_raise_ids(void)
-{
-  scr_hash* index = scr_hash_new();
-  int       id = 0;
-
-  if (scr.at.rank == 0 && scr_index_read(scr.at.prefix, index) == SCR_SUCCESS) id = scr_index_max_id(index);
-  scr_hash_delete(&index);
-  if (scr_bcast(&id, 1, MPI_INT, 0, scr.at.comm) != SCR_SUCCESS) return SCR_ERR_MPI;
-  if (id > scr.dataset_id) scr.dataset_id = id;
-  return SCR_SUCCESS;
-}
-
-/* Empty the cache: entries of every dataset, complete or not.  Collective. */
-SCR_FN int scr_cache_purge(void)
-{
-  int i, n = 0, *ids = NULL, rc = SCR_SUCCESS;
-
-  scr_filemap_list_datasets(scr.map, &n, &ids);
-  for (i = 0; i < n; i++) {
-    int err = scr_cache_delete_local(ids[i]);
-    if (rc == SCR_SUCCESS) rc = err;
-  }
-  scr_free(&ids);
+  rc = scr_bcast(&id, 1, MPI_INT, 0, scr.world.comm);
+  if (rc == SCR_SUCCESS && id > scr.dataset_id) scr.dataset_id = id;
   return rc;
 }
 
-/* What Init finds in cache and prefix.  Collective. */
-SCR_FN int scr_recover_state(void)
+/* Find what the cache and the prefix hold, and load a checkpoint.  Collective over the world. */
+SCR_FN int scr_restart_find(void)
 {
   int      distribute = 1, purge = 0, rc;
   scr_vote v;
 
-  scr_param_int(scr.at.params, "SCR_DISTRIBUTE", &distribute);
-  scr_param_int(scr.at.params, "SCR_CACHE_PURGE", &purge);
-  rc = scr_cache_scatter();
+  scr_param_int(scr.world.params, "SCR_DISTRIBUTE", &distribute);
+  scr_param_int(scr.world.params, "SCR_CACHE_PURGE", &purge);
+  rc = scr_recovery_scatter();
   if (rc == SCR_SUCCESS && (purge || !distribute)) rc = scr_cache_purge();
   memset(&v, 0, sizeof v);
   v.sum[0] = scr.damaged_maps;
-  if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) return rc;
-  if (v.sum[0] > 0 && distribute && !purge) {
-    scr.once = 1; /* nobody knows what they listed */
-    scr_tried_add("%lld filemaps in the control directories are damaged", (long long)v.sum[0]);
-  }
-  if ((rc = scr_cache_rebuild()) != SCR_SUCCESS) return rc;
-  if (scr.at.rank == 0 && scr_prefix_redo() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
-  if ((rc = scr_raise_ids()) != SCR_SUCCESS) return rc;
-  if ((rc = scr_flush_file_rebuild()) != SCR_SUCCESS) return rc;
-  if ((rc = scr_choose_by_parameter()) != SCR_SUCCESS) return rc;
-  if ((rc = scr_load(INT_MAX, NULL)) != SCR_SUCCESS) return rc;
-  if (scr.loaded && scr.chosen && (rc = scr_choose_done()) != SCR_SUCCESS) return rc;
-  if (scr.loaded && scr_cached_find(scr.loaded)->flushed && scr.at.rank == 0) {
-    const scr_cached* c = scr_cached_find(scr.loaded);
-    scr_hash*         flush = scr_hash_new();
-    int               fd = -1;
-    if (scr_flush_file_open(scr.at.prefix, &fd, flush) == SCR_SUCCESS) {
-      if (scr_hash_get_kv_int(flush, "DSET", c->id) == NULL)
-        scr_flush_file_add(flush, c->desc, scr_line_str(c->desc, "DIR", scr_desc_name(c->desc)));
-      scr_flush_file_set(flush, c->id, "CACHE");
-      scr_flush_file_set(flush, c->id, "PFS");
-      scr_flush_file_close(scr.at.prefix, &fd, flush);
-    }
-    scr_hash_delete(&flush);
-  }
-  scr_flush_due();
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  scr.damaged_maps = distribute && !purge ? (int)v.sum[0] : 0;
+  if (scr.damaged_maps > 0) scr_tried_add("%d filemaps in the control directories are damaged", scr.damaged_maps);
+  if ((rc = scr_recovery_all()) != SCR_SUCCESS) return rc;
+  if (scr.world.rank == 0 && scr_prefix_finish_all(scr.world.prefix) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if ((rc = scr_restart_raise_ids()) != SCR_SUCCESS) return rc;
+  if ((rc = scr_restart_on_prefix()) != SCR_SUCCESS) return rc;
+  if ((rc = scr_choice_by_parameter()) != SCR_SUCCESS) return rc;
+  if ((rc = scr_restart_load(INT_MAX, NULL)) != SCR_SUCCESS) return rc;
+  if (scr.loaded && scr.user_choice && (rc = scr_choice_served()) != SCR_SUCCESS) return rc;
+  scr_restart_flush_due();
   return SCR_SUCCESS;
 }
 
-/* From here on events are logged, if SCR_LOG_ENABLE says so.  The first is that the run starts. */
+/* Set up the log, if SCR_LOG_ENABLE is set, and log the start of the run. */
 SCR_FN void scr_log_start(void)
 {
   char           line[128];
   int            on = 0;
   scr_err_record why;
 
-  scr_param_int(scr.at.params, "SCR_LOG_ENABLE", &on);
+  scr_param_int(scr.world.params, "SCR_LOG_ENABLE", &on);
   if (!on) return;
-  scr_param_int(scr.at.params, "SCR_LOG_TXT_ENABLE", &scr.log.txt);
-  scr_param_int(scr.at.params, "SCR_LOG_SYSLOG_ENABLE", &scr.log.syslog);
-  scr.log.host = scr.at.host;
-  scr.log.user = scr.at.user;
-  scr.log.job = scr.at.job;
-  scr.log.prefix = scr.at.prefix;
-  if (scr.at.rank != 0) return;
-  snprintf(line, sizeof line, "event=START, procs=%d, nodes=%d", scr.at.ranks, scr.at.group[0].groups);
+  scr_param_int(scr.world.params, "SCR_LOG_TXT_ENABLE", &scr.log.txt);
+  scr_param_int(scr.world.params, "SCR_LOG_SYSLOG_ENABLE", &scr.log.syslog);
+  scr.log.host = scr.world.home.host;
+  scr.log.user = scr.world.home.user;
+  scr.log.job = scr.world.home.job;
+  scr.log.prefix = scr.world.prefix;
+  if (scr.world.rank != 0) return;
+  snprintf(line, sizeof line, "event=START, procs=%d, nodes=%d", scr.world.ranks,
+           scr.world.group[SCR_GROUP_NODE].groups);
   scr_err_save(&why);
   scr_logged(scr_log_line(&scr.log, line), &why);
 }
 
-/* All of SCR_Init but the state check. */
-SCR_FN int scr_init_all(MPI_Comm comm)
+/* All of SCR_Init except the check of the phase.  Collective over COMM. */
+SCR_FN int scr_start_run(MPI_Comm comm)
 {
   int    enable = 1, seconds = 0, halt = 0, rc;
   double start = scr_wtime();
 
-  if (MPI_Comm_dup(comm, &scr.at.comm) != MPI_SUCCESS) return SCR_ERR(SCR_ERR_MPI, "cannot duplicate the communicator");
-  MPI_Comm_set_errhandler(scr.at.comm, MPI_ERRORS_RETURN);
-  MPI_Comm_rank(scr.at.comm, &scr.at.rank);
-  MPI_Comm_size(scr.at.comm, &scr.at.ranks);
-  scr_msg_rank = scr.at.rank;
+  if (MPI_Comm_dup(comm, &scr.world.comm) != MPI_SUCCESS)
+    return SCR_ERR(SCR_ERR_MPI, "cannot duplicate the communicator");
+  MPI_Comm_set_errhandler(scr.world.comm, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(scr.world.comm, &scr.world.rank);
+  MPI_Comm_size(scr.world.comm, &scr.world.ranks);
+  scr_msg_rank = scr.world.rank;
   gethostname(scr_msg_host, sizeof scr_msg_host - 1);
   if ((rc = scr_vote_start()) != SCR_SUCCESS) return rc;
   if ((rc = scr_settings_read()) != SCR_SUCCESS) return rc;
-  scr_param_int(scr.at.params, "SCR_ENABLE", &enable);
+  scr_param_int(scr.world.params, "SCR_ENABLE", &enable);
   if (!enable) return SCR_ERR(SCR_ERR_DISABLED, "the library is disabled by SCR_ENABLE=0");
-  scr_param_int(scr.at.params, "SCR_DEBUG", &scr_debug);
-  if ((rc = scr_agree(scr_settings_keep(), scr.at.comm)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_prefix_open()) != SCR_SUCCESS) return rc;
-  if ((rc = scr_layout_create(&scr.at)) != SCR_SUCCESS) return rc;
+  scr_param_int(scr.world.params, "SCR_DEBUG", &scr_debug);
+  if ((rc = scr_agree(scr_settings_keep(), scr.world.comm)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_run_open_prefix()) != SCR_SUCCESS) return rc;
+  if ((rc = scr_world_create(&scr.world)) != SCR_SUCCESS) return rc;
   scr_log_start();
-  scr.map = scr_filemap_new();
   scr.halt = scr_hash_new();
-  scr_param_int(scr.at.params, "SCR_HALT_SECONDS", &seconds);
+  scr_param_int(scr.world.params, "SCR_HALT_SECONDS", &seconds);
   if (seconds > 0) scr_hash_util_set_int(scr.halt, "HaltSeconds", seconds);
-  rc = scr_fmt(scr.map_file, sizeof scr.map_file, "%s/filemap_%d.scrinfo", scr.at.cntl, scr.at.group[0].rank);
-  if (rc == SCR_SUCCESS && scr.at.rank == 0) rc = scr_nodes_file_write(scr.at.prefix, scr.at.group[0].groups);
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_recover_state()) != SCR_SUCCESS) return rc;
-  if (scr.at.rank == 0 && scr_halt_write_reason(NULL) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
-  scr.phase = SCR_STATE_IDLE;
-  scr.offer = 1;
-  scr.load_below = INT_MAX;
+  rc = scr_fmt(scr.map_file, sizeof scr.map_file, "%s/filemap_%d.scrinfo", scr.world.cntl,
+               scr.world.group[SCR_GROUP_NODE].rank);
+  if (rc == SCR_SUCCESS && scr.world.rank == 0)
+    rc = scr_nodes_file_write(scr.world.prefix, scr.world.group[SCR_GROUP_NODE].groups);
+  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  scr.offer_below = INT_MAX;
+  if ((rc = scr_restart_find()) != SCR_SUCCESS) return rc;
+  if (scr.world.rank == 0 && scr_halt_write_reason(NULL) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  scr.phase = SCR_PHASE_IDLE;
   if (scr.halt_exit == 1) {
     if ((rc = scr_halt_decide(0, &halt, SCR_SUCCESS)) != SCR_SUCCESS) return rc;
     if (halt) scr_halt_leave();
   }
   scr.ckpt_end = scr_wtime();
-  scr_event_root("COMPUTE_START", NULL, NULL, -1.0);
-  scr_dbg(1, "%s: %d ranks on %d nodes, prefix %s, ready after %.3f s", SCR_VERSION, scr.at.ranks,
-          scr.at.group[0].groups, scr.at.prefix, scr_wtime() - start);
+  scr_event("COMPUTE_START", NULL, NULL, -1.0);
+  scr_dbg(1, "%s: %d ranks on %d nodes, prefix %s, ready after %.3f s", SCR_VERSION, scr.world.ranks,
+          scr.world.group[SCR_GROUP_NODE].groups, scr.world.prefix, scr_wtime() - start);
   return SCR_SUCCESS;
 }
+
+/* ---- the files of the open dataset, and of the loaded one ---- */
+
+/* Returns 1 if the path REL ends as the temporary names of a flush do, in .scr<numbers>.tmp. */
+SCR_FN int scr_route_is_tmp(const char* rel)
+{
+  size_t n = strlen(rel);
+
+  if (n < 5 || strcmp(rel + n - 4, ".tmp") != 0) return 0;
+  for (n -= 4; n > 0 && (isdigit((unsigned char)rel[n - 1]) || rel[n - 1] == '.'); n--) continue;
+  return n >= 4 && strncmp(rel + n - 4, ".scr", 4) == 0;
+}
+
+/* Returns 1 if a component of the path REL is .scr. */
+SCR_FN int scr_route_is_reserved(const char* rel)
+{
+  const char* p = rel;
+
+  while ((p = strstr(p, ".scr")) != NULL) {
+    if ((p == rel || p[-1] == '/') && (p[4] == '/' || p[4] == '\0')) return 1;
+    p++;
+  }
+  return 0;
+}
+
+/* Convert NAME to a path below the prefix, whether NAME uses the prefix as given or with its links resolved. */
+SCR_FN int scr_route_rel(const char* name, char* rel, size_t n)
+{
+  char        path[2 * SCR_MAX_FILENAME], cwd[SCR_MAX_FILENAME], whole[SCR_MAX_FILENAME];
+  const char* below = NULL;
+  int         rc;
+
+  if (name[0] != '/' && getcwd(cwd, sizeof cwd) == NULL) return SCR_ERRNO("cannot get the working directory");
+  rc = name[0] == '/' ? scr_fmt(path, sizeof path, "%s", name) : scr_fmt(path, sizeof path, "%s/%s", cwd, name);
+  if (rc != SCR_SUCCESS || (rc = scr_path_reduce_str(path, whole, sizeof whole)) != SCR_SUCCESS) return rc;
+  if (!scr_path_below(scr.world.prefix, whole, &below) && !scr_path_below(scr.prefix_real, whole, &below))
+    return SCR_ERR(SCR_ERR_PATH, "%s is not below the prefix directory %s; name it below, or set SCR_PREFIX", whole,
+                   scr.world.prefix);
+  rc = scr_fmt(rel, n, "%s", below);
+  if (rc == SCR_SUCCESS && scr_route_is_reserved(rel))
+    rc = SCR_ERR(SCR_ERR_PATH, "%s is or lies in a directory .scr, which belongs to the library; choose another name",
+                 whole);
+  else if (rc == SCR_SUCCESS && scr_route_is_tmp(rel))
+    rc = SCR_ERR(SCR_ERR_PATH, "%s ends in .scr<number>.tmp, as temporary files of the library do; choose another name",
+                 whole);
+  return rc;
+}
+
+/* Enter NAME in the open dataset; FILE receives its path. */
+SCR_FN int scr_route_new(const char* name, char* file)
+{
+  char        rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
+  const char* slash;
+  scr_file    f;
+  int         rc = scr_route_rel(name, rel, sizeof rel);
+
+  if (rc != SCR_SUCCESS) return rc;
+  slash = strrchr(rel, '/');
+  rc = scr_fmt(dir, sizeof dir, "%s%s%.*s", scr.world.prefix, slash != NULL ? "/" : "",
+               slash != NULL ? (int)(slash - rel) : 0, rel);
+  if (rc != SCR_SUCCESS) return rc;
+  memset(&f, 0, sizeof f);
+  f.ranks = scr.world.ranks;
+  f.rel = rel; /* the entry copies the strings */
+  f.orig = scr_strdup(name);
+  f.dir = dir;
+  rc = scr_entry_place(&scr.world.home, scr_filemap_at(&scr.map, scr.open_id, scr.world.rank), &f, path);
+  scr_free(&f.orig);
+  if (rc == SCR_SUCCESS) memcpy(file, path, strlen(path) + 1);
+  return scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/*
+** Find the file NAME of the loaded checkpoint: by its path, by the name that the application gave, or, for a name
+** without a directory, by its last component if only one file has it.  Returns 1, and its path in FILE.
+*/
+SCR_FN int scr_route_loaded(const char* name, char* file)
+{
+  const scr_entry* e = scr_dataset_entry(scr_dataset_find(scr.loaded));
+  const scr_file*  found = NULL;
+  char             rel[SCR_MAX_FILENAME] = "";
+  int              i, best = 0, alike = 0;
+
+  if (scr_route_rel(name, rel, sizeof rel) != SCR_SUCCESS) rel[0] = '\0';
+  for (i = 0; e != NULL && i < e->files; i++) {
+    const scr_file* f = &e->file[i];
+    const char*     last = strrchr(f->rel, '/');
+    int             likeness;
+    if (f->kind != SCR_FILE_APPLICATION) continue;
+    likeness = strcmp(f->rel, rel) == 0                        ? 3
+               : f->orig != NULL && strcmp(f->orig, name) == 0 ? 2
+                                                               : strcmp(last ? last + 1 : f->rel, name) == 0;
+    if (likeness == 0 || likeness < best) continue;
+    alike = likeness > best ? 1 : alike + 1;
+    best = likeness;
+    found = f;
+  }
+  if (found == NULL || alike > 1) return 0; /* ambiguous */
+  return scr_entry_path(&scr.world.home, e, found->rel, file, SCR_MAX_FILENAME) == SCR_SUCCESS;
+}
+
+/* ---- a restart ---- */
+
+/* INVALID ranks could not use the loaded checkpoint: reject it, and load an older one.  Collective over the world. */
+SCR_FN int scr_reject_loaded(int invalid)
+{
+  int         id = scr.loaded;
+  const char* name = scr_desc_name(&scr_dataset_find(id)->desc);
+
+  scr_change_life(&id, 1, SCR_REJECTED);
+  scr_tried_add("%d ranks could not restart from %s (dataset %d)", invalid, name, id);
+  scr_event("RESTART_FAIL", NULL, &scr_dataset_find(id)->desc, -1.0);
+  scr.offer_below = id;
+  scr.loaded = 0;
+  scr.restart = SCR_RESTART_UNTRIED;
+  return SCR_ERR(SCR_ERR_INVALID,
+                 "%d ranks could not restart from %s; SCR_Have_restart offers the next older checkpoint", invalid,
+                 name);
+}
+
+/* ---- when ---- */
+
+/* Apply the three rules of SCR_Need_checkpoint, and the halt conditions.  Rank 0 only. */
+SCR_FN int scr_need_decide(void)
+{
+  double now = scr_wtime(), cost = scr.ckpt_count ? scr.ckpt_cost / scr.ckpt_count : 0.0, elapsed = now - scr.ckpt_end;
+  char   reason[256];
+
+  if (scr_halt_look(0, reason, sizeof reason)) return 1;
+  if (scr.interval > 0 && scr.need_calls % scr.interval == 0) return 1;
+  if (scr.seconds > 0 && elapsed >= scr.seconds) return 1;
+  if (scr.overhead > 0 && (scr.ckpt_count == 0 || cost / (elapsed + cost) * 100.0 < scr.overhead)) return 1;
+  return scr.interval <= 0 && scr.seconds <= 0 &&
+         scr.overhead <= 0; /* without any rule, always: a program must not lose its work by default */
+}
+
+/* ---- a new dataset ---- */
+
+/* Check the arguments of SCR_Start_output, as far as one rank can alone. */
+SCR_FN int scr_start_args(const char* name, int flags)
+{
+  const char* p;
+
+  if (flags & ~(SCR_FLAG_CHECKPOINT | SCR_FLAG_OUTPUT))
+    return SCR_ERR(SCR_ERR_ARG, "SCR_Start_output: the flags 0x%x are not known", (unsigned)flags);
+  if (name != NULL && strlen(name) >= SCR_MAX_FILENAME)
+    return SCR_ERR(SCR_ERR_ARG, "SCR_Start_output: the name has %zu bytes, at most %d are possible", strlen(name),
+                   SCR_MAX_FILENAME - 1);
+  for (p = name; p != NULL && *p != '\0'; p++)
+    if (iscntrl((unsigned char)*p)) return SCR_ERR(SCR_ERR_ARG, "SCR_Start_output: the name holds a control character");
+  return SCR_SUCCESS;
+}
+
+/* Make D the descriptor of the new dataset ID; KEY has the time and the nonce, which rank 0 has drawn. */
+SCR_FN void scr_start_describe(scr_desc* d, int id, int ckpt, const char* name, int flags, const int64_t* key)
+{
+  const char* job = scr_param_get(scr.world.params, "SCR_JOB_NAME");
+  const char* cluster = scr_param_get(scr.world.params, "SCR_CLUSTER_NAME");
+
+  memset(d, 0, sizeof *d);
+  d->identity.id = id;
+  d->identity.created = key[0];
+  d->identity.nonce = (uint64_t)key[1];
+  if (name != NULL && *name != '\0') snprintf(d->name, sizeof d->name, "%s", name);
+  else snprintf(d->name, sizeof d->name, "scr.dataset.%d", id);
+  d->flags = flags;
+  if (flags & SCR_FLAG_CHECKPOINT) d->ckpt = ckpt;
+  snprintf(d->user, sizeof d->user, "%s", scr.world.home.user);
+  snprintf(d->job, sizeof d->job, "%s", scr.world.home.job);
+  if (job != NULL) snprintf(d->job_name, sizeof d->job_name, "%s", job);
+  if (cluster != NULL) snprintf(d->cluster, sizeof d->cluster, "%s", cluster);
+  d->ranks = scr.world.ranks;
+  d->preserve = scr.preserve != 0;
+}
+
+/*
+** Start a dataset for the public call CALL; PHASE is the phase that it enters.  Collective over the world; the same
+** code everywhere.
+*/
+SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase phase)
+{
+  enum { ARGUMENTS, MINUS_ARGUMENTS }; /* max */
+  int                ckpt, id, rc = scr_enter(call, SCR_PHASE_IDLE);
+  const scr_reddesc* d;
+  scr_desc           desc;
+  scr_vote           v;
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (scr.restart != SCR_RESTART_OVER && !scr.loaded && !scr.fresh_start && scr_work_is_at_stake())
+    return scr_report(scr_refuse_fresh_start());
+  rc = scr_start_args(name, flags);
+  if (rc != SCR_SUCCESS) name = NULL;
+  id = scr.dataset_id + 1;
+  ckpt = scr.checkpoint_id + ((flags & SCR_FLAG_CHECKPOINT) != 0);
+  d = scr_reddesc_for_dataset(&scr.world, ckpt, flags);
+  memset(&v, 0, sizeof v);
+  if (scr.world.rank == 0) {
+    v.key[0] = scr_time_usec();
+    v.key[1] = (int64_t)scr_random();
+  }
+  v.max[ARGUMENTS] = (int64_t)scr_crc32((uLong)flags, name ? name : "", name ? strlen(name) : 0);
+  v.max[MINUS_ARGUMENTS] = -v.max[ARGUMENTS];
+  scr_room_ask(d, &v);
+  if (rc == SCR_SUCCESS && scr.world.group[SCR_GROUP_NODE].rank == 0) scr_cache_clear_place(d, id);
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return scr_report(rc);
+  if (v.max[ARGUMENTS] != -v.max[MINUS_ARGUMENTS])
+    return scr_report(SCR_ERR(SCR_ERR_DIFFER, "%s: the ranks gave different names or flags; rank %d gave \"%s\", 0x%x",
+                              call, scr.world.rank, name ? name : "", (unsigned)flags));
+  scr.open_start = scr_wtime();
+  scr_event("COMPUTE_END", NULL, NULL, scr.open_start - scr.ckpt_end);
+  rc = scr_room_make(d, scr_room_is_tight(&v));
+  scr_start_describe(&desc, id, ckpt, name, flags, v.key);
+  if (rc == SCR_SUCCESS) rc = scr_cache_enter(d, &desc, scr.preserve);
+  if (rc == SCR_SUCCESS) rc = scr_dataset_add(&desc, d->store, SCR_WRITING);
+  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) {
+    scr_cache_delete_local(id);
+    scr_dataset_remove(id);
+    scr.dataset_id = id - 1;
+    return scr_report(rc);
+  }
+  scr.checkpoint_id = ckpt;
+  scr.red = d;
+  scr.open_id = id;
+  scr.loaded = 0;
+  scr.restart = SCR_RESTART_OVER;
+  scr.phase = phase;
+  scr_event(flags & SCR_FLAG_CHECKPOINT ? "CHECKPOINT_START" : "OUTPUT_START", d->store, &desc, -1.0);
+  return SCR_SUCCESS;
+}
+
+/* ---- its completion ---- */
+
+/* Record size, mode and times of each file of the open dataset; *BYTES receives their total size. */
+SCR_FN int scr_complete_files(scr_entry* e, uint64_t* bytes)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+  int         i, rc = SCR_SUCCESS;
+
+  *bytes = 0;
+  for (i = 0; i < e->files && rc == SCR_SUCCESS; i++) {
+    scr_file* f = &e->file[i];
+    if ((rc = scr_entry_path(&scr.world.home, e, f->rel, path, sizeof path)) != SCR_SUCCESS) break;
+    if (scr_os.lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
+      return SCR_ERR(SCR_ERR_MISSING, "the file %s was registered, but not written at %s", f->orig, path);
+    f->size = (uint64_t)st.st_size;
+    f->complete = 1;
+    f->mode = (int)(st.st_mode & 07777);
+    f->mtime = (int64_t)st.st_mtime;
+    *bytes += f->size;
+  }
+  return rc;
+}
+
+/*
+** SCR_ERR_ARG on a rank that finds that two ranks registered the same file.  RC is this rank's result so far.
+** Collective over the world.
+*/
+SCR_FN int scr_complete_unique(const scr_entry* own, int rc)
+{
+  scr_hash *     send = scr_hash_new(), *recv = scr_hash_new(), *seen = scr_hash_new();
+  scr_hash_elem *e, *c;
+  int            i, err;
+
+  for (i = 0; i < own->files; i++) scr_hash_spread(send, own->file[i].rel, "FILE", scr.world.comm);
+  if ((err = scr_hash_exchange(send, recv, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
+    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {
+      const char* other = scr_hash_elem_get_first_val(seen, scr_hash_elem_key(c));
+      if (other != NULL && rc == SCR_SUCCESS)
+        rc = SCR_ERR(SCR_ERR_ARG, "ranks %s and %s registered the same file %s; each rank needs its own", other,
+                     scr_hash_elem_key(e), scr_hash_elem_key(c));
+      scr_hash_set_kv(seen, scr_hash_elem_key(c), scr_hash_elem_key(e));
+    }
+  scr_hash_delete(&send);
+  scr_hash_delete(&recv);
+  scr_hash_delete(&seen);
+  return rc;
+}
+
+/* The common directory, below the prefix, of all files of E; "" for the prefix itself, or if E has no files. */
+SCR_FN void scr_complete_dir(const scr_entry* e, char* dir)
+{
+  char  path[SCR_MAX_FILENAME];
+  char* slash;
+  int   i;
+
+  dir[0] = '\0';
+  for (i = 0; i < e->files; i++) {
+    if (e->file[i].kind != SCR_FILE_APPLICATION) continue;
+    snprintf(path, sizeof path, "%s", e->file[i].rel);
+    slash = strrchr(path, '/');
+    if (slash != NULL) *slash = '\0';
+    else path[0] = '\0';
+    if (i == 0) memcpy(dir, path, sizeof path);
+    else scr_path_keep(dir, scr_path_common(dir, path));
+  }
+}
+
+/*
+** Protect and commit the open dataset DS.  Its descriptor is set, except for the common directory of all files.  To
+** find that, ROOT, the first rank that has files, sends its own common directory, and each rank counts how many leading
+** components it shares.  ROOT is the number of ranks if there are no files.  Collective over the world; the same code
+** everywhere.
+*/
+SCR_FN int scr_complete_commit(scr_dataset* ds, int root)
+{
+  enum { MINUS_COMMON }; /* max */
+  int        id = ds->desc.identity.id, rc = SCR_SUCCESS, have;
+  scr_entry* e = scr_dataset_entry(ds);
+  scr_encode x = scr_cache_encode(&e->red, 0);
+  char       dir[SCR_MAX_FILENAME], common[SCR_MAX_FILENAME] = "";
+  scr_vote   v;
+
+  scr_complete_dir(e, dir);
+  have = e->files > 0;
+  memcpy(common, dir, sizeof common);
+  if (root < scr.world.ranks) rc = scr_bcast(common, (int)sizeof common, MPI_CHAR, root, scr.world.comm);
+  e->desc = ds->desc;
+  if (rc == SCR_SUCCESS) rc = scr_encode_protect(&x, 1, &e);
+  memset(&v, 0, sizeof v);
+  v.max[MINUS_COMMON] = -(int64_t)(have ? scr_path_common(dir, common) : INT_MAX);
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  scr_path_keep(common, (int)-v.max[MINUS_COMMON]);
+  memcpy(ds->desc.dir, common, sizeof common);
+  return scr_change_life(&id, 1, SCR_WHOLE);
+}
+
+/*
+** After dataset ID is complete: update the halt conditions, flush it if due, trim the cache, and log the times.
+** Collective over the world.
+*/
+SCR_FN int scr_complete_after(int id)
+{
+  scr_dataset* ds = scr_dataset_find(id);
+  int          ckpt = ds->desc.ckpt > 0, halt = 0, rc = SCR_SUCCESS;
+  double       seconds = scr_wtime() - scr.open_start;
+
+  scr.failed_bytes = 0;
+  scr_dbg(1, "dataset %d %s: %d files, %" PRIu64 " bytes, %s, complete in %.3f s, %.1f MB/s", id,
+          scr_desc_name(&ds->desc), ds->desc.files, ds->desc.bytes, scr_scheme_name(scr.red->scheme), seconds,
+          (double)ds->desc.bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
+  scr_event(ckpt ? "CHECKPOINT_END" : "OUTPUT_END", NULL, &ds->desc, seconds);
+  scr_event_transfer(ckpt ? "CHECKPOINT" : "OUTPUT", scr.world.prefix, ds->store, &ds->desc, seconds);
+  if (ckpt && scr.user_choice) {
+    if (scr.world.rank == 0 && scr_index_change(scr.world.prefix, scr_choice_end, id, NULL) != SCR_SUCCESS)
+      scr_warn("%s", scr_err_text);
+    scr.user_choice = 0;
+  }
+  if (ckpt) {
+    scr.ckpt_cost += seconds;
+    scr.ckpt_count++;
+    rc = scr_halt_decide(1, &halt, SCR_SUCCESS);
+  }
+  if (rc == SCR_SUCCESS && scr_flush_is_due(ds)) rc = scr_flush_sync(id, 0);
+  if (!scr_err_is_damage(rc) && scr_room_trim(scr.red, id) != SCR_SUCCESS) /* keep the old ones if the new one is bad */
+    scr_warn("%s", scr_err_text);
+  scr.ckpt_end = scr_wtime();
+  scr_event("COMPUTE_START", NULL, NULL, -1.0);
+  if (halt && (scr.halt_exit == 1 || (scr.halt_exit < 0 && !scr.asked_should_exit))) scr_halt_leave();
+  return rc;
+}
+
+/* Complete the open dataset for CALL; if any rank is not VALID, it fails on all.  Collective over the world. */
+SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
+{
+  enum { FILES, BYTES, FIRST = 0 }; /* sums: files, bytes; max: the first rank with files */
+  int            rc = scr_enter(call, phase), id = scr.open_id;
+  scr_dataset*   ds;
+  scr_entry*     e;
+  scr_vote       v;
+  uint64_t       bytes = 0;
+  scr_err_record why;
+
+  if (rc != SCR_SUCCESS) return rc;
+  ds = scr_dataset_find(id);
+  e = scr_dataset_entry(ds);
+  rc = scr_complete_files(e, &bytes);
+  if (!valid) rc = SCR_ERR(SCR_ERR_INVALID, "rank %d marked dataset %d as invalid", scr.world.rank, id);
+  rc = scr_complete_unique(e, rc);
+  memset(&v, 0, sizeof v);
+  v.sum[FILES] = e->files;
+  v.sum[BYTES] = (int64_t)bytes;
+  v.max[FIRST] = e->files > 0 ? scr.world.ranks - scr.world.rank : 0;
+  rc = scr_vote_all(&v, rc, scr.world.comm);
+  ds->desc.files = (int)v.sum[FILES];
+  ds->desc.bytes = (uint64_t)v.sum[BYTES];
+  ds->desc.complete = 1;
+  if (rc == SCR_SUCCESS) rc = scr_complete_commit(ds, scr.world.ranks - (int)v.max[FIRST]);
+  scr.phase = SCR_PHASE_IDLE;
+  if (rc == SCR_SUCCESS) return scr_report(scr_complete_after(id));
+  scr_err_save(&why);
+  scr.failed_bytes = scr_room_bytes(id);
+  scr_barrier(
+      scr.world.comm); /* a rank that deletes the directory deletes the files of its node that others still count */
+  if (ds->desc.ckpt > 0) scr.checkpoint_id--;
+  scr_cache_delete(id);
+  scr_err_restore(&why);
+  return scr_report(rc);
+}
+
+/* ---- datasets by name ---- */
+
+/* Start a call that takes the NAME of a dataset, which must be the same on every rank.  Collective over the world. */
+SCR_FN int scr_enter_name(const char* call, const char* name)
+{
+  scr_vote v;
+  int      rc = scr_enter(call, SCR_PHASE_IDLE);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (name == NULL || *name == '\0' || strlen(name) >= SCR_MAX_FILENAME) {
+    rc = SCR_ERR(SCR_ERR_ARG, "%s needs the name of a dataset, shorter than %d bytes", call, SCR_MAX_FILENAME);
+    name = "";
+  }
+  memset(&v, 0, sizeof v);
+  v.max[0] = (int64_t)scr_crc32(SCR_CRC32_START, name, strlen(name));
+  v.max[1] = -v.max[0];
+  rc = scr_vote_all(&v, rc, scr.world.comm);
+  if (rc == SCR_SUCCESS && v.max[0] != -v.max[1])
+    rc = SCR_ERR(SCR_ERR_DIFFER, "%s: the ranks gave different names; rank %d gave \"%s\"", call, scr.world.rank, name);
+  return scr_report(rc);
+}
+
+/*
+** Look up the dataset NAME in the index and send the result to every rank; *ID is 0 if the index does not have it.
+** Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_run_find_dataset(const char* name, int* id, char* dir)
+{
+  struct {
+    int  id;
+    char dir[SCR_MAX_FILENAME];
+  } found;
+  scr_index      index;
+  scr_index_item it;
+  int            rc = SCR_SUCCESS;
+
+  memset(&found, 0, sizeof found);
+  if (scr.world.rank == 0) {
+    rc = scr_index_read(&index, scr.world.prefix);
+    if (rc == SCR_SUCCESS && scr_index_newest(&index, INT_MAX, name, &it) == SCR_SUCCESS) {
+      found.id = it.id;
+      rc = scr_fmt(found.dir, sizeof found.dir, "%s", it.dir);
+    }
+    scr_index_close(&index, SCR_SUCCESS, 0);
+  }
+  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_bcast(&found, (int)sizeof found, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
+  *id = found.id;
+  memcpy(dir, found.dir, sizeof found.dir);
+  return SCR_SUCCESS;
+}
+
+/* ==== 27 PUBLIC API =====================================================================================
+** The calls of scr.h.  Each checks the phase, agrees over the ranks, and calls the parts above.
+**
+** Uses       errors, memory, hash, parameters, dataset, prefix, MPI helpers, state, cache, flush, restart choice, start
+**            and end
+** Offers     the calls of scr.h
+** Invariants
+**   A1  A call in the wrong phase returns before it communicates or changes anything.  An argument may be wrong on one
+**       rank only, so the ranks agree on it before anything changes.
+**   A2  Collective calls return the same code on every rank; rank 0 prints the message.
+** Failure    An error code; SCR_Last_error has the message.
+** ====================================================================================================== */
 
 SCR_API int SCR_Init_comm(MPI_Comm comm)
 {
   int started = 0, ended = 0, rc;
 
   if (scr.disabled) return SCR_ERR_DISABLED;
-  if ((rc = scr_enter("SCR_Init", SCR_STATE_UNINIT)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_enter("SCR_Init", SCR_PHASE_UNINIT)) != SCR_SUCCESS) return rc;
   MPI_Initialized(&started);
   MPI_Finalized(&ended);
   if (!started || ended || comm == MPI_COMM_NULL)
@@ -12819,7 +13680,7 @@ SCR_API int SCR_Init_comm(MPI_Comm comm)
                                     : ended  ? "after MPI_Finalize"
                                              : "with MPI_COMM_NULL"));
   scr.prefix_lock = -1;
-  rc = scr_init_all(comm);
+  rc = scr_start_run(comm);
   if (rc != SCR_SUCCESS && rc != SCR_ERR_DISABLED) scr_report(rc);
   if (rc != SCR_SUCCESS) scr_release();
   if (rc == SCR_ERR_DISABLED) scr.disabled = 1;
@@ -12833,13 +13694,13 @@ SCR_API int SCR_Init(void)
 
 SCR_API int SCR_Finalize(void)
 {
-  int rc = scr_enter("SCR_Finalize", SCR_STATE_IDLE), err = SCR_SUCCESS;
+  int rc = scr_enter("SCR_Finalize", SCR_PHASE_IDLE), err = SCR_SUCCESS;
 
-  if (rc == SCR_ERR_DISABLED) scr.disabled = 0; /* the next SCR_Init decides anew */
+  if (rc == SCR_ERR_DISABLED) scr.disabled = 0; /* the next SCR_Init reads SCR_ENABLE again */
   if (rc != SCR_SUCCESS) return rc;
-  rc = scr_flush_newest();
-  if (scr.at.rank == 0) err = scr_halt_write_reason("SCR_FINALIZE_CALLED");
-  err = scr_agree(err, scr.at.comm);
+  rc = scr_run_flush_newest();
+  if (scr.world.rank == 0) err = scr_halt_write_reason("SCR_FINALIZE_CALLED");
+  err = scr_agree(err, scr.world.comm);
   scr_report(rc != SCR_SUCCESS ? rc : err);
   scr_release();
   return rc != SCR_SUCCESS ? rc : err;
@@ -12856,16 +13717,16 @@ SCR_API const char* SCR_Config(const char* config)
     scr_report_local(SCR_ERR(SCR_ERR_ARG, "SCR_Config is called with NULL"));
     return NULL;
   }
-  if (scr.phase == SCR_STATE_UNINIT) {
+  if (scr.phase == SCR_PHASE_UNINIT) {
     if (scr.app == NULL) scr.app = scr_hash_new();
     rc = scr_params_config(scr.app, config, &value);
   } else if (scr_params_config_is_query(config)) {
-    rc = scr_params_config(scr.at.params, config, &value);
+    rc = scr_params_config(scr.world.params, config, &value);
   } else {
     rc = SCR_ERR(SCR_ERR_STATE, "SCR_Config(\"%s\") sets a parameter after SCR_Init; set it before", config);
   }
   if (rc != SCR_SUCCESS) scr_report_local(rc);
-  else scr_err_text[0] = '\0'; /* so that NULL and an empty SCR_Last_error mean: not set */
+  else scr_err_text[0] = '\0'; /* NULL with an empty SCR_Last_error then means: not set */
   return value;
 }
 
@@ -12886,116 +13747,6 @@ SCR_API const char* SCR_Configf(const char* format, ...)
 
 /* ---- files ---- */
 
-/* 1 when the path REL ends as the temporary names of a flush do, in .scr<numbers>.tmp. */
-SCR_FN int scr_route_is_tmp(const char* rel)
-{
-  size_t n = strlen(rel);
-
-  if (n < 5 || strcmp(rel + n - 4, ".tmp") != 0) return 0;
-  for (n -= 4; n > 0 && (isdigit((unsigned char)rel[n - 1]) || rel[n - 1] == '.'); n--) continue;
-  return n >= 4 && strncmp(rel + n - 4, ".scr", 4) == 0;
-}
-
-/* 1 when a component of the path REL is .scr. */
-SCR_FN int scr_route_is_reserved(const char* rel)
-{
-  const char* p = rel;
-
-  while ((p = strstr(p, ".scr")) != NULL) {
-    if ((p == rel || p[-1] == '/') && (p[4] == '/' || p[4] == '\0')) return 1;
-    p++;
-  }
-  return 0;
-}
-
-/* NAME as a path below the prefix, of the name as given or with links resolved in the prefix. */
-SCR_FN int scr_route_rel(const char* name, char* rel, size_t n)
-{
-  char        path[2 * SCR_MAX_FILENAME], cwd[SCR_MAX_FILENAME], whole[SCR_MAX_FILENAME];
-  const char* below = NULL;
-  int         rc;
-
-  if (name[0] != '/' && getcwd(cwd, sizeof cwd) == NULL) return SCR_ERRNO("cannot get the working directory");
-  rc = name[0] == '/' ? scr_fmt(path, sizeof path, "%s", name) : scr_fmt(path, sizeof path, "%s/%s", cwd, name);
-  if (rc != SCR_SUCCESS || (rc = scr_path_reduce_str(path, whole, sizeof whole)) != SCR_SUCCESS) return rc;
-  if (!scr_path_below(scr.at.prefix, whole, &below) && !scr_path_below(scr.prefix_real, whole, &below))
-    return SCR_ERR(SCR_ERR_PATH, "%s is not below the prefix directory %s; name it below, or set SCR_PREFIX", whole,
-                   scr.at.prefix);
-  rc = scr_fmt(rel, n, "%s", below);
-  if (rc == SCR_SUCCESS && scr_route_is_reserved(rel))
-    rc = SCR_ERR(SCR_ERR_PATH, "%s is or lies in a directory .scr, which belongs to the library; choose another name",
-                 whole);
-  else if (rc == SCR_SUCCESS && scr_route_is_tmp(rel))
-    rc = SCR_ERR(SCR_ERR_PATH, "%s ends in .scr<number>.tmp, as temporary files of the library do; choose another name",
-                 whole);
-  return rc;
-}
-
-/* Register NAME in the open dataset. */
-SCR_FN int scr_route_out(const char* name, char* file)
-{
-  char        rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
-  const char* base;
-  scr_meta*   meta;
-  int         rc = scr_route_rel(name, rel, sizeof rel);
-
-  if (rc == SCR_SUCCESS) rc = scr_reddesc_path(&scr.at, scr.red, scr.out_id, rel, path, sizeof path);
-  if (rc == SCR_SUCCESS) rc = scr_fmt(dir, sizeof dir, "%s/%s", scr.at.prefix, rel);
-  if (rc == SCR_SUCCESS) rc = scr_red_parents(scr.red, scr.out_id, rel);
-  if (rc == SCR_SUCCESS) rc = scr_reddesc_claim(scr.red, path);
-  if (rc != SCR_SUCCESS) return rc;
-  *strrchr(dir, '/') = '\0';
-  base = strrchr(rel, '/');
-  meta = scr_meta_new();
-  scr_meta_set_filename(meta, rel);
-  scr_meta_set_filetype(meta, "FULL");
-  scr_meta_set_complete(meta, 0);
-  scr_meta_set_ranks(meta, scr.at.ranks);
-  scr_meta_set_orig(meta, name);
-  scr_meta_set_origpath(meta, dir);
-  scr_meta_set_origname(meta, base ? base + 1 : rel);
-  scr_filemap_add_file(scr.map, scr.out_id, scr.at.rank, path);
-  scr_filemap_set_meta(scr.map, scr.out_id, scr.at.rank, path, meta);
-  scr_meta_delete(&meta);
-  if (scr_oom) return SCR_ERR_OOM();
-  memcpy(file, path, strlen(path) + 1);
-  return SCR_SUCCESS;
-}
-
-/*
-** The path of file NAME in the loaded checkpoint: by its path, by what it was called, or, for a name without a
-** directory, by its last component when only one file has it.
-*/
-SCR_FN int scr_route_loaded(const char* name, char* file)
-{
-  char           rel[SCR_MAX_FILENAME] = "";
-  const char*    found = NULL;
-  scr_hash_elem* e;
-  scr_meta*      meta = scr_meta_new();
-  int            best = 0, alike = 0;
-
-  if (scr_route_rel(name, rel, sizeof rel) != SCR_SUCCESS) rel[0] = '\0';
-  for (e = scr_filemap_first_file(scr.map, scr.loaded, scr.at.rank); e != NULL; e = scr_hash_elem_next(e)) {
-    const char *f, *last;
-    int         likeness;
-    scr_hash_unset_all(meta);
-    scr_filemap_get_meta(scr.map, scr.loaded, scr.at.rank, scr_hash_elem_key(e), meta);
-    if (!scr_meta_is_full(meta)) continue;
-    f = scr_line_str(meta, "FILE", "");
-    last = strrchr(f, '/');
-    likeness = strcmp(f, rel) == 0                                 ? 3
-               : strcmp(scr_line_str(meta, "ORIG", ""), name) == 0 ? 2
-                                                                   : strcmp(last ? last + 1 : f, name) == 0;
-    if (likeness == 0 || likeness < best) continue;
-    alike = likeness > best ? 1 : alike + 1;
-    best = likeness;
-    found = scr_hash_elem_key(e);
-  }
-  scr_meta_delete(&meta);
-  if (found == NULL || alike > 1) return 0; /* it could be any of these */
-  return scr_fmt(file, SCR_MAX_FILENAME, "%s", found) == SCR_SUCCESS;
-}
-
 SCR_API int SCR_Route_file(const char* name, char* file)
 {
   char copy[SCR_MAX_FILENAME]; /* NAME and FILE may be the same buffer */
@@ -13009,11 +13760,11 @@ SCR_API int SCR_Route_file(const char* name, char* file)
     memmove(file, copy, strlen(copy) + 1);
     return SCR_ERR_DISABLED;
   }
-  if (scr.phase == SCR_STATE_UNINIT)
+  if (scr.phase == SCR_PHASE_UNINIT)
     return scr_report_local(SCR_ERR(SCR_ERR_STATE, "SCR_Route_file is called before SCR_Init"));
-  if (scr.phase == SCR_STATE_CHECKPOINT || scr.phase == SCR_STATE_OUTPUT)
-    return scr_report_local(scr_route_out(copy, file));
-  if (scr.loaded && scr.offer && scr_route_loaded(copy, file)) return SCR_SUCCESS;
+  if (scr.phase == SCR_PHASE_CHECKPOINT || scr.phase == SCR_PHASE_OUTPUT)
+    return scr_report_local(scr_route_new(copy, file));
+  if (scr.loaded && scr_route_loaded(copy, file)) return SCR_SUCCESS;
   memmove(file, copy, strlen(copy) + 1);
   if (access(copy, R_OK) == 0) return SCR_SUCCESS;
   return SCR_ERR(SCR_ERR_MISSING, "%s is not a file of the loaded checkpoint, and cannot be read where it is: %s", copy,
@@ -13027,85 +13778,48 @@ SCR_API int SCR_Have_restart(int* flag, char* name)
   int rc;
 
   if (flag != NULL) *flag = 0;
-  if ((rc = scr_enter("SCR_Have_restart", SCR_STATE_IDLE)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_agree(scr_flag_given("SCR_Have_restart", flag), scr.at.comm)) != SCR_SUCCESS) return scr_report(rc);
-  if (!scr.offer) return SCR_SUCCESS;
-  if (!scr.loaded && !scr.tried_all && (rc = scr_load(scr.load_below, NULL)) != SCR_SUCCESS) return scr_report(rc);
-  if (scr.loaded) {
-    *flag = 1;
-    if (name != NULL) snprintf(name, SCR_MAX_FILENAME, "%s", scr_desc_name(scr_cached_find(scr.loaded)->desc));
-    return SCR_SUCCESS;
-  }
-  return scr.once && !scr.fresh_start ? scr_report(scr_refuse_fresh()) : SCR_SUCCESS;
+  if ((rc = scr_enter("SCR_Have_restart", SCR_PHASE_IDLE)) != SCR_SUCCESS) return rc;
+  rc = scr_agree(scr_flag_given("SCR_Have_restart", flag), scr.world.comm);
+  if (rc != SCR_SUCCESS) return scr_report(rc);
+  if (scr.restart == SCR_RESTART_OVER) return SCR_SUCCESS;
+  if (scr.restart == SCR_RESTART_UNTRIED && (rc = scr_restart_load(scr.offer_below, NULL)) != SCR_SUCCESS)
+    return scr_report(rc);
+  if (!scr.loaded)
+    return scr_work_is_at_stake() && !scr.fresh_start ? scr_report(scr_refuse_fresh_start()) : SCR_SUCCESS;
+  *flag = 1;
+  if (name != NULL) snprintf(name, SCR_MAX_FILENAME, "%s", scr_desc_name(&scr_dataset_find(scr.loaded)->desc));
+  return SCR_SUCCESS;
 }
 
 SCR_API int SCR_Start_restart(char* name)
 {
-  int rc = scr_enter("SCR_Start_restart", SCR_STATE_IDLE);
+  int rc = scr_enter("SCR_Start_restart", SCR_PHASE_IDLE);
 
   if (rc != SCR_SUCCESS) return rc;
-  if (!scr.loaded || !scr.offer)
+  if (!scr.loaded)
     return scr_report_local(SCR_ERR(SCR_ERR_STATE, "SCR_Start_restart is called, but no checkpoint is loaded; ask "
                                                    "SCR_Have_restart first"));
-  if (name != NULL) snprintf(name, SCR_MAX_FILENAME, "%s", scr_desc_name(scr_cached_find(scr.loaded)->desc));
-  scr.phase = SCR_STATE_RESTART;
+  if (name != NULL) snprintf(name, SCR_MAX_FILENAME, "%s", scr_desc_name(&scr_dataset_find(scr.loaded)->desc));
+  scr.phase = SCR_PHASE_RESTART;
   return SCR_SUCCESS;
-}
-
-/* The application cannot use the loaded checkpoint: mark it in cache and index, and offer an older one.  Collective. */
-SCR_FN int scr_reject_loaded(int invalid)
-{
-  scr_cached* c = scr_cached_find(scr.loaded);
-  scr_hash*   index = scr_hash_new();
-  const char* dir = NULL;
-
-  if (scr.at.rank == 0 && scr_index_read(scr.at.prefix, index) == SCR_SUCCESS &&
-      scr_index_same(index, c->desc, &dir) != NULL &&
-      scr_index_update(scr_index_note_failed, c->id, dir) != SCR_SUCCESS)
-    scr_warn("%s", scr_err_text);
-  scr_hash_delete(&index);
-  scr_filemap_set_tag(scr.map, c->id, scr.at.rank, SCR_TAG_FAILED, "1");
-  if (scr_map_write() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
-  scr_tried_add("%d ranks could not restart from %s (dataset %d)", invalid, scr_desc_name(c->desc), c->id);
-  c->good = 0;
-  scr_event_root("RESTART_FAIL", NULL, c->desc, -1.0);
-  scr.once = 1;
-  scr.load_below = c->id;
-  scr.loaded = scr.tried_all = 0;
-  return SCR_ERR(SCR_ERR_INVALID,
-                 "%d ranks could not restart from %s; SCR_Have_restart offers the next older checkpoint", invalid,
-                 scr_desc_name(c->desc));
 }
 
 SCR_API int SCR_Complete_restart(int valid)
 {
   scr_vote v;
-  int      rc = scr_enter("SCR_Complete_restart", SCR_STATE_RESTART);
+  int      rc = scr_enter("SCR_Complete_restart", SCR_PHASE_RESTART);
 
   if (rc != SCR_SUCCESS) return rc;
   memset(&v, 0, sizeof v);
   v.sum[0] = !valid;
-  scr.phase = SCR_STATE_IDLE;
-  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.at.comm)) != SCR_SUCCESS) return scr_report(rc);
+  scr.phase = SCR_PHASE_IDLE;
+  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) return scr_report(rc);
   if (v.sum[0] > 0) return scr_report(scr_reject_loaded((int)v.sum[0]));
-  scr_event_root("RESTART_SUCCESS", NULL, scr_cached_find(scr.loaded)->desc, -1.0);
+  scr_event("RESTART_SUCCESS", NULL, &scr_dataset_find(scr.loaded)->desc, -1.0);
   return SCR_SUCCESS;
 }
 
 /* ---- when ---- */
-
-/* The three rules of SCR_Need_checkpoint, and the halt conditions.  Rank 0 only. */
-SCR_FN int scr_need_decide(void)
-{
-  double now = scr_wtime(), cost = scr.ckpt_count ? scr.ckpt_cost / scr.ckpt_count : 0.0, elapsed = now - scr.ckpt_end;
-  char   reason[256];
-
-  if (scr_halt_look(0, reason, sizeof reason)) return 1;
-  if (scr.interval > 0 && scr.need_calls % scr.interval == 0) return 1;
-  if (scr.seconds > 0 && elapsed >= scr.seconds) return 1;
-  if (scr.overhead > 0 && (scr.ckpt_count == 0 || cost / (elapsed + cost) * 100.0 < scr.overhead)) return 1;
-  return scr.interval <= 0 && scr.seconds <= 0 && scr.overhead <= 0; /* D21 */
-}
 
 SCR_API int SCR_Need_checkpoint(int* flag)
 {
@@ -13113,11 +13827,11 @@ SCR_API int SCR_Need_checkpoint(int* flag)
   int      rc;
 
   if (flag != NULL) *flag = 0;
-  if ((rc = scr_enter("SCR_Need_checkpoint", SCR_STATE_IDLE)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_enter("SCR_Need_checkpoint", SCR_PHASE_IDLE)) != SCR_SUCCESS) return rc;
   scr.need_calls++;
   memset(&v, 0, sizeof v);
-  if (scr.at.rank == 0) v.max[0] = scr_need_decide();
-  rc = scr_vote_all(&v, scr_flag_given("SCR_Need_checkpoint", flag), scr.at.comm); /* after: it leaves its message */
+  if (scr.world.rank == 0) v.max[0] = scr_need_decide();
+  rc = scr_vote_all(&v, scr_flag_given("SCR_Need_checkpoint", flag), scr.world.comm); /* after: it leaves its message */
   if (rc != SCR_SUCCESS) return scr_report(rc);
   *flag = (int)v.max[0];
   return SCR_SUCCESS;
@@ -13128,7 +13842,7 @@ SCR_API int SCR_Should_exit(int* flag)
   int rc, halt = 0;
 
   if (flag != NULL) *flag = 0;
-  if ((rc = scr_enter("SCR_Should_exit", SCR_STATE_IDLE)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_enter("SCR_Should_exit", SCR_PHASE_IDLE)) != SCR_SUCCESS) return rc;
   rc = scr_halt_decide(0, &halt, scr_flag_given("SCR_Should_exit", flag));
   if (rc != SCR_SUCCESS) return scr_report(rc);
   scr.asked_should_exit = 1;
@@ -13138,383 +13852,51 @@ SCR_API int SCR_Should_exit(int* flag)
 
 /* ---- checkpoint and output ---- */
 
-/* Local checks of the arguments of Start_output. */
-SCR_FN int scr_start_args(const char* name, int flags)
-{
-  const char* p;
-
-  if (flags & ~(SCR_FLAG_CHECKPOINT | SCR_FLAG_OUTPUT))
-    return SCR_ERR(SCR_ERR_ARG, "SCR_Start_output: the flags 0x%x are not known", (unsigned)flags);
-  if (name != NULL && strlen(name) >= SCR_MAX_FILENAME)
-    return SCR_ERR(SCR_ERR_ARG, "SCR_Start_output: the name has %zu bytes, at most %d are possible", strlen(name),
-                   SCR_MAX_FILENAME - 1);
-  for (p = name; p != NULL && *p != '\0'; p++)
-    if (iscntrl((unsigned char)*p)) return SCR_ERR(SCR_ERR_ARG, "SCR_Start_output: the name holds a control character");
-  return SCR_SUCCESS;
-}
-
-/* Describe the new dataset.  Local; KEY has the identity that rank 0 gave. */
-SCR_FN void scr_start_describe(int id, int ckpt, const char* name, int flags, const int64_t* key)
-{
-  const char* job = scr_param_get(scr.at.params, "SCR_JOB_NAME");
-  const char* cluster = scr_param_get(scr.at.params, "SCR_CLUSTER_NAME");
-  char        own[64];
-
-  snprintf(own, sizeof own, "scr.dataset.%d", id);
-  scr_dataset_delete(&scr.out);
-  scr.out = scr_dataset_new();
-  scr_dataset_set_id(scr.out, id);
-  scr_dataset_set_name(scr.out, name != NULL && *name != '\0' ? name : own);
-  scr_dataset_set_flag_ckpt(scr.out, (flags & SCR_FLAG_CHECKPOINT) != 0);
-  scr_dataset_set_flag_output(scr.out, (flags & SCR_FLAG_OUTPUT) != 0);
-  scr_dataset_set_created(scr.out, key[0]);
-  scr_dataset_set_nonce(scr.out, (uint64_t)key[1]);
-  scr_dataset_set_user(scr.out, scr.at.user);
-  if (job != NULL) scr_dataset_set_jobname(scr.out, job);
-  scr_dataset_set_jobid(scr.out, scr.at.job);
-  if (cluster != NULL) scr_dataset_set_cluster(scr.out, cluster);
-  if (flags & SCR_FLAG_CHECKPOINT) scr_dataset_set_ckpt(scr.out, ckpt);
-  scr_dataset_set_ranks(scr.out, scr.at.ranks);
-  if (!scr.preserve)
-    scr_hash_util_set_int(scr.out, "PRESERVE", 0); /* a fetch needs to know what the files are called */
-  scr_dataset_set_complete(scr.out, 0);
-}
-
-/* Start a dataset that CALL asks for, which its PHASE names.  Collective. */
-SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase phase)
-{
-  int                ckpt, id, rc = scr_enter(call, SCR_STATE_IDLE);
-  const scr_reddesc* d;
-  scr_vote           v;
-
-  if (rc != SCR_SUCCESS) return rc;
-  if (scr.offer && scr.once && !scr.loaded && !scr.fresh_start) return scr_report(scr_refuse_fresh());
-  rc = scr_start_args(name, flags);
-  if (rc != SCR_SUCCESS) name = NULL;
-  id = scr.dataset_id + 1;
-  ckpt = scr.checkpoint_id + ((flags & SCR_FLAG_CHECKPOINT) != 0);
-  d = scr_reddesc_for_dataset(&scr.at, ckpt, flags);
-  memset(&v, 0, sizeof v);
-  if (scr.at.rank == 0) {
-    v.key[0] = scr_time_usec();
-    v.key[1] = (int64_t)scr_random();
-  }
-  v.max[0] = (int64_t)scr_crc32((uLong)flags, name ? name : "", name ? strlen(name) : 0);
-  v.max[1] = -v.max[0];
-  v.max[3] = INT64_MIN;
-  if (rc == SCR_SUCCESS) scr_cache_ask_room(d, &v);
-  if (rc == SCR_SUCCESS && scr.at.group[0].rank == 0) scr_cache_clear_place(d, id);
-  if ((rc = scr_vote_all(&v, rc, scr.at.comm)) != SCR_SUCCESS) return scr_report(rc);
-  if (v.max[0] != -v.max[1])
-    return scr_report(SCR_ERR(SCR_ERR_DIFFER, "%s: the ranks gave different names or flags; rank %d gave \"%s\", 0x%x",
-                              call, scr.at.rank, name ? name : "", (unsigned)flags));
-  scr.out_start = scr_wtime();
-  scr_event_root("COMPUTE_END", NULL, NULL, scr.out_start - scr.ckpt_end);
-  rc = scr_cache_make_room(d, scr_cache_is_tight(&v));
-  scr_start_describe(id, ckpt, name, flags, v.key);
-  if (rc == SCR_SUCCESS) rc = scr_map_enter(id, d, scr.out, scr.preserve);
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) {
-    scr_cache_delete_local(id);
-    return scr_report(rc);
-  }
-  scr.dataset_id = id;
-  scr.checkpoint_id = ckpt;
-  scr.red = d;
-  scr.out_id = id;
-  scr.out_flags = flags;
-  scr.offer = scr.loaded = 0;
-  scr.phase = phase;
-  scr_event_root(flags & SCR_FLAG_CHECKPOINT ? "CHECKPOINT_START" : "OUTPUT_START", d->base, scr.out, -1.0);
-  return SCR_SUCCESS;
-}
-
 SCR_API int SCR_Start_output(const char* name, int flags)
 {
-  return scr_start("SCR_Start_output", name, flags, SCR_STATE_OUTPUT);
+  return scr_start("SCR_Start_output", name, flags, SCR_PHASE_OUTPUT);
 }
 
 SCR_API int SCR_Start_checkpoint(void)
 {
-  return scr_start("SCR_Start_checkpoint", NULL, SCR_FLAG_CHECKPOINT, SCR_STATE_CHECKPOINT);
-}
-
-/* Record size, mode and time of each file of the open dataset. */
-SCR_FN int scr_complete_files(uint64_t* bytes, int* files)
-{
-  scr_hash_elem* e;
-  scr_meta*      meta = scr_meta_new();
-  int            rc = SCR_SUCCESS;
-
-  *bytes = 0;
-  *files = 0;
-  for (e = scr_filemap_first_file(scr.map, scr.out_id, scr.at.rank); e != NULL && rc == SCR_SUCCESS;
-       e = scr_hash_elem_next(e)) {
-    const char* path = scr_hash_elem_key(e);
-    struct stat st;
-    scr_hash_unset_all(meta);
-    scr_filemap_get_meta(scr.map, scr.out_id, scr.at.rank, path, meta);
-    if (scr_os.lstat(path, &st) < 0 || !S_ISREG(st.st_mode)) {
-      rc = SCR_ERR(SCR_ERR_MISSING, "the file %s was registered, but not written at %s",
-                   scr_line_str(meta, "ORIG", "?"), path);
-      break;
-    }
-    scr_meta_set_filesize(meta, (uint64_t)st.st_size);
-    scr_meta_set_complete(meta, 1);
-    scr_hash_util_set_int(meta, "MODE", (int)(st.st_mode & 07777));
-    scr_hash_util_set_int64(meta, "MTIME", (int64_t)st.st_mtime);
-    scr_filemap_set_meta(scr.map, scr.out_id, scr.at.rank, path, meta);
-    *bytes += (uint64_t)st.st_size;
-    ++*files;
-  }
-  scr_meta_delete(&meta);
-  return scr_oom ? SCR_ERR_OOM() : rc;
-}
-
-/* SCR_ERR_ARG on a rank that finds out that two ranks registered the same file.  Collective. */
-SCR_FN int scr_complete_unique(int rc)
-{
-  scr_hash *     send = scr_hash_new(), *recv = scr_hash_new(), *seen = scr_hash_new();
-  scr_hash_elem *e, *c;
-  int            err;
-
-  for (e = scr_filemap_first_file(scr.map, scr.out_id, scr.at.rank); e != NULL; e = scr_hash_elem_next(e))
-    scr_paths_spread(send, scr_hash_elem_get_first_val(scr_hash_get(scr_hash_elem_hash(e), "META"), "FILE"), "FILE");
-  if ((err = scr_hash_exchange(send, recv, scr.at.comm)) != SCR_SUCCESS) rc = err;
-  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
-    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {
-      const char* other = scr_hash_elem_get_first_val(seen, scr_hash_elem_key(c));
-      if (other != NULL && rc == SCR_SUCCESS)
-        rc = SCR_ERR(SCR_ERR_ARG, "ranks %s and %s registered the same file %s; each rank needs its own", other,
-                     scr_hash_elem_key(e), scr_hash_elem_key(c));
-      scr_hash_set_kv(seen, scr_hash_elem_key(c), scr_hash_elem_key(e));
-    }
-  scr_hash_delete(&send);
-  scr_hash_delete(&recv);
-  scr_hash_delete(&seen);
-  return rc;
-}
-
-/* The directory that holds all files of this rank, below the prefix; "" for the prefix.  1 when there are files. */
-SCR_FN int scr_complete_dir(char* dir)
-{
-  scr_hash_elem* e;
-  int            first = 1;
-
-  dir[0] = '\0';
-  for (e = scr_filemap_first_file(scr.map, scr.out_id, scr.at.rank); e != NULL; e = scr_hash_elem_next(e)) {
-    char        path[SCR_MAX_FILENAME];
-    const char* rel = scr_hash_elem_get_first_val(scr_hash_get(scr_hash_elem_hash(e), "META"), "FILE");
-    char*       slash;
-    if (rel == NULL) continue;
-    snprintf(path, sizeof path, "%s", rel);
-    slash = strrchr(path, '/');
-    if (slash != NULL) *slash = '\0';
-    else path[0] = '\0';
-    if (first) memcpy(dir, path, sizeof path);
-    else scr_path_keep(dir, scr_path_common(dir, path));
-    first = 0;
-  }
-  return !first;
-}
-
-/*
-** Protect and commit the open dataset, whose files are on record.  V brings the sums; COMMON is the directory of all
-** files, from the lowest rank that has any.  Collective.
-*/
-SCR_FN int scr_complete_commit(scr_vote* v)
-{
-  char dir[SCR_MAX_FILENAME], common[SCR_MAX_FILENAME] = "";
-  int  have = scr_complete_dir(dir), rc = SCR_SUCCESS, root = scr.at.ranks - (int)v->max[0];
-
-  if (v->max[0] > 0) {
-    memcpy(common, dir, sizeof common);
-    rc = scr_bcast(common, (int)sizeof common, MPI_CHAR, root, scr.at.comm);
-  }
-  scr_dataset_set_size(scr.out, (uint64_t)v->sum[2]);
-  scr_dataset_set_files(scr.out, (int)v->sum[1]);
-  scr_dataset_set_complete(scr.out, 1);
-  memset(v, 0, sizeof *v);
-  v->max[0] = -(int64_t)(have ? scr_path_common(dir, common) : INT_MAX);
-  if (rc == SCR_SUCCESS) rc = scr_red_apply(scr.red, scr.out_id, scr.out);
-  if ((rc = scr_vote_all(v, rc, scr.at.comm)) != SCR_SUCCESS) return rc;
-  scr_path_keep(common, (int)-v->max[0]);
-  scr_hash_util_set_str(scr.out, "DIR", common);
-  rc = scr_map_commit(scr.out_id, scr.out);
-  if (rc == SCR_SUCCESS) rc = scr_cached_add(scr.out, scr.red->base, 1);
-  return scr_agree(rc, scr.at.comm);
-}
-
-/* The flush file learns of the new dataset.  Local, on rank 0; a failure is reported, and mended by the next run. */
-SCR_FN void scr_complete_note(const scr_cached* c)
-{
-  scr_hash*   h = scr_hash_new();
-  const char* dir = scr_line_str(c->desc, "DIR", "");
-  int         fd = -1, rc = scr_flush_file_open(scr.at.prefix, &fd, h);
-
-  if (rc == SCR_SUCCESS) {
-    char own[64];
-    snprintf(own, sizeof own, "scr.dataset.%d", c->id);
-    scr_flush_file_add(h, c->desc, *dir && scr.preserve ? dir : own);
-    scr_flush_file_set(h, c->id, "CACHE");
-    rc = scr_flush_file_close(scr.at.prefix, &fd, h);
-  }
-  if (rc != SCR_SUCCESS)
-    scr_warn("%s; commands that look for datasets in the cache do not see dataset %d", scr_err_text, c->id);
-  scr_hash_delete(&h);
-}
-
-/* After the dataset is complete: halt conditions, flush, room, times.  Collective. */
-SCR_FN int scr_complete_after(uint64_t bytes, int files)
-{
-  scr_cached* c = scr_cached_find(scr.out_id);
-  int         id = scr.out_id, ckpt = c->ckpt > 0, halt = 0, rc = SCR_SUCCESS;
-  double      seconds = scr_wtime() - scr.out_start;
-
-  scr.failed_bytes = 0;
-  scr_dbg(1, "dataset %d %s: %d files, %" PRIu64 " bytes, %s, complete in %.3f s, %.1f MB/s", id,
-          scr_desc_name(c->desc), files, bytes, scr_copy_name(scr.red->type), seconds,
-          (double)bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
-  scr_event_root(ckpt ? "CHECKPOINT_END" : "OUTPUT_END", NULL, c->desc, seconds);
-  scr_event_transfer(ckpt ? "CHECKPOINT" : "OUTPUT", scr.at.prefix, c->base, c->desc, seconds);
-  if (scr.at.rank == 0) scr_complete_note(c);
-  if (ckpt && scr.chosen) {
-    if (scr.at.rank == 0 && scr_index_update(scr_index_pass_current, id, NULL) != SCR_SUCCESS)
-      scr_warn("%s", scr_err_text);
-    scr.chosen = 0;
-  }
-  if (ckpt) {
-    scr.ckpt_cost += seconds;
-    scr.ckpt_count++;
-    rc = scr_halt_decide(1, &halt, SCR_SUCCESS);
-  }
-  if (rc == SCR_SUCCESS && scr_flush_is_due(c)) rc = scr_flush_sync(id, 0);
-  if (!scr_code_is_verdict(rc) && scr_cache_trim(scr.red, id) != SCR_SUCCESS) /* else the new one is no good */
-    scr_warn("%s", scr_err_text);
-  scr.ckpt_end = scr_wtime();
-  scr_event_root("COMPUTE_START", NULL, NULL, -1.0);
-  if (halt && (scr.halt_exit == 1 || (scr.halt_exit < 0 && !scr.asked_should_exit))) scr_halt_leave();
-  return rc;
-}
-
-/* Complete the open dataset.  Collective. */
-SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
-{
-  scr_vote v;
-  uint64_t bytes = 0;
-  uint64_t total;
-  int      files = 0, rc = scr_enter(call, phase), sum;
-
-  if (rc != SCR_SUCCESS) return rc;
-  memset(&v, 0, sizeof v);
-  rc = scr_complete_files(&bytes, &files);
-  if (!valid) rc = SCR_ERR(SCR_ERR_INVALID, "rank %d marked dataset %d as invalid", scr.at.rank, scr.out_id);
-  rc = scr_complete_unique(rc);
-  v.sum[1] = files;
-  v.sum[2] = (int64_t)bytes;
-  v.max[0] = files > 0 ? scr.at.ranks - scr.at.rank : 0;
-  rc = scr_vote_all(&v, rc, scr.at.comm);
-  total = (uint64_t)v.sum[2];
-  sum = (int)v.sum[1];
-  if (rc == SCR_SUCCESS) rc = scr_complete_commit(&v);
-  scr.phase = SCR_STATE_IDLE;
-  if (rc != SCR_SUCCESS) {
-    scr_err_record why;
-    scr_err_save(&why);
-    scr.failed_bytes = scr_cache_bytes(scr.out_id);
-    scr_cache_delete(scr.out_id);
-    scr_err_restore(&why);
-    if (scr.out_flags & SCR_FLAG_CHECKPOINT) scr.checkpoint_id--;
-    return scr_report(rc);
-  }
-  return scr_report(scr_complete_after(total, sum));
+  return scr_start("SCR_Start_checkpoint", NULL, SCR_FLAG_CHECKPOINT, SCR_PHASE_CHECKPOINT);
 }
 
 SCR_API int SCR_Complete_output(int valid)
 {
-  return scr_complete("SCR_Complete_output", valid, SCR_STATE_OUTPUT);
+  return scr_complete("SCR_Complete_output", valid, SCR_PHASE_OUTPUT);
 }
 
 SCR_API int SCR_Complete_checkpoint(int valid)
 {
-  return scr_complete("SCR_Complete_checkpoint", valid, SCR_STATE_CHECKPOINT);
+  return scr_complete("SCR_Complete_checkpoint", valid, SCR_PHASE_CHECKPOINT);
 }
 
 /* ---- datasets by name ---- */
 
-/* Begin a call that takes the NAME of a dataset, the same on every rank.  Collective. */
-SCR_FN int scr_enter_name(const char* call, const char* name)
-{
-  scr_vote v;
-  int      rc = scr_enter(call, SCR_STATE_IDLE);
-
-  if (rc != SCR_SUCCESS) return rc;
-  if (name == NULL || *name == '\0' || strlen(name) >= SCR_MAX_FILENAME) {
-    rc = SCR_ERR(SCR_ERR_ARG, "%s needs the name of a dataset, shorter than %d bytes", call, SCR_MAX_FILENAME);
-    name = "";
-  }
-  memset(&v, 0, sizeof v);
-  v.max[0] = (int64_t)scr_crc32(SCR_CRC32_START, name, strlen(name));
-  v.max[1] = -v.max[0];
-  rc = scr_vote_all(&v, rc, scr.at.comm);
-  if (rc == SCR_SUCCESS && v.max[0] != -v.max[1])
-    rc = SCR_ERR(SCR_ERR_DIFFER, "%s: the ranks gave different names; rank %d gave \"%s\"", call, scr.at.rank, name);
-  return scr_report(rc);
-}
-
 SCR_API int SCR_Current(const char* name)
 {
-  int loaded = scr.loaded, rc = scr_enter_name("SCR_Current", name);
+  int            loaded = scr.loaded, rc = scr_enter_name("SCR_Current", name);
+  scr_restart    restart = scr.restart;
+  scr_err_record why;
 
   if (rc != SCR_SUCCESS) return rc;
-  rc = scr_choose(name);
-  if (rc == SCR_SUCCESS && scr.offer) {
-    rc = scr_load(INT_MAX, name);
-    if (rc == SCR_SUCCESS && !scr.loaded) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the checkpoint %s cannot be loaded", name);
-    if (rc == SCR_SUCCESS) rc = scr_choose_done();
-    else {
-      scr_err_record why;
-      scr_err_save(&why);
-      if (scr.at.rank == 0) scr_index_update(scr_index_release_current, 0, NULL);
-      scr.chosen = 0;
-      scr.loaded = scr_cached_find(loaded) != NULL && scr_cached_find(loaded)->good ? loaded : 0;
-      scr_err_restore(&why);
-    }
-  } else if (rc == SCR_SUCCESS) {
-    scr.chosen = 1; /* for the next run, until a newer one is complete */
+  rc = scr_choice_make(name);
+  if (rc != SCR_SUCCESS || scr.restart == SCR_RESTART_OVER) {
+    if (rc == SCR_SUCCESS) scr.user_choice = 1; /* also for later runs, until a newer checkpoint is complete */
+    return scr_report(rc);
   }
+  rc = scr_restart_load(INT_MAX, name);
+  if (rc == SCR_SUCCESS && !scr.loaded) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the checkpoint %s cannot be loaded", name);
+  if (rc == SCR_SUCCESS) return scr_report(scr_choice_served());
+  scr_err_save(&why);
+  if (scr.world.rank == 0) scr_index_change(scr.world.prefix, scr_choice_release, 0, NULL);
+  scr.user_choice = 0;
+  if (scr_dataset_find(loaded) == NULL || scr_dataset_find(loaded)->life != SCR_WHOLE) loaded = 0;
+  scr.loaded = loaded;
+  scr.restart = loaded ? SCR_RESTART_LOADED : restart == SCR_RESTART_LOADED ? SCR_RESTART_UNTRIED : restart;
+  scr_err_restore(&why);
   return scr_report(rc);
-}
-
-/* Where the dataset NAME is in the index, on every rank; *ID is 0 when it is not there.  Collective. */
-SCR_FN int scr_prefix_find(const char* name, int* id, char* dir)
-{
-  struct {
-    int  id;
-    char dir[SCR_MAX_FILENAME];
-  } found;
-  scr_hash*   index = scr_hash_new();
-  const char* d = NULL;
-  int         rc = SCR_SUCCESS;
-
-  memset(&found, 0, sizeof found);
-  if (scr.at.rank == 0) {
-    rc = scr_index_read(scr.at.prefix, index);
-    if (rc == SCR_SUCCESS && scr_index_find(index, name, &found.id, &d) == SCR_SUCCESS)
-      rc = scr_fmt(found.dir, sizeof found.dir, "%s", d);
-  }
-  scr_hash_delete(&index);
-  if ((rc = scr_agree(rc, scr.at.comm)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_bcast(&found, (int)sizeof found, MPI_BYTE, 0, scr.at.comm)) != SCR_SUCCESS) return rc;
-  *id = found.id;
-  memcpy(dir, found.dir, sizeof found.dir);
-  return SCR_SUCCESS;
-}
-
-/* What took the place of an older dataset on the prefix may be gone.  Every rank calls it. */
-SCR_FN void scr_cached_reconsider(void)
-{
-  int i;
-  for (i = 0; i < scr.ncached; i++) scr.cached[i].superseded = 0;
 }
 
 SCR_API int SCR_Drop(const char* name)
@@ -13523,53 +13905,13 @@ SCR_API int SCR_Drop(const char* name)
   int  id = 0, rc = scr_enter_name("SCR_Drop", name);
 
   if (rc != SCR_SUCCESS) return rc;
-  rc = scr_prefix_find(name, &id, dir);
+  rc = scr_run_find_dataset(name, &id, dir);
   if (rc == SCR_SUCCESS && id == 0)
-    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the index of %s has no dataset %s", scr.at.prefix, name);
-  if (rc == SCR_SUCCESS)
-    rc = scr_agree(scr.at.rank == 0 ? scr_index_update(scr_index_remove, id, dir) : SCR_SUCCESS, scr.at.comm);
-  scr_cached_reconsider();
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the index of %s has no dataset %s", scr.world.prefix, name);
+  if (rc == SCR_SUCCESS && scr.world.rank == 0) rc = scr_index_change(scr.world.prefix, scr_index_remove, id, dir);
+  if (id != 0) rc = scr_agree(rc, scr.world.comm);
+  scr_dataset_reconsider();
   return scr_report(rc);
-}
-
-/* Remove the directories above REL, a path below the prefix, as long as they are empty. */
-SCR_FN void scr_prefix_prune(const char* rel)
-{
-  char  dir[SCR_MAX_FILENAME];
-  char* slash;
-
-  if (scr_fmt(dir, sizeof dir, "%s/%s", scr.at.prefix, rel) != SCR_SUCCESS) return;
-  while ((slash = strrchr(dir, '/')) != NULL && (size_t)(slash - dir) > strlen(scr.at.prefix)) {
-    *slash = '\0';
-    if (scr_os.rmdir(dir) < 0) return;
-  }
-}
-
-/* Delete the files of dataset ID in DIR from the prefix, after it has left the index.  Collective. */
-SCR_FN int scr_prefix_delete(int id, const char* dir)
-{
-  scr_prefix_place place;
-  scr_hash*        mine = scr_hash_new();
-  scr_hash_elem *  e, *c;
-  char             rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
-  int              ranks, pass, rc = scr.at.rank == 0 ? scr_index_update(scr_index_remove, id, dir) : SCR_SUCCESS;
-
-  if (rc == SCR_SUCCESS) rc = scr_prefix_locate(id, dir, &place);
-  if ((rc = scr_agree(rc, scr.at.comm)) == SCR_SUCCESS) rc = scr_map_scatter(&place, NULL, mine, &ranks);
-  for (pass = 0; rc == SCR_SUCCESS && pass < 2; pass++) { /* all files, then the directories that are empty */
-    for (e = scr_hash_elem_first(scr_hash_get(mine, "RANK")); e != NULL; e = scr_hash_elem_next(e))
-      for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {
-        if (scr_prefix_rel(place.base, scr_hash_elem_key(c), rel, sizeof rel) != SCR_SUCCESS) continue;
-        if (pass == 1) scr_prefix_prune(rel);
-        else if (scr_fmt(path, sizeof path, "%s/%s", scr.at.prefix, rel) == SCR_SUCCESS && scr_os.unlink(path) < 0 &&
-                 errno != ENOENT)
-          rc = SCR_ERRNO("cannot delete %s", path);
-      }
-    if (pass == 0 && scr.at.rank == 0) scr_prefix_forget(id, dir);
-    rc = scr_agree(rc, scr.at.comm);
-  }
-  scr_hash_delete(&mine);
-  return rc;
 }
 
 SCR_API int SCR_Delete(const char* name)
@@ -13578,20 +13920,25 @@ SCR_API int SCR_Delete(const char* name)
   int  i, id = 0, cached = 0, was_loaded = 0, err = SCR_SUCCESS, rc = scr_enter_name("SCR_Delete", name);
 
   if (rc != SCR_SUCCESS) return rc;
-  rc = scr_prefix_find(name, &id, dir);
-  for (i = 0; i < scr.ncached; i++)
-    if (strcmp(scr_desc_name(scr.cached[i].desc), name) == 0) cached = scr.cached[i].id;
+  rc = scr_run_find_dataset(name, &id, dir);
+  for (i = 0; i < scr.datasets; i++)
+    if (strcmp(scr_desc_name(&scr.dataset[i].desc), name) == 0) cached = scr.dataset[i].desc.identity.id;
   if (rc == SCR_SUCCESS && id == 0 && cached == 0)
-    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no dataset %s in the cache or in %s", name, scr.at.prefix);
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no dataset %s in the cache or in %s", name, scr.world.prefix);
   if (rc == SCR_SUCCESS && cached != 0) {
-    if ((was_loaded = cached == scr.loaded)) scr.loaded = 0;
+    was_loaded = cached == scr.loaded;
+    if (!was_loaded && scr_work_is_at_stake()) scr.prefix_at_stake = 1; /* only SCR_FRESH_START lifts a refusal */
     err = scr_cache_delete(cached);
   }
+  if (was_loaded) {
+    scr.loaded = 0;
+    scr.restart = SCR_RESTART_UNTRIED;
+  }
   if (rc == SCR_SUCCESS && id != 0) rc = scr_prefix_delete(id, dir);
-  if (rc == SCR_SUCCESS) rc = scr_agree(err, scr.at.comm);
-  scr_cached_reconsider();
+  if (rc == SCR_SUCCESS) rc = scr_agree(err, scr.world.comm);
+  scr_dataset_reconsider();
   if (rc == SCR_SUCCESS && was_loaded && scr.tried.n == 0)
-    scr.once = 0; /* it is gone because the application says so */
+    scr.prefix_at_stake = 0; /* deleted by choice; the next look at the index tells what is left */
   return scr_report(rc);
 }
 

@@ -1,19 +1,19 @@
 /*
 ** heat2d.c - a solver of the heat equation that survives the loss of nodes.
 **
-** THE PROBLEM     u_t = u_xx + u_yy on the unit square, nx x ny inner points.  The left wall is warm, the others are
-**                 cold, and the middle begins hot.  Explicit steps, as long as stability allows with a margin.
-** IN PARALLEL     The grid is cut in both directions, one block a rank, with one layer of points of the neighbours
-**                 around it, exchanged before each step.  Every point is computed by the same expression whatever
-**                 the cut, so the result has the same bits on any number of ranks; its CRC32 shows that.
-** CHECKPOINTS     One file a rank: a header that says what it belongs to, then the block.  Look at try_restart and
-**                 checkpoint for what the library wants; all the rest would be there without it.
+** THE PROBLEM     u_t = u_xx + u_yy on the unit square, with nx x ny inner points.  The left wall is warm, the others
+**                 are cold, and the middle is hot at first.  Explicit steps, almost as long as stability allows.
+** IN PARALLEL     The grid is cut in both directions into one block per rank.  One layer of the neighbours' points
+**                 surrounds a block; ranks exchange it before each step.  The same expression computes every point,
+**                 however the grid is cut, so the result is bitwise equal on any number of ranks, as its CRC32 shows.
+** CHECKPOINTS     One file per rank: a header that describes what the file belongs to, then the block.  try_restart and
+**                 checkpoint show how to use the library; the rest of the program does not depend on it.
 **
 **   mpicc heat2d.c scr_impl.c -lz -lpthread -o heat2d
 **   mpiexec -n 4 ./heat2d --nx 1024 --ny 1024 --steps 1000 --interval 100
 **
-** Start it again with the same options after a failure: it goes on from the newest checkpoint.
-** Exit code: 0 done or asked to stop, 1 error, 2 wrong option.
+** After a failure, start it again with the same options: it continues from the newest checkpoint.
+** Exit code: 0 if it is done or was asked to stop, 1 on an error, 2 for a wrong option.
 */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L /* SIGKILL, sched_yield */
@@ -29,7 +29,7 @@
 #include <zlib.h>
 #include "scr.h"
 
-#define HEAT_MAGIC 0x3130643274616568u /* "heat2d01"; reads differently on a machine of the other byte order */
+#define HEAT_MAGIC 0x3130643274616568u /* "heat2d01"; differs on a machine with the other byte order */
 
 typedef struct {
   int nx, ny, steps, interval, kill_at, help;
@@ -49,11 +49,11 @@ typedef struct {
   MPI_Datatype column;
 } block;
 
-/* Head of a checkpoint file.  Members of 8 bytes only, so that there is no padding. */
+/* Header of a checkpoint file.  All members have 8 bytes, so that there is no padding. */
 typedef struct {
   uint64_t magic, step, nx, ny, ranks, x0, y0, w, h;
   double   residual;
-  uint64_t data_crc, head_crc; /* CRC32 of the points; of the header up to here */
+  uint64_t data_crc, head_crc; /* CRC32 of the points; CRC32 of the header before this member */
 } header;
 
 /* ---- the block ------------------------------------------------------------------------------------------------ */
@@ -63,13 +63,13 @@ static double* at(const block* b, double* field, int y, int x)
   return field + (size_t)y * ((size_t)b->w + 2) + (size_t)x;
 }
 
-/* First point of part I when N points are cut into PARTS. */
+/* The first point of part I if N points are cut into PARTS. */
 static int part_start(int n, int parts, int i)
 {
   return (int)((int64_t)n * i / parts);
 }
 
-/* Set the first values and the walls of both fields.  Everything depends on the place in the whole grid only. */
+/* Set the initial values and the walls of both fields, from the position in the whole grid only. */
 static void block_init(block* b)
 {
   int x, y;
@@ -85,7 +85,7 @@ static void block_init(block* b)
   }
 }
 
-/* Cut the grid over the ranks of MPI_COMM_WORLD.  0 when that is not possible; the same on every rank. */
+/* Distribute the grid over the ranks of MPI_COMM_WORLD.  Returns 0 if that is not possible; the same on every rank. */
 static int block_new(block* b, const options* o)
 {
   int    periods[2] = {0, 0}, ok, all;
@@ -97,7 +97,7 @@ static int block_new(block* b, const options* o)
   MPI_Comm_size(MPI_COMM_WORLD, &b->ranks);
   MPI_Dims_create(b->ranks, 2, b->dims);
   if (b->dims[0] > o->ny || b->dims[1] > o->nx) return 0;
-  MPI_Cart_create(MPI_COMM_WORLD, 2, b->dims, periods, 0, &b->comm); /* no new order: rank r reads what r wrote */
+  MPI_Cart_create(MPI_COMM_WORLD, 2, b->dims, periods, 0, &b->comm); /* no reordering: rank r reads what rank r wrote */
   MPI_Comm_rank(b->comm, &b->rank);
   MPI_Cart_coords(b->comm, b->rank, 2, b->coords);
   MPI_Cart_shift(b->comm, 0, 1, &b->up, &b->down);
@@ -133,7 +133,7 @@ static void block_free(block* b)
 
 /* ---- the solver ----------------------------------------------------------------------------------------------- */
 
-/* Get the points around the block from the neighbours. */
+/* Receive the points around the block from the neighbours, and send them those at its border. */
 static void exchange_halo(block* b)
 {
   MPI_Request r[8];
@@ -148,7 +148,7 @@ static void exchange_halo(block* b)
   MPI_Isend(at(b, b->u, h, 1), w, MPI_DOUBLE, b->down, 0, b->comm, &r[5]);
   MPI_Isend(at(b, b->u, 1, 1), 1, b->column, b->left, 0, b->comm, &r[6]);
   MPI_Isend(at(b, b->u, 1, w), 1, b->column, b->right, 0, b->comm, &r[7]);
-  for (;;) { /* MPI_Waitall would keep the processor from the neighbour where ranks share one */
+  for (;;) { /* MPI_Waitall would not yield the processor to a rank that shares it */
     MPI_Testall(8, r, &done, status);
     if (done) return;
     sched_yield();
@@ -180,11 +180,12 @@ static void step_once(block* b)
 static double global_residual(const block* b)
 {
   double all = 0;
-  MPI_Allreduce(&b->residual, &all, 1, MPI_DOUBLE, MPI_MAX, b->comm); /* a maximum does not depend on the order */
+  MPI_Allreduce(&b->residual, &all, 1, MPI_DOUBLE, MPI_MAX,
+                b->comm); /* a maximum does not depend on the order of the ranks */
   return all;
 }
 
-/* CRC32 of the field, row after row of the whole grid, on rank 0 (elsewhere 0).  Rank 0 holds one row at a time. */
+/* The CRC32 of the field, by rows of the whole grid, on rank 0 (elsewhere 0).  Rank 0 holds one row at a time. */
 static unsigned long global_crc(const block* b)
 {
   unsigned long crc = 0;
@@ -225,7 +226,7 @@ static uint64_t block_crc(const block* b)
   return crc;
 }
 
-/* The header that a file of this block has at STEP. */
+/* The header of this block's file at STEP. */
 static header header_make(const block* b, uint64_t step, double residual, uint64_t data_crc)
 {
   header e = {HEAT_MAGIC,      step,           (uint64_t)b->nx, (uint64_t)b->ny, (uint64_t)b->ranks, (uint64_t)b->x0,
@@ -235,7 +236,7 @@ static header header_make(const block* b, uint64_t step, double residual, uint64
   return e;
 }
 
-/* Read or write the rows FROM..TO-1 of the block.  1 if it worked. */
+/* Read or write rows FROM to TO-1 of the block.  Returns 1 on success. */
 static int rows_move(const block* b, FILE* f, int writing, int from, int to)
 {
   size_t w = (size_t)b->w;
@@ -248,7 +249,7 @@ static int rows_move(const block* b, FILE* f, int writing, int from, int to)
   return 1;
 }
 
-/* --kill-at: die once every rank has come as far as this one. */
+/* --kill-at: kill this rank when all ranks have come this far. */
 static void crash(const block* b, FILE* f, int step)
 {
   if (f != NULL) fflush(f);
@@ -261,7 +262,7 @@ static void crash(const block* b, FILE* f, int step)
   raise(SIGKILL);
 }
 
-/* Write the block at STEP to FILE.  1 when every byte and the close succeeded. */
+/* Write the block at STEP to FILE.  Returns 1 if all writes and the close succeeded. */
 static int block_save(const block* b, const char* file, int step, int kill_here)
 {
   header e = header_make(b, (uint64_t)step, b->residual, block_crc(b));
@@ -271,11 +272,11 @@ static int block_save(const block* b, const char* file, int step, int kill_here)
   ok = f != NULL && fwrite(&e, sizeof e, 1, f) == 1 && rows_move(b, f, 1, 0, b->h / 2);
   if (kill_here) crash(b, f, step);
   ok = ok && rows_move(b, f, 1, b->h / 2, b->h);
-  if (f != NULL && fclose(f) != 0) ok = 0; /* late errors of the file system show up here */
+  if (f != NULL && fclose(f) != 0) ok = 0; /* the file system may report an error only here */
   return ok;
 }
 
-/* Read FILE into the block.  NULL, or what is wrong with it. */
+/* Read FILE into the block.  Returns NULL, or what is wrong with the file. */
 static const char* block_load(block* b, const char* file, int* step)
 {
   header      e, want;
@@ -286,8 +287,8 @@ static const char* block_load(block* b, const char* file, int* step)
   if (fread(&e, sizeof e, 1, f) != 1 || e.magic != HEAT_MAGIC) why = "is not a heat2d checkpoint";
   else {
     want = header_make(b, e.step, e.residual, e.data_crc);
-    if (e.head_crc != want.head_crc) /* it covers the geometry: any other grid, rank or damage differs here */
-      why = "is of another grid or rank, or its header is damaged";
+    if (e.head_crc != want.head_crc) /* it covers the geometry, so another grid or rank, or damage, shows here */
+      why = "belongs to another grid or rank, or its header is damaged";
     else if (!rows_move(b, f, 0, 0, b->h) || fgetc(f) != EOF) why = "has the wrong length";
     else if (block_crc(b) != e.data_crc) why = "is damaged";
   }
@@ -307,15 +308,15 @@ static void file_name(const block* b, const char* name, char* path, size_t n)
   if (snprintf(path, n, "%s/rank_%d.heat", name, b->rank) >= (int)n) path[0] = '\0';
 }
 
-/* Tell what call failed, once.  The library has printed the reason already. */
+/* Report which call failed, from one rank.  The library has printed the reason already. */
 static void complain(const block* b, const char* call, int rc, const char* then)
 {
   if (b->rank == 0) fprintf(stderr, "heat2d: %s: %s; %s\n", call, SCR_Strerror(rc), then);
 }
 
 /*
-** Go on from the newest checkpoint that every rank can read.  STEP stays 0 when there is none.
-** Returns 0 when old work exists but cannot be used: beginning again would throw it away.
+** Restart from the newest checkpoint that every rank can read.  STEP stays 0 if there is none.
+** Returns 0 if old work exists but cannot be used: a start from the beginning would lose it.
 */
 static int try_restart(block* b, int* step)
 {
@@ -327,7 +328,7 @@ static int try_restart(block* b, int* step)
     have = 0;
     rc = SCR_Have_restart(&have, name);
     if (rc != SCR_SUCCESS && rc != SCR_ERR_DISABLED) {
-      complain(b, "SCR_Have_restart", rc, "SCR_FRESH_START=1 begins anew, another SCR_PREFIX keeps both");
+      complain(b, "SCR_Have_restart", rc, "SCR_FRESH_START=1 starts from the beginning, another SCR_PREFIX keeps both");
       return 0;
     }
     if (!have) return 1;
@@ -347,12 +348,12 @@ static int try_restart(block* b, int* step)
       complain(b, "SCR_Complete_restart", rc, "giving up");
       return 0;
     }
-    *step = 0; /* this rank may have read its file when another could not; the next older one is offered now */
+    *step = 0; /* another rank could not read its file; the library offers the next older checkpoint */
     block_init(b);
   }
 }
 
-/* Save STEP.  A failure is reported and the run goes on: the older checkpoint still stands. */
+/* Save STEP.  After a failure the run goes on, because the older checkpoint is still there. */
 static void checkpoint(const block* b, int step, int kill_here)
 {
   char   name[64], path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
@@ -367,7 +368,7 @@ static void checkpoint(const block* b, int step, int kill_here)
     return;
   }
   file_name(b, name, path, sizeof path);
-  if (SCR_Route_file(path, file) != SCR_SUCCESS) file[0] = '\0'; /* which block_save cannot open */
+  if (SCR_Route_file(path, file) != SCR_SUCCESS) file[0] = '\0'; /* block_save then fails */
   rc = SCR_Complete_output(block_save(b, file, step, kill_here));
   if (rc != SCR_SUCCESS) complain(b, "SCR_Complete_output", rc, "going on");
   else if (b->rank == 0)
@@ -375,12 +376,12 @@ static void checkpoint(const block* b, int step, int kill_here)
            ((double)b->nx * b->ny * sizeof(double) + (double)b->ranks * sizeof(header)) / 1048576, MPI_Wtime() - start);
 }
 
-/* Offer a checkpoint every INTERVAL steps; the library says whether it is wanted, and whether the run should end. */
+/* Every INTERVAL steps, ask the library whether to write a checkpoint, and whether the run should end. */
 static int solve(block* b, const options* o, int step)
 {
   int need, stop = 0;
 
-  SCR_Should_exit(&stop); /* asked once before the first checkpoint: the library then leaves the exit to us */
+  SCR_Should_exit(&stop); /* asked before the first checkpoint, so that the library leaves the exit to us */
   while (step < o->steps && !stop) {
     step_once(b);
     step++;
@@ -402,7 +403,7 @@ static int usage(FILE* f, int code)
         "Solves the heat equation, checkpoints, and restarts by itself.\n"
         "  --nx N --ny N    points across and down (512 512)\n"
         "  --steps N        steps to compute (1000)\n"
-        "  --interval N     offer a checkpoint every N steps (100); 0: none\n"
+        "  --interval N     ask for a checkpoint every N steps (100); 0: never\n"
         "  --kill-at N      at step N every rank kills itself in the middle of a checkpoint\n"
         "  --help           print this\n"
         "Parameters of the library, such as SCR_PREFIX, come from the environment.\n",
@@ -410,7 +411,7 @@ static int usage(FILE* f, int code)
   return code;
 }
 
-/* 1 when the arguments make sense; else 0 and BAD is the first that does not. */
+/* Returns 1 if the arguments are valid; else 0, and BAD is the first that is not. */
 static int options_read(int argc, char** argv, options* o, const char** bad)
 {
   static const char* const names[] = {"--nx", "--ny", "--steps", "--interval", "--kill-at"};
@@ -478,7 +479,7 @@ int main(int argc, char** argv)
 
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* what a killed run has said must not be lost */
+  setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* so that the output of a killed run is not lost */
   if (!options_read(argc, argv, &o, &bad)) {
     if (rank == 0) fprintf(stderr, "heat2d: unknown option, or bad value for it: %s\n", bad);
     code = rank == 0 ? usage(stderr, 2) : 2;

@@ -1,5 +1,5 @@
 /*
-** minimal.c - the smallest program that checkpoints, and restarts by itself.
+** minimal.c - the smallest program that writes checkpoints and restarts from them.
 **
 **   mpicc minimal.c scr_impl.c -lz -lpthread -o minimal
 **   mpiexec -n 4 ./minimal 45      ends at step 45; its last checkpoint is ckpt.40
@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include "scr.h"
 
-/* Go on only without an error.  A library that is switched off (SCR_ENABLE=0) is none: then nothing is saved. */
+/* Abort on an error.  SCR_ERR_DISABLED (SCR_ENABLE=0) is not one: the program then runs without checkpoints. */
 static void must(int rc)
 {
   if (rc != SCR_SUCCESS && rc != SCR_ERR_DISABLED) MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Write (mode "w") or read ("r") the state of this rank, here one number, in checkpoint NAME.  1 if it worked. */
+/* Write (mode "w") or read ("r") the state of this rank, here one number, in checkpoint NAME.  Returns 1 on success. */
 static int state_file(const char* name, int rank, const char* mode, int* step)
 {
   char  path[SCR_MAX_FILENAME + 20], file[SCR_MAX_FILENAME];
@@ -36,13 +36,13 @@ int main(int argc, char** argv)
 
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  SCR_Config("SCR_CHECKPOINT_INTERVAL=10"); /* our default; the user's environment goes before it */
+  SCR_Config("SCR_CHECKPOINT_INTERVAL=10"); /* our default; the environment overrides it */
   must(SCR_Init());
   for (must(SCR_Have_restart(&have, name)); have; must(SCR_Have_restart(&have, name))) {
     must(SCR_Start_restart(name));
     if ((rc = SCR_Complete_restart(state_file(name, rank, "r", &step))) == SCR_SUCCESS) break;
     if (rc != SCR_ERR_INVALID) must(rc);
-    step = 0; /* a rank could not read its file: the next older checkpoint is offered */
+    step = 0; /* a rank could not read its file: try the next older checkpoint */
   }
   if (have && rank == 0) printf("restarted from %s\n", name);
   for (must(SCR_Should_exit(&stop)); step < steps && !stop; must(SCR_Should_exit(&stop))) {
@@ -50,7 +50,7 @@ int main(int argc, char** argv)
     must(SCR_Need_checkpoint(&need));
     snprintf(name, sizeof name, "ckpt.%d", step);
     if (need && SCR_Start_output(name, SCR_FLAG_CHECKPOINT) == SCR_SUCCESS)
-      SCR_Complete_output(state_file(name, rank, "w", &step)); /* if it fails, the older checkpoint still stands */
+      SCR_Complete_output(state_file(name, rank, "w", &step)); /* if it fails, the older checkpoint is still there */
   }
   if (rank == 0) printf("done at step %d\n", step);
   must(SCR_Finalize());

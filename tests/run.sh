@@ -9,8 +9,7 @@ cd "$top" || exit 1
 suites="
 tests/unit/unit            120  600
 tests/tools/tools.sh        60  120
-tests/mpi/mpi.sh           800 3000
-tests/mpi/badinput.sh      300 1200
+tests/mpi/mpi.sh          1100 4200
 tests/cluster/cluster.sh   420 5400
 tests/version/version.sh   120  120
 tests/bench/smoke.sh       240  240

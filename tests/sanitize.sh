@@ -30,8 +30,7 @@ run unit 300 "$work/unit"
 BIN=$work run tools 120 tests/tools/tools.sh check
 # MPI keeps memory until the process ends, and the tests preload a library before the sanitizer's.
 export TEST_LIMIT=300 ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
-run mpi 2400 tests/mpi/mpi.sh check
-run badinput 900 tests/mpi/badinput.sh check
+run mpi 3300 tests/mpi/mpi.sh check
 BIN=$work run version 300 tests/version/version.sh check
 run cluster 1500 tests/cluster/cluster.sh check
 echo "$passed passed, $failed failed, $skipped skipped"

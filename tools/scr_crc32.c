@@ -5,13 +5,13 @@
 
 static const char usage[] =
     "scr_crc32 FILE...\n"
-    "Print the CRC32 of each file, as it is recorded for the files of a checkpoint, and the name of the file.\n"
+    "Print the CRC32 of each file, in the form in which the library records it, and the name of the file.\n"
     "\n"
     "  -h, --help  print this and exit;  --version  print the version and exit\n"
     "\n"
-    "Exit 0, 1 when a file cannot be read, or 2 when the command line is wrong.\n";
+    "Exit 0, 1 if a file cannot be read, or 2 if the command line is wrong.\n";
 
-/* Print the line of PATH. */
+/* Print the line for PATH.  Returns 0, or 1 on an error. */
 static int print_crc(const char* argv0, const char* path)
 {
   struct stat st;

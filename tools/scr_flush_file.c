@@ -1,58 +1,45 @@
-/* scr_flush_file - ask the flush file which datasets are where.  No MPI. */
+/* scr_flush_file - tell from the flush file which datasets are in the cache and on the prefix.  No MPI. */
 #define SCR_SERIAL
 #include "../scr_impl.c"
 #include "tool.h"
 
 static const char usage[] =
     "scr_flush_file --dir DIR QUESTION\n"
-    "Ask the flush file of the prefix directory DIR which datasets are in the cache and which are on the prefix.\n"
+    "Read the flush file of the prefix directory DIR: which datasets are in the cache, and which are on the prefix.\n"
     "\n"
     "  -d, --dir DIR         the prefix directory; it may also follow the options\n"
     "  -l, --latest          print the id of the newest checkpoint\n"
     "  -c, --list-ckpt       print the ids of the checkpoints, newest first\n"
     "  -o, --list-output     print the ids of the output datasets, oldest first\n"
     "  -b, --before ID       with -l, -c or -o: only ids below ID\n"
-    "  -n, --need-flush ID   exit 0 when dataset ID is not on the prefix yet (also --needflush)\n"
-    "  -L, --location ID     print where dataset ID is: SYNC_FLUSHING, FLUSHING, PFS or CACHE, the first of these "
-    "that\n"
-    "                        holds; or NONE\n"
+    "  -n, --need-flush ID   exit 0 if dataset ID is not on the prefix yet (also --needflush)\n"
+    "  -L, --location ID     print where dataset ID is, the first that holds of SYNC_FLUSHING, FLUSHING, PFS and "
+    "CACHE;\n"
+    "                        or NONE\n"
     "  -s, --name ID         print the name of dataset ID\n"
     "      --subdir ID       print the directory, below the prefix, that dataset ID is flushed to\n"
     "  -h, --help            print this and exit;  --version  print the version and exit\n"
     "\n"
-    "Exit 0; 1 when nothing was found, or there is an error.\n";
+    "Exit 0, or 1 if nothing is found or there is an error.\n";
 
 #define OPT_SUBDIR 1001
 
-/* Where an entry is; NULL when it is nowhere. */
-static const char* location(const scr_hash* entry)
+/* Returns 1 if the dataset is of the requested kind; one without flags counts as a checkpoint. */
+static int is_kind(const scr_flush_note* note, int output)
 {
-  static const char* const order[] = {"SYNC_FLUSHING", "FLUSHING", "PFS", "CACHE"};
-  size_t                   i;
-
-  for (i = 0; i < sizeof order / sizeof order[0]; i++)
-    if (scr_hash_get_kv(entry, "LOCATION", order[i]) != NULL) return order[i];
-  return scr_hash_elem_get_first_val(entry, "LOCATION");
+  return output ? (note->flags & SCR_FLAG_OUTPUT) != 0 : note->flags & SCR_FLAG_CHECKPOINT || note->flags == 0;
 }
 
-/* 1 when the entry is of the kind asked for; one that does not say is a checkpoint. */
-static int is_kind(const scr_hash* entry, int output)
+/* Print the ids below BEFORE: of output datasets ascending, of checkpoints descending; LATEST: only the first one. */
+static int list(const scr_record* file, int output, int before, int latest)
 {
-  int is_ckpt = scr_hash_get(entry, "CKPT") != NULL, is_output = scr_hash_get(entry, "OUTPUT") != NULL;
+  scr_flush_note note;
+  int            id = output ? 0 : before, n = 0;
 
-  return output ? is_output : is_ckpt || !is_output;
-}
-
-/* Print the ids below BEFORE, at most LIMIT. */
-static int list(scr_hash* sets, int output, int before, int limit)
-{
-  scr_hash_elem* e;
-  int            n = 0;
-
-  scr_hash_sort_int(sets, output ? SCR_HASH_SORT_ASCENDING : SCR_HASH_SORT_DESCENDING);
-  for (e = scr_hash_elem_first(sets); e != NULL && n < limit; e = scr_hash_elem_next(e)) {
-    int id = scr_index_id(scr_hash_elem_key(e));
-    if (id != 0 && id < before && is_kind(scr_hash_elem_hash(e), output)) printf(n++ ? " %d" : "%d", id);
+  while ((id = output ? scr_flush_file_next(file, id) : scr_flush_file_before(file, id)) != 0 && id < before) {
+    if (!scr_flush_file_get(file, id, &note) || !is_kind(&note, output)) continue;
+    printf(n++ ? " %d" : "%d", id);
+    if (latest) break;
   }
   if (n > 0) putchar('\n');
   return n > 0 ? 0 : 1;
@@ -60,64 +47,62 @@ static int list(scr_hash* sets, int output, int before, int limit)
 
 static int print_value(const char* value)
 {
-  if (value == NULL) return 1;
+  if (*value == '\0') return 1;
   tool_print(value);
   putchar('\n');
   return 0;
 }
 
-/* Answer question C about dataset ID. */
-static int answer(scr_hash* h, int c, int id, int before)
+/* Answer question C, an option letter, about dataset ID.  Returns the exit code. */
+static int answer(const scr_record* file, int c, int id, int before)
 {
-  scr_hash*       sets = scr_hash_get(h, "DSET");
-  const scr_hash* entry = scr_hash_get_kv_int(h, "DSET", id);
-  const char*     value;
+  scr_flush_note note;
+  int            known = scr_flush_file_get(file, id, &note), i;
 
   switch (c) {
   case 'l':
-    return list(sets, 0, before, 1);
   case 'c':
-    return list(sets, 0, before, INT_MAX);
+    return list(file, 0, before, c == 'l');
   case 'o':
-    return list(sets, 1, before, INT_MAX);
+    return list(file, 1, before, 0);
   case 'n':
-    return entry != NULL && !scr_flush_file_has(h, id, "PFS") ? 0 : 1;
+    return known && !(note.at & SCR_AT_PREFIX) ? 0 : 1;
   case 'L':
-    value = location(entry);
-    print_value(value != NULL ? value : "NONE");
-    return value != NULL ? 0 : 1;
+    for (i = 0; i < SCR_FLUSH_NLOCATIONS; i++)
+      if (note.at & scr_flush_locations[i].at) return print_value(scr_flush_locations[i].name);
+    print_value("NONE");
+    return 1;
   case 's':
-    return print_value(scr_hash_elem_get_first_val(entry, "NAME"));
-  default: /* --subdir; older releases recorded the name only */
-    value = scr_hash_elem_get_first_val(entry, "DIR");
-    return print_value(value != NULL ? value : scr_hash_elem_get_first_val(entry, "NAME"));
+    return print_value(note.name);
+  default: /* --subdir; older releases recorded only the name */
+    return print_value(*note.dir ? note.dir : note.name);
   }
 }
 
-/* Say so when DIR cannot be reached, or has no flush file: then there are no answers. */
+/* Print why there are no answers if DIR cannot be read or has no flush file. */
 static void explain_nothing(const char* argv0, const char* dir)
 {
   char        path[SCR_MAX_FILENAME], text[2 * SCR_MAX_FILENAME];
   struct stat st;
 
   if (!tool_is_dir(dir))
-    snprintf(text, sizeof text, "%s is no directory that can be reached: %s", dir, strerror(errno));
+    snprintf(text, sizeof text, "%s is not a directory that can be read: %s", dir, strerror(errno));
   else if (scr_record_path(dir, "flush.scr", path, sizeof path) == SCR_SUCCESS && scr_os.lstat(path, &st) < 0)
     snprintf(text, sizeof text, "there is no flush file %s: %s", path, strerror(errno));
   else return;
   tool_fail(argv0, 1, text);
 }
 
-/* Read the flush file of DIR and answer.  A file that is missing has no answers. */
+/* Read the flush file of DIR and answer the question.  Returns the exit code: 1 if the file is missing. */
 static int ask(const char* argv0, const char* dir, int c, int id, int before)
 {
-  scr_hash* h = scr_hash_new();
-  int       result = 1, rc = h == NULL ? SCR_ERR_OOM() : scr_flush_file_read(dir, h);
+  scr_record file;
+  int        result = 1, rc = scr_flush_file_read(&file, dir);
 
   if (rc == SCR_SUCCESS) explain_nothing(argv0, dir);
   if (rc != SCR_SUCCESS) tool_fail(argv0, 1, scr_err_text);
-  else result = answer(h, c, id, before);
-  scr_hash_delete(&h);
+  else result = answer(&file, c, id, before);
+  scr_record_close(&file, rc, 0);
   return fflush(stdout) == 0 ? result : 1;
 }
 

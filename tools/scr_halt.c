@@ -5,26 +5,26 @@
 
 static const char usage[] =
     "scr_halt [OPTIONS] [DIR...]\n"
-    "Ask the run on each prefix directory DIR to save its newest checkpoint and to end.\n"
+    "Ask the run on each prefix directory DIR to save its newest checkpoint and end.\n"
     "\n"
     "  -c, --checkpoints N       after N more checkpoints\n"
-    "  -b, --before TIME         before TIME; earlier by the seconds of --seconds\n"
+    "  -b, --before TIME         before TIME; with --seconds N, N seconds earlier\n"
     "  -a, --after TIME          after the first checkpoint at or after TIME\n"
-    "  -s, --seconds N           when N seconds are left of the allocation, or before the time of --before\n"
+    "  -s, --seconds N           when the allocation has N seconds left, or N seconds before the time of --before\n"
     "  -i, --immediate           at its next checkpoint; the job step is not killed\n"
-    "  -l, --list                change nothing, list the conditions\n"
+    "  -l, --list                list the conditions, change nothing\n"
     "      --unset-checkpoints, --unset-before, --unset-after, --unset-seconds, --unset-reason\n"
     "                            remove one condition\n"
     "  -r, --remove              remove the halt file, with all conditions\n"
-    "  -v, --verbose             say what is done\n"
+    "  -v, --verbose             report what is done\n"
     "  -h, --help                print this and exit;  --version  print the version and exit\n"
     "\n"
-    "Without a condition the run ends at its next checkpoint, as with -i: the reason JOB_HALTED is set.\n"
-    "TIME is a number of seconds since 1970, a local time 2030-12-31T23:59[:59], or from now on now+30m, +2h, +1d12h\n"
-    "(s, m, h, d).  DIR: default is SCR_PREFIX, or else the working directory.\n"
-    "Exit 0, or 1 when there is an error in any of the directories.\n";
+    "Without a condition, scr_halt sets the reason JOB_HALTED, and the run ends at its next checkpoint, as with -i.\n"
+    "TIME is a number of seconds since 1970, a local time 2030-12-31T23:59[:59], or a time from now on, such as\n"
+    "now+30m, +2h or +1d12h (s, m, h, d).  The default of DIR is SCR_PREFIX, or else the working directory.\n"
+    "Exit 0, or 1 if there is an error in any of the directories.\n";
 
-#define OPT_UNSET 2000 /* + the place of the key in keys[] */
+#define OPT_UNSET 2000 /* + the index of the key in keys[] */
 
 enum { KEY_CHECKPOINTS, KEY_BEFORE, KEY_AFTER, KEY_SECONDS, KEY_REASON, KEYS };
 
@@ -35,10 +35,10 @@ typedef struct {
   int     set[KEYS], unset[KEYS];
   int64_t value[KEYS];
   int     list, remove, verbose;
-  int     changes; /* something is set or unset */
+  int     changes; /* 1: something is set or unset */
 } request;
 
-/* The value of N digits at *S, which goes on behind them; -1 when they are not there. */
+/* Returns the value of the N digits at *S, and moves *S past them; -1 if there are not so many. */
 static int digits(const char** s, int n)
 {
   int v = 0;
@@ -50,7 +50,7 @@ static int digits(const char** s, int n)
   return v;
 }
 
-/* A sum of spans such as 90, 30m or 1d12h. */
+/* Reads S, a time span such as 90, 30m or 1d12h.  Returns 1, or 0 if S is anything else. */
 static int parse_span(const char* s, int64_t* seconds)
 {
   static const char    units[] = "smhd";
@@ -73,7 +73,7 @@ static int parse_span(const char* s, int64_t* seconds)
   return 1;
 }
 
-/* A local time YYYY-MM-DDTHH:MM[:SS]. */
+/* Reads S, a local time YYYY-MM-DDTHH:MM[:SS].  Returns 1, or 0 if S is anything else. */
 static int parse_iso(const char* s, int64_t* when)
 {
   static const char separators[] = " --T::";
@@ -97,7 +97,8 @@ static int parse_iso(const char* s, int64_t* when)
   tm.tm_isdst = -1;
   asked = tm;
   t = mktime(&tm);
-  if (tm.tm_mon != asked.tm_mon || tm.tm_mday != asked.tm_mday || tm.tm_min != asked.tm_min) return 0; /* no such day */
+  if (tm.tm_mon != asked.tm_mon || tm.tm_mday != asked.tm_mday || tm.tm_min != asked.tm_min)
+    return 0; /* there is no such day */
   if (field[3] > 23 || field[5] > 59) return 0;
   *when = (int64_t)t;
   return 1;
@@ -151,7 +152,7 @@ static void print_settings(const char* path, const scr_hash* h)
   if (n == 0) printf("  None\n");
 }
 
-/* Make the changes that R asks for in H, and say so. */
+/* Make the changes of R in H, and print them.  REASON: set the reason JOB_HALTED. */
 static void change(scr_hash* h, const request* r, int reason)
 {
   int i;
@@ -162,7 +163,7 @@ static void change(scr_hash* h, const request* r, int reason)
       scr_hash_unset(h, keys[i]);
       printf("Removing %s\n", keys[i]);
     }
-    if (r->set[i]) { /* zero is a value too */
+    if (r->set[i]) { /* 0 is a value too */
       scr_hash_util_set_int64(h, keys[i], r->value[i]);
       printf("Setting %s to %lld\n", keys[i], (long long)r->value[i]);
     }
@@ -186,27 +187,25 @@ static int remove_file(const char* path)
   return rc;
 }
 
-/* Do what R asks for in the prefix directory DIR. */
+/* Carry out R in the prefix directory DIR. */
 static int halt(const char* dir, const request* r)
 {
-  char      path[SCR_MAX_FILENAME];
-  scr_hash* h = scr_hash_new();
-  int       fd = -1, write = r->changes || !(r->list || r->remove), rc;
+  char       path[SCR_MAX_FILENAME];
+  scr_record file;
+  scr_hash*  settings;
+  int        write = r->changes || !(r->list || r->remove), rc;
 
-  if (h == NULL) return SCR_ERR_OOM();
-  if (!tool_is_dir(dir)) rc = SCR_ERRNO("cannot open the prefix directory %s", dir);
-  else rc = scr_record_path(dir, "halt.scr", path, sizeof path);
-  if (rc == SCR_SUCCESS && r->verbose)
-    printf("%s halt file %s\n", write ? "Changing" : r->remove ? "Removing" : "Reading", path);
-  if (rc == SCR_SUCCESS && r->remove) rc = remove_file(path);
-  if (rc == SCR_SUCCESS) rc = write ? scr_halt_open(dir, &fd, h) : scr_halt_read(dir, h);
+  if (!tool_is_dir(dir)) return SCR_ERRNO("cannot open the prefix directory %s", dir);
+  if ((rc = scr_record_path(dir, "halt.scr", path, sizeof path)) != SCR_SUCCESS) return rc;
+  if (r->verbose) printf("%s halt file %s\n", write ? "Changing" : r->remove ? "Removing" : "Reading", path);
+  if (r->remove && (rc = remove_file(path)) != SCR_SUCCESS) return rc;
+  rc = write ? scr_record_open(&file, dir, "halt.scr") : scr_record_read(&file, dir, "halt.scr");
   if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) rc = SCR_ERR(rc, "%s; scr_halt --remove removes it", scr_err_text);
-  if (rc == SCR_SUCCESS && write) {
-    change(h, r, r->set[KEY_REASON] || !r->changes);
-    rc = scr_halt_close(dir, &fd, h);
-  }
-  if (rc == SCR_SUCCESS) print_settings(path, h);
-  scr_hash_delete(&h);
+  if (rc == SCR_SUCCESS && write) change(file.h, r, r->set[KEY_REASON] || !r->changes);
+  settings = scr_hash_dup(file.h);
+  rc = scr_record_close(&file, rc, write);
+  if (rc == SCR_SUCCESS) print_settings(path, settings);
+  scr_hash_delete(&settings);
   return rc;
 }
 
@@ -226,8 +225,8 @@ static const struct option options[] = {{"checkpoints", required_argument, NULL,
                                         TOOL_OPTIONS,
                                         {NULL, 0, NULL, 0}};
 
-/* Take option C with ARG into R.  0 when ARG is no good; -1 when C is none of ours. */
-static int take(request* r, int c, const char* arg)
+/* Enter option C with its argument ARG in R.  Returns 1, 0 if ARG is not valid, or -1 if C is none of them. */
+static int enter_option(request* r, int c, const char* arg)
 {
   static const char letters[] = "cbas";
   const char*       p = c > 0 && c < 128 ? strchr(letters, c) : NULL;
@@ -259,7 +258,7 @@ int main(int argc, char** argv)
 
   memset(&r, 0, sizeof r);
   while ((c = getopt_long(argc, argv, "c:b:a:s:ilrvh", options, NULL)) != -1) {
-    if ((ok = take(&r, c, optarg)) < 0) return tool_answer(c, argv[0], usage, 1);
+    if ((ok = enter_option(&r, c, optarg)) < 0) return tool_answer(c, argv[0], usage, 1);
     if (ok > 0) continue;
     SCR_ERR(SCR_ERR_ARG, "%s is not %s; see --help", optarg, c == 'b' || c == 'a' ? "a time" : "a count");
     return tool_fail(argv[0], 1, scr_err_text);

@@ -5,47 +5,43 @@
 
 static const char usage[] =
     "scr_index [--list] [--prefix DIR]\n"
-    "List the checkpoints on the prefix directory, newest first; the one to restart from has a star.\n"
+    "List the checkpoints on the prefix directory, newest first, with a star at the one to restart from.\n"
     "\n"
     "  -l, --list         list (the default)\n"
     "  -p, --prefix DIR   the prefix directory; default: SCR_PREFIX, or else the working directory\n"
     "  -h, --help         print this and exit;  --version  print the version and exit\n"
     "\n"
-    "VALID is YES when all files were copied and no attempt to load the checkpoint has failed.\n"
-    "Exit 0, or 1 when there is an error.\n";
+    "VALID is YES if the checkpoint was copied completely and no attempt to load it has failed.\n"
+    "Exit 0, or 1 if there is an error.\n";
 
-static void list_entry(int id, const char* dir, const scr_hash* entry, int current)
+static void list_item(const scr_index_item* it, int current)
 {
-  const char* name = dir;
-  const char* time = scr_hash_elem_get_first_val(entry, "FLUSHED");
+  const char* time = it->flushed != NULL && strlen(it->flushed) <= 19 ? it->flushed : "";
 
-  scr_dataset_get_name(scr_hash_get(entry, "DSET"), &name);
-  printf("%c%6d %-5s ", current ? '*' : ' ', id, scr_index_is_good(entry) ? "YES" : "NO");
-  if (time == NULL || strlen(time) > 19) time = "";
+  printf("%c%6d %-5s ", current ? '*' : ' ', it->id, scr_index_is_good(it) ? "YES" : "NO");
   tool_print(time);
   printf("%*s", 20 - (int)strlen(time), "");
-  tool_print(name);
+  tool_print(*it->desc.name ? it->desc.name : it->dir);
   putchar('\n');
 }
 
 static int list(const char* argv0, const char* prefix)
 {
-  scr_hash*     index = scr_hash_new();
-  scr_index_pos p;
-  const char*   dir = NULL;
-  int           id = 0, by_user, rc = index == NULL ? SCR_ERR_OOM() : scr_index_read(prefix, index);
+  scr_index      index;
+  scr_index_item it, current;
+  int            rc = scr_index_read(&index, prefix);
 
-  if (rc == SCR_SUCCESS) {
-    scr_index_current(index, &id, &dir, &by_user);
-    scr_hash_sort_int(scr_hash_get(index, "DSET"), SCR_HASH_SORT_DESCENDING);
-    printf("   DSET VALID FLUSHED             NAME\n");
-    memset(&p, 0, sizeof p);
-    while (scr_index_walk(index, &p))
-      if (scr_index_is_ckpt(p.entry)) list_entry(p.id, p.dir, p.entry, p.id == id && strcmp(p.dir, dir) == 0);
-  } else {
+  if (rc != SCR_SUCCESS) {
     tool_fail(argv0, 1, scr_err_text);
+  } else {
+    scr_index_current(&index, &current);
+    scr_index_sort(&index);
+    printf("   DSET VALID FLUSHED             NAME\n");
+    memset(&it, 0, sizeof it);
+    while (scr_index_walk(&index, &it))
+      if (scr_desc_is_ckpt(&it.desc)) list_item(&it, it.id == current.id && strcmp(it.dir, current.dir) == 0);
   }
-  scr_hash_delete(&index);
+  scr_index_close(&index, rc, 0);
   return rc == SCR_SUCCESS && fflush(stdout) == 0 ? 0 : 1;
 }
 

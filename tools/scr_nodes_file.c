@@ -10,7 +10,7 @@ static const char usage[] =
     "  -d, --dir DIR   the prefix directory\n"
     "  -h, --help      print this and exit;  --version  print the version and exit\n"
     "\n"
-    "Exit 0; 1 when there is no such file; 1, and prints 0, when the file does not hold the number.\n";
+    "Exit 0, or 1 if there is no such file, or if it does not hold a number; in the latter case, also print 0.\n";
 
 int main(int argc, char** argv)
 {

@@ -5,15 +5,16 @@
 
 static const char usage[] =
     "scr_print_hash_file [--json] FILE...\n"
-    "Print hash files: index, flush, halt, summary and map files, and the heads of redundancy files.\n"
+    "Print hash files: index, flush, halt and summary files, filemaps, rank2file maps, and headers of redundancy "
+    "files.\n"
     "\n"
-    "  -j, --json   an object for each file: a key with one value is a string, with several a list\n"
+    "  -j, --json   print one object for each file; a key with one value becomes a string, with several a list\n"
     "  -h, --help   print this and exit;  --version  print the version and exit\n"
     "\n"
-    "A redundancy file goes on behind its hash; how many bytes it has there is said on stderr.\n"
-    "Exit 0, or 1 when a file could not be read.\n";
+    "In a redundancy file, data follows the hash; the number of these bytes is reported on stderr.\n"
+    "Exit 0, or 1 if a file cannot be read.\n";
 
-/* The one value of H, NULL when it has none, several, or one with something below. */
+/* The single value of H; NULL if it has none, several, or one with children. */
 static const char* single(const scr_hash* h)
 {
   scr_hash_elem* e = scr_hash_elem_first(h);
@@ -39,7 +40,7 @@ static void print_tree(const scr_hash* h, int indent)
   }
 }
 
-/* Length of the UTF-8 character at S, 0 when it is none. */
+/* The length in bytes of the UTF-8 character at S; 0 if there is none. */
 static int utf8_length(const unsigned char* s)
 {
   int i, n = 0;
@@ -48,12 +49,12 @@ static int utf8_length(const unsigned char* s)
   else if (s[0] >= 0xc2 && s[0] < 0xf5) n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
   for (i = 1; i < n; i++)
     if ((s[i] & 0xc0) != 0x80) return 0;
-  if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0; /* too long; half of a pair */
+  if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0; /* overlong; half of a surrogate pair */
   if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
   return n;
 }
 
-/* A byte that is no UTF-8 becomes the character of that number. */
+/* Print TEXT as a JSON string.  A byte that is not UTF-8 becomes the character with that number. */
 static void json_string(const char* text)
 {
   const unsigned char* s = (const unsigned char*)text;
@@ -69,7 +70,7 @@ static void json_string(const char* text)
   putchar('"');
 }
 
-/* TOP: the whole file is an object, whatever it holds. */
+/* Print H as JSON.  With TOP, which is the whole file, the result is an object, whatever H holds. */
 static void json_print(const scr_hash* h, int indent, int top)
 {
   scr_hash_elem* e;

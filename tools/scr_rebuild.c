@@ -5,40 +5,43 @@
 
 static const char usage[] =
     "scr_rebuild [--dry-run] [--verbose] [--into DIR] DIR...\n"
-    "Rebuild the files of a dataset that are missing or damaged, by XOR, PARTNER or RS.\n"
+    "Rebuild the missing and damaged files of a dataset, from redundancy data of XOR, PARTNER or RS.\n"
     "\n"
-    "  DIR                a dataset directory: files of the application, and redundancy files in its .scr\n"
-    "  -i, --into DIR     where to rebuild what nothing is left of; needed when the dataset lies in several\n"
-    "                     directories, one from each node.  Default: the only one\n"
-    "  -n, --dry-run      tell what is lost, and whether it can be rebuilt; change nothing\n"
-    "  -v, --verbose      name each file\n"
+    "  DIR                a dataset directory, with files of the application, and redundancy files in .scr\n"
+    "  -i, --into DIR     where to rebuild the files of a member of which nothing is left.  The default is DIR;\n"
+    "                     with several directories, one from each node, --into is required\n"
+    "  -n, --dry-run      report what is lost, and whether it can be rebuilt; change nothing\n"
+    "  -v, --verbose      print the name of each lost and rebuilt file\n"
     "  -h, --help         print this and exit;  --version  print the version and exit\n"
     "\n"
-    "Files that are not lost stay as they are; what was rebuilt is put in place when its checksum is right, where one\n"
-    "is recorded.  Redundancy files are proven by what is rebuilt from them only.  Not for a cache that a run uses.\n"
-    "Exit 0 when all is whole or rebuilt; 1 when something cannot be; 2 when the command line is wrong.\n";
+    "Files that are not lost stay unchanged.  A rebuilt file is put in place only if its checksum is right, where one "
+    "is\n"
+    "recorded.  Damage inside a redundancy file is found only when a file that is rebuilt from it has a wrong "
+    "checksum.\n"
+    "Do not use this command on a cache that a run is using.\n"
+    "Exit 0 if all files are whole or rebuilt, 1 if some cannot be rebuilt, 2 if the command line is wrong.\n";
 
 static const char usage_xor[] =
     "scr_rebuild_xor SIZE ROOT MISSING FILE...\n"
-    "Rebuild one member of an XOR set: the redundancy file MISSING, and the files that its neighbour lists.\n"
+    "Rebuild one member of an XOR set: its redundancy file MISSING, and its files, which its neighbour lists.\n"
     "\n"
-    "  SIZE        members of the set\n"
-    "  ROOT        which of them is lost, from 0\n"
-    "  MISSING     where its redundancy file shall be\n"
-    "  FILE...     the redundancy files of the others, in the order of their ranks\n"
+    "  SIZE        number of members of the set\n"
+    "  ROOT        number of the lost member, from 0\n"
+    "  MISSING     path at which to rebuild its redundancy file\n"
+    "  FILE...     redundancy files of the other members, in the order of their ranks\n"
     "  -h, --help  print this and exit;  --version  print the version and exit\n"
     "\n"
-    "The files of a member lie in the directory of its redundancy file, or above, when that is named .scr.\n"
-    "Exit 0 when all is whole or rebuilt; 1 when it cannot be; 2 when the command line is wrong.\n";
+    "The files of a member are in the directory of its redundancy file or, if that is named .scr, in its parent.\n"
+    "Exit 0 if all files are whole or rebuilt, 1 if some cannot be rebuilt, 2 if the command line is wrong.\n";
 
-/* Each line of what is lost or rebuilt. */
+/* Print a line about a file that is lost or rebuilt. */
 static void say(const char* what)
 {
   tool_print(what);
   putchar('\n');
 }
 
-/* Print how a set has fared; the exit code. */
+/* Print the result of rebuilding SET.  Returns the exit code. */
 static int result(const char* argv0, const scr_rebuild* job, const char* set, int rc)
 {
   if (rc != SCR_SUCCESS) {
@@ -55,8 +58,8 @@ static int result(const char* argv0, const scr_rebuild* job, const char* set, in
   return 0;
 }
 
-/* What of SET is lost, for who has not asked before. */
-static void tell(scr_rebuild* job, const char* set, const char* into)
+/* SET cannot be rebuilt: list what is lost of it, which was not printed before. */
+static void list_lost(scr_rebuild* job, const char* set, const char* into)
 {
   int dry_run = job->dry_run;
 
@@ -68,30 +71,28 @@ static void tell(scr_rebuild* job, const char* set, const char* into)
   printf("%s: give the directories of more nodes, or fetch an older checkpoint\n", set);
 }
 
-/* Rebuild all sets of the directories of JOB. */
+/* Rebuild all sets in the directories of JOB.  Returns the exit code. */
 static int rebuild(const char* argv0, scr_rebuild* job, const char* into)
 {
-  scr_hash *     sets = scr_hash_new(), *first = scr_hash_new();
-  scr_hash_elem* e;
-  int            i, bad = 0, rc = sets == NULL || first == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+  scr_rebuild_sets sets;
+  int              i, bad = 0, rc = SCR_SUCCESS;
 
-  for (i = 0; i < job->dirs && rc == SCR_SUCCESS; i++) rc = scr_rebuild_find(job->dir[i], sets, first);
-  if (rc == SCR_SUCCESS && scr_hash_size(sets) == 0)
+  memset(&sets, 0, sizeof sets);
+  for (i = 0; i < job->dirs && rc == SCR_SUCCESS; i++) rc = scr_rebuild_find(job->dir[i], &sets);
+  if (rc == SCR_SUCCESS && sets.n == 0)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there are no redundancy files in %s/.scr%s; give the directory of the dataset",
                  job->dir[0], job->dirs > 1 ? " and the others" : "");
   if (rc != SCR_SUCCESS) bad = tool_fail(argv0, 1, scr_err_text);
-  scr_hash_sort(sets, SCR_HASH_SORT_ASCENDING);
-  for (e = scr_hash_elem_first(sets); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
-    int err = scr_rebuild_set(job, scr_hash_elem_key(e), into);
-    bad |= result(argv0, job, scr_hash_elem_key(e), err);
-    if (err == SCR_ERR_LOST && job->say == NULL) tell(job, scr_hash_elem_key(e), into);
+  for (i = 0; i < sets.n && rc == SCR_SUCCESS; i++) {
+    int err = scr_rebuild_set(job, sets.name[i], into);
+    bad |= result(argv0, job, sets.name[i], err);
+    if (err == SCR_ERR_LOST && job->say == NULL) list_lost(job, sets.name[i], into);
   }
-  scr_hash_delete(&sets);
-  scr_hash_delete(&first);
+  scr_rebuild_sets_free(&sets);
   return bad == 0 && fflush(stdout) == 0 ? 0 : 1;
 }
 
-/* The old form, where the caller names all redundancy files. */
+/* scr_rebuild_xor, the older form, in which the caller names all redundancy files. */
 static int main_xor(int argc, char** argv)
 {
   static const struct option options[] = {TOOL_OPTIONS, {NULL, 0, NULL, 0}};
@@ -102,7 +103,7 @@ static int main_xor(int argc, char** argv)
   if ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) return tool_answer(c, argv[0], usage_xor, 2);
   argv += optind - 1, argc -= optind - 1;
   if (argc < 4)
-    return tool_usage("scr_rebuild_xor", usage_xor, 2, "the size of the set, the lost one, or files are missing");
+    return tool_usage("scr_rebuild_xor", usage_xor, 2, "the size of the set, the lost member, or files are missing");
   if (!tool_number(argv[1], 2, SCR_SET_SIZE_MAX, &size))
     return tool_usage("scr_rebuild_xor", usage_xor, 2, "the size of the set is not a number of 2 and more");
   if (!tool_number(argv[2], 0, size - 1, &root))
@@ -145,7 +146,7 @@ int main(int argc, char** argv)
   job.dir = (const char* const*)argv + optind;
   if (job.dirs < 1) return tool_usage(argv[0], usage, 2, "the dataset directory is missing");
   if (job.dirs > 1 && into == NULL)
-    return tool_usage(argv[0], usage, 2, "with several directories, --into must say where lost files shall go");
+    return tool_usage(argv[0], usage, 2, "with several directories, --into must tell where to rebuild lost files");
   for (i = 0; i < job.dirs; i++)
     if (!tool_is_dir(job.dir[i])) {
       SCR_ERRNO("cannot open the dataset directory %s", job.dir[i]);

@@ -1,27 +1,27 @@
-/* scr_retries_halt - tell a job script whether the halt file asks it not to start another run.  No MPI. */
+/* scr_retries_halt - tell a job script whether the halt file forbids another run.  No MPI. */
 #define SCR_SERIAL
 #include "../scr_impl.c"
 #include "tool.h"
 
 static const char usage[] =
     "scr_retries_halt --dir DIR\n"
-    "Look into the halt file of the prefix directory DIR, and say whether to start another run.\n"
+    "Read the halt file of the prefix directory DIR, and print whether to start another run.\n"
     "\n"
     "  -d, --dir DIR   the prefix directory\n"
     "  -h, --help      print this and exit;  --version  print the version and exit\n"
     "\n"
-    "Exit 0 to halt: there is a reason to exit (that the last run ended by itself is one), no checkpoint is left to\n"
-    "take, it is time, or the file cannot be read.  Exit 1 to go on.  Bad arguments: 0.\n";
+    "Exit 0 to halt: there is a reason to exit (the regular end of the last run is one), no checkpoints are left, the\n"
+    "time has come, or the file cannot be read.  Exit 1 to start another run.  Wrong arguments: exit 0.\n";
 
-/* The text of WHY that a condition of the halt file gives. */
+/* Put the condition WHY of the halt file in words into TEXT; "" if none holds. */
 static void explain(const scr_hash* halt, const char* why, char* text, size_t n)
 {
   const char* reason = scr_hash_elem_get_first_val(halt, "ExitReason");
 
   if (reason != NULL && *reason != '\0') snprintf(text, n, "the halt file gives the reason %s", reason);
-  else if (strcmp(why, "NO_CHECKPOINTS_LEFT") == 0) snprintf(text, n, "no checkpoints are left to take");
-  else if (strcmp(why, "EXIT_BEFORE_TIME") == 0) snprintf(text, n, "the time to exit before has come");
-  else if (strcmp(why, "EXIT_AFTER_TIME") == 0) snprintf(text, n, "the time to exit after has come");
+  else if (strcmp(why, "NO_CHECKPOINTS_LEFT") == 0) snprintf(text, n, "no checkpoints are left");
+  else if (strcmp(why, "EXIT_BEFORE_TIME") == 0) snprintf(text, n, "the time before which to exit has come");
+  else if (strcmp(why, "EXIT_AFTER_TIME") == 0) snprintf(text, n, "the time after which to exit has come");
   else *text = '\0';
 }
 

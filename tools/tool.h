@@ -1,4 +1,4 @@
-/* tool.h - what the commands share: --help, --version, usage errors, the prefix directory, safe printing. */
+/* tool.h - functions that all commands share: --help, --version, usage errors, the prefix directory, safe printing. */
 #ifndef SCR_TOOL_H
 #define SCR_TOOL_H
 
@@ -11,21 +11,21 @@
     "version", no_argument, NULL, TOOL_OPT_VERSION                                                                     \
   }
 
-/* The file name of the command. */
+/* The name of the command, without its directory. */
 SCR_FN const char* tool_name(const char* argv0)
 {
   const char* slash = strrchr(argv0, '/');
   return slash != NULL ? slash + 1 : argv0;
 }
 
-/* Print NAME: MESSAGE to stderr; the result is RC. */
+/* Print NAME: MESSAGE to stderr.  Returns RC. */
 SCR_FN int tool_fail(const char* argv0, int rc, const char* message)
 {
   fprintf(stderr, "%s: %s\n", tool_name(argv0), message);
   return rc;
 }
 
-/* Answer -h, --version, or an option that getopt did not know (it has said so), for which the result is BAD. */
+/* Handle -h, --version, or an unknown option, which getopt has reported.  Returns 0; BAD for an unknown option. */
 SCR_FN int tool_answer(int c, const char* argv0, const char* usage, int bad)
 {
   if (c == TOOL_OPT_VERSION) {
@@ -36,7 +36,7 @@ SCR_FN int tool_answer(int c, const char* argv0, const char* usage, int bad)
   return c == 'h' ? 0 : bad;
 }
 
-/* A usage error: say what is wrong, then how it is done; the result is BAD. */
+/* Report a usage error: print what is wrong, then the usage.  Returns BAD. */
 SCR_FN int tool_usage(const char* argv0, const char* usage, int bad, const char* message)
 {
   tool_fail(argv0, bad, message);
@@ -44,7 +44,7 @@ SCR_FN int tool_usage(const char* argv0, const char* usage, int bad, const char*
   return bad;
 }
 
-/* 1 when PATH, or what it is a link to, is a directory.  A caller that gets 0 may look at errno. */
+/* Returns 1 if PATH, or what it links to, is a directory; otherwise 0, with errno if PATH cannot be read. */
 SCR_FN int tool_is_dir(const char* path)
 {
   char        dot[SCR_MAX_FILENAME + 2];
@@ -57,14 +57,14 @@ SCR_FN int tool_is_dir(const char* path)
   return scr_os.lstat(dot, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The prefix directory when the command line names none. */
+/* The prefix directory if the command line names none. */
 SCR_FN const char* tool_prefix(void)
 {
   const char* prefix = getenv("SCR_PREFIX");
   return prefix != NULL && *prefix != '\0' ? prefix : ".";
 }
 
-/* 1 when S is a whole number, without a sign, from LOW to HIGH. */
+/* Returns 1 and sets VALUE if S is a whole number, without a sign, from LOW to HIGH. */
 SCR_FN int tool_number(const char* s, int64_t low, int64_t high, int64_t* value)
 {
   int64_t v;

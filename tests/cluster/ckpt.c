@@ -12,19 +12,19 @@
 **   INIT | READY | FRESH | REFUSED | RESTART <n> <generation> | START <n> | COMPLETE <n> | END | FAIL <code>
 **
 ** The text of a failure goes to stderr of the rank that found it.  The exit code of every rank says what went wrong.
+**
+** It can also be killed at one of the library's file calls.  From the environment:
+**
+**   KILL_PHASE=encode|rebuild   encode: what is called within SCR_Complete_output.  rebuild: within SCR_Init, from the first
+**                               call on a file that is being rebuilt, or on one of the application, which others rebuild from
+**   KILL_BELOW=DIRECTORY        only calls on files below it count
+**   KILL_LOG=FILE               without KILL_RANK: a line "<rank> <number> <path>" for each call that counts
+**   KILL_RANK=R, KILL_AT=N      before the N-th call that counts, rank R writes that line, and ends
+**   KILL_HOW=process|node       by SIGKILL; or it stands still until somebody reads the line and takes its node away
 */
-#define _POSIX_C_SOURCE 200809L
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
+#include "../../scr_impl.c"
 
-#include "../../scr.h"
+#include "../unit/fault.c"
 
 enum {
   EXIT_USAGE = 10,
@@ -101,10 +101,55 @@ static void die_at(const char* where, int n)
   if (opt.kill_rank < 0 || opt.kill_rank == rank) raise(SIGKILL);
 }
 
-/* Tell the shim kill.c what is being called. */
-static void phase(const char* name)
+/* ---- aimed kills ------------------------------------------------------------------------------------------------ */
+
+static const char* phase = ""; /* init, complete: the call of the library that is under way */
+
+static const char* setting(const char* name)
 {
-  setenv("CKPT_PHASE", name, 1);
+  const char* v = getenv(name);
+  return v != NULL ? v : "";
+}
+
+/* 1 when calls count now; PATH may be the first. */
+static int in_phase(const char* path)
+{
+  static int begun;
+
+  if (strcmp(setting("KILL_PHASE"), "encode") == 0) return strcmp(phase, "complete") == 0;
+  if (strcmp(phase, "init") != 0) return 0;
+  if (strstr(path, "/.scr/new.") != NULL || (strstr(path, "/ckpt.") != NULL && strstr(path, "/.scr/") == NULL))
+    begun = 1;
+  return begun;
+}
+
+/* A call on PATH comes next. */
+static int meet(const char* path)
+{
+  static int  calls; /* that have counted so far */
+  const char* victim = setting("KILL_RANK");
+  char        line[SCR_MAX_FILENAME + 40];
+  int         n, fd, size;
+
+  if (!in_phase(path)) return 0;
+  n = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
+  if (*victim != '\0' && (atoi(victim) != rank || atoi(setting("KILL_AT")) != n)) return 0;
+  size = snprintf(line, sizeof line, "%d %d %s\n", rank, n, path);
+  fd = open(setting("KILL_LOG"), O_WRONLY | O_CREAT | O_APPEND, 0666);
+  if (fd < 0 || write(fd, line, (size_t)size) != size) abort();
+  close(fd);
+  if (*victim == '\0') return 0;
+  while (strcmp(setting("KILL_HOW"), "node") == 0) pause();
+  return raise(SIGKILL);
+}
+
+/* Call MEET before each call that can count. */
+static void aim(void)
+{
+  if (*setting("KILL_PHASE") == '\0') return;
+  fault_watch(FAULT_OPEN | FAULT_CREATE | FAULT_PREAD | FAULT_WRITE | FAULT_PWRITE | FAULT_FTRUNCATE | FAULT_FSYNC |
+                  FAULT_RENAME | FAULT_UNLINK | FAULT_MKDIR | FAULT_RMDIR,
+              setting("KILL_BELOW"), "", meet);
 }
 
 static void pause_ms(long ms)
@@ -372,9 +417,9 @@ static int output(int n)
   for (i = 0; i < files_of(n) && code == 0; i++) code = write_file(n, i);
   if ((code = agree(code)) != 0) return code;
   die_at("written", n);
-  phase("complete");
+  phase = "complete";
   i = SCR_Complete_output(1);
-  phase("");
+  phase = "";
   if (i == SCR_SUCCESS) note("COMPLETE", n, -1); /* before any other rank is heard of: one rank's success is enough */
   die_at("complete", n);
   return failed(i, EXIT_OUTPUT, "SCR_Complete_output");
@@ -386,9 +431,9 @@ static int work(void)
 
   note("INIT", -1, -1);
   die_at("init", 0);
-  phase("init");
+  phase = "init";
   rc = SCR_Init();
-  phase("");
+  phase = "";
   if ((code = failed(rc, EXIT_INIT, "SCR_Init")) != 0) return code;
   note("READY", -1, -1);
   if ((code = agree(restart(&at))) != 0) return code;
@@ -476,6 +521,7 @@ int main(int argc, char** argv)
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   code = options(argc, argv);
+  aim();
   if (code == 0) code = agree(work());
   if (code != 0) note("FAIL", code, -1);
   MPI_Finalize();

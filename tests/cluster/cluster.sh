@@ -1,10 +1,10 @@
 #!/bin/bash
 # cluster.sh - node losses, kills and restarts over several nodes; every restored byte is checked.
 #
-#   cluster.sh check|long [TEST...]     last line: N passed, N failed, N skipped
+#   cluster.sh check|long [NAME...]     last line: N passed, N failed, N skipped
 #
-# Tests: turn share kills lost stale back encode rebuild flush shapes large; all of them when none is named.  They need
-# the cluster of `vnodes`, but for shapes and large, which use SCR_VIRTUAL_NODES.  From the environment: CC, MPICC,
+# NAME is a test, the part of its function after test_, or a part of the names of several; all run when none is given.
+# They need the cluster of `vnodes`, but for the last two, which use SCR_VIRTUAL_NODES.  From the environment: CC, MPICC,
 # MPIEXEC (MPICH's, with hydra), SCR_TEST_CFLAGS, SEED (of all that is random), SCR_IMPL (the source of the library).
 # After a failure the logs stay where the output says.
 # shellcheck disable=SC2015,SC2046,SC2317
@@ -14,7 +14,7 @@ ROOT=$(cd "$HERE/../.." && pwd)
 VNODES=$HERE/vnodes
 MODE=${1:-}
 case $MODE in check | long) shift ;; *) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
-TESTS=${*:-turn share kills lost stale back encode rebuild flush shapes large}
+NAMES=$*
 LIMIT=60 # seconds for one run
 
 # ---- build, and enter the cluster ------------------------------------------------------------------------------------
@@ -24,12 +24,12 @@ export MPICC=${MPICC:-$(first_of mpicc.mpich mpicc)}
 export MPIEXEC=${MPIEXEC:-$(first_of mpiexec.mpich mpiexec.hydra mpiexec)}
 
 build() {
-  local impl=${SCR_IMPL:-$ROOT/scr_impl.c}
+  mkdir -p "$T/src/tests" && cp -r "$ROOT/tools" "$T/src/" && cp "$ROOT/scr.h" "$T/src/" &&
+    cp -r "$ROOT/tests/cluster" "$ROOT/tests/unit" "$T/src/tests/" &&
+    cp "${SCR_IMPL:-$ROOT/scr_impl.c}" "$T/src/scr_impl.c" || return
   # shellcheck disable=SC2086
-  $MPICC -O2 -g ${SCR_TEST_CFLAGS:-} -o "$T/$APP" "$HERE/ckpt.c" "$impl" -lz -lpthread &&
+  $MPICC -O2 -g ${SCR_TEST_CFLAGS:-} -o "$T/$APP" "$T/src/tests/cluster/ckpt.c" -lz -lpthread &&
     $MPICC -O2 -shared -fPIC -o "$T/yield.so" "$HERE/yield.c" -ldl &&
-    $MPICC -O2 -shared -fPIC -o "$T/kill.so" "$HERE/kill.c" -ldl &&
-    mkdir "$T/src" && cp -r "$ROOT/tools" "$T/src/" && cp "$ROOT/scr.h" "$T/src/" && cp "$impl" "$T/src/scr_impl.c" &&
     ${CC:-cc} -O2 -I"$T/src" -o "$T/scr_rebuild" "$T/src/tools/scr_rebuild.c" -lz
 }
 
@@ -48,9 +48,9 @@ if [ -z "${CLUSTER_DIR:-}" ]; then
   export VNODES_STATE=$T.vn
   # shellcheck disable=SC2086
   if why=$("$VNODES" check); then
-    CLUSTER_NODES=yes exec "$VNODES" with "$0" "$MODE" $TESTS
+    CLUSTER_NODES=yes exec "$VNODES" with "$0" "$MODE" $NAMES
   else
-    CLUSTER_NODES="skipped: $why" exec "$0" "$MODE" $TESTS
+    CLUSTER_NODES="skipped: $why" exec "$0" "$MODE" $NAMES
   fi
 fi
 
@@ -61,7 +61,6 @@ SSD=$("$VNODES" ssd)
 if [ "$CLUSTER_NODES" = yes ]; then W=$S/work; else W=$T/work; fi
 mkdir -p "$W"
 unset "${!SCR_@}" "${!KILL_@}"
-SHIMS=$T/yield.so
 export SCR_USER_NAME=tester SCR_CONF_FILE=/dev/null
 
 # ---- counting --------------------------------------------------------------------------------------------------------
@@ -89,7 +88,7 @@ job=0
 # A new job: its own id, prefix and logs, empty storage on all nodes, the default settings of these tests.
 new_job() {
   job=$((job + 1))
-  export SCR_JOB_ID=$TEST$job SCR_PREFIX=$W/prefix$job SCR_FLUSH=0 SCR_COPY_TYPE=XOR SCR_SET_SIZE=8 SCR_CACHE_SIZE=1
+  export SCR_JOB_ID=job$job SCR_PREFIX=$W/prefix$job SCR_FLUSH=0 SCR_COPY_TYPE=XOR SCR_SET_SIZE=8 SCR_CACHE_SIZE=1
   unset SCR_FRESH_START SCR_SET_FAILURES
   OUT=$T/$TEST$job.log
   LOG=$T/$TEST$job.events
@@ -127,7 +126,7 @@ run() {
     env | grep '^SCR_' | sort | tr '\n' ' '
     echo
   } >> "$OUT"
-  (cd "$SCR_PREFIX" && exec timeout -k 5 "$LIMIT" "${launch[@]}" -genv LD_PRELOAD "$SHIMS" "$T/$APP" -log "$LOG" \
+  (cd "$SCR_PREFIX" && exec timeout -k 5 "$LIMIT" "${launch[@]}" -genv LD_PRELOAD "$T/yield.so" "$T/$APP" -log "$LOG" \
     "$@") >> "$OUT" 2>&1 < /dev/null
   rc=$?
   [ "$rc" = 0 ] || echo "---- status $rc" >> "$OUT"
@@ -188,7 +187,7 @@ try() {
 # ---- tests on real nodes ---------------------------------------------------------------------------------------------
 
 # Each node is killed while the program runs, and the spare one takes its place.
-test_turn() {
+test_each_node_dies_in_turn_and_a_spare_takes_its_place() {
   local hosts=(1 2 3 4) spare=5 k pid dead
   new_job
   real_nodes 5
@@ -212,7 +211,7 @@ test_turn() {
 
 # The survivors take the ranks of each node in turn; then the node is back, empty, and the files go home.  With six
 # nodes in two sets, one of each set is lost at once, and files of several nodes come together on one.
-test_share() {
+test_survivors_share_the_ranks_of_a_lost_node() {
   local k rest
   new_job
   real_nodes 6
@@ -247,7 +246,7 @@ test_share() {
 }
 
 # All ranks are killed at a random moment, again and again.
-test_kills() {
+test_a_killed_run_restarts_from_its_last_checkpoint() {
   local rounds=$1 r pid sure=0 lost
   for r in $(seq "$rounds"); do
     if [ $((r % 10)) = 1 ]; then
@@ -305,7 +304,7 @@ test_kills() {
 }
 
 # More nodes are lost than the redundancy covers.
-test_lost() {
+test_losses_beyond_redundancy_fall_back_to_the_prefix_or_are_refused() {
   local all=node1,node2,node3,node4
   new_job
   real_nodes 4
@@ -338,7 +337,7 @@ test_lost() {
 }
 
 # Nodes come back with what they held in an older run.
-test_stale() {
+test_a_node_with_older_contents_mixes_nothing_in() {
   local all=node1,node2,node3,node4 i
   new_job
   real_nodes 4
@@ -368,7 +367,7 @@ test_stale() {
 }
 
 # A node comes back with its files after a spare one had taken its place and the run went on.
-test_back() {
+test_a_node_that_comes_back_does_no_harm() {
   local all=node1,node2,node3,node4
   new_job
   real_nodes 5
@@ -383,19 +382,15 @@ test_back() {
   try "one more lost" "$all" 4 -exact 4 -expect-gen 1 || return
 }
 
-# ---- aimed kills: at the N-th file call of an encode, a rebuild or a flush (kill.c) ----------------------------------
+# ---- aimed kills: at the N-th file call of an encode, a rebuild or a flush (see ckpt.c) ----------------------------------
 
-aim() { # PHASE BELOW [RANK N HOW]: what the shim does in the next runs; without RANK it lists the calls
+aim() { # PHASE BELOW [RANK N HOW]: where the next runs are killed; without RANK they list the calls
   export KILL_PHASE=$1 KILL_BELOW=$2 KILL_LOG=$W/calls
   unset KILL_RANK KILL_AT KILL_HOW
   [ $# = 2 ] || export KILL_RANK=$3 KILL_AT=$4 KILL_HOW=$5
-  SHIMS=$T/yield.so:$T/kill.so
   rm -f "$KILL_LOG"
 }
-unaim() {
-  unset "${!KILL_@}"
-  SHIMS=$T/yield.so
-}
+unaim() { unset "${!KILL_@}"; }
 
 # Of the calls that are listed in FILE, one of the I-th of N equal parts, as "RANK NUMBER".
 pick() { # FILE I N
@@ -404,7 +399,7 @@ pick() { # FILE I N
   sed -n "$((($2 * calls + $(random "$calls")) / $3 + 1))s/^\([0-9]* [0-9]*\) .*/\1/p" "$1"
 }
 
-# killed_run HOSTS RANKS OPTION...: a run that the shim ends.  With KILL_HOW=node the driver takes the node of the rank
+# killed_run HOSTS RANKS OPTION...: a run that is killed as aimed.  With KILL_HOW=node the driver takes the node of the rank
 # away while the rank stands still; a new one of its name boots.  Fails when a check of the program failed.
 killed_run() {
   local pid
@@ -468,7 +463,7 @@ encode_job() {
     # shellcheck disable=SC2086
     aim encode "$SSD" $at "$(how "$((r + job))")"
     killed_run "$all" 4 -shape "$(shape)" -min "$FLOOR" -count 1 || return
-    if has_parts 'new.*'; then parts=$((parts + 1)); fi
+    if has_parts '*.new.*'; then parts=$((parts + 1)); fi
     pass
   done
   floor
@@ -511,7 +506,7 @@ rebuild_job() {
     # shellcheck disable=SC2086
     aim rebuild "$SSD" $at "$how"
     killed_run "$all" 4 -shape "$(shape)" -exact 3 || return
-    if has_parts 'new.*'; then parts=$((parts + 1)); fi
+    if has_parts '*.new.*'; then parts=$((parts + 1)); fi
     i="$1, node $lost is lost, rank $at is killed ($how)"
     if [ "$how" = process ] || [ "$lost" = "$victim" ] || bears_two "$1" "$lost" "$victim"; then
       try "$i" "$all" 4 -shape "$(shape)" -exact 3 || return
@@ -525,7 +520,7 @@ rebuild_job() {
 }
 
 # Tenths of ROUNDS for each scheme, in jobs of their own.
-test_encode() {
+test_a_kill_while_encoding_costs_only_the_open_checkpoint() {
   local _
   for _ in $(seq $(($1 / 10))); do
     encode_job XOR 6 || return
@@ -535,7 +530,7 @@ test_encode() {
   aimed_end "$(($1 / 10))"
 }
 
-test_rebuild() {
+test_a_kill_while_rebuilding_costs_no_more_than_the_node() {
   local _
   for _ in $(seq $(($1 / 10))); do
     rebuild_job XOR 2 3 || return
@@ -547,7 +542,7 @@ test_rebuild() {
 }
 
 # Processes are killed at a file call below the prefix while a flush is under way.
-test_flush() {
+test_a_kill_while_flushing_leaves_a_good_prefix() {
   local rounds=$1 all=node1,node2,node3,node4 r at
   new_job
   real_nodes 4
@@ -614,7 +609,7 @@ series() {
   try "$what: on" here "$ranks" -exact 2 -count 1 -shape "$shape" -seed "$ranks" -end finalize || return
 }
 
-test_shapes() {
+test_nodes_lost_in_turn_give_back_files_of_every_shape() {
   local n s i=0 shapes=(equal odd empty one unequal none many names base)
   mkdir -p "$W"
   for n in 2 3 4 5 6; do
@@ -633,7 +628,7 @@ test_shapes() {
 }
 
 # scr_rebuild has little memory, and rebuilds large files in place; then the ranks restart from them.
-test_large() {
+test_scr_rebuild_needs_little_memory_for_large_files() {
   local k dirs=() lost
   new_job
   export SCR_CNTL_BASE=$T/large SCR_CACHE_BASE=$T/large SCR_VIRTUAL_NODES=4 SCR_COPY_TYPE=RS SCR_SET_FAILURES=2
@@ -657,24 +652,37 @@ test_large() {
 
 # ---- all -------------------------------------------------------------------------------------------------------------
 
+# Run test NAME with ARGUMENTS when it is asked for; WHERE is `nodes` when it needs the cluster.
+perform() { # WHERE NAME ARGUMENT...
+  local where=$1 began=$SECONDS before=$failed name
+  TEST=$2
+  shift 2
+  for name in $NAMES; do [[ $TEST != *"$name"* ]] || break; done
+  [[ -z $NAMES || $TEST == *"$name"* ]] || return
+  tries=0 hits=0 parts=0
+  RANDOM=$((SEED % 32768))
+  if [ "$where" = nodes ] && [ "$CLUSTER_NODES" != yes ]; then
+    skip "${CLUSTER_NODES#skipped: }"
+    return
+  fi
+  "test_$TEST" "$@"
+  echo "cluster: $TEST: $([ "$failed" = "$before" ] && echo ok || echo FAILED), $((SECONDS - began)) s"
+}
+
 trap 'finish' TERM INT
 TEST=boot SCR_JOB_ID=none OUT=/dev/null
 [ "$CLUSTER_NODES" != yes ] || "$VNODES" up 6 || { echo "cluster: the nodes do not boot"; failed=1; finish; }
-for TEST in $TESTS; do
-  began=$SECONDS before=$failed tries=0 hits=0 parts=0
-  RANDOM=$((SEED % 32768))
-  if [[ $TEST != shapes && $TEST != large ]] && [ "$CLUSTER_NODES" != yes ]; then
-    skip "${CLUSTER_NODES#skipped: }"
-    continue
-  fi
-  case $TEST:$MODE in
-  kills:check) test_kills 30 ;;
-  kills:long) test_kills 200 ;;
-  encode:check | rebuild:check | flush:check) "test_$TEST" 10 ;;
-  encode:long | rebuild:long | flush:long) "test_$TEST" 100 ;;
-  turn:* | share:* | lost:* | stale:* | back:* | shapes:* | large:*) "test_$TEST" ;;
-  *) echo "cluster: no test $TEST"; failed=$((failed + 1)) ;;
-  esac
-  echo "cluster: $TEST: $([ "$failed" = "$before" ] && echo ok || echo FAILED), $((SECONDS - began)) s"
-done
+if [ "$MODE" = long ]; then kills=200 aimed=100; else kills=30 aimed=10; fi
+perform nodes each_node_dies_in_turn_and_a_spare_takes_its_place
+perform nodes survivors_share_the_ranks_of_a_lost_node
+perform nodes a_killed_run_restarts_from_its_last_checkpoint "$kills"
+perform nodes losses_beyond_redundancy_fall_back_to_the_prefix_or_are_refused
+perform nodes a_node_with_older_contents_mixes_nothing_in
+perform nodes a_node_that_comes_back_does_no_harm
+perform nodes a_kill_while_encoding_costs_only_the_open_checkpoint "$aimed"
+perform nodes a_kill_while_rebuilding_costs_no_more_than_the_node "$aimed"
+perform nodes a_kill_while_flushing_leaves_a_good_prefix "$aimed"
+perform here nodes_lost_in_turn_give_back_files_of_every_shape
+perform here scr_rebuild_needs_little_memory_for_large_files
+[ $((passed + failed + skipped)) -gt 0 ] || { echo "cluster: no test has a name with $NAMES in it"; failed=1; }
 finish

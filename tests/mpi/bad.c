@@ -1,33 +1,31 @@
 /*
-** bad - bad input and bad surroundings: the same clear error on every rank, and nothing that is safe is lost.
+** bad.c - bad input and bad surroundings: the same clear error on every rank, and nothing that is safe is lost.
 **
-** Each case first makes a good checkpoint, then breaks something, checks code and message, mends it, and at last
-** restarts from what was safe.  badinput.sh runs it in mounts of its own: cases change them.
+** Each case first makes a good checkpoint, then breaks something, checks code and message, mends it, and at last restarts
+** from what was safe.  mpi.sh runs them in mounts of its own, where it can: some change them.
 */
-#include <signal.h>
-#include <sys/resource.h>
-#include "run.h"
+#include "mpi_test.h"
 
-#define LOADS(name, files, bytes)                                                                                      \
-  do {                                                                                                                 \
-    OK(SCR_Init());                                                                                                    \
-    get(name, files, bytes);                                                                                           \
-    OK(SCR_Finalize());                                                                                                \
-  } while (0)
+#include <sys/resource.h>
 
 static int is_root(void)
 {
   return getenv("TEST_REAL_ROOT") != NULL;
 }
 
-/* A case with a checkpoint ck1 in cache and prefix. */
-static void begin_safe(const char* name, size_t bytes)
+/* 1 when mpi.sh runs in mounts of its own; else the case is skipped. */
+static int can_mount(void)
 {
-  begin(name);
+  if (getenv("TEST_MOUNTS") == NULL) skip("mounts of our own are not possible here");
+  return getenv("TEST_MOUNTS") != NULL;
+}
+
+/* A case with a checkpoint ck1 in cache and prefix. */
+static void begin_safe(size_t bytes)
+{
+  begin();
   set("SCR_FLUSH=1");
-  OK(SCR_Init());
-  OK(put("ck1", 2, bytes));
-  OK(SCR_Finalize());
+  run_puts("ck1", 2, bytes);
 }
 
 /* SCR_Init fails with CODE and says WORD and WHERE; then MEND makes it right, and ck1 loads. */
@@ -36,19 +34,18 @@ static void init_fails(int code, const char* word, const char* where, const char
   ALIKE(SCR_Init(), code, word);
   CHECK(strstr(SCR_Last_error(), where) != NULL, "the message does not name %s: %s", where, SCR_Last_error());
   shell("%s", mend);
-  LOADS("ck1", 2, 1000);
+  run_gets("ck1", 2, 1000);
 }
 
 /* ---- space ----------------------------------------------------------------------------------------------------- */
 
 /* Only the last rank cannot write its parity: every rank gets its error and its message, not those of who waited for it. */
-static void one_fails(void)
+static void the_error_of_the_one_rank_that_fails_is_told_on_all(void)
 {
   char          path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], who[32];
   struct rlimit old, small;
 
-  if (ranks < 2) return;
-  begin("one_fails");
+  begin();
   set("SCR_FLUSH=0");
   set("SCR_COPY_TYPE=XOR");
   snprintf(who, sizeof who, "rank %d: ", ranks - 1);
@@ -67,16 +64,17 @@ static void one_fails(void)
   CHECK(rank == ranks - 1 || strncmp(SCR_Last_error(), who, strlen(who)) == 0, "not of rank %d: %s", ranks - 1,
         SCR_Last_error());
   OK(SCR_Finalize());
-  LOADS("ck1", 2, 1000);
+  run_gets("ck1", 2, 1000);
 }
 
 /* The application's files still fit, the parity does not. */
-static void cache_full(void)
+static void a_full_cache_costs_only_the_new_checkpoint(void)
 {
   char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], block[4096];
   int  rc, good;
 
-  begin("cache_full");
+  if (!can_mount()) return;
+  begin();
   set("SCR_FLUSH=0");
   shell("mount -t tmpfs -o size=2m none cache");
   OK(SCR_Init());
@@ -94,38 +92,38 @@ static void cache_full(void)
     for (i = 0; good && i < 300; i++) good = fwrite(block, sizeof block, 1, f) == 1;
     if (fclose(f) != 0) good = 0;
   }
-  rc = same_code(SCR_Complete_output(good), __LINE__);
+  rc = same_code(SCR_Complete_output(good));
   CHECK(rc == SCR_ERR_INVALID || rc == SCR_ERR_SPACE, "%d %s", rc, SCR_Last_error());
   OK(SCR_Finalize());
-  LOADS("ck1", 2, 1000);
-  OK(SCR_Init());
-  OK(put("ck4", 2, 1000));
-  OK(SCR_Finalize());
-  LOADS("ck4", 2, 1000);
+  run_gets("ck1", 2, 1000);
+  run_puts("ck4", 2, 1000);
+  run_gets("ck4", 2, 1000);
   shell("umount cache");
 }
 
 /* What is on the prefix does not fit into the cache: no verdict about it, and it loads when there is space. */
-static void fetch_full(void)
+static void a_checkpoint_too_large_for_the_cache_loads_when_there_is_space(void)
 {
   int  flag;
   char name[SCR_MAX_FILENAME];
 
-  begin_safe("fetch_full", 200000);
+  if (!can_mount()) return;
+  begin_safe(200000);
   shell("rm -rf cache/* cntl/*; mount -t tmpfs -o size=500k none cache");
-  OK(same_code(SCR_Init(), __LINE__));
+  OK(same_code(SCR_Init()));
   ALIKE(SCR_Have_restart(&flag, name), SCR_ERR_NO_RESTART, "SCR_FRESH_START");
   CHECK(strstr(SCR_Last_error(), "ck1") != NULL && flag == 0, "%d %s", flag, SCR_Last_error());
   ALIKE(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT), SCR_ERR_NO_RESTART, "SCR_FRESH_START");
   OK(SCR_Finalize());
   shell("umount cache");
-  LOADS("ck1", 2, 200000);
+  run_gets("ck1", 2, 200000);
 }
 
 /* The prefix is full: the dataset stays in the cache and is flushed later. */
-static void prefix_full(void)
+static void a_checkpoint_stays_in_the_cache_while_the_prefix_is_full(void)
 {
-  begin("prefix_full");
+  if (!can_mount()) return;
+  begin();
   set("SCR_FLUSH=1");
   set("SCR_CACHE_SIZE=2");
   shell("mount -t tmpfs -o size=600k none prefix");
@@ -137,7 +135,7 @@ static void prefix_full(void)
   CHECK(there("prefix/ck2/rank_0_0"), "SCR_Finalize did not flush ck2");
   CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
   set("SCR_DISTRIBUTE=0");
-  LOADS("ck2", 1, 300000);
+  run_gets("ck2", 1, 300000);
   OK(SCR_Init());
   OK(SCR_Current("ck1"));
   get("ck1", 2, 1000);
@@ -149,22 +147,23 @@ static void prefix_full(void)
 
 #define FREEZE(dir) shell("mount --bind %s %s && mount -o remount,ro,bind %s", dir, dir, dir)
 
-static void frozen_bases(void)
+static void a_base_that_is_read_only_is_named(void)
 {
-  begin_safe("frozen_bases", 1000);
+  if (!can_mount()) return;
+  begin_safe(1000);
   FREEZE("cache");
   set("SCR_CACHE_PURGE=");
   {
-    int rc = same_code(SCR_Init(), __LINE__); /* it can still be read: the next dataset fails at the latest */
+    int rc = same_code(SCR_Init()); /* it can still be read: the next dataset fails at the latest */
     if (rc == SCR_SUCCESS) {
       get("ck1", 2, 1000);
-      rc = same_code(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT), __LINE__);
+      rc = same_code(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT));
       CHECK(rc == SCR_ERR_IO && strstr(SCR_Last_error(), "cache") != NULL, "%d %s", rc, SCR_Last_error());
       OK(SCR_Finalize());
     } else CHECK(rc == SCR_ERR_IO && strstr(SCR_Last_error(), "cache") != NULL, "%d %s", rc, SCR_Last_error());
   }
   shell("umount cache");
-  LOADS("ck1", 2, 1000);
+  run_gets("ck1", 2, 1000);
   FREEZE("cntl");
   init_fails(SCR_ERR_IO, "cntl", "cntl", "umount cntl");
   FREEZE("prefix");
@@ -172,65 +171,66 @@ static void frozen_bases(void)
 }
 
 /* Read-only from the middle of a run on. */
-static void frozen_later(void)
+static void a_base_that_becomes_read_only_costs_only_the_new_checkpoint(void)
 {
-  begin_safe("frozen_later", 1000);
+  if (!can_mount()) return;
+  begin_safe(1000);
   OK(SCR_Init());
   get("ck1", 2, 1000);
   FREEZE("prefix");
   ALIKE(put("ck2", 2, 1000), SCR_ERR_IO, "prefix"); /* it is complete in the cache */
   shell("umount prefix");
   OK(SCR_Finalize());
-  LOADS("ck2", 2, 1000);
+  run_gets("ck2", 2, 1000);
   OK(SCR_Init());
   FREEZE("cache");
   ALIKE(put("ck3", 2, 1000), SCR_ERR_IO, "cache");
   shell("umount cache");
   OK(SCR_Finalize());
-  LOADS("ck2", 2, 1000);
+  run_gets("ck2", 2, 1000);
   OK(SCR_Init());
   FREEZE("cntl");
   ALIKE(put("ck3", 2, 1000), SCR_ERR_IO, "cntl");
   shell("umount cntl");
   OK(put("ck4", 2, 1000));
   OK(SCR_Finalize());
-  LOADS("ck4", 2, 1000);
+  run_gets("ck4", 2, 1000);
 }
 
-static void bad_paths(void)
+static void directories_that_cannot_be_used_are_named(void)
 {
   char path[2 * SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
   int  i, n;
 
-  begin_safe("bad_paths", 1000);
-  set("SCR_PREFIX=%s/absent", run_dir);
+  begin_safe(1000);
+  set("SCR_PREFIX=%s/absent", case_dir);
   init_fails(SCR_ERR_IO, "SCR_PREFIX", "absent", "mkdir absent; cp -a prefix/. absent/; rm -rf cntl/* cache/*");
   shell("rm -rf absent; touch absent");
   ALIKE(SCR_Init(), SCR_ERR_IO, "SCR_PREFIX");
-  set("SCR_PREFIX=%s", run_prefix);
+  set("SCR_PREFIX=%s", case_prefix);
   set("SCR_CACHE_BASE=/proc/1/no/such");
   ALIKE(SCR_Init(), SCR_ERR_IO, "/proc/1/no");
-  set("SCR_CACHE_BASE=%s/cache", run_dir);
-  set("SCR_CNTL_BASE=%s/file/below", run_dir);
+  set("SCR_CACHE_BASE=%s/cache", case_dir);
+  set("SCR_CNTL_BASE=%s/file/below", case_dir);
   shell("touch file");
   ALIKE(SCR_Init(), SCR_ERR_IO, "file");
   memset(path, 'd', sizeof path);
   path[0] = '/';
   for (i = 100; i < 1100; i += 100) path[i] = '/';
   path[1100] = '\0';
-  set("SCR_CNTL_BASE=%s/cntl", run_dir);
+  set("SCR_CNTL_BASE=%s/cntl", case_dir);
   for (i = 0; i < 3; i++) {
     static const char* const names[] = {"SCR_CNTL_BASE", "SCR_CACHE_BASE", "SCR_PREFIX"};
     int                      rc;
     setenv(names[i], path, 1);
-    rc = same_code(SCR_Init(), __LINE__);
+    rc = same_code(SCR_Init());
     CHECK(rc == SCR_ERR_PATH || rc == SCR_ERR_PARAM, "%s: %d %s", names[i], rc, SCR_Last_error());
     unsetenv(names[i]);
   }
-  LOADS("ck1", 2, 1000);
+  run_gets("ck1", 2, 1000);
 
   /* A name that fits, but whose place in the cache does not; on one rank only. */
-  n = snprintf(path, sizeof path, "%s/", run_prefix);
+  n = snprintf(path, sizeof path, "%s/", case_prefix);
   for (i = n; i < SCR_MAX_FILENAME - 2; i++) path[i] = i % 90 == 0 ? '/' : 'f';
   path[SCR_MAX_FILENAME - 2] = '\0';
   OK(SCR_Init());
@@ -241,18 +241,18 @@ static void bad_paths(void)
   if (rank == 1) CODE(SCR_Route_file("/etc/hosts", file), SCR_ERR_PATH, "SCR_PREFIX");
   ALIKE(SCR_Complete_output(rank != 1), SCR_ERR_INVALID, "rank 1");
   OK(SCR_Finalize());
-  LOADS("ck1", 2, 1000);
+  run_gets("ck1", 2, 1000);
 }
 
 /* Words in the environment that would lead out of the bases. */
-static void bad_words(void)
+static void words_that_lead_out_of_the_bases_are_refused(void)
 {
   static const char* const names[] = {"SCR_JOB_ID", "SCR_USER_NAME"};
   static const char* const words[] = {"a/b", "..", "../x", "."};
   char                     job[200];
   size_t                   i, k;
 
-  begin_safe("bad_words", 1000);
+  begin_safe(1000);
   snprintf(job, sizeof job, "%s", getenv("SCR_JOB_ID"));
   for (i = 0; i < 2; i++)
     for (k = 0; k < sizeof words / sizeof *words; k++) {
@@ -261,17 +261,17 @@ static void bad_words(void)
       if (i == 0) setenv("SCR_JOB_ID", job, 1);
       else unsetenv(names[i]);
     }
-  LOADS("ck1", 2, 1000);
+  run_gets("ck1", 2, 1000);
 }
 
 /* Directories of other users, or open to them. */
-static void unsafe(void)
+static void directories_of_others_and_open_ones_are_refused(void)
 {
   static const char* const bases[] = {"cntl", "cache"};
   static const char* const levels[] = {"*", "*/scr.*", "*/scr.*/node.*-v1"};
   size_t                   b, l;
 
-  begin_safe("unsafe", 1000);
+  begin_safe(1000);
   for (b = 0; b < 2; b++)
     for (l = 0; l < (ranks > 1 ? 3u : 2u); l++) {
       shell("chmod 777 %s/%s", bases[b], levels[l]);
@@ -287,24 +287,24 @@ static void unsafe(void)
 }
 
 /* Links in place of the library's own files: what they point to stays as it is. */
-static void links(void)
+static void a_link_in_place_of_a_record_is_not_followed(void)
 {
   static const char* const files[] = {"run.lock", "filemap_0.scrinfo", "filemap.scrinfo", "prefix.scrinfo"};
   size_t                   i;
 
-  begin_safe("links", 1000);
+  begin_safe(1000);
   for (i = 0; i < sizeof files / sizeof *files; i++) {
     int rc;
     shell("echo precious > victim; chmod 600 victim; f=$(find cntl -name %s | head -n 1); rm $f; ln -s \"$PWD/victim\" "
           "$f",
           files[i]);
-    rc = same_code(SCR_Init(), __LINE__);
+    rc = same_code(SCR_Init());
     if (rc == SCR_SUCCESS) {
       get("ck1", 2, 1000);
       OK(SCR_Finalize());
     } else CHECK(strstr(SCR_Last_error(), files[i]) != NULL, "%s: %s", files[i], SCR_Last_error());
     shell("grep -q precious victim; find cntl -type l -exec rm {} +");
-    LOADS("ck1", 2, 1000);
+    run_gets("ck1", 2, 1000);
   }
 }
 
@@ -322,21 +322,19 @@ static void next_place(const char* file, int id, char* next)
 }
 
 /* A store without directories, where others can put something in the way of a file. */
-static void shared_base(void)
+static void nothing_in_the_way_in_a_shared_store_is_written_to(void)
 {
   char        path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], next[SCR_MAX_FILENAME], victim[SCR_MAX_FILENAME];
   struct stat st;
   int         how, id = 3;
 
-  begin("shared_base");
-  set("STORE=%s/cache MKDIR=0", run_dir);
+  begin();
+  set("STORE=%s/cache MKDIR=0", case_dir);
   set("SCR_FLUSH=0");
-  OK(SCR_Init());
-  OK(put("ck1", 2, 1000));
-  OK(SCR_Finalize());
-  LOADS("ck1", 2, 1000);
+  run_puts("ck1", 2, 1000);
+  run_gets("ck1", 2, 1000);
   CHECK(count_in("cache", "run.lock") == 0, "a directory is in the store");
-  snprintf(victim, sizeof victim, "%s/victim%d", run_dir, rank);
+  snprintf(victim, sizeof victim, "%s/victim%d", case_dir, rank);
   OK(SCR_Init());
   OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT)); /* dataset 2 */
   name_of("ck", 0, path);
@@ -364,8 +362,7 @@ static void shared_base(void)
   }
   OK(put("ck3", 2, 1000));
   OK(SCR_Finalize());
-  LOADS("ck3", 2, 1000);
-  set("STORE=");
+  run_gets("ck3", 2, 1000);
 }
 
 /* ---- metadata -------------------------------------------------------------------------------------------------- */
@@ -454,28 +451,29 @@ static const struct {
     {"prefix", "ck2/", "rank_0_0", 1, "ck1", SCR_SUCCESS},
 };
 
-/* One victim, spoilt in one way; the messages of failures are those of run.h and a last line that names it. */
+/* One victim, spoilt in one way. */
 static void spoilt(size_t v, int how, unsigned dice)
 {
   char       path[700];
   bad_search s;
-  int        before = check_failed, rc, flag = 0;
+  int        rc, flag = 0;
 
-  check_alive();
+  test_alive();
+  during("%s/*%s*%s %s, dice %u", victims[v].dir, victims[v].part, victims[v].file, how_name[how], dice);
   shell("rm -rf prefix cache cntl; cp -a safe/. .");
-  if (victims[v].clear) shell("rm -rf cache/* cntl/*");
+  if (victims[v].clear) lose_all_nodes();
   s.part = victims[v].part;
   s.file = victims[v].file;
   s.how = how;
   s.dice = dice;
   s.n = 0;
-  snprintf(path, sizeof path, "%s/%s", run_dir, victims[v].dir);
+  snprintf(path, sizeof path, "%s/%s", case_dir, victims[v].dir);
   if (rank == 0) {
     walk(path, visit_spoil, &s);
     CHECK(s.n > 0, "no %s in %s", s.file, path);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  rc = same_code(SCR_Init(), __LINE__);
+  rc = same_code(SCR_Init());
   CHECK(rc == SCR_SUCCESS, "SCR_Init is %d: %s", rc, SCR_Last_error());
   if (rc == SCR_SUCCESS) {
     if (victims[v].loads == NULL) {
@@ -483,34 +481,31 @@ static void spoilt(size_t v, int how, unsigned dice)
       ALIKE(SCR_Start_output("ck3", SCR_FLAG_CHECKPOINT), SCR_ERR_NO_RESTART, "SCR_FRESH_START");
     } else {
       get(victims[v].loads, 2, 20000);
-      rc = same_code(put("ck3", 1, 100), __LINE__);
+      rc = same_code(put("ck3", 1, 100));
       CHECK(victims[v].flush < 0 ? rc != SCR_SUCCESS : rc == victims[v].flush, "ck3 is %d: %s", rc,
             rc ? SCR_Last_error() : "");
     }
-    rc = same_code(SCR_Finalize(), __LINE__);
+    rc = same_code(SCR_Finalize());
     if (strcmp(s.file, "halt.scr") == 0) { /* it may be refused, with its name */
       CHECK(rc == SCR_SUCCESS || strstr(SCR_Last_error(), s.file) != NULL, "SCR_Finalize is %d: %s", rc,
             SCR_Last_error());
       shell("rm -f prefix/.scr/halt.scr");
     } else CHECK(rc == SCR_SUCCESS || victims[v].flush < 0, "SCR_Finalize is %d: %s", rc, rc ? SCR_Last_error() : "");
-    if (victims[v].flush >= 0) LOADS("ck3", 1, 100);
+    if (victims[v].flush >= 0) run_gets("ck3", 1, 100);
     if (victims[v].flush < 0) {
       shell("cp safe/prefix/.scr/index.scr prefix/.scr/");
-      LOADS(victims[v].clear ? "ck2" : "ck3", victims[v].clear ? 2 : 1, victims[v].clear ? 20000 : 100);
+      run_gets(victims[v].clear ? "ck2" : "ck3", victims[v].clear ? 2 : 1, victims[v].clear ? 20000 : 100);
     }
   }
-  if (check_failed > before && rank == 0)
-    fprintf(stderr, "  rank 0: that was with %s/*%s*%s %s, dice %u\n", victims[v].dir, victims[v].part, victims[v].file,
-            how_name[how], dice);
 }
 
-static void metadata(void)
+static void spoilt_metadata_cost_no_checkpoint_that_is_safe_elsewhere(void)
 {
-  int      all = getenv("TEST_LONG") != NULL, how, round;
+  int      how, round;
   size_t   v;
   unsigned dice = 12345;
 
-  begin("metadata");
+  begin();
   set("SCR_FLUSH=1");
   set("SCR_CACHE_SIZE=2");
   set("SCR_HALT_EXIT=0");
@@ -521,40 +516,40 @@ static void metadata(void)
   shell("mkdir safe; cp -a prefix cache cntl safe/");
   for (v = 0; v < sizeof victims / sizeof *victims; v++)
     for (how = 0; how < HOWS; how++)
-      for (round = 0; round < (all && how == FLIP ? 20 : 1); round++) {
+      for (round = 0; round < (test_long && how == FLIP ? 20 : 1); round++) {
         dice = dice * 1664525u + 1013904223u;
-        if (!all && how >= 3 && (v + (size_t)how) % 3 != 0) continue;
+        if (!test_long && how >= 3 && (v + (size_t)how) % 3 != 0) continue;
         spoilt(v, how, dice >> 8);
       }
 }
 
 /* A directory in place of a file of metadata. */
-static void directories(void)
+static void a_directory_in_place_of_metadata_costs_no_checkpoint(void)
 {
   static const char* const files[] = {"flush.scr", "halt.scr", "index.scr", "nodes.scr"};
   size_t                   i;
 
-  begin_safe("directories", 1000);
+  begin_safe(1000);
   for (i = 0; i < sizeof files / sizeof *files; i++) {
     int rc;
     shell("mv prefix/.scr/%s kept; mkdir prefix/.scr/%s", files[i], files[i]);
-    rc = same_code(SCR_Init(), __LINE__);
+    rc = same_code(SCR_Init());
     if (rc == SCR_SUCCESS) {
       get("ck1", 2, 1000);
-      same_code(SCR_Finalize(), __LINE__);
+      same_code(SCR_Finalize());
     } else CHECK(strstr(SCR_Last_error(), files[i]) != NULL, "%s: %s", files[i], SCR_Last_error());
     shell("rm -rf prefix/.scr/%s; mv kept prefix/.scr/%s", files[i], files[i]);
-    LOADS("ck1", 2, 1000);
+    run_gets("ck1", 2, 1000);
   }
 }
 
 /* The checkpoint is of another number of ranks. */
-static void other_size(void)
+static void a_checkpoint_of_another_number_of_ranks_is_refused_and_kept(void)
 {
   MPI_Comm fewer;
   int      flag;
 
-  begin_safe("other_size", 1000);
+  begin_safe(1000);
   MPI_Comm_split(MPI_COMM_WORLD, rank == ranks - 1 ? MPI_UNDEFINED : 0, rank, &fewer);
   if (fewer != MPI_COMM_NULL) {
     OK(SCR_Init_comm(fewer));
@@ -564,7 +559,7 @@ static void other_size(void)
     MPI_Comm_free(&fewer);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  LOADS("ck1", 2, 1000);
+  run_gets("ck1", 2, 1000);
 }
 
 /* That nothing can be loaded, and that the message says WORD; then MEND makes it right, and ck1 loads. */
@@ -572,18 +567,18 @@ static void load_fails(const char* word, const char* mend)
 {
   int flag = 1;
 
-  OK(same_code(SCR_Init(), __LINE__));
+  OK(same_code(SCR_Init()));
   ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, word);
   CHECK(flag == 0, "%d", flag);
   OK(SCR_Finalize());
   shell("%s", mend);
-  LOADS("ck1", 2, 1000);
+  run_gets("ck1", 2, 1000);
 }
 
 /* What is left in the cache of a lost dataset stays, when the copy on the prefix turns out to be bad too. */
-static void evidence(void)
+static void what_is_left_in_the_cache_stays_when_the_prefix_is_bad_too(void)
 {
-  begin_safe("evidence", 1000);
+  begin_safe(1000);
   shell("cp -a prefix kept; cp -a cache cached");
   shell("find cache -name 'rank_*_1' -exec rm {} +; printf x >> prefix/ck1/rank_%d_0", ranks - 1);
   load_fails("rank_", "diff -r cache cached | grep -v '^Only in cached.*: rank_[0-9]*_1$' > changed;"
@@ -591,45 +586,36 @@ static void evidence(void)
 }
 
 /* Metadata of another dataset of the same id. */
-static void identity(void)
+static void metadata_of_another_dataset_of_the_same_id_are_refused(void)
 {
-  begin_safe("identity", 1000);
+  begin_safe(1000);
   shell("mv prefix kept; mkdir prefix; rm -rf cache/* cntl/*");
   set("SCR_FRESH_START=1");
-  OK(SCR_Init());
-  OK(put("ck1", 2, 1000));
-  OK(SCR_Finalize());
+  run_puts("ck1", 2, 1000);
   set("SCR_FRESH_START=");
   shell("mv prefix other; cp -a kept prefix; rm -rf cache/* cntl/*; cp other/ck1/.scr/summary.scr prefix/ck1/.scr/");
   load_fails("another dataset", "rm -rf prefix cache/* cntl/*; cp -a kept prefix");
   shell("rm -rf cache/* cntl/*; cp other/ck1/.scr/rank2file.scr prefix/ck1/.scr/");
-  load_fails("file map of another dataset", "rm -rf prefix cache/* cntl/*; cp -a kept prefix");
+  load_fails("map of another dataset", "rm -rf prefix cache/* cntl/*; cp -a kept prefix");
 }
 
-static const check_case cases[] = {{"bad_paths", bad_paths, 2},
-                                   {"bad_words", bad_words, 1},
-                                   {"unsafe", unsafe, 1},
-                                   {"links", links, 1},
-                                   {"shared_base", shared_base, 1},
-                                   {"metadata", metadata, 2},
-                                   {"directories", directories, 1},
-                                   {"other_size", other_size, 2},
-                                   {"evidence", evidence, 1},
-                                   {"identity", identity, 1},
-                                   {"one_fails", one_fails, 1},
-                                   {"cache_full", cache_full, CHECK_NAMED},
-                                   {"fetch_full", fetch_full, CHECK_NAMED},
-                                   {"prefix_full", prefix_full, CHECK_NAMED},
-                                   {"frozen_bases", frozen_bases, CHECK_NAMED},
-                                   {"frozen_later", frozen_later, CHECK_NAMED},
-                                   {NULL, NULL, 0}};
+#define SINGLY "4", "1 5"
+#define TWO    "4", "5"
 
-int main(int argc, char** argv)
-{
-  int rc;
-
-  run_start(&argc, &argv);
-  rc = check_main(cases, argc, argv);
-  MPI_Finalize();
-  return rc;
-}
+const test_case bad_cases[] = {CASE(directories_that_cannot_be_used_are_named, TWO),
+                               CASE(words_that_lead_out_of_the_bases_are_refused, SINGLY),
+                               CASE(directories_of_others_and_open_ones_are_refused, SINGLY),
+                               CASE(a_link_in_place_of_a_record_is_not_followed, SINGLY),
+                               CASE(nothing_in_the_way_in_a_shared_store_is_written_to, SINGLY),
+                               CASE(spoilt_metadata_cost_no_checkpoint_that_is_safe_elsewhere, TWO),
+                               CASE(a_directory_in_place_of_metadata_costs_no_checkpoint, SINGLY),
+                               CASE(a_checkpoint_of_another_number_of_ranks_is_refused_and_kept, TWO),
+                               CASE(what_is_left_in_the_cache_stays_when_the_prefix_is_bad_too, SINGLY),
+                               CASE(metadata_of_another_dataset_of_the_same_id_are_refused, SINGLY),
+                               CASE(the_error_of_the_one_rank_that_fails_is_told_on_all, TWO),
+                               CASE(a_full_cache_costs_only_the_new_checkpoint, "4", "5"),
+                               CASE(a_checkpoint_too_large_for_the_cache_loads_when_there_is_space, "4", "5"),
+                               CASE(a_checkpoint_stays_in_the_cache_while_the_prefix_is_full, "4", "5"),
+                               CASE(a_base_that_is_read_only_is_named, "4", "5"),
+                               CASE(a_base_that_becomes_read_only_costs_only_the_new_checkpoint, "4", "5"),
+                               CASES_END};

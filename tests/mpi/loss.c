@@ -1,176 +1,181 @@
 /*
-** loss - every scheme loses every set of members, and is rebuilt, in one process: bytes are compared.
+** loss.c - nodes and files are lost, and rebuilt: every scheme, every set of members that it bears, and one more.
 **
-** Each rank is a node of its own (SCR_VIRTUAL_NODES).  A checkpoint is written once and its node directory copied.
-** Then, again and again: the copy is put back, some members lose something, SCR_Init rebuilds, and all that lies in the
-** cache, redundancy files too, is compared with the copy.  Beyond the power of the scheme the library must refuse.
+** Each rank is a node of its own.  A checkpoint is written once, and its node directory copied.  Then, again and again: the
+** copy is put back, some members lose something, SCR_Init rebuilds, and all that lies in the cache, redundancy files too, is
+** compared with the copy.  Beyond the power of the scheme the library must refuse.
 */
-#include "world.h"
+#include "mpi_test.h"
 
 /* ---- shapes ------------------------------------------------------------------------------------------------------ */
 
-static unsigned long long dice;
-
-static unsigned roll(unsigned n)
+static int odd_ranks(void)
 {
-  dice ^= dice << 13;
-  dice ^= dice >> 7;
-  dice ^= dice << 17;
-  return (unsigned)(dice >> 33) % n;
+  return rank % 2 == 0;
 }
 
-static int two_files(int r)
+static int many_files(void)
 {
-  (void)r;
-  return 2;
+  return rank == 0 ? 300 : 2;
 }
 
-static int odd_ranks(int r)
+static size_t equal_size(int i)
 {
-  return r % 2 == 0;
-}
-
-static int many_files(int r)
-{
-  return r == 0 ? 300 : 2;
-}
-
-static int equal_size(int r, int i)
-{
-  (void)r;
   (void)i;
   return 12288;
 }
 
-static int odd_size(int r, int i)
+static size_t odd_size(int i)
 {
-  return 20011 + 1013 * r + 77 * i;
+  return (size_t)(20011 + 1013 * rank + 77 * i);
 }
 
-static int one_byte(int r, int i)
+static size_t one_byte(int i)
 {
-  (void)r;
   (void)i;
   return 1;
 }
 
-static int zero_size(int r, int i)
+static size_t zero_size(int i)
 {
-  (void)r;
   (void)i;
   return 0;
 }
 
-static int unequal_size(int r, int i)
+static size_t unequal_size(int i)
 {
-  return r == ranks - 1 ? 100003 + i : 1000 + r;
+  return (size_t)(rank == ranks - 1 ? 100003 + i : 1000 + rank);
 }
 
-static int small_size(int r, int i)
+static size_t small_size(int i)
 {
-  return (r * 31 + i * 17) % 700;
+  return (size_t)((rank * 31 + i * 17) % 700);
 }
 
-static const shape shapes[] = {{"odd", two_files, odd_size, "ck/rank_%d.%d"},
-                               {"equal", two_files, equal_size, "ck/rank_%d.%d"},
-                               {"one byte", two_files, one_byte, "ck/rank_%d.%d"},
-                               {"zero", two_files, zero_size, "ck/rank_%d.%d"},
-                               {"unequal", two_files, unequal_size, "ck/rank_%d.%d"},
-                               {"none", odd_ranks, odd_size, "ck/rank_%d.%d"},
-                               {"many", many_files, small_size, "ck/rank_%d.%d"},
+static size_t large_size(int i)
+{
+  (void)i;
+  return 600000;
+}
+
+static const shape shapes[] = {{"odd", two_files, odd_size, NULL},
+                               {"equal", two_files, equal_size, NULL},
+                               {"one byte", two_files, one_byte, NULL},
+                               {"zero", two_files, zero_size, NULL},
+                               {"unequal", two_files, unequal_size, NULL},
+                               {"none", odd_ranks, odd_size, NULL},
+                               {"many", many_files, small_size, NULL},
                                {"names", two_files, odd_size, "ck/dir of %d/\xc3\xa9t\xc3\xa9 \xe2\x82\xac %d"}};
+
+static const shape single = {"one file", one_file, odd_size, NULL};
 
 #define SHAPES ((int)(sizeof shapes / sizeof *shapes))
 
 /* ---- all losses -------------------------------------------------------------------------------------------------- */
 
-static const char* const modes[] = {"nodes", "redundancy files", "files"};
-
-static void put_back(void)
-{
-  remove_tree(node);
-  walk_tree(copy, node, 0);
-}
+static const char* const losses[] = {"nodes", "redundancy files", "files"};
 
 /* Can C bear that the members of MASK lose their nodes or files? */
-static int bears(const scheme* c, int mode, unsigned mask)
+static int bears(const scheme* c, loss what, unsigned mask)
 {
   int      i, pos, n, most = 0, power = c->k < ranks ? c->k : ranks - 1;
   unsigned left = (mask << 1 | mask >> (ranks - 1)) & ((1u << ranks) - 1);
 
-  for (pos = 0; pos<ranks; pos++, most = n> most ? n : most) /* data and parities that lie at a position */
+  for (pos = 0; pos < ranks; pos++) { /* data and parities that lie at a position */
     for (n = 0, i = 0; i < ranks; i++)
-      if (mode == NODE || (pos - i + ranks) % ranks >= power) n += mask >> i & 1;
-  if (mode == RED) return 1;
-  if (strcmp(c->type, "PARTNER") == 0) return mode == DATA || (mask & left) == 0;
+      if (what == NODE || (pos - i + ranks) % ranks >= power) n += mask >> i & 1;
+    if (n > most) most = n;
+  }
+  if (what == REDUNDANCY) return 1;
+  if (strcmp(c->type, "PARTNER") == 0) return what == DATA || (mask & left) == 0;
   return most <= power;
 }
 
 static void lose_all(const scheme* c, int shape_first, int shape_last)
 {
   unsigned mask;
-  int      i, mode, n;
-  char     what[64];
+  int      i, what, n, b;
 
   for (i = shape_first; i <= shape_last; i++) {
     prepare(c, &shapes[i]);
-    for (mode = 0; mode < MODES; mode++)
+    for (what = NODE; what < LOSSES; what++)
       for (mask = 1; mask < 1u << ranks; mask++) {
-        int power = strcmp(c->type, "PARTNER") == 0 ? ranks / 2 : c->k, b;
+        int power = strcmp(c->type, "PARTNER") == 0 ? ranks / 2 : c->k;
+        int can = bears(c, (loss)what, mask);
         for (n = 0, b = 0; b < ranks; b++) n += mask >> b & 1;
-        if (mode == RED ? n != 1 && n != ranks : n > power + 1) continue;
-        if (i > 0 && (n != (power < ranks ? power : ranks - 1) || (mask & 1) == 0 || !bears(c, mode, mask))) continue;
-        if (i > 0 && mode == DATA && (i == 3 || i == 5 || i == 6)) continue; /* no bytes, or not on all, to corrupt */
-        snprintf(what, sizeof what, "%s of 0x%x of %d", modes[mode], mask, ranks);
+        if (what == REDUNDANCY ? n != 1 && n != ranks : n > power + 1) continue;
+        if (i > 0 && (n != (power < ranks ? power : ranks - 1) || (mask & 1) == 0 || !can)) continue;
+        if (i > 0 && what == DATA && (i == 3 || i == 5 || i == 6)) continue; /* no bytes, or not on all, to corrupt */
+        during("%s k=%d, %s of 0x%x of %d", c->type, c->k, losses[what], mask, ranks);
         put_back();
-        if (mask >> rank & 1) lose(mode);
-        restart(c, &shapes[i], bears(c, mode, mask), mode == NODE && mask == (1u << ranks) - 1, what);
-        if (check_failed > 20) return;
+        if (mask >> rank & 1) lose((loss)what);
+        run_restarts(&shapes[i], can, what == NODE && mask == (1u << ranks) - 1);
+        if (failures > 20) return;
       }
   }
 }
 
-static void xor_all(void)
+static void xor_rebuilds_what_it_bears_and_refuses_the_rest(void)
 {
   scheme c = {"XOR", 1};
   lose_all(&c, 0, 0);
 }
 
-static void partner_all(void)
+static void partner_rebuilds_what_it_bears_and_refuses_the_rest(void)
 {
   scheme c = {"PARTNER", 1};
   lose_all(&c, 0, 0);
 }
 
-static void rs_all(void)
+static void rs_rebuilds_what_it_bears_and_refuses_the_rest(void)
 {
   scheme c = {"RS", 1};
   for (; c.k <= 4 && c.k < ranks; c.k++) lose_all(&c, 0, 0);
 }
 
-static void xor_shapes(void)
+static void xor_rebuilds_files_of_every_shape(void)
 {
   scheme c = {"XOR", 1};
   lose_all(&c, 1, SHAPES - 1);
 }
 
-static void partner_shapes(void)
+static void partner_rebuilds_files_of_every_shape(void)
 {
   scheme c = {"PARTNER", 1};
   lose_all(&c, 1, SHAPES - 1);
 }
 
-static void rs_shapes(void)
+static void rs_rebuilds_files_of_every_shape(void)
 {
   scheme c = {"RS", 2};
   lose_all(&c, 1, SHAPES - 1);
 }
 
-/* Flip one bit in a file of one node: an application's file, a redundancy file, its header, a record of the library. */
-static void corruption(const scheme* c, int rounds)
+/*
+** All 8 members of an RS set that bears 5 losses have lost something: two their file, the others their redundancy file.
+** So each is a target, and those that compute exchange results with each other, in messages too large to be sent ahead.
+*/
+static void rs_rebuilds_when_every_member_has_lost_something(void)
 {
-  char path[1024] = "", what[1200];
-  int  i;
+  static const shape large = {"large", one_file, large_size, NULL};
+  scheme             c = {"RS", 5};
+
+  begin_nodes(&c);
+  set("SCR_MPI_BUF_SIZE=256K");
+  put_ck(&large);
+  lose(rank == 0 || rank == 3 ? DATA : REDUNDANCY);
+  run_restarts(&large, 1, 0);
+}
+
+/*
+** Flip one bit in a file of one node, ROUNDS times: an application's file, a redundancy file, its header, a record of the
+** library.
+*/
+static void flip_bits(const scheme* c, int rounds)
+{
+  static const char* const parts[] = {"/ck/", "_in_", "_in_", "scrinfo"};
+  char                     path[SCR_MAX_FILENAME] = "";
+  int                      i;
 
   prepare(c, &shapes[0]);
   for (i = 0; i < rounds; i++) {
@@ -178,481 +183,350 @@ static void corruption(const scheme* c, int rounds)
     unsigned at = roll(1u << 30), pick = roll(1000);
     put_back();
     if (rank == who) {
-      const char* part = kind == 0 ? "/ck/" : kind == 1 || kind == 2 ? "_in_" : "scrinfo";
-      int         n = find_file(node, part, NULL, -1, path);
-      find_file(node, part, NULL, (int)(pick % (unsigned)n), path);
+      int n = find_file(node_dir, parts[kind], -1, path);
+      find_file(node_dir, parts[kind], (int)(pick % (unsigned)n), path);
       flip_bit(path, kind == 2 ? at % 900 : at);
     }
-    snprintf(what, sizeof what, "a bit of %.900s", rank == who ? path : "another node");
-    restart(c, &shapes[0], 1, 0, what);
-    if (check_failed > 5) return;
+    during("%s k=%d, a bit of %.300s", c->type, c->k, rank == who ? path : "another node");
+    run_restarts(&shapes[0], 1, 0);
+    if (failures > 5) return;
   }
 }
 
-static void flips(void)
+static void a_bit_that_flips_anywhere_is_found_and_mended(void)
 {
   static const scheme all[] = {{"XOR", 1}, {"PARTNER", 1}, {"RS", 2}};
-  int                 i, rounds = getenv("TEST_LONG") != NULL ? 42 : 14;
+  int                 i;
 
-  dice = 88172645463325252ull;
-  for (i = 0; i < 3; i++) corruption(&all[i], rounds);
+  for (i = 0; i < 3; i++) flip_bits(&all[i], test_long ? 42 : 14);
+}
+
+/*
+** A node is lost, and a file of another member is corrupt, which SCR_CRC_ON_RESTART=0 does not look for.  But what a rebuild
+** reads is checked, so that no redundancy is made of wrong bytes: both are rebuilt.
+*/
+static void a_rebuild_checks_what_it_reads_even_if_a_restart_does_not(void)
+{
+  scheme c = {"RS", 2};
+
+  begin_nodes(&c);
+  set("SCR_CRC_ON_RESTART=0");
+  put_ck(&single);
+  if (rank == 1) lose(NODE);
+  if (rank == 2) lose(DATA);
+  run_restarts(&single, 1, 0);
 }
 
 /* ---- the older one of two ---------------------------------------------------------------------------------------- */
 
-/* Write an older and a newer checkpoint of these names; the cache keeps both. */
-static void write_two(const scheme* c, const shape* s)
+/* The members of MASK lose the newer of two checkpoints: the older one is offered. */
+static void older_offered(const char* type, int k, loss what, unsigned mask)
 {
-  fresh_world("two");
-  settings(c);
-  SCR_Config("SCR_CACHE_SIZE=2");
-  CHECK(SCR_Init() == SCR_SUCCESS, "%s", SCR_Last_error());
-  write_checkpoint("old", s);
-  write_checkpoint("ck", &shapes[0]);
-  CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
-}
+  scheme c;
+  char   newer[1300];
 
-/* The members of MASK lose the newer of two checkpoints: of shape S the older one is offered. */
-static void older_offered(const scheme* c, int mode, unsigned mask)
-{
-  static const shape s = {"older", two_files, odd_size, "old/rank_%d.%d"};
-  char               name[SCR_MAX_FILENAME] = "", newer[1300];
-  int                flag = 0;
-
-  check_alive();
-  write_two(c, &s);
-  snprintf(newer, sizeof newer, "%s/scr.dataset.2", node);
+  c.type = type;
+  c.k = k;
+  during("%s k=%d, %s of 0x%x", type, k, losses[what], mask);
+  begin_nodes(&c);
+  set("SCR_CACHE_SIZE=2");
+  OK(SCR_Init());
+  OK(put_shape("old", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
+  OK(put_shape("ck", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
+  OK(SCR_Finalize());
+  snprintf(newer, sizeof newer, "%s/scr.dataset.2", node_dir);
   CHECK(access(newer, F_OK) == 0, "%s", newer);
-  if (mask >> rank & 1 && mode == NODE) remove_tree(newer);
-  else if (mask >> rank & 1) lose(mode);
+  if (mask >> rank & 1 && what == NODE) remove_tree(newer);
+  else if (mask >> rank & 1) lose(what);
   MPI_Barrier(MPI_COMM_WORLD);
-  settings(c);
-  CHECK(SCR_Init() == SCR_SUCCESS, "%s", SCR_Last_error());
-  SCR_Have_restart(&flag, name);
-  CHECK(flag == 1 && strcmp(name, "old") == 0, "%s k=%d, %s of 0x%x: %s is offered; %s", c->type, c->k, modes[mode],
-        mask, flag ? name : "nothing", SCR_Last_error());
-  if (flag == 1) {
-    CHECK(SCR_Start_restart(name) == SCR_SUCCESS, "%s", SCR_Last_error());
-    if (strcmp(name, "old") == 0) compare_files(&s);
-    CHECK(SCR_Complete_restart(1) == SCR_SUCCESS, "%s", SCR_Last_error());
-  }
-  CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
-  SCR_Config("SCR_CACHE_SIZE=");
+  run_gets_shape("old", &shapes[0]);
 }
 
 /* Each loses more than it bears of the newer checkpoint.  One bit is enough for SINGLE; flips RS bears in all files. */
-static void older_one(void)
+static void what_cannot_be_rebuilt_makes_way_for_the_older_checkpoint(void)
 {
-  static const scheme single = {"SINGLE", 1}, xor_ = {"XOR", 1}, partner = {"PARTNER", 1}, rs = {"RS", 2};
-
-  older_offered(&single, DATA, 0x2);
-  older_offered(&single, NODE, 0x1);
-  older_offered(&xor_, DATA, 0x3);
-  older_offered(&xor_, NODE, 0x3);
-  older_offered(&partner, NODE, 0x3);
-  older_offered(&rs, NODE, 0x7);
+  older_offered("SINGLE", 1, DATA, 0x2);
+  older_offered("SINGLE", 1, NODE, 0x1);
+  older_offered("XOR", 1, DATA, 0x3);
+  older_offered("XOR", 1, NODE, 0x3);
+  older_offered("PARTNER", 1, NODE, 0x3);
+  older_offered("RS", 2, NODE, 0x7);
 }
 
-/* ---- rebuilt over files, by one process ------------------------------------------------------------------------- */
+/* ---- rebuilt by scr_rebuild -------------------------------------------------------------------------------------- */
 
-/* The redundancy file of each member in FILES, by the number in its name. */
-static void gather_redundancy(char (*files)[1024])
+/* How many files the directories DIR of all ranks have; "" has none. */
+static int files_of_all(const char* dir)
 {
-  char path[1024] = "";
-  int  r;
+  char path[SCR_MAX_FILENAME];
+  int  n = *dir != '\0' ? find_file(dir, "", -1, path) : 0;
 
-  find_file(node, "_in_", NULL, 0, path);
-  MPI_Allgather(path, sizeof path, MPI_CHAR, files, sizeof path, MPI_CHAR, MPI_COMM_WORLD);
-  for (r = 0; r < ranks; r++) {
-    const char* slash = strrchr(files[r], '/');
-    CHECK(slash != NULL && atoi(slash + 1) == r + 1, "%s is not of member %d", files[r], r);
-  }
+  MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  return n;
 }
 
-/* The members of MASK have lost their nodes; rank 0 rebuilds them from the files of the others. */
-static void rebuild_files(const scheme* c, const shape* s, unsigned mask, char (*files)[1024])
+/* The nodes of MASK are lost; scr_rebuild makes their files from those of the others, in a directory of their own. */
+static void rebuild_files(const scheme* c, const shape* s, unsigned mask)
 {
-  char        dir[1300], old[1300];
-  char*       file[16];
-  scr_rebuild job;
-  int         r, rc = 0, want = bears(c, NODE, mask) ? SCR_SUCCESS : SCR_ERR_LOST;
+  char dir[1300], old[1300], into[700], path[SCR_MAX_FILENAME];
+  int  lost = mask >> rank & 1, can = bears(c, NODE, mask), n;
 
-  check_alive();
+  test_alive();
+  during("%s, %s k=%d, mask 0x%x", s->what, c->type, c->k, mask);
   put_back();
-  if (mask >> rank & 1) lose(NODE);
-  MPI_Barrier(MPI_COMM_WORLD);
-  memset(&job, 0, sizeof job);
-  job.n = ranks;
-  job.file = file;
-  for (r = 0; r < ranks; r++) file[r] = files[r];
-  if (rank == 0) rc = scr_rebuild_run(&job);
-  MPI_Bcast(&rc, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  CHECK(rc == want, "%s, %s k=%d, mask 0x%x: %d, %s", s->name, c->type, c->k, mask, rc, rank == 0 ? scr_err_text : "");
-  snprintf(dir, sizeof dir, "%s/scr.dataset.1", node);
-  snprintf(old, sizeof old, "%s/scr.dataset.1", copy);
-  if (want == SCR_SUCCESS)
-    CHECK(walk_tree(old, dir, 1) + walk_tree(dir, old, 1) == 0, "%s, %s k=%d, mask 0x%x", s->name, c->type, c->k, mask);
-  else if (mask >> rank & 1) CHECK(access(dir, F_OK) != 0, "%s was made, %s k=%d, mask 0x%x", dir, c->type, c->k, mask);
+  if (lost) lose(NODE);
+  snprintf(dir, sizeof dir, "%s/scr.dataset.1", node_dir);
+  snprintf(old, sizeof old, "%s/scr.dataset.1", node_copy);
+  snprintf(into, sizeof into, "%s/into", case_dir);
+  shell("rm -rf into; mkdir into; $TEST_REBUILD --into into nodes/tester/*/node.*/scr.dataset.1 > said 2>&1; test $? = "
+        "%d",
+        !can);
+  if (!can) {
+    shell("grep -q 'give the directories of more nodes' said");
+    CHECK(find_file(into, "", -1, path) == 0, "files in %s", into);
+  } else {
+    if (lost) CHECK(tree_differs(old, into) == 0, "what was lost is not what is rebuilt");
+    n = files_of_all(lost ? old : "");
+    CHECK(find_file(into, "", -1, path) == n, "not just %d files in %s", n, into);
+  }
+  if (!lost) CHECK(tree_differs(old, dir) + tree_differs(dir, old) == 0, "a node that was not lost");
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* What one process rebuilds over files is to the byte what the ranks had made. */
-static void files(void)
+static void scr_rebuild_makes_the_bytes_that_the_ranks_made(void)
 {
   static const scheme all[] = {{"XOR", 1}, {"PARTNER", 1}, {"RS", 1}, {"RS", 2}, {"RS", 3}, {NULL, 0}};
-  char(*red)[1024] = (char(*)[1024])calloc((size_t)ranks, sizeof *red);
-  const scheme* c;
-  unsigned      mask;
-  int           i;
+  const scheme*       c;
+  unsigned            mask;
+  int                 i;
 
   for (c = all; c->type != NULL; c++)
     for (i = 0; i < (c == all + 1 || c->k == 2 ? SHAPES : 1) && c->k < ranks; i++) {
       prepare(c, &shapes[i]);
-      gather_redundancy(red);
       for (mask = 1; mask < (1u << ranks) - 1; mask++)
-        if (i == 0 || (mask & 1 && bears(c, NODE, mask))) rebuild_files(c, &shapes[i], mask, red);
+        if (i == 0 || (mask & 1 && bears(c, NODE, mask))) rebuild_files(c, &shapes[i], mask);
     }
-  free(red);
 }
 
-/* ---- descriptors ----------------------------------------------------------------------------------------------- */
+/* ---- sets -------------------------------------------------------------------------------------------------------- */
 
-/* Unset what the cases below set. */
-static void plain_settings(void)
+/* Write `ck` under the parameters that are set, lose the nodes of MASK, and restart. */
+static void lose_once(const shape* s, unsigned mask, int whole, const char* what)
 {
-  SCR_Config("SCR_GROUP=");
-  SCR_Config("SCR_SET_SIZE=");
-  SCR_Config("SCR_CACHE_SIZE=");
-}
-
-/* Write the checkpoint under settings that are in place, lose the nodes of MASK, and restart. */
-static void lose_once(const scheme* c, unsigned mask, int expect, const char* what)
-{
-  prepare(c, &shapes[0]);
-  put_back();
+  during("%s", what);
+  put_ck(s);
   if (mask >> rank & 1) lose(NODE);
-  restart(c, &shapes[0], expect, 0, what);
+  run_restarts(s, whole, 0);
+}
+
+/* Nodes share switches by EACH; the last one may be ALONE. */
+static void set_switches(int each, int alone)
+{
+  char host[256] = "";
+  int  i;
+
+  gethostname(host, sizeof host - 1);
+  for (i = 0; i < ranks; i++) set("GROUPS=%s-v%d SWITCH=s%d", host, i, alone ? i == ranks - 1 : i / each);
 }
 
 /* Two nodes share a switch: the sets have members of different switches, so the loss of a switch is the loss of one. */
-static void switches(void)
+static void the_loss_of_a_switch_is_one_loss_for_each_set(void)
 {
   scheme c = {"XOR", 1};
-  char   host[256] = "";
-  int    i;
 
-  gethostname(host, sizeof host - 1);
-  for (i = 0; i < ranks; i++) SCR_Configf("GROUPS=%s-v%d SWITCH=s%d", host, i, i / 2);
-  SCR_Config("SCR_GROUP=SWITCH");
-  lose_once(&c, 0x3, 1, "a switch");
-  lose_once(&c, 0x5, 0, "two nodes of different switches in one set");
-  plain_settings();
-  lose_once(&c, 0x3, 0, "two nodes without switches");
+  begin_nodes(&c);
+  set_switches(2, 0);
+  set("SCR_GROUP=SWITCH");
+  lose_once(&shapes[0], 0x3, 1, "a switch");
+  begin_nodes(&c);
+  set_switches(2, 0);
+  set("SCR_GROUP=SWITCH");
+  lose_once(&shapes[0], 0x5, 0, "two nodes of different switches in one set");
+  begin_nodes(&c);
+  lose_once(&shapes[0], 0x3, 0, "two nodes without switches");
 }
 
 /* HOP_DISTANCE sets members apart; sets of three would have other neighbours. */
-static void hops(void)
+static void hop_distance_sets_members_apart(void)
 {
+  static const struct {
+    int         hop;
+    unsigned    mask;
+    int         whole;
+    const char* what;
+  } lost[] = {{2, 0x3, 1, "two neighbours, hop 2"},
+              {2, 0x5, 0, "two that are 2 apart, hop 2"},
+              {1, 0x3, 0, "two neighbours, hop 1"},
+              {1, 0x5, 1, "two that are 2 apart, hop 1"}};
   scheme c = {"FILE", 1};
+  int    i;
 
-  SCR_Config("CKPT=0 TYPE=XOR SET_SIZE=2 HOP_DISTANCE=2");
-  lose_once(&c, 0x3, 1, "two neighbours, hop 2");
-  lose_once(&c, 0x5, 0, "two that are 2 apart, hop 2");
-  SCR_Config("CKPT=0 TYPE=XOR SET_SIZE=2 HOP_DISTANCE=1");
-  lose_once(&c, 0x3, 0, "two neighbours, hop 1");
-  lose_once(&c, 0x5, 1, "two that are 2 apart, hop 1");
-  SCR_Config("CKPT=");
-}
-
-static void level_settings(void)
-{
-  scheme c = {"FILE", 1};
-
-  settings(&c);
-  SCR_Configf("STORE=%s/one COUNT=1", base);
-  SCR_Configf("STORE=%s/two COUNT=1", base);
-  SCR_Configf("STORE=%s/four COUNT=1", base);
-  SCR_Configf("CKPT=0 INTERVAL=1 TYPE=SINGLE STORE=%s/one", base);
-  SCR_Configf("CKPT=1 INTERVAL=2 TYPE=XOR STORE=%s/two", base);
-  SCR_Configf("CKPT=2 INTERVAL=4 TYPE=RS SET_FAILURES=2 STORE=%s/four", base);
-}
-
-/* Checkpoints 1 to 7: the cache then holds 7 as SINGLE, 6 as XOR and 4 as RS. */
-static void level_write(void)
-{
-  char name[1024], path[SCR_MAX_FILENAME] = "";
-  int  i;
-
-  CHECK(SCR_Init() == SCR_SUCCESS, "%s", SCR_Last_error());
-  for (i = 1; i <= 7; i++) {
-    snprintf(name, sizeof name, "ck%d", i);
-    CHECK(SCR_Start_output(name, SCR_FLAG_CHECKPOINT) == SCR_SUCCESS, "%s", SCR_Last_error());
-    snprintf(name, sizeof name, "%s/prefix/ck%d/rank_%d", base, i, rank);
-    CHECK(SCR_Route_file(name, path) == SCR_SUCCESS, "%s", SCR_Last_error());
-    snprintf(name, sizeof name, "checkpoint %d of rank %d", i, rank);
-    if (path[0] != '\0') write_file(path, name, (long)strlen(name));
-    CHECK(SCR_Complete_output(1) == SCR_SUCCESS, "%s", SCR_Last_error());
+  for (i = 0; i < 4; i++) {
+    begin_nodes(&c);
+    set("CKPT=0 TYPE=XOR SET_SIZE=2 HOP_DISTANCE=%d", lost[i].hop);
+    lose_once(&shapes[0], lost[i].mask, lost[i].whole, lost[i].what);
   }
-  CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
 }
 
-/* Lose the nodes of MASK in all stores, and restart from checkpoint EXPECT. */
-static void level_lose(unsigned mask, int expect)
+/* Of 8 nodes every third belong together: 3, 3 and 2, so that three neighbours may be lost. */
+static void sets_by_hop_distance_may_be_uneven(void)
 {
-  static const char* const stores[] = {"", "/one", "/two", "/four"};
-  char                     host[256] = "", name[SCR_MAX_FILENAME] = "", path[1300];
-  char *                   p, want[64];
-  long                     n;
-  int                      i, flag = 0;
+  scheme c = {"FILE", 1};
 
-  gethostname(host, sizeof host - 1);
-  fresh_world("levels");
-  level_settings();
-  level_write();
+  begin_nodes(&c);
+  set("CKPT=0 TYPE=XOR SET_SIZE=3 HOP_DISTANCE=3");
+  lose_once(&single, 0x7, 1, "three neighbours");
+  begin_nodes(&c);
+  set("CKPT=0 TYPE=XOR SET_SIZE=2 HOP_DISTANCE=99");
+  lose_once(&single, 0xf, 1, "four neighbours");
+}
+
+/* Checkpoints 1 to 7, of which the cache keeps 7 as SINGLE, 6 as XOR and 4 as RS; the nodes of MASK are lost in all stores. */
+static void lose_levels(unsigned mask, const char* name)
+{
+  static const char* const stores[] = {"nodes", "one", "two", "four"};
+  scheme                   c = {"FILE", 1};
+  char                     path[2000], ck[8];
+  int                      i;
+
+  during("mask 0x%x", mask);
+  begin_nodes(&c);
+  for (i = 1; i < 4; i++) set("STORE=%s/%s COUNT=1", case_dir, stores[i]);
+  set("CKPT=0 INTERVAL=1 TYPE=SINGLE STORE=%s/one", case_dir);
+  set("CKPT=1 INTERVAL=2 TYPE=XOR STORE=%s/two", case_dir);
+  set("CKPT=2 INTERVAL=4 TYPE=RS SET_FAILURES=2 STORE=%s/four", case_dir);
+  OK(SCR_Init());
+  for (i = 1; i <= 7; i++) {
+    snprintf(ck, sizeof ck, "ck%d", i);
+    OK(put(ck, 1, 25));
+  }
+  OK(SCR_Finalize());
   for (i = 0; i < 4 && mask >> rank & 1; i++) {
-    snprintf(path, sizeof path, "%s%s/tester/scr.%s/node.%s-v%d", base, stores[i], getenv("SCR_JOB_ID"), host, rank);
+    snprintf(path, sizeof path, "%s/%s%s", case_dir, stores[i], strstr(node_dir, "/tester/"));
+    CHECK(access(path, F_OK) == 0, "no %s", path);
     remove_tree(path);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  level_settings();
-  CHECK(SCR_Init() == SCR_SUCCESS, "%s", SCR_Last_error());
-  SCR_Have_restart(&flag, name);
-  snprintf(want, sizeof want, "ck%d", expect);
-  CHECK(flag == 1 && strcmp(name, want) == 0, "mask 0x%x: %s instead of %s; %s", mask, name, want, SCR_Last_error());
-  if (flag == 1) {
-    snprintf(path, sizeof path, "%s/prefix/%s/rank_%d", base, want, rank);
-    CHECK(SCR_Start_restart(name) == SCR_SUCCESS && SCR_Route_file(path, name) == SCR_SUCCESS, "%s", SCR_Last_error());
-    snprintf(want, sizeof want, "checkpoint %d of rank %d", expect, rank);
-    p = read_file(name, &n);
-    CHECK(p != NULL && n == (long)strlen(want) && memcmp(p, want, (size_t)n) == 0, "%s", name);
-    free(p);
-    CHECK(SCR_Complete_restart(1) == SCR_SUCCESS, "%s", SCR_Last_error());
-  }
-  CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
-  SCR_Config("STORE=");
-  SCR_Config("CKPT=");
+  run_gets(name, 1, 25);
 }
 
-static void levels(void)
+static void each_level_bears_what_its_scheme_does(void)
 {
-  level_lose(0, 7);
-  level_lose(0x2, 6);
-  level_lose(0x6, 4);
+  lose_levels(0, "ck7");
+  lose_levels(0x2, "ck6");
+  lose_levels(0x6, "ck4");
 }
 
 /* ---- who is where ------------------------------------------------------------------------------------------------ */
 
-/* The entry of this rank for dataset 1 names the host of its right neighbour, here the next rank. */
-static void check_partner(const scheme* c, const char* when)
+/* The record of this rank names the host of its right neighbour, here the next rank. */
+static void check_partner(const char* when)
 {
-  char         host[200] = "", want[256], path[1024] = "";
-  const char*  got = NULL;
-  scr_filemap* map = scr_filemap_new();
-  scr_hash*    flush = scr_hash_new();
+  char host[200] = "", want[256], got[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME] = "";
 
   gethostname(host, sizeof host - 1);
   snprintf(want, sizeof want, "%s-v%d", host, (rank + 1) % ranks);
-  CHECK(find_file(node, "/filemap_", NULL, 0, path) == 1, "files of the map in %s", node);
-  CHECK(scr_filemap_read(path, map) == SCR_SUCCESS, "%s: %s", path, scr_err_text);
-  scr_filemap_get_flushdesc(map, 1, rank, flush);
-  scr_hash_util_get_str(flush, "PARTNER", &got);
-  CHECK(got != NULL && strcmp(got, want) == 0, "%s, %s: the partner is %s, not %s", c->type, when,
-        got ? got : "missing", want);
-  scr_hash_delete(&flush);
-  scr_filemap_delete(&map);
+  CHECK(find_file(node_dir, "/filemap_", 0, path) == 1, "records in %s", node_dir);
+  CHECK(record_find(path, "PARTNER", got) > 0, "%s: no partner in %s", when, path);
+  CHECK(strcmp(got, want) == 0, "%s: the partner is %s, not %s", when, got, want);
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void partners(void)
+static void a_record_names_the_node_of_the_partner(void)
 {
   static const scheme all[] = {{"PARTNER", 1}, {"XOR", 1}};
   int                 i, lost;
 
   for (i = 0; i < 2; i++) {
+    during("%s", all[i].type);
     prepare(&all[i], &shapes[0]);
-    check_partner(&all[i], "after the checkpoint");
+    check_partner("after the checkpoint");
     for (lost = 0; lost < 2; lost++) {
       if (rank == lost) lose(NODE);
-      restart(&all[i], &shapes[0], 1, 0, "a node");
-      check_partner(&all[i], "after a rebuild");
+      run_restarts(&shapes[0], 1, 0);
+      check_partner("after a rebuild");
     }
   }
 }
 
-/* Is TEXT in what rank 0 says in SCR_Init, under settings that are in place? */
-static void expect_said(const scheme* c, const char* text)
+/* In SCR_Init rank 0, and no other rank, says that N ranks have no partner in another GROUP. */
+static void expect_said(int n, const char* group)
 {
-  char path[700], *said;
-  long n;
-  int  old, fd, rc;
+  char said[4096], text[100];
 
-  settings(c);
-  snprintf(path, sizeof path, "%s/said.%d", base, rank);
-  fflush(stderr);
-  old = dup(2);
-  fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  CHECK(old >= 0 && fd >= 0 && dup2(fd, 2) == 2, "%s: %s", path, strerror(errno));
-  rc = SCR_Init();
-  fflush(stderr);
-  dup2(old, 2);
-  close(fd);
-  close(old);
-  CHECK(rc == SCR_SUCCESS, "%s", SCR_Last_error());
-  said = read_file(path, &n);
-  if (said != NULL && n >= 0) said[n] = '\0';
-  CHECK(said != NULL && (strstr(said, text) != NULL) == (rank == 0), "\"%s\" is not in: %s", text, said);
-  free(said);
-  CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
+  snprintf(text, sizeof text, "%d of %d ranks find no partner in another group %s", n, ranks, group);
+  OK(init_says(said, sizeof said));
+  CHECK((strstr(said, text) != NULL) == (rank == 0), "\"%s\" is not in: %s", text, said);
+  OK(SCR_Finalize());
 }
 
-/* Ranks that find no partner are told of: 3+1 ranks on two switches, an odd rank on two nodes, one group of all. */
-static void messages(void)
+/* 3+1 ranks on two switches, one group of all, an odd rank on two nodes. */
+static void ranks_without_a_partner_are_told_of(void)
 {
-  scheme c = {"XOR", 1}, two = {"XOR", 1, 2};
-  char   host[200] = "", text[100];
-  int    i;
+  scheme c = {"XOR", 1};
 
-  fresh_world("messages");
-  gethostname(host, sizeof host - 1);
-  for (i = 0; i < ranks; i++) SCR_Configf("GROUPS=%s-v%d SWITCH=s%d", host, i, i == ranks - 1);
-  SCR_Config("SCR_GROUP=SWITCH");
-  snprintf(text, sizeof text, "%d of %d ranks find no partner in another group SWITCH", ranks - 2, ranks);
-  expect_said(&c, text);
-  SCR_Config("SCR_GROUP=WORLD");
-  snprintf(text, sizeof text, "%d of %d ranks find no partner in another group WORLD", ranks, ranks);
-  expect_said(&c, text);
-  plain_settings();
-  snprintf(text, sizeof text, "1 of %d ranks find no partner in another group NODE", ranks);
-  if (ranks % 2 == 1) expect_said(&two, text);
+  begin_nodes(&c);
+  set_switches(1, 1);
+  set("SCR_GROUP=SWITCH");
+  expect_said(ranks - 2, "SWITCH");
+  set("SCR_GROUP=WORLD");
+  expect_said(ranks, "WORLD");
+  begin_nodes(&c);
+  set("SCR_VIRTUAL_NODES=2");
+  if (ranks % 2 == 1) expect_said(1, "NODE");
 }
 
-/* ---- a store without directories ------------------------------------------------------------------------------- */
+/* ---- stores and files -------------------------------------------------------------------------------------------- */
 
-static void flat_settings(const scheme* c)
+/* This member's files in the store DIR, whose names hold that of its node, and its records are gone. */
+static void lose_flat(const char* dir)
 {
-  settings(c);
-  SCR_Configf("SCR_CACHE_BASE=%s/flat", base);
-  SCR_Configf("STORE=%s/flat MKDIR=0", base);
-}
-
-/* This member's files in the store, whose names hold that of its node, and its records are gone. */
-static void flat_lose(void)
-{
-  char        dir[700], path[1024] = "";
-  const char* name = strrchr(node, '/') + 1;
+  char        path[SCR_MAX_FILENAME] = "";
+  const char* name = strrchr(node_dir, '/') + 1;
   int         n;
 
-  snprintf(dir, sizeof dir, "%s/flat", base);
-  for (n = 0; find_file(dir, name, NULL, 0, path) > 0; n++) unlink(path);
+  for (n = 0; find_file(dir, name, 0, path) > 0; n++) unlink(path);
   CHECK(n > 2, "%d files of %s", n, name);
-  remove_tree(node);
+  remove_tree(node_dir);
 }
 
 /* RS of two failures in a store with MKDIR=0: every two members are lost, and all files are as they were. */
-static void flat(void)
+static void a_store_without_directories_is_rebuilt(void)
 {
   scheme   c = {"RS", 2};
-  char     dir[700], was[700], name[SCR_MAX_FILENAME];
+  char     dir[700], was[700];
   unsigned mask;
-  int      flag;
 
-  fresh_world("flat");
-  snprintf(dir, sizeof dir, "%s/flat", base);
-  snprintf(was, sizeof was, "%s/was", base);
-  if (rank == 0) mkdir(dir, 0777);
-  MPI_Barrier(MPI_COMM_WORLD);
-  flat_settings(&c);
-  CHECK(SCR_Init() == SCR_SUCCESS, "%s", SCR_Last_error());
-  write_checkpoint("ck", &shapes[0]);
-  CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
-  if (rank == 0) walk_tree(dir, was, 0);
+  begin_nodes(&c);
+  shell("mkdir flat; chmod 777 flat");
+  snprintf(dir, sizeof dir, "%s/flat", case_dir);
+  snprintf(was, sizeof was, "%s/was", case_dir);
+  set("SCR_CACHE_BASE=%s", dir);
+  set("STORE=%s MKDIR=0", dir);
+  OK(SCR_Init());
+  OK(put_shape("ck", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
+  OK(SCR_Finalize());
+  if (rank == 0) copy_tree(dir, was);
   for (mask = 3; mask < 1u << ranks; mask++) {
     if (__builtin_popcount(mask) != 2) continue;
-    check_alive();
+    during("mask 0x%x", mask);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (mask >> rank & 1) flat_lose();
+    if (mask >> rank & 1) lose_flat(dir);
     MPI_Barrier(MPI_COMM_WORLD);
-    flat_settings(&c);
-    CHECK(SCR_Init() == SCR_SUCCESS, "%s", SCR_Last_error());
-    flag = 0;
-    CHECK(SCR_Have_restart(&flag, name) == SCR_SUCCESS && flag, "mask 0x%x: %s", mask, SCR_Last_error());
-    if (flag) {
-      CHECK(SCR_Start_restart(name) == SCR_SUCCESS, "%s", SCR_Last_error());
-      compare_files(&shapes[0]);
-      CHECK(SCR_Complete_restart(1) == SCR_SUCCESS, "%s", SCR_Last_error());
-    }
-    CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
+    run_gets_shape("ck", &shapes[0]);
     MPI_Barrier(MPI_COMM_WORLD);
-    CHECK(rank != 0 || walk_tree(was, dir, 1) + walk_tree(dir, was, 1) == 0, "mask 0x%x", mask);
+    if (rank == 0) CHECK(tree_differs(was, dir) + tree_differs(dir, was) == 0, "the store");
   }
-  SCR_Config("STORE=");
 }
 
-/* ---- corrupt files that leave the cache ------------------------------------------------------------------------- */
-
-/* 1 when the log of the prefix has a line of a corrupt file that names PATH. */
-static int logged_corrupt(const char* path)
-{
-  char name[600], *text, *line, *rest = NULL;
-  long n;
-  int  found = 0;
-
-  snprintf(name, sizeof name, "%s/prefix/.scr/log", base);
-  text = read_file(name, &n);
-  if (text == NULL || n < 0) return 0;
-  text[n] = '\0';
-  for (line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
-    if (strstr(line, "event=CORRUPT") != NULL && strstr(line, path) != NULL) found = 1;
-  free(text);
-  return found;
-}
-
-/* Two ranks share a node.  All files of a checkpoint are corrupt when the next one takes its place: each is told of. */
-static void deleted_corrupt(const char* type)
-{
-  scheme c = {type, 1, ranks / 2};
-  char   path[2][SCR_MAX_FILENAME];
-  int    i;
-
-  fresh_world("deleted");
-  settings(&c);
-  SCR_Config("SCR_CRC_ON_DELETE=1");
-  SCR_Config("SCR_LOG_ENABLE=1");
-  SCR_Config("SCR_LOG_SYSLOG_ENABLE=0");
-  CHECK(SCR_Init() == SCR_SUCCESS, "%s", SCR_Last_error());
-  open_checkpoint("ck", &shapes[0]);
-  for (i = 0; i < 2; i++)
-    CHECK(SCR_Route_file(file_name(&shapes[0], i), path[i]) == SCR_SUCCESS, "%s", SCR_Last_error());
-  CHECK(SCR_Complete_output(1) == SCR_SUCCESS, "%s", SCR_Last_error());
-  for (i = 0; i < 2; i++) flip_bit(path[i], 12345);
-  MPI_Barrier(MPI_COMM_WORLD);
-  write_checkpoint("next", &shapes[0]);
-  CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
-  for (i = 0; i < 2; i++) {
-    CHECK(access(path[i], F_OK) != 0, "%s is still there", path[i]);
-    CHECK(logged_corrupt(path[i]), "%s: the log does not tell of %s", type, path[i]);
-  }
-  SCR_Config("SCR_CRC_ON_DELETE=");
-  SCR_Config("SCR_LOG_ENABLE=");
-  SCR_Config("SCR_LOG_SYSLOG_ENABLE=");
-}
-
-static void deleted(void)
-{
-  deleted_corrupt("SINGLE");
-  deleted_corrupt("XOR");
-}
-
-/* ---- a sparse file --------------------------------------------------------------------------------------------- */
-
-static off_t holes_size; /* 64 MiB and some bytes, or 4 GiB in the long run */
+static off_t holes_size; /* 64 MiB and some bytes, or 4 GiB in the long mode */
 
 static off_t island_at(int i)
 {
-  off_t half = holes_size / 2, at[4];
+  off_t at[4];
 
   at[0] = 0;
-  at[1] = half - 3;
+  at[1] = holes_size / 2 - 3;
   at[2] = holes_size - 70000;
   at[3] = holes_size - 11;
   return at[i];
@@ -678,146 +552,71 @@ static void islands_of(const char* path, int write_them)
 }
 
 /* A checkpoint in which rank 1 has a large file, nearly all of it holes; its node is lost, then the next one. */
-static void holes_in(const scheme* c)
+static void holes_in(const char* type, int k)
 {
-  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], name[SCR_MAX_FILENAME];
-  int  lost, flag;
+  scheme c;
+  char   path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int    lost, flag;
 
-  check_alive();
-  prepare(c, &shapes[2]);
-  remove_tree(node);
-  MPI_Barrier(MPI_COMM_WORLD);
-  settings(c);
-  SCR_Config("SCR_MPI_BUF_SIZE=");
-  CHECK(SCR_Init() == SCR_SUCCESS, "%s", SCR_Last_error());
-  CHECK(SCR_Start_output("holes", SCR_FLAG_CHECKPOINT) == SCR_SUCCESS, "%s", SCR_Last_error());
-  snprintf(path, sizeof path, "%s/prefix/holes/rank_%d", base, rank);
-  CHECK(SCR_Route_file(path, file) == SCR_SUCCESS, "%s", SCR_Last_error());
+  c.type = type;
+  c.k = k;
+  test_alive();
+  during("%s k=%d", type, k);
+  begin_nodes(&c);
+  set("SCR_MPI_BUF_SIZE=");
+  OK(SCR_Init());
+  OK(SCR_Start_output("holes", SCR_FLAG_CHECKPOINT));
+  name_of("holes", 0, path);
+  OK(SCR_Route_file(path, file));
   if (rank == 1) islands_of(file, 1);
   else write_file(file, "small", 5);
-  CHECK(SCR_Complete_output(1) == SCR_SUCCESS, "%s", SCR_Last_error());
-  CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
+  OK(SCR_Complete_output(1));
+  OK(SCR_Finalize());
   for (lost = 1; lost < 3; lost++) {
-    check_alive();
+    test_alive();
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == lost) remove_tree(node);
+    if (rank == lost) lose(NODE);
     MPI_Barrier(MPI_COMM_WORLD);
-    CHECK(SCR_Init() == SCR_SUCCESS, "%s", SCR_Last_error());
+    OK(SCR_Init());
     flag = 0;
-    CHECK(SCR_Have_restart(&flag, name) == SCR_SUCCESS && flag, "%s k=%d: %s", c->type, c->k, SCR_Last_error());
+    OK(SCR_Have_restart(&flag, NULL));
+    CHECK(flag, "nothing is offered");
+    OK(SCR_Route_file(path, file));
     if (flag && rank == 1) islands_of(file, 0);
-    CHECK(SCR_Finalize() == SCR_SUCCESS, "%s", SCR_Last_error());
+    OK(SCR_Finalize());
   }
 }
 
-static void holes(void)
+static void a_sparse_file_is_sparse_when_it_is_rebuilt(void)
 {
-  scheme xor_ = {"XOR", 1}, partner = {"PARTNER", 1}, rs = {"RS", 2};
-
-  holes_size = ((off_t)(getenv("TEST_LONG") != NULL ? 4096 : 64) << 20) + 4321;
-  holes_in(&xor_);
-  holes_in(&partner);
-  holes_in(&rs);
+  holes_size = ((off_t)(test_long ? 4096 : 64) << 20) + 4321;
+  holes_in("XOR", 1);
+  holes_in("PARTNER", 1);
+  holes_in("RS", 2);
 }
 
-/* ---- disks that fail ------------------------------------------------------------------------------------------- */
+#define ANY   "2 3 4", "5 6 7"
+#define ANY_5 "2 3 4 5", "6 7"
+#define THREE "3 4", "5 6 7"
+#define FOUR  "4", "5 6 7"
 
-static int fail_after; /* calls of pread or pwrite that still work */
-
-static ssize_t failing_pread(int fd, void* buf, size_t n, off_t offset)
-{
-  if (fail_after-- > 0) return pread(fd, buf, n, offset);
-  errno = EIO;
-  return -1;
-}
-
-static ssize_t failing_pwrite(int fd, const void* buf, size_t n, off_t offset)
-{
-  if (fail_after-- > 0) return pwrite(fd, buf, n, offset);
-  errno = ENOSPC;
-  return -1;
-}
-
-/*
-** Member 0 is lost, and while it is rebuilt a disk fails at the N-th call: rank 1 cannot read, or rank 0 cannot write.
-** Without checksums, so that nothing but the agreement of the set keeps wrong bytes out.  Afterwards the disk works,
-** and the dataset must be there as it was.
-*/
-static void fail_at(const scheme* c, int write)
-{
-  int n, rc, flag = 0, failed = 1;
-
-  SCR_Config("SCR_CRC_ON_COPY=0");
-  prepare(c, &shapes[0]);
-  for (n = 0; failed && n < 60; n = n < 8 ? n + 1 : n * 2) {
-    char name[SCR_MAX_FILENAME];
-    put_back();
-    if (rank == 0) lose(NODE);
-    MPI_Barrier(MPI_COMM_WORLD);
-    settings(c);
-    fail_after = n;
-    if (!write && rank == 1) scr_os.pread = failing_pread;
-    if (write && rank == 0) scr_os.pwrite = failing_pwrite;
-    rc = SCR_Init();
-    failed = 1; /* SCR_Init fails when a record cannot be read */
-    if (rc == SCR_SUCCESS) {
-      rc = SCR_Have_restart(&flag, name);
-      failed = !flag;
-      CHECK(flag || rc != SCR_SUCCESS, "call %d: refused without an error", n);
-      if (flag) compare_files(&shapes[0]);
-      SCR_Finalize();
-    }
-    scr_os.pread = pread;
-    scr_os.pwrite = pwrite;
-    restart(c, &shapes[0], 1, 0, write ? "after a write failed" : "after a read failed");
-  }
-  SCR_Config("SCR_CRC_ON_COPY=1");
-}
-
-static void disks(void)
-{
-  scheme xor_ = {"XOR", 1}, partner = {"PARTNER", 1}, rs = {"RS", 2};
-  int    write;
-
-  for (write = 0; write < 2; write++) {
-    fail_at(&xor_, write);
-    fail_at(&partner, write);
-    if (ranks > 2) fail_at(&rs, write);
-  }
-}
-
-#define EXACTLY(n) (-(n)) /* ranks, no more */
-
-static check_case tests[] = {{"xor_all", xor_all, 2},
-                             {"partner_all", partner_all, 2},
-                             {"rs_all", rs_all, 3},
-                             {"xor_shapes", xor_shapes, 2},
-                             {"partner_shapes", partner_shapes, 2},
-                             {"rs_shapes", rs_shapes, 3},
-                             {"flips", flips, 3},
-                             {"older_one", older_one, 3},
-                             {"holes", holes, EXACTLY(3)},
-                             {"files", files, 2},
-                             {"disks", disks, 2},
-                             {"switches", switches, 4},
-                             {"hops", hops, EXACTLY(4)},
-                             {"levels", levels, 4},
-                             {"partners", partners, 2},
-                             {"messages", messages, 3},
-                             {"flat", flat, 3},
-                             {"deleted", deleted, EXACTLY(4)},
-                             {NULL, NULL, 0}};
-
-int main(int argc, char** argv)
-{
-  int i, failed;
-
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  for (i = 0; tests[i].name != NULL; i++)
-    if (tests[i].least < 0) tests[i].least = tests[i].least == EXACTLY(ranks) ? ranks : ranks + 1;
-  failed = check_main(tests, argc, argv);
-  MPI_Finalize();
-  return failed;
-}
+const test_case loss_cases[] = {CASE(xor_rebuilds_what_it_bears_and_refuses_the_rest, ANY),
+                                CASE(partner_rebuilds_what_it_bears_and_refuses_the_rest, ANY_5),
+                                CASE(rs_rebuilds_what_it_bears_and_refuses_the_rest, "3 4 5", "6 7"),
+                                CASE(xor_rebuilds_files_of_every_shape, ANY),
+                                CASE(partner_rebuilds_files_of_every_shape, ANY),
+                                CASE(rs_rebuilds_files_of_every_shape, THREE),
+                                CASE(rs_rebuilds_when_every_member_has_lost_something, "8", ""),
+                                CASE(a_bit_that_flips_anywhere_is_found_and_mended, THREE),
+                                CASE(a_rebuild_checks_what_it_reads_even_if_a_restart_does_not, "4", ""),
+                                CASE(what_cannot_be_rebuilt_makes_way_for_the_older_checkpoint, THREE),
+                                CASE(scr_rebuild_makes_the_bytes_that_the_ranks_made, ANY),
+                                CASE(the_loss_of_a_switch_is_one_loss_for_each_set, FOUR),
+                                CASE(hop_distance_sets_members_apart, "4", ""),
+                                CASE(sets_by_hop_distance_may_be_uneven, "8", ""),
+                                CASE(each_level_bears_what_its_scheme_does, FOUR),
+                                CASE(a_record_names_the_node_of_the_partner, ANY),
+                                CASE(ranks_without_a_partner_are_told_of, "3 4 5", "6 7"),
+                                CASE(a_store_without_directories_is_rebuilt, THREE),
+                                CASE(a_sparse_file_is_sparse_when_it_is_rebuilt, "3", ""),
+                                CASES_END};

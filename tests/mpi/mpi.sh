@@ -1,61 +1,199 @@
 #!/bin/bash
-# mpi.sh - the public calls and the MPI helpers, in small runs on one machine.
+# mpi.sh - all MPI test cases, in small runs on one machine.
 #
-#   mpi.sh check|long [CASE...]     last line: N passed, N failed, N skipped
+#   mpi.sh check|long [NAME...]     last line: N passed, N failed, N skipped
 #
-# From the environment: MPICC, MPIEXEC, SCR_TEST_CFLAGS, SCR_IMPL (the source of the library).  A case that hangs is a failure, and the others still run.  After a failure the logs stay where the
-# output says.
+# NAME is a case, a part of the names of several, or `encode`, the engine of redundancy sets by itself; without one all
+# of them run, each on the numbers of ranks that its table says.  From the environment: MPICC, MPIEXEC, SCR_TEST_CFLAGS,
+# SCR_IMPL (the source of the library).  Full and read-only file systems need mounts of their own: root, or user
+# namespaces; else those cases are skipped.  A case that hangs is a failure, and the others still run.  After a failure
+# the logs stay where the output says.
 set -u
 HERE=$(cd "$(dirname "$0")" && pwd)
+ROOT=$(cd "$HERE/../.." && pwd)
 MODE=${1:-}
-case $MODE in check | long) shift ;; *) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
-ONLY=$*
-# shellcheck source=tests/mpi/lib.sh
-. "$HERE/lib.sh"
-start_tests mpi
-build api "$SRC/tests/mpi/api.c" "$SRC/scr_impl.c"
-build private "$SRC/tests/mpi/private.c"
-build loss "$SRC/tests/mpi/loss.c"
-build faults "$SRC/tests/mpi/faults.c"
-build prefix "$SRC/tests/mpi/prefix.c"
-build scr_halt "$SRC/tools/scr_halt.c"
-wait_builds
-export TEST_HALT=$T/scr_halt
-if [ "$MODE" = long ]; then export TEST_LONG=1 LIMIT=3000 TEST_LIMIT=200; fi
+case $MODE in check | long) shift ;; *) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
+COUNTS="1 2 3 4 5 8 9" ENCODE_COUNTS=4
+LIMIT=900 # seconds for one run
+export TEST_LIMIT=${TEST_LIMIT:-40} # seconds for one case
+if [ "$MODE" = long ]; then export TEST_LONG=1 LIMIT=3000 TEST_LIMIT=200 COUNTS="$COUNTS 6 7 16" ENCODE_COUNTS="1 2 3 4 5"; fi
 
-# A run whose library is told to end the program: it must end with 0, and leave the checkpoint on the prefix.
-exits() { # CASE DIR
-  [ -z "$ONLY" ] || [[ " $ONLY " == *" $1 "* ]] || return 0
-  launch 4 api "$1"
-  if [ "$rc" -eq 0 ] && ! grep -q '^\(PASS\|FAIL\|DONE\)' "$LOG" && [ -f "$TEST_DIR/$2/prefix/ck2/rank_3_0" ]; then
+# From here on in a mount namespace of its own, if that can be had: what is mounted vanishes with the last process.
+if [ -z "${TEST_TRIED_MOUNTS:-}" ]; then
+  flags=
+  if [ "$(id -u)" = 0 ]; then export TEST_REAL_ROOT=1; else flags="--user --map-root-user"; fi
+  export TEST_TRIED_MOUNTS=1
+  # shellcheck disable=SC2086
+  if unshare $flags --mount sh -c 'mount -t tmpfs none /mnt && mount -o remount,ro /mnt' 2> /dev/null; then
+    TEST_MOUNTS=1 exec unshare $flags --mount "$0" "$MODE" "$@"
+  fi
+fi
+
+# ---- build -----------------------------------------------------------------------------------------------------------
+
+first_of() { for p in "$@"; do command -v "$p" > /dev/null && { echo "$p"; return; }; done; }
+MPICC=${MPICC:-$(first_of mpicc.mpich mpicc)}
+MPIEXEC=${MPIEXEC:-$(first_of mpiexec.mpich mpiexec.hydra mpiexec)}
+# Open MPI wants to be told that root and more ranks than cores are meant.
+case $($MPIEXEC --version 2>&1) in
+*"Open MPI"* | *OpenRTE* | *PRRTE*)
+  MPIEXEC="$MPIEXEC --oversubscribe"
+  if [ "$(id -u)" = 0 ]; then MPIEXEC="$MPIEXEC --allow-run-as-root"; fi
+  ;;
+esac
+passed=0 failed=0 skipped=0 runs=0 rc=0 pid=
+jobs=()
+
+# Nothing is left behind, but after a failure the logs.
+stop() {
+  # shellcheck disable=SC2086
+  if [ -n "$pid${jobs[*]}" ]; then
+    kill $pid "${jobs[@]}" 2> /dev/null
+    wait
+  fi
+  if [ "$failed" -gt 0 ]; then rm -rf "$T"/run.* "$T/src"; else rm -rf "$T"; fi
+}
+T=$(mktemp -d "${TMPDIR:-/tmp}/scr-mpi.XXXXXX") || exit 1
+T=$(cd "$T" && pwd -P)
+trap stop EXIT
+trap 'exit 130' INT TERM HUP
+
+# In the background: COMMAND with the options of all test programs.
+compile() { # COMMAND...
+  # shellcheck disable=SC2086
+  "$@" -g ${SCR_TEST_CFLAGS:-} -I"$T/src" &
+  jobs+=($!)
+}
+built() {
+  local job
+  for job in "${jobs[@]}"; do
+    wait "$job" || { echo "mpi: a test program does not build"; echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+  done
+  jobs=()
+}
+
+# A copy of the sources, with the library that is to be tested.  The helpers see its private names in one file only.
+mkdir -p "$T/src/tests" && cp "$ROOT/scr.h" "$T/src/" && cp "${SCR_IMPL:-$ROOT/scr_impl.c}" "$T/src/scr_impl.c" &&
+  cp -r "$ROOT/tools" "$T/src/" && cp -r "$ROOT/tests/mpi" "$ROOT/tests/unit" "$T/src/tests/" || exit 1
+for file in library mpi_test writing settings cache halt restart jobs loss flush crash states bad faults; do
+  compile $MPICC -O1 -fvisibility=hidden -c -o "$T/$file.o" "$T/src/tests/mpi/$file.c"
+done
+compile $MPICC -O1 -c -o "$T/yield.o" "$ROOT/tests/cluster/yield.c" # makes MPI's own waits yield: ranks share cores here
+for tool in scr_halt scr_rebuild; do compile $MPICC -O1 -o "$T/$tool" "$T/src/tools/$tool.c" -lz; done
+built
+compile $MPICC -rdynamic -o "$T/mpi" "$T"/*.o -lz -lpthread -ldl
+compile $MPICC -O1 -o "$T/encode" "$T/src/tests/mpi/encode.c" "$T/yield.o" -lz -lpthread # the redundancy engine alone
+built
+export TEST_HALT=$T/scr_halt TEST_REBUILD=$T/scr_rebuild TEST_DATA=$ROOT/tests/data
+unset "${!SCR_@}"
+
+# ---- runs ------------------------------------------------------------------------------------------------------------
+
+fail() {
+  failed=$((failed + 1))
+  echo "FAIL $*"
+}
+
+# Run the program on N ranks; its exit code in $rc, its words in $LOG, its scratch directory $TEST_DIR: a new one, unless
+# KEEP_DIR is 1.
+launch() { # N NAME...
+  local n=$1
+  shift
+  runs=$((runs + 1))
+  if [ "${KEEP_DIR:-0}" != 1 ] || [ -z "${TEST_DIR:-}" ]; then
+    export TEST_DIR=$T/run.$runs
+    mkdir "$TEST_DIR"
+  fi
+  LOG=$T/log.$runs.$n
+  # shellcheck disable=SC2086
+  SCR_JOB_ID=mpi$$ timeout -k 5 "$LIMIT" $MPIEXEC -n "$n" "$T/${PROGRAM:-mpi}" "$@" > "$LOG" 2>&1 < /dev/null &
+  pid=$! # in the background, so that a signal to this script is served at once
+  wait "$pid"
+  rc=$?
+  pid=
+}
+
+# Run the cases on N ranks and count them.  Where one hangs or kills the program, go on with the next.
+cases() { # N NAME...
+  local n=$1 name last
+  shift
+  unset TEST_AFTER
+  while :; do
+    launch "$n" "$@"
+    passed=$((passed + $(grep -c '^PASS ' "$LOG")))
+    skipped=$((skipped + $(grep -c '^SKIP ' "$LOG")))
+    sed -n 's/^SKIP /skipped: /p' "$LOG"
+    while read -r _ name; do
+      fail "$n ranks: $name"
+      sed -n "/^RUN $name\$/,/^FAIL $name\$/{s/^  rank/    rank/p}" "$LOG" | head -n 12
+    done < <(grep '^FAIL ' "$LOG")
+    if grep -q '^DONE' "$LOG"; then
+      if [ "$rc" -ne 0 ] && ! grep -q '^FAIL ' "$LOG"; then fail "$n ranks: exit code $rc at the end, $LOG"; fi
+      break
+    fi
+    last=$(sed -n 's/^RUN //p' "$LOG" | tail -n 1)
+    if [ "$rc" = 124 ] || [ $((rc & 127)) = 14 ]; then fail "$n ranks: ${last:-the start} hangs"; else
+      fail "$n ranks: ${last:-the start} ends the program with $rc"
+    fi
+    grep -v '^\(PASS\|RUN\) ' "$LOG" | tail -n 6 | sed 's/^/    /'
+    [ -n "$last" ] && [ -z "${PROGRAM:-}" ] || break
+    export TEST_AFTER=$last
+  done
+  unset TEST_AFTER
+}
+
+# 1 when one of the names that were given is a part of CASE, or none was given.
+wanted() { # CASE
+  local name
+  for name in ${names[@]+"${names[@]}"}; do [[ $1 != *"$name"* ]] || return 0; done
+  [ ${#names[@]} = 0 ]
+}
+
+# A case that the library ends in its midst: the program ends with 0, and leaves the checkpoint on the prefix.
+exits() { # CASE
+  wanted "$1" || return 0
+  launch 4 "$1"
+  if [ "$rc" -eq 0 ] && ! grep -q '^\(PASS\|FAIL\|DONE\)' "$LOG" && [ -f "$TEST_DIR/exit/prefix/ck2/rank_3_0" ]; then
     passed=$((passed + 1))
   else
-    fail "api 4 $1: the program should have ended with 0 and its checkpoint on the prefix; it ended with $rc"
+    fail "4 ranks: $1: the program should have ended with 0 and its checkpoint on the prefix; it ended with $rc"
   fi
 }
 
-# shellcheck disable=SC2086
-{
-  for n in 1 2 4 5; do cases "$n" api $ONLY; done
-  for n in 1 2 3 5 9; do cases "$n" private $ONLY; done
-  for n in 2 3 4; do cases "$n" loss $ONLY; done
-  for n in 4 5 8; do cases "$n" faults $ONLY; done
-  for n in 2 4; do cases "$n" prefix $ONLY; done
-  if [ -z "$ONLY" ]; then
-    cases 4 api split_busy
-    cases 5 loss rs_all partner_all messages
-  fi
+# Every death of states.c again, with processes that are killed: one program dies, the next looks at what is left.
+kill_all() {
+  local k=0
+  wanted a_job_dies || return 0
+  while :; do
+    k=$((k + 1))
+    TEST_KILL=$k launch 4 a_job_dies
+    if [ "$rc" -eq 0 ]; then break; fi # there are not so many
+    if [ $((rc & 127)) = 9 ]; then TEST_KILL=$k TEST_KILLED=1 KEEP_DIR=1 launch 4 a_job_dies; fi
+    if [ "$rc" -eq 0 ] && grep -q '^DONE' "$LOG"; then
+      passed=$((passed + 1))
+    else
+      fail "4 ranks: a job that is killed, TEST_KILL=$k"
+      grep '^  rank' "$LOG" | head -n 6 | sed 's/^/  /'
+    fi
+    rm -rf "$TEST_DIR"
+  done
+  [ "$k" -gt 100 ] || fail "4 ranks: only $((k - 1)) jobs are killed"
 }
-if [ -z "$ONLY" ] || [[ " $ONLY " == *" kill "* ]]; then # what a killed run held is free at once
-  launch 4 api killed
-  KEEP_DIR=1 cases 4 api after_kill
+
+names=("$@")
+for n in $COUNTS; do cases "$n" "$@"; done
+if wanted encode; then
+  for n in $ENCODE_COUNTS; do PROGRAM=encode TEST_LIMIT=300 cases "$n"; done
 fi
-exits exit_auto exit_auto
-exits exit_always exit_1
-KEEP_DIR=1 exits exit_init exit_1
-if [ "$MODE" = long ]; then
-  for n in 5 6 7; do cases "$n" loss; done
-  cases 9 api
-  cases 16 private
+if wanted what_a_killed_run_held_is_free_at_once; then
+  launch 4 a_run_is_killed_while_it_holds_its_directories
+  KEEP_DIR=1 cases 4 what_a_killed_run_held_is_free_at_once
 fi
-end_tests
+exits a_halted_program_that_does_not_ask_ends_in_complete
+exits scr_halt_exit_1_ends_a_program_that_asks
+KEEP_DIR=1 exits scr_halt_exit_1_ends_a_halted_program_in_init
+if [ "$MODE" = long ]; then kill_all; fi
+[ $((passed + failed + skipped)) -gt 0 ] || fail "no case has a name with ${names[*]} in it"
+if [ "$failed" -gt 0 ]; then echo "mpi: the logs are in $T"; fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

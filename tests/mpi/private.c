@@ -1,26 +1,12 @@
 /*
-** private - the MPI helpers inside the library: hashes between ranks, and the grouping of ranks by strings; and what
-** the library does when a call of the system fails.
-**
-** It includes the library to reach them.  See check.h for how its cases are run.
+** private.c - the helpers between ranks that no call of the library shows alone: hashes that are sent, agreement, the
+** grouping of ranks by strings, sums over ranks.  Included at the end of library.c.
 */
-#include "../../scr_impl.c"
-
-#include "run.h"
-
-static unsigned long long dice = 88172645463325252ull; /* alike on every rank */
-
-static unsigned roll(unsigned n)
-{
-  dice ^= dice << 13;
-  dice ^= dice >> 7;
-  dice ^= dice << 17;
-  return (unsigned)(dice >> 33) % n;
-}
+#include "mpi_test.h"
 
 static int rounds(int check)
 {
-  return getenv("TEST_LONG") != NULL ? check * 8 : check;
+  return test_long ? check * 8 : check;
 }
 
 /* ---- hashes between ranks -------------------------------------------------------------------------------------- */
@@ -61,7 +47,7 @@ static int same_hash(const scr_hash* a, const scr_hash* b)
 }
 
 /* Exchange by TABLE[from * ranks + to], which says who sends to whom, and check every letter. */
-static void exchange(const char* table, int n, size_t bytes, int direction)
+static void exchange(const char* table, int n, size_t bytes)
 {
   scr_hash *     send = scr_hash_new(), *recv = scr_hash_new(), *want;
   scr_hash_elem* e;
@@ -71,8 +57,7 @@ static void exchange(const char* table, int n, size_t bytes, int direction)
     if (table[rank * ranks + i]) scr_hash_setf(send, letter(rank, i, n, bytes), "%d", i);
     expect += table[i * ranks + rank] != 0;
   }
-  if (direction < 0) rc = scr_hash_exchange(send, recv, MPI_COMM_WORLD);
-  else rc = scr_hash_exchange_direction(send, recv, MPI_COMM_WORLD, direction);
+  rc = scr_hash_exchange(send, recv, MPI_COMM_WORLD);
   CHECK(rc == SCR_SUCCESS, "%d %s", rc, scr_err_text);
   CHECK(scr_hash_size(recv) == expect, "%d letters of %d", scr_hash_size(recv), expect);
   for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e)) {
@@ -88,11 +73,13 @@ static void exchange(const char* table, int n, size_t bytes, int direction)
 }
 
 /* Every pattern is a table that all ranks fill alike. */
-static void patterns(void)
+static void an_exchange_delivers_each_letter_in_every_pattern(void)
 {
   char* t = (char*)malloc((size_t)ranks * (size_t)ranks);
   int   i, k, n, pattern;
 
+  begin();
+  OK(SCR_Init());
   for (n = 0; n < rounds(3); n++)
     for (pattern = 0; pattern < 8; pattern++) {
       for (i = 0; i < ranks; i++)
@@ -125,42 +112,51 @@ static void patterns(void)
           }
           t[i * ranks + k] = (char)on;
         }
-      exchange(t, n * 8 + pattern, 0, -1 + n % 3);
+      exchange(t, n * 8 + pattern, 0);
     }
   free(t);
+  OK(SCR_Finalize());
 }
 
 /* Random sparse exchanges, one right after the other and without a barrier: none may take a letter of the next. */
-static void sparse(void)
+static void exchanges_in_a_row_take_no_letter_of_the_next(void)
 {
   char* t = (char*)malloc((size_t)ranks * (size_t)ranks);
   int   i, n;
 
-  dice += (unsigned long long)ranks;
+  begin();
+  OK(SCR_Init());
+  roll_from((unsigned long long)ranks);
   for (n = 0; n < rounds(100); n++) {
     for (i = 0; i < ranks * ranks; i++) t[i] = roll(4) == 0;
     if (roll((unsigned)ranks) == (unsigned)rank) usleep(300); /* some rank is late */
-    exchange(t, n, roll(10) == 0 ? 40000 : 0, -1);
+    exchange(t, n, roll(10) == 0 ? 40000 : 0);
   }
   free(t);
+  OK(SCR_Finalize());
 }
 
-static void big(void)
+static void an_exchange_delivers_large_letters(void)
 {
   char* t = (char*)malloc((size_t)ranks * (size_t)ranks);
   int   i;
 
+  begin();
+  OK(SCR_Init());
   for (i = 0; i < ranks * ranks; i++) t[i] = i / ranks == (i % ranks + 1) % ranks || i % ranks == 0;
-  exchange(t, 0, 5u << 20, -1);
+  exchange(t, 0, 5u << 20);
   free(t);
+  OK(SCR_Finalize());
 }
 
 /* Empty hashes are letters too, and NULL is an empty hash. */
-static void empty(void)
+static void an_empty_hash_is_a_letter_too(void)
 {
   scr_hash *send = scr_hash_new(), *recv = scr_hash_new();
   int       i;
 
+  begin();
+  OK(SCR_Init());
   for (i = 0; i < ranks; i++) scr_hash_setf(send, NULL, "%d", i);
   CHECK(scr_hash_exchange(send, recv, MPI_COMM_WORLD) == SCR_SUCCESS, "%s", scr_err_text);
   CHECK(scr_hash_size(recv) == ranks, "%d letters", scr_hash_size(recv));
@@ -170,13 +166,16 @@ static void empty(void)
   CHECK(scr_hash_size(recv) == 0, "%d letters", scr_hash_size(recv));
   scr_hash_delete(&send);
   scr_hash_delete(&recv);
+  OK(SCR_Finalize());
 }
 
 /* send, recv, sendrecv with and without partners, bcast from each root. */
-static void pairs(void)
+static void send_recv_sendrecv_and_bcast_deliver_what_is_sent(void)
 {
   int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks, n;
 
+  begin();
+  OK(SCR_Init());
   for (n = 0; n < 4; n++) {
     size_t    bytes = n < 2 ? 0 : n == 2 ? 70000 : 5u << 20;
     scr_hash *out = letter(rank, right, n, bytes), *in = scr_hash_new(), *want = letter(left, rank, n, bytes);
@@ -204,15 +203,18 @@ static void pairs(void)
     scr_hash_delete(&h);
     scr_hash_delete(&want);
   }
+  OK(SCR_Finalize());
 }
 
 /* ---- agreement ------------------------------------------------------------------------------------------------- */
 
 /* The lowest rank with an error gives code and message to all. */
-static void agree(void)
+static void the_lowest_rank_with_an_error_speaks_for_all(void)
 {
   int a, b, rc;
 
+  begin();
+  OK(SCR_Init());
   CHECK(scr_agree(SCR_SUCCESS, MPI_COMM_WORLD) == SCR_SUCCESS, "%s", scr_err_text);
   for (a = 0; a < ranks; a++)
     for (b = a; b < ranks; b++) {
@@ -228,6 +230,7 @@ static void agree(void)
       CHECK(strstr(scr_err_text, word) != NULL, "%s", scr_err_text);
       if (rank != a) CHECK(strncmp(scr_err_text, head, strlen(head)) == 0, "%s", scr_err_text);
     }
+  OK(SCR_Finalize());
 }
 
 /* ---- strings over ranks ---------------------------------------------------------------------------------------- */
@@ -269,16 +272,18 @@ static void rank_str_of(const char* mine, MPI_Comm comm)
 }
 
 /* Over the first N ranks, in this order and backwards, for each N up to all. */
-static void rank_str(void)
+static void ranks_are_grouped_by_equal_strings(void)
 {
   int n, i, round, kind;
 
+  begin();
+  OK(SCR_Init());
   for (n = 1; n <= ranks; n++)
     for (i = 0; i < 2; i++) {
       MPI_Comm comm;
       MPI_Comm_split(MPI_COMM_WORLD, rank < n ? 0 : MPI_UNDEFINED, i ? -rank : rank, &comm);
       if (comm == MPI_COMM_NULL) continue;
-      dice = 88172645463325252ull + (unsigned long long)(n * 2 + i);
+      roll_from((unsigned long long)(n * 2 + i));
       for (round = 0; round < rounds(2); round++)
         for (kind = 0; kind < 7; kind++) {
           char text[LONGEST], *p = text;
@@ -315,14 +320,17 @@ static void rank_str(void)
         }
       MPI_Comm_free(&comm);
     }
+  OK(SCR_Finalize());
 }
 
 /* ---- prefix operations ----------------------------------------------------------------------------------------- */
 
-static void scan(void)
+static void a_scan_sums_in_both_directions_and_finds_the_next_flag(void)
 {
   int round, i, next, want, flags[64], up, down;
 
+  begin();
+  OK(SCR_Init());
   for (round = 0; round < rounds(10); round++) {
     scr_vote v;
     for (i = 0; i < ranks && i < 64; i++) flags[i] = (int)roll(3) == 0;
@@ -340,126 +348,17 @@ static void scan(void)
     for (i = rank, down = 0; i < ranks; i++) down += flags[i];
     CHECK(v.sum[0] == down, "%d, not %d", (int)v.sum[0], down);
   }
-}
-
-/* ---- faults ---------------------------------------------------------------------------------------------------- */
-
-static const char* fault_word; /* renames to names that end in it fail */
-
-static int fault_rename(const char* from, const char* to)
-{
-  size_t n = strlen(to), k = strlen(fault_word);
-
-  if (n < k || strcmp(to + n - k, fault_word) != 0) return rename(from, to);
-  errno = EIO;
-  return -1;
-}
-
-/* The library calls scr_vote_start itself. */
-static void begin_faults(const char* name)
-{
-  scr_vote_stop();
-  begin(name);
-  set("SCR_FLUSH=1");
-  set("SCR_CACHE_SIZE=3");
-}
-
-static void end_faults(void)
-{
-  scr_vote_start();
-}
-
-/* A flush fails before the index knows the dataset: no metadata say that it is complete, and no files are left. */
-static void flush_fails(void)
-{
-  static const char* const words[] = {"/rank2file.0.0.scr", "/rank2file.scr", "/summary.scr", "/index.scr"};
-  char                     name[40];
-  size_t                   i;
-
-  begin_faults("flush_fails");
-  OK(SCR_Init());
-  OK(put("ck0", 2, 1000));
-  for (i = 0; i < sizeof words / sizeof *words; i++) {
-    snprintf(name, sizeof name, "ck%d", (int)i + 1);
-    fault_word = words[i];
-    scr_os.rename = fault_rename;
-    ALIKE(put(name, 2, 1000), SCR_ERR_IO, words[i]);
-    scr_os.rename = rename;
-    snprintf(name, sizeof name, "prefix/ck%d", (int)i + 1);
-    CHECK(count_in(name, ".scr") == 0, "%s leaves metadata: %d", words[i], count_in(name, ".scr"));
-    CHECK(count_in("prefix", ".tmp") == 0, "%s leaves temporary files", words[i]);
-  }
-  OK(SCR_Finalize()); /* flushes what is in the cache */
-  CHECK(there("prefix/ck0/.scr/summary.scr") && there("prefix/ck4/.scr/summary.scr"), "a summary is missing");
-  set("SCR_DISTRIBUTE=0");
-  OK(SCR_Init());
-  get("ck4", 2, 1000);
   OK(SCR_Finalize());
-  end_faults();
 }
 
-/* File I of this rank has a name of so many bytes. */
-static void long_name(int i, char* path)
-{
-  static const int bytes[] = {245, 246, 250, 255};
-  int              n = snprintf(path, SCR_MAX_FILENAME, "%s/long/%d_", run_prefix, rank), end = n - 2 + bytes[i];
+#define MANY "1 2 3 5 9", "16"
 
-  if (rank > 9) end--;
-  while (n < end) path[n++] = 'n';
-  path[n] = '\0';
-}
-
-/* Files whose names leave no room for a suffix; also when a failure leaves them under their temporary names. */
-static void long_names(void)
-{
-  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
-  int  fail, i, run;
-
-  begin_faults("long_names");
-  for (fail = 0; fail < 2; fail++) {
-    OK(SCR_Init());
-    OK(SCR_Start_output("long", SCR_FLAG_CHECKPOINT));
-    for (i = 0; i < 4; i++) {
-      long_name(i, path);
-      OK(SCR_Route_file(path, file));
-      CHECK(write_bytes(file, (unsigned)(rank * 8 + i + fail), 500), "%s: %s", file, strerror(errno));
-    }
-    fault_word = "nnn";
-    if (fail) scr_os.rename = fault_rename;
-    ALIKE(SCR_Complete_output(1), fail ? SCR_ERR_IO : SCR_SUCCESS, "rename");
-    ALIKE(SCR_Finalize(), fail ? SCR_ERR_IO : SCR_SUCCESS, "rename");
-    scr_os.rename = rename;
-    CHECK(count_in("prefix", ".tmp") == (fail ? 4 * ranks : 0), "%d temporary files", count_in("prefix", ".tmp"));
-    set("SCR_DISTRIBUTE=0");
-    for (run = 0; run < 2; run++) {
-      OK(SCR_Init());
-      for (i = 0; i < 4; i++) {
-        long_name(i, path);
-        OK(SCR_Route_file(path, file));
-        CHECK(strcmp(path, file) != 0 && same_bytes(file, (unsigned)(rank * 8 + i + fail), 500), "%s", file);
-      }
-      OK(SCR_Finalize());
-    }
-    CHECK(count_in("prefix", ".tmp") == 0, "%d temporary files are left", count_in("prefix", ".tmp"));
-    set("SCR_DISTRIBUTE=");
-  }
-  end_faults();
-}
-
-static const check_case cases[] = {
-    {"patterns", patterns, 1},     {"sparse", sparse, 1}, {"big", big, 1},
-    {"empty", empty, 1},           {"pairs", pairs, 1},   {"agree", agree, 1},
-    {"rank_str", rank_str, 1},     {"scan", scan, 1},     {"flush_fails", flush_fails, 1},
-    {"long_names", long_names, 1}, {NULL, NULL, 0}};
-
-int main(int argc, char** argv)
-{
-  int rc;
-
-  run_start(&argc, &argv);
-  scr_vote_start();
-  rc = check_main(cases, argc, argv);
-  scr_vote_stop();
-  MPI_Finalize();
-  return rc;
-}
+const test_case private_cases[] = {CASE(an_exchange_delivers_each_letter_in_every_pattern, MANY),
+                                   CASE(exchanges_in_a_row_take_no_letter_of_the_next, MANY),
+                                   CASE(an_exchange_delivers_large_letters, MANY),
+                                   CASE(an_empty_hash_is_a_letter_too, MANY),
+                                   CASE(send_recv_sendrecv_and_bcast_deliver_what_is_sent, MANY),
+                                   CASE(the_lowest_rank_with_an_error_speaks_for_all, MANY),
+                                   CASE(ranks_are_grouped_by_equal_strings, MANY),
+                                   CASE(a_scan_sums_in_both_directions_and_finds_the_next_flag, MANY),
+                                   CASES_END};

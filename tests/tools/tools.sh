@@ -157,7 +157,7 @@ says "flush file, no directory, and says so" 1 "scr_flush_file: the prefix direc
 says "flush file, no question" 1 "Usage" "$flush" --dir "$tmp/old"
 says "flush file, no question, and says so" 1 "scr_flush_file: the question is missing" "$flush" --dir "$tmp/old"
 says "flush file, two directories" 1 "one directory" "$flush" --latest "$tmp/old" "$tmp/new"
-says "flush file, why nothing: no such directory" 1 "/nonexist is no directory" "$flush" --dir /nonexist -l
+says "flush file, why nothing: no such directory" 1 "/nonexist is not a directory" "$flush" --dir /nonexist -l
 says "flush file, why nothing: no file" 1 "no flush file $tmp/empty" "$flush" --dir "$tmp/empty" -l
 says "flush file, that is about none" 1 NONE "$flush" --dir /nonexist -L 3
 "$flush" --dir "$tmp/old" -s 9 2>"$tmp/stderr"
@@ -353,9 +353,9 @@ ln -s "$tmp/elsewhere" "$d/ck/rank_1"
 rm "$tmp/elsewhere/part_0.txt"
 says "a link out of the dataset" 1 "ck/rank_1 is a symbolic link" "$rebuild" "$d"
 rm "$d/ck/rank_1"
-: >"$d/.scr/rebuild.9.9"
+: >"$d/.scr/2_of_4_in_0.xor.new.9"
 check "a directory that is in use" 1 "" flock "$d/.scr" "$rebuild" "$d"
-says "a directory that is in use, the reason" 1 "another process rebuilds files in $d/.scr" flock "$d/.scr" "$rebuild" "$d"
+says "a directory that is in use, the reason" 1 "another process is rebuilding files in $d/.scr" flock "$d/.scr" "$rebuild" "$d"
 says "remainders of another attempt" 0 "rebuilt" "$rebuild" "$d"
 check "remainders of another attempt are gone" 0 "" diff -r "$data/sets/xor" "$d"
 for r in 0 1 2 3; do # the ranks on directories of their own

@@ -4,16 +4,17 @@
 ** A check is a place in a suite: it counts once, as failed if it ever failed.  The last line of the output is
 ** `N passed, N failed, N skipped`; the exit code is 1 when a check failed or none ran.
 **
-** Faults: check_fault(MODE, ERR, N) replaces every entry of scr_os; the N-th call that the mode concerns is struck.
-** check_fault_end() puts the entries back and tells whether a fault was left to strike.  So a test runs for N = 1, 2, 3
-** and so on, until check_fault_end() is 0: then every call of the operation has failed once.
+** Faults are those of fault.h, which strike calls of any kind here.
 */
 #ifndef CHECK_H
 #define CHECK_H
 
 #include <ftw.h>
-#include <signal.h>
 #include <sys/wait.h>
+
+#include "fault.h"
+
+#include "fault.c"
 
 #ifndef CHECK_DATA
 #define CHECK_DATA "tests/data" /* the suites run in the top directory */
@@ -189,145 +190,16 @@ SCR_FN int check_names(const char* path)
 
 /* ---- faults ---------------------------------------------------------------------------------------------------- */
 
-enum {
-  CHECK_FAIL,  /* the N-th call fails */
-  CHECK_DEAD,  /* the N-th call and all later ones fail */
-  CHECK_SHORT, /* the N-th transfer moves half of its bytes */
-  CHECK_TORN,  /* the N-th transfer moves half of its bytes, and all later ones fail */
-  CHECK_KILL,  /* the process dies before the N-th call, in the middle of it when it is a transfer */
-  CHECK_COUNT  /* nothing is struck; check_fault_calls counts */
-};
-
-static scr_os_table check_os; /* the real entries */
-static int          check_fault_mode, check_fault_errno, check_fault_left, check_fault_hit, check_fault_syncs;
-
-/* 1 when this call, which may be a TRANSFER, is struck; errno is then set. */
-SCR_FN int check_fault_strikes(int transfer)
-{
-  int all = check_fault_mode == CHECK_DEAD || check_fault_mode == CHECK_TORN;
-
-  if (check_fault_mode == CHECK_COUNT) return 0;
-  if ((check_fault_mode == CHECK_SHORT || check_fault_mode == CHECK_TORN) && !transfer) return 0;
-  if (--check_fault_left > 0 || (check_fault_left < 0 && !all)) return 0;
-  check_fault_hit = 1;
-  if (check_fault_mode == CHECK_KILL && !transfer) kill(getpid(), SIGKILL);
-  errno = check_fault_errno;
-  return 1;
-}
-
-/* The bytes that a struck transfer of N still moves: none when it fails. */
-SCR_FN size_t check_fault_part(size_t n)
-{
-  if (check_fault_mode == CHECK_FAIL || check_fault_mode == CHECK_DEAD) return 0;
-  return check_fault_mode == CHECK_TORN && check_fault_left < 0 ? 0 : (n + 1) / 2;
-}
-
-/* The end of a struck transfer, of which K bytes moved. */
-SCR_FN ssize_t check_fault_moved(ssize_t k)
-{
-  if (check_fault_hit && check_fault_mode == CHECK_KILL) kill(getpid(), SIGKILL);
-  return k;
-}
-
-SCR_FN int check_fault_open(const char* path, int flags, mode_t mode)
-{
-  return check_fault_strikes(0) ? -1 : check_os.open(path, flags, mode);
-}
-
-SCR_FN int check_fault_close(int fd)
-{
-  int err = check_fault_strikes(0) ? errno : 0, rc = check_os.close(fd); /* a close that fails closes all the same */
-
-  if (err != 0) errno = err;
-  return err != 0 ? -1 : rc;
-}
-
-SCR_FN ssize_t check_fault_read(int fd, void* buf, size_t n)
-{
-  size_t part = check_fault_strikes(1) ? check_fault_part(n) : n;
-  return check_fault_moved(part == 0 && n > 0 ? -1 : check_os.read(fd, buf, part));
-}
-
-SCR_FN ssize_t check_fault_pread(int fd, void* buf, size_t n, off_t offset)
-{
-  size_t part = check_fault_strikes(1) ? check_fault_part(n) : n;
-  return check_fault_moved(part == 0 && n > 0 ? -1 : check_os.pread(fd, buf, part, offset));
-}
-
-SCR_FN ssize_t check_fault_write(int fd, const void* buf, size_t n)
-{
-  size_t part = check_fault_strikes(1) ? check_fault_part(n) : n;
-  return check_fault_moved(part == 0 && n > 0 ? -1 : check_os.write(fd, buf, part));
-}
-
-SCR_FN ssize_t check_fault_pwrite(int fd, const void* buf, size_t n, off_t offset)
-{
-  size_t part = check_fault_strikes(1) ? check_fault_part(n) : n;
-  return check_fault_moved(part == 0 && n > 0 ? -1 : check_os.pwrite(fd, buf, part, offset));
-}
-
-SCR_FN int check_fault_ftruncate(int fd, off_t size)
-{
-  return check_fault_strikes(0) ? -1 : check_os.ftruncate(fd, size);
-}
-
-SCR_FN int check_fault_fsync(int fd)
-{
-  check_fault_syncs++;
-  return check_fault_strikes(0) ? -1 : check_os.fsync(fd);
-}
-
-SCR_FN int check_fault_rename(const char* from, const char* to)
-{
-  return check_fault_strikes(0) ? -1 : check_os.rename(from, to);
-}
-
-SCR_FN int check_fault_unlink(const char* path)
-{
-  return check_fault_strikes(0) ? -1 : check_os.unlink(path);
-}
-
-SCR_FN int check_fault_mkdir(const char* path, mode_t mode)
-{
-  return check_fault_strikes(0) ? -1 : check_os.mkdir(path, mode);
-}
-
-SCR_FN int check_fault_rmdir(const char* path)
-{
-  return check_fault_strikes(0) ? -1 : check_os.rmdir(path);
-}
-
-SCR_FN int check_fault_flock(int fd, int op)
-{
-  return check_fault_strikes(0) ? -1 : check_os.flock(fd, op);
-}
-
-SCR_FN int check_fault_lstat(const char* path, struct stat* st)
-{
-  return check_fault_strikes(0) ? -1 : check_os.lstat(path, st);
-}
-
-/* Strike the N-th call, as MODE and ERR say, until check_fault_end. */
+/* Strike the N-th call of any kind, as MODE (of fault.h) and ERR say, until check_fault_end. */
 SCR_FN void check_fault(int mode, int err, int n)
 {
-  static const scr_os_table faulty = {check_fault_open,   check_fault_close,  check_fault_read,      check_fault_pread,
-                                      check_fault_write,  check_fault_pwrite, check_fault_ftruncate, check_fault_fsync,
-                                      check_fault_rename, check_fault_unlink, check_fault_mkdir,     check_fault_rmdir,
-                                      check_fault_flock,  check_fault_lstat};
-
-  check_os = scr_os;
-  scr_os = faulty;
-  check_fault_mode = mode;
-  check_fault_errno = err;
-  check_fault_left = n;
-  check_fault_hit = check_fault_syncs = 0;
+  fault_at(mode, FAULT_ALL, err, n);
 }
 
 /* Put the real calls back; 1 when a call was struck. */
 SCR_FN int check_fault_end(void)
 {
-  scr_os = check_os;
-  return check_fault_hit;
+  return fault_end() > 0;
 }
 
 /* Run OP(ARG) in a process that is killed at its N-th call: 1 when that happened, 0 when OP ended before. */
@@ -339,7 +211,7 @@ SCR_FN int check_fault_kill(int n, int (*op)(const char* arg), const char* arg)
   fflush(stdout);
   child = fork();
   if (child == 0) {
-    check_fault(CHECK_KILL, EIO, n);
+    check_fault(FAULT_KILL, EIO, n);
     _exit(op(arg) != SCR_SUCCESS);
   }
   CHECK(child > 0 && waitpid(child, &status, 0) == child);

@@ -307,8 +307,8 @@ static void hash_file_fault(int mode, int err, int calls)
     CHECK(now == '1' || now == '2');
     CHECK(rc == SCR_SUCCESS ? now == '2' : rc == (err == ENOSPC ? SCR_ERR_SPACE : SCR_ERR_IO));
     if (rc != SCR_SUCCESS) CHECK(strstr(scr_err_text, dir) != NULL && strstr(scr_err_text, strerror(err)) != NULL);
-    if (mode != CHECK_DEAD) CHECK_INT(check_names(dir), 1); /* no temporary stays */
-    if (mode == CHECK_SHORT) CHECK_INT(rc, SCR_SUCCESS);
+    if (mode != FAULT_DEAD) CHECK_INT(check_names(dir), 1); /* no temporary stays */
+    if (mode == FAULT_SHORT) CHECK_INT(rc, SCR_SUCCESS);
     CHECK_INT(hash_file_set(path, 1), SCR_SUCCESS);
   }
   CHECK(rc == SCR_SUCCESS && hash_file_value(path) == '2');
@@ -318,11 +318,11 @@ static void hash_file_fault(int mode, int err, int calls)
 
 static void test_hash_file_faults(void)
 {
-  hash_file_fault(CHECK_FAIL, EIO, 8); /* open write fsync close rename, open fsync close of the directory */
-  hash_file_fault(CHECK_FAIL, ENOSPC, 8);
-  hash_file_fault(CHECK_DEAD, EIO, 8);
-  hash_file_fault(CHECK_SHORT, 0, 1);
-  hash_file_fault(CHECK_TORN, ENOSPC, 1);
+  hash_file_fault(FAULT_FAIL, EIO, 8); /* open write fsync close rename, open fsync close of the directory */
+  hash_file_fault(FAULT_FAIL, ENOSPC, 8);
+  hash_file_fault(FAULT_DEAD, EIO, 8);
+  hash_file_fault(FAULT_SHORT, 0, 1);
+  hash_file_fault(FAULT_TORN, ENOSPC, 1);
 }
 
 /* Killed at each call: the old contents or the new; and what a dead process left is in nobody's way. */
@@ -344,7 +344,7 @@ static void test_hash_file_kills(void)
   }
   CHECK(n == 9 && seen == 3 && hash_file_value(path) == '2');
 
-  check_fault(CHECK_FAIL, EEXIST, 1); /* the temporary of a dead process of the same number */
+  check_fault(FAULT_FAIL, EEXIST, 1); /* the temporary of a dead process of the same number */
   CHECK_INT(hash_file_set(path, 1), SCR_SUCCESS);
   CHECK(check_fault_end() && hash_file_value(path) == '1');
   nftw(dir, check_remove, 16, FTW_DEPTH | FTW_PHYS);
@@ -355,26 +355,27 @@ static void test_hash_file_read_faults(void)
 {
   const char* path = check_path(".scr/r.scr");
   scr_hash*   h = scr_hash_new();
-  int         n, rc, fd = -1, calls = 0;
+  scr_record  r;
+  int         n, rc, keys, fd = -1, calls = 0;
 
   CHECK_INT(scr_mkdirs(check_path(".scr"), 0700), SCR_SUCCESS);
   CHECK_INT(hash_file_set(path, 2), SCR_SUCCESS);
   for (n = 1;; n++) {
-    check_fault(CHECK_FAIL, EIO, n);
-    rc = scr_record_open(check_dir, "r.scr", &fd, h);
-    if (rc == SCR_SUCCESS) rc = scr_record_close(check_dir, "r.scr", &fd, NULL);
+    check_fault(FAULT_FAIL, EIO, n);
+    rc = scr_record_open(&r, check_dir, "r.scr");
+    keys = scr_hash_size(r.h);
+    rc = scr_record_close(&r, rc, 0);
     if (!check_fault_end()) break;
-    CHECK(fd == -1 && (rc == SCR_SUCCESS || rc == SCR_ERR_IO));
-    CHECK_INT(scr_hash_size(h), rc == SCR_SUCCESS ? 1 : 0);
+    CHECK(r.lock == -1 && (rc == SCR_SUCCESS || rc == SCR_ERR_IO));
+    CHECK_INT(keys, rc == SCR_SUCCESS ? 1 : 0);
     calls += rc != SCR_SUCCESS;
-    scr_hash_unset_all(h);
     CHECK_INT(scr_hash_file_lock(path, &fd), SCR_SUCCESS); /* nothing was left locked */
     scr_hash_file_unlock(&fd);
   }
   CHECK_INT(calls, 6); /* mkdir of .scr; open and flock of the lock; open, read and read of the file */
   for (n = 1;; n++) {
     scr_hash_unset_all(h);
-    check_fault(CHECK_SHORT, 0, n);
+    check_fault(FAULT_SHORT, 0, n);
     rc = scr_hash_file_read(path, h);
     CHECK(rc == SCR_SUCCESS && scr_hash_size(h) == 1);
     if (!check_fault_end()) break;
@@ -389,14 +390,14 @@ static void test_hash_file_sync(void)
 {
   const char* path = check_path("s.scr");
 
-  check_fault(CHECK_COUNT, 0, 0);
+  check_fault(FAULT_COUNT, 0, 0);
   CHECK_INT(hash_file_set(path, 1), SCR_SUCCESS);
-  CHECK_INT(check_fault_syncs, 2); /* the file and its directory */
-  check_fault_syncs = 0;
+  CHECK_INT(fault_seen(FAULT_FSYNC), 2); /* the file and its directory */
+  check_fault(FAULT_COUNT, 0, 0);
   scr_fsync_enabled = 0;
   CHECK_INT(hash_file_set(path, 2), SCR_SUCCESS);
   CHECK_INT(scr_dir_sync(path), SCR_SUCCESS);
-  CHECK_INT(check_fault_syncs, 0);
+  CHECK_INT(fault_seen(FAULT_FSYNC), 0);
   scr_fsync_enabled = 1;
   check_fault_end();
   CHECK_INT(hash_file_value(path), '2');
@@ -411,13 +412,10 @@ static void test_hash_file_sync(void)
 static int hash_file_increments(const char* name, int count)
 {
   for (; count > 0; count--) {
-    scr_hash* h = scr_hash_new();
-    int       fd = -1, v = 0;
-    if (scr_record_open(check_dir, name, &fd, h) != SCR_SUCCESS) return 1;
-    scr_hash_util_get_int(h, "N", &v);
-    scr_hash_util_set_int(h, "N", v + 1);
-    if (scr_record_close(check_dir, name, &fd, h) != SCR_SUCCESS || fd != -1) return 1;
-    scr_hash_delete(&h);
+    scr_record r;
+    int        rc = scr_record_open(&r, check_dir, name);
+    if (rc == SCR_SUCCESS) scr_hash_util_set_int(r.h, "N", scr_hash_int_or(r.h, "N", 0) + 1);
+    if (scr_record_close(&r, rc, 1) != SCR_SUCCESS || r.lock != -1) return 1;
   }
   return 0;
 }
@@ -426,6 +424,7 @@ static void test_hash_file_locks(void)
 {
   const char* path = check_path(".scr/lock.scr");
   scr_hash*   h = scr_hash_new();
+  scr_record  r;
   pid_t       child[2];
   int         i, status, v = 0, fd = -1, other;
 
@@ -453,7 +452,8 @@ static void test_hash_file_locks(void)
   scr_hash_file_unlock(&fd); /* not held: nothing happens */
 
   check_put(path, "garbage", 7); /* a file that cannot be read stays, and is not left locked */
-  CHECK(scr_record_open(check_dir, "lock.scr", &fd, h) == SCR_ERR_FORMAT && fd == -1);
+  CHECK_INT(scr_record_close(&r, scr_record_open(&r, check_dir, "lock.scr"), 1), SCR_ERR_FORMAT);
+  CHECK(r.lock == -1 && scr_file_has_size(path, 7) == SCR_SUCCESS);
   CHECK_INT(scr_hash_file_lock(path, &fd), SCR_SUCCESS);
   scr_hash_file_unlock(&fd);
   CHECK_INT(scr_hash_file_lock(check_path("none/x"), &fd), SCR_ERR_IO);

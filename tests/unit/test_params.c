@@ -445,7 +445,7 @@ static void test_params_faults(void)
   scr_params_system_file = check_path("none.conf");
   params_write_file(user, "SCR_FLUSH=3\n");
   for (n = 1; struck && n < 50; n++) {
-    check_fault(CHECK_FAIL, EIO, n);
+    check_fault(FAULT_FAIL, EIO, n);
     rc = scr_params_read(p);
     struck = check_fault_end();
     CHECK(rc == SCR_ERR_IO || rc == SCR_SUCCESS);

@@ -182,7 +182,7 @@ static void test_path_files(void)
 
   for (n = 1;; n++) { /* the reason is that of mkdir; a directory that is there already is no failure */
     snprintf(file, sizeof file, "%s", check_path("e1/e2/e3"));
-    check_fault(CHECK_FAIL, ENOSPC, n);
+    check_fault(FAULT_FAIL, ENOSPC, n);
     rc = scr_mkdirs(file, 0700);
     if (!check_fault_end()) break;
     CHECK(rc == (access(file, F_OK) == 0 ? SCR_SUCCESS : SCR_ERR_SPACE));
@@ -193,7 +193,7 @@ static void test_path_files(void)
     CHECK_INT(rmdir(check_path("e1")), 0);
   }
   CHECK(rc == SCR_SUCCESS && failed == 3);
-  check_fault(CHECK_FAIL, EIO, 1);
+  check_fault(FAULT_FAIL, EIO, 1);
   rc = scr_file_size(check_path("d1/d2/d3/file"), &size);
   CHECK(check_fault_end() && rc == SCR_ERR_IO); /* not: missing */
 }

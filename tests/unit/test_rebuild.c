@@ -18,7 +18,7 @@ typedef struct {
 } rebuild_shape;
 
 static struct {
-  scr_copy             type;
+  scr_scheme           type;
   int                  n, k, apart, count, crc; /* apart: each member has a directory of its own */
   const rebuild_shape* shape;
   rebuild_file         file[REBUILD_FILES];
@@ -70,7 +70,7 @@ static size_t rebuild_total(int r)
 static size_t rebuild_chunk(void)
 {
   size_t most = 0;
-  int    r, parts = rebuilt.type == SCR_COPY_PARTNER ? 1 : rebuilt.n - rebuilt.k;
+  int    r, parts = rebuilt.type == SCR_SCHEME_PARTNER ? 1 : rebuilt.n - rebuilt.k;
 
   for (r = 0; r < rebuilt.n; r++)
     if (rebuild_total(r) > most) most = rebuild_total(r);
@@ -98,7 +98,7 @@ static void rebuild_redundancy(int r, scr_buf* b)
   int           left = (r - 1 + rebuilt.n) % rebuilt.n, e;
   size_t        at;
 
-  if (rebuilt.type == SCR_COPY_PARTNER) {
+  if (rebuilt.type == SCR_SCHEME_PARTNER) {
     for (at = 0; at < rebuild_total(left); at++) {
       byte = rebuild_byte(left, at);
       scr_buf_add(b, &byte, 1);
@@ -131,14 +131,14 @@ static scr_hash* rebuild_current(int r)
   scr_hash_util_set_int(h, "FILES", rebuilt.shape->files(r));
   for (i = 0; i < rebuilt.count; i++) {
     const rebuild_file* f = &rebuilt.file[i];
-    scr_meta*           meta;
+    scr_hash*           meta;
     if (f->member != r || f->red) continue;
     meta = scr_hash_set_kv_int(h, "FILE", n++);
-    scr_meta_set_filename(meta, f->path + strlen(rebuild_dir(r)) + 1);
-    scr_meta_set_filetype(meta, "FULL");
-    scr_meta_set_filesize(meta, f->n);
-    scr_meta_set_complete(meta, 1);
-    if (rebuilt.crc) scr_meta_set_crc32(meta, crc32(0, f->p, (uInt)f->n));
+    scr_hash_util_set_str(meta, "FILE", f->path + strlen(rebuild_dir(r)) + 1);
+    scr_hash_util_set_str(meta, "TYPE", "FULL");
+    scr_hash_util_set_int(meta, "COMPLETE", 1);
+    scr_hash_util_set_bytecount(meta, "SIZE", f->n);
+    if (rebuilt.crc) scr_hash_util_set_crc32_fixed(meta, "CRC", crc32(0, f->p, (uInt)f->n));
   }
   return h;
 }
@@ -149,13 +149,20 @@ static scr_hash* rebuild_header(int r)
   char      key[32];
   int       i;
 
-  scr_dataset_set_id(desc, 7);
-  scr_dataset_set_name(desc, "ckpt 7");
-  scr_dataset_set_created(desc, INT64_C(1700000000123456));
-  scr_dataset_set_nonce(desc, 0xfeedu);
+  scr_hash_util_set_int(desc, "ID", 7);
+  scr_hash_util_set_str(desc, "NAME", "ckpt 7");
+  scr_hash_util_set_int(desc, "FLAG_CKPT", 1);
+  scr_hash_util_set_int(desc, "FLAG_OUTPUT", 0);
+  scr_hash_util_set_int64(desc, "CREATED", INT64_C(1700000000123456));
+  scr_hash_util_set_str(desc, "NONCE", "000000000000feed");
+  scr_hash_util_set_int(desc, "CKPT", 7);
+  scr_hash_util_set_int(desc, "RANKS", 999);
+  scr_hash_util_set_int(desc, "COMPLETE", 1);
+  scr_hash_util_set_bytecount(desc, "SIZE", 123456);
+  scr_hash_util_set_int(desc, "FILES", 78);
   scr_hash_set(h, "DSET", desc);
   scr_hash_util_set_int(h, "RANKS", 999);
-  scr_hash_util_set_str(h, "TYPE", scr_copy_name(rebuilt.type));
+  scr_hash_util_set_str(h, "TYPE", scr_scheme_name(rebuilt.type));
   scr_hash_util_set_int(h, "FAILURES", rebuilt.k);
   scr_hash_setf(h, NULL, "GROUP RANKS %d", rebuilt.n);
   for (i = 0; i < rebuilt.n; i++) scr_hash_setf(h, NULL, "GROUP RANK %d %d", i, rebuild_rank(i));
@@ -230,7 +237,7 @@ static void rebuild_free(void)
 }
 
 /* Make a set of N members on the disk and in memory. */
-static void rebuild_make(const rebuild_shape* shape, scr_copy type, int n, int k, int apart)
+static void rebuild_make(const rebuild_shape* shape, scr_scheme type, int n, int k, int apart)
 {
   int r, i, b;
 
@@ -291,7 +298,7 @@ static int rebuild_litter(void)
     DIR*           d;
     snprintf(dir, sizeof dir, "%s/.scr", rebuild_dir(r));
     if ((d = opendir(dir)) == NULL) continue;
-    while ((e = readdir(d)) != NULL) n += strncmp(e->d_name, "rebuild.", 8) == 0;
+    while ((e = readdir(d)) != NULL) n += strstr(e->d_name, ".new.") != NULL;
     closedir(d);
   }
   return n;
@@ -345,7 +352,7 @@ static int rebuild_bits(unsigned mask)
 /* Can the set bear that the members in MASK lose all? */
 static int rebuild_bears(unsigned mask)
 {
-  if (rebuilt.type != SCR_COPY_PARTNER) return rebuild_bits(mask) <= rebuilt.k;
+  if (rebuilt.type != SCR_SCHEME_PARTNER) return rebuild_bits(mask) <= rebuilt.k;
   return (mask & (mask << 1 | mask >> (rebuilt.n - 1)) & ((1u << rebuilt.n) - 1)) == 0;
 }
 
@@ -427,10 +434,10 @@ static const rebuild_shape rebuild_shapes[] = {
 #define REBUILD_SHAPES ((int)(sizeof rebuild_shapes / sizeof *rebuild_shapes))
 
 /* Every set of up to one member more than the scheme bears. */
-static void rebuild_every_subset(scr_copy type, int n, int k, int apart)
+static void rebuild_every_subset(scr_scheme type, int n, int k, int apart)
 {
   unsigned mask;
-  int      most = type == SCR_COPY_PARTNER ? n : k + 1;
+  int      most = type == SCR_SCHEME_PARTNER ? n : k + 1;
 
   rebuild_make(&rebuild_shapes[0], type, n, k, apart);
   for (mask = 0; mask < 1u << n; mask++)
@@ -443,21 +450,21 @@ static void test_rebuild_subsets(void)
   int n, k;
 
   for (n = 2; n <= REBUILD_MEMBERS; n++) {
-    rebuild_every_subset(SCR_COPY_XOR, n, 1, 0);
-    rebuild_every_subset(SCR_COPY_PARTNER, n, 1, 1);
-    for (k = 1; k <= 4 && k < n; k++) rebuild_every_subset(SCR_COPY_RS, n, k, (n + k) % 2);
+    rebuild_every_subset(SCR_SCHEME_XOR, n, 1, 0);
+    rebuild_every_subset(SCR_SCHEME_PARTNER, n, 1, 1);
+    for (k = 1; k <= 4 && k < n; k++) rebuild_every_subset(SCR_SCHEME_RS, n, k, (n + k) % 2);
   }
 }
 
 static void test_rebuild_shapes(void)
 {
   static const struct {
-    scr_copy type;
-    int      n, k;
-    unsigned mask[3];
-  } sets[] = {{SCR_COPY_XOR, 4, 1, {0x1, 0x2, 0x4}},
-              {SCR_COPY_PARTNER, 4, 1, {0x5, 0xa, 0x4}},
-              {SCR_COPY_RS, 5, 2, {0x3, 0x14, 0x11}}};
+    scr_scheme type;
+    int        n, k;
+    unsigned   mask[3];
+  } sets[] = {{SCR_SCHEME_XOR, 4, 1, {0x1, 0x2, 0x4}},
+              {SCR_SCHEME_PARTNER, 4, 1, {0x5, 0xa, 0x4}},
+              {SCR_SCHEME_RS, 5, 2, {0x3, 0x14, 0x11}}};
   int i, s, m;
 
   for (i = 1; i < REBUILD_SHAPES; i++)
@@ -530,9 +537,9 @@ static void rebuild_expect_whole(int lost)
 static void test_rebuild_parts(void)
 {
   static const struct {
-    scr_copy type;
-    int      n, k;
-  } sets[] = {{SCR_COPY_XOR, 4, 1}, {SCR_COPY_PARTNER, 4, 1}, {SCR_COPY_RS, 5, 2}};
+    scr_scheme type;
+    int        n, k;
+  } sets[] = {{SCR_SCHEME_XOR, 4, 1}, {SCR_SCHEME_PARTNER, 4, 1}, {SCR_SCHEME_RS, 5, 2}};
   int i, bit;
 
   for (i = 0; i < 3; i++) {
@@ -572,8 +579,8 @@ static void test_rebuild_parts(void)
 /* A redundancy file whose bytes are wrong must not make wrong files. */
 static void test_rebuild_wrong_parity(void)
 {
-  static const scr_copy types[] = {SCR_COPY_XOR, SCR_COPY_PARTNER, SCR_COPY_RS};
-  int                   i, none;
+  static const scr_scheme types[] = {SCR_SCHEME_XOR, SCR_SCHEME_PARTNER, SCR_SCHEME_RS};
+  int                     i, none;
 
   for (i = 0; i < 3; i++) {
     rebuild_file* red;
@@ -590,14 +597,14 @@ static void test_rebuild_wrong_parity(void)
 }
 
 /* One file and one redundancy file are lost, and a third member's is corrupt: it is found, and all is as it was. */
-static void test_rebuild_doubt(void)
+static void test_rebuild_excluded(void)
 {
   int r, none;
 
   for (r = 0; r < 5; r++) {
     rebuild_file* red;
     if (r == 1 || r == 3) continue;
-    rebuild_make(&rebuild_shapes[0], SCR_COPY_RS, 5, 3, 0);
+    rebuild_make(&rebuild_shapes[0], SCR_SCHEME_RS, 5, 3, 0);
     red = rebuild_find_file(r, 1, 0);
     rebuild_spoil(red, 8 * (red->n / 2), 0);
     rebuild_spoil(red, 8 * (red->n - 3), 0);
@@ -619,7 +626,7 @@ static void test_rebuild_no_crc(void)
   int           none;
 
   rebuilt.crc = 0;
-  rebuild_make(&rebuild_shapes[0], SCR_COPY_RS, 4, 2, 0);
+  rebuild_make(&rebuild_shapes[0], SCR_SCHEME_RS, 4, 2, 0);
   rebuild_try(0x3, 1, 1);
   f = rebuild_find_file(2, 0, 0);
   rebuild_spoil(f, 77, 0);
@@ -647,10 +654,10 @@ static const rebuild_shape rebuild_tiny = {"tiny", rebuild_one, rebuild_size_sma
 /* More members than keep their files open. */
 static void test_rebuild_wide(void)
 {
-  rebuild_make(&rebuild_tiny, SCR_COPY_XOR, REBUILD_MOST, 1, 0);
+  rebuild_make(&rebuild_tiny, SCR_SCHEME_XOR, REBUILD_MOST, 1, 0);
   rebuild_try(0x10, 1, 1);
   rebuild_free();
-  rebuild_make(&rebuild_tiny, SCR_COPY_RS, REBUILD_MOST, 3, 0);
+  rebuild_make(&rebuild_tiny, SCR_SCHEME_RS, REBUILD_MOST, 3, 0);
   rebuild_try(0x13, 1, 1);
   rebuild_free();
 }
@@ -662,10 +669,10 @@ static void test_rebuild_names(void)
   static const char* const bad[] = {"1_of_4_in_5.xo",     "01_of_4_in_5.xor", "0_of_4_in_5.xor",
                                     "5_of_4_in_5.xor",    "1_of_4_in_5",      "1_of_4_in_5.xor~",
                                     "1_of_9999_in_5.xor", " 1_of_4_in_5.xor", "1_of_4_in_+5.xor"};
-  scr_copy                 type;
+  scr_scheme               type;
   int                      i, r, n, group;
 
-  CHECK(scr_set_file_parse("3_of_8_in_12.rs", &type, &r, &n, &group) && type == SCR_COPY_RS && r == 2 && n == 8 &&
+  CHECK(scr_set_file_parse("3_of_8_in_12.rs", &type, &r, &n, &group) && type == SCR_SCHEME_RS && r == 2 && n == 8 &&
         group == 12);
   for (i = 0; i < (int)(sizeof bad / sizeof *bad); i++) CHECK(!scr_set_file_parse(bad[i], &type, &r, &n, &group));
 }
@@ -673,13 +680,14 @@ static void test_rebuild_names(void)
 /* The sets of several directories: found, and their members rebuilt where they were, or in a new place. */
 static void test_rebuild_dirs(void)
 {
-  char        path[4][256], into[256];
-  const char* dir[4];
-  scr_hash *  sets = scr_hash_new(), *first = scr_hash_new();
-  scr_rebuild job;
-  int         r, none;
+  char             path[4][256], into[256];
+  const char*      dir[4];
+  scr_rebuild_sets sets;
+  scr_rebuild      job;
+  int              r, none;
 
-  rebuild_make(&rebuild_shapes[0], SCR_COPY_RS, 4, 2, 1);
+  memset(&sets, 0, sizeof sets);
+  rebuild_make(&rebuild_shapes[0], SCR_SCHEME_RS, 4, 2, 1);
   for (r = 0; r < 4; r++) {
     snprintf(path[r], sizeof path[r], "%s", rebuild_dir(r));
     dir[r] = path[r];
@@ -690,9 +698,9 @@ static void test_rebuild_dirs(void)
   job.dir = dir;
   rebuild_lose(0x1, 1, 1);
   rebuild_lose(0x2, 0, 1);
-  for (r = 0; r < 4; r++) CHECK_INT(scr_rebuild_find(dir[r], sets, first), SCR_SUCCESS);
-  CHECK_INT(scr_hash_size(sets), 1);
-  CHECK_STR(scr_hash_elem_key(scr_hash_elem_first(sets)), rebuild_set_name());
+  for (r = 0; r < 4; r++) CHECK_INT(scr_rebuild_find(dir[r], &sets), SCR_SUCCESS);
+  CHECK_INT(sets.n, 1);
+  CHECK_STR(sets.n > 0 ? sets.name[0] : "", rebuild_set_name());
   CHECK_INT(scr_rebuild_set(&job, rebuild_set_name(), into), SCR_SUCCESS);
   CHECK_INT(job.lost, 4); /* two files and two redundancy files */
   CHECK_INT(rebuild_whole(0, &none), rebuilt.count - 3);
@@ -709,8 +717,7 @@ static void test_rebuild_dirs(void)
   CHECK_INT(job.lost, 0);
   CHECK_INT(scr_rebuild_set(&job, "of_1_in_3.xor", into), SCR_ERR_ARG);
   CHECK_INT(scr_rebuild_set(&job, "of_4_in_99.xor", into), SCR_ERR_LOST);
-  scr_hash_delete(&sets);
-  scr_hash_delete(&first);
+  scr_rebuild_sets_free(&sets);
   rebuild_free();
 }
 
@@ -826,7 +833,7 @@ static void test_rebuild_lies(void)
 {
   int i;
 
-  rebuild_make(&rebuild_shapes[1], SCR_COPY_XOR, 4, 1, 0);
+  rebuild_make(&rebuild_shapes[1], SCR_SCHEME_XOR, 4, 1, 0);
   for (i = 0; i < (int)(sizeof rebuild_lies / sizeof *rebuild_lies); i++) {
     int one = strncmp(rebuild_lies[i].format, "PARTNER", 7) == 0;
     if (strncmp(rebuild_lies[i].format, "DSET ", 5) != 0)
@@ -844,7 +851,7 @@ static void test_rebuild_broken_headers(void)
   size_t        head, at;
   int           none;
 
-  rebuild_make(&rebuild_shapes[1], SCR_COPY_XOR, 3, 1, 0);
+  rebuild_make(&rebuild_shapes[1], SCR_SCHEME_XOR, 3, 1, 0);
   red = rebuild_find_file(1, 1, 0);
   head = (size_t)scr_get_be((const char*)red->p + 8, 8);
   for (at = 0; at < head; at += at < 24 ? 1 : 37) {
@@ -866,14 +873,14 @@ static int rebuild_op(const char* arg)
 }
 
 /* Each call of a rebuild fails, or is its last: nothing that was there is harmed, and a second attempt gets it all. */
-static void rebuild_struck(scr_copy type, int n, int k, unsigned mask, int mode)
+static void rebuild_struck(scr_scheme type, int n, int k, unsigned mask, int mode)
 {
   int call, hit = 1, of_mask, lost, rc;
 
   rebuild_make(&rebuild_shapes[0], type, n, k, 1);
   for (call = 1; hit; call++) {
     lost = rebuild_lose(mask, 1, 1);
-    if (mode == CHECK_KILL) {
+    if (mode == FAULT_KILL) {
       hit = check_fault_kill(call, rebuild_op, "");
     } else {
       check_fault(mode, ENOSPC, call);
@@ -882,7 +889,7 @@ static void rebuild_struck(scr_copy type, int n, int k, unsigned mask, int mode)
       CHECK(rc == SCR_SUCCESS || *scr_err_text != '\0');
     }
     CHECK_INT(rebuild_whole(mask, &of_mask), rebuilt.count - lost);
-    if (mode == CHECK_FAIL) CHECK_INT(rebuild_litter(), 0);
+    if (mode == FAULT_FAIL) CHECK_INT(rebuild_litter(), 0);
     CHECK_INT(rebuild_run(), SCR_SUCCESS);
     CHECK_INT(rebuild_whole(mask, &of_mask) + of_mask, rebuilt.count);
     CHECK_INT(rebuild_litter(), 0);
@@ -893,11 +900,11 @@ static void rebuild_struck(scr_copy type, int n, int k, unsigned mask, int mode)
 
 static void test_rebuild_faults(void)
 {
-  rebuild_struck(SCR_COPY_XOR, 3, 1, 0x2, CHECK_FAIL);
-  rebuild_struck(SCR_COPY_RS, 4, 2, 0x5, CHECK_FAIL);
-  rebuild_struck(SCR_COPY_XOR, 3, 1, 0x1, CHECK_DEAD);
-  rebuild_struck(SCR_COPY_PARTNER, 4, 1, 0x5, CHECK_SHORT);
-  rebuild_struck(SCR_COPY_RS, 4, 2, 0x6, CHECK_KILL);
+  rebuild_struck(SCR_SCHEME_XOR, 3, 1, 0x2, FAULT_FAIL);
+  rebuild_struck(SCR_SCHEME_RS, 4, 2, 0x5, FAULT_FAIL);
+  rebuild_struck(SCR_SCHEME_XOR, 3, 1, 0x1, FAULT_DEAD);
+  rebuild_struck(SCR_SCHEME_PARTNER, 4, 1, 0x5, FAULT_SHORT);
+  rebuild_struck(SCR_SCHEME_RS, 4, 2, 0x6, FAULT_KILL);
 }
 
 /* Each allocation fails once. */
@@ -905,7 +912,7 @@ static void test_rebuild_memory(void)
 {
   int n, hit = 1, none, rc;
 
-  rebuild_make(&rebuild_shapes[0], SCR_COPY_RS, 4, 2, 0);
+  rebuild_make(&rebuild_shapes[0], SCR_SCHEME_RS, 4, 2, 0);
   for (n = 0; hit && n < 20000; n += 1 + n / 16) {
     rebuild_lose(0x3, 1, 1);
     check_alloc_hit = 0;
@@ -951,7 +958,7 @@ static void rebuild_huge_make(void)
   uint64_t                   chunk = REBUILD_HUGE / 2;
   int                        r, i, fd;
 
-  rebuild_make(&shape, SCR_COPY_XOR, 3, 1, 0);
+  rebuild_make(&shape, SCR_SCHEME_XOR, 3, 1, 0);
   snprintf(path, sizeof path, "%s", rebuild_find_file(0, 0, 0)->path);
   fd = open(path, O_RDWR);
   rebuild_huge_put(fd);
@@ -963,10 +970,10 @@ static void rebuild_huge_make(void)
     const char* keys[] = {"CURRENT", "PARTNER"};
     scr_hash_util_set_bytecount(h, "CHUNK", chunk);
     for (i = 0; i < 2; i++) {
-      scr_meta* meta = scr_hash_getf(h, "%s FILE 0", keys[i]);
+      scr_hash* meta = scr_hash_getf(h, "%s FILE 0", keys[i]);
       if (r != i) continue;
-      scr_meta_set_filesize(meta, REBUILD_HUGE);
-      scr_meta_set_crc32(meta, crc);
+      scr_hash_util_set_bytecount(meta, "SIZE", REBUILD_HUGE);
+      scr_hash_util_set_crc32_fixed(meta, "CRC", crc);
     }
     CHECK_INT(scr_hash_image(h, &b), SCR_SUCCESS);
     check_put(rebuilt.red[r], b.p, b.n);
@@ -1054,7 +1061,7 @@ static void test_rebuild(void)
   test_rebuild_shapes();
   test_rebuild_parts();
   test_rebuild_wrong_parity();
-  test_rebuild_doubt();
+  test_rebuild_excluded();
   test_rebuild_no_crc();
   test_rebuild_wide();
   test_rebuild_names();

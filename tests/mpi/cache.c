@@ -1,0 +1,246 @@
+/*
+** cache.c - what the cache keeps: how many checkpoints, in which stores, and which of them go when there is no room.
+*/
+#include "mpi_test.h"
+
+static void the_cache_keeps_the_newest_checkpoints(void)
+{
+  static const unsigned left[] = {0, ID(5), ID(4) | ID(5), ID(3) | ID(4) | ID(5)};
+  char                  name[8];
+  int                   size, i;
+
+  for (size = 1; size <= 3; size++) {
+    begin();
+    set("SCR_CACHE_SIZE=%d", size);
+    set("SCR_FLUSH=0");
+    OK(SCR_Init());
+    for (i = 1; i <= 5; i++) {
+      snprintf(name, sizeof name, "ck%d", i);
+      OK(put(name, 1, 100));
+    }
+    CHECK(cached_in("cache") == left[size], "size %d leaves 0x%x", size, cached_in("cache"));
+    CHECK(!there("prefix/ck5"), "a checkpoint is flushed although SCR_FLUSH is 0");
+    OK(SCR_Finalize());
+    OK(SCR_Init());
+    get("ck5", 1, 100);
+    CHECK(cached_in("cache") == left[size], "after a restart, size %d leaves 0x%x", size, cached_in("cache"));
+    OK(SCR_Finalize());
+  }
+}
+
+/* Descriptors by interval, in stores of their own, and one for output. */
+static void descriptors_apply_by_interval_and_to_output(void)
+{
+  int i;
+
+  begin();
+  set("SCR_COPY_TYPE=FILE");
+  set("SCR_FLUSH=0");
+  set("STORE=%s/a COUNT=2", case_dir);
+  set("STORE=%s/b", case_dir);
+  set("STORE=%s/c COUNT=3", case_dir);
+  set("CKPT=0 INTERVAL=1 TYPE=SINGLE STORE=%s/a", case_dir);
+  set("CKPT=1 INTERVAL=2 TYPE=XOR SET_SIZE=2 GROUP=NODE STORE=%s/b", case_dir);
+  set("CKPT=2 INTERVAL=1000 OUTPUT=1 TYPE=SINGLE STORE=%s/c", case_dir);
+  set("CKPT=3 INTERVAL=4 ENABLED=0 STORE=%s/c", case_dir);
+  OK(SCR_Init());
+  for (i = 1; i <= 4; i++) {
+    char name[8];
+    snprintf(name, sizeof name, "ck%d", i);
+    OK(put(name, 2, 1000));
+  }
+  OK(put_valid("out", SCR_FLAG_OUTPUT, 1, 100, 1));
+  CHECK(cached_in("a") == (ID(1) | ID(3)), "a holds 0x%x", cached_in("a"));
+  CHECK(cached_in("b") == ID(4), "b holds 0x%x", cached_in("b"));
+  CHECK(cached_in("c") == ID(5), "c holds 0x%x", cached_in("c"));
+  CHECK(count_in("b", ".xor") == (ranks > 1 ? ranks : 0), "%d parity files", count_in("b", ".xor"));
+  CHECK(count_in("a", ".xor") == 0, "parity of SINGLE");
+  CHECK(there("prefix/out"), "the output is not on the prefix");
+  OK(SCR_Finalize());
+  set("CKPT="); /* the stored descriptors count, not these */
+  set("SCR_COPY_TYPE=SINGLE");
+  run_gets("ck4", 2, 1000);
+}
+
+static unsigned long long store_bytes; /* that the cache of this case can hold */
+
+static void visit_bytes(const char* path, const char* name, void* arg)
+{
+  struct stat st;
+
+  (void)name;
+  if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && strstr(path, "/scr.dataset.") != NULL)
+    *(unsigned long long*)arg += (unsigned long long)st.st_size;
+}
+
+/* Bytes of all datasets in the cache. */
+static unsigned long long used_bytes(void)
+{
+  char               path[700];
+  unsigned long long n = 0;
+
+  snprintf(path, sizeof path, "%s/cache", case_dir);
+  walk(path, visit_bytes, &n);
+  return n;
+}
+
+static unsigned long long free_bytes(void)
+{
+  unsigned long long used = used_bytes();
+
+  return used < store_bytes ? store_bytes - used : 0;
+}
+
+static int small_statvfs(const char* path, struct statvfs* fs)
+{
+  (void)path;
+  memset(fs, 0, sizeof *fs);
+  fs->f_bsize = fs->f_frsize = 1;
+  fs->f_blocks = store_bytes;
+  fs->f_bfree = fs->f_bavail = free_bytes();
+  return 0;
+}
+
+static int slow_on_rank_0(const char* path)
+{
+  (void)path;
+  if (rank == 0) usleep(100000);
+  return 0;
+}
+
+/* From now on the cache holds BYTES and no more, and rank 0 is the last one to delete anything. */
+static void limit_store(unsigned long long bytes)
+{
+  store_bytes = bytes;
+  test_statvfs = small_statvfs;
+  fault_watch(FAULT_UNLINK, "", "", slow_on_rank_0);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void no_limit(void)
+{
+  MPI_Barrier(MPI_COMM_WORLD);
+  test_statvfs = statvfs;
+  fault_end();
+}
+
+/* Write checkpoint NAME as far as there is space, and say so; the code of Complete. */
+static int put_what_fits(const char* name, size_t bytes)
+{
+  char               path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  unsigned long long share;
+  size_t             n = size_of(0, bytes);
+  int                rc = SCR_Start_output(name, SCR_FLAG_CHECKPOINT);
+
+  CHECK(rc == SCR_SUCCESS, "%s", SCR_Last_error());
+  if (rc != SCR_SUCCESS) return rc;
+  MPI_Barrier(MPI_COMM_WORLD);
+  share = free_bytes() / (unsigned)ranks;
+  MPI_Barrier(MPI_COMM_WORLD);
+  name_of(name, 0, path);
+  OK(SCR_Route_file(path, file));
+  if (n > share) n = (size_t)share;
+  CHECK(write_bytes(file, seed_of(name, rank, 0), n), "cannot write %s: %s", file, strerror(errno));
+  return SCR_Complete_output(n == size_of(0, bytes));
+}
+
+/* What the cache holds while the run's last checkpoint is written, which fails: the ids as bits. */
+static unsigned cached_in_last(void)
+{
+  unsigned ids;
+
+  OK(SCR_Start_output("last", SCR_FLAG_CHECKPOINT));
+  no_limit();
+  ids = cached_in("cache");
+  ALIKE(SCR_Complete_output(0), SCR_ERR_INVALID, "invalid");
+  OK(SCR_Finalize());
+  return ids;
+}
+
+/* On NODES nodes, the store takes one more checkpoint when one is deleted: the newest is not the second one to go. */
+static void room_for_one_on(int nodes)
+{
+  unsigned long long one;
+  unsigned           ids;
+
+  begin();
+  set("SCR_VIRTUAL_NODES=%d", nodes);
+  set("SCR_COPY_TYPE=SINGLE");
+  set("SCR_FLUSH=0");
+  set("SCR_CACHE_SIZE=2");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 9000));
+  OK(put("ck2", 1, 9000));
+  OK(SCR_Finalize());
+  set("SCR_CACHE_SIZE=1");
+  OK(SCR_Init());
+  get("ck2", 1, 9000);
+  one = used_bytes() / 2;
+  limit_store(2 * one + one / 5);
+  ids = cached_in_last();
+  CHECK(!(ids & ID(1)), "the cache holds 0x%x, and nothing was deleted", ids);
+  CHECK(ids & ID(2), "the cache holds 0x%x, without the newest", ids);
+  run_gets("ck2", 1, 9000);
+}
+
+static void an_older_checkpoint_makes_room_not_the_newest(void)
+{
+  room_for_one_on(1);
+  if (ranks > 1) room_for_one_on(ranks);
+}
+
+/* Rank 0 writes nearly all, and the store takes three checkpoints: the only one is not deleted for the next. */
+static void the_only_checkpoint_is_not_deleted_for_the_next(void)
+{
+  size_t   bytes = rank == 0 ? 90000 : 1000;
+  unsigned ids;
+
+  begin();
+  set("SCR_COPY_TYPE=SINGLE");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 1, bytes));
+  limit_store(3 * used_bytes());
+  ids = cached_in_last();
+  CHECK(ids & ID(1), "the cache holds 0x%x, without the only one", ids);
+  run_gets("ck1", 1, bytes);
+}
+
+/* Checkpoints grow until the store does not hold two of them: what fails once is given room the next time. */
+static void a_checkpoint_that_found_no_room_gets_it_the_next_time(void)
+{
+  const size_t small = 10000, large = 22000;
+  char         name[32], last[32] = "";
+  int          i, rc = SCR_SUCCESS, before;
+  size_t       bytes = 0;
+
+  begin();
+  set("SCR_VIRTUAL_NODES=");
+  set("SCR_COPY_TYPE=SINGLE");
+  set("SCR_FLUSH=0");
+  set("SCR_CACHE_SIZE=3");
+  OK(SCR_Init());
+  limit_store(4 * small * (unsigned)ranks);
+  for (i = 1; i <= 8; i++) {
+    before = rc;
+    snprintf(name, sizeof name, "ck%d", i);
+    rc = same_code(put_what_fits(name, i < 3 ? small : large));
+    CHECK(rc == SCR_SUCCESS || before == SCR_SUCCESS, "%s fails like the one before: %s", name, SCR_Last_error());
+    if (rc != SCR_SUCCESS) continue;
+    memcpy(last, name, sizeof last);
+    bytes = i < 3 ? small : large;
+  }
+  no_limit();
+  OK(SCR_Finalize());
+  run_gets(last, 1, bytes);
+}
+
+#define ANY "1 2 4 5", "9"
+#define FEW "2 4", ""
+
+const test_case cache_cases[] = {CASE(the_cache_keeps_the_newest_checkpoints, ANY),
+                                 CASE(descriptors_apply_by_interval_and_to_output, ANY),
+                                 CASE(an_older_checkpoint_makes_room_not_the_newest, FEW),
+                                 CASE(the_only_checkpoint_is_not_deleted_for_the_next, FEW),
+                                 CASE(a_checkpoint_that_found_no_room_gets_it_the_next_time, FEW),
+                                 CASES_END};

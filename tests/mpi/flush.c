@@ -1,0 +1,529 @@
+/*
+** flush.c - from the cache to the prefix, and back: which files are where, under which names; and damage or a lack of
+** space that is found on the way.
+*/
+#include "mpi_test.h"
+
+#include <pthread.h>
+
+/* ---- what is copied -------------------------------------------------------------------------------------------- */
+
+static void the_prefix_gives_back_what_was_flushed_and_is_whole(void)
+{
+  int flag;
+
+  begin();
+  set("SCR_FLUSH=2");
+  set("SCR_FLUSH_WIDTH=1");
+  set("SCR_FETCH_WIDTH=1");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  CHECK(!there("prefix/ck1"), "ck1 is flushed");
+  OK(put("ck2", 2, 70000));
+  CHECK(there("prefix/ck2/rank_0_0") && there("prefix/.scr/index.scr"), "ck2 is not flushed");
+  OK(put("ck3", 1, 1000));
+  CHECK(!there("prefix/ck3"), "ck3 is flushed");
+  OK(SCR_Finalize());
+  CHECK(there("prefix/ck3/rank_0_0"), "SCR_Finalize did not flush the newest");
+  lose_all_nodes();
+  run_gets("ck3", 1, 1000);
+  shell("rm -rf cache/* cntl/* prefix/ck3/rank_%d_0", ranks - 1);
+  run_gets("ck2", 2, 70000); /* the newest is damaged: an older one */
+  shell("rm -rf cache/* cntl/*; printf x >> prefix/ck2/rank_0_1");
+  OK(SCR_Init());
+  CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "SCR_FRESH_START");
+  OK(SCR_Finalize());
+  set("SCR_FETCH=0"); /* the prefix does not count */
+  OK(SCR_Init());
+  get(NULL, 0, 0);
+  OK(put("ck5", 1, 10));
+  OK(SCR_Finalize());
+}
+
+static void without_distribute_or_after_a_purge_only_the_prefix_counts(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=3");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 1000));
+  OK(SCR_Finalize());
+  set("SCR_DISTRIBUTE=0");
+  OK(SCR_Init());
+  CHECK(cached_in("cache") == ID(2), "the cache holds 0x%x, not the fetched checkpoint alone", cached_in("cache"));
+  get("ck2", 1, 1000);
+  OK(SCR_Finalize());
+  set("SCR_DISTRIBUTE=1");
+  set("SCR_FETCH=0");
+  set("SCR_CACHE_PURGE=1");
+  OK(SCR_Init());
+  CHECK(cached_in("cache") == 0, "0x%x", cached_in("cache"));
+  get(NULL, 0, 0);
+  OK(SCR_Finalize());
+  set("SCR_FETCH=1");
+  run_gets("ck2", 1, 1000);
+}
+
+/* What is rebuilt in the cache is copied to the prefix in SCR_Init. */
+static void what_was_not_flushed_is_flushed_on_restart_when_asked(void)
+{
+  begin();
+  set("SCR_FLUSH=0");
+  run_puts("ck1", 1, 1000);
+  CHECK(!there("prefix/ck1"), "flushed although SCR_FLUSH is 0");
+  set("SCR_FLUSH_ON_RESTART=1");
+  OK(SCR_Init());
+  CHECK(there("prefix/ck1/rank_0_0"), "not flushed in SCR_Init");
+  get("ck1", 1, 1000);
+  OK(SCR_Finalize());
+}
+
+static struct {
+  pthread_mutex_t lock;
+  pthread_t       seen[8];
+  int             n;
+} copiers = {PTHREAD_MUTEX_INITIALIZER, {0}, 0};
+
+/* Note which thread makes a file, and take some time, so that others get theirs. */
+static int watch_copy(const char* path)
+{
+  int i;
+
+  pthread_mutex_lock(&copiers.lock);
+  for (i = 0; i < copiers.n && !pthread_equal(copiers.seen[i], pthread_self()); i++) continue;
+  if (i == copiers.n && i < 8) copiers.seen[copiers.n++] = pthread_self();
+  pthread_mutex_unlock(&copiers.lock);
+  usleep(2000);
+  return strstr(path, "rank_0_7") != NULL && strstr(path, "broken") != NULL ? ENOSPC : 0;
+}
+
+/* Watch who makes files with PART in their path. */
+static void watch_copies(const char* part)
+{
+  copiers.n = 0;
+  fault_watch(FAULT_CREATE, "", part, watch_copy);
+}
+
+/* With TYPE, several threads of a rank copy its files, or one, and the bytes are the same. */
+static void threads_of(const char* type, int least, int most)
+{
+  begin();
+  set("STORE=%s/cache TYPE=%s", case_dir, type);
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  watch_copies("prefix/ck1/");
+  OK(put("ck1", 12, 3000));
+  CHECK(copiers.n >= least && copiers.n <= most, "TYPE=%s: %d threads have copied to the prefix", type, copiers.n);
+  watch_copies("prefix/broken/");
+  CODE(put("broken", 12, 3000), SCR_ERR_SPACE, "rank_0_7"); /* what a thread found out is told */
+  fault_end();
+  OK(SCR_Finalize());
+  OK(SCR_Init());
+  OK(SCR_Delete("broken"));
+  OK(SCR_Finalize());
+  lose_all_nodes();
+  watch_copies("/ck1/");
+  OK(SCR_Init());
+  CHECK(copiers.n >= least && copiers.n <= most, "TYPE=%s: %d threads have copied from the prefix", type, copiers.n);
+  fault_end();
+  get("ck1", 12, 3000);
+  OK(SCR_Finalize());
+  shell("rm -rf prefix/* prefix/.scr");
+  lose_all_nodes();
+}
+
+static void several_threads_copy_only_under_pthread(void)
+{
+  threads_of("SYNC", 1, 1);
+  threads_of("PTHREAD", 2, library_threads);
+}
+
+/* ---- where files lie ------------------------------------------------------------------------------------------- */
+
+/* The same file names at each checkpoint: each flush replaces the one before, and leaves one good dataset. */
+static void a_flush_replaces_files_of_the_same_names(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], name[40], old[SCR_MAX_FILENAME];
+  int  i, flag;
+
+  begin();
+  set("SCR_FLUSH=1");
+  for (i = 1; i <= 4; i++) {
+    OK(SCR_Init());
+    snprintf(name, sizeof name, "step%d", i);
+    OK(SCR_Start_output(name, SCR_FLAG_CHECKPOINT));
+    snprintf(path, sizeof path, "%s/state/rank_%d", case_prefix, rank);
+    OK(SCR_Route_file(path, file));
+    CHECK(write_bytes(file, (unsigned)i, 1000 * (size_t)(5 - i)), "%s", file);
+    OK(SCR_Complete_output(1));
+    CHECK(same_bytes(path, (unsigned)i, 1000 * (size_t)(5 - i)), "%s on the prefix", path);
+    CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
+    OK(SCR_Finalize());
+    set("SCR_DISTRIBUTE=0");
+    OK(SCR_Init());
+    OK(SCR_Have_restart(&flag, old));
+    CHECK(flag == 1 && strcmp(old, name) == 0, "%d %s", flag, old);
+    if (flag) {
+      OK(SCR_Route_file(path, file));
+      CHECK(strcmp(path, file) != 0 && same_bytes(file, (unsigned)i, 1000 * (size_t)(5 - i)), "%s", file);
+    }
+    if (i > 1) {
+      snprintf(old, sizeof old, "step%d", i - 1);
+      CODE(SCR_Drop(old), SCR_ERR_NOT_FOUND, old);
+    }
+    OK(SCR_Finalize());
+    set("SCR_DISTRIBUTE=");
+  }
+}
+
+/* Checkpoints whose files share one directory, without replacing each other. */
+static void checkpoints_share_a_directory_without_loss(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], name[40];
+  int  i;
+
+  begin();
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  for (i = 1; i <= 3; i++) {
+    snprintf(name, sizeof name, "step%d", i);
+    OK(SCR_Start_output(name, SCR_FLAG_CHECKPOINT));
+    snprintf(path, sizeof path, "%s/ckpt/step%d_%d", case_prefix, i, rank);
+    OK(SCR_Route_file(path, file));
+    CHECK(write_bytes(file, (unsigned)i, 500), "%s", file);
+    OK(SCR_Complete_output(1));
+  }
+  OK(SCR_Finalize());
+  for (i = 3; i >= 1; i--) {
+    set("SCR_DISTRIBUTE=0");
+    OK(SCR_Init());
+    snprintf(path, sizeof path, "%s/ckpt/step%d_%d", case_prefix, i, rank);
+    OK(SCR_Route_file(path, file));
+    CHECK(strcmp(path, file) != 0 && same_bytes(file, (unsigned)i, 500), "step%d at %s", i, file);
+    snprintf(name, sizeof name, "step%d", i);
+    OK(SCR_Delete(name));
+    CHECK(access(path, F_OK) != 0, "%s is still there", path);
+    OK(SCR_Finalize());
+  }
+}
+
+/* The application uses the directory that another dataset would get: the metadata go elsewhere. */
+static void metadata_go_elsewhere_when_their_directory_is_taken(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  keep;
+
+  for (keep = 0; keep < 2; keep++) {
+    during("SCR_PRESERVE_DIRECTORIES=%d", keep);
+    begin();
+    set("SCR_FLUSH=1");
+    OK(SCR_Init());
+    OK(put("scr.dataset.2", 2, 1000)); /* its id is 1 */
+    OK(SCR_Finalize());
+    set("SCR_PRESERVE_DIRECTORIES=%d", keep);
+    OK(SCR_Init());
+    OK(SCR_Start_output("second", SCR_FLAG_CHECKPOINT));
+    snprintf(path, sizeof path, "%s/second_%d", case_prefix, rank); /* no directory of its own */
+    OK(SCR_Route_file(path, file));
+    CHECK(write_bytes(file, 7, 500), "%s", file);
+    OK(SCR_Complete_output(1));
+    OK(SCR_Finalize());
+    CHECK(there("prefix/scr.dataset.2.1/.scr/summary.scr"), "where is the summary of the second");
+    set("SCR_DISTRIBUTE=0");
+    OK(SCR_Init());
+    OK(SCR_Route_file(path, file));
+    CHECK(strcmp(path, file) != 0 && same_bytes(file, 7, 500), "the second at %s", file);
+    OK(SCR_Current("scr.dataset.2"));
+    get("scr.dataset.2", 2, 1000);
+    OK(SCR_Delete("second"));
+    OK(SCR_Finalize());
+    CHECK(!there("prefix/scr.dataset.2.1") && there("prefix/scr.dataset.2/.scr/summary.scr"), "after SCR_Delete");
+  }
+}
+
+static void without_preserve_directories_files_lie_in_that_of_the_dataset(void)
+{
+  int run;
+
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_PRESERVE_DIRECTORIES=0");
+  run_puts("ck1", 2, 1000);
+  CHECK(there("prefix/scr.dataset.1/ck1/rank_0_0"), "the file is not in scr.dataset.1");
+  CHECK(!there("prefix/ck1"), "the file is where it was named");
+  for (run = 0; run < 2; run++) {
+    set("SCR_DISTRIBUTE=%d", run);
+    run_gets("ck1", 2, 1000);
+  }
+}
+
+/* Two files of a rank have the same relative name in different directories: each is found from its own. */
+static void a_relative_name_counts_from_the_directory_at_the_call(void)
+{
+  char cwd[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  run, i;
+
+  begin();
+  set("SCR_FLUSH=1");
+  CHECK(getcwd(cwd, sizeof cwd) != NULL, "%s", strerror(errno));
+  for (run = 0; run < 2; run++) {
+    OK(SCR_Init());
+    if (run == 0) OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
+    for (i = 0; i < 2; i++) {
+      snprintf(dir, sizeof dir, "%s/%c%d", case_prefix, 'a' + i, rank);
+      make_dir(dir);
+      CHECK(chdir(dir) == 0, "%s: %s", dir, strerror(errno));
+      OK(SCR_Route_file("state", file));
+      if (run == 0) CHECK(write_bytes(file, (unsigned)i, 100), "%s: %s", file, strerror(errno));
+      else CHECK(same_bytes(file, (unsigned)i, 100), "in %s, state is %s", dir, file);
+    }
+    if (run == 0) OK(SCR_Complete_output(1));
+    OK(SCR_Finalize());
+  }
+  CHECK(chdir(cwd) == 0, "%s", strerror(errno));
+}
+
+/* A directory lies where a file goes: the flush fails before it begins to replace anything, until it is gone. */
+static void a_directory_in_place_of_a_file_fails_the_flush_at_once(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  shell("mkdir -p prefix/ck1/rank_0_0/x");
+  CHECK(same_code(put("ck1", 1, 1000)) != SCR_SUCCESS, "a directory is a file");
+  CHECK(index_marks("REDO") == 0, "the flush was committed");
+  CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
+  shell("rm -r prefix/ck1/rank_0_0");
+  OK(SCR_Finalize());
+  run_fetches("ck1", 1, 1000);
+}
+
+/* One rank has the file x, another one x/y: the caches can hold both, but no prefix can, and the flush says so. */
+static void a_file_that_is_a_directory_on_another_rank_fails_the_flush(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  rc;
+
+  begin();
+  set("SCR_CACHE_SIZE=3");
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT));
+  if (rank == 0) snprintf(path, sizeof path, "%s/ck2/x", case_prefix);
+  else if (rank == 1) snprintf(path, sizeof path, "%s/ck2/x/y", case_prefix);
+  else name_of("ck2", 0, path);
+  OK(SCR_Route_file(path, file));
+  CHECK(write_bytes(file, 1, 100), "%s: %s", file, strerror(errno));
+  rc = same_code(SCR_Complete_output(1));
+  CHECK(rc != SCR_SUCCESS && strstr(SCR_Last_error(), "ck2/x") != NULL, "%d: %s", rc, rc ? SCR_Last_error() : "");
+  OK(put("ck3", 1, 1000));
+  CHECK(same_code(SCR_Finalize()) == rc, "%s", SCR_Last_error());
+  run_fetches("ck3", 1, 1000);
+}
+
+/* File I of this rank has a name of so many bytes. */
+static void long_name(int i, char* path)
+{
+  static const int bytes[] = {245, 246, 250, 255};
+  int              n = snprintf(path, SCR_MAX_FILENAME, "%s/long/%d_", case_prefix, rank), end = n - 2 + bytes[i];
+
+  if (rank > 9) end--;
+  while (n < end) path[n++] = 'n';
+  path[n] = '\0';
+}
+
+/* Files whose names leave no room for a suffix; also when a failure leaves them under their temporary names. */
+static void names_without_room_for_a_suffix_are_flushed(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  fail, i, run;
+
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=3");
+  for (fail = 0; fail < 2; fail++) {
+    OK(SCR_Init());
+    OK(SCR_Start_output("long", SCR_FLAG_CHECKPOINT));
+    for (i = 0; i < 4; i++) {
+      long_name(i, path);
+      OK(SCR_Route_file(path, file));
+      CHECK(write_bytes(file, (unsigned)(rank * 8 + i + fail), 500), "%s: %s", file, strerror(errno));
+    }
+    if (fail) fault_on(FAULT_RENAME, "/prefix/", "nnn", INT_MAX);
+    ALIKE(SCR_Complete_output(1), fail ? SCR_ERR_IO : SCR_SUCCESS, "rename");
+    ALIKE(SCR_Finalize(), fail ? SCR_ERR_IO : SCR_SUCCESS, "rename");
+    fault_end();
+    CHECK(count_in("prefix", ".tmp") == (fail ? 4 * ranks : 0), "%d temporary files", count_in("prefix", ".tmp"));
+    set("SCR_DISTRIBUTE=0");
+    for (run = 0; run < 2; run++) {
+      OK(SCR_Init());
+      for (i = 0; i < 4; i++) {
+        long_name(i, path);
+        OK(SCR_Route_file(path, file));
+        CHECK(strcmp(path, file) != 0 && same_bytes(file, (unsigned)(rank * 8 + i + fail), 500), "%s", file);
+      }
+      OK(SCR_Finalize());
+    }
+    CHECK(count_in("prefix", ".tmp") == 0, "%d temporary files are left", count_in("prefix", ".tmp"));
+    set("SCR_DISTRIBUTE=");
+  }
+}
+
+/* ---- a flush fails --------------------------------------------------------------------------------------------- */
+
+/* The flush of ck2 never succeeds, which does not keep that of ck3 from being tried. */
+static void a_flush_that_always_fails_does_not_keep_back_the_next(void)
+{
+  begin();
+  set("SCR_FLUSH=2");
+  set("SCR_CACHE_SIZE=5");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  fault_on(FAULT_CREATE, "/prefix/", "/ck2/rank_", INT_MAX);
+  ALIKE(put("ck2", 1, 1000), SCR_ERR_SPACE, "ck2");
+  OK(put("ck3", 1, 1000));
+  ALIKE(SCR_Finalize(), SCR_ERR_SPACE, "ck2");
+  fault_end();
+  on_prefix("ck3", 1, 1000);
+  run_fetches("ck3", 1, 1000);
+}
+
+/* Checkpoints go to the prefix only when they are output, too: what Complete fails to flush, Finalize does. */
+static void finalize_flushes_output_that_complete_could_not(void)
+{
+  begin();
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  fault_on(FAULT_CREATE, "/prefix/", "/ck1/rank_", 1);
+  ALIKE(put_valid("ck1", SCR_FLAG_CHECKPOINT | SCR_FLAG_OUTPUT, 1, 1000, 1), SCR_ERR_SPACE, "rank_");
+  fault_end();
+  OK(SCR_Finalize());
+  on_prefix("ck1", 1, 1000);
+  run_fetches("ck1", 1, 1000);
+}
+
+/* ---- damage ---------------------------------------------------------------------------------------------------- */
+
+static const char* flip_name; /* the checkpoint whose cached file is still to be damaged; NULL: it is */
+
+static int flip_once(const char* path)
+{
+  (void)path;
+  if (flip_name != NULL) flip_cached(flip_name);
+  flip_name = NULL;
+  return 0;
+}
+
+/* On rank 0, checkpoint NAME is damaged in the cache when its flush begins to copy. */
+static void damage_in_flush(const char* name)
+{
+  flip_name = rank == 0 ? name : NULL;
+  fault_watch(FAULT_CREATE, "/prefix/", "/rank_0_0", flip_once);
+}
+
+/* On rank 0, checkpoint NAME is damaged in the cache as soon as it has been fetched. */
+static void damage_in_fetch(const char* name)
+{
+  flip_name = rank == 0 ? name : NULL;
+  fault_watch(FAULT_CLOSE, "/cache/", "/rank_0_0", flip_once);
+}
+
+/* A bit flips between the fetch and the redundancy data: nobody gets to see it, and the prefix is not blamed. */
+static void a_bit_that_flips_after_a_fetch_is_found_and_the_prefix_not_blamed(void)
+{
+  char name[SCR_MAX_FILENAME];
+  int  flag = 0;
+
+  begin();
+  set("SCR_FLUSH=1");
+  run_puts("ck1", 1, 1000);
+  lose_all_nodes();
+  damage_in_fetch("ck1");
+  OK(SCR_Init());
+  CHECK(flip_name == NULL, "nothing was damaged");
+  fault_end();
+  SCR_Have_restart(&flag, name);
+  if (flag) get("ck1", 1, 1000);
+  OK(SCR_Finalize());
+  CHECK(index_marks("FAILED") == 0, "ck1 is said to be bad");
+  run_gets("ck1", 1, 1000);
+}
+
+/* The flush finds that ck2 is damaged, and nothing can mend it: ck1 is still in the cache. */
+static void a_flush_that_finds_damage_keeps_the_last_good_checkpoint(void)
+{
+  begin();
+  set("SCR_FLUSH=2");
+  set("SCR_CACHE_SIZE=1");
+  set("SCR_COPY_TYPE=SINGLE");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  damage_in_flush("ck2");
+  CHECK(same_code(put("ck2", 1, 1000)) != SCR_SUCCESS, "ck2 is flushed");
+  CHECK(flip_name == NULL, "nothing was damaged");
+  fault_end();
+  CHECK(cached_in("cache") & ID(1), "the cache holds 0x%x, without the last good one", cached_in("cache"));
+  run_dies();
+  run_gets("ck1", 1, 1000);
+}
+
+/* The flush finds that ck2 is damaged, and rebuilds it. */
+static void a_flush_that_finds_damage_rebuilds(void)
+{
+  begin();
+  set("SCR_FLUSH=2");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  damage_in_flush("ck2");
+  OK(put("ck2", 1, 1000));
+  CHECK(flip_name == NULL, "nothing was damaged");
+  fault_end();
+  on_prefix("ck2", 1, 1000);
+  OK(SCR_Finalize());
+  run_gets("ck2", 1, 1000);
+  run_fetches("ck2", 1, 1000);
+}
+
+/* So does that of Finalize, with every scheme. */
+static void finalize_rebuilds_what_it_flushes(void)
+{
+  static const char* const schemes[] = {"XOR", "PARTNER", "RS"};
+  size_t                   i;
+
+  for (i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+    during("%s", schemes[i]);
+    begin();
+    set("SCR_COPY_TYPE=%s", schemes[i]);
+    OK(SCR_Init());
+    OK(put("ck1", 1, 1000));
+    damage_cached("ck1");
+    OK(SCR_Finalize());
+    on_prefix("ck1", 1, 1000);
+    run_fetches("ck1", 1, 1000);
+  }
+}
+
+#define ANY "1 2 4 5", "9"
+#define FEW "2 4", ""
+
+const test_case flush_cases[] = {CASE(the_prefix_gives_back_what_was_flushed_and_is_whole, ANY),
+                                 CASE(without_distribute_or_after_a_purge_only_the_prefix_counts, ANY),
+                                 CASE(what_was_not_flushed_is_flushed_on_restart_when_asked, ANY),
+                                 CASE(several_threads_copy_only_under_pthread, FEW),
+                                 CASE(a_flush_replaces_files_of_the_same_names, ANY),
+                                 CASE(checkpoints_share_a_directory_without_loss, ANY),
+                                 CASE(metadata_go_elsewhere_when_their_directory_is_taken, ANY),
+                                 CASE(without_preserve_directories_files_lie_in_that_of_the_dataset, ANY),
+                                 CASE(a_relative_name_counts_from_the_directory_at_the_call, FEW),
+                                 CASE(a_directory_in_place_of_a_file_fails_the_flush_at_once, FEW),
+                                 CASE(a_file_that_is_a_directory_on_another_rank_fails_the_flush, FEW),
+                                 CASE(names_without_room_for_a_suffix_are_flushed, "1 2 3 5 9", "16"),
+                                 CASE(a_flush_that_always_fails_does_not_keep_back_the_next, FEW),
+                                 CASE(finalize_flushes_output_that_complete_could_not, FEW),
+                                 CASE(a_bit_that_flips_after_a_fetch_is_found_and_the_prefix_not_blamed, FEW),
+                                 CASE(a_flush_that_finds_damage_keeps_the_last_good_checkpoint, FEW),
+                                 CASE(a_flush_that_finds_damage_rebuilds, "4", ""),
+                                 CASE(finalize_rebuilds_what_it_flushes, "4", ""),
+                                 CASES_END};

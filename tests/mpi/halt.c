@@ -1,0 +1,155 @@
+/*
+** halt.c - when a checkpoint is needed, and when the program should end, or is ended.
+*/
+#include "mpi_test.h"
+
+static int need(void)
+{
+  int flag = -1;
+  OK(SCR_Need_checkpoint(&flag));
+  return flag;
+}
+
+static int should_exit(void)
+{
+  int flag = -1;
+  OK(SCR_Should_exit(&flag));
+  return flag;
+}
+
+static void a_checkpoint_is_needed_by_interval_seconds_and_overhead(void)
+{
+  int i;
+
+  begin();
+  OK(SCR_Init());
+  for (i = 0; i < 3; i++) CHECK(need() == 1, "call %d without a rule", i);
+  OK(SCR_Finalize());
+  set("SCR_CHECKPOINT_INTERVAL=3");
+  OK(SCR_Init());
+  for (i = 1; i <= 9; i++) CHECK(need() == (i % 3 == 0), "call %d of interval 3", i);
+  OK(SCR_Finalize());
+  set("SCR_CHECKPOINT_INTERVAL=");
+  set("SCR_CHECKPOINT_SECONDS=1");
+  OK(SCR_Init());
+  CHECK(need() == 0, "at once");
+  usleep(1100000);
+  CHECK(need() == 1, "after 1.1 s");
+  OK(put("ck1", 1, 10));
+  CHECK(need() == 0, "right after a checkpoint");
+  OK(SCR_Finalize());
+  set("SCR_CHECKPOINT_SECONDS=");
+  set("SCR_CHECKPOINT_OVERHEAD=0.001");
+  OK(SCR_Init());
+  CHECK(need() == 1, "before the first checkpoint");
+  OK(put("ck2", 1, 10));
+  CHECK(need() == 0, "one is enough for 0.001 percent");
+  OK(SCR_Finalize());
+  set("SCR_CHECKPOINT_OVERHEAD=99");
+  OK(SCR_Init());
+  OK(put("ck3", 1, 10));
+  usleep(300000);
+  CHECK(need() == 1, "there is time for more");
+  OK(SCR_Finalize());
+}
+
+/* A run with the halt condition that OPTIONS of scr_halt set: what SCR_Should_exit and SCR_Need_checkpoint say. */
+static void halted(const char* options, int expect)
+{
+  shell("$TEST_HALT -r prefix; $TEST_HALT %s prefix", options);
+  OK(SCR_Init());
+  CHECK(should_exit() == expect, "scr_halt %s", options);
+  CHECK(need() == expect, "scr_halt %s", options);
+  OK(SCR_Finalize());
+}
+
+/* scr_halt changes the halt file before the job starts, and while it runs. */
+static void the_program_should_exit_when_the_halt_file_says_so(void)
+{
+  begin();
+  set("SCR_CHECKPOINT_INTERVAL=1000");
+  halted("-l", 0);
+  halted("-i", 1);
+  halted("-a 1000", 1);
+  halted("-a +2h", 0);
+  halted("-b +1h", 0);
+  halted("-b +1h -s 7200", 1);
+  halted("-c 5", 0);
+  halted("-l", 0);
+
+  OK(SCR_Init());
+  CHECK(should_exit() == 0, "without a condition");
+  shell("$TEST_HALT -c 2 prefix");
+  CHECK(should_exit() == 0, "two checkpoints are left");
+  OK(put("ck1", 1, 10));
+  CHECK(should_exit() == 0, "one checkpoint is left");
+  OK(put_valid("out", SCR_FLAG_OUTPUT, 1, 10, 1));
+  CHECK(should_exit() == 0, "output is no checkpoint");
+  OK(put("ck2", 1, 10)); /* the program lives on, because it asks */
+  CHECK(should_exit() == 1 && need() == 1, "no checkpoint is left");
+  OK(SCR_Finalize());
+
+  shell("$TEST_HALT -r prefix");
+  set("SCR_HALT_SECONDS=200");
+  setenv("SCR_END_TIME", "1000", 1);
+  OK(SCR_Init());
+  CHECK(should_exit() == 1, "the allocation has ended");
+  setenv("SCR_END_TIME", "9000000000", 1);
+  OK(SCR_Finalize());
+  shell("$TEST_HALT -r prefix");
+  OK(SCR_Init());
+  CHECK(should_exit() == 0, "the allocation lasts");
+  OK(SCR_Finalize());
+  unsetenv("SCR_END_TIME");
+
+  set("SCR_HALT_SECONDS=");
+  set("SCR_HALT_ENABLED=0"); /* no exit, but SCR_Should_exit tells */
+  shell("$TEST_HALT -i prefix");
+  OK(SCR_Init());
+  OK(put("ck3", 1, 10));
+  CHECK(should_exit() == 1, "SCR_HALT_ENABLED=0");
+  OK(SCR_Finalize());
+  set("SCR_HALT_ENABLED=");
+  set("SCR_HALT_EXIT=0"); /* never */
+  run_puts("ck4", 1, 10);
+}
+
+/* Programs that the library ends; mpi.sh sees to it that they end well, with the checkpoint on the prefix. */
+static void exit_in_complete(const char* how, int ask)
+{
+  begin_in("exit");
+  set("SCR_HALT_EXIT=%s", how);
+  OK(SCR_Init());
+  OK(put("ck1", 1, 100));
+  if (ask) CHECK(should_exit() == 0, "without a condition");
+  shell("$TEST_HALT -i prefix");
+  put("ck2", 1, 100);
+  CHECK(0, "the program lives on");
+}
+
+static void a_halted_program_that_does_not_ask_ends_in_complete(void)
+{
+  exit_in_complete("auto", 0);
+}
+
+static void scr_halt_exit_1_ends_a_program_that_asks(void)
+{
+  exit_in_complete("1", 1);
+}
+
+static void scr_halt_exit_1_ends_a_halted_program_in_init(void)
+{
+  begin_in("exit"); /* after the case before */
+  set("SCR_HALT_EXIT=1");
+  SCR_Init();
+  CHECK(0, "the program lives on");
+}
+
+#define ANY "1 2 4 5", "9"
+
+const test_case halt_cases[] = {CASE(a_checkpoint_is_needed_by_interval_seconds_and_overhead, ANY),
+                                CASE(the_program_should_exit_when_the_halt_file_says_so, ANY),
+                                CASE(a_halted_program_that_does_not_ask_ends_in_complete, "", ""),
+                                CASE(scr_halt_exit_1_ends_a_program_that_asks, "", ""),
+                                CASE(scr_halt_exit_1_ends_a_halted_program_in_init, "", ""),
+                                CASES_END};

@@ -1,0 +1,532 @@
+/*
+** writing.c - starting, routing and completing a dataset: which calls may follow which, what is refused, which files are
+** read back; and what the log tells of it.
+*/
+#include "mpi_test.h"
+
+/* ---- the order of calls ---------------------------------------------------------------------------------------- */
+
+enum {
+  INIT,
+  FINALIZE,
+  HAVE,
+  START_RESTART,
+  COMPLETE_RESTART,
+  NEED,
+  START_CKPT,
+  COMPLETE_CKPT,
+  START_OUTPUT,
+  COMPLETE_OUTPUT,
+  CURRENT,
+  DROP,
+  DELETE,
+  SHOULD_EXIT,
+  CALLS
+};
+
+static const char* const call_name[CALLS] = {"SCR_Init",
+                                             "SCR_Finalize",
+                                             "SCR_Have_restart",
+                                             "SCR_Start_restart",
+                                             "SCR_Complete_restart",
+                                             "SCR_Need_checkpoint",
+                                             "SCR_Start_checkpoint",
+                                             "SCR_Complete_checkpoint",
+                                             "SCR_Start_output",
+                                             "SCR_Complete_output",
+                                             "SCR_Current",
+                                             "SCR_Drop",
+                                             "SCR_Delete",
+                                             "SCR_Should_exit"};
+
+static int call(int which)
+{
+  char name[SCR_MAX_FILENAME] = "";
+  int  flag = 77, rc;
+
+  switch (which) {
+  case INIT:
+    return SCR_Init();
+  case FINALIZE:
+    return SCR_Finalize();
+  case HAVE:
+    rc = SCR_Have_restart(&flag, name);
+    break;
+  case START_RESTART:
+    return SCR_Start_restart(name);
+  case COMPLETE_RESTART:
+    return SCR_Complete_restart(1);
+  case NEED:
+    rc = SCR_Need_checkpoint(&flag);
+    break;
+  case START_CKPT:
+    return SCR_Start_checkpoint();
+  case COMPLETE_CKPT:
+    return SCR_Complete_checkpoint(1);
+  case START_OUTPUT:
+    return SCR_Start_output("x", SCR_FLAG_OUTPUT);
+  case COMPLETE_OUTPUT:
+    return SCR_Complete_output(1);
+  case CURRENT:
+    return SCR_Current("x");
+  case DROP:
+    return SCR_Drop("x");
+  case DELETE:
+    return SCR_Delete("x");
+  default:
+    rc = SCR_Should_exit(&flag);
+    break;
+  }
+  CHECK(rc == SCR_SUCCESS || flag == 0, "%s fails with flag %d", call_name[which], flag);
+  return rc;
+}
+
+/* Every call of the mask WRONG is refused, and its message names itself and the call that is MISSING before it. */
+static void refuse(unsigned wrong, const char* missing)
+{
+  int i;
+
+  for (i = 0; i < CALLS; i++) {
+    int rc;
+    if (!(wrong >> i & 1u)) continue;
+    rc = call(i);
+    CHECK(rc == SCR_ERR_STATE, "%s is %d", call_name[i], rc);
+    CHECK(strstr(SCR_Last_error(), call_name[i]) != NULL, "%s: %s", call_name[i], SCR_Last_error());
+    CHECK(strstr(SCR_Last_error(), missing) != NULL, "%s does not name %s: %s", call_name[i], missing,
+          SCR_Last_error());
+  }
+}
+
+#define BIT(x) (1u << (x))
+#define ALL    (BIT(CALLS) - 1u)
+
+static void calls_out_of_order_are_refused_and_name_the_call_that_is_missing(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+
+  begin();
+  refuse(ALL & ~BIT(INIT), "SCR_Init");
+  CODE(SCR_Route_file("x", file), SCR_ERR_STATE, "SCR_Init");
+  CHECK(strcmp(SCR_Get_version(), SCR_VERSION) == 0, "%s", SCR_Get_version());
+  CHECK(*SCR_Strerror(SCR_ERR_STATE) != '\0' && *SCR_Strerror(12345) != '\0', "no text");
+
+  OK(SCR_Init());
+  refuse(BIT(INIT), "SCR_Finalize");
+  refuse(BIT(COMPLETE_RESTART), "SCR_Start_restart");
+  refuse(BIT(COMPLETE_CKPT), "SCR_Start_checkpoint");
+  refuse(BIT(COMPLETE_OUTPUT), "SCR_Start_output");
+  refuse(BIT(START_RESTART), "SCR_Have_restart"); /* nothing is loaded */
+  CHECK(SCR_Config("SCR_FLUSH=3") == NULL && strstr(SCR_Last_error(), "SCR_Init") != NULL, "%s", SCR_Last_error());
+
+  OK(SCR_Start_checkpoint());
+  refuse(ALL & ~BIT(COMPLETE_CKPT), "SCR_Complete_checkpoint");
+  name_of("scr.dataset.1", 0, path);
+  OK(SCR_Route_file(path, file));
+  CHECK(write_bytes(file, 5, 100), "%s", file);
+  OK(SCR_Complete_checkpoint(1));
+
+  OK(SCR_Start_output("out", SCR_FLAG_OUTPUT));
+  refuse(ALL & ~BIT(COMPLETE_OUTPUT), "SCR_Complete_output");
+  OK(SCR_Complete_output(1)); /* of no files */
+
+  if (rank == ranks - 1) refuse(BIT(COMPLETE_OUTPUT), "SCR_Start_output"); /* on one rank alone */
+  OK(SCR_Finalize());
+  refuse(ALL & ~BIT(INIT), "SCR_Init");
+
+  OK(SCR_Init());
+  {
+    int  flag = 0;
+    char name[SCR_MAX_FILENAME];
+    OK(SCR_Have_restart(&flag, name));
+    CHECK(flag == 1 && strcmp(name, "scr.dataset.1") == 0, "%d %s", flag, name);
+  }
+  OK(SCR_Start_restart(NULL));
+  refuse(ALL & ~BIT(COMPLETE_RESTART), "SCR_Complete_restart");
+  OK(SCR_Route_file(path, file));
+  CHECK(same_bytes(file, 5, 100), "%s", file);
+  OK(SCR_Complete_restart(1));
+  OK(SCR_Finalize());
+}
+
+static void a_disabled_library_writes_no_file(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  i;
+
+  begin();
+  set("SCR_ENABLE=0");
+  for (i = 0; i < CALLS; i++) {
+    int rc;
+    if (i == FINALIZE) continue;
+    rc = call(i);
+    CHECK(rc == SCR_ERR_DISABLED, "%s is %d", call_name[i], rc);
+  }
+  name_of("ck", 0, path);
+  file[0] = '\0';
+  CHECK(SCR_Route_file(path, file) == SCR_ERR_DISABLED && strcmp(file, path) == 0, "%s is routed to %s", path, file);
+  CHECK(SCR_Config("SCR_FLUSH") == NULL, "a value while disabled");
+  CHECK(SCR_Finalize() == SCR_ERR_DISABLED, "SCR_Finalize");
+  CHECK(!there("prefix/.scr") && cached_in("cache") == 0, "a disabled library has written files");
+  set("SCR_ENABLE=1");
+  run_puts("ck", 1, 100);
+}
+
+/* ---- arguments ------------------------------------------------------------------------------------------------- */
+
+static void bad_arguments_are_refused_and_named(void)
+{
+  char longer[SCR_MAX_FILENAME + 60], file[SCR_MAX_FILENAME];
+  int  flag;
+
+  begin();
+  memset(longer, 'a', sizeof longer);
+  longer[sizeof longer - 1] = '\0';
+  OK(SCR_Init());
+  CODE(SCR_Have_restart(NULL, NULL), SCR_ERR_ARG, "SCR_Have_restart");
+  CODE(SCR_Need_checkpoint(NULL), SCR_ERR_ARG, "SCR_Need_checkpoint");
+  CODE(SCR_Should_exit(NULL), SCR_ERR_ARG, "SCR_Should_exit");
+  CODE(SCR_Current(NULL), SCR_ERR_ARG, "SCR_Current");
+  CODE(SCR_Drop(""), SCR_ERR_ARG, "SCR_Drop");
+  CODE(SCR_Delete(longer), SCR_ERR_ARG, "SCR_Delete");
+  CODE(SCR_Start_output("x", 64), SCR_ERR_ARG, "flags");
+  CODE(SCR_Start_output(longer, 1), SCR_ERR_ARG, "name");
+  CODE(SCR_Start_output("a\nb", 1), SCR_ERR_ARG, "name");
+  CODE(SCR_Route_file(NULL, file), SCR_ERR_ARG, "name");
+  CODE(SCR_Route_file("x", NULL), SCR_ERR_ARG, "buffer");
+  CODE(SCR_Current("no such"), SCR_ERR_NOT_FOUND, "no such");
+  CODE(SCR_Drop("no such"), SCR_ERR_NOT_FOUND, "no such");
+  CODE(SCR_Delete("no such"), SCR_ERR_NOT_FOUND, "no such");
+  OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
+  CODE(SCR_Route_file(longer, file), SCR_ERR_PATH, "long");
+  CODE(SCR_Route_file("/etc/passwd", file), SCR_ERR_PATH, "SCR_PREFIX");
+  snprintf(longer, sizeof longer, "%s/../x", case_prefix);
+  CODE(SCR_Route_file(longer, file), SCR_ERR_PATH, "prefix");
+  snprintf(longer, sizeof longer, "%s/a/.scr/x", case_prefix);
+  CODE(SCR_Route_file(longer, file), SCR_ERR_PATH, ".scr");
+  snprintf(longer, sizeof longer, "%s/a/.scr", case_prefix);
+  CODE(SCR_Route_file(longer, file), SCR_ERR_PATH, ".scr");
+  snprintf(longer, sizeof longer, "%s/.scr", case_prefix);
+  CODE(SCR_Route_file(longer, file), SCR_ERR_PATH, ".scr");
+  snprintf(longer, sizeof longer, "%s/.scr/index.scr", case_prefix);
+  CODE(SCR_Route_file(longer, file), SCR_ERR_PATH, ".scr");
+  CODE(SCR_Route_file(case_prefix, file), SCR_ERR_PATH, "prefix");
+  OK(SCR_Complete_output(1));
+  OK(SCR_Need_checkpoint(&flag));
+  OK(SCR_Finalize());
+}
+
+/* The code of a call with a bad argument on the last rank only: the same everywhere, and no hang. */
+static void blame(int rc, const char* what)
+{
+  int codes = rc == SCR_ERR_ARG || rc == SCR_ERR_DIFFER, all;
+
+  CHECK(codes, "%s is %d: %s", what, rc, rc ? SCR_Last_error() : "");
+  MPI_Allreduce(&rc, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  CHECK(rc == all, "%s is %d here and %d elsewhere", what, rc, all);
+}
+
+static void a_bad_argument_of_one_rank_is_an_error_on_all(void)
+{
+  char longer[SCR_MAX_FILENAME + 60];
+  int  flag, last = rank == ranks - 1;
+
+  begin();
+  memset(longer, 'a', sizeof longer);
+  longer[sizeof longer - 1] = '\0';
+  OK(SCR_Init());
+  blame(SCR_Start_output(last ? longer : "x", 1), "a long name");
+  blame(SCR_Start_output("x", last ? 64 : 1), "an unknown flag");
+  blame(SCR_Have_restart(last ? NULL : &flag, NULL), "SCR_Have_restart(NULL)");
+  blame(SCR_Need_checkpoint(last ? NULL : &flag), "SCR_Need_checkpoint(NULL)");
+  blame(SCR_Should_exit(last ? NULL : &flag), "SCR_Should_exit(NULL)");
+  blame(SCR_Current(last ? NULL : "x"), "SCR_Current(NULL)");
+  blame(SCR_Delete(last ? "" : "x"), "SCR_Delete of nothing");
+  blame(SCR_Drop(last ? longer : "x"), "SCR_Drop of a long name");
+  OK(put("ck", 1, 10));
+  OK(SCR_Finalize());
+}
+
+static void ranks_that_differ_in_settings_or_names_are_told_so(void)
+{
+  begin();
+  set("SCR_FLUSH=%d", rank == ranks - 1 ? 3 : 4);
+  ALIKE(SCR_Init(), SCR_ERR_DIFFER, "SCR_FLUSH");
+  set("SCR_FLUSH=");
+  if (rank == 0) set("SCR_CACHE_SIZE=2");
+  ALIKE(SCR_Init(), SCR_ERR_DIFFER, "SCR_CACHE_SIZE");
+  set("SCR_CACHE_SIZE=");
+  OK(SCR_Init());
+  ALIKE(SCR_Start_output(rank == ranks - 1 ? "a" : "b", SCR_FLAG_CHECKPOINT), SCR_ERR_DIFFER, "name");
+  ALIKE(SCR_Start_output(rank == ranks - 1 ? NULL : "b", SCR_FLAG_CHECKPOINT), SCR_ERR_DIFFER, "name");
+  ALIKE(SCR_Start_output("a", rank == 0 ? SCR_FLAG_CHECKPOINT : SCR_FLAG_OUTPUT), SCR_ERR_DIFFER, "flags");
+  ALIKE(SCR_Current(rank == 0 ? "a" : "b"), SCR_ERR_DIFFER, "names");
+  OK(put("ck", 1, 100));
+  OK(SCR_Finalize());
+}
+
+static void scr_init_is_an_error_outside_of_mpi(void)
+{
+  CHECK(rc_before_mpi == SCR_ERR_STATE, "SCR_Init before MPI_Init is %d", rc_before_mpi);
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------------- */
+
+/* NAME and FILE in one buffer, names relative to the working directory, and with detours. */
+static void a_file_may_be_named_with_detours_and_in_one_buffer(void)
+{
+  char cwd[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], a[SCR_MAX_FILENAME], b[SCR_MAX_FILENAME];
+
+  begin();
+  CHECK(getcwd(cwd, sizeof cwd) != NULL && chdir(case_prefix) == 0, "%s", strerror(errno));
+  OK(SCR_Init());
+  OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
+  name_of("ck", 0, path);
+  OK(SCR_Route_file(path, path));
+  snprintf(a, sizeof a, "ck/rank_%d_0", rank);
+  OK(SCR_Route_file(a, b));
+  CHECK(strcmp(path, b) == 0, "%s and %s", path, b);
+  snprintf(a, sizeof a, "./ck/../ck//rank_%d_0", rank);
+  OK(SCR_Route_file(a, b));
+  CHECK(strcmp(path, b) == 0, "%s and %s", path, b);
+  CHECK(write_bytes(b, seed_of("ck", rank, 0), size_of(0, 50)), "%s", b);
+  OK(SCR_Complete_output(1));
+  OK(SCR_Finalize());
+  OK(SCR_Init());
+  snprintf(a, sizeof a, "ck/rank_%d_0", rank);
+  OK(SCR_Route_file(a, b));
+  CHECK(same_bytes(b, seed_of("ck", rank, 0), size_of(0, 50)), "%s", b);
+  get("ck", 1, 50);
+  OK(SCR_Finalize());
+  CHECK(chdir(cwd) == 0, "%s", strerror(errno));
+}
+
+/* All ranks, and each rank twice, use the same base name in different directories. */
+static void equal_base_names_in_other_directories_are_other_files(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  i, run;
+
+  begin();
+  set("SCR_FLUSH=1");
+  for (run = 0; run < 3; run++) { /* write; read from the cache; read from the prefix */
+    set("SCR_DISTRIBUTE=%d", run < 2);
+    OK(SCR_Init());
+    if (run == 0) OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
+    for (i = 0; i < 3; i++) {
+      snprintf(path, sizeof path, "%s/ck/%d/%d/state", case_prefix, rank, i);
+      OK(SCR_Route_file(path, file));
+      if (run == 0) CHECK(write_bytes(file, seed_of("ck", rank, i), 1000 + (size_t)i), "%s", file);
+      else CHECK(same_bytes(file, seed_of("ck", rank, i), 1000 + (size_t)i), "%s", file);
+    }
+    if (run == 0) OK(SCR_Complete_output(1));
+    OK(SCR_Finalize());
+  }
+}
+
+static void two_ranks_that_write_one_file_are_told_so(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+
+  begin();
+  set("SCR_CACHE_SIZE=2");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 100));
+  OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT));
+  snprintf(path, sizeof path, "%s/ck2/shared_%d", case_prefix, rank < 2 ? 0 : rank);
+  OK(SCR_Route_file(path, file));
+  CHECK(write_bytes(file, 1, 100), "%s", file);
+  ALIKE(SCR_Complete_output(1), SCR_ERR_ARG, "shared_0");
+  OK(put("ck3", 1, 100));
+  OK(SCR_Finalize());
+  run_gets("ck3", 1, 100);
+}
+
+/* Files of SIZES by rank: none, empty ones, many, unequal ones; from the cache and from the prefix. */
+static void no_empty_many_and_unequal_files_are_read_back(void)
+{
+  static const struct {
+    const char* name;
+    int         files;
+    size_t      bytes;
+    int         who; /* only ranks with this remainder by 2 write; -1: all */
+  } kind[] = {{"none", 0, 0, -1},       {"empty", 1, 0, -1},   {"some_empty", 3, 0, 0}, {"one_side", 2, 4000, 1},
+              {"unequal", 5, 9000, -1}, {"many", 300, 20, -1}, {"tiny", 1, 1, -1}};
+  size_t i;
+  int    run;
+
+  begin();
+  set("SCR_FLUSH=1");
+  for (i = 0; i < sizeof kind / sizeof *kind; i++) {
+    int    files = kind[i].who >= 0 && rank % 2 != kind[i].who ? 0 : kind[i].files;
+    size_t bytes = i == 4 && rank == 1 ? 700000 : kind[i].bytes;
+    run_puts(kind[i].name, files, bytes);
+    for (run = 0; run < 2; run++) {
+      set("SCR_DISTRIBUTE=%d", !run);
+      run_gets(kind[i].name, files, bytes);
+    }
+    set("SCR_DISTRIBUTE=1");
+  }
+}
+
+/* One rank says that its files are bad: no such dataset, and the older one stays. */
+static void a_dataset_that_one_rank_calls_invalid_is_dropped(void)
+{
+  begin();
+  OK(SCR_Init());
+  OK(put("ck1", 2, 1000));
+  ALIKE(put_valid("ck2", SCR_FLAG_CHECKPOINT, 2, 1000, rank != ranks - 1), SCR_ERR_INVALID, "invalid");
+  CHECK(cached_in("cache") == ID(1), "0x%x", cached_in("cache"));
+  OK(SCR_Finalize());
+  OK(SCR_Init());
+  get("ck1", 2, 1000);
+  CODE(put_valid("ck3", SCR_FLAG_CHECKPOINT, 2, 1000, 0), SCR_ERR_INVALID, "invalid");
+  OK(put("ck4", 2, 1000));
+  OK(SCR_Finalize());
+  run_gets("ck4", 2, 1000);
+}
+
+static void a_file_that_is_routed_but_not_written_is_named(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+
+  begin();
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT));
+  name_of("ck2", 0, path);
+  OK(SCR_Route_file(path, file));
+  if (rank != ranks - 1) CHECK(write_bytes(file, 1, 10), "%s", file);
+  snprintf(path, sizeof path, "ck2/rank_%d_0", ranks - 1);
+  ALIKE(SCR_Complete_output(1), SCR_ERR_MISSING, path);
+  CHECK(cached_in("cache") == ID(1), "0x%x", cached_in("cache"));
+  OK(SCR_Finalize());
+  run_gets("ck1", 1, 1000);
+}
+
+/* ---- the log --------------------------------------------------------------------------------------------------- */
+
+/* How many lines of the log of this case's prefix hold all of A, B and C. */
+static int log_lines(const char* a, const char* b, const char* c)
+{
+  char  path[SCR_MAX_FILENAME], line[8192];
+  int   n = 0;
+  FILE* f;
+
+  snprintf(path, sizeof path, "%s/.scr/log", case_prefix);
+  f = fopen(path, "r");
+  while (f != NULL && fgets(line, sizeof line, f) != NULL)
+    n += strstr(line, a) != NULL && strstr(line, b) != NULL && strstr(line, c) != NULL;
+  if (f != NULL) fclose(f);
+  return n;
+}
+
+/* The log tells what happens to one checkpoint, and which file of which node was corrupt. */
+static void the_log_tells_the_life_of_a_checkpoint_and_what_was_corrupt(void)
+{
+  static const char* const once[] = {"COMPUTE_END",   "CHECKPOINT_START", "CHECKPOINT_END", "FLUSH_START",
+                                     "FLUSH_SUCCESS", "xfer=CHECKPOINT",  "xfer=FLUSH_SYNC"};
+  char                     path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], text[64], host[300] = "host=";
+  size_t                   i;
+  int                      flag = 0, k = (ranks == 5 ? 3 : ranks) - 1;
+
+  begin();
+  run_puts("ck1", 2, 1000);
+  CHECK(log_lines("", "", "") == 0, "a log that nobody asked for");
+
+  set("SCR_LOG_ENABLE=1");
+  set("SCR_LOG_SYSLOG_ENABLE=0");
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  snprintf(text, sizeof text, "procs=%d, nodes=%d", ranks, ranks == 5 ? 3 : ranks);
+  CHECK(log_lines("event=START", text, ", jobid=") == 1, "START");
+  OK(put("ck\"2", 2, 1000));
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (i = 0; i < sizeof once / sizeof *once; i++)
+    CHECK(log_lines(once[i], "", "") == 1, "%s is logged %d times", once[i], log_lines(once[i], "", ""));
+  snprintf(text, sizeof text, "files=%d", 2 * ranks);
+  CHECK(log_lines("xfer=FLUSH_SYNC", "dset=2, name=\"ck'2\"", text) == 1, "the name of a dataset breaks the line");
+  OK(SCR_Finalize());
+
+  OK(SCR_Init());
+  OK(SCR_Have_restart(&flag, NULL));
+  CHECK(flag, "nothing to restart from");
+  OK(SCR_Start_restart(NULL));
+  name_of("ck\"2", 1, path);
+  OK(SCR_Route_file(path, file));
+  OK(SCR_Complete_restart(1));
+  OK(SCR_Finalize());
+  CHECK(log_lines("event=RESTART_SUCCESS", "dset=2", "") == 1, "RESTART_SUCCESS");
+  if (rank == ranks - 1) CHECK(write_bytes(file, 5, size_of(1, 1000)), "%s: %s", file, strerror(errno));
+  MPI_Barrier(MPI_COMM_WORLD);
+  OK(SCR_Init());
+  gethostname(host + 5, sizeof host - 20);
+  if (ranks > 1) snprintf(host + strlen(host), 16, "-v%d", k);
+  *strchr(file, '"') = '\''; /* as a line of the log has it */
+  if (rank == ranks - 1)
+    CHECK(log_lines("event=CORRUPT", file, host) == 1, "no line with CORRUPT, %s and %s", file, host);
+  if (ranks > 1) CHECK(log_lines("event=REBUILD_SUCCESS", "dset=2", "secs=") == 1, "REBUILD_SUCCESS");
+  else CHECK(log_lines("event=FETCH_SUCCESS", "dset=2", "secs=") == 1 && log_lines("xfer=FETCH", "", "") == 1, "FETCH");
+  CHECK(holds("ck\"2", 2, 1000), "the checkpoint is not what was written");
+  OK(SCR_Finalize());
+}
+
+static size_t size_of_two(int i)
+{
+  return size_of(i, 20011);
+}
+
+/* Two ranks share a node.  All files of a checkpoint are corrupt when the next one takes its place. */
+static void deleted_corrupt(const char* type)
+{
+  static const shape two = {"of two files", two_files, size_of_two, NULL};
+  scheme             c = {type, 1};
+  char               path[2][SCR_MAX_FILENAME], name[SCR_MAX_FILENAME];
+  int                i;
+
+  during("%s", type);
+  begin_nodes(&c);
+  set("SCR_VIRTUAL_NODES=%d", ranks / 2);
+  set("SCR_CRC_ON_DELETE=1");
+  set("SCR_LOG_ENABLE=1");
+  set("SCR_LOG_SYSLOG_ENABLE=0");
+  OK(SCR_Init());
+  OK(open_shape("ck", SCR_FLAG_CHECKPOINT, &two));
+  for (i = 0; i < 2; i++) {
+    name_of("ck", i, name);
+    OK(SCR_Route_file(name, path[i]));
+  }
+  OK(SCR_Complete_output(1));
+  for (i = 0; i < 2; i++) flip_bit(path[i], 12345);
+  MPI_Barrier(MPI_COMM_WORLD);
+  OK(put_shape("next", SCR_FLAG_CHECKPOINT, &two, 1));
+  OK(SCR_Finalize());
+  for (i = 0; i < 2; i++) {
+    CHECK(access(path[i], F_OK) != 0, "%s is still there", path[i]);
+    CHECK(log_lines("event=CORRUPT", path[i], "") > 0, "the log does not tell of %s", path[i]);
+  }
+}
+
+static void a_corrupt_file_is_logged_when_it_leaves_the_cache(void)
+{
+  deleted_corrupt("SINGLE");
+  deleted_corrupt("XOR");
+}
+
+#define ANY "1 2 4 5", "9"
+#define TWO "2 4 5", "9"
+
+const test_case writing_cases[] = {CASE(calls_out_of_order_are_refused_and_name_the_call_that_is_missing, ANY),
+                                   CASE(a_disabled_library_writes_no_file, ANY),
+                                   CASE(bad_arguments_are_refused_and_named, ANY),
+                                   CASE(a_bad_argument_of_one_rank_is_an_error_on_all, TWO),
+                                   CASE(ranks_that_differ_in_settings_or_names_are_told_so, TWO),
+                                   CASE(scr_init_is_an_error_outside_of_mpi, ANY),
+                                   CASE(a_file_may_be_named_with_detours_and_in_one_buffer, ANY),
+                                   CASE(equal_base_names_in_other_directories_are_other_files, ANY),
+                                   CASE(two_ranks_that_write_one_file_are_told_so, TWO),
+                                   CASE(no_empty_many_and_unequal_files_are_read_back, ANY),
+                                   CASE(a_dataset_that_one_rank_calls_invalid_is_dropped, ANY),
+                                   CASE(a_file_that_is_routed_but_not_written_is_named, ANY),
+                                   CASE(the_log_tells_the_life_of_a_checkpoint_and_what_was_corrupt, ANY),
+                                   CASE(a_corrupt_file_is_logged_when_it_leaves_the_cache, "4", ""),
+                                   CASES_END};

@@ -1,0 +1,501 @@
+/* The files of a run: flush, halt and nodes files, of an earlier release too, of hostile shape; the log. */
+
+#if defined(__linux__)
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#endif
+
+/* ---- flush file ---- */
+
+/* What R says of dataset ID, as "<flags> <at> <name> <dir>"; "-" for nothing. */
+static const char* flush_note(const scr_record* r, int id)
+{
+  static char    text[3 * SCR_MAX_FILENAME];
+  scr_flush_note n;
+
+  if (!scr_flush_file_get(r, id, &n)) {
+    CHECK(n.id == 0 && n.at == 0);
+    return "-";
+  }
+  CHECK_INT(n.id, id);
+  snprintf(text, sizeof text, "%d %d %s %s", n.flags, n.at, n.name, n.dir);
+  return text;
+}
+
+static void flush_put(scr_record* r, int id, const char* name, const char* dir, int flags, int at)
+{
+  scr_flush_note n;
+
+  memset(&n, 0, sizeof n);
+  n.id = id;
+  snprintf(n.name, sizeof n.name, "%s", name);
+  snprintf(n.dir, sizeof n.dir, "%s", dir);
+  n.flags = flags;
+  n.at = at;
+  scr_flush_file_put(r, &n);
+}
+
+static void a_flush_note_reads_as_it_was_written(void)
+{
+  scr_record     r;
+  scr_flush_note n, back;
+  int            i;
+
+  records_begin();
+  for (i = 0; i < 64; i++) { /* every location, both flags, with short texts and the longest */
+    memset(&n, 0, sizeof n);
+    n.id = i % 2 ? 1 : INT_MAX - 1;
+    n.at = i % 16;
+    n.flags = (i & 16 ? SCR_FLAG_CHECKPOINT : 0) | (i & 32 ? SCR_FLAG_OUTPUT : 0);
+    if (i % 3 > 0) memset(n.name, 'n', i % 3 == 1 ? 1 : sizeof n.name - 1);
+    if (i % 5 > 0) memset(n.dir, 'd', i % 5 == 1 ? 1 : sizeof n.dir - 1);
+    CHECK_INT(scr_flush_file_open(&r, records_prefix), SCR_SUCCESS);
+    scr_flush_file_put(&r, &n);
+    CHECK_INT(scr_record_close(&r, SCR_SUCCESS, 1), SCR_SUCCESS);
+    CHECK_INT(scr_flush_file_read(&r, records_prefix), SCR_SUCCESS);
+    memset(&back, 'x', sizeof back);
+    CHECK(scr_flush_file_get(&r, n.id, &back) && memcmp(&n, &back, sizeof n) == 0);
+    CHECK_INT(scr_record_close(&r, SCR_SUCCESS, 0), SCR_SUCCESS);
+  }
+}
+
+static void a_flush_file_says_where_datasets_are(void)
+{
+  scr_record r;
+
+  records_begin();
+  CHECK(scr_flush_file_read(&r, records_prefix) == SCR_SUCCESS && scr_flush_file_next(&r, 0) == 0);
+  CHECK_STR(flush_note(&r, 6), "-");
+  scr_record_close(&r, SCR_SUCCESS, 0);
+  CHECK_INT(scr_flush_file_open(&r, records_prefix), SCR_SUCCESS);
+  CHECK(r.lock >= 0 && !records_unlocked("flush.scr"));
+  flush_put(&r, 6, "six", "out/six", SCR_FLAG_CHECKPOINT, SCR_AT_CACHE | SCR_AT_FLUSHING);
+  flush_put(&r, 6, "six", "out/six", SCR_FLAG_CHECKPOINT, SCR_AT_CACHE); /* in its place: no location of the old one */
+  flush_put(&r, 10, "ten", "out/ten", SCR_FLAG_OUTPUT, SCR_AT_CACHE | SCR_AT_SYNC_FLUSHING);
+  flush_put(&r, 9, "", "", 0, SCR_AT_PREFIX);
+  CHECK_INT(scr_record_close(&r, SCR_SUCCESS, 1), SCR_SUCCESS);
+  CHECK(records_unlocked("flush.scr"));
+  CHECK_INT(scr_flush_file_read(&r, records_prefix), SCR_SUCCESS);
+  CHECK_STR(flush_note(&r, 6), "1 1 six out/six");
+  CHECK_STR(flush_note(&r, 10), "2 9 ten out/ten");
+  CHECK_STR(flush_note(&r, 9), "0 2  ");
+  CHECK_STR(flush_note(&r, 7), "-");
+  CHECK(scr_hash_get_kv(scr_hash_get_kv_int(r.h, "DSET", 10), "LOCATION", "SYNC_FLUSHING") != NULL); /* its form */
+  CHECK(scr_hash_get_kv(scr_hash_get_kv_int(r.h, "DSET", 6), "CKPT", "1") != NULL);
+  CHECK(scr_flush_file_next(&r, 0) == 6 && scr_flush_file_next(&r, 6) == 9 && scr_flush_file_next(&r, 9) == 10);
+  CHECK(scr_flush_file_next(&r, 10) == 0 && scr_flush_file_before(&r, INT_MAX) == 10);
+  CHECK(scr_flush_file_before(&r, 10) == 9 && scr_flush_file_before(&r, 6) == 0);
+  scr_flush_file_remove(&r, 9);
+  scr_flush_file_remove(&r, 9);
+  scr_flush_file_remove(&r, 77);
+  CHECK(scr_flush_file_next(&r, 6) == 10);
+  scr_record_close(&r, SCR_SUCCESS, 0);
+  CHECK(scr_flush_file_open(&r, "/nonexistent/prefix") == SCR_ERR_IO && r.lock == -1);
+  CHECK_INT(scr_record_close(&r, SCR_ERR_IO, 1), SCR_ERR_IO);
+}
+
+static void the_flush_file_of_two_earlier_releases_is_read(void)
+{
+  static const char* const old[] = {CHECK_DATA "/scr-1.2.2/flush.scr", CHECK_DATA "/scr-3.1/flush.scr"};
+  scr_record               r;
+  scr_flush_note           n;
+  int                      i, id;
+
+  for (i = 0; i < 2; i++) {
+    records_begin();
+    records_copy(old[i], records_path("flush.scr"));
+    CHECK_INT(i == 0 ? scr_flush_file_read(&r, records_prefix) : scr_flush_file_open(&r, records_prefix), SCR_SUCCESS);
+    CHECK(scr_flush_file_get(&r, 3, &n) && (n.at & SCR_AT_PREFIX) && scr_flush_file_get(&r, 2, &n));
+    CHECK((n.at & SCR_AT_CACHE) && scr_hash_get(r.h, "DATASET") == NULL);
+    for (id = 2; id <= 3; id++) {
+      char name[32];
+      snprintf(name, sizeof name, "ckpt.%d", id);
+      CHECK(scr_flush_file_get(&r, id, &n) && (n.flags & SCR_FLAG_CHECKPOINT));
+      CHECK_STR(n.name, name);
+    }
+    CHECK(scr_flush_file_next(&r, 0) == 2 && scr_flush_file_before(&r, INT_MAX) == 3);
+    CHECK_INT(scr_record_close(&r, SCR_SUCCESS, i), SCR_SUCCESS);
+  }
+  CHECK_INT(scr_flush_file_read(&r, records_prefix), SCR_SUCCESS); /* what was written back is the same */
+  CHECK(scr_flush_file_get(&r, 3, &n) && (n.at & SCR_AT_PREFIX));
+  scr_record_close(&r, SCR_SUCCESS, 0);
+}
+
+/* Whatever the file holds: its ids are some, its texts end, and it can be changed. */
+static void flush_try(const char* path)
+{
+  scr_record     r;
+  scr_flush_note n;
+  int            id, last = 0, up = 0, down = 0, rc = scr_flush_file_open(&r, records_prefix);
+
+  (void)path;
+  CHECK(rc == SCR_SUCCESS || (rc == SCR_ERR_FORMAT && *scr_err_text != '\0'));
+  for (id = scr_flush_file_next(&r, 0); id != 0; last = id, id = scr_flush_file_next(&r, id), up++) {
+    CHECK(id > last && id < INT_MAX && scr_flush_file_get(&r, id, &n) && n.id == id);
+    CHECK(strlen(n.name) < sizeof n.name && strlen(n.dir) < sizeof n.dir && n.at >= 0 && n.at < 16);
+  }
+  for (id = scr_flush_file_before(&r, INT_MAX); id != 0; id = scr_flush_file_before(&r, id)) down++;
+  CHECK_INT(up, down);
+  flush_put(&r, 2, "two", "dir", 0, SCR_AT_PREFIX);
+  if (rc == SCR_SUCCESS) CHECK_STR(flush_note(&r, 2), "0 2 two dir");
+  CHECK_INT(scr_record_close(&r, rc, 1), rc);
+}
+
+static void a_hostile_flush_file_does_no_harm(void)
+{
+  scr_hash* h = scr_hash_new();
+  char      path[2 * SCR_MAX_FILENAME];
+
+  records_begin();
+  snprintf(path, sizeof path, "%s", records_path("flush.scr"));
+  CHECK_INT(scr_hash_file_read(CHECK_DATA "/scr-1.2.2/flush.scr", h), SCR_SUCCESS);
+  scr_fsync_enabled = 0;
+  records_fuzz(h, path, 2000, flush_try);
+  scr_fsync_enabled = 1;
+  scr_hash_delete(&h);
+}
+
+/* ---- faults ---- */
+
+/* Change each file of a run, and read it; the first error. */
+static int run_story(const char* prefix)
+{
+  scr_record     flush, halt;
+  scr_flush_note n;
+  int            nodes = 0, rc = scr_flush_file_open(&flush, prefix);
+
+  if (rc == SCR_SUCCESS) flush_put(&flush, 3, "three", "new", SCR_FLAG_CHECKPOINT, SCR_AT_CACHE);
+  rc = scr_record_close(&flush, rc, 1);
+  if (rc != SCR_SUCCESS) return rc;
+  rc = scr_record_open(&halt, prefix, "halt.scr");
+  if (rc == SCR_SUCCESS) scr_halt_count(halt.h, 1);
+  if (rc == SCR_SUCCESS) rc = scr_halt_merge(halt.h, halt.h);
+  rc = scr_record_close(&halt, rc, 1);
+  if (rc == SCR_SUCCESS) rc = scr_nodes_file_write(prefix, 2);
+  if (rc == SCR_SUCCESS) rc = scr_nodes_file_read(prefix, &nodes);
+  if (rc == SCR_SUCCESS) CHECK_INT(nodes, 2);
+  if (rc != SCR_SUCCESS) return rc;
+  rc = scr_flush_file_read(&flush, prefix);
+  if (rc == SCR_SUCCESS) CHECK(scr_flush_file_get(&flush, 3, &n) && strcmp(n.dir, "new") == 0);
+  return scr_record_close(&flush, rc, 0);
+}
+
+/* Each file is as it was or as it should be, one after the other; then as it was again. */
+static void run_judge(int rc)
+{
+  scr_record     r;
+  scr_flush_note n;
+  int            nodes = 0, left;
+
+  CHECK(scr_flush_file_read(&r, records_prefix) == SCR_SUCCESS && scr_flush_file_get(&r, 3, &n));
+  CHECK(strcmp(n.dir, "old") == 0 || strcmp(n.dir, "new") == 0);
+  if (rc == SCR_SUCCESS) CHECK_STR(n.dir, "new");
+  scr_record_close(&r, SCR_SUCCESS, 0);
+  CHECK_INT(scr_record_read(&r, records_prefix, "halt.scr"), SCR_SUCCESS);
+  left = scr_hash_int_or(r.h, "CheckpointsLeft", -1);
+  CHECK(left == 4 || (left == 5 && rc != SCR_SUCCESS));
+  scr_record_close(&r, SCR_SUCCESS, 0);
+  CHECK_INT(scr_nodes_file_read(records_prefix, &nodes), SCR_SUCCESS);
+  CHECK(nodes == 2 || (nodes == 7 && rc != SCR_SUCCESS));
+  CHECK(left == 4 || nodes == 7);
+  CHECK(records_unlocked("flush.scr") && records_unlocked("halt.scr"));
+
+  CHECK_INT(scr_flush_file_open(&r, records_prefix), SCR_SUCCESS);
+  flush_put(&r, 3, "three", "old", 0, SCR_AT_CACHE);
+  CHECK_INT(scr_record_close(&r, SCR_SUCCESS, 1), SCR_SUCCESS);
+  CHECK_INT(scr_record_open(&r, records_prefix, "halt.scr"), SCR_SUCCESS);
+  scr_hash_util_set_int(r.h, "CheckpointsLeft", 5);
+  CHECK_INT(scr_record_close(&r, SCR_SUCCESS, 1), SCR_SUCCESS);
+  CHECK_INT(scr_nodes_file_write(records_prefix, 7), SCR_SUCCESS);
+}
+
+static void a_failure_leaves_the_old_files_of_a_run_or_the_new_ones(void)
+{
+  records_begin();
+  CHECK_INT(run_story(records_prefix), SCR_SUCCESS);
+  scr_nodes_file_write(records_prefix, 7);
+  {
+    scr_record r;
+    CHECK_INT(scr_record_open(&r, records_prefix, "halt.scr"), SCR_SUCCESS);
+    scr_hash_util_set_int(r.h, "CheckpointsLeft", 5);
+    CHECK_INT(scr_record_close(&r, SCR_SUCCESS, 1), SCR_SUCCESS);
+  }
+  CHECK(records_alloc_sweep(run_story, records_prefix, run_judge) > 100);
+  CHECK(records_fault_sweep(FAULT_FAIL, EIO, run_story, records_prefix, run_judge) > 40);
+  records_fault_sweep(FAULT_DEAD, EIO, run_story, records_prefix, run_judge);
+  records_fault_sweep(FAULT_TORN, ENOSPC, run_story, records_prefix, run_judge);
+}
+
+/* ---- halt file ---- */
+
+/* The reason that scr_halt_check gives at time NOW with LEFT seconds left; "-" when the run goes on. */
+static const char* halt_reason(const scr_hash* h, int64_t now, int64_t left)
+{
+  static char reason[64];
+  return scr_halt_check(h, now, left, reason, sizeof reason) ? reason : "-";
+}
+
+static void a_run_stops_for_the_last_reason_that_holds(void)
+{
+  scr_hash* h = scr_hash_new();
+
+  CHECK_STR(halt_reason(h, 1000, 0), "-");
+  CHECK_STR(halt_reason(NULL, 1000, 0), "-");
+  scr_hash_util_set_int(h, "HaltSeconds", 100);
+  CHECK_STR(halt_reason(h, 1000, 101), "-");
+  CHECK_STR(halt_reason(h, 1000, -1), "-");
+  CHECK_STR(halt_reason(h, 1000, 100), "TIME_LIMIT");
+  scr_hash_util_set_str(h, "ExitReason", "SCR_FINALIZE_CALLED");
+  CHECK_STR(halt_reason(h, 1000, -1), "-");
+  scr_hash_util_set_str(h, "ExitReason", "");
+  CHECK_STR(halt_reason(h, 1000, -1), "-");
+  scr_hash_util_set_str(h, "ExitReason", "JOB_HALTED");
+  CHECK_STR(halt_reason(h, 1000, 100), "JOB_HALTED");
+  scr_hash_util_set_int(h, "CheckpointsLeft", 2);
+  CHECK_STR(halt_reason(h, 1000, 100), "JOB_HALTED");
+  scr_halt_count(h, 1);
+  CHECK_STR(scr_hash_elem_get_first_val(h, "CheckpointsLeft"), "1");
+  scr_halt_count(h, 5);
+  CHECK_STR(scr_hash_elem_get_first_val(h, "CheckpointsLeft"), "0");
+  CHECK_STR(halt_reason(h, 1000, 100), "NO_CHECKPOINTS_LEFT");
+  scr_hash_util_set_int(h, "ExitBefore", 1101);
+  CHECK_STR(halt_reason(h, 1000, -1), "NO_CHECKPOINTS_LEFT");
+  CHECK_STR(halt_reason(h, 1001, -1), "EXIT_BEFORE_TIME");
+  scr_hash_util_set_int(h, "ExitAfter", 2000);
+  CHECK_STR(halt_reason(h, 1999, -1), "EXIT_BEFORE_TIME");
+  CHECK_STR(halt_reason(h, 2000, -1), "EXIT_AFTER_TIME");
+  CHECK_INT(scr_halt_check(h, 2000, -1, NULL, 0), 1);
+
+  /* values of any size, and those that are none (Y1) */
+  scr_hash_unset_all(h);
+  scr_hash_util_set_str(h, "ExitBefore", "-9223372036854775808");
+  scr_hash_util_set_str(h, "HaltSeconds", "9223372036854775807");
+  CHECK_STR(halt_reason(h, 0, -1), "EXIT_BEFORE_TIME");
+  scr_hash_util_set_str(h, "ExitBefore", "9223372036854775807");
+  scr_hash_util_set_str(h, "HaltSeconds", "-9223372036854775808");
+  scr_hash_util_set_str(h, "ExitAfter", "tomorrow");
+  scr_hash_util_set_str(h, "CheckpointsLeft", "0x0");
+  CHECK_STR(halt_reason(h, 0, 0), "-");
+  scr_halt_count(h, 1);
+  CHECK_STR(scr_hash_elem_get_first_val(h, "CheckpointsLeft"), "0x0");
+  scr_hash_delete(&h);
+}
+
+static void conditions_of_the_halt_file_win_over_those_in_memory(void)
+{
+  scr_hash*  memory = scr_hash_new();
+  scr_record file;
+
+  records_begin();
+  records_copy(CHECK_DATA "/scr-1.2.2/halt.scr", records_path("halt.scr"));
+  CHECK_INT(scr_record_read(&file, records_prefix, "halt.scr"), SCR_SUCCESS);
+  CHECK_STR(scr_hash_elem_get_first_val(file.h, "ExitReason"), "SCR_FINALIZE_CALLED");
+  scr_hash_util_set_str(memory, "HaltSeconds", "60");
+  scr_hash_util_set_str(memory, "ExitReason", "TIME_LIMIT");
+  CHECK_INT(scr_halt_merge(memory, file.h),
+            SCR_SUCCESS); /* neither is in the file, and the end of a run is no reason */
+  CHECK_STR(scr_hash_elem_get_first_val(memory, "HaltSeconds"), "60");
+  CHECK_STR(scr_hash_elem_get_first_val(memory, "ExitReason"), "TIME_LIMIT");
+  CHECK_INT(scr_record_close(&file, SCR_SUCCESS, 0), SCR_SUCCESS);
+
+  records_copy(CHECK_DATA "/scr-3.1/halt.scr", records_path("halt.scr"));
+  CHECK_INT(scr_record_read(&file, records_prefix, "halt.scr"), SCR_SUCCESS);
+  CHECK(scr_hash_size(file.h) > 0 && !scr_halt_check(file.h, 1000, 100, NULL, 0));
+  CHECK_INT(scr_record_close(&file, SCR_SUCCESS, 0), SCR_SUCCESS);
+
+  records_copy(NULL, records_path("halt.scr"));
+  CHECK_INT(scr_record_open(&file, records_prefix, "halt.scr"), SCR_SUCCESS);
+  CHECK_INT(scr_hash_size(file.h), 0);
+  scr_hash_util_set_int(file.h, "CheckpointsLeft", 3);
+  scr_hash_util_set_int(file.h, "HaltSeconds", 5);
+  scr_hash_util_set_str(file.h, "ExitReason", "JOB_HALTED");
+  CHECK_INT(scr_record_close(&file, SCR_SUCCESS, 1), SCR_SUCCESS);
+  CHECK_INT(scr_record_read(&file, records_prefix, "halt.scr"), SCR_SUCCESS);
+  CHECK_INT(scr_halt_merge(memory, file.h), SCR_SUCCESS);
+  CHECK_STR(scr_hash_elem_get_first_val(memory, "CheckpointsLeft"), "3");
+  CHECK_STR(scr_hash_elem_get_first_val(memory, "HaltSeconds"), "5");
+  CHECK_STR(scr_hash_elem_get_first_val(memory, "ExitReason"), "JOB_HALTED");
+  scr_hash_unset(file.h, "CheckpointsLeft");
+  CHECK_INT(scr_halt_merge(memory, file.h), SCR_SUCCESS); /* taken away by the user */
+  CHECK(scr_hash_get(memory, "CheckpointsLeft") == NULL);
+  CHECK_INT(scr_record_close(&file, SCR_SUCCESS, 0), SCR_SUCCESS);
+  scr_hash_delete(&memory);
+}
+
+/* ---- nodes file ---- */
+
+static void a_nodes_file_holds_the_nodes_of_the_last_run(void)
+{
+  static const char* const bad[] = {"many", "-1", "2147483648", ""};
+  scr_hash*                h = scr_hash_new();
+  size_t                   i;
+  int                      n = 7;
+
+  records_begin();
+  CHECK(scr_nodes_file_read(records_prefix, &n) == SCR_ERR_NOT_FOUND && n == 7);
+  CHECK_INT(scr_nodes_file_write(records_prefix, 12), SCR_SUCCESS);
+  CHECK(scr_nodes_file_read(records_prefix, &n) == SCR_SUCCESS && n == 12);
+  CHECK_INT(scr_nodes_file_write(records_prefix, INT_MAX), SCR_SUCCESS);
+  CHECK(scr_nodes_file_read(records_prefix, &n) == SCR_SUCCESS && n == INT_MAX);
+  records_copy(CHECK_DATA "/scr-1.2.2/nodes.scr", records_path("nodes.scr"));
+  CHECK(scr_nodes_file_read(records_prefix, &n) == SCR_SUCCESS && n == 4);
+  for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+    scr_hash_util_set_str(h, "NODES", bad[i]);
+    CHECK_INT(scr_hash_file_write(records_path("nodes.scr"), h), SCR_SUCCESS);
+    n = 7;
+    CHECK(scr_nodes_file_read(records_prefix, &n) == SCR_ERR_FORMAT && n == 0);
+  }
+  check_put(records_path("nodes.scr"), "damaged", 7);
+  n = 7;
+  CHECK(scr_nodes_file_read(records_prefix, &n) == SCR_ERR_FORMAT && n == 7);
+  CHECK_INT(scr_nodes_file_write("/nonexistent/prefix", 3), SCR_ERR_IO);
+  scr_hash_delete(&h);
+}
+
+/* ---- the log ---- */
+
+/* The log of the prefix, or "". */
+static const char* log_text(void)
+{
+  static char text[65536];
+  FILE*       f = fopen(records_path("log"), "r");
+  size_t      n = f != NULL ? fread(text, 1, sizeof text - 1, f) : 0;
+
+  text[n] = '\0';
+  if (f != NULL) fclose(f);
+  return text;
+}
+
+/* How often WORD stands in TEXT. */
+static int log_count(const char* text, const char* word)
+{
+  int n = 0;
+  for (; (text = strstr(text, word)) != NULL; text++) n++;
+  return n;
+}
+
+static int log_writes; /* of two bytes each, before the disk is full */
+
+static ssize_t log_write(int fd, const void* buf, size_t n)
+{
+  if (log_writes-- > 0) return write(fd, buf, n < 2 ? n : 2);
+  errno = ENOSPC;
+  return -1;
+}
+
+static void a_log_grows_by_whole_lines(void)
+{
+  static char     note[3 * SCR_ERR_TEXT_MAX];
+  scr_log         l = {1, 0, "node7", "me", "123", records_prefix};
+  scr_log_dataset d = {18, "a \"b\"", 1.5}, unknown = {0, NULL, -1.0};
+  char            before[4096], want[512], now[32];
+  int             i, k, status;
+  time_t          t = time(NULL);
+
+  records_begin();
+  CHECK_INT(scr_log_event(&l, "FLUSH_FAIL", "a \"disk\"\nis\tfull\177", &d), SCR_SUCCESS);
+  scr_time_string(t, now, sizeof now);
+  snprintf(want, sizeof want,
+           ": host=node7, jobid=123, event=FLUSH_FAIL, note=\"a 'disk'?is?full?\", dset=18, name=\"a 'b'\", "
+           "secs=1.500000\n");
+  CHECK(strncmp(log_text(), now, 10) == 0 && strcmp(log_text() + 19, want) == 0);
+  CHECK_INT(scr_log_event(&l, "START", NULL, NULL), SCR_SUCCESS);
+  CHECK_INT(scr_log_event(&l, "END", NULL, &unknown), SCR_SUCCESS);
+  CHECK(strstr(log_text(), "jobid=123, event=START\n") != NULL && strstr(log_text(), "jobid=123, event=END\n") != NULL);
+  CHECK_INT(scr_log_transfer(&l, "FLUSH_SYNC", "/tmp/a\nb", "/p", &d, 5e12, 3), SCR_SUCCESS);
+  CHECK(strstr(log_text(), "xfer=FLUSH_SYNC, from=/tmp/a?b, to=/p, dset=18, name=\"a 'b'\", secs=1.500000, "
+                           "bytes=5000000000000, files=3\n") != NULL);
+  CHECK_INT(log_count(log_text(), "\n"), 4);
+
+  memset(note, 'x', sizeof note - 1); /* longer than any message: cut, and still one line */
+  CHECK_INT(scr_log_event(&l, "LONG", note, &d), SCR_SUCCESS);
+  CHECK(log_count(log_text(), "\n") == 5 && strstr(log_text(), "xxx\", dset=18, name=") != NULL);
+
+  unlink(records_path("log"));
+  for (i = 0; i < 8; i++) /* processes that write at once */
+    if (fork() == 0) {
+      for (k = 0; k < 50; k++) scr_log_event(&l, "MANY", "of a line", &d);
+      _exit(0);
+    }
+  for (i = 0; i < 8; i++) CHECK(wait(&status) > 0 && status == 0);
+  CHECK(log_count(log_text(), ": host=node7, jobid=123, event=MANY, note=\"of a line\", dset=18, ") == 400);
+  CHECK(log_count(log_text(), "secs=1.500000\n") == 400 && log_count(log_text(), "\n") == 400);
+
+  unlink(records_path("log")); /* a full disk: nothing, or the whole line */
+  CHECK_INT(scr_log_event(&l, "FIRST", NULL, NULL), SCR_SUCCESS);
+  snprintf(before, sizeof before, "%s", log_text());
+  scr_os.write = log_write;
+  for (i = 0; i < 20; i++) {
+    log_writes = i;
+    CHECK_INT(scr_log_event(&l, "SECOND", NULL, NULL), SCR_ERR_SPACE);
+    CHECK(strcmp(log_text(), before) == 0);
+  }
+  scr_os.write = write;
+  CHECK_INT(scr_log_event(&l, "THIRD", NULL, NULL), SCR_SUCCESS);
+  CHECK(log_count(log_text(), "\n") == 2 && strstr(log_text(), "event=THIRD\n") != NULL);
+
+  l.prefix = "/nonexistent/prefix";
+  CHECK(scr_log_event(&l, "X", NULL, NULL) == SCR_ERR_IO &&
+        strstr(scr_err_text, "/nonexistent/prefix/.scr/log") != NULL);
+  l.txt = 0;
+  CHECK_INT(scr_log_event(&l, "X", NULL, NULL), SCR_SUCCESS);
+}
+
+#if defined(__linux__)
+/* The log of the system: in a child that has a /dev of its own, with a /dev/log that it reads itself. */
+static int log_to_system(void)
+{
+  scr_log            l = {0, 1, "node7", "me", "123", "/p"};
+  scr_log_dataset    d = {18, "a", 1.5};
+  struct sockaddr_un at;
+  char               got[2048];
+  int                fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+
+  memset(&at, 0, sizeof at);
+  at.sun_family = AF_UNIX;
+  snprintf(at.sun_path, sizeof at.sun_path, "/dev/log");
+  if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+      mount("none", "/dev", "tmpfs", 0, NULL) < 0)
+    return 77;
+  if (fd < 0 || bind(fd, (struct sockaddr*)&at, sizeof at) < 0) return 1;
+  if (scr_log_event(&l, "HALT", "TIME_LIMIT", &d) != SCR_SUCCESS) return 2;
+  memset(got, 0, sizeof got);
+  if (recv(fd, got, sizeof got - 1, 0) <= 0) return 3;
+  if (strncmp(got, "<190>", 5) != 0) return 4; /* LOG_LOCAL7, LOG_INFO */
+  return strstr(got, "SCR: user=me, jobid=123, prefix=/p, host=node7, event=HALT, note=\"TIME_LIMIT\", dset=18, "
+                     "name=\"a\", secs=1.500000") == NULL;
+}
+
+static void a_line_for_the_system_names_user_and_prefix(void)
+{
+  int   status = 0;
+  pid_t child = fork();
+
+  if (child == 0) {
+    alarm(10);
+    _exit(log_to_system());
+  }
+  CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) printf("note: no right to a /dev of its own, so the system's log was not tried\n");
+  else CHECK_INT(WEXITSTATUS(status), 0);
+}
+#else
+static void a_line_for_the_system_names_user_and_prefix(void)
+{
+}
+#endif
+
+static void test_run_files(void)
+{
+  a_flush_note_reads_as_it_was_written();
+  a_flush_file_says_where_datasets_are();
+  the_flush_file_of_two_earlier_releases_is_read();
+  a_hostile_flush_file_does_no_harm();
+  a_failure_leaves_the_old_files_of_a_run_or_the_new_ones();
+  a_run_stops_for_the_last_reason_that_holds();
+  conditions_of_the_halt_file_win_over_those_in_memory();
+  a_nodes_file_holds_the_nodes_of_the_last_run();
+  a_log_grows_by_whole_lines();
+  a_line_for_the_system_names_user_and_prefix();
+}
