@@ -96,7 +96,7 @@ install: libscr.a $(TOOLS) ## copy header, source, library and commands below PR
 	  ln -sf scr_rebuild "$(dest)/bin/scr_rebuild_xor"
 
 clean: ## remove what make has built
-	$(call step,CLEAN)rm -f libscr.a scr_impl.o $(TOOLS) $(LINKS) $(EXAMPLES) tests/unit/unit
+	$(call step,CLEAN,what make has built)rm -f libscr.a scr_impl.o $(TOOLS) $(LINKS) $(EXAMPLES) tests/unit/unit
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1: \2/p' Makefile

@@ -3010,12 +3010,12 @@ typedef struct {
   int         files;
   int*        slot; /* [slots]: hash table of the files by name, holding index + 1; NULL while there are few */
   int         slots;
-  int         listed;   /* 1: file[] has every file of the owner, its redundancy file included */
-  int         verified; /* 1: a run has verified at its start that the dataset is whole */
-  int         rejected; /* 1: the application could not restart from it */
-  int         passed;   /* 1: passed over, because the user chose an older one */
-  int         preserve; /* SCR_PRESERVE_DIRECTORIES of the run that wrote it, */
-  int         container;
+  int         listed;    /* 1: file[] has every file of the owner, its redundancy file included */
+  int         verified;  /* 1: a run has verified at its start that the dataset is whole */
+  int         rejected;  /* 1: the application could not restart from it */
+  int         passed;    /* 1: passed over, because the user chose an older one */
+  int         preserve;  /* SCR_PRESERVE_DIRECTORIES of the run that wrote it, */
+  int         container; /* always 0; part of the record, for scavenge */
   char        partner
       [256]; /* and the host of the right neighbour, which also lists these files; "" for none; both for a scavenge */
 } scr_entry;
@@ -5359,6 +5359,7 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **
 ** An object is a file that a flush makes on the prefix.  It is written under a temporary name beside its final one, and
 ** renamed once the index holds the dataset.  Every later operation on a dataset on the prefix works on its objects.
+** An object holds one whole file.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, file window
 ** Offers     scr_record, scr_index, scr_index_item, scr_choice, scr_prefix_place, scr_object, scr_objects,
@@ -5708,13 +5709,17 @@ SCR_FN int scr_index_readable(scr_index* index, int rc)
 */
 SCR_FN int scr_index_read(scr_index* index, const char* prefix)
 {
-  return scr_index_readable(index, scr_record_read(index, prefix, "index.scr"));
+  int rc = scr_record_read(index, prefix, "index.scr");
+
+  return scr_index_readable(index, rc);
 }
 
 /* Like scr_index_read, but holds the lock of the index, so that it can be changed. */
 SCR_FN int scr_index_open(scr_index* index, const char* prefix)
 {
-  return scr_index_readable(index, scr_record_open(index, prefix, "index.scr"));
+  int rc = scr_record_open(index, prefix, "index.scr");
+
+  return scr_index_readable(index, rc);
 }
 
 /*
@@ -7274,7 +7279,6 @@ SCR_FN int scr_rebuild_open(scr_rebuilder* x, int r)
 /* Rebuild the N bytes at OFFSET of all lost symbols at position C. */
 SCR_FN int scr_rebuild_piece(scr_rebuilder* x, int c, uint64_t offset, size_t n)
 {
-  const int*    target = &x->ec.target[c * x->ec.k];
   char*         sum = x->buf + (size_t)x->n * x->piece;
   unsigned char f;
   uint64_t      at;
@@ -7286,7 +7290,7 @@ SCR_FN int scr_rebuild_piece(scr_rebuilder* x, int c, uint64_t offset, size_t n)
     for (i = 0, used = 0; i < x->ec.k && !used; i++) used = scr_erasure_factor(&x->ec, c, i, r, &f);
     if (used) x->held[r] = scr_member_load(&x->m[r], &x->ec, c, offset, n, x->buf + (size_t)r * x->piece, 0, &rc);
   }
-  for (i = 0; i < x->ec.k && target[i] >= 0 && rc == SCR_SUCCESS; i++) {
+  for (i = 0; i < x->ec.k && x->ec.target[c * x->ec.k + i] >= 0 && rc == SCR_SUCCESS; i++) {
     int k = 0;
     for (r = 0; r < x->n; r++) {
       if (x->held[r] == NULL || !scr_erasure_factor(&x->ec, c, i, r, &f)) continue;
@@ -7294,7 +7298,7 @@ SCR_FN int scr_rebuild_piece(scr_rebuilder* x, int c, uint64_t offset, size_t n)
       x->coef[k++] = f;
     }
     scr_gf_sum(sum, x->src, x->coef, k, n);
-    rc = scr_member_store(&x->m[target[i]], &x->ec, c, offset, sum, n);
+    rc = scr_member_store(&x->m[x->ec.target[c * x->ec.k + i]], &x->ec, c, offset, sum, n);
   }
   return rc;
 }
@@ -9317,6 +9321,9 @@ SCR_FN void scr_dataset_reconsider(void)
 ** A member of a set is the OWNER of files, the rank that wrote them.  Its RUNNER is the rank that holds them now: the
 ** same rank after an ordinary restart; when fewer ranks read the dataset, one runner acts for several members.
 **
+** The way of a byte: scr_encoder_open maps the files of all members; in each round scr_encoder_run has it step, receive,
+** reduce and deliver; a sum reaches its file in scr_encoder_store; scr_encoder_finish makes the files final.
+**
 ** Uses       errors, memory, hash, dataset, kernels, file window, erasure code, MPI helpers
 ** Offers     scr_encode; scr_set_gather, scr_encode_protect, scr_encode_recover
 ** Invariants
@@ -9439,7 +9446,6 @@ typedef struct {
   scr_member*        m;
   scr_header*        h;            /* [members]: their headers; empty without a redundancy file */
   scr_entry**        entry;        /* [members][failures + 1]: what a new header describes */
-  int                known;        /* what the members can tell of their files is known */
   int64_t *          pair, *total; /* these lie in x->work: one or two numbers that all members bring; bytes of each; */
   scr_buf*           said;         /* [n]: descriptions, packed, */
   MPI_Request*       sent;         /* [n]: on their way */
@@ -9528,7 +9534,7 @@ SCR_FN void scr_encoder_store(scr_encoder* c, const scr_encode_task* t, int r, c
 }
 
 /* Wait for the oldest exchange, and use what it received. */
-SCR_FN void scr_encoder_end_one(scr_encoder* c)
+SCR_FN void scr_encoder_receive(scr_encoder* c)
 {
   scr_encode_slot* s = &c->slot[c->ended++ % (uint64_t)c->slots];
   scr_encode_task  t;
@@ -9549,7 +9555,7 @@ SCR_FN scr_encode_slot* scr_encoder_slot(scr_encoder* c, uint64_t round, int red
 {
   scr_encode_slot* s;
 
-  while (c->issued - c->ended >= (uint64_t)c->slots) scr_encoder_end_one(c);
+  while (c->issued - c->ended >= (uint64_t)c->slots) scr_encoder_receive(c);
   s = &c->slot[c->issued++ % (uint64_t)c->slots];
   s->req[0] = s->req[1] = MPI_REQUEST_NULL;
   s->round = round;
@@ -9593,7 +9599,7 @@ SCR_FN void scr_encoder_step(scr_encoder* c, uint64_t round, int d, int e)
 }
 
 /* Add the members' own symbols to their tasks of ROUND, and store the sums that are their own. */
-SCR_FN void scr_encoder_complete(scr_encoder* c, uint64_t round)
+SCR_FN void scr_encoder_reduce(scr_encoder* c, uint64_t round)
 {
   scr_encode_task t;
   int             a, e;
@@ -9650,19 +9656,19 @@ SCR_FN int scr_encoder_run(scr_encoder* c)
 
   for (round = 0; round <= c->rounds; round++) {
     if (round < c->rounds) {
-      while (c->ended < c->mark[round % 2]) scr_encoder_end_one(c); /* the sums of the round before last are sent */
+      while (c->ended < c->mark[round % 2]) scr_encoder_receive(c); /* the sums of the round before last are sent */
       for (a = 0; a < c->members; a++)
         memset(&c->begun[scr_encoder_row(c, round, c->m[a].r, 0)], 0, (size_t)c->rows * sizeof *c->begun);
       for (d = 1; d < c->ec.n; d++)
         for (e = 0; e < c->tasks; e++) scr_encoder_step(c, round, d, e);
     }
     if (round == 0) continue;
-    while (c->ended < c->issued && c->slot[c->ended % (uint64_t)c->slots].round < round) scr_encoder_end_one(c);
-    scr_encoder_complete(c, round - 1);
+    while (c->ended < c->issued && c->slot[c->ended % (uint64_t)c->slots].round < round) scr_encoder_receive(c);
+    scr_encoder_reduce(c, round - 1);
     scr_encoder_deliver(c, round - 1);
     c->mark[(round - 1) % 2] = c->issued;
   }
-  while (c->ended < c->issued) scr_encoder_end_one(c);
+  while (c->ended < c->issued) scr_encoder_receive(c);
   return c->rc;
 }
 
@@ -9759,7 +9765,6 @@ SCR_FN int scr_encoder_begin(scr_encoder* c, const scr_encode* x, int n, scr_ent
     rc = scr_entry_path(x->home, m->e, name, path, sizeof path);
     if (rc == SCR_SUCCESS && (m->red = scr_strdup(path)) == NULL) rc = SCR_ERR_OOM();
   }
-  c->known = rc == SCR_SUCCESS;
   return rc;
 }
 
@@ -9942,10 +9947,8 @@ SCR_FN int scr_encoder_tell(scr_encoder* c, int distance, int rc)
     c->sent[r] = MPI_REQUEST_NULL;
     memset(&said[r], 0, sizeof said[r]);
     if (scr_set_runner(c->d, c->x->runner, r) != me || !scr_encoder_asks(c, to, distance)) continue;
-    if (c->known) {
-      err = scr_encoder_describe(distance > 0 ? c->m[c->own[r]].e : c->h[c->own[r]].entry[i], &said[r]);
-      if (rc == SCR_SUCCESS) rc = err;
-    }
+    if (rc == SCR_SUCCESS)
+      rc = scr_encoder_describe(distance > 0 ? c->m[c->own[r]].e : c->h[c->own[r]].entry[i], &said[r]);
     MPI_Isend(said[r].p, (int)said[r].n, MPI_BYTE, scr_set_runner(c->d, c->x->runner, to), SCR_TAG_DATA + to,
               c->x->comm, &c->sent[r]);
   }
@@ -9976,7 +9979,6 @@ SCR_FN int scr_encoder_learn(scr_encoder* c, int rc)
 
   for (a = 0; a < c->members && rc == SCR_SUCCESS; a++)
     if (!(c->m[a].lost & SCR_LOST_RED)) rc = scr_header_read(c->m[a].red, &c->h[a]);
-  c->known = rc == SCR_SUCCESS;
   for (i = 1; i <= k; i++) rc = scr_encoder_tell(c, -i, rc);
   for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) {
     scr_member* m = &c->m[a];
@@ -10649,13 +10651,14 @@ SCR_FN void scr_recovery_pick_source(scr_recovery* f, const scr_hash* recv)
 SCR_FN int scr_recovery_set_differs(const scr_recovery* f, int* rc)
 {
   scr_reddesc        none;
-  const scr_reddesc* d = f->mine != NULL ? &f->mine->red : &none;
+  const scr_reddesc* d;
   scr_hash *         send = scr_hash_new(), *recv = scr_hash_new();
   scr_hash_elem*     e;
   char               shape[48];
   int                i, same = 0, differs, err;
 
   memset(&none, 0, sizeof none);
+  d = f->mine != NULL ? &f->mine->red : &none;
   snprintf(shape, sizeof shape, "%d.%d.%lx", (int)d->scheme, d->failures,
            (unsigned long)scr_crc32(SCR_CRC32_START, d->member, (size_t)d->set_size * sizeof(int)));
   for (i = 0; i < d->set_size; i++) scr_hash_setf(send, NULL, "%d %s", d->member[i], shape);
@@ -11288,7 +11291,7 @@ SCR_FN int scr_recovery_mend(int id)
 ** Invariants
 **   J1  A flush writes every file under a temporary name beside its final one.  Files of an indexed dataset are
 **       replaced only by renames, after the index update that removes that dataset and adds the new one.  Until the
-**       renames are done the index says REDO, and any later run can finish them.
+**       renames are done the index says REDO, and any later run finishes them in SCR_Init (scr_prefix_finish_all).
 **   J2  The order at the end of a flush: data, fsync, rank2file map and summary, fsync, COMPLETE in the index, renames,
 **       CURRENT, and only then PFS in the flush file.  A failed flush writes none of the last four.
 ** Failure    A failed flush leaves the prefix as it was, but for empty directories.
@@ -12536,12 +12539,6 @@ SCR_FN int scr_restart_load(int below, const char* name)
 
 /* ---- the user's choice ---- */
 
-SCR_FN void scr_choice_set(scr_index* index, int id, const char* dir)
-{
-  (void)id;
-  scr_index_set_current(index, dir, 1);
-}
-
 /* Checkpoint ID, newer than the user's choice, is complete in the cache: it is offered first while it is there (Z2). */
 SCR_FN void scr_choice_end(scr_index* index, int id, const char* dir)
 {
@@ -12606,7 +12603,7 @@ SCR_FN int scr_choice_write_name(const char* name)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no checkpoint %s in the cache or in %s", name, scr.world.prefix);
   else if (rc == SCR_SUCCESS && !scr_desc_is_ckpt(&it.desc))
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the dataset %s in %s is not a checkpoint", name, scr.world.prefix);
-  if (rc == SCR_SUCCESS) scr_choice_set(&index, it.id, it.dir);
+  if (rc == SCR_SUCCESS) scr_index_set_current(&index, it.dir, 1);
   return scr_index_close(&index, rc, 1);
 }
 
