@@ -9866,18 +9866,34 @@ SCR_FN int scr_encoder_other(const scr_encoder* c)
 
 /*
 ** Each runner brings an error RC, or WORDS numbers for each of its members in c->pair; all continue only if no runner
-** has failed.  Collective over the runners.
+** has failed.  A runner that cannot read sends zeros, so that what others rebuild looks corrupt: its error is the one
+** that counts, not theirs.  Collective over the runners.
 */
 SCR_FN int scr_encoder_ready(scr_encoder* c, int rc, int words)
 {
-  int r, err, first = 0;
+  enum { FAILED = -1, MISLED = -2 }; /* MISLED: an error which that of another runner may explain */
+  int misled = rc != SCR_SUCCESS && (rc == SCR_ERR_CRC || scr_err_secondhand);
+  int r, err, failed = 0, all = 0;
 
-  for (r = 0; r < c->d->set_size; r++)
-    if (rc != SCR_SUCCESS) c->pair[r * words] = -1; /* its own say so; those of others are received */
+  for (r = 0; r < c->d->set_size && rc != SCR_SUCCESS; r++)
+    c->pair[r * words] = misled ? MISLED : FAILED; /* its own say so; those of others are received */
   err = scr_set_gather(c->d, c->x->runner, c->x->comm, words, c->pair);
-  if (rc != SCR_SUCCESS || err != SCR_SUCCESS) return rc != SCR_SUCCESS ? rc : err;
-  while (first < c->d->set_size && c->pair[first * words] >= 0) first++;
-  return first == c->d->set_size ? SCR_SUCCESS : scr_encoder_other(c);
+  for (r = 0; r < c->d->set_size; r++) {
+    failed += c->pair[r * words] == FAILED;
+    all += c->pair[r * words] < 0;
+  }
+  if (rc != SCR_SUCCESS && (!misled || failed == 0)) return rc;
+  if (rc == SCR_SUCCESS && err != SCR_SUCCESS) return err;
+  return all == 0 ? SCR_SUCCESS : scr_encoder_other(c);
+}
+
+/* Go on only if no runner brings an error.  Collective over the runners. */
+SCR_FN int scr_encoder_agree(scr_encoder* c, int rc)
+{
+  int a;
+
+  for (a = 0; a < c->members; a++) c->pair[c->m[a].r] = 0;
+  return scr_encoder_ready(c, rc, 1);
 }
 
 /* Agree on which symbols each lost one is a sum of, and open the files.  Collective over the runners. */
@@ -9896,8 +9912,7 @@ SCR_FN int scr_encoder_open(scr_encoder* c, int rc)
   for (r = 0; r < c->d->set_size; r++) c->total[r] = c->pair[2 * r];
   rc = scr_encoder_plan(c);
   for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) rc = scr_encoder_open_member(c, a);
-  for (a = 0; a < c->members; a++) c->pair[c->m[a].r] = 0;
-  return scr_encoder_ready(c, rc, 1);
+  return scr_encoder_agree(c, rc);
 }
 
 /* ---- what members tell each other of their files ---- */
@@ -10003,8 +10018,14 @@ SCR_FN int scr_encoder_check(scr_encoder* c)
     scr_member* m = &c->m[a];
     if (c->fresh ? !c->x->take_crc : !c->x->verify && !(m->lost & SCR_LOST_DATA)) continue;
     rc = scr_member_check(m, c->fresh, &unproven);
-    if (rc != SCR_SUCCESS && c->x->damage != NULL) c->x->damage(m->e->desc.identity.id, rc);
   }
+  return rc;
+}
+
+/* Report the error RC of scr_encoder_check, and return what the caller gets. */
+SCR_FN int scr_encoder_damage(const scr_encoder* c, int rc)
+{
+  if (c->x->damage != NULL) c->x->damage(c->m[0].e->desc.identity.id, rc);
   return rc == SCR_ERR_CRC && c->fresh ? SCR_ERR_IO : rc; /* not CRC: the copy it was fetched from may be good */
 }
 
@@ -10039,13 +10060,13 @@ SCR_FN int scr_encoder_finish_member(scr_encoder* c, int a)
 */
 SCR_FN int scr_encoder_finish(scr_encoder* c, int rc)
 {
-  int a, i;
+  int a, i, found = rc == SCR_SUCCESS ? scr_encoder_check(c) : SCR_SUCCESS;
 
-  if (rc == SCR_SUCCESS) rc = scr_encoder_check(c);
+  if (rc == SCR_SUCCESS) rc = found;
   for (i = 1; i <= c->d->failures; i++) rc = scr_encoder_tell(c, i, rc);
   for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) rc = scr_encoder_finish_member(c, a);
-  for (a = 0; a < c->members; a++) c->pair[c->m[a].r] = 0;
-  rc = scr_encoder_ready(c, rc, 1); /* a runner that could not read has sent zeros: then nothing is renamed */
+  rc = scr_encoder_agree(c, rc);
+  if (found != SCR_SUCCESS && rc == found) rc = scr_encoder_damage(c, rc);
   for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) {
     scr_member* m = &c->m[a];
     for (i = 0; i <= m->n && rc == SCR_SUCCESS; i++)
@@ -10086,7 +10107,8 @@ SCR_FN int scr_encoder_single(scr_encoder* c)
     scr_member* m = &c->m[a];
     rc = scr_window_open(&m->win, m->n, m->path, m->size, O_RDONLY, 0, 0, 1);
   }
-  return rc == SCR_SUCCESS ? scr_encoder_check(c) : rc;
+  if (rc == SCR_SUCCESS && (rc = scr_encoder_check(c)) != SCR_SUCCESS) rc = scr_encoder_damage(c, rc);
+  return rc;
 }
 
 /*
@@ -10674,25 +10696,38 @@ SCR_FN int scr_recovery_set_differs(const scr_recovery* f, int* rc)
 /* ---- step 2: judge ---- */
 
 /*
+** Delete this rank's entries of the dataset and their files or, with SAME 0, those of other datasets with its id.  The
+** directory stays.
+*/
+SCR_FN int scr_recovery_delete_entries(const scr_identity* identity, int same)
+{
+  int i, changed = 0;
+
+  for (i = scr.map.n - 1; i >= 0; i--) {
+    scr_entry* e = scr.map.entry[i];
+    if (e->desc.identity.id != identity->id || (scr_identity_cmp(&e->desc.identity, identity) == 0) != same || scr_oom)
+      continue;
+    scr_cache_delete_files(e);
+    scr_filemap_remove(&scr.map, e);
+    changed = 1;
+  }
+  return changed ? scr_map_write() : SCR_SUCCESS;
+}
+
+/*
 ** Delete this rank's entries of the dataset and their files, and the directory too unless another dataset of the same
 ** id has entries there.
 */
 SCR_FN int scr_recovery_delete(const scr_identity* identity)
 {
-  int i, alone = 1, changed = 0;
+  int i, alone = 1;
 
   for (i = 0; i < scr.map.n; i++)
     if (scr.map.entry[i]->desc.identity.id == identity->id &&
         scr_identity_cmp(&scr.map.entry[i]->desc.identity, identity) != 0)
       alone = 0;
   if (alone) return scr_cache_delete_local(identity->id); /* files that were never listed go too */
-  for (i = scr.map.n - 1; i >= 0; i--) {
-    if (scr_identity_cmp(&scr.map.entry[i]->desc.identity, identity) != 0) continue;
-    scr_cache_delete_files(scr.map.entry[i]);
-    scr_filemap_remove(&scr.map, scr.map.entry[i]);
-    changed = 1;
-  }
-  return changed ? scr_map_write() : SCR_SUCCESS;
+  return scr_recovery_delete_entries(identity, 1);
 }
 
 /*
@@ -10946,22 +10981,6 @@ SCR_FN int scr_move_expect(const scr_recovery* f, const scr_entry* from)
   return rc;
 }
 
-/* Delete what this node holds of an older dataset with the same id: its place is needed (U4). */
-SCR_FN int scr_recovery_clear_place(const scr_recovery* f)
-{
-  int i, changed = 0;
-
-  for (i = scr.map.n - 1; i >= 0; i--) {
-    scr_entry* e = scr.map.entry[i];
-    if (e->desc.identity.id != f->identity.id || scr_identity_cmp(&e->desc.identity, &f->identity) == 0 || scr_oom)
-      continue;
-    scr_cache_delete_files(e);
-    scr_filemap_remove(&scr.map, e);
-    changed = 1;
-  }
-  return changed ? scr_map_write() : SCR_SUCCESS;
-}
-
 /*
 ** Send the ranks in ASKED the entries of the files that they request; those on other nodes are added to OUT, to receive
 ** the bytes.
@@ -11078,7 +11097,7 @@ SCR_FN int scr_recovery_restore(scr_recovery* f)
   int        rc, err;
 
   if (here != NULL && (f->source == scr.world.rank ? f->lost != 0 : f->source < 0)) kept = scr_entry_dup(here);
-  rc = scr_recovery_clear_place(f);
+  rc = scr_recovery_delete_entries(&f->identity, 0); /* an older dataset of this id: its place is needed (U4) */
   err = scr_recovery_bring(f);
   if (rc == SCR_SUCCESS) rc = err;
   if (rc == SCR_SUCCESS && f->source < 0) rc = scr_recovery_enter(f);
