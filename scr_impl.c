@@ -795,11 +795,11 @@ SCR_FN int scr_file_has_size(const char* path, uint64_t size)
 **            scr_hash_elem_next, scr_hash_elem_key, scr_hash_elem_hash, scr_hash_unset_all, scr_hash_delete,
 **            scr_hash_elem_get, scr_hash_set, scr_hash_get, scr_hash_extract, scr_hash_unset, scr_hash_get_kv,
 **            scr_hash_set_kv, scr_hash_get_kv_int, scr_hash_set_kv_int, scr_hash_unset_kv_int,
-**            scr_hash_elem_get_first_val, scr_hash_setf, scr_hash_getf, scr_hash_merge, scr_hash_dup, scr_hash_sort_int,
-**            scr_put_be, scr_get_be, scr_hash_pack_size, scr_hash_pack, scr_hash_unpack, scr_hash_util_set_str,
-**            scr_hash_util_set_int, scr_hash_util_set_int64, scr_hash_util_set_bytecount, scr_hash_util_set_crc32_fixed,
-**            scr_hash_util_get_str, scr_hash_util_get_int64, scr_hash_util_get_int, scr_hash_util_get_bytecount,
-**            scr_hash_util_get_crc32, scr_hash_int_or, scr_hash_str_or
+**            scr_hash_elem_get_first_val, scr_hash_setf, scr_hash_getf, scr_hash_merge, scr_hash_dup,
+**            scr_hash_sort_int, scr_put_be, scr_get_be, scr_hash_pack_size, scr_hash_pack, scr_hash_unpack,
+**            scr_hash_util_set_str, scr_hash_util_set_int, scr_hash_util_set_int64, scr_hash_util_set_bytecount,
+**            scr_hash_util_set_crc32_fixed, scr_hash_util_get_str, scr_hash_util_get_int64, scr_hash_util_get_int,
+**            scr_hash_util_get_bytecount, scr_hash_util_get_crc32, scr_hash_int_or, scr_hash_str_or
 ** Invariants
 **   H1  Elements keep the order in which they were added, and a hash is packed in that order.
 **   H2  A key is found in constant time beyond SCR_HASH_LINEAR elements.
@@ -2482,8 +2482,8 @@ SCR_FN int scr_params_check(const scr_hash* params)
 **   scr_desc       describes the dataset as a whole
 **   scr_file       one file of a rank
 **   scr_reddesc    how a dataset is protected, and by which ranks
-**   scr_entry      what one rank, its owner, wrote of one dataset: desc, files, reddesc.  A filemap is a list of entries;
-**                  the header of a redundancy file describes members in another form of the same record.
+**   scr_entry      what one rank, its owner, wrote of one dataset: desc, files, reddesc.  A filemap is a list of
+**                  entries; the header of a redundancy file describes members in another form of the same record.
 **
 ** Uses       platform, errors, memory, path, hash
 ** Offers     scr_scheme, scr_identity, scr_desc, scr_file_kind, scr_file, scr_reddesc, scr_home, scr_entry;
@@ -3015,7 +3015,7 @@ typedef struct {
   int         rejected;  /* 1: the application could not restart from it */
   int         passed;    /* 1: passed over, because the user chose an older one */
   int         preserve;  /* SCR_PRESERVE_DIRECTORIES of the run that wrote it, */
-  int         container; /* always 0; part of the record, for scavenge */
+  int         container; /* always 0: its files are copied whole (see scr_object); scavenge reads it */
   char        partner
       [256]; /* and the host of the right neighbour, which also lists these files; "" for none; both for a scavenge */
 } scr_entry;
@@ -3851,10 +3851,10 @@ SCR_FN unsigned char scr_gf_inv(unsigned char a)
 /*
 ** Compute M, the k x n parity rows of a set of N members with K parities.  For K = 1 all entries are 1, which is XOR.
 ** Otherwise they are rows n..n+k-1 of the (n + k) x n matrix i^j, after column operations that turn its top into the
-** identity.  Column j is then the polynomial of degree < n that is 1 at j and 0 at the other points below n.  Lagrange:
-** m(e, j) = prod (n+e - l) / (n+e - j) / prod (j - l), with l < n, and l != j in the last product.  Differences are XORs.
-** Each entry is u(e) * v(j) / (x(e) - y(j)): a Cauchy matrix with scaled rows and columns, hence K5.
-** SCR_ERR_PARAM unless 1 <= k < n and n + k <= 256.
+** identity.  Column j is then the polynomial of degree < n that is 1 at j and 0 at the other points below n.
+** Lagrange: m(e, j) = prod (n+e - l) / (n+e - j) / prod (j - l), with l < n, and l != j in the last product.
+** Differences are XORs.  Each entry is u(e) * v(j) / (x(e) - y(j)): a Cauchy matrix with scaled rows and columns,
+** hence K5.  SCR_ERR_PARAM unless 1 <= k < n and n + k <= 256.
 */
 SCR_FN int scr_rs_matrix(int n, int k, unsigned char* m)
 {
@@ -4531,10 +4531,10 @@ SCR_FN int scr_file_check(const char* path, const scr_file* f, int check_crc)
 **            scr_header_fit, scr_header_holder, scr_member_list, scr_member_temp, scr_member_open, scr_member_load,
 **            scr_member_store, scr_member_check, scr_member_finish, scr_member_place, scr_member_end
 ** Invariants
-**   C1  The files of a member, one after the other in the order of its record, are its stream, padded with zeros.  XOR
-**       and RS cut the stream into N-K chunks.  A code has N positions: at position C, each of the K members C-E holds
-**       chunk E of its redundancy file, which is row E of the code, and each other member holds its next chunk of data.
-**       PARTNER: position C is the stream of member C; member C+1 holds a copy of it.
+**   C1  The files of a member, one after the other in the order of its record, are its stream, padded with zeros.
+**       XOR and RS cut the stream into N-K chunks.  A code has N positions: at position C, each of the K members C-E
+**       holds chunk E of its redundancy file, which is row E of the code (parity), and each other member its next
+**       chunk of data.  PARTNER: position C is the stream of member C; member C+1 holds a copy of it.
 **   C2  The header of a member describes its files and those of its K left neighbours, with identity and CRC32.  Every
 **       rebuild of a header writes the same bytes.
 **   C3  Others may be able to write to the directory of a header.  What scr_header_read returns is consistent in
@@ -4657,9 +4657,9 @@ SCR_FN void scr_erasure_free(scr_erasure* ec)
 }
 
 /*
-** Make EC the code of a set of N members and SCHEME, which bears K losses, to find what its members have LOST; each has
-** TOTAL bytes of data.  SCR_ERR_LOST when the scheme cannot, as SINGLE never can.  TOTAL may be NULL to ask just that.  EC keeps pointers to
-** both arrays.  The caller calls scr_erasure_free, after an error too.
+** Make EC the code of a set of N members and SCHEME, which bears K losses, to find what its members have LOST; each
+** has TOTAL bytes of data.  SCR_ERR_LOST when the scheme cannot, as SINGLE never can.  TOTAL may be NULL to ask just
+** that.  EC keeps pointers to both arrays.  The caller calls scr_erasure_free, after an error too.
 */
 SCR_FN int scr_erasure_make(scr_erasure* ec, scr_scheme scheme, int n, int k, const int64_t* lost, const int64_t* total)
 {
@@ -5054,7 +5054,10 @@ SCR_FN const char* scr_member_load(scr_member* m, const scr_erasure* ec, int c, 
   return buf;
 }
 
-/* Write the N bytes of BUF at OFFSET of the symbol that M has lost at position C. */
+/*
+** Write the N bytes of BUF at OFFSET of the symbol that M has lost at position C: data, or parity.  The new redundancy
+** file has its full size, so zeros need not be written.
+*/
 SCR_FN int scr_member_store(scr_member* m, const scr_erasure* ec, int c, uint64_t offset, char* buf, size_t n)
 {
   uint64_t at;
@@ -5369,12 +5372,12 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **            scr_index_count_complete, scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_write,
 **            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_note_fetched,
 **            scr_index_note_failed, scr_index_note_renamed, scr_index_change, scr_summary_write, scr_summary_read,
-**            scr_prefix_locate, scr_objects_free, scr_objects_grow, scr_objects_add_owner, scr_objects_add,
-**            scr_object_name_tmp, scr_object_path, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete,
-**            scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add,
-**            scr_rank2file_read_root, scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf,
-**            scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir,
-**            scr_prefix_finish_all
+**            scr_summary_path, scr_prefix_locate, scr_objects_free, scr_objects_grow, scr_objects_add_owner,
+**            scr_objects_add, scr_object_name_tmp, scr_object_path, scr_objects_rename, scr_objects_remove_tmp,
+**            scr_objects_delete, scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free,
+**            scr_rank2file_add, scr_rank2file_read_root, scr_rank2file_write_root, scr_rank2file_read_leaf,
+**            scr_rank2file_write_leaf, scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget,
+**            scr_prefix_choose_dir, scr_prefix_finish_all
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -5867,7 +5870,8 @@ SCR_FN void scr_index_set_current(scr_index* index, const char* dir, int by_user
 }
 
 /*
-** If WAS_CURRENT, the dataset that CURRENT names is no longer usable: move CURRENT to the newest good checkpoint (X3).
+** If WAS_CURRENT, the dataset that CURRENT names is no longer usable: move CURRENT to the newest good checkpoint
+** (X3).  That the user chose it no longer counts.
 */
 SCR_FN void scr_index_leave_current(scr_index* index, int was_current)
 {
@@ -6017,6 +6021,12 @@ typedef struct {
   char base[SCR_MAX_FILENAME]; /* directory below the prefix that FILE paths start from; "" for the prefix itself */
 } scr_prefix_place;
 
+/* The path of the summary of the dataset in DIR, below PREFIX; PATH has SCR_MAX_FILENAME bytes. */
+SCR_FN int scr_summary_path(const char* prefix, const char* dir, char* path)
+{
+  return scr_fmt(path, SCR_MAX_FILENAME, "%s/%s/.scr/summary.scr", prefix, dir);
+}
+
 /*
 ** Find where dataset ID in DIR has its metadata: in the current place, or in that of release 1.2, which kept all
 ** metadata in <prefix>/.scr/scr.dataset.<id>.
@@ -6029,7 +6039,7 @@ SCR_FN int scr_prefix_locate(const char* prefix, int id, const char* dir, scr_pr
 
   if ((rc = scr_fmt(p->base, sizeof p->base, "%s", dir)) != SCR_SUCCESS) return rc;
   if ((rc = scr_fmt(p->meta, sizeof p->meta, "%s/.scr", dir)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_fmt(path, sizeof path, "%s/%s/summary.scr", prefix, p->meta)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_summary_path(prefix, dir, path)) != SCR_SUCCESS) return rc;
   if (scr_os.lstat(path, &st) == 0) return SCR_SUCCESS;
   if ((rc = scr_fmt(path, sizeof path, "%s/.scr/scr.dataset.%d/summary.scr", prefix, id)) != SCR_SUCCESS) return rc;
   if (scr_os.lstat(path, &st) != 0) return SCR_SUCCESS;
@@ -6056,6 +6066,7 @@ SCR_FN int scr_prefix_rel(const char* prefix, const char* base, const char* name
 
 /* ---- objects: what a dataset is made of on the prefix ---- */
 
+/* One whole file.  A container, with parts of several owners' files, would be another kind of object. */
 typedef struct {
   char*    rel; /* final path below the prefix */
   char*    tmp; /* temporary name, in the same directory; NULL: <name>.scr<id>.tmp */
@@ -6150,8 +6161,8 @@ SCR_FN int scr_object_path(const scr_object* o, const char* prefix, int id, int 
 }
 
 /*
-** Give the objects their final names, durably.  REDO: a process that was killed may have renamed some; one whose temporary
-** file is gone must have its final name already, with its size and, where it is recorded, its checksum.
+** Give the objects their final names, durably.  REDO: a process that was killed may have renamed some; one whose
+** temporary file is gone must have its final name already, with its size and, where it is recorded, its checksum.
 */
 SCR_FN int scr_objects_rename(const scr_objects* l, const char* prefix, int redo)
 {
@@ -6359,7 +6370,7 @@ SCR_FN int scr_rank2file_write_root(const char* prefix, const char* dir, const s
   scr_identity_write(scr_hash_set(h, "DSET", scr_hash_new()), &m->identity);
   for (i = 0; i < m->leaves; i++) {
     scr_hash* leaf = scr_hash_setf(h, NULL, "%s %d", "RANK", m->rank[i]);
-    scr_hash_util_set_int(leaf, "OFFSET", 0);
+    scr_hash_util_set_int(leaf, "OFFSET", 0); /* in FILE, where the leaf begins */
     scr_hash_util_set_str(leaf, "FILE", m->file[i]);
   }
   if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, h);
@@ -6465,7 +6476,7 @@ SCR_FN int scr_prefix_may_use(const char* prefix, const scr_index* index, const 
   char           path[SCR_MAX_FILENAME];
   scr_desc       other;
   scr_index_item it;
-  int            complete, may, rc = scr_fmt(path, sizeof path, "%s/%s/.scr/summary.scr", prefix, dir);
+  int            complete, may, rc = scr_summary_path(prefix, dir, path);
 
   if (rc == SCR_SUCCESS) rc = scr_summary_read(path, &other, &complete);
   may = rc == SCR_ERR_NOT_FOUND || (rc == SCR_SUCCESS && scr_identity_same(&other.identity, identity));
@@ -6545,9 +6556,9 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 **
 ** Uses       platform, errors, memory, hash, hash files, dataset, prefix
 ** Offers     scr_flush_note, scr_log, scr_log_dataset; scr_flush_locations, scr_flush_file_read, scr_flush_file_open,
-**            scr_flush_file_get, scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put,
-**            scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_count, scr_nodes_file_write, scr_nodes_file_read,
-**            scr_log_line, scr_log_event, scr_log_transfer
+**            scr_flush_file_get, scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove,
+**            scr_flush_file_put, scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_count,
+**            scr_nodes_file_write, scr_nodes_file_read, scr_log_line, scr_log_event, scr_log_transfer
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
 **   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
@@ -6556,7 +6567,7 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 
 /* ---- flush file ---- */
 
-/* Where a dataset is; bits. */
+/* Where a dataset is; bits.  FLUSHING is asynchronous: releases that can do so write it. */
 enum { SCR_AT_CACHE = 1, SCR_AT_PREFIX = 2, SCR_AT_FLUSHING = 4, SCR_AT_SYNC_FLUSHING = 8 };
 
 /* What the flush file records of a dataset. */
@@ -7598,8 +7609,8 @@ SCR_FN int scr_rebuild_set(scr_rebuild* job, const char* set, const char* into)
 ** Uses       errors, memory, hash, kernels
 ** Offers     scr_vote; scr_wait_idle, scr_waitall, scr_wait, scr_barrier, scr_bcast, scr_vote_start, scr_vote_stop,
 **            scr_vote_all, scr_agree, scr_hash_to_buf, scr_hash_from_buf, scr_message_recv, scr_hash_sendrecv,
-**            scr_hash_send, scr_hash_recv, scr_hash_bcast, scr_hash_exchange, scr_hash_spread, scr_scan, scr_scan_next,
-**            scr_rank_str, scr_int_send, scr_int_recv, scr_flow
+**            scr_hash_send, scr_hash_recv, scr_hash_bcast, scr_hash_exchange, scr_hash_spread, scr_scan,
+**            scr_scan_next, scr_rank_str, scr_int_send, scr_int_recv, scr_flow
 ** Invariants
 **   N1  Every wait goes through scr_wait, or a similar loop over a probe, which yields the processor when nothing has
 **       arrived.
@@ -8920,25 +8931,29 @@ out:
 /* ==== 18 THE RUNTIME STATE ==============================================================================
 ** All that the library remembers between two calls, in one struct; the states of a dataset; and the logging of events.
 **
-**   state      from               by                            then
-**   WRITING    -                  scr_start                     its files are being written
-**   WHOLE      WRITING            scr_complete_commit           protected on every rank
-**   WHOLE      found, fetched     scr_recovery_all, scr_fetch   moved, rebuilt, verified
-**   ASIDE      found              scr_recovery_set_aside        too few pieces, other number of ranks, damage; rejected or
-**                                                               passed in an earlier run; each run judges it again; kept
-**                                                               until its space is needed
-**   REJECTED   WHOLE              scr_reject_loaded             the application could not restart from it
-**   PASSED     WHOLE              scr_choice_served             the user chose an older one
-**   (gone)     any                scr_cache_delete              to make room; SCR_Delete; SCR_Complete_output failed
+**   state      from               by                       then
+**   WRITING    -                  scr_start                its files are being written
+**   WHOLE      WRITING            scr_complete_commit      protected on every rank
+**   WHOLE      found              scr_recovery_all         moved, rebuilt, verified
+**   WHOLE      fetched            scr_fetch                copied from the prefix, protected
+**   ASIDE      found              scr_recovery_set_aside   too few pieces, other number of ranks, damage, or REJECTED
+**                                                          or PASSED in an earlier run; each run judges it again;
+**                                                          kept until its space is needed
+**   REJECTED   WHOLE              scr_reject_loaded        the application could not restart from it: the filemap and
+**                                                          the index, if it has the dataset, say FAILED, the flush
+**                                                          file forgets it, CURRENT moves on; ASIDE in the next run
+**   PASSED     WHOLE              scr_choice_served        the user chose an older one; ASIDE in the next run
+**   (gone)     any                scr_cache_delete         to make room; SCR_Delete; SCR_Complete_output failed
 **
-**   on prefix  NO -> FLUSHING           scr_flush_begin
+**   on prefix  NO -> FLUSHING           scr_flush_begin; also SUPERSEDED, when the user asks for it, and RENAMING, when
+**                                       what an earlier flush left on the prefix is damaged
 **              FLUSHING -> RENAMING     scr_flush_commit, the index has it
-**              RENAMING -> YES          scr_flush_finish
+**              RENAMING -> YES          scr_flush_done
 **              FLUSHING -> NO           scr_flush_undo, the flush failed
 **              FLUSHING -> SUPERSEDED   scr_flush_undo, a newer dataset has its place
 **              YES -> SUPERSEDED        scr_flush_commit of a newer dataset that took its files
 **              SUPERSEDED -> NO         scr_dataset_reconsider, after SCR_Drop or SCR_Delete
-**              NO -> YES                scr_fetch
+**              NO -> YES                scr_fetch; scr_flush_done, if the index could not be read before
 **              found: RENAMING, YES     scr_restart_on_prefix, by the index
 **
 ** Uses       errors, memory, hash, dataset, filemap, prefix, files of a run, MPI helpers, world
@@ -8950,8 +8965,8 @@ out:
 **   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
 **   S3  A rank holds the entry of its own rank for each dataset that is WHOLE.
-**   S4  Once a run has found the state of a dataset, only scr_change_life and scr_change_on_prefix change it, and they keep
-**       filemap, index and flush file consistent with it.
+**   S4  Once a run has found the state of a dataset, only scr_change_life, scr_change_on_prefix and
+**       scr_dataset_reconsider change it, and they keep filemap, index and flush file consistent with it.
 ** Failure    The code.
 ** ====================================================================================================== */
 
@@ -9198,9 +9213,9 @@ SCR_FN void scr_dataset_make_note(const scr_dataset* ds, const char* dir, scr_fl
 }
 
 /*
-** Make the flush file say of dataset ID what its state is; DIR is where a flush has put it, NULL when none has.  When it
-** cannot be written, a warning says so, and the next time all datasets are noted: until then commands see old states.
-** Rank 0 only.
+** Make the flush file say of dataset ID what its state is, and forget one that is not WHOLE; DIR is where a flush has
+** put it, NULL when none has.  When the file cannot be written, a warning says so, and the next time all datasets are
+** noted: until then commands see old states.  Rank 0 only.
 */
 SCR_FN void scr_dataset_write_note(int id, const char* dir)
 {
@@ -9253,22 +9268,26 @@ SCR_FN int scr_life_leads(scr_life from, scr_life to)
 SCR_FN int scr_on_prefix_leads(scr_on_prefix from, scr_on_prefix to)
 {
   switch (from) {
+  case SCR_PREFIX_NO:
+    return to == SCR_PREFIX_FLUSHING || to == SCR_PREFIX_YES;
   case SCR_PREFIX_FLUSHING:
-    return 1;
+    return to == SCR_PREFIX_RENAMING || to == SCR_PREFIX_NO || to == SCR_PREFIX_SUPERSEDED;
   case SCR_PREFIX_RENAMING:
     return to == SCR_PREFIX_YES || to == SCR_PREFIX_FLUSHING;
   case SCR_PREFIX_YES:
-    return to == SCR_PREFIX_NO || to == SCR_PREFIX_SUPERSEDED;
-  default:
-    return to != SCR_PREFIX_RENAMING;
+    return to == SCR_PREFIX_SUPERSEDED;
+  case SCR_PREFIX_SUPERSEDED:
+    return to == SCR_PREFIX_FLUSHING;
   }
+  return 0;
 }
 
 /*
-** The datasets of the N ids, which all are in the same state, go on to LIFE.  Their entries are marked, and the filemap is
-** written once for all of them.  The index notes first what is rejected: a kill in between must not offer it again.  The
-** flush file notes last what is whole.  A mark that cannot be written is a warning, and holds for this run; but when a
-** filemap cannot be written, no dataset becomes whole.  Collective over the world; the same code everywhere.
+** The datasets of the N ids, which all are in the same state, go on to LIFE.  Their entries are marked, and the
+** filemap is written once for all of them.  The index notes first what is rejected: a kill in between must not offer
+** it again.  The flush file comes last: it lists what is whole, and forgets the others.  A mark that cannot be
+** written is a warning, and holds for this run; but when a filemap cannot be written, no dataset becomes whole.
+** Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_change_life(const int* ids, int n, scr_life life)
 {
@@ -9295,8 +9314,9 @@ SCR_FN int scr_change_life(const int* ids, int n, scr_life life)
 }
 
 /*
-** The dataset DS, which a flush puts in DIR below the prefix, is now there as ON_PREFIX says.  Every rank calls it, after they
-** have agreed, so that all have the same state; rank 0 writes the flush file.
+** The dataset DS, which a flush puts in DIR below the prefix, is now there as ON_PREFIX says.  Every rank calls it,
+** after they have agreed, so that all have the same state; rank 0 writes the flush file, which says of RENAMING what
+** it says of FLUSHING: the copy cannot be read yet.
 */
 SCR_FN void scr_change_on_prefix(scr_dataset* ds, scr_on_prefix on_prefix, const char* dir)
 {
@@ -9307,10 +9327,14 @@ SCR_FN void scr_change_on_prefix(scr_dataset* ds, scr_on_prefix on_prefix, const
   if (scr.world.rank == 0 && on_prefix != SCR_PREFIX_RENAMING) scr_dataset_write_note(ds->desc.identity.id, dir);
 }
 
-/* A dataset was removed from the prefix: those that it superseded can be flushed again.  Every rank calls it. */
+/*
+** A dataset was removed from the prefix: those that it superseded can be flushed again.  The flush file says CACHE of
+** both states.  Every rank calls it.
+*/
 SCR_FN void scr_dataset_reconsider(void)
 {
   int i;
+
   for (i = 0; i < scr.datasets; i++)
     if (scr.dataset[i].on_prefix == SCR_PREFIX_SUPERSEDED) scr.dataset[i].on_prefix = SCR_PREFIX_NO;
 }
@@ -9321,8 +9345,10 @@ SCR_FN void scr_dataset_reconsider(void)
 ** A member of a set is the OWNER of files, the rank that wrote them.  Its RUNNER is the rank that holds them now: the
 ** same rank after an ordinary restart; when fewer ranks read the dataset, one runner acts for several members.
 **
-** The way of a byte: scr_encoder_open maps the files of all members; in each round scr_encoder_run has it step, receive,
-** reduce and deliver; a sum reaches its file in scr_encoder_store; scr_encoder_finish makes the files final.
+** The way of a byte: SCR_Complete_output comes to scr_encode_protect, and scr_encoder_open maps the files of all
+** members.  In each round of scr_encoder_run a byte is sent (step), added to a sum (receive, reduce) and, as data
+** that is rebuilt, sent to its owner (deliver).  scr_encoder_store writes the sum, which is parity or data;
+** scr_encoder_finish makes the files final.
 **
 ** Uses       errors, memory, hash, dataset, kernels, file window, erasure code, MPI helpers
 ** Offers     scr_encode; scr_set_gather, scr_encode_protect, scr_encode_recover
@@ -9350,7 +9376,7 @@ SCR_FN void scr_dataset_reconsider(void)
 
 #define SCR_ENCODE_SLOTS 6 /* exchanges in flight per member that a runner acts for */
 
-/* Bytes of scr_encode.work: what each member may need, or else it could not tell the others that it has no memory ... */
+/* Bytes of scr_encode.work: what each member needs to tell the others even that it has no memory ... */
 #define SCR_ENCODE_MEMBERS_BYTES (SCR_SET_SIZE_MAX * (4 * sizeof(int64_t) + sizeof(scr_buf) + sizeof(MPI_Request)))
 
 /* ... the slots; and sums enough that the pieces of RS(2) have full size. */
@@ -9451,7 +9477,7 @@ typedef struct {
   MPI_Request*       sent;         /* [n]: on their way */
 
   scr_erasure      ec;
-  int              spread; /* 1: workers take turns to combine for lost members; 0: each member for itself */
+  int              spread; /* 1: workers take turns to combine lost data; 0, as to protect: each member for itself */
   int              plain;  /* 1: a symbol is a copy of another one; nothing is combined */
   int*             worker; /* the members that combine */
   int*             turn;   /* [n]: index among the workers, or -1 */
@@ -9646,8 +9672,8 @@ SCR_FN void scr_encoder_deliver(scr_encoder* c, uint64_t round)
 }
 
 /*
-** Rebuild all that is lost.  Collective over the runners.  The exchanges of round R+1 are in progress while round R is
-** completed.
+** Make all that is lost: when a new dataset is protected, every redundancy file (R1).  Collective over the runners.
+** The exchanges of round R+1 are in progress while round R is completed.
 */
 SCR_FN int scr_encoder_run(scr_encoder* c)
 {
@@ -10112,12 +10138,13 @@ SCR_FN int scr_encoder_single(scr_encoder* c)
 }
 
 /*
-** Protect the files of a new dataset: those of the members that this rank acts for, whose N entries E are in any order,
-** with e->red and e->desc as they will be recorded, and whose directory is there.  With SINGLE only their CRC32 is taken.
+** Protect the files of a new dataset: those of the members that this rank acts for, whose N entries E are in any
+** order, with e->red and e->desc as they will be recorded, and whose directory is there.  With SINGLE only their
+** CRC32 is taken.
 **
-** Collective over the runners of X; returns this rank's code, on which the caller agrees.  On success each entry has the
-** checksums of its files and the record of its redundancy file, and is listed.  On an error no redundancy file is made.
-** SCR_ERR_IO, and damage is told, when a file has not the checksum that is recorded already.
+** Collective over the runners of X; returns this rank's code, on which the caller agrees.  On success each entry has
+** the checksums of its files and the record of its redundancy file, and is listed.  On an error no redundancy file is
+** made.  SCR_ERR_IO, and damage is told, when a file has not the checksum that is recorded already.
 */
 SCR_FN int scr_encode_protect(const scr_encode* x, int n, scr_entry** e)
 {
@@ -11492,7 +11519,7 @@ SCR_FN int scr_flush_make_dir(scr_flush* f)
 
   rc = scr_prefix_choose_dir(scr.world.prefix, &f->desc, f->entry->preserve, f->dir, sizeof f->dir);
   f->keep_metadata = 1;
-  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/.scr/summary.scr", scr.world.prefix, f->dir);
+  if (rc == SCR_SUCCESS) rc = scr_summary_path(scr.world.prefix, f->dir, path);
   if (rc == SCR_SUCCESS)
     f->keep_metadata = !(scr_os.lstat(path, &st) < 0 && errno == ENOENT) && scr_flush_is_indexed(f);
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/.scr", scr.world.prefix, f->dir);
@@ -11578,20 +11605,17 @@ SCR_FN int scr_flush_list_rivals(scr_flush* f, const scr_index* index)
   return SCR_SUCCESS;
 }
 
-/* Rank 0 sends its rivals to all ranks.  Collective over the world; the same code everywhere. */
-SCR_FN int scr_flush_share_rivals(scr_flush* f)
+/* Rank 0 sends its N rivals to all ranks.  Collective over the world; the same code everywhere. */
+SCR_FN int scr_flush_share_rivals(scr_flush* f, int n)
 {
-  int rc = scr_bcast(&f->rivals, 1, MPI_INT, 0, scr.world.comm);
+  int rc = SCR_SUCCESS;
 
-  if (rc == SCR_SUCCESS && scr.world.rank > 0 && f->rivals > 0) {
-    f->rival = (scr_flush_rival*)scr_malloc((size_t)f->rivals * sizeof *f->rival);
-    if (f->rival == NULL) rc = SCR_ERR_OOM();
-  }
-  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) {
-    f->rivals = 0;
-    return rc;
-  }
-  return scr_bcast(f->rival, f->rivals * (int)sizeof *f->rival, MPI_BYTE, 0, scr.world.comm);
+  if (n == 0) return SCR_SUCCESS;
+  if (f->rival == NULL && (f->rival = (scr_flush_rival*)scr_malloc((size_t)n * sizeof *f->rival)) == NULL)
+    rc = SCR_ERR_OOM();
+  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  f->rivals = n;
+  return scr_bcast(f->rival, n * (int)sizeof *f->rival, MPI_BYTE, 0, scr.world.comm);
 }
 
 /*
@@ -11676,8 +11700,9 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f)
   rc = scr_flush_look(f, v.max[0] > 0, exist);
   memset(&v, 0, sizeof v);
   v.sum[0] = scr_hash_size(exist);
+  v.max[0] = f->rivals;
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS || v.sum[0] == 0) goto out;
-  rc = scr_flush_share_rivals(f);
+  rc = scr_flush_share_rivals(f, (int)v.max[0]);
   for (i = 0; i < f->rivals && rc == SCR_SUCCESS; i++) {
     scr_flush_rival* r = &f->rival[i];
     rc = scr_flush_compare(r, exist);
@@ -11754,7 +11779,7 @@ SCR_FN int scr_flush_update_index(const scr_flush* f)
 ** The renames are done: CURRENT moves forward, the metadata of what was replaced go, and the flush file says PFS.
 ** Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_flush_finish(const scr_flush* f)
+SCR_FN int scr_flush_done(const scr_flush* f)
 {
   int i, rc = SCR_SUCCESS;
 
@@ -11780,7 +11805,7 @@ SCR_FN int scr_flush_commit(scr_flush* f)
 
   memset(&v, 0, sizeof v);
   if (rc == SCR_SUCCESS && scr.world.rank == 0) {
-    rc = scr_fmt(path, sizeof path, "%s/%s/.scr/summary.scr", scr.world.prefix, f->dir);
+    rc = scr_summary_path(scr.world.prefix, f->dir, path);
     if (rc == SCR_SUCCESS) rc = scr_summary_write(path, &f->desc);
     if (rc == SCR_SUCCESS && (rc = scr_flush_update_index(f)) != SCR_SUCCESS)
       v.max[0] = scr_flush_is_indexed(f); /* the rename may have happened although its sync failed */
@@ -11794,7 +11819,7 @@ SCR_FN int scr_flush_commit(scr_flush* f)
   }
   if (rc != SCR_SUCCESS) return rc;
   if ((rc = scr_agree(scr_objects_rename(&f->objects, scr.world.prefix, 0), scr.world.comm)) != SCR_SUCCESS) return rc;
-  return scr_flush_finish(f);
+  return scr_flush_done(f);
 }
 
 /*
@@ -11825,7 +11850,7 @@ SCR_FN int scr_flush_resume(scr_flush* f)
   rc = scr_vote_all(&v, rc, scr.world.comm);
   f->committed = v.max[0] > 0;
   if (rc != SCR_SUCCESS || !f->committed) return rc;
-  return scr_flush_finish(f);
+  return scr_flush_done(f);
 }
 
 /* ---- a whole flush ---- */
@@ -11951,10 +11976,12 @@ SCR_FN int scr_prefix_delete(int id, const char* dir)
   int              ranks, rc = SCR_SUCCESS;
 
   memset(&mine, 0, sizeof mine);
+  mine.id = id;
   if (scr.world.rank == 0) rc = scr_index_change(scr.world.prefix, scr_index_remove, id, dir);
   if (rc == SCR_SUCCESS) rc = scr_prefix_locate(scr.world.prefix, id, dir, &place);
   if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) rc = scr_rank2file_scatter(&place, NULL, &mine, &ranks);
   if (rc == SCR_SUCCESS) {
+    scr_objects_remove_tmp(&mine, scr.world.prefix); /* of a flush that was killed before its renames */
     rc = scr_objects_delete(&mine, scr.world.prefix);
     if (scr.world.rank == 0) scr_prefix_forget(scr.world.prefix, id, dir);
     rc = scr_agree(rc, scr.world.comm);
@@ -12209,7 +12236,8 @@ SCR_FN int scr_fetch_objects(scr_fetching* f, const char* dir)
   return scr_agree(rc, scr.world.comm);
 }
 
-SCR_FN int scr_object_check_crc(const scr_object* o, const char* path, uLong crc)
+/* SCR_ERR_CRC unless CRC, the checksum of the copy of O at PATH, is the recorded one. */
+SCR_FN int scr_fetch_check_crc(const scr_object* o, const char* path, uLong crc)
 {
   return o->has_crc ? scr_file_has_crc(path, crc, o->crc, "it is corrupt") : SCR_SUCCESS;
 }
@@ -12227,7 +12255,7 @@ SCR_FN int scr_fetch_prove(void* arg)
     if (o->redundant) continue;
     rc = scr_object_path(o, scr.world.prefix, f->id, 0, path, sizeof path);
     if (rc == SCR_SUCCESS) rc = scr_file_crc(path, o->size, &crc);
-    if (rc == SCR_SUCCESS) rc = scr_object_check_crc(o, path, crc);
+    if (rc == SCR_SUCCESS) rc = scr_fetch_check_crc(o, path, crc);
     scr_event_damage(f->id, rc);
   }
   return rc;
@@ -12282,7 +12310,7 @@ SCR_FN int scr_fetch_copy(void* arg)
   if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, store != NULL ? store->threads : 1);
   for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
     if (f->objects.object[i].redundant) continue;
-    rc = scr_object_check_crc(&f->objects.object[i], copies.item[k].from, copies.item[k].crc);
+    rc = scr_fetch_check_crc(&f->objects.object[i], copies.item[k].from, copies.item[k].crc);
     e->file[k].crc = copies.item[k].crc;
     e->file[k++].has_crc = scr.crc_on_copy;
   }
@@ -12377,8 +12405,8 @@ SCR_FN int scr_fetch(int id, const char* dir)
 **      else the newest dataset with this name or directory in the index.
 **   2. Else, if the user chose CURRENT: that one, unless the application rejected it or an older one, or a checkpoint
 **      that was completed after the choice is whole in the cache.
-**   3. Else the newest checkpoint, older than those that the application rejected in this run, that is whole in the cache
-**      and not marked as failed in the index, or that is good in the index and may be fetched (SCR_FETCH).
+**   3. Else the newest checkpoint, older than those that the application rejected in this run, that is whole in the
+**      cache and not marked as failed in the index, or that is good in the index and may be fetched (SCR_FETCH).
 **   4. If cache and index have the same dataset, it is used from the cache.
 **   5. If a checkpoint cannot be loaded, the next one is chosen by rule 3.  If none is left although complete ones
 **      exist, SCR_Have_restart and SCR_Start_output return an error, until SCR_FRESH_START=1 allows the run to start
@@ -12671,8 +12699,8 @@ SCR_FN int scr_choice_by_parameter(void)
 /* ==== 26 START, HALT, END OF A RUN ======================================================================
 ** The work behind the public calls that start and end a run, and those that start and complete a dataset.
 **
-** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, filemap, prefix, files of a
-**            run, MPI helpers, world, state, encode, cache, recovery, flush, room and fetch, restart choice
+** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, filemap, prefix, files of
+**            a run, MPI helpers, world, state, encode, cache, recovery, flush, room and fetch, restart choice
 ** Offers     scr_report, scr_report_local, scr_enter, scr_flag_given, scr_halt_decide, scr_halt_write_reason,
 **            scr_release, scr_run_flush_newest, scr_start_run, scr_route_new, scr_route_loaded, scr_reject_loaded,
 **            scr_need_decide, scr_start, scr_complete, scr_enter_name, scr_run_find_dataset
@@ -13672,8 +13700,8 @@ SCR_FN int scr_run_find_dataset(const char* name, int* id, char* dir)
 /* ==== 27 PUBLIC API =====================================================================================
 ** The calls of scr.h.  Each checks the phase, agrees over the ranks, and calls the parts above.
 **
-** Uses       errors, memory, hash, parameters, dataset, prefix, MPI helpers, state, cache, flush, restart choice, start
-**            and end
+** Uses       errors, memory, hash, parameters, dataset, prefix, MPI helpers, state, cache, flush, restart choice,
+**            start and end
 ** Offers     the calls of scr.h
 ** Invariants
 **   A1  A call in the wrong phase returns before it communicates or changes anything.  An argument may be wrong on one

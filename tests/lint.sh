@@ -56,6 +56,9 @@ for line in $(grep -n '^/\* ==== [0-9]' scr_impl.c | cut -d: -f1); do
 done
 report "the file cut off at each banner compiles" "$work/out"
 
+awk 'length > 120 {print FILENAME ":" FNR ": " length " columns"}' $sources >"$work/out"
+report "no line is longer than 120 columns" "$work/out"
+
 grep -nE '^ *# *(if|elif).*SCR_SERIAL' scr_impl.c >"$work/fence"
 awk -F: '{n[$2 ~ /^#ifndef SCR_SERIAL \/\*/ ? "fence" : $2 ~ /^#ifdef SCR_SERIAL/ ? "commands" : "other"]++}
   END {exit !(n["fence"] == 1 && n["commands"] <= 1 && n["other"] == 0)}' "$work/fence" ||

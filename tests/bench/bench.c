@@ -239,9 +239,9 @@ static void plain_run(const plain_work* w)
 }
 
 /*
-** What a set of N members, K of them parity for each byte, moves and writes: of the file NAME, cut into N - K chunks, each
-** chunk goes to K other members, and, on ranks below WRITERS, a file of WRITTEN chunks is written.  No sums, no checksums.
-** PARTNER is a set of 2 with 1.
+** What a set of N members, K of them parity for each byte, moves and writes: of the file NAME, cut into N - K chunks,
+** each chunk goes to K other members, and, on ranks below WRITERS, a file of WRITTEN chunks is written.  No sums, no
+** checksums.  PARTNER is a set of 2 with 1.
 */
 static void measure_plain(const char* name, int n, int k, int writers, int written, series* s)
 {

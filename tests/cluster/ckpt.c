@@ -15,8 +15,9 @@
 **
 ** It can also be killed at one of the library's file calls.  From the environment:
 **
-**   KILL_PHASE=encode|rebuild   encode: what is called within SCR_Complete_output.  rebuild: within SCR_Init, from the first
-**                               call on a file that is being rebuilt, or on one of the application, which others rebuild from
+**   KILL_PHASE=encode|rebuild   encode: what is called within SCR_Complete_output.  rebuild: within SCR_Init, from
+**                               the first call on a file that is being rebuilt, or on one of the application, which
+**                               others rebuild from
 **   KILL_BELOW=DIRECTORY        only calls on files below it count
 **   KILL_LOG=FILE               without KILL_RANK: a line "<rank> <number> <path>" for each call that counts
 **   KILL_RANK=R, KILL_AT=N      before the N-th call that counts, rank R writes that line, and ends

@@ -1,8 +1,8 @@
 /*
 ** bad.c - bad input and bad surroundings: the same clear error on every rank, and nothing that is safe is lost.
 **
-** Each case first makes a good checkpoint, then breaks something, checks code and message, mends it, and at last restarts
-** from what was safe.  mpi.sh runs them in mounts of its own, where it can: some change them.
+** Each case first makes a good checkpoint, then breaks something, checks code and message, mends it, and at last
+** restarts from what was safe.  mpi.sh runs them in mounts of its own, where it can: some change them.
 */
 #include "mpi_test.h"
 
@@ -39,7 +39,10 @@ static void init_fails(int code, const char* word, const char* where, const char
 
 /* ---- space ----------------------------------------------------------------------------------------------------- */
 
-/* Only the last rank cannot write its parity: every rank gets its error and its message, not those of who waited for it. */
+/*
+** Only the last rank cannot write its parity: every rank gets its error and its message, not those of who waited for
+** it.
+*/
 static void the_error_of_the_one_rank_that_fails_is_told_on_all(void)
 {
   char          path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], who[32];

@@ -186,6 +186,23 @@ static void renames_that_cannot_be_redone_do_not_hide_those_that_can(void)
   run_fetches("ck2", 1, 1000);
 }
 
+/* ck1, whose files still have temporary names, is deleted: none of them is left. */
+static void deleting_a_checkpoint_deletes_its_temporary_files(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=5");
+  OK(SCR_Init());
+  put_unrenamed("ck1");
+  fault_end();
+  shell("ls prefix/ck1/.??*.tmp prefix/ck1/*.tmp 2>/dev/null | grep -q tmp"); /* there are some */
+  OK(SCR_Delete("ck1"));
+  OK(put("ck2", 1, 1000));
+  OK(SCR_Finalize());
+  shell("[ ! -e prefix/ck1 ]");
+  run_fetches("ck2", 1, 1000);
+}
+
 /* The user wants ck1, whose renames fail once more: this run goes without it, and the next one has it. */
 static void a_chosen_checkpoint_whose_renames_fail_again_is_there_later(void)
 {
@@ -326,6 +343,7 @@ const test_case crash_cases[] = {CASE(renames_of_an_older_flush_are_not_redone_o
                                  CASE(an_older_checkpoint_is_flushed_when_the_newer_one_is_deleted, FEW),
                                  CASE(the_checkpoint_that_the_user_wants_replaces_a_newer_one, FEW),
                                  CASE(renames_that_cannot_be_redone_do_not_hide_those_that_can, FEW),
+                                 CASE(deleting_a_checkpoint_deletes_its_temporary_files, FEW),
                                  CASE(a_chosen_checkpoint_whose_renames_fail_again_is_there_later, FEW),
                                  CASE(temporary_files_stay_when_the_cache_is_damaged, FEW),
                                  CASE(a_flush_whose_temporary_files_are_gone_is_made_anew, FEW),

@@ -1,11 +1,12 @@
 /*
-** encode - the engine of redundancy sets by itself: members are protected and rebuilt by runners that act for one of them
-** or for several, and each file is compared byte by byte.
+** encode - the engine of redundancy sets by itself: members are protected and rebuilt by runners that act for one of
+** them or for several, and each file is compared byte by byte.
 **
-**   mpicc -I. -o encode tests/mpi/encode.c -lz -lpthread && mpiexec -n 5 ./encode [CASE...]     (1 to 5 ranks, in the top
-** directory; for ranks that share cores, link tests/cluster/yield.c too).  Prints RUN, PASS or FAIL for each case, and DONE;
-** exit code 0 when all passed.  TEST_DIR is a scratch directory, TEST_DATA replaces tests/data, TEST_LONG makes all
-** combinations, TEST_LIMIT is how many seconds a case may take.
+**   mpicc -I. -o encode tests/mpi/encode.c -lz -lpthread && mpiexec -n 5 ./encode [CASE...]
+**
+** in the top directory, with 1 to 5 ranks; for ranks that share cores, link tests/cluster/yield.c too.  Prints RUN, PASS or FAIL for each case,
+** and DONE; exit code 0 when all passed.  TEST_DIR is a scratch directory, TEST_DATA replaces tests/data, TEST_LONG
+** makes all combinations, TEST_LIMIT is how many seconds a case may take.
 */
 #include "../unit/check_alloc.h"
 
@@ -334,7 +335,10 @@ static int is_whole(int r, int i)
   return same;
 }
 
-/* All files are as they were, or, when not PLACED, all but those that are LOST, which are not there; and no other ones. */
+/*
+** All files are as they were, or, when not PLACED, all but those that are LOST, which are not there; and no other
+** ones.
+*/
 static void compare(const int64_t* lost, int placed, int litter)
 {
   char path[SCR_MAX_FILENAME];
@@ -830,8 +834,8 @@ static int all_agree_with_struck(int rc, int hit)
 }
 
 /*
-** The last runner fails while it protects or rebuilds: all runners get an error, or all success; then nothing is placed,
-** or all.
+** The last runner fails while it protects or rebuilds: all runners get an error, or all success; then nothing is
+** placed, or all.
 */
 static void struck(int i, int on, int memory)
 {

@@ -1,9 +1,10 @@
 /*
-** faults.c - system calls and allocations fail while a run starts, or a run ends while it commits: what the next one finds.
+** faults.c - system calls and allocations fail while a run starts, or a run ends while it commits: what the next one
+** finds.
 **
-** A checkpoint is written on few nodes and started from on more, so that files move and records change hands; or it is
-** damaged, and rebuilt.  Meanwhile something fails on one rank.  The run with the fault may do without the checkpoint, but
-** never with wrong bytes, and it must not hang; the run after it finds the checkpoint as it was.
+** A checkpoint is written on few nodes and started from on more, so that files move and records change hands; or it
+** is damaged, and rebuilt.  Meanwhile something fails on one rank.  The run with the fault may do without the
+** checkpoint, but never with wrong bytes, and it must not hang; the run after it finds the checkpoint as it was.
 */
 #include "mpi_test.h"
 

@@ -1,9 +1,9 @@
 /*
 ** loss.c - nodes and files are lost, and rebuilt: every scheme, every set of members that it bears, and one more.
 **
-** Each rank is a node of its own.  A checkpoint is written once, and its node directory copied.  Then, again and again: the
-** copy is put back, some members lose something, SCR_Init rebuilds, and all that lies in the cache, redundancy files too, is
-** compared with the copy.  Beyond the power of the scheme the library must refuse.
+** Each rank is a node of its own.  A checkpoint is written once, and its node directory copied.  Then, again and
+** again: the copy is put back, some members lose something, SCR_Init rebuilds, and all that lies in the cache,
+** redundancy files too, is compared with the copy.  Beyond the power of the scheme the library must refuse.
 */
 #include "mpi_test.h"
 
@@ -168,8 +168,8 @@ static void rs_rebuilds_when_every_member_has_lost_something(void)
 }
 
 /*
-** Flip one bit in a file of one node, ROUNDS times: an application's file, a redundancy file, its header, a record of the
-** library.
+** Flip one bit in a file of one node, ROUNDS times: an application's file, a redundancy file, its header, a record of
+** the library.
 */
 static void flip_bits(const scheme* c, int rounds)
 {
@@ -202,8 +202,8 @@ static void a_bit_that_flips_anywhere_is_found_and_mended(void)
 }
 
 /*
-** A node is lost, and a file of another member is corrupt, which SCR_CRC_ON_RESTART=0 does not look for.  But what a rebuild
-** reads is checked, so that no redundancy is made of wrong bytes: both are rebuilt.
+** A node is lost, and a file of another member is corrupt, which SCR_CRC_ON_RESTART=0 does not look for.  But what a
+** rebuild reads is checked, so that no redundancy is made of wrong bytes: both are rebuilt.
 */
 static void a_rebuild_checks_what_it_reads_even_if_a_restart_does_not(void)
 {
@@ -381,7 +381,10 @@ static void sets_by_hop_distance_may_be_uneven(void)
   lose_once(&single, 0xf, 1, "four neighbours");
 }
 
-/* Checkpoints 1 to 7, of which the cache keeps 7 as SINGLE, 6 as XOR and 4 as RS; the nodes of MASK are lost in all stores. */
+/*
+** Checkpoints 1 to 7, of which the cache keeps 7 as SINGLE, 6 as XOR and 4 as RS; the nodes of MASK are lost in all
+** stores.
+*/
 static void lose_levels(unsigned mask, const char* name)
 {
   static const char* const stores[] = {"nodes", "one", "two", "four"};

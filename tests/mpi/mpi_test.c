@@ -2,8 +2,8 @@
 ** mpi_test.c - the program of all MPI test cases, and the functions of mpi_test.h.
 **
 ** Its arguments are cases, or parts of their names: it runs those of them, or all, that are for this number of ranks.
-** Rank 0 prints `RUN name`, and then `PASS name` or `FAIL name`; and after the last one `DONE`, so that mpi.sh knows whether
-** the program died, and in which case.  A case that hangs is ended by SIGALRM.
+** Rank 0 prints `RUN name`, and then `PASS name` or `FAIL name`; and after the last one `DONE`, so that mpi.sh knows
+** whether the program died, and in which case.  A case that hangs is ended by SIGALRM.
 */
 #include "mpi_test.h"
 

@@ -1,13 +1,13 @@
 /*
 ** mpi_test.h - what all MPI test cases share: a frame, settings, datasets of known bytes, nodes that get lost, faults.
 **
-** One program holds all cases.  A case is a function whose name is the sentence that must hold; a table in each file says
-** on how many ranks it runs.  All ranks run it, and each of them may fail it.  The files see scr.h and this header alone:
-** library.c is the library, with what tests replace in it, and private.c, at its end, has the cases that need privates.
-** See mpi_test.c for how the program is called, and fault.h for calls of the system that fail.
+** One program holds all cases.  A case is a function whose name is the sentence that must hold; a table in each file
+** says on how many ranks it runs.  All ranks run it, and each of them may fail it.  The files see scr.h and this
+** header alone: library.c is the library, with what tests replace in it, and private.c, at its end, has the cases
+** that need privates.  See mpi_test.c for how the program is called, and fault.h for calls of the system that fail.
 **
-** Most cases begin with begin(), which gives them empty directories and default parameters, and go on with runs: SCR_Init,
-** put or get, SCR_Finalize.  Whatever fails is counted by CHECK; the case goes on.
+** Most cases begin with begin(), which gives them empty directories and default parameters, and go on with runs:
+** SCR_Init, put or get, SCR_Finalize.  Whatever fails is counted by CHECK; the case goes on.
 */
 #ifndef MPI_TEST_H
 #define MPI_TEST_H
@@ -101,8 +101,8 @@ extern char case_dir[600];    /* holds prefix, cntl and cache */
 extern char case_prefix[700]; /* SCR_PREFIX: the directory prefix, unless a case says something else */
 
 /*
-** Parameters as they are by default, and new directories that every rank can use on return; those of the begin() before go.
-** Each rank is a node of its own, but 5 ranks are 3 nodes, and a single rank needs none.
+** Parameters as they are by default, and new directories that every rank can use on return; those of the begin()
+** before go.  Each rank is a node of its own, but 5 ranks are 3 nodes, and a single rank needs none.
 */
 void begin(void);
 
@@ -189,8 +189,8 @@ void flip_cached(const char* name);
 void damage_cached(const char* name);
 
 /*
-** The run dies here, in place of SCR_Finalize: nothing of it is left but its files.  For a run that dies at the N-th file
-** call of what comes next, fault_at(FAULT_DEAD, FAULT_ALL, EIO, N) first, and then this.
+** The run dies here, in place of SCR_Finalize: nothing of it is left but its files.  For a run that dies at the N-th
+** file call of what comes next, fault_at(FAULT_DEAD, FAULT_ALL, EIO, N) first, and then this.
 */
 void run_dies(void);
 
@@ -231,8 +231,8 @@ void run_restarts(const shape* s, int whole, int nothing_left);
 int record_find(const char* path, const char* key, char* below);
 
 /*
-** What the records on disk say of DATASET, after begin_nodes: `filemaps | flush file | index`, such as "whole | CACHE PFS |
-** COMPLETE CURRENT"; "-" where it is not known.  Filemaps that are not alike say "3 writing 1 whole".
+** What the records on disk say of DATASET, after begin_nodes: `filemaps | flush file | index`, such as "whole | CACHE
+** PFS | COMPLETE CURRENT"; "-" where it is not known.  Filemaps that are not alike say "3 writing 1 whole".
 */
 #define RECORDS_MAX 400
 void records_say(const char* dataset, char* text);

@@ -2,14 +2,15 @@
 ** states.c - every edge in the table of states (THE RUNTIME STATE in the library): the job dies before the write of the
 ** edge, and behind it.
 **
-** An edge becomes durable when a file is replaced: the filemap of each rank, the flush file, or the index.  Each row tells
-** what a run does, which replacement its job dies at, and what the records and the next run must then say: the state
-** before the edge, or the one behind it, and nothing else.  Where all ranks write, the job also dies when some have
-** written and others have not.  After that a further checkpoint must be possible, and older ones must still be there.
+** An edge becomes durable when a file is replaced: the filemap of each rank, the flush file, or the index.  Each row
+** tells what a run does, which replacement its job dies at, and what the records and the next run must then say: the
+** state before the edge, or the one behind it, and nothing else.  Where all ranks write, the job also dies when some
+** have written and others have not.  After that a further checkpoint must be possible, and older ones must still be
+** there.
 **
 ** A job dies in that no call of its ranks has any effect from then on; so one program can look at many deaths.  With
-** TEST_KILL=<k> the program goes to the k-th death alone, and its processes really are killed; with TEST_KILLED=1, too, it
-** goes on from what they left.
+** TEST_KILL=<k> the program goes to the k-th death alone, and its processes really are killed; with TEST_KILLED=1,
+** too, it goes on from what they left.
 */
 #include <fnmatch.h>
 #include <sched.h>
@@ -493,7 +494,10 @@ static void die_at(const row* r, int n)
   follow(r, s);
 }
 
-/* Where ALL write, it is tried with none, some and all of them; with each number where that decides, and in the long mode. */
+/*
+** Where ALL write, it is tried with none, some and all of them; with each number where that decides, and in the long
+** mode.
+*/
 static int step_of(const row* r)
 {
   return r->by == ALL && r->enough == ranks && !test_long ? ranks / 2 : 1;
@@ -656,7 +660,8 @@ static const row choosing_cached[] = {
    {"verified | CACHE SYNC_FLUSHING | RENAMES", "verified | CACHE PFS | COMPLETE CURRENT", "ck2"}, 0, "ck2", NULL},
   {"chosen, RENAMING -> YES", begin_next, choose, INDEX, 2, 0, "ck1",
    {"verified | CACHE SYNC_FLUSHING | RENAMES", "verified | CACHE PFS | COMPLETE CURRENT", "ck2"},
-   {"verified | CACHE SYNC_FLUSHING | COMPLETE CURRENT", "verified | CACHE PFS | COMPLETE CURRENT", "ck2"}, 0, "ck2", NULL},
+   {"verified | CACHE SYNC_FLUSHING | COMPLETE CURRENT", "verified | CACHE PFS | COMPLETE CURRENT", "ck2"},
+   0, "ck2", NULL},
   {"chosen from the cache", begin_next, choose, INDEX, 3, 0, "ck1",
    {"verified | CACHE PFS | COMPLETE CURRENT", "verified | CACHE PFS | COMPLETE CURRENT", "ck2"},
    {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN", "ck1"}, 0, "ck1", NULL},

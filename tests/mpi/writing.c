@@ -1,6 +1,6 @@
 /*
-** writing.c - starting, routing and completing a dataset: which calls may follow which, what is refused, which files are
-** read back; and what the log tells of it.
+** writing.c - starting, routing and completing a dataset: which calls may follow which, what is refused, which files
+** are read back; and what the log tells of it.
 */
 #include "mpi_test.h"
 

@@ -68,7 +68,9 @@ static int fault_strikes(unsigned call, const char* path, int fd)
   return 1;
 }
 
-/* How many of the N bytes of a transfer are moved; it fails when there are none.  *STRUCK tells whether it is struck. */
+/*
+** How many of the N bytes of a transfer are moved; it fails when there are none.  *STRUCK tells whether it is struck.
+*/
 static size_t fault_part(unsigned call, int fd, size_t n, int* struck)
 {
   *struck = fault_strikes(call, NULL, fd);

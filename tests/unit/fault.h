@@ -2,9 +2,9 @@
 ** fault.h - calls of the operating system that fail when a test wants it: the one fault table of all test programs.
 **
 ** The library makes its calls through the table scr_os.  A fault replaces all of its entries, and says which calls it
-** concerns, on which files, and what happens at the N-th of them: it fails, moves half of its bytes, or kills the process;
-** or a function of the test is told.  One fault is in place at a time, until fault_end, which tells how many calls were
-** struck.  So a test runs for N = 1, 2, 3 and so on until fault_end is 0: then each call has failed once.
+** concerns, on which files, and what happens at the N-th of them: it fails, moves half of its bytes, or kills the
+** process; or a function of the test is told.  One fault is in place at a time, until fault_end, which tells how many
+** calls were struck.  So a test runs for N = 1, 2, 3 and so on until fault_end is 0: then each call has failed once.
 **
 ** fault.c, which is included behind the library, has the functions.
 */
@@ -42,22 +42,25 @@ enum { /* the calls: bits that can be combined */
 };
 
 /*
-** From the N-th of CALLS on, MODE happens, with the error ERR; 0 stands for ENOSPC where a call creates or writes a file,
-** and for EIO elsewhere.
+** From the N-th of CALLS on, MODE happens, with the error ERR; 0 stands for ENOSPC where a call creates or writes a
+** file, and for EIO elsewhere.
 */
 void fault_at(int mode, unsigned calls, int err, int n);
 
 /* The next N of CALLS on files whose paths hold both BASE and PART fail, with the errors of ERR 0. */
 void fault_on(unsigned calls, const char* base, const char* part, int n);
 
-/* HOOK is told of each of CALLS on such files before it is made; the call fails with the errno that HOOK returns, if any. */
+/*
+** HOOK is told of each of CALLS on such files before it is made; the call fails with the errno that HOOK returns, if
+** any.
+*/
 void fault_watch(unsigned calls, const char* base, const char* part, int (*hook)(const char* path));
 
 /*
-** A job dies at a rename: AT(0) is called before the N-th rename to a file whose path holds BASE and whose last component
-** matches the pattern NAME (fnmatch), and AT(1) behind it.  AT kills the process; or it sets *DEAD, which processes may
-** share, and from then on all calls fail in each of them, so that nothing more of it is seen: the rename too, when AT(0)
-** has set it.
+** A job dies at a rename: AT(0) is called before the N-th rename to a file whose path holds BASE and whose last
+** component matches the pattern NAME (fnmatch), and AT(1) behind it.  AT kills the process; or it sets *DEAD, which
+** processes may share, and from then on all calls fail in each of them, so that nothing more of it is seen: the
+** rename too, when AT(0) has set it.
 */
 void fault_rename_kills(const char* base, const char* name, int n, void (*at)(int done), const int* dead);
 

@@ -218,9 +218,9 @@ SCR_FN int records_quiet(int err)
 /* ---- sweeps ---------------------------------------------------------------------------------------------------- */
 
 /*
-** Run OP(ARG) with its first allocation failing, then the second, and so on until none is left to fail; AFTER(RC), unless
-** it is NULL, judges each run.  A run that lacked memory must say so, unless it could do without (scr_oom is not set).
-** Warnings are not shown.  Returns how many allocations a run makes.
+** Run OP(ARG) with its first allocation failing, then the second, and so on until none is left to fail; AFTER(RC),
+** unless it is NULL, judges each run.  A run that lacked memory must say so, unless it could do without (scr_oom is
+** not set).  Warnings are not shown.  Returns how many allocations a run makes.
 */
 SCR_FN int records_alloc_sweep(int (*op)(const char* arg), const char* arg, void (*after)(int rc))
 {
@@ -395,8 +395,8 @@ SCR_FN void records_mutate_bytes(scr_buf* b)
 }
 
 /*
-** Write N variations of the hash VALID to the file PATH, each with a right CRC, and call TRY(PATH) for each.  Warnings are
-** not shown.
+** Write N variations of the hash VALID to the file PATH, each with a right CRC, and call TRY(PATH) for each.
+** Warnings are not shown.
 */
 SCR_FN void records_fuzz(const scr_hash* valid, const char* path, int n, void (*try_it)(const char* path))
 {

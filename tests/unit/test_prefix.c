@@ -1,4 +1,7 @@
-/* The prefix by path: index, choice, summary, objects, rank2file; of today, of two earlier releases, of hostile shape. */
+/*
+** The prefix by path: index, choice, summary, objects, rank2file; of today, of two earlier releases, of hostile
+** shape.
+*/
 
 /* ---- the index ---- */
 

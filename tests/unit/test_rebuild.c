@@ -1,4 +1,6 @@
-/* Rebuild over files: sets that a plain encoder makes, byte by byte from the definition, lose what they can and more. */
+/*
+** Rebuild over files: sets that a plain encoder makes, byte by byte from the definition, lose what they can and more.
+*/
 
 enum { REBUILD_MEMBERS = 7, REBUILD_MOST = 40, REBUILD_FILES = 512 }; /* in every subset; at all; files */
 
@@ -512,7 +514,10 @@ static void rebuild_say(const char* what)
   rebuild_said++;
 }
 
-/* The set must be rebuilt to the byte, of which LOST files were not right; a dry run says so first, and changes nothing. */
+/*
+** The set must be rebuilt to the byte, of which LOST files were not right; a dry run says so first, and changes
+** nothing.
+*/
 static void rebuild_expect_whole(int lost)
 {
   scr_rebuild job;
@@ -738,7 +743,9 @@ static void rebuild_forge(int r, scr_hash* h)
   scr_hash_delete(&h);
 }
 
-/* With VALUE at the key that FORMAT names in the headers of the members in MASK, a lost member 1 must not be rebuilt. */
+/*
+** With VALUE at the key that FORMAT names in the headers of the members in MASK, a lost member 1 must not be rebuilt.
+*/
 static void rebuild_lie(unsigned mask, const char* format, const char* value)
 {
   char path[256], *key, *last = path;

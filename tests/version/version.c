@@ -6,7 +6,8 @@
 **   put:NAME             write the checkpoint NAME
 **   out:NAME             write the output dataset NAME
 **   open:NAME            write the files of NAME, and end the program before they are complete
-**   kill:NAME            write the checkpoint NAME; VERSION_KILL tells at which rename the program dies (see version_rename)
+**   kill:NAME            write the checkpoint NAME; VERSION_KILL tells at which rename the program dies
+**                        (see version_rename)
 **   get:NAME             NAME, and nothing else, is offered: restart from it
 **   reject:NAME          the same, but the application rejects it
 **   none                 no checkpoint is offered
@@ -16,8 +17,9 @@
 **   no-prefix:NAME       the prefix does not hold all files of NAME
 **   end                  SCR_Finalize
 **
-** The files of dataset NAME are NAME/rank_<rank>.<number> below SCR_PREFIX; in NAME what follows a '@' does not count, so
-** that state@1 and state@2 have the same files with other bytes.  make_data.sh and version.sh call this program.
+** The files of dataset NAME are NAME/rank_<rank>.<number> below SCR_PREFIX; in NAME what follows a '@' does not
+** count, so that state@1 and state@2 have the same files with other bytes.  make_data.sh and version.sh call this
+** program.
 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -103,7 +105,7 @@ static int same_bytes(const char* path, const char* name, int i)
   return same;
 }
 
-/* ---- what the library gets in place of two calls: it is compiled with -Drename=version_rename and so on ------------ */
+/* ---- what the library gets in place of two calls: it is compiled with -Drename=version_rename and so on ---------- */
 
 int version_gethostname(char* name, size_t n);
 int version_rename(const char* from, const char* to);
@@ -116,8 +118,8 @@ int version_gethostname(char* name, size_t n)
 }
 
 /*
-** In the step kill, VERSION_KILL=RANKS:PART ends the ranks that are named by their digits before their first rename to a
-** path that holds PART; they wait a second, so that the others come as far as they can.
+** In the step kill, VERSION_KILL=RANKS:PART ends the ranks that are named by their digits before their first rename
+** to a path that holds PART; they wait a second, so that the others come as far as they can.
 */
 int version_rename(const char* from, const char* to)
 {
@@ -188,7 +190,10 @@ static void offers_nothing(const char* step, int rc)
   if (flag) fail(step, name);
 }
 
-/* That the prefix holds what NAME says; or, when GOOD is 0, that files of some rank are missing or not the right ones. */
+/*
+** That the prefix holds what NAME says; or, when GOOD is 0, that files of some rank are missing or not the right
+** ones.
+*/
 static void look(const char* step, const char* name, int good)
 {
   char path[SCR_MAX_FILENAME];
