@@ -5,7 +5,7 @@
 **   #define SCR_SERIAL, #include "scr_impl.c"       gives commands and tests everything above the fence, without MPI
 **
 ** The parts are ordered by dependency.  A function uses only what is defined above it: there are no forward
-** declarations, and the file compiles when it is cut off at any banner.
+** declarations, and the file, cut off at any banner, compiles (with the #endif of the fence).
 **
 **   00 MANUAL
 **   01 PLATFORM
@@ -396,8 +396,8 @@ SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format,
 ** Allocation that reports, growing byte buffers, and the few string helpers that C lacks.
 **
 ** Uses       errors.
-** Offers     scr_malloc, scr_free, scr_strdup, scr_strdupf, scr_strdupfv, scr_fmt, scr_buf, scr_buf_add, scr_buf_free,
-**            scr_str_int64, scr_str_bytes, scr_time_string.
+** Offers     scr_malloc, scr_free, scr_strdup, scr_strdupf, scr_strdupfv, scr_fmt, scr_grow, scr_buf, scr_buf_add,
+**            scr_buf_free, scr_str_int64, scr_str_bytes, scr_time_string.
 ** Invariants
 **   M1  A failed allocation sets scr_oom (E2) and returns NULL.
 **   M2  A scr_buf on which an append failed stays failed, so that a sequence of appends is checked once, at its end.
@@ -474,6 +474,22 @@ SCR_FN SCR_FORMAT(3, 4) int scr_fmt(char* buf, size_t n, const char* format, ...
     return SCR_ERR(SCR_ERR_PATH, "the path is too long (%d bytes, at most %zu): %.200s...", k, n - 1, buf);
   }
   return SCR_SUCCESS;
+}
+
+/*
+** Make room for one more element of SIZE bytes in the array *P, which has N.  The allocated size is the next power of
+** two.  Returns 0 without memory.
+*/
+SCR_FN int scr_grow(void* p, int n, size_t size)
+{
+  void** array = (void**)p;
+  void*  more;
+
+  if ((n & (n - 1)) != 0) return 1;
+  more = realloc(*array, (n > 0 ? 2 * (size_t)n : 1) * size);
+  if (more == NULL) scr_oom = 1;
+  else *array = more;
+  return more != NULL;
 }
 
 /* A byte buffer that grows as needed.  {NULL, 0, 0, 0} is an empty one. */
@@ -3062,14 +3078,10 @@ SCR_FN scr_file* scr_entry_find(const scr_entry* e, const char* rel)
 /* Make room in E for one more file, and keep at least twice as many slots as files.  Returns 0 without memory. */
 SCR_FN int scr_entry_grow(scr_entry* e)
 {
-  scr_file* all;
-  int       i, n = e->files > 0 ? 2 * e->files : 1;
+  int i, n = 2 * e->files;
 
-  if ((e->files & (e->files - 1)) != 0) return 1; /* the allocated size is the next power of two */
-  all = (scr_file*)realloc(e->file, (size_t)n * sizeof *all);
-  if (all == NULL) scr_oom = 1;
-  else e->file = all;
-  if (all == NULL || n < 16) return all != NULL;
+  if (!scr_grow(&e->file, e->files, sizeof *e->file)) return 0;
+  if (n < 16 || (e->files & (e->files - 1)) != 0) return 1; /* the slots grow with the allocated size */
   scr_free(&e->slot);
   e->slots = 0;
   e->slot = (int*)scr_malloc(2 * (size_t)n * sizeof *e->slot);
@@ -5234,8 +5246,7 @@ SCR_FN void scr_filemap_remove(scr_filemap* map, scr_entry* e)
 */
 SCR_FN int scr_filemap_put(scr_filemap* map, scr_entry* e)
 {
-  scr_entry** all;
-  int         i;
+  int i;
 
   if (e == NULL) return SCR_ERR_OOM();
   for (i = 0; i < map->n; i++)
@@ -5244,13 +5255,10 @@ SCR_FN int scr_filemap_put(scr_filemap* map, scr_entry* e)
       map->entry[i] = e;
       return SCR_SUCCESS;
     }
-  all = (scr_entry**)realloc(map->entry, (size_t)(map->n + 1) * sizeof *all);
-  if (all == NULL) {
-    scr_oom = 1;
+  if (!scr_grow(&map->entry, map->n, sizeof(scr_entry*))) {
     scr_entry_free(&e);
     return SCR_ERR_OOM();
   }
-  map->entry = all;
   map->entry[map->n++] = e;
   return SCR_SUCCESS;
 }
@@ -5372,12 +5380,12 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **            scr_index_count_complete, scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_write,
 **            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_note_fetched,
 **            scr_index_note_failed, scr_index_note_renamed, scr_index_change, scr_summary_write, scr_summary_read,
-**            scr_summary_path, scr_prefix_locate, scr_objects_free, scr_objects_grow, scr_objects_add_owner,
-**            scr_objects_add, scr_object_name_tmp, scr_object_path, scr_objects_rename, scr_objects_remove_tmp,
-**            scr_objects_delete, scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free,
-**            scr_rank2file_add, scr_rank2file_read_root, scr_rank2file_write_root, scr_rank2file_read_leaf,
-**            scr_rank2file_write_leaf, scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget,
-**            scr_prefix_choose_dir, scr_prefix_finish_all
+**            scr_summary_path, scr_prefix_locate, scr_objects_free, scr_objects_add_owner, scr_objects_add,
+**            scr_object_name_tmp, scr_object_path, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete,
+**            scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add,
+**            scr_rank2file_read_root, scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf,
+**            scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir,
+**            scr_prefix_finish_all
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -6097,25 +6105,9 @@ SCR_FN void scr_objects_free(scr_objects* l)
   l->owners = 0;
 }
 
-/*
-** Make room for one more element of SIZE bytes in the array *P, which has N.  The allocated size is the next power of
-** two.  Returns 0 without memory.
-*/
-SCR_FN int scr_objects_grow(void* p, int n, size_t size)
-{
-  void** array = (void**)p;
-  void*  more;
-
-  if ((n & (n - 1)) != 0) return 1;
-  more = realloc(*array, (n > 0 ? 2 * (size_t)n : 1) * size);
-  if (more == NULL) scr_oom = 1;
-  else *array = more;
-  return more != NULL;
-}
-
 SCR_FN void scr_objects_add_owner(scr_objects* l, int owner)
 {
-  if (scr_objects_grow(&l->owner, l->owners, sizeof *l->owner)) l->owner[l->owners++] = owner;
+  if (scr_grow(&l->owner, l->owners, sizeof *l->owner)) l->owner[l->owners++] = owner;
 }
 
 /* A new object of OWNER with its final path REL below the prefix, or NULL without memory. */
@@ -6123,7 +6115,7 @@ SCR_FN scr_object* scr_objects_add(scr_objects* l, int owner, const char* rel)
 {
   scr_object* o;
 
-  if (!scr_objects_grow(&l->object, l->n, sizeof *l->object)) return NULL;
+  if (!scr_grow(&l->object, l->n, sizeof *l->object)) return NULL;
   o = &l->object[l->n];
   memset(o, 0, sizeof *o);
   o->owner = owner;
@@ -6307,8 +6299,8 @@ SCR_FN int scr_rank2file_add(scr_rank2file* m, int rank, const char* file)
 {
   char* copy;
 
-  if (!scr_objects_grow(&m->rank, m->leaves, sizeof *m->rank)) return SCR_ERR_OOM();
-  if (!scr_objects_grow(&m->file, m->leaves, sizeof *m->file)) return SCR_ERR_OOM();
+  if (!scr_grow(&m->rank, m->leaves, sizeof *m->rank)) return SCR_ERR_OOM();
+  if (!scr_grow(&m->file, m->leaves, sizeof *m->file)) return SCR_ERR_OOM();
   if ((copy = scr_strdup(file)) == NULL) return SCR_ERR_OOM();
   m->rank[m->leaves] = rank;
   m->file[m->leaves++] = copy;
@@ -7504,19 +7496,18 @@ SCR_FN void scr_rebuild_sets_free(scr_rebuild_sets* s)
 /* Add the set NAME, unless the list has it. */
 SCR_FN int scr_rebuild_sets_add(scr_rebuild_sets* s, const char* name)
 {
-  char **all, *copy;
-  int    i = 0;
+  char* copy;
+  int   i = 0;
 
   while (i < s->n && strcmp(s->name[i], name) < 0) i++;
   if (i < s->n && strcmp(s->name[i], name) == 0) return SCR_SUCCESS;
   if ((copy = scr_strdup(name)) == NULL) return SCR_ERR_OOM();
-  if ((all = (char**)realloc(s->name, (size_t)(s->n + 1) * sizeof *all)) == NULL) {
+  if (!scr_grow(&s->name, s->n, sizeof(char*))) {
     free(copy);
     return SCR_ERR_OOM();
   }
-  s->name = all;
-  memmove(all + i + 1, all + i, (size_t)(s->n++ - i) * sizeof *all);
-  all[i] = copy;
+  memmove(s->name + i + 1, s->name + i, (size_t)(s->n++ - i) * sizeof(char*));
+  s->name[i] = copy;
   return SCR_SUCCESS;
 }
 
@@ -7615,7 +7606,7 @@ SCR_FN int scr_rebuild_set(scr_rebuild* job, const char* set, const char* into)
 **   N1  Every wait goes through scr_wait, or a similar loop over a probe, which yields the processor when nothing has
 **       arrived.
 **   N2  No rank needs memory in proportion to the number of ranks.
-**   N3  Every collective returns the same code on every rank, unless MPI itself failed.
+**   N3  A vote returns the same code on every rank, unless MPI itself failed; what moves data returns each rank's own.
 ** Failure    SCR_ERR_MPI; the communicator's error handler is MPI_ERRORS_RETURN.
 ** ====================================================================================================== */
 
@@ -9165,9 +9156,8 @@ SCR_FN int scr_dataset_add(const scr_desc* desc, const char* store, scr_life lif
   int         i;
 
   scr_dataset_remove(desc->identity.id);
-  all = (scr_dataset*)realloc(scr.dataset, (size_t)(scr.datasets + 1) * sizeof *all);
-  if (all == NULL) return SCR_ERR_OOM();
-  scr.dataset = all;
+  if (!scr_grow(&scr.dataset, scr.datasets, sizeof *scr.dataset)) return SCR_ERR_OOM();
+  all = scr.dataset;
   memset(&ds, 0, sizeof ds);
   ds.desc = *desc;
   ds.life = life;
@@ -9847,6 +9837,16 @@ SCR_FN scr_header scr_encoder_header(const scr_encoder* c, int a)
   return h;
 }
 
+/* Read the header of member A of this runner: it must be of this dataset and set.  The chunk size is checked later. */
+SCR_FN int scr_encoder_read_header(scr_encoder* c, int a)
+{
+  scr_header h = scr_encoder_header(c, a);
+  int        rc = scr_header_read(c->m[a].red, &c->h[a]);
+
+  h.chunk = c->h[a].chunk;
+  return rc == SCR_SUCCESS ? scr_header_fit(&h, "the record of the cache", &c->h[a], c->m[a].red) : rc;
+}
+
 /* Returns 1 if A and B list the same files of the application, in the same order and with the same sizes. */
 SCR_FN int scr_encoder_same_files(const scr_entry* a, const scr_entry* b)
 {
@@ -10019,7 +10019,7 @@ SCR_FN int scr_encoder_learn(scr_encoder* c, int rc)
   scr_entry* found;
 
   for (a = 0; a < c->members && rc == SCR_SUCCESS; a++)
-    if (!(c->m[a].lost & SCR_LOST_RED)) rc = scr_header_read(c->m[a].red, &c->h[a]);
+    if (!(c->m[a].lost & SCR_LOST_RED)) rc = scr_encoder_read_header(c, a);
   for (i = 1; i <= k; i++) rc = scr_encoder_tell(c, -i, rc);
   for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) {
     scr_member* m = &c->m[a];
@@ -11121,7 +11121,7 @@ SCR_FN int scr_recovery_restore(scr_recovery* f)
 {
   scr_entry *here = scr_recovery_entry(f), *kept = NULL;
   scr_encode x = scr_cache_encode(&f->mine->red, !f->check);
-  int        rc, err;
+  int        verified, written = 0, rc, err;
 
   if (here != NULL && (f->source == scr.world.rank ? f->lost != 0 : f->source < 0)) kept = scr_entry_dup(here);
   rc = scr_recovery_delete_entries(&f->identity, 0); /* an older dataset of this id: its place is needed (U4) */
@@ -11133,9 +11133,11 @@ SCR_FN int scr_recovery_restore(scr_recovery* f)
   if (f->set_losses > 0) rc = scr_encode_recover(&x, 1, &here, f->set_lost);
   err = scr_recovery_note_partner(f);
   if (rc == SCR_SUCCESS) rc = err;
+  verified = here->verified;
   here->verified = 1;
-  if (rc == SCR_SUCCESS) rc = scr_map_write();
+  if (rc == SCR_SUCCESS && (rc = scr_map_write()) == SCR_SUCCESS) written = 1;
   if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) scr_recovery_drop_old(f);
+  else here->verified = verified;
 out:
   if (rc != SCR_SUCCESS && kept != NULL) {
     scr_filemap_put(&scr.map, kept); /* restore the record of what was here */
@@ -11143,6 +11145,7 @@ out:
   } else if (rc != SCR_SUCCESS && f->source != scr.world.rank && scr_recovery_entry(f) != NULL) {
     scr_recovery_entry(f)->listed = 0;
   }
+  if (rc != SCR_SUCCESS && written) scr_map_write();
   scr_entry_free(&kept);
   return rc;
 }
@@ -11313,7 +11316,7 @@ SCR_FN int scr_recovery_mend(int id)
   scr_event("REBUILD_START", NULL, &ds->desc, -1.0);
   x = scr_cache_encode(&e->red, 0);
   if (f.lost && (kept = scr_entry_dup(e)) == NULL) rc = SCR_ERR_OOM();
-  if (f.lost) scr_entry_forget(e, f.lost & SCR_LOST_DATA, f.lost & SCR_LOST_RED);
+  if (kept != NULL) scr_entry_forget(e, f.lost & SCR_LOST_DATA, f.lost & SCR_LOST_RED);
   if (f.set_losses > 0) {
     int err = scr_encode_recover(&x, 1, &e, f.set_lost);
     if (rc == SCR_SUCCESS) rc = err;
@@ -11333,7 +11336,8 @@ SCR_FN int scr_recovery_mend(int id)
 ** Copy datasets from the cache to the prefix, in three steps with their state in one struct: begin, copy, commit.
 **
 ** Uses       platform, errors, memory, path, hash, dataset, file window, prefix, MPI helpers, world, state, recovery
-** Offers     scr_rank2file_scatter, scr_flush_sync, scr_flush_is_due, scr_flush_if_due, scr_prefix_delete
+** Offers     scr_rank2file_scatter, scr_flush_sync, scr_flush_is_due, scr_flush_unless_superseded, scr_flush_if_due,
+**            scr_prefix_delete
 ** Invariants
 **   J1  A flush writes every file under a temporary name beside its final one.  Files of an indexed dataset are
 **       replaced only by renames, after the index update that removes that dataset and adds the new one.  Until the
@@ -11594,7 +11598,7 @@ SCR_FN int scr_flush_list_rivals(scr_flush* f, const scr_index* index)
   while (scr_index_walk(index, &it)) {
     scr_flush_rival* r;
     if (!it.complete || scr_identity_same(&it.desc.identity, &f->desc.identity)) continue;
-    if (!scr_objects_grow(&f->rival, f->rivals, sizeof *f->rival)) return SCR_ERR_OOM();
+    if (!scr_grow(&f->rival, f->rivals, sizeof *f->rival)) return SCR_ERR_OOM();
     r = &f->rival[f->rivals++];
     memset(r, 0, sizeof *r);
     r->id = it.id;
@@ -11956,13 +11960,20 @@ SCR_FN int scr_flush_is_due(const scr_dataset* ds)
 }
 
 /*
-** Flush DS if that is due; it is no error if a newer dataset has its place on the prefix.  Collective over the world.
+** Flush dataset ID; it is no error if a newer dataset has its place on the prefix.  Collective over the world; the same
+** code everywhere.
 */
+SCR_FN int scr_flush_unless_superseded(int id)
+{
+  int rc = scr_flush_sync(id, 0);
+
+  return rc == SCR_ERR_STATE && scr_dataset_find(id)->on_prefix == SCR_PREFIX_SUPERSEDED ? SCR_SUCCESS : rc;
+}
+
+/* The same, if the flush of DS is due. */
 SCR_FN int scr_flush_if_due(const scr_dataset* ds)
 {
-  int id = ds->desc.identity.id, rc = scr_flush_is_due(ds) ? scr_flush_sync(id, 0) : SCR_SUCCESS;
-
-  return rc != SCR_SUCCESS && scr_dataset_find(id)->on_prefix == SCR_PREFIX_SUPERSEDED ? SCR_SUCCESS : rc;
+  return scr_flush_is_due(ds) ? scr_flush_unless_superseded(ds->desc.identity.id) : SCR_SUCCESS;
 }
 
 /*
@@ -12123,7 +12134,8 @@ SCR_FN int scr_room_is_tight(const scr_vote* v)
 /*
 ** Make room for a new dataset with descriptor D.  Nothing is deleted unless statvfs says that the dataset would not
 ** fit; then datasets that are not whole go first, and the newest checkpoint last.  TIGHT is what the ranks agreed on;
-** they ask again after each deletion.  Collective over the world.
+** while the cache still is as full as SCR_CACHE_SIZE allows, they ask again after each deletion.  Collective over the
+** world.
 */
 SCR_FN int scr_room_make(const scr_reddesc* d, int tight)
 {
@@ -12433,7 +12445,7 @@ SCR_FN int scr_work_is_at_stake(void)
   return scr.damaged_maps > 0 || scr.prefix_at_stake;
 }
 
-/* Make the error for that; the same on every rank. */
+/* The error of a run that may not start from the beginning; the same on every rank. */
 SCR_FN int scr_refuse_fresh_start(void)
 {
   return SCR_ERR(SCR_ERR_NO_RESTART,
@@ -13022,7 +13034,7 @@ SCR_FN int scr_run_flush_newest(void)
   scr_err_record     why;
   int                i, rc = SCR_SUCCESS, tried = newest != NULL && scr.flush_every > 0;
 
-  if (tried) rc = scr_flush_sync(newest->desc.identity.id, 0);
+  if (tried) rc = scr_flush_unless_superseded(newest->desc.identity.id);
   scr_err_save(&why);
   for (i = scr.datasets - 1; i >= 0; i--) {
     int err = tried && &scr.dataset[i] == newest ? SCR_SUCCESS : scr_flush_if_due(&scr.dataset[i]);
@@ -13206,6 +13218,7 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   int    enable = 1, seconds = 0, halt = 0, rc;
   double start = scr_wtime();
 
+  scr.world.comm = MPI_COMM_NULL; /* what scr_release does not free */
   if (MPI_Comm_dup(comm, &scr.world.comm) != MPI_SUCCESS)
     return SCR_ERR(SCR_ERR_MPI, "cannot duplicate the communicator");
   MPI_Comm_set_errhandler(scr.world.comm, MPI_ERRORS_RETURN);

@@ -56,9 +56,6 @@ for line in $(grep -n '^/\* ==== [0-9]' scr_impl.c | cut -d: -f1); do
 done
 report "the file cut off at each banner compiles" "$work/out"
 
-awk 'length > 120 {print FILENAME ":" FNR ": " length " columns"}' $sources >"$work/out"
-report "no line is longer than 120 columns" "$work/out"
-
 grep -nE '^ *# *(if|elif).*SCR_SERIAL' scr_impl.c >"$work/fence"
 awk -F: '{n[$2 ~ /^#ifndef SCR_SERIAL \/\*/ ? "fence" : $2 ~ /^#ifdef SCR_SERIAL/ ? "commands" : "other"]++}
   END {exit !(n["fence"] == 1 && n["commands"] <= 1 && n["other"] == 0)}' "$work/fence" ||
@@ -137,6 +134,8 @@ fi
 report "the table of parameters in README.md is that of the source" "$work/out"
 git ls-files 2>/dev/null | grep -v '^tests/data/' | xargs grep -nE '[[:space:]]+$' -- 2>/dev/null | grep -v '^Binary' >"$work/out"
 report "no blanks at the end of a line" "$work/out"
+awk 'length > 120 {print FILENAME ":" FNR ": " length " columns"}' $sources >"$work/out"
+report "no line is longer than 120 columns" "$work/out"
 git ls-files 2>/dev/null | xargs grep -InE "(^|[^[:alnum:]_.}])($PWD|${HOME:-/root})/" -- 2>/dev/null >"$work/out"
 report "no path of this machine" "$work/out"
 git ls-files 2>/dev/null | cut -d/ -f1 | sort -u | grep -vxE 'scr\.h|scr_impl\.c|tools|tests|examples|Makefile|LICENSE|README\.md|\..*' >"$work/out"

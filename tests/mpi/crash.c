@@ -118,6 +118,20 @@ static void run_puts_two(void)
   OK(SCR_Finalize());
 }
 
+/* Of ck2 only the copy on the prefix is left, and it is not fetched: the run with ck1 ends well, and keeps that copy. */
+static void a_run_ends_well_when_a_newer_checkpoint_has_the_place_of_its_own(void)
+{
+  run_puts_two();
+  shell("find . -name prefix -prune -o -type d -name scr.dataset.2 -print | xargs rm -r");
+  set("SCR_FLUSH=1");
+  set("SCR_FETCH=0");
+  OK(SCR_Init());
+  get_shape("ck1", &state);
+  OK(SCR_Finalize());
+  set("SCR_FETCH=");
+  run_fetches_state("ck2");
+}
+
 /* The application rejects ck2, whose files lie where those of ck1 go: Finalize replaces them. */
 static void an_older_checkpoint_replaces_a_rejected_one(void)
 {
@@ -339,6 +353,7 @@ const test_case crash_cases[] = {CASE(renames_of_an_older_flush_are_not_redone_o
                                  CASE(deleting_a_replaced_checkpoint_keeps_the_files_of_the_newer_one, FEW),
                                  CASE(finalize_does_not_flush_an_older_checkpoint_over_a_newer_one, FEW),
                                  CASE(init_does_not_flush_an_older_checkpoint_over_a_newer_one, FEW),
+                                 CASE(a_run_ends_well_when_a_newer_checkpoint_has_the_place_of_its_own, FEW),
                                  CASE(an_older_checkpoint_replaces_a_rejected_one, FEW),
                                  CASE(an_older_checkpoint_is_flushed_when_the_newer_one_is_deleted, FEW),
                                  CASE(the_checkpoint_that_the_user_wants_replaces_a_newer_one, FEW),

@@ -4,9 +4,9 @@
 **
 **   mpicc -I. -o encode tests/mpi/encode.c -lz -lpthread && mpiexec -n 5 ./encode [CASE...]
 **
-** in the top directory, with 1 to 5 ranks; for ranks that share cores, link tests/cluster/yield.c too.  Prints RUN, PASS or FAIL for each case,
-** and DONE; exit code 0 when all passed.  TEST_DIR is a scratch directory, TEST_DATA replaces tests/data, TEST_LONG
-** makes all combinations, TEST_LIMIT is how many seconds a case may take.
+** in the top directory, with 1 to 5 ranks; for ranks that share cores, link tests/cluster/yield.c too.  Prints RUN,
+** PASS or FAIL for each case, and DONE; exit code 0 when all passed.  TEST_DIR is a scratch directory, TEST_DATA
+** replaces tests/data, TEST_LONG makes all combinations, TEST_LIMIT is how many seconds a case may take.
 */
 #include "../unit/check_alloc.h"
 
@@ -733,7 +733,25 @@ static void corrupt_files(void)
   }
 }
 
-/* A redundancy file of another dataset, with another list of files, or of another member is not used. */
+/* The header of member R's redundancy file says that it is of an XOR set, and so it describes fewer members. */
+static void claim_xor(int r)
+{
+  scr_header h;
+  scr_buf    b = {NULL, 0, 0, 0};
+  char       path[SCR_MAX_FILENAME];
+
+  file_of(before[r], red_name(r), path);
+  CHECK(scr_header_read(path, &h) == SCR_SUCCESS, "%s", path);
+  scr_entry_free(&h.entry[2]);
+  h.scheme = SCR_SCHEME_XOR;
+  h.failures = 1;
+  CHECK(scr_header_image(&h, &b) == SCR_SUCCESS, "%s", path);
+  put(path, b.p, b.n);
+  scr_buf_free(&b);
+  scr_header_free(&h);
+}
+
+/* A redundancy file of another dataset, with another list of files, of another world or another set is not used. */
 static void headers_that_do_not_fit(void)
 {
   int64_t    lost[MOST] = {BOTH, 0, 0, 0, 0};
@@ -741,19 +759,21 @@ static void headers_that_do_not_fit(void)
   int        on, how;
 
   for (on = 1; on <= ranks && on <= 4; on++)
-    for (how = 0; how < 3; how++) {
-      describe(SCR_SCHEME_XOR, 1, 4, on, 1, &shapes[0]);
+    for (how = 0; how < 4; how++) {
+      describe(how == 3 ? SCR_SCHEME_RS : SCR_SCHEME_XOR, how == 3 ? 2 : 1, 4, on, 1, &shapes[0]);
       if (!make_set()) return;
       was = is_mine(2) ? scr_entry_dup(before[2]) : NULL;
       if (is_mine(2) && how == 0) before[2]->desc.identity.nonce++;
       if (is_mine(2) && how == 1) before[2]->file[0].size--;
       if (is_mine(2) && how == 2) before[2]->desc.ranks++;
+      if (is_mine(1) && how == 3) claim_xor(1);
       recover(lost, 0);
       if (is_mine(2)) {
         scr_entry_free(&before[2]);
         before[2] = was;
       }
       if (is_mine(0)) put_back(0);
+      if (is_mine(1)) put_back(1);
       lose_and_recover(lost);
       forget_set();
     }
