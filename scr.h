@@ -207,8 +207,11 @@ SCR_API const char* SCR_Configf(const char* format, ...) SCR_FORMAT(1, 2);
 ** whose directories exist on return.  NAME is below the prefix, absolute or relative to the working directory.  In a
 ** store with MKDIR=0 the file itself exists too, empty and private to this user, because others may write to its
 ** directory.
-** Before and during a restart: FILE receives the path in the cache of the file NAME of the loaded checkpoint.  If the
-** checkpoint has no such file, FILE receives NAME itself, with SCR_SUCCESS only if that can be read.
+** Before and during a restart: FILE receives the path in the cache of the file NAME of the loaded checkpoint.  A file
+** that this rank does not have in it is an error during the restart; before and after, FILE receives NAME itself if
+** that can be read.
+** On an error FILE receives "".  In an open dataset, Complete_output then fails on all ranks with this error; after a
+** Start_output that failed, nothing can be routed before its Complete_output.
 */
 SCR_API int SCR_Route_file(const char* name, char* file);
 
@@ -246,6 +249,7 @@ SCR_API int SCR_Complete_checkpoint(int valid);
 
 /*
 ** Start a dataset.  NAME is the same on every rank; NULL names it scr.dataset.<id>.  FLAGS is a mask of SCR_FLAG_*.
+** After an error Complete_output does nothing but return the same code.
 */
 SCR_API int SCR_Start_output(const char* name, int flags);
 

@@ -8961,7 +8961,20 @@ out:
 ** Failure    The code.
 ** ====================================================================================================== */
 
-typedef enum { SCR_PHASE_UNINIT, SCR_PHASE_IDLE, SCR_PHASE_RESTART, SCR_PHASE_CHECKPOINT, SCR_PHASE_OUTPUT } scr_phase;
+typedef enum {
+  SCR_PHASE_UNINIT,
+  SCR_PHASE_IDLE,
+  SCR_PHASE_RESTART,
+  SCR_PHASE_CHECKPOINT,
+  SCR_PHASE_OUTPUT,
+  SCR_PHASE_FAILED /* between a Start call that failed and its Complete call; otherwise as IDLE */
+} scr_phase;
+
+/* An error that a later call returns: its code, SCR_SUCCESS if there is none, and its record. */
+typedef struct {
+  int            rc;
+  scr_err_record why;
+} scr_failure;
 
 typedef enum { SCR_WRITING, SCR_WHOLE, SCR_ASIDE, SCR_REJECTED, SCR_PASSED } scr_life;
 
@@ -9013,6 +9026,7 @@ typedef struct {
   int                open_id;
   uint64_t           failed_bytes; /* that this rank had written when the last dataset failed; 0 if it did not fail */
   double             open_start;
+  scr_failure        open_failure; /* of Start, or the first one of Route_file on this rank: Complete returns it */
 
   /* the checkpoint to restart from */
   scr_restart restart;
@@ -12715,7 +12729,8 @@ SCR_FN int scr_choice_by_parameter(void)
 **            a run, MPI helpers, world, state, encode, cache, recovery, flush, room and fetch, restart choice
 ** Offers     scr_report, scr_report_local, scr_enter, scr_flag_given, scr_halt_decide, scr_halt_write_reason,
 **            scr_release, scr_run_flush_newest, scr_start_run, scr_route_new, scr_route_loaded, scr_reject_loaded,
-**            scr_need_decide, scr_start, scr_complete, scr_enter_name, scr_run_find_dataset
+**            scr_need_decide, scr_open_fails, scr_open_failed, scr_start, scr_complete, scr_enter_name,
+**            scr_run_find_dataset
 ** Invariants
 **   O1  The library calls exit only in scr_halt_leave.
 **   O2  A dataset is committed on no rank before it is protected on all.
@@ -12770,7 +12785,7 @@ SCR_FN int scr_enter(const char* call, scr_phase wanted)
 {
   scr_oom = 0;
   if (scr.disabled) return SCR_ERR(SCR_ERR_DISABLED, "%s: the library is disabled by SCR_ENABLE=0", call);
-  if (scr.phase == wanted) return SCR_SUCCESS;
+  if (scr.phase == wanted || (scr.phase == SCR_PHASE_FAILED && wanted == SCR_PHASE_IDLE)) return SCR_SUCCESS;
   return scr_report_local(
       SCR_ERR(SCR_ERR_STATE, "%s is called before %s; nothing was done", call, scr_phase_missing(wanted)));
 }
@@ -13432,21 +13447,33 @@ SCR_FN void scr_start_describe(scr_desc* d, int id, int ckpt, const char* name, 
   d->preserve = scr.preserve != 0;
 }
 
-/*
-** Start a dataset for the public call CALL; PHASE is the phase that it enters.  Collective over the world; the same
-** code everywhere.
-*/
-SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase phase)
+/* Keep the error RC for the Complete call of the open dataset, unless there is an earlier one.  Returns RC. */
+SCR_FN int scr_open_fails(int rc)
+{
+  if (rc == SCR_SUCCESS || scr.open_failure.rc != SCR_SUCCESS) return rc;
+  scr.open_failure.rc = rc;
+  scr_err_save(&scr.open_failure.why);
+  return rc;
+}
+
+/* The error that was kept for the open dataset. */
+SCR_FN int scr_open_failed(void)
+{
+  scr_err_restore(&scr.open_failure.why);
+  return scr.open_failure.rc;
+}
+
+/* Open a new dataset for the public call CALL.  Collective over the world; the same code everywhere. */
+SCR_FN int scr_start_open(const char* call, const char* name, int flags)
 {
   enum { ARGUMENTS, MINUS_ARGUMENTS }; /* max */
-  int                ckpt, id, rc = scr_enter(call, SCR_PHASE_IDLE);
+  int                ckpt, id, rc;
   const scr_reddesc* d;
   scr_desc           desc;
   scr_vote           v;
 
-  if (rc != SCR_SUCCESS) return rc;
   if (scr.restart != SCR_RESTART_OVER && !scr.loaded && !scr.fresh_start && scr_work_is_at_stake())
-    return scr_report(scr_refuse_fresh_start());
+    return scr_refuse_fresh_start();
   rc = scr_start_args(name, flags);
   if (rc != SCR_SUCCESS) name = NULL;
   id = scr.dataset_id + 1;
@@ -13461,10 +13488,10 @@ SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase ph
   v.max[MINUS_ARGUMENTS] = -v.max[ARGUMENTS];
   scr_room_ask(d, &v);
   if (rc == SCR_SUCCESS && scr.world.group[SCR_GROUP_NODE].rank == 0) scr_cache_clear_place(d, id);
-  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return scr_report(rc);
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if (v.max[ARGUMENTS] != -v.max[MINUS_ARGUMENTS])
-    return scr_report(SCR_ERR(SCR_ERR_DIFFER, "%s: the ranks gave different names or flags; rank %d gave \"%s\", 0x%x",
-                              call, scr.world.rank, name ? name : "", (unsigned)flags));
+    return SCR_ERR(SCR_ERR_DIFFER, "%s: the ranks gave different names or flags; rank %d gave \"%s\", 0x%x", call,
+                   scr.world.rank, name ? name : "", (unsigned)flags);
   scr.open_start = scr_wtime();
   scr_event("COMPUTE_END", NULL, NULL, scr.open_start - scr.ckpt_end);
   rc = scr_room_make(d, scr_room_is_tight(&v));
@@ -13475,16 +13502,31 @@ SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase ph
     scr_cache_delete_local(id);
     scr_dataset_remove(id);
     scr.dataset_id = id - 1;
-    return scr_report(rc);
+    return rc;
   }
   scr.checkpoint_id = ckpt;
   scr.red = d;
   scr.open_id = id;
   scr.loaded = 0;
   scr.restart = SCR_RESTART_OVER;
-  scr.phase = phase;
   scr_event(flags & SCR_FLAG_CHECKPOINT ? "CHECKPOINT_START" : "OUTPUT_START", d->store, &desc, -1.0);
   return SCR_SUCCESS;
+}
+
+/*
+** Start a dataset for the public call CALL; PHASE is the phase that it enters.  When it cannot be started, nothing can be
+** routed until its Complete call, so that the program does not write to the prefix what it could not write to the
+** cache.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase phase)
+{
+  int rc = scr_enter(call, SCR_PHASE_IDLE);
+
+  if (rc != SCR_SUCCESS) return rc;
+  scr.open_failure.rc = SCR_SUCCESS;
+  rc = scr_open_fails(scr_start_open(call, name, flags));
+  scr.phase = rc == SCR_SUCCESS ? phase : SCR_PHASE_FAILED;
+  return scr_report(rc);
 }
 
 /* ---- its completion ---- */
@@ -13620,22 +13662,30 @@ SCR_FN int scr_complete_after(int id)
   return rc;
 }
 
-/* Complete the open dataset for CALL; if any rank is not VALID, it fails on all.  Collective over the world. */
+/*
+** Complete the open dataset for CALL.  It fails on all ranks if one is not VALID, or could not route a file.  Collective
+** over the world.
+*/
 SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
 {
   enum { FILES, BYTES, FIRST = 0 }; /* sums: files, bytes; max: the first rank with files */
-  int            rc = scr_enter(call, phase), id = scr.open_id;
+  int            id = scr.open_id, rc;
   scr_dataset*   ds;
   scr_entry*     e;
   scr_vote       v;
   uint64_t       bytes = 0;
   scr_err_record why;
 
-  if (rc != SCR_SUCCESS) return rc;
+  if (scr.phase == SCR_PHASE_FAILED) {
+    scr.phase = SCR_PHASE_IDLE;
+    return scr_open_failed();
+  }
+  if ((rc = scr_enter(call, phase)) != SCR_SUCCESS) return rc;
   ds = scr_dataset_find(id);
   e = scr_dataset_entry(ds);
   rc = scr_complete_files(e, &bytes);
-  if (!valid) rc = SCR_ERR(SCR_ERR_INVALID, "rank %d marked dataset %d as invalid", scr.world.rank, id);
+  if (scr.open_failure.rc != SCR_SUCCESS) rc = scr_open_failed();
+  else if (!valid) rc = SCR_ERR(SCR_ERR_INVALID, "rank %d marked dataset %d as invalid", scr.world.rank, id);
   rc = scr_complete_unique(e, rc);
   memset(&v, 0, sizeof v);
   v.sum[FILES] = e->files;
@@ -13806,26 +13856,33 @@ SCR_API const char* SCR_Configf(const char* format, ...)
 
 SCR_API int SCR_Route_file(const char* name, char* file)
 {
-  char copy[SCR_MAX_FILENAME]; /* NAME and FILE may be the same buffer */
+  char copy[SCR_MAX_FILENAME] = ""; /* NAME and FILE may be the same buffer */
   int  rc;
 
   scr_oom = 0;
   if (name == NULL || *name == '\0' || file == NULL)
-    return scr_report_local(SCR_ERR(SCR_ERR_ARG, "SCR_Route_file needs a name and a buffer for the path"));
-  if ((rc = scr_fmt(copy, sizeof copy, "%s", name)) != SCR_SUCCESS) return scr_report_local(rc);
-  if (scr.disabled) {
-    memmove(file, copy, strlen(copy) + 1);
+    rc = SCR_ERR(SCR_ERR_ARG, "SCR_Route_file needs a name and a buffer for the path");
+  else rc = scr_fmt(copy, sizeof copy, "%s", name);
+  if (file != NULL) *file = '\0';
+  if (scr.disabled && rc == SCR_SUCCESS) {
+    memcpy(file, copy, strlen(copy) + 1);
     return SCR_ERR_DISABLED;
   }
-  if (scr.phase == SCR_PHASE_UNINIT)
-    return scr_report_local(SCR_ERR(SCR_ERR_STATE, "SCR_Route_file is called before SCR_Init"));
+  if (scr.phase == SCR_PHASE_UNINIT && rc == SCR_SUCCESS)
+    rc = SCR_ERR(SCR_ERR_STATE, "SCR_Route_file is called before SCR_Init");
   if (scr.phase == SCR_PHASE_CHECKPOINT || scr.phase == SCR_PHASE_OUTPUT)
-    return scr_report_local(scr_route_new(copy, file));
+    return scr_report_local(scr_open_fails(rc == SCR_SUCCESS ? scr_route_new(copy, file) : rc));
+  if (rc != SCR_SUCCESS) return scr_report_local(rc);
+  if (scr.phase == SCR_PHASE_FAILED) return scr_open_failed();
   if (scr.loaded && scr_route_loaded(copy, file)) return SCR_SUCCESS;
-  memmove(file, copy, strlen(copy) + 1);
-  if (access(copy, R_OK) == 0) return SCR_SUCCESS;
-  return SCR_ERR(SCR_ERR_MISSING, "%s is not a file of the loaded checkpoint, and cannot be read where it is: %s", copy,
-                 strerror(errno));
+  if (scr.phase == SCR_PHASE_RESTART)
+    return scr_report_local(
+        SCR_ERR(SCR_ERR_MISSING, "%s is not a file that rank %d has in the loaded checkpoint", copy, scr.world.rank));
+  if (access(copy, R_OK) != 0)
+    return SCR_ERR(SCR_ERR_MISSING, "%s is not a file of the loaded checkpoint, and cannot be read where it is: %s",
+                   copy, strerror(errno));
+  memcpy(file, copy, strlen(copy) + 1);
+  return SCR_SUCCESS;
 }
 
 /* ---- restart ---- */
@@ -13836,6 +13893,7 @@ SCR_API int SCR_Have_restart(int* flag, char* name)
 
   if (flag != NULL) *flag = 0;
   if ((rc = scr_enter("SCR_Have_restart", SCR_PHASE_IDLE)) != SCR_SUCCESS) return rc;
+  scr.phase = SCR_PHASE_IDLE;
   rc = scr_agree(scr_flag_given("SCR_Have_restart", flag), scr.world.comm);
   if (rc != SCR_SUCCESS) return scr_report(rc);
   if (scr.restart == SCR_RESTART_OVER) return SCR_SUCCESS;

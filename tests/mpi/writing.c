@@ -210,7 +210,8 @@ static void bad_arguments_are_refused_and_named(void)
   snprintf(longer, sizeof longer, "%s/.scr/index.scr", case_prefix);
   CODE(SCR_Route_file(longer, file), SCR_ERR_PATH, ".scr");
   CODE(SCR_Route_file(case_prefix, file), SCR_ERR_PATH, "prefix");
-  OK(SCR_Complete_output(1));
+  CHECK(*file == '\0', "%s is routed", file);
+  ALIKE(SCR_Complete_output(1), SCR_ERR_PATH, "long"); /* the first one */
   OK(SCR_Need_checkpoint(&flag));
   OK(SCR_Finalize());
 }
@@ -321,6 +322,56 @@ static void equal_base_names_in_other_directories_are_other_files(void)
     if (run == 0) OK(SCR_Complete_output(1));
     OK(SCR_Finalize());
   }
+}
+
+/* One rank cannot route its second file, and does not tell: ck2 is no checkpoint on any rank, and ck1 stays. */
+static void a_file_that_cannot_be_routed_fails_the_checkpoint_on_all_ranks(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+
+  begin();
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT));
+  name_of("ck2", 0, path);
+  OK(SCR_Route_file(path, file));
+  CHECK(write_bytes(file, 1, 10), "%s", file);
+  if (rank == ranks - 1) {
+    CODE(SCR_Route_file("/etc/passwd", file), SCR_ERR_PATH, "SCR_PREFIX");
+    CHECK(*file == '\0', "it is routed to %s", file);
+    OK(SCR_Route_file(path, file)); /* a success in between changes nothing */
+  }
+  ALIKE(SCR_Complete_output(1), SCR_ERR_PATH, "passwd");
+  OK(SCR_Finalize());
+  run_gets("ck1", 1, 1000);
+}
+
+/* After each Start that fails nothing is routed, Complete returns its code, and the next one starts afresh. */
+static void after_a_start_that_fails_nothing_is_routed_until_its_complete(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  flag;
+
+  begin();
+  set("SCR_FLUSH=1");
+  run_puts("ck1", 1, 1000);
+  name_of("ck1", 0, path);
+  OK(SCR_Init());
+  CODE(SCR_Start_output("ck1", 64), SCR_ERR_ARG, "flags");
+  CODE(SCR_Route_file(path, file), SCR_ERR_ARG, "flags"); /* the file on the prefix, which could be read */
+  CHECK(*file == '\0', "it is routed to %s", file);
+  OK(SCR_Should_exit(&flag));
+  ALIKE(SCR_Complete_output(1), SCR_ERR_ARG, "flags");
+  CODE(SCR_Complete_output(1), SCR_ERR_STATE, "SCR_Start_output");
+  OK(SCR_Route_file(path, file));
+  CODE(SCR_Start_output("ck1", 64), SCR_ERR_ARG, "flags");
+  OK(SCR_Have_restart(&flag, NULL)); /* it was not completed, but the restart goes on */
+  CHECK(holds("ck1", 1, 1000), "wrong bytes");
+  CODE(SCR_Start_output("ck1", 64), SCR_ERR_ARG, "flags");
+  OK(put("ck2", 1, 1000));
+  CODE(SCR_Start_output("ck1", 64), SCR_ERR_ARG, "flags");
+  OK(SCR_Finalize());
+  run_gets("ck2", 1, 1000);
 }
 
 static void two_ranks_that_write_one_file_are_told_so(void)
@@ -523,6 +574,8 @@ const test_case writing_cases[] = {CASE(calls_out_of_order_are_refused_and_name_
                                    CASE(scr_init_is_an_error_outside_of_mpi, ANY),
                                    CASE(a_file_may_be_named_with_detours_and_in_one_buffer, ANY),
                                    CASE(equal_base_names_in_other_directories_are_other_files, ANY),
+                                   CASE(a_file_that_cannot_be_routed_fails_the_checkpoint_on_all_ranks, ANY),
+                                   CASE(after_a_start_that_fails_nothing_is_routed_until_its_complete, ANY),
                                    CASE(two_ranks_that_write_one_file_are_told_so, TWO),
                                    CASE(no_empty_many_and_unequal_files_are_read_back, ANY),
                                    CASE(a_dataset_that_one_rank_calls_invalid_is_dropped, ANY),
