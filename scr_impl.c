@@ -802,6 +802,42 @@ SCR_FN int scr_file_has_size(const char* path, uint64_t size)
   return SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, path, is, size);
 }
 
+/*
+** Open the existing file PATH for reading; SCR_ERR_MISSING unless it is a regular file.  What lies in its place, such
+** as a FIFO, is not waited for.
+*/
+SCR_FN int scr_file_open(const char* path, int* fd)
+{
+  struct stat st;
+
+  *fd = scr_os.open(path, O_RDONLY | O_NONBLOCK, 0);
+  if (*fd < 0 && errno == ENOENT) return SCR_ERR(SCR_ERR_MISSING, "%s is missing", path);
+  if (*fd < 0 && errno != ENXIO) return SCR_ERRNO("cannot open %s", path); /* ENXIO: a socket */
+  if (*fd >= 0 && fstat(*fd, &st) == 0 && S_ISREG(st.st_mode)) return SCR_SUCCESS;
+  if (*fd >= 0) scr_os.close(*fd);
+  *fd = -1;
+  return SCR_ERR(SCR_ERR_MISSING, "%s is not a plain file", path);
+}
+
+/* Remove the directory tree DIR; what is already gone, or belongs to another user, is skipped. */
+SCR_FN void scr_tree_remove(const char* dir)
+{
+  char           path[SCR_MAX_FILENAME];
+  struct stat    st;
+  struct dirent* e;
+  DIR*           d;
+
+  if (scr_oom || (d = opendir(dir)) == NULL) return;
+  while ((e = readdir(d)) != NULL) {
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, e->d_name) >= sizeof path) continue;
+    if (scr_os.lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) scr_tree_remove(path);
+    else scr_os.unlink(path);
+  }
+  closedir(d);
+  scr_os.rmdir(dir);
+}
+
 /* ==== 05 HASH ===========================================================================================
 ** A tree of strings: each element has a key and a hash of its own.  All metadata, on disk and in messages, has this
 ** form.
@@ -4122,8 +4158,12 @@ SCR_FN int scr_window_fd(scr_window* w, int i, int* fd)
 
   if (w->fd_file[slot] != i) {
     if ((rc = scr_window_close_fd(w, slot)) != SCR_SUCCESS) return rc;
-    w->fd[slot] = scr_os.open(w->path[i], w->seen[i] ? w->flags & ~O_TRUNC : w->flags, w->mode);
-    if (w->fd[slot] < 0) return SCR_ERRNO("cannot open %s", w->path[i]);
+    if (w->flags == O_RDONLY) {
+      if ((rc = scr_file_open(w->path[i], &w->fd[slot])) != SCR_SUCCESS) return rc;
+    } else {
+      w->fd[slot] = scr_os.open(w->path[i], w->seen[i] ? w->flags & ~O_TRUNC : w->flags, w->mode);
+      if (w->fd[slot] < 0) return SCR_ERRNO("cannot open %s", w->path[i]);
+    }
     w->fd_file[slot] = i;
     if (!w->seen[i] && w->flags & O_TRUNC && scr_os.ftruncate(w->fd[slot], (off_t)w->size[i]) < 0)
       return SCR_ERRNO("cannot give %s its size of %" PRIu64 " bytes", w->path[i], w->size[i]);
@@ -4300,15 +4340,13 @@ SCR_FN int scr_file_crc(const char* path, uint64_t size, uLong* crc)
   uint64_t    at = 0, hole;
   ssize_t     n = 0;
   struct stat st;
-  int         fd, rc = SCR_SUCCESS;
+  int         fd, rc;
 
   if (buf == NULL) return SCR_ERR_OOM();
   *crc = SCR_CRC32_START;
-  fd = scr_os.open(path, O_RDONLY, 0);
-  if (fd < 0)
-    rc = errno == ENOENT ? SCR_ERR(SCR_ERR_MISSING, "%s is missing", path) : SCR_ERRNO("cannot open %s", path);
-  else if (fstat(fd, &st) < 0) rc = SCR_ERRNO("cannot look at %s", path);
-  else if ((uint64_t)st.st_size != size)
+  rc = scr_file_open(path, &fd);
+  if (rc == SCR_SUCCESS && fstat(fd, &st) < 0) rc = SCR_ERRNO("cannot look at %s", path);
+  else if (rc == SCR_SUCCESS && (uint64_t)st.st_size != size)
     rc = SCR_ERR(SCR_ERR_MISSING, "%s has %jd bytes instead of %" PRIu64, path, (intmax_t)st.st_size, size);
   while (rc == SCR_SUCCESS && at < size) {
     hole = scr_hole_end(fd, at, size);
@@ -4368,11 +4406,7 @@ SCR_FN int scr_file_copy(const char* from, const char* to, uint64_t size, mode_t
 
   if (buf == NULL) return SCR_ERR_OOM();
   *crc = SCR_CRC32_START;
-  in = scr_os.open(from, O_RDONLY, 0);
-  if (in < 0) {
-    rc = errno == ENOENT ? SCR_ERR(SCR_ERR_MISSING, "%s is missing", from) : SCR_ERRNO("cannot open %s", from);
-    goto out;
-  }
+  if ((rc = scr_file_open(from, &in)) != SCR_SUCCESS) goto out;
   out = scr_os.open(to, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode);
   if (out < 0) {
     rc = SCR_ERRNO("cannot create %s", to);
@@ -4536,7 +4570,7 @@ SCR_FN int scr_file_check(const char* path, const scr_file* f, int check_crc)
 **   scr_member_check                          compare what was rebuilt with the recorded checksums
 **   scr_member_finish, _place, _end           write the header, rename the new files into place, clean up
 **
-** Uses       platform, errors, memory, hash, hash files, dataset, kernels, file window
+** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window
 ** Offers     scr_erasure, scr_header, scr_member; scr_erasure_symbol, scr_erasure_is_lost, scr_erasure_length,
 **            scr_erasure_part, scr_erasure_factor, scr_erasure_free, scr_erasure_make, scr_set_file_name,
 **            scr_set_file_parse, scr_header_free, scr_header_read_entry, scr_header_read, scr_header_image,
@@ -5014,10 +5048,7 @@ SCR_FN int scr_member_open(scr_member* m, const scr_erasure* ec)
                          write ? O_RDWR | O_TRUNC | O_NOFOLLOW : O_RDONLY, 0, plain ? 0 : ec->chunk,
                          plain ? 1 : ec->n - ec->k);
   if (rc != SCR_SUCCESS) return rc;
-  if (!(m->lost & SCR_LOST_RED)) {
-    m->fd = scr_os.open(m->red, O_RDONLY, 0);
-    return m->fd < 0 ? SCR_ERRNO("cannot open %s", m->red) : SCR_SUCCESS;
-  }
+  if (!(m->lost & SCR_LOST_RED)) return scr_file_open(m->red, &m->fd);
   for (i = 0; i < m->k; i++) m->sum[i] = SCR_CRC32_START;
   rc = scr_member_create(m, m->n, &m->fd);
   if (rc == SCR_SUCCESS && scr_os.ftruncate(m->fd, (off_t)(m->head + m->part * (uint64_t)m->k)) < 0)
@@ -5159,7 +5190,11 @@ SCR_FN int scr_member_place(scr_member* m, int i, int sync)
 {
   const char* path = i < m->n ? m->path[i] : m->red;
 
-  if (scr_os.rename(m->temp[i], path) < 0) return SCR_ERRNO("cannot rename %s to %s", m->temp[i], path);
+  if (scr_os.rename(m->temp[i], path) < 0) {
+    if (errno != EISDIR) return SCR_ERRNO("cannot rename %s to %s", m->temp[i], path);
+    scr_tree_remove(path); /* a directory lies in the place of the file */
+    if (scr_os.rename(m->temp[i], path) < 0) return SCR_ERRNO("cannot rename %s to %s", m->temp[i], path);
+  }
   scr_free(&m->temp[i]);
   return sync ? scr_dir_sync(path) : SCR_SUCCESS;
 }
@@ -10208,7 +10243,7 @@ SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const i
 /* ==== 20 CACHE ==========================================================================================
 ** How datasets are entered in the cache and deleted from it.
 **
-** Uses       platform, errors, memory, dataset, file window, filemap, MPI helpers, state, encode
+** Uses       platform, errors, memory, path, dataset, file window, filemap, MPI helpers, state, encode
 ** Offers     scr_cache_encode, scr_cache_enter, scr_cache_clear_place, scr_cache_delete_files, scr_cache_delete_local,
 **            scr_cache_delete, scr_cache_purge
 ** Invariants
@@ -10258,25 +10293,6 @@ SCR_FN int scr_cache_enter(const scr_reddesc* d, const scr_desc* desc, int prese
 
 /* ---- deletion ---- */
 
-/* Remove the directory tree DIR; what is already gone, or belongs to another user, is skipped. */
-SCR_FN void scr_cache_remove_tree(const char* dir, int depth)
-{
-  char           path[SCR_MAX_FILENAME];
-  struct stat    st;
-  struct dirent* e;
-  DIR*           d;
-
-  if (scr_oom || depth > 64 || (d = opendir(dir)) == NULL) return;
-  while ((e = readdir(d)) != NULL) {
-    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, e->d_name) >= sizeof path) continue;
-    if (scr_os.lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) scr_cache_remove_tree(path, depth + 1);
-    else scr_os.unlink(path);
-  }
-  closedir(d);
-  scr_os.rmdir(dir);
-}
-
 /*
 ** Remove whatever lies in the directory of dataset ID with descriptor D.  Before a dataset is written, no filemap lists
 ** what is there, so it is of no use; the first rank of a node removes it before the others create the directory.
@@ -10286,7 +10302,7 @@ SCR_FN void scr_cache_clear_place(const scr_reddesc* d, int id)
   char dir[SCR_MAX_FILENAME];
 
   if (d->can_mkdir && d->store != NULL && scr_home_path(&scr.world.home, d, id, "", dir, sizeof dir) == SCR_SUCCESS)
-    scr_cache_remove_tree(dir, 0);
+    scr_tree_remove(dir);
 }
 
 /* Delete the files of E, except those that another entry of the same id lists. */
@@ -13514,9 +13530,9 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
 }
 
 /*
-** Start a dataset for the public call CALL; PHASE is the phase that it enters.  When it cannot be started, nothing can be
-** routed until its Complete call, so that the program does not write to the prefix what it could not write to the
-** cache.  Collective over the world; the same code everywhere.
+** Start a dataset for the public call CALL; PHASE is the phase that it enters.  When it cannot be started, nothing
+** can be routed until its Complete call, so that the program does not write to the prefix what it could not write to
+** the cache.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase phase)
 {
@@ -13663,8 +13679,8 @@ SCR_FN int scr_complete_after(int id)
 }
 
 /*
-** Complete the open dataset for CALL.  It fails on all ranks if one is not VALID, or could not route a file.  Collective
-** over the world.
+** Complete the open dataset for CALL.  It fails on all ranks if one is not VALID, or could not route a file.
+** Collective over the world.
 */
 SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
 {

@@ -118,7 +118,9 @@ static void run_puts_two(void)
   OK(SCR_Finalize());
 }
 
-/* Of ck2 only the copy on the prefix is left, and it is not fetched: the run with ck1 ends well, and keeps that copy. */
+/*
+** Of ck2 only the copy on the prefix is left, and it is not fetched: the run with ck1 ends well, and keeps that copy.
+*/
 static void a_run_ends_well_when_a_newer_checkpoint_has_the_place_of_its_own(void)
 {
   run_puts_two();

@@ -5,6 +5,9 @@
 ** again: the copy is put back, some members lose something, SCR_Init rebuilds, and all that lies in the cache,
 ** redundancy files too, is compared with the copy.  Beyond the power of the scheme the library must refuse.
 */
+#include <sys/socket.h>
+#include <sys/un.h>
+
 #include "mpi_test.h"
 
 /* ---- shapes ------------------------------------------------------------------------------------------------------ */
@@ -70,6 +73,88 @@ static const shape shapes[] = {{"odd", two_files, odd_size, NULL},
 static const shape single = {"one file", one_file, odd_size, NULL};
 
 #define SHAPES ((int)(sizeof shapes / sizeof *shapes))
+
+/* ---- what is in the place of a file, or a directory -------------------------------------------------------------- */
+
+static const scheme every_scheme[] = {{"XOR", 1}, {"PARTNER", 1}, {"RS", 2}};
+
+/*
+** A directory of a dataset is lost: that of the redundancy files, or all of it; also of rank 1, which may have no
+** files.
+*/
+static void directories_that_are_lost_are_made_again(void)
+{
+  static const char* const lost[] = {"scr.dataset.1/.scr", "scr.dataset.1"};
+  int                      c, s, how, who;
+
+  for (c = 0; c < (ranks > 2 ? 3 : 2); c++)
+    for (s = 0; s < SHAPES; s += 5)
+      for (who = 0; who < 2; who++) {
+        prepare(&every_scheme[c], &shapes[s]);
+        for (how = 0; how < 2; how++) {
+          char path[1400];
+          during("%s, shape %s, %s of rank %d", every_scheme[c].type, shapes[s].what, lost[how], who);
+          snprintf(path, sizeof path, "%s/%s", node_dir, lost[how]);
+          CHECK(access(path, F_OK) == 0, "%s is not there", path);
+          if (rank == who) remove_tree(path);
+          run_restarts(&shapes[s], 1, 0);
+        }
+      }
+}
+
+enum { FIFO, DIRECTORY, SOCKET, LINK, PLACES };
+
+/* Something else is at PATH; local. */
+static void put_in_place(const char* path, int what)
+{
+  char               inner[SCR_MAX_FILENAME + 8];
+  struct sockaddr_un address;
+  int                s;
+
+  unlink(path);
+  if (what == FIFO) CHECK(mkfifo(path, 0600) == 0, "%s", path);
+  if (what == LINK) CHECK(symlink("/no/such/file", path) == 0, "%s", path);
+  if (what == DIRECTORY) {
+    make_dir(path);
+    snprintf(inner, sizeof inner, "%s/inner", path);
+    write_file(inner, "x", 1);
+  }
+  if (what == SOCKET) { /* whose address is short: it is moved to its place */
+    s = socket(AF_UNIX, SOCK_STREAM, 0);
+    memset(&address, 0, sizeof address);
+    address.sun_family = AF_UNIX;
+    snprintf(address.sun_path, sizeof address.sun_path, "/tmp/scr.%d", (int)getpid());
+    CHECK(bind(s, (struct sockaddr*)&address, sizeof address) == 0, "bind: %s", strerror(errno));
+    CHECK(rename(address.sun_path, path) == 0, "%s: %s", path, strerror(errno));
+    close(s);
+  }
+}
+
+/* It is rebuilt at the start of a run, and when it is flushed. */
+static void what_is_no_file_is_a_lost_file(void)
+{
+  static const char* const part[] = {"/ck/", "_in_"};
+  char                     path[SCR_MAX_FILENAME];
+  int                      what, red, c;
+
+  for (c = 0; c < (ranks > 2 ? 3 : 2); c++)
+    for (what = 0; what < PLACES; what++)
+      for (red = 0; red < 2; red++) {
+        during("%s, %d in the place of a file in %s", every_scheme[c].type, what, part[red]);
+        prepare(&every_scheme[c], &shapes[0]);
+        CHECK(find_file(node_dir, part[red], 0, path) > 0, "there is no file");
+        if (rank == 1) put_in_place(path, what);
+        run_restarts(&shapes[0], 1, 0);
+        if (red) continue;
+        if (rank == 0) put_in_place(path, what);
+        set("SCR_FLUSH=10");
+        OK(SCR_Init());
+        get_shape("ck", &shapes[0]);
+        if (rank == 1) put_in_place(path, what);
+        OK(SCR_Finalize());
+        on_prefix_shape("ck", &shapes[0]);
+      }
+}
 
 /* ---- all losses -------------------------------------------------------------------------------------------------- */
 
@@ -621,5 +706,7 @@ const test_case loss_cases[] = {CASE(xor_rebuilds_what_it_bears_and_refuses_the_
                                 CASE(a_record_names_the_node_of_the_partner, ANY),
                                 CASE(ranks_without_a_partner_are_told_of, "3 4 5", "6 7"),
                                 CASE(a_store_without_directories_is_rebuilt, THREE),
+                                CASE(directories_that_are_lost_are_made_again, ANY),
+                                CASE(what_is_no_file_is_a_lost_file, ANY),
                                 CASE(a_sparse_file_is_sparse_when_it_is_rebuilt, "3", ""),
                                 CASES_END};
