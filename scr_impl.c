@@ -579,7 +579,8 @@ SCR_FN void scr_time_string(time_t t, char* buf, size_t n)
 **
 ** Uses       platform (the table of calls), errors, memory.
 ** Offers     scr_path_reduce_str, scr_path_relative, scr_path_below, scr_path_is_safe_rel, scr_path_common,
-**            scr_path_keep, scr_path_flatten, scr_path_dir_of, scr_mkdirs, scr_file_size, scr_file_has_size.
+**            scr_path_keep, scr_path_flatten, scr_path_dir_of, scr_mkdirs, scr_file_size, scr_file_has_size,
+**            scr_file_open, scr_tree_remove.
 ** Invariants
 **   T1  A reduced path has no empty component, no ".", and ".." only in front of a relative path.
 ** Failure    SCR_ERR_PATH if a buffer is too short.
@@ -5190,11 +5191,7 @@ SCR_FN int scr_member_place(scr_member* m, int i, int sync)
 {
   const char* path = i < m->n ? m->path[i] : m->red;
 
-  if (scr_os.rename(m->temp[i], path) < 0) {
-    if (errno != EISDIR) return SCR_ERRNO("cannot rename %s to %s", m->temp[i], path);
-    scr_tree_remove(path); /* a directory lies in the place of the file */
-    if (scr_os.rename(m->temp[i], path) < 0) return SCR_ERRNO("cannot rename %s to %s", m->temp[i], path);
-  }
+  if (scr_os.rename(m->temp[i], path) < 0) return SCR_ERRNO("cannot rename %s to %s", m->temp[i], path);
   scr_free(&m->temp[i]);
   return sync ? scr_dir_sync(path) : SCR_SUCCESS;
 }
@@ -5411,7 +5408,7 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 ** Offers     scr_record, scr_index, scr_index_item, scr_choice, scr_prefix_place, scr_object, scr_objects,
 **            scr_rank2file; scr_record_path, scr_record_mkdir, scr_record_read, scr_record_open, scr_record_close,
 **            scr_record_sweep, scr_index_id, scr_index_get, scr_index_walk, scr_index_sort, scr_index_is_good,
-**            scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_same,
+**            scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_named, scr_index_same,
 **            scr_index_count_complete, scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_write,
 **            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_note_fetched,
 **            scr_index_note_failed, scr_index_note_renamed, scr_index_change, scr_summary_write, scr_summary_read,
@@ -5780,23 +5777,39 @@ SCR_FN int scr_index_close(scr_index* index, int rc, int write)
 
 /* ---- the index: questions ---- */
 
-/*
-** Find the dataset with the largest id below BELOW; of two with the same id, the one created last.  If NAME is NULL,
-** only good checkpoints count; otherwise datasets with this name or directory, complete or not.  SCR_ERR_NOT_FOUND
-** without a message.
-*/
-SCR_FN int scr_index_newest(const scr_index* index, int below, const char* name, scr_index_item* best)
+/* Returns 1 if A is newer than B, which is of all zeros if there is none yet: by id, then by time of creation. */
+SCR_FN int scr_index_is_newer(const scr_index_item* a, const scr_index_item* b)
+{
+  return a->id > b->id || (a->id == b->id && a->desc.identity.created > b->desc.identity.created);
+}
+
+/* Find the newest good checkpoint with an id below BELOW.  SCR_ERR_NOT_FOUND without a message. */
+SCR_FN int scr_index_newest(const scr_index* index, int below, scr_index_item* best)
 {
   scr_index_item it;
 
   memset(&it, 0, sizeof it);
   memset(best, 0, sizeof *best);
-  while (scr_index_walk(index, &it)) {
-    if (it.id >= below || it.id < best->id) continue;
-    if (name == NULL ? !scr_index_is_good(&it) || !scr_desc_is_ckpt(&it.desc)
-                     : strcmp(name, it.dir) != 0 && strcmp(name, it.desc.name) != 0)
-      continue;
-    if (it.id > best->id || it.desc.identity.created > best->desc.identity.created) *best = it;
+  while (scr_index_walk(index, &it))
+    if (it.id < below && scr_index_is_good(&it) && scr_desc_is_ckpt(&it.desc) && scr_index_is_newer(&it, best))
+      *best = it;
+  return best->id != 0 ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
+}
+
+/*
+** Find the newest dataset called NAME or, if there is none, the newest one in the directory NAME; complete or not.
+** SCR_ERR_NOT_FOUND without a message.
+*/
+SCR_FN int scr_index_named(const scr_index* index, const char* name, scr_index_item* best)
+{
+  scr_index_item it;
+  int            by_dir;
+
+  memset(best, 0, sizeof *best);
+  for (by_dir = 0; by_dir < 2 && best->id == 0; by_dir++) {
+    memset(&it, 0, sizeof it);
+    while (scr_index_walk(index, &it))
+      if (strcmp(by_dir ? it.dir : it.desc.name, name) == 0 && scr_index_is_newer(&it, best)) *best = it;
   }
   return best->id != 0 ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
 }
@@ -5896,7 +5909,7 @@ SCR_FN int scr_index_current(const scr_index* index, scr_index_item* it)
     int k = scr_index_id(scr_hash_elem_key(e));
     if (k > id && scr_index_entry(index, k, c.dir) != NULL) id = k;
   }
-  if (id == 0) return scr_index_newest(index, INT_MAX, c.dir, it) == SCR_SUCCESS;
+  if (id == 0) return scr_index_named(index, c.dir, it) == SCR_SUCCESS;
   return scr_index_get(index, id, scr_hash_elem_key(scr_hash_elem_get(scr_hash_get(index->h, "DIR"), c.dir)), it);
 }
 
@@ -5921,7 +5934,7 @@ SCR_FN void scr_index_leave_current(scr_index* index, int was_current)
   scr_index_item best;
 
   if (!was_current) return;
-  scr_index_newest(index, INT_MAX, NULL, &best);
+  scr_index_newest(index, INT_MAX, &best);
   scr_index_set_current(index, best.id != 0 ? best.dir : "", 0);
 }
 
@@ -8971,13 +8984,14 @@ out:
 **   PASSED     WHOLE              scr_choice_served        the user chose an older one; ASIDE in the next run
 **   (gone)     any                scr_cache_delete         to make room; SCR_Delete; SCR_Complete_output failed
 **
-**   on prefix  NO -> FLUSHING           scr_flush_begin; also SUPERSEDED, when the user asks for it, and RENAMING, when
-**                                       what an earlier flush left on the prefix is damaged
+**   on prefix  NO -> FLUSHING           scr_flush_begin; also SUPERSEDED and DROPPED, when the user asks for it, and
+**                                       RENAMING, when what an earlier flush left on the prefix is damaged
 **              FLUSHING -> RENAMING     scr_flush_commit, the index has it
 **              RENAMING -> YES          scr_flush_done
 **              FLUSHING -> NO           scr_flush_undo, the flush failed
 **              FLUSHING -> SUPERSEDED   scr_flush_undo, a newer dataset has its place
-**              YES -> SUPERSEDED        scr_flush_commit of a newer dataset that took its files
+**              YES -> SUPERSEDED        scr_flush_commit of another dataset that took its files
+**              YES, RENAMING -> DROPPED scr_run_drop
 **              SUPERSEDED -> NO         scr_dataset_reconsider, after SCR_Drop or SCR_Delete
 **              NO -> YES                scr_fetch; scr_flush_done, if the index could not be read before
 **              found: RENAMING, YES     scr_restart_on_prefix, by the index
@@ -9018,7 +9032,8 @@ typedef enum {
   SCR_PREFIX_FLUSHING,
   SCR_PREFIX_RENAMING,
   SCR_PREFIX_YES,
-  SCR_PREFIX_SUPERSEDED
+  SCR_PREFIX_SUPERSEDED, /* this and the next are flushed only if the user asks for it */
+  SCR_PREFIX_DROPPED
 } scr_on_prefix;
 
 /* Is there a checkpoint to restart from?  Not known yet; loaded; none is left; too late, a dataset was started. */
@@ -9312,10 +9327,11 @@ SCR_FN int scr_on_prefix_leads(scr_on_prefix from, scr_on_prefix to)
   case SCR_PREFIX_FLUSHING:
     return to == SCR_PREFIX_RENAMING || to == SCR_PREFIX_NO || to == SCR_PREFIX_SUPERSEDED;
   case SCR_PREFIX_RENAMING:
-    return to == SCR_PREFIX_YES || to == SCR_PREFIX_FLUSHING;
+    return to == SCR_PREFIX_YES || to == SCR_PREFIX_FLUSHING || to == SCR_PREFIX_DROPPED;
   case SCR_PREFIX_YES:
-    return to == SCR_PREFIX_SUPERSEDED;
+    return to == SCR_PREFIX_SUPERSEDED || to == SCR_PREFIX_DROPPED;
   case SCR_PREFIX_SUPERSEDED:
+  case SCR_PREFIX_DROPPED:
     return to == SCR_PREFIX_FLUSHING;
   }
   return 0;
@@ -9346,8 +9362,8 @@ SCR_FN int scr_change_life(const int* ids, int n, scr_life life)
     e->passed = life == SCR_PASSED;
   }
   rc = scr_map_write();
-  if (life == SCR_REJECTED && rc != SCR_SUCCESS) scr_warn("%s", scr_err_text);
-  rc = life == SCR_REJECTED ? SCR_SUCCESS : scr_agree(rc, scr.world.comm);
+  if (life != SCR_WHOLE && rc != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  rc = life != SCR_WHOLE ? SCR_SUCCESS : scr_agree(rc, scr.world.comm);
   for (i = 0; i < n && rc == SCR_SUCCESS && scr.world.rank == 0; i++) scr_dataset_write_note(ids[i], NULL);
   return rc;
 }
@@ -9389,7 +9405,7 @@ SCR_FN void scr_dataset_reconsider(void)
 ** that is rebuilt, sent to its owner (deliver).  scr_encoder_store writes the sum, which is parity or data;
 ** scr_encoder_finish makes the files final.
 **
-** Uses       errors, memory, hash, dataset, kernels, file window, erasure code, MPI helpers
+** Uses       platform, errors, memory, path, hash, dataset, kernels, file window, erasure code, MPI helpers
 ** Offers     scr_encode; scr_set_gather, scr_encode_protect, scr_encode_recover
 ** Invariants
 **   R1  Protecting a set means rebuilding members that have lost their redundancy file, so one engine serves all
@@ -10025,7 +10041,10 @@ SCR_FN int scr_encoder_asks(const scr_encoder* c, int t, int distance)
   return c->lost[t] & SCR_LOST_DATA && scr_header_holder(c->d->set_size, c->d->failures, c->lost, t) == -distance;
 }
 
-/* Members send descriptions over DISTANCE to those that ask, which keep them in c->entry.  Collective. */
+/*
+** Members send descriptions over DISTANCE to those that need them, which keep them in c->entry.  Collective over the
+** runners.
+*/
 SCR_FN int scr_encoder_tell(scr_encoder* c, int distance, int rc)
 {
   int      n = c->d->set_size, k = c->d->failures, me, r, i = distance > 0 ? distance : -distance, err;
@@ -10059,7 +10078,7 @@ SCR_FN int scr_encoder_tell(scr_encoder* c, int distance, int rc)
 
 /*
 ** Members that have lost their files learn which they were from the nearest header: their own, or one to the right; and
-** give them their places.  Collective.
+** give them their places.  Collective over the runners.
 */
 SCR_FN int scr_encoder_learn(scr_encoder* c, int rc)
 {
@@ -10129,6 +10148,13 @@ SCR_FN int scr_encoder_finish_member(scr_encoder* c, int a)
   return scr_entry_place(c->x->home, m->e, &f, path);
 }
 
+/* Remove a directory that lies where a lost file of the cache has its place. */
+SCR_FN void scr_encoder_clear(const char* path)
+{
+  struct stat st;
+  if (scr_os.lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) scr_tree_remove(path);
+}
+
 /*
 ** Check what was rebuilt; if it is right on all runners, rename it into place.  RC is the result of the engine.
 ** Collective over the runners.
@@ -10145,7 +10171,10 @@ SCR_FN int scr_encoder_finish(scr_encoder* c, int rc)
   for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) {
     scr_member* m = &c->m[a];
     for (i = 0; i <= m->n && rc == SCR_SUCCESS; i++)
-      if (m->temp[i] != NULL) rc = scr_member_place(m, i, 0);
+      if (m->temp[i] != NULL) {
+        scr_encoder_clear(i < m->n ? m->path[i] : m->red);
+        rc = scr_member_place(m, i, 0);
+      }
   }
   return rc;
 }
@@ -10193,7 +10222,8 @@ SCR_FN int scr_encoder_single(scr_encoder* c)
 **
 ** Collective over the runners of X; returns this rank's code, on which the caller agrees.  On success each entry has
 ** the checksums of its files and the record of its redundancy file, and is listed.  On an error no redundancy file is
-** made.  SCR_ERR_IO, and damage is told, when a file has not the checksum that is recorded already.
+** made, but with MKDIR=0 an empty one may be left.  SCR_ERR_IO, and damage is reported, if a file does not have the
+** checksum that is recorded already.
 */
 SCR_FN int scr_encode_protect(const scr_encode* x, int n, scr_entry** e)
 {
@@ -11149,9 +11179,10 @@ SCR_FN int scr_recovery_drop_old(const scr_recovery* f)
 */
 SCR_FN int scr_recovery_restore(scr_recovery* f)
 {
-  scr_entry *here = scr_recovery_entry(f), *kept = NULL;
-  scr_encode x = scr_cache_encode(&f->mine->red, !f->check);
-  int        verified, written = 0, rc, err;
+  scr_entry *    here = scr_recovery_entry(f), *kept = NULL;
+  scr_encode     x = scr_cache_encode(&f->mine->red, !f->check);
+  int            verified, written = 0, rc, err;
+  scr_err_record why;
 
   if (here != NULL && (f->source == scr.world.rank ? f->lost != 0 : f->source < 0)) kept = scr_entry_dup(here);
   rc = scr_recovery_delete_entries(&f->identity, 0); /* an older dataset of this id: its place is needed (U4) */
@@ -11175,7 +11206,11 @@ out:
   } else if (rc != SCR_SUCCESS && f->source != scr.world.rank && scr_recovery_entry(f) != NULL) {
     scr_recovery_entry(f)->listed = 0;
   }
-  if (rc != SCR_SUCCESS && written) scr_map_write();
+  if (rc != SCR_SUCCESS && written) {
+    scr_err_save(&why);
+    scr_map_write();
+    scr_err_restore(&why);
+  }
   scr_entry_free(&kept);
   return rc;
 }
@@ -11366,7 +11401,7 @@ SCR_FN int scr_recovery_mend(int id)
 ** Copy datasets from the cache to the prefix, in three steps with their state in one struct: begin, copy, commit.
 **
 ** Uses       platform, errors, memory, path, hash, dataset, file window, prefix, MPI helpers, world, state, recovery
-** Offers     scr_rank2file_scatter, scr_flush_sync, scr_flush_is_due, scr_flush_unless_superseded, scr_flush_if_due,
+** Offers     scr_rank2file_scatter, scr_flush_sync, scr_flush_is_due, scr_flush_unasked, scr_flush_if_due,
 **            scr_prefix_delete
 ** Invariants
 **   J1  A flush writes every file under a temporary name beside its final one.  Files of an indexed dataset are
@@ -11381,10 +11416,10 @@ SCR_FN int scr_recovery_mend(int id)
 
 /* An indexed dataset that may have files where the flush is to put its own. */
 typedef struct {
-  int  id;
-  int  ckpt, stands; /* it is a checkpoint; it is newer and good, so only the user's wish overrides it */
-  int  hit;          /* 1: it has such files */
-  char dir[SCR_MAX_FILENAME];
+  scr_identity identity;
+  int          ckpt, stands; /* it is a checkpoint; it is newer and good, so only the user's wish overrides it */
+  int          hit;          /* 1: it has such files */
+  char         dir[SCR_MAX_FILENAME];
 } scr_flush_rival;
 
 /* A flush in progress. */
@@ -11631,7 +11666,8 @@ SCR_FN int scr_flush_list_rivals(scr_flush* f, const scr_index* index)
     if (!scr_grow(&f->rival, f->rivals, sizeof *f->rival)) return SCR_ERR_OOM();
     r = &f->rival[f->rivals++];
     memset(r, 0, sizeof *r);
-    r->id = it.id;
+    r->identity = it.desc.identity;
+    r->identity.id = it.id;
     r->ckpt = scr_desc_is_ckpt(&it.desc);
     r->stands = !f->may_replace_newer && it.id >= f->id && !it.failed;
     snprintf(r->dir, sizeof r->dir, "%s", it.dir);
@@ -11663,7 +11699,7 @@ SCR_FN int scr_flush_compare(scr_flush_rival* r, const scr_hash* exist)
   scr_hash *       send = scr_hash_new(), *recv = scr_hash_new(), *all = scr_hash_new();
   scr_hash_elem*   e;
   scr_vote         v;
-  int              i, ranks, rc = scr_prefix_locate(scr.world.prefix, r->id, r->dir, &place);
+  int              i, ranks, rc = scr_prefix_locate(scr.world.prefix, r->identity.id, r->dir, &place);
 
   memset(&mine, 0, sizeof mine);
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) goto out;
@@ -11743,7 +11779,7 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f)
     if (rc != SCR_SUCCESS || !r->hit || !r->stands) continue;
     f->superseded = r->ckpt;
     rc = SCR_ERR(SCR_ERR_STATE, "dataset %d is not copied to %s: it would replace files of the newer dataset %d", f->id,
-                 scr.world.prefix, r->id);
+                 scr.world.prefix, r->identity.id);
   }
 out:
   scr_hash_delete(&exist);
@@ -11804,7 +11840,7 @@ SCR_FN int scr_flush_update_index(const scr_flush* f)
   int       i, rc = scr_index_open(&index, scr.world.prefix);
 
   for (i = 0; i < f->rivals && rc == SCR_SUCCESS; i++)
-    if (f->rival[i].hit) scr_index_remove(&index, f->rival[i].id, f->rival[i].dir);
+    if (f->rival[i].hit) scr_index_remove(&index, f->rival[i].identity.id, f->rival[i].dir);
   if (rc == SCR_SUCCESS) rc = scr_index_set(&index, &f->desc, f->dir);
   return scr_index_close(&index, rc, 1);
 }
@@ -11820,7 +11856,7 @@ SCR_FN int scr_flush_done(const scr_flush* f)
   if (scr.world.rank == 0) rc = scr_index_change(scr.world.prefix, scr_index_note_renamed, f->id, f->dir);
   for (i = 0; i < f->rivals && rc == SCR_SUCCESS && scr.world.rank == 0; i++)
     if (f->rival[i].hit && strcmp(f->rival[i].dir, f->dir) != 0)
-      scr_prefix_forget(scr.world.prefix, f->rival[i].id, f->rival[i].dir);
+      scr_prefix_forget(scr.world.prefix, f->rival[i].identity.id, f->rival[i].dir);
   if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS)
     scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_YES, f->dir);
   return rc;
@@ -11847,9 +11883,10 @@ SCR_FN int scr_flush_commit(scr_flush* f)
   rc = scr_vote_all(&v, rc, scr.world.comm);
   f->committed = rc == SCR_SUCCESS || v.max[0] > 0;
   if (f->committed) scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_RENAMING, f->dir);
-  for (i = 0; i < f->rivals && f->committed; i++) { /* older datasets that lose their files are in the cache alone */
-    scr_dataset* ds = f->rival[i].hit && f->rival[i].id < f->id ? scr_dataset_find(f->rival[i].id) : NULL;
-    if (ds != NULL && ds->on_prefix == SCR_PREFIX_YES) scr_change_on_prefix(ds, SCR_PREFIX_SUPERSEDED, NULL);
+  for (i = 0; i < f->rivals && f->committed; i++) { /* datasets that lose their files are in the cache alone */
+    scr_dataset* ds = f->rival[i].hit ? scr_dataset_find(f->rival[i].identity.id) : NULL;
+    if (ds != NULL && scr_identity_same(&ds->desc.identity, &f->rival[i].identity) && ds->on_prefix == SCR_PREFIX_YES)
+      scr_change_on_prefix(ds, SCR_PREFIX_SUPERSEDED, NULL);
   }
   if (rc != SCR_SUCCESS) return rc;
   if ((rc = scr_agree(scr_objects_rename(&f->objects, scr.world.prefix, 0), scr.world.comm)) != SCR_SUCCESS) return rc;
@@ -11990,12 +12027,12 @@ SCR_FN int scr_flush_is_due(const scr_dataset* ds)
 }
 
 /*
-** Flush dataset ID; it is no error if a newer dataset has its place on the prefix.  Collective over the world; the same
-** code everywhere.
+** Flush dataset ID, although the user has not asked for it: not if it was dropped, and it is no error if a newer
+** dataset has its place on the prefix.  Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_flush_unless_superseded(int id)
+SCR_FN int scr_flush_unasked(int id)
 {
-  int rc = scr_flush_sync(id, 0);
+  int rc = scr_dataset_find(id)->on_prefix == SCR_PREFIX_DROPPED ? SCR_SUCCESS : scr_flush_sync(id, 0);
 
   return rc == SCR_ERR_STATE && scr_dataset_find(id)->on_prefix == SCR_PREFIX_SUPERSEDED ? SCR_SUCCESS : rc;
 }
@@ -12003,7 +12040,7 @@ SCR_FN int scr_flush_unless_superseded(int id)
 /* The same, if the flush of DS is due. */
 SCR_FN int scr_flush_if_due(const scr_dataset* ds)
 {
-  return scr_flush_is_due(ds) ? scr_flush_unless_superseded(ds->desc.identity.id) : SCR_SUCCESS;
+  return scr_flush_is_due(ds) ? scr_flush_unasked(ds->desc.identity.id) : SCR_SUCCESS;
 }
 
 /*
@@ -12362,8 +12399,8 @@ SCR_FN int scr_fetch_copy(void* arg)
 }
 
 /*
-** Check the copy on the prefix if that must come first (Q2), then make room in the cache.  Collective over the world;
-** the same code everywhere.
+** Check the copy on the prefix if that must come first (Q2), then make room in the cache.  What the cache holds with
+** this id, set aside or another dataset, goes.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_fetch_prepare(scr_fetching* f)
 {
@@ -12546,7 +12583,7 @@ SCR_FN int scr_choice_next(int below, const char* name, scr_candidate* c)
   scr_choice_read(&index, &choice);
   if (name != NULL) {
     if (ds != NULL) id = ds->desc.identity.id;
-    else if (scr_index_newest(&index, INT_MAX, name, &it) == SCR_SUCCESS) id = it.id;
+    else if (scr_index_named(&index, name, &it) == SCR_SUCCESS) id = it.id;
     c->by_user = id != 0;
   } else if (choice.by_user && scr_index_current(&index, &it) && it.id < below &&
              !(choice.until > 0 && scr_choice_cached(&index, choice.until - 1, below)) &&
@@ -12556,7 +12593,7 @@ SCR_FN int scr_choice_next(int below, const char* name, scr_candidate* c)
   } else {
     id = scr_choice_cached(&index, 0, below);
     memset(&it, 0, sizeof it);
-    if (fetch && scr_index_newest(&index, below, NULL, &it) == SCR_SUCCESS && it.id > id) id = it.id;
+    if (fetch && scr_index_newest(&index, below, &it) == SCR_SUCCESS && it.id > id) id = it.id;
     else it.id = 0;
   }
   c->id = id;
@@ -12681,14 +12718,16 @@ SCR_FN int scr_choice_served(void)
   return rc;
 }
 
-/* Set CURRENT to the checkpoint NAME of the index, as the user's choice.  Rank 0 only. */
-SCR_FN int scr_choice_write_name(const char* name)
+/* Set CURRENT, as the user's choice, to the cached dataset DS or, if it is NULL, to NAME of the index.  Rank 0 only. */
+SCR_FN int scr_choice_set(const scr_dataset* ds, const char* name)
 {
   scr_index      index;
   scr_index_item it;
   int            rc = scr_index_open(&index, scr.world.prefix);
+  int            found =
+      ds != NULL ? scr_index_same(&index, &ds->desc.identity, &it) : scr_index_named(&index, name, &it) == SCR_SUCCESS;
 
-  if (rc == SCR_SUCCESS && scr_index_newest(&index, INT_MAX, name, &it) != SCR_SUCCESS)
+  if (rc == SCR_SUCCESS && !found)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no checkpoint %s in the cache or in %s", name, scr.world.prefix);
   else if (rc == SCR_SUCCESS && !scr_desc_is_ckpt(&it.desc))
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the dataset %s in %s is not a checkpoint", name, scr.world.prefix);
@@ -12707,7 +12746,7 @@ SCR_FN int scr_choice_make(const char* name)
   int                rc = SCR_SUCCESS;
 
   if (ds != NULL && (rc = scr_flush_sync(ds->desc.identity.id, 1)) != SCR_SUCCESS) return rc;
-  if (scr.world.rank == 0) rc = scr_choice_write_name(name);
+  if (scr.world.rank == 0) rc = scr_choice_set(ds, name);
   return scr_agree(rc, scr.world.comm);
 }
 
@@ -12746,7 +12785,7 @@ SCR_FN int scr_choice_by_parameter(void)
 ** Offers     scr_report, scr_report_local, scr_enter, scr_flag_given, scr_halt_decide, scr_halt_write_reason,
 **            scr_release, scr_run_flush_newest, scr_start_run, scr_route_new, scr_route_loaded, scr_reject_loaded,
 **            scr_need_decide, scr_open_fails, scr_open_failed, scr_start, scr_complete, scr_enter_name,
-**            scr_run_find_dataset
+**            scr_run_delete, scr_run_drop, scr_run_choose
 ** Invariants
 **   O1  The library calls exit only in scr_halt_leave.
 **   O2  A dataset is committed on no rank before it is protected on all.
@@ -13065,7 +13104,7 @@ SCR_FN int scr_run_flush_newest(void)
   scr_err_record     why;
   int                i, rc = SCR_SUCCESS, tried = newest != NULL && scr.flush_every > 0;
 
-  if (tried) rc = scr_flush_unless_superseded(newest->desc.identity.id);
+  if (tried) rc = scr_flush_unasked(newest->desc.identity.id);
   scr_err_save(&why);
   for (i = scr.datasets - 1; i >= 0; i--) {
     int err = tried && &scr.dataset[i] == newest ? SCR_SUCCESS : scr_flush_if_due(&scr.dataset[i]);
@@ -13174,7 +13213,7 @@ SCR_FN void scr_restart_flush_due(void)
   for (i = scr.datasets - 1; i >= 0; i--) {
     const scr_dataset* ds = &scr.dataset[i];
     int                id = ds->desc.identity.id;
-    if ((restart && id == scr.loaded ? scr_flush_sync(id, 0) : scr_flush_if_due(ds)) != SCR_SUCCESS)
+    if ((restart && id == scr.loaded ? scr_flush_unasked(id) : scr_flush_if_due(ds)) != SCR_SUCCESS)
       scr_report(SCR_ERR_IO); /* it stays in the cache, so the run can go on */
   }
 }
@@ -13746,41 +13785,118 @@ SCR_FN int scr_enter_name(const char* call, const char* name)
   return scr_report(rc);
 }
 
+/* A dataset of the index: what all ranks need of its item.  id 0: there is none. */
+typedef struct {
+  scr_identity identity;
+  char         dir[SCR_MAX_FILENAME];
+} scr_indexed;
+
 /*
-** Look up the dataset NAME in the index and send the result to every rank; *ID is 0 if the index does not have it.
-** Collective over the world; the same code everywhere.
+** Look up the dataset NAME in the index; every rank receives the result.  Collective over the world; the same code
+** everywhere.
 */
-SCR_FN int scr_run_find_dataset(const char* name, int* id, char* dir)
+SCR_FN int scr_run_find_dataset(const char* name, scr_indexed* found)
 {
-  struct {
-    int  id;
-    char dir[SCR_MAX_FILENAME];
-  } found;
   scr_index      index;
   scr_index_item it;
   int            rc = SCR_SUCCESS;
 
-  memset(&found, 0, sizeof found);
+  memset(found, 0, sizeof *found);
   if (scr.world.rank == 0) {
     rc = scr_index_read(&index, scr.world.prefix);
-    if (rc == SCR_SUCCESS && scr_index_newest(&index, INT_MAX, name, &it) == SCR_SUCCESS) {
-      found.id = it.id;
-      rc = scr_fmt(found.dir, sizeof found.dir, "%s", it.dir);
+    if (rc == SCR_SUCCESS && scr_index_named(&index, name, &it) == SCR_SUCCESS) {
+      found->identity = it.desc.identity;
+      found->identity.id = it.id;
+      rc = scr_fmt(found->dir, sizeof found->dir, "%s", it.dir);
     }
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_bcast(&found, (int)sizeof found, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
-  *id = found.id;
-  memcpy(dir, found.dir, sizeof found.dir);
-  return SCR_SUCCESS;
+  return scr_bcast(found, (int)sizeof *found, MPI_BYTE, 0, scr.world.comm);
+}
+
+/* Delete NAME from the cache and from the prefix: each copy of the newest dataset of that name. */
+SCR_FN int scr_run_delete(const char* name)
+{
+  scr_indexed        on;
+  const scr_dataset* ds = NULL;
+  int                i, id = 0, was_loaded = 0, err = SCR_SUCCESS, rc = scr_run_find_dataset(name, &on);
+
+  if (rc != SCR_SUCCESS) return rc;
+  for (i = 0; i < scr.datasets; i++)
+    if (strcmp(scr_desc_name(&scr.dataset[i].desc), name) == 0) ds = &scr.dataset[i];
+  if (on.identity.id == 0 && ds == NULL)
+    return SCR_ERR(SCR_ERR_NOT_FOUND, "there is no dataset %s in the cache or in %s", name, scr.world.prefix);
+  if (ds != NULL && on.identity.id != 0 && !scr_identity_same(&ds->desc.identity, &on.identity)) {
+    if (scr_identity_cmp(&ds->desc.identity, &on.identity) > 0) on.identity.id = 0;
+    else ds = NULL;
+  }
+  if (ds != NULL) {
+    id = ds->desc.identity.id;
+    was_loaded = id == scr.loaded;
+    if (!was_loaded && scr_work_is_at_stake()) scr.prefix_at_stake = 1; /* only SCR_FRESH_START lifts a refusal */
+    err = scr_cache_delete(id);
+  }
+  if (was_loaded) {
+    scr.loaded = 0;
+    scr.restart = SCR_RESTART_UNTRIED;
+  }
+  if (on.identity.id != 0) rc = scr_prefix_delete(on.identity.id, on.dir);
+  if (rc == SCR_SUCCESS) rc = scr_agree(err, scr.world.comm);
+  if (rc == SCR_SUCCESS) scr_dataset_reconsider();
+  if (rc == SCR_SUCCESS && was_loaded && scr.tried.n == 0)
+    scr.prefix_at_stake = 0; /* deleted by choice; the next look at the index tells what is left */
+  return rc;
+}
+
+/* Remove NAME from the index.  Collective over the world; the same code everywhere. */
+SCR_FN int scr_run_drop(const char* name)
+{
+  scr_indexed  on;
+  scr_dataset* ds;
+  int          rc = scr_run_find_dataset(name, &on);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (on.identity.id == 0)
+    return SCR_ERR(SCR_ERR_NOT_FOUND, "the index of %s has no dataset %s", scr.world.prefix, name);
+  if (scr.world.rank == 0) rc = scr_index_change(scr.world.prefix, scr_index_remove, on.identity.id, on.dir);
+  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  scr_dataset_reconsider();
+  ds = scr_dataset_find(on.identity.id);
+  if (ds != NULL && scr_identity_same(&ds->desc.identity, &on.identity) &&
+      (ds->on_prefix == SCR_PREFIX_YES || ds->on_prefix == SCR_PREFIX_RENAMING))
+    scr_change_on_prefix(ds, SCR_PREFIX_DROPPED, NULL);
+  return rc;
+}
+
+/* Make NAME the choice of the user and, unless it is too late, load it.  Collective over the world. */
+SCR_FN int scr_run_choose(const char* name)
+{
+  int            loaded = scr.loaded, rc = scr_choice_make(name);
+  scr_restart    restart = scr.restart;
+  scr_err_record why;
+
+  if (rc != SCR_SUCCESS || scr.restart == SCR_RESTART_OVER) {
+    if (rc == SCR_SUCCESS) scr.user_choice = 1; /* also for later runs, until a newer checkpoint is complete */
+    return rc;
+  }
+  rc = scr_restart_load(INT_MAX, name);
+  if (rc == SCR_SUCCESS && !scr.loaded) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the checkpoint %s cannot be loaded", name);
+  if (rc == SCR_SUCCESS) return scr_choice_served();
+  scr_err_save(&why);
+  if (scr.world.rank == 0) scr_index_change(scr.world.prefix, scr_choice_release, 0, NULL);
+  scr.user_choice = 0;
+  if (scr_dataset_find(loaded) == NULL || scr_dataset_find(loaded)->life != SCR_WHOLE) loaded = 0;
+  scr.loaded = loaded;
+  scr.restart = loaded ? SCR_RESTART_LOADED : restart == SCR_RESTART_LOADED ? SCR_RESTART_UNTRIED : restart;
+  scr_err_restore(&why);
+  return rc;
 }
 
 /* ==== 27 PUBLIC API =====================================================================================
 ** The calls of scr.h.  Each checks the phase, agrees over the ranks, and calls the parts above.
 **
-** Uses       errors, memory, hash, parameters, dataset, prefix, MPI helpers, state, cache, flush, restart choice,
-**            start and end
+** Uses       errors, memory, hash, parameters, dataset, MPI helpers, state, restart choice, start and end
 ** Offers     the calls of scr.h
 ** Invariants
 **   A1  A call in the wrong phase returns before it communicates or changes anything.  An argument may be wrong on one
@@ -14007,70 +14123,20 @@ SCR_API int SCR_Complete_checkpoint(int valid)
 
 SCR_API int SCR_Current(const char* name)
 {
-  int            loaded = scr.loaded, rc = scr_enter_name("SCR_Current", name);
-  scr_restart    restart = scr.restart;
-  scr_err_record why;
-
-  if (rc != SCR_SUCCESS) return rc;
-  rc = scr_choice_make(name);
-  if (rc != SCR_SUCCESS || scr.restart == SCR_RESTART_OVER) {
-    if (rc == SCR_SUCCESS) scr.user_choice = 1; /* also for later runs, until a newer checkpoint is complete */
-    return scr_report(rc);
-  }
-  rc = scr_restart_load(INT_MAX, name);
-  if (rc == SCR_SUCCESS && !scr.loaded) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the checkpoint %s cannot be loaded", name);
-  if (rc == SCR_SUCCESS) return scr_report(scr_choice_served());
-  scr_err_save(&why);
-  if (scr.world.rank == 0) scr_index_change(scr.world.prefix, scr_choice_release, 0, NULL);
-  scr.user_choice = 0;
-  if (scr_dataset_find(loaded) == NULL || scr_dataset_find(loaded)->life != SCR_WHOLE) loaded = 0;
-  scr.loaded = loaded;
-  scr.restart = loaded ? SCR_RESTART_LOADED : restart == SCR_RESTART_LOADED ? SCR_RESTART_UNTRIED : restart;
-  scr_err_restore(&why);
-  return scr_report(rc);
+  int rc = scr_enter_name("SCR_Current", name);
+  return rc == SCR_SUCCESS ? scr_report(scr_run_choose(name)) : rc;
 }
 
 SCR_API int SCR_Drop(const char* name)
 {
-  char dir[SCR_MAX_FILENAME];
-  int  id = 0, rc = scr_enter_name("SCR_Drop", name);
-
-  if (rc != SCR_SUCCESS) return rc;
-  rc = scr_run_find_dataset(name, &id, dir);
-  if (rc == SCR_SUCCESS && id == 0)
-    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the index of %s has no dataset %s", scr.world.prefix, name);
-  if (rc == SCR_SUCCESS && scr.world.rank == 0) rc = scr_index_change(scr.world.prefix, scr_index_remove, id, dir);
-  if (id != 0) rc = scr_agree(rc, scr.world.comm);
-  scr_dataset_reconsider();
-  return scr_report(rc);
+  int rc = scr_enter_name("SCR_Drop", name);
+  return rc == SCR_SUCCESS ? scr_report(scr_run_drop(name)) : rc;
 }
 
 SCR_API int SCR_Delete(const char* name)
 {
-  char dir[SCR_MAX_FILENAME];
-  int  i, id = 0, cached = 0, was_loaded = 0, err = SCR_SUCCESS, rc = scr_enter_name("SCR_Delete", name);
-
-  if (rc != SCR_SUCCESS) return rc;
-  rc = scr_run_find_dataset(name, &id, dir);
-  for (i = 0; i < scr.datasets; i++)
-    if (strcmp(scr_desc_name(&scr.dataset[i].desc), name) == 0) cached = scr.dataset[i].desc.identity.id;
-  if (rc == SCR_SUCCESS && id == 0 && cached == 0)
-    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no dataset %s in the cache or in %s", name, scr.world.prefix);
-  if (rc == SCR_SUCCESS && cached != 0) {
-    was_loaded = cached == scr.loaded;
-    if (!was_loaded && scr_work_is_at_stake()) scr.prefix_at_stake = 1; /* only SCR_FRESH_START lifts a refusal */
-    err = scr_cache_delete(cached);
-  }
-  if (was_loaded) {
-    scr.loaded = 0;
-    scr.restart = SCR_RESTART_UNTRIED;
-  }
-  if (rc == SCR_SUCCESS && id != 0) rc = scr_prefix_delete(id, dir);
-  if (rc == SCR_SUCCESS) rc = scr_agree(err, scr.world.comm);
-  scr_dataset_reconsider();
-  if (rc == SCR_SUCCESS && was_loaded && scr.tried.n == 0)
-    scr.prefix_at_stake = 0; /* deleted by choice; the next look at the index tells what is left */
-  return scr_report(rc);
+  int rc = scr_enter_name("SCR_Delete", name);
+  return rc == SCR_SUCCESS ? scr_report(scr_run_delete(name)) : rc;
 }
 
 /* ---- information ---- */

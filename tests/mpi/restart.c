@@ -4,6 +4,11 @@
 */
 #include "mpi_test.h"
 
+static size_t small_size(int i)
+{
+  return size_of(i, 1000);
+}
+
 static void a_run_restarts_from_the_newest_checkpoint(void)
 {
   begin();
@@ -171,6 +176,74 @@ static void checkpoints_are_chosen_dropped_and_deleted_by_name(void)
   OK(SCR_Finalize());
 }
 
+/* "beta" lies in the directory gamma, and "alpha" in the directory beta: a name is first of all a name. */
+static void a_dataset_is_found_by_its_name_before_another_one_by_its_directory(void)
+{
+  static const shape in_gamma = {"gamma", one_file, small_size, "gamma/rank_%d_%d"};
+  static const shape in_beta = {"beta", one_file, small_size, "beta/rank_%d_%d"};
+
+  begin();
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  OK(put_shape("beta", SCR_FLAG_CHECKPOINT, &in_gamma, 1));
+  OK(put_shape("alpha", SCR_FLAG_CHECKPOINT, &in_beta, 1));
+  OK(SCR_Finalize());
+  OK(SCR_Init());
+  OK(SCR_Current("beta"));
+  get_shape("beta", &in_gamma);
+  OK(SCR_Delete("beta"));
+  CHECK(there("prefix/beta/rank_0_0") && !there("prefix/gamma"), "the wrong one is deleted");
+  OK(SCR_Drop("beta")); /* now the directory */
+  CHECK(index_marks("COMPLETE") == 0, "alpha is in the index");
+  OK(SCR_Finalize());
+}
+
+/* Of two checkpoints with the same name the newer one is deleted, from the cache; the other one stays where it is. */
+static void delete_takes_each_copy_of_the_newest_of_a_name_and_no_other(void)
+{
+  begin();
+  set("SCR_CACHE_SIZE=3");
+  set("SCR_FLUSH=1");
+  run_puts("ck", 1, 1000);
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck", 2, 500));
+  OK(SCR_Delete("ck"));
+  on_prefix("ck", 1, 1000);
+  OK(SCR_Finalize());
+  run_gets("ck", 1, 1000);
+  run_fetches("ck", 1, 1000);
+  OK(SCR_Init());
+  OK(SCR_Delete("ck")); /* cached and on the prefix */
+  CHECK(!there("prefix/ck"), "ck is on the prefix");
+  CODE(SCR_Delete("ck"), SCR_ERR_NOT_FOUND, "ck");
+  OK(SCR_Finalize());
+}
+
+/* What was dropped stays off the prefix, until the user wants it. */
+static void a_dropped_checkpoint_is_flushed_again_only_when_it_is_chosen(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=3");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 1000));
+  OK(SCR_Drop("ck2"));
+  OK(SCR_Drop("ck1"));
+  OK(SCR_Finalize());
+  CHECK(index_marks("COMPLETE") == 0, "a dropped checkpoint is in the index");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(SCR_Current("ck1"));
+  get("ck1", 1, 1000);
+  OK(SCR_Drop("ck1"));
+  OK(SCR_Current("ck1"));
+  get("ck1", 1, 1000);
+  OK(SCR_Finalize());
+  run_fetches("ck1", 1, 1000);
+}
+
 static void a_wish_of_scr_current_is_served_once(void)
 {
   begin();
@@ -267,6 +340,9 @@ const test_case restart_cases[] = {CASE(a_run_restarts_from_the_newest_checkpoin
                                    CASE(after_a_rejected_checkpoint_the_next_older_one_is_offered, ANY),
                                    CASE(a_fresh_start_is_refused_until_it_is_asked_for, ANY),
                                    CASE(checkpoints_are_chosen_dropped_and_deleted_by_name, ANY),
+                                   CASE(a_dataset_is_found_by_its_name_before_another_one_by_its_directory, ANY),
+                                   CASE(delete_takes_each_copy_of_the_newest_of_a_name_and_no_other, ANY),
+                                   CASE(a_dropped_checkpoint_is_flushed_again_only_when_it_is_chosen, FEW),
                                    CASE(a_wish_of_scr_current_is_served_once, ANY),
                                    CASE(what_is_written_after_a_choice_goes_first, FEW),
                                    CASE(a_choice_holds_when_what_was_written_after_it_is_lost, FEW),

@@ -36,12 +36,12 @@ static const char* index_current(const scr_index* index)
   return text;
 }
 
-/* "<id> <dir>" of what scr_index_newest finds, or "-". */
+/* "<id> <dir>" of what scr_index_newest or, with a NAME, scr_index_named finds, or "-". */
 static const char* index_newest(const scr_index* index, int below, const char* name)
 {
   static char    text[SCR_MAX_FILENAME + 32];
   scr_index_item it;
-  int            rc = scr_index_newest(index, below, name, &it);
+  int            rc = name != NULL ? scr_index_named(index, name, &it) : scr_index_newest(index, below, &it);
 
   CHECK(rc == SCR_SUCCESS || (rc == SCR_ERR_NOT_FOUND && it.id == 0));
   if (rc != SCR_SUCCESS) return "-";
@@ -202,7 +202,7 @@ static void current_leaves_a_dataset_that_failed_or_is_removed(void)
   index_enter(&index, 2, "run/b", "b", SCR_FLAG_CHECKPOINT);
   CHECK_STR(index_newest(&index, INT_MAX, NULL), "2 run/b");
   scr_index_set_current(&index, "run/b", 1);
-  scr_index_newest(&index, INT_MAX, "b", &it);
+  scr_index_named(&index, "b", &it);
   scr_index_remove(&index, it.id, it.dir); /* again a part of the index */
   CHECK(!scr_index_get(&index, 2, "run/b", &it) && scr_hash_get_kv(index.h, "DIR", "run/b") == NULL);
   CHECK(scr_hash_get_kv_int(index.h, "DSET", 2) == NULL && scr_hash_get(index.h, "CURRENT_BY") == NULL);
