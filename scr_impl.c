@@ -3785,7 +3785,7 @@ static const scr_kernel scr_kernels[] = {
 #endif
     {"plain", scr_has_plain, scr_crc_plain, scr_gf_plain}};
 
-SCR_FN scr_crc_kernel scr_crc_choose(void)
+SCR_FN scr_crc_kernel scr_crc_select(void)
 {
   static scr_crc_kernel kept;
   scr_crc_kernel        f = SCR_SHARED_GET(kept);
@@ -3797,7 +3797,7 @@ SCR_FN scr_crc_kernel scr_crc_choose(void)
   return k->crc;
 }
 
-SCR_FN scr_gf_kernel scr_gf_choose(void)
+SCR_FN scr_gf_kernel scr_gf_select(void)
 {
   static scr_gf_kernel kept;
   scr_gf_kernel        f = SCR_SHARED_GET(kept);
@@ -3814,7 +3814,7 @@ SCR_FN scr_gf_kernel scr_gf_choose(void)
 /* The CRC32 of bytes whose CRC32 is CRC, followed by the N bytes at P.  The first call passes SCR_CRC32_START. */
 SCR_FN uLong scr_crc32(uLong crc, const void* p, size_t n)
 {
-  return n == 0 ? crc : scr_crc_choose()(crc, (const unsigned char*)p, n);
+  return n == 0 ? crc : scr_crc_select()(crc, (const unsigned char*)p, n);
 }
 
 /* The CRC32 of two pieces, one after the other, from the CRC32 of each; the second has N bytes. */
@@ -3868,13 +3868,13 @@ SCR_FN void scr_gf_run(scr_gf_kernel mad, void* dst, const void* const* src, con
 */
 SCR_FN void scr_gf_sum(void* dst, const void* const* src, const unsigned char* coef, int sources, size_t n)
 {
-  scr_gf_run(scr_gf_choose(), dst, src, coef, sources, n, 0);
+  scr_gf_run(scr_gf_select(), dst, src, coef, sources, n, 0);
 }
 
 /* DST ^= C * SRC over N bytes; the buffers do not overlap. */
 SCR_FN void scr_gf_mad_one(void* dst, const void* src, unsigned char c, size_t n)
 {
-  scr_gf_run(scr_gf_choose(), dst, &src, &c, 1, n, 1);
+  scr_gf_run(scr_gf_select(), dst, &src, &c, 1, n, 1);
 }
 
 /* 1 / A; 0 for 0. */
@@ -4965,7 +4965,7 @@ typedef struct {
   uLong*     sum;    /* [k]: CRC32 of each chunk, if it was made now, */
   uLong      crc;    /* and CRC32 of the whole file, when it is finished */
   int        n;      /* number of files of the application: */
-  int*       at;     /* [n]: index in e->file, */
+  int*       index;  /* [n]: index in e->file, */
   uint64_t*  size;   /* [n]: size in bytes, */
   char**     path;   /* [n]: path, set by the caller, */
   char*      bad;    /* [n]: 1 if the file is lost */
@@ -4985,12 +4985,12 @@ SCR_FN int scr_member_list(scr_member* m, int k, int64_t* total)
   *total = 0;
   m->k = k;
   m->sum = (uLong*)scr_malloc((size_t)k * sizeof *m->sum);
-  m->at = (int*)scr_malloc((size_t)most * sizeof *m->at);
+  m->index = (int*)scr_malloc((size_t)most * sizeof *m->index);
   m->size = (uint64_t*)scr_malloc((size_t)most * sizeof *m->size);
   m->path = (char**)scr_malloc((size_t)most * sizeof *m->path);
   m->bad = (char*)scr_malloc((size_t)most);
   m->temp = (char**)scr_malloc((size_t)(most + 1) * sizeof *m->temp);
-  if (m->sum == NULL || m->at == NULL || m->size == NULL || m->path == NULL || m->bad == NULL || m->temp == NULL)
+  if (m->sum == NULL || m->index == NULL || m->size == NULL || m->path == NULL || m->bad == NULL || m->temp == NULL)
     return SCR_ERR_OOM();
   for (i = 0; i < most; i++) {
     const scr_file* f = &m->e->file[i];
@@ -4998,7 +4998,7 @@ SCR_FN int scr_member_list(scr_member* m, int k, int64_t* total)
     if (!f->complete) return SCR_ERR(SCR_ERR_FORMAT, "the record of %s has no size", f->rel);
     if (f->size > (uint64_t)(INT64_MAX / 2 - *total))
       return SCR_ERR(SCR_ERR_FORMAT, "the size of %s is impossible in the headers of its set", f->rel);
-    m->at[m->n] = i;
+    m->index[m->n] = i;
     m->size[m->n++] = f->size;
     *total += (int64_t)f->size;
   }
@@ -5021,7 +5021,7 @@ SCR_FN char* scr_member_temp(const scr_member* m, int i)
 SCR_FN int scr_member_create(scr_member* m, int i, int* fd)
 {
   char*  path = scr_member_temp(m, i);
-  mode_t mode = (mode_t)((i < m->n ? m->e->file[m->at[i]].mode & 0777 : 0) | 0600);
+  mode_t mode = (mode_t)((i < m->n ? m->e->file[m->index[i]].mode & 0777 : 0) | 0600);
 
   if (path == NULL) return SCR_ERR_OOM();
   m->temp[i] = path; /* scr_member_end removes it */
@@ -5133,7 +5133,7 @@ SCR_FN int scr_member_check(scr_member* m, int record, int* unproven)
                               : "it is corrupt";
 
   for (i = 0; i < m->n && rc == SCR_SUCCESS; i++) {
-    scr_file* f = &m->e->file[m->at[i]];
+    scr_file* f = &m->e->file[m->index[i]];
     uLong     crc = SCR_CRC32_START;
     if (write) rc = scr_window_fd(&m->win, i, &fd); /* creates an empty one, which no byte has passed */
     if (rc == SCR_SUCCESS) rc = scr_window_crc(&m->win, i, &crc);
@@ -5211,7 +5211,7 @@ SCR_FN void scr_member_end(scr_member* m)
   for (i = 0; m->path != NULL && i < m->n; i++) scr_free(&m->path[i]);
   scr_free(&m->red);
   scr_free(&m->sum);
-  scr_free(&m->at);
+  scr_free(&m->index);
   scr_free(&m->size);
   scr_free(&m->path);
   scr_free(&m->bad);
@@ -5225,7 +5225,7 @@ SCR_FN void scr_member_end(scr_member* m)
 **   DSET/<id>/RANK/<owner>                                                            index by dataset
 **
 ** Uses       errors, memory, hash, hash files, dataset
-** Offers     scr_filemap; scr_filemap_clear, scr_filemap_at, scr_filemap_find, scr_filemap_remove, scr_filemap_put,
+** Offers     scr_filemap; scr_filemap_clear, scr_filemap_by_id, scr_filemap_find, scr_filemap_remove, scr_filemap_put,
 **            scr_filemap_merge, scr_filemap_to_hash, scr_filemap_from_hash, scr_filemap_write, scr_filemap_read
 ** Invariants
 **   F1  A filemap holds at most one entry for each dataset id and owner, because its file can hold only one.
@@ -5245,7 +5245,7 @@ SCR_FN void scr_filemap_clear(scr_filemap* map)
 }
 
 /* The entry of OWNER in dataset ID, whatever its identity, or NULL. */
-SCR_FN scr_entry* scr_filemap_at(const scr_filemap* map, int id, int owner)
+SCR_FN scr_entry* scr_filemap_by_id(const scr_filemap* map, int id, int owner)
 {
   int i;
   for (i = 0; i < map->n; i++)
@@ -5256,7 +5256,7 @@ SCR_FN scr_entry* scr_filemap_at(const scr_filemap* map, int id, int owner)
 /* The entry of OWNER in the dataset with this identity, or NULL. */
 SCR_FN scr_entry* scr_filemap_find(const scr_filemap* map, const scr_identity* identity, int owner)
 {
-  scr_entry* e = scr_filemap_at(map, identity->id, owner);
+  scr_entry* e = scr_filemap_by_id(map, identity->id, owner);
   return e != NULL && scr_identity_cmp(&e->desc.identity, identity) == 0 ? e : NULL;
 }
 
@@ -5304,7 +5304,7 @@ SCR_FN int scr_filemap_merge(scr_filemap* into, const scr_filemap* from)
   int i, rc = SCR_SUCCESS;
 
   for (i = 0; i < from->n && rc == SCR_SUCCESS; i++) {
-    const scr_entry *e = from->entry[i], *there = scr_filemap_at(into, e->desc.identity.id, e->owner);
+    const scr_entry *e = from->entry[i], *there = scr_filemap_by_id(into, e->desc.identity.id, e->owner);
     if (there != NULL && scr_identity_same(&there->desc.identity, &e->desc.identity) ? e->files <= there->files
         : there != NULL ? e->desc.identity.created <= there->desc.identity.created
                         : 0)
@@ -5413,11 +5413,11 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_note_fetched,
 **            scr_index_note_failed, scr_index_note_renamed, scr_index_change, scr_summary_write, scr_summary_read,
 **            scr_summary_path, scr_prefix_locate, scr_objects_free, scr_objects_add_owner, scr_objects_add,
-**            scr_object_name_tmp, scr_object_path, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete,
-**            scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add,
-**            scr_rank2file_read_root, scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf,
-**            scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir,
-**            scr_prefix_finish_all
+**            scr_object_name_tmp, scr_object_path, scr_object_has_crc, scr_objects_rename, scr_objects_remove_tmp,
+**            scr_objects_delete, scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free,
+**            scr_rank2file_add, scr_rank2file_read_root, scr_rank2file_write_root, scr_rank2file_read_leaf,
+**            scr_rank2file_write_leaf, scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget,
+**            scr_prefix_choose_dir, scr_prefix_finish_all
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -6201,6 +6201,15 @@ SCR_FN int scr_object_path(const scr_object* o, const char* prefix, int id, int 
 }
 
 /*
+** SCR_ERR_CRC unless CRC, the checksum of the copy of O at PATH, is the one that is recorded, if any; WHAT ends the
+** message with what the difference means.
+*/
+SCR_FN int scr_object_has_crc(const scr_object* o, const char* path, uLong crc, const char* what)
+{
+  return o->has_crc ? scr_file_has_crc(path, crc, o->crc, what) : SCR_SUCCESS;
+}
+
+/*
 ** Give the objects their final names, durably.  REDO: a process that was killed may have renamed some; one whose
 ** temporary file is gone must have its final name already, with its size and, where it is recorded, its checksum.
 */
@@ -6217,8 +6226,8 @@ SCR_FN int scr_objects_rename(const scr_objects* l, const char* prefix, int redo
     if (scr_os.rename(from, to) < 0) {
       if (errno != ENOENT || !redo) return SCR_ERRNO("cannot rename %s to %s", from, to);
       if ((rc = scr_file_crc(to, o->size, &crc)) != SCR_SUCCESS) return rc;
-      if (o->has_crc && crc != o->crc)
-        return SCR_ERR(SCR_ERR_CRC, "%s is not the file that an interrupted flush wrote", to);
+      rc = scr_object_has_crc(o, to, crc, "it is not the file that an interrupted flush wrote");
+      if (rc != SCR_SUCCESS) return rc;
     }
     rc = scr_dir_sync(to); /* also of a rename that was done before: its process may have been killed in between */
   }
@@ -6608,7 +6617,7 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 /* ---- flush file ---- */
 
 /* Where a dataset is; bits.  FLUSHING is asynchronous: releases that can do so write it. */
-enum { SCR_AT_CACHE = 1, SCR_AT_PREFIX = 2, SCR_AT_FLUSHING = 4, SCR_AT_SYNC_FLUSHING = 8 };
+enum { SCR_LOCATION_CACHE = 1, SCR_LOCATION_PREFIX = 2, SCR_LOCATION_FLUSHING = 4, SCR_LOCATION_SYNC_FLUSHING = 8 };
 
 /* What the flush file records of a dataset. */
 typedef struct {
@@ -6616,16 +6625,16 @@ typedef struct {
   char name[SCR_MAX_FILENAME]; /* "" if not recorded */
   char dir[SCR_MAX_FILENAME];  /* directory below the prefix that it is flushed to; "" if not recorded */
   int  flags;                  /* SCR_FLAG_x */
-  int  at;                     /* bits of SCR_AT_x */
+  int  location;               /* bits of SCR_LOCATION_x */
 } scr_flush_note;
 
 static const struct {
-  int         at;
+  int         bit;
   const char* name;
-} scr_flush_locations[] = {{SCR_AT_SYNC_FLUSHING, "SYNC_FLUSHING"},
-                           {SCR_AT_FLUSHING, "FLUSHING"},
-                           {SCR_AT_PREFIX, "PFS"},
-                           {SCR_AT_CACHE, "CACHE"}};
+} scr_flush_locations[] = {{SCR_LOCATION_SYNC_FLUSHING, "SYNC_FLUSHING"},
+                           {SCR_LOCATION_FLUSHING, "FLUSHING"},
+                           {SCR_LOCATION_PREFIX, "PFS"},
+                           {SCR_LOCATION_CACHE, "CACHE"}};
 
 #define SCR_FLUSH_NLOCATIONS ((int)(sizeof scr_flush_locations / sizeof *scr_flush_locations))
 
@@ -6675,7 +6684,8 @@ SCR_FN int scr_flush_file_get(const scr_record* r, int id, scr_flush_note* note)
   if (scr_hash_get(h, "CKPT") != NULL) note->flags |= SCR_FLAG_CHECKPOINT;
   if (scr_hash_get(h, "OUTPUT") != NULL) note->flags |= SCR_FLAG_OUTPUT;
   for (i = 0; i < SCR_FLUSH_NLOCATIONS; i++)
-    if (scr_hash_get_kv(h, "LOCATION", scr_flush_locations[i].name) != NULL) note->at |= scr_flush_locations[i].at;
+    if (scr_hash_get_kv(h, "LOCATION", scr_flush_locations[i].name) != NULL)
+      note->location |= scr_flush_locations[i].bit;
   return 1;
 }
 
@@ -6723,7 +6733,7 @@ SCR_FN void scr_flush_file_put(scr_record* r, const scr_flush_note* note)
   if (note->flags & SCR_FLAG_CHECKPOINT) scr_hash_util_set_int(h, "CKPT", 1);
   if (note->flags & SCR_FLAG_OUTPUT) scr_hash_util_set_int(h, "OUTPUT", 1);
   for (i = SCR_FLUSH_NLOCATIONS - 1; i >= 0; i--)
-    if (note->at & scr_flush_locations[i].at) scr_hash_set_kv(h, "LOCATION", scr_flush_locations[i].name);
+    if (note->location & scr_flush_locations[i].bit) scr_hash_set_kv(h, "LOCATION", scr_flush_locations[i].name);
 }
 
 /* ---- halt file ---- */
@@ -7157,8 +7167,8 @@ SCR_FN int scr_rebuild_expect(scr_rebuilder* x, int r)
   if (rc == SCR_SUCCESS && x->lost[r] & SCR_LOST_RED) rc = scr_rebuild_locate(x, r);
   if (rc == SCR_SUCCESS) rc = scr_rebuild_home(m->red, dir, sizeof dir);
   for (i = 0; i < m->n && rc == SCR_SUCCESS; i++) {
-    rc = scr_fmt(path, sizeof path, "%s/%s", dir, m->e->file[m->at[i]].rel);
-    if (rc == SCR_SUCCESS) rc = scr_rebuild_inside(dir, m->e->file[m->at[i]].rel);
+    rc = scr_fmt(path, sizeof path, "%s/%s", dir, m->e->file[m->index[i]].rel);
+    if (rc == SCR_SUCCESS) rc = scr_rebuild_inside(dir, m->e->file[m->index[i]].rel);
     if (rc == SCR_SUCCESS && (m->path[i] = scr_strdup(path)) == NULL) rc = SCR_ERR_OOM();
   }
   return rc;
@@ -7231,7 +7241,7 @@ SCR_FN int scr_rebuild_inspect(scr_rebuilder* x, int r)
   int         i, rc = SCR_SUCCESS;
 
   for (i = 0; i < m->n; i++) {
-    if ((rc = scr_file_check(m->path[i], &m->e->file[m->at[i]], 1)) == SCR_SUCCESS) continue;
+    if ((rc = scr_file_check(m->path[i], &m->e->file[m->index[i]], 1)) == SCR_SUCCESS) continue;
     if (!scr_rebuild_is_loss(rc)) return rc;
     if (x->job->keep && x->lost[r] & SCR_LOST_RED && !x->located[r] && scr_os.lstat(m->path[i], &st) == 0)
       return SCR_ERR(SCR_ERR_ARG,
@@ -7854,7 +7864,7 @@ SCR_FN int scr_hash_from_buf(const scr_buf* b, scr_hash* h)
 }
 
 /* Receive into B the message that a probe has matched. */
-SCR_FN int scr_message_take(MPI_Message* msg, MPI_Status* status, scr_buf* b)
+SCR_FN int scr_message_receive(MPI_Message* msg, MPI_Status* status, scr_buf* b)
 {
   MPI_Request req;
   void*       drop;
@@ -7886,7 +7896,7 @@ SCR_FN int scr_message_recv(int source, int tag, MPI_Comm comm, scr_buf* b, int*
     if (!found) scr_wait_idle(&turns);
   }
   if (from != NULL) *from = status.MPI_SOURCE;
-  return scr_message_take(&msg, &status, b);
+  return scr_message_receive(&msg, &status, b);
 }
 
 /*
@@ -7982,7 +7992,7 @@ SCR_FN int scr_hash_exchange(const scr_hash* send, scr_hash* recv, MPI_Comm comm
     }
     if (found) {
       scr_buf in = {NULL, 0, 0, 0};
-      int     err = scr_message_take(&msg, &status, &in);
+      int     err = scr_message_receive(&msg, &status, &in);
       if (err == SCR_SUCCESS) err = scr_hash_from_buf(&in, scr_hash_setf(recv, NULL, "%d", status.MPI_SOURCE));
       if (rc == SCR_SUCCESS) rc = err;
       scr_buf_free(&in);
@@ -8635,7 +8645,7 @@ SCR_FN int scr_dirs_try(scr_world* w, const char* base, int suffix, char* dir, s
 ** Lock the control directory of this node and its directories in the stores: those of scr.<job>, or of the first
 ** scr.<job>.<n> that belong to no other prefix.  Sets w->cntl, w->home.suffix and w->lock.
 */
-SCR_FN int scr_dirs_take(scr_world* w, const char* base)
+SCR_FN int scr_dirs_lock_all(scr_world* w, const char* base)
 {
   char          dir[SCR_MAX_FILENAME] = "";
   int           suffix = 0, rc;
@@ -8943,7 +8953,7 @@ SCR_FN int scr_world_create(scr_world* w)
   /* The first rank of the node locks the directories and sends their names to the others. */
   leader = w->group[SCR_GROUP_NODE].leader == w->rank;
   if (leader) {
-    rc = scr_dirs_take(w, base);
+    rc = scr_dirs_lock_all(w, base);
     scr_hash_util_set_int(h, "SUFFIX", rc == SCR_SUCCESS ? w->home.suffix : -1);
     scr_hash_util_set_str(h, "CNTL", w->cntl);
     for (i = 1; i < w->group[SCR_GROUP_NODE].ranks; i++) scr_hash_send(h, w->node[i], w->comm);
@@ -9007,7 +9017,7 @@ out:
 **   S3  A rank holds the entry of its own rank for each dataset that is WHOLE.
 **   S4  Once a run has found the state of a dataset, only scr_change_life, scr_change_on_prefix and
 **       scr_dataset_reconsider change it, and they keep filemap, index and flush file consistent with it.
-** Failure    The code.
+** Failure    An error code.
 ** ====================================================================================================== */
 
 typedef enum {
@@ -9261,9 +9271,9 @@ SCR_FN void scr_dataset_make_note(const scr_dataset* ds, const char* dir, scr_fl
   if (dir != NULL) snprintf(note->dir, sizeof note->dir, "%s", dir);
   else if (*ds->desc.dir && scr.preserve) memcpy(note->dir, ds->desc.dir, sizeof note->dir);
   else snprintf(note->dir, sizeof note->dir, "scr.dataset.%d", note->id);
-  note->at = SCR_AT_CACHE;
-  if (ds->on_prefix == SCR_PREFIX_YES) note->at |= SCR_AT_PREFIX;
-  if (ds->on_prefix == SCR_PREFIX_FLUSHING) note->at |= SCR_AT_SYNC_FLUSHING;
+  note->location = SCR_LOCATION_CACHE;
+  if (ds->on_prefix == SCR_PREFIX_YES) note->location |= SCR_LOCATION_PREFIX;
+  if (ds->on_prefix == SCR_PREFIX_FLUSHING) note->location |= SCR_LOCATION_SYNC_FLUSHING;
 }
 
 /*
@@ -9445,7 +9455,7 @@ typedef struct {
   MPI_Comm           comm;
   char*              work;        /* SCR_ENCODE_WORK_BYTES(mpi_buf) bytes, allocated early: it cannot fail later */
   size_t             mpi_buf;     /* bytes of the largest message */
-  int                take_crc;    /* 1: record the CRC32 of each new file */
+  int                record_crc;  /* 1: record the CRC32 of each new file */
   int                verify;      /* 1: also check the CRC32 of files from which others are rebuilt */
   void (*damage)(int id, int rc); /* called for a damaged file of dataset ID; may be NULL */
 } scr_encode;
@@ -9528,7 +9538,7 @@ typedef struct {
   scr_header*        h;            /* [members]: their headers; empty without a redundancy file */
   scr_entry**        entry;        /* [members][failures + 1]: what a new header describes */
   int64_t *          pair, *total; /* these lie in x->work: one or two numbers that all members bring; bytes of each; */
-  scr_buf*           said;         /* [n]: descriptions, packed, */
+  scr_buf*           packed;       /* [n]: descriptions, packed, */
   MPI_Request*       sent;         /* [n]: on their way */
 
   scr_erasure      ec;
@@ -9822,8 +9832,8 @@ SCR_FN int scr_encoder_begin(scr_encoder* c, const scr_encode* x, int n, scr_ent
   c->lost = lost;
   c->pair = (int64_t*)(void*)x->work;
   c->total = c->pair + 2 * SCR_SET_SIZE_MAX;
-  c->said = (scr_buf*)(void*)(c->pair + 4 * SCR_SET_SIZE_MAX);
-  c->sent = (MPI_Request*)(void*)(c->said + SCR_SET_SIZE_MAX);
+  c->packed = (scr_buf*)(void*)(c->pair + 4 * SCR_SET_SIZE_MAX);
+  c->sent = (MPI_Request*)(void*)(c->packed + SCR_SET_SIZE_MAX);
   MPI_Comm_rank(x->comm, &me);
   for (r = 0; r < d->set_size; r++) c->members += scr_set_runner(d, x->runner, r) == me;
   c->own = (int*)scr_malloc((size_t)d->set_size * sizeof *c->own);
@@ -9860,7 +9870,7 @@ SCR_FN int scr_encoder_list(scr_encoder* c)
     rc = scr_member_list(m, c->d->failures, &c->total[m->r]);
     for (i = 0; i < m->n && rc == SCR_SUCCESS; i++) {
       m->bad[i] = (m->lost & SCR_LOST_DATA) != 0;
-      rc = scr_entry_path(c->x->home, m->e, m->e->file[m->at[i]].rel, path, sizeof path);
+      rc = scr_entry_path(c->x->home, m->e, m->e->file[m->index[i]].rel, path, sizeof path);
       if (rc == SCR_SUCCESS && (m->path[i] = scr_strdup(path)) == NULL) rc = SCR_ERR_OOM();
     }
   }
@@ -9996,7 +10006,7 @@ SCR_FN int scr_encoder_open(scr_encoder* c, int rc)
   for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) {
     r = c->m[a].r;
     c->pair[2 * r] = c->total[r];
-    c->pair[2 * r + 1] = scr_encoder_size(c->m[a].e, c->fresh && c->x->take_crc);
+    c->pair[2 * r + 1] = scr_encoder_size(c->m[a].e, c->fresh && c->x->record_crc);
   }
   if (rc == SCR_SUCCESS && scr_oom) rc = SCR_ERR_OOM();
   if ((rc = scr_encoder_ready(c, rc, 2)) != SCR_SUCCESS) return rc;
@@ -10035,7 +10045,7 @@ SCR_FN int scr_encoder_describe(const scr_entry* e, scr_buf* b)
 ** 1 when member T gets a description from the member at DISTANCE to its left: when its redundancy file is made, of that
 ** member's files; with a negative one, from the nearest header to its right, of those that T itself has lost.
 */
-SCR_FN int scr_encoder_asks(const scr_encoder* c, int t, int distance)
+SCR_FN int scr_encoder_needs(const scr_encoder* c, int t, int distance)
 {
   if (distance > 0) return (c->lost[t] & SCR_LOST_RED) != 0;
   return c->lost[t] & SCR_LOST_DATA && scr_header_holder(c->d->set_size, c->d->failures, c->lost, t) == -distance;
@@ -10045,26 +10055,26 @@ SCR_FN int scr_encoder_asks(const scr_encoder* c, int t, int distance)
 ** Members send descriptions over DISTANCE to those that need them, which keep them in c->entry.  Collective over the
 ** runners.
 */
-SCR_FN int scr_encoder_tell(scr_encoder* c, int distance, int rc)
+SCR_FN int scr_encoder_share(scr_encoder* c, int distance, int rc)
 {
   int      n = c->d->set_size, k = c->d->failures, me, r, i = distance > 0 ? distance : -distance, err;
-  scr_buf* said = c->said;
+  scr_buf* packed = c->packed;
 
   MPI_Comm_rank(c->x->comm, &me);
   for (r = 0; r < n; r++) {
     int to = (r + distance + n) % n;
     c->sent[r] = MPI_REQUEST_NULL;
-    memset(&said[r], 0, sizeof said[r]);
-    if (scr_set_runner(c->d, c->x->runner, r) != me || !scr_encoder_asks(c, to, distance)) continue;
+    memset(&packed[r], 0, sizeof packed[r]);
+    if (scr_set_runner(c->d, c->x->runner, r) != me || !scr_encoder_needs(c, to, distance)) continue;
     if (rc == SCR_SUCCESS)
-      rc = scr_encoder_describe(distance > 0 ? c->m[c->own[r]].e : c->h[c->own[r]].entry[i], &said[r]);
-    MPI_Isend(said[r].p, (int)said[r].n, MPI_BYTE, scr_set_runner(c->d, c->x->runner, to), SCR_TAG_DATA + to,
+      rc = scr_encoder_describe(distance > 0 ? c->m[c->own[r]].e : c->h[c->own[r]].entry[i], &packed[r]);
+    MPI_Isend(packed[r].p, (int)packed[r].n, MPI_BYTE, scr_set_runner(c->d, c->x->runner, to), SCR_TAG_DATA + to,
               c->x->comm, &c->sent[r]);
   }
   for (r = 0; r < n; r++) {
     scr_buf b = {NULL, 0, 0, 0};
     int     from = (r - distance + n) % n;
-    if (scr_set_runner(c->d, c->x->runner, r) != me || !scr_encoder_asks(c, r, distance)) continue;
+    if (scr_set_runner(c->d, c->x->runner, r) != me || !scr_encoder_needs(c, r, distance)) continue;
     err = scr_message_recv(scr_set_runner(c->d, c->x->runner, from), SCR_TAG_DATA + r, c->x->comm, &b, NULL);
     if (rc == SCR_SUCCESS) rc = err;
     if (rc == SCR_SUCCESS)
@@ -10072,7 +10082,7 @@ SCR_FN int scr_encoder_tell(scr_encoder* c, int distance, int rc)
     scr_buf_free(&b);
   }
   err = scr_waitall(n, c->sent);
-  for (r = 0; r < n; r++) scr_buf_free(&said[r]);
+  for (r = 0; r < n; r++) scr_buf_free(&packed[r]);
   return rc != SCR_SUCCESS ? rc : err;
 }
 
@@ -10088,7 +10098,7 @@ SCR_FN int scr_encoder_learn(scr_encoder* c, int rc)
 
   for (a = 0; a < c->members && rc == SCR_SUCCESS; a++)
     if (!(c->m[a].lost & SCR_LOST_RED)) rc = scr_encoder_read_header(c, a);
-  for (i = 1; i <= k; i++) rc = scr_encoder_tell(c, -i, rc);
+  for (i = 1; i <= k; i++) rc = scr_encoder_share(c, -i, rc);
   for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) {
     scr_member* m = &c->m[a];
     i = scr_header_holder(c->d->set_size, k, c->lost, m->r);
@@ -10110,7 +10120,7 @@ SCR_FN int scr_encoder_check(scr_encoder* c)
 
   for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) {
     scr_member* m = &c->m[a];
-    if (c->fresh ? !c->x->take_crc : !c->x->verify && !(m->lost & SCR_LOST_DATA)) continue;
+    if (c->fresh ? !c->x->record_crc : !c->x->verify && !(m->lost & SCR_LOST_DATA)) continue;
     rc = scr_member_check(m, c->fresh, &unproven);
   }
   return rc;
@@ -10164,7 +10174,7 @@ SCR_FN int scr_encoder_finish(scr_encoder* c, int rc)
   int a, i, found = rc == SCR_SUCCESS ? scr_encoder_check(c) : SCR_SUCCESS;
 
   if (rc == SCR_SUCCESS) rc = found;
-  for (i = 1; i <= c->d->failures; i++) rc = scr_encoder_tell(c, i, rc);
+  for (i = 1; i <= c->d->failures; i++) rc = scr_encoder_share(c, i, rc);
   for (a = 0; a < c->members && rc == SCR_SUCCESS; a++) rc = scr_encoder_finish_member(c, a);
   rc = scr_encoder_agree(c, rc);
   if (found != SCR_SUCCESS && rc == found) rc = scr_encoder_damage(c, rc);
@@ -10295,7 +10305,7 @@ SCR_FN scr_encode scr_cache_encode(const scr_reddesc* d, int verify)
   x.comm = scr.world.comm;
   x.work = scr.work;
   x.mpi_buf = scr.mpi_buf;
-  x.take_crc = scr.crc_on_copy;
+  x.record_crc = scr.crc_on_copy;
   x.verify = verify;
   x.damage = scr_event_damage;
   return x;
@@ -10526,7 +10536,7 @@ SCR_FN int scr_recovery_deal(const scr_filemap* all)
 ** Receive this rank's share from the first rank of the node, write it, and report the result.  Collective with that
 ** rank.
 */
-SCR_FN int scr_recovery_take_share(void)
+SCR_FN int scr_recovery_receive_share(void)
 {
   scr_hash* h = scr_hash_new();
   int       leader = scr.world.group[SCR_GROUP_NODE].leader, rc = scr_hash_recv(h, leader, scr.world.comm), err;
@@ -10542,7 +10552,7 @@ SCR_FN int scr_recovery_take_share(void)
 ** After all ranks of the node have written their share: list their files in the master filemap, and remove all other
 ** filemap files.
 */
-SCR_FN int scr_recovery_settle(const scr_hash* names, const char* merged)
+SCR_FN int scr_recovery_write_master(const scr_hash* names, const char* merged)
 {
   scr_hash*      master = scr_hash_new();
   scr_hash_elem* e;
@@ -10575,7 +10585,7 @@ SCR_FN int scr_recovery_scatter(void)
   char           merged[SCR_MAX_FILENAME] = "";
   int            k, rc = SCR_SUCCESS, err;
 
-  if (scr.world.group[SCR_GROUP_NODE].leader != scr.world.rank) return scr_recovery_take_share();
+  if (scr.world.group[SCR_GROUP_NODE].leader != scr.world.rank) return scr_recovery_receive_share();
   names = scr_hash_new();
   scr_recovery_map_files(names);
   for (e = scr_hash_elem_first(names); e != NULL; e = scr_hash_elem_next(e))
@@ -10592,7 +10602,7 @@ SCR_FN int scr_recovery_scatter(void)
     err = scr_int_recv(&word, scr.world.node[k], SCR_TAG_GROUP, scr.world.comm);
     if (rc == SCR_SUCCESS) rc = err != SCR_SUCCESS ? err : word;
   }
-  if (rc == SCR_SUCCESS) rc = scr_recovery_settle(names, merged);
+  if (rc == SCR_SUCCESS) rc = scr_recovery_write_master(names, merged);
   scr_filemap_clear(&all);
   scr_hash_delete(&names);
   return rc;
@@ -10665,7 +10675,7 @@ enum { SCR_FOUND_RANKS, SCR_FOUND_SETS_DIFFER, SCR_FOUND_COMPLETE, SCR_FOUND_VER
 /*
 ** Add the entry E to the message for rank TO in SEND.  Unless all is LOST, announce this rank as a holder of its files.
 */
-SCR_FN void scr_recovery_tell(scr_hash* send, int to, const scr_entry* e, int lost)
+SCR_FN void scr_recovery_announce_entry(scr_hash* send, int to, const scr_entry* e, int lost)
 {
   scr_hash* m = scr_hash_setf(send, NULL, "%d", to);
   scr_entry bare = *e;
@@ -10696,8 +10706,8 @@ SCR_FN void scr_recovery_announce(const scr_recovery* f, scr_hash* send, scr_vot
     v->max[SCR_FOUND_RANKS] = e->desc.ranks;
     if (!e->desc.complete || e->desc.ranks != scr.world.ranks || e->owner >= scr.world.ranks || e->red.set_size == 0)
       continue;
-    scr_recovery_tell(send, e->owner, e, scr_recovery_lost(e, f->check));
-    for (k = 0; k < e->red.set_size; k++) scr_recovery_tell(send, e->red.member[k], e, SCR_LOST_ALL);
+    scr_recovery_announce_entry(send, e->owner, e, scr_recovery_lost(e, f->check));
+    for (k = 0; k < e->red.set_size; k++) scr_recovery_announce_entry(send, e->red.member[k], e, SCR_LOST_ALL);
   }
 }
 
@@ -11157,7 +11167,7 @@ SCR_FN int scr_recovery_note_partner(const scr_recovery* f)
 ** Remove the entries of other ranks from this rank's map, and delete their files unless the owner runs on this node and
 ** uses them.
 */
-SCR_FN int scr_recovery_drop_old(const scr_recovery* f)
+SCR_FN int scr_recovery_delete_moved(const scr_recovery* f)
 {
   int i, changed = 0;
 
@@ -11197,7 +11207,7 @@ SCR_FN int scr_recovery_restore(scr_recovery* f)
   verified = here->verified;
   here->verified = 1;
   if (rc == SCR_SUCCESS && (rc = scr_map_write()) == SCR_SUCCESS) written = 1;
-  if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) scr_recovery_drop_old(f);
+  if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) scr_recovery_delete_moved(f);
   else here->verified = verified;
 out:
   if (rc != SCR_SUCCESS && kept != NULL) {
@@ -12131,7 +12141,7 @@ SCR_FN int scr_room_trim(const scr_reddesc* d, int keep)
 /* Bytes that this rank has written of dataset ID so far. */
 SCR_FN uint64_t scr_room_bytes(int id)
 {
-  const scr_entry* e = scr_filemap_at(&scr.map, id, scr.world.rank);
+  const scr_entry* e = scr_filemap_by_id(&scr.map, id, scr.world.rank);
   char             path[SCR_MAX_FILENAME];
   uint64_t         sum = 0, size;
   int              i;
@@ -12315,12 +12325,6 @@ SCR_FN int scr_fetch_objects(scr_fetching* f, const char* dir)
   return scr_agree(rc, scr.world.comm);
 }
 
-/* SCR_ERR_CRC unless CRC, the checksum of the copy of O at PATH, is the recorded one. */
-SCR_FN int scr_fetch_check_crc(const scr_object* o, const char* path, uLong crc)
-{
-  return o->has_crc ? scr_file_has_crc(path, crc, o->crc, "it is corrupt") : SCR_SUCCESS;
-}
-
 /* Read this rank's files on the prefix completely, and compare them with the map. */
 SCR_FN int scr_fetch_prove(void* arg)
 {
@@ -12334,7 +12338,7 @@ SCR_FN int scr_fetch_prove(void* arg)
     if (o->redundant) continue;
     rc = scr_object_path(o, scr.world.prefix, f->id, 0, path, sizeof path);
     if (rc == SCR_SUCCESS) rc = scr_file_crc(path, o->size, &crc);
-    if (rc == SCR_SUCCESS) rc = scr_fetch_check_crc(o, path, crc);
+    if (rc == SCR_SUCCESS) rc = scr_object_has_crc(o, path, crc, "it is corrupt");
     scr_event_damage(f->id, rc);
   }
   return rc;
@@ -12389,7 +12393,7 @@ SCR_FN int scr_fetch_copy(void* arg)
   if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, store != NULL ? store->threads : 1);
   for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
     if (f->objects.object[i].redundant) continue;
-    rc = scr_fetch_check_crc(&f->objects.object[i], copies.item[k].from, copies.item[k].crc);
+    rc = scr_object_has_crc(&f->objects.object[i], copies.item[k].from, copies.item[k].crc, "it is corrupt");
     e->file[k].crc = copies.item[k].crc;
     e->file[k++].has_crc = scr.crc_on_copy;
   }
@@ -13393,7 +13397,7 @@ SCR_FN int scr_route_new(const char* name, char* file)
   f.rel = rel; /* the entry copies the strings */
   f.orig = scr_strdup(name);
   f.dir = dir;
-  rc = scr_entry_place(&scr.world.home, scr_filemap_at(&scr.map, scr.open_id, scr.world.rank), &f, path);
+  rc = scr_entry_place(&scr.world.home, scr_filemap_by_id(&scr.map, scr.open_id, scr.world.rank), &f, path);
   scr_free(&f.orig);
   if (rc == SCR_SUCCESS) memcpy(file, path, strlen(path) + 1);
   return scr_oom ? SCR_ERR_OOM() : rc;

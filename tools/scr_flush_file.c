@@ -66,10 +66,10 @@ static int answer(const scr_record* file, int c, int id, int before)
   case 'o':
     return list(file, 1, before, 0);
   case 'n':
-    return known && !(note.at & SCR_AT_PREFIX) ? 0 : 1;
+    return known && !(note.location & SCR_LOCATION_PREFIX) ? 0 : 1;
   case 'L':
     for (i = 0; i < SCR_FLUSH_NLOCATIONS; i++)
-      if (note.at & scr_flush_locations[i].at) return print_value(scr_flush_locations[i].name);
+      if (note.location & scr_flush_locations[i].bit) return print_value(scr_flush_locations[i].name);
     print_value("NONE");
     return 1;
   case 's':

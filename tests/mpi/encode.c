@@ -171,7 +171,7 @@ static void describe(scr_scheme scheme, int k, int n, int on, int blocks, const 
   x.runner = on == n && !blocks ? NULL : runner;
   x.home = &home;
   x.comm = MPI_COMM_WORLD;
-  x.take_crc = 1;
+  x.record_crc = 1;
   x.verify = 0;
   x.damage = on_damage;
 }
@@ -673,7 +673,7 @@ static void without_checksums(void)
   int        i, r, n, rc = SCR_SUCCESS;
 
   describe(SCR_SCHEME_RS, 2, 4, ranks < 2 ? ranks : 2, 0, &shapes[0]);
-  x.take_crc = 0;
+  x.record_crc = 0;
   for (r = 0; r < d.set_size; r++)
     if (is_mine(r)) before[r] = write_member(r);
   n = take(before, e);

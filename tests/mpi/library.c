@@ -112,7 +112,7 @@ static void add_flush_file(const char* dataset, char* text)
     if (!scr_flush_file_get(&r, id, &note) || strcmp(note.name, dataset) != 0) continue;
     found = 1;
     for (i = SCR_FLUSH_NLOCATIONS - 1; i >= 0; i--)
-      if (note.at & scr_flush_locations[i].at) add_word(text, "%s", scr_flush_locations[i].name);
+      if (note.location & scr_flush_locations[i].bit) add_word(text, "%s", scr_flush_locations[i].name);
   }
   if (!found) add_word(text, "-");
   scr_record_close(&r, SCR_SUCCESS, 0);

@@ -6,7 +6,7 @@ static int filemap_same(const scr_filemap* a, const scr_filemap* b)
   int i, n = 0;
 
   for (i = 0; i < a->n; i++)
-    n += records_same_entry(a->entry[i], scr_filemap_at(b, a->entry[i]->desc.identity.id, a->entry[i]->owner));
+    n += records_same_entry(a->entry[i], scr_filemap_by_id(b, a->entry[i]->desc.identity.id, a->entry[i]->owner));
   return a->n == b->n ? n : -1;
 }
 
@@ -27,8 +27,8 @@ static void a_filemap_holds_one_entry_of_an_owner_in_an_id(void)
 
   filemap_example(&map);
   CHECK_INT(map.n, 3);
-  CHECK(scr_filemap_at(&map, 11, 28) == map.entry[0] && scr_filemap_at(&map, 10, 20) == map.entry[2]);
-  CHECK(scr_filemap_at(&map, 10, 28) == NULL && scr_filemap_at(&map, 12, 20) == NULL);
+  CHECK(scr_filemap_by_id(&map, 11, 28) == map.entry[0] && scr_filemap_by_id(&map, 10, 20) == map.entry[2]);
+  CHECK(scr_filemap_by_id(&map, 10, 28) == NULL && scr_filemap_by_id(&map, 12, 20) == NULL);
   id = map.entry[2]->desc.identity;
   CHECK(scr_filemap_find(&map, &id, 20) == map.entry[2] && scr_filemap_find(&map, &id, 28) == NULL);
   id.nonce++; /* another dataset of this id */
@@ -44,9 +44,9 @@ static void a_filemap_holds_one_entry_of_an_owner_in_an_id(void)
   CHECK_INT(map.n, 3);
   scr_entry_free(&e);
   scr_filemap_remove(&map, map.entry[0]);
-  CHECK(map.n == 2 && scr_filemap_at(&map, 11, 28) == NULL && scr_filemap_at(&map, 10, 20) == map.entry[1]);
+  CHECK(map.n == 2 && scr_filemap_by_id(&map, 11, 28) == NULL && scr_filemap_by_id(&map, 10, 20) == map.entry[1]);
   scr_filemap_clear(&map);
-  CHECK(map.n == 0 && map.entry == NULL && scr_filemap_at(&map, 10, 20) == NULL);
+  CHECK(map.n == 0 && map.entry == NULL && scr_filemap_by_id(&map, 10, 20) == NULL);
   scr_filemap_clear(&map);
 }
 
@@ -60,17 +60,17 @@ static void a_merge_takes_the_younger_dataset_and_the_fuller_entry(void)
   CHECK_INT(scr_filemap_put(&b, records_entry(10, 20, 3)), SCR_SUCCESS); /* the same, with more files */
   CHECK_INT(scr_filemap_put(&b, records_entry(11, 28, 0)), SCR_SUCCESS); /* with fewer */
   CHECK_INT(scr_filemap_put(&b, records_entry(13, 1, 1)), SCR_SUCCESS);  /* new */
-  scr_filemap_at(&b, 11, 20)->desc.identity.created++;                   /* younger */
+  scr_filemap_by_id(&b, 11, 20)->desc.identity.created++;                   /* younger */
   CHECK_INT(scr_filemap_merge(&a, &b), SCR_SUCCESS);
   CHECK_INT(a.n, 4);
-  CHECK(scr_filemap_at(&a, 10, 20)->files == 3 && scr_filemap_at(&a, 11, 28)->files == 1);
-  CHECK(scr_filemap_at(&a, 13, 1)->files == 1 && scr_filemap_at(&a, 11, 20)->desc.identity.created == 1012);
-  scr_filemap_at(&b, 11, 20)->desc.identity.created = 5; /* older, whatever it holds */
-  scr_filemap_at(&b, 13, 1)->desc.identity.nonce++;      /* another one of the same age */
-  scr_filemap_at(&b, 13, 1)->rejected = 1;
+  CHECK(scr_filemap_by_id(&a, 10, 20)->files == 3 && scr_filemap_by_id(&a, 11, 28)->files == 1);
+  CHECK(scr_filemap_by_id(&a, 13, 1)->files == 1 && scr_filemap_by_id(&a, 11, 20)->desc.identity.created == 1012);
+  scr_filemap_by_id(&b, 11, 20)->desc.identity.created = 5; /* older, whatever it holds */
+  scr_filemap_by_id(&b, 13, 1)->desc.identity.nonce++;      /* another one of the same age */
+  scr_filemap_by_id(&b, 13, 1)->rejected = 1;
   CHECK_INT(scr_filemap_merge(&a, &b), SCR_SUCCESS);
-  CHECK(scr_filemap_at(&a, 11, 20)->desc.identity.created == 1012 && !scr_filemap_at(&a, 13, 1)->rejected);
-  for (i = 0; i < b.n; i++) CHECK(scr_filemap_at(&a, b.entry[i]->desc.identity.id, b.entry[i]->owner) != b.entry[i]);
+  CHECK(scr_filemap_by_id(&a, 11, 20)->desc.identity.created == 1012 && !scr_filemap_by_id(&a, 13, 1)->rejected);
+  for (i = 0; i < b.n; i++) CHECK(scr_filemap_by_id(&a, b.entry[i]->desc.identity.id, b.entry[i]->owner) != b.entry[i]);
   CHECK(scr_filemap_merge(&a, &a) == SCR_SUCCESS && a.n == 4);
   scr_filemap_clear(&b);
   CHECK(scr_filemap_merge(&a, &b) == SCR_SUCCESS && a.n == 4); /* copies */
@@ -176,10 +176,10 @@ static void a_filemap_of_version_1_2_2_is_read(void)
   CHECK_INT(scr_filemap_read(CHECK_DATA "/scr-1.2.2/filemap_0.scrinfo", &map), SCR_SUCCESS);
   records_quiet(err);
   CHECK_INT(map.n, 4);
-  CHECK(scr_filemap_at(&map, 1, 0) != NULL && scr_filemap_at(&map, 1, 1) != NULL && scr_filemap_at(&map, 2, 0) != NULL);
-  e = scr_filemap_at(&map, 2, 0);
+  CHECK(scr_filemap_by_id(&map, 1, 0) != NULL && scr_filemap_by_id(&map, 1, 1) != NULL && scr_filemap_by_id(&map, 2, 0) != NULL);
+  e = scr_filemap_by_id(&map, 2, 0);
   CHECK(e != NULL && e->files == 0 && !e->listed);
-  e = scr_filemap_at(&map, 2, 1);
+  e = scr_filemap_by_id(&map, 2, 1);
   CHECK(e != NULL);
   if (e != NULL) {
     CHECK(e->files == 2 && e->listed && e->red.set_size == 0 && e->preserve == 1 && e->container == 0);
@@ -299,7 +299,7 @@ static void filemap_try(const char* path)
   for (i = 0; i < map.n; i++) {
     const scr_entry* e = map.entry[i];
     CHECK(e->owner >= 0 && e->desc.identity.id >= 0);
-    CHECK(scr_filemap_at(&map, e->desc.identity.id, e->owner) == e);
+    CHECK(scr_filemap_by_id(&map, e->desc.identity.id, e->owner) == e);
     for (k = 0; k < e->files; k++)
       CHECK(scr_path_is_safe_rel(e->file[k].rel) && scr_entry_find(e, e->file[k].rel) == &e->file[k]);
     CHECK((e->red.set_size == 0) == (e->red.member == NULL));

@@ -80,9 +80,9 @@ static void test_kernels_choice(void)
     CHECK(scr_kernels[i].crc != NULL || scr_kernels[i].mad != NULL);
   }
   for (i = 0; scr_kernels[i].crc == NULL || !scr_kernels[i].available(); i++) continue;
-  CHECK(scr_crc_choose() == scr_kernels[i].crc && scr_crc_choose() == scr_kernels[i].crc);
+  CHECK(scr_crc_select() == scr_kernels[i].crc && scr_crc_select() == scr_kernels[i].crc);
   for (i = 0; scr_kernels[i].mad == NULL || !scr_kernels[i].available(); i++) continue;
-  CHECK(scr_gf_choose() == scr_kernels[i].mad && scr_gf_choose() == scr_kernels[i].mad);
+  CHECK(scr_gf_select() == scr_kernels[i].mad && scr_gf_select() == scr_kernels[i].mad);
 }
 
 /* ---- CRC32 ---- */
@@ -160,7 +160,7 @@ static void kernels_check_sum(kernels_case* k, size_t at, int add)
     if (i < KERNELS && (scr_kernels[i].mad == NULL || !scr_kernels[i].available())) continue;
     memcpy(k->dst, k->before, size);
     if (i < KERNELS) scr_gf_run(scr_kernels[i].mad, k->dst + at, k->src, k->coef, k->sources, k->n, add);
-    else if (add) scr_gf_run(scr_gf_choose(), k->dst + at, k->src, k->coef, k->sources, k->n, add);
+    else if (add) scr_gf_run(scr_gf_select(), k->dst + at, k->src, k->coef, k->sources, k->n, add);
     else scr_gf_sum(k->dst + at, k->src, k->coef, k->sources, k->n);
     CHECK(memcmp(k->dst, k->want, at + k->n + KERNELS_GUARD) == 0);
   }

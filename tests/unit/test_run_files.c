@@ -15,11 +15,11 @@ static const char* flush_note(const scr_record* r, int id)
   scr_flush_note n;
 
   if (!scr_flush_file_get(r, id, &n)) {
-    CHECK(n.id == 0 && n.at == 0);
+    CHECK(n.id == 0 && n.location == 0);
     return "-";
   }
   CHECK_INT(n.id, id);
-  snprintf(text, sizeof text, "%d %d %s %s", n.flags, n.at, n.name, n.dir);
+  snprintf(text, sizeof text, "%d %d %s %s", n.flags, n.location, n.name, n.dir);
   return text;
 }
 
@@ -32,7 +32,7 @@ static void flush_put(scr_record* r, int id, const char* name, const char* dir, 
   snprintf(n.name, sizeof n.name, "%s", name);
   snprintf(n.dir, sizeof n.dir, "%s", dir);
   n.flags = flags;
-  n.at = at;
+  n.location = at;
   scr_flush_file_put(r, &n);
 }
 
@@ -46,7 +46,7 @@ static void a_flush_note_reads_as_it_was_written(void)
   for (i = 0; i < 64; i++) { /* every location, both flags, with short texts and the longest */
     memset(&n, 0, sizeof n);
     n.id = i % 2 ? 1 : INT_MAX - 1;
-    n.at = i % 16;
+    n.location = i % 16;
     n.flags = (i & 16 ? SCR_FLAG_CHECKPOINT : 0) | (i & 32 ? SCR_FLAG_OUTPUT : 0);
     if (i % 3 > 0) memset(n.name, 'n', i % 3 == 1 ? 1 : sizeof n.name - 1);
     if (i % 5 > 0) memset(n.dir, 'd', i % 5 == 1 ? 1 : sizeof n.dir - 1);
@@ -70,10 +70,11 @@ static void a_flush_file_says_where_datasets_are(void)
   scr_record_close(&r, SCR_SUCCESS, 0);
   CHECK_INT(scr_flush_file_open(&r, records_prefix), SCR_SUCCESS);
   CHECK(r.lock >= 0 && !records_unlocked("flush.scr"));
-  flush_put(&r, 6, "six", "out/six", SCR_FLAG_CHECKPOINT, SCR_AT_CACHE | SCR_AT_FLUSHING);
-  flush_put(&r, 6, "six", "out/six", SCR_FLAG_CHECKPOINT, SCR_AT_CACHE); /* in its place: no location of the old one */
-  flush_put(&r, 10, "ten", "out/ten", SCR_FLAG_OUTPUT, SCR_AT_CACHE | SCR_AT_SYNC_FLUSHING);
-  flush_put(&r, 9, "", "", 0, SCR_AT_PREFIX);
+  flush_put(&r, 6, "six", "out/six", SCR_FLAG_CHECKPOINT, SCR_LOCATION_CACHE | SCR_LOCATION_FLUSHING);
+  flush_put(&r, 6, "six", "out/six", SCR_FLAG_CHECKPOINT,
+            SCR_LOCATION_CACHE); /* in its place: no location of the old one */
+  flush_put(&r, 10, "ten", "out/ten", SCR_FLAG_OUTPUT, SCR_LOCATION_CACHE | SCR_LOCATION_SYNC_FLUSHING);
+  flush_put(&r, 9, "", "", 0, SCR_LOCATION_PREFIX);
   CHECK_INT(scr_record_close(&r, SCR_SUCCESS, 1), SCR_SUCCESS);
   CHECK(records_unlocked("flush.scr"));
   CHECK_INT(scr_flush_file_read(&r, records_prefix), SCR_SUCCESS);
@@ -106,8 +107,8 @@ static void the_flush_file_of_two_earlier_releases_is_read(void)
     records_begin();
     records_copy(old[i], records_path("flush.scr"));
     CHECK_INT(i == 0 ? scr_flush_file_read(&r, records_prefix) : scr_flush_file_open(&r, records_prefix), SCR_SUCCESS);
-    CHECK(scr_flush_file_get(&r, 3, &n) && (n.at & SCR_AT_PREFIX) && scr_flush_file_get(&r, 2, &n));
-    CHECK((n.at & SCR_AT_CACHE) && scr_hash_get(r.h, "DATASET") == NULL);
+    CHECK(scr_flush_file_get(&r, 3, &n) && (n.location & SCR_LOCATION_PREFIX) && scr_flush_file_get(&r, 2, &n));
+    CHECK((n.location & SCR_LOCATION_CACHE) && scr_hash_get(r.h, "DATASET") == NULL);
     for (id = 2; id <= 3; id++) {
       char name[32];
       snprintf(name, sizeof name, "ckpt.%d", id);
@@ -118,7 +119,7 @@ static void the_flush_file_of_two_earlier_releases_is_read(void)
     CHECK_INT(scr_record_close(&r, SCR_SUCCESS, i), SCR_SUCCESS);
   }
   CHECK_INT(scr_flush_file_read(&r, records_prefix), SCR_SUCCESS); /* what was written back is the same */
-  CHECK(scr_flush_file_get(&r, 3, &n) && (n.at & SCR_AT_PREFIX));
+  CHECK(scr_flush_file_get(&r, 3, &n) && (n.location & SCR_LOCATION_PREFIX));
   scr_record_close(&r, SCR_SUCCESS, 0);
 }
 
@@ -133,11 +134,11 @@ static void flush_try(const char* path)
   CHECK(rc == SCR_SUCCESS || (rc == SCR_ERR_FORMAT && *scr_err_text != '\0'));
   for (id = scr_flush_file_next(&r, 0); id != 0; last = id, id = scr_flush_file_next(&r, id), up++) {
     CHECK(id > last && id < INT_MAX && scr_flush_file_get(&r, id, &n) && n.id == id);
-    CHECK(strlen(n.name) < sizeof n.name && strlen(n.dir) < sizeof n.dir && n.at >= 0 && n.at < 16);
+    CHECK(strlen(n.name) < sizeof n.name && strlen(n.dir) < sizeof n.dir && n.location >= 0 && n.location < 16);
   }
   for (id = scr_flush_file_before(&r, INT_MAX); id != 0; id = scr_flush_file_before(&r, id)) down++;
   CHECK_INT(up, down);
-  flush_put(&r, 2, "two", "dir", 0, SCR_AT_PREFIX);
+  flush_put(&r, 2, "two", "dir", 0, SCR_LOCATION_PREFIX);
   if (rc == SCR_SUCCESS) CHECK_STR(flush_note(&r, 2), "0 2 two dir");
   CHECK_INT(scr_record_close(&r, rc, 1), rc);
 }
@@ -165,7 +166,7 @@ static int run_story(const char* prefix)
   scr_flush_note n;
   int            nodes = 0, rc = scr_flush_file_open(&flush, prefix);
 
-  if (rc == SCR_SUCCESS) flush_put(&flush, 3, "three", "new", SCR_FLAG_CHECKPOINT, SCR_AT_CACHE);
+  if (rc == SCR_SUCCESS) flush_put(&flush, 3, "three", "new", SCR_FLAG_CHECKPOINT, SCR_LOCATION_CACHE);
   rc = scr_record_close(&flush, rc, 1);
   if (rc != SCR_SUCCESS) return rc;
   rc = scr_record_open(&halt, prefix, "halt.scr");
@@ -202,7 +203,7 @@ static void run_judge(int rc)
   CHECK(records_unlocked("flush.scr") && records_unlocked("halt.scr"));
 
   CHECK_INT(scr_flush_file_open(&r, records_prefix), SCR_SUCCESS);
-  flush_put(&r, 3, "three", "old", 0, SCR_AT_CACHE);
+  flush_put(&r, 3, "three", "old", 0, SCR_LOCATION_CACHE);
   CHECK_INT(scr_record_close(&r, SCR_SUCCESS, 1), SCR_SUCCESS);
   CHECK_INT(scr_record_open(&r, records_prefix, "halt.scr"), SCR_SUCCESS);
   scr_hash_util_set_int(r.h, "CheckpointsLeft", 5);
