@@ -3054,6 +3054,9 @@ SCR_FN int scr_home_claim(const scr_reddesc* d, const char* path)
 
 /* ---- entry ---- */
 
+/* Why no restart offers a dataset: the application could not restart from it; the user chose an older one. */
+typedef enum { SCR_MARK_NONE, SCR_MARK_REJECTED, SCR_MARK_PASSED } scr_mark;
+
 /* What one rank wrote of one dataset.  All zeros is an empty entry. */
 typedef struct {
   int         owner;
@@ -3063,10 +3066,9 @@ typedef struct {
   int         files;
   int*        slot; /* [slots]: hash table of the files by name, holding index + 1; NULL while there are few */
   int         slots;
-  int         listed;    /* 1: file[] has every file of the owner, its redundancy file included */
-  int         verified;  /* 1: a run has verified at its start that the dataset is whole */
-  int         rejected;  /* 1: the application could not restart from it */
-  int         passed;    /* 1: passed over, because the user chose an older one */
+  int         listed;   /* 1: file[] has every file of the owner, its redundancy file included */
+  int         verified; /* 1: a run has verified at its start that the dataset is whole */
+  scr_mark    mark;
   int         preserve;  /* SCR_PRESERVE_DIRECTORIES of the run that wrote it, */
   int         container; /* always 0: its files are copied whole (see scr_object); scavenge reads it */
   char        partner
@@ -3235,8 +3237,8 @@ SCR_FN int scr_entry_write(scr_hash* h, const scr_entry* e, const scr_home* home
   }
   if (e->listed) scr_hash_util_set_int(h, "FILES", e->files);
   if (e->verified) scr_hash_util_set_int(h, "TAKEN", 1);
-  if (e->rejected) scr_hash_util_set_int(h, "FAILED", 1);
-  if (e->passed) scr_hash_util_set_int(h, "PASSED", 1);
+  if (e->mark == SCR_MARK_REJECTED) scr_hash_util_set_int(h, "FAILED", 1);
+  if (e->mark == SCR_MARK_PASSED) scr_hash_util_set_int(h, "PASSED", 1);
   return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
@@ -3274,8 +3276,8 @@ SCR_FN scr_entry* scr_entry_read(const scr_hash* h, int owner, int id)
   }
   e->listed = whole && e->files == scr_hash_int_or(h, "FILES", -1);
   e->verified = scr_hash_get(h, "TAKEN") != NULL;
-  e->rejected = scr_hash_get(h, "FAILED") != NULL;
-  e->passed = scr_hash_get(h, "PASSED") != NULL;
+  if (scr_hash_get(h, "PASSED") != NULL) e->mark = SCR_MARK_PASSED;
+  if (scr_hash_get(h, "FAILED") != NULL) e->mark = SCR_MARK_REJECTED;
   e->preserve = scr_hash_int_or(flush, "PRESERVE", 1);
   e->container = scr_hash_int_or(flush, "CONTAINER", 0);
   scr_desc_read_str(flush, "PARTNER", e->partner, sizeof e->partner);
@@ -5409,15 +5411,16 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **            scr_rank2file; scr_record_path, scr_record_mkdir, scr_record_read, scr_record_open, scr_record_close,
 **            scr_record_sweep, scr_index_id, scr_index_get, scr_index_walk, scr_index_sort, scr_index_is_good,
 **            scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_named, scr_index_same,
-**            scr_index_count_complete, scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_write,
-**            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_note_fetched,
-**            scr_index_note_failed, scr_index_note_renamed, scr_index_change, scr_summary_write, scr_summary_read,
-**            scr_summary_path, scr_prefix_locate, scr_objects_free, scr_objects_add_owner, scr_objects_add,
-**            scr_object_name_tmp, scr_object_path, scr_object_has_crc, scr_objects_rename, scr_objects_remove_tmp,
-**            scr_objects_delete, scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free,
-**            scr_rank2file_add, scr_rank2file_read_root, scr_rank2file_write_root, scr_rank2file_read_leaf,
-**            scr_rank2file_write_leaf, scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget,
-**            scr_prefix_choose_dir, scr_prefix_finish_all
+**            scr_index_count_complete, scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_end,
+**            scr_choice_release, scr_choice_note_served, scr_index_current, scr_index_set_current, scr_index_set,
+**            scr_index_remove, scr_index_note_fetched, scr_index_note_failed, scr_index_note_renamed,
+**            scr_index_change, scr_summary_write, scr_summary_read, scr_summary_path, scr_prefix_locate,
+**            scr_objects_free, scr_objects_add_owner, scr_objects_add, scr_object_name_tmp, scr_object_path,
+**            scr_object_has_crc, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune,
+**            scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add,
+**            scr_rank2file_read_root, scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf,
+**            scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir,
+**            scr_prefix_finish_all
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -5889,6 +5892,39 @@ SCR_FN void scr_choice_write(scr_index* index, const scr_choice* c)
   if (*c->dir && c->by_user) scr_hash_set_kv(index->h, "CURRENT_BY", "USER");
   if (*c->dir && c->by_user && c->until)
     scr_hash_util_set_int(scr_hash_get_kv(index->h, "CURRENT_BY", "USER"), "PASSED", c->until);
+}
+
+/* Checkpoint ID, newer than the user's choice, is complete in the cache: it is offered first while it is there (Z2). */
+SCR_FN void scr_choice_end(scr_index* index, int id, const char* dir)
+{
+  scr_choice c;
+
+  (void)dir;
+  scr_choice_read(index, &c);
+  if (c.by_user && c.until == 0) c.until = id;
+  scr_choice_write(index, &c);
+}
+
+/* The user's choice could not be loaded: CURRENT stays, but no longer counts as the user's choice. */
+SCR_FN void scr_choice_release(scr_index* index, int id, const char* dir)
+{
+  scr_choice c;
+
+  (void)id;
+  (void)dir;
+  scr_choice_read(index, &c);
+  c.by_user = c.until = 0;
+  scr_choice_write(index, &c);
+}
+
+SCR_FN void scr_choice_note_served(scr_index* index, int id, const char* name)
+{
+  scr_choice c;
+
+  (void)id;
+  scr_choice_read(index, &c);
+  snprintf(c.served, sizeof c.served, "%s", name);
+  scr_choice_write(index, &c);
 }
 
 /*
@@ -8991,7 +9027,7 @@ out:
 **   REJECTED   WHOLE              scr_reject_loaded        the application could not restart from it: the filemap and
 **                                                          the index, if it has the dataset, say FAILED, the flush
 **                                                          file forgets it, CURRENT moves on; ASIDE in the next run
-**   PASSED     WHOLE              scr_choice_served        the user chose an older one; ASIDE in the next run
+**   PASSED     WHOLE              scr_restart_choice_served        the user chose an older one; ASIDE in the next run
 **   (gone)     any                scr_cache_delete         to make room; SCR_Delete; SCR_Complete_output failed
 **
 **   on prefix  NO -> FLUSHING           scr_flush_begin; also SUPERSEDED and DROPPED, when the user asks for it, and
@@ -9004,7 +9040,7 @@ out:
 **              YES, RENAMING -> DROPPED scr_run_drop
 **              SUPERSEDED -> NO         scr_dataset_reconsider, after SCR_Drop or SCR_Delete
 **              NO -> YES                scr_fetch; scr_flush_done, if the index could not be read before
-**              found: RENAMING, YES     scr_restart_on_prefix, by the index
+**              found: RENAMING, YES     scr_run_find_on_prefix, by the index
 **
 ** Uses       errors, memory, hash, dataset, filemap, prefix, files of a run, MPI helpers, world
 ** Offers     scr_phase, scr_on_prefix, scr_restart, scr_dataset; scr, scr_logged, scr_event, scr_event_transfer,
@@ -9368,8 +9404,7 @@ SCR_FN int scr_change_life(const int* ids, int n, scr_life life)
       scr_warn("%s", scr_err_text);
     if (e == NULL) continue;
     if (life == SCR_WHOLE) e->desc = ds->desc;
-    e->rejected = life == SCR_REJECTED;
-    e->passed = life == SCR_PASSED;
+    e->mark = life == SCR_REJECTED ? SCR_MARK_REJECTED : life == SCR_PASSED ? SCR_MARK_PASSED : SCR_MARK_NONE;
   }
   rc = scr_map_write();
   if (life != SCR_WHOLE && rc != SCR_SUCCESS) scr_warn("%s", scr_err_text);
@@ -9416,7 +9451,7 @@ SCR_FN void scr_dataset_reconsider(void)
 ** scr_encoder_finish makes the files final.
 **
 ** Uses       platform, errors, memory, path, hash, dataset, kernels, file window, erasure code, MPI helpers
-** Offers     scr_encode; scr_set_gather, scr_encode_protect, scr_encode_recover
+** Offers     scr_encode; scr_encode_gather, scr_encode_protect, scr_encode_recover
 ** Invariants
 **   R1  Protecting a set means rebuilding members that have lost their redundancy file, so one engine serves all
 **       schemes in both directions.
@@ -9463,17 +9498,17 @@ typedef struct {
 /* ---- numbers and descriptions of all members ---- */
 
 /* The rank that acts for member R. */
-SCR_FN int scr_set_runner(const scr_reddesc* d, const int* runner, int r)
+SCR_FN int scr_encode_runner(const scr_reddesc* d, const int* runner, int r)
 {
   return runner != NULL ? runner[r] : d->member[r];
 }
 
 /* The first member for which RANK acts, or -1. */
-SCR_FN int scr_set_first(const scr_reddesc* d, const int* runner, int rank)
+SCR_FN int scr_encode_first_member(const scr_reddesc* d, const int* runner, int rank)
 {
   int r;
   for (r = 0; r < d->set_size; r++)
-    if (scr_set_runner(d, runner, r) == rank) return r;
+    if (scr_encode_runner(d, runner, r) == rank) return r;
   return -1;
 }
 
@@ -9482,21 +9517,22 @@ SCR_FN int scr_set_first(const scr_reddesc* d, const int* runner, int rank)
 ** others.  Collective over the runners of D in COMM.  Each two runners exchange small messages, which suffices for sets
 ** of this size.
 */
-SCR_FN int scr_set_gather(const scr_reddesc* d, const int* runner, MPI_Comm comm, int words, int64_t* values)
+SCR_FN int scr_encode_gather(const scr_reddesc* d, const int* runner, MPI_Comm comm, int words, int64_t* values)
 {
   int me, first, step, s, err, n = d->set_size, rc = SCR_SUCCESS;
 
   MPI_Comm_rank(comm, &me);
-  first = scr_set_first(d, runner, me);
+  first = scr_encode_first_member(d, runner, me);
   for (step = 1; step < n && first >= 0; step++) {
     int         from = (first - step + n) % n;
     MPI_Request in = MPI_REQUEST_NULL, out;
-    if (scr_set_runner(d, runner, from) != me)
-      MPI_Irecv(values + from * words, words, MPI_INT64_T, scr_set_runner(d, runner, from), SCR_TAG_DATA + first, comm,
-                &in);
+    if (scr_encode_runner(d, runner, from) != me)
+      MPI_Irecv(values + from * words, words, MPI_INT64_T, scr_encode_runner(d, runner, from), SCR_TAG_DATA + first,
+                comm, &in);
     for (s = 0; s < n; s++) {
-      int to = (s + step) % n, rank = scr_set_runner(d, runner, to);
-      if (scr_set_runner(d, runner, s) != me || rank == me || scr_set_first(d, runner, rank) != to) continue;
+      int to = (s + step) % n, rank = scr_encode_runner(d, runner, to);
+      if (scr_encode_runner(d, runner, s) != me || rank == me || scr_encode_first_member(d, runner, rank) != to)
+        continue;
       MPI_Isend(values + s * words, words, MPI_INT64_T, rank, SCR_TAG_DATA + to, comm, &out);
       if ((err = scr_wait(&out)) != SCR_SUCCESS) rc = err;
     }
@@ -9678,12 +9714,12 @@ SCR_FN void scr_encoder_step(scr_encoder* c, uint64_t round, int d, int e)
       s->result = c->plain;
       s->source = from;
       s->target = m->r;
-      MPI_Irecv(s->in, (int)in.n, MPI_BYTE, scr_set_runner(c->d, c->x->runner, from), SCR_TAG_DATA + m->r, c->x->comm,
-                &s->req[0]);
+      MPI_Irecv(s->in, (int)in.n, MPI_BYTE, scr_encode_runner(c->d, c->x->runner, from), SCR_TAG_DATA + m->r,
+                c->x->comm, &s->req[0]);
     }
     if (send) {
       const char* p = scr_member_load(m, &c->ec, out.pos, out.offset, out.n, s->out, !c->spread && e == 0, &c->rc);
-      MPI_Isend(p, (int)out.n, MPI_BYTE, scr_set_runner(c->d, c->x->runner, to), SCR_TAG_DATA + to, c->x->comm,
+      MPI_Isend(p, (int)out.n, MPI_BYTE, scr_encode_runner(c->d, c->x->runner, to), SCR_TAG_DATA + to, c->x->comm,
                 &s->req[1]);
     }
   }
@@ -9726,12 +9762,12 @@ SCR_FN void scr_encoder_deliver(scr_encoder* c, uint64_t round)
         s->result = 1;
         s->source = from;
         s->target = to;
-        MPI_Irecv(s->in, (int)t.n, MPI_BYTE, scr_set_runner(c->d, c->x->runner, from), SCR_TAG_DATA + to, c->x->comm,
+        MPI_Irecv(s->in, (int)t.n, MPI_BYTE, scr_encode_runner(c->d, c->x->runner, from), SCR_TAG_DATA + to, c->x->comm,
                   &s->req[0]);
       }
       if (c->own[from] >= 0)
         MPI_Isend(c->acc + scr_encoder_row(c, round, from, i) * c->piece, (int)t.n, MPI_BYTE,
-                  scr_set_runner(c->d, c->x->runner, to), SCR_TAG_DATA + to, c->x->comm, &s->req[1]);
+                  scr_encode_runner(c->d, c->x->runner, to), SCR_TAG_DATA + to, c->x->comm, &s->req[1]);
     }
   }
 }
@@ -9782,7 +9818,7 @@ SCR_FN int scr_encoder_plan(scr_encoder* c)
     whole += c->lost[i] == 0;
     if (scr_erasure_length(&c->ec, i) > most) most = scr_erasure_length(&c->ec, i);
     for (j = 0; j < d->set_size; j++)
-      members += scr_set_runner(d, c->x->runner, i) == scr_set_runner(d, c->x->runner, j);
+      members += scr_encode_runner(d, c->x->runner, i) == scr_encode_runner(d, c->x->runner, j);
     if (members > widest) widest = members;
   }
   c->spread = data && d->scheme != SCR_SCHEME_PARTNER;
@@ -9835,7 +9871,7 @@ SCR_FN int scr_encoder_begin(scr_encoder* c, const scr_encode* x, int n, scr_ent
   c->packed = (scr_buf*)(void*)(c->pair + 4 * SCR_SET_SIZE_MAX);
   c->sent = (MPI_Request*)(void*)(c->packed + SCR_SET_SIZE_MAX);
   MPI_Comm_rank(x->comm, &me);
-  for (r = 0; r < d->set_size; r++) c->members += scr_set_runner(d, x->runner, r) == me;
+  for (r = 0; r < d->set_size; r++) c->members += scr_encode_runner(d, x->runner, r) == me;
   c->own = (int*)scr_malloc((size_t)d->set_size * sizeof *c->own);
   c->m = (scr_member*)scr_malloc((size_t)c->members * sizeof *c->m);
   c->h = (scr_header*)scr_malloc((size_t)c->members * sizeof *c->h);
@@ -9845,7 +9881,7 @@ SCR_FN int scr_encoder_begin(scr_encoder* c, const scr_encode* x, int n, scr_ent
   for (r = 0; r < d->set_size && rc == SCR_SUCCESS; r++) {
     scr_member* m = &c->m[a];
     c->own[r] = -1;
-    if (scr_set_runner(d, x->runner, r) != me) continue;
+    if (scr_encode_runner(d, x->runner, r) != me) continue;
     c->own[r] = a++;
     m->r = r;
     m->lost = lost[r];
@@ -9978,7 +10014,7 @@ SCR_FN int scr_encoder_ready(scr_encoder* c, int rc, int words)
 
   for (r = 0; r < c->d->set_size && rc != SCR_SUCCESS; r++)
     c->pair[r * words] = misled ? MISLED : FAILED; /* its own say so; those of others are received */
-  err = scr_set_gather(c->d, c->x->runner, c->x->comm, words, c->pair);
+  err = scr_encode_gather(c->d, c->x->runner, c->x->comm, words, c->pair);
   for (r = 0; r < c->d->set_size; r++) {
     failed += c->pair[r * words] == FAILED;
     all += c->pair[r * words] < 0;
@@ -10065,17 +10101,17 @@ SCR_FN int scr_encoder_share(scr_encoder* c, int distance, int rc)
     int to = (r + distance + n) % n;
     c->sent[r] = MPI_REQUEST_NULL;
     memset(&packed[r], 0, sizeof packed[r]);
-    if (scr_set_runner(c->d, c->x->runner, r) != me || !scr_encoder_needs(c, to, distance)) continue;
+    if (scr_encode_runner(c->d, c->x->runner, r) != me || !scr_encoder_needs(c, to, distance)) continue;
     if (rc == SCR_SUCCESS)
       rc = scr_encoder_describe(distance > 0 ? c->m[c->own[r]].e : c->h[c->own[r]].entry[i], &packed[r]);
-    MPI_Isend(packed[r].p, (int)packed[r].n, MPI_BYTE, scr_set_runner(c->d, c->x->runner, to), SCR_TAG_DATA + to,
+    MPI_Isend(packed[r].p, (int)packed[r].n, MPI_BYTE, scr_encode_runner(c->d, c->x->runner, to), SCR_TAG_DATA + to,
               c->x->comm, &c->sent[r]);
   }
   for (r = 0; r < n; r++) {
     scr_buf b = {NULL, 0, 0, 0};
     int     from = (r - distance + n) % n;
-    if (scr_set_runner(c->d, c->x->runner, r) != me || !scr_encoder_needs(c, r, distance)) continue;
-    err = scr_message_recv(scr_set_runner(c->d, c->x->runner, from), SCR_TAG_DATA + r, c->x->comm, &b, NULL);
+    if (scr_encode_runner(c->d, c->x->runner, r) != me || !scr_encoder_needs(c, r, distance)) continue;
+    err = scr_message_recv(scr_encode_runner(c->d, c->x->runner, from), SCR_TAG_DATA + r, c->x->comm, &b, NULL);
     if (rc == SCR_SUCCESS) rc = err;
     if (rc == SCR_SUCCESS)
       rc = scr_encoder_described(c, c->d->member[distance > 0 ? from : r], &b, &c->entry[c->own[r] * (k + 1) + i]);
@@ -10699,8 +10735,8 @@ SCR_FN void scr_recovery_announce(const scr_recovery* f, scr_hash* send, scr_vot
     if (scr_identity_cmp(&e->desc.identity, &f->identity) != 0) continue;
     v->sum[SCR_FOUND_INCOMPLETE] += !e->desc.complete;
     v->sum[SCR_FOUND_OTHER_WORLD] += e->desc.ranks != scr.world.ranks;
-    v->sum[SCR_FOUND_REJECTED] += e->rejected;
-    v->sum[SCR_FOUND_PASSED] += e->passed;
+    v->sum[SCR_FOUND_REJECTED] += e->mark == SCR_MARK_REJECTED;
+    v->sum[SCR_FOUND_PASSED] += e->mark == SCR_MARK_PASSED;
     if (e->desc.complete) v->max[SCR_FOUND_COMPLETE] = 1;
     if (e->verified) v->max[SCR_FOUND_VERIFIED] = 1;
     v->max[SCR_FOUND_RANKS] = e->desc.ranks;
@@ -10727,7 +10763,8 @@ SCR_FN scr_entry* scr_recovery_describe(scr_entry* e)
   }
   e->red.set_rank = i;
   e->owner = scr.world.rank;
-  e->verified = e->rejected = e->passed = 0;
+  e->verified = 0;
+  e->mark = SCR_MARK_NONE;
   return e;
 }
 
@@ -10878,7 +10915,7 @@ SCR_FN int scr_recovery_assess(scr_recovery* f, int* hopeless)
   int                i, err = SCR_SUCCESS, rc;
 
   f->set_lost[d->set_rank] = f->lost;
-  rc = scr_set_gather(d, NULL, scr.world.comm, 1, f->set_lost);
+  rc = scr_encode_gather(d, NULL, scr.world.comm, 1, f->set_lost);
   f->set_losses = 0;
   for (i = 0; i < d->set_size; i++) f->set_losses += f->set_lost[i] != 0;
   *hopeless = d->scheme == SCR_SCHEME_SINGLE && f->set_losses > 0;
@@ -11411,8 +11448,8 @@ SCR_FN int scr_recovery_mend(int id)
 ** Copy datasets from the cache to the prefix, in three steps with their state in one struct: begin, copy, commit.
 **
 ** Uses       platform, errors, memory, path, hash, dataset, file window, prefix, MPI helpers, world, state, recovery
-** Offers     scr_rank2file_scatter, scr_flush_sync, scr_flush_is_due, scr_flush_unasked, scr_flush_if_due,
-**            scr_prefix_delete
+** Offers     scr_flush_read_rank2file, scr_flush_sync, scr_flush_is_due, scr_flush_unasked, scr_flush_if_due,
+**            scr_flush_delete
 ** Invariants
 **   J1  A flush writes every file under a temporary name beside its final one.  Files of an indexed dataset are
 **       replaced only by renames, after the index update that removes that dataset and adds the new one.  Until the
@@ -11456,7 +11493,7 @@ typedef struct {
 ** the root, which records the identity of the dataset and lists only existing leaves.  RC is this rank's result so far.
 ** Collective over the world; the same code everywhere, except that only rank 0 knows whether the root was written.
 */
-SCR_FN int scr_rank2file_write(const scr_flush* f, int rc)
+SCR_FN int scr_flush_write_rank2file(const scr_flush* f, int rc)
 {
   scr_hash *     body = scr_hash_new(), *out = scr_hash_new(), *in = scr_hash_new();
   scr_hash_elem* e;
@@ -11503,7 +11540,7 @@ SCR_FN int scr_rank2file_write(const scr_flush* f, int rc)
 }
 
 /* Add the objects of L to OUT, <rank> -> objects, by owner modulo the number of ranks. */
-SCR_FN int scr_rank2file_deal(const scr_objects* l, scr_hash* out)
+SCR_FN int scr_flush_deal_objects(const scr_objects* l, scr_hash* out)
 {
   int i, k = 0, rc = SCR_SUCCESS;
 
@@ -11526,8 +11563,8 @@ SCR_FN int scr_rank2file_deal(const scr_objects* l, scr_hash* out)
 ** the leaves and send each rank its share.  If IDENTITY is not NULL and the root has another one: SCR_ERR_INVALID.
 ** Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_rank2file_scatter(const scr_prefix_place* place, const scr_identity* identity, scr_objects* mine,
-                                 int* ranks)
+SCR_FN int scr_flush_read_rank2file(const scr_prefix_place* place, const scr_identity* identity, scr_objects* mine,
+                                    int* ranks)
 {
   scr_hash *     out = scr_hash_new(), *jobs = scr_hash_new(), *in = scr_hash_new();
   scr_hash_elem* e;
@@ -11553,7 +11590,7 @@ SCR_FN int scr_rank2file_scatter(const scr_prefix_place* place, const scr_identi
   for (e = scr_hash_elem_first(scr_hash_getf(jobs, "%d", 0)); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
     rc = scr_rank2file_read_leaf(scr.world.prefix, place, scr_hash_elem_key(e), &read);
   v.sum[0] = read.owners;
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_deal(&read, out);
+  if (rc == SCR_SUCCESS) rc = scr_flush_deal_objects(&read, out);
   if ((err = scr_hash_exchange(out, in, scr.world.comm)) != SCR_SUCCESS) rc = err;
   for (e = scr_hash_elem_first(in); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
     rc = scr_objects_from_hash(scr_hash_elem_hash(e), scr.world.prefix, "", mine);
@@ -11713,7 +11750,7 @@ SCR_FN int scr_flush_compare(scr_flush_rival* r, const scr_hash* exist)
 
   memset(&mine, 0, sizeof mine);
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) goto out;
-  if ((rc = scr_rank2file_scatter(&place, NULL, &mine, &ranks)) != SCR_SUCCESS) {
+  if ((rc = scr_flush_read_rank2file(&place, NULL, &mine, &ranks)) != SCR_SUCCESS) {
     if (scr_err_is_damage(rc)) rc = SCR_SUCCESS; /* its map is damaged: it cannot be fetched anyway */
     goto out;
   }
@@ -11881,7 +11918,7 @@ SCR_FN int scr_flush_commit(scr_flush* f)
 {
   char     path[SCR_MAX_FILENAME];
   scr_vote v;
-  int      i, rc = scr_rank2file_write(f, SCR_SUCCESS);
+  int      i, rc = scr_flush_write_rank2file(f, SCR_SUCCESS);
 
   memset(&v, 0, sizeof v);
   if (rc == SCR_SUCCESS && scr.world.rank == 0) {
@@ -12057,7 +12094,7 @@ SCR_FN int scr_flush_if_due(const scr_dataset* ds)
 ** Delete the files of dataset ID in DIR from the prefix, after it was removed from the index.  Collective over the
 ** world.
 */
-SCR_FN int scr_prefix_delete(int id, const char* dir)
+SCR_FN int scr_flush_delete(int id, const char* dir)
 {
   scr_prefix_place place;
   scr_objects      mine;
@@ -12067,7 +12104,7 @@ SCR_FN int scr_prefix_delete(int id, const char* dir)
   mine.id = id;
   if (scr.world.rank == 0) rc = scr_index_change(scr.world.prefix, scr_index_remove, id, dir);
   if (rc == SCR_SUCCESS) rc = scr_prefix_locate(scr.world.prefix, id, dir, &place);
-  if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) rc = scr_rank2file_scatter(&place, NULL, &mine, &ranks);
+  if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) rc = scr_flush_read_rank2file(&place, NULL, &mine, &ranks);
   if (rc == SCR_SUCCESS) {
     scr_objects_remove_tmp(&mine, scr.world.prefix); /* of a flush that was killed before its renames */
     rc = scr_objects_delete(&mine, scr.world.prefix);
@@ -12315,7 +12352,7 @@ SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
 */
 SCR_FN int scr_fetch_objects(scr_fetching* f, const char* dir)
 {
-  int ranks = 0, rc = scr_rank2file_scatter(&f->place, &f->desc.identity, &f->objects, &ranks);
+  int ranks = 0, rc = scr_flush_read_rank2file(&f->place, &f->desc.identity, &f->objects, &ranks);
 
   if (rc != SCR_SUCCESS) return rc;
   if (ranks != scr.world.ranks)
@@ -12481,8 +12518,8 @@ SCR_FN int scr_fetch(int id, const char* dir)
 }
 
 /* ==== 25 RESTART CHOICE =================================================================================
-** Which checkpoint is offered to the application.  Rank 0 applies this rule in scr_choice_next, from the states of part
-** 18, the index, and the user's choice:
+** Which checkpoint is offered to the application.  Rank 0 applies this rule in scr_restart_candidate, from the states
+** of part 18, the index, and the user's choice:
 **
 **   1. If the user asks for a name (SCR_Current, SCR_CURRENT): the newest whole checkpoint with this name in the cache,
 **      else the newest dataset with this name or directory in the index.
@@ -12496,8 +12533,8 @@ SCR_FN int scr_fetch(int id, const char* dir)
 **      from the beginning.
 **
 ** Uses       errors, memory, parameters, dataset, prefix, MPI helpers, state, flush, room and fetch
-** Offers     scr_work_is_at_stake, scr_refuse_fresh_start, scr_restart_load, scr_choice_end, scr_choice_release,
-**            scr_choice_served, scr_choice_make, scr_choice_by_parameter
+** Offers     scr_work_is_at_stake, scr_refuse_fresh_start, scr_restart_load, scr_restart_choice_served,
+**            scr_restart_choose, scr_restart_choose_by_parameter
 ** Invariants
 **   Z1  The choice in SCR_CURRENT is applied by one run only: the index records the value that was applied.
 **   Z2  The user's choice holds until a newer checkpoint is complete.
@@ -12540,7 +12577,7 @@ typedef struct {
 ** The newest checkpoint in the cache with an id between ABOVE and BELOW, both excluded, that can be offered; 0 if there
 ** is none.
 */
-SCR_FN int scr_choice_cached(const scr_index* index, int above, int below)
+SCR_FN int scr_restart_cached(const scr_index* index, int above, int below)
 {
   scr_index_item it;
   int            i, id = 0;
@@ -12555,7 +12592,7 @@ SCR_FN int scr_choice_cached(const scr_index* index, int above, int below)
 }
 
 /* Find out whether work on the prefix is at stake; RC is the result of reading the index. */
-SCR_FN void scr_choice_stake(const scr_index* index, int rc, int fetch, scr_candidate* c)
+SCR_FN void scr_restart_stake(const scr_index* index, int rc, int fetch, scr_candidate* c)
 {
   int n = scr_index_count_complete(index);
 
@@ -12572,7 +12609,7 @@ SCR_FN void scr_choice_stake(const scr_index* index, int rc, int fetch, scr_cand
 }
 
 /* Apply the rule above to NAME, which may be NULL, and to the checkpoints with an id below BELOW.  Rank 0 only. */
-SCR_FN int scr_choice_next(int below, const char* name, scr_candidate* c)
+SCR_FN int scr_restart_candidate(int below, const char* name, scr_candidate* c)
 {
   scr_index          index;
   scr_index_item     it, same;
@@ -12583,19 +12620,19 @@ SCR_FN int scr_choice_next(int below, const char* name, scr_candidate* c)
   memset(c, 0, sizeof *c);
   memset(&it, 0, sizeof it); /* the candidate on the prefix; it.id is 0 if it comes from the cache */
   scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
-  scr_choice_stake(&index, rc, fetch, c);
+  scr_restart_stake(&index, rc, fetch, c);
   scr_choice_read(&index, &choice);
   if (name != NULL) {
     if (ds != NULL) id = ds->desc.identity.id;
     else if (scr_index_named(&index, name, &it) == SCR_SUCCESS) id = it.id;
     c->by_user = id != 0;
   } else if (choice.by_user && scr_index_current(&index, &it) && it.id < below &&
-             !(choice.until > 0 && scr_choice_cached(&index, choice.until - 1, below)) &&
+             !(choice.until > 0 && scr_restart_cached(&index, choice.until - 1, below)) &&
              (fetch || (scr_dataset_find(it.id) != NULL && scr_dataset_find(it.id)->life == SCR_WHOLE))) {
     id = it.id;
     c->by_user = 1;
   } else {
-    id = scr_choice_cached(&index, 0, below);
+    id = scr_restart_cached(&index, 0, below);
     memset(&it, 0, sizeof it);
     if (fetch && scr_index_newest(&index, below, &it) == SCR_SUCCESS && it.id > id) id = it.id;
     else it.id = 0;
@@ -12649,7 +12686,7 @@ SCR_FN int scr_restart_load(int below, const char* name)
   for (;;) {
     rc = SCR_SUCCESS;
     memset(&c, 0, sizeof c);
-    if (scr.world.rank == 0) rc = scr_choice_next(below, name, &c);
+    if (scr.world.rank == 0) rc = scr_restart_candidate(below, name, &c);
     if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
     if ((rc = scr_bcast(&c, (int)sizeof c, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
     if (c.at_stake) scr.prefix_at_stake = 1;
@@ -12669,44 +12706,11 @@ SCR_FN int scr_restart_load(int below, const char* name)
 
 /* ---- the user's choice ---- */
 
-/* Checkpoint ID, newer than the user's choice, is complete in the cache: it is offered first while it is there (Z2). */
-SCR_FN void scr_choice_end(scr_index* index, int id, const char* dir)
-{
-  scr_choice c;
-
-  (void)dir;
-  scr_choice_read(index, &c);
-  if (c.by_user && c.until == 0) c.until = id;
-  scr_choice_write(index, &c);
-}
-
-/* The user's choice could not be loaded: CURRENT stays, but no longer counts as the user's choice. */
-SCR_FN void scr_choice_release(scr_index* index, int id, const char* dir)
-{
-  scr_choice c;
-
-  (void)id;
-  (void)dir;
-  scr_choice_read(index, &c);
-  c.by_user = c.until = 0;
-  scr_choice_write(index, &c);
-}
-
-SCR_FN void scr_choice_note_served(scr_index* index, int id, const char* name)
-{
-  scr_choice c;
-
-  (void)id;
-  scr_choice_read(index, &c);
-  snprintf(c.served, sizeof c.served, "%s", name);
-  scr_choice_write(index, &c);
-}
-
 /*
 ** The user's choice is loaded: mark newer checkpoints in the cache as PASSED, so that no restart offers them.
 ** Collective over the world.
 */
-SCR_FN int scr_choice_served(void)
+SCR_FN int scr_restart_choice_served(void)
 {
   int* ids = (int*)scr_malloc((size_t)(scr.datasets + 1) * sizeof *ids);
   int  i, n = 0, rc = scr_agree(ids == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, scr.world.comm);
@@ -12723,7 +12727,7 @@ SCR_FN int scr_choice_served(void)
 }
 
 /* Set CURRENT, as the user's choice, to the cached dataset DS or, if it is NULL, to NAME of the index.  Rank 0 only. */
-SCR_FN int scr_choice_set(const scr_dataset* ds, const char* name)
+SCR_FN int scr_restart_set_choice(const scr_dataset* ds, const char* name)
 {
   scr_index      index;
   scr_index_item it;
@@ -12744,18 +12748,18 @@ SCR_FN int scr_choice_set(const scr_dataset* ds, const char* name)
 ** checkpoint that is only in the cache is flushed first, because the index lists only what is on the prefix.
 ** Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_choice_make(const char* name)
+SCR_FN int scr_restart_choose(const char* name)
 {
   const scr_dataset* ds = scr_dataset_named(name);
   int                rc = SCR_SUCCESS;
 
   if (ds != NULL && (rc = scr_flush_sync(ds->desc.identity.id, 1)) != SCR_SUCCESS) return rc;
-  if (scr.world.rank == 0) rc = scr_choice_set(ds, name);
+  if (scr.world.rank == 0) rc = scr_restart_set_choice(ds, name);
   return scr_agree(rc, scr.world.comm);
 }
 
 /* Apply SCR_CURRENT, the choice for one restart (Z1).  Collective over the world; the same code everywhere. */
-SCR_FN int scr_choice_by_parameter(void)
+SCR_FN int scr_restart_choose_by_parameter(void)
 {
   const char* name = scr_param_get(scr.world.params, "SCR_CURRENT");
   scr_index   index;
@@ -12776,7 +12780,7 @@ SCR_FN int scr_choice_by_parameter(void)
     scr_dbg(1, "SCR_CURRENT=%s was served by an earlier run; this one goes on from the newest", name);
     return SCR_SUCCESS;
   }
-  if ((rc = scr_choice_make(name)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_restart_choose(name)) != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0) rc = scr_index_change(scr.world.prefix, scr_choice_note_served, 0, name);
   return scr_agree(rc, scr.world.comm);
 }
@@ -12786,12 +12790,12 @@ SCR_FN int scr_choice_by_parameter(void)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, filemap, prefix, files of
 **            a run, MPI helpers, world, state, encode, cache, recovery, flush, room and fetch, restart choice
-** Offers     scr_report, scr_report_local, scr_enter, scr_flag_given, scr_halt_decide, scr_halt_write_reason,
+** Offers     scr_report, scr_report_local, scr_enter, scr_flag_given, scr_run_halt_decide, scr_run_write_reason,
 **            scr_release, scr_run_flush_newest, scr_start_run, scr_route_new, scr_route_loaded, scr_reject_loaded,
 **            scr_need_decide, scr_open_fails, scr_open_failed, scr_start, scr_complete, scr_enter_name,
 **            scr_run_delete, scr_run_drop, scr_run_choose
 ** Invariants
-**   O1  The library calls exit only in scr_halt_leave.
+**   O1  The library calls exit only in scr_run_leave.
 **   O2  A dataset is committed on no rank before it is protected on all.
 ** Failure    An error code, agreed on over the world.
 ** ====================================================================================================== */
@@ -13024,7 +13028,7 @@ SCR_FN int64_t scr_seconds_left(void)
 }
 
 /* Merge the halt file into memory, subtract DONE checkpoints, and test the conditions.  Rank 0 only. */
-SCR_FN int scr_halt_look(int done, char* reason, size_t n)
+SCR_FN int scr_run_halt_look(int done, char* reason, size_t n)
 {
   scr_record file;
   int        halt, rc = done ? scr_record_open(&file, scr.world.prefix, "halt.scr")
@@ -13044,7 +13048,7 @@ SCR_FN int scr_halt_look(int done, char* reason, size_t n)
 ** Set *HALT to 1 if the run should end after DONE more checkpoints.  Returns an error that any rank brings in RC.
 ** Collective over the world.
 */
-SCR_FN int scr_halt_decide(int done, int* halt, int rc)
+SCR_FN int scr_run_halt_decide(int done, int* halt, int rc)
 {
   char           reason[256] = "";
   scr_err_record why;
@@ -13052,7 +13056,7 @@ SCR_FN int scr_halt_decide(int done, int* halt, int rc)
 
   *halt = 0;
   scr_err_save(&why);
-  if (scr.world.rank == 0) *halt = scr_halt_look(done, reason, sizeof reason);
+  if (scr.world.rank == 0) *halt = scr_run_halt_look(done, reason, sizeof reason);
   scr_err_restore(&why);
   if (*halt) snprintf(scr.halt_why, sizeof scr.halt_why, "%s", reason);
   memset(&v, 0, sizeof v);
@@ -13063,7 +13067,7 @@ SCR_FN int scr_halt_decide(int done, int* halt, int rc)
 }
 
 /* Write REASON to the halt file; NULL removes the SCR_FINALIZE_CALLED of an earlier run.  Rank 0 only. */
-SCR_FN int scr_halt_write_reason(const char* reason)
+SCR_FN int scr_run_write_reason(const char* reason)
 {
   scr_record file;
   int        stale, rc = scr_record_open(&file, scr.world.prefix, "halt.scr");
@@ -13124,7 +13128,7 @@ SCR_FN int scr_run_flush_newest(void)
 ** The only exit: flush, finalize and call exit().  If MPI_COMM_WORLD is larger than the library's world, MPI_Finalize
 ** is left to the rest of the program.  Collective over the world.
 */
-SCR_FN void scr_halt_leave(void)
+SCR_FN void scr_run_leave(void)
 {
   int size = 0, ranks = scr.world.ranks;
 
@@ -13146,7 +13150,7 @@ SCR_FN void scr_halt_leave(void)
 /* ---- the start of a run ---- */
 
 /* Open the flush file; one that cannot be read is kept under another name.  Rank 0 only. */
-SCR_FN int scr_restart_open_flush_file(scr_record* r)
+SCR_FN int scr_run_open_flush_file(scr_record* r)
 {
   char path[SCR_MAX_FILENAME], aside[SCR_MAX_FILENAME];
   int  rc = scr_flush_file_open(r, scr.world.prefix);
@@ -13164,7 +13168,7 @@ SCR_FN int scr_restart_open_flush_file(scr_record* r)
 ** Record in the flush file what is in the cache; ON receives, for each dataset, whether it is on the prefix.  Rank 0
 ** only.
 */
-SCR_FN int scr_restart_write_flush_file(scr_on_prefix* on)
+SCR_FN int scr_run_write_flush_file(scr_on_prefix* on)
 {
   scr_record     r;
   scr_index      index;
@@ -13173,7 +13177,7 @@ SCR_FN int scr_restart_write_flush_file(scr_on_prefix* on)
   int            i, id, rc;
 
   scr_index_read(&index, scr.world.prefix); /* if it cannot be read, it is empty: nothing is on the prefix */
-  rc = scr_restart_open_flush_file(&r);
+  rc = scr_run_open_flush_file(&r);
   while ((id = scr_flush_file_next(&r, 0)) != 0) scr_flush_file_remove(&r, id);
   for (i = 0; i < scr.datasets; i++) {
     scr_dataset* ds = &scr.dataset[i];
@@ -13192,12 +13196,12 @@ SCR_FN int scr_restart_write_flush_file(scr_on_prefix* on)
 ** Update the flush file, and find out which datasets are on the prefix.  Collective over the world; the same code
 ** everywhere.
 */
-SCR_FN int scr_restart_on_prefix(void)
+SCR_FN int scr_run_find_on_prefix(void)
 {
   scr_on_prefix* on = (scr_on_prefix*)scr_malloc((size_t)(scr.datasets + 1) * sizeof *on);
   int            i, rc = on == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 
-  if (rc == SCR_SUCCESS && scr.world.rank == 0) rc = scr_restart_write_flush_file(on);
+  if (rc == SCR_SUCCESS && scr.world.rank == 0) rc = scr_run_write_flush_file(on);
   if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS)
     rc = scr_bcast(on, scr.datasets * (int)sizeof *on, MPI_BYTE, 0, scr.world.comm);
   for (i = 0; i < scr.datasets && rc == SCR_SUCCESS; i++) scr.dataset[i].on_prefix = on[i];
@@ -13209,7 +13213,7 @@ SCR_FN int scr_restart_on_prefix(void)
 ** Flush datasets that a killed run should have flushed and, with SCR_FLUSH_ON_RESTART, the loaded checkpoint.
 ** Collective over the world.
 */
-SCR_FN void scr_restart_flush_due(void)
+SCR_FN void scr_run_flush_due(void)
 {
   int i, restart = 0;
 
@@ -13223,7 +13227,7 @@ SCR_FN void scr_restart_flush_due(void)
 }
 
 /* Let new ids begin above the greatest one in the index, so that none recurs.  Collective over the world. */
-SCR_FN int scr_restart_raise_ids(void)
+SCR_FN int scr_run_raise_ids(void)
 {
   scr_index index;
   int       id = 0, rc;
@@ -13239,7 +13243,7 @@ SCR_FN int scr_restart_raise_ids(void)
 }
 
 /* Find what the cache and the prefix hold, and load a checkpoint.  Collective over the world. */
-SCR_FN int scr_restart_find(void)
+SCR_FN int scr_run_find_checkpoint(void)
 {
   int      distribute = 1, purge = 0, rc;
   scr_vote v;
@@ -13255,17 +13259,17 @@ SCR_FN int scr_restart_find(void)
   if (scr.damaged_maps > 0) scr_tried_add("%d filemaps in the control directories are damaged", scr.damaged_maps);
   if ((rc = scr_recovery_all()) != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0 && scr_prefix_finish_all(scr.world.prefix) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
-  if ((rc = scr_restart_raise_ids()) != SCR_SUCCESS) return rc;
-  if ((rc = scr_restart_on_prefix()) != SCR_SUCCESS) return rc;
-  if ((rc = scr_choice_by_parameter()) != SCR_SUCCESS) return rc;
+  if ((rc = scr_run_raise_ids()) != SCR_SUCCESS) return rc;
+  if ((rc = scr_run_find_on_prefix()) != SCR_SUCCESS) return rc;
+  if ((rc = scr_restart_choose_by_parameter()) != SCR_SUCCESS) return rc;
   if ((rc = scr_restart_load(INT_MAX, NULL)) != SCR_SUCCESS) return rc;
-  if (scr.loaded && scr.user_choice && (rc = scr_choice_served()) != SCR_SUCCESS) return rc;
-  scr_restart_flush_due();
+  if (scr.loaded && scr.user_choice && (rc = scr_restart_choice_served()) != SCR_SUCCESS) return rc;
+  scr_run_flush_due();
   return SCR_SUCCESS;
 }
 
 /* Set up the log, if SCR_LOG_ENABLE is set, and log the start of the run. */
-SCR_FN void scr_log_start(void)
+SCR_FN void scr_run_log_start(void)
 {
   char           line[128];
   int            on = 0;
@@ -13308,7 +13312,7 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   if ((rc = scr_agree(scr_settings_keep(), scr.world.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_run_open_prefix()) != SCR_SUCCESS) return rc;
   if ((rc = scr_world_create(&scr.world)) != SCR_SUCCESS) return rc;
-  scr_log_start();
+  scr_run_log_start();
   scr.halt = scr_hash_new();
   scr_param_int(scr.world.params, "SCR_HALT_SECONDS", &seconds);
   if (seconds > 0) scr_hash_util_set_int(scr.halt, "HaltSeconds", seconds);
@@ -13318,12 +13322,12 @@ SCR_FN int scr_start_run(MPI_Comm comm)
     rc = scr_nodes_file_write(scr.world.prefix, scr.world.group[SCR_GROUP_NODE].groups);
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   scr.offer_below = INT_MAX;
-  if ((rc = scr_restart_find()) != SCR_SUCCESS) return rc;
-  if (scr.world.rank == 0 && scr_halt_write_reason(NULL) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if ((rc = scr_run_find_checkpoint()) != SCR_SUCCESS) return rc;
+  if (scr.world.rank == 0 && scr_run_write_reason(NULL) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   scr.phase = SCR_PHASE_IDLE;
   if (scr.halt_exit == 1) {
-    if ((rc = scr_halt_decide(0, &halt, SCR_SUCCESS)) != SCR_SUCCESS) return rc;
-    if (halt) scr_halt_leave();
+    if ((rc = scr_run_halt_decide(0, &halt, SCR_SUCCESS)) != SCR_SUCCESS) return rc;
+    if (halt) scr_run_leave();
   }
   scr.ckpt_end = scr_wtime();
   scr_event("COMPUTE_START", NULL, NULL, -1.0);
@@ -13459,7 +13463,7 @@ SCR_FN int scr_need_decide(void)
   double now = scr_wtime(), cost = scr.ckpt_count ? scr.ckpt_cost / scr.ckpt_count : 0.0, elapsed = now - scr.ckpt_end;
   char   reason[256];
 
-  if (scr_halt_look(0, reason, sizeof reason)) return 1;
+  if (scr_run_halt_look(0, reason, sizeof reason)) return 1;
   if (scr.interval > 0 && scr.need_calls % scr.interval == 0) return 1;
   if (scr.seconds > 0 && elapsed >= scr.seconds) return 1;
   if (scr.overhead > 0 && (scr.ckpt_count == 0 || cost / (elapsed + cost) * 100.0 < scr.overhead)) return 1;
@@ -13710,14 +13714,14 @@ SCR_FN int scr_complete_after(int id)
   if (ckpt) {
     scr.ckpt_cost += seconds;
     scr.ckpt_count++;
-    rc = scr_halt_decide(1, &halt, SCR_SUCCESS);
+    rc = scr_run_halt_decide(1, &halt, SCR_SUCCESS);
   }
   if (rc == SCR_SUCCESS && scr_flush_is_due(ds)) rc = scr_flush_sync(id, 0);
   if (!scr_err_is_damage(rc) && scr_room_trim(scr.red, id) != SCR_SUCCESS) /* keep the old ones if the new one is bad */
     scr_warn("%s", scr_err_text);
   scr.ckpt_end = scr_wtime();
   scr_event("COMPUTE_START", NULL, NULL, -1.0);
-  if (halt && (scr.halt_exit == 1 || (scr.halt_exit < 0 && !scr.asked_should_exit))) scr_halt_leave();
+  if (halt && (scr.halt_exit == 1 || (scr.halt_exit < 0 && !scr.asked_should_exit))) scr_run_leave();
   return rc;
 }
 
@@ -13845,7 +13849,7 @@ SCR_FN int scr_run_delete(const char* name)
     scr.loaded = 0;
     scr.restart = SCR_RESTART_UNTRIED;
   }
-  if (on.identity.id != 0) rc = scr_prefix_delete(on.identity.id, on.dir);
+  if (on.identity.id != 0) rc = scr_flush_delete(on.identity.id, on.dir);
   if (rc == SCR_SUCCESS) rc = scr_agree(err, scr.world.comm);
   if (rc == SCR_SUCCESS) scr_dataset_reconsider();
   if (rc == SCR_SUCCESS && was_loaded && scr.tried.n == 0)
@@ -13876,7 +13880,7 @@ SCR_FN int scr_run_drop(const char* name)
 /* Make NAME the choice of the user and, unless it is too late, load it.  Collective over the world. */
 SCR_FN int scr_run_choose(const char* name)
 {
-  int            loaded = scr.loaded, rc = scr_choice_make(name);
+  int            loaded = scr.loaded, rc = scr_restart_choose(name);
   scr_restart    restart = scr.restart;
   scr_err_record why;
 
@@ -13886,7 +13890,7 @@ SCR_FN int scr_run_choose(const char* name)
   }
   rc = scr_restart_load(INT_MAX, name);
   if (rc == SCR_SUCCESS && !scr.loaded) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the checkpoint %s cannot be loaded", name);
-  if (rc == SCR_SUCCESS) return scr_choice_served();
+  if (rc == SCR_SUCCESS) return scr_restart_choice_served();
   scr_err_save(&why);
   if (scr.world.rank == 0) scr_index_change(scr.world.prefix, scr_choice_release, 0, NULL);
   scr.user_choice = 0;
@@ -13942,7 +13946,7 @@ SCR_API int SCR_Finalize(void)
   if (rc == SCR_ERR_DISABLED) scr.disabled = 0; /* the next SCR_Init reads SCR_ENABLE again */
   if (rc != SCR_SUCCESS) return rc;
   rc = scr_run_flush_newest();
-  if (scr.world.rank == 0) err = scr_halt_write_reason("SCR_FINALIZE_CALLED");
+  if (scr.world.rank == 0) err = scr_run_write_reason("SCR_FINALIZE_CALLED");
   err = scr_agree(err, scr.world.comm);
   scr_report(rc != SCR_SUCCESS ? rc : err);
   scr_release();
@@ -14094,7 +14098,7 @@ SCR_API int SCR_Should_exit(int* flag)
 
   if (flag != NULL) *flag = 0;
   if ((rc = scr_enter("SCR_Should_exit", SCR_PHASE_IDLE)) != SCR_SUCCESS) return rc;
-  rc = scr_halt_decide(0, &halt, scr_flag_given("SCR_Should_exit", flag));
+  rc = scr_run_halt_decide(0, &halt, scr_flag_given("SCR_Should_exit", flag));
   if (rc != SCR_SUCCESS) return scr_report(rc);
   scr.asked_should_exit = 1;
   *flag = halt;

@@ -49,7 +49,7 @@ static int          damages;
 
 static int is_mine(int r)
 {
-  return scr_set_runner(&d, x.runner, r) == rank;
+  return scr_encode_runner(&d, x.runner, r) == rank;
 }
 
 static char content(int r, int i, int at)
@@ -638,7 +638,7 @@ static void numbers_of_all_members(void)
       for (blocks = 0; blocks < 2; blocks++) {
         describe(SCR_SCHEME_XOR, 1, n, on, blocks, &shapes[0]);
         for (r = 0; r < 3 * n; r++) v[r] = is_mine(r / 3) ? 100 * n + r : -1;
-        CHECK(scr_set_gather(&d, x.runner, x.comm, 3, v) == SCR_SUCCESS, "gather");
+        CHECK(scr_encode_gather(&d, x.runner, x.comm, 3, v) == SCR_SUCCESS, "gather");
         for (r = 0; r < 3 * n && rank < on; r++) CHECK(v[r] == 100 * n + r, "number %d of %d is %d", r, n, (int)v[r]);
         forget_set();
       }

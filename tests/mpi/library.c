@@ -52,7 +52,7 @@ static const char* const entry_words[] = {"writing", "whole", "verified", "rejec
 
 static int entry_word(const scr_entry* e)
 {
-  return e->passed ? 4 : e->rejected ? 3 : e->verified ? 2 : e->desc.complete;
+  return e->mark == SCR_MARK_PASSED ? 4 : e->mark == SCR_MARK_REJECTED ? 3 : e->verified ? 2 : e->desc.complete;
 }
 
 typedef struct {

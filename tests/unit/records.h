@@ -121,9 +121,8 @@ SCR_FN int records_same_entry(const scr_entry* a, const scr_entry* b)
   for (i = 0; i < a->files && same; i++)
     same =
         scr_entry_find(b, a->file[i].rel) != NULL && records_same_file(&a->file[i], scr_entry_find(b, a->file[i].rel));
-  return same && a->listed == b->listed && a->verified == b->verified && a->rejected == b->rejected &&
-         a->passed == b->passed && a->preserve == b->preserve && a->container == b->container &&
-         strcmp(a->partner, b->partner) == 0;
+  return same && a->listed == b->listed && a->verified == b->verified && a->mark == b->mark &&
+         a->preserve == b->preserve && a->container == b->container && strcmp(a->partner, b->partner) == 0;
 }
 
 /* ---- a prefix -------------------------------------------------------------------------------------------------- */

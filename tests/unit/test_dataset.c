@@ -621,8 +621,7 @@ static void an_entry_comes_back_from_a_filemap(void)
   for (i = 0; i < 64; i++) {
     scr_entry *e = records_entry(INT_MAX, INT_MAX, i % 5 * 9), *back;
     e->verified = i & 1;
-    e->rejected = (i & 2) != 0;
-    e->passed = (i & 4) != 0;
+    e->mark = (scr_mark)(i / 2 % 3);
     e->preserve = (i & 8) != 0;
     e->container = (i & 16) != 0;
     if (i & 32) {

@@ -60,16 +60,17 @@ static void a_merge_takes_the_younger_dataset_and_the_fuller_entry(void)
   CHECK_INT(scr_filemap_put(&b, records_entry(10, 20, 3)), SCR_SUCCESS); /* the same, with more files */
   CHECK_INT(scr_filemap_put(&b, records_entry(11, 28, 0)), SCR_SUCCESS); /* with fewer */
   CHECK_INT(scr_filemap_put(&b, records_entry(13, 1, 1)), SCR_SUCCESS);  /* new */
-  scr_filemap_by_id(&b, 11, 20)->desc.identity.created++;                   /* younger */
+  scr_filemap_by_id(&b, 11, 20)->desc.identity.created++;                /* younger */
   CHECK_INT(scr_filemap_merge(&a, &b), SCR_SUCCESS);
   CHECK_INT(a.n, 4);
   CHECK(scr_filemap_by_id(&a, 10, 20)->files == 3 && scr_filemap_by_id(&a, 11, 28)->files == 1);
   CHECK(scr_filemap_by_id(&a, 13, 1)->files == 1 && scr_filemap_by_id(&a, 11, 20)->desc.identity.created == 1012);
   scr_filemap_by_id(&b, 11, 20)->desc.identity.created = 5; /* older, whatever it holds */
   scr_filemap_by_id(&b, 13, 1)->desc.identity.nonce++;      /* another one of the same age */
-  scr_filemap_by_id(&b, 13, 1)->rejected = 1;
+  scr_filemap_by_id(&b, 13, 1)->mark = SCR_MARK_REJECTED;
   CHECK_INT(scr_filemap_merge(&a, &b), SCR_SUCCESS);
-  CHECK(scr_filemap_by_id(&a, 11, 20)->desc.identity.created == 1012 && !scr_filemap_by_id(&a, 13, 1)->rejected);
+  CHECK(scr_filemap_by_id(&a, 11, 20)->desc.identity.created == 1012 &&
+        scr_filemap_by_id(&a, 13, 1)->mark == SCR_MARK_NONE);
   for (i = 0; i < b.n; i++) CHECK(scr_filemap_by_id(&a, b.entry[i]->desc.identity.id, b.entry[i]->owner) != b.entry[i]);
   CHECK(scr_filemap_merge(&a, &a) == SCR_SUCCESS && a.n == 4);
   scr_filemap_clear(&b);
@@ -176,7 +177,8 @@ static void a_filemap_of_version_1_2_2_is_read(void)
   CHECK_INT(scr_filemap_read(CHECK_DATA "/scr-1.2.2/filemap_0.scrinfo", &map), SCR_SUCCESS);
   records_quiet(err);
   CHECK_INT(map.n, 4);
-  CHECK(scr_filemap_by_id(&map, 1, 0) != NULL && scr_filemap_by_id(&map, 1, 1) != NULL && scr_filemap_by_id(&map, 2, 0) != NULL);
+  CHECK(scr_filemap_by_id(&map, 1, 0) != NULL && scr_filemap_by_id(&map, 1, 1) != NULL &&
+        scr_filemap_by_id(&map, 2, 0) != NULL);
   e = scr_filemap_by_id(&map, 2, 0);
   CHECK(e != NULL && e->files == 0 && !e->listed);
   e = scr_filemap_by_id(&map, 2, 1);
