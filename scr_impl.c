@@ -1787,6 +1787,9 @@ typedef enum {
   X(SCR_CACHE_SIZE, POSITIVE, NULL, "1", ANY,                                                                          \
     "Number of datasets kept in a store whose STORE line has no COUNT; when a new one is complete, the oldest is "     \
     "deleted.")                                                                                                        \
+  X(SCR_CACHE_KEEP, BOOL, NULL, "1", ANY,                                                                              \
+    "1 keeps the newest checkpoint until a newer one is complete; if the cache cannot hold two, it is first flushed "  \
+    "to the prefix. 0 deletes it without a copy to make room for the next one.")                                       \
   X(SCR_CACHE_PURGE, BOOL, NULL, "0", ANY, "1 deletes all datasets of the job from the cache in SCR_Init.")            \
   X(SCR_COPY_TYPE, ENUM, "SINGLE|PARTNER|XOR|RS|FILE", "XOR", ANY,                                                     \
     "Redundancy scheme: SINGLE keeps each file once; PARTNER keeps a copy on another node; XOR adds parity that can "  \
@@ -9043,10 +9046,11 @@ out:
 **              found: RENAMING, YES     scr_run_find_on_prefix, by the index
 **
 ** Uses       errors, memory, hash, dataset, filemap, prefix, files of a run, MPI helpers, world
-** Offers     scr_phase, scr_on_prefix, scr_restart, scr_dataset; scr, scr_logged, scr_event, scr_event_transfer,
-**            scr_event_damage, scr_tried_add, scr_dataset_find, scr_dataset_named, scr_dataset_newest,
-**            scr_dataset_remove, scr_dataset_add, scr_dataset_entry, scr_map_write, scr_dataset_make_note,
-**            scr_dataset_write_note, scr_change_life, scr_change_on_prefix, scr_dataset_reconsider
+** Offers     scr_phase, scr_aside, scr_on_prefix, scr_restart, scr_dataset; scr, scr_logged, scr_event,
+**            scr_event_transfer, scr_event_damage, scr_tried_add, scr_dataset_find, scr_dataset_named,
+**            scr_dataset_newest, scr_dataset_remove, scr_dataset_add, scr_dataset_entry, scr_map_write,
+**            scr_dataset_make_note, scr_dataset_write_note, scr_change_life, scr_change_on_prefix,
+**            scr_dataset_reconsider
 ** Invariants
 **   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
@@ -9073,6 +9077,14 @@ typedef struct {
 
 typedef enum { SCR_WRITING, SCR_WHOLE, SCR_ASIDE, SCR_REJECTED, SCR_PASSED } scr_life;
 
+/* What an ASIDE dataset is good for. */
+typedef enum {
+  SCR_ASIDE_KEPT,    /* another run may use it: other number of ranks, a passing error, rejected */
+  SCR_ASIDE_PASSED,  /* the user chose an older one */
+  SCR_ASIDE_LOST,    /* more is lost than its redundancy can rebuild, unless a node comes back */
+  SCR_ASIDE_UNPROVEN /* the same, and perhaps it was never complete: then no work is lost with it */
+} scr_aside;
+
 typedef enum {
   SCR_PREFIX_NO,
   SCR_PREFIX_FLUSHING,
@@ -9091,8 +9103,8 @@ typedef struct {
   char*         store;
   scr_life      life;
   scr_on_prefix on_prefix;
-  int           unproven; /* ASIDE, but perhaps never complete: then no work is lost with it */
-  int           pins;     /* flushes in progress; while not 0, it must not be deleted */
+  scr_aside     aside; /* if it is ASIDE */
+  int           pins;  /* flushes in progress; while not 0, it must not be deleted */
 } scr_dataset;
 
 typedef struct {
@@ -9110,6 +9122,7 @@ typedef struct {
   int          datasets;
 
   /* parameters that are used often */
+  int    cache_keep, told_of_room; /* 1: a message has told that checkpoints are flushed to make room */
   int    flush_every, flush_width, fetch_width, crc_on_copy, crc_on_delete, crc_on_restart, crc_on_flush, preserve;
   size_t mpi_buf, file_buf;
   char*  work; /* memory of the redundancy engine, allocated in SCR_Init so that it cannot fail later */
@@ -10657,6 +10670,7 @@ typedef struct {
   int          check;                      /* 1: check the CRC32 of files before they are used */
   int          never;                      /* 1: it was never complete, and is deleted now */
   int          unproven;                   /* 1: some entries do not say COMPLETE 1, and no run has verified it */
+  int          other_world, passed;        /* 1: another number of ranks wrote it; the user chose an older one */
 } scr_recovery;
 
 SCR_FN void scr_recovery_begin(scr_recovery* f, const scr_identity* identity, int check)
@@ -10890,11 +10904,13 @@ SCR_FN int scr_recovery_judge(scr_recovery* f)
     f->never = 1;
     return SCR_ERR_INVALID;
   }
-  if (v.sum[SCR_FOUND_OTHER_WORLD] > 0)
+  f->other_world = v.sum[SCR_FOUND_OTHER_WORLD] > 0;
+  f->passed = v.sum[SCR_FOUND_PASSED] > 0;
+  if (f->other_world)
     return SCR_ERR(SCR_ERR_LOST, "%lld ranks wrote it, but this run has %d", (long long)v.max[SCR_FOUND_RANKS],
                    scr.world.ranks);
   if (v.sum[SCR_FOUND_REJECTED] > 0) return SCR_ERR(SCR_ERR_INVALID, "the application rejected it");
-  if (v.sum[SCR_FOUND_PASSED] > 0) return SCR_ERR(SCR_ERR_INVALID, "the user chose an older one");
+  if (f->passed) return SCR_ERR(SCR_ERR_INVALID, "the user chose an older one");
   if (v.sum[SCR_FOUND_NO_SET] > 0)
     return SCR_ERR(SCR_ERR_LOST, "nothing is left of the sets of %lld ranks", (long long)v.sum[SCR_FOUND_NO_SET]);
   if (v.max[SCR_FOUND_SETS_DIFFER])
@@ -11298,10 +11314,10 @@ SCR_FN int scr_recovery_run(scr_recovery* f)
 }
 
 /*
-** Record on every rank that the dataset is set aside; the first rank that holds a piece describes it.  UNPROVEN: it may
-** never have been complete.  Collective over the world.
+** Record on every rank that the dataset is set aside, as ASIDE says; the first rank that holds a piece describes it.
+** Collective over the world.
 */
-SCR_FN int scr_recovery_set_aside(const scr_identity* identity, int unproven)
+SCR_FN int scr_recovery_set_aside(const scr_identity* identity, scr_aside aside)
 {
   struct {
     scr_desc desc;
@@ -11325,24 +11341,27 @@ SCR_FN int scr_recovery_set_aside(const scr_identity* identity, int unproven)
   if (rc != SCR_SUCCESS || root == scr.world.ranks) return rc;
   if ((rc = scr_bcast(&it, (int)sizeof it, MPI_BYTE, root, scr.world.comm)) != SCR_SUCCESS) return rc;
   ds = scr_dataset_find(identity->id);
-  if (ds != NULL && scr_desc_is_ckpt(&ds->desc) && !ds->unproven)
+  if (ds != NULL && scr_desc_is_ckpt(&ds->desc) && ds->aside != SCR_ASIDE_UNPROVEN)
     return SCR_SUCCESS; /* the younger of this id tells more */
   rc = scr_dataset_add(&it.desc, it.store, SCR_ASIDE);
-  if (rc == SCR_SUCCESS) scr_dataset_find(identity->id)->unproven = unproven;
+  if (rc == SCR_SUCCESS) scr_dataset_find(identity->id)->aside = aside;
   return rc;
 }
 
 /* The dataset cannot be used, for the reason in the last error.  Collective over the world. */
 SCR_FN int scr_recovery_failed(const scr_recovery* f, int rc)
 {
-  int         unproven = f->unproven && rc == SCR_ERR_LOST;
+  scr_aside   aside = f->passed                              ? SCR_ASIDE_PASSED
+                      : rc != SCR_ERR_LOST || f->other_world ? SCR_ASIDE_KEPT
+                      : f->unproven                          ? SCR_ASIDE_UNPROVEN
+                                                             : SCR_ASIDE_LOST;
   const char* name = f->mine != NULL ? scr_desc_name(&f->mine->desc) : "?";
 
   scr_tried_add("dataset %d %s in the cache cannot be used: %s", f->identity.id, name, scr_err_text);
-  if (unproven && scr.world.rank == 0)
+  if (aside == SCR_ASIDE_UNPROVEN && scr.world.rank == 0)
     scr_warn("dataset %d %s is set aside: the run ended while it was being completed, and not enough of it is left",
              f->identity.id, name);
-  return scr_recovery_set_aside(&f->identity, unproven);
+  return scr_recovery_set_aside(&f->identity, aside);
 }
 
 /* The greatest identity below LIMIT in this rank's map, as the key of a vote; all zeros if there is none. */
@@ -12122,11 +12141,13 @@ SCR_FN int scr_flush_delete(int id, const char* dir)
 **
 ** Uses       platform, errors, memory, path, dataset, file window, filemap, prefix, MPI helpers, world, state, encode,
 **            cache, flush
-** Offers     scr_room_trim, scr_room_bytes, scr_room_ask, scr_room_is_tight, scr_room_make, scr_fetch
+** Offers     scr_room_trim, scr_room_bytes, scr_room_ask, scr_room_is_tight, scr_room_expected, scr_room_make,
+**            scr_fetch
 ** Invariants
-**   Q1  The newest whole checkpoint is never deleted to make room, unless the store cannot hold two.
-**   Q2  Pieces of a dataset that was set aside are deleted for a fetch only after all its files on the prefix have been
-**       read and compared: a damaged copy there must not cost the pieces too.
+**   Q1  To make room, a checkpoint is deleted only when a newer one is complete, or the prefix has it (scr_room_costs).
+**       SCR_CACHE_KEEP=0 gives that up.
+**   Q2  Datasets are deleted for a fetch only after all files that it is to copy have been read and compared: a damaged
+**       copy on the prefix must not cost pieces in the cache too.
 ** Failure    Nothing of a dataset that could not be fetched is left in the cache.
 ** ====================================================================================================== */
 
@@ -12139,24 +12160,48 @@ SCR_FN int scr_room_count(const char* store)
   return n;
 }
 
-/*
-** The dataset of STORE to delete first: one that is not whole, else the oldest.  Never KEEP; and without FORCE, neither
-** the newest checkpoint nor one that still has to be flushed.  0 if there is none.
-*/
-SCR_FN int scr_room_victim(const char* store, int keep, int force)
+/* What is lost with a dataset that makes room, the least first. */
+typedef enum {
+  SCR_ROOM_PIECES,     /* nothing: it cannot be loaded, and a newer checkpoint is whole */
+  SCR_ROOM_ON_PREFIX,  /* nothing: the prefix has it */
+  SCR_ROOM_SUPERSEDED, /* a newer checkpoint is whole, or the user chose an older one */
+  SCR_ROOM_USELESS,    /* pieces of which nothing can be made now, or output that nobody waits for */
+  SCR_ROOM_NEWEST,     /* nothing, but it is the newest checkpoint, and would have to be fetched */
+  SCR_ROOM_WORK        /* the only copy of what a restart, or the user, needs */
+} scr_room_loss;
+
+SCR_FN scr_room_loss scr_room_costs(const scr_dataset* ds)
 {
   const scr_dataset* newest = scr_dataset_newest();
-  int                i, oldest = 0;
+  int                older = newest != NULL && newest->desc.identity.id > ds->desc.identity.id;
 
-  for (i = 0; i < scr.datasets; i++) {
+  if (older && ds->life != SCR_WHOLE) return SCR_ROOM_PIECES;
+  if (ds->on_prefix == SCR_PREFIX_YES) return ds == newest ? SCR_ROOM_NEWEST : SCR_ROOM_ON_PREFIX;
+  if (scr_flush_is_due(ds)) return SCR_ROOM_WORK;
+  if (ds->life == SCR_PASSED || (ds->life == SCR_ASIDE && ds->aside == SCR_ASIDE_PASSED)) return SCR_ROOM_SUPERSEDED;
+  if (ds->life == SCR_ASIDE && ds->aside != SCR_ASIDE_KEPT) return SCR_ROOM_USELESS;
+  if (!scr_desc_is_ckpt(&ds->desc)) return SCR_ROOM_USELESS;
+  return older || ds->on_prefix == SCR_PREFIX_SUPERSEDED ? SCR_ROOM_SUPERSEDED : SCR_ROOM_WORK;
+}
+
+/* Returns 1 if DS is in STORE and may be deleted at all. */
+SCR_FN int scr_room_is_in(const scr_dataset* ds, const char* store)
+{
+  return ds->life != SCR_WRITING && ds->pins == 0 && strcmp(ds->store, store) == 0;
+}
+
+/* The dataset of STORE to delete first, never KEEP: the oldest of those that cost least, at most MOST; or 0. */
+SCR_FN int scr_room_victim(const char* store, int keep, scr_room_loss most)
+{
+  int i, id = 0;
+
+  for (i = scr.datasets - 1; i >= 0; i--) {
     const scr_dataset* ds = &scr.dataset[i];
-    int                id = ds->desc.identity.id;
-    if (ds->life == SCR_WRITING || ds->pins > 0 || strcmp(ds->store, store) != 0 || id == keep) continue;
-    if (ds->life != SCR_WHOLE) return id;
-    if (!force && (ds == newest || scr_flush_is_due(ds))) continue;
-    if (oldest == 0) oldest = id;
+    if (!scr_room_is_in(ds, store) || ds->desc.identity.id == keep || scr_room_costs(ds) > most) continue;
+    most = scr_room_costs(ds);
+    id = ds->desc.identity.id;
   }
-  return oldest;
+  return id;
 }
 
 /*
@@ -12168,7 +12213,7 @@ SCR_FN int scr_room_trim(const scr_reddesc* d, int keep)
   const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
   int                  id, rc = SCR_SUCCESS, count = s != NULL ? s->max_count : 1;
 
-  while (scr_room_count(d->store) > count && (id = scr_room_victim(d->store, keep, 0)) != 0) {
+  while (scr_room_count(d->store) > count && (id = scr_room_victim(d->store, keep, SCR_ROOM_USELESS)) != 0) {
     int err = scr_cache_delete(id);
     if (rc == SCR_SUCCESS) rc = err;
   }
@@ -12190,6 +12235,14 @@ SCR_FN uint64_t scr_room_bytes(int id)
   return sum;
 }
 
+/* The bytes that BYTES of data take with the redundancy of D. */
+SCR_FN int64_t scr_room_protected(const scr_reddesc* d, int64_t bytes)
+{
+  if (d->scheme == SCR_SCHEME_PARTNER) return 2 * bytes;
+  if (d->scheme == SCR_SCHEME_SINGLE || d->set_size <= d->failures) return bytes;
+  return bytes + bytes * d->failures / (d->set_size - d->failures);
+}
+
 /* Set *FREE_BYTES to the free bytes of the file system of STORE and return 1; 0 for both if it does not report them. */
 SCR_FN int scr_room_free(const char* store, uint64_t* free_bytes)
 {
@@ -12201,6 +12254,25 @@ SCR_FN int scr_room_free(const char* store, uint64_t* free_bytes)
   return 1;
 }
 
+/* Bytes of this rank in STORE that can go: of datasets that cost at most MOST, those that are WORK after a flush. */
+SCR_FN int64_t scr_room_spare(const char* store, scr_room_loss most)
+{
+  int64_t sum = 0;
+  int     i, k, n;
+
+  for (i = 0; i < scr.datasets; i++) {
+    const scr_dataset* ds = &scr.dataset[i];
+    if (!scr_room_is_in(ds, store) || scr_room_costs(ds) > most) continue;
+    if (scr_room_costs(ds) == SCR_ROOM_WORK && ds->life != SCR_WHOLE) continue;
+    for (k = 0; k < scr.map.n; k++) {
+      const scr_entry* e = scr.map.entry[k];
+      for (n = 0; scr_identity_same(&e->desc.identity, &ds->desc.identity) && n < e->files; n++)
+        sum += (int64_t)e->file[n].size;
+    }
+  }
+  return sum;
+}
+
 /* The slots of a vote that are reserved for asking for room. */
 enum { SCR_ROOM_NEED = 4 }; /* sum: the bytes that all ranks together need */
 enum {
@@ -12209,90 +12281,128 @@ enum {
 }; /* max: 1 if the dataset does not fit on this rank; minus the free bytes of a shared store */
 
 /*
-** Ask in V whether the store of D has room for one more dataset as large as its newest, or as the part written of the
-** last one if that failed, plus a tenth.  After all ranks have voted, scr_room_is_tight gives the answer.  If not all
-** ranks share the store, it is an estimate: it assumes that each rank of GROUP, which shares it, writes as much as this
-** one.
+** Ask in V whether the store of D has room for NEED more bytes of this rank.  After all ranks have voted,
+** scr_room_is_tight gives the answer.  If not all ranks share the store, it is an estimate: it assumes that each rank
+** of the group that shares it needs as much as this one.
 */
-SCR_FN void scr_room_ask(const scr_reddesc* d, scr_vote* v)
+SCR_FN void scr_room_ask(const scr_reddesc* d, int64_t need, scr_vote* v)
 {
   const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
   const scr_groupdesc* g = s != NULL ? scr_groupdescs_from_name(&scr.world, s->group) : NULL;
-  int                  i, id = 0;
-  uint64_t             need, free_bytes;
+  uint64_t             free_bytes;
+  int                  known = scr_room_free(d->store, &free_bytes);
 
   if (g == NULL) g = &scr.world.group[SCR_GROUP_NODE];
-  for (i = 0; i < scr.datasets; i++)
-    if (strcmp(scr.dataset[i].store, d->store) == 0) id = scr.dataset[i].desc.identity.id;
   v->max[SCR_ROOM_LEAST_FREE] = INT64_MIN;
-  if (id == 0) return;
-  need = scr_room_bytes(id);
-  if (scr.failed_bytes > need) need = scr.failed_bytes;
   if (d->global || scr.world.home.shared || g->groups == 1) { /* all ranks share the store */
-    v->sum[SCR_ROOM_NEED] = (int64_t)need;
-    if (scr_room_free(d->store, &free_bytes)) v->max[SCR_ROOM_LEAST_FREE] = -(int64_t)free_bytes;
+    v->sum[SCR_ROOM_NEED] = need;
+    if (known) v->max[SCR_ROOM_LEAST_FREE] = -(int64_t)free_bytes;
   } else {
-    need *= (uint64_t)g->ranks;
-    v->max[SCR_ROOM_SHORT] = scr_room_free(d->store, &free_bytes) && need + need / 10 > free_bytes;
+    v->max[SCR_ROOM_SHORT] = known && need > 0 && need * g->ranks > (int64_t)free_bytes;
   }
 }
 
 SCR_FN int scr_room_is_tight(const scr_vote* v)
 {
-  int64_t need = v->sum[SCR_ROOM_NEED];
-
   return v->max[SCR_ROOM_SHORT] > 0 ||
-         (v->max[SCR_ROOM_LEAST_FREE] > INT64_MIN && need + need / 10 > -v->max[SCR_ROOM_LEAST_FREE]);
+         (v->max[SCR_ROOM_LEAST_FREE] > INT64_MIN && v->sum[SCR_ROOM_NEED] > -v->max[SCR_ROOM_LEAST_FREE]);
 }
 
 /*
-** Make room for a new dataset with descriptor D.  Nothing is deleted unless statvfs says that the dataset would not
-** fit; then datasets that are not whole go first, and the newest checkpoint last.  TIGHT is what the ranks agreed on;
-** while the cache still is as full as SCR_CACHE_SIZE allows, they ask again after each deletion.  Collective over the
-** world.
+** The bytes that this rank is expected to write to the store of D: those of the newest dataset there, or those written
+** of the last one if that failed, plus a tenth.  0 if there was none.
 */
-SCR_FN int scr_room_make(const scr_reddesc* d, int tight)
+SCR_FN int64_t scr_room_expected(const scr_reddesc* d)
 {
-  const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
-  scr_vote             v;
-  int                  id, rc = SCR_SUCCESS;
+  uint64_t need;
+  int      i, id = 0;
 
-  while (tight && s != NULL && scr_room_count(d->store) > 0 && (id = scr_room_victim(d->store, 0, 1)) != 0) {
-    const scr_dataset* newest = scr_dataset_newest();
-    if (scr.world.rank == 0 && newest != NULL && newest->desc.identity.id == id)
-      scr_warn("%s cannot hold two datasets: checkpoint %d is deleted before the next one is written; if the run fails "
-               "before that one is complete, only the prefix has a checkpoint",
-               d->store, id);
-    rc = scr_cache_delete(id);
-    if (scr_room_count(d->store) < s->max_count) break;
-    memset(&v, 0, sizeof v);
-    scr_barrier(scr.world.comm); /* other nodes may share the store and still be deleting */
-    scr_room_ask(d, &v);
-    rc = scr_vote_all(&v, rc, scr.world.comm);
-    tight = rc == SCR_SUCCESS && scr_room_is_tight(&v);
+  for (i = 0; i < scr.datasets; i++)
+    if (strcmp(scr.dataset[i].store, d->store) == 0) id = scr.dataset[i].desc.identity.id;
+  need = id != 0 ? scr_room_bytes(id) : 0;
+  if (id != 0 && scr.failed_bytes > need) need = scr.failed_bytes;
+  return (int64_t)(need + need / 10);
+}
+
+/*
+** Ask all ranks whether the store of D has room for one more dataset when this rank has deleted SPARE bytes; *TIGHT
+** receives 1 if not, the same everywhere.  Collective over the world.
+*/
+SCR_FN int scr_room_look(const scr_reddesc* d, int64_t spare, int* tight)
+{
+  scr_vote v;
+  int      rc;
+
+  memset(&v, 0, sizeof v);
+  scr_room_ask(d, scr_room_expected(d) - spare, &v);
+  rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
+  *tight = rc == SCR_SUCCESS && scr_room_is_tight(&v);
+  return rc;
+}
+
+/*
+** Copy to the prefix what only the store of D has, so that it can make room.  SCR_ERR_SPACE if that fails: then the
+** store cannot take another dataset.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_room_flush(const scr_reddesc* d)
+{
+  char why[SCR_ERR_TEXT_MAX];
+  int  i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < scr.datasets && rc == SCR_SUCCESS; i++) {
+    const scr_dataset* ds = &scr.dataset[i];
+    int                id = ds->desc.identity.id;
+    if (!scr_room_is_in(ds, d->store) || scr_room_costs(ds) != SCR_ROOM_WORK || ds->life != SCR_WHOLE) continue;
+    if (scr.world.rank == 0 && !scr.told_of_room)
+      scr_warn(
+          "%s has no room for two checkpoints: dataset %d %s is copied to the prefix before the next one is written, "
+          "and so are later ones; SCR_CACHE_KEEP=0 deletes them without a copy",
+          d->store, id, scr_desc_name(&ds->desc));
+    scr.told_of_room = 1;
+    if ((rc = scr_flush_sync(id, 0)) == SCR_SUCCESS || scr_dataset_find(id)->on_prefix == SCR_PREFIX_SUPERSEDED) {
+      rc = SCR_SUCCESS;
+      continue;
+    }
+    snprintf(why, sizeof why, "%.*s", scr_err_length, scr_err_text);
+    rc = SCR_ERR(
+        SCR_ERR_SPACE,
+        "%s has no room for one more dataset; dataset %d stays in it, for it cannot be copied to the prefix: %s",
+        d->store, id, why);
   }
   return rc;
 }
 
 /*
-** Make room for a fetch of NEED bytes into the store of D: if they do not fit on some rank, datasets that are not whole
-** are deleted.  An error if they still do not fit on this rank.  Collective over the world; returns this rank's code.
+** Make room for a new dataset with descriptor D, if the ranks agree that it is TIGHT.  Nothing is deleted unless that
+** makes enough room, and no work is lost (Q1): what only the cache has is flushed first.  Collective over the world;
+** the same code everywhere.
 */
-SCR_FN int scr_room_make_for(const scr_reddesc* d, uint64_t need)
+SCR_FN int scr_room_make(const scr_reddesc* d, int tight)
 {
-  uint64_t free_bytes;
-  scr_vote v;
-  int      id, rc;
+  scr_room_loss most = SCR_ROOM_NEWEST;
+  int           id, rc = SCR_SUCCESS;
 
-  memset(&v, 0, sizeof v);
-  v.max[0] = scr_room_free(d->store, &free_bytes) && need > free_bytes;
-  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS || v.max[0] == 0) return rc;
-  while ((id = scr_room_victim(d->store, 0, 0)) != 0 && scr_dataset_find(id)->life != SCR_WHOLE) scr_cache_delete(id);
-  if (scr_room_free(d->store, &free_bytes) && need > free_bytes)
-    return SCR_ERR(SCR_ERR_SPACE,
-                   "%s has no room for the %" PRIu64 " bytes of rank %d; free some, or set SCR_CACHE_BASE", d->store,
-                   need, scr.world.rank);
-  return SCR_SUCCESS;
+  if (tight && scr.cache_keep) {
+    rc = scr_room_look(d, scr_room_spare(d->store, SCR_ROOM_NEWEST), &tight);
+    if (rc == SCR_SUCCESS && tight) {
+      rc = scr_room_look(d, scr_room_spare(d->store, SCR_ROOM_WORK), &tight);
+      if (rc != SCR_SUCCESS || tight) return rc; /* it does not fit anyway, if it is as large as the last one */
+      rc = scr_room_flush(d);
+    }
+    tight = 1;
+  } else if (tight) {
+    most = SCR_ROOM_WORK;
+  }
+  while (rc == SCR_SUCCESS && tight && (id = scr_room_victim(d->store, 0, most)) != 0) {
+    if (scr.world.rank == 0 && scr_room_costs(scr_dataset_find(id)) == SCR_ROOM_WORK)
+      scr_warn(
+          "%s cannot hold two datasets: dataset %d is deleted before the next one is written (SCR_CACHE_KEEP=0); if "
+          "the run fails before that one is complete, only the prefix has a checkpoint",
+          d->store, id);
+    rc = scr_agree(scr_cache_delete(id), scr.world.comm); /* other nodes may share the store and still be deleting */
+    if (rc == SCR_SUCCESS) rc = scr_room_look(d, 0, &tight);
+  }
+  return rc;
 }
 
 /* ---- fetch ---- */
@@ -12440,21 +12550,33 @@ SCR_FN int scr_fetch_copy(void* arg)
 }
 
 /*
-** Check the copy on the prefix if that must come first (Q2), then make room in the cache.  What the cache holds with
-** this id, set aside or another dataset, goes.  Collective over the world; the same code everywhere.
+** Make room in the cache for the files of F, with their redundancy.  Before pieces of other datasets or of this one go,
+** its copy on the prefix is checked (Q2).  What the cache holds with this id goes.  Collective over the world; the same
+** code everywhere.
 */
 SCR_FN int scr_fetch_prepare(scr_fetching* f)
 {
-  uint64_t need = 0;
-  int      i, rc;
+  scr_vote v;
+  int64_t  need = 0;
+  uint64_t free_bytes;
+  int      i, id, tight, rc;
 
-  if (scr_dataset_find(f->id) != NULL) { /* set aside: Q2 */
+  for (i = 0; i < f->objects.n; i++) need += (int64_t)f->objects.object[i].size;
+  memset(&v, 0, sizeof v);
+  scr_room_ask(f->d, scr_room_protected(f->d, need), &v);
+  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) return rc;
+  tight = scr_room_is_tight(&v);
+  if (tight || scr_dataset_find(f->id) != NULL) {
     rc = scr_agree(scr_flow(scr.fetch_width, scr_fetch_prove, f, scr.world.comm), scr.world.comm);
     if (rc != SCR_SUCCESS) return rc;
-    scr_cache_delete(f->id);
   }
-  for (i = 0; i < f->objects.n; i++) need += f->objects.object[i].size;
-  rc = scr_room_make_for(f->d, need);
+  if (scr_dataset_find(f->id) != NULL) rc = scr_cache_delete(f->id);
+  while (rc == SCR_SUCCESS && tight && (id = scr_room_victim(f->d->store, 0, SCR_ROOM_USELESS)) != 0)
+    rc = scr_cache_delete(id);
+  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if (scr_room_free(f->d->store, &free_bytes) && need > (int64_t)free_bytes)
+    rc = SCR_ERR(SCR_ERR_SPACE, "%s has no room for the %" PRId64 " bytes of rank %d; free some, or set SCR_CACHE_BASE",
+                 f->d->store, need, scr.world.rank);
   if (scr.world.group[SCR_GROUP_NODE].rank == 0) scr_cache_clear_place(f->d, f->id);
   return scr_agree(rc, scr.world.comm);
 }
@@ -12548,7 +12670,9 @@ SCR_FN int scr_work_is_at_stake(void)
 
   for (i = 0; i < scr.datasets; i++) {
     const scr_dataset* ds = &scr.dataset[i];
-    if (scr_desc_is_ckpt(&ds->desc) && (ds->life == SCR_ASIDE || ds->life == SCR_REJECTED) && !ds->unproven) return 1;
+    if (scr_desc_is_ckpt(&ds->desc) &&
+        (ds->life == SCR_REJECTED || (ds->life == SCR_ASIDE && ds->aside != SCR_ASIDE_UNPROVEN)))
+      return 1;
   }
   return scr.damaged_maps > 0 || scr.prefix_at_stake;
 }
@@ -12922,13 +13046,13 @@ SCR_FN int scr_settings_keep(void)
   static const struct {
     const char* name;
     int*        to;
-  } ints[] = {{"SCR_FLUSH", &scr.flush_every},           {"SCR_FLUSH_WIDTH", &scr.flush_width},
-              {"SCR_FETCH_WIDTH", &scr.fetch_width},     {"SCR_CRC_ON_COPY", &scr.crc_on_copy},
-              {"SCR_CRC_ON_DELETE", &scr.crc_on_delete}, {"SCR_CRC_ON_RESTART", &scr.crc_on_restart},
-              {"SCR_CRC_ON_FLUSH", &scr.crc_on_flush},   {"SCR_PRESERVE_DIRECTORIES", &scr.preserve},
-              {"SCR_FSYNC", &scr_fsync_enabled},         {"SCR_CHECKPOINT_INTERVAL", &scr.interval},
-              {"SCR_CHECKPOINT_SECONDS", &scr.seconds},  {"SCR_FRESH_START", &scr.fresh_start},
-              {"SCR_HALT_ENABLED", &scr.halt_enabled}};
+  } ints[] = {{"SCR_CACHE_KEEP", &scr.cache_keep},         {"SCR_FLUSH", &scr.flush_every},
+              {"SCR_FLUSH_WIDTH", &scr.flush_width},       {"SCR_FETCH_WIDTH", &scr.fetch_width},
+              {"SCR_CRC_ON_COPY", &scr.crc_on_copy},       {"SCR_CRC_ON_DELETE", &scr.crc_on_delete},
+              {"SCR_CRC_ON_RESTART", &scr.crc_on_restart}, {"SCR_CRC_ON_FLUSH", &scr.crc_on_flush},
+              {"SCR_PRESERVE_DIRECTORIES", &scr.preserve}, {"SCR_FSYNC", &scr_fsync_enabled},
+              {"SCR_CHECKPOINT_INTERVAL", &scr.interval},  {"SCR_CHECKPOINT_SECONDS", &scr.seconds},
+              {"SCR_FRESH_START", &scr.fresh_start},       {"SCR_HALT_ENABLED", &scr.halt_enabled}};
   const char* exits = scr_param_get(scr.world.params, "SCR_HALT_EXIT");
   uint64_t    bytes = 0;
   size_t      i;
@@ -13549,7 +13673,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   }
   v.max[ARGUMENTS] = (int64_t)scr_crc32((uLong)flags, name ? name : "", name ? strlen(name) : 0);
   v.max[MINUS_ARGUMENTS] = -v.max[ARGUMENTS];
-  scr_room_ask(d, &v);
+  scr_room_ask(d, scr_room_expected(d), &v);
   if (rc == SCR_SUCCESS && scr.world.group[SCR_GROUP_NODE].rank == 0) scr_cache_clear_place(d, id);
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if (v.max[ARGUMENTS] != -v.max[MINUS_ARGUMENTS])
@@ -13915,7 +14039,7 @@ SCR_FN int scr_run_choose(const char* name)
 
 SCR_API int SCR_Init_comm(MPI_Comm comm)
 {
-  int started = 0, ended = 0, rc;
+  int started = 0, ended = 0, inter = 0, rc;
 
   if (scr.disabled) return SCR_ERR_DISABLED;
   if ((rc = scr_enter("SCR_Init", SCR_PHASE_UNINIT)) != SCR_SUCCESS) return rc;
@@ -13926,6 +14050,11 @@ SCR_API int SCR_Init_comm(MPI_Comm comm)
                                     !started ? "before MPI_Init"
                                     : ended  ? "after MPI_Finalize"
                                              : "with MPI_COMM_NULL"));
+  MPI_Comm_test_inter(comm, &inter);
+  if (inter)
+    return scr_report_local(SCR_ERR(SCR_ERR_ARG,
+                                    "SCR_Init_comm is called with an intercommunicator; give each group its "
+                                    "own communicator, or merge them with MPI_Intercomm_merge"));
   scr.prefix_lock = -1;
   rc = scr_start_run(comm);
   if (rc != SCR_SUCCESS && rc != SCR_ERR_DISABLED) scr_report(rc);

@@ -207,7 +207,7 @@ static void directories_that_cannot_be_used_are_named(void)
 
   begin_safe(1000);
   set("SCR_PREFIX=%s/absent", case_dir);
-  init_fails(SCR_ERR_IO, "SCR_PREFIX", "absent", "mkdir absent; cp -a prefix/. absent/; rm -rf cntl/* cache/*");
+  init_fails(SCR_ERR_IO, "SCR_PREFIX", "absent", "ln -s prefix absent; rm -rf cntl/* cache/*");
   shell("rm -rf absent; touch absent");
   ALIKE(SCR_Init(), SCR_ERR_IO, "SCR_PREFIX");
   set("SCR_PREFIX=%s", case_prefix);
@@ -242,7 +242,7 @@ static void directories_that_cannot_be_used_are_named(void)
   ALIKE(SCR_Complete_output(rank != 1), SCR_ERR_PATH, "long");
   OK(SCR_Start_output("ck3", SCR_FLAG_CHECKPOINT));
   if (rank == 1) CODE(SCR_Route_file("/etc/hosts", file), SCR_ERR_PATH, "SCR_PREFIX");
-  ALIKE(SCR_Complete_output(rank != 1), SCR_ERR_PATH, "rank 1");
+  ALIKE(SCR_Complete_output(rank != 1), SCR_ERR_PATH, "/etc/hosts");
   OK(SCR_Finalize());
   run_gets("ck1", 2, 1000);
 }

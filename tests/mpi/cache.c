@@ -235,6 +235,127 @@ static void a_checkpoint_that_found_no_room_gets_it_the_next_time(void)
   run_gets(last, 1, bytes);
 }
 
+/* The store takes one checkpoint and a half: each is on the prefix before the next one takes its place. */
+static void where_two_do_not_fit_the_old_one_is_flushed_first(void)
+{
+  char name[32];
+  int  i;
+
+  begin();
+  set("SCR_VIRTUAL_NODES=");
+  set("SCR_COPY_TYPE=SINGLE");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 20000));
+  limit_store(used_bytes() * 3 / 2);
+  for (i = 2; i <= 4; i++) {
+    snprintf(name, sizeof name, "ck%d", i);
+    OK(SCR_Start_output(name, SCR_FLAG_CHECKPOINT));
+    snprintf(name, sizeof name, "ck%d", i - 1);
+    on_prefix(name, 1, 20000);
+    CHECK(cached_in("cache") == ID(i), "the cache holds 0x%x", cached_in("cache"));
+    ALIKE(SCR_Complete_output(0), SCR_ERR_INVALID, "invalid"); /* it gets lost: a restart finds the old one */
+    OK(SCR_Finalize());
+    no_limit();
+    OK(SCR_Init());
+    get(name, 1, 20000);
+    snprintf(name, sizeof name, "ck%d", i);
+    OK(put(name, 1, 20000));
+    limit_store(used_bytes() * 3 / 2);
+  }
+  no_limit();
+  OK(SCR_Finalize());
+}
+
+/* The prefix is full when room is wanted: the new dataset cannot start, and the old one stays. */
+static void what_can_neither_stay_nor_be_flushed_stays(void)
+{
+  begin();
+  set("SCR_VIRTUAL_NODES=");
+  set("SCR_COPY_TYPE=SINGLE");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 20000));
+  limit_store(used_bytes() * 3 / 2);
+  fault_on(FAULT_CREATE, "/prefix/", "/ck1/rank_", 1000);
+  ALIKE(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT), SCR_ERR_SPACE, "copied to the prefix");
+  ALIKE(SCR_Complete_output(1), SCR_ERR_SPACE, "copied to the prefix");
+  CHECK(cached_in("cache") == ID(1), "the cache holds 0x%x", cached_in("cache"));
+  no_limit();
+  OK(SCR_Finalize());
+  run_gets("ck1", 1, 20000);
+}
+
+/* SCR_CACHE_KEEP=0: the old one goes without a copy. */
+static void without_cache_keep_the_old_one_goes_first(void)
+{
+  begin();
+  set("SCR_VIRTUAL_NODES=");
+  set("SCR_COPY_TYPE=SINGLE");
+  set("SCR_FLUSH=0");
+  set("SCR_CACHE_KEEP=0");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 20000));
+  limit_store(used_bytes() * 3 / 2);
+  OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT));
+  CHECK(cached_in("cache") == ID(2) && !there("prefix/ck1"), "the cache holds 0x%x", cached_in("cache"));
+  OK(SCR_Complete_output(1));
+  no_limit();
+  OK(SCR_Finalize());
+}
+
+/* A store for two and a half: nothing is flushed before its time. */
+static void a_store_for_two_and_a_half_flushes_none_early(void)
+{
+  char name[32];
+  int  i;
+
+  begin();
+  set("SCR_VIRTUAL_NODES=");
+  set("SCR_COPY_TYPE=SINGLE");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 20000));
+  limit_store(used_bytes() * 5 / 2);
+  for (i = 2; i <= 5; i++) {
+    snprintf(name, sizeof name, "ck%d", i);
+    OK(put_what_fits(name, 20000));
+    CHECK(cached_in("cache") == ID(i), "the cache holds 0x%x", cached_in("cache"));
+  }
+  no_limit();
+  OK(SCR_Finalize());
+  CHECK(index_marks("DIR") <= 0, "something is on the prefix");
+  run_gets("ck5", 1, 20000);
+}
+
+/*
+** Checkpoints that grow beyond the store cost neither the small one that is whole, nor an output that waits for its
+** flush.
+*/
+static void what_never_fits_costs_nothing(void)
+{
+  int i;
+
+  begin();
+  set("SCR_VIRTUAL_NODES=");
+  set("SCR_COPY_TYPE=SINGLE");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 5000));
+  limit_store(used_bytes() * 10);
+  for (i = 2; i <= 5; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "ck%d", i);
+    CHECK(same_code(put_what_fits(name, 100000)) != SCR_SUCCESS, "%s is complete", name);
+  }
+  no_limit();
+  OK(SCR_Finalize());
+  lose_all_nodes();
+  OK(SCR_Init()); /* it made room when that seemed enough, but only after its flush */
+  get("ck1", 1, 5000);
+  OK(SCR_Finalize());
+}
+
 #define ANY "1 2 4 5", "9"
 #define FEW "2 4", ""
 
@@ -243,4 +364,9 @@ const test_case cache_cases[] = {CASE(the_cache_keeps_the_newest_checkpoints, AN
                                  CASE(an_older_checkpoint_makes_room_not_the_newest, FEW),
                                  CASE(the_only_checkpoint_is_not_deleted_for_the_next, FEW),
                                  CASE(a_checkpoint_that_found_no_room_gets_it_the_next_time, FEW),
+                                 CASE(where_two_do_not_fit_the_old_one_is_flushed_first, FEW),
+                                 CASE(what_can_neither_stay_nor_be_flushed_stays, FEW),
+                                 CASE(without_cache_keep_the_old_one_goes_first, FEW),
+                                 CASE(a_store_for_two_and_a_half_flushes_none_early, FEW),
+                                 CASE(what_never_fits_costs_nothing, FEW),
                                  CASES_END};

@@ -220,6 +220,12 @@ static int take(scr_entry** from, scr_entry** e)
   return n;
 }
 
+/* SIGALRM ends the program TEST_LIMIT seconds from now. */
+static void limit_time(void)
+{
+  alarm(getenv("TEST_LIMIT") != NULL ? (unsigned)atoi(getenv("TEST_LIMIT")) : 300);
+}
+
 /* 1 when RC is success on all runners, 0 when it is an error on all; both is a failure. */
 static int all_agree(int rc)
 {
@@ -863,6 +869,7 @@ static void struck(int i, int on, int memory)
   scr_entry*           e[MOST];
   int                  call, hit = 1, r, k, n, ok, p;
 
+  limit_time(); /* each sweep has its time */
   describe(schemes[i].scheme, schemes[i].k, 4, on, 0, &shapes[0]);
   if (!make_set()) return;
   for (p = 0; p < (i < 2 ? 1 : 2); p++)
@@ -978,7 +985,7 @@ int main(int argc, char** argv)
     if (rank == 0) printf("RUN %s\n", cases[i].name);
     failed = 0;
     start = MPI_Wtime();
-    alarm(getenv("TEST_LIMIT") != NULL ? (unsigned)atoi(getenv("TEST_LIMIT")) : 300);
+    limit_time();
     cases[i].run();
     MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0) printf("%s %s\n", failed ? "FAIL" : "PASS", cases[i].name);
