@@ -368,7 +368,7 @@ static void checkpoint(const block* b, int step, int kill_here)
     return;
   }
   file_name(b, name, path, sizeof path);
-  if (SCR_Route_file(path, file) != SCR_SUCCESS) file[0] = '\0'; /* block_save then fails */
+  SCR_Route_file(path, file); /* on an error file is "", and block_save fails */
   rc = SCR_Complete_output(block_save(b, file, step, kill_here));
   if (rc != SCR_SUCCESS) complain(b, "SCR_Complete_output", rc, "going on");
   else if (b->rank == 0)
