@@ -7896,10 +7896,16 @@ SCR_FN int scr_hash_to_buf(const scr_hash* h, scr_buf* b)
   return SCR_SUCCESS;
 }
 
+/* Unpack the message B into H.  It is empty if its sender could not pack it: that one reports why. */
 SCR_FN int scr_hash_from_buf(const scr_buf* b, scr_hash* h)
 {
   size_t used;
-  return scr_hash_unpack(b->p, b->n, &used, h);
+  int    rc;
+
+  if (b->n > 0) return scr_hash_unpack(b->p, b->n, &used, h);
+  rc = SCR_ERR(SCR_ERR_MEM, "another rank has no memory for its message");
+  scr_err_secondhand = 1;
+  return rc;
 }
 
 /* Receive into B the message that a probe has matched. */
@@ -7974,7 +7980,10 @@ SCR_FN int scr_hash_recv(scr_hash* h, int rank, MPI_Comm comm)
   return scr_hash_sendrecv(NULL, MPI_PROC_NULL, h, rank, comm);
 }
 
-/* Send the hash H of ROOT to all other ranks, which merge it into their own H.  Collective over COMM. */
+/*
+** Send the hash H of ROOT to all other ranks, which merge it into their own H, if all have memory for the message.
+** Collective over COMM.
+*/
 SCR_FN int scr_hash_bcast(scr_hash* h, int root, MPI_Comm comm)
 {
   scr_buf b = {NULL, 0, 0, 0};
@@ -7982,15 +7991,12 @@ SCR_FN int scr_hash_bcast(scr_hash* h, int root, MPI_Comm comm)
 
   MPI_Comm_rank(comm, &rank);
   if (rank == root) rc = scr_hash_to_buf(h, &b);
-  n = rc == SCR_SUCCESS ? (int)b.n : -1; /* -1: the root has failed */
+  n = (int)b.n;
   if ((err = scr_bcast(&n, 1, MPI_INT, root, comm)) != SCR_SUCCESS) rc = err;
-  if (rank != root && n < 0) rc = SCR_ERR(SCR_ERR_MEM, "rank %d could not pack a message", root);
-  if (err == SCR_SUCCESS && n >= 0) {
-    if (rank != root) scr_buf_add(&b, NULL, (size_t)n);
-    if (b.failed) rc = SCR_ERR_OOM();
-    else rc = scr_bcast(b.p, n, MPI_BYTE, root, comm);
-    if (rc == SCR_SUCCESS && rank != root) rc = scr_hash_from_buf(&b, h);
-  }
+  if (rc == SCR_SUCCESS && rank != root) scr_buf_add(&b, NULL, (size_t)n);
+  if (b.failed) rc = SCR_ERR_OOM();
+  if ((rc = scr_agree(rc, comm)) == SCR_SUCCESS) rc = scr_bcast(b.p, n, MPI_BYTE, root, comm);
+  if (rc == SCR_SUCCESS && rank != root) rc = scr_hash_from_buf(&b, h);
   scr_buf_free(&b);
   return rc;
 }
@@ -8374,18 +8380,19 @@ SCR_FN int scr_groupdesc_create(scr_world* w, const char* name, const char* valu
 }
 
 /*
-** Set *MEMBER to the world ranks of a small group, by their rank in it; the leader collects and sends them.  Collective
-** over the group.
+** Set *MEMBER to the world ranks of a small group, by their rank in it; the leader collects and sends them.  RC is this
+** rank's result so far: if it is an error on some rank, nothing is sent.  Collective over the world.
 */
-SCR_FN int scr_group_members(const scr_world* w, int leader, int my_rank, int ranks, int** member)
+SCR_FN int scr_group_members(const scr_world* w, int rc, int leader, int my_rank, int ranks, int** member)
 {
-  int         i, me[2], rc = SCR_SUCCESS;
+  int         i, me[2];
   MPI_Request req;
 
   me[0] = my_rank;
   me[1] = w->rank;
-  *member = (int*)scr_malloc((size_t)ranks * sizeof **member);
-  if (*member == NULL) return SCR_ERR_OOM();
+  *member = rc == SCR_SUCCESS ? (int*)scr_malloc((size_t)ranks * sizeof **member) : NULL;
+  if (rc == SCR_SUCCESS && *member == NULL) rc = SCR_ERR_OOM();
+  if ((rc = scr_agree(rc, w->comm)) != SCR_SUCCESS) return rc;
   if (w->rank != leader) {
     MPI_Isend(me, 2, MPI_INT, leader, SCR_TAG_GROUP, w->comm, &req);
     rc = scr_wait(&req);
@@ -8438,9 +8445,8 @@ SCR_FN int scr_groupdescs_create(scr_world* w)
   w->group[SCR_GROUP_WORLD].leader = 0;
   w->group[SCR_GROUP_WORLD].groups = 1;
   w->ngroups = 2;
-  if (rc == SCR_SUCCESS)
-    rc = scr_group_members(w, w->group[SCR_GROUP_NODE].leader, w->group[SCR_GROUP_NODE].rank,
-                           w->group[SCR_GROUP_NODE].ranks, &w->node);
+  rc = scr_group_members(w, rc, w->group[SCR_GROUP_NODE].leader, w->group[SCR_GROUP_NODE].rank,
+                         w->group[SCR_GROUP_NODE].ranks, &w->node);
   for (e = scr_hash_elem_first(scr_hash_get(names, "NAME")); e != NULL; e = scr_hash_elem_next(e)) {
     const char* name = scr_hash_elem_key(e);
     const char* value = scr_hash_elem_get_first_val(mine, name);
@@ -8456,6 +8462,7 @@ SCR_FN int scr_groupdescs_create(scr_world* w)
               (long long)v.sum[0]);
     else if (scr_groupdescs_from_name(w, name) == NULL) rc = scr_groupdesc_create(w, name, value);
   }
+  rc = scr_agree(rc, w->comm);
 out:
   scr_hash_delete(&names);
   return rc;
@@ -8497,13 +8504,13 @@ SCR_FN int scr_storedesc_create(scr_world* w, const char* name, const scr_hash* 
   s->threads = scr_storedesc_threads(name, scr_hash_str_or(line, "TYPE", "SYNC"));
   s->name = scr_strdup(name);
   w->nstores++;
+  if (scr_oom) return SCR_ERR_OOM();
   if (scr_groupdescs_from_name(w, s->group) == NULL)
     return SCR_ERR(SCR_ERR_PARAM,
                    "STORE=%s names the group %s, which does not exist; there are NODE, WORLD and those of "
                    "the GROUPS lines that name each host",
                    name, s->group);
-  if (name[0] != '/') return SCR_ERR(SCR_ERR_PARAM, "the store %s is not an absolute path", name);
-  return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
+  return name[0] == '/' ? SCR_SUCCESS : SCR_ERR(SCR_ERR_PARAM, "the store %s is not an absolute path", name);
 }
 
 /* Add a store for each STORE line, and one for SCR_CACHE_BASE if no line names it. */
@@ -8773,7 +8780,7 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_world* w)
 
   snprintf(key, sizeof key, "%d", g->rank);
   rc = scr_rank_str(w->comm, key, &lines, &id, &place, &length, &leader);
-  if (rc != SCR_SUCCESS) return rc;
+  if ((rc = scr_agree(rc, w->comm)) != SCR_SUCCESS) return rc;
   hop = length / 2 < d->hop ? length / 2 : d->hop;
   if (hop < 1) hop = 1;
   first = place % hop;
@@ -8785,9 +8792,8 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_world* w)
   set = place < extra * (least + 1) ? place / (least + 1) : extra + (place - extra * (least + 1)) / least;
   snprintf(key, sizeof key, "%d.%d.%d", id, first, set);
   rc = scr_rank_str(w->comm, key, &d->sets, &id, &d->set_rank, &d->set_size, &d->set_id);
-  if (rc != SCR_SUCCESS) return rc;
-  rc = scr_group_members(w, d->set_id, d->set_rank, d->set_size, &d->member);
-  if (rc == SCR_SUCCESS && d->set_size > 1) rc = scr_reddesc_partner(d, w);
+  if ((rc = scr_group_members(w, rc, d->set_id, d->set_rank, d->set_size, &d->member)) != SCR_SUCCESS) return rc;
+  if (d->set_size > 1) rc = scr_reddesc_partner(d, w);
   memset(&v, 0, sizeof v);
   v.sum[0] = d->set_size == 1;
   v.sum[1] = d->set_size > 1 && scr_reddesc_limit(d);
@@ -8812,8 +8818,8 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_world* w)
   return SCR_SUCCESS;
 }
 
-/* Fill D from LINE, a CKPT line; NULL takes everything from the parameters.  Collective over the world. */
-SCR_FN int scr_reddesc_create(scr_reddesc* d, scr_world* w, int index, const scr_hash* line)
+/* Fill D from LINE, a CKPT line; NULL takes everything from the parameters. */
+SCR_FN int scr_reddesc_from_line(scr_reddesc* d, const scr_world* w, int index, const scr_hash* line)
 {
   const char*          type = scr_param_get(w->params, "SCR_COPY_TYPE");
   const scr_storedesc* s;
@@ -8848,13 +8854,13 @@ SCR_FN int scr_reddesc_create(scr_reddesc* d, scr_world* w, int index, const scr
   d->store = scr_strdup(base);
   d->global = s->global;
   d->can_mkdir = s->can_mkdir;
+  if (scr_oom) return SCR_ERR_OOM();
   if (scr_groupdescs_from_name(w, d->group) == NULL)
     return SCR_ERR(SCR_ERR_PARAM,
                    "the failure group %s is not known; there are NODE, WORLD and those of the GROUPS lines "
                    "that name each host",
                    d->group);
-  if (!d->enabled || d->scheme == SCR_SCHEME_SINGLE) return scr_reddesc_alone(d, w);
-  return scr_reddesc_sets(d, w);
+  return SCR_SUCCESS;
 }
 
 /* The CKPT lines when SCR_COPY_TYPE is FILE, or the one that the parameters imply.  Collective over the world. */
@@ -8870,13 +8876,19 @@ SCR_FN int scr_reddescs_create(scr_world* w)
     if (n == 0) return SCR_ERR(SCR_ERR_PARAM, "SCR_COPY_TYPE is FILE, but there are no CKPT lines");
   }
   w->red = (scr_reddesc*)scr_malloc((size_t)n * sizeof *w->red);
-  if (w->red == NULL) return SCR_ERR_OOM();
-  w->nreds = n;
+  if (w->red == NULL) rc = SCR_ERR_OOM();
+  else w->nreds = n;
   e = scr_hash_elem_first(lines);
-  for (i = 0; i < n && rc == SCR_SUCCESS; i++) {
-    rc = scr_reddesc_create(&w->red[i], w, e ? atoi(scr_hash_elem_key(e)) : 0, e ? scr_hash_elem_hash(e) : NULL);
+  for (i = 0; i < w->nreds && rc == SCR_SUCCESS; i++) {
+    rc = scr_reddesc_from_line(&w->red[i], w, e ? atoi(scr_hash_elem_key(e)) : 0, e ? scr_hash_elem_hash(e) : NULL);
     if (w->red[i].enabled && w->red[i].interval == 1) ones++;
     if (e != NULL) e = scr_hash_elem_next(e);
+  }
+  rc = scr_agree(rc, w->comm);
+  for (i = 0; i < w->nreds && rc == SCR_SUCCESS; i++) {
+    scr_reddesc* d = &w->red[i];
+    rc = scr_agree(d->enabled && d->scheme != SCR_SCHEME_SINGLE ? scr_reddesc_sets(d, w) : scr_reddesc_alone(d, w),
+                   w->comm);
   }
   if (rc == SCR_SUCCESS && ones == 0)
     rc =

@@ -327,6 +327,42 @@ static int memory_of(int who, long step)
 }
 
 /*
+** Each STEP-th allocation fails on rank WHO while SCR_Init forms groups and sets: an error on all ranks, and no hang.
+*/
+static void memory_of_sets(int who, long step)
+{
+  long n;
+  int  rc, hit = 1;
+
+  begin();
+  set("SCR_COPY_TYPE=FILE");
+  set("CKPT=0 INTERVAL=1 TYPE=XOR");
+  set("CKPT=1 INTERVAL=2 TYPE=PARTNER");
+  for (n = 0; hit; n += step) {
+    test_alive();
+    during("after allocation %ld failed on rank %d", n, who);
+    alloc_fails_after(rank == who ? n : -1);
+    rc = same_code(SCR_Init());
+    hit = alloc_failed();
+    alloc_fails_after(-1);
+    if (rc == SCR_SUCCESS) SCR_Finalize();
+    MPI_Bcast(&hit, 1, MPI_INT, who, MPI_COMM_WORLD);
+    CHECK(rc == (hit ? SCR_ERR_MEM : SCR_SUCCESS), "SCR_Init is %d: %s", rc, SCR_Last_error());
+  }
+  run_puts("ck1", 1, 1000);
+  run_gets("ck1", 1, 1000);
+}
+
+static void without_memory_no_rank_waits_for_another_in_init(void)
+{
+  const char* given = getenv("TEST_STEP");
+  long        step = given != NULL && atol(given) > 0 ? atol(given) : 11;
+
+  memory_of_sets(0, step);
+  memory_of_sets(ranks - 1, step);
+}
+
+/*
 ** Rank 0 holds files of rank 1, and sends them; rank 1 holds files of others, and has lost its own.  TEST_STEP=1 tries
 ** every allocation.
 */
@@ -341,7 +377,8 @@ static void an_allocation_that_fails_costs_no_byte(void)
 #define FOUR "4", ""
 #define FIVE "5", ""
 
-const test_case faults_cases[] = {CASE(what_cannot_be_read_is_not_moved_but_stays, FOUR),
+const test_case faults_cases[] = {CASE(without_memory_no_rank_waits_for_another_in_init, FOUR),
+                                  CASE(what_cannot_be_read_is_not_moved_but_stays, FOUR),
                                   CASE(what_could_not_be_moved_is_rebuilt_when_its_source_is_lost, FOUR),
                                   CASE(what_has_moved_in_part_does_not_pass_for_all, FOUR),
                                   CASE(records_follow_their_ranks_to_more_nodes, FIVE),
