@@ -12178,6 +12178,7 @@ typedef enum {
   SCR_ROOM_ON_PREFIX,  /* nothing: the prefix has it */
   SCR_ROOM_SUPERSEDED, /* a newer checkpoint is whole, or the user chose an older one */
   SCR_ROOM_USELESS,    /* pieces of which nothing can be made now, or output that nobody waits for */
+  SCR_ROOM_DUE,        /* the same as SUPERSEDED, but its flush is still due, and may succeed later */
   SCR_ROOM_NEWEST,     /* nothing, but it is the newest checkpoint, and would have to be fetched */
   SCR_ROOM_WORK        /* the only copy of what a restart, or the user, needs */
 } scr_room_loss;
@@ -12189,7 +12190,7 @@ SCR_FN scr_room_loss scr_room_costs(const scr_dataset* ds)
 
   if (older && ds->life != SCR_WHOLE) return SCR_ROOM_PIECES;
   if (ds->on_prefix == SCR_PREFIX_YES) return ds == newest ? SCR_ROOM_NEWEST : SCR_ROOM_ON_PREFIX;
-  if (scr_flush_is_due(ds)) return SCR_ROOM_WORK;
+  if (scr_flush_is_due(ds)) return older && !(ds->desc.flags & SCR_FLAG_OUTPUT) ? SCR_ROOM_DUE : SCR_ROOM_WORK;
   if (ds->life == SCR_PASSED || (ds->life == SCR_ASIDE && ds->aside == SCR_ASIDE_PASSED)) return SCR_ROOM_SUPERSEDED;
   if (ds->life == SCR_ASIDE && ds->aside != SCR_ASIDE_KEPT) return SCR_ROOM_USELESS;
   if (!scr_desc_is_ckpt(&ds->desc)) return SCR_ROOM_USELESS;

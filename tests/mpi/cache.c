@@ -286,6 +286,32 @@ static void what_can_neither_stay_nor_be_flushed_stays(void)
   run_gets("ck1", 1, 20000);
 }
 
+/* No flush succeeds, and the store takes two checkpoints: the older one makes room for the next all the same. */
+static void a_flush_that_fails_does_not_end_checkpoints_while_two_fit(void)
+{
+  char name[32];
+  int  i;
+
+  begin();
+  set("SCR_VIRTUAL_NODES=");
+  set("SCR_COPY_TYPE=SINGLE");
+  set("SCR_FLUSH=1");
+  fault_on(FAULT_CREATE, "/prefix/", "/rank_", 1000);
+  OK(SCR_Init());
+  ALIKE(put("ck1", 1, 20000), SCR_ERR_SPACE, "prefix");
+  test_statvfs = small_statvfs;
+  store_bytes = used_bytes() * 5 / 2;
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (i = 2; i <= 5; i++) {
+    snprintf(name, sizeof name, "ck%d", i);
+    ALIKE(put_what_fits(name, 20000), SCR_ERR_SPACE, "prefix");
+    CHECK(cached_in("cache") & ID(i), "the cache holds 0x%x", cached_in("cache"));
+  }
+  same_code(SCR_Finalize());
+  no_limit();
+  run_gets("ck5", 1, 20000);
+}
+
 /* SCR_CACHE_KEEP=0: the old one goes without a copy. */
 static void without_cache_keep_the_old_one_goes_first(void)
 {
@@ -366,6 +392,7 @@ const test_case cache_cases[] = {CASE(the_cache_keeps_the_newest_checkpoints, AN
                                  CASE(a_checkpoint_that_found_no_room_gets_it_the_next_time, FEW),
                                  CASE(where_two_do_not_fit_the_old_one_is_flushed_first, FEW),
                                  CASE(what_can_neither_stay_nor_be_flushed_stays, FEW),
+                                 CASE(a_flush_that_fails_does_not_end_checkpoints_while_two_fit, FEW),
                                  CASE(without_cache_keep_the_old_one_goes_first, FEW),
                                  CASE(a_store_for_two_and_a_half_flushes_none_early, FEW),
                                  CASE(what_never_fits_costs_nothing, FEW),
