@@ -9275,6 +9275,10 @@ SCR_FN void scr_dataset_remove(int id)
   int          i;
 
   if (ds == NULL) return;
+  if (id == scr.loaded) {
+    scr.loaded = 0;
+    if (scr.restart == SCR_RESTART_LOADED) scr.restart = SCR_RESTART_UNTRIED;
+  }
   i = (int)(ds - scr.dataset);
   scr_free(&ds->store);
   memmove(ds, ds + 1, (size_t)(scr.datasets - i - 1) * sizeof *ds);
@@ -11326,7 +11330,8 @@ SCR_FN int scr_recovery_run(scr_recovery* f)
 }
 
 /*
-** Record on every rank that the dataset is set aside, as ASIDE says; the first rank that holds a piece describes it.
+** Record on every rank that the dataset is set aside, as ASIDE says; the first rank that holds a piece describes it, if
+** possible one that was complete.
 ** Collective over the world.
 */
 SCR_FN int scr_recovery_set_aside(const scr_identity* identity, scr_aside aside)
@@ -11341,15 +11346,15 @@ SCR_FN int scr_recovery_set_aside(const scr_identity* identity, scr_aside aside)
 
   memset(&v, 0, sizeof v);
   memset(&it, 0, sizeof it);
-  for (i = 0; i < scr.map.n && v.max[0] == 0; i++) {
+  for (i = 0; i < scr.map.n && v.max[0] <= scr.world.ranks; i++) {
     const scr_entry* e = scr.map.entry[i];
     if (scr_identity_cmp(&e->desc.identity, identity) != 0) continue;
-    v.max[0] = scr.world.ranks - scr.world.rank;
+    v.max[0] = (e->desc.complete ? scr.world.ranks : 0) + scr.world.ranks - scr.world.rank;
     it.desc = e->desc;
     snprintf(it.store, sizeof it.store, "%s", e->red.store != NULL ? e->red.store : "");
   }
   rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
-  root = scr.world.ranks - (int)v.max[0];
+  root = (v.max[0] > scr.world.ranks ? 2 : 1) * scr.world.ranks - (int)v.max[0];
   if (rc != SCR_SUCCESS || root == scr.world.ranks) return rc;
   if ((rc = scr_bcast(&it, (int)sizeof it, MPI_BYTE, root, scr.world.comm)) != SCR_SUCCESS) return rc;
   ds = scr_dataset_find(identity->id);
@@ -11363,10 +11368,11 @@ SCR_FN int scr_recovery_set_aside(const scr_identity* identity, scr_aside aside)
 /* The dataset cannot be used, for the reason in the last error.  Collective over the world. */
 SCR_FN int scr_recovery_failed(const scr_recovery* f, int rc)
 {
-  scr_aside   aside = f->passed                              ? SCR_ASIDE_PASSED
-                      : rc != SCR_ERR_LOST || f->other_world ? SCR_ASIDE_KEPT
-                      : f->unproven                          ? SCR_ASIDE_UNPROVEN
-                                                             : SCR_ASIDE_LOST;
+  int         useless = rc == SCR_ERR_LOST || (rc == SCR_ERR_SPACE && f->unproven);
+  scr_aside   aside = f->passed                    ? SCR_ASIDE_PASSED
+                      : !useless || f->other_world ? SCR_ASIDE_KEPT
+                      : f->unproven                ? SCR_ASIDE_UNPROVEN
+                                                   : SCR_ASIDE_LOST;
   const char* name = f->mine != NULL ? scr_desc_name(&f->mine->desc) : "?";
 
   scr_tried_add("dataset %d %s in the cache cannot be used: %s", f->identity.id, name, scr_err_text);
@@ -12100,6 +12106,7 @@ SCR_FN int scr_flush_sync(int id, int may_replace_newer)
 SCR_FN int scr_flush_is_due(const scr_dataset* ds)
 {
   return ds->life == SCR_WHOLE && ds->on_prefix != SCR_PREFIX_YES && ds->on_prefix != SCR_PREFIX_SUPERSEDED &&
+         ds->on_prefix != SCR_PREFIX_DROPPED &&
          (ds->desc.flags & SCR_FLAG_OUTPUT ||
           (ds->desc.ckpt > 0 && scr.flush_every > 0 && ds->desc.ckpt % scr.flush_every == 0));
 }
@@ -12233,19 +12240,25 @@ SCR_FN int scr_room_trim(const scr_reddesc* d, int keep)
   return rc;
 }
 
-/* Bytes that this rank has written of dataset ID so far. */
+/* Bytes that the files of E take now on this node. */
+SCR_FN uint64_t scr_room_of_entry(const scr_entry* e)
+{
+  char     path[SCR_MAX_FILENAME];
+  uint64_t sum = 0, size;
+  int      i;
+
+  for (i = 0; i < e->files; i++)
+    if (scr_entry_path(&scr.world.home, e, e->file[i].rel, path, sizeof path) == SCR_SUCCESS &&
+        scr_file_size(path, &size) == SCR_SUCCESS)
+      sum += (size + 4095) / 4096 * 4096; /* as most file systems do */
+  return sum;
+}
+
+/* Bytes that this rank's files of dataset ID take so far. */
 SCR_FN uint64_t scr_room_bytes(int id)
 {
   const scr_entry* e = scr_filemap_by_id(&scr.map, id, scr.world.rank);
-  char             path[SCR_MAX_FILENAME];
-  uint64_t         sum = 0, size;
-  int              i;
-
-  for (i = 0; e != NULL && i < e->files; i++)
-    if (scr_entry_path(&scr.world.home, e, e->file[i].rel, path, sizeof path) == SCR_SUCCESS &&
-        scr_file_size(path, &size) == SCR_SUCCESS)
-      sum += size;
-  return sum;
+  return e != NULL ? scr_room_of_entry(e) : 0;
 }
 
 /* The bytes that BYTES of data take with the redundancy of D. */
@@ -12271,17 +12284,20 @@ SCR_FN int scr_room_free(const char* store, uint64_t* free_bytes)
 SCR_FN int64_t scr_room_spare(const char* store, scr_room_loss most)
 {
   int64_t sum = 0;
-  int     i, k, n;
+  int     i, k;
 
   for (i = 0; i < scr.datasets; i++) {
     const scr_dataset* ds = &scr.dataset[i];
     if (!scr_room_is_in(ds, store) || scr_room_costs(ds) > most) continue;
     if (scr_room_costs(ds) == SCR_ROOM_WORK && ds->life != SCR_WHOLE) continue;
-    for (k = 0; k < scr.map.n; k++) {
-      const scr_entry* e = scr.map.entry[k];
-      for (n = 0; scr_identity_same(&e->desc.identity, &ds->desc.identity) && n < e->files; n++)
-        sum += (int64_t)e->file[n].size;
+    if (ds->life == SCR_ASIDE &&
+        ds->aside == SCR_ASIDE_UNPROVEN) { /* a killed rank's entry does not list its files yet */
+      sum += scr_room_protected(&scr.world.red[0], (int64_t)ds->desc.bytes / scr.world.ranks);
+      continue;
     }
+    for (k = 0; k < scr.map.n; k++)
+      if (scr_identity_same(&scr.map.entry[k]->desc.identity, &ds->desc.identity))
+        sum += (int64_t)scr_room_of_entry(scr.map.entry[k]);
   }
   return sum;
 }
@@ -12327,27 +12343,28 @@ SCR_FN int scr_room_is_tight(const scr_vote* v)
 */
 SCR_FN int64_t scr_room_expected(const scr_reddesc* d)
 {
-  uint64_t need;
+  uint64_t need, failed;
   int      i, id = 0;
 
   for (i = 0; i < scr.datasets; i++)
     if (strcmp(scr.dataset[i].store, d->store) == 0) id = scr.dataset[i].desc.identity.id;
   need = id != 0 ? scr_room_bytes(id) : 0;
-  if (id != 0 && scr.failed_bytes > need) need = scr.failed_bytes;
+  failed = (uint64_t)scr_room_protected(d, (int64_t)scr.failed_bytes);
+  if (id != 0 && failed > need) need = failed;
   return (int64_t)(need + need / 10);
 }
 
 /*
-** Ask all ranks whether the store of D has room for one more dataset when this rank has deleted SPARE bytes; *TIGHT
-** receives 1 if not, the same everywhere.  Collective over the world.
+** Ask all ranks whether the store of D has room for NEED more bytes of this rank; *TIGHT receives 1 if not, the same
+** everywhere.  Collective over the world.
 */
-SCR_FN int scr_room_look(const scr_reddesc* d, int64_t spare, int* tight)
+SCR_FN int scr_room_look(const scr_reddesc* d, int64_t need, int* tight)
 {
   scr_vote v;
   int      rc;
 
   memset(&v, 0, sizeof v);
-  scr_room_ask(d, scr_room_expected(d) - spare, &v);
+  scr_room_ask(d, need, &v);
   rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
   *tight = rc == SCR_SUCCESS && scr_room_is_tight(&v);
   return rc;
@@ -12386,20 +12403,20 @@ SCR_FN int scr_room_flush(const scr_reddesc* d)
 }
 
 /*
-** Make room for a new dataset with descriptor D, if the ranks agree that it is TIGHT.  Nothing is deleted unless that
-** makes enough room, and no work is lost (Q1): what only the cache has is flushed first.  Collective over the world;
-** the same code everywhere.
+** Make room for a dataset with descriptor D and NEED bytes of this rank, if the ranks agree that it is TIGHT.  Nothing
+** is deleted unless that makes enough room, and no work is lost (Q1): what only the cache has is flushed first.
+** Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_room_make(const scr_reddesc* d, int tight)
+SCR_FN int scr_room_make(const scr_reddesc* d, int64_t need, int tight)
 {
   scr_room_loss most = SCR_ROOM_NEWEST;
   int           id, rc = SCR_SUCCESS;
 
   if (tight && scr.cache_keep) {
-    rc = scr_room_look(d, scr_room_spare(d->store, SCR_ROOM_NEWEST), &tight);
+    rc = scr_room_look(d, need - scr_room_spare(d->store, SCR_ROOM_NEWEST), &tight);
     if (rc == SCR_SUCCESS && tight) {
-      rc = scr_room_look(d, scr_room_spare(d->store, SCR_ROOM_WORK), &tight);
-      if (rc != SCR_SUCCESS || tight) return rc; /* it does not fit anyway, if it is as large as the last one */
+      rc = scr_room_look(d, need - scr_room_spare(d->store, SCR_ROOM_WORK), &tight);
+      if (rc != SCR_SUCCESS || tight) return rc; /* it does not fit anyway */
       rc = scr_room_flush(d);
     }
     tight = 1;
@@ -12413,7 +12430,7 @@ SCR_FN int scr_room_make(const scr_reddesc* d, int tight)
           "the run fails before that one is complete, only the prefix has a checkpoint",
           d->store, id);
     rc = scr_agree(scr_cache_delete(id), scr.world.comm); /* other nodes may share the store and still be deleting */
-    if (rc == SCR_SUCCESS) rc = scr_room_look(d, 0, &tight);
+    if (rc == SCR_SUCCESS) rc = scr_room_look(d, need, &tight);
   }
   return rc;
 }
@@ -12569,27 +12586,25 @@ SCR_FN int scr_fetch_copy(void* arg)
 */
 SCR_FN int scr_fetch_prepare(scr_fetching* f)
 {
-  scr_vote v;
-  int64_t  need = 0;
+  int64_t  bytes = 0, need;
   uint64_t free_bytes;
-  int      i, id, tight, rc;
+  int      i, tight, rc;
 
-  for (i = 0; i < f->objects.n; i++) need += (int64_t)f->objects.object[i].size;
-  memset(&v, 0, sizeof v);
-  scr_room_ask(f->d, scr_room_protected(f->d, need), &v);
-  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) return rc;
-  tight = scr_room_is_tight(&v);
+  for (i = 0; i < f->objects.n; i++) bytes += (int64_t)f->objects.object[i].size;
+  need = scr_room_protected(f->d, bytes);
+  if ((rc = scr_room_look(f->d, need, &tight)) != SCR_SUCCESS) return rc;
   if (tight || scr_dataset_find(f->id) != NULL) {
     rc = scr_agree(scr_flow(scr.fetch_width, scr_fetch_prove, f, scr.world.comm), scr.world.comm);
     if (rc != SCR_SUCCESS) return rc;
   }
-  if (scr_dataset_find(f->id) != NULL) rc = scr_cache_delete(f->id);
-  while (rc == SCR_SUCCESS && tight && (id = scr_room_victim(f->d->store, 0, SCR_ROOM_USELESS)) != 0)
-    rc = scr_cache_delete(id);
-  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  if (scr_room_free(f->d->store, &free_bytes) && need > (int64_t)free_bytes)
+  if (scr_dataset_find(f->id) != NULL) {
+    if ((rc = scr_agree(scr_cache_delete(f->id), scr.world.comm)) != SCR_SUCCESS) return rc;
+    if (tight && (rc = scr_room_look(f->d, need, &tight)) != SCR_SUCCESS) return rc;
+  }
+  if ((rc = scr_room_make(f->d, need, tight)) != SCR_SUCCESS) return rc;
+  if (scr_room_free(f->d->store, &free_bytes) && bytes > (int64_t)free_bytes)
     rc = SCR_ERR(SCR_ERR_SPACE, "%s has no room for the %" PRId64 " bytes of rank %d; free some, or set SCR_CACHE_BASE",
-                 f->d->store, need, scr.world.rank);
+                 f->d->store, bytes, scr.world.rank);
   if (scr.world.group[SCR_GROUP_NODE].rank == 0) scr_cache_clear_place(f->d, f->id);
   return scr_agree(rc, scr.world.comm);
 }
@@ -13694,7 +13709,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
                    scr.world.rank, name ? name : "", (unsigned)flags);
   scr.open_start = scr_wtime();
   scr_event("COMPUTE_END", NULL, NULL, scr.open_start - scr.ckpt_end);
-  rc = scr_room_make(d, scr_room_is_tight(&v));
+  rc = scr_room_make(d, scr_room_expected(d), scr_room_is_tight(&v));
   scr_start_describe(&desc, id, ckpt, name, flags, v.key);
   if (rc == SCR_SUCCESS) rc = scr_cache_enter(d, &desc, scr.preserve);
   if (rc == SCR_SUCCESS) rc = scr_dataset_add(&desc, d->store, SCR_WRITING);
