@@ -8422,7 +8422,8 @@ SCR_FN int scr_world_on_node(const scr_world* w, int rank)
 }
 
 /*
-** Create NODE, WORLD, and one group for each name that the GROUPS lines of all hosts have.  Collective over the world.
+** Create NODE, WORLD, and one group for each name that the GROUPS lines of all hosts have.  Collective over the world;
+** returns this rank's code, unless that is an error on all.
 */
 SCR_FN int scr_groupdescs_create(scr_world* w)
 {
@@ -8462,7 +8463,6 @@ SCR_FN int scr_groupdescs_create(scr_world* w)
               (long long)v.sum[0]);
     else if (scr_groupdescs_from_name(w, name) == NULL) rc = scr_groupdesc_create(w, name, value);
   }
-  rc = scr_agree(rc, w->comm);
 out:
   scr_hash_delete(&names);
   return rc;
@@ -8780,7 +8780,10 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_world* w)
 
   snprintf(key, sizeof key, "%d", g->rank);
   rc = scr_rank_str(w->comm, key, &lines, &id, &place, &length, &leader);
-  if ((rc = scr_agree(rc, w->comm)) != SCR_SUCCESS) return rc;
+  if (rc != SCR_SUCCESS) { /* this rank goes on until all know */
+    place = id = 0;
+    length = 1;
+  }
   hop = length / 2 < d->hop ? length / 2 : d->hop;
   if (hop < 1) hop = 1;
   first = place % hop;
@@ -8791,7 +8794,8 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_world* w)
   extra = length % sets; /* the first sets have one member more */
   set = place < extra * (least + 1) ? place / (least + 1) : extra + (place - extra * (least + 1)) / least;
   snprintf(key, sizeof key, "%d.%d.%d", id, first, set);
-  rc = scr_rank_str(w->comm, key, &d->sets, &id, &d->set_rank, &d->set_size, &d->set_id);
+  err = scr_rank_str(w->comm, key, &d->sets, &id, &d->set_rank, &d->set_size, &d->set_id);
+  if (rc == SCR_SUCCESS) rc = err;
   if ((rc = scr_group_members(w, rc, d->set_id, d->set_rank, d->set_size, &d->member)) != SCR_SUCCESS) return rc;
   if (d->set_size > 1) rc = scr_reddesc_partner(d, w);
   memset(&v, 0, sizeof v);
@@ -8887,8 +8891,8 @@ SCR_FN int scr_reddescs_create(scr_world* w)
   rc = scr_agree(rc, w->comm);
   for (i = 0; i < w->nreds && rc == SCR_SUCCESS; i++) {
     scr_reddesc* d = &w->red[i];
-    rc = scr_agree(d->enabled && d->scheme != SCR_SCHEME_SINGLE ? scr_reddesc_sets(d, w) : scr_reddesc_alone(d, w),
-                   w->comm);
+    if (d->enabled && d->scheme != SCR_SCHEME_SINGLE) rc = scr_reddesc_sets(d, w);
+    else rc = scr_agree(scr_reddesc_alone(d, w), w->comm);
   }
   if (rc == SCR_SUCCESS && ones == 0)
     rc =
@@ -8998,8 +9002,9 @@ SCR_FN int scr_world_create(scr_world* w)
                  w->home.job);
   if ((rc = scr_agree(rc, w->comm)) != SCR_SUCCESS) goto out;
   snprintf(scr_msg_host, sizeof scr_msg_host, "%s", w->home.host);
-  if ((rc = scr_groupdescs_create(w)) != SCR_SUCCESS) goto out;
-  if ((rc = scr_agree(scr_storedescs_create(w), w->comm)) != SCR_SUCCESS) goto out;
+  rc = scr_groupdescs_create(w);
+  if (rc == SCR_SUCCESS) rc = scr_storedescs_create(w);
+  if ((rc = scr_agree(rc, w->comm)) != SCR_SUCCESS) goto out;
 
   /* The first rank of the node locks the directories and sends their names to the others. */
   leader = w->group[SCR_GROUP_NODE].leader == w->rank;
