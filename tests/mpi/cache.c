@@ -378,6 +378,28 @@ static void a_newer_checkpoint_is_fetched_into_a_cache_for_one(void)
   OK(SCR_Finalize());
 }
 
+static size_t deep_size(int i)
+{
+  return size_of(i, 500);
+}
+
+#define D10 "d/d/d/d/d/d/d/d/d/d/"
+
+/* Files below eighty directories leave the cache, and so do the directories. */
+static void deep_trees_leave_the_cache(void)
+{
+  static const shape s = {"deep", one_file, deep_size, D10 D10 D10 D10 D10 D10 D10 D10 "rank_%d_%d"};
+
+  begin();
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &s, 1));
+  OK(put("ck2", 1, 1000));
+  CHECK(cached_in("cache") == ID(2), "the cache holds 0x%x", cached_in("cache"));
+  shell("[ -z \"$(find cache -type d -name d)\" ]");
+  OK(SCR_Finalize());
+}
+
 /* SCR_CACHE_KEEP=0: the old one goes without a copy. */
 static void without_cache_keep_the_old_one_goes_first(void)
 {
@@ -459,6 +481,7 @@ const test_case cache_cases[] = {CASE(the_cache_keeps_the_newest_checkpoints, AN
                                  CASE(dropped_checkpoints_leave_the_cache, FEW),
                                  CASE(a_loaded_checkpoint_that_made_room_is_loaded_again, FEW),
                                  CASE(a_newer_checkpoint_is_fetched_into_a_cache_for_one, FEW),
+                                 CASE(deep_trees_leave_the_cache, FEW),
                                  CASE(without_cache_keep_the_old_one_goes_first, FEW),
                                  CASE(a_store_for_two_and_a_half_flushes_none_early, FEW),
                                  CASE(what_never_fits_costs_nothing, FEW),

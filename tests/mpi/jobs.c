@@ -137,12 +137,27 @@ static void what_a_killed_run_held_is_free_at_once(void)
   run_gets("ck1", 2, 1000);
 }
 
+/* Two groups that talk to each other are not one world. */
+static void an_intercommunicator_is_refused(void)
+{
+  MPI_Comm half, both;
+
+  begin();
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 1, &both);
+  CODE(SCR_Init_comm(both), SCR_ERR_ARG, "intercommunicator");
+  MPI_Comm_free(&both);
+  MPI_Comm_free(&half);
+  run_puts("ck1", 1, 1000);
+}
+
 #define ANY "1 2 4 5", "9"
 #define TWO "2 4 5", "9"
 
 const test_case jobs_cases[] = {CASE(two_halves_of_a_job_keep_apart, TWO),
                                 CASE(two_prefixes_take_turns_in_one_cache, ANY),
                                 CASE(two_prefixes_share_one_cache_at_once, TWO),
+                                CASE(an_intercommunicator_is_refused, TWO),
                                 CASE(a_prefix_in_use_is_refused_to_another_job, "4", ""),
                                 CASE(a_run_is_killed_while_it_holds_its_directories, "", ""),
                                 CASE(what_a_killed_run_held_is_free_at_once, "", ""),
