@@ -11490,8 +11490,8 @@ SCR_FN int scr_recovery_mend(int id)
 ** Copy datasets from the cache to the prefix, in three steps with their state in one struct: begin, copy, commit.
 **
 ** Uses       platform, errors, memory, path, hash, dataset, file window, prefix, MPI helpers, world, state, recovery
-** Offers     scr_flush_read_rank2file, scr_flush_sync, scr_flush_is_due, scr_flush_unasked, scr_flush_if_due,
-**            scr_flush_delete
+** Offers     scr_flush_read_rank2file, scr_flush_sync, scr_flush_is_due, scr_flush_unless_superseded,
+**            scr_flush_unasked, scr_flush_if_due, scr_flush_delete
 ** Invariants
 **   J1  A flush writes every file under a temporary name beside its final one.  Files of an indexed dataset are
 **       replaced only by renames, after the index update that removes that dataset and adds the new one.  Until the
@@ -12117,14 +12117,20 @@ SCR_FN int scr_flush_is_due(const scr_dataset* ds)
 }
 
 /*
-** Flush dataset ID, although the user has not asked for it: not if it was dropped, and it is no error if a newer
-** dataset has its place on the prefix.  Collective over the world; the same code everywhere.
+** Flush dataset ID; it is no error if a newer dataset has its place on the prefix.  Collective over the world; the same
+** code everywhere.
 */
-SCR_FN int scr_flush_unasked(int id)
+SCR_FN int scr_flush_unless_superseded(int id)
 {
-  int rc = scr_dataset_find(id)->on_prefix == SCR_PREFIX_DROPPED ? SCR_SUCCESS : scr_flush_sync(id, 0);
+  int rc = scr_flush_sync(id, 0);
 
   return rc == SCR_ERR_STATE && scr_dataset_find(id)->on_prefix == SCR_PREFIX_SUPERSEDED ? SCR_SUCCESS : rc;
+}
+
+/* The same, although the user has not asked for it: not if it was dropped. */
+SCR_FN int scr_flush_unasked(int id)
+{
+  return scr_dataset_find(id)->on_prefix == SCR_PREFIX_DROPPED ? SCR_SUCCESS : scr_flush_unless_superseded(id);
 }
 
 /* The same, if the flush of DS is due. */
@@ -12222,8 +12228,9 @@ SCR_FN int scr_room_victim(const char* store, int keep, scr_room_loss most)
 
   for (i = scr.datasets - 1; i >= 0; i--) {
     const scr_dataset* ds = &scr.dataset[i];
-    if (!scr_room_is_in(ds, store) || ds->desc.identity.id == keep || scr_room_costs(ds) > most) continue;
-    most = scr_room_costs(ds);
+    scr_room_loss      costs = scr_room_costs(ds);
+    if (!scr_room_is_in(ds, store) || ds->desc.identity.id == keep || costs > most) continue;
+    most = costs;
     id = ds->desc.identity.id;
   }
   return id;
@@ -12394,10 +12401,7 @@ SCR_FN int scr_room_flush(const scr_reddesc* d)
           "and so are later ones; SCR_CACHE_KEEP=0 deletes them without a copy",
           d->store, id, scr_desc_name(&ds->desc));
     scr.told_of_room = 1;
-    if ((rc = scr_flush_sync(id, 0)) == SCR_SUCCESS || scr_dataset_find(id)->on_prefix == SCR_PREFIX_SUPERSEDED) {
-      rc = SCR_SUCCESS;
-      continue;
-    }
+    if ((rc = scr_flush_unless_superseded(id)) == SCR_SUCCESS) continue;
     snprintf(why, sizeof why, "%.*s", scr_err_length, scr_err_text);
     rc = SCR_ERR(
         SCR_ERR_SPACE,
@@ -13691,6 +13695,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   const scr_reddesc* d;
   scr_desc           desc;
   scr_vote           v;
+  int64_t            need;
 
   if (scr.restart != SCR_RESTART_OVER && !scr.loaded && !scr.fresh_start && scr_work_is_at_stake())
     return scr_refuse_fresh_start();
@@ -13706,7 +13711,8 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   }
   v.max[ARGUMENTS] = (int64_t)scr_crc32((uLong)flags, name ? name : "", name ? strlen(name) : 0);
   v.max[MINUS_ARGUMENTS] = -v.max[ARGUMENTS];
-  scr_room_ask(d, scr_room_expected(d), &v);
+  need = scr_room_expected(d);
+  scr_room_ask(d, need, &v);
   if (rc == SCR_SUCCESS && scr.world.group[SCR_GROUP_NODE].rank == 0) scr_cache_clear_place(d, id);
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if (v.max[ARGUMENTS] != -v.max[MINUS_ARGUMENTS])
@@ -13714,7 +13720,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
                    scr.world.rank, name ? name : "", (unsigned)flags);
   scr.open_start = scr_wtime();
   scr_event("COMPUTE_END", NULL, NULL, scr.open_start - scr.ckpt_end);
-  rc = scr_room_make(d, scr_room_expected(d), scr_room_is_tight(&v));
+  rc = scr_room_make(d, need, scr_room_is_tight(&v));
   scr_start_describe(&desc, id, ckpt, name, flags, v.key);
   if (rc == SCR_SUCCESS) rc = scr_cache_enter(d, &desc, scr.preserve);
   if (rc == SCR_SUCCESS) rc = scr_dataset_add(&desc, d->store, SCR_WRITING);
@@ -14001,10 +14007,6 @@ SCR_FN int scr_run_delete(const char* name)
     was_loaded = id == scr.loaded;
     if (!was_loaded && scr_work_is_at_stake()) scr.prefix_at_stake = 1; /* only SCR_FRESH_START lifts a refusal */
     err = scr_cache_delete(id);
-  }
-  if (was_loaded) {
-    scr.loaded = 0;
-    scr.restart = SCR_RESTART_UNTRIED;
   }
   if (on.identity.id != 0) rc = scr_flush_delete(on.identity.id, on.dir);
   if (rc == SCR_SUCCESS) rc = scr_agree(err, scr.world.comm);

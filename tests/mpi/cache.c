@@ -206,6 +206,15 @@ static void the_only_checkpoint_is_not_deleted_for_the_next(void)
   run_gets("ck1", 1, bytes);
 }
 
+/* begin() for checkpoints of one node, without redundancy, each FLUSH-th of which is flushed. */
+static void begin_single(int flush)
+{
+  begin();
+  set("SCR_VIRTUAL_NODES=");
+  set("SCR_COPY_TYPE=SINGLE");
+  set("SCR_FLUSH=%d", flush);
+}
+
 /* Checkpoints grow until the store does not hold two of them: what fails once is given room the next time. */
 static void a_checkpoint_that_found_no_room_gets_it_the_next_time(void)
 {
@@ -214,10 +223,7 @@ static void a_checkpoint_that_found_no_room_gets_it_the_next_time(void)
   int          i, rc = SCR_SUCCESS, before;
   size_t       bytes = 0;
 
-  begin();
-  set("SCR_VIRTUAL_NODES=");
-  set("SCR_COPY_TYPE=SINGLE");
-  set("SCR_FLUSH=0");
+  begin_single(0);
   set("SCR_CACHE_SIZE=3");
   OK(SCR_Init());
   limit_store(4 * small * (unsigned)ranks);
@@ -241,10 +247,7 @@ static void where_two_do_not_fit_the_old_one_is_flushed_first(void)
   char name[32];
   int  i;
 
-  begin();
-  set("SCR_VIRTUAL_NODES=");
-  set("SCR_COPY_TYPE=SINGLE");
-  set("SCR_FLUSH=0");
+  begin_single(0);
   OK(SCR_Init());
   OK(put("ck1", 1, 20000));
   limit_store(used_bytes() * 3 / 2);
@@ -270,10 +273,7 @@ static void where_two_do_not_fit_the_old_one_is_flushed_first(void)
 /* The prefix is full when room is wanted: the new dataset cannot start, and the old one stays. */
 static void what_can_neither_stay_nor_be_flushed_stays(void)
 {
-  begin();
-  set("SCR_VIRTUAL_NODES=");
-  set("SCR_COPY_TYPE=SINGLE");
-  set("SCR_FLUSH=0");
+  begin_single(0);
   OK(SCR_Init());
   OK(put("ck1", 1, 20000));
   limit_store(used_bytes() * 3 / 2);
@@ -292,10 +292,7 @@ static void a_flush_that_fails_does_not_end_checkpoints_while_two_fit(void)
   char name[32];
   int  i;
 
-  begin();
-  set("SCR_VIRTUAL_NODES=");
-  set("SCR_COPY_TYPE=SINGLE");
-  set("SCR_FLUSH=1");
+  begin_single(1);
   fault_on(FAULT_CREATE, "/prefix/", "/rank_", 1000);
   OK(SCR_Init());
   ALIKE(put("ck1", 1, 20000), SCR_ERR_SPACE, "prefix");
@@ -339,10 +336,7 @@ static void a_loaded_checkpoint_that_made_room_is_loaded_again(void)
   char name[SCR_MAX_FILENAME] = "";
   int  flag = 0;
 
-  begin();
-  set("SCR_VIRTUAL_NODES=");
-  set("SCR_COPY_TYPE=SINGLE");
-  set("SCR_FLUSH=1");
+  begin_single(1);
   run_puts("ck1", 1, 20000);
   OK(SCR_Init());
   OK(SCR_Have_restart(&flag, name));
@@ -360,10 +354,7 @@ static void a_loaded_checkpoint_that_made_room_is_loaded_again(void)
 /* The cache holds one: what the prefix has newer takes the place of what the cache has, once it is found to be good. */
 static void a_newer_checkpoint_is_fetched_into_a_cache_for_one(void)
 {
-  begin();
-  set("SCR_VIRTUAL_NODES=");
-  set("SCR_COPY_TYPE=SINGLE");
-  set("SCR_FLUSH=1");
+  begin_single(1);
   run_puts("ck1", 1, 20000);
   shell("cp -a cache cache1; cp -a cntl cntl1");
   run_puts("ck2", 1, 20000);
@@ -403,10 +394,7 @@ static void deep_trees_leave_the_cache(void)
 /* SCR_CACHE_KEEP=0: the old one goes without a copy. */
 static void without_cache_keep_the_old_one_goes_first(void)
 {
-  begin();
-  set("SCR_VIRTUAL_NODES=");
-  set("SCR_COPY_TYPE=SINGLE");
-  set("SCR_FLUSH=0");
+  begin_single(0);
   set("SCR_CACHE_KEEP=0");
   OK(SCR_Init());
   OK(put("ck1", 1, 20000));
@@ -424,10 +412,7 @@ static void a_store_for_two_and_a_half_flushes_none_early(void)
   char name[32];
   int  i;
 
-  begin();
-  set("SCR_VIRTUAL_NODES=");
-  set("SCR_COPY_TYPE=SINGLE");
-  set("SCR_FLUSH=0");
+  begin_single(0);
   OK(SCR_Init());
   OK(put("ck1", 1, 20000));
   limit_store(used_bytes() * 5 / 2);
@@ -450,10 +435,7 @@ static void what_never_fits_costs_nothing(void)
 {
   int i;
 
-  begin();
-  set("SCR_VIRTUAL_NODES=");
-  set("SCR_COPY_TYPE=SINGLE");
-  set("SCR_FLUSH=0");
+  begin_single(0);
   OK(SCR_Init());
   OK(put("ck1", 1, 5000));
   limit_store(used_bytes() * 10);
