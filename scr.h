@@ -220,7 +220,7 @@ SCR_API int SCR_Route_file(const char* name, char* file);
 /*
 ** FLAG receives 1 if a checkpoint is loaded, and NAME (SCR_MAX_FILENAME bytes, may be NULL) its name; else FLAG is 0.
 ** SCR_ERR_NO_RESTART if complete checkpoints exist but none can be loaded.  A start from the beginning would then lose
-** work, so Start_output returns this error too, unless SCR_FRESH_START=1 allows it.
+** work, so Start_output returns this error too, until one is chosen or SCR_FRESH_START asks for a fresh start.
 */
 SCR_API int SCR_Have_restart(int* flag, char* name);
 
@@ -229,8 +229,8 @@ SCR_API int SCR_Start_restart(char* name);
 
 /*
 ** Finish reading.  VALID is 0 if this rank could not read its files.  If any rank passes 0, the call returns
-** SCR_ERR_INVALID on all ranks, the checkpoint is marked as failed and not offered again, and SCR_Have_restart offers
-** the next older one.
+** SCR_ERR_INVALID on all ranks, and SCR_Have_restart offers the next checkpoint: an older one and, after all others,
+** those that other jobs rejected.  In this job the rejected one is not offered again, unless the user chooses it.
 */
 SCR_API int SCR_Complete_restart(int valid);
 

@@ -1803,7 +1803,8 @@ typedef enum {
   X(SCR_GROUP, TEXT, NULL, "NODE", ANY,                                                                                \
     "Failure group, the ranks that fail together: NODE, WORLD or a name from GROUPS lines; no two members of a "       \
     "redundancy set are in the same group.")                                                                           \
-  X(SCR_CURRENT, TEXT, NULL, NULL, ANY, "Name of the checkpoint to restart from, instead of the newest one.")          \
+  X(SCR_CURRENT, TEXT, NULL, NULL, ANY,                                                                                \
+    "Name of the checkpoint to restart from, instead of the newest one; it is served once in a job.")                  \
   X(SCR_DISTRIBUTE, BOOL, NULL, "1", ANY,                                                                              \
     "1 restarts from the cache: SCR_Init moves files to where their ranks now run and rebuilds lost ones; 0 empties "  \
     "the cache and fetches from the prefix.")                                                                          \
@@ -1817,8 +1818,10 @@ typedef enum {
   X(SCR_FLUSH_WIDTH, POSITIVE, NULL, "256", ANY, "Number of ranks that write to the prefix at the same time.")         \
   X(SCR_FLUSH_ON_RESTART, BOOL, NULL, "0", ANY,                                                                        \
     "1 flushes the loaded checkpoint to the prefix in SCR_Init, for programs that read it there.")                     \
-  X(SCR_FRESH_START, BOOL, NULL, "0", ANY,                                                                             \
-    "1 allows a run to start from the beginning although complete checkpoints exist that could not be loaded.")        \
+  X(SCR_FRESH_START, COUNT, NULL, "0", ANY,                                                                            \
+    "1 starts from the beginning, once in a job: no run offers the checkpoints that exist then, unless one is "        \
+    "chosen; "                                                                                                         \
+    "a value that was not used before in the job, such as 2, does so again.")                                          \
   X(SCR_CRC_ON_COPY, BOOL, NULL, "1", ANY, "1 computes the CRC32 of each file while its redundancy data is made.")     \
   X(SCR_CRC_ON_DELETE, BOOL, NULL, "0", ANY,                                                                           \
     "1 checks the CRC32 of each file of a dataset before it is deleted from the cache, and reports corrupt files.")    \
@@ -3057,8 +3060,15 @@ SCR_FN int scr_home_claim(const scr_reddesc* d, const char* path)
 
 /* ---- entry ---- */
 
-/* Why no restart offers a dataset: the application could not restart from it; the user chose an older one. */
-typedef enum { SCR_MARK_NONE, SCR_MARK_REJECTED, SCR_MARK_PASSED } scr_mark;
+#define SCR_JOB_KEY_MAX 288 /* bytes of a text that tells jobs apart (scr_world_job_key), with its NUL */
+
+/* What has been decided about a dataset; of two decisions the later in this list counts. */
+typedef enum {
+  SCR_MARK_NONE,
+  SCR_MARK_REJECTED, /* the application could not restart from it */
+  SCR_MARK_PASSED,   /* the user chose an older one, or a fresh start */
+  SCR_MARK_LEAVING   /* it is being deleted */
+} scr_mark;
 
 /* What one rank wrote of one dataset.  All zeros is an empty entry. */
 typedef struct {
@@ -3072,7 +3082,8 @@ typedef struct {
   int         listed;   /* 1: file[] has every file of the owner, its redundancy file included */
   int         verified; /* 1: a run has verified at its start that the dataset is whole */
   scr_mark    mark;
-  int         preserve;  /* SCR_PRESERVE_DIRECTORIES of the run that wrote it, */
+  char        rejected_by[SCR_JOB_KEY_MAX]; /* if it is REJECTED: the key of the job; "" if that is not known */
+  int         preserve;                     /* SCR_PRESERVE_DIRECTORIES of the run that wrote it, */
   int         container; /* always 0: its files are copied whole (see scr_object); scavenge reads it */
   char        partner
       [256]; /* and the host of the right neighbour, which also lists these files; "" for none; both for a scavenge */
@@ -3241,7 +3252,9 @@ SCR_FN int scr_entry_write(scr_hash* h, const scr_entry* e, const scr_home* home
   if (e->listed) scr_hash_util_set_int(h, "FILES", e->files);
   if (e->verified) scr_hash_util_set_int(h, "TAKEN", 1);
   if (e->mark == SCR_MARK_REJECTED) scr_hash_util_set_int(h, "FAILED", 1);
+  if (e->mark == SCR_MARK_REJECTED && *e->rejected_by) scr_hash_util_set_str(h, "FAILED_JOB", e->rejected_by);
   if (e->mark == SCR_MARK_PASSED) scr_hash_util_set_int(h, "PASSED", 1);
+  if (e->mark == SCR_MARK_LEAVING) scr_hash_util_set_int(h, "LEAVING", 1);
   return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
@@ -3279,8 +3292,10 @@ SCR_FN scr_entry* scr_entry_read(const scr_hash* h, int owner, int id)
   }
   e->listed = whole && e->files == scr_hash_int_or(h, "FILES", -1);
   e->verified = scr_hash_get(h, "TAKEN") != NULL;
-  if (scr_hash_get(h, "PASSED") != NULL) e->mark = SCR_MARK_PASSED;
   if (scr_hash_get(h, "FAILED") != NULL) e->mark = SCR_MARK_REJECTED;
+  if (scr_hash_get(h, "PASSED") != NULL) e->mark = SCR_MARK_PASSED;
+  if (scr_hash_get(h, "LEAVING") != NULL) e->mark = SCR_MARK_LEAVING;
+  scr_desc_read_str(h, "FAILED_JOB", e->rejected_by, sizeof e->rejected_by);
   e->preserve = scr_hash_int_or(flush, "PRESERVE", 1);
   e->container = scr_hash_int_or(flush, "CONTAINER", 0);
   scr_desc_read_str(flush, "PARTNER", e->partner, sizeof e->partner);
@@ -5393,10 +5408,11 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 /* ==== 13 PREFIX: INDEX, SUMMARY, OBJECTS ================================================================
 ** The datasets on the prefix directory, and how they change, given only paths: without MPI and without a run.
 **
-**   <prefix>/.scr/index.scr      VERSION 1, CURRENT/<dir>, CURRENT_BY/USER/PASSED/<id>, CURRENT_SERVED/<name>,
+**   <prefix>/.scr/index.scr      VERSION 1, CURRENT/<dir>, CURRENT_BY/<USER or RUN>/{DIR/<dir>, PASSED/<id>},
+**                                CURRENT_SERVED/<name>/JOB/<key>, CUT/<id>/{JOB/<key>, WISH/<value>},
 **                                DIR/<dir>/DSET/<id>,
-**                                DSET/<id>/DIR/<dir>/{DSET{descriptor}, COMPLETE, FLUSHED, REDO,
-**                                                     FETCHED/<time>.., FAILED/<time>..}
+**                                DSET/<id>/DIR/<dir>/{DSET{descriptor}, COMPLETE, FLUSHED, REDO, FETCHED/<time>..,
+**                                                     FAILED/<time>/JOB/<key>.., PASSED/<time>..}
 **   <dir>/.scr/summary.scr       VERSION 6, COMPLETE, DSET{descriptor}
 **   <dir>/.scr/rank2file.scr     LEVEL 1, RANKS, DSET{identity}, RANK/<r>/FILE/<leaf>: the root
 **   <dir>/.scr/rank2file.0.<r>.scr   LEVEL 0, RANKS, RANK/<owner>/FILE/<path>/{SIZE, CRC, TMP, NOFETCH}: a leaf
@@ -5412,15 +5428,16 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, file window
 ** Offers     scr_record, scr_index, scr_index_item, scr_choice, scr_prefix_place, scr_object, scr_objects,
 **            scr_rank2file; scr_record_path, scr_record_mkdir, scr_record_read, scr_record_open, scr_record_close,
-**            scr_record_sweep, scr_index_id, scr_index_get, scr_index_walk, scr_index_sort, scr_index_is_good,
-**            scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_named, scr_index_same,
-**            scr_index_count_complete, scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_end,
-**            scr_choice_release, scr_choice_note_served, scr_index_current, scr_index_set_current, scr_index_set,
-**            scr_index_remove, scr_index_note_fetched, scr_index_note_failed, scr_index_note_renamed,
-**            scr_index_change, scr_summary_write, scr_summary_read, scr_summary_path, scr_prefix_locate,
-**            scr_objects_free, scr_objects_add_owner, scr_objects_add, scr_object_name_tmp, scr_object_path,
-**            scr_object_has_crc, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune,
-**            scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add,
+**            scr_record_sweep, scr_index_id, scr_index_cut_id, scr_index_get, scr_index_walk, scr_index_sort,
+**            scr_index_failed_in, scr_index_is_good, scr_index_read, scr_index_open, scr_index_close,
+**            scr_index_newest, scr_index_named, scr_index_same, scr_index_count_complete, scr_index_has_renames,
+**            scr_index_max_id, scr_choice_read, scr_choice_end, scr_choice_release, scr_choice_note_served,
+**            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_note_fetched,
+**            scr_index_note_failed, scr_index_forgive, scr_index_serve_choice, scr_index_cut, scr_index_cut_is,
+**            scr_index_note_renamed, scr_index_change, scr_summary_write, scr_summary_read, scr_summary_path,
+**            scr_prefix_locate, scr_objects_free, scr_objects_add_owner, scr_objects_add, scr_object_name_tmp,
+**            scr_object_path, scr_object_has_crc, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete,
+**            scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add,
 **            scr_rank2file_read_root, scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf,
 **            scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir,
 **            scr_prefix_finish_all
@@ -5428,8 +5445,7 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
 **   X2  A file of an unknown version is an error; it is never rewritten.
-**   X3  When the dataset that CURRENT names is removed or marked as failed, CURRENT moves to the newest good
-**       checkpoint.
+**   X3  When the dataset that CURRENT names is removed or rejected, CURRENT moves to the newest good checkpoint.
 **   X4  Every change to a file of <prefix>/.scr reads, changes and replaces it under one lock: open, then close.
 **   X5  A path in a metadata file is used only if it stays below the prefix.
 ** Failure    Files stay as they were, or are fully replaced.
@@ -5528,13 +5544,13 @@ SCR_FN int scr_record_check_version(const scr_hash* h, const char* path, const c
                  what, text, a, b);
 }
 
-/* Add the current time to H under KEY, beside earlier ones. */
-SCR_FN void scr_record_stamp(scr_hash* h, const char* key)
+/* Add the current time to H under KEY, beside earlier ones.  Returns the hash below it. */
+SCR_FN scr_hash* scr_record_stamp(scr_hash* h, const char* key)
 {
   char text[32];
 
   scr_time_string(time(NULL), text, sizeof text);
-  scr_hash_set_kv(h, key, text);
+  return scr_hash_set_kv(h, key, text);
 }
 
 /*
@@ -5597,7 +5613,8 @@ typedef struct {
   scr_desc       desc;
   int            complete;
   int            renaming; /* some files may still have their temporary names */
-  int            failed;   /* the application rejected it, or it could not be fetched */
+  int            failed;   /* the application rejected it */
+  int            passed;   /* the user chose an older one, or a fresh start: offered only if the user chooses it */
   const char*    flushed;  /* when it was flushed; NULL if the index does not say */
   scr_hash_elem *id_elem, *dir_elem;
 } scr_index_item;
@@ -5616,6 +5633,12 @@ SCR_FN scr_hash* scr_index_entry(const scr_index* index, int id, const char* dir
   return scr_hash_get_kv(scr_hash_get_kv_int(index->h, "DSET", id), "DIR", dir);
 }
 
+/* The id up to which a fresh start has cut off the datasets: later runs do not offer them.  0: there was none. */
+SCR_FN int scr_index_cut_id(const scr_index* index)
+{
+  return scr_index_id(scr_hash_elem_get_first_val(index->h, "CUT"));
+}
+
 /* Read dataset ID in DIR from the index into IT; 0 if the index does not have it. */
 SCR_FN int scr_index_get(const scr_index* index, int id, const char* dir, scr_index_item* it)
 {
@@ -5628,6 +5651,7 @@ SCR_FN int scr_index_get(const scr_index* index, int id, const char* dir, scr_in
   it->complete = scr_hash_int_or(entry, "COMPLETE", 0) == 1;
   it->renaming = scr_hash_get(entry, "REDO") != NULL;
   it->failed = scr_hash_get(entry, "FAILED") != NULL;
+  it->passed = scr_hash_get(entry, "PASSED") != NULL || id <= scr_index_cut_id(index);
   it->flushed = scr_hash_elem_get_first_val(entry, "FLUSHED");
   return 1;
 }
@@ -5652,7 +5676,17 @@ SCR_FN void scr_index_sort(scr_index* index)
   scr_hash_sort_int(scr_hash_get(index->h, "DSET"), SCR_HASH_SORT_DESCENDING);
 }
 
-/* Returns 1 if the dataset was copied completely and no attempt to load it has failed. */
+/* Returns 1 if the application rejected the dataset IT in the job with this key. */
+SCR_FN int scr_index_failed_in(const scr_index* index, const scr_index_item* it, const char* job)
+{
+  const scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(scr_index_entry(index, it->id, it->dir), "FAILED"));
+
+  for (; e != NULL; e = scr_hash_elem_next(e))
+    if (scr_hash_get_kv(scr_hash_elem_hash(e), "JOB", job) != NULL) return 1;
+  return 0;
+}
+
+/* Returns 1 if the dataset was copied completely and the application has not rejected it. */
 SCR_FN int scr_index_is_good(const scr_index_item* it)
 {
   return it->complete && !it->failed && !it->renaming;
@@ -5789,15 +5823,20 @@ SCR_FN int scr_index_is_newer(const scr_index_item* a, const scr_index_item* b)
   return a->id > b->id || (a->id == b->id && a->desc.identity.created > b->desc.identity.created);
 }
 
-/* Find the newest good checkpoint with an id below BELOW.  SCR_ERR_NOT_FOUND without a message. */
-SCR_FN int scr_index_newest(const scr_index* index, int below, scr_index_item* best)
+/*
+** Find the newest checkpoint with an id below BELOW that may be offered: a good one or, if JOB is not NULL, one that
+** the application rejected, but not in the job with this key.  SCR_ERR_NOT_FOUND without a message.
+*/
+SCR_FN int scr_index_newest(const scr_index* index, int below, const char* job, scr_index_item* best)
 {
   scr_index_item it;
 
   memset(&it, 0, sizeof it);
   memset(best, 0, sizeof *best);
   while (scr_index_walk(index, &it))
-    if (it.id < below && scr_index_is_good(&it) && scr_desc_is_ckpt(&it.desc) && scr_index_is_newer(&it, best))
+    if (it.id < below && it.complete && !it.renaming && !it.passed && scr_desc_is_ckpt(&it.desc) &&
+        (job != NULL ? it.failed && !scr_index_failed_in(index, &it, job) : !it.failed) &&
+        scr_index_is_newer(&it, best))
       *best = it;
   return best->id != 0 ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
 }
@@ -5834,14 +5873,14 @@ SCR_FN int scr_index_same(const scr_index* index, const scr_identity* identity, 
   return 0;
 }
 
-/* The number of complete checkpoints in the index, those that failed to load included. */
+/* The number of complete checkpoints in the index, rejected ones included, but not those that the user passed over. */
 SCR_FN int scr_index_count_complete(const scr_index* index)
 {
   scr_index_item it;
   int            n = 0;
 
   memset(&it, 0, sizeof it);
-  while (scr_index_walk(index, &it)) n += it.complete && scr_desc_is_ckpt(&it.desc);
+  while (scr_index_walk(index, &it)) n += it.complete && !it.passed && scr_desc_is_ckpt(&it.desc);
   return n;
 }
 
@@ -5872,29 +5911,57 @@ SCR_FN int scr_index_max_id(const scr_index* index)
 
 /* What the index records about the choice of a checkpoint. */
 typedef struct {
-  char dir[SCR_MAX_FILENAME];    /* CURRENT, the directory of a dataset; "" for none */
-  int  by_user;                  /* 1: the user chose it, so flushes do not change it */
-  int  until;                    /* until this newer checkpoint was complete; 0: none is yet */
-  char served[SCR_MAX_FILENAME]; /* the value of SCR_CURRENT that an earlier run has served; "" for none */
+  char dir[SCR_MAX_FILENAME];       /* CURRENT, the directory of a dataset; "" for none */
+  int  by_user;                     /* 1: the user chose it, so flushes do not change it */
+  int  until;                       /* until this newer checkpoint was complete; 0: none is yet */
+  char served[SCR_MAX_FILENAME];    /* the last value of SCR_CURRENT that was served; "" for none */
+  char served_job[SCR_JOB_KEY_MAX]; /* the key of the job that served it; "" if not known */
 } scr_choice;
+
+/*
+** Returns 1 if CURRENT was set by the tools of another version, which do not say for whom: they set it if the user asks
+** for it, or to the newest checkpoint, so that it does no harm to count it as a choice.
+*/
+SCR_FN int scr_choice_is_foreign(const scr_index* index, const char* dir, const char* recorded)
+{
+  const scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv(index->h, "DIR", dir), "DSET"));
+  scr_index_item       it;
+
+  if (recorded != NULL) return strcmp(recorded, dir) != 0;
+  return scr_hash_get(index->h, "CURRENT_BY") == NULL && e != NULL &&
+         scr_index_get(index, scr_index_id(scr_hash_elem_key(e)), dir, &it) && it.desc.identity.nonce == 0;
+}
 
 SCR_FN void scr_choice_read(const scr_index* index, scr_choice* c)
 {
+  const scr_hash* user = scr_hash_get_kv(index->h, "CURRENT_BY", "USER");
+  const scr_hash* by = user != NULL ? user : scr_hash_get_kv(index->h, "CURRENT_BY", "RUN");
+
   scr_desc_read_str(index->h, "CURRENT", c->dir, sizeof c->dir);
   scr_desc_read_str(index->h, "CURRENT_SERVED", c->served, sizeof c->served);
-  c->by_user = scr_hash_get_kv(index->h, "CURRENT_BY", "USER") != NULL;
-  c->until = scr_hash_int_or(scr_hash_get_kv(index->h, "CURRENT_BY", "USER"), "PASSED", 0);
+  scr_desc_read_str(scr_hash_get_kv(index->h, "CURRENT_SERVED", c->served), "JOB", c->served_job, sizeof c->served_job);
+  c->by_user = user != NULL;
+  c->until = scr_hash_int_or(user, "PASSED", 0);
+  if (*c->dir == '\0' || !scr_choice_is_foreign(index, c->dir, scr_hash_elem_get_first_val(by, "DIR"))) return;
+  c->by_user = 1;
+  c->until = 0;
 }
 
 SCR_FN void scr_choice_write(scr_index* index, const scr_choice* c)
 {
+  scr_hash* by;
+
   scr_hash_unset(index->h, "CURRENT");
   scr_hash_unset(index->h, "CURRENT_BY");
-  if (*c->dir) scr_hash_util_set_str(index->h, "CURRENT", c->dir);
+  scr_hash_unset(index->h, "CURRENT_SERVED");
   if (*c->served) scr_hash_util_set_str(index->h, "CURRENT_SERVED", c->served);
-  if (*c->dir && c->by_user) scr_hash_set_kv(index->h, "CURRENT_BY", "USER");
-  if (*c->dir && c->by_user && c->until)
-    scr_hash_util_set_int(scr_hash_get_kv(index->h, "CURRENT_BY", "USER"), "PASSED", c->until);
+  if (*c->served && *c->served_job)
+    scr_hash_util_set_str(scr_hash_get_kv(index->h, "CURRENT_SERVED", c->served), "JOB", c->served_job);
+  if (*c->dir == '\0') return;
+  scr_hash_util_set_str(index->h, "CURRENT", c->dir);
+  by = scr_hash_set_kv(index->h, "CURRENT_BY", c->by_user ? "USER" : "RUN");
+  scr_hash_util_set_str(by, "DIR", c->dir);
+  if (c->by_user && c->until) scr_hash_util_set_int(by, "PASSED", c->until);
 }
 
 /* Checkpoint ID, newer than the user's choice, is complete in the cache: it is offered first while it is there (Z2). */
@@ -5920,13 +5987,14 @@ SCR_FN void scr_choice_release(scr_index* index, int id, const char* dir)
   scr_choice_write(index, &c);
 }
 
-SCR_FN void scr_choice_note_served(scr_index* index, int id, const char* name)
+/* SCR_CURRENT=NAME was served in the job with the key JOB. */
+SCR_FN void scr_choice_note_served(scr_index* index, const char* name, const char* job)
 {
   scr_choice c;
 
-  (void)id;
   scr_choice_read(index, &c);
   snprintf(c.served, sizeof c.served, "%s", name);
+  snprintf(c.served_job, sizeof c.served_job, "%s", job);
   scr_choice_write(index, &c);
 }
 
@@ -5973,7 +6041,7 @@ SCR_FN void scr_index_leave_current(scr_index* index, int was_current)
   scr_index_item best;
 
   if (!was_current) return;
-  scr_index_newest(index, INT_MAX, &best);
+  scr_index_newest(index, INT_MAX, NULL, &best);
   scr_index_set_current(index, best.id != 0 ? best.dir : "", 0);
 }
 
@@ -6035,14 +6103,81 @@ SCR_FN void scr_index_note_fetched(scr_index* index, int id, const char* dir)
   if (scr_index_entry(index, id, dir) != NULL) scr_record_stamp(scr_index_entry(index, id, dir), "FETCHED");
 }
 
-/* Record that dataset ID in DIR, if the index has it, could not be used. */
-SCR_FN void scr_index_note_failed(scr_index* index, int id, const char* dir)
+/* Record that the application rejected dataset ID in DIR in the job with the key JOB. */
+SCR_FN void scr_index_note_failed(scr_index* index, int id, const char* dir, const char* job)
 {
-  int current = scr_index_is_current(index, id, dir);
+  int       current = scr_index_is_current(index, id, dir);
+  scr_hash* entry = scr_index_entry(index, id, dir);
 
-  if (scr_index_entry(index, id, dir) == NULL) return;
-  scr_record_stamp(scr_index_entry(index, id, dir), "FAILED");
+  scr_hash_util_set_str(scr_record_stamp(entry, "FAILED"), "JOB", job);
   scr_index_leave_current(index, current);
+}
+
+/* Forget all that was held against dataset ID in DIR; returns 1 if that was anything. */
+SCR_FN int scr_index_forgive(scr_index* index, int id, const char* dir)
+{
+  scr_hash* entry = scr_index_entry(index, id, dir);
+  int       found = scr_hash_get(entry, "FAILED") != NULL || scr_hash_get(entry, "PASSED") != NULL;
+
+  scr_hash_unset(entry, "FAILED");
+  scr_hash_unset(entry, "PASSED");
+  return found;
+}
+
+/* Mark the checkpoints that are newer than ID as passed over; returns 1 if that changes anything. */
+SCR_FN int scr_index_pass_newer(scr_index* index, int id)
+{
+  scr_index_item it;
+  int            changed = 0;
+
+  memset(&it, 0, sizeof it);
+  while (scr_index_walk(index, &it)) {
+    if (it.id <= id || it.passed || !scr_desc_is_ckpt(&it.desc)) continue;
+    scr_record_stamp(scr_index_entry(index, it.id, it.dir), "PASSED");
+    changed = 1;
+  }
+  return changed;
+}
+
+/*
+** The user's choice is dataset ID in DIR, which is "" if the index does not have it: nothing is held against it any
+** more, and newer checkpoints are passed over.  Returns 1 if that changes the index.
+*/
+SCR_FN int scr_index_serve_choice(scr_index* index, int id, const char* dir)
+{
+  int       changed = scr_index_forgive(index, id, dir);
+  scr_hash* cut;
+
+  if (scr_index_cut_id(index) >= id) { /* the cut moves below it, and what was between is marked */
+    cut = scr_hash_dup(scr_hash_elem_hash(scr_hash_elem_first(scr_hash_get(index->h, "CUT"))));
+    scr_hash_unset(index->h, "CUT");
+    scr_hash_setf(index->h, cut, "%s %d", "CUT", id - 1);
+    changed = 1;
+  }
+  return scr_index_pass_newer(index, id) || changed;
+}
+
+/*
+** A fresh start: no run offers the datasets up to ID any more, until the user chooses one.  WISH is the value of
+** SCR_FRESH_START that is served, in the job with the key JOB.
+*/
+SCR_FN void scr_index_cut(scr_index* index, int id, const char* wish, const char* job)
+{
+  scr_hash* cut;
+
+  scr_hash_unset(index->h, "CUT");
+  scr_index_set_current(index, "", 0);
+  if ((cut = scr_hash_set_kv_int(index->h, "CUT", id > 0 ? id : 0)) == NULL) return;
+  scr_hash_util_set_str(cut, "WISH", wish);
+  scr_hash_util_set_str(cut, "JOB", job);
+}
+
+/* Returns 1 if the wish of a fresh start was served in the job with the key JOB. */
+SCR_FN int scr_index_cut_is(const scr_index* index, const char* wish, const char* job)
+{
+  const scr_hash* cut = scr_hash_elem_hash(scr_hash_elem_first(scr_hash_get(index->h, "CUT")));
+
+  return strcmp(scr_hash_str_or(cut, "WISH", ""), wish) == 0 && strcmp(scr_hash_str_or(cut, "JOB", ""), job) == 0;
 }
 
 /*
@@ -8306,7 +8441,7 @@ SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, file window, MPI helpers
 ** Offers     scr_groupdesc, scr_storedesc, scr_world; scr_groupdescs_from_name, scr_world_on_node,
 **            scr_storedescs_from_name, scr_reddesc_partner, scr_reddesc_for_dataset, scr_world_free, scr_world_job,
-**            scr_world_user, scr_world_create
+**            scr_world_job_key, scr_world_user, scr_world_create
 ** Invariants
 **   L1  When a redundancy set is formed, no two of its members are in the same failure group.
 **   L2  Every directory that the library makes below a base satisfies D5.
@@ -8344,6 +8479,7 @@ typedef struct {
   MPI_Comm       comm;
   int            rank, ranks;
   scr_home       home;
+  char           job_key[SCR_JOB_KEY_MAX]; /* tells this job from others, see scr_world_job_key */
   char           prefix[SCR_MAX_FILENAME];
   scr_hash*      params;
   scr_groupdesc* group;
@@ -8958,6 +9094,8 @@ SCR_FN int scr_world_host(scr_world* w, int virtual_nodes)
   return SCR_SUCCESS;
 }
 
+#define SCR_JOB_DEFAULT "defjobid"
+
 /* The job id: from the parameter, the resource manager, or the default. */
 SCR_FN const char* scr_world_job(const scr_hash* params)
 {
@@ -8966,7 +9104,14 @@ SCR_FN const char* scr_world_job(const scr_hash* params)
   size_t                   i;
 
   for (i = 0; id == NULL && i < sizeof names / sizeof *names; i++) id = getenv(names[i]);
-  return id != NULL && *id != '\0' ? id : "defjobid";
+  return id != NULL && *id != '\0' ? id : SCR_JOB_DEFAULT;
+}
+
+/* Make KEY a text that tells job JOB from others.  The default id never changes, so each run counts as a job then. */
+SCR_FN void scr_world_job_key(const char* job, char* key, size_t n)
+{
+  if (strcmp(job, SCR_JOB_DEFAULT) != 0) snprintf(key, n, "%s", job);
+  else snprintf(key, n, "%s.%016" PRIx64, job, scr_random());
 }
 
 /* The user: from the parameter, USER, the password file, or the user id. */
@@ -9041,14 +9186,20 @@ out:
 **   WHOLE      WRITING            scr_complete_commit      protected on every rank
 **   WHOLE      found              scr_recovery_all         moved, rebuilt, verified
 **   WHOLE      fetched            scr_fetch                copied from the prefix, protected
-**   ASIDE      found              scr_recovery_set_aside   too few pieces, other number of ranks, damage, or REJECTED
-**                                                          or PASSED in an earlier run; each run judges it again;
-**                                                          kept until its space is needed
-**   REJECTED   WHOLE              scr_reject_loaded        the application could not restart from it: the filemap and
-**                                                          the index, if it has the dataset, say FAILED, the flush
-**                                                          file forgets it, CURRENT moves on; ASIDE in the next run
-**   PASSED     WHOLE              scr_restart_choice_served        the user chose an older one; ASIDE in the next run
-**   (gone)     any                scr_cache_delete         to make room; SCR_Delete; SCR_Complete_output failed
+**   WHOLE      REJECTED, PASSED   scr_restart_choice_served   the user chooses it
+**   WHOLE      REJECTED_BEFORE    scr_accept_loaded        the application restarts from it; or the user chooses it
+**   REJECTED   WHOLE,             scr_reject_loaded        the application could not restart from it: this job does
+**              REJECTED_BEFORE                             not offer it again; the filemap and the index, if it has
+**                                                          the dataset, say FAILED and in which job
+**   REJECTED_BEFORE  found        scr_run_find_on_prefix   in another job: offered after all others
+**   PASSED     WHOLE, REJECTED_BEFORE  scr_restart_choice_served   the user chose an older one: offered again only if
+**                                                          the user chooses it
+**   PASSED     found              scr_run_find_on_prefix   the same; or older than a fresh start, the cut in the index
+**   ASIDE      found              scr_recovery_set_aside   too few pieces, other number of ranks, or damage; each run
+**                                                          judges it again; kept until its space is needed
+**   (gone)     any                scr_cache_delete         to make room; SCR_Delete; SCR_Complete_output failed.  The
+**                                                          filemap says LEAVING before the first file goes; one such
+**                                                          entry anywhere, and the next run finishes it everywhere
 **
 **   on prefix  NO -> FLUSHING           scr_flush_begin; also SUPERSEDED and DROPPED, when the user asks for it, and
 **                                       RENAMING, when what an earlier flush left on the prefix is damaged
@@ -9063,11 +9214,11 @@ out:
 **              found: RENAMING, YES     scr_run_find_on_prefix, by the index
 **
 ** Uses       errors, memory, hash, dataset, filemap, prefix, files of a run, MPI helpers, world
-** Offers     scr_phase, scr_aside, scr_on_prefix, scr_restart, scr_dataset; scr, scr_logged, scr_event,
-**            scr_event_transfer, scr_event_damage, scr_tried_add, scr_dataset_find, scr_dataset_named,
-**            scr_dataset_newest, scr_dataset_remove, scr_dataset_add, scr_dataset_entry, scr_map_write,
-**            scr_dataset_make_note, scr_dataset_write_note, scr_change_life, scr_change_on_prefix,
-**            scr_dataset_reconsider
+** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_search, scr_dataset; scr, scr_logged,
+**            scr_event, scr_event_transfer, scr_event_damage, scr_tried_add, scr_dataset_find, scr_dataset_is_whole,
+**            scr_dataset_is_live, scr_dataset_named, scr_dataset_newest, scr_dataset_remove, scr_dataset_add,
+**            scr_dataset_entry, scr_map_write, scr_map_settle, scr_dataset_make_note, scr_dataset_write_note,
+**            scr_life_leads, scr_change_life, scr_change_on_prefix, scr_dataset_reconsider
 ** Invariants
 **   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
@@ -9092,14 +9243,18 @@ typedef struct {
   scr_err_record why;
 } scr_failure;
 
-typedef enum { SCR_WRITING, SCR_WHOLE, SCR_ASIDE, SCR_REJECTED, SCR_PASSED } scr_life;
+/*
+** The cache has all files of a dataset from WHOLE to PASSED; of two decisions about it, the later in this list
+** counts.
+*/
+typedef enum { SCR_WRITING, SCR_WHOLE, SCR_REJECTED_BEFORE, SCR_REJECTED, SCR_PASSED, SCR_ASIDE } scr_life;
 
 /* What an ASIDE dataset is good for. */
 typedef enum {
-  SCR_ASIDE_KEPT,    /* another run may use it: other number of ranks, a passing error, rejected */
-  SCR_ASIDE_PASSED,  /* the user chose an older one */
+  SCR_ASIDE_KEPT,    /* another run may use it: other number of ranks, or a passing error */
+  SCR_ASIDE_PASSED,  /* the same, but it was passed over: no work is lost with it */
   SCR_ASIDE_LOST,    /* more is lost than its redundancy can rebuild, unless a node comes back */
-  SCR_ASIDE_UNPROVEN /* the same, and perhaps it was never complete: then no work is lost with it */
+  SCR_ASIDE_UNPROVEN /* the same, but perhaps it was never complete, or it was passed over: no work is lost with it */
 } scr_aside;
 
 typedef enum {
@@ -9113,6 +9268,14 @@ typedef enum {
 
 /* Is there a checkpoint to restart from?  Not known yet; loaded; none is left; too late, a dataset was started. */
 typedef enum { SCR_RESTART_UNTRIED, SCR_RESTART_LOADED, SCR_RESTART_NONE, SCR_RESTART_OVER } scr_restart;
+
+/*
+** Where the search for a checkpoint stands: among those that no job has rejected, or among the others; only ids below
+** BELOW are left.
+*/
+typedef struct {
+  int rejected, below;
+} scr_search;
 
 /* A dataset in the cache. */
 typedef struct {
@@ -9131,6 +9294,7 @@ typedef struct {
   scr_hash*   app; /* settings of SCR_Config; kept before SCR_Init and after SCR_Finalize */
   scr_filemap map;
   char        map_file[SCR_MAX_FILENAME];
+  int         map_is_behind;                 /* 1: the file still lists entries, as LEAVING, that are gone */
   char        prefix_real[SCR_MAX_FILENAME]; /* the prefix with links resolved; file names may begin with either */
   int         prefix_lock;
 
@@ -9157,16 +9321,18 @@ typedef struct {
   /* the checkpoint to restart from */
   scr_restart restart;
   int         loaded;           /* id of the loaded checkpoint; 0 for none */
-  int         offer_below;      /* only checkpoints with a smaller id are offered: this one was rejected */
+  scr_search  offer;            /* what is left to offer, the loaded one first */
   int         notes_are_behind; /* the flush file could not be written */
   int         damaged_maps;     /* number of damaged filemaps; what they listed is not known */
   int prefix_at_stake; /* complete checkpoints exist beside those of the cache, or did when they could not be loaded */
-  int user_choice;     /* 1: the user chose CURRENT, as the index records */
+  int choice_stands;   /* 1: the index has a choice of the user, and no newer checkpoint was complete since */
   scr_buf tried;       /* text: what could not be loaded, and why */
 
   /* decisions: halt and checkpoint conditions, on rank 0 */
   scr_hash* halt;
-  int       halt_exit, halt_enabled, asked_should_exit, fresh_start;
+  int       halt_exit, halt_enabled, asked_should_exit;
+  int       fresh_start;   /* not 0: this run is a fresh start, which offers no checkpoint */
+  int       fresh_served;  /* the value of SCR_FRESH_START that an earlier run of this job has served; or 0 */
   char      halt_why[256]; /* the halt condition that holds */
   int       need_calls, interval, seconds;
   double    overhead;
@@ -9254,12 +9420,24 @@ SCR_FN scr_dataset* scr_dataset_find(int id)
   return NULL;
 }
 
-/* The newest checkpoint in the cache with this NAME that is WHOLE, or NULL. */
+/* Returns 1 if the cache has all files of DS, whatever has been decided about it. */
+SCR_FN int scr_dataset_is_whole(const scr_dataset* ds)
+{
+  return ds != NULL && ds->life >= SCR_WHOLE && ds->life <= SCR_PASSED;
+}
+
+/* Returns 1 if a restart may offer DS without being asked for it. */
+SCR_FN int scr_dataset_is_live(const scr_dataset* ds)
+{
+  return scr_dataset_is_whole(ds) && ds->life != SCR_PASSED;
+}
+
+/* The newest checkpoint in the cache with this NAME of which all files are there, or NULL. */
 SCR_FN scr_dataset* scr_dataset_named(const char* name)
 {
   int i;
   for (i = scr.datasets - 1; i >= 0; i--)
-    if (scr.dataset[i].life == SCR_WHOLE && scr.dataset[i].desc.ckpt > 0 &&
+    if (scr_dataset_is_whole(&scr.dataset[i]) && scr.dataset[i].desc.ckpt > 0 &&
         strcmp(scr_desc_name(&scr.dataset[i].desc), name) == 0)
       return &scr.dataset[i];
   return NULL;
@@ -9323,7 +9501,21 @@ SCR_FN scr_entry* scr_dataset_entry(const scr_dataset* ds)
 /* Write the filemap of this rank to the control directory (S2). */
 SCR_FN int scr_map_write(void)
 {
-  return scr_filemap_write(scr.map_file, &scr.map, &scr.world.home);
+  int rc = scr_filemap_write(scr.map_file, &scr.map, &scr.world.home);
+
+  if (rc == SCR_SUCCESS) scr.map_is_behind = 0;
+  return rc;
+}
+
+/* Let the filemap forget what was deleted since it was last written. */
+SCR_FN void scr_map_settle(void)
+{
+  scr_err_record why;
+
+  if (!scr.map_is_behind) return;
+  scr_err_save(&why);
+  if (scr_map_write() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  scr_err_restore(&why);
 }
 
 /* ---- changes of state ---- */
@@ -9347,7 +9539,7 @@ SCR_FN void scr_dataset_make_note(const scr_dataset* ds, const char* dir, scr_fl
 }
 
 /*
-** Make the flush file say of dataset ID what its state is, and forget one that is not WHOLE; DIR is where a flush has
+** Make the flush file say of dataset ID what its state is, and forget one that is not live; DIR is where a flush has
 ** put it, NULL when none has.  When the file cannot be written, a warning says so, and the next time all datasets are
 ** noted: until then commands see old states.  Rank 0 only.
 */
@@ -9358,11 +9550,11 @@ SCR_FN void scr_dataset_write_note(int id, const char* dir)
   int            i, known, changed, rc = scr_flush_file_open(&r, scr.world.prefix);
 
   changed = scr_flush_file_get(&r, id, &old);
-  if (scr_dataset_find(id) == NULL || scr_dataset_find(id)->life != SCR_WHOLE) scr_flush_file_remove(&r, id);
+  if (!scr_dataset_is_live(scr_dataset_find(id))) scr_flush_file_remove(&r, id);
   for (i = 0; i < scr.datasets; i++) {
     const scr_dataset* ds = &scr.dataset[i];
     int                own = ds->desc.identity.id == id;
-    if (ds->life != SCR_WHOLE || (!own && !scr.notes_are_behind)) continue;
+    if (!scr_dataset_is_live(ds) || (!own && !scr.notes_are_behind)) continue;
     known = scr_flush_file_get(&r, ds->desc.identity.id, &old);
     scr_dataset_make_note(ds, own && dir != NULL ? dir : known ? old.dir : NULL, &note);
     scr_flush_file_put(&r, &note);
@@ -9374,16 +9566,27 @@ SCR_FN void scr_dataset_write_note(int id, const char* dir)
   scr.notes_are_behind = rc != SCR_SUCCESS;
 }
 
-/* Record in the index, if it has DS, that DS could not be used.  Rank 0 only. */
-SCR_FN int scr_dataset_note_failed(const scr_dataset* ds)
+/*
+** Record in the index, if it has DS, whether the application rejected it.  A choice of the user that only the cache has
+** ends with its rejection.  Rank 0 only.
+*/
+SCR_FN int scr_dataset_note_verdict(const scr_dataset* ds)
 {
   scr_index      index;
   scr_index_item it;
-  int            found, rc = scr_index_open(&index, scr.world.prefix);
+  int            changed = 0, rc = scr_index_open(&index, scr.world.prefix);
 
-  found = rc == SCR_SUCCESS && scr_index_same(&index, &ds->desc.identity, &it);
-  if (found) scr_index_note_failed(&index, it.id, it.dir);
-  return scr_index_close(&index, rc, found);
+  if (rc != SCR_SUCCESS) return scr_index_close(&index, rc, 0);
+  if (!scr_index_same(&index, &ds->desc.identity, &it)) {
+    changed = ds->life == SCR_REJECTED && scr.choice_stands;
+    if (changed) scr_choice_release(&index, 0, NULL);
+  } else if (ds->life == SCR_REJECTED) {
+    scr_index_note_failed(&index, it.id, it.dir, scr.world.job_key);
+    changed = 1;
+  } else if (ds->life == SCR_WHOLE) {
+    changed = scr_index_forgive(&index, it.id, it.dir);
+  }
+  return scr_index_close(&index, rc, changed);
 }
 
 /* Returns 1 if the table of states has an edge between the two. */
@@ -9391,9 +9594,13 @@ SCR_FN int scr_life_leads(scr_life from, scr_life to)
 {
   switch (from) {
   case SCR_WRITING:
+  case SCR_REJECTED:
+  case SCR_PASSED:
     return to == SCR_WHOLE;
   case SCR_WHOLE:
     return to == SCR_REJECTED || to == SCR_PASSED;
+  case SCR_REJECTED_BEFORE:
+    return to == SCR_WHOLE || to == SCR_REJECTED || to == SCR_PASSED;
   default:
     return 0;
   }
@@ -9418,31 +9625,34 @@ SCR_FN int scr_on_prefix_leads(scr_on_prefix from, scr_on_prefix to)
 }
 
 /*
-** The datasets of the N ids, which all are in the same state, go on to LIFE.  Their entries are marked, and the
-** filemap is written once for all of them.  The index notes first what is rejected: a kill in between must not offer
-** it again.  The flush file comes last: it lists what is whole, and forgets the others.  A mark that cannot be
-** written is a warning, and holds for this run; but when a filemap cannot be written, no dataset becomes whole.
-** Collective over the world; the same code everywhere.
+** The datasets of the N ids go on to LIFE.  Their entries are marked, and the filemap is written once for all of them.
+** The index notes first what the application decided: a kill in between must not offer again what was rejected.  The
+** flush file comes last.  A mark that cannot be written is a warning, and holds for this run; but when a filemap cannot
+** be written, no dataset that was being written becomes whole.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_change_life(const int* ids, int n, scr_life life)
 {
-  int i, rc = SCR_SUCCESS;
+  int i, is_new, written = 0, rc = SCR_SUCCESS;
 
   for (i = 0; i < n; i++) {
     scr_dataset* ds = scr_dataset_find(ids[i]);
     scr_entry*   e = scr_dataset_entry(ds);
     if (!scr_life_leads(ds->life, life))
       return SCR_ERR(SCR_ERR_STATE, "dataset %d cannot go from state %d to %d", ids[i], (int)ds->life, (int)life);
+    is_new = ds->life == SCR_WRITING;
+    written |= is_new;
     ds->life = life;
-    if (life == SCR_REJECTED && scr.world.rank == 0 && scr_dataset_note_failed(ds) != SCR_SUCCESS)
+    if (!is_new && life != SCR_PASSED && scr.world.rank == 0 && scr_dataset_note_verdict(ds) != SCR_SUCCESS)
       scr_warn("%s", scr_err_text);
     if (e == NULL) continue;
-    if (life == SCR_WHOLE) e->desc = ds->desc;
+    if (is_new) e->desc = ds->desc;
     e->mark = life == SCR_REJECTED ? SCR_MARK_REJECTED : life == SCR_PASSED ? SCR_MARK_PASSED : SCR_MARK_NONE;
+    snprintf(e->rejected_by, sizeof e->rejected_by, "%s", life == SCR_REJECTED ? scr.world.job_key : "");
   }
+  if (!written) scr_barrier(scr.world.comm);
   rc = scr_map_write();
-  if (life != SCR_WHOLE && rc != SCR_SUCCESS) scr_warn("%s", scr_err_text);
-  rc = life != SCR_WHOLE ? SCR_SUCCESS : scr_agree(rc, scr.world.comm);
+  if (!written && rc != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  rc = !written ? SCR_SUCCESS : scr_agree(rc, scr.world.comm);
   for (i = 0; i < n && rc == SCR_SUCCESS && scr.world.rank == 0; i++) scr_dataset_write_note(ids[i], NULL);
   return rc;
 }
@@ -10431,20 +10641,34 @@ SCR_FN void scr_cache_delete_files(const scr_entry* e)
   }
 }
 
-/* Delete all that this rank holds of dataset ID, whatever its identity: first the files, then the entries. */
+/*
+** Delete all that this rank holds of dataset ID, whatever its identity.  The entries of a complete dataset are first
+** marked as LEAVING, durably, so that after a kill no file that is gone counts as lost; with its next change the
+** filemap forgets them.  If the mark cannot be written, the files go all the same: that makes room.
+*/
 SCR_FN int scr_cache_delete_local(int id)
 {
-  int i, found = 0;
+  int i, found = 0, marked = 0, rc = SCR_SUCCESS;
 
-  for (i = scr.map.n - 1; i >= 0; i--) {
+  for (i = 0; i < scr.map.n; i++) {
     scr_entry* e = scr.map.entry[i];
     if (e->desc.identity.id != id) continue;
     found = 1;
+    if (!e->desc.complete) continue;
+    e->mark = SCR_MARK_LEAVING;
+    marked = 1;
+  }
+  if (marked) rc = scr_map_write();
+  for (i = scr.map.n - 1; i >= 0; i--) {
+    scr_entry* e = scr.map.entry[i];
+    if (e->desc.identity.id != id) continue;
     scr_cache_delete_files(e);
     scr_cache_clear_place(&e->red, id);
     scr_filemap_remove(&scr.map, e);
   }
-  return found ? scr_map_write() : SCR_SUCCESS;
+  if (found && (!marked || rc != SCR_SUCCESS)) return scr_map_write();
+  if (found) scr.map_is_behind = 1;
+  return SCR_SUCCESS;
 }
 
 /*
@@ -10691,7 +10915,8 @@ typedef struct {
   int          check;                      /* 1: check the CRC32 of files before they are used */
   int          never;                      /* 1: it was never complete, and is deleted now */
   int          unproven;                   /* 1: some entries do not say COMPLETE 1, and no run has verified it */
-  int          other_world, passed;        /* 1: another number of ranks wrote it; the user chose an older one */
+  int          other_world;                /* 1: another number of ranks wrote it */
+  scr_life     life;                       /* its state if it is whole, by the marks of all entries */
 } scr_recovery;
 
 SCR_FN void scr_recovery_begin(scr_recovery* f, const scr_identity* identity, int check)
@@ -10740,8 +10965,26 @@ SCR_FN int scr_recovery_lost(const scr_entry* e, int check)
 /* ---- step 1: announce ---- */
 
 /* The slots of the vote on what all ranks together have of a dataset. */
-enum { SCR_FOUND_INCOMPLETE, SCR_FOUND_OTHER_WORLD, SCR_FOUND_REJECTED, SCR_FOUND_PASSED, SCR_FOUND_NO_SET }; /* sum */
-enum { SCR_FOUND_RANKS, SCR_FOUND_SETS_DIFFER, SCR_FOUND_COMPLETE, SCR_FOUND_VERIFIED };                      /* max */
+enum { SCR_FOUND_INCOMPLETE, SCR_FOUND_OTHER_WORLD, SCR_FOUND_NO_SET };                                  /* sum */
+enum { SCR_FOUND_RANKS, SCR_FOUND_SETS_DIFFER, SCR_FOUND_COMPLETE, SCR_FOUND_VERIFIED, SCR_FOUND_LIFE }; /* max */
+
+/* The state of a whole dataset by the mark of its entry E. */
+SCR_FN scr_life scr_recovery_life(const scr_entry* e)
+{
+  if (e->mark == SCR_MARK_PASSED) return SCR_PASSED;
+  if (e->mark != SCR_MARK_REJECTED) return SCR_WHOLE;
+  return strcmp(e->rejected_by, scr.world.job_key) == 0 ? SCR_REJECTED : SCR_REJECTED_BEFORE;
+}
+
+/*
+** Mark E like all entries of its dataset, whose state is LIFE: a kill may have kept some ranks from writing the mark.
+*/
+SCR_FN void scr_recovery_mark(scr_entry* e, scr_life life)
+{
+  if (scr_recovery_life(e) == life) return;
+  e->mark = life == SCR_PASSED ? SCR_MARK_PASSED : SCR_MARK_REJECTED;
+  snprintf(e->rejected_by, sizeof e->rejected_by, "%s", life == SCR_REJECTED ? scr.world.job_key : "");
+}
 
 /*
 ** Add the entry E to the message for rank TO in SEND.  Unless all is LOST, announce this rank as a holder of its files.
@@ -10770,8 +11013,7 @@ SCR_FN void scr_recovery_announce(const scr_recovery* f, scr_hash* send, scr_vot
     if (scr_identity_cmp(&e->desc.identity, &f->identity) != 0) continue;
     v->sum[SCR_FOUND_INCOMPLETE] += !e->desc.complete;
     v->sum[SCR_FOUND_OTHER_WORLD] += e->desc.ranks != scr.world.ranks;
-    v->sum[SCR_FOUND_REJECTED] += e->mark == SCR_MARK_REJECTED;
-    v->sum[SCR_FOUND_PASSED] += e->mark == SCR_MARK_PASSED;
+    if (scr_recovery_life(e) > (scr_life)v->max[SCR_FOUND_LIFE]) v->max[SCR_FOUND_LIFE] = scr_recovery_life(e);
     if (e->desc.complete) v->max[SCR_FOUND_COMPLETE] = 1;
     if (e->verified) v->max[SCR_FOUND_VERIFIED] = 1;
     v->max[SCR_FOUND_RANKS] = e->desc.ranks;
@@ -10926,12 +11168,10 @@ SCR_FN int scr_recovery_judge(scr_recovery* f)
     return SCR_ERR_INVALID;
   }
   f->other_world = v.sum[SCR_FOUND_OTHER_WORLD] > 0;
-  f->passed = v.sum[SCR_FOUND_PASSED] > 0;
+  f->life = (scr_life)v.max[SCR_FOUND_LIFE];
   if (f->other_world)
     return SCR_ERR(SCR_ERR_LOST, "%lld ranks wrote it, but this run has %d", (long long)v.max[SCR_FOUND_RANKS],
                    scr.world.ranks);
-  if (v.sum[SCR_FOUND_REJECTED] > 0) return SCR_ERR(SCR_ERR_INVALID, "the application rejected it");
-  if (f->passed) return SCR_ERR(SCR_ERR_INVALID, "the user chose an older one");
   if (v.sum[SCR_FOUND_NO_SET] > 0)
     return SCR_ERR(SCR_ERR_LOST, "nothing is left of the sets of %lld ranks", (long long)v.sum[SCR_FOUND_NO_SET]);
   if (v.max[SCR_FOUND_SETS_DIFFER])
@@ -11280,6 +11520,7 @@ SCR_FN int scr_recovery_restore(scr_recovery* f)
   if (rc == SCR_SUCCESS) rc = err;
   verified = here->verified;
   here->verified = 1;
+  scr_recovery_mark(here, f->life);
   if (rc == SCR_SUCCESS && (rc = scr_map_write()) == SCR_SUCCESS) written = 1;
   if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) scr_recovery_delete_moved(f);
   else here->verified = verified;
@@ -11373,33 +11614,76 @@ SCR_FN int scr_recovery_set_aside(const scr_identity* identity, scr_aside aside)
 /* The dataset cannot be used, for the reason in the last error.  Collective over the world. */
 SCR_FN int scr_recovery_failed(const scr_recovery* f, int rc)
 {
-  int         useless = rc == SCR_ERR_LOST || (rc == SCR_ERR_SPACE && f->unproven);
-  scr_aside   aside = f->passed                    ? SCR_ASIDE_PASSED
-                      : !useless || f->other_world ? SCR_ASIDE_KEPT
-                      : f->unproven                ? SCR_ASIDE_UNPROVEN
-                                                   : SCR_ASIDE_LOST;
+  int         useless = (rc == SCR_ERR_LOST && !f->other_world) || (rc == SCR_ERR_SPACE && f->unproven);
+  int         passed = f->life == SCR_PASSED;
+  scr_aside   aside = useless  ? (f->unproven || passed ? SCR_ASIDE_UNPROVEN : SCR_ASIDE_LOST)
+                      : passed ? SCR_ASIDE_PASSED
+                               : SCR_ASIDE_KEPT;
   const char* name = f->mine != NULL ? scr_desc_name(&f->mine->desc) : "?";
 
-  scr_tried_add("dataset %d %s in the cache cannot be used: %s", f->identity.id, name, scr_err_text);
-  if (aside == SCR_ASIDE_UNPROVEN && scr.world.rank == 0)
+  if (passed)
+    scr_dbg(1, "dataset %d in the cache, which was passed over, cannot be used: %s", f->identity.id, scr_err_text);
+  else scr_tried_add("dataset %d %s in the cache cannot be used: %s", f->identity.id, name, scr_err_text);
+  if (aside == SCR_ASIDE_UNPROVEN && !passed && scr.world.rank == 0)
     scr_warn("dataset %d %s is set aside: the run ended while it was being completed, and not enough of it is left",
              f->identity.id, name);
   return scr_recovery_set_aside(&f->identity, aside);
 }
 
-/* The greatest identity below LIMIT in this rank's map, as the key of a vote; all zeros if there is none. */
-SCR_FN void scr_recovery_next(const scr_identity* limit, int64_t* key)
+/*
+** The greatest identity below LIMIT in this rank's map, or of its entries that are LEAVING, as the key of a vote; all
+** zeros if there is none.
+*/
+SCR_FN void scr_recovery_next(const scr_identity* limit, int leaving, int64_t* key)
 {
   const scr_identity* best = NULL;
   int                 i;
 
   for (i = 0; i < scr.map.n; i++) {
     const scr_identity* id = &scr.map.entry[i]->desc.identity;
+    if (leaving && scr.map.entry[i]->mark != SCR_MARK_LEAVING) continue;
     if (scr_identity_cmp(id, limit) < 0 && (best == NULL || scr_identity_cmp(id, best) > 0)) best = id;
   }
   key[0] = best != NULL ? best->id : 0;
   key[1] = best != NULL ? best->created : 0;
   key[2] = best != NULL ? (int64_t)best->nonce : 0;
+}
+
+/*
+** The greatest of the identities that scr_recovery_next finds on any rank becomes *LIMIT; its id is 0 if there is none.
+** Collective over the world.
+*/
+SCR_FN int scr_recovery_step(scr_identity* limit, int leaving)
+{
+  scr_vote v;
+  int      rc;
+
+  memset(&v, 0, sizeof v);
+  scr_recovery_next(limit, leaving, v.key);
+  rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
+  limit->id = rc == SCR_SUCCESS ? (int)v.key[0] : 0;
+  limit->created = v.key[1];
+  limit->nonce = (uint64_t)v.key[2];
+  return rc;
+}
+
+/*
+** Finish the deletions that a kill interrupted, on all ranks: some may not have marked their entries yet.  Collective
+** over the world.
+*/
+SCR_FN int scr_recovery_finish_deletions(void)
+{
+  scr_identity limit = {INT_MAX, 0, 0};
+  int          rc;
+
+  for (;;) {
+    if ((rc = scr_recovery_step(&limit, 1)) != SCR_SUCCESS || limit.id <= 0) break;
+    scr_dbg(1, "dataset %d was being deleted from the cache when a run ended; the rest of it goes now", limit.id);
+    if (scr_recovery_delete(&limit) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+    if (limit.id > scr.dataset_id) scr.dataset_id = limit.id;
+  }
+  scr_map_settle();
+  return rc;
 }
 
 /*
@@ -11411,19 +11695,13 @@ SCR_FN int scr_recovery_all(void)
 {
   scr_identity limit = {INT_MAX, 0, 0};
   scr_recovery f;
-  scr_vote     v;
   int          rc;
 
+  if ((rc = scr_recovery_finish_deletions()) != SCR_SUCCESS) return rc;
   for (;;) {
-    memset(&v, 0, sizeof v);
-    scr_recovery_next(&limit, v.key);
-    if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) return rc;
-    if (v.key[0] <= 0) return SCR_SUCCESS;
-    limit.id = (int)v.key[0];
-    limit.created = v.key[1];
-    limit.nonce = (uint64_t)v.key[2];
+    if ((rc = scr_recovery_step(&limit, 0)) != SCR_SUCCESS || limit.id <= 0) return rc;
     scr_recovery_begin(&f, &limit, scr.crc_on_restart);
-    if (scr_dataset_find(limit.id) != NULL && scr_dataset_find(limit.id)->life == SCR_WHOLE) {
+    if (scr_dataset_is_whole(scr_dataset_find(limit.id))) {
       rc = scr_recovery_delete(&limit); /* an older dataset of an id that is recovered already */
     } else {
       rc = scr_recovery_run(&f);
@@ -11432,7 +11710,7 @@ SCR_FN int scr_recovery_all(void)
         scr_recovery_begin(&f, &limit, 1);
         rc = scr_recovery_run(&f);
       }
-      if (rc == SCR_SUCCESS) rc = scr_dataset_add(&f.mine->desc, f.mine->red.store, SCR_WHOLE);
+      if (rc == SCR_SUCCESS) rc = scr_dataset_add(&f.mine->desc, f.mine->red.store, f.life);
       else if (!f.never && rc != SCR_ERR_MPI) rc = scr_recovery_failed(&f, rc);
     }
     scr_entry_free(&f.mine);
@@ -12097,7 +12375,7 @@ SCR_FN int scr_flush_sync(int id, int may_replace_newer)
   scr_err_record     why;
   int                rc;
 
-  if (ds == NULL || ds->life != SCR_WHOLE) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is not in the cache", id);
+  if (!scr_dataset_is_whole(ds)) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is not in the cache", id);
   if (ds->on_prefix == SCR_PREFIX_YES) return SCR_SUCCESS;
   rc = scr_flush_run(id, may_replace_newer);
   if (rc != SCR_ERR_CRC && rc != SCR_ERR_MISSING) return rc;
@@ -12194,7 +12472,7 @@ SCR_FN int scr_room_count(const char* store)
 typedef enum {
   SCR_ROOM_PIECES,     /* nothing: it cannot be loaded, and a newer checkpoint is whole */
   SCR_ROOM_ON_PREFIX,  /* nothing: the prefix has it */
-  SCR_ROOM_SUPERSEDED, /* a newer checkpoint is whole, or the user chose an older one */
+  SCR_ROOM_SUPERSEDED, /* a newer checkpoint is whole */
   SCR_ROOM_USELESS,    /* pieces of which nothing can be made now, or output that nobody waits for */
   SCR_ROOM_DUE,        /* the same as SUPERSEDED, but its flush is still due, and may succeed later */
   SCR_ROOM_NEWEST,     /* nothing, but it is the newest checkpoint, and would have to be fetched */
@@ -12206,11 +12484,10 @@ SCR_FN scr_room_loss scr_room_costs(const scr_dataset* ds)
   const scr_dataset* newest = scr_dataset_newest();
   int                older = newest != NULL && newest->desc.identity.id > ds->desc.identity.id;
 
-  if (older && ds->life != SCR_WHOLE) return SCR_ROOM_PIECES;
+  if (older && ds->life == SCR_ASIDE) return SCR_ROOM_PIECES;
   if (ds->on_prefix == SCR_PREFIX_YES) return ds == newest ? SCR_ROOM_NEWEST : SCR_ROOM_ON_PREFIX;
   if (scr_flush_is_due(ds)) return older && !(ds->desc.flags & SCR_FLAG_OUTPUT) ? SCR_ROOM_DUE : SCR_ROOM_WORK;
-  if (ds->life == SCR_PASSED || (ds->life == SCR_ASIDE && ds->aside == SCR_ASIDE_PASSED)) return SCR_ROOM_SUPERSEDED;
-  if (ds->life == SCR_ASIDE && ds->aside != SCR_ASIDE_KEPT) return SCR_ROOM_USELESS;
+  if (ds->life == SCR_ASIDE && ds->aside != SCR_ASIDE_KEPT && ds->aside != SCR_ASIDE_PASSED) return SCR_ROOM_USELESS;
   if (!scr_desc_is_ckpt(&ds->desc)) return SCR_ROOM_USELESS;
   return older || ds->on_prefix == SCR_PREFIX_SUPERSEDED ? SCR_ROOM_SUPERSEDED : SCR_ROOM_WORK;
 }
@@ -12301,7 +12578,7 @@ SCR_FN int64_t scr_room_spare(const char* store, scr_room_loss most)
   for (i = 0; i < scr.datasets; i++) {
     const scr_dataset* ds = &scr.dataset[i];
     if (!scr_room_is_in(ds, store) || scr_room_costs(ds) > most) continue;
-    if (scr_room_costs(ds) == SCR_ROOM_WORK && ds->life != SCR_WHOLE) continue;
+    if (scr_room_costs(ds) == SCR_ROOM_WORK && !scr_dataset_is_whole(ds)) continue;
     if (ds->life == SCR_ASIDE &&
         ds->aside == SCR_ASIDE_UNPROVEN) { /* a killed rank's entry does not list its files yet */
       sum += scr_room_protected(&scr.world.red[0], (int64_t)ds->desc.bytes / scr.world.ranks);
@@ -12394,7 +12671,7 @@ SCR_FN int scr_room_flush(const scr_reddesc* d)
   for (i = 0; i < scr.datasets && rc == SCR_SUCCESS; i++) {
     const scr_dataset* ds = &scr.dataset[i];
     int                id = ds->desc.identity.id;
-    if (!scr_room_is_in(ds, d->store) || scr_room_costs(ds) != SCR_ROOM_WORK || ds->life != SCR_WHOLE) continue;
+    if (!scr_room_is_in(ds, d->store) || scr_room_costs(ds) != SCR_ROOM_WORK || !scr_dataset_is_whole(ds)) continue;
     if (scr.world.rank == 0 && !scr.told_of_room)
       scr_warn(
           "%s has no room for two checkpoints: dataset %d %s is copied to the prefix before the next one is written, "
@@ -12637,10 +12914,10 @@ SCR_FN int scr_fetch_run(scr_fetching* f)
 }
 
 /*
-** Copy dataset ID in DIR from the prefix into the cache and protect it there.  Collective over the world; the same code
-** everywhere.  On an error nothing of it is left in the cache.
+** Copy dataset ID in DIR from the prefix into the cache and protect it there; its state is then LIFE.  Collective
+** over the world; the same code everywhere.  On an error nothing of it is left in the cache.
 */
-SCR_FN int scr_fetch(int id, const char* dir)
+SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 {
   scr_fetching f;
   double       start = scr_wtime(), seconds;
@@ -12659,7 +12936,7 @@ SCR_FN int scr_fetch(int id, const char* dir)
   }
   if (rc == SCR_SUCCESS) {
     rc = scr_fetch_run(&f);
-    if (rc == SCR_SUCCESS) rc = scr_dataset_add(&f.desc, f.d->store, SCR_WHOLE);
+    if (rc == SCR_SUCCESS) rc = scr_dataset_add(&f.desc, f.d->store, life);
     if (rc != SCR_SUCCESS) scr_cache_delete_local(id);
   }
   seconds = scr_wtime() - start;
@@ -12680,22 +12957,22 @@ SCR_FN int scr_fetch(int id, const char* dir)
 ** Which checkpoint is offered to the application.  Rank 0 applies this rule in scr_restart_candidate, from the states
 ** of part 18, the index, and the user's choice:
 **
-**   1. If the user asks for a name (SCR_Current, SCR_CURRENT): the newest whole checkpoint with this name in the cache,
-**      else the newest dataset with this name or directory in the index.
-**   2. Else, if the user chose CURRENT: that one, unless the application rejected it or an older one, or a checkpoint
-**      that was completed after the choice is whole in the cache.
-**   3. Else the newest checkpoint, older than those that the application rejected in this run, that is whole in the
-**      cache and not marked as failed in the index, or that is good in the index and may be fetched (SCR_FETCH).
-**   4. If cache and index have the same dataset, it is used from the cache.
-**   5. If a checkpoint cannot be loaded, the next one is chosen by rule 3.  If none is left although complete ones
-**      exist, SCR_Have_restart and SCR_Start_output return an error, until SCR_FRESH_START=1 allows the run to start
-**      from the beginning.
+**   1. If the user asks for a name (SCR_Current, SCR_CURRENT): the newest checkpoint with this name of which the cache
+**      has all files, else the newest dataset with this name or directory in the index.
+**   2. Else, if the user chose CURRENT: that one, unless a checkpoint that was completed after the choice is WHOLE.
+**   3. Else the newest checkpoint that is WHOLE in the cache, or good in the index and not passed over.
+**   4. Else the newest one that the application rejected, but only in other jobs (REJECTED_BEFORE).
+**   5. If cache and index have the same dataset, it is used from the cache.  Without SCR_FETCH only the cache counts.
+**   6. If one is rejected, or cannot be loaded, the search goes on below it by the rules 3 and 4.
+**      If none is left although complete ones exist, SCR_Have_restart and SCR_Start_output return an error, until a
+**      fresh start is asked for.
+**   7. A fresh start offers nothing but what the user chooses.
 **
 ** Uses       errors, memory, parameters, dataset, prefix, MPI helpers, state, flush, room and fetch
-** Offers     scr_work_is_at_stake, scr_refuse_fresh_start, scr_restart_load, scr_restart_choice_served,
-**            scr_restart_choose, scr_restart_choose_by_parameter
+** Offers     scr_work_is_at_stake, scr_refuse_fresh_start, scr_restart_load, scr_restart_choose,
+**            scr_restart_choose_by_parameter, scr_restart_begin_anew
 ** Invariants
-**   Z1  The choice in SCR_CURRENT is applied by one run only: the index records the value that was applied.
+**   Z1  A value of SCR_CURRENT or SCR_FRESH_START is served once in a job: the index records the value and the job.
 **   Z2  The user's choice holds until a newer checkpoint is complete.
 ** Failure    A checkpoint that cannot be loaded is no error; scr.tried has the reason.
 ** ====================================================================================================== */
@@ -12708,7 +12985,8 @@ SCR_FN int scr_work_is_at_stake(void)
   for (i = 0; i < scr.datasets; i++) {
     const scr_dataset* ds = &scr.dataset[i];
     if (scr_desc_is_ckpt(&ds->desc) &&
-        (ds->life == SCR_REJECTED || (ds->life == SCR_ASIDE && ds->aside != SCR_ASIDE_UNPROVEN)))
+        (ds->life == SCR_REJECTED ||
+         (ds->life == SCR_ASIDE && (ds->aside == SCR_ASIDE_KEPT || ds->aside == SCR_ASIDE_LOST))))
       return 1;
   }
   return scr.damaged_maps > 0 || scr.prefix_at_stake;
@@ -12718,38 +12996,52 @@ SCR_FN int scr_work_is_at_stake(void)
 SCR_FN int scr_refuse_fresh_start(void)
 {
   return SCR_ERR(SCR_ERR_NO_RESTART,
-                 "complete checkpoints exist, but none could be loaded: %.*s. Fix the cause and start again; or set "
-                 "SCR_FRESH_START=1 to start from the beginning without them",
-                 (int)scr.tried.n, scr.tried.n ? scr.tried.p : "");
+                 "complete checkpoints exist, but none could be loaded: %.*s. Fix the cause and start again; or choose "
+                 "one with SCR_CURRENT=<name> or scr_index --current <name>, a rejected one too; or set "
+                 "SCR_FRESH_START=%d to start from the beginning without them",
+                 (int)scr.tried.n, scr.tried.n ? scr.tried.p : "", scr.fresh_served + 1);
 }
 
 /* The next checkpoint to try, which rank 0 sends to all ranks. */
 typedef struct {
   int  id; /* 0 if none is left */
   int  cached;
+  int  rejected; /* 1: the application rejected it in another job */
   int  by_user;
-  int  at_stake; /* 1: the index has complete checkpoints, or cannot be read */
-  int  damaged;  /* 1: the index cannot be read */
+  int  choice_stands; /* 1: the index has a choice of the user, and no newer checkpoint was complete since */
+  int  at_stake;      /* 1: the index has complete checkpoints, or cannot be read */
+  int  damaged;       /* 1: the index cannot be read */
   char dir[SCR_MAX_FILENAME];
-  char why[1024]; /* why none is left, apart from those that were tried */
+  char why[1024];            /* why none is left, apart from those that were tried */
+  char rejected_names[1024]; /* what this job has rejected of those that only the prefix has */
 } scr_candidate;
 
-/*
-** The newest checkpoint in the cache with an id between ABOVE and BELOW, both excluded, that can be offered; 0 if there
-** is none.
-*/
-SCR_FN int scr_restart_cached(const scr_index* index, int above, int below)
+/* The newest checkpoint in the state LIFE with an id between ABOVE and BELOW, both excluded; 0 if there is none. */
+SCR_FN int scr_restart_cached(scr_life life, int above, int below)
 {
-  scr_index_item it;
-  int            i, id = 0;
+  int i, id = 0;
 
   for (i = 0; i < scr.datasets; i++) {
     const scr_dataset* ds = &scr.dataset[i];
-    if (ds->life == SCR_WHOLE && ds->desc.ckpt > 0 && ds->desc.identity.id > above && ds->desc.identity.id < below &&
-        !(scr_index_same(index, &ds->desc.identity, &it) && it.failed))
+    if (ds->life == life && ds->desc.ckpt > 0 && ds->desc.identity.id > above && ds->desc.identity.id < below)
       id = ds->desc.identity.id;
   }
   return id;
+}
+
+/* Make C->rejected_names a text about the checkpoints that only the prefix has and this job has rejected. */
+SCR_FN void scr_restart_name_rejected(const scr_index* index, scr_candidate* c)
+{
+  scr_index_item it;
+  size_t         n = 0;
+
+  memset(&it, 0, sizeof it);
+  while (scr_index_walk(index, &it) && n < sizeof c->rejected_names - 200)
+    if (scr_dataset_find(it.id) == NULL && it.complete && !it.passed &&
+        scr_index_failed_in(index, &it, scr.world.job_key))
+      n += (size_t)snprintf(c->rejected_names + n, sizeof c->rejected_names - n,
+                            "%sthe application rejected %.100s (dataset %d) in this job", n > 0 ? "; " : "",
+                            *it.desc.name ? it.desc.name : it.dir, it.id);
 }
 
 /* Find out whether work on the prefix is at stake; RC is the result of reading the index. */
@@ -12763,45 +13055,85 @@ SCR_FN void scr_restart_stake(const scr_index* index, int rc, int fetch, scr_can
              scr_err_text);
     c->damaged = 1;
   } else if (n > 0) {
-    snprintf(c->why, sizeof c->why,
-             "%d complete checkpoints in the index of %.800s cannot be fetched, or failed before", n, scr.world.prefix);
+    snprintf(c->why, sizeof c->why, "of the %d complete checkpoints in the index of %.600s none can be used", n,
+             scr.world.prefix);
+    scr_restart_name_rejected(index, c);
   }
   c->at_stake = fetch && *c->why;
 }
 
-/* Apply the rule above to NAME, which may be NULL, and to the checkpoints with an id below BELOW.  Rank 0 only. */
-SCR_FN int scr_restart_candidate(int below, const char* name, scr_candidate* c)
+/* Rule 1: the id of NAME, 0 if it is nowhere; IT is its item, with id 0 if the cache has it.  Rank 0 only. */
+SCR_FN int scr_restart_by_name(const scr_index* index, const char* name, int fetch, scr_index_item* it)
+{
+  const scr_dataset* ds = scr_dataset_named(name);
+
+  if (ds != NULL) return ds->desc.identity.id;
+  if (!fetch) return 0;
+  return scr_index_named(index, name, it) == SCR_SUCCESS ? it->id : 0;
+}
+
+/* Rule 2: the same for the user's choice, if it is below BELOW and the user has not seen it replaced.  Rank 0 only. */
+SCR_FN int scr_restart_by_choice(const scr_index* index, const scr_choice* c, int below, int fetch, scr_index_item* it)
+{
+  const scr_dataset* ds;
+
+  if (!c->by_user || (c->until > 0 && scr_restart_cached(SCR_WHOLE, c->until - 1, below))) return 0;
+  if (scr_index_current(index, it)) {
+    ds = scr_dataset_find(it->id);
+    if (it->id < below && (fetch || scr_dataset_is_whole(ds))) return it->id;
+  } else if ((ds = scr_dataset_named(c->dir)) != NULL && ds->desc.identity.id < below) {
+    return ds->desc.identity.id; /* a command chose what only the cache has */
+  }
+  memset(it, 0, sizeof *it);
+  return 0;
+}
+
+/*
+** Rules 3 and 4: the same for the newest checkpoint that FROM leaves; FROM goes on to the rejected ones.  Rank 0
+** only.
+*/
+SCR_FN int scr_restart_newest(const scr_index* index, scr_search* from, int fetch, scr_index_item* it)
+{
+  for (;; from->rejected = 1, from->below = INT_MAX) {
+    int         below = from->below;
+    int         id = scr_restart_cached(from->rejected ? SCR_REJECTED_BEFORE : SCR_WHOLE, 0, below);
+    const char* job = from->rejected ? scr.world.job_key : NULL;
+    while (fetch && scr_index_newest(index, below, job, it) == SCR_SUCCESS && it->id > id) {
+      const scr_dataset* ds = scr_dataset_find(it->id); /* what has been decided about the copy in the cache counts */
+      if (!scr_dataset_is_whole(ds) || scr_identity_differs(&ds->desc.identity, &it->desc.identity)) return it->id;
+      below = it->id;
+    }
+    memset(it, 0, sizeof *it);
+    if (id != 0 || from->rejected) return id;
+  }
+}
+
+/* Apply the rule above to NAME, which may be NULL, and to what FROM leaves.  Rank 0 only. */
+SCR_FN int scr_restart_candidate(scr_search from, const char* name, scr_candidate* c)
 {
   scr_index          index;
   scr_index_item     it, same;
   scr_choice         choice;
-  const scr_dataset* ds = name != NULL ? scr_dataset_named(name) : NULL;
-  int                id = 0, fetch = 1, rc = scr_index_read(&index, scr.world.prefix);
+  const scr_dataset* ds;
+  int                fetch = 1, rc = scr_index_read(&index, scr.world.prefix);
 
   memset(c, 0, sizeof *c);
   memset(&it, 0, sizeof it); /* the candidate on the prefix; it.id is 0 if it comes from the cache */
   scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
   scr_restart_stake(&index, rc, fetch, c);
   scr_choice_read(&index, &choice);
-  if (name != NULL) {
-    if (ds != NULL) id = ds->desc.identity.id;
-    else if (scr_index_named(&index, name, &it) == SCR_SUCCESS) id = it.id;
-    c->by_user = id != 0;
-  } else if (choice.by_user && scr_index_current(&index, &it) && it.id < below &&
-             !(choice.until > 0 && scr_restart_cached(&index, choice.until - 1, below)) &&
-             (fetch || (scr_dataset_find(it.id) != NULL && scr_dataset_find(it.id)->life == SCR_WHOLE))) {
-    id = it.id;
-    c->by_user = 1;
-  } else {
-    id = scr_restart_cached(&index, 0, below);
-    memset(&it, 0, sizeof it);
-    if (fetch && scr_index_newest(&index, below, &it) == SCR_SUCCESS && it.id > id) id = it.id;
-    else it.id = 0;
-  }
-  c->id = id;
-  ds = scr_dataset_find(id);
-  if (ds != NULL && ds->life == SCR_WHOLE) c->cached = it.id == 0 || scr_index_same(&index, &ds->desc.identity, &same);
+  c->choice_stands = choice.by_user && choice.until == 0;
+  if (name != NULL) c->id = scr_restart_by_name(&index, name, fetch, &it);
+  else if (!from.rejected) c->id = scr_restart_by_choice(&index, &choice, from.below, fetch, &it);
+  c->by_user = c->id != 0;
+  if (name == NULL && c->id == 0 && !scr.fresh_start) c->id = scr_restart_newest(&index, &from, fetch, &it);
+  c->rejected = from.rejected;
+  ds = scr_dataset_find(c->id);
+  if (scr_dataset_is_whole(ds)) c->cached = it.id == 0 || scr_index_same(&index, &ds->desc.identity, &same);
   rc = c->cached || it.id == 0 ? SCR_SUCCESS : scr_fmt(c->dir, sizeof c->dir, "%s", it.dir);
+  if (name != NULL && c->id == 0)
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the checkpoint %s is not in the cache%s", name,
+                 fetch ? " or in the index" : ", and SCR_FETCH=0 keeps it from being fetched");
   return scr_index_close(&index, rc, 0);
 }
 
@@ -12819,7 +13151,7 @@ SCR_FN void scr_restart_loaded(int id)
 /* Fetch the candidate C.  Collective over the world; the same code everywhere. */
 SCR_FN int scr_restart_fetch(const scr_candidate* c)
 {
-  int rc = scr_fetch(c->id, c->dir);
+  int rc = scr_fetch(c->id, c->dir, c->rejected ? SCR_REJECTED_BEFORE : SCR_WHOLE);
 
   if (rc == SCR_SUCCESS) {
     if (scr.world.rank == 0 && scr_index_change(scr.world.prefix, scr_index_note_fetched, c->id, c->dir) != SCR_SUCCESS)
@@ -12828,17 +13160,43 @@ SCR_FN int scr_restart_fetch(const scr_candidate* c)
   }
   scr.prefix_at_stake = 1;
   scr_tried_add("dataset %d in %s/%s cannot be fetched: %s", c->id, scr.world.prefix, c->dir, scr_err_text);
-  if (scr.world.rank == 0 && scr_err_is_damage(rc) &&
-      scr_index_change(scr.world.prefix, scr_index_note_failed, c->id, c->dir) != SCR_SUCCESS)
-    scr_warn("%s", scr_err_text);
+  return rc; /* the next run tries it again: what was not there may be there then */
+}
+
+/*
+** The user's choice is loaded: nothing is held against it any more, and newer checkpoints are PASSED, in the cache and
+** in the index, so that no restart offers them.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_restart_choice_served(void)
+{
+  scr_dataset*   chosen = scr_dataset_find(scr.loaded);
+  scr_index      index;
+  scr_index_item it;
+  int*           ids = (int*)scr_malloc((size_t)(scr.datasets + 1) * sizeof *ids);
+  int            i, changed, n = 0, rc = scr_agree(ids == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, scr.world.comm);
+
+  if (scr.world.rank == 0 && rc == SCR_SUCCESS) {
+    int err = scr_index_open(&index, scr.world.prefix);
+    if (!scr_index_same(&index, &chosen->desc.identity, &it)) it.dir = "";
+    changed = err == SCR_SUCCESS && scr_index_serve_choice(&index, scr.loaded, it.dir);
+    if (scr_index_close(&index, err, changed) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  }
+  for (i = 0; i < scr.datasets && rc == SCR_SUCCESS; i++) {
+    const scr_dataset* ds = &scr.dataset[i];
+    if (ds->desc.identity.id > scr.loaded && scr_life_leads(ds->life, SCR_PASSED) && ds->desc.ckpt > 0)
+      ids[n++] = ds->desc.identity.id;
+  }
+  if (rc == SCR_SUCCESS && chosen->life != SCR_WHOLE) rc = scr_change_life(&scr.loaded, 1, SCR_WHOLE);
+  if (rc == SCR_SUCCESS && n > 0) rc = scr_change_life(ids, n, SCR_PASSED);
+  scr_free(&ids);
   return rc;
 }
 
 /*
-** Load the newest checkpoint with an id below BELOW, or the one called NAME; if that fails, try older ones.  Collective
-** over the world; the same code everywhere.
+** Load the newest checkpoint that FROM leaves, or the one called NAME; if that fails, try older ones.  Collective over
+** the world; the same code everywhere.
 */
-SCR_FN int scr_restart_load(int below, const char* name)
+SCR_FN int scr_restart_load(scr_search from, const char* name)
 {
   scr_candidate c;
   int           rc;
@@ -12847,45 +13205,29 @@ SCR_FN int scr_restart_load(int below, const char* name)
   for (;;) {
     rc = SCR_SUCCESS;
     memset(&c, 0, sizeof c);
-    if (scr.world.rank == 0) rc = scr_restart_candidate(below, name, &c);
+    if (scr.world.rank == 0) rc = scr_restart_candidate(from, name, &c);
     if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
     if ((rc = scr_bcast(&c, (int)sizeof c, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
     if (c.at_stake) scr.prefix_at_stake = 1;
+    scr.choice_stands = c.choice_stands;
     if (c.id <= 0) break;
-    scr.user_choice = c.by_user;
+    from.rejected = c.rejected;
+    from.below = c.id;
     if (c.cached || (rc = scr_restart_fetch(&c)) == SCR_SUCCESS) {
       scr_restart_loaded(c.id);
-      return SCR_SUCCESS;
+      scr.offer.rejected = c.rejected;
+      scr.offer.below = c.id + 1;
+      return c.by_user ? scr_restart_choice_served() : SCR_SUCCESS;
     }
     if (name != NULL) return rc;
-    below = c.id;
   }
+  if (c.at_stake && *c.rejected_names) scr_tried_add("%s", c.rejected_names);
   if (c.at_stake && (c.damaged || scr.tried.n == 0)) scr_tried_add("%s", c.why);
   scr.restart = SCR_RESTART_NONE;
   return SCR_SUCCESS;
 }
 
 /* ---- the user's choice ---- */
-
-/*
-** The user's choice is loaded: mark newer checkpoints in the cache as PASSED, so that no restart offers them.
-** Collective over the world.
-*/
-SCR_FN int scr_restart_choice_served(void)
-{
-  int* ids = (int*)scr_malloc((size_t)(scr.datasets + 1) * sizeof *ids);
-  int  i, n = 0, rc = scr_agree(ids == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, scr.world.comm);
-
-  scr.user_choice = 1;
-  for (i = 0; i < scr.datasets && rc == SCR_SUCCESS; i++) {
-    const scr_dataset* ds = &scr.dataset[i];
-    if (ds->desc.identity.id > scr.loaded && ds->life == SCR_WHOLE && ds->desc.ckpt > 0)
-      ids[n++] = ds->desc.identity.id;
-  }
-  if (rc == SCR_SUCCESS) rc = scr_change_life(ids, n, SCR_PASSED);
-  scr_free(&ids);
-  return rc;
-}
 
 /* Set CURRENT, as the user's choice, to the cached dataset DS or, if it is NULL, to NAME of the index.  Rank 0 only. */
 SCR_FN int scr_restart_set_choice(const scr_dataset* ds, const char* name)
@@ -12933,17 +13275,55 @@ SCR_FN int scr_restart_choose_by_parameter(void)
   if (scr.world.rank == 0) {
     rc = scr_index_read(&index, scr.world.prefix);
     scr_choice_read(&index, &c);
-    v.max[0] = strcmp(c.served, name) == 0;
+    v.max[0] = strcmp(c.served, name) == 0 && (*c.served_job == '\0' || strcmp(c.served_job, scr.world.job_key) == 0);
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if (v.max[0]) {
-    scr_dbg(1, "SCR_CURRENT=%s was served by an earlier run; this one goes on from the newest", name);
+    scr_dbg(1, "SCR_CURRENT=%s was served before in this job; this run goes on from the newest checkpoint", name);
     return SCR_SUCCESS;
   }
   if ((rc = scr_restart_choose(name)) != SCR_SUCCESS) return rc;
-  if (scr.world.rank == 0) rc = scr_index_change(scr.world.prefix, scr_choice_note_served, 0, name);
+  if (scr.world.rank == 0) {
+    rc = scr_index_open(&index, scr.world.prefix);
+    scr_choice_note_served(&index, name, scr.world.job_key);
+    rc = scr_index_close(&index, rc, 1);
+  }
   return scr_agree(rc, scr.world.comm);
+}
+
+/* ---- a fresh start ---- */
+
+/*
+** Decide whether this run is a fresh start: SCR_FRESH_START asks for it, and was not served before in this job (Z1).
+** The index then gets a cut, so that a run after this one does not offer what was there before, even if this one ends
+** before its first checkpoint.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_restart_begin_anew(void)
+{
+  scr_index index;
+  scr_vote  v;
+  char      wish[16];
+  int       rc = SCR_SUCCESS;
+
+  if (scr.fresh_start == 0) return SCR_SUCCESS;
+  memset(&v, 0, sizeof v);
+  snprintf(wish, sizeof wish, "%d", scr.fresh_start);
+  if (scr.world.rank == 0) {
+    rc = scr_index_open(&index, scr.world.prefix);
+    v.max[0] = scr_index_cut_is(&index, wish, scr.world.job_key);
+    if (!v.max[0]) scr_index_cut(&index, scr.dataset_id, wish, scr.world.job_key);
+    rc = scr_index_close(&index, rc, !v.max[0]);
+    if (rc != SCR_SUCCESS) scr_warn("%s; the next run may restart from what was there before this one", scr_err_text);
+    rc = SCR_SUCCESS;
+  }
+  rc = scr_vote_all(&v, rc, scr.world.comm);
+  if (v.max[0]) {
+    scr_dbg(1, "SCR_FRESH_START=%s was served before in this job; this run goes on from the newest checkpoint", wish);
+    scr.fresh_served = scr.fresh_start;
+    scr.fresh_start = 0;
+  }
+  return rc;
 }
 
 /* ==== 26 START, HALT, END OF A RUN ======================================================================
@@ -12952,9 +13332,9 @@ SCR_FN int scr_restart_choose_by_parameter(void)
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, filemap, prefix, files of
 **            a run, MPI helpers, world, state, encode, cache, recovery, flush, room and fetch, restart choice
 ** Offers     scr_report, scr_report_local, scr_enter, scr_flag_given, scr_run_halt_decide, scr_run_write_reason,
-**            scr_release, scr_run_flush_newest, scr_start_run, scr_route_new, scr_route_loaded, scr_reject_loaded,
-**            scr_need_decide, scr_open_fails, scr_open_failed, scr_start, scr_complete, scr_enter_name,
-**            scr_run_delete, scr_run_drop, scr_run_choose
+**            scr_release, scr_run_flush_newest, scr_start_run, scr_route_new, scr_route_loaded, scr_accept_loaded,
+**            scr_reject_loaded, scr_need_decide, scr_open_fails, scr_open_failed, scr_start, scr_complete,
+**            scr_enter_name, scr_run_delete, scr_run_drop, scr_run_choose
 ** Invariants
 **   O1  The library calls exit only in scr_run_leave.
 **   O2  A dataset is committed on no rank before it is protected on all.
@@ -13048,7 +13428,7 @@ SCR_FN int scr_settings_read(void)
 {
   scr_hash* all = scr_hash_new();
   scr_hash* mine = scr_hash_new();
-  char      user[256];
+  char      user[256], key[SCR_JOB_KEY_MAX];
   int       rc = SCR_SUCCESS, err;
 
   scr_hash_merge(mine, scr.app);
@@ -13059,6 +13439,8 @@ SCR_FN int scr_settings_read(void)
     scr_world_user(all, user, sizeof user);
     scr_hash_setf(all, NULL, "%s %s %s", "RUN", "USER", user);
     scr_hash_setf(all, NULL, "%s %s %s", "RUN", "JOB", scr_world_job(all));
+    scr_world_job_key(scr_world_job(all), key, sizeof key);
+    scr_hash_setf(all, NULL, "%s %s %s", "RUN", "KEY", key);
   } else {
     rc = scr_params_read_env(mine);
   }
@@ -13073,6 +13455,7 @@ SCR_FN int scr_settings_read(void)
     if (rc == SCR_SUCCESS)
       rc = scr_fmt(scr.world.home.job, sizeof scr.world.home.job, "%s",
                    scr_hash_str_or(scr_hash_get(all, "RUN"), "JOB", ""));
+    scr_desc_read_str(scr_hash_get(all, "RUN"), "KEY", scr.world.job_key, sizeof scr.world.job_key);
   }
   return scr_agree(rc, scr.world.comm);
 }
@@ -13245,6 +13628,7 @@ SCR_FN void scr_release(void)
 {
   scr_hash* app = scr.app;
 
+  scr_map_settle();
   scr_world_free(&scr.world);
   while (scr.datasets > 0) scr_dataset_remove(scr.dataset[0].desc.identity.id);
   scr_free(&scr.dataset);
@@ -13325,11 +13709,30 @@ SCR_FN int scr_run_open_flush_file(scr_record* r)
   return rc == SCR_SUCCESS ? scr_flush_file_open(r, scr.world.prefix) : rc;
 }
 
-/*
-** Record in the flush file what is in the cache; ON receives, for each dataset, whether it is on the prefix.  Rank 0
-** only.
-*/
-SCR_FN int scr_run_write_flush_file(scr_on_prefix* on)
+/* What a start finds out about a dataset from the index. */
+typedef struct {
+  scr_on_prefix on_prefix;
+  scr_life      life;
+  scr_aside     aside;
+} scr_found;
+
+/* Read in INDEX where DS is and what has been decided about it. */
+SCR_FN void scr_run_look_up(const scr_index* index, scr_dataset* ds, scr_index_item* it)
+{
+  scr_life life = SCR_WHOLE;
+  int      found = scr_index_same(index, &ds->desc.identity, it);
+
+  if (found && it->complete) ds->on_prefix = it->renaming ? SCR_PREFIX_RENAMING : SCR_PREFIX_YES;
+  if (found && it->failed)
+    life = scr_index_failed_in(index, it, scr.world.job_key) ? SCR_REJECTED : SCR_REJECTED_BEFORE;
+  if ((found && it->passed) || ds->desc.identity.id <= scr_index_cut_id(index) || scr.fresh_start) life = SCR_PASSED;
+  if (scr_dataset_is_whole(ds) && life > ds->life) ds->life = life;
+  if (life == SCR_PASSED && ds->life == SCR_ASIDE)
+    ds->aside = ds->aside == SCR_ASIDE_KEPT || ds->aside == SCR_ASIDE_PASSED ? SCR_ASIDE_PASSED : SCR_ASIDE_UNPROVEN;
+}
+
+/* Find out from the index about all datasets, and record in the flush file what is in the cache.  Rank 0 only. */
+SCR_FN int scr_run_write_flush_file(void)
 {
   scr_record     r;
   scr_index      index;
@@ -13342,11 +13745,9 @@ SCR_FN int scr_run_write_flush_file(scr_on_prefix* on)
   while ((id = scr_flush_file_next(&r, 0)) != 0) scr_flush_file_remove(&r, id);
   for (i = 0; i < scr.datasets; i++) {
     scr_dataset* ds = &scr.dataset[i];
-    int          found = scr_index_same(&index, &ds->desc.identity, &it);
-    if (found && it.complete) on[i] = it.renaming ? SCR_PREFIX_RENAMING : SCR_PREFIX_YES;
-    if (ds->life != SCR_WHOLE) continue;
-    ds->on_prefix = on[i];
-    scr_dataset_make_note(ds, found ? it.dir : NULL, &note);
+    scr_run_look_up(&index, ds, &it);
+    if (!scr_dataset_is_live(ds)) continue;
+    scr_dataset_make_note(ds, it.id != 0 ? it.dir : NULL, &note);
     scr_flush_file_put(&r, &note);
   }
   scr_index_close(&index, SCR_SUCCESS, 0);
@@ -13354,19 +13755,34 @@ SCR_FN int scr_run_write_flush_file(scr_on_prefix* on)
 }
 
 /*
-** Update the flush file, and find out which datasets are on the prefix.  Collective over the world; the same code
-** everywhere.
+** Update the flush file, and find out which datasets are on the prefix, and what has been decided about them.
+** Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_run_find_on_prefix(void)
 {
-  scr_on_prefix* on = (scr_on_prefix*)scr_malloc((size_t)(scr.datasets + 1) * sizeof *on);
-  int            i, rc = on == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+  scr_found* found = (scr_found*)scr_malloc((size_t)(scr.datasets + 1) * sizeof *found);
+  int        i, rc = scr_agree(found == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, scr.world.comm);
 
-  if (rc == SCR_SUCCESS && scr.world.rank == 0) rc = scr_run_write_flush_file(on);
-  if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS)
-    rc = scr_bcast(on, scr.datasets * (int)sizeof *on, MPI_BYTE, 0, scr.world.comm);
-  for (i = 0; i < scr.datasets && rc == SCR_SUCCESS; i++) scr.dataset[i].on_prefix = on[i];
-  scr_free(&on);
+  if (rc != SCR_SUCCESS) {
+    scr_free(&found);
+    return rc;
+  }
+  if (scr.world.rank == 0 && scr_run_write_flush_file() != SCR_SUCCESS) {
+    scr_warn("%s; commands that look for datasets in the cache see old states", scr_err_text);
+    scr.notes_are_behind = 1;
+  }
+  for (i = 0; i < scr.datasets && scr.world.rank == 0; i++) {
+    found[i].on_prefix = scr.dataset[i].on_prefix;
+    found[i].life = scr.dataset[i].life;
+    found[i].aside = scr.dataset[i].aside;
+  }
+  rc = scr_bcast(found, scr.datasets * (int)sizeof *found, MPI_BYTE, 0, scr.world.comm);
+  for (i = 0; i < scr.datasets && rc == SCR_SUCCESS; i++) {
+    scr.dataset[i].on_prefix = found[i].on_prefix;
+    scr.dataset[i].life = found[i].life;
+    scr.dataset[i].aside = found[i].aside;
+  }
+  scr_free(&found);
   return rc;
 }
 
@@ -13387,7 +13803,10 @@ SCR_FN void scr_run_flush_due(void)
   }
 }
 
-/* Let new ids begin above the greatest one in the index, so that none recurs.  Collective over the world. */
+/*
+** Let new ids begin above the greatest one in the index, so that none recurs, and above the cut of a fresh start.
+** Collective over the world.
+*/
 SCR_FN int scr_run_raise_ids(void)
 {
   scr_index index;
@@ -13396,6 +13815,7 @@ SCR_FN int scr_run_raise_ids(void)
   if (scr.world.rank == 0) {
     scr_index_read(&index, scr.world.prefix); /* if it cannot be read, it is empty */
     id = scr_index_max_id(&index);
+    if (scr_index_cut_id(&index) > id) id = scr_index_cut_id(&index);
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
   rc = scr_bcast(&id, 1, MPI_INT, 0, scr.world.comm);
@@ -13406,8 +13826,9 @@ SCR_FN int scr_run_raise_ids(void)
 /* Find what the cache and the prefix hold, and load a checkpoint.  Collective over the world. */
 SCR_FN int scr_run_find_checkpoint(void)
 {
-  int      distribute = 1, purge = 0, rc;
-  scr_vote v;
+  int        distribute = 1, purge = 0, i, rc;
+  scr_vote   v;
+  scr_search all = {0, INT_MAX};
 
   scr_param_int(scr.world.params, "SCR_DISTRIBUTE", &distribute);
   scr_param_int(scr.world.params, "SCR_CACHE_PURGE", &purge);
@@ -13421,10 +13842,14 @@ SCR_FN int scr_run_find_checkpoint(void)
   if ((rc = scr_recovery_all()) != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0 && scr_prefix_finish_all(scr.world.prefix) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   if ((rc = scr_run_raise_ids()) != SCR_SUCCESS) return rc;
+  if ((rc = scr_restart_begin_anew()) != SCR_SUCCESS) return rc;
   if ((rc = scr_run_find_on_prefix()) != SCR_SUCCESS) return rc;
+  for (i = 0; i < scr.datasets; i++)
+    if (scr.dataset[i].life == SCR_REJECTED)
+      scr_tried_add("the application rejected %s (dataset %d) in this job", scr_desc_name(&scr.dataset[i].desc),
+                    scr.dataset[i].desc.identity.id);
   if ((rc = scr_restart_choose_by_parameter()) != SCR_SUCCESS) return rc;
-  if ((rc = scr_restart_load(INT_MAX, NULL)) != SCR_SUCCESS) return rc;
-  if (scr.loaded && scr.user_choice && (rc = scr_restart_choice_served()) != SCR_SUCCESS) return rc;
+  if ((rc = scr_restart_load(all, NULL)) != SCR_SUCCESS) return rc;
   scr_run_flush_due();
   return SCR_SUCCESS;
 }
@@ -13482,7 +13907,6 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   if (rc == SCR_SUCCESS && scr.world.rank == 0)
     rc = scr_nodes_file_write(scr.world.prefix, scr.world.group[SCR_GROUP_NODE].groups);
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  scr.offer_below = INT_MAX;
   if ((rc = scr_run_find_checkpoint()) != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0 && scr_run_write_reason(NULL) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   scr.phase = SCR_PHASE_IDLE;
@@ -13599,6 +14023,15 @@ SCR_FN int scr_route_loaded(const char* name, char* file)
 
 /* ---- a restart ---- */
 
+/* All ranks could use the loaded checkpoint: that another job rejected it is forgotten.  Collective over the world. */
+SCR_FN int scr_accept_loaded(void)
+{
+  int id = scr.loaded;
+
+  if (scr_dataset_find(id)->life == SCR_REJECTED_BEFORE) return scr_change_life(&id, 1, SCR_WHOLE);
+  return SCR_SUCCESS;
+}
+
 /* INVALID ranks could not use the loaded checkpoint: reject it, and load an older one.  Collective over the world. */
 SCR_FN int scr_reject_loaded(int invalid)
 {
@@ -13606,14 +14039,14 @@ SCR_FN int scr_reject_loaded(int invalid)
   const char* name = scr_desc_name(&scr_dataset_find(id)->desc);
 
   scr_change_life(&id, 1, SCR_REJECTED);
+  scr.offer.below = id;
   scr_tried_add("%d ranks could not restart from %s (dataset %d)", invalid, name, id);
   scr_event("RESTART_FAIL", NULL, &scr_dataset_find(id)->desc, -1.0);
-  scr.offer_below = id;
   scr.loaded = 0;
   scr.restart = SCR_RESTART_UNTRIED;
   return SCR_ERR(SCR_ERR_INVALID,
-                 "%d ranks could not restart from %s; SCR_Have_restart offers the next older checkpoint", invalid,
-                 name);
+                 "%d ranks could not restart from %s; SCR_Have_restart offers another checkpoint, if there is one",
+                 invalid, name);
 }
 
 /* ---- when ---- */
@@ -13869,10 +14302,10 @@ SCR_FN int scr_complete_after(int id)
           (double)ds->desc.bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
   scr_event(ckpt ? "CHECKPOINT_END" : "OUTPUT_END", NULL, &ds->desc, seconds);
   scr_event_transfer(ckpt ? "CHECKPOINT" : "OUTPUT", scr.world.prefix, ds->store, &ds->desc, seconds);
-  if (ckpt && scr.user_choice) {
+  if (ckpt && scr.choice_stands) {
     if (scr.world.rank == 0 && scr_index_change(scr.world.prefix, scr_choice_end, id, NULL) != SCR_SUCCESS)
       scr_warn("%s", scr_err_text);
-    scr.user_choice = 0;
+    scr.choice_stands = 0;
   }
   if (ckpt) {
     scr.ckpt_cost += seconds;
@@ -14041,19 +14474,18 @@ SCR_FN int scr_run_choose(const char* name)
 {
   int            loaded = scr.loaded, rc = scr_restart_choose(name);
   scr_restart    restart = scr.restart;
+  scr_search     all = {0, INT_MAX};
   scr_err_record why;
 
   if (rc != SCR_SUCCESS || scr.restart == SCR_RESTART_OVER) {
-    if (rc == SCR_SUCCESS) scr.user_choice = 1; /* also for later runs, until a newer checkpoint is complete */
+    if (rc == SCR_SUCCESS) scr.choice_stands = 1; /* also for later runs, until a newer checkpoint is complete */
     return rc;
   }
-  rc = scr_restart_load(INT_MAX, name);
-  if (rc == SCR_SUCCESS && !scr.loaded) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the checkpoint %s cannot be loaded", name);
-  if (rc == SCR_SUCCESS) return scr_restart_choice_served();
+  if ((rc = scr_restart_load(all, name)) == SCR_SUCCESS) return rc;
   scr_err_save(&why);
   if (scr.world.rank == 0) scr_index_change(scr.world.prefix, scr_choice_release, 0, NULL);
-  scr.user_choice = 0;
-  if (scr_dataset_find(loaded) == NULL || scr_dataset_find(loaded)->life != SCR_WHOLE) loaded = 0;
+  scr.choice_stands = 0;
+  if (!scr_dataset_is_whole(scr_dataset_find(loaded))) loaded = 0;
   scr.loaded = loaded;
   scr.restart = loaded ? SCR_RESTART_LOADED : restart == SCR_RESTART_LOADED ? SCR_RESTART_UNTRIED : restart;
   scr_err_restore(&why);
@@ -14201,7 +14633,7 @@ SCR_API int SCR_Have_restart(int* flag, char* name)
   rc = scr_agree(scr_flag_given("SCR_Have_restart", flag), scr.world.comm);
   if (rc != SCR_SUCCESS) return scr_report(rc);
   if (scr.restart == SCR_RESTART_OVER) return SCR_SUCCESS;
-  if (scr.restart == SCR_RESTART_UNTRIED && (rc = scr_restart_load(scr.offer_below, NULL)) != SCR_SUCCESS)
+  if (scr.restart == SCR_RESTART_UNTRIED && (rc = scr_restart_load(scr.offer, NULL)) != SCR_SUCCESS)
     return scr_report(rc);
   if (!scr.loaded)
     return scr_work_is_at_stake() && !scr.fresh_start ? scr_report(scr_refuse_fresh_start()) : SCR_SUCCESS;
@@ -14234,6 +14666,7 @@ SCR_API int SCR_Complete_restart(int valid)
   scr.phase = SCR_PHASE_IDLE;
   if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) return scr_report(rc);
   if (v.sum[0] > 0) return scr_report(scr_reject_loaded((int)v.sum[0]));
+  if ((rc = scr_accept_loaded()) != SCR_SUCCESS) return scr_report(rc);
   scr_event("RESTART_SUCCESS", NULL, &scr_dataset_find(scr.loaded)->desc, -1.0);
   return SCR_SUCCESS;
 }

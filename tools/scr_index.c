@@ -1,17 +1,20 @@
-/* scr_index - list the checkpoints on a prefix directory.  No MPI. */
+/* scr_index - list the checkpoints on a prefix directory, or choose one.  No MPI. */
 #define SCR_SERIAL
 #include "../scr_impl.c"
 #include "tool.h"
 
 static const char usage[] =
-    "scr_index [--list] [--prefix DIR]\n"
-    "List the checkpoints on the prefix directory, newest first, with a star at the one to restart from.\n"
+    "scr_index [--list | --current NAME] [--prefix DIR]\n"
+    "List the checkpoints on the prefix directory, newest first, with a star at the one to restart from; or choose "
+    "that.\n"
     "\n"
     "  -l, --list         list (the default)\n"
+    "  -c, --current NAME the next run restarts from the checkpoint NAME, on the prefix or in the cache, even if the\n"
+    "                     application rejected it or a newer one is there\n"
     "  -p, --prefix DIR   the prefix directory; default: SCR_PREFIX, or else the working directory\n"
     "  -h, --help         print this and exit;  --version  print the version and exit\n"
     "\n"
-    "VALID is YES if the checkpoint was copied completely and no attempt to load it has failed.\n"
+    "VALID is YES if the checkpoint was copied completely and the application has not rejected it.\n"
     "Exit 0, or 1 if there is an error.\n";
 
 static void list_item(const scr_index_item* it, int current)
@@ -45,15 +48,54 @@ static int list(const char* argv0, const char* prefix)
   return rc == SCR_SUCCESS && fflush(stdout) == 0 ? 0 : 1;
 }
 
+/* Returns 1, and its directory in DIR, if the flush file lists the checkpoint NAME in the cache. */
+static int in_cache(const char* prefix, const char* name, char* dir)
+{
+  scr_record     file;
+  scr_flush_note note;
+  int            id = INT_MAX, found = 0, rc = scr_flush_file_read(&file, prefix);
+
+  while (!found && (id = scr_flush_file_before(&file, id)) != 0)
+    found = scr_flush_file_get(&file, id, &note) && note.flags & SCR_FLAG_CHECKPOINT && strcmp(note.name, name) == 0;
+  if (found) memcpy(dir, name, strlen(name) + 1);
+  scr_record_close(&file, rc, 0);
+  return found;
+}
+
+/* Make the checkpoint NAME the user's choice. */
+static int choose(const char* argv0, const char* prefix, const char* name)
+{
+  scr_index      index;
+  scr_index_item it;
+  char           dir[SCR_MAX_FILENAME] = "";
+  int            rc = scr_index_open(&index, prefix);
+
+  if (rc == SCR_SUCCESS && strlen(name) >= sizeof dir) rc = SCR_ERR(SCR_ERR_ARG, "the name is too long");
+  if (rc == SCR_SUCCESS && scr_index_named(&index, name, &it) == SCR_SUCCESS) {
+    snprintf(dir, sizeof dir, "%s", it.dir);
+    if (!scr_desc_is_ckpt(&it.desc) || !it.complete)
+      rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s on %s is not a complete checkpoint", name, prefix);
+  } else if (rc == SCR_SUCCESS && !in_cache(prefix, name, dir)) {
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no checkpoint %s on %s or in the cache of its last run", name, prefix);
+  }
+  if (rc == SCR_SUCCESS) scr_index_set_current(&index, dir, 1);
+  rc = scr_index_close(&index, rc, 1);
+  return rc == SCR_SUCCESS ? 0 : tool_fail(argv0, 1, scr_err_text);
+}
+
 int main(int argc, char** argv)
 {
-  static const struct option options[] = {
-      {"list", no_argument, NULL, 'l'}, {"prefix", required_argument, NULL, 'p'}, TOOL_OPTIONS, {NULL, 0, NULL, 0}};
-  const char* prefix = tool_prefix();
-  int         c;
+  static const struct option options[] = {{"list", no_argument, NULL, 'l'},
+                                          {"current", required_argument, NULL, 'c'},
+                                          {"prefix", required_argument, NULL, 'p'},
+                                          TOOL_OPTIONS,
+                                          {NULL, 0, NULL, 0}};
+  const char *               prefix = tool_prefix(), *name = NULL;
+  int                        c;
 
-  while ((c = getopt_long(argc, argv, "lp:h", options, NULL)) != -1) {
+  while ((c = getopt_long(argc, argv, "lc:p:h", options, NULL)) != -1) {
     if (c == 'p') prefix = optarg;
+    else if (c == 'c') name = optarg;
     else if (c != 'l') return tool_answer(c, argv[0], usage, 1);
   }
   if (optind != argc) return tool_answer('?', argv[0], usage, 1);
@@ -61,5 +103,5 @@ int main(int argc, char** argv)
     SCR_ERRNO("cannot open the prefix directory %s", prefix);
     return tool_fail(argv[0], 1, scr_err_text);
   }
-  return list(argv[0], prefix);
+  return name != NULL ? choose(argv[0], prefix, name) : list(argv[0], prefix);
 }

@@ -48,16 +48,20 @@ int record_find(const char* path, const char* key, char* below)
 }
 
 /* What an entry of a filemap says of its dataset. */
-static const char* const entry_words[] = {"writing", "whole", "verified", "rejected", "passed"};
+static const char* const entry_words[] = {"writing", "whole", "verified", "rejected", "passed", "leaving"};
 
 static int entry_word(const scr_entry* e)
 {
-  return e->mark == SCR_MARK_PASSED ? 4 : e->mark == SCR_MARK_REJECTED ? 3 : e->verified ? 2 : e->desc.complete;
+  return e->mark == SCR_MARK_LEAVING    ? 5
+         : e->mark == SCR_MARK_PASSED   ? 4
+         : e->mark == SCR_MARK_REJECTED ? 3
+         : e->verified                  ? 2
+                                        : e->desc.complete;
 }
 
 typedef struct {
   const char* dataset;
-  int         words[5];
+  int         words[6];
 } entry_count;
 
 /* Count the entries of a dataset in the filemap of one rank. */
@@ -94,8 +98,8 @@ static void add_filemaps(const char* dataset, char* text)
 
   snprintf(dir, sizeof dir, "%s/nodes", case_dir);
   walk(dir, count_entries, &c);
-  for (i = 0; i < 5; i++) n += c.words[i];
-  for (i = 0; i < 5; i++)
+  for (i = 0; i < 6; i++) n += c.words[i];
+  for (i = 0; i < 6; i++)
     if (c.words[i] == ranks && n == ranks) add_word(text, "%s", entry_words[i]);
     else if (c.words[i] > 0) add_word(text, "%d %s", c.words[i], entry_words[i]);
   if (n == 0) add_word(text, "-");

@@ -170,7 +170,7 @@ static void checkpoints_are_chosen_dropped_and_deleted_by_name(void)
   OK(SCR_Finalize());
   lose_all_nodes();
   OK(SCR_Init());
-  get("ck2", 1, 1000);
+  get("ck1", 1, 1000); /* ck2 was passed over */
   OK(SCR_Delete("out"));
   CHECK(!there("prefix/out"), "out is on the prefix");
   OK(SCR_Finalize());

@@ -582,14 +582,14 @@ static const row leaving[] = {
    {"* | CACHE | -", "*", "ck[12]"},
    {"* | - | -", "*", "ck[12]"}, 0, "ck1", NULL},
   {"WHOLE -> gone, by Delete", put_two, delete_newer, FILEMAP, 1, ALL, "ck2",
-   {"whole | - | -", "*whole | - | -", "ck1"},
-   {"- | - | -", "- | - | -", "ck1"}, 4, "ck1", NULL},
+   {"whole | - | -", "verified | CACHE | -", "ck2"},
+   {"leaving | - | -", "- | - | -", "ck1"}, 1, "ck1", NULL},
   {"the older one -> gone, by Delete", put_two, delete_older, FILEMAP, 1, ALL, "ck1",
-   {"whole | - | -", "*whole | - | -", "ck2"},
-   {"- | - | -", "- | - | -", "ck2"}, 4, "ck2", NULL},
+   {"whole | - | -", "verified | CACHE | -", "ck2"},
+   {"leaving | - | -", "- | - | -", "ck2"}, 1, "ck2", NULL},
   {"the only one -> gone, by Delete", put_one, delete_older, FILEMAP, 1, ALL, "ck1",
-   {"whole | - | -", "*whole | - | -", ""},
-   {"- | - | -", "- | - | -", ""}, 4, NULL, start_fresh},
+   {"whole | - | -", "verified | CACHE | -", "ck1"},
+   {"leaving | - | -", "- | - | -", ""}, 1, NULL, NULL},
 };
 
 static const row room[] = {
@@ -597,39 +597,38 @@ static const row room[] = {
    {"* | CACHE | -", "*", "ck2"},
    {"* | - | -", "*", "ck2"}, 0, "further", NULL},
   {"WHOLE -> gone, for room", open_two, complete, FILEMAP, 2, ALL, "ck1",
-   {"whole | - | -", "*whole | - | -", "ck2"},
-   {"- | - | -", "- | - | -", "ck2"}, 4, "further", NULL},
+   {"whole | - | -", "verified | CACHE | -", "ck2"},
+   {"leaving | - | -", "- | - | -", "ck2"}, 1, "further", NULL},
 };
 
 static const row aside[] = {
   {"ASIDE -> gone, for room", open_without_ck2, complete, FILEMAP, 2, ALL, "ck2",
    {"whole | - | -", "*whole | - | -", "ck3"},
-   {"- | - | -", "- | - | -", "ck3"}, 4, "ck3", NULL},
+   {"leaving | - | -", "- | - | -", "ck3"}, 1, "ck3", NULL},
 };
 
 static const row tight[] = {
   {"WHOLE -> gone, before there is another", put_one_little_space, start, FILEMAP, 1, ALL, "ck1",
    {"whole | - | COMPLETE CURRENT", "verified | CACHE PFS | COMPLETE CURRENT", "ck1"},
-   {"- | - | COMPLETE CURRENT", "verified | CACHE PFS | COMPLETE CURRENT", "ck1"}, 4, "further", free_space},
+   {"leaving | - | COMPLETE CURRENT", "verified | CACHE PFS | COMPLETE CURRENT", "ck1"}, 1, "further", free_space},
 };
 
 static const row rejecting[] = {
   {"WHOLE -> REJECTED", restart, reject, FILEMAP, 1, ALL, "ck2",
    {"verified | CACHE | -", "verified | CACHE | -", "ck2"},
-   {"rejected | CACHE | -", "*rejected | - | -", "ck1"}, 1, "ck1", NULL},
+   {"rejected | CACHE | -", "rejected | CACHE | -", "ck1"}, 1, "ck1", NULL},
 };
 
-/* The other ranks mark their filemaps while rank 0 writes the index. */
 static const row rejecting_flushed[] = {
   {"WHOLE -> REJECTED, in the index", restart, reject, INDEX, 1, 0, "ck2",
-   {"*verified* | CACHE PFS | COMPLETE CURRENT", "verified | CACHE PFS | COMPLETE CURRENT", "ck2"},
-   {"*verified* | CACHE PFS | COMPLETE FAILED", "*verified* | * | COMPLETE FAILED", "ck1"}, 0, "ck1", NULL},
+   {"verified | CACHE PFS | COMPLETE CURRENT", "verified | CACHE PFS | COMPLETE CURRENT", "ck2"},
+   {"verified | CACHE PFS | COMPLETE FAILED", "verified | CACHE PFS | COMPLETE FAILED", "ck1"}, 0, "ck1", NULL},
   {"WHOLE -> REJECTED, without a cache", restart, reject, INDEX, 1, 0, "ck2",
-   {"*verified* | CACHE PFS | COMPLETE CURRENT", "verified | CACHE PFS | COMPLETE CURRENT", "ck2"},
-   {"*verified* | CACHE PFS | COMPLETE FAILED", "- | - | COMPLETE FAILED", "ck1"}, 0, "ck1", lose_nodes},
+   {"verified | CACHE PFS | COMPLETE CURRENT", "verified | CACHE PFS | COMPLETE CURRENT", "ck2"},
+   {"verified | CACHE PFS | COMPLETE FAILED", "- | - | COMPLETE FAILED", "ck1"}, 0, "ck1", lose_nodes},
   {"WHOLE -> REJECTED, on the prefix", restart, reject, FILEMAP, 1, ALL, "ck2",
    {"verified | CACHE PFS | COMPLETE FAILED", "verified | CACHE PFS | COMPLETE FAILED", "ck1"},
-   {"rejected | CACHE PFS | COMPLETE FAILED", "*rejected | - | COMPLETE FAILED", "ck1"}, 1, "ck1", NULL},
+   {"rejected | CACHE PFS | COMPLETE FAILED", "rejected | CACHE PFS | COMPLETE FAILED", "ck1"}, 1, "ck1", NULL},
 };
 
 static const row choosing[] = {
@@ -637,8 +636,8 @@ static const row choosing[] = {
    {"verified | CACHE PFS | COMPLETE", "verified | CACHE PFS | COMPLETE", "ck2"},
    {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN", "ck1"}, 0, "ck2", NULL},
   {"WHOLE -> PASSED", begin_next, choose, FILEMAP, 1, ALL, "ck2",
-   {"verified | CACHE PFS | COMPLETE", "passed | - | COMPLETE", "ck1"},
-   {"passed | CACHE PFS | COMPLETE", "*passed | - | COMPLETE", "ck1"}, 1, "ck2", NULL},
+   {"verified | CACHE PFS | COMPLETE", "verified | - | COMPLETE", "ck1"},
+   {"passed | CACHE PFS | COMPLETE", "passed | - | COMPLETE", "ck1"}, 1, "ck2", NULL},
   {"chosen by SCR_CURRENT", choose_by_parameter, SCR_Init, INDEX, 1, 0, "ck1",
    {"verified | CACHE PFS | COMPLETE", "verified | CACHE PFS | COMPLETE CHOSEN", "ck1"},
    {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN", "ck1"}, 0, "ck2", wish},
@@ -646,8 +645,8 @@ static const row choosing[] = {
    {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN", "ck1"},
    {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN", "ck1"}, 0, "ck2", wish},
   {"WHOLE -> PASSED, by SCR_CURRENT", choose_by_parameter, SCR_Init, FILEMAP, 4, ALL, "ck2",
-   {"verified | CACHE PFS | COMPLETE", "passed | - | COMPLETE", "ck1"},
-   {"passed | CACHE PFS | COMPLETE", "*passed | - | COMPLETE", "ck1"}, 1, "ck2", wish},
+   {"verified | CACHE PFS | COMPLETE", "verified | - | COMPLETE", "ck1"},
+   {"passed | CACHE PFS | COMPLETE", "passed | - | COMPLETE", "ck1"}, 1, "ck2", wish},
   {"the choice ends", open_after_choice, complete, INDEX, 1, 0, "ck1",
    {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN", "ck1"},
    {"verified | CACHE PFS | COMPLETE CHOSEN BEFORE", "verified | CACHE PFS | COMPLETE", "ck3"}, 0, "ck2", NULL},
@@ -789,7 +788,7 @@ static const row removing[] = {
    {"* | - | COMPLETE CURRENT", ON_PREFIX, "ck2"}, 0, "ck1", NULL},
   {"WHOLE -> gone, YES, by Delete", put_two, delete_newer, FILEMAP, 1, ALL, "ck2",
    {"whole | - | COMPLETE CURRENT", ON_PREFIX, "ck2"},
-   {"- | - | COMPLETE CURRENT", ON_PREFIX, "ck2"}, 4, "ck1", NULL},
+   {"leaving | - | COMPLETE CURRENT", ON_PREFIX, "ck2"}, 1, "ck1", NULL},
   {"YES -> NO, by Delete", put_two, delete_newer, INDEX, 1, 0, "ck2",
    {"* | - | COMPLETE CURRENT", ON_PREFIX, "ck2"},
    {"* | - | -", "*", "ck[12]"}, 0, "ck1", NULL},
@@ -813,16 +812,13 @@ static const row fetching[] = {
    {ON_PREFIX, ON_PREFIX, "ck2"}, 0, "ck1", NULL},
   {"fetch: ASIDE -> gone", lose_ck2, SCR_Init, FILEMAP, 3, ALL, "ck2",
    {"whole | - | COMPLETE CURRENT", ON_PREFIX, "ck2"},
-   {"- | - | COMPLETE CURRENT", ON_PREFIX, "ck2"}, 4, "ck1", NULL},
+   {"leaving | - | COMPLETE CURRENT", ON_PREFIX, "ck2"}, 1, "ck1", NULL},
   {"fetch: ASIDE -> WRITING", lose_ck2, SCR_Init, FILEMAP, 4, ALL, "ck2",
-   {"- | - | COMPLETE CURRENT", ON_PREFIX, "ck2"},
+   {"leaving | - | COMPLETE CURRENT", ON_PREFIX, "ck2"},
    {"writing | - | COMPLETE CURRENT", ON_PREFIX, "ck2"}, 4, "ck1", NULL},
   {"fetch: ASIDE -> WHOLE", lose_ck2, SCR_Init, FILEMAP, 5, ALL, "ck2",
    {"writing | - | COMPLETE CURRENT", ON_PREFIX, "ck2"},
    {"verified | - | COMPLETE CURRENT", ON_PREFIX, "ck2"}, 4, "ck1", NULL},
-  {"fetch, failed", damage_prefix, SCR_Init, INDEX, 1, 0, "ck2",
-   {"* | - | COMPLETE CURRENT", "- | - | COMPLETE FAILED", "ck1"},
-   {"* | - | COMPLETE FAILED", "- | - | COMPLETE FAILED", "ck1"}, 0, "ck1", NULL},
 };
 /* clang-format on */
 
