@@ -5581,7 +5581,7 @@ SCR_FN int scr_record_is_tmp(const char* name, const char* file)
 */
 SCR_FN void scr_record_sweep(const char* prefix)
 {
-  static const char* const files[] = {"index.scr", "flush.scr", "halt.scr", "nodes.scr"};
+  static const char* const files[] = {"index.scr", "flush.scr", "halt.scr", "nodes.scr", "prefix.scr"};
   char                     dir[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME];
   struct dirent*           e;
   DIR*                     d;
@@ -6771,17 +6771,19 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 /* ==== 14 FILES OF A RUN: FLUSH, HALT, NODES, LOG ========================================================
 ** What the library and the commands in a job script tell each other through files in <prefix>/.scr.
 **
-**   flush.scr    DSET/<id>/{NAME, DIR, CKPT 1, OUTPUT 1, LOCATION/{CACHE, PFS, FLUSHING, SYNC_FLUSHING}}: where the
-**                cached datasets are, and which of them still have to be flushed
+**   flush.scr    DSET/<id>/{NAME, DIR, CKPT 1, OUTPUT 1, LOCATION/{CACHE, PFS, FLUSHING, SYNC_FLUSHING}, IDENTITY,
+**                CHECKPOINT, JOBID, RANKS, ENDED 1, WHERE}: where the cached datasets are, which of them still have to
+**                be flushed, and which complete checkpoints no run could reach since
 **   halt.scr     CheckpointsLeft, ExitAfter, ExitBefore, HaltSeconds, ExitReason: when the run should stop
-**   nodes.scr    NODES: how many nodes the last run had
+**   nodes.scr    NODES, HOST/<host>/{CNTL, CACHE}/<directory>: how many nodes the last run had, and its directories
 **   log          one line of text for each event and each transfer, for people and for statistics
 **
 ** Uses       platform, errors, memory, hash, hash files, dataset, prefix
 ** Offers     scr_flush_note, scr_log, scr_log_dataset; scr_flush_locations, scr_flush_file_read, scr_flush_file_open,
 **            scr_flush_file_get, scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove,
 **            scr_flush_file_put, scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_count,
-**            scr_nodes_file_write, scr_nodes_file_read, scr_log_line, scr_log_event, scr_log_transfer
+**            scr_nodes_file_write, scr_nodes_file_where, scr_nodes_file_read, scr_log_line, scr_log_event,
+**            scr_log_transfer
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
 **   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
@@ -6795,11 +6797,16 @@ enum { SCR_LOCATION_CACHE = 1, SCR_LOCATION_PREFIX = 2, SCR_LOCATION_FLUSHING = 
 
 /* What the flush file records of a dataset. */
 typedef struct {
-  int  id;
-  char name[SCR_MAX_FILENAME]; /* "" if not recorded */
-  char dir[SCR_MAX_FILENAME];  /* directory below the prefix that it is flushed to; "" if not recorded */
-  int  flags;                  /* SCR_FLAG_x */
-  int  location;               /* bits of SCR_LOCATION_x */
+  int          id;
+  char         name[SCR_MAX_FILENAME]; /* "" if not recorded */
+  char         dir[SCR_MAX_FILENAME];  /* directory below the prefix that it is flushed to; "" if not recorded */
+  int          flags;                  /* SCR_FLAG_x */
+  int          location;               /* bits of SCR_LOCATION_x */
+  scr_identity identity;               /* all zeros if not recorded, as in older versions */
+  int          ckpt, ranks;            /* number of the checkpoint, and ranks that wrote it; 0 if not recorded */
+  char         job[256];               /* id of the job that wrote it */
+  int          ended;      /* 1: the run that wrote it ended normally and was not to flush checkpoints (SCR_FLUSH=0) */
+  char         where[512]; /* if later runs could not reach it: the hosts and the directory where it was; else "" */
 } scr_flush_note;
 
 static const struct {
@@ -6860,6 +6867,12 @@ SCR_FN int scr_flush_file_get(const scr_record* r, int id, scr_flush_note* note)
   for (i = 0; i < SCR_FLUSH_NLOCATIONS; i++)
     if (scr_hash_get_kv(h, "LOCATION", scr_flush_locations[i].name) != NULL)
       note->location |= scr_flush_locations[i].bit;
+  scr_identity_read(scr_hash_get(h, "IDENTITY"), &note->identity);
+  note->ckpt = scr_hash_int_or(h, "CHECKPOINT", 0);
+  note->ranks = scr_hash_int_or(h, "RANKS", 0);
+  scr_desc_read_str(h, "JOBID", note->job, sizeof note->job);
+  note->ended = scr_hash_get(h, "ENDED") != NULL;
+  scr_desc_read_str(h, "WHERE", note->where, sizeof note->where);
   return 1;
 }
 
@@ -6908,6 +6921,12 @@ SCR_FN void scr_flush_file_put(scr_record* r, const scr_flush_note* note)
   if (note->flags & SCR_FLAG_OUTPUT) scr_hash_util_set_int(h, "OUTPUT", 1);
   for (i = SCR_FLUSH_NLOCATIONS - 1; i >= 0; i--)
     if (note->location & scr_flush_locations[i].bit) scr_hash_set_kv(h, "LOCATION", scr_flush_locations[i].name);
+  if (note->identity.id != 0) scr_identity_write(scr_hash_set(h, "IDENTITY", scr_hash_new()), &note->identity);
+  if (note->ckpt > 0) scr_hash_util_set_int(h, "CHECKPOINT", note->ckpt);
+  if (note->ranks > 0) scr_hash_util_set_int(h, "RANKS", note->ranks);
+  if (*note->job) scr_hash_util_set_str(h, "JOBID", note->job);
+  if (note->ended) scr_hash_util_set_int(h, "ENDED", 1);
+  if (*note->where) scr_hash_util_set_str(h, "WHERE", note->where);
 }
 
 /* ---- halt file ---- */
@@ -6988,8 +7007,11 @@ SCR_FN void scr_halt_count(scr_hash* halt, int n)
 
 /* ---- nodes file ---- */
 
-/* Record that this run has N nodes; the file is replaced, whatever it held. */
-SCR_FN int scr_nodes_file_write(const char* prefix, int n)
+/*
+** Record that this run has N nodes, and their directories: HOSTS is <host>/{CNTL, CACHE}/<directory>, or NULL.  The
+** file is replaced, whatever it held.
+*/
+SCR_FN int scr_nodes_file_write(const char* prefix, int n, const scr_hash* hosts)
 {
   char      path[SCR_MAX_FILENAME];
   scr_hash* h = scr_hash_new();
@@ -6997,10 +7019,38 @@ SCR_FN int scr_nodes_file_write(const char* prefix, int n)
 
   if (h == NULL) return SCR_ERR_OOM();
   scr_hash_util_set_int(h, "NODES", n);
+  if (hosts != NULL) scr_hash_set(h, "HOST", scr_hash_dup(hosts));
   if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
   if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, h);
   scr_hash_delete(&h);
   return rc;
+}
+
+/* Make TEXT, of N bytes, say on which hosts the last run was, and in which directory; "" if that is not recorded. */
+SCR_FN void scr_nodes_file_where(const char* prefix, char* text, size_t n)
+{
+  char                 path[SCR_MAX_FILENAME];
+  scr_hash*            h = scr_hash_new();
+  const scr_hash*      hosts;
+  const scr_hash_elem* e;
+  size_t               k = 0;
+  int                  i = 0, count;
+
+  *text = '\0';
+  if (scr_record_path(prefix, "nodes.scr", path, sizeof path) == SCR_SUCCESS) scr_hash_file_read(path, h);
+  hosts = scr_hash_get(h, "HOST");
+  count = scr_hash_size(hosts);
+  for (e = scr_hash_elem_first(hosts); e != NULL && i < 3 && k < n / 2; e = scr_hash_elem_next(e), i++)
+    k += (size_t)snprintf(text + k, n - k, "%s%.80s",
+                          i == 0           ? ""
+                          : i + 1 == count ? " and "
+                                           : ", ",
+                          scr_hash_elem_key(e));
+  if (count > i) k += (size_t)snprintf(text + k, n - k, " and %d more hosts", count - i);
+  e = scr_hash_elem_first(hosts);
+  if (e != NULL && scr_hash_elem_get_first_val(scr_hash_elem_hash(e), "CACHE") != NULL)
+    snprintf(text + k, n - k, ", in %.200s", scr_hash_elem_get_first_val(scr_hash_elem_hash(e), "CACHE"));
+  scr_hash_delete(&h);
 }
 
 /*
@@ -8445,9 +8495,9 @@ SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
 ** Invariants
 **   L1  When a redundancy set is formed, no two of its members are in the same failure group.
 **   L2  Every directory that the library makes below a base satisfies D5.
-**   L3  While a run lives it holds a lock in its control directory and in its directory of each store, and both record
-**       the prefix.  So two runs never share a directory, whichever bases they have in common.  Stores with MKDIR=0
-**       have no directory of their own, and are excepted.
+**   L3  While a run lives it holds a lock in its control directory and in its directory of each store, and both
+**       record the prefix, by its path and its identity.  So two runs never share a directory, whichever bases they
+**       have in common.  Stores with MKDIR=0 have no directory of their own, and are excepted.
 **   L4  A stored descriptor is enough to find a dataset again, whatever the parameters are now.
 ** Failure    An error code, agreed on over the world; no lock is held.
 ** ====================================================================================================== */
@@ -8476,12 +8526,13 @@ typedef struct {
 } scr_storedesc;
 
 typedef struct {
-  MPI_Comm       comm;
-  int            rank, ranks;
-  scr_home       home;
-  char           job_key[SCR_JOB_KEY_MAX]; /* tells this job from others, see scr_world_job_key */
-  char           prefix[SCR_MAX_FILENAME];
-  scr_hash*      params;
+  MPI_Comm  comm;
+  int       rank, ranks;
+  scr_home  home;
+  char      job_key[SCR_JOB_KEY_MAX]; /* tells this job from others, see scr_world_job_key */
+  char      prefix[SCR_MAX_FILENAME];
+  char      prefix_id[24]; /* identity of the prefix directory: another one at the same path differs; "": unknown */
+  scr_hash* params;
   scr_groupdesc* group;
   int            ngroups;
   int*           node; /* world ranks on this node */
@@ -8737,27 +8788,45 @@ SCR_FN int scr_dir_lock(scr_world* w, const char* dir, int* held)
   return rc;
 }
 
-/* Lock DIR and find out to whom it belongs. */
-SCR_FN int scr_dir_try(scr_world* w, const char* dir, scr_dir_state* state)
+/*
+** Find out from the record in DIR to whom it belongs: OURS, FREE or OTHER.  An identity that is not known, here or
+** there, equals any: older versions did not record it.  *COMPLETE is 1 if the record has all that it should have;
+** *REMADE is 1 if the directory is that of an earlier prefix at the same path.  A record that cannot be read is none.
+*/
+SCR_FN scr_dir_state scr_dir_owner(const scr_world* w, const char* dir, int* complete, int* remade)
 {
-  char        file[SCR_MAX_FILENAME];
-  scr_hash*   h = scr_hash_new();
-  const char* old = NULL;
-  int         held, rc = scr_dir_lock(w, dir, &held);
+  char          file[SCR_MAX_FILENAME];
+  scr_hash*     h = scr_hash_new();
+  const char *  path, *id;
+  scr_dir_state state = SCR_DIR_FREE;
+  int           rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir);
 
-  *state = SCR_DIR_FREE;
-  if (rc == SCR_SUCCESS) rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir);
-  if (rc != SCR_SUCCESS) goto out;
-  rc = scr_hash_file_read(file, h);
-  if (rc == SCR_SUCCESS) scr_hash_util_get_str(h, "PREFIX", &old);
-  else if (rc != SCR_ERR_NOT_FOUND) scr_warn("%s; it is written again, for %s", scr_err_text, w->prefix);
-  rc = SCR_SUCCESS;
-  if (old != NULL && strcmp(old, w->prefix) != 0) *state = SCR_DIR_OTHER;
-  else if (held) *state = SCR_DIR_HELD;
-  else if (old != NULL) *state = SCR_DIR_OURS;
-out:
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(file, h);
+  if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND)
+    scr_warn("%s; it is written again, for %s", scr_err_text, w->prefix);
+  path = scr_hash_elem_get_first_val(h, "PREFIX");
+  id = scr_hash_str_or(h, "IDENTITY", "");
+  *remade = path != NULL && strcmp(path, w->prefix) == 0 && *id && *w->prefix_id && strcmp(id, w->prefix_id) != 0;
+  *complete = path != NULL && strcmp(id, w->prefix_id) == 0;
+  if (path != NULL) state = strcmp(path, w->prefix) != 0 || *remade ? SCR_DIR_OTHER : SCR_DIR_OURS;
   scr_hash_delete(&h);
-  return rc;
+  return state;
+}
+
+/* Lock DIR and find out to whom it belongs, and whether its record is to be written. */
+SCR_FN int scr_dir_try(scr_world* w, const char* dir, scr_dir_state* state, char* record)
+{
+  int complete, remade, held, rc = scr_dir_lock(w, dir, &held);
+
+  if (rc != SCR_SUCCESS) return rc;
+  *state = scr_dir_owner(w, dir, &complete, &remade);
+  *record = !complete;
+  if (remade && scr_msg_rank <= 0)
+    scr_warn("%s has the cache of an earlier prefix directory %s, which was removed and made again; this run does not "
+             "use it; remove it if it is not needed",
+             dir, w->prefix);
+  if (held && *state != SCR_DIR_OTHER) *state = SCR_DIR_HELD;
+  return SCR_SUCCESS;
 }
 
 /* Record the prefix in DIR, whose lock is held. */
@@ -8768,6 +8837,7 @@ SCR_FN int scr_dir_record(const scr_world* w, const char* dir)
   int       rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir);
 
   scr_hash_util_set_str(h, "PREFIX", w->prefix);
+  if (*w->prefix_id) scr_hash_util_set_str(h, "IDENTITY", w->prefix_id);
   if (rc == SCR_SUCCESS) rc = scr_hash_file_write(file, h);
   scr_hash_delete(&h);
   return rc;
@@ -8806,8 +8876,7 @@ SCR_FN int scr_dirs_try(scr_world* w, const char* base, int suffix, char* dir, s
   *state = SCR_DIR_OURS;
   for (i = -1; rc == SCR_SUCCESS && i < w->nstores; i++) {
     if ((rc = scr_dir_make(w, base, i, suffix, dir, n)) != SCR_SUCCESS || *dir == '\0') continue;
-    if ((rc = scr_dir_try(w, dir, state)) != SCR_SUCCESS) break;
-    fresh[i + 1] = *state == SCR_DIR_FREE;
+    if ((rc = scr_dir_try(w, dir, state, &fresh[i + 1])) != SCR_SUCCESS) break;
     if (i < 0) ours = *state == SCR_DIR_OURS;
     if (*state == SCR_DIR_OTHER && ours)
       rc = SCR_ERR(SCR_ERR_BUSY,
@@ -8824,13 +8893,64 @@ SCR_FN int scr_dirs_try(scr_world* w, const char* base, int suffix, char* dir, s
 }
 
 /*
-** Lock the control directory of this node and its directories in the stores: those of scr.<job>, or of the first
-** scr.<job>.<n> that belong to no other prefix.  Sets w->cntl, w->home.suffix and w->lock.
+** The smallest <n> above 0 for which BASE has a directory scr.<job>.<n> that records our prefix; 0 if there is none.
+** GLOBAL: several nodes see BASE.
+*/
+SCR_FN int scr_dirs_search(const scr_world* w, const char* base, int global)
+{
+  char           top[SCR_MAX_FILENAME], rel[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME], name[300];
+  struct dirent* e;
+  DIR*           d;
+  int64_t        n;
+  int            best = 0, complete, remade;
+  size_t         k;
+
+  k = (size_t)snprintf(name, sizeof name, "scr.%s.", w->home.job);
+  d = scr_fmt(top, sizeof top, "%s/%s", base, w->home.user) == SCR_SUCCESS ? opendir(top) : NULL;
+  while (d != NULL && (e = readdir(d)) != NULL) {
+    if (strncmp(e->d_name, name, k) != 0 || scr_str_int64(e->d_name + k, &n) != SCR_SUCCESS || n < 1 || n > INT_MAX ||
+        (best > 0 && n > best))
+      continue;
+    if (scr_home_below(&w->home, global, (int)n, rel, sizeof rel) == SCR_SUCCESS &&
+        scr_fmt(dir, sizeof dir, "%s/%s", base, rel) == SCR_SUCCESS &&
+        scr_dir_owner(w, dir, &complete, &remade) == SCR_DIR_OURS)
+      best = (int)n;
+  }
+  if (d != NULL) closedir(d);
+  return best;
+}
+
+/*
+** The number of the directories to try first: one whose control directory or, if that is lost, whose directory in a
+** store records our prefix; else 0.  A lower number may have become free since these were made.
+*/
+SCR_FN int scr_dirs_first(const scr_world* w, const char* base)
+{
+  char rel[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
+  int  i, n, complete, remade;
+
+  for (i = -1; i < w->nstores; i++) {
+    const char* at = i < 0 ? base : w->store[i].name;
+    int         global = i >= 0 && w->store[i].global;
+    if (i >= 0 && !(w->store[i].enabled && w->store[i].can_mkdir)) continue;
+    if (scr_home_below(&w->home, global, 0, rel, sizeof rel) == SCR_SUCCESS &&
+        scr_fmt(dir, sizeof dir, "%s/%s", at, rel) == SCR_SUCCESS &&
+        scr_dir_owner(w, dir, &complete, &remade) == SCR_DIR_OURS)
+      return 0;
+    if ((n = scr_dirs_search(w, at, global)) > 0) return n;
+  }
+  return 0;
+}
+
+/*
+** Lock the control directory of this node and its directories in the stores: those that are ours already, or else
+** those of the first of scr.<job> and scr.<job>.<n> that belong to no other prefix.  Sets w->cntl, w->home.suffix and
+** w->lock.
 */
 SCR_FN int scr_dirs_lock_all(scr_world* w, const char* base)
 {
   char          dir[SCR_MAX_FILENAME] = "";
-  int           suffix = 0, rc;
+  int           first = scr_dirs_first(w, base), suffix = first, rc;
   scr_dir_state state;
   double        start = scr_wtime();
 
@@ -8840,7 +8960,8 @@ SCR_FN int scr_dirs_lock_all(scr_world* w, const char* base)
     rc = scr_dirs_try(w, base, suffix, dir, sizeof dir, &state);
     if (rc != SCR_SUCCESS || state == SCR_DIR_OURS) break;
     scr_dirs_release(w);
-    if (state == SCR_DIR_OTHER) suffix++;
+    if (state == SCR_DIR_OTHER && first > 0) suffix = first = 0; /* it was taken while we looked */
+    else if (state == SCR_DIR_OTHER) suffix++;
     else if (scr_wtime() - start > SCR_BUSY_SECONDS)
       return SCR_ERR(SCR_ERR_BUSY,
                      "another run over the prefix %s holds %s; give each run its own SCR_PREFIX, or end that run; a "
@@ -9214,11 +9335,11 @@ out:
 **              found: RENAMING, YES     scr_run_find_on_prefix, by the index
 **
 ** Uses       errors, memory, hash, dataset, filemap, prefix, files of a run, MPI helpers, world
-** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_search, scr_dataset; scr, scr_logged,
-**            scr_event, scr_event_transfer, scr_event_damage, scr_tried_add, scr_dataset_find, scr_dataset_is_whole,
-**            scr_dataset_is_live, scr_dataset_named, scr_dataset_newest, scr_dataset_remove, scr_dataset_add,
-**            scr_dataset_entry, scr_map_write, scr_map_settle, scr_dataset_make_note, scr_dataset_write_note,
-**            scr_life_leads, scr_change_life, scr_change_on_prefix, scr_dataset_reconsider
+** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_lost, scr_search, scr_dataset; scr,
+**            scr_logged, scr_event, scr_event_transfer, scr_event_damage, scr_tried_add, scr_dataset_find,
+**            scr_dataset_is_whole, scr_dataset_is_live, scr_dataset_named, scr_dataset_newest, scr_dataset_remove,
+**            scr_dataset_add, scr_dataset_entry, scr_map_write, scr_map_settle, scr_dataset_make_note,
+**            scr_dataset_write_note, scr_life_leads, scr_change_life, scr_change_on_prefix, scr_dataset_reconsider
 ** Invariants
 **   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
@@ -9268,6 +9389,14 @@ typedef enum {
 
 /* Is there a checkpoint to restart from?  Not known yet; loaded; none is left; too late, a dataset was started. */
 typedef enum { SCR_RESTART_UNTRIED, SCR_RESTART_LOADED, SCR_RESTART_NONE, SCR_RESTART_OVER } scr_restart;
+
+/* Complete checkpoints that the flush file knows, but that are neither in the cache of this run nor on the prefix. */
+typedef struct {
+  int  newest;     /* id of the newest one; 0: there is none */
+  int  ckpt;       /* and its number */
+  int  at_stake;   /* 1: without a checkpoint to restart from, that is lost work */
+  char text[1000]; /* which they are, and where they were */
+} scr_lost;
 
 /*
 ** Where the search for a checkpoint stands: among those that no job has rejected, or among the others; only ids below
@@ -9325,8 +9454,9 @@ typedef struct {
   int         notes_are_behind; /* the flush file could not be written */
   int         damaged_maps;     /* number of damaged filemaps; what they listed is not known */
   int prefix_at_stake; /* complete checkpoints exist beside those of the cache, or did when they could not be loaded */
-  int choice_stands;   /* 1: the index has a choice of the user, and no newer checkpoint was complete since */
-  scr_buf tried;       /* text: what could not be loaded, and why */
+  scr_lost lost;       /* checkpoints that this run cannot reach; on rank 0 */
+  int      choice_stands; /* 1: the index has a choice of the user, and no newer checkpoint was complete since */
+  scr_buf  tried;         /* text: what could not be loaded, and why */
 
   /* decisions: halt and checkpoint conditions, on rank 0 */
   scr_hash* halt;
@@ -9529,6 +9659,10 @@ SCR_FN void scr_dataset_make_note(const scr_dataset* ds, const char* dir, scr_fl
   memset(note, 0, sizeof *note);
   note->id = ds->desc.identity.id;
   note->flags = ds->desc.flags;
+  note->identity = ds->desc.identity;
+  note->ckpt = ds->desc.ckpt;
+  note->ranks = ds->desc.ranks;
+  snprintf(note->job, sizeof note->job, "%s", ds->desc.job);
   memcpy(note->name, ds->desc.name, sizeof note->name);
   if (dir != NULL) snprintf(note->dir, sizeof note->dir, "%s", dir);
   else if (*ds->desc.dir && scr.preserve) memcpy(note->dir, ds->desc.dir, sizeof note->dir);
@@ -13004,16 +13138,17 @@ SCR_FN int scr_refuse_fresh_start(void)
 
 /* The next checkpoint to try, which rank 0 sends to all ranks. */
 typedef struct {
-  int  id; /* 0 if none is left */
-  int  cached;
-  int  rejected; /* 1: the application rejected it in another job */
-  int  by_user;
-  int  choice_stands; /* 1: the index has a choice of the user, and no newer checkpoint was complete since */
-  int  at_stake;      /* 1: the index has complete checkpoints, or cannot be read */
-  int  damaged;       /* 1: the index cannot be read */
-  char dir[SCR_MAX_FILENAME];
-  char why[1024];            /* why none is left, apart from those that were tried */
-  char rejected_names[1024]; /* what this job has rejected of those that only the prefix has */
+  int      id; /* 0 if none is left */
+  int      cached;
+  int      rejected; /* 1: the application rejected it in another job */
+  int      by_user;
+  int      choice_stands; /* 1: the index has a choice of the user, and no newer checkpoint was complete since */
+  int      at_stake;      /* 1: the index has complete checkpoints, or cannot be read */
+  int      damaged;       /* 1: the index cannot be read */
+  char     dir[SCR_MAX_FILENAME];
+  char     why[1024];            /* why none is left, apart from those that were tried */
+  char     rejected_names[1024]; /* what this job has rejected of those that only the prefix has */
+  scr_lost lost;
 } scr_candidate;
 
 /* The newest checkpoint in the state LIFE with an id between ABOVE and BELOW, both excluded; 0 if there is none. */
@@ -13121,6 +13256,7 @@ SCR_FN int scr_restart_candidate(scr_search from, const char* name, scr_candidat
   memset(&it, 0, sizeof it); /* the candidate on the prefix; it.id is 0 if it comes from the cache */
   scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
   scr_restart_stake(&index, rc, fetch, c);
+  c->lost = scr.lost;
   scr_choice_read(&index, &choice);
   c->choice_stands = choice.by_user && choice.until == 0;
   if (name != NULL) c->id = scr_restart_by_name(&index, name, fetch, &it);
@@ -13192,6 +13328,18 @@ SCR_FN int scr_restart_choice_served(void)
   return rc;
 }
 
+/* The candidate C is loaded: rank 0 tells once of newer checkpoints that this run cannot reach. */
+SCR_FN void scr_restart_tell_lost(const scr_candidate* c)
+{
+  const scr_dataset* ds = scr_dataset_find(c->id);
+  int                work = c->lost.ckpt - ds->desc.ckpt;
+
+  if (scr.world.rank != 0 || c->lost.newest <= c->id) return;
+  scr_warn("%s; this run goes on from the older %s, and does the work of %d checkpoint%s again", c->lost.text,
+           scr_desc_name(&ds->desc), work > 0 ? work : 1, work > 1 ? "s" : "");
+  scr.lost.newest = 0;
+}
+
 /*
 ** Load the newest checkpoint that FROM leaves, or the one called NAME; if that fails, try older ones.  Collective over
 ** the world; the same code everywhere.
@@ -13217,9 +13365,14 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
       scr_restart_loaded(c.id);
       scr.offer.rejected = c.rejected;
       scr.offer.below = c.id + 1;
+      if (!c.by_user) scr_restart_tell_lost(&c);
       return c.by_user ? scr_restart_choice_served() : SCR_SUCCESS;
     }
     if (name != NULL) return rc;
+  }
+  if (c.lost.at_stake && !scr.fresh_start) {
+    scr.prefix_at_stake = 1;
+    scr_tried_add("%s", c.lost.text);
   }
   if (c.at_stake && *c.rejected_names) scr_tried_add("%s", c.rejected_names);
   if (c.at_stake && (c.damaged || scr.tried.n == 0)) scr_tried_add("%s", c.why);
@@ -13516,11 +13669,33 @@ SCR_FN int scr_run_hold_prefix(void)
   return SCR_SUCCESS;
 }
 
+/*
+** Read the identity of the prefix from <prefix>/.scr/prefix.scr into ID, and make one if there is none; "" if that
+** fails.  The prefix is locked, so no other run makes one too.  Rank 0 only.
+*/
+SCR_FN void scr_run_identify_prefix(char* id, size_t n)
+{
+  char      path[SCR_MAX_FILENAME];
+  scr_hash* h = scr_hash_new();
+  int       rc = scr_record_path(scr.world.prefix, "prefix.scr", path, sizeof path);
+
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, h);
+  if (rc == SCR_ERR_NOT_FOUND) {
+    char fresh[24];
+    snprintf(fresh, sizeof fresh, "%016" PRIx64, scr_random());
+    scr_hash_util_set_str(h, "IDENTITY", fresh);
+    rc = scr_hash_file_write(path, h);
+  }
+  if (rc == SCR_SUCCESS) scr_desc_read_str(h, "IDENTITY", id, n);
+  else scr_warn("%s; the caches of this prefix are told by its path alone", scr_err_text);
+  scr_hash_delete(&h);
+}
+
 /* Rank 0 finds the prefix, creates its .scr and locks it; all ranks receive its name.  Collective over the world. */
 SCR_FN int scr_run_open_prefix(void)
 {
   struct {
-    char prefix[SCR_MAX_FILENAME], real[SCR_MAX_FILENAME];
+    char prefix[SCR_MAX_FILENAME], real[SCR_MAX_FILENAME], id[sizeof scr.world.prefix_id];
   } p;
   const char* name = scr_param_get(scr.world.params, "SCR_PREFIX");
   char        path[2 * SCR_MAX_FILENAME], cwd[SCR_MAX_FILENAME], *real;
@@ -13546,11 +13721,13 @@ SCR_FN int scr_run_open_prefix(void)
     memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
     if (rc == SCR_SUCCESS) rc = scr_run_hold_prefix();
     if (rc == SCR_SUCCESS) scr_record_sweep(scr.world.prefix);
+    if (rc == SCR_SUCCESS) scr_run_identify_prefix(p.id, sizeof p.id);
   }
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_bcast(&p, (int)sizeof p, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
   memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
   memcpy(scr.prefix_real, p.real, sizeof p.real);
+  memcpy(scr.world.prefix_id, p.id, sizeof p.id);
   return SCR_SUCCESS;
 }
 
@@ -13648,6 +13825,24 @@ SCR_FN void scr_release(void)
 }
 
 /*
+** The run ends normally, and was not to flush checkpoints: note that it leaves those in the cache on purpose.  Rank 0
+** only.
+*/
+SCR_FN void scr_run_note_end(void)
+{
+  scr_record     r;
+  scr_flush_note note;
+  int            id = 0, changed = 0, rc = scr_flush_file_open(&r, scr.world.prefix);
+
+  while ((id = scr_flush_file_next(&r, id)) != 0) {
+    if (!scr_flush_file_get(&r, id, &note) || note.location & SCR_LOCATION_PREFIX || *note.where) continue;
+    note.ended = changed = 1;
+    scr_flush_file_put(&r, &note);
+  }
+  if (scr_record_close(&r, rc, changed) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+}
+
+/*
 ** Flush the newest checkpoint if flushing is on, and datasets whose flush is due but failed before; returns the first
 ** error.  Collective over the world.
 */
@@ -13657,6 +13852,7 @@ SCR_FN int scr_run_flush_newest(void)
   scr_err_record     why;
   int                i, rc = SCR_SUCCESS, tried = newest != NULL && scr.flush_every > 0;
 
+  if (scr.flush_every == 0 && scr.world.rank == 0) scr_run_note_end();
   if (tried) rc = scr_flush_unasked(newest->desc.identity.id);
   scr_err_save(&why);
   for (i = scr.datasets - 1; i >= 0; i--) {
@@ -13717,18 +13913,92 @@ typedef struct {
 } scr_found;
 
 /* Read in INDEX where DS is and what has been decided about it. */
-SCR_FN void scr_run_look_up(const scr_index* index, scr_dataset* ds, scr_index_item* it)
+SCR_FN void scr_run_look_up(const scr_index* index, scr_dataset* ds)
 {
-  scr_life life = SCR_WHOLE;
-  int      found = scr_index_same(index, &ds->desc.identity, it);
+  scr_index_item it;
+  scr_life       life = SCR_WHOLE;
+  int            found = scr_index_same(index, &ds->desc.identity, &it);
 
-  if (found && it->complete) ds->on_prefix = it->renaming ? SCR_PREFIX_RENAMING : SCR_PREFIX_YES;
-  if (found && it->failed)
-    life = scr_index_failed_in(index, it, scr.world.job_key) ? SCR_REJECTED : SCR_REJECTED_BEFORE;
-  if ((found && it->passed) || ds->desc.identity.id <= scr_index_cut_id(index) || scr.fresh_start) life = SCR_PASSED;
+  if (found && it.complete) ds->on_prefix = it.renaming ? SCR_PREFIX_RENAMING : SCR_PREFIX_YES;
+  if (found && it.failed)
+    life = scr_index_failed_in(index, &it, scr.world.job_key) ? SCR_REJECTED : SCR_REJECTED_BEFORE;
+  if ((found && it.passed) || ds->desc.identity.id <= scr_index_cut_id(index) || scr.fresh_start) life = SCR_PASSED;
   if (scr_dataset_is_whole(ds) && life > ds->life) ds->life = life;
   if (life == SCR_PASSED && ds->life == SCR_ASIDE)
     ds->aside = ds->aside == SCR_ASIDE_KEPT || ds->aside == SCR_ASIDE_PASSED ? SCR_ASIDE_PASSED : SCR_ASIDE_UNPROVEN;
+}
+
+/* Returns 1 unless the parameters tell this run to do without what is in the cache. */
+SCR_FN int scr_run_uses_cache(void)
+{
+  int distribute = 1, purge = 0;
+
+  scr_param_int(scr.world.params, "SCR_DISTRIBUTE", &distribute);
+  scr_param_int(scr.world.params, "SCR_CACHE_PURGE", &purge);
+  return distribute && !purge;
+}
+
+/*
+** Returns 1 if NOTE is of a complete checkpoint that this run has not found, neither in the cache nor on the prefix,
+** and INDEX has no newer one.
+*/
+SCR_FN int scr_run_is_lost(const scr_index* index, const scr_flush_note* note)
+{
+  scr_index_item newest;
+
+  scr_index_newest(index, INT_MAX, NULL, &newest);
+  return note->flags & SCR_FLAG_CHECKPOINT && note->location & SCR_LOCATION_CACHE &&
+         !(note->location & SCR_LOCATION_PREFIX) && note->id > newest.id && note->id > scr_index_cut_id(index) &&
+         !scr.fresh_start && scr_run_uses_cache();
+}
+
+/* Add the checkpoint of NOTE, number N of those that are lost, newest first, to what is told about them. */
+SCR_FN void scr_run_tell_lost(const scr_flush_note* note, int n)
+{
+  scr_lost* l = &scr.lost;
+  size_t    k = strlen(l->text);
+
+  if (n == 0) l->newest = note->id;
+  if (n == 0) l->ckpt = note->ckpt;
+  if (!note->ended) l->at_stake = 1;
+  if (n >= 3) return;
+  snprintf(l->text + k, sizeof l->text - k, "%s%.60s (dataset %d, in the cache of job %.40s%s%.200s)",
+           n > 0 ? ", " : "", *note->name ? note->name : "a checkpoint", note->id,
+           *note->job ? note->job : "that wrote it", *note->where ? " on " : "", note->where);
+}
+
+/*
+** Go through the notes that earlier runs have left in R.  Those of datasets that this run has found will be written
+** anew, but for those that are set aside; of the others stay those of lost checkpoints, until there is a newer one on
+** the prefix.
+*/
+SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
+{
+  scr_flush_note note;
+  char           where[sizeof note.where];
+  int            id = INT_MAX, n = 0;
+
+  scr_nodes_file_where(scr.world.prefix, where, sizeof where);
+  memset(&scr.lost, 0, sizeof scr.lost);
+  while ((id = scr_flush_file_before(r, id)) != 0) {
+    const scr_dataset* ds = scr_dataset_find(id);
+    scr_flush_file_get(r, id, &note);
+    scr_flush_file_remove(r, id);
+    if (ds != NULL && !scr_identity_differs(&ds->desc.identity, &note.identity)) {
+      if (ds->life == SCR_ASIDE && (ds->aside == SCR_ASIDE_KEPT || ds->aside == SCR_ASIDE_LOST))
+        scr_flush_file_put(r, &note);
+      continue;
+    }
+    if (!scr_run_is_lost(index, &note)) continue;
+    note.location = SCR_LOCATION_CACHE;
+    if (*note.where == '\0') memcpy(note.where, where, sizeof where);
+    scr_flush_file_put(r, &note);
+    scr_run_tell_lost(&note, n++);
+  }
+  if (n > 0)
+    snprintf(scr.lost.text + strlen(scr.lost.text), sizeof scr.lost.text - strlen(scr.lost.text),
+             "%.*s cannot be reached by this run, job %.40s on %.80s", n > 3 ? 14 : 0, " and older ones",
+             scr.world.home.job, scr.world.home.host);
 }
 
 /* Find out from the index about all datasets, and record in the flush file what is in the cache.  Rank 0 only. */
@@ -13738,16 +14008,16 @@ SCR_FN int scr_run_write_flush_file(void)
   scr_index      index;
   scr_index_item it;
   scr_flush_note note;
-  int            i, id, rc;
+  int            i, rc;
 
   scr_index_read(&index, scr.world.prefix); /* if it cannot be read, it is empty: nothing is on the prefix */
   rc = scr_run_open_flush_file(&r);
-  while ((id = scr_flush_file_next(&r, 0)) != 0) scr_flush_file_remove(&r, id);
+  for (i = 0; i < scr.datasets; i++) scr_run_look_up(&index, &scr.dataset[i]);
+  scr_run_sift_notes(&r, &index);
   for (i = 0; i < scr.datasets; i++) {
-    scr_dataset* ds = &scr.dataset[i];
-    scr_run_look_up(&index, ds, &it);
+    const scr_dataset* ds = &scr.dataset[i];
     if (!scr_dataset_is_live(ds)) continue;
-    scr_dataset_make_note(ds, it.id != 0 ? it.dir : NULL, &note);
+    scr_dataset_make_note(ds, scr_index_same(&index, &ds->desc.identity, &it) ? it.dir : NULL, &note);
     scr_flush_file_put(&r, &note);
   }
   scr_index_close(&index, SCR_SUCCESS, 0);
@@ -13804,18 +14074,22 @@ SCR_FN void scr_run_flush_due(void)
 }
 
 /*
-** Let new ids begin above the greatest one in the index, so that none recurs, and above the cut of a fresh start.
-** Collective over the world.
+** Let new ids begin above the greatest one in the index and in the flush file, so that none recurs, and above the cut
+** of a fresh start.  Collective over the world.
 */
 SCR_FN int scr_run_raise_ids(void)
 {
-  scr_index index;
-  int       id = 0, rc;
+  scr_index  index;
+  scr_record notes;
+  int        id = 0, rc;
 
   if (scr.world.rank == 0) {
-    scr_index_read(&index, scr.world.prefix); /* if it cannot be read, it is empty */
+    scr_index_read(&index, scr.world.prefix); /* if one of them cannot be read, it is empty */
     id = scr_index_max_id(&index);
     if (scr_index_cut_id(&index) > id) id = scr_index_cut_id(&index);
+    rc = scr_flush_file_read(&notes, scr.world.prefix);
+    if (scr_flush_file_before(&notes, INT_MAX) > id) id = scr_flush_file_before(&notes, INT_MAX);
+    scr_record_close(&notes, rc, 0);
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
   rc = scr_bcast(&id, 1, MPI_INT, 0, scr.world.comm);
@@ -13826,18 +14100,16 @@ SCR_FN int scr_run_raise_ids(void)
 /* Find what the cache and the prefix hold, and load a checkpoint.  Collective over the world. */
 SCR_FN int scr_run_find_checkpoint(void)
 {
-  int        distribute = 1, purge = 0, i, rc;
+  int        use = scr_run_uses_cache(), i, rc;
   scr_vote   v;
   scr_search all = {0, INT_MAX};
 
-  scr_param_int(scr.world.params, "SCR_DISTRIBUTE", &distribute);
-  scr_param_int(scr.world.params, "SCR_CACHE_PURGE", &purge);
   rc = scr_recovery_scatter();
-  if (rc == SCR_SUCCESS && (purge || !distribute)) rc = scr_cache_purge();
+  if (rc == SCR_SUCCESS && !use) rc = scr_cache_purge();
   memset(&v, 0, sizeof v);
   v.sum[0] = scr.damaged_maps;
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  scr.damaged_maps = distribute && !purge ? (int)v.sum[0] : 0;
+  scr.damaged_maps = use ? (int)v.sum[0] : 0;
   if (scr.damaged_maps > 0) scr_tried_add("%d filemaps in the control directories are damaged", scr.damaged_maps);
   if ((rc = scr_recovery_all()) != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0 && scr_prefix_finish_all(scr.world.prefix) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
@@ -13852,6 +14124,34 @@ SCR_FN int scr_run_find_checkpoint(void)
   if ((rc = scr_restart_load(all, NULL)) != SCR_SUCCESS) return rc;
   scr_run_flush_due();
   return SCR_SUCCESS;
+}
+
+/*
+** Record the hosts of this run and their directories, for commands, and for a later run that cannot reach them.
+** Collective over the world.
+*/
+SCR_FN int scr_run_write_nodes(void)
+{
+  scr_hash *     send = scr_hash_new(), *recv = scr_hash_new(), *hosts = scr_hash_new();
+  scr_hash_elem* e;
+  int            i, rc;
+
+  if (scr.world.group[SCR_GROUP_NODE].leader == scr.world.rank) {
+    scr_hash* host = scr_hash_setf(send, NULL, "%d %s", 0, scr.world.home.host);
+    scr_hash_set_kv(host, "CNTL", scr.world.cntl);
+    for (i = 0; i < scr.world.nstores; i++)
+      if (scr.world.store[i].enabled) scr_hash_set_kv(host, "CACHE", scr.world.store[i].dir);
+  }
+  rc = scr_hash_exchange(send, recv, scr.world.comm);
+  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
+    scr_hash_merge(hosts, scr_hash_elem_hash(e));
+  if (scr.world.rank == 0 &&
+      scr_nodes_file_write(scr.world.prefix, scr.world.group[SCR_GROUP_NODE].groups, hosts) != SCR_SUCCESS)
+    scr_warn("%s; commands that look for the nodes of the run see those of an earlier one", scr_err_text);
+  scr_hash_delete(&send);
+  scr_hash_delete(&recv);
+  scr_hash_delete(&hosts);
+  return scr_agree(rc, scr.world.comm);
 }
 
 /* Set up the log, if SCR_LOG_ENABLE is set, and log the start of the run. */
@@ -13904,10 +14204,9 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   if (seconds > 0) scr_hash_util_set_int(scr.halt, "HaltSeconds", seconds);
   rc = scr_fmt(scr.map_file, sizeof scr.map_file, "%s/filemap_%d.scrinfo", scr.world.cntl,
                scr.world.group[SCR_GROUP_NODE].rank);
-  if (rc == SCR_SUCCESS && scr.world.rank == 0)
-    rc = scr_nodes_file_write(scr.world.prefix, scr.world.group[SCR_GROUP_NODE].groups);
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_run_find_checkpoint()) != SCR_SUCCESS) return rc;
+  if ((rc = scr_run_write_nodes()) != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0 && scr_run_write_reason(NULL) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   scr.phase = SCR_PHASE_IDLE;
   if (scr.halt_exit == 1) {

@@ -703,10 +703,10 @@ static const row flushing[] = {
 /* The same, when nothing but the prefix is left. */
 static const row flushing_lost[] = {
   {"FLUSHING, the summary; all nodes lost", open_two, complete, "summary.scr", 1, 0, "ck2",
-   {"whole | CACHE SYNC_FLUSHING | -", "- | - | -", "ck1"},
-   {"whole | CACHE SYNC_FLUSHING | -", "- | - | -", "ck1"}, 0, "ck1", lose_nodes},
+   {"whole | CACHE SYNC_FLUSHING | -", "- | CACHE | -", "ck1"},
+   {"whole | CACHE SYNC_FLUSHING | -", "- | CACHE | -", "ck1"}, 0, "ck1", lose_nodes},
   {"FLUSHING -> RENAMING; all nodes lost", open_two, complete, INDEX, 1, 0, "ck2",
-   {"whole | CACHE SYNC_FLUSHING | -", "- | - | -", "ck1"},
+   {"whole | CACHE SYNC_FLUSHING | -", "- | CACHE | -", "ck1"},
    {"whole | CACHE SYNC_FLUSHING | RENAMES", ON_PREFIX, "ck2"}, 0, "ck1", lose_nodes},
   {"RENAMING, a file; all nodes lost", open_two, complete, "rank_2_1", 1, 2, "ck2",
    {"whole | CACHE SYNC_FLUSHING | RENAMES", ON_PREFIX, "ck2"},

@@ -173,7 +173,7 @@ static int run_story(const char* prefix)
   if (rc == SCR_SUCCESS) scr_halt_count(halt.h, 1);
   if (rc == SCR_SUCCESS) rc = scr_halt_merge(halt.h, halt.h);
   rc = scr_record_close(&halt, rc, 1);
-  if (rc == SCR_SUCCESS) rc = scr_nodes_file_write(prefix, 2);
+  if (rc == SCR_SUCCESS) rc = scr_nodes_file_write(prefix, 2, NULL);
   if (rc == SCR_SUCCESS) rc = scr_nodes_file_read(prefix, &nodes);
   if (rc == SCR_SUCCESS) CHECK_INT(nodes, 2);
   if (rc != SCR_SUCCESS) return rc;
@@ -208,14 +208,14 @@ static void run_judge(int rc)
   CHECK_INT(scr_record_open(&r, records_prefix, "halt.scr"), SCR_SUCCESS);
   scr_hash_util_set_int(r.h, "CheckpointsLeft", 5);
   CHECK_INT(scr_record_close(&r, SCR_SUCCESS, 1), SCR_SUCCESS);
-  CHECK_INT(scr_nodes_file_write(records_prefix, 7), SCR_SUCCESS);
+  CHECK_INT(scr_nodes_file_write(records_prefix, 7, NULL), SCR_SUCCESS);
 }
 
 static void a_failure_leaves_the_old_files_of_a_run_or_the_new_ones(void)
 {
   records_begin();
   CHECK_INT(run_story(records_prefix), SCR_SUCCESS);
-  scr_nodes_file_write(records_prefix, 7);
+  scr_nodes_file_write(records_prefix, 7, NULL);
   {
     scr_record r;
     CHECK_INT(scr_record_open(&r, records_prefix, "halt.scr"), SCR_SUCCESS);
@@ -335,9 +335,9 @@ static void a_nodes_file_holds_the_nodes_of_the_last_run(void)
 
   records_begin();
   CHECK(scr_nodes_file_read(records_prefix, &n) == SCR_ERR_NOT_FOUND && n == 7);
-  CHECK_INT(scr_nodes_file_write(records_prefix, 12), SCR_SUCCESS);
+  CHECK_INT(scr_nodes_file_write(records_prefix, 12, NULL), SCR_SUCCESS);
   CHECK(scr_nodes_file_read(records_prefix, &n) == SCR_SUCCESS && n == 12);
-  CHECK_INT(scr_nodes_file_write(records_prefix, INT_MAX), SCR_SUCCESS);
+  CHECK_INT(scr_nodes_file_write(records_prefix, INT_MAX, NULL), SCR_SUCCESS);
   CHECK(scr_nodes_file_read(records_prefix, &n) == SCR_SUCCESS && n == INT_MAX);
   records_copy(CHECK_DATA "/scr-1.2.2/nodes.scr", records_path("nodes.scr"));
   CHECK(scr_nodes_file_read(records_prefix, &n) == SCR_SUCCESS && n == 4);
@@ -350,7 +350,7 @@ static void a_nodes_file_holds_the_nodes_of_the_last_run(void)
   check_put(records_path("nodes.scr"), "damaged", 7);
   n = 7;
   CHECK(scr_nodes_file_read(records_prefix, &n) == SCR_ERR_FORMAT && n == 7);
-  CHECK_INT(scr_nodes_file_write("/nonexistent/prefix", 3), SCR_ERR_IO);
+  CHECK_INT(scr_nodes_file_write("/nonexistent/prefix", 3, NULL), SCR_ERR_IO);
   scr_hash_delete(&h);
 }
 
