@@ -143,6 +143,8 @@ typedef struct {
   int (*rmdir)(const char* path);
   int (*flock)(int fd, int op);
   int (*lstat)(const char* path, struct stat* st);
+  int (*fchmod)(int fd, mode_t mode);
+  int (*fchown)(int fd, uid_t user, gid_t group);
 } scr_os_table;
 
 SCR_FN int scr_os_open(const char* path, int flags, mode_t mode)
@@ -158,8 +160,8 @@ SCR_FN int scr_os_lstat(const char* path, struct stat* st)
   return lstat(path, st); /* a wrapper, because lstat is a macro on some systems */
 }
 
-static scr_os_table scr_os = {scr_os_open, close,  read,   pread, write, pwrite, ftruncate,
-                              fsync,       rename, unlink, mkdir, rmdir, flock,  scr_os_lstat};
+static scr_os_table scr_os = {scr_os_open, close,  read,  pread, write, pwrite,       ftruncate, fsync,
+                              rename,      unlink, mkdir, rmdir, flock, scr_os_lstat, fchmod,    fchown};
 
 /* Write all N bytes of BUF to FD.  Returns 0, or -1 with errno. */
 SCR_FN int scr_write_all(int fd, const void* buf, size_t n)
@@ -1462,11 +1464,12 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 **
 ** Uses       platform, errors, memory, path, hash; the CRC32 of zlib.
 ** Offers     scr_hash_image, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head, scr_hash_file_lock,
-**            scr_hash_file_unlock, scr_dir_sync, scr_fsync_enabled.
+**            scr_hash_file_unlock, scr_dir_sync, scr_fsync_enabled, scr_file_share, scr_lock_open, scr_lock_take.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
-**   I3  Locks are taken on the file <file>.lock, which is never renamed or removed.
+**   I3  Locks are taken on the file <file>.lock, which is never renamed or removed, and which only those can open who
+**       may write to its directory: whoever can open a file can hold its lock for ever.
 ** Failure    The file is unchanged or fully replaced.
 ** Format     magic u32, type u16, version u16, size u64, flags u32, packed hash, CRC32 u32 of all before it;
 **            big-endian.
@@ -1615,6 +1618,25 @@ SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
 
 /* ---- writing ---- */
 
+/*
+** Give the new file PATH, open as FD, the group of its directory and that group's right to write, so that people who
+** share a prefix directory can replace each other's files.  PRIVATE: others get no rights.
+*/
+SCR_FN void scr_file_share(int fd, const char* path, int is_private)
+{
+  char        dir[SCR_MAX_FILENAME];
+  struct stat d, f;
+  mode_t      mode;
+  int         shared;
+
+  if (scr_path_dir_of(path, dir, sizeof dir) != SCR_SUCCESS || stat(dir, &d) < 0 || fstat(fd, &f) < 0) return;
+  if (f.st_uid != geteuid()) return;
+  shared = (d.st_mode & S_IWGRP) != 0 && (f.st_gid == d.st_gid || scr_os.fchown(fd, (uid_t)-1, d.st_gid) == 0);
+  mode = is_private ? 0600 : f.st_mode & 0777;
+  if (shared) mode |= 0060;
+  if (mode != (f.st_mode & 07777)) scr_os.fchmod(fd, mode);
+}
+
 /* Make the name of the file PATH durable by syncing its directory. */
 SCR_FN int scr_dir_sync(const char* path)
 {
@@ -1657,6 +1679,7 @@ SCR_FN int scr_hash_file_write(const char* path, const scr_hash* h)
     goto out;
   }
   made = 1;
+  scr_file_share(fd, path, 0);
   if (scr_write_all(fd, b.p, b.n) < 0) {
     rc = SCR_ERRNO("cannot write %s", tmp);
     goto out;
@@ -1683,6 +1706,92 @@ out:
 
 /* ---- locks ---- */
 
+#ifndef SCR_LOCK_SECONDS
+#define SCR_LOCK_SECONDS      30 /* how long to wait for a lock */
+#define SCR_LOCK_TELL_SECONDS 3  /* after this time, tell that we wait */
+#endif
+
+/* Make TEXT say which process holds the lock of FD, where the system tells; else "". */
+SCR_FN void scr_lock_holder(int fd, char* text, size_t n)
+{
+  struct stat   st;
+  char          line[256], name[64] = "", path[64];
+  unsigned long ino;
+  unsigned      dev_major, dev_minor;
+  long          pid;
+  FILE *        f = fopen("/proc/locks", "r"), *p;
+
+  *text = '\0';
+  if (f == NULL) return;
+  while (*text == '\0' && fstat(fd, &st) == 0 && fgets(line, sizeof line, f) != NULL) {
+    if (sscanf(line, "%*s FLOCK %*s %*s %ld %x:%x:%lu", &pid, &dev_major, &dev_minor, &ino) != 4) continue;
+    if (ino != (unsigned long)st.st_ino || pid <= 0) continue;
+    snprintf(path, sizeof path, "/proc/%ld/comm", pid);
+    if ((p = fopen(path, "r")) != NULL) {
+      if (fgets(name, sizeof name, p) != NULL) name[strcspn(name, "\n")] = '\0';
+      fclose(p);
+    }
+    snprintf(text, n, " by process %ld%s%s on this host", pid, *name ? " " : "", name);
+  }
+  fclose(f);
+}
+
+/*
+** Lock FD, the file PATH, waiting up to SECONDS; SCR_ERR_BUSY if it is not free then.  A file system without locks is
+** accepted with one warning: there, only the recorded prefix tells runs apart.
+*/
+SCR_FN int scr_lock_take(int fd, const char* path, double seconds)
+{
+  static int no_locks = 0;
+  double     start = scr_wtime(), waited;
+  char       holder[160];
+  int        told = 0, pause = 1000;
+
+  while (scr_os.flock(fd, LOCK_EX | LOCK_NB) < 0) {
+    if (errno == EINTR) continue;
+    if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP) {
+      if (!no_locks) scr_warn("%s cannot be locked (%s); make sure that no second run uses it", path, strerror(errno));
+      no_locks = 1;
+      return SCR_SUCCESS;
+    }
+    if (errno != EWOULDBLOCK) return SCR_ERRNO("cannot lock %s", path);
+    waited = scr_wtime() - start;
+    if (waited >= seconds) {
+      scr_lock_holder(fd, holder, sizeof holder);
+      return SCR_ERR(SCR_ERR_BUSY, "%s is locked%s for more than %.0f s; end the process that holds it", path, holder,
+                     waited);
+    }
+    if (!told && waited >= SCR_LOCK_TELL_SECONDS) {
+      scr_lock_holder(fd, holder, sizeof holder);
+      scr_warn("waiting for the lock %s, which is held%s", path, holder);
+      told = 1;
+    }
+    usleep((useconds_t)pause);
+    if (pause < 50000) pause *= 2;
+  }
+  return SCR_SUCCESS;
+}
+
+/* Open the lock file PATH, which is made if it is missing; an older one that others can open is tightened. */
+SCR_FN int scr_lock_open(const char* path, int* fd)
+{
+  struct stat st;
+
+  *fd = scr_os.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+  if (*fd < 0 && errno == EROFS) *fd = scr_os.open(path, O_RDONLY | O_NOFOLLOW, 0);
+  if (*fd < 0) {
+    int why = errno;
+    if (why != EACCES || scr_os.lstat(path, &st) < 0) st.st_uid = geteuid();
+    errno = why;
+    if (st.st_uid != geteuid())
+      return SCR_ERRNO("cannot open the lock %s, which belongs to user %lu; let the group write to its directory", path,
+                       (unsigned long)st.st_uid);
+    return SCR_ERRNO("cannot open the lock %s", path);
+  }
+  scr_file_share(*fd, path, 1);
+  return SCR_SUCCESS;
+}
+
 /* Lock <PATH>.lock, waiting until it is free. *FD receives the descriptor that holds the lock, or -1 on an error. */
 SCR_FN int scr_hash_file_lock(const char* path, int* fd)
 {
@@ -1691,16 +1800,11 @@ SCR_FN int scr_hash_file_lock(const char* path, int* fd)
 
   *fd = -1;
   if ((rc = scr_fmt(lock, sizeof lock, "%s.lock", path)) != SCR_SUCCESS) return rc;
-  *fd = scr_os.open(lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
-  if (*fd < 0) return SCR_ERRNO("cannot open the lock %s", lock);
-  while (scr_os.flock(*fd, LOCK_EX) < 0) {
-    if (errno == EINTR) continue;
-    rc = SCR_ERRNO("cannot lock %s", lock);
-    scr_os.close(*fd);
-    *fd = -1;
-    return rc;
-  }
-  return SCR_SUCCESS;
+  if ((rc = scr_lock_open(lock, fd)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_lock_take(*fd, lock, SCR_LOCK_SECONDS)) == SCR_SUCCESS) return rc;
+  scr_os.close(*fd);
+  *fd = -1;
+  return rc;
 }
 
 SCR_FN void scr_hash_file_unlock(int* fd)
@@ -5470,15 +5574,27 @@ SCR_FN int scr_record_path(const char* prefix, const char* name, char* path, siz
   return scr_fmt(path, n, "%s/.scr/%s", prefix, name);
 }
 
-/* Create PREFIX/.scr if it is missing.  PREFIX itself is not created, so that a mistyped one is noticed. */
+/*
+** Create PREFIX/.scr if it is missing, with the group and the group's rights of PREFIX.  PREFIX itself is not
+** created, so that a mistyped one is noticed.
+*/
 SCR_FN int scr_record_mkdir(const char* prefix)
 {
-  char path[SCR_MAX_FILENAME];
-  int  rc = scr_fmt(path, sizeof path, "%s/.scr", prefix);
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+  int         fd, rc = scr_fmt(path, sizeof path, "%s/.scr", prefix);
 
-  if (rc == SCR_SUCCESS && scr_os.mkdir(path, 0777) < 0 && errno != EEXIST)
-    rc = SCR_ERRNO("cannot create the directory %s; is the prefix there and writable?", path);
-  return rc;
+  if (rc != SCR_SUCCESS) return rc;
+  if (scr_os.mkdir(path, 0777) < 0) {
+    if (errno == EEXIST) return SCR_SUCCESS;
+    return SCR_ERRNO("cannot create the directory %s; is the prefix there and writable?", path);
+  }
+  if (stat(prefix, &st) < 0 || !(st.st_mode & S_IWGRP) || (fd = scr_os.open(path, O_RDONLY | O_DIRECTORY, 0)) < 0)
+    return SCR_SUCCESS;
+  if (scr_os.fchown(fd, (uid_t)-1, st.st_gid) == 0)
+    scr_os.fchmod(fd, (st.st_mode & 02770) | 0700 | (st.st_mode & 0005));
+  scr_os.close(fd);
+  return SCR_SUCCESS;
 }
 
 /* Read the file NAME of PREFIX; R is empty if there is none.  The caller calls scr_record_close, after an error too. */
@@ -7136,7 +7252,11 @@ SCR_FN int scr_log_append(const scr_log* l, const char* line)
   if (rc != SCR_SUCCESS) return rc;
   fd = scr_os.open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
   if (fd < 0) return SCR_ERRNO("cannot open the log %s", path);
-  while (scr_os.flock(fd, LOCK_EX) < 0 && errno == EINTR) continue; /* without locks, lines may mix but none is lost */
+  scr_file_share(fd, path, 1);
+  if ((rc = scr_lock_take(fd, path, SCR_LOCK_SECONDS)) != SCR_SUCCESS) {
+    scr_os.close(fd);
+    return rc;
+  }
   end = lseek(fd, 0, SEEK_END);
   scr_time_string(time(NULL), now, sizeof now);
   snprintf(text, sizeof text, "%s: host=%s, jobid=%s, %s\n", now, l->host, l->job, line);
@@ -8759,10 +8879,8 @@ SCR_FN int scr_dir_is_held(const scr_world* w, int fd)
 }
 
 /*
-** Lock DIR.  *HELD is 1 if another run has the lock; otherwise w->lock has its descriptor.
-**
-** A file system without locks is accepted with a warning: there, only the recorded prefix tells runs apart.  A file
-** system that has become read-only can still be read, so the lock is then taken on the existing lock file.
+** Lock DIR.  *HELD is 1 if another run has the lock; otherwise w->lock has its descriptor.  A file system that has
+** become read-only can still be read, so the lock is then taken on the existing lock file.
 */
 SCR_FN int scr_dir_lock(scr_world* w, const char* dir, int* held)
 {
@@ -8770,22 +8888,16 @@ SCR_FN int scr_dir_lock(scr_world* w, const char* dir, int* held)
   int  fd, rc = scr_fmt(lock, sizeof lock, "%s/run.lock", dir);
 
   *held = 0;
-  if (rc != SCR_SUCCESS) return rc;
-  fd = scr_os.open(lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-  if (fd < 0 && errno == EROFS) fd = scr_os.open(lock, O_RDONLY | O_NOFOLLOW, 0);
-  if (fd < 0) return SCR_ERRNO("cannot open the lock %s", lock);
+  if (rc != SCR_SUCCESS || (rc = scr_lock_open(lock, &fd)) != SCR_SUCCESS) return rc;
   if (scr_dir_is_held(w, fd)) {
     scr_os.close(fd);
     return SCR_SUCCESS;
   }
-  if (scr_os.flock(fd, LOCK_EX | LOCK_NB) < 0) {
-    if (errno == EWOULDBLOCK) *held = 1;
-    else if (errno != ENOLCK && errno != ENOSYS && errno != EOPNOTSUPP) rc = SCR_ERRNO("cannot lock %s", lock);
-    else scr_warn("%s cannot be locked (%s); make sure that no second run uses it", lock, strerror(errno));
-  }
-  if (rc == SCR_SUCCESS && !*held) w->lock[w->nlocks++] = fd;
+  rc = scr_lock_take(fd, lock, 0);
+  *held = rc == SCR_ERR_BUSY;
+  if (rc == SCR_SUCCESS) w->lock[w->nlocks++] = fd;
   else scr_os.close(fd);
-  return rc;
+  return *held ? SCR_SUCCESS : rc;
 }
 
 /*
@@ -13646,27 +13758,43 @@ SCR_FN int scr_settings_keep(void)
 
 /* ---- the prefix ---- */
 
-/* Lock <prefix>/.scr/run.lock, so that no second run uses the prefix.  Rank 0 only. */
+/*
+** The launch that this process belongs to, as far as it can be told: its job step, its namespace, or else the process
+** that started it on this host.
+*/
+SCR_FN void scr_run_launch(char* text, size_t n)
+{
+  const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID"), *space = getenv("PMIX_NAMESPACE");
+
+  if (job != NULL && step != NULL) snprintf(text, n, "step %s.%s", job, step);
+  else if (space != NULL) snprintf(text, n, "namespace %s", space);
+  else snprintf(text, n, "parent %ld on %s", (long)getppid(), scr_msg_host);
+}
+
+/*
+** Lock <prefix>/.scr/run.lock, so that no second run uses the prefix, and write into it which launch holds it.  The
+** processes of a killed run may hold it a little longer, but those of this launch stay.  Rank 0 only.
+*/
 SCR_FN int scr_run_hold_prefix(void)
 {
-  char   path[SCR_MAX_FILENAME];
-  double start = scr_wtime();
-  int    rc = scr_fmt(path, sizeof path, "%s/.scr/run.lock", scr.world.prefix);
+  char    path[SCR_MAX_FILENAME], mine[320], other[320];
+  ssize_t n;
+  int     rc = scr_record_path(scr.world.prefix, "run.lock", path, sizeof path);
 
-  if (rc != SCR_SUCCESS) return rc;
-  scr.prefix_lock = scr_os.open(path, O_RDWR | O_CREAT, 0666);
-  if (scr.prefix_lock < 0) return SCR_ERRNO("cannot open %s", path);
-  while (scr_os.flock(scr.prefix_lock, LOCK_EX | LOCK_NB) < 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) {
-      scr_warn("%s cannot be locked (%s); make sure that no second run uses this prefix", path, strerror(errno));
-      return SCR_SUCCESS;
-    }
-    if (scr_wtime() - start > SCR_BUSY_SECONDS)
-      return SCR_ERR(SCR_ERR_BUSY, "another run uses the prefix %s; give each run its own SCR_PREFIX, or end that run",
-                     scr.world.prefix);
-    usleep(50000);
+  if (rc != SCR_SUCCESS || (rc = scr_lock_open(path, &scr.prefix_lock)) != SCR_SUCCESS) return rc;
+  scr_run_launch(mine, sizeof mine);
+  if ((rc = scr_lock_take(scr.prefix_lock, path, 0)) == SCR_ERR_BUSY) {
+    n = scr_pread_all(scr.prefix_lock, other, sizeof other - 1, 0);
+    other[n > 0 ? n : 0] = '\0';
+    if (strcmp(mine, other) != 0) rc = scr_lock_take(scr.prefix_lock, path, SCR_BUSY_SECONDS);
   }
-  return SCR_SUCCESS;
+  if (rc == SCR_ERR_BUSY)
+    return SCR_ERR(SCR_ERR_BUSY,
+                   "another run uses the prefix %s; give each run its own SCR_PREFIX, or end that run: %s",
+                   scr.world.prefix, scr_err_text);
+  if (rc == SCR_SUCCESS && scr_os.ftruncate(scr.prefix_lock, 0) == 0)
+    scr_pwrite_all(scr.prefix_lock, mine, strlen(mine), 0); /* only for a quicker answer: it may fail */
+  return rc;
 }
 
 /*
@@ -13716,8 +13844,7 @@ SCR_FN int scr_run_open_prefix(void)
       rc = scr_fmt(p.real, sizeof p.real, "%s", real);
       free(real);
     }
-    if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/.scr", p.prefix);
-    if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
+    if (rc == SCR_SUCCESS) rc = scr_record_mkdir(p.prefix);
     memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
     if (rc == SCR_SUCCESS) rc = scr_run_hold_prefix();
     if (rc == SCR_SUCCESS) scr_record_sweep(scr.world.prefix);

@@ -466,6 +466,68 @@ static void test_hash_file_locks(void)
   scr_hash_delete(&h);
 }
 
+/* Whoever may not write to the directory cannot open the lock of a file in it, and so cannot keep it. */
+static void a_lock_can_only_be_held_by_those_who_may_write(void)
+{
+  const char* lock = check_path(".scr/shared.scr.lock");
+  const char* path = check_path(".scr/shared.scr");
+  struct stat st;
+  int         fd;
+
+  mkdir(check_path(".scr"), 0755);
+  umask(0);
+  CHECK(chmod(check_path(".scr"), 0755) == 0);
+  check_put(lock, "", 0);
+  CHECK(chmod(lock, 0666) == 0);
+  CHECK_INT(scr_hash_file_lock(path, &fd), SCR_SUCCESS); /* an older one is tightened */
+  CHECK(stat(lock, &st) == 0 && (st.st_mode & 0777) == 0600);
+  scr_hash_file_unlock(&fd);
+  CHECK(chmod(check_path(".scr"), 02775) == 0);
+  CHECK_INT(scr_hash_file_lock(path, &fd), SCR_SUCCESS); /* the group that may write gets its right */
+  CHECK(stat(lock, &st) == 0 && (st.st_mode & 0777) == 0660);
+  scr_hash_file_unlock(&fd);
+  umask(077);
+  CHECK_INT(hash_file_set(path, 1), SCR_SUCCESS);
+  CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0660);
+  umask(022);
+  CHECK(chmod(check_path(".scr"), 0755) == 0);
+  unlink(path);
+  unlink(lock);
+}
+
+/* A lock that another process keeps is waited for, and then an error that names the file and the process. */
+static void a_lock_that_is_kept_is_not_waited_for_for_ever(void)
+{
+  const char* path = check_path("kept.scr");
+  char        pid[32];
+  double      start;
+  int         fd, ready[2], status;
+  pid_t       child;
+  char        c;
+
+  CHECK(pipe(ready) == 0);
+  fflush(stdout);
+  child = fork();
+  if (child == 0) {
+    close(ready[0]);
+    if (scr_hash_file_lock(path, &fd) == SCR_SUCCESS && write(ready[1], "x", 1) == 1) pause();
+    _exit(1);
+  }
+  close(ready[1]);
+  CHECK(read(ready[0], &c, 1) == 1);
+  close(ready[0]);
+  snprintf(pid, sizeof pid, "process %ld", (long)child);
+  start = scr_wtime();
+  CHECK_INT(scr_hash_file_lock(path, &fd), SCR_ERR_BUSY);
+  CHECK(scr_wtime() - start >= SCR_LOCK_SECONDS && scr_wtime() - start < SCR_LOCK_SECONDS + 5);
+  CHECK(strstr(scr_err_text, path) != NULL && strstr(scr_err_text, pid) != NULL);
+  CHECK_INT(fd, -1);
+  kill(child, SIGKILL);
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK_INT(scr_hash_file_lock(path, &fd), SCR_SUCCESS);
+  scr_hash_file_unlock(&fd);
+}
+
 /* A reader without a lock sees whole files only, while another process replaces them. */
 static void test_hash_file_readers(void)
 {
@@ -505,5 +567,7 @@ static void test_hash_files(void)
   test_hash_file_read_faults();
   test_hash_file_sync();
   test_hash_file_locks();
+  a_lock_can_only_be_held_by_those_who_may_write();
+  a_lock_that_is_kept_is_not_waited_for_for_ever();
   test_hash_file_readers();
 }

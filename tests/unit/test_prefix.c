@@ -41,7 +41,7 @@ static const char* index_newest(const scr_index* index, int below, const char* n
 {
   static char    text[SCR_MAX_FILENAME + 32];
   scr_index_item it;
-  int            rc = name != NULL ? scr_index_named(index, name, &it) : scr_index_newest(index, below, &it);
+  int            rc = name != NULL ? scr_index_named(index, name, &it) : scr_index_newest(index, below, NULL, &it);
 
   CHECK(rc == SCR_SUCCESS || (rc == SCR_ERR_NOT_FOUND && it.id == 0));
   if (rc != SCR_SUCCESS) return "-";
@@ -78,7 +78,7 @@ static void an_empty_index_answers_every_question(void)
   CHECK_STR(index_newest(&index, INT_MAX, "a"), "-");
   CHECK_STR(index_current(&index), "-");
   CHECK(!scr_index_get(&index, 1, "a", &it) && !scr_index_same(&index, &any, &it) && it.id == 0);
-  scr_index_note_failed(&index, 1, "a");
+  scr_index_note_failed(&index, 1, "a", "job");
   scr_index_note_fetched(&index, 1, "a");
   scr_index_note_renamed(&index, 1, "a");
   scr_index_remove(&index, 1, "a");
@@ -188,14 +188,14 @@ static void current_leaves_a_dataset_that_failed_or_is_removed(void)
 
   scr_index_note_fetched(&index, 2, "run/b");
   CHECK(index_is_good(&index, 2, "run/b") && scr_hash_get(scr_index_entry(&index, 2, "run/b"), "FETCHED") != NULL);
-  scr_index_note_failed(&index, 9, "run/b"); /* none such */
+  scr_index_note_failed(&index, 9, "run/b", "job"); /* none such */
   CHECK_STR(index_current(&index), "2 run/b");
-  scr_index_note_failed(&index, 1, "run/a"); /* another one */
+  scr_index_note_failed(&index, 1, "run/a", "job"); /* another one */
   CHECK_STR(index_current(&index), "2 run/b");
   index_enter(&index, 1, "run/a", "a", SCR_FLAG_CHECKPOINT); /* flushed again: the failure was of the old files */
   CHECK(index_is_good(&index, 1, "run/a"));
   scr_index_set_current(&index, "run/b", 1);
-  scr_index_note_failed(&index, 2, "run/b");
+  scr_index_note_failed(&index, 2, "run/b", "job");
   CHECK(!index_is_good(&index, 2, "run/b") && scr_index_max_id(&index) == 4 && scr_index_count_complete(&index) == 2);
   CHECK_STR(index_current(&index), "1 run/a");
 
@@ -205,7 +205,7 @@ static void current_leaves_a_dataset_that_failed_or_is_removed(void)
   scr_index_named(&index, "b", &it);
   scr_index_remove(&index, it.id, it.dir); /* again a part of the index */
   CHECK(!scr_index_get(&index, 2, "run/b", &it) && scr_hash_get_kv(index.h, "DIR", "run/b") == NULL);
-  CHECK(scr_hash_get_kv_int(index.h, "DSET", 2) == NULL && scr_hash_get(index.h, "CURRENT_BY") == NULL);
+  CHECK(scr_hash_get_kv_int(index.h, "DSET", 2) == NULL && scr_hash_get_kv(index.h, "CURRENT_BY", "USER") == NULL);
   CHECK_STR(index_current(&index), "1 run/a");
   scr_index_remove(&index, 1, "run/b"); /* no such pair: nothing changes */
   CHECK_STR(index_current(&index), "1 run/a");
@@ -320,10 +320,15 @@ static int index_file_version(void)
   return version;
 }
 
-/* Note that dataset 18 could not be used. */
+static void index_reject(scr_index* index, int id, const char* dir)
+{
+  scr_index_note_failed(index, id, dir, "job");
+}
+
+/* Note that dataset 18 was rejected. */
 static int index_story(const char* prefix)
 {
-  return scr_index_change(prefix, scr_index_note_failed, 18, "ckpt/18");
+  return scr_index_change(prefix, index_reject, 18, "ckpt/18");
 }
 
 static void an_index_is_read_changed_and_written_under_its_lock(void)
@@ -387,7 +392,7 @@ static void index_of_release(const char* data)
     CHECK(it.flushed != NULL && strncmp(it.flushed, "2026-11-21T03:", 14) == 0);
     CHECK_STR(it.desc.name, name);
   }
-  CHECK_STR(index_current(&index), "3 ckpt.3");
+  CHECK_STR(index_current(&index), "3 ckpt.3 user"); /* what its tools set is as good as chosen */
   CHECK(scr_index_max_id(&index) == 3 && scr_index_count_complete(&index) == 3);
   CHECK_STR(index_newest(&index, 3, NULL), "2 ckpt.2");
   CHECK(scr_hash_get(index.h, "NAME") == NULL);
@@ -493,7 +498,7 @@ static void what_is_no_id_is_left_out_and_what_leads_out_gets_a_place_inside(voi
   CHECK_INT(index_of(&index, h), SCR_SUCCESS);
   CHECK_INT(scr_index_max_id(&index), 0);
   scr_index_remove(&index, 4, "d");
-  scr_index_note_failed(&index, 4, "d");
+  scr_index_note_failed(&index, 4, "d", "job");
   scr_index_close(&index, SCR_SUCCESS, 0);
   scr_hash_delete(&h);
 }
@@ -519,7 +524,7 @@ static void index_try(const char* path)
   CHECK_INT(pairs, n);
   scr_index_sort(&index);
   scr_index_note_renamed(&index, 3, "ckpt.3");
-  scr_index_note_failed(&index, 2, "ckpt.2");
+  scr_index_note_failed(&index, 2, "ckpt.2", "job");
   CHECK(!index_is_good(&index, 2, "ckpt.2"));
   index_current(&index);
   scr_index_remove(&index, 3, "ckpt.3");

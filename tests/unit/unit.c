@@ -7,6 +7,8 @@
 
 #define SCR_SERIAL
 #define SCR_TEST
+#define SCR_LOCK_SECONDS      1.5 /* so that the tests of locks end */
+#define SCR_LOCK_TELL_SECONDS 0.5
 #ifndef SCR_IMPL
 #define SCR_IMPL "../../scr_impl.c"
 #endif
