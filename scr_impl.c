@@ -84,6 +84,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #if defined(__linux__)
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #endif
 #include <sys/time.h>
@@ -1714,26 +1715,32 @@ out:
 /* Make TEXT say which process holds the lock of FD, where the system tells; else "". */
 SCR_FN void scr_lock_holder(int fd, char* text, size_t n)
 {
-  struct stat   st;
-  char          line[256], name[64] = "", path[64];
-  unsigned long ino;
-  unsigned      dev_major, dev_minor;
-  long          pid;
-  FILE *        f = fopen("/proc/locks", "r"), *p;
+#if defined(__linux__)
+  struct stat st;
+  char        line[256], name[64] = "", path[64], file[64];
+  long        pid;
+  FILE *      f = fopen("/proc/locks", "r"), *p;
 
   *text = '\0';
-  if (f == NULL) return;
-  while (*text == '\0' && fstat(fd, &st) == 0 && fgets(line, sizeof line, f) != NULL) {
-    if (sscanf(line, "%*s FLOCK %*s %*s %ld %x:%x:%lu", &pid, &dev_major, &dev_minor, &ino) != 4) continue;
-    if (ino != (unsigned long)st.st_ino || pid <= 0) continue;
-    snprintf(path, sizeof path, "/proc/%ld/comm", pid);
-    if ((p = fopen(path, "r")) != NULL) {
+  if (f == NULL || fstat(fd, &st) < 0) st.st_ino = 0;
+  else
+    snprintf(path, sizeof path, "%02x:%02x:%lu", (unsigned)major(st.st_dev), (unsigned)minor(st.st_dev),
+             (unsigned long)st.st_ino);
+  while (st.st_ino != 0 && *text == '\0' && fgets(line, sizeof line, f) != NULL) {
+    if (sscanf(line, "%*s FLOCK %*s %*s %ld %63s", &pid, file) != 2 || strcmp(file, path) != 0 || pid <= 0) continue;
+    snprintf(file, sizeof file, "/proc/%ld/comm", pid);
+    if ((p = fopen(file, "r")) != NULL) {
       if (fgets(name, sizeof name, p) != NULL) name[strcspn(name, "\n")] = '\0';
       fclose(p);
     }
     snprintf(text, n, " by process %ld%s%s on this host", pid, *name ? " " : "", name);
   }
-  fclose(f);
+  if (f != NULL) fclose(f);
+#else
+  (void)fd;
+  (void)n;
+  *text = '\0';
+#endif
 }
 
 /*
@@ -1842,6 +1849,7 @@ SCR_FN void scr_hash_file_unlock(int* fd)
   X(BOOL, "0 or 1")                                                                                                    \
   X(COUNT, "an integer, 0 or more")                                                                                    \
   X(POSITIVE, "an integer, 1 or more")                                                                                 \
+  X(TIME, "seconds since 1970, as date +%s prints them")                                                               \
   X(BYTES, "a size from 1 byte to 1G, such as 65536, 128K or 1.5MB")                                                   \
   X(PERCENT, "a number from 0 to 100")                                                                                 \
   X(TEXT, "a text shorter than 1024 bytes")                                                                            \
@@ -1867,8 +1875,8 @@ typedef enum {
 /* X(name, type, choices of an ENUM, default, who, the sentence that README.md shows) */
 #define SCR_PARAMS(X)                                                                                                  \
   X(SCR_ENABLE, BOOL, NULL, "1", ANY,                                                                                  \
-    "0 turns the library off: every call returns SCR_ERR_DISABLED at once, and the program runs as if the library "    \
-    "were not there.")                                                                                                 \
+    "0 turns the library off: SCR_Init returns SCR_ERR_DISABLED, all other calls return success and change nothing, "  \
+    "and the program runs as if the library were not there.")                                                          \
   X(SCR_DEBUG, COUNT, NULL, "0", ANY,                                                                                  \
     "1 reports on stderr, from one rank, what the library does, with times and bandwidths; 2 reports more.")           \
   X(SCR_PREFIX, PATH, NULL, NULL, ANY,                                                                                 \
@@ -1949,6 +1957,8 @@ typedef enum {
     "rule.")                                                                                                           \
   X(SCR_HALT_SECONDS, COUNT, NULL, "0", ANY,                                                                           \
     "The run should stop when the allocation has no more than this many seconds left; 0 disables this rule.")          \
+  X(SCR_END_TIME, TIME, NULL, NULL, ANY,                                                                               \
+    "When the allocation ends, in seconds since 1970, for SCR_HALT_SECONDS; by default SLURM_JOB_END_TIME.")           \
   X(SCR_HALT_ENABLED, BOOL, NULL, "1", ANY,                                                                            \
     "0 keeps the library from calling exit() when the run should stop; SCR_Should_exit still reports it.")             \
   X(SCR_HALT_EXIT, ENUM, "auto|0|1", "auto", ANY,                                                                      \
@@ -2079,6 +2089,8 @@ SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
     return scr_str_int64(value, &i) == SCR_SUCCESS && i >= 0 && i <= INT_MAX;
   case SCR_PARAM_POSITIVE:
     return scr_str_int64(value, &i) == SCR_SUCCESS && i >= 1 && i <= INT_MAX;
+  case SCR_PARAM_TIME:
+    return scr_str_int64(value, &i) == SCR_SUCCESS && i >= 0;
   case SCR_PARAM_BYTES: /* at most 1G, because MPI counts bytes of a message in an int */
     return scr_str_bytes(value, &bytes) == SCR_SUCCESS && bytes >= 1 && bytes <= (uint64_t)1 << 30;
   case SCR_PARAM_PERCENT:
@@ -2441,19 +2453,43 @@ SCR_FN int scr_params_read_file(scr_hash* params, int s, const char* path, int m
   return rc;
 }
 
+/*
+** Make OUT, of SCR_PARAM_WORD_MAX bytes, the VALUE that the environment has for NAME, with $NAME and ${NAME} replaced as
+** in files.
+*/
+SCR_FN int scr_params_env_value(const char* name, const char* value, char* out)
+{
+  scr_params_text t;
+  size_t          n = 0;
+  char            copy[SCR_PARAM_WORD_MAX], where[300];
+  int             rc = scr_fmt(copy, sizeof copy, "%s", value);
+
+  out[0] = '\0';
+  snprintf(where, sizeof where, "%s in the environment", name);
+  memset(&t, 0, sizeof t);
+  t.where = where;
+  t.p = copy;
+  while (rc == SCR_SUCCESS && *t.p != '\0')
+    rc = *t.p == '$' ? scr_params_expand(&t, out, &n) : scr_params_put(&t, out, &n, *t.p++);
+  return rc;
+}
+
 /* Fill ENV of PARAMS with the parameters of the table, lines excepted, that the environment sets. */
 SCR_FN int scr_params_read_env(scr_hash* params)
 {
   scr_hash* env = scr_hash_set(params, "ENV", scr_hash_new());
-  int       i;
+  char*     word = (char*)scr_malloc(SCR_PARAM_WORD_MAX);
+  int       i, rc = env == NULL || word == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 
-  if (env == NULL) return SCR_ERR_OOM();
-  for (i = 0; i < SCR_PARAM_NSPECS; i++) {
+  for (i = 0; i < SCR_PARAM_NSPECS && rc == SCR_SUCCESS; i++) {
     const scr_param_spec* spec = &scr_param_specs[i];
     const char*           value = spec->line != NULL || spec->who == SCR_PARAM_LINE ? NULL : getenv(spec->name);
-    if (value != NULL && *value != '\0' && scr_hash_set_kv(env, spec->name, value) == NULL) return SCR_ERR_OOM();
+    if (value == NULL || *value == '\0') continue;
+    rc = scr_params_env_value(spec->name, value, word);
+    if (rc == SCR_SUCCESS && scr_hash_set_kv(env, spec->name, word) == NULL) rc = SCR_ERR_OOM();
   }
-  return SCR_SUCCESS;
+  scr_free(&word);
+  return rc;
 }
 
 /*
@@ -2547,6 +2583,29 @@ SCR_FN int scr_params_config_set(scr_hash* params, const char* key, const char* 
 }
 
 /*
+** A copy of CONFIG without the blanks around each '=' that stands between a name and its value; NULL without memory.
+*/
+SCR_FN char* scr_params_config_join(const char* config)
+{
+  char *      copy = scr_strdup(config), *to = copy;
+  const char* p;
+  int         has = 0; /* the word has a '=' */
+
+  for (p = config; copy != NULL && *p != '\0'; p++) {
+    size_t n = strspn(p, " ");
+    if (n > 0 && p[n] == '=' && !has && to > copy) p += n;
+    else if (n > 0) has = 0;
+    *to++ = *p;
+    if (*p != '=' || has) continue;
+    has = 1;
+    n = strspn(p + 1, " ");
+    if (n > 0 && p[1 + n] != '\0' && p[1 + n + strcspn(p + 1 + n, " =")] != '=') p += n;
+  }
+  if (copy != NULL) *to = '\0';
+  return copy;
+}
+
+/*
 ** Carry out CONFIG, the string of an SCR_Config call (scr.h).  For a query, *VALUE receives the value, which the caller
 ** frees, or NULL; a query sees every source, but not the defaults.
 **
@@ -2555,17 +2614,18 @@ SCR_FN int scr_params_config_set(scr_hash* params, const char* key, const char* 
 */
 SCR_FN int scr_params_config(scr_hash* params, const char* config, char** value)
 {
-  int   rc, is_query = scr_params_config_is_query(config);
-  char *text, *word, *eq, *rest = NULL;
+  char *text = config != NULL ? scr_params_config_join(config) : NULL, *word, *eq, *rest = NULL;
+  int   rc, is_query = scr_params_config_is_query(text);
 
   *value = NULL;
-  if (is_query < 0)
+  if (config != NULL && text == NULL) return SCR_ERR_OOM();
+  if (is_query < 0) {
+    scr_free(&text);
     return SCR_ERR(SCR_ERR_ARG,
                    "SCR_Config(\"%.200s\"): expected KEY=VALUE, KEY=VALUE CHILD=VALUE ..., KEY= to unset, "
                    "or to query KEY or KEY=VALUE CHILD",
                    config == NULL ? "" : config);
-  text = scr_strdup(config);
-  if (text == NULL) return SCR_ERR_OOM();
+  }
   word = strtok_r(text, " ", &rest);
   eq = strchr(word, '=');
   if (eq != NULL) *eq++ = '\0';
@@ -2576,6 +2636,85 @@ SCR_FN int scr_params_config(scr_hash* params, const char* config, char** value)
 }
 
 /* ---- checks ---- */
+
+/*
+** What other releases of this design take from the environment or a file, and this one does not: the value with which
+** they do what this one does, and what to use instead.
+*/
+static const struct {
+  const char *name, *same, *instead;
+} scr_params_others[] = {
+    {"SCR_CACHE_BYPASS", "0", "checkpoints go to the cache; SCR_FLUSH=1 copies each to the prefix"},
+    {"SCR_FETCH_BYPASS", "0", "SCR_FETCH=0 leaves reading the prefix to the application"},
+    {"SCR_GLOBAL_RESTART", "0", "SCR_FLUSH_ON_RESTART=1 flushes the loaded checkpoint"},
+    {"SCR_FLUSH_ASYNC", "0", "a flush ends before the call returns; raise SCR_FLUSH"},
+    {"SCR_FLUSH_TYPE", "SYNC", "TYPE=PTHREAD on the STORE line copies with threads"},
+    {"SCR_FLUSH_POSTSTAGE", "0", "SCR_Finalize flushes the newest checkpoint"},
+    {"SCR_PREFIX_SIZE", "0", "SCR_Delete deletes from the prefix"},
+    {"SCR_PREFIX_PURGE", "0", "SCR_Delete deletes from the prefix"},
+    {"SCR_DROP_AFTER_CURRENT", "0", "SCR_Drop drops from the index"},
+    {"SCR_USE_CONTAINERS", "0", "each file is copied to a file of its own"},
+    {"SCR_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 logs to a file and to syslog"},
+    {"SCR_LOG_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 logs to a file and to syslog"},
+    {"SCR_COPY_METADATA", "1", "all metadata is kept"}};
+
+/* The number of letters that must be inserted, removed or replaced to make A of B; more than 2 counts as 3. */
+SCR_FN int scr_params_distance(const char* a, const char* b)
+{
+  int    row[64], i, j, n = (int)strlen(b), best = 0;
+  size_t k = strlen(a);
+
+  if (n >= 64 || k >= 64 || (int)k - n > 2 || n - (int)k > 2) return 3;
+  for (j = 0; j <= n; j++) row[j] = j;
+  for (i = 1; a[i - 1] != '\0'; i++) {
+    int left_above = row[0];
+    row[0] = i;
+    for (j = 1; j <= n; j++) {
+      int above = row[j];
+      best = left_above + (a[i - 1] != b[j - 1]);
+      if (above + 1 < best) best = above + 1;
+      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+      row[j] = best;
+      left_above = above;
+    }
+  }
+  return row[n] > 2 ? 3 : row[n];
+}
+
+/*
+** Make HINT say what to use instead of the unknown parameter NAME=VALUE; "" if there is nothing like it.  Returns 0 if
+** nobody needs to be told: another release means by it what this one does anyway.
+*/
+SCR_FN int scr_params_hint(const char* name, const char* value, char* hint, size_t n)
+{
+  size_t i;
+  int    k;
+
+  *hint = '\0';
+  for (i = 0; i < sizeof scr_params_others / sizeof *scr_params_others; i++) {
+    if (strcasecmp(name, scr_params_others[i].name) != 0) continue;
+    snprintf(hint, n, ", as this release has no such parameter: %s", scr_params_others[i].instead);
+    return strcasecmp(value, scr_params_others[i].same) != 0;
+  }
+  for (k = 0; k < SCR_PARAM_NSPECS && *hint == '\0'; k++)
+    if (scr_param_specs[k].line == NULL && scr_params_distance(name, scr_param_specs[k].name) <= 2)
+      snprintf(hint, n, "; is %s meant?", scr_param_specs[k].name);
+  return 1;
+}
+
+/* Warn about names in the environment that begin with SCR_, are not known, and look as if they were meant for us. */
+SCR_FN void scr_params_check_env(void)
+{
+  char **e, name[64], hint[256];
+
+  for (e = environ; e != NULL && *e != NULL; e++) {
+    size_t n = strcspn(*e, "=");
+    if (strncmp(*e, "SCR_", 4) != 0 || n >= sizeof name || (*e)[n] != '=' || (*e)[n + 1] == '\0') continue;
+    snprintf(name, sizeof name, "%.*s", (int)n, *e);
+    if (scr_param_spec_of(NULL, name) == NULL && scr_params_hint(name, *e + n + 1, hint, sizeof hint) && *hint)
+      scr_warn("%s in the environment is ignored%s", name, hint);
+  }
+}
 
 /* Check CHILDREN, the children of the entry SPEC=VALUE; ORIGIN names its source. */
 SCR_FN int scr_params_check_children(const scr_param_spec* spec, const char* value, const scr_hash* children,
@@ -2591,6 +2730,8 @@ SCR_FN int scr_params_check_children(const scr_param_spec* spec, const char* val
 
     if (child != NULL && v != NULL && *v != '\0') rc = scr_param_check_value(child, value, v, origin);
     if (child != NULL || strcmp(spec->name, "GROUPS") == 0 || scr_msg_rank > 0) continue;
+    if (strcmp(spec->name, "STORE") == 0 && strcmp(name, "FLUSH") == 0) continue; /* other releases: how to copy */
+    if (strcmp(spec->name, "CKPT") == 0 && strcmp(name, "BYPASS") == 0 && v != NULL && strcmp(v, "0") == 0) continue;
     if (spec->who == SCR_PARAM_LINE)
       scr_warn("%s=%.200s in %s: %.200s is not known here and is ignored", spec->name, value, origin, name);
     else scr_warn("%.200s on the line of %s in %s is ignored: write one parameter on a line", name, spec->name, origin);
@@ -2604,10 +2745,12 @@ SCR_FN int scr_params_check_key(const scr_hash* params, int s, const char* name,
   const scr_param_spec* spec = scr_param_spec_of(NULL, name);
   const char*           origin = scr_param_source_text(params, s);
   const scr_hash_elem*  e;
+  char                  hint[256];
   int                   rc = SCR_SUCCESS;
 
-  if (spec == NULL && scr_msg_rank <= 0 && strncasecmp(name, "SCR_", 4) == 0)
-    scr_warn("the parameter %.200s in %s is not known and is ignored", name, origin);
+  if (spec == NULL && scr_msg_rank <= 0 && strncasecmp(name, "SCR_", 4) == 0 &&
+      scr_params_hint(name, scr_param_last_value(values) ? scr_param_last_value(values) : "", hint, sizeof hint))
+    scr_warn("the parameter %.200s in %s is not known and is ignored%s", name, origin, hint);
   if (scr_param_is_locked(spec, s) && scr_msg_rank <= 0)
     scr_warn("%s in %s is ignored: on this system only the system file may set it", name, origin);
   if (spec == NULL || scr_param_is_locked(spec, s)) return SCR_SUCCESS;
@@ -2629,6 +2772,7 @@ SCR_FN int scr_params_check(const scr_hash* params)
   const scr_hash_elem* e;
   int                  s, rc = SCR_SUCCESS;
 
+  if (scr_msg_rank <= 0) scr_params_check_env();
   for (s = 0; s < SCR_PARAM_NSOURCES && rc == SCR_SUCCESS; s++) {
     e = scr_hash_elem_first(scr_hash_get(params, scr_param_sources[s]));
     for (; e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
@@ -8800,14 +8944,15 @@ SCR_FN int scr_storedesc_threads(const char* name, const char* type)
 SCR_FN int scr_storedesc_create(scr_world* w, const char* name, const scr_hash* line)
 {
   scr_storedesc* s = &w->store[w->nstores];
-  int            count = 1, rc;
+  int            count = 1, world, rc;
 
   if ((rc = scr_param_int(w->params, "SCR_CACHE_SIZE", &count)) != SCR_SUCCESS) return rc;
   s->enabled = scr_hash_int_or(line, "ENABLED", 1);
   s->max_count = scr_hash_int_or(line, "COUNT", count);
   s->can_mkdir = scr_hash_int_or(line, "MKDIR", 1);
-  s->global = strcasecmp(scr_hash_str_or(line, "VIEW", "PRIVATE"), "GLOBAL") == 0;
   s->group = scr_strdup(scr_hash_str_or(line, "GROUP", "NODE"));
+  world = s->group != NULL && strcmp(s->group, "WORLD") == 0; /* all ranks share its space, so all nodes see it */
+  s->global = strcasecmp(scr_hash_str_or(line, "VIEW", world ? "GLOBAL" : "PRIVATE"), "GLOBAL") == 0;
   s->threads = scr_storedesc_threads(name, scr_hash_str_or(line, "TYPE", "SYNC"));
   s->name = scr_strdup(name);
   w->nstores++;
@@ -9532,7 +9677,8 @@ typedef struct {
   scr_phase   phase;
   int         disabled; /* 1: SCR_Init found SCR_ENABLE=0 */
   scr_world   world;
-  scr_hash*   app; /* settings of SCR_Config; kept before SCR_Init and after SCR_Finalize */
+  scr_hash*   app;            /* settings of SCR_Config; kept before SCR_Init and after SCR_Finalize */
+  scr_failure config_failure; /* of an SCR_Config that could not be understood; the next SCR_Init fails with it */
   scr_filemap map;
   char        map_file[SCR_MAX_FILENAME];
   int         map_is_behind;                 /* 1: the file still lists entries, as LEAVING, that are gone */
@@ -12693,8 +12839,8 @@ SCR_FN int scr_flush_delete(int id, const char* dir)
 /* ==== 24 ROOM, FETCH ====================================================================================
 ** Make room in the stores, and fetch datasets from the prefix into the cache.
 **
-** Uses       platform, errors, memory, path, dataset, file window, filemap, prefix, MPI helpers, world, state, encode,
-**            cache, flush
+** Uses       platform, errors, memory, path, hash, dataset, file window, filemap, prefix, MPI helpers, world, state,
+**            encode, cache, flush
 ** Offers     scr_room_trim, scr_room_bytes, scr_room_ask, scr_room_is_tight, scr_room_expected, scr_room_make,
 **            scr_fetch
 ** Invariants
@@ -13112,15 +13258,45 @@ SCR_FN int scr_fetch_copy(void* arg)
 }
 
 /*
+** SCR_ERR_SPACE on the first rank of a group that shares the store of D, if its ranks together need more than is free;
+** NEED is what this rank needs.  Collective over the world; returns this rank's code.
+*/
+SCR_FN int scr_room_suffices(const scr_reddesc* d, int64_t need)
+{
+  const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
+  const scr_groupdesc* g = s != NULL ? scr_groupdescs_from_name(&scr.world, s->group) : NULL;
+  scr_hash *           send = scr_hash_new(), *recv = scr_hash_new();
+  scr_hash_elem*       e;
+  int64_t              sum = 0, one;
+  uint64_t             free_bytes;
+  int                  rc;
+
+  if (g == NULL) g = &scr.world.group[SCR_GROUP_NODE];
+  if (d->global || scr.world.home.shared) g = &scr.world.group[SCR_GROUP_WORLD];
+  scr_hash_util_set_int64(scr_hash_setf(send, NULL, "%d", g->leader), "NEED", need);
+  rc = scr_hash_exchange(send, recv, scr.world.comm);
+  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
+    if (scr_hash_util_get_int64(scr_hash_elem_hash(e), "NEED", &one) == SCR_SUCCESS) sum += one;
+  if (rc == SCR_SUCCESS && sum > 0 && scr_room_free(d->store, &free_bytes) && sum > (int64_t)free_bytes)
+    rc =
+        SCR_ERR(SCR_ERR_SPACE,
+                "%s has room for %" PRIu64 " bytes, but the %d ranks that share it need %" PRId64 "; free some, or set "
+                "SCR_CACHE_BASE",
+                d->store, free_bytes, g->ranks, sum);
+  scr_hash_delete(&send);
+  scr_hash_delete(&recv);
+  return rc;
+}
+
+/*
 ** Make room in the cache for the files of F, with their redundancy.  Before pieces of other datasets or of this one go,
 ** its copy on the prefix is checked (Q2).  What the cache holds with this id goes.  Collective over the world; the same
 ** code everywhere.
 */
 SCR_FN int scr_fetch_prepare(scr_fetching* f)
 {
-  int64_t  bytes = 0, need;
-  uint64_t free_bytes;
-  int      i, tight, rc;
+  int64_t bytes = 0, need;
+  int     i, tight, rc;
 
   for (i = 0; i < f->objects.n; i++) bytes += (int64_t)f->objects.object[i].size;
   need = scr_room_protected(f->d, bytes);
@@ -13134,9 +13310,7 @@ SCR_FN int scr_fetch_prepare(scr_fetching* f)
     if (tight && (rc = scr_room_look(f->d, need, &tight)) != SCR_SUCCESS) return rc;
   }
   if ((rc = scr_room_make(f->d, need, tight)) != SCR_SUCCESS) return rc;
-  if (scr_room_free(f->d->store, &free_bytes) && bytes > (int64_t)free_bytes)
-    rc = SCR_ERR(SCR_ERR_SPACE, "%s has no room for the %" PRId64 " bytes of rank %d; free some, or set SCR_CACHE_BASE",
-                 f->d->store, bytes, scr.world.rank);
+  rc = scr_room_suffices(f->d, need);
   if (scr.world.group[SCR_GROUP_NODE].rank == 0) scr_cache_clear_place(f->d, f->id);
   return scr_agree(rc, scr.world.comm);
 }
@@ -13596,10 +13770,10 @@ SCR_FN int scr_restart_begin_anew(void)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, filemap, prefix, files of
 **            a run, MPI helpers, world, state, encode, cache, recovery, flush, room and fetch, restart choice
-** Offers     scr_report, scr_report_local, scr_enter, scr_flag_given, scr_run_halt_decide, scr_run_write_reason,
-**            scr_release, scr_run_flush_newest, scr_start_run, scr_route_new, scr_route_loaded, scr_accept_loaded,
-**            scr_reject_loaded, scr_need_decide, scr_open_fails, scr_open_failed, scr_start, scr_complete,
-**            scr_enter_name, scr_run_delete, scr_run_drop, scr_run_choose
+** Offers     scr_report, scr_report_local, scr_enter, scr_not_entered, scr_flag_given, scr_run_halt_decide,
+**            scr_run_write_reason, scr_release, scr_run_flush_newest, scr_start_run, scr_route_new, scr_route_loaded,
+**            scr_accept_loaded, scr_reject_loaded, scr_need_decide, scr_open_fails, scr_open_failed, scr_start,
+**            scr_complete, scr_enter_name, scr_run_delete, scr_run_drop, scr_run_choose
 ** Invariants
 **   O1  The library calls exit only in scr_run_leave.
 **   O2  A dataset is committed on no rank before it is protected on all.
@@ -13649,14 +13823,23 @@ SCR_FN const char* scr_phase_missing(scr_phase wanted)
   }
 }
 
-/* Start the public call CALL, which needs the phase WANTED. */
+/*
+** Start the public call CALL, which needs the phase WANTED.  SCR_ERR_DISABLED, without a message, if the library is off:
+** then the call does nothing and returns success.
+*/
 SCR_FN int scr_enter(const char* call, scr_phase wanted)
 {
   scr_oom = 0;
-  if (scr.disabled) return SCR_ERR(SCR_ERR_DISABLED, "%s: the library is disabled by SCR_ENABLE=0", call);
+  if (scr.disabled) return SCR_ERR_DISABLED;
   if (scr.phase == wanted || (scr.phase == SCR_PHASE_FAILED && wanted == SCR_PHASE_IDLE)) return SCR_SUCCESS;
   return scr_report_local(
       SCR_ERR(SCR_ERR_STATE, "%s is called before %s; nothing was done", call, scr_phase_missing(wanted)));
+}
+
+/* What a public call returns to which scr_enter has given the error RC. */
+SCR_FN int scr_not_entered(int rc)
+{
+  return rc == SCR_ERR_DISABLED ? SCR_SUCCESS : rc;
 }
 
 /* SCR_SUCCESS if the application passed a FLAG to CALL.  The ranks have yet to agree on it. */
@@ -13708,6 +13891,10 @@ SCR_FN int scr_settings_read(void)
     scr_hash_setf(all, NULL, "%s %s %s", "RUN", "KEY", key);
   } else {
     rc = scr_params_read_env(mine);
+  }
+  if (scr.config_failure.rc != SCR_SUCCESS) {
+    rc = scr.config_failure.rc;
+    scr_err_restore(&scr.config_failure.why);
   }
   if ((err = scr_hash_bcast(all, 0, scr.world.comm)) != SCR_SUCCESS) rc = err;
   if (scr.world.rank > 0 && rc == SCR_SUCCESS) rc = scr_settings_same(mine, all, "ENV");
@@ -13819,31 +14006,38 @@ SCR_FN void scr_run_identify_prefix(char* id, size_t n)
   scr_hash_delete(&h);
 }
 
+/* Make PREFIX the path of the prefix directory, and REAL the same with links resolved; both of SCR_MAX_FILENAME bytes. */
+SCR_FN int scr_run_find_prefix(char* prefix, char* real)
+{
+  const char* name = scr_param_get(scr.world.params, "SCR_PREFIX");
+  char        path[2 * SCR_MAX_FILENAME], cwd[SCR_MAX_FILENAME], *resolved;
+  struct stat st;
+  int         rc;
+
+  if (getcwd(cwd, sizeof cwd) == NULL) return SCR_ERRNO("cannot get the working directory");
+  rc = name != NULL && name[0] == '/' ? scr_fmt(path, sizeof path, "%s", name)
+                                      : scr_fmt(path, sizeof path, "%s/%s", cwd, name ? name : "");
+  if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(path, prefix, SCR_MAX_FILENAME);
+  if (rc == SCR_SUCCESS && (stat(prefix, &st) < 0 || !S_ISDIR(st.st_mode)))
+    return SCR_ERR(SCR_ERR_IO, "the prefix %s does not exist or cannot be read: create it, or set SCR_PREFIX", prefix);
+  if (rc == SCR_SUCCESS && (resolved = realpath(prefix, NULL)) != NULL) {
+    rc = scr_fmt(real, SCR_MAX_FILENAME, "%s", resolved);
+    free(resolved);
+  }
+  return rc;
+}
+
 /* Rank 0 finds the prefix, creates its .scr and locks it; all ranks receive its name.  Collective over the world. */
 SCR_FN int scr_run_open_prefix(void)
 {
   struct {
     char prefix[SCR_MAX_FILENAME], real[SCR_MAX_FILENAME], id[sizeof scr.world.prefix_id];
   } p;
-  const char* name = scr_param_get(scr.world.params, "SCR_PREFIX");
-  char        path[2 * SCR_MAX_FILENAME], cwd[SCR_MAX_FILENAME], *real;
-  struct stat st;
-  int         rc = SCR_SUCCESS;
+  int rc = SCR_SUCCESS;
 
   memset(&p, 0, sizeof p);
   if (scr.world.rank == 0) {
-    if (getcwd(cwd, sizeof cwd) == NULL) rc = SCR_ERRNO("cannot get the working directory");
-    if (rc == SCR_SUCCESS)
-      rc = name != NULL && name[0] == '/' ? scr_fmt(path, sizeof path, "%s", name)
-                                          : scr_fmt(path, sizeof path, "%s/%s", cwd, name ? name : "");
-    if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(path, p.prefix, sizeof p.prefix);
-    if (rc == SCR_SUCCESS && (stat(p.prefix, &st) < 0 || !S_ISDIR(st.st_mode)))
-      rc =
-          SCR_ERR(SCR_ERR_IO, "the prefix %s does not exist or cannot be read: create it, or set SCR_PREFIX", p.prefix);
-    if (rc == SCR_SUCCESS && (real = realpath(p.prefix, NULL)) != NULL) {
-      rc = scr_fmt(p.real, sizeof p.real, "%s", real);
-      free(real);
-    }
+    rc = scr_run_find_prefix(p.prefix, p.real);
     if (rc == SCR_SUCCESS) rc = scr_record_mkdir(p.prefix);
     memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
     if (rc == SCR_SUCCESS) rc = scr_run_hold_prefix();
@@ -13860,19 +14054,16 @@ SCR_FN int scr_run_open_prefix(void)
 
 /* ---- halt ---- */
 
-/* The seconds that the allocation has left, according to the environment; -1 if not known. */
+/* The seconds that the allocation has left, according to SCR_END_TIME or the resource manager; -1 if not known. */
 SCR_FN int64_t scr_seconds_left(void)
 {
-  static const char* const names[] = {"SCR_END_TIME", "SLURM_JOB_END_TIME"};
-  int64_t                  end;
-  size_t                   i;
+  int64_t end, left;
 
-  for (i = 0; i < sizeof names / sizeof *names; i++)
-    if (scr_str_int64(getenv(names[i]), &end) == SCR_SUCCESS) {
-      int64_t left = end - (int64_t)time(NULL);
-      return left > 0 ? left : 0;
-    }
-  return -1;
+  if (scr_str_int64(scr_param_get(scr.world.params, "SCR_END_TIME"), &end) != SCR_SUCCESS &&
+      scr_str_int64(getenv("SLURM_JOB_END_TIME"), &end) != SCR_SUCCESS)
+    return -1;
+  left = end - (int64_t)time(NULL);
+  return left > 0 ? left : 0;
 }
 
 /* Merge the halt file into memory, subtract DONE checkpoints, and test the conditions.  Rank 0 only. */
@@ -14303,6 +14494,29 @@ SCR_FN void scr_run_log_start(void)
   scr_logged(scr_log_line(&scr.log, line), &why);
 }
 
+/*
+** SCR_ENABLE=0: the library stays out of the way.  Rank 0 tells once which checkpoint there is to restart from by hand;
+** the conditions of SCR_Need_checkpoint and SCR_Should_exit still hold.  Collective over the world.
+*/
+SCR_FN int scr_run_pass_through(void)
+{
+  char           real[SCR_MAX_FILENAME];
+  scr_index      index;
+  scr_index_item it;
+
+  scr.disabled = 1;
+  scr.halt = scr_hash_new();
+  scr.ckpt_end = scr_wtime();
+  if (scr.world.rank == 0 && scr_run_find_prefix(scr.world.prefix, real) == SCR_SUCCESS) {
+    scr_index_read(&index, scr.world.prefix);
+    if (scr_index_newest(&index, INT_MAX, NULL, &it) == SCR_SUCCESS)
+      scr_msg_print("info", "the library is off (SCR_ENABLE=0); the newest checkpoint on the prefix is %s, in %s/%s",
+                    scr_desc_name(&it.desc), scr.world.prefix, it.dir);
+    scr_index_close(&index, SCR_SUCCESS, 0);
+  }
+  return SCR_ERR(SCR_ERR_DISABLED, "the library is disabled by SCR_ENABLE=0");
+}
+
 /* All of SCR_Init except the check of the phase.  Collective over COMM. */
 SCR_FN int scr_start_run(MPI_Comm comm)
 {
@@ -14320,15 +14534,19 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   if ((rc = scr_vote_start()) != SCR_SUCCESS) return rc;
   if ((rc = scr_settings_read()) != SCR_SUCCESS) return rc;
   scr_param_int(scr.world.params, "SCR_ENABLE", &enable);
-  if (!enable) return SCR_ERR(SCR_ERR_DISABLED, "the library is disabled by SCR_ENABLE=0");
   scr_param_int(scr.world.params, "SCR_DEBUG", &scr_debug);
   if ((rc = scr_agree(scr_settings_keep(), scr.world.comm)) != SCR_SUCCESS) return rc;
+  if (!enable) return scr_run_pass_through();
   if ((rc = scr_run_open_prefix()) != SCR_SUCCESS) return rc;
   if ((rc = scr_world_create(&scr.world)) != SCR_SUCCESS) return rc;
   scr_run_log_start();
   scr.halt = scr_hash_new();
   scr_param_int(scr.world.params, "SCR_HALT_SECONDS", &seconds);
   if (seconds > 0) scr_hash_util_set_int(scr.halt, "HaltSeconds", seconds);
+  if (seconds > 0 && scr.world.rank == 0 && scr_seconds_left() < 0)
+    scr_warn("SCR_HALT_SECONDS=%d has no effect: the end of the allocation is not known; set SCR_END_TIME to it, in "
+             "seconds since 1970 (date +%%s)",
+             seconds);
   rc = scr_fmt(scr.map_file, sizeof scr.map_file, "%s/filemap_%d.scrinfo", scr.world.cntl,
                scr.world.group[SCR_GROUP_NODE].rank);
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
@@ -14425,25 +14643,26 @@ SCR_FN int scr_route_new(const char* name, char* file)
 SCR_FN int scr_route_loaded(const char* name, char* file)
 {
   const scr_entry* e = scr_dataset_entry(scr_dataset_find(scr.loaded));
-  const scr_file*  found = NULL;
+  const scr_file * found = NULL, *like = NULL;
   char             rel[SCR_MAX_FILENAME] = "";
   int              i, best = 0, alike = 0;
 
   if (scr_route_rel(name, rel, sizeof rel) != SCR_SUCCESS) rel[0] = '\0';
-  for (i = 0; e != NULL && i < e->files; i++) {
+  if (e != NULL && *rel) found = scr_entry_find(e, rel);
+  if (found != NULL && found->kind != SCR_FILE_APPLICATION) found = NULL;
+  for (i = 0; found == NULL && e != NULL && i < e->files; i++) {
     const scr_file* f = &e->file[i];
     const char*     last = strrchr(f->rel, '/');
     int             likeness;
     if (f->kind != SCR_FILE_APPLICATION) continue;
-    likeness = strcmp(f->rel, rel) == 0                        ? 3
-               : f->orig != NULL && strcmp(f->orig, name) == 0 ? 2
-                                                               : strcmp(last ? last + 1 : f->rel, name) == 0;
+    likeness = f->orig != NULL && strcmp(f->orig, name) == 0 ? 2 : strcmp(last ? last + 1 : f->rel, name) == 0;
     if (likeness == 0 || likeness < best) continue;
     alike = likeness > best ? 1 : alike + 1;
     best = likeness;
-    found = f;
+    like = f;
   }
-  if (found == NULL || alike > 1) return 0; /* ambiguous */
+  if (found == NULL && alike == 1) found = like; /* if more are alike, it is ambiguous */
+  if (found == NULL) return 0;
   return scr_entry_path(&scr.world.home, e, found->rel, file, SCR_MAX_FILENAME) == SCR_SUCCESS;
 }
 
@@ -14607,7 +14826,7 @@ SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase ph
 {
   int rc = scr_enter(call, SCR_PHASE_IDLE);
 
-  if (rc != SCR_SUCCESS) return rc;
+  if (rc != SCR_SUCCESS) return scr_not_entered(rc);
   scr.open_failure.rc = SCR_SUCCESS;
   rc = scr_open_fails(scr_start_open(call, name, flags));
   scr.phase = rc == SCR_SUCCESS ? phase : SCR_PHASE_FAILED;
@@ -14765,7 +14984,7 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
     scr.phase = SCR_PHASE_IDLE;
     return scr_open_failed();
   }
-  if ((rc = scr_enter(call, phase)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_enter(call, phase)) != SCR_SUCCESS) return scr_not_entered(rc);
   ds = scr_dataset_find(id);
   e = scr_dataset_entry(ds);
   rc = scr_complete_files(e, &bytes);
@@ -14950,9 +15169,9 @@ SCR_API int SCR_Init_comm(MPI_Comm comm)
                                     "own communicator, or merge them with MPI_Intercomm_merge"));
   scr.prefix_lock = -1;
   rc = scr_start_run(comm);
-  if (rc != SCR_SUCCESS && rc != SCR_ERR_DISABLED) scr_report(rc);
-  if (rc != SCR_SUCCESS) scr_release();
-  if (rc == SCR_ERR_DISABLED) scr.disabled = 1;
+  if (rc == SCR_SUCCESS || rc == SCR_ERR_DISABLED) return rc;
+  scr_report(rc);
+  scr_release();
   return rc;
 }
 
@@ -14965,8 +15184,8 @@ SCR_API int SCR_Finalize(void)
 {
   int rc = scr_enter("SCR_Finalize", SCR_PHASE_IDLE), err = SCR_SUCCESS;
 
-  if (rc == SCR_ERR_DISABLED) scr.disabled = 0; /* the next SCR_Init reads SCR_ENABLE again */
-  if (rc != SCR_SUCCESS) return rc;
+  if (rc == SCR_ERR_DISABLED) scr_release(); /* the next SCR_Init reads SCR_ENABLE again */
+  if (rc != SCR_SUCCESS) return scr_not_entered(rc);
   rc = scr_run_flush_newest();
   if (scr.world.rank == 0) err = scr_run_write_reason("SCR_FINALIZE_CALLED");
   err = scr_agree(err, scr.world.comm);
@@ -14975,20 +15194,44 @@ SCR_API int SCR_Finalize(void)
   return rc != SCR_SUCCESS ? rc : err;
 }
 
+/*
+** Carry out CONFIG before SCR_Init.  A query sees the environment and the files as well.  A string that cannot be
+** understood is an error of SCR_Init too: a program that ignores it here must not run without what it asked for.
+*/
+SCR_FN int scr_config_before_init(const char* config, char** value)
+{
+  scr_hash* all;
+  int       rc;
+
+  if (scr.app == NULL) scr.app = scr_hash_new();
+  if (scr_params_config_is_query(config) != 1) {
+    rc = scr_params_config(scr.app, config, value);
+    if (rc == SCR_ERR_ARG && scr.config_failure.rc == SCR_SUCCESS) {
+      scr.config_failure.rc = rc;
+      scr_err_save(&scr.config_failure.why);
+    }
+    return rc;
+  }
+  all = scr_hash_new();
+  scr_hash_merge(all, scr.app);
+  rc = scr_params_read(all);
+  if (rc == SCR_SUCCESS) rc = scr_params_config(all, config, value);
+  scr_hash_delete(&all);
+  return rc;
+}
+
 SCR_API const char* SCR_Config(const char* config)
 {
   char* value = NULL;
   int   rc;
 
   scr_oom = 0;
-  if (scr.disabled) return NULL;
   if (config == NULL) {
     scr_report_local(SCR_ERR(SCR_ERR_ARG, "SCR_Config is called with NULL"));
     return NULL;
   }
-  if (scr.phase == SCR_PHASE_UNINIT) {
-    if (scr.app == NULL) scr.app = scr_hash_new();
-    rc = scr_params_config(scr.app, config, &value);
+  if (scr.phase == SCR_PHASE_UNINIT && !scr.disabled) {
+    rc = scr_config_before_init(config, &value);
   } else if (scr_params_config_is_query(config)) {
     rc = scr_params_config(scr.world.params, config, &value);
   } else {
@@ -15028,7 +15271,7 @@ SCR_API int SCR_Route_file(const char* name, char* file)
   if (file != NULL) *file = '\0';
   if (scr.disabled && rc == SCR_SUCCESS) {
     memcpy(file, copy, strlen(copy) + 1);
-    return SCR_ERR_DISABLED;
+    return SCR_SUCCESS;
   }
   if (scr.phase == SCR_PHASE_UNINIT && rc == SCR_SUCCESS)
     rc = SCR_ERR(SCR_ERR_STATE, "SCR_Route_file is called before SCR_Init");
@@ -15054,7 +15297,7 @@ SCR_API int SCR_Have_restart(int* flag, char* name)
   int rc;
 
   if (flag != NULL) *flag = 0;
-  if ((rc = scr_enter("SCR_Have_restart", SCR_PHASE_IDLE)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_enter("SCR_Have_restart", SCR_PHASE_IDLE)) != SCR_SUCCESS) return scr_not_entered(rc);
   scr.phase = SCR_PHASE_IDLE;
   rc = scr_agree(scr_flag_given("SCR_Have_restart", flag), scr.world.comm);
   if (rc != SCR_SUCCESS) return scr_report(rc);
@@ -15072,7 +15315,7 @@ SCR_API int SCR_Start_restart(char* name)
 {
   int rc = scr_enter("SCR_Start_restart", SCR_PHASE_IDLE);
 
-  if (rc != SCR_SUCCESS) return rc;
+  if (rc != SCR_SUCCESS) return scr_not_entered(rc);
   if (!scr.loaded)
     return scr_report_local(SCR_ERR(SCR_ERR_STATE, "SCR_Start_restart is called, but no checkpoint is loaded; ask "
                                                    "SCR_Have_restart first"));
@@ -15086,7 +15329,7 @@ SCR_API int SCR_Complete_restart(int valid)
   scr_vote v;
   int      rc = scr_enter("SCR_Complete_restart", SCR_PHASE_RESTART);
 
-  if (rc != SCR_SUCCESS) return rc;
+  if (rc != SCR_SUCCESS) return scr_not_entered(rc);
   memset(&v, 0, sizeof v);
   v.sum[0] = !valid;
   scr.phase = SCR_PHASE_IDLE;
@@ -15105,7 +15348,8 @@ SCR_API int SCR_Need_checkpoint(int* flag)
   int      rc;
 
   if (flag != NULL) *flag = 0;
-  if ((rc = scr_enter("SCR_Need_checkpoint", SCR_PHASE_IDLE)) != SCR_SUCCESS) return rc;
+  rc = scr_enter("SCR_Need_checkpoint", SCR_PHASE_IDLE);
+  if (rc != SCR_SUCCESS && rc != SCR_ERR_DISABLED) return rc;
   scr.need_calls++;
   memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) v.max[0] = scr_need_decide();
@@ -15120,7 +15364,8 @@ SCR_API int SCR_Should_exit(int* flag)
   int rc, halt = 0;
 
   if (flag != NULL) *flag = 0;
-  if ((rc = scr_enter("SCR_Should_exit", SCR_PHASE_IDLE)) != SCR_SUCCESS) return rc;
+  rc = scr_enter("SCR_Should_exit", SCR_PHASE_IDLE);
+  if (rc != SCR_SUCCESS && rc != SCR_ERR_DISABLED) return rc;
   rc = scr_run_halt_decide(0, &halt, scr_flag_given("SCR_Should_exit", flag));
   if (rc != SCR_SUCCESS) return scr_report(rc);
   scr.asked_should_exit = 1;
@@ -15155,19 +15400,19 @@ SCR_API int SCR_Complete_checkpoint(int valid)
 SCR_API int SCR_Current(const char* name)
 {
   int rc = scr_enter_name("SCR_Current", name);
-  return rc == SCR_SUCCESS ? scr_report(scr_run_choose(name)) : rc;
+  return rc == SCR_SUCCESS ? scr_report(scr_run_choose(name)) : scr_not_entered(rc);
 }
 
 SCR_API int SCR_Drop(const char* name)
 {
   int rc = scr_enter_name("SCR_Drop", name);
-  return rc == SCR_SUCCESS ? scr_report(scr_run_drop(name)) : rc;
+  return rc == SCR_SUCCESS ? scr_report(scr_run_drop(name)) : scr_not_entered(rc);
 }
 
 SCR_API int SCR_Delete(const char* name)
 {
   int rc = scr_enter_name("SCR_Delete", name);
-  return rc == SCR_SUCCESS ? scr_report(scr_run_delete(name)) : rc;
+  return rc == SCR_SUCCESS ? scr_report(scr_run_delete(name)) : scr_not_entered(rc);
 }
 
 /* ---- information ---- */

@@ -50,6 +50,7 @@ static void parameters_are_set_unset_and_asked_for_until_init(void)
     v = (char*)SCR_Config(wrong[i]);
     CHECK(v == NULL && *SCR_Last_error() != '\0', "\"%s\" is no error", wrong[i] ? wrong[i] : "NULL");
   }
+  CODE(SCR_Init(), SCR_ERR_ARG, "SCR_Config"); /* what was not understood is not forgotten */
   OK(SCR_Init());
   query("SCR_CACHE_SIZE", "4");
   v = (char*)SCR_Config("SCR_CACHE_SIZE=5");

@@ -205,10 +205,15 @@ static void test_params_config(void)
   CHECK_INT(params_config(p, "A B=1"), SCR_ERR_ARG);
   CHECK_INT(params_config(p, "A=1 =2"), SCR_ERR_ARG);
   CHECK_INT(params_config(p, "A= B=2"), SCR_ERR_ARG);
-  CHECK_INT(params_config(p, "A= B"), SCR_ERR_ARG);
   CHECK_INT(params_config(p, "A=1 B=2 C"), SCR_ERR_ARG);
   CHECK_INT(params_config(p, "A=1 B C=2"), SCR_ERR_ARG);
   CHECK(scr_hash_get(app, "A") == NULL);
+  CHECK_INT(params_config(p, "A = B"), SCR_SUCCESS); /* blanks around '=' */
+  CHECK(params_query(p, "A", "B"));
+  CHECK_INT(params_config(p, "CKPT= 1  GROUP =X TYPE= XOR"), SCR_SUCCESS);
+  CHECK(params_query(p, "CKPT=1 GROUP", "X") && params_query(p, "CKPT =1 TYPE", "XOR"));
+  CHECK_INT(params_config(p, "CKPT ="), SCR_SUCCESS); /* the lines go with their children */
+  CHECK(params_query(p, "CKPT=1 GROUP", NULL) && params_query(p, "CKPT=0 TYPE", NULL));
   CHECK_INT(scr_params_config_is_query("A"), 1);
   CHECK_INT(scr_params_config_is_query("A=1 B"), 1);
   CHECK_INT(scr_params_config_is_query("A=1 B=2"), 0);
@@ -530,8 +535,43 @@ static void test_params_table(void)
   }
 }
 
+/* Rank 0 tells of names in the environment that look as if they were meant for the library, and of no others. */
+static void names_that_look_like_parameters_are_told(void)
+{
+  char hint[256];
+
+  CHECK_INT(scr_params_distance("SCR_FLUSH", "SCR_FLUSH"), 0);
+  CHECK_INT(scr_params_distance("SCR_FLSH", "SCR_FLUSH"), 1);
+  CHECK_INT(scr_params_distance("SCR_FULSH", "SCR_FLUSH"), 2);
+  CHECK_INT(scr_params_distance("SCR_FLUSHES", "SCR_FLUSH"), 2);
+  CHECK_INT(scr_params_distance("SCR_FLUSHING", "SCR_FLUSH"), 3);
+  CHECK_INT(scr_params_distance("", "SCR_FLUSH"), 3);
+  CHECK(scr_params_hint("SCR_CASHE_SIZE", "1", hint, sizeof hint) && strstr(hint, "SCR_CACHE_SIZE") != NULL);
+  CHECK(scr_params_hint("SCR_CACHE_BYPASS", "1", hint, sizeof hint) && strstr(hint, "SCR_FLUSH=1") != NULL);
+  CHECK(!scr_params_hint("SCR_CACHE_BYPASS", "0", hint, sizeof hint));
+  CHECK(scr_params_hint("SCR_MY_OWN_THING", "0", hint, sizeof hint) && *hint == '\0');
+}
+
+/* $NAME in the environment is what it is in a file; a variable that is not set is an error that names it. */
+static void variables_are_expanded_in_the_environment_too(void)
+{
+  scr_hash* p = scr_hash_new();
+
+  setenv("SCR_TEST_X", "deep", 1);
+  setenv("SCR_CACHE_BASE", "/ssd/$SCR_TEST_X/${SCR_TEST_X}2", 1);
+  CHECK_INT(scr_params_read_env(p), SCR_SUCCESS);
+  CHECK_STR(scr_param_get(p, "SCR_CACHE_BASE"), "/ssd/deep/deep2");
+  setenv("SCR_CACHE_BASE", "/ssd/$SCR_TEST_NONE", 1);
+  CHECK_INT(scr_params_read_env(p), SCR_ERR_PARAM);
+  CHECK(strstr(scr_err_text, "SCR_TEST_NONE") != NULL && strstr(scr_err_text, "SCR_CACHE_BASE") != NULL);
+  unsetenv("SCR_CACHE_BASE");
+  scr_hash_delete(&p);
+}
+
 static void test_params(void)
 {
+  names_that_look_like_parameters_are_told();
+  variables_are_expanded_in_the_environment_too();
   test_params_grammar();
   test_params_bad_text();
   test_params_random_text();
