@@ -137,5 +137,44 @@ else
   echo "skipped: static linking, as there is no libmpich.a or libz.a"
   skipped=1
 fi
+# ---- shared libraries ----
+
+# shellcheck disable=SC2086
+shared() { # NAME OPTIONS...: libapp.so of the sources in $sources, built with OPTIONS
+  gcc -O1 -fPIC -shared "${@:2}" $strict -I. -o libapp.so $sources $flags -lz -lpthread >log 2>&1 && [ ! -s log ] && return
+  bad "$1" "the shared library does not build"
+  return 1
+}
+visible='-DSCR_API=__attribute__((visibility("default")))' hidden='-DSCR_API=extern __attribute__((visibility("hidden")))'
+
+# A program that uses the calls of a shared library, which exports them and nothing else.
+name="a shared library exports the calls"
+sources=scr_impl.c
+if shared "$name" -fvisibility=hidden "$visible"; then
+  nm -D --defined-only libapp.so | awk '{print $3}' | grep -vE '^SCR_[A-Z]|^_(init|fini)$' >log
+  # shellcheck disable=SC2086
+  if [ -s log ]; then bad "$name" "and more"
+  else try "$name" gcc minimal.c "$work/libapp.so" $flags; fi
+fi
+
+# A program and a shared library with a copy each, which keeps its calls to itself.
+cp "$top/tests/vendor/copies.c" .
+sources="copies.c scr_impl.c"
+two() { # NAME OPTIONS...: the library built with OPTIONS and the program, with their own prefixes and with one
+  shared "$1" -DINNER "${@:2}" || return
+  # shellcheck disable=SC2086
+  build "$1" gcc -O1 $strict $sources "$work/libapp.so" $flags -lz -lpthread || return
+  mkdir run/in
+  run 2 a.out "$work/run" "$work/run/in"
+  if grep -qx 'outer 0, inner 0' log && grep -qx inner run/in/inner/rank_1 && grep -qx outer run/outer/rank_1; then ok "$1"
+  else bad "$1" "not both have written a checkpoint"; fi
+  rm -rf run && mkdir run
+  run 2 a.out "$work/run" "$work/run"
+  if grep -qx 'outer 0, inner 16' log && grep -qx outer run/outer/rank_1; then ok "$1, one prefix: the second is refused"
+  else bad "$1, one prefix" "the second is not refused with SCR_ERR_BUSY"; fi
+}
+two "two copies in a process, -fvisibility=hidden" -fvisibility=hidden
+two "two copies in a process, SCR_API hidden" "$hidden"
+
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
