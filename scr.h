@@ -30,49 +30,59 @@
 **
 ** A COMPLETE PROGRAM
 **
-**   #include <stdio.h>
 **   #include <mpi.h>
+**   #include <stdio.h>
+**   #include <stdlib.h>
 **   #include "scr.h"
+**
+**   // On an error, end.  Rank 0 has printed its text, SCR_Last_error().  All ranks have the same code and end
+**   // together: MPI_Abort could cut that text off.  SCR_ERR_DISABLED (SCR_ENABLE=0) is not an error.
+**   static void must(int rc)
+**   {
+**     if (rc == SCR_SUCCESS || rc == SCR_ERR_DISABLED) return;
+**     if (rc == SCR_ERR_MPI) MPI_Abort(MPI_COMM_WORLD, 1);           // MPI_Finalize might wait for ever
+**     MPI_Finalize();
+**     exit(1);
+**   }
 **
 **   int main(int argc, char** argv)
 **   {
-**     int  rank, step = 0, have = 0, need = 0;
-**     char name[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+**     int   rank, rc, ok, step = 0, have = 0, need = 0;
+**     char  name[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+**     FILE* f;
 **
 **     MPI_Init(&argc, &argv);
 **     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-**     if (SCR_Init() != SCR_SUCCESS) return 1;                       // SCR_ERR_DISABLED: SCR_ENABLE is 0
+**     must(SCR_Init());
 **
 **     for (;;) {
-**       int ok;
-**       if (SCR_Have_restart(&have, name) != SCR_SUCCESS) return 1;  // old work exists, but cannot be loaded
+**       must(SCR_Have_restart(&have, name));                         // fails if old work exists, but cannot be loaded
 **       if (!have) break;
-**       SCR_Start_restart(name);
+**       must(SCR_Start_restart(name));
 **       snprintf(path, sizeof path, "%.900s/rank_%d", name, rank);
-**       SCR_Route_file(path, file);                                  // where the file is now
-**       FILE* f = fopen(file, "r");
+**       f = SCR_Route_file(path, file) == SCR_SUCCESS ? fopen(file, "r") : NULL; // file: where it is now
 **       ok = f != NULL && fscanf(f, "%d", &step) == 1;
 **       if (f) fclose(f);
-**       if (SCR_Complete_restart(ok) == SCR_SUCCESS) break;          // else an older one is offered next
+**       rc = SCR_Complete_restart(ok);
+**       if (rc == SCR_SUCCESS) break;
+**       if (rc != SCR_ERR_INVALID) must(rc);
+**       step = 0;                                                    // a rank could not read: try an older one
 **     }
+**     if (have && rank == 0) printf("restarted from %s\n", name);
 **     if (have) step++;
 **     for (; step < 100; step++) {
-**       SCR_Need_checkpoint(&need);
-**       if (need) {
-**         int ok;
-**         snprintf(name, sizeof name, "ckpt.%d", step);
-**         if (SCR_Start_output(name, SCR_FLAG_CHECKPOINT) != SCR_SUCCESS) return 1;
+**       must(SCR_Need_checkpoint(&need));
+**       snprintf(name, sizeof name, "ckpt.%d", step);
+**       if (need && SCR_Start_output(name, SCR_FLAG_CHECKPOINT) == SCR_SUCCESS) {
 **         snprintf(path, sizeof path, "%.900s/rank_%d", name, rank);
-**         SCR_Route_file(path, file);                                // where to write it
-**         FILE* f = fopen(file, "w");
+**         f = SCR_Route_file(path, file) == SCR_SUCCESS ? fopen(file, "w") : NULL; // file: where to write
 **         ok = f != NULL && fprintf(f, "%d\n", step) > 0;
 **         if (f && fclose(f) != 0) ok = 0;
-**         SCR_Complete_output(ok);
+**         SCR_Complete_output(ok);                                   // if it fails, the older one is still there
 **       }
 **     }
-**     SCR_Finalize();
-**     MPI_Finalize();
-**     return 0;
+**     must(SCR_Finalize());
+**     return MPI_Finalize() != MPI_SUCCESS;
 **   }
 **
 ** WHAT TO KNOW
@@ -149,7 +159,12 @@ extern "C" {
 enum { SCR_ERRORS(SCR_ERRORS_ENUM) SCR_ERR_LIMIT };
 #undef SCR_ERRORS_ENUM
 
-/* The linkage of the public calls.  To change it, define SCR_API before the first include. */
+/*
+** The linkage of the public calls.  To change it, define SCR_API before the first include, also where scr_impl.c is
+** compiled.  A shared library that contains scr_impl.c hides the calls from other copies of it in the process by
+** -DSCR_API='extern __attribute__((visibility("hidden")))' or -fvisibility=hidden.  One that offers them to others, and
+** is built with -fvisibility=hidden, says visibility("default").
+*/
 #ifndef SCR_API
 #define SCR_API extern
 #endif

@@ -10,10 +10,16 @@
 #include <stdlib.h>
 #include "scr.h"
 
-/* Abort on an error.  SCR_ERR_DISABLED (SCR_ENABLE=0) is not one: the program then runs without checkpoints. */
+/*
+** On an error, end.  Rank 0 has printed its text, SCR_Last_error().  All ranks have the same code and end together:
+** MPI_Abort could cut that text off.  SCR_ERR_DISABLED (SCR_ENABLE=0) is not an error: we run without checkpoints then.
+*/
 static void must(int rc)
 {
-  if (rc != SCR_SUCCESS && rc != SCR_ERR_DISABLED) MPI_Abort(MPI_COMM_WORLD, 1);
+  if (rc == SCR_SUCCESS || rc == SCR_ERR_DISABLED) return;
+  if (rc == SCR_ERR_MPI) MPI_Abort(MPI_COMM_WORLD, 1); /* MPI_Finalize might wait for ever */
+  MPI_Finalize();
+  exit(1);
 }
 
 /* Write (mode "w") or read ("r") the state of this rank, here one number, in checkpoint NAME.  Returns 1 on success. */

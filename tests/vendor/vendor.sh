@@ -1,52 +1,123 @@
 #!/bin/bash
-# vendor.sh - build the two files with a program, as users do, in an empty directory.  Last line: N passed, ...
+# vendor.sh - build the two files with a program, as users do, in an empty directory; the programs and the lines that
+# build and run them are those of README.md, scr.h and the examples.  Last line: N passed, N failed, N skipped.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 MPICC=${MPICC:-mpicc} MPIEXEC=${MPIEXEC:-mpiexec}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-cp "$top/scr.h" "$top/scr_impl.c" "$top/examples/minimal.c" .
+cp "$top/scr.h" "$top/scr_impl.c" "$top"/examples/*.c .
 passed=0 failed=0 skipped=0
 flags=$($MPICC -show | cut -d' ' -f2-)
+strict="-Wall -Wextra -Werror"
+export SCR_CNTL_BASE=$work/run/base SCR_CACHE_BASE=$work/run/base SCR_JOB_ID=vendor
 
-# try NAME BUILD-COMMAND: it builds without a word, runs on 2 ranks, and leaves a checkpoint that a second run uses
-try() {
-  local name=$1
-  shift
+ok() { # NAME
+  echo "ok $1"
+  passed=$((passed + 1))
+}
+bad() { # NAME WHY: and the log
+  echo "FAILED $1: $2"
+  head -n 20 log
+  failed=$((failed + 1))
+}
+run() { # RANKS PROGRAM ARGUMENTS...: in the directory run, with what it prints in log
+  (cd "$work/run" && SCR_VIRTUAL_NODES=$1 timeout 60 "$MPIEXEC" -n "$1" "../$2" "${@:3}") >log 2>&1
+}
+build() { # NAME COMMAND...: it builds without a word
   rm -rf a.out run
   mkdir run
-  if ! "$@" >log 2>&1 || [ -s log ]; then
-    echo "FAILED $name: $*"
-    head -n 20 log
-    failed=$((failed + 1))
-    return
-  fi
-  for n in 20 40; do
-    (cd run && SCR_CNTL_BASE=$work/run/base SCR_CACHE_BASE=$work/run/base SCR_JOB_ID=vendor SCR_VIRTUAL_NODES=2 \
-      timeout 60 "$MPIEXEC" -n 2 ../a.out $n) >log 2>&1 || break
-  done
-  if grep -q 'restarted from' log && [ -s run/.scr/index.scr ]; then
-    echo "ok $name"
-    passed=$((passed + 1))
-  else
-    echo "FAILED $name: the program did not make and use a checkpoint"
-    cat log
-    failed=$((failed + 1))
-  fi
+  if "${@:2}" >log 2>&1 && [ ! -s log ]; then return 0; fi
+  bad "$1" "${*:2}"
+  return 1
+}
+restarts() { # NAME PROGRAM: two runs on 2 ranks, of which the second uses a checkpoint of the first
+  local first=20 second=40
+  [ "$2" = heat2d ] && first="--steps 20 --interval 10" second="--steps 40"
+  # shellcheck disable=SC2086
+  run 2 "$2" $first && run 2 "$2" $second
+  if grep -q 'restarted from' log && [ -s run/.scr/index.scr ]; then ok "$1"
+  else bad "$1" "the program did not make and use a checkpoint"; fi
+}
+# try NAME BUILD-COMMAND: it builds without a word, runs, and leaves a checkpoint that a second run uses
+try() {
+  build "$@" && restarts "$1" a.out
 }
 
-# The line of README.md, word by word.
-line=$(sed -n 's/^    \(mpicc minimal.c .*\)/\1/p' "$top/README.md")
-[ -n "$line" ] || { echo "FAILED: README.md has no build line"; failed=1; }
-# shellcheck disable=SC2086
-try "README: $line" ${line/mpicc/$MPICC}
+# ---- the programs and the lines of the documents ----
+
+# programs FILE LEAD NAME: each block of FILE whose lines begin with LEAD and that has a main is a program, NAME<n>.c
+programs() {
+  awk -v lead="$2" -v name="$3" '
+    function end(  out) {
+      out = name (n + 1) ".c"
+      if (index("\n" text, "\nint main(") && ++n) printf "%s", text >out
+      text = ""
+    }
+    index($0, lead) == 1 { text = text substr($0, length(lead) + 1) "\n"; next }
+    /^(\*\*)?$/ { text = text "\n"; next }
+    { end() }
+    END { end() }' "$1"
+}
+programs scr.h '**   ' manual
+programs "$top/README.md" '    ' readme
+: >log
+[ -s manual1.c ] || bad "scr.h: its program" "not found"
+for program in readme*.c manual[2-9]*.c; do
+  # shellcheck disable=SC2086
+  [ ! -e "$program" ] || try "$program" $MPICC "$program" scr_impl.c -lz -lpthread $strict
+done
+[ ! -e manual1.c ] || mv manual1.c app.c # the name that the build lines use
+
+# The lines that build, word by word.
+for document in README.md scr.h scr_impl.c examples/minimal.c examples/heat2d.c; do
+  grep -hoE 'mpicc( [a-z0-9_]+\.c| -o [a-z0-9]+| -l[a-z]+)+' "$top/$document" >lines || bad "$document" "it has no build line"
+  while read -r line; do
+    program=a.out
+    [[ $line == *" -o "* ]] && program=${line##* -o }
+    # shellcheck disable=SC2086
+    if grep -qxF -e "$line" built 2>/dev/null; then ok "$document: $line (as above)"
+    elif build "$document: $line" ${line/mpicc/$MPICC} $strict; then
+      echo "$line" >>built
+      cp "$program" "$(cut -d' ' -f2 <<<"$line").out"
+      restarts "$document: $line" "$program"
+    fi </dev/null
+  done <lines
+done
+
+# The lines of README.md that run minimal.c, word by word, after the first one that builds it.
+name="README.md: its runs of minimal.c"
+grep -A 9 '^    mpicc minimal.c' "$top/README.md" | sed -n '2,$ { /^    /!q; s/^    //p; }' >lines
+[ "$(wc -l <lines)" = 2 ] || bad "$name" "not found"
+rm -rf run && mkdir run && cp minimal.c.out run/a.out
+(cd run && while read -r line; do eval "${line/mpiexec/timeout 60 $MPIEXEC}" </dev/null || break; done) <lines >log 2>&1
+if [ "$(cat log)" = "$(printf 'done at step 45\nrestarted from ckpt.40\ndone at step 100')" ]; then ok "$name"
+else bad "$name" "they do not print what they should"; fi
+
+# What the user sees of an error: its text once, nothing else, and an exit code.  Without the library the program runs.
+touch file
+for program in minimal.c app.c; do
+  rm -rf run && mkdir run
+  for setting in SCR_PREFIX="$work/missing" SCR_CNTL_BASE="$work/file"; do
+    name="$program: one line tells of an error of ${setting%%=*}"
+    if (export "${setting?}" && run 4 "$program.out" 20); then bad "$name" "exit code 0"
+    elif [ "$(grep -vc "^SCR warning" log)" = 1 ] && grep -q "^SCR error: rank 0 .*${setting#*=}" log; then ok "$name"
+    else bad "$name" "it prints something else"; fi
+  done
+  rm -rf run && mkdir run
+  name="$program: runs with SCR_ENABLE=0"
+  if (export SCR_ENABLE=0 && run 2 "$program.out" 20) && [ ! -e run/.scr ]; then ok "$name"; else bad "$name" "not so"; fi
+done
+
+# ---- compilers, and static linking ----
+
 # shellcheck disable=SC2086
 {
-  try "gcc" gcc -Wall -Wextra minimal.c scr_impl.c $flags -lz -lpthread
   try "gcc -O3 -std=c99" gcc -O3 -std=c99 -D_XOPEN_SOURCE=700 minimal.c scr_impl.c $flags -lz -lpthread
-  try "clang" clang -Wall -Wextra minimal.c scr_impl.c $flags -lz -lpthread
-  try "g++ (C++17)" g++ -std=c++17 -Wall -Wextra -x c++ minimal.c scr_impl.c -x none $flags -lz -lpthread
+  try "gcc -Ofast -flto" gcc -Ofast -flto=auto minimal.c scr_impl.c $flags -lz -lpthread
+  try "clang" clang $strict minimal.c scr_impl.c $flags -lz -lpthread
+  try "g++ (C++17)" g++ -std=c++17 $strict -x c++ minimal.c scr_impl.c -x none $flags -lz -lpthread
 }
 lib() { # the archive of library $1, found as the linker finds it
   gcc -print-file-name="lib$1.a"
@@ -66,5 +137,44 @@ else
   echo "skipped: static linking, as there is no libmpich.a or libz.a"
   skipped=1
 fi
+# ---- shared libraries ----
+
+# shellcheck disable=SC2086
+shared() { # NAME OPTIONS...: libapp.so of the sources in $sources, built with OPTIONS
+  gcc -O1 -fPIC -shared "${@:2}" $strict -I. -o libapp.so $sources $flags -lz -lpthread >log 2>&1 && [ ! -s log ] && return
+  bad "$1" "the shared library does not build"
+  return 1
+}
+visible='-DSCR_API=__attribute__((visibility("default")))' hidden='-DSCR_API=extern __attribute__((visibility("hidden")))'
+
+# A program that uses the calls of a shared library, which exports them and nothing else.
+name="a shared library exports the calls"
+sources=scr_impl.c
+if shared "$name" -fvisibility=hidden "$visible"; then
+  nm -D --defined-only libapp.so | awk '{print $3}' | grep -vE '^SCR_[A-Z]|^_(init|fini)$' >log
+  # shellcheck disable=SC2086
+  if [ -s log ]; then bad "$name" "and more"
+  else try "$name" gcc minimal.c "$work/libapp.so" $flags; fi
+fi
+
+# A program and a shared library with a copy each, which keeps its calls to itself.
+cp "$top/tests/vendor/copies.c" .
+sources="copies.c scr_impl.c"
+two() { # NAME OPTIONS...: the library built with OPTIONS and the program, with their own prefixes and with one
+  shared "$1" -DINNER "${@:2}" || return
+  # shellcheck disable=SC2086
+  build "$1" gcc -O1 $strict $sources "$work/libapp.so" $flags -lz -lpthread || return
+  mkdir run/in
+  run 2 a.out "$work/run" "$work/run/in"
+  if grep -qx 'outer 0, inner 0' log && grep -qx inner run/in/inner/rank_1 && grep -qx outer run/outer/rank_1; then ok "$1"
+  else bad "$1" "not both have written a checkpoint"; fi
+  rm -rf run && mkdir run
+  run 2 a.out "$work/run" "$work/run"
+  if grep -qx 'outer 0, inner 16' log && grep -qx outer run/outer/rank_1; then ok "$1, one prefix: the second is refused"
+  else bad "$1, one prefix" "the second is not refused with SCR_ERR_BUSY"; fi
+}
+two "two copies in a process, -fvisibility=hidden" -fvisibility=hidden
+two "two copies in a process, SCR_API hidden" "$hidden"
+
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
