@@ -1465,7 +1465,8 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 **
 ** Uses       platform, errors, memory, path, hash; the CRC32 of zlib.
 ** Offers     scr_hash_image, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head, scr_hash_file_lock,
-**            scr_hash_file_unlock, scr_dir_sync, scr_fsync_enabled, scr_file_share, scr_lock_open, scr_lock_take.
+**            scr_hash_file_unlock, scr_dir_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled, scr_file_share,
+**            scr_lock_open, scr_lock_take.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
@@ -1647,9 +1648,42 @@ SCR_FN int scr_dir_sync(const char* path)
   if (!scr_fsync_enabled) return SCR_SUCCESS;
   if ((rc = scr_path_dir_of(path, dir, sizeof dir)) != SCR_SUCCESS) return rc;
   fd = scr_os.open(dir, O_RDONLY | O_DIRECTORY, 0);
+  if (fd < 0 && errno == EACCES) return SCR_SUCCESS; /* of another user, and not readable: nothing can be done */
   if (fd < 0) return SCR_ERRNO("cannot open the directory %s", dir);
   if (scr_os.fsync(fd) < 0 && errno != EINVAL && errno != EROFS) rc = SCR_ERRNO("cannot sync the directory %s", dir);
   scr_os.close(fd);
+  return rc;
+}
+
+/*
+** Add to DIRS, as keys, the directories that hold the name of PATH and the names of the directories above it, up to
+** BASE.  A directory that exists already counts too: a process that was killed, or the application, may have made it
+** without syncing its name.
+*/
+SCR_FN void scr_dirs_above(scr_hash* dirs, const char* base, const char* path)
+{
+  char  dir[2 * SCR_MAX_FILENAME];
+  char* slash;
+
+  snprintf(dir, sizeof dir, "%s", path);
+  while (strlen(dir) > strlen(base) && (slash = strrchr(dir, '/')) != NULL) {
+    slash[slash == dir] = '\0';
+    if (scr_hash_get(dirs, dir) == NULL) scr_hash_set(dirs, dir, scr_hash_new());
+  }
+}
+
+/* Make the names in the directories DIRS durable, and free DIRS. */
+SCR_FN int scr_dirs_sync(scr_hash** dirs)
+{
+  scr_hash_elem* e;
+  char           name[2 * SCR_MAX_FILENAME];
+  int            rc = scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
+
+  for (e = scr_hash_elem_first(*dirs); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    rc = scr_fmt(name, sizeof name, "%s/.", scr_hash_elem_key(e));
+    if (rc == SCR_SUCCESS) rc = scr_dir_sync(name);
+  }
+  scr_hash_delete(dirs);
   return rc;
 }
 
@@ -5684,11 +5718,11 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **            scr_index_note_failed, scr_index_forgive, scr_index_serve_choice, scr_index_cut, scr_index_cut_is,
 **            scr_index_note_renamed, scr_index_change, scr_summary_write, scr_summary_read, scr_summary_path,
 **            scr_prefix_locate, scr_objects_free, scr_objects_add_owner, scr_objects_add, scr_object_name_tmp,
-**            scr_object_path, scr_object_has_crc, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete,
-**            scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add,
-**            scr_rank2file_read_root, scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf,
-**            scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir,
-**            scr_prefix_finish_all
+**            scr_object_path, scr_object_has_crc, scr_objects_sync, scr_objects_rename, scr_objects_remove_tmp,
+**            scr_objects_delete, scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free,
+**            scr_rank2file_add, scr_rank2file_read_root, scr_rank2file_write_root, scr_rank2file_read_leaf,
+**            scr_rank2file_write_leaf, scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget,
+**            scr_prefix_choose_dir, scr_prefix_finish_all
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -5733,6 +5767,7 @@ SCR_FN int scr_record_mkdir(const char* prefix)
     if (errno == EEXIST) return SCR_SUCCESS;
     return SCR_ERRNO("cannot create the directory %s; is the prefix there and writable?", path);
   }
+  if ((rc = scr_dir_sync(path)) != SCR_SUCCESS) return rc;
   if (stat(prefix, &st) < 0 || !(st.st_mode & S_IWGRP) || (fd = scr_os.open(path, O_RDONLY | O_DIRECTORY, 0)) < 0)
     return SCR_SUCCESS;
   if (scr_os.fchown(fd, (uid_t)-1, st.st_gid) == 0)
@@ -6643,6 +6678,23 @@ SCR_FN int scr_object_has_crc(const scr_object* o, const char* path, uLong crc, 
   return o->has_crc ? scr_file_has_crc(path, crc, o->crc, what) : SCR_SUCCESS;
 }
 
+/* Make the names of the objects durable: sync each of their directories once. */
+SCR_FN int scr_objects_sync(const scr_objects* l, const char* prefix)
+{
+  scr_hash* dirs = scr_hash_new();
+  char      path[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
+  int       i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < l->n && rc == SCR_SUCCESS; i++) {
+    rc = scr_object_path(&l->object[i], prefix, l->id, 0, path, sizeof path);
+    if (rc == SCR_SUCCESS) rc = scr_path_dir_of(path, dir, sizeof dir);
+    if (rc == SCR_SUCCESS && scr_hash_get(dirs, dir) == NULL) scr_hash_set(dirs, dir, scr_hash_new());
+  }
+  if (rc == SCR_SUCCESS) return scr_dirs_sync(&dirs);
+  scr_hash_delete(&dirs);
+  return rc;
+}
+
 /*
 ** Give the objects their final names, durably.  REDO: a process that was killed may have renamed some; one whose
 ** temporary file is gone must have its final name already, with its size and, where it is recorded, its checksum.
@@ -6663,9 +6715,9 @@ SCR_FN int scr_objects_rename(const scr_objects* l, const char* prefix, int redo
       rc = scr_object_has_crc(o, to, crc, "it is not the file that an interrupted flush wrote");
       if (rc != SCR_SUCCESS) return rc;
     }
-    rc = scr_dir_sync(to); /* also of a rename that was done before: its process may have been killed in between */
   }
-  return rc;
+  /* also of renames that were done before: their process may have been killed in between */
+  return rc == SCR_SUCCESS ? scr_objects_sync(l, prefix) : rc;
 }
 
 /* Remove the temporary files of the objects. */
@@ -12159,7 +12211,8 @@ SCR_FN int scr_recovery_mend(int id)
 /* ==== 22 FLUSH ==========================================================================================
 ** Copy datasets from the cache to the prefix, in three steps with their state in one struct: begin, copy, commit.
 **
-** Uses       platform, errors, memory, path, hash, dataset, file window, prefix, MPI helpers, world, state, recovery
+** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, prefix, MPI helpers, world,
+**            state, recovery
 ** Offers     scr_flush_read_rank2file, scr_flush_sync, scr_flush_is_due, scr_flush_unless_superseded,
 **            scr_flush_unasked, scr_flush_if_due, scr_flush_delete
 ** Invariants
@@ -12168,6 +12221,9 @@ SCR_FN int scr_recovery_mend(int id)
 **       renames are done the index says REDO, and any later run finishes them in SCR_Init (scr_prefix_finish_all).
 **   J2  The order at the end of a flush: data, fsync, rank2file map and summary, fsync, COMPLETE in the index, renames,
 **       CURRENT, and only then PFS in the flush file.  A failed flush writes none of the last four.
+**   J3  Each step needs only files whose bytes are synced, and names that are synced in each directory from the prefix
+**       down: those of directories, whoever made them, before the copy; temporary names behind it; final names before
+**       CURRENT.
 ** Failure    A failed flush leaves the prefix as it was, but for empty directories.
 ** ====================================================================================================== */
 
@@ -12343,6 +12399,7 @@ SCR_FN int scr_flush_make_dir(scr_flush* f)
 {
   char        path[SCR_MAX_FILENAME];
   struct stat st;
+  scr_hash*   dirs;
   int         rc;
 
   rc = scr_prefix_choose_dir(scr.world.prefix, &f->desc, f->entry->preserve, f->dir, sizeof f->dir);
@@ -12351,7 +12408,11 @@ SCR_FN int scr_flush_make_dir(scr_flush* f)
   if (rc == SCR_SUCCESS)
     f->keep_metadata = !(scr_os.lstat(path, &st) < 0 && errno == ENOENT) && scr_flush_is_indexed(f);
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/.scr", scr.world.prefix, f->dir);
-  return rc == SCR_SUCCESS ? scr_mkdirs(path, 0777) : rc;
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
+  if (rc != SCR_SUCCESS) return rc;
+  dirs = scr_hash_new();
+  scr_dirs_above(dirs, scr.world.prefix, path);
+  return scr_dirs_sync(&dirs);
 }
 
 /* List the objects that this rank makes, one for each file of the application. */
@@ -12378,18 +12439,20 @@ SCR_FN int scr_flush_list_objects(scr_flush* f)
 }
 
 /*
-** Create the parent directories of all objects.  In each round every rank proposes one directory that it has not
-** proposed yet, and the first of the ranks that propose the same one creates it.  Collective over the world; the same
-** code everywhere.
+** Create the parent directories of all objects, with durable names.  In each round every rank proposes one directory
+** that it has not proposed yet, and the first of the ranks that propose the same one creates it; that of the dataset is
+** there.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_flush_create_dirs(const scr_flush* f, int rc)
 {
-  scr_hash*      dirs = scr_hash_new();
+  scr_hash *     dirs = scr_hash_new(), *above = scr_hash_new();
   scr_hash_elem* e;
   scr_vote       v;
-  char           path[SCR_MAX_FILENAME];
-  int            i, round, err, groups, id, place, size, leader;
+  char           path[SCR_MAX_FILENAME], home[2 * SCR_MAX_FILENAME];
+  const char*    below;
+  int            i, round, err, groups, id, place, size, leader, inside;
 
+  snprintf(home, sizeof home, "%s/%s", scr.world.prefix, f->dir);
   for (i = 0; rc == SCR_SUCCESS && i < f->objects.n; i++) {
     rc = scr_object_path(&f->objects.object[i], scr.world.prefix, f->id, 0, path, sizeof path);
     *strrchr(path, '/') = '\0';
@@ -12399,16 +12462,23 @@ SCR_FN int scr_flush_create_dirs(const scr_flush* f, int rc)
   v.max[0] = scr_hash_size(dirs);
   if ((err = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) {
     scr_hash_delete(&dirs);
+    scr_hash_delete(&above);
     return err;
   }
   e = scr_hash_elem_first(dirs);
   for (round = 0; round < (int)v.max[0]; round++) {
     const char* dir = e != NULL ? scr_hash_elem_key(e) : "";
     err = scr_rank_str(scr.world.comm, dir, &groups, &id, &place, &size, &leader);
-    if (err == SCR_SUCCESS && *dir != '\0' && place == 0) err = scr_mkdirs(dir, 0777);
+    if (err == SCR_SUCCESS && *dir != '\0' && place == 0) {
+      err = scr_mkdirs(dir, 0777);
+      inside = strcmp(dir, home) == 0 || scr_path_below(home, dir, &below);
+      scr_dirs_above(above, inside ? home : scr.world.prefix, dir);
+    }
     if (rc == SCR_SUCCESS) rc = err;
     if (e != NULL) e = scr_hash_elem_next(e);
   }
+  err = scr_dirs_sync(&above);
+  if (rc == SCR_SUCCESS) rc = err;
   scr_hash_delete(&dirs);
   return scr_agree(rc, scr.world.comm);
 }
@@ -12585,6 +12655,7 @@ SCR_FN int scr_flush_copy(void* arg)
     o->has_crc = scr.crc_on_flush;
     if (file->has_crc) rc = scr_file_has_crc(copies.item[i].from, o->crc, file->crc, "it was corrupted in the cache");
   }
+  if (rc == SCR_SUCCESS) rc = scr_objects_sync(&f->objects, scr.world.prefix); /* the temporary names */
   scr_event_damage(f->id, rc);
   scr_copy_list_free(&copies);
   return rc;

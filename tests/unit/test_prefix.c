@@ -1324,7 +1324,7 @@ static void a_flush_that_was_killed_is_finished_whatever_fails(void)
   records_begin();
   prefix_killed(5, "five");
   CHECK(records_alloc_sweep(prefix_story, records_prefix, prefix_judge) > 200);
-  CHECK(records_fault_sweep(FAULT_FAIL, EIO, prefix_story, records_prefix, prefix_judge) > 30);
+  CHECK(records_fault_sweep(FAULT_FAIL, EIO, prefix_story, records_prefix, prefix_judge) > 25);
   records_fault_sweep(FAULT_DEAD, EIO, prefix_story, records_prefix, prefix_judge);
   records_fault_sweep(FAULT_TORN, ENOSPC, prefix_story, records_prefix, prefix_judge);
   for (n = 1; check_fault_kill(n, prefix_story, records_prefix); n++) prefix_judge(SCR_ERR_IO);
