@@ -12,6 +12,8 @@ int (*test_statvfs)(const char* path, struct statvfs* fs) = statvfs;
 
 #include "../unit/fault.c"
 
+#include "trace.c"
+
 #include "mpi_test.h"
 
 const int library_threads = SCR_COPY_THREADS;
