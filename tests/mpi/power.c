@@ -365,6 +365,7 @@ static void run_finds(const promise* p)
     if (p->is[i] == ANY && p->or_else[i] >= 0)
       CHECK(rank > 0 || listed[i] || listed[p->or_else[i]], "%s and what replaces it are not in the index",
             now->set[i].name);
+  set("SCR_DISTRIBUTE=0"); /* what was in the cache alone is lost, and does not count */
   OK(rc = same_code(SCR_Init()));
   if (rc != SCR_SUCCESS) return;
   get_shape(newest < 0 ? NULL : now->set[newest].name, newest < 0 ? NULL : now->set[newest].files);
@@ -376,6 +377,7 @@ static void run_finds(const promise* p)
   OK(put_shape("further", SCR_FLAG_CHECKPOINT, now->set[0].files, 1));
   on_prefix_shape("further", now->set[0].files);
   OK(SCR_Finalize());
+  set("SCR_DISTRIBUTE=");
 }
 
 /* ---- cuts ------------------------------------------------------------------------------------------------------ */
