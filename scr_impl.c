@@ -2488,8 +2488,8 @@ SCR_FN int scr_params_read_file(scr_hash* params, int s, const char* path, int m
 }
 
 /*
-** Make OUT, of SCR_PARAM_WORD_MAX bytes, the VALUE that the environment has for NAME, with $NAME and ${NAME} replaced as
-** in files.
+** Make OUT, of SCR_PARAM_WORD_MAX bytes, the VALUE that the environment has for NAME, with $NAME and ${NAME} replaced
+** as in files.
 */
 SCR_FN int scr_params_env_value(const char* name, const char* value, char* out)
 {
@@ -4851,12 +4851,18 @@ SCR_FN int scr_copy_list_run(scr_copy_list* l, int threads)
 */
 SCR_FN int scr_file_check(const char* path, const scr_file* f, int check_crc)
 {
-  uLong crc;
-  int   rc;
+  uint64_t is;
+  uLong    crc;
+  int      rc;
 
   if (!f->complete) return SCR_ERR(SCR_ERR_MISSING, "%s was not complete", path);
-  if (!check_crc || !f->has_crc) return scr_file_has_size(path, f->size);
-  if ((rc = scr_file_has_size(path, f->size)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_file_size(path, &is)) != SCR_SUCCESS) return rc;
+  if (is != f->size)
+    return SCR_ERR(SCR_ERR_MISSING,
+                   "%s has %" PRIu64 " bytes instead of %" PRIu64
+                   ": it changed after SCR_Complete_output; was it still open?",
+                   path, is, f->size);
+  if (!check_crc || !f->has_crc) return SCR_SUCCESS;
   if ((rc = scr_file_crc(path, f->size, &crc)) != SCR_SUCCESS) return rc;
   return scr_file_has_crc(path, crc, f->crc, "it is corrupt");
 }
@@ -5714,15 +5720,15 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **            scr_index_failed_in, scr_index_is_good, scr_index_read, scr_index_open, scr_index_close,
 **            scr_index_newest, scr_index_named, scr_index_same, scr_index_count_complete, scr_index_has_renames,
 **            scr_index_max_id, scr_choice_read, scr_choice_end, scr_choice_release, scr_choice_note_served,
-**            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_note_fetched,
-**            scr_index_note_failed, scr_index_forgive, scr_index_serve_choice, scr_index_cut, scr_index_cut_is,
-**            scr_index_note_renamed, scr_index_change, scr_summary_write, scr_summary_read, scr_summary_path,
-**            scr_prefix_locate, scr_objects_free, scr_objects_add_owner, scr_objects_add, scr_object_name_tmp,
-**            scr_object_path, scr_object_has_crc, scr_objects_sync, scr_objects_rename, scr_objects_remove_tmp,
-**            scr_objects_delete, scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free,
-**            scr_rank2file_add, scr_rank2file_read_root, scr_rank2file_write_root, scr_rank2file_read_leaf,
-**            scr_rank2file_write_leaf, scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget,
-**            scr_prefix_choose_dir, scr_prefix_finish_all
+**            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_note_attempt,
+**            scr_index_note_fetched, scr_index_note_failed, scr_index_forgive, scr_index_serve_choice, scr_index_cut,
+**            scr_index_cut_is, scr_index_note_renamed, scr_index_change, scr_summary_write, scr_summary_read,
+**            scr_summary_path, scr_prefix_locate, scr_objects_free, scr_objects_add_owner, scr_objects_add,
+**            scr_object_name_tmp, scr_object_path, scr_object_has_crc, scr_objects_sync, scr_objects_rename,
+**            scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune, scr_objects_to_hash,
+**            scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add, scr_rank2file_read_root,
+**            scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf, scr_prefix_finish_renames,
+**            scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir, scr_prefix_finish_all
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -6392,10 +6398,20 @@ SCR_FN void scr_index_remove(scr_index* index, int id, const char* dir)
   scr_index_leave_current(index, current);
 }
 
-/* Record that dataset ID in DIR, if the index has it, was fetched now. */
-SCR_FN void scr_index_note_fetched(scr_index* index, int id, const char* dir)
+/* Record that a run has tried to fetch dataset ID in DIR, if the index has it. */
+SCR_FN void scr_index_note_attempt(scr_index* index, int id, const char* dir)
 {
   if (scr_index_entry(index, id, dir) != NULL) scr_record_stamp(scr_index_entry(index, id, dir), "FETCHED");
+}
+
+/* Record that dataset ID in DIR was fetched: it is CURRENT, unless that is the user's choice. */
+SCR_FN void scr_index_note_fetched(scr_index* index, int id, const char* dir)
+{
+  scr_choice c;
+
+  scr_index_note_attempt(index, id, dir);
+  scr_choice_read(index, &c);
+  if (scr_index_entry(index, id, dir) != NULL && !c.by_user) scr_index_set_current(index, dir, 0);
 }
 
 /* Record that the application rejected dataset ID in DIR in the job with the key JOB. */
@@ -7094,8 +7110,8 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 ** Offers     scr_flush_note, scr_log, scr_log_dataset; scr_flush_locations, scr_flush_file_read, scr_flush_file_open,
 **            scr_flush_file_get, scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove,
 **            scr_flush_file_put, scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_count,
-**            scr_nodes_file_write, scr_nodes_file_where, scr_nodes_file_read, scr_log_line, scr_log_event,
-**            scr_log_transfer
+**            scr_nodes_file_write, scr_nodes_file_walk, scr_nodes_file_where, scr_nodes_file_read, scr_log_line,
+**            scr_log_event, scr_log_transfer
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
 **   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
@@ -7334,6 +7350,30 @@ SCR_FN int scr_nodes_file_write(const char* prefix, int n, const scr_hash* hosts
   if (hosts != NULL) scr_hash_set(h, "HOST", scr_hash_dup(hosts));
   if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
   if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, h);
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/*
+** Call VISIT for each directory that the last run had, of KIND CNTL or CACHE, host by host.  SCR_ERR_NOT_FOUND if there
+** is no nodes file, or if it is of a version that did not record them.
+*/
+SCR_FN int scr_nodes_file_walk(const char* prefix,
+                               void (*visit)(const char* host, const char* kind, const char* dir, void* arg), void* arg)
+{
+  char                 path[SCR_MAX_FILENAME];
+  scr_hash*            h = scr_hash_new();
+  const scr_hash_elem *e, *k, *d;
+  int                  rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
+
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, h);
+  if (rc == SCR_SUCCESS && scr_hash_get(h, "HOST") == NULL)
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s does not say where the last run was", path);
+  e = rc == SCR_SUCCESS ? scr_hash_elem_first(scr_hash_get(h, "HOST")) : NULL;
+  for (; e != NULL; e = scr_hash_elem_next(e))
+    for (k = scr_hash_elem_first(scr_hash_elem_hash(e)); k != NULL; k = scr_hash_elem_next(k))
+      for (d = scr_hash_elem_first(scr_hash_elem_hash(k)); d != NULL; d = scr_hash_elem_next(d))
+        visit(scr_hash_elem_key(e), scr_hash_elem_key(k), scr_hash_elem_key(d), arg);
   scr_hash_delete(&h);
   return rc;
 }
@@ -9645,10 +9685,11 @@ out:
 **
 ** Uses       errors, memory, hash, dataset, filemap, prefix, files of a run, MPI helpers, world
 ** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_lost, scr_search, scr_dataset; scr,
-**            scr_logged, scr_event, scr_event_transfer, scr_event_damage, scr_tried_add, scr_dataset_find,
-**            scr_dataset_is_whole, scr_dataset_is_live, scr_dataset_named, scr_dataset_newest, scr_dataset_remove,
-**            scr_dataset_add, scr_dataset_entry, scr_map_write, scr_map_settle, scr_dataset_make_note,
-**            scr_dataset_write_note, scr_life_leads, scr_change_life, scr_change_on_prefix, scr_dataset_reconsider
+**            scr_logged, scr_event, scr_event_transfer, scr_event_damage, scr_tried_keep, scr_tried_add,
+**            scr_dataset_find, scr_dataset_is_whole, scr_dataset_is_live, scr_dataset_named, scr_dataset_newest,
+**            scr_dataset_remove, scr_dataset_add, scr_dataset_entry, scr_map_write, scr_map_settle,
+**            scr_dataset_make_note, scr_dataset_write_note, scr_life_leads, scr_change_life, scr_change_on_prefix,
+**            scr_dataset_reconsider
 ** Invariants
 **   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
@@ -9834,7 +9875,15 @@ SCR_FN void scr_event_damage(int id, int rc)
   scr_logged(scr_log_event(&scr.log, corrupt ? "CORRUPT" : "MISSING", why.text, &d), &why);
 }
 
-/* Add to scr.tried why a dataset cannot be loaded.  Every rank calls it. */
+/* Add TEXT to scr.tried: why a dataset cannot be loaded.  Every rank calls it. */
+SCR_FN void scr_tried_keep(const char* text)
+{
+  if (scr.tried.n + strlen(text) + 3 >= 2000) return;
+  if (scr.tried.n > 0) scr_buf_add(&scr.tried, "; ", 2);
+  scr_buf_add(&scr.tried, text, strlen(text));
+}
+
+/* The same, and rank 0 warns of it. */
 SCR_FN SCR_FORMAT(1, 2) void scr_tried_add(const char* format, ...)
 {
   char    text[1024];
@@ -9843,10 +9892,7 @@ SCR_FN SCR_FORMAT(1, 2) void scr_tried_add(const char* format, ...)
   va_start(ap, format);
   vsnprintf(text, sizeof text, format, ap);
   va_end(ap);
-  if (scr.tried.n + strlen(text) + 3 < 2000) {
-    if (scr.tried.n > 0) scr_buf_add(&scr.tried, "; ", 2);
-    scr_buf_add(&scr.tried, text, strlen(text));
-  }
+  scr_tried_keep(text);
   if (scr.world.rank == 0) scr_warn("%s", text);
 }
 
@@ -9975,7 +10021,7 @@ SCR_FN void scr_dataset_make_note(const scr_dataset* ds, const char* dir, scr_fl
   snprintf(note->job, sizeof note->job, "%s", ds->desc.job);
   memcpy(note->name, ds->desc.name, sizeof note->name);
   if (dir != NULL) snprintf(note->dir, sizeof note->dir, "%s", dir);
-  else if (*ds->desc.dir && scr.preserve) memcpy(note->dir, ds->desc.dir, sizeof note->dir);
+  else if (*ds->desc.dir && ds->desc.preserve) memcpy(note->dir, ds->desc.dir, sizeof note->dir);
   else snprintf(note->dir, sizeof note->dir, "scr.dataset.%d", note->id);
   note->location = SCR_LOCATION_CACHE;
   if (ds->on_prefix == SCR_PREFIX_YES) note->location |= SCR_LOCATION_PREFIX;
@@ -12006,8 +12052,8 @@ SCR_FN int scr_recovery_run(scr_recovery* f)
     return SCR_ERR(SCR_ERR_LOST, "the files of %lld ranks are lost, more than its redundancy can rebuild",
                    (long long)v.sum[LOST]);
   if (v.sum[LOST] + v.sum[MOVED] > 0)
-    scr_dbg(1, "dataset %d: files of %lld ranks move to another node, those of %lld are rebuilt", f->identity.id,
-            (long long)v.sum[MOVED], (long long)v.sum[LOST]);
+    scr_dbg(1, "dataset %d: %lld ranks have their files on another node, and %lld have lost some, which are rebuilt",
+            f->identity.id, (long long)v.sum[MOVED], (long long)v.sum[LOST]);
   if (v.sum[LOST] > 0) scr_event("REBUILD_START", NULL, &f->mine->desc, -1.0);
   rc = scr_recovery_restore(f);
   if (rc == SCR_SUCCESS)
@@ -12063,7 +12109,7 @@ SCR_FN int scr_recovery_failed(const scr_recovery* f, int rc)
   scr_aside   aside = useless  ? (f->unproven || passed ? SCR_ASIDE_UNPROVEN : SCR_ASIDE_LOST)
                       : passed ? SCR_ASIDE_PASSED
                                : SCR_ASIDE_KEPT;
-  const char* name = f->mine != NULL ? scr_desc_name(&f->mine->desc) : "?";
+  const char* name = f->mine != NULL ? scr_desc_name(&f->mine->desc) : "(name not known)";
 
   if (passed)
     scr_dbg(1, "dataset %d in the cache, which was passed over, cannot be used: %s", f->identity.id, scr_err_text);
@@ -13241,14 +13287,27 @@ SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
 */
 SCR_FN int scr_fetch_objects(scr_fetching* f, const char* dir)
 {
-  int ranks = 0, rc = scr_flush_read_rank2file(&f->place, &f->desc.identity, &f->objects, &ranks);
+  enum { FILES, BYTES }; /* sum */
+  scr_vote v;
+  int      i, ranks = 0, rc = scr_flush_read_rank2file(&f->place, &f->desc.identity, &f->objects, &ranks);
 
   if (rc != SCR_SUCCESS) return rc;
   if (ranks != scr.world.ranks)
     return SCR_ERR(SCR_ERR_LOST, "dataset %s is of %d ranks, but this run has %d", dir, ranks, scr.world.ranks);
   if (f->objects.owners != 1 || f->objects.owner[0] != scr.world.rank)
     rc = SCR_ERR(SCR_ERR_FORMAT, "the rank2file map of %s says nothing about rank %d", dir, scr.world.rank);
-  return scr_agree(rc, scr.world.comm);
+  memset(&v, 0, sizeof v);
+  for (i = 0; i < f->objects.n; i++) {
+    if (f->objects.object[i].redundant) continue;
+    v.sum[FILES]++;
+    v.sum[BYTES] += (int64_t)f->objects.object[i].size;
+  }
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS || f->desc.files == 0) return rc;
+  if (v.sum[FILES] != f->desc.files || v.sum[BYTES] != (int64_t)f->desc.bytes)
+    return SCR_ERR(SCR_ERR_FORMAT,
+                   "the rank2file map of %s lists %lld files of %lld bytes, but its summary says %d of %" PRIu64, dir,
+                   (long long)v.sum[FILES], (long long)v.sum[BYTES], f->desc.files, f->desc.bytes);
+  return SCR_SUCCESS;
 }
 
 /* Read this rank's files on the prefix completely, and compare them with the map. */
@@ -13274,8 +13333,10 @@ SCR_FN int scr_fetch_prove(void* arg)
 SCR_FN int scr_fetch_record(const scr_fetching* f, const scr_object* o, const char* from, scr_file* file)
 {
   const char* rel = o->rel;
+  char        dir[SCR_MAX_FILENAME];
   struct stat st;
 
+  snprintf(dir, sizeof dir, "%s", from);
   memset(file, 0, sizeof *file);
   if (!f->desc.preserve && *f->place.base && !scr_path_below(f->place.base, o->rel, &rel))
     return SCR_ERR(SCR_ERR_FORMAT, "the rank2file map names %s, which is not in its dataset", o->rel);
@@ -13284,7 +13345,12 @@ SCR_FN int scr_fetch_record(const scr_fetching* f, const scr_object* o, const ch
   file->complete = 1;
   file->size = o->size;
   file->ranks = scr.world.ranks;
-  if (scr_os.lstat(from, &st) == 0) file->mode = (int)(st.st_mode & 0777);
+  *strrchr(dir, '/') = '\0';
+  file->dir = scr_strdup(dir);
+  if (scr_os.lstat(from, &st) == 0) {
+    file->mode = (int)(st.st_mode & 0777);
+    file->mtime = (int64_t)st.st_mtime;
+  }
   return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
@@ -13644,13 +13710,16 @@ SCR_FN void scr_restart_loaded(int id)
 /* Fetch the candidate C.  Collective over the world; the same code everywhere. */
 SCR_FN int scr_restart_fetch(const scr_candidate* c)
 {
-  int rc = scr_fetch(c->id, c->dir, c->rejected ? SCR_REJECTED_BEFORE : SCR_WHOLE);
+  int            rc = scr_fetch(c->id, c->dir, c->rejected ? SCR_REJECTED_BEFORE : SCR_WHOLE);
+  scr_err_record why;
 
-  if (rc == SCR_SUCCESS) {
-    if (scr.world.rank == 0 && scr_index_change(scr.world.prefix, scr_index_note_fetched, c->id, c->dir) != SCR_SUCCESS)
-      scr_warn("%s", scr_err_text);
-    return rc;
-  }
+  scr_err_save(&why);
+  if (scr.world.rank == 0 &&
+      scr_index_change(scr.world.prefix, rc == SCR_SUCCESS ? scr_index_note_fetched : scr_index_note_attempt, c->id,
+                       c->dir) != SCR_SUCCESS)
+    scr_warn("%s", scr_err_text);
+  scr_err_restore(&why);
+  if (rc == SCR_SUCCESS) return rc;
   scr.prefix_at_stake = 1;
   scr_tried_add("dataset %d in %s/%s cannot be fetched: %s", c->id, scr.world.prefix, c->dir, scr_err_text);
   return rc; /* the next run tries it again: what was not there may be there then */
@@ -13895,14 +13964,16 @@ SCR_FN const char* scr_phase_missing(scr_phase wanted)
 }
 
 /*
-** Start the public call CALL, which needs the phase WANTED.  SCR_ERR_DISABLED, without a message, if the library is off:
-** then the call does nothing and returns success.
+** Start the public call CALL, which needs the phase WANTED.  SCR_ERR_DISABLED, without a message, if the library is
+** off: then the call does nothing and returns success.
 */
 SCR_FN int scr_enter(const char* call, scr_phase wanted)
 {
   scr_oom = 0;
   if (scr.disabled) return SCR_ERR_DISABLED;
   if (scr.phase == wanted || (scr.phase == SCR_PHASE_FAILED && wanted == SCR_PHASE_IDLE)) return SCR_SUCCESS;
+  if (wanted == SCR_PHASE_UNINIT)
+    return scr_report_local(SCR_ERR(SCR_ERR_STATE, "%s was already called; nothing was done", call));
   return scr_report_local(
       SCR_ERR(SCR_ERR_STATE, "%s is called before %s; nothing was done", call, scr_phase_missing(wanted)));
 }
@@ -14077,7 +14148,10 @@ SCR_FN void scr_run_identify_prefix(char* id, size_t n)
   scr_hash_delete(&h);
 }
 
-/* Make PREFIX the path of the prefix directory, and REAL the same with links resolved; both of SCR_MAX_FILENAME bytes. */
+/*
+** Make PREFIX the path of the prefix directory, and REAL the same with links resolved; both have SCR_MAX_FILENAME
+** bytes.
+*/
 SCR_FN int scr_run_find_prefix(char* prefix, char* real)
 {
   const char* name = scr_param_get(scr.world.params, "SCR_PREFIX");
@@ -14631,8 +14705,9 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   }
   scr.ckpt_end = scr_wtime();
   scr_event("COMPUTE_START", NULL, NULL, -1.0);
-  scr_dbg(1, "%s: %d ranks on %d nodes, prefix %s, ready after %.3f s", SCR_VERSION, scr.world.ranks,
-          scr.world.group[SCR_GROUP_NODE].groups, scr.world.prefix, scr_wtime() - start);
+  scr_dbg(1, "%s: %d ranks on %d nodes, ready after %.3f s; prefix %s, control directory %s, cache %s", SCR_VERSION,
+          scr.world.ranks, scr.world.group[SCR_GROUP_NODE].groups, scr_wtime() - start, scr.world.prefix,
+          scr.world.cntl, scr_reddesc_for_dataset(&scr.world, scr.checkpoint_id + 1, SCR_FLAG_CHECKPOINT)->store);
   return SCR_SUCCESS;
 }
 
@@ -14753,10 +14828,12 @@ SCR_FN int scr_reject_loaded(int invalid)
 {
   int         id = scr.loaded;
   const char* name = scr_desc_name(&scr_dataset_find(id)->desc);
+  char        text[1024];
 
   scr_change_life(&id, 1, SCR_REJECTED);
   scr.offer.below = id;
-  scr_tried_add("%d ranks could not restart from %s (dataset %d)", invalid, name, id);
+  snprintf(text, sizeof text, "%d ranks could not restart from %.900s (dataset %d)", invalid, name, id);
+  scr_tried_keep(text);
   scr_event("RESTART_FAIL", NULL, &scr_dataset_find(id)->desc, -1.0);
   scr.loaded = 0;
   scr.restart = SCR_RESTART_UNTRIED;

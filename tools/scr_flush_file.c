@@ -13,8 +13,7 @@ static const char usage[] =
     "  -o, --list-output     print the ids of the output datasets, oldest first\n"
     "  -b, --before ID       with -l, -c or -o: only ids below ID\n"
     "  -n, --need-flush ID   exit 0 if dataset ID is not on the prefix yet (also --needflush)\n"
-    "  -L, --location ID     print where dataset ID is, the first that holds of SYNC_FLUSHING, FLUSHING, PFS and "
-    "CACHE;\n"
+    "  -L, --location ID     print where dataset ID is, all that hold of SYNC_FLUSHING, FLUSHING, PFS and CACHE;\n"
     "                        or NONE\n"
     "  -s, --name ID         print the name of dataset ID\n"
     "      --subdir ID       print the directory, below the prefix, that dataset ID is flushed to\n"
@@ -57,7 +56,7 @@ static int print_value(const char* value)
 static int answer(const scr_record* file, int c, int id, int before)
 {
   scr_flush_note note;
-  int            known = scr_flush_file_get(file, id, &note), i;
+  int            known = scr_flush_file_get(file, id, &note), i, n = 0;
 
   switch (c) {
   case 'l':
@@ -69,9 +68,9 @@ static int answer(const scr_record* file, int c, int id, int before)
     return known && !(note.location & SCR_LOCATION_PREFIX) ? 0 : 1;
   case 'L':
     for (i = 0; i < SCR_FLUSH_NLOCATIONS; i++)
-      if (note.location & scr_flush_locations[i].bit) return print_value(scr_flush_locations[i].name);
-    print_value("NONE");
-    return 1;
+      if (note.location & scr_flush_locations[i].bit) n += printf(n > 0 ? " %s" : "%s", scr_flush_locations[i].name);
+    puts(n > 0 ? "" : "NONE");
+    return n > 0 ? 0 : 1;
   case 's':
     return print_value(note.name);
   default: /* --subdir; older releases recorded only the name */

@@ -40,36 +40,6 @@ static void print_tree(const scr_hash* h, int indent)
   }
 }
 
-/* The length in bytes of the UTF-8 character at S; 0 if there is none. */
-static int utf8_length(const unsigned char* s)
-{
-  int i, n = 0;
-
-  if (s[0] < 0x80) n = 1;
-  else if (s[0] >= 0xc2 && s[0] < 0xf5) n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-  for (i = 1; i < n; i++)
-    if ((s[i] & 0xc0) != 0x80) return 0;
-  if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0; /* overlong; half of a surrogate pair */
-  if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
-  return n;
-}
-
-/* Print TEXT as a JSON string.  A byte that is not UTF-8 becomes the character with that number. */
-static void json_string(const char* text)
-{
-  const unsigned char* s = (const unsigned char*)text;
-
-  putchar('"');
-  while (*s != '\0') {
-    int n = utf8_length(s);
-    if (*s == '"' || *s == '\\') printf("\\%c", *s);
-    else if (n == 0 || *s < 0x20 || *s == 0x7f) printf("\\u%04x", *s);
-    else printf("%.*s", n, (const char*)s);
-    s += n ? n : 1;
-  }
-  putchar('"');
-}
-
 /* Print H as JSON.  With TOP, which is the whole file, the result is an object, whatever H holds. */
 static void json_print(const scr_hash* h, int indent, int top)
 {
@@ -77,7 +47,7 @@ static void json_print(const scr_hash* h, int indent, int top)
   int            list = !top && scr_hash_size(h) > 1;
 
   if (!top && single(h) != NULL) {
-    json_string(single(h));
+    tool_print_json(single(h));
     return;
   }
   for (e = scr_hash_elem_first(h); e != NULL; e = scr_hash_elem_next(e))
@@ -85,7 +55,7 @@ static void json_print(const scr_hash* h, int indent, int top)
   putchar(list ? '[' : '{');
   for (e = scr_hash_elem_first(h); e != NULL; e = scr_hash_elem_next(e)) {
     printf("%s\n%*s", e == scr_hash_elem_first(h) ? "" : ",", indent + 2, "");
-    json_string(scr_hash_elem_key(e));
+    tool_print_json(scr_hash_elem_key(e));
     if (list) continue;
     printf(": ");
     json_print(scr_hash_elem_hash(e), indent + 2, 0);

@@ -84,4 +84,34 @@ SCR_FN void tool_print(const char* s)
   }
 }
 
+/* The length in bytes of the UTF-8 character at S; 0 if there is none. */
+SCR_FN int tool_utf8_length(const unsigned char* s)
+{
+  int i, n = 0;
+
+  if (s[0] < 0x80) n = 1;
+  else if (s[0] >= 0xc2 && s[0] < 0xf5) n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+  for (i = 1; i < n; i++)
+    if ((s[i] & 0xc0) != 0x80) return 0;
+  if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0; /* overlong; half of a surrogate pair */
+  if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
+  return n;
+}
+
+/* Print TEXT as a JSON string.  A byte that is not UTF-8 becomes the character with that number. */
+SCR_FN void tool_print_json(const char* text)
+{
+  const unsigned char* s = (const unsigned char*)text;
+
+  putchar('"');
+  while (*s != '\0') {
+    int n = tool_utf8_length(s);
+    if (*s == '"' || *s == '\\') printf("\\%c", *s);
+    else if (n == 0 || *s < 0x20 || *s == 0x7f) printf("\\u%04x", *s);
+    else printf("%.*s", n, (const char*)s);
+    s += n ? n : 1;
+  }
+  putchar('"');
+}
+
 #endif

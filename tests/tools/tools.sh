@@ -144,7 +144,7 @@ for p in old new; do
   check "$p need of a flush" 1 "" "$flush" --dir "$tmp/$p" --need-flush 3
   check "$p need of a flush, the guide's form" 1 "" "$flush" --needflush 3 "$tmp/$p"
   check "$p need of a flush, no such" 1 "" "$flush" --dir "$tmp/$p" -n 9
-  check "$p location" 0 PFS "$flush" --dir "$tmp/$p" --location 3
+  check "$p location" 0 "PFS CACHE" "$flush" --dir "$tmp/$p" --location 3
   check "$p location, no such" 1 NONE "$flush" --dir "$tmp/$p" -L 9
   check "$p name" 0 ckpt.2 "$flush" --dir "$tmp/$p" --name 2
   check "$p name, no such" 1 "" "$flush" --dir "$tmp/$p" -s 9

@@ -1,0 +1,100 @@
+/* scr_where - print in which node-local directories the last run of a prefix keeps its cache.  No MPI. */
+#define SCR_SERIAL
+#include "../scr_impl.c"
+#include "tool.h"
+
+static const char usage[] =
+    "scr_where [--json] [DIR]\n"
+    "Print the control and cache directories of the last run over the prefix directory DIR, on each of its hosts, and\n"
+    "the command that makes such a host lose what it has.\n"
+    "\n"
+    "  -j, --json   print one object\n"
+    "  -h, --help   print this and exit;  --version  print the version and exit\n"
+    "\n"
+    "DIR is SCR_PREFIX by default, or else the working directory.\n"
+    "Exit 0, or 1 if no run has recorded where it was.\n";
+
+/* What is printed so far. */
+typedef struct {
+  int  json;
+  char host[SCR_MAX_FILENAME], kind[16];
+  char all[8 * SCR_MAX_FILENAME]; /* the directories of the host, as words of the shell */
+} printed;
+
+/* Append DIR to what the command for this host removes, in quotes. */
+static void add_word(printed* p, const char* dir)
+{
+  size_t      n = strlen(p->all);
+  const char* c;
+
+  if (n + 4 * strlen(dir) + 8 > sizeof p->all) return;
+  n += (size_t)sprintf(p->all + n, " '");
+  for (c = dir; *c != '\0'; c++) n += (size_t)sprintf(p->all + n, *c == '\'' ? "'\\''" : "%c", *c);
+  sprintf(p->all + n, "'");
+}
+
+/* End what was begun for a host. */
+static void end_host(printed* p)
+{
+  if (*p->host == '\0') return;
+  if (p->json) printf("]}");
+  else {
+    printf("  lose     rm -rf");
+    tool_print(p->all);
+    putchar('\n');
+  }
+  *p->all = '\0';
+  *p->kind = '\0';
+}
+
+/* Print one directory. */
+static void print_dir(const char* host, const char* kind, const char* dir, void* arg)
+{
+  printed*    p = (printed*)arg;
+  const char* word = strcmp(kind, "CNTL") == 0 ? "control" : "cache";
+
+  if (strcmp(host, p->host) != 0) {
+    end_host(p);
+    if (p->json) printf("%s\n  {\"host\": ", *p->host ? "," : "");
+    if (p->json) tool_print_json(host);
+    else tool_print(host);
+    if (!p->json) putchar('\n');
+    snprintf(p->host, sizeof p->host, "%s", host);
+  }
+  if (p->json) {
+    if (strcmp(word, p->kind) != 0) printf("%s, \"%s\": [", *p->kind ? "]" : "", word);
+    else printf(", ");
+    tool_print_json(dir);
+    snprintf(p->kind, sizeof p->kind, "%s", word);
+  } else {
+    printf("  %-8s ", word);
+    tool_print(dir);
+    putchar('\n');
+  }
+  add_word(p, dir);
+}
+
+int main(int argc, char** argv)
+{
+  static const struct option options[] = {{"json", no_argument, NULL, 'j'}, TOOL_OPTIONS, {NULL, 0, NULL, 0}};
+  static printed             p;
+  const char*                prefix = tool_prefix();
+  int                        c, rc;
+
+  while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
+    if (c != 'j') return tool_answer(c, argv[0], usage, 1);
+    p.json = 1;
+  }
+  if (optind < argc) prefix = argv[optind++];
+  if (optind != argc) return tool_usage(argv[0], usage, 1, "one directory at a time, and nothing after it");
+  if (p.json) {
+    printf("{\"prefix\": ");
+    tool_print_json(prefix);
+    printf(", \"hosts\": [");
+  }
+  rc = scr_nodes_file_walk(prefix, print_dir, &p);
+  end_host(&p);
+  if (p.json) printf("]}\n");
+  if (rc != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
+  return fflush(stdout) == 0 ? 0 : 1;
+}
