@@ -151,14 +151,239 @@ static void an_intercommunicator_is_refused(void)
   run_puts("ck1", 1, 1000);
 }
 
+/* ---- rejections ------------------------------------------------------------------------------------------------ */
+
+static void put_four(void)
+{
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 2000));
+  OK(put("ck3", 1, 3000));
+  OK(put("ck4", 1, 4000));
+  OK(SCR_Finalize());
+}
+
+/* Another job, on nodes that have nothing yet. */
+static void as_job_on_other_nodes(const char* id)
+{
+  as_job(id);
+  lose_all_nodes();
+}
+
+/* ck4 and ck3 are rejected in one job, ck2 and ck1 too in another: that one goes on with ck4 and ck3, in this order. */
+static void a_rejection_holds_in_its_job_and_other_jobs_offer_it_last(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=4");
+  put_four();
+  OK(SCR_Init());
+  rejects("ck4");
+  rejects("ck3");
+  get("ck2", 1, 2000);
+  run_dies();
+  run_gets("ck2", 1, 2000);
+  run_fetches("ck2", 1, 2000); /* the index knows it too */
+
+  as_job_on_other_nodes("other");
+  OK(SCR_Init());
+  rejects("ck2");
+  rejects("ck1");
+  rejects("ck4");
+  get("ck3", 1, 3000);
+  OK(SCR_Finalize());
+  CHECK(index_marks("FAILED") == 3, "%d are rejected", index_marks("FAILED"));
+  run_gets("ck3", 1, 3000);
+  run_fetches("ck3", 1, 3000);
+
+  as_job_on_other_nodes("third"); /* what another job has accepted goes first */
+  OK(SCR_Init());
+  rejects("ck3");
+  rejects("ck4");
+  rejects("ck2");
+  rejects("ck1");
+  refused("ck4 ck3 ck2 ck1");
+  OK(SCR_Finalize());
+  lose_all_nodes();
+  OK(SCR_Init());
+  refused("ck4 ck3 ck2 ck1");
+  OK(SCR_Finalize());
+}
+
+/* The same with the cache alone. */
+static void without_a_batch_system_each_run_is_a_job_of_its_own(void)
+{
+  begin();
+  as_job(NULL);
+  set("SCR_FLUSH=0");
+  set("SCR_CACHE_SIZE=4");
+  put_four();
+  OK(SCR_Init());
+  rejects("ck4");
+  rejects("ck3");
+  get("ck2", 1, 2000);
+  OK(SCR_Finalize());
+  OK(SCR_Init());
+  rejects("ck2");
+  rejects("ck1");
+  rejects("ck4");
+  rejects("ck3");
+  refused("ck4 ck3 ck2 ck1");
+  OK(SCR_Finalize());
+  CHECK(cached_in("cache") == (ID(1) | ID(2) | ID(3) | ID(4)), "%x", cached_in("cache"));
+  OK(SCR_Init()); /* the input is right now */
+  get("ck4", 1, 4000);
+  run_dies();
+  OK(SCR_Init()); /* ck4 was accepted, so it is the newest good one */
+  rejects("ck4");
+  rejects("ck3");
+  get("ck2", 1, 2000);
+  OK(put("ck5", 1, 5000));
+  OK(SCR_Finalize());
+  run_gets("ck5", 1, 5000);
+}
+
+/* In one job the same rejections hold, with the cache alone. */
+static void a_rejection_in_the_cache_holds_in_its_job(void)
+{
+  begin();
+  set("SCR_FLUSH=0");
+  set("SCR_CACHE_SIZE=4");
+  put_four();
+  OK(SCR_Init());
+  rejects("ck4");
+  rejects("ck3");
+  run_dies();
+  OK(SCR_Init());
+  rejects("ck2");
+  get("ck1", 1, 1000);
+  OK(SCR_Finalize());
+  OK(SCR_Init());
+  rejects("ck1");
+  refused("ck4 ck3 ck2 ck1");
+  OK(SCR_Finalize());
+  OK(SCR_Init());
+  refused("ck4 ck3 ck2 ck1");
+  OK(SCR_Finalize());
+}
+
+/* ---- a job that nobody watches --------------------------------------------------------------------------------- */
+
+/* A run of the job restarts from checkpoint FROM, 0 for the beginning, writes those up to number TO, and is killed. */
+static void run_goes_on(int from, int to)
+{
+  char name[40];
+  int  i;
+
+  during("from %d to %d", from, to);
+  OK(SCR_Init());
+  snprintf(name, sizeof name, "ck%d", from);
+  get(from > 0 ? name : NULL, 1, 1000);
+  for (i = from + 1; i <= to; i++) {
+    snprintf(name, sizeof name, "ck%d", i);
+    OK(put(name, 1, 1000));
+  }
+  run_dies();
+}
+
+/* Node N has nothing of this job any more. */
+static void lose_node(int n)
+{
+  shell("rm -rf c*/*/scr.*/node.*-v%d", n);
+}
+
+/* The script sets SCR_FRESH_START for the first run, and leaves it set. */
+static void a_job_goes_on_where_killed_runs_ended(void)
+{
+  int fresh;
+
+  for (fresh = 0; fresh < 2; fresh++) {
+    begin();
+    set("SCR_FLUSH=3");
+    if (fresh) set("SCR_FRESH_START=1");
+    run_goes_on(0, 0);
+    run_goes_on(0, 2);
+    run_goes_on(2, 2);
+    run_goes_on(2, 4); /* ck3 is on the prefix */
+    run_goes_on(4, 5);
+    lose_node(1); /* the job is queued again, and gets one other node */
+    run_goes_on(5, 7);
+    lose_node(0);
+    run_goes_on(7, 7);
+    lose_all_nodes(); /* and then others only */
+    run_goes_on(6, 8);
+    run_goes_on(8, 8);
+    if (fresh) set("SCR_FRESH_START="); /* it would ask for another fresh start in another job */
+    as_job_on_other_nodes("another");
+    run_goes_on(6, 7);
+    run_goes_on(7, 9);
+    as_job("third"); /* on the same nodes, which also have what is of other jobs */
+    run_goes_on(9, 11);
+    lose_node(1);
+    run_goes_on(11, 11);
+  }
+}
+
+static void a_program_without_a_batch_system_goes_on_where_killed_runs_ended(void)
+{
+  begin();
+  as_job(NULL);
+  set("SCR_FLUSH=3");
+  run_goes_on(0, 0);
+  run_goes_on(0, 2);
+  run_goes_on(2, 4);
+  lose_node(1);
+  run_goes_on(4, 5);
+  lose_all_nodes();
+  run_goes_on(3, 4);
+  run_goes_on(4, 7);
+}
+
+/* A script that leaves SCR_CURRENT set: each job goes back to it once. */
+static void a_choice_is_served_once_in_each_job(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=3");
+  put_four();
+  set("SCR_CURRENT=ck2");
+  OK(SCR_Init());
+  get("ck2", 1, 2000);
+  run_dies();
+  OK(SCR_Init());
+  get("ck2", 1, 2000); /* nothing newer is there yet */
+  OK(put("new5", 1, 1000));
+  run_dies();
+  run_gets("new5", 1, 1000);
+  as_job_on_other_nodes("other");
+  OK(SCR_Init());
+  get("ck2", 1, 2000);
+  OK(put("new6", 1, 1000));
+  run_dies();
+  run_gets("new6", 1, 1000);
+  set("SCR_CURRENT=new5"); /* another value is another wish, and ck2 as well after it */
+  OK(SCR_Init());
+  get("new5", 1, 1000);
+  OK(put("new7", 1, 1000));
+  run_dies();
+  run_gets("new7", 1, 1000);
+}
+
 #define ANY "1 2 4 5", "9"
 #define TWO "2 4 5", "9"
+#define FEW "2 4", ""
 
 const test_case jobs_cases[] = {CASE(two_halves_of_a_job_keep_apart, TWO),
                                 CASE(two_prefixes_take_turns_in_one_cache, ANY),
                                 CASE(two_prefixes_share_one_cache_at_once, TWO),
                                 CASE(an_intercommunicator_is_refused, TWO),
                                 CASE(a_prefix_in_use_is_refused_to_another_job, "4", ""),
+                                CASE(a_rejection_holds_in_its_job_and_other_jobs_offer_it_last, ANY),
+                                CASE(without_a_batch_system_each_run_is_a_job_of_its_own, ANY),
+                                CASE(a_rejection_in_the_cache_holds_in_its_job, FEW),
+                                CASE(a_job_goes_on_where_killed_runs_ended, FEW),
+                                CASE(a_program_without_a_batch_system_goes_on_where_killed_runs_ended, FEW),
+                                CASE(a_choice_is_served_once_in_each_job, FEW),
                                 CASE(a_run_is_killed_while_it_holds_its_directories, "", ""),
                                 CASE(what_a_killed_run_held_is_free_at_once, "", ""),
                                 CASES_END};

@@ -49,6 +49,26 @@ int record_find(const char* path, const char* key, char* below)
   return n;
 }
 
+/* Remove all keys KEY from H. */
+static void remove_keys(scr_hash* h, const char* key)
+{
+  scr_hash_elem* e;
+
+  scr_hash_unset(h, key);
+  for (e = scr_hash_elem_first(h); e != NULL; e = scr_hash_elem_next(e)) remove_keys(scr_hash_elem_hash(e), key);
+}
+
+void record_change(const char* path, const char* key, const char* value)
+{
+  scr_hash* h = scr_hash_new();
+
+  CHECK(scr_hash_file_read(path, h) == SCR_SUCCESS, "%s", scr_err_text);
+  remove_keys(h, key);
+  if (value != NULL) scr_hash_util_set_str(h, key, value);
+  CHECK(scr_hash_file_write(path, h) == SCR_SUCCESS, "%s", scr_err_text);
+  scr_hash_delete(&h);
+}
+
 /* What an entry of a filemap says of its dataset. */
 static const char* const entry_words[] = {"writing", "whole", "verified", "rejected", "passed", "leaving"};
 

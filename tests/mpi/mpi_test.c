@@ -18,6 +18,7 @@ static int         dirs;               /* of cases so far */
 static char        old_dir[600];       /* of the begin() before */
 static char        set_names[100][40]; /* parameters that the case has set */
 static int         set_count;
+static char        own_job[100]; /* SCR_JOB_ID, when the program starts */
 
 static unsigned long long dice;
 
@@ -186,6 +187,16 @@ int init_says(char* text, size_t size)
   return rc;
 }
 
+void as_job(const char* id)
+{
+  static const char* const others[] = {"SLURM_JOB_ID", "SLURM_JOBID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
+  size_t                   i;
+
+  if (id != NULL) setenv("SCR_JOB_ID", id, 1);
+  else unsetenv("SCR_JOB_ID");
+  for (i = 0; i < sizeof others / sizeof *others && id == NULL; i++) unsetenv(others[i]);
+}
+
 /* ---- directories of a case ------------------------------------------------------------------------------------- */
 
 void begin_in(const char* name)
@@ -195,6 +206,7 @@ void begin_in(const char* name)
   size_t                   i;
 
   for (; set_count > 0; set_count--) SCR_Configf("%s=", set_names[set_count - 1]);
+  as_job(own_job);
   snprintf(case_dir, sizeof case_dir, "%s/%s", base_dir, name);
   snprintf(case_prefix, sizeof case_prefix, "%s/prefix", case_dir);
   MPI_Barrier(MPI_COMM_WORLD); /* nobody looks at the old one any more */
@@ -611,6 +623,36 @@ void get_shape(const char* name, const shape* s)
   OK(SCR_Complete_restart(1));
 }
 
+void rejects(const char* name)
+{
+  char offered[SCR_MAX_FILENAME] = "none";
+  int  flag = 0;
+
+  test_alive();
+  OK(SCR_Have_restart(&flag, offered));
+  CHECK(flag == 1 && strcmp(name, offered) == 0, "%s is offered instead of %s", offered, name);
+  if (flag != 1) return;
+  OK(SCR_Start_restart(offered));
+  CODE(SCR_Complete_restart(0), SCR_ERR_INVALID, offered);
+}
+
+void refused(const char* names)
+{
+  char        word[SCR_MAX_FILENAME];
+  const char* p = names;
+  int         flag = -1;
+
+  for (; *p != '\0'; p += strspn(p, " ")) {
+    int n = (int)strcspn(p, " ");
+    snprintf(word, sizeof word, "%.*s ", n, p);
+    CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, word);
+    CHECK(flag == 0, "the flag is %d", flag);
+    p += n;
+  }
+  ALIKE(SCR_Start_output("refused", SCR_FLAG_CHECKPOINT), SCR_ERR_NO_RESTART, "scr_index --current");
+  ALIKE(SCR_Complete_output(1), SCR_ERR_NO_RESTART, "SCR_FRESH_START");
+}
+
 static int    usual_files;
 static size_t usual_bytes;
 
@@ -714,7 +756,10 @@ void run_dies(void)
 {
   MPI_Barrier(MPI_COMM_WORLD);
   fault_at(FAULT_DEAD, FAULT_ALL, EIO, 1);
-  SCR_Finalize();
+  if (SCR_Finalize() == SCR_ERR_STATE) {
+    if (SCR_Complete_output(0) == SCR_ERR_STATE) SCR_Complete_restart(0);
+    SCR_Finalize();
+  }
   fault_end();
   MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -826,6 +871,7 @@ int main(int argc, char** argv)
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   setvbuf(stdout, NULL, _IOLBF, 0);
   snprintf(base_dir, sizeof base_dir, "%s", base != NULL ? base : ".");
+  snprintf(own_job, sizeof own_job, "%s", getenv("SCR_JOB_ID") != NULL ? getenv("SCR_JOB_ID") : "mpi_test");
   test_long = getenv("TEST_LONG") != NULL;
   for (i = 0; tables[i] != NULL; i++) failed += run_cases(tables[i], argc, argv);
   if (rank == 0) printf("DONE\n");

@@ -95,6 +95,9 @@ void set(const char* format, ...) __attribute__((format(printf, 1, 2)));
 /* SCR_Init, and what it says on stderr of this rank. */
 int init_says(char* text, size_t size);
 
+/* Runs are of job ID from now on until begin(); NULL: there is no batch system, so each run is a job of its own. */
+void as_job(const char* id);
+
 /* ---- directories of a case ------------------------------------------------------------------------------------- */
 
 extern char case_dir[600];    /* holds prefix, cntl and cache */
@@ -169,6 +172,15 @@ void on_prefix_shape(const char* name, const shape* s);
 /* That checkpoint NAME is offered, restarted from and whole; NULL: that none is offered. */
 void get_shape(const char* name, const shape* s);
 
+/* That checkpoint NAME is offered, and that the application may reject it. */
+void rejects(const char* name);
+
+/*
+** That no checkpoint is offered, and none can be started, because complete ones exist: the message has each of the
+** NAMES, which are separated by blanks.
+*/
+void refused(const char* names);
+
 /* The same for FILES files of some BYTES each, and for checkpoints that are complete. */
 int  put(const char* name, int files, size_t bytes);
 int  put_valid(const char* name, int flags, int files, size_t bytes, int valid);
@@ -229,6 +241,9 @@ void run_restarts(const shape* s, int whole, int nothing_left);
 
 /* How many keys KEY the hash file PATH has, -1 when it cannot be read; BELOW is what stands below the first of them. */
 int record_find(const char* path, const char* key, char* below);
+
+/* Remove all keys KEY from the hash file PATH; unless it is NULL, VALUE then stands below KEY at the top. */
+void record_change(const char* path, const char* key, const char* value);
 
 /*
 ** What the records on disk say of DATASET, after begin_nodes: `filemaps | flush file | index`, such as "whole | CACHE

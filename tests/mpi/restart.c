@@ -9,6 +9,8 @@ static size_t small_size(int i)
   return size_of(i, 1000);
 }
 
+static const shape small = {"a small one", one_file, small_size, NULL};
+
 static void a_run_restarts_from_the_newest_checkpoint(void)
 {
   begin();
@@ -134,6 +136,163 @@ static void a_fresh_start_is_refused_until_it_is_asked_for(void)
   OK(SCR_Finalize());
   set("SCR_FRESH_START=");
   run_gets("ck2", 1, 1000);
+}
+
+/* The state of the case between two runs: keep it, and go back to it. */
+static void save(void)
+{
+  shell("rm -rf saved; mkdir saved; cp -a prefix cntl cache saved");
+}
+
+static void go_back(void)
+{
+  shell("rm -rf prefix cntl cache; cp -a saved/* .");
+}
+
+/* No file of the cache that was there at save() is gone or has changed. */
+static void cache_is_kept(void)
+{
+  shell("! diff -r saved/cache cache | grep -v '^Only in cache'");
+}
+
+/* The loop of scr.h over the wrong input: it cannot use ck4 (both places), ck3 (cached) and ck2 (on the prefix). */
+static void run_with_the_wrong_input(void)
+{
+  OK(SCR_Init());
+  rejects("ck4");
+  rejects("ck3");
+  rejects("ck2");
+  refused("ck4 ck3 ck2");
+}
+
+static void put_for_the_wrong_input(void)
+{
+  begin();
+  set("SCR_FLUSH=2");
+  set("SCR_CACHE_SIZE=2");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 2000));
+  OK(put("ck3", 1, 3000));
+  OK(put("ck4", 1, 4000));
+  OK(SCR_Finalize());
+  save();
+}
+
+static void a_run_with_the_wrong_input_costs_no_checkpoint(void)
+{
+  put_for_the_wrong_input();
+  run_with_the_wrong_input();
+  OK(SCR_Finalize());
+  cache_is_kept();
+  OK(SCR_Init()); /* the input is right now, but the rejections hold in this job */
+  refused("ck4 ck3 ck2");
+  OK(SCR_Finalize());
+  cache_is_kept();
+  lose_all_nodes(); /* nothing but the index knows of them */
+  OK(SCR_Init());
+  refused("ck4 ck2");
+  OK(SCR_Finalize());
+}
+
+/* A run goes on from the choice, NAME of some BYTES; later ones go on from what it writes. */
+static void goes_on_from(const char* name, size_t bytes)
+{
+  OK(SCR_Init());
+  get(name, 1, bytes);
+  OK(SCR_Finalize());
+  OK(SCR_Init()); /* the choice holds */
+  get(name, 1, bytes);
+  OK(put("ck5", 1, 5000));
+  run_dies();
+  OK(SCR_Init());
+  get("ck5", 1, 5000);
+  OK(put("ck6", 1, 6000));
+  OK(SCR_Finalize());
+  run_gets("ck6", 1, 6000);
+}
+
+static void each_rejected_checkpoint_can_be_chosen_again(void)
+{
+  static const char* const names[] = {"ck2", "ck3", "ck4"};
+  int                      i;
+
+  put_for_the_wrong_input();
+  run_with_the_wrong_input();
+  OK(SCR_Current("ck3")); /* at once */
+  get("ck3", 1, 3000);
+  run_dies();
+  goes_on_from("ck3", 3000);
+
+  put_for_the_wrong_input();
+  run_with_the_wrong_input();
+  OK(SCR_Finalize());
+  save();
+  OK(SCR_Init()); /* in the next run */
+  refused("");
+  OK(SCR_Current("ck3"));
+  get("ck3", 1, 3000);
+  run_dies();
+  goes_on_from("ck3", 3000);
+  for (i = 0; i < 3; i++) {
+    size_t bytes = (size_t)(i + 2) * 1000;
+    during("%s, SCR_CURRENT", names[i]);
+    go_back();
+    set("SCR_CURRENT=%s", names[i]);
+    goes_on_from(names[i], bytes);
+    set("SCR_CURRENT=");
+    during("%s, scr_index", names[i]);
+    go_back();
+    shell("$TEST_INDEX --current %s --prefix prefix", names[i]);
+    goes_on_from(names[i], bytes);
+  }
+}
+
+/* One place in the cache; what is rejected stays there until a newer checkpoint is complete. */
+static void rejected_checkpoints_stay_until_a_newer_one_is_complete(void)
+{
+  begin();
+  set("SCR_FLUSH=0");
+  set("SCR_CACHE_SIZE=1");
+  run_puts("ck1", 1, 1000);
+  save();
+  OK(SCR_Init());
+  rejects("ck1");
+  refused("ck1");
+  OK(SCR_Finalize());
+  cache_is_kept();
+  set("SCR_CURRENT=ck1");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  cache_is_kept();
+  OK(put("ck2", 1, 1000));
+  OK(SCR_Finalize());
+  CHECK(cached_in("cache") == ID(2), "%x", cached_in("cache"));
+}
+
+/* The same for one that is newer than the one that the run goes on from, which has to be fetched. */
+static void a_rejected_checkpoint_stays_beside_the_older_one_that_is_fetched(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=1");
+  run_puts("ck1", 1, 1000);
+  set("SCR_FLUSH=0");
+  run_puts("ck2", 1, 1000);
+  save();
+  OK(SCR_Init());
+  rejects("ck2");
+  get("ck1", 1, 1000);
+  cache_is_kept();
+  OK(open_shape("ck3", SCR_FLAG_CHECKPOINT, &small));
+  cache_is_kept();
+  run_dies();
+  OK(SCR_Init()); /* still in the same job */
+  get("ck1", 1, 1000);
+  cache_is_kept();
+  OK(put("ck4", 1, 1000));
+  CHECK(cached_in("cache") == ID(4), "%x", cached_in("cache"));
+  OK(SCR_Finalize());
 }
 
 /* ---- chosen ---------------------------------------------------------------------------------------------------- */
@@ -295,6 +454,276 @@ static void a_choice_holds_when_what_was_written_after_it_is_lost(void)
   run_gets("ck1", 1, 1000);
 }
 
+static void put_four(void)
+{
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 2000));
+  OK(put("ck3", 1, 3000));
+  OK(put("ck4", 1, 4000));
+  OK(SCR_Finalize());
+}
+
+/* Datasets are in the cache, on the prefix, or in both places. */
+enum { CACHED, ON_PREFIX, IN_BOTH, PLACES };
+
+static const char* const place_names[] = {"cached", "on the prefix", "in both places"};
+
+static void begin_four(int place, const char* id)
+{
+  during("%s", place_names[place]);
+  begin();
+  as_job(id);
+  set("SCR_FLUSH=%d", place != CACHED);
+  set("SCR_CACHE_SIZE=6");
+  put_four();
+  if (place == ON_PREFIX) lose_all_nodes();
+  set("SCR_FLUSH=0");
+}
+
+/* What is newer than the choice is offered no more, not even when the choice and all older ones are rejected. */
+static void what_is_newer_than_a_choice_is_passed_over(void)
+{
+  int place;
+
+  for (place = 0; place < PLACES; place++) {
+    begin_four(place, place == CACHED ? NULL : "first"); /* so the other job below has the same cache */
+    set("SCR_CURRENT=ck2");
+    OK(SCR_Init());
+    get("ck2", 1, 2000);
+    run_dies();
+    set("SCR_CURRENT=");
+    OK(SCR_Init());
+    rejects("ck2");
+    rejects("ck1");
+    refused("ck2 ck1");
+    OK(SCR_Finalize());
+    if (place != CACHED) as_job("other");
+    OK(SCR_Init()); /* the rejected ones again, and no other */
+    rejects("ck2");
+    rejects("ck1");
+    refused("ck2 ck1");
+    OK(SCR_Finalize());
+  }
+}
+
+/* SCR_FETCH=0 keeps a choice from being loaded that only the prefix has. */
+static void without_scr_fetch_only_cached_checkpoints_can_be_chosen(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=2");
+  put_four();
+  set("SCR_FETCH=0");
+  OK(SCR_Init());
+  ALIKE(SCR_Current("ck1"), SCR_ERR_NOT_FOUND, "SCR_FETCH");
+  get("ck4", 1, 4000);
+  OK(SCR_Current("ck3"));
+  get("ck3", 1, 3000);
+  ALIKE(SCR_Current("ck1"), SCR_ERR_NOT_FOUND, "SCR_FETCH");
+  get("ck3", 1, 3000);
+  OK(SCR_Finalize());
+  run_gets("ck3", 1, 3000);
+  set("SCR_FETCH=1");
+  OK(SCR_Init());
+  OK(SCR_Current("ck1"));
+  get("ck1", 1, 1000);
+  OK(SCR_Finalize());
+}
+
+/* ---- the prefix ------------------------------------------------------------------------------------------------ */
+
+/* A checkpoint that cannot be fetched is left alone, and tried again by the next run. */
+static void a_checkpoint_that_cannot_be_fetched_is_tried_again(void)
+{
+  char text[8000];
+
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=2");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 2000));
+  OK(SCR_Finalize());
+  lose_all_nodes();
+  shell("mv prefix/ck2/rank_0_0 away");
+  OK(init_says(text, sizeof text));
+  CHECK(rank != 0 || strstr(text, "ck2 cannot be fetched") != NULL, "%s", text);
+  get("ck1", 1, 1000);
+  OK(SCR_Finalize());
+  CHECK(index_marks("FAILED") == 0, "it counts as rejected");
+  run_gets("ck1", 1, 1000); /* it is still away */
+  shell("mv away prefix/ck2/rank_0_0");
+  run_gets("ck2", 1, 2000);
+  run_fetches("ck2", 1, 2000);
+
+  lose_all_nodes(); /* the same when nothing is left */
+  shell("mv prefix/ck1/rank_0_0 away1; mv prefix/ck2/rank_0_0 away2");
+  OK(SCR_Init());
+  refused("ck1 ck2");
+  OK(SCR_Finalize());
+  shell("mv away1 prefix/ck1/rank_0_0; mv away2 prefix/ck2/rank_0_0");
+  run_gets("ck2", 1, 2000);
+}
+
+/* Change the index of the prefix; see record_change. */
+static void change_index(const char* key, const char* value)
+{
+  char path[800];
+
+  snprintf(path, sizeof path, "%s/.scr/index.scr", case_prefix);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) record_change(path, key, value);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Three checkpoints on the prefix, and nothing anywhere else. */
+static void put_three_on_prefix(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 2000));
+  OK(put("ck3", 1, 3000));
+  OK(SCR_Finalize());
+  lose_all_nodes();
+}
+
+static void goes_on_from_ck2(void)
+{
+  run_gets("ck2", 1, 2000);
+  OK(SCR_Init());
+  get("ck2", 1, 2000);
+  OK(put("ck4", 1, 4000));
+  OK(SCR_Finalize());
+  run_gets("ck4", 1, 4000);
+  run_fetches("ck4", 1, 4000);
+}
+
+/* CURRENT that another tool has set is the choice of the user: in an index of another version, and in one of ours. */
+static void current_that_other_tools_have_set_is_a_choice(void)
+{
+  put_three_on_prefix();
+  during("an index of another version");
+  change_index("NONCE", NULL);
+  change_index("CURRENT_BY", NULL);
+  change_index("CURRENT", "ck2");
+  goes_on_from_ck2();
+  put_three_on_prefix();
+  during("an index of this version");
+  change_index("CURRENT", "ck2");
+  goes_on_from_ck2();
+  put_three_on_prefix();
+  during("an index of this version, with a choice");
+  shell("$TEST_INDEX --current ck1 --prefix prefix");
+  change_index("CURRENT", "ck2");
+  goes_on_from_ck2();
+}
+
+/* Earlier versions of this library did not say who has set CURRENT: it is nobody's choice, even if it lags behind. */
+static void current_of_an_earlier_version_is_no_choice(void)
+{
+  put_three_on_prefix();
+  change_index("CURRENT_BY", NULL);
+  change_index("CURRENT", "ck2");
+  run_gets("ck3", 1, 3000);
+}
+
+/* ---- a fresh start --------------------------------------------------------------------------------------------- */
+
+/* A fresh start, which is killed before its first checkpoint; so are others after it: none is refused. */
+static void a_killed_fresh_start_is_one_all_the_same(void)
+{
+  int place;
+
+  for (place = 0; place < PLACES; place++) {
+    begin_four(place, "first");
+    save();
+    set("SCR_FRESH_START=1");
+    OK(SCR_Init());
+    get(NULL, 0, 0);
+    run_dies();
+    cache_is_kept();
+    OK(SCR_Init());
+    get(NULL, 0, 0);
+    run_dies();
+    set("SCR_FRESH_START=");
+    OK(SCR_Init());
+    get(NULL, 0, 0);
+    run_dies();
+    cache_is_kept();
+    as_job("other");
+    OK(SCR_Init());
+    get(NULL, 0, 0);
+    OK(put("ck5", 1, 5000));
+    run_dies();
+    run_gets("ck5", 1, 5000);
+    as_job(NULL);
+    set("SCR_FRESH_START=1");
+    run_gets(NULL, 0, 0);
+  }
+}
+
+/* A fresh start is served once in a job and value, and what was written after it is found. */
+static void a_fresh_start_goes_on_with_its_own_checkpoints(void)
+{
+  int place;
+
+  for (place = 0; place < PLACES; place++) {
+    begin_four(place, "first");
+    save();
+    set("SCR_FRESH_START=1");
+    OK(SCR_Init());
+    get(NULL, 0, 0);
+    OK(open_shape("ck5", SCR_FLAG_CHECKPOINT, &small));
+    cache_is_kept(); /* until the first one is complete, and as long as there are places */
+    OK(SCR_Complete_output(1));
+    cache_is_kept();
+    run_dies();
+    run_gets_shape("ck5", &small);
+    OK(SCR_Init());
+    get_shape("ck5", &small);
+    OK(put("ck6", 1, 6000));
+    run_dies();
+    set("SCR_FRESH_START=2");
+    OK(SCR_Init());
+    get(NULL, 0, 0);
+    run_dies();
+    OK(SCR_Init());
+    get(NULL, 0, 0);
+    OK(put("ck7", 1, 7000));
+    run_dies();
+    run_gets("ck7", 1, 7000);
+    set("SCR_FRESH_START=");
+    run_gets("ck7", 1, 7000);
+  }
+}
+
+/* No id of what was cut off is used again, although index and cache have lost it. */
+static void ids_after_a_fresh_start_are_new(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=2");
+  put_four();
+  set("SCR_FRESH_START=1");
+  OK(SCR_Init());
+  OK(SCR_Delete("ck4"));
+  OK(SCR_Delete("ck3"));
+  OK(SCR_Drop("ck2"));
+  run_dies();
+  lose_all_nodes();
+  OK(SCR_Init());
+  get(NULL, 0, 0);
+  OK(put("ck5", 1, 5000));
+  CHECK(cached_in("cache") == ID(5), "%x", cached_in("cache"));
+  OK(SCR_Finalize());
+  run_fetches("ck5", 1, 5000);
+}
+
+/* ---- the kinds of datasets ------------------------------------------------------------------------------------- */
+
 /* Output that is no checkpoint cannot be chosen. */
 static void output_that_is_no_checkpoint_cannot_be_chosen(void)
 {
@@ -304,7 +733,9 @@ static void output_that_is_no_checkpoint_cannot_be_chosen(void)
   OK(SCR_Init());
   OK(put("ck1", 1, 1000));
   OK(put_valid("plot", SCR_FLAG_OUTPUT, 1, 1000, 1));
+  OK(put_valid("note", SCR_FLAG_NONE, 1, 1000, 1)); /* in the cache alone */
   OK(SCR_Finalize());
+  shell("! $TEST_INDEX --current plot --prefix prefix && ! $TEST_INDEX --current note --prefix prefix");
   OK(SCR_Init());
   CHECK(same_code(SCR_Current("plot")) != SCR_SUCCESS, "plot is chosen");
   get("ck1", 1, 1000);
@@ -331,6 +762,46 @@ static void only_checkpoints_are_offered_and_only_output_is_flushed(void)
   run_gets("both", 2, 1000);
 }
 
+/*
+** The job dies at each file call of SCR_Delete of the only checkpoint.  The next run has it, or finishes the deletion
+** and begins anew, without a word about files that are missing.
+*/
+static void a_killed_deletion_of_the_only_checkpoint_is_finished(void)
+{
+  char text[8000], name[SCR_MAX_FILENAME];
+  int  flush, n, flag, died, kept, gone;
+
+  for (flush = 0; flush < 2; flush++) {
+    kept = gone = 0;
+    for (n = 1, died = 1; died; n += flush && !test_long ? 3 : 1) {
+      during("flush %d, call %d", flush, n);
+      test_alive();
+      begin();
+      set("SCR_FLUSH=%d", flush);
+      set("SCR_FSYNC=0");
+      OK(SCR_Init());
+      OK(put("ck1", 2, 1000));
+      MPI_Barrier(MPI_COMM_WORLD);
+      fault_at(FAULT_DEAD, FAULT_ALL, EIO, n);
+      SCR_Delete("ck1");
+      died = fault_end() > 0;
+      MPI_Allreduce(MPI_IN_PLACE, &died, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+      run_dies();
+      OK(init_says(text, sizeof text));
+      CHECK(strstr(text, "missing") == NULL, "%s", text);
+      OK(SCR_Have_restart(&flag, name));
+      if (flag) get("ck1", 2, 1000);
+      else CHECK(cached_in("cache") == 0, "%x", cached_in("cache"));
+      kept += flag;
+      gone += !flag;
+      OK(put("ck2", 1, 1000));
+      OK(SCR_Finalize());
+      run_gets("ck2", 1, 1000);
+    }
+    CHECK(kept > 0 && gone > 1, "%d kept, %d gone", kept, gone);
+  }
+}
+
 #define ANY "1 2 4 5", "9"
 #define FEW "2 4", ""
 
@@ -339,6 +810,10 @@ const test_case restart_cases[] = {CASE(a_run_restarts_from_the_newest_checkpoin
                                    CASE(a_restart_gets_no_file_of_another_checkpoint, ANY),
                                    CASE(after_a_rejected_checkpoint_the_next_older_one_is_offered, ANY),
                                    CASE(a_fresh_start_is_refused_until_it_is_asked_for, ANY),
+                                   CASE(a_run_with_the_wrong_input_costs_no_checkpoint, FEW),
+                                   CASE(each_rejected_checkpoint_can_be_chosen_again, "4", "2"),
+                                   CASE(rejected_checkpoints_stay_until_a_newer_one_is_complete, FEW),
+                                   CASE(a_rejected_checkpoint_stays_beside_the_older_one_that_is_fetched, FEW),
                                    CASE(checkpoints_are_chosen_dropped_and_deleted_by_name, ANY),
                                    CASE(a_dataset_is_found_by_its_name_before_another_one_by_its_directory, ANY),
                                    CASE(delete_takes_each_copy_of_the_newest_of_a_name_and_no_other, ANY),
@@ -346,6 +821,15 @@ const test_case restart_cases[] = {CASE(a_run_restarts_from_the_newest_checkpoin
                                    CASE(a_wish_of_scr_current_is_served_once, ANY),
                                    CASE(what_is_written_after_a_choice_goes_first, FEW),
                                    CASE(a_choice_holds_when_what_was_written_after_it_is_lost, FEW),
+                                   CASE(what_is_newer_than_a_choice_is_passed_over, FEW),
+                                   CASE(without_scr_fetch_only_cached_checkpoints_can_be_chosen, FEW),
+                                   CASE(a_checkpoint_that_cannot_be_fetched_is_tried_again, ANY),
+                                   CASE(current_that_other_tools_have_set_is_a_choice, FEW),
+                                   CASE(current_of_an_earlier_version_is_no_choice, FEW),
+                                   CASE(a_killed_fresh_start_is_one_all_the_same, FEW),
+                                   CASE(a_fresh_start_goes_on_with_its_own_checkpoints, FEW),
+                                   CASE(ids_after_a_fresh_start_are_new, FEW),
                                    CASE(output_that_is_no_checkpoint_cannot_be_chosen, FEW),
                                    CASE(only_checkpoints_are_offered_and_only_output_is_flushed, ANY),
+                                   CASE(a_killed_deletion_of_the_only_checkpoint_is_finished, "4", "2"),
                                    CASES_END};

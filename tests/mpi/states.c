@@ -233,17 +233,6 @@ static void open_without_ck2(void)
   open_ckpt("ck3");
 }
 
-/* All is lost but the prefix, and ck2 is bad there. */
-static void damage_prefix(void)
-{
-  char path[SCR_MAX_FILENAME];
-
-  lose_all();
-  path_of("ck2", now.files, 0, path);
-  if (rank == 2) flip_bit(path, 5);
-  MPI_Barrier(MPI_COMM_WORLD);
-}
-
 static void open_killed(void)
 {
   open_two();
@@ -361,11 +350,6 @@ static void put_one_little_space(void)
 static void free_space(void)
 {
   test_statvfs = statvfs;
-}
-
-static void start_fresh(void)
-{
-  set("SCR_FRESH_START=1");
 }
 
 static int start(void)

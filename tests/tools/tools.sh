@@ -130,6 +130,33 @@ mv "$tmp/empty/index.scr" "$tmp/six/.scr/"
 says "index, version 6" 1 "version 6" "$index" -p "$tmp/six"
 says "index, an argument" 1 "Usage" "$index" "$tmp/old"
 check "index leaves nothing behind" 0 "" ls -A "$tmp/empty"
+for r in scr-1.2.2 scr-3.1; do # the user chooses
+  prefix "choose.$r" $r
+  p=$tmp/choose.$r
+  check "index of $r, a choice" 0 "" "$index" --current ckpt.1 --prefix "$p"
+  says "index of $r, the choice is listed" 0 '^\*  *1 YES .* ckpt\.1$' "$index" --list --prefix "$p"
+  check "index of $r, one star" 0 1 sh -c '"$1" -p "$2" | grep -c "^\*"' sh "$index" "$p"
+  says "index of $r, the choice is recorded" 0 "CURRENT = ckpt.1" "$print" "$p/.scr/index.scr"
+  says "index of $r, whose choice it is" 0 USER "$print" "$p/.scr/index.scr"
+  cp "$p/.scr/index.scr" "$tmp/before"
+  says "index of $r, no such checkpoint" 1 "there is no checkpoint ckpt.9 on $p or in the cache" "$index" --current ckpt.9 -p "$p"
+  says "index of $r, an empty name" 1 "." "$index" --current "" -p "$p"
+  long=$(printf '%01024d' 0)
+  says "index of $r, a long name" 1 "the name is too long" "$index" "--current=$long" -p "$p"
+  says "index of $r, the longest name" 1 "there is no checkpoint 0" "$index" -c "${long#0}" -p "$p"
+  check "index of $r, the choice stays" 0 "" cmp "$tmp/before" "$p/.scr/index.scr"
+  check "index of $r, another choice" 0 "" env "SCR_PREFIX=$p" "$index" -c ckpt.2
+  says "index of $r, the other choice is listed" 0 '^\*  *2 YES .* ckpt\.2$' "$index" -p "$p"
+  rm "$p/.scr/index.scr" # only the flush file knows of ckpt.3 and ckpt.2
+  check "flush file of $r, a choice" 0 "" "$index" --current ckpt.2 -p "$p"
+  says "flush file of $r, the choice is recorded" 0 "CURRENT = ckpt.2" "$print" "$p/.scr/index.scr"
+  check "flush file of $r, none is listed" 0 "   DSET VALID FLUSHED             NAME" "$index" -p "$p"
+  says "flush file of $r, no such checkpoint" 1 "there is no checkpoint ckpt.1 on" "$index" --current ckpt.1 -p "$p"
+done
+says "index, a choice without a name" 1 "Usage" "$index" --current
+says "index, a choice on no prefix" 1 "$tmp/none" "$index" --current ckpt.1 --prefix "$tmp/none"
+says "index, a choice in a damaged one" 1 "index.scr" "$index" --current ckpt.1 --prefix "$tmp/bad"
+says "index, a choice in version 6" 1 "version 6" "$index" --current ckpt.1 --prefix "$tmp/six"
 
 # ---- scr_flush_file
 flush=$BIN/scr_flush_file
