@@ -146,6 +146,85 @@ static void a_checkpoint_stays_in_the_cache_while_the_prefix_is_full(void)
   shell("umount prefix");
 }
 
+/* Nothing fits on the prefix any more. */
+static void fill_prefix(void)
+{
+  shell(
+      "dd if=/dev/zero of=prefix/fill bs=4k 2> /dev/null; ! { echo x > prefix/more; } 2> /dev/null && rm prefix/more");
+}
+
+/* The end of a run of which the halt file should tell. */
+static void finalize_full(void)
+{
+  int rc = same_code(SCR_Finalize());
+  CHECK(rc == SCR_SUCCESS || (rc == SCR_ERR_SPACE && strstr(SCR_Last_error(), "halt.scr") != NULL), "%d %s", rc,
+        rc ? SCR_Last_error() : "");
+}
+
+/* No record of the prefix can be written: a run restarts from the cache, and its new checkpoint is safe there. */
+static void a_full_prefix_keeps_no_run_from_the_cache(void)
+{
+  char text[8192];
+  int  run, flag = -1;
+
+  if (!can_mount()) return;
+  begin();
+  set("SCR_FLUSH=0");
+  set("SCR_CACHE_SIZE=2");
+  shell("mount -t tmpfs -o size=600k none prefix");
+  OK(SCR_Init());
+  OK(put("ck1", 2, 1000));
+  run_dies();
+  fill_prefix();
+  for (run = 0; run < 2; run++) {
+    during("run %d", run);
+    OK(same_code(init_says(text, sizeof text)));
+    CHECK(rank > 0 || (strstr(text, "warning") != NULL && strstr(text, "flush.scr") != NULL), "no warning: %s", text);
+    CHECK(strstr(text, "error") == NULL, "%s", text);
+    get(run == 0 ? "ck1" : "ck2", 2, 1000);
+    OK(put(run == 0 ? "ck2" : "ck3", 2, 1000));
+    if (run == 0) run_dies();
+    else finalize_full();
+  }
+  shell("rm prefix/fill");
+  OK(same_code(init_says(text, sizeof text)));
+  CHECK(*text == '\0', "%s", text);
+  get("ck3", 2, 1000);
+  CHECK(count_in("prefix/.scr", ".tmp") == 0, "temporary files are left");
+  run_dies();
+  lose_all_nodes();
+  OK(SCR_Init()); /* the flush file knows again what was lost */
+  ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "ck3 (dataset 3, ");
+  CHECK(strstr(SCR_Last_error(), "ck2 (dataset 2, ") != NULL, "%s", SCR_Last_error());
+  OK(SCR_Finalize());
+  shell("umount prefix");
+}
+
+/* A prefix that is full from the start has no identity until there is space; its cache is found all the same. */
+static void a_prefix_that_is_full_from_the_start_finds_its_cache(void)
+{
+  char text[8192];
+  int  run;
+
+  if (!can_mount()) return;
+  begin();
+  set("SCR_FLUSH=0");
+  shell("mount -t tmpfs -o size=600k none prefix");
+  fill_prefix();
+  for (run = 0; run < 3; run++) {
+    during("run %d", run);
+    if (run == 1) shell("rm prefix/fill");
+    OK(same_code(init_says(text, sizeof text)));
+    CHECK(rank > 0 || (strstr(text, "prefix.scr") != NULL) == (run == 0), "%s", text);
+    get(run == 0 ? NULL : run == 1 ? "ck1" : "ck2", 2, 1000);
+    if (run < 2) OK(put(run == 0 ? "ck1" : "ck2", 2, 1000));
+    if (run == 0) finalize_full();
+    else OK(SCR_Finalize());
+  }
+  CHECK(there("prefix/.scr/prefix.scr"), "the prefix has no identity");
+  shell("umount prefix");
+}
+
 /* ---- directories ----------------------------------------------------------------------------------------------- */
 
 #define FREEZE(dir) shell("mount --bind %s %s && mount -o remount,ro,bind %s", dir, dir, dir)
@@ -620,6 +699,8 @@ const test_case bad_cases[] = {CASE(directories_that_cannot_be_used_are_named, T
                                CASE(a_full_cache_costs_only_the_new_checkpoint, "4", "5"),
                                CASE(a_checkpoint_too_large_for_the_cache_loads_when_there_is_space, "4", "5"),
                                CASE(a_checkpoint_stays_in_the_cache_while_the_prefix_is_full, "4", "5"),
+                               CASE(a_full_prefix_keeps_no_run_from_the_cache, "4", "5"),
+                               CASE(a_prefix_that_is_full_from_the_start_finds_its_cache, "4", "5"),
                                CASE(a_base_that_is_read_only_is_named, "4", "5"),
                                CASE(a_base_that_becomes_read_only_costs_only_the_new_checkpoint, "4", "5"),
                                CASES_END};

@@ -1,5 +1,6 @@
 /*
-** jobs.c - several jobs in one place: at once and in turn, with one cache or one prefix between them, and after a kill.
+** jobs.c - several jobs in one place: at once and in turn, with one cache or one prefix between them, and after a kill;
+** and what a run says of checkpoints that are in the cache of another one.
 */
 #include "mpi_test.h"
 
@@ -135,6 +136,616 @@ static void what_a_killed_run_held_is_free_at_once(void)
   begin_in("killed");
   set("SCR_FLUSH=0");
   run_gets("ck1", 2, 1000);
+}
+
+/* ---- what a run cannot reach ----------------------------------------------------------------------------------- */
+
+/* This is the job of all cases, with SUFFIX to its name. */
+static void job_is(const char* suffix)
+{
+  static char own[200];
+  char        name[240];
+
+  if (*own == '\0') snprintf(own, sizeof own, "%s", getenv("SCR_JOB_ID"));
+  snprintf(name, sizeof name, "%s%s", own, suffix);
+  setenv("SCR_JOB_ID", name, 1);
+}
+
+/* SCR_Init works, and one warning has all WORDS, up to a NULL; or, when there are none, no warning tells of loss. */
+static void init_tells(const char* word, ...)
+{
+  char    text[8192];
+  int     rc = same_code(init_says(text, sizeof text)), n = 0;
+  char*   p;
+  va_list ap;
+
+  CHECK(rc == SCR_SUCCESS, "SCR_Init is %d: %s", rc, SCR_Last_error());
+  for (p = text; (p = strstr(p, "cannot be reached")) != NULL; p++) n++;
+  CHECK(n == (rank == 0 && word != NULL), "%d warnings: %s", n, text);
+  va_start(ap, word);
+  for (; word != NULL && rank == 0; word = va_arg(ap, const char*))
+    CHECK(strstr(text, word) != NULL, "the warning does not say %s: %s", word, text);
+  va_end(ap);
+}
+
+/* A run that restarts is refused, and the message has all WORDS, up to a NULL. */
+static void run_is_refused(const char* word, ...)
+{
+  int     flag = -1, rc;
+  va_list ap;
+
+  OK(same_code(SCR_Init()));
+  ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "SCR_FRESH_START");
+  CHECK(flag == 0, "%d", flag);
+  va_start(ap, word);
+  for (; word != NULL; word = va_arg(ap, const char*))
+    CHECK(strstr(SCR_Last_error(), word) != NULL, "the message does not say %s: %s", word, SCR_Last_error());
+  va_end(ap);
+  rc = same_code(SCR_Start_output("ck9", SCR_FLAG_CHECKPOINT));
+  CODE(rc, SCR_ERR_NO_RESTART, "cannot be reached");
+  if (rc == SCR_SUCCESS) SCR_Complete_output(0);
+  OK(SCR_Finalize());
+}
+
+static void another_job(void)
+{
+  job_is("-2");
+}
+
+static void the_job(void)
+{
+  job_is("");
+}
+
+static void real_nodes(void)
+{
+  set("SCR_VIRTUAL_NODES=");
+}
+
+static void virtual_nodes(void)
+{
+  set("SCR_VIRTUAL_NODES=%d", ranks == 5 ? 3 : ranks);
+}
+
+static void hide_both(void)
+{
+  shell("mv cntl cntl.kept && mv cache cache.kept && mkdir cntl cache");
+}
+
+static void show_both(void)
+{
+  shell("rm -r cntl cache && mv cntl.kept cntl && mv cache.kept cache");
+}
+
+static void hide_control(void)
+{
+  shell("mv cntl cntl.kept && mkdir cntl");
+}
+
+static void show_control(void)
+{
+  shell("rm -r cntl && mv cntl.kept cntl");
+}
+
+/* How a cache gets out of reach, and back. */
+static const struct {
+  const char* what;
+  void (*leave)(void);
+  void (*come_back)(void);
+} ways[] = {{"another job", another_job, the_job},
+            {"other nodes", real_nodes, virtual_nodes},
+            {"empty nodes", hide_both, show_both},
+            {"no control directories", hide_control, show_control}};
+
+#define WAYS (sizeof ways / sizeof *ways)
+
+/* A job that dies with ck3 on the prefix, and ck4 and ck5 in the cache alone. */
+static void lose_two(void)
+{
+  begin();
+  job_is("");
+  set("SCR_FLUSH=3");
+  set("SCR_CACHE_SIZE=2");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 1000));
+  OK(put("ck3", 1, 1000));
+  OK(put("ck4", 1, 1000));
+  OK(put("ck5", 1, 1000));
+  run_dies();
+}
+
+static void what_a_run_cannot_reach_is_named_when_an_older_checkpoint_loads(void)
+{
+  char   job[200], host[300], dir[700];
+  size_t i;
+
+  for (i = 0; i < WAYS; i++) {
+    during("%s", ways[i].what);
+    lose_two();
+    snprintf(job, sizeof job, "of job %s on", getenv("SCR_JOB_ID"));
+    snprintf(dir, sizeof dir, "in %s/cache", case_dir);
+    gethostname(host, 250);
+    strcat(host, "-v0");
+    ways[i].leave();
+    init_tells("ck5 (dataset 5, ", "ck4 (dataset 4, ", job, host, dir, "older ck3", "2 checkpoints", NULL);
+    get("ck3", 1, 1000);
+    OK(SCR_Finalize());
+
+    ways[i].come_back(); /* the work is still there */
+    init_tells(NULL);
+    get("ck5", 1, 1000);
+    run_dies();
+
+    ways[i].leave();
+    init_tells("ck5 (dataset 5, ", "ck4 (dataset 4, ", job, host, dir, "older ck3", "2 checkpoints", NULL);
+    get("ck3", 1, 1000);
+    OK(put("ck6", 1, 1000));
+    CHECK(cached_in("cache") & ID(6), "ck6 has another id; the cache has %x", cached_in("cache"));
+    OK(SCR_Finalize());
+    on_prefix("ck6", 1, 1000);
+    init_tells(NULL);
+    get("ck6", 1, 1000);
+    OK(SCR_Finalize());
+    job_is("");
+  }
+}
+
+/* A job of SCR_FLUSH=0 that dies with ck1 in the cache alone. */
+static void lose_one(void)
+{
+  begin();
+  job_is("");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  run_dies();
+}
+
+static void a_run_that_reaches_no_checkpoint_is_refused_until_a_fresh_start(void)
+{
+  char   job[200], here[240], dir[700];
+  size_t i;
+
+  for (i = 0; i < WAYS; i++) {
+    during("%s", ways[i].what);
+    lose_one();
+    snprintf(job, sizeof job, "of job %s on", getenv("SCR_JOB_ID"));
+    snprintf(dir, sizeof dir, "in %s/cache", case_dir);
+    ways[i].leave();
+    snprintf(here, sizeof here, "by this run, job %s on", getenv("SCR_JOB_ID"));
+    run_is_refused("ck1 (dataset 1, ", job, dir, here, NULL);
+    run_is_refused("ck1 (dataset 1, ", job, dir, here, NULL);
+    ways[i].come_back();
+    init_tells(NULL);
+    get("ck1", 1, 1000);
+    run_dies();
+
+    ways[i].leave();
+    set("SCR_FRESH_START=1");
+    init_tells(NULL);
+    get(NULL, 0, 0);
+    run_dies();
+    set("SCR_FRESH_START=");
+    init_tells(NULL); /* the cut stays */
+    get(NULL, 0, 0);
+    OK(put("ck2", 1, 1000));
+    CHECK(cached_in("cache") & ID(2), "ck2 has another id; the cache has %x", cached_in("cache"));
+    OK(SCR_Finalize());
+    init_tells(NULL);
+    get("ck2", 1, 1000);
+    OK(SCR_Finalize());
+    job_is("");
+  }
+}
+
+static void a_run_that_does_without_the_cache_misses_nothing_in_it(void)
+{
+  static const char* const without[] = {"SCR_CACHE_PURGE=1", "SCR_DISTRIBUTE=0"};
+  size_t                   i;
+
+  for (i = 0; i < 2; i++) {
+    during("%s", without[i]);
+    lose_one();
+    another_job();
+    run_is_refused("ck1 (dataset 1, ", NULL);
+    set("%s", without[i]);
+    init_tells(NULL);
+    get(NULL, 0, 0);
+    OK(SCR_Finalize());
+    lose_two();
+    another_job();
+    set("%s", without[i]);
+    init_tells(NULL);
+    get("ck3", 1, 1000);
+    OK(SCR_Finalize());
+  }
+  the_job();
+}
+
+/* Each of three jobs dies with a checkpoint of its own, and none sees those of the others. */
+static void each_checkpoint_that_is_out_of_reach_keeps_its_place_in_the_message(void)
+{
+  char first[240], second[240], here[240];
+  int  i;
+
+  lose_two();
+  snprintf(first, sizeof first, "cache/%s/scr.%s/", getenv("USER") ? getenv("USER") : "root", getenv("SCR_JOB_ID"));
+  for (i = 0; i < 3; i++) {
+    job_is(i == 0 ? "-2" : i == 1 ? "-3" : "-4");
+    snprintf(here, sizeof here, "by this run, job %s", getenv("SCR_JOB_ID"));
+    init_tells("ck5 (dataset 5, ", "ck4 (dataset 4, ", first, here, "older ck3", NULL);
+    get("ck3", 1, 1000);
+    if (i == 0) OK(SCR_Finalize());
+    else run_dies();
+  }
+  job_is("-2");
+  snprintf(second, sizeof second, "/scr.%s/", getenv("SCR_JOB_ID"));
+  OK(SCR_Init());
+  OK(put("ck6", 1, 1000));
+  run_dies();
+  for (i = 0; i < 2; i++) {
+    job_is(i == 0 ? "-3" : "-5");
+    init_tells("ck6 (dataset 6, ", second, "ck5 (dataset 5, ", "ck4 (dataset 4, ", first, "older ck3", NULL);
+    OK(SCR_Finalize());
+  }
+  the_job();
+}
+
+/* Older versions noted neither identity nor job nor number. */
+static void notes_of_an_older_version_count_by_their_id(void)
+{
+  static const char* const keys[] = {"IDENTITY", "CHECKPOINT", "JOBID", "RANKS"};
+  char                     path[800];
+  size_t                   i;
+
+  lose_two();
+  snprintf(path, sizeof path, "%s/.scr/flush.scr", case_prefix);
+  for (i = 0; i < 4 && rank == 0; i++) CHECK(record_strip(path, keys[i]) > 0, "no %s in %s", keys[i], path);
+  shell("rm prefix/.scr/nodes.scr && cp -a prefix older");
+  init_tells(NULL);
+  get("ck5", 1, 1000);
+  OK(SCR_Finalize());
+  shell("rm -r prefix && mv older prefix");
+  another_job();
+  init_tells("ck5 (dataset 5, ", "ck4 (dataset 4, ", "job that wrote it)", "older ck3", NULL);
+  get("ck3", 1, 1000);
+  OK(put("ck6", 1, 1000));
+  CHECK(cached_in("cache") & ID(6), "ck6 has another id; the cache has %x", cached_in("cache"));
+  OK(SCR_Finalize());
+  the_job();
+}
+
+/* With some nodes gone the checkpoint is set aside; with the others gone too, it is still missed. */
+static void a_checkpoint_that_was_set_aside_is_missed_when_all_nodes_are_gone(void)
+{
+  static const scheme xor_1 = {"XOR", 1};
+  int                 flag;
+
+  job_is("");
+  begin_nodes(&xor_1);
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  run_dies();
+  shell("cp -a nodes kept && rm -r nodes/tester/scr.*/node.*-v0 nodes/tester/scr.*/node.*-v1");
+  OK(SCR_Init());
+  ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "ck1");
+  run_dies();
+  shell("rm -rf nodes/*");
+  run_is_refused("ck1 (dataset 1, ", NULL);
+  shell("rm -r nodes && mv kept nodes");
+  init_tells(NULL);
+  get("ck1", 1, 1000);
+  OK(SCR_Finalize());
+}
+
+/* ---- directories of other prefixes, and of the same one -------------------------------------------------------- */
+
+/* The prefix is case_dir/NAME from now on. */
+static void prefix_is(const char* name)
+{
+  snprintf(case_prefix, sizeof case_prefix, "%s/%s", case_dir, name);
+  set("SCR_PREFIX=%s", case_prefix);
+}
+
+/* scr.<job> is that of another prefix, so the one with the number 1 is ours; then the other prefix is done with. */
+static void a_directory_with_a_number_is_found_when_the_one_without_is_free(void)
+{
+  const char* job = getenv("SCR_JOB_ID");
+  int         lost;
+
+  for (lost = 0; lost < 2; lost++) {
+    begin();
+    set("SCR_FLUSH=0");
+    shell("mkdir prefix0 prefix1");
+    prefix_is("prefix0");
+    run_puts("first", 1, 1000);
+    prefix_is("prefix1");
+    run_puts("second", 1, 1000);
+    shell("test -d cache/*/scr.%s.1 && test -d cntl/*/scr.%s.1 && rm -r cntl/*/scr.%s cache/*/scr.%s", job, job, job,
+          job);
+    if (lost) shell("rm -r cntl/*/scr.%s.1", job);
+    run_gets(lost ? NULL : "second", 1, 1000);
+    shell("test ! -e cache/*/scr.%s && test ! -e cntl/*/scr.%s && test -d cntl/*/scr.%s.1", job, job, job);
+    if (lost) run_puts("second", 1, 1000);
+    prefix_is("prefix0");
+    run_puts("third", 1, 1000);
+    shell("test -d cache/*/scr.%s && test -d cntl/*/scr.%s && test ! -e cache/*/scr.%s.2", job, job, job);
+    prefix_is("prefix1");
+    run_gets("second", 1, 1000);
+    prefix_is("prefix0");
+    run_gets("third", 1, 1000);
+  }
+}
+
+static void a_prefix_that_was_made_again_does_not_take_the_cache_of_the_old_one(void)
+{
+  char text[8192], dir[700];
+
+  lose_one();
+  shell("rm -r prefix && mkdir prefix && cp -a cache kept");
+  OK(same_code(init_says(text, sizeof text)));
+  snprintf(dir, sizeof dir, "%s/cntl/", case_dir);
+  CHECK(rank > 0 || (strstr(text, "removed and made again") != NULL && strstr(text, dir) != NULL), "%s", text);
+  get(NULL, 0, 0);
+  OK(put("new", 1, 500));
+  OK(SCR_Finalize());
+  OK(same_code(init_says(text, sizeof text)));
+  CHECK(strstr(text, "made again") == NULL, "told twice: %s", text);
+  get("new", 1, 500);
+  OK(SCR_Finalize());
+  shell("diff -r kept/*/scr.%s cache/*/scr.%s", getenv("SCR_JOB_ID"), getenv("SCR_JOB_ID"));
+}
+
+/* The old directory is moved away, another one takes its place, and then they change places again. */
+static void a_prefix_that_comes_back_finds_its_own_cache(void)
+{
+  lose_one();
+  shell("mv prefix first && mkdir prefix");
+  OK(SCR_Init());
+  get(NULL, 0, 0);
+  OK(put("other", 1, 500));
+  run_dies();
+  shell("mv prefix second && mv first prefix");
+  init_tells(NULL);
+  get("ck1", 1, 1000);
+  run_dies();
+  shell("mv prefix first && mv second prefix");
+  init_tells(NULL);
+  get("other", 1, 500);
+  OK(put("other2", 1, 500));
+  run_dies();
+  shell("mv prefix second && mv first prefix");
+  init_tells(NULL);
+  get("ck1", 1, 1000);
+  OK(SCR_Finalize());
+}
+
+static void a_copy_of_a_prefix_leaves_the_cache_to_the_original(void)
+{
+  lose_two();
+  shell("cp -a prefix copy && cp -a cache kept");
+  prefix_is("copy");
+  init_tells("ck5 (dataset 5, ", "ck4 (dataset 4, ", "older ck3", NULL);
+  get("ck3", 1, 1000);
+  OK(put("ck6", 1, 500));
+  OK(SCR_Finalize());
+  shell("diff -r kept/*/scr.%s cache/*/scr.%s", getenv("SCR_JOB_ID"), getenv("SCR_JOB_ID"));
+  prefix_is("prefix");
+  init_tells(NULL);
+  get("ck5", 1, 1000);
+  OK(put("ck6", 1, 700));
+  OK(SCR_Finalize());
+  prefix_is("copy");
+  run_gets("ck6", 1, 500);
+  on_prefix("ck6", 1, 500);
+  prefix_is("prefix");
+  run_gets("ck6", 1, 700);
+  run_fetches("ck6", 1, 700);
+}
+
+static void visit_record(const char* path, const char* name, void* arg)
+{
+  if (strcmp(name, "prefix.scrinfo") == 0) *(int*)arg += record_strip(path, "IDENTITY");
+}
+
+/* Older versions recorded the path of the prefix alone. */
+static void a_cache_that_an_older_version_left_is_taken_by_the_path_of_its_prefix(void)
+{
+  char text[8192];
+  int  n = 0;
+
+  lose_one();
+  shell("rm prefix/.scr/prefix.scr");
+  if (rank == 0) walk(case_dir, visit_record, &n);
+  CHECK(rank > 0 || n > 1, "%d records have the identity of the prefix", n);
+  OK(same_code(init_says(text, sizeof text)));
+  CHECK(*text == '\0', "%s", text);
+  get("ck1", 1, 1000);
+  run_dies();
+  shell("rm -r prefix && mkdir prefix"); /* now the cache has the identity of its prefix */
+  run_gets(NULL, 0, 0);
+}
+
+/* Without the identity the path counts. */
+static void a_damaged_identity_of_the_prefix_costs_no_cache(void)
+{
+  static const char* const damage[] = {": > $f", "head -c 10 $f > t && cp t $f", "echo text > $f",
+                                       "head -c 40 $f > t && cp t $f"};
+  char                     text[8192];
+  size_t                   i;
+
+  for (i = 0; i < sizeof damage / sizeof *damage; i++) {
+    during("%s", damage[i]);
+    lose_one();
+    shell("f=prefix/.scr/prefix.scr; %s", damage[i]);
+    OK(same_code(init_says(text, sizeof text)));
+    CHECK(rank > 0 || strstr(text, "prefix.scr") != NULL, "no warning: %s", text);
+    get("ck1", 1, 1000);
+    OK(put("ck2", 1, 1000));
+    run_dies();
+    OK(same_code(init_says(text, sizeof text)));
+    get("ck2", 1, 1000);
+    OK(SCR_Finalize());
+  }
+}
+
+static void the_nodes_file_names_the_nodes_of_the_last_run_and_their_directories(void)
+{
+  char path[800], below[SCR_MAX_FILENAME], dir[700], count[20];
+  int  nodes = ranks == 5 ? 3 : ranks, run;
+
+  begin();
+  snprintf(path, sizeof path, "%s/.scr/nodes.scr", case_prefix);
+  for (run = 0; run < 2; run++) {
+    if (run == 1) set("SCR_VIRTUAL_NODES=2");
+    if (run == 1) set("SCR_CACHE_BASE=%s", case_dir);
+    if (run == 1) nodes = 2;
+    OK(SCR_Init());
+    if (rank == 0) {
+      snprintf(count, sizeof count, "%d", nodes);
+      CHECK(record_find(path, "NODES", below) == 1 && strcmp(below, count) == 0, "NODES is %s of %s", below, count);
+      CHECK(record_find(path, "CNTL", below) == nodes, "%d control directories", record_find(path, "CNTL", below));
+      snprintf(dir, sizeof dir, "%s/cntl/", case_dir);
+      CHECK(strncmp(below, dir, strlen(dir)) == 0 && access(below, F_OK) == 0, "%s is not in %s", below, dir);
+      CHECK(record_find(path, "CACHE", below) == nodes, "%d cache directories", record_find(path, "CACHE", below));
+      snprintf(dir, sizeof dir, "%s/%s", case_dir, run == 0 ? "cache/" : "");
+      CHECK(strncmp(below, dir, strlen(dir)) == 0 && access(below, F_OK) == 0, "%s is not in %s", below, dir);
+    }
+    OK(SCR_Finalize());
+  }
+}
+
+/*
+** This process is user USER of group 5000, who lets the group do what he may; 0 is root.  The ranks of MPI cannot talk
+** to each other any more then: a case for one rank.
+*/
+static void user_is(unsigned user)
+{
+  static mode_t own;
+  mode_t        mask = umask(002);
+
+  shell("rm -f said.*"); /* which init_tells made */
+  CHECK(seteuid(0) == 0 && setegid(user ? 5000 : 0) == 0 && seteuid(user) == 0, "%s", strerror(errno));
+  if (mask != 002) own = mask;
+  if (user == 0) umask(own);
+  set("SCR_USER_NAME=%s%u", user ? "user" : "", user);
+}
+
+/* Each sees the other's checkpoints on the prefix, and its own cache alone. */
+static void two_users_of_a_group_take_turns_on_one_prefix(void)
+{
+  if (getenv("TEST_REAL_ROOT") == NULL) {
+    skip("only root can be two users");
+    return;
+  }
+  begin();
+  set("SCR_FLUSH=2");
+  shell("chmod 755 . .. ../.. && chmod 1777 cntl cache . && chgrp 5000 prefix && chmod 2775 prefix");
+  user_is(5001);
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 1000));
+  OK(SCR_Finalize());
+  user_is(5002);
+  OK(SCR_Init());
+  get("ck2", 1, 1000);
+  OK(put("ck3", 1, 1000));
+  OK(SCR_Finalize());
+  user_is(5001);
+  OK(SCR_Init());
+  get("ck3", 1, 1000);
+  OK(put("ck4", 1, 1000));
+  OK(put("ck5", 1, 1000));
+  run_dies();
+  user_is(5002);
+  init_tells("ck5 (dataset 5, ", "/user5001/", "older ck4", NULL);
+  get("ck4", 1, 1000);
+  OK(SCR_Finalize());
+  user_is(5001);
+  init_tells(NULL);
+  get("ck5", 1, 1000);
+  OK(SCR_Delete("ck2")); /* in directories that the other one made, too */
+  OK(SCR_Delete("ck3"));
+  CHECK(!there("prefix/ck3"), "ck3 is on the prefix");
+  OK(put("ck6", 1, 1000));
+  OK(SCR_Finalize());
+  user_is(5002);
+  run_gets("ck6", 1, 1000);
+  user_is(0);
+}
+
+/* ---- kills ----------------------------------------------------------------------------------------------------- */
+
+/* SCR_Init dies at the N-th call of each rank; 0 when there are not so many. */
+static int init_dies(int n)
+{
+  int struck;
+
+  test_alive();
+  MPI_Barrier(MPI_COMM_WORLD);
+  fault_at(FAULT_DEAD, FAULT_ALL, EIO, n);
+  SCR_Init();
+  MPI_Barrier(MPI_COMM_WORLD);
+  struck = fault_end();
+  MPI_Allreduce(MPI_IN_PLACE, &struck, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  run_dies();
+  return struck;
+}
+
+static int kill_step(void)
+{
+  return test_long ? 3 : 29;
+}
+
+static void a_kill_in_init_forgets_nothing_that_is_out_of_reach(void)
+{
+  char job[200], dir[700];
+  int  n;
+
+  for (n = 1;; n += kill_step()) {
+    during("call %d", n);
+    lose_one();
+    snprintf(job, sizeof job, "of job %s on", getenv("SCR_JOB_ID"));
+    snprintf(dir, sizeof dir, "in %s/cache", case_dir);
+    another_job();
+    if (!init_dies(n)) break;
+    run_is_refused("ck1 (dataset 1, ", job, dir, NULL);
+    job_is("-3");
+    init_dies(n);
+    run_is_refused("ck1 (dataset 1, ", job, dir, NULL);
+    the_job();
+    init_dies(n);
+    run_gets("ck1", 1, 1000);
+  }
+  CHECK(n > 40, "only %d calls", n);
+  the_job();
+}
+
+static void a_kill_in_init_leaves_each_prefix_its_own_cache(void)
+{
+  const char* job = getenv("SCR_JOB_ID");
+  int         n;
+
+  for (n = 1;; n += kill_step()) {
+    during("call %d", n);
+    lose_one();
+    shell("mv prefix first && mkdir prefix");
+    if (!init_dies(n)) break;
+    OK(SCR_Init());
+    get(NULL, 0, 0);
+    OK(put("other", 1, 500));
+    run_dies();
+    shell("mv prefix second && mv first prefix");
+    init_dies(n);
+    init_tells(NULL);
+    get("ck1", 1, 1000);
+    run_dies();
+    shell("rm -r prefix && mv second prefix && rm -r cntl/*/scr.%s cache/*/scr.%s", job, job);
+    init_dies(n); /* now the directory without a number is free */
+    run_gets("other", 1, 500);
+  }
+  CHECK(n > 40, "only %d calls", n);
 }
 
 /* Two groups that talk to each other are not one world. */
@@ -384,6 +995,22 @@ const test_case jobs_cases[] = {CASE(two_halves_of_a_job_keep_apart, TWO),
                                 CASE(a_job_goes_on_where_killed_runs_ended, FEW),
                                 CASE(a_program_without_a_batch_system_goes_on_where_killed_runs_ended, FEW),
                                 CASE(a_choice_is_served_once_in_each_job, FEW),
+                                CASE(what_a_run_cannot_reach_is_named_when_an_older_checkpoint_loads, "4", "2 5"),
+                                CASE(a_run_that_reaches_no_checkpoint_is_refused_until_a_fresh_start, "4", "2 5"),
+                                CASE(a_run_that_does_without_the_cache_misses_nothing_in_it, "4", "2 5"),
+                                CASE(each_checkpoint_that_is_out_of_reach_keeps_its_place_in_the_message, "4", "2 5"),
+                                CASE(notes_of_an_older_version_count_by_their_id, "4", "2 5"),
+                                CASE(a_checkpoint_that_was_set_aside_is_missed_when_all_nodes_are_gone, "4", "2 5"),
+                                CASE(a_directory_with_a_number_is_found_when_the_one_without_is_free, "4", "2 5"),
+                                CASE(a_prefix_that_was_made_again_does_not_take_the_cache_of_the_old_one, "4", "2 5"),
+                                CASE(a_prefix_that_comes_back_finds_its_own_cache, "4", "2 5"),
+                                CASE(a_copy_of_a_prefix_leaves_the_cache_to_the_original, "4", "2 5"),
+                                CASE(a_cache_that_an_older_version_left_is_taken_by_the_path_of_its_prefix, "4", "2 5"),
+                                CASE(a_damaged_identity_of_the_prefix_costs_no_cache, "4", "2 5"),
+                                CASE(the_nodes_file_names_the_nodes_of_the_last_run_and_their_directories, "4", "2 5"),
+                                CASE(two_users_of_a_group_take_turns_on_one_prefix, "1", ""),
+                                CASE(a_kill_in_init_forgets_nothing_that_is_out_of_reach, "4", ""),
+                                CASE(a_kill_in_init_leaves_each_prefix_its_own_cache, "4", ""),
                                 CASE(a_run_is_killed_while_it_holds_its_directories, "", ""),
                                 CASE(what_a_killed_run_held_is_free_at_once, "", ""),
                                 CASES_END};

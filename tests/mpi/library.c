@@ -49,13 +49,26 @@ int record_find(const char* path, const char* key, char* below)
   return n;
 }
 
-/* Remove all keys KEY from H. */
-static void remove_keys(scr_hash* h, const char* key)
+/* Take KEY, and what is below it, out of H and of all that is below H; how often it was there. */
+static int strip_keys(scr_hash* h, const char* key)
 {
   scr_hash_elem* e;
+  int            n = scr_hash_get(h, key) != NULL;
 
   scr_hash_unset(h, key);
-  for (e = scr_hash_elem_first(h); e != NULL; e = scr_hash_elem_next(e)) remove_keys(scr_hash_elem_hash(e), key);
+  for (e = scr_hash_elem_first(h); e != NULL; e = scr_hash_elem_next(e)) n += strip_keys(scr_hash_elem_hash(e), key);
+  return n;
+}
+
+int record_strip(const char* path, const char* key)
+{
+  scr_hash* h = scr_hash_new();
+  int       n = 0;
+
+  if (scr_hash_file_read(path, h) == SCR_SUCCESS) n = strip_keys(h, key);
+  CHECK(n == 0 || scr_hash_file_write(path, h) == SCR_SUCCESS, "%s: %s", path, scr_err_text);
+  scr_hash_delete(&h);
+  return n;
 }
 
 void record_change(const char* path, const char* key, const char* value)
@@ -63,7 +76,7 @@ void record_change(const char* path, const char* key, const char* value)
   scr_hash* h = scr_hash_new();
 
   CHECK(scr_hash_file_read(path, h) == SCR_SUCCESS, "%s", scr_err_text);
-  remove_keys(h, key);
+  strip_keys(h, key);
   if (value != NULL) scr_hash_util_set_str(h, key, value);
   CHECK(scr_hash_file_write(path, h) == SCR_SUCCESS, "%s", scr_err_text);
   scr_hash_delete(&h);

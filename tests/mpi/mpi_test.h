@@ -244,6 +244,8 @@ int record_find(const char* path, const char* key, char* below);
 
 /* Remove all keys KEY from the hash file PATH; unless it is NULL, VALUE then stands below KEY at the top. */
 void record_change(const char* path, const char* key, const char* value);
+/* Take each KEY, and what is below it, out of the hash file PATH; how many there were. */
+int record_strip(const char* path, const char* key);
 
 /*
 ** What the records on disk say of DATASET, after begin_nodes: `filemaps | flush file | index`, such as "whole | CACHE
