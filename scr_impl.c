@@ -53,6 +53,14 @@
 #endif
 /* -DSCR_LOCK_BASES: only the system's parameter file may set SCR_CNTL_BASE. */
 
+/*
+** The calls are seen only by the program or shared library that contains this file, so that another copy in the same
+** process can neither replace them nor be replaced by them, in part or in whole.  -DSCR_API=extern exports them.
+*/
+#if !defined(SCR_API) && defined(__GNUC__)
+#define SCR_API extern __attribute__((visibility("hidden")))
+#endif
+
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* POSIX.1-2008, flock, strcasecmp */
 #endif
@@ -93,6 +101,10 @@
 #include <time.h>
 #include <unistd.h>
 #include <zlib.h>
+
+#if defined(ZLIB_VERNUM) && ZLIB_VERNUM < 0x1290
+#error "SCR needs zlib 1.2.9 or newer, for crc32_z; the zlib.h that the compiler finds is older"
+#endif
 
 #include "scr.h"
 
@@ -1290,7 +1302,7 @@ SCR_FN size_t scr_hash_pack(void* buf, const scr_hash* h)
 
 SCR_FN int scr_hash_unpack_below(const char* p, size_t n, size_t* used, scr_hash* h, int depth)
 {
-  size_t   at = 4, below;
+  size_t   at = 4, below = 0;
   uint64_t i, count;
 
   if (depth > SCR_HASH_DEPTH)
@@ -6059,7 +6071,7 @@ SCR_FN int scr_index_normalise(scr_index* index)
   scr_hash_elem*           e;
   char                     path[SCR_MAX_FILENAME];
   size_t                   i;
-  int                      version, rc;
+  int                      version = 0, rc;
 
   if (scr_hash_size(file) == 0) return SCR_SUCCESS;
   if ((rc = scr_record_path(index->prefix, index->name, path, sizeof path)) != SCR_SUCCESS) return rc;
@@ -9147,11 +9159,12 @@ SCR_FN scr_dir_state scr_dir_owner(const scr_world* w, const char* dir, int* com
   char          file[SCR_MAX_FILENAME];
   scr_hash*     h = scr_hash_new();
   const char *  path, *id;
+  struct stat   st;
   scr_dir_state state = SCR_DIR_FREE;
   int           rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir);
 
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read(file, h);
-  if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND)
+  if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND && scr_os.lstat(file, &st) == 0)
     scr_warn("%s; it is written again, for %s", scr_err_text, w->prefix);
   path = scr_hash_elem_get_first_val(h, "PREFIX");
   id = scr_hash_str_or(h, "IDENTITY", "");
@@ -13042,7 +13055,7 @@ SCR_FN int scr_room_trim(const scr_reddesc* d, int keep)
 SCR_FN uint64_t scr_room_of_entry(const scr_entry* e)
 {
   char     path[SCR_MAX_FILENAME];
-  uint64_t sum = 0, size;
+  uint64_t sum = 0, size = 0;
   int      i;
 
   for (i = 0; i < e->files; i++)
@@ -14101,6 +14114,22 @@ SCR_FN void scr_run_launch(char* text, size_t n)
 }
 
 /*
+** Returns 1 if this process has the lock file FD open a second time: then another copy of the library in it, of the
+** program or of a shared library, uses what it protects.  This needs no locks.
+*/
+SCR_FN int scr_lock_is_of_this_process(int fd)
+{
+  struct stat mine, other;
+  long        i, n = sysconf(_SC_OPEN_MAX);
+
+  if (fstat(fd, &mine) < 0) return 0;
+  if (n < 0 || n > 65536) n = 65536; /* the limit may be far above what is in use */
+  for (i = 0; i < n; i++)
+    if (i != fd && fstat((int)i, &other) == 0 && other.st_dev == mine.st_dev && other.st_ino == mine.st_ino) return 1;
+  return 0;
+}
+
+/*
 ** Lock <prefix>/.scr/run.lock, so that no second run uses the prefix, and write into it which launch holds it.  The
 ** processes of a killed run may hold it a little longer, but those of this launch stay.  Rank 0 only.
 */
@@ -14111,6 +14140,11 @@ SCR_FN int scr_run_hold_prefix(void)
   int     rc = scr_record_path(scr.world.prefix, "run.lock", path, sizeof path);
 
   if (rc != SCR_SUCCESS || (rc = scr_lock_open(path, &scr.prefix_lock)) != SCR_SUCCESS) return rc;
+  if (scr_lock_is_of_this_process(scr.prefix_lock))
+    return SCR_ERR(SCR_ERR_BUSY,
+                   "another copy of the library in this program, perhaps in a shared library, uses the prefix %s; give "
+                   "each its own SCR_PREFIX",
+                   scr.world.prefix);
   scr_run_launch(mine, sizeof mine);
   if ((rc = scr_lock_take(scr.prefix_lock, path, 0)) == SCR_ERR_BUSY) {
     n = scr_pread_all(scr.prefix_lock, other, sizeof other - 1, 0);
