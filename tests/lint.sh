@@ -106,6 +106,28 @@ else
   echo "note  32 bit: not tried, the headers are not installed"
 fi
 
+# optimised COMPILER OPTION: the library with a program, and commands; what the compiler says goes to $work/COMPILER.
+# Warnings of the optimiser need real compiles.  With each option it inlines more, and so warns of more, than with -O2.
+optimised() {
+  local tool tools=tools/scr_rebuild.c # it uses most of the serial part
+  [ "$2" != -O3 ] || tools=$(ls tools/*.c)
+  # shellcheck disable=SC2086
+  {
+    $1 $2 -Wall -Wextra -Werror -I. -o "$work/$1.out" examples/minimal.c scr_impl.c $mpi_link -lz -lpthread ||
+      echo "scr_impl.c: exit status not 0"
+    for tool in $tools; do
+      $1 $2 -Wall -Wextra -Werror -I. -o "$work/$1.out" "$tool" -lz || echo "$tool: exit status not 0"
+    done
+  } >"$work/$1" 2>&1
+}
+mpi_link=$($MPICC -show | cut -d' ' -f2-)
+for option in -O3 -Ofast "-O2 -flto=auto"; do
+  optimised gcc "$option" &
+  optimised clang "$option" &
+  wait
+  for compiler in gcc clang; do report "$compiler $option, no warning in the library and the commands" "$work/$compiler"; done
+done
+
 # Other processors, as far as their compilers are here: assembled too, for the kernels.  The headers of zlib are alike.
 mkdir "$work/zlib"
 echo '#include <zlib.h>' | $CC -M -x c - | tr ' ' '\n' | grep -E '/z(lib|conf)\.h$' | xargs -I{} cp {} "$work/zlib"
