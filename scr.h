@@ -160,10 +160,10 @@ enum { SCR_ERRORS(SCR_ERRORS_ENUM) SCR_ERR_LIMIT };
 #undef SCR_ERRORS_ENUM
 
 /*
-** The linkage of the public calls.  To change it, define SCR_API before the first include, also where scr_impl.c is
-** compiled.  A shared library that contains scr_impl.c hides the calls from other copies of it in the process by
-** -DSCR_API='extern __attribute__((visibility("hidden")))' or -fvisibility=hidden.  One that offers them to others, and
-** is built with -fvisibility=hidden, says visibility("default").
+** The linkage of the public calls.  With gcc and clang, scr_impl.c hides them: only the program or shared library that
+** contains it can call them, so that several copies in a process stay apart.  A shared library that offers the calls to
+** others compiles scr_impl.c with -DSCR_API=extern, or with -fvisibility=hidden as
+** -DSCR_API='__attribute__((visibility("default")))'.
 */
 #ifndef SCR_API
 #define SCR_API extern

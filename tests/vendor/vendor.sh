@@ -145,17 +145,19 @@ shared() { # NAME OPTIONS...: libapp.so of the sources in $sources, built with O
   bad "$1" "the shared library does not build"
   return 1
 }
-visible='-DSCR_API=__attribute__((visibility("default")))' hidden='-DSCR_API=extern __attribute__((visibility("hidden")))'
+visible='-DSCR_API=__attribute__((visibility("default")))'
 
 # A program that uses the calls of a shared library, which exports them and nothing else.
-name="a shared library exports the calls"
-sources=scr_impl.c
-if shared "$name" -fvisibility=hidden "$visible"; then
+exports() { # NAME OPTIONS...
+  shared "$@" || return
   nm -D --defined-only libapp.so | awk '{print $3}' | grep -vE '^SCR_[A-Z]|^_(init|fini)$' >log
   # shellcheck disable=SC2086
-  if [ -s log ]; then bad "$name" "and more"
-  else try "$name" gcc minimal.c "$work/libapp.so" $flags; fi
-fi
+  if [ -s log ]; then bad "$1" "and more"
+  else try "$1" gcc minimal.c "$work/libapp.so" $flags; fi
+}
+sources=scr_impl.c
+exports "a shared library exports the calls" -DSCR_API=extern
+exports "a shared library exports the calls, -fvisibility=hidden" -fvisibility=hidden "$visible"
 
 # A program and a shared library with a copy each, which keeps its calls to itself.
 cp "$top/tests/vendor/copies.c" .
@@ -172,9 +174,10 @@ two() { # NAME OPTIONS...: the library built with OPTIONS and the program, with 
   run 2 a.out "$work/run" "$work/run"
   if grep -qx 'outer 0, inner 16' log && grep -qx outer run/outer/rank_1; then ok "$1, one prefix: the second is refused"
   else bad "$1, one prefix" "the second is not refused with SCR_ERR_BUSY"; fi
+  grep -q 'SCR error: .*another copy of the library in this program' log || bad "$1, one prefix" "the message"
 }
+two "two copies in a process"
 two "two copies in a process, -fvisibility=hidden" -fvisibility=hidden
-two "two copies in a process, SCR_API hidden" "$hidden"
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
