@@ -369,6 +369,23 @@ static void a_newer_checkpoint_is_fetched_into_a_cache_for_one(void)
   OK(SCR_Finalize());
 }
 
+/* What each rank needs would fit, but not what all need: that is found out before a byte is copied. */
+static void a_fetch_asks_for_the_space_of_all_ranks_that_share_a_store(void)
+{
+  int flag;
+
+  begin_single(1);
+  run_puts("ck1", 1, 50000);
+  lose_all_nodes();
+  limit_store(80000);
+  OK(SCR_Init());
+  ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "share it need");
+  CHECK(cached_in("cache") == 0, "the cache holds 0x%x", cached_in("cache"));
+  no_limit();
+  OK(SCR_Finalize());
+  run_gets("ck1", 1, 50000);
+}
+
 static size_t deep_size(int i)
 {
   return size_of(i, 500);
@@ -463,6 +480,7 @@ const test_case cache_cases[] = {CASE(the_cache_keeps_the_newest_checkpoints, AN
                                  CASE(dropped_checkpoints_leave_the_cache, FEW),
                                  CASE(a_loaded_checkpoint_that_made_room_is_loaded_again, FEW),
                                  CASE(a_newer_checkpoint_is_fetched_into_a_cache_for_one, FEW),
+                                 CASE(a_fetch_asks_for_the_space_of_all_ranks_that_share_a_store, "2 4", ""),
                                  CASE(deep_trees_leave_the_cache, FEW),
                                  CASE(without_cache_keep_the_old_one_goes_first, FEW),
                                  CASE(a_store_for_two_and_a_half_flushes_none_early, FEW),

@@ -505,11 +505,23 @@ static void finalize_rebuilds_what_it_flushes(void)
   }
 }
 
+/* Each step takes as long for a file when there are many of them. */
+static void ten_thousand_files_of_a_rank_are_written_flushed_fetched_and_found(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_FSYNC=0");
+  run_puts("ck", 10000, 16);
+  run_gets("ck", 10000, 16);
+  run_fetches("ck", 10000, 16);
+}
+
 #define ANY "1 2 4 5", "9"
 #define FEW "2 4", ""
 
 const test_case flush_cases[] = {CASE(the_prefix_gives_back_what_was_flushed_and_is_whole, ANY),
                                  CASE(without_distribute_or_after_a_purge_only_the_prefix_counts, ANY),
+                                 CASE(ten_thousand_files_of_a_rank_are_written_flushed_fetched_and_found, "2", ""),
                                  CASE(what_was_not_flushed_is_flushed_on_restart_when_asked, ANY),
                                  CASE(several_threads_copy_only_under_pthread, FEW),
                                  CASE(a_flush_replaces_files_of_the_same_names, ANY),

@@ -613,7 +613,16 @@ static void the_nodes_file_names_the_nodes_of_the_last_run_and_their_directories
       CHECK(strncmp(below, dir, strlen(dir)) == 0 && access(below, F_OK) == 0, "%s is not in %s", below, dir);
     }
     OK(SCR_Finalize());
+    shell("$TEST_WHERE prefix > where && $TEST_WHERE --json prefix > json && test $(grep -c '^  lose' where) = %d",
+          nodes);
+    shell("test $(grep -c '^  control ' where) = %d && test $(grep -c '\"host\": ' json) = %d", nodes, nodes);
   }
+  /* the command that it prints loses a node, and the checkpoint is rebuilt */
+  set("SCR_COPY_TYPE=XOR");
+  run_puts("ck", 1, 1000);
+  shell("$TEST_WHERE prefix > where; sh -c \"$(sed -n 's/^  lose *//p' where | head -n 1)\"");
+  run_gets("ck", 1, 1000);
+  shell("rm prefix/.scr/nodes.scr; ! $TEST_WHERE prefix 2> where && grep nodes.scr where > json");
 }
 
 /*
