@@ -13720,18 +13720,32 @@ SCR_FN void scr_restart_loaded(int id)
   scr_dbg(1, "checkpoint %s (dataset %d) is loaded", scr_desc_name(&ds->desc), id);
 }
 
+/*
+** Record in the index that C was fetched, or could not be.  A dataset of another release that could not be read is left
+** alone: its index stays as that release wrote it.  Rank 0 only.
+*/
+SCR_FN void scr_restart_note_fetch(const scr_candidate* c, int fetched)
+{
+  scr_index      index;
+  scr_index_item it;
+  scr_err_record why;
+  int            ours, rc;
+
+  scr_err_save(&why);
+  rc = scr_index_open(&index, scr.world.prefix);
+  ours = scr_index_get(&index, c->id, c->dir, &it) && it.desc.identity.nonce != 0;
+  if (fetched) scr_index_note_fetched(&index, c->id, c->dir);
+  else scr_index_note_attempt(&index, c->id, c->dir);
+  if (scr_index_close(&index, rc, fetched || ours) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  scr_err_restore(&why);
+}
+
 /* Fetch the candidate C.  Collective over the world; the same code everywhere. */
 SCR_FN int scr_restart_fetch(const scr_candidate* c)
 {
-  int            rc = scr_fetch(c->id, c->dir, c->rejected ? SCR_REJECTED_BEFORE : SCR_WHOLE);
-  scr_err_record why;
+  int rc = scr_fetch(c->id, c->dir, c->rejected ? SCR_REJECTED_BEFORE : SCR_WHOLE);
 
-  scr_err_save(&why);
-  if (scr.world.rank == 0 &&
-      scr_index_change(scr.world.prefix, rc == SCR_SUCCESS ? scr_index_note_fetched : scr_index_note_attempt, c->id,
-                       c->dir) != SCR_SUCCESS)
-    scr_warn("%s", scr_err_text);
-  scr_err_restore(&why);
+  if (scr.world.rank == 0) scr_restart_note_fetch(c, rc == SCR_SUCCESS);
   if (rc == SCR_SUCCESS) return rc;
   scr.prefix_at_stake = 1;
   scr_tried_add("dataset %d in %s/%s cannot be fetched: %s", c->id, scr.world.prefix, c->dir, scr_err_text);

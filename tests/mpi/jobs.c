@@ -590,6 +590,20 @@ static void a_damaged_identity_of_the_prefix_costs_no_cache(void)
   }
 }
 
+/* A prefix of another release, which this one cannot read: no start changes its index. */
+static void a_prefix_of_another_release_is_not_spoilt_by_a_start(void)
+{
+  int flag;
+
+  begin();
+  shell("mkdir -p prefix/.scr prefix/ckpt.3/.scr && cp $TEST_DATA/scr-3.1/index.scr prefix/.scr && "
+        "cp $TEST_DATA/scr-3.1/summary.scr $TEST_DATA/scr-3.1/rank2file* prefix/ckpt.3/.scr");
+  OK(SCR_Init());
+  ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "ckpt.3");
+  OK(SCR_Finalize());
+  shell("cmp $TEST_DATA/scr-3.1/index.scr prefix/.scr/index.scr");
+}
+
 static void the_nodes_file_names_the_nodes_of_the_last_run_and_their_directories(void)
 {
   char path[800], below[SCR_MAX_FILENAME], dir[700], count[20];
@@ -1017,6 +1031,7 @@ const test_case jobs_cases[] = {CASE(two_halves_of_a_job_keep_apart, TWO),
                                 CASE(a_cache_that_an_older_version_left_is_taken_by_the_path_of_its_prefix, "4", "2 5"),
                                 CASE(a_damaged_identity_of_the_prefix_costs_no_cache, "4", "2 5"),
                                 CASE(the_nodes_file_names_the_nodes_of_the_last_run_and_their_directories, "4", "2 5"),
+                                CASE(a_prefix_of_another_release_is_not_spoilt_by_a_start, FEW),
                                 CASE(two_users_of_a_group_take_turns_on_one_prefix, "1", ""),
                                 CASE(a_kill_in_init_forgets_nothing_that_is_out_of_reach, "4", ""),
                                 CASE(a_kill_in_init_leaves_each_prefix_its_own_cache, "4", ""),
