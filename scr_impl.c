@@ -8900,6 +8900,7 @@ typedef struct {
   char      job_key[SCR_JOB_KEY_MAX]; /* tells this job from others, see scr_world_job_key */
   char      prefix[SCR_MAX_FILENAME];
   char      prefix_id[24]; /* identity of the prefix directory: another one at the same path differs; "": unknown */
+  int       prefix_adopts; /* 1: the identity is new, but the prefix is not: its directories are told by the path */
   scr_hash* params;
   scr_groupdesc* group;
   int            ngroups;
@@ -9150,29 +9151,35 @@ SCR_FN int scr_dir_lock(scr_world* w, const char* dir, int* held)
 }
 
 /*
-** Find out from the record in DIR to whom it belongs: OURS, FREE or OTHER.  An identity that is not known, here or
-** there, equals any: older versions did not record it.  *COMPLETE is 1 if the record has all that it should have;
-** *REMADE is 1 if the directory is that of an earlier prefix at the same path.  A record that cannot be read is none.
+** Find out from the record in DIR to whom it belongs: *STATE becomes OURS, FREE or OTHER.  An identity that is not
+** known, here or there, equals any: older versions did not record it.  *COMPLETE is 1 if the record needs no change;
+** *REMADE is 1 if the directory is that of an earlier prefix at the same path.  A damaged record is none.  One that
+** cannot be read is an error: it may be that of another prefix.
 */
-SCR_FN scr_dir_state scr_dir_owner(const scr_world* w, const char* dir, int* complete, int* remade)
+SCR_FN int scr_dir_owner(const scr_world* w, const char* dir, scr_dir_state* state, int* complete, int* remade)
 {
-  char          file[SCR_MAX_FILENAME];
-  scr_hash*     h = scr_hash_new();
-  const char *  path, *id;
-  struct stat   st;
-  scr_dir_state state = SCR_DIR_FREE;
-  int           rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir);
+  char        file[SCR_MAX_FILENAME];
+  scr_hash*   h = scr_hash_new();
+  struct stat st;
+  const char *path, *id;
+  int         rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir);
 
+  *state = SCR_DIR_FREE;
+  *complete = *remade = 0;
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read(file, h);
-  if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND && scr_os.lstat(file, &st) == 0)
-    scr_warn("%s; it is written again, for %s", scr_err_text, w->prefix);
-  path = scr_hash_elem_get_first_val(h, "PREFIX");
+  if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) scr_warn("%s; it is written again, for %s", scr_err_text, w->prefix);
+  if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC || rc == SCR_ERR_NOT_FOUND || scr_os.lstat(file, &st) < 0)
+    rc = SCR_SUCCESS;
+  path = rc == SCR_SUCCESS ? scr_hash_elem_get_first_val(h, "PREFIX") : NULL;
   id = scr_hash_str_or(h, "IDENTITY", "");
-  *remade = path != NULL && strcmp(path, w->prefix) == 0 && *id && *w->prefix_id && strcmp(id, w->prefix_id) != 0;
-  *complete = path != NULL && strcmp(id, w->prefix_id) == 0;
-  if (path != NULL) state = strcmp(path, w->prefix) != 0 || *remade ? SCR_DIR_OTHER : SCR_DIR_OURS;
+  if (path != NULL) {
+    int same = strcmp(path, w->prefix) == 0;
+    *remade = same && *id && *w->prefix_id && strcmp(id, w->prefix_id) != 0 && !w->prefix_adopts;
+    *complete = *w->prefix_id == '\0' || strcmp(id, w->prefix_id) == 0; /* without one, that of the record stays */
+    *state = !same || *remade ? SCR_DIR_OTHER : SCR_DIR_OURS;
+  }
   scr_hash_delete(&h);
-  return state;
+  return rc;
 }
 
 /* Lock DIR and find out to whom it belongs, and whether its record is to be written. */
@@ -9180,8 +9187,8 @@ SCR_FN int scr_dir_try(scr_world* w, const char* dir, scr_dir_state* state, char
 {
   int complete, remade, held, rc = scr_dir_lock(w, dir, &held);
 
+  if (rc == SCR_SUCCESS) rc = scr_dir_owner(w, dir, state, &complete, &remade);
   if (rc != SCR_SUCCESS) return rc;
-  *state = scr_dir_owner(w, dir, &complete, &remade);
   *record = !complete;
   if (remade && scr_msg_rank <= 0)
     scr_warn("%s has the cache of an earlier prefix directory %s, which was removed and made again; this run does not "
@@ -9255,53 +9262,67 @@ SCR_FN int scr_dirs_try(scr_world* w, const char* base, int suffix, char* dir, s
 }
 
 /*
-** The smallest <n> above 0 for which BASE has a directory scr.<job>.<n> that records our prefix; 0 if there is none.
-** GLOBAL: several nodes see BASE.
+** *BEST becomes the smallest <n> above 0 for which BASE has a directory scr.<job>.<n> that records our prefix, 0 if
+** there is none, and *COUNT how many there are.  GLOBAL: several nodes see BASE.
 */
-SCR_FN int scr_dirs_search(const scr_world* w, const char* base, int global)
+SCR_FN int scr_dirs_search(const scr_world* w, const char* base, int global, int* best, int* count)
 {
   char           top[SCR_MAX_FILENAME], rel[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME], name[300];
   struct dirent* e;
   DIR*           d;
   int64_t        n;
-  int            best = 0, complete, remade;
+  int            complete, remade, rc = SCR_SUCCESS;
+  scr_dir_state  state;
   size_t         k;
 
+  *best = *count = 0;
   k = (size_t)snprintf(name, sizeof name, "scr.%s.", w->home.job);
   d = scr_fmt(top, sizeof top, "%s/%s", base, w->home.user) == SCR_SUCCESS ? opendir(top) : NULL;
-  while (d != NULL && (e = readdir(d)) != NULL) {
+  while (rc == SCR_SUCCESS && d != NULL && (e = readdir(d)) != NULL) {
     if (strncmp(e->d_name, name, k) != 0 || scr_str_int64(e->d_name + k, &n) != SCR_SUCCESS || n < 1 || n > INT_MAX ||
-        (best > 0 && n > best))
+        scr_home_below(&w->home, global, (int)n, rel, sizeof rel) != SCR_SUCCESS ||
+        scr_fmt(dir, sizeof dir, "%s/%s", base, rel) != SCR_SUCCESS)
       continue;
-    if (scr_home_below(&w->home, global, (int)n, rel, sizeof rel) == SCR_SUCCESS &&
-        scr_fmt(dir, sizeof dir, "%s/%s", base, rel) == SCR_SUCCESS &&
-        scr_dir_owner(w, dir, &complete, &remade) == SCR_DIR_OURS)
-      best = (int)n;
+    rc = scr_dir_owner(w, dir, &state, &complete, &remade);
+    if (rc != SCR_SUCCESS || state != SCR_DIR_OURS) continue;
+    (*count)++;
+    if (*best == 0 || n < *best) *best = (int)n;
   }
   if (d != NULL) closedir(d);
-  return best;
+  return rc;
 }
 
 /*
-** The number of the directories to try first: one whose control directory or, if that is lost, whose directory in a
-** store records our prefix; else 0.  A lower number may have become free since these were made.
+** *FIRST becomes the number of the directories to try first: one whose control directory or, if that is lost, whose
+** directory in a store records our prefix; else 0.  A lower number may have become free since these were made.  Without
+** the identity of the prefix there may be several at its path, and nobody knows which is ours: an error.
 */
-SCR_FN int scr_dirs_first(const scr_world* w, const char* base)
+SCR_FN int scr_dirs_first(const scr_world* w, const char* base, int* first)
 {
-  char rel[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
-  int  i, n, complete, remade;
+  char          rel[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
+  int           i, n, count, complete, remade, rc;
+  scr_dir_state state;
 
   for (i = -1; i < w->nstores; i++) {
     const char* at = i < 0 ? base : w->store[i].name;
     int         global = i >= 0 && w->store[i].global;
+    *first = 0;
     if (i >= 0 && !(w->store[i].enabled && w->store[i].can_mkdir)) continue;
-    if (scr_home_below(&w->home, global, 0, rel, sizeof rel) == SCR_SUCCESS &&
-        scr_fmt(dir, sizeof dir, "%s/%s", at, rel) == SCR_SUCCESS &&
-        scr_dir_owner(w, dir, &complete, &remade) == SCR_DIR_OURS)
-      return 0;
-    if ((n = scr_dirs_search(w, at, global)) > 0) return n;
+    if (scr_home_below(&w->home, global, 0, rel, sizeof rel) != SCR_SUCCESS ||
+        scr_fmt(dir, sizeof dir, "%s/%s", at, rel) != SCR_SUCCESS)
+      continue;
+    if ((rc = scr_dir_owner(w, dir, &state, &complete, &remade)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_dirs_search(w, at, global, &n, &count)) != SCR_SUCCESS) return rc;
+    if ((*w->prefix_id == '\0' || w->prefix_adopts) && count + (state == SCR_DIR_OURS) > 1)
+      return SCR_ERR(SCR_ERR_BUSY,
+                     "%s and %s.%d are both directories of %s, which has lost its identity, <prefix>/.scr/prefix.scr; "
+                     "remove the one of a prefix that was removed, or restore that file",
+                     dir, dir, n, w->prefix);
+    if (state == SCR_DIR_OURS) return SCR_SUCCESS;
+    *first = n;
+    if (n > 0) return SCR_SUCCESS;
   }
-  return 0;
+  return SCR_SUCCESS;
 }
 
 /*
@@ -9312,10 +9333,12 @@ SCR_FN int scr_dirs_first(const scr_world* w, const char* base)
 SCR_FN int scr_dirs_lock_all(scr_world* w, const char* base)
 {
   char          dir[SCR_MAX_FILENAME] = "";
-  int           first = scr_dirs_first(w, base), suffix = first, rc;
+  int           first = 0, suffix, rc = scr_dirs_first(w, base, &first);
   scr_dir_state state;
   double        start = scr_wtime();
 
+  if (rc != SCR_SUCCESS) return rc;
+  suffix = first;
   w->lock = (int*)scr_malloc(((size_t)w->nstores + 1) * sizeof *w->lock);
   if (w->lock == NULL) return SCR_ERR_OOM();
   for (;;) {
@@ -12183,6 +12206,7 @@ SCR_FN int scr_recovery_finish_deletions(void)
     if ((rc = scr_recovery_step(&limit, 1)) != SCR_SUCCESS || limit.id <= 0) break;
     scr_dbg(1, "dataset %d was being deleted from the cache when a run ended; the rest of it goes now", limit.id);
     if (scr_recovery_delete(&limit) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+    if (scr.world.rank == 0) scr_dataset_write_note(limit.id, NULL); /* it is not lost */
     if (limit.id > scr.dataset_id) scr.dataset_id = limit.id;
   }
   scr_map_settle();
@@ -13693,6 +13717,8 @@ SCR_FN int scr_restart_candidate(scr_search from, const char* name, scr_candidat
   scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
   scr_restart_stake(&index, rc, fetch, c);
   c->lost = scr.lost;
+  if (!fetch && scr_index_count_complete(&index) > 0)
+    c->lost.at_stake = 0; /* the application reads the prefix itself */
   scr_choice_read(&index, &choice);
   c->choice_stands = choice.by_user && choice.until == 0;
   if (name != NULL) c->id = scr_restart_by_name(&index, name, fetch, &it);
@@ -13826,6 +13852,9 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
   if (c.lost.at_stake && !scr.fresh_start) {
     scr.prefix_at_stake = 1;
     scr_tried_add("%s", c.lost.text);
+  } else if (c.lost.newest > 0 && scr.world.rank == 0) {
+    scr_warn("%s", c.lost.text);
+    scr.lost.newest = 0;
   }
   if (c.at_stake && *c.rejected_names) scr_tried_add("%s", c.rejected_names);
   if (c.at_stake && (c.damaged || scr.tried.n == 0)) scr_tried_add("%s", c.why);
@@ -14175,25 +14204,43 @@ SCR_FN int scr_run_hold_prefix(void)
 }
 
 /*
-** Read the identity of the prefix from <prefix>/.scr/prefix.scr into ID, and make one if there is none; "" if that
-** fails.  The prefix is locked, so no other run makes one too.  Rank 0 only.
+** Read the identity of the prefix from <prefix>/.scr/prefix.scr into ID, and make one if there is none.  *ADOPTS is 1
+** if other records tell that the prefix is older than its identity.  ID is "" if the file is damaged, or if a new
+** identity cannot be written; a file that cannot be read is an error, because the cache of an earlier prefix at the
+** same path might be taken for that of this one.  The prefix is locked, so no other run makes an identity too.  Rank
+** 0 only.
 */
-SCR_FN void scr_run_identify_prefix(char* id, size_t n)
+SCR_FN int scr_run_identify_prefix(char* id, size_t n, int* adopts)
 {
-  char      path[SCR_MAX_FILENAME];
-  scr_hash* h = scr_hash_new();
-  int       rc = scr_record_path(scr.world.prefix, "prefix.scr", path, sizeof path);
+  static const char* const others[] = {"index.scr", "flush.scr"};
+  char                     path[SCR_MAX_FILENAME], other[SCR_MAX_FILENAME];
+  struct stat              st;
+  scr_hash*                h = scr_hash_new();
+  size_t                   i;
+  int                      rc = scr_record_path(scr.world.prefix, "prefix.scr", path, sizeof path);
 
+  *adopts = 0;
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, h);
   if (rc == SCR_ERR_NOT_FOUND) {
     char fresh[24];
+    for (i = 0; i < 2; i++)
+      if (scr_record_path(scr.world.prefix, others[i], other, sizeof other) == SCR_SUCCESS &&
+          scr_os.lstat(other, &st) == 0)
+        *adopts = 1;
     snprintf(fresh, sizeof fresh, "%016" PRIx64, scr_random());
     scr_hash_util_set_str(h, "IDENTITY", fresh);
     rc = scr_hash_file_write(path, h);
+    if (rc != SCR_SUCCESS) scr_warn("%s; the caches of this prefix are told by its path alone", scr_err_text);
+    else scr_desc_read_str(h, "IDENTITY", id, n);
+    rc = SCR_SUCCESS;
+  } else if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) {
+    scr_warn("%s; the caches of this prefix are told by its path alone", scr_err_text);
+    rc = SCR_SUCCESS;
+  } else if (rc == SCR_SUCCESS) {
+    scr_desc_read_str(h, "IDENTITY", id, n);
   }
-  if (rc == SCR_SUCCESS) scr_desc_read_str(h, "IDENTITY", id, n);
-  else scr_warn("%s; the caches of this prefix are told by its path alone", scr_err_text);
   scr_hash_delete(&h);
+  return rc;
 }
 
 /*
@@ -14225,6 +14272,7 @@ SCR_FN int scr_run_open_prefix(void)
 {
   struct {
     char prefix[SCR_MAX_FILENAME], real[SCR_MAX_FILENAME], id[sizeof scr.world.prefix_id];
+    int  adopts;
   } p;
   int rc = SCR_SUCCESS;
 
@@ -14235,13 +14283,14 @@ SCR_FN int scr_run_open_prefix(void)
     memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
     if (rc == SCR_SUCCESS) rc = scr_run_hold_prefix();
     if (rc == SCR_SUCCESS) scr_record_sweep(scr.world.prefix);
-    if (rc == SCR_SUCCESS) scr_run_identify_prefix(p.id, sizeof p.id);
+    if (rc == SCR_SUCCESS) rc = scr_run_identify_prefix(p.id, sizeof p.id, &p.adopts);
   }
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_bcast(&p, (int)sizeof p, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
   memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
   memcpy(scr.prefix_real, p.real, sizeof p.real);
   memcpy(scr.world.prefix_id, p.id, sizeof p.id);
+  scr.world.prefix_adopts = p.adopts;
   return SCR_SUCCESS;
 }
 
@@ -14336,8 +14385,8 @@ SCR_FN void scr_release(void)
 }
 
 /*
-** The run ends normally, and was not to flush checkpoints: note that it leaves those in the cache on purpose.  Rank 0
-** only.
+** The run ends normally, and was not to flush checkpoints: note that it leaves those in the cache on purpose, which it
+** wrote or could restart from.  Rank 0 only.
 */
 SCR_FN void scr_run_note_end(void)
 {
@@ -14346,7 +14395,10 @@ SCR_FN void scr_run_note_end(void)
   int            id = 0, changed = 0, rc = scr_flush_file_open(&r, scr.world.prefix);
 
   while ((id = scr_flush_file_next(&r, id)) != 0) {
-    if (!scr_flush_file_get(&r, id, &note) || note.location & SCR_LOCATION_PREFIX || *note.where) continue;
+    const scr_dataset* ds = scr_dataset_find(id);
+    if (ds == NULL || (ds->life != SCR_WHOLE && ds->life != SCR_PASSED))
+      continue; /* what it could not use is lost work */
+    if (!scr_flush_file_get(&r, id, &note) || note.location & SCR_LOCATION_PREFIX) continue;
     note.ended = changed = 1;
     scr_flush_file_put(&r, &note);
   }
@@ -14460,7 +14512,25 @@ SCR_FN int scr_run_is_lost(const scr_index* index, const scr_flush_note* note)
   scr_index_newest(index, INT_MAX, NULL, &newest);
   return note->flags & SCR_FLAG_CHECKPOINT && note->location & SCR_LOCATION_CACHE &&
          !(note->location & SCR_LOCATION_PREFIX) && note->id > newest.id && note->id > scr_index_cut_id(index) &&
-         !scr.fresh_start && scr_run_uses_cache();
+         !scr.fresh_start;
+}
+
+/*
+** Returns 1 if the checkpoint of NOTE, which was in the cache when the last run ended, is not there because it was
+** deleted: this run does without the cache of its job, or has found a newer one that the same run wrote.
+*/
+SCR_FN int scr_run_is_replaced(const scr_flush_note* note)
+{
+  int i;
+
+  if (!scr_run_uses_cache() && strcmp(note->job, scr.world.home.job) == 0) return 1;
+  for (i = 0; i < scr.datasets && *note->where == '\0'; i++) {
+    const scr_dataset* ds = &scr.dataset[i];
+    if (ds->life == SCR_WHOLE && ds->desc.ckpt > 0 && ds->desc.identity.id > note->id &&
+        strcmp(ds->desc.job, note->job) == 0)
+      return 1;
+  }
+  return 0;
 }
 
 /* Add the checkpoint of NOTE, number N of those that are lost, newest first, to what is told about them. */
@@ -14496,20 +14566,22 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
     scr_flush_file_get(r, id, &note);
     scr_flush_file_remove(r, id);
     if (ds != NULL && !scr_identity_differs(&ds->desc.identity, &note.identity)) {
-      if (ds->life == SCR_ASIDE && (ds->aside == SCR_ASIDE_KEPT || ds->aside == SCR_ASIDE_LOST))
+      if (ds->life == SCR_ASIDE && (ds->aside == SCR_ASIDE_KEPT || ds->aside == SCR_ASIDE_LOST)) {
+        if (*note.where == '\0') memcpy(note.where, where, sizeof where); /* this run may be on other nodes */
         scr_flush_file_put(r, &note);
+      }
       continue;
     }
-    if (!scr_run_is_lost(index, &note)) continue;
+    if (!scr_run_is_lost(index, &note) || scr_run_is_replaced(&note)) continue;
     note.location = SCR_LOCATION_CACHE;
     if (*note.where == '\0') memcpy(note.where, where, sizeof where);
     scr_flush_file_put(r, &note);
-    scr_run_tell_lost(&note, n++);
+    if (scr_run_uses_cache()) scr_run_tell_lost(&note, n++);
   }
   if (n > 0)
     snprintf(scr.lost.text + strlen(scr.lost.text), sizeof scr.lost.text - strlen(scr.lost.text),
-             "%.*s cannot be reached by this run, job %.40s on %.80s", n > 3 ? 14 : 0, " and older ones",
-             scr.world.home.job, scr.world.home.host);
+             "%s cannot be reached by this run, job %.40s on %.80s", n > 3 ? " and older ones" : "", scr.world.home.job,
+             scr.world.home.host);
 }
 
 /* Find out from the index about all datasets, and record in the flush file what is in the cache.  Rank 0 only. */
@@ -15378,16 +15450,22 @@ SCR_API int SCR_Init(void)
 
 SCR_API int SCR_Finalize(void)
 {
-  int rc = scr_enter("SCR_Finalize", SCR_PHASE_IDLE), err = SCR_SUCCESS;
+  int            rc = scr_enter("SCR_Finalize", SCR_PHASE_IDLE);
+  scr_err_record why;
 
   if (rc == SCR_ERR_DISABLED) scr_release(); /* the next SCR_Init reads SCR_ENABLE again */
   if (rc != SCR_SUCCESS) return scr_not_entered(rc);
   rc = scr_run_flush_newest();
-  if (scr.world.rank == 0) err = scr_run_write_reason("SCR_FINALIZE_CALLED");
-  err = scr_agree(err, scr.world.comm);
-  scr_report(rc != SCR_SUCCESS ? rc : err);
+  scr_report(rc);
+  if (scr.world.rank == 0) {
+    scr_err_save(&why);
+    if (scr_run_write_reason("SCR_FINALIZE_CALLED") != SCR_SUCCESS)
+      scr_warn("%s; commands cannot see that the run has ended", scr_err_text);
+    scr_err_restore(&why);
+  }
+  scr_barrier(scr.world.comm); /* the next run, on any rank, finds all that this one leaves */
   scr_release();
-  return rc != SCR_SUCCESS ? rc : err;
+  return rc;
 }
 
 /*
