@@ -780,6 +780,236 @@ static void a_kill_in_init_leaves_each_prefix_its_own_cache(void)
   CHECK(n > 40, "only %d calls", n);
 }
 
+/* ---- what is left on purpose, and what is not ------------------------------------------------------------------ */
+
+/* With SCR_FLUSH=0, a run that comes to its end leaves its checkpoints behind, and that is no loss. */
+static void what_a_run_left_in_the_cache_on_purpose_is_told_and_not_refused(void)
+{
+  char text[8192];
+
+  begin();
+  job_is("");
+  set("SCR_FLUSH=0");
+  run_puts("ck1", 1, 1000);
+  another_job();
+  init_tells("ck1 (dataset 1, ", NULL);
+  get(NULL, 0, 0);
+  OK(put("ck2", 1, 1000));
+  run_dies();
+  init_tells(NULL); /* there is a newer one */
+  get("ck2", 1, 1000);
+  OK(SCR_Finalize());
+  job_is("-3"); /* of what two jobs left */
+  init_tells("ck2 (dataset 2, ", "ck1 (dataset 1, ", NULL);
+  get(NULL, 0, 0);
+  OK(SCR_Finalize());
+  the_job();
+  OK(init_says(text, sizeof text));
+  get("ck1", 1, 1000);
+  OK(SCR_Finalize());
+}
+
+/* A run that is refused leaves nothing on purpose, even when SCR_FLUSH is 0 and it ends normally. */
+static void what_a_refused_run_could_not_use_is_still_missed_by_the_next_one(void)
+{
+  static const scheme xor_1 = {"XOR", 1};
+  int                 why, flag;
+  char                name[SCR_MAX_FILENAME];
+
+  for (why = 0; why < 3; why++) {
+    during("case %d", why);
+    if (why > 0) {
+      lose_one();
+    } else {
+      job_is("");
+      begin_nodes(&xor_1);
+      OK(SCR_Init());
+      OK(put("ck1", 1, 1000));
+      run_dies();
+      shell("rm -r nodes/tester/scr.*/node.*-v0 nodes/tester/scr.*/node.*-v1"); /* too many */
+    }
+    if (why == 1) shell("rm prefix/.scr/nodes.scr && rm -r cntl/* cache/*"); /* nobody knows where it was */
+    OK(SCR_Init());
+    if (why == 2) { /* the application rejects it */
+      OK(SCR_Start_restart(name));
+      CODE(SCR_Complete_restart(0), SCR_ERR_INVALID, "ck1");
+    }
+    ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "ck1");
+    OK(SCR_Finalize());
+    shell("rm -rf cntl/* cache/* nodes/*");
+    run_is_refused("ck1 (dataset 1, ", NULL);
+  }
+}
+
+/* With SCR_FETCH=0 the application reads the prefix: that this run cannot reach the newer ones is no reason to stop. */
+static void a_run_that_does_not_fetch_is_only_told_when_the_prefix_has_an_older_one(void)
+{
+  lose_two();
+  another_job();
+  set("SCR_FETCH=0");
+  init_tells("ck5 (dataset 5, ", "ck4 (dataset 4, ", NULL);
+  get(NULL, 0, 0);
+  OK(put("ck6", 1, 1000));
+  OK(SCR_Finalize());
+  the_job();
+}
+
+/* The caches of other jobs are not those that this run empties. */
+static void a_run_without_the_cache_forgets_nothing_of_other_jobs(void)
+{
+  static const char* const without[] = {"SCR_CACHE_PURGE", "SCR_DISTRIBUTE"};
+  int                      i;
+
+  for (i = 0; i < 2; i++) {
+    during("%s", without[i]);
+    lose_one();
+    another_job();
+    set("%s=%d", without[i], i == 0);
+    run_gets(NULL, 0, 0);
+    set("%s=", without[i]);
+    job_is("-3");
+    run_is_refused("ck1 (dataset 1, ", NULL);
+  }
+  the_job();
+}
+
+/* SCR_Complete_output or SCR_Delete dies at the N-th call while ck1 leaves the cache; 0 when there are not so many. */
+static int deletion_dies(int with_delete, int n)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  struck;
+
+  test_alive();
+  begin();
+  job_is("");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  if (!with_delete) {
+    OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT));
+    name_of("ck2", 0, path);
+    OK(SCR_Route_file(path, file));
+    CHECK(write_bytes(file, seed_of("ck2", rank, 0), size_of(0, 1000)), "cannot write %s", file);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  fault_at(FAULT_DEAD, FAULT_ALL, EIO, n);
+  if (with_delete) SCR_Delete("ck1");
+  else SCR_Complete_output(1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  struck = fault_end();
+  MPI_Allreduce(MPI_IN_PLACE, &struck, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  run_dies();
+  return struck;
+}
+
+static void a_checkpoint_whose_deletion_was_killed_is_not_missed(void)
+{
+  int with_delete, n, flag;
+
+  for (with_delete = 0; with_delete < 2; with_delete++)
+    for (n = 1; deletion_dies(with_delete, n); n += test_long ? 1 : 5) {
+      during("%s, call %d", with_delete ? "SCR_Delete" : "SCR_Complete_output", n);
+      OK(SCR_Init());
+      OK(SCR_Have_restart(&flag, NULL));
+      if (flag) OK(SCR_Start_restart(NULL));
+      if (flag) OK(SCR_Complete_restart(1));
+      OK(put("ck3", 1, 1000));
+      OK(SCR_Finalize()); /* it leaves ck3 behind on purpose, and nothing else */
+      another_job();
+      OK(SCR_Init());
+      OK(SCR_Have_restart(&flag, NULL));
+      OK(SCR_Finalize());
+    }
+  the_job();
+}
+
+/* A record that cannot be read, for once, does not say whose the cache is. */
+static void a_passing_error_gives_no_prefix_the_cache_of_another_one(void)
+{
+  static const char* const files[] = {"/prefix.scrinfo", "/.scr/prefix.scr"};
+  int                      other, rc;
+
+  for (other = 0; other < 2; other++) {
+    during("%s", files[other]);
+    begin();
+    job_is("");
+    set("SCR_FLUSH=0");
+    set("SCR_CACHE_BASE=%s/cntl", case_dir); /* as it is by default */
+    OK(SCR_Init());
+    OK(put("ck1", 1, 1000));
+    run_dies();
+    if (other == 0) {
+      shell("mkdir other");
+      prefix_is("other");
+    } else {
+      shell("mv prefix first && mkdir prefix");
+      OK(SCR_Init());
+      OK(put("new", 1, 500));
+      run_dies();
+    }
+    fault_on(FAULT_READS | FAULT_OPEN, case_dir, files[other], 100);
+    rc = same_code(SCR_Init()); /* it may refuse */
+    fault_end();
+    if (rc == SCR_SUCCESS) {
+      get(other == 0 ? NULL : "new", 1, 500);
+      OK(SCR_Finalize());
+    }
+    if (other == 1) run_gets("new", 1, 500);
+    if (other == 1) shell("mv prefix second && mv first prefix");
+    prefix_is("prefix");
+    run_gets("ck1", 1, 1000);
+  }
+}
+
+/* The identity alone is lost; the other records say that the prefix is an old one. */
+static void a_prefix_whose_identity_alone_is_lost_keeps_its_cache(void)
+{
+  lose_one();
+  shell("rm prefix/.scr/prefix.scr");
+  run_gets("ck1", 1, 1000);
+  run_gets("ck1", 1, 1000);
+}
+
+/* A checkpoint that is set aside, and then gone, was on the nodes of the run that wrote it. */
+static void what_was_set_aside_was_on_the_nodes_of_the_run_that_wrote_it(void)
+{
+  static const scheme xor_1 = {"XOR", 1};
+  int                 flag;
+
+  job_is("");
+  begin_nodes(&xor_1);
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  run_dies();
+  shell("rm -r nodes/tester/scr.*/node.*-v0 nodes/tester/scr.*/node.*-v1");
+  set("SCR_VIRTUAL_NODES=3");
+  OK(SCR_Init());
+  ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "ck1");
+  run_dies();
+  shell("rm -rf nodes/*");
+  run_is_refused("ck1 (dataset 1, ", "-v0, ", "-v1, ", "-v2 and 1 more", NULL);
+}
+
+/* No more than three are named. */
+static void more_than_three_that_are_out_of_reach_are_older_ones(void)
+{
+  char name[20];
+  int  i;
+
+  begin();
+  job_is("");
+  set("SCR_CACHE_SIZE=9");
+  OK(SCR_Init());
+  for (i = 1; i < 6; i++) {
+    snprintf(name, sizeof name, "ck%d", i);
+    OK(put(name, 1, 1000));
+  }
+  run_dies();
+  another_job();
+  run_is_refused("ck5 (", "ck4 (", "ck3 (", ") and older ones cannot be reached", NULL);
+  the_job();
+}
+
 /* Two groups that talk to each other are not one world. */
 static void an_intercommunicator_is_refused(void)
 {
@@ -1044,6 +1274,15 @@ const test_case jobs_cases[] = {CASE(two_halves_of_a_job_keep_apart, TWO),
                                 CASE(two_users_of_a_group_take_turns_on_one_prefix, "1", ""),
                                 CASE(a_kill_in_init_forgets_nothing_that_is_out_of_reach, "4", ""),
                                 CASE(a_kill_in_init_leaves_each_prefix_its_own_cache, "4", ""),
+                                CASE(what_a_run_left_in_the_cache_on_purpose_is_told_and_not_refused, "4", ""),
+                                CASE(what_a_refused_run_could_not_use_is_still_missed_by_the_next_one, "4", ""),
+                                CASE(a_run_that_does_not_fetch_is_only_told_when_the_prefix_has_an_older_one, "4", ""),
+                                CASE(a_run_without_the_cache_forgets_nothing_of_other_jobs, "4", ""),
+                                CASE(a_checkpoint_whose_deletion_was_killed_is_not_missed, "4", ""),
+                                CASE(a_passing_error_gives_no_prefix_the_cache_of_another_one, "4", ""),
+                                CASE(a_prefix_whose_identity_alone_is_lost_keeps_its_cache, "4", ""),
+                                CASE(what_was_set_aside_was_on_the_nodes_of_the_run_that_wrote_it, "4", ""),
+                                CASE(more_than_three_that_are_out_of_reach_are_older_ones, "4", ""),
                                 CASE(a_run_is_killed_while_it_holds_its_directories, "", ""),
                                 CASE(what_a_killed_run_held_is_free_at_once, "", ""),
                                 CASES_END};
