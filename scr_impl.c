@@ -5733,14 +5733,15 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **            scr_index_newest, scr_index_named, scr_index_same, scr_index_count_complete, scr_index_has_renames,
 **            scr_index_max_id, scr_choice_read, scr_choice_end, scr_choice_release, scr_choice_note_served,
 **            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_note_attempt,
-**            scr_index_note_fetched, scr_index_note_failed, scr_index_forgive, scr_index_serve_choice, scr_index_cut,
-**            scr_index_cut_is, scr_index_note_renamed, scr_index_change, scr_summary_write, scr_summary_read,
-**            scr_summary_path, scr_prefix_locate, scr_objects_free, scr_objects_add_owner, scr_objects_add,
-**            scr_object_name_tmp, scr_object_path, scr_object_has_crc, scr_objects_sync, scr_objects_rename,
-**            scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune, scr_objects_to_hash,
-**            scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add, scr_rank2file_read_root,
-**            scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf, scr_prefix_finish_renames,
-**            scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir, scr_prefix_finish_all
+**            scr_index_note_fetched, scr_index_note_failed, scr_index_forgive, scr_index_note_passed,
+**            scr_index_serve_choice, scr_index_cut, scr_index_cut_is, scr_index_cut_wish, scr_index_note_renamed,
+**            scr_index_change, scr_summary_write, scr_summary_read, scr_summary_path, scr_prefix_locate,
+**            scr_objects_free, scr_objects_add_owner, scr_objects_add, scr_object_name_tmp, scr_object_path,
+**            scr_object_has_crc, scr_objects_sync, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete,
+**            scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add,
+**            scr_rank2file_read_root, scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf,
+**            scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir,
+**            scr_prefix_finish_all
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -6447,6 +6448,12 @@ SCR_FN int scr_index_forgive(scr_index* index, int id, const char* dir)
   return found;
 }
 
+/* Record that dataset ID in DIR was passed over. */
+SCR_FN void scr_index_note_passed(scr_index* index, int id, const char* dir)
+{
+  scr_record_stamp(scr_index_entry(index, id, dir), "PASSED");
+}
+
 /* Mark the checkpoints that are newer than ID as passed over; returns 1 if that changes anything. */
 SCR_FN int scr_index_pass_newer(scr_index* index, int id)
 {
@@ -6456,7 +6463,7 @@ SCR_FN int scr_index_pass_newer(scr_index* index, int id)
   memset(&it, 0, sizeof it);
   while (scr_index_walk(index, &it)) {
     if (it.id <= id || it.passed || !scr_desc_is_ckpt(&it.desc)) continue;
-    scr_record_stamp(scr_index_entry(index, it.id, it.dir), "PASSED");
+    scr_index_note_passed(index, it.id, it.dir);
     changed = 1;
   }
   return changed;
@@ -6501,6 +6508,14 @@ SCR_FN int scr_index_cut_is(const scr_index* index, const char* wish, const char
   const scr_hash* cut = scr_hash_elem_hash(scr_hash_elem_first(scr_hash_get(index->h, "CUT")));
 
   return strcmp(scr_hash_str_or(cut, "WISH", ""), wish) == 0 && strcmp(scr_hash_str_or(cut, "JOB", ""), job) == 0;
+}
+
+/* The wish of a fresh start that was served in the job with the key JOB; 0: none. */
+SCR_FN int scr_index_cut_wish(const scr_index* index, const char* job)
+{
+  const scr_hash* cut = scr_hash_elem_hash(scr_hash_elem_first(scr_hash_get(index->h, "CUT")));
+
+  return strcmp(scr_hash_str_or(cut, "JOB", ""), job) == 0 ? scr_hash_int_or(cut, "WISH", 0) : 0;
 }
 
 /*
@@ -11227,11 +11242,19 @@ SCR_FN int scr_cache_delete(int id)
   return scr_cache_delete_local(id);
 }
 
-/* Delete all datasets that this rank holds, complete or not. */
-SCR_FN int scr_cache_purge(void)
+/*
+** Delete all datasets that this rank holds, complete or not; none if RC, its result so far, is an error.  All complete
+** ones are marked before the first one goes.  Collective over the world; returns this rank's code.
+*/
+SCR_FN int scr_cache_purge(int rc)
 {
-  int err, rc = SCR_SUCCESS;
+  int i, err;
 
+  for (i = 0; i < scr.map.n && rc == SCR_SUCCESS; i++)
+    if (scr.map.entry[i]->desc.complete) scr.map.entry[i]->mark = SCR_MARK_LEAVING;
+  if (scr.map.n > 0 && rc == SCR_SUCCESS) scr_map_write();
+  scr_barrier(scr.world.comm);
+  if (rc != SCR_SUCCESS) return rc;
   while (scr.map.n > 0) {
     err = scr_cache_delete_local(scr.map.entry[0]->desc.identity.id);
     if (rc == SCR_SUCCESS) rc = err;
@@ -12581,7 +12604,7 @@ SCR_FN int scr_flush_list_rivals(scr_flush* f, const scr_index* index)
     r->identity = it.desc.identity;
     r->identity.id = it.id;
     r->ckpt = scr_desc_is_ckpt(&it.desc);
-    r->stands = !f->may_replace_newer && it.id >= f->id && !it.failed;
+    r->stands = !f->may_replace_newer && it.id >= f->id && !it.failed && !it.passed;
     snprintf(r->dir, sizeof r->dir, "%s", it.dir);
   }
   return SCR_SUCCESS;
@@ -12746,15 +12769,22 @@ SCR_FN int scr_flush_copy(void* arg)
 
 /* ---- commit ---- */
 
-/* Add the new dataset to the index and remove those that it replaces, in one update.  Rank 0 only. */
+/*
+** Add the new dataset to the index, with what has been decided about it, and remove those that it replaces, in one
+** update.  Rank 0 only.
+*/
 SCR_FN int scr_flush_update_index(const scr_flush* f)
 {
-  scr_index index;
-  int       i, rc = scr_index_open(&index, scr.world.prefix);
+  const scr_dataset* ds = scr_dataset_find(f->id);
+  scr_index          index;
+  int                i, rc = scr_index_open(&index, scr.world.prefix);
 
   for (i = 0; i < f->rivals && rc == SCR_SUCCESS; i++)
     if (f->rival[i].hit) scr_index_remove(&index, f->rival[i].identity.id, f->rival[i].dir);
   if (rc == SCR_SUCCESS) rc = scr_index_set(&index, &f->desc, f->dir);
+  if (rc == SCR_SUCCESS && ds->life == SCR_PASSED) scr_index_note_passed(&index, f->id, f->dir);
+  if (rc == SCR_SUCCESS && (ds->life == SCR_REJECTED || ds->life == SCR_REJECTED_BEFORE))
+    scr_index_note_failed(&index, f->id, f->dir, ds->life == SCR_REJECTED ? scr.world.job_key : "");
   return scr_index_close(&index, rc, 1);
 }
 
@@ -12934,8 +12964,10 @@ SCR_FN int scr_flush_sync(int id, int may_replace_newer)
 /* Returns 1 if DS has to be flushed: output always, checkpoints whose number is a multiple of SCR_FLUSH. */
 SCR_FN int scr_flush_is_due(const scr_dataset* ds)
 {
-  return ds->life == SCR_WHOLE && ds->on_prefix != SCR_PREFIX_YES && ds->on_prefix != SCR_PREFIX_SUPERSEDED &&
-         ds->on_prefix != SCR_PREFIX_DROPPED &&
+  int output = (ds->desc.flags & SCR_FLAG_OUTPUT) != 0;
+
+  return (output ? scr_dataset_is_whole(ds) : ds->life == SCR_WHOLE) && ds->on_prefix != SCR_PREFIX_YES &&
+         ds->on_prefix != SCR_PREFIX_SUPERSEDED && ds->on_prefix != SCR_PREFIX_DROPPED &&
          (ds->desc.flags & SCR_FLAG_OUTPUT ||
           (ds->desc.ckpt > 0 && scr.flush_every > 0 && ds->desc.ckpt % scr.flush_every == 0));
 }
@@ -13066,10 +13098,12 @@ SCR_FN int scr_room_victim(const char* store, int keep, scr_room_loss most)
 SCR_FN int scr_room_trim(const scr_reddesc* d, int keep)
 {
   const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
-  int                  id, rc = SCR_SUCCESS, count = s != NULL ? s->max_count : 1;
+  int                  id, n = 0, rc = SCR_SUCCESS, count = s != NULL ? s->max_count : 1;
 
   while (scr_room_count(d->store) > count && (id = scr_room_victim(d->store, keep, SCR_ROOM_USELESS)) != 0) {
-    int err = scr_cache_delete(id);
+    int err;
+    if (n++ > 0) scr_barrier(scr.world.comm); /* this one drops the mark of the one before, which all must have */
+    err = scr_cache_delete(id);
     if (rc == SCR_SUCCESS) rc = err;
   }
   return rc;
@@ -13609,6 +13643,7 @@ typedef struct {
   char     why[1024];            /* why none is left, apart from those that were tried */
   char     rejected_names[1024]; /* what this job has rejected of those that only the prefix has */
   scr_lost lost;
+  int      fresh_served; /* the wish of a fresh start that this job has served; or 0 */
 } scr_candidate;
 
 /* The newest checkpoint in the state LIFE with an id between ABOVE and BELOW, both excluded; 0 if there is none. */
@@ -13721,6 +13756,7 @@ SCR_FN int scr_restart_candidate(scr_search from, const char* name, scr_candidat
     c->lost.at_stake = 0; /* the application reads the prefix itself */
   scr_choice_read(&index, &choice);
   c->choice_stands = choice.by_user && choice.until == 0;
+  c->fresh_served = scr_index_cut_wish(&index, scr.world.job_key);
   if (name != NULL) c->id = scr_restart_by_name(&index, name, fetch, &it);
   else if (!from.rejected) c->id = scr_restart_by_choice(&index, &choice, from.below, fetch, &it);
   c->by_user = c->id != 0;
@@ -13788,7 +13824,8 @@ SCR_FN int scr_restart_choice_served(void)
   scr_index      index;
   scr_index_item it;
   int*           ids = (int*)scr_malloc((size_t)(scr.datasets + 1) * sizeof *ids);
-  int            i, changed, n = 0, rc = scr_agree(ids == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, scr.world.comm);
+  int            i, changed, marked = 0, n = 0;
+  int            rc = scr_agree(ids == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, scr.world.comm);
 
   if (scr.world.rank == 0 && rc == SCR_SUCCESS) {
     int err = scr_index_open(&index, scr.world.prefix);
@@ -13798,9 +13835,14 @@ SCR_FN int scr_restart_choice_served(void)
   }
   for (i = 0; i < scr.datasets && rc == SCR_SUCCESS; i++) {
     const scr_dataset* ds = &scr.dataset[i];
-    if (ds->desc.identity.id > scr.loaded && scr_life_leads(ds->life, SCR_PASSED) && ds->desc.ckpt > 0)
-      ids[n++] = ds->desc.identity.id;
+    scr_entry*         e = scr_dataset_entry(ds);
+    if (ds->desc.identity.id <= scr.loaded || ds->desc.ckpt <= 0) continue;
+    if (scr_life_leads(ds->life, SCR_PASSED)) ids[n++] = ds->desc.identity.id;
+    if (ds->life != SCR_PASSED || e == NULL || e->mark == SCR_MARK_PASSED) continue;
+    e->mark = SCR_MARK_PASSED; /* only the cut said so, and that is below it now */
+    marked = 1;
   }
+  if (marked && scr_map_write() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   if (rc == SCR_SUCCESS && chosen->life != SCR_WHOLE) rc = scr_change_life(&scr.loaded, 1, SCR_WHOLE);
   if (rc == SCR_SUCCESS && n > 0) rc = scr_change_life(ids, n, SCR_PASSED);
   scr_free(&ids);
@@ -13837,6 +13879,7 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
     if ((rc = scr_bcast(&c, (int)sizeof c, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
     if (c.at_stake) scr.prefix_at_stake = 1;
     scr.choice_stands = c.choice_stands;
+    scr.fresh_served = c.fresh_served;
     if (c.id <= 0) break;
     from.rejected = c.rejected;
     from.below = c.id;
@@ -13844,7 +13887,7 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
       scr_restart_loaded(c.id);
       scr.offer.rejected = c.rejected;
       scr.offer.below = c.id + 1;
-      if (!c.by_user) scr_restart_tell_lost(&c);
+      if (!c.by_user || !c.choice_stands) scr_restart_tell_lost(&c);
       return c.by_user ? scr_restart_choice_served() : SCR_SUCCESS;
     }
     if (name != NULL) return rc;
@@ -13896,8 +13939,12 @@ SCR_FN int scr_restart_choose(const char* name)
   return scr_agree(rc, scr.world.comm);
 }
 
-/* Apply SCR_CURRENT, the choice for one restart (Z1).  Collective over the world; the same code everywhere. */
-SCR_FN int scr_restart_choose_by_parameter(void)
+/*
+** Apply SCR_CURRENT, the choice for one restart (Z1).  If it cannot be recorded, as on a full prefix, *ONLY_NOW is the
+** name of a checkpoint in the cache, which is to be loaded for this run alone; else it is NULL.  Collective over the
+** world; the same code everywhere.
+*/
+SCR_FN int scr_restart_choose_by_parameter(const char** only_now)
 {
   const char* name = scr_param_get(scr.world.params, "SCR_CURRENT");
   scr_index   index;
@@ -13905,10 +13952,11 @@ SCR_FN int scr_restart_choose_by_parameter(void)
   scr_vote    v;
   int         rc = SCR_SUCCESS;
 
+  *only_now = NULL;
   if (name == NULL) return SCR_SUCCESS;
   memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) {
-    rc = scr_index_read(&index, scr.world.prefix);
+    scr_index_read(&index, scr.world.prefix); /* if it cannot be read, nothing was served */
     scr_choice_read(&index, &c);
     v.max[0] = strcmp(c.served, name) == 0 && (*c.served_job == '\0' || strcmp(c.served_job, scr.world.job_key) == 0);
     scr_index_close(&index, SCR_SUCCESS, 0);
@@ -13918,13 +13966,18 @@ SCR_FN int scr_restart_choose_by_parameter(void)
     scr_dbg(1, "SCR_CURRENT=%s was served before in this job; this run goes on from the newest checkpoint", name);
     return SCR_SUCCESS;
   }
-  if ((rc = scr_restart_choose(name)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_restart_choose(name)) != SCR_SUCCESS) {
+    if (scr_dataset_named(name) == NULL) return rc;
+    if (scr.world.rank == 0) scr_warn("%s; SCR_CURRENT=%s holds for this run alone", scr_err_text, name);
+    *only_now = name;
+    return SCR_SUCCESS;
+  }
   if (scr.world.rank == 0) {
     rc = scr_index_open(&index, scr.world.prefix);
     scr_choice_note_served(&index, name, scr.world.job_key);
-    rc = scr_index_close(&index, rc, 1);
+    if (scr_index_close(&index, rc, 1) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   }
-  return scr_agree(rc, scr.world.comm);
+  return SCR_SUCCESS;
 }
 
 /* ---- a fresh start ---- */
@@ -13955,7 +14008,6 @@ SCR_FN int scr_restart_begin_anew(void)
   rc = scr_vote_all(&v, rc, scr.world.comm);
   if (v.max[0]) {
     scr_dbg(1, "SCR_FRESH_START=%s was served before in this job; this run goes on from the newest checkpoint", wish);
-    scr.fresh_served = scr.fresh_start;
     scr.fresh_start = 0;
   }
   return rc;
@@ -14308,6 +14360,20 @@ SCR_FN int64_t scr_seconds_left(void)
   return left > 0 ? left : 0;
 }
 
+/* The halt conditions that the parameters set. */
+SCR_FN void scr_run_halt_begin(void)
+{
+  int seconds = 0;
+
+  scr.halt = scr_hash_new();
+  scr_param_int(scr.world.params, "SCR_HALT_SECONDS", &seconds);
+  if (seconds > 0) scr_hash_util_set_int(scr.halt, "HaltSeconds", seconds);
+  if (seconds > 0 && scr.world.rank == 0 && scr_seconds_left() < 0)
+    scr_warn("SCR_HALT_SECONDS=%d has no effect: the end of the allocation is not known; set SCR_END_TIME to it, in "
+             "seconds since 1970 (date +%%s)",
+             seconds);
+}
+
 /* Merge the halt file into memory, subtract DONE checkpoints, and test the conditions.  Rank 0 only. */
 SCR_FN int scr_run_halt_look(int done, char* reason, size_t n)
 {
@@ -14485,7 +14551,9 @@ SCR_FN void scr_run_look_up(const scr_index* index, scr_dataset* ds)
   if (found && it.complete) ds->on_prefix = it.renaming ? SCR_PREFIX_RENAMING : SCR_PREFIX_YES;
   if (found && it.failed)
     life = scr_index_failed_in(index, &it, scr.world.job_key) ? SCR_REJECTED : SCR_REJECTED_BEFORE;
-  if ((found && it.passed) || ds->desc.identity.id <= scr_index_cut_id(index) || scr.fresh_start) life = SCR_PASSED;
+  if (scr_desc_is_ckpt(&ds->desc) && /* other output is flushed all the same */
+      ((found && it.passed) || ds->desc.identity.id <= scr_index_cut_id(index) || scr.fresh_start))
+    life = SCR_PASSED;
   if (scr_dataset_is_whole(ds) && life > ds->life) ds->life = life;
   if (life == SCR_PASSED && ds->life == SCR_ASIDE)
     ds->aside = ds->aside == SCR_ASIDE_KEPT || ds->aside == SCR_ASIDE_PASSED ? SCR_ASIDE_PASSED : SCR_ASIDE_UNPROVEN;
@@ -14683,12 +14751,13 @@ SCR_FN int scr_run_raise_ids(void)
 /* Find what the cache and the prefix hold, and load a checkpoint.  Collective over the world. */
 SCR_FN int scr_run_find_checkpoint(void)
 {
-  int        use = scr_run_uses_cache(), i, rc;
-  scr_vote   v;
-  scr_search all = {0, INT_MAX};
+  const char* chosen;
+  int         use = scr_run_uses_cache(), i, rc;
+  scr_vote    v;
+  scr_search  all = {0, INT_MAX};
 
   rc = scr_recovery_scatter();
-  if (rc == SCR_SUCCESS && !use) rc = scr_cache_purge();
+  if (!use) rc = scr_cache_purge(rc);
   memset(&v, 0, sizeof v);
   v.sum[0] = scr.damaged_maps;
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
@@ -14703,8 +14772,8 @@ SCR_FN int scr_run_find_checkpoint(void)
     if (scr.dataset[i].life == SCR_REJECTED)
       scr_tried_add("the application rejected %s (dataset %d) in this job", scr_desc_name(&scr.dataset[i].desc),
                     scr.dataset[i].desc.identity.id);
-  if ((rc = scr_restart_choose_by_parameter()) != SCR_SUCCESS) return rc;
-  if ((rc = scr_restart_load(all, NULL)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_restart_choose_by_parameter(&chosen)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_restart_load(all, chosen)) != SCR_SUCCESS) return rc;
   scr_run_flush_due();
   return SCR_SUCCESS;
 }
@@ -14770,7 +14839,7 @@ SCR_FN int scr_run_pass_through(void)
   scr_index_item it;
 
   scr.disabled = 1;
-  scr.halt = scr_hash_new();
+  scr_run_halt_begin();
   scr.ckpt_end = scr_wtime();
   if (scr.world.rank == 0 && scr_run_find_prefix(scr.world.prefix, real) == SCR_SUCCESS) {
     scr_index_read(&index, scr.world.prefix);
@@ -14785,7 +14854,7 @@ SCR_FN int scr_run_pass_through(void)
 /* All of SCR_Init except the check of the phase.  Collective over COMM. */
 SCR_FN int scr_start_run(MPI_Comm comm)
 {
-  int    enable = 1, seconds = 0, halt = 0, rc;
+  int    enable = 1, halt = 0, rc;
   double start = scr_wtime();
 
   scr.world.comm = MPI_COMM_NULL; /* what scr_release does not free */
@@ -14805,13 +14874,7 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   if ((rc = scr_run_open_prefix()) != SCR_SUCCESS) return rc;
   if ((rc = scr_world_create(&scr.world)) != SCR_SUCCESS) return rc;
   scr_run_log_start();
-  scr.halt = scr_hash_new();
-  scr_param_int(scr.world.params, "SCR_HALT_SECONDS", &seconds);
-  if (seconds > 0) scr_hash_util_set_int(scr.halt, "HaltSeconds", seconds);
-  if (seconds > 0 && scr.world.rank == 0 && scr_seconds_left() < 0)
-    scr_warn("SCR_HALT_SECONDS=%d has no effect: the end of the allocation is not known; set SCR_END_TIME to it, in "
-             "seconds since 1970 (date +%%s)",
-             seconds);
+  scr_run_halt_begin();
   rc = scr_fmt(scr.map_file, sizeof scr.map_file, "%s/filemap_%d.scrinfo", scr.world.cntl,
                scr.world.group[SCR_GROUP_NODE].rank);
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
@@ -15094,6 +15157,7 @@ SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase ph
 {
   int rc = scr_enter(call, SCR_PHASE_IDLE);
 
+  if (rc == SCR_ERR_DISABLED) scr.open_start = scr_wtime(); /* for SCR_Need_checkpoint */
   if (rc != SCR_SUCCESS) return scr_not_entered(rc);
   scr.open_failure.rc = SCR_SUCCESS;
   rc = scr_open_fails(scr_start_open(call, name, flags));
@@ -15215,10 +15279,9 @@ SCR_FN int scr_complete_after(int id)
           (double)ds->desc.bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
   scr_event(ckpt ? "CHECKPOINT_END" : "OUTPUT_END", NULL, &ds->desc, seconds);
   scr_event_transfer(ckpt ? "CHECKPOINT" : "OUTPUT", scr.world.prefix, ds->store, &ds->desc, seconds);
-  if (ckpt && scr.choice_stands) {
-    if (scr.world.rank == 0 && scr_index_change(scr.world.prefix, scr_choice_end, id, NULL) != SCR_SUCCESS)
-      scr_warn("%s", scr_err_text);
-    scr.choice_stands = 0;
+  if (ckpt && scr.choice_stands && scr.world.rank == 0) { /* until it is recorded, each checkpoint tries again */
+    scr.choice_stands = scr_index_change(scr.world.prefix, scr_choice_end, id, NULL) != SCR_SUCCESS;
+    if (scr.choice_stands) scr_warn("%s", scr_err_text);
   }
   if (ckpt) {
     scr.ckpt_cost += seconds;
@@ -15252,7 +15315,12 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
     scr.phase = SCR_PHASE_IDLE;
     return scr_open_failed();
   }
-  if ((rc = scr_enter(call, phase)) != SCR_SUCCESS) return scr_not_entered(rc);
+  if ((rc = scr_enter(call, phase)) == SCR_ERR_DISABLED) {
+    scr.ckpt_end = scr_wtime();
+    scr.ckpt_cost += scr.ckpt_end - scr.open_start;
+    scr.ckpt_count++;
+  }
+  if (rc != SCR_SUCCESS) return scr_not_entered(rc);
   ds = scr_dataset_find(id);
   e = scr_dataset_entry(ds);
   rc = scr_complete_files(e, &bytes);

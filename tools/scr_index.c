@@ -76,7 +76,10 @@ static int choose(const char* argv0, const char* prefix, const char* name)
     if (!scr_desc_is_ckpt(&it.desc) || !it.complete)
       rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s on %s is not a complete checkpoint", name, prefix);
   } else if (rc == SCR_SUCCESS && !in_cache(prefix, name, dir)) {
-    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no checkpoint %s on %s or in the cache of its last run", name, prefix);
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND,
+                 "there is no checkpoint %s on %s, or in the cache among those that a run may offer; one in the "
+                 "cache that was passed over is chosen with SCR_CURRENT=%s",
+                 name, prefix, name);
   }
   if (rc == SCR_SUCCESS) scr_index_set_current(&index, dir, 1);
   rc = scr_index_close(&index, rc, 1);
