@@ -6520,7 +6520,7 @@ SCR_FN int scr_index_cut_wish(const scr_index* index, const char* job)
 
 /*
 ** Record that all files of dataset ID in DIR have their final names.  A checkpoint becomes CURRENT, unless CURRENT is
-** newer or the user's choice.
+** newer or the user's choice, or this one was rejected or passed over.
 */
 SCR_FN void scr_index_note_renamed(scr_index* index, int id, const char* dir)
 {
@@ -6528,7 +6528,7 @@ SCR_FN void scr_index_note_renamed(scr_index* index, int id, const char* dir)
   scr_choice     c;
 
   scr_hash_unset(scr_index_entry(index, id, dir), "REDO");
-  if (!scr_index_get(index, id, dir, &it) || !scr_desc_is_ckpt(&it.desc)) return;
+  if (!scr_index_get(index, id, dir, &it) || !scr_desc_is_ckpt(&it.desc) || it.failed || it.passed) return;
   scr_choice_read(index, &c);
   if (scr_index_current(index, &current) && (current.id >= id || (c.by_user && c.until == 0))) return;
   scr_index_set_current(index, dir, 0);
@@ -10115,11 +10115,14 @@ SCR_FN int scr_dataset_note_verdict(const scr_dataset* ds)
 {
   scr_index      index;
   scr_index_item it;
+  scr_choice     c;
   int            changed = 0, rc = scr_index_open(&index, scr.world.prefix);
 
   if (rc != SCR_SUCCESS) return scr_index_close(&index, rc, 0);
   if (!scr_index_same(&index, &ds->desc.identity, &it)) {
-    changed = ds->life == SCR_REJECTED && scr.choice_stands;
+    scr_choice_read(&index, &c);
+    changed = ds->life == SCR_REJECTED && c.by_user && !scr_index_current(&index, &it) &&
+              strcmp(c.dir, scr_desc_name(&ds->desc)) == 0;
     if (changed) scr_choice_release(&index, 0, NULL);
   } else if (ds->life == SCR_REJECTED) {
     scr_index_note_failed(&index, it.id, it.dir, scr.world.job_key);

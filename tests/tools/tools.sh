@@ -139,7 +139,7 @@ for r in scr-1.2.2 scr-3.1; do # the user chooses
   says "index of $r, the choice is recorded" 0 "CURRENT = ckpt.1" "$print" "$p/.scr/index.scr"
   says "index of $r, whose choice it is" 0 USER "$print" "$p/.scr/index.scr"
   cp "$p/.scr/index.scr" "$tmp/before"
-  says "index of $r, no such checkpoint" 1 "there is no checkpoint ckpt.9 on $p or in the cache" "$index" --current ckpt.9 -p "$p"
+  says "index of $r, no such checkpoint" 1 "there is no checkpoint ckpt.9 on $p, or in the cache" "$index" --current ckpt.9 -p "$p"
   says "index of $r, an empty name" 1 "." "$index" --current "" -p "$p"
   long=$(printf '%01024d' 0)
   says "index of $r, a long name" 1 "the name is too long" "$index" "--current=$long" -p "$p"
