@@ -13943,11 +13943,11 @@ SCR_FN int scr_restart_choose(const char* name)
 }
 
 /*
-** Apply SCR_CURRENT, the choice for one restart (Z1).  If it cannot be recorded, as on a full prefix, *ONLY_NOW is the
-** name of a checkpoint in the cache, which is to be loaded for this run alone; else it is NULL.  Collective over the
-** world; the same code everywhere.
+** Apply SCR_CURRENT, the choice for one restart (Z1).  An index that cannot be read or written is an error: without the
+** record the next run would go back once more, over the work of this one.  Collective over the world; the same code
+** everywhere.
 */
-SCR_FN int scr_restart_choose_by_parameter(const char** only_now)
+SCR_FN int scr_restart_choose_by_parameter(void)
 {
   const char* name = scr_param_get(scr.world.params, "SCR_CURRENT");
   scr_index   index;
@@ -13955,11 +13955,10 @@ SCR_FN int scr_restart_choose_by_parameter(const char** only_now)
   scr_vote    v;
   int         rc = SCR_SUCCESS;
 
-  *only_now = NULL;
   if (name == NULL) return SCR_SUCCESS;
   memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) {
-    scr_index_read(&index, scr.world.prefix); /* if it cannot be read, nothing was served */
+    rc = scr_index_read(&index, scr.world.prefix);
     scr_choice_read(&index, &c);
     v.max[0] = strcmp(c.served, name) == 0 && (*c.served_job == '\0' || strcmp(c.served_job, scr.world.job_key) == 0);
     scr_index_close(&index, SCR_SUCCESS, 0);
@@ -13969,18 +13968,13 @@ SCR_FN int scr_restart_choose_by_parameter(const char** only_now)
     scr_dbg(1, "SCR_CURRENT=%s was served before in this job; this run goes on from the newest checkpoint", name);
     return SCR_SUCCESS;
   }
-  if ((rc = scr_restart_choose(name)) != SCR_SUCCESS) {
-    if (scr_dataset_named(name) == NULL) return rc;
-    if (scr.world.rank == 0) scr_warn("%s; SCR_CURRENT=%s holds for this run alone", scr_err_text, name);
-    *only_now = name;
-    return SCR_SUCCESS;
-  }
+  if ((rc = scr_restart_choose(name)) != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0) {
     rc = scr_index_open(&index, scr.world.prefix);
     scr_choice_note_served(&index, name, scr.world.job_key);
-    if (scr_index_close(&index, rc, 1) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+    rc = scr_index_close(&index, rc, 1);
   }
-  return SCR_SUCCESS;
+  return scr_agree(rc, scr.world.comm);
 }
 
 /* ---- a fresh start ---- */
@@ -13988,7 +13982,8 @@ SCR_FN int scr_restart_choose_by_parameter(const char** only_now)
 /*
 ** Decide whether this run is a fresh start: SCR_FRESH_START asks for it, and was not served before in this job (Z1).
 ** The index then gets a cut, so that a run after this one does not offer what was there before, even if this one ends
-** before its first checkpoint.  Collective over the world; the same code everywhere.
+** before its first checkpoint.  If that cannot be written, it is an error: the next run would begin anew once more.
+** Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_restart_begin_anew(void)
 {
@@ -14005,8 +14000,6 @@ SCR_FN int scr_restart_begin_anew(void)
     v.max[0] = scr_index_cut_is(&index, wish, scr.world.job_key);
     if (!v.max[0]) scr_index_cut(&index, scr.dataset_id, wish, scr.world.job_key);
     rc = scr_index_close(&index, rc, !v.max[0]);
-    if (rc != SCR_SUCCESS) scr_warn("%s; the next run may restart from what was there before this one", scr_err_text);
-    rc = SCR_SUCCESS;
   }
   rc = scr_vote_all(&v, rc, scr.world.comm);
   if (v.max[0]) {
@@ -14754,10 +14747,9 @@ SCR_FN int scr_run_raise_ids(void)
 /* Find what the cache and the prefix hold, and load a checkpoint.  Collective over the world. */
 SCR_FN int scr_run_find_checkpoint(void)
 {
-  const char* chosen;
-  int         use = scr_run_uses_cache(), i, rc;
-  scr_vote    v;
-  scr_search  all = {0, INT_MAX};
+  int        use = scr_run_uses_cache(), i, rc;
+  scr_vote   v;
+  scr_search all = {0, INT_MAX};
 
   rc = scr_recovery_scatter();
   if (!use) rc = scr_cache_purge(rc);
@@ -14775,8 +14767,8 @@ SCR_FN int scr_run_find_checkpoint(void)
     if (scr.dataset[i].life == SCR_REJECTED)
       scr_tried_add("the application rejected %s (dataset %d) in this job", scr_desc_name(&scr.dataset[i].desc),
                     scr.dataset[i].desc.identity.id);
-  if ((rc = scr_restart_choose_by_parameter(&chosen)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_restart_load(all, chosen)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_restart_choose_by_parameter()) != SCR_SUCCESS) return rc;
+  if ((rc = scr_restart_load(all, NULL)) != SCR_SUCCESS) return rc;
   scr_run_flush_due();
   return SCR_SUCCESS;
 }
