@@ -507,6 +507,44 @@ static void what_is_newer_than_a_choice_is_passed_over(void)
   }
 }
 
+/* A choice that only the cache has holds like others, and its rejection ends it. */
+static void the_rejection_of_a_choice_ends_it(void)
+{
+  int place;
+
+  for (place = 0; place < PLACES; place++) {
+    begin_four(place, "first");
+    shell("$TEST_INDEX --current ck2 --prefix prefix");
+    run_gets("ck2", 1, 2000);
+    OK(SCR_Init());
+    get("ck2", 1, 2000);
+    OK(put("ck5", 1, 5000));
+    run_dies();
+    OK(SCR_Init());
+    rejects("ck5"); /* so the choice is next, */
+    rejects("ck2");
+    get("ck1", 1, 1000);
+    OK(SCR_Finalize());
+    run_gets("ck1", 1, 1000); /* and is over */
+  }
+}
+
+/* ck2 is chosen, but cannot be fetched, and the older one is rejected: ck2 is the choice of the next run as well. */
+static void only_its_own_rejection_ends_a_choice(void)
+{
+  begin();
+  set("SCR_FLUSH=2");
+  set("SCR_CACHE_SIZE=6");
+  put_four();
+  shell("$TEST_INDEX --current ck2 --prefix prefix");
+  shell("find cache -name scr.dataset.2 -prune -exec rm -r {} +; mv prefix/ck2/rank_0_0 away");
+  OK(SCR_Init());
+  rejects("ck1");
+  run_dies();
+  shell("mv away prefix/ck2/rank_0_0");
+  run_gets("ck2", 1, 2000);
+}
+
 /* SCR_FETCH=0 keeps a choice from being loaded that only the prefix has. */
 static void without_scr_fetch_only_cached_checkpoints_can_be_chosen(void)
 {
@@ -700,6 +738,43 @@ static void a_fresh_start_goes_on_with_its_own_checkpoints(void)
   }
 }
 
+/* What a fresh start has cut off can be chosen; what is newer than the choice, or older, stays cut off. */
+static void a_choice_goes_back_behind_a_fresh_start(void)
+{
+  int place;
+
+  for (place = 0; place < PLACES; place++) {
+    begin_four(place, "first");
+    set("SCR_FRESH_START=1");
+    OK(SCR_Init());
+    get(NULL, 0, 0);
+    OK(put("ck5", 1, 5000));
+    run_dies();
+    set("SCR_CURRENT=ck2");
+    OK(SCR_Init());
+    get("ck2", 1, 2000);
+    OK(put("ck6", 1, 6000));
+    run_dies();
+    run_gets("ck6", 1, 6000);
+    OK(SCR_Init());
+    OK(SCR_Current("ck6")); /* no other choice stands */
+    rejects("ck6");
+    rejects("ck2");
+    refused("ck6 ck2");
+    OK(SCR_Finalize());
+    set("SCR_CURRENT=");
+    OK(SCR_Init());
+    refused("ck6 ck2");
+    OK(SCR_Finalize());
+    set("SCR_CURRENT=ck4");
+    OK(SCR_Init());
+    get("ck4", 1, 4000);
+    OK(put("ck7", 1, 7000));
+    run_dies();
+    run_gets("ck7", 1, 7000);
+  }
+}
+
 /* No id of what was cut off is used again, although index and cache have lost it. */
 static void ids_after_a_fresh_start_are_new(void)
 {
@@ -762,6 +837,73 @@ static void only_checkpoints_are_offered_and_only_output_is_flushed(void)
   run_gets("both", 2, 1000);
 }
 
+/* Output whose flush failed is flushed by the next run, whatever that run restarts from. */
+static void output_is_flushed_although_it_is_passed_over(void)
+{
+  static const int   flags[] = {SCR_FLAG_OUTPUT, SCR_FLAG_OUTPUT | SCR_FLAG_CHECKPOINT};
+  static const char* wishes[] = {"SCR_FRESH_START=1", "SCR_CURRENT=ck1"};
+  int                i;
+
+  for (i = 0; i < 4; i++) {
+    during("%s, flags %d", wishes[i / 2], flags[i % 2]);
+    begin();
+    set("SCR_FLUSH=0");
+    set("SCR_CACHE_SIZE=4");
+    OK(SCR_Init());
+    OK(put("ck1", 1, 1000));
+    shell("mkdir -p prefix/out/rank_0_0");
+    CHECK(same_code(put_valid("out", flags[i % 2], 1, 1000, 1)) != SCR_SUCCESS, "out is flushed into a directory");
+    shell("rmdir prefix/out/rank_0_0");
+    run_dies();
+    set("%s", wishes[i / 2]);
+    OK(SCR_Init());
+    OK(SCR_Finalize());
+    CHECK(there("prefix/out/rank_0_0"), "the output is not on the prefix");
+  }
+}
+
+/* The store has room for nothing more. */
+static int no_room(const char* path, struct statvfs* fs)
+{
+  int rc = statvfs(path, fs);
+  if (strstr(path, "cache") != NULL) fs->f_bavail = 0;
+  return rc;
+}
+
+/* What is flushed because its room is needed is as rejected, or passed over, on the prefix as in the cache. */
+static void decisions_go_along_when_room_is_made(void)
+{
+  int chosen;
+
+  for (chosen = 0; chosen < 2; chosen++) {
+    during(chosen ? "passed over" : "rejected");
+    begin();
+    set("SCR_FLUSH=0");
+    set("SCR_CACHE_SIZE=6");
+    OK(SCR_Init());
+    OK(put("ck1", 1, 1000));
+    OK(put("ck2", 1, 1000));
+    OK(put("ck3", 1, 1000));
+    OK(put("ck4", 1, 100000)); /* so much is needed for the next one */
+    OK(SCR_Finalize());
+    if (chosen) set("SCR_CURRENT=ck2");
+    OK(SCR_Init());
+    if (!chosen) rejects("ck4");
+    if (!chosen) rejects("ck3");
+    get("ck2", 1, 1000);
+    test_statvfs = no_room;
+    SCR_Start_output("ck5", SCR_FLAG_CHECKPOINT);
+    test_statvfs = statvfs;
+    run_dies();
+    CHECK(there("prefix/ck4/rank_0_0"), "ck4 is not on the prefix");
+    lose_all_nodes();
+    OK(SCR_Init());
+    rejects("ck2");
+    refused("ck2");
+    OK(SCR_Finalize());
+  }
+}
+
 /*
 ** The job dies at each file call of SCR_Delete of the only checkpoint.  The next run has it, or finishes the deletion
 ** and begins anew, without a word about files that are missing.
@@ -822,14 +964,19 @@ const test_case restart_cases[] = {CASE(a_run_restarts_from_the_newest_checkpoin
                                    CASE(what_is_written_after_a_choice_goes_first, FEW),
                                    CASE(a_choice_holds_when_what_was_written_after_it_is_lost, FEW),
                                    CASE(what_is_newer_than_a_choice_is_passed_over, FEW),
+                                   CASE(the_rejection_of_a_choice_ends_it, FEW),
+                                   CASE(only_its_own_rejection_ends_a_choice, FEW),
                                    CASE(without_scr_fetch_only_cached_checkpoints_can_be_chosen, FEW),
                                    CASE(a_checkpoint_that_cannot_be_fetched_is_tried_again, ANY),
                                    CASE(current_that_other_tools_have_set_is_a_choice, FEW),
                                    CASE(current_of_an_earlier_version_is_no_choice, FEW),
                                    CASE(a_killed_fresh_start_is_one_all_the_same, FEW),
                                    CASE(a_fresh_start_goes_on_with_its_own_checkpoints, FEW),
+                                   CASE(a_choice_goes_back_behind_a_fresh_start, FEW),
                                    CASE(ids_after_a_fresh_start_are_new, FEW),
                                    CASE(output_that_is_no_checkpoint_cannot_be_chosen, FEW),
                                    CASE(only_checkpoints_are_offered_and_only_output_is_flushed, ANY),
+                                   CASE(output_is_flushed_although_it_is_passed_over, FEW),
+                                   CASE(decisions_go_along_when_room_is_made, FEW),
                                    CASE(a_killed_deletion_of_the_only_checkpoint_is_finished, "4", "2"),
                                    CASES_END};
