@@ -775,6 +775,48 @@ static void a_choice_goes_back_behind_a_fresh_start(void)
   }
 }
 
+/*
+** The index is damaged, so that no fresh start can be recorded; a script that leaves it set does not begin anew
+** again.
+*/
+static void a_fresh_start_that_cannot_be_recorded_costs_no_work_of_later_runs(void)
+{
+  begin();
+  set("SCR_FLUSH=0");
+  put_four();
+  shell("echo garbage > prefix/.scr/index.scr");
+  set("SCR_FRESH_START=1");
+  if (same_code(SCR_Init()) != SCR_SUCCESS) {
+    shell("mv prefix/.scr/index.scr away");
+    OK(SCR_Init());
+  }
+  get(NULL, 0, 0);
+  OK(put("ck5", 1, 5000));
+  run_dies();
+  run_gets("ck5", 1, 5000);
+}
+
+/* The same for SCR_CURRENT: whether it was served cannot be known, and it must not be served again. */
+static void a_choice_that_was_served_costs_no_work_when_the_index_is_damaged(void)
+{
+  int rc;
+
+  begin_four(CACHED, "first");
+  set("SCR_CURRENT=ck2");
+  OK(SCR_Init());
+  get("ck2", 1, 2000);
+  OK(put("ck5", 1, 5000));
+  run_dies();
+  shell("mv prefix/.scr/index.scr away; echo garbage > prefix/.scr/index.scr");
+  rc = same_code(SCR_Init());
+  if (rc == SCR_SUCCESS) {
+    get("ck5", 1, 5000);
+    run_dies();
+  }
+  shell("mv away prefix/.scr/index.scr");
+  run_gets("ck5", 1, 5000);
+}
+
 /* No id of what was cut off is used again, although index and cache have lost it. */
 static void ids_after_a_fresh_start_are_new(void)
 {
@@ -973,6 +1015,8 @@ const test_case restart_cases[] = {CASE(a_run_restarts_from_the_newest_checkpoin
                                    CASE(a_killed_fresh_start_is_one_all_the_same, FEW),
                                    CASE(a_fresh_start_goes_on_with_its_own_checkpoints, FEW),
                                    CASE(a_choice_goes_back_behind_a_fresh_start, FEW),
+                                   CASE(a_fresh_start_that_cannot_be_recorded_costs_no_work_of_later_runs, FEW),
+                                   CASE(a_choice_that_was_served_costs_no_work_when_the_index_is_damaged, FEW),
                                    CASE(ids_after_a_fresh_start_are_new, FEW),
                                    CASE(output_that_is_no_checkpoint_cannot_be_chosen, FEW),
                                    CASE(only_checkpoints_are_offered_and_only_output_is_flushed, ANY),
