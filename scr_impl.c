@@ -1680,7 +1680,7 @@ SCR_FN void scr_dirs_above(scr_hash* dirs, const char* base, const char* path)
   snprintf(dir, sizeof dir, "%s", path);
   while (strlen(dir) > strlen(base) && (slash = strrchr(dir, '/')) != NULL) {
     slash[slash == dir] = '\0';
-    if (scr_hash_get(dirs, dir) == NULL) scr_hash_set(dirs, dir, scr_hash_new());
+    scr_hash_setf(dirs, NULL, "%s", dir);
   }
 }
 
@@ -1978,8 +1978,7 @@ typedef enum {
     "1 flushes the loaded checkpoint to the prefix in SCR_Init, for programs that read it there.")                     \
   X(SCR_FRESH_START, COUNT, NULL, "0", ANY,                                                                            \
     "1 starts from the beginning, once in a job: no run offers the checkpoints that exist then, unless one is "        \
-    "chosen; "                                                                                                         \
-    "a value that was not used before in the job, such as 2, does so again.")                                          \
+    "chosen; a value that was not used before in the job, such as 2, does so again.")                                  \
   X(SCR_CRC_ON_COPY, BOOL, NULL, "1", ANY, "1 computes the CRC32 of each file while its redundancy data is made.")     \
   X(SCR_CRC_ON_DELETE, BOOL, NULL, "0", ANY,                                                                           \
     "1 checks the CRC32 of each file of a dataset before it is deleted from the cache, and reports corrupt files.")    \
@@ -5734,10 +5733,10 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **            scr_index_max_id, scr_choice_read, scr_choice_end, scr_choice_release, scr_choice_note_served,
 **            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_note_attempt,
 **            scr_index_note_fetched, scr_index_note_failed, scr_index_forgive, scr_index_note_passed,
-**            scr_index_serve_choice, scr_index_cut, scr_index_cut_is, scr_index_cut_wish, scr_index_note_renamed,
-**            scr_index_change, scr_summary_write, scr_summary_read, scr_summary_path, scr_prefix_locate,
-**            scr_objects_free, scr_objects_add_owner, scr_objects_add, scr_object_name_tmp, scr_object_path,
-**            scr_object_has_crc, scr_objects_sync, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete,
+**            scr_index_serve_choice, scr_index_cut, scr_index_cut_wish, scr_index_note_renamed, scr_index_change,
+**            scr_summary_write, scr_summary_read, scr_summary_path, scr_prefix_locate, scr_objects_free,
+**            scr_objects_add_owner, scr_objects_add, scr_object_name_tmp, scr_object_path, scr_object_has_crc,
+**            scr_objects_dirs, scr_objects_sync, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete,
 **            scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add,
 **            scr_rank2file_read_root, scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf,
 **            scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir,
@@ -5951,6 +5950,12 @@ SCR_FN scr_hash* scr_index_entry(const scr_index* index, int id, const char* dir
 SCR_FN int scr_index_cut_id(const scr_index* index)
 {
   return scr_index_id(scr_hash_elem_get_first_val(index->h, "CUT"));
+}
+
+/* What is recorded of that fresh start. */
+SCR_FN const scr_hash* scr_index_cut_hash(const scr_index* index)
+{
+  return scr_hash_elem_hash(scr_hash_elem_first(scr_hash_get(index->h, "CUT")));
 }
 
 /* Read dataset ID in DIR from the index into IT; 0 if the index does not have it. */
@@ -6479,7 +6484,7 @@ SCR_FN int scr_index_serve_choice(scr_index* index, int id, const char* dir)
   scr_hash* cut;
 
   if (scr_index_cut_id(index) >= id) { /* the cut moves below it, and what was between is marked */
-    cut = scr_hash_dup(scr_hash_elem_hash(scr_hash_elem_first(scr_hash_get(index->h, "CUT"))));
+    cut = scr_hash_dup(scr_index_cut_hash(index));
     scr_hash_unset(index->h, "CUT");
     scr_hash_setf(index->h, cut, "%s %d", "CUT", id - 1);
     changed = 1;
@@ -6491,29 +6496,21 @@ SCR_FN int scr_index_serve_choice(scr_index* index, int id, const char* dir)
 ** A fresh start: no run offers the datasets up to ID any more, until the user chooses one.  WISH is the value of
 ** SCR_FRESH_START that is served, in the job with the key JOB.
 */
-SCR_FN void scr_index_cut(scr_index* index, int id, const char* wish, const char* job)
+SCR_FN void scr_index_cut(scr_index* index, int id, int wish, const char* job)
 {
   scr_hash* cut;
 
   scr_hash_unset(index->h, "CUT");
   scr_index_set_current(index, "", 0);
   if ((cut = scr_hash_set_kv_int(index->h, "CUT", id > 0 ? id : 0)) == NULL) return;
-  scr_hash_util_set_str(cut, "WISH", wish);
+  scr_hash_util_set_int(cut, "WISH", wish);
   scr_hash_util_set_str(cut, "JOB", job);
-}
-
-/* Returns 1 if the wish of a fresh start was served in the job with the key JOB. */
-SCR_FN int scr_index_cut_is(const scr_index* index, const char* wish, const char* job)
-{
-  const scr_hash* cut = scr_hash_elem_hash(scr_hash_elem_first(scr_hash_get(index->h, "CUT")));
-
-  return strcmp(scr_hash_str_or(cut, "WISH", ""), wish) == 0 && strcmp(scr_hash_str_or(cut, "JOB", ""), job) == 0;
 }
 
 /* The wish of a fresh start that was served in the job with the key JOB; 0: none. */
 SCR_FN int scr_index_cut_wish(const scr_index* index, const char* job)
 {
-  const scr_hash* cut = scr_hash_elem_hash(scr_hash_elem_first(scr_hash_get(index->h, "CUT")));
+  const scr_hash* cut = scr_index_cut_hash(index);
 
   return strcmp(scr_hash_str_or(cut, "JOB", ""), job) == 0 ? scr_hash_int_or(cut, "WISH", 0) : 0;
 }
@@ -6721,18 +6718,27 @@ SCR_FN int scr_object_has_crc(const scr_object* o, const char* path, uLong crc, 
   return o->has_crc ? scr_file_has_crc(path, crc, o->crc, what) : SCR_SUCCESS;
 }
 
+/* Add the directories of the objects, as keys, to DIRS. */
+SCR_FN int scr_objects_dirs(const scr_objects* l, const char* prefix, scr_hash* dirs)
+{
+  char path[SCR_MAX_FILENAME];
+  int  i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < l->n && rc == SCR_SUCCESS; i++) {
+    rc = scr_object_path(&l->object[i], prefix, l->id, 0, path, sizeof path);
+    if (rc != SCR_SUCCESS) break;
+    *strrchr(path, '/') = '\0';
+    scr_hash_setf(dirs, NULL, "%s", path);
+  }
+  return rc;
+}
+
 /* Make the names of the objects durable: sync each of their directories once. */
 SCR_FN int scr_objects_sync(const scr_objects* l, const char* prefix)
 {
   scr_hash* dirs = scr_hash_new();
-  char      path[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
-  int       i, rc = SCR_SUCCESS;
+  int       rc = scr_objects_dirs(l, prefix, dirs);
 
-  for (i = 0; i < l->n && rc == SCR_SUCCESS; i++) {
-    rc = scr_object_path(&l->object[i], prefix, l->id, 0, path, sizeof path);
-    if (rc == SCR_SUCCESS) rc = scr_path_dir_of(path, dir, sizeof dir);
-    if (rc == SCR_SUCCESS && scr_hash_get(dirs, dir) == NULL) scr_hash_set(dirs, dir, scr_hash_new());
-  }
   if (rc == SCR_SUCCESS) return scr_dirs_sync(&dirs);
   scr_hash_delete(&dirs);
   return rc;
@@ -9276,13 +9282,22 @@ SCR_FN int scr_dirs_try(scr_world* w, const char* base, int suffix, char* dir, s
   return rc;
 }
 
+/* The directory of a run with SUFFIX below BASE, which several nodes see if GLOBAL says so. */
+SCR_FN int scr_dir_path(const scr_world* w, const char* base, int global, int suffix, char* dir, size_t n)
+{
+  char rel[SCR_MAX_FILENAME];
+  int  rc = scr_home_below(&w->home, global, suffix, rel, sizeof rel);
+
+  return rc == SCR_SUCCESS ? scr_fmt(dir, n, "%s/%s", base, rel) : rc;
+}
+
 /*
 ** *BEST becomes the smallest <n> above 0 for which BASE has a directory scr.<job>.<n> that records our prefix, 0 if
 ** there is none, and *COUNT how many there are.  GLOBAL: several nodes see BASE.
 */
 SCR_FN int scr_dirs_search(const scr_world* w, const char* base, int global, int* best, int* count)
 {
-  char           top[SCR_MAX_FILENAME], rel[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME], name[300];
+  char           top[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME], name[300];
   struct dirent* e;
   DIR*           d;
   int64_t        n;
@@ -9295,8 +9310,7 @@ SCR_FN int scr_dirs_search(const scr_world* w, const char* base, int global, int
   d = scr_fmt(top, sizeof top, "%s/%s", base, w->home.user) == SCR_SUCCESS ? opendir(top) : NULL;
   while (rc == SCR_SUCCESS && d != NULL && (e = readdir(d)) != NULL) {
     if (strncmp(e->d_name, name, k) != 0 || scr_str_int64(e->d_name + k, &n) != SCR_SUCCESS || n < 1 || n > INT_MAX ||
-        scr_home_below(&w->home, global, (int)n, rel, sizeof rel) != SCR_SUCCESS ||
-        scr_fmt(dir, sizeof dir, "%s/%s", base, rel) != SCR_SUCCESS)
+        scr_dir_path(w, base, global, (int)n, dir, sizeof dir) != SCR_SUCCESS)
       continue;
     rc = scr_dir_owner(w, dir, &state, &complete, &remade);
     if (rc != SCR_SUCCESS || state != SCR_DIR_OURS) continue;
@@ -9314,7 +9328,7 @@ SCR_FN int scr_dirs_search(const scr_world* w, const char* base, int global, int
 */
 SCR_FN int scr_dirs_first(const scr_world* w, const char* base, int* first)
 {
-  char          rel[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
+  char          dir[SCR_MAX_FILENAME];
   int           i, n, count, complete, remade, rc;
   scr_dir_state state;
 
@@ -9323,9 +9337,7 @@ SCR_FN int scr_dirs_first(const scr_world* w, const char* base, int* first)
     int         global = i >= 0 && w->store[i].global;
     *first = 0;
     if (i >= 0 && !(w->store[i].enabled && w->store[i].can_mkdir)) continue;
-    if (scr_home_below(&w->home, global, 0, rel, sizeof rel) != SCR_SUCCESS ||
-        scr_fmt(dir, sizeof dir, "%s/%s", at, rel) != SCR_SUCCESS)
-      continue;
+    if (scr_dir_path(w, at, global, 0, dir, sizeof dir) != SCR_SUCCESS) continue;
     if ((rc = scr_dir_owner(w, dir, &state, &complete, &remade)) != SCR_SUCCESS) return rc;
     if ((rc = scr_dirs_search(w, at, global, &n, &count)) != SCR_SUCCESS) return rc;
     if ((*w->prefix_id == '\0' || w->prefix_adopts) && count + (state == SCR_DIR_OURS) > 1)
@@ -9737,10 +9749,10 @@ out:
 ** Uses       errors, memory, hash, dataset, filemap, prefix, files of a run, MPI helpers, world
 ** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_lost, scr_search, scr_dataset; scr,
 **            scr_logged, scr_event, scr_event_transfer, scr_event_damage, scr_tried_keep, scr_tried_add,
-**            scr_dataset_find, scr_dataset_is_whole, scr_dataset_is_live, scr_dataset_named, scr_dataset_newest,
-**            scr_dataset_remove, scr_dataset_add, scr_dataset_entry, scr_map_write, scr_map_settle,
-**            scr_dataset_make_note, scr_dataset_write_note, scr_life_leads, scr_change_life, scr_change_on_prefix,
-**            scr_dataset_reconsider
+**            scr_dataset_find, scr_dataset_is_whole, scr_dataset_is_live, scr_dataset_is_missed, scr_dataset_named,
+**            scr_dataset_newest, scr_dataset_remove, scr_dataset_add, scr_dataset_entry, scr_entry_decide,
+**            scr_map_write, scr_map_settle, scr_dataset_make_note, scr_dataset_write_note, scr_life_leads,
+**            scr_change_life, scr_change_on_prefix, scr_dataset_reconsider
 ** Invariants
 **   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
@@ -9969,6 +9981,12 @@ SCR_FN int scr_dataset_is_live(const scr_dataset* ds)
   return scr_dataset_is_whole(ds) && ds->life != SCR_PASSED;
 }
 
+/* Returns 1 if DS is set aside, and work is lost without it. */
+SCR_FN int scr_dataset_is_missed(const scr_dataset* ds)
+{
+  return ds->life == SCR_ASIDE && (ds->aside == SCR_ASIDE_KEPT || ds->aside == SCR_ASIDE_LOST);
+}
+
 /* The newest checkpoint in the cache with this NAME of which all files are there, or NULL. */
 SCR_FN scr_dataset* scr_dataset_named(const char* name)
 {
@@ -10033,6 +10051,15 @@ SCR_FN int scr_dataset_add(const scr_desc* desc, const char* store, scr_life lif
 SCR_FN scr_entry* scr_dataset_entry(const scr_dataset* ds)
 {
   return scr_filemap_find(&scr.map, &ds->desc.identity, scr.world.rank);
+}
+
+/* Mark E with what its dataset's state LIFE says has been decided. */
+SCR_FN void scr_entry_decide(scr_entry* e, scr_life life)
+{
+  e->mark = life == SCR_PASSED                                    ? SCR_MARK_PASSED
+            : life == SCR_REJECTED || life == SCR_REJECTED_BEFORE ? SCR_MARK_REJECTED
+                                                                  : SCR_MARK_NONE;
+  snprintf(e->rejected_by, sizeof e->rejected_by, "%s", life == SCR_REJECTED ? scr.world.job_key : "");
 }
 
 /* Write the filemap of this rank to the control directory (S2). */
@@ -10190,8 +10217,7 @@ SCR_FN int scr_change_life(const int* ids, int n, scr_life life)
       scr_warn("%s", scr_err_text);
     if (e == NULL) continue;
     if (is_new) e->desc = ds->desc;
-    e->mark = life == SCR_REJECTED ? SCR_MARK_REJECTED : life == SCR_PASSED ? SCR_MARK_PASSED : SCR_MARK_NONE;
-    snprintf(e->rejected_by, sizeof e->rejected_by, "%s", life == SCR_REJECTED ? scr.world.job_key : "");
+    scr_entry_decide(e, life);
   }
   if (!written) scr_barrier(scr.world.comm);
   rc = scr_map_write();
@@ -11529,16 +11555,6 @@ SCR_FN scr_life scr_recovery_life(const scr_entry* e)
 }
 
 /*
-** Mark E like all entries of its dataset, whose state is LIFE: a kill may have kept some ranks from writing the mark.
-*/
-SCR_FN void scr_recovery_mark(scr_entry* e, scr_life life)
-{
-  if (scr_recovery_life(e) == life) return;
-  e->mark = life == SCR_PASSED ? SCR_MARK_PASSED : SCR_MARK_REJECTED;
-  snprintf(e->rejected_by, sizeof e->rejected_by, "%s", life == SCR_REJECTED ? scr.world.job_key : "");
-}
-
-/*
 ** Add the entry E to the message for rank TO in SEND.  Unless all is LOST, announce this rank as a holder of its files.
 */
 SCR_FN void scr_recovery_announce_entry(scr_hash* send, int to, const scr_entry* e, int lost)
@@ -12072,7 +12088,7 @@ SCR_FN int scr_recovery_restore(scr_recovery* f)
   if (rc == SCR_SUCCESS) rc = err;
   verified = here->verified;
   here->verified = 1;
-  scr_recovery_mark(here, f->life);
+  if (scr_recovery_life(here) != f->life) scr_entry_decide(here, f->life); /* a kill kept it from being marked */
   if (rc == SCR_SUCCESS && (rc = scr_map_write()) == SCR_SUCCESS) written = 1;
   if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) scr_recovery_delete_moved(f);
   else here->verified = verified;
@@ -12557,16 +12573,12 @@ SCR_FN int scr_flush_create_dirs(const scr_flush* f, int rc)
   scr_hash *     dirs = scr_hash_new(), *above = scr_hash_new();
   scr_hash_elem* e;
   scr_vote       v;
-  char           path[SCR_MAX_FILENAME], home[2 * SCR_MAX_FILENAME];
+  char           home[2 * SCR_MAX_FILENAME];
   const char*    below;
-  int            i, round, err, groups, id, place, size, leader, inside;
+  int            round, err, groups, id, place, size, leader, inside;
 
   snprintf(home, sizeof home, "%s/%s", scr.world.prefix, f->dir);
-  for (i = 0; rc == SCR_SUCCESS && i < f->objects.n; i++) {
-    rc = scr_object_path(&f->objects.object[i], scr.world.prefix, f->id, 0, path, sizeof path);
-    *strrchr(path, '/') = '\0';
-    scr_hash_setf(dirs, NULL, "%s", path);
-  }
+  if (rc == SCR_SUCCESS) rc = scr_objects_dirs(&f->objects, scr.world.prefix, dirs);
   memset(&v, 0, sizeof v);
   v.max[0] = scr_hash_size(dirs);
   if ((err = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) {
@@ -13174,6 +13186,16 @@ SCR_FN int64_t scr_room_spare(const char* store, scr_room_loss most)
   return sum;
 }
 
+/* The group of ranks that share the space of the store of D with this one. */
+SCR_FN const scr_groupdesc* scr_room_group(const scr_reddesc* d)
+{
+  const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
+  const scr_groupdesc* g = s != NULL ? scr_groupdescs_from_name(&scr.world, s->group) : NULL;
+
+  if (d->global || scr.world.home.shared) return &scr.world.group[SCR_GROUP_WORLD];
+  return g != NULL ? g : &scr.world.group[SCR_GROUP_NODE];
+}
+
 /* The slots of a vote that are reserved for asking for room. */
 enum { SCR_ROOM_NEED = 4 }; /* sum: the bytes that all ranks together need */
 enum {
@@ -13188,14 +13210,12 @@ enum {
 */
 SCR_FN void scr_room_ask(const scr_reddesc* d, int64_t need, scr_vote* v)
 {
-  const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
-  const scr_groupdesc* g = s != NULL ? scr_groupdescs_from_name(&scr.world, s->group) : NULL;
+  const scr_groupdesc* g = scr_room_group(d);
   uint64_t             free_bytes;
   int                  known = scr_room_free(d->store, &free_bytes);
 
-  if (g == NULL) g = &scr.world.group[SCR_GROUP_NODE];
   v->max[SCR_ROOM_LEAST_FREE] = INT64_MIN;
-  if (d->global || scr.world.home.shared || g->groups == 1) { /* all ranks share the store */
+  if (g->groups == 1) { /* all ranks share the store */
     v->sum[SCR_ROOM_NEED] = need;
     if (known) v->max[SCR_ROOM_LEAST_FREE] = -(int64_t)free_bytes;
   } else {
@@ -13474,16 +13494,13 @@ SCR_FN int scr_fetch_copy(void* arg)
 */
 SCR_FN int scr_room_suffices(const scr_reddesc* d, int64_t need)
 {
-  const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
-  const scr_groupdesc* g = s != NULL ? scr_groupdescs_from_name(&scr.world, s->group) : NULL;
+  const scr_groupdesc* g = scr_room_group(d);
   scr_hash *           send = scr_hash_new(), *recv = scr_hash_new();
   scr_hash_elem*       e;
   int64_t              sum = 0, one;
   uint64_t             free_bytes;
   int                  rc;
 
-  if (g == NULL) g = &scr.world.group[SCR_GROUP_NODE];
-  if (d->global || scr.world.home.shared) g = &scr.world.group[SCR_GROUP_WORLD];
   scr_hash_util_set_int64(scr_hash_setf(send, NULL, "%d", g->leader), "NEED", need);
   rc = scr_hash_exchange(send, recv, scr.world.comm);
   for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
@@ -13615,10 +13632,7 @@ SCR_FN int scr_work_is_at_stake(void)
 
   for (i = 0; i < scr.datasets; i++) {
     const scr_dataset* ds = &scr.dataset[i];
-    if (scr_desc_is_ckpt(&ds->desc) &&
-        (ds->life == SCR_REJECTED ||
-         (ds->life == SCR_ASIDE && (ds->aside == SCR_ASIDE_KEPT || ds->aside == SCR_ASIDE_LOST))))
-      return 1;
+    if (scr_desc_is_ckpt(&ds->desc) && (ds->life == SCR_REJECTED || scr_dataset_is_missed(ds))) return 1;
   }
   return scr.damaged_maps > 0 || scr.prefix_at_stake;
 }
@@ -13842,7 +13856,7 @@ SCR_FN int scr_restart_choice_served(void)
     if (ds->desc.identity.id <= scr.loaded || ds->desc.ckpt <= 0) continue;
     if (scr_life_leads(ds->life, SCR_PASSED)) ids[n++] = ds->desc.identity.id;
     if (ds->life != SCR_PASSED || e == NULL || e->mark == SCR_MARK_PASSED) continue;
-    e->mark = SCR_MARK_PASSED; /* only the cut said so, and that is below it now */
+    scr_entry_decide(e, SCR_PASSED); /* only the cut said so, and that is below it now */
     marked = 1;
   }
   if (marked && scr_map_write() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
@@ -13989,21 +14003,20 @@ SCR_FN int scr_restart_begin_anew(void)
 {
   scr_index index;
   scr_vote  v;
-  char      wish[16];
   int       rc = SCR_SUCCESS;
 
   if (scr.fresh_start == 0) return SCR_SUCCESS;
   memset(&v, 0, sizeof v);
-  snprintf(wish, sizeof wish, "%d", scr.fresh_start);
   if (scr.world.rank == 0) {
     rc = scr_index_open(&index, scr.world.prefix);
-    v.max[0] = scr_index_cut_is(&index, wish, scr.world.job_key);
-    if (!v.max[0]) scr_index_cut(&index, scr.dataset_id, wish, scr.world.job_key);
+    v.max[0] = scr_index_cut_wish(&index, scr.world.job_key) == scr.fresh_start;
+    if (!v.max[0]) scr_index_cut(&index, scr.dataset_id, scr.fresh_start, scr.world.job_key);
     rc = scr_index_close(&index, rc, !v.max[0]);
   }
   rc = scr_vote_all(&v, rc, scr.world.comm);
   if (v.max[0]) {
-    scr_dbg(1, "SCR_FRESH_START=%s was served before in this job; this run goes on from the newest checkpoint", wish);
+    scr_dbg(1, "SCR_FRESH_START=%d was served before in this job; this run goes on from the newest checkpoint",
+            scr.fresh_start);
     scr.fresh_start = 0;
   }
   return rc;
@@ -14567,16 +14580,12 @@ SCR_FN int scr_run_uses_cache(void)
 
 /*
 ** Returns 1 if NOTE is of a complete checkpoint that this run has not found, neither in the cache nor on the prefix,
-** and INDEX has no newer one.
+** and that is newer than dataset NEWEST, up to which the prefix has one, or a fresh start has cut them off.
 */
-SCR_FN int scr_run_is_lost(const scr_index* index, const scr_flush_note* note)
+SCR_FN int scr_run_is_lost(int newest, const scr_flush_note* note)
 {
-  scr_index_item newest;
-
-  scr_index_newest(index, INT_MAX, NULL, &newest);
   return note->flags & SCR_FLAG_CHECKPOINT && note->location & SCR_LOCATION_CACHE &&
-         !(note->location & SCR_LOCATION_PREFIX) && note->id > newest.id && note->id > scr_index_cut_id(index) &&
-         !scr.fresh_start;
+         !(note->location & SCR_LOCATION_PREFIX) && note->id > newest && !scr.fresh_start;
 }
 
 /*
@@ -14620,23 +14629,26 @@ SCR_FN void scr_run_tell_lost(const scr_flush_note* note, int n)
 SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
 {
   scr_flush_note note;
+  scr_index_item newest;
   char           where[sizeof note.where];
-  int            id = INT_MAX, n = 0;
+  int            id = INT_MAX, n = 0, until = scr_index_cut_id(index);
 
   scr_nodes_file_where(scr.world.prefix, where, sizeof where);
+  scr_index_newest(index, INT_MAX, NULL, &newest);
+  if (newest.id > until) until = newest.id;
   memset(&scr.lost, 0, sizeof scr.lost);
   while ((id = scr_flush_file_before(r, id)) != 0) {
     const scr_dataset* ds = scr_dataset_find(id);
     scr_flush_file_get(r, id, &note);
     scr_flush_file_remove(r, id);
     if (ds != NULL && !scr_identity_differs(&ds->desc.identity, &note.identity)) {
-      if (ds->life == SCR_ASIDE && (ds->aside == SCR_ASIDE_KEPT || ds->aside == SCR_ASIDE_LOST)) {
+      if (scr_dataset_is_missed(ds)) {
         if (*note.where == '\0') memcpy(note.where, where, sizeof where); /* this run may be on other nodes */
         scr_flush_file_put(r, &note);
       }
       continue;
     }
-    if (!scr_run_is_lost(index, &note) || scr_run_is_replaced(&note)) continue;
+    if (!scr_run_is_lost(until, &note) || scr_run_is_replaced(&note)) continue;
     note.location = SCR_LOCATION_CACHE;
     if (*note.where == '\0') memcpy(note.where, where, sizeof where);
     scr_flush_file_put(r, &note);

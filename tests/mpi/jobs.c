@@ -1026,16 +1026,6 @@ static void an_intercommunicator_is_refused(void)
 
 /* ---- rejections ------------------------------------------------------------------------------------------------ */
 
-static void put_four(void)
-{
-  OK(SCR_Init());
-  OK(put("ck1", 1, 1000));
-  OK(put("ck2", 1, 2000));
-  OK(put("ck3", 1, 3000));
-  OK(put("ck4", 1, 4000));
-  OK(SCR_Finalize());
-}
-
 /* Another job, on nodes that have nothing yet. */
 static void as_job_on_other_nodes(const char* id)
 {
@@ -1049,7 +1039,7 @@ static void a_rejection_holds_in_its_job_and_other_jobs_offer_it_last(void)
   begin();
   set("SCR_FLUSH=1");
   set("SCR_CACHE_SIZE=4");
-  put_four();
+  run_puts_four();
   OK(SCR_Init());
   rejects("ck4");
   rejects("ck3");
@@ -1090,7 +1080,7 @@ static void without_a_batch_system_each_run_is_a_job_of_its_own(void)
   as_job(NULL);
   set("SCR_FLUSH=0");
   set("SCR_CACHE_SIZE=4");
-  put_four();
+  run_puts_four();
   OK(SCR_Init());
   rejects("ck4");
   rejects("ck3");
@@ -1122,7 +1112,7 @@ static void a_rejection_in_the_cache_holds_in_its_job(void)
   begin();
   set("SCR_FLUSH=0");
   set("SCR_CACHE_SIZE=4");
-  put_four();
+  run_puts_four();
   OK(SCR_Init());
   rejects("ck4");
   rejects("ck3");
@@ -1218,7 +1208,7 @@ static void a_choice_is_served_once_in_each_job(void)
   begin();
   set("SCR_FLUSH=1");
   set("SCR_CACHE_SIZE=3");
-  put_four();
+  run_puts_four();
   set("SCR_CURRENT=ck2");
   OK(SCR_Init());
   get("ck2", 1, 2000);

@@ -728,6 +728,16 @@ void run_puts(const char* name, int files, size_t bytes)
   OK(SCR_Finalize());
 }
 
+void run_puts_four(void)
+{
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 2000));
+  OK(put("ck3", 1, 3000));
+  OK(put("ck4", 1, 4000));
+  OK(SCR_Finalize());
+}
+
 void run_fetches(const char* name, int files, size_t bytes)
 {
   lose_all_nodes();

@@ -190,6 +190,7 @@ void get(const char* name, int files, size_t bytes);
 
 /* A whole run of all ranks that puts NAME, or gets it. */
 void run_puts(const char* name, int files, size_t bytes);
+void run_puts_four(void); /* ck1 to ck4, of 1000 to 4000 bytes */
 void run_gets(const char* name, int files, size_t bytes);
 void run_gets_shape(const char* name, const shape* s);
 

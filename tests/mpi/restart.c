@@ -454,16 +454,6 @@ static void a_choice_holds_when_what_was_written_after_it_is_lost(void)
   run_gets("ck1", 1, 1000);
 }
 
-static void put_four(void)
-{
-  OK(SCR_Init());
-  OK(put("ck1", 1, 1000));
-  OK(put("ck2", 1, 2000));
-  OK(put("ck3", 1, 3000));
-  OK(put("ck4", 1, 4000));
-  OK(SCR_Finalize());
-}
-
 /* Datasets are in the cache, on the prefix, or in both places. */
 enum { CACHED, ON_PREFIX, IN_BOTH, PLACES };
 
@@ -476,7 +466,7 @@ static void begin_four(int place, const char* id)
   as_job(id);
   set("SCR_FLUSH=%d", place != CACHED);
   set("SCR_CACHE_SIZE=6");
-  put_four();
+  run_puts_four();
   if (place == ON_PREFIX) lose_all_nodes();
   set("SCR_FLUSH=0");
 }
@@ -535,7 +525,7 @@ static void only_its_own_rejection_ends_a_choice(void)
   begin();
   set("SCR_FLUSH=2");
   set("SCR_CACHE_SIZE=6");
-  put_four();
+  run_puts_four();
   shell("$TEST_INDEX --current ck2 --prefix prefix");
   shell("find cache -name scr.dataset.2 -prune -exec rm -r {} +; mv prefix/ck2/rank_0_0 away");
   OK(SCR_Init());
@@ -551,7 +541,7 @@ static void without_scr_fetch_only_cached_checkpoints_can_be_chosen(void)
   begin();
   set("SCR_FLUSH=1");
   set("SCR_CACHE_SIZE=2");
-  put_four();
+  run_puts_four();
   set("SCR_FETCH=0");
   OK(SCR_Init());
   ALIKE(SCR_Current("ck1"), SCR_ERR_NOT_FOUND, "SCR_FETCH");
@@ -783,7 +773,7 @@ static void a_fresh_start_that_cannot_be_recorded_costs_no_work_of_later_runs(vo
 {
   begin();
   set("SCR_FLUSH=0");
-  put_four();
+  run_puts_four();
   shell("echo garbage > prefix/.scr/index.scr");
   set("SCR_FRESH_START=1");
   if (same_code(SCR_Init()) != SCR_SUCCESS) {
@@ -823,7 +813,7 @@ static void ids_after_a_fresh_start_are_new(void)
   begin();
   set("SCR_FLUSH=1");
   set("SCR_CACHE_SIZE=2");
-  put_four();
+  run_puts_four();
   set("SCR_FRESH_START=1");
   OK(SCR_Init());
   OK(SCR_Delete("ck4"));
