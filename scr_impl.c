@@ -306,7 +306,7 @@ SCR_FN uint64_t scr_random(void)
 static SCR_THREAD char scr_err_text[SCR_ERR_TEXT_MAX]; /* message of the last error */
 static SCR_THREAD int  scr_err_length = 0;             /* its length in bytes without the [file:line] at its end */
 static SCR_THREAD int  scr_err_named = 0;              /* 1: it begins with the rank that found the error */
-static SCR_THREAD int  scr_err_secondhand = 0;         /* 1: it only repeats that another rank failed */
+static SCR_THREAD int  scr_err_secondhand = 0;         /* 1: it may only repeat that another rank failed */
 static SCR_THREAD int  scr_oom = 0;
 static int             scr_debug = 0;     /* the value of SCR_DEBUG */
 static int             scr_msg_rank = -1; /* rank in the library's world; -1 in serial programs */
@@ -861,13 +861,13 @@ SCR_FN void scr_tree_remove(const char* dir)
 ** Uses       errors, memory
 ** Offers     scr_hash, scr_hash_elem; scr_hash_of_key, scr_hash_new, scr_hash_size, scr_hash_elem_first,
 **            scr_hash_elem_next, scr_hash_elem_key, scr_hash_elem_hash, scr_hash_unset_all, scr_hash_delete,
-**            scr_hash_elem_get, scr_hash_set, scr_hash_get, scr_hash_extract, scr_hash_unset, scr_hash_get_kv,
-**            scr_hash_set_kv, scr_hash_get_kv_int, scr_hash_set_kv_int, scr_hash_unset_kv_int,
-**            scr_hash_elem_get_first_val, scr_hash_setf, scr_hash_getf, scr_hash_merge, scr_hash_dup,
-**            scr_hash_sort_int, scr_put_be, scr_get_be, scr_hash_pack_size, scr_hash_pack, scr_hash_unpack,
-**            scr_hash_util_set_str, scr_hash_util_set_int, scr_hash_util_set_int64, scr_hash_util_set_bytecount,
-**            scr_hash_util_set_crc32_fixed, scr_hash_util_get_str, scr_hash_util_get_int64, scr_hash_util_get_int,
-**            scr_hash_util_get_bytecount, scr_hash_util_get_crc32, scr_hash_int_or, scr_hash_str_or
+**            scr_hash_set, scr_hash_get, scr_hash_extract, scr_hash_unset, scr_hash_get_kv, scr_hash_set_kv,
+**            scr_hash_get_kv_int, scr_hash_set_kv_int, scr_hash_unset_kv_int, scr_hash_elem_get_first_val,
+**            scr_hash_setf, scr_hash_getf, scr_hash_merge, scr_hash_dup, scr_hash_sort_int, scr_put_be, scr_get_be,
+**            scr_hash_pack_size, scr_hash_pack, scr_hash_unpack, scr_hash_util_set_str, scr_hash_util_set_int,
+**            scr_hash_util_set_int64, scr_hash_util_set_bytecount, scr_hash_util_set_crc32_fixed,
+**            scr_hash_util_get_str, scr_hash_util_get_int64, scr_hash_util_get_int, scr_hash_util_get_bytecount,
+**            scr_hash_util_get_crc32, scr_hash_int_or, scr_hash_str_or
 ** Invariants
 **   H1  Elements keep the order in which they were added, and a hash is packed in that order.
 **   H2  A key is found in constant time beyond SCR_HASH_LINEAR elements.
@@ -5707,9 +5707,8 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 /* ==== 13 PREFIX: INDEX, SUMMARY, OBJECTS ================================================================
 ** The datasets on the prefix directory, and how they change, given only paths: without MPI and without a run.
 **
-**   <prefix>/.scr/index.scr      VERSION 1, CURRENT/<dir>, CURRENT_BY/<USER or RUN>/{DIR/<dir>, PASSED/<id>},
-**                                CURRENT_SERVED/<name>/JOB/<key>, CUT/<id>/{JOB/<key>, WISH/<value>},
-**                                DIR/<dir>/DSET/<id>,
+**   <prefix>/.scr/index.scr      VERSION 1, CURRENT/<dir>, CURRENT_BY/<USER or RUN>/{DIR/<dir>, ID/<id>, PASSED/<id>},
+**                                SERVED/<parameter>/<value>/JOB/<key>.., CUT/<id>, DIR/<dir>/DSET/<id>,
 **                                DSET/<id>/DIR/<dir>/{DSET{descriptor}, COMPLETE, FLUSHED, REDO, FETCHED/<time>..,
 **                                                     FAILED/<time>/JOB/<key>.., PASSED/<time>..}
 **   <dir>/.scr/summary.scr       VERSION 6, COMPLETE, DSET{descriptor}
@@ -5729,18 +5728,18 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **            scr_rank2file; scr_record_path, scr_record_mkdir, scr_record_read, scr_record_open, scr_record_close,
 **            scr_record_sweep, scr_index_id, scr_index_cut_id, scr_index_get, scr_index_walk, scr_index_sort,
 **            scr_index_failed_in, scr_index_is_good, scr_index_read, scr_index_open, scr_index_close,
-**            scr_index_newest, scr_index_named, scr_index_same, scr_index_count_complete, scr_index_has_renames,
-**            scr_index_max_id, scr_choice_read, scr_choice_end, scr_choice_release, scr_choice_note_served,
+**            scr_index_newest, scr_index_find, scr_index_named, scr_index_same, scr_index_count_complete,
+**            scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_end, scr_choice_release,
 **            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_note_attempt,
 **            scr_index_note_fetched, scr_index_note_failed, scr_index_forgive, scr_index_note_passed,
-**            scr_index_serve_choice, scr_index_cut, scr_index_cut_wish, scr_index_note_renamed, scr_index_change,
-**            scr_summary_write, scr_summary_read, scr_summary_path, scr_prefix_locate, scr_objects_free,
-**            scr_objects_add_owner, scr_objects_add, scr_object_name_tmp, scr_object_path, scr_object_has_crc,
-**            scr_objects_dirs, scr_objects_sync, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete,
-**            scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add,
-**            scr_rank2file_read_root, scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf,
-**            scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir,
-**            scr_prefix_finish_all
+**            scr_index_serve_choice, scr_index_cut, scr_index_has_served, scr_index_last_served,
+**            scr_index_note_served, scr_index_note_renamed, scr_index_change, scr_summary_write, scr_summary_read,
+**            scr_summary_path, scr_prefix_locate, scr_objects_free, scr_objects_add_owner, scr_objects_add,
+**            scr_object_name_tmp, scr_object_path, scr_object_has_crc, scr_objects_dirs, scr_objects_sync,
+**            scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune, scr_objects_to_hash,
+**            scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add, scr_rank2file_read_root,
+**            scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf, scr_prefix_finish_renames,
+**            scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir, scr_prefix_finish_all
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -5952,12 +5951,6 @@ SCR_FN int scr_index_cut_id(const scr_index* index)
   return scr_index_id(scr_hash_elem_get_first_val(index->h, "CUT"));
 }
 
-/* What is recorded of that fresh start. */
-SCR_FN const scr_hash* scr_index_cut_hash(const scr_index* index)
-{
-  return scr_hash_elem_hash(scr_hash_elem_first(scr_hash_get(index->h, "CUT")));
-}
-
 /* Read dataset ID in DIR from the index into IT; 0 if the index does not have it. */
 SCR_FN int scr_index_get(const scr_index* index, int id, const char* dir, scr_index_item* it)
 {
@@ -6160,22 +6153,35 @@ SCR_FN int scr_index_newest(const scr_index* index, int below, const char* job, 
   return best->id != 0 ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
 }
 
+/* What a name of the user can be. */
+typedef enum { SCR_INDEX_NAME, SCR_INDEX_DIR } scr_index_by;
+
+/*
+** Find the newest dataset whose name or directory, as BY says, is NAME, complete or not; if ID is not 0, only the one
+** with that id.  Returns 0 if there is none.
+*/
+SCR_FN int scr_index_find(const scr_index* index, scr_index_by by, const char* name, int id, scr_index_item* best)
+{
+  scr_index_item it;
+
+  memset(&it, 0, sizeof it);
+  memset(best, 0, sizeof *best);
+  while (scr_index_walk(index, &it))
+    if (strcmp(by == SCR_INDEX_DIR ? it.dir : it.desc.name, name) == 0 && (id == 0 || it.id == id) &&
+        scr_index_is_newer(&it, best))
+      *best = it;
+  return best->id != 0;
+}
+
 /*
 ** Find the newest dataset called NAME or, if there is none, the newest one in the directory NAME; complete or not.
 ** SCR_ERR_NOT_FOUND without a message.
 */
 SCR_FN int scr_index_named(const scr_index* index, const char* name, scr_index_item* best)
 {
-  scr_index_item it;
-  int            by_dir;
-
-  memset(best, 0, sizeof *best);
-  for (by_dir = 0; by_dir < 2 && best->id == 0; by_dir++) {
-    memset(&it, 0, sizeof it);
-    while (scr_index_walk(index, &it))
-      if (strcmp(by_dir ? it.dir : it.desc.name, name) == 0 && scr_index_is_newer(&it, best)) *best = it;
-  }
-  return best->id != 0 ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
+  return scr_index_find(index, SCR_INDEX_NAME, name, 0, best) || scr_index_find(index, SCR_INDEX_DIR, name, 0, best)
+             ? SCR_SUCCESS
+             : SCR_ERR_NOT_FOUND;
 }
 
 /* Find the dataset with this identity; 0 if there is none. */
@@ -6230,11 +6236,10 @@ SCR_FN int scr_index_max_id(const scr_index* index)
 
 /* What the index records about the choice of a checkpoint. */
 typedef struct {
-  char dir[SCR_MAX_FILENAME];       /* CURRENT, the directory of a dataset; "" for none */
-  int  by_user;                     /* 1: the user chose it, so flushes do not change it */
-  int  until;                       /* until this newer checkpoint was complete; 0: none is yet */
-  char served[SCR_MAX_FILENAME];    /* the last value of SCR_CURRENT that was served; "" for none */
-  char served_job[SCR_JOB_KEY_MAX]; /* the key of the job that served it; "" if not known */
+  char dir[SCR_MAX_FILENAME]; /* CURRENT, the directory of a dataset, or its name if only a cache has it; "" for none */
+  int  id;                    /* and its id; 0 if not known: tools of other versions record only the directory */
+  int  by_user;               /* 1: the user chose it, so flushes do not change it */
+  int  until;                 /* until this newer checkpoint was complete; 0: none is yet */
 } scr_choice;
 
 /*
@@ -6257,13 +6262,12 @@ SCR_FN void scr_choice_read(const scr_index* index, scr_choice* c)
   const scr_hash* by = user != NULL ? user : scr_hash_get_kv(index->h, "CURRENT_BY", "RUN");
 
   scr_desc_read_str(index->h, "CURRENT", c->dir, sizeof c->dir);
-  scr_desc_read_str(index->h, "CURRENT_SERVED", c->served, sizeof c->served);
-  scr_desc_read_str(scr_hash_get_kv(index->h, "CURRENT_SERVED", c->served), "JOB", c->served_job, sizeof c->served_job);
+  c->id = scr_index_id(scr_hash_elem_get_first_val(by, "ID"));
   c->by_user = user != NULL;
   c->until = scr_hash_int_or(user, "PASSED", 0);
   if (*c->dir == '\0' || !scr_choice_is_foreign(index, c->dir, scr_hash_elem_get_first_val(by, "DIR"))) return;
   c->by_user = 1;
-  c->until = 0;
+  c->id = c->until = 0;
 }
 
 SCR_FN void scr_choice_write(scr_index* index, const scr_choice* c)
@@ -6272,14 +6276,11 @@ SCR_FN void scr_choice_write(scr_index* index, const scr_choice* c)
 
   scr_hash_unset(index->h, "CURRENT");
   scr_hash_unset(index->h, "CURRENT_BY");
-  scr_hash_unset(index->h, "CURRENT_SERVED");
-  if (*c->served) scr_hash_util_set_str(index->h, "CURRENT_SERVED", c->served);
-  if (*c->served && *c->served_job)
-    scr_hash_util_set_str(scr_hash_get_kv(index->h, "CURRENT_SERVED", c->served), "JOB", c->served_job);
   if (*c->dir == '\0') return;
   scr_hash_util_set_str(index->h, "CURRENT", c->dir);
   by = scr_hash_set_kv(index->h, "CURRENT_BY", c->by_user ? "USER" : "RUN");
   scr_hash_util_set_str(by, "DIR", c->dir);
+  if (c->id > 0) scr_hash_util_set_int(by, "ID", c->id);
   if (c->by_user && c->until) scr_hash_util_set_int(by, "PASSED", c->until);
 }
 
@@ -6306,48 +6307,32 @@ SCR_FN void scr_choice_release(scr_index* index, int id, const char* dir)
   scr_choice_write(index, &c);
 }
 
-/* SCR_CURRENT=NAME was served in the job with the key JOB. */
-SCR_FN void scr_choice_note_served(scr_index* index, const char* name, const char* job)
-{
-  scr_choice c;
-
-  scr_choice_read(index, &c);
-  snprintf(c.served, sizeof c.served, "%s", name);
-  snprintf(c.served_job, sizeof c.served_job, "%s", job);
-  scr_choice_write(index, &c);
-}
-
 /*
 ** Find the dataset that CURRENT names; 0 if there is none or the index does not have it.  A directory takes precedence
 ** over a name: if all datasets have the same name, only the directories differ.
 */
 SCR_FN int scr_index_current(const scr_index* index, scr_index_item* it)
 {
-  scr_choice           c;
-  const scr_hash_elem* e;
-  int                  id = 0;
+  scr_choice c;
 
   memset(it, 0, sizeof *it);
   scr_choice_read(index, &c);
-  if (*c.dir == '\0') return 0;
-  e = scr_hash_elem_first(scr_hash_get(scr_hash_get_kv(index->h, "DIR", c.dir), "DSET"));
-  for (; e != NULL; e = scr_hash_elem_next(e)) {
-    int k = scr_index_id(scr_hash_elem_key(e));
-    if (k > id && scr_index_entry(index, k, c.dir) != NULL) id = k;
-  }
-  if (id == 0) return scr_index_named(index, c.dir, it) == SCR_SUCCESS;
-  return scr_index_get(index, id, scr_hash_elem_key(scr_hash_elem_get(scr_hash_get(index->h, "DIR"), c.dir)), it);
+  return *c.dir != '\0' && (scr_index_find(index, SCR_INDEX_DIR, c.dir, c.id, it) ||
+                            scr_index_find(index, SCR_INDEX_NAME, c.dir, c.id, it));
 }
 
-/* Set CURRENT to DIR, or remove it if DIR is "".  BY_USER: because the user chose it. */
-SCR_FN void scr_index_set_current(scr_index* index, const char* dir, int by_user)
+/*
+** Set CURRENT to dataset ID in DIR, or remove it if DIR is "".  BY_USER: because the user chose it; then DIR is the
+** name of the dataset if only a cache has it.
+*/
+SCR_FN void scr_index_set_current(scr_index* index, int id, const char* dir, int by_user)
 {
   scr_choice c;
 
-  scr_choice_read(index, &c);
+  memset(&c, 0, sizeof c);
   snprintf(c.dir, sizeof c.dir, "%s", dir);
+  c.id = id;
   c.by_user = by_user;
-  c.until = 0;
   scr_choice_write(index, &c);
 }
 
@@ -6361,7 +6346,7 @@ SCR_FN void scr_index_leave_current(scr_index* index, int was_current)
 
   if (!was_current) return;
   scr_index_newest(index, INT_MAX, NULL, &best);
-  scr_index_set_current(index, best.id != 0 ? best.dir : "", 0);
+  scr_index_set_current(index, best.id, best.id != 0 ? best.dir : "", 0);
 }
 
 SCR_FN int scr_index_is_current(const scr_index* index, int id, const char* dir)
@@ -6429,7 +6414,7 @@ SCR_FN void scr_index_note_fetched(scr_index* index, int id, const char* dir)
 
   scr_index_note_attempt(index, id, dir);
   scr_choice_read(index, &c);
-  if (scr_index_entry(index, id, dir) != NULL && !c.by_user) scr_index_set_current(index, dir, 0);
+  if (scr_index_entry(index, id, dir) != NULL && !c.by_user) scr_index_set_current(index, id, dir, 0);
 }
 
 /* Record that the application rejected dataset ID in DIR in the job with the key JOB. */
@@ -6438,7 +6423,7 @@ SCR_FN void scr_index_note_failed(scr_index* index, int id, const char* dir, con
   int       current = scr_index_is_current(index, id, dir);
   scr_hash* entry = scr_index_entry(index, id, dir);
 
-  scr_hash_util_set_str(scr_record_stamp(entry, "FAILED"), "JOB", job);
+  scr_hash_set_kv(scr_record_stamp(entry, "FAILED"), "JOB", job);
   scr_index_leave_current(index, current);
 }
 
@@ -6474,45 +6459,68 @@ SCR_FN int scr_index_pass_newer(scr_index* index, int id)
   return changed;
 }
 
+SCR_FN void scr_index_set_cut(scr_index* index, int id)
+{
+  scr_hash_unset(index->h, "CUT");
+  scr_hash_set_kv_int(index->h, "CUT", id > 0 ? id : 0);
+}
+
 /*
 ** The user's choice is dataset ID in DIR, which is "" if the index does not have it: nothing is held against it any
 ** more, and newer checkpoints are passed over.  Returns 1 if that changes the index.
 */
 SCR_FN int scr_index_serve_choice(scr_index* index, int id, const char* dir)
 {
-  int       changed = scr_index_forgive(index, id, dir);
-  scr_hash* cut;
+  int changed = scr_index_forgive(index, id, dir);
 
   if (scr_index_cut_id(index) >= id) { /* the cut moves below it, and what was between is marked */
-    cut = scr_hash_dup(scr_index_cut_hash(index));
-    scr_hash_unset(index->h, "CUT");
-    scr_hash_setf(index->h, cut, "%s %d", "CUT", id - 1);
+    scr_index_set_cut(index, id - 1);
     changed = 1;
   }
   return scr_index_pass_newer(index, id) || changed;
 }
 
-/*
-** A fresh start: no run offers the datasets up to ID any more, until the user chooses one.  WISH is the value of
-** SCR_FRESH_START that is served, in the job with the key JOB.
-*/
-SCR_FN void scr_index_cut(scr_index* index, int id, int wish, const char* job)
+/* A fresh start: no run offers the datasets up to ID any more, until the user chooses one. */
+SCR_FN void scr_index_cut(scr_index* index, int id)
 {
-  scr_hash* cut;
-
-  scr_hash_unset(index->h, "CUT");
-  scr_index_set_current(index, "", 0);
-  if ((cut = scr_hash_set_kv_int(index->h, "CUT", id > 0 ? id : 0)) == NULL) return;
-  scr_hash_util_set_int(cut, "WISH", wish);
-  scr_hash_util_set_str(cut, "JOB", job);
+  scr_index_set_current(index, 0, "", 0);
+  scr_index_set_cut(index, id);
 }
 
-/* The wish of a fresh start that was served in the job with the key JOB; 0: none. */
-SCR_FN int scr_index_cut_wish(const scr_index* index, const char* job)
-{
-  const scr_hash* cut = scr_index_cut_hash(index);
+/* ---- the index: wishes that were served ---- */
 
-  return strcmp(scr_hash_str_or(cut, "JOB", ""), job) == 0 ? scr_hash_int_or(cut, "WISH", 0) : 0;
+/* Returns 1 if VALUE of PARAMETER, which is served once in a job, was served in the job with the key JOB. */
+SCR_FN int scr_index_has_served(const scr_index* index, const char* parameter, const char* value, const char* job)
+{
+  return scr_hash_get_kv(scr_hash_get(scr_hash_get_kv(index->h, "SERVED", parameter), value), "JOB", job) != NULL;
+}
+
+/* The largest value of PARAMETER, a number, that was served in the job with the key JOB; 0 if none was. */
+SCR_FN int scr_index_last_served(const scr_index* index, const char* parameter, const char* job)
+{
+  const scr_hash_elem* e = scr_hash_elem_first(scr_hash_get_kv(index->h, "SERVED", parameter));
+  int64_t              value;
+  int                  last = 0;
+
+  for (; e != NULL; e = scr_hash_elem_next(e))
+    if (scr_hash_get_kv(scr_hash_elem_hash(e), "JOB", job) != NULL &&
+        scr_str_int64(scr_hash_elem_key(e), &value) == SCR_SUCCESS && value > last && value < INT_MAX)
+      last = (int)value;
+  return last;
+}
+
+#define SCR_SERVED_MAX 1000 /* jobs that are remembered for each value */
+
+/* Record that VALUE of PARAMETER was served in the job with the key JOB. */
+SCR_FN void scr_index_note_served(scr_index* index, const char* parameter, const char* value, const char* job)
+{
+  scr_hash* of = scr_hash_set_kv(index->h, "SERVED", parameter);
+  scr_hash* h = scr_hash_get(of, value) != NULL ? scr_hash_get(of, value) : scr_hash_set(of, value, scr_hash_new());
+  scr_hash* jobs;
+
+  scr_hash_set_kv(h, "JOB", job);
+  jobs = scr_hash_get(h, "JOB");
+  if (scr_hash_size(jobs) > SCR_SERVED_MAX) scr_hash_unset(jobs, scr_hash_elem_key(scr_hash_elem_first(jobs)));
 }
 
 /*
@@ -6528,7 +6536,7 @@ SCR_FN void scr_index_note_renamed(scr_index* index, int id, const char* dir)
   if (!scr_index_get(index, id, dir, &it) || !scr_desc_is_ckpt(&it.desc) || it.failed || it.passed) return;
   scr_choice_read(index, &c);
   if (scr_index_current(index, &current) && (current.id >= id || (c.by_user && c.until == 0))) return;
-  scr_index_set_current(index, dir, 0);
+  scr_index_set_current(index, id, dir, 0);
 }
 
 /* Change the index of PREFIX by CHANGE(index, id, dir), under its lock. */
@@ -7142,9 +7150,10 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 ** Uses       platform, errors, memory, hash, hash files, dataset, prefix
 ** Offers     scr_flush_note, scr_log, scr_log_dataset; scr_flush_locations, scr_flush_file_read, scr_flush_file_open,
 **            scr_flush_file_get, scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove,
-**            scr_flush_file_put, scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_count,
-**            scr_nodes_file_write, scr_nodes_file_walk, scr_nodes_file_where, scr_nodes_file_read, scr_log_line,
-**            scr_log_event, scr_log_transfer
+**            scr_flush_file_put, scr_flush_file_forget_passed, scr_flush_file_put_passed, scr_flush_file_named,
+**            scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_count, scr_nodes_file_write,
+**            scr_nodes_file_walk, scr_nodes_file_where, scr_nodes_file_read, scr_log_line, scr_log_event,
+**            scr_log_transfer
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
 **   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
@@ -7263,9 +7272,14 @@ SCR_FN int scr_flush_file_before(const scr_record* r, int id)
   return best;
 }
 
-SCR_FN void scr_flush_file_remove(scr_record* r, int id)
+/* Forget dataset ID; returns 0 if there is nothing to forget. */
+SCR_FN int scr_flush_file_remove(scr_record* r, int id)
 {
+  int known = scr_hash_get_kv_int(r->h, "DSET", id) != NULL || scr_hash_get_kv_int(r->h, "PASSED", id) != NULL;
+
   scr_hash_unset_kv_int(r->h, "DSET", id);
+  scr_hash_unset_kv_int(r->h, "PASSED", id);
+  return known;
 }
 
 /* Store NOTE in place of what the file records of its dataset. */
@@ -7290,6 +7304,38 @@ SCR_FN void scr_flush_file_put(scr_record* r, const scr_flush_note* note)
   if (*note->where) scr_hash_util_set_str(h, "WHERE", note->where);
 }
 
+/* Forget which checkpoints were passed over. */
+SCR_FN void scr_flush_file_forget_passed(scr_record* r)
+{
+  scr_hash_unset(r->h, "PASSED");
+}
+
+/*
+** Record only that the cache has the checkpoint ID, called NAME, which was passed over: no command flushes or lists it,
+** but the user can choose it.
+*/
+SCR_FN void scr_flush_file_put_passed(scr_record* r, int id, const char* name)
+{
+  scr_flush_file_remove(r, id);
+  scr_hash_util_set_str(scr_hash_set_kv_int(r->h, "PASSED", id), "NAME", name);
+}
+
+/* The id of the newest checkpoint called NAME in the cache, one that was passed over included; 0 if there is none. */
+SCR_FN int scr_flush_file_named(const scr_record* r, const char* name)
+{
+  const scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(r->h, "PASSED"));
+  scr_flush_note       note;
+  int                  id = INT_MAX;
+
+  while ((id = scr_flush_file_before(r, id)) != 0)
+    if (scr_flush_file_get(r, id, &note) && note.flags & SCR_FLAG_CHECKPOINT && strcmp(note.name, name) == 0) break;
+  for (; e != NULL; e = scr_hash_elem_next(e))
+    if (scr_index_id(scr_hash_elem_key(e)) > id &&
+        strcmp(scr_hash_str_or(scr_hash_elem_hash(e), "NAME", ""), name) == 0)
+      id = scr_index_id(scr_hash_elem_key(e));
+  return id;
+}
+
 /* ---- halt file ---- */
 
 /* The reason to stop that H states, or NULL.  SCR_FINALIZE_CALLED, the end of an earlier run, does not count. */
@@ -7302,23 +7348,20 @@ SCR_FN const char* scr_halt_stated(const scr_hash* h)
 }
 
 /*
-** Update the conditions that a run keeps in MEMORY from FILE, the halt file.
-**
-** What FILE sets wins.  CheckpointsLeft, ExitBefore and ExitAfter come only from the file, so if FILE lacks one, the
-** user has removed it and it is removed from MEMORY too.  HaltSeconds, which a parameter sets, and a reason that this
-** run has found stay unless FILE has its own.
+** The conditions that a run keeps in MEMORY become those of FILE, the halt file, so that what the user removes from it
+** no longer holds.  SECONDS, of a parameter, are the HaltSeconds if FILE has none and they are not 0.
 */
-SCR_FN int scr_halt_merge(scr_hash* memory, const scr_hash* file)
+SCR_FN int scr_halt_merge(scr_hash* memory, const scr_hash* file, int seconds)
 {
-  static const char* const keys[] = {"CheckpointsLeft", "ExitBefore", "ExitAfter", "HaltSeconds"};
+  static const char* const keys[] = {"CheckpointsLeft", "ExitBefore", "ExitAfter", "HaltSeconds", "ExitReason"};
   size_t                   i;
 
   for (i = 0; i < sizeof keys / sizeof keys[0]; i++) {
     const char* value = scr_hash_elem_get_first_val(file, keys[i]);
     if (value != NULL) scr_hash_util_set_str(memory, keys[i], value);
-    else if (i < 3) scr_hash_unset(memory, keys[i]);
+    else scr_hash_unset(memory, keys[i]);
   }
-  if (scr_halt_stated(file) != NULL) scr_hash_util_set_str(memory, "ExitReason", scr_halt_stated(file));
+  if (scr_hash_get(memory, "HaltSeconds") == NULL && seconds > 0) scr_hash_util_set_int(memory, "HaltSeconds", seconds);
   return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
@@ -9749,10 +9792,10 @@ out:
 ** Uses       errors, memory, hash, dataset, filemap, prefix, files of a run, MPI helpers, world
 ** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_lost, scr_search, scr_dataset; scr,
 **            scr_logged, scr_event, scr_event_transfer, scr_event_damage, scr_tried_keep, scr_tried_add,
-**            scr_dataset_find, scr_dataset_is_whole, scr_dataset_is_live, scr_dataset_is_missed, scr_dataset_named,
-**            scr_dataset_newest, scr_dataset_remove, scr_dataset_add, scr_dataset_entry, scr_entry_decide,
-**            scr_map_write, scr_map_settle, scr_dataset_make_note, scr_dataset_write_note, scr_life_leads,
-**            scr_change_life, scr_change_on_prefix, scr_dataset_reconsider
+**            scr_dataset_find, scr_dataset_is_whole, scr_dataset_is_missed, scr_dataset_named, scr_dataset_newest,
+**            scr_dataset_remove, scr_dataset_add, scr_dataset_entry, scr_entry_decide, scr_map_write, scr_map_settle,
+**            scr_dataset_put_note, scr_dataset_write_note, scr_life_leads, scr_change_life, scr_change_on_prefix,
+**            scr_dataset_reconsider
 ** Invariants
 **   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
@@ -9874,7 +9917,7 @@ typedef struct {
 
   /* decisions: halt and checkpoint conditions, on rank 0 */
   scr_hash* halt;
-  int       halt_exit, halt_enabled, asked_should_exit;
+  int       halt_exit, halt_enabled, halt_seconds, asked_should_exit;
   int       fresh_start;   /* not 0: this run is a fresh start, which offers no checkpoint */
   int       fresh_served;  /* the value of SCR_FRESH_START that an earlier run of this job has served; or 0 */
   char      halt_why[256]; /* the halt condition that holds */
@@ -10085,47 +10128,51 @@ SCR_FN void scr_map_settle(void)
 /* ---- changes of state ---- */
 
 /*
-** Make NOTE what the flush file is to record of DS.  DIR is the directory below the prefix that a flush puts it in; if
-** NULL, the directory that a flush is expected to choose.
+** Record in the flush file R what the state of DS is.  DIR is the directory below the prefix that a flush puts it in;
+** if NULL, the directory that a flush is expected to choose.
 */
-SCR_FN void scr_dataset_make_note(const scr_dataset* ds, const char* dir, scr_flush_note* note)
+SCR_FN void scr_dataset_put_note(scr_record* r, const scr_dataset* ds, const char* dir)
 {
-  memset(note, 0, sizeof *note);
-  note->id = ds->desc.identity.id;
-  note->flags = ds->desc.flags;
-  note->identity = ds->desc.identity;
-  note->ckpt = ds->desc.ckpt;
-  note->ranks = ds->desc.ranks;
-  snprintf(note->job, sizeof note->job, "%s", ds->desc.job);
-  memcpy(note->name, ds->desc.name, sizeof note->name);
-  if (dir != NULL) snprintf(note->dir, sizeof note->dir, "%s", dir);
-  else if (*ds->desc.dir && ds->desc.preserve) memcpy(note->dir, ds->desc.dir, sizeof note->dir);
-  else snprintf(note->dir, sizeof note->dir, "scr.dataset.%d", note->id);
-  note->location = SCR_LOCATION_CACHE;
-  if (ds->on_prefix == SCR_PREFIX_YES) note->location |= SCR_LOCATION_PREFIX;
-  if (ds->on_prefix == SCR_PREFIX_FLUSHING) note->location |= SCR_LOCATION_SYNC_FLUSHING;
+  scr_flush_note note;
+
+  memset(&note, 0, sizeof note);
+  note.id = ds->desc.identity.id;
+  scr_flush_file_remove(r, note.id);
+  if (ds->life == SCR_PASSED && ds->desc.ckpt > 0) scr_flush_file_put_passed(r, note.id, scr_desc_name(&ds->desc));
+  if (!scr_dataset_is_live(ds)) return;
+  note.flags = ds->desc.flags;
+  note.identity = ds->desc.identity;
+  note.ckpt = ds->desc.ckpt;
+  note.ranks = ds->desc.ranks;
+  snprintf(note.job, sizeof note.job, "%s", ds->desc.job);
+  memcpy(note.name, ds->desc.name, sizeof note.name);
+  if (dir != NULL) snprintf(note.dir, sizeof note.dir, "%s", dir);
+  else if (*ds->desc.dir && ds->desc.preserve) memcpy(note.dir, ds->desc.dir, sizeof note.dir);
+  else snprintf(note.dir, sizeof note.dir, "scr.dataset.%d", note.id);
+  note.location = SCR_LOCATION_CACHE;
+  if (ds->on_prefix == SCR_PREFIX_YES) note.location |= SCR_LOCATION_PREFIX;
+  if (ds->on_prefix == SCR_PREFIX_FLUSHING) note.location |= SCR_LOCATION_SYNC_FLUSHING;
+  scr_flush_file_put(r, &note);
 }
 
 /*
-** Make the flush file say of dataset ID what its state is, and forget one that is not live; DIR is where a flush has
-** put it, NULL when none has.  When the file cannot be written, a warning says so, and the next time all datasets are
+** Make the flush file say of dataset ID what its state is, and forget one that is gone; DIR is where a flush has put
+** it, NULL when none has.  When the file cannot be written, a warning says so, and the next time all datasets are
 ** noted: until then commands see old states.  Rank 0 only.
 */
 SCR_FN void scr_dataset_write_note(int id, const char* dir)
 {
   scr_record     r;
-  scr_flush_note note, old;
-  int            i, known, changed, rc = scr_flush_file_open(&r, scr.world.prefix);
+  scr_flush_note old;
+  int            i, known, rc = scr_flush_file_open(&r, scr.world.prefix);
+  int            changed = scr_dataset_find(id) == NULL && scr_flush_file_remove(&r, id);
 
-  changed = scr_flush_file_get(&r, id, &old);
-  if (!scr_dataset_is_live(scr_dataset_find(id))) scr_flush_file_remove(&r, id);
   for (i = 0; i < scr.datasets; i++) {
     const scr_dataset* ds = &scr.dataset[i];
     int                own = ds->desc.identity.id == id;
-    if (!scr_dataset_is_live(ds) || (!own && !scr.notes_are_behind)) continue;
+    if (!own && (!scr.notes_are_behind || !scr_dataset_is_whole(ds))) continue; /* one set aside may keep its note */
     known = scr_flush_file_get(&r, ds->desc.identity.id, &old);
-    scr_dataset_make_note(ds, own && dir != NULL ? dir : known ? old.dir : NULL, &note);
-    scr_flush_file_put(&r, &note);
+    scr_dataset_put_note(&r, ds, own && dir != NULL ? dir : known ? old.dir : NULL);
     changed = 1;
   }
   rc = scr_record_close(&r, rc, changed);
@@ -10148,8 +10195,7 @@ SCR_FN int scr_dataset_note_verdict(const scr_dataset* ds)
   if (rc != SCR_SUCCESS) return scr_index_close(&index, rc, 0);
   if (!scr_index_same(&index, &ds->desc.identity, &it)) {
     scr_choice_read(&index, &c);
-    changed = ds->life == SCR_REJECTED && c.by_user && !scr_index_current(&index, &it) &&
-              strcmp(c.dir, scr_desc_name(&ds->desc)) == 0;
+    changed = ds->life == SCR_REJECTED && c.by_user && c.id == ds->desc.identity.id && !scr_index_current(&index, &it);
     if (changed) scr_choice_release(&index, 0, NULL);
   } else if (ds->life == SCR_REJECTED) {
     scr_index_note_failed(&index, it.id, it.dir, scr.world.job_key);
@@ -13605,9 +13651,10 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 ** Which checkpoint is offered to the application.  Rank 0 applies this rule in scr_restart_candidate, from the states
 ** of part 18, the index, and the user's choice:
 **
-**   1. If the user asks for a name (SCR_Current, SCR_CURRENT): the newest checkpoint with this name of which the cache
-**      has all files, else the newest dataset with this name or directory in the index.
-**   2. Else, if the user chose CURRENT: that one, unless a checkpoint that was completed after the choice is WHOLE.
+**   1. If the user asks for a name (SCR_Current, SCR_CURRENT): the newest checkpoint with this name of which cache or
+**      index have all files; else the newest in the directory of this name in the index.
+**   2. Else, if the user chose CURRENT: that one, unless a checkpoint that was completed after the choice is WHOLE.  If
+**      it cannot be loaded, none that is newer is offered in its place.
 **   3. Else the newest checkpoint that is WHOLE in the cache, or good in the index and not passed over.
 **   4. Else the newest one that the application rejected, but only in other jobs (REJECTED_BEFORE).
 **   5. If cache and index have the same dataset, it is used from the cache.  Without SCR_FETCH only the cache counts.
@@ -13617,8 +13664,8 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 **   7. A fresh start offers nothing but what the user chooses.
 **
 ** Uses       errors, memory, parameters, dataset, prefix, MPI helpers, state, flush, room and fetch
-** Offers     scr_work_is_at_stake, scr_refuse_fresh_start, scr_restart_load, scr_restart_choose,
-**            scr_restart_choose_by_parameter, scr_restart_begin_anew
+** Offers     scr_work_is_at_stake, scr_refuse_fresh_start, scr_restart_choice_served, scr_restart_load,
+**            scr_restart_choose, scr_restart_choose_by_parameter, scr_restart_begin_anew
 ** Invariants
 **   Z1  A value of SCR_CURRENT or SCR_FRESH_START is served once in a job: the index records the value and the job.
 **   Z2  The user's choice holds until a newer checkpoint is complete.
@@ -13653,11 +13700,14 @@ typedef struct {
   int      cached;
   int      rejected; /* 1: the application rejected it in another job */
   int      by_user;
-  int      choice_stands; /* 1: the index has a choice of the user, and no newer checkpoint was complete since */
-  int      at_stake;      /* 1: the index has complete checkpoints, or cannot be read */
-  int      damaged;       /* 1: the index cannot be read */
+  int      choice_stands;  /* 1: the index has a choice of the user, and no newer checkpoint was complete since */
+  int      no_fetch;       /* 1: SCR_FETCH=0 */
+  int      missing_choice; /* 1: neither the cache nor a fetch can give the user's choice */
+  int      at_stake;       /* 1: the index has complete checkpoints, or cannot be read */
+  int      damaged;        /* 1: the index cannot be read */
   char     dir[SCR_MAX_FILENAME];
   char     why[1024];            /* why none is left, apart from those that were tried */
+  char     choice[256];          /* name or directory of the user's choice */
   char     rejected_names[1024]; /* what this job has rejected of those that only the prefix has */
   scr_lost lost;
   int      fresh_served; /* the wish of a fresh start that this job has served; or 0 */
@@ -13709,40 +13759,53 @@ SCR_FN void scr_restart_stake(const scr_index* index, int rc, int fetch, scr_can
   c->at_stake = fetch && *c->why;
 }
 
-/* Rule 1: the id of NAME, 0 if it is nowhere; IT is its item, with id 0 if the cache has it.  Rank 0 only. */
-SCR_FN int scr_restart_by_name(const scr_index* index, const char* name, int fetch, scr_index_item* it)
+/*
+** Rule 1: the id of NAME in *ID.  IT is its item, with id 0 if it comes from the cache.  SCR_ERR_NOT_FOUND if it is
+** nowhere.  Rank 0 only.
+*/
+SCR_FN int scr_restart_by_name(const scr_index* index, const char* name, int fetch, int* id, scr_index_item* it)
 {
   const scr_dataset* ds = scr_dataset_named(name);
 
-  if (ds != NULL) return ds->desc.identity.id;
-  if (!fetch) return 0;
-  return scr_index_named(index, name, it) == SCR_SUCCESS ? it->id : 0;
-}
-
-/* Rule 2: the same for the user's choice, if it is below BELOW and the user has not seen it replaced.  Rank 0 only. */
-SCR_FN int scr_restart_by_choice(const scr_index* index, const scr_choice* c, int below, int fetch, scr_index_item* it)
-{
-  const scr_dataset* ds;
-
-  if (!c->by_user || (c->until > 0 && scr_restart_cached(SCR_WHOLE, c->until - 1, below))) return 0;
-  if (scr_index_current(index, it)) {
-    ds = scr_dataset_find(it->id);
-    if (it->id < below && (fetch || scr_dataset_is_whole(ds))) return it->id;
-  } else if ((ds = scr_dataset_named(c->dir)) != NULL && ds->desc.identity.id < below) {
-    return ds->desc.identity.id; /* a command chose what only the cache has */
+  *id = ds != NULL ? ds->desc.identity.id : 0;
+  if (fetch && scr_index_named(index, name, it) == SCR_SUCCESS &&
+      (ds == NULL || (it->id > *id && strcmp(it->desc.name, name) == 0))) {
+    *id = it->id;
+    return SCR_SUCCESS;
   }
   memset(it, 0, sizeof *it);
-  return 0;
+  if (ds != NULL) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_NOT_FOUND, "the checkpoint %s is not in the cache%s", name,
+                 fetch ? " or in the index" : ", and SCR_FETCH=0 keeps it from being fetched");
 }
 
 /*
-** Rules 3 and 4: the same for the newest checkpoint that FROM leaves; FROM goes on to the rejected ones.  Rank 0
-** only.
+** Rule 2: the id of the user's choice, if it is below BELOW, else 0; IT as above.  *LIMIT becomes the id of the choice
+** while it stands, else INT_MAX.  Rank 0 only.
 */
-SCR_FN int scr_restart_newest(const scr_index* index, scr_search* from, int fetch, scr_index_item* it)
+SCR_FN int scr_restart_by_choice(const scr_index* index, const scr_choice* c, int below, int fetch, int* limit,
+                                 scr_index_item* it)
+{
+  const scr_dataset* ds;
+
+  *limit = INT_MAX;
+  if (!c->by_user || (c->until > 0 && scr_restart_cached(SCR_WHOLE, c->until - 1, below))) return 0;
+  if (scr_index_current(index, it)) *limit = it->id;
+  else if (c->id > 0) *limit = c->id;
+  ds = scr_dataset_find(*limit);
+  if (*limit < below && it->id != 0 && fetch) return it->id;
+  memset(it, 0, sizeof *it);
+  return *limit < below && scr_dataset_is_whole(ds) ? *limit : 0;
+}
+
+/*
+** Rules 3 and 4: the same for the newest checkpoint below TOP that FROM leaves; FROM goes on to the rejected ones.
+** Rank 0 only.
+*/
+SCR_FN int scr_restart_newest(const scr_index* index, scr_search* from, int top, int fetch, scr_index_item* it)
 {
   for (;; from->rejected = 1, from->below = INT_MAX) {
-    int         below = from->below;
+    int         below = from->below < top ? from->below : top;
     int         id = scr_restart_cached(from->rejected ? SCR_REJECTED_BEFORE : SCR_WHOLE, 0, below);
     const char* job = from->rejected ? scr.world.job_key : NULL;
     while (fetch && scr_index_newest(index, below, job, it) == SCR_SUCCESS && it->id > id) {
@@ -13759,32 +13822,36 @@ SCR_FN int scr_restart_newest(const scr_index* index, scr_search* from, int fetc
 SCR_FN int scr_restart_candidate(scr_search from, const char* name, scr_candidate* c)
 {
   scr_index          index;
-  scr_index_item     it, same;
+  scr_index_item     it;
   scr_choice         choice;
   const scr_dataset* ds;
-  int                fetch = 1, rc = scr_index_read(&index, scr.world.prefix);
+  int                fetch = 1, limit = INT_MAX, rc = scr_index_read(&index, scr.world.prefix);
 
   memset(c, 0, sizeof *c);
   memset(&it, 0, sizeof it); /* the candidate on the prefix; it.id is 0 if it comes from the cache */
   scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
+  c->no_fetch = !fetch;
   scr_restart_stake(&index, rc, fetch, c);
   c->lost = scr.lost;
   if (!fetch && scr_index_count_complete(&index) > 0)
     c->lost.at_stake = 0; /* the application reads the prefix itself */
   scr_choice_read(&index, &choice);
   c->choice_stands = choice.by_user && choice.until == 0;
-  c->fresh_served = scr_index_cut_wish(&index, scr.world.job_key);
-  if (name != NULL) c->id = scr_restart_by_name(&index, name, fetch, &it);
-  else if (!from.rejected) c->id = scr_restart_by_choice(&index, &choice, from.below, fetch, &it);
+  c->fresh_served = scr_index_last_served(&index, "SCR_FRESH_START", scr.world.job_key);
+  rc = SCR_SUCCESS;
+  if (name != NULL) {
+    rc = scr_restart_by_name(&index, name, fetch, &c->id, &it);
+  } else {
+    c->id = scr_restart_by_choice(&index, &choice, from.below, fetch, &limit, &it);
+    c->missing_choice = c->id == 0 && limit < from.below && !from.rejected;
+    snprintf(c->choice, sizeof c->choice, "%.200s", choice.dir);
+  }
   c->by_user = c->id != 0;
-  if (name == NULL && c->id == 0 && !scr.fresh_start) c->id = scr_restart_newest(&index, &from, fetch, &it);
+  if (name == NULL && c->id == 0 && !scr.fresh_start) c->id = scr_restart_newest(&index, &from, limit, fetch, &it);
   c->rejected = from.rejected;
   ds = scr_dataset_find(c->id);
-  if (scr_dataset_is_whole(ds)) c->cached = it.id == 0 || scr_index_same(&index, &ds->desc.identity, &same);
-  rc = c->cached || it.id == 0 ? SCR_SUCCESS : scr_fmt(c->dir, sizeof c->dir, "%s", it.dir);
-  if (name != NULL && c->id == 0)
-    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the checkpoint %s is not in the cache%s", name,
-                 fetch ? " or in the index" : ", and SCR_FETCH=0 keeps it from being fetched");
+  if (scr_dataset_is_whole(ds)) c->cached = it.id == 0 || !scr_identity_differs(&ds->desc.identity, &it.desc.identity);
+  if (!c->cached && it.id != 0 && rc == SCR_SUCCESS) rc = scr_fmt(c->dir, sizeof c->dir, "%s", it.dir);
   return scr_index_close(&index, rc, 0);
 }
 
@@ -13832,35 +13899,37 @@ SCR_FN int scr_restart_fetch(const scr_candidate* c)
 }
 
 /*
-** The user's choice is loaded: nothing is held against it any more, and newer checkpoints are PASSED, in the cache and
-** in the index, so that no restart offers them.  Collective over the world; the same code everywhere.
+** The user's choice, checkpoint ID, is loaded, or the run goes on after it: nothing is held against it any more, and
+** newer checkpoints are PASSED, in the cache and in the index, so that no restart offers them.  Collective over the
+** world; the same code everywhere.
 */
-SCR_FN int scr_restart_choice_served(void)
+SCR_FN int scr_restart_choice_served(int id)
 {
-  scr_dataset*   chosen = scr_dataset_find(scr.loaded);
-  scr_index      index;
-  scr_index_item it;
-  int*           ids = (int*)scr_malloc((size_t)(scr.datasets + 1) * sizeof *ids);
-  int            i, changed, marked = 0, n = 0;
-  int            rc = scr_agree(ids == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, scr.world.comm);
+  const scr_dataset* chosen = scr_dataset_find(id);
+  scr_index          index;
+  scr_index_item     it;
+  int*               ids = (int*)scr_malloc((size_t)(scr.datasets + 1) * sizeof *ids);
+  int                i, changed, marked = 0, n = 0;
+  int                rc = scr_agree(ids == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, scr.world.comm);
 
   if (scr.world.rank == 0 && rc == SCR_SUCCESS) {
     int err = scr_index_open(&index, scr.world.prefix);
-    if (!scr_index_same(&index, &chosen->desc.identity, &it)) it.dir = "";
-    changed = err == SCR_SUCCESS && scr_index_serve_choice(&index, scr.loaded, it.dir);
+    changed = err == SCR_SUCCESS &&
+              scr_index_serve_choice(&index, id, scr_index_current(&index, &it) && it.id == id ? it.dir : "");
     if (scr_index_close(&index, err, changed) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   }
   for (i = 0; i < scr.datasets && rc == SCR_SUCCESS; i++) {
     const scr_dataset* ds = &scr.dataset[i];
     scr_entry*         e = scr_dataset_entry(ds);
-    if (ds->desc.identity.id <= scr.loaded || ds->desc.ckpt <= 0) continue;
+    if (ds->desc.identity.id <= id || ds->desc.ckpt <= 0) continue;
     if (scr_life_leads(ds->life, SCR_PASSED)) ids[n++] = ds->desc.identity.id;
     if (ds->life != SCR_PASSED || e == NULL || e->mark == SCR_MARK_PASSED) continue;
     scr_entry_decide(e, SCR_PASSED); /* only the cut said so, and that is below it now */
     marked = 1;
   }
   if (marked && scr_map_write() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
-  if (rc == SCR_SUCCESS && chosen->life != SCR_WHOLE) rc = scr_change_life(&scr.loaded, 1, SCR_WHOLE);
+  if (rc == SCR_SUCCESS && scr_dataset_is_whole(chosen) && chosen->life != SCR_WHOLE)
+    rc = scr_change_life(&id, 1, SCR_WHOLE);
   if (rc == SCR_SUCCESS && n > 0) rc = scr_change_life(ids, n, SCR_PASSED);
   scr_free(&ids);
   return rc;
@@ -13897,6 +13966,11 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
     if (c.at_stake) scr.prefix_at_stake = 1;
     scr.choice_stands = c.choice_stands;
     scr.fresh_served = c.fresh_served;
+    if (c.missing_choice)
+      scr_tried_add(
+          "the user's choice, the checkpoint %s, is not in the cache, and %s; newer ones are not offered in its "
+          "place, until scr_index --current or SCR_CURRENT chooses another one",
+          c.choice, c.no_fetch ? "SCR_FETCH=0 keeps it from being fetched" : "not in the index");
     if (c.id <= 0) break;
     from.rejected = c.rejected;
     from.below = c.id;
@@ -13905,7 +13979,7 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
       scr.offer.rejected = c.rejected;
       scr.offer.below = c.id + 1;
       if (!c.by_user || !c.choice_stands) scr_restart_tell_lost(&c);
-      return c.by_user ? scr_restart_choice_served() : SCR_SUCCESS;
+      return c.by_user ? scr_restart_choice_served(c.id) : SCR_SUCCESS;
     }
     if (name != NULL) return rc;
   }
@@ -13924,35 +13998,49 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
 
 /* ---- the user's choice ---- */
 
-/* Set CURRENT, as the user's choice, to the cached dataset DS or, if it is NULL, to NAME of the index.  Rank 0 only. */
-SCR_FN int scr_restart_set_choice(const scr_dataset* ds, const char* name)
+/* Set CURRENT to dataset ID of the index, which NAME denotes, as the user's choice.  Rank 0 only. */
+SCR_FN int scr_restart_set_choice(int id, const char* name)
 {
   scr_index      index;
   scr_index_item it;
   int            rc = scr_index_open(&index, scr.world.prefix);
-  int            found =
-      ds != NULL ? scr_index_same(&index, &ds->desc.identity, &it) : scr_index_named(&index, name, &it) == SCR_SUCCESS;
 
-  if (rc == SCR_SUCCESS && !found)
-    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no checkpoint %s in the cache or in %s", name, scr.world.prefix);
+  if (rc == SCR_SUCCESS && !scr_index_find(&index, SCR_INDEX_NAME, name, id, &it) &&
+      !scr_index_find(&index, SCR_INDEX_DIR, name, id, &it))
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no checkpoint %s in %s any more", name, scr.world.prefix);
   else if (rc == SCR_SUCCESS && !scr_desc_is_ckpt(&it.desc))
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the dataset %s in %s is not a checkpoint", name, scr.world.prefix);
-  if (rc == SCR_SUCCESS) scr_index_set_current(&index, it.dir, 1);
+  if (rc == SCR_SUCCESS) scr_index_set_current(&index, it.id, it.dir, 1);
   return scr_index_close(&index, rc, 1);
 }
 
 /*
-** Make the checkpoint NAME the user's choice, which the index records until a newer checkpoint is complete.  A
-** checkpoint that is only in the cache is flushed first, because the index lists only what is on the prefix.
+** Make the checkpoint NAME the user's choice, which the index records until a newer checkpoint is complete; *ID becomes
+** its id.  A checkpoint that is only in the cache is flushed first, because the index lists only what is on the prefix.
 ** Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_restart_choose(const char* name)
+SCR_FN int scr_restart_choose(const char* name, int* id)
 {
-  const scr_dataset* ds = scr_dataset_named(name);
-  int                rc = SCR_SUCCESS;
+  scr_index      index;
+  scr_index_item it;
+  scr_vote       v;
+  int            fetch = 1, rc = SCR_SUCCESS;
 
-  if (ds != NULL && (rc = scr_flush_sync(ds->desc.identity.id, 1)) != SCR_SUCCESS) return rc;
-  if (scr.world.rank == 0) rc = scr_restart_set_choice(ds, name);
+  memset(&v, 0, sizeof v);
+  memset(&it, 0, sizeof it);
+  *id = 0;
+  if (scr.world.rank == 0) {
+    scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
+    rc = scr_index_read(&index, scr.world.prefix);
+    if (rc == SCR_SUCCESS) rc = scr_restart_by_name(&index, name, fetch, id, &it);
+    v.max[0] = *id;
+    v.max[1] = rc == SCR_SUCCESS && it.id == 0; /* the cache has it */
+    scr_index_close(&index, SCR_SUCCESS, 0);
+  }
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  *id = (int)v.max[0];
+  if (v.max[1] && (rc = scr_flush_sync(*id, 1)) != SCR_SUCCESS) return rc;
+  if (scr.world.rank == 0) rc = scr_restart_set_choice(*id, name);
   return scr_agree(rc, scr.world.comm);
 }
 
@@ -13965,16 +14053,14 @@ SCR_FN int scr_restart_choose_by_parameter(void)
 {
   const char* name = scr_param_get(scr.world.params, "SCR_CURRENT");
   scr_index   index;
-  scr_choice  c;
   scr_vote    v;
-  int         rc = SCR_SUCCESS;
+  int         id, rc = SCR_SUCCESS;
 
   if (name == NULL) return SCR_SUCCESS;
   memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) {
     rc = scr_index_read(&index, scr.world.prefix);
-    scr_choice_read(&index, &c);
-    v.max[0] = strcmp(c.served, name) == 0 && (*c.served_job == '\0' || strcmp(c.served_job, scr.world.job_key) == 0);
+    v.max[0] = scr_index_has_served(&index, "SCR_CURRENT", name, scr.world.job_key);
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
@@ -13982,10 +14068,10 @@ SCR_FN int scr_restart_choose_by_parameter(void)
     scr_dbg(1, "SCR_CURRENT=%s was served before in this job; this run goes on from the newest checkpoint", name);
     return SCR_SUCCESS;
   }
-  if ((rc = scr_restart_choose(name)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_restart_choose(name, &id)) != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0) {
     rc = scr_index_open(&index, scr.world.prefix);
-    scr_choice_note_served(&index, name, scr.world.job_key);
+    scr_index_note_served(&index, "SCR_CURRENT", name, scr.world.job_key);
     rc = scr_index_close(&index, rc, 1);
   }
   return scr_agree(rc, scr.world.comm);
@@ -14003,20 +14089,22 @@ SCR_FN int scr_restart_begin_anew(void)
 {
   scr_index index;
   scr_vote  v;
+  char      wish[16];
   int       rc = SCR_SUCCESS;
 
   if (scr.fresh_start == 0) return SCR_SUCCESS;
   memset(&v, 0, sizeof v);
+  snprintf(wish, sizeof wish, "%d", scr.fresh_start);
   if (scr.world.rank == 0) {
     rc = scr_index_open(&index, scr.world.prefix);
-    v.max[0] = scr_index_cut_wish(&index, scr.world.job_key) == scr.fresh_start;
-    if (!v.max[0]) scr_index_cut(&index, scr.dataset_id, scr.fresh_start, scr.world.job_key);
+    v.max[0] = scr_index_has_served(&index, "SCR_FRESH_START", wish, scr.world.job_key);
+    scr_index_cut(&index, scr.dataset_id);
+    scr_index_note_served(&index, "SCR_FRESH_START", wish, scr.world.job_key);
     rc = scr_index_close(&index, rc, !v.max[0]);
   }
   rc = scr_vote_all(&v, rc, scr.world.comm);
   if (v.max[0]) {
-    scr_dbg(1, "SCR_FRESH_START=%d was served before in this job; this run goes on from the newest checkpoint",
-            scr.fresh_start);
+    scr_dbg(1, "SCR_FRESH_START=%s was served before in this job; this run goes on from the newest checkpoint", wish);
     scr.fresh_start = 0;
   }
   return rc;
@@ -14039,10 +14127,15 @@ SCR_FN int scr_restart_begin_anew(void)
 
 /* ---- messages and phases ---- */
 
-/* Report RC, the result of a collective call: every rank has the message, and rank 0 prints it.  Returns RC. */
+/*
+** Report RC, the result of a collective call: every rank has the message, and rank 0 prints it before any of them goes
+** on, because a program may abort at once.  Returns RC.  Collective over the world if RC is an error.
+*/
 SCR_FN int scr_report(int rc)
 {
-  if (rc != SCR_SUCCESS && scr_msg_rank <= 0) scr_msg_print("error", "%s", scr_err_text);
+  if (rc == SCR_SUCCESS) return rc;
+  if (scr_msg_rank <= 0) scr_msg_print("error", "%s", scr_err_text);
+  if (rc != SCR_ERR_MPI && scr.world.comm != MPI_COMM_NULL) scr_barrier(scr.world.comm);
   return rc;
 }
 
@@ -14078,6 +14171,26 @@ SCR_FN const char* scr_phase_missing(scr_phase wanted)
   default:
     return "SCR_Start_output";
   }
+}
+
+/*
+** The error of CALL, to which the ranks gave different names or FLAGS: it tells what rank 0 gave, and the first rank
+** that gave something else.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_differ(const char* call, const char* name, int flags)
+{
+  char first[SCR_MAX_FILENAME + 32], mine[SCR_MAX_FILENAME + 32];
+  int  n = 0, rc;
+
+  memset(mine, 0, sizeof mine);
+  if (flags != 0) n = snprintf(mine, sizeof mine, "flags 0x%x, name ", (unsigned)flags);
+  snprintf(mine + n, sizeof mine - (size_t)n, "\"%s", name);
+  memcpy(first, mine, sizeof mine);
+  rc = scr_bcast(first, (int)sizeof first, MPI_CHAR, 0, scr.world.comm);
+  if (rc == SCR_SUCCESS && strcmp(first, mine) != 0)
+    rc = SCR_ERR(SCR_ERR_DIFFER, "%s: the ranks gave different arguments: %.900s\" on rank 0, but %.900s\" on rank %d",
+                 call, first, mine, scr.world.rank);
+  return scr_agree(rc, scr.world.comm);
 }
 
 /*
@@ -14376,7 +14489,8 @@ SCR_FN void scr_run_halt_begin(void)
 
   scr.halt = scr_hash_new();
   scr_param_int(scr.world.params, "SCR_HALT_SECONDS", &seconds);
-  if (seconds > 0) scr_hash_util_set_int(scr.halt, "HaltSeconds", seconds);
+  if (seconds > 0) scr_hash_util_set_int(scr.halt, "HaltSeconds", seconds); /* until the halt file can be read */
+  scr.halt_seconds = seconds;
   if (seconds > 0 && scr.world.rank == 0 && scr_seconds_left() < 0)
     scr_warn("SCR_HALT_SECONDS=%d has no effect: the end of the allocation is not known; set SCR_END_TIME to it, in "
              "seconds since 1970 (date +%%s)",
@@ -14390,7 +14504,7 @@ SCR_FN int scr_run_halt_look(int done, char* reason, size_t n)
   int        halt, rc = done ? scr_record_open(&file, scr.world.prefix, "halt.scr")
                              : scr_record_read(&file, scr.world.prefix, "halt.scr");
 
-  if (rc == SCR_SUCCESS) scr_halt_merge(scr.halt, file.h);
+  if (rc == SCR_SUCCESS) scr_halt_merge(scr.halt, file.h, scr.halt_seconds);
   else scr_warn("%s; the halt conditions known so far still apply", scr_err_text);
   if (done) scr_halt_count(scr.halt, done);
   halt = scr_halt_check(scr.halt, (int64_t)time(NULL), scr_seconds_left(), reason, n);
@@ -14637,6 +14751,7 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
   scr_index_newest(index, INT_MAX, NULL, &newest);
   if (newest.id > until) until = newest.id;
   memset(&scr.lost, 0, sizeof scr.lost);
+  scr_flush_file_forget_passed(r);
   while ((id = scr_flush_file_before(r, id)) != 0) {
     const scr_dataset* ds = scr_dataset_find(id);
     scr_flush_file_get(r, id, &note);
@@ -14666,7 +14781,6 @@ SCR_FN int scr_run_write_flush_file(void)
   scr_record     r;
   scr_index      index;
   scr_index_item it;
-  scr_flush_note note;
   int            i, rc;
 
   scr_index_read(&index, scr.world.prefix); /* if it cannot be read, it is empty: nothing is on the prefix */
@@ -14675,9 +14789,8 @@ SCR_FN int scr_run_write_flush_file(void)
   scr_run_sift_notes(&r, &index);
   for (i = 0; i < scr.datasets; i++) {
     const scr_dataset* ds = &scr.dataset[i];
-    if (!scr_dataset_is_live(ds)) continue;
-    scr_dataset_make_note(ds, scr_index_same(&index, &ds->desc.identity, &it) ? it.dir : NULL, &note);
-    scr_flush_file_put(&r, &note);
+    if (!scr_dataset_is_whole(ds)) continue;
+    scr_dataset_put_note(&r, ds, scr_index_same(&index, &ds->desc.identity, &it) ? it.dir : NULL);
   }
   scr_index_close(&index, SCR_SUCCESS, 0);
   return scr_record_close(&r, rc, 1);
@@ -15131,9 +15244,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   scr_room_ask(d, need, &v);
   if (rc == SCR_SUCCESS && scr.world.group[SCR_GROUP_NODE].rank == 0) scr_cache_clear_place(d, id);
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  if (v.max[ARGUMENTS] != -v.max[MINUS_ARGUMENTS])
-    return SCR_ERR(SCR_ERR_DIFFER, "%s: the ranks gave different names or flags; rank %d gave \"%s\", 0x%x", call,
-                   scr.world.rank, name ? name : "", (unsigned)flags);
+  if (v.max[ARGUMENTS] != -v.max[MINUS_ARGUMENTS]) return scr_differ(call, name ? name : "", flags);
   scr.open_start = scr_wtime();
   scr_event("COMPUTE_END", NULL, NULL, scr.open_start - scr.ckpt_end);
   rc = scr_room_make(d, need, scr_room_is_tight(&v));
@@ -15197,8 +15308,8 @@ SCR_FN int scr_complete_files(scr_entry* e, uint64_t* bytes)
 }
 
 /*
-** SCR_ERR_ARG on a rank that finds that two ranks registered the same file.  RC is this rank's result so far.
-** Collective over the world.
+** SCR_ERR_ARG on a rank that finds that two ranks registered the same file.  RC is this rank's result so far; that a
+** file is missing may be a result of the same.  Collective over the world.
 */
 SCR_FN int scr_complete_unique(const scr_entry* own, int rc)
 {
@@ -15211,7 +15322,7 @@ SCR_FN int scr_complete_unique(const scr_entry* own, int rc)
   for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
     for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {
       const char* other = scr_hash_elem_get_first_val(seen, scr_hash_elem_key(c));
-      if (other != NULL && rc == SCR_SUCCESS)
+      if (other != NULL && (rc == SCR_SUCCESS || rc == SCR_ERR_MISSING))
         rc = SCR_ERR(SCR_ERR_ARG, "ranks %s and %s registered the same file %s; each rank needs its own", other,
                      scr_hash_elem_key(e), scr_hash_elem_key(c));
       scr_hash_set_kv(seen, scr_hash_elem_key(c), scr_hash_elem_key(e));
@@ -15333,6 +15444,7 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   rc = scr_complete_files(e, &bytes);
   if (scr.open_failure.rc != SCR_SUCCESS) rc = scr_open_failed();
   else if (!valid) rc = SCR_ERR(SCR_ERR_INVALID, "rank %d marked dataset %d as invalid", scr.world.rank, id);
+  else if (rc == SCR_ERR_MISSING) scr_err_secondhand = 1; /* another rank may know why */
   rc = scr_complete_unique(e, rc);
   memset(&v, 0, sizeof v);
   v.sum[FILES] = e->files;
@@ -15372,8 +15484,7 @@ SCR_FN int scr_enter_name(const char* call, const char* name)
   v.max[0] = (int64_t)scr_crc32(SCR_CRC32_START, name, strlen(name));
   v.max[1] = -v.max[0];
   rc = scr_vote_all(&v, rc, scr.world.comm);
-  if (rc == SCR_SUCCESS && v.max[0] != -v.max[1])
-    rc = SCR_ERR(SCR_ERR_DIFFER, "%s: the ranks gave different names; rank %d gave \"%s\"", call, scr.world.rank, name);
+  if (rc == SCR_SUCCESS && v.max[0] != -v.max[1]) rc = scr_differ(call, name, 0);
   return scr_report(rc);
 }
 
@@ -15460,14 +15571,15 @@ SCR_FN int scr_run_drop(const char* name)
 /* Make NAME the choice of the user and, unless it is too late, load it.  Collective over the world. */
 SCR_FN int scr_run_choose(const char* name)
 {
-  int            loaded = scr.loaded, rc = scr_restart_choose(name);
+  int            id, loaded = scr.loaded, rc = scr_restart_choose(name, &id);
   scr_restart    restart = scr.restart;
   scr_search     all = {0, INT_MAX};
   scr_err_record why;
 
-  if (rc != SCR_SUCCESS || scr.restart == SCR_RESTART_OVER) {
-    if (rc == SCR_SUCCESS) scr.choice_stands = 1; /* also for later runs, until a newer checkpoint is complete */
-    return rc;
+  if (rc != SCR_SUCCESS) return rc;
+  if (scr.restart == SCR_RESTART_OVER) {
+    scr.choice_stands = 1; /* for later runs, until a newer checkpoint is complete */
+    return scr_restart_choice_served(id);
   }
   if ((rc = scr_restart_load(all, name)) == SCR_SUCCESS) return rc;
   scr_err_save(&why);

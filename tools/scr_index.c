@@ -48,18 +48,15 @@ static int list(const char* argv0, const char* prefix)
   return rc == SCR_SUCCESS && fflush(stdout) == 0 ? 0 : 1;
 }
 
-/* Returns 1, and its directory in DIR, if the flush file lists the checkpoint NAME in the cache. */
-static int in_cache(const char* prefix, const char* name, char* dir)
+/* The id of the newest checkpoint NAME in the cache, as the flush file knows it; 0 if there is none. */
+static int find_cached(const char* prefix, const char* name)
 {
-  scr_record     file;
-  scr_flush_note note;
-  int            id = INT_MAX, found = 0, rc = scr_flush_file_read(&file, prefix);
+  scr_record file;
+  int        rc = scr_flush_file_read(&file, prefix);
+  int        id = rc == SCR_SUCCESS ? scr_flush_file_named(&file, name) : 0;
 
-  while (!found && (id = scr_flush_file_before(&file, id)) != 0)
-    found = scr_flush_file_get(&file, id, &note) && note.flags & SCR_FLAG_CHECKPOINT && strcmp(note.name, name) == 0;
-  if (found) memcpy(dir, name, strlen(name) + 1);
   scr_record_close(&file, rc, 0);
-  return found;
+  return id;
 }
 
 /* Make the checkpoint NAME the user's choice. */
@@ -67,21 +64,19 @@ static int choose(const char* argv0, const char* prefix, const char* name)
 {
   scr_index      index;
   scr_index_item it;
-  char           dir[SCR_MAX_FILENAME] = "";
-  int            rc = scr_index_open(&index, prefix);
+  int            cached = find_cached(prefix, name), rc = scr_index_open(&index, prefix);
 
-  if (rc == SCR_SUCCESS && strlen(name) >= sizeof dir) rc = SCR_ERR(SCR_ERR_ARG, "the name is too long");
-  if (rc == SCR_SUCCESS && scr_index_named(&index, name, &it) == SCR_SUCCESS) {
-    snprintf(dir, sizeof dir, "%s", it.dir);
+  if (rc == SCR_SUCCESS && strlen(name) >= SCR_MAX_FILENAME) rc = SCR_ERR(SCR_ERR_ARG, "the name is too long");
+  if (rc == SCR_SUCCESS && scr_index_named(&index, name, &it) == SCR_SUCCESS &&
+      (cached == 0 || (it.id >= cached && strcmp(it.desc.name, name) == 0))) {
     if (!scr_desc_is_ckpt(&it.desc) || !it.complete)
       rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s on %s is not a complete checkpoint", name, prefix);
-  } else if (rc == SCR_SUCCESS && !in_cache(prefix, name, dir)) {
-    rc = SCR_ERR(SCR_ERR_NOT_FOUND,
-                 "there is no checkpoint %s on %s, or in the cache among those that a run may offer; one in the "
-                 "cache that was passed over is chosen with SCR_CURRENT=%s",
-                 name, prefix, name);
+    else scr_index_set_current(&index, it.id, it.dir, 1);
+  } else if (rc == SCR_SUCCESS && cached > 0) {
+    scr_index_set_current(&index, cached, name, 1);
+  } else if (rc == SCR_SUCCESS) {
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no checkpoint %s on %s, or in the cache of its last run", name, prefix);
   }
-  if (rc == SCR_SUCCESS) scr_index_set_current(&index, dir, 1);
   rc = scr_index_close(&index, rc, 1);
   return rc == SCR_SUCCESS ? 0 : tool_fail(argv0, 1, scr_err_text);
 }

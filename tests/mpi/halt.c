@@ -114,6 +114,32 @@ static void the_program_should_exit_when_the_halt_file_says_so(void)
   run_puts("ck4", 1, 10);
 }
 
+/* What a run has seen of the halt file no longer holds when the user takes it away. */
+static void conditions_can_be_removed_while_the_job_runs(void)
+{
+  static const char* const sets[] = {"-i", "-a 1000", "-b 1000", "-c 1", "-b +1h -s 7200"};
+  static const char* const removes[] = {"--remove", "--unset-reason --unset-after --unset-before --unset-checkpoints"};
+  size_t                   i;
+
+  begin();
+  OK(SCR_Init());
+  for (i = 0; i < 2 * sizeof sets / sizeof *sets; i++) {
+    char name[16];
+    during("scr_halt %s, %s", sets[i / 2], removes[i % 2]);
+    shell("$TEST_HALT %s prefix", sets[i / 2]);
+    should_exit(); /* the run has seen it */
+    snprintf(name, sizeof name, "a%d", (int)i);
+    if (i % 2 == 0) OK(put(name, 1, 10)); /* and may have noted a reason */
+    CHECK(should_exit() == 1 || i == 7, "not halted");
+    shell("$TEST_HALT %s prefix", removes[i % 2]);
+    CHECK(should_exit() == 0, "still halted");
+    *name = 'b';
+    OK(put(name, 1, 10));
+    CHECK(should_exit() == 0, "halted again");
+  }
+  OK(SCR_Finalize());
+}
+
 /* Programs that the library ends; mpi.sh sees to it that they end well, with the checkpoint on the prefix. */
 static void exit_in_complete(const char* how, int ask)
 {
@@ -149,6 +175,7 @@ static void scr_halt_exit_1_ends_a_halted_program_in_init(void)
 
 const test_case halt_cases[] = {CASE(a_checkpoint_is_needed_by_interval_seconds_and_overhead, ANY),
                                 CASE(the_program_should_exit_when_the_halt_file_says_so, ANY),
+                                CASE(conditions_can_be_removed_while_the_job_runs, ANY),
                                 CASE(a_halted_program_that_does_not_ask_ends_in_complete, "", ""),
                                 CASE(scr_halt_exit_1_ends_a_program_that_asks, "", ""),
                                 CASE(scr_halt_exit_1_ends_a_halted_program_in_init, "", ""),

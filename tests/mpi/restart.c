@@ -497,6 +497,33 @@ static void what_is_newer_than_a_choice_is_passed_over(void)
   }
 }
 
+/* A checkpoint that was passed over can be chosen, by each way. */
+static void each_checkpoint_that_was_passed_over_can_be_chosen(void)
+{
+  int place;
+
+  for (place = 0; place < PLACES; place++) {
+    begin_four(place, "first");
+    set("SCR_CURRENT=ck1");
+    run_gets("ck1", 1, 1000);
+    set("SCR_CURRENT=ck3");
+    run_gets("ck3", 1, 3000);
+    set("SCR_CURRENT=");
+    run_gets("ck3", 1, 3000);
+    OK(SCR_Init());
+    OK(SCR_Current("ck2"));
+    get("ck2", 1, 2000);
+    OK(SCR_Finalize());
+    during("%s, scr_index", place_names[place]);
+    shell("$TEST_INDEX --current ck4 --prefix prefix");
+    OK(SCR_Init());
+    get("ck4", 1, 4000);
+    OK(put("ck5", 1, 5000));
+    OK(SCR_Finalize());
+    run_gets("ck5", 1, 5000);
+  }
+}
+
 /* A choice that only the cache has holds like others, and its rejection ends it. */
 static void the_rejection_of_a_choice_ends_it(void)
 {
@@ -533,6 +560,94 @@ static void only_its_own_rejection_ends_a_choice(void)
   run_dies();
   shell("mv away prefix/ck2/rank_0_0");
   run_gets("ck2", 1, 2000);
+}
+
+/* The user chooses ck1 when the run has written newer ones: they are passed over, even if what follows is rejected. */
+static void a_choice_in_the_midst_of_a_run_passes_over_what_is_newer(void)
+{
+  int flush;
+
+  for (flush = 0; flush < 2; flush++) {
+    during("SCR_FLUSH=%d", flush);
+    begin();
+    set("SCR_FLUSH=%d", flush);
+    set("SCR_CACHE_SIZE=6");
+    OK(SCR_Init());
+    OK(put("ck1", 1, 1000));
+    OK(put("ck2", 1, 2000));
+    OK(put("ck3", 1, 3000));
+    OK(SCR_Current("ck1"));
+    OK(put("ck4", 1, 4000));
+    OK(SCR_Finalize());
+    OK(SCR_Init());
+    rejects("ck4");
+    get("ck1", 1, 1000);
+    OK(SCR_Finalize());
+  }
+}
+
+/* All checkpoints have one name: SCR_CURRENT and scr_index choose the same of them, the newest. */
+static void both_ways_choose_the_newest_of_a_name(void)
+{
+  begin();
+  set("SCR_FLUSH=2");
+  set("SCR_CACHE_SIZE=3");
+  OK(SCR_Init());
+  OK(put("ck", 1, 1000));
+  OK(put("ck", 1, 2000)); /* on the prefix */
+  OK(put("ck", 1, 3000));
+  run_dies();
+  save();
+  set("SCR_CURRENT=ck");
+  run_gets("ck", 1, 3000);
+  set("SCR_CURRENT=");
+  go_back();
+  shell("$TEST_INDEX --current ck --prefix prefix");
+  run_gets("ck", 1, 3000);
+}
+
+/* This run refuses to start, or offers what is no newer than the choice. */
+static void nothing_newer_than(const char* choice)
+{
+  char name[SCR_MAX_FILENAME] = "";
+  int  flag = 0, rc = same_code(SCR_Init());
+
+  if (rc != SCR_SUCCESS) return;
+  rc = same_code(SCR_Have_restart(&flag, name));
+  CHECK(rc != SCR_SUCCESS || strcmp(name, choice) <= 0, "%s is offered, although the user chose %s", name, choice);
+  OK(SCR_Finalize());
+}
+
+static void a_choice_that_cannot_be_loaded_is_not_replaced_by_a_newer_one(void)
+{
+  during("only the prefix has it, and SCR_FETCH is 0");
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=2");
+  run_puts_four();
+  set("SCR_FETCH=0");
+  set("SCR_CURRENT=ck1");
+  nothing_newer_than("ck1");
+  during("only the cache has it, and not enough is left");
+  begin_four(CACHED, "first");
+  shell("$TEST_INDEX --current ck2 --prefix prefix; find cache -path '*/ck2/rank_*' -delete");
+  nothing_newer_than("ck2");
+  during("only a cache has it that is gone");
+  begin();
+  set("SCR_FLUSH=2");
+  set("SCR_CACHE_SIZE=4");
+  run_puts_four();
+  shell("$TEST_INDEX --current ck1 --prefix prefix");
+  lose_all_nodes();
+  nothing_newer_than("ck1");
+  shell("$TEST_INDEX --current ck4 --prefix prefix"); /* the remedy that the message names */
+  run_gets("ck4", 1, 4000);
+  shell("$TEST_INDEX --current ck4 --prefix prefix");
+  set("SCR_FETCH=0"); /* the program reads the prefix itself */
+  lose_all_nodes();
+  nothing_newer_than("");
+  set("SCR_FETCH=");
+  run_gets("ck4", 1, 4000);
 }
 
 /* SCR_FETCH=0 keeps a choice from being loaded that only the prefix has. */
@@ -763,6 +878,32 @@ static void a_choice_goes_back_behind_a_fresh_start(void)
     run_dies();
     run_gets("ck7", 1, 7000);
   }
+}
+
+/* Jobs take turns; each has its fresh start once.  So has each value in a job. */
+static void each_value_of_scr_fresh_start_is_served_once_in_a_job(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=6");
+  as_job("first");
+  run_puts_four();
+  set("SCR_FRESH_START=1");
+  run_gets(NULL, 0, 0);
+  as_job("other");
+  OK(SCR_Init());
+  get(NULL, 0, 0);
+  OK(put("ck5", 1, 5000));
+  OK(SCR_Finalize());
+  as_job("first");
+  run_gets("ck5", 1, 5000);
+  set("SCR_FRESH_START=2");
+  OK(SCR_Init());
+  get(NULL, 0, 0);
+  OK(put("ck6", 1, 6000));
+  OK(SCR_Finalize());
+  set("SCR_FRESH_START=1");
+  run_gets("ck6", 1, 6000);
 }
 
 /*
@@ -996,8 +1137,12 @@ const test_case restart_cases[] = {CASE(a_run_restarts_from_the_newest_checkpoin
                                    CASE(what_is_written_after_a_choice_goes_first, FEW),
                                    CASE(a_choice_holds_when_what_was_written_after_it_is_lost, FEW),
                                    CASE(what_is_newer_than_a_choice_is_passed_over, FEW),
+                                   CASE(each_checkpoint_that_was_passed_over_can_be_chosen, FEW),
                                    CASE(the_rejection_of_a_choice_ends_it, FEW),
                                    CASE(only_its_own_rejection_ends_a_choice, FEW),
+                                   CASE(a_choice_in_the_midst_of_a_run_passes_over_what_is_newer, FEW),
+                                   CASE(both_ways_choose_the_newest_of_a_name, FEW),
+                                   CASE(a_choice_that_cannot_be_loaded_is_not_replaced_by_a_newer_one, FEW),
                                    CASE(without_scr_fetch_only_cached_checkpoints_can_be_chosen, FEW),
                                    CASE(a_checkpoint_that_cannot_be_fetched_is_tried_again, ANY),
                                    CASE(current_that_other_tools_have_set_is_a_choice, FEW),
@@ -1005,6 +1150,7 @@ const test_case restart_cases[] = {CASE(a_run_restarts_from_the_newest_checkpoin
                                    CASE(a_killed_fresh_start_is_one_all_the_same, FEW),
                                    CASE(a_fresh_start_goes_on_with_its_own_checkpoints, FEW),
                                    CASE(a_choice_goes_back_behind_a_fresh_start, FEW),
+                                   CASE(each_value_of_scr_fresh_start_is_served_once_in_a_job, FEW),
                                    CASE(a_fresh_start_that_cannot_be_recorded_costs_no_work_of_later_runs, FEW),
                                    CASE(a_choice_that_was_served_costs_no_work_when_the_index_is_damaged, FEW),
                                    CASE(ids_after_a_fresh_start_are_new, FEW),

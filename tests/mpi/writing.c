@@ -2,6 +2,8 @@
 ** writing.c - starting, routing and completing a dataset: which calls may follow which, what is refused, which files
 ** are read back; and what the log tells of it.
 */
+#include <sys/wait.h>
+
 #include "mpi_test.h"
 
 /* ---- the order of calls ---------------------------------------------------------------------------------------- */
@@ -259,6 +261,8 @@ static void a_bad_argument_of_one_rank_is_an_error_on_all(void)
 
 static void ranks_that_differ_in_settings_or_names_are_told_so(void)
 {
+  char both[200];
+
   begin();
   set("SCR_FLUSH=%d", rank == ranks - 1 ? 3 : 4);
   ALIKE(SCR_Init(), SCR_ERR_DIFFER, "SCR_FLUSH");
@@ -267,11 +271,53 @@ static void ranks_that_differ_in_settings_or_names_are_told_so(void)
   ALIKE(SCR_Init(), SCR_ERR_DIFFER, "SCR_CACHE_SIZE");
   set("SCR_CACHE_SIZE=");
   OK(SCR_Init());
-  ALIKE(SCR_Start_output(rank == ranks - 1 ? "a" : "b", SCR_FLAG_CHECKPOINT), SCR_ERR_DIFFER, "name");
-  ALIKE(SCR_Start_output(rank == ranks - 1 ? NULL : "b", SCR_FLAG_CHECKPOINT), SCR_ERR_DIFFER, "name");
-  ALIKE(SCR_Start_output("a", rank == 0 ? SCR_FLAG_CHECKPOINT : SCR_FLAG_OUTPUT), SCR_ERR_DIFFER, "flags");
-  ALIKE(SCR_Current(rank == 0 ? "a" : "b"), SCR_ERR_DIFFER, "names");
+  snprintf(both, sizeof both, "flags 0x1, name \"b\" on rank 0, but flags 0x1, name \"a\" on rank %d", ranks - 1);
+  ALIKE(SCR_Start_output(rank == ranks - 1 ? "a" : "b", SCR_FLAG_CHECKPOINT), SCR_ERR_DIFFER, both);
+  snprintf(both, sizeof both, "flags 0x1, name \"b\" on rank 0, but flags 0x1, name \"\" on rank %d", ranks - 1);
+  ALIKE(SCR_Start_output(rank == ranks - 1 ? NULL : "b", SCR_FLAG_CHECKPOINT), SCR_ERR_DIFFER, both);
+  ALIKE(SCR_Start_output("a", rank == 0 ? SCR_FLAG_CHECKPOINT : SCR_FLAG_OUTPUT), SCR_ERR_DIFFER,
+        "flags 0x1, name \"a\" on rank 0, but flags 0x2, name \"a\" on rank 1");
+  ALIKE(SCR_Current(rank == 0 ? "a" : "b"), SCR_ERR_DIFFER, "\"a\" on rank 0, but \"b\" on rank 1");
   OK(put("ck", 1, 100));
+  OK(SCR_Finalize());
+}
+
+/* Rank 0 cannot print for a while: the others wait, so that none can abort the job before the message is out. */
+static void no_rank_returns_from_an_error_before_it_is_printed(void)
+{
+  char   fill[4096];
+  int    to[2], old = -1;
+  pid_t  reader = 0;
+  double start;
+
+  begin();
+  OK(SCR_Init());
+  if (rank == 0) {
+    memset(fill, '.', sizeof fill);
+    old = dup(2);
+    CHECK(old >= 0 && pipe2(to, O_NONBLOCK) == 0, "%s", strerror(errno));
+    while (write(to[1], fill, sizeof fill) > 0 || write(to[1], fill, 1) > 0) continue;
+    fcntl(to[0], F_SETFL, 0);
+    fcntl(to[1], F_SETFL, 0);
+    if ((reader = fork()) == 0) {
+      close(to[1]);
+      sleep(1);
+      while (read(to[0], fill, sizeof fill) > 0) continue;
+      _exit(0);
+    }
+    dup2(to[1], 2);
+    close(to[0]);
+    close(to[1]);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  start = MPI_Wtime();
+  CODE(SCR_Drop("no such"), SCR_ERR_NOT_FOUND, "no such");
+  CHECK(MPI_Wtime() - start > 0.5, "returned after %.3f s", MPI_Wtime() - start);
+  if (rank == 0) {
+    dup2(old, 2);
+    close(old);
+    waitpid(reader, NULL, 0);
+  }
   OK(SCR_Finalize());
 }
 
@@ -397,6 +443,11 @@ static void two_ranks_that_write_one_file_are_told_so(void)
   OK(SCR_Route_file(path, file));
   CHECK(write_bytes(file, 1, 100), "%s", file);
   ALIKE(SCR_Complete_output(1), SCR_ERR_ARG, "shared_0");
+  OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT)); /* written together, on one of the nodes */
+  snprintf(path, sizeof path, "%s/ck2/all", case_prefix);
+  OK(SCR_Route_file(path, file));
+  if (rank == ranks - 1) CHECK(write_bytes(file, 1, 100), "%s", file);
+  ALIKE(SCR_Complete_output(1), SCR_ERR_ARG, "registered the same file ck2/all");
   OK(put("ck3", 1, 100));
   OK(SCR_Finalize());
   run_gets("ck3", 1, 100);
@@ -581,6 +632,7 @@ const test_case writing_cases[] = {CASE(calls_out_of_order_are_refused_and_name_
                                    CASE(bad_arguments_are_refused_and_named, ANY),
                                    CASE(a_bad_argument_of_one_rank_is_an_error_on_all, TWO),
                                    CASE(ranks_that_differ_in_settings_or_names_are_told_so, TWO),
+                                   CASE(no_rank_returns_from_an_error_before_it_is_printed, TWO),
                                    CASE(scr_init_is_an_error_outside_of_mpi, ANY),
                                    CASE(a_file_may_be_named_with_detours_and_in_one_buffer, ANY),
                                    CASE(equal_base_names_in_other_directories_are_other_files, ANY),

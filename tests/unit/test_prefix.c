@@ -158,9 +158,9 @@ static void of_copies_of_an_id_the_younger_and_of_a_name_the_directory_counts(vo
   scr_hash_unset(scr_index_entry(&index, 5, "new"), "REDO");
   index_enter(&index, 6, "other", "new", SCR_FLAG_OUTPUT);
   CHECK_STR(index_newest(&index, INT_MAX, NULL), "5 new");
-  scr_index_set_current(&index, "new", 0);
+  scr_index_set_current(&index, 0, "new", 0);
   CHECK_STR(index_current(&index), "5 new"); /* not 6, which is called so */
-  scr_index_set_current(&index, "same", 0);
+  scr_index_set_current(&index, 0, "same", 0);
   CHECK_STR(index_current(&index), "5 new");
   CHECK(scr_index_same(&index, &d.identity, &it) && strcmp(it.dir, "new") == 0);
   d.identity.created = 1005;
@@ -168,7 +168,7 @@ static void of_copies_of_an_id_the_younger_and_of_a_name_the_directory_counts(vo
   scr_index_remove(&index, 5, "new");
   CHECK_STR(index_current(&index), "5 old");
   index_enter(&index, 7, "old", "seven", SCR_FLAG_CHECKPOINT); /* two datasets in one directory */
-  CHECK_STR(index_current(&index), "7 old");
+  CHECK_STR(index_current(&index), "5 old");
   scr_index_close(&index, SCR_SUCCESS, 0);
 }
 
@@ -180,10 +180,10 @@ static void current_leaves_a_dataset_that_failed_or_is_removed(void)
   scr_index_item it;
 
   index_example(&index);
-  scr_index_set_current(&index, "run/b", 1);
+  scr_index_set_current(&index, 0, "run/b", 1);
   CHECK_STR(index_current(&index), "2 run/b user");
   scr_index_current(&index, &it);
-  scr_index_set_current(&index, it.dir, 0); /* an argument that is part of the index */
+  scr_index_set_current(&index, 0, it.dir, 0); /* an argument that is part of the index */
   CHECK_STR(index_current(&index), "2 run/b");
 
   scr_index_note_fetched(&index, 2, "run/b");
@@ -194,14 +194,14 @@ static void current_leaves_a_dataset_that_failed_or_is_removed(void)
   CHECK_STR(index_current(&index), "2 run/b");
   index_enter(&index, 1, "run/a", "a", SCR_FLAG_CHECKPOINT); /* flushed again: the failure was of the old files */
   CHECK(index_is_good(&index, 1, "run/a"));
-  scr_index_set_current(&index, "run/b", 1);
+  scr_index_set_current(&index, 0, "run/b", 1);
   scr_index_note_failed(&index, 2, "run/b", "job");
   CHECK(!index_is_good(&index, 2, "run/b") && scr_index_max_id(&index) == 4 && scr_index_count_complete(&index) == 2);
   CHECK_STR(index_current(&index), "1 run/a");
 
   index_enter(&index, 2, "run/b", "b", SCR_FLAG_CHECKPOINT);
   CHECK_STR(index_newest(&index, INT_MAX, NULL), "2 run/b");
-  scr_index_set_current(&index, "run/b", 1);
+  scr_index_set_current(&index, 0, "run/b", 1);
   scr_index_named(&index, "b", &it);
   scr_index_remove(&index, it.id, it.dir); /* again a part of the index */
   CHECK(!scr_index_get(&index, 2, "run/b", &it) && scr_hash_get_kv(index.h, "DIR", "run/b") == NULL);
@@ -245,7 +245,7 @@ static void current_becomes_a_flushed_checkpoint_unless_it_is_newer_or_the_users
   index_flush(&index, 3, "three", SCR_FLAG_CHECKPOINT);
   CHECK_STR(index_current(&index), "4 four");
 
-  scr_index_set_current(&index, "two", 1);
+  scr_index_set_current(&index, 0, "two", 1);
   index_flush(&index, 5, "five", SCR_FLAG_CHECKPOINT);
   CHECK_STR(index_current(&index), "2 two user");
   scr_choice_read(&index, &c);
@@ -256,7 +256,7 @@ static void current_becomes_a_flushed_checkpoint_unless_it_is_newer_or_the_users
   CHECK_STR(index_current(&index), "6 six");
   scr_choice_read(&index, &c);
   CHECK(!c.by_user && c.until == 0);
-  scr_index_set_current(&index, "gone", 1); /* names nothing */
+  scr_index_set_current(&index, 0, "gone", 1); /* names nothing */
   CHECK_STR(index_current(&index), "-");
   index_flush(&index, 7, "seven", SCR_FLAG_CHECKPOINT);
   CHECK_STR(index_current(&index), "7 seven");
@@ -273,19 +273,19 @@ static void a_choice_reads_as_it_was_written(void)
     index_new(&index);
     memset(&c, 0, sizeof c);
     if (i & 1) memset(c.dir, 'd', i & 16 ? sizeof c.dir - 1 : 1);
-    if (i & 2) memset(c.served, 's', i & 16 ? sizeof c.served - 1 : 1);
+    c.id = (i & 1) && (i & 2) ? 7 : 0;
     c.by_user = (i & 1) && (i & 4);
     c.until = c.by_user && (i & 8) ? INT_MAX : 0;
     scr_choice_write(&index, &c);
     memset(&back, 0, sizeof back);
     scr_choice_read(&index, &back);
     CHECK(memcmp(&c, &back, sizeof c) == 0);
-    scr_index_set_current(&index, "other", 0); /* what a run has served stays */
+    scr_index_set_current(&index, 0, "other", 0);
     scr_choice_read(&index, &back);
-    CHECK(strcmp(back.dir, "other") == 0 && !back.by_user && back.until == 0 && strcmp(back.served, c.served) == 0);
-    scr_index_set_current(&index, "", 1); /* nothing is nobody's choice */
+    CHECK(strcmp(back.dir, "other") == 0 && !back.by_user && back.until == 0);
+    scr_index_set_current(&index, 0, "", 1); /* nothing is nobody's choice */
     scr_choice_read(&index, &back);
-    CHECK(*back.dir == '\0' && !back.by_user && back.until == 0 && strcmp(back.served, c.served) == 0);
+    CHECK(*back.dir == '\0' && !back.by_user && back.until == 0);
     CHECK(scr_hash_get(index.h, "CURRENT") == NULL && scr_hash_get(index.h, "CURRENT_BY") == NULL);
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
@@ -293,10 +293,72 @@ static void a_choice_reads_as_it_was_written(void)
   scr_hash_set(index.h, "CURRENT", scr_hash_new());
   scr_hash_set_kv(index.h, "CURRENT_BY", "SOMEONE");
   scr_choice_read(&index, &c);
-  CHECK(*c.dir == '\0' && !c.by_user && c.until == 0 && *c.served == '\0');
+  CHECK(*c.dir == '\0' && !c.by_user && c.until == 0);
   scr_hash_setf(index.h, NULL, "%s %s %s %s", "CURRENT_BY", "USER", "PASSED", "x");
   scr_choice_read(&index, &c);
   CHECK(c.by_user && c.until == 0);
+  scr_index_close(&index, SCR_SUCCESS, 0);
+}
+
+static void a_value_is_served_once_in_each_job(void)
+{
+  scr_index index;
+  char      job[16];
+  int       i;
+
+  index_new(&index);
+  CHECK(!scr_index_has_served(&index, "SCR_CURRENT", "ck1", "a") &&
+        !scr_index_last_served(&index, "SCR_FRESH_START", "a"));
+  scr_index_note_served(&index, "SCR_CURRENT", "ck1", "a");
+  scr_index_note_served(&index, "SCR_CURRENT", "ck1", "b");
+  scr_index_note_served(&index, "SCR_CURRENT", "ck2", "a");
+  scr_index_note_served(&index, "SCR_FRESH_START", "3", "a");
+  scr_index_note_served(&index, "SCR_FRESH_START", "1", "a");
+  CHECK(scr_index_has_served(&index, "SCR_CURRENT", "ck1", "a") &&
+        scr_index_has_served(&index, "SCR_CURRENT", "ck1", "b"));
+  CHECK(scr_index_has_served(&index, "SCR_CURRENT", "ck2", "a") &&
+        !scr_index_has_served(&index, "SCR_CURRENT", "ck2", "b"));
+  CHECK(!scr_index_has_served(&index, "SCR_FRESH_START", "ck1", "a"));
+  CHECK_INT(scr_index_last_served(&index, "SCR_FRESH_START", "a"), 3);
+  CHECK_INT(scr_index_last_served(&index, "SCR_FRESH_START", "b"), 0);
+  for (i = 0; i < SCR_SERVED_MAX; i++) { /* the oldest job is forgotten */
+    snprintf(job, sizeof job, "job%d", i);
+    scr_index_note_served(&index, "SCR_CURRENT", "ck1", job);
+  }
+  CHECK(!scr_index_has_served(&index, "SCR_CURRENT", "ck1", "b") &&
+        scr_index_has_served(&index, "SCR_CURRENT", "ck1", job));
+  CHECK(scr_index_has_served(&index, "SCR_CURRENT", "ck1", "job0"));
+  scr_index_close(&index, SCR_SUCCESS, 0);
+}
+
+static void two_jobs_can_reject_in_one_second(void)
+{
+  scr_index      index;
+  scr_index_item it;
+
+  index_new(&index);
+  index_flush(&index, 1, "one", SCR_FLAG_CHECKPOINT);
+  scr_index_note_failed(&index, 1, "one", "a");
+  scr_index_note_failed(&index, 1, "one", "b");
+  CHECK(scr_index_get(&index, 1, "one", &it) && it.failed);
+  CHECK(scr_index_failed_in(&index, &it, "a") && scr_index_failed_in(&index, &it, "b"));
+  CHECK(!scr_index_failed_in(&index, &it, "c"));
+  scr_index_close(&index, SCR_SUCCESS, 0);
+}
+
+static void current_tells_datasets_of_one_name_or_directory_apart(void)
+{
+  scr_index index;
+
+  index_new(&index);
+  index_flush(&index, 1, "one", SCR_FLAG_CHECKPOINT);
+  index_flush(&index, 2, "two", SCR_FLAG_CHECKPOINT);
+  index_flush(&index, 3, "one", SCR_FLAG_CHECKPOINT);
+  CHECK_STR(index_current(&index), "3 one");
+  scr_index_set_current(&index, 1, "one", 1);
+  CHECK_STR(index_current(&index), "1 one user");
+  scr_index_set_current(&index, 4, "one", 1); /* only a cache has it */
+  CHECK_STR(index_current(&index), "-");
   scr_index_close(&index, SCR_SUCCESS, 0);
 }
 
@@ -343,7 +405,7 @@ static void an_index_is_read_changed_and_written_under_its_lock(void)
   CHECK(index.lock >= 0 && !records_unlocked("index.scr"));
   index_enter(&index, 12, "ckpt/12", "twelve", SCR_FLAG_CHECKPOINT);
   index_enter(&index, 18, "ckpt/18", "eighteen", SCR_FLAG_CHECKPOINT);
-  scr_index_set_current(&index, "ckpt/12", 1);
+  scr_index_set_current(&index, 0, "ckpt/12", 1);
   scr_hash_set_kv(index.h, "FUTURE", "key");
   CHECK_INT(scr_index_close(&index, SCR_SUCCESS, 1), SCR_SUCCESS);
   CHECK(index.lock == -1 && index.h == NULL && records_unlocked("index.scr"));
@@ -571,7 +633,7 @@ static void index_judge(int rc, int oom)
   scr_index_close(&index, SCR_SUCCESS, 0);
   scr_index_open(&index, records_prefix); /* as before */
   index_enter(&index, 18, "ckpt/18", "eighteen", SCR_FLAG_CHECKPOINT);
-  scr_index_set_current(&index, "ckpt/18", 1);
+  scr_index_set_current(&index, 0, "ckpt/18", 1);
   CHECK_INT(scr_index_close(&index, SCR_SUCCESS, 1), SCR_SUCCESS);
 }
 
@@ -595,7 +657,7 @@ static void a_failure_leaves_the_old_index_or_the_new_one(void)
   CHECK_INT(scr_index_open(&index, records_prefix), SCR_SUCCESS);
   index_enter(&index, 12, "ckpt/12", "twelve", SCR_FLAG_CHECKPOINT);
   index_enter(&index, 18, "ckpt/18", "eighteen", SCR_FLAG_CHECKPOINT);
-  scr_index_set_current(&index, "ckpt/18", 1);
+  scr_index_set_current(&index, 0, "ckpt/18", 1);
   CHECK_INT(scr_index_close(&index, SCR_SUCCESS, 1), SCR_SUCCESS);
   CHECK(records_alloc_sweep(index_story, records_prefix, index_after_oom) > 200);
   CHECK_INT(records_fault_sweep(FAULT_FAIL, EIO, index_story, records_prefix, index_after_fault), 16);
@@ -1419,6 +1481,9 @@ static void test_prefix(void)
   current_leaves_a_dataset_that_failed_or_is_removed();
   current_becomes_a_flushed_checkpoint_unless_it_is_newer_or_the_users();
   a_choice_reads_as_it_was_written();
+  a_value_is_served_once_in_each_job();
+  two_jobs_can_reject_in_one_second();
+  current_tells_datasets_of_one_name_or_directory_apart();
   an_index_is_read_changed_and_written_under_its_lock();
   the_index_of_two_earlier_releases_is_read_and_changed();
   an_index_of_another_version_is_refused_and_left_alone();

@@ -171,7 +171,7 @@ static int run_story(const char* prefix)
   if (rc != SCR_SUCCESS) return rc;
   rc = scr_record_open(&halt, prefix, "halt.scr");
   if (rc == SCR_SUCCESS) scr_halt_count(halt.h, 1);
-  if (rc == SCR_SUCCESS) rc = scr_halt_merge(halt.h, halt.h);
+  if (rc == SCR_SUCCESS) rc = scr_halt_merge(halt.h, halt.h, 0);
   rc = scr_record_close(&halt, rc, 1);
   if (rc == SCR_SUCCESS) rc = scr_nodes_file_write(prefix, 2, NULL);
   if (rc == SCR_SUCCESS) rc = scr_nodes_file_read(prefix, &nodes);
@@ -292,12 +292,11 @@ static void conditions_of_the_halt_file_win_over_those_in_memory(void)
   records_copy(CHECK_DATA "/scr-1.2.2/halt.scr", records_path("halt.scr"));
   CHECK_INT(scr_record_read(&file, records_prefix, "halt.scr"), SCR_SUCCESS);
   CHECK_STR(scr_hash_elem_get_first_val(file.h, "ExitReason"), "SCR_FINALIZE_CALLED");
-  scr_hash_util_set_str(memory, "HaltSeconds", "60");
-  scr_hash_util_set_str(memory, "ExitReason", "TIME_LIMIT");
-  CHECK_INT(scr_halt_merge(memory, file.h),
-            SCR_SUCCESS); /* neither is in the file, and the end of a run is no reason */
+  scr_hash_util_set_str(memory, "ExitReason", "JOB_HALTED");
+  CHECK_INT(scr_halt_merge(memory, file.h, 60), SCR_SUCCESS); /* the end of a run is no reason */
+  CHECK(scr_hash_get(file.h, "HaltSeconds") == NULL);
   CHECK_STR(scr_hash_elem_get_first_val(memory, "HaltSeconds"), "60");
-  CHECK_STR(scr_hash_elem_get_first_val(memory, "ExitReason"), "TIME_LIMIT");
+  CHECK_STR(halt_reason(memory, 0, -1), "-");
   CHECK_INT(scr_record_close(&file, SCR_SUCCESS, 0), SCR_SUCCESS);
 
   records_copy(CHECK_DATA "/scr-3.1/halt.scr", records_path("halt.scr"));
@@ -313,13 +312,14 @@ static void conditions_of_the_halt_file_win_over_those_in_memory(void)
   scr_hash_util_set_str(file.h, "ExitReason", "JOB_HALTED");
   CHECK_INT(scr_record_close(&file, SCR_SUCCESS, 1), SCR_SUCCESS);
   CHECK_INT(scr_record_read(&file, records_prefix, "halt.scr"), SCR_SUCCESS);
-  CHECK_INT(scr_halt_merge(memory, file.h), SCR_SUCCESS);
+  CHECK_INT(scr_halt_merge(memory, file.h, 60), SCR_SUCCESS);
   CHECK_STR(scr_hash_elem_get_first_val(memory, "CheckpointsLeft"), "3");
   CHECK_STR(scr_hash_elem_get_first_val(memory, "HaltSeconds"), "5");
   CHECK_STR(scr_hash_elem_get_first_val(memory, "ExitReason"), "JOB_HALTED");
-  scr_hash_unset(file.h, "CheckpointsLeft");
-  CHECK_INT(scr_halt_merge(memory, file.h), SCR_SUCCESS); /* taken away by the user */
-  CHECK(scr_hash_get(memory, "CheckpointsLeft") == NULL);
+  scr_hash_unset_all(file.h); /* taken away by the user */
+  CHECK_INT(scr_halt_merge(memory, file.h, 60), SCR_SUCCESS);
+  CHECK_INT(scr_hash_size(memory), 1);
+  CHECK_STR(scr_hash_elem_get_first_val(memory, "HaltSeconds"), "60");
   CHECK_INT(scr_record_close(&file, SCR_SUCCESS, 0), SCR_SUCCESS);
   scr_hash_delete(&memory);
 }
