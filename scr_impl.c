@@ -1976,6 +1976,14 @@ typedef enum {
   X(SCR_FLUSH_WIDTH, POSITIVE, NULL, "256", ANY, "Number of ranks that write to the prefix at the same time.")         \
   X(SCR_FLUSH_ON_RESTART, BOOL, NULL, "0", ANY,                                                                        \
     "1 flushes the loaded checkpoint to the prefix in SCR_Init, for programs that read it there.")                     \
+  X(SCR_PREFIX_SIZE, COUNT, NULL, "0", ANY,                                                                            \
+    "Number of checkpoints kept on the prefix: when a new one is flushed, older ones are deleted. Output datasets, "   \
+    "and what the user has chosen, stay; rejected checkpoints do not count. 0 keeps all.")                             \
+  X(SCR_PREFIX_PURGE, BOOL, NULL, "0", ANY,                                                                            \
+    "1 deletes all datasets of the index from the prefix in SCR_Init, once in a job.")                                 \
+  X(SCR_DROP_AFTER_CURRENT, BOOL, NULL, "0", ANY,                                                                      \
+    "1 drops from the index what is newer than a checkpoint that the user chooses; its files stay. 0 keeps it, but "   \
+    "offers it only if it is chosen.")                                                                                 \
   X(SCR_FRESH_START, COUNT, NULL, "0", ANY,                                                                            \
     "1 starts from the beginning, once in a job: no run offers the checkpoints that exist then, unless one is "        \
     "chosen; a value that was not used before in the job, such as 2, does so again.")                                  \
@@ -2695,9 +2703,6 @@ static const struct {
     {"SCR_FLUSH_ASYNC", "0", "a flush ends before the call returns; raise SCR_FLUSH"},
     {"SCR_FLUSH_TYPE", "SYNC", "TYPE=PTHREAD on the STORE line copies with threads"},
     {"SCR_FLUSH_POSTSTAGE", "0", "SCR_Finalize flushes the newest checkpoint"},
-    {"SCR_PREFIX_SIZE", "0", "SCR_Delete deletes from the prefix"},
-    {"SCR_PREFIX_PURGE", "0", "SCR_Delete deletes from the prefix"},
-    {"SCR_DROP_AFTER_CURRENT", "0", "SCR_Drop drops from the index"},
     {"SCR_USE_CONTAINERS", "0", "each file is copied to a file of its own"},
     {"SCR_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 logs to a file and to syslog"},
     {"SCR_LOG_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 logs to a file and to syslog"},
@@ -2841,10 +2846,10 @@ SCR_FN int scr_params_check(const scr_hash* params)
 ** Offers     scr_scheme, scr_identity, scr_desc, scr_file_kind, scr_file, scr_reddesc, scr_home, scr_entry;
 **            scr_scheme_name, scr_scheme_from_name, scr_identity_same, scr_identity_differs, scr_identity_cmp,
 **            scr_identity_read, scr_identity_write, scr_desc_read_str, scr_desc_read, scr_desc_write, scr_desc_name,
-**            scr_desc_is_ckpt, scr_file_free, scr_reddesc_free, scr_reddesc_dup, scr_home_below, scr_home_path,
-**            scr_private_mkdir, scr_home_mkdir, scr_entry_free, scr_entry_find, scr_entry_dup, scr_entry_forget,
-**            scr_entry_path, scr_entry_place, scr_entry_write, scr_entry_read, scr_entry_write_member,
-**            scr_entry_read_member
+**            scr_desc_is_ckpt, scr_desc_is_pure, scr_file_free, scr_reddesc_free, scr_reddesc_dup, scr_home_below,
+**            scr_home_path, scr_private_mkdir, scr_home_mkdir, scr_entry_free, scr_entry_find, scr_entry_dup,
+**            scr_entry_forget, scr_entry_path, scr_entry_place, scr_entry_write, scr_entry_read,
+**            scr_entry_write_member, scr_entry_read_member
 ** Invariants
 **   D1  Two datasets are the same only if id, time of creation and nonce are equal: ids recur after a rollback, and a
 **       lost node may come back with files of an earlier run.
@@ -3019,6 +3024,12 @@ SCR_FN const char* scr_desc_name(const scr_desc* d)
 SCR_FN int scr_desc_is_ckpt(const scr_desc* d)
 {
   return (d->flags & SCR_FLAG_CHECKPOINT) != 0;
+}
+
+/* Returns 1 if D is a checkpoint and not output too, which is kept in any case. */
+SCR_FN int scr_desc_is_pure(const scr_desc* d)
+{
+  return scr_desc_is_ckpt(d) && !(d->flags & SCR_FLAG_OUTPUT);
 }
 
 /* ---- file ---- */
@@ -5728,18 +5739,19 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **            scr_rank2file; scr_record_path, scr_record_mkdir, scr_record_read, scr_record_open, scr_record_close,
 **            scr_record_sweep, scr_index_id, scr_index_cut_id, scr_index_get, scr_index_walk, scr_index_sort,
 **            scr_index_failed_in, scr_index_is_good, scr_index_read, scr_index_open, scr_index_close,
-**            scr_index_newest, scr_index_find, scr_index_named, scr_index_same, scr_index_count_complete,
-**            scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_end, scr_choice_release,
+**            scr_index_newest, scr_index_find, scr_index_named, scr_index_named_ckpt, scr_index_same,
+**            scr_index_count_complete, scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_release,
 **            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_note_attempt,
 **            scr_index_note_fetched, scr_index_note_failed, scr_index_forgive, scr_index_note_passed,
-**            scr_index_serve_choice, scr_index_cut, scr_index_has_served, scr_index_last_served,
-**            scr_index_note_served, scr_index_note_renamed, scr_index_change, scr_summary_write, scr_summary_read,
-**            scr_summary_path, scr_prefix_locate, scr_objects_free, scr_objects_add_owner, scr_objects_add,
-**            scr_object_name_tmp, scr_object_path, scr_object_has_crc, scr_objects_dirs, scr_objects_sync,
-**            scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune, scr_objects_to_hash,
-**            scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add, scr_rank2file_read_root,
-**            scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf, scr_prefix_finish_renames,
-**            scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir, scr_prefix_finish_all
+**            scr_index_drop_newer, scr_index_serve_choice, scr_index_cut, scr_index_window, scr_index_outgrown,
+**            scr_index_has_served, scr_index_last_served, scr_index_note_served, scr_index_note_renamed,
+**            scr_index_change, scr_summary_write, scr_summary_read, scr_summary_path, scr_prefix_locate,
+**            scr_objects_free, scr_objects_add_owner, scr_objects_add, scr_object_name_tmp, scr_object_path,
+**            scr_object_has_crc, scr_objects_dirs, scr_objects_sync, scr_objects_rename, scr_objects_remove_tmp,
+**            scr_objects_delete, scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free,
+**            scr_rank2file_add, scr_rank2file_read_root, scr_rank2file_write_root, scr_rank2file_read_leaf,
+**            scr_rank2file_write_leaf, scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget,
+**            scr_prefix_choose_dir, scr_prefix_finish_all
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -6158,9 +6170,10 @@ typedef enum { SCR_INDEX_NAME, SCR_INDEX_DIR } scr_index_by;
 
 /*
 ** Find the newest dataset whose name or directory, as BY says, is NAME, complete or not; if ID is not 0, only the one
-** with that id.  Returns 0 if there is none.
+** with that id; if CKPT is 1, only complete checkpoints.  Returns 0 if there is none.
 */
-SCR_FN int scr_index_find(const scr_index* index, scr_index_by by, const char* name, int id, scr_index_item* best)
+SCR_FN int scr_index_find(const scr_index* index, scr_index_by by, const char* name, int id, int ckpt,
+                          scr_index_item* best)
 {
   scr_index_item it;
 
@@ -6168,7 +6181,7 @@ SCR_FN int scr_index_find(const scr_index* index, scr_index_by by, const char* n
   memset(best, 0, sizeof *best);
   while (scr_index_walk(index, &it))
     if (strcmp(by == SCR_INDEX_DIR ? it.dir : it.desc.name, name) == 0 && (id == 0 || it.id == id) &&
-        scr_index_is_newer(&it, best))
+        (!ckpt || (it.complete && scr_desc_is_ckpt(&it.desc))) && scr_index_is_newer(&it, best))
       *best = it;
   return best->id != 0;
 }
@@ -6179,9 +6192,19 @@ SCR_FN int scr_index_find(const scr_index* index, scr_index_by by, const char* n
 */
 SCR_FN int scr_index_named(const scr_index* index, const char* name, scr_index_item* best)
 {
-  return scr_index_find(index, SCR_INDEX_NAME, name, 0, best) || scr_index_find(index, SCR_INDEX_DIR, name, 0, best)
+  return scr_index_find(index, SCR_INDEX_NAME, name, 0, 0, best) ||
+                 scr_index_find(index, SCR_INDEX_DIR, name, 0, 0, best)
              ? SCR_SUCCESS
              : SCR_ERR_NOT_FOUND;
+}
+
+/* The same, but complete checkpoints take precedence: an output dataset may have the name of a checkpoint. */
+SCR_FN int scr_index_named_ckpt(const scr_index* index, const char* name, scr_index_item* best)
+{
+  return scr_index_find(index, SCR_INDEX_NAME, name, 0, 1, best) ||
+                 scr_index_find(index, SCR_INDEX_DIR, name, 0, 1, best)
+             ? SCR_SUCCESS
+             : scr_index_named(index, name, best);
 }
 
 /* Find the dataset with this identity; 0 if there is none. */
@@ -6239,7 +6262,7 @@ typedef struct {
   char dir[SCR_MAX_FILENAME]; /* CURRENT, the directory of a dataset, or its name if only a cache has it; "" for none */
   int  id;                    /* and its id; 0 if not known: tools of other versions record only the directory */
   int  by_user;               /* 1: the user chose it, so flushes do not change it */
-  int  until;                 /* until this newer checkpoint was complete; 0: none is yet */
+  int  until;                 /* what has ids from this one on was written after it was served; 0: it was not */
 } scr_choice;
 
 /*
@@ -6284,18 +6307,7 @@ SCR_FN void scr_choice_write(scr_index* index, const scr_choice* c)
   if (c->by_user && c->until) scr_hash_util_set_int(by, "PASSED", c->until);
 }
 
-/* Checkpoint ID, newer than the user's choice, is complete in the cache: it is offered first while it is there (Z2). */
-SCR_FN void scr_choice_end(scr_index* index, int id, const char* dir)
-{
-  scr_choice c;
-
-  (void)dir;
-  scr_choice_read(index, &c);
-  if (c.by_user && c.until == 0) c.until = id;
-  scr_choice_write(index, &c);
-}
-
-/* The user's choice could not be loaded: CURRENT stays, but no longer counts as the user's choice. */
+/* The user's choice could not be loaded, or was rejected: CURRENT stays, but no longer counts as the user's choice. */
 SCR_FN void scr_choice_release(scr_index* index, int id, const char* dir)
 {
   scr_choice c;
@@ -6308,8 +6320,9 @@ SCR_FN void scr_choice_release(scr_index* index, int id, const char* dir)
 }
 
 /*
-** Find the dataset that CURRENT names; 0 if there is none or the index does not have it.  A directory takes precedence
-** over a name: if all datasets have the same name, only the directories differ.
+** Find the dataset that CURRENT names; 0 if there is none or the index does not have it.  Where its id is not
+** recorded, a directory takes precedence over a name: if all datasets have the same name, only the directories
+** differ.
 */
 SCR_FN int scr_index_current(const scr_index* index, scr_index_item* it)
 {
@@ -6317,8 +6330,8 @@ SCR_FN int scr_index_current(const scr_index* index, scr_index_item* it)
 
   memset(it, 0, sizeof *it);
   scr_choice_read(index, &c);
-  return *c.dir != '\0' && (scr_index_find(index, SCR_INDEX_DIR, c.dir, c.id, it) ||
-                            scr_index_find(index, SCR_INDEX_NAME, c.dir, c.id, it));
+  return *c.dir != '\0' && (scr_index_find(index, SCR_INDEX_DIR, c.dir, c.id, 0, it) ||
+                            scr_index_find(index, SCR_INDEX_NAME, c.dir, c.id, 0, it));
 }
 
 /*
@@ -6459,6 +6472,20 @@ SCR_FN int scr_index_pass_newer(scr_index* index, int id)
   return changed;
 }
 
+/* Remove all datasets that are newer than ID from the index; returns 1 if there are any. */
+SCR_FN int scr_index_drop_newer(scr_index* index, int id)
+{
+  scr_index_item it;
+  int            n;
+
+  for (n = 0;; n++) {
+    memset(&it, 0, sizeof it);
+    while (scr_index_walk(index, &it) && it.id <= id) continue;
+    if (it.id <= id) return n > 0;
+    scr_index_remove(index, it.id, it.dir);
+  }
+}
+
 SCR_FN void scr_index_set_cut(scr_index* index, int id)
 {
   scr_hash_unset(index->h, "CUT");
@@ -6467,17 +6494,26 @@ SCR_FN void scr_index_set_cut(scr_index* index, int id)
 
 /*
 ** The user's choice is dataset ID in DIR, which is "" if the index does not have it: nothing is held against it any
-** more, and newer checkpoints are passed over.  Returns 1 if that changes the index.
+** more, and newer checkpoints, with ids below UNTIL, are passed over or, with DROP, removed from the index with all
+** that is newer.  Returns 1 if that changes the index.
 */
-SCR_FN int scr_index_serve_choice(scr_index* index, int id, const char* dir)
+SCR_FN int scr_index_serve_choice(scr_index* index, int id, const char* dir, int until, int drop)
 {
-  int changed = scr_index_forgive(index, id, dir);
+  scr_choice c;
+  int        changed = scr_index_forgive(index, id, dir);
+
+  scr_choice_read(index, &c);
+  if (c.by_user && c.until == 0) {
+    c.until = until;
+    scr_choice_write(index, &c);
+    changed = 1;
+  }
 
   if (scr_index_cut_id(index) >= id) { /* the cut moves below it, and what was between is marked */
     scr_index_set_cut(index, id - 1);
     changed = 1;
   }
-  return scr_index_pass_newer(index, id) || changed;
+  return (drop ? scr_index_drop_newer(index, id) : scr_index_pass_newer(index, id)) || changed;
 }
 
 /* A fresh start: no run offers the datasets up to ID any more, until the user chooses one. */
@@ -6485,6 +6521,41 @@ SCR_FN void scr_index_cut(scr_index* index, int id)
 {
   scr_index_set_current(index, 0, "", 0);
   scr_index_set_cut(index, id);
+}
+
+/*
+** The id of the N-th newest good checkpoint below BELOW, without those that are output too; 0 if there are fewer, or if
+** N is 0.
+*/
+SCR_FN int scr_index_window(const scr_index* index, int below, int n)
+{
+  scr_index_item it;
+
+  for (it.id = 0; n > 0; below = it.id) {
+    if (scr_index_newest(index, below, NULL, &it) != SCR_SUCCESS) return 0;
+    n -= scr_desc_is_pure(&it.desc);
+  }
+  return it.id;
+}
+
+/*
+** Find the oldest checkpoint that is older than the N newest good ones up to dataset ID; returns 0 if there is none.
+** What the user has chosen is not taken.
+*/
+SCR_FN int scr_index_outgrown(const scr_index* index, int id, int n, scr_index_item* oldest)
+{
+  scr_index_item it, current;
+  scr_choice     c;
+  int            chosen, below = scr_index_window(index, id + 1, n);
+
+  memset(oldest, 0, sizeof *oldest);
+  memset(&it, 0, sizeof it);
+  scr_choice_read(index, &c);
+  chosen = c.by_user && scr_index_current(index, &current) ? current.id : 0;
+  while (scr_index_walk(index, &it))
+    if (it.id < below && it.id != chosen && scr_desc_is_pure(&it.desc) && (oldest->id == 0 || it.id < oldest->id))
+      *oldest = it;
+  return oldest->id != 0;
 }
 
 /* ---- the index: wishes that were served ---- */
@@ -6525,7 +6596,7 @@ SCR_FN void scr_index_note_served(scr_index* index, const char* parameter, const
 
 /*
 ** Record that all files of dataset ID in DIR have their final names.  A checkpoint becomes CURRENT, unless CURRENT is
-** newer or the user's choice, or this one was rejected or passed over.
+** newer or the user's choice and this one was not written after it, or this one was rejected or passed over.
 */
 SCR_FN void scr_index_note_renamed(scr_index* index, int id, const char* dir)
 {
@@ -6535,6 +6606,7 @@ SCR_FN void scr_index_note_renamed(scr_index* index, int id, const char* dir)
   scr_hash_unset(scr_index_entry(index, id, dir), "REDO");
   if (!scr_index_get(index, id, dir, &it) || !scr_desc_is_ckpt(&it.desc) || it.failed || it.passed) return;
   scr_choice_read(index, &c);
+  if (c.by_user && c.id != 0 && (c.until == 0 || id < c.until)) return; /* also if only a cache has it */
   if (scr_index_current(index, &current) && (current.id >= id || (c.by_user && c.until == 0))) return;
   scr_index_set_current(index, id, dir, 0);
 }
@@ -7142,7 +7214,9 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 **
 **   flush.scr    DSET/<id>/{NAME, DIR, CKPT 1, OUTPUT 1, LOCATION/{CACHE, PFS, FLUSHING, SYNC_FLUSHING}, IDENTITY,
 **                CHECKPOINT, JOBID, RANKS, ENDED 1, WHERE}: where the cached datasets are, which of them still have to
-**                be flushed, and which complete checkpoints no run could reach since
+**                be flushed, and which complete checkpoints no run could reach since; PASSED/<id>/NAME: what is in the
+**                cache, but only offered if the user chooses it; LAST/<id>: the last id assigned when the run began;
+**                NOTES_LOST 1: an earlier file was damaged
 **   halt.scr     CheckpointsLeft, ExitAfter, ExitBefore, HaltSeconds, ExitReason: when the run should stop
 **   nodes.scr    NODES, HOST/<host>/{CNTL, CACHE}/<directory>: how many nodes the last run had, and its directories
 **   log          one line of text for each event and each transfer, for people and for statistics
@@ -7150,10 +7224,10 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 ** Uses       platform, errors, memory, hash, hash files, dataset, prefix
 ** Offers     scr_flush_note, scr_log, scr_log_dataset; scr_flush_locations, scr_flush_file_read, scr_flush_file_open,
 **            scr_flush_file_get, scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove,
-**            scr_flush_file_put, scr_flush_file_forget_passed, scr_flush_file_put_passed, scr_flush_file_named,
-**            scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_count, scr_nodes_file_write,
-**            scr_nodes_file_walk, scr_nodes_file_where, scr_nodes_file_read, scr_log_line, scr_log_event,
-**            scr_log_transfer
+**            scr_flush_file_put, scr_flush_file_max_id, scr_flush_file_doubt, scr_flush_file_is_doubtful,
+**            scr_flush_file_begin, scr_flush_file_put_passed, scr_flush_file_named, scr_halt_merge, scr_halt_before,
+**            scr_halt_check, scr_halt_count, scr_nodes_file_write, scr_nodes_file_walk, scr_nodes_file_where,
+**            scr_nodes_file_read, scr_log_line, scr_log_event, scr_log_transfer
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
 **   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
@@ -7304,10 +7378,36 @@ SCR_FN void scr_flush_file_put(scr_record* r, const scr_flush_note* note)
   if (*note->where) scr_hash_util_set_str(h, "WHERE", note->where);
 }
 
-/* Forget which checkpoints were passed over. */
-SCR_FN void scr_flush_file_forget_passed(scr_record* r)
+/* The largest id that a run has assigned, as far as the file knows; 0 if it knows none. */
+SCR_FN int scr_flush_file_max_id(const scr_record* r)
+{
+  const scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(r->h, "PASSED"));
+  int                  id = scr_flush_file_before(r, INT_MAX);
+
+  if (scr_hash_int_or(r->h, "LAST", 0) > id) id = scr_hash_int_or(r->h, "LAST", 0);
+  for (; e != NULL; e = scr_hash_elem_next(e))
+    if (scr_index_id(scr_hash_elem_key(e)) > id) id = scr_index_id(scr_hash_elem_key(e));
+  return id;
+}
+
+/* Record that earlier notes are lost, or with ON 0 that this no longer matters. */
+SCR_FN void scr_flush_file_doubt(scr_record* r, int on)
+{
+  if (on) scr_hash_util_set_int(r->h, "NOTES_LOST", 1);
+  else scr_hash_unset(r->h, "NOTES_LOST");
+}
+
+/* Returns 1 if earlier notes are lost. */
+SCR_FN int scr_flush_file_is_doubtful(const scr_record* r)
+{
+  return scr_hash_get(r->h, "NOTES_LOST") != NULL;
+}
+
+/* A run starts that has assigned ids up to LAST: forget which checkpoints in the cache were passed over. */
+SCR_FN void scr_flush_file_begin(scr_record* r, int last)
 {
   scr_hash_unset(r->h, "PASSED");
+  scr_hash_util_set_int(r->h, "LAST", last);
 }
 
 /*
@@ -7349,7 +7449,7 @@ SCR_FN const char* scr_halt_stated(const scr_hash* h)
 
 /*
 ** The conditions that a run keeps in MEMORY become those of FILE, the halt file, so that what the user removes from it
-** no longer holds.  SECONDS, of a parameter, are the HaltSeconds if FILE has none and they are not 0.
+** no longer holds.  If FILE has no HaltSeconds, SECONDS, the value of SCR_HALT_SECONDS, counts, unless it is 0.
 */
 SCR_FN int scr_halt_merge(scr_hash* memory, const scr_hash* file, int seconds)
 {
@@ -9590,6 +9690,9 @@ SCR_FN int scr_reddescs_create(scr_world* w)
     lines = scr_param_get_hash(w->params, "CKPT");
     n = scr_hash_size(lines);
     if (n == 0) return SCR_ERR(SCR_ERR_PARAM, "SCR_COPY_TYPE is FILE, but there are no CKPT lines");
+  } else if (scr_hash_size(scr_param_get_hash(w->params, "CKPT")) > 0 && w->rank == 0) {
+    scr_warn("the CKPT lines are not used, because SCR_COPY_TYPE is %s, not FILE",
+             scr_param_get(w->params, "SCR_COPY_TYPE"));
   }
   w->red = (scr_reddesc*)scr_malloc((size_t)n * sizeof *w->red);
   if (w->red == NULL) rc = SCR_ERR_OOM();
@@ -9784,10 +9887,11 @@ out:
 **              FLUSHING -> NO           scr_flush_undo, the flush failed
 **              FLUSHING -> SUPERSEDED   scr_flush_undo, a newer dataset has its place
 **              YES -> SUPERSEDED        scr_flush_commit of another dataset that took its files
-**              YES, RENAMING -> DROPPED scr_run_drop
+**              YES, RENAMING -> DROPPED scr_run_drop; scr_flush_slide, which deletes it
 **              SUPERSEDED -> NO         scr_dataset_reconsider, after SCR_Drop or SCR_Delete
 **              NO -> YES                scr_fetch; scr_flush_done, if the index could not be read before
-**              found: RENAMING, YES     scr_run_find_on_prefix, by the index
+**              found: RENAMING, YES     scr_run_find_on_prefix, by the index; DROPPED, if it is older than what
+**                                       SCR_PREFIX_SIZE keeps
 **
 ** Uses       errors, memory, hash, dataset, filemap, prefix, files of a run, MPI helpers, world
 ** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_lost, scr_search, scr_dataset; scr,
@@ -9851,7 +9955,7 @@ typedef struct {
   int  newest;     /* id of the newest one; 0: there is none */
   int  ckpt;       /* and its number */
   int  at_stake;   /* 1: without a checkpoint to restart from, that is lost work */
-  char text[1000]; /* which they are, and where they were */
+  char text[2000]; /* which they are, and where they were */
 } scr_lost;
 
 /*
@@ -9890,6 +9994,7 @@ typedef struct {
 
   /* parameters that are used often */
   int    cache_keep, told_of_room; /* 1: a message has told that checkpoints are flushed to make room */
+  int    prefix_size, drop_after;  /* SCR_PREFIX_SIZE, SCR_DROP_AFTER_CURRENT */
   int    flush_every, flush_width, fetch_width, crc_on_copy, crc_on_delete, crc_on_restart, crc_on_flush, preserve;
   size_t mpi_buf, file_buf;
   char*  work; /* memory of the redundancy engine, allocated in SCR_Init so that it cannot fail later */
@@ -9912,15 +10017,15 @@ typedef struct {
   int         damaged_maps;     /* number of damaged filemaps; what they listed is not known */
   int prefix_at_stake; /* complete checkpoints exist beside those of the cache, or did when they could not be loaded */
   scr_lost lost;       /* checkpoints that this run cannot reach; on rank 0 */
-  int      choice_stands; /* 1: the index has a choice of the user, and no newer checkpoint was complete since */
-  scr_buf  tried;         /* text: what could not be loaded, and why */
+  scr_buf  tried;      /* text: what could not be loaded, and why */
 
   /* decisions: halt and checkpoint conditions, on rank 0 */
   scr_hash* halt;
   int       halt_exit, halt_enabled, halt_seconds, asked_should_exit;
-  int       fresh_start;   /* not 0: this run is a fresh start, which offers no checkpoint */
-  int       fresh_served;  /* the value of SCR_FRESH_START that an earlier run of this job has served; or 0 */
-  char      halt_why[256]; /* the halt condition that holds */
+  int       halt_uncounted; /* complete checkpoints that the halt file does not count yet */
+  int       fresh_start;    /* not 0: this run is a fresh start, which offers no checkpoint */
+  int       fresh_served;   /* the value of SCR_FRESH_START that an earlier run of this job has served; or 0 */
+  char      halt_why[256];  /* the halt condition that holds */
   int       need_calls, interval, seconds;
   double    overhead;
   double    ckpt_end, ckpt_cost;
@@ -10177,7 +10282,8 @@ SCR_FN void scr_dataset_write_note(int id, const char* dir)
   }
   rc = scr_record_close(&r, rc, changed);
   if (rc != SCR_SUCCESS)
-    scr_warn("%s; commands that look for datasets in the cache do not see the state of dataset %d", scr_err_text, id);
+    scr_warn("%s; until it can be written, commands and other jobs do not know that dataset %d is in the cache",
+             scr_err_text, id);
   scr.notes_are_behind = rc != SCR_SUCCESS;
 }
 
@@ -12220,7 +12326,7 @@ SCR_FN int scr_recovery_set_aside(const scr_identity* identity, scr_aside aside)
   ds = scr_dataset_find(identity->id);
   if (ds != NULL && scr_desc_is_ckpt(&ds->desc) && ds->aside != SCR_ASIDE_UNPROVEN)
     return SCR_SUCCESS; /* the younger of this id tells more */
-  rc = scr_dataset_add(&it.desc, it.store, SCR_ASIDE);
+  rc = scr_agree(scr_dataset_add(&it.desc, it.store, SCR_ASIDE), scr.world.comm);
   if (rc == SCR_SUCCESS) scr_dataset_find(identity->id)->aside = aside;
   return rc;
 }
@@ -12325,7 +12431,7 @@ SCR_FN int scr_recovery_all(void)
         scr_recovery_begin(&f, &limit, 1);
         rc = scr_recovery_run(&f);
       }
-      if (rc == SCR_SUCCESS) rc = scr_dataset_add(&f.mine->desc, f.mine->red.store, f.life);
+      if (rc == SCR_SUCCESS) rc = scr_agree(scr_dataset_add(&f.mine->desc, f.mine->red.store, f.life), scr.world.comm);
       else if (!f.never && rc != SCR_ERR_MPI) rc = scr_recovery_failed(&f, rc);
     }
     scr_entry_free(&f.mine);
@@ -12384,8 +12490,8 @@ SCR_FN int scr_recovery_mend(int id)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, prefix, MPI helpers, world,
 **            state, recovery
-** Offers     scr_flush_read_rank2file, scr_flush_sync, scr_flush_is_due, scr_flush_unless_superseded,
-**            scr_flush_unasked, scr_flush_if_due, scr_flush_delete
+** Offers     scr_indexed; scr_flush_read_rank2file, scr_flush_delete, scr_indexed_of, scr_flush_delete_indexed,
+**            scr_flush_sync, scr_flush_is_due, scr_flush_unless_superseded, scr_flush_unasked, scr_flush_if_due
 ** Invariants
 **   J1  A flush writes every file under a temporary name beside its final one.  Files of an indexed dataset are
 **       replaced only by renames, after the index update that removes that dataset and adds the new one.  Until the
@@ -12928,6 +13034,88 @@ SCR_FN int scr_flush_resume(scr_flush* f)
   return scr_flush_done(f);
 }
 
+/* ---- deletion ---- */
+
+/*
+** Delete the files of dataset ID in DIR from the prefix, after it was removed from the index.  Collective over the
+** world.
+*/
+SCR_FN int scr_flush_delete(int id, const char* dir)
+{
+  scr_prefix_place place;
+  scr_objects      mine;
+  int              ranks, rc = SCR_SUCCESS;
+
+  memset(&mine, 0, sizeof mine);
+  mine.id = id;
+  if (scr.world.rank == 0) rc = scr_index_change(scr.world.prefix, scr_index_remove, id, dir);
+  if (rc == SCR_SUCCESS) rc = scr_prefix_locate(scr.world.prefix, id, dir, &place);
+  if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) rc = scr_flush_read_rank2file(&place, NULL, &mine, &ranks);
+  if (rc == SCR_SUCCESS) {
+    scr_objects_remove_tmp(&mine, scr.world.prefix); /* of a flush that was killed before its renames */
+    rc = scr_objects_delete(&mine, scr.world.prefix);
+    if (scr.world.rank == 0) scr_prefix_forget(scr.world.prefix, id, dir);
+    rc = scr_agree(rc, scr.world.comm);
+  }
+  if (rc == SCR_SUCCESS) scr_objects_prune(&mine, scr.world.prefix); /* when all files are gone */
+  rc = scr_agree(rc, scr.world.comm);
+  scr_objects_free(&mine);
+  return rc;
+}
+
+/* A dataset of the index: what all ranks need of its item.  id 0: there is none. */
+typedef struct {
+  scr_identity identity;
+  char         dir[SCR_MAX_FILENAME];
+} scr_indexed;
+
+/* Copy what all ranks need of IT to TO. */
+SCR_FN int scr_indexed_of(const scr_index_item* it, scr_indexed* to)
+{
+  to->identity = it->desc.identity;
+  to->identity.id = it->id;
+  return scr_fmt(to->dir, sizeof to->dir, "%s", it->dir);
+}
+
+/* Delete the dataset ON of the index from the prefix.  Collective over the world; the same code everywhere. */
+SCR_FN int scr_flush_delete_indexed(const scr_indexed* on)
+{
+  scr_dataset* ds = scr_dataset_find(on->identity.id);
+  int          rc = scr_flush_delete(on->identity.id, on->dir);
+
+  if (ds != NULL && scr_identity_same(&ds->desc.identity, &on->identity) &&
+      (ds->on_prefix == SCR_PREFIX_YES || ds->on_prefix == SCR_PREFIX_RENAMING))
+    scr_change_on_prefix(ds, SCR_PREFIX_DROPPED, NULL);
+  return rc;
+}
+
+/*
+** Checkpoint ID is on the prefix: delete what has fallen out of the window of SCR_PREFIX_SIZE.  Collective over the
+** world.
+*/
+SCR_FN void scr_flush_slide(int id)
+{
+  scr_index      index;
+  scr_index_item it;
+  scr_indexed    on;
+  int            rc = SCR_SUCCESS;
+
+  while (scr.prefix_size > 0 && rc == SCR_SUCCESS) {
+    memset(&on, 0, sizeof on);
+    if (scr.world.rank == 0) {
+      rc = scr_index_read(&index, scr.world.prefix);
+      if (rc == SCR_SUCCESS && scr_index_outgrown(&index, id, scr.prefix_size, &it)) rc = scr_indexed_of(&it, &on);
+      scr_index_close(&index, SCR_SUCCESS, 0);
+    }
+    rc = scr_agree(rc, scr.world.comm);
+    if (rc == SCR_SUCCESS) rc = scr_bcast(&on, (int)sizeof on, MPI_BYTE, 0, scr.world.comm);
+    if (rc != SCR_SUCCESS || on.identity.id == 0) break;
+    scr_dbg(1, "SCR_PREFIX_SIZE=%d: dataset %d is deleted from the prefix", scr.prefix_size, on.identity.id);
+    rc = scr_flush_delete_indexed(&on);
+  }
+  if (rc != SCR_SUCCESS && scr.world.rank == 0) scr_warn("%s; SCR_PREFIX_SIZE is exceeded", scr_err_text);
+}
+
 /* ---- a whole flush ---- */
 
 /*
@@ -13010,15 +13198,21 @@ SCR_FN int scr_flush_sync(int id, int may_replace_newer)
 {
   const scr_dataset* ds = scr_dataset_find(id);
   scr_err_record     why;
-  int                rc;
+  int                ckpt, rc;
 
   if (!scr_dataset_is_whole(ds)) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is not in the cache", id);
   if (ds->on_prefix == SCR_PREFIX_YES) return SCR_SUCCESS;
+  ckpt = ds->desc.ckpt > 0;
   rc = scr_flush_run(id, may_replace_newer);
-  if (rc != SCR_ERR_CRC && rc != SCR_ERR_MISSING) return rc;
-  scr_err_save(&why);
-  if (scr_recovery_mend(id) == SCR_SUCCESS) return scr_flush_run(id, may_replace_newer);
-  scr_err_restore(&why);
+  if (rc == SCR_ERR_CRC || rc == SCR_ERR_MISSING) {
+    scr_err_save(&why);
+    if (scr_recovery_mend(id) == SCR_SUCCESS) rc = scr_flush_run(id, may_replace_newer);
+    else scr_err_restore(&why);
+  }
+  if (rc == SCR_SUCCESS && ckpt) scr_flush_slide(id);
+  if (rc != SCR_SUCCESS && rc != SCR_ERR_STATE && scr_dataset_is_whole(scr_dataset_find(id)))
+    rc = SCR_ERR(rc, "%.*s; %s was not flushed, and stays in the cache", scr_err_length, scr_err_text,
+                 scr_desc_name(&scr_dataset_find(id)->desc));
   return rc;
 }
 
@@ -13054,33 +13248,6 @@ SCR_FN int scr_flush_unasked(int id)
 SCR_FN int scr_flush_if_due(const scr_dataset* ds)
 {
   return scr_flush_is_due(ds) ? scr_flush_unasked(ds->desc.identity.id) : SCR_SUCCESS;
-}
-
-/*
-** Delete the files of dataset ID in DIR from the prefix, after it was removed from the index.  Collective over the
-** world.
-*/
-SCR_FN int scr_flush_delete(int id, const char* dir)
-{
-  scr_prefix_place place;
-  scr_objects      mine;
-  int              ranks, rc = SCR_SUCCESS;
-
-  memset(&mine, 0, sizeof mine);
-  mine.id = id;
-  if (scr.world.rank == 0) rc = scr_index_change(scr.world.prefix, scr_index_remove, id, dir);
-  if (rc == SCR_SUCCESS) rc = scr_prefix_locate(scr.world.prefix, id, dir, &place);
-  if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) rc = scr_flush_read_rank2file(&place, NULL, &mine, &ranks);
-  if (rc == SCR_SUCCESS) {
-    scr_objects_remove_tmp(&mine, scr.world.prefix); /* of a flush that was killed before its renames */
-    rc = scr_objects_delete(&mine, scr.world.prefix);
-    if (scr.world.rank == 0) scr_prefix_forget(scr.world.prefix, id, dir);
-    rc = scr_agree(rc, scr.world.comm);
-  }
-  if (rc == SCR_SUCCESS) scr_objects_prune(&mine, scr.world.prefix); /* when all files are gone */
-  rc = scr_agree(rc, scr.world.comm);
-  scr_objects_free(&mine);
-  return rc;
 }
 
 /* ==== 24 ROOM, FETCH ====================================================================================
@@ -13630,7 +13797,7 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
   }
   if (rc == SCR_SUCCESS) {
     rc = scr_fetch_run(&f);
-    if (rc == SCR_SUCCESS) rc = scr_dataset_add(&f.desc, f.d->store, life);
+    if (rc == SCR_SUCCESS) rc = scr_agree(scr_dataset_add(&f.desc, f.d->store, life), scr.world.comm);
     if (rc != SCR_SUCCESS) scr_cache_delete_local(id);
   }
   seconds = scr_wtime() - start;
@@ -13653,8 +13820,8 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 **
 **   1. If the user asks for a name (SCR_Current, SCR_CURRENT): the newest checkpoint with this name of which cache or
 **      index have all files; else the newest in the directory of this name in the index.
-**   2. Else, if the user chose CURRENT: that one, unless a checkpoint that was completed after the choice is WHOLE.  If
-**      it cannot be loaded, none that is newer is offered in its place.
+**   2. Else, if the user chose CURRENT: that one, unless a checkpoint that was written after it was served is WHOLE.
+**      If it cannot be loaded, none that is newer is offered in its place.
 **   3. Else the newest checkpoint that is WHOLE in the cache, or good in the index and not passed over.
 **   4. Else the newest one that the application rejected, but only in other jobs (REJECTED_BEFORE).
 **   5. If cache and index have the same dataset, it is used from the cache.  Without SCR_FETCH only the cache counts.
@@ -13668,7 +13835,7 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 **            scr_restart_choose, scr_restart_choose_by_parameter, scr_restart_begin_anew
 ** Invariants
 **   Z1  A value of SCR_CURRENT or SCR_FRESH_START is served once in a job: the index records the value and the job.
-**   Z2  The user's choice holds until a newer checkpoint is complete.
+**   Z2  The user's choice holds until a run has served it and completed a newer checkpoint.
 ** Failure    A checkpoint that cannot be loaded is no error; scr.tried has the reason.
 ** ====================================================================================================== */
 
@@ -13687,11 +13854,12 @@ SCR_FN int scr_work_is_at_stake(void)
 /* The error of a run that may not start from the beginning; the same on every rank. */
 SCR_FN int scr_refuse_fresh_start(void)
 {
-  return SCR_ERR(SCR_ERR_NO_RESTART,
-                 "complete checkpoints exist, but none could be loaded: %.*s. Fix the cause and start again; or choose "
-                 "one with SCR_CURRENT=<name> or scr_index --current <name>, a rejected one too; or set "
-                 "SCR_FRESH_START=%d to start from the beginning without them",
-                 (int)scr.tried.n, scr.tried.n ? scr.tried.p : "", scr.fresh_served + 1);
+  return SCR_ERR(
+      SCR_ERR_NO_RESTART,
+      "complete checkpoints exist, but none could be loaded: %.*s. Fix the cause and start again; or choose "
+      "one that can be reached with scr_index --current <name>, or with SCR_CURRENT=<name>, which counts once in "
+      "a job; or set SCR_FRESH_START=%d to start from the beginning without them",
+      (int)scr.tried.n, scr.tried.n ? scr.tried.p : "", scr.fresh_served + 1);
 }
 
 /* The next checkpoint to try, which rank 0 sends to all ranks. */
@@ -13700,14 +13868,16 @@ typedef struct {
   int      cached;
   int      rejected; /* 1: the application rejected it in another job */
   int      by_user;
-  int      choice_stands;  /* 1: the index has a choice of the user, and no newer checkpoint was complete since */
+  int      limit;          /* id of the user's choice, which no run has served; 0: there is none */
   int      no_fetch;       /* 1: SCR_FETCH=0 */
   int      missing_choice; /* 1: neither the cache nor a fetch can give the user's choice */
   int      at_stake;       /* 1: the index has complete checkpoints, or cannot be read */
   int      damaged;        /* 1: the index cannot be read */
   char     dir[SCR_MAX_FILENAME];
   char     why[1024];            /* why none is left, apart from those that were tried */
+  char     newest[256];          /* name of the newest checkpoint on the prefix; "" for none */
   char     choice[256];          /* name or directory of the user's choice */
+  char     passed[256];          /* name of the newest checkpoint that was passed over for a choice; "" for none */
   char     rejected_names[1024]; /* what this job has rejected of those that only the prefix has */
   scr_lost lost;
   int      fresh_served; /* the wish of a fresh start that this job has served; or 0 */
@@ -13741,6 +13911,33 @@ SCR_FN void scr_restart_name_rejected(const scr_index* index, scr_candidate* c)
                             *it.desc.name ? it.desc.name : it.dir, it.id);
 }
 
+/*
+** Newer checkpoints were passed over for a choice of the user: if nothing can be loaded, they are work at stake.
+** What a fresh start has cut off is not.
+*/
+SCR_FN void scr_restart_stake_passed(const scr_index* index, int fetch, scr_candidate* c)
+{
+  int            i, id = 0, cut = scr_index_cut_id(index);
+  scr_index_item it;
+  const char*    name = "";
+
+  memset(&it, 0, sizeof it);
+  while (fetch && scr_index_walk(index, &it)) {
+    if (it.id <= cut || it.id < id || !it.passed || !it.complete || !scr_desc_is_ckpt(&it.desc)) continue;
+    id = it.id;
+    snprintf(c->passed, sizeof c->passed, "%.200s", *it.desc.name ? it.desc.name : it.dir);
+  }
+  for (i = 0; i < scr.datasets; i++) {
+    const scr_dataset* ds = &scr.dataset[i];
+    if (ds->life != SCR_PASSED || ds->desc.ckpt <= 0 || ds->desc.identity.id <= cut || ds->desc.identity.id <= id)
+      continue;
+    id = ds->desc.identity.id;
+    name = scr_desc_name(&ds->desc);
+  }
+  if (*name) snprintf(c->passed, sizeof c->passed, "%.200s", name);
+  if (id > 0) c->at_stake = 1;
+}
+
 /* Find out whether work on the prefix is at stake; RC is the result of reading the index. */
 SCR_FN void scr_restart_stake(const scr_index* index, int rc, int fetch, scr_candidate* c)
 {
@@ -13757,6 +13954,7 @@ SCR_FN void scr_restart_stake(const scr_index* index, int rc, int fetch, scr_can
     scr_restart_name_rejected(index, c);
   }
   c->at_stake = fetch && *c->why;
+  if (rc == SCR_SUCCESS) scr_restart_stake_passed(index, fetch, c);
 }
 
 /*
@@ -13768,8 +13966,9 @@ SCR_FN int scr_restart_by_name(const scr_index* index, const char* name, int fet
   const scr_dataset* ds = scr_dataset_named(name);
 
   *id = ds != NULL ? ds->desc.identity.id : 0;
-  if (fetch && scr_index_named(index, name, it) == SCR_SUCCESS &&
-      (ds == NULL || (it->id > *id && strcmp(it->desc.name, name) == 0))) {
+  if (fetch && scr_index_named_ckpt(index, name, it) == SCR_SUCCESS &&
+      (ds == NULL || (scr_identity_cmp(&it->desc.identity, &ds->desc.identity) > 0 && it->complete &&
+                      scr_desc_is_ckpt(&it->desc) && strcmp(it->desc.name, name) == 0))) {
     *id = it->id;
     return SCR_SUCCESS;
   }
@@ -13794,6 +13993,9 @@ SCR_FN int scr_restart_by_choice(const scr_index* index, const scr_choice* c, in
   else if (c->id > 0) *limit = c->id;
   ds = scr_dataset_find(*limit);
   if (*limit < below && it->id != 0 && fetch) return it->id;
+  if (ds != NULL && (it->id == 0 ? strcmp(scr_desc_name(&ds->desc), c->dir) != 0
+                                 : scr_identity_differs(&ds->desc.identity, &it->desc.identity)))
+    ds = NULL;
   memset(it, 0, sizeof *it);
   return *limit < below && scr_dataset_is_whole(ds) ? *limit : 0;
 }
@@ -13828,15 +14030,16 @@ SCR_FN int scr_restart_candidate(scr_search from, const char* name, scr_candidat
   int                fetch = 1, limit = INT_MAX, rc = scr_index_read(&index, scr.world.prefix);
 
   memset(c, 0, sizeof *c);
-  memset(&it, 0, sizeof it); /* the candidate on the prefix; it.id is 0 if it comes from the cache */
   scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
   c->no_fetch = !fetch;
+  if (scr_index_newest(&index, INT_MAX, NULL, &it) == SCR_SUCCESS)
+    snprintf(c->newest, sizeof c->newest, "%.200s", scr_desc_name(&it.desc));
+  memset(&it, 0, sizeof it); /* the candidate on the prefix; it.id is 0 if it comes from the cache */
   scr_restart_stake(&index, rc, fetch, c);
   c->lost = scr.lost;
   if (!fetch && scr_index_count_complete(&index) > 0)
     c->lost.at_stake = 0; /* the application reads the prefix itself */
   scr_choice_read(&index, &choice);
-  c->choice_stands = choice.by_user && choice.until == 0;
   c->fresh_served = scr_index_last_served(&index, "SCR_FRESH_START", scr.world.job_key);
   rc = SCR_SUCCESS;
   if (name != NULL) {
@@ -13844,9 +14047,11 @@ SCR_FN int scr_restart_candidate(scr_search from, const char* name, scr_candidat
   } else {
     c->id = scr_restart_by_choice(&index, &choice, from.below, fetch, &limit, &it);
     c->missing_choice = c->id == 0 && limit < from.below && !from.rejected;
+    if (c->missing_choice && scr_restart_cached(SCR_WHOLE, 0, INT_MAX)) c->at_stake = 1; /* what is not offered */
     snprintf(c->choice, sizeof c->choice, "%.200s", choice.dir);
+    if (choice.until == 0 && limit != INT_MAX) c->limit = limit;
   }
-  c->by_user = c->id != 0;
+  c->by_user = c->id != 0 && (name != NULL || c->limit > 0);
   if (name == NULL && c->id == 0 && !scr.fresh_start) c->id = scr_restart_newest(&index, &from, limit, fetch, &it);
   c->rejected = from.rejected;
   ds = scr_dataset_find(c->id);
@@ -13899,9 +14104,10 @@ SCR_FN int scr_restart_fetch(const scr_candidate* c)
 }
 
 /*
-** The user's choice, checkpoint ID, is loaded, or the run goes on after it: nothing is held against it any more, and
-** newer checkpoints are PASSED, in the cache and in the index, so that no restart offers them.  Collective over the
-** world; the same code everywhere.
+** The user's choice, checkpoint ID, is loaded, or the run goes on after it: the index says that it is served, and
+** that what is written from now on is newer.  Nothing is held against it any more, and newer checkpoints are PASSED,
+** in the cache and in the index, so that no restart offers them.  Collective over the world; the same code
+** everywhere.
 */
 SCR_FN int scr_restart_choice_served(int id)
 {
@@ -13909,25 +14115,21 @@ SCR_FN int scr_restart_choice_served(int id)
   scr_index          index;
   scr_index_item     it;
   int*               ids = (int*)scr_malloc((size_t)(scr.datasets + 1) * sizeof *ids);
-  int                i, changed, marked = 0, n = 0;
+  int                i, changed, n = 0;
   int                rc = scr_agree(ids == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, scr.world.comm);
 
   if (scr.world.rank == 0 && rc == SCR_SUCCESS) {
     int err = scr_index_open(&index, scr.world.prefix);
     changed = err == SCR_SUCCESS &&
-              scr_index_serve_choice(&index, id, scr_index_current(&index, &it) && it.id == id ? it.dir : "");
+              scr_index_serve_choice(&index, id, scr_index_current(&index, &it) && it.id == id ? it.dir : "",
+                                     scr.dataset_id + 1, scr.drop_after);
     if (scr_index_close(&index, err, changed) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   }
   for (i = 0; i < scr.datasets && rc == SCR_SUCCESS; i++) {
     const scr_dataset* ds = &scr.dataset[i];
-    scr_entry*         e = scr_dataset_entry(ds);
-    if (ds->desc.identity.id <= id || ds->desc.ckpt <= 0) continue;
-    if (scr_life_leads(ds->life, SCR_PASSED)) ids[n++] = ds->desc.identity.id;
-    if (ds->life != SCR_PASSED || e == NULL || e->mark == SCR_MARK_PASSED) continue;
-    scr_entry_decide(e, SCR_PASSED); /* only the cut said so, and that is below it now */
-    marked = 1;
+    if (ds->desc.identity.id > id && ds->desc.ckpt > 0 && scr_life_leads(ds->life, SCR_PASSED))
+      ids[n++] = ds->desc.identity.id;
   }
-  if (marked && scr_map_write() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   if (rc == SCR_SUCCESS && scr_dataset_is_whole(chosen) && chosen->life != SCR_WHOLE)
     rc = scr_change_life(&id, 1, SCR_WHOLE);
   if (rc == SCR_SUCCESS && n > 0) rc = scr_change_life(ids, n, SCR_PASSED);
@@ -13964,13 +14166,12 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
     if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
     if ((rc = scr_bcast(&c, (int)sizeof c, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
     if (c.at_stake) scr.prefix_at_stake = 1;
-    scr.choice_stands = c.choice_stands;
     scr.fresh_served = c.fresh_served;
     if (c.missing_choice)
-      scr_tried_add(
-          "the user's choice, the checkpoint %s, is not in the cache, and %s; newer ones are not offered in its "
-          "place, until scr_index --current or SCR_CURRENT chooses another one",
-          c.choice, c.no_fetch ? "SCR_FETCH=0 keeps it from being fetched" : "not in the index");
+      scr_tried_add("the user's choice, the checkpoint %s, cannot be loaded from the cache, and %s; newer ones are not "
+                    "offered in its "
+                    "place, until scr_index --current or SCR_CURRENT chooses another one",
+                    c.choice, c.no_fetch ? "SCR_FETCH=0 keeps it from being fetched" : "is not in the index");
     if (c.id <= 0) break;
     from.rejected = c.rejected;
     from.below = c.id;
@@ -13978,8 +14179,9 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
       scr_restart_loaded(c.id);
       scr.offer.rejected = c.rejected;
       scr.offer.below = c.id + 1;
-      if (!c.by_user || !c.choice_stands) scr_restart_tell_lost(&c);
-      return c.by_user ? scr_restart_choice_served(c.id) : SCR_SUCCESS;
+      if (!c.by_user) scr_restart_tell_lost(&c);
+      if (!c.by_user && c.limit == 0) return SCR_SUCCESS;
+      return scr_restart_choice_served(c.by_user ? c.id : c.limit); /* an older one is loaded in its place */
     }
     if (name != NULL) return rc;
   }
@@ -13990,8 +14192,13 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
     scr_warn("%s", c.lost.text);
     scr.lost.newest = 0;
   }
+  if (c.no_fetch && !c.missing_choice && *c.newest && scr.world.rank == 0)
+    scr_msg_print("info", "SCR_FETCH=0: no checkpoint of the prefix is fetched; the newest there is %s", c.newest);
   if (c.at_stake && *c.rejected_names) scr_tried_add("%s", c.rejected_names);
-  if (c.at_stake && (c.damaged || scr.tried.n == 0)) scr_tried_add("%s", c.why);
+  if (c.at_stake && *c.passed)
+    scr_tried_add("%s was passed over when the user chose an older checkpoint, and is offered only if it is chosen",
+                  c.passed);
+  if (c.at_stake && *c.why && (c.damaged || scr.tried.n == 0)) scr_tried_add("%s", c.why);
   scr.restart = SCR_RESTART_NONE;
   return SCR_SUCCESS;
 }
@@ -14001,12 +14208,15 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
 /* Set CURRENT to dataset ID of the index, which NAME denotes, as the user's choice.  Rank 0 only. */
 SCR_FN int scr_restart_set_choice(int id, const char* name)
 {
-  scr_index      index;
-  scr_index_item it;
-  int            rc = scr_index_open(&index, scr.world.prefix);
+  const scr_dataset* ds = scr_dataset_find(id);
+  scr_index          index;
+  scr_index_item     it;
+  int                rc = scr_index_open(&index, scr.world.prefix);
+  int                found = (ds != NULL && scr_index_same(&index, &ds->desc.identity, &it)) ||
+              scr_index_find(&index, SCR_INDEX_NAME, name, id, 0, &it) ||
+              scr_index_find(&index, SCR_INDEX_DIR, name, id, 0, &it);
 
-  if (rc == SCR_SUCCESS && !scr_index_find(&index, SCR_INDEX_NAME, name, id, &it) &&
-      !scr_index_find(&index, SCR_INDEX_DIR, name, id, &it))
+  if (rc == SCR_SUCCESS && !found)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no checkpoint %s in %s any more", name, scr.world.prefix);
   else if (rc == SCR_SUCCESS && !scr_desc_is_ckpt(&it.desc))
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the dataset %s in %s is not a checkpoint", name, scr.world.prefix);
@@ -14045,11 +14255,11 @@ SCR_FN int scr_restart_choose(const char* name, int* id)
 }
 
 /*
-** Apply SCR_CURRENT, the choice for one restart (Z1).  An index that cannot be read or written is an error: without the
-** record the next run would go back once more, over the work of this one.  Collective over the world; the same code
-** everywhere.
+** Apply SCR_CURRENT, the choice for one restart (Z1); AGAIN: although it was served before.  An index that cannot be
+** read or written is an error: without the record the next run would go back once more, over the work of this one.
+** Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_restart_choose_by_parameter(void)
+SCR_FN int scr_restart_choose_by_parameter(int again)
 {
   const char* name = scr_param_get(scr.world.params, "SCR_CURRENT");
   scr_index   index;
@@ -14064,8 +14274,9 @@ SCR_FN int scr_restart_choose_by_parameter(void)
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  if (v.max[0]) {
-    scr_dbg(1, "SCR_CURRENT=%s was served before in this job; this run goes on from the newest checkpoint", name);
+  if (v.max[0] && !again) {
+    if (scr.world.rank == 0)
+      scr_msg_print("info", "SCR_CURRENT=%s was served before in this job, and is not used again", name);
     return SCR_SUCCESS;
   }
   if ((rc = scr_restart_choose(name, &id)) != SCR_SUCCESS) return rc;
@@ -14078,6 +14289,20 @@ SCR_FN int scr_restart_choose_by_parameter(void)
 }
 
 /* ---- a fresh start ---- */
+
+/* A fresh start begins: tell what is not offered any more.  Rank 0 only. */
+SCR_FN void scr_restart_tell_anew(const scr_index* index)
+{
+  const scr_dataset* ds = scr_dataset_newest();
+  scr_index_item     it;
+  int                found = scr_index_newest(index, INT_MAX, NULL, &it) == SCR_SUCCESS;
+
+  if (ds == NULL && !found) return;
+  scr_msg_print("info",
+                "SCR_FRESH_START: this run begins anew; the checkpoints that exist, the newest of which is %s, are "
+                "only offered if they are chosen",
+                ds != NULL && ds->desc.identity.id >= it.id ? scr_desc_name(&ds->desc) : scr_desc_name(&it.desc));
+}
 
 /*
 ** Decide whether this run is a fresh start: SCR_FRESH_START asks for it, and was not served before in this job (Z1).
@@ -14098,13 +14323,16 @@ SCR_FN int scr_restart_begin_anew(void)
   if (scr.world.rank == 0) {
     rc = scr_index_open(&index, scr.world.prefix);
     v.max[0] = scr_index_has_served(&index, "SCR_FRESH_START", wish, scr.world.job_key);
+    if (!v.max[0]) scr_restart_tell_anew(&index);
     scr_index_cut(&index, scr.dataset_id);
     scr_index_note_served(&index, "SCR_FRESH_START", wish, scr.world.job_key);
     rc = scr_index_close(&index, rc, !v.max[0]);
   }
   rc = scr_vote_all(&v, rc, scr.world.comm);
   if (v.max[0]) {
-    scr_dbg(1, "SCR_FRESH_START=%s was served before in this job; this run goes on from the newest checkpoint", wish);
+    if (scr.world.rank == 0)
+      scr_msg_print("info", "SCR_FRESH_START=%s was served before in this job, and is not used again; %d would be",
+                    wish, scr.fresh_start + 1);
     scr.fresh_start = 0;
   }
   return rc;
@@ -14133,9 +14361,13 @@ SCR_FN int scr_restart_begin_anew(void)
 */
 SCR_FN int scr_report(int rc)
 {
+  scr_err_record why;
+
   if (rc == SCR_SUCCESS) return rc;
   if (scr_msg_rank <= 0) scr_msg_print("error", "%s", scr_err_text);
+  scr_err_save(&why);
   if (rc != SCR_ERR_MPI && scr.world.comm != MPI_COMM_NULL) scr_barrier(scr.world.comm);
+  scr_err_restore(&why);
   return rc;
 }
 
@@ -14174,8 +14406,8 @@ SCR_FN const char* scr_phase_missing(scr_phase wanted)
 }
 
 /*
-** The error of CALL, to which the ranks gave different names or FLAGS: it tells what rank 0 gave, and the first rank
-** that gave something else.  Collective over the world; the same code everywhere.
+** The error of CALL, to which the ranks gave different names or FLAGS, which are -1 if it takes none: it tells what
+** rank 0 gave, and the first rank that gave something else.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_differ(const char* call, const char* name, int flags)
 {
@@ -14183,7 +14415,7 @@ SCR_FN int scr_differ(const char* call, const char* name, int flags)
   int  n = 0, rc;
 
   memset(mine, 0, sizeof mine);
-  if (flags != 0) n = snprintf(mine, sizeof mine, "flags 0x%x, name ", (unsigned)flags);
+  if (flags >= 0) n = snprintf(mine, sizeof mine, "flags 0x%x, name ", (unsigned)flags);
   snprintf(mine + n, sizeof mine - (size_t)n, "\"%s", name);
   memcpy(first, mine, sizeof mine);
   rc = scr_bcast(first, (int)sizeof first, MPI_CHAR, 0, scr.world.comm);
@@ -14291,7 +14523,8 @@ SCR_FN int scr_settings_keep(void)
     const char* name;
     int*        to;
   } ints[] = {{"SCR_CACHE_KEEP", &scr.cache_keep},         {"SCR_FLUSH", &scr.flush_every},
-              {"SCR_FLUSH_WIDTH", &scr.flush_width},       {"SCR_FETCH_WIDTH", &scr.fetch_width},
+              {"SCR_FLUSH_WIDTH", &scr.flush_width},       {"SCR_PREFIX_SIZE", &scr.prefix_size},
+              {"SCR_DROP_AFTER_CURRENT", &scr.drop_after}, {"SCR_FETCH_WIDTH", &scr.fetch_width},
               {"SCR_CRC_ON_COPY", &scr.crc_on_copy},       {"SCR_CRC_ON_DELETE", &scr.crc_on_delete},
               {"SCR_CRC_ON_RESTART", &scr.crc_on_restart}, {"SCR_CRC_ON_FLUSH", &scr.crc_on_flush},
               {"SCR_PRESERVE_DIRECTORIES", &scr.preserve}, {"SCR_FSYNC", &scr_fsync_enabled},
@@ -14504,13 +14737,15 @@ SCR_FN int scr_run_halt_look(int done, char* reason, size_t n)
   int        halt, rc = done ? scr_record_open(&file, scr.world.prefix, "halt.scr")
                              : scr_record_read(&file, scr.world.prefix, "halt.scr");
 
+  scr.halt_uncounted += done;
   if (rc == SCR_SUCCESS) scr_halt_merge(scr.halt, file.h, scr.halt_seconds);
   else scr_warn("%s; the halt conditions known so far still apply", scr_err_text);
-  if (done) scr_halt_count(scr.halt, done);
+  scr_halt_count(scr.halt, rc == SCR_SUCCESS ? scr.halt_uncounted : done);
   halt = scr_halt_check(scr.halt, (int64_t)time(NULL), scr_seconds_left(), reason, n);
-  if (rc == SCR_SUCCESS && done) scr_halt_count(file.h, done);
+  if (rc == SCR_SUCCESS && done) scr_halt_count(file.h, scr.halt_uncounted);
   if (rc == SCR_SUCCESS && done && halt) scr_hash_util_set_str(file.h, "ExitReason", reason);
-  if (scr_record_close(&file, rc, done) != SCR_SUCCESS && rc == SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if (scr_record_close(&file, rc, done) == SCR_SUCCESS) scr.halt_uncounted = done ? 0 : scr.halt_uncounted;
+  else if (rc == SCR_SUCCESS) scr_warn("%s", scr_err_text);
   return halt;
 }
 
@@ -14585,8 +14820,7 @@ SCR_FN void scr_run_note_end(void)
 
   while ((id = scr_flush_file_next(&r, id)) != 0) {
     const scr_dataset* ds = scr_dataset_find(id);
-    if (ds == NULL || (ds->life != SCR_WHOLE && ds->life != SCR_PASSED))
-      continue; /* what it could not use is lost work */
+    if (ds == NULL || ds->life != SCR_WHOLE) continue; /* what it could not use is lost work */
     if (!scr_flush_file_get(&r, id, &note) || note.location & SCR_LOCATION_PREFIX) continue;
     note.ended = changed = 1;
     scr_flush_file_put(&r, &note);
@@ -14623,10 +14857,10 @@ SCR_FN int scr_run_flush_newest(void)
 */
 SCR_FN void scr_run_leave(void)
 {
-  int size = 0, ranks = scr.world.ranks;
+  int size = 0, ranks = scr.world.ranks, rc = scr_run_flush_newest();
 
-  if (scr_run_flush_newest() != SCR_SUCCESS) {
-    scr_report(SCR_ERR_IO); /* data that exists only in the cache must not end the run with success */
+  if (rc != SCR_SUCCESS) {
+    scr_report(rc); /* data that exists only in the cache must not end the run with success */
     return;
   }
   if (scr.world.rank == 0)
@@ -14642,6 +14876,40 @@ SCR_FN void scr_run_leave(void)
 
 /* ---- the start of a run ---- */
 
+/*
+** Delete all datasets of the index from the prefix if SCR_PREFIX_PURGE asks for it, and was not served before in this
+** job.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_run_purge_prefix(void)
+{
+  scr_index      index;
+  scr_index_item it;
+  scr_indexed    on;
+  int            purge = 0, n = 0, rc = SCR_SUCCESS;
+
+  scr_param_int(scr.world.params, "SCR_PREFIX_PURGE", &purge);
+  if (!purge) return SCR_SUCCESS;
+  for (;; n++) {
+    memset(&on, 0, sizeof on);
+    memset(&it, 0, sizeof it);
+    if (scr.world.rank == 0) {
+      rc = scr_index_open(&index, scr.world.prefix);
+      if (rc == SCR_SUCCESS && !scr_index_has_served(&index, "SCR_PREFIX_PURGE", "1", scr.world.job_key)) {
+        if (scr_index_walk(&index, &it)) rc = scr_indexed_of(&it, &on);
+        else scr_index_note_served(&index, "SCR_PREFIX_PURGE", "1", scr.world.job_key);
+      }
+      rc = scr_index_close(&index, rc, it.id == 0);
+    }
+    if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_bcast(&on, (int)sizeof on, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
+    if (on.identity.id == 0) break;
+    if ((rc = scr_flush_delete_indexed(&on)) != SCR_SUCCESS) return rc;
+  }
+  if (n > 0 && scr.world.rank == 0)
+    scr_warn("SCR_PREFIX_PURGE=1: %d dataset%s deleted from %s", n, n > 1 ? "s" : "", scr.world.prefix);
+  return SCR_SUCCESS;
+}
+
 /* Open the flush file; one that cannot be read is kept under another name.  Rank 0 only. */
 SCR_FN int scr_run_open_flush_file(scr_record* r)
 {
@@ -14649,12 +14917,13 @@ SCR_FN int scr_run_open_flush_file(scr_record* r)
   int  rc = scr_flush_file_open(r, scr.world.prefix);
 
   if (rc != SCR_ERR_FORMAT && rc != SCR_ERR_CRC) return rc;
-  scr_warn("%s; a new one is written", scr_err_text); /* all that it records can be found out again */
+  scr_warn("%s; a new one is written", scr_err_text); /* but for what this run cannot reach */
   scr_record_close(r, rc, 0);
   rc = scr_record_path(scr.world.prefix, "flush.scr", path, sizeof path);
   if (rc == SCR_SUCCESS) rc = scr_fmt(aside, sizeof aside, "%s.damaged", path);
   if (rc == SCR_SUCCESS && scr_os.rename(path, aside) < 0) rc = SCR_ERRNO("cannot rename %s", path);
-  return rc == SCR_SUCCESS ? scr_flush_file_open(r, scr.world.prefix) : rc;
+  if (rc == SCR_SUCCESS && (rc = scr_flush_file_open(r, scr.world.prefix)) == SCR_SUCCESS) scr_flush_file_doubt(r, 1);
+  return rc;
 }
 
 /* What a start finds out about a dataset from the index. */
@@ -14668,14 +14937,19 @@ typedef struct {
 SCR_FN void scr_run_look_up(const scr_index* index, scr_dataset* ds)
 {
   scr_index_item it;
+  scr_choice     c;
   scr_life       life = SCR_WHOLE;
   int            found = scr_index_same(index, &ds->desc.identity, &it);
 
   if (found && it.complete) ds->on_prefix = it.renaming ? SCR_PREFIX_RENAMING : SCR_PREFIX_YES;
+  else if (scr_desc_is_pure(&ds->desc) && ds->desc.identity.id < scr_index_window(index, INT_MAX, scr.prefix_size))
+    ds->on_prefix = SCR_PREFIX_DROPPED;
   if (found && it.failed)
     life = scr_index_failed_in(index, &it, scr.world.job_key) ? SCR_REJECTED : SCR_REJECTED_BEFORE;
+  scr_choice_read(index, &c);
   if (scr_desc_is_ckpt(&ds->desc) && /* other output is flushed all the same */
-      ((found && it.passed) || ds->desc.identity.id <= scr_index_cut_id(index) || scr.fresh_start))
+      ((found && it.passed) || ds->desc.identity.id <= scr_index_cut_id(index) || scr.fresh_start ||
+       (c.by_user && ds->desc.identity.id > c.id && ds->desc.identity.id < c.until && c.id > 0)))
     life = SCR_PASSED;
   if (scr_dataset_is_whole(ds) && life > ds->life) ds->life = life;
   if (life == SCR_PASSED && ds->life == SCR_ASIDE)
@@ -14690,6 +14964,15 @@ SCR_FN int scr_run_uses_cache(void)
   scr_param_int(scr.world.params, "SCR_DISTRIBUTE", &distribute);
   scr_param_int(scr.world.params, "SCR_CACHE_PURGE", &purge);
   return distribute && !purge;
+}
+
+/* The parameter that does. */
+SCR_FN const char* scr_run_purge_reason(void)
+{
+  int distribute = 1;
+
+  scr_param_int(scr.world.params, "SCR_DISTRIBUTE", &distribute);
+  return distribute ? "SCR_CACHE_PURGE=1" : "SCR_DISTRIBUTE=0";
 }
 
 /*
@@ -14745,13 +15028,13 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
   scr_flush_note note;
   scr_index_item newest;
   char           where[sizeof note.where];
-  int            id = INT_MAX, n = 0, until = scr_index_cut_id(index);
+  int            id = INT_MAX, n = 0, purged = 0, until = scr_index_cut_id(index);
 
   scr_nodes_file_where(scr.world.prefix, where, sizeof where);
   scr_index_newest(index, INT_MAX, NULL, &newest);
   if (newest.id > until) until = newest.id;
   memset(&scr.lost, 0, sizeof scr.lost);
-  scr_flush_file_forget_passed(r);
+  scr_flush_file_begin(r, scr.dataset_id);
   while ((id = scr_flush_file_before(r, id)) != 0) {
     const scr_dataset* ds = scr_dataset_find(id);
     scr_flush_file_get(r, id, &note);
@@ -14763,16 +15046,28 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
       }
       continue;
     }
-    if (!scr_run_is_lost(until, &note) || scr_run_is_replaced(&note)) continue;
+    if (!scr_run_is_lost(until, &note)) continue;
+    if (!scr_run_uses_cache() && strcmp(note.job, scr.world.home.job) == 0 && purged++ == 0)
+      scr_warn("%s deletes the checkpoint %s (dataset %d) from the cache, and the prefix has none that is so new",
+               scr_run_purge_reason(), *note.name ? note.name : "?", note.id);
+    if (scr_run_is_replaced(&note)) continue;
     note.location = SCR_LOCATION_CACHE;
     if (*note.where == '\0') memcpy(note.where, where, sizeof where);
     scr_flush_file_put(r, &note);
     if (scr_run_uses_cache()) scr_run_tell_lost(&note, n++);
   }
+  if (scr_dataset_newest() != NULL || newest.id > 0 || scr.fresh_start) scr_flush_file_doubt(r, 0);
+  if (n == 0 && scr_flush_file_is_doubtful(r)) {
+    scr.lost.at_stake = 1;
+    snprintf(scr.lost.text, sizeof scr.lost.text,
+             "the damaged flush file of %.600s may have listed checkpoints in the caches of other jobs or nodes",
+             scr.world.prefix);
+  }
   if (n > 0)
-    snprintf(scr.lost.text + strlen(scr.lost.text), sizeof scr.lost.text - strlen(scr.lost.text),
-             "%s cannot be reached by this run, job %.40s on %.80s", n > 3 ? " and older ones" : "", scr.world.home.job,
-             scr.world.home.host);
+    snprintf(
+        scr.lost.text + strlen(scr.lost.text), sizeof scr.lost.text - strlen(scr.lost.text),
+        "%s cannot be reached by this run, job %.40s on %.80s, with the control directory %.200s and the prefix %.200s",
+        n > 3 ? " and older ones" : "", scr.world.home.job, scr.world.home.host, scr.world.cntl, scr.world.prefix);
 }
 
 /* Find out from the index about all datasets, and record in the flush file what is in the cache.  Rank 0 only. */
@@ -14810,7 +15105,7 @@ SCR_FN int scr_run_find_on_prefix(void)
     return rc;
   }
   if (scr.world.rank == 0 && scr_run_write_flush_file() != SCR_SUCCESS) {
-    scr_warn("%s; commands that look for datasets in the cache see old states", scr_err_text);
+    scr_warn("%s; commands and other jobs do not know what is in the cache", scr_err_text);
     scr.notes_are_behind = 1;
   }
   for (i = 0; i < scr.datasets && scr.world.rank == 0; i++) {
@@ -14840,8 +15135,7 @@ SCR_FN void scr_run_flush_due(void)
   for (i = scr.datasets - 1; i >= 0; i--) {
     const scr_dataset* ds = &scr.dataset[i];
     int                id = ds->desc.identity.id;
-    if ((restart && id == scr.loaded ? scr_flush_unasked(id) : scr_flush_if_due(ds)) != SCR_SUCCESS)
-      scr_report(SCR_ERR_IO); /* it stays in the cache, so the run can go on */
+    scr_report(restart && id == scr.loaded ? scr_flush_unasked(id) : scr_flush_if_due(ds)); /* and the run goes on */
   }
 }
 
@@ -14852,6 +15146,7 @@ SCR_FN void scr_run_flush_due(void)
 SCR_FN int scr_run_raise_ids(void)
 {
   scr_index  index;
+  scr_choice c;
   scr_record notes;
   int        id = 0, rc;
 
@@ -14859,14 +15154,31 @@ SCR_FN int scr_run_raise_ids(void)
     scr_index_read(&index, scr.world.prefix); /* if one of them cannot be read, it is empty */
     id = scr_index_max_id(&index);
     if (scr_index_cut_id(&index) > id) id = scr_index_cut_id(&index);
+    scr_choice_read(&index, &c);
+    if (c.id > id) id = c.id;
+    if (c.until - 1 > id) id = c.until - 1;
     rc = scr_flush_file_read(&notes, scr.world.prefix);
-    if (scr_flush_file_before(&notes, INT_MAX) > id) id = scr_flush_file_before(&notes, INT_MAX);
+    if (scr_flush_file_max_id(&notes) > id) id = scr_flush_file_max_id(&notes);
     scr_record_close(&notes, rc, 0);
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
   rc = scr_bcast(&id, 1, MPI_INT, 0, scr.world.comm);
   if (rc == SCR_SUCCESS && id > scr.dataset_id) scr.dataset_id = id;
   return rc;
+}
+
+/* Mark the entries of what is PASSED because the index says so: the index may forget the reason first. */
+SCR_FN void scr_run_mark_passed(void)
+{
+  int i, changed = 0;
+
+  for (i = 0; i < scr.datasets; i++) {
+    scr_entry* e = scr_dataset_entry(&scr.dataset[i]);
+    if (scr.dataset[i].life != SCR_PASSED || e == NULL || e->mark == SCR_MARK_PASSED) continue;
+    scr_entry_decide(e, SCR_PASSED);
+    changed = 1;
+  }
+  if (changed && scr_map_write() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
 }
 
 /* Find what the cache and the prefix hold, and load a checkpoint.  Collective over the world. */
@@ -14882,18 +15194,27 @@ SCR_FN int scr_run_find_checkpoint(void)
   v.sum[0] = scr.damaged_maps;
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   scr.damaged_maps = use ? (int)v.sum[0] : 0;
-  if (scr.damaged_maps > 0) scr_tried_add("%d filemaps in the control directories are damaged", scr.damaged_maps);
+  if (scr.damaged_maps > 0)
+    scr_tried_add(
+        "%d filemaps in the control directories are damaged, and are kept as *.damaged; what they list counts "
+        "as lost",
+        scr.damaged_maps);
   if ((rc = scr_recovery_all()) != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0 && scr_prefix_finish_all(scr.world.prefix) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   if ((rc = scr_run_raise_ids()) != SCR_SUCCESS) return rc;
+  if ((rc = scr_run_purge_prefix()) != SCR_SUCCESS) return rc;
   if ((rc = scr_restart_begin_anew()) != SCR_SUCCESS) return rc;
   if ((rc = scr_run_find_on_prefix()) != SCR_SUCCESS) return rc;
+  scr_run_mark_passed();
   for (i = 0; i < scr.datasets; i++)
     if (scr.dataset[i].life == SCR_REJECTED)
       scr_tried_add("the application rejected %s (dataset %d) in this job", scr_desc_name(&scr.dataset[i].desc),
                     scr.dataset[i].desc.identity.id);
-  if ((rc = scr_restart_choose_by_parameter()) != SCR_SUCCESS) return rc;
+  if ((rc = scr_restart_choose_by_parameter(0)) != SCR_SUCCESS) return rc;
   if ((rc = scr_restart_load(all, NULL)) != SCR_SUCCESS) return rc;
+  if (!scr.loaded && !scr.fresh_start && scr_work_is_at_stake() && scr_restart_choose_by_parameter(1) == SCR_SUCCESS &&
+      (rc = scr_restart_load(all, NULL)) != SCR_SUCCESS) /* the user may have corrected what it was rejected for */
+    return rc;
   scr_run_flush_due();
   return SCR_SUCCESS;
 }
@@ -15308,8 +15629,8 @@ SCR_FN int scr_complete_files(scr_entry* e, uint64_t* bytes)
 }
 
 /*
-** SCR_ERR_ARG on a rank that finds that two ranks registered the same file.  RC is this rank's result so far; that a
-** file is missing may be a result of the same.  Collective over the world.
+** SCR_ERR_ARG on a rank that finds that two ranks registered the same file.  RC is this rank's result so far; a
+** missing file may be due to this, so that this error replaces it.  Collective over the world.
 */
 SCR_FN int scr_complete_unique(const scr_entry* own, int rc)
 {
@@ -15397,10 +15718,6 @@ SCR_FN int scr_complete_after(int id)
           (double)ds->desc.bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
   scr_event(ckpt ? "CHECKPOINT_END" : "OUTPUT_END", NULL, &ds->desc, seconds);
   scr_event_transfer(ckpt ? "CHECKPOINT" : "OUTPUT", scr.world.prefix, ds->store, &ds->desc, seconds);
-  if (ckpt && scr.choice_stands && scr.world.rank == 0) { /* until it is recorded, each checkpoint tries again */
-    scr.choice_stands = scr_index_change(scr.world.prefix, scr_choice_end, id, NULL) != SCR_SUCCESS;
-    if (scr.choice_stands) scr_warn("%s", scr_err_text);
-  }
   if (ckpt) {
     scr.ckpt_cost += seconds;
     scr.ckpt_count++;
@@ -15484,15 +15801,9 @@ SCR_FN int scr_enter_name(const char* call, const char* name)
   v.max[0] = (int64_t)scr_crc32(SCR_CRC32_START, name, strlen(name));
   v.max[1] = -v.max[0];
   rc = scr_vote_all(&v, rc, scr.world.comm);
-  if (rc == SCR_SUCCESS && v.max[0] != -v.max[1]) rc = scr_differ(call, name, 0);
+  if (rc == SCR_SUCCESS && v.max[0] != -v.max[1]) rc = scr_differ(call, name, -1);
   return scr_report(rc);
 }
-
-/* A dataset of the index: what all ranks need of its item.  id 0: there is none. */
-typedef struct {
-  scr_identity identity;
-  char         dir[SCR_MAX_FILENAME];
-} scr_indexed;
 
 /*
 ** Look up the dataset NAME in the index; every rank receives the result.  Collective over the world; the same code
@@ -15507,11 +15818,7 @@ SCR_FN int scr_run_find_dataset(const char* name, scr_indexed* found)
   memset(found, 0, sizeof *found);
   if (scr.world.rank == 0) {
     rc = scr_index_read(&index, scr.world.prefix);
-    if (rc == SCR_SUCCESS && scr_index_named(&index, name, &it) == SCR_SUCCESS) {
-      found->identity = it.desc.identity;
-      found->identity.id = it.id;
-      rc = scr_fmt(found->dir, sizeof found->dir, "%s", it.dir);
-    }
+    if (rc == SCR_SUCCESS && scr_index_named(&index, name, &it) == SCR_SUCCESS) rc = scr_indexed_of(&it, found);
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
@@ -15577,14 +15884,10 @@ SCR_FN int scr_run_choose(const char* name)
   scr_err_record why;
 
   if (rc != SCR_SUCCESS) return rc;
-  if (scr.restart == SCR_RESTART_OVER) {
-    scr.choice_stands = 1; /* for later runs, until a newer checkpoint is complete */
-    return scr_restart_choice_served(id);
-  }
+  if (scr.restart == SCR_RESTART_OVER) return scr_restart_choice_served(id); /* for later runs */
   if ((rc = scr_restart_load(all, name)) == SCR_SUCCESS) return rc;
   scr_err_save(&why);
   if (scr.world.rank == 0) scr_index_change(scr.world.prefix, scr_choice_release, 0, NULL);
-  scr.choice_stands = 0;
   if (!scr_dataset_is_whole(scr_dataset_find(loaded))) loaded = 0;
   scr.loaded = loaded;
   scr.restart = loaded ? SCR_RESTART_LOADED : restart == SCR_RESTART_LOADED ? SCR_RESTART_UNTRIED : restart;

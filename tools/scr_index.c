@@ -4,48 +4,131 @@
 #include "tool.h"
 
 static const char usage[] =
-    "scr_index [--list | --current NAME] [--prefix DIR]\n"
-    "List the checkpoints on the prefix directory, newest first, with a star at the one to restart from; or choose "
-    "that.\n"
+    "scr_index [--list | --long | --json | --current NAME | --drop NAME | --drop-after NAME] [--prefix DIR]\n"
+    "List the datasets on the prefix directory, newest first, with a star at the checkpoint to restart from; choose\n"
+    "that; or remove datasets from the index.\n"
     "\n"
-    "  -l, --list         list (the default)\n"
-    "  -c, --current NAME the next run restarts from the checkpoint NAME, on the prefix or in the cache, even if the\n"
-    "                     application rejected it or a newer one is there\n"
-    "  -p, --prefix DIR   the prefix directory; default: SCR_PREFIX, or else the working directory\n"
-    "  -h, --help         print this and exit;  --version  print the version and exit\n"
+    "  -l, --list            list the checkpoints (the default)\n"
+    "  -L, --long            list all datasets, output too, with their size, and whether they can be loaded\n"
+    "  -j, --json            the same as one JSON object\n"
+    "  -c, --current NAME    the next run restarts from the checkpoint NAME, on the prefix or in the cache, even if "
+    "the\n"
+    "                        application rejected it or a newer one is there\n"
+    "  -d, --drop NAME       remove the newest dataset NAME from the index; its files stay (also -r, --remove)\n"
+    "      --drop-after NAME remove all datasets that are newer than NAME from the index\n"
+    "  -p, --prefix DIR      the prefix directory; default: SCR_PREFIX, or else the working directory\n"
+    "  -h, --help            print this and exit;  --version  print the version and exit\n"
     "\n"
-    "VALID is YES if the checkpoint was copied completely and the application has not rejected it.\n"
+    "VALID is YES if the checkpoint was copied completely and the application has not rejected it.  STATE is ok,\n"
+    "incomplete, rejected or passed (over): offered only if it is chosen.\n"
     "Exit 0, or 1 if there is an error.\n";
+
+#define OPT_DROP_AFTER 1001
+
+/* When IT was flushed, or "". */
+static const char* flushed(const scr_index_item* it)
+{
+  return it->flushed != NULL && strlen(it->flushed) <= 19 ? it->flushed : "";
+}
+
+static const char* name_of(const scr_index_item* it)
+{
+  return *it->desc.name ? it->desc.name : it->dir;
+}
+
+static const char* state_of(const scr_index_item* it)
+{
+  return !it->complete || it->renaming ? "incomplete" : it->failed ? "rejected" : it->passed ? "passed" : "ok";
+}
+
+/* Returns 1 if the metadata beside the files of IT are there and are of this dataset. */
+static int can_be_loaded(const char* prefix, const scr_index_item* it)
+{
+  scr_prefix_place place;
+  scr_desc         desc;
+  char             path[SCR_MAX_FILENAME];
+  int              complete = 0, rc = scr_prefix_locate(prefix, it->id, it->dir, &place);
+
+  memset(&desc, 0, sizeof desc);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/summary.scr", prefix, place.meta);
+  if (rc == SCR_SUCCESS) rc = scr_summary_read(path, &desc, &complete);
+  return rc == SCR_SUCCESS && complete && it->complete && !scr_identity_differs(&desc.identity, &it->desc.identity);
+}
 
 static void list_item(const scr_index_item* it, int current)
 {
-  const char* time = it->flushed != NULL && strlen(it->flushed) <= 19 ? it->flushed : "";
-
   printf("%c%6d %-5s ", current ? '*' : ' ', it->id, scr_index_is_good(it) ? "YES" : "NO");
-  tool_print(time);
-  printf("%*s", 20 - (int)strlen(time), "");
-  tool_print(*it->desc.name ? it->desc.name : it->dir);
+  tool_print(flushed(it));
+  printf("%*s", 20 - (int)strlen(flushed(it)), "");
+  tool_print(name_of(it));
   putchar('\n');
 }
 
-static int list(const char* argv0, const char* prefix)
+static void list_long(const char* prefix, const scr_index_item* it, int current)
+{
+  int checkpoint = scr_desc_is_ckpt(&it->desc);
+
+  printf("%c%6d %-10s %-10s %-5s %6d %8d %14" PRIu64 " ", current ? '*' : ' ', it->id,
+         !checkpoint                   ? "output"
+         : scr_desc_is_pure(&it->desc) ? "checkpoint"
+                                       : "both",
+         state_of(it), can_be_loaded(prefix, it) ? "YES" : "NO", it->desc.ranks, it->desc.files, it->desc.bytes);
+  tool_print(flushed(it));
+  printf("%*s", 20 - (int)strlen(flushed(it)), "");
+  tool_print(name_of(it));
+  putchar('\n');
+}
+
+static void print_json(const char* prefix, const scr_index_item* it, int current, int n)
+{
+  printf("%s\n  {\"id\": %d, \"name\": ", n > 0 ? "," : "", it->id);
+  tool_print_json(name_of(it));
+  printf(", \"dir\": ");
+  tool_print_json(it->dir);
+  printf(", \"checkpoint\": %s, \"output\": %s, \"current\": %s, \"state\": \"%s\", \"loadable\": %s, \"ranks\": %d, "
+         "\"files\": %d, \"bytes\": %" PRIu64 ", \"flushed\": ",
+         scr_desc_is_ckpt(&it->desc) ? "true" : "false", it->desc.flags & SCR_FLAG_OUTPUT ? "true" : "false",
+         current ? "true" : "false", state_of(it), can_be_loaded(prefix, it) ? "true" : "false", it->desc.ranks,
+         it->desc.files, it->desc.bytes);
+  tool_print_json(flushed(it));
+  printf(", \"user\": ");
+  tool_print_json(it->desc.user);
+  printf(", \"job\": ");
+  tool_print_json(it->desc.job);
+  putchar('}');
+}
+
+/* List in the form FORM, an option letter. */
+static int list(const char* argv0, const char* prefix, int form)
 {
   scr_index      index;
   scr_index_item it, current;
-  int            rc = scr_index_read(&index, prefix);
+  int            n = 0, rc = scr_index_read(&index, prefix);
 
   if (rc != SCR_SUCCESS) {
-    tool_fail(argv0, 1, scr_err_text);
-  } else {
-    scr_index_current(&index, &current);
-    scr_index_sort(&index);
-    printf("   DSET VALID FLUSHED             NAME\n");
-    memset(&it, 0, sizeof it);
-    while (scr_index_walk(&index, &it))
-      if (scr_desc_is_ckpt(&it.desc)) list_item(&it, it.id == current.id && strcmp(it.dir, current.dir) == 0);
+    scr_index_close(&index, rc, 0);
+    return tool_fail(argv0, 1, scr_err_text);
   }
+  scr_index_current(&index, &current);
+  scr_index_sort(&index);
+  if (form == 'l') printf("   DSET VALID FLUSHED             NAME\n");
+  if (form == 'L')
+    printf("   DSET KIND       STATE      LOADS  RANKS    FILES          BYTES FLUSHED             NAME\n");
+  if (form == 'j') {
+    printf("{\"prefix\": ");
+    tool_print_json(prefix);
+    printf(", \"datasets\": [");
+  }
+  memset(&it, 0, sizeof it);
+  while (scr_index_walk(&index, &it)) {
+    int is_current = it.id == current.id && strcmp(it.dir, current.dir) == 0;
+    if (form == 'l' && scr_desc_is_ckpt(&it.desc)) list_item(&it, is_current);
+    if (form == 'L') list_long(prefix, &it, is_current);
+    if (form == 'j') print_json(prefix, &it, is_current, n++);
+  }
+  if (form == 'j') printf("]}\n");
   scr_index_close(&index, rc, 0);
-  return rc == SCR_SUCCESS && fflush(stdout) == 0 ? 0 : 1;
+  return fflush(stdout) == 0 ? 0 : 1;
 }
 
 /* The id of the newest checkpoint NAME in the cache, as the flush file knows it; 0 if there is none. */
@@ -67,8 +150,9 @@ static int choose(const char* argv0, const char* prefix, const char* name)
   int            cached = find_cached(prefix, name), rc = scr_index_open(&index, prefix);
 
   if (rc == SCR_SUCCESS && strlen(name) >= SCR_MAX_FILENAME) rc = SCR_ERR(SCR_ERR_ARG, "the name is too long");
-  if (rc == SCR_SUCCESS && scr_index_named(&index, name, &it) == SCR_SUCCESS &&
-      (cached == 0 || (it.id >= cached && strcmp(it.desc.name, name) == 0))) {
+  if (rc == SCR_SUCCESS && scr_index_named_ckpt(&index, name, &it) == SCR_SUCCESS &&
+      (cached == 0 ||
+       (it.id >= cached && it.complete && scr_desc_is_ckpt(&it.desc) && strcmp(it.desc.name, name) == 0))) {
     if (!scr_desc_is_ckpt(&it.desc) || !it.complete)
       rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s on %s is not a complete checkpoint", name, prefix);
     else scr_index_set_current(&index, it.id, it.dir, 1);
@@ -81,25 +165,52 @@ static int choose(const char* argv0, const char* prefix, const char* name)
   return rc == SCR_SUCCESS ? 0 : tool_fail(argv0, 1, scr_err_text);
 }
 
+/* Remove the newest dataset NAME from the index or, if AFTER, all that are newer. */
+static int drop(const char* argv0, const char* prefix, const char* name, int after)
+{
+  scr_index      index;
+  scr_index_item it;
+  int            rc = scr_index_open(&index, prefix);
+
+  if (rc == SCR_SUCCESS && scr_index_named(&index, name, &it) != SCR_SUCCESS)
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the index of %s has no dataset %s", prefix, name);
+  if (rc == SCR_SUCCESS && after) scr_index_drop_newer(&index, it.id);
+  else if (rc == SCR_SUCCESS) scr_index_remove(&index, it.id, it.dir);
+  rc = scr_index_close(&index, rc, 1);
+  return rc == SCR_SUCCESS ? 0 : tool_fail(argv0, 1, scr_err_text);
+}
+
 int main(int argc, char** argv)
 {
   static const struct option options[] = {{"list", no_argument, NULL, 'l'},
+                                          {"long", no_argument, NULL, 'L'},
+                                          {"json", no_argument, NULL, 'j'},
                                           {"current", required_argument, NULL, 'c'},
+                                          {"drop", required_argument, NULL, 'd'},
+                                          {"remove", required_argument, NULL, 'd'},
+                                          {"drop-after", required_argument, NULL, OPT_DROP_AFTER},
                                           {"prefix", required_argument, NULL, 'p'},
                                           TOOL_OPTIONS,
                                           {NULL, 0, NULL, 0}};
   const char *               prefix = tool_prefix(), *name = NULL;
-  int                        c;
+  int                        c, what = 0;
 
-  while ((c = getopt_long(argc, argv, "lc:p:h", options, NULL)) != -1) {
+  while ((c = getopt_long(argc, argv, "lLjc:d:r:p:h", options, NULL)) != -1) {
+    if (c == 'r') c = 'd';
     if (c == 'p') prefix = optarg;
-    else if (c == 'c') name = optarg;
-    else if (c != 'l') return tool_answer(c, argv[0], usage, 1);
+    else if (c == 'h' || c == '?' || c == TOOL_OPT_VERSION) return tool_answer(c, argv[0], usage, 1);
+    else if (what != 0 && what != c) return tool_usage(argv[0], usage, 1, "one question or change at a time");
+    else {
+      what = c;
+      if (optarg != NULL) name = optarg;
+    }
   }
   if (optind != argc) return tool_answer('?', argv[0], usage, 1);
   if (!tool_is_dir(prefix)) {
     SCR_ERRNO("cannot open the prefix directory %s", prefix);
     return tool_fail(argv[0], 1, scr_err_text);
   }
-  return name != NULL ? choose(argv[0], prefix, name) : list(argv[0], prefix);
+  if (what == 'c') return choose(argv[0], prefix, name);
+  if (what == 'd' || what == OPT_DROP_AFTER) return drop(argv[0], prefix, name, what == OPT_DROP_AFTER);
+  return list(argv[0], prefix, what != 0 ? what : 'l');
 }

@@ -11,7 +11,8 @@ static const char usage[] =
     "  -h, --help      print this and exit;  --version  print the version and exit\n"
     "\n"
     "Exit 0 to halt: there is a reason to exit (the regular end of the last run is one), no checkpoints are left, the\n"
-    "time has come, or the file cannot be read.  Exit 1 to start another run.  Wrong arguments: exit 0.\n";
+    "time has come, or the file cannot be read.  Exit 1 to start another run.  Wrong arguments, or no such directory:\n"
+    "exit 0.\n";
 
 /* Put the condition WHY of the halt file in words into TEXT; "" if none holds. */
 static void explain(const scr_hash* halt, const char* why, char* text, size_t n)
@@ -40,6 +41,10 @@ int main(int argc, char** argv)
   if (dir == NULL && optind < argc) dir = argv[optind++];
   if (dir == NULL) return tool_usage(argv[0], usage, 0, "the prefix directory is missing: --dir DIR");
   if (optind != argc) return tool_usage(argv[0], usage, 0, "one directory at a time, and nothing after it");
+  if (!tool_is_dir(dir)) {
+    SCR_ERRNO("cannot open the prefix directory %s", dir);
+    return tool_fail(argv[0], 0, scr_err_text);
+  }
   halt = scr_hash_new();
   rc = halt == NULL ? SCR_ERR_OOM() : scr_record_path(dir, "halt.scr", path, sizeof path);
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, halt);

@@ -506,6 +506,156 @@ static void finalize_rebuilds_what_it_flushes(void)
 }
 
 /* Each step takes as long for a file when there are many of them. */
+/* ---- what is kept on the prefix -------------------------------------------------------------------------------- */
+
+/* The checkpoints and output datasets that the prefix has are those of NAMES, separated by blanks; nothing else is. */
+static void prefix_has(const char* names)
+{
+  static const char* const all[] = {"ck1", "ck2", "ck3", "ck4", "ck5", "ck6", "ck7", "out"};
+  size_t                   i;
+  int                      n = 0;
+
+  for (i = 0; i < sizeof all / sizeof *all; i++) {
+    int  wanted = strstr(names, all[i]) != NULL;
+    char rel[100];
+    snprintf(rel, sizeof rel, "prefix/%s", all[i]);
+    CHECK(there(rel) == wanted, "%s is %s on the prefix", all[i], wanted ? "not" : "still");
+    n += wanted;
+  }
+  CHECK(index_marks("FLUSHED") == n, "%d datasets in the index, not %d", index_marks("FLUSHED"), n);
+}
+
+static void scr_prefix_size_keeps_so_many_checkpoints_and_all_output(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=4"); /* the cache keeps what the prefix no longer has, and does not flush it again */
+  set("SCR_PREFIX_SIZE=2");
+  OK(SCR_Init());
+  OK(put("ck1", 2, 1000));
+  OK(put_valid("out", SCR_FLAG_OUTPUT | SCR_FLAG_CHECKPOINT, 1, 100, 1));
+  OK(put("ck2", 2, 2000));
+  prefix_has("ck1 out ck2");
+  OK(put("ck3", 2, 3000));
+  prefix_has("out ck2 ck3");
+  OK(put("ck4", 2, 4000));
+  prefix_has("out ck3 ck4");
+  OK(SCR_Finalize());
+  prefix_has("out ck3 ck4");
+  set("SCR_PREFIX_SIZE=1"); /* nothing is deleted but after a flush */
+  OK(SCR_Init());
+  prefix_has("out ck3 ck4");
+  rejects("ck4"); /* it no longer counts; but what is newer than the window stays */
+  get("ck3", 2, 3000);
+  OK(put("ck5", 2, 5000));
+  prefix_has("out ck5");
+  OK(SCR_Finalize());
+  run_fetches("ck5", 2, 5000);
+}
+
+/* What the user has chosen is not deleted, and does not push out what is newer when it is flushed for it. */
+static void scr_prefix_size_spares_the_users_choice(void)
+{
+  begin();
+  set("SCR_FLUSH=2");
+  set("SCR_CACHE_SIZE=4");
+  set("SCR_PREFIX_SIZE=1");
+  run_puts_four();
+  prefix_has("ck4");
+  set("SCR_CURRENT=ck1");
+  run_gets("ck1", 1, 1000);
+  prefix_has("ck1 ck4");
+  set("SCR_CURRENT=ck4");
+  run_gets("ck4", 1, 4000);
+  set("SCR_CURRENT=ck1");
+  as_job("other");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  OK(put("ck5", 1, 5000));
+  OK(put("ck6", 1, 6000));
+  prefix_has("ck5"); /* its number is 2 again */
+  OK(SCR_Finalize());
+  prefix_has("ck6");
+  run_fetches("ck6", 1, 6000);
+}
+
+static size_t two_thousand(int i)
+{
+  return size_of(i, 2000);
+}
+
+/* A run dies at some of its file calls while the window slides: the newest checkpoint is there all the same. */
+static void scr_prefix_size_never_costs_the_newest(void)
+{
+  static const shape second = {"", one_file, two_thousand, NULL};
+  char               name[SCR_MAX_FILENAME];
+  int                flag, n;
+
+  for (n = 1; n < 200; n += 7) {
+    during("the run dies at call %d", n);
+    begin();
+    set("SCR_FLUSH=1");
+    set("SCR_PREFIX_SIZE=1");
+    OK(SCR_Init());
+    OK(put("ck1", 1, 1000));
+    OK(open_shape("ck2", SCR_FLAG_CHECKPOINT, &second));
+    fault_at(FAULT_DEAD, FAULT_ALL, EIO, n);
+    SCR_Complete_output(1);
+    run_dies();
+    lose_all_nodes();
+    OK(SCR_Init());
+    OK(SCR_Have_restart(&flag, name));
+    CHECK(flag, "nothing is offered");
+    get(name, 1, strcmp(name, "ck1") == 0 ? 1000 : 2000);
+    OK(put("ck3", 1, 3000));
+    OK(SCR_Finalize());
+    run_fetches("ck3", 1, 3000);
+  }
+}
+
+static void scr_prefix_purge_empties_the_prefix_once_in_a_job(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=4");
+  run_puts_four();
+  prefix_has("ck1 ck2 ck3 ck4");
+  lose_all_nodes();
+  set("SCR_PREFIX_PURGE=1");
+  OK(SCR_Init());
+  get(NULL, 0, 0);
+  prefix_has("");
+  OK(put("ck5", 1, 5000));
+  OK(SCR_Finalize());
+  run_gets("ck5", 1, 5000); /* a script may leave it set */
+  prefix_has("ck5");
+  as_job("other");
+  lose_all_nodes();
+  OK(SCR_Init());
+  get(NULL, 0, 0);
+  prefix_has("");
+  OK(SCR_Finalize());
+}
+
+static void scr_drop_after_current_drops_what_is_newer_than_a_choice(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=1");
+  set("SCR_DROP_AFTER_CURRENT=1");
+  run_puts_four();
+  OK(SCR_Init());
+  OK(SCR_Current("ck2"));
+  get("ck2", 1, 2000);
+  OK(SCR_Finalize());
+  CHECK(index_marks("FLUSHED") == 2, "%d datasets in the index", index_marks("FLUSHED"));
+  on_prefix("ck4", 1, 4000); /* the files stay */
+  lose_all_nodes();
+  run_gets("ck2", 1, 2000);
+}
+
+/* ---- many files ------------------------------------------------------------------------------------------------ */
+
 static void ten_thousand_files_of_a_rank_are_written_flushed_fetched_and_found(void)
 {
   begin();
@@ -521,6 +671,11 @@ static void ten_thousand_files_of_a_rank_are_written_flushed_fetched_and_found(v
 
 const test_case flush_cases[] = {CASE(the_prefix_gives_back_what_was_flushed_and_is_whole, ANY),
                                  CASE(without_distribute_or_after_a_purge_only_the_prefix_counts, ANY),
+                                 CASE(scr_prefix_size_keeps_so_many_checkpoints_and_all_output, FEW),
+                                 CASE(scr_prefix_size_spares_the_users_choice, FEW),
+                                 CASE(scr_prefix_size_never_costs_the_newest, FEW),
+                                 CASE(scr_prefix_purge_empties_the_prefix_once_in_a_job, FEW),
+                                 CASE(scr_drop_after_current_drops_what_is_newer_than_a_choice, FEW),
                                  CASE(ten_thousand_files_of_a_rank_are_written_flushed_fetched_and_found, "2", ""),
                                  CASE(what_was_not_flushed_is_flushed_on_restart_when_asked, ANY),
                                  CASE(several_threads_copy_only_under_pthread, FEW),

@@ -1117,6 +1117,221 @@ static void a_killed_deletion_of_the_only_checkpoint_is_finished(void)
   }
 }
 
+/* ---- what a choice must not cost -------------------------------------------------------------------------------- */
+
+/* Starts a run; it must refuse, or offer one of the NAMES: it must not begin anew. */
+static void not_anew(const char* names)
+{
+  char name[SCR_MAX_FILENAME] = "none";
+  int  flag = 0, rc;
+
+  OK(SCR_Init());
+  rc = same_code(SCR_Have_restart(&flag, name));
+  CHECK(rc == SCR_ERR_NO_RESTART || (flag == 1 && strstr(names, name) != NULL),
+        "rc %d, flag %d, %s: the run begins anew, or from another one", rc, flag, name);
+  run_dies();
+}
+
+/* ck1, which only the cache has, is chosen while the run goes on, and leaves the cache: ck3 is not lost for it. */
+static void a_choice_that_has_left_the_cache_does_not_begin_anew(void)
+{
+  begin();
+  as_job("first");
+  set("SCR_FLUSH=0");
+  set("SCR_CACHE_SIZE=1");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  shell("$TEST_INDEX --current ck1 --prefix prefix");
+  OK(put("ck2", 1, 2000));
+  OK(put("ck3", 1, 3000));
+  run_dies();
+  not_anew("ck3");
+}
+
+/* ck1 is in the cache of another job, which ended normally: what this job has is not lost for it. */
+static void a_choice_in_the_cache_of_another_job_does_not_begin_anew(void)
+{
+  begin();
+  as_job("first");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(SCR_Finalize());
+  as_job("other");
+  OK(SCR_Init());
+  get(NULL, 0, 0);
+  OK(put("ck2", 1, 2000));
+  OK(put("ck3", 1, 3000));
+  run_dies();
+  shell("$TEST_INDEX --current ck1 --prefix prefix");
+  not_anew("ck1");
+}
+
+/* ck1 to ck3 in the cache of job first, ck1 on the prefix, ck2 and ck3 passed over; ck2 and ck3 of job other. */
+static void begin_passed_over(int flush)
+{
+  begin();
+  as_job("first");
+  set("SCR_CACHE_SIZE=4");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 2000));
+  OK(put("ck3", 1, 3000));
+  run_dies();
+  set("SCR_CURRENT=ck1");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  run_dies();
+  set("SCR_CURRENT=");
+  as_job("other");
+  set("SCR_FLUSH=%d", flush);
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  OK(put("ck2", 1, 5000));
+  OK(put("ck3", 1, 6000));
+  run_dies();
+  as_job("first");
+  set("SCR_FLUSH=0");
+}
+
+/* The ck3 of the other job is the newest, and the only one that was not passed over. */
+static void ids_of_what_was_passed_over_are_not_used_again(void)
+{
+  begin_passed_over(1);
+  set("SCR_CURRENT=ck3");
+  run_gets("ck3", 1, 6000);
+}
+
+static void without_a_fetch_a_choice_is_not_mistaken_for_what_was_passed_over(void)
+{
+  int  flag = 0;
+  char name[SCR_MAX_FILENAME] = "";
+
+  begin_passed_over(1);
+  shell("$TEST_INDEX --current ck2 --prefix prefix");
+  set("SCR_FETCH=0");
+  OK(SCR_Init());
+  (void)same_code(SCR_Have_restart(&flag, name));
+  CHECK(flag == 0 || strcmp(name, "ck2") != 0 || holds("ck2", 1, 5000), "the passed-over ck2 is loaded");
+  run_dies();
+}
+
+/* What cannot be reached is told in each run until the prefix has a newer one. */
+static void lost_work_is_told_again_beside_what_was_passed_over(void)
+{
+  char text[4096];
+  int  i;
+
+  begin_passed_over(0);
+  for (i = 0; i < 2; i++) {
+    during("start %d", i + 1);
+    OK(init_says(text, sizeof text));
+    CHECK(rank != 0 || strstr(text, "cannot be reached") != NULL, "%s", text);
+    run_dies();
+  }
+}
+
+/* While the prefix is full the end of the choice cannot be recorded: later work still goes first. */
+static void work_after_a_choice_counts_although_the_index_could_not_be_written(void)
+{
+  begin_four(IN_BOTH, "first");
+  shell("$TEST_INDEX --current ck1 --prefix prefix");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  fault_on(FAULT_CREATE, "/prefix/.scr/", "index.scr.", 1000);
+  OK(put("ck5", 1, 5000));
+  OK(put("ck6", 1, 6000));
+  fault_end();
+  run_dies();
+  run_gets("ck6", 1, 6000);
+}
+
+/* Without a batch system: ck4, which was written after the choice, was rejected by one run with the wrong input. */
+static void going_back_to_a_choice_does_not_pass_over_what_was_rejected(void)
+{
+  begin();
+  as_job(NULL);
+  set("SCR_CACHE_SIZE=4");
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 2000));
+  run_dies();
+  set("SCR_FLUSH=0");
+  shell("$TEST_INDEX --current ck1 --prefix prefix");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  OK(put("ck4", 1, 4000));
+  run_dies();
+  OK(SCR_Init());
+  rejects("ck4");
+  run_dies();
+  OK(SCR_Init());
+  get("ck1", 1, 1000); /* ck4 comes after all others */
+  run_dies();
+  OK(SCR_Init());
+  rejects("ck1");
+  get("ck4", 1, 4000);
+  run_dies();
+}
+
+/* The remedy that the refusal names, in the same job, whose script has SCR_CURRENT=ck1 already. */
+static void scr_current_takes_back_a_rejection_also_when_it_was_served(void)
+{
+  begin_four(CACHED, "first");
+  set("SCR_CURRENT=ck1");
+  OK(SCR_Init());
+  rejects("ck1");
+  refused("ck1");
+  OK(SCR_Finalize());
+  run_gets("ck1", 1, 1000);
+}
+
+/* The work of a run that went on from another one is not given up when the wish, which is still set, can be served. */
+static void scr_current_that_could_not_be_loaded_costs_no_later_work(void)
+{
+  begin_four(ON_PREFIX, "first");
+  shell("mv prefix/ck2 away");
+  set("SCR_CURRENT=ck2");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  OK(put("ck5", 1, 5000));
+  run_dies();
+  shell("mv away prefix/ck2");
+  run_gets("ck5", 1, 5000);
+}
+
+/* ck2 cannot be read; the run goes on from ck1.  When its work is rejected, ck3 and ck4 are still newer than wanted. */
+static void what_is_newer_than_a_failed_choice_is_not_offered_later(void)
+{
+  begin_four(ON_PREFIX, "first");
+  shell("mv prefix/ck2 away");
+  shell("$TEST_INDEX --current ck2 --prefix prefix");
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  OK(put("ck5", 1, 5000));
+  OK(SCR_Finalize());
+  OK(SCR_Init());
+  rejects("ck5");
+  get("ck1", 1, 1000);
+  OK(SCR_Finalize());
+}
+
+/* The chosen one is deleted: complete newer ones are there, so that the next run does not begin anew without a word. */
+static void the_deletion_of_a_choice_does_not_begin_anew(void)
+{
+  begin_four(IN_BOTH, "first");
+  set("SCR_CURRENT=ck1");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  OK(SCR_Delete("ck1"));
+  OK(SCR_Finalize());
+  set("SCR_CURRENT=");
+  not_anew("ck4");
+}
+
 #define ANY "1 2 4 5", "9"
 #define FEW "2 4", ""
 
@@ -1159,4 +1374,15 @@ const test_case restart_cases[] = {CASE(a_run_restarts_from_the_newest_checkpoin
                                    CASE(output_is_flushed_although_it_is_passed_over, FEW),
                                    CASE(decisions_go_along_when_room_is_made, FEW),
                                    CASE(a_killed_deletion_of_the_only_checkpoint_is_finished, "4", "2"),
+                                   CASE(a_choice_that_has_left_the_cache_does_not_begin_anew, "4", ""),
+                                   CASE(a_choice_in_the_cache_of_another_job_does_not_begin_anew, "4", ""),
+                                   CASE(ids_of_what_was_passed_over_are_not_used_again, "4", ""),
+                                   CASE(without_a_fetch_a_choice_is_not_mistaken_for_what_was_passed_over, "4", ""),
+                                   CASE(lost_work_is_told_again_beside_what_was_passed_over, "4", ""),
+                                   CASE(work_after_a_choice_counts_although_the_index_could_not_be_written, "4", ""),
+                                   CASE(going_back_to_a_choice_does_not_pass_over_what_was_rejected, "4", ""),
+                                   CASE(scr_current_takes_back_a_rejection_also_when_it_was_served, "4", ""),
+                                   CASE(scr_current_that_could_not_be_loaded_costs_no_later_work, "4", ""),
+                                   CASE(what_is_newer_than_a_failed_choice_is_not_offered_later, "4", ""),
+                                   CASE(the_deletion_of_a_choice_does_not_begin_anew, "4", ""),
                                    CASES_END};

@@ -618,21 +618,21 @@ static const row rejecting_flushed[] = {
 static const row choosing[] = {
   {"chosen", begin_next, choose, INDEX, 1, 0, "ck1",
    {"verified | CACHE PFS | COMPLETE", "verified | CACHE PFS | COMPLETE", "ck2"},
-   {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN", "ck1"}, 0, "ck2", NULL},
+   {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN BEFORE", "ck1"}, 0, "ck2", NULL},
   {"WHOLE -> PASSED", begin_next, choose, FILEMAP, 1, ALL, "ck2",
    {"verified | CACHE PFS | COMPLETE", "passed | - | COMPLETE", "ck1"},
    {"passed | CACHE PFS | COMPLETE", "passed | - | COMPLETE", "ck1"}, 1, "ck2", NULL},
   {"chosen by SCR_CURRENT", choose_by_parameter, SCR_Init, INDEX, 1, 0, "ck1",
-   {"verified | CACHE PFS | COMPLETE", "verified | CACHE PFS | COMPLETE CHOSEN", "ck1"},
-   {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN", "ck1"}, 0, "ck2", wish},
+   {"verified | CACHE PFS | COMPLETE", "verified | CACHE PFS | COMPLETE CHOSEN BEFORE", "ck1"},
+   {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN BEFORE", "ck1"}, 0, "ck2", wish},
   {"chosen by SCR_CURRENT, served", choose_by_parameter, SCR_Init, INDEX, 2, 0, "ck1",
-   {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN", "ck1"},
-   {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN", "ck1"}, 0, "ck2", wish},
+   {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN BEFORE", "ck1"},
+   {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN BEFORE", "ck1"}, 0, "ck2", wish},
   {"WHOLE -> PASSED, by SCR_CURRENT", choose_by_parameter, SCR_Init, FILEMAP, 4, ALL, "ck2",
    {"verified | CACHE PFS | COMPLETE", "passed | - | COMPLETE", "ck1"},
    {"passed | CACHE PFS | COMPLETE", "passed | - | COMPLETE", "ck1"}, 1, "ck2", wish},
   {"the choice ends", open_after_choice, complete, INDEX, 1, 0, "ck1",
-   {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN", "ck1"},
+   {"verified | CACHE PFS | COMPLETE CHOSEN BEFORE", "verified | CACHE PFS | COMPLETE", "ck3"},
    {"verified | CACHE PFS | COMPLETE CHOSEN BEFORE", "verified | CACHE PFS | COMPLETE", "ck3"}, 0, "ck2", NULL},
 };
 
@@ -649,7 +649,7 @@ static const row choosing_cached[] = {
    0, "ck2", NULL},
   {"chosen from the cache", begin_next, choose, INDEX, 3, 0, "ck1",
    {"verified | CACHE PFS | COMPLETE CURRENT", "verified | CACHE PFS | COMPLETE CURRENT", "ck2"},
-   {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN", "ck1"}, 0, "ck1", NULL},
+   {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN BEFORE", "ck1"}, 0, "ck1", NULL},
 };
 
 #define ON_PREFIX "verified | CACHE PFS | COMPLETE CURRENT"

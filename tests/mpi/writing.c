@@ -295,9 +295,9 @@ static void no_rank_returns_from_an_error_before_it_is_printed(void)
   if (rank == 0) {
     memset(fill, '.', sizeof fill);
     old = dup(2);
-    CHECK(old >= 0 && pipe2(to, O_NONBLOCK) == 0, "%s", strerror(errno));
+    CHECK(old >= 0 && pipe(to) == 0, "%s", strerror(errno));
+    fcntl(to[1], F_SETFL, O_NONBLOCK);
     while (write(to[1], fill, sizeof fill) > 0 || write(to[1], fill, 1) > 0) continue;
-    fcntl(to[0], F_SETFL, 0);
     fcntl(to[1], F_SETFL, 0);
     if ((reader = fork()) == 0) {
       close(to[1]);

@@ -153,6 +153,26 @@ for r in scr-1.2.2 scr-3.1; do # the user chooses
   check "flush file of $r, none is listed" 0 "   DSET VALID FLUSHED             NAME" "$index" -p "$p"
   says "flush file of $r, no such checkpoint" 1 "there is no checkpoint ckpt.1 on" "$index" --current ckpt.1 -p "$p"
 done
+for r in scr-1.2.2 scr-3.1; do # what is removed
+  prefix "drop.$r" $r
+  p=$tmp/drop.$r
+  says "index of $r, all" 0 '^\*  *3 checkpoint ok  *NO .* ckpt\.3$' "$index" --long -p "$p"
+  says "index of $r, json" 0 '"id": 3, "name": "ckpt.3", .*"checkpoint": true, "output": false, "current": true, "state": "ok", "loadable": false' "$index" --json -p "$p"
+  check "index of $r, drop" 0 "" "$index" --drop ckpt.2 -p "$p"
+  check "index of $r, without 2" 0 "*3 1" sh -c '"$1" -p "$2" | awk "NR > 1 { printf \"%s%s\", sep, \$1 == \"*\" ? \"*\" \$2 : \$1; sep = \" \" } END { print \"\" }"' sh "$index" "$p"
+  check "index of $r, drop what is newer" 0 "" "$index" --drop-after ckpt.1 --prefix "$p"
+  says "index of $r, the star moves" 0 '^\*  *1 YES .* ckpt\.1$' "$index" -p "$p"
+  check "index of $r, one is left" 0 2 sh -c '"$1" -p "$2" | grep -c .' sh "$index" "$p"
+  says "index of $r, dropped before" 1 "has no dataset ckpt.2" "$index" -r ckpt.2 -p "$p"
+  check "index of $r, remove the last" 0 "" "$index" --remove ckpt.1 -p "$p"
+  check "index of $r, nothing is left" 0 "   DSET VALID FLUSHED             NAME" "$index" -p "$p"
+done
+says "index, two changes" 1 "one question or change" "$index" --drop a --current b -p "$tmp/old"
+says "index, drop without a name" 1 "Usage" "$index" --drop
+if command -v python3 >/dev/null; then
+  "$index" --json -p "$tmp/old" >"$tmp/json"
+  check "index, json" 0 "[3, 2, 1]" python3 -c 'import json, sys; print([d["id"] for d in json.load(open(sys.argv[1]))["datasets"]])' "$tmp/json"
+fi
 says "index, a choice without a name" 1 "Usage" "$index" --current
 says "index, a choice on no prefix" 1 "$tmp/none" "$index" --current ckpt.1 --prefix "$tmp/none"
 says "index, a choice in a damaged one" 1 "index.scr" "$index" --current ckpt.1 --prefix "$tmp/bad"
