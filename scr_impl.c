@@ -9064,6 +9064,7 @@ typedef struct {
   char      job_key[SCR_JOB_KEY_MAX]; /* tells this job from others, see scr_world_job_key */
   char      prefix[SCR_MAX_FILENAME];
   char      prefix_id[24]; /* identity of the prefix directory: another one at the same path differs; "": unknown */
+  int       told_remade;   /* 1: a message has told that an earlier prefix of this path has left a cache */
   int       prefix_adopts; /* 1: the identity is new, but the prefix is not: its directories are told by the path */
   scr_hash* params;
   scr_groupdesc* group;
@@ -9354,9 +9355,9 @@ SCR_FN int scr_dir_try(scr_world* w, const char* dir, scr_dir_state* state, char
   if (rc == SCR_SUCCESS) rc = scr_dir_owner(w, dir, state, &complete, &remade);
   if (rc != SCR_SUCCESS) return rc;
   *record = !complete;
-  if (remade && scr_msg_rank <= 0)
-    scr_warn("%s has the cache of an earlier prefix directory %s, which was removed and made again; this run does not "
-             "use it; remove it if it is not needed",
+  if (remade && scr_msg_rank <= 0 && w->told_remade++ == 0)
+    scr_warn("%s, and the like on other nodes, has the cache of an earlier prefix directory %s, which was removed and "
+             "made again; this run does not use it; remove it if it is not needed",
              dir, w->prefix);
   if (held && *state != SCR_DIR_OTHER) *state = SCR_DIR_HELD;
   return SCR_SUCCESS;
@@ -13938,10 +13939,14 @@ SCR_FN void scr_restart_stake_passed(const scr_index* index, int fetch, scr_cand
   if (id > 0) c->at_stake = 1;
 }
 
-/* Find out whether work on the prefix is at stake; RC is the result of reading the index. */
+/*
+** Fill in C what is on the prefix and whether work is at stake; RC is the result of reading the index.  Without FETCH
+** the application reads the prefix itself.
+*/
 SCR_FN void scr_restart_stake(const scr_index* index, int rc, int fetch, scr_candidate* c)
 {
-  int n = scr_index_count_complete(index);
+  scr_index_item it;
+  int            n = scr_index_count_complete(index);
 
   if (rc != SCR_SUCCESS) { /* a damaged index must not stop a restart from the cache */
     snprintf(c->why, sizeof c->why,
@@ -13953,8 +13958,14 @@ SCR_FN void scr_restart_stake(const scr_index* index, int rc, int fetch, scr_can
              scr.world.prefix);
     scr_restart_name_rejected(index, c);
   }
+  c->no_fetch = !fetch;
   c->at_stake = fetch && *c->why;
   if (rc == SCR_SUCCESS) scr_restart_stake_passed(index, fetch, c);
+  c->lost = scr.lost;
+  if (!fetch && n > 0) c->lost.at_stake = 0;
+  if (scr_index_newest(index, INT_MAX, NULL, &it) == SCR_SUCCESS)
+    snprintf(c->newest, sizeof c->newest, "%.200s", scr_desc_name(&it.desc));
+  c->fresh_served = scr_index_last_served(index, "SCR_FRESH_START", scr.world.job_key);
 }
 
 /*
@@ -13975,7 +13986,8 @@ SCR_FN int scr_restart_by_name(const scr_index* index, const char* name, int fet
   memset(it, 0, sizeof *it);
   if (ds != NULL) return SCR_SUCCESS;
   return SCR_ERR(SCR_ERR_NOT_FOUND, "the checkpoint %s is not in the cache%s", name,
-                 fetch ? " or in the index" : ", and SCR_FETCH=0 keeps it from being fetched");
+                 fetch ? " or in the index; scr_index --list lists those on the prefix"
+                       : ", and SCR_FETCH=0 keeps it from being fetched");
 }
 
 /*
@@ -14030,17 +14042,10 @@ SCR_FN int scr_restart_candidate(scr_search from, const char* name, scr_candidat
   int                fetch = 1, limit = INT_MAX, rc = scr_index_read(&index, scr.world.prefix);
 
   memset(c, 0, sizeof *c);
-  scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
-  c->no_fetch = !fetch;
-  if (scr_index_newest(&index, INT_MAX, NULL, &it) == SCR_SUCCESS)
-    snprintf(c->newest, sizeof c->newest, "%.200s", scr_desc_name(&it.desc));
   memset(&it, 0, sizeof it); /* the candidate on the prefix; it.id is 0 if it comes from the cache */
+  scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
   scr_restart_stake(&index, rc, fetch, c);
-  c->lost = scr.lost;
-  if (!fetch && scr_index_count_complete(&index) > 0)
-    c->lost.at_stake = 0; /* the application reads the prefix itself */
   scr_choice_read(&index, &choice);
-  c->fresh_served = scr_index_last_served(&index, "SCR_FRESH_START", scr.world.job_key);
   rc = SCR_SUCCESS;
   if (name != NULL) {
     rc = scr_restart_by_name(&index, name, fetch, &c->id, &it);

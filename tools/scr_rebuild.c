@@ -58,8 +58,8 @@ static int result(const char* argv0, const scr_rebuild* job, const char* set, in
   return 0;
 }
 
-/* SET cannot be rebuilt: list what is lost of it, which was not printed before. */
-static void list_lost(scr_rebuild* job, const char* set, const char* into)
+/* SET, whose files are called LABEL, cannot be rebuilt: list what is lost of it, which was not printed before. */
+static void list_lost(scr_rebuild* job, const char* set, const char* label, const char* into)
 {
   int dry_run = job->dry_run;
 
@@ -68,7 +68,7 @@ static void list_lost(scr_rebuild* job, const char* set, const char* into)
   scr_rebuild_set(job, set, into);
   job->say = NULL;
   job->dry_run = dry_run;
-  printf("%s: give the directories of more nodes, or fetch an older checkpoint\n", set);
+  printf("%s: give the directories of more nodes, or fetch an older checkpoint\n", label);
 }
 
 /* Rebuild all sets in the directories of JOB.  Returns the exit code. */
@@ -84,9 +84,11 @@ static int rebuild(const char* argv0, scr_rebuild* job, const char* into)
                  job->dir[0], job->dirs > 1 ? " and the others" : "");
   if (rc != SCR_SUCCESS) bad = tool_fail(argv0, 1, scr_err_text);
   for (i = 0; i < sets.n && rc == SCR_SUCCESS; i++) {
-    int err = scr_rebuild_set(job, sets.name[i], into);
-    bad |= result(argv0, job, sets.name[i], err);
-    if (err == SCR_ERR_LOST && job->say == NULL) list_lost(job, sets.name[i], into);
+    char label[100]; /* of all its redundancy files */
+    int  err = scr_rebuild_set(job, sets.name[i], into);
+    snprintf(label, sizeof label, "*_%s", sets.name[i]);
+    bad |= result(argv0, job, label, err);
+    if (err == SCR_ERR_LOST && job->say == NULL) list_lost(job, sets.name[i], label, into);
   }
   scr_rebuild_sets_free(&sets);
   return bad == 0 && fflush(stdout) == 0 ? 0 : 1;

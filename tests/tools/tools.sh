@@ -337,14 +337,14 @@ lose() {
 }
 for s in xor partner rs; do
   dataset $s
-  check "$s, whole" 0 "$set: whole" "$rebuild" "$d"
+  check "$s, whole" 0 "*_$set: whole" "$rebuild" "$d"
   for r in 0 1 2 3; do
     lose $r
     n=$((2 + r % 2))
-    check "$s, rank $r, dry run" 0 "$set: $n files can be rebuilt" "$rebuild" --dry-run "$d"
+    check "$s, rank $r, dry run" 0 "*_$set: $n files can be rebuilt" "$rebuild" --dry-run "$d"
     check "$s, rank $r, a dry run changes nothing" 1 "" test -e "$d/ck/rank_$r"
     says "$s, rank $r, each file" 0 "^$d/ck/rank_$r/part_0.txt is missing\$" "$rebuild" -nv "$d"
-    check "$s, rank $r" 0 "$set: $n files rebuilt" "$rebuild" "$d"
+    check "$s, rank $r" 0 "*_$set: $n files rebuilt" "$rebuild" "$d"
     check "$s, rank $r, all bytes" 0 "" diff -r "$data/sets/$s" "$d"
   done
   lose 0 1
@@ -357,13 +357,13 @@ for s in xor partner rs; do
     rm -rf "$tmp/left"
     cp -r "$d" "$tmp/left"
   fi
-  says "$s, beyond its power" 1 "^scr_rebuild: $set: .* lost" "$rebuild" "$d"
+  says "$s, beyond its power" 1 "^scr_rebuild: ._$set: .* lost" "$rebuild" "$d"
   says "$s, beyond its power, dry run" 1 "lost" "$rebuild" -n "$d"
   check "$s, beyond its power, nothing changed" 0 "" diff -r "$tmp/left" "$d"
 done
 dataset partner
 lose 1 3
-check "partner, two that are no neighbours" 0 "$set: 6 files rebuilt" "$rebuild" "$d"
+check "partner, two that are no neighbours" 0 "*_$set: 6 files rebuilt" "$rebuild" "$d"
 check "partner, all bytes" 0 "" diff -r "$data/sets/partner" "$d"
 dataset xor
 printf 'R' | dd of="$d/ck/rank_2/part_0.txt" bs=1 seek=100 conv=notrunc 2>/dev/null
@@ -410,7 +410,7 @@ for r in 0 1 2 3; do # the ranks on directories of their own
   cp -r "$data/sets/rs/ck/rank_$r" "$tmp/dataset/node$r/ck"
   cp "$data/sets/rs/.scr/$((r + 1))_of_4_in_0.rs" "$tmp/dataset/node$r/.scr"
 done
-check "nodes, whole" 0 "of_4_in_0.rs: whole" "$rebuild" --into "$tmp/place" "$tmp"/dataset/node?
+check "nodes, whole" 0 "*_of_4_in_0.rs: whole" "$rebuild" --into "$tmp/place" "$tmp"/dataset/node?
 check "nodes, whole, nothing is made" 1 "" test -e "$tmp/place"
 rm -rf "$tmp/dataset/node1" "$tmp/dataset/node2/.scr"
 says "nodes, no --into" 2 "--into" "$rebuild" "$tmp"/dataset/node?
@@ -418,7 +418,7 @@ mkdir -p "$tmp/prefix/ck/rank_1"
 echo newer >"$tmp/prefix/ck/rank_1/part_0.txt"
 says "nodes, another file in the place" 1 "part_0.txt is there, and is not the file" "$rebuild" -i "$tmp/prefix" "$tmp"/dataset/node?
 check "nodes, another file stays" 0 "newer" cat "$tmp/prefix/ck/rank_1/part_0.txt"
-check "nodes, one lost" 0 "of_4_in_0.rs: 4 files rebuilt" "$rebuild" -i "$tmp/place" "$tmp"/dataset/node?
+check "nodes, one lost" 0 "*_of_4_in_0.rs: 4 files rebuilt" "$rebuild" -i "$tmp/place" "$tmp"/dataset/node?
 check "nodes, its files" 0 "" diff -r "$data/sets/rs/ck/rank_1" "$tmp/place/ck/rank_1"
 check "nodes, its redundancy" 0 "" cmp "$data/sets/rs/.scr/2_of_4_in_0.rs" "$tmp/place/.scr/2_of_4_in_0.rs"
 check "nodes, where the files were left" 0 "" cmp "$data/sets/rs/.scr/3_of_4_in_0.rs" "$tmp/dataset/node2/.scr/3_of_4_in_0.rs"
