@@ -22,7 +22,7 @@
 **   12 FILEMAP
 **   13 PREFIX: INDEX, SUMMARY, OBJECTS
 **   14 FILES OF A RUN: FLUSH, HALT, NODES, LOG
-**   15 REBUILD OVER FILES
+**   15 COMMANDS: REBUILD, SCAN
 **   ---- #ifndef SCR_SERIAL: the only fence ----
 **   16 MPI HELPERS
 **   17 WORLD: GROUPS, STORES, SETS, DIRECTORIES
@@ -7728,12 +7728,13 @@ SCR_FN int scr_log_transfer(const scr_log* l, const char* type, const char* from
   return scr_log_line(l, line);
 }
 
-/* ==== 15 REBUILD OVER FILES =============================================================================
+/* ==== 15 COMMANDS: REBUILD, SCAN ========================================================================
 ** For commands only: one process finds the redundancy sets in the directories of a dataset, and rebuilds lost files
-** from the remaining files of each set.
+** from the remaining files of each set; or it finds flushed datasets on the prefix, and enters them into the index.
 **
-** Uses       platform, errors, memory, path, dataset, kernels, file window, erasure code
-** Offers     scr_rebuild, scr_rebuild_sets; scr_rebuild_run, scr_rebuild_sets_free, scr_rebuild_find, scr_rebuild_set
+** Uses       platform, errors, memory, path, dataset, kernels, file window, erasure code, prefix
+** Offers     scr_rebuild, scr_rebuild_sets; scr_rebuild_run, scr_rebuild_sets_free, scr_rebuild_find, scr_rebuild_set,
+**            scr_scan_add, scr_scan_walk
 ** Invariants
 **   B1  What is rebuilt equals, byte for byte, what the ranks of the set had made, headers included.
 **   B2  The memory needed does not grow with the size of files, nor the number of open files with the number of
@@ -7741,6 +7742,8 @@ SCR_FN int scr_log_transfer(const scr_log* l, const char* type, const char* from
 **   B3  Every file lies below the directory of its header, no two files have the same name, and no symbolic link leads
 **       elsewhere.  All that headers say is checked before the first file is made.
 **   B4  Only one process at a time makes files in a directory: it holds a lock on the directory.
+**   B5  A dataset is entered into the index only if each of its files is whole, by size and checksum: files of the same
+**       names may be those of a newer dataset.
 ** Failure    An error code.  What is not lost stays unchanged, no temporary file is left, and another call finishes
 **            what a crash interrupted.
 ** ====================================================================================================== */
@@ -8401,6 +8404,111 @@ SCR_FN int scr_rebuild_set(scr_rebuild* job, const char* set, const char* into)
   for (r = 0; r < job->n; r++) scr_free(&job->file[r]);
   scr_free(&job->file);
   return rc;
+}
+
+/* ---- datasets that are found on the prefix ---- */
+
+/* SCR_SUCCESS if the file of O, under its final or its temporary name, is there and whole. */
+SCR_FN int scr_scan_file(const scr_object* o, const char* prefix, int id, int temporary)
+{
+  char  path[SCR_MAX_FILENAME];
+  uLong crc = 0;
+  int   rc = scr_object_path(o, prefix, id, temporary, path, sizeof path);
+
+  if (rc == SCR_SUCCESS) rc = scr_file_has_size(path, o->size);
+  if (rc == SCR_SUCCESS && o->has_crc) rc = scr_file_crc(path, o->size, &crc);
+  return rc == SCR_SUCCESS ? scr_object_has_crc(o, path, crc, "it is damaged, or a file of another dataset") : rc;
+}
+
+/* The same for all files of L; *TEMPORARY becomes 1 if one has its temporary name still. */
+SCR_FN int scr_scan_files(const scr_objects* l, const char* prefix, int* temporary)
+{
+  scr_err_record why;
+  int            i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < l->n && rc == SCR_SUCCESS; i++) {
+    if ((rc = scr_scan_file(&l->object[i], prefix, l->id, 0)) == SCR_SUCCESS) continue;
+    scr_err_save(&why);
+    if (scr_scan_file(&l->object[i], prefix, l->id, 1) == SCR_SUCCESS) {
+      *temporary = 1;
+      rc = SCR_SUCCESS;
+    } else {
+      scr_err_restore(&why);
+    }
+  }
+  return rc;
+}
+
+/* Check all files of the dataset DESC at PLACE against its rank2file map; *TEMPORARY as above. */
+SCR_FN int scr_scan_check(const char* prefix, const scr_prefix_place* place, const scr_desc* desc, int* temporary)
+{
+  scr_rank2file map;
+  int           i, owners = 0, rc = scr_rank2file_read_root(prefix, place, &map);
+
+  if (rc == SCR_SUCCESS && scr_identity_differs(&map.identity, &desc->identity))
+    rc = SCR_ERR(SCR_ERR_INVALID, "the rank2file map in %s/%s is that of another dataset", prefix, place->meta);
+  for (i = 0; i < map.leaves && rc == SCR_SUCCESS; i++) {
+    scr_objects l;
+    memset(&l, 0, sizeof l);
+    l.id = desc->identity.id;
+    rc = scr_rank2file_read_leaf(prefix, place, map.file[i], &l);
+    if (rc == SCR_SUCCESS) rc = scr_scan_files(&l, prefix, temporary);
+    owners += l.owners;
+    scr_objects_free(&l);
+  }
+  if (rc == SCR_SUCCESS && owners != map.ranks)
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the rank2file map in %s/%s has %d ranks instead of %d", prefix, place->meta, owners,
+                 map.ranks);
+  scr_rank2file_free(&map);
+  return rc;
+}
+
+/*
+** Enter the dataset in DIR below the prefix into INDEX, if it is complete (B5).  If it is in the index already, that
+** stays as it is.  Files that have temporary names are renamed by the next run.  DESC receives what the dataset is.
+*/
+SCR_FN int scr_scan_add(scr_index* index, const char* dir, scr_desc* desc)
+{
+  scr_prefix_place place;
+  scr_index_item   it;
+  char             path[SCR_MAX_FILENAME];
+  int              complete = 0, temporary = 0, rc = scr_summary_path(index->prefix, dir, path);
+
+  memset(desc, 0, sizeof *desc);
+  if (rc == SCR_SUCCESS) rc = scr_summary_read(path, desc, &complete);
+  if (rc == SCR_ERR_NOT_FOUND)
+    rc = SCR_ERR(rc, "%s/%s is not the directory of a dataset: it has no .scr/summary.scr", index->prefix, dir);
+  if (rc == SCR_SUCCESS && !complete) rc = SCR_ERR(SCR_ERR_INVALID, "%s says that the dataset is not complete", path);
+  if (rc == SCR_SUCCESS && scr_index_get(index, desc->identity.id, dir, &it) && it.complete) return SCR_SUCCESS;
+  if (rc == SCR_SUCCESS) rc = scr_prefix_locate(index->prefix, desc->identity.id, dir, &place);
+  if (rc == SCR_SUCCESS) rc = scr_scan_check(index->prefix, &place, desc, &temporary);
+  if (rc == SCR_SUCCESS) rc = scr_index_set(index, desc, dir);
+  if (rc == SCR_SUCCESS && !temporary) scr_index_note_renamed(index, desc->identity.id, dir);
+  return rc;
+}
+
+/*
+** Call FOUND for each directory of a dataset in DIR below PREFIX, "" for all; symbolic links are not followed.  What
+** cannot be read is left out.
+*/
+SCR_FN void scr_scan_walk(const char* prefix, const char* dir, void (*found)(const char* dir, void* arg), void* arg)
+{
+  char           path[SCR_MAX_FILENAME], below[SCR_MAX_FILENAME];
+  struct dirent* e;
+  struct stat    st;
+  DIR*           d = scr_fmt(path, sizeof path, "%s/%s", prefix, dir) == SCR_SUCCESS ? opendir(path) : NULL;
+
+  while (d != NULL && (e = readdir(d)) != NULL) {
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+        scr_fmt(below, sizeof below, *dir ? "%s/%s" : "%s%s", dir, e->d_name) != SCR_SUCCESS ||
+        scr_fmt(path, sizeof path, "%s/%s", prefix, below) != SCR_SUCCESS || scr_os.lstat(path, &st) < 0 ||
+        !S_ISDIR(st.st_mode))
+      continue;
+    if (strcmp(e->d_name, ".scr") != 0) scr_scan_walk(prefix, below, found, arg);
+    else if (*dir && scr_summary_path(prefix, dir, path) == SCR_SUCCESS && scr_os.lstat(path, &st) == 0)
+      found(dir, arg);
+  }
+  if (d != NULL) closedir(d);
 }
 
 #endif /* SCR_SERIAL: part 15 */
@@ -13949,9 +14057,11 @@ SCR_FN void scr_restart_stake(const scr_index* index, int rc, int fetch, scr_can
   int            n = scr_index_count_complete(index);
 
   if (rc != SCR_SUCCESS) { /* a damaged index must not stop a restart from the cache */
-    snprintf(c->why, sizeof c->why,
-             "%.800s; without the index no checkpoint on the prefix can be found; move it away to do without them",
-             scr_err_text);
+    snprintf(
+        c->why, sizeof c->why,
+        "%.800s; without the index no checkpoint on the prefix can be found; scr_index --build makes a new one from "
+        "what is there",
+        scr_err_text);
     c->damaged = 1;
   } else if (n > 0) {
     snprintf(c->why, sizeof c->why, "of the %d complete checkpoints in the index of %.600s none can be used", n,

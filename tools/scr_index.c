@@ -4,9 +4,10 @@
 #include "tool.h"
 
 static const char usage[] =
-    "scr_index [--list | --long | --json | --current NAME | --drop NAME | --drop-after NAME] [--prefix DIR]\n"
+    "scr_index [--list | --long | --json | --current NAME | --drop NAME | --drop-after NAME | --add DIR | --build]\n"
+    "          [--prefix DIR]\n"
     "List the datasets on the prefix directory, newest first, with a star at the checkpoint to restart from; choose\n"
-    "that; or remove datasets from the index.\n"
+    "that; remove datasets from the index, or add them.\n"
     "\n"
     "  -l, --list            list the checkpoints (the default)\n"
     "  -L, --long            list all datasets, output too, with their size, and whether they can be loaded\n"
@@ -16,6 +17,8 @@ static const char usage[] =
     "                        application rejected it or a newer one is there\n"
     "  -d, --drop NAME       remove the newest dataset NAME from the index; its files stay (also -r, --remove)\n"
     "      --drop-after NAME remove all datasets that are newer than NAME from the index\n"
+    "  -a, --add DIR         add the dataset in DIR, below the prefix, to the index, after all its files are checked\n"
+    "  -b, --build           the same for all datasets on the prefix; an index that is damaged is replaced\n"
     "  -p, --prefix DIR      the prefix directory; default: SCR_PREFIX, or else the working directory\n"
     "  -h, --help            print this and exit;  --version  print the version and exit\n"
     "\n"
@@ -180,6 +183,59 @@ static int drop(const char* argv0, const char* prefix, const char* name, int aft
   return rc == SCR_SUCCESS ? 0 : tool_fail(argv0, 1, scr_err_text);
 }
 
+/* What a scan works on. */
+typedef struct {
+  const char* argv0;
+  scr_index*  index;
+  int         bad; /* 1: a dataset could not be added */
+} scan;
+
+/* Add the dataset in DIR, and tell so. */
+static void add(const char* dir, void* arg)
+{
+  scan*    s = (scan*)arg;
+  scr_desc desc;
+  char     text[SCR_ERR_TEXT_MAX + SCR_MAX_FILENAME];
+
+  if (scr_scan_add(s->index, dir, &desc) == SCR_SUCCESS) {
+    printf("%6d ", desc.identity.id);
+    tool_print(*desc.name ? desc.name : dir);
+    putchar('\n');
+    return;
+  }
+  s->bad = 1;
+  snprintf(text, sizeof text, "%s is not added: %s", dir, scr_err_text);
+  tool_fail(s->argv0, 1, text);
+}
+
+/* Open the index; one that is damaged is kept under another name. */
+static int open_to_build(const char* prefix, scr_index* index)
+{
+  char path[SCR_MAX_FILENAME], aside[SCR_MAX_FILENAME];
+  int  rc = scr_index_open(index, prefix);
+
+  if (rc != SCR_ERR_FORMAT && rc != SCR_ERR_CRC) return rc;
+  scr_index_close(index, rc, 0);
+  rc = scr_record_path(prefix, "index.scr", path, sizeof path);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(aside, sizeof aside, "%s.damaged", path);
+  if (rc == SCR_SUCCESS && scr_os.rename(path, aside) < 0) rc = SCR_ERRNO("cannot rename %s", path);
+  return rc == SCR_SUCCESS ? scr_index_open(index, prefix) : rc;
+}
+
+/* Add the dataset in DIR to the index or, if DIR is NULL, all that are found. */
+static int build(const char* argv0, const char* prefix, const char* dir)
+{
+  scr_index   index;
+  scan        s = {argv0, &index, 0};
+  const char* below;
+  int         rc = dir == NULL ? open_to_build(prefix, &index) : scr_index_open(&index, prefix);
+
+  if (rc == SCR_SUCCESS && dir == NULL) scr_scan_walk(prefix, "", add, &s);
+  if (rc == SCR_SUCCESS && dir != NULL) add(scr_path_below(prefix, dir, &below) ? below : dir, &s);
+  rc = scr_index_close(&index, rc, 1);
+  return rc == SCR_SUCCESS ? s.bad : tool_fail(argv0, 1, scr_err_text);
+}
+
 int main(int argc, char** argv)
 {
   static const struct option options[] = {{"list", no_argument, NULL, 'l'},
@@ -189,13 +245,15 @@ int main(int argc, char** argv)
                                           {"drop", required_argument, NULL, 'd'},
                                           {"remove", required_argument, NULL, 'd'},
                                           {"drop-after", required_argument, NULL, OPT_DROP_AFTER},
+                                          {"add", required_argument, NULL, 'a'},
+                                          {"build", no_argument, NULL, 'b'},
                                           {"prefix", required_argument, NULL, 'p'},
                                           TOOL_OPTIONS,
                                           {NULL, 0, NULL, 0}};
   const char *               prefix = tool_prefix(), *name = NULL;
   int                        c, what = 0;
 
-  while ((c = getopt_long(argc, argv, "lLjc:d:r:p:h", options, NULL)) != -1) {
+  while ((c = getopt_long(argc, argv, "lLjc:d:r:a:bp:h", options, NULL)) != -1) {
     if (c == 'r') c = 'd';
     if (c == 'p') prefix = optarg;
     else if (c == 'h' || c == '?' || c == TOOL_OPT_VERSION) return tool_answer(c, argv[0], usage, 1);
@@ -212,5 +270,6 @@ int main(int argc, char** argv)
   }
   if (what == 'c') return choose(argv[0], prefix, name);
   if (what == 'd' || what == OPT_DROP_AFTER) return drop(argv[0], prefix, name, what == OPT_DROP_AFTER);
+  if (what == 'a' || what == 'b') return build(argv[0], prefix, what == 'a' ? name : NULL);
   return list(argv[0], prefix, what != 0 ? what : 'l');
 }

@@ -654,6 +654,78 @@ static void scr_drop_after_current_drops_what_is_newer_than_a_choice(void)
   run_gets("ck2", 1, 2000);
 }
 
+/* ---- an index is made from what is on the prefix ----------------------------------------------------------------- */
+
+/* The index is damaged, or missing; what the prefix holds is found, but for what is not whole. */
+static void scr_index_build_makes_an_index_of_what_is_whole(void)
+{
+  int missing;
+
+  for (missing = 0; missing < 2; missing++) {
+    during(missing ? "the index is missing" : "the index is damaged");
+    begin();
+    set("SCR_FLUSH=1");
+    run_puts_four();
+    lose_all_nodes();
+    shell(missing ? "rm prefix/.scr/index.scr" : "echo garbage > prefix/.scr/index.scr");
+    shell("$TEST_INDEX --build --prefix prefix > built; grep -c . built | grep -qx 4");
+    CHECK(there("prefix/.scr/index.scr.damaged") == !missing, "the damaged index");
+    run_gets("ck4", 1, 4000);
+    lose_all_nodes();
+    shell("rm prefix/.scr/index.scr; f=$(ls prefix/ck4/rank_0_0); printf x >> $f; rm prefix/ck3/rank_1_0;"
+          "! $TEST_INDEX --build --prefix prefix > built 2> told; grep -c . built | grep -qx 2;"
+          "grep -q 'ck4 is not added: .*rank_0_0' told && grep -q 'ck3 is not added: .*rank_1_0' told");
+    run_gets("ck2", 1, 2000);
+    lose_all_nodes();
+    shell("! $TEST_INDEX --add ck3 --prefix prefix 2> told; ! $TEST_INDEX -a nothing -p prefix 2>> told;"
+          "grep -q 'no .scr/summary.scr' told; $TEST_INDEX --drop ck2 -p prefix; $TEST_INDEX --add \"$PWD/prefix/ck2\" "
+          "--prefix \"$PWD/prefix\"");
+    run_gets("ck2", 1, 2000);
+  }
+}
+
+/* A bit of a file flips, or another dataset has taken the files: sizes alone do not tell. */
+static void scr_index_build_compares_checksums(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 1000));
+  OK(SCR_Finalize());
+  lose_all_nodes();
+  shell("rm prefix/.scr/index.scr; cp prefix/ck1/rank_0_0 prefix/ck2/rank_0_0;"
+        "! $TEST_INDEX --build --prefix prefix 2> told > built; grep -q 'ck2 is not added: .*a file of another dataset' told");
+  run_gets("ck1", 1, 1000);
+}
+
+/* A run dies at some of its file calls in a flush; the index is lost then: what was complete is found. */
+static void scr_index_build_finds_what_a_killed_flush_has_completed(void)
+{
+  static const shape second = {"", one_file, two_thousand, NULL};
+  char               name[SCR_MAX_FILENAME];
+  int                flag, n;
+
+  for (n = 5; n < 160; n += 9) {
+    during("the run dies at call %d", n);
+    begin();
+    set("SCR_FLUSH=1");
+    OK(SCR_Init());
+    OK(put("ck1", 1, 1000));
+    OK(open_shape("ck2", SCR_FLAG_CHECKPOINT, &second));
+    fault_at(FAULT_DEAD, FAULT_ALL, EIO, n);
+    SCR_Complete_output(1);
+    run_dies();
+    lose_all_nodes();
+    shell("rm prefix/.scr/index.scr; $TEST_INDEX --build --prefix prefix > built 2> told || true; grep -q ck1 built");
+    OK(SCR_Init());
+    OK(SCR_Have_restart(&flag, name));
+    CHECK(flag, "nothing is offered");
+    get(name, 1, strcmp(name, "ck1") == 0 ? 1000 : 2000);
+    OK(SCR_Finalize());
+  }
+}
+
 /* ---- many files ------------------------------------------------------------------------------------------------ */
 
 static void ten_thousand_files_of_a_rank_are_written_flushed_fetched_and_found(void)
@@ -676,6 +748,9 @@ const test_case flush_cases[] = {CASE(the_prefix_gives_back_what_was_flushed_and
                                  CASE(scr_prefix_size_never_costs_the_newest, FEW),
                                  CASE(scr_prefix_purge_empties_the_prefix_once_in_a_job, FEW),
                                  CASE(scr_drop_after_current_drops_what_is_newer_than_a_choice, FEW),
+                                 CASE(scr_index_build_makes_an_index_of_what_is_whole, FEW),
+                                 CASE(scr_index_build_compares_checksums, FEW),
+                                 CASE(scr_index_build_finds_what_a_killed_flush_has_completed, FEW),
                                  CASE(ten_thousand_files_of_a_rank_are_written_flushed_fetched_and_found, "2", ""),
                                  CASE(what_was_not_flushed_is_flushed_on_restart_when_asked, ANY),
                                  CASE(several_threads_copy_only_under_pthread, FEW),
