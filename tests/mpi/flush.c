@@ -6,6 +6,11 @@
 
 #include <pthread.h>
 
+static size_t two_thousand(int i)
+{
+  return size_of(i, 2000);
+}
+
 /* ---- what is copied -------------------------------------------------------------------------------------------- */
 
 static void the_prefix_gives_back_what_was_flushed_and_is_whole(void)
@@ -258,6 +263,50 @@ static void without_preserve_directories_files_lie_in_that_of_the_dataset(void)
   }
 }
 
+/* The flush file says where checkpoint NAME is on the prefix, in DIR, and that it is in the cache as well. */
+static void flush_file_says(const char* name, const char* dir)
+{
+  char path[800], below[SCR_MAX_FILENAME], rel[800];
+
+  snprintf(path, sizeof path, "%s/.scr/flush.scr", case_prefix);
+  snprintf(rel, sizeof rel, "prefix/%s/.scr/summary.scr", dir);
+  CHECK(there(rel), "there is no %s", rel);
+  if (rank == 0) CHECK(record_find(path, "NAME", below) == 1 && strcmp(below, name) == 0, "NAME is %s", below);
+  if (rank == 0) CHECK(record_find(path, "DIR", below) == 1 && strcmp(below, dir) == 0, "DIR is %s", below);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Where the directory of a dataset is taken, its number is not enough to tell it. */
+static void the_flush_file_has_the_right_directory_after_a_restart(void)
+{
+  static const shape apart = {"no common directory", one_file, two_thousand, "of_%d/second_%d"};
+  int                keep, taken, run;
+
+  for (keep = 0; keep < 2; keep++)
+    for (taken = 0; taken < 2; taken++) {
+      const char* dir = taken ? "scr.dataset.2.1" : "scr.dataset.2";
+      during("SCR_PRESERVE_DIRECTORIES=%d, directory %s", keep, dir);
+      begin();
+      set("SCR_FLUSH=1");
+      OK(SCR_Init());
+      OK(put(taken ? "scr.dataset.2" : "first", 1, 1000));
+      OK(SCR_Finalize());
+      set("SCR_PRESERVE_DIRECTORIES=%d", keep);
+      OK(SCR_Init());
+      OK(put_shape("second", SCR_FLAG_CHECKPOINT, &apart, 1));
+      flush_file_says("second", dir);
+      run_dies();
+      for (run = 0; run < 3; run++) { /* from the cache, then fetched, and again from the cache */
+        if (run == 1) lose_all_nodes();
+        OK(SCR_Init());
+        flush_file_says("second", dir);
+        get_shape("second", &apart);
+        OK(SCR_Finalize());
+        flush_file_says("second", dir);
+      }
+    }
+}
+
 /* Two files of a rank have the same relative name in different directories: each is found from its own. */
 static void a_relative_name_counts_from_the_directory_at_the_call(void)
 {
@@ -486,6 +535,125 @@ static void a_flush_that_finds_damage_rebuilds(void)
   run_fetches("ck2", 1, 1000);
 }
 
+/* The program went on writing: this is said by the rank whose file it is, when a flush or a restart looks at it. */
+static void a_file_that_grew_or_shrank_is_said_to_have_changed_after_complete(void)
+{
+  static const char* const changes[] = {"printf more >>", "truncate -s 400"};
+  char                     text[8000];
+  int                      i, restart, owner = ranks - 1;
+
+  for (restart = 0; restart < 2; restart++)
+    for (i = 0; i < 2; i++) {
+      during("%s, found by %s", changes[i], restart ? "SCR_Init" : "SCR_Finalize");
+      begin();
+      set("SCR_COPY_TYPE=SINGLE");
+      set("SCR_FLUSH=%d", restart ? 0 : 10);
+      OK(SCR_Init());
+      OK(put("ck1", 1, 1000));
+      shell("%s $(find cache -path '*/ck1/rank_%d_0')", changes[i], owner);
+      if (restart) OK(SCR_Finalize());
+      hear();
+      if (restart) OK(SCR_Init());
+      CHECK(same_code(SCR_Finalize()) == SCR_SUCCESS || !restart, "%s", SCR_Last_error());
+      heard(text, sizeof text);
+      if (rank != owner) continue;
+      CHECK(times(text, "changed after SCR_Complete_output; was it still open?") == 1, "%s", text);
+      CHECK(strstr(text, "/ck1/rank_") != NULL, "%s", text);
+    }
+}
+
+/* The summary is of another flush than the map: neither is trusted. */
+static void a_fetch_compares_the_map_with_files_and_bytes_of_the_summary(void)
+{
+  static const char* const keys[] = {"FILES", "SIZE"};
+  char                     path[800], says[200];
+  int                      i, flag, total = 0, mine = (int)size_of(0, 1000);
+
+  MPI_Allreduce(&mine, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  for (i = 0; i < 2; i++) {
+    during("%s", keys[i]);
+    begin();
+    set("SCR_FLUSH=1");
+    run_puts("ck1", 1, 1000);
+    lose_all_nodes();
+    snprintf(path, sizeof path, "%s/ck1/.scr/summary.scr", case_prefix);
+    if (rank == 0) CHECK(record_replace(path, keys[i], "77") == 1, "no %s in %s", keys[i], path);
+    snprintf(says, sizeof says, "lists %d files of %d bytes, but its summary says %d of %d", ranks, total,
+             i == 0 ? 77 : ranks, i == 0 ? total : 77);
+    OK(SCR_Init());
+    ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, says);
+    OK(SCR_Finalize());
+    CHECK(cached_in("cache") == 0, "%x", cached_in("cache"));
+    snprintf(says, sizeof says, "%d", i == 0 ? ranks : total);
+    if (rank == 0) record_replace(path, keys[i], says);
+    run_gets("ck1", 1, 1000);
+  }
+}
+
+/* What stands below KEY in the filemap of this node, which has one rank, must be VALUE. */
+static void filemap_has(const char* key, const char* value)
+{
+  char path[1300], below[SCR_MAX_FILENAME];
+
+  snprintf(path, sizeof path, "%s/filemap_0.scrinfo", node_dir);
+  CHECK(record_find(path, key, below) == 1 && strcmp(below, value) == 0, "%s is %s, not %s", key, below, value);
+}
+
+/* The name that the program gave, its directory, and the time of the file there. */
+static void a_fetched_file_is_recorded_as_the_prefix_has_it(void)
+{
+  static const scheme single = {"SINGLE", 1};
+  char                path[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME], mtime[40];
+  struct stat         st;
+  int                 fetched;
+
+  begin_nodes(&single);
+  set("SCR_FLUSH=1");
+  run_puts("ck1", 1, 1000);
+  name_of("ck1", 0, path);
+  snprintf(dir, sizeof dir, "%s/ck1", case_prefix);
+  for (fetched = 0; fetched < 2; fetched++) {
+    during("%s", fetched ? "fetched" : "written");
+    filemap_has("ORIG", path);
+    filemap_has("ORIGPATH", dir);
+    if (fetched) {
+      CHECK(stat(path, &st) == 0, "%s: %s", path, strerror(errno));
+      snprintf(mtime, sizeof mtime, "%lld", (long long)st.st_mtime);
+      filemap_has("MTIME", mtime);
+    } else {
+      shell("touch -d @1234567%d prefix/ck1/*", ranks); /* another time than that of the copy */
+      shell("rm -rf nodes/*");
+      run_gets("ck1", 1, 1000);
+    }
+  }
+}
+
+/* A time stands below FETCHED of a dataset for each attempt. */
+static void each_attempt_to_fetch_is_stamped(void)
+{
+  char path[800], first[SCR_MAX_FILENAME], last[SCR_MAX_FILENAME];
+
+  begin();
+  set("SCR_FLUSH=1");
+  run_puts("ck1", 1, 1000);
+  snprintf(path, sizeof path, "%s/.scr/index.scr", case_prefix);
+  CHECK(index_marks("FETCHED") == 0, "it was not fetched");
+  lose_all_nodes();
+  shell("mv prefix/ck1/rank_0_0 away");
+  OK(SCR_Init());
+  refused("ck1");
+  OK(SCR_Finalize());
+  CHECK(index_marks("FETCHED") == 1, "the attempt that failed is not stamped");
+  if (rank == 0) record_find(path, "FETCHED", first);
+  shell("mv away prefix/ck1/rank_0_0; sleep 1");
+  run_fetches("ck1", 1, 1000);
+  CHECK(index_marks("FETCHED") == 1, "the attempt that worked is not stamped");
+  if (rank == 0) record_strip(path, first);
+  if (rank == 0)
+    CHECK(record_find(path, "FETCHED", last) == 1 && *last != '\0' && strcmp(first, last) != 0, "%s, then %s", first,
+          last);
+}
+
 /* So does that of Finalize, with every scheme. */
 static void finalize_rebuilds_what_it_flushes(void)
 {
@@ -577,11 +745,6 @@ static void scr_prefix_size_spares_the_users_choice(void)
   OK(SCR_Finalize());
   prefix_has("ck6");
   run_fetches("ck6", 1, 6000);
-}
-
-static size_t two_thousand(int i)
-{
-  return size_of(i, 2000);
 }
 
 /* A run dies at some of its file calls while the window slides: the newest checkpoint is there all the same. */
@@ -767,5 +930,10 @@ const test_case flush_cases[] = {CASE(the_prefix_gives_back_what_was_flushed_and
                                  CASE(a_bit_that_flips_after_a_fetch_is_found_and_the_prefix_not_blamed, FEW),
                                  CASE(a_flush_that_finds_damage_keeps_the_last_good_checkpoint, FEW),
                                  CASE(a_flush_that_finds_damage_rebuilds, "4", ""),
+                                 CASE(the_flush_file_has_the_right_directory_after_a_restart, FEW),
+                                 CASE(a_file_that_grew_or_shrank_is_said_to_have_changed_after_complete, FEW),
+                                 CASE(a_fetch_compares_the_map_with_files_and_bytes_of_the_summary, FEW),
+                                 CASE(a_fetched_file_is_recorded_as_the_prefix_has_it, FEW),
+                                 CASE(each_attempt_to_fetch_is_stamped, FEW),
                                  CASE(finalize_rebuilds_what_it_flushes, "4", ""),
                                  CASES_END};

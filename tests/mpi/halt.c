@@ -114,6 +114,55 @@ static void the_program_should_exit_when_the_halt_file_says_so(void)
   run_puts("ck4", 1, 10);
 }
 
+/* Without an end of the allocation there is nothing to count down to. */
+static void scr_halt_seconds_without_a_known_end_is_told_once_by_rank_0(void)
+{
+  char text[4096];
+  int  i;
+
+  begin();
+  unsetenv("SLURM_JOB_END_TIME");
+  set("SCR_HALT_SECONDS=60");
+  hear();
+  OK(SCR_Init());
+  for (i = 0; i < 3; i++) CHECK(need() == 1 && should_exit() == 0, "the run is halted");
+  OK(put("ck1", 1, 10));
+  OK(SCR_Finalize());
+  heard(text, sizeof text);
+  CHECK(times(text, "SCR_HALT_SECONDS=60 has no effect") == (rank == 0), "%s", text);
+  setenv("SCR_END_TIME", "9000000000", 1);
+  OK(init_says(text, sizeof text));
+  CHECK(times(text, "SCR_HALT_SECONDS") == 0, "%s", text);
+  OK(SCR_Finalize());
+  unsetenv("SCR_END_TIME");
+}
+
+/* The halt file cannot be written any more: the run counts by itself. */
+static void checkpoints_until_a_halt_are_counted_although_the_prefix_is_full(void)
+{
+  static const unsigned calls[] = {FAULT_WRITE | FAULT_PWRITE, FAULT_CREATE};
+  int                   ask, i;
+
+  for (i = 0; i < 2; i++)
+    for (ask = 0; ask <= 2; ask++) {
+      during("%s, %s", i == 0 ? "no room for bytes" : "no room for files", ask ? "it asks" : "it does not ask");
+      begin();
+      set("SCR_HALT_ENABLED=0");
+      OK(SCR_Init());
+      OK(put("ck1", 1, 10)); /* the lock of the halt file is there */
+      shell("$TEST_HALT --checkpoints 2 prefix");
+      if (ask == 1) CHECK(should_exit() == 0, "two checkpoints are left");
+      fault_on(calls[i], i == 0 ? "/prefix/.scr/" : "/prefix/.scr/halt.scr.", i == 0 ? "halt.scr" : ".tmp", INT_MAX);
+      OK(put("ck2", 1, 10));
+      if (ask) CHECK(should_exit() == 0, "one checkpoint is left");
+      OK(put("ck3", 1, 10));
+      CHECK(should_exit() == 1, "no checkpoint is left");
+      CHECK(rank > 0 || fault_struck(calls[i]) > 0, "nothing failed");
+      fault_end();
+      OK(SCR_Finalize());
+    }
+}
+
 /* What a run has seen of the halt file no longer holds when the user takes it away. */
 static void conditions_can_be_removed_while_the_job_runs(void)
 {
@@ -175,6 +224,8 @@ static void scr_halt_exit_1_ends_a_halted_program_in_init(void)
 
 const test_case halt_cases[] = {CASE(a_checkpoint_is_needed_by_interval_seconds_and_overhead, ANY),
                                 CASE(the_program_should_exit_when_the_halt_file_says_so, ANY),
+                                CASE(scr_halt_seconds_without_a_known_end_is_told_once_by_rank_0, ANY),
+                                CASE(checkpoints_until_a_halt_are_counted_although_the_prefix_is_full, "1 4", ""),
                                 CASE(conditions_can_be_removed_while_the_job_runs, ANY),
                                 CASE(a_halted_program_that_does_not_ask_ends_in_complete, "", ""),
                                 CASE(scr_halt_exit_1_ends_a_program_that_asks, "", ""),

@@ -4,6 +4,8 @@
 */
 #include "mpi_test.h"
 
+#include <sys/file.h>
+
 /* Two halves of the job, each a job of its own with its own prefix, at the same time. */
 static void two_halves_of_a_job_keep_apart(void)
 {
@@ -118,6 +120,53 @@ static void a_prefix_in_use_is_refused_to_another_job(void)
     OK(SCR_Finalize());
   }
   MPI_Comm_free(&half);
+}
+
+/* Another process holds a lock, until 3.4 s after a run first asked for it. */
+static int    kept_lock = -1, told_early;
+static double asked_for_lock;
+
+static int let_go(const char* path)
+{
+  char   said[700], *text;
+  long   n;
+  double waited;
+
+  (void)path;
+  if (asked_for_lock <= 0) asked_for_lock = MPI_Wtime();
+  waited = MPI_Wtime() - asked_for_lock;
+  snprintf(said, sizeof said, "%s/said.%d", case_dir, rank);
+  if (waited < 2.9 && (text = read_file(said, &n)) != NULL) {
+    told_early |= n > 0;
+    free(text);
+  }
+  if (waited >= 3.4 && kept_lock >= 0) {
+    close(kept_lock);
+    kept_lock = -1;
+  }
+  return 0;
+}
+
+static void waiting_for_a_lock_is_told_after_three_seconds(void)
+{
+  char lock[800], text[4096], pid[40];
+
+  begin();
+  run_puts("ck1", 1, 1000);
+  snprintf(lock, sizeof lock, "%s/.scr/flush.scr.lock", case_prefix);
+  snprintf(pid, sizeof pid, "process %ld", (long)getpid());
+  if (rank == 0) {
+    kept_lock = open(lock, O_RDWR);
+    CHECK(kept_lock >= 0 && flock(kept_lock, LOCK_EX | LOCK_NB) == 0, "%s: %s", lock, strerror(errno));
+  }
+  asked_for_lock = told_early = 0;
+  fault_watch(FAULT_FLOCK, case_prefix, "/flush.scr.lock", let_go);
+  OK(init_says(text, sizeof text));
+  fault_end();
+  CHECK(times(text, "waiting for the lock") == (rank == 0) && !told_early, "%s", text);
+  CHECK(rank > 0 || (strstr(text, lock) != NULL && strstr(text, pid) != NULL), "%s", text);
+  get("ck1", 1, 1000);
+  OK(SCR_Finalize());
 }
 
 /* A run that is killed while it holds its directories; mpi.sh runs after_kill in its directories. */
@@ -1241,6 +1290,7 @@ const test_case jobs_cases[] = {CASE(two_halves_of_a_job_keep_apart, TWO),
                                 CASE(two_prefixes_share_one_cache_at_once, TWO),
                                 CASE(an_intercommunicator_is_refused, TWO),
                                 CASE(a_prefix_in_use_is_refused_to_another_job, "4", ""),
+                                CASE(waiting_for_a_lock_is_told_after_three_seconds, FEW),
                                 CASE(a_rejection_holds_in_its_job_and_other_jobs_offer_it_last, ANY),
                                 CASE(without_a_batch_system_each_run_is_a_job_of_its_own, ANY),
                                 CASE(a_rejection_in_the_cache_holds_in_its_job, FEW),

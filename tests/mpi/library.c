@@ -71,6 +71,29 @@ int record_strip(const char* path, const char* key)
   return n;
 }
 
+static int replace_below(scr_hash* h, const char* key, const char* value)
+{
+  scr_hash_elem* e;
+  int            n = scr_hash_get(h, key) != NULL;
+
+  if (n) scr_hash_util_set_str(h, key, value);
+  for (e = scr_hash_elem_first(h); e != NULL; e = scr_hash_elem_next(e))
+    if (strcmp(scr_hash_elem_key(e), key) != 0) n += replace_below(scr_hash_elem_hash(e), key, value);
+  return n;
+}
+
+int record_replace(const char* path, const char* key, const char* value)
+{
+  scr_hash* h = scr_hash_new();
+  int       n;
+
+  CHECK(scr_hash_file_read(path, h) == SCR_SUCCESS, "%s", scr_err_text);
+  n = replace_below(h, key, value);
+  CHECK(scr_hash_file_write(path, h) == SCR_SUCCESS, "%s", scr_err_text);
+  scr_hash_delete(&h);
+  return n;
+}
+
 void record_change(const char* path, const char* key, const char* value)
 {
   scr_hash* h = scr_hash_new();

@@ -166,25 +166,49 @@ void set(const char* format, ...)
   if (i == set_count && i < 100) memcpy(set_names[set_count++], name, sizeof name);
 }
 
-int init_says(char* text, size_t size)
+static int heard_fd = -1, own_stderr = -1, failures_before;
+
+void hear(void)
 {
-  char    path[700];
-  ssize_t n;
-  int     old, fd, rc;
+  char path[700];
 
   snprintf(path, sizeof path, "%s/said.%d", case_dir, rank);
   fflush(stderr);
-  old = dup(2);
-  fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-  CHECK(old >= 0 && fd >= 0 && dup2(fd, 2) == 2, "cannot redirect to %s: %s", path, strerror(errno));
-  rc = SCR_Init();
+  own_stderr = dup(2);
+  heard_fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+  failures_before = failures;
+  CHECK(own_stderr >= 0 && heard_fd >= 0 && dup2(heard_fd, 2) == 2, "cannot redirect to %s: %s", path, strerror(errno));
+}
+
+void heard(char* text, size_t size)
+{
+  ssize_t n;
+
   fflush(stderr);
-  dup2(old, 2);
-  n = pread(fd, text, size - 1, 0);
+  dup2(own_stderr, 2);
+  n = pread(heard_fd, text, size - 1, 0);
   text[n < 0 ? 0 : n] = '\0';
-  close(fd);
-  close(old);
+  if (failures > failures_before) fputs(text, stderr); /* with what CHECK has said */
+  close(heard_fd);
+  close(own_stderr);
+}
+
+int init_says(char* text, size_t size)
+{
+  int rc;
+
+  hear();
+  rc = SCR_Init();
+  heard(text, size);
   return rc;
+}
+
+int times(const char* text, const char* word)
+{
+  int n = 0;
+
+  for (; (text = strstr(text, word)) != NULL; text++) n++;
+  return n;
 }
 
 void as_job(const char* id)

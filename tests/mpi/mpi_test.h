@@ -92,8 +92,14 @@ int same_code_at(const char* file, int line, int rc);
 /* Set a parameter; begin() unsets it. */
 void set(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Keep what this rank says on stderr from now on; heard() ends that, and gives it as TEXT. */
+void hear(void);
+void heard(char* text, size_t size);
+
 /* SCR_Init, and what it says on stderr of this rank. */
 int init_says(char* text, size_t size);
+
+int times(const char* text, const char* word); /* how often TEXT has WORD */
 
 /* Runs are of job ID from now on until begin(); NULL: there is no batch system, so each run is a job of its own. */
 void as_job(const char* id);
@@ -245,6 +251,8 @@ int record_find(const char* path, const char* key, char* below);
 
 /* Remove all keys KEY from the hash file PATH; unless it is NULL, VALUE then stands below KEY at the top. */
 void record_change(const char* path, const char* key, const char* value);
+/* VALUE alone stands below each KEY of the hash file PATH from now on; how many there were. */
+int record_replace(const char* path, const char* key, const char* value);
 /* Take each KEY, and what is below it, out of the hash file PATH; how many there were. */
 int record_strip(const char* path, const char* key);
 

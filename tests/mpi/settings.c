@@ -151,9 +151,51 @@ static void the_user_file_wins_over_calls_and_the_environment_over_both(void)
   OK(SCR_Finalize());
 }
 
+/* What the line LINE of the user file makes of the cache: the list of its files becomes the file NAME. */
+static void list_cache(const char* line, const char* name)
+{
+  shell("rm -rf cntl/* cache/* prefix/.scr prefix/ck1; echo 'STORE=%s/cache %s' > prefix/.scrconf", case_dir, line);
+  run_puts("ck1", 1, 1000);
+  shell("find cache -type f | sort > %s", name);
+  run_gets("ck1", 1, 1000);
+}
+
+/* All ranks share the space of such a store, so that each node needs a directory of its own there. */
+static void a_store_of_the_group_world_is_seen_by_all_nodes(void)
+{
+  begin();
+  set("SCR_VIRTUAL_NODES="); /* all of them need directories of their own */
+  list_cache("", "private");
+  list_cache("VIEW=GLOBAL", "global");
+  list_cache("GROUP=WORLD", "world");
+  shell("cmp global world && grep -q /node. world && ! grep -q /node. private");
+  list_cache("GROUP=WORLD VIEW=PRIVATE", "told"); /* what the line says counts */
+  shell("cmp private told");
+}
+
+static void scr_debug_prints_the_directories_of_the_run(void)
+{
+  char text[8192], cntl[700], cache[700];
+
+  begin();
+  snprintf(cntl, sizeof cntl, "control directory %s/cntl/", case_dir);
+  snprintf(cache, sizeof cache, "cache %s/cache", case_dir);
+  OK(init_says(text, sizeof text));
+  CHECK(times(text, case_dir) == 0, "%s", text);
+  OK(SCR_Finalize());
+  set("SCR_DEBUG=1");
+  OK(init_says(text, sizeof text));
+  CHECK(times(text, cntl) == (rank == 0) && times(text, cache) == (rank == 0), "%s", text);
+  CHECK(rank > 0 || strstr(text, case_prefix) != NULL, "%s", text);
+  OK(SCR_Finalize());
+}
+
 #define ANY "1 2 4 5", "9"
 
 const test_case settings_cases[] = {CASE(parameters_are_set_unset_and_asked_for_until_init, ANY),
                                     CASE(a_transfer_type_of_a_vendor_is_replaced_and_rank_0_says_so, ANY),
                                     CASE(bad_values_and_settings_that_do_not_fit_are_named, ANY),
-                                    CASE(the_user_file_wins_over_calls_and_the_environment_over_both, ANY), CASES_END};
+                                    CASE(the_user_file_wins_over_calls_and_the_environment_over_both, ANY),
+                                    CASE(a_store_of_the_group_world_is_seen_by_all_nodes, ANY),
+                                    CASE(scr_debug_prints_the_directories_of_the_run, ANY),
+                                    CASES_END};
