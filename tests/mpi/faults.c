@@ -362,6 +362,51 @@ static void without_memory_no_rank_waits_for_another_in_init(void)
   memory_of_sets(ranks - 1, step);
 }
 
+/* Each STEP-th allocation fails on rank WHO while a run starts that has to fetch: it ends, and the next one fetches. */
+static void memory_of_a_fetch(int who, long step)
+{
+  long n;
+  int  rc, flag, offered = 0, refusals = 0, hit = 1;
+
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_FSYNC=0");
+  run_puts("ck1", 2, FIRST);
+  for (n = 0; hit; n += step) {
+    test_alive();
+    during("after allocation %ld failed on rank %d", n, who);
+    lose_all_nodes();
+    alloc_fails_after(rank == who ? n : -1);
+    rc = same_code(SCR_Init());
+    if (rc == SCR_SUCCESS) rc = same_code(SCR_Have_restart(&flag, NULL));
+    hit = alloc_failed();
+    alloc_fails_after(-1);
+    if (rc == SCR_SUCCESS && flag) {
+      OK(SCR_Start_restart(NULL));
+      CHECK(holds("ck1", 2, FIRST), "wrong bytes");
+      OK(SCR_Complete_restart(1));
+      offered++;
+    } else {
+      CHECK(rc != SCR_SUCCESS, "no checkpoint, and no error");
+      refusals++;
+    }
+    SCR_Finalize();
+    MPI_Bcast(&hit, 1, MPI_INT, who, MPI_COMM_WORLD);
+  }
+  CHECK(offered > 0 && refusals > 10, "%d runs have the checkpoint, and %d have not", offered, refusals);
+  during("afterwards");
+  run_fetches("ck1", 2, FIRST);
+}
+
+static void without_memory_no_rank_waits_for_another_in_a_fetch(void)
+{
+  const char* given = getenv("TEST_STEP");
+  long        step = given != NULL && atol(given) > 0 ? atol(given) : 149;
+
+  memory_of_a_fetch(0, step);
+  memory_of_a_fetch(ranks - 1, step);
+}
+
 /*
 ** Rank 0 holds files of rank 1, and sends them; rank 1 holds files of others, and has lost its own.  TEST_STEP=1 tries
 ** every allocation.
@@ -378,6 +423,7 @@ static void an_allocation_that_fails_costs_no_byte(void)
 #define FIVE "5", ""
 
 const test_case faults_cases[] = {CASE(without_memory_no_rank_waits_for_another_in_init, FOUR),
+                                  CASE(without_memory_no_rank_waits_for_another_in_a_fetch, FOUR),
                                   CASE(what_cannot_be_read_is_not_moved_but_stays, FOUR),
                                   CASE(what_could_not_be_moved_is_rebuilt_when_its_source_is_lost, FOUR),
                                   CASE(what_has_moved_in_part_does_not_pass_for_all, FOUR),

@@ -972,6 +972,136 @@ static void a_checkpoint_whose_deletion_was_killed_is_not_missed(void)
   the_job();
 }
 
+/*
+** So it is no alarm: the next run says nothing of ck1, but for one line of SCR_DEBUG when its deletion had begun.
+*/
+static void a_checkpoint_whose_deletion_was_killed_is_no_alarm(void)
+{
+  char text[8192];
+  int  with_delete, n, told;
+
+  for (with_delete = 0; with_delete < 2; with_delete++) {
+    told = 0;
+    for (n = 1; deletion_dies(with_delete, n); n += test_long ? 1 : with_delete ? 5 : 9) {
+      during("%s, call %d", with_delete ? "SCR_Delete" : "SCR_Complete_output", n);
+      shell("rm -rf saved; mkdir saved; cp -a prefix cntl cache saved");
+      OK(init_says(text, sizeof text));
+      CHECK(times(text, "dataset 1") == 0 && times(text, "ck1") == 0, "%s", text);
+      run_dies();
+      shell("rm -rf prefix cntl cache; cp -a saved/* .");
+      set("SCR_DEBUG=1");
+      OK(init_says(text, sizeof text));
+      CHECK(times(text, "dataset 1 was being deleted") <= (rank == 0), "%s", text);
+      told += times(text, "dataset 1 was being deleted");
+      OK(SCR_Finalize());
+      set("SCR_DEBUG=");
+    }
+    CHECK(rank > 0 || told > 0, "no deletion was finished");
+  }
+}
+
+/* Who may not use a directory or a lock is told whose it is. */
+static void who_owns_what_a_run_may_not_use_is_told(void)
+{
+  static const char* const parts[] = {"cntl/*", "cache/*", "cache/*/scr.*", "cntl/*/scr.*"};
+  size_t                   i;
+
+  if (getenv("TEST_REAL_ROOT") == NULL) {
+    skip("only root can give directories away");
+    return;
+  }
+  for (i = 0; i < sizeof parts / sizeof *parts; i++) {
+    during("%s", parts[i]);
+    begin();
+    run_puts("ck1", 1, 1000);
+    shell("chown 5003 %s", parts[i]);
+    ALIKE(SCR_Init(), SCR_ERR_UNSAFE, "belongs to user 5003");
+    shell("chown 0 %s", parts[i]);
+    run_gets("ck1", 1, 1000);
+  }
+  if (ranks > 1) return;
+  during("a lock");
+  begin();
+  shell("chmod 755 . .. ../.. && chmod 1777 cntl cache . && chown 5001 prefix");
+  user_is(5001);
+  run_puts("ck1", 1, 1000);
+  user_is(5002);
+  CODE(SCR_Init(), SCR_ERR_IO, "belongs to user 5001");
+  user_is(0);
+}
+
+/* What is not on the prefix is named once when a run empties the cache that has it. */
+static void a_run_without_the_cache_tells_which_checkpoint_it_deletes(void)
+{
+  static const char* const without[] = {"SCR_CACHE_PURGE=1", "SCR_DISTRIBUTE=0"};
+  char                     text[8192], says[100];
+  int                      i;
+
+  for (i = 0; i < 2; i++) {
+    during("%s", without[i]);
+    lose_two();
+    set("%s", without[i]);
+    snprintf(says, sizeof says, "%s deletes the checkpoint ck5 (dataset 5)", without[i]);
+    OK(init_says(text, sizeof text));
+    CHECK(times(text, says) == (rank == 0) && times(text, "deletes") == (rank == 0), "%s", text);
+    get("ck3", 1, 1000);
+    run_dies();
+    OK(init_says(text, sizeof text)); /* now the prefix has all that there is */
+    CHECK(times(text, "deletes") == 0, "%s", text);
+    get("ck3", 1, 1000);
+    OK(SCR_Finalize());
+  }
+}
+
+/* ck1 is in the cache of the first job, and the record of that is damaged; then comes another job. */
+static void damage_the_flush_file(void)
+{
+  lose_one();
+  shell("echo garbage > prefix/.scr/flush.scr");
+  another_job();
+}
+
+/* Two starts one after the other are refused. */
+static void refused_for_the_flush_file(void)
+{
+  int i, flag;
+
+  for (i = 0; i < 2; i++) {
+    OK(SCR_Init());
+    ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "damaged flush file");
+    ALIKE(SCR_Start_output("ck9", SCR_FLAG_CHECKPOINT), SCR_ERR_NO_RESTART, "SCR_FRESH_START");
+    if (i == 0) OK(SCR_Finalize());
+    else run_dies();
+  }
+}
+
+static void a_damaged_flush_file_is_a_reason_to_refuse_until_there_is_something_newer(void)
+{
+  damage_the_flush_file();
+  refused_for_the_flush_file();
+  set("SCR_FRESH_START=1");
+  run_gets(NULL, 0, 0);
+  set("SCR_FRESH_START=");
+  run_gets(NULL, 0, 0);
+  OK(SCR_Init());
+  get(NULL, 0, 0);
+  OK(put("ck2", 1, 1000));
+  OK(SCR_Finalize());
+  run_gets("ck2", 1, 1000);
+
+  damage_the_flush_file();
+  refused_for_the_flush_file();
+  the_job(); /* its cache is still there */
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  OK(put("ck2", 1, 1000));
+  OK(SCR_Finalize());
+  another_job();
+  run_gets("ck2", 1, 1000);
+  the_job();
+}
+
 /* A record that cannot be read, for once, does not say whose the cache is. */
 static void a_passing_error_gives_no_prefix_the_cache_of_another_one(void)
 {
@@ -1236,6 +1366,46 @@ static void a_job_goes_on_where_killed_runs_ended(void)
   }
 }
 
+/* The same job is queued again, and gets other nodes: their caches are empty. */
+static void a_job_that_is_queued_again_goes_on_from_the_prefix_or_is_refused(void)
+{
+  char text[8192];
+  int  i;
+
+  during("before the first checkpoint");
+  begin();
+  set("SCR_FLUSH=3");
+  run_goes_on(0, 0);
+  lose_all_nodes();
+  run_goes_on(0, 0);
+  during("with ck3 on the prefix");
+  run_goes_on(0, 5);
+  for (i = 0; i < 2; i++) { /* it is killed again before it has written anything */
+    lose_all_nodes();
+    OK(init_says(text, sizeof text));
+    CHECK(rank > 0 || (strstr(text, "ck5 (dataset 5, ") != NULL && strstr(text, "older ck3") != NULL), "%s", text);
+    get("ck3", 1, 1000);
+    run_dies();
+  }
+  run_goes_on(3, 7);
+  lose_all_nodes();
+  run_goes_on(6, 6);
+
+  begin();
+  set("SCR_FLUSH=3");
+  run_goes_on(0, 2);
+  lose_all_nodes();
+  during("with nothing on the prefix");
+  run_is_refused("ck2 (dataset 2, ", NULL);
+  lose_all_nodes();
+  run_is_refused("ck2 (dataset 2, ", NULL);
+  set("SCR_FRESH_START=1"); /* and the script leaves it set */
+  run_goes_on(0, 1);
+  run_goes_on(1, 4);
+  lose_all_nodes();
+  run_goes_on(3, 3);
+}
+
 static void a_program_without_a_batch_system_goes_on_where_killed_runs_ended(void)
 {
   begin();
@@ -1296,7 +1466,11 @@ const test_case jobs_cases[] = {CASE(two_halves_of_a_job_keep_apart, TWO),
                                 CASE(a_rejection_in_the_cache_holds_in_its_job, FEW),
                                 CASE(a_job_goes_on_where_killed_runs_ended, FEW),
                                 CASE(a_program_without_a_batch_system_goes_on_where_killed_runs_ended, FEW),
+                                CASE(a_job_that_is_queued_again_goes_on_from_the_prefix_or_is_refused, FEW),
                                 CASE(a_choice_is_served_once_in_each_job, FEW),
+                                CASE(a_damaged_flush_file_is_a_reason_to_refuse_until_there_is_something_newer, FEW),
+                                CASE(a_run_without_the_cache_tells_which_checkpoint_it_deletes, FEW),
+                                CASE(who_owns_what_a_run_may_not_use_is_told, "1 4", ""),
                                 CASE(what_a_run_cannot_reach_is_named_when_an_older_checkpoint_loads, "4", "2 5"),
                                 CASE(a_run_that_reaches_no_checkpoint_is_refused_until_a_fresh_start, "4", "2 5"),
                                 CASE(a_run_that_does_without_the_cache_misses_nothing_in_it, "4", "2 5"),
@@ -1319,6 +1493,7 @@ const test_case jobs_cases[] = {CASE(two_halves_of_a_job_keep_apart, TWO),
                                 CASE(a_run_that_does_not_fetch_is_only_told_when_the_prefix_has_an_older_one, "4", ""),
                                 CASE(a_run_without_the_cache_forgets_nothing_of_other_jobs, "4", ""),
                                 CASE(a_checkpoint_whose_deletion_was_killed_is_not_missed, "4", ""),
+                                CASE(a_checkpoint_whose_deletion_was_killed_is_no_alarm, "4", ""),
                                 CASE(a_passing_error_gives_no_prefix_the_cache_of_another_one, "4", ""),
                                 CASE(a_prefix_whose_identity_alone_is_lost_keeps_its_cache, "4", ""),
                                 CASE(what_was_set_aside_was_on_the_nodes_of_the_run_that_wrote_it, "4", ""),

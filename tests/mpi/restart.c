@@ -107,6 +107,57 @@ static void after_a_rejected_checkpoint_the_next_older_one_is_offered(void)
   run_gets("ck4", 1, 1000);
 }
 
+/* What each rank says of a rejection: rank 0 one line with the name, and no other rank anything. */
+static void a_rejection_is_told_once(void)
+{
+  char text[8192];
+  int  cached;
+
+  for (cached = 0; cached < 2; cached++) {
+    during("%s", cached ? "cached" : "on the prefix");
+    begin();
+    set("SCR_FLUSH=%d", !cached);
+    set("SCR_CACHE_SIZE=2");
+    OK(SCR_Init());
+    OK(put("first", 1, 1000));
+    OK(put("second", 1, 2000));
+    OK(SCR_Finalize());
+    if (!cached) lose_all_nodes();
+    OK(SCR_Init());
+    hear();
+    rejects("second");
+    get("first", 1, 1000);
+    heard(text, sizeof text);
+    CHECK(times(text, "second") == (rank == 0) && times(text, "SCR ") == (rank == 0), "%s", text);
+    OK(SCR_Finalize());
+  }
+}
+
+/* Two nodes are lost, so that rank 0 does not know the checkpoint; or one is, and its files are rebuilt. */
+static void messages_tell_names_and_numbers_that_mean_something(void)
+{
+  static const scheme xor_1 = {"XOR", 1};
+  char                text[8192];
+  int                 lost, flag;
+
+  for (lost = 0; lost < 3; lost++) {
+    during("%d nodes are lost", lost);
+    begin_nodes(&xor_1);
+    run_puts("ck1", 1, 1000);
+    if (rank < lost) lose(NODE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    set("SCR_DEBUG=1");
+    hear();
+    OK(SCR_Init());
+    (void)same_code(SCR_Have_restart(&flag, NULL));
+    OK(SCR_Finalize());
+    heard(text, sizeof text);
+    CHECK(flag == (lost < 2), "%d: %s", flag, text);
+    CHECK(times(text, "dataset 1") > 0 || rank > 0, "%s", text);
+    CHECK(times(text, "dataset 1 ?") == 0 && times(text, "files of 0 ranks") == 0, "%s", text);
+  }
+}
+
 /* All checkpoints are rejected: a fresh start is refused until it is asked for. */
 static void a_fresh_start_is_refused_until_it_is_asked_for(void)
 {
@@ -991,6 +1042,32 @@ static void output_that_is_no_checkpoint_cannot_be_chosen(void)
   run_fetches("ck1", 1, 1000);
 }
 
+/* A later output dataset has the name of a checkpoint, in another directory: the name chooses the checkpoint. */
+static void the_name_of_a_checkpoint_chooses_it_although_later_output_has_it_too(void)
+{
+  static const shape state = {"the checkpoint", one_file, small_size, "state/rank_%d_%d"};
+  static const shape plots = {"the output", two_files, small_size, "plots/rank_%d_%d"};
+  int                by, flush;
+
+  for (flush = 0; flush < 2; flush++)
+    for (by = 0; by < 2; by++) {
+      during("SCR_FLUSH=%d, %s", flush, by ? "scr_index" : "SCR_CURRENT");
+      begin();
+      set("SCR_FLUSH=%d", flush);
+      set("SCR_CACHE_SIZE=4");
+      OK(SCR_Init());
+      OK(put_shape("step", SCR_FLAG_CHECKPOINT, &state, 1));
+      OK(put("ck2", 1, 1000));
+      OK(put_shape("step", SCR_FLAG_OUTPUT, &plots, 1));
+      run_dies();
+      if (flush) lose_all_nodes();
+      if (by) shell("$TEST_INDEX --current step --prefix prefix");
+      else set("SCR_CURRENT=step");
+      run_gets_shape("step", &state);
+      on_prefix_shape("step", &plots);
+    }
+}
+
 /* Output that is a checkpoint as well, and output that is none: only the first can be restarted from. */
 static void only_checkpoints_are_offered_and_only_output_is_flushed(void)
 {
@@ -1339,6 +1416,8 @@ const test_case restart_cases[] = {CASE(a_run_restarts_from_the_newest_checkpoin
                                    CASE(files_are_found_right_after_init_without_calls_of_a_restart, ANY),
                                    CASE(a_restart_gets_no_file_of_another_checkpoint, ANY),
                                    CASE(after_a_rejected_checkpoint_the_next_older_one_is_offered, ANY),
+                                   CASE(a_rejection_is_told_once, FEW),
+                                   CASE(messages_tell_names_and_numbers_that_mean_something, "4", "5"),
                                    CASE(a_fresh_start_is_refused_until_it_is_asked_for, ANY),
                                    CASE(a_run_with_the_wrong_input_costs_no_checkpoint, FEW),
                                    CASE(each_rejected_checkpoint_can_be_chosen_again, "4", "2"),
@@ -1370,6 +1449,7 @@ const test_case restart_cases[] = {CASE(a_run_restarts_from_the_newest_checkpoin
                                    CASE(a_choice_that_was_served_costs_no_work_when_the_index_is_damaged, FEW),
                                    CASE(ids_after_a_fresh_start_are_new, FEW),
                                    CASE(output_that_is_no_checkpoint_cannot_be_chosen, FEW),
+                                   CASE(the_name_of_a_checkpoint_chooses_it_although_later_output_has_it_too, FEW),
                                    CASE(only_checkpoints_are_offered_and_only_output_is_flushed, ANY),
                                    CASE(output_is_flushed_although_it_is_passed_over, FEW),
                                    CASE(decisions_go_along_when_room_is_made, FEW),
