@@ -362,7 +362,7 @@ static void without_memory_no_rank_waits_for_another_in_init(void)
   memory_of_sets(ranks - 1, step);
 }
 
-/* Each STEP-th allocation fails on rank WHO while a run starts that has to fetch: it ends, and the next one fetches. */
+/* Each STEP-th allocation of a fetch fails on rank WHO, in a run of its own: the run ends, and the next one fetches. */
 static void memory_of_a_fetch(int who, long step)
 {
   long n;
@@ -376,11 +376,14 @@ static void memory_of_a_fetch(int who, long step)
     test_alive();
     during("after allocation %ld failed on rank %d", n, who);
     lose_all_nodes();
-    alloc_fails_after(rank == who ? n : -1);
+    alloc_fails_after(-1);
+    alloc_after = rank == who ? n : -1; /* from the first look at the files of the checkpoint on */
+    fault_watch(FAULT_OPEN | FAULT_LSTAT, case_prefix, "/ck1/", arm_alloc);
     rc = same_code(SCR_Init());
     if (rc == SCR_SUCCESS) rc = same_code(SCR_Have_restart(&flag, NULL));
     hit = alloc_failed();
     alloc_fails_after(-1);
+    fault_end();
     if (rc == SCR_SUCCESS && flag) {
       OK(SCR_Start_restart(NULL));
       CHECK(holds("ck1", 2, FIRST), "wrong bytes");
@@ -401,7 +404,7 @@ static void memory_of_a_fetch(int who, long step)
 static void without_memory_no_rank_waits_for_another_in_a_fetch(void)
 {
   const char* given = getenv("TEST_STEP");
-  long        step = given != NULL && atol(given) > 0 ? atol(given) : 149;
+  long        step = given != NULL && atol(given) > 0 ? atol(given) : 97;
 
   memory_of_a_fetch(0, step);
   memory_of_a_fetch(ranks - 1, step);
