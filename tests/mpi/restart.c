@@ -159,6 +159,81 @@ static void messages_tell_names_and_numbers_that_mean_something(void)
   }
 }
 
+/* A run that cannot fetch its only checkpoint: the cause stands in one warning, and once in the error. */
+static void a_checkpoint_that_cannot_be_fetched_is_told_once(void)
+{
+  char text[8192];
+  int  flag, found;
+
+  begin();
+  set("SCR_FLUSH=1");
+  run_puts("ck1", 1, 1000);
+  lose_all_nodes();
+  shell("mv prefix/ck1/rank_0_0 away");
+  hear();
+  OK(SCR_Init());
+  ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "cannot be fetched");
+  found = times(SCR_Last_error(), "cannot be fetched");
+  OK(SCR_Finalize());
+  heard(text, sizeof text);
+  CHECK(found == 1, "it is %d times in the error", found);
+  CHECK(rank > 0 || times(text, "SCR warning") == 1, "%d warnings: %s", times(text, "SCR warning"), text);
+}
+
+/* A cached checkpoint that no rank can reach is named once in the error. */
+static void a_checkpoint_that_cannot_be_reached_is_told_once(void)
+{
+  int flag, found;
+
+  begin();
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  run_dies();
+  lose_all_nodes();
+  OK(SCR_Init());
+  ALIKE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "ck1 (dataset 1");
+  found = times(SCR_Last_error(), "ck1 (dataset 1");
+  CHECK(found == 1, "it is %d times in the error: %s", found, SCR_Last_error());
+  OK(SCR_Finalize());
+}
+
+/* A rebuild moves nothing: it is not told that 0 ranks have moved. */
+static void a_message_does_not_count_0_ranks(void)
+{
+  static const scheme xor_1 = {"XOR", 1};
+  char                text[8192];
+
+  begin_nodes(&xor_1);
+  run_puts("ck1", 1, 1000);
+  if (rank == 0) lose(NODE);
+  MPI_Barrier(MPI_COMM_WORLD);
+  set("SCR_DEBUG=1");
+  OK(init_says(text, sizeof text));
+  OK(SCR_Finalize());
+  CHECK(times(text, " 0 ranks") == 0, "%s", text);
+}
+
+/* A note without a name, as older versions left it: the number tells enough. */
+static void a_checkpoint_without_a_name_is_not_called_a_question_mark(void)
+{
+  char text[8192], path[800];
+
+  begin();
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  run_dies();
+  snprintf(path, sizeof path, "%s/.scr/flush.scr", case_prefix);
+  if (rank == 0) CHECK(record_strip(path, "NAME") == 1, "no name in %s", path);
+  MPI_Barrier(MPI_COMM_WORLD);
+  set("SCR_CACHE_PURGE=1");
+  OK(init_says(text, sizeof text));
+  OK(SCR_Finalize());
+  CHECK(rank > 0 || times(text, "(dataset 1)") == 1, "%s", text);
+  CHECK(times(text, " ? ") == 0, "%s", text);
+}
+
 /* All checkpoints are rejected: a fresh start is refused until it is asked for. */
 static void a_fresh_start_is_refused_until_it_is_asked_for(void)
 {
@@ -1419,6 +1494,10 @@ const test_case restart_cases[] = {CASE(a_run_restarts_from_the_newest_checkpoin
                                    CASE(after_a_rejected_checkpoint_the_next_older_one_is_offered, ANY),
                                    CASE(a_rejection_is_told_once, FEW),
                                    CASE(messages_tell_names_and_numbers_that_mean_something, "4", ""),
+                                   CASE(a_checkpoint_that_cannot_be_fetched_is_told_once, FEW),
+                                   CASE(a_checkpoint_that_cannot_be_reached_is_told_once, FEW),
+                                   CASE(a_message_does_not_count_0_ranks, "4", ""),
+                                   CASE(a_checkpoint_without_a_name_is_not_called_a_question_mark, FEW),
                                    CASE(a_fresh_start_is_refused_until_it_is_asked_for, ANY),
                                    CASE(a_run_with_the_wrong_input_costs_no_checkpoint, FEW),
                                    CASE(each_rejected_checkpoint_can_be_chosen_again, "4", "2"),
