@@ -12390,9 +12390,10 @@ SCR_FN int scr_recovery_run(scr_recovery* f)
   if (v.max[0] > 0)
     return SCR_ERR(SCR_ERR_LOST, "the files of %lld ranks are lost, more than its redundancy can rebuild",
                    (long long)v.sum[LOST]);
-  if (v.sum[LOST] + v.sum[MOVED] > 0)
-    scr_dbg(1, "dataset %d: %lld ranks have their files on another node, and %lld have lost some, which are rebuilt",
-            f->identity.id, (long long)v.sum[MOVED], (long long)v.sum[LOST]);
+  if (v.sum[MOVED] > 0)
+    scr_dbg(1, "dataset %d: %lld ranks have their files on another node", f->identity.id, (long long)v.sum[MOVED]);
+  if (v.sum[LOST] > 0)
+    scr_dbg(1, "dataset %d: %lld ranks have lost files, which are rebuilt", f->identity.id, (long long)v.sum[LOST]);
   if (v.sum[LOST] > 0) scr_event("REBUILD_START", NULL, &f->mine->desc, -1.0);
   rc = scr_recovery_restore(f);
   if (rc == SCR_SUCCESS)
@@ -15163,8 +15164,8 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
     }
     if (!scr_run_is_lost(until, &note)) continue;
     if (!scr_run_uses_cache() && strcmp(note.job, scr.world.home.job) == 0 && purged++ == 0)
-      scr_warn("%s deletes the checkpoint %s (dataset %d) from the cache, and the prefix has none that is so new",
-               scr_run_purge_reason(), *note.name ? note.name : "?", note.id);
+      scr_warn("%s deletes %s (dataset %d) from the cache, and the prefix has no checkpoint that is so new",
+               scr_run_purge_reason(), *note.name ? note.name : "a checkpoint", note.id);
     if (scr_run_is_replaced(&note)) continue;
     note.location = SCR_LOCATION_CACHE;
     if (*note.where == '\0') memcpy(note.where, where, sizeof where);
@@ -15327,7 +15328,8 @@ SCR_FN int scr_run_find_checkpoint(void)
                     scr.dataset[i].desc.identity.id);
   if ((rc = scr_restart_choose_by_parameter(0)) != SCR_SUCCESS) return rc;
   if ((rc = scr_restart_load(all, NULL)) != SCR_SUCCESS) return rc;
-  if (!scr.loaded && !scr.fresh_start && scr_work_is_at_stake() && scr_restart_choose_by_parameter(1) == SCR_SUCCESS &&
+  if (!scr.loaded && !scr.fresh_start && scr_work_is_at_stake() &&
+      scr_param_get(scr.world.params, "SCR_CURRENT") != NULL && scr_restart_choose_by_parameter(1) == SCR_SUCCESS &&
       (rc = scr_restart_load(all, NULL)) != SCR_SUCCESS) /* the user may have corrected what it was rejected for */
     return rc;
   scr_run_flush_due();

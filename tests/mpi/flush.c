@@ -562,28 +562,6 @@ static void a_file_that_grew_or_shrank_is_said_to_have_changed_after_complete(vo
     }
 }
 
-/* Not only a warning of the rank whose file it is: so does the error that the program gets. */
-static void the_error_says_that_a_file_has_changed_after_complete(void)
-{
-  int restart, flag, rc;
-
-  for (restart = 0; restart < 2; restart++) {
-    during("%s", restart ? "SCR_Have_restart" : "SCR_Finalize");
-    begin();
-    set("SCR_COPY_TYPE=SINGLE");
-    set("SCR_FLUSH=%d", restart ? 0 : 10);
-    OK(SCR_Init());
-    OK(put("ck1", 1, 1000));
-    shell("printf more >> $(find cache -path '*/ck1/rank_0_0')");
-    rc = same_code(SCR_Finalize());
-    if (restart) OK(SCR_Init());
-    if (restart) rc = same_code(SCR_Have_restart(&flag, NULL));
-    CHECK(rc != SCR_SUCCESS && strstr(SCR_Last_error(), "changed after SCR_Complete_output") != NULL, "%d: %s", rc,
-          rc ? SCR_Last_error() : "");
-    if (restart) OK(SCR_Finalize());
-  }
-}
-
 /* The summary is of another flush than the map: neither is trusted. */
 static void a_fetch_compares_the_map_with_files_and_bytes_of_the_summary(void)
 {
@@ -880,7 +858,8 @@ static void scr_index_build_compares_checksums(void)
   OK(SCR_Finalize());
   lose_all_nodes();
   shell("rm prefix/.scr/index.scr; cp prefix/ck1/rank_0_0 prefix/ck2/rank_0_0;"
-        "! $TEST_INDEX --build --prefix prefix 2> told > built; grep -q 'ck2 is not added: .*a file of another dataset' told");
+        "! $TEST_INDEX --build --prefix prefix 2> told > built; grep -q 'ck2 is not added: .*a file of another "
+        "dataset' told");
   run_gets("ck1", 1, 1000);
 }
 
@@ -954,7 +933,6 @@ const test_case flush_cases[] = {CASE(the_prefix_gives_back_what_was_flushed_and
                                  CASE(a_flush_that_finds_damage_rebuilds, "4", ""),
                                  CASE(the_flush_file_has_the_right_directory_after_a_restart, FEW),
                                  CASE(a_file_that_grew_or_shrank_is_said_to_have_changed_after_complete, FEW),
-                                 CASE(the_error_says_that_a_file_has_changed_after_complete, FEW),
                                  CASE(a_fetch_compares_the_map_with_files_and_bytes_of_the_summary, FEW),
                                  CASE(a_fetched_file_is_recorded_as_the_prefix_has_it, FEW),
                                  CASE(each_attempt_to_fetch_is_stamped, FEW),
