@@ -5719,8 +5719,9 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 ** The datasets on the prefix directory, and how they change, given only paths: without MPI and without a run.
 **
 **   <prefix>/.scr/index.scr      VERSION 1, CURRENT/<dir>, CURRENT_BY/<USER or RUN>/{DIR/<dir>, ID/<id>, PASSED/<id>},
-**                                SERVED/<parameter>/<value>/JOB/<key>.., CUT/<id>, DIR/<dir>/DSET/<id>,
-**                                DSET/<id>/DIR/<dir>/{DSET{descriptor}, COMPLETE, FLUSHED, REDO, FETCHED/<time>..,
+**                                SERVED/<parameter>/<value>/JOB/<key>.., CUT/<id>, PASSED/<id>/UNTIL/<id>..,
+**                                DIR/<dir>/DSET/<id>,
+**                                DSET/<id>/DIR/<dir>/{DSET{descriptor}, COMPLETE, FLUSHED, REDO, FETCHED/<time>.., UNREAD 1,
 **                                                     FAILED/<time>/JOB/<key>.., PASSED/<time>..}
 **   <dir>/.scr/summary.scr       VERSION 6, COMPLETE, DSET{descriptor}
 **   <dir>/.scr/rank2file.scr     LEVEL 1, RANKS, DSET{identity}, RANK/<r>/FILE/<leaf>: the root
@@ -5737,8 +5738,8 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, file window
 ** Offers     scr_record, scr_index, scr_index_item, scr_choice, scr_prefix_place, scr_object, scr_objects,
 **            scr_rank2file; scr_record_path, scr_record_mkdir, scr_record_read, scr_record_open, scr_record_close,
-**            scr_record_sweep, scr_index_id, scr_index_cut_id, scr_index_get, scr_index_walk, scr_index_sort,
-**            scr_index_failed_in, scr_index_is_good, scr_index_read, scr_index_open, scr_index_close,
+**            scr_record_sweep, scr_index_id, scr_index_cut_id, scr_index_is_passed, scr_index_get, scr_index_walk,
+**            scr_index_sort, scr_index_failed_in, scr_index_is_good, scr_index_read, scr_index_open, scr_index_close,
 **            scr_index_newest, scr_index_find, scr_index_named, scr_index_named_ckpt, scr_index_same,
 **            scr_index_count_complete, scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_release,
 **            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_note_attempt,
@@ -5938,6 +5939,7 @@ typedef struct {
   int            complete;
   int            renaming; /* some files may still have their temporary names */
   int            failed;   /* the application rejected it */
+  int            unread;   /* the last run that tried to fetch it could not */
   int            passed;   /* the user chose an older one, or a fresh start: offered only if the user chooses it */
   const char*    flushed;  /* when it was flushed; NULL if the index does not say */
   scr_hash_elem *id_elem, *dir_elem;
@@ -5963,6 +5965,34 @@ SCR_FN int scr_index_cut_id(const scr_index* index)
   return scr_index_id(scr_hash_elem_get_first_val(index->h, "CUT"));
 }
 
+/*
+** Returns 1 if checkpoint ID was passed over: it is one of those that a fresh start has cut off, or lies between a
+** choice that was served and what was written after that.  Caches that no run sees now may have such checkpoints too.
+*/
+SCR_FN int scr_index_is_passed(const scr_index* index, int id)
+{
+  const scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(index->h, "PASSED"));
+
+  for (; e != NULL; e = scr_hash_elem_next(e))
+    if (id > scr_index_id(scr_hash_elem_key(e)) && id < scr_hash_int_or(scr_hash_elem_hash(e), "UNTIL", 0)) return 1;
+  return id <= scr_index_cut_id(index);
+}
+
+/* Record that what lies between ID and UNTIL was passed over, and that ID is not. */
+SCR_FN void scr_index_pass_range(scr_index* index, int id, int until)
+{
+  scr_hash*      old = scr_hash_extract(index->h, "PASSED");
+  scr_hash_elem* e;
+
+  for (e = scr_hash_elem_first(old); e != NULL; e = scr_hash_elem_next(e)) {
+    int from = scr_index_id(scr_hash_elem_key(e)), to = scr_hash_int_or(scr_hash_elem_hash(e), "UNTIL", 0);
+    if (from < id) scr_hash_util_set_int(scr_hash_set_kv_int(index->h, "PASSED", from), "UNTIL", to < id ? to : id);
+    else if (to > until) until = to;
+  }
+  scr_hash_delete(&old);
+  scr_hash_util_set_int(scr_hash_set_kv_int(index->h, "PASSED", id), "UNTIL", until);
+}
+
 /* Read dataset ID in DIR from the index into IT; 0 if the index does not have it. */
 SCR_FN int scr_index_get(const scr_index* index, int id, const char* dir, scr_index_item* it)
 {
@@ -5975,7 +6005,8 @@ SCR_FN int scr_index_get(const scr_index* index, int id, const char* dir, scr_in
   it->complete = scr_hash_int_or(entry, "COMPLETE", 0) == 1;
   it->renaming = scr_hash_get(entry, "REDO") != NULL;
   it->failed = scr_hash_get(entry, "FAILED") != NULL;
-  it->passed = scr_hash_get(entry, "PASSED") != NULL || id <= scr_index_cut_id(index);
+  it->passed = scr_hash_get(entry, "PASSED") != NULL || scr_index_is_passed(index, id);
+  it->unread = scr_hash_get(entry, "UNREAD") != NULL;
   it->flushed = scr_hash_elem_get_first_val(entry, "FLUSHED");
   return 1;
 }
@@ -6414,10 +6445,14 @@ SCR_FN void scr_index_remove(scr_index* index, int id, const char* dir)
   scr_index_leave_current(index, current);
 }
 
-/* Record that a run has tried to fetch dataset ID in DIR, if the index has it. */
+/* Record that a run has tried in vain to fetch dataset ID in DIR, if the index has it. */
 SCR_FN void scr_index_note_attempt(scr_index* index, int id, const char* dir)
 {
-  if (scr_index_entry(index, id, dir) != NULL) scr_record_stamp(scr_index_entry(index, id, dir), "FETCHED");
+  scr_hash* entry = scr_index_entry(index, id, dir);
+
+  if (entry == NULL) return;
+  scr_record_stamp(entry, "FETCHED");
+  scr_hash_util_set_int(entry, "UNREAD", 1);
 }
 
 /* Record that dataset ID in DIR was fetched: it is CURRENT, unless that is the user's choice. */
@@ -6426,6 +6461,7 @@ SCR_FN void scr_index_note_fetched(scr_index* index, int id, const char* dir)
   scr_choice c;
 
   scr_index_note_attempt(index, id, dir);
+  scr_hash_unset(scr_index_entry(index, id, dir), "UNREAD");
   scr_choice_read(index, &c);
   if (scr_index_entry(index, id, dir) != NULL && !c.by_user) scr_index_set_current(index, id, dir, 0);
 }
@@ -6506,6 +6542,7 @@ SCR_FN int scr_index_serve_choice(scr_index* index, int id, const char* dir, int
   if (c.by_user && c.until == 0) {
     c.until = until;
     scr_choice_write(index, &c);
+    scr_index_pass_range(index, id, until);
     changed = 1;
   }
 
@@ -6524,8 +6561,8 @@ SCR_FN void scr_index_cut(scr_index* index, int id)
 }
 
 /*
-** The id of the N-th newest good checkpoint below BELOW, without those that are output too; 0 if there are fewer, or if
-** N is 0.
+** The id of the N-th newest good checkpoint below BELOW, without those that are output too, or could not be fetched; 0
+** if there are fewer, or if N is 0.
 */
 SCR_FN int scr_index_window(const scr_index* index, int below, int n)
 {
@@ -6533,7 +6570,7 @@ SCR_FN int scr_index_window(const scr_index* index, int below, int n)
 
   for (it.id = 0; n > 0; below = it.id) {
     if (scr_index_newest(index, below, NULL, &it) != SCR_SUCCESS) return 0;
-    n -= scr_desc_is_pure(&it.desc);
+    n -= scr_desc_is_pure(&it.desc) && !it.unread;
   }
   return it.id;
 }
@@ -9989,17 +10026,19 @@ out:
 **                                                          filemap says LEAVING before the first file goes; one such
 **                                                          entry anywhere, and the next run finishes it everywhere
 **
-**   on prefix  NO -> FLUSHING           scr_flush_begin; also SUPERSEDED and DROPPED, when the user asks for it, and
+**   on prefix  NO -> FLUSHING           scr_flush_begin; also SUPERSEDED, DROPPED and OUTGROWN, when the user asks for it, and
 **                                       RENAMING, when what an earlier flush left on the prefix is damaged
 **              FLUSHING -> RENAMING     scr_flush_commit, the index has it
 **              RENAMING -> YES          scr_flush_done
 **              FLUSHING -> NO           scr_flush_undo, the flush failed
 **              FLUSHING -> SUPERSEDED   scr_flush_undo, a newer dataset has its place
 **              YES -> SUPERSEDED        scr_flush_commit of another dataset that took its files
-**              YES, RENAMING -> DROPPED scr_run_drop; scr_flush_slide, which deletes it
+**              YES, RENAMING -> DROPPED scr_run_drop; scr_restart_choice_served with SCR_DROP_AFTER_CURRENT
+**              YES, RENAMING -> OUTGROWN  scr_flush_slide, which deletes it; it is flushed again only if a run ends
+**                                       with it, or SCR_FLUSH_ON_RESTART or the user asks for it
 **              SUPERSEDED -> NO         scr_dataset_reconsider, after SCR_Drop or SCR_Delete
 **              NO -> YES                scr_fetch; scr_flush_done, if the index could not be read before
-**              found: RENAMING, YES     scr_run_find_on_prefix, by the index; DROPPED, if it is older than what
+**              found: RENAMING, YES     scr_run_find_on_prefix, by the index; OUTGROWN, if it is older than what
 **                                       SCR_PREFIX_SIZE keeps
 **
 ** Uses       errors, memory, hash, dataset, filemap, prefix, files of a run, MPI helpers, world
@@ -10053,7 +10092,8 @@ typedef enum {
   SCR_PREFIX_RENAMING,
   SCR_PREFIX_YES,
   SCR_PREFIX_SUPERSEDED, /* this and the next are flushed only if the user asks for it */
-  SCR_PREFIX_DROPPED
+  SCR_PREFIX_DROPPED,
+  SCR_PREFIX_OUTGROWN /* SCR_PREFIX_SIZE newer ones are on the prefix */
 } scr_on_prefix;
 
 /* Is there a checkpoint to restart from?  Not known yet; loaded; none is left; too late, a dataset was started. */
@@ -10126,7 +10166,8 @@ typedef struct {
   int         damaged_maps;     /* number of damaged filemaps; what they listed is not known */
   int prefix_at_stake; /* complete checkpoints exist beside those of the cache, or did when they could not be loaded */
   scr_lost lost;       /* checkpoints that this run cannot reach; on rank 0 */
-  scr_buf  tried;      /* text: what could not be loaded, and why */
+  int serve_id, serve_until; /* a choice that the index does not know as served yet: see scr_restart_choice_served */
+  scr_buf tried;             /* text: what could not be loaded, and why */
 
   /* decisions: halt and checkpoint conditions, on rank 0 */
   scr_hash* halt;
@@ -10446,11 +10487,12 @@ SCR_FN int scr_on_prefix_leads(scr_on_prefix from, scr_on_prefix to)
   case SCR_PREFIX_FLUSHING:
     return to == SCR_PREFIX_RENAMING || to == SCR_PREFIX_NO || to == SCR_PREFIX_SUPERSEDED;
   case SCR_PREFIX_RENAMING:
-    return to == SCR_PREFIX_YES || to == SCR_PREFIX_FLUSHING || to == SCR_PREFIX_DROPPED;
+    return to == SCR_PREFIX_YES || to == SCR_PREFIX_FLUSHING || to == SCR_PREFIX_DROPPED || to == SCR_PREFIX_OUTGROWN;
   case SCR_PREFIX_YES:
-    return to == SCR_PREFIX_SUPERSEDED || to == SCR_PREFIX_DROPPED;
+    return to == SCR_PREFIX_SUPERSEDED || to == SCR_PREFIX_DROPPED || to == SCR_PREFIX_OUTGROWN;
   case SCR_PREFIX_SUPERSEDED:
   case SCR_PREFIX_DROPPED:
+  case SCR_PREFIX_OUTGROWN:
     return to == SCR_PREFIX_FLUSHING;
   }
   return 0;
@@ -13195,7 +13237,7 @@ SCR_FN int scr_flush_delete_indexed(const scr_indexed* on)
 
   if (ds != NULL && scr_identity_same(&ds->desc.identity, &on->identity) &&
       (ds->on_prefix == SCR_PREFIX_YES || ds->on_prefix == SCR_PREFIX_RENAMING))
-    scr_change_on_prefix(ds, SCR_PREFIX_DROPPED, NULL);
+    scr_change_on_prefix(ds, SCR_PREFIX_OUTGROWN, NULL);
   return rc;
 }
 
@@ -13333,6 +13375,7 @@ SCR_FN int scr_flush_is_due(const scr_dataset* ds)
 
   return (output ? scr_dataset_is_whole(ds) : ds->life == SCR_WHOLE) && ds->on_prefix != SCR_PREFIX_YES &&
          ds->on_prefix != SCR_PREFIX_SUPERSEDED && ds->on_prefix != SCR_PREFIX_DROPPED &&
+         ds->on_prefix != SCR_PREFIX_OUTGROWN &&
          (ds->desc.flags & SCR_FLAG_OUTPUT ||
           (ds->desc.ckpt > 0 && scr.flush_every > 0 && ds->desc.ckpt % scr.flush_every == 0));
 }
@@ -13941,8 +13984,9 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 **   7. A fresh start offers nothing but what the user chooses.
 **
 ** Uses       errors, memory, parameters, dataset, prefix, MPI helpers, state, flush, room and fetch
-** Offers     scr_work_is_at_stake, scr_refuse_fresh_start, scr_restart_choice_served, scr_restart_load,
-**            scr_restart_choose, scr_restart_choose_by_parameter, scr_restart_begin_anew
+** Offers     scr_work_is_at_stake, scr_refuse_fresh_start, scr_restart_record_served, scr_restart_choice_served,
+**            scr_restart_load, scr_restart_choose, scr_restart_choose_by_parameter, scr_restart_wish_is_rejected,
+**            scr_restart_begin_anew
 ** Invariants
 **   Z1  A value of SCR_CURRENT or SCR_FRESH_START is served once in a job: the index records the value and the job.
 **   Z2  The user's choice holds until a run has served it and completed a newer checkpoint.
@@ -14220,26 +14264,54 @@ SCR_FN int scr_restart_fetch(const scr_candidate* c)
 }
 
 /*
+** Record in the index that the choice SERVE_ID is served; until that is done, the next run would go back to it again,
+** over the work of this one.  Rank 0 only.
+*/
+SCR_FN int scr_restart_record_served(void)
+{
+  scr_index      index;
+  scr_index_item it;
+  int            changed, rc = scr_index_open(&index, scr.world.prefix);
+
+  changed =
+      rc == SCR_SUCCESS && scr_index_serve_choice(&index, scr.serve_id,
+                                                  scr_index_current(&index, &it) && it.id == scr.serve_id ? it.dir : "",
+                                                  scr.serve_until, scr.drop_after);
+  rc = scr_index_close(&index, rc, changed);
+  if (rc == SCR_SUCCESS) scr.serve_id = 0;
+  else
+    rc = SCR_ERR(rc,
+                 "%.*s; until the index can be written, each run goes back to the checkpoint that the user chose, "
+                 "without what was written after it",
+                 scr_err_length, scr_err_text);
+  return rc;
+}
+
+/*
 ** The user's choice, checkpoint ID, is loaded, or the run goes on after it: the index says that it is served, and
 ** that what is written from now on is newer.  Nothing is held against it any more, and newer checkpoints are PASSED,
-** in the cache and in the index, so that no restart offers them.  Collective over the world; the same code
-** everywhere.
+** in the cache and in the index, so that no restart offers them.  The error of an index that cannot be written; then
+** each checkpoint that is completed tries it again.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_restart_choice_served(int id)
 {
   const scr_dataset* chosen = scr_dataset_find(id);
-  scr_index          index;
-  scr_index_item     it;
+  scr_err_record     why;
   int*               ids = (int*)scr_malloc((size_t)(scr.datasets + 1) * sizeof *ids);
-  int                i, changed, n = 0;
+  int                i, record = SCR_SUCCESS, n = 0;
   int                rc = scr_agree(ids == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, scr.world.comm);
 
-  if (scr.world.rank == 0 && rc == SCR_SUCCESS) {
-    int err = scr_index_open(&index, scr.world.prefix);
-    changed = err == SCR_SUCCESS &&
-              scr_index_serve_choice(&index, id, scr_index_current(&index, &it) && it.id == id ? it.dir : "",
-                                     scr.dataset_id + 1, scr.drop_after);
-    if (scr_index_close(&index, err, changed) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if (rc == SCR_SUCCESS) {
+    scr.serve_id = id;
+    scr.serve_until = scr.dataset_id + 1;
+    record = scr_agree(scr.world.rank == 0 ? scr_restart_record_served() : SCR_SUCCESS, scr.world.comm);
+    if (record == SCR_SUCCESS) scr.serve_id = 0;
+    scr_err_save(&why);
+  }
+  for (i = 0; i < scr.datasets && rc == SCR_SUCCESS && record == SCR_SUCCESS && scr.drop_after; i++) {
+    scr_dataset* ds = &scr.dataset[i];
+    if (ds->desc.identity.id > id && (ds->on_prefix == SCR_PREFIX_YES || ds->on_prefix == SCR_PREFIX_RENAMING))
+      scr_change_on_prefix(ds, SCR_PREFIX_DROPPED, NULL);
   }
   for (i = 0; i < scr.datasets && rc == SCR_SUCCESS; i++) {
     const scr_dataset* ds = &scr.dataset[i];
@@ -14250,7 +14322,8 @@ SCR_FN int scr_restart_choice_served(int id)
     rc = scr_change_life(&id, 1, SCR_WHOLE);
   if (rc == SCR_SUCCESS && n > 0) rc = scr_change_life(ids, n, SCR_PASSED);
   scr_free(&ids);
-  return rc;
+  if (rc == SCR_SUCCESS && record != SCR_SUCCESS) scr_err_restore(&why);
+  return rc == SCR_SUCCESS ? record : rc;
 }
 
 /* The candidate C is loaded: rank 0 tells once of newer checkpoints that this run cannot reach. */
@@ -14297,7 +14370,10 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
       scr.offer.below = c.id + 1;
       if (!c.by_user) scr_restart_tell_lost(&c);
       if (!c.by_user && c.limit == 0) return SCR_SUCCESS;
-      return scr_restart_choice_served(c.by_user ? c.id : c.limit); /* an older one is loaded in its place */
+      rc = scr_restart_choice_served(c.by_user ? c.id : c.limit); /* an older one is loaded in its place */
+      if (rc == SCR_SUCCESS || name != NULL || !scr.serve_id) return rc;
+      if (scr.world.rank == 0) scr_warn("%s", scr_err_text); /* a full prefix must not stop a restart */
+      return SCR_SUCCESS;
     }
     if (name != NULL) return rc;
   }
@@ -14402,6 +14478,30 @@ SCR_FN int scr_restart_choose_by_parameter(int again)
     rc = scr_index_close(&index, rc, 1);
   }
   return scr_agree(rc, scr.world.comm);
+}
+
+/*
+** Returns 1 on every rank if the application rejected, in this job, the checkpoint that SCR_CURRENT names.  Collective
+** over the world.
+*/
+SCR_FN int scr_restart_wish_is_rejected(void)
+{
+  const char*    name = scr_param_get(scr.world.params, "SCR_CURRENT");
+  scr_index      index;
+  scr_index_item it;
+  scr_vote       v;
+  int            id, rc;
+
+  if (name == NULL) return 0;
+  memset(&v, 0, sizeof v);
+  if (scr.world.rank == 0) {
+    rc = scr_index_read(&index, scr.world.prefix);
+    if (rc == SCR_SUCCESS && scr_restart_by_name(&index, name, 1, &id, &it) == SCR_SUCCESS)
+      v.max[0] =
+          it.id != 0 ? scr_index_failed_in(&index, &it, scr.world.job_key) : scr_dataset_find(id)->life == SCR_REJECTED;
+    scr_index_close(&index, SCR_SUCCESS, 0);
+  }
+  return scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) == SCR_SUCCESS && v.max[0];
 }
 
 /* ---- a fresh start ---- */
@@ -15053,19 +15153,16 @@ typedef struct {
 SCR_FN void scr_run_look_up(const scr_index* index, scr_dataset* ds)
 {
   scr_index_item it;
-  scr_choice     c;
   scr_life       life = SCR_WHOLE;
   int            found = scr_index_same(index, &ds->desc.identity, &it);
 
   if (found && it.complete) ds->on_prefix = it.renaming ? SCR_PREFIX_RENAMING : SCR_PREFIX_YES;
   else if (scr_desc_is_pure(&ds->desc) && ds->desc.identity.id < scr_index_window(index, INT_MAX, scr.prefix_size))
-    ds->on_prefix = SCR_PREFIX_DROPPED;
+    ds->on_prefix = SCR_PREFIX_OUTGROWN;
   if (found && it.failed)
     life = scr_index_failed_in(index, &it, scr.world.job_key) ? SCR_REJECTED : SCR_REJECTED_BEFORE;
-  scr_choice_read(index, &c);
   if (scr_desc_is_ckpt(&ds->desc) && /* other output is flushed all the same */
-      ((found && it.passed) || ds->desc.identity.id <= scr_index_cut_id(index) || scr.fresh_start ||
-       (c.by_user && ds->desc.identity.id > c.id && ds->desc.identity.id < c.until && c.id > 0)))
+      ((found && it.passed) || scr_index_is_passed(index, ds->desc.identity.id) || scr.fresh_start))
     life = SCR_PASSED;
   if (scr_dataset_is_whole(ds) && life > ds->life) ds->life = life;
   if (life == SCR_PASSED && ds->life == SCR_ASIDE)
@@ -15328,10 +15425,9 @@ SCR_FN int scr_run_find_checkpoint(void)
                     scr.dataset[i].desc.identity.id);
   if ((rc = scr_restart_choose_by_parameter(0)) != SCR_SUCCESS) return rc;
   if ((rc = scr_restart_load(all, NULL)) != SCR_SUCCESS) return rc;
-  if (!scr.loaded && !scr.fresh_start && scr_work_is_at_stake() &&
-      scr_param_get(scr.world.params, "SCR_CURRENT") != NULL && scr_restart_choose_by_parameter(1) == SCR_SUCCESS &&
-      (rc = scr_restart_load(all, NULL)) != SCR_SUCCESS) /* the user may have corrected what it was rejected for */
-    return rc;
+  if (!scr.loaded && !scr.fresh_start && scr_work_is_at_stake() && scr_restart_wish_is_rejected() &&
+      scr_restart_choose_by_parameter(1) == SCR_SUCCESS && (rc = scr_restart_load(all, NULL)) != SCR_SUCCESS)
+    return rc; /* the user may have corrected what it was rejected for */
   scr_run_flush_due();
   return SCR_SUCCESS;
 }
@@ -15835,6 +15931,8 @@ SCR_FN int scr_complete_after(int id)
           (double)ds->desc.bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
   scr_event(ckpt ? "CHECKPOINT_END" : "OUTPUT_END", NULL, &ds->desc, seconds);
   scr_event_transfer(ckpt ? "CHECKPOINT" : "OUTPUT", scr.world.prefix, ds->store, &ds->desc, seconds);
+  if (ckpt && scr.serve_id && scr.world.rank == 0 && scr_restart_record_served() != SCR_SUCCESS)
+    scr_warn("%s", scr_err_text);
   if (ckpt) {
     scr.ckpt_cost += seconds;
     scr.ckpt_count++;

@@ -1041,7 +1041,7 @@ static void a_run_without_the_cache_tells_which_checkpoint_it_deletes(void)
     during("%s", without[i]);
     lose_two();
     set("%s", without[i]);
-    snprintf(says, sizeof says, "%s deletes the checkpoint ck5 (dataset 5)", without[i]);
+    snprintf(says, sizeof says, "%s deletes ck5 (dataset 5)", without[i]);
     OK(init_says(text, sizeof text));
     CHECK(times(text, says) == (rank == 0) && times(text, "deletes") == (rank == 0), "%s", text);
     get("ck3", 1, 1000);

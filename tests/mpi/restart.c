@@ -1485,64 +1485,337 @@ static void the_deletion_of_a_choice_does_not_begin_anew(void)
   not_anew("ck4");
 }
 
+/* The prefix is full while SCR_Init serves the choice: what the run then writes is newer than it all the same. */
+static void work_after_a_choice_counts_although_serving_it_could_not_be_recorded(void)
+{
+  begin_four(IN_BOTH, "first");
+  shell("$TEST_INDEX --current ck1 --prefix prefix");
+  fault_on(FAULT_CREATE, "/prefix/.scr/", "index.scr.", 1000);
+  if (same_code(SCR_Init()) == SCR_SUCCESS) { /* an error would do: nothing is lost */
+    fault_end();
+    get("ck1", 1, 1000);
+    OK(put("ck5", 1, 5000));
+    OK(put("ck6", 1, 6000));
+    run_dies();
+    run_gets("ck6", 1, 6000);
+  }
+  fault_end();
+}
+
+/* The same, and both are flushed. */
+static void flushed_work_after_a_choice_counts_although_serving_it_could_not_be_recorded(void)
+{
+  begin_four(IN_BOTH, "first");
+  shell("$TEST_INDEX --current ck1 --prefix prefix");
+  set("SCR_FLUSH=1");
+  fault_on(FAULT_CREATE, "/prefix/.scr/", "index.scr.", 1000);
+  if (same_code(SCR_Init()) == SCR_SUCCESS) {
+    fault_end();
+    get("ck1", 1, 1000);
+    OK(put("ck5", 1, 5000));
+    OK(put("ck6", 1, 6000));
+    OK(SCR_Finalize());
+    run_gets("ck6", 1, 6000);
+  }
+  fault_end();
+}
+
+/* ck2 and ck3 of job first are passed over in job other; that holds also when the choice is over. */
+static void what_was_passed_over_in_the_cache_of_another_job_is_not_offered_later(void)
+{
+  begin();
+  as_job("first");
+  set("SCR_CACHE_SIZE=4");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(SCR_Finalize());
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  OK(SCR_Finalize());
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  OK(put("ck2", 1, 2000));
+  OK(put("ck3", 1, 3000));
+  run_dies();
+  as_job("other");
+  shell("$TEST_INDEX --current ck1 --prefix prefix");
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  OK(put("ck4", 1, 4000));
+  run_dies();
+  as_job("first");
+  OK(SCR_Init());
+  rejects("ck4");
+  get("ck1", 1, 1000);
+  run_dies();
+}
+
+/* What was passed over for a choice that was rejected is not offered in another job, whose cache has it. */
+static void a_rejected_choice_does_not_bring_back_what_another_job_has_of_the_passed_over(void)
+{
+  begin_four(ON_PREFIX, "first");
+  as_job("other");
+  OK(SCR_Init());
+  get("ck4", 1, 4000);
+  OK(put("ck5", 1, 5000)); /* only in its cache */
+  run_dies();
+  as_job("first");
+  shell("$TEST_INDEX --current ck2 --prefix prefix");
+  OK(SCR_Init());
+  rejects("ck2");
+  get("ck1", 1, 1000);
+  run_dies();
+  as_job("other");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  run_dies();
+}
+
+/* SCR_Current in the midst of a run says that it succeeded: what is written then is newer. */
+static void a_choice_of_scr_current_that_cannot_be_recorded_is_an_error(void)
+{
+  int rc, struck = 1, n;
+
+  for (n = 1; struck && n < 30; n++) {
+    begin_four(IN_BOTH, "first");
+    during("call %d", n);
+    OK(SCR_Init());
+    get("ck4", 1, 4000);
+    fault_at(FAULT_FAIL, FAULT_CREATE | FAULT_RENAME | FAULT_WRITE, ENOSPC, n);
+    rc = same_code(SCR_Current("ck1"));
+    struck = fault_end();
+    MPI_Allreduce(MPI_IN_PLACE, &struck, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    OK(put("ck5", 1, 5000));
+    run_dies();
+    if (rc == SCR_SUCCESS) run_gets("ck5", 1, 5000);
+  }
+}
+
+/* The script has SCR_CURRENT=ck1, which was served, and begins anew later; its nodes are away for one run. */
+static void a_served_scr_current_does_not_pass_over_work_that_is_away_for_a_while(void)
+{
+  int  flag = 0;
+  char name[SCR_MAX_FILENAME] = "none";
+
+  begin();
+  as_job("first");
+  set("SCR_CACHE_SIZE=4");
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  run_dies();
+  set("SCR_CURRENT=ck1");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  run_dies();
+  set("SCR_FRESH_START=1");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(SCR_Have_restart(&flag, name));
+  CHECK(flag == 0, "%s", name);
+  OK(put("f1", 1, 2000));
+  OK(put("f2", 1, 3000));
+  run_dies();
+  shell("mv cache cache.away; mv cntl cntl.away; mkdir cache cntl");
+  OK(SCR_Init());
+  same_code(SCR_Have_restart(&flag, name));
+  run_dies();
+  shell("rm -rf cache cntl; mv cache.away cache; mv cntl.away cntl");
+  run_gets("f2", 1, 3000);
+}
+
+/* In a run that drops what is newer than its choice, a dropped checkpoint that the cache still has can be chosen. */
+static void a_checkpoint_that_a_choice_dropped_can_be_chosen_from_the_cache(void)
+{
+  begin_four(IN_BOTH, "first");
+  set("SCR_DROP_AFTER_CURRENT=1");
+  set("SCR_CURRENT=ck1");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  OK(SCR_Current("ck4"));
+  run_dies();
+  set("SCR_CURRENT=");
+  run_gets("ck4", 1, 4000);
+}
+
+/* ck3 of the prefix cannot be read, which the run has found out: ck2 and ck4 are the two newest good ones. */
+static void the_window_does_not_count_what_could_not_be_fetched(void)
+{
+  begin_four(ON_PREFIX, "first");
+  shell("mv prefix/ck4 away");
+  set("SCR_FLUSH=1");
+  set("SCR_PREFIX_SIZE=2");
+  OK(SCR_Init());
+  get("ck3", 1, 3000);
+  OK(put("ck5", 1, 5000));
+  OK(SCR_Finalize());
+  on_prefix("ck5", 1, 5000);
+  on_prefix("ck3", 1, 3000);
+}
+
+/* The same with a window: the work that was passed over for it is then deleted from the prefix, too. */
+static void the_window_does_not_delete_work_after_a_choice_that_could_not_be_recorded(void)
+{
+  begin_four(ON_PREFIX, "first");
+  shell("$TEST_INDEX --current ck1 --prefix prefix");
+  set("SCR_FLUSH=1");
+  set("SCR_PREFIX_SIZE=2");
+  fault_on(FAULT_CREATE, "/prefix/.scr/", "index.scr.", 1000);
+  if (same_code(SCR_Init()) == SCR_SUCCESS) {
+    fault_end();
+    get("ck1", 1, 1000);
+    OK(put("ck5", 1, 5000));
+    OK(put("ck6", 1, 6000));
+    OK(SCR_Finalize());
+    OK(SCR_Init());
+    OK(put("ck7", 1, 7000));
+    OK(put("ck8", 1, 8000));
+    OK(SCR_Finalize());
+    shell("ls prefix > listed");
+    OK(SCR_Init());
+    rejects("ck8");
+    rejects("ck7");
+    get("ck6", 1, 6000);
+    run_dies();
+  }
+  fault_end();
+}
+
+/* The run that ends has restarted from ck1, because ck2 is wrong: it is not lost with the cache. */
+static void the_checkpoint_that_a_run_ends_with_is_flushed_although_it_fell_out_of_the_window(void)
+{
+  begin();
+  as_job("first");
+  set("SCR_CACHE_SIZE=4");
+  set("SCR_FLUSH=1");
+  set("SCR_PREFIX_SIZE=1");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 2000));
+  run_dies();
+  OK(SCR_Init());
+  rejects("ck2");
+  get("ck1", 1, 1000);
+  OK(SCR_Finalize());
+  lose_all_nodes();
+  run_gets("ck1", 1, 1000);
+}
+
+/* The same, and both copies of ck2 are damaged. */
+static void the_checkpoint_that_a_run_ends_with_is_flushed_also_where_newer_ones_are_damaged(void)
+{
+  begin();
+  as_job("first");
+  set("SCR_CACHE_SIZE=4");
+  set("SCR_FLUSH=1");
+  set("SCR_PREFIX_SIZE=1");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 2000));
+  run_dies();
+  shell("rm -rf prefix/ck2/rank_*; rm -rf cache/*/*/*/scr.dataset.2");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  OK(SCR_Finalize());
+  lose_all_nodes();
+  run_gets("ck1", 1, 1000);
+}
+
+/* SCR_FLUSH_ON_RESTART: the program reads the loaded checkpoint on the prefix. */
+static void a_loaded_checkpoint_that_fell_out_of_the_window_is_flushed_on_restart(void)
+{
+  begin();
+  as_job("first");
+  set("SCR_CACHE_SIZE=4");
+  set("SCR_FLUSH=1");
+  set("SCR_PREFIX_SIZE=1");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 2000));
+  run_dies();
+  shell("rm -rf prefix/ck2/rank_*; rm -rf cache/*/*/*/scr.dataset.2");
+  set("SCR_FLUSH_ON_RESTART=1");
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  on_prefix("ck1", 1, 1000);
+  run_dies();
+}
+
 #define ANY "1 2 4 5", "9"
 #define FEW "2 4", ""
 
-const test_case restart_cases[] = {CASE(a_run_restarts_from_the_newest_checkpoint, ANY),
-                                   CASE(files_are_found_right_after_init_without_calls_of_a_restart, ANY),
-                                   CASE(a_restart_gets_no_file_of_another_checkpoint, ANY),
-                                   CASE(after_a_rejected_checkpoint_the_next_older_one_is_offered, ANY),
-                                   CASE(a_rejection_is_told_once, FEW),
-                                   CASE(messages_tell_names_and_numbers_that_mean_something, "4", ""),
-                                   CASE(a_checkpoint_that_cannot_be_fetched_is_told_once, FEW),
-                                   CASE(a_checkpoint_that_cannot_be_reached_is_told_once, FEW),
-                                   CASE(a_message_does_not_count_0_ranks, "4", ""),
-                                   CASE(a_checkpoint_without_a_name_is_not_called_a_question_mark, FEW),
-                                   CASE(a_fresh_start_is_refused_until_it_is_asked_for, ANY),
-                                   CASE(a_run_with_the_wrong_input_costs_no_checkpoint, FEW),
-                                   CASE(each_rejected_checkpoint_can_be_chosen_again, "4", "2"),
-                                   CASE(rejected_checkpoints_stay_until_a_newer_one_is_complete, FEW),
-                                   CASE(a_rejected_checkpoint_stays_beside_the_older_one_that_is_fetched, FEW),
-                                   CASE(checkpoints_are_chosen_dropped_and_deleted_by_name, ANY),
-                                   CASE(a_dataset_is_found_by_its_name_before_another_one_by_its_directory, ANY),
-                                   CASE(delete_takes_each_copy_of_the_newest_of_a_name_and_no_other, ANY),
-                                   CASE(a_dropped_checkpoint_is_flushed_again_only_when_it_is_chosen, FEW),
-                                   CASE(a_wish_of_scr_current_is_served_once, ANY),
-                                   CASE(what_is_written_after_a_choice_goes_first, FEW),
-                                   CASE(a_choice_holds_when_what_was_written_after_it_is_lost, FEW),
-                                   CASE(what_is_newer_than_a_choice_is_passed_over, FEW),
-                                   CASE(each_checkpoint_that_was_passed_over_can_be_chosen, FEW),
-                                   CASE(the_rejection_of_a_choice_ends_it, FEW),
-                                   CASE(only_its_own_rejection_ends_a_choice, FEW),
-                                   CASE(a_choice_in_the_midst_of_a_run_passes_over_what_is_newer, FEW),
-                                   CASE(both_ways_choose_the_newest_of_a_name, FEW),
-                                   CASE(a_choice_that_cannot_be_loaded_is_not_replaced_by_a_newer_one, FEW),
-                                   CASE(without_scr_fetch_only_cached_checkpoints_can_be_chosen, FEW),
-                                   CASE(a_checkpoint_that_cannot_be_fetched_is_tried_again, ANY),
-                                   CASE(current_that_other_tools_have_set_is_a_choice, FEW),
-                                   CASE(current_of_an_earlier_version_is_no_choice, FEW),
-                                   CASE(a_killed_fresh_start_is_one_all_the_same, FEW),
-                                   CASE(a_fresh_start_goes_on_with_its_own_checkpoints, FEW),
-                                   CASE(a_choice_goes_back_behind_a_fresh_start, FEW),
-                                   CASE(each_value_of_scr_fresh_start_is_served_once_in_a_job, FEW),
-                                   CASE(a_fresh_start_that_cannot_be_recorded_costs_no_work_of_later_runs, FEW),
-                                   CASE(a_choice_that_was_served_costs_no_work_when_the_index_is_damaged, FEW),
-                                   CASE(ids_after_a_fresh_start_are_new, FEW),
-                                   CASE(output_that_is_no_checkpoint_cannot_be_chosen, FEW),
-                                   CASE(the_name_of_a_checkpoint_chooses_it_although_later_output_has_it_too, FEW),
-                                   CASE(only_checkpoints_are_offered_and_only_output_is_flushed, ANY),
-                                   CASE(output_is_flushed_although_it_is_passed_over, FEW),
-                                   CASE(decisions_go_along_when_room_is_made, FEW),
-                                   CASE(a_killed_deletion_of_the_only_checkpoint_is_finished, "4", "2"),
-                                   CASE(a_choice_that_has_left_the_cache_does_not_begin_anew, "4", ""),
-                                   CASE(a_choice_in_the_cache_of_another_job_does_not_begin_anew, "4", ""),
-                                   CASE(ids_of_what_was_passed_over_are_not_used_again, "4", ""),
-                                   CASE(without_a_fetch_a_choice_is_not_mistaken_for_what_was_passed_over, "4", ""),
-                                   CASE(lost_work_is_told_again_beside_what_was_passed_over, "4", ""),
-                                   CASE(work_after_a_choice_counts_although_the_index_could_not_be_written, "4", ""),
-                                   CASE(going_back_to_a_choice_does_not_pass_over_what_was_rejected, "4", ""),
-                                   CASE(scr_current_takes_back_a_rejection_also_when_it_was_served, "4", ""),
-                                   CASE(scr_current_that_could_not_be_loaded_costs_no_later_work, "4", ""),
-                                   CASE(what_is_newer_than_a_failed_choice_is_not_offered_later, "4", ""),
-                                   CASE(the_deletion_of_a_choice_does_not_begin_anew, "4", ""),
-                                   CASES_END};
+const test_case restart_cases[] = {
+    CASE(a_run_restarts_from_the_newest_checkpoint, ANY),
+    CASE(files_are_found_right_after_init_without_calls_of_a_restart, ANY),
+    CASE(a_restart_gets_no_file_of_another_checkpoint, ANY),
+    CASE(after_a_rejected_checkpoint_the_next_older_one_is_offered, ANY),
+    CASE(a_rejection_is_told_once, FEW),
+    CASE(messages_tell_names_and_numbers_that_mean_something, "4", ""),
+    CASE(a_checkpoint_that_cannot_be_fetched_is_told_once, FEW),
+    CASE(a_checkpoint_that_cannot_be_reached_is_told_once, FEW),
+    CASE(a_message_does_not_count_0_ranks, "4", ""),
+    CASE(a_checkpoint_without_a_name_is_not_called_a_question_mark, FEW),
+    CASE(a_fresh_start_is_refused_until_it_is_asked_for, ANY),
+    CASE(a_run_with_the_wrong_input_costs_no_checkpoint, FEW),
+    CASE(each_rejected_checkpoint_can_be_chosen_again, "4", "2"),
+    CASE(rejected_checkpoints_stay_until_a_newer_one_is_complete, FEW),
+    CASE(a_rejected_checkpoint_stays_beside_the_older_one_that_is_fetched, FEW),
+    CASE(checkpoints_are_chosen_dropped_and_deleted_by_name, ANY),
+    CASE(a_dataset_is_found_by_its_name_before_another_one_by_its_directory, ANY),
+    CASE(delete_takes_each_copy_of_the_newest_of_a_name_and_no_other, ANY),
+    CASE(a_dropped_checkpoint_is_flushed_again_only_when_it_is_chosen, FEW),
+    CASE(a_wish_of_scr_current_is_served_once, ANY),
+    CASE(what_is_written_after_a_choice_goes_first, FEW),
+    CASE(a_choice_holds_when_what_was_written_after_it_is_lost, FEW),
+    CASE(what_is_newer_than_a_choice_is_passed_over, FEW),
+    CASE(each_checkpoint_that_was_passed_over_can_be_chosen, FEW),
+    CASE(the_rejection_of_a_choice_ends_it, FEW),
+    CASE(only_its_own_rejection_ends_a_choice, FEW),
+    CASE(a_choice_in_the_midst_of_a_run_passes_over_what_is_newer, FEW),
+    CASE(both_ways_choose_the_newest_of_a_name, FEW),
+    CASE(a_choice_that_cannot_be_loaded_is_not_replaced_by_a_newer_one, FEW),
+    CASE(without_scr_fetch_only_cached_checkpoints_can_be_chosen, FEW),
+    CASE(a_checkpoint_that_cannot_be_fetched_is_tried_again, ANY),
+    CASE(current_that_other_tools_have_set_is_a_choice, FEW),
+    CASE(current_of_an_earlier_version_is_no_choice, FEW),
+    CASE(a_killed_fresh_start_is_one_all_the_same, FEW),
+    CASE(a_fresh_start_goes_on_with_its_own_checkpoints, FEW),
+    CASE(a_choice_goes_back_behind_a_fresh_start, FEW),
+    CASE(each_value_of_scr_fresh_start_is_served_once_in_a_job, FEW),
+    CASE(a_fresh_start_that_cannot_be_recorded_costs_no_work_of_later_runs, FEW),
+    CASE(a_choice_that_was_served_costs_no_work_when_the_index_is_damaged, FEW),
+    CASE(ids_after_a_fresh_start_are_new, FEW),
+    CASE(output_that_is_no_checkpoint_cannot_be_chosen, FEW),
+    CASE(the_name_of_a_checkpoint_chooses_it_although_later_output_has_it_too, FEW),
+    CASE(only_checkpoints_are_offered_and_only_output_is_flushed, ANY),
+    CASE(output_is_flushed_although_it_is_passed_over, FEW),
+    CASE(decisions_go_along_when_room_is_made, FEW),
+    CASE(a_killed_deletion_of_the_only_checkpoint_is_finished, "4", "2"),
+    CASE(a_choice_that_has_left_the_cache_does_not_begin_anew, "4", ""),
+    CASE(a_choice_in_the_cache_of_another_job_does_not_begin_anew, "4", ""),
+    CASE(ids_of_what_was_passed_over_are_not_used_again, "4", ""),
+    CASE(without_a_fetch_a_choice_is_not_mistaken_for_what_was_passed_over, "4", ""),
+    CASE(lost_work_is_told_again_beside_what_was_passed_over, "4", ""),
+    CASE(work_after_a_choice_counts_although_the_index_could_not_be_written, "4", ""),
+    CASE(going_back_to_a_choice_does_not_pass_over_what_was_rejected, "4", ""),
+    CASE(scr_current_takes_back_a_rejection_also_when_it_was_served, "4", ""),
+    CASE(scr_current_that_could_not_be_loaded_costs_no_later_work, "4", ""),
+    CASE(what_is_newer_than_a_failed_choice_is_not_offered_later, "4", ""),
+    CASE(the_deletion_of_a_choice_does_not_begin_anew, "4", ""),
+    CASE(work_after_a_choice_counts_although_serving_it_could_not_be_recorded, "4", ""),
+    CASE(flushed_work_after_a_choice_counts_although_serving_it_could_not_be_recorded, "4", ""),
+    CASE(what_was_passed_over_in_the_cache_of_another_job_is_not_offered_later, "4", ""),
+    CASE(a_rejected_choice_does_not_bring_back_what_another_job_has_of_the_passed_over, "4", ""),
+    CASE(a_choice_of_scr_current_that_cannot_be_recorded_is_an_error, "4", ""),
+    CASE(a_served_scr_current_does_not_pass_over_work_that_is_away_for_a_while, "4", ""),
+    CASE(a_checkpoint_that_a_choice_dropped_can_be_chosen_from_the_cache, "4", ""),
+    CASE(the_window_does_not_count_what_could_not_be_fetched, "4", ""),
+    CASE(the_window_does_not_delete_work_after_a_choice_that_could_not_be_recorded, "4", ""),
+    CASE(the_checkpoint_that_a_run_ends_with_is_flushed_although_it_fell_out_of_the_window, "4", ""),
+    CASE(the_checkpoint_that_a_run_ends_with_is_flushed_also_where_newer_ones_are_damaged, "4", ""),
+    CASE(a_loaded_checkpoint_that_fell_out_of_the_window_is_flushed_on_restart, "4", ""),
+    CASES_END};
