@@ -5721,8 +5721,8 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **   <prefix>/.scr/index.scr      VERSION 1, CURRENT/<dir>, CURRENT_BY/<USER or RUN>/{DIR/<dir>, ID/<id>, PASSED/<id>},
 **                                SERVED/<parameter>/<value>/JOB/<key>.., CUT/<id>, PASSED/<id>/UNTIL/<id>..,
 **                                DIR/<dir>/DSET/<id>,
-**                                DSET/<id>/DIR/<dir>/{DSET{descriptor}, COMPLETE, FLUSHED, REDO, FETCHED/<time>.., UNREAD 1,
-**                                                     FAILED/<time>/JOB/<key>.., PASSED/<time>..}
+**                                DSET/<id>/DIR/<dir>/{DSET{descriptor}, COMPLETE, FLUSHED, REDO, UNREAD 1,
+**                                                     FETCHED/<time>.., FAILED/<time>/JOB/<key>.., PASSED/<time>..}
 **   <dir>/.scr/summary.scr       VERSION 6, COMPLETE, DSET{descriptor}
 **   <dir>/.scr/rank2file.scr     LEVEL 1, RANKS, DSET{identity}, RANK/<r>/FILE/<leaf>: the root
 **   <dir>/.scr/rank2file.0.<r>.scr   LEVEL 0, RANKS, RANK/<owner>/FILE/<path>/{SIZE, CRC, TMP, NOFETCH}: a leaf
@@ -10026,8 +10026,8 @@ out:
 **                                                          filemap says LEAVING before the first file goes; one such
 **                                                          entry anywhere, and the next run finishes it everywhere
 **
-**   on prefix  NO -> FLUSHING           scr_flush_begin; also SUPERSEDED, DROPPED and OUTGROWN, when the user asks for it, and
-**                                       RENAMING, when what an earlier flush left on the prefix is damaged
+**   on prefix  NO -> FLUSHING           scr_flush_begin; also SUPERSEDED, DROPPED, OUTGROWN, when the user asks for it,
+**                                       and RENAMING, when what an earlier flush left on the prefix is damaged
 **              FLUSHING -> RENAMING     scr_flush_commit, the index has it
 **              RENAMING -> YES          scr_flush_done
 **              FLUSHING -> NO           scr_flush_undo, the flush failed
@@ -14301,6 +14301,7 @@ SCR_FN int scr_restart_choice_served(int id)
   int                i, record = SCR_SUCCESS, n = 0;
   int                rc = scr_agree(ids == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, scr.world.comm);
 
+  scr_err_save(&why);
   if (rc == SCR_SUCCESS) {
     scr.serve_id = id;
     scr.serve_until = scr.dataset_id + 1;
