@@ -5738,21 +5738,21 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, file window
 ** Offers     scr_record, scr_index, scr_index_item, scr_choice, scr_prefix_place, scr_object, scr_objects,
 **            scr_rank2file; scr_record_path, scr_record_mkdir, scr_record_read, scr_record_open, scr_record_close,
-**            scr_record_sweep, scr_index_id, scr_index_cut_id, scr_index_is_passed, scr_index_get, scr_index_walk,
-**            scr_index_sort, scr_index_failed_in, scr_index_is_good, scr_index_read, scr_index_open, scr_index_close,
-**            scr_index_newest, scr_index_find, scr_index_named, scr_index_named_ckpt, scr_index_same,
-**            scr_index_count_complete, scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_release,
-**            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_note_attempt,
-**            scr_index_note_fetched, scr_index_note_failed, scr_index_forgive, scr_index_note_passed,
-**            scr_index_drop_newer, scr_index_serve_choice, scr_index_cut, scr_index_window, scr_index_outgrown,
-**            scr_index_has_served, scr_index_last_served, scr_index_note_served, scr_index_note_renamed,
-**            scr_index_change, scr_summary_write, scr_summary_read, scr_summary_path, scr_prefix_locate,
-**            scr_objects_free, scr_objects_add_owner, scr_objects_add, scr_object_name_tmp, scr_object_path,
-**            scr_object_has_crc, scr_objects_dirs, scr_objects_sync, scr_objects_rename, scr_objects_remove_tmp,
-**            scr_objects_delete, scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free,
-**            scr_rank2file_add, scr_rank2file_read_root, scr_rank2file_write_root, scr_rank2file_read_leaf,
-**            scr_rank2file_write_leaf, scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget,
-**            scr_prefix_choose_dir, scr_prefix_finish_all
+**            scr_record_put_aside, scr_record_sweep, scr_index_id, scr_index_cut_id, scr_index_is_passed,
+**            scr_index_get, scr_index_walk, scr_index_sort, scr_index_failed_in, scr_index_is_good, scr_index_read,
+**            scr_index_open, scr_index_close, scr_index_newest, scr_index_look_up, scr_index_named,
+**            scr_index_named_ckpt, scr_index_same, scr_index_count_complete, scr_index_has_renames, scr_index_max_id,
+**            scr_choice_read, scr_choice_release, scr_index_current, scr_index_set_current, scr_index_set,
+**            scr_index_remove, scr_index_note_attempt, scr_index_note_fetched, scr_index_note_failed,
+**            scr_index_forgive, scr_index_note_passed, scr_index_drop_newer, scr_index_serve_choice, scr_index_cut,
+**            scr_index_window, scr_index_outgrown, scr_index_has_served, scr_index_last_served, scr_index_note_served,
+**            scr_index_note_renamed, scr_index_change, scr_summary_write, scr_summary_read, scr_summary_path,
+**            scr_prefix_locate, scr_objects_free, scr_objects_add_owner, scr_objects_add, scr_object_name_tmp,
+**            scr_object_path, scr_object_has_crc, scr_objects_dirs, scr_objects_sync, scr_objects_rename,
+**            scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune, scr_objects_to_hash,
+**            scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add, scr_rank2file_read_root,
+**            scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf, scr_prefix_finish_renames,
+**            scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir, scr_prefix_finish_all
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -5854,6 +5854,17 @@ SCR_FN int scr_record_close(scr_record* r, int rc, int write)
   }
   scr_hash_file_unlock(&r->lock);
   scr_hash_delete(&r->h);
+  return rc;
+}
+
+/* Keep the file NAME of PREFIX, which is damaged, under another name. */
+SCR_FN int scr_record_put_aside(const char* prefix, const char* name)
+{
+  char path[SCR_MAX_FILENAME], aside[SCR_MAX_FILENAME];
+  int  rc = scr_record_path(prefix, name, path, sizeof path);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(aside, sizeof aside, "%s.damaged", path);
+  if (rc == SCR_SUCCESS && scr_os.rename(path, aside) < 0) rc = SCR_ERRNO("cannot rename %s", path);
   return rc;
 }
 
@@ -6217,25 +6228,26 @@ SCR_FN int scr_index_find(const scr_index* index, scr_index_by by, const char* n
   return best->id != 0;
 }
 
+/* The same by name or, if there is none of this name, by directory. */
+SCR_FN int scr_index_look_up(const scr_index* index, const char* name, int id, int ckpt, scr_index_item* best)
+{
+  return scr_index_find(index, SCR_INDEX_NAME, name, id, ckpt, best) ||
+         scr_index_find(index, SCR_INDEX_DIR, name, id, ckpt, best);
+}
+
 /*
 ** Find the newest dataset called NAME or, if there is none, the newest one in the directory NAME; complete or not.
 ** SCR_ERR_NOT_FOUND without a message.
 */
 SCR_FN int scr_index_named(const scr_index* index, const char* name, scr_index_item* best)
 {
-  return scr_index_find(index, SCR_INDEX_NAME, name, 0, 0, best) ||
-                 scr_index_find(index, SCR_INDEX_DIR, name, 0, 0, best)
-             ? SCR_SUCCESS
-             : SCR_ERR_NOT_FOUND;
+  return scr_index_look_up(index, name, 0, 0, best) ? SCR_SUCCESS : SCR_ERR_NOT_FOUND;
 }
 
 /* The same, but complete checkpoints take precedence: an output dataset may have the name of a checkpoint. */
 SCR_FN int scr_index_named_ckpt(const scr_index* index, const char* name, scr_index_item* best)
 {
-  return scr_index_find(index, SCR_INDEX_NAME, name, 0, 1, best) ||
-                 scr_index_find(index, SCR_INDEX_DIR, name, 0, 1, best)
-             ? SCR_SUCCESS
-             : scr_index_named(index, name, best);
+  return scr_index_look_up(index, name, 0, 1, best) ? SCR_SUCCESS : scr_index_named(index, name, best);
 }
 
 /* Find the dataset with this identity; 0 if there is none. */
@@ -6600,7 +6612,7 @@ SCR_FN int scr_index_outgrown(const scr_index* index, int id, int n, scr_index_i
 /* Returns 1 if VALUE of PARAMETER, which is served once in a job, was served in the job with the key JOB. */
 SCR_FN int scr_index_has_served(const scr_index* index, const char* parameter, const char* value, const char* job)
 {
-  return scr_hash_get_kv(scr_hash_get(scr_hash_get_kv(index->h, "SERVED", parameter), value), "JOB", job) != NULL;
+  return scr_hash_getf(index->h, "%s %s %s %s %s", "SERVED", parameter, value, "JOB", job) != NULL;
 }
 
 /* The largest value of PARAMETER, a number, that was served in the job with the key JOB; 0 if none was. */
@@ -6622,12 +6634,10 @@ SCR_FN int scr_index_last_served(const scr_index* index, const char* parameter, 
 /* Record that VALUE of PARAMETER was served in the job with the key JOB. */
 SCR_FN void scr_index_note_served(scr_index* index, const char* parameter, const char* value, const char* job)
 {
-  scr_hash* of = scr_hash_set_kv(index->h, "SERVED", parameter);
-  scr_hash* h = scr_hash_get(of, value) != NULL ? scr_hash_get(of, value) : scr_hash_set(of, value, scr_hash_new());
   scr_hash* jobs;
 
-  scr_hash_set_kv(h, "JOB", job);
-  jobs = scr_hash_get(h, "JOB");
+  scr_hash_setf(index->h, NULL, "%s %s %s %s %s", "SERVED", parameter, value, "JOB", job);
+  jobs = scr_hash_getf(index->h, "%s %s %s %s", "SERVED", parameter, value, "JOB");
   if (scr_hash_size(jobs) > SCR_SERVED_MAX) scr_hash_unset(jobs, scr_hash_elem_key(scr_hash_elem_first(jobs)));
 }
 
@@ -14359,8 +14369,7 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
     scr.fresh_served = c.fresh_served;
     if (c.missing_choice)
       scr_tried_add("the user's choice, the checkpoint %s, cannot be loaded from the cache, and %s; newer ones are not "
-                    "offered in its "
-                    "place, until scr_index --current or SCR_CURRENT chooses another one",
+                    "offered in its place, until scr_index --current or SCR_CURRENT chooses another one",
                     c.choice, c.no_fetch ? "SCR_FETCH=0 keeps it from being fetched" : "is not in the index");
     if (c.id <= 0) break;
     from.rejected = c.rejected;
@@ -14405,9 +14414,8 @@ SCR_FN int scr_restart_set_choice(int id, const char* name)
   scr_index          index;
   scr_index_item     it;
   int                rc = scr_index_open(&index, scr.world.prefix);
-  int                found = (ds != NULL && scr_index_same(&index, &ds->desc.identity, &it)) ||
-              scr_index_find(&index, SCR_INDEX_NAME, name, id, 0, &it) ||
-              scr_index_find(&index, SCR_INDEX_DIR, name, id, 0, &it);
+  int                found =
+      (ds != NULL && scr_index_same(&index, &ds->desc.identity, &it)) || scr_index_look_up(&index, name, id, 0, &it);
 
   if (rc == SCR_SUCCESS && !found)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no checkpoint %s in %s any more", name, scr.world.prefix);
@@ -15130,15 +15138,12 @@ SCR_FN int scr_run_purge_prefix(void)
 /* Open the flush file; one that cannot be read is kept under another name.  Rank 0 only. */
 SCR_FN int scr_run_open_flush_file(scr_record* r)
 {
-  char path[SCR_MAX_FILENAME], aside[SCR_MAX_FILENAME];
-  int  rc = scr_flush_file_open(r, scr.world.prefix);
+  int rc = scr_flush_file_open(r, scr.world.prefix);
 
   if (rc != SCR_ERR_FORMAT && rc != SCR_ERR_CRC) return rc;
   scr_warn("%s; a new one is written", scr_err_text); /* but for what this run cannot reach */
   scr_record_close(r, rc, 0);
-  rc = scr_record_path(scr.world.prefix, "flush.scr", path, sizeof path);
-  if (rc == SCR_SUCCESS) rc = scr_fmt(aside, sizeof aside, "%s.damaged", path);
-  if (rc == SCR_SUCCESS && scr_os.rename(path, aside) < 0) rc = SCR_ERRNO("cannot rename %s", path);
+  rc = scr_record_put_aside(scr.world.prefix, "flush.scr");
   if (rc == SCR_SUCCESS && (rc = scr_flush_file_open(r, scr.world.prefix)) == SCR_SUCCESS) scr_flush_file_doubt(r, 1);
   return rc;
 }

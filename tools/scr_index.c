@@ -58,13 +58,19 @@ static int can_be_loaded(const char* prefix, const scr_index_item* it)
   return rc == SCR_SUCCESS && complete && it->complete && !scr_identity_differs(&desc.identity, &it->desc.identity);
 }
 
-static void list_item(const scr_index_item* it, int current)
+/* The columns in which all lists end. */
+static void end_line(const scr_index_item* it)
 {
-  printf("%c%6d %-5s ", current ? '*' : ' ', it->id, scr_index_is_good(it) ? "YES" : "NO");
   tool_print(flushed(it));
   printf("%*s", 20 - (int)strlen(flushed(it)), "");
   tool_print(name_of(it));
   putchar('\n');
+}
+
+static void list_item(const scr_index_item* it, int current)
+{
+  printf("%c%6d %-5s ", current ? '*' : ' ', it->id, scr_index_is_good(it) ? "YES" : "NO");
+  end_line(it);
 }
 
 static void list_long(const char* prefix, const scr_index_item* it, int current)
@@ -76,10 +82,7 @@ static void list_long(const char* prefix, const scr_index_item* it, int current)
          : scr_desc_is_pure(&it->desc) ? "checkpoint"
                                        : "both",
          state_of(it), can_be_loaded(prefix, it) ? "YES" : "NO", it->desc.ranks, it->desc.files, it->desc.bytes);
-  tool_print(flushed(it));
-  printf("%*s", 20 - (int)strlen(flushed(it)), "");
-  tool_print(name_of(it));
-  putchar('\n');
+  end_line(it);
 }
 
 static void print_json(const char* prefix, const scr_index_item* it, int current, int n)
@@ -211,14 +214,11 @@ static void add(const char* dir, void* arg)
 /* Open the index; one that is damaged is kept under another name. */
 static int open_to_build(const char* prefix, scr_index* index)
 {
-  char path[SCR_MAX_FILENAME], aside[SCR_MAX_FILENAME];
-  int  rc = scr_index_open(index, prefix);
+  int rc = scr_index_open(index, prefix);
 
   if (rc != SCR_ERR_FORMAT && rc != SCR_ERR_CRC) return rc;
   scr_index_close(index, rc, 0);
-  rc = scr_record_path(prefix, "index.scr", path, sizeof path);
-  if (rc == SCR_SUCCESS) rc = scr_fmt(aside, sizeof aside, "%s.damaged", path);
-  if (rc == SCR_SUCCESS && scr_os.rename(path, aside) < 0) rc = SCR_ERRNO("cannot rename %s", path);
+  rc = scr_record_put_aside(prefix, "index.scr");
   return rc == SCR_SUCCESS ? scr_index_open(index, prefix) : rc;
 }
 

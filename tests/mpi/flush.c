@@ -747,29 +747,44 @@ static void scr_prefix_size_spares_the_users_choice(void)
   run_fetches("ck6", 1, 6000);
 }
 
+/* A run completes ck1, dies at the N-th file call in the completion of ck2, and its cache is lost. */
+static void dies_in_the_second(int n)
+{
+  static const shape second = {"", one_file, two_thousand, NULL};
+
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(open_shape("ck2", SCR_FLAG_CHECKPOINT, &second));
+  fault_at(FAULT_DEAD, FAULT_ALL, EIO, n);
+  SCR_Complete_output(1);
+  run_dies();
+  lose_all_nodes();
+}
+
+/* The next run begins, and restarts from ck1 or ck2. */
+static void get_one_of_two(void)
+{
+  char name[SCR_MAX_FILENAME];
+  int  flag;
+
+  OK(SCR_Init());
+  OK(SCR_Have_restart(&flag, name));
+  CHECK(flag, "nothing is offered");
+  get(name, 1, strcmp(name, "ck1") == 0 ? 1000 : 2000);
+}
+
 /* A run dies at some of its file calls while the window slides: the newest checkpoint is there all the same. */
 static void scr_prefix_size_never_costs_the_newest(void)
 {
-  static const shape second = {"", one_file, two_thousand, NULL};
-  char               name[SCR_MAX_FILENAME];
-  int                flag, n;
+  int n;
 
   for (n = 1; n < 200; n += 7) {
     during("the run dies at call %d", n);
     begin();
     set("SCR_FLUSH=1");
     set("SCR_PREFIX_SIZE=1");
-    OK(SCR_Init());
-    OK(put("ck1", 1, 1000));
-    OK(open_shape("ck2", SCR_FLAG_CHECKPOINT, &second));
-    fault_at(FAULT_DEAD, FAULT_ALL, EIO, n);
-    SCR_Complete_output(1);
-    run_dies();
-    lose_all_nodes();
-    OK(SCR_Init());
-    OK(SCR_Have_restart(&flag, name));
-    CHECK(flag, "nothing is offered");
-    get(name, 1, strcmp(name, "ck1") == 0 ? 1000 : 2000);
+    dies_in_the_second(n);
+    get_one_of_two();
     OK(put("ck3", 1, 3000));
     OK(SCR_Finalize());
     run_fetches("ck3", 1, 3000);
@@ -866,26 +881,15 @@ static void scr_index_build_compares_checksums(void)
 /* A run dies at some of its file calls in a flush; the index is lost then: what was complete is found. */
 static void scr_index_build_finds_what_a_killed_flush_has_completed(void)
 {
-  static const shape second = {"", one_file, two_thousand, NULL};
-  char               name[SCR_MAX_FILENAME];
-  int                flag, n;
+  int n;
 
   for (n = 5; n < 160; n += 9) {
     during("the run dies at call %d", n);
     begin();
     set("SCR_FLUSH=1");
-    OK(SCR_Init());
-    OK(put("ck1", 1, 1000));
-    OK(open_shape("ck2", SCR_FLAG_CHECKPOINT, &second));
-    fault_at(FAULT_DEAD, FAULT_ALL, EIO, n);
-    SCR_Complete_output(1);
-    run_dies();
-    lose_all_nodes();
+    dies_in_the_second(n);
     shell("rm prefix/.scr/index.scr; $TEST_INDEX --build --prefix prefix > built 2> told || true; grep -q ck1 built");
-    OK(SCR_Init());
-    OK(SCR_Have_restart(&flag, name));
-    CHECK(flag, "nothing is offered");
-    get(name, 1, strcmp(name, "ck1") == 0 ? 1000 : 2000);
+    get_one_of_two();
     OK(SCR_Finalize());
   }
 }

@@ -297,12 +297,7 @@ static void put_for_the_wrong_input(void)
   begin();
   set("SCR_FLUSH=2");
   set("SCR_CACHE_SIZE=2");
-  OK(SCR_Init());
-  OK(put("ck1", 1, 1000));
-  OK(put("ck2", 1, 2000));
-  OK(put("ck3", 1, 3000));
-  OK(put("ck4", 1, 4000));
-  OK(SCR_Finalize());
+  run_puts_four();
   save();
 }
 
@@ -1685,8 +1680,8 @@ static void the_window_does_not_delete_work_after_a_choice_that_could_not_be_rec
   fault_end();
 }
 
-/* The run that ends has restarted from ck1, because ck2 is wrong: it is not lost with the cache. */
-static void the_checkpoint_that_a_run_ends_with_is_flushed_although_it_fell_out_of_the_window(void)
+/* ck1 and ck2 are in the cache; ck2 is on the prefix, ck1 fell out of its window.  Both copies of ck2 are DAMAGED. */
+static void begin_outgrown(int damaged)
 {
   begin();
   as_job("first");
@@ -1697,6 +1692,13 @@ static void the_checkpoint_that_a_run_ends_with_is_flushed_although_it_fell_out_
   OK(put("ck1", 1, 1000));
   OK(put("ck2", 1, 2000));
   run_dies();
+  if (damaged) shell("rm -rf prefix/ck2/rank_*; rm -rf cache/*/*/*/scr.dataset.2");
+}
+
+/* The run that ends has restarted from ck1, because ck2 is wrong: it is not lost with the cache. */
+static void the_checkpoint_that_a_run_ends_with_is_flushed_although_it_fell_out_of_the_window(void)
+{
+  begin_outgrown(0);
   OK(SCR_Init());
   rejects("ck2");
   get("ck1", 1, 1000);
@@ -1708,16 +1710,7 @@ static void the_checkpoint_that_a_run_ends_with_is_flushed_although_it_fell_out_
 /* The same, and both copies of ck2 are damaged. */
 static void the_checkpoint_that_a_run_ends_with_is_flushed_also_where_newer_ones_are_damaged(void)
 {
-  begin();
-  as_job("first");
-  set("SCR_CACHE_SIZE=4");
-  set("SCR_FLUSH=1");
-  set("SCR_PREFIX_SIZE=1");
-  OK(SCR_Init());
-  OK(put("ck1", 1, 1000));
-  OK(put("ck2", 1, 2000));
-  run_dies();
-  shell("rm -rf prefix/ck2/rank_*; rm -rf cache/*/*/*/scr.dataset.2");
+  begin_outgrown(1);
   OK(SCR_Init());
   get("ck1", 1, 1000);
   OK(SCR_Finalize());
@@ -1728,16 +1721,7 @@ static void the_checkpoint_that_a_run_ends_with_is_flushed_also_where_newer_ones
 /* SCR_FLUSH_ON_RESTART: the program reads the loaded checkpoint on the prefix. */
 static void a_loaded_checkpoint_that_fell_out_of_the_window_is_flushed_on_restart(void)
 {
-  begin();
-  as_job("first");
-  set("SCR_CACHE_SIZE=4");
-  set("SCR_FLUSH=1");
-  set("SCR_PREFIX_SIZE=1");
-  OK(SCR_Init());
-  OK(put("ck1", 1, 1000));
-  OK(put("ck2", 1, 2000));
-  run_dies();
-  shell("rm -rf prefix/ck2/rank_*; rm -rf cache/*/*/*/scr.dataset.2");
+  begin_outgrown(1);
   set("SCR_FLUSH_ON_RESTART=1");
   OK(SCR_Init());
   get("ck1", 1, 1000);
