@@ -158,6 +158,7 @@ typedef struct {
   int (*lstat)(const char* path, struct stat* st);
   int (*fchmod)(int fd, mode_t mode);
   int (*fchown)(int fd, uid_t user, gid_t group);
+  int (*futimens)(int fd, const struct timespec times[2]);
 } scr_os_table;
 
 SCR_FN int scr_os_open(const char* path, int flags, mode_t mode)
@@ -173,8 +174,8 @@ SCR_FN int scr_os_lstat(const char* path, struct stat* st)
   return lstat(path, st); /* a wrapper, because lstat is a macro on some systems */
 }
 
-static scr_os_table scr_os = {scr_os_open, close,  read,  pread, write, pwrite,       ftruncate, fsync,
-                              rename,      unlink, mkdir, rmdir, flock, scr_os_lstat, fchmod,    fchown};
+static scr_os_table scr_os = {scr_os_open, close, read,  pread, write,        pwrite, ftruncate, fsync,   rename,
+                              unlink,      mkdir, rmdir, flock, scr_os_lstat, fchmod, fchown,    futimens};
 
 /* Write all N bytes of BUF to FD.  Returns 0, or -1 with errno. */
 SCR_FN int scr_write_all(int fd, const void* buf, size_t n)
@@ -1897,6 +1898,7 @@ SCR_FN void scr_hash_file_unlock(int* fd)
   X(POSITIVE, "an integer, 1 or more")                                                                                 \
   X(TIME, "seconds since 1970, as date +%s prints them")                                                               \
   X(BYTES, "a size from 1 byte to 1G, such as 65536, 128K or 1.5MB")                                                   \
+  X(CAPACITY, "a size from 4K to 1E, such as 100GB")                                                                   \
   X(PERCENT, "a number from 0 to 100")                                                                                 \
   X(TEXT, "a text shorter than 1024 bytes")                                                                            \
   X(NAME, "a name without '/', shorter than 256 bytes, not . or ..")                                                   \
@@ -2024,6 +2026,11 @@ typedef enum {
   X(SCR_PRESERVE_DIRECTORIES, BOOL, NULL, "1", ANY,                                                                    \
     "1 flushes each file to the path below the prefix that the application gave it; 0 flushes it to "                  \
     "`scr.dataset.<id>`, keeping its relative path.")                                                                  \
+  X(SCR_USE_CONTAINERS, BOOL, NULL, "0", ANY,                                                                          \
+    "1 packs the files of all ranks into few large files on the prefix, the containers, when a dataset is flushed. "   \
+    "`scr_index --extract` takes a file out of them.")                                                                 \
+  X(SCR_CONTAINER_SIZE, CAPACITY, NULL, "100G", ANY,                                                                   \
+    "Largest size of a container; when one is full, the next begins.")                                                 \
   X(SCR_VIRTUAL_NODES, COUNT, NULL, "0", ANY,                                                                          \
     "For trials: splits the ranks into this many blocks and treats each block as a node; 0 uses the real nodes.")      \
   X(GROUPS, NAME, NULL, NULL, LINE,                                                                                    \
@@ -2146,6 +2153,8 @@ SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
     return scr_str_int64(value, &i) == SCR_SUCCESS && i >= 0;
   case SCR_PARAM_BYTES: /* at most 1G, because MPI counts bytes of a message in an int */
     return scr_str_bytes(value, &bytes) == SCR_SUCCESS && bytes >= 1 && bytes <= (uint64_t)1 << 30;
+  case SCR_PARAM_CAPACITY:
+    return scr_str_bytes(value, &bytes) == SCR_SUCCESS && bytes >= 4096 && bytes <= (uint64_t)1 << 60;
   case SCR_PARAM_PERCENT:
     return scr_param_real_of(value, &real) && real <= 100.0;
   case SCR_PARAM_NAME:
@@ -3388,7 +3397,7 @@ typedef struct {
   scr_mark    mark;
   char        rejected_by[SCR_JOB_KEY_MAX]; /* if it is REJECTED: the key of the job; "" if that is not known */
   int         preserve;                     /* SCR_PRESERVE_DIRECTORIES of the run that wrote it, */
-  int         container; /* always 0: its files are copied whole (see scr_object); scavenge reads it */
+  int         container;                    /* SCR_USE_CONTAINERS, */
   char        partner
       [256]; /* and the host of the right neighbour, which also lists these files; "" for none; both for a scavenge */
 } scr_entry;
@@ -4657,35 +4666,55 @@ SCR_FN uLong scr_crc32_zeros(uLong crc, uint64_t n)
   return crc;
 }
 
-/* The CRC32 of the file PATH, which must have SIZE bytes.  Holes count as zeros but are not read. */
-SCR_FN int scr_file_crc(const char* path, uint64_t size, uLong* crc)
+/* LENGTH bytes of a file, from OFFSET on. */
+typedef struct {
+  char*    path;
+  uint64_t offset, length;
+} scr_extent;
+
+/*
+** Add the bytes of X to *CRC, the CRC32 of what is before them.  Holes count as zeros but are not read.  WHOLE: the file
+** must end where X does.
+*/
+SCR_FN int scr_extent_crc(const scr_extent* x, int whole, uLong* crc)
 {
   size_t      cap = 256 * 1024;
   char*       buf = (char*)scr_malloc(cap);
-  uint64_t    at = 0, hole;
+  uint64_t    at = x->offset, hole, end = x->offset + x->length;
   ssize_t     n = 0;
   struct stat st;
   int         fd, rc;
 
   if (buf == NULL) return SCR_ERR_OOM();
-  *crc = SCR_CRC32_START;
-  rc = scr_file_open(path, &fd);
-  if (rc == SCR_SUCCESS && fstat(fd, &st) < 0) rc = SCR_ERRNO("cannot look at %s", path);
-  else if (rc == SCR_SUCCESS && (uint64_t)st.st_size != size)
-    rc = SCR_ERR(SCR_ERR_MISSING, "%s has %jd bytes instead of %" PRIu64, path, (intmax_t)st.st_size, size);
-  while (rc == SCR_SUCCESS && at < size) {
-    hole = scr_hole_end(fd, at, size);
+  rc = scr_file_open(x->path, &fd);
+  if (rc == SCR_SUCCESS && fstat(fd, &st) < 0) rc = SCR_ERRNO("cannot look at %s", x->path);
+  else if (rc == SCR_SUCCESS && (whole ? (uint64_t)st.st_size != end : (uint64_t)st.st_size < end))
+    rc = SCR_ERR(SCR_ERR_MISSING, "%s has %jd bytes instead of %" PRIu64, x->path, (intmax_t)st.st_size, end);
+  while (rc == SCR_SUCCESS && at < end) {
+    hole = scr_hole_end(fd, at, end);
     *crc = scr_crc32_zeros(*crc, hole - at);
     at = hole;
-    n = scr_pread_all(fd, buf, size - at < cap ? (size_t)(size - at) : cap, (off_t)at);
-    if (n < 0) rc = SCR_ERRNO("cannot read %s", path);
-    else if (n == 0 && at < size) rc = SCR_ERR(SCR_ERR_MISSING, "%s was truncated while it was read", path);
+    n = scr_pread_all(fd, buf, end - at < cap ? (size_t)(end - at) : cap, (off_t)at);
+    if (n < 0) rc = SCR_ERRNO("cannot read %s", x->path);
+    else if (n == 0 && at < end) rc = SCR_ERR(SCR_ERR_MISSING, "%s was truncated while it was read", x->path);
     else *crc = scr_crc32(*crc, buf, (size_t)n);
     at += n > 0 ? (uint64_t)n : 0;
   }
   if (fd >= 0) scr_os.close(fd);
   free(buf);
   return rc;
+}
+
+/* The CRC32 of the file PATH, which must have SIZE bytes. */
+SCR_FN int scr_file_crc(const char* path, uint64_t size, uLong* crc)
+{
+  scr_extent x;
+
+  x.path = (char*)path;
+  x.offset = 0;
+  x.length = size;
+  *crc = SCR_CRC32_START;
+  return scr_extent_crc(&x, 1, crc);
 }
 
 /*
@@ -4716,61 +4745,149 @@ SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
   return SCR_SUCCESS;
 }
 
-/*
-** Copy the SIZE bytes of FROM to the file TO, in steps of BUF_SIZE bytes; *CRC receives their CRC32.
-**
-** On SCR_SUCCESS the copy survives a crash of the node, with holes where FROM is zero.  On an error TO is removed.  An
-** existing file TO is replaced, unless it is a link.  It is an error if FROM is not exactly SIZE bytes long.
-*/
-SCR_FN int scr_file_copy(const char* from, const char* to, uint64_t size, mode_t mode, size_t buf_size, uLong* crc)
-{
-  char*    buf = (char*)scr_malloc(buf_size);
-  uint64_t done = 0;
-  ssize_t  n = 0;
-  int      in = -1, out = -1, rc = SCR_SUCCESS;
-
-  if (buf == NULL) return SCR_ERR_OOM();
-  *crc = SCR_CRC32_START;
-  if ((rc = scr_file_open(from, &in)) != SCR_SUCCESS) goto out;
-  out = scr_os.open(to, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode);
-  if (out < 0) {
-    rc = SCR_ERRNO("cannot create %s", to);
-    goto out;
-  }
-  while ((n = scr_read_all(in, buf, buf_size)) > 0) {
-    if (!scr_is_zero(buf, (size_t)n) && scr_pwrite_all(out, buf, (size_t)n, (off_t)done) < 0) {
-      rc = SCR_ERRNO("cannot write %s", to);
-      goto out;
-    }
-    *crc = scr_crc32(*crc, buf, (size_t)n);
-    done += (uint64_t)n;
-  }
-  if (n < 0) rc = SCR_ERRNO("cannot read %s", from);
-  else if (done != size)
-    rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, from, done, size);
-  else if (scr_os.ftruncate(out, (off_t)size) < 0) rc = SCR_ERRNO("cannot give %s its size", to);
-  else if (scr_fsync_enabled && scr_os.fsync(out) < 0) rc = SCR_ERRNO("cannot sync %s", to);
-out:
-  if (in >= 0) scr_os.close(in);
-  if (out >= 0) {
-    if (scr_os.close(out) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", to);
-    if (rc != SCR_SUCCESS) scr_os.unlink(to);
-  }
-  free(buf);
-  return rc;
-}
-
 /* ---- copies of several files ---- */
 
 #define SCR_COPY_THREADS 4 /* threads that copy files of a TYPE=PTHREAD store for one rank, its own included */
 
+/* Where the bytes of a file lie, in order: in a whole file, or in parts of containers. */
 typedef struct {
-  char*    from;
-  char*    to;
-  uint64_t size;
-  mode_t   mode;
-  uLong    crc; /* result */
+  int         n;
+  int         whole; /* 1: the only extent is a file of this size */
+  scr_extent* extent;
+} scr_extents;
+
+SCR_FN void scr_extents_free(scr_extents* l)
+{
+  while (l->n > 0) scr_free(&l->extent[--l->n].path);
+  scr_free(&l->extent);
+}
+
+SCR_FN int scr_extents_add(scr_extents* l, const char* path, uint64_t offset, uint64_t length)
+{
+  char* copy;
+
+  if (!scr_grow(&l->extent, l->n, sizeof *l->extent) || (copy = scr_strdup(path)) == NULL) return SCR_ERR_OOM();
+  l->extent[l->n].path = copy;
+  l->extent[l->n].offset = offset;
+  l->extent[l->n++].length = length;
+  return SCR_SUCCESS;
+}
+
+/* Make L, an empty list, the whole file PATH of SIZE bytes. */
+SCR_FN int scr_extents_whole(scr_extents* l, const char* path, uint64_t size)
+{
+  l->whole = 1;
+  return scr_extents_add(l, path, 0, size);
+}
+
+/* One file to copy; FROM and TO have the same number of bytes. */
+typedef struct {
+  scr_extents from, to;
+  mode_t      mode;  /* of a new file; containers are there already */
+  int64_t     mtime; /* of a new file, in seconds since the epoch; 0 for the time of the copy */
+  uLong       crc;   /* result */
 } scr_copy_item;
+
+/* The file that a thread writes to.  A container stays open from file to file, so that it is synced once. */
+typedef struct {
+  const char* path;
+  int         fd; /* -1: none */
+} scr_copy_target;
+
+/* Make what was written to T durable, and close it. */
+SCR_FN int scr_copy_leave(scr_copy_target* t)
+{
+  int rc = SCR_SUCCESS;
+
+  if (t->fd < 0) return SCR_SUCCESS;
+  if (scr_fsync_enabled && scr_os.fsync(t->fd) < 0) rc = SCR_ERRNO("cannot sync %s", t->path);
+  if (scr_os.close(t->fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", t->path);
+  t->fd = -1;
+  return rc;
+}
+
+/*
+** Make T the file of extent I of IT->to.  A whole file is made anew with its size, so that zeros can stay holes; it
+** replaces an existing one, unless that is a link.
+*/
+SCR_FN int scr_copy_enter(scr_copy_target* t, const scr_copy_item* it, int i)
+{
+  const scr_extent* x = &it->to.extent[i];
+  int               rc;
+
+  if (t->fd >= 0 && strcmp(t->path, x->path) == 0) return SCR_SUCCESS;
+  if ((rc = scr_copy_leave(t)) != SCR_SUCCESS) return rc;
+  t->path = x->path;
+  t->fd = scr_os.open(x->path, O_WRONLY | O_NOFOLLOW | (it->to.whole ? O_CREAT | O_TRUNC : 0), it->mode);
+  if (t->fd < 0) return SCR_ERRNO("cannot create %s", x->path);
+  if (it->to.whole && scr_os.ftruncate(t->fd, (off_t)x->length) < 0)
+    return SCR_ERRNO("cannot give %s its size", x->path);
+  return SCR_SUCCESS;
+}
+
+/* Open the file of X for reading.  WHOLE: it must have the size of X. */
+SCR_FN int scr_copy_source(const scr_extent* x, int whole, int* fd)
+{
+  struct stat st;
+  int         rc;
+
+  if (*fd >= 0) scr_os.close(*fd);
+  if ((rc = scr_file_open(x->path, fd)) != SCR_SUCCESS || !whole) return rc;
+  if (fstat(*fd, &st) < 0) return SCR_ERRNO("cannot look at %s", x->path);
+  if ((uint64_t)st.st_size == x->length) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_MISSING, "%s has %jd bytes instead of %" PRIu64, x->path, (intmax_t)st.st_size, x->length);
+}
+
+/* Copy the bytes of IT to their places, in steps of CAP bytes, the size of BUF; it->crc receives their CRC32. */
+SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size_t cap)
+{
+  uint64_t in = 0, out = 0; /* bytes of the current extents that are done */
+  int      i = 0, k = 0, fd = -1, rc = SCR_SUCCESS;
+
+  it->crc = SCR_CRC32_START;
+  if (it->from.whole) rc = scr_copy_source(&it->from.extent[0], 1, &fd);
+  if (rc == SCR_SUCCESS && it->to.whole) rc = scr_copy_enter(t, it, 0);
+  while (rc == SCR_SUCCESS && i < it->from.n && k < it->to.n) {
+    const scr_extent *x = &it->from.extent[i], *y = &it->to.extent[k];
+    uint64_t          n = x->length - in < y->length - out ? x->length - in : y->length - out;
+    ssize_t           got;
+    if (n > cap) n = cap;
+    if (n > 0 && in == 0 && !it->from.whole && (rc = scr_copy_source(x, 0, &fd)) != SCR_SUCCESS) break;
+    if (n > 0 && (rc = scr_copy_enter(t, it, k)) != SCR_SUCCESS) break;
+    got = n > 0 ? scr_pread_all(fd, buf, (size_t)n, (off_t)(x->offset + in)) : 0;
+    if (got < 0) rc = SCR_ERRNO("cannot read %s", x->path);
+    else if ((uint64_t)got < n) rc = SCR_ERR(SCR_ERR_MISSING, "%s was truncated while it was read", x->path);
+    else if (!scr_is_zero(buf, (size_t)n) && scr_pwrite_all(t->fd, buf, (size_t)n, (off_t)(y->offset + out)) < 0)
+      rc = SCR_ERRNO("cannot write %s", y->path);
+    else it->crc = scr_crc32(it->crc, buf, (size_t)n);
+    in += n;
+    out += n;
+    if (in == x->length) i++, in = 0;
+    if (out == y->length) k++, out = 0;
+  }
+  if (fd >= 0) scr_os.close(fd);
+  return rc;
+}
+
+/*
+** Copy one file.  On SCR_SUCCESS a new file survives a crash of the node, a part of a container once T is left.  On an
+** error a new file is removed.
+*/
+SCR_FN int scr_copy_one(scr_copy_item* it, scr_copy_target* t, char* buf, size_t cap)
+{
+  struct timespec times[2];
+  int             err, rc = scr_copy_bytes(it, t, buf, cap);
+
+  if (!it->to.whole) return rc;
+  memset(times, 0, sizeof times);
+  times[0].tv_sec = times[1].tv_sec = (time_t)it->mtime;
+  if (rc == SCR_SUCCESS && it->mtime != 0) scr_os.futimens(t->fd, times); /* not all file systems keep times */
+  if (rc != SCR_SUCCESS && t->fd < 0) return rc;
+  err = scr_copy_leave(t);
+  if (rc == SCR_SUCCESS) rc = err;
+  if (rc != SCR_SUCCESS) scr_os.unlink(it->to.extent[0].path);
+  return rc;
+}
 
 /* Files to copy, and the progress of the copy.  The lock protects next, rc and why. */
 typedef struct {
@@ -4796,46 +4913,51 @@ SCR_FN void scr_copy_list_free(scr_copy_list* l)
   int i;
 
   for (i = 0; i < l->n; i++) {
-    scr_free(&l->item[i].from);
-    scr_free(&l->item[i].to);
+    scr_extents_free(&l->item[i].from);
+    scr_extents_free(&l->item[i].to);
   }
   scr_free(&l->item);
 }
 
-/* Add one file to the list. */
-SCR_FN int scr_copy_list_add(scr_copy_list* l, const char* from, const char* to, uint64_t size, mode_t mode)
+/* Add a file to the list, which has room for it; the caller fills in where it is copied from and to. */
+SCR_FN scr_copy_item* scr_copy_list_add(scr_copy_list* l, mode_t mode, int64_t mtime)
 {
   scr_copy_item* it = &l->item[l->n++];
 
-  it->from = scr_strdup(from);
-  it->to = scr_strdup(to);
-  it->size = size;
   it->mode = mode;
-  it->crc = SCR_CRC32_START;
-  return it->from == NULL || it->to == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+  it->mtime = mtime;
+  return it;
+}
+
+/* RC is the result of a copy: keep the first error, with its message. */
+SCR_FN void scr_copy_list_note(scr_copy_list* l, int rc)
+{
+  pthread_mutex_lock(&l->lock);
+  if (rc != SCR_SUCCESS && l->rc == SCR_SUCCESS) {
+    l->rc = rc;
+    scr_err_save(&l->why);
+  }
+  pthread_mutex_unlock(&l->lock);
 }
 
 /* Copy files of the list ARG one after the other, until none is left or a copy has failed. */
 SCR_FN void* scr_copy_list_work(void* arg)
 {
-  scr_copy_list* l = (scr_copy_list*)arg;
+  scr_copy_list*  l = (scr_copy_list*)arg;
+  scr_copy_target target = {NULL, -1};
+  char*           buf = (char*)scr_malloc(l->buf_size);
+  scr_copy_item*  it = NULL;
 
-  for (;;) {
-    scr_copy_item* it;
-    int            rc;
+  if (buf == NULL) scr_copy_list_note(l, SCR_ERR_OOM());
+  do {
     pthread_mutex_lock(&l->lock);
     it = l->rc == SCR_SUCCESS && l->next < l->n ? &l->item[l->next++] : NULL;
     pthread_mutex_unlock(&l->lock);
-    if (it == NULL) return NULL;
-    rc = scr_file_copy(it->from, it->to, it->size, it->mode, l->buf_size, &it->crc);
-    if (rc == SCR_SUCCESS) continue;
-    pthread_mutex_lock(&l->lock);
-    if (l->rc == SCR_SUCCESS) {
-      l->rc = rc;
-      scr_err_save(&l->why);
-    }
-    pthread_mutex_unlock(&l->lock);
-  }
+    if (it != NULL) scr_copy_list_note(l, scr_copy_one(it, &target, buf, l->buf_size));
+  } while (it != NULL);
+  scr_copy_list_note(l, scr_copy_leave(&target));
+  free(buf);
+  return NULL;
 }
 
 /*
@@ -5725,15 +5847,17 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **                                                     FETCHED/<time>.., FAILED/<time>/JOB/<key>.., PASSED/<time>..}
 **   <dir>/.scr/summary.scr       VERSION 6, COMPLETE, DSET{descriptor}
 **   <dir>/.scr/rank2file.scr     LEVEL 1, RANKS, DSET{identity}, RANK/<r>/FILE/<leaf>: the root
-**   <dir>/.scr/rank2file.0.<r>.scr   LEVEL 0, RANKS, RANK/<owner>/FILE/<path>/{SIZE, CRC, TMP, NOFETCH}: a leaf
+**   <dir>/.scr/rank2file.0.<r>.scr   LEVEL 0, RANKS, RANK/<owner>/FILE/<path>/{SIZE, CRC, MODE, MTIME, TMP, NOFETCH,
+**                                                     SEG/<n>/{FILE, OFFSET, LENGTH}}: a leaf
+**   <dir>/.scr/ctr.<n>.scr       a container: parts of files, which SEG finds
 **
 ** <dir> is the directory of a dataset below the prefix; FILE paths are relative to it.  Two older forms of the index
 ** are read and converted to this one: version 1 with the name of the dataset in place of its directory, and version 2,
 ** which has one copy for each id.
 **
-** An object is a file that a flush makes on the prefix.  It is written under a temporary name beside its final one, and
-** renamed once the index holds the dataset.  Every later operation on a dataset on the prefix works on its objects.
-** An object holds one whole file.
+** An object is a file of the dataset as a flush puts it on the prefix: a file there too, or packed into containers.
+** What a flush makes is written under temporary names beside the final ones, and renamed once the index holds the
+** dataset.  Every later operation on a dataset on the prefix works on its objects, and on files by scr_objects_walk.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, file window
 ** Offers     scr_record, scr_index, scr_index_item, scr_choice, scr_prefix_place, scr_object, scr_objects,
@@ -6758,16 +6882,22 @@ SCR_FN int scr_prefix_rel(const char* prefix, const char* base, const char* name
 
 /* ---- objects: what a dataset is made of on the prefix ---- */
 
-/* One whole file.  A container, with parts of several owners' files, would be another kind of object. */
+/*
+** A file of an owner: a file of its own on the prefix or, if it is packed, extents of containers, whose paths are below
+** the prefix.  A packed file of no bytes has one extent of no bytes.
+*/
 typedef struct {
-  char*    rel; /* final path below the prefix */
-  char*    tmp; /* temporary name, in the same directory; NULL: <name>.scr<id>.tmp */
-  int      owner;
-  int      file; /* index of the file in the owner's entry, during a flush */
-  uint64_t size;
-  int      has_crc;
-  uLong    crc;
-  int      redundant; /* 1: a redundancy file, which a fetch does not copy */
+  char*       rel; /* path below the prefix, final; of a packed file the one that it would have */
+  char*       tmp; /* temporary name, in the same directory; NULL: <name>.scr<id>.tmp */
+  scr_extents packed;
+  int         owner;
+  int         file; /* index of the file in the owner's entry, during a flush */
+  uint64_t    size;
+  int         has_crc;
+  uLong       crc;
+  int         mode;      /* permission bits of the application's file; 0 if not known */
+  int64_t     mtime;     /* and its time, in seconds since the epoch; 0 if not known */
+  int         redundant; /* 1: a redundancy file, which a fetch does not copy */
 } scr_object;
 
 /* The objects of a list of owners; an owner may have none. */
@@ -6783,6 +6913,7 @@ SCR_FN void scr_objects_free(scr_objects* l)
   while (l->n > 0) {
     scr_free(&l->object[--l->n].rel);
     scr_free(&l->object[l->n].tmp);
+    scr_extents_free(&l->object[l->n].packed);
   }
   scr_free(&l->object);
   scr_free(&l->owner);
@@ -6826,14 +6957,98 @@ SCR_FN int scr_object_name_tmp(scr_object* o, const char* prefix, int id, int i)
   return o->tmp == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
+/*
+** The path of the file REL of dataset ID, under its final or its temporary name; TMP as in scr_object.
+*/
+SCR_FN int scr_object_place(const char* rel, const char* tmp, const char* prefix, int id, int temporary, char* path,
+                            size_t n)
+{
+  const char* slash = strrchr(rel, '/');
+
+  if (!temporary) return scr_fmt(path, n, "%s/%s", prefix, rel);
+  if (tmp == NULL) return scr_fmt(path, n, "%s/%s.scr%d.tmp", prefix, rel, id);
+  return scr_fmt(path, n, "%s/%.*s%s", prefix, slash != NULL ? (int)(slash - rel) + 1 : 0, rel, tmp);
+}
+
 /* The path of O, an object of dataset ID, under its final or its temporary name. */
 SCR_FN int scr_object_path(const scr_object* o, const char* prefix, int id, int temporary, char* path, size_t n)
 {
-  const char* slash = strrchr(o->rel, '/');
+  return scr_object_place(o->rel, o->tmp, prefix, id, temporary, path, n);
+}
 
-  if (!temporary) return scr_fmt(path, n, "%s/%s", prefix, o->rel);
-  if (o->tmp == NULL) return scr_fmt(path, n, "%s/%s.scr%d.tmp", prefix, o->rel, id);
-  return scr_fmt(path, n, "%s/%.*s%s", prefix, slash != NULL ? (int)(slash - o->rel) + 1 : 0, o->rel, o->tmp);
+/* Add to L, an empty list, where the bytes of O lie, by absolute paths, under their final or temporary names. */
+SCR_FN int scr_object_extents(const scr_object* o, const char* prefix, int id, int temporary, scr_extents* l)
+{
+  char path[SCR_MAX_FILENAME];
+  int  i, rc = SCR_SUCCESS;
+
+  if (o->packed.n == 0) {
+    rc = scr_object_path(o, prefix, id, temporary, path, sizeof path);
+    return rc == SCR_SUCCESS ? scr_extents_whole(l, path, o->size) : rc;
+  }
+  for (i = 0; i < o->packed.n && rc == SCR_SUCCESS; i++) {
+    const scr_extent* x = &o->packed.extent[i];
+    rc = scr_object_place(x->path, NULL, prefix, id, temporary, path, sizeof path);
+    if (rc == SCR_SUCCESS) rc = scr_extents_add(l, path, x->offset, x->length);
+  }
+  return rc;
+}
+
+/*
+** Pack O into containers of SIZE bytes in DIR below the prefix.  Its first byte is at POSITION in the row of all files
+** of the dataset, which fills one container after the other.
+*/
+SCR_FN int scr_object_pack(scr_object* o, const char* dir, uint64_t position, uint64_t size)
+{
+  char     path[SCR_MAX_FILENAME];
+  uint64_t left = o->size, n;
+  int      rc;
+
+  do {
+    n = size - position % size < left ? size - position % size : left;
+    rc = scr_fmt(path, sizeof path, "%s/.scr/ctr.%" PRIu64 ".scr", dir, position / size);
+    if (rc == SCR_SUCCESS) rc = scr_extents_add(&o->packed, path, position % size, n);
+    position += n;
+    left -= n;
+  } while (left > 0 && rc == SCR_SUCCESS);
+  return rc;
+}
+
+/* A file on the prefix, and the object that stands for it.  All zeros is the position before the first of a list. */
+typedef struct {
+  const scr_object* o;
+  const char *      rel, *tmp; /* as in scr_object */
+  uint64_t          least;     /* bytes that it has at least; its size, if the object is a file */
+  int               i, k;
+} scr_objects_at;
+
+/*
+** Advance AT to the next file of L; 0 behind the last.  An object stands for its own file or, if it is packed, for the
+** containers of which it has the first byte: so each file of a dataset is made, renamed and deleted once.
+*/
+SCR_FN int scr_objects_walk(const scr_objects* l, scr_objects_at* at)
+{
+  for (; at->i < l->n; at->i++, at->k = 0) {
+    at->o = &l->object[at->i];
+    at->rel = at->o->rel;
+    at->tmp = at->o->tmp;
+    at->least = at->o->size;
+    if (at->o->packed.n == 0 && at->k++ == 0) return 1;
+    while (at->o->packed.n > 0 && at->k < at->o->packed.n) {
+      const scr_extent* x = &at->o->packed.extent[at->k++];
+      at->rel = x->path;
+      at->tmp = NULL;
+      at->least = x->length;
+      if (x->offset == 0 && x->length > 0) return 1;
+    }
+  }
+  return 0;
+}
+
+/* The path of the file AT of dataset ID, under its final or its temporary name. */
+SCR_FN int scr_objects_path(const scr_objects_at* at, const char* prefix, int id, int temporary, char* path, size_t n)
+{
+  return scr_object_place(at->rel, at->tmp, prefix, id, temporary, path, n);
 }
 
 /*
@@ -6845,15 +7060,34 @@ SCR_FN int scr_object_has_crc(const scr_object* o, const char* path, uLong crc, 
   return o->has_crc ? scr_file_has_crc(path, crc, o->crc, what) : SCR_SUCCESS;
 }
 
-/* Add the directories of the objects, as keys, to DIRS. */
+/*
+** SCR_ERR_MISSING or _CRC, with WHAT as above, unless all bytes of O are on the prefix, under final or temporary names.
+*/
+SCR_FN int scr_object_check(const scr_object* o, const char* prefix, int id, int temporary, const char* what)
+{
+  scr_extents l;
+  uLong       crc = SCR_CRC32_START;
+  int         i, rc;
+
+  memset(&l, 0, sizeof l);
+  rc = scr_object_extents(o, prefix, id, temporary, &l);
+  for (i = 0; i < l.n && rc == SCR_SUCCESS; i++)
+    if (l.whole || l.extent[i].length > 0) rc = scr_extent_crc(&l.extent[i], l.whole, &crc);
+  if (rc == SCR_SUCCESS) rc = scr_object_has_crc(o, l.n > 0 ? l.extent[0].path : "", crc, what);
+  scr_extents_free(&l);
+  return rc;
+}
+
+/* Add the directories of the files of the objects, as keys, to DIRS. */
 SCR_FN int scr_objects_dirs(const scr_objects* l, const char* prefix, scr_hash* dirs)
 {
-  char path[SCR_MAX_FILENAME];
-  int  i, rc = SCR_SUCCESS;
+  char           path[SCR_MAX_FILENAME];
+  scr_objects_at at;
+  int            rc = SCR_SUCCESS;
 
-  for (i = 0; i < l->n && rc == SCR_SUCCESS; i++) {
-    rc = scr_object_path(&l->object[i], prefix, l->id, 0, path, sizeof path);
-    if (rc != SCR_SUCCESS) break;
+  memset(&at, 0, sizeof at);
+  while (rc == SCR_SUCCESS && scr_objects_walk(l, &at)) {
+    if ((rc = scr_objects_path(&at, prefix, l->id, 0, path, sizeof path)) != SCR_SUCCESS) break;
     *strrchr(path, '/') = '\0';
     scr_hash_setf(dirs, NULL, "%s", path);
   }
@@ -6871,63 +7105,77 @@ SCR_FN int scr_objects_sync(const scr_objects* l, const char* prefix)
   return rc;
 }
 
+/* The file AT has no temporary file any more: SCR_SUCCESS if it has its final name, the path TO. */
+SCR_FN int scr_objects_is_renamed(const scr_objects_at* at, const char* prefix, int id, const char* to)
+{
+  uint64_t is = 0;
+  int      rc;
+
+  if (at->o->packed.n == 0)
+    return scr_object_check(at->o, prefix, id, 0, "it is not the file that an interrupted flush wrote");
+  rc = scr_file_size(to, &is); /* the checksums of a container are those of many objects */
+  if (rc != SCR_SUCCESS || is >= at->least) return rc;
+  return SCR_ERR(SCR_ERR_MISSING, "%s has only %" PRIu64 " bytes", to, is);
+}
+
 /*
-** Give the objects their final names, durably.  REDO: a process that was killed may have renamed some; one whose
-** temporary file is gone must have its final name already, with its size and, where it is recorded, its checksum.
+** Give the files of the objects their final names, durably.  REDO: a process that was killed may have renamed some; one
+** whose temporary file is gone must have its final name already, with its size and, where it is recorded, its checksum.
 */
 SCR_FN int scr_objects_rename(const scr_objects* l, const char* prefix, int redo)
 {
-  char  from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
-  uLong crc;
-  int   i, rc = SCR_SUCCESS;
+  char           from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
+  scr_objects_at at;
+  int            rc;
 
-  for (i = 0; i < l->n && rc == SCR_SUCCESS; i++) {
-    const scr_object* o = &l->object[i];
-    if ((rc = scr_object_path(o, prefix, l->id, 1, from, sizeof from)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_object_path(o, prefix, l->id, 0, to, sizeof to)) != SCR_SUCCESS) return rc;
-    if (scr_os.rename(from, to) < 0) {
-      if (errno != ENOENT || !redo) return SCR_ERRNO("cannot rename %s to %s", from, to);
-      if ((rc = scr_file_crc(to, o->size, &crc)) != SCR_SUCCESS) return rc;
-      rc = scr_object_has_crc(o, to, crc, "it is not the file that an interrupted flush wrote");
-      if (rc != SCR_SUCCESS) return rc;
-    }
+  memset(&at, 0, sizeof at);
+  while (scr_objects_walk(l, &at)) {
+    if ((rc = scr_objects_path(&at, prefix, l->id, 1, from, sizeof from)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_objects_path(&at, prefix, l->id, 0, to, sizeof to)) != SCR_SUCCESS) return rc;
+    if (scr_os.rename(from, to) == 0) continue;
+    if (errno != ENOENT || !redo) return SCR_ERRNO("cannot rename %s to %s", from, to);
+    if ((rc = scr_objects_is_renamed(&at, prefix, l->id, to)) != SCR_SUCCESS) return rc;
   }
   /* also of renames that were done before: their process may have been killed in between */
-  return rc == SCR_SUCCESS ? scr_objects_sync(l, prefix) : rc;
+  return scr_objects_sync(l, prefix);
 }
 
 /* Remove the temporary files of the objects. */
 SCR_FN void scr_objects_remove_tmp(const scr_objects* l, const char* prefix)
 {
-  char path[SCR_MAX_FILENAME];
-  int  i;
+  char           path[SCR_MAX_FILENAME];
+  scr_objects_at at;
 
-  for (i = 0; i < l->n; i++)
-    if (scr_object_path(&l->object[i], prefix, l->id, 1, path, sizeof path) == SCR_SUCCESS) scr_os.unlink(path);
+  memset(&at, 0, sizeof at);
+  while (scr_objects_walk(l, &at))
+    if (scr_objects_path(&at, prefix, l->id, 1, path, sizeof path) == SCR_SUCCESS) scr_os.unlink(path);
 }
 
 /* Delete the files of the objects.  One that cannot be deleted does not keep back the others; the last error counts. */
 SCR_FN int scr_objects_delete(const scr_objects* l, const char* prefix)
 {
-  char path[SCR_MAX_FILENAME];
-  int  i, rc = SCR_SUCCESS;
+  char           path[SCR_MAX_FILENAME];
+  scr_objects_at at;
+  int            rc = SCR_SUCCESS;
 
-  for (i = 0; i < l->n; i++)
-    if (scr_object_path(&l->object[i], prefix, l->id, 0, path, sizeof path) == SCR_SUCCESS && scr_os.unlink(path) < 0 &&
+  memset(&at, 0, sizeof at);
+  while (scr_objects_walk(l, &at))
+    if (scr_objects_path(&at, prefix, l->id, 0, path, sizeof path) == SCR_SUCCESS && scr_os.unlink(path) < 0 &&
         errno != ENOENT)
       rc = SCR_ERRNO("cannot delete %s", path);
   return rc;
 }
 
-/* Remove the directories above the objects, as far as they are empty. */
+/* Remove the directories above the files of the objects, as far as they are empty. */
 SCR_FN void scr_objects_prune(const scr_objects* l, const char* prefix)
 {
-  char  dir[SCR_MAX_FILENAME];
-  char* slash;
-  int   i;
+  char           dir[SCR_MAX_FILENAME];
+  char*          slash;
+  scr_objects_at at;
 
-  for (i = 0; i < l->n; i++) {
-    if (scr_object_path(&l->object[i], prefix, l->id, 0, dir, sizeof dir) != SCR_SUCCESS) continue;
+  memset(&at, 0, sizeof at);
+  while (scr_objects_walk(l, &at)) {
+    if (scr_objects_path(&at, prefix, l->id, 0, dir, sizeof dir) != SCR_SUCCESS) continue;
     while ((slash = strrchr(dir, '/')) != NULL && (size_t)(slash - dir) > strlen(prefix)) {
       *slash = '\0';
       if (scr_os.rmdir(dir) < 0) break;
@@ -6937,26 +7185,79 @@ SCR_FN void scr_objects_prune(const scr_objects* l, const char* prefix)
 
 /* ---- rank2file map: the objects of a dataset as a tree of files; only this section reads and writes its nodes ---- */
 
+/* The path of REL, which is below PREFIX, relative to the directory DIR below PREFIX. */
+SCR_FN int scr_prefix_from(const char* prefix, const char* dir, const char* rel, char* out, size_t n)
+{
+  char home[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+  int  rc = scr_fmt(home, sizeof home, "%s/%s", prefix, dir);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", prefix, rel);
+  return rc == SCR_SUCCESS ? scr_path_relative(home, path, out, n) : rc;
+}
+
+/* Write O to H, an empty hash, with paths relative to the directory DIR below PREFIX. */
+SCR_FN int scr_object_write(const scr_object* o, const char* prefix, const char* dir, scr_hash* h)
+{
+  char path[SCR_MAX_FILENAME];
+  int  i, rc = SCR_SUCCESS;
+
+  scr_hash_util_set_bytecount(h, "SIZE", o->size);
+  if (o->tmp != NULL) scr_hash_util_set_str(h, "TMP", o->tmp);
+  if (o->has_crc) scr_hash_util_set_crc32_fixed(h, "CRC", o->crc);
+  if (o->mode != 0) scr_hash_util_set_int(h, "MODE", o->mode);
+  if (o->mtime != 0) scr_hash_util_set_int64(h, "MTIME", o->mtime);
+  if (o->redundant) scr_hash_util_set_int(h, "NOFETCH", 1);
+  for (i = 0; i < o->packed.n && rc == SCR_SUCCESS; i++) {
+    const scr_extent* x = &o->packed.extent[i];
+    scr_hash*         seg = scr_hash_set_kv_int(h, "SEG", i);
+    rc = scr_prefix_from(prefix, dir, x->path, path, sizeof path);
+    scr_hash_util_set_str(seg, "FILE", path);
+    scr_hash_util_set_bytecount(seg, "OFFSET", x->offset);
+    scr_hash_util_set_bytecount(seg, "LENGTH", x->length);
+  }
+  return rc;
+}
+
 /* Write the objects to H, the hash of a leaf, with paths relative to the directory DIR below PREFIX. */
 SCR_FN int scr_objects_to_hash(const scr_objects* l, const char* prefix, const char* dir, scr_hash* h)
 {
-  char home[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], key[SCR_MAX_FILENAME];
-  int  i, rc = scr_fmt(home, sizeof home, "%s/%s", prefix, dir);
+  char key[SCR_MAX_FILENAME];
+  int  i, rc = SCR_SUCCESS;
 
   for (i = 0; i < l->owners; i++) scr_hash_setf(h, NULL, "%s %d %s", "RANK", l->owner[i], "FILE");
   for (i = 0; i < l->n && rc == SCR_SUCCESS; i++) {
     const scr_object* o = &l->object[i];
     scr_hash*         files = scr_hash_setf(h, NULL, "%s %d %s", "RANK", o->owner, "FILE");
-    scr_hash*         file;
-    if ((rc = scr_object_path(o, prefix, l->id, 0, path, sizeof path)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_path_relative(home, path, key, sizeof key)) != SCR_SUCCESS) return rc;
-    file = scr_hash_set(files, key, scr_hash_new());
-    scr_hash_util_set_bytecount(file, "SIZE", o->size);
-    if (o->tmp != NULL) scr_hash_util_set_str(file, "TMP", o->tmp);
-    if (o->has_crc) scr_hash_util_set_crc32_fixed(file, "CRC", o->crc);
-    if (o->redundant) scr_hash_util_set_int(file, "NOFETCH", 1);
+    if ((rc = scr_prefix_from(prefix, dir, o->rel, key, sizeof key)) != SCR_SUCCESS) return rc;
+    rc = scr_object_write(o, prefix, dir, scr_hash_set(files, key, scr_hash_new()));
   }
   return scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/* Read where O is packed from SEG, whose paths are relative to the directory BASE below PREFIX. */
+SCR_FN int scr_object_read_packed(scr_object* o, const char* prefix, const char* base, const scr_hash* seg)
+{
+  char     rel[SCR_MAX_FILENAME];
+  uint64_t sum = 0, offset = 0, length = 0;
+  int      i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < scr_hash_size(seg) && rc == SCR_SUCCESS; i++) {
+    const scr_hash* h;
+    char            key[16];
+    snprintf(key, sizeof key, "%d", i);
+    h = scr_hash_get(seg, key);
+    if (scr_hash_util_get_bytecount(h, "OFFSET", &offset) != SCR_SUCCESS ||
+        scr_hash_util_get_bytecount(h, "LENGTH", &length) != SCR_SUCCESS || length > o->size - sum ||
+        length > (uint64_t)INT64_MAX || offset > (uint64_t)INT64_MAX - length)
+      return SCR_ERR(SCR_ERR_FORMAT, "segment %d of %s is damaged in the rank2file map", i, o->rel);
+    rc = scr_prefix_rel(prefix, base, scr_hash_str_or(h, "FILE", ""), rel, sizeof rel);
+    if (rc == SCR_SUCCESS) rc = scr_extents_add(&o->packed, rel, offset, length);
+    sum += length;
+  }
+  if (rc == SCR_SUCCESS && seg != NULL && (o->packed.n == 0 || sum != o->size))
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the rank2file map gives places for %" PRIu64 " of the %" PRIu64 " bytes of %s", sum,
+                 o->size, o->rel);
+  return rc;
 }
 
 /* Add the file E of OWNER in a leaf to the objects; its path is relative to the directory BASE below PREFIX. */
@@ -6978,8 +7279,10 @@ SCR_FN int scr_objects_from_elem(scr_objects* l, const char* prefix, const char*
   if (scr_hash_util_get_bytecount(h, "SIZE", &o->size) != SCR_SUCCESS)
     return SCR_ERR(SCR_ERR_FORMAT, "the rank2file map gives no size for %s", rel);
   o->has_crc = scr_hash_util_get_crc32(h, "CRC", &o->crc) == SCR_SUCCESS;
+  scr_hash_util_get_int(h, "MODE", &o->mode);
+  scr_hash_util_get_int64(h, "MTIME", &o->mtime);
   o->redundant = scr_hash_get(h, "NOFETCH") != NULL;
-  return SCR_SUCCESS;
+  return scr_object_read_packed(o, prefix, base, scr_hash_get(h, "SEG"));
 }
 
 /* Add the objects of the leaf H to the list; their paths are relative to the directory BASE below PREFIX. */
@@ -7147,21 +7450,26 @@ SCR_FN int scr_prefix_finish_renames(const char* prefix, int id, const char* dir
 }
 
 /*
-** Remove the summary and the rank2file map from the directory META below PREFIX, and META itself if that leaves it
-** empty.
+** Remove the files with this SUFFIX, "" for all, of the summary, the rank2file map and the containers from the directory
+** META below PREFIX, and META itself if that leaves it empty.
 */
-SCR_FN void scr_prefix_remove_meta(const char* prefix, const char* meta)
+SCR_FN void scr_prefix_remove_meta(const char* prefix, const char* meta, const char* suffix)
 {
-  char           path[SCR_MAX_FILENAME];
-  struct dirent* e;
-  DIR*           d;
+  static const char* const files[] = {"summary.scr", "rank2file.", "ctr."};
+  char                     path[SCR_MAX_FILENAME];
+  struct dirent*           e;
+  DIR*                     d;
+  size_t                   i;
 
   if (scr_fmt(path, sizeof path, "%s/%s", prefix, meta) != SCR_SUCCESS) return;
   d = opendir(path);
   while (d != NULL && (e = readdir(d)) != NULL)
-    if ((strcmp(e->d_name, "summary.scr") == 0 || strncmp(e->d_name, "rank2file.", 10) == 0) &&
-        scr_fmt(path, sizeof path, "%s/%s/%s", prefix, meta, e->d_name) == SCR_SUCCESS)
-      scr_os.unlink(path);
+    for (i = 0; i < sizeof files / sizeof *files; i++) {
+      size_t n = strlen(e->d_name), k = strlen(suffix);
+      if (strncmp(e->d_name, files[i], strlen(files[i])) == 0 && n >= k && strcmp(e->d_name + n - k, suffix) == 0 &&
+          scr_fmt(path, sizeof path, "%s/%s/%s", prefix, meta, e->d_name) == SCR_SUCCESS)
+        scr_os.unlink(path);
+    }
   if (d != NULL) closedir(d);
   if (scr_fmt(path, sizeof path, "%s/%s", prefix, meta) == SCR_SUCCESS) scr_os.rmdir(path);
 }
@@ -7173,7 +7481,7 @@ SCR_FN void scr_prefix_forget(const char* prefix, int id, const char* dir)
   char             path[SCR_MAX_FILENAME];
 
   if (scr_prefix_locate(prefix, id, dir, &place) != SCR_SUCCESS) return;
-  scr_prefix_remove_meta(prefix, place.meta);
+  scr_prefix_remove_meta(prefix, place.meta, "");
   if (*place.base && scr_fmt(path, sizeof path, "%s/%s", prefix, place.base) == SCR_SUCCESS) scr_os.rmdir(path);
 }
 
@@ -8455,28 +8763,20 @@ SCR_FN int scr_rebuild_set(scr_rebuild* job, const char* set, const char* into)
 
 /* ---- datasets that are found on the prefix ---- */
 
-/* SCR_SUCCESS if the file of O, under its final or its temporary name, is there and whole. */
-SCR_FN int scr_scan_file(const scr_object* o, const char* prefix, int id, int temporary)
-{
-  char  path[SCR_MAX_FILENAME];
-  uLong crc = 0;
-  int   rc = scr_object_path(o, prefix, id, temporary, path, sizeof path);
-
-  if (rc == SCR_SUCCESS) rc = scr_file_has_size(path, o->size);
-  if (rc == SCR_SUCCESS && o->has_crc) rc = scr_file_crc(path, o->size, &crc);
-  return rc == SCR_SUCCESS ? scr_object_has_crc(o, path, crc, "it is damaged, or a file of another dataset") : rc;
-}
-
-/* The same for all files of L; *TEMPORARY becomes 1 if one has its temporary name still. */
+/*
+** Check all files of L by size and, where it is recorded, checksum; *TEMPORARY becomes 1 if one has its temporary name
+** still.
+*/
 SCR_FN int scr_scan_files(const scr_objects* l, const char* prefix, int* temporary)
 {
-  scr_err_record why;
-  int            i, rc = SCR_SUCCESS;
+  static const char what[] = "it is damaged, or a file of another dataset";
+  scr_err_record    why;
+  int               i, rc = SCR_SUCCESS;
 
   for (i = 0; i < l->n && rc == SCR_SUCCESS; i++) {
-    if ((rc = scr_scan_file(&l->object[i], prefix, l->id, 0)) == SCR_SUCCESS) continue;
+    if ((rc = scr_object_check(&l->object[i], prefix, l->id, 0, what)) == SCR_SUCCESS) continue;
     scr_err_save(&why);
-    if (scr_scan_file(&l->object[i], prefix, l->id, 1) == SCR_SUCCESS) {
+    if (scr_object_check(&l->object[i], prefix, l->id, 1, what) == SCR_SUCCESS) {
       *temporary = 1;
       rc = SCR_SUCCESS;
     } else {
@@ -10152,11 +10452,13 @@ typedef struct {
   int          datasets;
 
   /* parameters that are used often */
-  int    cache_keep, told_of_room; /* 1: a message has told that checkpoints are flushed to make room */
-  int    prefix_size, drop_after;  /* SCR_PREFIX_SIZE, SCR_DROP_AFTER_CURRENT */
-  int    flush_every, flush_width, fetch_width, crc_on_copy, crc_on_delete, crc_on_restart, crc_on_flush, preserve;
-  size_t mpi_buf, file_buf;
-  char*  work; /* memory of the redundancy engine, allocated in SCR_Init so that it cannot fail later */
+  int      cache_keep, told_of_room; /* 1: a message has told that checkpoints are flushed to make room */
+  int      prefix_size, drop_after;  /* SCR_PREFIX_SIZE, SCR_DROP_AFTER_CURRENT */
+  int      flush_every, flush_width, fetch_width, crc_on_copy, crc_on_delete, crc_on_restart, crc_on_flush, preserve;
+  int      use_containers;
+  uint64_t container_size;
+  size_t   mpi_buf, file_buf;
+  char*    work; /* memory of the redundancy engine, allocated in SCR_Init so that it cannot fail later */
 
   scr_log log;
   int     log_failed; /* 1: writing the log failed, and a warning was printed */
@@ -11476,7 +11778,8 @@ SCR_FN scr_encode scr_cache_encode(const scr_reddesc* d, int verify)
 
 /*
 ** Enter the dataset DESC with descriptor D in this rank's filemap, durably, and only then create its directory, so that
-** every file in it has a record.  PRESERVE is SCR_PRESERVE_DIRECTORIES, recorded for a scavenge.
+** every file in it has a record.  PRESERVE is SCR_PRESERVE_DIRECTORIES; it and SCR_USE_CONTAINERS are
+** recorded for a scavenge.
 */
 SCR_FN int scr_cache_enter(const scr_reddesc* d, const scr_desc* desc, int preserve)
 {
@@ -11487,6 +11790,7 @@ SCR_FN int scr_cache_enter(const scr_reddesc* d, const scr_desc* desc, int prese
   e->owner = scr.world.rank;
   e->desc = *desc;
   e->preserve = preserve;
+  e->container = scr.use_containers;
   scr_reddesc_dup(&e->red, d);
   snprintf(e->partner, sizeof e->partner, "%s", d->partner != NULL ? d->partner : "");
   rc = scr_filemap_put(&scr.map, e);
@@ -12836,7 +13140,7 @@ SCR_FN int scr_flush_is_indexed(const scr_flush* f)
 /* Choose the directory of the dataset, and create it.  Rank 0 only. */
 SCR_FN int scr_flush_make_dir(scr_flush* f)
 {
-  char        path[SCR_MAX_FILENAME];
+  char        path[SCR_MAX_FILENAME], meta[SCR_MAX_FILENAME];
   struct stat st;
   scr_hash*   dirs;
   int         rc;
@@ -12846,7 +13150,9 @@ SCR_FN int scr_flush_make_dir(scr_flush* f)
   if (rc == SCR_SUCCESS) rc = scr_summary_path(scr.world.prefix, f->dir, path);
   if (rc == SCR_SUCCESS)
     f->keep_metadata = !(scr_os.lstat(path, &st) < 0 && errno == ENOENT) && scr_flush_is_indexed(f);
-  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/.scr", scr.world.prefix, f->dir);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/.scr", f->dir);
+  if (rc == SCR_SUCCESS) scr_prefix_remove_meta(scr.world.prefix, meta, ".tmp"); /* of a flush that was killed */
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, meta);
   if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
   if (rc != SCR_SUCCESS) return rc;
   dirs = scr_hash_new();
@@ -12872,9 +13178,91 @@ SCR_FN int scr_flush_list_objects(scr_flush* f)
     if ((o = scr_objects_add(&f->objects, f->entry->owner, rel)) == NULL) return SCR_ERR_OOM();
     o->file = i;
     o->size = file->size;
+    o->mode = file->mode;
+    o->mtime = file->mtime;
     rc = scr_object_name_tmp(o, scr.world.prefix, f->id, f->objects.n - 1);
   }
   return scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/*
+** Add up the BYTES of the ranks before this one, in the order of nodes and then of ranks, in *POSITION, and those of
+** all ranks in *TOTAL.  The first rank of each node adds up its node, and a scan adds up the nodes.  Collective over the
+** world; returns this rank's code.
+*/
+SCR_FN int scr_flush_position(uint64_t bytes, uint64_t* position, uint64_t* total)
+{
+  scr_hash *     send = scr_hash_new(), *recv = scr_hash_new();
+  scr_hash_elem* e;
+  scr_vote       v;
+  uint64_t       one = 0, node = 0, begin;
+  int            err, rc;
+
+  scr_hash_util_set_bytecount(scr_hash_setf(send, NULL, "%d", scr.world.group[SCR_GROUP_NODE].leader), "BYTES", bytes);
+  rc = scr_hash_exchange(send, recv, scr.world.comm);
+  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
+    if (scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "BYTES", &one) == SCR_SUCCESS) node += one;
+  memset(&v, 0, sizeof v);
+  v.sum[0] = (int64_t)node;
+  if ((err = scr_scan(&v, SCR_SCAN_UP, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  begin = (uint64_t)v.sum[0] - node;
+  memset(&v, 0, sizeof v);
+  v.sum[0] = (int64_t)node;
+  if ((err = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  *total = (uint64_t)v.sum[0];
+  scr_hash_sort_int(recv, SCR_HASH_SORT_ASCENDING);
+  scr_hash_unset_all(send);
+  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e)) {
+    scr_hash_util_set_bytecount(scr_hash_setf(send, NULL, "%s", scr_hash_elem_key(e)), "BEGIN", begin);
+    if (scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "BYTES", &one) == SCR_SUCCESS) begin += one;
+  }
+  scr_hash_unset_all(recv);
+  if ((err = scr_hash_exchange(send, recv, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  e = scr_hash_elem_first(recv);
+  if (rc == SCR_SUCCESS && scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "BEGIN", position) != SCR_SUCCESS)
+    rc = SCR_ERR(SCR_ERR_MPI, "the first rank of this node has sent no position");
+  scr_hash_delete(&send);
+  scr_hash_delete(&recv);
+  return rc;
+}
+
+/* Create the container of which X has the first byte, under its temporary name, with FULL bytes that are 0. */
+SCR_FN int scr_flush_create_container(const scr_flush* f, const scr_extent* x, uint64_t full)
+{
+  char path[SCR_MAX_FILENAME];
+  int  fd, rc = scr_object_place(x->path, NULL, scr.world.prefix, f->id, 1, path, sizeof path);
+
+  if (rc != SCR_SUCCESS) return rc;
+  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0666);
+  if (fd < 0) return SCR_ERRNO("cannot create %s", path);
+  if (scr_os.ftruncate(fd, (off_t)full) < 0) rc = SCR_ERRNO("cannot give %s its size", path);
+  if (scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", path);
+  return rc;
+}
+
+/*
+** Pack the objects into containers, node by node, so that a node writes to few of them.  The rank that has the first
+** byte of a container creates it, with its size, so that zeros can stay holes.  RC is this rank's result so far.
+** Collective over the world; returns this rank's code.
+*/
+SCR_FN int scr_flush_pack(scr_flush* f, int rc)
+{
+  uint64_t bytes = 0, at = 0, total = 0;
+  int      i, k, err;
+
+  for (i = 0; i < f->objects.n; i++) bytes += f->objects.object[i].size;
+  if ((err = scr_flush_position(bytes, &at, &total)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
+  for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
+    scr_object* o = &f->objects.object[i];
+    rc = scr_object_pack(o, f->dir, at, scr.container_size);
+    for (k = 0; k < o->packed.n && rc == SCR_SUCCESS; k++) {
+      const scr_extent* x = &o->packed.extent[k];
+      if (x->offset == 0 && x->length > 0)
+        rc = scr_flush_create_container(f, x, total - at < scr.container_size ? total - at : scr.container_size);
+      at += x->length;
+    }
+  }
+  return rc;
 }
 
 /*
@@ -12962,8 +13350,9 @@ SCR_FN int scr_flush_compare(scr_flush_rival* r, const scr_hash* exist)
   scr_objects      mine;
   scr_hash *       send = scr_hash_new(), *recv = scr_hash_new(), *all = scr_hash_new();
   scr_hash_elem*   e;
+  scr_objects_at   at;
   scr_vote         v;
-  int              i, ranks, rc = scr_prefix_locate(scr.world.prefix, r->identity.id, r->dir, &place);
+  int              ranks, rc = scr_prefix_locate(scr.world.prefix, r->identity.id, r->dir, &place);
 
   memset(&mine, 0, sizeof mine);
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) goto out;
@@ -12971,7 +13360,8 @@ SCR_FN int scr_flush_compare(scr_flush_rival* r, const scr_hash* exist)
     if (scr_err_is_damage(rc)) rc = SCR_SUCCESS; /* its map is damaged: it cannot be fetched anyway */
     goto out;
   }
-  for (i = 0; i < mine.n; i++) scr_hash_spread(send, mine.object[i].rel, "OLD", scr.world.comm);
+  memset(&at, 0, sizeof at);
+  while (scr_objects_walk(&mine, &at)) scr_hash_spread(send, at.rel, "OLD", scr.world.comm);
   for (e = scr_hash_elem_first(exist); e != NULL; e = scr_hash_elem_next(e))
     scr_hash_spread(send, scr_hash_elem_key(e), "NEW", scr.world.comm);
   rc = scr_hash_exchange(send, recv, scr.world.comm);
@@ -12995,18 +13385,18 @@ out:
 */
 SCR_FN int scr_flush_look(const scr_flush* f, int renames, scr_hash* exist)
 {
-  char        path[SCR_MAX_FILENAME];
-  struct stat st;
-  int         i, rc = SCR_SUCCESS;
+  char           path[SCR_MAX_FILENAME];
+  struct stat    st;
+  scr_objects_at at;
+  int            there, rc = SCR_SUCCESS;
 
-  for (i = 0; rc == SCR_SUCCESS && i < f->objects.n; i++) {
-    const scr_object* o = &f->objects.object[i];
-    int               there;
-    if ((rc = scr_object_path(o, scr.world.prefix, f->id, 0, path, sizeof path)) != SCR_SUCCESS) break;
+  memset(&at, 0, sizeof at);
+  while (rc == SCR_SUCCESS && scr_objects_walk(&f->objects, &at)) {
+    if ((rc = scr_objects_path(&at, scr.world.prefix, f->id, 0, path, sizeof path)) != SCR_SUCCESS) break;
     there = scr_os.lstat(path, &st) == 0;
     if (there && S_ISDIR(st.st_mode))
       rc = SCR_ERR(SCR_ERR_PATH, "%s is a directory, and cannot be replaced by a file of dataset %d", path, f->id);
-    if (there || renames) scr_hash_setf(exist, NULL, "%s", o->rel);
+    if (there || renames) scr_hash_setf(exist, NULL, "%s", at.rel);
   }
   return rc;
 }
@@ -13056,39 +13446,47 @@ out:
 */
 SCR_FN int scr_flush_begin(scr_flush* f)
 {
-  int rc = scr.world.rank == 0 ? scr_flush_make_dir(f) : SCR_SUCCESS;
+  int err, rc = scr.world.rank == 0 ? scr_flush_make_dir(f) : SCR_SUCCESS;
 
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_bcast(f->dir, (int)sizeof f->dir, MPI_CHAR, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
   scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_FLUSHING, f->dir);
-  if ((rc = scr_flush_create_dirs(f, scr_flush_list_objects(f))) != SCR_SUCCESS) return rc;
+  err = scr_flush_list_objects(f);
+  if (scr.use_containers) err = scr_flush_pack(f, err);
+  if ((rc = scr_flush_create_dirs(f, err)) != SCR_SUCCESS) return rc;
   return scr_flush_find_replaced(f);
 }
 
 /* ---- copy ---- */
 
-/* Copy this rank's files to the temporary files of their objects, and compare the checksums with the records. */
+/* Add the copy of the object O to its temporary places to the list. */
+SCR_FN int scr_flush_list_copy(const scr_flush* f, const scr_object* o, scr_copy_list* copies)
+{
+  char           from[SCR_MAX_FILENAME];
+  int            mode = o->mode != 0 ? (o->mode & 0777) | 0600 : 0666;
+  scr_copy_item* it = scr_copy_list_add(copies, (mode_t)mode, o->mtime);
+  int            rc = scr_entry_path(&scr.world.home, f->entry, f->entry->file[o->file].rel, from, sizeof from);
+
+  if (rc == SCR_SUCCESS) rc = scr_extents_whole(&it->from, from, o->size);
+  return rc == SCR_SUCCESS ? scr_object_extents(o, scr.world.prefix, f->id, 1, &it->to) : rc;
+}
+
+/* Copy this rank's files to the temporary places of their objects, and compare the checksums with the records. */
 SCR_FN int scr_flush_copy(void* arg)
 {
   scr_flush*    f = (scr_flush*)arg;
   scr_copy_list copies;
-  char          from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
   int           i, rc = scr_copy_list_make(&copies, f->objects.n, scr.file_buf);
 
-  for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
-    const scr_file* file = &f->entry->file[f->objects.object[i].file];
-    rc = scr_entry_path(&scr.world.home, f->entry, file->rel, from, sizeof from);
-    if (rc == SCR_SUCCESS) rc = scr_object_path(&f->objects.object[i], scr.world.prefix, f->id, 1, to, sizeof to);
-    if (rc == SCR_SUCCESS)
-      rc = scr_copy_list_add(&copies, from, to, file->size, file->mode ? (mode_t)(file->mode & 0777) | 0600 : 0666);
-  }
+  for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) rc = scr_flush_list_copy(f, &f->objects.object[i], &copies);
   if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, f->threads);
   for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
     scr_object*     o = &f->objects.object[i];
     const scr_file* file = &f->entry->file[o->file];
     o->crc = copies.item[i].crc;
     o->has_crc = scr.crc_on_flush;
-    if (file->has_crc) rc = scr_file_has_crc(copies.item[i].from, o->crc, file->crc, "it was corrupted in the cache");
+    if (file->has_crc)
+      rc = scr_file_has_crc(copies.item[i].from.extent[0].path, o->crc, file->crc, "it was corrupted in the cache");
   }
   if (rc == SCR_SUCCESS) rc = scr_objects_sync(&f->objects, scr.world.prefix); /* the temporary names */
   scr_event_damage(f->id, rc);
@@ -13294,7 +13692,7 @@ SCR_FN void scr_flush_undo(const scr_flush* f)
   scr_objects_remove_tmp(&f->objects, scr.world.prefix);
   if (scr.world.rank == 0 && *f->dir && !f->keep_metadata &&
       scr_fmt(meta, sizeof meta, "%s/.scr", f->dir) == SCR_SUCCESS)
-    scr_prefix_remove_meta(scr.world.prefix, meta);
+    scr_prefix_remove_meta(scr.world.prefix, meta, "");
   if (ds->on_prefix == SCR_PREFIX_FLUSHING)
     scr_change_on_prefix(ds, f->superseded ? SCR_PREFIX_SUPERSEDED : SCR_PREFIX_NO, NULL);
   scr_err_restore(&why);
@@ -13784,22 +14182,17 @@ SCR_FN int scr_fetch_objects(scr_fetching* f, const char* dir)
 SCR_FN int scr_fetch_prove(void* arg)
 {
   scr_fetching* f = (scr_fetching*)arg;
-  char          path[SCR_MAX_FILENAME];
-  uLong         crc;
   int           i, rc = SCR_SUCCESS;
 
   for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
-    const scr_object* o = &f->objects.object[i];
-    if (o->redundant) continue;
-    rc = scr_object_path(o, scr.world.prefix, f->id, 0, path, sizeof path);
-    if (rc == SCR_SUCCESS) rc = scr_file_crc(path, o->size, &crc);
-    if (rc == SCR_SUCCESS) rc = scr_object_has_crc(o, path, crc, "it is corrupt");
+    if (f->objects.object[i].redundant) continue;
+    rc = scr_object_check(&f->objects.object[i], scr.world.prefix, f->id, 0, "it is corrupt");
     scr_event_damage(f->id, rc);
   }
   return rc;
 }
 
-/* Make FILE the record in the cache of the object O, which is at the path FROM; the caller frees it. */
+/* Make FILE the record in the cache of the object O, whose own path is FROM; the caller frees it. */
 SCR_FN int scr_fetch_record(const scr_fetching* f, const scr_object* o, const char* from, scr_file* file)
 {
   const char* rel = o->rel;
@@ -13817,7 +14210,9 @@ SCR_FN int scr_fetch_record(const scr_fetching* f, const scr_object* o, const ch
   file->ranks = scr.world.ranks;
   *strrchr(dir, '/') = '\0';
   file->dir = scr_strdup(dir);
-  if (scr_os.lstat(from, &st) == 0) {
+  file->mode = o->mode;
+  file->mtime = o->mtime;
+  if (o->mode == 0 && o->packed.n == 0 && scr_os.lstat(from, &st) == 0) { /* older maps do not have them */
     file->mode = (int)(st.st_mode & 0777);
     file->mtime = (int64_t)st.st_mtime;
   }
@@ -13827,14 +14222,17 @@ SCR_FN int scr_fetch_record(const scr_fetching* f, const scr_object* o, const ch
 /* Claim the place of O in the cache, enter it in E, and add its copy to the list. */
 SCR_FN int scr_fetch_list(const scr_fetching* f, scr_entry* e, const scr_object* o, scr_copy_list* copies)
 {
-  char     from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
-  scr_file file;
-  int      rc = scr_object_path(o, scr.world.prefix, f->id, 0, from, sizeof from);
+  char           from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
+  scr_file       file;
+  scr_copy_item* it;
+  int            rc = scr_object_path(o, scr.world.prefix, f->id, 0, from, sizeof from);
 
   if (rc != SCR_SUCCESS) return rc;
   rc = scr_fetch_record(f, o, from, &file);
+  it = scr_copy_list_add(copies, 0600, file.mtime);
   if (rc == SCR_SUCCESS) rc = scr_entry_place(&scr.world.home, e, &file, to);
-  if (rc == SCR_SUCCESS) rc = scr_copy_list_add(copies, from, to, o->size, 0600);
+  if (rc == SCR_SUCCESS) rc = scr_extents_whole(&it->to, to, o->size);
+  if (rc == SCR_SUCCESS) rc = scr_object_extents(o, scr.world.prefix, f->id, 0, &it->from);
   scr_file_free(&file);
   return rc;
 }
@@ -13855,7 +14253,8 @@ SCR_FN int scr_fetch_copy(void* arg)
   if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, store != NULL ? store->threads : 1);
   for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
     if (f->objects.object[i].redundant) continue;
-    rc = scr_object_has_crc(&f->objects.object[i], copies.item[k].from, copies.item[k].crc, "it is corrupt");
+    rc = scr_object_has_crc(&f->objects.object[i], copies.item[k].from.extent[0].path, copies.item[k].crc,
+                            "it is corrupt");
     e->file[k].crc = copies.item[k].crc;
     e->file[k++].has_crc = scr.crc_on_copy;
   }
@@ -14753,8 +15152,9 @@ SCR_FN int scr_settings_keep(void)
               {"SCR_CRC_ON_COPY", &scr.crc_on_copy},       {"SCR_CRC_ON_DELETE", &scr.crc_on_delete},
               {"SCR_CRC_ON_RESTART", &scr.crc_on_restart}, {"SCR_CRC_ON_FLUSH", &scr.crc_on_flush},
               {"SCR_PRESERVE_DIRECTORIES", &scr.preserve}, {"SCR_FSYNC", &scr_fsync_enabled},
-              {"SCR_CHECKPOINT_INTERVAL", &scr.interval},  {"SCR_CHECKPOINT_SECONDS", &scr.seconds},
-              {"SCR_FRESH_START", &scr.fresh_start},       {"SCR_HALT_ENABLED", &scr.halt_enabled}};
+              {"SCR_USE_CONTAINERS", &scr.use_containers}, {"SCR_CHECKPOINT_INTERVAL", &scr.interval},
+              {"SCR_CHECKPOINT_SECONDS", &scr.seconds},    {"SCR_FRESH_START", &scr.fresh_start},
+              {"SCR_HALT_ENABLED", &scr.halt_enabled}};
   const char* exits = scr_param_get(scr.world.params, "SCR_HALT_EXIT");
   uint64_t    bytes = 0;
   size_t      i;
@@ -14767,6 +15167,7 @@ SCR_FN int scr_settings_keep(void)
   scr.mpi_buf = bytes < 4096 ? 4096 : (size_t)bytes;
   if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.world.params, "SCR_FILE_BUF_SIZE", &bytes);
   scr.file_buf = bytes < 4096 ? 4096 : (size_t)bytes;
+  if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.world.params, "SCR_CONTAINER_SIZE", &scr.container_size);
   if (rc != SCR_SUCCESS) return rc;
   scr.halt_exit = !scr.halt_enabled ? 0 : exits == NULL || strcasecmp(exits, "auto") == 0 ? -1 : atoi(exits);
   scr.work = (char*)scr_malloc(SCR_ENCODE_WORK_BYTES(scr.mpi_buf));

@@ -707,9 +707,37 @@ static void what_is_deleted_stays_away_after_a_power_cut(void)
   fail_in(&removes);
 }
 
+static size_t larger(int i)
+{
+  return (size_t)(3000 + 13 * rank + i);
+}
+
+static const shape packed = {"in containers", two_files, larger, "ck/p/rank%d_%d"};
+
+static void run_packs(void)
+{
+  set("SCR_USE_CONTAINERS=1");
+  set("SCR_CONTAINER_SIZE=4096");
+  OK(SCR_Init());
+  put_set(0, -1);
+  put_set(1, -1);
+  remove_set(0, SCR_Delete);
+  OK(SCR_Finalize());
+}
+
+static const scenario packs = {
+    "checkpoints are packed into containers", run_packs, {{"ck1", &packed}, {"ck2", &packed}}};
+
+static void what_is_packed_into_containers_survives_a_power_cut(void)
+{
+  fail_in(&packs);
+}
+
 #define TWO "2", "1 4"
 
 const test_case power_cases[] = {CASE(what_is_acknowledged_survives_a_power_cut, TWO),
                                  CASE(directories_of_the_application_survive_a_power_cut, TWO),
                                  CASE(renames_that_the_next_run_makes_survive_a_power_cut, TWO),
-                                 CASE(what_is_deleted_stays_away_after_a_power_cut, TWO), CASES_END};
+                                 CASE(what_is_deleted_stays_away_after_a_power_cut, TWO),
+                                 CASE(what_is_packed_into_containers_survives_a_power_cut, TWO),
+                                 CASES_END};

@@ -1,0 +1,335 @@
+/*
+** containers.c - SCR_USE_CONTAINERS: the files of all ranks in few large files on the prefix, and back.
+*/
+#include "mpi_test.h"
+
+#define LEAST 4096 /* the smallest size of a container */
+
+/* ---- shapes ---------------------------------------------------------------------------------------------------- */
+
+static int none_or_three(void)
+{
+  return rank % 2 ? 3 : 0;
+}
+
+static int no_file(void)
+{
+  return 0;
+}
+
+static int fifty_files(void)
+{
+  return 50;
+}
+
+static size_t empty(int i)
+{
+  (void)i;
+  return 0;
+}
+
+static size_t odd(int i)
+{
+  return i % 3 == 1 ? 0 : size_of(i, 3000);
+}
+
+static size_t just_full(int i)
+{
+  (void)i;
+  return LEAST;
+}
+
+static size_t spanning(int i)
+{
+  return size_of(i, 5 * LEAST) + (size_t)rank;
+}
+
+static size_t tiny(int i)
+{
+  return (size_t)i % 7;
+}
+
+static const shape shapes[] = {
+    {"a file of odd size", one_file, odd, NULL},
+    {"files that fill containers", two_files, just_full, NULL},
+    {"files that span several containers", two_files, spanning, NULL},
+    {"files on every other rank", none_or_three, odd, NULL},
+    {"empty files alone", two_files, empty, NULL},
+    {"no files", no_file, empty, NULL},
+    {"many tiny files", fifty_files, tiny, NULL},
+    {"directories of ranks", two_files, spanning, "deep/of_%d/part_%d"},
+    {"no common directory", two_files, odd, "of_%d/at_%d"},
+};
+
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static const shape* const spans = &shapes[2];
+
+static uint64_t bytes_of(const shape* s)
+{
+  unsigned long long mine = 0, all = 0;
+  int                i;
+
+  for (i = 0; i < s->files(); i++) mine += s->size(i);
+  MPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+  return all;
+}
+
+/* That the containers of the dataset in DIR, of SIZE bytes, hold the ALL bytes of its files, one full after the other. */
+static void check_containers(const char* dir, uint64_t all, uint64_t size)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+  uint64_t    i, n = (all + size - 1) / size;
+
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (i = 0; i < n; i++) {
+    snprintf(path, sizeof path, "%s/%s/.scr/ctr.%llu.scr", case_prefix, dir, (unsigned long long)i);
+    CHECK(stat(path, &st) == 0, "%s: %s", path, strerror(errno));
+    CHECK((uint64_t)st.st_size == (i + 1 < n ? size : all - i * size), "%s has %lld bytes", path,
+          (long long)st.st_size);
+  }
+  snprintf(path, sizeof path, "prefix/%s/.scr/ctr.%llu.scr", dir, (unsigned long long)n);
+  CHECK(!there(path), "%s is one too many", path);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void begin_packing(uint64_t size)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_USE_CONTAINERS=1");
+  set("SCR_CONTAINER_SIZE=%llu", (unsigned long long)size);
+}
+
+/* ---- what is packed -------------------------------------------------------------------------------------------- */
+
+static void what_is_packed_is_fetched_whole(void)
+{
+  static const uint64_t sizes[] = {LEAST, 10007, (uint64_t)1 << 30};
+  const char*           dir;
+  size_t                k;
+  int                   s;
+
+  for (s = 0; s < SHAPES; s++)
+    for (k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+      during("%s, containers of %llu bytes", shapes[s].what, (unsigned long long)sizes[k]);
+      test_alive();
+      begin_packing(sizes[k]);
+      OK(SCR_Init());
+      OK(put_shape("ck", SCR_FLAG_CHECKPOINT, &shapes[s], 1));
+      OK(SCR_Finalize());
+      dir = shapes[s].files == no_file ? "scr.dataset.1" : shapes[s].form == NULL ? "ck" : s == 7 ? "deep" : NULL;
+      if (dir == NULL) dir = ranks > 1 ? "scr.dataset.1" : "of_0";
+      if (ranks == 1 && s == 7) dir = "deep/of_0";
+      if (ranks == 1 && s == 3) dir = "scr.dataset.1"; /* without files */
+      check_containers(dir, bytes_of(&shapes[s]), sizes[k]);
+      CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
+      CHECK(!there("prefix/ck/rank_0_0") && !there("prefix/of_0/at_0"), "a file was copied by itself");
+      lose_all_nodes();
+      run_gets_shape("ck", &shapes[s]);
+    }
+}
+
+/* Nodes that have more than one rank: the files of a node lie next to each other. */
+static void files_of_a_node_are_packed_together(void)
+{
+  char           path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  unsigned char* all;
+  long           n = 0;
+  int            i;
+
+  begin_packing(1 << 20);
+  set("SCR_VIRTUAL_NODES=2");
+  OK(SCR_Init());
+  OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
+  snprintf(path, sizeof path, "%s/ck/rank_%d", case_prefix, rank);
+  OK(SCR_Route_file(path, file));
+  memset(path, rank + 1, 100);
+  write_file(file, path, 100);
+  OK(SCR_Complete_output(1));
+  OK(SCR_Finalize());
+  snprintf(path, sizeof path, "%s/ck/.scr/ctr.0.scr", case_prefix);
+  all = (unsigned char*)read_file(path, &n);
+  CHECK(all != NULL && n == 100L * ranks, "%s has %ld bytes", path, n);
+  for (i = 0; all != NULL && i < n; i++) CHECK(all[i] == i / 100 + 1, "byte %d is of rank %d", i, all[i] - 1);
+  free(all);
+}
+
+/* With the same names at each checkpoint, each keeps its own bytes. */
+static void packed_checkpoints_of_the_same_names_do_not_replace_each_other(void)
+{
+  static const shape       state = {"of the same names", two_files, spanning, "state/of_%d_%d"};
+  static const char* const names[] = {"ck1", "ck2", "ck3"};
+  int                      i;
+
+  begin_packing(10000);
+  OK(SCR_Init());
+  for (i = 0; i < 3; i++) OK(put_shape(names[i], SCR_FLAG_CHECKPOINT, &state, 1));
+  OK(SCR_Finalize());
+  for (i = 2; i >= 0; i--) {
+    lose_all_nodes();
+    OK(SCR_Init());
+    get_shape(names[i], &state);
+    OK(SCR_Delete(names[i]));
+    OK(SCR_Finalize());
+    CHECK(count_in("prefix", ".scr") > 0, "the index is gone");
+  }
+  CHECK(!there("prefix/state") && !there("prefix/scr.dataset.2") && !there("prefix/scr.dataset.3"),
+        "SCR_Delete left something");
+}
+
+/* A run that turns containers on or off reads, and replaces, what the other kind has written. */
+static void containers_and_files_follow_each_other(void)
+{
+  int i;
+
+  begin_packing(LEAST);
+  for (i = 1; i < 5; i++) {
+    char name[20], before[20];
+    snprintf(name, sizeof name, "ck%d", i);
+    snprintf(before, sizeof before, "ck%d", i - 1);
+    set("SCR_USE_CONTAINERS=%d", i % 2);
+    lose_all_nodes();
+    OK(SCR_Init());
+    if (i > 1) get_shape(before, spans);
+    OK(put_shape(name, SCR_FLAG_CHECKPOINT, spans, 1));
+    OK(SCR_Finalize());
+    if (i % 2 == 0) on_prefix_shape(name, spans);
+  }
+}
+
+/* Zeros of a file stay holes in a container. */
+static void holes_stay_holes_in_containers(void)
+{
+  char        path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  struct stat st;
+  FILE*       f;
+  int         run;
+
+  begin_packing((uint64_t)1 << 30);
+  for (run = 0; run < 2; run++) {
+    OK(SCR_Init());
+    if (run == 0) OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
+    snprintf(path, sizeof path, "%s/ck/rank_%d", case_prefix, rank);
+    OK(SCR_Route_file(path, file));
+    if (run == 0) {
+      f = fopen(file, "w");
+      CHECK(f != NULL && fseek(f, 4 << 20, SEEK_SET) == 0 && fwrite("middle", 1, 6, f) == 6, "%s", file);
+      CHECK(f != NULL && fseek(f, 8 << 20, SEEK_SET) == 0 && fwrite("e", 1, 1, f) == 1 && fclose(f) == 0, "%s", file);
+      OK(SCR_Complete_output(1));
+    } else {
+      char buf[8] = "";
+      f = fopen(file, "r");
+      CHECK(f != NULL && fseek(f, 4 << 20, SEEK_SET) == 0 && fread(buf, 1, 6, f) == 6 && !memcmp(buf, "middle", 6),
+            "%s", file);
+      CHECK(f != NULL && fclose(f) == 0 && stat(file, &st) == 0 && st.st_size == (8 << 20) + 1, "%s", file);
+    }
+    OK(SCR_Finalize());
+    snprintf(path, sizeof path, "%s/ck/.scr/ctr.0.scr", case_prefix);
+    CHECK(stat(path, &st) == 0 && st.st_size == (off_t)ranks * ((8 << 20) + 1), "%s", path);
+    CHECK((long long)st.st_blocks * 512 < (long long)ranks * (4 << 20), "%s takes %lld blocks", path,
+          (long long)st.st_blocks);
+    lose_all_nodes();
+  }
+}
+
+/* Mode and time of a file are those that the application gave it, although it has lain in a container. */
+static void a_restart_finds_mode_and_time_of_files(void)
+{
+  char            path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  struct timespec times[2] = {{1000000000, 0}, {1000000000, 0}};
+  struct stat     st;
+  int             packed;
+
+  for (packed = 0; packed < 2; packed++) {
+    during("SCR_USE_CONTAINERS=%d", packed);
+    begin_packing(LEAST);
+    set("SCR_USE_CONTAINERS=%d", packed);
+    OK(SCR_Init());
+    OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
+    snprintf(path, sizeof path, "%s/ck/rank_%d", case_prefix, rank);
+    OK(SCR_Route_file(path, file));
+    CHECK(write_bytes(file, 3, 5000) && chmod(file, 0640) == 0 && utimensat(AT_FDCWD, file, times, 0) == 0, "%s", file);
+    OK(SCR_Complete_output(1));
+    OK(SCR_Finalize());
+    if (!packed) CHECK(stat(path, &st) == 0 && st.st_mtime == 1000000000 && (st.st_mode & 0777) == 0640, "%s", path);
+    lose_all_nodes();
+    set("SCR_FLUSH_ON_RESTART=1");
+    set("SCR_USE_CONTAINERS=0");
+    OK(SCR_Init());
+    OK(SCR_Route_file(path, file));
+    CHECK(stat(file, &st) == 0 && st.st_mtime == 1000000000, "the time of %s is %lld", file, (long long)st.st_mtime);
+    OK(SCR_Delete("ck"));
+    OK(put_shape("next", SCR_FLAG_CHECKPOINT, spans, 1));
+    OK(SCR_Finalize());
+  }
+}
+
+/* ---- damage ---------------------------------------------------------------------------------------------------- */
+
+static void damage_of_a_container_is_seen(void)
+{
+  static const char* const ways[] = {"printf X | dd of=prefix/ck2/.scr/ctr.1.scr bs=1 seek=77 conv=notrunc 2>/dev/null",
+                                     "truncate -s 4000 prefix/ck2/.scr/ctr.1.scr", "rm prefix/ck2/.scr/ctr.0.scr"};
+  size_t                   i;
+
+  for (i = 0; i < sizeof ways / sizeof *ways; i++) {
+    during("%s", ways[i]);
+    begin_packing(LEAST);
+    OK(SCR_Init());
+    OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, spans, 1));
+    OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, spans, 1));
+    OK(SCR_Finalize());
+    lose_all_nodes();
+    shell("%s", ways[i]);
+    run_gets_shape("ck1", spans);
+  }
+}
+
+/* ---- failures -------------------------------------------------------------------------------------------------- */
+
+/* The N-th call of a flush fails, or all from the N-th on: whatever is on the prefix then, the next run gets it right. */
+static void fail_flushes(int mode, int step)
+{
+  int n, any = 1, hit;
+
+  for (n = 1; any; n += step) {
+    during("call %d of rank %d %s", n, n % ranks, mode == FAULT_DEAD ? "and later ones fail" : "fails");
+    test_alive();
+    begin_packing(LEAST);
+    set("SCR_FLUSH=10");
+    OK(SCR_Init());
+    OK(put_shape("ck", SCR_FLAG_CHECKPOINT, spans, 1));
+    if (mode == FAULT_DEAD || rank == n % ranks) fault_at(mode, FAULT_ALL, 0, n);
+    same_code(SCR_Finalize());
+    hit = fault_end() > 0;
+    MPI_Allreduce(&hit, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    run_gets_shape("ck", spans);
+    CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
+    check_containers("ck", bytes_of(spans), LEAST);
+    lose_all_nodes();
+    run_gets_shape("ck", spans);
+  }
+}
+
+static void a_flush_into_containers_that_fails_is_made_up_for(void)
+{
+  fail_flushes(FAULT_FAIL, test_long ? 1 : 5);
+}
+
+static void a_flush_into_containers_that_is_killed_is_made_up_for(void)
+{
+  fail_flushes(FAULT_DEAD, test_long ? 1 : 5);
+}
+
+const test_case containers_cases[] = {CASE(what_is_packed_is_fetched_whole, "1 2 4 5", "3 9"),
+                                      CASE(files_of_a_node_are_packed_together, "4"),
+                                      CASE(packed_checkpoints_of_the_same_names_do_not_replace_each_other, "3"),
+                                      CASE(containers_and_files_follow_each_other, "3"),
+                                      CASE(holes_stay_holes_in_containers, "2"),
+                                      CASE(a_restart_finds_mode_and_time_of_files, "2"),
+                                      CASE(damage_of_a_container_is_seen, "2"),
+                                      CASE(a_flush_into_containers_that_fails_is_made_up_for, "2"),
+                                      CASE(a_flush_into_containers_that_is_killed_is_made_up_for, "2"),
+                                      CASES_END};
