@@ -2029,6 +2029,9 @@ typedef enum {
   X(SCR_USE_CONTAINERS, BOOL, NULL, "0", ANY,                                                                          \
     "1 packs the files of all ranks into few large files on the prefix, the containers, when a dataset is flushed. "   \
     "`scr_index --extract` takes a file out of them.")                                                                 \
+  X(SCR_RANK2FILE_SIZE, BYTES, NULL, "1M", ANY,                                                                        \
+    "Largest file of the map that tells which rank has written which files: the map of a larger dataset is a tree of " \
+    "files.")                                                                                                          \
   X(SCR_CONTAINER_SIZE, CAPACITY, NULL, "100G", ANY,                                                                   \
     "Largest size of a container; when one is full, the next begins.")                                                 \
   X(SCR_VIRTUAL_NODES, COUNT, NULL, "0", ANY,                                                                          \
@@ -4342,10 +4345,11 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 ** copies and checksums of whole files.
 **
 ** Uses       platform, errors, memory, path, hash files, dataset, kernels
-** Offers     scr_window_seg, scr_window, scr_copy_list; scr_window_close, scr_window_free, scr_window_open,
-**            scr_window_length, scr_window_fd, scr_window_find, scr_window_read, scr_window_view, scr_window_write,
-**            scr_hole_end, scr_file_crc, scr_file_has_crc, scr_window_crc, scr_copy_list_make, scr_copy_list_free,
-**            scr_copy_list_add, scr_copy_list_run, scr_file_check
+** Offers     scr_window_seg, scr_window, scr_extent, scr_extents, scr_copy_item, scr_copy_list; scr_window_close,
+**            scr_window_free, scr_window_open, scr_window_length, scr_window_fd, scr_window_find, scr_window_read,
+**            scr_window_view, scr_window_write, scr_hole_end, scr_extent_crc, scr_file_crc, scr_file_has_crc,
+**            scr_window_crc, scr_extents_free, scr_extents_add, scr_extents_whole, scr_copy_list_make,
+**            scr_copy_list_free, scr_copy_list_add, scr_copy_list_run, scr_file_check
 ** Invariants
 **   W1  The stream is file 0, file 1, ... in the given order, then zeros without end.  Any range of it can be read or
 **       written; only zeros may be written past the end of the files.
@@ -4673,8 +4677,8 @@ typedef struct {
 } scr_extent;
 
 /*
-** Add the bytes of X to *CRC, the CRC32 of what is before them.  Holes count as zeros but are not read.  WHOLE: the file
-** must end where X does.
+** Add the bytes of X to *CRC, the CRC32 of what is before them.  Holes count as zeros but are not read.  WHOLE: the
+** file must end where X does.
 */
 SCR_FN int scr_extent_crc(const scr_extent* x, int whole, uLong* crc)
 {
@@ -4995,7 +4999,7 @@ SCR_FN int scr_copy_list_run(scr_copy_list* l, int threads)
 */
 SCR_FN int scr_file_check(const char* path, const scr_file* f, int check_crc)
 {
-  uint64_t is;
+  uint64_t is = 0;
   uLong    crc;
   int      rc;
 
@@ -5846,7 +5850,8 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **                                DSET/<id>/DIR/<dir>/{DSET{descriptor}, COMPLETE, FLUSHED, REDO, UNREAD 1,
 **                                                     FETCHED/<time>.., FAILED/<time>/JOB/<key>.., PASSED/<time>..}
 **   <dir>/.scr/summary.scr       VERSION 6, COMPLETE, DSET{descriptor}
-**   <dir>/.scr/rank2file.scr     LEVEL 1, RANKS, DSET{identity}, RANK/<r>/FILE/<leaf>: the root
+**   <dir>/.scr/rank2file.scr     LEVEL, RANKS, DSET{identity}, RANK/<r>/{FILE/<node>, OFFSET 0}: the root of a tree
+**   <dir>/.scr/rank2file.<level>.<r>.scr   LEVEL, RANKS, RANK/<r>/{FILE/<node>, OFFSET 0}: a node, which rank r wrote
 **   <dir>/.scr/rank2file.0.<r>.scr   LEVEL 0, RANKS, RANK/<owner>/FILE/<path>/{SIZE, CRC, MODE, MTIME, TMP, NOFETCH,
 **                                                     SEG/<n>/{FILE, OFFSET, LENGTH}}: a leaf
 **   <dir>/.scr/ctr.<n>.scr       a container: parts of files, which SEG finds
@@ -5859,23 +5864,25 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 ** What a flush makes is written under temporary names beside the final ones, and renamed once the index holds the
 ** dataset.  Every later operation on a dataset on the prefix works on its objects, and on files by scr_objects_walk.
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, file window
+** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window
 ** Offers     scr_record, scr_index, scr_index_item, scr_choice, scr_prefix_place, scr_object, scr_objects,
-**            scr_rank2file; scr_record_path, scr_record_mkdir, scr_record_read, scr_record_open, scr_record_close,
-**            scr_record_put_aside, scr_record_sweep, scr_index_id, scr_index_cut_id, scr_index_is_passed,
-**            scr_index_get, scr_index_walk, scr_index_sort, scr_index_failed_in, scr_index_is_good, scr_index_read,
-**            scr_index_open, scr_index_close, scr_index_newest, scr_index_look_up, scr_index_named,
-**            scr_index_named_ckpt, scr_index_same, scr_index_count_complete, scr_index_has_renames, scr_index_max_id,
-**            scr_choice_read, scr_choice_release, scr_index_current, scr_index_set_current, scr_index_set,
-**            scr_index_remove, scr_index_note_attempt, scr_index_note_fetched, scr_index_note_failed,
+**            scr_objects_at, scr_rank2file; scr_record_path, scr_record_mkdir, scr_record_read, scr_record_open,
+**            scr_record_close, scr_record_put_aside, scr_record_sweep, scr_index_id, scr_index_cut_id,
+**            scr_index_is_passed, scr_index_get, scr_index_walk, scr_index_sort, scr_index_failed_in,
+**            scr_index_is_good, scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_look_up,
+**            scr_index_named, scr_index_named_ckpt, scr_index_same, scr_index_count_complete, scr_index_has_renames,
+**            scr_index_max_id, scr_choice_read, scr_choice_release, scr_index_current, scr_index_set_current,
+**            scr_index_set, scr_index_remove, scr_index_note_attempt, scr_index_note_fetched, scr_index_note_failed,
 **            scr_index_forgive, scr_index_note_passed, scr_index_drop_newer, scr_index_serve_choice, scr_index_cut,
 **            scr_index_window, scr_index_outgrown, scr_index_has_served, scr_index_last_served, scr_index_note_served,
 **            scr_index_note_renamed, scr_index_change, scr_summary_write, scr_summary_read, scr_summary_path,
 **            scr_prefix_locate, scr_objects_free, scr_objects_add_owner, scr_objects_add, scr_object_name_tmp,
-**            scr_object_path, scr_object_has_crc, scr_objects_dirs, scr_objects_sync, scr_objects_rename,
-**            scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune, scr_objects_to_hash,
-**            scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add, scr_rank2file_read_root,
-**            scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf, scr_prefix_finish_renames,
+**            scr_object_place, scr_object_path, scr_object_extents, scr_object_pack, scr_objects_walk,
+**            scr_objects_path, scr_object_has_crc, scr_object_check, scr_objects_dirs, scr_objects_sync,
+**            scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune, scr_objects_to_hash,
+**            scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add, scr_rank2file_span, scr_rank2file_begins,
+**            scr_rank2file_read_root, scr_rank2file_read, scr_rank2file_write, scr_rank2file_write_root,
+**            scr_rank2file_read_leaf, scr_rank2file_write_leaf, scr_rank2file_walk, scr_prefix_finish_renames,
 **            scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir, scr_prefix_finish_all
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
@@ -6875,7 +6882,7 @@ SCR_FN int scr_prefix_rel(const char* prefix, const char* base, const char* name
 
   if ((rc = scr_fmt(path, sizeof path, "%s/%s/%s", prefix, base, name)) != SCR_SUCCESS) return rc;
   if ((rc = scr_path_reduce_str(path, reduced, sizeof reduced)) != SCR_SUCCESS) return rc;
-  if (name[0] == '/' || !scr_path_below(prefix, reduced, &below))
+  if (name[0] == '\0' || name[0] == '/' || !scr_path_below(prefix, reduced, &below))
     return SCR_ERR(SCR_ERR_FORMAT, "a metadata file names %s, which is not below the prefix %s", name, prefix);
   return scr_fmt(rel, n, "%s", below);
 }
@@ -7301,18 +7308,21 @@ SCR_FN int scr_objects_from_hash(const scr_hash* h, const char* prefix, const ch
   return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
 }
 
-/* The root of a rank2file map. */
+#define SCR_RANK2FILE_LEVELS 32 /* more levels than any map has */
+
+/* A node of a rank2file map above its leaves. */
 typedef struct {
-  int          ranks;
-  scr_identity identity; /* of the dataset; all zeros in maps of older versions */
-  int          leaves;
-  int*         rank; /* [leaves]: the rank that wrote the leaf, */
-  char**       file; /* and the leaf's path, relative to the base of the dataset */
+  int          level;    /* 1 or more; that of its children is one less */
+  int          ranks;    /* that the leaves below it describe */
+  scr_identity identity; /* in the root, of the dataset; all zeros in other nodes, and in maps of older versions */
+  int          n;        /* children */
+  int*         rank;     /* [n]: the rank that wrote the child, */
+  char**       file;     /* and the child's path, relative to the base of the dataset */
 } scr_rank2file;
 
 SCR_FN void scr_rank2file_free(scr_rank2file* m)
 {
-  while (m->leaves > 0) scr_free(&m->file[--m->leaves]);
+  while (m->n > 0) scr_free(&m->file[--m->n]);
   scr_free(&m->file);
   scr_free(&m->rank);
 }
@@ -7321,20 +7331,34 @@ SCR_FN int scr_rank2file_add(scr_rank2file* m, int rank, const char* file)
 {
   char* copy;
 
-  if (!scr_grow(&m->rank, m->leaves, sizeof *m->rank)) return SCR_ERR_OOM();
-  if (!scr_grow(&m->file, m->leaves, sizeof *m->file)) return SCR_ERR_OOM();
+  if (!scr_grow(&m->rank, m->n, sizeof *m->rank)) return SCR_ERR_OOM();
+  if (!scr_grow(&m->file, m->n, sizeof *m->file)) return SCR_ERR_OOM();
   if ((copy = scr_strdup(file)) == NULL) return SCR_ERR_OOM();
-  m->rank[m->leaves] = rank;
-  m->file[m->leaves++] = copy;
+  m->rank[m->n] = rank;
+  m->file[m->n++] = copy;
   return SCR_SUCCESS;
 }
 
 /*
-** Read the node of a map from PATH into H, without the key RANK2FILE that some writers put around it.  SCR_ERR_MISSING
-** if there is no file; SCR_ERR_FORMAT if it is not a node of LEVEL, which is 0 for a leaf.  RANKS receives the number
-** of ranks of the map.
+** How many bytes of neighbours share a node of at most LIMIT bytes, if one of them has at most MOST: a new node begins
+** where their sum passes a multiple of this.
 */
-SCR_FN int scr_rank2file_read_node(const char* path, int level, scr_hash* h, int* ranks)
+SCR_FN int64_t scr_rank2file_span(int64_t limit, int64_t most)
+{
+  return most < limit / 2 ? limit - most : limit > 1 ? limit / 2 : 1;
+}
+
+/* Returns 1 if what has bytes START to END of those of all begins a node. */
+SCR_FN int scr_rank2file_begins(int64_t start, int64_t end, int64_t span)
+{
+  return end > start && (start == 0 || start / span != end / span);
+}
+
+/*
+** Read the node of a map from PATH into H, without the key RANK2FILE that some writers put around it.  SCR_ERR_MISSING
+** if there is no file.  LEVEL receives the level of the node, and RANKS the number of ranks below it.
+*/
+SCR_FN int scr_rank2file_read_node(const char* path, scr_hash* h, int* level, int* ranks)
 {
   scr_hash* inner;
   int       rc = scr_hash_file_read(path, h);
@@ -7346,24 +7370,28 @@ SCR_FN int scr_rank2file_read_node(const char* path, int level, scr_hash* h, int
     scr_hash_delete(&inner);
   }
   *ranks = scr_hash_int_or(h, "RANKS", -1);
-  if (rc == SCR_SUCCESS && (*ranks < 0 || scr_hash_int_or(h, "LEVEL", -1) < 0))
-    rc = SCR_ERR(SCR_ERR_FORMAT, "%s is not a rank2file map: LEVEL or RANKS is missing", path);
-  if (rc == SCR_SUCCESS && scr_hash_int_or(h, "LEVEL", -1) != level)
-    rc = SCR_ERR(SCR_ERR_FORMAT, "%s has level %d instead of %d in a rank2file map of two levels", path,
-                 scr_hash_int_or(h, "LEVEL", -1), level);
+  *level = scr_hash_int_or(h, "LEVEL", -1);
+  if (rc == SCR_SUCCESS && (*ranks < 0 || *level < 0 || *level > SCR_RANK2FILE_LEVELS))
+    rc = SCR_ERR(SCR_ERR_FORMAT, "%s is not a rank2file map: LEVEL or RANKS is missing or wrong", path);
   return rc;
 }
 
-/* Read the root of the map of the dataset at PLACE.  The caller calls scr_rank2file_free, after an error too. */
-SCR_FN int scr_rank2file_read_root(const char* prefix, const scr_prefix_place* place, scr_rank2file* m)
+/* SCR_ERR_FORMAT unless the node PATH, which has level IS, has the level WANT. */
+SCR_FN int scr_rank2file_check_level(const char* path, int is, int want)
+{
+  if (is == want) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_FORMAT, "%s has level %d instead of %d in its rank2file map", path, is, want);
+}
+
+/* Add what the node PATH of LEVEL says to M; 0 for the root, whose level is any above 0. */
+SCR_FN int scr_rank2file_read_path(const char* path, int level, scr_rank2file* m)
 {
   scr_hash*            h = scr_hash_new();
   const scr_hash_elem* e;
-  char                 path[SCR_MAX_FILENAME];
-  int                  rc = scr_fmt(path, sizeof path, "%s/%s/rank2file.scr", prefix, place->meta);
+  int                  rc = scr_rank2file_read_node(path, h, &m->level, &m->ranks);
 
-  memset(m, 0, sizeof *m);
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_read_node(path, 1, h, &m->ranks);
+  if (rc == SCR_SUCCESS && (level > 0 || m->level == 0))
+    rc = scr_rank2file_check_level(path, m->level, level > 0 ? level : 1);
   scr_identity_read(scr_hash_get(h, "DSET"), &m->identity);
   e = scr_hash_elem_first(scr_hash_get(h, "RANK"));
   for (; e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
@@ -7372,24 +7400,51 @@ SCR_FN int scr_rank2file_read_root(const char* prefix, const scr_prefix_place* p
   return rc;
 }
 
-/* Write M, the root of the map in DIR below PREFIX, atomically. */
-SCR_FN int scr_rank2file_write_root(const char* prefix, const char* dir, const scr_rank2file* m)
+/* Read the root of the map of the dataset at PLACE.  The caller calls scr_rank2file_free, after an error too. */
+SCR_FN int scr_rank2file_read_root(const char* prefix, const scr_prefix_place* place, scr_rank2file* m)
+{
+  char path[SCR_MAX_FILENAME];
+  int  rc = scr_fmt(path, sizeof path, "%s/%s/rank2file.scr", prefix, place->meta);
+
+  memset(m, 0, sizeof *m);
+  return rc == SCR_SUCCESS ? scr_rank2file_read_path(path, 0, m) : rc;
+}
+
+/* Add the children of the node FILE of LEVEL of the dataset at PLACE to those of M. */
+SCR_FN int scr_rank2file_read(const char* prefix, const scr_prefix_place* place, const char* file, int level,
+                              scr_rank2file* m)
+{
+  char rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+  int  rc = scr_prefix_rel(prefix, place->base, file, rel, sizeof rel);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", prefix, rel);
+  return rc == SCR_SUCCESS ? scr_rank2file_read_path(path, level, m) : rc;
+}
+
+/* Write M as the node FILE of the map in DIR below PREFIX, atomically. */
+SCR_FN int scr_rank2file_write(const char* prefix, const char* dir, const scr_rank2file* m, const char* file)
 {
   scr_hash* h = scr_hash_new();
   char      path[SCR_MAX_FILENAME];
-  int       i, rc = scr_fmt(path, sizeof path, "%s/%s/.scr/rank2file.scr", prefix, dir);
+  int       i, rc = scr_fmt(path, sizeof path, "%s/%s/%s", prefix, dir, file);
 
-  scr_hash_util_set_int(h, "LEVEL", 1);
+  scr_hash_util_set_int(h, "LEVEL", m->level);
   scr_hash_util_set_int(h, "RANKS", m->ranks);
-  scr_identity_write(scr_hash_set(h, "DSET", scr_hash_new()), &m->identity);
-  for (i = 0; i < m->leaves; i++) {
-    scr_hash* leaf = scr_hash_setf(h, NULL, "%s %d", "RANK", m->rank[i]);
-    scr_hash_util_set_int(leaf, "OFFSET", 0); /* in FILE, where the leaf begins */
-    scr_hash_util_set_str(leaf, "FILE", m->file[i]);
+  if (m->identity.id != 0) scr_identity_write(scr_hash_set(h, "DSET", scr_hash_new()), &m->identity);
+  for (i = 0; i < m->n; i++) {
+    scr_hash* child = scr_hash_setf(h, NULL, "%s %d", "RANK", m->rank[i]);
+    scr_hash_util_set_int(child, "OFFSET", 0); /* in FILE, where the child begins */
+    scr_hash_util_set_str(child, "FILE", m->file[i]);
   }
   if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, h);
   scr_hash_delete(&h);
   return rc;
+}
+
+/* Write M, the root of the map in DIR below PREFIX, atomically. */
+SCR_FN int scr_rank2file_write_root(const char* prefix, const char* dir, const scr_rank2file* m)
+{
+  return scr_rank2file_write(prefix, dir, m, ".scr/rank2file.scr");
 }
 
 /* Add the objects of the leaf FILE of the dataset at PLACE to L. */
@@ -7397,10 +7452,11 @@ SCR_FN int scr_rank2file_read_leaf(const char* prefix, const scr_prefix_place* p
 {
   scr_hash* h = scr_hash_new();
   char      rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
-  int       ranks, rc = scr_prefix_rel(prefix, place->base, file, rel, sizeof rel);
+  int       level, ranks, rc = scr_prefix_rel(prefix, place->base, file, rel, sizeof rel);
 
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", prefix, rel);
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_read_node(path, 0, h, &ranks);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_read_node(path, h, &level, &ranks);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_check_level(path, level, 0);
   if (rc == SCR_SUCCESS) rc = scr_objects_from_hash(h, prefix, place->base, l);
   scr_hash_delete(&h);
   return rc;
@@ -7426,32 +7482,77 @@ SCR_FN int scr_rank2file_write_leaf(const char* prefix, const char* dir, int ran
   return rc;
 }
 
+/* A visit of the objects L of a leaf; an error ends the walk. */
+typedef int (*scr_rank2file_visit)(const scr_objects* l, void* arg);
+
+/* Visit the leaves below the node M of the dataset ID at PLACE. */
+SCR_FN int scr_rank2file_walk_below(const char* prefix, const scr_prefix_place* place, int id, const scr_rank2file* m,
+                                    scr_rank2file_visit visit, void* arg)
+{
+  int i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < m->n && rc == SCR_SUCCESS; i++) {
+    scr_rank2file below;
+    scr_objects   l;
+    memset(&below, 0, sizeof below);
+    memset(&l, 0, sizeof l);
+    l.id = id;
+    if (m->level == 1) {
+      rc = scr_rank2file_read_leaf(prefix, place, m->file[i], &l);
+      if (rc == SCR_SUCCESS) rc = visit(&l, arg);
+    } else {
+      rc = scr_rank2file_read(prefix, place, m->file[i], m->level - 1, &below);
+      if (rc == SCR_SUCCESS) rc = scr_rank2file_walk_below(prefix, place, id, &below, visit, arg);
+    }
+    scr_objects_free(&l);
+    scr_rank2file_free(&below);
+  }
+  return rc;
+}
+
+/*
+** Visit the objects of all leaves of the map of the dataset at PLACE.  IDENTITY has its id; if its other fields are
+** set, the map must be of this dataset: else SCR_ERR_INVALID.  RANKS receives the number of ranks of the map.
+*/
+SCR_FN int scr_rank2file_walk(const char* prefix, const scr_prefix_place* place, const scr_identity* identity,
+                              int* ranks, scr_rank2file_visit visit, void* arg)
+{
+  scr_rank2file root;
+  int           rc = scr_rank2file_read_root(prefix, place, &root);
+
+  if (rc == SCR_SUCCESS && scr_identity_differs(&root.identity, identity))
+    rc = SCR_ERR(SCR_ERR_INVALID, "the rank2file map in %s/%s is that of another dataset", prefix, place->meta);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_walk_below(prefix, place, identity->id, &root, visit, arg);
+  *ranks = root.ranks;
+  scr_rank2file_free(&root);
+  return rc;
+}
+
 /* ---- a dataset on the prefix ---- */
+
+/* Finish the renames of the objects L below the prefix ARG. */
+SCR_FN int scr_prefix_finish_leaf(const scr_objects* l, void* arg)
+{
+  return scr_objects_rename(l, (const char*)arg, 1);
+}
 
 /* Finish the renames of dataset ID in DIR. */
 SCR_FN int scr_prefix_finish_renames(const char* prefix, int id, const char* dir)
 {
   scr_prefix_place place;
-  scr_rank2file    map;
-  int              i, rc = scr_prefix_locate(prefix, id, dir, &place);
+  scr_identity     identity;
+  int              ranks, rc = scr_prefix_locate(prefix, id, dir, &place);
 
-  if (rc != SCR_SUCCESS) return rc;
-  rc = scr_rank2file_read_root(prefix, &place, &map);
-  for (i = 0; i < map.leaves && rc == SCR_SUCCESS; i++) {
-    scr_objects l;
-    memset(&l, 0, sizeof l);
-    l.id = id;
-    rc = scr_rank2file_read_leaf(prefix, &place, map.file[i], &l);
-    if (rc == SCR_SUCCESS) rc = scr_objects_rename(&l, prefix, 1);
-    scr_objects_free(&l);
-  }
-  scr_rank2file_free(&map);
-  return rc;
+  memset(&identity, 0, sizeof identity);
+  identity.id = id;
+  return rc == SCR_SUCCESS
+             ? scr_rank2file_walk(prefix, &place, &identity, &ranks, scr_prefix_finish_leaf, (void*)prefix)
+             : rc;
 }
 
 /*
-** Remove the files with this SUFFIX, "" for all, of the summary, the rank2file map and the containers from the directory
-** META below PREFIX, and META itself if that leaves it empty.
+** Remove the files with this SUFFIX, "" for all, of the summary, the rank2file map and the containers from the
+** directory META below PREFIX, and META itself if that leaves it empty.
 */
 SCR_FN void scr_prefix_remove_meta(const char* prefix, const char* meta, const char* suffix)
 {
@@ -8088,8 +8189,8 @@ SCR_FN int scr_log_transfer(const scr_log* l, const char* type, const char* from
 ** from the remaining files of each set; or it finds flushed datasets on the prefix, and enters them into the index.
 **
 ** Uses       platform, errors, memory, path, dataset, kernels, file window, erasure code, prefix
-** Offers     scr_rebuild, scr_rebuild_sets; scr_rebuild_run, scr_rebuild_sets_free, scr_rebuild_find, scr_rebuild_set,
-**            scr_scan_add, scr_scan_walk
+** Offers     scr_rebuild, scr_rebuild_sets, scr_scan, scr_extraction; scr_rebuild_run, scr_rebuild_sets_free,
+**            scr_rebuild_find, scr_rebuild_set, scr_scan_add, scr_scan_extract, scr_scan_walk
 ** Invariants
 **   B1  What is rebuilt equals, byte for byte, what the ranks of the set had made, headers included.
 **   B2  The memory needed does not grow with the size of files, nor the number of open files with the number of
@@ -8786,27 +8887,34 @@ SCR_FN int scr_scan_files(const scr_objects* l, const char* prefix, int* tempora
   return rc;
 }
 
-/* Check all files of the dataset DESC at PLACE against its rank2file map; *TEMPORARY as above. */
+/* What the check of a dataset works on, and its results. */
+typedef struct {
+  const char* prefix;
+  int         owners;
+  int         temporary; /* 1: a file has its temporary name still */
+} scr_scan;
+
+SCR_FN int scr_scan_check_leaf(const scr_objects* l, void* arg)
+{
+  scr_scan* s = (scr_scan*)arg;
+
+  s->owners += l->owners;
+  return scr_scan_files(l, s->prefix, &s->temporary);
+}
+
+/*
+** Check all files of the dataset DESC at PLACE against its rank2file map; *TEMPORARY becomes 1 if one has its temporary
+** name still.
+*/
 SCR_FN int scr_scan_check(const char* prefix, const scr_prefix_place* place, const scr_desc* desc, int* temporary)
 {
-  scr_rank2file map;
-  int           i, owners = 0, rc = scr_rank2file_read_root(prefix, place, &map);
+  scr_scan s = {prefix, 0, 0};
+  int      ranks, rc = scr_rank2file_walk(prefix, place, &desc->identity, &ranks, scr_scan_check_leaf, &s);
 
-  if (rc == SCR_SUCCESS && scr_identity_differs(&map.identity, &desc->identity))
-    rc = SCR_ERR(SCR_ERR_INVALID, "the rank2file map in %s/%s is that of another dataset", prefix, place->meta);
-  for (i = 0; i < map.leaves && rc == SCR_SUCCESS; i++) {
-    scr_objects l;
-    memset(&l, 0, sizeof l);
-    l.id = desc->identity.id;
-    rc = scr_rank2file_read_leaf(prefix, place, map.file[i], &l);
-    if (rc == SCR_SUCCESS) rc = scr_scan_files(&l, prefix, temporary);
-    owners += l.owners;
-    scr_objects_free(&l);
-  }
-  if (rc == SCR_SUCCESS && owners != map.ranks)
-    rc = SCR_ERR(SCR_ERR_FORMAT, "the rank2file map in %s/%s has %d ranks instead of %d", prefix, place->meta, owners,
-                 map.ranks);
-  scr_rank2file_free(&map);
+  if (rc == SCR_SUCCESS && s.owners != ranks)
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the rank2file map in %s/%s has %d ranks instead of %d", prefix, place->meta, s.owners,
+                 ranks);
+  *temporary = s.temporary;
   return rc;
 }
 
@@ -8831,6 +8939,85 @@ SCR_FN int scr_scan_add(scr_index* index, const char* dir, scr_desc* desc)
   if (rc == SCR_SUCCESS) rc = scr_scan_check(index->prefix, &place, desc, &temporary);
   if (rc == SCR_SUCCESS) rc = scr_index_set(index, desc, dir);
   if (rc == SCR_SUCCESS && !temporary) scr_index_note_renamed(index, desc->identity.id, dir);
+  return rc;
+}
+
+/* A request to take files of a dataset out of the prefix. */
+typedef struct {
+  const char* prefix;
+  const char* dir;  /* of the dataset, below the prefix */
+  const char* name; /* of the file: below the prefix, or below DIR; NULL for all files */
+  const char* into; /* the directory that receives them, at their paths below the prefix */
+  int         found;
+  void (*say)(const char* path); /* called for each file that is there */
+} scr_extraction;
+
+/* Returns 1 if O is asked for. */
+SCR_FN int scr_extract_wants(const scr_extraction* x, const scr_object* o)
+{
+  const char* below;
+
+  if (o->redundant) return 0;
+  return x->name == NULL || strcmp(x->name, o->rel) == 0 ||
+         (scr_path_below(x->dir, o->rel, &below) && strcmp(x->name, below) == 0);
+}
+
+/* Copy the file O of dataset ID to its path below x->into, and compare its checksum.  A file that is there stays. */
+SCR_FN int scr_extract_file(scr_extraction* x, const scr_object* o, int id)
+{
+  scr_copy_list  copies;
+  scr_copy_item* it;
+  struct stat    st;
+  char           to[SCR_MAX_FILENAME], above[SCR_MAX_FILENAME];
+  int            rc = scr_fmt(to, sizeof to, "%s/%s", x->into, o->rel);
+
+  if (rc == SCR_SUCCESS) rc = scr_path_dir_of(to, above, sizeof above);
+  if (rc == SCR_SUCCESS && scr_os.lstat(to, &st) == 0)
+    rc = SCR_ERR(SCR_ERR_ARG, "%s is there already; move it away, or extract into another directory", to);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(above, 0777);
+  if (rc == SCR_SUCCESS) rc = scr_copy_list_make(&copies, 1, 1 << 20);
+  if (rc != SCR_SUCCESS) return rc;
+  it = scr_copy_list_add(&copies, o->mode != 0 ? (mode_t)(o->mode & 0777) | 0600 : 0666, o->mtime);
+  rc = scr_extents_whole(&it->to, to, o->size);
+  if (rc == SCR_SUCCESS) rc = scr_object_extents(o, x->prefix, id, 0, &it->from);
+  if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, 1);
+  if (rc == SCR_SUCCESS && (rc = scr_object_has_crc(o, to, it->crc, "it is damaged on the prefix")) != SCR_SUCCESS)
+    scr_os.unlink(to);
+  if (rc == SCR_SUCCESS) x->say(to);
+  scr_copy_list_free(&copies);
+  return rc;
+}
+
+SCR_FN int scr_extract_leaf(const scr_objects* l, void* arg)
+{
+  scr_extraction* x = (scr_extraction*)arg;
+  int             i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < l->n && rc == SCR_SUCCESS; i++) {
+    if (!scr_extract_wants(x, &l->object[i])) continue;
+    x->found++;
+    rc = scr_extract_file(x, &l->object[i], l->id);
+  }
+  return rc;
+}
+
+/*
+** Copy files of the dataset IT out of its containers, or from where they lie, as X says.  SCR_ERR_NOT_FOUND if it has
+** no such file.
+*/
+SCR_FN int scr_scan_extract(scr_extraction* x, const scr_index_item* it)
+{
+  scr_prefix_place place;
+  scr_identity     identity = it->desc.identity;
+  int              ranks, rc = scr_prefix_locate(x->prefix, it->id, it->dir, &place);
+
+  identity.id = it->id;
+  x->dir = it->dir;
+  if (rc == SCR_SUCCESS && (!it->complete || it->renaming))
+    rc = SCR_ERR(SCR_ERR_INVALID, "dataset %d in %s/%s is not complete", it->id, x->prefix, it->dir);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(x->prefix, &place, &identity, &ranks, scr_extract_leaf, x);
+  if (rc == SCR_SUCCESS && x->found == 0 && x->name != NULL)
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d in %s/%s has no file %s", it->id, x->prefix, it->dir, x->name);
   return rc;
 }
 
@@ -8866,11 +9053,11 @@ SCR_FN void scr_scan_walk(const char* prefix, const char* dir, void (*found)(con
 ** Waits that yield the processor, agreement between ranks, exchange of hashes, sorting of strings over ranks, and flow
 ** control.
 **
-** Uses       errors, memory, hash, kernels
+** Uses       errors, memory, hash, kernels, rebuild
 ** Offers     scr_vote; scr_wait_idle, scr_waitall, scr_wait, scr_barrier, scr_bcast, scr_vote_start, scr_vote_stop,
 **            scr_vote_all, scr_agree, scr_hash_to_buf, scr_hash_from_buf, scr_message_recv, scr_hash_sendrecv,
-**            scr_hash_send, scr_hash_recv, scr_hash_bcast, scr_hash_exchange, scr_hash_spread, scr_scan,
-**            scr_scan_next, scr_rank_str, scr_int_send, scr_int_recv, scr_flow
+**            scr_hash_send, scr_hash_recv, scr_hash_bcast, scr_hash_exchange, scr_hash_spread, scr_scan, scr_rank_str,
+**            scr_int_send, scr_int_recv, scr_flow
 ** Invariants
 **   N1  Every wait goes through scr_wait, or a similar loop over a probe, which yields the processor when nothing has
 **       arrived.
@@ -10456,7 +10643,7 @@ typedef struct {
   int      prefix_size, drop_after;  /* SCR_PREFIX_SIZE, SCR_DROP_AFTER_CURRENT */
   int      flush_every, flush_width, fetch_width, crc_on_copy, crc_on_delete, crc_on_restart, crc_on_flush, preserve;
   int      use_containers;
-  uint64_t container_size;
+  uint64_t container_size, rank2file_size;
   size_t   mpi_buf, file_buf;
   char*    work; /* memory of the redundancy engine, allocated in SCR_Init so that it cannot fail later */
 
@@ -12954,8 +13141,8 @@ SCR_FN int scr_recovery_mend(int id)
 /* ==== 22 FLUSH ==========================================================================================
 ** Copy datasets from the cache to the prefix, in three steps with their state in one struct: begin, copy, commit.
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, prefix, MPI helpers, world,
-**            state, recovery
+** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, prefix, rebuild, MPI helpers,
+**            world, state, recovery
 ** Offers     scr_indexed; scr_flush_read_rank2file, scr_flush_delete, scr_indexed_of, scr_flush_delete_indexed,
 **            scr_flush_sync, scr_flush_is_due, scr_flush_unless_superseded, scr_flush_unasked, scr_flush_if_due
 ** Invariants
@@ -12969,8 +13156,6 @@ SCR_FN int scr_recovery_mend(int id)
 **       CURRENT.
 ** Failure    A failed flush leaves the prefix as it was, but for empty directories.
 ** ====================================================================================================== */
-
-#define SCR_RANK2FILE_BYTES (1024 * 1024) /* limit for one leaf of the rank2file map */
 
 /* An indexed dataset that may have files where the flush is to put its own. */
 typedef struct {
@@ -13000,52 +13185,129 @@ typedef struct {
 /* ---- the rank2file map over the ranks ---- */
 
 /*
-** Write the rank2file map of the flush F: neighbouring ranks share a leaf of up to SCR_RANK2FILE_BYTES.  Rank 0 writes
-** the root, which records the identity of the dataset and lists only existing leaves.  RC is this rank's result so far.
-** Collective over the world; the same code everywhere, except that only rank 0 knows whether the root was written.
+** The ranks that have a BODY, all but NULL, form groups of neighbours whose bodies have at most SCR_RANK2FILE_SIZE
+** bytes together; above LEVEL 0 a single group if that would leave each alone.  The first rank of a group, where *FIRST
+** becomes 1, receives the bodies of all in IN, by rank.  *GROUPS receives the number of groups.  Collective over the
+** world; returns this rank's code.
+*/
+SCR_FN int scr_flush_group(const scr_hash* body, int level, scr_hash* in, int* first, int* groups)
+{
+  scr_hash* send = scr_hash_new();
+  scr_vote  scan, all;
+  int64_t   size = body != NULL ? (int64_t)scr_hash_pack_size(body) : 0, start, span;
+  int       rc, err;
+
+  memset(&scan, 0, sizeof scan);
+  memset(&all, 0, sizeof all);
+  scan.sum[0] = size;
+  rc = scr_scan(&scan, SCR_SCAN_UP, scr.world.comm);
+  start = scan.sum[0] - size;
+  all.max[0] = size;
+  all.sum[0] = body != NULL;
+  if ((err = scr_vote_all(&all, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  span = scr_rank2file_span((int64_t)scr.rank2file_size, all.max[0]);
+  *first = scr_rank2file_begins(start, start + size, span);
+  *groups = (int)all.sum[0];
+  memset(&all, 0, sizeof all);
+  all.sum[0] = *first;
+  if ((err = scr_vote_all(&all, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  if (level > 0 && *groups > 1 && all.sum[0] == *groups) { /* no node can take two: it has to be larger */
+    *first = scr_rank2file_begins(start, start + size, INT64_MAX);
+    *groups = 1;
+  } else {
+    *groups = (int)all.sum[0];
+  }
+  memset(&scan, 0, sizeof scan);
+  scan.max[0] = *first ? scr.world.rank : -1;
+  if ((err = scr_scan(&scan, SCR_SCAN_UP, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  if (body != NULL) scr_hash_merge(scr_hash_setf(send, NULL, "%d", (int)scan.max[0]), body);
+  if ((err = scr_hash_exchange(send, in, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  scr_hash_sort_int(in, SCR_HASH_SORT_ASCENDING);
+  scr_hash_delete(&send);
+  return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/* The node of the map that this rank adds to the level above: its FILE, and the number of RANKS below it. */
+typedef struct {
+  char file[64];
+  int  ranks;
+} scr_flush_node;
+
+/* Write the leaf that lists the objects in BODIES, by rank, and describe it in NODE. */
+SCR_FN int scr_flush_write_leaf(const scr_flush* f, const scr_hash* bodies, scr_flush_node* node)
+{
+  scr_hash*      body = scr_hash_new();
+  scr_hash_elem* e;
+  int            rc;
+
+  for (e = scr_hash_elem_first(bodies); e != NULL; e = scr_hash_elem_next(e))
+    scr_hash_merge(body, scr_hash_elem_hash(e));
+  node->ranks = scr_hash_size(bodies);
+  rc = scr_rank2file_write_leaf(scr.world.prefix, f->dir, scr.world.rank, node->ranks, body, node->file,
+                                sizeof node->file);
+  scr_hash_delete(&body);
+  return rc;
+}
+
+/*
+** Write the node of LEVEL above the nodes in BODIES, by the ranks that wrote them, and describe it in NODE.  ROOT: it
+** is above all; then it is left in M, and not written.
+*/
+SCR_FN int scr_flush_write_node(const scr_flush* f, int level, int root, const scr_hash* bodies, scr_flush_node* node,
+                                scr_rank2file* m)
+{
+  scr_hash_elem* e;
+  int            rc = SCR_SUCCESS;
+
+  m->level = level;
+  m->ranks = 0;
+  for (e = scr_hash_elem_first(bodies); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    m->ranks += scr_hash_int_or(scr_hash_elem_hash(e), "BELOW", 0);
+    rc = scr_rank2file_add(m, atoi(scr_hash_elem_key(e)), scr_hash_str_or(scr_hash_elem_hash(e), "FILE", ""));
+  }
+  if (root || rc != SCR_SUCCESS) return rc;
+  node->ranks = m->ranks;
+  rc = scr_fmt(node->file, sizeof node->file, ".scr/rank2file.%d.%d.scr", level, scr.world.rank);
+  return rc == SCR_SUCCESS ? scr_rank2file_write(scr.world.prefix, f->dir, m, node->file) : rc;
+}
+
+/*
+** Write the rank2file map of the flush F, a tree that grows from its leaves: neighbouring ranks share a leaf of up to
+** SCR_RANK2FILE_SIZE bytes, those that wrote leaves share a node above them, and so on, until one rank is left, which
+** is rank 0.  It writes the root, which records the identity of the dataset, after all other nodes are there.  RC is
+** this rank's result so far.  Collective over the world; the same code everywhere, except that only rank 0 knows
+** whether the root was written.
 */
 SCR_FN int scr_flush_write_rank2file(const scr_flush* f, int rc)
 {
-  scr_hash *     body = scr_hash_new(), *out = scr_hash_new(), *in = scr_hash_new();
-  scr_hash_elem* e;
-  scr_rank2file  root;
-  scr_vote       v;
-  char           name[64];
-  int64_t        size;
-  int            writer, next = 0, i, err = scr_objects_to_hash(&f->objects, scr.world.prefix, f->dir, body);
+  scr_hash *     body = scr_hash_new(), *in = scr_hash_new();
+  scr_rank2file  m;
+  scr_flush_node node;
+  int            level, first, groups = 0, err;
 
+  memset(&m, 0, sizeof m);
+  memset(&node, 0, sizeof node);
+  err = scr_objects_to_hash(&f->objects, scr.world.prefix, f->dir, body);
   if (rc == SCR_SUCCESS) rc = err;
-  size = (int64_t)scr_hash_pack_size(body);
-  memset(&root, 0, sizeof root);
-  memset(&v, 0, sizeof v);
-  v.sum[0] = size;
-  if ((err = scr_scan(&v, SCR_SCAN_UP, scr.world.comm)) != SCR_SUCCESS) rc = err;
-  writer = scr.world.rank == 0 || (v.sum[0] - size) / SCR_RANK2FILE_BYTES != v.sum[0] / SCR_RANK2FILE_BYTES;
-  memset(&v, 0, sizeof v);
-  v.max[0] = writer ? scr.world.rank : -1;
-  if ((err = scr_scan(&v, SCR_SCAN_UP, scr.world.comm)) != SCR_SUCCESS) rc = err;
-  if ((err = scr_scan_next(writer, &next, scr.world.comm)) != SCR_SUCCESS) rc = err;
-  if (!writer) {
-    if ((err = scr_hash_send(body, (int)v.max[0], scr.world.comm)) != SCR_SUCCESS) rc = err;
-  } else {
-    for (i = scr.world.rank + 1; i < next; i++)
-      if ((err = scr_hash_recv(body, i, scr.world.comm)) != SCR_SUCCESS) rc = err;
-    if (rc == SCR_SUCCESS)
-      rc = scr_rank2file_write_leaf(scr.world.prefix, f->dir, scr.world.rank, next - scr.world.rank, body, name,
-                                    sizeof name);
-    if (rc == SCR_SUCCESS) scr_hash_setf(out, NULL, "%d %s", 0, name);
+  for (level = 0; level == 0 || groups > 1; level++) {
+    if ((err = scr_flush_group(body, level, in, &first, &groups)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
+    scr_hash_delete(&body);
+    if (first && rc == SCR_SUCCESS && level == 0) rc = scr_flush_write_leaf(f, in, &node);
+    if (first && rc == SCR_SUCCESS && level > 0) rc = scr_flush_write_node(f, level, groups == 1, in, &node, &m);
+    scr_hash_unset_all(in);
+    if (first) {
+      if (groups > 1) scr_rank2file_free(&m);
+      body = scr_hash_new();
+      scr_hash_util_set_str(body, "FILE", node.file);
+      scr_hash_util_set_int(body, "BELOW", node.ranks);
+    }
+    if (level == 0) groups = groups > 1 ? groups : 2; /* the root is above a single leaf, too */
   }
-  if ((err = scr_hash_exchange(out, in, scr.world.comm)) != SCR_SUCCESS) rc = err;
-  root.ranks = scr.world.ranks;
-  root.identity = f->desc.identity;
-  for (e = scr_hash_elem_first(in); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
-    rc = scr_rank2file_add(&root, atoi(scr_hash_elem_key(e)),
-                           scr_hash_elem_key(scr_hash_elem_first(scr_hash_elem_hash(e))));
+  m.identity = f->desc.identity;
   rc = scr_agree(rc, scr.world.comm);
-  if (rc == SCR_SUCCESS && scr.world.rank == 0) rc = scr_rank2file_write_root(scr.world.prefix, f->dir, &root);
-  scr_rank2file_free(&root);
+  if (rc == SCR_SUCCESS && scr.world.rank == 0) rc = scr_rank2file_write_root(scr.world.prefix, f->dir, &m);
+  scr_rank2file_free(&m);
   scr_hash_delete(&body);
-  scr_hash_delete(&out);
   scr_hash_delete(&in);
   return rc;
 }
@@ -13068,48 +13330,85 @@ SCR_FN int scr_flush_deal_objects(const scr_objects* l, scr_hash* out)
   return rc;
 }
 
+/* Send the children of M to the ranks that read them: their files are keys of JOBS.  Collective over the world. */
+SCR_FN int scr_flush_deal_nodes(const scr_rank2file* m, scr_hash* jobs)
+{
+  scr_hash *     out = scr_hash_new(), *in = scr_hash_new();
+  scr_hash_elem* e;
+  int            i, rc;
+
+  for (i = 0; i < m->n; i++) scr_hash_setf(out, NULL, "%d %s", m->rank[i] % scr.world.ranks, m->file[i]);
+  rc = scr_hash_exchange(out, in, scr.world.comm);
+  for (e = scr_hash_elem_first(in); e != NULL; e = scr_hash_elem_next(e)) scr_hash_merge(jobs, scr_hash_elem_hash(e));
+  scr_hash_delete(&out);
+  scr_hash_delete(&in);
+  return rc;
+}
+
+/*
+** Read the nodes JOBS of LEVEL of the map of the dataset at PLACE: the objects of leaves are added to READ, the
+** children of other nodes are those of M then.
+*/
+SCR_FN int scr_flush_read_nodes(const scr_prefix_place* place, int level, const scr_hash* jobs, scr_objects* read,
+                                scr_rank2file* m)
+{
+  const scr_hash_elem* e = scr_hash_elem_first(jobs);
+  int                  rc = SCR_SUCCESS;
+
+  scr_rank2file_free(m);
+  for (; e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
+    if (level == 0) rc = scr_rank2file_read_leaf(scr.world.prefix, place, scr_hash_elem_key(e), read);
+    else rc = scr_rank2file_read(scr.world.prefix, place, scr_hash_elem_key(e), level, m);
+  return rc;
+}
+
 /*
 ** Read the rank2file map of the dataset at PLACE: MINE receives the objects whose owner, modulo the number of ranks, is
-** this rank; *RANKS receives the number of ranks of the dataset.  Rank 0 reads the root, the ranks that it assigns read
-** the leaves and send each rank its share.  If IDENTITY is not NULL and the root has another one: SCR_ERR_INVALID.
-** Collective over the world; the same code everywhere.
+** this rank; *RANKS receives the number of ranks of the dataset.  Rank 0 reads the root; the readers of a node send its
+** children to the ranks that read these, level by level, and those of leaves send each rank its share.  If IDENTITY is
+** not NULL and the root has another one: SCR_ERR_INVALID.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_flush_read_rank2file(const scr_prefix_place* place, const scr_identity* identity, scr_objects* mine,
                                     int* ranks)
 {
+  enum { RANKS, LEVEL }; /* max */
   scr_hash *     out = scr_hash_new(), *jobs = scr_hash_new(), *in = scr_hash_new();
   scr_hash_elem* e;
-  scr_rank2file  root;
+  scr_rank2file  m;
   scr_objects    read;
   scr_vote       v;
-  int            i, rc = SCR_SUCCESS, err;
+  int            level, rc = SCR_SUCCESS, err;
 
   memset(&v, 0, sizeof v);
+  memset(&m, 0, sizeof m);
   memset(&read, 0, sizeof read);
   if (scr.world.rank == 0) {
-    rc = scr_rank2file_read_root(scr.world.prefix, place, &root);
-    v.max[0] = root.ranks;
-    if (rc == SCR_SUCCESS && identity != NULL && scr_identity_differs(&root.identity, identity))
+    rc = scr_rank2file_read_root(scr.world.prefix, place, &m);
+    v.max[RANKS] = m.ranks;
+    v.max[LEVEL] = m.level;
+    if (rc == SCR_SUCCESS && identity != NULL && scr_identity_differs(&m.identity, identity))
       rc = SCR_ERR(SCR_ERR_INVALID, "%s/%s/rank2file.scr is the map of another dataset than the summary beside it",
                    scr.world.prefix, place->meta);
-    for (i = 0; i < root.leaves && rc == SCR_SUCCESS; i++)
-      scr_hash_setf(out, NULL, "%d %s", root.rank[i] % scr.world.ranks, root.file[i]);
-    scr_rank2file_free(&root);
   }
-  if ((err = scr_hash_exchange(out, jobs, scr.world.comm)) != SCR_SUCCESS) rc = err;
-  scr_hash_unset_all(out);
-  for (e = scr_hash_elem_first(scr_hash_getf(jobs, "%d", 0)); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
-    rc = scr_rank2file_read_leaf(scr.world.prefix, place, scr_hash_elem_key(e), &read);
-  v.sum[0] = read.owners;
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) goto out;
+  *ranks = (int)v.max[RANKS];
+  for (level = (int)v.max[LEVEL] - 1; level >= 0; level--) {
+    if ((err = scr_flush_deal_nodes(&m, jobs)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
+    if (rc == SCR_SUCCESS) rc = scr_flush_read_nodes(place, level, jobs, &read, &m);
+    scr_hash_unset_all(jobs);
+  }
   if (rc == SCR_SUCCESS) rc = scr_flush_deal_objects(&read, out);
-  if ((err = scr_hash_exchange(out, in, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  if ((err = scr_hash_exchange(out, in, scr.world.comm)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
   for (e = scr_hash_elem_first(in); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
     rc = scr_objects_from_hash(scr_hash_elem_hash(e), scr.world.prefix, "", mine);
+  memset(&v, 0, sizeof v);
+  v.sum[0] = read.owners;
   rc = scr_vote_all(&v, rc, scr.world.comm);
-  *ranks = (int)v.max[0];
-  if (rc == SCR_SUCCESS && v.sum[0] != v.max[0])
-    rc = SCR_ERR(SCR_ERR_FORMAT, "the rank2file map in %s/%s describes %lld ranks instead of %lld", scr.world.prefix,
-                 place->meta, (long long)v.sum[0], (long long)v.max[0]);
+  if (rc == SCR_SUCCESS && v.sum[0] != *ranks)
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the rank2file map in %s/%s describes %lld ranks instead of %d", scr.world.prefix,
+                 place->meta, (long long)v.sum[0], *ranks);
+out:
+  scr_rank2file_free(&m);
   scr_objects_free(&read);
   scr_hash_delete(&out);
   scr_hash_delete(&jobs);
@@ -13187,8 +13486,8 @@ SCR_FN int scr_flush_list_objects(scr_flush* f)
 
 /*
 ** Add up the BYTES of the ranks before this one, in the order of nodes and then of ranks, in *POSITION, and those of
-** all ranks in *TOTAL.  The first rank of each node adds up its node, and a scan adds up the nodes.  Collective over the
-** world; returns this rank's code.
+** all ranks in *TOTAL.  The first rank of each node adds up its node, and a scan adds up the nodes.  Collective over
+** the world; returns this rank's code.
 */
 SCR_FN int scr_flush_position(uint64_t bytes, uint64_t* position, uint64_t* total)
 {
@@ -15168,6 +15467,7 @@ SCR_FN int scr_settings_keep(void)
   if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.world.params, "SCR_FILE_BUF_SIZE", &bytes);
   scr.file_buf = bytes < 4096 ? 4096 : (size_t)bytes;
   if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.world.params, "SCR_CONTAINER_SIZE", &scr.container_size);
+  if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.world.params, "SCR_RANK2FILE_SIZE", &scr.rank2file_size);
   if (rc != SCR_SUCCESS) return rc;
   scr.halt_exit = !scr.halt_enabled ? 0 : exits == NULL || strcasecmp(exits, "auto") == 0 ? -1 : atoi(exits);
   scr.work = (char*)scr_malloc(SCR_ENCODE_WORK_BYTES(scr.mpi_buf));

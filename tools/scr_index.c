@@ -4,10 +4,10 @@
 #include "tool.h"
 
 static const char usage[] =
-    "scr_index [--list | --long | --json | --current NAME | --drop NAME | --drop-after NAME | --add DIR | --build]\n"
-    "          [--prefix DIR]\n"
+    "scr_index [--list | --long | --json | --current NAME | --drop NAME | --drop-after NAME | --add DIR | --build\n"
+    "          | --extract NAME [FILE...] [--into DIR]] [--prefix DIR]\n"
     "List the datasets on the prefix directory, newest first, with a star at the checkpoint to restart from; choose\n"
-    "that; remove datasets from the index, or add them.\n"
+    "that; remove datasets from the index, or add them; take files out of containers.\n"
     "\n"
     "  -l, --list            list the checkpoints (the default)\n"
     "  -L, --long            list all datasets, output too, with their size, and whether they can be loaded\n"
@@ -19,6 +19,10 @@ static const char usage[] =
     "      --drop-after NAME remove all datasets that are newer than NAME from the index\n"
     "  -a, --add DIR         add the dataset in DIR, below the prefix, to the index, after all its files are checked\n"
     "  -b, --build           the same for all datasets on the prefix; an index that is damaged is replaced\n"
+    "  -x, --extract NAME    copy files of the newest dataset NAME, from containers too: each FILE, a path below the\n"
+    "                        prefix or below the dataset's directory, or all files if none is named; checksums are\n"
+    "                        compared, and existing files are not replaced\n"
+    "      --into DIR        where copied files go, at their paths below the prefix; default: the working directory\n"
     "  -p, --prefix DIR      the prefix directory; default: SCR_PREFIX, or else the working directory\n"
     "  -h, --help            print this and exit;  --version  print the version and exit\n"
     "\n"
@@ -27,6 +31,7 @@ static const char usage[] =
     "Exit 0, or 1 if there is an error.\n";
 
 #define OPT_DROP_AFTER 1001
+#define OPT_INTO       1002
 
 /* When IT was flushed, or "". */
 static const char* flushed(const scr_index_item* it)
@@ -236,6 +241,36 @@ static int build(const char* argv0, const char* prefix, const char* dir)
   return rc == SCR_SUCCESS ? s.bad : tool_fail(argv0, 1, scr_err_text);
 }
 
+static void say_path(const char* path)
+{
+  tool_print(path);
+  putchar('\n');
+}
+
+/* Copy the N files of the newest dataset NAME into the directory INTO; all of them if N is 0. */
+static int extract(const char* argv0, const char* prefix, const char* name, int n, char** file, const char* into)
+{
+  scr_index      index;
+  scr_index_item it;
+  scr_extraction x;
+  const char*    below;
+  int            i, rc = scr_index_read(&index, prefix);
+
+  memset(&x, 0, sizeof x);
+  x.prefix = prefix;
+  x.into = into;
+  x.say = say_path;
+  if (rc == SCR_SUCCESS && scr_index_named(&index, name, &it) != SCR_SUCCESS)
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the index of %s has no dataset %s", prefix, name);
+  for (i = 0; (i < n || i == 0) && rc == SCR_SUCCESS; i++) {
+    x.name = n == 0 ? NULL : scr_path_below(prefix, file[i], &below) ? below : file[i];
+    x.found = 0;
+    rc = scr_scan_extract(&x, &it);
+  }
+  scr_index_close(&index, rc, 0);
+  return rc == SCR_SUCCESS && fflush(stdout) == 0 ? 0 : tool_fail(argv0, 1, scr_err_text);
+}
+
 int main(int argc, char** argv)
 {
   static const struct option options[] = {{"list", no_argument, NULL, 'l'},
@@ -247,15 +282,18 @@ int main(int argc, char** argv)
                                           {"drop-after", required_argument, NULL, OPT_DROP_AFTER},
                                           {"add", required_argument, NULL, 'a'},
                                           {"build", no_argument, NULL, 'b'},
+                                          {"extract", required_argument, NULL, 'x'},
+                                          {"into", required_argument, NULL, OPT_INTO},
                                           {"prefix", required_argument, NULL, 'p'},
                                           TOOL_OPTIONS,
                                           {NULL, 0, NULL, 0}};
-  const char *               prefix = tool_prefix(), *name = NULL;
+  const char *               prefix = tool_prefix(), *name = NULL, *into = NULL;
   int                        c, what = 0;
 
-  while ((c = getopt_long(argc, argv, "lLjc:d:r:a:bp:h", options, NULL)) != -1) {
+  while ((c = getopt_long(argc, argv, "lLjc:d:r:a:bx:p:h", options, NULL)) != -1) {
     if (c == 'r') c = 'd';
     if (c == 'p') prefix = optarg;
+    else if (c == OPT_INTO) into = optarg;
     else if (c == 'h' || c == '?' || c == TOOL_OPT_VERSION) return tool_answer(c, argv[0], usage, 1);
     else if (what != 0 && what != c) return tool_usage(argv[0], usage, 1, "one question or change at a time");
     else {
@@ -263,7 +301,7 @@ int main(int argc, char** argv)
       if (optarg != NULL) name = optarg;
     }
   }
-  if (optind != argc) return tool_answer('?', argv[0], usage, 1);
+  if ((optind != argc || into != NULL) && what != 'x') return tool_answer('?', argv[0], usage, 1);
   if (!tool_is_dir(prefix)) {
     SCR_ERRNO("cannot open the prefix directory %s", prefix);
     return tool_fail(argv[0], 1, scr_err_text);
@@ -271,5 +309,6 @@ int main(int argc, char** argv)
   if (what == 'c') return choose(argv[0], prefix, name);
   if (what == 'd' || what == OPT_DROP_AFTER) return drop(argv[0], prefix, name, what == OPT_DROP_AFTER);
   if (what == 'a' || what == 'b') return build(argv[0], prefix, what == 'a' ? name : NULL);
+  if (what == 'x') return extract(argv[0], prefix, name, argc - optind, argv + optind, into != NULL ? into : ".");
   return list(argv[0], prefix, what != 0 ? what : 'l');
 }

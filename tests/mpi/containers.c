@@ -75,7 +75,9 @@ static uint64_t bytes_of(const shape* s)
   return all;
 }
 
-/* That the containers of the dataset in DIR, of SIZE bytes, hold the ALL bytes of its files, one full after the other. */
+/*
+** That the containers of the dataset in DIR, of SIZE bytes, hold the ALL bytes of its files, one full after the other.
+*/
 static void check_containers(const char* dir, uint64_t all, uint64_t size)
 {
   char        path[SCR_MAX_FILENAME];
@@ -266,6 +268,77 @@ static void a_restart_finds_mode_and_time_of_files(void)
   }
 }
 
+/* A command takes one file, or all, out of containers, and leaves alone what is there. */
+static void a_command_takes_files_out_of_containers(void)
+{
+  char path[SCR_MAX_FILENAME];
+  int  packed, i;
+
+  for (packed = 0; packed < 2; packed++) {
+    during("SCR_USE_CONTAINERS=%d", packed);
+    begin_packing(LEAST);
+    set("SCR_USE_CONTAINERS=%d", packed);
+    OK(SCR_Init());
+    OK(put_shape("ck", SCR_FLAG_CHECKPOINT, spans, 1));
+    OK(SCR_Finalize());
+    shell("$TEST_INDEX -p prefix --extract ck ck/rank_1_1 --into one && test $(find one -type f | wc -l) = 1");
+    shell("$TEST_INDEX -p \"$PWD/prefix\" -x ck rank_0_0 \"$PWD/prefix/ck/rank_0_1\" --into one && "
+          "test $(find one -type f | wc -l) = 3");
+    shell("mkdir all && cd all && $TEST_INDEX --extract ck -p ../prefix | grep -c . | grep -qx %d", 2 * ranks);
+    for (i = 0; i < 2; i++) {
+      snprintf(path, sizeof path, "%s/all/ck/rank_%d_%d", case_dir, rank, i);
+      CHECK(same_bytes(path, seed_of("ck", rank, i), spans->size(i)), "%s", path);
+    }
+    snprintf(path, sizeof path, "%s/one/ck/rank_%d_1", case_dir, rank);
+    if (rank < 2) CHECK(same_bytes(path, seed_of("ck", rank, 1), spans->size(1)), "%s", path);
+    shell("! $TEST_INDEX -p prefix -x ck rank_0_0 --into one 2> told && grep -q 'is there already' told");
+    shell("! $TEST_INDEX -p prefix -x ck rank_0 --into two 2> told && grep -q 'no file rank_0' told && ! test -e two");
+    shell("! $TEST_INDEX -p prefix -x none 2> told && grep -q 'no dataset none' told");
+    shell("! $TEST_INDEX -p prefix --into two -l 2> told");
+    if (packed) shell("printf X | dd of=prefix/ck/.scr/ctr.0.scr bs=1 seek=5 conv=notrunc 2> dd");
+    else shell("printf X | dd of=prefix/ck/rank_0_0 bs=1 seek=5 conv=notrunc 2> dd");
+    shell("! $TEST_INDEX -p prefix -x ck rank_0_0 --into two 2> told && grep -q damaged told && ! test -e "
+          "two/ck/rank_0_0");
+    if (packed) {
+      shell("! $TEST_INDEX --drop ck -p prefix --add ck 2> told; $TEST_INDEX --drop ck -p prefix; "
+            "! $TEST_INDEX --add ck -p prefix 2> told && grep -q 'is damaged' told");
+    }
+  }
+}
+
+/* ---- the map ---------------------------------------------------------------------------------------------------- */
+
+/* With files of a few hundred bytes the map is a tree, of as many levels as it takes. */
+static void the_map_of_many_ranks_is_a_tree(void)
+{
+  static const int sizes[] = {1, 200, 300, 1000};
+  int              i, packed, level;
+  char             path[SCR_MAX_FILENAME];
+
+  for (packed = 0; packed < 2; packed++)
+    for (i = 0; i < 4; i++) {
+      during("SCR_RANK2FILE_SIZE=%d, SCR_USE_CONTAINERS=%d", sizes[i], packed);
+      test_alive();
+      begin_packing(LEAST);
+      set("SCR_USE_CONTAINERS=%d", packed);
+      set("SCR_RANK2FILE_SIZE=%d", sizes[i]);
+      OK(SCR_Init());
+      OK(put("ck", 1, 3000));
+      OK(SCR_Finalize());
+      for (level = 0; level < 9; level++) {
+        snprintf(path, sizeof path, "prefix/ck/.scr/rank2file.%d.0.scr", level);
+        if (!there(path)) break;
+      }
+      CHECK(level >= (ranks < 4 || sizes[i] == 1 || sizes[i] == 1000 ? 1 : ranks < 16 ? 2 : 3), "%d levels", level + 1);
+      lose_all_nodes();
+      OK(SCR_Init());
+      get("ck", 1, 3000);
+      OK(SCR_Delete("ck"));
+      OK(SCR_Finalize());
+      CHECK(!there("prefix/ck"), "SCR_Delete left something");
+    }
+}
+
 /* ---- damage ---------------------------------------------------------------------------------------------------- */
 
 static void damage_of_a_container_is_seen(void)
@@ -289,7 +362,9 @@ static void damage_of_a_container_is_seen(void)
 
 /* ---- failures -------------------------------------------------------------------------------------------------- */
 
-/* The N-th call of a flush fails, or all from the N-th on: whatever is on the prefix then, the next run gets it right. */
+/*
+** The N-th call of a flush fails, or all from the N-th on: whatever is on the prefix then, the next run gets it right.
+*/
 static void fail_flushes(int mode, int step)
 {
   int n, any = 1, hit;
@@ -329,6 +404,8 @@ const test_case containers_cases[] = {CASE(what_is_packed_is_fetched_whole, "1 2
                                       CASE(containers_and_files_follow_each_other, "3"),
                                       CASE(holes_stay_holes_in_containers, "2"),
                                       CASE(a_restart_finds_mode_and_time_of_files, "2"),
+                                      CASE(a_command_takes_files_out_of_containers, "3"),
+                                      CASE(the_map_of_many_ranks_is_a_tree, "1 3 8", "5 16"),
                                       CASE(damage_of_a_container_is_seen, "2"),
                                       CASE(a_flush_into_containers_that_fails_is_made_up_for, "2"),
                                       CASE(a_flush_into_containers_that_is_killed_is_made_up_for, "2"),

@@ -953,6 +953,7 @@ static int objects_write(const scr_objects* l, const char* dir)
   memset(&map, 0, sizeof map);
   records_desc(&d, l->id, dir, SCR_FLAG_CHECKPOINT);
   map.ranks = 3;
+  map.level = 1;
   map.identity = d.identity;
   if (rc == SCR_SUCCESS) rc = scr_rank2file_write_leaf(records_prefix, dir, 0, 3, body, file, sizeof file);
   if (rc == SCR_SUCCESS) rc = scr_rank2file_add(&map, 0, file);
@@ -972,8 +973,7 @@ static int objects_read(scr_objects* l, int id, const char* dir)
   objects_new(l, id);
   if (rc != SCR_SUCCESS) return rc;
   rc = scr_rank2file_read_root(records_prefix, &place, &map);
-  for (i = 0; i < map.leaves && rc == SCR_SUCCESS; i++)
-    rc = scr_rank2file_read_leaf(records_prefix, &place, map.file[i], l);
+  for (i = 0; i < map.n && rc == SCR_SUCCESS; i++) rc = scr_rank2file_read_leaf(records_prefix, &place, map.file[i], l);
   scr_rank2file_free(&map);
   return rc;
 }
@@ -1009,6 +1009,7 @@ static void objects_come_back_from_a_rank2file_map(void)
 
   memset(&map, 0, sizeof map); /* a root of many leaves */
   map.ranks = INT_MAX;
+  map.level = 1;
   map.identity.id = 5;
   map.identity.created = INT64_MAX;
   map.identity.nonce = UINT64_MAX;
@@ -1021,9 +1022,8 @@ static void objects_come_back_from_a_rank2file_map(void)
   CHECK_INT(scr_prefix_locate(records_prefix, 5, "run/5", &place), SCR_SUCCESS);
   CHECK_INT(scr_rank2file_write_root(records_prefix, "run/5", &map), SCR_SUCCESS);
   CHECK_INT(scr_rank2file_read_root(records_prefix, &place, &root), SCR_SUCCESS);
-  CHECK(root.ranks == INT_MAX && root.leaves == 100 && scr_identity_cmp(&root.identity, &map.identity) == 0);
-  for (i = 0; i < 100 && root.leaves == 100; i++)
-    CHECK(root.rank[i] == i * 1000 && strcmp(root.file[i], map.file[i]) == 0);
+  CHECK(root.ranks == INT_MAX && root.n == 100 && scr_identity_cmp(&root.identity, &map.identity) == 0);
+  for (i = 0; i < 100 && root.n == 100; i++) CHECK(root.rank[i] == i * 1000 && strcmp(root.file[i], map.file[i]) == 0);
   scr_rank2file_free(&map);
   scr_rank2file_free(&root);
 }
@@ -1038,8 +1038,8 @@ static void rank2file_of_release(const char* root, const char* leaf, const char*
   records_copy(root, records_path("scr.dataset.3/rank2file.scr"));
   CHECK_INT(scr_prefix_locate(records_prefix, 3, "ckpt.3", &place), SCR_SUCCESS);
   CHECK_INT(scr_rank2file_read_root(records_prefix, &place, map), SCR_SUCCESS);
-  CHECK(map->ranks == 4 && map->leaves == 1 && map->rank[0] == 0 && map->identity.id == 0);
-  CHECK_STR(map->leaves == 1 ? map->file[0] : "", leaf_name);
+  CHECK(map->ranks == 4 && map->n == 1 && map->rank[0] == 0 && map->identity.id == 0);
+  CHECK_STR(map->n == 1 ? map->file[0] : "", leaf_name);
   records_copy(leaf, records_at(leaf_name));
 }
 
@@ -1077,7 +1077,7 @@ static void the_rank2file_of_two_earlier_releases_is_read(void)
 
 static void a_node_that_is_no_rank2file_is_refused(void)
 {
-  static const char* const bad[][2] = {{"LEVEL", NULL}, {"RANKS", NULL}, {"LEVEL", "0"},   {"LEVEL", "2"},
+  static const char* const bad[][2] = {{"LEVEL", NULL}, {"RANKS", NULL}, {"LEVEL", "0"},   {"LEVEL", "99"},
                                        {"LEVEL", "-1"}, {"RANKS", "-4"}, {"RANKS", "four"}};
   scr_prefix_place         place;
   scr_rank2file            map;
@@ -1088,7 +1088,7 @@ static void a_node_that_is_no_rank2file_is_refused(void)
   CHECK_INT(scr_mkdirs(records_at("run/5/.scr"), 0700), SCR_SUCCESS);
   CHECK_INT(scr_prefix_locate(records_prefix, 5, "run/5", &place), SCR_SUCCESS);
   CHECK_INT(scr_rank2file_read_root(records_prefix, &place, &map), SCR_ERR_MISSING);
-  CHECK(strstr(scr_err_text, "run/5/.scr/rank2file.scr") != NULL && map.leaves == 0);
+  CHECK(strstr(scr_err_text, "run/5/.scr/rank2file.scr") != NULL && map.n == 0);
   scr_rank2file_free(&map);
   for (i = 0; i <= sizeof bad / sizeof *bad; i++) {
     scr_hash* inner = scr_hash_new();
@@ -1102,7 +1102,7 @@ static void a_node_that_is_no_rank2file_is_refused(void)
     scr_hash_set(h, "RANK2FILE", inner); /* some writers put this key around it */
     CHECK_INT(scr_hash_file_write(records_at("run/5/.scr/rank2file.scr"), h), SCR_SUCCESS);
     CHECK_INT(scr_rank2file_read_root(records_prefix, &place, &map), wrong ? SCR_ERR_FORMAT : SCR_SUCCESS);
-    CHECK_INT(map.leaves, wrong ? 0 : 1);
+    CHECK_INT(map.n, wrong ? 0 : 1);
     if (!wrong) CHECK(map.rank[0] == 2 && map.ranks == 4 && strcmp(map.file[0], "leaf") == 0);
     scr_rank2file_free(&map);
   }
@@ -1201,7 +1201,7 @@ static void roots_try(const char* path)
   CHECK_INT(scr_prefix_locate(records_prefix, 5, "run/5", &place), SCR_SUCCESS);
   rc = scr_rank2file_read_root(records_prefix, &place, &map);
   CHECK(rc == SCR_SUCCESS || (rc == SCR_ERR_FORMAT && *scr_err_text != '\0'));
-  for (i = 0; i < map.leaves; i++) {
+  for (i = 0; i < map.n; i++) {
     objects_new(&l, 5);
     CHECK(map.rank[i] >= 0 && map.file[i] != NULL);
     scr_rank2file_read_leaf(records_prefix, &place, map.file[i], &l);
