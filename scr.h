@@ -291,6 +291,12 @@ SCR_API int SCR_Drop(const char* name);
 /* Delete the dataset NAME from the cache and from the prefix. */
 SCR_API int SCR_Delete(const char* name);
 
+/*
+** With SCR_FLUSH_ASYNC=1, wait until the flush of the dataset NAME is complete, or all flushes that are under way if
+** NAME is NULL.  Returns the error of a flush that has failed since the last call; its dataset stays in the cache.
+*/
+SCR_API int SCR_Wait(const char* name);
+
 /* ---- end of the run ------------------------------------------------------------------------------------------ */
 
 /* FLAG receives 1 if the run should end: time limit, halt file, number of checkpoints.  See scr_halt. */

@@ -31,6 +31,7 @@
 **   20 CACHE
 **   21 RECOVERY
 **   22 FLUSH
+**   23 ASYNCHRONOUS FLUSH
 **   24 ROOM, FETCH
 **   25 RESTART CHOICE
 **   26 START, HALT, END OF A RUN
@@ -1899,6 +1900,7 @@ SCR_FN void scr_hash_file_unlock(int* fd)
   X(TIME, "seconds since 1970, as date +%s prints them")                                                               \
   X(BYTES, "a size from 1 byte to 1G, such as 65536, 128K or 1.5MB")                                                   \
   X(CAPACITY, "a size from 4K to 1E, such as 100GB")                                                                   \
+  X(RATE, "bytes a second such as 200M, or 0")                                                                         \
   X(PERCENT, "a number from 0 to 100")                                                                                 \
   X(TEXT, "a text shorter than 1024 bytes")                                                                            \
   X(NAME, "a name without '/', shorter than 256 bytes, not . or ..")                                                   \
@@ -1976,6 +1978,15 @@ typedef enum {
     "Every n-th checkpoint is flushed to the prefix, and the newest one in SCR_Finalize; 0 flushes only output "       \
     "datasets.")                                                                                                       \
   X(SCR_FLUSH_WIDTH, POSITIVE, NULL, "256", ANY, "Number of ranks that write to the prefix at the same time.")         \
+  X(SCR_FLUSH_ASYNC, BOOL, NULL, "0", ANY,                                                                             \
+    "1 flushes behind the application's back: a thread of each rank copies while the application computes, and a "     \
+    "later call of the library completes the flush; SCR_Wait waits for it.")                                           \
+  X(SCR_FLUSH_TYPE, ENUM, "PTHREAD|SYNC", "PTHREAD", ANY,                                                              \
+    "What copies in an asynchronous flush: PTHREAD, a thread of each rank; SYNC turns SCR_FLUSH_ASYNC off.")           \
+  X(SCR_FLUSH_ASYNC_BW, RATE, NULL, "0", ANY,                                                                          \
+    "Bytes a second that all ranks together copy at most in an asynchronous flush; 0 for no limit.")                   \
+  X(SCR_FLUSH_ASYNC_PERCENT, PERCENT, NULL, "0", ANY,                                                                  \
+    "Share of the time in which an asynchronous flush may copy; 0 for no limit.")                                      \
   X(SCR_FLUSH_ON_RESTART, BOOL, NULL, "0", ANY,                                                                        \
     "1 flushes the loaded checkpoint to the prefix in SCR_Init, for programs that read it there.")                     \
   X(SCR_PREFIX_SIZE, COUNT, NULL, "0", ANY,                                                                            \
@@ -2158,6 +2169,8 @@ SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
     return scr_str_bytes(value, &bytes) == SCR_SUCCESS && bytes >= 1 && bytes <= (uint64_t)1 << 30;
   case SCR_PARAM_CAPACITY:
     return scr_str_bytes(value, &bytes) == SCR_SUCCESS && bytes >= 4096 && bytes <= (uint64_t)1 << 60;
+  case SCR_PARAM_RATE:
+    return scr_str_bytes(value, &bytes) == SCR_SUCCESS;
   case SCR_PARAM_PERCENT:
     return scr_param_real_of(value, &real) && real <= 100.0;
   case SCR_PARAM_NAME:
@@ -2712,10 +2725,7 @@ static const struct {
     {"SCR_CACHE_BYPASS", "0", "checkpoints go to the cache; SCR_FLUSH=1 copies each to the prefix"},
     {"SCR_FETCH_BYPASS", "0", "SCR_FETCH=0 leaves reading the prefix to the application"},
     {"SCR_GLOBAL_RESTART", "0", "SCR_FLUSH_ON_RESTART=1 flushes the loaded checkpoint"},
-    {"SCR_FLUSH_ASYNC", "0", "a flush ends before the call returns; raise SCR_FLUSH"},
-    {"SCR_FLUSH_TYPE", "SYNC", "TYPE=PTHREAD on the STORE line copies with threads"},
     {"SCR_FLUSH_POSTSTAGE", "0", "SCR_Finalize flushes the newest checkpoint"},
-    {"SCR_USE_CONTAINERS", "0", "each file is copied to a file of its own"},
     {"SCR_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 logs to a file and to syslog"},
     {"SCR_LOG_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 logs to a file and to syslog"},
     {"SCR_COPY_METADATA", "1", "all metadata is kept"}};
@@ -4345,11 +4355,12 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 ** copies and checksums of whole files.
 **
 ** Uses       platform, errors, memory, path, hash files, dataset, kernels
-** Offers     scr_window_seg, scr_window, scr_extent, scr_extents, scr_copy_item, scr_copy_list; scr_window_close,
-**            scr_window_free, scr_window_open, scr_window_length, scr_window_fd, scr_window_find, scr_window_read,
-**            scr_window_view, scr_window_write, scr_hole_end, scr_extent_crc, scr_file_crc, scr_file_has_crc,
-**            scr_window_crc, scr_extents_free, scr_extents_add, scr_extents_whole, scr_copy_list_make,
-**            scr_copy_list_free, scr_copy_list_add, scr_copy_list_run, scr_file_check
+** Offers     scr_window_seg, scr_window, scr_extent, scr_job, scr_pace, scr_extents, scr_copy_item, scr_copy_list;
+**            scr_window_close, scr_window_free, scr_window_open, scr_window_length, scr_window_fd, scr_window_find,
+**            scr_window_read, scr_window_view, scr_window_write, scr_hole_end, scr_extent_crc, scr_file_crc,
+**            scr_file_has_crc, scr_window_crc, scr_job_start, scr_job_is_done, scr_job_wait, scr_helper_end,
+**            scr_extents_free, scr_extents_add, scr_extents_whole, scr_copy_list_make, scr_copy_list_free,
+**            scr_copy_list_add, scr_copy_list_run, scr_file_check
 ** Invariants
 **   W1  The stream is file 0, file 1, ... in the given order, then zeros without end.  Any range of it can be read or
 **       written; only zeros may be written past the end of the files.
@@ -4358,8 +4369,9 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 **   W3  A file that is shorter than its stated size is an error; it never reads as zeros.
 **   W4  A new file (O_TRUNC) gets its size at the start, and each byte is written at most once: zeros stay holes.  A
 **       file with holes is not read through a mapping, which would fill them.
-**   W5  Only scr_copy_list_work runs in threads other than the caller's.  It uses nothing but its list and the table of
-**       system calls.  Each thread has its own error record and scr_oom; they are merged when all threads have ended.
+**   W5  Only scr_copy_list_work and the jobs of the helper run in threads other than the caller's.  They use
+**       nothing but their arguments and the table of system calls, and never MPI.  Each thread has its own error record
+**       and scr_oom; they are merged when the work has ended.
 ** Failure    An error code; files keep what was written so far.
 ** ====================================================================================================== */
 
@@ -4749,6 +4761,154 @@ SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
   return SCR_SUCCESS;
 }
 
+/* ---- the helper: work behind the application's back ---- */
+
+/* Work for the helper thread, which uses nothing but ARG and the table of system calls.  All zeros but work and arg. */
+typedef struct scr_job {
+  int (*work)(void* arg); /* returns an error code */
+  void*           arg;
+  int             done;
+  int             rc; /* of the work, with its record, once it is done */
+  scr_err_record  why;
+  struct scr_job* next;
+} scr_job;
+
+/* The thread, which lives from the first job to scr_helper_end, and its queue; the lock protects all but the thread. */
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t  changed;
+  pthread_t       thread;
+  int             lives, ends;
+  int             hurry; /* how many wait for a job: it then takes no pauses */
+  scr_job*        first;
+} scr_helper = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0, 0, NULL};
+
+/* How much of the machine a copy in the background may take.  All zeros: all that it can get. */
+typedef struct {
+  double rate;  /* bytes a second; 0: no limit */
+  double share; /* of its time that it works, from 0 to 1; 0: no limit */
+} scr_pace;
+
+/*
+** Pause after a step that has moved N bytes since START, as PACE wants, unless somebody waits for the helper.  Returns
+** the time at which the next step begins.
+*/
+SCR_FN double scr_pace_pause(const scr_pace* pace, uint64_t n, double start)
+{
+  struct timespec until;
+  double          now = scr_wtime(), end = now, worked = now - start;
+
+  if (pace->rate > 0 && start + (double)n / pace->rate > end) end = start + (double)n / pace->rate;
+  if (pace->share > 0 && pace->share < 1 && start + worked / pace->share > end) end = start + worked / pace->share;
+  if (end <= now) return now;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += (time_t)(end - now);
+  until.tv_nsec += (long)(1e9 * (end - now - (double)(time_t)(end - now)));
+  until.tv_sec += until.tv_nsec / 1000000000;
+  until.tv_nsec %= 1000000000;
+  pthread_mutex_lock(&scr_helper.lock);
+  while (scr_helper.hurry == 0 && pthread_cond_timedwait(&scr_helper.changed, &scr_helper.lock, &until) == 0) continue;
+  pthread_mutex_unlock(&scr_helper.lock);
+  return end < scr_wtime() ? end : scr_wtime(); /* what a pause was too long, the next is shorter */
+}
+
+/* Carry out JOB in this thread. */
+SCR_FN void scr_job_run(scr_job* job)
+{
+  job->rc = job->work(job->arg);
+  if (job->rc != SCR_SUCCESS) scr_err_save(&job->why);
+}
+
+/* The helper thread: carries out one job after the other, until the queue is empty and it is to end. */
+SCR_FN void* scr_helper_main(void* arg)
+{
+  pthread_mutex_lock(&scr_helper.lock);
+  while (scr_helper.first != NULL || !scr_helper.ends) {
+    scr_job* job = scr_helper.first;
+    if (job == NULL) {
+      pthread_cond_wait(&scr_helper.changed, &scr_helper.lock);
+      continue;
+    }
+    pthread_mutex_unlock(&scr_helper.lock);
+    scr_job_run(job);
+    pthread_mutex_lock(&scr_helper.lock);
+    scr_helper.first = job->next;
+    job->done = 1;
+    pthread_cond_broadcast(&scr_helper.changed);
+  }
+  pthread_mutex_unlock(&scr_helper.lock);
+  return arg;
+}
+
+/* Start the helper thread, which blocks all signals; returns 1 if it lives. */
+SCR_FN int scr_helper_start(void)
+{
+#ifndef SCR_ONE_THREAD
+  sigset_t all, before;
+
+  if (scr_helper.lives) return 1;
+  sigfillset(&all);
+  if (pthread_sigmask(SIG_BLOCK, &all, &before) != 0) return 0;
+  scr_crc32(SCR_CRC32_START, "x", 1); /* selects the kernel before the thread starts */
+  scr_helper.ends = 0;
+  scr_helper.lives = pthread_create(&scr_helper.thread, NULL, scr_helper_main, NULL) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+#endif
+  return scr_helper.lives;
+}
+
+/* Let the helper carry out JOB after those before it; if there can be no thread, it is done on return. */
+SCR_FN void scr_job_start(scr_job* job)
+{
+  scr_job** end;
+
+  job->done = 0;
+  job->next = NULL;
+  if (!scr_helper_start()) {
+    scr_job_run(job);
+    job->done = 1;
+    return;
+  }
+  pthread_mutex_lock(&scr_helper.lock);
+  for (end = &scr_helper.first; *end != NULL; end = &(*end)->next) continue;
+  *end = job;
+  pthread_cond_broadcast(&scr_helper.changed);
+  pthread_mutex_unlock(&scr_helper.lock);
+}
+
+SCR_FN int scr_job_is_done(const scr_job* job)
+{
+  int done;
+
+  pthread_mutex_lock(&scr_helper.lock);
+  done = job->done;
+  pthread_mutex_unlock(&scr_helper.lock);
+  return done;
+}
+
+/* Wait until JOB is done; the helper takes no pauses meanwhile. */
+SCR_FN void scr_job_wait(const scr_job* job)
+{
+  pthread_mutex_lock(&scr_helper.lock);
+  scr_helper.hurry++;
+  pthread_cond_broadcast(&scr_helper.changed);
+  while (!job->done) pthread_cond_wait(&scr_helper.changed, &scr_helper.lock);
+  scr_helper.hurry--;
+  pthread_mutex_unlock(&scr_helper.lock);
+}
+
+/* End the helper thread, when all its jobs are done. */
+SCR_FN void scr_helper_end(void)
+{
+  if (!scr_helper.lives) return;
+  pthread_mutex_lock(&scr_helper.lock);
+  scr_helper.ends = 1;
+  pthread_cond_broadcast(&scr_helper.changed);
+  pthread_mutex_unlock(&scr_helper.lock);
+  pthread_join(scr_helper.thread, NULL);
+  scr_helper.lives = 0;
+}
+
 /* ---- copies of several files ---- */
 
 #define SCR_COPY_THREADS 4 /* threads that copy files of a TYPE=PTHREAD store for one rank, its own included */
@@ -4842,10 +5002,14 @@ SCR_FN int scr_copy_source(const scr_extent* x, int whole, int* fd)
   return SCR_ERR(SCR_ERR_MISSING, "%s has %jd bytes instead of %" PRIu64, x->path, (intmax_t)st.st_size, x->length);
 }
 
-/* Copy the bytes of IT to their places, in steps of CAP bytes, the size of BUF; it->crc receives their CRC32. */
-SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size_t cap)
+/*
+** Copy the bytes of IT to their places, in steps of CAP bytes, the size of BUF; it->crc receives their CRC32.  After
+** each step it pauses, as PACE wants.
+*/
+SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size_t cap, const scr_pace* pace)
 {
   uint64_t in = 0, out = 0; /* bytes of the current extents that are done */
+  double   start = scr_wtime();
   int      i = 0, k = 0, fd = -1, rc = SCR_SUCCESS;
 
   it->crc = SCR_CRC32_START;
@@ -4864,6 +5028,7 @@ SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size
     else if (!scr_is_zero(buf, (size_t)n) && scr_pwrite_all(t->fd, buf, (size_t)n, (off_t)(y->offset + out)) < 0)
       rc = SCR_ERRNO("cannot write %s", y->path);
     else it->crc = scr_crc32(it->crc, buf, (size_t)n);
+    if (rc == SCR_SUCCESS) start = scr_pace_pause(pace, n, start);
     in += n;
     out += n;
     if (in == x->length) i++, in = 0;
@@ -4877,10 +5042,10 @@ SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size
 ** Copy one file.  On SCR_SUCCESS a new file survives a crash of the node, a part of a container once T is left.  On an
 ** error a new file is removed.
 */
-SCR_FN int scr_copy_one(scr_copy_item* it, scr_copy_target* t, char* buf, size_t cap)
+SCR_FN int scr_copy_one(scr_copy_item* it, scr_copy_target* t, char* buf, size_t cap, const scr_pace* pace)
 {
   struct timespec times[2];
-  int             err, rc = scr_copy_bytes(it, t, buf, cap);
+  int             err, rc = scr_copy_bytes(it, t, buf, cap, pace);
 
   if (!it->to.whole) return rc;
   memset(times, 0, sizeof times);
@@ -4898,6 +5063,7 @@ typedef struct {
   int             n, next;
   scr_copy_item*  item;
   size_t          buf_size;
+  scr_pace        pace;
   int             rc; /* of the first copy that failed */
   scr_err_record  why;
   pthread_mutex_t lock;
@@ -4957,7 +5123,7 @@ SCR_FN void* scr_copy_list_work(void* arg)
     pthread_mutex_lock(&l->lock);
     it = l->rc == SCR_SUCCESS && l->next < l->n ? &l->item[l->next++] : NULL;
     pthread_mutex_unlock(&l->lock);
-    if (it != NULL) scr_copy_list_note(l, scr_copy_one(it, &target, buf, l->buf_size));
+    if (it != NULL) scr_copy_list_note(l, scr_copy_one(it, &target, buf, l->buf_size, &l->pace));
   } while (it != NULL);
   scr_copy_list_note(l, scr_copy_leave(&target));
   free(buf);
@@ -7610,9 +7776,11 @@ SCR_FN int scr_prefix_may_use(const char* prefix, const scr_index* index, const 
 
 /*
 ** The directory of the dataset DESC below the prefix: the common directory of its files; if there is none, or it holds
-** the metadata of another dataset, scr.dataset.<id> or else the first scr.dataset.<id>.<n> that does not.
+** the metadata of another dataset, scr.dataset.<id> or else the first scr.dataset.<id>.<n> that does not.  The keys of
+** TAKEN, which may be NULL, are directories that others are about to use.
 */
-SCR_FN int scr_prefix_choose_dir(const char* prefix, const scr_desc* desc, int preserve, char* dir, size_t n)
+SCR_FN int scr_prefix_choose_dir(const char* prefix, const scr_desc* desc, int preserve, const scr_hash* taken,
+                                 char* dir, size_t n)
 {
   scr_index index;
   int       i, id = desc->identity.id, found = 0, rc = SCR_SUCCESS;
@@ -7622,7 +7790,8 @@ SCR_FN int scr_prefix_choose_dir(const char* prefix, const scr_desc* desc, int p
     if (i < 0 && (!preserve || *desc->dir == '\0')) continue;
     if (i < 0) rc = scr_fmt(dir, n, "%s", desc->dir);
     else rc = i == 0 ? scr_fmt(dir, n, "scr.dataset.%d", id) : scr_fmt(dir, n, "scr.dataset.%d.%d", id, i);
-    if (rc == SCR_SUCCESS) found = scr_prefix_may_use(prefix, &index, dir, &desc->identity);
+    if (rc == SCR_SUCCESS)
+      found = scr_hash_get(taken, dir) == NULL && scr_prefix_may_use(prefix, &index, dir, &desc->identity);
   }
   if (rc == SCR_SUCCESS && !found)
     rc = SCR_ERR(SCR_ERR_IO,
@@ -7692,7 +7861,7 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 
 /* ---- flush file ---- */
 
-/* Where a dataset is; bits.  FLUSHING is asynchronous: releases that can do so write it. */
+/* Where a dataset is; bits.  FLUSHING is asynchronous. */
 enum { SCR_LOCATION_CACHE = 1, SCR_LOCATION_PREFIX = 2, SCR_LOCATION_FLUSHING = 4, SCR_LOCATION_SYNC_FLUSHING = 8 };
 
 /* What the flush file records of a dataset. */
@@ -10538,7 +10707,7 @@ out:
 **              found: RENAMING, YES     scr_run_find_on_prefix, by the index; OUTGROWN, if it is older than what
 **                                       SCR_PREFIX_SIZE keeps
 **
-** Uses       errors, memory, hash, dataset, filemap, prefix, files of a run, MPI helpers, world
+** Uses       errors, memory, hash, dataset, file window, filemap, prefix, files of a run, MPI helpers, world
 ** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_lost, scr_search, scr_dataset; scr,
 **            scr_logged, scr_event, scr_event_transfer, scr_event_damage, scr_tried_keep, scr_tried_add,
 **            scr_dataset_find, scr_dataset_is_whole, scr_dataset_is_missed, scr_dataset_named, scr_dataset_newest,
@@ -10644,6 +10813,8 @@ typedef struct {
   int      flush_every, flush_width, fetch_width, crc_on_copy, crc_on_delete, crc_on_restart, crc_on_flush, preserve;
   int      use_containers;
   uint64_t container_size, rank2file_size;
+  int      flush_async; /* 1: a flush that is due goes on behind the application's back, */
+  scr_pace pace;        /* at this pace */
   size_t   mpi_buf, file_buf;
   char*    work; /* memory of the redundancy engine, allocated in SCR_Init so that it cannot fail later */
 
@@ -10905,7 +11076,8 @@ SCR_FN void scr_dataset_put_note(scr_record* r, const scr_dataset* ds, const cha
   else snprintf(note.dir, sizeof note.dir, "scr.dataset.%d", note.id);
   note.location = SCR_LOCATION_CACHE;
   if (ds->on_prefix == SCR_PREFIX_YES) note.location |= SCR_LOCATION_PREFIX;
-  if (ds->on_prefix == SCR_PREFIX_FLUSHING) note.location |= SCR_LOCATION_SYNC_FLUSHING;
+  if (ds->on_prefix == SCR_PREFIX_FLUSHING)
+    note.location |= scr.flush_async ? SCR_LOCATION_FLUSHING : SCR_LOCATION_SYNC_FLUSHING;
   scr_flush_file_put(r, &note);
 }
 
@@ -13142,9 +13314,10 @@ SCR_FN int scr_recovery_mend(int id)
 ** Copy datasets from the cache to the prefix, in three steps with their state in one struct: begin, copy, commit.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, prefix, rebuild, MPI helpers,
-**            world, state, recovery
-** Offers     scr_indexed; scr_flush_read_rank2file, scr_flush_delete, scr_indexed_of, scr_flush_delete_indexed,
-**            scr_flush_sync, scr_flush_is_due, scr_flush_unless_superseded, scr_flush_unasked, scr_flush_if_due
+**            world, state
+** Offers     scr_flush, scr_indexed; scr_flights, scr_flush_read_rank2file, scr_flush_find_replaced, scr_flush_copy,
+**            scr_flush_check, scr_flush_commit, scr_flush_delete, scr_indexed_of, scr_flush_delete_indexed,
+**            scr_flush_slide, scr_flush_end, scr_flush_prepare, scr_flush_run
 ** Invariants
 **   J1  A flush writes every file under a temporary name beside its final one.  Files of an indexed dataset are
 **       replaced only by renames, after the index update that removes that dataset and adds the new one.  Until the
@@ -13166,21 +13339,32 @@ typedef struct {
 } scr_flush_rival;
 
 /* A flush in progress. */
-typedef struct {
+typedef struct scr_flush {
   int              id;
+  int              async; /* 1: the helper copies, and the application goes on meanwhile */
   scr_desc         desc;
   const scr_entry* entry; /* of this rank */
   int              threads;
   int              may_replace_newer;     /* 1: the user asked for this dataset, so newer ones may lose files */
   char             dir[SCR_MAX_FILENAME]; /* of the dataset, below the prefix */
   int              keep_metadata;         /* 1: the index has, or may have, the dataset in dir; on rank 0 */
-  scr_objects      objects;               /* the files that this rank makes */
+  scr_objects      objects;               /* the files that this rank makes, */
+  scr_copy_list    copies;                /* and how */
+  scr_job          job;                   /* of the helper */
   scr_flush_rival* rival;
   int              rivals;
   int              superseded; /* 1: files of a newer checkpoint have the places of its own */
   int              committed;  /* 1: the index has the dataset, so its temporary files must stay */
   double           start;
 } scr_flush;
+
+/* The asynchronous flushes in progress, the same on every rank, the oldest first. */
+static struct {
+  scr_flush**    flush;
+  int            n;
+  int            failed; /* the first error since the last SCR_Wait, */
+  scr_err_record why;
+} scr_flights;
 
 /* ---- the rank2file map over the ranks ---- */
 
@@ -13441,10 +13625,12 @@ SCR_FN int scr_flush_make_dir(scr_flush* f)
 {
   char        path[SCR_MAX_FILENAME], meta[SCR_MAX_FILENAME];
   struct stat st;
-  scr_hash*   dirs;
-  int         rc;
+  scr_hash *  dirs, *taken = scr_hash_new();
+  int         i, rc;
 
-  rc = scr_prefix_choose_dir(scr.world.prefix, &f->desc, f->entry->preserve, f->dir, sizeof f->dir);
+  for (i = 0; i < scr_flights.n; i++) scr_hash_set(taken, scr_flights.flush[i]->dir, scr_hash_new());
+  rc = scr_prefix_choose_dir(scr.world.prefix, &f->desc, f->entry->preserve, taken, f->dir, sizeof f->dir);
+  scr_hash_delete(&taken);
   f->keep_metadata = 1;
   if (rc == SCR_SUCCESS) rc = scr_summary_path(scr.world.prefix, f->dir, path);
   if (rc == SCR_SUCCESS)
@@ -13712,6 +13898,8 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f)
   scr_vote  v;
   int       i, rc = SCR_SUCCESS;
 
+  scr_free(&f->rival);
+  f->rivals = 0;
   memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) {
     rc = scr_index_read(&index, scr.world.prefix);
@@ -13758,38 +13946,51 @@ SCR_FN int scr_flush_begin(scr_flush* f)
 
 /* ---- copy ---- */
 
-/* Add the copy of the object O to its temporary places to the list. */
-SCR_FN int scr_flush_list_copy(const scr_flush* f, const scr_object* o, scr_copy_list* copies)
+/* List the copy of the object O to its temporary places. */
+SCR_FN int scr_flush_list_copy(scr_flush* f, const scr_object* o)
 {
   char           from[SCR_MAX_FILENAME];
   int            mode = o->mode != 0 ? (o->mode & 0777) | 0600 : 0666;
-  scr_copy_item* it = scr_copy_list_add(copies, (mode_t)mode, o->mtime);
+  scr_copy_item* it = scr_copy_list_add(&f->copies, (mode_t)mode, o->mtime);
   int            rc = scr_entry_path(&scr.world.home, f->entry, f->entry->file[o->file].rel, from, sizeof from);
 
   if (rc == SCR_SUCCESS) rc = scr_extents_whole(&it->from, from, o->size);
   return rc == SCR_SUCCESS ? scr_object_extents(o, scr.world.prefix, f->id, 1, &it->to) : rc;
 }
 
-/* Copy this rank's files to the temporary places of their objects, and compare the checksums with the records. */
+/* List the copies of this rank's files to the temporary places of their objects. */
+SCR_FN int scr_flush_list_copies(scr_flush* f)
+{
+  int i, rc = scr_copy_list_make(&f->copies, f->objects.n, scr.file_buf);
+
+  for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) rc = scr_flush_list_copy(f, &f->objects.object[i]);
+  return rc;
+}
+
+/* Copy the files of the flush ARG, and make their temporary names durable; in this thread, or in the helper. */
 SCR_FN int scr_flush_copy(void* arg)
 {
-  scr_flush*    f = (scr_flush*)arg;
-  scr_copy_list copies;
-  int           i, rc = scr_copy_list_make(&copies, f->objects.n, scr.file_buf);
+  scr_flush* f = (scr_flush*)arg;
+  int        rc = scr_copy_list_run(&f->copies, f->threads);
 
-  for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) rc = scr_flush_list_copy(f, &f->objects.object[i], &copies);
-  if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, f->threads);
+  return rc == SCR_SUCCESS ? scr_objects_sync(&f->objects, scr.world.prefix) : rc;
+}
+
+/* Compare the checksums of the files that were copied with the records; RC is the result of the copies. */
+SCR_FN int scr_flush_check(scr_flush* f, int rc)
+{
+  int i;
+
   for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
-    scr_object*     o = &f->objects.object[i];
-    const scr_file* file = &f->entry->file[o->file];
-    o->crc = copies.item[i].crc;
+    scr_object*          o = &f->objects.object[i];
+    const scr_copy_item* it = &f->copies.item[i];
+    const scr_file*      file = &f->entry->file[o->file];
+    o->crc = it->crc;
     o->has_crc = scr.crc_on_flush;
     if (file->has_crc)
-      rc = scr_file_has_crc(copies.item[i].from.extent[0].path, o->crc, file->crc, "it was corrupted in the cache");
+      rc = scr_file_has_crc(it->from.extent[0].path, o->crc, file->crc, "it was corrupted in the cache");
   }
-  if (rc == SCR_SUCCESS) rc = scr_objects_sync(&f->objects, scr.world.prefix); /* the temporary names */
   scr_event_damage(f->id, rc);
-  scr_copy_list_free(&copies);
   return rc;
 }
 
@@ -14007,17 +14208,43 @@ SCR_FN int scr_flush_end(scr_flush* f, int rc)
   if (rc == SCR_SUCCESS) {
     scr_dbg(1, "flush of dataset %d %s: %" PRIu64 " bytes in %.3f s, %.1f MB/s", f->id, scr_desc_name(&f->desc),
             f->desc.bytes, seconds, (double)f->desc.bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
-    scr_event("FLUSH_SUCCESS", NULL, &f->desc, seconds);
+    scr_event(f->async ? "ASYNC_FLUSH_SUCCESS" : "FLUSH_SUCCESS", NULL, &f->desc, seconds);
     if (scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, f->dir) == SCR_SUCCESS)
-      scr_event_transfer("FLUSH_SYNC", ds->store, path, &f->desc, seconds);
+      scr_event_transfer(f->async ? "FLUSH_ASYNC" : "FLUSH_SYNC", ds->store, path, &f->desc, seconds);
   } else {
-    scr_event("FLUSH_FAIL", scr_err_text, &f->desc, seconds);
+    scr_event(f->async ? "ASYNC_FLUSH_FAIL" : "FLUSH_FAIL", scr_err_text, &f->desc, seconds);
     if (!f->committed) scr_flush_undo(f);
   }
   ds->pins--;
+  scr_copy_list_free(&f->copies);
   scr_objects_free(&f->objects);
   scr_free(&f->rival);
   return rc;
+}
+
+/*
+** Begin a flush of dataset ID in F, as far as the copies.  Files of newer datasets are replaced only with
+** MAY_REPLACE_NEWER.  If the index has the dataset already, its renames are finished, and f->committed is 1.
+** Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_flush_prepare(scr_flush* f, int id, int may_replace_newer)
+{
+  scr_dataset*         ds = scr_dataset_find(id);
+  const scr_storedesc* store = scr_storedescs_from_name(&scr.world, ds->store);
+  int                  rc;
+
+  f->id = id;
+  f->desc = ds->desc;
+  f->entry = scr_dataset_entry(ds);
+  f->threads = store != NULL && !f->async ? store->threads : 1;
+  f->may_replace_newer = may_replace_newer;
+  f->start = scr_wtime();
+  ds->pins++;
+  scr_event(f->async ? "ASYNC_FLUSH_START" : "FLUSH_START", NULL, &f->desc, -1.0);
+  rc = scr_flush_resume(f);
+  if (rc != SCR_SUCCESS || f->committed) return rc;
+  rc = scr_flush_begin(f);
+  return rc == SCR_SUCCESS ? scr_agree(scr_flush_list_copies(f), scr.world.comm) : rc;
 }
 
 /*
@@ -14026,27 +14253,170 @@ SCR_FN int scr_flush_end(scr_flush* f, int rc)
 */
 SCR_FN int scr_flush_run(int id, int may_replace_newer)
 {
-  scr_dataset*         ds = scr_dataset_find(id);
-  const scr_storedesc* store = scr_storedescs_from_name(&scr.world, ds->store);
-  scr_flush            f;
-  int                  rc;
+  scr_flush f;
+  int       rc;
 
   memset(&f, 0, sizeof f);
-  f.id = id;
-  f.desc = ds->desc;
-  f.entry = scr_dataset_entry(ds);
-  f.threads = store != NULL ? store->threads : 1;
-  f.may_replace_newer = may_replace_newer;
-  f.start = scr_wtime();
-  ds->pins++;
-  scr_event("FLUSH_START", NULL, &f.desc, -1.0);
-  rc = scr_flush_resume(&f);
+  rc = scr_flush_prepare(&f, id, may_replace_newer);
   if (rc != SCR_SUCCESS || f.committed) return scr_flush_end(&f, rc);
-  rc = scr_flush_begin(&f);
-  if (rc == SCR_SUCCESS) rc = scr_agree(scr_flow(scr.flush_width, scr_flush_copy, &f, scr.world.comm), scr.world.comm);
+  rc = scr_flow(scr.flush_width, scr_flush_copy, &f, scr.world.comm);
+  rc = scr_agree(scr_flush_check(&f, rc), scr.world.comm);
   if (rc == SCR_SUCCESS) rc = scr_flush_commit(&f);
   return scr_flush_end(&f, rc);
 }
+
+/* ==== 23 ASYNCHRONOUS FLUSH =============================================================================
+** When a dataset is flushed, and what goes on meanwhile.
+**
+** A flush begins and ends in calls of the application.  In between, the helper thread of each rank copies and checks;
+** it calls no MPI.  Each later call of the application asks whether the copies of the oldest flush are done on all
+** ranks, and then commits it.
+**
+** Uses       errors, memory, dataset, file window, MPI helpers, state, recovery, flush
+** Offers     scr_flush_poll, scr_flush_finish_all, scr_flush_start, scr_flush_wait, scr_flush_sync, scr_flush_is_due,
+**            scr_flush_unless_superseded, scr_flush_unasked, scr_flush_if_due
+** Invariants
+**   J4  While a dataset is flushed it is pinned: it is not deleted from the cache, and its entry does not change.
+**   J5  Flushes are committed in the order in which they began, each only after all ranks have copied and checked.
+**       What a flush replaces is found out again before its commit: another one may have been committed meanwhile.
+**   J6  No two flushes in progress use the same directory or the same temporary names.
+**   J7  Whatever changes the index by name, and the end of a run, first waits for all flushes.
+** Failure    A flush that fails leaves the prefix as it was, and the dataset in the cache.  Rank 0 warns; SCR_Wait
+**            returns the error, and SCR_Finalize flushes what is due again.
+** ====================================================================================================== */
+
+/*
+** RC is the result of a flush of dataset ID, a checkpoint if CKPT is set: move the window of SCR_PREFIX_SIZE, or say
+** where the dataset is still.  Collective over the world; returns RC.
+*/
+SCR_FN int scr_flush_result(int id, int ckpt, int rc)
+{
+  if (rc == SCR_SUCCESS && ckpt) scr_flush_slide(id);
+  if (rc != SCR_SUCCESS && rc != SCR_ERR_STATE && scr_dataset_is_whole(scr_dataset_find(id)))
+    rc = SCR_ERR(rc, "%.*s; %s was not flushed, and stays in the cache", scr_err_length, scr_err_text,
+                 scr_desc_name(&scr_dataset_find(id)->desc));
+  return rc;
+}
+
+/* ---- asynchronous ---- */
+
+/*
+** End the oldest flush, whose copies are done on this rank: check, commit and free it.  A file that has become corrupt
+** in the cache is rebuilt, and the dataset copied again.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_flight_land(void)
+{
+  scr_flush*     f = scr_flights.flush[0];
+  scr_err_record why;
+  int            id = f->id, ckpt = f->desc.ckpt > 0, rc = f->job.rc;
+
+  if (rc != SCR_SUCCESS) scr_err_restore(&f->job.why);
+  rc = scr_agree(scr_flush_check(f, rc), scr.world.comm);
+  if (rc == SCR_SUCCESS) rc = scr_flush_find_replaced(f);
+  if (rc == SCR_SUCCESS) rc = scr_flush_commit(f);
+  rc = scr_flush_end(f, rc);
+  scr_free(&scr_flights.flush[0]);
+  scr_flights.n--;
+  memmove(scr_flights.flush, scr_flights.flush + 1, (size_t)scr_flights.n * sizeof(scr_flush*));
+  if (rc == SCR_ERR_CRC || rc == SCR_ERR_MISSING) {
+    scr_err_save(&why);
+    if (scr_recovery_mend(id) == SCR_SUCCESS) rc = scr_flush_run(id, 0);
+    else scr_err_restore(&why);
+  }
+  rc = scr_flush_result(id, ckpt, rc);
+  if (rc == SCR_ERR_STATE && scr_dataset_find(id)->on_prefix == SCR_PREFIX_SUPERSEDED) rc = SCR_SUCCESS;
+  if (rc == SCR_SUCCESS) return rc;
+  if (scr.world.rank == 0) scr_warn("%s", scr_err_text);
+  if (scr_flights.failed == SCR_SUCCESS) scr_err_save(&scr_flights.why);
+  if (scr_flights.failed == SCR_SUCCESS) scr_flights.failed = rc;
+  return rc;
+}
+
+/*
+** Commit the flushes whose copies are done on all ranks, the oldest first.  Collective over the world, if there are
+** flushes in progress.
+*/
+SCR_FN void scr_flush_poll(void)
+{
+  scr_err_record why;
+  scr_vote       v;
+
+  if (scr_flights.n == 0) return;
+  scr_err_save(&why);
+  while (scr_flights.n > 0) {
+    memset(&v, 0, sizeof v);
+    v.sum[0] = scr_job_is_done(&scr_flights.flush[0]->job);
+    if (scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) != SCR_SUCCESS || v.sum[0] < scr.world.ranks) break;
+    scr_flight_land();
+  }
+  scr_err_restore(&why);
+}
+
+/* Wait for all flushes in progress, and commit them.  Collective over the world. */
+SCR_FN void scr_flush_finish_all(void)
+{
+  scr_err_record why;
+
+  if (scr_flights.n == 0) return;
+  scr_err_save(&why);
+  while (scr_flights.n > 0) {
+    scr_job_wait(&scr_flights.flush[0]->job);
+    scr_flight_land();
+  }
+  scr_err_restore(&why);
+}
+
+/*
+** Begin to flush dataset ID, and let the helper copy its files.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_flush_start(int id)
+{
+  scr_flush* f = (scr_flush*)scr_malloc(sizeof *f);
+  int        ckpt = scr_dataset_find(id)->desc.ckpt > 0, rc = SCR_SUCCESS;
+
+  if (f == NULL || !scr_grow(&scr_flights.flush, scr_flights.n, sizeof *scr_flights.flush)) rc = SCR_ERR_OOM();
+  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) {
+    scr_free(&f);
+    return rc;
+  }
+  f->async = 1;
+  rc = scr_flush_prepare(f, id, 0);
+  if (rc != SCR_SUCCESS || f->committed) {
+    rc = scr_flush_result(id, ckpt, scr_flush_end(f, rc));
+    scr_free(&f);
+    return rc;
+  }
+  f->copies.pace = scr.pace;
+  f->job.work = scr_flush_copy;
+  f->job.arg = f;
+  scr_flights.flush[scr_flights.n++] = f;
+  scr_job_start(&f->job);
+  return SCR_SUCCESS;
+}
+
+/*
+** Wait for the flush of the dataset NAME, or of all if it is NULL; the first error of those that have ended since the
+** last call.  SCR_ERR_NOT_FOUND if the dataset is not on the prefix then.  Collective over the world.
+*/
+SCR_FN int scr_flush_wait(const char* name)
+{
+  int i, known = 0, rc;
+
+  scr_flush_finish_all();
+  rc = scr_flights.failed;
+  if (rc != SCR_SUCCESS) scr_err_restore(&scr_flights.why);
+  scr_flights.failed = SCR_SUCCESS;
+  if (rc != SCR_SUCCESS || name == NULL) return rc;
+  for (i = 0; i < scr.datasets; i++)
+    if (strcmp(scr_desc_name(&scr.dataset[i].desc), name) == 0)
+      known = scr.dataset[i].on_prefix == SCR_PREFIX_YES ? 2 : 1;
+  if (known == 2) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_NOT_FOUND,
+                 known ? "dataset %s is in the cache, but no flush of it was begun" : "dataset %s is not in the cache",
+                 name);
+}
+
+/* ---- synchronous ---- */
 
 /*
 ** Copy dataset ID from the cache to the prefix; a file that has become corrupt in the cache is first rebuilt, if the
@@ -14059,6 +14429,7 @@ SCR_FN int scr_flush_sync(int id, int may_replace_newer)
   scr_err_record     why;
   int                ckpt, rc;
 
+  scr_flush_finish_all(); /* this one, too, may be under way */
   if (!scr_dataset_is_whole(ds)) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is not in the cache", id);
   if (ds->on_prefix == SCR_PREFIX_YES) return SCR_SUCCESS;
   ckpt = ds->desc.ckpt > 0;
@@ -14068,12 +14439,10 @@ SCR_FN int scr_flush_sync(int id, int may_replace_newer)
     if (scr_recovery_mend(id) == SCR_SUCCESS) rc = scr_flush_run(id, may_replace_newer);
     else scr_err_restore(&why);
   }
-  if (rc == SCR_SUCCESS && ckpt) scr_flush_slide(id);
-  if (rc != SCR_SUCCESS && rc != SCR_ERR_STATE && scr_dataset_is_whole(scr_dataset_find(id)))
-    rc = SCR_ERR(rc, "%.*s; %s was not flushed, and stays in the cache", scr_err_length, scr_err_text,
-                 scr_desc_name(&scr_dataset_find(id)->desc));
-  return rc;
+  return scr_flush_result(id, ckpt, rc);
 }
+
+/* ---- when ---- */
 
 /* Returns 1 if DS has to be flushed: output always, checkpoints whose number is a multiple of SCR_FLUSH. */
 SCR_FN int scr_flush_is_due(const scr_dataset* ds)
@@ -14114,9 +14483,9 @@ SCR_FN int scr_flush_if_due(const scr_dataset* ds)
 ** Make room in the stores, and fetch datasets from the prefix into the cache.
 **
 ** Uses       platform, errors, memory, path, hash, dataset, file window, filemap, prefix, MPI helpers, world, state,
-**            encode, cache, flush
-** Offers     scr_room_trim, scr_room_bytes, scr_room_ask, scr_room_is_tight, scr_room_expected, scr_room_make,
-**            scr_fetch
+**            encode, cache, flush, asynchronous flush
+** Offers     scr_room_trim, scr_room_settle, scr_room_bytes, scr_room_ask, scr_room_is_tight, scr_room_expected,
+**            scr_room_make, scr_fetch
 ** Invariants
 **   Q1  To make room, a checkpoint is deleted only when a newer one is complete, or the prefix has it (scr_room_costs).
 **       SCR_CACHE_KEEP=0 gives that up.
@@ -14195,6 +14564,21 @@ SCR_FN int scr_room_trim(const scr_reddesc* d, int keep)
     if (rc == SCR_SUCCESS) rc = err;
   }
   return rc;
+}
+
+/*
+** What was pinned by a flush when the store of D was trimmed is there still: when it holds more than it should, wait
+** for the flushes and trim it.  Collective over the world.
+*/
+SCR_FN void scr_room_settle(const scr_reddesc* d)
+{
+  const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
+  const scr_dataset*   newest;
+
+  if (!scr.flush_async || scr_room_count(d->store) <= (s != NULL ? s->max_count : 1)) return;
+  scr_flush_finish_all();
+  newest = scr_dataset_newest();
+  if (scr_room_trim(d, newest != NULL ? newest->desc.identity.id : 0) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
 }
 
 /* Bytes that the files of E take now on this node. */
@@ -14374,6 +14758,7 @@ SCR_FN int scr_room_make(const scr_reddesc* d, int64_t need, int tight)
   scr_room_loss most = SCR_ROOM_NEWEST;
   int           id, rc = SCR_SUCCESS;
 
+  if (tight) scr_flush_finish_all(); /* what is pinned cannot make room */
   if (tight && scr.cache_keep) {
     rc = scr_room_look(d, need - scr_room_spare(d->store, SCR_ROOM_NEWEST), &tight);
     if (rc == SCR_SUCCESS && tight) {
@@ -14691,7 +15076,7 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 **      fresh start is asked for.
 **   7. A fresh start offers nothing but what the user chooses.
 **
-** Uses       errors, memory, parameters, dataset, prefix, MPI helpers, state, flush, room and fetch
+** Uses       errors, memory, parameters, dataset, prefix, MPI helpers, state, asynchronous flush, room and fetch
 ** Offers     scr_work_is_at_stake, scr_refuse_fresh_start, scr_restart_record_served, scr_restart_choice_served,
 **            scr_restart_load, scr_restart_choose, scr_restart_choose_by_parameter, scr_restart_wish_is_rejected,
 **            scr_restart_begin_anew
@@ -15264,8 +15649,9 @@ SCR_FN int scr_restart_begin_anew(void)
 /* ==== 26 START, HALT, END OF A RUN ======================================================================
 ** The work behind the public calls that start and end a run, and those that start and complete a dataset.
 **
-** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, filemap, prefix, files of
-**            a run, MPI helpers, world, state, encode, cache, recovery, flush, room and fetch, restart choice
+** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, file window, filemap,
+**            prefix, files of a run, MPI helpers, world, state, encode, cache, recovery, flush, asynchronous flush,
+**            room and fetch, restart choice
 ** Offers     scr_report, scr_report_local, scr_enter, scr_not_entered, scr_flag_given, scr_run_halt_decide,
 **            scr_run_write_reason, scr_release, scr_run_flush_newest, scr_start_run, scr_route_new, scr_route_loaded,
 **            scr_accept_loaded, scr_reject_loaded, scr_need_decide, scr_open_fails, scr_open_failed, scr_start,
@@ -15451,10 +15837,10 @@ SCR_FN int scr_settings_keep(void)
               {"SCR_CRC_ON_COPY", &scr.crc_on_copy},       {"SCR_CRC_ON_DELETE", &scr.crc_on_delete},
               {"SCR_CRC_ON_RESTART", &scr.crc_on_restart}, {"SCR_CRC_ON_FLUSH", &scr.crc_on_flush},
               {"SCR_PRESERVE_DIRECTORIES", &scr.preserve}, {"SCR_FSYNC", &scr_fsync_enabled},
-              {"SCR_USE_CONTAINERS", &scr.use_containers}, {"SCR_CHECKPOINT_INTERVAL", &scr.interval},
-              {"SCR_CHECKPOINT_SECONDS", &scr.seconds},    {"SCR_FRESH_START", &scr.fresh_start},
-              {"SCR_HALT_ENABLED", &scr.halt_enabled}};
-  const char* exits = scr_param_get(scr.world.params, "SCR_HALT_EXIT");
+              {"SCR_USE_CONTAINERS", &scr.use_containers}, {"SCR_FLUSH_ASYNC", &scr.flush_async},
+              {"SCR_CHECKPOINT_INTERVAL", &scr.interval},  {"SCR_CHECKPOINT_SECONDS", &scr.seconds},
+              {"SCR_FRESH_START", &scr.fresh_start},       {"SCR_HALT_ENABLED", &scr.halt_enabled}};
+  const char *exits = scr_param_get(scr.world.params, "SCR_HALT_EXIT"), *type;
   uint64_t    bytes = 0;
   size_t      i;
   int         rc = SCR_SUCCESS;
@@ -15468,6 +15854,12 @@ SCR_FN int scr_settings_keep(void)
   scr.file_buf = bytes < 4096 ? 4096 : (size_t)bytes;
   if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.world.params, "SCR_CONTAINER_SIZE", &scr.container_size);
   if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.world.params, "SCR_RANK2FILE_SIZE", &scr.rank2file_size);
+  if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.world.params, "SCR_FLUSH_ASYNC_BW", &bytes);
+  scr.pace.rate = (double)bytes / scr.world.ranks;
+  if (rc == SCR_SUCCESS) rc = scr_param_real(scr.world.params, "SCR_FLUSH_ASYNC_PERCENT", &scr.pace.share);
+  scr.pace.share /= 100.0;
+  type = scr_param_get(scr.world.params, "SCR_FLUSH_TYPE");
+  if (type != NULL && strcasecmp(type, "SYNC") == 0) scr.flush_async = 0;
   if (rc != SCR_SUCCESS) return rc;
   scr.halt_exit = !scr.halt_enabled ? 0 : exits == NULL || strcasecmp(exits, "auto") == 0 ? -1 : atoi(exits);
   scr.work = (char*)scr_malloc(SCR_ENCODE_WORK_BYTES(scr.mpi_buf));
@@ -15715,6 +16107,9 @@ SCR_FN void scr_release(void)
 {
   scr_hash* app = scr.app;
 
+  scr_helper_end();
+  scr_flights.failed = SCR_SUCCESS;
+  scr_free(&scr_flights.flush);
   scr_map_settle();
   scr_world_free(&scr.world);
   while (scr.datasets > 0) scr_dataset_remove(scr.dataset[0].desc.identity.id);
@@ -15764,6 +16159,7 @@ SCR_FN int scr_run_flush_newest(void)
   scr_err_record     why;
   int                i, rc = SCR_SUCCESS, tried = newest != NULL && scr.flush_every > 0;
 
+  scr_flush_finish_all();
   if (scr.flush_every == 0 && scr.world.rank == 0) scr_run_note_end();
   if (tried) rc = scr_flush_unasked(newest->desc.identity.id);
   scr_err_save(&why);
@@ -16474,6 +16870,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   id = scr.dataset_id + 1;
   ckpt = scr.checkpoint_id + ((flags & SCR_FLAG_CHECKPOINT) != 0);
   d = scr_reddesc_for_dataset(&scr.world, ckpt, flags);
+  scr_room_settle(d);
   memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) {
     v.key[0] = scr_time_usec();
@@ -16518,6 +16915,7 @@ SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase ph
 
   if (rc == SCR_ERR_DISABLED) scr.open_start = scr_wtime(); /* for SCR_Need_checkpoint */
   if (rc != SCR_SUCCESS) return scr_not_entered(rc);
+  scr_flush_poll();
   scr.open_failure.rc = SCR_SUCCESS;
   rc = scr_open_fails(scr_start_open(call, name, flags));
   scr.phase = rc == SCR_SUCCESS ? phase : SCR_PHASE_FAILED;
@@ -16645,7 +17043,7 @@ SCR_FN int scr_complete_after(int id)
     scr.ckpt_count++;
     rc = scr_run_halt_decide(1, &halt, SCR_SUCCESS);
   }
-  if (rc == SCR_SUCCESS && scr_flush_is_due(ds)) rc = scr_flush_sync(id, 0);
+  if (rc == SCR_SUCCESS && scr_flush_is_due(ds)) rc = scr.flush_async ? scr_flush_start(id) : scr_flush_sync(id, 0);
   if (!scr_err_is_damage(rc) && scr_room_trim(scr.red, id) != SCR_SUCCESS) /* keep the old ones if the new one is bad */
     scr_warn("%s", scr_err_text);
   scr.ckpt_end = scr_wtime();
@@ -16678,6 +17076,7 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
     scr.ckpt_count++;
   }
   if (rc != SCR_SUCCESS) return scr_not_entered(rc);
+  scr_flush_poll();
   ds = scr_dataset_find(id);
   e = scr_dataset_entry(ds);
   rc = scr_complete_files(e, &bytes);
@@ -16724,6 +17123,7 @@ SCR_FN int scr_enter_name(const char* call, const char* name)
   v.max[1] = -v.max[0];
   rc = scr_vote_all(&v, rc, scr.world.comm);
   if (rc == SCR_SUCCESS && v.max[0] != -v.max[1]) rc = scr_differ(call, name, -1);
+  if (rc == SCR_SUCCESS) scr_flush_finish_all();
   return scr_report(rc);
 }
 
@@ -16820,7 +17220,8 @@ SCR_FN int scr_run_choose(const char* name)
 /* ==== 27 PUBLIC API =====================================================================================
 ** The calls of scr.h.  Each checks the phase, agrees over the ranks, and calls the parts above.
 **
-** Uses       errors, memory, hash, parameters, dataset, MPI helpers, state, restart choice, start and end
+** Uses       errors, memory, hash, parameters, dataset, MPI helpers, state, asynchronous flush, restart choice, start
+**            and end
 ** Offers     the calls of scr.h
 ** Invariants
 **   A1  A call in the wrong phase returns before it communicates or changes anything.  An argument may be wrong on one
@@ -17036,6 +17437,7 @@ SCR_API int SCR_Need_checkpoint(int* flag)
   if (flag != NULL) *flag = 0;
   rc = scr_enter("SCR_Need_checkpoint", SCR_PHASE_IDLE);
   if (rc != SCR_SUCCESS && rc != SCR_ERR_DISABLED) return rc;
+  scr_flush_poll();
   scr.need_calls++;
   memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) v.max[0] = scr_need_decide();
@@ -17052,6 +17454,7 @@ SCR_API int SCR_Should_exit(int* flag)
   if (flag != NULL) *flag = 0;
   rc = scr_enter("SCR_Should_exit", SCR_PHASE_IDLE);
   if (rc != SCR_SUCCESS && rc != SCR_ERR_DISABLED) return rc;
+  scr_flush_poll();
   rc = scr_run_halt_decide(0, &halt, scr_flag_given("SCR_Should_exit", flag));
   if (rc != SCR_SUCCESS) return scr_report(rc);
   scr.asked_should_exit = 1;
@@ -17099,6 +17502,12 @@ SCR_API int SCR_Delete(const char* name)
 {
   int rc = scr_enter_name("SCR_Delete", name);
   return rc == SCR_SUCCESS ? scr_report(scr_run_delete(name)) : scr_not_entered(rc);
+}
+
+SCR_API int SCR_Wait(const char* name)
+{
+  int rc = name != NULL ? scr_enter_name("SCR_Wait", name) : scr_enter("SCR_Wait", SCR_PHASE_IDLE);
+  return rc == SCR_SUCCESS ? scr_report(scr_flush_wait(name)) : scr_not_entered(rc);
 }
 
 /* ---- information ---- */

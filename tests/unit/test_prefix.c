@@ -1418,11 +1418,14 @@ static void what_is_forgotten_leaves_the_files_of_the_application(void)
   CHECK(access(records_path("scr.dataset.9"), F_OK) < 0 && access(records_at("nine/a"), F_OK) == 0);
 }
 
+/* Directories that other flushes are about to use. */
+static scr_hash* prefix_taken;
+
 /* The directory that a flush of D would take, or "-" after an error. */
 static const char* prefix_dir(const scr_desc* d, int preserve)
 {
   static char dir[SCR_MAX_FILENAME];
-  int         rc = scr_prefix_choose_dir(records_prefix, d, preserve, dir, sizeof dir);
+  int         rc = scr_prefix_choose_dir(records_prefix, d, preserve, prefix_taken, dir, sizeof dir);
 
   CHECK((rc == SCR_SUCCESS) == (*dir != '\0'));
   return rc == SCR_SUCCESS ? dir : "-";
@@ -1438,6 +1441,10 @@ static void a_dataset_gets_a_directory_that_holds_no_other(void)
   records_begin();
   records_desc(&d, 5, "five", SCR_FLAG_CHECKPOINT);
   CHECK_STR(prefix_dir(&d, 1), "scr.dataset.5"); /* its files have no common directory */
+  prefix_taken = scr_hash_new();
+  scr_hash_setf(prefix_taken, NULL, "%s", "scr.dataset.5");
+  CHECK_STR(prefix_dir(&d, 1), "scr.dataset.5.1");
+  scr_hash_delete(&prefix_taken);
   snprintf(d.dir, sizeof d.dir, "run/5");
   CHECK_STR(prefix_dir(&d, 1), "run/5");
   CHECK_STR(prefix_dir(&d, 0), "scr.dataset.5");

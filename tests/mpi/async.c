@@ -1,0 +1,299 @@
+/*
+** async.c - SCR_FLUSH_ASYNC: flushes that go on while the application computes.
+*/
+#include "mpi_test.h"
+
+static size_t large(int i)
+{
+  return size_of(i, 200000);
+}
+
+static size_t state_size(int i)
+{
+  (void)i;
+  return 30000;
+}
+
+static const shape files = {"two files", two_files, large, NULL};
+static const shape state = {"of the same names", one_file, state_size, "state/rank_%d"};
+
+/* Every checkpoint is flushed, at no more than RATE bytes a second; 0: as fast as it goes. */
+static void begin_async(int rate)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_FLUSH_ASYNC=1");
+  set("SCR_FLUSH_ASYNC_BW=%d", rate);
+  set("SCR_FILE_BUF_SIZE=4096");
+}
+
+/* Datasets of the index. */
+static int in_index(void)
+{
+  MPI_Barrier(MPI_COMM_WORLD);
+  return there("prefix/.scr/index.scr") ? index_marks("FLUSHED") : 0;
+}
+
+static double now(void)
+{
+  return MPI_Wtime();
+}
+
+/* Compute until the index has N datasets; how long that took. */
+static double compute_until(int n)
+{
+  double start = now();
+  int    flag, have = 0;
+
+  while (!have && now() - start < 30) {
+    usleep(2000);
+    OK(SCR_Need_checkpoint(&flag));
+    have = in_index() >= n;
+  }
+  CHECK(have, "no flush has ended in 30 s");
+  return now() - start;
+}
+
+/* ---- what comes of it ------------------------------------------------------------------------------------------ */
+
+static void a_flush_goes_on_behind_the_application(void)
+{
+  char path[SCR_MAX_FILENAME], below[RECORDS_MAX];
+  int  packed;
+
+  for (packed = 0; packed < 2; packed++) {
+    during("SCR_USE_CONTAINERS=%d", packed);
+    begin_async(400000);
+    set("SCR_USE_CONTAINERS=%d", packed);
+    set("SCR_CONTAINER_SIZE=100000");
+    OK(SCR_Init());
+    OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
+    CHECK(in_index() == 0, "the flush was over before the call returned");
+    snprintf(path, sizeof path, "%s/.scr/flush.scr", case_prefix);
+    if (rank == 0) CHECK(record_find(path, "LOCATION", below) == 1, "%s", path);
+    OK(SCR_Wait("ck1"));
+    CHECK(in_index() == 1, "SCR_Wait returned before the flush was over");
+    if (!packed) on_prefix_shape("ck1", &files);
+    OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, &files, 1));
+    OK(SCR_Wait(NULL));
+    OK(SCR_Wait("ck2"));
+    OK(put_shape("ck3", SCR_FLAG_CHECKPOINT, &files, 1));
+    OK(SCR_Finalize()); /* finishes what is under way */
+    CHECK(in_index() == 3 && count_in("prefix", ".tmp") == 0, "%d", in_index());
+    lose_all_nodes();
+    run_gets_shape("ck3", &files);
+  }
+}
+
+static void a_later_call_completes_the_flush(void)
+{
+  begin_async(0);
+  OK(SCR_Init());
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
+  compute_until(1);
+  on_prefix_shape("ck1", &files);
+  run_dies();
+  lose_all_nodes();
+  run_gets_shape("ck1", &files);
+}
+
+/* Several flushes at a time, of datasets with and without the same names: each is what it would be one by one. */
+static void several_flushes_are_under_way_at_a_time(void)
+{
+  int same;
+
+  for (same = 0; same < 2; same++) {
+    const shape* s = same ? &state : &files;
+    during("%s", s->what);
+    begin_async(100000);
+    set("SCR_CACHE_SIZE=5");
+    OK(SCR_Init());
+    OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, s, 1));
+    OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, s, 1));
+    OK(put_shape("ck3", SCR_FLAG_CHECKPOINT, s, 1));
+    CHECK(in_index() == 0, "%d flushes are over already", in_index());
+    OK(SCR_Wait(NULL));
+    CHECK(in_index() == (same ? 1 : 3), "the index has %d", in_index());
+    on_prefix_shape("ck3", s);
+    OK(SCR_Finalize());
+    CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
+    lose_all_nodes();
+    run_gets_shape("ck3", s);
+    if (!same) {
+      OK(SCR_Init());
+      OK(SCR_Delete("ck3"));
+      OK(SCR_Delete("ck2"));
+      OK(SCR_Finalize());
+      lose_all_nodes();
+      run_gets_shape("ck1", s);
+    }
+  }
+}
+
+/* The cache keeps what is being flushed, and the dataset that is written, but no more. */
+static void the_cache_does_not_grow_with_flushes(void)
+{
+  int i;
+
+  begin_async(300000);
+  OK(SCR_Init());
+  for (i = 1; i <= 4; i++) {
+    char name[10];
+    snprintf(name, sizeof name, "ck%d", i);
+    OK(put_shape(name, SCR_FLAG_CHECKPOINT, &files, 1));
+    CHECK((cached_in("cache") | ID(i - 1)) == (ID(i) | ID(i - 1)), "the cache holds 0x%x after %s", cached_in("cache"),
+          name);
+  }
+  OK(SCR_Finalize());
+  CHECK(in_index() == 4, "%d", in_index());
+}
+
+/* A dataset may be deleted, dropped or chosen while it is flushed. */
+static void calls_by_name_wait_for_flushes(void)
+{
+  int flag;
+
+  begin_async(400000);
+  set("SCR_CACHE_SIZE=3");
+  OK(SCR_Init());
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
+  OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, &files, 1));
+  OK(SCR_Delete("ck2"));
+  CHECK(!there("prefix/ck2") && in_index() == 1, "ck2 is there");
+  OK(put_shape("ck3", SCR_FLAG_CHECKPOINT, &files, 1));
+  OK(SCR_Drop("ck3"));
+  CHECK(in_index() == 1, "ck3 is in the index");
+  OK(put_shape("ck4", SCR_FLAG_CHECKPOINT, &files, 1));
+  OK(SCR_Current("ck1"));
+  CODE(SCR_Wait("ck3"), SCR_ERR_NOT_FOUND, "ck3");
+  CODE(SCR_Wait("none"), SCR_ERR_NOT_FOUND, "none");
+  OK(SCR_Should_exit(&flag));
+  OK(SCR_Finalize());
+  lose_all_nodes();
+  run_gets_shape("ck1", &files);
+}
+
+/* ---- limits ---------------------------------------------------------------------------------------------------- */
+
+static void a_flush_keeps_to_its_limits(void)
+{
+  double bytes = 0, mine, fast, slow;
+  int    i;
+
+  for (i = 0, mine = 0; i < 2; i++) mine += (double)large(i);
+  MPI_Allreduce(&mine, &bytes, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  begin_async(0);
+  OK(SCR_Init());
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
+  fast = compute_until(1);
+  OK(SCR_Finalize());
+  begin_async((int)bytes); /* one second */
+  OK(SCR_Init());
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
+  slow = compute_until(1);
+  OK(SCR_Finalize());
+  CHECK(slow > 0.8 && slow < 4 + 2 * fast, "%.2f s for one second's worth, and %.2f s without a limit", slow, fast);
+  begin_async((int)bytes / 100);
+  OK(SCR_Init());
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
+  slow = now();
+  OK(SCR_Wait(NULL)); /* without pauses, as somebody waits */
+  slow = now() - slow;
+  CHECK(slow < 10, "SCR_Wait took %.2f s", slow);
+  OK(SCR_Finalize());
+  begin_async(0);
+  set("SCR_FLUSH_ASYNC_PERCENT=1");
+  OK(SCR_Init());
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
+  slow = compute_until(1);
+  OK(SCR_Finalize());
+  CHECK(slow > fast, "%.3f s in one percent of the time, %.3f s in all of it", slow, fast);
+}
+
+static void another_type_is_synchronous(void)
+{
+  begin_async(1000);
+  set("SCR_FLUSH_TYPE=SYNC");
+  OK(SCR_Init());
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
+  CHECK(in_index() == 1, "the flush is not over");
+  OK(SCR_Wait("ck1"));
+  OK(SCR_Finalize());
+}
+
+/* ---- failures -------------------------------------------------------------------------------------------------- */
+
+static void a_flush_that_fails_is_told_and_made_up_for(void)
+{
+  char text[4000] = "";
+
+  begin_async(0);
+  OK(SCR_Init());
+  fault_on(FAULT_PWRITE, "/prefix/ck1/", "rank_0_1", INT_MAX);
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
+  hear();
+  ALIKE(SCR_Wait(NULL), SCR_ERR_SPACE, "stays in the cache");
+  heard(text, sizeof text);
+  if (rank == 0) CHECK(strstr(text, "rank_0_1") != NULL, "%s", text);
+  fault_end();
+  CHECK(in_index() == 0 && count_in("prefix", ".tmp") == 0, "something is left");
+  OK(SCR_Wait(NULL)); /* an error is told once */
+  OK(SCR_Finalize());
+  CHECK(in_index() == 1, "SCR_Finalize has not flushed it");
+  lose_all_nodes();
+  run_gets_shape("ck1", &files);
+}
+
+static void what_is_corrupt_in_the_cache_is_rebuilt_while_it_is_flushed(void)
+{
+  begin_async(1000);
+  OK(SCR_Init());
+  OK(put_shape("ck", SCR_FLAG_CHECKPOINT, &files, 1));
+  damage_cached("ck"); /* the copy has hardly begun */
+  OK(SCR_Wait("ck"));
+  on_prefix_shape("ck", &files);
+  OK(SCR_Finalize());
+}
+
+/* The run dies at some moment of an asynchronous flush: what the next one finds is whole, on the prefix or not. */
+static void die_at(int n, int packed)
+{
+  begin_async(0);
+  set("SCR_USE_CONTAINERS=%d", packed);
+  set("SCR_CONTAINER_SIZE=50000");
+  OK(SCR_Init());
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
+  OK(SCR_Wait(NULL));
+  OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, &files, 1));
+  fault_at(FAULT_DEAD, FAULT_ALL, EIO, n);
+  SCR_Wait(NULL);
+  fault_end();
+  run_dies();
+  run_gets_shape("ck2", &files);
+  CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
+  lose_all_nodes();
+  run_gets_shape("ck2", &files);
+}
+
+static void a_run_that_dies_in_a_flush_loses_nothing(void)
+{
+  int n;
+
+  for (n = 1; n < 200; n += test_long ? 1 : 1 + (int)roll(30)) {
+    during("call %d of each rank", n);
+    test_alive();
+    die_at(n, n % 2);
+  }
+}
+
+const test_case async_cases[] = {CASE(a_flush_goes_on_behind_the_application, "1 2 4"),
+                                 CASE(a_later_call_completes_the_flush, "2"),
+                                 CASE(several_flushes_are_under_way_at_a_time, "3"),
+                                 CASE(the_cache_does_not_grow_with_flushes, "2"),
+                                 CASE(calls_by_name_wait_for_flushes, "2"),
+                                 CASE(a_flush_keeps_to_its_limits, "2"),
+                                 CASE(another_type_is_synchronous, "2"),
+                                 CASE(a_flush_that_fails_is_told_and_made_up_for, "2"),
+                                 CASE(what_is_corrupt_in_the_cache_is_rebuilt_while_it_is_flushed, "4"),
+                                 CASE(a_run_that_dies_in_a_flush_loses_nothing, "2"),
+                                 CASES_END};
