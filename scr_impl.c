@@ -6024,7 +6024,7 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **
 ** <dir> is the directory of a dataset below the prefix; FILE paths are relative to it.  Two older forms of the index
 ** are read and converted to this one: version 1 with the name of the dataset in place of its directory, and version 2,
-** which has one copy for each id.
+** which has one copy for each id; the file itself stays as index.scr.version<n>.
 **
 ** An object is a file of the dataset as a flush puts it on the prefix: a file there too, or packed into containers.
 ** What a flush makes is written under temporary names beside the final ones, and renamed once the index holds the
@@ -6070,7 +6070,8 @@ typedef struct {
   const char* prefix;
   const char* name;
   scr_hash*   h;
-  int         lock; /* descriptor of its lock; -1 if the file is only read */
+  int         lock;  /* descriptor of its lock; -1 if the file is only read */
+  int         other; /* not 0: the file has the form of another version, which stays beside it when it is replaced */
 } scr_record;
 
 /* The path of the file NAME in PREFIX/.scr. */
@@ -6112,6 +6113,7 @@ SCR_FN int scr_record_read(scr_record* r, const char* prefix, const char* name)
   r->prefix = prefix;
   r->name = name;
   r->lock = -1;
+  r->other = 0;
   if ((r->h = scr_hash_new()) == NULL) return SCR_ERR_OOM();
   if ((rc = scr_record_path(prefix, name, path, sizeof path)) != SCR_SUCCESS) return rc;
   rc = scr_hash_file_read(path, r->h);
@@ -6151,6 +6153,23 @@ SCR_FN int scr_record_close(scr_record* r, int rc, int write)
   }
   scr_hash_file_unlock(&r->lock);
   scr_hash_delete(&r->h);
+  return rc;
+}
+
+/* Keep a copy of the file of R, which is in the form of another version, as NAME.version<n>, unless there is one. */
+SCR_FN int scr_record_keep_other(const scr_record* r)
+{
+  char        path[SCR_MAX_FILENAME], copy[SCR_MAX_FILENAME];
+  struct stat st;
+  scr_hash*   h;
+  int         rc = scr_record_path(r->prefix, r->name, path, sizeof path);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(copy, sizeof copy, "%s.version%d", path, r->other);
+  if (rc != SCR_SUCCESS || scr_os.lstat(copy, &st) == 0) return rc;
+  h = scr_hash_new();
+  rc = scr_hash_file_read(path, h);
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_write(copy, h);
+  scr_hash_delete(&h);
   return rc;
 }
 
@@ -6406,6 +6425,7 @@ SCR_FN int scr_index_import_id(scr_index* index, const scr_hash* file, int versi
   scr_hash_elem*           e;
   int                      i, rc = SCR_SUCCESS;
 
+  if (version != SCR_INDEX_VERSION || scr_hash_get(dset, "NAME") != NULL) index->other = version;
   if (version != SCR_INDEX_VERSION) return scr_index_import(index, id, scr_index_name_of(file, id, dset), dset);
   for (i = 0; i < 2; i++)
     for (e = scr_hash_elem_first(scr_hash_get(dset, forms[i])); e != NULL; e = scr_hash_elem_next(e))
@@ -6469,12 +6489,13 @@ SCR_FN int scr_index_open(scr_index* index, const char* prefix)
 }
 
 /*
-** Write the index if RC is SCR_SUCCESS and WRITE is set; then unlock and free it.  Returns RC, or the error of the
-** write.
+** Write the index if RC is SCR_SUCCESS and WRITE is set; then unlock and free it.  One that another version has written
+** is first copied.  Returns RC, or the error of the write.
 */
 SCR_FN int scr_index_close(scr_index* index, int rc, int write)
 {
   if (write) scr_hash_util_set_int(index->h, "VERSION", SCR_INDEX_VERSION);
+  if (write && rc == SCR_SUCCESS && index->other) rc = scr_record_keep_other(index);
   return scr_record_close(index, rc, write);
 }
 
@@ -7439,7 +7460,7 @@ SCR_FN int scr_objects_from_elem(scr_objects* l, const char* prefix, const char*
 {
   const scr_hash* h = scr_hash_elem_hash(e);
   const char*     tmp = scr_hash_elem_get_first_val(h, "TMP");
-  char            rel[SCR_MAX_FILENAME];
+  char            rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
   scr_object*     o;
   int             rc = scr_prefix_rel(prefix, base, scr_hash_elem_key(e), rel, sizeof rel);
 
@@ -7449,8 +7470,12 @@ SCR_FN int scr_objects_from_elem(scr_objects* l, const char* prefix, const char*
     return SCR_ERR(SCR_ERR_FORMAT, "the rank2file map names %s, which is not a temporary file of %s", tmp, rel);
   if ((o = scr_objects_add(l, owner, rel)) == NULL) return SCR_ERR_OOM();
   o->tmp = scr_strdup(tmp);
-  if (scr_hash_util_get_bytecount(h, "SIZE", &o->size) != SCR_SUCCESS)
+  if (scr_hash_get(h, "SIZE") == NULL) { /* release 3 does not record it: the summary has the sum of all sizes */
+    if ((rc = scr_fmt(path, sizeof path, "%s/%s", prefix, rel)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_file_size(path, &o->size)) != SCR_SUCCESS) return rc;
+  } else if (scr_hash_util_get_bytecount(h, "SIZE", &o->size) != SCR_SUCCESS) {
     return SCR_ERR(SCR_ERR_FORMAT, "the rank2file map gives no size for %s", rel);
+  }
   o->has_crc = scr_hash_util_get_crc32(h, "CRC", &o->crc) == SCR_SUCCESS;
   scr_hash_util_get_int(h, "MODE", &o->mode);
   scr_hash_util_get_int64(h, "MTIME", &o->mtime);
@@ -7566,13 +7591,31 @@ SCR_FN int scr_rank2file_read_path(const char* path, int level, scr_rank2file* m
   return rc;
 }
 
-/* Read the root of the map of the dataset at PLACE.  The caller calls scr_rank2file_free, after an error too. */
+/*
+** The path below the prefix of FILE, which a node of the map of the dataset at PLACE names.  Release 3 names only what
+** is behind rank2file in the directory of the metadata, such as .0.0.
+*/
+SCR_FN int scr_rank2file_rel(const char* prefix, const scr_prefix_place* place, const char* file, char* rel, size_t n)
+{
+  if (file[0] == '.' && isdigit((unsigned char)file[1]) && strchr(file, '/') == NULL)
+    return scr_fmt(rel, n, "%s/rank2file%s", place->meta, file);
+  return scr_prefix_rel(prefix, place->base, file, rel, n);
+}
+
+/*
+** Read the root of the map of the dataset at PLACE; in release 3 its name has no suffix.  The caller calls
+** scr_rank2file_free, after an error too.
+*/
 SCR_FN int scr_rank2file_read_root(const char* prefix, const scr_prefix_place* place, scr_rank2file* m)
 {
-  char path[SCR_MAX_FILENAME];
-  int  rc = scr_fmt(path, sizeof path, "%s/%s/rank2file.scr", prefix, place->meta);
+  char        path[SCR_MAX_FILENAME], other[SCR_MAX_FILENAME];
+  struct stat st;
+  int         rc = scr_fmt(path, sizeof path, "%s/%s/rank2file.scr", prefix, place->meta);
 
   memset(m, 0, sizeof *m);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(other, sizeof other, "%s/%s/rank2file", prefix, place->meta);
+  if (rc == SCR_SUCCESS && scr_os.lstat(path, &st) < 0 && scr_os.lstat(other, &st) == 0)
+    return scr_rank2file_read_path(other, 0, m);
   return rc == SCR_SUCCESS ? scr_rank2file_read_path(path, 0, m) : rc;
 }
 
@@ -7581,7 +7624,7 @@ SCR_FN int scr_rank2file_read(const char* prefix, const scr_prefix_place* place,
                               scr_rank2file* m)
 {
   char rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
-  int  rc = scr_prefix_rel(prefix, place->base, file, rel, sizeof rel);
+  int  rc = scr_rank2file_rel(prefix, place, file, rel, sizeof rel);
 
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", prefix, rel);
   return rc == SCR_SUCCESS ? scr_rank2file_read_path(path, level, m) : rc;
@@ -7618,7 +7661,7 @@ SCR_FN int scr_rank2file_read_leaf(const char* prefix, const scr_prefix_place* p
 {
   scr_hash* h = scr_hash_new();
   char      rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
-  int       level, ranks, rc = scr_prefix_rel(prefix, place->base, file, rel, sizeof rel);
+  int       level, ranks, rc = scr_rank2file_rel(prefix, place, file, rel, sizeof rel);
 
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", prefix, rel);
   if (rc == SCR_SUCCESS) rc = scr_rank2file_read_node(path, h, &level, &ranks);
@@ -13555,13 +13598,13 @@ SCR_FN int scr_flush_read_nodes(const scr_prefix_place* place, int level, const 
 SCR_FN int scr_flush_read_rank2file(const scr_prefix_place* place, const scr_identity* identity, scr_objects* mine,
                                     int* ranks)
 {
-  enum { RANKS, LEVEL }; /* max */
+  enum { RANKS, LEVEL, IDENTITY }; /* max */
   scr_hash *     out = scr_hash_new(), *jobs = scr_hash_new(), *in = scr_hash_new();
   scr_hash_elem* e;
   scr_rank2file  m;
   scr_objects    read;
   scr_vote       v;
-  int            level, rc = SCR_SUCCESS, err;
+  int            level, known, rc = SCR_SUCCESS, err;
 
   memset(&v, 0, sizeof v);
   memset(&m, 0, sizeof m);
@@ -13570,12 +13613,14 @@ SCR_FN int scr_flush_read_rank2file(const scr_prefix_place* place, const scr_ide
     rc = scr_rank2file_read_root(scr.world.prefix, place, &m);
     v.max[RANKS] = m.ranks;
     v.max[LEVEL] = m.level;
+    v.max[IDENTITY] = m.identity.id;
     if (rc == SCR_SUCCESS && identity != NULL && scr_identity_differs(&m.identity, identity))
       rc = SCR_ERR(SCR_ERR_INVALID, "%s/%s/rank2file.scr is the map of another dataset than the summary beside it",
                    scr.world.prefix, place->meta);
   }
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) goto out;
   *ranks = (int)v.max[RANKS];
+  known = (int)v.max[IDENTITY];
   for (level = (int)v.max[LEVEL] - 1; level >= 0; level--) {
     if ((err = scr_flush_deal_nodes(&m, jobs)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
     if (rc == SCR_SUCCESS) rc = scr_flush_read_nodes(place, level, jobs, &read, &m);
@@ -13588,6 +13633,7 @@ SCR_FN int scr_flush_read_rank2file(const scr_prefix_place* place, const scr_ide
   memset(&v, 0, sizeof v);
   v.sum[0] = read.owners;
   rc = scr_vote_all(&v, rc, scr.world.comm);
+  if (known == 0) *ranks = (int)v.sum[0]; /* release 1.2 counts only the ranks of the last leaf */
   if (rc == SCR_SUCCESS && v.sum[0] != *ranks)
     rc = SCR_ERR(SCR_ERR_FORMAT, "the rank2file map in %s/%s describes %lld ranks instead of %d", scr.world.prefix,
                  place->meta, (long long)v.sum[0], *ranks);
