@@ -1,5 +1,5 @@
 #!/bin/bash
-# sanitize.sh - unit, command, MPI and cluster suites under ASan and UBSan.  Last line: N passed, N failed, N skipped.
+# sanitize.sh - unit, command, MPI and cluster suites under ASan and UBSan, asynchronous flushes under TSan.  Last line: N passed, N failed, N skipped.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export SCR_TEST_CFLAGS="-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
@@ -33,5 +33,9 @@ export TEST_LIMIT=300 ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
 run mpi 3300 tests/mpi/mpi.sh check
 BIN=$work run version 300 tests/version/version.sh check
 run cluster 1500 tests/cluster/cluster.sh check
+# The copies of a flush under TSan, which stands neither the hooks of UCX into mmap nor addresses at random.
+export SCR_TEST_CFLAGS="-g -O1 -fsanitize=thread" UCX_MEM_EVENTS=n UCX_MEM_MMAP_HOOK_MODE=none TSAN_OPTIONS=exitcode=66
+run threads 900 setarch -R tests/mpi/mpi.sh check behind_the_application several_flushes several_threads by_name_wait \
+  is_told_and_made
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -3,6 +3,8 @@
 */
 #include "mpi_test.h"
 
+#include <pthread.h>
+
 static size_t large(int i)
 {
   return size_of(i, 200000);
@@ -286,7 +288,97 @@ static void a_run_that_dies_in_a_flush_loses_nothing(void)
   }
 }
 
-const test_case async_cases[] = {CASE(a_flush_goes_on_behind_the_application, "1 2 4"),
+/* ---- kill -9 --------------------------------------------------------------------------------------------------- */
+
+static void* kill_later(void* arg)
+{
+  usleep(*(unsigned*)arg);
+  kill(getpid(), SIGKILL);
+  return NULL;
+}
+
+/* Note on rank 0 that checkpoint I is in the cache, or on the prefix. */
+static void acknowledge(const char* where, int i)
+{
+  char path[800], text[20];
+
+  snprintf(path, sizeof path, "%s/%s", case_dir, where);
+  snprintf(text, sizeof text, "%d", i);
+  if (rank == 0) write_file(path, text, strlen(text));
+}
+
+static int acknowledged(const char* where)
+{
+  char  path[800];
+  char* text;
+  long  n = 0;
+  int   i;
+
+  snprintf(path, sizeof path, "%s/%s", case_dir, where);
+  text = there(where) ? read_file(path, &n) : NULL;
+  i = text != NULL ? atoi(text) : 0;
+  free(text);
+  return i;
+}
+
+/* That a restart offers a checkpoint no older than LEAST, and whole. */
+static void get_newest(int least)
+{
+  char name[SCR_MAX_FILENAME] = "";
+  int  flag = 0, i = 0;
+
+  OK(SCR_Init());
+  if (least > 0) OK(SCR_Have_restart(&flag, name));
+  else SCR_Have_restart(&flag, name);
+  if (flag) i = atoi(name + 2);
+  CHECK(i >= least, "%s is offered, but ck%d was acknowledged", flag ? name : "nothing", least);
+  if (flag) get_shape(name, &files);
+  SCR_Finalize();
+}
+
+/*
+** TEST_KILL is the seed of a run that is killed in the midst of asynchronous flushes; with TEST_KILLED, the runs that
+** follow it: one with its caches, and one with the prefix alone.
+*/
+static void a_run_is_killed_while_it_flushes(void)
+{
+  const char*     seed = getenv("TEST_KILL");
+  pthread_t       thread;
+  static unsigned later;
+  int             i, last = 0;
+
+  begin_in("killed");
+  if (seed == NULL) return;
+  roll_from((unsigned long long)atoi(seed));
+  later = 1000 + 1000 * roll(300);
+  set("SCR_FLUSH=1");
+  set("SCR_FLUSH_ASYNC=1");
+  set("SCR_FILE_BUF_SIZE=4096");
+  set("SCR_FLUSH_ASYNC_BW=%d", roll(2) ? 0 : 4000000);
+  set("SCR_USE_CONTAINERS=%d", (int)roll(2));
+  set("SCR_CONTAINER_SIZE=70000");
+  set("SCR_CACHE_SIZE=%d", 1 + (int)roll(3));
+  set("SCR_PREFIX_SIZE=%d", (int)roll(3));
+  if (getenv("TEST_KILLED") != NULL) {
+    get_newest(acknowledged("cached"));
+    CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
+    last = acknowledged("flushed");
+    lose_all_nodes();
+    get_newest(last);
+    return;
+  }
+  OK(SCR_Init());
+  if (rank == (int)roll((unsigned)ranks)) pthread_create(&thread, NULL, kill_later, &later);
+  for (i = 1;; i++) {
+    char name[20];
+    snprintf(name, sizeof name, "ck%d", i);
+    if (put_shape(name, SCR_FLAG_CHECKPOINT, &files, 1) == SCR_SUCCESS) acknowledge("cached", i);
+    if (i % 3 == 0 && SCR_Wait(NULL) == SCR_SUCCESS) acknowledge("flushed", i);
+  }
+}
+
+const test_case async_cases[] = {CASE(a_run_is_killed_while_it_flushes, ""),
+                                 CASE(a_flush_goes_on_behind_the_application, "1 2 4"),
                                  CASE(a_later_call_completes_the_flush, "2"),
                                  CASE(several_flushes_are_under_way_at_a_time, "3"),
                                  CASE(the_cache_does_not_grow_with_flushes, "2"),

@@ -180,6 +180,23 @@ kill_all() {
   [ "$k" -gt 100 ] || fail "4 ranks: only $((k - 1)) jobs are killed"
 }
 
+# Runs that are killed at some moment of their asynchronous flushes, each followed by runs that look at what is left.
+kill_flushes() { # SEEDS
+  local seed
+  wanted a_run_is_killed_while_it_flushes || return 0
+  for seed in $(seq "$1"); do
+    TEST_KILL=$seed launch 2 a_run_is_killed_while_it_flushes
+    if [ $((rc & 127)) = 9 ]; then TEST_KILL=$seed TEST_KILLED=1 KEEP_DIR=1 launch 2 a_run_is_killed_while_it_flushes; fi
+    if [ "$rc" -eq 0 ] && grep -q '^DONE' "$LOG"; then
+      passed=$((passed + 1))
+      rm -rf "$TEST_DIR"
+    else
+      fail "2 ranks: a run that is killed while it flushes, TEST_KILL=$seed"
+      grep '^  rank' "$LOG" | head -n 6 | sed 's/^/  /'
+    fi
+  done
+}
+
 names=("$@")
 for n in $COUNTS; do cases "$n" "$@"; done
 if wanted encode; then
@@ -193,6 +210,7 @@ exits a_halted_program_that_does_not_ask_ends_in_complete
 exits scr_halt_exit_1_ends_a_program_that_asks
 KEEP_DIR=1 exits scr_halt_exit_1_ends_a_halted_program_in_init
 if [ "$MODE" = long ]; then kill_all; fi
+kill_flushes "$([ "$MODE" = long ] && echo 200 || echo 20)"
 [ $((passed + failed + skipped)) -gt 0 ] || fail "no case has a name with ${names[*]} in it"
 if [ "$failed" -gt 0 ]; then echo "mpi: the logs are in $T"; fi
 echo "$passed passed, $failed failed, $skipped skipped"
