@@ -2,9 +2,9 @@
 ** bench - time checkpoints, rebuilds and starts through the public calls, beside the time in which the same ranks copy
 ** as many bytes in memory (M), so that results of different machines can be compared.
 **
-**   mpiexec -n 4 bench --dir DIR [--nodes N] [--mib N] [--runs N] [--json]
+**   mpiexec -n 4 bench --dir DIR --prefix DIR [--nodes N] [--mib N] [--runs N] [--json]
 **
-** All ranks are on one machine, and DIR is in its memory.  A time is from the moment the first rank begins to that in
+** All ranks are on one machine, and DIR is in its memory.  The prefix is on a disk: what is flushed goes there.  A time is from the moment the first rank begins to that in
 ** which the last one ends.  Each round does every step once, so that what else the machine does falls upon all alike;
 ** the figures are the median of the rounds, with minimum and maximum.
 */
@@ -55,6 +55,10 @@ typedef struct {
 static series memory, app_write, exchange, encode[SCHEMES], plain_encode[SCHEMES], whole[SCHEMES], verify[SCHEMES],
     rebuild[SCHEMES], plain_rebuild[SCHEMES], mpi_init, scr_init;
 
+/* Ways to flush a checkpoint of one file a rank, and one of many. */
+enum { PLAIN, FILES, CONTAINERS, WAYS };
+static series flush[WAYS], small[WAYS], fetch[WAYS], async_complete, async_end;
+
 /* MPI calls of one library call: own count, and the maximum over the ranks. */
 enum {
   INIT,
@@ -83,7 +87,7 @@ static mpi_calls calls_of[CALLS], calls_max[CALLS];
 static int         rank, ranks, nodes = 4, runs = 5, json;
 static size_t      bytes; /* of each rank */
 static char *      data, *copy;
-static const char* dir;
+static const char *dir, *prefix;
 static long        peak_kib; /* that the first session takes, the rank with most */
 static unsigned    stamp;    /* of the last checkpoint: no two have the same bytes */
 
@@ -417,6 +421,8 @@ static void settings(const scheme* s)
   SCR_Configf("SCR_CRC_ON_COPY=%d", s->crc);
   SCR_Config("SCR_CRC_ON_RESTART=1");
   SCR_Config("SCR_FLUSH=0");
+  SCR_Config("SCR_USE_CONTAINERS=0");
+  SCR_Config("SCR_FLUSH_ASYNC=0");
   SCR_Config("SCR_USER_NAME=bench");
   SCR_Config("SCR_JOB_ID=bench");
 }
@@ -569,6 +575,141 @@ static void session(int i)
   stop_library(0);
 }
 
+/* ---- flush and fetch ------------------------------------------------------------------------------------------- */
+
+#define SMALL      65536 /* bytes of each of many files */
+#define SMALL_MOST 1000
+
+static int small_files(void)
+{
+  size_t n = bytes / SMALL;
+  return n > SMALL_MOST ? SMALL_MOST : (int)n;
+}
+
+/* Remove all of the prefix, and what the system still has to write. */
+static void clean_prefix(void)
+{
+  char path[600];
+
+  meet();
+  if (rank == 0) {
+    snprintf(path, sizeof path, "%s/p", prefix);
+    remove_tree(path);
+    if (mkdir(path, 0700) != 0) die("cannot make %s: %s", path, strerror(errno));
+    sync();
+  }
+  meet();
+}
+
+/* What dd bs=1M does, with conv=fsync if SYNC is set. */
+static void copy_file(const char* from, const char* to, int sync_it)
+{
+  static char buf[1 << 20];
+  int         in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  ssize_t     n = 0;
+
+  if (in < 0 || out < 0) die("cannot copy %s to %s: %s", from, to, strerror(errno));
+  while ((n = read(in, buf, sizeof buf)) > 0)
+    if (write(out, buf, (size_t)n) != n) die("cannot write %s: %s", to, strerror(errno));
+  if (n < 0 || (sync_it && fsync(out) != 0)) die("cannot copy %s to %s: %s", from, to, strerror(errno));
+  close(in);
+  close(out);
+}
+
+/* Write a checkpoint of N files of SIZE bytes; FILE receives the path of each in the cache. */
+static void write_many(int n, size_t size, char (*file)[SCR_MAX_FILENAME])
+{
+  char name[700];
+  int  i;
+
+  snprintf(name, sizeof name, "ckpt.%u", ++stamp);
+  must(SCR_Start_output(name, SCR_FLAG_CHECKPOINT), "SCR_Start_output");
+  for (i = 0; i < n; i++) {
+    snprintf(name, sizeof name, "%s/p/ckpt.%u/rank_%d.%d", prefix, stamp, rank, i);
+    must(SCR_Route_file(name, file[i]), "SCR_Route_file");
+    write_file(file[i], size);
+  }
+}
+
+static void flush_settings(int containers, int async, int every)
+{
+  settings(&schemes[SINGLE]);
+  SCR_Configf("SCR_PREFIX=%s/p", prefix);
+  SCR_Configf("SCR_FLUSH=%d", every);
+  SCR_Configf("SCR_USE_CONTAINERS=%d", containers);
+  SCR_Configf("SCR_FLUSH_ASYNC=%d", async);
+}
+
+/* Flush N files of SIZE bytes a rank in SCR_Finalize, and without the library; fetch them again. */
+static void flush_and_fetch(int n, size_t size, int containers, series* flushed, series* plain, series* fetched,
+                            series* copied)
+{
+  static char file[SMALL_MOST][SCR_MAX_FILENAME];
+  char        path[SCR_MAX_FILENAME + 40];
+  double      start;
+  int         i;
+
+  clean_up();
+  clean_prefix();
+  flush_settings(containers, 0, 1000);
+  must(SCR_Init(), "SCR_Init");
+  write_many(n, size, file);
+  must(SCR_Complete_output(1), "SCR_Complete_output");
+  for (i = 0; plain != NULL && i < n; i++) {
+    snprintf(path, sizeof path, "%s/p/plain.%d.%d", prefix, rank, i);
+    if (i == 0) start = begin();
+    copy_file(file[i], path, 1);
+    if (i == n - 1) end(start, plain);
+  }
+  start = begin();
+  must(SCR_Finalize(), "SCR_Finalize");
+  end(start, flushed);
+  for (i = 0; copied != NULL && i < n; i++) {
+    snprintf(path, sizeof path, "%s/p/plain.%d.%d", prefix, rank, i);
+    if (i == 0) start = begin();
+    copy_file(path, file[i], 0);
+    if (i == n - 1) end(start, copied);
+  }
+  if (fetched == NULL) return;
+  clean_up();
+  flush_settings(containers, 0, 1000);
+  start = begin();
+  must(SCR_Init(), "SCR_Init");
+  end(start, fetched);
+  must(SCR_Finalize(), "SCR_Finalize");
+}
+
+/* A checkpoint that is flushed while the application goes on. */
+static void flush_behind(void)
+{
+  static char file[1][SCR_MAX_FILENAME];
+  double      start;
+
+  clean_up();
+  clean_prefix();
+  flush_settings(0, 1, 1);
+  must(SCR_Init(), "SCR_Init");
+  write_many(1, bytes, file);
+  start = begin();
+  must(SCR_Complete_output(1), "SCR_Complete_output");
+  end(start, &async_complete);
+  must(SCR_Wait(NULL), "SCR_Wait");
+  end(start, &async_end);
+  must(SCR_Finalize(), "SCR_Finalize");
+}
+
+static void flush_session(void)
+{
+  int n = small_files();
+
+  flush_and_fetch(1, bytes, 0, &flush[FILES], &flush[PLAIN], &fetch[FILES], &fetch[PLAIN]);
+  flush_and_fetch(1, bytes, 1, &flush[CONTAINERS], NULL, &fetch[CONTAINERS], NULL);
+  flush_and_fetch(n, SMALL, 0, &small[FILES], &small[PLAIN], NULL, NULL);
+  flush_and_fetch(n, SMALL, 1, &small[CONTAINERS], NULL, NULL, NULL);
+  flush_behind();
+  clean_prefix();
+}
+
 /* The calls that change what is on the prefix, once. */
 static void count_rare_calls(void)
 {
@@ -677,9 +818,10 @@ static void print_ratios(void)
 
 static void report(void)
 {
-  const series* all[10 + 6 * SCHEMES];
-  int           i, n = 0;
-  double        ratio, ratio_whole;
+  static const char* const ways[WAYS] = {"dd with fsync", "files", "containers"};
+  const series*            all[12 + 6 * SCHEMES + 3 * WAYS];
+  int                      i, n = 0;
+  double                   ratio, ratio_whole;
 
   sum_up(&memory, 1, "memcpy (M)");
   all[n++] = &memory;
@@ -706,6 +848,22 @@ static void report(void)
     all[n++] = &rebuild[i];
     all[n++] = &plain_rebuild[i];
   }
+  for (i = 0; i < WAYS; i++) {
+    sum_up(&flush[i], 1, "flush to disk: %s", ways[i]);
+    all[n++] = &flush[i];
+  }
+  for (i = 0; i < WAYS; i++) {
+    sum_up(&small[i], 0, "flush of %d x 64 KiB: %s", small_files(), ways[i]);
+    all[n++] = &small[i];
+  }
+  for (i = 0; i < WAYS; i++) {
+    sum_up(&fetch[i], 1, "fetch to memory: %s", i == PLAIN ? "dd" : ways[i]);
+    all[n++] = &fetch[i];
+  }
+  sum_up(&async_complete, 1, "SINGLE: encode, flushed behind");
+  sum_up(&async_end, 1, "the same, and its flush");
+  all[n++] = &async_complete;
+  all[n++] = &async_end;
   sum_up(&mpi_init, 0, "MPI_Init");
   sum_up(&scr_init, 0, "SCR_Init, empty cache");
   all[n++] = &mpi_init;
@@ -722,7 +880,14 @@ static void report(void)
            "%-36s %11s %9s %9s %9s %7s %7s\n",
            SCR_VERSION, ranks, bytes >> 20, nodes, runs, "step", "bytes", "median s", "min", "max", "GB/s", "x M");
   for (i = 0; i < n; i++) print_step(all[i], i == n - 1);
-  if (!json) printf("\nXOR with CRC / without: encode %.2f, start to complete %.2f\n", ratio, ratio_whole);
+  if (!json)
+    printf("\nFlush over dd with fsync: files %.2f, containers %.2f; of small files: files %.2f, containers %.2f\n"
+           "Fetch over dd: files %.2f, containers %.2f; Complete with an asynchronous flush over none: %.2f\n",
+           flush[FILES].median / flush[PLAIN].median, flush[CONTAINERS].median / flush[PLAIN].median,
+           small[FILES].median / small[PLAIN].median, small[CONTAINERS].median / small[PLAIN].median,
+           fetch[FILES].median / fetch[PLAIN].median, fetch[CONTAINERS].median / fetch[PLAIN].median,
+           async_complete.median / encode[SINGLE].median);
+  if (!json) printf("XOR with CRC / without: encode %.2f, start to complete %.2f\n", ratio, ratio_whole);
   print_ratios();
   print_calls();
   if (json)
@@ -742,11 +907,12 @@ static int arguments(int argc, char** argv)
     else if (strcmp(argv[i], "--runs") == 0 && i + 1 < argc) runs = atoi(argv[++i]);
     else if (strcmp(argv[i], "--nodes") == 0 && i + 1 < argc) nodes = atoi(argv[++i]);
     else if (strcmp(argv[i], "--dir") == 0 && i + 1 < argc) dir = argv[++i];
+    else if (strcmp(argv[i], "--prefix") == 0 && i + 1 < argc) prefix = argv[++i];
     else return 0;
   }
   bytes = (size_t)mib << 20;
-  return dir != NULL && strlen(dir) < 500 && runs >= 1 && runs <= RUNS_MAX && mib >= 1 && mib <= 65536 && nodes >= 2 &&
-         nodes <= ranks && ranks % nodes == 0;
+  return dir != NULL && strlen(dir) < 500 && prefix != NULL && strlen(prefix) < 500 && runs >= 1 && runs <= RUNS_MAX &&
+         mib >= 1 && mib <= 65536 && nodes >= 2 && nodes <= ranks && ranks % nodes == 0;
 }
 
 int main(int argc, char** argv)
@@ -767,7 +933,8 @@ int main(int argc, char** argv)
   if (!arguments(argc, argv)) {
     if (rank == 0)
       fprintf(stderr,
-              "bench: --dir DIR [--nodes 2 or more, the ranks are a multiple of it] [--mib 1 or more] [--runs 1 to %d] "
+              "bench: --dir DIR --prefix DIR [--nodes 2 or more, the ranks are a multiple of it] [--mib 1 or more] "
+              "[--runs 1 to %d] "
               "[--json]\n",
               RUNS_MAX);
     MPI_Finalize();
@@ -780,8 +947,10 @@ int main(int argc, char** argv)
   for (at = 0; at < bytes / sizeof(unsigned); at++) ((unsigned*)data)[at] = (unsigned)at * 2654435u + (unsigned)rank;
   memset(copy, 1, bytes);
   peak = first_session();
-  for (round = 0; round < runs; round++)
+  for (round = 0; round < runs; round++) {
     for (i = 0; i < schemes_of_run(); i++) session(i);
+    flush_session();
+  }
   count_rare_calls();
   clean_up();
   MPI_Allreduce(&peak, &peak_kib, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);

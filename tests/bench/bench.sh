@@ -1,7 +1,8 @@
 #!/bin/sh
 # bench.sh [--mib N] [--runs N] [--json] - time checkpoints, rebuilds and starts on virtual nodes in memory.
 # RANKS (4), NODES (4) and BENCH_DIR (/dev/shm) may be set; it needs 4 times RANKS x MiB there (6 times with 3 nodes;
-# 2 nodes leave out RS(2)), and twice RANKS x MiB of other memory.  SCR_LIB is the library to link (libscr.a) in place of
+# 2 nodes leave out RS(2)), and twice RANKS x MiB of other memory.  BENCH_PREFIX (/var/tmp), on a disk, receives what is
+# flushed, twice RANKS x MiB.  SCR_LIB is the library to link (libscr.a) in place of
 # scr_impl.c.  Parameters of the library that the bench does not set itself are taken from the environment.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,6 +17,7 @@ if [ ! -d "$base" ] || [ ! -w "$base" ]; then
 fi
 work=$(mktemp -d "$base/scr-bench.XXXXXX")
 work=$(cd "$work" && pwd -P)
+prefix=$(mktemp -d "${BENCH_PREFIX:-/var/tmp}/scr-bench.XXXXXX")
 pid=
 
 # Nothing is left behind; ranks that are being killed may still write.
@@ -26,7 +28,7 @@ clean() {
     wait "$pid" || :
   fi
   tries=0
-  until rm -rf "$work" 2>/dev/null || [ "$tries" = 50 ]; do
+  until rm -rf "$work" "$prefix" 2>/dev/null || [ "$tries" = 50 ]; do
     tries=$((tries + 1))
     sleep 0.1
   done
@@ -51,7 +53,7 @@ cd "$work/store"
 # In the background, so that a signal to this script is served at once.
 # shellcheck disable=SC2086
 timeout -k 5 "${BENCH_LIMIT:-900}" \
-  $MPIEXEC -n "$RANKS" "$work/bench" --dir "$work/store" --nodes "$NODES" "$@" </dev/null &
+  $MPIEXEC -n "$RANKS" "$work/bench" --dir "$work/store" --prefix "$prefix" --nodes "$NODES" "$@" </dev/null &
 pid=$!
 rc=0
 wait "$pid" || rc=$?
