@@ -1,9 +1,7 @@
 /* scr_retries_halt - tell a job script whether the halt file forbids another run.  No MPI. */
-#define SCR_SERIAL
-#include "../scr_impl.c"
 #include "tool.h"
 
-static const char usage[] =
+static const char retries_halt_usage[] =
     "scr_retries_halt --dir DIR\n"
     "Read the halt file of the prefix directory DIR, and print whether to start another run.\n"
     "\n"
@@ -15,7 +13,7 @@ static const char usage[] =
     "exit 0.\n";
 
 /* Put the condition WHY of the halt file in words into TEXT; "" if none holds. */
-static void explain(const scr_hash* halt, const char* why, char* text, size_t n)
+static void retries_halt_explain(const scr_hash* halt, const char* why, char* text, size_t n)
 {
   const char* reason = scr_hash_elem_get_first_val(halt, "ExitReason");
 
@@ -26,7 +24,7 @@ static void explain(const scr_hash* halt, const char* why, char* text, size_t n)
   else *text = '\0';
 }
 
-int main(int argc, char** argv)
+SCR_FN int retries_halt_main(int argc, char** argv)
 {
   static const struct option options[] = {{"dir", required_argument, NULL, 'd'}, TOOL_OPTIONS, {NULL, 0, NULL, 0}};
   const char*                dir = NULL;
@@ -35,12 +33,13 @@ int main(int argc, char** argv)
   int                        c, rc;
 
   while ((c = getopt_long(argc, argv, "d:h", options, NULL)) != -1) {
-    if (c != 'd') return tool_answer(c, argv[0], usage, 0);
+    if (c != 'd') return tool_answer(c, argv[0], retries_halt_usage, 0);
     dir = optarg;
   }
   if (dir == NULL && optind < argc) dir = argv[optind++];
-  if (dir == NULL) return tool_usage(argv[0], usage, 0, "the prefix directory is missing: --dir DIR");
-  if (optind != argc) return tool_usage(argv[0], usage, 0, "one directory at a time, and nothing after it");
+  if (dir == NULL) return tool_usage(argv[0], retries_halt_usage, 0, "the prefix directory is missing: --dir DIR");
+  if (optind != argc)
+    return tool_usage(argv[0], retries_halt_usage, 0, "one directory at a time, and nothing after it");
   if (!tool_is_dir(dir)) {
     SCR_ERRNO("cannot open the prefix directory %s", dir);
     return tool_fail(argv[0], 0, scr_err_text);
@@ -50,7 +49,7 @@ int main(int argc, char** argv)
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, halt);
   if (rc == SCR_SUCCESS) {
     scr_halt_check(halt, (int64_t)time(NULL), -1, why, sizeof why);
-    explain(halt, why, text, sizeof text);
+    retries_halt_explain(halt, why, text, sizeof text);
   } else {
     snprintf(text, sizeof text, "%s", rc == SCR_ERR_NOT_FOUND ? "" : scr_err_text);
   }
@@ -60,3 +59,5 @@ int main(int argc, char** argv)
   putchar('\n');
   return *text ? 0 : 1;
 }
+
+TOOL_MAIN(retries_halt_main)

@@ -1,8 +1,28 @@
-/* tool.h - functions that all commands share: --help, --version, usage errors, the prefix directory, safe printing. */
+/*
+** tool.h - what all commands share: the library without MPI, --help, --version, usage errors, the prefix directory,
+** safe printing.
+**
+** The source file of each command is a program of its own, `cc -o scr_index tools/scr_index.c -lz`, and a part of the
+** program scr, which includes them all.  So the names in it begin with the name of the command.
+*/
 #ifndef SCR_TOOL_H
 #define SCR_TOOL_H
 
+#define SCR_SERIAL
+#include "../scr_impl.c"
+
 #include <getopt.h>
+
+/* Ends the source file of a command, whose main function is FUNCTION; in scr, which defines TOOL_TOGETHER, nothing. */
+#ifdef TOOL_TOGETHER
+#define TOOL_MAIN(function)
+#else
+#define TOOL_MAIN(function)                                                                                            \
+  int main(int argc, char** argv)                                                                                      \
+  {                                                                                                                    \
+    return function(argc, argv);                                                                                       \
+  }
+#endif
 
 #define TOOL_OPT_VERSION 1000 /* --version has no short form */
 #define TOOL_OPTIONS                                                                                                   \

@@ -60,14 +60,48 @@ for f in index flush halt nodes; do
 done
 
 # ---- every command: help, version, bad options
-for c in scr_print_hash_file scr_halt scr_index scr_flush_file scr_nodes_file scr_retries_halt; do
-  bad=1
-  [ "$c" != scr_retries_halt ] || bad=0
-  says "$c --help" 0 "Usage: $c" "$BIN/$c" --help
-  says "$c -h" 0 "Exit 0" "$BIN/$c" -h
-  says "$c --version" 0 "^$c v[0-9]" "$BIN/$c" --version
-  says "$c, unknown option" "$bad" "Usage: $c" "$BIN/$c" --no-such-option
+scr=$BIN/scr
+commands=$("$scr" help | sed -n 's/^  \([a-z_0-9]*\)  .*/\1/p')
+for c in $commands; do
+  case $c in retries_halt) bad=0 ;; crc32 | rebuild | rebuild_xor) bad=2 ;; *) bad=1 ;; esac
+  says "$c --help" 0 "^Usage: scr_$c" "$BIN/scr_$c" --help
+  says "$c -h" 0 "Exit [01]" "$BIN/scr_$c" -h
+  says "$c --version" 0 "^scr_$c v[0-9]" "$BIN/scr_$c" --version
+  says "$c, unknown option" "$bad" "^Usage: scr_$c" "$BIN/scr_$c" --no-such-option
+  says "$c, unknown option, which one" "$bad" "scr_$c: .*no-such-option" "$scr" "$c" --no-such-option
+  check "$c by the program" 0 "$("$BIN/scr_$c" --help)" "$scr" "$c" --help
+  check "$c by the program's help" 0 "$("$BIN/scr_$c" --help)" "$scr" help "$c"
 done
+
+# ---- scr, the program
+check "scr has each command" 0 "" sh -c '
+  cd "$1/tools" && for f in scr_*.c; do echo "${f%.c}"; done | while read -r c; do [ -x "$2/$c" ] && "$2/scr" help "$c" >/dev/null || echo "$c"; done' \
+  sh "$top" "$(cd "$BIN" && pwd)"
+says "scr --version" 0 "^scr v[0-9]" "$scr" --version
+says "scr --help" 0 "^Usage: scr COMMAND" "$scr" --help
+says "scr, nothing" 1 "^Usage: scr COMMAND" "$scr"
+says "scr, no such command" 1 "^scr: there is no command nothing; .scr help. lists them" "$scr" nothing --list
+says "scr help, no such command" 1 "there is no command nothing" "$scr" help nothing
+check "scr index" 0 "$("$BIN/scr_index" -l -p "$tmp/old")" "$scr" index -l -p "$tmp/old"
+check "scr flush-file, as one writes elsewhere" 0 3 "$scr" flush-file --dir "$tmp/old" --latest
+check "scr scr_flush_file" 0 3 "$scr" scr_flush_file --dir "$tmp/old" --latest
+ln -s "$(cd "$BIN" && pwd)/scr" "$tmp/scr_unknown"
+says "a link with another name is the program" 0 "^scr v[0-9]" "$tmp/scr_unknown" --version
+says "scr completion, no shell" 1 "bash" "$scr" completion
+says "scr completion, another shell" 1 "bash" "$scr" completion fish
+# complete WORD...: what bash offers for the last word of a line
+complete_line() {
+  PATH=$BIN:$PATH bash -c 'eval "$(scr completion bash)"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _scr; echo "${COMPREPLY[@]}"' bash "$@"
+}
+if command -v bash >/dev/null; then
+  check "completion of a command" 0 "index" complete_line scr ind
+  check "completion of an option" 0 "--drop --drop-after" complete_line scr index --dr
+  check "completion of an option, by a path" 0 "--before" complete_line "$BIN/scr" halt --bef
+  check "completion of an option of a link" 0 "--need-flush --needflush" complete_line scr_flush_file --need
+  check "completion of an option of a link, by a path" 0 "--latest" complete_line "$BIN/scr_flush_file" --dir x --la
+  check "completion of help" 0 "nodes_file" complete_line scr help nod
+  check "completion of a file" 0 "$data/scr-3.1" complete_line scr print_hash_file "$data/scr-3"
+fi
 
 # ---- scr_print_hash_file
 print=$BIN/scr_print_hash_file
