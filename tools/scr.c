@@ -5,6 +5,7 @@
 #include "scr_crc32.c"
 #include "scr_flush_file.c"
 #include "scr_halt.c"
+#include "scr_hostlist.c"
 #include "scr_index.c"
 #include "scr_nodes_file.c"
 #include "scr_print_hash_file.c"
@@ -22,6 +23,8 @@
   X(retries_halt, "tell whether a job should not be started again")                                                    \
   X(rebuild, "rebuild lost files from redundancy files")                                                               \
   X(rebuild_xor, "rebuild one member of an XOR set")                                                                   \
+  X(hostlist, "count, select, compress and expand lists of hosts")                                                     \
+  X(glob_hosts, "the same, with the options of earlier releases")                                                      \
   X(print_hash_file, "print a metadata file")                                                                          \
   X(crc32, "print the CRC32 of files")
 

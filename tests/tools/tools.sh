@@ -65,7 +65,7 @@ commands=$("$scr" help | sed -n 's/^  \([a-z_0-9]*\)  .*/\1/p')
 for c in $commands; do
   case $c in retries_halt) bad=0 ;; crc32 | rebuild | rebuild_xor) bad=2 ;; *) bad=1 ;; esac
   says "$c --help" 0 "^Usage: scr_$c" "$BIN/scr_$c" --help
-  says "$c -h" 0 "Exit [01]" "$BIN/scr_$c" -h
+  [ "$c" = glob_hosts ] || says "$c -h" 0 "Exit [01]" "$BIN/scr_$c" -h
   says "$c --version" 0 "^scr_$c v[0-9]" "$BIN/scr_$c" --version
   says "$c, unknown option" "$bad" "^Usage: scr_$c" "$BIN/scr_$c" --no-such-option
   says "$c, unknown option, which one" "$bad" "scr_$c: .*no-such-option" "$scr" "$c" --no-such-option
@@ -490,6 +490,42 @@ old=$data/scr-1.2.2/xor.0_2_of_4.scr
 mkdir "$tmp/v1"
 says "a file of 1.2.2 is read" 1 "lost" "$rebuild" 4 0 "$tmp/v1/x0" "$old" "$tmp/v1/x2" "$tmp/v1/x3"
 check "a file of 1.2.2, nothing is made" 0 "" ls -A "$tmp/v1"
+
+# ---- scr_hostlist and scr_glob_hosts: each case of the table by both
+hostlist=$BIN/scr_hostlist
+glob=$BIN/scr_glob_hosts
+# hosts RESULT COMMAND...: the command prints RESULT or, if that is `error: TEXT`, fails with TEXT
+hosts() {
+  case $1 in
+  error:*) pattern=$(printf '%s' "${1#error: }" | sed 's/[][]/\\&/g') && shift && says "hosts: $*" 1 "$pattern" "$@" ;;
+  *) result=$1 && shift && check "hosts: $*" 0 "$result" "$@" ;;
+  esac
+}
+while IFS='|' read -r op list expected; do
+  list=${list# } list=${list% } expected=${expected# }
+  case ${op% } in
+  nth*) op=${op#nth } && hosts "$expected" "$hostlist" -n "${op% }" "$list" && hosts "$expected" "$glob" "--nth=${op% }" "$list" ;;
+  minus) hosts "$expected" "$hostlist" --diff "$list" && hosts "$expected" "$glob" -m "$list" ;;
+  intersection) hosts "$expected" "$hostlist" --intersection "$list" && hosts "$expected" "$glob" -i "$list" ;;
+  count) hosts "$expected" "$hostlist" --size "$list" && hosts "$expected" "$glob" -c "$list" ;;
+  compress) hosts "$expected" "$hostlist" "$list" && hosts "$expected" "$glob" --compress --hosts "$list" ;;
+  expand) hosts "$expected" "$hostlist" --expand "$list" ;;
+  esac
+done <"$data/hostlists.txt"
+printf 'node3:4\n# a comment\n\nnode1 slots=4\nnode2\r\nnode1\nnode[5-6]\n' >"$tmp/hostfile"
+check "hosts of a file" 0 "node3,node1,node2,node5,node6" "$hostlist" --expand --file "$tmp/hostfile"
+check "hosts of a file, and more" 0 "node[1-3,5-6,9]" "$hostlist" --file "$tmp/hostfile" node9
+check "hosts of the input" 0 2 sh -c 'printf "a\nb\na\n" | "$1" -s -f -' sh "$hostlist"
+says "hosts, no file" 1 "$tmp/none" "$hostlist" --file "$tmp/none"
+says "hosts, a directory" 1 "cannot read the file of hosts $tmp" "$hostlist" --file "$tmp"
+check "hosts, json" 0 '["n1", "n2"]' "$hostlist" --json 'n[1-2]'
+check "hosts, json of none" 0 '[]' "$hostlist" --json ','
+check "hosts, json of one" 0 '"n2"' "$glob" --json --nth 2 'n[1-2]'
+for c in "$hostlist" "$glob"; do
+  says "hosts, none: $c" 1 "the list of hosts is missing" "$c"
+  says "hosts, two questions: $c" 1 "one question at a time" "$c" --count -n 1 a
+done
+check "hosts, none is a list" 0 0 "$hostlist" -s ""
 
 # ---- scr_crc32
 crc=$BIN/scr_crc32
