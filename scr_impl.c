@@ -2758,6 +2758,10 @@ static const struct {
     {"SCR_LOG_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 logs to a file and to syslog"},
     {"SCR_COPY_METADATA", "1", "all metadata is kept"}};
 
+/* Parameters of the user file that only commands read. */
+static const char* const scr_params_commands[] = {"SCR_EXCLUDE_NODES", "SCR_MIN_NODES", "SCR_WATCHDOG_TIMEOUT",
+                                                  "SCR_WATCHDOG_TIMEOUT_PFS"};
+
 /* The number of letters that must be inserted, removed or replaced to make A of B; more than 2 counts as 3. */
 SCR_FN int scr_params_distance(const char* a, const char* b)
 {
@@ -2783,7 +2787,7 @@ SCR_FN int scr_params_distance(const char* a, const char* b)
 
 /*
 ** Make HINT say what to use instead of the unknown parameter NAME=VALUE; "" if there is nothing like it.  Returns 0 if
-** nobody needs to be told: another release means by it what this one does anyway.
+** nobody needs to be told: commands read it, or another release means by it what this one does anyway.
 */
 SCR_FN int scr_params_hint(const char* name, const char* value, char* hint, size_t n)
 {
@@ -2791,6 +2795,8 @@ SCR_FN int scr_params_hint(const char* name, const char* value, char* hint, size
   int    k;
 
   *hint = '\0';
+  for (i = 0; i < sizeof scr_params_commands / sizeof *scr_params_commands; i++)
+    if (strcasecmp(name, scr_params_commands[i]) == 0) return 0;
   for (i = 0; i < sizeof scr_params_others / sizeof *scr_params_others; i++) {
     if (strcasecmp(name, scr_params_others[i].name) != 0) continue;
     snprintf(hint, n, ", as this release has no such parameter: %s", scr_params_others[i].instead);

@@ -9,6 +9,7 @@ cd "$top" || exit 1
 suites="
 tests/unit/unit            120  600
 tests/tools/tools.sh       120  240
+tests/tools/job.sh         120  240
 tests/mpi/mpi.sh          1100 4200
 tests/cluster/cluster.sh   420 5400
 tests/version/version.sh   120  120

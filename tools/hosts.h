@@ -71,7 +71,8 @@ SCR_FN int hosts_range(const hosts_item* it, const char** s, const char* end, in
   if (*s < end && **s == '-') {
     const char* number = ++*s;
     if ((last = hosts_number(s, end, high)) == 0) return hosts_item_bad(it, "a range has no number at its end");
-    if (last != *digits && *number == '0') return hosts_item_bad(it, "the ends of a range have different numbers of digits");
+    if (last != *digits && *number == '0')
+      return hosts_item_bad(it, "the ends of a range have different numbers of digits");
   }
   if (*s < end && **s != ',') return hosts_item_bad(it, "in brackets there are numbers and ranges, such as [1-3,7]");
   if (*high < *low) return hosts_item_bad(it, "the end of a range is less than its beginning");
@@ -233,33 +234,37 @@ SCR_FN void hosts_compress_group(scr_buf* out, char** name, int n, int at)
 }
 
 /*
-** Sort H, and set *TEXT, which the caller frees, to its compressed form.  Duplicates stay.  Only the number at the end
-** of a name is put in brackets, because that is what every batch system understands.
+** Set *TEXT, which the caller frees, to the compressed form of H, sorted, with its duplicates.  Only the number at the
+** end of a name is put in brackets, because that is what every batch system understands.
 */
-SCR_FN int hosts_compress(hosts* h, char** text)
+SCR_FN int hosts_compress(const hosts* h, char** text)
 {
   scr_buf out;
+  char**  name = (char**)scr_malloc(((size_t)h->n + 1) * sizeof *name);
   int     i, k, at, other;
   int64_t v;
 
+  *text = NULL;
+  if (name == NULL) return SCR_ERR_OOM();
   memset(&out, 0, sizeof out);
-  if (h->n > 0) qsort(h->name, (size_t)h->n, sizeof *h->name, hosts_compare);
+  for (i = 0; i < h->n; i++) name[i] = h->name[i];
+  qsort(name, (size_t)h->n, sizeof *name, hosts_compare);
   for (i = 0; i < h->n; i = k) {
-    int digits = hosts_tail(h->name[i], &at, &v);
+    int digits = hosts_tail(name[i], &at, &v);
     for (k = i + 1; k < h->n && digits > 0; k++)
-      if (hosts_tail(h->name[k], &other, &v) == 0 || other != at || strncmp(h->name[i], h->name[k], (size_t)at) != 0)
-        break;
+      if (hosts_tail(name[k], &other, &v) == 0 || other != at || strncmp(name[i], name[k], (size_t)at) != 0) break;
     if (i > 0) scr_buf_add(&out, ",", 1);
-    hosts_compress_group(&out, h->name + i, k - i, at);
+    hosts_compress_group(&out, name + i, k - i, at);
   }
   scr_buf_add(&out, "", 1);
-  *text = out.failed ? NULL : out.p;
-  if (*text == NULL) scr_buf_free(&out);
+  scr_free(&name);
+  if (out.failed) scr_buf_free(&out);
+  *text = out.p;
   return *text != NULL ? SCR_SUCCESS : SCR_ERR_OOM();
 }
 
 /* Print H: as a compressed list, or as a JSON list of names. */
-SCR_FN int hosts_print(hosts* h, int json)
+SCR_FN int hosts_print(const hosts* h, int json)
 {
   char* text = NULL;
   int   i, rc = SCR_SUCCESS;

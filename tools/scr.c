@@ -2,27 +2,57 @@
 #define TOOL_TOGETHER
 #include "tool.h"
 
+#include "scr_check_node.c"
+#include "scr_ckpt_interval.c"
 #include "scr_crc32.c"
+#include "scr_env.c"
 #include "scr_flush_file.c"
+#include "scr_get_jobstep_id.c"
 #include "scr_halt.c"
+#include "scr_have_restart.c"
 #include "scr_hostlist.c"
 #include "scr_index.c"
+#include "scr_inspect.c"
+#include "scr_kill_jobstep.c"
+#include "scr_list_dir.c"
+#include "scr_list_down_nodes.c"
+#include "scr_log_event.c"
 #include "scr_nodes_file.c"
+#include "scr_prefix.c"
 #include "scr_print_hash_file.c"
 #include "scr_rebuild.c"
 #include "scr_retries_halt.c"
+#include "scr_should_exit.c"
+#include "scr_test_runtime.c"
+#include "scr_watchdog.c"
 #include "scr_where.c"
 
 /* X(name, what it does): the function is <name>_main. */
 #define PROGRAM_COMMANDS(X)                                                                                            \
   X(index, "list the checkpoints on a prefix, choose, add or drop one")                                                \
   X(halt, "ask a run to end, or set when it ends")                                                                     \
+  X(have_restart, "print the checkpoint that the next run would restart from")                                         \
   X(where, "print where the last run keeps its cache")                                                                 \
   X(flush_file, "tell which datasets are in the cache, and which need a flush")                                        \
   X(nodes_file, "print the number of nodes of the last run")                                                           \
   X(retries_halt, "tell whether a job should not be started again")                                                    \
+  X(should_exit, "tell whether a job script should start another run")                                                 \
   X(rebuild, "rebuild lost files from redundancy files")                                                               \
   X(rebuild_xor, "rebuild one member of an XOR set")                                                                   \
+  X(env, "print user, job, nodes and end of the allocation")                                                           \
+  X(prefix, "print the prefix directory")                                                                              \
+  X(inspect, "tell which datasets can be put together from the caches of the nodes")                                   \
+  X(inspect_cache, "print what the cache of this node has")                                                            \
+  X(list_dir, "print the control or cache directories of a job")                                                       \
+  X(check_node, "check that the control and cache directories of this node work")                                      \
+  X(list_down_nodes, "find the nodes of an allocation that do not work")                                               \
+  X(test_runtime, "check that the programs which the commands call are here")                                          \
+  X(get_jobstep_id, "print the job step that a launcher has started")                                                  \
+  X(kill_jobstep, "end a job step")                                                                                    \
+  X(watchdog, "end a job step that makes no progress")                                                                 \
+  X(log_event, "write an event to the log")                                                                            \
+  X(log_transfer, "write a transfer to the log")                                                                       \
+  X(ckpt_interval, "compute the best time between checkpoints from the log")                                           \
   X(hostlist, "count, select, compress and expand lists of hosts")                                                     \
   X(glob_hosts, "the same, with the options of earlier releases")                                                      \
   X(print_hash_file, "print a metadata file")                                                                          \

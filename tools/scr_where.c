@@ -14,22 +14,10 @@ static const char where_usage[] =
 
 /* What is printed so far. */
 typedef struct {
-  int  json;
-  char host[SCR_MAX_FILENAME], kind[16];
-  char all[8 * SCR_MAX_FILENAME]; /* the directories of the host, as words of the shell */
+  int     json;
+  char    host[SCR_MAX_FILENAME], kind[16];
+  scr_buf all; /* the directories of the host, as words of the shell */
 } where_printed;
-
-/* Append DIR to what the command for this host removes, in quotes. */
-static void where_add_word(where_printed* p, const char* dir)
-{
-  size_t      n = strlen(p->all);
-  const char* c;
-
-  if (n + 4 * strlen(dir) + 8 > sizeof p->all) return;
-  n += (size_t)sprintf(p->all + n, " '");
-  for (c = dir; *c != '\0'; c++) n += (size_t)sprintf(p->all + n, *c == '\'' ? "'\\''" : "%c", *c);
-  sprintf(p->all + n, "'");
-}
 
 /* End what was begun for a host. */
 static void where_end_host(where_printed* p)
@@ -37,11 +25,12 @@ static void where_end_host(where_printed* p)
   if (*p->host == '\0') return;
   if (p->json) printf("]}");
   else {
+    scr_buf_add(&p->all, "", 1);
     printf("  lose     rm -rf");
-    tool_print(p->all);
+    tool_print(p->all.p != NULL ? p->all.p : "");
     putchar('\n');
   }
-  *p->all = '\0';
+  scr_buf_free(&p->all);
   *p->kind = '\0';
 }
 
@@ -69,7 +58,8 @@ static void where_print_dir(const char* host, const char* kind, const char* dir,
     tool_print(dir);
     putchar('\n');
   }
-  where_add_word(p, dir);
+  scr_buf_add(&p->all, " ", 1);
+  tool_quote(&p->all, dir);
 }
 
 SCR_FN int where_main(int argc, char** argv)

@@ -6,40 +6,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 BIN=${BIN:-$top/tools}
 data=$top/tests/data
 unset SCR_PREFIX
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0 skipped=0
-
-# check WHAT WANTED-EXIT WANTED-OUTPUT COMMAND...   (WANTED-OUTPUT - : not looked at)
-check() {
-  what=$1 want=$2 text=$3
-  shift 3
-  out=$("$@" 2>"$tmp/stderr")
-  got=$?
-  if [ "$got" -eq "$want" ] && { [ "$text" = - ] || [ "$out" = "$text" ]; }; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    printf 'FAILED: %s\n  command: %s\n  exit %s, wanted %s; output:\n%s\n' "$what" "$*" "$got" "$want" "$out"
-    [ "$text" = - ] || printf '  wanted:\n%s\n' "$text"
-    sed 's/^/  stderr: /' "$tmp/stderr"
-  fi
-}
-
-# says WHAT WANTED-EXIT PATTERN COMMAND...   PATTERN is in the output or on stderr
-says() {
-  what=$1 want=$2 pattern=$3
-  shift 3
-  "$@" >"$tmp/out" 2>&1
-  got=$?
-  if [ "$got" -eq "$want" ] && grep -q -e "$pattern" "$tmp/out"; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    printf 'FAILED: %s\n  command: %s\n  exit %s, wanted %s, and the pattern "%s" in:\n' "$what" "$*" "$got" "$want" "$pattern"
-    sed 's/^/    /' "$tmp/out"
-  fi
-}
+. "$top/tests/tools/check.sh"
 
 # prefix NAME RELEASE: a prefix directory with the golden files of a release
 prefix() {
@@ -63,7 +30,7 @@ done
 scr=$BIN/scr
 commands=$("$scr" help | sed -n 's/^  \([a-z_0-9]*\)  .*/\1/p')
 for c in $commands; do
-  case $c in retries_halt) bad=0 ;; crc32 | rebuild | rebuild_xor) bad=2 ;; *) bad=1 ;; esac
+  case $c in retries_halt | should_exit) bad=0 ;; crc32 | rebuild | rebuild_xor | list_down_nodes) bad=2 ;; *) bad=1 ;; esac
   says "$c --help" 0 "^Usage: scr_$c" "$BIN/scr_$c" --help
   [ "$c" = glob_hosts ] || says "$c -h" 0 "Exit [01]" "$BIN/scr_$c" -h
   says "$c --version" 0 "^scr_$c v[0-9]" "$BIN/scr_$c" --version
@@ -544,5 +511,4 @@ says "crc, a directory" 1 "no plain file\|not a plain file" "$crc" "$tmp"
 truncate -s 5G "$tmp/hole" && printf x | dd of="$tmp/hole" bs=1 seek=4500000000 conv=notrunc 2>/dev/null
 check "crc, 5 GiB with holes" 0 "0x67f1b220  $tmp/hole" "$crc" "$tmp/hole"
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+finish
