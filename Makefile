@@ -90,7 +90,7 @@ dest = $(DESTDIR)$(PREFIX)
 install: libscr.a tools/scr ## copy header, source, library and commands below PREFIX
 	$(call step,COPY,$(dest)/include)install -d "$(dest)/include" && install -m 644 scr.h "$(dest)/include"
 	$(call step,COPY,$(dest)/lib)install -d "$(dest)/lib" && install -m 644 libscr.a "$(dest)/lib"
-	$(call step,COPY,$(dest)/share/scr)install -d "$(dest)/share/scr" && install -m 644 scr.h scr_impl.c LICENSE "$(dest)/share/scr"
+	$(call step,COPY,$(dest)/share/scr)install -d "$(dest)/share/scr" && install -m 644 scr.h scr_impl.c LICENSE tools/scr-gdb.py "$(dest)/share/scr"
 	$(call step,COPY,$(dest)/bin)install -d "$(dest)/bin" && install -m 755 tools/scr "$(dest)/bin" && \
 	  for c in $(notdir $(COMMANDS)); do ln -sf scr "$(dest)/bin/$$c" || exit; done
 

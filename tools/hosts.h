@@ -85,7 +85,7 @@ SCR_FN int hosts_expand(hosts_item* it, size_t at, const char* s)
 {
   const char *end = it->item + it->n, *open, *close;
   int         digits, rc = SCR_SUCCESS;
-  int64_t     v, low, high;
+  int64_t     v, low = 0, high = 0;
 
   for (open = s; open < end && *open != '['; open++)
     if (*open == ']') return hosts_item_bad(it, "a ] has no [ before it");

@@ -45,7 +45,7 @@ static int watchdog_sleep(const watchdog* w, int64_t seconds)
                                        : system_manager(NULL) != SYSTEM_SLURM && system_manager(NULL) != SYSTEM_FLUX;
 
   while (scr_wtime() < end) {
-    if (process && system_is_pid(w->id, &pid) && kill(pid, 0) < 0 && errno == ESRCH) return 0;
+    if (process && system_is_pid(w->id, &pid) && !system_is_alive(pid)) return 0;
     usleep(end - scr_wtime() > 1 ? 1000000 : 10000);
   }
   return 1;

@@ -62,6 +62,7 @@ SCR_FN void system_start(system_task* t, double seconds)
     fprintf(stderr, "cannot run %s: %s\n", t->argv[0], strerror(errno));
     _exit(127);
   }
+  if (t->pid > 0) setpgid(t->pid, t->pid); /* whoever of the two is first */
   close(fds[1]);
   t->fd = fds[0];
   fcntl(t->fd, F_SETFD, FD_CLOEXEC);
@@ -468,6 +469,21 @@ SCR_FN int system_is_pid(const char* s, pid_t* pid)
   return 1;
 }
 
+/* Returns 1 if the process PID runs; a zombie, whose parent has not looked yet, does not. */
+SCR_FN int system_is_alive(pid_t pid)
+{
+  char  path[64], state = '?';
+  FILE* f;
+
+  if (kill(pid, 0) < 0 && errno == ESRCH) return 0;
+  snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+  if ((f = fopen(path, "r")) != NULL) {
+    if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1) state = '?';
+    fclose(f);
+  }
+  return state != 'Z';
+}
+
 /*
 ** Make ID, of N bytes, what system_step_kill takes for the job step that the launcher process PID has started: the
 ** newest step of the job in SLURM, the newest job in Flux, and else the process itself.
@@ -480,7 +496,7 @@ SCR_FN int system_step_find(pid_t pid, char* id, size_t n)
   char*       command = NULL;
   int         step, best = -1, rc;
 
-  if (kill(pid, 0) < 0 && errno == ESRCH)
+  if (!system_is_alive(pid))
     return SCR_ERR(SCR_ERR_NOT_FOUND, "there is no process %ld, so it has no job step", (long)pid);
   if (kind != SYSTEM_SLURM && kind != SYSTEM_FLUX) return scr_fmt(id, n, "%ld", (long)pid);
   command = kind == SYSTEM_SLURM ? scr_strdupf("squeue -h -s -o %%i -j '%s'", job)
@@ -499,15 +515,15 @@ SCR_FN int system_step_find(pid_t pid, char* id, size_t n)
   return rc;
 }
 
-/* End the process PID and its children: ask them to, and after a while do not ask. */
+/* End the process PID, with its group if it is the first of one: ask it to, and kill what is left after 10 s. */
 SCR_FN int system_pid_kill(pid_t pid)
 {
-  pid_t who = getpgid(pid) == pid ? -pid : pid; /* a launcher that is the first of its group has its helpers in it */
+  pid_t who = getpgid(pid) == pid ? -pid : pid;
   int   i;
 
   if (kill(who, SIGTERM) < 0) return SCR_ERRNO("cannot end the process %ld", (long)pid);
-  for (i = 0; i < 100 && kill(who, 0) == 0; i++) usleep(100000);
-  if (kill(who, 0) == 0) kill(who, SIGKILL);
+  for (i = 0; i < 100 && system_is_alive(pid); i++) usleep(100000);
+  if (system_is_alive(pid)) kill(who, SIGKILL);
   return SCR_SUCCESS;
 }
 

@@ -84,12 +84,12 @@ SCR_FN const char* tool_prefix(void)
   return prefix != NULL && *prefix != '\0' ? prefix : ".";
 }
 
-/* The parameters of a run over PREFIX, from the environment and the files; NULL after an error. */
+/* The parameters of a run over PREFIX, which leads to the user file; NULL after an error. */
 SCR_FN scr_hash* tool_params(const char* prefix)
 {
   scr_hash* params = scr_hash_new();
 
-  if (setenv("SCR_PREFIX", prefix, 1) < 0 || params == NULL) SCR_ERR_OOM(); /* it leads to the user file */
+  if (params == NULL || (strcmp(prefix, tool_prefix()) != 0 && setenv("SCR_PREFIX", prefix, 1) < 0)) SCR_ERR_OOM();
   else if (scr_params_read(params) == SCR_SUCCESS) return params;
   scr_hash_delete(&params);
   return NULL;
