@@ -153,6 +153,7 @@ SCR_FN int check_node_main(int argc, char** argv)
   if (rc == SCR_SUCCESS && test != NULL) rc = check_node_test(test);
   scr_hash_delete(&params);
   printf(rc == SCR_SUCCESS ? "PASS" : "FAIL: ");
+  scr_err_text[scr_err_length] = '\0'; /* scripts read it: without the place in the source */
   if (rc != SCR_SUCCESS) tool_print(scr_err_text);
   putchar('\n');
   return rc == SCR_SUCCESS && fflush(stdout) == 0 ? 0 : 1;

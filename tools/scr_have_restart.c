@@ -29,6 +29,8 @@ static int have_restart_in_index(const char* prefix, have_restart* h)
   scr_choice     choice;
   int            rc = scr_index_read(&index, prefix);
 
+  if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC)
+    rc = SCR_ERR(rc, "%.*s; scr_index --build makes a new index", scr_err_length, scr_err_text);
   if (rc == SCR_SUCCESS) {
     scr_choice_read(&index, &choice);
     if (choice.by_user && choice.until == 0 && *choice.dir != '\0') {

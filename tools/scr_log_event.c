@@ -11,11 +11,12 @@ static const char log_event_usage[] =
     "  -n, --name NAME         and its name\n"
     "  -S, --start SECONDS     when it happened, in seconds since 1970; default: now\n"
     "  -L, --secs SECONDS      how long it took, such as 2.5\n"
-    "  -u, --user USER         the user;\n"
-    "  -i, --jobid ID          the job (also -j); the defaults are those of a run\n"
+    "  -u, --user USER         the user,\n"
+    "  -i, --jobid ID          and the job; the defaults are those of a run\n"
     "  -p, --prefix DIR        the prefix directory; default: SCR_PREFIX, or else the working directory\n"
     "  -h, --help              print this and exit;  --version  print the version and exit\n"
     "\n"
+    "-j NAME and -s SECONDS, name and start of the job in scripts of earlier releases, are accepted and not recorded.\n"
     "Exit 0, or 1 if there is an error.  If logging is turned off nothing is written, and the exit code is 0.\n";
 
 static const char log_transfer_usage[] =
@@ -31,11 +32,12 @@ static const char log_transfer_usage[] =
     "  -L, --secs SECONDS      how long it took, such as 2.5\n"
     "  -B, --bytes N           bytes of all files\n"
     "  -F, --files N           how many files\n"
-    "  -u, --user USER         the user;\n"
-    "  -i, --jobid ID          the job (also -j); the defaults are those of a run\n"
+    "  -u, --user USER         the user,\n"
+    "  -i, --jobid ID          and the job; the defaults are those of a run\n"
     "  -p, --prefix DIR        the prefix directory; default: SCR_PREFIX, or else the working directory\n"
     "  -h, --help              print this and exit;  --version  print the version and exit\n"
     "\n"
+    "-j NAME and -s SECONDS, name and start of the job in scripts of earlier releases, are accepted and not recorded.\n"
     "Exit 0, or 1 if there is an error.  If logging is turned off nothing is written, and the exit code is 0.\n";
 
 /* What the options say. */
@@ -63,13 +65,15 @@ static int log_event_enter(log_event* e, int c, const char* argument)
     return tool_number(argument, 0, INT64_MAX, &e->when);
   case 'L':
     e->secs = strtod(argument, &end);
-    return isdigit((unsigned char)*argument) && *end == '\0';
+    return isdigit((unsigned char)*argument) && *end == '\0' && e->secs < 1e12;
   case 'u':
     e->user = argument;
     return 1;
   case 'i':
-  case 'j':
     e->job = argument;
+    return 1;
+  case 'j': /* accepted for scripts of earlier releases */
+  case 's':
     return 1;
   case 'p':
     e->prefix = argument;
@@ -127,7 +131,7 @@ SCR_FN int log_transfer_main(int argc, char** argv)
   e.prefix = tool_prefix();
   e.secs = -1;
   e.bytes = -1;
-  while ((c = getopt_long(argc, argv, "T:X:Y:D:n:S:L:B:F:u:i:j:p:h", options, NULL)) != -1) {
+  while ((c = getopt_long(argc, argv, "T:X:Y:D:n:S:L:B:F:u:i:j:s:p:h", options, NULL)) != -1) {
     if ((ok = log_event_enter(&e, c, optarg)) > 0) continue;
     if (c == 'X') e.from = optarg;
     else if (c == 'Y') e.to = optarg;
@@ -152,7 +156,7 @@ SCR_FN int log_event_main(int argc, char** argv)
   memset(&e, 0, sizeof e);
   e.prefix = tool_prefix();
   e.secs = -1;
-  while ((c = getopt_long(argc, argv, "T:N:D:n:S:L:u:i:j:p:h", options, NULL)) != -1) {
+  while ((c = getopt_long(argc, argv, "T:N:D:n:S:L:u:i:j:s:p:h", options, NULL)) != -1) {
     if ((ok = log_event_enter(&e, c, optarg)) > 0) continue;
     if (ok == 0) return log_event_refuse(argv[0], optarg);
     if (c != 'N') return tool_answer(c, argv[0], log_event_usage, 1);

@@ -30,13 +30,15 @@ typedef struct {
 static int should_exit_need(const should_exit* s, const scr_hash* params, int64_t* need)
 {
   const char* value = tool_param(params, "SCR_MIN_NODES");
-  int         n = 0;
+  int         n = 0, rc = SCR_SUCCESS;
 
   *need = s->min_nodes;
   if (*need >= 0) return SCR_SUCCESS;
   if (value != NULL && !tool_number(value, 0, INT_MAX, need))
     return SCR_ERR(SCR_ERR_PARAM, "SCR_MIN_NODES=%.100s is not a number of nodes", value);
-  if (value == NULL && scr_nodes_file_read(s->prefix, &n) == SCR_SUCCESS) *need = n;
+  if (value == NULL && (rc = scr_nodes_file_read(s->prefix, &n)) == SCR_SUCCESS) *need = n;
+  if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND)
+    scr_warn("%s; set SCR_MIN_NODES to the number of nodes that a run needs", scr_err_text);
   if (*need < 0) *need = 0;
   return SCR_SUCCESS;
 }

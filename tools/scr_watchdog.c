@@ -65,7 +65,8 @@ static int watchdog_run(const watchdog* w)
     else if (new_id == id && new_location == location) break;
     else id = new_id, location = new_location;
   }
-  snprintf(text, sizeof text, "no progress since dataset %d: ending the job step %s", id, w->id);
+  if (id == 0) snprintf(text, sizeof text, "there is no dataset yet: ending the job step %s", w->id);
+  else snprintf(text, sizeof text, "no progress since dataset %d: ending the job step %s", id, w->id);
   tool_fail(w->argv0, 0, text);
   return system_step_kill(w->id, w->launcher);
 }

@@ -134,7 +134,7 @@ check "node, enough space" 0 PASS $node --cntl "$tmp:1MB" --cache "$tmp:10,$tmp/
 check "node, enough space that is free" 0 PASS $node --free -C "$tmp:1KB"
 says "node, too little space" 1 "^FAIL: $tmp has [0-9]* bytes, less than" $node --cache "$tmp/run,$tmp:9000PB"
 says "node, too little space that is free" 1 "^FAIL: .* bytes free, less than" $node --free --cache "$tmp:9000PB"
-says "node, no directory" 1 "^FAIL: cannot read the directory $tmp/none: No such file" $node -c "$tmp/none"
+says "node, no directory" 1 "^FAIL: cannot read the directory $tmp/none: No such file or directory$" $node -c "$tmp/none"
 says "node, a file" 1 "^FAIL: .*Not a directory" $node -c "$data/hostlists.txt"
 says "node, no size" 1 "^FAIL: $tmp:9x is not a directory and a size" $node -c "$tmp:9x"
 printf 'CNTLDIR=%s BYTES=1KB\nCACHEDIR=%s BYTES=9000PB\n' "$tmp/fake" "$tmp/run" >.scrconf
@@ -211,13 +211,13 @@ says "event, the log is off" 0 "SCR_LOG_ENABLE=1 turns it on" "$event" --type RU
 check "event, nothing is written" 1 "" test -e .scr/log
 export SCR_LOG_ENABLE=1
 check "event" 0 "" "$event" -T RUN_START -N 'run="1"' -S 1000000000
-check "event, with all" 0 "" "$event" --type SCAVENGE_END --dset 7 --name step7 --secs 2.5 --start 1000000001 --user me --jobid 9 --prefix "$tmp/run"
+check "event, with all" 0 "" "$event" --type SCAVENGE_END --dset 7 --name step7 --secs 2.5 --start 1000000001 --user me --jobid 9 -j heat -s 5 --prefix "$tmp/run"
 check "transfer" 0 "" "$transfer" -T SCAVENGE -X /ssd -Y /p -D 7 -n step7 -S 1000000002 -L 2 -B 4000000000000 -F 3
 check "event, the lines" 0 "2001-09-09T01:46:40: host=$host, jobid=57, event=RUN_START, note=\"run='1'\"
 2001-09-09T01:46:41: host=$host, jobid=9, event=SCAVENGE_END, dset=7, name=\"step7\", secs=2.500000
 2001-09-09T01:46:42: host=$host, jobid=57, xfer=SCAVENGE, from=/ssd, to=/p, dset=7, name=\"step7\", secs=2.000000, bytes=4000000000000, files=3" cat .scr/log
 says "event, no type" 1 "the type of the event is missing" "$event" -N note
-for a in "-D x" "-D -1" "-L x" "-L -1" "-S 1.5" "-T ''"; do says "event, $a" 1 "is not a value" sh -c "'$event' -T X $a"; done
+for a in "-D x" "-D -1" "-L x" "-L -1" "-S 1.5" "-L 1e99" "-T ''"; do says "event, $a" 1 "is not a value" sh -c "'$event' -T X $a"; done
 says "event, no prefix" 1 "$tmp/none" "$event" -T X -p "$tmp/none"
 says "transfer, not all" 1 "is missing" "$transfer" -T X --from a --to b --secs 1
 says "transfer, wrong bytes" 1 "is not a value" "$transfer" --bytes many
@@ -271,6 +271,9 @@ says "exit, halted" 0 "EXIT: .*JOB_HALTED" "$exits" -v
 for a in "--runs x" "--min-nodes -1" "--nothing" "arg"; do says "exit, $a" 0 "Usage" "$exits" $a; done
 says "exit, no prefix" 0 "$tmp/none" "$exits" -p "$tmp/none"
 says "exit, wrong SCR_MIN_NODES" 0 "SCR_MIN_NODES=x" env SCR_MIN_NODES=x "$exits" -v -p "$tmp/fake"
+printf 'no hash file' >.scr/nodes.scr
+rm .scr/halt.scr
+says "exit, a damaged nodes file" 1 "nodes.scr.*; set SCR_MIN_NODES" "$exits"
 rm -f .scr/*
 
 # ---- scr_have_restart
@@ -288,7 +291,7 @@ for r in scr-1.2.2 scr-3.1; do
   rm .scr/*
 done
 printf 'no hash file' >.scr/index.scr
-says "restart, a damaged index" 1 "index.scr" "$have"
+says "restart, a damaged index" 1 "index.scr.*; scr_index --build makes a new index" "$have"
 rm .scr/index.scr
 says "restart, no prefix" 1 "$tmp/none" "$have" -p "$tmp/none"
 
@@ -331,6 +334,12 @@ wait "$pid"
 sh -c 'sleep 2' &
 check "watchdog, the process ends by itself" 0 "" env SCR_WATCHDOG_TIMEOUT=30 "$watch" -d . -j $!
 wait
+rm .scr/flush.scr
+sleep 60 &
+pid=$!
+says "watchdog, not one dataset" 0 "there is no dataset yet: ending the job step $pid" "$watch" --dir . -j "$pid" -t 1 -l mpiexec
+wait "$pid"
+cp "$data/scr-1.2.2/flush.scr" .scr
 fake scancel
 says "watchdog, of SLURM" 0 "ending the job step 57.10" $slurm env SCR_WATCHDOG_TIMEOUT=1 SCR_WATCHDOG_TIMEOUT_PFS=1 "$watch" -d . -j 57.10
 says "watchdog, no prefix" 1 "$tmp/none" "$watch" -d "$tmp/none" -j 1
