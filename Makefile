@@ -28,8 +28,7 @@ using   = $(if $(silent)$(findstring <$(1)>,$(told)),,$(eval told += <$(1)>)$(in
 version = $(or $(shell $(1) --version 2>/dev/null | head -n 1),not found; `make setup` installs what is missing)
 told   :=
 
-TOOLS    = $(patsubst %.c,%,$(wildcard tools/*.c))
-LINKS    = tools/scr_rebuild_xor
+COMMANDS = $(patsubst %.c,%,$(wildcard tools/scr_*.c)) $(addprefix tools/scr_,rebuild_xor glob_hosts log_transfer inspect_cache)
 EXAMPLES = $(patsubst %.c,%,$(wildcard examples/*.c))
 LIBS     = -lz -lpthread
 
@@ -38,11 +37,11 @@ LIBS     = -lz -lpthread
 
 # A goal that is built waits for setup, when both are asked for; and setup knows what for.
 ifneq (,$(filter setup,$(MAKECMDGOALS)))
-libscr.a scr_impl.o $(TOOLS) $(EXAMPLES) tests/unit/unit: | setup
+libscr.a scr_impl.o tools/scr $(EXAMPLES) tests/unit/unit: | setup
 check check-long demo lint sanitize bench: | setup
 endif
 
-all: libscr.a $(TOOLS) $(LINKS) $(EXAMPLES) ## libscr.a, the commands in tools/, the examples
+all: libscr.a tools/scr $(COMMANDS) $(EXAMPLES) ## libscr.a, the commands in tools/, the examples
 
 setup: ## install what is missing: an MPI, zlib, a compiler; with `check`, `lint` also what these need
 	$(Q)CC="$(CC)" sh tests/setup.sh $(filter-out setup,$(MAKECMDGOALS))
@@ -54,12 +53,12 @@ scr_impl.o: scr_impl.c scr.h
 libscr.a: scr_impl.o
 	$(call step,AR,$@)rm -f $@ && $(AR) rcs $@ scr_impl.o
 
-$(TOOLS): %: %.c scr_impl.c scr.h $(wildcard tools/*.h)
+tools/scr: $(wildcard tools/*.c tools/*.h) scr_impl.c scr.h
 	$(call using,$(CC))
-	$(call step,LINK,$@)$(CC) $(CFLAGS) $(WARN) -I. -o $@ $< -lz
+	$(call step,LINK,$@)$(CC) $(CFLAGS) $(WARN) -I. -o $@ tools/scr.c -lz
 
-tools/scr_rebuild_xor: tools/scr_rebuild # one program: its name is the form of its command line
-	$(call step,LN,$@)ln -sf scr_rebuild $@
+$(COMMANDS): tools/scr # one program: the name of the link is the command
+	$(Q)ln -sf scr $@
 
 $(EXAMPLES): %: %.c libscr.a scr.h
 	$(call using,$(MPICC))
@@ -88,15 +87,15 @@ bench: ## times of a checkpoint, beside the time of memcpy
 	$(Q)$(RUN_ENV) sh tests/bench/bench.sh $(ARGS)
 
 dest = $(DESTDIR)$(PREFIX)
-install: libscr.a $(TOOLS) ## copy header, source, library and commands below PREFIX
+install: libscr.a tools/scr ## copy header, source, library and commands below PREFIX
 	$(call step,COPY,$(dest)/include)install -d "$(dest)/include" && install -m 644 scr.h "$(dest)/include"
 	$(call step,COPY,$(dest)/lib)install -d "$(dest)/lib" && install -m 644 libscr.a "$(dest)/lib"
-	$(call step,COPY,$(dest)/share/scr)install -d "$(dest)/share/scr" && install -m 644 scr.h scr_impl.c LICENSE "$(dest)/share/scr"
-	$(call step,COPY,$(dest)/bin)install -d "$(dest)/bin" && install -m 755 $(TOOLS) "$(dest)/bin" && \
-	  ln -sf scr_rebuild "$(dest)/bin/scr_rebuild_xor"
+	$(call step,COPY,$(dest)/share/scr)install -d "$(dest)/share/scr" && install -m 644 scr.h scr_impl.c LICENSE tools/scr-gdb.py "$(dest)/share/scr"
+	$(call step,COPY,$(dest)/bin)install -d "$(dest)/bin" && install -m 755 tools/scr "$(dest)/bin" && \
+	  for c in $(notdir $(COMMANDS)); do ln -sf scr "$(dest)/bin/$$c" || exit; done
 
 clean: ## remove what make has built
-	$(call step,CLEAN,what make has built)rm -f libscr.a scr_impl.o $(TOOLS) $(LINKS) $(EXAMPLES) tests/unit/unit
+	$(call step,CLEAN,what make has built)rm -f libscr.a scr_impl.o tools/scr $(COMMANDS) $(EXAMPLES) tests/unit/unit
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1: \2/p' Makefile

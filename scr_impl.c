@@ -1878,7 +1878,8 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 **
 ** Uses       platform, errors, memory, hash.
 ** Offers     scr_params_read, scr_params_read_env, scr_params_config, scr_params_config_is_query,
-**            scr_params_check, scr_param_get, scr_param_get_hash, scr_param_int, scr_param_bytes, scr_param_real.
+**            scr_params_check, scr_param_get, scr_param_get_hash, scr_param_int, scr_param_bytes, scr_param_real,
+**            scr_param_job, SCR_JOB_DEFAULT, scr_param_user.
 ** Invariants
 **   V1  A lookup takes the first value found in: environment, user file, SCR_Config, system file, default.  An empty
 **       value counts as not set.
@@ -2198,7 +2199,7 @@ SCR_FN int scr_param_check_value(const scr_param_spec* spec, const char* parent,
   size_t      k;
 
   if (scr_param_value_ok(spec, value)) return SCR_SUCCESS;
-  if (spec->line != NULL) snprintf(on_line, sizeof on_line, " on the line %s=%.200s", spec->line, parent);
+  if (parent != NULL) snprintf(on_line, sizeof on_line, " on the line %s=%.200s", spec->line, parent);
   snprintf(allowed, sizeof allowed, "%s", scr_param_allowed[spec->type]);
   for (c = spec->choices; c != NULL && *c != '\0'; c += k + (c[k] == '|')) {
     size_t used = strlen(allowed);
@@ -2321,6 +2322,33 @@ SCR_FN int scr_param_real(const scr_hash* params, const char* name, double* v)
 
   if (rc == SCR_SUCCESS) scr_param_real_of(s, v);
   return rc;
+}
+
+/* ---- who runs ---- */
+
+#define SCR_JOB_DEFAULT "defjobid"
+
+/* The job id: from the parameter, the resource manager, or the default. */
+SCR_FN const char* scr_param_job(const scr_hash* params)
+{
+  static const char* const names[] = {"SLURM_JOB_ID", "SLURM_JOBID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
+  const char*              id = scr_param_get(params, "SCR_JOB_ID");
+  size_t                   i;
+
+  for (i = 0; id == NULL && i < sizeof names / sizeof *names; i++) id = getenv(names[i]);
+  return id != NULL && *id != '\0' ? id : SCR_JOB_DEFAULT;
+}
+
+/* The user: from the parameter, USER, the password file, or the user id. */
+SCR_FN void scr_param_user(const scr_hash* params, char* user, size_t n)
+{
+  const char*    name = scr_param_get(params, "SCR_USER_NAME");
+  struct passwd* pw;
+
+  if (name == NULL || *name == '\0') name = getenv("USER");
+  if ((name == NULL || *name == '\0') && (pw = getpwuid(geteuid())) != NULL) name = pw->pw_name;
+  if (name != NULL && *name != '\0') snprintf(user, n, "%s", name);
+  else snprintf(user, n, "%lu", (unsigned long)geteuid());
 }
 
 /* ---- setting ---- */
@@ -2730,6 +2758,10 @@ static const struct {
     {"SCR_LOG_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 logs to a file and to syslog"},
     {"SCR_COPY_METADATA", "1", "all metadata is kept"}};
 
+/* Parameters of the user file that only commands read. */
+static const char* const scr_params_commands[] = {"SCR_EXCLUDE_NODES", "SCR_MIN_NODES", "SCR_WATCHDOG_TIMEOUT",
+                                                  "SCR_WATCHDOG_TIMEOUT_PFS"};
+
 /* The number of letters that must be inserted, removed or replaced to make A of B; more than 2 counts as 3. */
 SCR_FN int scr_params_distance(const char* a, const char* b)
 {
@@ -2755,7 +2787,7 @@ SCR_FN int scr_params_distance(const char* a, const char* b)
 
 /*
 ** Make HINT say what to use instead of the unknown parameter NAME=VALUE; "" if there is nothing like it.  Returns 0 if
-** nobody needs to be told: another release means by it what this one does anyway.
+** nobody needs to be told: commands read it, or another release means by it what this one does anyway.
 */
 SCR_FN int scr_params_hint(const char* name, const char* value, char* hint, size_t n)
 {
@@ -2763,6 +2795,8 @@ SCR_FN int scr_params_hint(const char* name, const char* value, char* hint, size
   int    k;
 
   *hint = '\0';
+  for (i = 0; i < sizeof scr_params_commands / sizeof *scr_params_commands; i++)
+    if (strcasecmp(name, scr_params_commands[i]) == 0) return 0;
   for (i = 0; i < sizeof scr_params_others / sizeof *scr_params_others; i++) {
     if (strcasecmp(name, scr_params_others[i].name) != 0) continue;
     snprintf(hint, n, ", as this release has no such parameter: %s", scr_params_others[i].instead);
@@ -8292,6 +8326,7 @@ SCR_FN int scr_nodes_file_read(const char* prefix, int* n)
 typedef struct {
   int         txt, syslog;
   const char *host, *user, *job, *prefix;
+  time_t      when; /* the time that lines get; 0 for now */
 } scr_log;
 
 /* What a line may say about a dataset.  An id of 0, a NULL name and a negative time are left out. */
@@ -8338,7 +8373,7 @@ SCR_FN int scr_log_append(const scr_log* l, const char* line)
     return rc;
   }
   end = lseek(fd, 0, SEEK_END);
-  scr_time_string(time(NULL), now, sizeof now);
+  scr_time_string(l->when != 0 ? l->when : time(NULL), now, sizeof now);
   snprintf(text, sizeof text, "%s: host=%s, jobid=%s, %s\n", now, l->host, l->job, line);
   if (scr_write_all(fd, text, strlen(text)) < 0) {
     rc = SCR_ERRNO("cannot write the log %s", path);
@@ -9876,8 +9911,8 @@ SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, file window, MPI helpers
 ** Offers     scr_groupdesc, scr_storedesc, scr_world; scr_groupdescs_from_name, scr_world_on_node,
-**            scr_storedescs_from_name, scr_reddesc_partner, scr_reddesc_for_dataset, scr_world_free, scr_world_job,
-**            scr_world_job_key, scr_world_user, scr_world_create
+**            scr_storedescs_from_name, scr_reddesc_partner, scr_reddesc_for_dataset, scr_world_free,
+**            scr_world_job_key, scr_world_create
 ** Invariants
 **   L1  When a redundancy set is formed, no two of its members are in the same failure group.
 **   L2  Every directory that the library makes below a base satisfies D5.
@@ -10628,36 +10663,11 @@ SCR_FN int scr_world_host(scr_world* w, int virtual_nodes)
   return SCR_SUCCESS;
 }
 
-#define SCR_JOB_DEFAULT "defjobid"
-
-/* The job id: from the parameter, the resource manager, or the default. */
-SCR_FN const char* scr_world_job(const scr_hash* params)
-{
-  static const char* const names[] = {"SLURM_JOB_ID", "SLURM_JOBID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
-  const char*              id = scr_param_get(params, "SCR_JOB_ID");
-  size_t                   i;
-
-  for (i = 0; id == NULL && i < sizeof names / sizeof *names; i++) id = getenv(names[i]);
-  return id != NULL && *id != '\0' ? id : SCR_JOB_DEFAULT;
-}
-
 /* Make KEY a text that tells job JOB from others.  The default id never changes, so each run counts as a job then. */
 SCR_FN void scr_world_job_key(const char* job, char* key, size_t n)
 {
   if (strcmp(job, SCR_JOB_DEFAULT) != 0) snprintf(key, n, "%s", job);
   else snprintf(key, n, "%s.%016" PRIx64, job, scr_random());
-}
-
-/* The user: from the parameter, USER, the password file, or the user id. */
-SCR_FN void scr_world_user(const scr_hash* params, char* user, size_t n)
-{
-  const char*    name = scr_param_get(params, "SCR_USER_NAME");
-  struct passwd* pw;
-
-  if (name == NULL || *name == '\0') name = getenv("USER");
-  if ((name == NULL || *name == '\0') && (pw = getpwuid(geteuid())) != NULL) name = pw->pw_name;
-  if (name != NULL && *name != '\0') snprintf(user, n, "%s", name);
-  else snprintf(user, n, "%lu", (unsigned long)geteuid());
 }
 
 /*
@@ -15843,10 +15853,10 @@ SCR_FN int scr_settings_read(void)
     scr_hash_merge(all, scr.app);
     rc = scr_params_read(all);
     if (rc == SCR_SUCCESS) rc = scr_params_check(all);
-    scr_world_user(all, user, sizeof user);
+    scr_param_user(all, user, sizeof user);
     scr_hash_setf(all, NULL, "%s %s %s", "RUN", "USER", user);
-    scr_hash_setf(all, NULL, "%s %s %s", "RUN", "JOB", scr_world_job(all));
-    scr_world_job_key(scr_world_job(all), key, sizeof key);
+    scr_hash_setf(all, NULL, "%s %s %s", "RUN", "JOB", scr_param_job(all));
+    scr_world_job_key(scr_param_job(all), key, sizeof key);
     scr_hash_setf(all, NULL, "%s %s %s", "RUN", "KEY", key);
   } else {
     rc = scr_params_read_env(mine);

@@ -106,18 +106,14 @@ else
   echo "note  32 bit: not tried, the headers are not installed"
 fi
 
-# optimised COMPILER OPTION: the library with a program, and commands; what the compiler says goes to $work/COMPILER.
+# optimised COMPILER OPTION: the library with a program, and the commands; what the compiler says goes to $work/COMPILER.
 # The optimiser warns only when it really compiles, and what it sees depends on what it inlines.
 optimised() {
-  local tool tools=tools/scr_rebuild.c # it uses most of the serial part
-  [ "$2" != -O3 ] || tools=$(ls tools/*.c)
   # shellcheck disable=SC2086
   {
     $1 $2 -Wall -Wextra -Werror -I. -o "$work/$1.out" examples/minimal.c scr_impl.c $mpi_link -lz -lpthread ||
       echo "scr_impl.c: exit status not 0"
-    for tool in $tools; do
-      $1 $2 -Wall -Wextra -Werror -I. -o "$work/$1.out" "$tool" -lz || echo "$tool: exit status not 0"
-    done
+    $1 $2 -Wall -Wextra -Werror -I. -o "$work/$1.out" tools/scr.c -lz || echo "tools/scr.c: exit status not 0"
   } >"$work/$1" 2>&1
 }
 mpi_link=$($MPICC -show | cut -d' ' -f2-)
@@ -154,7 +150,7 @@ must "clang-format" clang-format --dry-run -Werror $sources
 must "cppcheck, the library" cppcheck -q --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
   --suppress=missingIncludeSystem --suppress=preprocessorErrorDirective --max-configs=1 -DSCR_ERRORS_ENUM= -DMPI_VERSION=3 -I. scr_impl.c
 must "cppcheck, the commands" cppcheck -q --enable=warning,portability --inline-suppr --error-exitcode=1 \
-  --suppress=missingIncludeSystem --max-configs=1 -DSCR_SERIAL=1 -I. tools/*.c
+  --suppress=missingIncludeSystem --max-configs=1 -DSCR_SERIAL=1 -I. tools/scr.c
 for s in tests/*.sh tests/*/*.sh tests/cluster/vnodes .ci/run; do must "bash -n $s" bash -n "$s"; done
 must "sh -n examples/demo.sh" sh -n examples/demo.sh
 if $CC -I. -o "$work/table" tests/unit/params_table.c -lz 2>"$work/out" && "$work/table" >"$work/params"; then

@@ -21,13 +21,12 @@ run() { # name, seconds, command...
 }
 # shellcheck disable=SC2086
 ${CC:-cc} $SCR_TEST_CFLAGS -I. -o "$work/unit" tests/unit/unit.c -lz || exit 1
-for t in tools/*.c; do
-  # shellcheck disable=SC2086
-  ${CC:-cc} $SCR_TEST_CFLAGS -I. -o "$work/$(basename "$t" .c)" "$t" -lz || exit 1
-done
-ln -s scr_rebuild "$work/scr_rebuild_xor"
+# shellcheck disable=SC2086
+${CC:-cc} $SCR_TEST_CFLAGS -I. -o "$work/scr" tools/scr.c -lz || exit 1
+for c in $("$work/scr" help | sed -n 's/^  \([a-z_0-9]*\)  .*/\1/p'); do ln -s scr "$work/scr_$c"; done
 run unit 300 "$work/unit"
-BIN=$work run tools 120 tests/tools/tools.sh check
+BIN=$work run tools 240 tests/tools/tools.sh check
+BIN=$work run job 240 tests/tools/job.sh check
 # MPI keeps memory until the process ends, and the tests preload a library before the sanitizer's.
 export TEST_LIMIT=300 ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
 run mpi 3300 tests/mpi/mpi.sh check

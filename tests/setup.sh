@@ -49,6 +49,7 @@ case $goals in
     have ip || need ip
     have unshare || need unshare
     have pkill || need ps
+    have gdb || need gdb
   fi
   have python3 || need python3
   ;;

@@ -1,9 +1,7 @@
 /* scr_crc32 - print the CRC32 of files.  No MPI. */
-#define SCR_SERIAL
-#include "../scr_impl.c"
 #include "tool.h"
 
-static const char usage[] =
+static const char crc32_usage[] =
     "scr_crc32 FILE...\n"
     "Print the CRC32 of each file, in the form in which the library records it, and the name of the file.\n"
     "\n"
@@ -12,7 +10,7 @@ static const char usage[] =
     "Exit 0, 1 if a file cannot be read, or 2 if the command line is wrong.\n";
 
 /* Print the line for PATH.  Returns 0, or 1 on an error. */
-static int print_crc(const char* argv0, const char* path)
+static int crc32_print(const char* argv0, const char* path)
 {
   struct stat st;
   uLong       crc = 0;
@@ -28,13 +26,15 @@ static int print_crc(const char* argv0, const char* path)
   return 0;
 }
 
-int main(int argc, char** argv)
+SCR_FN int crc32_main(int argc, char** argv)
 {
   static const struct option options[] = {TOOL_OPTIONS, {NULL, 0, NULL, 0}};
   int                        c, i, bad = 0;
 
-  if ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) return tool_answer(c, argv[0], usage, 2);
-  if (optind == argc) return tool_usage(argv[0], usage, 2, "the name of a file is missing");
-  for (i = optind; i < argc; i++) bad |= print_crc(argv[0], argv[i]);
+  if ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) return tool_answer(c, argv[0], crc32_usage, 2);
+  if (optind == argc) return tool_usage(argv[0], crc32_usage, 2, "the name of a file is missing");
+  for (i = optind; i < argc; i++) bad |= crc32_print(argv[0], argv[i]);
   return bad == 0 && fflush(stdout) == 0 ? 0 : 1;
 }
+
+TOOL_MAIN(crc32_main)

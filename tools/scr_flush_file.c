@@ -1,9 +1,7 @@
 /* scr_flush_file - tell from the flush file which datasets are in the cache and on the prefix.  No MPI. */
-#define SCR_SERIAL
-#include "../scr_impl.c"
 #include "tool.h"
 
-static const char usage[] =
+static const char flush_file_usage[] =
     "scr_flush_file --dir DIR QUESTION\n"
     "Read the flush file of the prefix directory DIR: which datasets are in the cache, and which are on the prefix.\n"
     "\n"
@@ -24,19 +22,19 @@ static const char usage[] =
 #define OPT_SUBDIR 1001
 
 /* Returns 1 if the dataset is of the requested kind; one without flags counts as a checkpoint. */
-static int is_kind(const scr_flush_note* note, int output)
+static int flush_file_is_kind(const scr_flush_note* note, int output)
 {
   return output ? (note->flags & SCR_FLAG_OUTPUT) != 0 : note->flags & SCR_FLAG_CHECKPOINT || note->flags == 0;
 }
 
 /* Print the ids below BEFORE: of output datasets ascending, of checkpoints descending; LATEST: only the first one. */
-static int list(const scr_record* file, int output, int before, int latest)
+static int flush_file_list(const scr_record* file, int output, int before, int latest)
 {
   scr_flush_note note;
   int            id = output ? 0 : before, n = 0;
 
   while ((id = output ? scr_flush_file_next(file, id) : scr_flush_file_before(file, id)) != 0 && id < before) {
-    if (!scr_flush_file_get(file, id, &note) || !is_kind(&note, output)) continue;
+    if (!scr_flush_file_get(file, id, &note) || !flush_file_is_kind(&note, output)) continue;
     printf(n++ ? " %d" : "%d", id);
     if (latest) break;
   }
@@ -44,7 +42,7 @@ static int list(const scr_record* file, int output, int before, int latest)
   return n > 0 ? 0 : 1;
 }
 
-static int print_value(const char* value)
+static int flush_file_print_value(const char* value)
 {
   if (*value == '\0') return 1;
   tool_print(value);
@@ -53,7 +51,7 @@ static int print_value(const char* value)
 }
 
 /* Answer question C, an option letter, about dataset ID.  Returns the exit code. */
-static int answer(const scr_record* file, int c, int id, int before)
+static int flush_file_answer(const scr_record* file, int c, int id, int before)
 {
   scr_flush_note note;
   int            known = scr_flush_file_get(file, id, &note), i, n = 0;
@@ -61,9 +59,9 @@ static int answer(const scr_record* file, int c, int id, int before)
   switch (c) {
   case 'l':
   case 'c':
-    return list(file, 0, before, c == 'l');
+    return flush_file_list(file, 0, before, c == 'l');
   case 'o':
-    return list(file, 1, before, 0);
+    return flush_file_list(file, 1, before, 0);
   case 'n':
     return known && !(note.location & SCR_LOCATION_PREFIX) ? 0 : 1;
   case 'L':
@@ -72,14 +70,14 @@ static int answer(const scr_record* file, int c, int id, int before)
     puts(n > 0 ? "" : "NONE");
     return n > 0 ? 0 : 1;
   case 's':
-    return print_value(note.name);
+    return flush_file_print_value(note.name);
   default: /* --subdir; older releases recorded only the name */
-    return print_value(*note.dir ? note.dir : note.name);
+    return flush_file_print_value(*note.dir ? note.dir : note.name);
   }
 }
 
 /* Print why there are no answers if DIR cannot be read or has no flush file. */
-static void explain_nothing(const char* argv0, const char* dir)
+static void flush_file_explain_nothing(const char* argv0, const char* dir)
 {
   char        path[SCR_MAX_FILENAME], text[2 * SCR_MAX_FILENAME];
   struct stat st;
@@ -93,19 +91,19 @@ static void explain_nothing(const char* argv0, const char* dir)
 }
 
 /* Read the flush file of DIR and answer the question.  Returns the exit code: 1 if the file is missing. */
-static int ask(const char* argv0, const char* dir, int c, int id, int before)
+static int flush_file_ask(const char* argv0, const char* dir, int c, int id, int before)
 {
   scr_record file;
   int        result = 1, rc = scr_flush_file_read(&file, dir);
 
-  if (rc == SCR_SUCCESS) explain_nothing(argv0, dir);
+  if (rc == SCR_SUCCESS) flush_file_explain_nothing(argv0, dir);
   if (rc != SCR_SUCCESS) tool_fail(argv0, 1, scr_err_text);
-  else result = answer(&file, c, id, before);
+  else result = flush_file_answer(&file, c, id, before);
   scr_record_close(&file, rc, 0);
   return fflush(stdout) == 0 ? result : 1;
 }
 
-int main(int argc, char** argv)
+SCR_FN int flush_file_main(int argc, char** argv)
 {
   static const struct option options[] = {{"dir", required_argument, NULL, 'd'},
                                           {"latest", no_argument, NULL, 'l'},
@@ -124,7 +122,7 @@ int main(int argc, char** argv)
   int                        c, question = 0;
 
   while ((c = getopt_long(argc, argv, "d:lcob:n:L:s:h", options, NULL)) != -1) {
-    if (c == 'h' || c == '?' || c == TOOL_OPT_VERSION) return tool_answer(c, argv[0], usage, 1);
+    if (c == 'h' || c == '?' || c == TOOL_OPT_VERSION) return tool_answer(c, argv[0], flush_file_usage, 1);
     if (c == 'd') dir = optarg;
     else if (optarg != NULL && !tool_number(optarg, 1, INT_MAX - 1, c == 'b' ? &before : &id))
       return tool_fail(argv[0], 1, "a dataset id is a whole number from 1 on");
@@ -133,9 +131,11 @@ int main(int argc, char** argv)
     question = c;
   }
   if (dir == NULL && optind < argc) dir = argv[optind++];
-  if (dir == NULL) return tool_usage(argv[0], usage, 1, "the prefix directory is missing: --dir DIR");
+  if (dir == NULL) return tool_usage(argv[0], flush_file_usage, 1, "the prefix directory is missing: --dir DIR");
   if (question == 0)
-    return tool_usage(argv[0], usage, 1, "the question is missing: one of -l, -c, -o, -n, -L, -s, --subdir");
-  if (optind != argc) return tool_usage(argv[0], usage, 1, "one directory at a time, and nothing after it");
-  return ask(argv[0], dir, question, (int)id, (int)before);
+    return tool_usage(argv[0], flush_file_usage, 1, "the question is missing: one of -l, -c, -o, -n, -L, -s, --subdir");
+  if (optind != argc) return tool_usage(argv[0], flush_file_usage, 1, "one directory at a time, and nothing after it");
+  return flush_file_ask(argv[0], dir, question, (int)id, (int)before);
 }
+
+TOOL_MAIN(flush_file_main)

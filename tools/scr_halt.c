@@ -1,9 +1,7 @@
 /* scr_halt - list, set and remove the conditions on which a run stops.  No MPI. */
-#define SCR_SERIAL
-#include "../scr_impl.c"
 #include "tool.h"
 
-static const char usage[] =
+static const char halt_usage[] =
     "scr_halt [OPTIONS] [DIR...]\n"
     "Ask the run on each prefix directory DIR to save its newest checkpoint and end.\n"
     "\n"
@@ -28,7 +26,7 @@ static const char usage[] =
 
 enum { KEY_CHECKPOINTS, KEY_BEFORE, KEY_AFTER, KEY_SECONDS, KEY_REASON, KEYS };
 
-static const char* const keys[KEYS] = {"CheckpointsLeft", "ExitBefore", "ExitAfter", "HaltSeconds", "ExitReason"};
+static const char* const halt_keys[KEYS] = {"CheckpointsLeft", "ExitBefore", "ExitAfter", "HaltSeconds", "ExitReason"};
 
 /* What to do in each directory. */
 typedef struct {
@@ -36,10 +34,10 @@ typedef struct {
   int64_t value[KEYS];
   int     list, remove, verbose;
   int     changes; /* 1: something is set or unset */
-} request;
+} halt_request;
 
 /* Returns the value of the N digits at *S, and moves *S past them; -1 if there are not so many. */
-static int digits(const char** s, int n)
+static int halt_digits(const char** s, int n)
 {
   int v = 0;
 
@@ -51,7 +49,7 @@ static int digits(const char** s, int n)
 }
 
 /* Reads S, a time span such as 90, 30m or 1d12h.  Returns 1, or 0 if S is anything else. */
-static int parse_span(const char* s, int64_t* seconds)
+static int halt_parse_span(const char* s, int64_t* seconds)
 {
   static const char    units[] = "smhd";
   static const int64_t length[] = {1, 60, 3600, 86400};
@@ -74,7 +72,7 @@ static int parse_span(const char* s, int64_t* seconds)
 }
 
 /* Reads S, a local time YYYY-MM-DDTHH:MM[:SS].  Returns 1, or 0 if S is anything else. */
-static int parse_iso(const char* s, int64_t* when)
+static int halt_parse_iso(const char* s, int64_t* when)
 {
   static const char separators[] = " --T::";
   struct tm         tm, asked;
@@ -84,7 +82,7 @@ static int parse_iso(const char* s, int64_t* when)
   for (i = 0; i < 6; i++) {
     if (i == 5 && *s == '\0') break; /* seconds may be left out */
     if (i > 0 && *s++ != separators[i]) return 0;
-    if ((field[i] = digits(&s, i == 0 ? 4 : 2)) < 0) return 0;
+    if ((field[i] = halt_digits(&s, i == 0 ? 4 : 2)) < 0) return 0;
   }
   if (*s != '\0') return 0;
   memset(&tm, 0, sizeof tm);
@@ -104,7 +102,7 @@ static int parse_iso(const char* s, int64_t* when)
   return 1;
 }
 
-static int parse_time(const char* s, int64_t* when)
+static int halt_parse_time(const char* s, int64_t* when)
 {
   int64_t span = 0, now = (int64_t)time(NULL);
 
@@ -114,13 +112,13 @@ static int parse_time(const char* s, int64_t* when)
     *when = now;
     if (*s == '\0') return 1;
   }
-  if (*s != '+') return parse_iso(s, when);
-  if (!parse_span(s + 1, &span)) return 0;
+  if (*s != '+') return halt_parse_iso(s, when);
+  if (!halt_parse_span(s + 1, &span)) return 0;
   *when = now + span;
   return 1;
 }
 
-static void print_time(const char* label, int64_t when)
+static void halt_print_time(const char* label, int64_t when)
 {
   char text[32];
 
@@ -128,7 +126,7 @@ static void print_time(const char* label, int64_t when)
   printf("  %-26s%s (%lld)\n", label, text, (long long)when);
 }
 
-static void print_settings(const char* path, const scr_hash* h)
+static void halt_print_settings(const char* path, const scr_hash* h)
 {
   const char* reason = scr_hash_elem_get_first_val(h, "ExitReason");
   int64_t     v, seconds;
@@ -141,31 +139,31 @@ static void print_settings(const char* path, const scr_hash* h)
     putchar('\n');
     n++;
   }
-  if (scr_hash_util_get_int64(h, keys[KEY_CHECKPOINTS], &v) == SCR_SUCCESS && ++n)
+  if (scr_hash_util_get_int64(h, halt_keys[KEY_CHECKPOINTS], &v) == SCR_SUCCESS && ++n)
     printf("  %-26s%lld\n", "CheckpointsLeft:", (long long)v);
-  if (scr_hash_util_get_int64(h, keys[KEY_AFTER], &v) == SCR_SUCCESS && ++n) print_time("ExitAfter:", v);
-  if (scr_hash_util_get_int64(h, keys[KEY_BEFORE], &v) == SCR_SUCCESS && ++n) print_time("ExitBefore:", v);
-  if (scr_hash_util_get_int64(h, keys[KEY_SECONDS], &seconds) == SCR_SUCCESS && ++n) {
+  if (scr_hash_util_get_int64(h, halt_keys[KEY_AFTER], &v) == SCR_SUCCESS && ++n) halt_print_time("ExitAfter:", v);
+  if (scr_hash_util_get_int64(h, halt_keys[KEY_BEFORE], &v) == SCR_SUCCESS && ++n) halt_print_time("ExitBefore:", v);
+  if (scr_hash_util_get_int64(h, halt_keys[KEY_SECONDS], &seconds) == SCR_SUCCESS && ++n) {
     printf("  %-26s%lld\n", "HaltSeconds:", (long long)seconds);
-    if (scr_halt_before(h, &v)) print_time("ExitBefore - HaltSeconds:", v);
+    if (scr_halt_before(h, &v)) halt_print_time("ExitBefore - HaltSeconds:", v);
   }
   if (n == 0) printf("  None\n");
 }
 
 /* Make the changes of R in H, and print them.  REASON: set the reason JOB_HALTED. */
-static void change(scr_hash* h, const request* r, int reason)
+static void halt_change(scr_hash* h, const halt_request* r, int reason)
 {
   int i;
 
   for (i = 0; i < KEYS; i++) {
     if (i == KEY_REASON && reason) continue;
     if (r->unset[i]) {
-      scr_hash_unset(h, keys[i]);
-      printf("Removing %s\n", keys[i]);
+      scr_hash_unset(h, halt_keys[i]);
+      printf("Removing %s\n", halt_keys[i]);
     }
     if (r->set[i]) { /* 0 is a value too */
-      scr_hash_util_set_int64(h, keys[i], r->value[i]);
-      printf("Setting %s to %lld\n", keys[i], (long long)r->value[i]);
+      scr_hash_util_set_int64(h, halt_keys[i], r->value[i]);
+      printf("Setting %s to %lld\n", halt_keys[i], (long long)r->value[i]);
     }
   }
   if (reason) {
@@ -175,7 +173,7 @@ static void change(scr_hash* h, const request* r, int reason)
 }
 
 /* Remove the halt file PATH, which may be damaged. */
-static int remove_file(const char* path)
+static int halt_remove_file(const char* path)
 {
   struct stat st;
   int         fd = -1, rc;
@@ -188,7 +186,7 @@ static int remove_file(const char* path)
 }
 
 /* Carry out R in the prefix directory DIR. */
-static int halt(const char* dir, const request* r)
+static int halt_do(const char* dir, const halt_request* r)
 {
   char       path[SCR_MAX_FILENAME];
   scr_record file;
@@ -198,35 +196,35 @@ static int halt(const char* dir, const request* r)
   if (!tool_is_dir(dir)) return SCR_ERRNO("cannot open the prefix directory %s", dir);
   if ((rc = scr_record_path(dir, "halt.scr", path, sizeof path)) != SCR_SUCCESS) return rc;
   if (r->verbose) printf("%s halt file %s\n", write ? "Changing" : r->remove ? "Removing" : "Reading", path);
-  if (r->remove && (rc = remove_file(path)) != SCR_SUCCESS) return rc;
+  if (r->remove && (rc = halt_remove_file(path)) != SCR_SUCCESS) return rc;
   rc = write ? scr_record_open(&file, dir, "halt.scr") : scr_record_read(&file, dir, "halt.scr");
   if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) rc = SCR_ERR(rc, "%s; scr_halt --remove removes it", scr_err_text);
-  if (rc == SCR_SUCCESS && write) change(file.h, r, r->set[KEY_REASON] || !r->changes);
+  if (rc == SCR_SUCCESS && write) halt_change(file.h, r, r->set[KEY_REASON] || !r->changes);
   settings = scr_hash_dup(file.h);
   rc = scr_record_close(&file, rc, write);
-  if (rc == SCR_SUCCESS) print_settings(path, settings);
+  if (rc == SCR_SUCCESS) halt_print_settings(path, settings);
   scr_hash_delete(&settings);
   return rc;
 }
 
-static const struct option options[] = {{"checkpoints", required_argument, NULL, 'c'},
-                                        {"before", required_argument, NULL, 'b'},
-                                        {"after", required_argument, NULL, 'a'},
-                                        {"seconds", required_argument, NULL, 's'},
-                                        {"immediate", no_argument, NULL, 'i'},
-                                        {"list", no_argument, NULL, 'l'},
-                                        {"unset-checkpoints", no_argument, NULL, OPT_UNSET + KEY_CHECKPOINTS},
-                                        {"unset-before", no_argument, NULL, OPT_UNSET + KEY_BEFORE},
-                                        {"unset-after", no_argument, NULL, OPT_UNSET + KEY_AFTER},
-                                        {"unset-seconds", no_argument, NULL, OPT_UNSET + KEY_SECONDS},
-                                        {"unset-reason", no_argument, NULL, OPT_UNSET + KEY_REASON},
-                                        {"remove", no_argument, NULL, 'r'},
-                                        {"verbose", no_argument, NULL, 'v'},
-                                        TOOL_OPTIONS,
-                                        {NULL, 0, NULL, 0}};
+static const struct option halt_options[] = {{"checkpoints", required_argument, NULL, 'c'},
+                                             {"before", required_argument, NULL, 'b'},
+                                             {"after", required_argument, NULL, 'a'},
+                                             {"seconds", required_argument, NULL, 's'},
+                                             {"immediate", no_argument, NULL, 'i'},
+                                             {"list", no_argument, NULL, 'l'},
+                                             {"unset-checkpoints", no_argument, NULL, OPT_UNSET + KEY_CHECKPOINTS},
+                                             {"unset-before", no_argument, NULL, OPT_UNSET + KEY_BEFORE},
+                                             {"unset-after", no_argument, NULL, OPT_UNSET + KEY_AFTER},
+                                             {"unset-seconds", no_argument, NULL, OPT_UNSET + KEY_SECONDS},
+                                             {"unset-reason", no_argument, NULL, OPT_UNSET + KEY_REASON},
+                                             {"remove", no_argument, NULL, 'r'},
+                                             {"verbose", no_argument, NULL, 'v'},
+                                             TOOL_OPTIONS,
+                                             {NULL, 0, NULL, 0}};
 
 /* Enter option C with its argument ARG in R.  Returns 1, 0 if ARG is not valid, or -1 if C is none of them. */
-static int enter_option(request* r, int c, const char* arg)
+static int halt_enter(halt_request* r, int c, const char* arg)
 {
   static const char letters[] = "cbas";
   const char*       p = c > 0 && c < 128 ? strchr(letters, c) : NULL;
@@ -235,7 +233,7 @@ static int enter_option(request* r, int c, const char* arg)
   if (p != NULL || c == 'i') {
     r->set[k] = r->changes = 1;
     if (c == 'i') r->value[k] = 0;
-    else if (c == 'b' || c == 'a') return parse_time(arg, &r->value[k]);
+    else if (c == 'b' || c == 'a') return halt_parse_time(arg, &r->value[k]);
     else return tool_number(arg, 0, INT_MAX, &r->value[k]);
   } else if (c >= OPT_UNSET && c < OPT_UNSET + KEYS) {
     r->unset[c - OPT_UNSET] = r->changes = 1;
@@ -251,21 +249,23 @@ static int enter_option(request* r, int c, const char* arg)
   return 1;
 }
 
-int main(int argc, char** argv)
+SCR_FN int halt_main(int argc, char** argv)
 {
-  request r;
-  int     c, ok, failed = 0;
+  halt_request r;
+  int          c, ok, failed = 0;
 
   memset(&r, 0, sizeof r);
-  while ((c = getopt_long(argc, argv, "c:b:a:s:ilrvh", options, NULL)) != -1) {
-    if ((ok = enter_option(&r, c, optarg)) < 0) return tool_answer(c, argv[0], usage, 1);
+  while ((c = getopt_long(argc, argv, "c:b:a:s:ilrvh", halt_options, NULL)) != -1) {
+    if ((ok = halt_enter(&r, c, optarg)) < 0) return tool_answer(c, argv[0], halt_usage, 1);
     if (ok > 0) continue;
     SCR_ERR(SCR_ERR_ARG, "%s is not %s; see --help", optarg, c == 'b' || c == 'a' ? "a time" : "a count");
     return tool_fail(argv[0], 1, scr_err_text);
   }
   do {
-    if (halt(optind < argc ? argv[optind] : tool_prefix(), &r) != SCR_SUCCESS)
+    if (halt_do(optind < argc ? argv[optind] : tool_prefix(), &r) != SCR_SUCCESS)
       failed = tool_fail(argv[0], 1, scr_err_text);
   } while (++optind < argc);
   return failed || fflush(stdout) != 0;
 }
+
+TOOL_MAIN(halt_main)

@@ -1,9 +1,7 @@
 /* scr_index - list the checkpoints on a prefix directory, or choose one.  No MPI. */
-#define SCR_SERIAL
-#include "../scr_impl.c"
 #include "tool.h"
 
-static const char usage[] =
+static const char index_usage[] =
     "scr_index [--list | --long | --json | --current NAME | --drop NAME | --drop-after NAME | --add DIR | --build\n"
     "          | --extract NAME [FILE...] [--into DIR]] [--prefix DIR]\n"
     "List the datasets on the prefix directory, newest first, with a star at the checkpoint to restart from; choose\n"
@@ -34,23 +32,23 @@ static const char usage[] =
 #define OPT_INTO       1002
 
 /* When IT was flushed, or "". */
-static const char* flushed(const scr_index_item* it)
+static const char* index_flushed(const scr_index_item* it)
 {
   return it->flushed != NULL && strlen(it->flushed) <= 19 ? it->flushed : "";
 }
 
-static const char* name_of(const scr_index_item* it)
+static const char* index_name_of(const scr_index_item* it)
 {
   return *it->desc.name ? it->desc.name : it->dir;
 }
 
-static const char* state_of(const scr_index_item* it)
+static const char* index_state_of(const scr_index_item* it)
 {
   return !it->complete || it->renaming ? "incomplete" : it->failed ? "rejected" : it->passed ? "passed" : "ok";
 }
 
 /* Returns 1 if the metadata beside the files of IT are there and are of this dataset. */
-static int can_be_loaded(const char* prefix, const scr_index_item* it)
+static int index_can_be_loaded(const char* prefix, const scr_index_item* it)
 {
   scr_prefix_place place;
   scr_desc         desc;
@@ -64,21 +62,21 @@ static int can_be_loaded(const char* prefix, const scr_index_item* it)
 }
 
 /* The columns in which all lists end. */
-static void end_line(const scr_index_item* it)
+static void index_end_line(const scr_index_item* it)
 {
-  tool_print(flushed(it));
-  printf("%*s", 20 - (int)strlen(flushed(it)), "");
-  tool_print(name_of(it));
+  tool_print(index_flushed(it));
+  printf("%*s", 20 - (int)strlen(index_flushed(it)), "");
+  tool_print(index_name_of(it));
   putchar('\n');
 }
 
-static void list_item(const scr_index_item* it, int current)
+static void index_list_item(const scr_index_item* it, int current)
 {
   printf("%c%6d %-5s ", current ? '*' : ' ', it->id, scr_index_is_good(it) ? "YES" : "NO");
-  end_line(it);
+  index_end_line(it);
 }
 
-static void list_long(const char* prefix, const scr_index_item* it, int current)
+static void index_list_long(const char* prefix, const scr_index_item* it, int current)
 {
   int checkpoint = scr_desc_is_ckpt(&it->desc);
 
@@ -86,22 +84,23 @@ static void list_long(const char* prefix, const scr_index_item* it, int current)
          !checkpoint                   ? "output"
          : scr_desc_is_pure(&it->desc) ? "checkpoint"
                                        : "both",
-         state_of(it), can_be_loaded(prefix, it) ? "YES" : "NO", it->desc.ranks, it->desc.files, it->desc.bytes);
-  end_line(it);
+         index_state_of(it), index_can_be_loaded(prefix, it) ? "YES" : "NO", it->desc.ranks, it->desc.files,
+         it->desc.bytes);
+  index_end_line(it);
 }
 
-static void print_json(const char* prefix, const scr_index_item* it, int current, int n)
+static void index_print_json(const char* prefix, const scr_index_item* it, int current, int n)
 {
   printf("%s\n  {\"id\": %d, \"name\": ", n > 0 ? "," : "", it->id);
-  tool_print_json(name_of(it));
+  tool_print_json(index_name_of(it));
   printf(", \"dir\": ");
   tool_print_json(it->dir);
   printf(", \"checkpoint\": %s, \"output\": %s, \"current\": %s, \"state\": \"%s\", \"loadable\": %s, \"ranks\": %d, "
          "\"files\": %d, \"bytes\": %" PRIu64 ", \"flushed\": ",
          scr_desc_is_ckpt(&it->desc) ? "true" : "false", it->desc.flags & SCR_FLAG_OUTPUT ? "true" : "false",
-         current ? "true" : "false", state_of(it), can_be_loaded(prefix, it) ? "true" : "false", it->desc.ranks,
-         it->desc.files, it->desc.bytes);
-  tool_print_json(flushed(it));
+         current ? "true" : "false", index_state_of(it), index_can_be_loaded(prefix, it) ? "true" : "false",
+         it->desc.ranks, it->desc.files, it->desc.bytes);
+  tool_print_json(index_flushed(it));
   printf(", \"user\": ");
   tool_print_json(it->desc.user);
   printf(", \"job\": ");
@@ -110,7 +109,7 @@ static void print_json(const char* prefix, const scr_index_item* it, int current
 }
 
 /* List in the form FORM, an option letter. */
-static int list(const char* argv0, const char* prefix, int form)
+static int index_list(const char* argv0, const char* prefix, int form)
 {
   scr_index      index;
   scr_index_item it, current;
@@ -133,9 +132,9 @@ static int list(const char* argv0, const char* prefix, int form)
   memset(&it, 0, sizeof it);
   while (scr_index_walk(&index, &it)) {
     int is_current = it.id == current.id && strcmp(it.dir, current.dir) == 0;
-    if (form == 'l' && scr_desc_is_ckpt(&it.desc)) list_item(&it, is_current);
-    if (form == 'L') list_long(prefix, &it, is_current);
-    if (form == 'j') print_json(prefix, &it, is_current, n++);
+    if (form == 'l' && scr_desc_is_ckpt(&it.desc)) index_list_item(&it, is_current);
+    if (form == 'L') index_list_long(prefix, &it, is_current);
+    if (form == 'j') index_print_json(prefix, &it, is_current, n++);
   }
   if (form == 'j') printf("]}\n");
   scr_index_close(&index, rc, 0);
@@ -143,7 +142,7 @@ static int list(const char* argv0, const char* prefix, int form)
 }
 
 /* The id of the newest checkpoint NAME in the cache, as the flush file knows it; 0 if there is none. */
-static int find_cached(const char* prefix, const char* name)
+static int index_find_cached(const char* prefix, const char* name)
 {
   scr_record file;
   int        rc = scr_flush_file_read(&file, prefix);
@@ -154,11 +153,11 @@ static int find_cached(const char* prefix, const char* name)
 }
 
 /* Make the checkpoint NAME the user's choice. */
-static int choose(const char* argv0, const char* prefix, const char* name)
+static int index_choose(const char* argv0, const char* prefix, const char* name)
 {
   scr_index      index;
   scr_index_item it;
-  int            cached = find_cached(prefix, name), rc = scr_index_open(&index, prefix);
+  int            cached = index_find_cached(prefix, name), rc = scr_index_open(&index, prefix);
 
   if (rc == SCR_SUCCESS && strlen(name) >= SCR_MAX_FILENAME) rc = SCR_ERR(SCR_ERR_ARG, "the name is too long");
   if (rc == SCR_SUCCESS && scr_index_named_ckpt(&index, name, &it) == SCR_SUCCESS &&
@@ -177,7 +176,7 @@ static int choose(const char* argv0, const char* prefix, const char* name)
 }
 
 /* Remove the newest dataset NAME from the index or, if AFTER, all that are newer. */
-static int drop(const char* argv0, const char* prefix, const char* name, int after)
+static int index_drop(const char* argv0, const char* prefix, const char* name, int after)
 {
   scr_index      index;
   scr_index_item it;
@@ -196,14 +195,14 @@ typedef struct {
   const char* argv0;
   scr_index*  index;
   int         bad; /* 1: a dataset could not be added */
-} scan;
+} index_scan;
 
 /* Add the dataset in DIR, and tell so. */
-static void add(const char* dir, void* arg)
+static void index_add(const char* dir, void* arg)
 {
-  scan*    s = (scan*)arg;
-  scr_desc desc;
-  char     text[SCR_ERR_TEXT_MAX + SCR_MAX_FILENAME];
+  index_scan* s = (index_scan*)arg;
+  scr_desc    desc;
+  char        text[SCR_ERR_TEXT_MAX + SCR_MAX_FILENAME];
 
   if (scr_scan_add(s->index, dir, &desc) == SCR_SUCCESS) {
     printf("%6d ", desc.identity.id);
@@ -217,7 +216,7 @@ static void add(const char* dir, void* arg)
 }
 
 /* Open the index; one that is damaged is kept under another name. */
-static int open_to_build(const char* prefix, scr_index* index)
+static int index_open_to_build(const char* prefix, scr_index* index)
 {
   int rc = scr_index_open(index, prefix);
 
@@ -228,27 +227,27 @@ static int open_to_build(const char* prefix, scr_index* index)
 }
 
 /* Add the dataset in DIR to the index or, if DIR is NULL, all that are found. */
-static int build(const char* argv0, const char* prefix, const char* dir)
+static int index_build(const char* argv0, const char* prefix, const char* dir)
 {
   scr_index   index;
-  scan        s = {argv0, &index, 0};
+  index_scan  s = {argv0, &index, 0};
   const char* below;
-  int         rc = dir == NULL ? open_to_build(prefix, &index) : scr_index_open(&index, prefix);
+  int         rc = dir == NULL ? index_open_to_build(prefix, &index) : scr_index_open(&index, prefix);
 
-  if (rc == SCR_SUCCESS && dir == NULL) scr_scan_walk(prefix, "", add, &s);
-  if (rc == SCR_SUCCESS && dir != NULL) add(scr_path_below(prefix, dir, &below) ? below : dir, &s);
+  if (rc == SCR_SUCCESS && dir == NULL) scr_scan_walk(prefix, "", index_add, &s);
+  if (rc == SCR_SUCCESS && dir != NULL) index_add(scr_path_below(prefix, dir, &below) ? below : dir, &s);
   rc = scr_index_close(&index, rc, 1);
   return rc == SCR_SUCCESS ? s.bad : tool_fail(argv0, 1, scr_err_text);
 }
 
-static void say_path(const char* path)
+static void index_say_path(const char* path)
 {
   tool_print(path);
   putchar('\n');
 }
 
 /* Copy the N files of the newest dataset NAME into the directory INTO; all of them if N is 0. */
-static int extract(const char* argv0, const char* prefix, const char* name, int n, char** file, const char* into)
+static int index_extract(const char* argv0, const char* prefix, const char* name, int n, char** file, const char* into)
 {
   scr_index      index;
   scr_index_item it;
@@ -259,7 +258,7 @@ static int extract(const char* argv0, const char* prefix, const char* name, int 
   memset(&x, 0, sizeof x);
   x.prefix = prefix;
   x.into = into;
-  x.say = say_path;
+  x.say = index_say_path;
   if (rc == SCR_SUCCESS && scr_index_named(&index, name, &it) != SCR_SUCCESS)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the index of %s has no dataset %s", prefix, name);
   for (i = 0; (i < n || i == 0) && rc == SCR_SUCCESS; i++) {
@@ -271,7 +270,7 @@ static int extract(const char* argv0, const char* prefix, const char* name, int 
   return rc == SCR_SUCCESS && fflush(stdout) == 0 ? 0 : tool_fail(argv0, 1, scr_err_text);
 }
 
-int main(int argc, char** argv)
+SCR_FN int index_main(int argc, char** argv)
 {
   static const struct option options[] = {{"list", no_argument, NULL, 'l'},
                                           {"long", no_argument, NULL, 'L'},
@@ -294,21 +293,23 @@ int main(int argc, char** argv)
     if (c == 'r') c = 'd';
     if (c == 'p') prefix = optarg;
     else if (c == OPT_INTO) into = optarg;
-    else if (c == 'h' || c == '?' || c == TOOL_OPT_VERSION) return tool_answer(c, argv[0], usage, 1);
-    else if (what != 0 && what != c) return tool_usage(argv[0], usage, 1, "one question or change at a time");
+    else if (c == 'h' || c == '?' || c == TOOL_OPT_VERSION) return tool_answer(c, argv[0], index_usage, 1);
+    else if (what != 0 && what != c) return tool_usage(argv[0], index_usage, 1, "one question or change at a time");
     else {
       what = c;
       if (optarg != NULL) name = optarg;
     }
   }
-  if ((optind != argc || into != NULL) && what != 'x') return tool_answer('?', argv[0], usage, 1);
+  if ((optind != argc || into != NULL) && what != 'x') return tool_answer('?', argv[0], index_usage, 1);
   if (!tool_is_dir(prefix)) {
     SCR_ERRNO("cannot open the prefix directory %s", prefix);
     return tool_fail(argv[0], 1, scr_err_text);
   }
-  if (what == 'c') return choose(argv[0], prefix, name);
-  if (what == 'd' || what == OPT_DROP_AFTER) return drop(argv[0], prefix, name, what == OPT_DROP_AFTER);
-  if (what == 'a' || what == 'b') return build(argv[0], prefix, what == 'a' ? name : NULL);
-  if (what == 'x') return extract(argv[0], prefix, name, argc - optind, argv + optind, into != NULL ? into : ".");
-  return list(argv[0], prefix, what != 0 ? what : 'l');
+  if (what == 'c') return index_choose(argv[0], prefix, name);
+  if (what == 'd' || what == OPT_DROP_AFTER) return index_drop(argv[0], prefix, name, what == OPT_DROP_AFTER);
+  if (what == 'a' || what == 'b') return index_build(argv[0], prefix, what == 'a' ? name : NULL);
+  if (what == 'x') return index_extract(argv[0], prefix, name, argc - optind, argv + optind, into != NULL ? into : ".");
+  return index_list(argv[0], prefix, what != 0 ? what : 'l');
 }
+
+TOOL_MAIN(index_main)

@@ -1,9 +1,7 @@
 /* scr_print_hash_file - print SCR hash files as text or as JSON.  No MPI. */
-#define SCR_SERIAL
-#include "../scr_impl.c"
 #include "tool.h"
 
-static const char usage[] =
+static const char print_usage[] =
     "scr_print_hash_file [--json] FILE...\n"
     "Print hash files: index, flush, halt and summary files, filemaps, rank2file maps, and headers of redundancy "
     "files.\n"
@@ -15,7 +13,7 @@ static const char usage[] =
     "Exit 0, or 1 if a file cannot be read.\n";
 
 /* The single value of H; NULL if it has none, several, or one with children. */
-static const char* single(const scr_hash* h)
+static const char* print_single(const scr_hash* h)
 {
   scr_hash_elem* e = scr_hash_elem_first(h);
 
@@ -28,7 +26,7 @@ static void print_tree(const scr_hash* h, int indent)
   scr_hash_elem* e;
 
   for (e = scr_hash_elem_first(h); e != NULL; e = scr_hash_elem_next(e)) {
-    const char* value = single(scr_hash_elem_hash(e));
+    const char* value = print_single(scr_hash_elem_hash(e));
     printf("%*s", indent, "");
     tool_print(scr_hash_elem_key(e));
     if (value != NULL) {
@@ -41,13 +39,13 @@ static void print_tree(const scr_hash* h, int indent)
 }
 
 /* Print H as JSON.  With TOP, which is the whole file, the result is an object, whatever H holds. */
-static void json_print(const scr_hash* h, int indent, int top)
+static void print_json(const scr_hash* h, int indent, int top)
 {
   scr_hash_elem* e;
   int            list = !top && scr_hash_size(h) > 1;
 
-  if (!top && single(h) != NULL) {
-    tool_print_json(single(h));
+  if (!top && print_single(h) != NULL) {
+    tool_print_json(print_single(h));
     return;
   }
   for (e = scr_hash_elem_first(h); e != NULL; e = scr_hash_elem_next(e))
@@ -58,7 +56,7 @@ static void json_print(const scr_hash* h, int indent, int top)
     tool_print_json(scr_hash_elem_key(e));
     if (list) continue;
     printf(": ");
-    json_print(scr_hash_elem_hash(e), indent + 2, 0);
+    print_json(scr_hash_elem_hash(e), indent + 2, 0);
   }
   if (scr_hash_size(h) > 0) printf("\n%*s", indent, "");
   putchar(list ? ']' : '}');
@@ -73,7 +71,7 @@ static int print_file(const char* argv0, const char* path, int json)
 
   if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(rc, "there is no file %s", path);
   if (rc != SCR_SUCCESS) tool_fail(argv0, 1, scr_err_text);
-  else if (json) json_print(h, 0, 1);
+  else if (json) print_json(h, 0, 1);
   else print_tree(h, 2);
   if (rc == SCR_SUCCESS && scr_file_size(path, &size) == SCR_SUCCESS && size > head)
     fprintf(stderr, "%s: %s: %" PRIu64 " bytes of data follow the hash\n", tool_name(argv0), path, size - head);
@@ -81,16 +79,18 @@ static int print_file(const char* argv0, const char* path, int json)
   return rc == SCR_SUCCESS ? 0 : 1;
 }
 
-int main(int argc, char** argv)
+SCR_FN int print_hash_file_main(int argc, char** argv)
 {
   static const struct option options[] = {{"json", no_argument, NULL, 'j'}, TOOL_OPTIONS, {NULL, 0, NULL, 0}};
   int                        c, json = 0, rc = 0;
 
   while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-    if (c != 'j') return tool_answer(c, argv[0], usage, 1);
+    if (c != 'j') return tool_answer(c, argv[0], print_usage, 1);
     json = 1;
   }
-  if (optind == argc) return tool_answer('?', argv[0], usage, 1);
+  if (optind == argc) return tool_answer('?', argv[0], print_usage, 1);
   for (; optind < argc; optind++) rc |= print_file(argv[0], argv[optind], json);
   return fflush(stdout) == 0 ? rc : 1;
 }
+
+TOOL_MAIN(print_hash_file_main)

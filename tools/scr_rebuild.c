@@ -1,9 +1,7 @@
 /* scr_rebuild, scr_rebuild_xor - rebuild lost files of a dataset from the redundancy files that are left.  No MPI. */
-#define SCR_SERIAL
-#include "../scr_impl.c"
 #include "tool.h"
 
-static const char usage[] =
+static const char rebuild_usage[] =
     "scr_rebuild [--dry-run] [--verbose] [--into DIR] DIR...\n"
     "Rebuild the missing and damaged files of a dataset, from redundancy data of XOR, PARTNER or RS.\n"
     "\n"
@@ -21,7 +19,7 @@ static const char usage[] =
     "Do not use this command on a cache that a run is using.\n"
     "Exit 0 if all files are whole or rebuilt, 1 if some cannot be rebuilt, 2 if the command line is wrong.\n";
 
-static const char usage_xor[] =
+static const char rebuild_xor_usage[] =
     "scr_rebuild_xor SIZE ROOT MISSING FILE...\n"
     "Rebuild one member of an XOR set: its redundancy file MISSING, and its files, which its neighbour lists.\n"
     "\n"
@@ -35,14 +33,14 @@ static const char usage_xor[] =
     "Exit 0 if all files are whole or rebuilt, 1 if some cannot be rebuilt, 2 if the command line is wrong.\n";
 
 /* Print a line about a file that is lost or rebuilt. */
-static void say(const char* what)
+static void rebuild_say(const char* what)
 {
   tool_print(what);
   putchar('\n');
 }
 
 /* Print the result of rebuilding SET.  Returns the exit code. */
-static int result(const char* argv0, const scr_rebuild* job, const char* set, int rc)
+static int rebuild_result(const char* argv0, const scr_rebuild* job, const char* set, int rc)
 {
   if (rc != SCR_SUCCESS) {
     fflush(stdout);
@@ -59,12 +57,12 @@ static int result(const char* argv0, const scr_rebuild* job, const char* set, in
 }
 
 /* SET, whose files are called LABEL, cannot be rebuilt: list what is lost of it, which was not printed before. */
-static void list_lost(scr_rebuild* job, const char* set, const char* label, const char* into)
+static void rebuild_list_lost(scr_rebuild* job, const char* set, const char* label, const char* into)
 {
   int dry_run = job->dry_run;
 
   job->dry_run = 1;
-  job->say = say;
+  job->say = rebuild_say;
   scr_rebuild_set(job, set, into);
   job->say = NULL;
   job->dry_run = dry_run;
@@ -87,32 +85,33 @@ static int rebuild(const char* argv0, scr_rebuild* job, const char* into)
     char label[100]; /* of all its redundancy files */
     int  err = scr_rebuild_set(job, sets.name[i], into);
     snprintf(label, sizeof label, "*_%s", sets.name[i]);
-    bad |= result(argv0, job, label, err);
-    if (err == SCR_ERR_LOST && job->say == NULL) list_lost(job, sets.name[i], label, into);
+    bad |= rebuild_result(argv0, job, label, err);
+    if (err == SCR_ERR_LOST && job->say == NULL) rebuild_list_lost(job, sets.name[i], label, into);
   }
   scr_rebuild_sets_free(&sets);
   return bad == 0 && fflush(stdout) == 0 ? 0 : 1;
 }
 
 /* scr_rebuild_xor, the older form, in which the caller names all redundancy files. */
-static int main_xor(int argc, char** argv)
+static int rebuild_xor_main(int argc, char** argv)
 {
   static const struct option options[] = {TOOL_OPTIONS, {NULL, 0, NULL, 0}};
   int64_t                    size, root;
   scr_rebuild                job;
   int                        c, r, bad;
 
-  if ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) return tool_answer(c, argv[0], usage_xor, 2);
+  if ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) return tool_answer(c, argv[0], rebuild_xor_usage, 2);
   argv += optind - 1, argc -= optind - 1;
   if (argc < 4)
-    return tool_usage("scr_rebuild_xor", usage_xor, 2, "the size of the set, the lost member, or files are missing");
+    return tool_usage("scr_rebuild_xor", rebuild_xor_usage, 2,
+                      "the size of the set, the lost member, or files are missing");
   if (!tool_number(argv[1], 2, SCR_SET_SIZE_MAX, &size))
-    return tool_usage("scr_rebuild_xor", usage_xor, 2, "the size of the set is not a number of 2 and more");
+    return tool_usage("scr_rebuild_xor", rebuild_xor_usage, 2, "the size of the set is not a number of 2 and more");
   if (!tool_number(argv[2], 0, size - 1, &root))
-    return tool_usage("scr_rebuild_xor", usage_xor, 2,
+    return tool_usage("scr_rebuild_xor", rebuild_xor_usage, 2,
                       "the lost member is not a number from 0, below the size of the set");
   if (argc - 3 != size)
-    return tool_usage("scr_rebuild_xor", usage_xor, 2, "there must be a redundancy file for each member");
+    return tool_usage("scr_rebuild_xor", rebuild_xor_usage, 2, "there must be a redundancy file for each member");
   memset(&job, 0, sizeof job);
   job.n = (int)size;
   job.file = (char**)scr_malloc((size_t)size * sizeof *job.file);
@@ -120,12 +119,12 @@ static int main_xor(int argc, char** argv)
   job.file[root] = argv[3];
   for (r = 0; r < job.n; r++)
     if (r != root) job.file[r] = argv[4 + r - (r > root)];
-  bad = result("scr_rebuild_xor", &job, argv[3], scr_rebuild_run(&job));
+  bad = rebuild_result("scr_rebuild_xor", &job, argv[3], scr_rebuild_run(&job));
   scr_free(&job.file);
   return bad == 0 && fflush(stdout) == 0 ? 0 : 1;
 }
 
-int main(int argc, char** argv)
+SCR_FN int rebuild_main(int argc, char** argv)
 {
   static const struct option options[] = {{"into", required_argument, NULL, 'i'},
                                           {"dry-run", no_argument, NULL, 'n'},
@@ -136,19 +135,20 @@ int main(int argc, char** argv)
   scr_rebuild                job;
   int                        c, i;
 
-  if (strcmp(tool_name(argv[0]), "scr_rebuild_xor") == 0) return main_xor(argc, argv);
+  if (strcmp(tool_name(argv[0]), "scr_rebuild_xor") == 0) return rebuild_xor_main(argc, argv);
   memset(&job, 0, sizeof job);
   while ((c = getopt_long(argc, argv, "i:nvh", options, NULL)) != -1) {
     if (c == 'i') into = optarg;
     else if (c == 'n') job.dry_run = 1;
-    else if (c == 'v') job.say = say;
-    else return tool_answer(c, argv[0], usage, 2);
+    else if (c == 'v') job.say = rebuild_say;
+    else return tool_answer(c, argv[0], rebuild_usage, 2);
   }
   job.dirs = argc - optind;
   job.dir = (const char* const*)argv + optind;
-  if (job.dirs < 1) return tool_usage(argv[0], usage, 2, "the dataset directory is missing");
+  if (job.dirs < 1) return tool_usage(argv[0], rebuild_usage, 2, "the dataset directory is missing");
   if (job.dirs > 1 && into == NULL)
-    return tool_usage(argv[0], usage, 2, "with several directories, --into must tell where to rebuild lost files");
+    return tool_usage(argv[0], rebuild_usage, 2,
+                      "with several directories, --into must tell where to rebuild lost files");
   for (i = 0; i < job.dirs; i++)
     if (!tool_is_dir(job.dir[i])) {
       SCR_ERRNO("cannot open the dataset directory %s", job.dir[i]);
@@ -157,3 +157,5 @@ int main(int argc, char** argv)
   job.keep = into != NULL && (job.dirs > 1 || strcmp(into, job.dir[0]) != 0);
   return rebuild(argv[0], &job, into != NULL ? into : job.dir[0]);
 }
+
+TOOL_MAIN(rebuild_main)

@@ -1,9 +1,7 @@
 /* scr_where - print in which node-local directories the last run of a prefix keeps its cache.  No MPI. */
-#define SCR_SERIAL
-#include "../scr_impl.c"
 #include "tool.h"
 
-static const char usage[] =
+static const char where_usage[] =
     "scr_where [--json] [DIR]\n"
     "Print the control and cache directories of the last run over the prefix directory DIR, on each of its hosts, and\n"
     "the command that makes such a host lose what it has.\n"
@@ -16,45 +14,34 @@ static const char usage[] =
 
 /* What is printed so far. */
 typedef struct {
-  int  json;
-  char host[SCR_MAX_FILENAME], kind[16];
-  char all[8 * SCR_MAX_FILENAME]; /* the directories of the host, as words of the shell */
-} printed;
-
-/* Append DIR to what the command for this host removes, in quotes. */
-static void add_word(printed* p, const char* dir)
-{
-  size_t      n = strlen(p->all);
-  const char* c;
-
-  if (n + 4 * strlen(dir) + 8 > sizeof p->all) return;
-  n += (size_t)sprintf(p->all + n, " '");
-  for (c = dir; *c != '\0'; c++) n += (size_t)sprintf(p->all + n, *c == '\'' ? "'\\''" : "%c", *c);
-  sprintf(p->all + n, "'");
-}
+  int     json;
+  char    host[SCR_MAX_FILENAME], kind[16];
+  scr_buf all; /* the directories of the host, as words of the shell */
+} where_printed;
 
 /* End what was begun for a host. */
-static void end_host(printed* p)
+static void where_end_host(where_printed* p)
 {
   if (*p->host == '\0') return;
   if (p->json) printf("]}");
   else {
+    scr_buf_add(&p->all, "", 1);
     printf("  lose     rm -rf");
-    tool_print(p->all);
+    tool_print(p->all.p != NULL ? p->all.p : "");
     putchar('\n');
   }
-  *p->all = '\0';
+  scr_buf_free(&p->all);
   *p->kind = '\0';
 }
 
 /* Print one directory. */
-static void print_dir(const char* host, const char* kind, const char* dir, void* arg)
+static void where_print_dir(const char* host, const char* kind, const char* dir, void* arg)
 {
-  printed*    p = (printed*)arg;
-  const char* word = strcmp(kind, "CNTL") == 0 ? "control" : "cache";
+  where_printed* p = (where_printed*)arg;
+  const char*    word = strcmp(kind, "CNTL") == 0 ? "control" : "cache";
 
   if (strcmp(host, p->host) != 0) {
-    end_host(p);
+    where_end_host(p);
     if (p->json) printf("%s\n  {\"host\": ", *p->host ? "," : "");
     if (p->json) tool_print_json(host);
     else tool_print(host);
@@ -71,30 +58,33 @@ static void print_dir(const char* host, const char* kind, const char* dir, void*
     tool_print(dir);
     putchar('\n');
   }
-  add_word(p, dir);
+  scr_buf_add(&p->all, " ", 1);
+  tool_quote(&p->all, dir);
 }
 
-int main(int argc, char** argv)
+SCR_FN int where_main(int argc, char** argv)
 {
   static const struct option options[] = {{"json", no_argument, NULL, 'j'}, TOOL_OPTIONS, {NULL, 0, NULL, 0}};
-  static printed             p;
+  static where_printed       p;
   const char*                prefix = tool_prefix();
   int                        c, rc;
 
   while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-    if (c != 'j') return tool_answer(c, argv[0], usage, 1);
+    if (c != 'j') return tool_answer(c, argv[0], where_usage, 1);
     p.json = 1;
   }
   if (optind < argc) prefix = argv[optind++];
-  if (optind != argc) return tool_usage(argv[0], usage, 1, "one directory at a time, and nothing after it");
+  if (optind != argc) return tool_usage(argv[0], where_usage, 1, "one directory at a time, and nothing after it");
   if (p.json) {
     printf("{\"prefix\": ");
     tool_print_json(prefix);
     printf(", \"hosts\": [");
   }
-  rc = scr_nodes_file_walk(prefix, print_dir, &p);
-  end_host(&p);
+  rc = scr_nodes_file_walk(prefix, where_print_dir, &p);
+  where_end_host(&p);
   if (p.json) printf("]}\n");
   if (rc != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
   return fflush(stdout) == 0 ? 0 : 1;
 }
+
+TOOL_MAIN(where_main)

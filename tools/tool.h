@@ -1,8 +1,28 @@
-/* tool.h - functions that all commands share: --help, --version, usage errors, the prefix directory, safe printing. */
+/*
+** tool.h - what all commands share: the library without MPI, --help, --version, usage errors, the prefix directory,
+** safe printing.
+**
+** The source file of each command is a program of its own, `cc -o scr_index tools/scr_index.c -lz`, and a part of the
+** program scr, which includes them all.  So the names in it begin with the name of the command.
+*/
 #ifndef SCR_TOOL_H
 #define SCR_TOOL_H
 
+#define SCR_SERIAL
+#include "../scr_impl.c"
+
 #include <getopt.h>
+
+/* Ends the source file of a command, whose main function is FUNCTION; in scr, which defines TOOL_TOGETHER, nothing. */
+#ifdef TOOL_TOGETHER
+#define TOOL_MAIN(function)
+#else
+#define TOOL_MAIN(function)                                                                                            \
+  int main(int argc, char** argv)                                                                                      \
+  {                                                                                                                    \
+    return function(argc, argv);                                                                                       \
+  }
+#endif
 
 #define TOOL_OPT_VERSION 1000 /* --version has no short form */
 #define TOOL_OPTIONS                                                                                                   \
@@ -64,6 +84,24 @@ SCR_FN const char* tool_prefix(void)
   return prefix != NULL && *prefix != '\0' ? prefix : ".";
 }
 
+/* The parameters of a run over PREFIX, which leads to the user file; NULL after an error. */
+SCR_FN scr_hash* tool_params(const char* prefix)
+{
+  scr_hash* params = scr_hash_new();
+
+  if (params == NULL || (strcmp(prefix, tool_prefix()) != 0 && setenv("SCR_PREFIX", prefix, 1) < 0)) SCR_ERR_OOM();
+  else if (scr_params_read(params) == SCR_SUCCESS) return params;
+  scr_hash_delete(&params);
+  return NULL;
+}
+
+/* The parameter NAME, which only commands read, from the environment or the files; NULL if it is not set. */
+SCR_FN const char* tool_param(const scr_hash* params, const char* name)
+{
+  const char* value = getenv(name);
+  return value != NULL && *value != '\0' ? value : scr_param_get(params, name);
+}
+
 /* Returns 1 and sets VALUE if S is a whole number, without a sign, from LOW to HIGH. */
 SCR_FN int tool_number(const char* s, int64_t low, int64_t high, int64_t* value)
 {
@@ -84,6 +122,16 @@ SCR_FN void tool_print(const char* s)
   }
 }
 
+/* Append WORD to B as a word of the shell: in quotes. */
+SCR_FN void tool_quote(scr_buf* b, const char* word)
+{
+  scr_buf_add(b, "'", 1);
+  for (; *word != '\0'; word++)
+    if (*word == '\'') scr_buf_add(b, "'\\''", 4);
+    else scr_buf_add(b, word, 1);
+  scr_buf_add(b, "'", 1);
+}
+
 /* The length in bytes of the UTF-8 character at S; 0 if there is none. */
 SCR_FN int tool_utf8_length(const unsigned char* s)
 {
@@ -96,6 +144,12 @@ SCR_FN int tool_utf8_length(const unsigned char* s)
   if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0; /* overlong; half of a surrogate pair */
   if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
   return n;
+}
+
+/* Print `"KEY": `, with what separates it from the pair before it; N counts the pairs of the object. */
+SCR_FN void tool_print_json_key(const char* key, int* n)
+{
+  printf("%s\"%s\": ", (*n)++ > 0 ? ", " : "{", key);
 }
 
 /* Print TEXT as a JSON string.  A byte that is not UTF-8 becomes the character with that number. */

@@ -30,7 +30,8 @@ build() {
   # shellcheck disable=SC2086
   $MPICC -O2 -g ${SCR_TEST_CFLAGS:-} -o "$T/$APP" "$T/src/tests/cluster/ckpt.c" -lz -lpthread &&
     $MPICC -O2 -shared -fPIC -o "$T/yield.so" "$HERE/yield.c" -ldl &&
-    ${CC:-cc} -O2 -I"$T/src" -o "$T/scr_rebuild" "$T/src/tools/scr_rebuild.c" -lz
+    ${CC:-cc} -O2 -I"$T/src" -o "$T/scr" "$T/src/tools/scr.c" -lz &&
+    for name in rebuild list_down_nodes check_node inspect inspect_cache; do ln -s scr "$T/scr_$name" || return; done
 }
 
 if [ -z "${CLUSTER_DIR:-}" ]; then
@@ -627,6 +628,37 @@ test_nodes_lost_in_turn_give_back_files_of_every_shape() {
   series 3 8 many
 }
 
+# says WHAT OUTPUT STATUS COMMAND...: a command with this output and status.  One failure ends the test: `|| return`.
+says() {
+  local what=$1 want="$2 $3" got
+  shift 3
+  got="$("$@" 2>> "$OUT") $?"
+  if [ "$got" = "$want" ]; then pass; else fail "$what: $* gives '$got' instead of '$want'"; fi
+  [ "$got" = "$want" ]
+}
+
+# Commands ask the nodes through a remote shell: which of them are dead, and what the caches of the others have.
+test_commands_find_dead_nodes_and_what_the_caches_have() {
+  local down=("$T/scr_list_down_nodes" --no-ping "node[1-4]") inspect=("$T/scr_inspect" --up "node[1-4]")
+  new_job
+  real_nodes 4
+  export SCR_REMOTE_SHELL=$S/rsh
+  says "nodes that work" "" 0 "${down[@]}" || return
+  says "empty caches" "" 1 "${inspect[@]}" || return
+  try "first run" "$(list 1 2 3 4)" 4 -expect fresh -count 2 -shape mixed || return
+  says "what the caches have" 2 0 "${inspect[@]}" || return
+  "$VNODES" kill node3
+  says "one dead node" node3 1 "${down[@]}" || return
+  says "what the others have" 2 0 "${inspect[@]}" --down node3 || return
+  "$VNODES" kill node2
+  says "two dead nodes" "node[2-3]" 1 "${down[@]}" || return
+  says "too little is left" "" 1 "${inspect[@]}" --down "node[2-3]" || return
+  "$VNODES" revive node2
+  "$VNODES" revive node3
+  says "spare nodes take their places" "" 0 "${down[@]}" || return
+  unset SCR_REMOTE_SHELL
+}
+
 # scr_rebuild has little memory, and rebuilds large files in place; then the ranks restart from them.
 test_scr_rebuild_needs_little_memory_for_large_files() {
   local k dirs=() lost
@@ -682,6 +714,7 @@ perform nodes a_node_that_comes_back_does_no_harm
 perform nodes a_kill_while_encoding_costs_only_the_open_checkpoint "$aimed"
 perform nodes a_kill_while_rebuilding_costs_no_more_than_the_node "$aimed"
 perform nodes a_kill_while_flushing_leaves_a_good_prefix "$aimed"
+perform nodes commands_find_dead_nodes_and_what_the_caches_have
 perform here nodes_lost_in_turn_give_back_files_of_every_shape
 perform here scr_rebuild_needs_little_memory_for_large_files
 [ $((passed + failed + skipped)) -gt 0 ] || { echo "cluster: no test has a name with $NAMES in it"; failed=1; }

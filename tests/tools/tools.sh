@@ -6,40 +6,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 BIN=${BIN:-$top/tools}
 data=$top/tests/data
 unset SCR_PREFIX
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0 skipped=0
-
-# check WHAT WANTED-EXIT WANTED-OUTPUT COMMAND...   (WANTED-OUTPUT - : not looked at)
-check() {
-  what=$1 want=$2 text=$3
-  shift 3
-  out=$("$@" 2>"$tmp/stderr")
-  got=$?
-  if [ "$got" -eq "$want" ] && { [ "$text" = - ] || [ "$out" = "$text" ]; }; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    printf 'FAILED: %s\n  command: %s\n  exit %s, wanted %s; output:\n%s\n' "$what" "$*" "$got" "$want" "$out"
-    [ "$text" = - ] || printf '  wanted:\n%s\n' "$text"
-    sed 's/^/  stderr: /' "$tmp/stderr"
-  fi
-}
-
-# says WHAT WANTED-EXIT PATTERN COMMAND...   PATTERN is in the output or on stderr
-says() {
-  what=$1 want=$2 pattern=$3
-  shift 3
-  "$@" >"$tmp/out" 2>&1
-  got=$?
-  if [ "$got" -eq "$want" ] && grep -q -e "$pattern" "$tmp/out"; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    printf 'FAILED: %s\n  command: %s\n  exit %s, wanted %s, and the pattern "%s" in:\n' "$what" "$*" "$got" "$want" "$pattern"
-    sed 's/^/    /' "$tmp/out"
-  fi
-}
+. "$top/tests/tools/check.sh"
 
 # prefix NAME RELEASE: a prefix directory with the golden files of a release
 prefix() {
@@ -60,14 +27,48 @@ for f in index flush halt nodes; do
 done
 
 # ---- every command: help, version, bad options
-for c in scr_print_hash_file scr_halt scr_index scr_flush_file scr_nodes_file scr_retries_halt; do
-  bad=1
-  [ "$c" != scr_retries_halt ] || bad=0
-  says "$c --help" 0 "Usage: $c" "$BIN/$c" --help
-  says "$c -h" 0 "Exit 0" "$BIN/$c" -h
-  says "$c --version" 0 "^$c v[0-9]" "$BIN/$c" --version
-  says "$c, unknown option" "$bad" "Usage: $c" "$BIN/$c" --no-such-option
+scr=$BIN/scr
+commands=$("$scr" help | sed -n 's/^  \([a-z_0-9]*\)  .*/\1/p')
+for c in $commands; do
+  case $c in retries_halt | should_exit) bad=0 ;; crc32 | rebuild | rebuild_xor | list_down_nodes) bad=2 ;; *) bad=1 ;; esac
+  says "$c --help" 0 "^Usage: scr_$c" "$BIN/scr_$c" --help
+  [ "$c" = glob_hosts ] || says "$c -h" 0 "Exit [01]" "$BIN/scr_$c" -h
+  says "$c --version" 0 "^scr_$c v[0-9]" "$BIN/scr_$c" --version
+  says "$c, unknown option" "$bad" "^Usage: scr_$c" "$BIN/scr_$c" --no-such-option
+  says "$c, unknown option, which one" "$bad" "scr_$c: .*no-such-option" "$scr" "$c" --no-such-option
+  check "$c by the program" 0 "$("$BIN/scr_$c" --help)" "$scr" "$c" --help
+  check "$c by the program's help" 0 "$("$BIN/scr_$c" --help)" "$scr" help "$c"
 done
+
+# ---- scr, the program
+check "scr has each command" 0 "" sh -c '
+  cd "$1/tools" && for f in scr_*.c; do echo "${f%.c}"; done | while read -r c; do [ -x "$2/$c" ] && "$2/scr" help "$c" >/dev/null || echo "$c"; done' \
+  sh "$top" "$(cd "$BIN" && pwd)"
+says "scr --version" 0 "^scr v[0-9]" "$scr" --version
+says "scr --help" 0 "^Usage: scr COMMAND" "$scr" --help
+says "scr, nothing" 1 "^Usage: scr COMMAND" "$scr"
+says "scr, no such command" 1 "^scr: there is no command nothing; .scr help. lists them" "$scr" nothing --list
+says "scr help, no such command" 1 "there is no command nothing" "$scr" help nothing
+check "scr index" 0 "$("$BIN/scr_index" -l -p "$tmp/old")" "$scr" index -l -p "$tmp/old"
+check "scr flush-file, as one writes elsewhere" 0 3 "$scr" flush-file --dir "$tmp/old" --latest
+check "scr scr_flush_file" 0 3 "$scr" scr_flush_file --dir "$tmp/old" --latest
+ln -s "$(cd "$BIN" && pwd)/scr" "$tmp/scr_unknown"
+says "a link with another name is the program" 0 "^scr v[0-9]" "$tmp/scr_unknown" --version
+says "scr completion, no shell" 1 "bash" "$scr" completion
+says "scr completion, another shell" 1 "bash" "$scr" completion fish
+# complete WORD...: what bash offers for the last word of a line
+complete_line() {
+  PATH=$BIN:$PATH bash -c 'eval "$(scr completion bash)"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _scr; echo "${COMPREPLY[@]}"' bash "$@"
+}
+if command -v bash >/dev/null; then
+  check "completion of a command" 0 "index" complete_line scr ind
+  check "completion of an option" 0 "--drop --drop-after" complete_line scr index --dr
+  check "completion of an option, by a path" 0 "--before" complete_line "$BIN/scr" halt --bef
+  check "completion of an option of a link" 0 "--need-flush --needflush" complete_line scr_flush_file --need
+  check "completion of an option of a link, by a path" 0 "--latest" complete_line "$BIN/scr_flush_file" --dir x --la
+  check "completion of help" 0 "nodes_file" complete_line scr help nod
+  check "completion of a file" 0 "$data/scr-3.1" complete_line scr print_hash_file "$data/scr-3"
+fi
 
 # ---- scr_print_hash_file
 print=$BIN/scr_print_hash_file
@@ -457,6 +458,42 @@ mkdir "$tmp/v1"
 says "a file of 1.2.2 is read" 1 "lost" "$rebuild" 4 0 "$tmp/v1/x0" "$old" "$tmp/v1/x2" "$tmp/v1/x3"
 check "a file of 1.2.2, nothing is made" 0 "" ls -A "$tmp/v1"
 
+# ---- scr_hostlist and scr_glob_hosts: each case of the table by both
+hostlist=$BIN/scr_hostlist
+glob=$BIN/scr_glob_hosts
+# hosts RESULT COMMAND...: the command prints RESULT or, if that is `error: TEXT`, fails with TEXT
+hosts() {
+  case $1 in
+  error:*) pattern=$(printf '%s' "${1#error: }" | sed 's/[][]/\\&/g') && shift && says "hosts: $*" 1 "$pattern" "$@" ;;
+  *) result=$1 && shift && check "hosts: $*" 0 "$result" "$@" ;;
+  esac
+}
+while IFS='|' read -r op list expected; do
+  list=${list# } list=${list% } expected=${expected# }
+  case ${op% } in
+  nth*) op=${op#nth } && hosts "$expected" "$hostlist" -n "${op% }" "$list" && hosts "$expected" "$glob" "--nth=${op% }" "$list" ;;
+  minus) hosts "$expected" "$hostlist" --diff "$list" && hosts "$expected" "$glob" -m "$list" ;;
+  intersection) hosts "$expected" "$hostlist" --intersection "$list" && hosts "$expected" "$glob" -i "$list" ;;
+  count) hosts "$expected" "$hostlist" --size "$list" && hosts "$expected" "$glob" -c "$list" ;;
+  compress) hosts "$expected" "$hostlist" "$list" && hosts "$expected" "$glob" --compress --hosts "$list" ;;
+  expand) hosts "$expected" "$hostlist" --expand "$list" ;;
+  esac
+done <"$data/hostlists.txt"
+printf 'node3:4\n# a comment\n\nnode1 slots=4\nnode2\r\nnode1\nnode[5-6]\n' >"$tmp/hostfile"
+check "hosts of a file" 0 "node3,node1,node2,node5,node6" "$hostlist" --expand --file "$tmp/hostfile"
+check "hosts of a file, and more" 0 "node[1-3,5-6,9]" "$hostlist" --file "$tmp/hostfile" node9
+check "hosts of the input" 0 2 sh -c 'printf "a\nb\na\n" | "$1" -s -f -' sh "$hostlist"
+says "hosts, no file" 1 "$tmp/none" "$hostlist" --file "$tmp/none"
+says "hosts, a directory" 1 "cannot read the file of hosts $tmp" "$hostlist" --file "$tmp"
+check "hosts, json" 0 '["n1", "n2"]' "$hostlist" --json 'n[1-2]'
+check "hosts, json of none" 0 '[]' "$hostlist" --json ','
+check "hosts, json of one" 0 '"n2"' "$glob" --json --nth 2 'n[1-2]'
+for c in "$hostlist" "$glob"; do
+  says "hosts, none: $c" 1 "the list of hosts is missing" "$c"
+  says "hosts, two questions: $c" 1 "one question at a time" "$c" --count -n 1 a
+done
+check "hosts, none is a list" 0 0 "$hostlist" -s ""
+
 # ---- scr_crc32
 crc=$BIN/scr_crc32
 printf '123456789' >"$tmp/nine"
@@ -474,5 +511,4 @@ says "crc, a directory" 1 "no plain file\|not a plain file" "$crc" "$tmp"
 truncate -s 5G "$tmp/hole" && printf x | dd of="$tmp/hole" bs=1 seek=4500000000 conv=notrunc 2>/dev/null
 check "crc, 5 GiB with holes" 0 "0x67f1b220  $tmp/hole" "$crc" "$tmp/hole"
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+finish

@@ -549,6 +549,7 @@ static void names_that_look_like_parameters_are_told(void)
   CHECK(scr_params_hint("SCR_CASHE_SIZE", "1", hint, sizeof hint) && strstr(hint, "SCR_CACHE_SIZE") != NULL);
   CHECK(scr_params_hint("SCR_CACHE_BYPASS", "1", hint, sizeof hint) && strstr(hint, "SCR_FLUSH=1") != NULL);
   CHECK(!scr_params_hint("SCR_CACHE_BYPASS", "0", hint, sizeof hint));
+  CHECK(!scr_params_hint("SCR_MIN_NODES", "4", hint, sizeof hint) && *hint == '\0'); /* commands read it */
   CHECK(scr_params_hint("SCR_MY_OWN_THING", "0", hint, sizeof hint) && *hint == '\0');
 }
 

@@ -388,7 +388,7 @@ static ssize_t log_write(int fd, const void* buf, size_t n)
 static void a_log_grows_by_whole_lines(void)
 {
   static char     note[3 * SCR_ERR_TEXT_MAX];
-  scr_log         l = {1, 0, "node7", "me", "123", records_prefix};
+  scr_log         l = {1, 0, "node7", "me", "123", records_prefix, 0};
   scr_log_dataset d = {18, "a \"b\"", 1.5}, unknown = {0, NULL, -1.0};
   char            before[4096], want[512], now[32];
   int             i, k, status;
@@ -447,7 +447,7 @@ static void a_log_grows_by_whole_lines(void)
 /* The log of the system: in a child that has a /dev of its own, with a /dev/log that it reads itself. */
 static int log_to_system(void)
 {
-  scr_log            l = {0, 1, "node7", "me", "123", "/p"};
+  scr_log            l = {0, 1, "node7", "me", "123", "/p", 0};
   scr_log_dataset    d = {18, "a", 1.5};
   struct sockaddr_un at;
   char               got[2048];

@@ -137,6 +137,27 @@ else
   echo "skipped: static linking, as there is no libmpich.a or libz.a"
   skipped=1
 fi
+
+# ---- the commands ----
+
+mkdir one && cp scr.h scr_impl.c one && cp -r "$top/tools" one/tools && rm -f one/tools/scr one/tools/scr_*[!c]
+for source in one/tools/scr_*.c; do
+  command=$(basename "$source" .c)
+  name="$command, built alone"
+  # shellcheck disable=SC2086
+  if ! cc -O0 $strict -o "$command" "$source" -lz >log 2>&1 || [ -s log ]; then bad "$name" "it does not build"
+  elif ./"$command" --version >log 2>&1 && grep -q "^$command v" log; then ok "$name"
+  else bad "$name" "it does not run"; fi
+  rm -f "$command"
+done
+name="the commands, installed"
+if make -s -C "$top" install DESTDIR="$work/dest" PREFIX=/usr >log 2>&1 && [ ! -s log ] &&
+  for source in one/tools/scr_*.c; do
+    command=$(basename "$source" .c)
+    "dest/usr/bin/$command" --version 2>&1 | grep -q "^$command v" || { echo "$command" >log; break; }
+  done && [ ! -s log ] && dest/usr/bin/scr --version >/dev/null; then ok "$name"
+else bad "$name" "not all are there"; fi
+
 # ---- shared libraries ----
 
 # shellcheck disable=SC2086

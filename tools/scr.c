@@ -1,0 +1,186 @@
+/* scr - all commands in one program: `scr index --list` is `scr_index --list`, and so is a link of that name. */
+#define TOOL_TOGETHER
+#include "tool.h"
+
+#include "scr_check_node.c"
+#include "scr_ckpt_interval.c"
+#include "scr_crc32.c"
+#include "scr_env.c"
+#include "scr_flush_file.c"
+#include "scr_get_jobstep_id.c"
+#include "scr_halt.c"
+#include "scr_have_restart.c"
+#include "scr_hostlist.c"
+#include "scr_index.c"
+#include "scr_inspect.c"
+#include "scr_kill_jobstep.c"
+#include "scr_list_dir.c"
+#include "scr_list_down_nodes.c"
+#include "scr_log_event.c"
+#include "scr_nodes_file.c"
+#include "scr_prefix.c"
+#include "scr_print_hash_file.c"
+#include "scr_rebuild.c"
+#include "scr_retries_halt.c"
+#include "scr_should_exit.c"
+#include "scr_test_runtime.c"
+#include "scr_watchdog.c"
+#include "scr_where.c"
+
+/* X(name, what it does): the function is <name>_main. */
+#define PROGRAM_COMMANDS(X)                                                                                            \
+  X(index, "list the checkpoints on a prefix, choose, add or drop one")                                                \
+  X(halt, "ask a run to end, or set when it ends")                                                                     \
+  X(have_restart, "print the checkpoint that the next run would restart from")                                         \
+  X(where, "print where the last run keeps its cache")                                                                 \
+  X(flush_file, "tell which datasets are in the cache, and which need a flush")                                        \
+  X(nodes_file, "print the number of nodes of the last run")                                                           \
+  X(retries_halt, "tell whether a job should not be started again")                                                    \
+  X(should_exit, "tell whether a job script should start another run")                                                 \
+  X(rebuild, "rebuild lost files from redundancy files")                                                               \
+  X(rebuild_xor, "rebuild one member of an XOR set")                                                                   \
+  X(env, "print user, job, nodes and end of the allocation")                                                           \
+  X(prefix, "print the prefix directory")                                                                              \
+  X(inspect, "tell which datasets can be put together from the caches of the nodes")                                   \
+  X(inspect_cache, "print what the cache of this node has")                                                            \
+  X(list_dir, "print the control or cache directories of a job")                                                       \
+  X(check_node, "check that the control and cache directories of this node work")                                      \
+  X(list_down_nodes, "find the nodes of an allocation that do not work")                                               \
+  X(test_runtime, "check that the programs which the commands call are here")                                          \
+  X(get_jobstep_id, "print the job step that a launcher has started")                                                  \
+  X(kill_jobstep, "end a job step")                                                                                    \
+  X(watchdog, "end a job step that makes no progress")                                                                 \
+  X(log_event, "write an event to the log")                                                                            \
+  X(log_transfer, "write a transfer to the log")                                                                       \
+  X(ckpt_interval, "compute the best time between checkpoints from the log")                                           \
+  X(hostlist, "count, select, compress and expand lists of hosts")                                                     \
+  X(glob_hosts, "the same, with the options of earlier releases")                                                      \
+  X(print_hash_file, "print a metadata file")                                                                          \
+  X(crc32, "print the CRC32 of files")
+
+#define PROGRAM_ROW(name, text) {#name, text, name##_main},
+static const struct {
+  const char *name, *text;
+  int (*run)(int argc, char** argv);
+} program_commands[] = {PROGRAM_COMMANDS(PROGRAM_ROW)};
+#undef PROGRAM_ROW
+
+#define PROGRAM_NCOMMANDS ((int)(sizeof program_commands / sizeof *program_commands))
+
+static const char program_completion[] =
+    "# Completion for bash; put it in effect with:  eval \"$(scr completion bash)\"\n"
+    "_scr() {\n"
+    "  local scr=${COMP_WORDS[0]} cur=${COMP_WORDS[COMP_CWORD]} name\n"
+    "  name=${scr##*/scr} name=${name#scr}\n"
+    "  if [ -z \"$name\" ]; then\n"
+    "    if [ \"$COMP_CWORD\" = 1 ]; then\n"
+    "      COMPREPLY=($(compgen -W \"$_scr_commands help completion --help --version\" -- \"$cur\"))\n"
+    "      return\n"
+    "    fi\n"
+    "    name=${COMP_WORDS[1]}\n"
+    "    case $name in\n"
+    "    help) COMPREPLY=($(compgen -W \"$_scr_commands\" -- \"$cur\")); return ;;\n"
+    "    completion) COMPREPLY=($(compgen -W bash -- \"$cur\")); return ;;\n"
+    "    esac\n"
+    "  else\n"
+    "    scr=${scr%\"$name\"}\n"
+    "  fi\n"
+    "  case $cur in\n"
+    "  -*) COMPREPLY=($(compgen -W \"$(\"$scr\" help \"${name#_}\" 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort "
+    "-u)\" -- "
+    "\"$cur\")) ;;\n"
+    "  *) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n"
+    "  esac\n"
+    "}\n"
+    "complete -o filenames -F _scr scr $(printf 'scr_%s ' $_scr_commands)\n";
+
+/* The number of the command NAME, with or without scr_ before it, and with - for _; -1 if there is none. */
+static int program_find(const char* name)
+{
+  int i, k;
+
+  if (strncmp(name, "scr_", 4) == 0) name += 4;
+  for (i = 0; i < PROGRAM_NCOMMANDS; i++) {
+    const char* known = program_commands[i].name;
+    for (k = 0; known[k] != '\0' && (name[k] == known[k] || (name[k] == '-' && known[k] == '_')); k++) continue;
+    if (known[k] == '\0' && name[k] == '\0') return i;
+  }
+  return -1;
+}
+
+/* Run the command I, as if it were called by its own name. */
+static int program_run(int i, int argc, char** argv)
+{
+  char name[64];
+
+  snprintf(name, sizeof name, "scr_%s", program_commands[i].name);
+  argv[0] = name;
+  return program_commands[i].run(argc, argv);
+}
+
+static int program_refuse(const char* name)
+{
+  char text[256];
+
+  snprintf(text, sizeof text, "there is no command %.100s; `scr help` lists them", name);
+  return tool_fail("scr", 1, text);
+}
+
+/* Print what there is. */
+static void program_print_help(FILE* out)
+{
+  int i;
+
+  fprintf(out, "Usage: scr COMMAND [ARGUMENTS]\n\n");
+  for (i = 0; i < PROGRAM_NCOMMANDS; i++)
+    fprintf(out, "  %-18s%s\n", program_commands[i].name, program_commands[i].text);
+  fprintf(out, "  %-18s%s\n", "help [COMMAND]", "print this, or the options of a command");
+  fprintf(out, "  %-18s%s\n", "completion bash", "print a script that completes commands and options in bash");
+  fprintf(out,
+          "\n`scr --version` prints the version.  Each command also has the name scr_COMMAND, such as scr_index.\n");
+}
+
+/* The command `help`, with its arguments from ARGV[1] on. */
+static int program_help(int argc, char** argv)
+{
+  static char option[] = "--help";
+  char*       ask[] = {NULL, option, NULL};
+  int         i;
+
+  if (argc < 2) {
+    program_print_help(stdout);
+    return 0;
+  }
+  return (i = program_find(argv[1])) < 0 ? program_refuse(argv[1]) : program_run(i, 2, ask);
+}
+
+/* The command `completion`, with its arguments from ARGV[1] on. */
+static int program_complete(int argc, char** argv)
+{
+  int i;
+
+  if (argc != 2 || strcmp(argv[1], "bash") != 0)
+    return tool_fail("scr", 1, "completion is for one shell, bash: eval \"$(scr completion bash)\"");
+  printf("_scr_commands='");
+  for (i = 0; i < PROGRAM_NCOMMANDS; i++) printf(i > 0 ? " %s" : "%s", program_commands[i].name);
+  printf("'\n%s", program_completion);
+  return 0;
+}
+
+int main(int argc, char** argv)
+{
+  const char* name = argc > 0 ? tool_name(argv[0]) : "scr";
+  int         i = strncmp(name, "scr_", 4) == 0 ? program_find(name) : -1;
+
+  if (i >= 0) return program_run(i, argc, argv);
+  if (argc < 2) {
+    program_print_help(stderr);
+    return 1;
+  }
+  if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+    return program_help(argc - 1, argv + 1);
+  if (strcmp(argv[1], "--version") == 0) return printf("scr %s\n", SCR_VERSION) < 0;
+  if (strcmp(argv[1], "completion") == 0) return program_complete(argc - 1, argv + 1);
+  if ((i = program_find(argv[1])) < 0) return program_refuse(argv[1]);
+  return program_run(i, argc - 1, argv + 1);
+}

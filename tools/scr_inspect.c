@@ -1,0 +1,343 @@
+/* scr_inspect, scr_inspect_cache - tell which datasets can be put together from what the caches have.  No MPI. */
+#include "dirs.h"
+#include "system.h"
+
+static const char inspect_usage[] =
+    "scr_inspect [OPTIONS]\n"
+    "Print the ids of the datasets that can be put together from what the caches of the nodes have, newest first: "
+    "either\n"
+    "no file is missing, or the lost ones can be rebuilt.\n"
+    "\n"
+    "  -u, --up NODES       the nodes to ask; default: the allocation, as scr_env --nodes prints it\n"
+    "  -d, --down NODES     without these\n"
+    "  -f, --from DIR       the control directory; default: as scr_list_dir control prints it\n"
+    "      --timeout N      seconds for each node; default 60\n"
+    "  -j, --json           print a JSON list of all datasets, with how many ranks have all files\n"
+    "  -h, --help           print this and exit;  --version  print the version and exit\n"
+    "\n"
+    "Other nodes are asked by scr_inspect_cache, which runs there as scr_list_down_nodes --help says.\n"
+    "Exit 0, or 1 if there is none or an error.\n";
+
+static const char inspect_cache_usage[] =
+    "scr_inspect_cache FILE | DIR\n"
+    "Print a line for each rank and dataset of which the cache of this node has files: FILE is filemap.scrinfo in the\n"
+    "control directory DIR.\n"
+    "\n"
+    "  -h, --help   print this and exit;  --version  print the version and exit\n"
+    "\n"
+    "GROUPS is the number of sets, GROUP_ID the first rank of the set, FAILURES how many members of it may be lost,\n"
+    "RANKS those of the dataset, CREATED and NONCE tell it from others of the same id, and FILES is 1 if all files of\n"
+    "the rank are there, with the sizes that they should have.\n"
+    "Exit 0, or 1 if a file cannot be read.\n";
+
+#define OPT_INSPECT_TIMEOUT 1001
+
+/* What a node has of a rank's part of a dataset; also a line of scr_inspect_cache. */
+typedef struct {
+  int          rank, ranks, groups, group_id, group_size, group_rank, failures, files;
+  char         type[16];
+  scr_identity dataset;
+} inspect_part;
+
+#define INSPECT_LINE                                                                                                   \
+  "DSET=%d RANK=%d TYPE=%s GROUPS=%d GROUP_ID=%d GROUP_SIZE=%d GROUP_RANK=%d FAILURES=%d RANKS=%d CREATED=%" PRId64    \
+  " NONCE=%" PRIx64 " FILES=%d"
+#define INSPECT_SCAN                                                                                                   \
+  "DSET=%d RANK=%d TYPE=%15s GROUPS=%d GROUP_ID=%d GROUP_SIZE=%d GROUP_RANK=%d FAILURES=%d RANKS=%d CREATED=%" SCNd64  \
+  " NONCE=%" SCNx64 " FILES=%d"
+
+/* ---- scr_inspect_cache ---- */
+
+/*
+** Fill HOME from DIR, a control directory: <base>/<user>/scr.<job>[.<n>][/node.<host>].  The job gets the .<n> with it,
+** which leads to the same paths.
+*/
+static int inspect_home(const char* dir, scr_home* home)
+{
+  char  path[SCR_MAX_FILENAME], *at;
+  int   rc = scr_path_reduce_str(dir, path, sizeof path);
+  char* name;
+
+  memset(home, 0, sizeof *home);
+  if (rc != SCR_SUCCESS) return rc;
+  if (gethostname(home->host, sizeof home->host - 1) < 0) return SCR_ERRNO("cannot get the host name");
+  name = (at = strrchr(path, '/')) != NULL ? at + 1 : path;
+  if (strncmp(name, "node.", 5) == 0 && at != NULL) {
+    home->shared = 1;
+    snprintf(home->host, sizeof home->host, "%.255s", name + 5);
+    *at = '\0';
+    name = (at = strrchr(path, '/')) != NULL ? at + 1 : path;
+  }
+  if (strncmp(name, "scr.", 4) == 0 && at != NULL && at > path) {
+    snprintf(home->job, sizeof home->job, "%.255s", name + 4);
+    *at = '\0';
+    name = strrchr(path, '/');
+    snprintf(home->user, sizeof home->user, "%.255s", name != NULL ? name + 1 : path);
+    return SCR_SUCCESS;
+  }
+  return SCR_ERR(SCR_ERR_ARG, "%s is not a control directory, BASE/USER/scr.JOB", dir);
+}
+
+/* Returns 1 if all files of E are on this node, with the right sizes. */
+static int inspect_is_whole(const scr_home* home, const scr_entry* e)
+{
+  char path[SCR_MAX_FILENAME];
+  int  i, whole = e->listed;
+
+  for (i = 0; i < e->files && whole; i++)
+    whole = e->file[i].complete && scr_entry_path(home, e, e->file[i].rel, path, sizeof path) == SCR_SUCCESS &&
+            scr_file_has_size(path, e->file[i].size) == SCR_SUCCESS;
+  return whole;
+}
+
+/* Print a line for each entry of the filemap PATH. */
+static int inspect_filemap(const char* path, const scr_home* home)
+{
+  scr_filemap map = {NULL, 0};
+  int         i, rc = scr_filemap_read(path, &map);
+
+  if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(rc, "there is no filemap %s", path);
+  for (i = 0; i < map.n && rc == SCR_SUCCESS; i++) {
+    const scr_entry* e = map.entry[i];
+    if (e->mark == SCR_MARK_LEAVING) continue; /* it is being deleted */
+    printf(INSPECT_LINE "\n", e->desc.identity.id, e->owner, scr_scheme_name(e->red.scheme), e->red.sets, e->red.set_id,
+           e->red.set_size, e->red.set_rank, e->red.failures, e->desc.ranks, e->desc.identity.created,
+           e->desc.identity.nonce, inspect_is_whole(home, e));
+  }
+  scr_filemap_clear(&map);
+  return rc;
+}
+
+/* The same for all filemaps of the control directory DIR. */
+static int inspect_control(const char* dir)
+{
+  char                 path[SCR_MAX_FILENAME];
+  scr_home             home;
+  scr_hash*            h = scr_hash_new();
+  const scr_hash_elem* e;
+  int                  err, rc = inspect_home(dir, &home);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/filemap.scrinfo", dir);
+  if (rc == SCR_SUCCESS && (rc = scr_hash_file_read(path, h)) == SCR_ERR_NOT_FOUND)
+    rc = SCR_ERR(rc, "there is no file %s: no run has used this control directory", path);
+  e = rc == SCR_SUCCESS ? scr_hash_elem_first(scr_hash_get(h, "Filemap")) : NULL;
+  for (; e != NULL; e = scr_hash_elem_next(e))
+    if ((err = inspect_filemap(scr_hash_elem_key(e), &home)) != SCR_SUCCESS) rc = err;
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* The same for DIR or, if virtual nodes have their own directories below it, for those. */
+static int inspect_controls(const char* dir)
+{
+  char           path[SCR_MAX_FILENAME];
+  struct dirent* e;
+  DIR*           d = opendir(dir);
+  int            err, n = 0, rc = SCR_SUCCESS;
+
+  while (d != NULL && (e = readdir(d)) != NULL) {
+    if (strncmp(e->d_name, "node.", 5) != 0 || scr_fmt(path, sizeof path, "%s/%s", dir, e->d_name) != SCR_SUCCESS)
+      continue;
+    n++;
+    if ((err = inspect_control(path)) != SCR_SUCCESS) rc = err;
+  }
+  if (d != NULL) closedir(d);
+  return n > 0 ? rc : inspect_control(dir);
+}
+
+SCR_FN int inspect_cache_main(int argc, char** argv)
+{
+  static const struct option options[] = {TOOL_OPTIONS, {NULL, 0, NULL, 0}};
+  char                       dir[SCR_MAX_FILENAME];
+  char*                      slash;
+  int                        c, rc;
+
+  if ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) return tool_answer(c, argv[0], inspect_cache_usage, 1);
+  if (optind + 1 != argc)
+    return tool_usage(argv[0], inspect_cache_usage, 1, "one control directory is needed, or filemap.scrinfo in it");
+  rc = scr_path_reduce_str(argv[optind], dir, sizeof dir);
+  if (rc == SCR_SUCCESS && !tool_is_dir(dir)) {
+    if ((slash = strrchr(dir, '/')) == NULL || strcmp(slash, "/filemap.scrinfo") != 0)
+      rc = SCR_ERRNO("cannot open the control directory %s", dir);
+    else *slash = '\0';
+    if (rc == SCR_SUCCESS) rc = inspect_control(dir);
+  } else if (rc == SCR_SUCCESS) {
+    rc = inspect_controls(dir);
+  }
+  if (rc != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
+  return fflush(stdout) == 0 ? 0 : 1;
+}
+
+/* ---- scr_inspect ---- */
+
+typedef struct {
+  inspect_part* part;
+  int           n;
+} inspect_parts;
+
+/* Add the lines of TEXT to ALL. */
+static int inspect_read(inspect_parts* all, const char* text)
+{
+  const char* line;
+
+  for (line = text; line != NULL; line = strchr(line, '\n')) {
+    inspect_part p;
+    line += *line == '\n';
+    memset(&p, 0, sizeof p);
+    if (sscanf(line, INSPECT_SCAN, &p.dataset.id, &p.rank, p.type, &p.groups, &p.group_id, &p.group_size, &p.group_rank,
+               &p.failures, &p.ranks, &p.dataset.created, &p.dataset.nonce, &p.files) != 12)
+      continue;
+    if (!scr_grow(&all->part, all->n, sizeof p)) return SCR_ERR_OOM();
+    all->part[all->n++] = p;
+  }
+  return SCR_SUCCESS;
+}
+
+/* The newest dataset first; in it by set and member; of a member on several nodes, the one with all files first. */
+static int inspect_compare(const void* pa, const void* pb)
+{
+  const inspect_part *a = (const inspect_part*)pa, *b = (const inspect_part*)pb;
+  int                 c = scr_identity_cmp(&b->dataset, &a->dataset);
+
+  if (c != 0) return c;
+  if (a->group_id != b->group_id) return a->group_id < b->group_id ? -1 : 1;
+  if (a->group_rank != b->group_rank) return a->group_rank < b->group_rank ? -1 : 1;
+  return b->files - a->files;
+}
+
+/*
+** Returns 1 if the set of PART[0..n), sorted, can be rebuilt; *FOUND receives the members of which all files are there.
+** A member of PARTNER has its left neighbour's files: so no two neighbours may be lost.
+*/
+static int inspect_set(const inspect_part* part, int n, int* found)
+{
+  int i, size = part[0].group_size, last = -1, first = -1, neighbours = 0;
+
+  for (i = *found = 0; i < n; i++) {
+    if (!part[i].files || (i > 0 && part[i].group_rank == part[i - 1].group_rank)) continue;
+    if (first < 0) first = part[i].group_rank;
+    else if (part[i].group_rank - last > 2) neighbours = 1;
+    last = part[i].group_rank;
+    ++*found;
+  }
+  if (*found == 0) return 0;
+  if (strcmp(part[0].type, "PARTNER") != 0) return size - *found <= part[0].failures;
+  return !neighbours && first + size - last <= 2;
+}
+
+/* Returns 1 if the dataset PART[0..n), sorted, can be put together; *FOUND receives the ranks that have all files. */
+static int inspect_dataset(const inspect_part* part, int n, int* found)
+{
+  int i, k, in_set, members = 0, good = 1;
+
+  for (i = *found = 0; i < n; i = k) {
+    for (k = i + 1; k < n && part[k].group_id == part[i].group_id; k++) continue;
+    good &= inspect_set(part + i, k - i, &in_set);
+    *found += in_set;
+    members += part[i].group_size;
+  }
+  return good && members == part[0].ranks; /* of a set that is not seen, all members are lost */
+}
+
+/* Print the datasets of ALL.  Returns 1 if one can be put together. */
+static int inspect_print(inspect_parts* all, int json)
+{
+  int i, k, found, any = 0, n = 0;
+
+  if (all->n > 0) qsort(all->part, (size_t)all->n, sizeof *all->part, inspect_compare);
+  for (i = 0; i < all->n; i = k) {
+    int good;
+    for (k = i + 1; k < all->n && scr_identity_cmp(&all->part[k].dataset, &all->part[i].dataset) == 0; k++) continue;
+    good = inspect_dataset(all->part + i, k - i, &found);
+    any |= good;
+    if (json)
+      printf("%s\n  {\"id\": %d, \"type\": \"%s\", \"ranks\": %d, \"whole\": %d, \"recoverable\": %s}",
+             n++ > 0 ? "," : "[", all->part[i].dataset.id, all->part[i].type, all->part[i].ranks, found,
+             good ? "true" : "false");
+    else if (good) printf(n++ > 0 ? " %d" : "%d", all->part[i].dataset.id);
+  }
+  if (json) puts(n > 0 ? "\n]" : "[]");
+  else if (n > 0) putchar('\n');
+  return any;
+}
+
+/* Ask all of NODES for what they have below the control directory DIR. */
+static int inspect_ask(const hosts* nodes, const char* dir, int64_t timeout, inspect_parts* all)
+{
+  scr_buf      command = {NULL, 0, 0, 0};
+  char         path[SCR_MAX_FILENAME];
+  system_task* task;
+  int          i, rc = SCR_SUCCESS;
+
+  system_sibling("scr_inspect_cache", path, sizeof path);
+  tool_quote(&command, path);
+  scr_buf_add(&command, " ", 1);
+  tool_quote(&command, dir);
+  scr_buf_add(&command, "", 1);
+  task = command.failed ? NULL : system_run_on(nodes, command.p, (double)timeout);
+  if (task == NULL) rc = SCR_ERR_OOM();
+  for (i = 0; i < nodes->n && rc == SCR_SUCCESS; i++) {
+    rc = inspect_read(all, system_text(&task[i], 0));
+    if (task[i].status == SYSTEM_TIMEOUT) scr_warn("%s has not answered within %d s", nodes->name[i], (int)timeout);
+    else if (task[i].status != 0)
+      scr_warn("%s: exit code %d: %s", nodes->name[i], task[i].status, system_text(&task[i], 1));
+  }
+  system_tasks_free(&task, nodes->n);
+  scr_buf_free(&command);
+  return rc;
+}
+
+/* Ask the nodes of UP without those of DOWN, and print.  *ANY becomes 1 if a dataset can be put together. */
+static int inspect_run(const char* up, const char* down, const char* from, int64_t timeout, int json, int* any)
+{
+  scr_hash*     params = tool_params(tool_prefix());
+  hosts         all = {NULL, 0}, bad = {NULL, 0}, nodes = {NULL, 0};
+  inspect_parts parts = {NULL, 0};
+  char          base[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
+  int           rc = params == NULL ? SCR_ERR_PARAM : up != NULL ? hosts_parse(&all, up) : system_nodes(&all);
+
+  if (rc == SCR_SUCCESS && down != NULL) rc = hosts_parse(&bad, down);
+  if (rc == SCR_SUCCESS) rc = hosts_select(&nodes, &all, &bad, 0);
+  if (rc == SCR_SUCCESS && from == NULL) {
+    rc = scr_path_reduce_str(scr_param_get(params, "SCR_CNTL_BASE"), base, sizeof base);
+    if (rc == SCR_SUCCESS) rc = dirs_of_job(params, base, NULL, NULL, dir, sizeof dir);
+  }
+  if (rc == SCR_SUCCESS) rc = inspect_ask(&nodes, from != NULL ? from : dir, timeout, &parts);
+  if (rc == SCR_SUCCESS) *any = inspect_print(&parts, json);
+  scr_free(&parts.part);
+  hosts_free(&all);
+  hosts_free(&bad);
+  hosts_free(&nodes);
+  scr_hash_delete(&params);
+  return rc;
+}
+
+SCR_FN int inspect_main(int argc, char** argv)
+{
+  static const struct option options[] = {{"up", required_argument, NULL, 'u'},
+                                          {"down", required_argument, NULL, 'd'},
+                                          {"from", required_argument, NULL, 'f'},
+                                          {"timeout", required_argument, NULL, OPT_INSPECT_TIMEOUT},
+                                          {"json", no_argument, NULL, 'j'},
+                                          TOOL_OPTIONS,
+                                          {NULL, 0, NULL, 0}};
+  const char *               up = NULL, *down = NULL, *from = NULL;
+  int64_t                    timeout = 60;
+  int                        c, json = 0, any = 0;
+
+  if (strcmp(tool_name(argv[0]), "scr_inspect_cache") == 0) return inspect_cache_main(argc, argv);
+  while ((c = getopt_long(argc, argv, "u:d:f:jh", options, NULL)) != -1) {
+    if (c == 'u') up = optarg;
+    else if (c == 'd') down = optarg;
+    else if (c == 'f') from = optarg;
+    else if (c == 'j') json = 1;
+    else if (c != OPT_INSPECT_TIMEOUT) return tool_answer(c, argv[0], inspect_usage, 1);
+    else if (!tool_number(optarg, 1, INT_MAX, &timeout))
+      return tool_usage(argv[0], inspect_usage, 1, "--timeout needs a whole number of seconds");
+  }
+  if (optind != argc) return tool_usage(argv[0], inspect_usage, 1, "there is nothing to say after the options");
+  if (inspect_run(up, down, from, timeout, json, &any) != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
+  return fflush(stdout) == 0 && any ? 0 : 1;
+}
+
+TOOL_MAIN(inspect_main)

@@ -1,0 +1,552 @@
+/*
+** system.h - what commands ask of the system: other programs, here and on other nodes, with a time limit for each; the
+** resource manager, SLURM, PBS, LSF or Flux, by its environment and commands; and job steps.
+*/
+#ifndef SCR_SYSTEM_H
+#define SCR_SYSTEM_H
+
+#include "hosts.h"
+
+#include <poll.h>
+#include <sys/wait.h>
+
+#define SYSTEM_WIDTH    64 /* programs that run at the same time */
+#define SYSTEM_SECONDS  30 /* for one answer of a resource manager */
+#define SYSTEM_TIMEOUT  -1 /* the status of a program that did not end in time */
+#define SYSTEM_HOST_MAX 256
+
+/* ---- programs ---- */
+
+/* A program to run.  The caller sets argv and both, and the rest to zeros. */
+typedef struct {
+  const char* const* argv;   /* ends with NULL */
+  int                both;   /* 1: out gets what it prints on stderr too; 0: that goes to stderr */
+  scr_buf            out;    /* what it printed, with a NUL behind it */
+  int                status; /* its exit code; 128 and the signal that ended it; SYSTEM_TIMEOUT */
+  pid_t              pid;
+  int                fd;
+  double             end; /* when its time is over */
+} system_task;
+
+/* What T printed, up to the first end of a line if LINE is set. */
+SCR_FN char* system_text(system_task* t, int line)
+{
+  static char nothing[1] = "";
+  char*       text = t->out.p != NULL ? t->out.p : nothing;
+
+  if (line) text[strcspn(text, "\r\n")] = '\0';
+  return text;
+}
+
+/* Start T in a group of its own, so that a time limit ends its children too. */
+SCR_FN void system_start(system_task* t, double seconds)
+{
+  int fds[2], null;
+
+  t->end = scr_wtime() + seconds;
+  t->status = 127;
+  t->fd = -1;
+  t->pid = -1;
+  if (pipe(fds) < 0) return;
+  fflush(stdout);
+  if ((t->pid = fork()) == 0) {
+    setpgid(0, 0);
+    null = open("/dev/null", O_RDONLY);
+    dup2(null, 0);
+    dup2(fds[1], 1);
+    if (t->both) dup2(fds[1], 2);
+    close(null);
+    close(fds[0]);
+    close(fds[1]);
+    execvp(t->argv[0], (char* const*)(uintptr_t)t->argv);
+    fprintf(stderr, "cannot run %s: %s\n", t->argv[0], strerror(errno));
+    _exit(127);
+  }
+  if (t->pid > 0) setpgid(t->pid, t->pid); /* whoever of the two is first */
+  close(fds[1]);
+  t->fd = fds[0];
+  fcntl(t->fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* T has ended, or is ended because its time is over. */
+SCR_FN void system_stop(system_task* t, int timeout)
+{
+  int status = 0;
+
+  if (timeout) kill(-t->pid, SIGKILL);
+  close(t->fd);
+  t->fd = -1;
+  while (waitpid(t->pid, &status, 0) < 0 && errno == EINTR) continue;
+  t->status = timeout ? SYSTEM_TIMEOUT : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  scr_buf_add(&t->out, "", 1);
+}
+
+/* Wait until one of the running programs of TASK[0..n) prints, ends, or has no time left. */
+SCR_FN void system_wait(system_task* task, int n)
+{
+  struct pollfd fds[SYSTEM_WIDTH];
+  system_task*  of[SYSTEM_WIDTH];
+  char          data[4096];
+  int           i, k = 0;
+  double        left = 3600;
+
+  for (i = 0; i < n && k < SYSTEM_WIDTH; i++) {
+    if (task[i].fd < 0) continue;
+    if (task[i].end - scr_wtime() < left) left = task[i].end - scr_wtime();
+    fds[k].fd = task[i].fd;
+    fds[k].events = POLLIN;
+    fds[k].revents = 0;
+    of[k++] = &task[i];
+  }
+  poll(fds, (nfds_t)k, left > 0 ? (int)(left * 1000) + 1 : 0);
+  for (i = 0; i < k; i++) {
+    ssize_t got = fds[i].revents != 0 ? read(fds[i].fd, data, sizeof data) : -1;
+    if (got > 0) scr_buf_add(&of[i]->out, data, (size_t)got);
+    if (got == 0) system_stop(of[i], 0);
+    else if (scr_wtime() >= of[i]->end) system_stop(of[i], 1);
+  }
+}
+
+/*
+** Run all of TASK[0..n), many at a time, each for at most so many SECONDS; then it is killed.  A program that cannot be
+** started has the status 127.
+*/
+SCR_FN void system_run(system_task* task, int n, double seconds)
+{
+  int i, running, next = 0;
+
+  do {
+    for (i = running = 0; i < next; i++) running += task[i].fd >= 0;
+    for (; next < n && running < SYSTEM_WIDTH; next++, running++) {
+      system_start(&task[next], seconds);
+      if (task[next].pid < 0) break;
+    }
+    if (running > 0) system_wait(task, next);
+    else if (next < n) next++; /* it could not even be started */
+  } while (running > 0 || next < n);
+}
+
+/* Run the line COMMAND of the shell, and set *TEXT, which the caller frees, to what it prints; NULL after an error. */
+SCR_FN int system_ask(const char* command, char** text)
+{
+  const char* argv[] = {"sh", "-c", command, NULL};
+  system_task t;
+  int         rc = SCR_SUCCESS;
+
+  memset(&t, 0, sizeof t);
+  t.argv = argv;
+  system_run(&t, 1, SYSTEM_SECONDS);
+  if (t.status == SYSTEM_TIMEOUT)
+    rc = SCR_ERR(SCR_ERR_IO, "`%.300s` has not answered within %d s", command, SYSTEM_SECONDS);
+  else if (t.status != 0) rc = SCR_ERR(SCR_ERR_IO, "`%.300s` failed with exit code %d", command, t.status);
+  else *text = scr_strdup(system_text(&t, 0));
+  if (rc != SCR_SUCCESS) *text = NULL;
+  scr_buf_free(&t.out);
+  return rc;
+}
+
+/* Returns 1 if PATH has the program NAME. */
+SCR_FN int system_has(const char* name)
+{
+  char        file[SCR_MAX_FILENAME];
+  const char *path = getenv("PATH"), *end;
+
+  if (strchr(name, '/') != NULL) return access(name, X_OK) == 0;
+  for (; path != NULL && *path != '\0'; path = *end == ':' ? end + 1 : end) {
+    end = path + strcspn(path, ":");
+    if (scr_fmt(file, sizeof file, "%.*s/%s", (int)(end - path), path, name) == SCR_SUCCESS && access(file, X_OK) == 0)
+      return 1;
+  }
+  return 0;
+}
+
+/* Make PATH, of N bytes, the command NAME beside this one; where there is none, its name, to be found in PATH. */
+SCR_FN void system_sibling(const char* name, char* path, size_t n)
+{
+  char    self[SCR_MAX_FILENAME];
+  ssize_t k = readlink("/proc/self/exe", self, sizeof self - 1);
+
+  if (k > 0) {
+    self[k] = '\0';
+    *(strrchr(self, '/') + 1) = '\0';
+    if (scr_fmt(path, n, "%s%s", self, name) == SCR_SUCCESS && access(path, X_OK) == 0) return;
+  }
+  snprintf(path, n, "%s", name);
+}
+
+/* ---- the resource manager ---- */
+
+typedef enum { SYSTEM_NONE, SYSTEM_SLURM, SYSTEM_PBS, SYSTEM_LSF, SYSTEM_FLUX } system_kind;
+
+static const char* const system_names[] = {"none", "SLURM", "PBS", "LSF", "Flux"};
+
+/* The value of the environment variable NAME; NULL if it is not set or empty. */
+SCR_FN const char* system_env(const char* name)
+{
+  const char* value = getenv(name);
+  return value != NULL && *value != '\0' ? value : NULL;
+}
+
+/* The manager of this allocation, and its id in *JOB, which may be NULL. */
+SCR_FN system_kind system_manager(const char** job)
+{
+  static const struct {
+    const char* name;
+    system_kind kind;
+  } ids[] = {{"SLURM_JOB_ID", SYSTEM_SLURM},
+             {"SLURM_JOBID", SYSTEM_SLURM},
+             {"PBS_JOBID", SYSTEM_PBS},
+             {"LSB_JOBID", SYSTEM_LSF},
+             {"FLUX_JOB_ID", SYSTEM_FLUX}};
+  size_t i;
+
+  for (i = 0; i < sizeof ids / sizeof *ids; i++)
+    if (system_env(ids[i].name) != NULL) {
+      if (job != NULL) *job = system_env(ids[i].name);
+      return ids[i].kind;
+    }
+  if (job != NULL) *job = NULL;
+  return SYSTEM_NONE;
+}
+
+/* Append the first of each pair of words of TEXT, `host slots host slots ...`. */
+SCR_FN int system_hosts_of_pairs(hosts* h, const char* text)
+{
+  char name[SYSTEM_HOST_MAX];
+  int  rc = SCR_SUCCESS;
+
+  while (rc == SCR_SUCCESS && sscanf(text, "%255s", name) == 1) {
+    rc = hosts_parse(h, name);
+    text = strstr(text, name) + strlen(name);
+    text += strspn(text, " ");
+    text += strcspn(text, " "); /* its slots */
+  }
+  return rc;
+}
+
+/*
+** Append the nodes of the allocation to H: those of SCR_NODELIST, or else of the resource manager, or else this one.
+*/
+SCR_FN int system_nodes(hosts* h)
+{
+  char        self[SYSTEM_HOST_MAX] = "";
+  char*       text = NULL;
+  const char* list = system_env("SCR_NODELIST");
+  system_kind kind = system_manager(NULL);
+  int         rc;
+
+  if (list != NULL) return hosts_parse(h, list);
+  if (kind == SYSTEM_SLURM) {
+    if ((list = system_env("SLURM_JOB_NODELIST")) == NULL) list = system_env("SLURM_NODELIST");
+    if (list != NULL) return hosts_parse(h, list);
+  }
+  if (kind == SYSTEM_PBS && (list = system_env("PBS_NODEFILE")) != NULL) return hosts_read_file(h, list);
+  if (kind == SYSTEM_LSF) {
+    if ((list = system_env("LSB_DJOB_HOSTFILE")) != NULL) return hosts_read_file(h, list);
+    if ((list = system_env("LSB_MCPU_HOSTS")) != NULL) return system_hosts_of_pairs(h, list);
+  }
+  if (kind == SYSTEM_FLUX) {
+    if ((rc = system_ask("flux getattr hostlist", &text)) == SCR_SUCCESS) rc = hosts_parse(h, text);
+    scr_free(&text);
+    return rc;
+  }
+  if (kind != SYSTEM_NONE)
+    return SCR_ERR(SCR_ERR_NOT_FOUND, "the environment of %s does not tell the nodes of the job; set SCR_NODELIST",
+                   system_names[kind]);
+  return gethostname(self, sizeof self - 1) == 0 ? hosts_add(h, self) : SCR_ERRNO("cannot get the host name");
+}
+
+/* Append to DOWN the hosts of TEXT, lines `host state ...`, whose state has one of the words that STATES names. */
+SCR_FN int system_hosts_of_states(hosts* down, const char* text, const char* const* states)
+{
+  char        name[SYSTEM_HOST_MAX], state[SYSTEM_HOST_MAX];
+  const char* line;
+  int         i, rc = SCR_SUCCESS;
+
+  for (line = text; line != NULL && rc == SCR_SUCCESS; line = strchr(line, '\n')) {
+    line += *line == '\n';
+    if (sscanf(line, "%255[^ \t\n] %255[^ \t\n]", name, state) != 2) continue;
+    for (i = 0; states[i] != NULL && strstr(state, states[i]) == NULL; i++) continue;
+    if (states[i] != NULL) rc = hosts_add(down, name);
+  }
+  return rc;
+}
+
+/* Append to DOWN those of NODES that the resource manager knows to be down. */
+SCR_FN int system_down(const hosts* nodes, hosts* down)
+{
+  static const char* const pbs[] = {"down", "offline", "unknown", NULL};
+  static const char* const lsf[] = {"unavail", "unreach", NULL};
+  system_kind              kind = system_manager(NULL);
+  hosts                    found = {NULL, 0};
+  char *                   list = NULL, *command = NULL, *text = NULL;
+  int                      rc = hosts_compress(nodes, &list);
+
+  if (rc == SCR_SUCCESS && kind == SYSTEM_SLURM)
+    command = scr_strdupf("sinfo -h -t down,fail,no_respond -o %%N -n '%s'", list);
+  if (kind == SYSTEM_PBS) command = scr_strdup("pbsnodes -l");
+  if (kind == SYSTEM_LSF) command = scr_strdup("bhosts -w");
+  if (kind == SYSTEM_FLUX) command = scr_strdup("flux resource list -n -s down -o '{nodelist}'");
+  if (rc == SCR_SUCCESS && command != NULL) rc = system_ask(command, &text);
+  if (rc == SCR_SUCCESS && text != NULL)
+    rc = kind == SYSTEM_PBS   ? system_hosts_of_states(&found, text, pbs)
+         : kind == SYSTEM_LSF ? system_hosts_of_states(&found, text, lsf)
+                              : hosts_parse(&found, text);
+  if (rc == SCR_SUCCESS) rc = hosts_select(down, nodes, &found, 1);
+  hosts_free(&found);
+  scr_free(&list);
+  scr_free(&command);
+  scr_free(&text);
+  return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/* ---- the end of the allocation ---- */
+
+/* Reads TEXT: [[days-]hours:]minutes:seconds, or seconds.  Returns 1, or 0 if it is anything else. */
+SCR_FN int system_duration(const char* text, int64_t* seconds)
+{
+  const char* dash = strchr(text, '-');
+  int64_t     days = 0, v = 0;
+  int         n = 0;
+
+  text += strspn(text, " \t");
+  if (dash != NULL && (sscanf(text, "%9" SCNd64 "-%n", &days, &n) != 1 || n == 0)) return 0;
+  for (text += n, *seconds = 0;; text++) {
+    if (!isdigit((unsigned char)*text) || sscanf(text, "%9" SCNd64 "%n", &v, &n) != 1) return 0;
+    *seconds = *seconds * 60 + v;
+    text += n;
+    if (*text != ':') break;
+  }
+  *seconds += days * 86400;
+  return *text == '\0' || isspace((unsigned char)*text) || *text == '.';
+}
+
+/* The value of `KEY = VALUE` in the lines of TEXT as a time span; 0 if there is none. */
+SCR_FN int system_duration_of(const char* text, const char* key, int64_t* seconds)
+{
+  const char* at = strstr(text, key);
+  const char* value = at != NULL ? strchr(at, '=') : NULL;
+
+  return value != NULL && system_duration(value + 1, seconds);
+}
+
+/* The seconds that job JOB of KIND has left, according to ANSWER, what the command of system_left printed. */
+SCR_FN int system_left_of(system_kind kind, const char* answer, int64_t* left)
+{
+  int64_t limit, used, minutes;
+  int     hours;
+
+  if (kind == SYSTEM_LSF) {
+    if (sscanf(answer, "%9d:%9" SCNd64, &hours, &minutes) != 2) return 0;
+    *left = hours * (int64_t)3600 + minutes * 60;
+    return 1;
+  }
+  if (kind != SYSTEM_PBS) return system_duration(answer, left);
+  if (system_duration_of(answer, "Walltime.Remaining", left)) return 1;
+  if (!system_duration_of(answer, "Resource_List.walltime", &limit)) return 0;
+  if (!system_duration_of(answer, "resources_used.walltime", &used)) used = 0;
+  *left = limit > used ? limit - used : 0;
+  return 1;
+}
+
+/*
+** When the allocation ends, in seconds since 1970, into *END: by SCR_END_TIME, or else by the resource manager.
+** SCR_ERR_NOT_FOUND if nobody tells.
+*/
+SCR_FN int system_end(const scr_hash* params, int64_t* end)
+{
+  const char *job, *value = scr_param_get(params, "SCR_END_TIME");
+  system_kind kind = system_manager(&job);
+  char *      command = NULL, *answer = NULL;
+  int64_t     left;
+  int         rc = SCR_SUCCESS, known = 0;
+
+  if (value != NULL && scr_str_int64(value, end) == SCR_SUCCESS) return SCR_SUCCESS;
+  if ((value = system_env("SLURM_JOB_END_TIME")) != NULL && scr_str_int64(value, end) == SCR_SUCCESS)
+    return SCR_SUCCESS;
+  if (kind == SYSTEM_SLURM) command = scr_strdupf("squeue -h -o %%L -j '%s'", job);
+  if (kind == SYSTEM_PBS) command = scr_strdupf("qstat -f '%s'", job);
+  if (kind == SYSTEM_LSF) command = scr_strdupf("bjobs -noheader -o time_left '%s'", job);
+  if (kind == SYSTEM_FLUX) command = scr_strdupf("flux job timeleft '%s'", job);
+  if (command != NULL) rc = system_ask(command, &answer);
+  if (rc == SCR_SUCCESS && answer != NULL && (known = system_left_of(kind, answer, &left)) != 0)
+    *end = (int64_t)time(NULL) + left;
+  if (rc == SCR_SUCCESS && !known)
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the end of the allocation is not known; set SCR_END_TIME, in seconds since 1970");
+  scr_free(&command);
+  scr_free(&answer);
+  return rc;
+}
+
+/* ---- other nodes ---- */
+
+/* Returns 1 if HOST is this machine. */
+SCR_FN int system_is_here(const char* host)
+{
+  char   self[SYSTEM_HOST_MAX] = "";
+  size_t n;
+
+  if (strcmp(host, "localhost") == 0) return 1;
+  if (gethostname(self, sizeof self - 1) < 0) return 0;
+  n = strcspn(self, ".");
+  return n == strcspn(host, ".") && strncmp(host, self, n) == 0;
+}
+
+#define SYSTEM_REMOTE_WORDS 12 /* of a command line that runs a command elsewhere */
+
+/*
+** Make ARGV the command that runs the shell's line COMMAND on HOST: the shell itself here, else the command of
+** SCR_REMOTE_SHELL, which gets HOST and COMMAND, else srun in a job of SLURM, else ssh.
+*/
+SCR_FN void system_remote(const char** argv, const char* host, const char* command)
+{
+  static const char* const slurm[] = {"srun", "--nodes=1", "--ntasks=1", "--overlap", "--quiet", "--input=none"};
+  int                      n = 0;
+
+  if (system_is_here(host)) {
+    argv[n++] = "sh";
+    argv[n++] = "-c";
+  } else if (system_env("SCR_REMOTE_SHELL") != NULL) {
+    argv[n++] = "sh";
+    argv[n++] = "-c";
+    argv[n++] = "exec $SCR_REMOTE_SHELL \"$0\" \"$1\"";
+    argv[n++] = host;
+  } else if (system_manager(NULL) == SYSTEM_SLURM) {
+    while (n < (int)(sizeof slurm / sizeof *slurm)) argv[n] = slurm[n], n++;
+    argv[n++] = "--nodelist";
+    argv[n++] = host;
+    argv[n++] = "sh";
+    argv[n++] = "-c";
+  } else {
+    argv[n++] = "ssh";
+    argv[n++] = "-oBatchMode=yes";
+    argv[n++] = "-oConnectTimeout=10";
+    argv[n++] = host;
+  }
+  argv[n++] = command;
+  argv[n] = NULL;
+}
+
+/*
+** Run the shell's line COMMAND on each of NODES, many at a time, for at most so many SECONDS each.  Returns [n] tasks,
+** which the caller gives to system_tasks_free; NULL without memory.
+*/
+SCR_FN system_task* system_run_on(const hosts* nodes, const char* command, double seconds)
+{
+  size_t       n = (size_t)nodes->n;
+  system_task* task = (system_task*)scr_malloc((n + 1) * sizeof *task);
+  const char** argv = (const char**)scr_malloc((n + 1) * (SYSTEM_REMOTE_WORDS + 1) * sizeof *argv);
+  int          i;
+
+  for (i = 0; task != NULL && argv != NULL && i < nodes->n; i++) {
+    const char** words = argv + (size_t)i * (SYSTEM_REMOTE_WORDS + 1);
+    system_remote(words, nodes->name[i], command);
+    task[i].argv = words;
+    task[i].both = 1;
+  }
+  if (task != NULL && argv != NULL) system_run(task, nodes->n, seconds);
+  if (argv == NULL) scr_free(&task);
+  scr_free(&argv);
+  return task;
+}
+
+SCR_FN void system_tasks_free(system_task** task, int n)
+{
+  int i;
+  for (i = 0; *task != NULL && i < n; i++) scr_buf_free(&(*task)[i].out);
+  scr_free(task);
+}
+
+/* ---- job steps ---- */
+
+/* Returns 1 if S is the number of a process, which *PID receives. */
+SCR_FN int system_is_pid(const char* s, pid_t* pid)
+{
+  int64_t v;
+
+  if (!tool_number(s, 2, INT_MAX, &v)) return 0;
+  *pid = (pid_t)v;
+  return 1;
+}
+
+/* Returns 1 if the process PID runs; a zombie, whose parent has not looked yet, does not. */
+SCR_FN int system_is_alive(pid_t pid)
+{
+  char  path[64], state = '?';
+  FILE* f;
+
+  if (kill(pid, 0) < 0 && errno == ESRCH) return 0;
+  snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+  if ((f = fopen(path, "r")) != NULL) {
+    if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1) state = '?';
+    fclose(f);
+  }
+  return state != 'Z';
+}
+
+/*
+** Make ID, of N bytes, what system_step_kill takes for the job step that the launcher process PID has started: the
+** newest step of the job in SLURM, the newest job in Flux, and else the process itself.
+*/
+SCR_FN int system_step_find(pid_t pid, char* id, size_t n)
+{
+  const char *job, *line;
+  char*       answer = NULL;
+  system_kind kind = system_manager(&job);
+  char*       command = NULL;
+  int         step, best = -1, rc;
+
+  if (!system_is_alive(pid))
+    return SCR_ERR(SCR_ERR_NOT_FOUND, "there is no process %ld, so it has no job step", (long)pid);
+  if (kind != SYSTEM_SLURM && kind != SYSTEM_FLUX) return scr_fmt(id, n, "%ld", (long)pid);
+  command = kind == SYSTEM_SLURM ? scr_strdupf("squeue -h -s -o %%i -j '%s'", job)
+                                 : scr_strdup("flux jobs -n -c 1 -f running -o '{id}'");
+  rc = command == NULL ? SCR_ERR_OOM() : system_ask(command, &answer);
+  for (line = rc == SCR_SUCCESS ? answer : NULL; line != NULL; line = strchr(line, '\n')) {
+    line += *line == '\n';
+    if (kind == SYSTEM_SLURM && sscanf(line, "%*[^.\n].%9d", &step) == 1 && step > best) best = step;
+  }
+  if (rc == SCR_SUCCESS && kind == SYSTEM_SLURM && best >= 0) rc = scr_fmt(id, n, "%s.%d", job, best);
+  else if (rc == SCR_SUCCESS && kind == SYSTEM_FLUX && *answer > ' ')
+    rc = scr_fmt(id, n, "%.*s", (int)strcspn(answer, " \n"), answer);
+  else if (rc == SCR_SUCCESS) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "job %s has no job step", job);
+  scr_free(&command);
+  scr_free(&answer);
+  return rc;
+}
+
+/* End the process PID, with its group if it is the first of one: ask it to, and kill what is left after 10 s. */
+SCR_FN int system_pid_kill(pid_t pid)
+{
+  pid_t who = getpgid(pid) == pid ? -pid : pid;
+  int   i;
+
+  if (kill(who, SIGTERM) < 0) return SCR_ERRNO("cannot end the process %ld", (long)pid);
+  for (i = 0; i < 100 && system_is_alive(pid); i++) usleep(100000);
+  if (system_is_alive(pid)) kill(who, SIGKILL);
+  return SCR_SUCCESS;
+}
+
+/* End the job step ID, which LAUNCHER has started: srun, flux, jsrun, another, or NULL for that of the manager. */
+SCR_FN int system_step_kill(const char* id, const char* launcher)
+{
+  system_kind kind = system_manager(NULL);
+  char *      command, *answer = NULL;
+  pid_t       pid;
+  int         rc;
+
+  if (*id == '\0' || strpbrk(id, "' \t\n") != NULL)
+    return SCR_ERR(SCR_ERR_ARG, "'%.100s' is not the id of a job step", id);
+  if (launcher == NULL) launcher = kind == SYSTEM_SLURM ? "srun" : kind == SYSTEM_FLUX ? "flux" : "mpiexec";
+  if (strcmp(launcher, "srun") == 0) command = scr_strdupf("scancel '%s'", id);
+  else if (strcmp(launcher, "flux") == 0) command = scr_strdupf("flux cancel '%s'", id);
+  else if (strcmp(launcher, "jsrun") == 0) command = scr_strdupf("jskill '%s'", id);
+  else if (system_is_pid(id, &pid)) return system_pid_kill(pid);
+  else return SCR_ERR(SCR_ERR_ARG, "the job step of %.100s is a process, and %.100s is no number of one", launcher, id);
+  rc = command == NULL ? SCR_ERR_OOM() : system_ask(command, &answer);
+  scr_free(&command);
+  scr_free(&answer);
+  return rc;
+}
+
+#endif
