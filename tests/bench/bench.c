@@ -4,9 +4,10 @@
 **
 **   mpiexec -n 4 bench --dir DIR --prefix DIR [--nodes N] [--mib N] [--runs N] [--json]
 **
-** All ranks are on one machine, and DIR is in its memory.  The prefix is on a disk: what is flushed goes there.  A time is from the moment the first rank begins to that in
-** which the last one ends.  Each round does every step once, so that what else the machine does falls upon all alike;
-** the figures are the median of the rounds, with minimum and maximum.
+** All ranks are on one machine, and DIR is in its memory.  The prefix is on a disk: what is flushed goes there.  A
+** time is from the moment the first rank begins to that in which the last one ends.  Each round does every step once,
+** so that what else the machine does falls upon all alike; the figures are the median of the rounds, with minimum and
+** maximum.
 */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
