@@ -4867,7 +4867,9 @@ SCR_FN void scr_job_start(scr_job* job)
   job->done = 0;
   job->next = NULL;
   if (!scr_helper_start()) {
+    scr_helper.hurry++; /* the application waits */
     scr_job_run(job);
+    scr_helper.hurry--;
     job->done = 1;
     return;
   }
