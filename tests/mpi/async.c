@@ -209,6 +209,34 @@ static void a_wait_for_what_only_the_prefix_has_succeeds(void)
   OK(SCR_Finalize());
 }
 
+/* A bit flips in the middle of the last file of rank 0 of NAME in the cache, where the copy has not been yet. */
+static void damage_ahead(const char* name)
+{
+  char path[SCR_MAX_FILENAME], part[700], cache[700];
+
+  MPI_Barrier(MPI_COMM_WORLD);
+  snprintf(cache, sizeof cache, "%s/cache", case_dir);
+  snprintf(part, sizeof part, "/%s/rank_0_1", name);
+  if (rank == 0) CHECK(find_file(cache, part, 0, path) == 1, "files %s in %s", part, cache);
+  if (rank == 0) flip_bit(path, 100000);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* The newest checkpoint turns out to be bad while it is flushed; the one before it was good. */
+static void what_turns_out_bad_in_a_flush_does_not_cost_the_one_before(void)
+{
+  begin_async(1000);
+  set("SCR_FLUSH=2");
+  set("SCR_COPY_TYPE=SINGLE");
+  OK(SCR_Init());
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
+  OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, &files, 1));
+  damage_ahead("ck2");
+  CHECK(SCR_Wait(NULL) != SCR_SUCCESS, "a corrupt file was flushed");
+  run_dies();
+  run_gets_shape("ck1", &files);
+}
+
 /* ---- limits ---------------------------------------------------------------------------------------------------- */
 
 static void a_flush_keeps_to_its_limits(void)
@@ -285,7 +313,7 @@ static void what_is_corrupt_in_the_cache_is_rebuilt_while_it_is_flushed(void)
   begin_async(1000);
   OK(SCR_Init());
   OK(put_shape("ck", SCR_FLAG_CHECKPOINT, &files, 1));
-  damage_cached("ck"); /* the copy has hardly begun */
+  damage_ahead("ck");
   OK(SCR_Wait("ck"));
   on_prefix_shape("ck", &files);
   OK(SCR_Finalize());
@@ -329,6 +357,7 @@ const test_case async_cases[] = {CASE(a_flush_goes_on_behind_the_application, "1
                                  CASE(calls_by_name_wait_for_flushes, "2"),
                                  CASE(a_deletion_leaves_the_directories_of_flushes, "2"),
                                  CASE(a_wait_for_what_only_the_prefix_has_succeeds, "2"),
+                                 CASE(what_turns_out_bad_in_a_flush_does_not_cost_the_one_before, "2"),
                                  CASE(a_flush_keeps_to_its_limits, "2"),
                                  CASE(another_type_is_synchronous, "2"),
                                  CASE(a_flush_that_fails_is_told_and_made_up_for, "2"),
