@@ -14659,6 +14659,7 @@ SCR_FN void scr_room_settle(const scr_reddesc* d)
 
   if (!scr.flush_async || scr_room_count(d->store) <= (s != NULL ? s->max_count : 1)) return;
   scr_flush_finish_all();
+  if (scr_err_is_damage(scr_flights.failed)) return; /* the newest is bad: the older ones stay until a new one is whole */
   newest = scr_dataset_newest();
   if (scr_room_trim(d, newest != NULL ? newest->desc.identity.id : 0) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
 }
@@ -17126,7 +17127,8 @@ SCR_FN int scr_complete_after(int id)
     rc = scr_run_halt_decide(1, &halt, SCR_SUCCESS);
   }
   if (rc == SCR_SUCCESS && scr_flush_is_due(ds)) rc = scr.flush_async ? scr_flush_start(id) : scr_flush_sync(id, 0);
-  if (!scr_err_is_damage(rc) && scr_room_trim(scr.red, id) != SCR_SUCCESS) /* keep the old ones if the new one is bad */
+  /* keep the old ones if the new one is bad, or may turn out so while it is copied; then the next start trims */
+  if (!scr_err_is_damage(rc) && scr_dataset_find(id)->pins == 0 && scr_room_trim(scr.red, id) != SCR_SUCCESS)
     scr_warn("%s", scr_err_text);
   scr.ckpt_end = scr_wtime();
   scr_event("COMPUTE_START", NULL, NULL, -1.0);
