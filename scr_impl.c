@@ -295,7 +295,7 @@ SCR_FN uint64_t scr_random(void)
 ** Invariants
 **   E1  SCR_ERR and SCR_ERRNO record an error; they never print it.  It is printed once, by the public call that fails
 **       or by scr_warn.
-**   E2  Every failed allocation sets scr_oom, and only the start of a public call clears it.  While it is set, no
+**   E2  Every failed allocation sets scr_oom, and only the start of a public call or of a job clears it.  While it is set, no
 **       metadata is packed, so that an incomplete structure never reaches the disk.
 **   E3  While scr_oom is set, no file of the cache is deleted: without memory we cannot tell which files are still
 **       needed.
@@ -4850,6 +4850,7 @@ SCR_FN double scr_pace_pause(const scr_pace* pace, uint64_t n, double start)
 SCR_FN void scr_job_run(scr_job* job)
 {
   job->rc = job->work(job->arg);
+  if (job->rc == SCR_SUCCESS && scr_oom) job->rc = SCR_ERR_OOM(); /* the thread that waits does not see it */
   if (job->rc != SCR_SUCCESS) scr_err_save(&job->why);
 }
 
@@ -4864,6 +4865,7 @@ SCR_FN void* scr_helper_main(void* arg)
       continue;
     }
     pthread_mutex_unlock(&scr_helper.lock);
+    scr_oom = 0; /* of this thread */
     scr_job_run(job);
     pthread_mutex_lock(&scr_helper.lock);
     scr_helper.first = job->next;
@@ -4899,7 +4901,9 @@ SCR_FN void scr_job_start(scr_job* job)
   job->done = 0;
   job->next = NULL;
   if (!scr_helper_start()) {
+    scr_helper.hurry++; /* the application waits */
     scr_job_run(job);
+    scr_helper.hurry--;
     job->done = 1;
     return;
   }
@@ -7204,11 +7208,15 @@ SCR_FN int scr_object_path(const scr_object* o, const char* prefix, int id, int 
   return scr_object_place(o->rel, o->tmp, prefix, id, temporary, path, n);
 }
 
-/* Add to L, an empty list, where the bytes of O lie, by absolute paths, under their final or temporary names. */
+/*
+** Add to L, an empty list, where the bytes of O lie, by absolute paths, under their final or temporary names; TEMPORARY
+** is 2 for containers of which some may have been renamed.
+*/
 SCR_FN int scr_object_extents(const scr_object* o, const char* prefix, int id, int temporary, scr_extents* l)
 {
-  char path[SCR_MAX_FILENAME];
-  int  i, rc = SCR_SUCCESS;
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+  int         i, rc = SCR_SUCCESS;
 
   if (o->packed.n == 0) {
     rc = scr_object_path(o, prefix, id, temporary, path, sizeof path);
@@ -7217,6 +7225,8 @@ SCR_FN int scr_object_extents(const scr_object* o, const char* prefix, int id, i
   for (i = 0; i < o->packed.n && rc == SCR_SUCCESS; i++) {
     const scr_extent* x = &o->packed.extent[i];
     rc = scr_object_place(x->path, NULL, prefix, id, temporary, path, sizeof path);
+    if (rc == SCR_SUCCESS && temporary > 1 && scr_os.lstat(path, &st) < 0 && errno == ENOENT)
+      rc = scr_object_place(x->path, NULL, prefix, id, 0, path, sizeof path); /* this one is renamed already */
     if (rc == SCR_SUCCESS) rc = scr_extents_add(l, path, x->offset, x->length);
   }
   return rc;
@@ -7289,7 +7299,8 @@ SCR_FN int scr_object_has_crc(const scr_object* o, const char* path, uLong crc, 
 }
 
 /*
-** SCR_ERR_MISSING or _CRC, with WHAT as above, unless all bytes of O are on the prefix, under final or temporary names.
+** SCR_ERR_MISSING or _CRC, with WHAT as above, unless all bytes of O are on the prefix, under final or temporary names;
+** TEMPORARY as in scr_object_extents.
 */
 SCR_FN int scr_object_check(const scr_object* o, const char* prefix, int id, int temporary, const char* what)
 {
@@ -9124,7 +9135,7 @@ SCR_FN int scr_scan_files(const scr_objects* l, const char* prefix, int* tempora
   for (i = 0; i < l->n && rc == SCR_SUCCESS; i++) {
     if ((rc = scr_object_check(&l->object[i], prefix, l->id, 0, what)) == SCR_SUCCESS) continue;
     scr_err_save(&why);
-    if (scr_object_check(&l->object[i], prefix, l->id, 1, what) == SCR_SUCCESS) {
+    if (scr_object_check(&l->object[i], prefix, l->id, 2, what) == SCR_SUCCESS) {
       *temporary = 1;
       rc = SCR_SUCCESS;
     } else {
@@ -13401,6 +13412,7 @@ typedef struct scr_flush {
   int              may_replace_newer;     /* 1: the user asked for this dataset, so newer ones may lose files */
   char             dir[SCR_MAX_FILENAME]; /* of the dataset, below the prefix */
   int              keep_metadata;         /* 1: the index has, or may have, the dataset in dir; on rank 0 */
+  int              keep_copy;             /* 1: dir has a copy that the index does not have; until the commit */
   scr_objects      objects;               /* the files that this rank makes, */
   scr_copy_list    copies;                /* and how */
   scr_job          job;                   /* of the helper */
@@ -13676,6 +13688,52 @@ SCR_FN int scr_flush_is_indexed(const scr_flush* f)
   return is;
 }
 
+/* What a look at a copy that the index does not have finds. */
+typedef struct {
+  const char* prefix;
+  int         renamed; /* files that have no temporary name beside their final one */
+} scr_flush_copy_seen;
+
+/* SCR_ERR_MISSING unless all files of the objects L have their final names, and their sizes. */
+SCR_FN int scr_flush_see_leaf(const scr_objects* l, void* arg)
+{
+  scr_flush_copy_seen* s = (scr_flush_copy_seen*)arg;
+  char                 path[SCR_MAX_FILENAME];
+  struct stat          st;
+  scr_objects_at       at;
+  uint64_t             is = 0;
+  int                  rc = SCR_SUCCESS;
+
+  memset(&at, 0, sizeof at);
+  while (rc == SCR_SUCCESS && scr_objects_walk(l, &at)) {
+    rc = scr_objects_path(&at, s->prefix, l->id, 0, path, sizeof path);
+    if (rc == SCR_SUCCESS) rc = scr_file_size(path, &is);
+    if (rc == SCR_SUCCESS && is < at.least) rc = SCR_ERR(SCR_ERR_MISSING, "%s is too short", path);
+    if (rc == SCR_SUCCESS) rc = scr_objects_path(&at, s->prefix, l->id, 1, path, sizeof path);
+    if (rc == SCR_SUCCESS) s->renamed += scr_os.lstat(path, &st) < 0;
+  }
+  return rc;
+}
+
+/*
+** Returns 1 if the directory of F has a copy of its dataset that the index does not have, because it was dropped or the
+** index was lost.  A flush that was killed before its index update has left temporary files only.  Rank 0 only.
+*/
+SCR_FN int scr_flush_is_dropped(const scr_flush* f)
+{
+  scr_flush_copy_seen seen = {scr.world.prefix, 0};
+  scr_prefix_place    place;
+  scr_err_record      why;
+  int                 ranks, rc;
+
+  scr_err_save(&why);
+  rc = scr_prefix_locate(scr.world.prefix, f->id, f->dir, &place);
+  if (rc == SCR_SUCCESS)
+    rc = scr_rank2file_walk(scr.world.prefix, &place, &f->desc.identity, &ranks, scr_flush_see_leaf, &seen);
+  scr_err_restore(&why);
+  return rc == SCR_SUCCESS && seen.renamed > 0;
+}
+
 /* Choose the directory of the dataset, and create it.  Rank 0 only. */
 SCR_FN int scr_flush_make_dir(scr_flush* f)
 {
@@ -13689,8 +13747,11 @@ SCR_FN int scr_flush_make_dir(scr_flush* f)
   scr_hash_delete(&taken);
   f->keep_metadata = 1;
   if (rc == SCR_SUCCESS) rc = scr_summary_path(scr.world.prefix, f->dir, path);
-  if (rc == SCR_SUCCESS)
-    f->keep_metadata = !(scr_os.lstat(path, &st) < 0 && errno == ENOENT) && scr_flush_is_indexed(f);
+  if (rc == SCR_SUCCESS) {
+    int there = !(scr_os.lstat(path, &st) < 0 && errno == ENOENT);
+    f->keep_metadata = there && scr_flush_is_indexed(f);
+    f->keep_copy = there && !f->keep_metadata && scr_flush_is_dropped(f);
+  }
   if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/.scr", f->dir);
   if (rc == SCR_SUCCESS) scr_prefix_remove_meta(scr.world.prefix, meta, ".tmp"); /* of a flush that was killed */
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, meta);
@@ -14097,8 +14158,10 @@ SCR_FN int scr_flush_commit(scr_flush* f)
 {
   char     path[SCR_MAX_FILENAME];
   scr_vote v;
-  int      i, rc = scr_flush_write_rank2file(f, SCR_SUCCESS);
+  int      i, rc;
 
+  f->keep_copy = 0; /* its map is overwritten */
+  rc = scr_flush_write_rank2file(f, SCR_SUCCESS);
   memset(&v, 0, sizeof v);
   if (rc == SCR_SUCCESS && scr.world.rank == 0) {
     rc = scr_summary_path(scr.world.prefix, f->dir, path);
@@ -14170,10 +14233,12 @@ SCR_FN int scr_flush_delete(int id, const char* dir)
   if (rc == SCR_SUCCESS) {
     scr_objects_remove_tmp(&mine, scr.world.prefix); /* of a flush that was killed before its renames */
     rc = scr_objects_delete(&mine, scr.world.prefix);
-    if (scr.world.rank == 0) scr_prefix_forget(scr.world.prefix, id, dir);
+    if (scr.world.rank == 0 && scr_flights.n == 0) scr_prefix_forget(scr.world.prefix, id, dir);
+    else if (scr.world.rank == 0) scr_prefix_remove_meta(scr.world.prefix, place.meta, "");
     rc = scr_agree(rc, scr.world.comm);
   }
-  if (rc == SCR_SUCCESS) scr_objects_prune(&mine, scr.world.prefix); /* when all files are gone */
+  /* when all files are gone; empty directories may be those that a flush in progress has made for its files */
+  if (rc == SCR_SUCCESS && scr_flights.n == 0) scr_objects_prune(&mine, scr.world.prefix);
   rc = scr_agree(rc, scr.world.comm);
   scr_objects_free(&mine);
   return rc;
@@ -14246,7 +14311,7 @@ SCR_FN void scr_flush_undo(const scr_flush* f)
 
   scr_err_save(&why); /* keep the reason of the failure, whatever the clean-up reports */
   scr_objects_remove_tmp(&f->objects, scr.world.prefix);
-  if (scr.world.rank == 0 && *f->dir && !f->keep_metadata &&
+  if (scr.world.rank == 0 && *f->dir && !f->keep_metadata && !f->keep_copy &&
       scr_fmt(meta, sizeof meta, "%s/.scr", f->dir) == SCR_SUCCESS)
     scr_prefix_remove_meta(scr.world.prefix, meta, "");
   if (ds->on_prefix == SCR_PREFIX_FLUSHING)
@@ -14450,6 +14515,22 @@ SCR_FN int scr_flush_start(int id)
   return SCR_SUCCESS;
 }
 
+/* Returns 1 if the index has the dataset NAME, with all its files.  Collective over the world; the same everywhere. */
+SCR_FN int scr_flush_was_done(const char* name)
+{
+  scr_index      index;
+  scr_index_item it;
+  scr_vote       v;
+
+  memset(&v, 0, sizeof v);
+  if (scr.world.rank == 0) {
+    v.max[0] = scr_index_read(&index, scr.world.prefix) == SCR_SUCCESS &&
+               scr_index_named(&index, name, &it) == SCR_SUCCESS && it.complete && !it.renaming;
+    scr_index_close(&index, SCR_SUCCESS, 0);
+  }
+  return scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) == SCR_SUCCESS && v.max[0];
+}
+
 /*
 ** Wait for the flush of the dataset NAME, or of all if it is NULL; the first error of those that have ended since the
 ** last call.  SCR_ERR_NOT_FOUND if the dataset is not on the prefix then.  Collective over the world.
@@ -14466,9 +14547,10 @@ SCR_FN int scr_flush_wait(const char* name)
   for (i = 0; i < scr.datasets; i++)
     if (strcmp(scr_desc_name(&scr.dataset[i].desc), name) == 0)
       known = scr.dataset[i].on_prefix == SCR_PREFIX_YES ? 2 : 1;
-  if (known == 2) return SCR_SUCCESS;
+  if (known == 2 || (known == 0 && scr_flush_was_done(name))) return SCR_SUCCESS; /* it may have left the cache */
   return SCR_ERR(SCR_ERR_NOT_FOUND,
-                 known ? "dataset %s is in the cache, but no flush of it was begun" : "dataset %s is not in the cache",
+                 known ? "dataset %s is in the cache, but no flush of it was begun"
+                       : "dataset %s is neither in the cache nor on the prefix",
                  name);
 }
 
@@ -14633,6 +14715,7 @@ SCR_FN void scr_room_settle(const scr_reddesc* d)
 
   if (!scr.flush_async || scr_room_count(d->store) <= (s != NULL ? s->max_count : 1)) return;
   scr_flush_finish_all();
+  if (scr_err_is_damage(scr_flights.failed)) return; /* the newest is bad: the older ones stay until a new one is whole */
   newest = scr_dataset_newest();
   if (scr_room_trim(d, newest != NULL ? newest->desc.identity.id : 0) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
 }
@@ -17100,7 +17183,8 @@ SCR_FN int scr_complete_after(int id)
     rc = scr_run_halt_decide(1, &halt, SCR_SUCCESS);
   }
   if (rc == SCR_SUCCESS && scr_flush_is_due(ds)) rc = scr.flush_async ? scr_flush_start(id) : scr_flush_sync(id, 0);
-  if (!scr_err_is_damage(rc) && scr_room_trim(scr.red, id) != SCR_SUCCESS) /* keep the old ones if the new one is bad */
+  /* keep the old ones if the new one is bad, or may turn out so while it is copied; then the next start trims */
+  if (!scr_err_is_damage(rc) && scr_dataset_find(id)->pins == 0 && scr_room_trim(scr.red, id) != SCR_SUCCESS)
     scr_warn("%s", scr_err_text);
   scr.ckpt_end = scr_wtime();
   scr_event("COMPUTE_START", NULL, NULL, -1.0);

@@ -175,6 +175,70 @@ static void calls_by_name_wait_for_flushes(void)
   run_gets_shape("ck1", &files);
 }
 
+static const shape evens = {"even", two_files, large, "even/of_%d/in_%d/part"};
+static const shape odds = {"odd", two_files, large, "odd/of_%d/in_%d/part"};
+
+/* SCR_PREFIX_SIZE deletes an old dataset: directories that a later flush is about to use stay. */
+static void a_deletion_leaves_the_directories_of_flushes(void)
+{
+  begin_async(0);
+  set("SCR_CACHE_SIZE=5");
+  set("SCR_PREFIX_SIZE=1");
+  set("SCR_FLUSH_ASYNC_BW=%d", 50000 * ranks);
+  OK(SCR_Init());
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &evens, 1));
+  OK(SCR_Wait(NULL));
+  OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, &odds, 1));
+  OK(put_shape("ck3", SCR_FLAG_CHECKPOINT, &evens, 1)); /* its directories are those of ck1 */
+  OK(SCR_Wait(NULL));
+  on_prefix_shape("ck3", &evens);
+  OK(SCR_Finalize());
+  lose_all_nodes();
+  run_gets_shape("ck3", &evens);
+}
+
+/* A dataset that has left the cache because the prefix has it was flushed. */
+static void a_wait_for_what_only_the_prefix_has_succeeds(void)
+{
+  begin_async(0);
+  OK(SCR_Init());
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
+  compute_until(1);
+  OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, &files, 1));
+  CHECK((cached_in("cache") & ID(1)) == 0, "ck1 is in the cache still");
+  OK(SCR_Wait("ck1"));
+  CODE(SCR_Wait("none"), SCR_ERR_NOT_FOUND, "none");
+  OK(SCR_Finalize());
+}
+
+/* A bit flips in the middle of the last file of rank 0 of NAME in the cache, where the copy has not been yet. */
+static void damage_ahead(const char* name)
+{
+  char path[SCR_MAX_FILENAME], part[700], cache[700];
+
+  MPI_Barrier(MPI_COMM_WORLD);
+  snprintf(cache, sizeof cache, "%s/cache", case_dir);
+  snprintf(part, sizeof part, "/%s/rank_0_1", name);
+  if (rank == 0) CHECK(find_file(cache, part, 0, path) == 1, "files %s in %s", part, cache);
+  if (rank == 0) flip_bit(path, 100000);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* The newest checkpoint turns out to be bad while it is flushed; the one before it was good. */
+static void what_turns_out_bad_in_a_flush_does_not_cost_the_one_before(void)
+{
+  begin_async(1000);
+  set("SCR_FLUSH=2");
+  set("SCR_COPY_TYPE=SINGLE");
+  OK(SCR_Init());
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
+  OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, &files, 1));
+  damage_ahead("ck2");
+  CHECK(SCR_Wait(NULL) != SCR_SUCCESS, "a corrupt file was flushed");
+  run_dies();
+  run_gets_shape("ck1", &files);
+}
+
 /* ---- limits ---------------------------------------------------------------------------------------------------- */
 
 static void a_flush_keeps_to_its_limits(void)
@@ -251,7 +315,7 @@ static void what_is_corrupt_in_the_cache_is_rebuilt_while_it_is_flushed(void)
   begin_async(1000);
   OK(SCR_Init());
   OK(put_shape("ck", SCR_FLAG_CHECKPOINT, &files, 1));
-  damage_cached("ck"); /* the copy has hardly begun */
+  damage_ahead("ck");
   OK(SCR_Wait("ck"));
   on_prefix_shape("ck", &files);
   OK(SCR_Finalize());
@@ -383,6 +447,9 @@ const test_case async_cases[] = {CASE(a_run_is_killed_while_it_flushes, ""),
                                  CASE(several_flushes_are_under_way_at_a_time, "3"),
                                  CASE(the_cache_does_not_grow_with_flushes, "2"),
                                  CASE(calls_by_name_wait_for_flushes, "2"),
+                                 CASE(a_deletion_leaves_the_directories_of_flushes, "2"),
+                                 CASE(a_wait_for_what_only_the_prefix_has_succeeds, "2"),
+                                 CASE(what_turns_out_bad_in_a_flush_does_not_cost_the_one_before, "2"),
                                  CASE(a_flush_keeps_to_its_limits, "2"),
                                  CASE(another_type_is_synchronous, "2"),
                                  CASE(a_flush_that_fails_is_told_and_made_up_for, "2"),

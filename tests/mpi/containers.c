@@ -398,6 +398,50 @@ static void a_flush_into_containers_that_is_killed_is_made_up_for(void)
   fail_flushes(FAULT_DEAD, test_long ? 1 : 5);
 }
 
+/* A dataset that was dropped is on the prefix; when it is flushed once more, in vain, that copy stays. */
+static void a_flush_that_fails_leaves_a_copy_that_was_dropped(void)
+{
+  int packed;
+
+  for (packed = 0; packed < 2; packed++) {
+    during("SCR_USE_CONTAINERS=%d", packed);
+    begin_packing(LEAST);
+    set("SCR_USE_CONTAINERS=%d", packed);
+    OK(SCR_Init());
+    OK(put_shape("ck", SCR_FLAG_CHECKPOINT, spans, 1));
+    OK(SCR_Finalize());
+    shell("$TEST_INDEX -p prefix --drop ck");
+    fault_on(FAULT_PWRITE, "/prefix/ck/", "ck", INT_MAX);
+    SCR_Init(); /* it flushes what is due */
+    run_dies();
+    CHECK(fault_end() > 0 || rank > 0, "nothing was flushed");
+    lose_all_nodes();
+    shell("$TEST_INDEX -p prefix --add ck");
+    run_gets_shape("ck", spans);
+  }
+}
+
+/* The run is killed between two renames, and the index is lost. */
+static void an_index_is_built_of_containers_that_are_half_renamed(void)
+{
+  int n;
+
+  for (n = 0; n < 4; n++) {
+    char part[20];
+    snprintf(part, sizeof part, "ctr.%d.scr", n);
+    during("%s", part);
+    begin_packing(LEAST);
+    OK(SCR_Init());
+    fault_on(FAULT_RENAME, "/prefix/ck/.scr/", part, INT_MAX);
+    CHECK(put_shape("ck", SCR_FLAG_CHECKPOINT, spans, 1) != SCR_SUCCESS, "it was flushed");
+    run_dies();
+    fault_end();
+    lose_all_nodes();
+    shell("rm prefix/.scr/index.scr && $TEST_INDEX -p prefix --build");
+    run_gets_shape("ck", spans);
+  }
+}
+
 const test_case containers_cases[] = {CASE(what_is_packed_is_fetched_whole, "1 2 4 5", "3 9"),
                                       CASE(files_of_a_node_are_packed_together, "4"),
                                       CASE(packed_checkpoints_of_the_same_names_do_not_replace_each_other, "3"),
@@ -407,6 +451,8 @@ const test_case containers_cases[] = {CASE(what_is_packed_is_fetched_whole, "1 2
                                       CASE(a_command_takes_files_out_of_containers, "3"),
                                       CASE(the_map_of_many_ranks_is_a_tree, "1 3 8", "5 16"),
                                       CASE(damage_of_a_container_is_seen, "2"),
+                                      CASE(a_flush_that_fails_leaves_a_copy_that_was_dropped, "2"),
+                                      CASE(an_index_is_built_of_containers_that_are_half_renamed, "2"),
                                       CASE(a_flush_into_containers_that_fails_is_made_up_for, "2"),
                                       CASE(a_flush_into_containers_that_is_killed_is_made_up_for, "2"),
                                       CASES_END};

@@ -353,7 +353,37 @@ static void a_scan_sums_in_both_directions_and_finds_the_next_flag(void)
 
 #define MANY "1 2 3 5 9", "16"
 
-const test_case private_cases[] = {CASE(an_exchange_delivers_each_letter_in_every_pattern, MANY),
+static int runs_out_of_memory(void* arg)
+{
+  (void)arg;
+  scr_oom = 1;
+  return SCR_ERR_OOM();
+}
+
+static int looks_at_memory(void* arg)
+{
+  (void)arg;
+  return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+/* The helper is short of memory once, not from then on. */
+static void a_job_without_memory_does_not_spoil_the_next(void)
+{
+  scr_job one, two;
+
+  memset(&one, 0, sizeof one);
+  memset(&two, 0, sizeof two);
+  one.work = runs_out_of_memory;
+  two.work = looks_at_memory;
+  scr_job_start(&one);
+  scr_job_start(&two);
+  scr_job_wait(&two);
+  scr_helper_end();
+  CHECK(one.rc == SCR_ERR_MEM && two.rc == SCR_SUCCESS, "%d, then %d", one.rc, two.rc);
+}
+
+const test_case private_cases[] = {CASE(a_job_without_memory_does_not_spoil_the_next, "1"),
+                                   CASE(an_exchange_delivers_each_letter_in_every_pattern, MANY),
                                    CASE(exchanges_in_a_row_take_no_letter_of_the_next, MANY),
                                    CASE(an_exchange_delivers_large_letters, MANY),
                                    CASE(an_empty_hash_is_a_letter_too, MANY),
