@@ -295,8 +295,8 @@ SCR_FN uint64_t scr_random(void)
 ** Invariants
 **   E1  SCR_ERR and SCR_ERRNO record an error; they never print it.  It is printed once, by the public call that fails
 **       or by scr_warn.
-**   E2  Every failed allocation sets scr_oom, and only the start of a public call or of a job clears it.  While it is set, no
-**       metadata is packed, so that an incomplete structure never reaches the disk.
+**   E2  Every failed allocation sets scr_oom, and only the start of a public call or of a job of the helper clears
+**       it.  While it is set, no metadata is packed, so that an incomplete structure never reaches the disk.
 **   E3  While scr_oom is set, no file of the cache is deleted: without memory we cannot tell which files are still
 **       needed.
 ** Failure    None.
@@ -14393,7 +14393,7 @@ SCR_FN int scr_flush_run(int id, int may_replace_newer)
 ** it calls no MPI.  Each later call of the application asks whether the copies of the oldest flush are done on all
 ** ranks, and then commits it.
 **
-** Uses       errors, memory, dataset, file window, MPI helpers, state, recovery, flush
+** Uses       errors, memory, dataset, file window, prefix, MPI helpers, state, recovery, flush
 ** Offers     scr_flush_poll, scr_flush_finish_all, scr_flush_start, scr_flush_wait, scr_flush_sync, scr_flush_is_due,
 **            scr_flush_unless_superseded, scr_flush_unasked, scr_flush_if_due
 ** Invariants
@@ -14715,7 +14715,8 @@ SCR_FN void scr_room_settle(const scr_reddesc* d)
 
   if (!scr.flush_async || scr_room_count(d->store) <= (s != NULL ? s->max_count : 1)) return;
   scr_flush_finish_all();
-  if (scr_err_is_damage(scr_flights.failed)) return; /* the newest is bad: the older ones stay until a new one is whole */
+  if (scr_err_is_damage(scr_flights.failed))
+    return; /* the newest is bad: the older ones stay until a new one is whole */
   newest = scr_dataset_newest();
   if (scr_room_trim(d, newest != NULL ? newest->desc.identity.id : 0) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
 }
