@@ -36,6 +36,7 @@
 **   25 RESTART CHOICE
 **   26 START, HALT, END OF A RUN
 **   27 PUBLIC API
+**   28 FORTRAN
 **
 ** Rules that hold everywhere
 **   - A function returns SCR_SUCCESS or an error code.  SCR_ERR or SCR_ERRNO makes the message once, where the error
@@ -53,6 +54,11 @@
 #define SCR_WAIT_SPINS 20 /* times a wait tests without progress before it yields the processor */
 #endif
 /* -DSCR_LOCK_BASES: only the system's parameter file may set SCR_CNTL_BASE. */
+/* -DSCR_STATIC: does not look up the account's name, which needs the shared C library even in a static program. */
+/* -DSCR_WITH_FORTRAN: adds the calls for Fortran. */
+#ifndef SCR_FORTRAN_LEN
+#define SCR_FORTRAN_LEN size_t /* the length of a character variable; int for gfortran 7 and older */
+#endif
 
 /*
 ** The calls are seen only by the program or shared library that contains this file, so that another copy in the same
@@ -79,7 +85,9 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
+#ifndef SCR_STATIC
 #include <pwd.h>
+#endif
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -1938,8 +1946,8 @@ typedef enum {
     "Id of the allocation, used in the names of the control and cache directories; by default SLURM_JOB_ID, "          \
     "PBS_JOBID, LSB_JOBID, FLUX_JOB_ID or `defjobid`.")                                                                \
   X(SCR_USER_NAME, NAME, NULL, NULL, ANY,                                                                              \
-    "User name in the paths of the control and cache directories; by default USER, the account's name or the user "    \
-    "id.")                                                                                                             \
+    "User name in the paths of the control and cache directories; by default the one that the last run on the prefix " \
+    "had, or else USER, the account's name or the user id.")                                                           \
   X(SCR_JOB_NAME, TEXT, NULL, NULL, ANY, "Name of the simulation, recorded with each dataset.")                        \
   X(SCR_CLUSTER_NAME, TEXT, NULL, NULL, ANY, "Name of the machine, recorded with each dataset.")                       \
   X(SCR_CNTL_BASE, ABSPATH, NULL, "/tmp", BASE,                                                                        \
@@ -2339,14 +2347,27 @@ SCR_FN const char* scr_param_job(const scr_hash* params)
   return id != NULL && *id != '\0' ? id : SCR_JOB_DEFAULT;
 }
 
-/* The user: from the parameter, USER, the password file, or the user id. */
+/* The name of the account of this process, or NULL. */
+#ifdef SCR_STATIC
+SCR_FN const char* scr_account(void)
+{
+  return NULL;
+}
+#else
+SCR_FN const char* scr_account(void)
+{
+  const struct passwd* pw = getpwuid(geteuid());
+  return pw != NULL ? pw->pw_name : NULL;
+}
+#endif
+
+/* The user: from the parameter, USER, the account, or the user id.  A run asks the prefix too (O3). */
 SCR_FN void scr_param_user(const scr_hash* params, char* user, size_t n)
 {
-  const char*    name = scr_param_get(params, "SCR_USER_NAME");
-  struct passwd* pw;
+  const char* name = scr_param_get(params, "SCR_USER_NAME");
 
   if (name == NULL || *name == '\0') name = getenv("USER");
-  if ((name == NULL || *name == '\0') && (pw = getpwuid(geteuid())) != NULL) name = pw->pw_name;
+  if (name == NULL || *name == '\0') name = scr_account();
   if (name != NULL && *name != '\0') snprintf(user, n, "%s", name);
   else snprintf(user, n, "%lu", (unsigned long)geteuid());
 }
@@ -15799,6 +15820,8 @@ SCR_FN int scr_restart_begin_anew(void)
 ** Invariants
 **   O1  The library calls exit only in scr_run_leave.
 **   O2  A dataset is committed on no rank before it is protected on all.
+**   O3  Unless SCR_USER_NAME names the user, a run has the name that the run before it had, which the prefix records for
+**       each user id: the cache is below that name, and a run without USER, or a static program, may find another one.
 ** Failure    An error code, agreed on over the world.
 ** ====================================================================================================== */
 
@@ -16068,41 +16091,62 @@ SCR_FN int scr_run_hold_prefix(void)
   return rc;
 }
 
+/* Make the user of this run the one that H, the record of the prefix, names (O3).  Returns 1 if H has changed. */
+SCR_FN int scr_run_recall_user(scr_hash* h)
+{
+  char        uid[24], *user = scr.world.home.user;
+  const char* chosen = scr_param_get(scr.world.params, "SCR_USER_NAME");
+  const char* known;
+
+  snprintf(uid, sizeof uid, "%lu", (unsigned long)geteuid());
+  known = scr_hash_elem_get_first_val(scr_hash_get(h, "USER"), uid);
+  if ((chosen == NULL || *chosen == '\0') && known != NULL) {
+    scr_desc_read_str(scr_hash_get(h, "USER"), uid, user, sizeof scr.world.home.user);
+    return 0;
+  }
+  if ((known != NULL && strcmp(known, user) == 0) || strchr(user, '/') != NULL) return 0;
+  scr_hash_unset(scr_hash_get(h, "USER"), uid);
+  scr_hash_setf(h, NULL, "%s %s %s", "USER", uid, user);
+  return 1;
+}
+
 /*
-** Read the identity of the prefix from <prefix>/.scr/prefix.scr into ID, and make one if there is none.  *ADOPTS is 1
-** if other records tell that the prefix is older than its identity.  ID is "" if the file is damaged, or if a new
-** identity cannot be written; a file that cannot be read is an error, because the cache of an earlier prefix at the
-** same path might be taken for that of this one.  The prefix is locked, so no other run makes an identity too.  Rank
-** 0 only.
+** Read the identity of the prefix from <prefix>/.scr/prefix.scr into ID, and make one if there is none; recall the user
+** that it records.  *ADOPTS is 1 if other records tell that the prefix is older than its identity.  ID is "" if the
+** file is damaged, or if a new identity cannot be written; a file that cannot be read is an error, because the cache of
+** an earlier prefix at the same path might be taken for that of this one.  The prefix is locked, so no other run makes
+** an identity too.  Rank 0 only.
 */
 SCR_FN int scr_run_identify_prefix(char* id, size_t n, int* adopts)
 {
   static const char* const others[] = {"index.scr", "flush.scr"};
-  char                     path[SCR_MAX_FILENAME], other[SCR_MAX_FILENAME];
+  char                     path[SCR_MAX_FILENAME], other[SCR_MAX_FILENAME], text[24];
   struct stat              st;
   scr_hash*                h = scr_hash_new();
   size_t                   i;
-  int                      rc = scr_record_path(scr.world.prefix, "prefix.scr", path, sizeof path);
+  int                      rc = scr_record_path(scr.world.prefix, "prefix.scr", path, sizeof path), fresh, renamed;
 
   *adopts = 0;
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, h);
-  if (rc == SCR_ERR_NOT_FOUND) {
-    char fresh[24];
+  fresh = rc == SCR_ERR_NOT_FOUND;
+  if (fresh) {
     for (i = 0; i < 2; i++)
       if (scr_record_path(scr.world.prefix, others[i], other, sizeof other) == SCR_SUCCESS &&
           scr_os.lstat(other, &st) == 0)
         *adopts = 1;
-    snprintf(fresh, sizeof fresh, "%016" PRIx64, scr_random());
-    scr_hash_util_set_str(h, "IDENTITY", fresh);
-    rc = scr_hash_file_write(path, h);
-    if (rc != SCR_SUCCESS) scr_warn("%s; the caches of this prefix are told by its path alone", scr_err_text);
-    else scr_desc_read_str(h, "IDENTITY", id, n);
+    snprintf(text, sizeof text, "%016" PRIx64, scr_random());
+    scr_hash_util_set_str(h, "IDENTITY", text);
     rc = SCR_SUCCESS;
+  }
+  if (rc == SCR_SUCCESS) {
+    renamed = scr_run_recall_user(h);
+    if (fresh || renamed) rc = scr_hash_file_write(path, h);
+    if (rc == SCR_SUCCESS || !fresh) scr_desc_read_str(h, "IDENTITY", id, n);
+    else scr_warn("%s; the caches of this prefix are told by its path alone", scr_err_text);
+    rc = SCR_SUCCESS; /* a name that cannot be recorded matters only when a later run has another one */
   } else if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) {
     scr_warn("%s; the caches of this prefix are told by its path alone", scr_err_text);
     rc = SCR_SUCCESS;
-  } else if (rc == SCR_SUCCESS) {
-    scr_desc_read_str(h, "IDENTITY", id, n);
   }
   scr_hash_delete(&h);
   return rc;
@@ -16137,6 +16181,7 @@ SCR_FN int scr_run_open_prefix(void)
 {
   struct {
     char prefix[SCR_MAX_FILENAME], real[SCR_MAX_FILENAME], id[sizeof scr.world.prefix_id];
+    char user[sizeof scr.world.home.user];
     int  adopts;
   } p;
   int rc = SCR_SUCCESS;
@@ -16149,12 +16194,14 @@ SCR_FN int scr_run_open_prefix(void)
     if (rc == SCR_SUCCESS) rc = scr_run_hold_prefix();
     if (rc == SCR_SUCCESS) scr_record_sweep(scr.world.prefix);
     if (rc == SCR_SUCCESS) rc = scr_run_identify_prefix(p.id, sizeof p.id, &p.adopts);
+    memcpy(p.user, scr.world.home.user, sizeof p.user);
   }
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_bcast(&p, (int)sizeof p, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
   memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
   memcpy(scr.prefix_real, p.real, sizeof p.real);
   memcpy(scr.world.prefix_id, p.id, sizeof p.id);
+  memcpy(scr.world.home.user, p.user, sizeof p.user);
   scr.world.prefix_adopts = p.adopts;
   return SCR_SUCCESS;
 }
@@ -17363,7 +17410,7 @@ SCR_FN int scr_run_choose(const char* name)
 **
 ** Uses       errors, memory, hash, parameters, dataset, MPI helpers, state, asynchronous flush, restart choice, start
 **            and end
-** Offers     the calls of scr.h
+** Offers     the calls of scr.h, scr_config_any
 ** Invariants
 **   A1  A call in the wrong phase returns before it communicates or changes anything.  An argument may be wrong on one
 **       rank only, so the ranks agree on it before anything changes.
@@ -17448,25 +17495,30 @@ SCR_FN int scr_config_before_init(const char* config, char** value)
   return rc;
 }
 
-SCR_API const char* SCR_Config(const char* config)
+/* SCR_Config with its code; *VALUE receives the value of a query, which the caller frees, or NULL. */
+SCR_FN int scr_config_any(const char* config, char** value)
 {
-  char* value = NULL;
-  int   rc;
+  int rc;
 
   scr_oom = 0;
-  if (config == NULL) {
-    scr_report_local(SCR_ERR(SCR_ERR_ARG, "SCR_Config is called with NULL"));
-    return NULL;
-  }
+  *value = NULL;
+  if (config == NULL) return scr_report_local(SCR_ERR(SCR_ERR_ARG, "SCR_Config is called with NULL"));
   if (scr.phase == SCR_PHASE_UNINIT && !scr.disabled) {
-    rc = scr_config_before_init(config, &value);
+    rc = scr_config_before_init(config, value);
   } else if (scr_params_config_is_query(config)) {
-    rc = scr_params_config(scr.world.params, config, &value);
+    rc = scr_params_config(scr.world.params, config, value);
   } else {
     rc = SCR_ERR(SCR_ERR_STATE, "SCR_Config(\"%s\") sets a parameter after SCR_Init; set it before", config);
   }
-  if (rc != SCR_SUCCESS) scr_report_local(rc);
-  else scr_err_text[0] = '\0'; /* NULL with an empty SCR_Last_error then means: not set */
+  if (rc == SCR_SUCCESS) scr_err_text[0] = '\0'; /* NULL with an empty SCR_Last_error then means: not set */
+  return scr_report_local(rc);
+}
+
+SCR_API const char* SCR_Config(const char* config)
+{
+  char* value;
+
+  scr_config_any(config, &value);
   return value;
 }
 
@@ -17668,5 +17720,221 @@ SCR_API const char* SCR_Last_error(void)
 {
   return scr_err_text;
 }
+
+/* ==== 28 FORTRAN ========================================================================================
+** The calls of scr.h as Fortran subroutines, compiled with -DSCR_WITH_FORTRAN.  examples/fortran has their interfaces:
+** scr.f90, a module, and scrf.h, the constants for programs without modules.
+**
+** Uses       errors, memory, state, start and end, public API
+** Offers     the subroutines of the table at the end
+** Invariants
+**   A3  A result that does not fit its variable is SCR_ERR_PATH, and the variable is blank: half a path is never a path.
+**       Only texts for the user are shortened, and end with "..." then.
+**   A4  A call whose result does not fit has failed: nothing is started, and a file that it routed fails its dataset.
+** Failure    As for the calls of scr.h, in the argument ierr.
+** ====================================================================================================== */
+
+#ifdef SCR_WITH_FORTRAN
+
+typedef MPI_Fint* scr_fortran_int; /* an integer of a Fortran program: its address */
+
+/* The result of a call.  IERR is NULL where the program leaves this argument out, as the module allows. */
+SCR_FN void scr_fortran_return(scr_fortran_int ierr, int rc)
+{
+  if (ierr != NULL) *ierr = (MPI_Fint)rc;
+}
+
+/* The length of TEXT, a variable of N characters, without the blanks at its end. */
+SCR_FN size_t scr_fortran_length(const char* text, size_t n)
+{
+  while (n > 0 && text[n - 1] == ' ') n--;
+  return n;
+}
+
+/*
+** Make NAME the C string of TEXT, which has N characters.  It has room for one byte more than any call accepts, so that
+** a text that is too long is refused by the call itself, in its own words and on all ranks.
+*/
+SCR_FN const char* scr_fortran_name(char name[SCR_MAX_FILENAME + 1], const char* text, size_t n)
+{
+  n = scr_fortran_length(text, n);
+  if (n > SCR_MAX_FILENAME) n = SCR_MAX_FILENAME;
+  memcpy(name, text, n);
+  name[n] = '\0';
+  return name;
+}
+
+/* Fill TEXT, a variable of N characters, with RESULT and blanks (A3).  CALL is for the message. */
+SCR_FN int scr_fortran_fill(const char* call, char* text, size_t n, const char* result)
+{
+  size_t length = strlen(result);
+
+  memset(text, ' ', n);
+  if (length > n)
+    return SCR_ERR(SCR_ERR_PATH, "%s: the result has %zu characters, but the variable for it only %zu: %.1000s", call,
+                   length, n, result);
+  memcpy(text, result, length);
+  return SCR_SUCCESS;
+}
+
+/* Fill TEXT, a variable of N characters, with MESSAGE and blanks; one that does not fit ends with "...". */
+SCR_FN void scr_fortran_message(char* text, size_t n, const char* message)
+{
+  size_t length = strlen(message), i;
+
+  memset(text, ' ', n);
+  memcpy(text, message, length < n ? length : n);
+  for (i = n < 3 ? 0 : n - 3; length > n && i < n; i++) text[i] = '.';
+}
+
+/* The calls that answer by a flag, and those that take a name. */
+SCR_FN int scr_fortran_flag(int (*call)(int*), scr_fortran_int flag)
+{
+  int answer = 0, rc = call(&answer);
+
+  *flag = (MPI_Fint)answer;
+  return rc;
+}
+
+SCR_FN int scr_fortran_named(int (*call)(const char*), const char* text, size_t n)
+{
+  char name[SCR_MAX_FILENAME + 1];
+  return call(scr_fortran_name(name, text, n));
+}
+
+SCR_FN int scr_fortran_start_output(const char* text, size_t n, int flags)
+{
+  char name[SCR_MAX_FILENAME + 1];
+  return SCR_Start_output(scr_fortran_name(name, text, n), flags);
+}
+
+/* The flag stays 1 when the name does not fit: a program that ignores the error must not start from the beginning. */
+SCR_FN int scr_fortran_have_restart(scr_fortran_int flag, char* text, size_t n)
+{
+  char name[SCR_MAX_FILENAME] = "";
+  int  have = 0, rc = SCR_Have_restart(&have, name), err;
+
+  *flag = (MPI_Fint)have;
+  err = scr_fortran_fill("SCR_Have_restart", text, n, name);
+  if (err != SCR_SUCCESS && scr_msg_rank <= 0) scr_report_local(err);
+  return rc != SCR_SUCCESS ? rc : err;
+}
+
+SCR_FN int scr_fortran_start_restart(char* text, size_t n)
+{
+  char      name[SCR_MAX_FILENAME] = "";
+  scr_phase phase = scr.phase;
+  int       rc = SCR_Start_restart(name), err;
+
+  err = scr_fortran_fill("SCR_Start_restart", text, n, name);
+  if (err == SCR_SUCCESS) return rc;
+  if (scr_msg_rank <= 0) scr_report_local(err);
+  scr.phase = phase;
+  return err;
+}
+
+SCR_FN int scr_fortran_route_file(const char* text, size_t n, char* to, size_t m)
+{
+  char name[SCR_MAX_FILENAME + 1], file[SCR_MAX_FILENAME] = "";
+  int  rc = SCR_Route_file(scr_fortran_name(name, text, n), file), err;
+
+  err = scr_fortran_fill("SCR_Route_file", to, m, file);
+  if (err == SCR_SUCCESS) return rc;
+  if (scr.phase == SCR_PHASE_CHECKPOINT || scr.phase == SCR_PHASE_OUTPUT) scr_open_fails(err);
+  return scr_report_local(err);
+}
+
+SCR_FN int scr_fortran_config(const char* text, size_t n, char* to, size_t m)
+{
+  size_t length = scr_fortran_length(text, n);
+  char * value = NULL, *config = (char*)scr_malloc(length + 1);
+  int    rc = SCR_SUCCESS, err;
+
+  if (config != NULL) {
+    memcpy(config, text, length);
+    config[length] = '\0';
+  }
+  rc = config != NULL ? scr_config_any(config, &value) : scr_report_local(SCR_ERR_OOM());
+  err = scr_fortran_fill("SCR_Config", to, m, value != NULL ? value : "");
+  free(config);
+  free(value);
+  return rc != SCR_SUCCESS ? rc : scr_report_local(err);
+}
+
+/* ---- the subroutines ---- */
+
+/*
+** SCR_FORTRAN(subroutine, SUBROUTINE, parameters, its work) defines a subroutine, under each name that a Fortran
+** compiler may make of it.  The lengths of all character variables are the last parameters.
+*/
+#define SCR_FORTRAN(low, UP, parameters, work)                                                                         \
+  SCR_FORTRAN_AS(low, parameters, work)                                                                                \
+  SCR_FORTRAN_AS(low##_, parameters, work)                                                                             \
+  SCR_FORTRAN_AS(low##__, parameters, work)                                                                            \
+  SCR_FORTRAN_AS(UP, parameters, work)
+#define SCR_FORTRAN_AS(name, parameters, work)                                                                         \
+  SCR_API void name parameters; /* compilers ask for the prototype of an exported function */                          \
+  SCR_API void name parameters                                                                                         \
+  {                                                                                                                    \
+    work;                                                                                                              \
+  }
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+SCR_FORTRAN(scr_init, SCR_INIT, (scr_fortran_int ierr), scr_fortran_return(ierr, SCR_Init()))
+SCR_FORTRAN(scr_init_comm, SCR_INIT_COMM, (scr_fortran_int comm, scr_fortran_int ierr),
+            scr_fortran_return(ierr, SCR_Init_comm(MPI_Comm_f2c(*comm))))
+SCR_FORTRAN(scr_finalize, SCR_FINALIZE, (scr_fortran_int ierr), scr_fortran_return(ierr, SCR_Finalize()))
+
+SCR_FORTRAN(scr_have_restart, SCR_HAVE_RESTART,
+            (scr_fortran_int flag, char* name, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
+            scr_fortran_return(ierr, scr_fortran_have_restart(flag, name, n)))
+SCR_FORTRAN(scr_start_restart, SCR_START_RESTART, (char* name, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
+            scr_fortran_return(ierr, scr_fortran_start_restart(name, n)))
+SCR_FORTRAN(scr_complete_restart, SCR_COMPLETE_RESTART, (scr_fortran_int valid, scr_fortran_int ierr),
+            scr_fortran_return(ierr, SCR_Complete_restart(*valid != 0)))
+
+SCR_FORTRAN(scr_need_checkpoint, SCR_NEED_CHECKPOINT, (scr_fortran_int flag, scr_fortran_int ierr),
+            scr_fortran_return(ierr, scr_fortran_flag(SCR_Need_checkpoint, flag)))
+SCR_FORTRAN(scr_start_checkpoint, SCR_START_CHECKPOINT, (scr_fortran_int ierr),
+            scr_fortran_return(ierr, SCR_Start_checkpoint()))
+SCR_FORTRAN(scr_complete_checkpoint, SCR_COMPLETE_CHECKPOINT, (scr_fortran_int valid, scr_fortran_int ierr),
+            scr_fortran_return(ierr, SCR_Complete_checkpoint(*valid != 0)))
+SCR_FORTRAN(scr_start_output, SCR_START_OUTPUT,
+            (const char* name, scr_fortran_int flags, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
+            scr_fortran_return(ierr, scr_fortran_start_output(name, n, (int)*flags)))
+SCR_FORTRAN(scr_complete_output, SCR_COMPLETE_OUTPUT, (scr_fortran_int valid, scr_fortran_int ierr),
+            scr_fortran_return(ierr, SCR_Complete_output(*valid != 0)))
+SCR_FORTRAN(scr_route_file, SCR_ROUTE_FILE,
+            (const char* name, char* file, scr_fortran_int ierr, SCR_FORTRAN_LEN n, SCR_FORTRAN_LEN m),
+            scr_fortran_return(ierr, scr_fortran_route_file(name, n, file, m)))
+SCR_FORTRAN(scr_should_exit, SCR_SHOULD_EXIT, (scr_fortran_int flag, scr_fortran_int ierr),
+            scr_fortran_return(ierr, scr_fortran_flag(SCR_Should_exit, flag)))
+
+SCR_FORTRAN(scr_current, SCR_CURRENT, (const char* name, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
+            scr_fortran_return(ierr, scr_fortran_named(SCR_Current, name, n)))
+SCR_FORTRAN(scr_drop, SCR_DROP, (const char* name, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
+            scr_fortran_return(ierr, scr_fortran_named(SCR_Drop, name, n)))
+SCR_FORTRAN(scr_delete, SCR_DELETE, (const char* name, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
+            scr_fortran_return(ierr, scr_fortran_named(SCR_Delete, name, n)))
+
+SCR_FORTRAN(scr_config, SCR_CONFIG,
+            (const char* config, char* value, scr_fortran_int ierr, SCR_FORTRAN_LEN n, SCR_FORTRAN_LEN m),
+            scr_fortran_return(ierr, scr_fortran_config(config, n, value, m)))
+SCR_FORTRAN(scr_get_version, SCR_GET_VERSION, (char* version, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
+            scr_fortran_return(ierr,
+                               scr_report_local(scr_fortran_fill("SCR_Get_version", version, n, SCR_Get_version()))))
+SCR_FORTRAN(scr_strerror, SCR_STRERROR, (scr_fortran_int code, char* text, SCR_FORTRAN_LEN n),
+            scr_fortran_message(text, n, SCR_Strerror((int)*code)))
+SCR_FORTRAN(scr_last_error, SCR_LAST_ERROR, (char* text, SCR_FORTRAN_LEN n),
+            scr_fortran_message(text, n, SCR_Last_error()))
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SCR_WITH_FORTRAN */
 
 #endif /* SCR_SERIAL */

@@ -62,10 +62,31 @@ awk -F: '{n[$2 ~ /^#ifndef SCR_SERIAL \/\*/ ? "fence" : $2 ~ /^#ifdef SCR_SERIAL
   { echo "SCR_SERIAL is not tested once for the fence, and at most once for what only commands use:"; cat "$work/fence"; } >"$work/out"
 report "one fence" "$work/out"
 
-$MPICC -O1 -c -I. -o "$work/scr.o" scr_impl.c
-diff <(nm -g --defined-only "$work/scr.o" | awk '{print $3}' | sort) \
-  <(sed -n 's/^SCR_API [a-z* ]*[ *]\(SCR_[A-Za-z_]*\)(.*/\1/p' scr.h | sort -u) >"$work/out"
+sed -n 's/^SCR_API [a-z* ]*[ *]\(SCR_[A-Za-z_]*\)(.*/\1/p' scr.h | sort -u >"$work/calls"
+# exports NAMES OPTION...: an object of the library exports what the file NAMES lists, and nothing else
+exports() {
+  $MPICC -O1 "${@:2}" -c -I. -o "$work/scr.o" scr_impl.c
+  diff <(nm -g --defined-only "$work/scr.o" | awk '{print $3}' | sort) <(sort -u "$1") >"$work/out"
+}
+exports "$work/calls"
 report "the object exports the calls of scr.h and nothing else" "$work/out"
+sed -n 's/^ *subroutine \(scr_[a-z_]*\)(.*/\1/p' examples/fortran/scr.f90 |
+  awk '{print; print $1 "_"; print $1 "__"; print toupper($1)}' | cat - "$work/calls" >"$work/names"
+exports "$work/names" -DSCR_WITH_FORTRAN
+report "with -DSCR_WITH_FORTRAN, it exports the subroutines of scr.f90 under four names too" "$work/out"
+
+# constants FILE: what it defines, as NAME VALUE
+constants() {
+  # shellcheck disable=SC2016
+  case $1 in
+  scr.h) sed -n 's/^#define \(SCR_[A-Z_]*\) *\([0-9][0-9]*\)\( .*\)*$/\1 \2/p; s/^  X(\(SCR_ERR_[A-Z_]*\), \([0-9]*\),.*/\1 \2/p' scr.h ;;
+  *) tr -d ' &' <"$1" | sed 's/^integer,parameter:://; s/^parameter(\(.*\))$/\1/' | tr ',' '\n' | sed -n 's/^\(SCR_[A-Z_]*\)=\([0-9]*\)$/\1 \2/p' ;;
+  esac | sort
+}
+for file in examples/fortran/scrf.h examples/fortran/scr.f90; do
+  diff <(constants scr.h) <(constants $file) >"$work/out"
+  report "$file has the constants of scr.h" "$work/out"
+done
 
 # part RULE TEXT: a rule of lint_parts.py; its faults have a line each
 part() {
@@ -97,7 +118,7 @@ echo '#include "scr.h"
 int main(void) { return SCR_SUCCESS; }' >"$work/h.cc"
 must "C++17, the header" g++ $mpi_flags -std=c++17 -Wall -Wextra -Werror -I. -c -o "$work/o" "$work/h.cc"
 must "C99 without extensions of the header" gcc $mpi_flags -std=c99 $warn -I. -x c -c -o "$work/o" "$work/h.cc"
-for macro in SCR_SERIAL SCR_LOCK_BASES; do
+for macro in SCR_SERIAL SCR_LOCK_BASES SCR_STATIC SCR_WITH_FORTRAN; do
   must "with -D$macro alone" gcc $mpi_flags -O1 $warn -Wno-unused-variable -D$macro -I. -c -o "$work/o" scr_impl.c
 done
 if echo '#include <stdio.h>' | gcc -m32 -E - >/dev/null 2>&1; then

@@ -8,7 +8,7 @@ lint_parts.py --self-test - plant a fault of each kind in a copy of the file, an
   reached   each function is reached from the API or from a command, maybe through a table or a macro
   labels    the labels of invariants are unique, and what a comment refers to exists
   records   the keys of records are named in the parts that read and write them, and nowhere else
-  linkage   in column 0, SCR_FN or SCR_API begins each function, and `static` each variable
+  linkage   in column 0, SCR_FN or SCR_API begins each function (but those of macros), and `static` each variable
   documents no comment and no message refers to a document that is not in the repository
   long      (a note, not a fault) functions above 60 lines whose comment does not say why: "Long, because ..."
   commands  (a note) functions that only commands reach, but that every application compiles
@@ -99,7 +99,7 @@ class Source(Code):
         return next((p for p in self.parts if p.start <= offset < p.end), None)
 
     def find_items(self):
-        items = []
+        items, self.calls = [], ""  # calls: what macros at the start of a line make, which is API too
         plain = re.sub(r"\\\n", "  ", self.code)  # a macro is one line; offsets stay
 
         def macro(m):
@@ -108,7 +108,12 @@ class Source(Code):
                 items.append(Item("macro", d.group(1), m.start(), m.group()[d.end() :], self.part_of(m.start())))
             return " " * len(m.group())
 
+        def call(m):
+            self.calls += m.group()
+            return re.sub(r"[^\n]", " ", m.group())
+
         plain = re.sub(r"^[ \t]*#[^\n]*", macro, plain, flags=re.M)
+        plain = re.sub(r"^SCR_[A-Z_]+\([^\n]*(?:\n [^\n]*)*", call, plain, flags=re.M)
         plain = re.sub(r'^extern "[^"]*" \{', lambda m: " " * len(m.group()), plain, flags=re.M)
         at = 0
         while True:
@@ -214,14 +219,14 @@ def rule_offers(s):
 
 
 def rule_reached(s):
-    live = s.reached([i.name for i in s.api] + WORD.findall(s.commands))
+    live = s.reached([i.name for i in s.api] + WORD.findall(s.calls) + WORD.findall(s.commands))
     for f in s.functions:
         if f.name not in live:
             yield "%d: %s" % (s.line(f.start), f.name)
 
 
 def rule_commands(s):
-    api = s.reached([i.name for i in s.api])
+    api = s.reached([i.name for i in s.api] + WORD.findall(s.calls))
     live = s.reached(WORD.findall(s.commands))
     serial, depth = [], 0  # where the code for commands begins and ends
     for m in re.finditer(r"^[ \t]*#[ \t]*(if|endif)([^\n]*)", s.code, re.M):
@@ -264,7 +269,8 @@ def rule_linkage(s):
             yield "%d: the function %s begins with neither SCR_FN nor SCR_API" % (s.line(i.start), i.name)
         if i.kind == "variable" and not re.match(r"static\b", i.code):
             yield "%d: the variable %s is not static" % (s.line(i.start), i.name)
-    for m in re.finditer(r"^[ \t]+(SCR_FN|SCR_API)\b", s.code, re.M):
+    plain = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda m: re.sub(r"[^\n]", " ", m.group()), s.code, flags=re.M)
+    for m in re.finditer(r"^[ \t]+(SCR_FN|SCR_API)\b", plain, re.M):  # a macro may define an exported function
         yield "%d: %s is not in column 0" % (s.line(m.start()), m.group(1))
 
 
@@ -345,6 +351,8 @@ def self_test(text, commands):
         ("reached", plant(one), [], "scr_planted();"),
         ("reached", plant(row, api("0")), ["scr_planted"]),
         ("reached", plant(row, api("SCR_ROW()")), []),
+        ("reached", plant(one, "SCR_PLANTED(low, UP,\n            scr_planted())\n"), []),
+        ("reached", plant(one, "#define SCR_PLANTED(low) scr_planted()\n"), ["scr_planted"]),
         ("labels", labels("Q9", "Q9"), ["Q9 is the label of an invariant too"]),
         ("labels", labels("Q8", "Q9", "/* As planted (Q8, Q9; C99 too). */"), []),
         ("labels", labels("Q8", "Q9", "/* As planted (Q7). */"), ["no invariant is labelled Q7"]),
@@ -352,6 +360,7 @@ def self_test(text, commands):
         ("records", plant(function("scr_planted", 'return scr_hash_get(NULL, "META") != NULL;')), []),
         ("linkage", plant(function("scr_planted", linkage="static")), 1),
         ("linkage", plant("  " + one), 1),
+        ("linkage", plant("#define SCR_PLANTED \\\n  SCR_API int SCR_Planted(void); \\\n  SCR_API int f(void)\n"), []),
         ("linkage", plant("int scr_planted[3] = {1, 2, 3};\n"), ["the variable scr_planted is not static"]),
         ("linkage", plant(one + "static int scr_planted_too[3] = {1, 2, 3};\n"), []),
         ("documents", plant("/* As the developer guide says. */\n"), ["developer guide"]),
