@@ -1,0 +1,171 @@
+!
+! scr.f90 - the module of the library for Fortran programs: interfaces of its calls, and constants.
+!
+! The manual of the calls is scr.h.  In Fortran:
+!   - Each call is a subroutine.  Its last argument, ierr, receives the code that the C function returns; it may be left
+!     out, because the library prints errors itself.
+!   - Blanks at the end of a text that is passed in do not count; a text that is received is padded with them.  A name
+!     or path that does not fit its variable is the error SCR_ERR_PATH, and the variable is blank.  A variable of
+!     SCR_MAX_FILENAME characters is always large enough.
+!   - Flags are integers: 1 yes, 0 no.
+!   - With a blank name, scr_start_output lets the library name the dataset.
+!
+!   mpicc -DSCR_WITH_FORTRAN -c scr_impl.c && mpifort scr.f90 app.f90 scr_impl.o -lz -lpthread
+!
+! The module needs no module of MPI.  Integers are default integers, of the size for which MPI was built.
+!
+module scr
+  implicit none
+  public
+
+  integer, parameter :: SCR_SUCCESS = 0
+  integer, parameter :: SCR_MAX_FILENAME = 1024 ! characters that hold any name or path
+
+  ! Flags of scr_start_output; add them.
+  integer, parameter :: SCR_FLAG_NONE = 0
+  integer, parameter :: SCR_FLAG_CHECKPOINT = 1 ! a restart can use it
+  integer, parameter :: SCR_FLAG_OUTPUT = 2     ! always flushed to the prefix
+
+  ! Errors
+  integer, parameter :: SCR_ERR_DISABLED = 1  ! the library is disabled (SCR_ENABLE=0)
+  integer, parameter :: SCR_ERR_STATE = 2  ! call in the wrong state
+  integer, parameter :: SCR_ERR_ARG = 3  ! bad argument
+  integer, parameter :: SCR_ERR_PARAM = 4  ! bad parameter value
+  integer, parameter :: SCR_ERR_DIFFER = 5  ! the ranks disagree
+  integer, parameter :: SCR_ERR_PATH = 6  ! path too long, or not below the prefix directory
+  integer, parameter :: SCR_ERR_MEM = 7  ! out of memory
+  integer, parameter :: SCR_ERR_IO = 8  ! input or output failed
+  integer, parameter :: SCR_ERR_SPACE = 9  ! no space left
+  integer, parameter :: SCR_ERR_FORMAT = 10 ! file is corrupt, truncated or of another format
+  integer, parameter :: SCR_ERR_CRC = 11 ! checksum mismatch
+  integer, parameter :: SCR_ERR_MISSING = 12 ! file is missing or has the wrong size
+  integer, parameter :: SCR_ERR_INVALID = 13 ! a rank marked the dataset invalid
+  integer, parameter :: SCR_ERR_LOST = 14 ! more was lost than the redundancy scheme can rebuild
+  integer, parameter :: SCR_ERR_NO_RESTART = 15 ! checkpoints exist, but none could be loaded
+  integer, parameter :: SCR_ERR_BUSY = 16 ! in use by another run
+  integer, parameter :: SCR_ERR_UNSAFE = 17 ! directory or file is not safe to use
+  integer, parameter :: SCR_ERR_MPI = 18 ! an MPI call failed
+  integer, parameter :: SCR_ERR_NOT_FOUND = 19 ! no such dataset
+
+  interface
+
+    ! ---- start and end ----
+
+    subroutine scr_init(ierr)
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    ! Comm is an integer, as in mpif.h and the module mpi, or a type(MPI_Comm) of mpi_f08.
+    subroutine scr_init_comm(comm, ierr)
+      type(*), intent(in) :: comm
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    subroutine scr_finalize(ierr)
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    ! Sets a parameter, before scr_init ("KEY=VALUE"), or asks for one ("KEY"): then value receives it, else blanks.
+    subroutine scr_config(config, value, ierr)
+      character(*), intent(in) :: config
+      character(*), intent(out) :: value
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    ! ---- restart ----
+
+    ! Flag is 1 if a checkpoint is loaded, and name its name.
+    subroutine scr_have_restart(flag, name, ierr)
+      integer, intent(out) :: flag
+      character(*), intent(out) :: name
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    subroutine scr_start_restart(name, ierr)
+      character(*), intent(out) :: name
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    ! Valid is 1 if this rank could read its files.
+    subroutine scr_complete_restart(valid, ierr)
+      integer, intent(in) :: valid
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    ! ---- checkpoint and output ----
+
+    subroutine scr_need_checkpoint(flag, ierr)
+      integer, intent(out) :: flag
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    subroutine scr_start_checkpoint(ierr)
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    subroutine scr_complete_checkpoint(valid, ierr)
+      integer, intent(in) :: valid
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    subroutine scr_start_output(name, flags, ierr)
+      character(*), intent(in) :: name
+      integer, intent(in) :: flags
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    ! Valid is 1 if this rank wrote all its files and closed them.
+    subroutine scr_complete_output(valid, ierr)
+      integer, intent(in) :: valid
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    ! File receives the path at which to open the file name.
+    subroutine scr_route_file(name, file, ierr)
+      character(*), intent(in) :: name
+      character(*), intent(out) :: file
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    subroutine scr_should_exit(flag, ierr)
+      integer, intent(out) :: flag
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    ! ---- datasets ----
+
+    subroutine scr_current(name, ierr)
+      character(*), intent(in) :: name
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    subroutine scr_drop(name, ierr)
+      character(*), intent(in) :: name
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    subroutine scr_delete(name, ierr)
+      character(*), intent(in) :: name
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    ! ---- information ----
+
+    subroutine scr_get_version(version, ierr)
+      character(*), intent(out) :: version
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    ! The text of an error code, and the message of the last error; one that does not fit ends with "...".
+    subroutine scr_strerror(code, text)
+      integer, intent(in) :: code
+      character(*), intent(out) :: text
+    end subroutine
+
+    subroutine scr_last_error(text)
+      character(*), intent(out) :: text
+    end subroutine
+
+  end interface
+
+end module scr
