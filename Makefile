@@ -1,11 +1,12 @@
 # GNU Make, 3.81 or newer; no configure step.  `make help` lists the targets.
 #
-#   CC, MPICC, MPIEXEC, CFLAGS, PREFIX, DESTDIR may be set on the command line.
+#   CC, MPICC, MPIFORT, MPIEXEC, CFLAGS, FFLAGS, PREFIX, DESTDIR may be set on the command line.
 #   V=1 prints the commands; CI=1 makes warnings errors and a skipped test a failure.
 
 SHELL   = /bin/sh
 CC      ?= cc
 CFLAGS  ?= -O2 -g
+FFLAGS  ?= -O2 -g
 PREFIX  ?= /usr/local
 WARN    = -Wall -Wextra -Wshadow -Wc++-compat -Wstrict-prototypes -Wmissing-prototypes $(if $(filter 1,$(CI)),-Werror)
 
@@ -14,8 +15,9 @@ WARN    = -Wall -Wextra -Wshadow -Wc++-compat -Wstrict-prototypes -Wmissing-prot
 find_mpi = $(if $(found_$(1)),,$(eval found_$(1) := $(shell command -v $(1).mpich || command -v $(1) || \
   ls /usr/lib*/mpich/bin/$(1) /usr/lib*/mpi/gcc/mpich/bin/$(1) 2>/dev/null | head -n 1 | grep . || echo $(1))))$(found_$(1))
 MPICC   ?= $(call find_mpi,mpicc)
+MPIFORT ?= $(call find_mpi,mpifort)
 MPIEXEC ?= $(call find_mpi,mpiexec)
-RUN_ENV  = CC="$(CC)" MPICC="$(MPICC)" MPIEXEC="$(MPIEXEC)" BIN="$(CURDIR)/tools" CI="$(CI)"
+RUN_ENV  = CC="$(CC)" MPICC="$(MPICC)" MPIFORT="$(MPIFORT)" MPIEXEC="$(MPIEXEC)" BIN="$(CURDIR)/tools" CI="$(CI)"
 
 # A step is one line, `$(call step,WHAT,FILE)COMMAND`: it prints "  WHAT  FILE"; with V=1 or -n the command; with -s nothing.
 # `$(call using,COMPILER)` before it tells once which compiler that is.
@@ -30,15 +32,17 @@ told   :=
 
 COMMANDS = $(patsubst %.c,%,$(wildcard tools/scr_*.c)) $(addprefix tools/scr_,rebuild_xor glob_hosts log_transfer inspect_cache)
 EXAMPLES = $(patsubst %.c,%,$(wildcard examples/*.c))
+BINDINGS = examples/fortran/scrf.h examples/fortran/scr.f90
+FORTRAN  = examples/fortran/heat2d examples/fortran/heat2d_fixed
 LIBS     = -lz -lpthread
 
 .DEFAULT_GOAL := all
-.PHONY: all setup demo check check-long lint sanitize bench install clean help
+.PHONY: all setup demo fortran check check-long lint sanitize bench install clean help
 
 # A goal that is built waits for setup, when both are asked for; and setup knows what for.
 ifneq (,$(filter setup,$(MAKECMDGOALS)))
-libscr.a scr_impl.o tools/scr $(EXAMPLES) tests/unit/unit: | setup
-check check-long demo lint sanitize bench: | setup
+libscr.a scr_impl.o tools/scr $(EXAMPLES) $(FORTRAN) tests/unit/unit: | setup
+check check-long demo fortran lint sanitize bench: | setup
 endif
 
 all: libscr.a tools/scr $(COMMANDS) $(EXAMPLES) ## libscr.a, the commands in tools/, the examples
@@ -48,7 +52,7 @@ setup: ## install what is missing: an MPI, zlib, a compiler; with `check`, `lint
 
 scr_impl.o: scr_impl.c scr.h
 	$(call using,$(MPICC))
-	$(call step,CC,$<)$(MPICC) $(CFLAGS) $(WARN) -I. -c -o $@ scr_impl.c
+	$(call step,CC,$<)$(MPICC) $(CFLAGS) $(WARN) -DSCR_WITH_FORTRAN -I. -c -o $@ scr_impl.c
 
 libscr.a: scr_impl.o
 	$(call step,AR,$@)rm -f $@ && $(AR) rcs $@ scr_impl.o
@@ -63,6 +67,14 @@ $(COMMANDS): tools/scr # one program: the name of the link is the command
 $(EXAMPLES): %: %.c libscr.a scr.h
 	$(call using,$(MPICC))
 	$(call step,LINK,$@)$(MPICC) $(CFLAGS) $(WARN) -I. -o $@ $< libscr.a $(LIBS)
+
+fortran: $(FORTRAN) ## the examples in Fortran
+
+examples/fortran/heat2d: examples/fortran/scr.f90 examples/fortran/heat2d.f90 libscr.a # modules stay in their directory
+	$(call step,LINK,$@)cd examples/fortran && $(MPIFORT) $(FFLAGS) -o heat2d scr.f90 heat2d.f90 ../../libscr.a $(LIBS)
+
+examples/fortran/heat2d_fixed: examples/fortran/heat2d_fixed.f examples/fortran/scrf.h libscr.a
+	$(call step,LINK,$@)$(MPIFORT) $(FFLAGS) -o $@ $< libscr.a $(LIBS)
 
 tests/unit/unit: $(wildcard tests/unit/*.c tests/unit/*.h) scr_impl.c scr.h
 	$(call using,$(CC))
@@ -80,7 +92,7 @@ check-long: all tests/unit/unit ## the long loops
 lint: ## the rules of the one file, warnings, formatting, static checks
 	$(Q)$(RUN_ENV) bash tests/lint.sh
 
-sanitize: ## unit, MPI and cluster tests under ASan and UBSan
+sanitize: ## unit, MPI, Fortran and cluster tests under ASan and UBSan
 	$(Q)$(RUN_ENV) bash tests/sanitize.sh
 
 bench: ## times of a checkpoint, beside the time of memcpy
@@ -88,16 +100,19 @@ bench: ## times of a checkpoint, beside the time of memcpy
 
 dest = $(DESTDIR)$(PREFIX)
 install: libscr.a tools/scr ## copy header, source, library and commands below PREFIX
-	$(call step,COPY,$(dest)/include)install -d "$(dest)/include" && install -m 644 scr.h "$(dest)/include"
+	$(call step,COPY,$(dest)/include)install -d "$(dest)/include" && \
+	  install -m 644 scr.h $(BINDINGS) "$(dest)/include"
 	$(call step,COPY,$(dest)/lib)install -d "$(dest)/lib" && install -m 644 libscr.a "$(dest)/lib"
-	$(call step,COPY,$(dest)/share/scr)install -d "$(dest)/share/scr" && install -m 644 scr.h scr_impl.c LICENSE tools/scr-gdb.py "$(dest)/share/scr"
+	$(call step,COPY,$(dest)/share/scr)install -d "$(dest)/share/scr" && \
+	  install -m 644 scr.h scr_impl.c $(BINDINGS) LICENSE tools/scr-gdb.py "$(dest)/share/scr"
 	$(call step,COPY,$(dest)/bin)install -d "$(dest)/bin" && install -m 755 tools/scr "$(dest)/bin" && \
 	  for c in $(notdir $(COMMANDS)); do ln -sf scr "$(dest)/bin/$$c" || exit; done
 
 clean: ## remove what make has built
-	$(call step,CLEAN,what make has built)rm -f libscr.a scr_impl.o tools/scr $(COMMANDS) $(EXAMPLES) tests/unit/unit
+	$(call step,CLEAN,what make has built)rm -f libscr.a scr_impl.o tools/scr $(COMMANDS) $(EXAMPLES) $(FORTRAN) \
+	  examples/fortran/*.mod tests/unit/unit
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1: \2/p' Makefile
 	@echo 'Variables: V=1 prints the commands; CI=1 makes warnings errors and a skipped test a failure;'
-	@echo '  CC, MPICC, MPIEXEC, CFLAGS, PREFIX, DESTDIR'
+	@echo '  CC, MPICC, MPIFORT, MPIEXEC, CFLAGS, FFLAGS, PREFIX, DESTDIR'

@@ -15820,8 +15820,8 @@ SCR_FN int scr_restart_begin_anew(void)
 ** Invariants
 **   O1  The library calls exit only in scr_run_leave.
 **   O2  A dataset is committed on no rank before it is protected on all.
-**   O3  Unless SCR_USER_NAME names the user, a run has the name that the run before it had, which the prefix records for
-**       each user id: the cache is below that name, and a run without USER, or a static program, may find another one.
+**   O3  Unless SCR_USER_NAME names the user, a run takes the name that the run before it had, which the prefix records
+**       for each user id.  The cache is below that name; a run without USER, or a static program, may know another one.
 ** Failure    An error code, agreed on over the world.
 ** ====================================================================================================== */
 
@@ -17728,8 +17728,8 @@ SCR_API const char* SCR_Last_error(void)
 ** Uses       errors, memory, state, start and end, public API
 ** Offers     the subroutines of the table at the end
 ** Invariants
-**   A3  A result that does not fit its variable is SCR_ERR_PATH, and the variable is blank: half a path is never a path.
-**       Only texts for the user are shortened, and end with "..." then.
+**   A3  A result that does not fit its variable is SCR_ERR_PATH, and the variable is blank: half a path is not a path.
+**       Only messages are shortened; then they end with "...".
 **   A4  A call whose result does not fit has failed: nothing is started, and a file that it routed fails its dataset.
 ** Failure    As for the calls of scr.h, in the argument ierr.
 ** ====================================================================================================== */

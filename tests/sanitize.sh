@@ -1,5 +1,6 @@
 #!/bin/bash
-# sanitize.sh - unit, command, MPI and cluster suites under ASan and UBSan, asynchronous flushes under TSan.  Last line: N passed, N failed, N skipped.
+# sanitize.sh - unit, command, MPI, Fortran and cluster suites under ASan and UBSan, asynchronous flushes under TSan.
+# Last line: N passed, N failed, N skipped.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export SCR_TEST_CFLAGS="-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
@@ -30,6 +31,7 @@ BIN=$work run job 240 tests/tools/job.sh check
 # MPI keeps memory until the process ends, and the tests preload a library before the sanitizer's.
 export TEST_LIMIT=300 ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
 run mpi 3300 tests/mpi/mpi.sh check
+run fortran 300 tests/fortran/fortran.sh check
 BIN=$work run version 300 tests/version/version.sh check
 run cluster 1500 tests/cluster/cluster.sh check
 # The copies of a flush under TSan, which stands neither the hooks of UCX into mmap nor addresses at random.

@@ -1,5 +1,6 @@
 #!/bin/sh
-# setup.sh [GOAL ...] - install what is missing to build, and what the goals need (check, check-long, lint, sanitize).
+# setup.sh [GOAL ...] - install what is missing to build, and what the goals need (check, check-long, lint, sanitize,
+# fortran).
 # Uses the system's package manager as root or through sudo without a password; else it says what to install.
 set -u
 goals=" $* "
@@ -18,16 +19,20 @@ packages_of() {
   case $manager:$1 in
   apt-get:cc) echo gcc libc6-dev ;; apt-get:mpi) echo mpich libmpich-dev ;; apt-get:zlib) echo zlib1g-dev ;;
   apt-get:cxx) echo g++ ;; apt-get:ip) echo iproute2 ;; apt-get:ps) echo procps ;; apt-get:unshare) echo util-linux ;;
-  apt-get:format) echo clang-format ;;
+  apt-get:format) echo clang-format ;; apt-get:fortran) echo gfortran libmpich-dev ;;
   dnf:cc) echo gcc ;; dnf:mpi) echo mpich mpich-devel ;; dnf:zlib) echo zlib-devel ;; dnf:cxx) echo gcc-c++ ;;
   dnf:ip) echo iproute ;; dnf:ps) echo procps-ng ;; dnf:unshare) echo util-linux ;; dnf:format) echo clang-tools-extra ;;
+  dnf:fortran) echo gcc-gfortran mpich-devel ;;
   zypper:cc) echo gcc ;; zypper:mpi) echo mpich mpich-devel ;; zypper:zlib) echo zlib-devel ;; zypper:cxx) echo gcc-c++ ;;
   zypper:ip) echo iproute2 ;; zypper:ps) echo procps ;; zypper:unshare) echo util-linux ;; zypper:format) echo clang-tools ;;
+  zypper:fortran) echo gcc-fortran mpich-devel ;;
   pacman:cc) echo gcc ;; pacman:mpi) echo openmpi ;; pacman:zlib) echo zlib ;; pacman:cxx) echo gcc ;;
   pacman:ip) echo iproute2 ;; pacman:ps) echo procps-ng ;; pacman:unshare) echo util-linux ;; pacman:format) echo clang ;;
+  pacman:fortran) echo gcc-fortran ;;
   apk:cc) echo gcc musl-dev ;; apk:mpi) echo mpich mpich-dev ;; apk:zlib) echo zlib-dev ;; apk:cxx) echo g++ ;;
   apk:ip) echo iproute2 ;; apk:ps) echo procps ;; apk:unshare) echo util-linux ;; apk:format) echo clang-extra-tools ;;
-  brew:cc) echo gcc ;; brew:mpi) echo mpich ;; brew:zlib) echo zlib ;; brew:cxx) echo gcc ;; brew:format) echo clang-format ;;
+  apk:fortran) echo gfortran ;;
+  brew:cc) echo gcc ;; brew:mpi) echo mpich ;; brew:zlib) echo zlib ;; brew:cxx) echo gcc ;; brew:fortran) echo gcc ;; brew:format) echo clang-format ;;
   *:mpi) echo "an MPI with mpicc and mpiexec (MPICH)" ;; *:zlib) echo "the zlib headers" ;; *:cc) echo "a C compiler" ;;
   *) echo "$1" ;;
   esac
@@ -44,6 +49,7 @@ case $goals in
 *" check"* | *" lint "* | *" sanitize "*)
   have bash || need bash
   have g++ || need cxx
+  have gfortran && have_mpi mpifort || need fortran
   have clang || need clang
   if [ "$(uname)" = Linux ]; then # what the tests over several nodes use
     have ip || need ip
@@ -54,6 +60,7 @@ case $goals in
   have python3 || need python3
   ;;
 esac
+case $goals in *" fortran "*) have gfortran && have_mpi mpifort || need fortran ;; esac
 case $goals in
 *" lint "*)
   have clang-format || need format
