@@ -84,6 +84,7 @@ else bad "README.md: its program" "it has $n lines, not 1 to 39"; fi
 
 # Flang cannot read the module mpi_f08 that gfortran has made, so its programs include mpif.h.
 flang=$(first_of flang-new flang $(for v in $(seq 30 -1 16); do echo "flang-$v flang-new-$v"; done))
+[ -n "$flang" ] || echo "note  flang: not tried, it is not installed"
 [ -z "$sanitizers" ] || flang=
 if [ -n "$flang" ]; then
   include=$($MPIFORT -show | tr ' ' '\n' | grep '^-I' | sort -u | tr '\n' ' ')
