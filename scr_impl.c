@@ -16104,7 +16104,8 @@ SCR_FN int scr_run_recall_user(scr_hash* h)
     scr_desc_read_str(scr_hash_get(h, "USER"), uid, user, sizeof scr.world.home.user);
     return 0;
   }
-  if ((known != NULL && strcmp(known, user) == 0) || strchr(user, '/') != NULL) return 0;
+  if (known != NULL && strcmp(known, user) == 0) return 0;
+  if (strchr(user, '/') != NULL || user[0] == '.') return 0; /* this run will fail, and the next one should not */
   scr_hash_unset(scr_hash_get(h, "USER"), uid);
   scr_hash_setf(h, NULL, "%s %s %s", "USER", uid, user);
   return 1;
@@ -17726,7 +17727,7 @@ SCR_API const char* SCR_Last_error(void)
 ** scr.f90, a module, and scrf.h, the constants for programs without modules.
 **
 ** Uses       errors, memory, state, start and end, public API
-** Offers     the subroutines of the table at the end
+** Offers     the subroutines at its end
 ** Invariants
 **   A3  A result that does not fit its variable is SCR_ERR_PATH, and the variable is blank: half a path is not a path.
 **       Only messages are shortened; then they end with "...".
