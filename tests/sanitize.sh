@@ -31,7 +31,7 @@ BIN=$work run job 240 tests/tools/job.sh check
 # MPI keeps memory until the process ends, and the tests preload a library before the sanitizer's.
 export TEST_LIMIT=300 ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
 run mpi 3300 tests/mpi/mpi.sh check
-run fortran 300 tests/fortran/fortran.sh check
+run fortran 600 tests/fortran/fortran.sh check
 BIN=$work run version 300 tests/version/version.sh check
 run cluster 1500 tests/cluster/cluster.sh check
 # The copies of a flush under TSan, which stands neither the hooks of UCX into mmap nor addresses at random.

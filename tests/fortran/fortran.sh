@@ -20,6 +20,11 @@ cd "$work" || exit 1
 cp "$top/scr.h" "$top/scr_impl.c" "$top"/examples/*.c "$top"/examples/fortran/*.[fh]* "$top"/tests/fortran/*.[fi]* .
 passed=0 failed=0 skipped=0
 flags=${sanitizers:--g -O1}
+if ! $MPIFORT --version >/dev/null 2>&1; then
+  echo "skipped: there is no Fortran compiler with MPI; \`make setup check\` installs one"
+  echo "0 passed, 0 failed, 1 skipped"
+  exit
+fi
 export SCR_CNTL_BASE=$work/base SCR_CACHE_BASE=$work/base SCR_JOB_ID=fortran SCR_FLUSH=0 SCR_CONF_FILE=/dev/null
 
 ok() { # NAME
