@@ -16,7 +16,7 @@ tests/cluster/cluster.sh   420 5400
 tests/version/version.sh   120  120
 tests/bench/smoke.sh       240  240
 tests/vendor/vendor.sh     360  360
-tests/fortran/fortran.sh   300  300
+tests/fortran/fortran.sh   360  360
 "
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

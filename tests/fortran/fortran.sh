@@ -174,6 +174,7 @@ for other in heat2d_f90 heat2d_fixed ${flang:+heat2d_flang}; do
   else bad "$other" "it does not read what heat2d_c wrote"; fi
   continues "$other" "$other"
   continues heat2d_c "$other"
+  [ "$other" != heat2d_flang ] || continue
   continues "$other" heat2d_c
   fresh
   # shellcheck disable=SC2086
@@ -181,7 +182,6 @@ for other in heat2d_f90 heat2d_fixed ${flang:+heat2d_flang}; do
   if [ "$(answer)" = "$calm" ]; then ok "$other, undisturbed"; else bad "$other" "another answer than $calm"; fi
 done
 continues heat2d_f90 heat2d_fixed
-continues heat2d_fixed heat2d_f90
 
 # ---- README.md: its program, and its build lines ----
 
