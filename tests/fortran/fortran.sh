@@ -167,11 +167,12 @@ continues() { # PROGRAM OTHER: the first is killed in a checkpoint, and a node i
   if run 4 "$2" $options && grep -q 'restarted from heat.40, at step 40' log && [ "$(answer)" = "$calm" ] && [ -d "$lost" ]; then ok "$name"
   else bad "$name" "it does not restart with the same answer, $calm"; fi
 }
+before=heat2d_c
 for other in heat2d_f90 heat2d_fixed ${flang:+heat2d_flang}; do
   # shellcheck disable=SC2086
   run 4 $other $options # nothing is left to do: it reads the last checkpoint of the program before
-  if grep -q 'restarted from heat.60' log && [ "$(answer)" = "$calm" ]; then ok "$other reads what heat2d_c wrote"
-  else bad "$other" "it does not read what heat2d_c wrote"; fi
+  if grep -q 'restarted from heat.60' log && [ "$(answer)" = "$calm" ]; then ok "$other reads what $before wrote"
+  else bad "$other" "it does not read what $before wrote"; fi
   continues "$other" "$other"
   continues heat2d_c "$other"
   [ "$other" != heat2d_flang ] || continue
@@ -179,6 +180,7 @@ for other in heat2d_f90 heat2d_fixed ${flang:+heat2d_flang}; do
   fresh
   # shellcheck disable=SC2086
   run 4 $other $options
+  before=$other
   if [ "$(answer)" = "$calm" ]; then ok "$other, undisturbed"; else bad "$other" "another answer than $calm"; fi
 done
 continues heat2d_f90 heat2d_fixed
