@@ -15057,7 +15057,7 @@ SCR_FN int scr_fetch_record(const scr_fetching* f, const scr_object* o, const ch
   file->dir = scr_strdup(dir);
   file->mode = o->mode;
   file->mtime = o->mtime;
-  if (o->mode == 0 && o->packed.n == 0 && scr_os.lstat(from, &st) == 0) { /* older maps do not have them */
+  if (o->packed.n == 0 && scr_os.lstat(from, &st) == 0) { /* the user may have changed them */
     file->mode = (int)(st.st_mode & 0777);
     file->mtime = (int64_t)st.st_mtime;
   }
@@ -17411,7 +17411,7 @@ SCR_FN int scr_run_choose(const char* name)
 **
 ** Uses       errors, memory, hash, parameters, dataset, MPI helpers, state, asynchronous flush, restart choice, start
 **            and end
-** Offers     the calls of scr.h, scr_config_any
+** Offers     the calls of scr.h
 ** Invariants
 **   A1  A call in the wrong phase returns before it communicates or changes anything.  An argument may be wrong on one
 **       rank only, so the ranks agree on it before anything changes.
@@ -17726,8 +17726,8 @@ SCR_API const char* SCR_Last_error(void)
 ** The calls of scr.h as Fortran subroutines, compiled with -DSCR_WITH_FORTRAN.  examples/fortran has their interfaces:
 ** scr.f90, a module, and scrf.h, the constants for programs without modules.
 **
-** Uses       errors, memory, state, start and end, public API
-** Offers     the subroutines at its end
+** Uses       errors, memory, state, start and end
+** Offers     nothing
 ** Invariants
 **   A3  A result that does not fit its variable is SCR_ERR_PATH, and the variable is blank: half a path is not a path.
 **       Only messages are shortened; then they end with "...".
