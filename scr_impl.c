@@ -2050,8 +2050,8 @@ typedef enum {
     "1 packs the files of all ranks into few large files on the prefix, the containers, when a dataset is flushed. "   \
     "`scr_index --extract` takes a file out of them.")                                                                 \
   X(SCR_RANK2FILE_SIZE, BYTES, NULL, "1M", ANY,                                                                        \
-    "Largest file of the map that tells which rank has written which files: the map of a larger dataset is a tree of " \
-    "files.")                                                                                                          \
+    "Size up to which ranks share a file of the map that tells which rank has written which files: the map of a "      \
+    "larger dataset is a tree of files; the list of one rank is never split.")                                         \
   X(SCR_CONTAINER_SIZE, CAPACITY, NULL, "100G", ANY,                                                                   \
     "Largest size of a container; when one is full, the next begins.")                                                 \
   X(SCR_VIRTUAL_NODES, COUNT, NULL, "0", ANY,                                                                          \
@@ -4962,9 +4962,11 @@ SCR_FN void scr_helper_end(void)
   if (!scr_helper.lives) return;
   pthread_mutex_lock(&scr_helper.lock);
   scr_helper.ends = 1;
+  scr_helper.hurry++;
   pthread_cond_broadcast(&scr_helper.changed);
   pthread_mutex_unlock(&scr_helper.lock);
   pthread_join(scr_helper.thread, NULL);
+  scr_helper.hurry--;
   scr_helper.lives = 0;
 }
 
@@ -5042,7 +5044,7 @@ SCR_FN int scr_copy_enter(scr_copy_target* t, const scr_copy_item* it, int i)
   if ((rc = scr_copy_leave(t)) != SCR_SUCCESS) return rc;
   t->path = x->path;
   t->fd = scr_os.open(x->path, O_WRONLY | O_NOFOLLOW | (it->to.whole ? O_CREAT | O_TRUNC : 0), it->mode);
-  if (t->fd < 0) return SCR_ERRNO("cannot create %s", x->path);
+  if (t->fd < 0) return SCR_ERRNO("cannot %s %s", it->to.whole ? "create" : "open", x->path);
   if (it->to.whole && scr_os.ftruncate(t->fd, (off_t)x->length) < 0)
     return SCR_ERRNO("cannot give %s its size", x->path);
   return SCR_SUCCESS;
@@ -7117,8 +7119,8 @@ SCR_FN int scr_prefix_locate(const char* prefix, int id, const char* dir, scr_pr
 }
 
 /*
-** Convert NAME, a path relative to the directory BASE below the prefix, to a path below the prefix.  SCR_ERR_FORMAT if
-** it leads out of the prefix.
+** Convert NAME, a path relative to the directory BASE below the prefix, to a path below the prefix, whatever that is
+** called.  SCR_ERR_FORMAT if it leads out of the prefix.
 */
 SCR_FN int scr_prefix_rel(const char* prefix, const char* base, const char* name, char* rel, size_t n)
 {
@@ -7126,9 +7128,9 @@ SCR_FN int scr_prefix_rel(const char* prefix, const char* base, const char* name
   const char* below;
   int         rc;
 
-  if ((rc = scr_fmt(path, sizeof path, "%s/%s/%s", prefix, base, name)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_fmt(path, sizeof path, "/prefix/%s/%s", base, name)) != SCR_SUCCESS) return rc;
   if ((rc = scr_path_reduce_str(path, reduced, sizeof reduced)) != SCR_SUCCESS) return rc;
-  if (name[0] == '\0' || name[0] == '/' || !scr_path_below(prefix, reduced, &below))
+  if (name[0] == '\0' || name[0] == '/' || !scr_path_below("/prefix", reduced, &below))
     return SCR_ERR(SCR_ERR_FORMAT, "a metadata file names %s, which is not below the prefix %s", name, prefix);
   return scr_fmt(rel, n, "%s", below);
 }
@@ -7229,12 +7231,13 @@ SCR_FN int scr_object_path(const scr_object* o, const char* prefix, int id, int 
   return scr_object_place(o->rel, o->tmp, prefix, id, temporary, path, n);
 }
 
-/*
-** Add to L, an empty list, where the bytes of O lie, by absolute paths, under their final or temporary names; TEMPORARY
-** is 2 for containers of which some may have been renamed.
-*/
-SCR_FN int scr_object_extents(const scr_object* o, const char* prefix, int id, int temporary, scr_extents* l)
+/* Under which names files are looked for: in a rename that was interrupted, some containers have either. */
+typedef enum { SCR_NAMES_FINAL, SCR_NAMES_TEMPORARY, SCR_NAMES_MIXED } scr_names;
+
+/* Add to L, an empty list, where the bytes of O lie, by absolute paths. */
+SCR_FN int scr_object_extents(const scr_object* o, const char* prefix, int id, scr_names names, scr_extents* l)
 {
+  int         temporary = names != SCR_NAMES_FINAL;
   char        path[SCR_MAX_FILENAME];
   struct stat st;
   int         i, rc = SCR_SUCCESS;
@@ -7246,7 +7249,7 @@ SCR_FN int scr_object_extents(const scr_object* o, const char* prefix, int id, i
   for (i = 0; i < o->packed.n && rc == SCR_SUCCESS; i++) {
     const scr_extent* x = &o->packed.extent[i];
     rc = scr_object_place(x->path, NULL, prefix, id, temporary, path, sizeof path);
-    if (rc == SCR_SUCCESS && temporary > 1 && scr_os.lstat(path, &st) < 0 && errno == ENOENT)
+    if (rc == SCR_SUCCESS && names == SCR_NAMES_MIXED && scr_os.lstat(path, &st) < 0 && errno == ENOENT)
       rc = scr_object_place(x->path, NULL, prefix, id, 0, path, sizeof path); /* this one is renamed already */
     if (rc == SCR_SUCCESS) rc = scr_extents_add(l, path, x->offset, x->length);
   }
@@ -7319,18 +7322,15 @@ SCR_FN int scr_object_has_crc(const scr_object* o, const char* path, uLong crc, 
   return o->has_crc ? scr_file_has_crc(path, crc, o->crc, what) : SCR_SUCCESS;
 }
 
-/*
-** SCR_ERR_MISSING or _CRC, with WHAT as above, unless all bytes of O are on the prefix, under final or temporary names;
-** TEMPORARY as in scr_object_extents.
-*/
-SCR_FN int scr_object_check(const scr_object* o, const char* prefix, int id, int temporary, const char* what)
+/* SCR_ERR_MISSING or _CRC, with WHAT as above, unless all bytes of O are on the prefix under these NAMES. */
+SCR_FN int scr_object_check(const scr_object* o, const char* prefix, int id, scr_names names, const char* what)
 {
   scr_extents l;
   uLong       crc = SCR_CRC32_START;
   int         i, rc;
 
   memset(&l, 0, sizeof l);
-  rc = scr_object_extents(o, prefix, id, temporary, &l);
+  rc = scr_object_extents(o, prefix, id, names, &l);
   for (i = 0; i < l.n && rc == SCR_SUCCESS; i++)
     if (l.whole || l.extent[i].length > 0) rc = scr_extent_crc(&l.extent[i], l.whole, &crc);
   if (rc == SCR_SUCCESS) rc = scr_object_has_crc(o, l.n > 0 ? l.extent[0].path : "", crc, what);
@@ -7372,7 +7372,7 @@ SCR_FN int scr_objects_is_renamed(const scr_objects_at* at, const char* prefix, 
   int      rc;
 
   if (at->o->packed.n == 0)
-    return scr_object_check(at->o, prefix, id, 0, "it is not the file that an interrupted flush wrote");
+    return scr_object_check(at->o, prefix, id, SCR_NAMES_FINAL, "it is not the file that an interrupted flush wrote");
   rc = scr_file_size(to, &is); /* the checksums of a container are those of many objects */
   if (rc != SCR_SUCCESS || is >= at->least) return rc;
   return SCR_ERR(SCR_ERR_MISSING, "%s has only %" PRIu64 " bytes", to, is);
@@ -7602,7 +7602,7 @@ SCR_FN int scr_rank2file_add(scr_rank2file* m, int rank, const char* file)
 */
 SCR_FN int64_t scr_rank2file_span(int64_t limit, int64_t most)
 {
-  return most < limit / 2 ? limit - most : limit > 1 ? limit / 2 : 1;
+  return most < limit ? limit - most : 1;
 }
 
 /* Returns 1 if what has bytes START to END of those of all begins a node. */
@@ -9154,9 +9154,9 @@ SCR_FN int scr_scan_files(const scr_objects* l, const char* prefix, int* tempora
   int               i, rc = SCR_SUCCESS;
 
   for (i = 0; i < l->n && rc == SCR_SUCCESS; i++) {
-    if ((rc = scr_object_check(&l->object[i], prefix, l->id, 0, what)) == SCR_SUCCESS) continue;
+    if ((rc = scr_object_check(&l->object[i], prefix, l->id, SCR_NAMES_FINAL, what)) == SCR_SUCCESS) continue;
     scr_err_save(&why);
-    if (scr_object_check(&l->object[i], prefix, l->id, 2, what) == SCR_SUCCESS) {
+    if (scr_object_check(&l->object[i], prefix, l->id, SCR_NAMES_MIXED, what) == SCR_SUCCESS) {
       *temporary = 1;
       rc = SCR_SUCCESS;
     } else {
@@ -9258,7 +9258,7 @@ SCR_FN int scr_extract_file(scr_extraction* x, const scr_object* o, int id)
   if (rc != SCR_SUCCESS) return rc;
   it = scr_copy_list_add(&copies, o->mode != 0 ? (mode_t)(o->mode & 0777) | 0600 : 0666, o->mtime);
   rc = scr_extents_whole(&it->to, to, o->size);
-  if (rc == SCR_SUCCESS) rc = scr_object_extents(o, x->prefix, id, 0, &it->from);
+  if (rc == SCR_SUCCESS) rc = scr_object_extents(o, x->prefix, id, SCR_NAMES_FINAL, &it->from);
   if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, 1);
   if (rc == SCR_SUCCESS && (rc = scr_object_has_crc(o, to, it->crc, "it is damaged on the prefix")) != SCR_SUCCESS)
     scr_os.unlink(to);
@@ -9333,13 +9333,13 @@ SCR_FN void scr_scan_walk(const char* prefix, const char* dir, void (*found)(con
 ** control.
 **
 ** Uses       errors, memory, hash, kernels, rebuild
-** Offers     scr_vote; scr_wait_idle, scr_waitall, scr_wait, scr_barrier, scr_bcast, scr_vote_start, scr_vote_stop,
-**            scr_vote_all, scr_agree, scr_hash_to_buf, scr_hash_from_buf, scr_message_recv, scr_hash_sendrecv,
-**            scr_hash_send, scr_hash_recv, scr_hash_bcast, scr_hash_exchange, scr_hash_spread, scr_scan, scr_rank_str,
-**            scr_int_send, scr_int_recv, scr_flow
+** Offers     scr_vote; scr_wait_idle, scr_waitall, scr_wait_for, scr_barrier, scr_bcast, scr_vote_start,
+**            scr_vote_stop, scr_vote_all, scr_agree, scr_hash_to_buf, scr_hash_from_buf, scr_message_recv,
+**            scr_hash_sendrecv, scr_hash_send, scr_hash_recv, scr_hash_bcast, scr_hash_exchange, scr_hash_spread,
+**            scr_scan, scr_rank_str, scr_int_send, scr_int_recv, scr_flow
 ** Invariants
-**   N1  Every wait goes through scr_wait, or a similar loop over a probe, which yields the processor when nothing has
-**       arrived.
+**   N1  Every wait goes through scr_wait_for, or a similar loop over a probe, which yields the processor when nothing
+**       has arrived.
 **   N2  No rank needs memory in proportion to the number of ranks.
 **   N3  A vote returns the same code on every rank, unless MPI itself failed; what moves data returns each rank's own.
 ** Failure    SCR_ERR_MPI; the communicator's error handler is MPI_ERRORS_RETURN.
@@ -9389,7 +9389,7 @@ SCR_FN int scr_waitall(int n, MPI_Request* reqs)
   }
 }
 
-SCR_FN int scr_wait(MPI_Request* req)
+SCR_FN int scr_wait_for(MPI_Request* req)
 {
   return scr_waitall(1, req);
 }
@@ -9398,7 +9398,7 @@ SCR_FN int scr_barrier(MPI_Comm comm)
 {
   MPI_Request req;
   if (MPI_Ibarrier(comm, &req) != MPI_SUCCESS) return SCR_ERR(SCR_ERR_MPI, "the barrier failed");
-  return scr_wait(&req);
+  return scr_wait_for(&req);
 }
 
 SCR_FN int scr_allreduce(const void* in, void* out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
@@ -9406,14 +9406,14 @@ SCR_FN int scr_allreduce(const void* in, void* out, int n, MPI_Datatype type, MP
   MPI_Request req;
   if (MPI_Iallreduce(in, out, n, type, op, comm, &req) != MPI_SUCCESS)
     return SCR_ERR(SCR_ERR_MPI, "the reduction failed");
-  return scr_wait(&req);
+  return scr_wait_for(&req);
 }
 
 SCR_FN int scr_bcast(void* buf, int n, MPI_Datatype type, int root, MPI_Comm comm)
 {
   MPI_Request req;
   if (MPI_Ibcast(buf, n, type, root, comm, &req) != MPI_SUCCESS) return SCR_ERR(SCR_ERR_MPI, "the broadcast failed");
-  return scr_wait(&req);
+  return scr_wait_for(&req);
 }
 
 /* ---- agreement: one reduction carries an error and a few maxima and sums ---- */
@@ -9558,12 +9558,12 @@ SCR_FN int scr_message_receive(MPI_Message* msg, MPI_Status* status, scr_buf* b)
   if (b->failed) { /* receive it all the same: the sender waits, and MPICH would abort on a truncated message */
     drop = n > 0 ? mmap(NULL, (size_t)n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
     if (MPI_Imrecv(drop != MAP_FAILED ? drop : NULL, drop != MAP_FAILED ? n : 0, MPI_BYTE, msg, &req) == MPI_SUCCESS)
-      scr_wait(&req);
+      scr_wait_for(&req);
     if (drop != MAP_FAILED) munmap(drop, (size_t)n);
     return SCR_ERR_OOM();
   }
   if (MPI_Imrecv(b->p, n, MPI_BYTE, msg, &req) != MPI_SUCCESS) return SCR_ERR(SCR_ERR_MPI, "cannot receive a message");
-  return scr_wait(&req);
+  return scr_wait_for(&req);
 }
 
 /* Wait for a message and receive it.  SOURCE may be MPI_ANY_SOURCE; *FROM, unless FROM is NULL, receives the sender. */
@@ -9602,7 +9602,7 @@ SCR_FN int scr_hash_sendrecv(const scr_hash* send, int dest, scr_hash* recv, int
     if (err == SCR_SUCCESS) err = scr_hash_from_buf(&in, recv);
     if (rc == SCR_SUCCESS) rc = err;
   }
-  err = scr_wait(&req);
+  err = scr_wait_for(&req);
   scr_buf_free(&out);
   scr_buf_free(&in);
   return rc != SCR_SUCCESS ? rc : err;
@@ -9895,14 +9895,14 @@ SCR_FN int scr_int_send(int value, int rank, int tag, MPI_Comm comm)
 {
   MPI_Request req;
   MPI_Isend(&value, 1, MPI_INT, rank, tag, comm, &req);
-  return scr_wait(&req);
+  return scr_wait_for(&req);
 }
 
 SCR_FN int scr_int_recv(int* value, int rank, int tag, MPI_Comm comm)
 {
   MPI_Request req;
   MPI_Irecv(value, 1, MPI_INT, rank, tag, comm, &req);
-  return scr_wait(&req);
+  return scr_wait_for(&req);
 }
 
 /*
@@ -10037,19 +10037,19 @@ SCR_FN int scr_group_members(const scr_world* w, int rc, int leader, int my_rank
   if ((rc = scr_agree(rc, w->comm)) != SCR_SUCCESS) return rc;
   if (w->rank != leader) {
     MPI_Isend(me, 2, MPI_INT, leader, SCR_TAG_GROUP, w->comm, &req);
-    rc = scr_wait(&req);
+    rc = scr_wait_for(&req);
     MPI_Irecv(*member, ranks, MPI_INT, leader, SCR_TAG_GROUP, w->comm, &req);
-    return rc == SCR_SUCCESS ? scr_wait(&req) : rc;
+    return rc == SCR_SUCCESS ? scr_wait_for(&req) : rc;
   }
   (*member)[my_rank] = w->rank;
   for (i = 1; i < ranks && rc == SCR_SUCCESS; i++) {
     MPI_Irecv(me, 2, MPI_INT, MPI_ANY_SOURCE, SCR_TAG_GROUP, w->comm, &req);
-    rc = scr_wait(&req);
+    rc = scr_wait_for(&req);
     if (rc == SCR_SUCCESS && me[0] > 0 && me[0] < ranks) (*member)[me[0]] = me[1];
   }
   for (i = 1; i < ranks && rc == SCR_SUCCESS; i++) {
     MPI_Isend(*member, ranks, MPI_INT, (*member)[i], SCR_TAG_GROUP, w->comm, &req);
-    rc = scr_wait(&req);
+    rc = scr_wait_for(&req);
   }
   return rc;
 }
@@ -10872,8 +10872,9 @@ typedef struct {
   char*         store;
   scr_life      life;
   scr_on_prefix on_prefix;
-  scr_aside     aside; /* if it is ASIDE */
-  int           pins;  /* flushes in progress; while not 0, it must not be deleted */
+  scr_aside     aside;   /* if it is ASIDE */
+  int           pins;    /* flushes in progress; while not 0, it must not be deleted */
+  int           damaged; /* 1: a flush found files that could not be rebuilt: it stands for no older checkpoint */
 } scr_dataset;
 
 typedef struct {
@@ -11407,9 +11408,9 @@ SCR_FN int scr_encode_gather(const scr_reddesc* d, const int* runner, MPI_Comm c
       if (scr_encode_runner(d, runner, s) != me || rank == me || scr_encode_first_member(d, runner, rank) != to)
         continue;
       MPI_Isend(values + s * words, words, MPI_INT64_T, rank, SCR_TAG_DATA + to, comm, &out);
-      if ((err = scr_wait(&out)) != SCR_SUCCESS) rc = err;
+      if ((err = scr_wait_for(&out)) != SCR_SUCCESS) rc = err;
     }
-    if ((err = scr_wait(&in)) != SCR_SUCCESS) rc = err;
+    if ((err = scr_wait_for(&in)) != SCR_SUCCESS) rc = err;
   }
   return rc;
 }
@@ -13481,7 +13482,8 @@ SCR_FN int scr_flush_group(const scr_hash* body, int level, scr_hash* in, int* f
   memset(&all, 0, sizeof all);
   all.sum[0] = *first;
   if ((err = scr_vote_all(&all, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) rc = err;
-  if (level > 0 && *groups > 1 && all.sum[0] == *groups) { /* no node can take two: it has to be larger */
+  if (level > 0 && *groups > 1 && (all.sum[0] == *groups || level >= SCR_RANK2FILE_LEVELS - 1)) {
+    /* no node can take two, or the tree is too deep: it has to be larger */
     *first = scr_rank2file_begins(start, start + size, INT64_MAX);
     *groups = 1;
   } else {
@@ -14093,7 +14095,7 @@ SCR_FN int scr_flush_list_copy(scr_flush* f, const scr_object* o)
   int            rc = scr_entry_path(&scr.world.home, f->entry, f->entry->file[o->file].rel, from, sizeof from);
 
   if (rc == SCR_SUCCESS) rc = scr_extents_whole(&it->from, from, o->size);
-  return rc == SCR_SUCCESS ? scr_object_extents(o, scr.world.prefix, f->id, 1, &it->to) : rc;
+  return rc == SCR_SUCCESS ? scr_object_extents(o, scr.world.prefix, f->id, SCR_NAMES_TEMPORARY, &it->to) : rc;
 }
 
 /* List the copies of this rank's files to the temporary places of their objects. */
@@ -14433,6 +14435,9 @@ SCR_FN int scr_flush_run(int id, int may_replace_newer)
 */
 SCR_FN int scr_flush_result(int id, int ckpt, int rc)
 {
+  scr_dataset* ds = scr_dataset_find(id);
+
+  if (ds != NULL) ds->damaged = rc == SCR_ERR_CRC || rc == SCR_ERR_MISSING;
   if (rc == SCR_SUCCESS && ckpt) scr_flush_slide(id);
   if (rc != SCR_SUCCESS && rc != SCR_ERR_STATE && scr_dataset_is_whole(scr_dataset_find(id)))
     rc = SCR_ERR(rc, "%.*s; %s was not flushed, and stays in the cache", scr_err_length, scr_err_text,
@@ -14528,6 +14533,7 @@ SCR_FN int scr_flush_start(int id)
     scr_free(&f);
     return rc;
   }
+  scr_dbg(1, "flush of dataset %d %s goes on in the background", id, scr_desc_name(&f->desc));
   f->copies.pace = scr.pace;
   f->job.work = scr_flush_copy;
   f->job.arg = f;
@@ -14567,11 +14573,14 @@ SCR_FN int scr_flush_wait(const char* name)
   if (rc != SCR_SUCCESS || name == NULL) return rc;
   for (i = 0; i < scr.datasets; i++)
     if (strcmp(scr_desc_name(&scr.dataset[i].desc), name) == 0)
-      known = scr.dataset[i].on_prefix == SCR_PREFIX_YES ? 2 : 1;
+      known = scr.dataset[i].on_prefix == SCR_PREFIX_YES          ? 2
+              : scr.dataset[i].on_prefix == SCR_PREFIX_SUPERSEDED ? 3
+                                                                  : 1;
   if (known == 2 || (known == 0 && scr_flush_was_done(name))) return SCR_SUCCESS; /* it may have left the cache */
   return SCR_ERR(SCR_ERR_NOT_FOUND,
-                 known ? "dataset %s is in the cache, but no flush of it was begun"
-                       : "dataset %s is neither in the cache nor on the prefix",
+                 known == 3 ? "a newer dataset has the place of %s on the prefix"
+                 : known    ? "dataset %s is in the cache, but was not flushed"
+                            : "dataset %s is neither in the cache nor on the prefix",
                  name);
 }
 
@@ -14644,7 +14653,7 @@ SCR_FN int scr_flush_if_due(const scr_dataset* ds)
 ** Uses       platform, errors, memory, path, hash, dataset, file window, filemap, prefix, MPI helpers, world, state,
 **            encode, cache, flush, asynchronous flush
 ** Offers     scr_room_trim, scr_room_settle, scr_room_bytes, scr_room_ask, scr_room_is_tight, scr_room_expected,
-**            scr_room_make, scr_fetch
+**            scr_room_look, scr_room_make, scr_fetch
 ** Invariants
 **   Q1  To make room, a checkpoint is deleted only when a newer one is complete, or the prefix has it (scr_room_costs).
 **       SCR_CACHE_KEEP=0 gives that up.
@@ -14673,9 +14682,20 @@ typedef enum {
   SCR_ROOM_WORK        /* the only copy of what a restart, or the user, needs */
 } scr_room_loss;
 
+/* The newest checkpoint that is WHOLE, as far as flushes have not found out otherwise, or NULL. */
+SCR_FN const scr_dataset* scr_room_newest(void)
+{
+  int i;
+
+  for (i = scr.datasets - 1; i >= 0; i--)
+    if (scr.dataset[i].life == SCR_WHOLE && scr.dataset[i].desc.ckpt > 0 && !scr.dataset[i].damaged)
+      return &scr.dataset[i];
+  return NULL;
+}
+
 SCR_FN scr_room_loss scr_room_costs(const scr_dataset* ds)
 {
-  const scr_dataset* newest = scr_dataset_newest();
+  const scr_dataset* newest = scr_room_newest();
   int                older = newest != NULL && newest->desc.identity.id > ds->desc.identity.id;
 
   if (older && ds->life == SCR_ASIDE) return SCR_ROOM_PIECES;
@@ -14727,19 +14747,18 @@ SCR_FN int scr_room_trim(const scr_reddesc* d, int keep)
 
 /*
 ** What was pinned by a flush when the store of D was trimmed is there still: when it holds more than it should, wait
-** for the flushes and trim it.  Collective over the world.
+** for the flushes and trim it.  Returns 1 if it did.  Collective over the world.
 */
-SCR_FN void scr_room_settle(const scr_reddesc* d)
+SCR_FN int scr_room_settle(const scr_reddesc* d)
 {
   const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
   const scr_dataset*   newest;
 
-  if (!scr.flush_async || scr_room_count(d->store) <= (s != NULL ? s->max_count : 1)) return;
+  if (!scr.flush_async || scr_room_count(d->store) <= (s != NULL ? s->max_count : 1)) return 0;
   scr_flush_finish_all();
-  if (scr_err_is_damage(scr_flights.failed))
-    return; /* the newest is bad: the older ones stay until a new one is whole */
-  newest = scr_dataset_newest();
+  newest = scr_room_newest();
   if (scr_room_trim(d, newest != NULL ? newest->desc.identity.id : 0) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  return 1;
 }
 
 /* Bytes that the files of E take now on this node. */
@@ -15031,7 +15050,7 @@ SCR_FN int scr_fetch_prove(void* arg)
 
   for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
     if (f->objects.object[i].redundant) continue;
-    rc = scr_object_check(&f->objects.object[i], scr.world.prefix, f->id, 0, "it is corrupt");
+    rc = scr_object_check(&f->objects.object[i], scr.world.prefix, f->id, SCR_NAMES_FINAL, "it is corrupt");
     scr_event_damage(f->id, rc);
   }
   return rc;
@@ -15074,10 +15093,10 @@ SCR_FN int scr_fetch_list(const scr_fetching* f, scr_entry* e, const scr_object*
 
   if (rc != SCR_SUCCESS) return rc;
   rc = scr_fetch_record(f, o, from, &file);
-  it = scr_copy_list_add(copies, 0600, file.mtime);
+  it = scr_copy_list_add(copies, file.mode != 0 ? (mode_t)(file.mode & 0777) | 0600 : 0600, file.mtime);
   if (rc == SCR_SUCCESS) rc = scr_entry_place(&scr.world.home, e, &file, to);
   if (rc == SCR_SUCCESS) rc = scr_extents_whole(&it->to, to, o->size);
-  if (rc == SCR_SUCCESS) rc = scr_object_extents(o, scr.world.prefix, f->id, 0, &it->from);
+  if (rc == SCR_SUCCESS) rc = scr_object_extents(o, scr.world.prefix, f->id, SCR_NAMES_FINAL, &it->from);
   scr_file_free(&file);
   return rc;
 }
@@ -17045,7 +17064,7 @@ SCR_FN int scr_open_failed(void)
 SCR_FN int scr_start_open(const char* call, const char* name, int flags)
 {
   enum { ARGUMENTS, MINUS_ARGUMENTS }; /* max */
-  int                ckpt, id, rc;
+  int                ckpt, id, tight, rc;
   const scr_reddesc* d;
   scr_desc           desc;
   scr_vote           v;
@@ -17058,7 +17077,6 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   id = scr.dataset_id + 1;
   ckpt = scr.checkpoint_id + ((flags & SCR_FLAG_CHECKPOINT) != 0);
   d = scr_reddesc_for_dataset(&scr.world, ckpt, flags);
-  scr_room_settle(d);
   memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) {
     v.key[0] = scr_time_usec();
@@ -17073,7 +17091,9 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   if (v.max[ARGUMENTS] != -v.max[MINUS_ARGUMENTS]) return scr_differ(call, name ? name : "", flags);
   scr.open_start = scr_wtime();
   scr_event("COMPUTE_END", NULL, NULL, scr.open_start - scr.ckpt_end);
-  rc = scr_room_make(d, need, scr_room_is_tight(&v));
+  tight = scr_room_is_tight(&v);
+  if (scr_room_settle(d)) rc = scr_room_look(d, need, &tight);
+  if (rc == SCR_SUCCESS) rc = scr_room_make(d, need, tight);
   scr_start_describe(&desc, id, ckpt, name, flags, v.key);
   if (rc == SCR_SUCCESS) rc = scr_cache_enter(d, &desc, scr.preserve);
   if (rc == SCR_SUCCESS) rc = scr_dataset_add(&desc, d->store, SCR_WRITING);
@@ -17296,22 +17316,26 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
 
 /* ---- datasets by name ---- */
 
-/* Start a call that takes the NAME of a dataset, which must be the same on every rank.  Collective over the world. */
-SCR_FN int scr_enter_name(const char* call, const char* name)
+/*
+** Start a call that takes the NAME of a dataset, which must be the same on every rank; NULL stands for all datasets if
+** ALL is set.  Collective over the world.
+*/
+SCR_FN int scr_enter_name(const char* call, const char* name, int all)
 {
   scr_vote v;
   int      rc = scr_enter(call, SCR_PHASE_IDLE);
 
   if (rc != SCR_SUCCESS) return rc;
-  if (name == NULL || *name == '\0' || strlen(name) >= SCR_MAX_FILENAME) {
+  all = all && name == NULL;
+  if (!all && (name == NULL || *name == '\0' || strlen(name) >= SCR_MAX_FILENAME)) {
     rc = SCR_ERR(SCR_ERR_ARG, "%s needs the name of a dataset, shorter than %d bytes", call, SCR_MAX_FILENAME);
     name = "";
   }
   memset(&v, 0, sizeof v);
-  v.max[0] = (int64_t)scr_crc32(SCR_CRC32_START, name, strlen(name));
+  v.max[0] = all ? -1 : (int64_t)scr_crc32(SCR_CRC32_START, name, strlen(name));
   v.max[1] = -v.max[0];
   rc = scr_vote_all(&v, rc, scr.world.comm);
-  if (rc == SCR_SUCCESS && v.max[0] != -v.max[1]) rc = scr_differ(call, name, -1);
+  if (rc == SCR_SUCCESS && v.max[0] != -v.max[1]) rc = scr_differ(call, all ? "" : name, -1);
   if (rc == SCR_SUCCESS) scr_flush_finish_all();
   return scr_report(rc);
 }
@@ -17411,7 +17435,7 @@ SCR_FN int scr_run_choose(const char* name)
 **
 ** Uses       errors, memory, hash, parameters, dataset, MPI helpers, state, asynchronous flush, restart choice, start
 **            and end
-** Offers     the calls of scr.h
+** Offers     the calls of scr.h, scr_config_any
 ** Invariants
 **   A1  A call in the wrong phase returns before it communicates or changes anything.  An argument may be wrong on one
 **       rank only, so the ranks agree on it before anything changes.
@@ -17682,25 +17706,25 @@ SCR_API int SCR_Complete_checkpoint(int valid)
 
 SCR_API int SCR_Current(const char* name)
 {
-  int rc = scr_enter_name("SCR_Current", name);
+  int rc = scr_enter_name("SCR_Current", name, 0);
   return rc == SCR_SUCCESS ? scr_report(scr_run_choose(name)) : scr_not_entered(rc);
 }
 
 SCR_API int SCR_Drop(const char* name)
 {
-  int rc = scr_enter_name("SCR_Drop", name);
+  int rc = scr_enter_name("SCR_Drop", name, 0);
   return rc == SCR_SUCCESS ? scr_report(scr_run_drop(name)) : scr_not_entered(rc);
 }
 
 SCR_API int SCR_Delete(const char* name)
 {
-  int rc = scr_enter_name("SCR_Delete", name);
+  int rc = scr_enter_name("SCR_Delete", name, 0);
   return rc == SCR_SUCCESS ? scr_report(scr_run_delete(name)) : scr_not_entered(rc);
 }
 
 SCR_API int SCR_Wait(const char* name)
 {
-  int rc = name != NULL ? scr_enter_name("SCR_Wait", name) : scr_enter("SCR_Wait", SCR_PHASE_IDLE);
+  int rc = scr_enter_name("SCR_Wait", name, 1);
   return rc == SCR_SUCCESS ? scr_report(scr_flush_wait(name)) : scr_not_entered(rc);
 }
 
@@ -17801,6 +17825,14 @@ SCR_FN int scr_fortran_named(int (*call)(const char*), const char* text, size_t 
 {
   char name[SCR_MAX_FILENAME + 1];
   return call(scr_fortran_name(name, text, n));
+}
+
+/* A blank name stands for all datasets. */
+SCR_FN int scr_fortran_wait(const char* text, size_t n)
+{
+  char        name[SCR_MAX_FILENAME + 1];
+  const char* trimmed = scr_fortran_name(name, text, n);
+  return SCR_Wait(trimmed != NULL && *trimmed == '\0' ? NULL : trimmed);
 }
 
 SCR_FN int scr_fortran_start_output(const char* text, size_t n, int flags)
@@ -17920,6 +17952,9 @@ SCR_FORTRAN(scr_drop, SCR_DROP, (const char* name, scr_fortran_int ierr, SCR_FOR
             scr_fortran_return(ierr, scr_fortran_named(SCR_Drop, name, n)))
 SCR_FORTRAN(scr_delete, SCR_DELETE, (const char* name, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
             scr_fortran_return(ierr, scr_fortran_named(SCR_Delete, name, n)))
+
+SCR_FORTRAN(scr_wait, SCR_WAIT, (const char* name, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
+            scr_fortran_return(ierr, scr_fortran_wait(name, n)))
 
 SCR_FORTRAN(scr_config, SCR_CONFIG,
             (const char* config, char* value, scr_fortran_int ierr, SCR_FORTRAN_LEN n, SCR_FORTRAN_LEN m),

@@ -149,6 +149,12 @@ module scr
       integer, intent(out), optional :: ierr
     end subroutine
 
+    ! Wait for the asynchronous flush of NAME; a blank name stands for all.
+    subroutine scr_wait(name, ierr)
+      character(*), intent(in) :: name
+      integer, intent(out), optional :: ierr
+    end subroutine
+
     ! ---- information ----
 
     subroutine scr_get_version(version, ierr)

@@ -205,6 +205,8 @@ static void a_wait_for_what_only_the_prefix_has_succeeds(void)
   OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
   compute_until(1);
   OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, &files, 1));
+  OK(SCR_Wait(NULL));
+  OK(put_shape("ck3", SCR_FLAG_CHECKPOINT, &files, 1)); /* makes room first */
   CHECK((cached_in("cache") & ID(1)) == 0, "ck1 is in the cache still");
   OK(SCR_Wait("ck1"));
   CODE(SCR_Wait("none"), SCR_ERR_NOT_FOUND, "none");
