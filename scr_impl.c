@@ -4818,6 +4818,28 @@ SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
 
 /* ---- the helper: work behind the application's back ---- */
 
+/*
+** Start THREAD with WORK(ARG).  It blocks all signals, so that none of the application's handlers runs in it.  Returns
+** 1 if it runs.
+*/
+SCR_FN int scr_thread_start(pthread_t* thread, void* (*work)(void* arg), void* arg)
+{
+#ifdef SCR_ONE_THREAD
+  (void)thread, (void)work, (void)arg;
+  return 0;
+#else
+  sigset_t all, before;
+  int rc;
+
+  sigfillset(&all);
+  if (pthread_sigmask(SIG_BLOCK, &all, &before) != 0) return 0;
+  scr_crc32(SCR_CRC32_START, "x", 1); /* selects the kernel before the thread starts */
+  rc = pthread_create(thread, NULL, work, arg);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return rc == 0;
+#endif
+}
+
 /* Work for the helper thread, which uses nothing but ARG and the table of system calls.  All zeros but work and arg. */
 typedef struct scr_job {
   int (*work)(void* arg); /* returns an error code */
@@ -4897,20 +4919,12 @@ SCR_FN void* scr_helper_main(void* arg)
   return arg;
 }
 
-/* Start the helper thread, which blocks all signals; returns 1 if it lives. */
+/* Start the helper thread; returns 1 if it lives. */
 SCR_FN int scr_helper_start(void)
 {
-#ifndef SCR_ONE_THREAD
-  sigset_t all, before;
-
   if (scr_helper.lives) return 1;
-  sigfillset(&all);
-  if (pthread_sigmask(SIG_BLOCK, &all, &before) != 0) return 0;
-  scr_crc32(SCR_CRC32_START, "x", 1); /* selects the kernel before the thread starts */
   scr_helper.ends = 0;
-  scr_helper.lives = pthread_create(&scr_helper.thread, NULL, scr_helper_main, NULL) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-#endif
+  scr_helper.lives = scr_thread_start(&scr_helper.thread, scr_helper_main, NULL);
   return scr_helper.lives;
 }
 
@@ -5150,12 +5164,15 @@ SCR_FN void scr_copy_list_free(scr_copy_list* l)
   scr_free(&l->item);
 }
 
-/* Add a file to the list, which has room for it; the caller fills in where it is copied from and to. */
-SCR_FN scr_copy_item* scr_copy_list_add(scr_copy_list* l, mode_t mode, int64_t mtime)
+/*
+** Add a file to the list, which has room for it; the caller fills in where it is copied from and to.  The copy gets the
+** permission bits MODE, and can be written by this user; if MODE is 0, not known, it gets OTHERWISE.
+*/
+SCR_FN scr_copy_item* scr_copy_list_add(scr_copy_list* l, int mode, mode_t otherwise, int64_t mtime)
 {
   scr_copy_item* it = &l->item[l->n++];
 
-  it->mode = mode;
+  it->mode = mode != 0 ? (mode_t)(mode & 0777) | 0600 : otherwise;
   it->mtime = mtime;
   return it;
 }
@@ -5199,19 +5216,11 @@ SCR_FN void* scr_copy_list_work(void* arg)
 SCR_FN int scr_copy_list_run(scr_copy_list* l, int threads)
 {
   pthread_t thread[SCR_COPY_THREADS];
-  sigset_t  all, before;
   int       i = 0;
 
   if (pthread_mutex_init(&l->lock, NULL) != 0) return SCR_ERR_OOM();
-#ifndef SCR_ONE_THREAD
-  sigfillset(&all);
   if (threads > l->n) threads = l->n;
-  if (threads > 1 && pthread_sigmask(SIG_BLOCK, &all, &before) == 0) {
-    scr_crc32(SCR_CRC32_START, "x", 1); /* selects the kernel before threads start */
-    while (i < threads - 1 && i < SCR_COPY_THREADS && pthread_create(&thread[i], NULL, scr_copy_list_work, l) == 0) i++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-  }
-#endif
+  while (i < threads - 1 && i < SCR_COPY_THREADS && scr_thread_start(&thread[i], scr_copy_list_work, l)) i++;
   scr_copy_list_work(l);
   while (i > 0) pthread_join(thread[--i], NULL);
   pthread_mutex_destroy(&l->lock);
@@ -8468,8 +8477,8 @@ SCR_FN int scr_log_transfer(const scr_log* l, const char* type, const char* from
 ** from the remaining files of each set; or it finds flushed datasets on the prefix, and enters them into the index.
 **
 ** Uses       platform, errors, memory, path, dataset, kernels, file window, erasure code, prefix
-** Offers     scr_rebuild, scr_rebuild_sets, scr_scan, scr_extraction; scr_rebuild_run, scr_rebuild_sets_free,
-**            scr_rebuild_find, scr_rebuild_set, scr_scan_add, scr_scan_extract, scr_scan_walk
+** Offers     scr_rebuild, scr_rebuild_sets, scr_extraction; scr_rebuild_run, scr_rebuild_sets_free, scr_rebuild_find,
+**            scr_rebuild_set, scr_scan_add, scr_scan_extract, scr_scan_walk
 ** Invariants
 **   B1  What is rebuilt equals, byte for byte, what the ranks of the set had made, headers included.
 **   B2  The memory needed does not grow with the size of files, nor the number of open files with the number of
@@ -9171,11 +9180,11 @@ typedef struct {
   const char* prefix;
   int         owners;
   int         temporary; /* 1: a file has its temporary name still */
-} scr_scan;
+} scr_scan_check_state;
 
 SCR_FN int scr_scan_check_leaf(const scr_objects* l, void* arg)
 {
-  scr_scan* s = (scr_scan*)arg;
+  scr_scan_check_state* s = (scr_scan_check_state*)arg;
 
   s->owners += l->owners;
   return scr_scan_files(l, s->prefix, &s->temporary);
@@ -9187,8 +9196,8 @@ SCR_FN int scr_scan_check_leaf(const scr_objects* l, void* arg)
 */
 SCR_FN int scr_scan_check(const char* prefix, const scr_prefix_place* place, const scr_desc* desc, int* temporary)
 {
-  scr_scan s = {prefix, 0, 0};
-  int      ranks, rc = scr_rank2file_walk(prefix, place, &desc->identity, &ranks, scr_scan_check_leaf, &s);
+  scr_scan_check_state s = {prefix, 0, 0};
+  int                  ranks, rc = scr_rank2file_walk(prefix, place, &desc->identity, &ranks, scr_scan_check_leaf, &s);
 
   if (rc == SCR_SUCCESS && s.owners != ranks)
     rc = SCR_ERR(SCR_ERR_FORMAT, "the rank2file map in %s/%s has %d ranks instead of %d", prefix, place->meta, s.owners,
@@ -9256,7 +9265,7 @@ SCR_FN int scr_extract_file(scr_extraction* x, const scr_object* o, int id)
   if (rc == SCR_SUCCESS) rc = scr_mkdirs(above, 0777);
   if (rc == SCR_SUCCESS) rc = scr_copy_list_make(&copies, 1, 1 << 20);
   if (rc != SCR_SUCCESS) return rc;
-  it = scr_copy_list_add(&copies, o->mode != 0 ? (mode_t)(o->mode & 0777) | 0600 : 0666, o->mtime);
+  it = scr_copy_list_add(&copies, o->mode, 0666, o->mtime);
   rc = scr_extents_whole(&it->to, to, o->size);
   if (rc == SCR_SUCCESS) rc = scr_object_extents(o, x->prefix, id, SCR_NAMES_FINAL, &it->from);
   if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, 1);
@@ -9332,7 +9341,7 @@ SCR_FN void scr_scan_walk(const char* prefix, const char* dir, void (*found)(con
 ** Waits that yield the processor, agreement between ranks, exchange of hashes, sorting of strings over ranks, and flow
 ** control.
 **
-** Uses       errors, memory, hash, kernels, rebuild
+** Uses       errors, memory, hash, kernels
 ** Offers     scr_vote; scr_wait_idle, scr_waitall, scr_wait_for, scr_barrier, scr_bcast, scr_vote_start,
 **            scr_vote_stop, scr_vote_all, scr_agree, scr_hash_to_buf, scr_hash_from_buf, scr_message_recv,
 **            scr_hash_sendrecv, scr_hash_send, scr_hash_recv, scr_hash_bcast, scr_hash_exchange, scr_hash_spread,
@@ -13399,8 +13408,7 @@ SCR_FN int scr_recovery_mend(int id)
 /* ==== 22 FLUSH ==========================================================================================
 ** Copy datasets from the cache to the prefix, in three steps with their state in one struct: begin, copy, commit.
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, prefix, rebuild, MPI helpers,
-**            world, state
+** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, prefix, MPI helpers, world, state
 ** Offers     scr_flush, scr_indexed; scr_flights, scr_flush_read_rank2file, scr_flush_find_replaced, scr_flush_copy,
 **            scr_flush_check, scr_flush_commit, scr_flush_delete, scr_indexed_of, scr_flush_delete_indexed,
 **            scr_flush_slide, scr_flush_end, scr_flush_prepare, scr_flush_run
@@ -14090,8 +14098,7 @@ SCR_FN int scr_flush_begin(scr_flush* f)
 SCR_FN int scr_flush_list_copy(scr_flush* f, const scr_object* o)
 {
   char           from[SCR_MAX_FILENAME];
-  int            mode = o->mode != 0 ? (o->mode & 0777) | 0600 : 0666;
-  scr_copy_item* it = scr_copy_list_add(&f->copies, (mode_t)mode, o->mtime);
+  scr_copy_item* it = scr_copy_list_add(&f->copies, o->mode, 0666, o->mtime);
   int            rc = scr_entry_path(&scr.world.home, f->entry, f->entry->file[o->file].rel, from, sizeof from);
 
   if (rc == SCR_SUCCESS) rc = scr_extents_whole(&it->from, from, o->size);
@@ -14445,17 +14452,37 @@ SCR_FN int scr_flush_result(int id, int ckpt, int rc)
   return rc;
 }
 
+/*
+** RC is the result of a flush of dataset ID: if it says that a file in the cache has become corrupt, rebuild it, if the
+** redundancy allows, and copy the dataset again.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_flush_again(int id, int may_replace_newer, int rc)
+{
+  scr_err_record why;
+
+  if (rc != SCR_ERR_CRC && rc != SCR_ERR_MISSING) return rc;
+  scr_err_save(&why);
+  if (scr_recovery_mend(id) == SCR_SUCCESS) return scr_flush_run(id, may_replace_newer);
+  scr_err_restore(&why);
+  return rc;
+}
+
+/* Returns RC, the result of a flush of dataset ID; it is no error if a newer dataset has its place on the prefix. */
+SCR_FN int scr_flush_forgive_superseded(int id, int rc)
+{
+  return rc == SCR_ERR_STATE && scr_dataset_find(id)->on_prefix == SCR_PREFIX_SUPERSEDED ? SCR_SUCCESS : rc;
+}
+
 /* ---- asynchronous ---- */
 
 /*
 ** End the oldest flush, whose copies are done on this rank: check, commit and free it.  A file that has become corrupt
-** in the cache is rebuilt, and the dataset copied again.  Collective over the world; the same code everywhere.
+** in the cache is rebuilt, and the dataset copied again.  Collective over the world.
 */
-SCR_FN int scr_flight_land(void)
+SCR_FN void scr_flight_land(void)
 {
-  scr_flush*     f = scr_flights.flush[0];
-  scr_err_record why;
-  int            id = f->id, ckpt = f->desc.ckpt > 0, rc = f->job.rc;
+  scr_flush* f = scr_flights.flush[0];
+  int        id = f->id, ckpt = f->desc.ckpt > 0, rc = f->job.rc;
 
   if (rc != SCR_SUCCESS) scr_err_restore(&f->job.why);
   rc = scr_agree(scr_flush_check(f, rc), scr.world.comm);
@@ -14465,18 +14492,12 @@ SCR_FN int scr_flight_land(void)
   scr_free(&scr_flights.flush[0]);
   scr_flights.n--;
   memmove(scr_flights.flush, scr_flights.flush + 1, (size_t)scr_flights.n * sizeof(scr_flush*));
-  if (rc == SCR_ERR_CRC || rc == SCR_ERR_MISSING) {
-    scr_err_save(&why);
-    if (scr_recovery_mend(id) == SCR_SUCCESS) rc = scr_flush_run(id, 0);
-    else scr_err_restore(&why);
-  }
-  rc = scr_flush_result(id, ckpt, rc);
-  if (rc == SCR_ERR_STATE && scr_dataset_find(id)->on_prefix == SCR_PREFIX_SUPERSEDED) rc = SCR_SUCCESS;
-  if (rc == SCR_SUCCESS) return rc;
+  rc = scr_flush_forgive_superseded(id, scr_flush_result(id, ckpt, scr_flush_again(id, 0, rc)));
+  if (rc == SCR_SUCCESS) return;
   if (scr.world.rank == 0) scr_warn("%s", scr_err_text);
-  if (scr_flights.failed == SCR_SUCCESS) scr_err_save(&scr_flights.why);
-  if (scr_flights.failed == SCR_SUCCESS) scr_flights.failed = rc;
-  return rc;
+  if (scr_flights.failed != SCR_SUCCESS) return;
+  scr_err_save(&scr_flights.why);
+  scr_flights.failed = rc;
 }
 
 /*
@@ -14593,21 +14614,15 @@ SCR_FN int scr_flush_wait(const char* name)
 */
 SCR_FN int scr_flush_sync(int id, int may_replace_newer)
 {
-  const scr_dataset* ds = scr_dataset_find(id);
-  scr_err_record     why;
-  int                ckpt, rc;
+  const scr_dataset* ds;
+  int                ckpt;
 
   scr_flush_finish_all(); /* this one, too, may be under way */
+  ds = scr_dataset_find(id);
   if (!scr_dataset_is_whole(ds)) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is not in the cache", id);
   if (ds->on_prefix == SCR_PREFIX_YES) return SCR_SUCCESS;
   ckpt = ds->desc.ckpt > 0;
-  rc = scr_flush_run(id, may_replace_newer);
-  if (rc == SCR_ERR_CRC || rc == SCR_ERR_MISSING) {
-    scr_err_save(&why);
-    if (scr_recovery_mend(id) == SCR_SUCCESS) rc = scr_flush_run(id, may_replace_newer);
-    else scr_err_restore(&why);
-  }
-  return scr_flush_result(id, ckpt, rc);
+  return scr_flush_result(id, ckpt, scr_flush_again(id, may_replace_newer, scr_flush_run(id, may_replace_newer)));
 }
 
 /* ---- when ---- */
@@ -14630,9 +14645,7 @@ SCR_FN int scr_flush_is_due(const scr_dataset* ds)
 */
 SCR_FN int scr_flush_unless_superseded(int id)
 {
-  int rc = scr_flush_sync(id, 0);
-
-  return rc == SCR_ERR_STATE && scr_dataset_find(id)->on_prefix == SCR_PREFIX_SUPERSEDED ? SCR_SUCCESS : rc;
+  return scr_flush_forgive_superseded(id, scr_flush_sync(id, 0));
 }
 
 /* The same, although the user has not asked for it: not if it was dropped. */
@@ -15093,7 +15106,7 @@ SCR_FN int scr_fetch_list(const scr_fetching* f, scr_entry* e, const scr_object*
 
   if (rc != SCR_SUCCESS) return rc;
   rc = scr_fetch_record(f, o, from, &file);
-  it = scr_copy_list_add(copies, file.mode != 0 ? (mode_t)(file.mode & 0777) | 0600 : 0600, file.mtime);
+  it = scr_copy_list_add(copies, file.mode, 0600, file.mtime);
   if (rc == SCR_SUCCESS) rc = scr_entry_place(&scr.world.home, e, &file, to);
   if (rc == SCR_SUCCESS) rc = scr_extents_whole(&it->to, to, o->size);
   if (rc == SCR_SUCCESS) rc = scr_object_extents(o, scr.world.prefix, f->id, SCR_NAMES_FINAL, &it->from);
