@@ -8578,7 +8578,8 @@ SCR_FN int scr_log_transfer(const scr_log* l, const char* type, const char* from
 
 /* ==== 15 COMMANDS: REBUILD, SCAN ========================================================================
 ** For commands only: one process finds the redundancy sets in the directories of a dataset, and rebuilds lost files
-** from the remaining files of each set; or it finds flushed datasets on the prefix, and enters them into the index.
+** from the remaining files of each set; or it finds flushed datasets on the prefix, and enters them into the index; or
+** it makes a dataset of files that were never written through the library.
 **
 ** Uses       platform, errors, memory, path, dataset, kernels, file window, erasure code, prefix
 ** Offers     scr_rebuild, scr_rebuild_sets, scr_extraction; scr_rebuild_run, scr_rebuild_sets_free, scr_rebuild_find,
@@ -9400,6 +9401,157 @@ SCR_FN int scr_scan_extract(scr_extraction* x, const scr_index_item* it)
   if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(x->prefix, &place, &identity, &ranks, scr_extract_leaf, x);
   if (rc == SCR_SUCCESS && x->found == 0 && x->name != NULL)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d in %s/%s has no file %s", it->id, x->prefix, it->dir, x->name);
+  return rc;
+}
+
+/* ---- a directory of files that were never written through the library ---- */
+
+/* A dataset made of them.  All zeros but the first two fields is one without files. */
+typedef struct {
+  const char* prefix;
+  const char* dir; /* below the prefix */
+  int         ranks;
+  uint64_t    bytes;
+  scr_objects objects;
+  scr_hash*   seen; /* paths of its files, each with its rank */
+} scr_adoption;
+
+SCR_FN void scr_adopt_free(scr_adoption* a)
+{
+  scr_objects_free(&a->objects);
+  scr_hash_delete(&a->seen);
+}
+
+/* Add FILE, a path below the directory of A, as a file of RANK; it is read for its checksum. */
+SCR_FN int scr_adopt_file(scr_adoption* a, int rank, const char* file)
+{
+  char        rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+  struct stat st;
+  scr_object* o;
+  int         rc = scr_fmt(rel, sizeof rel, "%s/%s", a->dir, file);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", a->prefix, rel);
+  if (rc != SCR_SUCCESS) return rc;
+  if (!scr_path_is_safe_rel(file))
+    return SCR_ERR(SCR_ERR_PATH, "%s is not a path below %s/%s", file, a->prefix, a->dir);
+  if (scr_os.lstat(path, &st) < 0) return SCR_ERRNO("cannot find %s, a file of rank %d", path, rank);
+  if (!S_ISREG(st.st_mode))
+    return SCR_ERR(SCR_ERR_PATH, "%s, a file of rank %d, is not a regular file: a link to it cannot be kept whole",
+                   path, rank);
+  if (a->seen == NULL) a->seen = scr_hash_new();
+  if (scr_hash_elem_get_first_val(a->seen, file) != NULL)
+    return SCR_ERR(SCR_ERR_ARG, "%s is a file of rank %s and of rank %d; each needs its own", path,
+                   scr_hash_elem_get_first_val(a->seen, file), rank);
+  scr_hash_setf(scr_hash_set(a->seen, file, scr_hash_new()), NULL, "%d", rank);
+  if ((o = scr_objects_add(&a->objects, rank, rel)) == NULL) return SCR_ERR_OOM();
+  o->size = (uint64_t)st.st_size;
+  o->mode = (int)(st.st_mode & 07777);
+  o->mtime = (int64_t)st.st_mtime;
+  o->has_crc = 1;
+  a->bytes += o->size;
+  if (rank >= a->ranks) a->ranks = rank + 1;
+  return scr_file_crc(path, o->size, &o->crc);
+}
+
+SCR_FN int scr_adopt_cmp(const void* a, const void* b)
+{
+  const scr_object *x = (const scr_object*)a, *y = (const scr_object*)b;
+
+  return x->owner != y->owner ? (x->owner > y->owner) - (x->owner < y->owner) : strcmp(x->rel, y->rel);
+}
+
+/* Write the leaves of the map of A, each of about LIMIT bytes, and add them to M. */
+SCR_FN int scr_adopt_write_leaves(scr_adoption* a, size_t limit, scr_rank2file* m)
+{
+  scr_hash*   body = scr_hash_new();
+  scr_objects one = a->objects;
+  char        file[64];
+  int         r, k = 0, first = 0, ranks, rc = SCR_SUCCESS;
+  size_t      bytes = 0;
+
+  qsort(a->objects.object, (size_t)a->objects.n, sizeof *a->objects.object, scr_adopt_cmp);
+  for (r = 0; r < a->ranks && rc == SCR_SUCCESS; r++) {
+    one.object = a->objects.object + k;
+    one.owner = &r;
+    one.owners = 1;
+    for (one.n = 0; k < a->objects.n && a->objects.object[k].owner == r; k++) {
+      bytes += strlen(a->objects.object[k].rel) + 200; /* about what it takes */
+      one.n++;
+    }
+    rc = scr_objects_to_hash(&one, a->prefix, a->dir, body);
+    if (rc != SCR_SUCCESS || (bytes < limit && r < a->ranks - 1)) continue;
+    rc = scr_rank2file_write_leaf(a->prefix, a->dir, first, body, &ranks, file, sizeof file);
+    if (rc == SCR_SUCCESS) rc = scr_rank2file_add(m, first, file);
+    scr_hash_unset_all(body);
+    bytes = 0;
+    first = r + 1;
+  }
+  scr_hash_delete(&body);
+  return rc;
+}
+
+/* Write the map and the summary of A, which DESC describes. */
+SCR_FN int scr_adopt_write(scr_adoption* a, const scr_desc* desc)
+{
+  scr_rank2file m;
+  scr_hash*     dirs = scr_hash_new();
+  char          path[SCR_MAX_FILENAME];
+  int           i, rc = scr_fmt(path, sizeof path, "%s/%s/.scr", a->prefix, a->dir), err;
+
+  memset(&m, 0, sizeof m);
+  m.level = 1;
+  m.ranks = a->ranks;
+  m.identity = desc->identity;
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
+  if (rc == SCR_SUCCESS) scr_dirs_above(dirs, a->prefix, path);
+  if (rc == SCR_SUCCESS) rc = scr_adopt_write_leaves(a, (size_t)1 << 20, &m);
+  for (i = 0; i < a->objects.n && rc == SCR_SUCCESS; i++) {
+    rc = scr_object_path(&a->objects.object[i], a->prefix, 0, 0, path, sizeof path);
+    if (rc == SCR_SUCCESS) rc = scr_file_sync(path);
+    if (rc == SCR_SUCCESS) scr_dirs_above(dirs, a->prefix, path);
+  }
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_write_root(a->prefix, a->dir, &m);
+  if ((err = scr_dirs_sync(&dirs)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
+  if (rc == SCR_SUCCESS) rc = scr_summary_path(a->prefix, a->dir, path);
+  if (rc == SCR_SUCCESS) rc = scr_summary_write(path, desc);
+  scr_rank2file_free(&m);
+  return rc;
+}
+
+/*
+** Make the files of A a dataset called NAME with the new id ID and these FLAGS, and enter it into INDEX; DESC receives
+** what it is.  The files stay where they are; a run restarts from them by their paths.  On an error the directory is as
+** it was.
+*/
+SCR_FN int scr_adopt(scr_index* index, scr_adoption* a, int id, const char* name, int flags, scr_desc* desc)
+{
+  char        path[SCR_MAX_FILENAME], meta[SCR_MAX_FILENAME];
+  struct stat st;
+  int         rc = scr_summary_path(a->prefix, a->dir, path);
+
+  memset(desc, 0, sizeof *desc);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/.scr", a->dir);
+  if (rc == SCR_SUCCESS && scr_os.lstat(path, &st) == 0)
+    return SCR_ERR(SCR_ERR_ARG, "%s/%s is the directory of a dataset already; --add alone enters it into the index",
+                   a->prefix, a->dir);
+  if (rc == SCR_SUCCESS && a->objects.n == 0)
+    rc = SCR_ERR(SCR_ERR_MISSING, "no file in %s/%s belongs to the dataset", a->prefix, a->dir);
+  desc->identity.id = id;
+  desc->identity.created = scr_time_usec();
+  desc->identity.nonce = scr_random();
+  if (rc == SCR_SUCCESS) rc = scr_fmt(desc->name, sizeof desc->name, "%s", name);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(desc->dir, sizeof desc->dir, "%s", a->dir);
+  desc->flags = flags;
+  desc->ckpt = flags & SCR_FLAG_CHECKPOINT ? id : 0;
+  desc->ranks = a->ranks;
+  desc->files = a->objects.n;
+  desc->bytes = a->bytes;
+  desc->complete = desc->preserve = 1;
+  if (rc != SCR_SUCCESS) return rc;
+  rc = scr_adopt_write(a, desc);
+  if (rc == SCR_SUCCESS) rc = scr_index_set(index, desc, a->dir);
+  if (rc == SCR_SUCCESS) scr_index_note_renamed(index, id, a->dir);
+  else scr_prefix_remove_meta(a->prefix, meta, "");
   return rc;
 }
 

@@ -3,6 +3,7 @@
 
 static const char index_usage[] =
     "scr_index [--list | --long | --json | --current NAME | --drop NAME | --drop-after NAME | --add DIR | --build\n"
+    "          | --add DIR (--pattern P... | --manifest FILE) [--name NAME] [--output]\n"
     "          | --extract NAME [FILE...] [--into DIR]] [--prefix DIR]\n"
     "List the datasets on the prefix directory, newest first, with a star at the checkpoint to restart from; choose\n"
     "that; remove datasets from the index, or add them; take files out of containers.\n"
@@ -16,6 +17,12 @@ static const char index_usage[] =
     "  -d, --drop NAME       remove the newest dataset NAME from the index; its files stay (also -r, --remove)\n"
     "      --drop-after NAME remove all datasets that are newer than NAME from the index\n"
     "  -a, --add DIR         add the dataset in DIR, below the prefix, to the index, after all its files are checked\n"
+    "      --pattern P       files in DIR that were never written through the library become a checkpoint: P is the\n"
+    "                        path of a rank's file below DIR, with %r for the number of the rank, or %5r for one of\n"
+    "                        five digits; more than one --pattern if a rank has more than one file\n"
+    "      --manifest FILE   the same for the files in FILE, which has lines of a rank and a path below DIR\n"
+    "      --name NAME       its name; default: DIR\n"
+    "      --output          it is output, and not a checkpoint\n"
     "  -b, --build           the same for all datasets on the prefix; an index that is damaged is replaced\n"
     "  -x, --extract NAME    copy files of the newest dataset NAME, from containers too: each FILE, a path below the\n"
     "                        prefix or below the dataset's directory, or all files if none is named; checksums are\n"
@@ -30,6 +37,11 @@ static const char index_usage[] =
 
 #define OPT_DROP_AFTER 1001
 #define OPT_INTO       1002
+#define OPT_PATTERN    1003
+#define OPT_MANIFEST   1004
+#define OPT_NAME       1005
+#define OPT_OUTPUT     1006
+#define PATTERNS_MAX   64
 
 /* When IT was flushed, or "". */
 static const char* index_flushed(const scr_index_item* it)
@@ -139,6 +151,160 @@ static int index_list(const char* argv0, const char* prefix, int form)
   if (form == 'j') printf("]}\n");
   scr_index_close(&index, rc, 0);
   return fflush(stdout) == 0 ? 0 : 1;
+}
+
+/* What --add is to make of files that were never written through the library. */
+typedef struct {
+  const char* pattern[PATTERNS_MAX];
+  int         patterns;
+  const char *manifest, *name;
+  int         flags;
+} index_plain;
+
+/* Make FILE the path that PATTERN gives for RANK; returns 0 if PATTERN has no %r, or the path is too long. */
+static int index_path_of(const char* pattern, int rank, char* file, size_t n)
+{
+  const char* p;
+  char*       end;
+  size_t      k = 0;
+  int         found = 0;
+
+  for (p = pattern; *p != '\0' && k + 24 < n; p++) {
+    long width = *p == '%' ? strtol(p + 1, &end, 10) : 0;
+    if (*p == '%' && *end == 'r' && width >= 0 && width <= 20) {
+      k += (size_t)snprintf(file + k, n - k, "%0*d", (int)width, rank);
+      p = end;
+      found = 1;
+    } else {
+      file[k++] = *p;
+    }
+  }
+  file[k] = '\0';
+  return found && *p == '\0';
+}
+
+/* Add the files of all patterns: the ranks are those from 0 on, until none of their files is there. */
+static int index_add_patterns(const index_plain* plain, scr_adoption* a)
+{
+  char        file[SCR_MAX_FILENAME], path[2 * SCR_MAX_FILENAME];
+  struct stat st;
+  int         r, i, there = 1, rc = SCR_SUCCESS;
+
+  for (r = 0; there > 0 && rc == SCR_SUCCESS; r++) {
+    for (i = there = 0; i < plain->patterns; i++) {
+      if (!index_path_of(plain->pattern[i], r, file, sizeof file))
+        return SCR_ERR(SCR_ERR_ARG, "the pattern %.200s needs %%r for the number of the rank", plain->pattern[i]);
+      snprintf(path, sizeof path, "%s/%s/%s", a->prefix, a->dir, file);
+      there += lstat(path, &st) == 0;
+    }
+    for (i = 0; i < plain->patterns && there > 0 && rc == SCR_SUCCESS; i++) {
+      index_path_of(plain->pattern[i], r, file, sizeof file);
+      rc = scr_adopt_file(a, r, file);
+    }
+  }
+  return rc;
+}
+
+/* Returns 1 if a file of PATTERN has a rank above those of A: then one between them is missing. */
+static int index_has_gap(const scr_adoption* a, const char* pattern)
+{
+  char        file[SCR_MAX_FILENAME], path[2 * SCR_MAX_FILENAME];
+  struct stat st;
+  int         r, end = a->ranks + 1000 > 2 * a->ranks ? a->ranks + 1000 : 2 * a->ranks;
+
+  for (r = a->ranks; r < end; r++) {
+    index_path_of(pattern, r, file, sizeof file);
+    snprintf(path, sizeof path, "%s/%s/%s", a->prefix, a->dir, file);
+    if (lstat(path, &st) != 0) continue;
+    SCR_ERR(SCR_ERR_MISSING, "%s is there, but rank %d has no file; give all with --manifest if that is right", path,
+            a->ranks);
+    return 1;
+  }
+  return 0;
+}
+
+/* Add the files that the manifest of PLAIN names. */
+static int index_add_manifest(const index_plain* plain, scr_adoption* a)
+{
+  FILE* file = fopen(plain->manifest, "r");
+  char  line[SCR_MAX_FILENAME + 40], *end;
+  int   n = 0, rc = SCR_SUCCESS;
+
+  if (file == NULL) return SCR_ERRNO("cannot open %s", plain->manifest);
+  while (rc == SCR_SUCCESS && fgets(line, sizeof line, file) != NULL) {
+    long rank = strtol(line, &end, 10);
+    n++;
+    if (strchr(line, '\n') == NULL && !feof(file))
+      rc = SCR_ERR(SCR_ERR_FORMAT, "line %d of %s is too long", n, plain->manifest);
+    line[strcspn(line, "\n")] = '\0';
+    if (*line == '#' || *line == '\0') continue;
+    if (rc == SCR_SUCCESS && (end == line || (*end != ' ' && *end != '\t') || rank < 0 || rank > 100000000))
+      rc = SCR_ERR(SCR_ERR_FORMAT, "line %d of %s is not a rank and a path: %.100s", n, plain->manifest, line);
+    if (rc == SCR_SUCCESS) rc = scr_adopt_file(a, (int)rank, end + strspn(end, " \t"));
+  }
+  fclose(file);
+  return rc;
+}
+
+/* No run may use the prefix meanwhile: it would give out the same ids.  FD receives the lock. */
+static int index_hold_prefix(const char* prefix, int* fd)
+{
+  char path[SCR_MAX_FILENAME];
+  int  rc = scr_record_mkdir(prefix);
+
+  if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "run.lock", path, sizeof path);
+  if (rc == SCR_SUCCESS) rc = scr_lock_open(path, fd);
+  if (rc == SCR_SUCCESS && (rc = scr_lock_take(*fd, path, 0)) == SCR_ERR_BUSY)
+    rc = SCR_ERR(SCR_ERR_BUSY, "a run uses the prefix %s; wait until it has ended", prefix);
+  return rc;
+}
+
+/* The id for a new dataset: above all that the index and the flush file know. */
+static int index_new_id(const scr_index* index)
+{
+  scr_record notes;
+  scr_choice c;
+  int        id = scr_index_max_id(index), rc = scr_flush_file_read(&notes, index->prefix);
+
+  if (scr_flush_file_max_id(&notes) > id) id = scr_flush_file_max_id(&notes);
+  if (scr_index_cut_id(index) > id) id = scr_index_cut_id(index);
+  scr_choice_read(index, &c);
+  if (c.until - 1 > id) id = c.until - 1;
+  scr_record_close(&notes, rc, 0);
+  return id + 1;
+}
+
+/* Make the files in DIR that PLAIN names a dataset. */
+static int index_adopt(const char* argv0, const char* prefix, const char* dir, const index_plain* plain)
+{
+  scr_index    index;
+  scr_adoption a;
+  scr_desc     desc;
+  char         below[SCR_MAX_FILENAME];
+  const char*  rel;
+  int          i, fd = -1, rc = scr_path_reduce_str(dir, below, sizeof below);
+
+  memset(&a, 0, sizeof a);
+  a.prefix = prefix;
+  a.dir = rc == SCR_SUCCESS && scr_path_below(prefix, below, &rel) ? rel : below;
+  if (rc == SCR_SUCCESS && (!scr_path_is_safe_rel(a.dir) || strcmp(a.dir, ".") == 0))
+    rc = SCR_ERR(SCR_ERR_PATH, "%s is not a directory below the prefix %s", dir, prefix);
+  if (rc == SCR_SUCCESS) rc = index_hold_prefix(prefix, &fd);
+  if (rc == SCR_SUCCESS) rc = plain->manifest != NULL ? index_add_manifest(plain, &a) : index_add_patterns(plain, &a);
+  for (i = 0; i < plain->patterns && rc == SCR_SUCCESS; i++)
+    if (index_has_gap(&a, plain->pattern[i])) rc = SCR_ERR_MISSING;
+  if (rc == SCR_SUCCESS) {
+    rc = scr_index_open(&index, prefix);
+    if (rc == SCR_SUCCESS)
+      rc = scr_adopt(&index, &a, index_new_id(&index), plain->name != NULL ? plain->name : a.dir, plain->flags, &desc);
+    rc = scr_index_close(&index, rc, 1);
+  }
+  if (rc == SCR_SUCCESS)
+    printf("%6d %s: %d files of %d ranks, %" PRIu64 " bytes\n", desc.identity.id, scr_desc_name(&desc), desc.files,
+           desc.ranks, desc.bytes);
+  if (fd >= 0) close(fd);
+  scr_adopt_free(&a);
+  return rc == SCR_SUCCESS ? 0 : tool_fail(argv0, 1, scr_err_text);
 }
 
 /* The id of the newest checkpoint NAME in the cache, as the flush file knows it; 0 if there is none. */
@@ -283,16 +449,25 @@ SCR_FN int index_main(int argc, char** argv)
                                           {"build", no_argument, NULL, 'b'},
                                           {"extract", required_argument, NULL, 'x'},
                                           {"into", required_argument, NULL, OPT_INTO},
+                                          {"pattern", required_argument, NULL, OPT_PATTERN},
+                                          {"manifest", required_argument, NULL, OPT_MANIFEST},
+                                          {"name", required_argument, NULL, OPT_NAME},
+                                          {"output", no_argument, NULL, OPT_OUTPUT},
                                           {"prefix", required_argument, NULL, 'p'},
                                           TOOL_OPTIONS,
                                           {NULL, 0, NULL, 0}};
   const char *               prefix = tool_prefix(), *name = NULL, *into = NULL;
+  index_plain                plain = {{NULL}, 0, NULL, NULL, SCR_FLAG_CHECKPOINT};
   int                        c, what = 0;
 
   while ((c = getopt_long(argc, argv, "lLjc:d:r:a:bx:p:h", options, NULL)) != -1) {
     if (c == 'r') c = 'd';
     if (c == 'p') prefix = optarg;
     else if (c == OPT_INTO) into = optarg;
+    else if (c == OPT_PATTERN && plain.patterns < PATTERNS_MAX) plain.pattern[plain.patterns++] = optarg;
+    else if (c == OPT_MANIFEST) plain.manifest = optarg;
+    else if (c == OPT_NAME) plain.name = optarg;
+    else if (c == OPT_OUTPUT) plain.flags = SCR_FLAG_OUTPUT;
     else if (c == 'h' || c == '?' || c == TOOL_OPT_VERSION) return tool_answer(c, argv[0], index_usage, 1);
     else if (what != 0 && what != c) return tool_usage(argv[0], index_usage, 1, "one question or change at a time");
     else {
@@ -301,12 +476,18 @@ SCR_FN int index_main(int argc, char** argv)
     }
   }
   if ((optind != argc || into != NULL) && what != 'x') return tool_answer('?', argv[0], index_usage, 1);
+  if ((plain.patterns > 0) + (plain.manifest != NULL) > 1)
+    return tool_usage(argv[0], index_usage, 1, "either --pattern or --manifest");
+  if ((plain.patterns > 0 || plain.manifest != NULL || plain.name != NULL || plain.flags == SCR_FLAG_OUTPUT) &&
+      what != 'a')
+    return tool_usage(argv[0], index_usage, 1, "--pattern, --manifest, --name and --output belong to --add");
   if (!tool_is_dir(prefix)) {
     SCR_ERRNO("cannot open the prefix directory %s", prefix);
     return tool_fail(argv[0], 1, scr_err_text);
   }
   if (what == 'c') return index_choose(argv[0], prefix, name);
   if (what == 'd' || what == OPT_DROP_AFTER) return index_drop(argv[0], prefix, name, what == OPT_DROP_AFTER);
+  if (what == 'a' && (plain.patterns > 0 || plain.manifest != NULL)) return index_adopt(argv[0], prefix, name, &plain);
   if (what == 'a' || what == 'b') return index_build(argv[0], prefix, what == 'a' ? name : NULL);
   if (what == 'x') return index_extract(argv[0], prefix, name, argc - optind, argv + optind, into != NULL ? into : ".");
   return index_list(argv[0], prefix, what != 0 ? what : 'l');

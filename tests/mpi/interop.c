@@ -113,6 +113,42 @@ static void what_another_release_has_damaged_is_not_judged(void)
   }
 }
 
-const test_case interop_cases[] = {CASE(a_prefix_of_release_1_2_is_restarted_from, "4"),
-                                   CASE(a_prefix_of_release_3_is_restarted_from, "4"),
-                                   CASE(what_another_release_has_damaged_is_not_judged, "4"), CASES_END};
+/* Two files of each rank that a program wrote without the library; the last rank has one more. */
+static int plain_files(void)
+{
+  return rank == ranks - 1 ? 3 : 2;
+}
+
+static size_t plain_size(int i)
+{
+  return size_of(i, 3000);
+}
+
+static const shape plain = {"plain files", plain_files, plain_size, NULL};
+
+static void files_that_were_never_written_through_the_library_are_restarted_from(void)
+{
+  char path[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
+  int  i;
+
+  begin();
+  snprintf(dir, sizeof dir, "%s/ck1", case_prefix);
+  if (rank == 0) make_dir(dir);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (i = 0; i < plain_files(); i++) {
+    path_of("ck1", &plain, i, path);
+    CHECK(write_bytes(path, seed_of("ck1", rank, i), plain_size(i)), "%s", path);
+  }
+  shell("ls prefix/ck1 | sed 's/rank_\\([0-9]*\\)/\\1 &/' > manifest; '%s' -p '%s' --add ck1 --manifest manifest",
+        getenv("TEST_INDEX"), case_prefix);
+  run_gets_shape("ck1", &plain);
+  set("SCR_FLUSH=1");
+  run_puts("ck2", 1, 1000);
+  lose_all_nodes();
+  run_gets("ck2", 1, 1000);
+}
+
+const test_case interop_cases[] = {
+    CASE(a_prefix_of_release_1_2_is_restarted_from, "4"), CASE(a_prefix_of_release_3_is_restarted_from, "4"),
+    CASE(what_another_release_has_damaged_is_not_judged, "4"),
+    CASE(files_that_were_never_written_through_the_library_are_restarted_from, "1 4"), CASES_END};

@@ -154,6 +154,44 @@ for r in scr-1.2.2 scr-3.1; do # the user chooses
   check "flush file of $r, none is listed" 0 "   DSET VALID FLUSHED             NAME" "$index" -p "$p"
   says "flush file of $r, no such checkpoint" 1 "there is no checkpoint ckpt.1 on" "$index" --current ckpt.1 -p "$p"
 done
+mkdir -p "$tmp/plain/old run/sub" # files that were never written through the library
+plain=$tmp/plain dir="old run"
+for r in 0 1 2; do
+  printf 'state %s' $r >"$plain/$dir/rank_000$r.dat"
+  : >"$plain/$dir/sub/more_$r"
+done
+says "plain, no %r" 1 "needs %r" "$index" -p "$plain" --add "$dir" --pattern rank.dat
+says "plain, no file" 1 "no file in" "$index" -p "$plain" --add "$dir" --pattern 'none_%r'
+says "plain, no directory" 1 "not a directory below the prefix" "$index" -p "$plain" --add ../x --pattern 'rank_%r'
+says "plain, a file of one rank is missing" 1 "sub/more_0" sh -c 'mv "$2/sub/more_0" "$2/sub/m"; "$1" -p "$2/.." --add "old run" --pattern rank_%4r.dat --pattern sub/more_%r; e=$?; mv "$2/sub/m" "$2/sub/more_0"; exit $e' sh "$index" "$plain/$dir"
+printf x >"$plain/$dir/rank_0007.dat"
+says "plain, a gap" 1 "rank_0007.dat is there, but rank 3 has no file" "$index" -p "$plain" --add "$dir" --pattern 'rank_%4r.dat'
+rm "$plain/$dir/rank_0007.dat"
+ln -s rank_0000.dat "$plain/$dir/link_0"
+says "plain, a link" 1 "not a regular file" "$index" -p "$plain" --add "$dir" --pattern 'link_%r'
+printf '0 rank_0000.dat\n1 rank_0000.dat\n' >"$tmp/twice"
+says "plain, one file of two ranks" 1 "of rank 0 and of rank 1" "$index" -p "$plain" --add "$dir" --manifest "$tmp/twice"
+printf '0 ../rank_0000.dat\n' >"$tmp/outside"
+says "plain, a path that leads out" 1 "not a path below" "$index" -p "$plain" --add "$dir" --manifest "$tmp/outside"
+printf '# ranks\n\nrank_0000.dat\n' >"$tmp/norank"
+says "plain, a line without a rank" 1 "line 3 of .* is not a rank and a path" "$index" -p "$plain" --add "$dir" --manifest "$tmp/norank"
+says "plain, no manifest" 1 "cannot open" "$index" -p "$plain" --add "$dir" --manifest "$tmp/none"
+says "plain, both" 1 "either --pattern or --manifest" "$index" -p "$plain" --add "$dir" --manifest x --pattern 'x%r'
+says "plain, without --add" 1 "belong to --add" "$index" -p "$plain" --pattern 'x%r'
+check "plain, nothing is left of what failed" 1 "" test -e "$plain/$dir/.scr"
+says "plain, while a run uses the prefix" 1 "a run uses the prefix" sh -c 'mkdir -p "$2/.scr"; exec 8>>"$2/.scr/run.lock"; flock 8; "$1" -p "$2" --add "old run" --pattern rank_%4r.dat 8>&-' sh "$index" "$plain"
+check "plain" 0 "     1 old run: 6 files of 3 ranks, 21 bytes" "$index" -p "$plain" --add "$dir" --pattern 'rank_%4r.dat' --pattern 'sub/more_%r'
+says "plain, it is listed" 0 "1 checkpoint ok         YES        3        6             21 .* old run" "$index" --long -p "$plain"
+says "plain, again" 1 "is the directory of a dataset already" "$index" -p "$plain" --add "$dir" --pattern 'rank_%4r.dat'
+check "plain, taken out again" 0 - "$index" -p "$plain" --extract "$dir" --into "$tmp/plain.out"
+check "plain, the same bytes" 0 "" diff -r -x .scr -x 'link*' "$plain/$dir" "$tmp/plain.out/$dir"
+check "plain, dropped and added as it is" 0 "     1 old run" sh -c '"$1" -p "$2" --drop "old run" && "$1" -p "$2" --add "old run"' sh "$index" "$plain"
+mkdir "$plain/other"
+printf '2 a b\n0 c\n' >"$tmp/manifest"
+printf 1 >"$plain/other/a b"
+printf 22 >"$plain/other/c"
+check "plain, by a manifest" 0 "     2 second: 2 files of 3 ranks, 3 bytes" "$index" -p "$plain" --add other --manifest "$tmp/manifest" --name second --output
+says "plain, output" 0 "2 output " "$index" --long -p "$plain"
 for r in scr-1.2.2 scr-3.1; do # what is removed
   prefix "drop.$r" $r
   p=$tmp/drop.$r
