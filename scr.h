@@ -88,13 +88,13 @@
 ** WHAT TO KNOW
 **
 **   - All calls are collective over the communicator of SCR_Init_comm (for SCR_Init, MPI_COMM_WORLD) and return the
-**     same code on every rank, except SCR_Route_file, SCR_Config, SCR_Configf, SCR_Get_version, SCR_Strerror and
+**     same code on every rank, except SCR_Route_file, SCR_Restart_ranks, SCR_Config, SCR_Configf, SCR_Get_version, SCR_Strerror and
 **     SCR_Last_error, which are not collective.
-**   - A rank can read only the files that the same rank wrote.  A restart needs the number of ranks that wrote the
-**     checkpoint.
+**   - A restart by as many ranks as wrote the checkpoint gives each rank its own files.  With another number of ranks,
+**     each asks for the files that it needs; see SCR_Restart_ranks.
 **   - Name files as they would be named on the parallel file system, below the prefix.  Open exactly the path that
 **     SCR_Route_file returns, and only between the Start and the Complete call.
-**   - Two ranks must not register the same file.
+**   - Two ranks must not register the same file, unless it is written on the prefix (SCR_CACHE_BYPASS=1).
 **   - The library never calls abort or MPI_Abort.  It calls exit only where SCR_HALT_EXIT allows it.
 **   - A call in the wrong state returns SCR_ERR_STATE and changes nothing.
 **   - Calls are not thread-safe: make one at a time.  If different threads make them, MPI needs at least

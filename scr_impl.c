@@ -3055,6 +3055,7 @@ typedef struct {
   int      ranks, files;          /* of all ranks */
   uint64_t bytes;
   int      complete;
+  int      shared;   /* 1: several ranks wrote one file, which each of them reads again */
   int      preserve; /* 1: file names are relative to the prefix; 0: to the dataset directory */
   char     user[256], job[256], job_name[256], cluster[256];
 } scr_desc;
@@ -3090,6 +3091,7 @@ SCR_FN void scr_desc_read(const scr_hash* h, scr_desc* d)
   scr_hash_util_get_int(h, "COMPLETE", &d->complete);
   d->preserve = 1;
   scr_hash_util_get_int(h, "PRESERVE", &d->preserve);
+  d->shared = scr_hash_int_or(h, "SHARED", 0);
 }
 
 /* Write D to H, an empty hash. */
@@ -3106,6 +3108,7 @@ SCR_FN void scr_desc_write(scr_hash* h, const scr_desc* d)
   if (*d->cluster) scr_hash_util_set_str(h, "CLUSTER", d->cluster);
   if (d->ckpt > 0) scr_hash_util_set_int(h, "CKPT", d->ckpt);
   scr_hash_util_set_int(h, "RANKS", d->ranks);
+  if (d->shared) scr_hash_util_set_int(h, "SHARED", 1);
   if (!d->preserve) scr_hash_util_set_int(h, "PRESERVE", 0); /* a fetch needs it to find the files by name */
   scr_hash_util_set_int(h, "COMPLETE", d->complete);
   scr_hash_util_set_bytecount(h, "SIZE", d->bytes);
@@ -6154,7 +6157,7 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **            scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add, scr_rank2file_span,
 **            scr_rank2file_begins, scr_rank2file_read_root, scr_rank2file_read, scr_rank2file_write,
 **            scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf, scr_rank2file_walk,
-**            scr_names_bucket, scr_names_write, scr_names_visit, scr_prefix_finish_renames, scr_prefix_remove_meta,
+**            scr_names_bucket, scr_names_write, scr_names_read, scr_prefix_finish_renames, scr_prefix_remove_meta,
 **            scr_prefix_forget, scr_prefix_choose_dir, scr_prefix_finish_all
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
@@ -7896,22 +7899,17 @@ SCR_FN int scr_names_write(const char* prefix, const scr_prefix_place* place, in
   return rc == SCR_SUCCESS ? scr_hash_file_write(path, body) : rc;
 }
 
-/* Visit the objects of BUCKET of the dataset ID at PLACE. */
-SCR_FN int scr_names_visit(const char* prefix, const scr_prefix_place* place, int bucket, int id,
-                           scr_rank2file_visit visit, void* arg)
+/* Read the objects of BUCKET of the dataset ID at PLACE into L, an empty list. */
+SCR_FN int scr_names_read(const char* prefix, const scr_prefix_place* place, int bucket, int id, scr_objects* l)
 {
-  scr_hash*   h = scr_hash_new();
-  scr_objects l;
-  char        path[SCR_MAX_FILENAME];
-  int         rc = scr_names_path(prefix, place, bucket, path, sizeof path);
+  scr_hash* h = scr_hash_new();
+  char      path[SCR_MAX_FILENAME];
+  int       rc = scr_names_path(prefix, place, bucket, path, sizeof path);
 
-  memset(&l, 0, sizeof l);
-  l.id = id;
+  l->id = id;
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, h);
   if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(SCR_ERR_MISSING, "%s, which SCR_Init wrote, is missing", path);
-  if (rc == SCR_SUCCESS) rc = scr_objects_from_hash(h, prefix, "", &l);
-  if (rc == SCR_SUCCESS) rc = visit(&l, arg);
-  scr_objects_free(&l);
+  if (rc == SCR_SUCCESS) rc = scr_objects_from_hash(h, prefix, "", l);
   scr_hash_delete(&h);
   return rc;
 }
@@ -8072,9 +8070,10 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 ** Offers     scr_flush_note, scr_log, scr_log_dataset; scr_flush_locations, scr_flush_file_read, scr_flush_file_open,
 **            scr_flush_file_get, scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove,
 **            scr_flush_file_put, scr_flush_file_max_id, scr_flush_file_doubt, scr_flush_file_is_doubtful,
-**            scr_flush_file_begin, scr_flush_file_put_passed, scr_flush_file_named, scr_halt_merge, scr_halt_before,
-**            scr_halt_check, scr_halt_count, scr_nodes_file_write, scr_nodes_file_walk, scr_nodes_file_where,
-**            scr_nodes_file_read, scr_log_line, scr_log_event, scr_log_transfer
+**            scr_flush_file_begin, scr_flush_file_set_last, scr_flush_file_put_passed, scr_flush_file_named,
+**            scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_count, scr_nodes_file_write,
+**            scr_nodes_file_walk, scr_nodes_file_where, scr_nodes_file_read, scr_log_line, scr_log_event,
+**            scr_log_transfer
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
 **   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
@@ -8254,6 +8253,12 @@ SCR_FN int scr_flush_file_is_doubtful(const scr_record* r)
 SCR_FN void scr_flush_file_begin(scr_record* r, int last)
 {
   scr_hash_unset(r->h, "PASSED");
+  scr_hash_util_set_int(r->h, "LAST", last);
+}
+
+/* Record that the id LAST has been assigned. */
+SCR_FN void scr_flush_file_set_last(scr_record* r, int last)
+{
   scr_hash_util_set_int(r->h, "LAST", last);
 }
 
@@ -8581,9 +8586,10 @@ SCR_FN int scr_log_transfer(const scr_log* l, const char* type, const char* from
 ** from the remaining files of each set; or it finds flushed datasets on the prefix, and enters them into the index; or
 ** it makes a dataset of files that were never written through the library.
 **
-** Uses       platform, errors, memory, path, dataset, kernels, file window, erasure code, prefix
-** Offers     scr_rebuild, scr_rebuild_sets, scr_extraction; scr_rebuild_run, scr_rebuild_sets_free, scr_rebuild_find,
-**            scr_rebuild_set, scr_scan_add, scr_scan_extract, scr_scan_walk
+** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, erasure code, prefix
+** Offers     scr_rebuild, scr_rebuild_sets, scr_extraction, scr_adoption; scr_rebuild_run, scr_rebuild_sets_free,
+**            scr_rebuild_find, scr_rebuild_set, scr_scan_add, scr_scan_extract, scr_adopt_free, scr_adopt_file,
+**            scr_adopt, scr_scan_walk
 ** Invariants
 **   B1  What is rebuilt equals, byte for byte, what the ranks of the set had made, headers included.
 **   B2  The memory needed does not grow with the size of files, nor the number of open files with the number of
@@ -11060,7 +11066,7 @@ out:
 ** Invariants
 **   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
-**   S3  A rank holds the entry of its own rank for each dataset that is WHOLE.  If another number of ranks wrote it,
+**   S3  A rank holds the entry of its own rank for each dataset that is WHOLE and in the cache.  If another number of ranks wrote it,
 **       each of them has an entry on one rank of this run.
 **   S4  Once a run has found the state of a dataset, only scr_change_life, scr_change_on_prefix and
 **       scr_dataset_reconsider change it, and they keep filemap, index and flush file consistent with it.
@@ -11144,6 +11150,8 @@ typedef struct {
   int              buckets;     /* of the directory of its names; 0: there is none */
   int              files;       /* that its ranks wrote */
   scr_objects      own;         /* those of this rank's share of its ranks */
+  int              bucket;      /* the one that was read last, */
+  scr_objects      names;       /* and its objects */
   scr_hash*        asked;       /* paths below the prefix that this rank has routed */
   int              ranks_asked; /* 1: the application knows how many ranks wrote it */
   int              accepted;    /* 1: SCR_Complete_restart has accepted it */
@@ -11167,6 +11175,7 @@ typedef struct {
 
   /* parameters that are used often */
   int      cache_keep, told_of_room; /* 1: a message has told that checkpoints are flushed to make room */
+  int      told_of_bypass;           /* 1: or are written on the prefix */
   int      prefix_size, drop_after;  /* SCR_PREFIX_SIZE, SCR_DROP_AFTER_CURRENT */
   int      flush_every, flush_width, fetch_width, crc_on_copy, crc_on_delete, crc_on_restart, crc_on_flush, preserve;
   int      use_containers;
@@ -12489,7 +12498,8 @@ SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const i
 /* ==== 20 CACHE ==========================================================================================
 ** How datasets are entered in the cache and deleted from it.
 **
-** Uses       platform, errors, memory, path, dataset, file window, filemap, MPI helpers, state, encode
+** Uses       platform, errors, memory, path, dataset, file window, filemap, prefix, files of a run, MPI helpers,
+**            state, encode
 ** Offers     scr_cache_encode, scr_cache_enter, scr_cache_enter_bypass, scr_cache_clear_place, scr_cache_sweep_bypass,
 **            scr_cache_delete_files, scr_cache_delete_local, scr_cache_delete, scr_cache_purge
 ** Invariants
@@ -12546,9 +12556,15 @@ SCR_FN int scr_cache_enter(const scr_reddesc* d, const scr_desc* desc, int prese
 SCR_FN int scr_cache_enter_bypass(const scr_desc* desc)
 {
   scr_entry* e = (scr_entry*)scr_malloc(sizeof *e);
+  scr_record r;
   int        rc;
 
   if (e == NULL) return SCR_ERR_OOM();
+  if (scr.world.rank == 0) { /* its temporary names must not recur in a job that does not see this filemap */
+    rc = scr_flush_file_open(&r, scr.world.prefix);
+    if (rc == SCR_SUCCESS) scr_flush_file_set_last(&r, desc->identity.id);
+    if (scr_record_close(&r, rc, 1) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  }
   e->owner = scr.world.rank;
   e->desc = *desc;
   e->preserve = 1;
@@ -12663,7 +12679,7 @@ SCR_FN int scr_cache_delete_local(int id)
   if (marked) rc = scr_map_write();
   for (i = scr.map.n - 1; i >= 0; i--) {
     scr_entry* e = scr.map.entry[i];
-    if (e->desc.identity.id != id) continue;
+    if (e->desc.identity.id != id || (e->bypass && id != scr.open_id)) continue; /* scr_cache_sweep_bypass */
     scr_cache_delete_files(e);
     scr_cache_clear_place(&e->red, id);
     scr_filemap_remove(&scr.map, e);
@@ -13120,7 +13136,8 @@ SCR_FN int scr_recovery_delete_entries(const scr_identity* identity, int same)
 
   for (i = scr.map.n - 1; i >= 0; i--) {
     scr_entry* e = scr.map.entry[i];
-    if (e->desc.identity.id != identity->id || (scr_identity_cmp(&e->desc.identity, identity) == 0) != same || scr_oom)
+    if (e->desc.identity.id != identity->id || (scr_identity_cmp(&e->desc.identity, identity) == 0) != same ||
+        scr_oom || e->bypass)
       continue;
     scr_cache_delete_files(e);
     scr_filemap_remove(&scr.map, e);
@@ -13620,13 +13637,16 @@ SCR_FN int scr_others_registrar(int owner)
 /* Announce to the registrars of the owners, and of all members of their sets, what this rank holds. */
 SCR_FN void scr_others_announce(const scr_recovery* f, scr_hash* send)
 {
+  scr_hash*  own;
   scr_entry* e;
   int        i = 0, k;
 
   while ((e = scr_dataset_next_entry(&f->identity, &i)) != NULL) {
-    if (!e->desc.complete || e->owner >= f->ranks || e->red.set_size == 0) continue;
-    scr_recovery_announce_entry(scr_hash_setf(send, NULL, "%d %d", scr_others_registrar(e->owner), e->owner), e,
-                                scr_recovery_lost(e, f->check));
+    if (e->owner >= f->ranks) continue;
+    own = scr_hash_setf(send, NULL, "%d %d", scr_others_registrar(e->owner), e->owner);
+    scr_hash_util_set_int(own, "HOLDS", 1);
+    if (!e->desc.complete || e->red.set_size == 0) continue; /* what it lists counts as lost */
+    scr_recovery_announce_entry(own, e, scr_recovery_lost(e, f->check));
     for (k = 0; k < e->red.set_size; k++) {
       int m = e->red.member[k];
       scr_recovery_announce_entry(scr_hash_setf(send, NULL, "%d %d", scr_others_registrar(m), m), e, SCR_LOST_ALL);
@@ -13637,7 +13657,7 @@ SCR_FN void scr_others_announce(const scr_recovery* f, scr_hash* send)
 /* Returns 1 if A and B describe the same set. */
 SCR_FN int scr_others_same_set(const scr_reddesc* a, const scr_reddesc* b)
 {
-  return a->scheme == b->scheme && a->failures == b->failures && a->set_size == b->set_size &&
+  return a->scheme == b->scheme && a->failures == b->failures && a->set_id == b->set_id && a->set_size == b->set_size &&
          memcmp(a->member, b->member, (size_t)a->set_size * sizeof *a->member) == 0;
 }
 
@@ -13654,14 +13674,15 @@ SCR_FN int scr_others_pick(const scr_recovery* f, const scr_hash* recv, scr_othe
   o->lost = SCR_LOST_ALL;
   for (from = scr_hash_elem_first(recv); from != NULL; from = scr_hash_elem_next(from)) {
     const scr_hash* m = scr_hash_getf(scr_hash_elem_hash(from), "%d", o->owner);
-    scr_entry*      e = m != NULL ? scr_entry_read(scr_hash_get(m, "ENTRY"), o->owner, f->identity.id) : NULL;
-    int             lost = scr_hash_int_or(m, "LOST", 0) & SCR_LOST_ALL;
-    int             loss = lost & SCR_LOST_DATA ? 2 : lost != 0;
-    if (e == NULL || (e = scr_recovery_describe(e, o->owner)) == NULL) continue;
-    if (o->e == NULL) o->e = e;
-    else if (!scr_others_same_set(&o->e->red, &e->red)) differs = 1;
+    scr_entry*      e =
+        scr_hash_get(m, "ENTRY") != NULL ? scr_entry_read(scr_hash_get(m, "ENTRY"), o->owner, f->identity.id) : NULL;
+    int lost = scr_hash_int_or(m, "LOST", SCR_LOST_ALL) & SCR_LOST_ALL;
+    int loss = (lost & SCR_LOST_DATA ? 2 : 0) + (lost & SCR_LOST_RED ? 1 : 0);
+    if (e != NULL) e = scr_recovery_describe(e, o->owner);
+    if (e != NULL && o->e == NULL) o->e = e;
+    else if (e != NULL && !scr_others_same_set(&o->e->red, &e->red)) differs = 1;
     if (e != o->e) scr_entry_free(&e);
-    if (scr_hash_get(m, "HOST") == NULL || loss >= best) continue;
+    if (scr_hash_get(m, "HOLDS") == NULL || loss >= best) continue;
     best = loss;
     o->runner = atoi(scr_hash_elem_key(from));
     o->lost = lost;
@@ -13806,7 +13827,7 @@ SCR_FN int scr_others_assign(const scr_recovery* f, const scr_others* l, const s
     scr_others_write(one, scr_hash_setf(send, NULL, "%d RUN %d", one->runner, one->owner), &scr.world.home);
     for (from = scr_hash_elem_first(recv); from != NULL; from = scr_hash_elem_next(from)) {
       const scr_hash* m = scr_hash_getf(scr_hash_elem_hash(from), "%d", one->owner);
-      if (scr_hash_get(m, "HOST") != NULL && atoi(scr_hash_elem_key(from)) != one->runner)
+      if (scr_hash_get(m, "HOLDS") != NULL && atoi(scr_hash_elem_key(from)) != one->runner)
         scr_hash_setf(send, NULL, "%s LEAVE %d", scr_hash_elem_key(from), one->owner);
     }
   }
@@ -13840,10 +13861,16 @@ SCR_FN int scr_others_enter(const scr_recovery* f, scr_other* o)
     if (rc == SCR_SUCCESS) rc = scr_map_write();
     if (rc == SCR_SUCCESS) rc = scr_home_mkdir(&scr.world.home, &o->e->red, f->identity.id);
   } else {
+    if ((o->lost != 0 || !have->verified) && (o->kept = scr_entry_dup(have)) == NULL) rc = SCR_ERR_OOM();
+    if (rc == SCR_SUCCESS) scr_entry_forget(have, o->lost & SCR_LOST_DATA, o->lost & SCR_LOST_RED);
+    if (rc == SCR_SUCCESS && o->lost == SCR_LOST_ALL) { /* it may not even say that the dataset was complete */
+      have->desc = o->e->desc;
+      scr_reddesc_free(&have->red);
+      scr_reddesc_dup(&have->red, &o->e->red);
+      rc = scr_home_mkdir(&scr.world.home, &have->red, f->identity.id);
+    }
     scr_entry_free(&o->e);
     o->e = have;
-    if (o->lost != 0 && (o->kept = scr_entry_dup(have)) == NULL) rc = SCR_ERR_OOM();
-    if (rc == SCR_SUCCESS) scr_entry_forget(have, o->lost & SCR_LOST_DATA, o->lost & SCR_LOST_RED);
   }
   return rc;
 }
@@ -13858,7 +13885,8 @@ SCR_FN int scr_others_rebuild(const scr_recovery* f, scr_others* mine)
     const scr_other* first = &mine->one[i];
     scr_encode       x = scr_cache_encode(&first->e->red, !f->check);
     x.runner = first->runners;
-    for (n = 0; i + n < mine->n && first[n].e->red.set_id == first->e->red.set_id; n++) members[n] = first[n].e;
+    for (n = 0; i + n < mine->n && n < first->e->red.set_size && first[n].e->red.set_id == first->e->red.set_id; n++)
+      members[n] = first[n].e;
     err = scr_recovery_weigh(&first->e->red, first->losses, &losses, &hopeless);
     if (losses > 0) err = scr_encode_recover(&x, n, members, first->losses);
     if (rc == SCR_SUCCESS) rc = err;
@@ -13902,8 +13930,8 @@ SCR_FN int scr_others_run(const scr_recovery* f)
 
   if (rc == SCR_SUCCESS) rc = scr_others_assign(f, &l, recv, &mine);
   if (rc == SCR_SUCCESS) {
-    scr_dbg(1, "dataset %d, which %d ranks wrote: %d of them have lost files, which are rebuilt", f->identity.id,
-            f->ranks, lost);
+    scr_dbg(1, "dataset %d: %d ranks wrote it; %d of them have lost files%s", f->identity.id, f->ranks, lost,
+            lost > 0 ? ", which are rebuilt" : "");
     err = scr_recovery_delete_entries(&f->identity, 0); /* an older dataset of this id: its place is needed (U4) */
     for (i = 0; i < mine.n && err == SCR_SUCCESS; i++) err = scr_others_enter(f, &mine.one[i]);
     rc = scr_agree(err, scr.world.comm);
@@ -14010,8 +14038,8 @@ SCR_FN int scr_recovery_set_aside(const scr_recovery_told* it, scr_aside aside)
 /* The dataset cannot be used, for the reason in the last error.  Collective over the world. */
 SCR_FN int scr_recovery_failed(const scr_recovery* f, int rc)
 {
-  int               useless = (rc == SCR_ERR_LOST && !f->other_world) || (rc == SCR_ERR_SPACE && f->unproven);
-  int               passed = f->life == SCR_PASSED;
+  int useless = (rc == SCR_ERR_LOST && !(f->other_world && scr.same_ranks)) || (rc == SCR_ERR_SPACE && f->unproven);
+  int passed = f->life == SCR_PASSED;
   scr_aside         aside = useless  ? (f->unproven || passed ? SCR_ASIDE_UNPROVEN : SCR_ASIDE_LOST)
                             : passed ? SCR_ASIDE_PASSED
                                      : SCR_ASIDE_KEPT;
@@ -14198,6 +14226,7 @@ SCR_FN int scr_recovery_mend(int id)
 typedef struct {
   scr_identity identity;
   int          ckpt, stands; /* it is a checkpoint; it is newer and good, so only the user's wish overrides it */
+  int          is_read;      /* 1: the application reads it now */
   int          hit;          /* 1: it has such files */
   char         dir[SCR_MAX_FILENAME];
 } scr_flush_rival;
@@ -14745,8 +14774,8 @@ SCR_FN int scr_flush_list_rivals(scr_flush* f, const scr_index* index)
     r->identity = it.desc.identity;
     r->identity.id = it.id;
     r->ckpt = scr_desc_is_ckpt(&it.desc);
-    r->stands = (!f->may_replace_newer && it.id >= f->id && !it.failed && !it.passed) ||
-                (scr.reading.id == it.id && scr_identity_same(&it.desc.identity, &scr.reading.desc.identity));
+    r->stands = !f->may_replace_newer && it.id >= f->id && !it.failed && !it.passed;
+    r->is_read = scr.reading.id == it.id && scr_identity_same(&it.desc.identity, &scr.reading.desc.identity);
     snprintf(r->dir, sizeof r->dir, "%s", it.dir);
   }
   return SCR_SUCCESS;
@@ -14857,6 +14886,10 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f)
   for (i = 0; i < f->rivals && rc == SCR_SUCCESS; i++) {
     scr_flush_rival* r = &f->rival[i];
     rc = scr_flush_compare(r, exist);
+    if (rc == SCR_SUCCESS && r->hit && r->is_read)
+      rc = SCR_ERR(SCR_ERR_BUSY,
+                   "dataset %d is not copied to %s now: it would replace files of dataset %d, which is read", f->id,
+                   scr.world.prefix, r->identity.id);
     if (rc != SCR_SUCCESS || !r->hit || !r->stands) continue;
     f->superseded = r->ckpt;
     rc = SCR_ERR(SCR_ERR_STATE, "dataset %d is not copied to %s: it would replace files of the newer dataset %d", f->id,
@@ -15017,8 +15050,9 @@ SCR_FN int scr_flush_commit(scr_flush* f)
   if (f->committed) scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_RENAMING, f->dir);
   for (i = 0; i < f->rivals && f->committed; i++) { /* datasets that lose their files are in the cache alone */
     scr_dataset* ds = f->rival[i].hit ? scr_dataset_find(f->rival[i].identity.id) : NULL;
-    if (ds != NULL && scr_identity_same(&ds->desc.identity, &f->rival[i].identity) && ds->on_prefix == SCR_PREFIX_YES)
-      scr_change_on_prefix(ds, SCR_PREFIX_SUPERSEDED, NULL);
+    if (ds == NULL || !scr_identity_same(&ds->desc.identity, &f->rival[i].identity)) continue;
+    if (!scr_dataset_is_cached(ds)) scr_dataset_remove(f->rival[i].identity.id);
+    else if (ds->on_prefix == SCR_PREFIX_YES) scr_change_on_prefix(ds, SCR_PREFIX_SUPERSEDED, NULL);
   }
   if (rc != SCR_SUCCESS) return rc;
   if ((rc = scr_agree(scr_objects_rename(&f->objects, scr.world.prefix, 0), scr.world.comm)) != SCR_SUCCESS) return rc;
@@ -15435,6 +15469,7 @@ SCR_FN int scr_flush_sync(int id, int may_replace_newer)
   ds = scr_dataset_find(id);
   if (!scr_dataset_is_whole(ds)) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is not in the cache", id);
   if (ds->on_prefix == SCR_PREFIX_YES) return SCR_SUCCESS;
+  if (!scr_dataset_is_cached(ds) && ds->on_prefix == SCR_PREFIX_RENAMING) return SCR_SUCCESS;
   if (!scr_dataset_is_cached(ds)) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is only on the prefix", id);
   ckpt = ds->desc.ckpt > 0;
   return scr_flush_result(id, ckpt, scr_flush_again(id, may_replace_newer, scr_flush_run(id, may_replace_newer)));
@@ -15492,13 +15527,15 @@ SCR_FN int scr_flush_if_due(const scr_dataset* ds)
 ** Uses       platform, errors, memory, path, hash, dataset, file window, filemap, prefix, MPI helpers, world, state,
 **            encode, cache, flush, asynchronous flush
 ** Offers     scr_room_trim, scr_room_settle, scr_room_bytes, scr_room_ask, scr_room_is_tight, scr_room_expected,
-**            scr_room_look, scr_room_make, scr_read_close, scr_read_find, scr_read_accept, scr_fetch
+**            scr_room_look, scr_room_make, scr_read_close, scr_read_find, scr_read_is_foreign, scr_read_accept,
+**            scr_fetch
 ** Invariants
 **   Q1  To make room, a checkpoint is deleted only when a newer one is complete, or the prefix has it (scr_room_costs).
 **       SCR_CACHE_KEEP=0 gives that up.
-**   Q3  A dataset that is read in place has no file in the cache, unless its pieces were there before.
 **   Q2  Datasets are deleted for a fetch only after all files that it is to copy have been read and compared: a damaged
 **       copy on the prefix must not cost pieces in the cache too.
+**   Q3  What is taken out of containers has no record: it lies in the place of dataset 0, which is cleared before a
+**       dataset is read in place, and afterwards.
 ** Failure    Nothing of a dataset that could not be fetched is left in the cache.
 ** ====================================================================================================== */
 
@@ -15718,6 +15755,8 @@ SCR_FN int64_t scr_room_expected(const scr_reddesc* d)
   for (i = 0; i < scr.datasets; i++)
     if (strcmp(scr.dataset[i].store, d->store) == 0) id = scr.dataset[i].desc.identity.id;
   need = id != 0 ? scr_room_bytes(id) : 0;
+  if (id != 0 && scr_dataset_find(id)->desc.ranks != scr.world.ranks)
+    need = (uint64_t)scr_room_protected(d, (int64_t)scr_dataset_find(id)->desc.bytes / scr.world.ranks);
   failed = (uint64_t)scr_room_protected(d, (int64_t)scr.other_bytes);
   if (failed > need) need = failed;
   return (int64_t)(need + need / 10);
@@ -16089,6 +16128,33 @@ SCR_FN int scr_read_write_names(const scr_fetching* f)
 }
 
 /*
+** The path in the store of D of a file that was taken out of containers: REL, below the directory of dataset 0, which
+** no dataset has, and of the nonce of the dataset.
+*/
+SCR_FN int scr_read_place(const scr_reddesc* d, const char* rel, char* path)
+{
+  char below[SCR_MAX_FILENAME];
+  int  rc = scr_fmt(below, sizeof below, "%016" PRIx64 "/%s", scr.reading.desc.identity.nonce, rel);
+
+  return rc == SCR_SUCCESS ? scr_home_path(&scr.world.home, d, 0, below, path, SCR_MAX_FILENAME) : rc;
+}
+
+/* Remove what was taken out of containers, also by a run that was killed.  Every rank calls it. */
+SCR_FN void scr_read_clear(void)
+{
+  scr_hash_elem* e;
+  char           path[SCR_MAX_FILENAME];
+  int            i;
+
+  for (i = 0; i < scr.world.nreds; i++) {
+    const scr_reddesc* d = &scr.world.red[i];
+    for (e = scr_hash_elem_first(scr.reading.asked); e != NULL && !d->can_mkdir; e = scr_hash_elem_next(e))
+      if (scr_read_place(d, scr_hash_elem_key(e), path) == SCR_SUCCESS) scr_os.unlink(path);
+    if (scr.world.group[SCR_GROUP_NODE].rank == 0) scr_cache_clear_place(d, 0);
+  }
+}
+
+/*
 ** Remove what was made to read a checkpoint in place: the directory of its names, and files that were taken out of
 ** containers.  Every rank calls it, when no rank routes files any more.
 */
@@ -16096,24 +16162,16 @@ SCR_FN void scr_read_close(void)
 {
   scr_reading*   r = &scr.reading;
   scr_dataset*   ds = scr_dataset_find(r->id);
-  scr_hash_elem* e;
   scr_err_record why;
-  char           path[SCR_MAX_FILENAME];
-  int            i;
 
   if (r->id == 0) return;
   scr_err_save(&why);
   if (scr.world.rank == 0 && r->buckets > 0) scr_prefix_remove_meta(scr.world.prefix, r->place.meta, ".names");
-  for (i = 0; i < scr.world.nreds; i++) {
-    const scr_reddesc* d = &scr.world.red[i];
-    for (e = scr_hash_elem_first(r->asked); e != NULL && !d->can_mkdir; e = scr_hash_elem_next(e))
-      if (scr_home_path(&scr.world.home, d, 0, scr_hash_elem_key(e), path, sizeof path) == SCR_SUCCESS)
-        scr_os.unlink(path);
-    if (scr.world.group[SCR_GROUP_NODE].rank == 0) scr_cache_clear_place(d, 0);
-  }
+  scr_read_clear();
   if (ds != NULL && !scr_dataset_is_cached(ds)) scr_dataset_remove(r->id);
   scr_hash_delete(&r->asked);
   scr_objects_free(&r->own);
+  scr_objects_free(&r->names);
   memset(r, 0, sizeof *r);
   scr_err_restore(&why);
 }
@@ -16144,6 +16202,8 @@ SCR_FN int scr_read_open(scr_fetching* f, const char* dir, scr_life life)
   r->place = f->place;
   r->desc = f->desc;
   r->files = f->files;
+  r->bucket = -1;
+  scr_read_clear(); /* before other ranks come to what follows */
   r->buckets = scr_read_write_names(f);
   r->own = f->objects;
   r->asked = scr_hash_new();
@@ -16160,15 +16220,15 @@ typedef struct {
   int         found;
 } scr_read_wanted;
 
-/* Take O, which is packed, out of its containers into the cache, unless this node has it there; FILE is its path. */
+/* Take O, which is packed, out of its containers into the cache, unless this run has it there; FILE is its path. */
 SCR_FN int scr_read_extract(const scr_object* o, char* file)
 {
   const scr_reddesc* d = scr_reddesc_for_dataset(&scr.world, scr.checkpoint_id, SCR_FLAG_CHECKPOINT);
   char               tmp[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
   uint64_t           is = 0, free_bytes;
-  int                rc = scr_home_path(&scr.world.home, d, 0, o->rel, file, SCR_MAX_FILENAME);
+  int                rc = scr_read_place(d, o->rel, file);
 
-  if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s.%d", file, scr.world.rank);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s.scr0.%d.tmp", file, scr.world.rank);
   if (rc != SCR_SUCCESS) return rc;
   if (scr_file_size(file, &is) == SCR_SUCCESS && is == o->size) return SCR_SUCCESS;
   if (scr_room_free(d->store, &free_bytes) && o->size > free_bytes)
@@ -16222,6 +16282,18 @@ SCR_FN const char* scr_read_called(const char* name)
   return found;
 }
 
+/* Make r->names the objects of BUCKET. */
+SCR_FN int scr_read_names(scr_reading* r, int bucket)
+{
+  int rc;
+
+  if (bucket == r->bucket) return SCR_SUCCESS;
+  scr_objects_free(&r->names);
+  rc = scr_names_read(scr.world.prefix, &r->place, bucket, r->id, &r->names);
+  r->bucket = rc == SCR_SUCCESS ? bucket : -1;
+  return rc;
+}
+
 /*
 ** Find the file NAME of the dataset that is read in place, whichever rank wrote it: REL is its path below the prefix,
 ** "" if it is not below.  A NAME without a directory is also that of a file of this rank, if as many ranks wrote the
@@ -16239,9 +16311,10 @@ SCR_FN int scr_read_find(const char* name, const char* rel, char* file)
   w.rel = whole;
   if (rc == SCR_SUCCESS) rc = scr_read_visit(&r->own, &w);
   if (rc == SCR_SUCCESS && !w.found && *rel) {
-    if (r->buckets > 0)
-      rc = scr_names_visit(scr.world.prefix, &r->place, scr_names_bucket(whole, r->buckets), r->id, scr_read_visit, &w);
-    else rc = scr_rank2file_walk(scr.world.prefix, &r->place, &r->desc.identity, &ranks, scr_read_visit, &w);
+    if (r->buckets > 0) {
+      rc = scr_read_names(r, scr_names_bucket(whole, r->buckets));
+      if (rc == SCR_SUCCESS) rc = scr_read_visit(&r->names, &w);
+    } else rc = scr_rank2file_walk(scr.world.prefix, &r->place, &r->desc.identity, &ranks, scr_read_visit, &w);
   }
   if (rc == SCR_SUCCESS && !w.found && r->desc.ranks == scr.world.ranks && (w.rel = scr_read_called(name)) != NULL)
     rc = scr_read_visit(&r->own, &w);
@@ -16250,6 +16323,13 @@ SCR_FN int scr_read_find(const char* name, const char* rel, char* file)
                    r->desc.ranks);
   if (rc == SCR_SUCCESS) scr_hash_setf(r->asked, NULL, "%s", w.rel);
   return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/* Returns 1 if another number of ranks wrote what is read in place, and SCR_Complete_restart has not accepted it. */
+SCR_FN int scr_read_is_foreign(void)
+{
+  const scr_reading* r = &scr.reading;
+  return r->id != 0 && !r->accepted && r->desc.ranks != scr.world.ranks;
 }
 
 /*
@@ -16267,7 +16347,7 @@ SCR_FN int scr_read_accept(int if_any)
   scr_vote       v;
   int            rc;
 
-  if (r->id == 0 || r->accepted || r->desc.ranks == scr.world.ranks) return SCR_SUCCESS;
+  if (!scr_read_is_foreign()) return SCR_SUCCESS;
   send = scr_hash_new();
   recv = scr_hash_new();
   all = scr_hash_new();
@@ -16307,6 +16387,7 @@ SCR_FN int scr_fetch_into_cache(scr_fetching* f, const char* dir, scr_life life,
   if (too_large && f->d->bypass != 0) {
     if (scr.world.rank == 0)
       scr_warn("%s is too small for %s, which is read where it is on the prefix", f->d->store, scr_desc_name(&f->desc));
+    scr.other_bytes = f->desc.bytes / (uint64_t)scr.world.ranks; /* and so may be the next one */
     *in_place = 1;
     return scr_read_open(f, dir, life);
   }
@@ -16320,8 +16401,8 @@ SCR_FN int scr_fetch_into_cache(scr_fetching* f, const char* dir, scr_life life,
 /*
 ** Copy dataset ID in DIR from the prefix into the cache and protect it there; its state is then LIFE.  A dataset of
 ** another number of ranks, or any with SCR_FETCH_BYPASS or SCR_GLOBAL_RESTART, stays on the prefix, where the
-** application reads it.  Collective over the world; the same code everywhere.  On an error nothing of it is left in the
-** cache.
+** application reads it.  Collective over the world; the same code everywhere.  On an error the cache has nothing of it
+** that was not there before.
 */
 SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 {
@@ -16336,7 +16417,7 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
   if (rc == SCR_SUCCESS) rc = scr_fetch_objects(&f, dir);
   if (rc == SCR_SUCCESS) {
     f.desc.identity.id = f.objects.id = id;
-    in_place = f.desc.ranks != scr.world.ranks || scr.fetch_bypass || scr.global_restart;
+    in_place = f.desc.ranks != scr.world.ranks || f.desc.shared || scr.fetch_bypass || scr.global_restart;
     rc = in_place ? scr_read_open(&f, dir, life) : scr_fetch_into_cache(&f, dir, life, &in_place);
   }
   seconds = scr_wtime() - start;
@@ -16363,15 +16444,16 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 **   3. Else the newest checkpoint that is WHOLE in the cache, or good in the index and not passed over.
 **   4. Else the newest one that the application rejected, but only in other jobs (REJECTED_BEFORE).
 **   5. If cache and index have the same dataset, it is used from the cache.  Without SCR_FETCH only the cache counts.
-**   6. If one is rejected, or cannot be loaded, the search goes on below it by the rules 3 and 4.
+**   6. If one is rejected, or cannot be loaded, the search goes on below it by the rules 3 and 4; but not if it is whole
+**      in the cache, and only the prefix, on which it is to be read, cannot take it.
 **      If none is left although complete ones exist, SCR_Have_restart and SCR_Start_output return an error, until a
 **      fresh start is asked for.
 **   7. A fresh start offers nothing but what the user chooses.
 **
 ** Uses       errors, memory, parameters, dataset, prefix, MPI helpers, state, asynchronous flush, room and fetch
-** Offers     scr_work_is_at_stake, scr_refuse_fresh_start, scr_restart_record_served, scr_restart_choice_served,
-**            scr_restart_load, scr_restart_choose, scr_restart_choose_by_parameter, scr_restart_wish_is_rejected,
-**            scr_restart_begin_anew
+** Offers     scr_work_is_at_stake, scr_refuse_fresh_start, scr_restart_is_native, scr_restart_record_served,
+**            scr_restart_choice_served, scr_restart_load, scr_restart_choose, scr_restart_choose_by_parameter,
+**            scr_restart_wish_is_rejected, scr_restart_begin_anew
 ** Invariants
 **   Z1  A value of SCR_CURRENT or SCR_FRESH_START is served once in a job: the index records the value and the job.
 **   Z2  The user's choice holds until a run has served it and completed a newer checkpoint.
@@ -16650,20 +16732,33 @@ SCR_FN int scr_restart_find_flushed(scr_candidate* c)
   return scr_index_close(&index, rc, 0);
 }
 
+/* Returns 1 if DS can be read in the cache: as many ranks wrote it, and the application does not want the prefix. */
+SCR_FN int scr_restart_is_native(const scr_dataset* ds)
+{
+  return scr_dataset_is_whole(ds) && scr_dataset_is_cached(ds) && ds->desc.ranks == scr.world.ranks &&
+         !scr.global_restart;
+}
+
 /*
 ** The cache has the candidate C.  If another number of ranks wrote it, or the application reads only the prefix, bring
 ** it there, and let it be read in place.  Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_restart_from_cache(scr_candidate* c)
 {
-  const scr_dataset* ds = scr_dataset_find(c->id);
-  int                rc;
+  int again = 0, rc;
 
-  if (ds->desc.ranks == scr.world.ranks && !scr.global_restart) return SCR_SUCCESS;
-  rc = scr_flush_sync(c->id, c->by_user);
-  if (rc == SCR_SUCCESS) rc = scr_agree(scr.world.rank == 0 ? scr_restart_find_flushed(c) : rc, scr.world.comm);
-  if (rc == SCR_SUCCESS) rc = scr_bcast(c->dir, (int)sizeof c->dir, MPI_CHAR, 0, scr.world.comm);
-  if (rc == SCR_SUCCESS) rc = scr_fetch(c->id, c->dir, scr_dataset_find(c->id)->life);
+  if (scr_restart_is_native(scr_dataset_find(c->id))) return SCR_SUCCESS;
+  do {
+    if (again) { /* the copy on the prefix is damaged, but the cache is whole */
+      if (scr.world.rank == 0 && scr_index_change(scr.world.prefix, scr_index_remove, c->id, c->dir) != SCR_SUCCESS)
+        scr_warn("%s", scr_err_text);
+      scr_change_on_prefix(scr_dataset_find(c->id), SCR_PREFIX_DROPPED, NULL);
+    }
+    rc = scr_flush_sync(c->id, c->by_user);
+    if (rc == SCR_SUCCESS) rc = scr_agree(scr.world.rank == 0 ? scr_restart_find_flushed(c) : rc, scr.world.comm);
+    if (rc == SCR_SUCCESS) rc = scr_bcast(c->dir, (int)sizeof c->dir, MPI_CHAR, 0, scr.world.comm);
+    if (rc == SCR_SUCCESS) rc = scr_fetch(c->id, c->dir, scr_dataset_find(c->id)->life);
+  } while (!again++ && scr_err_is_damage(rc) && scr_dataset_find(c->id)->on_prefix == SCR_PREFIX_YES);
   if (rc == SCR_SUCCESS) return rc;
   scr.prefix_at_stake = 1;
   scr_tried_add("dataset %d in the cache cannot be read on the prefix by this run: %s", c->id, scr_err_text);
@@ -16797,6 +16892,7 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
       return SCR_SUCCESS;
     }
     if (name != NULL) return rc;
+    if (c.cached && !scr_err_is_damage(rc)) break; /* it is whole: an older one in its place would cost it */
   }
   if (c.lost.at_stake && !scr.fresh_start) {
     scr.prefix_at_stake = 1;
@@ -18266,9 +18362,12 @@ SCR_FN int scr_open_failed(void)
 /* The store of D cannot hold dataset ID: rank 0 says where it goes. */
 SCR_FN void scr_start_tell_bypass(const scr_reddesc* d, int id)
 {
-  if (scr.world.rank == 0)
-    scr_warn("%s is too small for dataset %d, which is written on the prefix instead (SCR_CACHE_BYPASS=auto)", d->store,
-             id);
+  if (scr.world.rank == 0 && !scr.told_of_bypass)
+    scr_warn(
+        "%s is too small for dataset %d, which is written on the prefix instead, and so are later ones of its size "
+        "(SCR_CACHE_BYPASS=auto)",
+        d->store, id);
+  scr.told_of_bypass = 1;
 }
 
 /* Open a new dataset for the public call CALL.  Collective over the world; the same code everywhere. */
@@ -18307,7 +18406,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   tight = scr_room_is_tight(&v);
   if (scr_room_settle(d)) rc = scr_room_look(d, need, &tight);
   if (rc == SCR_SUCCESS) rc = scr_room_make(d, need, tight && !bypass, &too_large);
-  if (too_large && d->bypass < 0) {
+  if (rc == SCR_SUCCESS && too_large && d->bypass < 0) {
     bypass = 1;
     scr_start_tell_bypass(d, id);
   }
@@ -18409,10 +18508,12 @@ SCR_FN int scr_complete_unique(const scr_entry* own, int rc)
 
 /*
 ** Several ranks may write one file on the prefix: the first of the ranks that registered it keeps it in E, its own
-** entry.  When this returns, all ranks have written their parts.  Collective over the world; returns this rank's code.
+** entry; *SHARED becomes 1 on the others.  When this returns, all ranks have written their parts.  Collective over the
+** world; returns this rank's code.
 */
-SCR_FN int scr_complete_share(scr_entry* e)
+SCR_FN int scr_complete_share(scr_entry* e, int* shared)
 {
+  char           path[SCR_MAX_FILENAME];
   scr_hash *     send = scr_hash_new(), *recv = scr_hash_new(), *seen = scr_hash_new();
   scr_hash_elem *from, *c;
   int            i, n = 0, rc, err;
@@ -18432,9 +18533,18 @@ SCR_FN int scr_complete_share(scr_entry* e)
   scr_hash_unset_all(seen);
   for (from = scr_hash_elem_first(recv); from != NULL; from = scr_hash_elem_next(from))
     scr_hash_merge(seen, scr_hash_elem_hash(from));
-  for (i = 0; i < e->files; i++)
-    if (scr_hash_get(seen, e->file[i].rel) != NULL) scr_file_free(&e->file[i]);
-    else e->file[n++] = e->file[i];
+  *shared = 0;
+  for (i = 0; i < e->files; i++) {
+    if (scr_hash_get(seen, e->file[i].rel) == NULL) {
+      e->file[n++] = e->file[i];
+      continue;
+    }
+    *shared = 1;
+    err = scr_complete_path(e, &e->file[i], path, sizeof path);
+    if (err == SCR_SUCCESS) err = scr_file_sync(path); /* what this node has written of it */
+    if (rc == SCR_SUCCESS && err != SCR_SUCCESS) rc = err;
+    scr_file_free(&e->file[i]);
+  }
   scr_entry_cut(e, n);
   scr_hash_delete(&send);
   scr_hash_delete(&recv);
@@ -18459,6 +18569,42 @@ SCR_FN void scr_complete_dir(const scr_entry* e, char* dir)
     if (i == 0) memcpy(dir, path, sizeof path);
     else scr_path_keep(dir, scr_path_common(dir, path));
   }
+}
+
+/* Commit DS, which was written on the prefix.  Collective over the world; the same code everywhere. */
+SCR_FN int scr_complete_bypass(const scr_dataset* ds)
+{
+  int id = ds->desc.identity.id, rc = scr_flush_run(id, 0);
+
+  if (rc != SCR_SUCCESS) return rc;
+  scr_filemap_remove(&scr.map, scr_dataset_entry(scr_dataset_find(id)));
+  if (scr_change_life(&id, 1, SCR_WHOLE) != SCR_SUCCESS && scr.world.rank == 0) scr_warn("%s", scr_err_text);
+  scr_dataset_find(id)->life = SCR_WHOLE;
+  return SCR_SUCCESS;
+}
+
+/*
+** The open dataset ID failed with the code RC.  If the index has it, or may have it, some of its files only have
+** temporary names, which the next run renames or removes; else it is deleted.  Collective over the world; returns RC.
+*/
+SCR_FN int scr_complete_failed(int id, int rc)
+{
+  const scr_dataset* ds = scr_dataset_find(id);
+  scr_err_record     why;
+
+  if (scr_dataset_is_cached(ds)) scr.other_bytes = scr_room_bytes(id);
+  if (ds->desc.ckpt > 0) scr.checkpoint_id--;
+  if (ds->on_prefix == SCR_PREFIX_RENAMING || ds->on_prefix == SCR_PREFIX_YES) {
+    rc = SCR_ERR(rc, "%.*s; the dataset may be complete: the next run finishes or removes it", scr_err_length,
+                 scr_err_text);
+    scr_dataset_remove(id);
+    return rc;
+  }
+  scr_err_save(&why);
+  scr_barrier(scr.world.comm); /* one that deletes the directory deletes files of its node that others still count */
+  scr_cache_delete(id);
+  scr_err_restore(&why);
+  return rc;
 }
 
 /*
@@ -18487,11 +18633,7 @@ SCR_FN int scr_complete_commit(scr_dataset* ds, int root)
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   scr_path_keep(common, (int)-v.max[MINUS_COMMON]);
   memcpy(ds->desc.dir, common, sizeof common);
-  if (e->bypass) {
-    if ((rc = scr_flush_run(id, 0)) != SCR_SUCCESS) return rc;
-    scr_filemap_remove(&scr.map, e);
-  }
-  return scr_change_life(&id, 1, SCR_WHOLE);
+  return e->bypass ? scr_complete_bypass(ds) : scr_change_life(&id, 1, SCR_WHOLE);
 }
 
 /* Forget what is on the prefix alone, but for dataset ID: a restart finds it in the index. */
@@ -18547,13 +18689,12 @@ SCR_FN int scr_complete_after(int id)
 */
 SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
 {
-  enum { FILES, BYTES, FIRST = 0 }; /* sums: files, bytes; max: the first rank with files */
-  int            id = scr.open_id, rc, err = SCR_SUCCESS;
-  scr_dataset*   ds;
-  scr_entry*     e;
-  scr_vote       v;
-  uint64_t       bytes = 0;
-  scr_err_record why;
+  enum { FILES, BYTES, SHARED, FIRST = 0 }; /* sums: files, bytes, ranks that share; max: the first rank with files */
+  int          id = scr.open_id, rc, err = SCR_SUCCESS, shared = 0;
+  scr_dataset* ds;
+  scr_entry*   e;
+  scr_vote     v;
+  uint64_t     bytes = 0;
 
   if (scr.phase == SCR_PHASE_FAILED) {
     scr.phase = SCR_PHASE_IDLE;
@@ -18568,33 +18709,28 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   scr_flush_poll();
   ds = scr_dataset_find(id);
   e = scr_dataset_entry(ds);
-  if (e->bypass) err = scr_complete_share(e);
+  if (e->bypass) err = scr_complete_share(e, &shared);
   rc = scr_complete_files(e, &bytes);
   if (err != SCR_SUCCESS) rc = err;
   if (scr.open_failure.rc != SCR_SUCCESS) rc = scr_open_failed();
   else if (!valid) rc = SCR_ERR(SCR_ERR_INVALID, "rank %d marked dataset %d as invalid", scr.world.rank, id);
   else if (rc == SCR_ERR_MISSING) scr_err_secondhand = 1; /* another rank may know why */
   if (!e->bypass) rc = scr_complete_unique(e, rc);
-  else scr.other_bytes = bytes;
+  else if (scr.red->bypass < 0) scr.other_bytes = bytes;
   memset(&v, 0, sizeof v);
   v.sum[FILES] = e->files;
   v.sum[BYTES] = (int64_t)bytes;
+  v.sum[SHARED] = shared;
   v.max[FIRST] = e->files > 0 ? scr.world.ranks - scr.world.rank : 0;
   rc = scr_vote_all(&v, rc, scr.world.comm);
   ds->desc.files = (int)v.sum[FILES];
   ds->desc.bytes = (uint64_t)v.sum[BYTES];
+  ds->desc.shared = v.sum[SHARED] > 0;
   ds->desc.complete = 1;
   if (rc == SCR_SUCCESS) rc = scr_complete_commit(ds, scr.world.ranks - (int)v.max[FIRST]);
   scr.phase = SCR_PHASE_IDLE;
   if (rc == SCR_SUCCESS) return scr_report(scr_complete_after(id));
-  scr_err_save(&why);
-  if (scr_dataset_is_cached(ds)) scr.other_bytes = scr_room_bytes(id);
-  scr_barrier(
-      scr.world.comm); /* a rank that deletes the directory deletes the files of its node that others still count */
-  if (ds->desc.ckpt > 0) scr.checkpoint_id--;
-  scr_cache_delete(id);
-  scr_err_restore(&why);
-  return scr_report(rc);
+  return scr_report(scr_complete_failed(id, rc));
 }
 
 /* ---- datasets by name ---- */
@@ -18692,6 +18828,10 @@ SCR_FN int scr_run_drop(const char* name)
   if (ds->on_prefix == SCR_PREFIX_YES || ds->on_prefix == SCR_PREFIX_RENAMING)
     scr_change_on_prefix(ds, SCR_PREFIX_DROPPED, NULL);
   if (scr_dataset_is_cached(ds)) return rc;
+  if (on.identity.id != scr.reading.id) {
+    scr_dataset_remove(on.identity.id);
+    return rc;
+  }
   scr_read_close();
   if (scr.tried.n == 0) scr.prefix_at_stake = 0; /* by choice; the next look at the index tells what is left */
   return rc;
@@ -18710,7 +18850,7 @@ SCR_FN int scr_run_choose(const char* name)
   if ((rc = scr_restart_load(all, name)) == SCR_SUCCESS) return rc;
   scr_err_save(&why);
   if (scr.world.rank == 0) scr_index_change(scr.world.prefix, scr_choice_release, 0, NULL);
-  if (!scr_dataset_is_whole(scr_dataset_find(loaded))) loaded = 0;
+  if (!scr_restart_is_native(scr_dataset_find(loaded))) loaded = 0; /* what was read in place is closed */
   scr.loaded = loaded;
   scr.restart = loaded ? SCR_RESTART_LOADED : restart == SCR_RESTART_LOADED ? SCR_RESTART_UNTRIED : restart;
   scr_err_restore(&why);
@@ -18720,8 +18860,8 @@ SCR_FN int scr_run_choose(const char* name)
 /* ==== 27 PUBLIC API =====================================================================================
 ** The calls of scr.h.  Each checks the phase, agrees over the ranks, and calls the parts above.
 **
-** Uses       errors, memory, hash, parameters, dataset, MPI helpers, state, asynchronous flush, restart choice, start
-**            and end
+** Uses       errors, memory, hash, parameters, dataset, MPI helpers, state, asynchronous flush, room and fetch,
+**            restart choice, start and end
 ** Offers     the calls of scr.h, scr_config_any
 ** Invariants
 **   A1  A call in the wrong phase returns before it communicates or changes anything.  An argument may be wrong on one
@@ -18875,7 +19015,8 @@ SCR_API int SCR_Route_file(const char* name, char* file)
     if (rc != SCR_SUCCESS) *file = '\0';
     return scr_report_local(rc);
   }
-  if (scr.phase == SCR_PHASE_RESTART) return scr_report_local(SCR_ERR(SCR_ERR_MISSING, "%s", scr_err_text));
+  if (scr.phase == SCR_PHASE_RESTART || (scr.loaded && scr_read_is_foreign())) /* NAME may be an older file there */
+    return scr_report_local(SCR_ERR(SCR_ERR_MISSING, "%s", scr_err_text));
   if (access(copy, R_OK) != 0)
     return SCR_ERR(SCR_ERR_MISSING, "%s is not a file of the loaded checkpoint, and cannot be read where it is: %s",
                    copy, strerror(errno));
@@ -18978,7 +19119,7 @@ SCR_API int SCR_Restart_ranks(int* ranks)
     return scr_report_local(SCR_ERR(SCR_ERR_STATE, "SCR_Restart_ranks is called, but no checkpoint is loaded; ask "
                                                    "SCR_Have_restart first"));
   *ranks = scr_dataset_find(scr.loaded)->desc.ranks;
-  scr.reading.ranks_asked = 1;
+  if (scr.reading.id != 0) scr.reading.ranks_asked = 1;
   return SCR_SUCCESS;
 }
 

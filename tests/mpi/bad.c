@@ -79,6 +79,7 @@ static void a_full_cache_costs_only_the_new_checkpoint(void)
   if (!can_mount()) return;
   begin();
   set("SCR_FLUSH=0");
+  set("SCR_CACHE_BYPASS=0");
   shell("mount -t tmpfs -o size=2m none cache");
   OK(SCR_Init());
   OK(put("ck1", 2, 1000));

@@ -149,8 +149,36 @@ static void ranks_write_one_file_together(void)
   CODE(put_shared("ck2", rank != 0), SCR_ERR_INVALID, "rank 0");
   nothing_is_left(0);
   OK(SCR_Finalize());
-  set("SCR_FETCH_BYPASS=1");
-  gets_shared("ck1");
+  gets_shared("ck1"); /* in place */
+}
+
+static int struck;
+static int no_rename(const char* path)
+{
+  (void)path;
+  return rank == ranks - 1 && struck++ == 0 ? EIO : 0;
+}
+
+/* One rename of one rank fails, after the index has the dataset: the next run finishes it. */
+static void a_rename_that_fails_in_bypass_is_finished_by_the_next_run(void)
+{
+  const shape* s = &shapes[0];
+
+  begin();
+  set("SCR_CACHE_BYPASS=1");
+  OK(SCR_Init());
+  OK(put_shape("same", SCR_FLAG_CHECKPOINT, s, 1));
+  OK(open_shape("same", SCR_FLAG_CHECKPOINT, s));
+  struck = 0;
+  fault_watch(FAULT_RENAME, "prefix/same/rank_", "", no_rename);
+  CODE(SCR_Complete_output(1), SCR_ERR_IO, "the next run finishes");
+  fault_end();
+  CHECK(rank != ranks - 1 || struck > 0, "no rename failed");
+  OK(SCR_Finalize());
+  CHECK(index_marks("REDO") == 1, "nothing is left to do");
+  run_gets_shape("same", s);
+  on_prefix_shape("same", s);
+  CHECK(index_marks("REDO") == 0 && count_in("prefix", ".tmp") == 0, "something is left to do");
 }
 
 static int small(const char* path, struct statvfs* fs)
@@ -244,6 +272,7 @@ const test_case bypass_cases[] = {CASE(with_bypass_files_are_written_on_the_pref
                                   CASE(an_older_dataset_of_the_same_names_stays_until_the_new_one_is_complete, "4"),
                                   CASE(temporary_files_of_a_killed_run_are_removed_by_the_next, "4"),
                                   CASE(ranks_write_one_file_together, "4", "3"),
+                                  CASE(a_rename_that_fails_in_bypass_is_finished_by_the_next_run, "4"),
                                   CASE(what_is_too_large_for_the_cache_is_written_on_the_prefix, "4"),
                                   CASE(lines_choose_which_checkpoints_bypass_the_cache, "4"),
                                   CASE(a_death_in_bypass_leaves_the_old_or_the_new_one, "2"), CASES_END};

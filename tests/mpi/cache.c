@@ -375,6 +375,7 @@ static void a_fetch_asks_for_the_space_of_all_ranks_that_share_a_store(void)
   int flag;
 
   begin_single(1);
+  set("SCR_CACHE_BYPASS=0");
   run_puts("ck1", 1, 50000);
   lose_all_nodes();
   limit_store(80000);

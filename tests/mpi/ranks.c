@@ -13,13 +13,13 @@ static int nodes_of(int n)
 
 static int some; /* the ranks of the run */
 
-/* A run of the first N ranks, which call RUN between SCR_Init and SCR_Finalize. */
-static void run_of(int n, void (*run)(void))
+/* A run of the first N ranks on some NODES, which call RUN between SCR_Init and SCR_Finalize. */
+static void run_of_nodes(int n, int nodes, void (*run)(void))
 {
   MPI_Comm comm;
 
   some = n;
-  set("SCR_VIRTUAL_NODES=%d", nodes_of(n));
+  set("SCR_VIRTUAL_NODES=%d", nodes);
   MPI_Comm_split(MPI_COMM_WORLD, rank < n ? 0 : MPI_UNDEFINED, rank, &comm);
   if (comm != MPI_COMM_NULL) {
     OK(SCR_Init_comm(comm));
@@ -28,6 +28,11 @@ static void run_of(int n, void (*run)(void))
     MPI_Comm_free(&comm);
   }
   MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void run_of(int n, void (*run)(void))
+{
+  run_of_nodes(n, nodes_of(n), run);
 }
 
 /* ---- their files --------------------------------------------------------------------------------------------- */
@@ -222,6 +227,45 @@ static void a_program_does_not_go_on_from_a_part_unawares(void)
     name = "ck1";
     run_of(4, reads);
   }
+}
+
+/* It is not prepared, and its files of another run are still where it names them. */
+static void routes_old_files(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+
+  path_in(name, rank, 0, path);
+  if (rank < 4) OK(SCR_Route_file(path, file));
+  else CODE(SCR_Route_file(path, file), SCR_ERR_MISSING, "which 4 ranks wrote");
+}
+
+static void files_of_an_older_run_are_not_taken_for_those_of_the_checkpoint(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  write_by(8);
+  write_by(4); /* the same names */
+  run_of(8, routes_old_files);
+}
+
+static int no_copy(const char* path)
+{
+  (void)path;
+  return ENOSPC;
+}
+
+static void a_full_prefix_does_not_cost_the_newest_checkpoint(void)
+{
+  begin();
+  set("SCR_FLUSH=0");
+  set("SCR_CACHE_SIZE=2");
+  name = "ck0";
+  run_of(4, writes);
+  write_by(4);
+  fault_watch(FAULT_CREATE, "prefix/ck1", "part_", no_copy);
+  run_of(3, is_refused);
+  fault_end();
+  run_of(3, reads);
 }
 
 /* ---- what is routed -------------------------------------------------------------------------------------------- */
@@ -457,6 +501,46 @@ static void what_a_killed_reader_leaves_is_removed(void)
   CHECK(count_in("prefix", ".names") == 0 && count_in("cache", "part_0") <= 1, "it is still there");
 }
 
+/* The files of a node are gone, but not its records. */
+static void a_cache_without_its_files_does_not_count_twice(void)
+{
+  int k;
+
+  for (k = 0; k < 4; k++) {
+    during("node v%d", k);
+    begin();
+    set("SCR_FLUSH=0");
+    write_by(4);
+    shell("rm -rf cache/*/*/node.*-v%d/scr.dataset.1", k);
+    run_of_nodes(8, 4, reads);
+    run_of(4, reads);
+  }
+}
+
+/* The same names, with other bytes, taken out of the containers of a checkpoint that is not that of the killed run. */
+static void what_a_killed_reader_leaves_is_not_taken_for_another_checkpoint(void)
+{
+  MPI_Comm comm;
+
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_USE_CONTAINERS=1");
+  write_by(4);
+  lose_all_nodes();
+  MPI_Comm_split(MPI_COMM_WORLD, rank < 3 ? 0 : MPI_UNDEFINED, rank, &comm);
+  if (comm != MPI_COMM_NULL) {
+    some = 3;
+    OK(SCR_Init_comm(comm));
+    dies_while_it_reads();
+    SCR_Finalize();
+    fault_end();
+    MPI_Comm_free(&comm);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  shell("find cache -name 'part_*' -size +0 -exec sh -c 'tr -c x y < \"$1\" > \"$1.y\"; mv \"$1.y\" \"$1\"' sh {} ';'");
+  run_of(3, reads);
+}
+
 /* ---- faults ---------------------------------------------------------------------------------------------------- */
 
 /* A run of 3 ranks in which each file call from the N-th on fails on the last one; 1 when there are not so many. */
@@ -505,6 +589,8 @@ static void a_death_while_other_ranks_rebuild_loses_nothing(void)
 /* clang-format off */
 const test_case ranks_cases[] = {CASE(a_checkpoint_is_read_by_any_number_of_ranks, "8"),
                                  CASE(a_program_does_not_go_on_from_a_part_unawares, "4"),
+                                 CASE(files_of_an_older_run_are_not_taken_for_those_of_the_checkpoint, "8"),
+                                 CASE(a_full_prefix_does_not_cost_the_newest_checkpoint, "4"),
                                  CASE(a_path_that_no_rank_wrote_is_an_error, "4"),
                                  CASE(names_are_found_in_buckets_and_without_them, "4"),
                                  CASE(what_is_taken_out_of_containers_needs_room, "4"),
@@ -512,4 +598,6 @@ const test_case ranks_cases[] = {CASE(a_checkpoint_is_read_by_any_number_of_rank
                                  CASE(what_is_read_in_place_is_dropped_and_deleted, "4"),
                                  CASE(with_bypass_a_checkpoint_is_read_on_the_prefix, "4"),
                                  CASE(what_a_killed_reader_leaves_is_removed, "4"),
+                                 CASE(what_a_killed_reader_leaves_is_not_taken_for_another_checkpoint, "4"),
+                                 CASE(a_cache_without_its_files_does_not_count_twice, "8"),
                                  CASE(a_death_while_other_ranks_rebuild_loses_nothing, "4"), CASES_END};
