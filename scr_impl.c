@@ -22,7 +22,7 @@
 **   12 FILEMAP
 **   13 PREFIX: INDEX, SUMMARY, OBJECTS
 **   14 FILES OF A RUN: FLUSH, HALT, NODES, LOG
-**   15 COMMANDS: REBUILD, SCAN
+**   15 COMMANDS: REBUILD, SCAN, SCAVENGE
 **   ---- #ifndef SCR_SERIAL: the only fence ----
 **   16 MPI HELPERS
 **   17 WORLD: GROUPS, STORES, SETS, DIRECTORIES
@@ -2920,12 +2920,12 @@ SCR_FN int scr_params_check(const scr_hash* params)
 **                  entries; the header of a redundancy file describes members in another form of the same record.
 **
 ** Uses       platform, errors, memory, path, hash
-** Offers     scr_scheme, scr_identity, scr_desc, scr_file_kind, scr_file, scr_reddesc, scr_home, scr_entry;
+** Offers     scr_scheme, scr_identity, scr_desc, scr_file_kind, scr_file, scr_reddesc, scr_home, scr_mark, scr_entry;
 **            scr_scheme_name, scr_scheme_from_name, scr_identity_same, scr_identity_differs, scr_identity_cmp,
 **            scr_identity_read, scr_identity_write, scr_desc_read_str, scr_desc_read, scr_desc_write, scr_desc_name,
 **            scr_desc_is_ckpt, scr_desc_is_pure, scr_file_free, scr_reddesc_free, scr_reddesc_dup, scr_home_below,
-**            scr_home_path, scr_private_mkdir, scr_home_mkdir, scr_entry_free, scr_entry_find, scr_entry_dup,
-**            scr_entry_forget, scr_entry_path, scr_entry_place, scr_entry_write, scr_entry_read,
+**            scr_home_path, scr_private_check, scr_private_mkdir, scr_home_mkdir, scr_entry_free, scr_entry_find,
+**            scr_entry_dup, scr_entry_forget, scr_entry_path, scr_entry_place, scr_entry_write, scr_entry_read,
 **            scr_entry_write_member, scr_entry_read_member
 ** Invariants
 **   D1  Two datasets are the same only if id, time of creation and nonce are equal: ids recur after a rollback, and a
@@ -8479,9 +8479,11 @@ SCR_FN int scr_log_transfer(const scr_log* l, const char* type, const char* from
 ** from the remaining files of each set; or it finds flushed datasets on the prefix, and enters them into the index; or
 ** it makes a dataset on the prefix of what the nodes of a job that has ended still have in their caches.
 **
-** Uses       platform, errors, memory, path, dataset, kernels, file window, erasure code, prefix
-** Offers     scr_rebuild, scr_rebuild_sets, scr_extraction; scr_rebuild_run, scr_rebuild_sets_free, scr_rebuild_find,
-**            scr_rebuild_set, scr_scan_add, scr_scan_extract, scr_scan_walk
+** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, erasure code, filemap,
+**            prefix, files of a run
+** Offers     scr_rebuild, scr_rebuild_sets, scr_extraction, scr_scavenge; scr_rebuild_run, scr_rebuild_sets_free,
+**            scr_rebuild_find, scr_rebuild_set, scr_scan_add, scr_scan_extract, scr_scan_walk, scr_stage_path,
+**            scr_stage_walk, scr_stage_collect, scr_scavenge_free, scr_scavenge_begin, scr_scavenge_finish
 ** Invariants
 **   B1  What is rebuilt equals, byte for byte, what the ranks of the set had made, headers included.
 **   B2  The memory needed does not grow with the size of files, nor the number of open files with the number of
@@ -9876,19 +9878,22 @@ SCR_FN void scr_scavenge_unpack(scr_scavenge* s)
   s->say("there is no room for containers beside what was collected; the dataset keeps one file for each of its files");
 }
 
-/* Create the directories of the files, with durable names. */
+/* Create the directories of the files and of the metadata, with durable names. */
 SCR_FN int scr_scavenge_mkdirs(const scr_scavenge* s)
 {
   scr_hash *           dirs = scr_hash_new(), *above = scr_hash_new();
   const scr_hash_elem* e;
+  char                 meta[SCR_MAX_FILENAME];
   int                  rc = scr_objects_dirs(&s->objects, s->prefix, dirs);
 
+  if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/%s/.scr", s->prefix, s->dir);
+  if (rc == SCR_SUCCESS) scr_hash_setf(dirs, NULL, "%s", meta);
   for (e = scr_hash_elem_first(dirs); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
     rc = scr_mkdirs(scr_hash_elem_key(e), 0777);
     scr_dirs_above(above, s->prefix, scr_hash_elem_key(e));
   }
   if (rc == SCR_SUCCESS) rc = scr_dirs_sync(&above);
-  else scr_hash_delete(&above);
+  scr_hash_delete(&above);
   scr_hash_delete(&dirs);
   return rc;
 }
@@ -10068,8 +10073,8 @@ SCR_FN int scr_scavenge_commit(scr_scavenge* s)
   scr_desc* desc = &s->model->desc;
   int       i, rc = scr_prefix_choose_dir(s->prefix, desc, s->model->preserve, NULL, s->dir, sizeof s->dir);
 
-  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/.scr/.", s->prefix, s->dir);
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/.scr", s->dir);
+  if (rc == SCR_SUCCESS) scr_prefix_remove_meta(s->prefix, path, ".tmp"); /* of an attempt that was killed */
   if (rc == SCR_SUCCESS) rc = scr_scavenge_list(s);
   if (rc == SCR_SUCCESS) rc = scr_scavenge_place(s);
   if (rc == SCR_SUCCESS) rc = scr_scavenge_find_rivals(s);
@@ -10133,7 +10138,7 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
   } else {
     rc = scr_stage_path(s->prefix, &s->identity, s->stage, sizeof s->stage);
   }
-  if (rc == SCR_SUCCESS) rc = scr_scavenge_note(s);
+  if (rc == SCR_SUCCESS && scr_scavenge_note(s) != SCR_SUCCESS) scr_warn("%s", scr_err_text); /* the index tells too */
   if (rc == SCR_SUCCESS || rc == SCR_ERR_STATE) scr_tree_remove(s->stage);
   return rc;
 }

@@ -201,7 +201,8 @@ SCR_FN void scavenge_report(system_task* t, const char* host, double seconds)
     next = line + strcspn(line, "\r\n");
     while (*next == '\r' || *next == '\n') *next++ = '\0';
     if (strstr(line, ": copied ") != NULL || strstr(line, ": Return code: ") != NULL || *line == '\0') continue;
-    if (strncmp(line, "scr_copy: ", 10) == 0 && strstr(line + 10, ": ") != NULL) line = strstr(line + 10, ": ") + 2;
+    if (strncmp(line, "scr_copy: ", 10) == 0) line += 10;
+    if (strchr(line, ' ') > line && strchr(line, ' ')[-1] == ':') line = strchr(line, ' ') + 1; /* its host */
     snprintf(text, sizeof text, "%s: %.2000s", host, line);
     scavenge_say(text);
   }
@@ -291,6 +292,7 @@ SCR_FN int scavenge_lock(const char* prefix, int* fd)
   if (rc == SCR_SUCCESS && (rc = scr_lock_take(*fd, path, SCR_LOCK_SECONDS)) == SCR_ERR_BUSY)
     rc = SCR_ERR(rc, "a run or another scavenge uses the prefix %s: %s", prefix, scr_err_text);
   if (rc == SCR_SUCCESS && scr_os.ftruncate(*fd, 0) < 0) rc = SCR_ERRNO("cannot write %s", path);
+  if (rc == SCR_SUCCESS) scr_record_sweep(prefix);
   return rc;
 }
 
