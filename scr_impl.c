@@ -2780,8 +2780,9 @@ static const struct {
     {"SCR_COPY_METADATA", "1", "all metadata is kept"}};
 
 /* Parameters of the user file that only commands read. */
-static const char* const scr_params_commands[] = {"SCR_EXCLUDE_NODES", "SCR_MIN_NODES", "SCR_WATCHDOG_TIMEOUT",
-                                                  "SCR_WATCHDOG_TIMEOUT_PFS"};
+static const char* const scr_params_commands[] = {
+    "SCR_EXCLUDE_NODES", "SCR_MIN_NODES", "SCR_RETRIES",          "SCR_RUNS",
+    "SCR_RUN_WAIT",      "SCR_WATCHDOG",  "SCR_WATCHDOG_TIMEOUT", "SCR_WATCHDOG_TIMEOUT_PFS"};
 
 /* The number of letters that must be inserted, removed or replaced to make A of B; more than 2 counts as 3. */
 SCR_FN int scr_params_distance(const char* a, const char* b)
@@ -8493,8 +8494,8 @@ SCR_FN int scr_log_transfer(const scr_log* l, const char* type, const char* from
 **   B4  Only one process at a time makes files in a directory: it holds a lock on the directory.
 **   B5  A dataset is entered into the index only if each of its files is whole, by size and checksum: files of the same
 **       names may be those of a newer dataset.
-**   B6  A file of a stage is whole: it gets its name when its bytes are synced, and right by their checksum.  No process
-**       writes to it after that, and it stays until the index has the dataset and all renames are done.
+**   B6  A file of a stage is whole: it gets its name when its bytes are synced, and right by their checksum.  No
+**       process writes to it after that, and it stays until the index has the dataset and all renames are done.
 ** Failure    An error code.  What is not lost stays unchanged, no temporary file is left, and another call finishes
 **            what a crash interrupted.
 ** ====================================================================================================== */
@@ -10044,7 +10045,7 @@ SCR_FN int scr_scavenge_update_index(scr_scavenge* s)
   return rc;
 }
 
-/* The commit has failed: remove the temporary files, and the metadata, unless they are those of a dataset in the index. */
+/* The commit has failed: remove the temporary files and, unless the index has the dataset, its metadata. */
 SCR_FN void scr_scavenge_undo(const scr_scavenge* s)
 {
   char           meta[SCR_MAX_FILENAME];

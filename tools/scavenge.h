@@ -100,7 +100,7 @@ SCR_FN int scavenge_choose_all(const scavenge_options* o, scavenge_choice* c)
   return rc;
 }
 
-/* Make INTO the nodes to ask: those of the last run, as far as the options say; MISSING receives how many are left out. */
+/* Make INTO the nodes to ask, those of the last run that the options choose; MISSING is how many are left out. */
 SCR_FN int scavenge_find_nodes(const scavenge_options* o, scavenge_nodes* into, int* missing)
 {
   scavenge_choice c;

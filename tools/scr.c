@@ -25,6 +25,7 @@
 #include "scr_print_hash_file.c"
 #include "scr_rebuild.c"
 #include "scr_retries_halt.c"
+#include "scr_run.c"
 #include "scr_scavenge.c"
 #include "scr_should_exit.c"
 #include "scr_test_runtime.c"
@@ -45,6 +46,9 @@
   X(rebuild_xor, "rebuild one member of an XOR set")                                                                   \
   X(env, "print user, job, nodes and end of the allocation")                                                           \
   X(prefix, "print the prefix directory")                                                                              \
+  X(run, "run a program in an allocation, again after failures, and save what it leaves")                              \
+  X(srun, "the same, with srun")                                                                                       \
+  X(mpirun, "the same, with mpiexec")                                                                                  \
   X(prerun, "check and prepare what the runs of an allocation need")                                                   \
   X(postrun, "save what the caches have, at the end of an allocation")                                                 \
   X(scavenge, "bring a dataset from the caches of a job that has ended to the prefix")                                 \

@@ -24,8 +24,8 @@ static const char scavenge_usage[] =
 #define OPT_SCAVENGE_TIMEOUT 1001
 
 /*
-** Make IDENTITY the dataset ID of PREFIX or, if ID is 0, the newest checkpoint that the flush file knows to be in a cache
-** only.  *THERE becomes 1 if the dataset is on the prefix already.
+** Make IDENTITY the dataset ID of PREFIX or, if ID is 0, the newest checkpoint that the flush file knows.  *THERE
+** becomes 1 if it is on the prefix already.
 */
 static int scavenge_find_dataset(const char* prefix, int id, scr_identity* identity, int* there)
 {
