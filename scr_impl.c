@@ -16904,12 +16904,13 @@ SCR_FN int scr_lock_is_of_this_process(int fd)
 }
 
 /*
-** Lock <prefix>/.scr/run.lock, so that no second run uses the prefix, and write into it which launch holds it.  The
-** processes of a killed run may hold it a little longer, but those of this launch stay.  Rank 0 only.
+** Lock <prefix>/.scr/run.lock, so that no second run uses the prefix, and write into it which launch holds it, and in a
+** second line which process, which scr_halt --immediate ends.  The processes of a killed run may hold it a little longer,
+** but those of this launch stay.  Rank 0 only.
 */
 SCR_FN int scr_run_hold_prefix(void)
 {
-  char    path[SCR_MAX_FILENAME], mine[320], other[320];
+  char    path[SCR_MAX_FILENAME], mine[320], other[320], text[800];
   ssize_t n;
   int     rc = scr_record_path(scr.world.prefix, "run.lock", path, sizeof path);
 
@@ -16923,14 +16924,16 @@ SCR_FN int scr_run_hold_prefix(void)
   if ((rc = scr_lock_take(scr.prefix_lock, path, 0)) == SCR_ERR_BUSY) {
     n = scr_pread_all(scr.prefix_lock, other, sizeof other - 1, 0);
     other[n > 0 ? n : 0] = '\0';
+    other[strcspn(other, "\n")] = '\0';
     if (strcmp(mine, other) != 0) rc = scr_lock_take(scr.prefix_lock, path, SCR_BUSY_SECONDS);
   }
   if (rc == SCR_ERR_BUSY)
     return SCR_ERR(SCR_ERR_BUSY,
                    "another run uses the prefix %s; give each run its own SCR_PREFIX, or end that run: %s",
                    scr.world.prefix, scr_err_text);
+  snprintf(text, sizeof text, "%s\nprocess %ld on %s\n", mine, (long)getpid(), scr_msg_host);
   if (rc == SCR_SUCCESS && scr_os.ftruncate(scr.prefix_lock, 0) == 0)
-    scr_pwrite_all(scr.prefix_lock, mine, strlen(mine), 0); /* only for a quicker answer: it may fail */
+    scr_pwrite_all(scr.prefix_lock, text, strlen(text), 0); /* it helps others, but may fail */
   return rc;
 }
 

@@ -129,6 +129,19 @@ says "a solver in the next allocation" 0 "restarted from heat.300" env SCR_JOB_I
 cp "$tmp/out" "$tmp/log"
 check "a solver in the next allocation: its answer" 0 "$calm" answer
 
+# a run whose ranks hang is ended from outside, and not started again
+new
+timeout -k 5 80 "$run" --runs 3 $MPIEXEC -n 4 "$heat" $size --steps 600000 >"$tmp/log" 2>&1 &
+pid=$!
+while ! grep -q heat.100 "$tmp/log"; do sleep 0.1; done
+launch=$(sed -n 's/^parent \([0-9]*\) on .*/\1/p' "$p/.scr/run.lock")
+kill -STOP $(cat "/proc/$launch/task/$launch/children")
+says "halt, immediately" 0 "Ended the run on $p" "$BIN/scr_halt" --immediate "$p"
+wait $pid
+says "halt, immediately: the end" 0 "there is no other run: the halt file gives the reason JOB_HALTED" cat "$tmp/log"
+says "halt, immediately: the checkpoint is saved" 0 "the newest checkpoint on the prefix is" cat "$tmp/log"
+says "halt, immediately, without a run" 0 "No run uses $p now" "$BIN/scr_halt" -i "$p"
+
 # scr_run is killed at any moment; what it started ends with it or soon after; the next one goes on
 tries=2
 [ "$mode" = long ] && tries=20
