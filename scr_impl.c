@@ -16905,8 +16905,8 @@ SCR_FN int scr_lock_is_of_this_process(int fd)
 
 /*
 ** Lock <prefix>/.scr/run.lock, so that no second run uses the prefix, and write into it which launch holds it, and in a
-** second line which process, which scr_halt --immediate ends.  The processes of a killed run may hold it a little longer,
-** but those of this launch stay.  Rank 0 only.
+** second line which process, which scr_halt --immediate ends.  The processes of a killed run may hold it a little
+** longer, but those of this launch stay.  Rank 0 only.
 */
 SCR_FN int scr_run_hold_prefix(void)
 {

@@ -213,8 +213,8 @@ static int halt_kill_process(long pid, const char* host)
 }
 
 /*
-** End the run that uses the prefix directory DIR.  It holds the lock there, into which it has written its job step, if it
-** has one, and its process.
+** End the run that uses the prefix directory DIR.  It holds the lock there, into which it has written its job step, if
+** it has one, and its process.
 */
 static int halt_kill_run(const char* dir)
 {

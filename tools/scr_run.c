@@ -272,8 +272,11 @@ static void run_join(scr_buf* b, const hosts* up)
   scr_buf_add(b, "", 1);
 }
 
-/* Append the launcher, with the nodes of UP that it is to use. */
-static int run_add_launcher(const run_job* j, const hosts* up, scr_buf* b)
+/*
+** Append the launcher of run NUMBER, with the nodes of UP that it is to use.  SLURM may count the processors of a run
+** that has failed as taken for some time; --overlap does not wait for them.
+*/
+static int run_add_launcher(const run_job* j, int number, const hosts* up, scr_buf* b)
 {
   scr_buf list = {NULL, 0, 0, 0}, half = {NULL, 0, 0, 0};
   char*   down = NULL;
@@ -289,9 +292,10 @@ static int run_add_launcher(const run_job* j, const hosts* up, scr_buf* b)
     if (run_names_hosts(j)) {
       if (j->down.n > 0)
         run_say("the arguments of %s name hosts; nodes that do not work are not left out", j->launcher);
-    } else if (run_is(j, "srun") && j->down.n > 0) {
-      if ((rc = hosts_compress(&j->down, &down)) == SCR_SUCCESS) {
-        run_add_word(b, "--exclude");
+    } else if (run_is(j, "srun")) {
+      if (number > 1) run_add(b, "--overlap");
+      if (j->down.n > 0 && (rc = hosts_compress(&j->down, &down)) == SCR_SUCCESS) {
+        run_add(b, "--exclude");
         run_add_word(b, down);
       }
     } else if ((run_is(j, "mpiexec") || run_is(j, "mpirun")) && !(up->n == 1 && system_is_here(up->name[0])) &&
@@ -323,13 +327,13 @@ static void run_add_command(const run_job* j, scr_buf* b)
   scr_free(&name);
 }
 
-/* Set *LINE, which the caller frees, to the line of the shell that starts a run on the nodes UP. */
-static int run_line(const run_job* j, const hosts* up, char** line)
+/* Set *LINE, which the caller frees, to the line of the shell that starts run NUMBER on the nodes UP. */
+static int run_line(const run_job* j, int number, const hosts* up, char** line)
 {
   scr_buf b = {NULL, 0, 0, 0};
   int     i, rc;
 
-  rc = run_add_launcher(j, up, &b);
+  rc = run_add_launcher(j, number, up, &b);
   for (i = 0; i < j->nwords; i++) run_add_word(&b, j->words[i]);
   run_add_command(j, &b);
   if (b.n > 0 && !b.failed) b.p[b.n - 1] = '\0'; /* in place of the last blank */
@@ -401,7 +405,7 @@ static int run_once(const run_job* j, int number, const hosts* up)
   double start = scr_wtime();
   int    code = 1;
 
-  if (run_line(j, up, &line) != SCR_SUCCESS) run_say("%s", scr_err_text);
+  if (run_line(j, number, up, &line) != SCR_SUCCESS) run_say("%s", scr_err_text);
   else {
     run_say("run %d, %d node%s: %s", number, up->n, up->n > 1 ? "s" : "", line);
     run_log(j, "RUN_START", number, -1);
@@ -612,7 +616,7 @@ static int run_bare(const run_job* j)
   char* line = NULL;
   int   code = 1;
 
-  if (system_nodes(&here) == SCR_SUCCESS && run_line(j, &here, &line) == SCR_SUCCESS) code = run_program(j, line);
+  if (system_nodes(&here) == SCR_SUCCESS && run_line(j, 1, &here, &line) == SCR_SUCCESS) code = run_program(j, line);
   scr_free(&line);
   hosts_free(&here);
   return code;

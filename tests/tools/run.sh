@@ -129,6 +129,23 @@ says "a solver in the next allocation" 0 "restarted from heat.300" env SCR_JOB_I
 cp "$tmp/out" "$tmp/log"
 check "a solver in the next allocation: its answer" 0 "$calm" answer
 
+# the batch scripts: the README has them, and that without a batch system runs
+for script in job.sh job.slurm; do
+  check "the README has $script" 0 "" python3 -c 'import sys
+text = "".join("    " + line if line.strip() else line for line in open(sys.argv[1]))
+sys.exit(text not in open(sys.argv[2]).read())' "$top/examples/$script" "$top/README.md"
+done
+new
+says "job.sh" 0 "the newest checkpoint on the prefix is 6, heat.600" env "PATH=$BIN:$PATH" MPIEXEC="$MPIEXEC" sh "$top/examples/job.sh" "$heat" $size
+cp "$tmp/out" "$tmp/log"
+check "job.sh: its answer" 0 "$calm" answer
+new
+job="env PATH=$BIN:$PATH MPIEXEC=$MPIEXEC sh $top/examples/job.sh"
+says "job.sh, with a program that dies" 9 "the newest checkpoint on the prefix is 3, heat.300" env SCR_RUNS=1 $job "$heat" $size --kill-at 350
+says "job.sh, submitted again" 0 "restarted from heat.300" env SCR_JOB_ID=8 $job "$heat" $size
+cp "$tmp/out" "$tmp/log"
+check "job.sh, submitted again: its answer" 0 "$calm" answer
+
 # a run whose ranks hang is ended from outside, and not started again
 new
 timeout -k 5 80 "$run" --runs 3 $MPIEXEC -n 4 "$heat" $size --steps 600000 >"$tmp/log" 2>&1 &
