@@ -3,35 +3,46 @@
 #include "log.h"
 #include "system.h"
 
-static const char run_usage[] =
-    "scr_run [OPTIONS] LAUNCHER ARGUMENTS...\n"
-    "scr_srun [OPTIONS] ARGUMENTS OF SRUN...\n"
-    "scr_mpirun [OPTIONS] ARGUMENTS OF MPIEXEC...\n"
-    "Run a program in the nodes of an allocation.  When it fails, find the nodes that do not work, leave them out for\n"
-    "the rest of the allocation, and run it again on the others; at last copy the newest checkpoint from the caches "
-    "to\n"
-    "the prefix directory, unless it is there.\n"
-    "\n"
-    "  -p, --prefix DIR         the prefix directory; default: SCR_PREFIX, or else the working directory\n"
-    "      --runs N             at most N runs, -1 for any number; default: SCR_RUNS, or else 1\n"
-    "      --min-nodes N        the nodes that a run needs; default: SCR_MIN_NODES, or else those of the run before\n"
-    "      --wait N             seconds between two runs; default: SCR_RUN_WAIT, or else 60\n"
-    "      --watchdog           end a run that makes no progress, as scr_watchdog --help says; also SCR_WATCHDOG=1\n"
-    "      --hosts FILE         the nodes are those of this file of hosts\n"
-    "      --launcher COMMAND   the launcher, for the shell, in which {nodes} is a list of hosts with commas, and "
-    "{np}\n"
-    "                           the number of --np; the program and its arguments follow\n"
-    "      --np N               processes, for --launcher\n"
-    "  -rc, --run-cmd C         the program and its arguments as one line for the shell, behind those of the launcher\n"
-    "  -rs, --restart-cmd C     the same, if there is a checkpoint to restart from: its name replaces SCR_CKPT_NAME\n"
-    "  -h, --help               print this and exit;  --version  print the version and exit\n"
-    "\n"
-    "srun gets --exclude with the nodes that do not work, and MPICH's mpiexec gets -hosts with those that work, "
-    "unless\n"
-    "its arguments name hosts.  Spare nodes of the allocation take part when others fail.  A run that ends with 0, or\n"
-    "for which scr_halt set a condition, is the last; SIGTERM and SIGINT end it, and then scr_run saves what it left.\n"
-    "With SCR_ENABLE=0 the program only runs once.\n"
-    "Exit code: that of the last run; 1 if there was none.\n";
+/* The usage of each of the three names. */
+#define RUN_USAGE(arguments)                                                                                           \
+  arguments                                                                                                            \
+      "Run a program on the nodes of an allocation.  When it fails, find the nodes that do not work, leave them out "  \
+      "for\n"                                                                                                          \
+      "the rest of the allocation, and run it again on the others; at last copy the newest checkpoint from the "       \
+      "caches "                                                                                                        \
+      "to\n"                                                                                                           \
+      "the prefix directory, unless it is there.\n"                                                                    \
+      "\n"                                                                                                             \
+      "  -p, --prefix DIR         the prefix directory; default: SCR_PREFIX, or else the working directory\n"          \
+      "      --runs N             at most N runs, -1 for any number; default: SCR_RUNS, or else 1\n"                   \
+      "      --min-nodes N        the nodes that a run needs; default: SCR_MIN_NODES, or else those of the run "       \
+      "before\n"                                                                                                       \
+      "      --wait N             seconds between two runs; default: SCR_RUN_WAIT, or else 60\n"                       \
+      "      --watchdog           end a run that makes no progress, as scr_watchdog --help says; also "                \
+      "SCR_WATCHDOG=1\n"                                                                                               \
+      "      --hosts FILE         the nodes are those of this file of hosts\n"                                         \
+      "      --launcher COMMAND   the launcher, for the shell, in which {nodes} is a list of hosts with commas, and "  \
+      "{np}\n"                                                                                                         \
+      "                           the number of --np; the program and its arguments follow\n"                          \
+      "      --np N               processes, for --launcher\n"                                                         \
+      "  -rc, --run-cmd C         the program and its arguments as one line for the shell, behind those of the "       \
+      "launcher\n"                                                                                                     \
+      "  -rs, --restart-cmd C     the same, if there is a checkpoint to restart from: its name replaces "              \
+      "SCR_CKPT_NAME\n"                                                                                                \
+      "  -h, --help               print this and exit;  --version  print the version and exit\n"                       \
+      "\n"                                                                                                             \
+      "srun gets --exclude with the nodes that do not work, and MPICH's mpiexec gets -hosts with those that work, "    \
+      "unless\n"                                                                                                       \
+      "its arguments name hosts.  Spare nodes of the allocation take part when others fail.  A run that ends with 0, " \
+      "or\n"                                                                                                           \
+      "for which scr_halt set a condition, is the last; SIGTERM and SIGINT end it, and then scr_run saves what it "    \
+      "left.\n"                                                                                                        \
+      "With SCR_ENABLE=0 the program only runs once.\n"                                                                \
+      "Exit 1 if there was no run, else with the exit code of the last one.\n"
+
+static const char run_usage[] = RUN_USAGE("scr_run [OPTIONS] LAUNCHER ARGUMENTS...\n");
+static const char run_usage_srun[] = RUN_USAGE("scr_srun [OPTIONS] ARGUMENTS OF SRUN...\n");
+static const char run_usage_mpirun[] = RUN_USAGE("scr_mpirun [OPTIONS] ARGUMENTS OF MPIEXEC...\n");
 
 #define RUN_STEP_SECONDS 30  /* until the job step of a launcher shows up */
 #define RUN_TEST_SECONDS 900 /* for the tests of all nodes */
@@ -41,7 +52,8 @@ typedef struct {
   int64_t     runs, min_nodes, wait; /* runs: -1 for any number; min_nodes 0: not given; -2: not given */
   int         watchdog;
   const char* launcher; /* its name; NULL with a template */
-  char**      words;    /* what follows the launcher */
+  const char* usage;
+  char**      words; /* what follows the launcher */
   int         nwords;
   scr_hash*   params;
   hosts       nodes, down; /* of the allocation; and those of them that have failed at any time */
@@ -565,47 +577,72 @@ static int run_option(run_job* j, const char* word, const char* next, int* bad)
   return taken;
 }
 
-/* Take the options from ARGV; what is left is the launcher's.  Returns -1, or an exit code. */
-static int run_options(run_job* j, int argc, char** argv)
+/* Choose the usage and, for two of the names of this command, the launcher. */
+static void run_choose(run_job* j, const char* name)
 {
-  const char* name = tool_name(argv[0]);
-  int         i, taken, bad = 0;
+  static const char* const mpiexec[] = {"mpiexec.hydra", "mpiexec.mpich", "mpiexec"};
+  int                      i = 0;
 
-  if (strcmp(name, "scr_srun") == 0) j->launcher = "srun";
-  if (strcmp(name, "scr_mpirun") == 0)
-    j->launcher = system_has("mpiexec.hydra")   ? "mpiexec.hydra"
-                  : system_has("mpiexec.mpich") ? "mpiexec.mpich"
-                                                : "mpiexec";
-  for (i = 1; i < argc && argv[i][0] == '-'; i += taken) {
-    if (strcmp(argv[i], "--") == 0) {
-      i++;
-      break;
-    }
-    if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) return tool_answer('h', argv[0], run_usage, 1);
-    if (strcmp(argv[i], "--version") == 0) return tool_answer(TOOL_OPT_VERSION, argv[0], run_usage, 1);
-    taken = run_option(j, argv[i], argv[i + 1], &bad);
-    if (taken == 0 && j->launcher != NULL) break; /* an option of the launcher */
-    if (taken == 0 || bad) {
-      SCR_ERR(SCR_ERR_ARG, taken == 0 ? "%s is not an option" : "the value of %s is missing or wrong", argv[i]);
-      scr_err_text[scr_err_length] = '\0';
-      return tool_usage(argv[0], run_usage, 1, scr_err_text);
-    }
+  j->usage = run_usage;
+  if (strcmp(name, "scr_srun") == 0) {
+    j->launcher = "srun";
+    j->usage = run_usage_srun;
+  } else if (strcmp(name, "scr_mpirun") == 0) {
+    while (i < 2 && !system_has(mpiexec[i])) i++;
+    j->launcher = mpiexec[i];
+    j->usage = run_usage_mpirun;
   }
-  if (j->launcher == NULL && j->template_ == NULL && i < argc) j->launcher = argv[i++];
-  j->words = argv + i;
-  j->nwords = argc - i;
-  while (j->launcher != NULL && j->nwords >= 2) { /* these two may also be the last, behind the launcher's */
+}
+
+/* Report what is wrong with WORD of the command line, as FORMAT says.  Returns the exit code. */
+static SCR_FORMAT(3, 0) int run_refuse(const run_job* j, const char* argv0, const char* format, const char* word)
+{
+  char text[SCR_MAX_FILENAME];
+
+  snprintf(text, sizeof text, format, word);
+  return tool_usage(argv0, j->usage, 1, text);
+}
+
+/* Take the options from ARGV; *AT becomes the number of the word behind them.  Returns -1, or an exit code. */
+static int run_options(run_job* j, int argc, char** argv, int* at)
+{
+  int i, taken, bad = 0, named = j->launcher != NULL;
+
+  for (i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0; i += taken) {
+    if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) return tool_answer('h', argv[0], j->usage, 1);
+    if (strcmp(argv[i], "--version") == 0) return tool_answer(TOOL_OPT_VERSION, argv[0], j->usage, 1);
+    taken = named && strcmp(argv[i], "-p") == 0 ? 0 : run_option(j, argv[i], argv[i + 1], &bad);
+    if (taken == 0 && named) break; /* an option of the launcher, such as -p of srun */
+    if (taken == 0) return run_refuse(j, argv[0], "%.900s is not an option", argv[i]);
+    if (bad) return run_refuse(j, argv[0], "the value of %.900s is missing or wrong", argv[i]);
+  }
+  *at = i + (i < argc && strcmp(argv[i], "--") == 0);
+  return -1;
+}
+
+/* Take the command line: options, the launcher, and what is the launcher's.  Returns -1, or an exit code. */
+static int run_command_line(run_job* j, int argc, char** argv)
+{
+  int i, at = 1, code;
+
+  run_choose(j, tool_name(argv[0]));
+  if ((code = run_options(j, argc, argv, &at)) >= 0) return code;
+  if (j->launcher == NULL && j->template_ == NULL && at < argc) j->launcher = argv[at++];
+  for (; argc - at >= 2; argc -= 2) { /* these two may also be the last */
     const char* word = argv[argc - 2];
     if (strcmp(word, "-rc") == 0 || strcmp(word, "--run-cmd") == 0) j->run_cmd = argv[argc - 1];
     else if (strcmp(word, "-rs") == 0 || strcmp(word, "--restart-cmd") == 0) j->restart_cmd = argv[argc - 1];
     else break;
-    argc -= 2;
-    j->nwords -= 2;
   }
+  j->words = argv + at;
+  j->nwords = argc - at;
+  for (i = 0; i < j->nwords && j->words[i][0] == '-'; i++) continue;
+  if (i > 0 && i == j->nwords && j->run_cmd == NULL)
+    return run_refuse(j, argv[0], "there is no program behind %.900s", j->words[i - 1]);
   if ((j->nwords == 0 && j->run_cmd == NULL) || (j->launcher == NULL && j->template_ == NULL))
-    return tool_usage(argv[0], run_usage, argc == 1 ? 0 : 1, "a launcher and a program are needed");
+    return tool_usage(argv[0], j->usage, argc == 1 ? 0 : 1, "a launcher and a program are needed");
   if (j->template_ != NULL && strstr(j->template_, "{np}") != NULL && j->np == NULL)
-    return tool_usage(argv[0], run_usage, 1, "--launcher with {np} needs --np");
+    return tool_usage(argv[0], j->usage, 1, "--launcher with {np} needs --np");
   return -1;
 }
 
@@ -634,7 +671,7 @@ SCR_FN int run_main(int argc, char** argv)
   j.prefix = tool_prefix();
   j.runs = j.min_nodes = j.wait = -2;
   j.start = scr_wtime();
-  if ((code = run_options(&j, argc, argv)) >= 0) return code;
+  if ((code = run_command_line(&j, argc, argv)) >= 0) return code;
   if ((real = realpath(j.prefix, NULL)) == NULL || !tool_is_dir(real)) {
     SCR_ERRNO("cannot open the prefix directory %s", j.prefix);
     return tool_fail(argv[0], 1, scr_err_text);
