@@ -222,9 +222,10 @@ SCR_API const char* SCR_Configf(const char* format, ...) SCR_FORMAT(1, 2);
 ** whose directories exist on return.  NAME is below the prefix, absolute or relative to the working directory.  In a
 ** store with MKDIR=0 the file itself exists too, empty and private to this user, because others may write to its
 ** directory.
-** Before and during a restart: FILE receives the path in the cache of the file NAME of the loaded checkpoint.  A file
-** that this rank does not have in it is an error during the restart; before and after, FILE receives NAME itself if
-** that can be read.
+** Before and during a restart: FILE receives the path at which the file NAME of the loaded checkpoint can be read: in
+** the cache or, if the checkpoint is read in place, on the prefix.  In place, each rank can ask for the files of all;
+** in the cache a rank has only its own.  Any other file is an error during the restart; before and after, FILE receives
+** NAME itself if that can be read.  What FILE names must not be written to.
 ** On an error FILE receives "".  In an open dataset, Complete_output then fails on all ranks with this error; after a
 ** Start_output that failed, nothing can be routed before its Complete_output.
 */
@@ -241,6 +242,14 @@ SCR_API int SCR_Have_restart(int* flag, char* name);
 
 /* Start to read the loaded checkpoint.  NAME (SCR_MAX_FILENAME bytes, may be NULL) receives its name. */
 SCR_API int SCR_Start_restart(char* name);
+
+/*
+** RANKS receives the number of ranks that wrote the loaded checkpoint.  Not collective.  If it is not that of this run,
+** the checkpoint is read in place: each rank routes the files that it needs, whichever rank wrote them, by their paths.
+** A program that does not ask must route all files of such a checkpoint, each on some rank, or SCR_Complete_restart
+** fails: it might not know that other ranks wrote more.  SCR_RESTART_RANKS=same offers no such checkpoint.
+*/
+SCR_API int SCR_Restart_ranks(int* ranks);
 
 /*
 ** Finish reading.  VALID is 0 if this rank could not read its files.  If any rank passes 0, the call returns

@@ -1996,6 +1996,13 @@ typedef enum {
     "Bytes a second that all ranks together copy at most in an asynchronous flush; 0 for no limit.")                   \
   X(SCR_FLUSH_ASYNC_PERCENT, PERCENT, NULL, "0", ANY,                                                                  \
     "Share of the time in which an asynchronous flush may copy; 0 for no limit.")                                      \
+  X(SCR_FETCH_BYPASS, BOOL, NULL, "0", ANY,                                                                            \
+    "1 does not copy a checkpoint of the prefix to the cache: SCR_Route_file gives the path of each file there.")      \
+  X(SCR_RESTART_RANKS, ENUM, "any|same", "any", ANY,                                                                   \
+    "any offers checkpoints of another number of ranks too, which the application reads on the prefix; same offers "   \
+    "only those of as many ranks as the run has.")                                                                     \
+  X(SCR_GLOBAL_RESTART, BOOL, NULL, "0", ANY,                                                                          \
+    "1 lets the application read the checkpoint on the prefix, also one that is in the cache: that is flushed first.") \
   X(SCR_FLUSH_ON_RESTART, BOOL, NULL, "0", ANY,                                                                        \
     "1 flushes the loaded checkpoint to the prefix in SCR_Init, for programs that read it there.")                     \
   X(SCR_PREFIX_SIZE, COUNT, NULL, "0", ANY,                                                                            \
@@ -2772,8 +2779,6 @@ static const struct {
   const char *name, *same, *instead;
 } scr_params_others[] = {
     {"SCR_CACHE_BYPASS", "0", "checkpoints go to the cache; SCR_FLUSH=1 copies each to the prefix"},
-    {"SCR_FETCH_BYPASS", "0", "SCR_FETCH=0 leaves reading the prefix to the application"},
-    {"SCR_GLOBAL_RESTART", "0", "SCR_FLUSH_ON_RESTART=1 flushes the loaded checkpoint"},
     {"SCR_FLUSH_POSTSTAGE", "0", "SCR_Finalize flushes the newest checkpoint"},
     {"SCR_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 logs to a file and to syslog"},
     {"SCR_LOG_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 logs to a file and to syslog"},
@@ -2925,9 +2930,9 @@ SCR_FN int scr_params_check(const scr_hash* params)
 **            scr_scheme_name, scr_scheme_from_name, scr_identity_same, scr_identity_differs, scr_identity_cmp,
 **            scr_identity_read, scr_identity_write, scr_desc_read_str, scr_desc_read, scr_desc_write, scr_desc_name,
 **            scr_desc_is_ckpt, scr_desc_is_pure, scr_file_free, scr_reddesc_free, scr_reddesc_dup, scr_home_below,
-**            scr_home_path, scr_private_check, scr_private_mkdir, scr_home_mkdir, scr_entry_free, scr_entry_find,
-**            scr_entry_dup, scr_entry_forget, scr_entry_path, scr_entry_place, scr_entry_write, scr_entry_read,
-**            scr_entry_write_member, scr_entry_read_member
+**            scr_home_path, scr_private_check, scr_private_mkdir, scr_home_mkdir, scr_home_claim, scr_entry_free,
+**            scr_entry_find, scr_entry_dup, scr_entry_forget, scr_entry_path, scr_entry_place, scr_entry_write,
+**            scr_entry_read, scr_entry_write_member, scr_entry_read_member
 ** Invariants
 **   D1  Two datasets are the same only if id, time of creation and nonce are equal: ids recur after a rollback, and a
 **       lost node may come back with files of an earlier run.
@@ -6094,6 +6099,8 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **   <dir>/.scr/rank2file.0.<r>.scr   LEVEL 0, RANKS, RANK/<owner>/FILE/<path>/{SIZE, CRC, MODE, MTIME, TMP, NOFETCH,
 **                                                     SEG/<n>/{FILE, OFFSET, LENGTH}}: a leaf
 **   <dir>/.scr/ctr.<n>.scr       a container: parts of files, which SEG finds
+**   <dir>/.scr/rank2file.<n>.names   RANK/<owner>/FILE/<path>/..: the files whose paths have this hash, for a dataset
+**                                that is read in place; these paths are below the prefix
 **
 ** <dir> is the directory of a dataset below the prefix; FILE paths are relative to it.  Two older forms of the index
 ** are read and converted to this one: version 1 with the name of the dataset in place of its directory, and version 2,
@@ -6117,12 +6124,13 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **            scr_index_note_renamed, scr_index_change, scr_summary_write, scr_summary_read, scr_summary_path,
 **            scr_prefix_locate, scr_objects_free, scr_objects_add_owner, scr_objects_add, scr_object_name_tmp,
 **            scr_object_place, scr_object_path, scr_object_extents, scr_object_pack, scr_objects_walk,
-**            scr_objects_path, scr_object_has_crc, scr_object_check, scr_objects_dirs, scr_objects_sync,
-**            scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune, scr_objects_to_hash,
-**            scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add, scr_rank2file_span, scr_rank2file_begins,
-**            scr_rank2file_read_root, scr_rank2file_read, scr_rank2file_write, scr_rank2file_write_root,
-**            scr_rank2file_read_leaf, scr_rank2file_write_leaf, scr_rank2file_walk, scr_prefix_finish_renames,
-**            scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir, scr_prefix_finish_all
+**            scr_objects_path, scr_object_has_crc, scr_object_copy, scr_object_check, scr_objects_dirs,
+**            scr_objects_sync, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune,
+**            scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add, scr_rank2file_span,
+**            scr_rank2file_begins, scr_rank2file_read_root, scr_rank2file_read, scr_rank2file_write,
+**            scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf, scr_rank2file_walk,
+**            scr_names_bucket, scr_names_write, scr_names_visit, scr_prefix_finish_renames, scr_prefix_remove_meta,
+**            scr_prefix_forget, scr_prefix_choose_dir, scr_prefix_finish_all
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -7334,6 +7342,27 @@ SCR_FN int scr_object_has_crc(const scr_object* o, const char* path, uLong crc, 
   return o->has_crc ? scr_file_has_crc(path, crc, o->crc, what) : SCR_SUCCESS;
 }
 
+/*
+** Copy O, an object of dataset ID, from its final place to the file TO, and compare its checksum.  The copy gets the
+** mode of O or, if that is not known, OTHERWISE.  On an error there is no file TO.
+*/
+SCR_FN int scr_object_copy(const scr_object* o, const char* prefix, int id, const char* to, mode_t otherwise)
+{
+  scr_copy_list  copies;
+  scr_copy_item* it;
+  int            rc = scr_copy_list_make(&copies, 1, 1 << 20);
+
+  if (rc != SCR_SUCCESS) return rc;
+  it = scr_copy_list_add(&copies, o->mode, otherwise, o->mtime);
+  rc = scr_extents_whole(&it->to, to, o->size);
+  if (rc == SCR_SUCCESS) rc = scr_object_extents(o, prefix, id, SCR_NAMES_FINAL, &it->from);
+  if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, 1);
+  if (rc == SCR_SUCCESS) rc = scr_object_has_crc(o, to, it->crc, "it is damaged on the prefix");
+  if (rc != SCR_SUCCESS) scr_os.unlink(to);
+  scr_copy_list_free(&copies);
+  return rc;
+}
+
 /* SCR_ERR_MISSING or _CRC, with WHAT as above, unless all bytes of O are on the prefix under these NAMES. */
 SCR_FN int scr_object_check(const scr_object* o, const char* prefix, int id, scr_names names, const char* what)
 {
@@ -7750,18 +7779,19 @@ SCR_FN int scr_rank2file_read_leaf(const char* prefix, const scr_prefix_place* p
 }
 
 /*
-** Write the leaf of rank RANK: BODY, from scr_objects_to_hash, with the number of RANKS.  FILE, of N bytes, receives
-** its name.
+** Write the leaf of rank RANK: BODY, from scr_objects_to_hash; *RANKS receives the number of its owners, and FILE, of N
+** bytes, its name.
 */
-SCR_FN int scr_rank2file_write_leaf(const char* prefix, const char* dir, int rank, int ranks, const scr_hash* body,
+SCR_FN int scr_rank2file_write_leaf(const char* prefix, const char* dir, int rank, const scr_hash* body, int* ranks,
                                     char* file, size_t n)
 {
   scr_hash *h = scr_hash_new(), *leaf = scr_hash_set(h, "RANK2FILE", scr_hash_new());
   char      path[SCR_MAX_FILENAME];
   int       rc = scr_fmt(file, n, ".scr/rank2file.0.%d.scr", rank);
 
+  *ranks = scr_hash_size(scr_hash_get(body, "RANK"));
   scr_hash_util_set_int(leaf, "LEVEL", 0);
-  scr_hash_util_set_int(leaf, "RANKS", ranks);
+  scr_hash_util_set_int(leaf, "RANKS", *ranks);
   scr_hash_merge(leaf, body);
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/%s", prefix, dir, file);
   if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, h);
@@ -7812,6 +7842,52 @@ SCR_FN int scr_rank2file_walk(const char* prefix, const scr_prefix_place* place,
   if (rc == SCR_SUCCESS) rc = scr_rank2file_walk_below(prefix, place, identity->id, &root, visit, arg);
   *ranks = root.ranks;
   scr_rank2file_free(&root);
+  return rc;
+}
+
+/* ---- the names of a dataset that is read in place ---- */
+
+/*
+** While a dataset is read in place, a directory of its files tells which object a path is, without a walk of the whole
+** map.  By the CRC32 of their paths the objects are divided into buckets, each a file of the form of a leaf.
+*/
+SCR_FN int scr_names_bucket(const char* rel, int buckets)
+{
+  return (int)(scr_crc32(SCR_CRC32_START, rel, strlen(rel)) % (uLong)buckets);
+}
+
+/* The path of BUCKET of the dataset at PLACE. */
+SCR_FN int scr_names_path(const char* prefix, const scr_prefix_place* place, int bucket, char* path, size_t n)
+{
+  return scr_fmt(path, n, "%s/%s/rank2file.%d.names", prefix, place->meta, bucket);
+}
+
+/* Write the objects in BODY, from scr_objects_to_hash with paths below the prefix, as BUCKET of the directory. */
+SCR_FN int scr_names_write(const char* prefix, const scr_prefix_place* place, int bucket, const scr_hash* body)
+{
+  char path[SCR_MAX_FILENAME];
+  int  rc = scr_names_path(prefix, place, bucket, path, sizeof path);
+
+  return rc == SCR_SUCCESS ? scr_hash_file_write(path, body) : rc;
+}
+
+/* Visit the objects of BUCKET of the dataset ID at PLACE. */
+SCR_FN int scr_names_visit(const char* prefix, const scr_prefix_place* place, int bucket, int id,
+                           scr_rank2file_visit visit, void* arg)
+{
+  scr_hash*   h = scr_hash_new();
+  scr_objects l;
+  char        path[SCR_MAX_FILENAME];
+  int         rc = scr_names_path(prefix, place, bucket, path, sizeof path);
+
+  memset(&l, 0, sizeof l);
+  l.id = id;
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, h);
+  if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(SCR_ERR_MISSING, "%s, which SCR_Init wrote, is missing", path);
+  if (rc == SCR_SUCCESS) rc = scr_objects_from_hash(h, prefix, "", &l);
+  if (rc == SCR_SUCCESS) rc = visit(&l, arg);
+  scr_objects_free(&l);
+  scr_hash_delete(&h);
   return rc;
 }
 
@@ -9261,26 +9337,16 @@ SCR_FN int scr_extract_wants(const scr_extraction* x, const scr_object* o)
 /* Copy the file O of dataset ID to its path below x->into, and compare its checksum.  A file that is there stays. */
 SCR_FN int scr_extract_file(scr_extraction* x, const scr_object* o, int id)
 {
-  scr_copy_list  copies;
-  scr_copy_item* it;
-  struct stat    st;
-  char           to[SCR_MAX_FILENAME], above[SCR_MAX_FILENAME];
-  int            rc = scr_fmt(to, sizeof to, "%s/%s", x->into, o->rel);
+  struct stat st;
+  char        to[SCR_MAX_FILENAME], above[SCR_MAX_FILENAME];
+  int         rc = scr_fmt(to, sizeof to, "%s/%s", x->into, o->rel);
 
   if (rc == SCR_SUCCESS) rc = scr_path_dir_of(to, above, sizeof above);
   if (rc == SCR_SUCCESS && scr_os.lstat(to, &st) == 0)
     rc = SCR_ERR(SCR_ERR_ARG, "%s is there already; move it away, or extract into another directory", to);
   if (rc == SCR_SUCCESS) rc = scr_mkdirs(above, 0777);
-  if (rc == SCR_SUCCESS) rc = scr_copy_list_make(&copies, 1, 1 << 20);
-  if (rc != SCR_SUCCESS) return rc;
-  it = scr_copy_list_add(&copies, o->mode, 0666, o->mtime);
-  rc = scr_extents_whole(&it->to, to, o->size);
-  if (rc == SCR_SUCCESS) rc = scr_object_extents(o, x->prefix, id, SCR_NAMES_FINAL, &it->from);
-  if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, 1);
-  if (rc == SCR_SUCCESS && (rc = scr_object_has_crc(o, to, it->crc, "it is damaged on the prefix")) != SCR_SUCCESS)
-    scr_os.unlink(to);
+  if (rc == SCR_SUCCESS) rc = scr_object_copy(o, x->prefix, id, to, 0666);
   if (rc == SCR_SUCCESS) x->say(to);
-  scr_copy_list_free(&copies);
   return rc;
 }
 
@@ -9980,11 +10046,11 @@ SCR_FN int scr_scavenge_find_rivals(scr_scavenge* s)
   return rc;
 }
 
-/* Write BODY, the objects of RANKS ranks from FIRST on, as a leaf below the root M; BODY is empty then. */
-SCR_FN int scr_scavenge_write_leaf(const scr_scavenge* s, scr_rank2file* m, int first, int ranks, scr_hash* body)
+/* Write BODY, the objects of ranks from FIRST on, as a leaf below the root M; BODY is empty then. */
+SCR_FN int scr_scavenge_write_leaf(const scr_scavenge* s, scr_rank2file* m, int first, scr_hash* body)
 {
   char file[64];
-  int  rc = scr_rank2file_write_leaf(s->prefix, s->dir, first, ranks, body, file, sizeof file);
+  int  ranks = 0, rc = scr_rank2file_write_leaf(s->prefix, s->dir, first, body, &ranks, file, sizeof file);
 
   m->ranks += ranks;
   if (rc == SCR_SUCCESS) rc = scr_rank2file_add(m, first, file);
@@ -10014,13 +10080,13 @@ SCR_FN int scr_scavenge_write_map(const scr_scavenge* s)
     one = scr_hash_new();
     rc = scr_objects_to_hash(&of, s->prefix, s->dir, one);
     if (rc == SCR_SUCCESS && i > begin && scr_hash_pack_size(body) + scr_hash_pack_size(one) > s->map_size) {
-      rc = scr_scavenge_write_leaf(s, &m, s->objects.owner[begin], i - begin, body);
+      rc = scr_scavenge_write_leaf(s, &m, s->objects.owner[begin], body);
       begin = i;
     }
     scr_hash_merge(body, one);
     scr_hash_delete(&one);
   }
-  if (rc == SCR_SUCCESS) rc = scr_scavenge_write_leaf(s, &m, s->objects.owner[begin], i - begin, body);
+  if (rc == SCR_SUCCESS) rc = scr_scavenge_write_leaf(s, &m, s->objects.owner[begin], body);
   if (rc == SCR_SUCCESS) rc = scr_rank2file_write_root(s->prefix, s->dir, &m);
   scr_rank2file_free(&m);
   scr_hash_delete(&body);
@@ -11613,16 +11679,17 @@ out:
 **                                       SCR_PREFIX_SIZE keeps
 **
 ** Uses       errors, memory, hash, dataset, file window, filemap, prefix, files of a run, MPI helpers, world
-** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_lost, scr_search, scr_dataset; scr,
-**            scr_logged, scr_event, scr_event_transfer, scr_event_damage, scr_tried_keep, scr_tried_add,
-**            scr_dataset_find, scr_dataset_is_whole, scr_dataset_is_missed, scr_dataset_named, scr_dataset_newest,
-**            scr_dataset_remove, scr_dataset_add, scr_dataset_entry, scr_entry_decide, scr_map_write, scr_map_settle,
-**            scr_dataset_put_note, scr_dataset_write_note, scr_life_leads, scr_change_life, scr_change_on_prefix,
-**            scr_dataset_reconsider
+** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_lost, scr_search, scr_dataset,
+**            scr_reading; scr, scr_logged, scr_event, scr_event_transfer, scr_event_damage, scr_tried_keep,
+**            scr_tried_add, scr_dataset_find, scr_dataset_is_whole, scr_dataset_is_cached, scr_dataset_is_missed,
+**            scr_dataset_named, scr_dataset_newest, scr_dataset_remove, scr_dataset_add, scr_dataset_entry,
+**            scr_dataset_next_entry, scr_entry_decide, scr_map_write, scr_map_settle, scr_dataset_put_note,
+**            scr_dataset_write_note, scr_life_leads, scr_change_life, scr_change_on_prefix, scr_dataset_reconsider
 ** Invariants
 **   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
-**   S3  A rank holds the entry of its own rank for each dataset that is WHOLE.
+**   S3  A rank holds the entry of its own rank for each dataset that is WHOLE.  If another number of ranks wrote it,
+**       each of them has an entry on one rank of this run.
 **   S4  Once a run has found the state of a dataset, only scr_change_life, scr_change_on_prefix and
 **       scr_dataset_reconsider change it, and they keep filemap, index and flush file consistent with it.
 ** Failure    An error code.
@@ -11686,16 +11753,29 @@ typedef struct {
   int rejected, below;
 } scr_search;
 
-/* A dataset in the cache. */
+/* A dataset in the cache, or one that is read in place. */
 typedef struct {
   scr_desc      desc;
-  char*         store;
+  char*         store; /* "" if only the prefix has it */
   scr_life      life;
   scr_on_prefix on_prefix;
   scr_aside     aside;   /* if it is ASIDE */
   int           pins;    /* flushes in progress; while not 0, it must not be deleted */
   int           damaged; /* 1: a flush found files that could not be rebuilt: it stands for no older checkpoint */
 } scr_dataset;
+
+/* The checkpoint that is read in place: the application reads its files where they are on the prefix. */
+typedef struct {
+  int              id; /* 0: there is none */
+  scr_desc         desc;
+  scr_prefix_place place;
+  int              buckets;     /* of the directory of its names; 0: there is none */
+  int              files;       /* that its ranks wrote */
+  scr_objects      own;         /* those of this rank's share of its ranks */
+  scr_hash*        asked;       /* paths below the prefix that this rank has routed */
+  int              ranks_asked; /* 1: the application knows how many ranks wrote it */
+  int              accepted;    /* 1: SCR_Complete_restart has accepted it */
+} scr_reading;
 
 typedef struct {
   scr_phase   phase;
@@ -11718,6 +11798,7 @@ typedef struct {
   int      prefix_size, drop_after;  /* SCR_PREFIX_SIZE, SCR_DROP_AFTER_CURRENT */
   int      flush_every, flush_width, fetch_width, crc_on_copy, crc_on_delete, crc_on_restart, crc_on_flush, preserve;
   int      use_containers;
+  int      fetch_bypass, global_restart, same_ranks; /* SCR_FETCH_BYPASS, SCR_GLOBAL_RESTART, SCR_RESTART_RANKS=same */
   uint64_t container_size, rank2file_size;
   int      flush_async; /* 1: a flush that is due goes on behind the application's back, */
   scr_pace pace;        /* at this pace */
@@ -11743,7 +11824,8 @@ typedef struct {
   int prefix_at_stake; /* complete checkpoints exist beside those of the cache, or did when they could not be loaded */
   scr_lost lost;       /* checkpoints that this run cannot reach; on rank 0 */
   int serve_id, serve_until; /* a choice that the index does not know as served yet: see scr_restart_choice_served */
-  scr_buf tried;             /* text: what could not be loaded, and why */
+  scr_buf     tried;         /* text: what could not be loaded, and why */
+  scr_reading reading;
 
   /* decisions: halt and checkpoint conditions, on rank 0 */
   scr_hash* halt;
@@ -11849,6 +11931,12 @@ SCR_FN int scr_dataset_is_whole(const scr_dataset* ds)
   return ds != NULL && ds->life >= SCR_WHOLE && ds->life <= SCR_PASSED;
 }
 
+/* Returns 1 if DS is in the cache, not only read in place. */
+SCR_FN int scr_dataset_is_cached(const scr_dataset* ds)
+{
+  return *ds->store != '\0';
+}
+
 /* Returns 1 if a restart may offer DS without being asked for it. */
 SCR_FN int scr_dataset_is_live(const scr_dataset* ds)
 {
@@ -11927,6 +12015,19 @@ SCR_FN scr_entry* scr_dataset_entry(const scr_dataset* ds)
   return scr_filemap_find(&scr.map, &ds->desc.identity, scr.world.rank);
 }
 
+/*
+** The next entry that this rank holds of the dataset IDENTITY, whoever owns it, from number *I of the filemap on; NULL
+** behind the last.
+*/
+SCR_FN scr_entry* scr_dataset_next_entry(const scr_identity* identity, int* i)
+{
+  while (*i < scr.map.n) {
+    scr_entry* e = scr.map.entry[(*i)++];
+    if (scr_identity_cmp(&e->desc.identity, identity) == 0) return e;
+  }
+  return NULL;
+}
+
 /* Mark E with what its dataset's state LIFE says has been decided. */
 SCR_FN void scr_entry_decide(scr_entry* e, scr_life life)
 {
@@ -11969,6 +12070,7 @@ SCR_FN void scr_dataset_put_note(scr_record* r, const scr_dataset* ds, const cha
   memset(&note, 0, sizeof note);
   note.id = ds->desc.identity.id;
   scr_flush_file_remove(r, note.id);
+  if (!scr_dataset_is_cached(ds)) return; /* the flush file is about what is in the cache */
   if (ds->life == SCR_PASSED && ds->desc.ckpt > 0) scr_flush_file_put_passed(r, note.id, scr_desc_name(&ds->desc));
   if (!scr_dataset_is_live(ds)) return;
   note.flags = ds->desc.flags;
@@ -12087,7 +12189,8 @@ SCR_FN int scr_change_life(const int* ids, int n, scr_life life)
 
   for (i = 0; i < n; i++) {
     scr_dataset* ds = scr_dataset_find(ids[i]);
-    scr_entry*   e = scr_dataset_entry(ds);
+    scr_entry*   e;
+    int          k = 0;
     if (!scr_life_leads(ds->life, life))
       return SCR_ERR(SCR_ERR_STATE, "dataset %d cannot go from state %d to %d", ids[i], (int)ds->life, (int)life);
     is_new = ds->life == SCR_WRITING;
@@ -12095,9 +12198,10 @@ SCR_FN int scr_change_life(const int* ids, int n, scr_life life)
     ds->life = life;
     if (!is_new && life != SCR_PASSED && scr.world.rank == 0 && scr_dataset_note_verdict(ds) != SCR_SUCCESS)
       scr_warn("%s", scr_err_text);
-    if (e == NULL) continue;
-    if (is_new) e->desc = ds->desc;
-    scr_entry_decide(e, life);
+    while ((e = scr_dataset_next_entry(&ds->desc.identity, &k)) != NULL) {
+      if (is_new) e->desc = ds->desc;
+      scr_entry_decide(e, life);
+    }
   }
   if (!written) scr_barrier(scr.world.comm);
   rc = scr_map_write();
@@ -13178,6 +13282,8 @@ SCR_FN int scr_cache_purge(int rc)
 **
 ** Six steps for each dataset, newest first: announce what is here; judge from all answers whether it can be used;
 ** assess what its sets have lost; bring the files to their ranks; rebuild what is lost; commit, and delete old copies.
+** If another number of ranks wrote it, its files stay where they are, and the ranks that hold them act for their owners
+** (scr_others_run).
 **
 ** Uses       platform, errors, memory, hash, hash files, dataset, kernels, file window, erasure code, filemap, MPI
 **            helpers, world, state, encode, cache
@@ -13375,7 +13481,8 @@ typedef struct {
   int          check;                      /* 1: check the CRC32 of files before they are used */
   int          never;                      /* 1: it was never complete, and is deleted now */
   int          unproven;                   /* 1: some entries do not say COMPLETE 1, and no run has verified it */
-  int          other_world;                /* 1: another number of ranks wrote it */
+  int          ranks;                      /* that wrote it, by one of its entries */
+  int          other_world;                /* 1: they are not as many as this run has */
   scr_life     life;                       /* its state if it is whole, by the marks of all entries */
 } scr_recovery;
 
@@ -13436,12 +13543,9 @@ SCR_FN scr_life scr_recovery_life(const scr_entry* e)
   return strcmp(e->rejected_by, scr.world.job_key) == 0 ? SCR_REJECTED : SCR_REJECTED_BEFORE;
 }
 
-/*
-** Add the entry E to the message for rank TO in SEND.  Unless all is LOST, announce this rank as a holder of its files.
-*/
-SCR_FN void scr_recovery_announce_entry(scr_hash* send, int to, const scr_entry* e, int lost)
+/* Add the entry E to the message M.  Unless all is LOST, announce this rank as a holder of its files. */
+SCR_FN void scr_recovery_announce_entry(scr_hash* m, const scr_entry* e, int lost)
 {
-  scr_hash* m = scr_hash_setf(send, NULL, "%d", to);
   scr_entry bare = *e;
 
   if (lost != SCR_LOST_ALL) {
@@ -13469,27 +13573,28 @@ SCR_FN void scr_recovery_announce(const scr_recovery* f, scr_hash* send, scr_vot
     v->max[SCR_FOUND_RANKS] = e->desc.ranks;
     if (!e->desc.complete || e->desc.ranks != scr.world.ranks || e->owner >= scr.world.ranks || e->red.set_size == 0)
       continue;
-    scr_recovery_announce_entry(send, e->owner, e, scr_recovery_lost(e, f->check));
-    for (k = 0; k < e->red.set_size; k++) scr_recovery_announce_entry(send, e->red.member[k], e, SCR_LOST_ALL);
+    scr_recovery_announce_entry(scr_hash_setf(send, NULL, "%d", e->owner), e, scr_recovery_lost(e, f->check));
+    for (k = 0; k < e->red.set_size; k++)
+      scr_recovery_announce_entry(scr_hash_setf(send, NULL, "%d", e->red.member[k]), e, SCR_LOST_ALL);
   }
 }
 
 /*
-** Turn E, the entry of another member, into this rank's entry, without files, if E lists this rank as a member of its
-** set; else free E and return NULL.
+** Turn E, the entry of another member, into that of OWNER, without files, if E lists OWNER as a member of its set; else
+** free E and return NULL.
 */
-SCR_FN scr_entry* scr_recovery_describe(scr_entry* e)
+SCR_FN scr_entry* scr_recovery_describe(scr_entry* e, int owner)
 {
   int i;
 
   for (i = 0; i < e->red.set_size; i++)
-    if (e->red.member[i] == scr.world.rank) break;
+    if (e->red.member[i] == owner) break;
   if (i == e->red.set_size) {
     scr_entry_free(&e);
     return NULL;
   }
   e->red.set_rank = i;
-  e->owner = scr.world.rank;
+  e->owner = owner;
   e->verified = 0;
   e->mark = SCR_MARK_NONE;
   return e;
@@ -13514,7 +13619,7 @@ SCR_FN void scr_recovery_pick_source(scr_recovery* f, const scr_hash* recv)
     int             distance;
     if (f->mine == NULL) {
       scr_entry* described = scr_entry_read(scr_hash_get(m, "ENTRY"), from, f->identity.id);
-      if (described == NULL || (f->mine = scr_recovery_describe(described)) == NULL) continue;
+      if (described == NULL || (f->mine = scr_recovery_describe(described, scr.world.rank)) == NULL) continue;
     }
     if (host == NULL) continue;
     distance = from == scr.world.rank ? 0 : strcmp(host, scr.world.home.host) == 0 ? 1 : 2;
@@ -13618,10 +13723,12 @@ SCR_FN int scr_recovery_judge(scr_recovery* f)
     return SCR_ERR_INVALID;
   }
   f->other_world = v.sum[SCR_FOUND_OTHER_WORLD] > 0;
+  f->ranks = (int)v.max[SCR_FOUND_RANKS];
   f->life = (scr_life)v.max[SCR_FOUND_LIFE];
-  if (f->other_world)
-    return SCR_ERR(SCR_ERR_LOST, "%lld ranks wrote it, but this run has %d", (long long)v.max[SCR_FOUND_RANKS],
+  if (f->other_world && scr.same_ranks)
+    return SCR_ERR(SCR_ERR_LOST, "%d ranks wrote it, but this run has %d, and SCR_RESTART_RANKS=same", f->ranks,
                    scr.world.ranks);
+  if (f->other_world) return SCR_SUCCESS;
   if (v.sum[SCR_FOUND_NO_SET] > 0)
     return SCR_ERR(SCR_ERR_LOST, "nothing is left of the sets of %lld ranks", (long long)v.sum[SCR_FOUND_NO_SET]);
   if (v.max[SCR_FOUND_SETS_DIFFER])
@@ -13632,26 +13739,37 @@ SCR_FN int scr_recovery_judge(scr_recovery* f)
 /* ---- step 3: what is lost ---- */
 
 /*
+** *LOSSES receives the number of members of the set D that have lost something, as SET_LOST tells, and *HOPELESS 1 if
+** its scheme cannot rebuild that.
+*/
+SCR_FN int scr_recovery_weigh(const scr_reddesc* d, const int64_t* set_lost, int* losses, int* hopeless)
+{
+  scr_erasure ec;
+  int         i, rc;
+
+  *losses = 0;
+  for (i = 0; i < d->set_size; i++) *losses += set_lost[i] != 0;
+  *hopeless = d->scheme == SCR_SCHEME_SINGLE && *losses > 0;
+  if (*losses == 0 || d->scheme == SCR_SCHEME_SINGLE) return SCR_SUCCESS;
+  rc = scr_erasure_make(&ec, d->scheme, d->set_size, d->failures, set_lost, NULL);
+  scr_erasure_free(&ec);
+  *hopeless = rc == SCR_ERR_LOST;
+  return *hopeless ? SCR_SUCCESS : rc;
+}
+
+/*
 ** Find out what the members of this rank's set have lost; *HOPELESS is 1 if its scheme cannot rebuild that.  Collective
 ** over the set.
 */
 SCR_FN int scr_recovery_assess(scr_recovery* f, int* hopeless)
 {
   const scr_reddesc* d = &f->mine->red;
-  scr_erasure        ec;
-  int                i, err = SCR_SUCCESS, rc;
+  int                err, rc;
 
   f->set_lost[d->set_rank] = f->lost;
   rc = scr_encode_gather(d, NULL, scr.world.comm, 1, f->set_lost);
-  f->set_losses = 0;
-  for (i = 0; i < d->set_size; i++) f->set_losses += f->set_lost[i] != 0;
-  *hopeless = d->scheme == SCR_SCHEME_SINGLE && f->set_losses > 0;
-  if (f->set_losses > 0 && d->scheme != SCR_SCHEME_SINGLE) {
-    err = scr_erasure_make(&ec, d->scheme, d->set_size, d->failures, f->set_lost, NULL);
-    scr_erasure_free(&ec);
-    *hopeless = err == SCR_ERR_LOST;
-  }
-  return rc != SCR_SUCCESS ? rc : *hopeless ? SCR_SUCCESS : err;
+  err = scr_recovery_weigh(d, f->set_lost, &f->set_losses, hopeless);
+  return rc != SCR_SUCCESS ? rc : err;
 }
 
 /* ---- step 4: bring the files to their ranks ---- */
@@ -13990,6 +14108,373 @@ out:
   return rc;
 }
 
+/* ---- a dataset of another number of ranks ---- */
+
+/* One of the ranks that wrote a dataset, as its registrar, or its runner, knows it. */
+typedef struct {
+  int        owner;
+  scr_entry* e;      /* its entry: without files, or that of the filemap; NULL: not known */
+  int        in_map; /* 1: that of the filemap */
+  int        is_new; /* 1: the filemap had none */
+  scr_entry* kept;   /* that of the filemap as it was, until it is clear that what is lost was rebuilt */
+  int        runner, lost;
+  int*       runners; /* [set_size]: the runners of the members of its set, */
+  int64_t*   losses;  /* [set_size]: and what these lack */
+} scr_other;
+
+/* The owners that this rank has to do with. */
+typedef struct {
+  scr_other* one;
+  int        n;
+  scr_hash*  leave; /* owners of which other ranks have better copies */
+} scr_others;
+
+SCR_FN void scr_others_free(scr_others* l)
+{
+  while (l->n > 0) {
+    scr_other* o = &l->one[--l->n];
+    if (!o->in_map) scr_entry_free(&o->e);
+    scr_entry_free(&o->kept);
+    scr_free(&o->runners);
+    scr_free(&o->losses);
+  }
+  scr_free(&l->one);
+  scr_hash_delete(&l->leave);
+}
+
+/* A new owner in L, or NULL without memory. */
+SCR_FN scr_other* scr_others_add(scr_others* l, int owner)
+{
+  scr_other* o;
+
+  if (!scr_grow(&l->one, l->n, sizeof *l->one)) return NULL;
+  o = &l->one[l->n++];
+  memset(o, 0, sizeof *o);
+  o->owner = owner;
+  return o;
+}
+
+/* Room for what is known about the members of the set of O. */
+SCR_FN int scr_other_make_set(scr_other* o)
+{
+  o->runners = (int*)scr_malloc((size_t)o->e->red.set_size * sizeof *o->runners);
+  o->losses = (int64_t*)scr_malloc((size_t)o->e->red.set_size * sizeof *o->losses);
+  return o->runners == NULL || o->losses == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+/* The registrar of OWNER, the rank that collects what is known about it. */
+SCR_FN int scr_others_registrar(int owner)
+{
+  return owner % scr.world.ranks;
+}
+
+/* Announce to the registrars of the owners, and of all members of their sets, what this rank holds. */
+SCR_FN void scr_others_announce(const scr_recovery* f, scr_hash* send)
+{
+  scr_entry* e;
+  int        i = 0, k;
+
+  while ((e = scr_dataset_next_entry(&f->identity, &i)) != NULL) {
+    if (!e->desc.complete || e->owner >= f->ranks || e->red.set_size == 0) continue;
+    scr_recovery_announce_entry(scr_hash_setf(send, NULL, "%d %d", scr_others_registrar(e->owner), e->owner), e,
+                                scr_recovery_lost(e, f->check));
+    for (k = 0; k < e->red.set_size; k++) {
+      int m = e->red.member[k];
+      scr_recovery_announce_entry(scr_hash_setf(send, NULL, "%d %d", scr_others_registrar(m), m), e, SCR_LOST_ALL);
+    }
+  }
+}
+
+/* Returns 1 if A and B describe the same set. */
+SCR_FN int scr_others_same_set(const scr_reddesc* a, const scr_reddesc* b)
+{
+  return a->scheme == b->scheme && a->failures == b->failures && a->set_size == b->set_size &&
+         memcmp(a->member, b->member, (size_t)a->set_size * sizeof *a->member) == 0;
+}
+
+/*
+** Find out from the announcements RECV who holds the files of O: its runner is the one that lacks least, or this rank,
+** its registrar.  Returns 1 if the announcements describe its set differently.
+*/
+SCR_FN int scr_others_pick(const scr_recovery* f, const scr_hash* recv, scr_other* o)
+{
+  scr_hash_elem* from;
+  int            differs = 0, best = INT_MAX;
+
+  o->runner = scr.world.rank;
+  o->lost = SCR_LOST_ALL;
+  for (from = scr_hash_elem_first(recv); from != NULL; from = scr_hash_elem_next(from)) {
+    const scr_hash* m = scr_hash_getf(scr_hash_elem_hash(from), "%d", o->owner);
+    scr_entry*      e = m != NULL ? scr_entry_read(scr_hash_get(m, "ENTRY"), o->owner, f->identity.id) : NULL;
+    int             lost = scr_hash_int_or(m, "LOST", 0) & SCR_LOST_ALL;
+    int             loss = lost & SCR_LOST_DATA ? 2 : lost != 0;
+    if (e == NULL || (e = scr_recovery_describe(e, o->owner)) == NULL) continue;
+    if (o->e == NULL) o->e = e;
+    else if (!scr_others_same_set(&o->e->red, &e->red)) differs = 1;
+    if (e != o->e) scr_entry_free(&e);
+    if (scr_hash_get(m, "HOST") == NULL || loss >= best) continue;
+    best = loss;
+    o->runner = atoi(scr_hash_elem_key(from));
+    o->lost = lost;
+  }
+  return differs;
+}
+
+/*
+** Tell the registrars of all members of the sets of L who the runners are, and receive it.  Collective over the world.
+*/
+SCR_FN int scr_others_share(scr_others* l)
+{
+  scr_hash *     send = scr_hash_new(), *recv = scr_hash_new(), *m;
+  scr_hash_elem *from, *at;
+  int            i, k, rc;
+
+  for (i = 0; i < l->n; i++) {
+    const scr_other* o = &l->one[i];
+    for (k = 0; o->e != NULL && k < o->e->red.set_size; k++) {
+      int to = o->e->red.member[k];
+      m = scr_hash_setf(send, NULL, "%d %d %d", scr_others_registrar(to), to, o->e->red.set_rank);
+      scr_hash_util_set_int(m, "RUNNER", o->runner);
+      scr_hash_util_set_int(m, "LOST", o->lost);
+    }
+  }
+  rc = scr_hash_exchange(send, recv, scr.world.comm);
+  for (i = 0; i < l->n; i++)
+    for (from = scr_hash_elem_first(recv); from != NULL; from = scr_hash_elem_next(from)) {
+      scr_other* o = &l->one[i];
+      at = scr_hash_elem_first(scr_hash_getf(scr_hash_elem_hash(from), "%d", o->owner));
+      for (; at != NULL; at = scr_hash_elem_next(at)) {
+        k = atoi(scr_hash_elem_key(at));
+        if (k < 0 || k >= o->e->red.set_size) continue; /* sets that differ were found before */
+        o->runners[k] = scr_hash_int_or(scr_hash_elem_hash(at), "RUNNER", 0);
+        o->losses[k] = scr_hash_int_or(scr_hash_elem_hash(at), "LOST", 0);
+      }
+    }
+  scr_hash_delete(&send);
+  scr_hash_delete(&recv);
+  return rc;
+}
+
+/*
+** Find out who holds the files of the owners in L, for which this rank is the registrar, and whether what is lost can
+** be rebuilt; *LOST receives the number of owners that have lost something.  RECV receives the announcements.
+** Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_others_judge(const scr_recovery* f, scr_others* l, scr_hash* recv, int* lost)
+{
+  enum { NO_SET, LOST };          /* sum */
+  enum { SETS_DIFFER, HOPELESS }; /* max */
+  scr_hash* send = scr_hash_new();
+  scr_vote  v;
+  int       i, losses, hopeless, rc, err;
+
+  memset(&v, 0, sizeof v);
+  scr_others_announce(f, send);
+  rc = scr_hash_exchange(send, recv, scr.world.comm);
+  scr_hash_delete(&send);
+  for (i = scr.world.rank; i < f->ranks && rc == SCR_SUCCESS; i += scr.world.ranks) {
+    scr_other* o = scr_others_add(l, i);
+    if (o == NULL) {
+      rc = SCR_ERR_OOM();
+      break;
+    }
+    v.max[SETS_DIFFER] |= scr_others_pick(f, recv, o);
+    v.sum[NO_SET] += o->e == NULL;
+    v.sum[LOST] += o->lost != 0;
+    if (o->e != NULL) rc = scr_other_make_set(o);
+  }
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  *lost = (int)v.sum[LOST];
+  if (v.sum[NO_SET] > 0)
+    return SCR_ERR(SCR_ERR_LOST, "nothing is left of the sets of %lld of the %d ranks that wrote it",
+                   (long long)v.sum[NO_SET], f->ranks);
+  if (v.max[SETS_DIFFER]) return SCR_ERR(SCR_ERR_LOST, "its pieces come from copies with different redundancy sets");
+  rc = scr_others_share(l);
+  memset(&v, 0, sizeof v);
+  for (i = 0; i < l->n; i++) {
+    err = scr_recovery_weigh(&l->one[i].e->red, l->one[i].losses, &losses, &hopeless);
+    if (rc == SCR_SUCCESS) rc = err;
+    v.max[HOPELESS] |= hopeless;
+  }
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS || !v.max[HOPELESS]) return rc;
+  return SCR_ERR(SCR_ERR_LOST,
+                 "the files of %d of the %d ranks that wrote it are lost, more than its redundancy can "
+                 "rebuild",
+                 *lost, f->ranks);
+}
+
+/* Write O to M, the message from its registrar to its runner. */
+SCR_FN void scr_others_write(const scr_other* o, scr_hash* m, const scr_home* home)
+{
+  int k;
+
+  scr_entry_write(scr_hash_set(m, "ENTRY", scr_hash_new()), o->e, home);
+  scr_hash_util_set_int(m, "LOST", o->lost);
+  for (k = 0; k < o->e->red.set_size; k++) {
+    scr_hash* member = scr_hash_setf(m, NULL, "MEMBER %d", k);
+    scr_hash_util_set_int(member, "RUNNER", o->runners[k]);
+    scr_hash_util_set_int(member, "LOST", (int)o->losses[k]);
+  }
+}
+
+/* Read O, an owner for which this rank is the runner, from the message M. */
+SCR_FN int scr_others_read(const scr_hash* m, int id, scr_other* o)
+{
+  int k;
+
+  o->lost = scr_hash_int_or(m, "LOST", SCR_LOST_ALL);
+  o->e = scr_entry_read(scr_hash_get(m, "ENTRY"), o->owner, id);
+  if (o->e == NULL || (o->e = scr_recovery_describe(o->e, o->owner)) == NULL || scr_other_make_set(o) != SCR_SUCCESS)
+    return SCR_ERR_OOM();
+  for (k = 0; k < o->e->red.set_size; k++) {
+    const scr_hash* member = scr_hash_getf(m, "MEMBER %d", k);
+    o->runners[k] = scr_hash_int_or(member, "RUNNER", 0);
+    o->losses[k] = scr_hash_int_or(member, "LOST", 0);
+  }
+  return SCR_SUCCESS;
+}
+
+/* The order in which runners go through their owners: by sets, so that none waits for another in a circle. */
+SCR_FN int scr_others_cmp(const void* a, const void* b)
+{
+  const scr_reddesc *x = &((const scr_other*)a)->e->red, *y = &((const scr_other*)b)->e->red;
+
+  return x->set_id != y->set_id ? (x->set_id > y->set_id) - (x->set_id < y->set_id) : x->set_rank - y->set_rank;
+}
+
+/*
+** Registrars send each owner of L to its runner, which receives it in MINE, in order; other holders of its files find
+** it in mine->leave.  RECV has the announcements.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_others_assign(const scr_recovery* f, const scr_others* l, const scr_hash* recv, scr_others* mine)
+{
+  scr_hash *     send = scr_hash_new(), *in = scr_hash_new();
+  scr_hash_elem *from, *o;
+  int            i, rc, err = SCR_SUCCESS;
+
+  for (i = 0; i < l->n; i++) {
+    const scr_other* one = &l->one[i];
+    scr_others_write(one, scr_hash_setf(send, NULL, "%d RUN %d", one->runner, one->owner), &scr.world.home);
+    for (from = scr_hash_elem_first(recv); from != NULL; from = scr_hash_elem_next(from)) {
+      const scr_hash* m = scr_hash_getf(scr_hash_elem_hash(from), "%d", one->owner);
+      if (scr_hash_get(m, "HOST") != NULL && atoi(scr_hash_elem_key(from)) != one->runner)
+        scr_hash_setf(send, NULL, "%s LEAVE %d", scr_hash_elem_key(from), one->owner);
+    }
+  }
+  rc = scr_hash_exchange(send, in, scr.world.comm);
+  for (from = scr_hash_elem_first(in); from != NULL; from = scr_hash_elem_next(from)) {
+    o = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(from), "RUN"));
+    for (; o != NULL && err == SCR_SUCCESS; o = scr_hash_elem_next(o)) {
+      scr_other* one = scr_others_add(mine, atoi(scr_hash_elem_key(o)));
+      err = one == NULL ? SCR_ERR_OOM() : scr_others_read(scr_hash_elem_hash(o), f->identity.id, one);
+    }
+    scr_hash_merge(mine->leave, scr_hash_get(scr_hash_elem_hash(from), "LEAVE"));
+  }
+  if (mine->n > 0 && err == SCR_SUCCESS) qsort(mine->one, (size_t)mine->n, sizeof *mine->one, scr_others_cmp);
+  scr_hash_delete(&send);
+  scr_hash_delete(&in);
+  return scr_agree(rc == SCR_SUCCESS ? err : rc, scr.world.comm);
+}
+
+/*
+** Enter O in the filemap, if it is not there, and let its entry forget what is lost; it is kept until that is rebuilt.
+*/
+SCR_FN int scr_others_enter(const scr_recovery* f, scr_other* o)
+{
+  scr_entry* have = scr_filemap_find(&scr.map, &f->identity, o->owner);
+  int        rc = SCR_SUCCESS;
+
+  o->in_map = 1;
+  if (have == NULL) {
+    rc = scr_filemap_put(&scr.map, o->e);
+    o->is_new = rc == SCR_SUCCESS;
+    if (rc == SCR_SUCCESS) rc = scr_map_write();
+    if (rc == SCR_SUCCESS) rc = scr_home_mkdir(&scr.world.home, &o->e->red, f->identity.id);
+  } else {
+    scr_entry_free(&o->e);
+    o->e = have;
+    if (o->lost != 0 && (o->kept = scr_entry_dup(have)) == NULL) rc = SCR_ERR_OOM();
+    if (rc == SCR_SUCCESS) scr_entry_forget(have, o->lost & SCR_LOST_DATA, o->lost & SCR_LOST_RED);
+  }
+  return rc;
+}
+
+/* Rebuild what the sets of the owners MINE have lost.  Collective over the runners of each set. */
+SCR_FN int scr_others_rebuild(const scr_recovery* f, scr_others* mine)
+{
+  scr_entry* members[SCR_SET_SIZE_MAX];
+  int        i, n, losses, hopeless, rc = SCR_SUCCESS, err;
+
+  for (i = 0; i < mine->n; i += n) {
+    const scr_other* first = &mine->one[i];
+    scr_encode       x = scr_cache_encode(&first->e->red, !f->check);
+    x.runner = first->runners;
+    for (n = 0; i + n < mine->n && first[n].e->red.set_id == first->e->red.set_id; n++) members[n] = first[n].e;
+    err = scr_recovery_weigh(&first->e->red, first->losses, &losses, &hopeless);
+    if (losses > 0) err = scr_encode_recover(&x, n, members, first->losses);
+    if (rc == SCR_SUCCESS) rc = err;
+  }
+  return rc;
+}
+
+/* After the rebuild, with RC: on success let go what other ranks have, else restore the records of what was here. */
+SCR_FN void scr_others_settle(const scr_recovery* f, scr_others* mine, int rc)
+{
+  scr_err_record why;
+  scr_hash_elem* e;
+  int            i;
+
+  scr_err_save(&why);
+  for (e = scr_hash_elem_first(mine->leave); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    scr_entry* old = scr_filemap_find(&scr.map, &f->identity, atoi(scr_hash_elem_key(e)));
+    if (old == NULL) continue;
+    scr_cache_delete_files(old);
+    scr_filemap_remove(&scr.map, old);
+  }
+  for (i = 0; i < mine->n && rc != SCR_SUCCESS; i++) {
+    scr_other* o = &mine->one[i];
+    if (o->is_new) o->e->listed = 0;
+    else if (o->kept != NULL && scr_filemap_put(&scr.map, o->kept) == SCR_SUCCESS) o->kept = NULL;
+  }
+  if (scr_map_write() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  scr_err_restore(&why);
+}
+
+/*
+** Recover the dataset, which another number of ranks wrote.  Its files stay where they are: each owner gets a runner,
+** the rank that holds its files, or its registrar, where they are rebuilt.  Collective over the world; the same code
+** everywhere.
+*/
+SCR_FN int scr_others_run(const scr_recovery* f)
+{
+  scr_others l = {NULL, 0, NULL}, mine = {NULL, 0, scr_hash_new()};
+  scr_hash*  recv = scr_hash_new();
+  int        i, lost = 0, rc = scr_others_judge(f, &l, recv, &lost), err = SCR_SUCCESS;
+
+  if (rc == SCR_SUCCESS) rc = scr_others_assign(f, &l, recv, &mine);
+  if (rc == SCR_SUCCESS) {
+    scr_dbg(1, "dataset %d, which %d ranks wrote: %d of them have lost files, which are rebuilt", f->identity.id,
+            f->ranks, lost);
+    err = scr_recovery_delete_entries(&f->identity, 0); /* an older dataset of this id: its place is needed (U4) */
+    for (i = 0; i < mine.n && err == SCR_SUCCESS; i++) err = scr_others_enter(f, &mine.one[i]);
+    rc = scr_agree(err, scr.world.comm);
+    if (rc == SCR_SUCCESS) rc = scr_others_rebuild(f, &mine);
+    for (i = 0; i < mine.n && rc == SCR_SUCCESS; i++) {
+      mine.one[i].e->verified = 1;
+      scr_entry_decide(mine.one[i].e, f->life);
+    }
+    if (rc == SCR_SUCCESS) rc = scr_map_write();
+    rc = scr_agree(rc, scr.world.comm);
+    scr_others_settle(f, &mine, rc);
+  }
+  scr_others_free(&l);
+  scr_others_free(&mine);
+  scr_hash_delete(&recv);
+  return rc;
+}
+
+/* ---- one dataset, whoever wrote it ---- */
+
 /*
 ** Recover the dataset from the cache.  Collective over the world; the same code everywhere.  On an error the caller
 ** sets the dataset aside.
@@ -14002,6 +14487,7 @@ SCR_FN int scr_recovery_run(scr_recovery* f)
   double   start = scr_wtime();
 
   if ((rc = scr_recovery_judge(f)) != SCR_SUCCESS) return rc;
+  if (f->other_world) return scr_others_run(f);
   rc = scr_recovery_assess(f, &hopeless);
   memset(&v, 0, sizeof v);
   v.sum[LOST] = f->lost != 0;
@@ -14026,59 +14512,77 @@ SCR_FN int scr_recovery_run(scr_recovery* f)
   return rc;
 }
 
+/* What is told of a dataset to the ranks that hold nothing of it. */
+typedef struct {
+  scr_desc desc;
+  char     store[SCR_MAX_FILENAME];
+} scr_recovery_told;
+
 /*
-** Record on every rank that the dataset is set aside, as ASIDE says; the first rank that holds a piece describes it, if
-** possible one that was complete.
-** Collective over the world.
+** The first rank that holds a piece of the dataset IDENTITY, if possible one that was complete, describes it to all in
+** IT.  SCR_ERR_NOT_FOUND if there is none.  Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_recovery_set_aside(const scr_identity* identity, scr_aside aside)
+SCR_FN int scr_recovery_tell(const scr_identity* identity, scr_recovery_told* it)
 {
-  struct {
-    scr_desc desc;
-    char     store[SCR_MAX_FILENAME];
-  } it;
-  const scr_dataset* ds;
-  scr_vote           v;
-  int                i, root, rc;
+  const scr_entry* e;
+  scr_vote         v;
+  int              i = 0, root, rc;
 
   memset(&v, 0, sizeof v);
-  memset(&it, 0, sizeof it);
-  for (i = 0; i < scr.map.n && v.max[0] <= scr.world.ranks; i++) {
-    const scr_entry* e = scr.map.entry[i];
-    if (scr_identity_cmp(&e->desc.identity, identity) != 0) continue;
+  memset(it, 0, sizeof *it);
+  while (v.max[0] <= scr.world.ranks && (e = scr_dataset_next_entry(identity, &i)) != NULL) {
     v.max[0] = (e->desc.complete ? scr.world.ranks : 0) + scr.world.ranks - scr.world.rank;
-    it.desc = e->desc;
-    snprintf(it.store, sizeof it.store, "%s", e->red.store != NULL ? e->red.store : "");
+    it->desc = e->desc;
+    snprintf(it->store, sizeof it->store, "%s", e->red.store != NULL ? e->red.store : "");
   }
   rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
   root = (v.max[0] > scr.world.ranks ? 2 : 1) * scr.world.ranks - (int)v.max[0];
-  if (rc != SCR_SUCCESS || root == scr.world.ranks) return rc;
-  if ((rc = scr_bcast(&it, (int)sizeof it, MPI_BYTE, root, scr.world.comm)) != SCR_SUCCESS) return rc;
-  ds = scr_dataset_find(identity->id);
+  if (rc != SCR_SUCCESS) return rc;
+  if (root == scr.world.ranks) return SCR_ERR(SCR_ERR_NOT_FOUND, "nothing is left of dataset %d", identity->id);
+  return scr_bcast(it, (int)sizeof *it, MPI_BYTE, root, scr.world.comm);
+}
+
+/*
+** Record on every rank that the dataset IT is set aside, as ASIDE says.  Collective over the world; the same code
+** everywhere.
+*/
+SCR_FN int scr_recovery_set_aside(const scr_recovery_told* it, scr_aside aside)
+{
+  int                id = it->desc.identity.id, rc;
+  const scr_dataset* ds = scr_dataset_find(id);
+
   if (ds != NULL && scr_desc_is_ckpt(&ds->desc) && ds->aside != SCR_ASIDE_UNPROVEN)
     return SCR_SUCCESS; /* the younger of this id tells more */
-  rc = scr_agree(scr_dataset_add(&it.desc, it.store, SCR_ASIDE), scr.world.comm);
-  if (rc == SCR_SUCCESS) scr_dataset_find(identity->id)->aside = aside;
+  rc = scr_agree(scr_dataset_add(&it->desc, it->store, SCR_ASIDE), scr.world.comm);
+  if (rc == SCR_SUCCESS) scr_dataset_find(id)->aside = aside;
   return rc;
 }
 
 /* The dataset cannot be used, for the reason in the last error.  Collective over the world. */
 SCR_FN int scr_recovery_failed(const scr_recovery* f, int rc)
 {
-  int         useless = (rc == SCR_ERR_LOST && !f->other_world) || (rc == SCR_ERR_SPACE && f->unproven);
-  int         passed = f->life == SCR_PASSED;
-  scr_aside   aside = useless  ? (f->unproven || passed ? SCR_ASIDE_UNPROVEN : SCR_ASIDE_LOST)
-                      : passed ? SCR_ASIDE_PASSED
-                               : SCR_ASIDE_KEPT;
-  const char* name = f->mine != NULL ? scr_desc_name(&f->mine->desc) : "(name not known)";
+  int               useless = (rc == SCR_ERR_LOST && !f->other_world) || (rc == SCR_ERR_SPACE && f->unproven);
+  int               passed = f->life == SCR_PASSED;
+  scr_aside         aside = useless  ? (f->unproven || passed ? SCR_ASIDE_UNPROVEN : SCR_ASIDE_LOST)
+                            : passed ? SCR_ASIDE_PASSED
+                                     : SCR_ASIDE_KEPT;
+  scr_recovery_told it;
+  scr_err_record    why;
+  int               err;
 
+  scr_err_save(&why);
+  err = scr_recovery_tell(&f->identity, &it);
+  scr_err_restore(&why);
+  if (err != SCR_SUCCESS) return err == SCR_ERR_NOT_FOUND ? SCR_SUCCESS : err;
   if (passed)
     scr_dbg(1, "dataset %d in the cache, which was passed over, cannot be used: %s", f->identity.id, scr_err_text);
-  else scr_tried_add("dataset %d %s in the cache cannot be used: %s", f->identity.id, name, scr_err_text);
+  else
+    scr_tried_add("dataset %d %s in the cache cannot be used: %s", f->identity.id, scr_desc_name(&it.desc),
+                  scr_err_text);
   if (aside == SCR_ASIDE_UNPROVEN && !passed && scr.world.rank == 0)
     scr_warn("dataset %d %s is set aside: the run ended while it was being completed, and not enough of it is left",
-             f->identity.id, name);
-  return scr_recovery_set_aside(&f->identity, aside);
+             f->identity.id, scr_desc_name(&it.desc));
+  return scr_recovery_set_aside(&it, aside);
 }
 
 /*
@@ -14145,9 +14649,10 @@ SCR_FN int scr_recovery_finish_deletions(void)
 */
 SCR_FN int scr_recovery_all(void)
 {
-  scr_identity limit = {INT_MAX, 0, 0};
-  scr_recovery f;
-  int          rc;
+  scr_identity      limit = {INT_MAX, 0, 0};
+  scr_recovery      f;
+  scr_recovery_told it;
+  int               rc;
 
   if ((rc = scr_recovery_finish_deletions()) != SCR_SUCCESS) return rc;
   for (;;) {
@@ -14162,7 +14667,8 @@ SCR_FN int scr_recovery_all(void)
         scr_recovery_begin(&f, &limit, 1);
         rc = scr_recovery_run(&f);
       }
-      if (rc == SCR_SUCCESS) rc = scr_agree(scr_dataset_add(&f.mine->desc, f.mine->red.store, f.life), scr.world.comm);
+      if (rc == SCR_SUCCESS) rc = scr_recovery_tell(&limit, &it);
+      if (rc == SCR_SUCCESS) rc = scr_agree(scr_dataset_add(&it.desc, it.store, f.life), scr.world.comm);
       else if (!f.never && rc != SCR_ERR_MPI) rc = scr_recovery_failed(&f, rc);
     }
     scr_entry_free(&f.mine);
@@ -14186,6 +14692,9 @@ SCR_FN int scr_recovery_mend(int id)
   int                hopeless = 0, rc = SCR_SUCCESS;
 
   scr_recovery_begin(&f, &ds->desc.identity, 1);
+  f.ranks = ds->desc.ranks;
+  f.life = ds->life;
+  if (f.ranks != scr.world.ranks) return scr_others_run(&f);
   memset(&v, 0, sizeof v);
   if (e == NULL) rc = SCR_ERR(SCR_ERR_LOST, "rank %d has no record of dataset %d", scr.world.rank, id);
   else f.lost = scr_recovery_lost(e, 1);
@@ -14219,7 +14728,8 @@ SCR_FN int scr_recovery_mend(int id)
 /* ==== 22 FLUSH ==========================================================================================
 ** Copy datasets from the cache to the prefix, in three steps with their state in one struct: begin, copy, commit.
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, prefix, MPI helpers, world, state
+** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, filemap, prefix, MPI helpers,
+**            world, state
 ** Offers     scr_flush, scr_indexed; scr_flights, scr_flush_read_rank2file, scr_flush_find_replaced, scr_flush_copy,
 **            scr_flush_check, scr_flush_commit, scr_flush_delete, scr_indexed_of, scr_flush_delete_indexed,
 **            scr_flush_slide, scr_flush_end, scr_flush_prepare, scr_flush_run
@@ -14248,7 +14758,6 @@ typedef struct scr_flush {
   int              id;
   int              async; /* 1: the helper copies, and the application goes on meanwhile */
   scr_desc         desc;
-  const scr_entry* entry; /* of this rank */
   int              threads;
   int              may_replace_newer;     /* 1: the user asked for this dataset, so newer ones may lose files */
   char             dir[SCR_MAX_FILENAME]; /* of the dataset, below the prefix */
@@ -14333,8 +14842,7 @@ SCR_FN int scr_flush_write_leaf(const scr_flush* f, const scr_hash* bodies, scr_
 
   for (e = scr_hash_elem_first(bodies); e != NULL; e = scr_hash_elem_next(e))
     scr_hash_merge(body, scr_hash_elem_hash(e));
-  node->ranks = scr_hash_size(bodies);
-  rc = scr_rank2file_write_leaf(scr.world.prefix, f->dir, scr.world.rank, node->ranks, body, node->file,
+  rc = scr_rank2file_write_leaf(scr.world.prefix, f->dir, scr.world.rank, body, &node->ranks, node->file,
                                 sizeof node->file);
   scr_hash_delete(&body);
   return rc;
@@ -14579,13 +15087,17 @@ SCR_FN int scr_flush_is_dropped(const scr_flush* f)
 /* Choose the directory of the dataset, and create it.  Rank 0 only. */
 SCR_FN int scr_flush_make_dir(scr_flush* f)
 {
-  char        path[SCR_MAX_FILENAME], meta[SCR_MAX_FILENAME];
-  struct stat st;
-  scr_hash *  dirs, *taken = scr_hash_new();
-  int         i, rc;
+  char             path[SCR_MAX_FILENAME], meta[SCR_MAX_FILENAME];
+  const scr_entry* e;
+  struct stat      st;
+  scr_hash *       dirs, *taken = scr_hash_new();
+  int              i, rc;
 
   for (i = 0; i < scr_flights.n; i++) scr_hash_set(taken, scr_flights.flush[i]->dir, scr_hash_new());
-  rc = scr_prefix_choose_dir(scr.world.prefix, &f->desc, f->entry->preserve, taken, f->dir, sizeof f->dir);
+  i = 0;
+  e = scr_dataset_next_entry(&f->desc.identity, &i);
+  rc = scr_prefix_choose_dir(scr.world.prefix, &f->desc, e != NULL ? e->preserve : f->desc.preserve, taken, f->dir,
+                             sizeof f->dir);
   scr_hash_delete(&taken);
   f->keep_metadata = 1;
   if (rc == SCR_SUCCESS) rc = scr_summary_path(scr.world.prefix, f->dir, path);
@@ -14604,29 +15116,47 @@ SCR_FN int scr_flush_make_dir(scr_flush* f)
   return scr_dirs_sync(&dirs);
 }
 
-/* List the objects that this rank makes, one for each file of the application. */
-SCR_FN int scr_flush_list_objects(scr_flush* f)
+/* List the objects of the entry E, one for each file of the application. */
+SCR_FN int scr_flush_list_entry(scr_flush* f, const scr_entry* e)
 {
   char        rel[SCR_MAX_FILENAME];
   scr_object* o;
-  int         i, rc = SCR_SUCCESS;
+  int         i, n = 0, rc = SCR_SUCCESS;
 
-  f->objects.id = f->id;
-  scr_objects_add_owner(&f->objects, f->entry->owner);
-  for (i = 0; i < f->entry->files && rc == SCR_SUCCESS; i++) {
-    const scr_file* file = &f->entry->file[i];
+  scr_objects_add_owner(&f->objects, e->owner);
+  for (i = 0; i < e->files && rc == SCR_SUCCESS; i++) {
+    const scr_file* file = &e->file[i];
     if (file->kind != SCR_FILE_APPLICATION) continue;
-    if (f->entry->preserve) rc = scr_fmt(rel, sizeof rel, "%s", file->rel);
+    if (e->preserve) rc = scr_fmt(rel, sizeof rel, "%s", file->rel);
     else rc = scr_fmt(rel, sizeof rel, "%s/%s", f->dir, file->rel);
     if (rc != SCR_SUCCESS) return rc;
-    if ((o = scr_objects_add(&f->objects, f->entry->owner, rel)) == NULL) return SCR_ERR_OOM();
+    if ((o = scr_objects_add(&f->objects, e->owner, rel)) == NULL) return SCR_ERR_OOM();
     o->file = i;
     o->size = file->size;
     o->mode = file->mode;
     o->mtime = file->mtime;
-    rc = scr_object_name_tmp(o, scr.world.prefix, f->id, f->objects.n - 1);
+    rc = scr_object_name_tmp(o, scr.world.prefix, f->id, n++);
   }
   return scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/* List the objects that this rank makes. */
+SCR_FN int scr_flush_list_objects(scr_flush* f)
+{
+  const scr_entry* e;
+  int              i = 0, rc = SCR_SUCCESS;
+
+  f->objects.id = f->id;
+  while (rc == SCR_SUCCESS && (e = scr_dataset_next_entry(&f->desc.identity, &i)) != NULL)
+    rc = scr_flush_list_entry(f, e);
+  return rc;
+}
+
+/* The record in the cache of the object O of F, and the entry E that has it. */
+SCR_FN const scr_file* scr_flush_file_of(const scr_flush* f, const scr_object* o, const scr_entry** e)
+{
+  *e = scr_filemap_find(&scr.map, &f->desc.identity, o->owner);
+  return &(*e)->file[o->file];
 }
 
 /*
@@ -14765,7 +15295,8 @@ SCR_FN int scr_flush_list_rivals(scr_flush* f, const scr_index* index)
     r->identity = it.desc.identity;
     r->identity.id = it.id;
     r->ckpt = scr_desc_is_ckpt(&it.desc);
-    r->stands = !f->may_replace_newer && it.id >= f->id && !it.failed && !it.passed;
+    r->stands = (!f->may_replace_newer && it.id >= f->id && !it.failed && !it.passed) ||
+                (scr.reading.id == it.id && scr_identity_same(&it.desc.identity, &scr.reading.desc.identity));
     snprintf(r->dir, sizeof r->dir, "%s", it.dir);
   }
   return SCR_SUCCESS;
@@ -14908,9 +15439,11 @@ SCR_FN int scr_flush_begin(scr_flush* f)
 /* List the copy of the object O to its temporary places. */
 SCR_FN int scr_flush_list_copy(scr_flush* f, const scr_object* o)
 {
-  char           from[SCR_MAX_FILENAME];
-  scr_copy_item* it = scr_copy_list_add(&f->copies, o->mode, 0666, o->mtime);
-  int            rc = scr_entry_path(&scr.world.home, f->entry, f->entry->file[o->file].rel, from, sizeof from);
+  char             from[SCR_MAX_FILENAME];
+  const scr_entry* e;
+  const scr_file*  file = scr_flush_file_of(f, o, &e);
+  scr_copy_item*   it = scr_copy_list_add(&f->copies, o->mode, 0666, o->mtime);
+  int              rc = scr_entry_path(&scr.world.home, e, file->rel, from, sizeof from);
 
   if (rc == SCR_SUCCESS) rc = scr_extents_whole(&it->from, from, o->size);
   return rc == SCR_SUCCESS ? scr_object_extents(o, scr.world.prefix, f->id, SCR_NAMES_TEMPORARY, &it->to) : rc;
@@ -14937,12 +15470,13 @@ SCR_FN int scr_flush_copy(void* arg)
 /* Compare the checksums of the files that were copied with the records; RC is the result of the copies. */
 SCR_FN int scr_flush_check(scr_flush* f, int rc)
 {
-  int i;
+  const scr_entry* e;
+  int              i;
 
   for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
     scr_object*          o = &f->objects.object[i];
     const scr_copy_item* it = &f->copies.item[i];
-    const scr_file*      file = &f->entry->file[o->file];
+    const scr_file*      file = scr_flush_file_of(f, o, &e);
     o->crc = it->crc;
     o->has_crc = scr.crc_on_flush;
     if (file->has_crc)
@@ -15197,7 +15731,6 @@ SCR_FN int scr_flush_prepare(scr_flush* f, int id, int may_replace_newer)
 
   f->id = id;
   f->desc = ds->desc;
-  f->entry = scr_dataset_entry(ds);
   f->threads = store != NULL && !f->async ? store->threads : 1;
   f->may_replace_newer = may_replace_newer;
   f->start = scr_wtime();
@@ -15432,6 +15965,7 @@ SCR_FN int scr_flush_sync(int id, int may_replace_newer)
   ds = scr_dataset_find(id);
   if (!scr_dataset_is_whole(ds)) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is not in the cache", id);
   if (ds->on_prefix == SCR_PREFIX_YES) return SCR_SUCCESS;
+  if (!scr_dataset_is_cached(ds)) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is only on the prefix", id);
   ckpt = ds->desc.ckpt > 0;
   return scr_flush_result(id, ckpt, scr_flush_again(id, may_replace_newer, scr_flush_run(id, may_replace_newer)));
 }
@@ -15443,9 +15977,9 @@ SCR_FN int scr_flush_is_due(const scr_dataset* ds)
 {
   int output = (ds->desc.flags & SCR_FLAG_OUTPUT) != 0;
 
-  return (output ? scr_dataset_is_whole(ds) : ds->life == SCR_WHOLE) && ds->on_prefix != SCR_PREFIX_YES &&
-         ds->on_prefix != SCR_PREFIX_SUPERSEDED && ds->on_prefix != SCR_PREFIX_DROPPED &&
-         ds->on_prefix != SCR_PREFIX_OUTGROWN &&
+  return scr_dataset_is_cached(ds) && (output ? scr_dataset_is_whole(ds) : ds->life == SCR_WHOLE) &&
+         ds->on_prefix != SCR_PREFIX_YES && ds->on_prefix != SCR_PREFIX_SUPERSEDED &&
+         ds->on_prefix != SCR_PREFIX_DROPPED && ds->on_prefix != SCR_PREFIX_OUTGROWN &&
          (ds->desc.flags & SCR_FLAG_OUTPUT ||
           (ds->desc.ckpt > 0 && scr.flush_every > 0 && ds->desc.ckpt % scr.flush_every == 0));
 }
@@ -15472,15 +16006,27 @@ SCR_FN int scr_flush_if_due(const scr_dataset* ds)
 }
 
 /* ==== 24 ROOM, FETCH ====================================================================================
-** Make room in the stores, and fetch datasets from the prefix into the cache.
+** Make room in the stores, fetch datasets from the prefix into the cache, or let the application read them in place.
+**
+** A checkpoint that another number of ranks wrote, or any that is not to be copied to the cache, is read in place:
+**   1. SCR_Init reads the map; rank R has the share of the writers R, R + ranks, R + 2 ranks, .. (scr_fetch_objects),
+**      and reads all files of its share completely (scr_fetch_prove).
+**   2. Each rank sends its objects to the ranks that write the buckets of their paths, each a file of at most about
+**      SCR_RANK2FILE_SIZE bytes beside the map (scr_read_write_names).
+**   3. SCR_Route_file, without a message to any rank, reads the bucket of the path: the file is on the prefix, or it is
+**      taken out of its containers into the cache of this node, once for all ranks of the node (scr_read_find).  So a
+**      rank has the names of its share and of one bucket in memory, and a node has space for each file that one of its
+**      ranks asks for.
+**   4. The next dataset, and the end of the run, remove what was made for that (scr_read_close).
 **
 ** Uses       platform, errors, memory, path, hash, dataset, file window, filemap, prefix, MPI helpers, world, state,
 **            encode, cache, flush, asynchronous flush
 ** Offers     scr_room_trim, scr_room_settle, scr_room_bytes, scr_room_ask, scr_room_is_tight, scr_room_expected,
-**            scr_room_look, scr_room_make, scr_fetch
+**            scr_room_look, scr_room_make, scr_read_close, scr_read_find, scr_read_accept, scr_fetch
 ** Invariants
 **   Q1  To make room, a checkpoint is deleted only when a newer one is complete, or the prefix has it (scr_room_costs).
 **       SCR_CACHE_KEEP=0 gives that up.
+**   Q3  A dataset that is read in place has no file in the cache, unless its pieces were there before.
 **   Q2  Datasets are deleted for a fetch only after all files that it is to copy have been read and compared: a damaged
 **       copy on the prefix must not cost pieces in the cache too.
 ** Failure    Nothing of a dataset that could not be fetched is left in the cache.
@@ -15794,7 +16340,8 @@ typedef struct {
   scr_desc           desc;
   scr_prefix_place   place;
   const scr_reddesc* d;
-  scr_objects        objects; /* of this rank */
+  scr_objects        objects; /* of the ranks whose number, modulo the ranks of this run, is that of this rank */
+  int                files;   /* of all ranks, without redundancy files */
 } scr_fetching;
 
 /* Check that the index has the dataset in DIR, as DESC describes it, under its final names.  Rank 0 only. */
@@ -15839,7 +16386,8 @@ SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
 }
 
 /*
-** Read the objects of F; this rank's share must be its own files.  Collective over the world; the same code everywhere.
+** Read the objects of F; if as many ranks wrote it as this run has, this rank's share must be its own files.
+** Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_fetch_objects(scr_fetching* f, const char* dir)
 {
@@ -15848,9 +16396,11 @@ SCR_FN int scr_fetch_objects(scr_fetching* f, const char* dir)
   int      i, ranks = 0, rc = scr_flush_read_rank2file(&f->place, &f->desc.identity, &f->objects, &ranks);
 
   if (rc != SCR_SUCCESS) return rc;
-  if (ranks != scr.world.ranks)
-    return SCR_ERR(SCR_ERR_LOST, "dataset %s is of %d ranks, but this run has %d", dir, ranks, scr.world.ranks);
-  if (f->objects.owners != 1 || f->objects.owner[0] != scr.world.rank)
+  f->desc.ranks = ranks;
+  if (ranks != scr.world.ranks && scr.same_ranks)
+    return SCR_ERR(SCR_ERR_LOST, "dataset %s is of %d ranks, but this run has %d, and SCR_RESTART_RANKS=same", dir,
+                   ranks, scr.world.ranks);
+  if (ranks == scr.world.ranks && (f->objects.owners != 1 || f->objects.owner[0] != scr.world.rank))
     rc = SCR_ERR(SCR_ERR_FORMAT, "the rank2file map of %s says nothing about rank %d", dir, scr.world.rank);
   memset(&v, 0, sizeof v);
   for (i = 0; i < f->objects.n; i++) {
@@ -15858,7 +16408,9 @@ SCR_FN int scr_fetch_objects(scr_fetching* f, const char* dir)
     v.sum[FILES]++;
     v.sum[BYTES] += (int64_t)f->objects.object[i].size;
   }
-  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS || f->desc.files == 0) return rc;
+  rc = scr_vote_all(&v, rc, scr.world.comm);
+  f->files = (int)v.sum[FILES];
+  if (rc != SCR_SUCCESS || f->desc.files == 0) return rc;
   if (v.sum[FILES] != f->desc.files || v.sum[BYTES] != (int64_t)f->desc.bytes)
     return SCR_ERR(SCR_ERR_FORMAT,
                    "the rank2file map of %s lists %lld files of %lld bytes, but its summary says %d of %" PRIu64, dir,
@@ -15866,7 +16418,7 @@ SCR_FN int scr_fetch_objects(scr_fetching* f, const char* dir)
   return SCR_SUCCESS;
 }
 
-/* Read this rank's files on the prefix completely, and compare them with the map. */
+/* Read this rank's share of the files on the prefix completely, and compare them with the map. */
 SCR_FN int scr_fetch_prove(void* arg)
 {
   scr_fetching* f = (scr_fetching*)arg;
@@ -16024,15 +16576,280 @@ SCR_FN int scr_fetch_run(scr_fetching* f)
   return scr_agree(scr_map_write(), scr.world.comm);
 }
 
+/* ---- read in place ---- */
+
 /*
-** Copy dataset ID in DIR from the prefix into the cache and protect it there; its state is then LIFE.  Collective
-** over the world; the same code everywhere.  On an error nothing of it is left in the cache.
+** Write the directory of the names of F, so that each rank can look up any file by itself: each rank sends its objects
+** to the ranks that write the buckets of their paths.  Returns the number of buckets, the same everywhere; 0 if they
+** could not be written.  Collective over the world.
+*/
+SCR_FN int scr_read_write_names(const scr_fetching* f)
+{
+  scr_hash *     send = scr_hash_new(), *recv = scr_hash_new(), *all = scr_hash_new();
+  scr_hash_elem* e;
+  scr_vote       v;
+  int            i, buckets, rc, err;
+
+  if (scr.world.rank == 0) scr_prefix_remove_meta(scr.world.prefix, f->place.meta, ".names");
+  rc = scr_objects_to_hash(&f->objects, scr.world.prefix, "", all);
+  memset(&v, 0, sizeof v);
+  v.sum[0] = (int64_t)scr_hash_pack_size(all);
+  rc = scr_vote_all(&v, rc, scr.world.comm);
+  buckets = 1 + (int)(v.sum[0] / (int64_t)scr.rank2file_size);
+  scr_hash_unset_all(all);
+  for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
+    scr_objects one = {f->id, 1, 1, f->objects.object + i, &f->objects.object[i].owner};
+    int         bucket = scr_names_bucket(one.object->rel, buckets);
+    if (!one.object->redundant)
+      rc = scr_objects_to_hash(&one, scr.world.prefix, "",
+                               scr_hash_setf(send, NULL, "%d %d", bucket % scr.world.ranks, bucket));
+  }
+  if ((err = scr_hash_exchange(send, recv, scr.world.comm)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
+  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e)) scr_hash_merge(all, scr_hash_elem_hash(e));
+  for (i = scr.world.rank; i < buckets && rc == SCR_SUCCESS; i += scr.world.ranks)
+    rc = scr_names_write(scr.world.prefix, &f->place, i, scr_hash_setf(all, NULL, "%d", i));
+  rc = scr_agree(rc, scr.world.comm);
+  if (rc != SCR_SUCCESS && scr.world.rank == 0) {
+    scr_warn("%s; SCR_Route_file searches the whole map of the dataset instead", scr_err_text);
+    scr_prefix_remove_meta(scr.world.prefix, f->place.meta, ".names");
+  }
+  scr_hash_delete(&send);
+  scr_hash_delete(&recv);
+  scr_hash_delete(&all);
+  return rc == SCR_SUCCESS ? buckets : 0;
+}
+
+/*
+** Remove what was made to read a checkpoint in place: the directory of its names, and files that were taken out of
+** containers.  Every rank calls it, when no rank routes files any more.
+*/
+SCR_FN void scr_read_close(void)
+{
+  scr_reading*   r = &scr.reading;
+  scr_dataset*   ds = scr_dataset_find(r->id);
+  scr_hash_elem* e;
+  scr_err_record why;
+  char           path[SCR_MAX_FILENAME];
+  int            i;
+
+  if (r->id == 0) return;
+  scr_err_save(&why);
+  if (scr.world.rank == 0 && r->buckets > 0) scr_prefix_remove_meta(scr.world.prefix, r->place.meta, ".names");
+  for (i = 0; i < scr.world.nreds; i++) {
+    const scr_reddesc* d = &scr.world.red[i];
+    for (e = scr_hash_elem_first(r->asked); e != NULL && !d->can_mkdir; e = scr_hash_elem_next(e))
+      if (scr_home_path(&scr.world.home, d, 0, scr_hash_elem_key(e), path, sizeof path) == SCR_SUCCESS)
+        scr_os.unlink(path);
+    if (scr.world.group[SCR_GROUP_NODE].rank == 0) scr_cache_clear_place(d, 0);
+  }
+  if (ds != NULL && !scr_dataset_is_cached(ds)) scr_dataset_remove(r->id);
+  scr_hash_delete(&r->asked);
+  scr_objects_free(&r->own);
+  memset(r, 0, sizeof *r);
+  scr_err_restore(&why);
+}
+
+/*
+** Let the application read the dataset of F where it is on the prefix, in DIR; its state is then LIFE.  All files are
+** read and compared with the map first.  What the cache has of it stays only if that is whole.  Collective over the
+** world; the same code everywhere.
+*/
+SCR_FN int scr_read_open(scr_fetching* f, const char* dir, scr_life life)
+{
+  scr_reading* r = &scr.reading;
+  scr_dataset* ds;
+  int          rc = scr_agree(scr_flow(scr.fetch_width, scr_fetch_prove, f, scr.world.comm), scr.world.comm);
+
+  if (rc != SCR_SUCCESS) return rc;
+  scr_read_close();
+  ds = scr_dataset_find(f->id);
+  if (ds != NULL && (!scr_dataset_is_whole(ds) || scr_identity_differs(&ds->desc.identity, &f->desc.identity))) {
+    if ((rc = scr_agree(scr_cache_delete(f->id), scr.world.comm)) != SCR_SUCCESS) return rc;
+    ds = NULL;
+  }
+  if (ds == NULL) {
+    if ((rc = scr_agree(scr_dataset_add(&f->desc, "", life), scr.world.comm)) != SCR_SUCCESS) return rc;
+    scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_YES, dir);
+  }
+  r->id = f->id;
+  r->place = f->place;
+  r->desc = f->desc;
+  r->files = f->files;
+  r->buckets = scr_read_write_names(f);
+  r->own = f->objects;
+  r->asked = scr_hash_new();
+  memset(&f->objects, 0, sizeof f->objects);
+  scr_dbg(1, "dataset %d %s, which %d ranks wrote, is read in place, in %s/%s", f->id, scr_desc_name(&f->desc),
+          f->desc.ranks, scr.world.prefix, dir);
+  return SCR_SUCCESS;
+}
+
+/* A file that is looked for in the dataset that is read in place. */
+typedef struct {
+  const char* rel;  /* its path below the prefix */
+  char*       file; /* receives the path at which it can be read; SCR_MAX_FILENAME bytes */
+  int         found;
+} scr_read_wanted;
+
+/* Take O, which is packed, out of its containers into the cache, unless this node has it there; FILE is its path. */
+SCR_FN int scr_read_extract(const scr_object* o, char* file)
+{
+  const scr_reddesc* d = scr_reddesc_for_dataset(&scr.world, scr.checkpoint_id, SCR_FLAG_CHECKPOINT);
+  char               tmp[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
+  uint64_t           is = 0, free_bytes;
+  int                rc = scr_home_path(&scr.world.home, d, 0, o->rel, file, SCR_MAX_FILENAME);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s.%d", file, scr.world.rank);
+  if (rc != SCR_SUCCESS) return rc;
+  if (scr_file_size(file, &is) == SCR_SUCCESS && is == o->size) return SCR_SUCCESS;
+  if (scr_room_free(d->store, &free_bytes) && o->size > free_bytes)
+    return SCR_ERR(SCR_ERR_SPACE,
+                   "%s has room for %" PRIu64 " bytes, but %s, which is in a container, has %" PRIu64 "; free some, "
+                   "set SCR_CACHE_BASE, or extract it with scr_index --extract",
+                   d->store, free_bytes, o->rel, o->size);
+  rc = scr_home_mkdir(&scr.world.home, d, 0);
+  if (rc == SCR_SUCCESS && d->can_mkdir) rc = scr_path_dir_of(file, dir, sizeof dir);
+  if (rc == SCR_SUCCESS && d->can_mkdir) rc = scr_mkdirs(dir, 0700);
+  if (rc == SCR_SUCCESS) rc = scr_home_claim(d, tmp);
+  if (rc == SCR_SUCCESS) rc = scr_object_copy(o, scr.world.prefix, scr.reading.id, tmp, 0600);
+  if (rc == SCR_SUCCESS && scr_os.rename(tmp, file) < 0) rc = SCR_ERRNO("cannot rename %s", tmp);
+  return rc;
+}
+
+/* Give ARG, a wanted file, its path if it is one of L. */
+SCR_FN int scr_read_visit(const scr_objects* l, void* arg)
+{
+  scr_read_wanted* w = (scr_read_wanted*)arg;
+  uint64_t         is = 0;
+  int              i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < l->n && !w->found; i++) {
+    const scr_object* o = &l->object[i];
+    if (o->redundant || strcmp(o->rel, w->rel) != 0) continue;
+    w->found = 1;
+    if (o->packed.n > 0) return scr_read_extract(o, w->file);
+    rc = scr_object_path(o, scr.world.prefix, l->id, 0, w->file, SCR_MAX_FILENAME);
+    if (rc == SCR_SUCCESS) rc = scr_file_size(w->file, &is);
+    if (rc == SCR_SUCCESS && is != o->size)
+      rc = SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes now, not %" PRIu64 ": it was changed", w->file, is,
+                   o->size);
+  }
+  return rc;
+}
+
+/* The path below the prefix of the only file of this rank's share that is called NAME, or NULL. */
+SCR_FN const char* scr_read_called(const char* name)
+{
+  const char* found = NULL;
+  int         i;
+
+  for (i = 0; i < scr.reading.own.n; i++) {
+    const scr_object* o = &scr.reading.own.object[i];
+    const char*       last = strrchr(o->rel, '/');
+    if (o->redundant || strcmp(last != NULL ? last + 1 : o->rel, name) != 0) continue;
+    if (found != NULL) return NULL;
+    found = o->rel;
+  }
+  return found;
+}
+
+/*
+** Find the file NAME of the dataset that is read in place, whichever rank wrote it: REL is its path below the prefix,
+** "" if it is not below.  A NAME without a directory is also that of a file of this rank, if as many ranks wrote the
+** dataset.  FILE receives the path at which it can be read.  SCR_ERR_NOT_FOUND if there is no such file.
+*/
+SCR_FN int scr_read_find(const char* name, const char* rel, char* file)
+{
+  scr_reading*    r = &scr.reading;
+  scr_read_wanted w = {NULL, file, 0};
+  char            whole[SCR_MAX_FILENAME];
+  int             ranks, rc = SCR_SUCCESS;
+
+  if (r->desc.preserve || !*r->place.base || !*rel) rc = scr_fmt(whole, sizeof whole, "%s", rel);
+  else rc = scr_fmt(whole, sizeof whole, "%s/%s", r->place.base, rel);
+  w.rel = whole;
+  if (rc == SCR_SUCCESS) rc = scr_read_visit(&r->own, &w);
+  if (rc == SCR_SUCCESS && !w.found && *rel) {
+    if (r->buckets > 0)
+      rc = scr_names_visit(scr.world.prefix, &r->place, scr_names_bucket(whole, r->buckets), r->id, scr_read_visit, &w);
+    else rc = scr_rank2file_walk(scr.world.prefix, &r->place, &r->desc.identity, &ranks, scr_read_visit, &w);
+  }
+  if (rc == SCR_SUCCESS && !w.found && r->desc.ranks == scr.world.ranks && (w.rel = scr_read_called(name)) != NULL)
+    rc = scr_read_visit(&r->own, &w);
+  if (rc == SCR_SUCCESS && !w.found)
+    return SCR_ERR(SCR_ERR_NOT_FOUND, "%s is not a file of the loaded checkpoint, which %d ranks wrote", name,
+                   r->desc.ranks);
+  if (rc == SCR_SUCCESS) scr_hash_setf(r->asked, NULL, "%s", w.rel);
+  return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/*
+** The application goes on from the checkpoint that is read in place.  If another number of ranks wrote it, that is an
+** error unless it asked how many, or some rank has asked for each of its files: a program that is not prepared for that
+** would go on with a part.  IF_ANY: no error if no rank has asked for a file.  Collective over the world; the same code
+** everywhere.
+*/
+SCR_FN int scr_read_accept(int if_any)
+{
+  enum { FILES, KNOWN }; /* sum */
+  scr_reading*   r = &scr.reading;
+  scr_hash *     send, *recv, *all;
+  scr_hash_elem* e;
+  scr_vote       v;
+  int            rc;
+
+  if (r->id == 0 || r->accepted || r->desc.ranks == scr.world.ranks) return SCR_SUCCESS;
+  send = scr_hash_new();
+  recv = scr_hash_new();
+  all = scr_hash_new();
+  for (e = scr_hash_elem_first(r->asked); e != NULL; e = scr_hash_elem_next(e))
+    scr_hash_spread(send, scr_hash_elem_key(e), "FILE", scr.world.comm);
+  rc = scr_hash_exchange(send, recv, scr.world.comm);
+  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e)) scr_hash_merge(all, scr_hash_elem_hash(e));
+  memset(&v, 0, sizeof v);
+  v.sum[FILES] = scr_hash_size(scr_hash_get(all, "FILE"));
+  v.sum[KNOWN] = r->ranks_asked;
+  rc = scr_vote_all(&v, rc, scr.world.comm);
+  scr_hash_delete(&send);
+  scr_hash_delete(&recv);
+  scr_hash_delete(&all);
+  if (rc != SCR_SUCCESS) return rc;
+  if (v.sum[KNOWN] == 0 && v.sum[FILES] < r->files && !(if_any && v.sum[FILES] == 0))
+    return SCR_ERR(SCR_ERR_STATE,
+                   "the program goes on from %s with %lld of its %d files: %d ranks wrote it, and this run has %d; a "
+                   "program that can do that asks SCR_Restart_ranks, and others set SCR_RESTART_RANKS=same",
+                   scr_desc_name(&r->desc), (long long)v.sum[FILES], r->files, r->desc.ranks, scr.world.ranks);
+  r->accepted = 1;
+  return SCR_SUCCESS;
+}
+
+/* ---- either ---- */
+
+/* Copy the dataset of F from DIR into the cache; its state is then LIFE.  Collective; the same code everywhere. */
+SCR_FN int scr_fetch_into_cache(scr_fetching* f, const char* dir, scr_life life)
+{
+  int rc;
+
+  f->d = scr_reddesc_for_dataset(&scr.world, f->desc.ckpt, SCR_FLAG_CHECKPOINT);
+  if ((rc = scr_fetch_prepare(f)) != SCR_SUCCESS) return rc;
+  rc = scr_fetch_run(f);
+  if (rc == SCR_SUCCESS) rc = scr_agree(scr_dataset_add(&f->desc, f->d->store, life), scr.world.comm);
+  if (rc == SCR_SUCCESS) scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_YES, dir);
+  else scr_cache_delete_local(f->id);
+  return rc;
+}
+
+/*
+** Copy dataset ID in DIR from the prefix into the cache and protect it there; its state is then LIFE.  A dataset of
+** another number of ranks, or any with SCR_FETCH_BYPASS or SCR_GLOBAL_RESTART, stays on the prefix, where the
+** application reads it.  Collective over the world; the same code everywhere.  On an error nothing of it is left in the
+** cache.
 */
 SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 {
   scr_fetching f;
   double       start = scr_wtime(), seconds;
-  int          rc;
+  int          in_place = 0, rc;
 
   memset(&f, 0, sizeof f);
   f.id = id;
@@ -16041,24 +16858,17 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
   if (rc == SCR_SUCCESS) rc = scr_fetch_objects(&f, dir);
   if (rc == SCR_SUCCESS) {
     f.desc.identity.id = f.objects.id = id;
-    f.desc.ranks = scr.world.ranks;
-    f.d = scr_reddesc_for_dataset(&scr.world, f.desc.ckpt, SCR_FLAG_CHECKPOINT);
-    rc = scr_fetch_prepare(&f);
-  }
-  if (rc == SCR_SUCCESS) {
-    rc = scr_fetch_run(&f);
-    if (rc == SCR_SUCCESS) rc = scr_agree(scr_dataset_add(&f.desc, f.d->store, life), scr.world.comm);
-    if (rc != SCR_SUCCESS) scr_cache_delete_local(id);
+    in_place = f.desc.ranks != scr.world.ranks || scr.fetch_bypass || scr.global_restart;
+    rc = in_place ? scr_read_open(&f, dir, life) : scr_fetch_into_cache(&f, dir, life);
   }
   seconds = scr_wtime() - start;
-  if (rc == SCR_SUCCESS) {
-    scr_change_on_prefix(scr_dataset_find(id), SCR_PREFIX_YES, dir);
+  if (rc != SCR_SUCCESS) {
+    scr_event("FETCH_FAIL", scr_err_text, NULL, seconds);
+  } else if (!in_place) {
     scr_dbg(1, "fetch of dataset %d %s: %" PRIu64 " bytes in %.3f s, %.1f MB/s", id, scr_desc_name(&f.desc),
             f.desc.bytes, seconds, (double)f.desc.bytes / 1e6 / (seconds + 1e-9));
     scr_event("FETCH_SUCCESS", dir, &f.desc, seconds);
     scr_event_transfer("FETCH", dir, f.d->store, &f.desc, seconds);
-  } else {
-    scr_event("FETCH_FAIL", scr_err_text, NULL, seconds);
   }
   scr_objects_free(&f.objects);
   return rc;
@@ -16312,7 +17122,8 @@ SCR_FN int scr_restart_candidate(scr_search from, const char* name, scr_candidat
   if (name == NULL && c->id == 0 && !scr.fresh_start) c->id = scr_restart_newest(&index, &from, limit, fetch, &it);
   c->rejected = from.rejected;
   ds = scr_dataset_find(c->id);
-  if (scr_dataset_is_whole(ds)) c->cached = it.id == 0 || !scr_identity_differs(&ds->desc.identity, &it.desc.identity);
+  if (scr_dataset_is_whole(ds) && scr_dataset_is_cached(ds))
+    c->cached = it.id == 0 || !scr_identity_differs(&ds->desc.identity, &it.desc.identity);
   if (!c->cached && it.id != 0 && rc == SCR_SUCCESS) rc = scr_fmt(c->dir, sizeof c->dir, "%s", it.dir);
   return scr_index_close(&index, rc, 0);
 }
@@ -16346,6 +17157,39 @@ SCR_FN void scr_restart_note_fetch(const scr_candidate* c, int fetched)
   else scr_index_note_attempt(&index, c->id, c->dir);
   if (scr_index_close(&index, rc, fetched || ours) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   scr_err_restore(&why);
+}
+
+/* Set c->dir to the directory on the prefix of the candidate C, which was flushed.  Rank 0 only. */
+SCR_FN int scr_restart_find_flushed(scr_candidate* c)
+{
+  scr_index      index;
+  scr_index_item it;
+  int            rc = scr_index_read(&index, scr.world.prefix);
+
+  if (rc == SCR_SUCCESS && !scr_index_same(&index, &scr_dataset_find(c->id)->desc.identity, &it))
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the index does not have it");
+  if (rc == SCR_SUCCESS) rc = scr_fmt(c->dir, sizeof c->dir, "%s", it.dir);
+  return scr_index_close(&index, rc, 0);
+}
+
+/*
+** The cache has the candidate C.  If another number of ranks wrote it, or the application reads only the prefix, bring
+** it there, and let it be read in place.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_restart_from_cache(scr_candidate* c)
+{
+  const scr_dataset* ds = scr_dataset_find(c->id);
+  int                rc;
+
+  if (ds->desc.ranks == scr.world.ranks && !scr.global_restart) return SCR_SUCCESS;
+  rc = scr_flush_sync(c->id, c->by_user);
+  if (rc == SCR_SUCCESS) rc = scr_agree(scr.world.rank == 0 ? scr_restart_find_flushed(c) : rc, scr.world.comm);
+  if (rc == SCR_SUCCESS) rc = scr_bcast(c->dir, (int)sizeof c->dir, MPI_CHAR, 0, scr.world.comm);
+  if (rc == SCR_SUCCESS) rc = scr_fetch(c->id, c->dir, scr_dataset_find(c->id)->life);
+  if (rc == SCR_SUCCESS) return rc;
+  scr.prefix_at_stake = 1;
+  scr_tried_add("dataset %d in the cache cannot be read on the prefix by this run: %s", c->id, scr_err_text);
+  return rc;
 }
 
 /* Fetch the candidate C.  Collective over the world; the same code everywhere. */
@@ -16446,6 +17290,7 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
   int           rc;
 
   scr.loaded = 0;
+  scr_read_close();
   for (;;) {
     rc = SCR_SUCCESS;
     memset(&c, 0, sizeof c);
@@ -16461,7 +17306,8 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
     if (c.id <= 0) break;
     from.rejected = c.rejected;
     from.below = c.id;
-    if (c.cached || (rc = scr_restart_fetch(&c)) == SCR_SUCCESS) {
+    rc = c.cached ? scr_restart_from_cache(&c) : scr_restart_fetch(&c);
+    if (rc == SCR_SUCCESS) {
       scr_restart_loaded(c.id);
       scr.offer.rejected = c.rejected;
       scr.offer.below = c.id + 1;
@@ -16844,9 +17690,10 @@ SCR_FN int scr_settings_keep(void)
               {"SCR_CRC_ON_RESTART", &scr.crc_on_restart}, {"SCR_CRC_ON_FLUSH", &scr.crc_on_flush},
               {"SCR_PRESERVE_DIRECTORIES", &scr.preserve}, {"SCR_FSYNC", &scr_fsync_enabled},
               {"SCR_USE_CONTAINERS", &scr.use_containers}, {"SCR_FLUSH_ASYNC", &scr.flush_async},
+              {"SCR_FETCH_BYPASS", &scr.fetch_bypass},     {"SCR_GLOBAL_RESTART", &scr.global_restart},
               {"SCR_CHECKPOINT_INTERVAL", &scr.interval},  {"SCR_CHECKPOINT_SECONDS", &scr.seconds},
               {"SCR_FRESH_START", &scr.fresh_start},       {"SCR_HALT_ENABLED", &scr.halt_enabled}};
-  const char *exits = scr_param_get(scr.world.params, "SCR_HALT_EXIT"), *type;
+  const char *exits = scr_param_get(scr.world.params, "SCR_HALT_EXIT"), *type, *ranks;
   uint64_t    bytes = 0;
   size_t      i;
   int         rc = SCR_SUCCESS;
@@ -16866,6 +17713,8 @@ SCR_FN int scr_settings_keep(void)
   scr.pace.share /= 100.0;
   type = scr_param_get(scr.world.params, "SCR_FLUSH_TYPE");
   if (type != NULL && strcasecmp(type, "SYNC") == 0) scr.flush_async = 0;
+  ranks = scr_param_get(scr.world.params, "SCR_RESTART_RANKS");
+  scr.same_ranks = ranks != NULL && strcasecmp(ranks, "same") == 0;
   if (rc != SCR_SUCCESS) return rc;
   scr.halt_exit = !scr.halt_enabled ? 0 : exits == NULL || strcasecmp(exits, "auto") == 0 ? -1 : atoi(exits);
   scr.work = (char*)scr_malloc(SCR_ENCODE_WORK_BYTES(scr.mpi_buf));
@@ -17141,6 +17990,7 @@ SCR_FN void scr_release(void)
 {
   scr_hash* app = scr.app;
 
+  scr_read_close();
   scr_helper_end();
   scr_flights.failed = SCR_SUCCESS;
   scr_free(&scr_flights.flush);
@@ -17520,14 +18370,15 @@ SCR_FN int scr_run_raise_ids(void)
 /* Mark the entries of what is PASSED because the index says so: the index may forget the reason first. */
 SCR_FN void scr_run_mark_passed(void)
 {
-  int i, changed = 0;
+  scr_entry* e;
+  int        i, k, changed = 0;
 
-  for (i = 0; i < scr.datasets; i++) {
-    scr_entry* e = scr_dataset_entry(&scr.dataset[i]);
-    if (scr.dataset[i].life != SCR_PASSED || e == NULL || e->mark == SCR_MARK_PASSED) continue;
-    scr_entry_decide(e, SCR_PASSED);
-    changed = 1;
-  }
+  for (i = 0; i < scr.datasets; i++)
+    for (k = 0; scr.dataset[i].life == SCR_PASSED &&
+                (e = scr_dataset_next_entry(&scr.dataset[i].desc.identity, &k)) != NULL;) {
+      changed |= e->mark != SCR_MARK_PASSED;
+      scr_entry_decide(e, SCR_PASSED);
+    }
   if (changed && scr_map_write() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
 }
 
@@ -17758,7 +18609,8 @@ SCR_FN int scr_route_new(const char* name, char* file)
 
 /*
 ** Find the file NAME of the loaded checkpoint: by its path, by the name that the application gave, or, for a name
-** without a directory, by its last component if only one file has it.  Returns 1, and its path in FILE.
+** without a directory, by its last component if only one file has it.  FILE receives its path; SCR_ERR_NOT_FOUND if
+** there is no such file.
 */
 SCR_FN int scr_route_loaded(const char* name, char* file)
 {
@@ -17768,6 +18620,7 @@ SCR_FN int scr_route_loaded(const char* name, char* file)
   int              i, best = 0, alike = 0;
 
   if (scr_route_rel(name, rel, sizeof rel) != SCR_SUCCESS) rel[0] = '\0';
+  if (scr.reading.id != 0) return scr_read_find(name, rel, file);
   if (e != NULL && *rel) found = scr_entry_find(e, rel);
   if (found != NULL && found->kind != SCR_FILE_APPLICATION) found = NULL;
   for (i = 0; found == NULL && e != NULL && i < e->files; i++) {
@@ -17782,8 +18635,10 @@ SCR_FN int scr_route_loaded(const char* name, char* file)
     like = f;
   }
   if (found == NULL && alike == 1) found = like; /* if more are alike, it is ambiguous */
-  if (found == NULL) return 0;
-  return scr_entry_path(&scr.world.home, e, found->rel, file, SCR_MAX_FILENAME) == SCR_SUCCESS;
+  if (found == NULL)
+    return SCR_ERR(SCR_ERR_NOT_FOUND, "%s is not a file that rank %d has in the loaded checkpoint", name,
+                   scr.world.rank);
+  return scr_entry_path(&scr.world.home, e, found->rel, file, SCR_MAX_FILENAME);
 }
 
 /* ---- a restart ---- */
@@ -17791,24 +18646,25 @@ SCR_FN int scr_route_loaded(const char* name, char* file)
 /* All ranks could use the loaded checkpoint: that another job rejected it is forgotten.  Collective over the world. */
 SCR_FN int scr_accept_loaded(void)
 {
-  int id = scr.loaded;
+  int id = scr.loaded, rc = scr_read_accept(0);
 
-  if (scr_dataset_find(id)->life == SCR_REJECTED_BEFORE) return scr_change_life(&id, 1, SCR_WHOLE);
-  return SCR_SUCCESS;
+  if (rc == SCR_SUCCESS && scr_dataset_find(id)->life == SCR_REJECTED_BEFORE) rc = scr_change_life(&id, 1, SCR_WHOLE);
+  return rc;
 }
 
 /* INVALID ranks could not use the loaded checkpoint: reject it, and load an older one.  Collective over the world. */
 SCR_FN int scr_reject_loaded(int invalid)
 {
-  int         id = scr.loaded;
-  const char* name = scr_desc_name(&scr_dataset_find(id)->desc);
-  char        text[1024];
+  int  id = scr.loaded;
+  char name[SCR_MAX_FILENAME], text[1024];
 
+  snprintf(name, sizeof name, "%s", scr_desc_name(&scr_dataset_find(id)->desc));
   scr_change_life(&id, 1, SCR_REJECTED);
   scr.offer.below = id;
   snprintf(text, sizeof text, "%d ranks could not restart from %.900s (dataset %d)", invalid, name, id);
   scr_tried_keep(text);
   scr_event("RESTART_FAIL", NULL, &scr_dataset_find(id)->desc, -1.0);
+  scr_read_close();
   scr.loaded = 0;
   scr.restart = SCR_RESTART_UNTRIED;
   return SCR_ERR(SCR_ERR_INVALID,
@@ -17899,6 +18755,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
 
   if (scr.restart != SCR_RESTART_OVER && !scr.loaded && !scr.fresh_start && scr_work_is_at_stake())
     return scr_refuse_fresh_start();
+  if ((rc = scr_read_accept(1)) != SCR_SUCCESS) return rc;
   rc = scr_start_args(name, flags);
   if (rc != SCR_SUCCESS) name = NULL;
   id = scr.dataset_id + 1;
@@ -17935,6 +18792,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   scr.open_id = id;
   scr.loaded = 0;
   scr.restart = SCR_RESTART_OVER;
+  scr_read_close();
   scr_event(flags & SCR_FLAG_CHECKPOINT ? "CHECKPOINT_START" : "OUTPUT_START", d->store, &desc, -1.0);
   return SCR_SUCCESS;
 }
@@ -18208,6 +19066,7 @@ SCR_FN int scr_run_delete(const char* name)
     was_loaded = id == scr.loaded;
     if (!was_loaded && scr_work_is_at_stake()) scr.prefix_at_stake = 1; /* only SCR_FRESH_START lifts a refusal */
     err = scr_cache_delete(id);
+    if (id == scr.reading.id) scr_read_close();
   }
   if (on.identity.id != 0) rc = scr_flush_delete(on.identity.id, on.dir);
   if (rc == SCR_SUCCESS) rc = scr_agree(err, scr.world.comm);
@@ -18231,9 +19090,12 @@ SCR_FN int scr_run_drop(const char* name)
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   scr_dataset_reconsider();
   ds = scr_dataset_find(on.identity.id);
-  if (ds != NULL && scr_identity_same(&ds->desc.identity, &on.identity) &&
-      (ds->on_prefix == SCR_PREFIX_YES || ds->on_prefix == SCR_PREFIX_RENAMING))
+  if (ds == NULL || !scr_identity_same(&ds->desc.identity, &on.identity)) return rc;
+  if (ds->on_prefix == SCR_PREFIX_YES || ds->on_prefix == SCR_PREFIX_RENAMING)
     scr_change_on_prefix(ds, SCR_PREFIX_DROPPED, NULL);
+  if (scr_dataset_is_cached(ds)) return rc;
+  scr_read_close();
+  if (scr.tried.n == 0) scr.prefix_at_stake = 0; /* by choice; the next look at the index tells what is left */
   return rc;
 }
 
@@ -18411,10 +19273,11 @@ SCR_API int SCR_Route_file(const char* name, char* file)
     return scr_report_local(scr_open_fails(rc == SCR_SUCCESS ? scr_route_new(copy, file) : rc));
   if (rc != SCR_SUCCESS) return scr_report_local(rc);
   if (scr.phase == SCR_PHASE_FAILED) return scr_open_failed();
-  if (scr.loaded && scr_route_loaded(copy, file)) return SCR_SUCCESS;
-  if (scr.phase == SCR_PHASE_RESTART)
-    return scr_report_local(
-        SCR_ERR(SCR_ERR_MISSING, "%s is not a file that rank %d has in the loaded checkpoint", copy, scr.world.rank));
+  if (scr.loaded && (rc = scr_route_loaded(copy, file)) != SCR_ERR_NOT_FOUND) {
+    if (rc != SCR_SUCCESS) *file = '\0';
+    return scr_report_local(rc);
+  }
+  if (scr.phase == SCR_PHASE_RESTART) return scr_report_local(SCR_ERR(SCR_ERR_MISSING, "%s", scr_err_text));
   if (access(copy, R_OK) != 0)
     return SCR_ERR(SCR_ERR_MISSING, "%s is not a file of the loaded checkpoint, and cannot be read where it is: %s",
                    copy, strerror(errno));
@@ -18504,6 +19367,20 @@ SCR_API int SCR_Should_exit(int* flag)
   if (rc != SCR_SUCCESS) return scr_report(rc);
   scr.asked_should_exit = 1;
   *flag = halt;
+  return SCR_SUCCESS;
+}
+
+SCR_API int SCR_Restart_ranks(int* ranks)
+{
+  if (ranks != NULL) *ranks = 0;
+  scr_oom = 0;
+  if (scr.disabled) return SCR_SUCCESS;
+  if (ranks == NULL) return scr_report_local(SCR_ERR(SCR_ERR_ARG, "SCR_Restart_ranks needs a place for the number"));
+  if (!scr.loaded)
+    return scr_report_local(SCR_ERR(SCR_ERR_STATE, "SCR_Restart_ranks is called, but no checkpoint is loaded; ask "
+                                                   "SCR_Have_restart first"));
+  *ranks = scr_dataset_find(scr.loaded)->desc.ranks;
+  scr.reading.ranks_asked = 1;
   return SCR_SUCCESS;
 }
 
@@ -18751,6 +19628,8 @@ SCR_FORTRAN(scr_finalize, SCR_FINALIZE, (scr_fortran_int ierr), scr_fortran_retu
 SCR_FORTRAN(scr_have_restart, SCR_HAVE_RESTART,
             (scr_fortran_int flag, char* name, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
             scr_fortran_return(ierr, scr_fortran_have_restart(flag, name, n)))
+SCR_FORTRAN(scr_restart_ranks, SCR_RESTART_RANKS, (scr_fortran_int ranks, scr_fortran_int ierr),
+            scr_fortran_return(ierr, scr_fortran_flag(SCR_Restart_ranks, ranks)))
 SCR_FORTRAN(scr_start_restart, SCR_START_RESTART, (char* name, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
             scr_fortran_return(ierr, scr_fortran_start_restart(name, n)))
 SCR_FORTRAN(scr_complete_restart, SCR_COMPLETE_RESTART, (scr_fortran_int valid, scr_fortran_int ierr),

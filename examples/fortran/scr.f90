@@ -81,6 +81,12 @@ module scr
       integer, intent(out), optional :: ierr
     end subroutine
 
+    ! Ranks is the number of ranks that wrote the loaded checkpoint.
+    subroutine scr_restart_ranks(ranks, ierr)
+      integer, intent(out) :: ranks
+      integer, intent(out), optional :: ierr
+    end subroutine
+
     subroutine scr_start_restart(name, ierr)
       character(*), intent(out) :: name
       integer, intent(out), optional :: ierr

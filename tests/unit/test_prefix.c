@@ -948,14 +948,14 @@ static int objects_write(const scr_objects* l, const char* dir)
   scr_rank2file map;
   scr_desc      d;
   char          file[SCR_MAX_FILENAME];
-  int           rc = scr_objects_to_hash(l, records_prefix, dir, body);
+  int           ranks, rc = scr_objects_to_hash(l, records_prefix, dir, body);
 
   memset(&map, 0, sizeof map);
   records_desc(&d, l->id, dir, SCR_FLAG_CHECKPOINT);
-  map.ranks = 3;
   map.level = 1;
   map.identity = d.identity;
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_write_leaf(records_prefix, dir, 0, 3, body, file, sizeof file);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_write_leaf(records_prefix, dir, 0, body, &ranks, file, sizeof file);
+  map.ranks = ranks;
   if (rc == SCR_SUCCESS) rc = scr_rank2file_add(&map, 0, file);
   if (rc == SCR_SUCCESS) rc = scr_rank2file_write_root(records_prefix, dir, &map);
   scr_rank2file_free(&map);

@@ -1,0 +1,515 @@
+/*
+** ranks.c - checkpoints that another number of ranks wrote, and those that are read where they are on the prefix.
+*/
+#include "mpi_test.h"
+
+/* ---- runs of some of the ranks ----------------------------------------------------------------------------- */
+
+/* How many nodes N ranks are. */
+static int nodes_of(int n)
+{
+  return n % 4 == 0 ? 4 : n % 3 == 0 ? 3 : n % 2 == 0 ? 2 : 1;
+}
+
+static int some; /* the ranks of the run */
+
+/* A run of the first N ranks, which call RUN between SCR_Init and SCR_Finalize. */
+static void run_of(int n, void (*run)(void))
+{
+  MPI_Comm comm;
+
+  some = n;
+  set("SCR_VIRTUAL_NODES=%d", nodes_of(n));
+  MPI_Comm_split(MPI_COMM_WORLD, rank < n ? 0 : MPI_UNDEFINED, rank, &comm);
+  if (comm != MPI_COMM_NULL) {
+    OK(SCR_Init_comm(comm));
+    run();
+    OK(SCR_Finalize());
+    MPI_Comm_free(&comm);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* ---- their files --------------------------------------------------------------------------------------------- */
+
+static const char* name = "ck1"; /* of the checkpoint that is written or read, */
+static int         wrote;        /* and how many ranks wrote it */
+
+static int files_of(int r)
+{
+  return 1 + r % 3;
+}
+
+static size_t bytes_of(int r, int i)
+{
+  return (size_t)((r * 1777 + i * 333) % 5000);
+}
+
+static void path_in(const char* dataset, int r, int i, char* path)
+{
+  snprintf(path, SCR_MAX_FILENAME, "%s/%s/of_%d/part_%d", case_prefix, dataset, r % 2, r * 10 + i);
+}
+
+static void writes(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  i;
+
+  OK(SCR_Start_output(name, SCR_FLAG_CHECKPOINT));
+  for (i = 0; i < files_of(rank); i++) {
+    path_in(name, rank, i, path);
+    OK(SCR_Route_file(path, file));
+    CHECK(write_bytes(file, seed_of(name, rank, i), bytes_of(rank, i)), "%s", file);
+  }
+  OK(SCR_Complete_output(1));
+}
+
+/* That file I of rank R of the checkpoint reads back as it was written; returns 1. */
+static int reads_file(int r, int i)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  ok;
+
+  path_in(name, r, i, path);
+  OK(SCR_Route_file(path, file));
+  ok = same_bytes(file, seed_of(name, r, i), bytes_of(r, i));
+  CHECK(ok, "%s, at %s", path, file);
+  return ok;
+}
+
+/* That the checkpoint is offered, and the files of all ranks, dealt out among those that read, are what was written. */
+static void reads(void)
+{
+  char offered[SCR_MAX_FILENAME] = "";
+  int  flag = 0, by = 0, r, i, ok = 1;
+
+  OK(SCR_Have_restart(&flag, offered));
+  CHECK(flag && strcmp(offered, name) == 0, "%d %s in place of %s", flag, offered, name);
+  if (!flag) return;
+  OK(SCR_Restart_ranks(&by));
+  CHECK(by == wrote, "%d ranks in place of %d", by, wrote);
+  OK(SCR_Start_restart(NULL));
+  for (r = by == some ? rank : (rank + 1) % some; r < wrote; r += some)
+    for (i = 0; i < files_of(r); i++) ok &= reads_file(r, i);
+  OK(SCR_Complete_restart(ok));
+}
+
+static void goes_on(void)
+{
+  reads();
+  name = "next";
+  writes();
+}
+
+static void is_refused(void)
+{
+  int flag;
+
+  CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "ck1");
+}
+
+static void nothing(void)
+{
+}
+
+static void write_by(int n)
+{
+  wrote = n;
+  name = "ck1";
+  run_of(n, writes);
+}
+
+/* ---- any number after any other ------------------------------------------------------------------------------ */
+
+typedef enum { CACHED, FLUSHED, CONTAINERS, NODE_LOST, FLUSHED_AND_LOST, PLACES } place;
+
+static const char* const places[] = {"cached", "flushed", "in containers", "with a node lost", "flushed, a node lost"};
+
+/* Returns 1 if what W ranks cached can be rebuilt from what R ranks reach, without LOST of their nodes. */
+static int reaches(int w, int r, int lost)
+{
+  if (nodes_of(w) > nodes_of(r)) lost += nodes_of(w) - nodes_of(r);
+  return lost == 0 || (w > 1 && lost == 1);
+}
+
+/* A checkpoint of W ranks at P is read by R ranks, which write the next one; that is read by W ranks. */
+static void restart_of(int w, int r, place p)
+{
+  int lost = p == NODE_LOST || p == FLUSHED_AND_LOST, in_cache = p == CACHED || p == NODE_LOST;
+
+  if (p == NODE_LOST && (nodes_of(w) == 1 || nodes_of(r) == 1)) return; /* nothing tells that there was one */
+  during("%d ranks after %d, %s", r, w, places[p]);
+  test_alive();
+  begin();
+  set("SCR_FLUSH=%d", p == FLUSHED || p == CONTAINERS || p == FLUSHED_AND_LOST);
+  set("SCR_USE_CONTAINERS=%d", p == CONTAINERS);
+  set("SCR_CONTAINER_SIZE=4096");
+  write_by(w);
+  if (p == FLUSHED || p == CONTAINERS) lose_all_nodes();
+  if (lost) shell("rm -rf cache/*/*/node.*-v0 cntl/*/*/node.*-v0 cache/*/*/scr.dataset.* cntl/*/*/filemap*");
+  if (in_cache && !reaches(w, r, lost)) {
+    run_of(r, is_refused);
+    if (p == CACHED) run_of(w, reads); /* it is still there */
+    return;
+  }
+  run_of(r, goes_on);
+  CHECK(count_in("prefix", ".names") == 0 && count_in("cache", "scr.dataset.0") == 0, "something is left");
+  if (in_cache && !reaches(r, w, 0)) return;
+  wrote = r;
+  name = "next";
+  run_of(w, reads);
+}
+
+static void a_checkpoint_is_read_by_any_number_of_ranks(void)
+{
+  static const int counts[] = {1, 3, 4, 6, 8};
+  int              w, r, p, n = 0;
+
+  for (w = 0; w < 5; w++)
+    for (r = 0; r < 5; r++)
+      for (p = 0; p < PLACES; p++)
+        if ((w > 0 || p != NODE_LOST) && (test_long || (w != r && n++ % 3 == 0)))
+          restart_of(counts[w], counts[r], (place)p);
+}
+
+/* ---- programs that are not prepared -------------------------------------------------------------------------- */
+
+/* It reads its own files alone, as a program does that knows of no others. */
+static void reads_a_part(void)
+{
+  int flag, i;
+
+  OK(SCR_Have_restart(&flag, NULL));
+  OK(SCR_Start_restart(NULL));
+  for (i = 0; i < files_of(rank); i++) reads_file(rank, i);
+  CODE(SCR_Complete_restart(1), SCR_ERR_STATE, "SCR_Restart_ranks");
+}
+
+static void reads_a_part_without_saying_so(void)
+{
+  int i;
+
+  for (i = 0; i < files_of(rank); i++) reads_file(rank, i);
+  CODE(SCR_Start_checkpoint(), SCR_ERR_STATE, "SCR_Restart_ranks");
+}
+
+static void reads_all_without_asking(void)
+{
+  int flag, r, i;
+
+  OK(SCR_Have_restart(&flag, NULL));
+  OK(SCR_Start_restart(NULL));
+  for (r = rank; r < wrote; r += some)
+    for (i = 0; i < files_of(r); i++) reads_file(r, i);
+  OK(SCR_Complete_restart(1));
+}
+
+static void a_program_does_not_go_on_from_a_part_unawares(void)
+{
+  int flushed;
+
+  for (flushed = 0; flushed <= 1; flushed++) {
+    begin();
+    set("SCR_FLUSH=%d", flushed);
+    write_by(4);
+    run_of(3, reads_a_part);
+    run_of(3, reads_a_part_without_saying_so);
+    set("SCR_RESTART_RANKS=same");
+    run_of(3, is_refused);
+    run_of(4, reads);
+    set("SCR_RESTART_RANKS=any");
+    run_of(3, reads_all_without_asking);
+    name = "ck1";
+    run_of(4, reads);
+  }
+}
+
+/* ---- what is routed -------------------------------------------------------------------------------------------- */
+
+static void routes_what_is_not_there(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  flag, by;
+
+  CODE(SCR_Restart_ranks(NULL), SCR_ERR_ARG, "place");
+  OK(SCR_Have_restart(&flag, NULL));
+  OK(SCR_Restart_ranks(&by));
+  OK(SCR_Start_restart(NULL));
+  path_in(name, wrote, 0, path);
+  CODE(SCR_Route_file(path, file), SCR_ERR_MISSING, "which 4 ranks wrote");
+  CHECK(*file == '\0', "%s", file);
+  CODE(SCR_Route_file("part_0", file), SCR_ERR_MISSING, "part_0"); /* whose? */
+  CODE(SCR_Route_file("/etc/passwd", file), SCR_ERR_MISSING, "passwd");
+  reads_file(3, 0);
+  if (rank == 0) {
+    path_in(name, 2, 0, path);
+    CHECK(truncate(path, 7) == 0, "%s", path);
+    CODE(SCR_Route_file(path, file), SCR_ERR_MISSING, "7 bytes");
+    CHECK(*file == '\0', "%s", file);
+  }
+  CODE(SCR_Complete_restart(rank != 0), SCR_ERR_INVALID, "1 ranks");
+  CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "ck1");
+  CODE(SCR_Restart_ranks(&by), SCR_ERR_STATE, "SCR_Have_restart");
+  CHECK(by == 0, "%d", by);
+}
+
+static void a_path_that_no_rank_wrote_is_an_error(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  write_by(4);
+  run_of(3, routes_what_is_not_there);
+}
+
+static int no_names(const char* path)
+{
+  (void)path;
+  return ENOSPC;
+}
+
+static void names_are_found_in_buckets_and_without_them(void)
+{
+  int k;
+
+  for (k = 0; k < 3; k++) {
+    during("%s", k == 0 ? "one bucket" : k == 1 ? "many buckets" : "no buckets");
+    begin();
+    set("SCR_FLUSH=1");
+    set("SCR_PRESERVE_DIRECTORIES=%d", k != 1);
+    if (k == 1) set("SCR_RANK2FILE_SIZE=300");
+    write_by(4);
+    lose_all_nodes();
+    if (k == 2) fault_watch(FAULT_CREATE, "", ".names", no_names);
+    run_of(3, goes_on);
+    fault_end();
+  }
+}
+
+static int full(const char* path, struct statvfs* fs)
+{
+  int rc = statvfs(path, fs);
+
+  fs->f_bavail = 0;
+  return rc;
+}
+
+static void takes_out_without_room(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  flag, r;
+
+  OK(SCR_Have_restart(&flag, NULL));
+  test_statvfs = full;
+  path_in(name, 3, 0, path);
+  CODE(SCR_Route_file(path, file), SCR_ERR_SPACE, "scr_index --extract");
+  test_statvfs = statvfs;
+  for (r = 0; r < wrote; r++) reads_file(r, 0); /* all ranks of a node at once */
+  OK(SCR_Restart_ranks(&flag));
+  writes();
+}
+
+static void what_is_taken_out_of_containers_needs_room(void)
+{
+  int flat;
+
+  for (flat = 0; flat <= 1; flat++) {
+    begin();
+    set("SCR_FLUSH=1");
+    set("SCR_USE_CONTAINERS=1");
+    set("STORE=%s/cache MKDIR=%d", case_dir, !flat);
+    write_by(4);
+    lose_all_nodes();
+    run_of(2, takes_out_without_room);
+    CHECK(count_in("cache", "part_30") == 0, "files of ck1 are left");
+  }
+}
+
+/* ---- decisions ------------------------------------------------------------------------------------------------- */
+
+static void rejects_both(void)
+{
+  int flag;
+
+  rejects("ck2");
+  rejects("ck1");
+  CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "ck1");
+}
+
+static void what_other_ranks_wrote_is_rejected_and_chosen_like_any_other(void)
+{
+  begin();
+  as_job("one");
+  set("SCR_FLUSH=0");
+  set("SCR_CACHE_SIZE=2");
+  write_by(4);
+  name = "ck2";
+  run_of(4, writes);
+  run_of(3, rejects_both);
+  run_of(4, is_refused); /* in this job */
+  set("SCR_CURRENT=ck1");
+  name = "ck1";
+  run_of(3, reads);
+  set("SCR_CURRENT=");
+  run_of(4, reads); /* what was chosen is the checkpoint now */
+}
+
+static void drops(void)
+{
+  int flag;
+
+  OK(SCR_Have_restart(&flag, NULL));
+  OK(SCR_Drop("ck1"));
+  OK(SCR_Have_restart(&flag, NULL));
+}
+
+static void deletes(void)
+{
+  int flag;
+
+  OK(SCR_Have_restart(&flag, NULL));
+  OK(SCR_Delete("ck1"));
+  writes();
+}
+
+static void what_is_read_in_place_is_dropped_and_deleted(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  write_by(4);
+  lose_all_nodes();
+  run_of(3, drops);
+  shell("'%s' --prefix '%s' --add ck1", getenv("TEST_INDEX"), case_prefix);
+  run_of(3, reads);
+  run_of(3, deletes);
+}
+
+/* ---- read in place --------------------------------------------------------------------------------------------- */
+
+static void reads_on_the_prefix(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], base[40];
+  int  flag = 0;
+
+  OK(SCR_Have_restart(&flag, NULL));
+  CHECK(flag, "not offered");
+  OK(SCR_Start_restart(NULL));
+  path_in(name, rank, 0, path);
+  OK(SCR_Route_file(path, file));
+  CHECK(strcmp(path, file) == 0, "%s, not %s", file, path);
+  snprintf(base, sizeof base, "part_%d", rank * 10);
+  OK(SCR_Route_file(base, file));
+  CHECK(strcmp(path, file) == 0, "%s, not %s", file, path);
+  reads_file((rank + 1) % some, 0);
+  OK(SCR_Complete_restart(1));
+  reads_file(rank, 0);
+  CHECK(cached_in("cache") == 0 || strcmp(name, "ck1") != 0, "the cache has a copy");
+}
+
+static void with_bypass_a_checkpoint_is_read_on_the_prefix(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  write_by(4);
+  lose_all_nodes();
+  set("SCR_FETCH_BYPASS=1");
+  run_of(4, reads_on_the_prefix);
+  name = "next";
+  run_of(4, writes);
+  run_of(4, reads); /* that is in the cache */
+  set("SCR_FETCH_BYPASS=0");
+  set("SCR_GLOBAL_RESTART=1");
+  set("SCR_FLUSH=0");
+  name = "only in the cache";
+  run_of(4, writes);
+  run_of(4, reads_on_the_prefix);
+}
+
+static void dies_while_it_reads(void)
+{
+  int flag;
+
+  OK(SCR_Have_restart(&flag, NULL));
+  reads_file(rank, 0);
+  fault_at(FAULT_DEAD, FAULT_ALL, EIO, 1);
+}
+
+static void what_a_killed_reader_leaves_is_removed(void)
+{
+  MPI_Comm comm;
+
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_USE_CONTAINERS=1");
+  write_by(4);
+  lose_all_nodes();
+  MPI_Comm_split(MPI_COMM_WORLD, rank < 3 ? 0 : MPI_UNDEFINED, rank, &comm);
+  if (comm != MPI_COMM_NULL) {
+    some = 3;
+    OK(SCR_Init_comm(comm));
+    dies_while_it_reads();
+    SCR_Finalize();
+    fault_end();
+    MPI_Comm_free(&comm);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK(count_in("prefix", ".names") > 0 && count_in("cache", "part_0") > 0, "nothing was left");
+  run_of(2, goes_on);
+  CHECK(count_in("prefix", ".names") == 0 && count_in("cache", "part_0") <= 1, "it is still there");
+}
+
+/* ---- faults ---------------------------------------------------------------------------------------------------- */
+
+/* A run of 3 ranks in which each file call from the N-th on fails on the last one; 1 when there are not so many. */
+static int dies_at(long n)
+{
+  MPI_Comm comm;
+  int      over = 1;
+
+  set("SCR_VIRTUAL_NODES=3");
+  MPI_Comm_split(MPI_COMM_WORLD, rank < 3 ? 0 : MPI_UNDEFINED, rank, &comm);
+  if (comm != MPI_COMM_NULL) {
+    if (rank == 1) fault_at(FAULT_DEAD, FAULT_ALL, EIO, (int)n);
+    if (SCR_Init_comm(comm) == SCR_SUCCESS) SCR_Finalize();
+    over = fault_end() == 0;
+    MPI_Bcast(&over, 1, MPI_INT, 1, comm);
+    MPI_Comm_free(&comm);
+  }
+  MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return over;
+}
+
+/* A node is lost, and a rank dies at some moment while others rebuild and bring to the prefix what 4 ranks wrote. */
+static void a_death_while_other_ranks_rebuild_loses_nothing(void)
+{
+  long n, step = test_long ? 1 : 7;
+  int  over = 0;
+
+  begin();
+  set("SCR_FLUSH=0");
+  set("SCR_FLUSH_ON_RESTART=1");
+  write_by(4);
+  shell("cp -a cache was_cache; cp -a cntl was_cntl; cp -a prefix was_prefix");
+  for (n = 1; !over; n += step) {
+    during("a death at call %ld", n);
+    test_alive();
+    shell("rm -rf cache cntl prefix; cp -a was_cache cache; cp -a was_cntl cntl; cp -a was_prefix prefix");
+    over = dies_at(n);
+    run_of(3, reads);
+    shell("rm -rf prefix");
+    shell("cp -a was_prefix prefix"); /* in the cache, it is still what 4 ranks wrote */
+    run_of(3, reads);
+  }
+  CHECK(n > 20 * step, "only %ld calls", n);
+}
+
+/* clang-format off */
+const test_case ranks_cases[] = {CASE(a_checkpoint_is_read_by_any_number_of_ranks, "8"),
+                                 CASE(a_program_does_not_go_on_from_a_part_unawares, "4"),
+                                 CASE(a_path_that_no_rank_wrote_is_an_error, "4"),
+                                 CASE(names_are_found_in_buckets_and_without_them, "4"),
+                                 CASE(what_is_taken_out_of_containers_needs_room, "4"),
+                                 CASE(what_other_ranks_wrote_is_rejected_and_chosen_like_any_other, "4"),
+                                 CASE(what_is_read_in_place_is_dropped_and_deleted, "4"),
+                                 CASE(with_bypass_a_checkpoint_is_read_on_the_prefix, "4"),
+                                 CASE(what_a_killed_reader_leaves_is_removed, "4"),
+                                 CASE(a_death_while_other_ranks_rebuild_loses_nothing, "4"), CASES_END};
