@@ -65,6 +65,7 @@ static int scavenge_run(scavenge_options* o, int id)
   if (rc == SCR_SUCCESS && there) {
     snprintf(text, sizeof text, "dataset %d is on the prefix already", identity.id);
     scavenge_say(text);
+    rc = scavenge_sweep(o->prefix); /* another one may have been killed when it removed what it no longer needed */
   } else if (rc == SCR_SUCCESS) {
     rc = scavenge_dataset(o, &identity);
   }
