@@ -8,5 +8,5 @@
 export SCR_PREFIX="${SCR_PREFIX:-$PWD}"         # where the checkpoints are to be in the end
 export SCR_RUNS="${SCR_RUNS:-5}"                # so often it is run, until it succeeds
 export SCR_RUN_WAIT="${SCR_RUN_WAIT:-10}"       # seconds between two runs
-export SCR_WATCHDOG=1 SCR_WATCHDOG_TIMEOUT=3600 # end a run that makes no checkpoint for an hour
+export SCR_WATCHDOG=1                           # end a run that makes no checkpoint for an hour
 exec scr_run ${HOSTS:+--hosts "$HOSTS"} "${MPIEXEC:-mpiexec}" -n 4 "$@"

@@ -15,6 +15,7 @@ tests/tools/run.sh         120  300
 tests/tools/gdb.sh          60   60
 tests/mpi/mpi.sh          1100 4200
 tests/cluster/cluster.sh   420 5400
+tests/cluster/slurm.sh     240  900
 tests/version/version.sh   120  120
 tests/bench/smoke.sh       240  240
 tests/vendor/vendor.sh     360  360
