@@ -462,6 +462,28 @@ static int run_all(run_job* j)
   return code;
 }
 
+/*
+** Before the first run: if the job before this one was killed before it could save its newest checkpoint, and these are
+** its nodes, the checkpoint is still there; but no run of this job would find it, because its cache has another name.
+*/
+static void run_save_earlier(const run_job* j)
+{
+  const char*    arguments[] = {"--prefix", j->prefix, NULL};
+  scr_record     file;
+  scr_flush_note note;
+  int            id = INT_MAX, rc = scr_flush_file_read(&file, j->prefix);
+
+  memset(&note, 0, sizeof note);
+  while (rc == SCR_SUCCESS && (id = scr_flush_file_before(&file, id)) != 0)
+    if (scr_flush_file_get(&file, id, &note) && note.flags & SCR_FLAG_CHECKPOINT) break;
+  scr_record_close(&file, rc, 0);
+  if (rc != SCR_SUCCESS || id == 0 || note.location & SCR_LOCATION_PREFIX ||
+      strcmp(note.job, scr_param_job(j->params)) == 0)
+    return;
+  run_say("job %s has left checkpoint %d in caches only; looking whether it is still there", note.job, id);
+  run_command("scr_postrun", arguments, NULL, 0);
+}
+
 /* Save what the runs have left in the caches. */
 static void run_save(const run_job* j)
 {
@@ -687,6 +709,7 @@ SCR_FN int run_main(int argc, char** argv)
     tool_fail(argv[0], 1, scr_err_text);
   else if (!enable) code = run_bare(&j);
   else if (run_command("scr_prerun", arguments, NULL, 0) == 0) {
+    run_save_earlier(&j);
     code = run_all(&j);
     run_save(&j);
     run_say("the end, after %.1f s", scr_wtime() - j.start);

@@ -221,11 +221,25 @@ test_batch_script_killed() {
   new
   submit
   wait_for 30 has_checkpoints 3
-  SCR_JOB_ID=none scancel --signal=KILL --batch "$job"
+  scancel --signal=KILL --batch "$job"
   wait_for 30 ended
   submit
   wait_job
+  says "the next job on the same nodes saves what is there" "the newest checkpoint on the prefix is [0-9]*, heat"
+  says "and restarts from it" "^heat2d: restarted from heat"
   holds "the answer" right
+  new
+  rm -rf "$SCR_PREFIX" && mkdir "$SCR_PREFIX"
+  SCR_FLUSH=1 submit
+  wait_for 30 has_checkpoints 3
+  scancel --signal=KILL --batch "$job"
+  wait_for 30 ended
+  for i in $(seq $NODES); do "$VNODES" run "node$i" rm -rf "$SSD/tester"; done
+  : > "$LOG"
+  submit
+  wait_job
+  says "the next job on empty nodes restarts from the prefix" "^heat2d: restarted from heat"
+  holds "the answer, again" right
 }
 
 perform() {
