@@ -160,6 +160,7 @@ typedef struct {
   int (*ftruncate)(int fd, off_t size);
   int (*fsync)(int fd);
   int (*rename)(const char* from, const char* to);
+  int (*link)(const char* from, const char* to);
   int (*unlink)(const char* path);
   int (*mkdir)(const char* path, mode_t mode);
   int (*rmdir)(const char* path);
@@ -183,8 +184,8 @@ SCR_FN int scr_os_lstat(const char* path, struct stat* st)
   return lstat(path, st); /* a wrapper, because lstat is a macro on some systems */
 }
 
-static scr_os_table scr_os = {scr_os_open, close, read,  pread, write,        pwrite, ftruncate, fsync,   rename,
-                              unlink,      mkdir, rmdir, flock, scr_os_lstat, fchmod, fchown,    futimens};
+static scr_os_table scr_os = {scr_os_open, close,  read,  pread, write, pwrite,       ftruncate, fsync,  rename,
+                              link,        unlink, mkdir, rmdir, flock, scr_os_lstat, fchmod,    fchown, futimens};
 
 /* Write all N bytes of BUF to FD.  Returns 0, or -1 with errno. */
 SCR_FN int scr_write_all(int fd, const void* buf, size_t n)
@@ -9666,9 +9667,10 @@ SCR_FN int scr_scavenge_header(const scr_scavenge* s, const char* name, scr_head
   for (r = 0; r < n && rc != SCR_SUCCESS; r++) {
     rc = scr_fmt(path, sizeof path, "%s/.scr/%d_%s", s->stage, r + 1, name);
     if (rc == SCR_SUCCESS) rc = scr_header_read(path, h);
-    if (rc == SCR_SUCCESS && (h->ranks != s->model->desc.ranks || h->set_size != n)) {
+    if (rc == SCR_SUCCESS && (h->ranks != s->model->desc.ranks || h->set_size != n ||
+                              scr_identity_differs(&h->desc.identity, &s->identity))) {
       scr_header_free(h);
-      rc = SCR_ERR(SCR_ERR_FORMAT, "%s is of another run", path);
+      rc = SCR_ERR(SCR_ERR_FORMAT, "%s is of another dataset", path);
     }
   }
   return rc;
@@ -9897,7 +9899,7 @@ SCR_FN int scr_scavenge_link(const scr_scavenge* s, const scr_object* o)
   if (rc == SCR_SUCCESS) rc = scr_object_path(o, s->prefix, s->identity.id, 1, to, sizeof to);
   if (rc != SCR_SUCCESS) return rc;
   scr_os.unlink(to); /* what an interrupted attempt has left */
-  return link(from, to) == 0 ? SCR_SUCCESS : scr_scavenge_copy(s, o);
+  return scr_os.link(from, to) == 0 ? SCR_SUCCESS : scr_scavenge_copy(s, o);
 }
 
 /* Create the container of which X has the first byte, under its temporary name, with FULL bytes that are 0. */

@@ -7,7 +7,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top" || exit 1
 # suite, seconds for check, seconds for long
 suites="
-tests/unit/unit            120  600
+tests/unit/unit            240  600
 tests/tools/tools.sh       120  240
 tests/tools/job.sh         120  240
 tests/tools/scavenge.sh    150  300

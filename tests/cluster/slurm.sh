@@ -197,6 +197,26 @@ test_two_partners_dead() {
   says "nothing is saved" "there is no checkpoint on the prefix"
 }
 
+test_node_lost_in_a_flush() {
+  new
+  SCR_FLUSH=1 submit
+  wait_for 30 test -e "$SCR_PREFIX/heat.600"
+  "$VNODES" kill node3
+  wait_job
+  says "it restarts" "^heat2d: restarted from heat"
+  holds "the answer" right
+}
+
+# The job has a minute, and 45 s less are left for the run: job.slurm asks for five minutes, which is more than it has.
+test_time_limit_near() {
+  new
+  sed 's/SCR_HALT_SECONDS=300/SCR_HALT_SECONDS=45/; s/--time=60/--time=1/' "$ROOT/examples/job.slurm" > "$T/short.slurm"
+  job=$(cd "$SCR_PREFIX" && sbatch --parsable -o "$LOG" "$T/short.slurm" "$heat" $size --steps 600000)
+  wait_job
+  says "it ends before the limit" "asked to stop"
+  says "its last checkpoint is saved" "the newest checkpoint on the prefix is [0-9]*, heat"
+}
+
 test_halted() {
   new
   submit
@@ -262,6 +282,8 @@ perform scavenge_with_a_dead_node
 if [ "$MODE" = long ]; then
   perform node_lost_twice
   perform two_partners_dead
+  perform node_lost_in_a_flush
+  perform time_limit_near
   perform halted
   perform batch_script_killed
 fi
