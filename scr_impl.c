@@ -1488,7 +1488,7 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 **
 ** Uses       platform, errors, memory, path, hash; the CRC32 of zlib.
 ** Offers     scr_hash_image, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head, scr_hash_file_lock,
-**            scr_hash_file_unlock, scr_dir_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled, scr_file_share,
+**            scr_hash_file_unlock, scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled, scr_file_share,
 **            scr_lock_open, scr_lock_take.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
@@ -1674,6 +1674,19 @@ SCR_FN int scr_dir_sync(const char* path)
   if (fd < 0 && errno == EACCES) return SCR_SUCCESS; /* of another user, and not readable: nothing can be done */
   if (fd < 0) return SCR_ERRNO("cannot open the directory %s", dir);
   if (scr_os.fsync(fd) < 0 && errno != EINVAL && errno != EROFS) rc = SCR_ERRNO("cannot sync the directory %s", dir);
+  scr_os.close(fd);
+  return rc;
+}
+
+/* Make the bytes of the file PATH durable, whoever wrote them. */
+SCR_FN int scr_file_sync(const char* path)
+{
+  int fd, rc = SCR_SUCCESS;
+
+  if (!scr_fsync_enabled) return SCR_SUCCESS;
+  fd = scr_os.open(path, O_RDONLY | O_NOFOLLOW, 0);
+  if (fd < 0) return SCR_ERRNO("cannot open %s", path);
+  if (scr_os.fsync(fd) < 0) rc = SCR_ERRNO("cannot sync %s", path);
   scr_os.close(fd);
   return rc;
 }
@@ -1962,6 +1975,9 @@ typedef enum {
   X(SCR_CACHE_KEEP, BOOL, NULL, "1", ANY,                                                                              \
     "1 keeps the newest checkpoint until a newer one is complete; if the cache cannot hold two, it is first flushed "  \
     "to the prefix. 0 deletes it without a copy to make room for the next one.")                                       \
+  X(SCR_CACHE_BYPASS, ENUM, "auto|0|1", "auto", ANY,                                                                   \
+    "1 has datasets written on the prefix itself, under temporary names until they are complete; auto does so for a "  \
+    "dataset that is too large for the cache; 0 never does.")                                                          \
   X(SCR_CACHE_PURGE, BOOL, NULL, "0", ANY, "1 deletes all datasets of the job from the cache in SCR_Init.")            \
   X(SCR_COPY_TYPE, ENUM, "SINGLE|PARTNER|XOR|RS|FILE", "XOR", ANY,                                                     \
     "Redundancy scheme: SINGLE keeps each file once; PARTNER keeps a copy on another node; XOR adds parity that can "  \
@@ -2072,8 +2088,9 @@ typedef enum {
     "ENABLED (1), MKDIR (1; 0 where directories cannot be made), VIEW (PRIVATE, or GLOBAL if all nodes see the same "  \
     "files) and TYPE (SYNC or PTHREAD); files and SCR_Config only.")                                                   \
   X(CKPT, COUNT, NULL, NULL, LINE,                                                                                     \
-    "`CKPT=<n>`: how to protect every INTERVAL-th checkpoint, with ENABLED (1), INTERVAL (1), OUTPUT (0), STORE, "     \
-    "TYPE (SINGLE, PARTNER, XOR or RS), GROUP, SET_SIZE, SET_FAILURES and HOP_DISTANCE (1; the distance between the "  \
+    "`CKPT=<n>`: how to protect every INTERVAL-th checkpoint, with ENABLED (1), INTERVAL (1), OUTPUT (0), BYPASS "     \
+    "(SCR_CACHE_BYPASS), STORE, TYPE (SINGLE, PARTNER, XOR or RS), GROUP, SET_SIZE, SET_FAILURES and HOP_DISTANCE "    \
+    "(1; the distance between the "                                                                                    \
     "members of a set in a line of groups); the largest INTERVAL that divides the checkpoint's number wins; needs "    \
     "SCR_COPY_TYPE=FILE; files and SCR_Config only.")
 
@@ -2088,6 +2105,7 @@ typedef enum {
   X(CKPT, ENABLED, BOOL, NULL)                                                                                         \
   X(CKPT, INTERVAL, POSITIVE, NULL)                                                                                    \
   X(CKPT, OUTPUT, BOOL, NULL)                                                                                          \
+  X(CKPT, BYPASS, BOOL, NULL)                                                                                          \
   X(CKPT, STORE, ABSPATH, NULL)                                                                                        \
   X(CKPT, TYPE, ENUM, "SINGLE|PARTNER|XOR|RS")                                                                         \
   X(CKPT, GROUP, TEXT, NULL)                                                                                           \
@@ -2778,12 +2796,10 @@ SCR_FN int scr_params_config(scr_hash* params, const char* config, char** value)
 */
 static const struct {
   const char *name, *same, *instead;
-} scr_params_others[] = {
-    {"SCR_CACHE_BYPASS", "0", "checkpoints go to the cache; SCR_FLUSH=1 copies each to the prefix"},
-    {"SCR_FLUSH_POSTSTAGE", "0", "SCR_Finalize flushes the newest checkpoint"},
-    {"SCR_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 logs to a file and to syslog"},
-    {"SCR_LOG_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 logs to a file and to syslog"},
-    {"SCR_COPY_METADATA", "1", "all metadata is kept"}};
+} scr_params_others[] = {{"SCR_FLUSH_POSTSTAGE", "0", "SCR_Finalize flushes the newest checkpoint"},
+                         {"SCR_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 logs to a file and to syslog"},
+                         {"SCR_LOG_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 logs to a file and to syslog"},
+                         {"SCR_COPY_METADATA", "1", "all metadata is kept"}};
 
 /* Parameters of the user file that only commands read. */
 static const char* const scr_params_commands[] = {
@@ -2932,8 +2948,8 @@ SCR_FN int scr_params_check(const scr_hash* params)
 **            scr_identity_read, scr_identity_write, scr_desc_read_str, scr_desc_read, scr_desc_write, scr_desc_name,
 **            scr_desc_is_ckpt, scr_desc_is_pure, scr_file_free, scr_reddesc_free, scr_reddesc_dup, scr_home_below,
 **            scr_home_path, scr_private_check, scr_private_mkdir, scr_home_mkdir, scr_home_claim, scr_entry_free,
-**            scr_entry_find, scr_entry_dup, scr_entry_forget, scr_entry_path, scr_entry_place, scr_entry_write,
-**            scr_entry_read, scr_entry_write_member, scr_entry_read_member
+**            scr_entry_find, scr_entry_add, scr_entry_dup, scr_entry_cut, scr_entry_forget, scr_entry_path,
+**            scr_entry_place, scr_entry_write, scr_entry_read, scr_entry_write_member, scr_entry_read_member
 ** Invariants
 **   D1  Two datasets are the same only if id, time of creation and nonce are equal: ids recur after a rollback, and a
 **       lost node may come back with files of an earlier run.
@@ -3210,7 +3226,8 @@ SCR_FN void scr_file_write(scr_hash* h, const scr_file* f)
 
 /* How a dataset is protected: a scheme, a store, and the set of ranks that protect each other. */
 typedef struct {
-  int        enabled, index, interval, output; /* of the CKPT line: ENABLED, its number, INTERVAL, OUTPUT */
+  int        enabled, index, interval, output; /* of the CKPT line: ENABLED, its number, INTERVAL, OUTPUT, */
+  int        bypass;                           /* and BYPASS: 1, 0, or -1 for auto */
   scr_scheme scheme;
   int        size_wanted, hop;  /* of the CKPT line: SET_SIZE and HOP_DISTANCE */
   int        failures;          /* members of a set that may be lost at once; 0 for SINGLE */
@@ -3468,6 +3485,7 @@ typedef struct {
   int*        slot; /* [slots]: hash table of the files by name, holding index + 1; NULL while there are few */
   int         slots;
   int         listed;   /* 1: file[] has every file of the owner, its redundancy file included */
+  int         bypass;   /* 1: its files are being written on the prefix, under temporary names */
   int         verified; /* 1: a run has verified at its start that the dataset is whole */
   scr_mark    mark;
   char        rejected_by[SCR_JOB_KEY_MAX]; /* if it is REJECTED: the key of the job; "" if that is not known */
@@ -3570,6 +3588,16 @@ SCR_FN scr_entry* scr_entry_dup(const scr_entry* e)
   return to;
 }
 
+/* E has N files from now on, the first ones of file[]; the caller has freed the others. */
+SCR_FN void scr_entry_cut(scr_entry* e, int n)
+{
+  int i;
+
+  e->files = n;
+  if (e->slots > 0) memset(e->slot, 0, (size_t)e->slots * sizeof *e->slot);
+  for (i = 0; i < n && e->slots > 0; i++) *scr_entry_slot(e, e->file[i].rel) = i + 1;
+}
+
 /* Remove the application's files from E if DATA is set, and its redundancy files if RED is set. */
 SCR_FN void scr_entry_forget(scr_entry* e, int data, int red)
 {
@@ -3578,9 +3606,7 @@ SCR_FN void scr_entry_forget(scr_entry* e, int data, int red)
   for (i = 0; i < e->files; i++)
     if (e->file[i].kind == SCR_FILE_APPLICATION ? data : red) scr_file_free(&e->file[i]);
     else e->file[n++] = e->file[i];
-  e->files = n;
-  if (e->slots > 0) memset(e->slot, 0, (size_t)e->slots * sizeof *e->slot);
-  for (i = 0; i < n && e->slots > 0; i++) *scr_entry_slot(e, e->file[i].rel) = i + 1;
+  scr_entry_cut(e, n);
 }
 
 /* The path of the file REL of entry E on this node. */
@@ -3637,6 +3663,7 @@ SCR_FN int scr_entry_write(scr_hash* h, const scr_entry* e, const scr_home* home
     file = scr_hash_set_kv(h, "FILE", key);
     scr_file_write(scr_hash_set(file, "META", scr_hash_new()), &e->file[i]);
   }
+  if (e->bypass) scr_hash_util_set_int(h, "BYPASS", 1);
   if (e->listed) scr_hash_util_set_int(h, "FILES", e->files);
   if (e->verified) scr_hash_util_set_int(h, "TAKEN", 1);
   if (e->mark == SCR_MARK_REJECTED) scr_hash_util_set_int(h, "FAILED", 1);
@@ -3679,6 +3706,7 @@ SCR_FN scr_entry* scr_entry_read(const scr_hash* h, int owner, int id)
     scr_file_free(&file);
   }
   e->listed = whole && e->files == scr_hash_int_or(h, "FILES", -1);
+  e->bypass = scr_hash_get(h, "BYPASS") != NULL;
   e->verified = scr_hash_get(h, "TAKEN") != NULL;
   if (scr_hash_get(h, "FAILED") != NULL) e->mark = SCR_MARK_REJECTED;
   if (scr_hash_get(h, "PASSED") != NULL) e->mark = SCR_MARK_PASSED;
@@ -11448,6 +11476,7 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_world* w)
 SCR_FN int scr_reddesc_from_line(scr_reddesc* d, const scr_world* w, int index, const scr_hash* line)
 {
   const char*          type = scr_param_get(w->params, "SCR_COPY_TYPE");
+  const char*          bypass = scr_param_get(w->params, "SCR_CACHE_BYPASS");
   const scr_storedesc* s;
   char                 base[SCR_MAX_FILENAME];
   int                  rc;
@@ -11457,6 +11486,8 @@ SCR_FN int scr_reddesc_from_line(scr_reddesc* d, const scr_world* w, int index, 
   d->enabled = scr_hash_int_or(line, "ENABLED", 1);
   d->interval = scr_hash_int_or(line, "INTERVAL", 1);
   d->output = scr_hash_int_or(line, "OUTPUT", 0);
+  d->bypass = strcasecmp(bypass, "auto") == 0 ? -1 : atoi(bypass);
+  d->bypass = scr_hash_int_or(line, "BYPASS", d->bypass);
   d->group = scr_strdup(scr_hash_str_or(line, "GROUP", scr_param_get(w->params, "SCR_GROUP")));
   if ((rc = scr_scheme_from_name(scr_hash_str_or(line, "TYPE", type), &d->scheme)) != SCR_SUCCESS) return rc;
   if ((rc = scr_param_int(w->params, "SCR_SET_SIZE", &d->size_wanted)) != SCR_SUCCESS) return rc;
@@ -11813,7 +11844,7 @@ typedef struct {
   /* the dataset between Start and Complete */
   const scr_reddesc* red;
   int                open_id;
-  uint64_t           failed_bytes; /* that this rank had written when the last dataset failed; 0 if it did not fail */
+  uint64_t           other_bytes; /* that this rank wrote of the last dataset, if that failed, or went to the prefix */
   double             open_start;
   scr_failure        open_failure; /* of Start, or the first one of Route_file on this rank: Complete returns it */
 
@@ -13120,8 +13151,8 @@ SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const i
 ** How datasets are entered in the cache and deleted from it.
 **
 ** Uses       platform, errors, memory, path, dataset, file window, filemap, MPI helpers, state, encode
-** Offers     scr_cache_encode, scr_cache_enter, scr_cache_clear_place, scr_cache_delete_files, scr_cache_delete_local,
-**            scr_cache_delete, scr_cache_purge
+** Offers     scr_cache_encode, scr_cache_enter, scr_cache_enter_bypass, scr_cache_clear_place, scr_cache_sweep_bypass,
+**            scr_cache_delete_files, scr_cache_delete_local, scr_cache_delete, scr_cache_purge
 ** Invariants
 **   G1  Only files below the dataset's own directory are deleted, whatever a record says.
 **   G2  Nothing is deleted while scr_oom is set: without memory we cannot tell what else needs a file.
@@ -13169,6 +13200,24 @@ SCR_FN int scr_cache_enter(const scr_reddesc* d, const scr_desc* desc, int prese
   return rc == SCR_SUCCESS ? scr_home_mkdir(&scr.world.home, d, desc->identity.id) : rc;
 }
 
+/*
+** Enter the dataset DESC, which is written on the prefix, in this rank's filemap, durably: if the run is killed, the
+** next one finds the temporary files.
+*/
+SCR_FN int scr_cache_enter_bypass(const scr_desc* desc)
+{
+  scr_entry* e = (scr_entry*)scr_malloc(sizeof *e);
+  int        rc;
+
+  if (e == NULL) return SCR_ERR_OOM();
+  e->owner = scr.world.rank;
+  e->desc = *desc;
+  e->preserve = 1;
+  e->bypass = 1;
+  rc = scr_filemap_put(&scr.map, e);
+  return rc == SCR_SUCCESS ? scr_map_write() : rc;
+}
+
 /* ---- deletion ---- */
 
 /*
@@ -13183,12 +13232,68 @@ SCR_FN void scr_cache_clear_place(const scr_reddesc* d, int id)
     scr_tree_remove(dir);
 }
 
+/* Remove the temporary files of dataset ID from the directory DIR of the prefix. */
+SCR_FN void scr_cache_sweep_dir(const char* dir, int id)
+{
+  char           suffix[32], path[SCR_MAX_FILENAME];
+  struct dirent* f;
+  DIR*           d = opendir(dir);
+  size_t         n, k = (size_t)snprintf(suffix, sizeof suffix, ".scr%d.tmp", id);
+
+  while (d != NULL && (f = readdir(d)) != NULL) {
+    n = strlen(f->d_name);
+    if (n > k && strcmp(f->d_name + n - k, suffix) == 0 &&
+        scr_fmt(path, sizeof path, "%s/%s", dir, f->d_name) == SCR_SUCCESS)
+      scr_os.unlink(path);
+  }
+  if (d != NULL) closedir(d);
+}
+
+/*
+** Remove the temporary files of E, which were written on the prefix, from all directories that it names: a file is in
+** the filemap on disk only if it was the first one in its directory.
+*/
+SCR_FN void scr_cache_delete_bypass(const scr_entry* e)
+{
+  char path[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME], last[SCR_MAX_FILENAME] = "";
+  int  i;
+
+  for (i = 0; i < e->files; i++) {
+    if (!scr_path_is_safe_rel(e->file[i].rel) ||
+        scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, e->file[i].rel) != SCR_SUCCESS ||
+        scr_path_dir_of(path, dir, sizeof dir) != SCR_SUCCESS || strcmp(dir, last) == 0)
+      continue;
+    scr_cache_sweep_dir(dir, e->desc.identity.id);
+    memcpy(last, dir, sizeof last);
+  }
+}
+
+/*
+** Remove what a killed run was writing on the prefix.  This comes after interrupted renames were finished: of a dataset
+** in the index nothing has a temporary name then.
+*/
+SCR_FN void scr_cache_sweep_bypass(void)
+{
+  int i, changed = 0;
+
+  for (i = scr.map.n - 1; i >= 0; i--) {
+    if (!scr.map.entry[i]->bypass) continue;
+    scr_dbg(2, "dataset %d was being written on the prefix when a run ended; what is there of it goes now",
+            scr.map.entry[i]->desc.identity.id);
+    scr_cache_delete_bypass(scr.map.entry[i]);
+    scr_filemap_remove(&scr.map, scr.map.entry[i]);
+    changed = 1;
+  }
+  if (changed && scr_map_write() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+}
+
 /* Delete the files of E, except those that another entry of the same id lists. */
 SCR_FN void scr_cache_delete_files(const scr_entry* e)
 {
   char path[SCR_MAX_FILENAME];
   int  i, k;
 
+  if (e->bypass) scr_cache_delete_bypass(e);
   for (i = 0; i < e->files && e->red.set_size > 0; i++) {
     int claimed = 0;
     for (k = 0; k < scr.map.n && !claimed; k++)
@@ -13260,8 +13365,9 @@ SCR_FN int scr_cache_delete(int id)
 }
 
 /*
-** Delete all datasets that this rank holds, complete or not; none if RC, its result so far, is an error.  All complete
-** ones are marked before the first one goes.  Collective over the world; returns this rank's code.
+** Delete all datasets that this rank holds, complete or not, but for what is on the prefix; none if RC, its result so
+** far, is an error.  All complete ones are marked before the first one goes.  Collective over the world; returns this
+** rank's code.
 */
 SCR_FN int scr_cache_purge(int rc)
 {
@@ -13272,9 +13378,11 @@ SCR_FN int scr_cache_purge(int rc)
   if (scr.map.n > 0 && rc == SCR_SUCCESS) scr_map_write();
   scr_barrier(scr.world.comm);
   if (rc != SCR_SUCCESS) return rc;
-  while (scr.map.n > 0) {
-    err = scr_cache_delete_local(scr.map.entry[0]->desc.identity.id);
+  for (i = scr.map.n - 1; i >= 0; i--) {
+    if (scr.map.entry[i]->bypass) continue;
+    err = scr_cache_delete_local(scr.map.entry[i]->desc.identity.id);
     if (rc == SCR_SUCCESS) rc = err;
+    i = scr.map.n; /* which may have lost more than one */
   }
   return rc;
 }
@@ -14598,7 +14706,7 @@ SCR_FN void scr_recovery_next(const scr_identity* limit, int leaving, int64_t* k
 
   for (i = 0; i < scr.map.n; i++) {
     const scr_identity* id = &scr.map.entry[i]->desc.identity;
-    if (leaving && scr.map.entry[i]->mark != SCR_MARK_LEAVING) continue;
+    if (scr.map.entry[i]->bypass || (leaving && scr.map.entry[i]->mark != SCR_MARK_LEAVING)) continue;
     if (scr_identity_cmp(id, limit) < 0 && (best == NULL || scr_identity_cmp(id, best) > 0)) best = id;
   }
   key[0] = best != NULL ? best->id : 0;
@@ -14758,7 +14866,8 @@ typedef struct {
 /* A flush in progress. */
 typedef struct scr_flush {
   int              id;
-  int              async; /* 1: the helper copies, and the application goes on meanwhile */
+  int              async;    /* 1: the helper copies, and the application goes on meanwhile */
+  int              in_place; /* 1: the application has written the files under their temporary names */
   scr_desc         desc;
   int              threads;
   int              may_replace_newer;     /* 1: the user asked for this dataset, so newer ones may lose files */
@@ -15431,7 +15540,7 @@ SCR_FN int scr_flush_begin(scr_flush* f)
   if ((rc = scr_bcast(f->dir, (int)sizeof f->dir, MPI_CHAR, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
   scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_FLUSHING, f->dir);
   err = scr_flush_list_objects(f);
-  if (scr.use_containers) err = scr_flush_pack(f, err);
+  if (scr.use_containers && !f->in_place) err = scr_flush_pack(f, err);
   if ((rc = scr_flush_create_dirs(f, err)) != SCR_SUCCESS) return rc;
   return scr_flush_find_replaced(f);
 }
@@ -15469,12 +15578,30 @@ SCR_FN int scr_flush_copy(void* arg)
   return rc == SCR_SUCCESS ? scr_objects_sync(&f->objects, scr.world.prefix) : rc;
 }
 
+/* Make what the application has written under temporary names durable, and compute the checksums. */
+SCR_FN int scr_flush_seal(void* arg)
+{
+  scr_flush* f = (scr_flush*)arg;
+  char       path[SCR_MAX_FILENAME];
+  int        i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
+    scr_object* o = &f->objects.object[i];
+    rc = scr_object_path(o, scr.world.prefix, f->id, 1, path, sizeof path);
+    if (rc == SCR_SUCCESS && scr.crc_on_flush) rc = scr_file_crc(path, o->size, &o->crc);
+    o->has_crc = rc == SCR_SUCCESS && scr.crc_on_flush;
+    if (rc == SCR_SUCCESS) rc = scr_file_sync(path);
+  }
+  return rc == SCR_SUCCESS ? scr_objects_sync(&f->objects, scr.world.prefix) : rc;
+}
+
 /* Compare the checksums of the files that were copied with the records; RC is the result of the copies. */
 SCR_FN int scr_flush_check(scr_flush* f, int rc)
 {
   const scr_entry* e;
   int              i;
 
+  if (f->in_place) return rc;
   for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
     scr_object*          o = &f->objects.object[i];
     const scr_copy_item* it = &f->copies.item[i];
@@ -15707,7 +15834,7 @@ SCR_FN int scr_flush_end(scr_flush* f, int rc)
     scr_dbg(1, "flush of dataset %d %s: %" PRIu64 " bytes in %.3f s, %.1f MB/s", f->id, scr_desc_name(&f->desc),
             f->desc.bytes, seconds, (double)f->desc.bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
     scr_event(f->async ? "ASYNC_FLUSH_SUCCESS" : "FLUSH_SUCCESS", NULL, &f->desc, seconds);
-    if (scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, f->dir) == SCR_SUCCESS)
+    if (!f->in_place && scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, f->dir) == SCR_SUCCESS)
       scr_event_transfer(f->async ? "FLUSH_ASYNC" : "FLUSH_SYNC", ds->store, path, &f->desc, seconds);
   } else {
     scr_event(f->async ? "ASYNC_FLUSH_FAIL" : "FLUSH_FAIL", scr_err_text, &f->desc, seconds);
@@ -15733,6 +15860,7 @@ SCR_FN int scr_flush_prepare(scr_flush* f, int id, int may_replace_newer)
 
   f->id = id;
   f->desc = ds->desc;
+  f->in_place = !scr_dataset_is_cached(ds);
   f->threads = store != NULL && !f->async ? store->threads : 1;
   f->may_replace_newer = may_replace_newer;
   f->start = scr_wtime();
@@ -15741,12 +15869,13 @@ SCR_FN int scr_flush_prepare(scr_flush* f, int id, int may_replace_newer)
   rc = scr_flush_resume(f);
   if (rc != SCR_SUCCESS || f->committed) return rc;
   rc = scr_flush_begin(f);
-  return rc == SCR_SUCCESS ? scr_agree(scr_flush_list_copies(f), scr.world.comm) : rc;
+  return rc == SCR_SUCCESS && !f->in_place ? scr_agree(scr_flush_list_copies(f), scr.world.comm) : rc;
 }
 
 /*
-** Copy dataset ID from the cache to the prefix.  SCR_ERR_CRC or SCR_ERR_MISSING if a file in the cache turns out to be
-** corrupt or cut short.  Collective over the world; the same code everywhere.
+** Copy dataset ID from the cache to the prefix; if the application has written it there, only commit it.  SCR_ERR_CRC
+** or SCR_ERR_MISSING if a file in the cache turns out to be corrupt or cut short.  Collective over the world; the same
+** code everywhere.
 */
 SCR_FN int scr_flush_run(int id, int may_replace_newer)
 {
@@ -15756,7 +15885,7 @@ SCR_FN int scr_flush_run(int id, int may_replace_newer)
   memset(&f, 0, sizeof f);
   rc = scr_flush_prepare(&f, id, may_replace_newer);
   if (rc != SCR_SUCCESS || f.committed) return scr_flush_end(&f, rc);
-  rc = scr_flow(scr.flush_width, scr_flush_copy, &f, scr.world.comm);
+  rc = scr_flow(scr.flush_width, f.in_place ? scr_flush_seal : scr_flush_copy, &f, scr.world.comm);
   rc = scr_agree(scr_flush_check(&f, rc), scr.world.comm);
   if (rc == SCR_SUCCESS) rc = scr_flush_commit(&f);
   return scr_flush_end(&f, rc);
@@ -16239,8 +16368,8 @@ SCR_FN int scr_room_is_tight(const scr_vote* v)
 }
 
 /*
-** The bytes that this rank is expected to write to the store of D: those of the newest dataset there, or those written
-** of the last one if that failed, plus a tenth.  0 if there was none.
+** The bytes that this rank is expected to write to the store of D: those of the newest dataset there, or those of the
+** last one if that failed or went to the prefix, plus a tenth.  0 if there was none.
 */
 SCR_FN int64_t scr_room_expected(const scr_reddesc* d)
 {
@@ -16250,8 +16379,8 @@ SCR_FN int64_t scr_room_expected(const scr_reddesc* d)
   for (i = 0; i < scr.datasets; i++)
     if (strcmp(scr.dataset[i].store, d->store) == 0) id = scr.dataset[i].desc.identity.id;
   need = id != 0 ? scr_room_bytes(id) : 0;
-  failed = (uint64_t)scr_room_protected(d, (int64_t)scr.failed_bytes);
-  if (id != 0 && failed > need) need = failed;
+  failed = (uint64_t)scr_room_protected(d, (int64_t)scr.other_bytes);
+  if (failed > need) need = failed;
   return (int64_t)(need + need / 10);
 }
 
@@ -16302,25 +16431,23 @@ SCR_FN int scr_room_flush(const scr_reddesc* d)
 
 /*
 ** Make room for a dataset with descriptor D and NEED bytes of this rank, if the ranks agree that it is TIGHT.  Nothing
-** is deleted unless that makes enough room, and no work is lost (Q1): what only the cache has is flushed first.
-** Collective over the world; the same code everywhere.
+** is deleted unless that makes enough room; if not, *TOO_LARGE becomes 1.  No work is lost (Q1): what only the cache
+** has is flushed first.  Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_room_make(const scr_reddesc* d, int64_t need, int tight)
+SCR_FN int scr_room_make(const scr_reddesc* d, int64_t need, int tight, int* too_large)
 {
-  scr_room_loss most = SCR_ROOM_NEWEST;
+  scr_room_loss most = scr.cache_keep ? SCR_ROOM_NEWEST : SCR_ROOM_WORK;
   int           id, rc = SCR_SUCCESS;
 
-  if (tight) scr_flush_finish_all(); /* what is pinned cannot make room */
-  if (tight && scr.cache_keep) {
+  *too_large = 0;
+  if (!tight) return SCR_SUCCESS;
+  scr_flush_finish_all(); /* what is pinned cannot make room */
+  rc = scr_room_look(d, need - scr_room_spare(d->store, SCR_ROOM_WORK), too_large);
+  if (rc != SCR_SUCCESS || *too_large) return rc;
+  if (scr.cache_keep) {
     rc = scr_room_look(d, need - scr_room_spare(d->store, SCR_ROOM_NEWEST), &tight);
-    if (rc == SCR_SUCCESS && tight) {
-      rc = scr_room_look(d, need - scr_room_spare(d->store, SCR_ROOM_WORK), &tight);
-      if (rc != SCR_SUCCESS || tight) return rc; /* it does not fit anyway */
-      rc = scr_room_flush(d);
-    }
+    if (rc == SCR_SUCCESS && tight) rc = scr_room_flush(d);
     tight = 1;
-  } else if (tight) {
-    most = SCR_ROOM_WORK;
   }
   while (rc == SCR_SUCCESS && tight && (id = scr_room_victim(d->store, 0, most)) != 0) {
     if (scr.world.rank == 0 && scr_room_costs(scr_dataset_find(id)) == SCR_ROOM_WORK)
@@ -16535,10 +16662,10 @@ SCR_FN int scr_room_suffices(const scr_reddesc* d, int64_t need)
 
 /*
 ** Make room in the cache for the files of F, with their redundancy.  Before pieces of other datasets or of this one go,
-** its copy on the prefix is checked (Q2).  What the cache holds with this id goes.  Collective over the world; the same
-** code everywhere.
+** its copy on the prefix is checked (Q2).  What the cache holds with this id goes.  *TOO_LARGE becomes 1 if the cache
+** cannot have the room.  Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_fetch_prepare(scr_fetching* f)
+SCR_FN int scr_fetch_prepare(scr_fetching* f, int* too_large)
 {
   int64_t bytes = 0, need;
   int     i, tight, rc;
@@ -16554,7 +16681,8 @@ SCR_FN int scr_fetch_prepare(scr_fetching* f)
     if ((rc = scr_agree(scr_cache_delete(f->id), scr.world.comm)) != SCR_SUCCESS) return rc;
     if (tight && (rc = scr_room_look(f->d, need, &tight)) != SCR_SUCCESS) return rc;
   }
-  if ((rc = scr_room_make(f->d, need, tight)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_room_make(f->d, need, tight, too_large)) != SCR_SUCCESS) return rc;
+  if (*too_large && f->d->bypass != 0) return SCR_SUCCESS;
   rc = scr_room_suffices(f->d, need);
   if (scr.world.group[SCR_GROUP_NODE].rank == 0) scr_cache_clear_place(f->d, f->id);
   return scr_agree(rc, scr.world.comm);
@@ -16827,13 +16955,22 @@ SCR_FN int scr_read_accept(int if_any)
 
 /* ---- either ---- */
 
-/* Copy the dataset of F from DIR into the cache; its state is then LIFE.  Collective; the same code everywhere. */
-SCR_FN int scr_fetch_into_cache(scr_fetching* f, const char* dir, scr_life life)
+/*
+** Copy the dataset of F from DIR into the cache; its state is then LIFE.  *IN_PLACE becomes 1 if it is too large, and
+** is read in place instead.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_fetch_into_cache(scr_fetching* f, const char* dir, scr_life life, int* in_place)
 {
-  int rc;
+  int rc, too_large = 0;
 
   f->d = scr_reddesc_for_dataset(&scr.world, f->desc.ckpt, SCR_FLAG_CHECKPOINT);
-  if ((rc = scr_fetch_prepare(f)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_fetch_prepare(f, &too_large)) != SCR_SUCCESS) return rc;
+  if (too_large && f->d->bypass != 0) {
+    if (scr.world.rank == 0)
+      scr_warn("%s is too small for %s, which is read where it is on the prefix", f->d->store, scr_desc_name(&f->desc));
+    *in_place = 1;
+    return scr_read_open(f, dir, life);
+  }
   rc = scr_fetch_run(f);
   if (rc == SCR_SUCCESS) rc = scr_agree(scr_dataset_add(&f->desc, f->d->store, life), scr.world.comm);
   if (rc == SCR_SUCCESS) scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_YES, dir);
@@ -16861,7 +16998,7 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
   if (rc == SCR_SUCCESS) {
     f.desc.identity.id = f.objects.id = id;
     in_place = f.desc.ranks != scr.world.ranks || scr.fetch_bypass || scr.global_restart;
-    rc = in_place ? scr_read_open(&f, dir, life) : scr_fetch_into_cache(&f, dir, life);
+    rc = in_place ? scr_read_open(&f, dir, life) : scr_fetch_into_cache(&f, dir, life, &in_place);
   }
   seconds = scr_wtime() - start;
   if (rc != SCR_SUCCESS) {
@@ -18342,19 +18479,22 @@ SCR_FN void scr_run_flush_due(void)
 }
 
 /*
-** Let new ids begin above the greatest one in the index and in the flush file, so that none recurs, and above the cut
-** of a fresh start.  Collective over the world.
+** Let new ids begin above the greatest one in the index, in the flush file, and of what was being written on the
+** prefix, so that none recurs, and above the cut of a fresh start.  Collective over the world.
 */
 SCR_FN int scr_run_raise_ids(void)
 {
   scr_index  index;
   scr_choice c;
   scr_record notes;
-  int        id = 0, rc;
+  scr_vote   v;
+  int        i, id = 0, rc;
 
+  for (i = 0; i < scr.map.n; i++)
+    if (scr.map.entry[i]->desc.identity.id > id) id = scr.map.entry[i]->desc.identity.id;
   if (scr.world.rank == 0) {
     scr_index_read(&index, scr.world.prefix); /* if one of them cannot be read, it is empty */
-    id = scr_index_max_id(&index);
+    if (scr_index_max_id(&index) > id) id = scr_index_max_id(&index);
     if (scr_index_cut_id(&index) > id) id = scr_index_cut_id(&index);
     scr_choice_read(&index, &c);
     if (c.id > id) id = c.id;
@@ -18364,8 +18504,10 @@ SCR_FN int scr_run_raise_ids(void)
     scr_record_close(&notes, rc, 0);
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
-  rc = scr_bcast(&id, 1, MPI_INT, 0, scr.world.comm);
-  if (rc == SCR_SUCCESS && id > scr.dataset_id) scr.dataset_id = id;
+  memset(&v, 0, sizeof v);
+  v.max[0] = id;
+  rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
+  if (rc == SCR_SUCCESS && v.max[0] > scr.dataset_id) scr.dataset_id = (int)v.max[0];
   return rc;
 }
 
@@ -18403,8 +18545,12 @@ SCR_FN int scr_run_find_checkpoint(void)
         "as lost",
         scr.damaged_maps);
   if ((rc = scr_recovery_all()) != SCR_SUCCESS) return rc;
-  if (scr.world.rank == 0 && scr_prefix_finish_all(scr.world.prefix) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  memset(&v, 0, sizeof v);
+  v.max[0] = scr.world.rank == 0 && scr_prefix_finish_all(scr.world.prefix) != SCR_SUCCESS;
+  if (v.max[0]) scr_warn("%s", scr_err_text);
   if ((rc = scr_run_raise_ids()) != SCR_SUCCESS) return rc;
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if (!v.max[0]) scr_cache_sweep_bypass();
   if ((rc = scr_run_purge_prefix()) != SCR_SUCCESS) return rc;
   if ((rc = scr_restart_begin_anew()) != SCR_SUCCESS) return rc;
   if ((rc = scr_run_find_on_prefix()) != SCR_SUCCESS) return rc;
@@ -18585,11 +18731,47 @@ SCR_FN int scr_route_rel(const char* name, char* rel, size_t n)
   return rc;
 }
 
+/* Returns 1 if no file of E before F has its directory. */
+SCR_FN int scr_route_dir_is_new(const scr_entry* e, const scr_file* f)
+{
+  int i;
+
+  for (i = e->files - 1; i >= 0; i--)
+    if (strcmp(e->file[i].dir, f->dir) == 0) return 0;
+  return 1;
+}
+
+/*
+** Enter the file F in E, a dataset that is written on the prefix; PATH receives its temporary path there.  The filemap
+** on disk names a file of each directory before there is a file in it, so that a later run can find them all.
+*/
+SCR_FN int scr_route_bypass(scr_entry* e, const scr_file* f, char* path)
+{
+  scr_object o;
+  int        is_new = scr_route_dir_is_new(e, f), rc;
+
+  memset(&o, 0, sizeof o);
+  o.rel = f->rel;
+  o.owner = e->owner;
+  rc = scr_object_name_tmp(&o, scr.world.prefix, e->desc.identity.id, 0);
+  if (rc == SCR_SUCCESS && o.tmp != NULL)
+    rc = SCR_ERR(SCR_ERR_PATH,
+                 "the name %s is too long for the temporary name that it has on the prefix first; "
+                 "shorten it, or set SCR_CACHE_BYPASS=0",
+                 f->rel);
+  scr_free(&o.tmp);
+  if (rc == SCR_SUCCESS) rc = scr_object_path(&o, scr.world.prefix, e->desc.identity.id, 1, path, SCR_MAX_FILENAME);
+  if (rc == SCR_SUCCESS && scr_entry_add(e, f) == NULL) rc = SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS && is_new) rc = scr_map_write();
+  return rc == SCR_SUCCESS && is_new ? scr_mkdirs(f->dir, 0777) : rc;
+}
+
 /* Enter NAME in the open dataset; FILE receives its path. */
 SCR_FN int scr_route_new(const char* name, char* file)
 {
   char        rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
   const char* slash;
+  scr_entry*  e = scr_filemap_by_id(&scr.map, scr.open_id, scr.world.rank);
   scr_file    f;
   int         rc = scr_route_rel(name, rel, sizeof rel);
 
@@ -18603,7 +18785,7 @@ SCR_FN int scr_route_new(const char* name, char* file)
   f.rel = rel; /* the entry copies the strings */
   f.orig = scr_strdup(name);
   f.dir = dir;
-  rc = scr_entry_place(&scr.world.home, scr_filemap_by_id(&scr.map, scr.open_id, scr.world.rank), &f, path);
+  rc = e->bypass ? scr_route_bypass(e, &f, path) : scr_entry_place(&scr.world.home, e, &f, path);
   scr_free(&f.orig);
   if (rc == SCR_SUCCESS) memcpy(file, path, strlen(path) + 1);
   return scr_oom ? SCR_ERR_OOM() : rc;
@@ -18745,11 +18927,19 @@ SCR_FN int scr_open_failed(void)
   return scr.open_failure.rc;
 }
 
+/* The store of D cannot hold dataset ID: rank 0 says where it goes. */
+SCR_FN void scr_start_tell_bypass(const scr_reddesc* d, int id)
+{
+  if (scr.world.rank == 0)
+    scr_warn("%s is too small for dataset %d, which is written on the prefix instead (SCR_CACHE_BYPASS=auto)", d->store,
+             id);
+}
+
 /* Open a new dataset for the public call CALL.  Collective over the world; the same code everywhere. */
 SCR_FN int scr_start_open(const char* call, const char* name, int flags)
 {
   enum { ARGUMENTS, MINUS_ARGUMENTS }; /* max */
-  int                ckpt, id, tight, rc;
+  int                ckpt, id, tight, rc, bypass, too_large = 0;
   const scr_reddesc* d;
   scr_desc           desc;
   scr_vote           v;
@@ -18770,7 +18960,8 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   }
   v.max[ARGUMENTS] = (int64_t)scr_crc32((uLong)flags, name ? name : "", name ? strlen(name) : 0);
   v.max[MINUS_ARGUMENTS] = -v.max[ARGUMENTS];
-  need = scr_room_expected(d);
+  bypass = d->bypass == 1;
+  need = bypass ? 0 : scr_room_expected(d);
   scr_room_ask(d, need, &v);
   if (rc == SCR_SUCCESS && scr.world.group[SCR_GROUP_NODE].rank == 0) scr_cache_clear_place(d, id);
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
@@ -18779,10 +18970,15 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   scr_event("COMPUTE_END", NULL, NULL, scr.open_start - scr.ckpt_end);
   tight = scr_room_is_tight(&v);
   if (scr_room_settle(d)) rc = scr_room_look(d, need, &tight);
-  if (rc == SCR_SUCCESS) rc = scr_room_make(d, need, tight);
+  if (rc == SCR_SUCCESS) rc = scr_room_make(d, need, tight && !bypass, &too_large);
+  if (too_large && d->bypass < 0) {
+    bypass = 1;
+    scr_start_tell_bypass(d, id);
+  }
   scr_start_describe(&desc, id, ckpt, name, flags, v.key);
-  if (rc == SCR_SUCCESS) rc = scr_cache_enter(d, &desc, scr.preserve);
-  if (rc == SCR_SUCCESS) rc = scr_dataset_add(&desc, d->store, SCR_WRITING);
+  if (bypass) desc.preserve = 1;
+  if (rc == SCR_SUCCESS) rc = bypass ? scr_cache_enter_bypass(&desc) : scr_cache_enter(d, &desc, scr.preserve);
+  if (rc == SCR_SUCCESS) rc = scr_dataset_add(&desc, bypass ? "" : d->store, SCR_WRITING);
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) {
     scr_cache_delete_local(id);
     scr_dataset_remove(id);
@@ -18795,7 +18991,8 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   scr.loaded = 0;
   scr.restart = SCR_RESTART_OVER;
   scr_read_close();
-  scr_event(flags & SCR_FLAG_CHECKPOINT ? "CHECKPOINT_START" : "OUTPUT_START", d->store, &desc, -1.0);
+  scr_event(flags & SCR_FLAG_CHECKPOINT ? "CHECKPOINT_START" : "OUTPUT_START", bypass ? scr.world.prefix : d->store,
+            &desc, -1.0);
   return SCR_SUCCESS;
 }
 
@@ -18819,6 +19016,13 @@ SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase ph
 
 /* ---- its completion ---- */
 
+/* The path at which the application has written the file F of E. */
+SCR_FN int scr_complete_path(const scr_entry* e, const scr_file* f, char* path, size_t n)
+{
+  if (e->bypass) return scr_object_place(f->rel, NULL, scr.world.prefix, e->desc.identity.id, 1, path, n);
+  return scr_entry_path(&scr.world.home, e, f->rel, path, n);
+}
+
 /* Record size, mode and times of each file of the open dataset; *BYTES receives their total size. */
 SCR_FN int scr_complete_files(scr_entry* e, uint64_t* bytes)
 {
@@ -18829,7 +19033,7 @@ SCR_FN int scr_complete_files(scr_entry* e, uint64_t* bytes)
   *bytes = 0;
   for (i = 0; i < e->files && rc == SCR_SUCCESS; i++) {
     scr_file* f = &e->file[i];
-    if ((rc = scr_entry_path(&scr.world.home, e, f->rel, path, sizeof path)) != SCR_SUCCESS) break;
+    if ((rc = scr_complete_path(e, f, path, sizeof path)) != SCR_SUCCESS) break;
     if (scr_os.lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
       return SCR_ERR(SCR_ERR_MISSING, "the file %s was registered, but not written at %s", f->orig, path);
     f->size = (uint64_t)st.st_size;
@@ -18861,6 +19065,41 @@ SCR_FN int scr_complete_unique(const scr_entry* own, int rc)
                      scr_hash_elem_key(e), scr_hash_elem_key(c));
       scr_hash_set_kv(seen, scr_hash_elem_key(c), scr_hash_elem_key(e));
     }
+  scr_hash_delete(&send);
+  scr_hash_delete(&recv);
+  scr_hash_delete(&seen);
+  return rc;
+}
+
+/*
+** Several ranks may write one file on the prefix: the first of the ranks that registered it keeps it in E, its own
+** entry.  When this returns, all ranks have written their parts.  Collective over the world; returns this rank's code.
+*/
+SCR_FN int scr_complete_share(scr_entry* e)
+{
+  scr_hash *     send = scr_hash_new(), *recv = scr_hash_new(), *seen = scr_hash_new();
+  scr_hash_elem *from, *c;
+  int            i, n = 0, rc, err;
+
+  for (i = 0; i < e->files; i++) scr_hash_spread(send, e->file[i].rel, "FILE", scr.world.comm);
+  rc = scr_hash_exchange(send, recv, scr.world.comm);
+  scr_hash_unset_all(send);
+  for (from = scr_hash_elem_first(recv); from != NULL; from = scr_hash_elem_next(from)) /* by rank, ascending */
+    for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(from), "FILE")); c != NULL;
+         c = scr_hash_elem_next(c)) {
+      if (scr_hash_get(seen, scr_hash_elem_key(c)) != NULL)
+        scr_hash_set(scr_hash_setf(send, NULL, "%s", scr_hash_elem_key(from)), scr_hash_elem_key(c), scr_hash_new());
+      else scr_hash_set(seen, scr_hash_elem_key(c), scr_hash_new());
+    }
+  scr_hash_unset_all(recv);
+  if ((err = scr_hash_exchange(send, recv, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  scr_hash_unset_all(seen);
+  for (from = scr_hash_elem_first(recv); from != NULL; from = scr_hash_elem_next(from))
+    scr_hash_merge(seen, scr_hash_elem_hash(from));
+  for (i = 0; i < e->files; i++)
+    if (scr_hash_get(seen, e->file[i].rel) != NULL) scr_file_free(&e->file[i]);
+    else e->file[n++] = e->file[i];
+  scr_entry_cut(e, n);
   scr_hash_delete(&send);
   scr_hash_delete(&recv);
   scr_hash_delete(&seen);
@@ -18905,14 +19144,28 @@ SCR_FN int scr_complete_commit(scr_dataset* ds, int root)
   have = e->files > 0;
   memcpy(common, dir, sizeof common);
   if (root < scr.world.ranks) rc = scr_bcast(common, (int)sizeof common, MPI_CHAR, root, scr.world.comm);
-  e->desc = ds->desc;
-  if (rc == SCR_SUCCESS) rc = scr_encode_protect(&x, 1, &e);
+  if (!e->bypass) e->desc = ds->desc;
+  if (rc == SCR_SUCCESS && !e->bypass) rc = scr_encode_protect(&x, 1, &e);
   memset(&v, 0, sizeof v);
   v.max[MINUS_COMMON] = -(int64_t)(have ? scr_path_common(dir, common) : INT_MAX);
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   scr_path_keep(common, (int)-v.max[MINUS_COMMON]);
   memcpy(ds->desc.dir, common, sizeof common);
+  if (e->bypass) {
+    if ((rc = scr_flush_run(id, 0)) != SCR_SUCCESS) return rc;
+    scr_filemap_remove(&scr.map, e);
+  }
   return scr_change_life(&id, 1, SCR_WHOLE);
+}
+
+/* Forget what is on the prefix alone, but for dataset ID: a restart finds it in the index. */
+SCR_FN void scr_complete_forget(int id)
+{
+  int i;
+
+  for (i = scr.datasets - 1; i >= 0; i--)
+    if (!scr_dataset_is_cached(&scr.dataset[i]) && scr.dataset[i].desc.identity.id != id)
+      scr_dataset_remove(scr.dataset[i].desc.identity.id);
 }
 
 /*
@@ -18922,15 +19175,18 @@ SCR_FN int scr_complete_commit(scr_dataset* ds, int root)
 SCR_FN int scr_complete_after(int id)
 {
   scr_dataset* ds = scr_dataset_find(id);
-  int          ckpt = ds->desc.ckpt > 0, halt = 0, rc = SCR_SUCCESS;
+  int          ckpt = ds->desc.ckpt > 0, halt = 0, cached = scr_dataset_is_cached(ds), rc = SCR_SUCCESS;
   double       seconds = scr_wtime() - scr.open_start;
 
-  scr.failed_bytes = 0;
+  scr_complete_forget(id);
+  ds = scr_dataset_find(id);
+  if (cached) scr.other_bytes = 0;
   scr_dbg(1, "dataset %d %s: %d files, %" PRIu64 " bytes, %s, complete in %.3f s, %.1f MB/s", id,
-          scr_desc_name(&ds->desc), ds->desc.files, ds->desc.bytes, scr_scheme_name(scr.red->scheme), seconds,
+          scr_desc_name(&ds->desc), ds->desc.files, ds->desc.bytes,
+          cached ? scr_scheme_name(scr.red->scheme) : "on the prefix", seconds,
           (double)ds->desc.bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
   scr_event(ckpt ? "CHECKPOINT_END" : "OUTPUT_END", NULL, &ds->desc, seconds);
-  scr_event_transfer(ckpt ? "CHECKPOINT" : "OUTPUT", scr.world.prefix, ds->store, &ds->desc, seconds);
+  if (cached) scr_event_transfer(ckpt ? "CHECKPOINT" : "OUTPUT", scr.world.prefix, ds->store, &ds->desc, seconds);
   if (ckpt && scr.serve_id && scr.world.rank == 0 && scr_restart_record_served() != SCR_SUCCESS)
     scr_warn("%s", scr_err_text);
   if (ckpt) {
@@ -18938,6 +19194,7 @@ SCR_FN int scr_complete_after(int id)
     scr.ckpt_count++;
     rc = scr_run_halt_decide(1, &halt, SCR_SUCCESS);
   }
+  if (!cached && ckpt) scr_flush_slide(id);
   if (rc == SCR_SUCCESS && scr_flush_is_due(ds)) rc = scr.flush_async ? scr_flush_start(id) : scr_flush_sync(id, 0);
   /* keep the old ones if the new one is bad, or may turn out so while it is copied; then the next start trims */
   if (!scr_err_is_damage(rc) && scr_dataset_find(id)->pins == 0 && scr_room_trim(scr.red, id) != SCR_SUCCESS)
@@ -18955,7 +19212,7 @@ SCR_FN int scr_complete_after(int id)
 SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
 {
   enum { FILES, BYTES, FIRST = 0 }; /* sums: files, bytes; max: the first rank with files */
-  int            id = scr.open_id, rc;
+  int            id = scr.open_id, rc, err = SCR_SUCCESS;
   scr_dataset*   ds;
   scr_entry*     e;
   scr_vote       v;
@@ -18975,11 +19232,14 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   scr_flush_poll();
   ds = scr_dataset_find(id);
   e = scr_dataset_entry(ds);
+  if (e->bypass) err = scr_complete_share(e);
   rc = scr_complete_files(e, &bytes);
+  if (err != SCR_SUCCESS) rc = err;
   if (scr.open_failure.rc != SCR_SUCCESS) rc = scr_open_failed();
   else if (!valid) rc = SCR_ERR(SCR_ERR_INVALID, "rank %d marked dataset %d as invalid", scr.world.rank, id);
   else if (rc == SCR_ERR_MISSING) scr_err_secondhand = 1; /* another rank may know why */
-  rc = scr_complete_unique(e, rc);
+  if (!e->bypass) rc = scr_complete_unique(e, rc);
+  else scr.other_bytes = bytes;
   memset(&v, 0, sizeof v);
   v.sum[FILES] = e->files;
   v.sum[BYTES] = (int64_t)bytes;
@@ -18992,7 +19252,7 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   scr.phase = SCR_PHASE_IDLE;
   if (rc == SCR_SUCCESS) return scr_report(scr_complete_after(id));
   scr_err_save(&why);
-  scr.failed_bytes = scr_room_bytes(id);
+  if (scr_dataset_is_cached(ds)) scr.other_bytes = scr_room_bytes(id);
   scr_barrier(
       scr.world.comm); /* a rank that deletes the directory deletes the files of its node that others still count */
   if (ds->desc.ckpt > 0) scr.checkpoint_id--;

@@ -112,6 +112,7 @@ static void a_checkpoint_too_large_for_the_cache_loads_when_there_is_space(void)
 
   if (!can_mount()) return;
   begin_safe(200000);
+  set("SCR_CACHE_BYPASS=0");
   shell("rm -rf cache/* cntl/*; mount -t tmpfs -o size=500k none cache");
   OK(same_code(SCR_Init()));
   ALIKE(SCR_Have_restart(&flag, name), SCR_ERR_NO_RESTART, "SCR_FRESH_START");

@@ -75,7 +75,7 @@ built() {
 # A copy of the sources, with the library that is to be tested.  The helpers see its private names in one file only.
 mkdir -p "$T/src/tests" && cp "$ROOT/scr.h" "$T/src/" && cp "${SCR_IMPL:-$ROOT/scr_impl.c}" "$T/src/scr_impl.c" &&
   cp -r "$ROOT/tools" "$T/src/" && cp -r "$ROOT/tests/mpi" "$ROOT/tests/unit" "$T/src/tests/" || exit 1
-for file in library mpi_test writing settings cache halt restart jobs loss flush containers async ranks interop crash states power bad faults; do
+for file in library mpi_test writing settings cache halt restart jobs loss flush containers async ranks bypass interop crash states power bad faults; do
   compile $MPICC -O1 -fvisibility=hidden -c -o "$T/$file.o" "$T/src/tests/mpi/$file.c"
 done
 compile $MPICC -O1 -c -o "$T/yield.o" "$ROOT/tests/cluster/yield.c" # makes MPI's own waits yield: ranks share cores here

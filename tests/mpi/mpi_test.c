@@ -79,7 +79,7 @@ static int for_ranks(const char* list)
   char* end;
   long  n;
 
-  for (; (n = strtol(list, &end, 10)) > 0; list = end)
+  for (; list != NULL && (n = strtol(list, &end, 10)) > 0; list = end)
     if (n == ranks) return 1;
   return 0;
 }
@@ -888,15 +888,15 @@ void run_restarts(const shape* s, int whole, int nothing_left)
 /* ---- the program ----------------------------------------------------------------------------------------------- */
 
 extern const test_case writing_cases[], settings_cases[], cache_cases[], halt_cases[], restart_cases[], jobs_cases[],
-    loss_cases[], flush_cases[], containers_cases[], async_cases[], ranks_cases[], interop_cases[], crash_cases[],
-    states_cases[], power_cases[], bad_cases[], faults_cases[], private_cases[];
+    loss_cases[], flush_cases[], containers_cases[], async_cases[], ranks_cases[], bypass_cases[], interop_cases[],
+    crash_cases[], states_cases[], power_cases[], bad_cases[], faults_cases[], private_cases[];
 
 int main(int argc, char** argv)
 {
   static const test_case* const tables[] = {
-      writing_cases, settings_cases,   cache_cases,  halt_cases,    restart_cases, jobs_cases,  loss_cases,
-      flush_cases,   containers_cases, async_cases,  ranks_cases,   interop_cases, crash_cases, states_cases,
-      power_cases,   bad_cases,        faults_cases, private_cases, NULL};
+      writing_cases, settings_cases,   cache_cases, halt_cases,   restart_cases, jobs_cases,    loss_cases,
+      flush_cases,   containers_cases, async_cases, ranks_cases,  bypass_cases,  interop_cases, crash_cases,
+      states_cases,  power_cases,      bad_cases,   faults_cases, private_cases, NULL};
   const char* base = getenv("TEST_DIR");
   int         i, failed = 0;
 

@@ -547,8 +547,8 @@ static void names_that_look_like_parameters_are_told(void)
   CHECK_INT(scr_params_distance("SCR_FLUSHING", "SCR_FLUSH"), 3);
   CHECK_INT(scr_params_distance("", "SCR_FLUSH"), 3);
   CHECK(scr_params_hint("SCR_CASHE_SIZE", "1", hint, sizeof hint) && strstr(hint, "SCR_CACHE_SIZE") != NULL);
-  CHECK(scr_params_hint("SCR_CACHE_BYPASS", "1", hint, sizeof hint) && strstr(hint, "SCR_FLUSH=1") != NULL);
-  CHECK(!scr_params_hint("SCR_CACHE_BYPASS", "0", hint, sizeof hint));
+  CHECK(scr_params_hint("SCR_FLUSH_POSTSTAGE", "1", hint, sizeof hint) && strstr(hint, "SCR_Finalize") != NULL);
+  CHECK(!scr_params_hint("SCR_FLUSH_POSTSTAGE", "0", hint, sizeof hint));
   CHECK(!scr_params_hint("SCR_MIN_NODES", "4", hint, sizeof hint) && *hint == '\0'); /* commands read it */
   CHECK(scr_params_hint("SCR_MY_OWN_THING", "0", hint, sizeof hint) && *hint == '\0');
 }

@@ -1,0 +1,249 @@
+/*
+** bypass.c - datasets that are written on the prefix itself, under temporary names until they are complete.
+*/
+#include "mpi_test.h"
+
+static size_t two_thousand(int i)
+{
+  return size_of(i, 2000);
+}
+
+static int none_or_three(void)
+{
+  return rank % 2 ? 3 : 0;
+}
+
+static const shape shapes[] = {
+    {"two files", two_files, two_thousand, NULL},
+    {"files on every other rank", none_or_three, two_thousand, NULL},
+    {"directories of ranks", two_files, two_thousand, "deep/of_%d/part_%d"},
+    {"no common directory", two_files, two_thousand, "of_%d/at_%d"},
+};
+
+/* That nothing on the prefix has a temporary name, and the cache holds the datasets IDS. */
+static void nothing_is_left(unsigned ids)
+{
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK(count_in("prefix", ".tmp") == 0, "%d temporary files", count_in("prefix", ".tmp"));
+  CHECK(cached_in("cache") == ids, "the cache holds 0x%x", cached_in("cache"));
+}
+
+static void with_bypass_files_are_written_on_the_prefix(void)
+{
+  char   path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  size_t k;
+
+  for (k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+    const shape* s = &shapes[k];
+    during("%s", s->what);
+    begin();
+    set("SCR_FLUSH=0");
+    set("SCR_CACHE_BYPASS=1");
+    OK(SCR_Init());
+    OK(open_shape("ck1", SCR_FLAG_CHECKPOINT, s));
+    if (s->files() > 0) {
+      path_of("ck1", s, 0, path);
+      OK(SCR_Route_file(path, file));
+      CHECK(strncmp(file, case_prefix, strlen(case_prefix)) == 0 && strcmp(file + strlen(file) - 4, ".tmp") == 0, "%s",
+            file);
+      CHECK(access(path, F_OK) != 0, "%s is there before it is complete", path);
+    }
+    OK(SCR_Complete_output(1));
+    on_prefix_shape("ck1", s);
+    nothing_is_left(0);
+    OK(SCR_Finalize());
+    run_gets_shape("ck1", s);
+  }
+}
+
+static void an_older_dataset_of_the_same_names_stays_until_the_new_one_is_complete(void)
+{
+  begin();
+  set("SCR_CACHE_BYPASS=1");
+  OK(SCR_Init());
+  OK(put_shape("same", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
+  OK(open_shape("same", SCR_FLAG_CHECKPOINT, &shapes[0]));
+  on_prefix_shape("same", &shapes[0]);
+  CODE(SCR_Complete_output(0), SCR_ERR_INVALID, "invalid");
+  on_prefix_shape("same", &shapes[0]);
+  nothing_is_left(0);
+  OK(put_shape("same", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
+  OK(SCR_Finalize());
+  CHECK(index_marks("FLUSHED") == 1, "%d datasets", index_marks("FLUSHED"));
+  run_gets_shape("same", &shapes[0]);
+}
+
+static void temporary_files_of_a_killed_run_are_removed_by_the_next(void)
+{
+  size_t k;
+
+  for (k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+    during("%s", shapes[k].what);
+    begin();
+    set("SCR_CACHE_BYPASS=1");
+    OK(SCR_Init());
+    OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
+    OK(open_shape("ck2", SCR_FLAG_CHECKPOINT, &shapes[k]));
+    MPI_Barrier(MPI_COMM_WORLD);
+    run_dies();
+    CHECK(count_in("prefix", ".tmp") > 0, "nothing was left");
+    if (k % 2) set("SCR_CACHE_PURGE=1");
+    OK(SCR_Init());
+    CHECK(count_in("prefix", ".tmp") == 0, "%d temporary files", count_in("prefix", ".tmp"));
+    get_shape("ck1", &shapes[0]);
+    OK(put_shape("ck3", SCR_FLAG_CHECKPOINT, &shapes[k], 1));
+    OK(SCR_Finalize());
+  }
+}
+
+/* All ranks write their parts of one file. */
+static int put_shared(const char* name, int valid)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], part[100];
+  int  fd, rc = SCR_Start_output(name, SCR_FLAG_CHECKPOINT);
+
+  if (rc != SCR_SUCCESS) return rc;
+  snprintf(path, sizeof path, "%s/%s/shared", case_prefix, name);
+  OK(SCR_Route_file(path, file));
+  memset(part, 'a' + rank, sizeof part);
+  fd = open(file, O_WRONLY | O_CREAT, 0666);
+  usleep(20000 * (unsigned)rank);
+  CHECK(fd >= 0 && pwrite(fd, part, sizeof part, (off_t)(rank * 100)) == 100, "%s", file);
+  close(fd);
+  snprintf(path, sizeof path, "%s/%s/own_%d", case_prefix, name, rank);
+  OK(SCR_Route_file(path, file));
+  CHECK(write_bytes(file, (unsigned)rank, 10), "%s", file);
+  return SCR_Complete_output(valid);
+}
+
+static void gets_shared(const char* name)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], *text;
+  long n = 0, i;
+  int  flag;
+
+  OK(SCR_Init());
+  OK(SCR_Have_restart(&flag, NULL));
+  CHECK(flag, "not offered");
+  OK(SCR_Start_restart(NULL));
+  snprintf(path, sizeof path, "%s/%s/shared", case_prefix, name);
+  OK(SCR_Route_file(path, file));
+  text = read_file(file, &n);
+  CHECK(n == 100 * ranks, "%ld bytes", n);
+  for (i = 0; i < n && text[i] == 'a' + i / 100; i++) continue;
+  CHECK(i == n, "byte %ld", i);
+  free(text);
+  snprintf(path, sizeof path, "%s/%s/own_%d", case_prefix, name, rank);
+  OK(SCR_Route_file(path, file));
+  CHECK(same_bytes(file, (unsigned)rank, 10), "%s", file);
+  OK(SCR_Complete_restart(1));
+  OK(SCR_Finalize());
+}
+
+static void ranks_write_one_file_together(void)
+{
+  begin();
+  set("SCR_CACHE_BYPASS=1");
+  OK(SCR_Init());
+  OK(put_shared("ck1", 1));
+  CODE(put_shared("ck2", rank != 0), SCR_ERR_INVALID, "rank 0");
+  nothing_is_left(0);
+  OK(SCR_Finalize());
+  set("SCR_FETCH_BYPASS=1");
+  gets_shared("ck1");
+}
+
+static int small(const char* path, struct statvfs* fs)
+{
+  int rc = statvfs(path, fs);
+
+  if (strstr(path, "cache") != NULL) fs->f_bavail = 100000 / fs->f_frsize;
+  return rc;
+}
+
+/* The cache holds the first one, but not the second, which is larger; the third is small again. */
+static void what_is_too_large_for_the_cache_is_written_on_the_prefix(void)
+{
+  int automatic;
+
+  for (automatic = 1; automatic >= 0; automatic--) {
+    begin();
+    set("SCR_FLUSH=0");
+    if (!automatic) set("SCR_CACHE_BYPASS=0");
+    OK(SCR_Init());
+    OK(put("ck1", 1, 1000000));
+    test_statvfs = small;
+    OK(put("ck2", 1, 1200000));
+    CHECK(there("prefix/ck2/rank_0_0") == automatic, "ck2 is in the wrong place");
+    OK(put("ck3", 1, 1000));
+    CHECK(there("prefix/ck3/rank_0_0") == automatic, "ck3 is expected to be as large as ck2");
+    test_statvfs = statvfs;
+    OK(put("ck4", 1, 1000));
+    CHECK(!there("prefix/ck4/rank_0_0"), "ck4 fits into the cache");
+    OK(SCR_Finalize());
+    run_gets("ck4", 1, 1000);
+    shell("rm -rf cache/* cntl/*");
+    if (!automatic) continue;
+    run_gets("ck3", 1, 1000);
+    shell("rm -rf cache/* cntl/* prefix/ck3/rank_0_0");
+    test_statvfs = small;
+    run_gets("ck2", 1, 1200000); /* in place */
+    CHECK(cached_in("cache") == 0, "0x%x", cached_in("cache"));
+    test_statvfs = statvfs;
+  }
+}
+
+static void lines_choose_which_checkpoints_bypass_the_cache(void)
+{
+  begin();
+  set("SCR_FLUSH=0");
+  set("SCR_COPY_TYPE=FILE");
+  set("CKPT=0 INTERVAL=1 TYPE=XOR");
+  set("CKPT=1 INTERVAL=2 BYPASS=1");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 1000));
+  OK(put("ck3", 1, 1000));
+  CHECK(!there("prefix/ck1") && there("prefix/ck2/rank_0_0") && !there("prefix/ck3"), "not as the lines say");
+  OK(SCR_Finalize());
+  run_fetches("ck2", 1, 1000);
+}
+
+/* All ranks die at some call while a checkpoint in bypass is completed. */
+static void a_death_in_bypass_leaves_the_old_or_the_new_one(void)
+{
+  int n, rc, step = test_long ? 1 : 3, over = 0;
+
+  begin();
+  set("SCR_CACHE_BYPASS=1");
+  OK(SCR_Init());
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
+  OK(SCR_Finalize());
+  shell("cp -a prefix was; cp -a cntl was_cntl");
+  for (n = 1; !over; n += step) {
+    during("a death at call %d", n);
+    test_alive();
+    shell("rm -rf prefix cntl; cp -a was prefix; cp -a was_cntl cntl");
+    OK(SCR_Init());
+    OK(open_shape("ck2", SCR_FLAG_CHECKPOINT, &shapes[0]));
+    fault_at(FAULT_DEAD, FAULT_ALL, EIO, n);
+    rc = SCR_Complete_output(1);
+    over = fault_struck(FAULT_ALL) == 0;
+    MPI_Allreduce(MPI_IN_PLACE, &over, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    run_dies();
+    OK(SCR_Init());
+    get_shape(there("prefix/ck2/rank_0_0") || rc == SCR_SUCCESS ? "ck2" : "ck1", &shapes[0]);
+    CHECK(count_in("prefix", ".scr2.tmp") == 0, "%d temporary files", count_in("prefix", ".scr2.tmp"));
+    OK(SCR_Finalize());
+  }
+  CHECK(n > 10 * step, "only %d calls", n);
+}
+
+/* clang-format off */
+const test_case bypass_cases[] = {CASE(with_bypass_files_are_written_on_the_prefix, "1 4", "3 5"),
+                                  CASE(an_older_dataset_of_the_same_names_stays_until_the_new_one_is_complete, "4"),
+                                  CASE(temporary_files_of_a_killed_run_are_removed_by_the_next, "4"),
+                                  CASE(ranks_write_one_file_together, "4", "3"),
+                                  CASE(what_is_too_large_for_the_cache_is_written_on_the_prefix, "4"),
+                                  CASE(lines_choose_which_checkpoints_bypass_the_cache, "4"),
+                                  CASE(a_death_in_bypass_leaves_the_old_or_the_new_one, "2"), CASES_END};
