@@ -1488,8 +1488,8 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 **
 ** Uses       platform, errors, memory, path, hash; the CRC32 of zlib.
 ** Offers     scr_hash_image, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head, scr_hash_file_lock,
-**            scr_hash_file_unlock, scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled, scr_file_share,
-**            scr_lock_open, scr_lock_take.
+**            scr_hash_file_unlock, scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled,
+**            scr_file_share, scr_lock_open, scr_lock_take.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.

@@ -1,6 +1,6 @@
 /*
-** Scavenge: what the nodes of a job have in their caches becomes a dataset on the prefix, whatever fails.  The dataset is
-** that of tests/data/sets/xor, of which one rank is lost.
+** Scavenge: what the nodes of a job have in their caches becomes a dataset on the prefix, whatever fails.  The dataset
+** is that of tests/data/sets/xor, of which one rank is lost.
 */
 
 enum { SCAVENGE_RANKS = 4, SCAVENGE_LOST = 2 };
