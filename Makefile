@@ -30,7 +30,7 @@ using   = $(if $(silent)$(findstring <$(1)>,$(told)),,$(eval told += <$(1)>)$(in
 version = $(or $(shell $(1) --version 2>/dev/null | head -n 1),not found; `make setup` installs what is missing)
 told   :=
 
-COMMANDS = $(patsubst %.c,%,$(wildcard tools/scr_*.c)) $(addprefix tools/scr_,rebuild_xor glob_hosts log_transfer inspect_cache)
+COMMANDS = $(patsubst %.c,%,$(wildcard tools/scr_*.c)) $(addprefix tools/scr_,rebuild_xor glob_hosts log_transfer inspect_cache srun mpirun)
 EXAMPLES = $(patsubst %.c,%,$(wildcard examples/*.c))
 BINDINGS = examples/fortran/scrf.h examples/fortran/scr.f90
 FORTRAN  = examples/fortran/heat2d examples/fortran/heat2d_fixed

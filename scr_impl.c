@@ -22,7 +22,7 @@
 **   12 FILEMAP
 **   13 PREFIX: INDEX, SUMMARY, OBJECTS
 **   14 FILES OF A RUN: FLUSH, HALT, NODES, LOG
-**   15 COMMANDS: REBUILD, SCAN
+**   15 COMMANDS: REBUILD, SCAN, SCAVENGE
 **   ---- #ifndef SCR_SERIAL: the only fence ----
 **   16 MPI HELPERS
 **   17 WORLD: GROUPS, STORES, SETS, DIRECTORIES
@@ -160,6 +160,7 @@ typedef struct {
   int (*ftruncate)(int fd, off_t size);
   int (*fsync)(int fd);
   int (*rename)(const char* from, const char* to);
+  int (*link)(const char* from, const char* to);
   int (*unlink)(const char* path);
   int (*mkdir)(const char* path, mode_t mode);
   int (*rmdir)(const char* path);
@@ -183,8 +184,8 @@ SCR_FN int scr_os_lstat(const char* path, struct stat* st)
   return lstat(path, st); /* a wrapper, because lstat is a macro on some systems */
 }
 
-static scr_os_table scr_os = {scr_os_open, close, read,  pread, write,        pwrite, ftruncate, fsync,   rename,
-                              unlink,      mkdir, rmdir, flock, scr_os_lstat, fchmod, fchown,    futimens};
+static scr_os_table scr_os = {scr_os_open, close,  read,  pread, write, pwrite,       ftruncate, fsync,  rename,
+                              link,        unlink, mkdir, rmdir, flock, scr_os_lstat, fchmod,    fchown, futimens};
 
 /* Write all N bytes of BUF to FD.  Returns 0, or -1 with errno. */
 SCR_FN int scr_write_all(int fd, const void* buf, size_t n)
@@ -1487,8 +1488,8 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 **
 ** Uses       platform, errors, memory, path, hash; the CRC32 of zlib.
 ** Offers     scr_hash_image, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head, scr_hash_file_lock,
-**            scr_hash_file_unlock, scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled, scr_file_share,
-**            scr_lock_open, scr_lock_take.
+**            scr_hash_file_unlock, scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled,
+**            scr_file_share, scr_lock_open, scr_lock_take.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
@@ -2801,8 +2802,9 @@ static const struct {
                          {"SCR_COPY_METADATA", "1", "all metadata is kept"}};
 
 /* Parameters of the user file that only commands read. */
-static const char* const scr_params_commands[] = {"SCR_EXCLUDE_NODES", "SCR_MIN_NODES", "SCR_WATCHDOG_TIMEOUT",
-                                                  "SCR_WATCHDOG_TIMEOUT_PFS"};
+static const char* const scr_params_commands[] = {
+    "SCR_EXCLUDE_NODES", "SCR_MIN_NODES", "SCR_RETRIES",          "SCR_RUNS",
+    "SCR_RUN_WAIT",      "SCR_WATCHDOG",  "SCR_WATCHDOG_TIMEOUT", "SCR_WATCHDOG_TIMEOUT_PFS"};
 
 /* The number of letters that must be inserted, removed or replaced to make A of B; more than 2 counts as 3. */
 SCR_FN int scr_params_distance(const char* a, const char* b)
@@ -2941,13 +2943,13 @@ SCR_FN int scr_params_check(const scr_hash* params)
 **                  entries; the header of a redundancy file describes members in another form of the same record.
 **
 ** Uses       platform, errors, memory, path, hash
-** Offers     scr_scheme, scr_identity, scr_desc, scr_file_kind, scr_file, scr_reddesc, scr_home, scr_entry;
+** Offers     scr_scheme, scr_identity, scr_desc, scr_file_kind, scr_file, scr_reddesc, scr_home, scr_mark, scr_entry;
 **            scr_scheme_name, scr_scheme_from_name, scr_identity_same, scr_identity_differs, scr_identity_cmp,
 **            scr_identity_read, scr_identity_write, scr_desc_read_str, scr_desc_read, scr_desc_write, scr_desc_name,
 **            scr_desc_is_ckpt, scr_desc_is_pure, scr_file_free, scr_reddesc_free, scr_reddesc_dup, scr_home_below,
-**            scr_home_path, scr_private_mkdir, scr_home_mkdir, scr_home_claim, scr_entry_free, scr_entry_find,
-**            scr_entry_add, scr_entry_dup, scr_entry_cut, scr_entry_forget, scr_entry_path, scr_entry_place,
-**            scr_entry_write, scr_entry_read, scr_entry_write_member, scr_entry_read_member
+**            scr_home_path, scr_private_check, scr_private_mkdir, scr_home_mkdir, scr_home_claim, scr_entry_free,
+**            scr_entry_find, scr_entry_add, scr_entry_dup, scr_entry_cut, scr_entry_forget, scr_entry_path,
+**            scr_entry_place, scr_entry_write, scr_entry_read, scr_entry_write_member, scr_entry_read_member
 ** Invariants
 **   D1  Two datasets are the same only if id, time of creation and nonce are equal: ids recur after a rollback, and a
 **       lost node may come back with files of an earlier run.
@@ -4898,8 +4900,9 @@ static struct {
 
 /* How much of the machine a copy in the background may take.  All zeros: all that it can get. */
 typedef struct {
-  double rate;  /* bytes a second; 0: no limit */
-  double share; /* of its time that it works, from 0 to 1; 0: no limit */
+  double rate;                   /* bytes a second; 0: no limit */
+  double share;                  /* of its time that it works, from 0 to 1; 0: no limit */
+  void (*moved)(uint64_t bytes); /* called after each step, to show progress; may be NULL */
 } scr_pace;
 
 /*
@@ -4911,6 +4914,7 @@ SCR_FN double scr_pace_pause(const scr_pace* pace, uint64_t n, double start)
   struct timespec until;
   double          now = scr_wtime(), end = now, worked = now - start;
 
+  if (pace->moved != NULL) pace->moved(n);
   if (pace->rate > 0 && start + (double)n / pace->rate > end) end = start + (double)n / pace->rate;
   if (pace->share > 0 && pace->share < 1 && start + worked / pace->share > end) end = start + worked / pace->share;
   if (end <= now) return now;
@@ -8581,15 +8585,18 @@ SCR_FN int scr_log_transfer(const scr_log* l, const char* type, const char* from
   return scr_log_line(l, line);
 }
 
-/* ==== 15 COMMANDS: REBUILD, SCAN ========================================================================
+/* ==== 15 COMMANDS: REBUILD, SCAN, SCAVENGE ==============================================================
 ** For commands only: one process finds the redundancy sets in the directories of a dataset, and rebuilds lost files
 ** from the remaining files of each set; or it finds flushed datasets on the prefix, and enters them into the index; or
-** it makes a dataset of files that were never written through the library.
+** it makes a dataset of files that were never written through the library, or of what the nodes of a job that has ended
+** still have in their caches.
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, erasure code, prefix
-** Offers     scr_rebuild, scr_rebuild_sets, scr_extraction, scr_adoption; scr_rebuild_run, scr_rebuild_sets_free,
-**            scr_rebuild_find, scr_rebuild_set, scr_scan_add, scr_scan_extract, scr_adopt_free, scr_adopt_file,
-**            scr_adopt, scr_scan_walk
+** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, erasure code, filemap,
+**            prefix, files of a run
+** Offers     scr_rebuild, scr_rebuild_sets, scr_extraction, scr_adoption, scr_scavenge; scr_rebuild_run,
+**            scr_rebuild_sets_free, scr_rebuild_find, scr_rebuild_set, scr_scan_add, scr_scan_extract, scr_adopt_free,
+**            scr_adopt_file, scr_adopt, scr_scan_walk, scr_stage_path, scr_stage_walk, scr_stage_collect,
+**            scr_scavenge_free, scr_scavenge_begin, scr_scavenge_finish
 ** Invariants
 **   B1  What is rebuilt equals, byte for byte, what the ranks of the set had made, headers included.
 **   B2  The memory needed does not grow with the size of files, nor the number of open files with the number of
@@ -8599,6 +8606,8 @@ SCR_FN int scr_log_transfer(const scr_log* l, const char* type, const char* from
 **   B4  Only one process at a time makes files in a directory: it holds a lock on the directory.
 **   B5  A dataset is entered into the index only if each of its files is whole, by size and checksum: files of the same
 **       names may be those of a newer dataset.
+**   B6  A file of a stage is whole: it gets its name when its bytes are synced, and right by their checksum.  No
+**       process writes to it after that, and it stays until the index has the dataset and all renames are done.
 ** Failure    An error code.  What is not lost stays unchanged, no temporary file is left, and another call finishes
 **            what a crash interrupted.
 ** ====================================================================================================== */
@@ -9583,6 +9592,810 @@ SCR_FN void scr_scan_walk(const char* prefix, const char* dir, void (*found)(con
       found(dir, arg);
   }
   if (d != NULL) closedir(d);
+}
+
+/* ---- scavenge: a dataset of a job that has ended, from the caches of its nodes to the prefix ---- */
+
+/*
+** What the nodes have of a dataset is collected in a directory of the prefix, its stage: the files as they lie in the
+** cache, redundancy files included, and for each rank <rank>.scrfilemap in .scr, the rank's entry with paths below the
+** stage.  The name of the stage tells the dataset, so that another of the same id has another stage.
+*/
+#define SCR_STAGE_PREFIX "scavenge."
+
+SCR_FN int scr_stage_path(const char* prefix, const scr_identity* identity, char* path, size_t n)
+{
+  return scr_fmt(path, n, "%s/.scr/" SCR_STAGE_PREFIX "%d.%" PRId64 ".%016" PRIx64, prefix, identity->id,
+                 identity->created, identity->nonce);
+}
+
+/* Returns 1 if NAME is that of a stage; IDENTITY receives its dataset. */
+SCR_FN int scr_stage_parse(const char* name, scr_identity* identity)
+{
+  char again[128];
+
+  memset(identity, 0, sizeof *identity);
+  if (sscanf(name, SCR_STAGE_PREFIX "%9d.%19" SCNd64 ".%16" SCNx64, &identity->id, &identity->created,
+             &identity->nonce) != 3)
+    return 0;
+  snprintf(again, sizeof again, SCR_STAGE_PREFIX "%d.%" PRId64 ".%016" PRIx64, identity->id, identity->created,
+           identity->nonce);
+  return identity->id > 0 && strcmp(again, name) == 0;
+}
+
+/* Call FOUND for each stage on PREFIX. */
+SCR_FN void scr_stage_walk(const char* prefix, void (*found)(const scr_identity* identity, void* arg), void* arg)
+{
+  char           path[SCR_MAX_FILENAME];
+  scr_identity   identity;
+  struct dirent* e;
+  DIR*           d = scr_record_path(prefix, "", path, sizeof path) == SCR_SUCCESS ? opendir(path) : NULL;
+
+  while (d != NULL && (e = readdir(d)) != NULL)
+    if (scr_stage_parse(e->d_name, &identity)) found(&identity, arg);
+  if (d != NULL) closedir(d);
+}
+
+/* The entry of RANK in STAGE, of the dataset IDENTITY; NULL if there is none that is sound. */
+SCR_FN scr_entry* scr_stage_read(const char* stage, int rank, const scr_identity* identity)
+{
+  char             path[SCR_MAX_FILENAME];
+  scr_filemap      map = {NULL, 0};
+  const scr_entry* e;
+  scr_entry*       copy = NULL;
+
+  if (scr_fmt(path, sizeof path, "%s/.scr/%d.scrfilemap", stage, rank) == SCR_SUCCESS &&
+      scr_filemap_read(path, &map) == SCR_SUCCESS && (e = scr_filemap_find(&map, identity, rank)) != NULL && e->listed)
+    copy = scr_entry_dup(e);
+  scr_filemap_clear(&map);
+  return copy;
+}
+
+/* Write E as <rank>.scrfilemap of STAGE.  How it was protected in the cache does not concern the prefix. */
+SCR_FN int scr_stage_write(const char* stage, const scr_entry* e)
+{
+  char        path[SCR_MAX_FILENAME];
+  scr_filemap map = {NULL, 0};
+  scr_home    nowhere;
+  scr_entry*  bare = scr_entry_dup(e);
+  int         rc = bare == NULL ? SCR_ERR_OOM() : scr_fmt(path, sizeof path, "%s/.scr/%d.scrfilemap", stage, e->owner);
+
+  memset(&nowhere, 0, sizeof nowhere);
+  if (bare != NULL) scr_reddesc_free(&bare->red);
+  if (rc == SCR_SUCCESS) rc = scr_filemap_put(&map, bare);
+  else scr_entry_free(&bare);
+  if (rc == SCR_SUCCESS) rc = scr_filemap_write(path, &map, &nowhere);
+  scr_filemap_clear(&map);
+  return rc;
+}
+
+/*
+** Copy the file F of E from the cache of HOME to STAGE, unless it is there.  It gets its name when its bytes are synced
+** and its checksum is right (B6); MOVED is called as in scr_pace.
+*/
+SCR_FN int scr_stage_copy(const scr_home* home, const scr_entry* e, scr_file* f, const char* stage,
+                          void (*moved)(uint64_t bytes))
+{
+  char           from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
+  scr_copy_list  copies;
+  scr_copy_item* it;
+  int            rc = scr_fmt(to, sizeof to, "%s/%s", stage, f->rel);
+
+  if (rc == SCR_SUCCESS && scr_file_has_size(to, f->size) == SCR_SUCCESS) return SCR_SUCCESS;
+  if (rc == SCR_SUCCESS && !f->complete) rc = SCR_ERR(SCR_ERR_MISSING, "%s was not complete", f->rel);
+  if (rc == SCR_SUCCESS) rc = scr_entry_path(home, e, f->rel, from, sizeof from);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s/.scr/%s.%ld.tmp", stage, home->host, (long)getpid());
+  if (rc == SCR_SUCCESS) rc = scr_path_dir_of(to, dir, sizeof dir);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(dir, 0777);
+  if (rc == SCR_SUCCESS) rc = scr_copy_list_make(&copies, 1, 1 << 20);
+  if (rc != SCR_SUCCESS) return rc;
+  copies.pace.moved = moved;
+  it = scr_copy_list_add(&copies, f->mode, 0666, f->mtime);
+  rc = scr_extents_whole(&it->from, from, f->size);
+  if (rc == SCR_SUCCESS) rc = scr_extents_whole(&it->to, tmp, f->size);
+  if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, 1);
+  if (rc == SCR_SUCCESS && f->has_crc) rc = scr_file_has_crc(from, it->crc, f->crc, "it was corrupted in the cache");
+  f->crc = it->crc;
+  f->has_crc = rc == SCR_SUCCESS;
+  if (rc == SCR_SUCCESS && scr_os.rename(tmp, to) < 0) rc = SCR_ERRNO("cannot rename %s to %s", tmp, to);
+  if (rc != SCR_SUCCESS) scr_os.unlink(tmp);
+  scr_copy_list_free(&copies);
+  return rc;
+}
+
+/*
+** Copy the files of E that KINDS names, bits of 1 << scr_file_kind, from the cache of HOME to the stage of its dataset
+** on PREFIX.  SAY is called with the reason for each file that is lost; *LOST counts them.  Only what ends the copy is
+** an error: no space, or no stage.
+*/
+SCR_FN int scr_stage_collect(const scr_home* home, const scr_entry* e, const char* prefix, int kinds,
+                             void (*moved)(uint64_t bytes), void (*say)(const char* what), int* lost)
+{
+  char       stage[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+  scr_entry* all = scr_entry_dup(e); /* receives the checksums that the copies find */
+  scr_hash*  dirs = scr_hash_new();
+  int        i, rc = scr_stage_path(prefix, &e->desc.identity, stage, sizeof stage);
+
+  if (all == NULL) rc = SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/.scr", stage);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
+  if (rc == SCR_SUCCESS) scr_dirs_above(dirs, prefix, path);
+  for (i = 0; rc == SCR_SUCCESS && i < all->files; i++) {
+    scr_file* f = &all->file[i];
+    if (!(kinds & 1 << f->kind)) continue;
+    rc = scr_stage_copy(home, e, f, stage, moved);
+    if (rc == SCR_ERR_SPACE || rc == SCR_ERR_MEM || rc == SCR_SUCCESS) {
+      if (rc == SCR_SUCCESS && scr_fmt(path, sizeof path, "%s/%s", stage, f->rel) == SCR_SUCCESS)
+        scr_dirs_above(dirs, stage, path);
+      continue;
+    }
+    snprintf(path, sizeof path, "%.*s", scr_err_length, scr_err_text);
+    say(path);
+    ++*lost;
+    rc = SCR_SUCCESS;
+  }
+  if (rc == SCR_SUCCESS) rc = scr_dirs_sync(&dirs);
+  else scr_hash_delete(&dirs);
+  if (rc == SCR_SUCCESS) rc = scr_stage_write(stage, all);
+  scr_entry_free(&all);
+  return rc;
+}
+
+/* A rank's files in a stage: some are missing, none are, or it is reported that some are. */
+typedef enum { SCR_PART_MISSING, SCR_PART_WHOLE, SCR_PART_REPORTED } scr_part;
+
+/* A dataset of the index that loses files to the one that is scavenged. */
+typedef struct {
+  int  id;
+  char dir[SCR_MAX_FILENAME];
+} scr_scavenge_rival;
+
+/* A stage that is to become a dataset on the prefix; the caller sets the first group, to zeros what it does not use. */
+typedef struct {
+  const char*  prefix; /* absolute */
+  scr_identity identity;
+  uint64_t     container_size, map_size;       /* of SCR_CONTAINER_SIZE and SCR_RANK2FILE_SIZE */
+  void (*moved)(uint64_t bytes);               /* as in scr_pace */
+  void (*say)(const char* what);               /* what is lost, rebuilt, and why */
+  char                stage[SCR_MAX_FILENAME]; /* from here on: what is found out */
+  scr_entry*          model;                   /* any entry, for what all have in common */
+  char*               part;                    /* [ranks]: a value of scr_part */
+  scr_mark            mark;                    /* what an entry says was decided about the dataset */
+  char                rejected_by[SCR_JOB_KEY_MAX];
+  char                dir[SCR_MAX_FILENAME]; /* of the dataset, below the prefix */
+  scr_objects         objects;
+  scr_hash*           names; /* paths of files below the prefix, for comparisons */
+  scr_scavenge_rival* rival;
+  int                 rivals, committed; /* committed: the index has the dataset */
+} scr_scavenge;
+
+SCR_FN void scr_scavenge_free(scr_scavenge* s)
+{
+  scr_entry_free(&s->model);
+  scr_free(&s->part);
+  scr_objects_free(&s->objects);
+  scr_hash_delete(&s->names);
+  scr_free(&s->rival);
+}
+
+/* Returns 1 if all files of the application that E lists are in the stage. */
+SCR_FN int scr_scavenge_is_whole(const scr_scavenge* s, const scr_entry* e)
+{
+  char path[SCR_MAX_FILENAME];
+  int  i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < e->files && rc == SCR_SUCCESS; i++) {
+    if (e->file[i].kind != SCR_FILE_APPLICATION) continue;
+    rc = scr_fmt(path, sizeof path, "%s/%s", s->stage, e->file[i].rel);
+    if (rc == SCR_SUCCESS) rc = scr_file_has_size(path, e->file[i].size);
+  }
+  return rc == SCR_SUCCESS;
+}
+
+/* Find any entry in the stage, for what all have in common. */
+SCR_FN int scr_scavenge_begin(scr_scavenge* s)
+{
+  char           dir[SCR_MAX_FILENAME];
+  struct dirent* e;
+  DIR*           d;
+  int            rank, end, rc = scr_stage_path(s->prefix, &s->identity, s->stage, sizeof s->stage);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(dir, sizeof dir, "%s/.scr", s->stage);
+  if (rc != SCR_SUCCESS) return rc;
+  d = opendir(dir);
+  while (d != NULL && s->model == NULL && (e = readdir(d)) != NULL) {
+    end = 0;
+    if (sscanf(e->d_name, "%9d.scrfilemap%n", &rank, &end) == 1 && end > 0 && e->d_name[end] == '\0' && rank >= 0)
+      s->model = scr_stage_read(s->stage, rank, &s->identity);
+    if (s->model != NULL && (s->model->desc.ranks < 1 || !s->model->desc.complete)) scr_entry_free(&s->model);
+  }
+  if (d != NULL) closedir(d);
+  if (scr_oom) return SCR_ERR_OOM();
+  if (s->model == NULL)
+    return SCR_ERR(SCR_ERR_LOST, "no rank's files of dataset %d were found in the caches", s->identity.id);
+  s->part = (char*)scr_malloc((size_t)s->model->desc.ranks);
+  return s->part == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+/* Find out which ranks have all their files in the stage.  Returns how many do not. */
+SCR_FN int scr_scavenge_inspect(scr_scavenge* s)
+{
+  int rank, missing = 0;
+
+  for (rank = 0; rank < s->model->desc.ranks; rank++) {
+    scr_entry* e = scr_stage_read(s->stage, rank, &s->identity);
+    if (e != NULL && scr_scavenge_is_whole(s, e)) s->part[rank] = SCR_PART_WHOLE;
+    if (e != NULL && e->mark > s->mark) {
+      s->mark = e->mark;
+      memcpy(s->rejected_by, e->rejected_by, sizeof s->rejected_by);
+    }
+    scr_entry_free(&e);
+    missing += s->part[rank] != SCR_PART_WHOLE;
+  }
+  return missing;
+}
+
+/* ---- what is lost is rebuilt in the stage, or reported ---- */
+
+/* Returns 1 if member R of the set of H has all its files in the stage. */
+SCR_FN int scr_scavenge_has(const scr_scavenge* s, const scr_header* h, int r)
+{
+  return s->part[h->member[r % h->set_size]] == SCR_PART_WHOLE;
+}
+
+/* Read the header of any member of the set NAME in the stage into H. */
+SCR_FN int scr_scavenge_header(const scr_scavenge* s, const char* name, scr_header* h)
+{
+  char path[SCR_MAX_FILENAME];
+  int  r, n = 0, rc = SCR_ERR_LOST;
+
+  if (sscanf(name, "of_%9d", &n) != 1) n = 0;
+  for (r = 0; r < n && rc != SCR_SUCCESS; r++) {
+    rc = scr_fmt(path, sizeof path, "%s/.scr/%d_%s", s->stage, r + 1, name);
+    if (rc == SCR_SUCCESS) rc = scr_header_read(path, h);
+    if (rc == SCR_SUCCESS && (h->ranks != s->model->desc.ranks || h->set_size != n ||
+                              scr_identity_differs(&h->desc.identity, &s->identity))) {
+      scr_header_free(h);
+      rc = SCR_ERR(SCR_ERR_FORMAT, "%s is of another dataset", path);
+    }
+  }
+  return rc;
+}
+
+/* Append RANK to the list of ranks in B, N of which are there; MORE follow directly. */
+SCR_FN void scr_scavenge_add_ranks(scr_buf* b, int n, int rank, int more)
+{
+  char text[32];
+
+  snprintf(text, sizeof text, more > 0 ? "%s%d-%d" : "%s%d", n > 0 ? "," : "", rank, rank + more);
+  scr_buf_add(b, text, strlen(text));
+}
+
+/* How many of the lost members of H would have to be there for the set to be rebuilt. */
+SCR_FN int scr_scavenge_wanted(const scr_scavenge* s, const scr_header* h)
+{
+  int r, run = 0, lost = 0, wanted = 0, first = 0;
+
+  for (r = 0; r < h->set_size; r++) lost += !scr_scavenge_has(s, h, r);
+  if (h->scheme != SCR_SCHEME_PARTNER) return lost > h->failures ? lost - h->failures : 0;
+  if (lost == h->set_size) return (lost + 1) / 2;
+  while (!scr_scavenge_has(s, h, first)) first++; /* in a ring, begin behind one that is there */
+  for (r = 1; r <= h->set_size; r++) {
+    run = scr_scavenge_has(s, h, first + r) ? 0 : run + 1;
+    wanted += run > 0 && run % 2 == 0; /* no two neighbours may be lost */
+  }
+  return wanted;
+}
+
+/* Report that the set NAME cannot be rebuilt, as the error WHY says. */
+SCR_FN void scr_scavenge_report_set(const scr_scavenge* s, const char* name, const scr_header* h, const char* why)
+{
+  char    text[SCR_ERR_TEXT_MAX];
+  scr_buf b = {NULL, 0, 0, 0};
+  int     r, lost = 0, wanted = scr_scavenge_wanted(s, h);
+
+  for (r = 0; r < h->set_size; r++)
+    if (!scr_scavenge_has(s, h, r)) scr_scavenge_add_ranks(&b, lost++, h->member[r], 0);
+  scr_buf_add(&b, "", 1);
+  if (b.failed || lost == 0 || wanted == 0)
+    snprintf(text, sizeof text, "the set *_%.100s of %d ranks cannot be rebuilt: %.2000s", name, h->set_size, why);
+  else
+    snprintf(text, sizeof text,
+             "files of the ranks %.1000s are missing, which are in one %s set of %d ranks; those of %d of them would "
+             "have been enough",
+             b.p, scr_scheme_name(h->scheme), h->set_size, wanted);
+  s->say(text);
+  scr_buf_free(&b);
+}
+
+/* Write the entries of the members of H, a set that is rebuilt, that the stage lacks. */
+SCR_FN int scr_scavenge_enter(const scr_scavenge* s, const char* name, const scr_header* h)
+{
+  char       path[SCR_MAX_FILENAME];
+  scr_header own;
+  int        r, rc = SCR_SUCCESS;
+
+  for (r = 0; r < h->set_size && rc == SCR_SUCCESS; r++) {
+    if (scr_scavenge_has(s, h, r)) continue;
+    rc = scr_fmt(path, sizeof path, "%s/.scr/%d_%s", s->stage, r + 1, name);
+    if (rc == SCR_SUCCESS && (rc = scr_header_read(path, &own)) != SCR_SUCCESS) break;
+    if (rc == SCR_SUCCESS) {
+      scr_entry* e = own.entry[0];
+      e->desc = s->model->desc;
+      e->preserve = s->model->preserve;
+      e->container = s->model->container;
+      e->listed = 1;
+      rc = scr_stage_write(s->stage, e);
+      scr_header_free(&own);
+    }
+  }
+  return rc;
+}
+
+/* Rebuild the set NAME, if files of one of its members are lost.  If it cannot be rebuilt, that is reported. */
+SCR_FN int scr_scavenge_rebuild_set(scr_scavenge* s, const char* name)
+{
+  const char* dir = s->stage;
+  scr_rebuild job;
+  scr_header  h;
+  int         r, lost = 0, rc = scr_scavenge_header(s, name, &h);
+
+  if (rc != SCR_SUCCESS) return scr_rebuild_is_loss(rc) || rc == SCR_ERR_LOST ? SCR_SUCCESS : rc;
+  for (r = 0; r < h.set_size; r++) lost += !scr_scavenge_has(s, &h, r);
+  memset(&job, 0, sizeof job);
+  job.dirs = 1;
+  job.dir = &dir;
+  if (lost > 0) rc = scr_rebuild_set(&job, name, s->stage);
+  if (lost > 0 && rc == SCR_SUCCESS) rc = scr_scavenge_enter(s, name, &h);
+  if (rc == SCR_ERR_LOST || rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC || rc == SCR_ERR_MISSING) {
+    char why[SCR_ERR_TEXT_MAX];
+    snprintf(why, sizeof why, "%.*s", scr_err_length, scr_err_text);
+    scr_scavenge_report_set(s, name, &h, why);
+    for (r = 0; r < h.set_size; r++)
+      if (!scr_scavenge_has(s, &h, r)) s->part[h.member[r]] = SCR_PART_REPORTED;
+    rc = SCR_SUCCESS;
+  }
+  scr_header_free(&h);
+  return rc;
+}
+
+/* Report the ranks of which files are missing, and which no set that was found protects. */
+SCR_FN void scr_scavenge_report_alone(const scr_scavenge* s)
+{
+  char    text[SCR_ERR_TEXT_MAX];
+  scr_buf b = {NULL, 0, 0, 0};
+  int     rank, more, n = 0;
+
+  for (rank = 0; rank < s->model->desc.ranks; rank += more + 1) {
+    for (more = 0; rank + more < s->model->desc.ranks && s->part[rank + more] == SCR_PART_MISSING; more++) continue;
+    if (more > 0) scr_scavenge_add_ranks(&b, n++, rank, more - 1);
+  }
+  scr_buf_add(&b, "", 1);
+  snprintf(text, sizeof text, "files of the ranks %.1000s are missing, and nothing was found that protects them",
+           b.failed ? "?" : b.p);
+  if (n > 0) s->say(text);
+  scr_buf_free(&b);
+}
+
+/* Rebuild what is lost.  SCR_ERR_LOST, with a report, if files of some ranks stay missing. */
+SCR_FN int scr_scavenge_rebuild(scr_scavenge* s)
+{
+  scr_rebuild_sets sets;
+  int              i, missing = scr_scavenge_inspect(s), rc = SCR_SUCCESS;
+
+  if (missing == 0) return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
+  memset(&sets, 0, sizeof sets);
+  rc = scr_rebuild_find(s->stage, &sets);
+  for (i = 0; i < sets.n && rc == SCR_SUCCESS; i++) rc = scr_scavenge_rebuild_set(s, sets.name[i]);
+  scr_rebuild_sets_free(&sets);
+  if (rc == SCR_SUCCESS && scr_oom) rc = SCR_ERR_OOM();
+  if (rc != SCR_SUCCESS || (missing = scr_scavenge_inspect(s)) == 0) return rc;
+  scr_scavenge_report_alone(s);
+  return SCR_ERR(SCR_ERR_LOST,
+                 "dataset %d is not whole: files of %d of its %d ranks are missing; what was found is in %s",
+                 s->identity.id, missing, s->model->desc.ranks, s->stage);
+}
+
+/* ---- a whole stage becomes a dataset of the prefix ---- */
+
+/* Add the files of the application that E lists to the objects, and their final paths to the names. */
+SCR_FN int scr_scavenge_add_objects(scr_scavenge* s, const scr_entry* e)
+{
+  char        rel[SCR_MAX_FILENAME];
+  scr_object* o;
+  int         i, rc = SCR_SUCCESS;
+
+  scr_objects_add_owner(&s->objects, e->owner);
+  for (i = 0; i < e->files && rc == SCR_SUCCESS; i++) {
+    const scr_file* f = &e->file[i];
+    if (f->kind != SCR_FILE_APPLICATION) continue;
+    if (s->model->preserve) rc = scr_fmt(rel, sizeof rel, "%s", f->rel);
+    else rc = scr_fmt(rel, sizeof rel, "%s/%s", s->dir, f->rel);
+    if (rc != SCR_SUCCESS) break;
+    if (scr_hash_get(s->names, rel) != NULL)
+      return SCR_ERR(SCR_ERR_FORMAT, "two ranks of dataset %d have the file %s", s->identity.id, rel);
+    scr_hash_set(s->names, rel, scr_hash_new());
+    if ((o = scr_objects_add(&s->objects, e->owner, rel)) == NULL) return SCR_ERR_OOM();
+    o->size = f->size;
+    o->has_crc = f->has_crc;
+    o->crc = f->crc;
+    o->mode = f->mode;
+    o->mtime = f->mtime;
+    rc = scr_object_name_tmp(o, s->prefix, s->identity.id, s->objects.n - 1);
+  }
+  return scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/* List what the dataset is made of on the prefix. */
+SCR_FN int scr_scavenge_list(scr_scavenge* s)
+{
+  int rank, rc = SCR_SUCCESS;
+
+  s->objects.id = s->identity.id;
+  if ((s->names = scr_hash_new()) == NULL) return SCR_ERR_OOM();
+  for (rank = 0; rank < s->model->desc.ranks && rc == SCR_SUCCESS; rank++) {
+    scr_entry* e = scr_stage_read(s->stage, rank, &s->identity);
+    if (e == NULL) rc = SCR_ERR(SCR_ERR_LOST, "the entry of rank %d cannot be read in %s", rank, s->stage);
+    else rc = scr_scavenge_add_objects(s, e);
+    scr_entry_free(&e);
+  }
+  return rc;
+}
+
+/* The path in the stage of O. */
+SCR_FN int scr_scavenge_path(const scr_scavenge* s, const scr_object* o, char* path, size_t n)
+{
+  return scr_fmt(path, n, "%s/%s", s->stage, s->model->preserve ? o->rel : o->rel + strlen(s->dir) + 1);
+}
+
+/* Copy O from the stage to its temporary places, and compare its checksum. */
+SCR_FN int scr_scavenge_copy(const scr_scavenge* s, const scr_object* o)
+{
+  char           from[SCR_MAX_FILENAME];
+  scr_copy_list  copies;
+  scr_copy_item* it;
+  int            rc = scr_scavenge_path(s, o, from, sizeof from);
+
+  if (rc == SCR_SUCCESS) rc = scr_copy_list_make(&copies, 1, 1 << 20);
+  if (rc != SCR_SUCCESS) return rc;
+  copies.pace.moved = s->moved;
+  it = scr_copy_list_add(&copies, o->mode, 0666, o->mtime);
+  rc = scr_extents_whole(&it->from, from, o->size);
+  if (rc == SCR_SUCCESS) rc = scr_object_extents(o, s->prefix, s->identity.id, SCR_NAMES_TEMPORARY, &it->to);
+  if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, 1);
+  if (rc == SCR_SUCCESS) rc = scr_object_has_crc(o, from, it->crc, "it was damaged in the stage of a scavenge");
+  scr_copy_list_free(&copies);
+  return rc;
+}
+
+/*
+** Give O its temporary name too, as a link to its file in the stage; where there are no such links, as a copy.  A file
+** that has been renamed before has its final name; rename would do nothing with two links to it.
+*/
+SCR_FN int scr_scavenge_link(const scr_scavenge* s, const scr_object* o)
+{
+  char        from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
+  struct stat a, b;
+  int         rc = scr_scavenge_path(s, o, from, sizeof from);
+
+  if (rc == SCR_SUCCESS) rc = scr_object_path(o, s->prefix, s->identity.id, 0, to, sizeof to);
+  if (rc == SCR_SUCCESS && scr_os.lstat(from, &a) == 0 && scr_os.lstat(to, &b) == 0 && a.st_dev == b.st_dev &&
+      a.st_ino == b.st_ino)
+    return SCR_SUCCESS;
+  if (rc == SCR_SUCCESS) rc = scr_object_path(o, s->prefix, s->identity.id, 1, to, sizeof to);
+  if (rc != SCR_SUCCESS) return rc;
+  scr_os.unlink(to); /* what an interrupted attempt has left */
+  return scr_os.link(from, to) == 0 ? SCR_SUCCESS : scr_scavenge_copy(s, o);
+}
+
+/* Create the container of which X has the first byte, under its temporary name, with FULL bytes that are 0. */
+SCR_FN int scr_scavenge_create_container(const scr_scavenge* s, const scr_extent* x, uint64_t full)
+{
+  char path[SCR_MAX_FILENAME];
+  int  fd, rc = scr_object_place(x->path, NULL, s->prefix, s->identity.id, 1, path, sizeof path);
+
+  if (rc != SCR_SUCCESS) return rc;
+  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0666);
+  if (fd < 0) return SCR_ERRNO("cannot create %s", path);
+  if (scr_os.ftruncate(fd, (off_t)full) < 0) rc = SCR_ERRNO("cannot give %s its size", path);
+  if (scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", path);
+  return rc;
+}
+
+/* Pack all objects into containers, and copy their bytes there. */
+SCR_FN int scr_scavenge_pack(scr_scavenge* s)
+{
+  uint64_t total = 0, at = 0;
+  int      i, k, rc = SCR_SUCCESS;
+
+  for (i = 0; i < s->objects.n; i++) total += s->objects.object[i].size;
+  for (i = 0; i < s->objects.n && rc == SCR_SUCCESS; i++) {
+    scr_object* o = &s->objects.object[i];
+    rc = scr_object_pack(o, s->dir, at, s->container_size);
+    for (k = 0; k < o->packed.n && rc == SCR_SUCCESS; k++) {
+      const scr_extent* x = &o->packed.extent[k];
+      if (x->offset == 0 && x->length > 0)
+        rc = scr_scavenge_create_container(s, x, total - at < s->container_size ? total - at : s->container_size);
+      at += x->length;
+    }
+    if (rc == SCR_SUCCESS) rc = scr_scavenge_copy(s, o);
+  }
+  return rc;
+}
+
+/* There is no room for containers beside the stage: take back what was packed, so that the files are linked. */
+SCR_FN void scr_scavenge_unpack(scr_scavenge* s)
+{
+  int i;
+
+  scr_objects_remove_tmp(&s->objects, s->prefix);
+  for (i = 0; i < s->objects.n; i++) scr_extents_free(&s->objects.object[i].packed);
+  s->say("there is no room for containers beside what was collected; the dataset keeps one file for each of its files");
+}
+
+/* Create the directories of the files and of the metadata, with durable names. */
+SCR_FN int scr_scavenge_mkdirs(const scr_scavenge* s)
+{
+  scr_hash *           dirs = scr_hash_new(), *above = scr_hash_new();
+  const scr_hash_elem* e;
+  char                 meta[SCR_MAX_FILENAME];
+  int                  rc = scr_objects_dirs(&s->objects, s->prefix, dirs);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/%s/.scr", s->prefix, s->dir);
+  if (rc == SCR_SUCCESS) scr_hash_setf(dirs, NULL, "%s", meta);
+  for (e = scr_hash_elem_first(dirs); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    rc = scr_mkdirs(scr_hash_elem_key(e), 0777);
+    scr_dirs_above(above, s->prefix, scr_hash_elem_key(e));
+  }
+  if (rc == SCR_SUCCESS) rc = scr_dirs_sync(&above);
+  scr_hash_delete(&above);
+  scr_hash_delete(&dirs);
+  return rc;
+}
+
+/* Put the files under their temporary names, durably: in containers, if the run used them, or else linked. */
+SCR_FN int scr_scavenge_place(scr_scavenge* s)
+{
+  int i, packed = s->model->container && s->container_size > 0, rc = scr_scavenge_mkdirs(s);
+
+  if (rc == SCR_SUCCESS && packed && (rc = scr_scavenge_pack(s)) == SCR_ERR_SPACE) {
+    scr_scavenge_unpack(s);
+    packed = 0;
+    rc = SCR_SUCCESS;
+  }
+  for (i = 0; i < s->objects.n && rc == SCR_SUCCESS && !packed; i++) rc = scr_scavenge_link(s, &s->objects.object[i]);
+  return rc == SCR_SUCCESS ? scr_objects_sync(&s->objects, s->prefix) : rc;
+}
+
+/* What the search for files that others have at the same paths works on, and its result. */
+typedef struct {
+  const scr_hash* names;
+  int             hit;
+} scr_scavenge_search;
+
+SCR_FN int scr_scavenge_see_leaf(const scr_objects* l, void* arg)
+{
+  scr_scavenge_search* f = (scr_scavenge_search*)arg;
+  scr_objects_at       at;
+
+  memset(&at, 0, sizeof at);
+  while (!f->hit && scr_objects_walk(l, &at)) f->hit = scr_hash_get(f->names, at.rel) != NULL;
+  return SCR_SUCCESS;
+}
+
+/*
+** If IT, another dataset of the index, has a file where this one is to put its own, add it to the rivals.  A newer one
+** that is good keeps its files: SCR_ERR_STATE.
+*/
+SCR_FN int scr_scavenge_compare(scr_scavenge* s, const scr_index_item* it)
+{
+  scr_scavenge_search find = {s->names, 0};
+  scr_prefix_place    place;
+  scr_identity        identity = it->desc.identity;
+  int                 ranks, rc = scr_prefix_locate(s->prefix, it->id, it->dir, &place);
+
+  identity.id = it->id;
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(s->prefix, &place, &identity, &ranks, scr_scavenge_see_leaf, &find);
+  if (rc != SCR_SUCCESS) return scr_err_is_damage(rc) ? SCR_SUCCESS : rc; /* it cannot be fetched anyway */
+  if (!find.hit) return SCR_SUCCESS;
+  if (it->id >= s->identity.id && !it->failed && !it->passed)
+    return SCR_ERR(SCR_ERR_STATE, "dataset %d is not copied to %s: it would replace files of the newer dataset %d",
+                   s->identity.id, s->prefix, it->id);
+  if (!scr_grow(&s->rival, s->rivals, sizeof *s->rival)) return SCR_ERR_OOM();
+  s->rival[s->rivals].id = it->id;
+  return scr_fmt(s->rival[s->rivals++].dir, SCR_MAX_FILENAME, "%s", it->dir);
+}
+
+/* Find the datasets of the index that lose files to this one. */
+SCR_FN int scr_scavenge_find_rivals(scr_scavenge* s)
+{
+  char           path[SCR_MAX_FILENAME];
+  struct stat    st;
+  scr_index      index;
+  scr_index_item it;
+  scr_objects_at at;
+  int            there = 0, rc = scr_index_read(&index, s->prefix);
+
+  scr_hash_unset_all(s->names);
+  memset(&at, 0, sizeof at);
+  while (rc == SCR_SUCCESS && scr_objects_walk(&s->objects, &at)) {
+    rc = scr_objects_path(&at, s->prefix, s->identity.id, 0, path, sizeof path);
+    if (rc != SCR_SUCCESS || scr_os.lstat(path, &st) < 0) continue;
+    scr_hash_set(s->names, at.rel, scr_hash_new());
+    there = 1;
+    if (S_ISDIR(st.st_mode))
+      rc = SCR_ERR(SCR_ERR_PATH, "%s is a directory, and cannot be replaced by a file of dataset %d", path,
+                   s->identity.id);
+  }
+  memset(&it, 0, sizeof it);
+  while (rc == SCR_SUCCESS && there && scr_index_walk(&index, &it))
+    if (it.complete && !scr_identity_same(&it.desc.identity, &s->identity)) rc = scr_scavenge_compare(s, &it);
+  scr_index_close(&index, rc, 0);
+  return rc;
+}
+
+/* Write BODY, the objects of ranks from FIRST on, as a leaf below the root M; BODY is empty then. */
+SCR_FN int scr_scavenge_write_leaf(const scr_scavenge* s, scr_rank2file* m, int first, scr_hash* body)
+{
+  char file[64];
+  int  ranks = 0, rc = scr_rank2file_write_leaf(s->prefix, s->dir, first, body, &ranks, file, sizeof file);
+
+  m->ranks += ranks;
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_add(m, first, file);
+  scr_hash_unset_all(body);
+  return rc;
+}
+
+/*
+** Write the rank2file map: leaves of at most map_size bytes, if no rank alone needs more, and a root.  A root of one
+** MiB is above 10^4 leaves, so no level between them is needed.
+*/
+SCR_FN int scr_scavenge_write_map(const scr_scavenge* s)
+{
+  scr_hash *    body = scr_hash_new(), *one;
+  scr_rank2file m;
+  int           i, k = 0, begin = 0, rc = SCR_SUCCESS;
+
+  memset(&m, 0, sizeof m);
+  m.level = 1;
+  m.identity = s->identity;
+  for (i = 0; i < s->objects.owners && rc == SCR_SUCCESS; i++) {
+    scr_objects of = s->objects;
+    of.object = s->objects.object + k;
+    for (of.n = 0; k < s->objects.n && s->objects.object[k].owner == s->objects.owner[i]; k++) of.n++;
+    of.owner = s->objects.owner + i;
+    of.owners = 1;
+    one = scr_hash_new();
+    rc = scr_objects_to_hash(&of, s->prefix, s->dir, one);
+    if (rc == SCR_SUCCESS && i > begin && scr_hash_pack_size(body) + scr_hash_pack_size(one) > s->map_size) {
+      rc = scr_scavenge_write_leaf(s, &m, s->objects.owner[begin], body);
+      begin = i;
+    }
+    scr_hash_merge(body, one);
+    scr_hash_delete(&one);
+  }
+  if (rc == SCR_SUCCESS) rc = scr_scavenge_write_leaf(s, &m, s->objects.owner[begin], body);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_write_root(s->prefix, s->dir, &m);
+  scr_rank2file_free(&m);
+  scr_hash_delete(&body);
+  return rc;
+}
+
+/* Add the dataset to the index, with what has been decided about it, and remove its rivals, in one update. */
+SCR_FN int scr_scavenge_update_index(scr_scavenge* s)
+{
+  scr_index      index;
+  scr_index_item it;
+  int            i, id = s->identity.id, rc = scr_index_open(&index, s->prefix);
+
+  for (i = 0; i < s->rivals && rc == SCR_SUCCESS; i++) scr_index_remove(&index, s->rival[i].id, s->rival[i].dir);
+  if (rc == SCR_SUCCESS) rc = scr_index_set(&index, &s->model->desc, s->dir);
+  if (rc == SCR_SUCCESS && s->mark == SCR_MARK_PASSED) scr_index_note_passed(&index, id, s->dir);
+  if (rc == SCR_SUCCESS && s->mark == SCR_MARK_REJECTED) scr_index_note_failed(&index, id, s->dir, s->rejected_by);
+  rc = scr_index_close(&index, rc, 1);
+  if (scr_index_read(&index, s->prefix) == SCR_SUCCESS) /* the rename may have happened although its sync failed */
+    s->committed = scr_index_same(&index, &s->identity, &it);
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  return rc;
+}
+
+/* The commit has failed: remove the temporary files and, unless the index has the dataset, its metadata. */
+SCR_FN void scr_scavenge_undo(const scr_scavenge* s)
+{
+  char           meta[SCR_MAX_FILENAME];
+  scr_index      index;
+  scr_index_item it;
+  scr_err_record why;
+
+  scr_err_save(&why);
+  scr_objects_remove_tmp(&s->objects, s->prefix);
+  if (scr_index_read(&index, s->prefix) == SCR_SUCCESS && *s->dir &&
+      !scr_index_get(&index, s->identity.id, s->dir, &it) &&
+      scr_fmt(meta, sizeof meta, "%s/.scr", s->dir) == SCR_SUCCESS)
+    scr_prefix_remove_meta(s->prefix, meta, "");
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  scr_err_restore(&why);
+}
+
+/*
+** The stage has all files: place them, write the map, the summary and the index, and rename the files, in the order of
+** a flush.  Until the index has the dataset, a crash leaves temporary files and the stage; after it, any run or command
+** finishes the renames.
+*/
+SCR_FN int scr_scavenge_commit(scr_scavenge* s)
+{
+  char      path[SCR_MAX_FILENAME];
+  scr_desc* desc = &s->model->desc;
+  int       i, rc = scr_prefix_choose_dir(s->prefix, desc, s->model->preserve, NULL, s->dir, sizeof s->dir);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/.scr", s->dir);
+  if (rc == SCR_SUCCESS) scr_prefix_remove_meta(s->prefix, path, ".tmp"); /* of an attempt that was killed */
+  if (rc == SCR_SUCCESS) rc = scr_scavenge_list(s);
+  if (rc == SCR_SUCCESS) rc = scr_scavenge_place(s);
+  if (rc == SCR_SUCCESS) rc = scr_scavenge_find_rivals(s);
+  if (rc == SCR_SUCCESS) rc = scr_scavenge_write_map(s);
+  if (rc == SCR_SUCCESS) rc = scr_summary_path(s->prefix, s->dir, path);
+  if (rc == SCR_SUCCESS) rc = scr_summary_write(path, desc);
+  if (rc == SCR_SUCCESS) rc = scr_scavenge_update_index(s);
+  if (!s->committed) scr_scavenge_undo(s);
+  if (rc != SCR_SUCCESS) return rc;
+  rc = scr_prefix_finish_renames(s->prefix, s->identity.id, s->dir);
+  if (rc == SCR_SUCCESS) rc = scr_index_change(s->prefix, scr_index_note_renamed, s->identity.id, s->dir);
+  for (i = 0; i < s->rivals && rc == SCR_SUCCESS; i++)
+    if (strcmp(s->rival[i].dir, s->dir) != 0) scr_prefix_forget(s->prefix, s->rival[i].id, s->rival[i].dir);
+  return rc;
+}
+
+/* Record in the flush file that the dataset is on the prefix, in DIR. */
+SCR_FN int scr_scavenge_note(const scr_scavenge* s)
+{
+  scr_record     file;
+  scr_flush_note note;
+  int            known = 0, rc = scr_flush_file_open(&file, s->prefix);
+
+  if (rc == SCR_SUCCESS && scr_flush_file_get(&file, s->identity.id, &note) &&
+      !scr_identity_differs(&note.identity, &s->identity)) {
+    known = 1;
+    note.location = (note.location & SCR_LOCATION_CACHE) | SCR_LOCATION_PREFIX;
+    snprintf(note.dir, sizeof note.dir, "%s", s->dir);
+    scr_flush_file_put(&file, &note);
+  }
+  return scr_record_close(&file, rc, known);
+}
+
+/* Returns 1 if the index has the dataset of S, complete and with all files renamed, and sets s->dir. */
+SCR_FN int scr_scavenge_is_indexed(scr_scavenge* s)
+{
+  scr_index      index;
+  scr_index_item it;
+  int            is = scr_index_read(&index, s->prefix) == SCR_SUCCESS && scr_index_same(&index, &s->identity, &it) &&
+           it.complete && !it.renaming;
+
+  if (is) snprintf(s->dir, sizeof s->dir, "%s", it.dir);
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  return is;
+}
+
+/*
+** Make the stage of S a dataset of the prefix, if all its files are there or can be rebuilt.  The caller holds the lock
+** of the prefix.  SCR_ERR_LOST, after a report by s->say, if files are missing; SCR_ERR_STATE if a newer dataset has
+** the places of its files.  After an error, or a crash at any moment, another call goes on from what the stage has.
+*/
+SCR_FN int scr_scavenge_finish(scr_scavenge* s)
+{
+  int rc = SCR_SUCCESS;
+
+  if (scr_prefix_finish_all(s->prefix) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if (!scr_scavenge_is_indexed(s)) {
+    rc = scr_scavenge_begin(s);
+    if (rc == SCR_SUCCESS) rc = scr_scavenge_rebuild(s);
+    if (rc == SCR_SUCCESS) rc = scr_scavenge_commit(s);
+  } else {
+    rc = scr_stage_path(s->prefix, &s->identity, s->stage, sizeof s->stage);
+  }
+  if (rc == SCR_SUCCESS && scr_scavenge_note(s) != SCR_SUCCESS) scr_warn("%s", scr_err_text); /* the index tells too */
+  if (rc == SCR_SUCCESS || rc == SCR_ERR_STATE) scr_tree_remove(s->stage);
+  return rc;
 }
 
 #endif /* SCR_SERIAL: part 15 */
@@ -17327,12 +18140,13 @@ SCR_FN int scr_lock_is_of_this_process(int fd)
 }
 
 /*
-** Lock <prefix>/.scr/run.lock, so that no second run uses the prefix, and write into it which launch holds it.  The
-** processes of a killed run may hold it a little longer, but those of this launch stay.  Rank 0 only.
+** Lock <prefix>/.scr/run.lock, so that no second run uses the prefix, and write into it which launch holds it, and in a
+** second line which process, which scr_halt --immediate ends.  The processes of a killed run may hold it a little
+** longer, but those of this launch stay.  Rank 0 only.
 */
 SCR_FN int scr_run_hold_prefix(void)
 {
-  char    path[SCR_MAX_FILENAME], mine[320], other[320];
+  char    path[SCR_MAX_FILENAME], mine[320], other[320], text[800];
   ssize_t n;
   int     rc = scr_record_path(scr.world.prefix, "run.lock", path, sizeof path);
 
@@ -17346,14 +18160,16 @@ SCR_FN int scr_run_hold_prefix(void)
   if ((rc = scr_lock_take(scr.prefix_lock, path, 0)) == SCR_ERR_BUSY) {
     n = scr_pread_all(scr.prefix_lock, other, sizeof other - 1, 0);
     other[n > 0 ? n : 0] = '\0';
+    other[strcspn(other, "\n")] = '\0';
     if (strcmp(mine, other) != 0) rc = scr_lock_take(scr.prefix_lock, path, SCR_BUSY_SECONDS);
   }
   if (rc == SCR_ERR_BUSY)
     return SCR_ERR(SCR_ERR_BUSY,
                    "another run uses the prefix %s; give each run its own SCR_PREFIX, or end that run: %s",
                    scr.world.prefix, scr_err_text);
+  snprintf(text, sizeof text, "%s\nprocess %ld on %s\n", mine, (long)getpid(), scr_msg_host);
   if (rc == SCR_SUCCESS && scr_os.ftruncate(scr.prefix_lock, 0) == 0)
-    scr_pwrite_all(scr.prefix_lock, mine, strlen(mine), 0); /* only for a quicker answer: it may fail */
+    scr_pwrite_all(scr.prefix_lock, text, strlen(text), 0); /* it helps others, but may fail */
   return rc;
 }
 

@@ -7,12 +7,15 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top" || exit 1
 # suite, seconds for check, seconds for long
 suites="
-tests/unit/unit            120  600
+tests/unit/unit            240  600
 tests/tools/tools.sh       120  240
 tests/tools/job.sh         120  240
+tests/tools/scavenge.sh    150  300
+tests/tools/run.sh         120  300
 tests/tools/gdb.sh          60   60
 tests/mpi/mpi.sh          1100 4200
 tests/cluster/cluster.sh   420 5400
+tests/cluster/slurm.sh     240  900
 tests/version/version.sh   120  120
 tests/bench/smoke.sh       240  240
 tests/vendor/vendor.sh     360  360

@@ -19,6 +19,7 @@ packages_of() {
   case $manager:$1 in
   apt-get:cc) echo gcc libc6-dev ;; apt-get:mpi) echo mpich libmpich-dev ;; apt-get:zlib) echo zlib1g-dev ;;
   apt-get:cxx) echo g++ ;; apt-get:ip) echo iproute2 ;; apt-get:ps) echo procps ;; apt-get:unshare) echo util-linux ;;
+  apt-get:slurm) echo slurmctld slurmd slurm-client ;; dnf:slurm) echo slurm slurm-slurmctld slurm-slurmd ;;
   apt-get:format) echo clang-format ;; apt-get:fortran) echo gfortran libmpich-dev ;;
   dnf:cc) echo gcc ;; dnf:mpi) echo mpich mpich-devel ;; dnf:zlib) echo zlib-devel ;; dnf:cxx) echo gcc-c++ ;;
   dnf:ip) echo iproute ;; dnf:ps) echo procps-ng ;; dnf:unshare) echo util-linux ;; dnf:format) echo clang-tools-extra ;;
@@ -56,6 +57,7 @@ case $goals in
     have unshare || need unshare
     have pkill || need ps
     have gdb || need gdb
+    case $manager in apt-get | dnf) PATH=$PATH:/usr/sbin:/sbin have slurmctld || need slurm ;; esac
   fi
   have python3 || need python3
   ;;

@@ -4,6 +4,7 @@
 
 #include "scr_check_node.c"
 #include "scr_ckpt_interval.c"
+#include "scr_copy.c"
 #include "scr_crc32.c"
 #include "scr_env.c"
 #include "scr_flush_file.c"
@@ -18,10 +19,14 @@
 #include "scr_list_down_nodes.c"
 #include "scr_log_event.c"
 #include "scr_nodes_file.c"
+#include "scr_postrun.c"
 #include "scr_prefix.c"
+#include "scr_prerun.c"
 #include "scr_print_hash_file.c"
 #include "scr_rebuild.c"
 #include "scr_retries_halt.c"
+#include "scr_run.c"
+#include "scr_scavenge.c"
 #include "scr_should_exit.c"
 #include "scr_test_runtime.c"
 #include "scr_watchdog.c"
@@ -41,6 +46,13 @@
   X(rebuild_xor, "rebuild one member of an XOR set")                                                                   \
   X(env, "print user, job, nodes and end of the allocation")                                                           \
   X(prefix, "print the prefix directory")                                                                              \
+  X(run, "run a program in an allocation, again after failures, and save what it leaves")                              \
+  X(srun, "the same, with srun")                                                                                       \
+  X(mpirun, "the same, with mpiexec")                                                                                  \
+  X(prerun, "check and prepare what the runs of an allocation need")                                                   \
+  X(postrun, "save what the caches have, at the end of an allocation")                                                 \
+  X(scavenge, "bring a dataset from the caches of a job that has ended to the prefix")                                 \
+  X(copy, "copy what this node has of a dataset to the prefix, for a scavenge")                                        \
   X(inspect, "tell which datasets can be put together from the caches of the nodes")                                   \
   X(inspect_cache, "print what the cache of this node has")                                                            \
   X(list_dir, "print the control or cache directories of a job")                                                       \

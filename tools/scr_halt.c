@@ -1,5 +1,5 @@
 /* scr_halt - list, set and remove the conditions on which a run stops.  No MPI. */
-#include "tool.h"
+#include "system.h"
 
 static const char halt_usage[] =
     "scr_halt [OPTIONS] [DIR...]\n"
@@ -9,7 +9,9 @@ static const char halt_usage[] =
     "  -b, --before TIME         before TIME; with --seconds N, N seconds earlier\n"
     "  -a, --after TIME          after the first checkpoint at or after TIME\n"
     "  -s, --seconds N           when the allocation has N seconds left, or N seconds before the time of --before\n"
-    "  -i, --immediate           at its next checkpoint; the job step is not killed\n"
+    "  -i, --immediate           now: end its job step, or the process that has started it; what it has computed "
+    "since\n"
+    "                            its last checkpoint is lost\n"
     "  -l, --list                list the conditions, change nothing\n"
     "      --unset-checkpoints, --unset-before, --unset-after, --unset-seconds, --unset-reason\n"
     "                            remove one condition\n"
@@ -17,7 +19,9 @@ static const char halt_usage[] =
     "  -v, --verbose             report what is done\n"
     "  -h, --help                print this and exit;  --version  print the version and exit\n"
     "\n"
-    "Without a condition, scr_halt sets the reason JOB_HALTED, and the run ends at its next checkpoint, as with -i.\n"
+    "Without a condition, scr_halt sets the reason JOB_HALTED, and the run ends at its next checkpoint.  With -i too, "
+    "so\n"
+    "that no other run is started.\n"
     "TIME is a number of seconds since 1970, a local time 2030-12-31T23:59[:59], or a time from now on, such as\n"
     "now+30m, +2h or +1d12h (s, m, h, d).  The default of DIR is SCR_PREFIX, or else the working directory.\n"
     "Exit 0, or 1 if there is an error in any of the directories.\n";
@@ -33,6 +37,7 @@ typedef struct {
   int     set[KEYS], unset[KEYS];
   int64_t value[KEYS];
   int     list, remove, verbose;
+  int     kill;    /* 1: end the run that goes on */
   int     changes; /* 1: something is set or unset */
 } halt_request;
 
@@ -185,8 +190,63 @@ static int halt_remove_file(const char* path)
   return rc;
 }
 
-/* Carry out R in the prefix directory DIR. */
-static int halt_do(const char* dir, const halt_request* r)
+#define HALT_SECONDS 30 /* for a command on another node */
+
+/* Kill the process PID on HOST, rank 0 of a run; its launcher then ends the others. */
+static int halt_kill_process(long pid, const char* host)
+{
+  hosts        one = {NULL, 0};
+  system_task* task = NULL;
+  char         command[64];
+  int          rc = SCR_SUCCESS;
+
+  if (system_is_here(host))
+    return kill((pid_t)pid, SIGKILL) == 0 ? SCR_SUCCESS : SCR_ERRNO("cannot kill the process %ld", pid);
+  snprintf(command, sizeof command, "kill -9 %ld", pid);
+  if ((rc = hosts_add(&one, host)) == SCR_SUCCESS && (task = system_run_on(&one, command, HALT_SECONDS)) == NULL)
+    rc = SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS && task->status != 0)
+    rc = SCR_ERR(SCR_ERR_IO, "cannot kill the process %ld on %s: %.300s", pid, host, system_text(task, 1));
+  system_tasks_free(&task, 1);
+  hosts_free(&one);
+  return rc;
+}
+
+/*
+** End the run that uses the prefix directory DIR.  It holds the lock there, into which it has written its job step, if
+** it has one, and its process.
+*/
+static int halt_kill_run(const char* dir)
+{
+  char        path[SCR_MAX_FILENAME], text[800] = "", id[128], host[SYSTEM_HOST_MAX];
+  const char* process;
+  long        pid;
+  ssize_t     n;
+  int         fd = -1, rc = scr_record_path(dir, "run.lock", path, sizeof path);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if ((fd = scr_os.open(path, O_RDWR | O_NOFOLLOW, 0)) < 0 && errno != ENOENT) return SCR_ERRNO("cannot open %s", path);
+  if (fd < 0 || scr_os.flock(fd, LOCK_EX | LOCK_NB) == 0) {
+    printf("No run uses %s now\n", dir);
+    if (fd >= 0) scr_os.close(fd);
+    return SCR_SUCCESS;
+  }
+  n = scr_pread_all(fd, text, sizeof text - 1, 0);
+  text[n > 0 ? n : 0] = '\0';
+  scr_os.close(fd);
+  process = strstr(text, "\nprocess ");
+  if (sscanf(text, "step %127s", id) == 1) rc = system_step_kill(id, "srun");
+  else if (process != NULL && sscanf(process, "\nprocess %ld on %255s", &pid, host) == 2 && pid > 1)
+    rc = halt_kill_process(pid, host);
+  else
+    return SCR_ERR(SCR_ERR_NOT_FOUND,
+                   "%s does not tell which run uses it; end that yourself, or wait for its next checkpoint", path);
+  if (rc == SCR_SUCCESS) printf("Ended the run on %s: %.*s\n", dir, (int)strcspn(text, "\n"), text);
+  return rc;
+}
+
+/* Read or change the halt file of the prefix directory DIR, as R says. */
+static int halt_settings(const char* dir, const halt_request* r)
 {
   char       path[SCR_MAX_FILENAME];
   scr_record file;
@@ -205,6 +265,16 @@ static int halt_do(const char* dir, const halt_request* r)
   if (rc == SCR_SUCCESS) halt_print_settings(path, settings);
   scr_hash_delete(&settings);
   return rc;
+}
+
+/* Carry out R in the prefix directory DIR.  A run that hangs may hold the lock of the halt file, until it is ended. */
+static int halt_do(const char* dir, const halt_request* r)
+{
+  int rc = halt_settings(dir, r), set = rc == SCR_SUCCESS;
+
+  if (!r->kill || (rc != SCR_SUCCESS && rc != SCR_ERR_BUSY)) return rc;
+  rc = halt_kill_run(dir);
+  return rc == SCR_SUCCESS && !set ? halt_settings(dir, r) : rc;
 }
 
 static const struct option halt_options[] = {{"checkpoints", required_argument, NULL, 'c'},
@@ -232,7 +302,7 @@ static int halt_enter(halt_request* r, int c, const char* arg)
 
   if (p != NULL || c == 'i') {
     r->set[k] = r->changes = 1;
-    if (c == 'i') r->value[k] = 0;
+    if (c == 'i') r->kill = 1;
     else if (c == 'b' || c == 'a') return halt_parse_time(arg, &r->value[k]);
     else return tool_number(arg, 0, INT_MAX, &r->value[k]);
   } else if (c >= OPT_UNSET && c < OPT_UNSET + KEYS) {

@@ -1,4 +1,5 @@
 /* scr_inspect, scr_inspect_cache - tell which datasets can be put together from what the caches have.  No MPI. */
+#include "cache.h"
 #include "dirs.h"
 #include "system.h"
 
@@ -48,36 +49,6 @@ typedef struct {
 
 /* ---- scr_inspect_cache ---- */
 
-/*
-** Fill HOME from DIR, a control directory: <base>/<user>/scr.<job>[.<n>][/node.<host>].  The job gets the .<n> with it,
-** which leads to the same paths.
-*/
-static int inspect_home(const char* dir, scr_home* home)
-{
-  char  path[SCR_MAX_FILENAME], *at;
-  int   rc = scr_path_reduce_str(dir, path, sizeof path);
-  char* name;
-
-  memset(home, 0, sizeof *home);
-  if (rc != SCR_SUCCESS) return rc;
-  if (gethostname(home->host, sizeof home->host - 1) < 0) return SCR_ERRNO("cannot get the host name");
-  name = (at = strrchr(path, '/')) != NULL ? at + 1 : path;
-  if (strncmp(name, "node.", 5) == 0 && at != NULL) {
-    home->shared = 1;
-    snprintf(home->host, sizeof home->host, "%.255s", name + 5);
-    *at = '\0';
-    name = (at = strrchr(path, '/')) != NULL ? at + 1 : path;
-  }
-  if (strncmp(name, "scr.", 4) == 0 && at != NULL && at > path) {
-    snprintf(home->job, sizeof home->job, "%.255s", name + 4);
-    *at = '\0';
-    name = strrchr(path, '/');
-    snprintf(home->user, sizeof home->user, "%.255s", name != NULL ? name + 1 : path);
-    return SCR_SUCCESS;
-  }
-  return SCR_ERR(SCR_ERR_ARG, "%s is not a control directory, BASE/USER/scr.JOB", dir);
-}
-
 /* Returns 1 if all files of E are on this node, with the right sizes. */
 static int inspect_is_whole(const scr_home* home, const scr_entry* e)
 {
@@ -90,59 +61,27 @@ static int inspect_is_whole(const scr_home* home, const scr_entry* e)
   return whole;
 }
 
-/* Print a line for each entry of the filemap PATH. */
-static int inspect_filemap(const char* path, const scr_home* home)
+/* Print a line for each entry of MAP. */
+static int inspect_print_map(const char* dir, const scr_home* home, const scr_filemap* map, void* arg)
 {
-  scr_filemap map = {NULL, 0};
-  int         i, rc = scr_filemap_read(path, &map);
+  int i;
 
-  if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(rc, "there is no filemap %s", path);
-  for (i = 0; i < map.n && rc == SCR_SUCCESS; i++) {
-    const scr_entry* e = map.entry[i];
+  (void)dir;
+  (void)arg;
+  for (i = 0; i < map->n; i++) {
+    const scr_entry* e = map->entry[i];
     if (e->mark == SCR_MARK_LEAVING) continue; /* it is being deleted */
     printf(INSPECT_LINE "\n", e->desc.identity.id, e->owner, scr_scheme_name(e->red.scheme), e->red.sets, e->red.set_id,
            e->red.set_size, e->red.set_rank, e->red.failures, e->desc.ranks, e->desc.identity.created,
            e->desc.identity.nonce, inspect_is_whole(home, e));
   }
-  scr_filemap_clear(&map);
-  return rc;
+  return SCR_SUCCESS;
 }
 
-/* The same for all filemaps of the control directory DIR. */
-static int inspect_control(const char* dir)
+/* Print what the control directory DIR lists. */
+static int inspect_control(const char* dir, void* arg)
 {
-  char                 path[SCR_MAX_FILENAME];
-  scr_home             home;
-  scr_hash*            h = scr_hash_new();
-  const scr_hash_elem* e;
-  int                  err, rc = inspect_home(dir, &home);
-
-  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/filemap.scrinfo", dir);
-  if (rc == SCR_SUCCESS && (rc = scr_hash_file_read(path, h)) == SCR_ERR_NOT_FOUND)
-    rc = SCR_ERR(rc, "there is no file %s: no run has used this control directory", path);
-  e = rc == SCR_SUCCESS ? scr_hash_elem_first(scr_hash_get(h, "Filemap")) : NULL;
-  for (; e != NULL; e = scr_hash_elem_next(e))
-    if ((err = inspect_filemap(scr_hash_elem_key(e), &home)) != SCR_SUCCESS) rc = err;
-  scr_hash_delete(&h);
-  return rc;
-}
-
-/* The same for DIR or, if virtual nodes have their own directories below it, for those. */
-static int inspect_controls(const char* dir)
-{
-  char           path[SCR_MAX_FILENAME];
-  struct dirent* e;
-  DIR*           d = opendir(dir);
-  int            err, n = 0, rc = SCR_SUCCESS;
-
-  while (d != NULL && (e = readdir(d)) != NULL) {
-    if (strncmp(e->d_name, "node.", 5) != 0 || scr_fmt(path, sizeof path, "%s/%s", dir, e->d_name) != SCR_SUCCESS)
-      continue;
-    n++;
-    if ((err = inspect_control(path)) != SCR_SUCCESS) rc = err;
-  }
-  if (d != NULL) closedir(d);
-  return n > 0 ? rc : inspect_control(dir);
+  return cache_read(dir, inspect_print_map, arg);
 }
 
 SCR_FN int inspect_cache_main(int argc, char** argv)
@@ -160,9 +99,9 @@ SCR_FN int inspect_cache_main(int argc, char** argv)
     if ((slash = strrchr(dir, '/')) == NULL || strcmp(slash, "/filemap.scrinfo") != 0)
       rc = SCR_ERRNO("cannot open the control directory %s", dir);
     else *slash = '\0';
-    if (rc == SCR_SUCCESS) rc = inspect_control(dir);
+    if (rc == SCR_SUCCESS) rc = inspect_control(dir, NULL);
   } else if (rc == SCR_SUCCESS) {
-    rc = inspect_controls(dir);
+    rc = cache_walk(dir, inspect_control, NULL);
   }
   if (rc != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
   return fflush(stdout) == 0 ? 0 : 1;

@@ -17,15 +17,17 @@
 
 /* ---- programs ---- */
 
-/* A program to run.  The caller sets argv and both, and the rest to zeros. */
-typedef struct {
-  const char* const* argv;   /* ends with NULL */
-  int                both;   /* 1: out gets what it prints on stderr too; 0: that goes to stderr */
-  scr_buf            out;    /* what it printed, with a NUL behind it */
-  int                status; /* its exit code; 128 and the signal that ended it; SYSTEM_TIMEOUT */
-  pid_t              pid;
-  int                fd;
-  double             end; /* when its time is over */
+/* A program to run.  The caller sets argv, both and, if it wants, patience and heard; and the rest to zeros. */
+typedef struct system_task {
+  const char* const* argv;              /* ends with NULL */
+  int                both;              /* 1: out gets what it prints on stderr too; 0: that goes to stderr */
+  double             patience;          /* not 0: seconds that it may be silent: its time begins anew when it prints */
+  void (*heard)(struct system_task* t); /* called when it has printed, and when it has ended */
+  scr_buf out;                          /* what it printed, with a NUL behind it */
+  int     status;                       /* its exit code; 128 and the signal that ended it; SYSTEM_TIMEOUT */
+  pid_t   pid;
+  int     fd;
+  double  end; /* when its time is over */
 } system_task;
 
 /* What T printed, up to the first end of a line if LINE is set. */
@@ -102,8 +104,10 @@ SCR_FN void system_wait(system_task* task, int n)
   for (i = 0; i < k; i++) {
     ssize_t got = fds[i].revents != 0 ? read(fds[i].fd, data, sizeof data) : -1;
     if (got > 0) scr_buf_add(&of[i]->out, data, (size_t)got);
+    if (got > 0 && of[i]->patience > 0) of[i]->end = scr_wtime() + of[i]->patience;
     if (got == 0) system_stop(of[i], 0);
     else if (scr_wtime() >= of[i]->end) system_stop(of[i], 1);
+    if (of[i]->heard != NULL && (got > 0 || of[i]->fd < 0)) of[i]->heard(of[i]);
   }
 }
 
@@ -421,10 +425,33 @@ SCR_FN void system_remote(const char** argv, const char* host, const char* comma
     argv[n++] = "ssh";
     argv[n++] = "-oBatchMode=yes";
     argv[n++] = "-oConnectTimeout=10";
+    argv[n++] = "-oServerAliveInterval=15"; /* a node that dies meanwhile is noticed after 45 s */
     argv[n++] = host;
   }
   argv[n++] = command;
   argv[n] = NULL;
+}
+
+/*
+** Make a task for each of NODES, which runs the shell's line COMMAND[i] there; NULL without memory.  The caller frees
+** *ARGV, their words, and gives the tasks to system_tasks_free.
+*/
+SCR_FN system_task* system_tasks_make(const hosts* nodes, const char* const* command, const char*** argv)
+{
+  size_t       n = (size_t)nodes->n;
+  system_task* task = (system_task*)scr_malloc((n + 1) * sizeof *task);
+  int          i;
+
+  *argv = (const char**)scr_malloc((n + 1) * (SYSTEM_REMOTE_WORDS + 1) * sizeof **argv);
+  if (*argv == NULL) scr_free(&task);
+  for (i = 0; task != NULL && i < nodes->n; i++) {
+    const char** words = *argv + (size_t)i * (SYSTEM_REMOTE_WORDS + 1);
+    system_remote(words, nodes->name[i], command[i]);
+    task[i].argv = words;
+    task[i].both = 1;
+    task[i].fd = -1;
+  }
+  return task;
 }
 
 /*
@@ -433,20 +460,16 @@ SCR_FN void system_remote(const char** argv, const char* host, const char* comma
 */
 SCR_FN system_task* system_run_on(const hosts* nodes, const char* command, double seconds)
 {
-  size_t       n = (size_t)nodes->n;
-  system_task* task = (system_task*)scr_malloc((n + 1) * sizeof *task);
-  const char** argv = (const char**)scr_malloc((n + 1) * (SYSTEM_REMOTE_WORDS + 1) * sizeof *argv);
+  const char** same = (const char**)scr_malloc(((size_t)nodes->n + 1) * sizeof *same);
+  const char** argv = NULL;
+  system_task* task;
   int          i;
 
-  for (i = 0; task != NULL && argv != NULL && i < nodes->n; i++) {
-    const char** words = argv + (size_t)i * (SYSTEM_REMOTE_WORDS + 1);
-    system_remote(words, nodes->name[i], command);
-    task[i].argv = words;
-    task[i].both = 1;
-  }
-  if (task != NULL && argv != NULL) system_run(task, nodes->n, seconds);
-  if (argv == NULL) scr_free(&task);
+  for (i = 0; same != NULL && i < nodes->n; i++) same[i] = command;
+  task = same != NULL ? system_tasks_make(nodes, same, &argv) : NULL;
+  if (task != NULL) system_run(task, nodes->n, seconds);
   scr_free(&argv);
+  scr_free(&same);
   return task;
 }
 

@@ -5,7 +5,7 @@
 
 #include "fault.h"
 
-#define FAULT_KINDS 15
+#define FAULT_KINDS 16
 
 static struct {
   int          set;         /* the entries of scr_os are replaced */
@@ -165,6 +165,11 @@ static int fault_rename(const char* from, const char* to)
   return fault_strikes(FAULT_RENAME, to, -1) ? -1 : fault.os.rename(from, to);
 }
 
+static int fault_link(const char* from, const char* to)
+{
+  return fault_strikes(FAULT_LINK, to, -1) ? -1 : fault.os.link(from, to);
+}
+
 static int fault_unlink(const char* path)
 {
   return fault_strikes(FAULT_UNLINK, path, -1) ? -1 : fault.os.unlink(path);
@@ -208,6 +213,7 @@ static void fault_set(unsigned calls)
   scr_os.ftruncate = fault_ftruncate;
   scr_os.fsync = fault_fsync;
   scr_os.rename = fault_rename;
+  scr_os.link = fault_link;
   scr_os.unlink = fault_unlink;
   scr_os.mkdir = fault_mkdir;
   scr_os.rmdir = fault_rmdir;

@@ -36,7 +36,8 @@ enum { /* the calls: bits that can be combined */
        FAULT_RMDIR = 1 << 12,
        FAULT_FLOCK = 1 << 13,
        FAULT_LSTAT = 1 << 14,
-       FAULT_ALL = (1 << 15) - 1,
+       FAULT_LINK = 1 << 15, /* to link, as to rename: the new path */
+       FAULT_ALL = (1 << 16) - 1,
        FAULT_READS = FAULT_READ | FAULT_PREAD,
        FAULT_TRANSFERS = FAULT_READS | FAULT_WRITE | FAULT_PWRITE
 };

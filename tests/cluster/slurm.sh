@@ -1,0 +1,290 @@
+#!/bin/bash
+# slurm.sh - jobs of a real SLURM over the nodes of `vnodes`: they lose nodes, hang, are halted and killed, and end with the
+# answer of an undisturbed run.  The jobs are examples/job.slurm.
+#
+#   slurm.sh check|long [NAME...]     last line: N passed, N failed, N skipped
+#
+# NAME is a test, the part of its function after test_; all of the mode are run when none is given.  From the environment:
+# BIN, the directory of the commands.  After a failure the logs stay where the output says.
+# shellcheck disable=SC2015,SC2046,SC2317
+set -u
+HERE=$(cd "$(dirname "$0")" && pwd)
+ROOT=$(cd "$HERE/../.." && pwd)
+BIN=$(cd "${BIN:-$ROOT/tools}" && pwd)
+VNODES=$HERE/vnodes
+MODE=${1:-}
+case $MODE in check | long) shift ;; *) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
+NAMES=$*
+NODES=5
+
+skip_all() {
+  echo "skipped: $1"
+  echo "0 passed, 0 failed, 1 skipped"
+  exit 0
+}
+
+if [ -z "${SLURM_TEST_DIR:-}" ]; then
+  export PATH=$PATH:/usr/sbin:/sbin
+  for c in slurmctld slurmd srun sbatch sinfo squeue scancel; do
+    command -v "$c" > /dev/null || skip_all "no program $c; SLURM is not installed"
+  done
+  [ -x "$ROOT/examples/heat2d" ] || skip_all "examples/heat2d is not built"
+  why=$("$VNODES" check) || skip_all "$why"
+  T=$(mktemp -d "${TMPDIR:-/tmp}/scr-slurm.XXXXXX") || exit 1
+  chmod 755 "$T"
+  export SLURM_TEST_DIR=$T VNODES_STATE=$T.vn
+  # shellcheck disable=SC2086
+  exec "$VNODES" with "$0" "$MODE" $NAMES
+fi
+
+T=$SLURM_TEST_DIR
+S=$VNODES_STATE
+SSD=$("$VNODES" ssd)
+unset "${!SCR_@}" "${!SLURM_@}"
+export SLURM_CONF=$S/slurm.conf PATH=$BIN:$PATH
+export SCR_USER_NAME=tester SCR_CNTL_BASE=$SSD SCR_CACHE_BASE=$SSD SCR_FLUSH=0 SCR_COPY_TYPE=XOR SCR_RUN_WAIT=0
+heat=$ROOT/examples/heat2d
+size="--nx 512 --ny 512 --steps 6000 --interval 200"
+
+passed=0 failed=0 skipped=0
+fail() {
+  failed=$((failed + 1))
+  echo "FAILED $TEST: $* (log $LOG)"
+  tail -n 40 "$LOG" | sed 's/^/    | /'
+}
+# holds WHAT COMMAND...: passed when the command succeeds
+holds() {
+  local what=$1
+  shift
+  if "$@" > "$T/out" 2>&1; then passed=$((passed + 1)); else
+    fail "$what"
+    sed 's/^/    > /' "$T/out"
+  fi
+}
+says() { holds "$1" grep -q -e "$2" "$LOG"; } # WHAT PATTERN
+finish() {
+  [ "$failed" = 0 ] && cd / && rm -rf "$T"
+  echo "$passed passed, $failed failed, $skipped skipped"
+  exit $((failed != 0))
+}
+
+# ---- jobs ------------------------------------------------------------------------------------------------------------
+
+# All nodes are up and empty, and the prefix is new.
+new() {
+  local i
+  for i in $(seq $NODES); do
+    [ -s "$S/node$i.pid" ] || "$VNODES" revive "node$i"
+    "$VNODES" run "node$i" find "$SSD" -mindepth 1 -maxdepth 1 -name tester -exec rm -rf {} +
+  done
+  for i in {1..100}; do
+    [ "$(sinfo -h -t idle -o %D)" = $NODES ] && break
+    [ "$i" != 50 ] || scontrol update nodename="node[1-$NODES]" state=resume 2> /dev/null
+    sleep 0.3
+  done
+  export SCR_PREFIX=$T/$TEST
+  mkdir -p "$SCR_PREFIX"
+  LOG=$T/$TEST.log
+  : > "$LOG"
+}
+# submit ARGUMENT...: the solver as a job; its id in $job
+submit() { job=$(cd "$SCR_PREFIX" && sbatch --parsable -o "$LOG" --open-mode=append "$ROOT/examples/job.slurm" "$heat" $size "$@"); }
+ended() { [ -z "$(squeue -h -j "$job" -t PD,R,CG -o %T 2> /dev/null | grep -v COMPLETING)" ]; }
+# wait_for SECONDS COMMAND...: until the command succeeds, or the job has ended
+wait_for() {
+  local end=$((SECONDS + $1))
+  shift
+  while ! "$@" > /dev/null 2>&1; do
+    [ $SECONDS -lt $end ] || { echo "no end of: $*" >> "$LOG"; return 1; }
+    sleep 0.05
+  done
+}
+wait_job() { wait_for 120 ended || scancel "$job"; }
+answer() { sed -n 's/^heat2d: step .* crc32 \(0x[0-9a-f]*\) .*/\1/p' "$LOG" | tail -n 1; }
+right() { [ "$(answer)" = "$calm" ] || { echo "the answer is $(answer) instead of $calm"; false; }; }
+has_checkpoints() { [ "$(grep -c '^heat2d: checkpoint' "$LOG")" -ge "$1" ]; }
+cached() { "$VNODES" run "$1" test -d "$SSD/tester/scr.$job/scr.dataset.$2"; } # NODE ID
+
+# ---- tests -----------------------------------------------------------------------------------------------------------
+
+test_undisturbed() {
+  new
+  submit
+  wait_job
+  calm=$(answer)
+  holds "there is an answer" test -n "$calm"
+  says "it runs on four nodes of five" "run 1, 5 nodes: srun --nodes=4"
+  says "the last checkpoint is saved" "the newest checkpoint on the prefix is 30, heat.6000"
+}
+
+test_node_lost_in_compute() {
+  new
+  submit
+  wait_for 30 has_checkpoints 3
+  "$VNODES" kill node3
+  wait_job
+  says "the node is found" "node node3: "
+  says "it runs again without it" "run 2, 4 nodes: srun --overlap --exclude node3"
+  says "it restarts from the cache" "^heat2d: restarted from heat"
+  holds "the answer" right
+}
+
+test_node_lost_in_a_checkpoint() {
+  new
+  submit
+  wait_for 30 cached node2 4
+  "$VNODES" kill node2
+  wait_job
+  says "the node is found" "node node2: "
+  says "it restarts from the cache" "^heat2d: restarted from heat"
+  holds "the answer" right
+}
+
+test_hung_application() {
+  new
+  SCR_WATCHDOG_TIMEOUT=3 submit
+  wait_for 30 has_checkpoints 3
+  pkill -STOP -x heat2d
+  wait_job
+  says "the watchdog ends it" "ending the job step $job\\."
+  says "it restarts" "^heat2d: restarted from heat"
+  holds "the answer" right
+}
+
+test_scavenge_with_a_dead_node() {
+  new
+  SCR_RUNS=1 submit
+  wait_for 30 has_checkpoints 3
+  "$VNODES" kill node4
+  wait_job
+  says "no runs are left" "no runs are left"
+  says "a checkpoint is saved" "the newest checkpoint on the prefix is [0-9]*, heat"
+  "$VNODES" revive node4
+  "$VNODES" run node2 rm -rf "$SSD/tester"
+  submit
+  wait_job
+  says "the next job restarts from it" "^heat2d: restarted from heat"
+  holds "the answer" right
+}
+
+# The rest, in the long mode.
+test_node_lost_twice() {
+  new
+  submit
+  wait_for 30 has_checkpoints 3
+  "$VNODES" kill node3
+  wait_for 90 grep -q '^heat2d: restarted' "$LOG"
+  "$VNODES" kill node5
+  wait_job
+  says "with three of five nodes it does not run" "3 nodes work, and a run needs 4"
+  says "what it has is saved" "the newest checkpoint on the prefix is [0-9]*, heat"
+  submit # when the nodes are back
+  "$VNODES" revive node3
+  "$VNODES" revive node5
+  wait_job
+  says "the next job restarts from it" "^heat2d: restarted from heat"
+  holds "the answer" right
+}
+
+test_two_partners_dead() {
+  new
+  SCR_RUNS=1 submit
+  wait_for 30 has_checkpoints 3
+  "$VNODES" kill node3
+  "$VNODES" kill node4
+  wait_job
+  says "it is said what is missing" "files of the ranks [0-9,]* are missing, which are in one XOR set of 4 ranks"
+  says "nothing is saved" "there is no checkpoint on the prefix"
+}
+
+test_node_lost_in_a_flush() {
+  new
+  SCR_FLUSH=1 submit
+  wait_for 30 test -e "$SCR_PREFIX/heat.600"
+  "$VNODES" kill node3
+  wait_job
+  says "it restarts" "^heat2d: restarted from heat"
+  holds "the answer" right
+}
+
+# The job has a minute, and 45 s less are left for the run: job.slurm asks for five minutes, which is more than it has.
+test_time_limit_near() {
+  new
+  sed 's/SCR_HALT_SECONDS=300/SCR_HALT_SECONDS=45/; s/--time=60/--time=1/' "$ROOT/examples/job.slurm" > "$T/short.slurm"
+  job=$(cd "$SCR_PREFIX" && sbatch --parsable -o "$LOG" "$T/short.slurm" "$heat" $size --steps 600000)
+  wait_job
+  says "it ends before the limit" "asked to stop"
+  says "its last checkpoint is saved" "the newest checkpoint on the prefix is [0-9]*, heat"
+}
+
+test_halted() {
+  new
+  submit
+  wait_for 30 has_checkpoints 3
+  scr_halt "$SCR_PREFIX" >> "$LOG"
+  wait_job
+  says "it ends" "asked to stop"
+  holds "there was one run" test "$(grep -c 'run [0-9]* has ended' "$LOG")" = 1
+  scr_halt --remove "$SCR_PREFIX" >> "$LOG"
+  submit
+  wait_for 30 has_checkpoints 6
+  scr_halt --immediate "$SCR_PREFIX" >> "$LOG"
+  wait_job
+  says "immediately" "there is no other run: the halt file gives the reason JOB_HALTED"
+  scr_halt --remove "$SCR_PREFIX" >> "$LOG"
+  submit
+  wait_job
+  holds "the answer" right
+}
+
+test_batch_script_killed() {
+  new
+  submit
+  wait_for 30 has_checkpoints 3
+  scancel --signal=KILL --batch "$job"
+  wait_for 30 ended
+  submit
+  wait_job
+  says "the next job on the same nodes saves what is there" "the newest checkpoint on the prefix is [0-9]*, heat"
+  says "and restarts from it" "^heat2d: restarted from heat"
+  holds "the answer" right
+  new
+  rm -rf "$SCR_PREFIX" && mkdir "$SCR_PREFIX"
+  SCR_FLUSH=1 submit
+  wait_for 30 has_checkpoints 3
+  scancel --signal=KILL --batch "$job"
+  wait_for 30 ended
+  for i in $(seq $NODES); do "$VNODES" run "node$i" rm -rf "$SSD/tester"; done
+  : > "$LOG"
+  submit
+  wait_job
+  says "the next job on empty nodes restarts from the prefix" "^heat2d: restarted from heat"
+  holds "the answer, again" right
+}
+
+perform() {
+  local began=$SECONDS before=$failed
+  TEST=$1
+  [[ -z $NAMES || " $NAMES " == *" $TEST "* || $TEST == undisturbed ]] || return
+  "test_$TEST"
+  scancel -u root 2> /dev/null
+  echo "slurm: $TEST: $([ "$failed" = "$before" ] && echo ok || echo FAILED), $((SECONDS - began)) s"
+}
+
+TEST=boot LOG=/dev/null
+trap finish TERM INT
+"$VNODES" up $NODES && "$VNODES" slurm || { echo "slurm: the cluster does not start"; failed=1; finish; }
+perform undisturbed
+perform node_lost_in_compute
+perform node_lost_in_a_checkpoint
+perform hung_application
+perform scavenge_with_a_dead_node
+if [ "$MODE" = long ]; then
+  perform node_lost_twice
+  perform two_partners_dead
+  perform node_lost_in_a_flush
+  perform time_limit_near
+  perform halted
+  perform batch_script_killed
+fi
+finish

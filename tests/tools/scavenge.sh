@@ -1,0 +1,295 @@
+#!/bin/bash
+# Scavenge what killed runs over virtual nodes leave in their caches; every file on the prefix is compared with that of an
+# undisturbed run.  BIN is the directory of the commands.
+#
+#   scavenge.sh [check|long]      last line: N passed, N failed, N skipped
+#
+# shellcheck disable=SC2015,SC2046,SC2086
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+BIN=$(cd "${BIN:-$top/tools}" && pwd)
+mode=${1:-check}
+for v in $(env | sed -n 's/^\(\(SCR\|SLURM\|PBS\|LSB\|FLUX\)_[A-Z_]*\)=.*/\1/p'); do unset "$v"; done
+. "$top/tests/tools/check.sh"
+host=$(hostname)
+heat=$top/examples/heat2d
+MPIEXEC=${MPIEXEC:-$(command -v mpiexec.mpich || command -v mpiexec)}
+if [ ! -x "$heat" ] || [ -z "$MPIEXEC" ]; then
+  skipped=1
+  echo "skipped: examples/heat2d or mpiexec is not here"
+  finish
+  exit
+fi
+
+p="$tmp/a prefix" # with a blank
+export "SCR_PREFIX=$p" "SCR_CNTL_BASE=$tmp/base" "SCR_CACHE_BASE=$tmp/base" SCR_USER_NAME=me SCR_JOB_ID=7
+job=$tmp/base/me/scr.7
+size="--nx 200 --ny 200 --interval 100"
+run() { # options of heat2d: 4 ranks on 4 nodes
+  mkdir -p "$p" && (cd "$p" && SCR_VIRTUAL_NODES=4 timeout -k 5 60 $MPIEXEC -n 4 "$heat" $size "$@") >"$tmp/log" 2>&1
+}
+node() { echo "$job/node.$host-v$1"; }
+lose() { for n in "$@"; do rm -rf "$(node "$n")"; done; }
+
+# killed SETTING...: a run with these settings is killed in its checkpoint 4; checkpoint 3 is whole in the caches.  The
+# result of each setting is kept, and put back the next time.
+killed() {
+  rm -rf "$p" "$tmp/base"
+  kept=$tmp/kept/$(printf '%s' "$*" | tr ' /' '__')
+  if [ ! -d "$kept" ]; then
+    env "$@" bash -c "$(declare -f run); p='$p'; tmp='$tmp'; heat='$heat'; size='$size'; MPIEXEC='$MPIEXEC'; run --steps 600 --kill-at 350"
+    grep -q 'half of each checkpoint file is written' "$tmp/log" || { echo "the run was not killed as it should be:" && cat "$tmp/log"; }
+    mkdir -p "$kept" && cp -a "$p" "$kept/prefix" && cp -a "$tmp/base" "$kept/base"
+  else
+    cp -a "$kept/prefix" "$p" && cp -a "$kept/base" "$tmp/base"
+  fi
+}
+same() { # DIRECTORY STEP: the files of the checkpoint there are those of the undisturbed run
+  for r in 0 1 2 3; do cmp "$tmp/calm/heat.$2/rank_$r.heat" "$1/rank_$r.heat" || return; done
+}
+newest() { "$BIN/scr_index" --prefix "$p" --list | sed -n 's/^\*.* //p'; } # the checkpoint of the index to restart from
+gone() { for f in "$@"; do [ ! -e "$f" ] || { echo "$f is there" && return 1; }; done; }
+left() { find "$p" -name '*.tmp' -o -name 'scavenge.*'; } # what a scavenge should not leave
+whole() { # WHAT: checkpoint 3 is on the prefix, and nothing else is left
+  check "$1: its bytes" 0 "" same "$p/heat.300" 300
+  check "$1: the index" 0 heat.300 newest
+  check "$1: nothing is left" 0 "" left
+  says "$1: the flush file" 0 PFS "$BIN/scr_flush_file" --dir "$p" --location 3
+}
+scavenge="$BIN/scr_scavenge"
+
+# the undisturbed run: its checkpoints, and its answer
+answer() { sed -n 's/^heat2d: step .* crc32 \(0x[0-9a-f]*\) .*/\1/p' "$tmp/log"; }
+SCR_FLUSH=1 run --steps 600
+calm=$(answer)
+cp -a "$p" "$tmp/calm"
+check "an undisturbed run" 0 "" test -n "$calm" -a -f "$tmp/calm/heat.300/rank_3.heat"
+export SCR_FLUSH=0
+
+# a prefix that a run uses; the result is looked at when the time for its lock is over
+mkdir -p "$tmp/busy/.scr"
+flock "$tmp/busy/.scr/run.lock" $scavenge -i 3 -t "$tmp/busy" >"$tmp/busy/log" 2>&1 &
+busy=$!
+
+# ---- each scheme, with what it survives and what it does not
+killed SCR_COPY_TYPE=XOR
+says "nothing is lost" 0 "dataset 3 is in $p/heat.300" $scavenge
+whole "nothing is lost"
+says "again" 0 "on the prefix already" $scavenge
+SCR_JOB_ID=8 run --steps 600
+check "the next job restarts from it, and has the answer" 0 "$calm" answer
+says "the next job, from where" 0 "restarted from heat.300" cat "$tmp/log"
+killed SCR_COPY_TYPE=XOR
+lose 1
+says "XOR, a node is lost" 0 "v1: cannot open the control directory" $scavenge
+whole "XOR, a node is lost"
+killed SCR_COPY_TYPE=XOR
+lose 1 3
+says "XOR, two nodes are lost" 1 "files of the ranks 1,3 are missing, which are in one XOR set of 4 ranks; those of 1 of them would" $scavenge
+says "XOR, two nodes are lost, in short" 1 "files of 2 of its 4 ranks are missing" $scavenge
+check "XOR, two nodes are lost: not in the index" 0 "" newest
+check "XOR, two nodes are lost: no file in its place" 0 "" gone "$p/heat.300"
+cp -a "$tmp/kept/SCR_COPY_TYPE=XOR/base/me/scr.7/node.$host-v3" "$job/"
+rm -rf "$(node 0)" # the copy of its files stays
+says "XOR, one of the two comes back" 0 "is in $p/heat.300" $scavenge
+whole "XOR, one of the two comes back"
+killed SCR_COPY_TYPE=PARTNER
+lose 0 2
+says "PARTNER, two nodes that are no neighbours" 0 "is in" $scavenge
+whole "PARTNER, two nodes that are no neighbours"
+killed SCR_COPY_TYPE=PARTNER
+lose 0 3
+says "PARTNER, two neighbours" 1 "ranks 0,3 are missing, which are in one PARTNER set of 4 ranks; those of 1 of them would" $scavenge
+killed SCR_COPY_TYPE=PARTNER
+lose 1 2 3
+says "PARTNER, three neighbours" 1 "ranks 1,2,3 are missing.*those of 1 of them" $scavenge
+killed SCR_COPY_TYPE=RS SCR_SET_FAILURES=2
+lose 0 1
+says "RS, two nodes" 0 "is in" $scavenge
+whole "RS, two nodes"
+killed SCR_COPY_TYPE=RS SCR_SET_FAILURES=2
+lose 0 1 2
+says "RS, three nodes" 1 "ranks 0,1,2 are missing, which are in one RS set of 4 ranks; those of 1 of them" $scavenge
+lose 3
+says "all nodes" 1 "those of 1 of them would have been enough" $scavenge
+killed SCR_COPY_TYPE=SINGLE
+lose 0 2
+says "SINGLE, two nodes" 1 "files of the ranks 0,2 are missing, and nothing was found that protects them" $scavenge
+killed SCR_COPY_TYPE=SINGLE
+says "SINGLE, nothing is lost" 0 "is in" $scavenge
+whole "SINGLE, nothing is lost"
+killed SCR_COPY_TYPE=XOR
+rm -rf "$tmp/base"
+says "nothing is left of any node" 1 "no files of dataset 3 were found in the caches" $scavenge
+
+# ---- damage in the caches
+file() { echo "$(node "$1")/scr.dataset.3/heat.300/rank_$1.heat"; }
+killed SCR_COPY_TYPE=XOR
+printf X | dd of="$(file 2)" bs=1 seek=70000 conv=notrunc 2>"$tmp/stderr"
+says "a byte is wrong" 0 "rank_2.heat.* was corrupted in the cache\|CRC" $scavenge
+whole "a byte is wrong"
+killed SCR_COPY_TYPE=XOR
+truncate -s 1000 "$(file 0)"
+says "a file is cut short" 0 "has 1000 bytes instead of" $scavenge
+whole "a file is cut short"
+killed SCR_COPY_TYPE=XOR
+rm "$(file 1)" && mkfifo "$(file 1)"
+says "a FIFO is in the place of a file" 0 "is not a plain file" $scavenge
+whole "a FIFO is in the place of a file"
+killed SCR_COPY_TYPE=XOR
+printf X | dd of="$(node 3)/filemap_0.scrinfo" bs=1 seek=200 conv=notrunc 2>"$tmp/stderr"
+says "a filemap is damaged" 0 "v3: .*filemap_0.scrinfo" $scavenge
+whole "a filemap is damaged"
+killed SCR_COPY_TYPE=XOR
+lose 1
+red=$(echo "$(node 2)"/scr.dataset.3/.scr/*.xor)
+truncate -s 100 "$red"
+says "a node is lost, and a redundancy file is damaged" 1 "files of the ranks 1 are missing\|cannot be rebuilt" $scavenge
+check "a node is lost, and a redundancy file is damaged: not in the index" 0 "" newest
+killed SCR_COPY_TYPE=XOR
+printf X | dd of="$p/.scr/flush.scr" bs=1 seek=60 conv=notrunc 2>"$tmp/stderr"
+says "the flush file is damaged" 1 "flush.scr" $scavenge
+says "the flush file is damaged, by id" 0 "is in" $scavenge --id 3
+check "the flush file is damaged: its bytes" 0 "" same "$p/heat.300" 300
+killed SCR_COPY_TYPE=XOR
+rm "$p/.scr/nodes.scr"
+check "the nodes file is missing" 0 - $scavenge --from "$job" --jobset "$host"
+check "the nodes file is missing: its bytes" 0 "" same "$p/heat.300" 300
+
+# ---- the forms of a dataset on the prefix
+killed SCR_COPY_TYPE=XOR SCR_PRESERVE_DIRECTORIES=0
+lose 2
+says "without the user's directories" 0 "is in $p/scr.dataset.3" $scavenge
+check "without the user's directories: its bytes" 0 "" same "$p/scr.dataset.3/heat.300" 300
+SCR_JOB_ID=8 SCR_PRESERVE_DIRECTORIES=0 run --steps 600
+check "without the user's directories: the answer" 0 "$calm" answer
+killed SCR_COPY_TYPE=XOR SCR_USE_CONTAINERS=1
+lose 0
+says "containers" 0 "is in" env SCR_CONTAINER_SIZE=100000 $scavenge
+check "containers: there are four" 0 4 sh -c 'ls "$1"/.scr/ctr.* | wc -l' sh "$p/heat.300"
+check "containers: nothing is left" 0 "" left
+check "containers: files" 0 - "$BIN/scr_index" --extract heat.300 --into "$tmp/extracted"
+check "containers: their bytes" 0 "" same "$tmp/extracted/heat.300" 300
+SCR_JOB_ID=8 run --steps 600
+check "containers: the answer" 0 "$calm" answer
+killed SCR_COPY_TYPE=XOR
+mkdir "$tmp/elsewhere" && other=$(mktemp -d /dev/shm/scr.XXXXXX) && ln -s "$other" "$p/heat.300"
+check "the directory is on another file system" 0 - $scavenge
+whole "the directory is on another file system"
+rm -rf "$other"
+killed SCR_COPY_TYPE=XOR
+check "many leaves of the rank2file map" 0 - env SCR_RANK2FILE_SIZE=1 $scavenge
+check "many leaves of the rank2file map: there are four" 0 4 sh -c 'ls "$1"/.scr/rank2file.0.*.scr | wc -l' sh "$p/heat.300"
+SCR_JOB_ID=8 run --steps 600
+check "many leaves of the rank2file map: the answer" 0 "$calm" answer
+
+# ---- other nodes by the user's remote shell: v1 hangs, v2 does not answer
+killed SCR_COPY_TYPE=RS SCR_SET_FAILURES=2
+cat >"$tmp/rsh" <<RSH
+#!/bin/sh
+case \$1 in
+*-v1) exec sleep 60 ;;
+*-v2) echo "no route to host" >&2; exit 255 ;;
+*) exec sh -c "\$2" ;;
+esac
+RSH
+chmod +x "$tmp/rsh"
+says "a node hangs" 0 "v1: no answer for 2 s" env SCR_REMOTE_SHELL="$tmp/rsh" $scavenge --timeout 2
+whole "a node hangs"
+killed SCR_COPY_TYPE=RS SCR_SET_FAILURES=2
+says "a node does not answer" 0 "v2: no route to host" env SCR_REMOTE_SHELL="$tmp/rsh" $scavenge --down "$host-v1"
+whole "a node does not answer"
+killed SCR_COPY_TYPE=RS SCR_SET_FAILURES=2
+says "some nodes only" 0 "copying from 2 nodes" env SCR_REMOTE_SHELL="$tmp/rsh" $scavenge --up "$host-v[0,3]"
+whole "some nodes only"
+killed SCR_COPY_TYPE=XOR
+says "all nodes are down" 1 "all nodes of the run are down" $scavenge --down "$host-v[0-3]"
+
+# ---- other prefixes
+killed SCR_COPY_TYPE=XOR
+mkdir -p "$tmp/other/.scr"
+says "a cache of another prefix" 1 "is the cache of the prefix $p, not of $tmp/other" "$BIN/scr_copy" -c "$(node 0)" -i 3 -p "$tmp/other"
+chmod 777 "$(node 0)"
+says "a control directory that others can write to" 1 "can be written by others" "$BIN/scr_copy" -c "$(node 0)" -i 3
+chmod 700 "$(node 0)"
+
+# ---- scr_copy alone
+says "copy, a node" 0 "Return code: 0" "$BIN/scr_copy" --cntldir "$(node 0)" --id 3 --buf 1000 --crc
+says "copy, the entry of a rank" 0 "rank_0.heat" sh -c '"$1" "$2"/.scr/scavenge.3.*/.scr/0.scrfilemap' sh "$BIN/scr_print_hash_file" "$p"
+says "copy, another dataset" 1 "lists no files of dataset 9" "$BIN/scr_copy" --cntldir "$(node 0)" --id 9
+says "copy, one that was not complete" 1 "lists no files of dataset 4" "$BIN/scr_copy" --cntldir "$(node 0)" --id 4
+says "copy, redundancy files" 0 "Return code: 0" "$BIN/scr_copy" --cntldir "$(node 1)" --id 3 --partner
+check "copy, redundancy files: those alone" 0 "" gone "$p"/.scr/scavenge.3.*/heat.300/rank_1.heat
+says "copy, nothing" 1 "--cntldir and --id are needed" "$BIN/scr_copy"
+says "copy, no number" 1 "--id needs the number" "$BIN/scr_copy" --id x
+says "copy, no directory" 1 "cannot open the control directory /none" "$BIN/scr_copy" -c /none -i 1
+says "copy, no prefix" 1 "cannot open the prefix directory /none" "$BIN/scr_copy" -c "$(node 0)" -i 1 -p /none
+says "scavenge, no prefix" 1 "cannot open the prefix directory /none" $scavenge -t /none
+says "scavenge, an argument" 1 "nothing to say after" $scavenge 3
+says "scavenge, no number" 1 "need a whole number" $scavenge --id 0
+says "scavenge, wrong nodes" 1 "n\[1-" $scavenge --down "n[1-"
+says "scavenge, an empty prefix" 1 "knows of no checkpoint" $scavenge -t "$tmp/other"
+
+# ---- interrupted: killed at any moment, as often as it likes; another one finishes
+tries=6
+[ "$mode" = long ] && tries=60
+i=0
+while [ $i -lt $tries ]; do
+  i=$((i + 1))
+  killed SCR_COPY_TYPE=XOR $([ $((i % 2)) = 0 ] && echo SCR_USE_CONTAINERS=1)
+  lose $((i % 4))
+  for k in 1 2 3 4; do
+    $scavenge >"$tmp/log" 2>&1 &
+    pid=$!
+    sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"
+    [ $((RANDOM % 2)) = 0 ] || for c in $(cat /proc/$pid/task/$pid/children 2>/dev/null); do kill -9 "$c" 2>/dev/null; done
+    kill -9 $pid 2>/dev/null
+    wait $pid 2>/dev/null
+  done
+  check "killed four times, try $i" 0 - $scavenge
+  check "killed four times, try $i: nothing is left" 0 "" left
+  if [ $((i % 2)) = 0 ]; then
+    rm -rf "$tmp/extracted"
+    check "killed four times, try $i: files" 0 - "$BIN/scr_index" --extract heat.300 --into "$tmp/extracted"
+    check "killed four times, try $i: bytes" 0 "" same "$tmp/extracted/heat.300" 300
+  else
+    check "killed four times, try $i: bytes" 0 "" same "$p/heat.300" 300
+  fi
+done
+
+# ---- scr_prerun, scr_postrun
+prerun=$BIN/scr_prerun postrun=$BIN/scr_postrun
+rm -rf "$p" && mkdir "$p"
+check "prerun" 0 "" env SCR_REMOTE_SHELL=sh "$prerun"
+check "prerun, the directory" 0 "" test -d "$p/.scr" -a -z "$(ls "$p/.scr" | grep -v lock)"
+says "prerun, no prefix" 1 "cannot create the directory /none/.scr" env SCR_REMOTE_SHELL=sh "$prerun" -p /none
+says "prerun, a program is missing" 1 "not ready: a program is missing" env SCR_REMOTE_SHELL=rsh9 "$prerun"
+check "prerun, turned off" 0 "" env SCR_ENABLE=0 "$prerun" -p /none
+says "prerun, an argument" 1 "nothing to say after" "$prerun" x
+says "postrun, nothing" 1 "has left nothing in the caches" "$postrun"
+check "postrun, turned off" 0 "" env SCR_ENABLE=0 "$postrun"
+says "postrun, no prefix" 1 "cannot open the prefix directory" "$postrun" -p /none
+killed SCR_COPY_TYPE=XOR
+says "postrun" 0 "the newest checkpoint on the prefix is 3, heat.300" "$postrun"
+whole "postrun"
+says "postrun, again" 0 "the newest checkpoint on the prefix is 3" "$postrun"
+killed SCR_COPY_TYPE=XOR SCR_CACHE_SIZE=3 SCR_CACHE_KEEP=1
+rm "$(file 0)" "$(file 1)"
+says "postrun, the newest cannot be put together" 0 "the newest checkpoint on the prefix is 2, heat.200" "$postrun"
+check "postrun, the older one: its bytes" 0 "" same "$p/heat.200" 200
+check "postrun, what was collected of the newer one is there" 0 - ls -d "$p"/.scr/scavenge.3.*
+cp "$tmp/calm/heat.300/rank_0.heat" "$(file 0)"
+says "postrun, one file is back" 0 "the newest checkpoint on the prefix is 3" "$postrun"
+whole "postrun, one file is back"
+killed SCR_COPY_TYPE=XOR SCR_CACHE_SIZE=3 SCR_CACHE_KEEP=1
+says "postrun, with older ones that are due" 0 "the newest checkpoint on the prefix is 3" env SCR_FLUSH=2 "$postrun"
+check "postrun, the one that was due" 0 "" same "$p/heat.200" 200
+check "postrun, one that was not due" 0 "" gone "$p/heat.100"
+whole "postrun, with older ones that are due"
+killed SCR_COPY_TYPE=XOR SCR_CACHE_SIZE=3 SCR_CACHE_KEEP=1
+mkdir -p "$p/.scr/scavenge.1.5.0000000000000007/.scr" "$p/.scr/scavenge.8.5.0000000000000007/.scr"
+check "postrun, stages that nobody needs" 0 - "$postrun"
+check "postrun, stages that nobody needs, are removed" 0 "scavenge.8.5.0000000000000007" sh -c 'ls "$1/.scr" | grep scavenge' sh "$p"
+wait $busy
+says "a run uses the prefix" 0 "a run or another scavenge uses the prefix $tmp/busy" cat "$tmp/busy/log"
+finish

@@ -1,0 +1,83 @@
+/* cache.h - what a node has in its cache, by the control directory of a job that has ended. */
+#ifndef SCR_CACHE_H
+#define SCR_CACHE_H
+
+#include "tool.h"
+
+/*
+** Fill HOME from DIR, a control directory: <base>/<user>/scr.<job>[.<n>][/node.<host>].  The job gets the .<n> with it,
+** which leads to the same paths.
+*/
+SCR_FN int cache_home(const char* dir, scr_home* home)
+{
+  char  path[SCR_MAX_FILENAME], *at;
+  int   rc = scr_path_reduce_str(dir, path, sizeof path);
+  char* name;
+
+  memset(home, 0, sizeof *home);
+  if (rc != SCR_SUCCESS) return rc;
+  if (gethostname(home->host, sizeof home->host - 1) < 0) return SCR_ERRNO("cannot get the host name");
+  name = (at = strrchr(path, '/')) != NULL ? at + 1 : path;
+  if (strncmp(name, "node.", 5) == 0 && at != NULL) {
+    home->shared = 1;
+    snprintf(home->host, sizeof home->host, "%.255s", name + 5);
+    *at = '\0';
+    name = (at = strrchr(path, '/')) != NULL ? at + 1 : path;
+  }
+  if (strncmp(name, "scr.", 4) == 0 && at != NULL && at > path) {
+    snprintf(home->job, sizeof home->job, "%.255s", name + 4);
+    *at = '\0';
+    name = strrchr(path, '/');
+    snprintf(home->user, sizeof home->user, "%.255s", name != NULL ? name + 1 : path);
+    return SCR_SUCCESS;
+  }
+  return SCR_ERR(SCR_ERR_ARG, "%s is not a control directory, BASE/USER/scr.JOB", dir);
+}
+
+/* Looks at the filemap MAP of the control directory DIR, whose node is HOME. */
+typedef int (*cache_visit)(const char* dir, const scr_home* home, const scr_filemap* map, void* arg);
+
+/* Call VISIT for each filemap of the control directory DIR.  An error with one does not keep back the others. */
+SCR_FN int cache_read(const char* dir, cache_visit visit, void* arg)
+{
+  char                 path[SCR_MAX_FILENAME];
+  scr_home             home;
+  scr_hash*            h = scr_hash_new();
+  const scr_hash_elem* e;
+  int                  err, rc = cache_home(dir, &home);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/filemap.scrinfo", dir);
+  if (rc == SCR_SUCCESS && (rc = scr_hash_file_read(path, h)) == SCR_ERR_NOT_FOUND)
+    rc = SCR_ERR(rc, "there is no file %s: no run has used this control directory", path);
+  e = rc == SCR_SUCCESS ? scr_hash_elem_first(scr_hash_get(h, "Filemap")) : NULL;
+  for (; e != NULL; e = scr_hash_elem_next(e)) {
+    scr_filemap map = {NULL, 0};
+    if ((err = scr_filemap_read(scr_hash_elem_key(e), &map)) == SCR_ERR_NOT_FOUND)
+      err = SCR_ERR(err, "there is no filemap %s", scr_hash_elem_key(e));
+    if (err == SCR_SUCCESS) err = visit(dir, &home, &map, arg);
+    if (err != SCR_SUCCESS) rc = err;
+    scr_filemap_clear(&map);
+  }
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* Call VISIT for DIR or, if nodes have their own directories node.<host> below it, for each of these. */
+SCR_FN int cache_walk(const char* dir, int (*visit)(const char* dir, void* arg), void* arg)
+{
+  char           path[SCR_MAX_FILENAME];
+  struct dirent* e;
+  DIR*           d = opendir(dir);
+  int            err, n = 0, rc = SCR_SUCCESS;
+
+  while (d != NULL && (e = readdir(d)) != NULL) {
+    if (strncmp(e->d_name, "node.", 5) != 0 || scr_fmt(path, sizeof path, "%s/%s", dir, e->d_name) != SCR_SUCCESS)
+      continue;
+    n++;
+    if ((err = visit(path, arg)) != SCR_SUCCESS) rc = err;
+  }
+  if (d != NULL) closedir(d);
+  return n > 0 ? rc : visit(dir, arg);
+}
+
+#endif

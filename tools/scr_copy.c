@@ -1,0 +1,194 @@
+/* scr_copy - copy what this node's cache has of a dataset to the prefix, for a scavenge.  No MPI. */
+#include "cache.h"
+
+static const char copy_usage[] =
+    "scr_copy --cntldir DIR --id N --prefix DIR [OPTIONS]\n"
+    "Copy what the cache of this node has of dataset N to the prefix directory, where scr_scavenge collects the parts\n"
+    "of all nodes: in .scr/scavenge.N.*, with a file <rank>.scrfilemap for each rank.  A file is copied once, and "
+    "only\n"
+    "if its checksum is right.  The run must have ended.\n"
+    "\n"
+    "  -c, --cntldir DIR   the control directory of the job, as scr_list_dir control prints it\n"
+    "  -i, --id N          the dataset\n"
+    "  -p, --prefix DIR    the prefix directory; default: SCR_PREFIX, or else the working directory\n"
+    "      --partner       only redundancy files, which have what other nodes may have lost\n"
+    "  -b, --buf N, --crc  accepted for scripts of earlier releases; checksums are always compared\n"
+    "  -h, --help          print this and exit;  --version  print the version and exit\n"
+    "\n"
+    "The last line is `scr_copy: HOST: Return code: CODE`; lines `scr_copy: HOST: copied N of M bytes` tell before "
+    "how\n"
+    "far it is.\n"
+    "Exit 0, or 1 if this node has no files of the dataset, or lost some, or there is an error.\n";
+
+enum { OPT_COPY_PARTNER = 1001, OPT_COPY_CRC };
+
+/* What is to be copied, and what is done so far. */
+static struct {
+  const char* prefix;
+  int         id, kinds;
+  int         adding; /* 1: only the sizes are added up */
+  int         found, lost;
+  uint64_t    total, done;
+  double      told; /* when the progress was printed last */
+  char        host[256];
+} copy_job;
+
+/* Print a line WHAT about this node. */
+static void copy_say(const char* what)
+{
+  printf("scr_copy: %s: ", copy_job.host);
+  tool_print(what);
+  putchar('\n');
+  fflush(stdout);
+}
+
+/* BYTES more are copied: tell how far we are, once a second. */
+static void copy_moved(uint64_t bytes)
+{
+  char text[96];
+
+  copy_job.done += bytes;
+  if (scr_wtime() - copy_job.told < 1) return;
+  copy_job.told = scr_wtime();
+  snprintf(text, sizeof text, "copied %" PRIu64 " of %" PRIu64 " bytes", copy_job.done, copy_job.total);
+  copy_say(text);
+}
+
+/* Copy the entries of MAP that are of the dataset and complete, or add up their sizes. */
+static int copy_map(const char* dir, const scr_home* home, const scr_filemap* map, void* arg)
+{
+  int i, k, rc = SCR_SUCCESS;
+
+  (void)dir;
+  (void)arg;
+  for (i = 0; i < map->n && rc == SCR_SUCCESS; i++) {
+    const scr_entry* e = map->entry[i];
+    if (e->desc.identity.id != copy_job.id || !e->desc.complete || !e->listed || e->mark == SCR_MARK_LEAVING) continue;
+    copy_job.found++;
+    for (k = 0; k < e->files && copy_job.adding; k++)
+      if (copy_job.kinds & 1 << e->file[k].kind) copy_job.total += e->file[k].size;
+    if (!copy_job.adding)
+      rc = scr_stage_collect(home, e, copy_job.prefix, copy_job.kinds, copy_moved, copy_say, &copy_job.lost);
+  }
+  return rc;
+}
+
+/* Returns 1 if A and B are the same directory; -1 if one of them is not there. */
+static int copy_same_dir(const char* a, const char* b)
+{
+  struct stat x, y;
+
+  if (stat(a, &x) < 0 || stat(b, &y) < 0) return -1;
+  return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* SCR_ERR_BUSY if the control directory DIR belongs to runs of another prefix. */
+static int copy_check_prefix(const char* dir)
+{
+  char        path[SCR_MAX_FILENAME];
+  scr_hash *  cache = scr_hash_new(), *prefix = scr_hash_new();
+  const char *of, *mine, *other;
+  int         same, rc = scr_fmt(path, sizeof path, "%s/prefix.scrinfo", dir);
+
+  if (rc == SCR_SUCCESS) scr_hash_file_read(path, cache); /* older versions wrote none */
+  if (rc == SCR_SUCCESS) rc = scr_record_path(copy_job.prefix, "prefix.scr", path, sizeof path);
+  if (rc == SCR_SUCCESS) scr_hash_file_read(path, prefix);
+  of = scr_hash_str_or(cache, "PREFIX", copy_job.prefix);
+  mine = scr_hash_str_or(prefix, "IDENTITY", "");
+  other = scr_hash_str_or(cache, "IDENTITY", "");
+  same = copy_same_dir(of, copy_job.prefix);
+  if (*mine && *other && strcmp(mine, other) != 0) same = 0;
+  else if (*mine && *other && same < 0) same = 1; /* the prefix was moved */
+  if (rc == SCR_SUCCESS && same != 1)
+    rc = SCR_ERR(SCR_ERR_BUSY, "%s is the cache of the prefix %s, not of %s", dir, of, copy_job.prefix);
+  scr_hash_delete(&cache);
+  scr_hash_delete(&prefix);
+  return rc;
+}
+
+/* Copy what the control directory DIR lists.  Its lock keeps runs from using the cache meanwhile. */
+static int copy_control(const char* dir, void* arg)
+{
+  char lock[SCR_MAX_FILENAME];
+  int  fd = -1, rc = scr_private_check(dir);
+
+  if (rc == SCR_SUCCESS) rc = copy_check_prefix(dir);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(lock, sizeof lock, "%s/run.lock", dir);
+  if (rc == SCR_SUCCESS) rc = scr_lock_open(lock, &fd);
+  if (rc == SCR_SUCCESS && (rc = scr_lock_take(fd, lock, SCR_LOCK_SECONDS)) == SCR_ERR_BUSY)
+    rc = SCR_ERR(rc, "a run is using the cache: %s", scr_err_text);
+  copy_job.adding = 1;
+  if (rc == SCR_SUCCESS) cache_read(dir, copy_map, arg); /* the second time reports what cannot be read */
+  copy_job.adding = 0;
+  copy_job.found = 0;
+  if (rc == SCR_SUCCESS) rc = cache_read(dir, copy_map, arg);
+  if (rc == SCR_SUCCESS && copy_job.found == 0)
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s lists no files of dataset %d", dir, copy_job.id);
+  if (rc != SCR_SUCCESS) {
+    scr_err_text[scr_err_length] = '\0';
+    copy_say(scr_err_text);
+  }
+  if (fd >= 0) scr_os.close(fd);
+  return rc;
+}
+
+/* Copy, and print the return code.  Returns it. */
+static int copy_run(const char* dir)
+{
+  char  text[64];
+  char* real = realpath(copy_job.prefix, NULL);
+  int   rc;
+
+  if (gethostname(copy_job.host, sizeof copy_job.host - 1) < 0) copy_job.host[0] = '?';
+  copy_job.told = scr_wtime();
+  if (real == NULL) {
+    rc = SCR_ERRNO("cannot open the prefix directory %s", copy_job.prefix);
+    copy_say(scr_err_text);
+  } else {
+    copy_job.prefix = real;
+    rc = cache_walk(dir, copy_control, NULL);
+  }
+  snprintf(text, sizeof text, "Return code: %d", rc != SCR_SUCCESS || copy_job.lost > 0);
+  copy_say(text);
+  free(real);
+  return rc != SCR_SUCCESS || copy_job.lost > 0 || ferror(stdout);
+}
+
+SCR_FN int copy_main(int argc, char** argv)
+{
+  static const struct option options[] = {{"cntldir", required_argument, NULL, 'c'},
+                                          {"id", required_argument, NULL, 'i'},
+                                          {"prefix", required_argument, NULL, 'p'},
+                                          {"buf", required_argument, NULL, 'b'},
+                                          {"crc", no_argument, NULL, OPT_COPY_CRC},
+                                          {"partner", no_argument, NULL, OPT_COPY_PARTNER},
+                                          TOOL_OPTIONS,
+                                          {NULL, 0, NULL, 0}};
+  char                       dir[SCR_MAX_FILENAME];
+  const char*                cntl = NULL;
+  int64_t                    id = 0;
+  int                        c;
+
+  copy_job.prefix = tool_prefix();
+  copy_job.kinds = ~0;
+  while ((c = getopt_long(argc, argv, "c:i:p:b:h", options, NULL)) != -1) {
+    if (c == 'c') cntl = optarg;
+    else if (c == 'p') copy_job.prefix = optarg;
+    else if (c == OPT_COPY_PARTNER) copy_job.kinds = ~(1 << SCR_FILE_APPLICATION);
+    else if (c == 'b' || c == OPT_COPY_CRC) continue;
+    else if (c != 'i') return tool_answer(c, argv[0], copy_usage, 1);
+    else if (!tool_number(optarg, 1, INT_MAX - 1, &id))
+      return tool_usage(argv[0], copy_usage, 1, "--id needs the number of a dataset, 1 or more");
+  }
+  if (optind != argc) return tool_usage(argv[0], copy_usage, 1, "there is nothing to say after the options");
+  if (cntl == NULL || id == 0) return tool_usage(argv[0], copy_usage, 1, "--cntldir and --id are needed");
+  copy_job.id = (int)id;
+  if (scr_path_reduce_str(cntl, dir, sizeof dir) != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
+  if (!tool_is_dir(dir)) {
+    SCR_ERRNO("cannot open the control directory %s", dir);
+    return tool_fail(argv[0], 1, scr_err_text);
+  }
+  return copy_run(dir);
+}
+
+TOOL_MAIN(copy_main)

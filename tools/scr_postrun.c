@@ -1,0 +1,181 @@
+/* scr_postrun - at the end of an allocation, save what the caches have and the prefix has not.  No MPI. */
+#include "scavenge.h"
+
+static const char postrun_usage[] =
+    "scr_postrun [OPTIONS]\n"
+    "After the last run of an allocation: copy the newest checkpoint from the caches of the nodes to the prefix\n"
+    "directory, unless it is there; or else the newest before it that can be put together.  Output datasets go "
+    "before,\n"
+    "and checkpoints that SCR_FLUSH should have copied go after.  The next run restarts from the checkpoint.\n"
+    "\n"
+    "  -p, --prefix DIR   the prefix directory; default: SCR_PREFIX, or else the working directory\n"
+    "  -d, --down NODES   nodes that do not work, beside those that scr_list_down_nodes finds\n"
+    "      --timeout N    give up a node that reports no progress for N seconds; default 300\n"
+    "  -j, --jobid ID     the job, if the environment does not tell\n"
+    "  -h, --help         print this and exit;  --version  print the version and exit\n"
+    "\n"
+    "Exit 0 if the newest checkpoint that could be saved is on the prefix, or 1.  With SCR_ENABLE=0 it does nothing.\n";
+
+#define OPT_POSTRUN_TIMEOUT 1001
+
+/* Make DOWN, of N bytes, the nodes of the allocation that do not work, those of KNOWN included. */
+static void postrun_find_down(const char* known, char* down, size_t n)
+{
+  char        path[SCR_MAX_FILENAME];
+  const char* argv[4];
+  system_task t;
+
+  memset(&t, 0, sizeof t);
+  system_sibling("scr_list_down_nodes", path, sizeof path);
+  argv[0] = path;
+  argv[1] = known != NULL ? "--down" : NULL;
+  argv[2] = known;
+  argv[3] = NULL;
+  t.argv = argv;
+  system_run(&t, 1, SCAVENGE_SECONDS);
+  snprintf(down, n, "%s", t.status == 1 ? system_text(&t, 1) : known != NULL ? known : "");
+  if (t.status < 0 || t.status > 1) scavenge_say("scr_list_down_nodes failed; all nodes are asked");
+  scr_buf_free(&t.out);
+}
+
+/* What to save, and what is saved so far. */
+typedef struct {
+  const scavenge_options* o;
+  scr_record              file;
+  int                     saved;  /* id of the newest checkpoint that is on the prefix; 0: none */
+  int                     failed; /* id of an output dataset that could not be saved; 0: none */
+} postrun;
+
+/* Bring the dataset of NOTE to the prefix, unless it is there.  Returns 1 if it is there now. */
+static int postrun_save(const postrun* p, const scr_flush_note* note)
+{
+  scr_identity identity = note->identity;
+
+  identity.id = note->id;
+  if (note->location & SCR_LOCATION_PREFIX) return 1;
+  if (scavenge_dataset(p->o, &identity) == SCR_SUCCESS) return 1;
+  scr_err_text[scr_err_length] = '\0';
+  scavenge_say(scr_err_text);
+  return 0;
+}
+
+/* Save the output datasets, the oldest first, up to the first that cannot be saved. */
+static void postrun_save_output(postrun* p)
+{
+  scr_flush_note note;
+  int            id = 0;
+
+  while (p->failed == 0 && (id = scr_flush_file_next(&p->file, id)) != 0)
+    if (scr_flush_file_get(&p->file, id, &note) && note.flags & SCR_FLAG_OUTPUT && !postrun_save(p, &note))
+      p->failed = id;
+}
+
+/* Save the newest checkpoint that can be saved, of those before an output dataset that could not. */
+static void postrun_save_newest(postrun* p)
+{
+  scr_flush_note note;
+  int            id = p->failed != 0 ? p->failed : INT_MAX;
+
+  while (p->saved == 0 && (id = scr_flush_file_before(&p->file, id)) != 0)
+    if (scr_flush_file_get(&p->file, id, &note) && note.flags & SCR_FLAG_CHECKPOINT && postrun_save(p, &note))
+      p->saved = id;
+}
+
+/* Save older checkpoints that are in the cache, and that a run should have flushed: each SCR_FLUSH-th. */
+static void postrun_save_due(postrun* p)
+{
+  scr_flush_note note;
+  int            every = 0, id = p->saved;
+
+  if (id == 0 || scr_param_int(p->o->params, "SCR_FLUSH", &every) != SCR_SUCCESS || every <= 0) return;
+  while ((id = scr_flush_file_before(&p->file, id)) != 0)
+    if (scr_flush_file_get(&p->file, id, &note) && note.flags & SCR_FLAG_CHECKPOINT && note.ckpt > 0 &&
+        note.ckpt % every == 0 && note.location & SCR_LOCATION_CACHE)
+      postrun_save(p, &note);
+}
+
+/* Tell which checkpoint is safe.  Returns 1 if there is one. */
+static int postrun_conclude(const postrun* p)
+{
+  scr_index      index;
+  scr_index_item it;
+  char           text[2 * SCR_MAX_FILENAME];
+  int            found = scr_index_read(&index, p->o->prefix) == SCR_SUCCESS &&
+              scr_index_newest(&index, INT_MAX, NULL, &it) == SCR_SUCCESS;
+
+  if (found)
+    snprintf(text, sizeof text, "the newest checkpoint on the prefix is %d, %s", it.id, scr_desc_name(&it.desc));
+  else snprintf(text, sizeof text, "there is no checkpoint on the prefix");
+  scavenge_say(text);
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  return found;
+}
+
+/* Save what the flush file says is to be saved.  Returns the exit code. */
+static int postrun_run(const char* argv0, const scavenge_options* o)
+{
+  postrun p;
+  int     pending, rc;
+
+  memset(&p, 0, sizeof p);
+  p.o = o;
+  if ((rc = scr_flush_file_read(&p.file, o->prefix)) != SCR_SUCCESS) {
+    scr_record_close(&p.file, rc, 0);
+    return tool_fail(argv0, 1, scr_err_text);
+  }
+  pending = scr_flush_file_before(&p.file, INT_MAX) != 0;
+  postrun_save_output(&p);
+  postrun_save_newest(&p);
+  postrun_save_due(&p);
+  scr_record_close(&p.file, rc, 0);
+  if (p.saved != 0) scavenge_sweep(o->prefix);
+  if (!pending) scavenge_say("the last run has left nothing in the caches");
+  return postrun_conclude(&p) && (p.saved != 0 || !pending) && p.failed == 0 ? 0 : 1;
+}
+
+SCR_FN int postrun_main(int argc, char** argv)
+{
+  static const struct option options[] = {{"prefix", required_argument, NULL, 'p'},
+                                          {"down", required_argument, NULL, 'd'},
+                                          {"jobid", required_argument, NULL, 'j'},
+                                          {"timeout", required_argument, NULL, OPT_POSTRUN_TIMEOUT},
+                                          TOOL_OPTIONS,
+                                          {NULL, 0, NULL, 0}};
+  scavenge_options           o;
+  static char                down[1 << 16];
+  const char *               prefix = tool_prefix(), *known = NULL;
+  char*                      real;
+  scr_hash*                  params;
+  int64_t                    seconds = SCAVENGE_SECONDS;
+  int                        c, enable = 1, bad = 0;
+
+  while ((c = getopt_long(argc, argv, "p:d:j:h", options, NULL)) != -1) {
+    if (c == 'p') prefix = optarg;
+    else if (c == 'd') known = optarg;
+    else if (c == 'j') setenv("SCR_JOB_ID", optarg, 1);
+    else if (c != OPT_POSTRUN_TIMEOUT) return tool_answer(c, argv[0], postrun_usage, 1);
+    else if (!tool_number(optarg, 1, INT_MAX, &seconds))
+      return tool_usage(argv[0], postrun_usage, 1, "--timeout needs a whole number of seconds");
+  }
+  if (optind != argc) return tool_usage(argv[0], postrun_usage, 1, "there is nothing to say after the options");
+  if ((real = realpath(prefix, NULL)) == NULL || !tool_is_dir(real)) {
+    SCR_ERRNO("cannot open the prefix directory %s", prefix);
+    return tool_fail(argv[0], 1, scr_err_text);
+  }
+  if ((params = tool_params(real)) == NULL || scr_param_int(params, "SCR_ENABLE", &enable) != SCR_SUCCESS)
+    bad = tool_fail(argv[0], 1, scr_err_text);
+  if (!bad && enable) {
+    postrun_find_down(known, down, sizeof down);
+    memset(&o, 0, sizeof o);
+    o.prefix = real;
+    o.params = params;
+    o.seconds = (double)seconds;
+    o.down = *down != '\0' ? down : NULL;
+    bad = postrun_run(argv[0], &o);
+  }
+  scr_hash_delete(&params);
+  free(real);
+  return bad || fflush(stdout) != 0;
+}
+
+TOOL_MAIN(postrun_main)

@@ -1,0 +1,70 @@
+/* scr_prerun - before the first run of an allocation, check and prepare what the runs need.  No MPI. */
+#include "scavenge.h"
+
+static const char prerun_usage[] =
+    "scr_prerun [OPTIONS]\n"
+    "Before the first run of an allocation: check that the programs are here which the commands call, and that the\n"
+    "prefix directory can be written; and remove from it what failed scavenges have left and nobody needs any more.\n"
+    "\n"
+    "  -p, --prefix DIR   the prefix directory; default: SCR_PREFIX, or else the working directory\n"
+    "  -h, --help         print this and exit;  --version  print the version and exit\n"
+    "\n"
+    "The files of earlier runs stay: the flush file tells which checkpoints are in caches that no run could reach.\n"
+    "Exit 0 if the allocation is ready, or 1.  With SCR_ENABLE=0 it does nothing.\n";
+
+/* Run scr_test_runtime, which prints what is missing.  Returns its exit code. */
+static int prerun_test(void)
+{
+  char        path[SCR_MAX_FILENAME];
+  const char* argv[] = {path, NULL};
+  system_task t;
+  int         status;
+
+  memset(&t, 0, sizeof t);
+  system_sibling("scr_test_runtime", path, sizeof path);
+  t.argv = argv;
+  system_run(&t, 1, SYSTEM_SECONDS);
+  status = t.status;
+  scr_buf_free(&t.out);
+  return status;
+}
+
+/* Make the directory .scr of PREFIX, and write to it. */
+static int prerun_write(const char* prefix)
+{
+  char path[SCR_MAX_FILENAME];
+  int  fd, rc = scr_record_mkdir(prefix);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/.scr/scr_prerun.%ld", prefix, (long)getpid());
+  if (rc != SCR_SUCCESS) return rc;
+  if ((fd = scr_os.open(path, O_WRONLY | O_CREAT | O_EXCL, 0600)) < 0)
+    return SCR_ERRNO("cannot create a file in %s/.scr", prefix);
+  if (scr_write_all(fd, "SCR", 3) < 0 || fsync(fd) < 0) rc = SCR_ERRNO("cannot write a file in %s/.scr", prefix);
+  scr_os.close(fd);
+  scr_os.unlink(path);
+  return rc;
+}
+
+SCR_FN int prerun_main(int argc, char** argv)
+{
+  static const struct option options[] = {{"prefix", required_argument, NULL, 'p'}, TOOL_OPTIONS, {NULL, 0, NULL, 0}};
+  const char*                prefix = tool_prefix();
+  scr_hash*                  params;
+  int                        c, enable = 1, rc;
+
+  while ((c = getopt_long(argc, argv, "p:h", options, NULL)) != -1) {
+    if (c != 'p') return tool_answer(c, argv[0], prerun_usage, 1);
+    prefix = optarg;
+  }
+  if (optind != argc) return tool_usage(argv[0], prerun_usage, 1, "there is nothing to say after the options");
+  params = tool_params(prefix);
+  rc = params == NULL ? SCR_ERR_PARAM : scr_param_int(params, "SCR_ENABLE", &enable);
+  scr_hash_delete(&params);
+  if (rc == SCR_SUCCESS && enable && prerun_test() != 0)
+    return tool_fail(argv[0], 1, "the allocation is not ready: a program is missing");
+  if (rc == SCR_SUCCESS && enable) rc = prerun_write(prefix);
+  if (rc == SCR_SUCCESS && enable && scavenge_sweep(prefix) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  return rc == SCR_SUCCESS ? 0 : tool_fail(argv[0], 1, scr_err_text);
+}
+
+TOOL_MAIN(prerun_main)

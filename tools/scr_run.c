@@ -1,0 +1,735 @@
+/* scr_run, scr_srun, scr_mpirun - run a program in an allocation, again after failures, and save what it leaves. */
+#include "halt.h"
+#include "log.h"
+#include "system.h"
+
+/* The usage of each of the three names. */
+#define RUN_USAGE(arguments)                                                                                           \
+  arguments                                                                                                            \
+      "Run a program on the nodes of an allocation.  When it fails, find the nodes that do not work, leave them out "  \
+      "for\n"                                                                                                          \
+      "the rest of the allocation, and run it again on the others; at last copy the newest checkpoint from the "       \
+      "caches "                                                                                                        \
+      "to\n"                                                                                                           \
+      "the prefix directory, unless it is there.\n"                                                                    \
+      "\n"                                                                                                             \
+      "  -p, --prefix DIR         the prefix directory; default: SCR_PREFIX, or else the working directory\n"          \
+      "      --runs N             at most N runs, -1 for any number; default: SCR_RUNS, or else 1\n"                   \
+      "      --min-nodes N        the nodes that a run needs; default: SCR_MIN_NODES, or else those of the run "       \
+      "before\n"                                                                                                       \
+      "      --wait N             seconds between two runs; default: SCR_RUN_WAIT, or else 60\n"                       \
+      "      --watchdog           end a run that makes no progress, as scr_watchdog --help says; also "                \
+      "SCR_WATCHDOG=1\n"                                                                                               \
+      "      --hosts FILE         the nodes are those of this file of hosts\n"                                         \
+      "      --launcher COMMAND   the launcher, for the shell, in which {nodes} is a list of hosts with commas, and "  \
+      "{np}\n"                                                                                                         \
+      "                           the number of --np; the program and its arguments follow\n"                          \
+      "      --np N               processes, for --launcher\n"                                                         \
+      "  -rc, --run-cmd C         the program and its arguments as one line for the shell, behind those of the "       \
+      "launcher\n"                                                                                                     \
+      "  -rs, --restart-cmd C     the same, if there is a checkpoint to restart from: its name replaces "              \
+      "SCR_CKPT_NAME\n"                                                                                                \
+      "  -h, --help               print this and exit;  --version  print the version and exit\n"                       \
+      "\n"                                                                                                             \
+      "srun gets --exclude with the nodes that do not work, and MPICH's mpiexec gets -hosts with those that work, "    \
+      "unless\n"                                                                                                       \
+      "its arguments name hosts.  Spare nodes of the allocation take part when others fail.  A run that ends with 0, " \
+      "or\n"                                                                                                           \
+      "for which scr_halt set a condition, is the last; SIGTERM and SIGINT end it, and then scr_run saves what it "    \
+      "left.\n"                                                                                                        \
+      "With SCR_ENABLE=0 the program only runs once.\n"                                                                \
+      "Exit 1 if there was no run, else with the exit code of the last one.\n"
+
+static const char run_usage[] = RUN_USAGE("scr_run [OPTIONS] LAUNCHER ARGUMENTS...\n");
+static const char run_usage_srun[] = RUN_USAGE("scr_srun [OPTIONS] ARGUMENTS OF SRUN...\n");
+static const char run_usage_mpirun[] = RUN_USAGE("scr_mpirun [OPTIONS] ARGUMENTS OF MPIEXEC...\n");
+
+#define RUN_STEP_SECONDS 30  /* until the job step of a launcher shows up */
+#define RUN_TEST_SECONDS 900 /* for the tests of all nodes */
+
+typedef struct {
+  const char *prefix, *hosts_file, *template_, *np, *run_cmd, *restart_cmd;
+  int64_t     runs, min_nodes, wait; /* runs: -1 for any number; min_nodes 0: not given; -2: not given */
+  int         watchdog;
+  const char* launcher; /* its name; NULL with a template */
+  const char* usage;
+  char**      words; /* what follows the launcher */
+  int         nwords;
+  scr_hash*   params;
+  hosts       nodes, down; /* of the allocation; and those of them that have failed at any time */
+  double      start;
+} run_job;
+
+static volatile sig_atomic_t run_signal; /* that has asked us to end; 0: none */
+static volatile pid_t        run_child;  /* the launcher; 0: none runs */
+
+/* Pass on a signal that asks us to end to the launcher. */
+static void run_on_signal(int number)
+{
+  run_signal = number;
+  if (run_child > 0) kill(run_child, number);
+}
+
+/* Print a line about a step, with the time. */
+static SCR_FORMAT(1, 2) void run_say(const char* format, ...)
+{
+  char    now[32], text[SCR_ERR_TEXT_MAX];
+  va_list ap;
+
+  va_start(ap, format);
+  vsnprintf(text, sizeof text, format, ap);
+  va_end(ap);
+  scr_time_string(time(NULL), now, sizeof now);
+  printf("scr_run: %s: ", now);
+  tool_print(text);
+  putchar('\n');
+  fflush(stdout);
+}
+
+/* Log EVENT of the run NUMBER, if logging is on; a log that fails is only reported. */
+static void run_log(const run_job* j, const char* event, int number, double seconds)
+{
+  log_writer      w;
+  scr_log_dataset d = {0, NULL, seconds};
+  char            note[128];
+  int             rc = log_open(&w, j->params, j->prefix);
+
+  snprintf(note, sizeof note, "run=%d", number);
+  if (rc == SCR_SUCCESS) rc = scr_log_event(&w.log, event, note, &d);
+  if (rc != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+}
+
+/* ---- other commands ---- */
+
+/*
+** Run the command NAME of this program with ARGUMENTS, which end with NULL.  OUT, if not NULL, gets what it prints and
+** is freed by the caller; else that goes where ours goes.  Returns its exit code.
+*/
+static int run_command(const char* name, const char* const* arguments, char** out, double seconds)
+{
+  char        path[SCR_MAX_FILENAME];
+  const char* argv[16];
+  system_task t;
+  pid_t       pid;
+  int         n = 0, status = 0;
+
+  system_sibling(name, path, sizeof path);
+  argv[n++] = path;
+  while (*arguments != NULL && n < 15) argv[n++] = *arguments++;
+  argv[n] = NULL;
+  fflush(stdout);
+  if (out == NULL) {
+    if ((pid = fork()) == 0) {
+      execvp(path, (char* const*)(uintptr_t)argv);
+      _exit(127);
+    }
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 127;
+  }
+  memset(&t, 0, sizeof t);
+  t.argv = argv;
+  system_run(&t, 1, seconds);
+  *out = scr_strdup(system_text(&t, 0));
+  scr_buf_free(&t.out);
+  return t.status;
+}
+
+/* ---- nodes ---- */
+
+/* Add the host that LINE, `host: reason`, begins with to the nodes that are down, and print it, unless it is known. */
+static int run_note_down(run_job* j, const char* line)
+{
+  hosts one = {NULL, 0}, fresh = {NULL, 0};
+  char  name[HOSTS_NAME_MAX];
+  int   rc = SCR_SUCCESS;
+
+  if (sscanf(line, "%255[^:]:", name) != 1) return SCR_SUCCESS;
+  rc = hosts_add(&one, name);
+  if (rc == SCR_SUCCESS) rc = hosts_select(&fresh, &one, &j->down, 0);
+  if (rc == SCR_SUCCESS && fresh.n > 0) {
+    run_say("node %.*s", (int)strcspn(line, "\n"), line);
+    rc = hosts_add(&j->down, name);
+  }
+  hosts_free(&one);
+  hosts_free(&fresh);
+  return rc;
+}
+
+/* Find out which nodes do not work; one that has failed once stays out.  FIRST: the run to come is the first. */
+static int run_find_down(run_job* j, int first)
+{
+  const char* arguments[8];
+  char        secs[32], *known = NULL, *all = NULL, *out = NULL;
+  const char* line;
+  int         n = 0, code, rc = hosts_compress(&j->down, &known);
+
+  if (rc == SCR_SUCCESS) rc = hosts_compress(&j->nodes, &all);
+  snprintf(secs, sizeof secs, "--secs=%.0f", scr_wtime() - j->start);
+  arguments[n++] = "--reason";
+  arguments[n++] = "--log";
+  arguments[n++] = secs;
+  if (first) arguments[n++] = "--free";
+  if (j->down.n > 0) arguments[n++] = "--down";
+  if (j->down.n > 0) arguments[n++] = known;
+  arguments[n++] = all;
+  arguments[n] = NULL;
+  if (rc == SCR_SUCCESS) {
+    code = run_command("scr_list_down_nodes", arguments, &out, RUN_TEST_SECONDS);
+    if (code != 0 && code != 1) run_say("the nodes could not be tested; those that seemed to work are used");
+    for (line = code == 1 ? out : NULL; line != NULL && *line != '\0' && rc == SCR_SUCCESS; line += *line == '\n') {
+      rc = run_note_down(j, line);
+      line += strcspn(line, "\n");
+    }
+  }
+  scr_free(&known);
+  scr_free(&all);
+  scr_free(&out);
+  return rc;
+}
+
+/* The number of nodes that run NUMBER needs. */
+static int64_t run_need(const run_job* j, int number)
+{
+  int n = 0;
+
+  if (j->min_nodes > 0) return j->min_nodes;
+  return number > 1 && scr_nodes_file_read(j->prefix, &n) == SCR_SUCCESS && n > 0 && n <= j->nodes.n ? n : 1;
+}
+
+/* Returns 1 if enough nodes work for run NUMBER; UP receives them. */
+static int run_has_nodes(run_job* j, int number, hosts* up)
+{
+  int64_t need = run_need(j, number);
+  int     i;
+
+  if (run_find_down(j, number == 1) != SCR_SUCCESS || hosts_select(up, &j->nodes, &j->down, 0) != SCR_SUCCESS) {
+    run_say("%s", scr_err_text);
+    return 0;
+  }
+  for (i = 0; i < j->down.n; i++)
+    if (system_is_here(j->down.name[i])) {
+      run_say("this node does not work; there is no other run");
+      return 0;
+    }
+  if (up->n < need) run_say("%d nodes work, and a run needs %lld", up->n, (long long)need);
+  return up->n >= need;
+}
+
+/* ---- the line that starts a run ---- */
+
+/* Append TEXT, words for the shell, and a blank. */
+static void run_add(scr_buf* b, const char* text)
+{
+  scr_buf_add(b, text, strlen(text));
+  scr_buf_add(b, " ", 1);
+}
+
+/* Append WORD as a word of the shell, in quotes where it needs them. */
+static void run_add_word(scr_buf* b, const char* word)
+{
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,/:@%";
+
+  if (*word != '\0' && word[strspn(word, plain)] == '\0') {
+    run_add(b, word);
+    return;
+  }
+  tool_quote(b, word);
+  scr_buf_add(b, " ", 1);
+}
+
+/* Append TEXT with each FROM replaced by TO. */
+static void run_add_replaced(scr_buf* b, const char* text, const char* from, const char* to)
+{
+  const char* at;
+
+  for (; (at = strstr(text, from)) != NULL; text = at + strlen(from)) {
+    scr_buf_add(b, text, (size_t)(at - text));
+    scr_buf_add(b, to, strlen(to));
+  }
+  run_add(b, text);
+}
+
+/* Returns 1 if the launcher's arguments name hosts themselves. */
+static int run_names_hosts(const run_job* j)
+{
+  static const char* const names[] = {"-hosts",    "--hosts",    "-host",        "--host",    "-f",
+                                      "-hostfile", "--hostfile", "-machinefile", "--exclude", "-x"};
+  int                      i;
+  size_t                   k;
+
+  for (i = 0; i < j->nwords && j->words[i][0] == '-'; i += 1 + (j->words[i + 1] != NULL && j->words[i + 1][0] != '-'))
+    for (k = 0; k < sizeof names / sizeof *names; k++)
+      if (strncmp(j->words[i], names[k], strlen(names[k])) == 0 &&
+          (j->words[i][strlen(names[k])] == '\0' || j->words[i][strlen(names[k])] == '='))
+        return 1;
+  return 0;
+}
+
+/* Returns 1 if the launcher is NAME or NAME with a suffix, such as mpiexec.hydra. */
+static int run_is(const run_job* j, const char* name)
+{
+  const char* base = j->launcher != NULL ? tool_name(j->launcher) : "";
+  return strncmp(base, name, strlen(name)) == 0 && (base[strlen(name)] == '\0' || base[strlen(name)] == '.');
+}
+
+/* The hosts of UP with commas between them. */
+static void run_join(scr_buf* b, const hosts* up)
+{
+  int i;
+
+  for (i = 0; i < up->n; i++) {
+    if (i > 0) scr_buf_add(b, ",", 1);
+    scr_buf_add(b, up->name[i], strlen(up->name[i]));
+  }
+  scr_buf_add(b, "", 1);
+}
+
+/*
+** Append the launcher of run NUMBER, with the nodes of UP that it is to use.  SLURM may count the processors of a run
+** that has failed as taken for some time; --overlap does not wait for them.
+*/
+static int run_add_launcher(const run_job* j, int number, const hosts* up, scr_buf* b)
+{
+  scr_buf list = {NULL, 0, 0, 0}, half = {NULL, 0, 0, 0};
+  char*   down = NULL;
+  int     rc = SCR_SUCCESS;
+
+  run_join(&list, up);
+  if (j->template_ != NULL && !list.failed) {
+    run_add_replaced(&half, j->template_, "{nodes}", list.p);
+    scr_buf_add(&half, "", 1);
+    if (!half.failed) run_add_replaced(b, half.p, "{np}", j->np != NULL ? j->np : "");
+  } else {
+    run_add_word(b, j->launcher);
+    if (run_names_hosts(j)) {
+      if (j->down.n > 0)
+        run_say("the arguments of %s name hosts; nodes that do not work are not left out", j->launcher);
+    } else if (run_is(j, "srun")) {
+      if (number > 1) run_add(b, "--overlap");
+      if (j->down.n > 0 && (rc = hosts_compress(&j->down, &down)) == SCR_SUCCESS) {
+        run_add(b, "--exclude");
+        run_add_word(b, down);
+      }
+    } else if ((run_is(j, "mpiexec") || run_is(j, "mpirun")) && !(up->n == 1 && system_is_here(up->name[0])) &&
+               !list.failed) {
+      run_add_word(b, "-hosts");
+      run_add_word(b, list.p);
+    }
+  }
+  if (list.failed || half.failed) rc = SCR_ERR_OOM();
+  scr_free(&down);
+  scr_buf_free(&list);
+  scr_buf_free(&half);
+  return rc;
+}
+
+/* Append the line of --restart-cmd, if there is a checkpoint to restart from, or else of --run-cmd. */
+static void run_add_command(const run_job* j, scr_buf* b)
+{
+  const char* arguments[] = {"--prefix", j->prefix, NULL};
+  char*       name = NULL;
+
+  if (j->restart_cmd != NULL && run_command("scr_have_restart", arguments, &name, SYSTEM_SECONDS) == 0 &&
+      name != NULL && *name > ' ') {
+    name[strcspn(name, "\n")] = '\0';
+    run_add_replaced(b, j->restart_cmd, "SCR_CKPT_NAME", name);
+  } else if (j->run_cmd != NULL) {
+    run_add(b, j->run_cmd);
+  }
+  scr_free(&name);
+}
+
+/* Set *LINE, which the caller frees, to the line of the shell that starts run NUMBER on the nodes UP. */
+static int run_line(const run_job* j, int number, const hosts* up, char** line)
+{
+  scr_buf b = {NULL, 0, 0, 0};
+  int     i, rc;
+
+  rc = run_add_launcher(j, number, up, &b);
+  for (i = 0; i < j->nwords; i++) run_add_word(&b, j->words[i]);
+  run_add_command(j, &b);
+  if (b.n > 0 && !b.failed) b.p[b.n - 1] = '\0'; /* in place of the last blank */
+  *line = b.p;
+  return rc == SCR_SUCCESS && b.failed ? SCR_ERR_OOM() : rc;
+}
+
+/* ---- a run ---- */
+
+/* Start the watchdog over the job step that the process RUN has started.  Returns its process; -1 if there is none. */
+static pid_t run_start_watchdog(const run_job* j, pid_t run)
+{
+  char        path[SCR_MAX_FILENAME], id[64];
+  const char* argv[] = {path, "--dir", j->prefix, "--jobStepId", id, "--launcher", NULL, NULL};
+  double      end = scr_wtime() + RUN_STEP_SECONDS;
+  pid_t       pid;
+  int         steps = run_is(j, "srun") && system_manager(NULL) == SYSTEM_SLURM;
+  int         rc = SCR_ERR_NOT_FOUND;
+
+  argv[6] = steps ? "srun" : "mpiexec";
+  if (!steps) rc = scr_fmt(id, sizeof id, "%ld", (long)run);
+  while (rc == SCR_ERR_NOT_FOUND && scr_wtime() < end && system_is_alive(run)) {
+    usleep(500000); /* the step shows up a little later than the process */
+    rc = system_step_find(run, id, sizeof id);
+  }
+  if (rc != SCR_SUCCESS) {
+    if (system_is_alive(run)) run_say("there is no watchdog over this run: %s", scr_err_text);
+    return -1;
+  }
+  system_sibling("scr_watchdog", path, sizeof path);
+  fflush(stdout);
+  if ((pid = fork()) == 0) {
+    execvp(path, (char* const*)(uintptr_t)argv);
+    _exit(127);
+  }
+  return pid;
+}
+
+/* Run LINE of the shell.  Returns its exit code; 128 and the signal that ended it. */
+static int run_program(const run_job* j, const char* line)
+{
+  char* command = scr_strdupf("exec %s", line);
+  pid_t pid, watchdog = -1;
+  int   status = 0;
+
+  if (command == NULL) return 127;
+  fflush(stdout);
+  if ((pid = fork()) == 0) {
+    execl("/bin/sh", "sh", "-c", command, (char*)NULL);
+    _exit(127);
+  }
+  run_child = pid > 0 ? pid : 0;
+  if (run_signal && pid > 0) kill(pid, SIGTERM); /* it came before */
+  if (pid > 0 && j->watchdog) watchdog = run_start_watchdog(j, pid);
+  while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  run_child = 0;
+  if (watchdog > 0) {
+    kill(watchdog, SIGKILL);
+    while (waitpid(watchdog, NULL, 0) < 0 && errno == EINTR) continue;
+  }
+  scr_free(&command);
+  return pid < 0 ? 127 : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Run the program on the nodes UP.  Returns its exit code. */
+static int run_once(const run_job* j, int number, const hosts* up)
+{
+  char*  line = NULL;
+  double start = scr_wtime();
+  int    code = 1;
+
+  if (run_line(j, number, up, &line) != SCR_SUCCESS) run_say("%s", scr_err_text);
+  else {
+    run_say("run %d, %d node%s: %s", number, up->n, up->n > 1 ? "s" : "", line);
+    run_log(j, "RUN_START", number, -1);
+    code = run_program(j, line);
+    run_log(j, "RUN_END", number, scr_wtime() - start);
+    run_say("run %d has ended after %.1f s, with exit code %d", number, scr_wtime() - start, code);
+  }
+  scr_free(&line);
+  return code;
+}
+
+/* Returns 1, and tells why, if the halt file or a signal forbids another run. */
+static int run_is_halted(const run_job* j)
+{
+  char why[SCR_ERR_TEXT_MAX];
+
+  if (run_signal) run_say("ended by signal %d", (int)run_signal);
+  else if (halt_forbids_run(j->prefix, why, sizeof why)) run_say("there is no other run: %s", why);
+  else return 0;
+  return 1;
+}
+
+/* Run the program until a run is the last.  Returns the exit code of that; 1 if there was none. */
+static int run_all(run_job* j)
+{
+  int number = 1, code = 1, more;
+
+  do {
+    hosts up = {NULL, 0};
+    more = run_has_nodes(j, number, &up);
+    if (more) code = run_once(j, number, &up);
+    hosts_free(&up);
+    if (!more || code == 0 || run_is_halted(j)) break;
+    if (j->runs >= 0 && number >= j->runs) {
+      run_say("no runs are left");
+      break;
+    }
+    if (j->wait > 0) run_say("waiting %lld s before the next run", (long long)j->wait);
+    if (!run_signal && j->wait > 0) sleep((unsigned)j->wait);
+    number++;
+  } while (!run_is_halted(j));
+  return code;
+}
+
+/*
+** Before the first run: if the job before this one was killed before it could save its newest checkpoint, and these are
+** its nodes, the checkpoint is still there; but no run of this job would find it, because its cache has another name.
+*/
+static void run_save_earlier(const run_job* j)
+{
+  const char*    arguments[] = {"--prefix", j->prefix, NULL};
+  scr_record     file;
+  scr_flush_note note;
+  int            id = INT_MAX, rc = scr_flush_file_read(&file, j->prefix);
+
+  memset(&note, 0, sizeof note);
+  while (rc == SCR_SUCCESS && (id = scr_flush_file_before(&file, id)) != 0)
+    if (scr_flush_file_get(&file, id, &note) && note.flags & SCR_FLAG_CHECKPOINT) break;
+  scr_record_close(&file, rc, 0);
+  if (rc != SCR_SUCCESS || id == 0 || note.location & SCR_LOCATION_PREFIX ||
+      strcmp(note.job, scr_param_job(j->params)) == 0)
+    return;
+  run_say("job %s has left checkpoint %d in caches only; looking whether it is still there", note.job, id);
+  run_command("scr_postrun", arguments, NULL, 0);
+}
+
+/* Save what the runs have left in the caches. */
+static void run_save(const run_job* j)
+{
+  const char* arguments[] = {"--prefix", j->prefix, NULL, NULL, NULL};
+  char*       down = NULL;
+
+  if (j->down.n > 0 && hosts_compress(&j->down, &down) == SCR_SUCCESS) {
+    arguments[2] = "--down";
+    arguments[3] = down;
+  }
+  run_say("saving what the caches have");
+  if (run_command("scr_postrun", arguments, NULL, 0) != 0) run_say("no checkpoint was saved");
+  scr_free(&down);
+}
+
+/* ---- the command line ---- */
+
+/* Set *VALUE, unless it is given, to the parameter NAME, from LOW on, or else to OTHERWISE. */
+static int run_default(const run_job* j, const char* name, int64_t low, int64_t otherwise, int64_t* value)
+{
+  const char* text = tool_param(j->params, name);
+
+  if (*value != -2) return SCR_SUCCESS;
+  *value = otherwise;
+  if (text == NULL || tool_number(text, low, INT_MAX - 1, value) || (low == 1 && strcmp(text, "-1") == 0)) {
+    if (text != NULL && strcmp(text, "-1") == 0) *value = -1;
+    return SCR_SUCCESS;
+  }
+  return SCR_ERR(SCR_ERR_PARAM, "%s=%.100s is not a number of %lld or more", name, text, (long long)low);
+}
+
+/* Fill what the options leave open from the parameters, and find the nodes. */
+static int run_prepare(run_job* j)
+{
+  char    text[32], *all = NULL;
+  int64_t end, retries = -2, watchdog = j->watchdog ? 1 : -2;
+  int     rc = run_default(j, "SCR_RETRIES", 0, 0, &retries);
+
+  if (rc == SCR_SUCCESS) rc = run_default(j, "SCR_RUNS", 1, retries + 1, &j->runs);
+  if (rc == SCR_SUCCESS) rc = run_default(j, "SCR_MIN_NODES", 0, 0, &j->min_nodes);
+  if (rc == SCR_SUCCESS) rc = run_default(j, "SCR_RUN_WAIT", 0, 60, &j->wait);
+  if (rc == SCR_SUCCESS) rc = run_default(j, "SCR_WATCHDOG", 0, 0, &watchdog);
+  j->watchdog = watchdog == 1;
+  if (rc == SCR_SUCCESS)
+    rc = j->hosts_file != NULL ? hosts_read_file(&j->nodes, j->hosts_file) : system_nodes(&j->nodes);
+  if (rc == SCR_SUCCESS && j->nodes.n == 0) rc = SCR_ERR(SCR_ERR_ARG, "there are no nodes to run on");
+  if (rc == SCR_SUCCESS) rc = hosts_compress(&j->nodes, &all);
+  if (rc == SCR_SUCCESS && setenv("SCR_NODELIST", all, 1) < 0) rc = SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS && system_end(j->params, &end) == SCR_SUCCESS) {
+    snprintf(text, sizeof text, "%lld", (long long)end);
+    setenv("SCR_END_TIME", text, 1);
+  }
+  scr_free(&all);
+  return rc;
+}
+
+/* Enter the option at WORD, with the word behind it.  Returns the number of words it takes; 0 if it is none of ours. */
+static int run_option(run_job* j, const char* word, const char* next, int* bad)
+{
+  static const struct {
+    const char *name, *other;
+    char        what;
+  } options[] = {{"--prefix", "-p", 'p'},      {"--runs", NULL, 'r'},     {"--min-nodes", NULL, 'm'},
+                 {"--wait", NULL, 'w'},        {"--watchdog", NULL, 'W'}, {"--hosts", NULL, 'h'},
+                 {"--launcher", NULL, 'l'},    {"--np", NULL, 'n'},       {"--run-cmd", "-rc", 'c'},
+                 {"--restart-cmd", "-rs", 's'}};
+  size_t      i, k = strcspn(word, "=");
+  const char* value = word[k] == '=' ? word + k + 1 : next;
+  int         taken = word[k] == '=' ? 1 : 2, ok = 1;
+
+  for (i = 0; i < sizeof options / sizeof *options; i++)
+    if ((strlen(options[i].name) == k && strncmp(word, options[i].name, k) == 0) ||
+        (options[i].other != NULL && strcmp(word, options[i].other) == 0))
+      break;
+  if (i == sizeof options / sizeof *options) return 0;
+  if (options[i].what == 'W') {
+    j->watchdog = 1;
+    return 1;
+  }
+  switch (value != NULL ? options[i].what : 0) {
+  case 'p':
+    j->prefix = value;
+    break;
+  case 'r':
+    ok = strcmp(value, "-1") == 0 || tool_number(value, 1, INT_MAX, &j->runs);
+    break;
+  case 'm':
+    ok = tool_number(value, 1, INT_MAX, &j->min_nodes);
+    break;
+  case 'w':
+    ok = tool_number(value, 0, INT_MAX, &j->wait);
+    break;
+  case 'h':
+    j->hosts_file = value;
+    break;
+  case 'l':
+    j->template_ = value;
+    break;
+  case 'n':
+    j->np = value;
+    break;
+  case 'c':
+    j->run_cmd = value;
+    break;
+  case 's':
+    j->restart_cmd = value;
+    break;
+  default:
+    ok = 0;
+  }
+  if (ok && options[i].what == 'r' && strcmp(value, "-1") == 0) j->runs = -1;
+  *bad = !ok;
+  return taken;
+}
+
+/* Choose the usage and, for two of the names of this command, the launcher. */
+static void run_choose(run_job* j, const char* name)
+{
+  static const char* const mpiexec[] = {"mpiexec.hydra", "mpiexec.mpich", "mpiexec"};
+  int                      i = 0;
+
+  j->usage = run_usage;
+  if (strcmp(name, "scr_srun") == 0) {
+    j->launcher = "srun";
+    j->usage = run_usage_srun;
+  } else if (strcmp(name, "scr_mpirun") == 0) {
+    while (i < 2 && !system_has(mpiexec[i])) i++;
+    j->launcher = mpiexec[i];
+    j->usage = run_usage_mpirun;
+  }
+}
+
+/* Report what is wrong with WORD of the command line, as FORMAT says.  Returns the exit code. */
+static SCR_FORMAT(3, 0) int run_refuse(const run_job* j, const char* argv0, const char* format, const char* word)
+{
+  char text[SCR_MAX_FILENAME];
+
+  snprintf(text, sizeof text, format, word);
+  return tool_usage(argv0, j->usage, 1, text);
+}
+
+/* Take the options from ARGV; *AT becomes the number of the word behind them.  Returns -1, or an exit code. */
+static int run_options(run_job* j, int argc, char** argv, int* at)
+{
+  int i, taken, bad = 0, named = j->launcher != NULL;
+
+  for (i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0; i += taken) {
+    if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) return tool_answer('h', argv[0], j->usage, 1);
+    if (strcmp(argv[i], "--version") == 0) return tool_answer(TOOL_OPT_VERSION, argv[0], j->usage, 1);
+    taken = named && strcmp(argv[i], "-p") == 0 ? 0 : run_option(j, argv[i], argv[i + 1], &bad);
+    if (taken == 0 && named) break; /* an option of the launcher, such as -p of srun */
+    if (taken == 0) return run_refuse(j, argv[0], "%.900s is not an option", argv[i]);
+    if (bad) return run_refuse(j, argv[0], "the value of %.900s is missing or wrong", argv[i]);
+  }
+  *at = i + (i < argc && strcmp(argv[i], "--") == 0);
+  return -1;
+}
+
+/* Take the command line: options, the launcher, and what is the launcher's.  Returns -1, or an exit code. */
+static int run_command_line(run_job* j, int argc, char** argv)
+{
+  int i, at = 1, code;
+
+  run_choose(j, tool_name(argv[0]));
+  if ((code = run_options(j, argc, argv, &at)) >= 0) return code;
+  if (j->launcher == NULL && j->template_ == NULL && at < argc) j->launcher = argv[at++];
+  for (; argc - at >= 2; argc -= 2) { /* these two may also be the last */
+    const char* word = argv[argc - 2];
+    if (strcmp(word, "-rc") == 0 || strcmp(word, "--run-cmd") == 0) j->run_cmd = argv[argc - 1];
+    else if (strcmp(word, "-rs") == 0 || strcmp(word, "--restart-cmd") == 0) j->restart_cmd = argv[argc - 1];
+    else break;
+  }
+  j->words = argv + at;
+  j->nwords = argc - at;
+  for (i = 0; i < j->nwords && j->words[i][0] == '-'; i++) continue;
+  if (i > 0 && i == j->nwords && j->run_cmd == NULL)
+    return run_refuse(j, argv[0], "there is no program behind %.900s", j->words[i - 1]);
+  if ((j->nwords == 0 && j->run_cmd == NULL) || (j->launcher == NULL && j->template_ == NULL))
+    return tool_usage(argv[0], j->usage, argc == 1 ? 0 : 1, "a launcher and a program are needed");
+  if (j->template_ != NULL && strstr(j->template_, "{np}") != NULL && j->np == NULL)
+    return tool_usage(argv[0], j->usage, 1, "--launcher with {np} needs --np");
+  return -1;
+}
+
+/* Without the library, run the program once. */
+static int run_bare(const run_job* j)
+{
+  hosts here = {NULL, 0};
+  char* line = NULL;
+  int   code = 1;
+
+  if (system_nodes(&here) == SCR_SUCCESS && run_line(j, 1, &here, &line) == SCR_SUCCESS) code = run_program(j, line);
+  scr_free(&line);
+  hosts_free(&here);
+  return code;
+}
+
+SCR_FN int run_main(int argc, char** argv)
+{
+  run_job          j;
+  struct sigaction act;
+  const char*      arguments[] = {"--prefix", NULL, NULL};
+  char*            real;
+  int              enable = 1, code;
+
+  memset(&j, 0, sizeof j);
+  j.prefix = tool_prefix();
+  j.runs = j.min_nodes = j.wait = -2;
+  j.start = scr_wtime();
+  if ((code = run_command_line(&j, argc, argv)) >= 0) return code;
+  if ((real = realpath(j.prefix, NULL)) == NULL || !tool_is_dir(real)) {
+    SCR_ERRNO("cannot open the prefix directory %s", j.prefix);
+    return tool_fail(argv[0], 1, scr_err_text);
+  }
+  j.prefix = arguments[1] = real;
+  memset(&act, 0, sizeof act);
+  act.sa_handler = run_on_signal;
+  sigaction(SIGTERM, &act, NULL);
+  sigaction(SIGINT, &act, NULL);
+  code = 1;
+  if (setenv("SCR_PREFIX", real, 1) < 0 || (j.params = tool_params(real)) == NULL ||
+      scr_param_int(j.params, "SCR_ENABLE", &enable) != SCR_SUCCESS || (enable && run_prepare(&j) != SCR_SUCCESS))
+    tool_fail(argv[0], 1, scr_err_text);
+  else if (!enable) code = run_bare(&j);
+  else if (run_command("scr_prerun", arguments, NULL, 0) == 0) {
+    run_save_earlier(&j);
+    code = run_all(&j);
+    run_save(&j);
+    run_say("the end, after %.1f s", scr_wtime() - j.start);
+  }
+  hosts_free(&j.nodes);
+  hosts_free(&j.down);
+  scr_hash_delete(&j.params);
+  free(real);
+  return code;
+}
+
+/* The commands scr_srun and scr_mpirun: their names tell the launcher. */
+SCR_FN int srun_main(int argc, char** argv)
+{
+  return run_main(argc, argv);
+}
+
+SCR_FN int mpirun_main(int argc, char** argv)
+{
+  return run_main(argc, argv);
+}
+
+TOOL_MAIN(run_main)
