@@ -56,6 +56,7 @@
 /* -DSCR_LOCK_BASES: only the system's parameter file may set SCR_CNTL_BASE. */
 /* -DSCR_STATIC: does not look up the account's name, which needs the shared C library even in a static program. */
 /* -DSCR_WITH_FORTRAN: adds the calls for Fortran. */
+/* -DSCR_WITH_MYSQL: the log can go to a database; needs the headers of libmariadb or libmysqlclient, and -lmariadb. */
 #ifndef SCR_FORTRAN_LEN
 #define SCR_FORTRAN_LEN size_t /* the length of a character variable; int for gfortran 7 and older */
 #endif
@@ -110,6 +111,9 @@
 #include <time.h>
 #include <unistd.h>
 #include <zlib.h>
+#ifdef SCR_WITH_MYSQL
+#include <mysql.h>
+#endif
 
 #if defined(ZLIB_VERNUM) && ZLIB_VERNUM < 0x1290
 #error "SCR needs zlib 1.2.9 or newer, for crc32_z; the zlib.h that the compiler finds is older"
@@ -422,7 +426,7 @@ SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format,
 **
 ** Uses       errors.
 ** Offers     scr_malloc, scr_free, scr_strdup, scr_strdupf, scr_strdupfv, scr_fmt, scr_grow, scr_buf, scr_buf_add,
-**            scr_buf_free, scr_str_int64, scr_str_bytes, scr_time_string.
+**            scr_buf_free, scr_str_int64, scr_str_bytes, scr_time_string, scr_utf8_length.
 ** Invariants
 **   M1  A failed allocation sets scr_oom (E2) and returns NULL.
 **   M2  A scr_buf on which an append failed stays failed, so that a sequence of appends is checked once, at its end.
@@ -597,6 +601,20 @@ SCR_FN void scr_time_string(time_t t, char* buf, size_t n)
 {
   struct tm tm;
   if (localtime_r(&t, &tm) == NULL || strftime(buf, n, "%Y-%m-%dT%H:%M:%S", &tm) == 0) snprintf(buf, n, "?");
+}
+
+/* The length in bytes of the UTF-8 character at S; 0 if there is none. */
+SCR_FN int scr_utf8_length(const unsigned char* s)
+{
+  int i, n = 0;
+
+  if (s[0] < 0x80) n = 1;
+  else if (s[0] >= 0xc2 && s[0] < 0xf5) n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+  for (i = 1; i < n; i++)
+    if ((s[i] & 0xc0) != 0x80) return 0;
+  if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0; /* overlong; half of a surrogate pair */
+  if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
+  return n;
 }
 
 /* ==== 04 PATH ===========================================================================================
@@ -1886,7 +1904,7 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 **
 ** Uses       platform, errors, memory, hash.
 ** Offers     scr_params_read, scr_params_read_env, scr_params_config, scr_params_config_is_query,
-**            scr_params_check, scr_param_get, scr_param_get_hash, scr_param_int, scr_param_bytes, scr_param_real,
+**            scr_params_check, scr_params_are_secret, scr_params_shown, scr_param_get, scr_param_get_hash, scr_param_int, scr_param_bytes, scr_param_real,
 **            scr_param_job, SCR_JOB_DEFAULT, scr_param_user.
 ** Invariants
 **   V1  A lookup takes the first value found in: environment, user file, SCR_Config, system file, default.  An empty
@@ -1912,6 +1930,7 @@ SCR_FN void scr_hash_file_unlock(int* fd)
   X(RATE, "bytes a second such as 200M, or 0")                                                                         \
   X(PERCENT, "a number from 0 to 100")                                                                                 \
   X(TEXT, "a text shorter than 1024 bytes")                                                                            \
+  X(SECRET, "a text shorter than 1024 bytes")                                                                          \
   X(NAME, "a name without '/', shorter than 256 bytes, not . or ..")                                                   \
   X(PATH, "a path shorter than 1024 bytes")                                                                            \
   X(ABSPATH, "an absolute path shorter than 1024 bytes")                                                               \
@@ -2043,6 +2062,16 @@ typedef enum {
     "1 logs runs, checkpoints, transfers, rebuilds and corrupt files, with times and sizes.")                          \
   X(SCR_LOG_TXT_ENABLE, BOOL, NULL, "1", ANY, "1 writes the log to `<prefix>/.scr/log`, if SCR_LOG_ENABLE is 1.")      \
   X(SCR_LOG_SYSLOG_ENABLE, BOOL, NULL, "1", ANY, "1 sends the log to the system's syslog, if SCR_LOG_ENABLE is 1.")    \
+  X(SCR_LOG_DB_ENABLE, BOOL, NULL, "0", ANY,                                                                           \
+    "1 writes the log to a MySQL database, if SCR_LOG_ENABLE is 1; needs a library built with -DSCR_WITH_MYSQL.")      \
+  X(SCR_LOG_DB_DEBUG, BOOL, NULL, "0", ANY, "1 prints each SQL statement on stdout.")                                  \
+  X(SCR_LOG_DB_HOST, TEXT, NULL, "localhost", ANY,                                                                     \
+    "Host of the database server, `host:port`, or the path of its socket.")                                            \
+  X(SCR_LOG_DB_NAME, TEXT, NULL, "scr", ANY, "Name of the database; `tools/scr.mysql` makes its tables.")              \
+  X(SCR_LOG_DB_USER, TEXT, NULL, NULL, ANY,                                                                            \
+    "User of the database, who needs SELECT and INSERT; by default the name of the account.")                          \
+  X(SCR_LOG_DB_PASS, SECRET, NULL, NULL, ANY,                                                                          \
+    "Password of that user, which is never printed. It is safest in a parameter file that only its owner can read.")   \
   X(SCR_PRESERVE_DIRECTORIES, BOOL, NULL, "1", ANY,                                                                    \
     "1 flushes each file to the path below the prefix that the application gave it; 0 flushes it to "                  \
     "`scr.dataset.<id>`, keeping its relative path.")                                                                  \
@@ -2189,6 +2218,7 @@ SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
   case SCR_PARAM_ENUM:
     return scr_param_is_choice(spec->choices, value);
   case SCR_PARAM_TEXT:
+  case SCR_PARAM_SECRET:
   case SCR_PARAM_PATH:
   case SCR_PARAM_NTYPES:
     break;
@@ -2207,6 +2237,7 @@ SCR_FN int scr_param_check_value(const scr_param_spec* spec, const char* parent,
   size_t      k;
 
   if (scr_param_value_ok(spec, value)) return SCR_SUCCESS;
+  if (spec->type == SCR_PARAM_SECRET) value = "(not shown)";
   if (parent != NULL) snprintf(on_line, sizeof on_line, " on the line %s=%.200s", spec->line, parent);
   snprintf(allowed, sizeof allowed, "%s", scr_param_allowed[spec->type]);
   for (c = spec->choices; c != NULL && *c != '\0'; c += k + (c[k] == '|')) {
@@ -2393,6 +2424,16 @@ SCR_FN int scr_params_set_child(scr_hash* entry, const char* key, const char* va
   return *value == '\0' || scr_hash_set_kv(entry, key, value) != NULL ? SCR_SUCCESS : SCR_ERR_OOM();
 }
 
+/* Returns 1 if TEXT names a parameter whose value must not be printed; then no word of TEXT may be. */
+SCR_FN int scr_params_are_secret(const char* text)
+{
+  const scr_param_spec* spec;
+
+  for (spec = scr_param_specs; spec < scr_param_specs + SCR_PARAM_NSPECS; spec++)
+    if (spec->type == SCR_PARAM_SECRET && strcasestr(text, spec->name) != NULL) return 1;
+  return 0;
+}
+
 /* ---- the grammar of files ---- */
 
 #define SCR_PARAM_BLANKS " \t\r"
@@ -2546,6 +2587,10 @@ SCR_FN int scr_params_parse(const char* text, size_t n, const char* where, scr_h
     if (next != NULL) *next++ = '\0';
     t.p = line;
     rc = scr_params_line(&t, into);
+    if (rc == SCR_ERR_PARAM && scr_params_are_secret(line))
+      rc = SCR_PARAMS_BAD(&t,
+                          "the line cannot be read, and is not shown; write a backslash before each %s in a password",
+                          "blank, '=', '#', '$' and backslash");
   }
   free(copy);
   return rc;
@@ -2732,6 +2777,12 @@ SCR_FN char* scr_params_config_join(const char* config)
   return copy;
 }
 
+/* What a message may show of CONFIG, the string of an SCR_Config call. */
+SCR_FN const char* scr_params_shown(const char* config)
+{
+  return config == NULL ? "" : scr_params_are_secret(config) ? "(not shown)" : config;
+}
+
 /*
 ** Carry out CONFIG, the string of an SCR_Config call (scr.h).  For a query, *VALUE receives the value, which the caller
 ** frees, or NULL; a query sees every source, but not the defaults.
@@ -2751,7 +2802,7 @@ SCR_FN int scr_params_config(scr_hash* params, const char* config, char** value)
     return SCR_ERR(SCR_ERR_ARG,
                    "SCR_Config(\"%.200s\"): expected KEY=VALUE, KEY=VALUE CHILD=VALUE ..., KEY= to unset, "
                    "or to query KEY or KEY=VALUE CHILD",
-                   config == NULL ? "" : config);
+                   scr_params_shown(config));
   }
   word = strtok_r(text, " ", &rest);
   eq = strchr(word, '=');
@@ -2775,8 +2826,7 @@ static const struct {
     {"SCR_FETCH_BYPASS", "0", "SCR_FETCH=0 leaves reading the prefix to the application"},
     {"SCR_GLOBAL_RESTART", "0", "SCR_FLUSH_ON_RESTART=1 flushes the loaded checkpoint"},
     {"SCR_FLUSH_POSTSTAGE", "0", "SCR_Finalize flushes the newest checkpoint"},
-    {"SCR_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 logs to a file and to syslog"},
-    {"SCR_LOG_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 logs to a file and to syslog"},
+    {"SCR_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 and SCR_LOG_DB_ENABLE=1 log to a database"},
     {"SCR_COPY_METADATA", "1", "all metadata is kept"}};
 
 /* Parameters of the user file that only commands read. */
@@ -2861,7 +2911,9 @@ SCR_FN int scr_params_check_children(const scr_param_spec* spec, const char* val
     if (strcmp(spec->name, "CKPT") == 0 && strcmp(name, "BYPASS") == 0 && v != NULL && strcmp(v, "0") == 0) continue;
     if (spec->who == SCR_PARAM_LINE)
       scr_warn("%s=%.200s in %s: %.200s is not known here and is ignored", spec->name, value, origin, name);
-    else scr_warn("%.200s on the line of %s in %s is ignored: write one parameter on a line", name, spec->name, origin);
+    else
+      scr_warn("%.200s on the line of %s in %s is ignored: write one parameter on a line",
+               spec->type == SCR_PARAM_SECRET ? "what follows the value" : name, spec->name, origin);
   }
   return rc;
 }
@@ -7964,13 +8016,14 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 **   nodes.scr    NODES, HOST/<host>/{CNTL, CACHE}/<directory>: how many nodes the last run had, and its directories
 **   log          one line of text for each event and each transfer, for people and for statistics
 **
-** Uses       platform, errors, memory, hash, hash files, dataset, prefix
+** Uses       platform, errors, memory, hash, hash files, parameters, dataset, prefix
 ** Offers     scr_flush_note, scr_log, scr_log_dataset; scr_flush_locations, scr_flush_file_read, scr_flush_file_open,
 **            scr_flush_file_get, scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove,
 **            scr_flush_file_put, scr_flush_file_max_id, scr_flush_file_doubt, scr_flush_file_is_doubtful,
 **            scr_flush_file_begin, scr_flush_file_put_passed, scr_flush_file_named, scr_halt_merge, scr_halt_before,
 **            scr_halt_check, scr_halt_count, scr_nodes_file_write, scr_nodes_file_walk, scr_nodes_file_where,
-**            scr_nodes_file_read, scr_log_line, scr_log_event, scr_log_transfer
+**            scr_nodes_file_read, scr_log_db_close, scr_log_begin, scr_log_is_on, scr_log_end, scr_log_start,
+**            scr_log_event, scr_log_transfer
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
 **   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
@@ -8363,11 +8416,21 @@ SCR_FN int scr_nodes_file_read(const char* prefix, int* n)
 
 #define SCR_LOG_LINE_MAX (SCR_ERR_TEXT_MAX + SCR_MAX_FILENAME + 512)
 
-/* Who logs, and where to: TXT to <prefix>/.scr/log, SYSLOG to the system log. */
+/* The database that a log goes to, and the connection to it. */
+typedef struct {
+  int         enabled, debug;
+  const char *host, *name, *user, *pass; /* of the server; NULL if not set */
+  void*       link;                      /* MYSQL, or NULL while there is no connection */
+  int64_t     job;                       /* the id of user and prefix in the table of jobs; 0 while not known */
+  double      pause;                     /* after a failure, nothing is sent before this time of scr_wtime */
+} scr_log_db;
+
+/* Who logs, and where to: TXT to <prefix>/.scr/log, SYSLOG to the system log, DB to a database. */
 typedef struct {
   int         txt, syslog;
   const char *host, *user, *job, *prefix;
   time_t      when; /* the time that lines get; 0 for now */
+  scr_log_db  db;
 } scr_log;
 
 /* What a line may say about a dataset.  An id of 0, a NULL name and a negative time are left out. */
@@ -8425,8 +8488,8 @@ SCR_FN int scr_log_append(const scr_log* l, const char* line)
 }
 
 /*
-** Log LINE.  In the system log, user and prefix are added to it; openlog is not called, because the application may
-** have set its own name there.
+** Log LINE, in the text file and the system log.  In the latter, user and prefix are added to it; openlog is not
+** called, because the application may have set its own name there.
 */
 SCR_FN int scr_log_line(const scr_log* l, const char* line)
 {
@@ -8436,10 +8499,280 @@ SCR_FN int scr_log_line(const scr_log* l, const char* line)
   return l->txt ? scr_log_append(l, line) : SCR_SUCCESS;
 }
 
+/* ---- the log in a database ---- */
+
+#define SCR_LOG_DB_COLUMNS 14 /* values of one statement, at most */
+
+#ifdef SCR_WITH_MYSQL
+
+#define SCR_LOG_DB_SECONDS 5  /* the longest wait for the server */
+#define SCR_LOG_DB_PAUSE   60 /* seconds without another attempt after a failure: a run must not wait again and again */
+
+/* Append VALUE to B as a string of SQL, or NULL.  Bytes that are not UTF-8 become '?'. */
+SCR_FN void scr_log_db_quote(MYSQL* link, scr_buf* b, const char* value)
+{
+  char   text[2 * SCR_LOG_LINE_MAX + 1], plain[SCR_LOG_LINE_MAX];
+  size_t i = 0, k, n;
+
+  if (value == NULL) {
+    scr_buf_add(b, "NULL", 4);
+    return;
+  }
+  while (value[i] != '\0' && i + 4 < sizeof plain) {
+    n = (size_t)scr_utf8_length((const unsigned char*)value + i);
+    for (k = 0; k < n; k++) plain[i + k] = value[i + k];
+    if (n == 0) plain[i] = '?';
+    i += n > 0 ? n : 1;
+  }
+  scr_buf_add(b, "'", 1);
+  scr_buf_add(b, text, mysql_real_escape_string(link, text, plain, (unsigned long)i));
+  scr_buf_add(b, "'", 1);
+}
+
+/*
+** Send the statement SQL, in which each '?' stands for the next of VALUES.  *ID receives the number that it asks for,
+** or else stays.  The connection is there.
+*/
+SCR_FN int scr_log_db_send(scr_log_db* db, const char* sql, const char* const* values, int64_t* id)
+{
+  MYSQL*     link = (MYSQL*)db->link;
+  MYSQL_RES* result;
+  MYSQL_ROW  row;
+  scr_buf    b = {NULL, 0, 0, 0};
+  int        rc = SCR_SUCCESS;
+
+  for (; *sql != '\0'; sql++)
+    if (*sql == '?') scr_log_db_quote(link, &b, *values++);
+    else scr_buf_add(&b, sql, 1);
+  if (b.failed) rc = SCR_ERR_OOM();
+  else if (db->debug) printf("SCR: %.*s;\n", (int)b.n, b.p);
+  if (rc == SCR_SUCCESS && mysql_real_query(link, b.p, (unsigned long)b.n) != 0)
+    rc = SCR_ERR(SCR_ERR_IO, "the log database %s on %s refuses an entry: %s", db->name, db->host, mysql_error(link));
+  scr_buf_free(&b);
+  if (rc != SCR_SUCCESS || (result = mysql_store_result(link)) == NULL) return rc;
+  if ((row = mysql_fetch_row(result)) != NULL && row[0] != NULL) scr_str_int64(row[0], id);
+  mysql_free_result(result);
+  return rc;
+}
+
+/* The id of NAME in TABLE, types, usernames or jobnames, which gets NAME if it lacks it. */
+SCR_FN int scr_log_db_id(scr_log_db* db, const char* table, const char* name, int64_t* id)
+{
+  char sql[128];
+  int  i, rc = SCR_SUCCESS;
+
+  *id = 0;
+  for (i = 0; i < 2 && rc == SCR_SUCCESS && *id == 0; i++) {
+    if (i > 0) { /* IGNORE: another job may enter it at the same time */
+      snprintf(sql, sizeof sql, "INSERT IGNORE INTO %s (name) VALUES (?)", table);
+      rc = scr_log_db_send(db, sql, &name, id);
+    }
+    snprintf(sql, sizeof sql, "SELECT id FROM %s WHERE name=?", table);
+    if (rc == SCR_SUCCESS) rc = scr_log_db_send(db, sql, &name, id);
+  }
+  return rc != SCR_SUCCESS || *id > 0 ? rc : SCR_ERR(SCR_ERR_IO, "the log database takes no name into %s", table);
+}
+
+/* Find the id of user and prefix of L in the table of jobs, or enter them. */
+SCR_FN int scr_log_db_find_job(scr_log* l, const char* now)
+{
+  char        ids[2][24];
+  const char* values[3];
+  int64_t     user, name;
+  int         i, rc = scr_log_db_id(&l->db, "usernames", l->user, &user);
+
+  if (rc == SCR_SUCCESS) rc = scr_log_db_id(&l->db, "jobnames", l->prefix, &name);
+  if (rc != SCR_SUCCESS) return rc;
+  snprintf(ids[0], sizeof ids[0], "%" PRId64, user);
+  snprintf(ids[1], sizeof ids[1], "%" PRId64, name);
+  values[0] = ids[0];
+  values[1] = ids[1];
+  values[2] = now;
+  for (i = 0; i < 2 && rc == SCR_SUCCESS && l->db.job == 0; i++) {
+    if (i > 0)
+      rc = scr_log_db_send(&l->db, "INSERT IGNORE INTO jobs (username_id, jobname_id, start) VALUES (?, ?, ?)", values,
+                           &l->db.job);
+    if (rc == SCR_SUCCESS)
+      rc = scr_log_db_send(&l->db, "SELECT id FROM jobs WHERE username_id=? AND jobname_id=?", values, &l->db.job);
+  }
+  return rc;
+}
+
+SCR_FN void scr_log_db_close(scr_log_db* db)
+{
+  if (db->link != NULL) mysql_close((MYSQL*)db->link);
+  db->link = NULL;
+  db->job = 0;
+}
+
+/* Connect to the server: its host may be `host:port`, or the path of a socket. */
+SCR_FN int scr_log_db_connect(scr_log_db* db)
+{
+  unsigned    seconds = SCR_LOG_DB_SECONDS, port = 0;
+  char        host[SCR_MAX_FILENAME];
+  char*       colon;
+  const char* socket = db->host[0] == '/' ? db->host : NULL;
+  MYSQL*      link = mysql_init(NULL);
+
+  if (link == NULL) return SCR_ERR_OOM();
+  snprintf(host, sizeof host, "%s", db->host);
+  colon = strchr(host, ':');
+  if (socket == NULL && colon != NULL && strchr(colon + 1, ':') == NULL) { /* more than one: an IPv6 address */
+    port = (unsigned)strtoul(colon + 1, NULL, 10);
+    *colon = '\0';
+  }
+  mysql_options(link, MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
+  mysql_options(link, MYSQL_OPT_READ_TIMEOUT, &seconds);
+  mysql_options(link, MYSQL_OPT_WRITE_TIMEOUT, &seconds);
+  mysql_options(link, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+  if (mysql_real_connect(link, socket != NULL ? NULL : host, db->user, db->pass, db->name, port, socket, 0) != NULL) {
+    db->link = link;
+    return SCR_SUCCESS;
+  }
+  SCR_ERR(SCR_ERR_IO, "cannot connect to the log database %s on %s: %s", db->name, db->host, mysql_error(link));
+  mysql_close(link);
+  return SCR_ERR_IO;
+}
+
+/*
+** Enter a row into TABLE: its columns KEYS, separated by commas, and their VALUES; the job, the TYPE and who logs are
+** added.  A server closes connections on which nothing was sent for long: then it is tried once more on a new one.
+*/
+SCR_FN int scr_log_db_row(scr_log* l, const char* table, const char* type, const char* keys, const char* const* values,
+                          int n, const char* now)
+{
+  char        sql[512], job[24], id[24], marks[3 * SCR_LOG_DB_COLUMNS] = "?, ?, ?, ?";
+  const char* all[SCR_LOG_DB_COLUMNS];
+  int64_t     k = 0;
+  int         i, attempt, had_link, rc = SCR_SUCCESS;
+
+  if (scr_wtime() < l->db.pause) return SCR_SUCCESS;
+  for (i = 0; i < n; i++) all[i + 4] = values[i];
+  for (i = 0; i < n; i++) strcat(marks, ", ?");
+  all[0] = job;
+  all[1] = id;
+  all[2] = l->host;
+  all[3] = l->job;
+  snprintf(sql, sizeof sql, "INSERT INTO %s (job_id, type_id, host, jobid, %s) VALUES (%s)", table, keys, marks);
+  for (attempt = 0; attempt < 2; attempt++) {
+    had_link = l->db.link != NULL;
+    rc = had_link ? SCR_SUCCESS : scr_log_db_connect(&l->db);
+    if (rc == SCR_SUCCESS && l->db.job == 0) rc = scr_log_db_find_job(l, now);
+    if (rc == SCR_SUCCESS) rc = scr_log_db_id(&l->db, "types", type, &k);
+    snprintf(job, sizeof job, "%" PRId64, l->db.job);
+    snprintf(id, sizeof id, "%" PRId64, k);
+    if (rc == SCR_SUCCESS) rc = scr_log_db_send(&l->db, sql, all, &k);
+    if (rc == SCR_SUCCESS) return rc;
+    scr_log_db_close(&l->db);
+    if (!had_link) break;
+  }
+  l->db.pause = scr_wtime() + SCR_LOG_DB_PAUSE;
+  return rc;
+}
+
+#else
+
+SCR_FN void scr_log_db_close(scr_log_db* db)
+{
+  db->enabled = 0;
+}
+
+SCR_FN int scr_log_db_row(scr_log* l, const char* table, const char* type, const char* keys, const char* const* values,
+                          int n, const char* now)
+{
+  (void)table, (void)type, (void)keys, (void)values, (void)n, (void)now;
+  l->db.enabled = 0; /* one message is enough */
+  return SCR_ERR(SCR_ERR_PARAM, "SCR_LOG_DB_ENABLE=1 has no effect, as the library was built without -DSCR_WITH_MYSQL");
+}
+
+#endif
+
+/* The values of a row that say of D what a log says of a dataset; those that it leaves out are NULL. */
+typedef struct {
+  char        id[24], secs[40], start[32], end[32];
+  const char* value[4]; /* id, name, seconds, time when it began */
+} scr_log_db_dataset;
+
+SCR_FN void scr_log_db_describe(const scr_log* l, const scr_log_dataset* d, scr_log_db_dataset* to)
+{
+  time_t end = l->when != 0 ? l->when : time(NULL);
+  double secs = d != NULL && d->secs >= 0 ? d->secs : 0;
+
+  memset(to, 0, sizeof *to);
+  snprintf(to->id, sizeof to->id, "%d", d != NULL ? d->id : 0);
+  snprintf(to->secs, sizeof to->secs, "%f", secs);
+  scr_time_string(end - (time_t)secs, to->start, sizeof to->start);
+  scr_time_string(end, to->end, sizeof to->end);
+  to->value[0] = d != NULL && d->id > 0 ? to->id : NULL;
+  to->value[1] = d != NULL ? d->name : NULL;
+  to->value[2] = d != NULL && d->secs >= 0 ? to->secs : NULL;
+  to->value[3] = to->start;
+}
+
+/* Enter an event into the database. */
+SCR_FN int scr_log_db_event(scr_log* l, const char* event, const char* note, const scr_log_dataset* d)
+{
+  scr_log_db_dataset of;
+  const char*        values[5];
+
+  scr_log_db_describe(l, d, &of);
+  memcpy(values, of.value, sizeof of.value);
+  values[4] = note;
+  return scr_log_db_row(l, "events", event, "dset_id, dset_name, secs, start, note", values, 5, of.end);
+}
+
+/* ---- what is logged ---- */
+
+/*
+** Set up L to write to the logs that PARAMS turn on; the caller has set who logs.  PARAMS must outlive it.  The caller
+** calls scr_log_end, after an error too.
+*/
+SCR_FN int scr_log_begin(scr_log* l, const scr_hash* params)
+{
+  int on = 0, rc = scr_param_int(params, "SCR_LOG_ENABLE", &on);
+
+  if (rc != SCR_SUCCESS || !on) return rc;
+  rc = scr_param_int(params, "SCR_LOG_TXT_ENABLE", &l->txt);
+  if (rc == SCR_SUCCESS) rc = scr_param_int(params, "SCR_LOG_SYSLOG_ENABLE", &l->syslog);
+  if (rc == SCR_SUCCESS) rc = scr_param_int(params, "SCR_LOG_DB_ENABLE", &l->db.enabled);
+  if (rc == SCR_SUCCESS) rc = scr_param_int(params, "SCR_LOG_DB_DEBUG", &l->db.debug);
+  l->db.host = scr_param_get(params, "SCR_LOG_DB_HOST");
+  l->db.name = scr_param_get(params, "SCR_LOG_DB_NAME");
+  l->db.user = scr_param_get(params, "SCR_LOG_DB_USER");
+  l->db.pass = scr_param_get(params, "SCR_LOG_DB_PASS");
+  return rc;
+}
+
+/* Returns 1 if L writes to any log. */
+SCR_FN int scr_log_is_on(const scr_log* l)
+{
+  return l->txt || l->syslog || l->db.enabled;
+}
+
+/* Close the connections of L; it logs nothing any more. */
+SCR_FN void scr_log_end(scr_log* l)
+{
+  scr_log_db_close(&l->db);
+  l->txt = l->syslog = l->db.enabled = 0;
+}
+
+/* Log that a run of PROCS ranks on NODES nodes starts.  Each log is written, whatever happens to the others. */
+SCR_FN int scr_log_start(scr_log* l, int procs, int nodes)
+{
+  char line[128];
+  int  err, rc;
+
+  snprintf(line, sizeof line, "event=START, procs=%d, nodes=%d", procs, nodes);
+  rc = scr_log_line(l, line);
+  err = l->db.enabled ? scr_log_db_event(l, "START", line + sizeof "event=START, " - 1, NULL) : SCR_SUCCESS;
+  return rc != SCR_SUCCESS ? rc : err;
+}
+
 /* Log EVENT, with NOTE and the dataset D unless they are NULL. */
-SCR_FN int scr_log_event(const scr_log* l, const char* event, const char* note, const scr_log_dataset* d)
+SCR_FN int scr_log_event(scr_log* l, const char* event, const char* note, const scr_log_dataset* d)
 {
   char line[SCR_LOG_LINE_MAX] = "", text[SCR_ERR_TEXT_MAX];
+  int  err, rc;
 
   scr_log_add(line, sizeof line, "event=%s", event);
   if (note != NULL) {
@@ -8452,24 +8785,45 @@ SCR_FN int scr_log_event(const scr_log* l, const char* event, const char* note, 
     scr_log_add(line, sizeof line, ", name=\"%s\"", scr_log_plain(text));
   }
   if (d != NULL && d->secs >= 0) scr_log_add(line, sizeof line, ", secs=%f", d->secs);
-  return scr_log_line(l, line);
+  rc = scr_log_line(l, line);
+  err = l->db.enabled ? scr_log_db_event(l, event, note, d) : SCR_SUCCESS;
+  return rc != SCR_SUCCESS ? rc : err;
 }
 
 /*
 ** Log that the FILES files of D, BYTES in total, were copied FROM one directory TO another; TYPE is the kind of
 ** transfer.
 */
-SCR_FN int scr_log_transfer(const scr_log* l, const char* type, const char* from, const char* to,
-                            const scr_log_dataset* d, double bytes, int files)
+SCR_FN int scr_log_transfer(scr_log* l, const char* type, const char* from, const char* to, const scr_log_dataset* d,
+                            double bytes, int files)
 {
-  char line[SCR_LOG_LINE_MAX] = "", names[3][SCR_MAX_FILENAME];
+  char line[SCR_LOG_LINE_MAX] = "", names[3][SCR_MAX_FILENAME], number[3][40];
+  int  err = SCR_SUCCESS, rc;
 
   snprintf(names[0], sizeof names[0], "%s", from);
   snprintf(names[1], sizeof names[1], "%s", to);
   snprintf(names[2], sizeof names[2], "%s", d->name != NULL ? d->name : "");
   scr_log_add(line, sizeof line, "xfer=%s, from=%s, to=%s, dset=%d, name=\"%s\", secs=%f, bytes=%.0f, files=%d", type,
               scr_log_plain(names[0]), scr_log_plain(names[1]), d->id, scr_log_plain(names[2]), d->secs, bytes, files);
-  return scr_log_line(l, line);
+  rc = scr_log_line(l, line);
+  if (l->db.enabled) {
+    scr_log_db_dataset of;
+    const char*        values[10];
+    scr_log_db_describe(l, d, &of);
+    memcpy(values, of.value, sizeof of.value);
+    snprintf(number[0], sizeof number[0], "%.0f", bytes);
+    snprintf(number[1], sizeof number[1], "%d", files);
+    snprintf(number[2], sizeof number[2], "%.0f", d->secs > 0 ? bytes / d->secs : 0);
+    values[4] = of.end;
+    values[5] = number[0];
+    values[6] = number[1];
+    values[7] = number[2];
+    values[8] = from;
+    values[9] = to;
+    err = scr_log_db_row(l, "transfers", type, "dset_id, dset_name, secs, start, end, bytes, files, bw, `from`, `to`",
+                         values, 10, of.end);
+  }
+  return rc != SCR_SUCCESS ? rc : err;
 }
 
 /* ==== 15 COMMANDS: REBUILD, SCAN ========================================================================
@@ -10801,13 +11155,13 @@ out:
 **              found: RENAMING, YES     scr_run_find_on_prefix, by the index; OUTGROWN, if it is older than what
 **                                       SCR_PREFIX_SIZE keeps
 **
-** Uses       errors, memory, hash, dataset, file window, filemap, prefix, files of a run, MPI helpers, world
+** Uses       platform, errors, memory, hash, dataset, file window, filemap, prefix, files of a run, MPI helpers, world
 ** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_lost, scr_search, scr_dataset; scr,
-**            scr_logged, scr_event, scr_event_transfer, scr_event_damage, scr_tried_keep, scr_tried_add,
-**            scr_dataset_find, scr_dataset_is_whole, scr_dataset_is_missed, scr_dataset_named, scr_dataset_newest,
-**            scr_dataset_remove, scr_dataset_add, scr_dataset_entry, scr_entry_decide, scr_map_write, scr_map_settle,
-**            scr_dataset_put_note, scr_dataset_write_note, scr_life_leads, scr_change_life, scr_change_on_prefix,
-**            scr_dataset_reconsider
+**            scr_logged, scr_event, scr_event_compute, scr_event_transfer, scr_event_damage, scr_tried_keep,
+**            scr_tried_add, scr_dataset_find, scr_dataset_is_whole, scr_dataset_is_missed, scr_dataset_named,
+**            scr_dataset_newest, scr_dataset_remove, scr_dataset_add, scr_dataset_entry, scr_entry_decide,
+**            scr_map_write, scr_map_settle, scr_dataset_put_note, scr_dataset_write_note, scr_life_leads,
+**            scr_change_life, scr_change_on_prefix, scr_dataset_reconsider
 ** Invariants
 **   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
@@ -10914,7 +11268,9 @@ typedef struct {
   char*    work; /* memory of the redundancy engine, allocated in SCR_Init so that it cannot fail later */
 
   scr_log log;
-  int     log_failed; /* 1: writing the log failed, and a warning was printed */
+  int     log_failed;    /* 1: writing the log failed, and a warning was printed */
+  double  run_start;     /* when SCR_Init began, */
+  double  compute_start; /* and when the application last began to compute; 0 while it does not */
 
   /* the dataset between Start and Complete */
   const scr_reddesc* red;
@@ -10971,11 +11327,28 @@ SCR_FN void scr_event(const char* event, const char* note, const scr_desc* desc,
   scr_log_dataset d = {0, NULL, secs};
   scr_err_record  why;
 
-  if (scr.world.rank != 0 || (!scr.log.txt && !scr.log.syslog)) return;
+  if (scr.world.rank != 0 || !scr_log_is_on(&scr.log)) return;
   if (desc != NULL) d.id = desc->identity.id;
   if (desc != NULL) d.name = scr_desc_name(desc);
   scr_err_save(&why);
   scr_logged(scr_log_event(&scr.log, event, note, &d), &why);
+}
+
+/*
+** The application computes from now on, or no longer; the dataset that follows has the next id.  Whatever order such
+** calls have, each start in the log has its end.
+*/
+SCR_FN void scr_event_compute(int on)
+{
+  scr_log_dataset d = {scr.dataset_id + 1, NULL, -1.0};
+  scr_err_record  why;
+
+  if (on == (scr.compute_start > 0)) return;
+  if (!on) d.secs = scr_wtime() - scr.compute_start;
+  scr.compute_start = on ? scr_wtime() : 0;
+  if (scr.world.rank != 0 || !scr_log_is_on(&scr.log)) return;
+  scr_err_save(&why);
+  scr_logged(scr_log_event(&scr.log, on ? "COMPUTE_START" : "COMPUTE_END", NULL, &d), &why);
 }
 
 /* Rank 0 logs that all files of the dataset DESC were copied FROM one place TO another in SECS seconds. */
@@ -10984,7 +11357,7 @@ SCR_FN void scr_event_transfer(const char* type, const char* from, const char* t
   scr_log_dataset d = {desc->identity.id, scr_desc_name(desc), secs};
   scr_err_record  why;
 
-  if (scr.world.rank != 0 || (!scr.log.txt && !scr.log.syslog)) return;
+  if (scr.world.rank != 0 || !scr_log_is_on(&scr.log)) return;
   scr_err_save(&why);
   scr_logged(scr_log_transfer(&scr.log, type, from, to, &d, (double)desc->bytes, desc->files), &why);
 }
@@ -10996,9 +11369,10 @@ SCR_FN void scr_event_damage(int id, int rc)
   scr_err_record  why;
   int             corrupt = rc == SCR_ERR_CRC || rc == SCR_ERR_FORMAT;
 
-  if ((!corrupt && rc != SCR_ERR_MISSING) || (!scr.log.txt && !scr.log.syslog)) return;
+  if ((!corrupt && rc != SCR_ERR_MISSING) || !scr_log_is_on(&scr.log)) return;
   scr_err_save(&why);
   scr_logged(scr_log_event(&scr.log, corrupt ? "CORRUPT" : "MISSING", why.text, &d), &why);
+  if (scr.world.rank != 0) scr_log_db_close(&scr.log.db); /* a database does not bear a connection of every rank */
 }
 
 /* Add TEXT to scr.tried: why a dataset cannot be loaded.  Every rank calls it. */
@@ -15969,6 +16343,9 @@ SCR_FN int scr_settings_same(const scr_hash* mine, const scr_hash* all, const ch
     for (e = scr_hash_elem_first(side ? b : a); e != NULL; e = scr_hash_elem_next(e)) {
       const char* key = scr_hash_elem_key(e);
       const char *va = scr_hash_elem_get_first_val(a, key), *vb = scr_hash_elem_get_first_val(b, key);
+      if ((va == NULL || vb == NULL || strcmp(va, vb) != 0) && scr_params_are_secret(key))
+        return SCR_ERR(SCR_ERR_DIFFER, "%s is not the same on rank %d as on rank 0; set it alike everywhere", key,
+                       scr.world.rank);
       if (va == NULL || vb == NULL || strcmp(va, vb) != 0)
         return SCR_ERR(SCR_ERR_DIFFER, "%s is %s on rank %d, but %s on rank 0; set it alike everywhere", key,
                        va ? va : "not set", scr.world.rank, vb ? vb : "not set");
@@ -16331,6 +16708,7 @@ SCR_FN void scr_release(void)
   scr_flights.failed = SCR_SUCCESS;
   scr_free(&scr_flights.flush);
   scr_map_settle();
+  scr_log_end(&scr.log);
   scr_world_free(&scr.world);
   while (scr.datasets > 0) scr_dataset_remove(scr.dataset[0].desc.identity.id);
   scr_free(&scr.dataset);
@@ -16409,6 +16787,7 @@ SCR_FN void scr_run_leave(void)
     scr_msg_print("info", "the run ends here: %s (see scr_halt --list; SCR_HALT_EXIT=0 leaves the end to the program)",
                   scr.halt_why);
   scr_event("HALT", scr.halt_why, NULL, -1.0);
+  scr_event("END", NULL, NULL, scr_wtime() - scr.run_start);
   scr_barrier(scr.world.comm);
   scr_release();
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -16786,23 +17165,18 @@ SCR_FN int scr_run_write_nodes(void)
 /* Set up the log, if SCR_LOG_ENABLE is set, and log the start of the run. */
 SCR_FN void scr_run_log_start(void)
 {
-  char           line[128];
-  int            on = 0;
   scr_err_record why;
+  int            rc;
 
-  scr_param_int(scr.world.params, "SCR_LOG_ENABLE", &on);
-  if (!on) return;
-  scr_param_int(scr.world.params, "SCR_LOG_TXT_ENABLE", &scr.log.txt);
-  scr_param_int(scr.world.params, "SCR_LOG_SYSLOG_ENABLE", &scr.log.syslog);
   scr.log.host = scr.world.home.host;
   scr.log.user = scr.world.home.user;
   scr.log.job = scr.world.home.job;
   scr.log.prefix = scr.world.prefix;
-  if (scr.world.rank != 0) return;
-  snprintf(line, sizeof line, "event=START, procs=%d, nodes=%d", scr.world.ranks,
-           scr.world.group[SCR_GROUP_NODE].groups);
   scr_err_save(&why);
-  scr_logged(scr_log_line(&scr.log, line), &why);
+  rc = scr_log_begin(&scr.log, scr.world.params);
+  if (scr.world.rank != 0 || !scr_log_is_on(&scr.log)) return;
+  if (rc == SCR_SUCCESS) rc = scr_log_start(&scr.log, scr.world.ranks, scr.world.group[SCR_GROUP_NODE].groups);
+  scr_logged(rc, &why);
 }
 
 /*
@@ -16831,9 +17205,9 @@ SCR_FN int scr_run_pass_through(void)
 /* All of SCR_Init except the check of the phase.  Collective over COMM. */
 SCR_FN int scr_start_run(MPI_Comm comm)
 {
-  int    enable = 1, halt = 0, rc;
-  double start = scr_wtime();
+  int enable = 1, halt = 0, rc;
 
+  scr.run_start = scr_wtime();
   scr.world.comm = MPI_COMM_NULL; /* what scr_release does not free */
   if (MPI_Comm_dup(comm, &scr.world.comm) != MPI_SUCCESS)
     return SCR_ERR(SCR_ERR_MPI, "cannot duplicate the communicator");
@@ -16864,9 +17238,10 @@ SCR_FN int scr_start_run(MPI_Comm comm)
     if (halt) scr_run_leave();
   }
   scr.ckpt_end = scr_wtime();
-  scr_event("COMPUTE_START", NULL, NULL, -1.0);
+  scr_event("INIT_END", NULL, NULL, scr.ckpt_end - scr.run_start);
+  scr_event_compute(1);
   scr_dbg(1, "%s: %d ranks on %d nodes, ready after %.3f s; prefix %s, control directory %s, cache %s", SCR_VERSION,
-          scr.world.ranks, scr.world.group[SCR_GROUP_NODE].groups, scr_wtime() - start, scr.world.prefix,
+          scr.world.ranks, scr.world.group[SCR_GROUP_NODE].groups, scr_wtime() - scr.run_start, scr.world.prefix,
           scr.world.cntl, scr_reddesc_for_dataset(&scr.world, scr.checkpoint_id + 1, SCR_FLAG_CHECKPOINT)->store);
   return SCR_SUCCESS;
 }
@@ -17077,6 +17452,7 @@ SCR_FN int scr_open_failed(void)
 SCR_FN int scr_start_open(const char* call, const char* name, int flags)
 {
   enum { ARGUMENTS, MINUS_ARGUMENTS }; /* max */
+  char               level[SCR_MAX_FILENAME + 16];
   int                ckpt, id, tight, rc;
   const scr_reddesc* d;
   scr_desc           desc;
@@ -17103,7 +17479,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if (v.max[ARGUMENTS] != -v.max[MINUS_ARGUMENTS]) return scr_differ(call, name ? name : "", flags);
   scr.open_start = scr_wtime();
-  scr_event("COMPUTE_END", NULL, NULL, scr.open_start - scr.ckpt_end);
+  scr_event_compute(0);
   tight = scr_room_is_tight(&v);
   if (scr_room_settle(d)) rc = scr_room_look(d, need, &tight);
   if (rc == SCR_SUCCESS) rc = scr_room_make(d, need, tight);
@@ -17121,7 +17497,8 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   scr.open_id = id;
   scr.loaded = 0;
   scr.restart = SCR_RESTART_OVER;
-  scr_event(flags & SCR_FLAG_CHECKPOINT ? "CHECKPOINT_START" : "OUTPUT_START", d->store, &desc, -1.0);
+  snprintf(level, sizeof level, "%s, %s", d->store, scr_scheme_name(d->scheme));
+  scr_event(flags & SCR_FLAG_CHECKPOINT ? "CHECKPOINT_START" : "OUTPUT_START", level, &desc, -1.0);
   return SCR_SUCCESS;
 }
 
@@ -17140,6 +17517,7 @@ SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase ph
   scr.open_failure.rc = SCR_SUCCESS;
   rc = scr_open_fails(scr_start_open(call, name, flags));
   scr.phase = rc == SCR_SUCCESS ? phase : SCR_PHASE_FAILED;
+  if (rc != SCR_SUCCESS) scr_event_compute(1);
   return scr_report(rc);
 }
 
@@ -17269,8 +17647,8 @@ SCR_FN int scr_complete_after(int id)
   if (!scr_err_is_damage(rc) && scr_dataset_find(id)->pins == 0 && scr_room_trim(scr.red, id) != SCR_SUCCESS)
     scr_warn("%s", scr_err_text);
   scr.ckpt_end = scr_wtime();
-  scr_event("COMPUTE_START", NULL, NULL, -1.0);
   if (halt && (scr.halt_exit == 1 || (scr.halt_exit < 0 && !scr.asked_should_exit))) scr_run_leave();
+  scr_event_compute(1);
   return rc;
 }
 
@@ -17286,6 +17664,7 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   scr_entry*     e;
   scr_vote       v;
   uint64_t       bytes = 0;
+  double         began;
   scr_err_record why;
 
   if (scr.phase == SCR_PHASE_FAILED) {
@@ -17301,6 +17680,7 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   scr_flush_poll();
   ds = scr_dataset_find(id);
   e = scr_dataset_entry(ds);
+  began = scr_wtime();
   rc = scr_complete_files(e, &bytes);
   if (scr.open_failure.rc != SCR_SUCCESS) rc = scr_open_failed();
   else if (!valid) rc = SCR_ERR(SCR_ERR_INVALID, "rank %d marked dataset %d as invalid", scr.world.rank, id);
@@ -17315,14 +17695,20 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   ds->desc.bytes = (uint64_t)v.sum[BYTES];
   ds->desc.complete = 1;
   if (rc == SCR_SUCCESS) rc = scr_complete_commit(ds, scr.world.ranks - (int)v.max[FIRST]);
+  if (rc == SCR_SUCCESS) {
+    scr_event_transfer("WRITE", scr.world.prefix, ds->store, &ds->desc, began - scr.open_start);
+    scr_event_transfer("ENCODE", ds->store, ds->store, &ds->desc, scr_wtime() - began);
+  }
   scr.phase = SCR_PHASE_IDLE;
   if (rc == SCR_SUCCESS) return scr_report(scr_complete_after(id));
   scr_err_save(&why);
   scr.failed_bytes = scr_room_bytes(id);
   scr_barrier(
       scr.world.comm); /* a rank that deletes the directory deletes the files of its node that others still count */
+  scr_event(ds->desc.ckpt > 0 ? "CHECKPOINT_FAIL" : "OUTPUT_FAIL", why.text, &ds->desc, scr_wtime() - scr.open_start);
   if (ds->desc.ckpt > 0) scr.checkpoint_id--;
   scr_cache_delete(id);
+  scr_event_compute(1);
   scr_err_restore(&why);
   return scr_report(rc);
 }
@@ -17446,8 +17832,8 @@ SCR_FN int scr_run_choose(const char* name)
 /* ==== 27 PUBLIC API =====================================================================================
 ** The calls of scr.h.  Each checks the phase, agrees over the ranks, and calls the parts above.
 **
-** Uses       errors, memory, hash, parameters, dataset, MPI helpers, state, asynchronous flush, restart choice, start
-**            and end
+** Uses       platform, errors, memory, hash, parameters, dataset, MPI helpers, state, asynchronous flush, restart
+**            choice, start and end
 ** Offers     the calls of scr.h, scr_config_any
 ** Invariants
 **   A1  A call in the wrong phase returns before it communicates or changes anything.  An argument may be wrong on one
@@ -17494,8 +17880,10 @@ SCR_API int SCR_Finalize(void)
 
   if (rc == SCR_ERR_DISABLED) scr_release(); /* the next SCR_Init reads SCR_ENABLE again */
   if (rc != SCR_SUCCESS) return scr_not_entered(rc);
+  scr_event_compute(0);
   rc = scr_run_flush_newest();
   scr_report(rc);
+  scr_event("END", NULL, NULL, scr_wtime() - scr.run_start);
   if (scr.world.rank == 0) {
     scr_err_save(&why);
     if (scr_run_write_reason("SCR_FINALIZE_CALLED") != SCR_SUCCESS)
@@ -17546,7 +17934,8 @@ SCR_FN int scr_config_any(const char* config, char** value)
   } else if (scr_params_config_is_query(config)) {
     rc = scr_params_config(scr.world.params, config, value);
   } else {
-    rc = SCR_ERR(SCR_ERR_STATE, "SCR_Config(\"%s\") sets a parameter after SCR_Init; set it before", config);
+    rc = SCR_ERR(SCR_ERR_STATE, "SCR_Config(\"%s\") sets a parameter after SCR_Init; set it before",
+                 scr_params_shown(config));
   }
   if (rc == SCR_SUCCESS) scr_err_text[0] = '\0'; /* NULL with an empty SCR_Last_error then means: not set */
   return scr_report_local(rc);

@@ -10,11 +10,12 @@ typedef struct {
   char    host[256], user[256];
 } log_writer;
 
-/* Set up W to write to the logs that the parameters turn on.  PREFIX and PARAMS must outlive it. */
+/*
+** Set up W to write to the logs that the parameters turn on.  PREFIX and PARAMS must outlive it.  The caller calls
+** scr_log_end, after an error too.
+*/
 SCR_FN int log_open(log_writer* w, const scr_hash* params, const char* prefix)
 {
-  int on = 0, rc;
-
   memset(w, 0, sizeof *w);
   if (gethostname(w->host, sizeof w->host - 1) < 0) return SCR_ERRNO("cannot get the host name");
   scr_param_user(params, w->user, sizeof w->user);
@@ -22,10 +23,7 @@ SCR_FN int log_open(log_writer* w, const scr_hash* params, const char* prefix)
   w->log.user = w->user;
   w->log.job = scr_param_job(params);
   w->log.prefix = prefix;
-  rc = scr_param_int(params, "SCR_LOG_ENABLE", &on);
-  if (rc == SCR_SUCCESS && on) rc = scr_param_int(params, "SCR_LOG_TXT_ENABLE", &w->log.txt);
-  if (rc == SCR_SUCCESS && on) rc = scr_param_int(params, "SCR_LOG_SYSLOG_ENABLE", &w->log.syslog);
-  return rc;
+  return scr_log_begin(&w->log, params);
 }
 
 /* ---- reading ---- */

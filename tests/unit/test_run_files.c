@@ -368,6 +368,18 @@ static const char* log_text(void)
   return text;
 }
 
+/* Make L log for "me" on "node7": to the log of PREFIX if TXT is 1, else to the system log. */
+static void log_who(scr_log* l, int txt, const char* prefix)
+{
+  memset(l, 0, sizeof *l);
+  l->txt = txt;
+  l->syslog = !txt;
+  l->host = "node7";
+  l->user = "me";
+  l->job = "123";
+  l->prefix = prefix;
+}
+
 /* How often WORD stands in TEXT. */
 static int log_count(const char* text, const char* word)
 {
@@ -388,13 +400,14 @@ static ssize_t log_write(int fd, const void* buf, size_t n)
 static void a_log_grows_by_whole_lines(void)
 {
   static char     note[3 * SCR_ERR_TEXT_MAX];
-  scr_log         l = {1, 0, "node7", "me", "123", records_prefix, 0};
+  scr_log         l;
   scr_log_dataset d = {18, "a \"b\"", 1.5}, unknown = {0, NULL, -1.0};
   char            before[4096], want[512], now[32];
   int             i, k, status;
   time_t          t = time(NULL);
 
   records_begin();
+  log_who(&l, 1, records_prefix);
   CHECK_INT(scr_log_event(&l, "FLUSH_FAIL", "a \"disk\"\nis\tfull\177", &d), SCR_SUCCESS);
   scr_time_string(t, now, sizeof now);
   snprintf(want, sizeof want,
@@ -447,12 +460,13 @@ static void a_log_grows_by_whole_lines(void)
 /* The log of the system: in a child that has a /dev of its own, with a /dev/log that it reads itself. */
 static int log_to_system(void)
 {
-  scr_log            l = {0, 1, "node7", "me", "123", "/p", 0};
+  scr_log            l;
   scr_log_dataset    d = {18, "a", 1.5};
   struct sockaddr_un at;
   char               got[2048];
   int                fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 
+  log_who(&l, 0, "/p");
   memset(&at, 0, sizeof at);
   at.sun_family = AF_UNIX;
   snprintf(at.sun_path, sizeof at.sun_path, "/dev/log");
