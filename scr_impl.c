@@ -1904,7 +1904,8 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 **
 ** Uses       platform, errors, memory, hash.
 ** Offers     scr_params_read, scr_params_read_env, scr_params_config, scr_params_config_is_query,
-**            scr_params_check, scr_params_are_secret, scr_params_shown, scr_param_get, scr_param_get_hash, scr_param_int, scr_param_bytes, scr_param_real,
+**            scr_params_check, scr_params_are_secret, scr_params_shown, scr_param_get, scr_param_get_hash,
+**            scr_param_int, scr_param_bytes, scr_param_real,
 **            scr_param_job, SCR_JOB_DEFAULT, scr_param_user.
 ** Invariants
 **   V1  A lookup takes the first value found in: environment, user file, SCR_Config, system file, default.  An empty
@@ -1929,6 +1930,7 @@ SCR_FN void scr_hash_file_unlock(int* fd)
   X(CAPACITY, "a size from 4K to 1E, such as 100GB")                                                                   \
   X(RATE, "bytes a second such as 200M, or 0")                                                                         \
   X(PERCENT, "a number from 0 to 100")                                                                                 \
+  X(MTBF, "a number of seconds, or log")                                                                               \
   X(TEXT, "a text shorter than 1024 bytes")                                                                            \
   X(SECRET, "a text shorter than 1024 bytes")                                                                          \
   X(NAME, "a name without '/', shorter than 256 bytes, not . or ..")                                                   \
@@ -2049,6 +2051,10 @@ typedef enum {
   X(SCR_CHECKPOINT_OVERHEAD, PERCENT, NULL, "0", ANY,                                                                  \
     "SCR_Need_checkpoint answers 1 while checkpoints take less than this percentage of the time; 0 disables this "     \
     "rule.")                                                                                                           \
+  X(SCR_CHECKPOINT_MTBF, MTBF, NULL, "0", ANY,                                                                         \
+    "Mean time between failures of the job in seconds, or `log`, which takes it from the log of all runs: "            \
+    "SCR_Need_checkpoint answers 1 after the time of computation that loses least by Daly's formula, given what such " \
+    "checkpoints cost, which is measured for each CKPT line, with and without a flush; 0 disables this rule.")         \
   X(SCR_HALT_SECONDS, COUNT, NULL, "0", ANY,                                                                           \
     "The run should stop when the allocation has no more than this many seconds left; 0 disables this rule.")          \
   X(SCR_END_TIME, TIME, NULL, NULL, ANY,                                                                               \
@@ -2211,6 +2217,8 @@ SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
     return scr_str_bytes(value, &bytes) == SCR_SUCCESS;
   case SCR_PARAM_PERCENT:
     return scr_param_real_of(value, &real) && real <= 100.0;
+  case SCR_PARAM_MTBF:
+    return strcasecmp(value, "log") == 0 || scr_param_real_of(value, &real);
   case SCR_PARAM_NAME:
     return n < 256 && !strchr(value, '/') && strcmp(value, ".") != 0 && strcmp(value, "..") != 0;
   case SCR_PARAM_ABSPATH:
@@ -8017,13 +8025,14 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 **   log          one line of text for each event and each transfer, for people and for statistics
 **
 ** Uses       platform, errors, memory, hash, hash files, parameters, dataset, prefix
-** Offers     scr_flush_note, scr_log, scr_log_dataset; scr_flush_locations, scr_flush_file_read, scr_flush_file_open,
-**            scr_flush_file_get, scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove,
-**            scr_flush_file_put, scr_flush_file_max_id, scr_flush_file_doubt, scr_flush_file_is_doubtful,
-**            scr_flush_file_begin, scr_flush_file_put_passed, scr_flush_file_named, scr_halt_merge, scr_halt_before,
-**            scr_halt_check, scr_halt_count, scr_nodes_file_write, scr_nodes_file_walk, scr_nodes_file_where,
-**            scr_nodes_file_read, scr_log_db_close, scr_log_begin, scr_log_is_on, scr_log_end, scr_log_start,
-**            scr_log_event, scr_log_transfer
+** Offers     scr_flush_note, scr_log, scr_log_dataset, scr_log_runs, scr_cost; scr_flush_locations,
+**            scr_flush_file_read, scr_flush_file_open, scr_flush_file_get, scr_flush_file_next, scr_flush_file_before,
+**            scr_flush_file_remove, scr_flush_file_put, scr_flush_file_max_id, scr_flush_file_doubt,
+**            scr_flush_file_is_doubtful, scr_flush_file_begin, scr_flush_file_put_passed, scr_flush_file_named,
+**            scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_count, scr_nodes_file_write,
+**            scr_nodes_file_walk, scr_nodes_file_where, scr_nodes_file_read, scr_log_db_close, scr_log_begin,
+**            scr_log_is_on, scr_log_end, scr_log_start, scr_log_event, scr_log_transfer, scr_log_value,
+**            scr_log_number, scr_log_read, scr_log_runs_next, scr_log_runs_add, scr_best_interval, scr_cost_learn
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
 **   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
@@ -8824,6 +8833,159 @@ SCR_FN int scr_log_transfer(scr_log* l, const char* type, const char* from, cons
                          values, 10, of.end);
   }
   return rc != SCR_SUCCESS ? rc : err;
+}
+
+/* ---- what a log tells ---- */
+
+/* Read the time at the beginning of LINE, local time.  Returns 1, or 0 if the line has none. */
+SCR_FN int scr_log_time(const char* line, int64_t* when)
+{
+  struct tm tm;
+
+  memset(&tm, 0, sizeof tm);
+  if (sscanf(line, "%4d-%2d-%2dT%2d:%2d:%2d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour, &tm.tm_min,
+             &tm.tm_sec) != 6)
+    return 0;
+  tm.tm_year -= 1900;
+  tm.tm_mon--;
+  tm.tm_isdst = -1;
+  *when = (int64_t)mktime(&tm);
+  return 1;
+}
+
+/*
+** Copy the value of KEY in LINE, pairs `key=value` with commas between them and texts in quotes, into OUT, of N bytes.
+** Returns 1, or 0 with OUT "" if the line has no such key.
+*/
+SCR_FN int scr_log_value(const char* line, const char* key, char* out, size_t n)
+{
+  size_t length = strlen(key);
+
+  *out = '\0';
+  while (*line != '\0') {
+    const char *word = line + strspn(line, ", "), *value = word + strcspn(word, "=, "), *end;
+    if (*value != '=') { /* the time at the beginning */
+      line = value + (*value != '\0');
+      continue;
+    }
+    end = value[1] == '"' ? strchr(value + 2, '"') : value + 1 + strcspn(value + 1, ",");
+    if (end == NULL) return 0;
+    value += value[1] == '"' ? 2 : 1;
+    if ((size_t)(value - word) > length && word[length] == '=' && strncmp(word, key, length) == 0) {
+      snprintf(out, n, "%.*s", (int)(end - value), value);
+      return 1;
+    }
+    line = *end == '"' ? end + 1 : end;
+  }
+  return 0;
+}
+
+/* The value of KEY in LINE as a number; -1 if there is none. */
+SCR_FN double scr_log_number(const char* line, const char* key)
+{
+  char text[64];
+
+  return scr_log_value(line, key, text, sizeof text) && isdigit((unsigned char)*text) ? strtod(text, NULL) : -1;
+}
+
+/* Call VISIT for each line of the log PATH that begins with a time. */
+SCR_FN int scr_log_read(const char* path, void (*visit)(const char* line, int64_t when, void* arg), void* arg)
+{
+  FILE*   f = fopen(path, "re");
+  char*   line = NULL;
+  size_t  room = 0;
+  int64_t when;
+  int     lines = 0, rc = SCR_SUCCESS;
+
+  if (f == NULL && errno == ENOENT)
+    return SCR_ERR(SCR_ERR_NOT_FOUND, "there is no log %s; SCR_LOG_ENABLE=1 writes it", path);
+  if (f == NULL) return SCR_ERRNO("cannot open the log %s", path);
+  while (getline(&line, &room, f) >= 0) {
+    line[strcspn(line, "\n")] = '\0';
+    if (!scr_log_time(line, &when)) continue;
+    lines++;
+    visit(line, when, arg);
+  }
+  if (ferror(f)) rc = SCR_ERRNO("cannot read the log %s", path);
+  else if (lines == 0) rc = SCR_ERR(SCR_ERR_FORMAT, "%s is not a log: no line begins with a time", path);
+  fclose(f);
+  free(line);
+  return rc;
+}
+
+/* The runs that a log tells of.  A failure is a run without an end that another run of the same job follows. */
+typedef struct {
+  int     runs, failures;
+  double  seconds;     /* of all runs, each up to its last line */
+  char    job[256];    /* of the run that is read, */
+  int     ended;       /* whether it stopped by itself, */
+  int64_t begin, last; /* when it began, 0 if there is none, and the time of its last line */
+} scr_log_runs;
+
+/* A run of JOB follows the one that is read, or none if it is "".  Returns 1 if that one has failed. */
+SCR_FN int scr_log_runs_next(scr_log_runs* r, const char* job)
+{
+  int failed = r->begin != 0 && !r->ended && *job != '\0' && strcmp(job, r->job) == 0;
+
+  if (r->begin != 0) r->runs++;
+  if (r->last > r->begin && r->begin != 0) r->seconds += (double)(r->last - r->begin);
+  r->failures += failed;
+  r->begin = 0;
+  return failed;
+}
+
+/* Read the line of EVENT, logged at WHEN.  Returns 1 if it tells that the run before has failed. */
+SCR_FN int scr_log_runs_add(scr_log_runs* r, const char* line, const char* event, int64_t when)
+{
+  char job[sizeof r->job];
+  int  failed = 0;
+
+  if (strcmp(event, "START") == 0) {
+    scr_log_value(line, "jobid", job, sizeof job);
+    failed = scr_log_runs_next(r, job);
+    snprintf(r->job, sizeof r->job, "%s", job);
+    r->ended = 0;
+    r->begin = when;
+  }
+  r->last = when;
+  if (strcmp(event, "END") == 0 || strcmp(event, "HALT") == 0) r->ended = 1;
+  return failed;
+}
+
+/* ---- the best time between checkpoints ---- */
+
+/* The square root of X: an application need not link the mathematical library. */
+SCR_FN double scr_sqrt(double x)
+{
+  double r = x > 1 ? x : 1;
+  int    i;
+
+  for (i = 0; i < 1100 && r * r - x > x * 1e-12; i++) r = (r + x / r) / 2;
+  return r;
+}
+
+/*
+** The time of computation between checkpoints of COST seconds each that loses least, with MTBF seconds between
+** failures: by Young's formula, or by Daly's, which corrects it for short times between failures.
+*/
+SCR_FN double scr_best_interval(double cost, double mtbf, int daly)
+{
+  double young = scr_sqrt(2 * cost * mtbf), q = cost / (2 * mtbf);
+
+  if (!daly) return young;
+  return cost < 2 * mtbf ? young * (1 + scr_sqrt(q) / 3 + q / 9) - cost : mtbf;
+}
+
+/* What checkpoints of one kind cost, as a mean in which the last ones count most. */
+typedef struct {
+  int    n;
+  double seconds;
+} scr_cost;
+
+SCR_FN void scr_cost_learn(scr_cost* c, double seconds)
+{
+  if (c->n < 8) c->n++;
+  c->seconds += (seconds - c->seconds) / c->n;
 }
 
 /* ==== 15 COMMANDS: REBUILD, SCAN ========================================================================
@@ -11291,16 +11453,19 @@ typedef struct {
   scr_buf tried;             /* text: what could not be loaded, and why */
 
   /* decisions: halt and checkpoint conditions, on rank 0 */
-  scr_hash* halt;
-  int       halt_exit, halt_enabled, halt_seconds, asked_should_exit;
-  int       halt_uncounted; /* complete checkpoints that the halt file does not count yet */
-  int       fresh_start;    /* not 0: this run is a fresh start, which offers no checkpoint */
-  int       fresh_served;   /* the value of SCR_FRESH_START that an earlier run of this job has served; or 0 */
-  char      halt_why[256];  /* the halt condition that holds */
-  int       need_calls, interval, seconds;
-  double    overhead;
-  double    ckpt_end, ckpt_cost;
-  int       ckpt_count;
+  scr_hash*    halt;
+  int          halt_exit, halt_enabled, halt_seconds, asked_should_exit;
+  int          halt_uncounted; /* complete checkpoints that the halt file does not count yet */
+  int          fresh_start;    /* not 0: this run is a fresh start, which offers no checkpoint */
+  int          fresh_served;   /* the value of SCR_FRESH_START that an earlier run of this job has served; or 0 */
+  char         halt_why[256];  /* the halt condition that holds */
+  int          need_calls, interval, seconds;
+  double       overhead;
+  double       ckpt_end, ckpt_cost;
+  int          ckpt_count;
+  double       mtbf; /* SCR_CHECKPOINT_MTBF in seconds; 0: off; negative: as the log tells, */
+  scr_log_runs past; /* of the runs before this one */
+  scr_cost*    cost; /* of checkpoints by CKPT line, without and with a flush that the application waits for */
 } scr_state;
 
 static scr_state scr;
@@ -16220,8 +16385,8 @@ SCR_FN int scr_restart_begin_anew(void)
 **            prefix, files of a run, MPI helpers, world, state, encode, cache, recovery, flush, asynchronous flush,
 **            room and fetch, restart choice
 ** Offers     scr_report, scr_report_local, scr_enter, scr_not_entered, scr_flag_given, scr_run_halt_decide,
-**            scr_run_write_reason, scr_release, scr_run_flush_newest, scr_start_run, scr_route_new, scr_route_loaded,
-**            scr_accept_loaded, scr_reject_loaded, scr_need_decide, scr_open_fails, scr_open_failed, scr_start,
+**            scr_run_write_reason, scr_release, scr_run_flush_newest, scr_need_decide, scr_start_run, scr_route_new,
+**            scr_route_loaded, scr_accept_loaded, scr_reject_loaded, scr_open_fails, scr_open_failed, scr_start,
 **            scr_complete, scr_enter_name, scr_run_delete, scr_run_drop, scr_run_choose
 ** Invariants
 **   O1  The library calls exit only in scr_run_leave.
@@ -16412,7 +16577,7 @@ SCR_FN int scr_settings_keep(void)
               {"SCR_USE_CONTAINERS", &scr.use_containers}, {"SCR_FLUSH_ASYNC", &scr.flush_async},
               {"SCR_CHECKPOINT_INTERVAL", &scr.interval},  {"SCR_CHECKPOINT_SECONDS", &scr.seconds},
               {"SCR_FRESH_START", &scr.fresh_start},       {"SCR_HALT_ENABLED", &scr.halt_enabled}};
-  const char *exits = scr_param_get(scr.world.params, "SCR_HALT_EXIT"), *type;
+  const char *exits = scr_param_get(scr.world.params, "SCR_HALT_EXIT"), *type, *mtbf;
   uint64_t    bytes = 0;
   size_t      i;
   int         rc = SCR_SUCCESS;
@@ -16420,6 +16585,9 @@ SCR_FN int scr_settings_keep(void)
   for (i = 0; rc == SCR_SUCCESS && i < sizeof ints / sizeof *ints; i++)
     rc = scr_param_int(scr.world.params, ints[i].name, ints[i].to);
   if (rc == SCR_SUCCESS) rc = scr_param_real(scr.world.params, "SCR_CHECKPOINT_OVERHEAD", &scr.overhead);
+  mtbf = scr_param_get(scr.world.params, "SCR_CHECKPOINT_MTBF");
+  if (mtbf != NULL && strcasecmp(mtbf, "log") == 0) scr.mtbf = -1;
+  else if (rc == SCR_SUCCESS) rc = scr_param_real(scr.world.params, "SCR_CHECKPOINT_MTBF", &scr.mtbf);
   if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.world.params, "SCR_MPI_BUF_SIZE", &bytes);
   scr.mpi_buf = bytes < 4096 ? 4096 : (size_t)bytes;
   if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.world.params, "SCR_FILE_BUF_SIZE", &bytes);
@@ -16713,6 +16881,7 @@ SCR_FN void scr_release(void)
   while (scr.datasets > 0) scr_dataset_remove(scr.dataset[0].desc.identity.id);
   scr_free(&scr.dataset);
   scr_free(&scr.work);
+  scr_free(&scr.cost);
   scr_filemap_clear(&scr.map);
   scr_hash_delete(&scr.halt);
   scr_hash_delete(&scr.world.params);
@@ -16793,6 +16962,94 @@ SCR_FN void scr_run_leave(void)
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size == ranks) MPI_Finalize();
   exit(0);
+}
+
+/* ---- when ---- */
+
+/* The costs of checkpoint CKPT, by the CKPT line that it is kept by, and whether the application waits for a flush. */
+SCR_FN scr_cost* scr_need_cost(int ckpt)
+{
+  const scr_reddesc* d = scr_reddesc_for_dataset(&scr.world, ckpt, SCR_FLAG_CHECKPOINT);
+  int                flush = !scr.flush_async && scr.flush_every > 0 && ckpt % scr.flush_every == 0;
+
+  return scr.cost != NULL && d != NULL ? &scr.cost[2 * (d - scr.world.red) + flush] : NULL;
+}
+
+/* What the log of earlier runs tells of the checkpoint that it is about. */
+typedef struct {
+  char   level[SCR_MAX_FILENAME + 16]; /* store and scheme, as CHECKPOINT_START notes them */
+  double dataset, seconds;             /* the last one that is complete, and its cost */
+} scr_need_reading;
+
+/* Learn from LINE of the log, which was written at WHEN, what checkpoints cost and which runs failed. */
+SCR_FN void scr_need_learn(const char* line, int64_t when, void* arg)
+{
+  scr_need_reading* r = (scr_need_reading*)arg;
+  char              event[64], level[sizeof r->level];
+  double            seconds = scr_log_number(line, "secs");
+  int               i, flush;
+
+  if (!scr_log_value(line, "event", event, sizeof event)) return;
+  scr_log_runs_add(&scr.past, line, event, when);
+  if (strcmp(event, "CHECKPOINT_START") == 0) scr_log_value(line, "note", r->level, sizeof r->level);
+  flush = strcmp(event, "FLUSH_SUCCESS") == 0;
+  if (flush && scr_log_number(line, "dset") != r->dataset) return;
+  if (seconds < 0 || (!flush && strcmp(event, "CHECKPOINT_END") != 0)) return;
+  if (!flush) r->seconds = 0;
+  r->seconds += seconds;
+  r->dataset = scr_log_number(line, "dset");
+  for (i = 0; i < scr.world.nreds; i++) {
+    snprintf(level, sizeof level, "%s, %s", scr.world.red[i].store, scr_scheme_name(scr.world.red[i].scheme));
+    if (strcmp(level, r->level) == 0) scr_cost_learn(&scr.cost[2 * i + flush], r->seconds);
+  }
+}
+
+/* If SCR_CHECKPOINT_MTBF is set, learn from the log of earlier runs, if there is one.  Rank 0 only. */
+SCR_FN void scr_need_begin(void)
+{
+  char             path[SCR_MAX_FILENAME];
+  scr_need_reading r;
+  int              rc;
+
+  if (scr.mtbf == 0) return;
+  memset(&r, 0, sizeof r);
+  scr.cost = (scr_cost*)scr_malloc(2 * (size_t)scr.world.nreds * sizeof *scr.cost);
+  rc = scr.cost == NULL ? SCR_ERR_OOM() : scr_record_path(scr.world.prefix, "log", path, sizeof path);
+  if (rc == SCR_SUCCESS) rc = scr_log_read(path, scr_need_learn, &r);
+  scr_log_runs_next(&scr.past, scr.world.home.job);
+  if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND)
+    scr_warn("%s; what checkpoints cost, and how often runs fail, is learnt from this run alone", scr_err_text);
+}
+
+/*
+** The seconds of computation after which the next checkpoint should follow (SCR_CHECKPOINT_MTBF); 0 while its cost is
+** not known.  Without a failure in the log the time that was watched stands for the time between two: it grows, and
+** with it the interval.
+*/
+SCR_FN double scr_need_interval(double now)
+{
+  const scr_cost* c = scr_need_cost(scr.checkpoint_id + 1);
+  double          mtbf = scr.mtbf, watched = scr.past.seconds + now - scr.run_start;
+  double          cost = scr.ckpt_count > 0 ? scr.ckpt_cost / scr.ckpt_count : 0;
+
+  if (mtbf < 0) mtbf = watched / (scr.past.failures > 0 ? scr.past.failures : 1);
+  if (c != NULL && c->n > 0) cost = c->seconds;
+  return cost > 0 && mtbf > 0 ? scr_best_interval(cost, mtbf, 1) : 0;
+}
+
+/* Apply the rules of SCR_Need_checkpoint, and the halt conditions.  Rank 0 only. */
+SCR_FN int scr_need_decide(void)
+{
+  double now = scr_wtime(), cost = scr.ckpt_count ? scr.ckpt_cost / scr.ckpt_count : 0.0, elapsed = now - scr.ckpt_end;
+  char   reason[256];
+
+  if (scr_run_halt_look(0, reason, sizeof reason)) return 1;
+  if (scr.interval > 0 && scr.need_calls % scr.interval == 0) return 1;
+  if (scr.seconds > 0 && elapsed >= scr.seconds) return 1;
+  if (scr.overhead > 0 && (scr.ckpt_count == 0 || cost / (elapsed + cost) * 100.0 < scr.overhead)) return 1;
+  if (scr.mtbf != 0 && elapsed >= scr_need_interval(now)) return 1;
+  return scr.interval <= 0 && scr.seconds <= 0 && scr.overhead <= 0 &&
+         scr.mtbf == 0; /* without any rule, always: a program must not lose its work by default */
 }
 
 /* ---- the start of a run ---- */
@@ -17224,6 +17481,7 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   if (!enable) return scr_run_pass_through();
   if ((rc = scr_run_open_prefix()) != SCR_SUCCESS) return rc;
   if ((rc = scr_world_create(&scr.world)) != SCR_SUCCESS) return rc;
+  if (scr.world.rank == 0) scr_need_begin(); /* before this run is in the log */
   scr_run_log_start();
   scr_run_halt_begin();
   rc = scr_fmt(scr.map_file, sizeof scr.map_file, "%s/filemap_%d.scrinfo", scr.world.cntl,
@@ -17375,22 +17633,6 @@ SCR_FN int scr_reject_loaded(int invalid)
   return SCR_ERR(SCR_ERR_INVALID,
                  "%d ranks could not restart from %s; SCR_Have_restart offers another checkpoint, if there is one",
                  invalid, name);
-}
-
-/* ---- when ---- */
-
-/* Apply the three rules of SCR_Need_checkpoint, and the halt conditions.  Rank 0 only. */
-SCR_FN int scr_need_decide(void)
-{
-  double now = scr_wtime(), cost = scr.ckpt_count ? scr.ckpt_cost / scr.ckpt_count : 0.0, elapsed = now - scr.ckpt_end;
-  char   reason[256];
-
-  if (scr_run_halt_look(0, reason, sizeof reason)) return 1;
-  if (scr.interval > 0 && scr.need_calls % scr.interval == 0) return 1;
-  if (scr.seconds > 0 && elapsed >= scr.seconds) return 1;
-  if (scr.overhead > 0 && (scr.ckpt_count == 0 || cost / (elapsed + cost) * 100.0 < scr.overhead)) return 1;
-  return scr.interval <= 0 && scr.seconds <= 0 &&
-         scr.overhead <= 0; /* without any rule, always: a program must not lose its work by default */
 }
 
 /* ---- a new dataset ---- */
@@ -17626,7 +17868,8 @@ SCR_FN int scr_complete_commit(scr_dataset* ds, int root)
 SCR_FN int scr_complete_after(int id)
 {
   scr_dataset* ds = scr_dataset_find(id);
-  int          ckpt = ds->desc.ckpt > 0, halt = 0, rc = SCR_SUCCESS;
+  int          number = ds->desc.ckpt, ckpt = number > 0, halt = 0, rc = SCR_SUCCESS;
+  scr_cost*    cost;
   double       seconds = scr_wtime() - scr.open_start;
 
   scr.failed_bytes = 0;
@@ -17647,6 +17890,11 @@ SCR_FN int scr_complete_after(int id)
   if (!scr_err_is_damage(rc) && scr_dataset_find(id)->pins == 0 && scr_room_trim(scr.red, id) != SCR_SUCCESS)
     scr_warn("%s", scr_err_text);
   scr.ckpt_end = scr_wtime();
+  if (ckpt && rc == SCR_SUCCESS && (cost = scr_need_cost(number)) != NULL) {
+    scr_cost_learn(cost, scr.ckpt_end - scr.open_start);
+    scr_dbg(1, "such a checkpoint costs %.3f s; the next one is best after %.3f s of computation", cost->seconds,
+            scr_need_interval(scr.ckpt_end));
+  }
   if (halt && (scr.halt_exit == 1 || (scr.halt_exit < 0 && !scr.asked_should_exit))) scr_run_leave();
   scr_event_compute(1);
   return rc;
