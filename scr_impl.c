@@ -85,12 +85,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #ifndef SCR_STATIC
 #include <pwd.h>
 #endif
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -107,6 +109,7 @@
 #endif
 #include <sys/time.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>
@@ -1904,8 +1907,8 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 **
 ** Uses       platform, errors, memory, hash.
 ** Offers     scr_params_read, scr_params_read_env, scr_params_config, scr_params_config_is_query,
-**            scr_params_check, scr_params_are_secret, scr_params_shown, scr_param_get, scr_param_get_hash,
-**            scr_param_int, scr_param_bytes, scr_param_real,
+**            scr_params_check, scr_params_are_secret, scr_params_shown, scr_signals, scr_param_signal, scr_param_get,
+**            scr_param_get_hash, scr_param_int, scr_param_bytes, scr_param_real,
 **            scr_param_job, SCR_JOB_DEFAULT, scr_param_user.
 ** Invariants
 **   V1  A lookup takes the first value found in: environment, user file, SCR_Config, system file, default.  An empty
@@ -1931,6 +1934,7 @@ SCR_FN void scr_hash_file_unlock(int* fd)
   X(RATE, "bytes a second such as 200M, or 0")                                                                         \
   X(PERCENT, "a number from 0 to 100")                                                                                 \
   X(MTBF, "a number of seconds, or log")                                                                               \
+  X(SIGNALS, "pairs such as USR1:checkpoint+flush,TERM:checkpoint+halt")                                               \
   X(TEXT, "a text shorter than 1024 bytes")                                                                            \
   X(SECRET, "a text shorter than 1024 bytes")                                                                          \
   X(NAME, "a name without '/', shorter than 256 bytes, not . or ..")                                                   \
@@ -2055,10 +2059,14 @@ typedef enum {
     "Mean time between failures of the job in seconds, or `log`, which takes it from the log of all runs: "            \
     "SCR_Need_checkpoint answers 1 after the time of computation that loses least by Daly's formula, given what such " \
     "checkpoints cost, which is measured for each CKPT line, with and without a flush; 0 disables this rule.")         \
+  X(SCR_SIGNALS, SIGNALS, NULL, NULL, ANY,                                                                             \
+    "Signals that ask for a checkpoint at the next SCR_Need_checkpoint, to any rank, such as "                         \
+    "`USR1:checkpoint+flush,TERM:checkpoint+halt`; `flush` also copies it to the prefix, and `halt` ends the run.")    \
   X(SCR_HALT_SECONDS, COUNT, NULL, "0", ANY,                                                                           \
     "The run should stop when the allocation has no more than this many seconds left; 0 disables this rule.")          \
   X(SCR_END_TIME, TIME, NULL, NULL, ANY,                                                                               \
-    "When the allocation ends, in seconds since 1970, for SCR_HALT_SECONDS; by default SLURM_JOB_END_TIME.")           \
+    "When the allocation ends, in seconds since 1970, for SCR_HALT_SECONDS; by default what SLURM, PBS, LSF or Flux "  \
+    "say, whom rank 0 asks once.")                                                                                     \
   X(SCR_HALT_ENABLED, BOOL, NULL, "1", ANY,                                                                            \
     "0 keeps the library from calling exit() when the run should stop; SCR_Should_exit still reports it.")             \
   X(SCR_HALT_EXIT, ENUM, "auto|0|1", "auto", ANY,                                                                      \
@@ -2192,10 +2200,60 @@ SCR_FN int scr_param_real_of(const char* s, double* value)
   return end != s && *end == '\0' && *value >= 0.0 && *value <= 1e300;
 }
 
+/* What the user may ask a run for, bits. */
+enum { SCR_WISH_CHECKPOINT = 1, SCR_WISH_FLUSH = 2, SCR_WISH_HALT = 4 };
+
+#define SCR_NWISHES 3
+static const char* const scr_wish_names[SCR_NWISHES] = {"checkpoint", "flush", "halt"};
+
+/* The signals that can be caught, and that do not tell of an error of the program. */
+static const struct {
+  const char* name;
+  int         number;
+} scr_signals[] = {{"HUP", SIGHUP},   {"INT", SIGINT},   {"QUIT", SIGQUIT}, {"USR1", SIGUSR1},
+                   {"USR2", SIGUSR2}, {"ALRM", SIGALRM}, {"TERM", SIGTERM}, {"CONT", SIGCONT},
+                   {"TSTP", SIGTSTP}, {"URG", SIGURG},   {"XCPU", SIGXCPU}, {"XFSZ", SIGXFSZ}};
+
+#define SCR_NSIGNALS ((int)(sizeof scr_signals / sizeof scr_signals[0]))
+
+/*
+** Read a pair SIGNAL=WISH[+WISH...] at *TEXT, after blanks and commas, into NUMBER and WISHES, and move *TEXT past it;
+** ':' may stand for '=', which parameter files keep for themselves.  Returns 1, 0 at the end, or -1 if it is not one.
+*/
+SCR_FN int scr_param_signal(const char** text, int* number, int* wishes)
+{
+  const char* p = *text + strspn(*text, " ,\t");
+  size_t      n = strcspn(p, "=: ,\t");
+  int         i;
+
+  if (*p == '\0') return 0;
+  if (strncasecmp(p, "SIG", 3) == 0 && n > 3) {
+    p += 3;
+    n -= 3;
+  }
+  for (*number = 0, *wishes = 0, i = 0; i < SCR_NSIGNALS; i++)
+    if (strlen(scr_signals[i].name) == n && strncasecmp(p, scr_signals[i].name, n) == 0)
+      *number = scr_signals[i].number;
+  p += n;
+  if (*number == 0 || (*p != '=' && *p != ':')) return -1;
+  do {
+    n = strcspn(++p, "+ ,\t");
+    for (i = 0; i < SCR_NWISHES; i++)
+      if (strlen(scr_wish_names[i]) == n && strncasecmp(p, scr_wish_names[i], n) == 0) break;
+    if (i == SCR_NWISHES) return -1;
+    *wishes |= 1 << i;
+    p += n;
+  } while (*p == '+');
+  *wishes |= SCR_WISH_CHECKPOINT; /* there is nothing to flush, and no end, without one */
+  *text = p;
+  return 1;
+}
+
 /* Returns 1 if VALUE is allowed for SPEC. */
 SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
 {
   size_t   n = strlen(value);
+  int      number, wishes;
   int64_t  i = -1;
   uint64_t bytes = 0;
   double   real = -1.0;
@@ -2217,6 +2275,9 @@ SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
     return scr_str_bytes(value, &bytes) == SCR_SUCCESS;
   case SCR_PARAM_PERCENT:
     return scr_param_real_of(value, &real) && real <= 100.0;
+  case SCR_PARAM_SIGNALS:
+    while ((n = (size_t)scr_param_signal(&value, &number, &wishes)) == 1) continue;
+    return n == 0;
   case SCR_PARAM_MTBF:
     return strcasecmp(value, "log") == 0 || scr_param_real_of(value, &real);
   case SCR_PARAM_NAME:
@@ -8020,19 +8081,23 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 **                be flushed, and which complete checkpoints no run could reach since; PASSED/<id>/NAME: what is in the
 **                cache, but only offered if the user chooses it; LAST/<id>: the last id assigned when the run began;
 **                NOTES_LOST 1: an earlier file was damaged
-**   halt.scr     CheckpointsLeft, ExitAfter, ExitBefore, HaltSeconds, ExitReason: when the run should stop
+**   halt.scr     CheckpointsLeft, ExitAfter, ExitBefore, HaltSeconds, ExitReason: when the run should stop;
+**                REQUEST/<n>/{FLUSH, HALT, WAIT}: someone asks for a checkpoint; ANSWER/<n>/{NAME, DSET, FLUSHED,
+**                ERROR}: what became of it, for the one who waits
 **   nodes.scr    NODES, HOST/<host>/{CNTL, CACHE}/<directory>: how many nodes the last run had, and its directories
 **   log          one line of text for each event and each transfer, for people and for statistics
 **
 ** Uses       platform, errors, memory, hash, hash files, parameters, dataset, prefix
-** Offers     scr_flush_note, scr_log, scr_log_dataset, scr_log_runs, scr_cost; scr_flush_locations,
-**            scr_flush_file_read, scr_flush_file_open, scr_flush_file_get, scr_flush_file_next, scr_flush_file_before,
-**            scr_flush_file_remove, scr_flush_file_put, scr_flush_file_max_id, scr_flush_file_doubt,
-**            scr_flush_file_is_doubtful, scr_flush_file_begin, scr_flush_file_put_passed, scr_flush_file_named,
-**            scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_count, scr_nodes_file_write,
-**            scr_nodes_file_walk, scr_nodes_file_where, scr_nodes_file_read, scr_log_db_close, scr_log_begin,
-**            scr_log_is_on, scr_log_end, scr_log_start, scr_log_event, scr_log_transfer, scr_log_value,
-**            scr_log_number, scr_log_read, scr_log_runs_next, scr_log_runs_add, scr_best_interval, scr_cost_learn
+** Offers     scr_flush_note, scr_answer, scr_manager, scr_log, scr_log_dataset, scr_log_runs, scr_cost;
+**            scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get, scr_flush_file_next,
+**            scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put, scr_flush_file_max_id,
+**            scr_flush_file_doubt, scr_flush_file_is_doubtful, scr_flush_file_begin, scr_flush_file_put_passed,
+**            scr_flush_file_named, scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_count, scr_request_put,
+**            scr_request_wishes, scr_request_answer, scr_request_read, scr_request_remove, scr_request_forget,
+**            scr_manager_here, scr_allocation_end, scr_nodes_file_write, scr_nodes_file_walk, scr_nodes_file_where,
+**            scr_nodes_file_read, scr_log_db_close, scr_log_begin, scr_log_is_on, scr_log_end, scr_log_start,
+**            scr_log_event, scr_log_transfer, scr_log_value, scr_log_number, scr_log_read, scr_log_runs_next,
+**            scr_log_runs_add, scr_best_interval, scr_cost_learn
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
 **   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
@@ -8312,6 +8377,219 @@ SCR_FN void scr_halt_count(scr_hash* halt, int n)
 
   if (scr_hash_util_get_int64(halt, "CheckpointsLeft", &left) != SCR_SUCCESS || left <= 0 || n <= 0) return;
   scr_hash_util_set_int64(halt, "CheckpointsLeft", left > n ? left - n : 0);
+}
+
+/* ---- requests for a checkpoint, in the halt file ---- */
+
+/* What became of a request. */
+typedef struct {
+  int  id; /* of the dataset; 0: there is none */
+  int  flushed;
+  char name[SCR_MAX_FILENAME];
+  char error[SCR_ERR_TEXT_MAX]; /* "" if all went well */
+} scr_answer;
+
+/* Ask in H, a halt file, for WISHES; WAITS: someone waits for the answer.  NUMBER names the request. */
+SCR_FN void scr_request_put(scr_hash* h, const char* number, int wishes, int waits)
+{
+  scr_hash* r = scr_hash_set_kv(h, "REQUEST", number);
+
+  if (wishes & SCR_WISH_FLUSH) scr_hash_util_set_int(r, "FLUSH", 1);
+  if (wishes & SCR_WISH_HALT) scr_hash_util_set_int(r, "HALT", 1);
+  if (waits) scr_hash_util_set_int(r, "WAIT", 1);
+}
+
+/* What the requests of H, a halt file, wish, but for those that EXCEPT or BESIDES have; their numbers go to NUMBERS. */
+SCR_FN int scr_request_wishes(const scr_hash* h, const scr_hash* except, const scr_hash* besides, scr_hash* numbers)
+{
+  const scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(h, "REQUEST"));
+  int                  wishes = 0;
+
+  for (; e != NULL; e = scr_hash_elem_next(e)) {
+    const char* number = scr_hash_elem_key(e);
+    if (scr_hash_get(except, number) != NULL || scr_hash_get(besides, number) != NULL) continue;
+    wishes |= SCR_WISH_CHECKPOINT;
+    if (scr_hash_get(scr_hash_elem_hash(e), "FLUSH") != NULL) wishes |= SCR_WISH_FLUSH;
+    if (scr_hash_get(scr_hash_elem_hash(e), "HALT") != NULL) wishes |= SCR_WISH_HALT;
+    scr_hash_set(numbers, number, scr_hash_new());
+  }
+  return wishes;
+}
+
+/* Put the answer A in the place of the requests NUMBERS of H; NULL: of all.  Returns 1 if H has changed. */
+SCR_FN int scr_request_answer(scr_hash* h, const scr_hash* numbers, const scr_answer* a)
+{
+  scr_hash*            requests = scr_hash_get(h, "REQUEST");
+  scr_hash*            all = scr_hash_dup(numbers != NULL ? numbers : requests);
+  const scr_hash_elem* e;
+  int                  changed = 0;
+
+  for (e = scr_hash_elem_first(all); e != NULL; e = scr_hash_elem_next(e)) {
+    const char* number = scr_hash_elem_key(e);
+    if (scr_hash_get(requests, number) == NULL) continue;
+    changed = 1;
+    if (scr_hash_get(scr_hash_get(requests, number), "WAIT") != NULL) {
+      scr_hash* to = scr_hash_set_kv(h, "ANSWER", number);
+      if (a->id > 0) scr_hash_util_set_int(to, "DSET", a->id);
+      if (*a->name) scr_hash_util_set_str(to, "NAME", a->name);
+      if (a->flushed) scr_hash_util_set_int(to, "FLUSHED", 1);
+      if (*a->error) scr_hash_util_set_str(to, "ERROR", a->error);
+      scr_hash_util_set_int64(to, "TIME", (int64_t)time(NULL));
+    }
+    scr_hash_unset(requests, number);
+  }
+  if (scr_hash_size(requests) == 0) scr_hash_unset(h, "REQUEST");
+  scr_hash_delete(&all);
+  return changed;
+}
+
+/* Read the answer to the request NUMBER in H.  Returns 1, 0 if it is still open, or -1 if H does not know it. */
+SCR_FN int scr_request_read(const scr_hash* h, const char* number, scr_answer* a)
+{
+  const scr_hash* from = scr_hash_get_kv(h, "ANSWER", number);
+
+  memset(a, 0, sizeof *a);
+  if (from == NULL) return scr_hash_get_kv(h, "REQUEST", number) != NULL ? 0 : -1;
+  a->id = scr_hash_int_or(from, "DSET", 0);
+  a->flushed = scr_hash_get(from, "FLUSHED") != NULL;
+  scr_desc_read_str(from, "NAME", a->name, sizeof a->name);
+  scr_desc_read_str(from, "ERROR", a->error, sizeof a->error);
+  return 1;
+}
+
+/* Take the request NUMBER, and its answer, out of H. */
+SCR_FN void scr_request_remove(scr_hash* h, const char* number)
+{
+  static const char* const keys[] = {"REQUEST", "ANSWER"};
+  int                      i;
+
+  for (i = 0; i < 2; i++) {
+    scr_hash_unset(scr_hash_get(h, keys[i]), number);
+    if (scr_hash_size(scr_hash_get(h, keys[i])) == 0) scr_hash_unset(h, keys[i]);
+  }
+}
+
+/* Take out of H the answers that nobody has fetched within an hour.  Returns 1 if H has changed. */
+SCR_FN int scr_request_forget(scr_hash* h, int64_t now)
+{
+  scr_hash*            all = scr_hash_dup(scr_hash_get(h, "ANSWER"));
+  const scr_hash_elem* e;
+  int64_t              when;
+  int                  changed = 0;
+
+  for (e = scr_hash_elem_first(all); e != NULL; e = scr_hash_elem_next(e)) {
+    if (scr_hash_util_get_int64(scr_hash_elem_hash(e), "TIME", &when) == SCR_SUCCESS && now - when < 3600) continue;
+    scr_request_remove(h, scr_hash_elem_key(e));
+    changed = 1;
+  }
+  scr_hash_delete(&all);
+  return changed;
+}
+
+/* ---- the allocation ---- */
+
+typedef enum { SCR_MANAGER_NONE, SCR_MANAGER_SLURM, SCR_MANAGER_PBS, SCR_MANAGER_LSF, SCR_MANAGER_FLUX } scr_manager;
+
+/* The resource manager of this allocation, by the environment, and its id in *JOB. */
+SCR_FN scr_manager scr_manager_here(const char** job)
+{
+  static const struct {
+    const char* name;
+    scr_manager kind;
+  } ids[] = {{"SLURM_JOB_ID", SCR_MANAGER_SLURM},
+             {"SLURM_JOBID", SCR_MANAGER_SLURM},
+             {"PBS_JOBID", SCR_MANAGER_PBS},
+             {"LSB_JOBID", SCR_MANAGER_LSF},
+             {"FLUX_JOB_ID", SCR_MANAGER_FLUX}};
+  size_t i;
+
+  for (i = 0; i < sizeof ids / sizeof *ids; i++) {
+    *job = getenv(ids[i].name);
+    if (*job != NULL && **job != '\0') return ids[i].kind;
+  }
+  *job = NULL;
+  return SCR_MANAGER_NONE;
+}
+
+/* Reads TEXT: [[days-]hours:]minutes:seconds, or seconds.  Returns 1, or 0 if it is anything else. */
+SCR_FN int scr_duration(const char* text, int64_t* seconds)
+{
+  const char* dash = strchr(text, '-');
+  int64_t     days = 0, v = 0;
+  int         n = 0;
+
+  text += strspn(text, " \t");
+  if (dash != NULL && (sscanf(text, "%9" SCNd64 "-%n", &days, &n) != 1 || n == 0)) return 0;
+  for (text += n, *seconds = 0;; text++) {
+    if (!isdigit((unsigned char)*text) || sscanf(text, "%9" SCNd64 "%n", &v, &n) != 1) return 0;
+    *seconds = *seconds * 60 + v;
+    text += n;
+    if (*text != ':') break;
+  }
+  *seconds += days * 86400;
+  return *text == '\0' || isspace((unsigned char)*text) || *text == '.';
+}
+
+/* The value of `KEY = VALUE` in the lines of TEXT as a time span; 0 if there is none. */
+SCR_FN int scr_duration_of(const char* text, const char* key, int64_t* seconds)
+{
+  const char* at = strstr(text, key);
+  const char* value = at != NULL ? strchr(at, '=') : NULL;
+
+  return value != NULL && scr_duration(value + 1, seconds);
+}
+
+/* The seconds that a job of KIND has left, according to ANSWER, what the command of scr_end_command printed. */
+SCR_FN int scr_left_of(scr_manager kind, const char* answer, int64_t* left)
+{
+  int64_t limit, used, minutes;
+  int     hours;
+
+  if (kind == SCR_MANAGER_LSF) {
+    if (sscanf(answer, "%9d:%9" SCNd64, &hours, &minutes) != 2) return 0;
+    *left = hours * (int64_t)3600 + minutes * 60;
+    return 1;
+  }
+  if (kind != SCR_MANAGER_PBS) return scr_duration(answer, left);
+  if (scr_duration_of(answer, "Walltime.Remaining", left)) return 1;
+  if (!scr_duration_of(answer, "Resource_List.walltime", &limit)) return 0;
+  if (!scr_duration_of(answer, "resources_used.walltime", &used)) used = 0;
+  *left = limit > used ? limit - used : 0;
+  return 1;
+}
+
+/* Make COMMAND the line of the shell that asks the manager KIND how long JOB lasts. */
+SCR_FN int scr_left_command(scr_manager kind, const char* job, char* command, size_t n)
+{
+  static const char* const formats[] = {"", "squeue -h -o %%L -j '%s'", "qstat -f '%s'",
+                                        "bjobs -noheader -o time_left '%s'", "flux job timeleft '%s'"};
+
+  if (strchr(job, '\'') != NULL) return SCR_ERR(SCR_ERR_PARAM, "the job id %.200s is not one of a manager", job);
+  return scr_fmt(command, n, formats[kind], job);
+}
+
+/*
+** When the allocation ends, in seconds since 1970, into *END: by SCR_END_TIME, or else by the resource manager, to
+** which ASK puts the question COMMAND: it sets *ANSWER, which is freed here.  SCR_ERR_NOT_FOUND if nobody tells.
+*/
+SCR_FN int scr_allocation_end(const scr_hash* params, int (*ask)(const char* command, char** answer), int64_t* end)
+{
+  char        command[512];
+  const char *job, *slurm = getenv("SLURM_JOB_END_TIME"), *value = scr_param_get(params, "SCR_END_TIME");
+  scr_manager kind = scr_manager_here(&job);
+  char*       answer = NULL;
+  int64_t     left;
+  int         rc, known;
+
+  if (value != NULL && scr_str_int64(value, end) == SCR_SUCCESS) return SCR_SUCCESS;
+  if (slurm != NULL && scr_str_int64(slurm, end) == SCR_SUCCESS) return SCR_SUCCESS;
+  rc = kind == SCR_MANAGER_NONE ? SCR_SUCCESS : scr_left_command(kind, job, command, sizeof command);
+  if (rc == SCR_SUCCESS && kind != SCR_MANAGER_NONE) rc = ask(command, &answer);
+  known = answer != NULL && scr_left_of(kind, answer, &left);
+  if (known) *end = (int64_t)time(NULL) + left;
+  scr_free(&answer);
+  if (rc != SCR_SUCCESS || known) return rc;
+  return SCR_ERR(SCR_ERR_NOT_FOUND, "the end of the allocation is not known; set SCR_END_TIME, in seconds since 1970");
 }
 
 /* ---- nodes file ---- */
@@ -11463,9 +11741,20 @@ typedef struct {
   double       overhead;
   double       ckpt_end, ckpt_cost;
   int          ckpt_count;
-  double       mtbf; /* SCR_CHECKPOINT_MTBF in seconds; 0: off; negative: as the log tells, */
-  scr_log_runs past; /* of the runs before this one */
-  scr_cost*    cost; /* of checkpoints by CKPT line, without and with a flush that the application waits for */
+  double       mtbf;      /* SCR_CHECKPOINT_MTBF in seconds; 0: off; negative: as the log tells, */
+  scr_log_runs past;      /* of the runs before this one */
+  scr_cost*    cost;      /* of checkpoints by CKPT line, without and with a flush that the application waits for */
+  int          end_asked; /* 1: it is known whether anybody knows */
+  int64_t      end;       /* when the allocation ends; -1: nobody knows */
+
+  /* what someone asks for, by a signal or a command: bits SCR_WISH_x, the same on every rank */
+  int       wishes;                     /* for the next checkpoint */
+  int       wishes_caught, wishes_read; /* those that this rank knows by signals, and rank 0 by the halt file */
+  int       granting;                   /* those of the open checkpoint */
+  int       leaving;                    /* 1: a checkpoint has granted the wish that the run ends */
+  scr_hash* requests;                   /* on rank 0: the numbers of the requests in `wishes`, */
+  scr_hash* answering;                  /* in `granting`, */
+  scr_hash* answered;                   /* and those that were granted */
 } scr_state;
 
 static scr_state scr;
@@ -16384,10 +16673,10 @@ SCR_FN int scr_restart_begin_anew(void)
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, file window, filemap,
 **            prefix, files of a run, MPI helpers, world, state, encode, cache, recovery, flush, asynchronous flush,
 **            room and fetch, restart choice
-** Offers     scr_report, scr_report_local, scr_enter, scr_not_entered, scr_flag_given, scr_run_halt_decide,
-**            scr_run_write_reason, scr_release, scr_run_flush_newest, scr_need_decide, scr_start_run, scr_route_new,
-**            scr_route_loaded, scr_accept_loaded, scr_reject_loaded, scr_open_fails, scr_open_failed, scr_start,
-**            scr_complete, scr_enter_name, scr_run_delete, scr_run_drop, scr_run_choose
+** Offers     scr_report, scr_report_local, scr_enter, scr_not_entered, scr_flag_given, scr_wish_put, scr_wish_get,
+**            scr_run_halt_decide, scr_run_write_reason, scr_release, scr_run_flush_newest, scr_need_decide,
+**            scr_start_run, scr_route_new, scr_route_loaded, scr_accept_loaded, scr_reject_loaded, scr_open_fails,
+**            scr_open_failed, scr_start, scr_complete, scr_enter_name, scr_run_delete, scr_run_drop, scr_run_choose
 ** Invariants
 **   O1  The library calls exit only in scr_run_leave.
 **   O2  A dataset is committed on no rank before it is protected on all.
@@ -16784,17 +17073,233 @@ SCR_FN int scr_run_open_prefix(void)
   return SCR_SUCCESS;
 }
 
+/* ---- wishes: a checkpoint, its flush, and the end of the run, by a signal or by the halt file ---- */
+
+/* A signal of SCR_SIGNALS.  It outlives a run whose handler another one has covered: that one may still call it. */
+typedef struct {
+  int                   number, wishes; /* wishes 0: only passed on */
+  struct sigaction      before;         /* the application's own */
+  volatile sig_atomic_t came, busy;
+} scr_caught;
+
+static scr_caught scr_caughts[SCR_NSIGNALS];
+
+/* Note that the signal NUMBER came, and pass it on; nothing else may be done in a handler. */
+SCR_FN void scr_signal_handle(int number, siginfo_t* info, void* context)
+{
+  int i, saved = errno;
+
+  for (i = 0; i < SCR_NSIGNALS; i++) {
+    scr_caught* c = &scr_caughts[i];
+    if (c->number != number || c->busy) continue; /* busy: the application's handler has called this one */
+    c->came = 1;
+    c->busy = 1;
+    if (c->before.sa_flags & SA_SIGINFO) c->before.sa_sigaction(number, info, context);
+    else if (c->before.sa_handler != SIG_DFL && c->before.sa_handler != SIG_IGN) c->before.sa_handler(number);
+    c->busy = 0;
+  }
+  errno = saved;
+}
+
+/* Returns 1 if the handler of C is the one that the process has. */
+SCR_FN int scr_signal_is_ours(const scr_caught* c)
+{
+  struct sigaction now;
+
+  return sigaction(c->number, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == scr_signal_handle;
+}
+
+/* Give the signals back; those whose handler the application has replaced are only passed on from now on. */
+SCR_FN void scr_signals_end(void)
+{
+  int i;
+
+  for (i = 0; i < SCR_NSIGNALS; i++) {
+    scr_caught* c = &scr_caughts[i];
+    c->wishes = 0;
+    if (c->number != 0 && scr_signal_is_ours(c) && sigaction(c->number, &c->before, NULL) == 0) c->number = 0;
+  }
+}
+
+/* Catch the signals of SCR_SIGNALS. */
+SCR_FN int scr_signals_begin(void)
+{
+  const char*      text = scr_param_get(scr.world.params, "SCR_SIGNALS");
+  struct sigaction ours;
+  scr_caught*      c;
+  int              i, number, wishes;
+
+  memset(&ours, 0, sizeof ours);
+  ours.sa_sigaction = scr_signal_handle;
+  ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  while (text != NULL && scr_param_signal(&text, &number, &wishes) == 1) {
+    for (i = 0; scr_signals[i].number != number; i++) continue;
+    c = &scr_caughts[i];
+    c->wishes |= wishes;
+    c->came = 0;
+    if (c->number != 0 && scr_signal_is_ours(c)) continue;
+    if (sigaction(number, NULL, &c->before) < 0) return SCR_ERRNO("SCR_SIGNALS: cannot catch signal %d", number);
+    c->number = number;
+    if (sigaction(number, &ours, NULL) < 0) return SCR_ERRNO("SCR_SIGNALS: cannot catch signal %d", number);
+  }
+  return SCR_SUCCESS;
+}
+
+/* Rank 0 has read H, the halt file: see which requests are new. */
+SCR_FN void scr_wish_read(const scr_hash* h)
+{
+  scr_hash* numbers = scr_hash_new();
+  int       wishes = scr_request_wishes(h, scr.answering, scr.answered, numbers);
+
+  if (wishes & ~scr.wishes_read) scr_msg_print("info", "scr_checkpoint asks for a checkpoint");
+  scr.wishes_read = wishes;
+  scr_hash_delete(&scr.requests);
+  scr.requests = numbers;
+}
+
+/* Add to the vote V what this rank was asked for since the last one. */
+SCR_FN void scr_wish_put(scr_vote* v)
+{
+  int i, wishes = scr.wishes_read;
+
+  for (i = 0; i < SCR_NSIGNALS; i++) {
+    if (scr_caughts[i].wishes == 0 || !scr_caughts[i].came) continue;
+    scr_caughts[i].came = 0; /* one that comes now is part of the same wish */
+    scr.wishes_caught |= scr_caughts[i].wishes;
+    scr_msg_print("info", "signal %d asks for a checkpoint", scr_caughts[i].number);
+  }
+  wishes |= scr.wishes_caught;
+  for (i = 0; i < SCR_NWISHES; i++) v->max[1 + i] = wishes >> i & 1;
+}
+
+/* What the vote V, which ended with RC, says all ranks are asked for. */
+SCR_FN void scr_wish_get(const scr_vote* v, int rc)
+{
+  int i;
+
+  for (i = 0; i < SCR_NWISHES && rc == SCR_SUCCESS; i++)
+    if (v->max[1 + i]) scr.wishes |= 1 << i;
+}
+
+/* A checkpoint is started: it is the one that was asked for, as far as this was known before. */
+SCR_FN void scr_wish_begin(void)
+{
+  scr.granting = scr.wishes;
+  scr.wishes = scr.wishes_caught = scr.wishes_read = 0;
+  scr_hash_delete(&scr.answering);
+  scr.answering = scr.requests;
+  scr.requests = NULL;
+}
+
+/* The checkpoint failed: the next one has to be it. */
+SCR_FN void scr_wish_fail(void)
+{
+  scr.wishes |= scr.granting;
+  scr.granting = 0;
+  scr_hash_delete(&scr.answering);
+}
+
+/* The open checkpoint, dataset ID, is complete, and what was wished of it ended with RC.  Answer the requests. */
+SCR_FN void scr_wish_grant(int id, int rc)
+{
+  const scr_dataset* ds = scr_dataset_find(id);
+  scr_answer         a;
+  scr_record         file;
+  scr_err_record     why;
+  int                err;
+
+  if (scr.granting & SCR_WISH_HALT) {
+    scr.leaving = 1;
+    snprintf(scr.halt_why, sizeof scr.halt_why, "a signal or scr_checkpoint --halt has asked for it");
+  }
+  scr.granting = 0;
+  if (scr.world.rank != 0 || scr_hash_size(scr.answering) == 0) return;
+  scr_err_save(&why);
+  memset(&a, 0, sizeof a);
+  a.id = id;
+  if (ds != NULL) snprintf(a.name, sizeof a.name, "%s", scr_desc_name(&ds->desc));
+  a.flushed = ds != NULL && ds->on_prefix == SCR_PREFIX_YES;
+  if (rc != SCR_SUCCESS) snprintf(a.error, sizeof a.error, "%s", why.text);
+  err = scr_record_open(&file, scr.world.prefix, "halt.scr");
+  if (scr_record_close(&file, err, err == SCR_SUCCESS && scr_request_answer(file.h, scr.answering, &a)) != SCR_SUCCESS)
+    scr_warn("%s; scr_checkpoint does not learn of %s", scr_err_text, a.name);
+  if (scr.answered == NULL) scr.answered = scr_hash_new();
+  scr_hash_merge(scr.answered, scr.answering);
+  scr_hash_delete(&scr.answering);
+  scr_err_restore(&why);
+}
+
 /* ---- halt ---- */
 
-/* The seconds that the allocation has left, according to SCR_END_TIME or the resource manager; -1 if not known. */
+/* Run the line COMMAND of the shell, for at most 10 seconds; *ANSWER, to be freed, is what it prints. */
+SCR_FN int scr_run_ask(const char* command, char** answer)
+{
+  static char                shell[] = "sh", option[] = "-c";
+  char*                      line = scr_strdup(command);
+  char*                      argv[] = {shell, option, line, NULL};
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t          group;
+  struct pollfd              poll_for;
+  double                     end = scr_wtime() + 10;
+  char                       text[4096];
+  ssize_t                    k;
+  size_t                     n = 0;
+  pid_t                      pid = -1;
+  int                        fds[2], rc = SCR_SUCCESS;
+
+  *answer = NULL;
+  if (line == NULL) return SCR_ERR_OOM();
+  if (pipe(fds) < 0) {
+    free(line);
+    return SCR_ERRNO("cannot run %s", command);
+  }
+  fcntl(fds[0], F_SETFD, FD_CLOEXEC);
+  posix_spawn_file_actions_init(&actions); /* no fork: the memory of a rank may be registered with the network */
+  posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
+  posix_spawn_file_actions_addclose(&actions, fds[1]);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  posix_spawnattr_init(&group);
+  posix_spawnattr_setflags(&group, POSIX_SPAWN_SETPGROUP); /* of its own, so that nothing of it outlives the limit */
+  errno = posix_spawnp(&pid, "sh", &actions, &group, argv, environ);
+  if (errno != 0) rc = SCR_ERRNO("cannot run %s", command);
+  posix_spawnattr_destroy(&group);
+  posix_spawn_file_actions_destroy(&actions);
+  close(fds[1]);
+  while (rc == SCR_SUCCESS) {
+    poll_for.fd = fds[0];
+    poll_for.events = POLLIN;
+    if (poll(&poll_for, 1, 100) > 0) {
+      if ((k = read(fds[0], text + n, sizeof text - 1 - n)) <= 0) break;
+      n += (size_t)k;
+    }
+    if (scr_wtime() > end || n == sizeof text - 1) {
+      kill(-pid, SIGKILL);
+      rc = SCR_ERR(SCR_ERR_IO, "`%s` has not answered within 10 s", command);
+    }
+  }
+  close(fds[0]);
+  while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
+  free(line);
+  text[n] = '\0';
+  if (rc == SCR_SUCCESS && (*answer = scr_strdup(text)) == NULL) rc = SCR_ERR_OOM();
+  return rc;
+}
+
+/* The seconds that the allocation has left, which the resource manager is asked once; -1 if nobody knows. */
 SCR_FN int64_t scr_seconds_left(void)
 {
-  int64_t end, left;
+  scr_err_record why;
+  int64_t        left;
 
-  if (scr_str_int64(scr_param_get(scr.world.params, "SCR_END_TIME"), &end) != SCR_SUCCESS &&
-      scr_str_int64(getenv("SLURM_JOB_END_TIME"), &end) != SCR_SUCCESS)
-    return -1;
-  left = end - (int64_t)time(NULL);
+  if (!scr.end_asked) {
+    scr_err_save(&why);
+    if (scr_allocation_end(scr.world.params, scr_run_ask, &scr.end) != SCR_SUCCESS) scr.end = -1;
+    scr_err_restore(&why);
+    scr.end_asked = 1;
+  }
+  if (scr.end < 0) return -1;
+  left = scr.end - (int64_t)time(NULL);
   return left > 0 ? left : 0;
 }
 
@@ -16817,14 +17322,17 @@ SCR_FN void scr_run_halt_begin(void)
 SCR_FN int scr_run_halt_look(int done, char* reason, size_t n)
 {
   scr_record file;
+  int64_t    left = -1;
   int        halt, rc = done ? scr_record_open(&file, scr.world.prefix, "halt.scr")
                              : scr_record_read(&file, scr.world.prefix, "halt.scr");
 
   scr.halt_uncounted += done;
   if (rc == SCR_SUCCESS) scr_halt_merge(scr.halt, file.h, scr.halt_seconds);
+  if (rc == SCR_SUCCESS) scr_wish_read(file.h);
   else scr_warn("%s; the halt conditions known so far still apply", scr_err_text);
   scr_halt_count(scr.halt, rc == SCR_SUCCESS ? scr.halt_uncounted : done);
-  halt = scr_halt_check(scr.halt, (int64_t)time(NULL), scr_seconds_left(), reason, n);
+  if (scr_hash_get(scr.halt, "HaltSeconds") != NULL) left = scr_seconds_left();
+  halt = scr_halt_check(scr.halt, (int64_t)time(NULL), left, reason, n);
   if (rc == SCR_SUCCESS && done) scr_halt_count(file.h, scr.halt_uncounted);
   if (rc == SCR_SUCCESS && done && halt) scr_hash_util_set_str(file.h, "ExitReason", reason);
   if (scr_record_close(&file, rc, done) == SCR_SUCCESS) scr.halt_uncounted = done ? 0 : scr.halt_uncounted;
@@ -16849,21 +17357,32 @@ SCR_FN int scr_run_halt_decide(int done, int* halt, int rc)
   if (*halt) snprintf(scr.halt_why, sizeof scr.halt_why, "%s", reason);
   memset(&v, 0, sizeof v);
   v.max[0] = *halt;
+  scr_wish_put(&v);
   rc = scr_vote_all(&v, rc, scr.world.comm);
-  *halt = (int)v.max[0];
+  scr_wish_get(&v, rc);
+  *halt = v.max[0] || scr.leaving;
   return rc;
 }
 
-/* Write REASON to the halt file; NULL removes the SCR_FINALIZE_CALLED of an earlier run.  Rank 0 only. */
+/*
+** Write REASON to the halt file; NULL removes the SCR_FINALIZE_CALLED of an earlier run.  Requests of earlier runs,
+** or of this one, when it ends, get no checkpoint.  Rank 0 only.
+*/
 SCR_FN int scr_run_write_reason(const char* reason)
 {
   scr_record file;
-  int        stale, rc = scr_record_open(&file, scr.world.prefix, "halt.scr");
+  scr_answer a;
+  int        changed, stale, rc = scr_record_open(&file, scr.world.prefix, "halt.scr");
 
   stale = strcmp(scr_hash_str_or(file.h, "ExitReason", ""), "SCR_FINALIZE_CALLED") == 0;
   if (reason != NULL) scr_hash_util_set_str(file.h, "ExitReason", reason);
   else if (stale) scr_hash_unset(file.h, "ExitReason");
-  return scr_record_close(&file, rc, reason != NULL || stale);
+  changed = reason != NULL || stale;
+  if (reason == NULL) changed |= scr_request_forget(file.h, (int64_t)time(NULL));
+  memset(&a, 0, sizeof a);
+  snprintf(a.error, sizeof a.error, "the run that was asked has ended");
+  changed |= scr_request_answer(file.h, NULL, &a);
+  return scr_record_close(&file, rc, changed);
 }
 
 /* ---- the end of a run ---- */
@@ -16872,6 +17391,7 @@ SCR_FN void scr_release(void)
 {
   scr_hash* app = scr.app;
 
+  scr_signals_end();
   scr_helper_end();
   scr_flights.failed = SCR_SUCCESS;
   scr_free(&scr_flights.flush);
@@ -16884,6 +17404,9 @@ SCR_FN void scr_release(void)
   scr_free(&scr.cost);
   scr_filemap_clear(&scr.map);
   scr_hash_delete(&scr.halt);
+  scr_hash_delete(&scr.requests);
+  scr_hash_delete(&scr.answering);
+  scr_hash_delete(&scr.answered);
   scr_hash_delete(&scr.world.params);
   scr_buf_free(&scr.tried);
   if (scr.prefix_lock >= 0) scr_os.close(scr.prefix_lock);
@@ -16955,6 +17478,8 @@ SCR_FN void scr_run_leave(void)
   if (scr.world.rank == 0)
     scr_msg_print("info", "the run ends here: %s (see scr_halt --list; SCR_HALT_EXIT=0 leaves the end to the program)",
                   scr.halt_why);
+  if (scr.leaving && scr.world.rank == 0 && scr_run_write_reason("SCR_FINALIZE_CALLED") != SCR_SUCCESS)
+    scr_warn("%s; commands cannot see that the run has ended", scr_err_text);
   scr_event("HALT", scr.halt_why, NULL, -1.0);
   scr_event("END", NULL, NULL, scr_wtime() - scr.run_start);
   scr_barrier(scr.world.comm);
@@ -17490,6 +18015,7 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   if ((rc = scr_run_find_checkpoint()) != SCR_SUCCESS) return rc;
   if ((rc = scr_run_write_nodes()) != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0 && scr_run_write_reason(NULL) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if ((rc = scr_agree(scr_signals_begin(), scr.world.comm)) != SCR_SUCCESS) return rc;
   scr.phase = SCR_PHASE_IDLE;
   if (scr.halt_exit == 1) {
     if ((rc = scr_run_halt_decide(0, &halt, SCR_SUCCESS)) != SCR_SUCCESS) return rc;
@@ -17739,6 +18265,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   scr.open_id = id;
   scr.loaded = 0;
   scr.restart = SCR_RESTART_OVER;
+  if (flags & SCR_FLAG_CHECKPOINT) scr_wish_begin();
   snprintf(level, sizeof level, "%s, %s", d->store, scr_scheme_name(d->scheme));
   scr_event(flags & SCR_FLAG_CHECKPOINT ? "CHECKPOINT_START" : "OUTPUT_START", level, &desc, -1.0);
   return SCR_SUCCESS;
@@ -17885,10 +18412,14 @@ SCR_FN int scr_complete_after(int id)
     scr.ckpt_count++;
     rc = scr_run_halt_decide(1, &halt, SCR_SUCCESS);
   }
-  if (rc == SCR_SUCCESS && scr_flush_is_due(ds)) rc = scr.flush_async ? scr_flush_start(id) : scr_flush_sync(id, 0);
+  if (rc == SCR_SUCCESS && ckpt && scr.granting & SCR_WISH_FLUSH) rc = scr_flush_unless_superseded(id);
+  else if (rc == SCR_SUCCESS && scr_flush_is_due(ds))
+    rc = scr.flush_async ? scr_flush_start(id) : scr_flush_sync(id, 0);
   /* keep the old ones if the new one is bad, or may turn out so while it is copied; then the next start trims */
   if (!scr_err_is_damage(rc) && scr_dataset_find(id)->pins == 0 && scr_room_trim(scr.red, id) != SCR_SUCCESS)
     scr_warn("%s", scr_err_text);
+  if (ckpt) scr_wish_grant(id, rc);
+  halt = halt || scr.leaving;
   scr.ckpt_end = scr_wtime();
   if (ckpt && rc == SCR_SUCCESS && (cost = scr_need_cost(number)) != NULL) {
     scr_cost_learn(cost, scr.ckpt_end - scr.open_start);
@@ -17954,6 +18485,7 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   scr_barrier(
       scr.world.comm); /* a rank that deletes the directory deletes the files of its node that others still count */
   scr_event(ds->desc.ckpt > 0 ? "CHECKPOINT_FAIL" : "OUTPUT_FAIL", why.text, &ds->desc, scr_wtime() - scr.open_start);
+  if (ds->desc.ckpt > 0) scr_wish_fail();
   if (ds->desc.ckpt > 0) scr.checkpoint_id--;
   scr_cache_delete(id);
   scr_event_compute(1);
@@ -18309,9 +18841,11 @@ SCR_API int SCR_Need_checkpoint(int* flag)
   scr.need_calls++;
   memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) v.max[0] = scr_need_decide();
+  scr_wish_put(&v);
   rc = scr_vote_all(&v, scr_flag_given("SCR_Need_checkpoint", flag), scr.world.comm); /* after: it leaves its message */
+  scr_wish_get(&v, rc);
   if (rc != SCR_SUCCESS) return scr_report(rc);
-  *flag = (int)v.max[0];
+  *flag = v.max[0] || scr.wishes || scr.leaving;
   return SCR_SUCCESS;
 }
 

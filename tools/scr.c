@@ -3,6 +3,7 @@
 #include "tool.h"
 
 #include "scr_check_node.c"
+#include "scr_checkpoint.c"
 #include "scr_ckpt_interval.c"
 #include "scr_crc32.c"
 #include "scr_env.c"
@@ -30,6 +31,7 @@
 /* X(name, what it does): the function is <name>_main. */
 #define PROGRAM_COMMANDS(X)                                                                                            \
   X(index, "list the checkpoints on a prefix, choose, add or drop one")                                                \
+  X(checkpoint, "ask a run for a checkpoint now")                                                                      \
   X(halt, "ask a run to end, or set when it ends")                                                                     \
   X(have_restart, "print the checkpoint that the next run would restart from")                                         \
   X(where, "print where the last run keeps its cache")                                                                 \

@@ -3,12 +3,14 @@
 ** $BEFORE_STEP with the number of the step, so that a script can do anything to a job at a known moment.
 **
 ** A step ends with SCR_Need_checkpoint; a checkpoint `step.<n>` is a file of $BYTES bytes for each rank, which a
-** restart compares.  ASKS=1: the job asks SCR_Should_exit.  Rank 0 prints what happens.
+** restart compares.  ASKS=1: the job asks SCR_Should_exit.  FAILS=<n>: the checkpoint of that step is not valid.  Each
+** rank writes its process id to the file pid.<rank>.  Rank 0 prints what happens.
 */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <mpi.h>
 
@@ -44,6 +46,16 @@ static int transfer(const char* name, int write)
   return fclose(f) == 0 && ok;
 }
 
+static void write_pid(void)
+{
+  char  name[64];
+  FILE* f;
+
+  snprintf(name, sizeof name, "pid.%d", rank);
+  f = fopen(name, "w");
+  if (f == NULL || fprintf(f, "%ld\n", (long)getpid()) < 0 || fclose(f) != 0) MPI_Abort(MPI_COMM_WORLD, 4);
+}
+
 static void restart(void)
 {
   char name[SCR_MAX_FILENAME];
@@ -66,6 +78,7 @@ static void checkpoint(void)
 
   snprintf(name, sizeof name, "step.%d", step);
   ok = SCR_Start_output(name, SCR_FLAG_CHECKPOINT) == SCR_SUCCESS && transfer(name, 1);
+  if (getenv("FAILS") != NULL && atoi(getenv("FAILS")) == step) ok = 0;
   ok = SCR_Complete_output(ok) == SCR_SUCCESS;
   if (rank == 0) printf("step %d: checkpoint%s\n", step, ok ? "" : " failed");
 }
@@ -81,6 +94,7 @@ int main(int argc, char** argv)
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   setvbuf(stdout, NULL, _IOLBF, 0);
+  write_pid();
   if (SCR_Init() != SCR_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 2);
   restart();
   while (++step <= steps && !leave) {
