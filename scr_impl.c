@@ -8085,6 +8085,8 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 **                REQUEST/<n>/{FLUSH, HALT, WAIT}: someone asks for a checkpoint; ANSWER/<n>/{NAME, DSET, FLUSHED,
 **                ERROR}: what became of it, for the one who waits
 **   nodes.scr    NODES, HOST/<host>/{CNTL, CACHE}/<directory>: how many nodes the last run had, and its directories
+**   status.scr   PHASE, SINCE, RUN, LAST, CACHE/<id>, FLUSH/<id>: what a run is doing, for people to watch; it is
+**                written in place, and not synced
 **   log          one line of text for each event and each transfer, for people and for statistics
 **
 ** Uses       platform, errors, memory, hash, hash files, parameters, dataset, prefix
@@ -8092,12 +8094,13 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 **            scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get, scr_flush_file_next,
 **            scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put, scr_flush_file_max_id,
 **            scr_flush_file_doubt, scr_flush_file_is_doubtful, scr_flush_file_begin, scr_flush_file_put_passed,
-**            scr_flush_file_named, scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_count, scr_request_put,
-**            scr_request_wishes, scr_request_answer, scr_request_read, scr_request_remove, scr_request_forget,
-**            scr_manager_here, scr_allocation_end, scr_nodes_file_write, scr_nodes_file_walk, scr_nodes_file_where,
-**            scr_nodes_file_read, scr_log_db_close, scr_log_begin, scr_log_is_on, scr_log_end, scr_log_start,
-**            scr_log_event, scr_log_transfer, scr_log_value, scr_log_number, scr_log_read, scr_log_runs_next,
-**            scr_log_runs_add, scr_best_interval, scr_cost_learn
+**            scr_flush_file_named, scr_halt_stated, scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_count,
+**            scr_request_put, scr_request_wishes, scr_request_answer, scr_request_read, scr_request_remove,
+**            scr_request_forget, scr_manager_here, scr_allocation_end, scr_nodes_file_write, scr_nodes_file_walk,
+**            scr_nodes_file_where, scr_nodes_file_read, scr_log_db_close, scr_log_begin, scr_log_is_on, scr_log_end,
+**            scr_log_start, scr_log_event, scr_log_transfer, scr_status_begin, scr_status_put, scr_status_write,
+**            scr_status_read, scr_log_value, scr_log_number, scr_log_read, scr_log_runs_next, scr_log_runs_add,
+**            scr_best_interval, scr_cost_learn
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
 **   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
@@ -9111,6 +9114,69 @@ SCR_FN int scr_log_transfer(scr_log* l, const char* type, const char* from, cons
                          values, 10, of.end);
   }
   return rc != SCR_SUCCESS ? rc : err;
+}
+
+/* ---- the status file ---- */
+
+/* A new status, of a run of JOB that HOST tells of.  NULL without memory. */
+SCR_FN scr_hash* scr_status_begin(const char* job, const char* host, int ranks, int nodes)
+{
+  scr_hash *h = scr_hash_new(), *run = scr_hash_set(h, "RUN", scr_hash_new());
+
+  scr_hash_util_set_str(run, "JOBID", job);
+  scr_hash_util_set_str(run, "HOST", host);
+  scr_hash_util_set_int(run, "RANKS", ranks);
+  scr_hash_util_set_int(run, "NODES", nodes);
+  scr_hash_util_set_int64(run, "TIME", scr_time_usec());
+  return h;
+}
+
+/* Write into H, a part of a status, what happened to the dataset DESC now, in SECS seconds unless they are negative. */
+SCR_FN void scr_status_put(scr_hash* h, const scr_desc* desc, double secs)
+{
+  scr_hash_util_set_int64(h, "TIME", scr_time_usec());
+  scr_hash_util_set_str(h, "NAME", scr_desc_name(desc));
+  scr_hash_util_set_int(h, "DSET", desc->identity.id);
+  scr_hash_util_set_bytecount(h, "BYTES", desc->bytes);
+  if (secs >= 0) scr_hash_util_set_int64(h, "USEC", (int64_t)(secs * 1e6));
+}
+
+/*
+** Write H, what the run is doing, into the status file of PREFIX.  Readers see by its CRC when they are too early, and
+** nothing depends on it, so this takes no more than four calls of the system.
+*/
+SCR_FN int scr_status_write(const char* prefix, const scr_hash* h)
+{
+  char    path[SCR_MAX_FILENAME];
+  scr_buf b = {NULL, 0, 0, 0};
+  int     fd, rc = scr_record_path(prefix, "status.scr", path, sizeof path);
+
+  if (rc == SCR_SUCCESS) rc = scr_hash_image(h, &b);
+  if (rc != SCR_SUCCESS) return rc;
+  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0666);
+  if (fd < 0) rc = SCR_ERRNO("cannot open %s", path);
+  if (rc == SCR_SUCCESS) scr_file_share(fd, path, 0);
+  if (rc == SCR_SUCCESS && (scr_pwrite_all(fd, b.p, b.n, 0) < 0 || scr_os.ftruncate(fd, (off_t)b.n) < 0))
+    rc = SCR_ERRNO("cannot write %s", path);
+  if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", path);
+  scr_buf_free(&b);
+  return rc;
+}
+
+/* Read the status file of PREFIX into H, which is empty if there is none. */
+SCR_FN int scr_status_read(const char* prefix, scr_hash* h)
+{
+  char path[SCR_MAX_FILENAME];
+  int  i, rc = scr_record_path(prefix, "status.scr", path, sizeof path);
+
+  if (rc != SCR_SUCCESS) return rc;
+  for (i = 0; i < 20; i++) {
+    rc = scr_hash_file_read(path, h);
+    if (rc != SCR_ERR_CRC && rc != SCR_ERR_FORMAT) break;
+    scr_hash_unset_all(h); /* it is being written */
+    usleep(20000);
+  }
+  return rc == SCR_ERR_NOT_FOUND ? SCR_SUCCESS : rc;
 }
 
 /* ---- what a log tells ---- */
@@ -11597,11 +11663,11 @@ out:
 **
 ** Uses       platform, errors, memory, hash, dataset, file window, filemap, prefix, files of a run, MPI helpers, world
 ** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_lost, scr_search, scr_dataset; scr,
-**            scr_logged, scr_event, scr_event_compute, scr_event_transfer, scr_event_damage, scr_tried_keep,
-**            scr_tried_add, scr_dataset_find, scr_dataset_is_whole, scr_dataset_is_missed, scr_dataset_named,
-**            scr_dataset_newest, scr_dataset_remove, scr_dataset_add, scr_dataset_entry, scr_entry_decide,
-**            scr_map_write, scr_map_settle, scr_dataset_put_note, scr_dataset_write_note, scr_life_leads,
-**            scr_change_life, scr_change_on_prefix, scr_dataset_reconsider
+**            scr_logged, scr_status_event, scr_event, scr_event_compute, scr_event_transfer, scr_event_damage,
+**            scr_tried_keep, scr_tried_add, scr_dataset_find, scr_dataset_is_whole, scr_dataset_is_missed,
+**            scr_dataset_named, scr_dataset_newest, scr_dataset_remove, scr_dataset_add, scr_dataset_entry,
+**            scr_entry_decide, scr_map_write, scr_map_settle, scr_dataset_put_note, scr_dataset_write_note,
+**            scr_life_leads, scr_change_life, scr_change_on_prefix, scr_dataset_reconsider
 ** Invariants
 **   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
@@ -11707,6 +11773,9 @@ typedef struct {
   size_t   mpi_buf, file_buf;
   char*    work; /* memory of the redundancy engine, allocated in SCR_Init so that it cannot fail later */
 
+  scr_hash* status; /* of the run, as the status file tells it; on rank 0 */
+  int       status_failed;
+
   scr_log log;
   int     log_failed;    /* 1: writing the log failed, and a warning was printed */
   double  run_start;     /* when SCR_Init began, */
@@ -11772,6 +11841,75 @@ SCR_FN void scr_logged(int rc, const scr_err_record* why)
   scr_err_restore(why);
 }
 
+/* What the status file calls the time after each of these events. */
+static const struct {
+  const char *event, *phase;
+} scr_status_phases[] = {{"START", "starting"},
+                         {"REBUILD_START", "rebuilding"},
+                         {"REBUILD_SUCCESS", "starting"},
+                         {"REBUILD_FAIL", "starting"},
+                         {"FETCH_START", "fetching"},
+                         {"FETCH_SUCCESS", "starting"},
+                         {"FETCH_FAIL", "starting"},
+                         {"COMPUTE_START", "computing"},
+                         {"CHECKPOINT_START", "writing a checkpoint"},
+                         {"OUTPUT_START", "writing output"},
+                         {"FLUSH_START", "flushing"},
+                         {"COMPUTE_END", "ending"},
+                         {"END", "ended"}};
+
+/* The datasets in the cache, for the status file. */
+SCR_FN void scr_status_cache(void)
+{
+  int i;
+
+  scr_hash_unset(scr.status, "CACHE");
+  for (i = 0; i < scr.datasets; i++) {
+    const scr_dataset* ds = &scr.dataset[i];
+    const scr_entry*   e = scr_filemap_find(&scr.map, &ds->desc.identity, scr.world.rank);
+    scr_hash*          h = scr_hash_set_kv_int(scr.status, "CACHE", ds->desc.identity.id);
+    scr_hash_util_set_str(h, "NAME", scr_desc_name(&ds->desc));
+    scr_hash_util_set_bytecount(h, "BYTES", ds->desc.bytes);
+    if (ds->store != NULL) scr_hash_util_set_str(h, "STORE", ds->store);
+    if (e != NULL) scr_hash_util_set_str(h, "SCHEME", scr_scheme_name(e->red.scheme));
+    if (ds->on_prefix == SCR_PREFIX_YES) scr_hash_util_set_int(h, "PFS", 1);
+    if (ds->life == SCR_WRITING) scr_hash_util_set_str(h, "STATE", "being written");
+    if (ds->life == SCR_ASIDE) scr_hash_util_set_str(h, "STATE", "set aside");
+  }
+}
+
+/*
+** EVENT happened to the dataset DESC, if it is not NULL: rank 0 tells it in the status file.  It is no error if that
+** cannot be written.
+*/
+SCR_FN void scr_status_event(const char* event, const scr_desc* desc, double secs)
+{
+  int            flush = strncmp(event, "FLUSH_", 6) == 0 || strncmp(event, "ASYNC_FLUSH_", 12) == 0;
+  scr_err_record why;
+  size_t         i;
+
+  if (scr.world.rank != 0) return;
+  scr_err_save(&why);
+  if (scr.status == NULL)
+    scr.status = scr_status_begin(scr.world.home.job, scr.world.home.host, scr.world.ranks,
+                                  scr.world.group[SCR_GROUP_NODE].groups);
+  for (i = 0; i < sizeof scr_status_phases / sizeof *scr_status_phases; i++) {
+    if (strcmp(event, scr_status_phases[i].event) != 0) continue;
+    scr_hash_util_set_str(scr.status, "PHASE", scr_status_phases[i].phase);
+    scr_hash_util_set_int64(scr.status, "SINCE", scr_time_usec());
+  }
+  if (strcmp(event, "CHECKPOINT_END") == 0)
+    scr_status_put(scr_hash_set(scr.status, "LAST", scr_hash_new()), desc, secs);
+  if (flush && strstr(event, "_START") != NULL)
+    scr_status_put(scr_hash_set_kv_int(scr.status, "FLUSH", desc->identity.id), desc, secs);
+  else if (flush) scr_hash_unset_kv_int(scr.status, "FLUSH", desc->identity.id);
+  if (scr.end_asked && scr.end >= 0) scr_hash_util_set_int64(scr_hash_get(scr.status, "RUN"), "END", scr.end);
+  scr_status_cache();
+  if (scr_status_write(scr.world.prefix, scr.status) != SCR_SUCCESS && scr.status_failed++ == 0)
+    scr_dbg(1, "%s; scr_status does not know what the run is doing", scr_err_text);
+  scr_err_restore(&why);
+}
+
 /*
 ** Rank 0 logs EVENT, which all ranks take part in, of the dataset DESC, or of the run if DESC is NULL; a negative SECS
 ** is left out.
@@ -11781,6 +11919,7 @@ SCR_FN void scr_event(const char* event, const char* note, const scr_desc* desc,
   scr_log_dataset d = {0, NULL, secs};
   scr_err_record  why;
 
+  scr_status_event(event, desc, secs);
   if (scr.world.rank != 0 || !scr_log_is_on(&scr.log)) return;
   if (desc != NULL) d.id = desc->identity.id;
   if (desc != NULL) d.name = scr_desc_name(desc);
@@ -11800,6 +11939,7 @@ SCR_FN void scr_event_compute(int on)
   if (on == (scr.compute_start > 0)) return;
   if (!on) d.secs = scr_wtime() - scr.compute_start;
   scr.compute_start = on ? scr_wtime() : 0;
+  scr_status_event(on ? "COMPUTE_START" : "COMPUTE_END", NULL, d.secs);
   if (scr.world.rank != 0 || !scr_log_is_on(&scr.log)) return;
   scr_err_save(&why);
   scr_logged(scr_log_event(&scr.log, on ? "COMPUTE_START" : "COMPUTE_END", NULL, &d), &why);
@@ -17404,6 +17544,7 @@ SCR_FN void scr_release(void)
   scr_free(&scr.cost);
   scr_filemap_clear(&scr.map);
   scr_hash_delete(&scr.halt);
+  scr_hash_delete(&scr.status);
   scr_hash_delete(&scr.requests);
   scr_hash_delete(&scr.answering);
   scr_hash_delete(&scr.answered);
@@ -17955,6 +18096,7 @@ SCR_FN void scr_run_log_start(void)
   scr.log.job = scr.world.home.job;
   scr.log.prefix = scr.world.prefix;
   scr_err_save(&why);
+  scr_status_event("START", NULL, -1.0);
   rc = scr_log_begin(&scr.log, scr.world.params);
   if (scr.world.rank != 0 || !scr_log_is_on(&scr.log)) return;
   if (rc == SCR_SUCCESS) rc = scr_log_start(&scr.log, scr.world.ranks, scr.world.group[SCR_GROUP_NODE].groups);

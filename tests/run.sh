@@ -13,6 +13,7 @@ tests/tools/job.sh         120  240
 tests/tools/gdb.sh          60   60
 tests/tools/database.sh    120  120
 tests/tools/ask.sh         180  180
+tests/tools/report.sh      120  120
 tests/mpi/mpi.sh          1100 4200
 tests/cluster/cluster.sh   420 5400
 tests/version/version.sh   120  120
