@@ -18157,7 +18157,9 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   if ((rc = scr_run_find_checkpoint()) != SCR_SUCCESS) return rc;
   if ((rc = scr_run_write_nodes()) != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0 && scr_run_write_reason(NULL) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
-  if ((rc = scr_agree(scr_signals_begin(), scr.world.comm)) != SCR_SUCCESS) return rc;
+  if (scr_param_get(scr.world.params, "SCR_SIGNALS") != NULL &&
+      (rc = scr_agree(scr_signals_begin(), scr.world.comm)) != SCR_SUCCESS)
+    return rc;
   scr.phase = SCR_PHASE_IDLE;
   if (scr.halt_exit == 1) {
     if ((rc = scr_run_halt_decide(0, &halt, SCR_SUCCESS)) != SCR_SUCCESS) return rc;
