@@ -1,6 +1,7 @@
 # GNU Make, 3.81 or newer; no configure step.  `make help` lists the targets.
 #
 #   CC, MPICC, MPIFORT, MPIEXEC, CFLAGS, FFLAGS, PREFIX, DESTDIR may be set on the command line.
+#   MYSQL=1 builds with -DSCR_WITH_MYSQL: the log can go to a database; needs libmariadb.
 #   V=1 prints the commands; CI=1 makes warnings errors and a skipped test a failure.
 
 SHELL   = /bin/sh
@@ -34,7 +35,14 @@ COMMANDS = $(patsubst %.c,%,$(wildcard tools/scr_*.c)) $(addprefix tools/scr_,re
 EXAMPLES = $(patsubst %.c,%,$(wildcard examples/*.c))
 BINDINGS = examples/fortran/scrf.h examples/fortran/scr.f90
 FORTRAN  = examples/fortran/heat2d examples/fortran/heat2d_fixed
-LIBS     = -lz -lpthread
+
+# With MYSQL=1, as mariadb_config says, or else mysql_config.
+ifeq ($(MYSQL),1)
+mysql_config := $(shell command -v mariadb_config || command -v mysql_config || echo mariadb_config)
+MYSQL_FLAGS = -DSCR_WITH_MYSQL $(shell $(mysql_config) --include)
+MYSQL_LIBS  = $(shell $(mysql_config) --libs)
+endif
+LIBS     = -lz -lpthread $(MYSQL_LIBS)
 
 .DEFAULT_GOAL := all
 .PHONY: all setup demo fortran check check-long lint sanitize bench install clean help
@@ -52,14 +60,14 @@ setup: ## install what is missing: an MPI, zlib, a compiler; with `check`, `lint
 
 scr_impl.o: scr_impl.c scr.h
 	$(call using,$(MPICC))
-	$(call step,CC,$<)$(MPICC) $(CFLAGS) $(WARN) -DSCR_WITH_FORTRAN -I. -c -o $@ scr_impl.c
+	$(call step,CC,$<)$(MPICC) $(CFLAGS) $(WARN) -DSCR_WITH_FORTRAN $(MYSQL_FLAGS) -I. -c -o $@ scr_impl.c
 
 libscr.a: scr_impl.o
 	$(call step,AR,$@)rm -f $@ && $(AR) rcs $@ scr_impl.o
 
 tools/scr: $(wildcard tools/*.c tools/*.h) scr_impl.c scr.h
 	$(call using,$(CC))
-	$(call step,LINK,$@)$(CC) $(CFLAGS) $(WARN) -I. -o $@ tools/scr.c -lz
+	$(call step,LINK,$@)$(CC) $(CFLAGS) $(WARN) $(MYSQL_FLAGS) -I. -o $@ tools/scr.c -lz $(MYSQL_LIBS)
 
 $(COMMANDS): tools/scr # one program: the name of the link is the command
 	$(Q)ln -sf scr $@
@@ -104,7 +112,7 @@ install: libscr.a tools/scr ## copy header, source, library and commands below P
 	  install -m 644 scr.h $(BINDINGS) "$(dest)/include"
 	$(call step,COPY,$(dest)/lib)install -d "$(dest)/lib" && install -m 644 libscr.a "$(dest)/lib"
 	$(call step,COPY,$(dest)/share/scr)install -d "$(dest)/share/scr" && \
-	  install -m 644 scr.h scr_impl.c $(BINDINGS) LICENSE tools/scr-gdb.py "$(dest)/share/scr"
+	  install -m 644 scr.h scr_impl.c $(BINDINGS) LICENSE tools/scr-gdb.py tools/scr.mysql "$(dest)/share/scr"
 	$(call step,COPY,$(dest)/bin)install -d "$(dest)/bin" && install -m 755 tools/scr "$(dest)/bin" && \
 	  for c in $(notdir $(COMMANDS)); do ln -sf scr "$(dest)/bin/$$c" || exit; done
 
@@ -115,4 +123,4 @@ clean: ## remove what make has built
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1: \2/p' Makefile
 	@echo 'Variables: V=1 prints the commands; CI=1 makes warnings errors and a skipped test a failure;'
-	@echo '  CC, MPICC, MPIFORT, MPIEXEC, CFLAGS, FFLAGS, PREFIX, DESTDIR'
+	@echo '  MYSQL=1 for a log in a database; CC, MPICC, MPIFORT, MPIEXEC, CFLAGS, FFLAGS, PREFIX, DESTDIR'

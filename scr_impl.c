@@ -56,6 +56,7 @@
 /* -DSCR_LOCK_BASES: only the system's parameter file may set SCR_CNTL_BASE. */
 /* -DSCR_STATIC: does not look up the account's name, which needs the shared C library even in a static program. */
 /* -DSCR_WITH_FORTRAN: adds the calls for Fortran. */
+/* -DSCR_WITH_MYSQL: the log can go to a database; needs the headers of libmariadb or libmysqlclient, and -lmariadb. */
 #ifndef SCR_FORTRAN_LEN
 #define SCR_FORTRAN_LEN size_t /* the length of a character variable; int for gfortran 7 and older */
 #endif
@@ -84,12 +85,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #ifndef SCR_STATIC
 #include <pwd.h>
 #endif
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -106,10 +109,14 @@
 #endif
 #include <sys/time.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>
 #include <zlib.h>
+#ifdef SCR_WITH_MYSQL
+#include <mysql.h>
+#endif
 
 #if defined(ZLIB_VERNUM) && ZLIB_VERNUM < 0x1290
 #error "SCR needs zlib 1.2.9 or newer, for crc32_z; the zlib.h that the compiler finds is older"
@@ -423,7 +430,7 @@ SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format,
 **
 ** Uses       errors.
 ** Offers     scr_malloc, scr_free, scr_strdup, scr_strdupf, scr_strdupfv, scr_fmt, scr_grow, scr_buf, scr_buf_add,
-**            scr_buf_free, scr_str_int64, scr_str_bytes, scr_time_string.
+**            scr_buf_free, scr_str_int64, scr_str_bytes, scr_time_string, scr_utf8_length.
 ** Invariants
 **   M1  A failed allocation sets scr_oom (E2) and returns NULL.
 **   M2  A scr_buf on which an append failed stays failed, so that a sequence of appends is checked once, at its end.
@@ -598,6 +605,20 @@ SCR_FN void scr_time_string(time_t t, char* buf, size_t n)
 {
   struct tm tm;
   if (localtime_r(&t, &tm) == NULL || strftime(buf, n, "%Y-%m-%dT%H:%M:%S", &tm) == 0) snprintf(buf, n, "?");
+}
+
+/* The length in bytes of the UTF-8 character at S; 0 if there is none. */
+SCR_FN int scr_utf8_length(const unsigned char* s)
+{
+  int i, n = 0;
+
+  if (s[0] < 0x80) n = 1;
+  else if (s[0] >= 0xc2 && s[0] < 0xf5) n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+  for (i = 1; i < n; i++)
+    if ((s[i] & 0xc0) != 0x80) return 0;
+  if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0; /* overlong; half of a surrogate pair */
+  if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
+  return n;
 }
 
 /* ==== 04 PATH ===========================================================================================
@@ -1900,7 +1921,8 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 **
 ** Uses       platform, errors, memory, hash.
 ** Offers     scr_params_read, scr_params_read_env, scr_params_config, scr_params_config_is_query,
-**            scr_params_check, scr_param_get, scr_param_get_hash, scr_param_int, scr_param_bytes, scr_param_real,
+**            scr_params_check, scr_params_are_secret, scr_params_shown, scr_signals, scr_param_signal, scr_param_get,
+**            scr_param_get_hash, scr_param_int, scr_param_bytes, scr_param_real,
 **            scr_param_job, SCR_JOB_DEFAULT, scr_param_user.
 ** Invariants
 **   V1  A lookup takes the first value found in: environment, user file, SCR_Config, system file, default.  An empty
@@ -1925,7 +1947,10 @@ SCR_FN void scr_hash_file_unlock(int* fd)
   X(CAPACITY, "a size from 4K to 1E, such as 100GB")                                                                   \
   X(RATE, "bytes a second such as 200M, or 0")                                                                         \
   X(PERCENT, "a number from 0 to 100")                                                                                 \
+  X(MTBF, "a number of seconds, or log")                                                                               \
+  X(SIGNALS, "pairs such as USR1:checkpoint+flush,TERM:checkpoint+halt")                                               \
   X(TEXT, "a text shorter than 1024 bytes")                                                                            \
+  X(SECRET, "a text shorter than 1024 bytes")                                                                          \
   X(NAME, "a name without '/', shorter than 256 bytes, not . or ..")                                                   \
   X(PATH, "a path shorter than 1024 bytes")                                                                            \
   X(ABSPATH, "an absolute path shorter than 1024 bytes")                                                               \
@@ -2054,10 +2079,18 @@ typedef enum {
   X(SCR_CHECKPOINT_OVERHEAD, PERCENT, NULL, "0", ANY,                                                                  \
     "SCR_Need_checkpoint answers 1 while checkpoints take less than this percentage of the time; 0 disables this "     \
     "rule.")                                                                                                           \
+  X(SCR_CHECKPOINT_MTBF, MTBF, NULL, "0", ANY,                                                                         \
+    "Mean time between failures of the job in seconds, or `log`, which takes it from the log of all runs: "            \
+    "SCR_Need_checkpoint answers 1 after the time of computation that loses least by Daly's formula, given what such " \
+    "checkpoints cost, which is measured for each CKPT line, with and without a flush; 0 disables this rule.")         \
+  X(SCR_SIGNALS, SIGNALS, NULL, NULL, ANY,                                                                             \
+    "Signals that ask for a checkpoint at the next SCR_Need_checkpoint, to any rank, such as "                         \
+    "`USR1:checkpoint+flush,TERM:checkpoint+halt`; `flush` also copies it to the prefix, and `halt` ends the run.")    \
   X(SCR_HALT_SECONDS, COUNT, NULL, "0", ANY,                                                                           \
     "The run should stop when the allocation has no more than this many seconds left; 0 disables this rule.")          \
   X(SCR_END_TIME, TIME, NULL, NULL, ANY,                                                                               \
-    "When the allocation ends, in seconds since 1970, for SCR_HALT_SECONDS; by default SLURM_JOB_END_TIME.")           \
+    "When the allocation ends, in seconds since 1970, for SCR_HALT_SECONDS; by default what SLURM, PBS, LSF or Flux "  \
+    "say, whom rank 0 asks once.")                                                                                     \
   X(SCR_HALT_ENABLED, BOOL, NULL, "1", ANY,                                                                            \
     "0 keeps the library from calling exit() when the run should stop; SCR_Should_exit still reports it.")             \
   X(SCR_HALT_EXIT, ENUM, "auto|0|1", "auto", ANY,                                                                      \
@@ -2067,6 +2100,16 @@ typedef enum {
     "1 logs runs, checkpoints, transfers, rebuilds and corrupt files, with times and sizes.")                          \
   X(SCR_LOG_TXT_ENABLE, BOOL, NULL, "1", ANY, "1 writes the log to `<prefix>/.scr/log`, if SCR_LOG_ENABLE is 1.")      \
   X(SCR_LOG_SYSLOG_ENABLE, BOOL, NULL, "1", ANY, "1 sends the log to the system's syslog, if SCR_LOG_ENABLE is 1.")    \
+  X(SCR_LOG_DB_ENABLE, BOOL, NULL, "0", ANY,                                                                           \
+    "1 writes the log to a MySQL database, if SCR_LOG_ENABLE is 1; needs a library built with -DSCR_WITH_MYSQL.")      \
+  X(SCR_LOG_DB_DEBUG, BOOL, NULL, "0", ANY, "1 prints each SQL statement on stdout.")                                  \
+  X(SCR_LOG_DB_HOST, TEXT, NULL, "localhost", ANY,                                                                     \
+    "Host of the database server, `host:port`, or the path of its socket.")                                            \
+  X(SCR_LOG_DB_NAME, TEXT, NULL, "scr", ANY, "Name of the database; `tools/scr.mysql` makes its tables.")              \
+  X(SCR_LOG_DB_USER, TEXT, NULL, NULL, ANY,                                                                            \
+    "User of the database, who needs SELECT and INSERT; by default the name of the account.")                          \
+  X(SCR_LOG_DB_PASS, SECRET, NULL, NULL, ANY,                                                                          \
+    "Password of that user, which is never printed. It is safest in a parameter file that only its owner can read.")   \
   X(SCR_PRESERVE_DIRECTORIES, BOOL, NULL, "1", ANY,                                                                    \
     "1 flushes each file to the path below the prefix that the application gave it; 0 flushes it to "                  \
     "`scr.dataset.<id>`, keeping its relative path.")                                                                  \
@@ -2183,10 +2226,60 @@ SCR_FN int scr_param_real_of(const char* s, double* value)
   return end != s && *end == '\0' && *value >= 0.0 && *value <= 1e300;
 }
 
+/* What the user may ask a run for, bits. */
+enum { SCR_WISH_CHECKPOINT = 1, SCR_WISH_FLUSH = 2, SCR_WISH_HALT = 4 };
+
+#define SCR_NWISHES 3
+static const char* const scr_wish_names[SCR_NWISHES] = {"checkpoint", "flush", "halt"};
+
+/* The signals that can be caught, and that do not tell of an error of the program. */
+static const struct {
+  const char* name;
+  int         number;
+} scr_signals[] = {{"HUP", SIGHUP},   {"INT", SIGINT},   {"QUIT", SIGQUIT}, {"USR1", SIGUSR1},
+                   {"USR2", SIGUSR2}, {"ALRM", SIGALRM}, {"TERM", SIGTERM}, {"CONT", SIGCONT},
+                   {"TSTP", SIGTSTP}, {"URG", SIGURG},   {"XCPU", SIGXCPU}, {"XFSZ", SIGXFSZ}};
+
+#define SCR_NSIGNALS ((int)(sizeof scr_signals / sizeof scr_signals[0]))
+
+/*
+** Read a pair SIGNAL=WISH[+WISH...] at *TEXT, after blanks and commas, into NUMBER and WISHES, and move *TEXT past it;
+** ':' may stand for '=', which parameter files keep for themselves.  Returns 1, 0 at the end, or -1 if it is not one.
+*/
+SCR_FN int scr_param_signal(const char** text, int* number, int* wishes)
+{
+  const char* p = *text + strspn(*text, " ,\t");
+  size_t      n = strcspn(p, "=: ,\t");
+  int         i;
+
+  if (*p == '\0') return 0;
+  if (strncasecmp(p, "SIG", 3) == 0 && n > 3) {
+    p += 3;
+    n -= 3;
+  }
+  for (*number = 0, *wishes = 0, i = 0; i < SCR_NSIGNALS; i++)
+    if (strlen(scr_signals[i].name) == n && strncasecmp(p, scr_signals[i].name, n) == 0)
+      *number = scr_signals[i].number;
+  p += n;
+  if (*number == 0 || (*p != '=' && *p != ':')) return -1;
+  do {
+    n = strcspn(++p, "+ ,\t");
+    for (i = 0; i < SCR_NWISHES; i++)
+      if (strlen(scr_wish_names[i]) == n && strncasecmp(p, scr_wish_names[i], n) == 0) break;
+    if (i == SCR_NWISHES) return -1;
+    *wishes |= 1 << i;
+    p += n;
+  } while (*p == '+');
+  *wishes |= SCR_WISH_CHECKPOINT; /* there is nothing to flush, and no end, without one */
+  *text = p;
+  return 1;
+}
+
 /* Returns 1 if VALUE is allowed for SPEC. */
 SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
 {
   size_t   n = strlen(value);
+  int      number, wishes;
   int64_t  i = -1;
   uint64_t bytes = 0;
   double   real = -1.0;
@@ -2208,6 +2301,11 @@ SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
     return scr_str_bytes(value, &bytes) == SCR_SUCCESS;
   case SCR_PARAM_PERCENT:
     return scr_param_real_of(value, &real) && real <= 100.0;
+  case SCR_PARAM_SIGNALS:
+    while ((n = (size_t)scr_param_signal(&value, &number, &wishes)) == 1) continue;
+    return n == 0;
+  case SCR_PARAM_MTBF:
+    return strcasecmp(value, "log") == 0 || scr_param_real_of(value, &real);
   case SCR_PARAM_NAME:
     return n < 256 && !strchr(value, '/') && strcmp(value, ".") != 0 && strcmp(value, "..") != 0;
   case SCR_PARAM_ABSPATH:
@@ -2215,6 +2313,7 @@ SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
   case SCR_PARAM_ENUM:
     return scr_param_is_choice(spec->choices, value);
   case SCR_PARAM_TEXT:
+  case SCR_PARAM_SECRET:
   case SCR_PARAM_PATH:
   case SCR_PARAM_NTYPES:
     break;
@@ -2233,6 +2332,7 @@ SCR_FN int scr_param_check_value(const scr_param_spec* spec, const char* parent,
   size_t      k;
 
   if (scr_param_value_ok(spec, value)) return SCR_SUCCESS;
+  if (spec->type == SCR_PARAM_SECRET) value = "(not shown)";
   if (parent != NULL) snprintf(on_line, sizeof on_line, " on the line %s=%.200s", spec->line, parent);
   snprintf(allowed, sizeof allowed, "%s", scr_param_allowed[spec->type]);
   for (c = spec->choices; c != NULL && *c != '\0'; c += k + (c[k] == '|')) {
@@ -2419,6 +2519,16 @@ SCR_FN int scr_params_set_child(scr_hash* entry, const char* key, const char* va
   return *value == '\0' || scr_hash_set_kv(entry, key, value) != NULL ? SCR_SUCCESS : SCR_ERR_OOM();
 }
 
+/* Returns 1 if TEXT names a parameter whose value must not be printed; then no word of TEXT may be. */
+SCR_FN int scr_params_are_secret(const char* text)
+{
+  const scr_param_spec* spec;
+
+  for (spec = scr_param_specs; spec < scr_param_specs + SCR_PARAM_NSPECS; spec++)
+    if (spec->type == SCR_PARAM_SECRET && strcasestr(text, spec->name) != NULL) return 1;
+  return 0;
+}
+
 /* ---- the grammar of files ---- */
 
 #define SCR_PARAM_BLANKS " \t\r"
@@ -2572,6 +2682,10 @@ SCR_FN int scr_params_parse(const char* text, size_t n, const char* where, scr_h
     if (next != NULL) *next++ = '\0';
     t.p = line;
     rc = scr_params_line(&t, into);
+    if (rc == SCR_ERR_PARAM && scr_params_are_secret(line))
+      rc = SCR_PARAMS_BAD(&t,
+                          "the line cannot be read, and is not shown; write a backslash before each %s in a password",
+                          "blank, '=', '#', '$' and backslash");
   }
   free(copy);
   return rc;
@@ -2758,6 +2872,12 @@ SCR_FN char* scr_params_config_join(const char* config)
   return copy;
 }
 
+/* What a message may show of CONFIG, the string of an SCR_Config call. */
+SCR_FN const char* scr_params_shown(const char* config)
+{
+  return config == NULL ? "" : scr_params_are_secret(config) ? "(not shown)" : config;
+}
+
 /*
 ** Carry out CONFIG, the string of an SCR_Config call (scr.h).  For a query, *VALUE receives the value, which the caller
 ** frees, or NULL; a query sees every source, but not the defaults.
@@ -2777,7 +2897,7 @@ SCR_FN int scr_params_config(scr_hash* params, const char* config, char** value)
     return SCR_ERR(SCR_ERR_ARG,
                    "SCR_Config(\"%.200s\"): expected KEY=VALUE, KEY=VALUE CHILD=VALUE ..., KEY= to unset, "
                    "or to query KEY or KEY=VALUE CHILD",
-                   config == NULL ? "" : config);
+                   scr_params_shown(config));
   }
   word = strtok_r(text, " ", &rest);
   eq = strchr(word, '=');
@@ -2797,8 +2917,7 @@ SCR_FN int scr_params_config(scr_hash* params, const char* config, char** value)
 static const struct {
   const char *name, *same, *instead;
 } scr_params_others[] = {{"SCR_FLUSH_POSTSTAGE", "0", "SCR_Finalize flushes the newest checkpoint"},
-                         {"SCR_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 logs to a file and to syslog"},
-                         {"SCR_LOG_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 logs to a file and to syslog"},
+                         {"SCR_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 and SCR_LOG_DB_ENABLE=1 log to a database"},
                          {"SCR_COPY_METADATA", "1", "all metadata is kept"}};
 
 /* Parameters of the user file that only commands read. */
@@ -2884,7 +3003,9 @@ SCR_FN int scr_params_check_children(const scr_param_spec* spec, const char* val
     if (strcmp(spec->name, "CKPT") == 0 && strcmp(name, "BYPASS") == 0 && v != NULL && strcmp(v, "0") == 0) continue;
     if (spec->who == SCR_PARAM_LINE)
       scr_warn("%s=%.200s in %s: %.200s is not known here and is ignored", spec->name, value, origin, name);
-    else scr_warn("%.200s on the line of %s in %s is ignored: write one parameter on a line", name, spec->name, origin);
+    else
+      scr_warn("%.200s on the line of %s in %s is ignored: write one parameter on a line",
+               spec->type == SCR_PARAM_SECRET ? "what follows the value" : name, spec->name, origin);
   }
   return rc;
 }
@@ -8066,18 +8187,26 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 **                be flushed, and which complete checkpoints no run could reach since; PASSED/<id>/NAME: what is in the
 **                cache, but only offered if the user chooses it; LAST/<id>: the last id assigned when the run began;
 **                NOTES_LOST 1: an earlier file was damaged
-**   halt.scr     CheckpointsLeft, ExitAfter, ExitBefore, HaltSeconds, ExitReason: when the run should stop
+**   halt.scr     CheckpointsLeft, ExitAfter, ExitBefore, HaltSeconds, ExitReason: when the run should stop;
+**                REQUEST/<n>/{FLUSH, HALT, WAIT}: someone asks for a checkpoint; ANSWER/<n>/{NAME, DSET, FLUSHED,
+**                ERROR}: what became of it, for the one who waits
 **   nodes.scr    NODES, HOST/<host>/{CNTL, CACHE}/<directory>: how many nodes the last run had, and its directories
+**   status.scr   PHASE, SINCE, RUN, LAST, CACHE/<id>, FLUSH/<id>: what a run is doing, for people to watch; it is
+**                written in place, and not synced
 **   log          one line of text for each event and each transfer, for people and for statistics
 **
-** Uses       platform, errors, memory, hash, hash files, dataset, prefix
-** Offers     scr_flush_note, scr_log, scr_log_dataset; scr_flush_locations, scr_flush_file_read, scr_flush_file_open,
-**            scr_flush_file_get, scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove,
-**            scr_flush_file_put, scr_flush_file_max_id, scr_flush_file_doubt, scr_flush_file_is_doubtful,
-**            scr_flush_file_begin, scr_flush_file_set_last, scr_flush_file_put_passed, scr_flush_file_named,
-**            scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_count, scr_nodes_file_write,
-**            scr_nodes_file_walk, scr_nodes_file_where, scr_nodes_file_read, scr_log_line, scr_log_event,
-**            scr_log_transfer
+** Uses       platform, errors, memory, hash, hash files, parameters, dataset, prefix
+** Offers     scr_flush_note, scr_answer, scr_manager, scr_log, scr_log_dataset, scr_log_runs, scr_cost;
+**            scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get, scr_flush_file_next,
+**            scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put, scr_flush_file_max_id,
+**            scr_flush_file_doubt, scr_flush_file_is_doubtful, scr_flush_file_begin, scr_flush_file_set_last,
+**            scr_flush_file_put_passed, scr_flush_file_named, scr_halt_stated, scr_halt_merge, scr_halt_before,
+**            scr_halt_check, scr_halt_count, scr_request_put, scr_request_wishes, scr_request_answer,
+**            scr_request_read, scr_request_remove, scr_request_forget, scr_manager_here, scr_allocation_end,
+**            scr_nodes_file_write, scr_nodes_file_walk, scr_nodes_file_where, scr_nodes_file_read, scr_log_db_close,
+**            scr_log_begin, scr_log_is_on, scr_log_end, scr_log_start, scr_log_event, scr_log_transfer,
+**            scr_status_begin, scr_status_put, scr_status_write, scr_status_read, scr_log_value, scr_log_number,
+**            scr_log_read, scr_log_runs_next, scr_log_runs_add, scr_best_interval, scr_cost_learn
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
 **   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
@@ -8365,6 +8494,219 @@ SCR_FN void scr_halt_count(scr_hash* halt, int n)
   scr_hash_util_set_int64(halt, "CheckpointsLeft", left > n ? left - n : 0);
 }
 
+/* ---- requests for a checkpoint, in the halt file ---- */
+
+/* What became of a request. */
+typedef struct {
+  int  id; /* of the dataset; 0: there is none */
+  int  flushed;
+  char name[SCR_MAX_FILENAME];
+  char error[SCR_ERR_TEXT_MAX]; /* "" if all went well */
+} scr_answer;
+
+/* Ask in H, a halt file, for WISHES; WAITS: someone waits for the answer.  NUMBER names the request. */
+SCR_FN void scr_request_put(scr_hash* h, const char* number, int wishes, int waits)
+{
+  scr_hash* r = scr_hash_set_kv(h, "REQUEST", number);
+
+  if (wishes & SCR_WISH_FLUSH) scr_hash_util_set_int(r, "FLUSH", 1);
+  if (wishes & SCR_WISH_HALT) scr_hash_util_set_int(r, "HALT", 1);
+  if (waits) scr_hash_util_set_int(r, "WAIT", 1);
+}
+
+/* What the requests of H, a halt file, wish, but for those that EXCEPT or BESIDES have; their numbers go to NUMBERS. */
+SCR_FN int scr_request_wishes(const scr_hash* h, const scr_hash* except, const scr_hash* besides, scr_hash* numbers)
+{
+  const scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(h, "REQUEST"));
+  int                  wishes = 0;
+
+  for (; e != NULL; e = scr_hash_elem_next(e)) {
+    const char* number = scr_hash_elem_key(e);
+    if (scr_hash_get(except, number) != NULL || scr_hash_get(besides, number) != NULL) continue;
+    wishes |= SCR_WISH_CHECKPOINT;
+    if (scr_hash_get(scr_hash_elem_hash(e), "FLUSH") != NULL) wishes |= SCR_WISH_FLUSH;
+    if (scr_hash_get(scr_hash_elem_hash(e), "HALT") != NULL) wishes |= SCR_WISH_HALT;
+    scr_hash_set(numbers, number, scr_hash_new());
+  }
+  return wishes;
+}
+
+/* Put the answer A in the place of the requests NUMBERS of H; NULL: of all.  Returns 1 if H has changed. */
+SCR_FN int scr_request_answer(scr_hash* h, const scr_hash* numbers, const scr_answer* a)
+{
+  scr_hash*            requests = scr_hash_get(h, "REQUEST");
+  scr_hash*            all = scr_hash_dup(numbers != NULL ? numbers : requests);
+  const scr_hash_elem* e;
+  int                  changed = 0;
+
+  for (e = scr_hash_elem_first(all); e != NULL; e = scr_hash_elem_next(e)) {
+    const char* number = scr_hash_elem_key(e);
+    if (scr_hash_get(requests, number) == NULL) continue;
+    changed = 1;
+    if (scr_hash_get(scr_hash_get(requests, number), "WAIT") != NULL) {
+      scr_hash* to = scr_hash_set_kv(h, "ANSWER", number);
+      if (a->id > 0) scr_hash_util_set_int(to, "DSET", a->id);
+      if (*a->name) scr_hash_util_set_str(to, "NAME", a->name);
+      if (a->flushed) scr_hash_util_set_int(to, "FLUSHED", 1);
+      if (*a->error) scr_hash_util_set_str(to, "ERROR", a->error);
+      scr_hash_util_set_int64(to, "TIME", (int64_t)time(NULL));
+    }
+    scr_hash_unset(requests, number);
+  }
+  if (scr_hash_size(requests) == 0) scr_hash_unset(h, "REQUEST");
+  scr_hash_delete(&all);
+  return changed;
+}
+
+/* Read the answer to the request NUMBER in H.  Returns 1, 0 if it is still open, or -1 if H does not know it. */
+SCR_FN int scr_request_read(const scr_hash* h, const char* number, scr_answer* a)
+{
+  const scr_hash* from = scr_hash_get_kv(h, "ANSWER", number);
+
+  memset(a, 0, sizeof *a);
+  if (from == NULL) return scr_hash_get_kv(h, "REQUEST", number) != NULL ? 0 : -1;
+  a->id = scr_hash_int_or(from, "DSET", 0);
+  a->flushed = scr_hash_get(from, "FLUSHED") != NULL;
+  scr_desc_read_str(from, "NAME", a->name, sizeof a->name);
+  scr_desc_read_str(from, "ERROR", a->error, sizeof a->error);
+  return 1;
+}
+
+/* Take the request NUMBER, and its answer, out of H. */
+SCR_FN void scr_request_remove(scr_hash* h, const char* number)
+{
+  static const char* const keys[] = {"REQUEST", "ANSWER"};
+  int                      i;
+
+  for (i = 0; i < 2; i++) {
+    scr_hash_unset(scr_hash_get(h, keys[i]), number);
+    if (scr_hash_size(scr_hash_get(h, keys[i])) == 0) scr_hash_unset(h, keys[i]);
+  }
+}
+
+/* Take out of H the answers that nobody has fetched within an hour.  Returns 1 if H has changed. */
+SCR_FN int scr_request_forget(scr_hash* h, int64_t now)
+{
+  scr_hash*            all = scr_hash_dup(scr_hash_get(h, "ANSWER"));
+  const scr_hash_elem* e;
+  int64_t              when;
+  int                  changed = 0;
+
+  for (e = scr_hash_elem_first(all); e != NULL; e = scr_hash_elem_next(e)) {
+    if (scr_hash_util_get_int64(scr_hash_elem_hash(e), "TIME", &when) == SCR_SUCCESS && now - when < 3600) continue;
+    scr_request_remove(h, scr_hash_elem_key(e));
+    changed = 1;
+  }
+  scr_hash_delete(&all);
+  return changed;
+}
+
+/* ---- the allocation ---- */
+
+typedef enum { SCR_MANAGER_NONE, SCR_MANAGER_SLURM, SCR_MANAGER_PBS, SCR_MANAGER_LSF, SCR_MANAGER_FLUX } scr_manager;
+
+/* The resource manager of this allocation, by the environment, and its id in *JOB. */
+SCR_FN scr_manager scr_manager_here(const char** job)
+{
+  static const struct {
+    const char* name;
+    scr_manager kind;
+  } ids[] = {{"SLURM_JOB_ID", SCR_MANAGER_SLURM},
+             {"SLURM_JOBID", SCR_MANAGER_SLURM},
+             {"PBS_JOBID", SCR_MANAGER_PBS},
+             {"LSB_JOBID", SCR_MANAGER_LSF},
+             {"FLUX_JOB_ID", SCR_MANAGER_FLUX}};
+  size_t i;
+
+  for (i = 0; i < sizeof ids / sizeof *ids; i++) {
+    *job = getenv(ids[i].name);
+    if (*job != NULL && **job != '\0') return ids[i].kind;
+  }
+  *job = NULL;
+  return SCR_MANAGER_NONE;
+}
+
+/* Reads TEXT: [[days-]hours:]minutes:seconds, or seconds.  Returns 1, or 0 if it is anything else. */
+SCR_FN int scr_duration(const char* text, int64_t* seconds)
+{
+  const char* dash = strchr(text, '-');
+  int64_t     days = 0, v = 0;
+  int         n = 0;
+
+  text += strspn(text, " \t");
+  if (dash != NULL && (sscanf(text, "%9" SCNd64 "-%n", &days, &n) != 1 || n == 0)) return 0;
+  for (text += n, *seconds = 0;; text++) {
+    if (!isdigit((unsigned char)*text) || sscanf(text, "%9" SCNd64 "%n", &v, &n) != 1) return 0;
+    *seconds = *seconds * 60 + v;
+    text += n;
+    if (*text != ':') break;
+  }
+  *seconds += days * 86400;
+  return *text == '\0' || isspace((unsigned char)*text) || *text == '.';
+}
+
+/* The value of `KEY = VALUE` in the lines of TEXT as a time span; 0 if there is none. */
+SCR_FN int scr_duration_of(const char* text, const char* key, int64_t* seconds)
+{
+  const char* at = strstr(text, key);
+  const char* value = at != NULL ? strchr(at, '=') : NULL;
+
+  return value != NULL && scr_duration(value + 1, seconds);
+}
+
+/* The seconds that a job of KIND has left, according to ANSWER, what the command of scr_end_command printed. */
+SCR_FN int scr_left_of(scr_manager kind, const char* answer, int64_t* left)
+{
+  int64_t limit, used, minutes;
+  int     hours;
+
+  if (kind == SCR_MANAGER_LSF) {
+    if (sscanf(answer, "%9d:%9" SCNd64, &hours, &minutes) != 2) return 0;
+    *left = hours * (int64_t)3600 + minutes * 60;
+    return 1;
+  }
+  if (kind != SCR_MANAGER_PBS) return scr_duration(answer, left);
+  if (scr_duration_of(answer, "Walltime.Remaining", left)) return 1;
+  if (!scr_duration_of(answer, "Resource_List.walltime", &limit)) return 0;
+  if (!scr_duration_of(answer, "resources_used.walltime", &used)) used = 0;
+  *left = limit > used ? limit - used : 0;
+  return 1;
+}
+
+/* Make COMMAND the line of the shell that asks the manager KIND how long JOB lasts. */
+SCR_FN int scr_left_command(scr_manager kind, const char* job, char* command, size_t n)
+{
+  static const char* const formats[] = {"", "squeue -h -o %%L -j '%s'", "qstat -f '%s'",
+                                        "bjobs -noheader -o time_left '%s'", "flux job timeleft '%s'"};
+
+  if (strchr(job, '\'') != NULL) return SCR_ERR(SCR_ERR_PARAM, "the job id %.200s is not one of a manager", job);
+  return scr_fmt(command, n, formats[kind], job);
+}
+
+/*
+** When the allocation ends, in seconds since 1970, into *END: by SCR_END_TIME, or else by the resource manager, to
+** which ASK puts the question COMMAND: it sets *ANSWER, which is freed here.  SCR_ERR_NOT_FOUND if nobody tells.
+*/
+SCR_FN int scr_allocation_end(const scr_hash* params, int (*ask)(const char* command, char** answer), int64_t* end)
+{
+  char        command[512];
+  const char *job, *slurm = getenv("SLURM_JOB_END_TIME"), *value = scr_param_get(params, "SCR_END_TIME");
+  scr_manager kind = scr_manager_here(&job);
+  char*       answer = NULL;
+  int64_t     left;
+  int         rc, known;
+
+  if (value != NULL && scr_str_int64(value, end) == SCR_SUCCESS) return SCR_SUCCESS;
+  if (slurm != NULL && scr_str_int64(slurm, end) == SCR_SUCCESS) return SCR_SUCCESS;
+  rc = kind == SCR_MANAGER_NONE ? SCR_SUCCESS : scr_left_command(kind, job, command, sizeof command);
+  if (rc == SCR_SUCCESS && kind != SCR_MANAGER_NONE) rc = ask(command, &answer);
+  known = answer != NULL && scr_left_of(kind, answer, &left);
+  if (known) *end = (int64_t)time(NULL) + left;
+  scr_free(&answer);
+  if (rc != SCR_SUCCESS || known) return rc;
+  return SCR_ERR(SCR_ERR_NOT_FOUND, "the end of the allocation is not known; set SCR_END_TIME, in seconds since 1970");
+}
+
 /* ---- nodes file ---- */
 
 /*
@@ -8476,11 +8818,21 @@ SCR_FN int scr_nodes_file_read(const char* prefix, int* n)
 
 #define SCR_LOG_LINE_MAX (SCR_ERR_TEXT_MAX + SCR_MAX_FILENAME + 512)
 
-/* Who logs, and where to: TXT to <prefix>/.scr/log, SYSLOG to the system log. */
+/* The database that a log goes to, and the connection to it. */
+typedef struct {
+  int         enabled, debug;
+  const char *host, *name, *user, *pass; /* of the server; NULL if not set */
+  void*       link;                      /* MYSQL, or NULL while there is no connection */
+  int64_t     job;                       /* the id of user and prefix in the table of jobs; 0 while not known */
+  double      pause;                     /* after a failure, nothing is sent before this time of scr_wtime */
+} scr_log_db;
+
+/* Who logs, and where to: TXT to <prefix>/.scr/log, SYSLOG to the system log, DB to a database. */
 typedef struct {
   int         txt, syslog;
   const char *host, *user, *job, *prefix;
   time_t      when; /* the time that lines get; 0 for now */
+  scr_log_db  db;
 } scr_log;
 
 /* What a line may say about a dataset.  An id of 0, a NULL name and a negative time are left out. */
@@ -8538,8 +8890,8 @@ SCR_FN int scr_log_append(const scr_log* l, const char* line)
 }
 
 /*
-** Log LINE.  In the system log, user and prefix are added to it; openlog is not called, because the application may
-** have set its own name there.
+** Log LINE, in the text file and the system log.  In the latter, user and prefix are added to it; openlog is not
+** called, because the application may have set its own name there.
 */
 SCR_FN int scr_log_line(const scr_log* l, const char* line)
 {
@@ -8549,10 +8901,280 @@ SCR_FN int scr_log_line(const scr_log* l, const char* line)
   return l->txt ? scr_log_append(l, line) : SCR_SUCCESS;
 }
 
+/* ---- the log in a database ---- */
+
+#define SCR_LOG_DB_COLUMNS 14 /* values of one statement, at most */
+
+#ifdef SCR_WITH_MYSQL
+
+#define SCR_LOG_DB_SECONDS 5  /* the longest wait for the server */
+#define SCR_LOG_DB_PAUSE   60 /* seconds without another attempt after a failure: a run must not wait again and again */
+
+/* Append VALUE to B as a string of SQL, or NULL.  Bytes that are not UTF-8 become '?'. */
+SCR_FN void scr_log_db_quote(MYSQL* link, scr_buf* b, const char* value)
+{
+  char   text[2 * SCR_LOG_LINE_MAX + 1], plain[SCR_LOG_LINE_MAX];
+  size_t i = 0, k, n;
+
+  if (value == NULL) {
+    scr_buf_add(b, "NULL", 4);
+    return;
+  }
+  while (value[i] != '\0' && i + 4 < sizeof plain) {
+    n = (size_t)scr_utf8_length((const unsigned char*)value + i);
+    for (k = 0; k < n; k++) plain[i + k] = value[i + k];
+    if (n == 0) plain[i] = '?';
+    i += n > 0 ? n : 1;
+  }
+  scr_buf_add(b, "'", 1);
+  scr_buf_add(b, text, mysql_real_escape_string(link, text, plain, (unsigned long)i));
+  scr_buf_add(b, "'", 1);
+}
+
+/*
+** Send the statement SQL, in which each '?' stands for the next of VALUES.  *ID receives the number that it asks for,
+** or else stays.  The connection is there.
+*/
+SCR_FN int scr_log_db_send(scr_log_db* db, const char* sql, const char* const* values, int64_t* id)
+{
+  MYSQL*     link = (MYSQL*)db->link;
+  MYSQL_RES* result;
+  MYSQL_ROW  row;
+  scr_buf    b = {NULL, 0, 0, 0};
+  int        rc = SCR_SUCCESS;
+
+  for (; *sql != '\0'; sql++)
+    if (*sql == '?') scr_log_db_quote(link, &b, *values++);
+    else scr_buf_add(&b, sql, 1);
+  if (b.failed) rc = SCR_ERR_OOM();
+  else if (db->debug) printf("SCR: %.*s;\n", (int)b.n, b.p);
+  if (rc == SCR_SUCCESS && mysql_real_query(link, b.p, (unsigned long)b.n) != 0)
+    rc = SCR_ERR(SCR_ERR_IO, "the log database %s on %s refuses an entry: %s", db->name, db->host, mysql_error(link));
+  scr_buf_free(&b);
+  if (rc != SCR_SUCCESS || (result = mysql_store_result(link)) == NULL) return rc;
+  if ((row = mysql_fetch_row(result)) != NULL && row[0] != NULL) scr_str_int64(row[0], id);
+  mysql_free_result(result);
+  return rc;
+}
+
+/* The id of NAME in TABLE, types, usernames or jobnames, which gets NAME if it lacks it. */
+SCR_FN int scr_log_db_id(scr_log_db* db, const char* table, const char* name, int64_t* id)
+{
+  char sql[128];
+  int  i, rc = SCR_SUCCESS;
+
+  *id = 0;
+  for (i = 0; i < 2 && rc == SCR_SUCCESS && *id == 0; i++) {
+    if (i > 0) { /* IGNORE: another job may enter it at the same time */
+      snprintf(sql, sizeof sql, "INSERT IGNORE INTO %s (name) VALUES (?)", table);
+      rc = scr_log_db_send(db, sql, &name, id);
+    }
+    snprintf(sql, sizeof sql, "SELECT id FROM %s WHERE name=?", table);
+    if (rc == SCR_SUCCESS) rc = scr_log_db_send(db, sql, &name, id);
+  }
+  return rc != SCR_SUCCESS || *id > 0 ? rc : SCR_ERR(SCR_ERR_IO, "the log database takes no name into %s", table);
+}
+
+/* Find the id of user and prefix of L in the table of jobs, or enter them. */
+SCR_FN int scr_log_db_find_job(scr_log* l, const char* now)
+{
+  char        ids[2][24];
+  const char* values[3];
+  int64_t     user, name;
+  int         i, rc = scr_log_db_id(&l->db, "usernames", l->user, &user);
+
+  if (rc == SCR_SUCCESS) rc = scr_log_db_id(&l->db, "jobnames", l->prefix, &name);
+  if (rc != SCR_SUCCESS) return rc;
+  snprintf(ids[0], sizeof ids[0], "%" PRId64, user);
+  snprintf(ids[1], sizeof ids[1], "%" PRId64, name);
+  values[0] = ids[0];
+  values[1] = ids[1];
+  values[2] = now;
+  for (i = 0; i < 2 && rc == SCR_SUCCESS && l->db.job == 0; i++) {
+    if (i > 0)
+      rc = scr_log_db_send(&l->db, "INSERT IGNORE INTO jobs (username_id, jobname_id, start) VALUES (?, ?, ?)", values,
+                           &l->db.job);
+    if (rc == SCR_SUCCESS)
+      rc = scr_log_db_send(&l->db, "SELECT id FROM jobs WHERE username_id=? AND jobname_id=?", values, &l->db.job);
+  }
+  return rc;
+}
+
+SCR_FN void scr_log_db_close(scr_log_db* db)
+{
+  if (db->link != NULL) mysql_close((MYSQL*)db->link);
+  db->link = NULL;
+  db->job = 0;
+}
+
+/* Connect to the server: its host may be `host:port`, or the path of a socket. */
+SCR_FN int scr_log_db_connect(scr_log_db* db)
+{
+  unsigned    seconds = SCR_LOG_DB_SECONDS, port = 0;
+  char        host[SCR_MAX_FILENAME];
+  char*       colon;
+  const char* socket = db->host[0] == '/' ? db->host : NULL;
+  MYSQL*      link = mysql_init(NULL);
+
+  if (link == NULL) return SCR_ERR_OOM();
+  snprintf(host, sizeof host, "%s", db->host);
+  colon = strchr(host, ':');
+  if (socket == NULL && colon != NULL && strchr(colon + 1, ':') == NULL) { /* more than one: an IPv6 address */
+    port = (unsigned)strtoul(colon + 1, NULL, 10);
+    *colon = '\0';
+  }
+  mysql_options(link, MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
+  mysql_options(link, MYSQL_OPT_READ_TIMEOUT, &seconds);
+  mysql_options(link, MYSQL_OPT_WRITE_TIMEOUT, &seconds);
+  mysql_options(link, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+  if (mysql_real_connect(link, socket != NULL ? NULL : host, db->user, db->pass, db->name, port, socket, 0) != NULL) {
+    db->link = link;
+    return SCR_SUCCESS;
+  }
+  SCR_ERR(SCR_ERR_IO, "cannot connect to the log database %s on %s: %s", db->name, db->host, mysql_error(link));
+  mysql_close(link);
+  return SCR_ERR_IO;
+}
+
+/*
+** Enter a row into TABLE: its columns KEYS, separated by commas, and their VALUES; the job, the TYPE and who logs are
+** added.  A server closes connections on which nothing was sent for long: then it is tried once more on a new one.
+*/
+SCR_FN int scr_log_db_row(scr_log* l, const char* table, const char* type, const char* keys, const char* const* values,
+                          int n, const char* now)
+{
+  char        sql[512], job[24], id[24], marks[3 * SCR_LOG_DB_COLUMNS] = "?, ?, ?, ?";
+  const char* all[SCR_LOG_DB_COLUMNS];
+  int64_t     k = 0;
+  int         i, attempt, had_link, rc = SCR_SUCCESS;
+
+  if (scr_wtime() < l->db.pause) return SCR_SUCCESS;
+  for (i = 0; i < n; i++) all[i + 4] = values[i];
+  for (i = 0; i < n; i++) strcat(marks, ", ?");
+  all[0] = job;
+  all[1] = id;
+  all[2] = l->host;
+  all[3] = l->job;
+  snprintf(sql, sizeof sql, "INSERT INTO %s (job_id, type_id, host, jobid, %s) VALUES (%s)", table, keys, marks);
+  for (attempt = 0; attempt < 2; attempt++) {
+    had_link = l->db.link != NULL;
+    rc = had_link ? SCR_SUCCESS : scr_log_db_connect(&l->db);
+    if (rc == SCR_SUCCESS && l->db.job == 0) rc = scr_log_db_find_job(l, now);
+    if (rc == SCR_SUCCESS) rc = scr_log_db_id(&l->db, "types", type, &k);
+    snprintf(job, sizeof job, "%" PRId64, l->db.job);
+    snprintf(id, sizeof id, "%" PRId64, k);
+    if (rc == SCR_SUCCESS) rc = scr_log_db_send(&l->db, sql, all, &k);
+    if (rc == SCR_SUCCESS) return rc;
+    scr_log_db_close(&l->db);
+    if (!had_link) break;
+  }
+  l->db.pause = scr_wtime() + SCR_LOG_DB_PAUSE;
+  return rc;
+}
+
+#else
+
+SCR_FN void scr_log_db_close(scr_log_db* db)
+{
+  db->enabled = 0;
+}
+
+SCR_FN int scr_log_db_row(scr_log* l, const char* table, const char* type, const char* keys, const char* const* values,
+                          int n, const char* now)
+{
+  (void)table, (void)type, (void)keys, (void)values, (void)n, (void)now;
+  l->db.enabled = 0; /* one message is enough */
+  return SCR_ERR(SCR_ERR_PARAM, "SCR_LOG_DB_ENABLE=1 has no effect, as the library was built without -DSCR_WITH_MYSQL");
+}
+
+#endif
+
+/* The values of a row that say of D what a log says of a dataset; those that it leaves out are NULL. */
+typedef struct {
+  char        id[24], secs[40], start[32], end[32];
+  const char* value[4]; /* id, name, seconds, time when it began */
+} scr_log_db_dataset;
+
+SCR_FN void scr_log_db_describe(const scr_log* l, const scr_log_dataset* d, scr_log_db_dataset* to)
+{
+  time_t end = l->when != 0 ? l->when : time(NULL);
+  double secs = d != NULL && d->secs >= 0 ? d->secs : 0;
+
+  memset(to, 0, sizeof *to);
+  snprintf(to->id, sizeof to->id, "%d", d != NULL ? d->id : 0);
+  snprintf(to->secs, sizeof to->secs, "%f", secs);
+  scr_time_string(end - (time_t)secs, to->start, sizeof to->start);
+  scr_time_string(end, to->end, sizeof to->end);
+  to->value[0] = d != NULL && d->id > 0 ? to->id : NULL;
+  to->value[1] = d != NULL ? d->name : NULL;
+  to->value[2] = d != NULL && d->secs >= 0 ? to->secs : NULL;
+  to->value[3] = to->start;
+}
+
+/* Enter an event into the database. */
+SCR_FN int scr_log_db_event(scr_log* l, const char* event, const char* note, const scr_log_dataset* d)
+{
+  scr_log_db_dataset of;
+  const char*        values[5];
+
+  scr_log_db_describe(l, d, &of);
+  memcpy(values, of.value, sizeof of.value);
+  values[4] = note;
+  return scr_log_db_row(l, "events", event, "dset_id, dset_name, secs, start, note", values, 5, of.end);
+}
+
+/* ---- what is logged ---- */
+
+/*
+** Set up L to write to the logs that PARAMS turn on; the caller has set who logs.  PARAMS must outlive it.  The caller
+** calls scr_log_end, after an error too.
+*/
+SCR_FN int scr_log_begin(scr_log* l, const scr_hash* params)
+{
+  int on = 0, rc = scr_param_int(params, "SCR_LOG_ENABLE", &on);
+
+  if (rc != SCR_SUCCESS || !on) return rc;
+  rc = scr_param_int(params, "SCR_LOG_TXT_ENABLE", &l->txt);
+  if (rc == SCR_SUCCESS) rc = scr_param_int(params, "SCR_LOG_SYSLOG_ENABLE", &l->syslog);
+  if (rc == SCR_SUCCESS) rc = scr_param_int(params, "SCR_LOG_DB_ENABLE", &l->db.enabled);
+  if (rc == SCR_SUCCESS) rc = scr_param_int(params, "SCR_LOG_DB_DEBUG", &l->db.debug);
+  l->db.host = scr_param_get(params, "SCR_LOG_DB_HOST");
+  l->db.name = scr_param_get(params, "SCR_LOG_DB_NAME");
+  l->db.user = scr_param_get(params, "SCR_LOG_DB_USER");
+  l->db.pass = scr_param_get(params, "SCR_LOG_DB_PASS");
+  return rc;
+}
+
+/* Returns 1 if L writes to any log. */
+SCR_FN int scr_log_is_on(const scr_log* l)
+{
+  return l->txt || l->syslog || l->db.enabled;
+}
+
+/* Close the connections of L; it logs nothing any more. */
+SCR_FN void scr_log_end(scr_log* l)
+{
+  scr_log_db_close(&l->db);
+  l->txt = l->syslog = l->db.enabled = 0;
+}
+
+/* Log that a run of PROCS ranks on NODES nodes starts.  Each log is written, whatever happens to the others. */
+SCR_FN int scr_log_start(scr_log* l, int procs, int nodes)
+{
+  char line[128];
+  int  err, rc;
+
+  snprintf(line, sizeof line, "event=START, procs=%d, nodes=%d", procs, nodes);
+  rc = scr_log_line(l, line);
+  err = l->db.enabled ? scr_log_db_event(l, "START", line + sizeof "event=START, " - 1, NULL) : SCR_SUCCESS;
+  return rc != SCR_SUCCESS ? rc : err;
+}
+
 /* Log EVENT, with NOTE and the dataset D unless they are NULL. */
-SCR_FN int scr_log_event(const scr_log* l, const char* event, const char* note, const scr_log_dataset* d)
+SCR_FN int scr_log_event(scr_log* l, const char* event, const char* note, const scr_log_dataset* d)
 {
   char line[SCR_LOG_LINE_MAX] = "", text[SCR_ERR_TEXT_MAX];
+  int  err, rc;
 
   scr_log_add(line, sizeof line, "event=%s", event);
   if (note != NULL) {
@@ -8565,24 +9187,261 @@ SCR_FN int scr_log_event(const scr_log* l, const char* event, const char* note, 
     scr_log_add(line, sizeof line, ", name=\"%s\"", scr_log_plain(text));
   }
   if (d != NULL && d->secs >= 0) scr_log_add(line, sizeof line, ", secs=%f", d->secs);
-  return scr_log_line(l, line);
+  rc = scr_log_line(l, line);
+  err = l->db.enabled ? scr_log_db_event(l, event, note, d) : SCR_SUCCESS;
+  return rc != SCR_SUCCESS ? rc : err;
 }
 
 /*
 ** Log that the FILES files of D, BYTES in total, were copied FROM one directory TO another; TYPE is the kind of
 ** transfer.
 */
-SCR_FN int scr_log_transfer(const scr_log* l, const char* type, const char* from, const char* to,
-                            const scr_log_dataset* d, double bytes, int files)
+SCR_FN int scr_log_transfer(scr_log* l, const char* type, const char* from, const char* to, const scr_log_dataset* d,
+                            double bytes, int files)
 {
-  char line[SCR_LOG_LINE_MAX] = "", names[3][SCR_MAX_FILENAME];
+  char line[SCR_LOG_LINE_MAX] = "", names[3][SCR_MAX_FILENAME], number[3][40];
+  int  err = SCR_SUCCESS, rc;
 
   snprintf(names[0], sizeof names[0], "%s", from);
   snprintf(names[1], sizeof names[1], "%s", to);
   snprintf(names[2], sizeof names[2], "%s", d->name != NULL ? d->name : "");
   scr_log_add(line, sizeof line, "xfer=%s, from=%s, to=%s, dset=%d, name=\"%s\", secs=%f, bytes=%.0f, files=%d", type,
               scr_log_plain(names[0]), scr_log_plain(names[1]), d->id, scr_log_plain(names[2]), d->secs, bytes, files);
-  return scr_log_line(l, line);
+  rc = scr_log_line(l, line);
+  if (l->db.enabled) {
+    scr_log_db_dataset of;
+    const char*        values[10];
+    scr_log_db_describe(l, d, &of);
+    memcpy(values, of.value, sizeof of.value);
+    snprintf(number[0], sizeof number[0], "%.0f", bytes);
+    snprintf(number[1], sizeof number[1], "%d", files);
+    snprintf(number[2], sizeof number[2], "%.0f", d->secs > 0 ? bytes / d->secs : 0);
+    values[4] = of.end;
+    values[5] = number[0];
+    values[6] = number[1];
+    values[7] = number[2];
+    values[8] = from;
+    values[9] = to;
+    err = scr_log_db_row(l, "transfers", type, "dset_id, dset_name, secs, start, end, bytes, files, bw, `from`, `to`",
+                         values, 10, of.end);
+  }
+  return rc != SCR_SUCCESS ? rc : err;
+}
+
+/* ---- the status file ---- */
+
+/* A new status, of a run of JOB that HOST tells of.  NULL without memory. */
+SCR_FN scr_hash* scr_status_begin(const char* job, const char* host, int ranks, int nodes)
+{
+  scr_hash *h = scr_hash_new(), *run = scr_hash_set(h, "RUN", scr_hash_new());
+
+  scr_hash_util_set_str(run, "JOBID", job);
+  scr_hash_util_set_str(run, "HOST", host);
+  scr_hash_util_set_int(run, "RANKS", ranks);
+  scr_hash_util_set_int(run, "NODES", nodes);
+  scr_hash_util_set_int64(run, "TIME", scr_time_usec());
+  return h;
+}
+
+/* Write into H, a part of a status, what happened to the dataset DESC now, in SECS seconds unless they are negative. */
+SCR_FN void scr_status_put(scr_hash* h, const scr_desc* desc, double secs)
+{
+  scr_hash_util_set_int64(h, "TIME", scr_time_usec());
+  scr_hash_util_set_str(h, "NAME", scr_desc_name(desc));
+  scr_hash_util_set_int(h, "DSET", desc->identity.id);
+  scr_hash_util_set_bytecount(h, "BYTES", desc->bytes);
+  if (secs >= 0) scr_hash_util_set_int64(h, "USEC", (int64_t)(secs * 1e6));
+}
+
+/*
+** Write H, what the run is doing, into the status file of PREFIX.  Readers see by its CRC when they are too early, and
+** nothing depends on it, so this takes no more than four calls of the system.
+*/
+SCR_FN int scr_status_write(const char* prefix, const scr_hash* h)
+{
+  char    path[SCR_MAX_FILENAME];
+  scr_buf b = {NULL, 0, 0, 0};
+  int     fd, rc = scr_record_path(prefix, "status.scr", path, sizeof path);
+
+  if (rc == SCR_SUCCESS) rc = scr_hash_image(h, &b);
+  if (rc != SCR_SUCCESS) return rc;
+  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0666);
+  if (fd < 0) rc = SCR_ERRNO("cannot open %s", path);
+  if (rc == SCR_SUCCESS) scr_file_share(fd, path, 0);
+  if (rc == SCR_SUCCESS && (scr_pwrite_all(fd, b.p, b.n, 0) < 0 || scr_os.ftruncate(fd, (off_t)b.n) < 0))
+    rc = SCR_ERRNO("cannot write %s", path);
+  if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", path);
+  scr_buf_free(&b);
+  return rc;
+}
+
+/* Read the status file of PREFIX into H, which is empty if there is none. */
+SCR_FN int scr_status_read(const char* prefix, scr_hash* h)
+{
+  char path[SCR_MAX_FILENAME];
+  int  i, rc = scr_record_path(prefix, "status.scr", path, sizeof path);
+
+  if (rc != SCR_SUCCESS) return rc;
+  for (i = 0; i < 20; i++) {
+    rc = scr_hash_file_read(path, h);
+    if (rc != SCR_ERR_CRC && rc != SCR_ERR_FORMAT) break;
+    scr_hash_unset_all(h); /* it is being written */
+    usleep(20000);
+  }
+  return rc == SCR_ERR_NOT_FOUND ? SCR_SUCCESS : rc;
+}
+
+/* ---- what a log tells ---- */
+
+/* Read the time at the beginning of LINE, local time.  Returns 1, or 0 if the line has none. */
+SCR_FN int scr_log_time(const char* line, int64_t* when)
+{
+  struct tm tm;
+
+  memset(&tm, 0, sizeof tm);
+  if (sscanf(line, "%4d-%2d-%2dT%2d:%2d:%2d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour, &tm.tm_min,
+             &tm.tm_sec) != 6)
+    return 0;
+  tm.tm_year -= 1900;
+  tm.tm_mon--;
+  tm.tm_isdst = -1;
+  *when = (int64_t)mktime(&tm);
+  return 1;
+}
+
+/*
+** Copy the value of KEY in LINE, pairs `key=value` with commas between them and texts in quotes, into OUT, of N bytes.
+** Returns 1, or 0 with OUT "" if the line has no such key.
+*/
+SCR_FN int scr_log_value(const char* line, const char* key, char* out, size_t n)
+{
+  size_t length = strlen(key);
+
+  *out = '\0';
+  while (*line != '\0') {
+    const char *word = line + strspn(line, ", "), *value = word + strcspn(word, "=, "), *end;
+    if (*value != '=') { /* the time at the beginning */
+      line = value + (*value != '\0');
+      continue;
+    }
+    end = value[1] == '"' ? strchr(value + 2, '"') : value + 1 + strcspn(value + 1, ",");
+    if (end == NULL) return 0;
+    value += value[1] == '"' ? 2 : 1;
+    if ((size_t)(value - word) > length && word[length] == '=' && strncmp(word, key, length) == 0) {
+      snprintf(out, n, "%.*s", (int)(end - value), value);
+      return 1;
+    }
+    line = *end == '"' ? end + 1 : end;
+  }
+  return 0;
+}
+
+/* The value of KEY in LINE as a number; -1 if there is none. */
+SCR_FN double scr_log_number(const char* line, const char* key)
+{
+  char text[64];
+
+  return scr_log_value(line, key, text, sizeof text) && isdigit((unsigned char)*text) ? strtod(text, NULL) : -1;
+}
+
+/* Call VISIT for each line of the log PATH that begins with a time. */
+SCR_FN int scr_log_read(const char* path, void (*visit)(const char* line, int64_t when, void* arg), void* arg)
+{
+  FILE*   f = fopen(path, "re");
+  char*   line = NULL;
+  size_t  room = 0;
+  int64_t when;
+  int     lines = 0, rc = SCR_SUCCESS;
+
+  if (f == NULL && errno == ENOENT)
+    return SCR_ERR(SCR_ERR_NOT_FOUND, "there is no log %s; SCR_LOG_ENABLE=1 writes it", path);
+  if (f == NULL) return SCR_ERRNO("cannot open the log %s", path);
+  while (getline(&line, &room, f) >= 0) {
+    line[strcspn(line, "\n")] = '\0';
+    if (!scr_log_time(line, &when)) continue;
+    lines++;
+    visit(line, when, arg);
+  }
+  if (ferror(f)) rc = SCR_ERRNO("cannot read the log %s", path);
+  else if (lines == 0) rc = SCR_ERR(SCR_ERR_FORMAT, "%s is not a log: no line begins with a time", path);
+  fclose(f);
+  free(line);
+  return rc;
+}
+
+/* The runs that a log tells of.  A failure is a run without an end that another run of the same job follows. */
+typedef struct {
+  int     runs, failures;
+  double  seconds;     /* of all runs, each up to its last line */
+  char    job[256];    /* of the run that is read, */
+  int     ended;       /* whether it stopped by itself, */
+  int64_t begin, last; /* when it began, 0 if there is none, and the time of its last line */
+} scr_log_runs;
+
+/* A run of JOB follows the one that is read, or none if it is "".  Returns 1 if that one has failed. */
+SCR_FN int scr_log_runs_next(scr_log_runs* r, const char* job)
+{
+  int failed = r->begin != 0 && !r->ended && *job != '\0' && strcmp(job, r->job) == 0;
+
+  if (r->begin != 0) r->runs++;
+  if (r->last > r->begin && r->begin != 0) r->seconds += (double)(r->last - r->begin);
+  r->failures += failed;
+  r->begin = 0;
+  return failed;
+}
+
+/* Read the line of EVENT, logged at WHEN.  Returns 1 if it tells that the run before has failed. */
+SCR_FN int scr_log_runs_add(scr_log_runs* r, const char* line, const char* event, int64_t when)
+{
+  char job[sizeof r->job];
+  int  failed = 0;
+
+  if (strcmp(event, "START") == 0) {
+    scr_log_value(line, "jobid", job, sizeof job);
+    failed = scr_log_runs_next(r, job);
+    snprintf(r->job, sizeof r->job, "%s", job);
+    r->ended = 0;
+    r->begin = when;
+  }
+  r->last = when;
+  if (strcmp(event, "END") == 0 || strcmp(event, "HALT") == 0) r->ended = 1;
+  return failed;
+}
+
+/* ---- the best time between checkpoints ---- */
+
+/* The square root of X: an application need not link the mathematical library. */
+SCR_FN double scr_sqrt(double x)
+{
+  double r = x > 1 ? x : 1;
+  int    i;
+
+  for (i = 0; i < 1100 && r * r - x > x * 1e-12; i++) r = (r + x / r) / 2;
+  return r;
+}
+
+/*
+** The time of computation between checkpoints of COST seconds each that loses least, with MTBF seconds between
+** failures: by Young's formula, or by Daly's, which corrects it for short times between failures.
+*/
+SCR_FN double scr_best_interval(double cost, double mtbf, int daly)
+{
+  double young = scr_sqrt(2 * cost * mtbf), q = cost / (2 * mtbf);
+
+  if (!daly) return young;
+  return cost < 2 * mtbf ? young * (1 + scr_sqrt(q) / 3 + q / 9) - cost : mtbf;
+}
+
+/* What checkpoints of one kind cost, as a mean in which the last ones count most. */
+typedef struct {
+  int    n;
+  double seconds;
+} scr_cost;
+
+SCR_FN void scr_cost_learn(scr_cost* c, double seconds)
+{
+  if (c->n < 8) c->n++;
+  c->seconds += (seconds - c->seconds) / c->n;
 }
 
 /* ==== 15 COMMANDS: REBUILD, SCAN, SCAVENGE ==============================================================
@@ -11869,13 +12728,14 @@ out:
 **              found: RENAMING, YES     scr_run_find_on_prefix, by the index; OUTGROWN, if it is older than what
 **                                       SCR_PREFIX_SIZE keeps
 **
-** Uses       errors, memory, hash, dataset, file window, filemap, prefix, files of a run, MPI helpers, world
+** Uses       platform, errors, memory, hash, dataset, file window, filemap, prefix, files of a run, MPI helpers, world
 ** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_lost, scr_search, scr_dataset,
-**            scr_reading; scr, scr_logged, scr_event, scr_event_transfer, scr_event_damage, scr_tried_keep,
-**            scr_tried_add, scr_dataset_find, scr_dataset_is_whole, scr_dataset_is_cached, scr_dataset_is_missed,
-**            scr_dataset_named, scr_dataset_newest, scr_dataset_remove, scr_dataset_add, scr_dataset_entry,
-**            scr_dataset_next_entry, scr_entry_decide, scr_map_write, scr_map_settle, scr_dataset_put_note,
-**            scr_dataset_write_note, scr_life_leads, scr_change_life, scr_change_on_prefix, scr_dataset_reconsider
+**            scr_reading; scr, scr_logged, scr_status_event, scr_event, scr_event_compute, scr_event_transfer,
+**            scr_event_damage, scr_tried_keep, scr_tried_add, scr_dataset_find, scr_dataset_is_whole,
+**            scr_dataset_is_cached, scr_dataset_is_missed, scr_dataset_named, scr_dataset_newest, scr_dataset_remove,
+**            scr_dataset_add, scr_dataset_entry, scr_dataset_next_entry, scr_entry_decide, scr_map_write,
+**            scr_map_settle, scr_dataset_put_note, scr_dataset_write_note, scr_life_leads, scr_change_life,
+**            scr_change_on_prefix, scr_dataset_reconsider
 ** Invariants
 **   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
@@ -11999,8 +12859,13 @@ typedef struct {
   size_t   mpi_buf, file_buf;
   char*    work; /* memory of the redundancy engine, allocated in SCR_Init so that it cannot fail later */
 
+  scr_hash* status; /* of the run, as the status file tells it; on rank 0 */
+  int       status_failed;
+
   scr_log log;
-  int     log_failed; /* 1: writing the log failed, and a warning was printed */
+  int     log_failed;    /* 1: writing the log failed, and a warning was printed */
+  double  run_start;     /* when SCR_Init began, */
+  double  compute_start; /* and when the application last began to compute; 0 while it does not */
 
   /* the dataset between Start and Complete */
   const scr_reddesc* red;
@@ -12022,16 +12887,30 @@ typedef struct {
   scr_reading reading;
 
   /* decisions: halt and checkpoint conditions, on rank 0 */
-  scr_hash* halt;
-  int       halt_exit, halt_enabled, halt_seconds, asked_should_exit;
-  int       halt_uncounted; /* complete checkpoints that the halt file does not count yet */
-  int       fresh_start;    /* not 0: this run is a fresh start, which offers no checkpoint */
-  int       fresh_served;   /* the value of SCR_FRESH_START that an earlier run of this job has served; or 0 */
-  char      halt_why[256];  /* the halt condition that holds */
-  int       need_calls, interval, seconds;
-  double    overhead;
-  double    ckpt_end, ckpt_cost;
-  int       ckpt_count;
+  scr_hash*    halt;
+  int          halt_exit, halt_enabled, halt_seconds, asked_should_exit;
+  int          halt_uncounted; /* complete checkpoints that the halt file does not count yet */
+  int          fresh_start;    /* not 0: this run is a fresh start, which offers no checkpoint */
+  int          fresh_served;   /* the value of SCR_FRESH_START that an earlier run of this job has served; or 0 */
+  char         halt_why[256];  /* the halt condition that holds */
+  int          need_calls, interval, seconds;
+  double       overhead;
+  double       ckpt_end, ckpt_cost;
+  int          ckpt_count;
+  double       mtbf;      /* SCR_CHECKPOINT_MTBF in seconds; 0: off; negative: as the log tells, */
+  scr_log_runs past;      /* of the runs before this one */
+  scr_cost*    cost;      /* of checkpoints by CKPT line, without and with a flush that the application waits for */
+  int          end_asked; /* 1: it is known whether anybody knows */
+  int64_t      end;       /* when the allocation ends; -1: nobody knows */
+
+  /* what someone asks for, by a signal or a command: bits SCR_WISH_x, the same on every rank */
+  int       wishes;                     /* for the next checkpoint */
+  int       wishes_caught, wishes_read; /* those that this rank knows by signals, and rank 0 by the halt file */
+  int       granting;                   /* those of the open checkpoint */
+  int       leaving;                    /* 1: a checkpoint has granted the wish that the run ends */
+  scr_hash* requests;                   /* on rank 0: the numbers of the requests in `wishes`, */
+  scr_hash* answering;                  /* in `granting`, */
+  scr_hash* answered;                   /* and those that were granted */
 } scr_state;
 
 static scr_state scr;
@@ -12049,6 +12928,75 @@ SCR_FN void scr_logged(int rc, const scr_err_record* why)
   scr_err_restore(why);
 }
 
+/* What the status file calls the time after each of these events. */
+static const struct {
+  const char *event, *phase;
+} scr_status_phases[] = {{"START", "starting"},
+                         {"REBUILD_START", "rebuilding"},
+                         {"REBUILD_SUCCESS", "starting"},
+                         {"REBUILD_FAIL", "starting"},
+                         {"FETCH_START", "fetching"},
+                         {"FETCH_SUCCESS", "starting"},
+                         {"FETCH_FAIL", "starting"},
+                         {"COMPUTE_START", "computing"},
+                         {"CHECKPOINT_START", "writing a checkpoint"},
+                         {"OUTPUT_START", "writing output"},
+                         {"FLUSH_START", "flushing"},
+                         {"COMPUTE_END", "ending"},
+                         {"END", "ended"}};
+
+/* The datasets in the cache, for the status file. */
+SCR_FN void scr_status_cache(void)
+{
+  int i;
+
+  scr_hash_unset(scr.status, "CACHE");
+  for (i = 0; i < scr.datasets; i++) {
+    const scr_dataset* ds = &scr.dataset[i];
+    const scr_entry*   e = scr_filemap_find(&scr.map, &ds->desc.identity, scr.world.rank);
+    scr_hash*          h = scr_hash_set_kv_int(scr.status, "CACHE", ds->desc.identity.id);
+    scr_hash_util_set_str(h, "NAME", scr_desc_name(&ds->desc));
+    scr_hash_util_set_bytecount(h, "BYTES", ds->desc.bytes);
+    if (ds->store != NULL) scr_hash_util_set_str(h, "STORE", ds->store);
+    if (e != NULL) scr_hash_util_set_str(h, "SCHEME", scr_scheme_name(e->red.scheme));
+    if (ds->on_prefix == SCR_PREFIX_YES) scr_hash_util_set_int(h, "PFS", 1);
+    if (ds->life == SCR_WRITING) scr_hash_util_set_str(h, "STATE", "being written");
+    if (ds->life == SCR_ASIDE) scr_hash_util_set_str(h, "STATE", "set aside");
+  }
+}
+
+/*
+** EVENT happened to the dataset DESC, if it is not NULL: rank 0 tells it in the status file.  It is no error if that
+** cannot be written.
+*/
+SCR_FN void scr_status_event(const char* event, const scr_desc* desc, double secs)
+{
+  int            flush = strncmp(event, "FLUSH_", 6) == 0 || strncmp(event, "ASYNC_FLUSH_", 12) == 0;
+  scr_err_record why;
+  size_t         i;
+
+  if (scr.world.rank != 0) return;
+  scr_err_save(&why);
+  if (scr.status == NULL)
+    scr.status = scr_status_begin(scr.world.home.job, scr.world.home.host, scr.world.ranks,
+                                  scr.world.group[SCR_GROUP_NODE].groups);
+  for (i = 0; i < sizeof scr_status_phases / sizeof *scr_status_phases; i++) {
+    if (strcmp(event, scr_status_phases[i].event) != 0) continue;
+    scr_hash_util_set_str(scr.status, "PHASE", scr_status_phases[i].phase);
+    scr_hash_util_set_int64(scr.status, "SINCE", scr_time_usec());
+  }
+  if (strcmp(event, "CHECKPOINT_END") == 0)
+    scr_status_put(scr_hash_set(scr.status, "LAST", scr_hash_new()), desc, secs);
+  if (flush && strstr(event, "_START") != NULL)
+    scr_status_put(scr_hash_set_kv_int(scr.status, "FLUSH", desc->identity.id), desc, secs);
+  else if (flush) scr_hash_unset_kv_int(scr.status, "FLUSH", desc->identity.id);
+  if (scr.end_asked && scr.end >= 0) scr_hash_util_set_int64(scr_hash_get(scr.status, "RUN"), "END", scr.end);
+  scr_status_cache();
+  if (scr_status_write(scr.world.prefix, scr.status) != SCR_SUCCESS && scr.status_failed++ == 0)
+    scr_dbg(1, "%s; scr_status does not know what the run is doing", scr_err_text);
+  scr_err_restore(&why);
+}
+
 /*
 ** Rank 0 logs EVENT, which all ranks take part in, of the dataset DESC, or of the run if DESC is NULL; a negative SECS
 ** is left out.
@@ -12058,11 +13006,30 @@ SCR_FN void scr_event(const char* event, const char* note, const scr_desc* desc,
   scr_log_dataset d = {0, NULL, secs};
   scr_err_record  why;
 
-  if (scr.world.rank != 0 || (!scr.log.txt && !scr.log.syslog)) return;
+  scr_status_event(event, desc, secs);
+  if (scr.world.rank != 0 || !scr_log_is_on(&scr.log)) return;
   if (desc != NULL) d.id = desc->identity.id;
   if (desc != NULL) d.name = scr_desc_name(desc);
   scr_err_save(&why);
   scr_logged(scr_log_event(&scr.log, event, note, &d), &why);
+}
+
+/*
+** The application computes from now on, or no longer; the dataset that follows has the next id.  Whatever order such
+** calls have, each start in the log has its end.
+*/
+SCR_FN void scr_event_compute(int on)
+{
+  scr_log_dataset d = {scr.dataset_id + 1, NULL, -1.0};
+  scr_err_record  why;
+
+  if (on == (scr.compute_start > 0)) return;
+  if (!on) d.secs = scr_wtime() - scr.compute_start;
+  scr.compute_start = on ? scr_wtime() : 0;
+  scr_status_event(on ? "COMPUTE_START" : "COMPUTE_END", NULL, d.secs);
+  if (scr.world.rank != 0 || !scr_log_is_on(&scr.log)) return;
+  scr_err_save(&why);
+  scr_logged(scr_log_event(&scr.log, on ? "COMPUTE_START" : "COMPUTE_END", NULL, &d), &why);
 }
 
 /* Rank 0 logs that all files of the dataset DESC were copied FROM one place TO another in SECS seconds. */
@@ -12071,7 +13038,7 @@ SCR_FN void scr_event_transfer(const char* type, const char* from, const char* t
   scr_log_dataset d = {desc->identity.id, scr_desc_name(desc), secs};
   scr_err_record  why;
 
-  if (scr.world.rank != 0 || (!scr.log.txt && !scr.log.syslog)) return;
+  if (scr.world.rank != 0 || !scr_log_is_on(&scr.log)) return;
   scr_err_save(&why);
   scr_logged(scr_log_transfer(&scr.log, type, from, to, &d, (double)desc->bytes, desc->files), &why);
 }
@@ -12083,9 +13050,10 @@ SCR_FN void scr_event_damage(int id, int rc)
   scr_err_record  why;
   int             corrupt = rc == SCR_ERR_CRC || rc == SCR_ERR_FORMAT;
 
-  if ((!corrupt && rc != SCR_ERR_MISSING) || (!scr.log.txt && !scr.log.syslog)) return;
+  if ((!corrupt && rc != SCR_ERR_MISSING) || !scr_log_is_on(&scr.log)) return;
   scr_err_save(&why);
   scr_logged(scr_log_event(&scr.log, corrupt ? "CORRUPT" : "MISSING", why.text, &d), &why);
+  if (scr.world.rank != 0) scr_log_db_close(&scr.log.db); /* a database does not bear a connection of every rank */
 }
 
 /* Add TEXT to scr.tried: why a dataset cannot be loaded.  Every rank calls it. */
@@ -17889,10 +18857,10 @@ SCR_FN int scr_restart_begin_anew(void)
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, file window, filemap,
 **            prefix, files of a run, MPI helpers, world, state, encode, cache, recovery, flush, asynchronous flush,
 **            room and fetch, restart choice
-** Offers     scr_report, scr_report_local, scr_enter, scr_not_entered, scr_flag_given, scr_run_halt_decide,
-**            scr_run_write_reason, scr_release, scr_run_flush_newest, scr_start_run, scr_route_new, scr_route_loaded,
-**            scr_accept_loaded, scr_reject_loaded, scr_need_decide, scr_open_fails, scr_open_failed, scr_start,
-**            scr_complete, scr_enter_name, scr_run_delete, scr_run_drop, scr_run_choose
+** Offers     scr_report, scr_report_local, scr_enter, scr_not_entered, scr_flag_given, scr_wish_put, scr_wish_get,
+**            scr_run_halt_decide, scr_run_write_reason, scr_release, scr_run_flush_newest, scr_need_decide,
+**            scr_start_run, scr_route_new, scr_route_loaded, scr_accept_loaded, scr_reject_loaded, scr_open_fails,
+**            scr_open_failed, scr_start, scr_complete, scr_enter_name, scr_run_delete, scr_run_drop, scr_run_choose
 ** Invariants
 **   O1  The library calls exit only in scr_run_leave.
 **   O2  A dataset is committed on no rank before it is protected on all.
@@ -18013,6 +18981,9 @@ SCR_FN int scr_settings_same(const scr_hash* mine, const scr_hash* all, const ch
     for (e = scr_hash_elem_first(side ? b : a); e != NULL; e = scr_hash_elem_next(e)) {
       const char* key = scr_hash_elem_key(e);
       const char *va = scr_hash_elem_get_first_val(a, key), *vb = scr_hash_elem_get_first_val(b, key);
+      if ((va == NULL || vb == NULL || strcmp(va, vb) != 0) && scr_params_are_secret(key))
+        return SCR_ERR(SCR_ERR_DIFFER, "%s is not the same on rank %d as on rank 0; set it alike everywhere", key,
+                       scr.world.rank);
       if (va == NULL || vb == NULL || strcmp(va, vb) != 0)
         return SCR_ERR(SCR_ERR_DIFFER, "%s is %s on rank %d, but %s on rank 0; set it alike everywhere", key,
                        va ? va : "not set", scr.world.rank, vb ? vb : "not set");
@@ -18080,7 +19051,7 @@ SCR_FN int scr_settings_keep(void)
               {"SCR_FETCH_BYPASS", &scr.fetch_bypass},     {"SCR_GLOBAL_RESTART", &scr.global_restart},
               {"SCR_CHECKPOINT_INTERVAL", &scr.interval},  {"SCR_CHECKPOINT_SECONDS", &scr.seconds},
               {"SCR_FRESH_START", &scr.fresh_start},       {"SCR_HALT_ENABLED", &scr.halt_enabled}};
-  const char *exits = scr_param_get(scr.world.params, "SCR_HALT_EXIT"), *type, *ranks;
+  const char *exits = scr_param_get(scr.world.params, "SCR_HALT_EXIT"), *type, *ranks, *mtbf;
   uint64_t    bytes = 0;
   size_t      i;
   int         rc = SCR_SUCCESS;
@@ -18088,6 +19059,9 @@ SCR_FN int scr_settings_keep(void)
   for (i = 0; rc == SCR_SUCCESS && i < sizeof ints / sizeof *ints; i++)
     rc = scr_param_int(scr.world.params, ints[i].name, ints[i].to);
   if (rc == SCR_SUCCESS) rc = scr_param_real(scr.world.params, "SCR_CHECKPOINT_OVERHEAD", &scr.overhead);
+  mtbf = scr_param_get(scr.world.params, "SCR_CHECKPOINT_MTBF");
+  if (mtbf != NULL && strcasecmp(mtbf, "log") == 0) scr.mtbf = -1;
+  else if (rc == SCR_SUCCESS) rc = scr_param_real(scr.world.params, "SCR_CHECKPOINT_MTBF", &scr.mtbf);
   if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.world.params, "SCR_MPI_BUF_SIZE", &bytes);
   scr.mpi_buf = bytes < 4096 ? 4096 : (size_t)bytes;
   if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.world.params, "SCR_FILE_BUF_SIZE", &bytes);
@@ -18289,17 +19263,233 @@ SCR_FN int scr_run_open_prefix(void)
   return SCR_SUCCESS;
 }
 
+/* ---- wishes: a checkpoint, its flush, and the end of the run, by a signal or by the halt file ---- */
+
+/* A signal of SCR_SIGNALS.  It outlives a run whose handler another one has covered: that one may still call it. */
+typedef struct {
+  int                   number, wishes; /* wishes 0: only passed on */
+  struct sigaction      before;         /* the application's own */
+  volatile sig_atomic_t came, busy;
+} scr_caught;
+
+static scr_caught scr_caughts[SCR_NSIGNALS];
+
+/* Note that the signal NUMBER came, and pass it on; nothing else may be done in a handler. */
+SCR_FN void scr_signal_handle(int number, siginfo_t* info, void* context)
+{
+  int i, saved = errno;
+
+  for (i = 0; i < SCR_NSIGNALS; i++) {
+    scr_caught* c = &scr_caughts[i];
+    if (c->number != number || c->busy) continue; /* busy: the application's handler has called this one */
+    c->came = 1;
+    c->busy = 1;
+    if (c->before.sa_flags & SA_SIGINFO) c->before.sa_sigaction(number, info, context);
+    else if (c->before.sa_handler != SIG_DFL && c->before.sa_handler != SIG_IGN) c->before.sa_handler(number);
+    c->busy = 0;
+  }
+  errno = saved;
+}
+
+/* Returns 1 if the handler of C is the one that the process has. */
+SCR_FN int scr_signal_is_ours(const scr_caught* c)
+{
+  struct sigaction now;
+
+  return sigaction(c->number, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == scr_signal_handle;
+}
+
+/* Give the signals back; those whose handler the application has replaced are only passed on from now on. */
+SCR_FN void scr_signals_end(void)
+{
+  int i;
+
+  for (i = 0; i < SCR_NSIGNALS; i++) {
+    scr_caught* c = &scr_caughts[i];
+    c->wishes = 0;
+    if (c->number != 0 && scr_signal_is_ours(c) && sigaction(c->number, &c->before, NULL) == 0) c->number = 0;
+  }
+}
+
+/* Catch the signals of SCR_SIGNALS. */
+SCR_FN int scr_signals_begin(void)
+{
+  const char*      text = scr_param_get(scr.world.params, "SCR_SIGNALS");
+  struct sigaction ours;
+  scr_caught*      c;
+  int              i, number, wishes;
+
+  memset(&ours, 0, sizeof ours);
+  ours.sa_sigaction = scr_signal_handle;
+  ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  while (text != NULL && scr_param_signal(&text, &number, &wishes) == 1) {
+    for (i = 0; scr_signals[i].number != number; i++) continue;
+    c = &scr_caughts[i];
+    c->wishes |= wishes;
+    c->came = 0;
+    if (c->number != 0 && scr_signal_is_ours(c)) continue;
+    if (sigaction(number, NULL, &c->before) < 0) return SCR_ERRNO("SCR_SIGNALS: cannot catch signal %d", number);
+    c->number = number;
+    if (sigaction(number, &ours, NULL) < 0) return SCR_ERRNO("SCR_SIGNALS: cannot catch signal %d", number);
+  }
+  return SCR_SUCCESS;
+}
+
+/* Rank 0 has read H, the halt file: see which requests are new. */
+SCR_FN void scr_wish_read(const scr_hash* h)
+{
+  scr_hash* numbers = scr_hash_new();
+  int       wishes = scr_request_wishes(h, scr.answering, scr.answered, numbers);
+
+  if (wishes & ~scr.wishes_read) scr_msg_print("info", "scr_checkpoint asks for a checkpoint");
+  scr.wishes_read = wishes;
+  scr_hash_delete(&scr.requests);
+  scr.requests = numbers;
+}
+
+/* Add to the vote V what this rank was asked for since the last one. */
+SCR_FN void scr_wish_put(scr_vote* v)
+{
+  int i, wishes = scr.wishes_read;
+
+  for (i = 0; i < SCR_NSIGNALS; i++) {
+    if (scr_caughts[i].wishes == 0 || !scr_caughts[i].came) continue;
+    scr_caughts[i].came = 0; /* one that comes now is part of the same wish */
+    scr.wishes_caught |= scr_caughts[i].wishes;
+    scr_msg_print("info", "signal %d asks for a checkpoint", scr_caughts[i].number);
+  }
+  wishes |= scr.wishes_caught;
+  for (i = 0; i < SCR_NWISHES; i++) v->max[1 + i] = wishes >> i & 1;
+}
+
+/* What the vote V, which ended with RC, says all ranks are asked for. */
+SCR_FN void scr_wish_get(const scr_vote* v, int rc)
+{
+  int i;
+
+  for (i = 0; i < SCR_NWISHES && rc == SCR_SUCCESS; i++)
+    if (v->max[1 + i]) scr.wishes |= 1 << i;
+}
+
+/* A checkpoint is started: it is the one that was asked for, as far as this was known before. */
+SCR_FN void scr_wish_begin(void)
+{
+  scr.granting = scr.wishes;
+  scr.wishes = scr.wishes_caught = scr.wishes_read = 0;
+  scr_hash_delete(&scr.answering);
+  scr.answering = scr.requests;
+  scr.requests = NULL;
+}
+
+/* The checkpoint failed: the next one has to be it. */
+SCR_FN void scr_wish_fail(void)
+{
+  scr.wishes |= scr.granting;
+  scr.granting = 0;
+  scr_hash_delete(&scr.answering);
+}
+
+/* The open checkpoint, dataset ID, is complete, and what was wished of it ended with RC.  Answer the requests. */
+SCR_FN void scr_wish_grant(int id, int rc)
+{
+  const scr_dataset* ds = scr_dataset_find(id);
+  scr_answer         a;
+  scr_record         file;
+  scr_err_record     why;
+  int                err;
+
+  if (scr.granting & SCR_WISH_HALT) {
+    scr.leaving = 1;
+    snprintf(scr.halt_why, sizeof scr.halt_why, "a signal or scr_checkpoint --halt has asked for it");
+  }
+  scr.granting = 0;
+  if (scr.world.rank != 0 || scr_hash_size(scr.answering) == 0) return;
+  scr_err_save(&why);
+  memset(&a, 0, sizeof a);
+  a.id = id;
+  if (ds != NULL) snprintf(a.name, sizeof a.name, "%s", scr_desc_name(&ds->desc));
+  a.flushed = ds != NULL && ds->on_prefix == SCR_PREFIX_YES;
+  if (rc != SCR_SUCCESS) snprintf(a.error, sizeof a.error, "%s", why.text);
+  err = scr_record_open(&file, scr.world.prefix, "halt.scr");
+  if (scr_record_close(&file, err, err == SCR_SUCCESS && scr_request_answer(file.h, scr.answering, &a)) != SCR_SUCCESS)
+    scr_warn("%s; scr_checkpoint does not learn of %s", scr_err_text, a.name);
+  if (scr.answered == NULL) scr.answered = scr_hash_new();
+  scr_hash_merge(scr.answered, scr.answering);
+  scr_hash_delete(&scr.answering);
+  scr_err_restore(&why);
+}
+
 /* ---- halt ---- */
 
-/* The seconds that the allocation has left, according to SCR_END_TIME or the resource manager; -1 if not known. */
+/* Run the line COMMAND of the shell, for at most 10 seconds; *ANSWER, to be freed, is what it prints. */
+SCR_FN int scr_run_ask(const char* command, char** answer)
+{
+  static char                shell[] = "sh", option[] = "-c";
+  char*                      line = scr_strdup(command);
+  char*                      argv[] = {shell, option, line, NULL};
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t          group;
+  struct pollfd              poll_for;
+  double                     end = scr_wtime() + 10;
+  char                       text[4096];
+  ssize_t                    k;
+  size_t                     n = 0;
+  pid_t                      pid = -1;
+  int                        fds[2], rc = SCR_SUCCESS;
+
+  *answer = NULL;
+  if (line == NULL) return SCR_ERR_OOM();
+  if (pipe(fds) < 0) {
+    free(line);
+    return SCR_ERRNO("cannot run %s", command);
+  }
+  fcntl(fds[0], F_SETFD, FD_CLOEXEC);
+  posix_spawn_file_actions_init(&actions); /* no fork: the memory of a rank may be registered with the network */
+  posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
+  posix_spawn_file_actions_addclose(&actions, fds[1]);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  posix_spawnattr_init(&group);
+  posix_spawnattr_setflags(&group, POSIX_SPAWN_SETPGROUP); /* of its own, so that nothing of it outlives the limit */
+  errno = posix_spawnp(&pid, "sh", &actions, &group, argv, environ);
+  if (errno != 0) rc = SCR_ERRNO("cannot run %s", command);
+  posix_spawnattr_destroy(&group);
+  posix_spawn_file_actions_destroy(&actions);
+  close(fds[1]);
+  while (rc == SCR_SUCCESS) {
+    poll_for.fd = fds[0];
+    poll_for.events = POLLIN;
+    if (poll(&poll_for, 1, 100) > 0) {
+      if ((k = read(fds[0], text + n, sizeof text - 1 - n)) <= 0) break;
+      n += (size_t)k;
+    }
+    if (scr_wtime() > end || n == sizeof text - 1) {
+      kill(-pid, SIGKILL);
+      rc = SCR_ERR(SCR_ERR_IO, "`%s` has not answered within 10 s", command);
+    }
+  }
+  close(fds[0]);
+  while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
+  free(line);
+  text[n] = '\0';
+  if (rc == SCR_SUCCESS && (*answer = scr_strdup(text)) == NULL) rc = SCR_ERR_OOM();
+  return rc;
+}
+
+/* The seconds that the allocation has left, which the resource manager is asked once; -1 if nobody knows. */
 SCR_FN int64_t scr_seconds_left(void)
 {
-  int64_t end, left;
+  scr_err_record why;
+  int64_t        left;
 
-  if (scr_str_int64(scr_param_get(scr.world.params, "SCR_END_TIME"), &end) != SCR_SUCCESS &&
-      scr_str_int64(getenv("SLURM_JOB_END_TIME"), &end) != SCR_SUCCESS)
-    return -1;
-  left = end - (int64_t)time(NULL);
+  if (!scr.end_asked) {
+    scr_err_save(&why);
+    if (scr_allocation_end(scr.world.params, scr_run_ask, &scr.end) != SCR_SUCCESS) scr.end = -1;
+    scr_err_restore(&why);
+    scr.end_asked = 1;
+  }
+  if (scr.end < 0) return -1;
+  left = scr.end - (int64_t)time(NULL);
   return left > 0 ? left : 0;
 }
 
@@ -18322,14 +19512,17 @@ SCR_FN void scr_run_halt_begin(void)
 SCR_FN int scr_run_halt_look(int done, char* reason, size_t n)
 {
   scr_record file;
+  int64_t    left = -1;
   int        halt, rc = done ? scr_record_open(&file, scr.world.prefix, "halt.scr")
                              : scr_record_read(&file, scr.world.prefix, "halt.scr");
 
   scr.halt_uncounted += done;
   if (rc == SCR_SUCCESS) scr_halt_merge(scr.halt, file.h, scr.halt_seconds);
+  if (rc == SCR_SUCCESS) scr_wish_read(file.h);
   else scr_warn("%s; the halt conditions known so far still apply", scr_err_text);
   scr_halt_count(scr.halt, rc == SCR_SUCCESS ? scr.halt_uncounted : done);
-  halt = scr_halt_check(scr.halt, (int64_t)time(NULL), scr_seconds_left(), reason, n);
+  if (scr_hash_get(scr.halt, "HaltSeconds") != NULL) left = scr_seconds_left();
+  halt = scr_halt_check(scr.halt, (int64_t)time(NULL), left, reason, n);
   if (rc == SCR_SUCCESS && done) scr_halt_count(file.h, scr.halt_uncounted);
   if (rc == SCR_SUCCESS && done && halt) scr_hash_util_set_str(file.h, "ExitReason", reason);
   if (scr_record_close(&file, rc, done) == SCR_SUCCESS) scr.halt_uncounted = done ? 0 : scr.halt_uncounted;
@@ -18354,21 +19547,32 @@ SCR_FN int scr_run_halt_decide(int done, int* halt, int rc)
   if (*halt) snprintf(scr.halt_why, sizeof scr.halt_why, "%s", reason);
   memset(&v, 0, sizeof v);
   v.max[0] = *halt;
+  scr_wish_put(&v);
   rc = scr_vote_all(&v, rc, scr.world.comm);
-  *halt = (int)v.max[0];
+  scr_wish_get(&v, rc);
+  *halt = v.max[0] || scr.leaving;
   return rc;
 }
 
-/* Write REASON to the halt file; NULL removes the SCR_FINALIZE_CALLED of an earlier run.  Rank 0 only. */
+/*
+** Write REASON to the halt file; NULL removes the SCR_FINALIZE_CALLED of an earlier run.  Requests of earlier runs,
+** or of this one, when it ends, get no checkpoint.  Rank 0 only.
+*/
 SCR_FN int scr_run_write_reason(const char* reason)
 {
   scr_record file;
-  int        stale, rc = scr_record_open(&file, scr.world.prefix, "halt.scr");
+  scr_answer a;
+  int        changed, stale, rc = scr_record_open(&file, scr.world.prefix, "halt.scr");
 
   stale = strcmp(scr_hash_str_or(file.h, "ExitReason", ""), "SCR_FINALIZE_CALLED") == 0;
   if (reason != NULL) scr_hash_util_set_str(file.h, "ExitReason", reason);
   else if (stale) scr_hash_unset(file.h, "ExitReason");
-  return scr_record_close(&file, rc, reason != NULL || stale);
+  changed = reason != NULL || stale;
+  if (reason == NULL) changed |= scr_request_forget(file.h, (int64_t)time(NULL));
+  memset(&a, 0, sizeof a);
+  snprintf(a.error, sizeof a.error, "the run that was asked has ended");
+  changed |= scr_request_answer(file.h, NULL, &a);
+  return scr_record_close(&file, rc, changed);
 }
 
 /* ---- the end of a run ---- */
@@ -18378,16 +19582,23 @@ SCR_FN void scr_release(void)
   scr_hash* app = scr.app;
 
   scr_read_close();
+  scr_signals_end();
   scr_helper_end();
   scr_flights.failed = SCR_SUCCESS;
   scr_free(&scr_flights.flush);
   scr_map_settle();
+  scr_log_end(&scr.log);
   scr_world_free(&scr.world);
   while (scr.datasets > 0) scr_dataset_remove(scr.dataset[0].desc.identity.id);
   scr_free(&scr.dataset);
   scr_free(&scr.work);
+  scr_free(&scr.cost);
   scr_filemap_clear(&scr.map);
   scr_hash_delete(&scr.halt);
+  scr_hash_delete(&scr.status);
+  scr_hash_delete(&scr.requests);
+  scr_hash_delete(&scr.answering);
+  scr_hash_delete(&scr.answered);
   scr_hash_delete(&scr.world.params);
   scr_buf_free(&scr.tried);
   if (scr.prefix_lock >= 0) scr_os.close(scr.prefix_lock);
@@ -18459,12 +19670,103 @@ SCR_FN void scr_run_leave(void)
   if (scr.world.rank == 0)
     scr_msg_print("info", "the run ends here: %s (see scr_halt --list; SCR_HALT_EXIT=0 leaves the end to the program)",
                   scr.halt_why);
+  if (scr.leaving && scr.world.rank == 0 && scr_run_write_reason("SCR_FINALIZE_CALLED") != SCR_SUCCESS)
+    scr_warn("%s; commands cannot see that the run has ended", scr_err_text);
   scr_event("HALT", scr.halt_why, NULL, -1.0);
+  scr_event("END", NULL, NULL, scr_wtime() - scr.run_start);
   scr_barrier(scr.world.comm);
   scr_release();
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size == ranks) MPI_Finalize();
   exit(0);
+}
+
+/* ---- when ---- */
+
+/* The costs of checkpoint CKPT, by the CKPT line that it is kept by, and whether the application waits for a flush. */
+SCR_FN scr_cost* scr_need_cost(int ckpt)
+{
+  const scr_reddesc* d = scr_reddesc_for_dataset(&scr.world, ckpt, SCR_FLAG_CHECKPOINT);
+  int                flush = !scr.flush_async && scr.flush_every > 0 && ckpt % scr.flush_every == 0;
+
+  return scr.cost != NULL && d != NULL ? &scr.cost[2 * (d - scr.world.red) + flush] : NULL;
+}
+
+/* What the log of earlier runs tells of the checkpoint that it is about. */
+typedef struct {
+  char   level[SCR_MAX_FILENAME + 16]; /* store and scheme, as CHECKPOINT_START notes them */
+  double dataset, seconds;             /* the last one that is complete, and its cost */
+} scr_need_reading;
+
+/* Learn from LINE of the log, which was written at WHEN, what checkpoints cost and which runs failed. */
+SCR_FN void scr_need_learn(const char* line, int64_t when, void* arg)
+{
+  scr_need_reading* r = (scr_need_reading*)arg;
+  char              event[64], level[sizeof r->level];
+  double            seconds = scr_log_number(line, "secs");
+  int               i, flush;
+
+  if (!scr_log_value(line, "event", event, sizeof event)) return;
+  scr_log_runs_add(&scr.past, line, event, when);
+  if (strcmp(event, "CHECKPOINT_START") == 0) scr_log_value(line, "note", r->level, sizeof r->level);
+  flush = strcmp(event, "FLUSH_SUCCESS") == 0;
+  if (flush && scr_log_number(line, "dset") != r->dataset) return;
+  if (seconds < 0 || (!flush && strcmp(event, "CHECKPOINT_END") != 0)) return;
+  if (!flush) r->seconds = 0;
+  r->seconds += seconds;
+  r->dataset = scr_log_number(line, "dset");
+  for (i = 0; i < scr.world.nreds; i++) {
+    snprintf(level, sizeof level, "%s, %s", scr.world.red[i].store, scr_scheme_name(scr.world.red[i].scheme));
+    if (strcmp(level, r->level) == 0) scr_cost_learn(&scr.cost[2 * i + flush], r->seconds);
+  }
+}
+
+/* If SCR_CHECKPOINT_MTBF is set, learn from the log of earlier runs, if there is one.  Rank 0 only. */
+SCR_FN void scr_need_begin(void)
+{
+  char             path[SCR_MAX_FILENAME];
+  scr_need_reading r;
+  int              rc;
+
+  if (scr.mtbf == 0) return;
+  memset(&r, 0, sizeof r);
+  scr.cost = (scr_cost*)scr_malloc(2 * (size_t)scr.world.nreds * sizeof *scr.cost);
+  rc = scr.cost == NULL ? SCR_ERR_OOM() : scr_record_path(scr.world.prefix, "log", path, sizeof path);
+  if (rc == SCR_SUCCESS) rc = scr_log_read(path, scr_need_learn, &r);
+  scr_log_runs_next(&scr.past, scr.world.home.job);
+  if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND)
+    scr_warn("%s; what checkpoints cost, and how often runs fail, is learnt from this run alone", scr_err_text);
+}
+
+/*
+** The seconds of computation after which the next checkpoint should follow (SCR_CHECKPOINT_MTBF); 0 while its cost is
+** not known.  Without a failure in the log the time that was watched stands for the time between two: it grows, and
+** with it the interval.
+*/
+SCR_FN double scr_need_interval(double now)
+{
+  const scr_cost* c = scr_need_cost(scr.checkpoint_id + 1);
+  double          mtbf = scr.mtbf, watched = scr.past.seconds + now - scr.run_start;
+  double          cost = scr.ckpt_count > 0 ? scr.ckpt_cost / scr.ckpt_count : 0;
+
+  if (mtbf < 0) mtbf = watched / (scr.past.failures > 0 ? scr.past.failures : 1);
+  if (c != NULL && c->n > 0) cost = c->seconds;
+  return cost > 0 && mtbf > 0 ? scr_best_interval(cost, mtbf, 1) : 0;
+}
+
+/* Apply the rules of SCR_Need_checkpoint, and the halt conditions.  Rank 0 only. */
+SCR_FN int scr_need_decide(void)
+{
+  double now = scr_wtime(), cost = scr.ckpt_count ? scr.ckpt_cost / scr.ckpt_count : 0.0, elapsed = now - scr.ckpt_end;
+  char   reason[256];
+
+  if (scr_run_halt_look(0, reason, sizeof reason)) return 1;
+  if (scr.interval > 0 && scr.need_calls % scr.interval == 0) return 1;
+  if (scr.seconds > 0 && elapsed >= scr.seconds) return 1;
+  if (scr.overhead > 0 && (scr.ckpt_count == 0 || cost / (elapsed + cost) * 100.0 < scr.overhead)) return 1;
+  if (scr.mtbf != 0 && elapsed >= scr_need_interval(now)) return 1;
+  return scr.interval <= 0 && scr.seconds <= 0 && scr.overhead <= 0 &&
+         scr.mtbf == 0; /* without any rule, always: a program must not lose its work by default */
 }
 
 /* ---- the start of a run ---- */
@@ -18847,23 +20149,19 @@ SCR_FN int scr_run_write_nodes(void)
 /* Set up the log, if SCR_LOG_ENABLE is set, and log the start of the run. */
 SCR_FN void scr_run_log_start(void)
 {
-  char           line[128];
-  int            on = 0;
   scr_err_record why;
+  int            rc;
 
-  scr_param_int(scr.world.params, "SCR_LOG_ENABLE", &on);
-  if (!on) return;
-  scr_param_int(scr.world.params, "SCR_LOG_TXT_ENABLE", &scr.log.txt);
-  scr_param_int(scr.world.params, "SCR_LOG_SYSLOG_ENABLE", &scr.log.syslog);
   scr.log.host = scr.world.home.host;
   scr.log.user = scr.world.home.user;
   scr.log.job = scr.world.home.job;
   scr.log.prefix = scr.world.prefix;
-  if (scr.world.rank != 0) return;
-  snprintf(line, sizeof line, "event=START, procs=%d, nodes=%d", scr.world.ranks,
-           scr.world.group[SCR_GROUP_NODE].groups);
   scr_err_save(&why);
-  scr_logged(scr_log_line(&scr.log, line), &why);
+  scr_status_event("START", NULL, -1.0);
+  rc = scr_log_begin(&scr.log, scr.world.params);
+  if (scr.world.rank != 0 || !scr_log_is_on(&scr.log)) return;
+  if (rc == SCR_SUCCESS) rc = scr_log_start(&scr.log, scr.world.ranks, scr.world.group[SCR_GROUP_NODE].groups);
+  scr_logged(rc, &why);
 }
 
 /*
@@ -18892,9 +20190,9 @@ SCR_FN int scr_run_pass_through(void)
 /* All of SCR_Init except the check of the phase.  Collective over COMM. */
 SCR_FN int scr_start_run(MPI_Comm comm)
 {
-  int    enable = 1, halt = 0, rc;
-  double start = scr_wtime();
+  int enable = 1, halt = 0, rc;
 
+  scr.run_start = scr_wtime();
   scr.world.comm = MPI_COMM_NULL; /* what scr_release does not free */
   if (MPI_Comm_dup(comm, &scr.world.comm) != MPI_SUCCESS)
     return SCR_ERR(SCR_ERR_MPI, "cannot duplicate the communicator");
@@ -18911,6 +20209,7 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   if (!enable) return scr_run_pass_through();
   if ((rc = scr_run_open_prefix()) != SCR_SUCCESS) return rc;
   if ((rc = scr_world_create(&scr.world)) != SCR_SUCCESS) return rc;
+  if (scr.world.rank == 0) scr_need_begin(); /* before this run is in the log */
   scr_run_log_start();
   scr_run_halt_begin();
   rc = scr_fmt(scr.map_file, sizeof scr.map_file, "%s/filemap_%d.scrinfo", scr.world.cntl,
@@ -18919,15 +20218,19 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   if ((rc = scr_run_find_checkpoint()) != SCR_SUCCESS) return rc;
   if ((rc = scr_run_write_nodes()) != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0 && scr_run_write_reason(NULL) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if (scr_param_get(scr.world.params, "SCR_SIGNALS") != NULL &&
+      (rc = scr_agree(scr_signals_begin(), scr.world.comm)) != SCR_SUCCESS)
+    return rc;
   scr.phase = SCR_PHASE_IDLE;
   if (scr.halt_exit == 1) {
     if ((rc = scr_run_halt_decide(0, &halt, SCR_SUCCESS)) != SCR_SUCCESS) return rc;
     if (halt) scr_run_leave();
   }
   scr.ckpt_end = scr_wtime();
-  scr_event("COMPUTE_START", NULL, NULL, -1.0);
+  scr_event("INIT_END", NULL, NULL, scr.ckpt_end - scr.run_start);
+  scr_event_compute(1);
   scr_dbg(1, "%s: %d ranks on %d nodes, ready after %.3f s; prefix %s, control directory %s, cache %s", SCR_VERSION,
-          scr.world.ranks, scr.world.group[SCR_GROUP_NODE].groups, scr_wtime() - start, scr.world.prefix,
+          scr.world.ranks, scr.world.group[SCR_GROUP_NODE].groups, scr_wtime() - scr.run_start, scr.world.prefix,
           scr.world.cntl, scr_reddesc_for_dataset(&scr.world, scr.checkpoint_id + 1, SCR_FLAG_CHECKPOINT)->store);
   return SCR_SUCCESS;
 }
@@ -19104,22 +20407,6 @@ SCR_FN int scr_reject_loaded(int invalid)
                  invalid, name);
 }
 
-/* ---- when ---- */
-
-/* Apply the three rules of SCR_Need_checkpoint, and the halt conditions.  Rank 0 only. */
-SCR_FN int scr_need_decide(void)
-{
-  double now = scr_wtime(), cost = scr.ckpt_count ? scr.ckpt_cost / scr.ckpt_count : 0.0, elapsed = now - scr.ckpt_end;
-  char   reason[256];
-
-  if (scr_run_halt_look(0, reason, sizeof reason)) return 1;
-  if (scr.interval > 0 && scr.need_calls % scr.interval == 0) return 1;
-  if (scr.seconds > 0 && elapsed >= scr.seconds) return 1;
-  if (scr.overhead > 0 && (scr.ckpt_count == 0 || cost / (elapsed + cost) * 100.0 < scr.overhead)) return 1;
-  return scr.interval <= 0 && scr.seconds <= 0 &&
-         scr.overhead <= 0; /* without any rule, always: a program must not lose its work by default */
-}
-
 /* ---- a new dataset ---- */
 
 /* Check the arguments of SCR_Start_output, as far as one rank can alone. */
@@ -19190,6 +20477,7 @@ SCR_FN void scr_start_tell_bypass(const scr_reddesc* d, int id)
 SCR_FN int scr_start_open(const char* call, const char* name, int flags)
 {
   enum { ARGUMENTS, MINUS_ARGUMENTS }; /* max */
+  char               level[SCR_MAX_FILENAME + 16];
   int                ckpt, id, tight, rc, bypass, too_large = 0;
   const scr_reddesc* d;
   scr_desc           desc;
@@ -19218,7 +20506,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if (v.max[ARGUMENTS] != -v.max[MINUS_ARGUMENTS]) return scr_differ(call, name ? name : "", flags);
   scr.open_start = scr_wtime();
-  scr_event("COMPUTE_END", NULL, NULL, scr.open_start - scr.ckpt_end);
+  scr_event_compute(0);
   tight = scr_room_is_tight(&v);
   if (scr_room_settle(d)) rc = scr_room_look(d, need, &tight);
   if (rc == SCR_SUCCESS) rc = scr_room_make(d, need, tight && !bypass, &too_large);
@@ -19242,8 +20530,10 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   scr.loaded = 0;
   scr.restart = SCR_RESTART_OVER;
   scr_read_close();
-  scr_event(flags & SCR_FLAG_CHECKPOINT ? "CHECKPOINT_START" : "OUTPUT_START", bypass ? scr.world.prefix : d->store,
-            &desc, -1.0);
+  if (flags & SCR_FLAG_CHECKPOINT) scr_wish_begin();
+  snprintf(level, sizeof level, "%s, %s", bypass ? scr.world.prefix : d->store,
+           bypass ? "BYPASS" : scr_scheme_name(d->scheme));
+  scr_event(flags & SCR_FLAG_CHECKPOINT ? "CHECKPOINT_START" : "OUTPUT_START", level, &desc, -1.0);
   return SCR_SUCCESS;
 }
 
@@ -19262,6 +20552,7 @@ SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase ph
   scr.open_failure.rc = SCR_SUCCESS;
   rc = scr_open_fails(scr_start_open(call, name, flags));
   scr.phase = rc == SCR_SUCCESS ? phase : SCR_PHASE_FAILED;
+  if (rc != SCR_SUCCESS) scr_event_compute(1);
   return scr_report(rc);
 }
 
@@ -19408,17 +20699,22 @@ SCR_FN int scr_complete_failed(int id, int rc)
   const scr_dataset* ds = scr_dataset_find(id);
   scr_err_record     why;
 
+  scr_event(ds->desc.ckpt > 0 ? "CHECKPOINT_FAIL" : "OUTPUT_FAIL", scr_err_text, &ds->desc,
+            scr_wtime() - scr.open_start);
   if (scr_dataset_is_cached(ds)) scr.other_bytes = scr_room_bytes(id);
+  if (ds->desc.ckpt > 0) scr_wish_fail();
   if (ds->desc.ckpt > 0) scr.checkpoint_id--;
   if (ds->on_prefix == SCR_PREFIX_RENAMING || ds->on_prefix == SCR_PREFIX_YES) {
     rc = SCR_ERR(rc, "%.*s; the dataset may be complete: the next run finishes or removes it", scr_err_length,
                  scr_err_text);
     scr_dataset_remove(id);
+    scr_event_compute(1);
     return rc;
   }
   scr_err_save(&why);
   scr_barrier(scr.world.comm); /* one that deletes the directory deletes files of its node that others still count */
   scr_cache_delete(id);
+  scr_event_compute(1);
   scr_err_restore(&why);
   return rc;
 }
@@ -19469,8 +20765,9 @@ SCR_FN void scr_complete_forget(int id)
 SCR_FN int scr_complete_after(int id)
 {
   scr_dataset* ds = scr_dataset_find(id);
-  int          ckpt = ds->desc.ckpt > 0, halt = 0, cached = scr_dataset_is_cached(ds), rc = SCR_SUCCESS;
-  double       seconds = scr_wtime() - scr.open_start;
+  int       number = ds->desc.ckpt, ckpt = number > 0, halt = 0, cached = scr_dataset_is_cached(ds), rc = SCR_SUCCESS;
+  scr_cost* cost;
+  double    seconds = scr_wtime() - scr.open_start;
 
   scr_complete_forget(id);
   ds = scr_dataset_find(id);
@@ -19489,13 +20786,22 @@ SCR_FN int scr_complete_after(int id)
     rc = scr_run_halt_decide(1, &halt, SCR_SUCCESS);
   }
   if (!cached && ckpt) scr_flush_slide(id);
-  if (rc == SCR_SUCCESS && scr_flush_is_due(ds)) rc = scr.flush_async ? scr_flush_start(id) : scr_flush_sync(id, 0);
+  if (rc == SCR_SUCCESS && ckpt && scr.granting & SCR_WISH_FLUSH) rc = scr_flush_unless_superseded(id);
+  else if (rc == SCR_SUCCESS && scr_flush_is_due(ds))
+    rc = scr.flush_async ? scr_flush_start(id) : scr_flush_sync(id, 0);
   /* keep the old ones if the new one is bad, or may turn out so while it is copied; then the next start trims */
   if (!scr_err_is_damage(rc) && scr_dataset_find(id)->pins == 0 && scr_room_trim(scr.red, id) != SCR_SUCCESS)
     scr_warn("%s", scr_err_text);
+  if (ckpt) scr_wish_grant(id, rc);
+  halt = halt || scr.leaving;
   scr.ckpt_end = scr_wtime();
-  scr_event("COMPUTE_START", NULL, NULL, -1.0);
+  if (ckpt && rc == SCR_SUCCESS && (cost = scr_need_cost(number)) != NULL) {
+    scr_cost_learn(cost, scr.ckpt_end - scr.open_start);
+    scr_dbg(1, "such a checkpoint costs %.3f s; the next one is best after %.3f s of computation", cost->seconds,
+            scr_need_interval(scr.ckpt_end));
+  }
   if (halt && (scr.halt_exit == 1 || (scr.halt_exit < 0 && !scr.asked_should_exit))) scr_run_leave();
+  scr_event_compute(1);
   return rc;
 }
 
@@ -19511,6 +20817,7 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   scr_entry*   e;
   scr_vote     v;
   uint64_t     bytes = 0;
+  double       began;
 
   if (scr.phase == SCR_PHASE_FAILED) {
     scr.phase = SCR_PHASE_IDLE;
@@ -19525,6 +20832,7 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   scr_flush_poll();
   ds = scr_dataset_find(id);
   e = scr_dataset_entry(ds);
+  began = scr_wtime();
   if (e->bypass) err = scr_complete_share(e, &shared);
   rc = scr_complete_files(e, &bytes);
   if (err != SCR_SUCCESS) rc = err;
@@ -19544,6 +20852,11 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   ds->desc.shared = v.sum[SHARED] > 0;
   ds->desc.complete = 1;
   if (rc == SCR_SUCCESS) rc = scr_complete_commit(ds, scr.world.ranks - (int)v.max[FIRST]);
+  ds = scr_dataset_find(id);
+  if (rc == SCR_SUCCESS && scr_dataset_is_cached(ds)) {
+    scr_event_transfer("WRITE", scr.world.prefix, ds->store, &ds->desc, began - scr.open_start);
+    scr_event_transfer("ENCODE", ds->store, ds->store, &ds->desc, scr_wtime() - began);
+  }
   scr.phase = SCR_PHASE_IDLE;
   if (rc == SCR_SUCCESS) return scr_report(scr_complete_after(id));
   return scr_report(scr_complete_failed(id, rc));
@@ -19676,8 +20989,8 @@ SCR_FN int scr_run_choose(const char* name)
 /* ==== 27 PUBLIC API =====================================================================================
 ** The calls of scr.h.  Each checks the phase, agrees over the ranks, and calls the parts above.
 **
-** Uses       errors, memory, hash, parameters, dataset, MPI helpers, state, asynchronous flush, room and fetch,
-**            restart choice, start and end
+** Uses       platform, errors, memory, hash, parameters, dataset, MPI helpers, state, asynchronous flush, room and
+**            fetch, restart choice, start and end
 ** Offers     the calls of scr.h, scr_config_any
 ** Invariants
 **   A1  A call in the wrong phase returns before it communicates or changes anything.  An argument may be wrong on one
@@ -19724,8 +21037,10 @@ SCR_API int SCR_Finalize(void)
 
   if (rc == SCR_ERR_DISABLED) scr_release(); /* the next SCR_Init reads SCR_ENABLE again */
   if (rc != SCR_SUCCESS) return scr_not_entered(rc);
+  scr_event_compute(0);
   rc = scr_run_flush_newest();
   scr_report(rc);
+  scr_event("END", NULL, NULL, scr_wtime() - scr.run_start);
   if (scr.world.rank == 0) {
     scr_err_save(&why);
     if (scr_run_write_reason("SCR_FINALIZE_CALLED") != SCR_SUCCESS)
@@ -19776,7 +21091,8 @@ SCR_FN int scr_config_any(const char* config, char** value)
   } else if (scr_params_config_is_query(config)) {
     rc = scr_params_config(scr.world.params, config, value);
   } else {
-    rc = SCR_ERR(SCR_ERR_STATE, "SCR_Config(\"%s\") sets a parameter after SCR_Init; set it before", config);
+    rc = SCR_ERR(SCR_ERR_STATE, "SCR_Config(\"%s\") sets a parameter after SCR_Init; set it before",
+                 scr_params_shown(config));
   }
   if (rc == SCR_SUCCESS) scr_err_text[0] = '\0'; /* NULL with an empty SCR_Last_error then means: not set */
   return scr_report_local(rc);
@@ -19904,9 +21220,11 @@ SCR_API int SCR_Need_checkpoint(int* flag)
   scr.need_calls++;
   memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) v.max[0] = scr_need_decide();
+  scr_wish_put(&v);
   rc = scr_vote_all(&v, scr_flag_given("SCR_Need_checkpoint", flag), scr.world.comm); /* after: it leaves its message */
+  scr_wish_get(&v, rc);
   if (rc != SCR_SUCCESS) return scr_report(rc);
-  *flag = (int)v.max[0];
+  *flag = v.max[0] || scr.wishes || scr.leaving;
   return SCR_SUCCESS;
 }
 

@@ -13,6 +13,9 @@ tests/tools/job.sh         120  240
 tests/tools/scavenge.sh    150  300
 tests/tools/run.sh         120  300
 tests/tools/gdb.sh          60   60
+tests/tools/database.sh    120  120
+tests/tools/ask.sh         180  180
+tests/tools/report.sh      120  120
 tests/mpi/mpi.sh          1100 4200
 tests/cluster/cluster.sh   420 5400
 tests/cluster/slurm.sh     240  900

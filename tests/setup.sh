@@ -20,20 +20,22 @@ packages_of() {
   apt-get:cc) echo gcc libc6-dev ;; apt-get:mpi) echo mpich libmpich-dev ;; apt-get:zlib) echo zlib1g-dev ;;
   apt-get:cxx) echo g++ ;; apt-get:ip) echo iproute2 ;; apt-get:ps) echo procps ;; apt-get:unshare) echo util-linux ;;
   apt-get:slurm) echo slurmctld slurmd slurm-client ;; dnf:slurm) echo slurm slurm-slurmctld slurm-slurmd ;;
-  apt-get:format) echo clang-format ;; apt-get:fortran) echo gfortran libmpich-dev ;;
+  apt-get:format) echo clang-format ;; apt-get:fortran) echo gfortran libmpich-dev ;; apt-get:mysql) echo libmariadb-dev ;;
+  apt-get:mariadb) echo mariadb-server-core mariadb-client-core ;;
   dnf:cc) echo gcc ;; dnf:mpi) echo mpich mpich-devel ;; dnf:zlib) echo zlib-devel ;; dnf:cxx) echo gcc-c++ ;;
   dnf:ip) echo iproute ;; dnf:ps) echo procps-ng ;; dnf:unshare) echo util-linux ;; dnf:format) echo clang-tools-extra ;;
-  dnf:fortran) echo gcc-gfortran mpich-devel ;;
+  dnf:fortran) echo gcc-gfortran mpich-devel ;; dnf:mysql) echo mariadb-connector-c-devel ;; dnf:mariadb) echo mariadb-server ;;
   zypper:cc) echo gcc ;; zypper:mpi) echo mpich mpich-devel ;; zypper:zlib) echo zlib-devel ;; zypper:cxx) echo gcc-c++ ;;
   zypper:ip) echo iproute2 ;; zypper:ps) echo procps ;; zypper:unshare) echo util-linux ;; zypper:format) echo clang-tools ;;
-  zypper:fortran) echo gcc-fortran mpich-devel ;;
+  zypper:fortran) echo gcc-fortran mpich-devel ;; zypper:mysql) echo libmariadb-devel ;; zypper:mariadb) echo mariadb ;;
   pacman:cc) echo gcc ;; pacman:mpi) echo openmpi ;; pacman:zlib) echo zlib ;; pacman:cxx) echo gcc ;;
   pacman:ip) echo iproute2 ;; pacman:ps) echo procps-ng ;; pacman:unshare) echo util-linux ;; pacman:format) echo clang ;;
-  pacman:fortran) echo gcc-fortran ;;
+  pacman:fortran) echo gcc-fortran ;; pacman:mysql) echo mariadb-libs ;; pacman:mariadb) echo mariadb ;;
   apk:cc) echo gcc musl-dev ;; apk:mpi) echo mpich mpich-dev ;; apk:zlib) echo zlib-dev ;; apk:cxx) echo g++ ;;
   apk:ip) echo iproute2 ;; apk:ps) echo procps ;; apk:unshare) echo util-linux ;; apk:format) echo clang-extra-tools ;;
-  apk:fortran) echo gfortran ;;
+  apk:fortran) echo gfortran ;; apk:mysql) echo mariadb-connector-c-dev ;; apk:mariadb) echo mariadb mariadb-client ;;
   brew:cc) echo gcc ;; brew:mpi) echo mpich ;; brew:zlib) echo zlib ;; brew:cxx) echo gcc ;; brew:fortran) echo gcc ;; brew:format) echo clang-format ;;
+  brew:mysql) echo mariadb-connector-c ;; brew:mariadb) echo mariadb ;;
   *:mpi) echo "an MPI with mpicc and mpiexec (MPICH)" ;; *:zlib) echo "the zlib headers" ;; *:cc) echo "a C compiler" ;;
   *) echo "$1" ;;
   esac
@@ -52,6 +54,7 @@ case $goals in
   have g++ || need cxx
   have gfortran && have_mpi mpifort || need fortran
   have clang || need clang
+  have mariadb_config || need mysql
   if [ "$(uname)" = Linux ]; then # what the tests over several nodes use
     have ip || need ip
     have unshare || need unshare
@@ -61,6 +64,9 @@ case $goals in
   fi
   have python3 || need python3
   ;;
+esac
+case $goals in
+*" check"*) PATH=$PATH:/usr/sbin:/usr/libexec have mariadbd && have mariadb-install-db || need mariadb ;;
 esac
 case $goals in *" fortran "*) have gfortran && have_mpi mpifort || need fortran ;; esac
 case $goals in

@@ -3,6 +3,7 @@
 #include "tool.h"
 
 #include "scr_check_node.c"
+#include "scr_checkpoint.c"
 #include "scr_ckpt_interval.c"
 #include "scr_copy.c"
 #include "scr_crc32.c"
@@ -24,10 +25,12 @@
 #include "scr_prerun.c"
 #include "scr_print_hash_file.c"
 #include "scr_rebuild.c"
+#include "scr_report.c"
 #include "scr_retries_halt.c"
 #include "scr_run.c"
 #include "scr_scavenge.c"
 #include "scr_should_exit.c"
+#include "scr_status.c"
 #include "scr_test_runtime.c"
 #include "scr_watchdog.c"
 #include "scr_where.c"
@@ -35,7 +38,9 @@
 /* X(name, what it does): the function is <name>_main. */
 #define PROGRAM_COMMANDS(X)                                                                                            \
   X(index, "list the checkpoints on a prefix, choose, add or drop one")                                                \
+  X(checkpoint, "ask a run for a checkpoint now")                                                                      \
   X(halt, "ask a run to end, or set when it ends")                                                                     \
+  X(status, "show what a run is doing")                                                                                \
   X(have_restart, "print the checkpoint that the next run would restart from")                                         \
   X(where, "print where the last run keeps its cache")                                                                 \
   X(flush_file, "tell which datasets are in the cache, and which need a flush")                                        \
@@ -64,6 +69,7 @@
   X(watchdog, "end a job step that makes no progress")                                                                 \
   X(log_event, "write an event to the log")                                                                            \
   X(log_transfer, "write a transfer to the log")                                                                       \
+  X(report, "tell what the runs of a job did with their time, as text or as a page")                                   \
   X(ckpt_interval, "compute the best time between checkpoints from the log")                                           \
   X(hostlist, "count, select, compress and expand lists of hosts")                                                     \
   X(glob_hosts, "the same, with the options of earlier releases")                                                      \

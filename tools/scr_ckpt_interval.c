@@ -1,5 +1,5 @@
 /* scr_ckpt_interval - compute the best time between checkpoints from the log of a run.  No MPI. */
-#include "log.h"
+#include "tool.h"
 
 static const char ckpt_interval_usage[] =
     "scr_ckpt_interval [OPTIONS]\n"
@@ -38,13 +38,11 @@ typedef struct {
 typedef struct {
   interval_level level[INTERVAL_LEVELS];
   int            levels;
-  interval_level prefix;             /* flushes */
-  int            runs, failures;     /* runs, and those that failed */
-  int            fetches, restarts;  /* failures after which the prefix was needed, and restarts whose cost is known */
-  double         seconds, restart;   /* of all runs, and of all restarts */
-  char           job[256], end[256]; /* of the run that is read: its job, and what ended it, "" while nothing has */
+  interval_level prefix; /* flushes */
+  scr_log_runs   runs;
+  int            fetches, restarts; /* failures after which the prefix was needed, and restarts whose cost is known */
+  double         restart;           /* seconds of these restarts */
   char           place[SCR_MAX_FILENAME]; /* of the checkpoint that is written */
-  int64_t        begin, last;             /* when the run began, and its last line */
 } interval_log;
 
 /* ---- the log ---- */
@@ -62,32 +60,13 @@ static interval_level* interval_level_of(interval_log* l, const char* place)
   return &l->level[i];
 }
 
-/* The run that is read has ended; JOB is that of the next run, "" if there is none. */
-static void interval_end_run(interval_log* l, const char* job)
-{
-  if (l->begin == 0) return;
-  l->runs++;
-  l->seconds += (double)(l->last - l->begin);
-  if (*l->end == '\0' && *job != '\0' && strcmp(job, l->job) == 0) l->failures++;
-  l->begin = 0;
-}
-
 /* Read a line with an event. */
 static void interval_event(interval_log* l, const char* line, const char* event, int64_t when)
 {
-  double secs = log_number(line, "secs");
-  char   job[sizeof l->job];
+  double secs = scr_log_number(line, "secs");
 
-  if (strcmp(event, "START") == 0) {
-    log_value(line, "jobid", job, sizeof job);
-    interval_end_run(l, job);
-    snprintf(l->job, sizeof l->job, "%s", job);
-    *l->end = '\0';
-    l->begin = when;
-  }
-  l->last = when;
-  if (strcmp(event, "END") == 0 || strcmp(event, "HALT") == 0) snprintf(l->end, sizeof l->end, "%s", event);
-  if (strcmp(event, "CHECKPOINT_START") == 0) log_value(line, "note", l->place, sizeof l->place);
+  scr_log_runs_add(&l->runs, line, event, when);
+  if (strcmp(event, "CHECKPOINT_START") == 0) scr_log_value(line, "note", l->place, sizeof l->place);
   if (strcmp(event, "CHECKPOINT_END") == 0 && secs >= 0) {
     interval_level* level = interval_level_of(l, l->place);
     level->n++;
@@ -107,56 +86,24 @@ static void interval_event(interval_log* l, const char* line, const char* event,
 /* Read a line with a transfer. */
 static void interval_transfer(interval_log* l, const char* line, const char* type)
 {
-  double bytes = log_number(line, "bytes");
+  double bytes = scr_log_number(line, "bytes");
 
   if (bytes < 0) return;
   if (strcmp(type, "CHECKPOINT") == 0) interval_level_of(l, l->place)->bytes += bytes;
   if (strcmp(type, "FLUSH_SYNC") == 0) l->prefix.bytes += bytes; /* others cost the application no time */
 }
 
-static int interval_read(interval_log* l, const char* path)
+/* Read LINE of a log, which was written at WHEN. */
+static void interval_visit(const char* line, int64_t when, void* arg)
 {
-  FILE*   f = fopen(path, "r");
-  char*   line = NULL;
-  size_t  room = 0;
-  char    word[64];
-  int64_t when;
-  int     lines = 0, rc = SCR_SUCCESS;
+  interval_log* l = (interval_log*)arg;
+  char          word[64];
 
-  if (f == NULL) return SCR_ERRNO("cannot open the log %s; SCR_LOG_ENABLE=1 writes it", path);
-  while (getline(&line, &room, f) >= 0) {
-    if (!log_time(line, &when)) continue;
-    lines++;
-    if (log_value(line, "event", word, sizeof word)) interval_event(l, line, word, when);
-    else if (log_value(line, "xfer", word, sizeof word)) interval_transfer(l, line, word);
-  }
-  interval_end_run(l, "");
-  if (ferror(f)) rc = SCR_ERRNO("cannot read the log %s", path);
-  else if (lines == 0) rc = SCR_ERR(SCR_ERR_FORMAT, "%s is not a log: no line begins with a time", path);
-  fclose(f);
-  free(line);
-  return rc;
+  if (scr_log_value(line, "event", word, sizeof word)) interval_event(l, line, word, when);
+  else if (scr_log_value(line, "xfer", word, sizeof word)) interval_transfer(l, line, word);
 }
 
 /* ---- the model ---- */
-
-static double interval_sqrt(double x)
-{
-  double r = x > 1 ? x : 1;
-  int    i;
-
-  for (i = 0; i < 200 && r * r - x > x * 1e-12; i++) r = (r + x / r) / 2;
-  return r;
-}
-
-/* The best time of computation between checkpoints of COST seconds each, with MTBF seconds between failures. */
-static double interval_best(double cost, double mtbf, int daly)
-{
-  double young = interval_sqrt(2 * cost * mtbf), q = cost / (2 * mtbf);
-
-  if (!daly) return young;
-  return cost < 2 * mtbf ? young * (1 + interval_sqrt(q) / 3 + q / 9) - cost : mtbf;
-}
 
 /* The share of the time that is left for computation, to first order: no failures while time is made up for. */
 static double interval_efficiency(double cost, double mtbf, double restart, double interval)
@@ -172,7 +119,7 @@ static void interval_solve(const interval_log* l, interval_level* level, double 
 
   level->mtbf = mtbf;
   if (level->n == 0 || mtbf <= 0) return;
-  level->interval = interval_best(cost, mtbf, daly);
+  level->interval = scr_best_interval(cost, mtbf, daly);
   level->efficiency = interval_efficiency(cost, mtbf, l->restarts > 0 ? l->restart / l->restarts : 0, level->interval);
 }
 
@@ -218,11 +165,11 @@ static void interval_print_stats(const interval_log* l, const interval_level* al
   if (json)
     printf("{\"runs\": %d, \"seconds\": %.0f, \"failures\": %d, \"fetches\": %d, \"restart_seconds\": %.6f, "
            "\"levels\": [",
-           l->runs, l->seconds, l->failures, l->fetches, restart);
+           l->runs.runs, l->runs.seconds, l->runs.failures, l->fetches, restart);
   else
     printf("%d runs, %.0f s; %d failures; %d fetches from the prefix; a restart takes %.3f s\n"
            " count       cost s         MB/s       MTBF s   interval s efficiency %%  place\n",
-           l->runs, l->seconds, l->failures, l->fetches, restart);
+           l->runs.runs, l->runs.seconds, l->runs.failures, l->fetches, restart);
   for (i = 0; i < l->levels; i++) interval_print_level(l->level[i].place, &l->level[i], json, i == 0);
   if (l->prefix.n > 0) interval_print_level("prefix", &l->prefix, json, l->levels == 0);
   if (json) {
@@ -251,10 +198,11 @@ static int interval_run(const interval_job* j)
   memset(&all, 0, sizeof all);
   if (j->path != NULL) rc = scr_fmt(path, sizeof path, "%s", j->path);
   else rc = scr_record_path(j->prefix, "log", path, sizeof path);
-  if (rc == SCR_SUCCESS) rc = interval_read(&l, path);
+  if (rc == SCR_SUCCESS) rc = scr_log_read(path, interval_visit, &l);
   if (rc != SCR_SUCCESS) return rc;
-  if (mtbf <= 0 && l.failures > 0) mtbf = l.seconds / l.failures;
-  fetch = l.fetches > 0 && l.seconds > 0 ? l.seconds / l.fetches : mtbf;
+  scr_log_runs_next(&l.runs, "");
+  if (mtbf <= 0 && l.runs.failures > 0) mtbf = l.runs.seconds / l.runs.failures;
+  fetch = l.fetches > 0 && l.runs.seconds > 0 ? l.runs.seconds / l.fetches : mtbf;
   for (i = 0; i < l.levels; i++) {
     all.n += l.level[i].n;
     all.seconds += l.level[i].seconds;

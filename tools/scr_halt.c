@@ -152,6 +152,8 @@ static void halt_print_settings(const char* path, const scr_hash* h)
     printf("  %-26s%lld\n", "HaltSeconds:", (long long)seconds);
     if (scr_halt_before(h, &v)) halt_print_time("ExitBefore - HaltSeconds:", v);
   }
+  if (scr_hash_get(h, "REQUEST") != NULL && ++n)
+    printf("  %-26s%d\n", "Checkpoints asked for:", scr_hash_size(scr_hash_get(h, "REQUEST")));
   if (n == 0) printf("  None\n");
 }
 

@@ -243,6 +243,7 @@ static int list_down_log(const list_down* l, const scr_hash* params, const char*
     snprintf(note, sizeof note, "%s: %s", l->nodes.name[i], l->why[i]);
     rc = scr_log_event(&w.log, "NODE_FAIL", note, &d);
   }
+  scr_log_end(&w.log);
   return rc;
 }
 

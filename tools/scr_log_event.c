@@ -89,17 +89,20 @@ static int log_event_write(const char* argv0, const log_event* e, int transfer)
   scr_hash*       params = tool_params(e->prefix);
   scr_log_dataset d = {(int)e->id, e->name, e->secs};
   log_writer      w;
-  int             rc = params == NULL ? SCR_ERR_PARAM : log_open(&w, params, e->prefix);
+  int             rc;
 
+  memset(&w, 0, sizeof w);
+  rc = params == NULL ? SCR_ERR_PARAM : log_open(&w, params, e->prefix);
   if (rc == SCR_SUCCESS) {
     if (e->user != NULL) w.log.user = e->user;
     if (e->job != NULL) w.log.job = e->job;
     w.log.when = (time_t)e->when;
-    if (!w.log.txt && !w.log.syslog)
+    if (!scr_log_is_on(&w.log))
       tool_fail(argv0, 0, "nothing is logged, as the log is turned off; SCR_LOG_ENABLE=1 turns it on");
     else if (!transfer) rc = scr_log_event(&w.log, e->type, e->note, &d);
     else rc = scr_log_transfer(&w.log, e->type, e->from, e->to, &d, (double)e->bytes, (int)e->files);
   }
+  scr_log_end(&w.log);
   scr_hash_delete(&params);
   return rc == SCR_SUCCESS ? 0 : tool_fail(argv0, 1, scr_err_text);
 }

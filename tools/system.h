@@ -180,7 +180,13 @@ SCR_FN void system_sibling(const char* name, char* path, size_t n)
 
 /* ---- the resource manager ---- */
 
-typedef enum { SYSTEM_NONE, SYSTEM_SLURM, SYSTEM_PBS, SYSTEM_LSF, SYSTEM_FLUX } system_kind;
+typedef enum {
+  SYSTEM_NONE = SCR_MANAGER_NONE,
+  SYSTEM_SLURM = SCR_MANAGER_SLURM,
+  SYSTEM_PBS = SCR_MANAGER_PBS,
+  SYSTEM_LSF = SCR_MANAGER_LSF,
+  SYSTEM_FLUX = SCR_MANAGER_FLUX
+} system_kind;
 
 static const char* const system_names[] = {"none", "SLURM", "PBS", "LSF", "Flux"};
 
@@ -194,23 +200,10 @@ SCR_FN const char* system_env(const char* name)
 /* The manager of this allocation, and its id in *JOB, which may be NULL. */
 SCR_FN system_kind system_manager(const char** job)
 {
-  static const struct {
-    const char* name;
-    system_kind kind;
-  } ids[] = {{"SLURM_JOB_ID", SYSTEM_SLURM},
-             {"SLURM_JOBID", SYSTEM_SLURM},
-             {"PBS_JOBID", SYSTEM_PBS},
-             {"LSB_JOBID", SYSTEM_LSF},
-             {"FLUX_JOB_ID", SYSTEM_FLUX}};
-  size_t i;
+  const char* id;
+  scr_manager kind = scr_manager_here(job != NULL ? job : &id);
 
-  for (i = 0; i < sizeof ids / sizeof *ids; i++)
-    if (system_env(ids[i].name) != NULL) {
-      if (job != NULL) *job = system_env(ids[i].name);
-      return ids[i].kind;
-    }
-  if (job != NULL) *job = NULL;
-  return SYSTEM_NONE;
+  return (system_kind)kind;
 }
 
 /* Append the first of each pair of words of TEXT, `host slots host slots ...`. */
@@ -306,80 +299,10 @@ SCR_FN int system_down(const hosts* nodes, hosts* down)
 
 /* ---- the end of the allocation ---- */
 
-/* Reads TEXT: [[days-]hours:]minutes:seconds, or seconds.  Returns 1, or 0 if it is anything else. */
-SCR_FN int system_duration(const char* text, int64_t* seconds)
-{
-  const char* dash = strchr(text, '-');
-  int64_t     days = 0, v = 0;
-  int         n = 0;
-
-  text += strspn(text, " \t");
-  if (dash != NULL && (sscanf(text, "%9" SCNd64 "-%n", &days, &n) != 1 || n == 0)) return 0;
-  for (text += n, *seconds = 0;; text++) {
-    if (!isdigit((unsigned char)*text) || sscanf(text, "%9" SCNd64 "%n", &v, &n) != 1) return 0;
-    *seconds = *seconds * 60 + v;
-    text += n;
-    if (*text != ':') break;
-  }
-  *seconds += days * 86400;
-  return *text == '\0' || isspace((unsigned char)*text) || *text == '.';
-}
-
-/* The value of `KEY = VALUE` in the lines of TEXT as a time span; 0 if there is none. */
-SCR_FN int system_duration_of(const char* text, const char* key, int64_t* seconds)
-{
-  const char* at = strstr(text, key);
-  const char* value = at != NULL ? strchr(at, '=') : NULL;
-
-  return value != NULL && system_duration(value + 1, seconds);
-}
-
-/* The seconds that job JOB of KIND has left, according to ANSWER, what the command of system_left printed. */
-SCR_FN int system_left_of(system_kind kind, const char* answer, int64_t* left)
-{
-  int64_t limit, used, minutes;
-  int     hours;
-
-  if (kind == SYSTEM_LSF) {
-    if (sscanf(answer, "%9d:%9" SCNd64, &hours, &minutes) != 2) return 0;
-    *left = hours * (int64_t)3600 + minutes * 60;
-    return 1;
-  }
-  if (kind != SYSTEM_PBS) return system_duration(answer, left);
-  if (system_duration_of(answer, "Walltime.Remaining", left)) return 1;
-  if (!system_duration_of(answer, "Resource_List.walltime", &limit)) return 0;
-  if (!system_duration_of(answer, "resources_used.walltime", &used)) used = 0;
-  *left = limit > used ? limit - used : 0;
-  return 1;
-}
-
-/*
-** When the allocation ends, in seconds since 1970, into *END: by SCR_END_TIME, or else by the resource manager.
-** SCR_ERR_NOT_FOUND if nobody tells.
-*/
+/* When the allocation ends, in seconds since 1970, into *END; SCR_ERR_NOT_FOUND if nobody tells. */
 SCR_FN int system_end(const scr_hash* params, int64_t* end)
 {
-  const char *job, *value = scr_param_get(params, "SCR_END_TIME");
-  system_kind kind = system_manager(&job);
-  char *      command = NULL, *answer = NULL;
-  int64_t     left;
-  int         rc = SCR_SUCCESS, known = 0;
-
-  if (value != NULL && scr_str_int64(value, end) == SCR_SUCCESS) return SCR_SUCCESS;
-  if ((value = system_env("SLURM_JOB_END_TIME")) != NULL && scr_str_int64(value, end) == SCR_SUCCESS)
-    return SCR_SUCCESS;
-  if (kind == SYSTEM_SLURM) command = scr_strdupf("squeue -h -o %%L -j '%s'", job);
-  if (kind == SYSTEM_PBS) command = scr_strdupf("qstat -f '%s'", job);
-  if (kind == SYSTEM_LSF) command = scr_strdupf("bjobs -noheader -o time_left '%s'", job);
-  if (kind == SYSTEM_FLUX) command = scr_strdupf("flux job timeleft '%s'", job);
-  if (command != NULL) rc = system_ask(command, &answer);
-  if (rc == SCR_SUCCESS && answer != NULL && (known = system_left_of(kind, answer, &left)) != 0)
-    *end = (int64_t)time(NULL) + left;
-  if (rc == SCR_SUCCESS && !known)
-    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the end of the allocation is not known; set SCR_END_TIME, in seconds since 1970");
-  scr_free(&command);
-  scr_free(&answer);
-  return rc;
+  return scr_allocation_end(params, system_ask, end);
 }
 
 /* ---- other nodes ---- */

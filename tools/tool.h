@@ -132,20 +132,6 @@ SCR_FN void tool_quote(scr_buf* b, const char* word)
   scr_buf_add(b, "'", 1);
 }
 
-/* The length in bytes of the UTF-8 character at S; 0 if there is none. */
-SCR_FN int tool_utf8_length(const unsigned char* s)
-{
-  int i, n = 0;
-
-  if (s[0] < 0x80) n = 1;
-  else if (s[0] >= 0xc2 && s[0] < 0xf5) n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-  for (i = 1; i < n; i++)
-    if ((s[i] & 0xc0) != 0x80) return 0;
-  if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0; /* overlong; half of a surrogate pair */
-  if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
-  return n;
-}
-
 /* Print `"KEY": `, with what separates it from the pair before it; N counts the pairs of the object. */
 SCR_FN void tool_print_json_key(const char* key, int* n)
 {
@@ -159,7 +145,7 @@ SCR_FN void tool_print_json(const char* text)
 
   putchar('"');
   while (*s != '\0') {
-    int n = tool_utf8_length(s);
+    int n = scr_utf8_length(s);
     if (*s == '"' || *s == '\\') printf("\\%c", *s);
     else if (n == 0 || *s < 0x20 || *s == 0x7f) printf("\\u%04x", *s);
     else printf("%.*s", n, (const char*)s);

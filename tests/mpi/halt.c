@@ -53,6 +53,204 @@ static void a_checkpoint_is_needed_by_interval_seconds_and_overhead(void)
   OK(SCR_Finalize());
 }
 
+/* Checkpoint NAME, for which the program needs SECONDS. */
+static void put_slowly(const char* name, double seconds)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+
+  OK(SCR_Start_output(name, SCR_FLAG_CHECKPOINT));
+  name_of(name, 0, path);
+  OK(SCR_Route_file(path, file));
+  CHECK(write_bytes(file, 1, 10), "%s", file);
+  usleep((useconds_t)(seconds * 1e6));
+  OK(SCR_Complete_output(1));
+}
+
+/* What checkpoints cost is measured for each CKPT line: those of the second one are slow. */
+static void each_level_has_an_interval_of_its_own(void)
+{
+  begin();
+  set("SCR_COPY_TYPE=FILE");
+  set("CKPT=0 INTERVAL=1 TYPE=SINGLE");
+  set("CKPT=1 INTERVAL=2 TYPE=XOR");
+  set("SCR_FLUSH=0");
+  set("SCR_CHECKPOINT_MTBF=3");
+  OK(SCR_Init());
+  CHECK(need() == 1, "a cost that is not known has to be learnt");
+  put_slowly("ck1", 0);
+  put_slowly("ck2", 1.2);
+  put_slowly("ck3", 0);
+  usleep(1200000); /* best: 1.7 s or more before a slow one, */
+  CHECK(need() == 0, "too early for a slow one");
+  usleep(1500000);
+  CHECK(need() == 1, "time for a slow one");
+  put_slowly("ck4", 1.2);
+  CHECK(need() == 0, "at once");
+  usleep(2000000); /* and 1.8 s before one that takes a second, which is long for so few bytes */
+  CHECK(need() == 1, "time for a fast one");
+  OK(SCR_Finalize());
+}
+
+static volatile sig_atomic_t signals_heard;
+
+static void hear_signal(int number)
+{
+  signals_heard += number;
+}
+
+static struct sigaction before_mine;
+
+/* A handler that the program installs after SCR_Init, and that calls the library's. */
+static void hear_and_pass_on(int number, siginfo_t* info, void* context)
+{
+  signals_heard += 1000;
+  before_mine.sa_sigaction(number, info, context);
+}
+
+/* Returns 1 if a checkpoint is needed after rank WHO got SIGUSR2. */
+static int need_after_signal(int who)
+{
+  if (rank == who) raise(SIGUSR2);
+  return need();
+}
+
+static void a_signal_to_one_rank_asks_all_for_a_checkpoint_and_is_passed_on(void)
+{
+  struct sigaction mine, now, hup;
+  char             text[2000];
+  int              last = ranks - 1;
+
+  begin();
+  set("SCR_CHECKPOINT_INTERVAL=1000");
+  memset(&mine, 0, sizeof mine);
+  mine.sa_handler = hear_signal;
+  sigaction(SIGUSR2, &mine, NULL);
+  sigaction(SIGHUP, NULL, &hup);
+  OK(SCR_Init());
+  signals_heard = 0;
+  CHECK(need_after_signal(last) == 0, "no signal is asked for");
+  CHECK(signals_heard == (rank == last ? SIGUSR2 : 0), "the program heard %d", (int)signals_heard);
+  OK(SCR_Finalize());
+
+  set("SCR_SIGNALS=HUP:halt,SIGUSR2:checkpoint+flush");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  signals_heard = 0;
+  CHECK(need() == 0, "no signal came");
+  hear();
+  CHECK(need_after_signal(last) == 1 && need() == 1 && need() == 1, "from now on");
+  heard(text, sizeof text);
+  CHECK(times(text, "signal 12 asks for a checkpoint") == (SIGUSR2 == 12 && rank == last), "%s", text);
+  CHECK(signals_heard == (rank == last ? SIGUSR2 : 0), "the program heard %d", (int)signals_heard);
+  CODE(put_valid("bad", SCR_FLAG_CHECKPOINT, 1, 10, 0), SCR_ERR_INVALID, "");
+  CHECK(need() == 1, "the checkpoint failed");
+  OK(put_valid("out", SCR_FLAG_OUTPUT, 1, 10, 1));
+  CHECK(need() == 1, "output is no checkpoint");
+  OK(put("ck1", 1, 10));
+  CHECK(need() == 0, "this was it");
+  on_prefix("ck1", 1, 10);
+  OK(put("ck2", 1, 10));
+  CHECK(there("prefix/ck1") && !there("prefix/ck2"), "what nobody asked for is flushed");
+
+  OK(SCR_Start_output("ck3", SCR_FLAG_CHECKPOINT)); /* one that comes now wants what the program will have computed */
+  if (rank == 0) raise(SIGUSR2);
+  OK(SCR_Complete_output(1));
+  CHECK(need() == 1, "a signal after the start");
+  OK(put("ck4", 1, 10));
+  CHECK(need() == 0, "the next one was it");
+
+  memset(&mine, 0, sizeof mine);
+  mine.sa_sigaction = hear_and_pass_on;
+  mine.sa_flags = SA_SIGINFO;
+  sigaction(SIGUSR2, &mine, &before_mine);
+  signals_heard = 0;
+  CHECK(need_after_signal(0) == 1, "a handler over that of the library");
+  CHECK(signals_heard == (rank == 0 ? 1000 + SIGUSR2 : 0), "the program heard %d", (int)signals_heard);
+  OK(SCR_Finalize());
+  sigaction(SIGUSR2, NULL, &now);
+  CHECK(now.sa_sigaction == hear_and_pass_on, "the program's handler has gone");
+  signals_heard = 0;
+  raise(SIGUSR2);
+  CHECK(signals_heard == 1000 + SIGUSR2, "the program heard %d", (int)signals_heard);
+
+  OK(SCR_Init()); /* the two handlers now call each other */
+  signals_heard = 0;
+  CHECK(need_after_signal(0) == 1, "again");
+  CHECK(signals_heard == (rank == 0 ? 1000 : 0), "the program heard %d", (int)signals_heard);
+  OK(SCR_Finalize());
+  sigaction(SIGUSR2, NULL, &now);
+  CHECK(now.sa_sigaction == hear_and_pass_on, "the program's handler does not come back");
+  mine.sa_flags = 0;
+  mine.sa_handler = SIG_DFL;
+  sigaction(SIGUSR2, &mine, NULL);
+  sigaction(SIGHUP, NULL, &now);
+  CHECK(now.sa_handler == hup.sa_handler, "SIGHUP is not given back");
+}
+
+/* A log of RUNS runs of this job, which took SECONDS each; the last one FAILED, as the others did. */
+static void write_log(int runs, int seconds, int failed)
+{
+  char  text[400], all[8000] = "", *end = all;
+  char  path[SCR_MAX_FILENAME];
+  char* job = getenv("SCR_JOB_ID");
+  int   i;
+
+  snprintf(path, sizeof path, "%s/.scr/log", case_prefix);
+  for (i = 0; i < runs; i++) {
+    snprintf(text, sizeof text,
+             "2026-01-01T%02d:00:00: host=n1, jobid=%s, event=START, procs=4, nodes=4\n"
+             "2026-01-01T%02d:%02d:%02d: host=n1, jobid=%s, event=%s, secs=1.0\n",
+             i, job, i, seconds / 60, seconds % 60, job, failed || i + 1 < runs ? "COMPUTE_END" : "END");
+    end += snprintf(end, sizeof all - (size_t)(end - all), "%s", text);
+  }
+  if (rank == 0) write_file(path, all, strlen(all));
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void a_checkpoint_is_needed_when_waiting_would_lose_more(void)
+{
+  char text[4096];
+
+  begin();
+  set("SCR_CHECKPOINT_MTBF=1e9");
+  OK(SCR_Init());
+  CHECK(need() == 1, "a cost that is not known has to be learnt");
+  OK(put("ck1", 1, 10));
+  usleep(300000);
+  CHECK(need() == 0, "failures are rare");
+  OK(SCR_Finalize());
+  set("SCR_CHECKPOINT_MTBF=0.001");
+  OK(SCR_Init());
+  OK(put("ck2", 1, 10));
+  usleep(20000);
+  CHECK(need() == 1, "failures are frequent");
+  OK(SCR_Finalize());
+
+  set("SCR_CHECKPOINT_MTBF=log"); /* without one */
+  OK(SCR_Init());
+  OK(put("ck3", 1, 10));
+  CHECK(need() == 0, "right after a checkpoint");
+  OK(SCR_Finalize());
+  write_log(6, 0, 1);
+  OK(SCR_Init());
+  OK(put("ck4", 1, 10));
+  usleep(300000);
+  CHECK(need() == 1, "six failures in no time");
+  OK(SCR_Finalize());
+  write_log(2, 1000, 0);
+  OK(SCR_Init());
+  OK(put("ck5", 1, 10));
+  usleep(300000);
+  CHECK(need() == 0, "one failure in 2000 s");
+  OK(SCR_Finalize());
+  shell("echo no log >prefix/.scr/log");
+  OK(init_says(text, sizeof text));
+  CHECK(times(text, "is learnt from this run alone") == (rank == 0), "%s", text);
+  OK(SCR_Finalize());
+  SCR_Config("SCR_CHECKPOINT_MTBF=often");
+  CODE(SCR_Init(), SCR_ERR_PARAM, "it must be a number of seconds, or log");
+}
+
 /* A run with the halt condition that OPTIONS of scr_halt set: what SCR_Should_exit and SCR_Need_checkpoint say. */
 static void halted(const char* options, int expect)
 {
@@ -223,6 +421,9 @@ static void scr_halt_exit_1_ends_a_halted_program_in_init(void)
 #define ANY "1 2 4 5", "9"
 
 const test_case halt_cases[] = {CASE(a_checkpoint_is_needed_by_interval_seconds_and_overhead, ANY),
+                                CASE(each_level_has_an_interval_of_its_own, "2", "4"),
+                                CASE(a_checkpoint_is_needed_when_waiting_would_lose_more, ANY),
+                                CASE(a_signal_to_one_rank_asks_all_for_a_checkpoint_and_is_passed_on, ANY),
                                 CASE(the_program_should_exit_when_the_halt_file_says_so, ANY),
                                 CASE(scr_halt_seconds_without_a_known_end_is_told_once_by_rank_0, ANY),
                                 CASE(checkpoints_until_a_halt_are_counted_although_the_prefix_is_full, "1 4", ""),

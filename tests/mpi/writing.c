@@ -535,8 +535,9 @@ static int log_lines(const char* a, const char* b, const char* c)
 /* The log tells what happens to one checkpoint, and which file of which node was corrupt. */
 static void the_log_tells_the_life_of_a_checkpoint_and_what_was_corrupt(void)
 {
-  static const char* const once[] = {"COMPUTE_END",   "CHECKPOINT_START", "CHECKPOINT_END", "FLUSH_START",
-                                     "FLUSH_SUCCESS", "xfer=CHECKPOINT",  "xfer=FLUSH_SYNC"};
+  static const char* const once[] = {"COMPUTE_END",     "CHECKPOINT_START", "CHECKPOINT_END", "FLUSH_START",
+                                     "FLUSH_SUCCESS",   "INIT_END",         "xfer=WRITE",     "xfer=ENCODE",
+                                     "xfer=CHECKPOINT", "xfer=FLUSH_SYNC"};
   char                     path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], text[64], host[300] = "host=";
   size_t                   i;
   int                      flag = 0, k = (ranks == 5 ? 3 : ranks) - 1;
@@ -557,7 +558,16 @@ static void the_log_tells_the_life_of_a_checkpoint_and_what_was_corrupt(void)
     CHECK(log_lines(once[i], "", "") == 1, "%s is logged %d times", once[i], log_lines(once[i], "", ""));
   snprintf(text, sizeof text, "files=%d", 2 * ranks);
   CHECK(log_lines("xfer=FLUSH_SYNC", "dset=2, name=\"ck'2\"", text) == 1, "the name of a dataset breaks the line");
+  CHECK(log_lines("event=CHECKPOINT_START", "dset=2", ranks > 1 ? ", XOR\"" : ", SINGLE\"") == 1,
+        "how it is protected");
+  CHECK(log_lines("event=END", "", "") == 0, "the run has not ended");
+  CODE(put_valid("bad", SCR_FLAG_CHECKPOINT, 1, 10, 0), SCR_ERR_INVALID, "");
   OK(SCR_Finalize());
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK(log_lines("event=CHECKPOINT_FAIL", "dset=3, name=\"bad\", secs=", "as invalid") == 1, "CHECKPOINT_FAIL");
+  CHECK(log_lines("event=END", "", "secs=") == 1 && log_lines("event=CHECKPOINT_END", "", "") == 1, "END");
+  CHECK(log_lines("event=COMPUTE_START", "", "") == 3 && log_lines("event=COMPUTE_END", "", "secs=") == 3,
+        "%d phases begin, %d end", log_lines("event=COMPUTE_START", "", ""), log_lines("event=COMPUTE_END", "", ""));
 
   OK(SCR_Init());
   OK(SCR_Have_restart(&flag, NULL));

@@ -368,6 +368,18 @@ static const char* log_text(void)
   return text;
 }
 
+/* Make L log for "me" on "node7": to the log of PREFIX if TXT is 1, else to the system log. */
+static void log_who(scr_log* l, int txt, const char* prefix)
+{
+  memset(l, 0, sizeof *l);
+  l->txt = txt;
+  l->syslog = !txt;
+  l->host = "node7";
+  l->user = "me";
+  l->job = "123";
+  l->prefix = prefix;
+}
+
 /* How often WORD stands in TEXT. */
 static int log_count(const char* text, const char* word)
 {
@@ -388,13 +400,14 @@ static ssize_t log_write(int fd, const void* buf, size_t n)
 static void a_log_grows_by_whole_lines(void)
 {
   static char     note[3 * SCR_ERR_TEXT_MAX];
-  scr_log         l = {1, 0, "node7", "me", "123", records_prefix, 0};
+  scr_log         l;
   scr_log_dataset d = {18, "a \"b\"", 1.5}, unknown = {0, NULL, -1.0};
   char            before[4096], want[512], now[32];
   int             i, k, status;
   time_t          t = time(NULL);
 
   records_begin();
+  log_who(&l, 1, records_prefix);
   CHECK_INT(scr_log_event(&l, "FLUSH_FAIL", "a \"disk\"\nis\tfull\177", &d), SCR_SUCCESS);
   scr_time_string(t, now, sizeof now);
   snprintf(want, sizeof want,
@@ -443,16 +456,61 @@ static void a_log_grows_by_whole_lines(void)
   CHECK_INT(scr_log_event(&l, "X", NULL, NULL), SCR_SUCCESS);
 }
 
+/* The line of EVENT of run N of JOB, AT seconds after its begin. */
+static int log_run(scr_log_runs* r, const char* job, int n, const char* event, int at)
+{
+  char line[200];
+
+  snprintf(line, sizeof line, "x: host=n1, jobid=%s, event=%s", job, event);
+  return scr_log_runs_add(r, line, event, 1000000 * (int64_t)n + at);
+}
+
+static void runs_without_an_end_that_others_of_their_job_follow_have_failed(void)
+{
+  scr_log_runs r;
+
+  memset(&r, 0, sizeof r);
+  log_run(&r, "1", 0, "CHECKPOINT_END", 5); /* of a run whose beginning is lost */
+  CHECK(log_run(&r, "1", 1, "START", 0) == 0 && log_run(&r, "1", 1, "COMPUTE_END", 100) == 0);
+  CHECK(log_run(&r, "1", 2, "START", 0) == 1 && log_run(&r, "1", 2, "HALT", 50) == 0);
+  CHECK(log_run(&r, "1", 3, "START", 0) == 0 && log_run(&r, "1", 3, "END", 7) == 0);
+  CHECK(log_run(&r, "1", 4, "START", 0) == 0); /* another job follows: nobody knows how it ended */
+  CHECK(log_run(&r, "2", 5, "START", 0) == 0 && log_run(&r, "2", 5, "COMPUTE_START", -9) == 0);
+  CHECK(scr_log_runs_next(&r, "2") == 1 && scr_log_runs_next(&r, "2") == 0);
+  CHECK(r.runs == 5 && r.failures == 2 && r.seconds == 157);
+}
+
+static int log_is(double x, double want)
+{
+  return x > want * 0.999999 && x < want * 1.000001;
+}
+
+static void the_best_interval_is_that_of_young_and_daly(void)
+{
+  scr_cost c = {0, 0};
+  int      i;
+
+  CHECK(scr_sqrt(0) < 1e-100 && log_is(scr_sqrt(2), 1.41421356) && log_is(scr_sqrt(1e300), 1e150));
+  CHECK(log_is(scr_sqrt(1e-12), 1e-6));
+  CHECK(log_is(scr_best_interval(5, 3000, 0), 173.205081) && log_is(scr_best_interval(5, 3000, 1), 169.887785));
+  CHECK(scr_best_interval(50, 25, 1) == 25 && scr_best_interval(1e9, 25, 1) == 25);
+  for (i = 0; i < 4; i++) scr_cost_learn(&c, 2 * i);
+  CHECK(log_is(c.seconds, 3)); /* the mean of the first ones */
+  for (i = 0; i < 200; i++) scr_cost_learn(&c, 50);
+  CHECK(log_is(c.seconds, 50)); /* and later ones replace them */
+}
+
 #if defined(__linux__)
 /* The log of the system: in a child that has a /dev of its own, with a /dev/log that it reads itself. */
 static int log_to_system(void)
 {
-  scr_log            l = {0, 1, "node7", "me", "123", "/p", 0};
+  scr_log            l;
   scr_log_dataset    d = {18, "a", 1.5};
   struct sockaddr_un at;
   char               got[2048];
   int                fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 
+  log_who(&l, 0, "/p");
   memset(&at, 0, sizeof at);
   at.sun_family = AF_UNIX;
   snprintf(at.sun_path, sizeof at.sun_path, "/dev/log");
@@ -499,4 +557,6 @@ static void test_run_files(void)
   a_nodes_file_holds_the_nodes_of_the_last_run();
   a_log_grows_by_whole_lines();
   a_line_for_the_system_names_user_and_prefix();
+  runs_without_an_end_that_others_of_their_job_follow_have_failed();
+  the_best_interval_is_that_of_young_and_daly();
 }

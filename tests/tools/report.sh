@@ -1,0 +1,143 @@
+#!/bin/bash
+# scr_status and scr_report over real jobs, and over logs of any shape.
+# From the environment: MPICC, MPIEXEC, BIN.  Last line: N passed, N failed, N skipped.
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+BIN=${BIN:-$top/tools} MPICC=${MPICC:-mpicc} MPIEXEC=${MPIEXEC:-mpiexec}
+unset "${!SCR_@}" "${!SLURM_@}"
+. "$top/tests/tools/check.sh"
+# shellcheck disable=SC2086
+check "a job builds" 0 "" $MPICC -O1 -Wall -Werror -o "$tmp/job" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread
+case $($MPIEXEC --version 2>&1) in
+*"Open MPI"* | *OpenRTE* | *PRRTE*) MPIEXEC="$MPIEXEC --oversubscribe" && [ "$(id -u)" != 0 ] || MPIEXEC="$MPIEXEC --allow-run-as-root" ;;
+esac
+export SCR_JOB_ID=57 SCR_PREFIX=$tmp/run SCR_VIRTUAL_NODES=3 SCR_CNTL_BASE=$tmp/node SCR_CACHE_BASE=$tmp/node SCR_CACHE_SIZE=2
+export SCR_LOG_SYSLOG_ENABLE=0 BEFORE_STEP=$tmp/step PATH=$BIN:$PATH
+mkdir "$tmp/run" "$tmp/node" && cd "$tmp/run" || exit 1
+printf '#!/bin/sh\n' >"$tmp/step" && chmod +x "$tmp/step"
+before() { printf 'case $1 in %s) %s ;; esac\n' "$1" "$2" >>"$tmp/step"; }
+# shellcheck disable=SC2086
+job() { timeout -k 5 60 $MPIEXEC -n 3 "$tmp/job" "$@"; }
+
+# ---- scr_status
+says "status, no run yet" 1 "no run has used $tmp/run yet" scr_status
+says "status, no directory" 1 "$tmp/none" scr_status "$tmp/none"
+for a in "--seconds 0" "--seconds x" "a b"; do says "status, $a" 1 "Usage" scr_status $a; done
+before 3 "scr_halt -c 9 >/dev/null; scr_checkpoint >/dev/null; scr status >'$tmp/one' 2>&1; scr_status --json >'$tmp/json' 2>&1"
+BYTES=1000000 SCR_FLUSH=2 SCR_END_TIME=$(($(date +%s) + 5000)) SCR_HALT_SECONDS=60 check "status, a job" 0 - job 4
+shows() { says "status, $1" 0 "$2" cat "$tmp/one"; }
+shows "the run" "^Run          job 57, 3 ranks on 3 nodes, for [0-9.]* s, on $tmp/run"
+shows "the phase" "^Phase        computing, for [0-9.]* s"
+shows "the checkpoint" "^Checkpoint   step.2 (dataset 2), [0-9.]* s ago; 3.0 MB in [0-9.]* s, [0-9.]* [kMG]B/s"
+shows "the cache, before" "^Cache        step.1 (dataset 1), 3.0 MB, XOR in $tmp/node\$"
+shows "the cache, what is flushed" "^Cache        step.2 (dataset 2), 3.0 MB, XOR in $tmp/node, on the prefix\$"
+shows "time" "^Time left    8[23] min"
+shows "conditions" "^Halt         CheckpointsLeft 9, a checkpoint is asked for\|^Halt         CheckpointsLeft 9, HaltSeconds 60, a checkpoint is asked for"
+if command -v python3 >/dev/null; then
+  check "status, json" 0 "computing 57 step.2 XOR" python3 -c 'import json, sys
+d = json.load(open(sys.argv[1])); print(d["PHASE"], d["RUN"]["JOBID"], d["LAST"]["NAME"], d["CACHE"]["2"]["SCHEME"])' "$tmp/json"
+fi
+says "status, the end" 0 "^Phase        ended" scr_status
+says "status, to the end" 0 "^Phase        ended" timeout 10 scr_status --watch --seconds 1
+rm -rf .scr "$tmp/node/"* step.* && printf '#!/bin/sh\n' >"$tmp/step"
+before 2 "sleep 0.5; scr_status >'$tmp/one' 2>&1; sleep 1.5; scr_status >'$tmp/two' 2>&1"
+BYTES=10000000 SCR_FLUSH=1 SCR_FLUSH_ASYNC=1 SCR_FLUSH_ASYNC_BW=8M check "status, a flush behind the job" 0 - job 2
+shows "its progress" "^Flush        step.1, 30.0 MB, since .* s  \[#*\.*\]  *[0-9]* %"
+progress() { sed -n 's/^Flush.*\] *\([0-9]*\) %/\1/p' "$1"; }
+check "status, the progress grows" 0 "" test "$(progress "$tmp/two")" -gt "$(progress "$tmp/one")" -a "$(progress "$tmp/one")" -lt 60
+head -c 50 .scr/status.scr >"$tmp/cut" && cp "$tmp/cut" .scr/status.scr
+says "status, a damaged file" 1 "status.scr" scr_status
+rm .scr/status.scr && mkdir .scr/status.scr
+check "status, a file that cannot be written does not matter" 0 - job 3
+rmdir .scr/status.scr
+
+# ---- scr_report
+data=$top/tests/data/managers/log.txt
+export TZ=UTC
+report=$BIN/scr_report
+check "report, the figures" 0 "Runs on $tmp/run: 5, of which 1 ended by themselves and 2 failed
+Mean time between failures: 3000 s
+Time of all runs
+  computation that counts         4800.0 s   80.0 %
+  start and restart                  0.0 s    0.0 %
+  checkpoints                       12.0 s    0.2 %
+  output                             0.0 s    0.0 %
+  flushes                            0.0 s    0.0 %
+  work lost in failures           1188.0 s   19.8 %
+  all                             6000.0 s  100.0 %
+Transfers                       count       MB/s: least     median   greatest
+  checkpoints to the cache          1            2000.0     2000.0     2000.0
+  flushes to the prefix             1              80.0       80.0       80.0
+  asynchronous flushes              0               0.0        0.0        0.0
+  fetches from the prefix           0               0.0        0.0        0.0" "$report" -f "$data"
+# page WHAT: $tmp/page.html is a page with nothing from outside, whose elements are closed
+page() {
+  check "report, $1, nothing from outside" 1 "" grep -niE 'https?:|src=|href=|url\(|@import|<script' "$tmp/page.html"
+  command -v python3 >/dev/null || return
+  check "report, $1, the elements" 0 "" python3 -c 'import sys
+from html.parser import HTMLParser
+class Page(HTMLParser):
+    def __init__(self): super().__init__(); self.open = []
+    def handle_starttag(self, tag, attrs):
+        if tag not in ("meta",): self.open.append(tag)
+        for k, v in attrs:
+            if v is None or "nan" in v or "inf" in v or (k in ("x", "y", "width") and tag == "rect" and float(v) < 0): print(tag, k, v)
+    def handle_startendtag(self, tag, attrs): pass
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag: print("end of", tag, self.getpos())
+p = Page(); p.feed(open(sys.argv[1], encoding="utf-8").read()); print(*p.open, sep="", end="")' "$tmp/page.html"
+}
+check "report, a page" 0 "" "$report" -f "$data" -o "$tmp/page.html"
+page "a log"
+says "report, the page tells of lost work" 0 "<title>lost: " cat "$tmp/page.html"
+check "report, on stdout" 0 "$(cat "$tmp/page.html")" "$report" -f "$data" --output -
+rm -rf .scr "$tmp/node/"* step.* && printf '#!/bin/sh\n' >"$tmp/step"
+SCR_LOG_ENABLE=1 SCR_FLUSH=2 check "report, a job" 0 - job 5
+says "report, a job, as text" 0 "^Runs on $tmp/run: 1, of which 1 ended by themselves and 0 failed" "$report"
+check "report, a job, a page" 0 "" "$report" -o "$tmp/page.html" "$tmp/run"
+page "a job"
+check "report, a job, its flushes are listed" 0 2 grep -c '<td class="name">step.[24]</td>' "$tmp/page.html"
+
+# log EVENTS RUNS: a long one, with odd names
+log() {
+  awk -v events="$1" -v runs="$2" 'function line(text) { printf "%s: host=n1, jobid=%d, %s\n", strftime("%Y-%m-%dT%H:%M:%S", t), 7 + run % 3, text }
+  BEGIN { t = 1760000000
+    for (run = 0; run < runs; run++) {
+      line("event=START, procs=4, nodes=4")
+      t += 5; line("event=INIT_END, secs=5.0")
+      for (i = 0; i < events / runs / 4; i++) {
+        t += 100; d++; name = ", dset=" d ", name=\"<b>&" d "</b>\303\251\351\""
+        line("event=CHECKPOINT_START, note=\"/ssd, XOR\"" name)
+        t += 3; line("event=CHECKPOINT_END" name ", secs=3.0")
+        line("xfer=CHECKPOINT, from=/p, to=/ssd" name ", secs=3.0, bytes=4000000000, files=4")
+        if (i % 7 == 0) { t += 20; line((i % 2 ? "event=FLUSH_FAIL" : "event=ASYNC_FLUSH_SUCCESS") name ", secs=20.0") }
+      }
+      t += 50; line(run % 4 == 0 ? "event=HALT, note=\"<i>why</i>\"" : "event=CORRUPT, note=\"x\"")
+    } }' >"$tmp/log"
+}
+for shape in "10 1" "10000 1" "10000 500" "100000 20"; do
+  log $shape
+  check "report, events and runs: $shape" 0 "" timeout 10 "$report" -f "$tmp/log" -o "$tmp/page.html"
+  page "$shape"
+  check "report, events and runs: $shape, its size" 0 "" test "$(stat -c %s "$tmp/page.html")" -lt 3000000
+  check "report, events and runs: $shape, names are text" 1 "" grep -E '<b>&[0-9]|<i>why' "$tmp/page.html"
+done
+LC_ALL=C awk 'BEGIN { srand(5); for (i = 0; i < 3000; i++) { s = ""; for (k = 0; k < 60; k++) s = s sprintf("%c", 32 + int(rand() * 220))
+  print (i % 3 ? "2026-01-01T00:00:" i % 60 ": host=n, jobid=1, " (i % 5 ? "event=" : "xfer=") (i % 7 ? "CHECKPOINT_END" : "START") ", secs=" (i % 11 ? i : "1e999") ", " : "") s } }' >"$tmp/log"
+check "report, noise" 0 "" "$report" -f "$tmp/log" -o "$tmp/page.html"
+page "noise"
+printf '2026-01-01T00:00:10: host=n, jobid=1, event=START, procs=1, nodes=1\n2025-01-01T00:00:00: host=n, jobid=1, event=CHECKPOINT_END, secs=1e300\n' >"$tmp/log"
+check "report, a clock that goes back" 0 "" "$report" -f "$tmp/log" -o "$tmp/page.html"
+page "a clock that goes back"
+says "report, no run" 1 "has no run" "$report" -f <(sed -n 3,5p "$data")
+says "report, no log" 1 "SCR_LOG_ENABLE=1 writes it" "$report" -f "$tmp/none"
+says "report, no log at all" 1 "is not a log" "$report" -f "$top/tests/data/hostlists.txt"
+says "report, nowhere to write" 1 "cannot create" "$report" -f "$data" -o "$tmp/none/page.html"
+if [ -c /dev/full ]; then
+  says "report, a full disk" 1 "cannot write /dev/full" "$report" -f "$data" -o /dev/full
+  check "report, which it does not remove" 0 "" test -c /dev/full
+fi
+printf 'no index' >.scr/index.scr
+check "report, a damaged index" 0 "" "$report" -f "$data" -o "$tmp/page.html"
+says "report, a damaged index is named" 0 "The index cannot be read" cat "$tmp/page.html"
+finish
