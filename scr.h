@@ -88,8 +88,8 @@
 ** WHAT TO KNOW
 **
 **   - All calls are collective over the communicator of SCR_Init_comm (for SCR_Init, MPI_COMM_WORLD) and return the
-**     same code on every rank, except SCR_Route_file, SCR_Restart_ranks, SCR_Config, SCR_Configf, SCR_Get_version, SCR_Strerror and
-**     SCR_Last_error, which are not collective.
+**     same code on every rank, except SCR_Route_file, SCR_Restart_ranks, SCR_Config, SCR_Configf, SCR_Get_version,
+**     SCR_Strerror and SCR_Last_error, which are not collective.
 **   - A restart by as many ranks as wrote the checkpoint gives each rank its own files.  With another number of ranks,
 **     each asks for the files that it needs; see SCR_Restart_ranks.
 **   - Name files as they would be named on the parallel file system, below the prefix.  Open exactly the path that

@@ -12739,8 +12739,8 @@ out:
 ** Invariants
 **   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
-**   S3  A rank holds the entry of its own rank for each dataset that is WHOLE and in the cache.  If another number of ranks wrote it,
-**       each of them has an entry on one rank of this run.
+**   S3  A rank holds the entry of its own rank for each dataset that is WHOLE and in the cache.  If another number of
+**       ranks wrote it, each of them has an entry on one rank of this run.
 **   S4  Once a run has found the state of a dataset, only scr_change_life, scr_change_on_prefix and
 **       scr_dataset_reconsider change it, and they keep filemap, index and flush file consistent with it.
 ** Failure    An error code.
@@ -18225,8 +18225,8 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 **   3. Else the newest checkpoint that is WHOLE in the cache, or good in the index and not passed over.
 **   4. Else the newest one that the application rejected, but only in other jobs (REJECTED_BEFORE).
 **   5. If cache and index have the same dataset, it is used from the cache.  Without SCR_FETCH only the cache counts.
-**   6. If one is rejected, or cannot be loaded, the search goes on below it by the rules 3 and 4; but not if it is whole
-**      in the cache, and only the prefix, on which it is to be read, cannot take it.
+**   6. If one is rejected, or cannot be loaded, the search goes on below it by the rules 3 and 4; but not if it is
+**      whole in the cache, and only the prefix, on which it is to be read, cannot take it.
 **      If none is left although complete ones exist, SCR_Have_restart and SCR_Start_output return an error, until a
 **      fresh start is asked for.
 **   7. A fresh start offers nothing but what the user chooses.
@@ -18526,7 +18526,7 @@ SCR_FN int scr_restart_is_native(const scr_dataset* ds)
 */
 SCR_FN int scr_restart_from_cache(scr_candidate* c)
 {
-  int again = 0, rc;
+  int again = 0, rc = SCR_SUCCESS;
 
   if (scr_restart_is_native(scr_dataset_find(c->id))) return SCR_SUCCESS;
   do {
@@ -20699,19 +20699,22 @@ SCR_FN int scr_complete_failed(int id, int rc)
   const scr_dataset* ds = scr_dataset_find(id);
   scr_err_record     why;
 
+  scr_err_save(&why);
   scr_event(ds->desc.ckpt > 0 ? "CHECKPOINT_FAIL" : "OUTPUT_FAIL", scr_err_text, &ds->desc,
             scr_wtime() - scr.open_start);
   if (scr_dataset_is_cached(ds)) scr.other_bytes = scr_room_bytes(id);
   if (ds->desc.ckpt > 0) scr_wish_fail();
   if (ds->desc.ckpt > 0) scr.checkpoint_id--;
   if (ds->on_prefix == SCR_PREFIX_RENAMING || ds->on_prefix == SCR_PREFIX_YES) {
+    scr_err_restore(&why);
     rc = SCR_ERR(rc, "%.*s; the dataset may be complete: the next run finishes or removes it", scr_err_length,
                  scr_err_text);
     scr_dataset_remove(id);
+    scr_err_save(&why);
     scr_event_compute(1);
+    scr_err_restore(&why);
     return rc;
   }
-  scr_err_save(&why);
   scr_barrier(scr.world.comm); /* one that deletes the directory deletes files of its node that others still count */
   scr_cache_delete(id);
   scr_event_compute(1);

@@ -364,7 +364,7 @@ static void checkpoints_until_a_halt_are_counted_although_the_prefix_is_full(voi
 /* What a run has seen of the halt file no longer holds when the user takes it away. */
 static void conditions_can_be_removed_while_the_job_runs(void)
 {
-  static const char* const sets[] = {"-i", "-a 1000", "-b 1000", "-c 1", "-b +1h -s 7200"};
+  static const char* const sets[] = {"", "-a 1000", "-b 1000", "-c 1", "-b +1h -s 7200"};
   static const char* const removes[] = {"--remove", "--unset-reason --unset-after --unset-before --unset-checkpoints"};
   size_t                   i;
 
