@@ -20143,7 +20143,7 @@ SCR_FN int scr_run_write_nodes(void)
   scr_hash_delete(&send);
   scr_hash_delete(&recv);
   scr_hash_delete(&hosts);
-  return scr_agree(rc, scr.world.comm);
+  return scr_agree(rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc, scr.world.comm);
 }
 
 /* Set up the log, if SCR_LOG_ENABLE is set, and log the start of the run. */
@@ -20216,8 +20216,11 @@ SCR_FN int scr_start_run(MPI_Comm comm)
                scr.world.group[SCR_GROUP_NODE].rank);
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_run_find_checkpoint()) != SCR_SUCCESS) return rc;
-  if ((rc = scr_run_write_nodes()) != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0 && scr_run_write_reason(NULL) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  scr.ckpt_end = scr_wtime();
+  scr_event("INIT_END", NULL, NULL, scr.ckpt_end - scr.run_start);
+  scr_event_compute(1);
+  if ((rc = scr_run_write_nodes()) != SCR_SUCCESS) return rc; /* the last agreement: also on memory */
   if (scr_param_get(scr.world.params, "SCR_SIGNALS") != NULL &&
       (rc = scr_agree(scr_signals_begin(), scr.world.comm)) != SCR_SUCCESS)
     return rc;
@@ -20226,9 +20229,6 @@ SCR_FN int scr_start_run(MPI_Comm comm)
     if ((rc = scr_run_halt_decide(0, &halt, SCR_SUCCESS)) != SCR_SUCCESS) return rc;
     if (halt) scr_run_leave();
   }
-  scr.ckpt_end = scr_wtime();
-  scr_event("INIT_END", NULL, NULL, scr.ckpt_end - scr.run_start);
-  scr_event_compute(1);
   scr_dbg(1, "%s: %d ranks on %d nodes, ready after %.3f s; prefix %s, control directory %s, cache %s", SCR_VERSION,
           scr.world.ranks, scr.world.group[SCR_GROUP_NODE].groups, scr_wtime() - scr.run_start, scr.world.prefix,
           scr.world.cntl, scr_reddesc_for_dataset(&scr.world, scr.checkpoint_id + 1, SCR_FLAG_CHECKPOINT)->store);

@@ -395,7 +395,7 @@ static void exit_in_complete(const char* how, int ask)
   OK(SCR_Init());
   OK(put("ck1", 1, 100));
   if (ask) CHECK(should_exit() == 0, "without a condition");
-  shell("$TEST_HALT -i prefix");
+  shell("$TEST_HALT prefix");
   put("ck2", 1, 100);
   CHECK(0, "the program lives on");
 }
