@@ -6276,14 +6276,14 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **            scr_index_window, scr_index_outgrown, scr_index_has_served, scr_index_last_served, scr_index_note_served,
 **            scr_index_note_renamed, scr_index_change, scr_summary_write, scr_summary_read, scr_summary_path,
 **            scr_prefix_locate, scr_objects_free, scr_objects_add_owner, scr_objects_add, scr_object_name_tmp,
-**            scr_object_place, scr_object_path, scr_object_extents, scr_object_pack, scr_objects_walk,
-**            scr_objects_path, scr_object_has_crc, scr_object_copy, scr_object_check, scr_objects_dirs,
-**            scr_objects_sync, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune,
-**            scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add, scr_rank2file_span,
-**            scr_rank2file_begins, scr_rank2file_read_root, scr_rank2file_read, scr_rank2file_write,
-**            scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf, scr_rank2file_walk,
-**            scr_names_bucket, scr_names_write, scr_names_read, scr_prefix_finish_renames, scr_prefix_remove_meta,
-**            scr_prefix_forget, scr_prefix_choose_dir, scr_prefix_finish_all
+**            scr_objects_add_entry, scr_object_place, scr_object_path, scr_object_extents, scr_objects_pack,
+**            scr_objects_walk, scr_objects_path, scr_object_has_crc, scr_object_copy, scr_object_check,
+**            scr_objects_dirs, scr_objects_sync, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete,
+**            scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add,
+**            scr_rank2file_span, scr_rank2file_begins, scr_rank2file_read_root, scr_rank2file_read,
+**            scr_rank2file_write, scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf,
+**            scr_rank2file_walk, scr_names_bucket, scr_names_write, scr_names_read, scr_prefix_finish_renames,
+**            scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir, scr_prefix_finish_all
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -7386,6 +7386,35 @@ SCR_FN int scr_object_name_tmp(scr_object* o, const char* prefix, int id, int i)
 }
 
 /*
+** Add the files of the application that E lists, each with its index there, to the objects L of a dataset in DIR below
+** PREFIX; PRESERVE as in scr_entry.
+*/
+SCR_FN int scr_objects_add_entry(scr_objects* l, const scr_entry* e, const char* prefix, const char* dir, int preserve)
+{
+  char        rel[SCR_MAX_FILENAME];
+  scr_object* o;
+  int         i, n = 0, rc = SCR_SUCCESS;
+
+  scr_objects_add_owner(l, e->owner);
+  for (i = 0; i < e->files && rc == SCR_SUCCESS; i++) {
+    const scr_file* f = &e->file[i];
+    if (f->kind != SCR_FILE_APPLICATION) continue;
+    if (preserve) rc = scr_fmt(rel, sizeof rel, "%s", f->rel);
+    else rc = scr_fmt(rel, sizeof rel, "%s/%s", dir, f->rel);
+    if (rc != SCR_SUCCESS) return rc;
+    if ((o = scr_objects_add(l, e->owner, rel)) == NULL) return SCR_ERR_OOM();
+    o->file = i;
+    o->size = f->size;
+    o->has_crc = f->has_crc;
+    o->crc = f->crc;
+    o->mode = f->mode;
+    o->mtime = f->mtime;
+    rc = scr_object_name_tmp(o, prefix, l->id, n++);
+  }
+  return scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/*
 ** The path of the file REL of dataset ID, under its final or its temporary name; TMP as in scr_object.
 */
 SCR_FN int scr_object_place(const char* rel, const char* tmp, const char* prefix, int id, int temporary, char* path,
@@ -7446,6 +7475,43 @@ SCR_FN int scr_object_pack(scr_object* o, const char* dir, uint64_t position, ui
     position += n;
     left -= n;
   } while (left > 0 && rc == SCR_SUCCESS);
+  return rc;
+}
+
+/* Create the container of dataset ID of which X has the first byte, temporary, with FULL bytes that are 0. */
+SCR_FN int scr_container_create(const scr_extent* x, const char* prefix, int id, uint64_t full)
+{
+  char path[SCR_MAX_FILENAME];
+  int  fd, rc = scr_object_place(x->path, NULL, prefix, id, 1, path, sizeof path);
+
+  if (rc != SCR_SUCCESS) return rc;
+  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0666);
+  if (fd < 0) return SCR_ERRNO("cannot create %s", path);
+  if (scr_os.ftruncate(fd, (off_t)full) < 0) rc = SCR_ERRNO("cannot give %s its size", path);
+  if (scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", path);
+  return rc;
+}
+
+/*
+** Pack the objects L into containers of SIZE bytes in DIR below PREFIX; they begin at AT of the TOTAL bytes of the
+** dataset.  The containers of which they have the first byte are created, with their size, so that zeros can stay
+** holes.
+*/
+SCR_FN int scr_objects_pack(scr_objects* l, const char* prefix, const char* dir, uint64_t at, uint64_t total,
+                            uint64_t size)
+{
+  int i, k, rc = SCR_SUCCESS;
+
+  for (i = 0; i < l->n && rc == SCR_SUCCESS; i++) {
+    scr_object* o = &l->object[i];
+    rc = scr_object_pack(o, dir, at, size);
+    for (k = 0; k < o->packed.n && rc == SCR_SUCCESS; k++) {
+      const scr_extent* x = &o->packed.extent[k];
+      if (x->offset == 0 && x->length > 0)
+        rc = scr_container_create(x, prefix, l->id, total - at < size ? total - at : size);
+      at += x->length;
+    }
+  }
   return rc;
 }
 
@@ -8198,7 +8264,7 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 ** Uses       platform, errors, memory, hash, hash files, parameters, dataset, prefix
 ** Offers     scr_flush_note, scr_answer, scr_manager, scr_log, scr_log_dataset, scr_log_runs, scr_cost;
 **            scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get, scr_flush_file_next,
-**            scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put, scr_flush_file_max_id,
+**            scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put, scr_flush_file_last_id,
 **            scr_flush_file_doubt, scr_flush_file_is_doubtful, scr_flush_file_begin, scr_flush_file_set_last,
 **            scr_flush_file_put_passed, scr_flush_file_named, scr_halt_stated, scr_halt_merge, scr_halt_before,
 **            scr_halt_check, scr_halt_count, scr_request_put, scr_request_wishes, scr_request_answer,
@@ -8366,6 +8432,25 @@ SCR_FN int scr_flush_file_max_id(const scr_record* r)
   if (scr_hash_int_or(r->h, "LAST", 0) > id) id = scr_hash_int_or(r->h, "LAST", 0);
   for (; e != NULL; e = scr_hash_elem_next(e))
     if (scr_index_id(scr_hash_elem_key(e)) > id) id = scr_index_id(scr_hash_elem_key(e));
+  return id;
+}
+
+/*
+** The greatest id that INDEX, its choice and cut, or the flush file knows, so that none recurs; what cannot be read is
+** empty.
+*/
+SCR_FN int scr_flush_file_last_id(const scr_index* index)
+{
+  scr_choice c;
+  scr_record notes;
+  int        id = scr_index_max_id(index), rc = scr_flush_file_read(&notes, index->prefix);
+
+  scr_choice_read(index, &c);
+  if (scr_index_cut_id(index) > id) id = scr_index_cut_id(index);
+  if (c.id > id) id = c.id;
+  if (c.until - 1 > id) id = c.until - 1;
+  if (scr_flush_file_max_id(&notes) > id) id = scr_flush_file_max_id(&notes);
+  scr_record_close(&notes, rc, 0);
   return id;
 }
 
@@ -9453,9 +9538,9 @@ SCR_FN void scr_cost_learn(scr_cost* c, double seconds)
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, erasure code, filemap,
 **            prefix, files of a run
 ** Offers     scr_rebuild, scr_rebuild_sets, scr_extraction, scr_adoption, scr_scavenge; scr_rebuild_run,
-**            scr_rebuild_sets_free, scr_rebuild_find, scr_rebuild_set, scr_scan_add, scr_scan_extract, scr_adopt_free,
-**            scr_adopt_file, scr_adopt, scr_scan_walk, scr_stage_path, scr_stage_walk, scr_stage_collect,
-**            scr_scavenge_free, scr_scavenge_begin, scr_scavenge_finish
+**            scr_rebuild_sets_free, scr_rebuild_find, scr_rebuild_set, scr_scan_add, scr_scan_extract,
+**            scr_hold_prefix, scr_adopt_free, scr_adopt_file, scr_adopt, scr_scan_walk, scr_stage_path,
+**            scr_stage_walk, scr_stage_collect, scr_scavenge_free, scr_scavenge_begin, scr_scavenge_finish
 ** Invariants
 **   B1  What is rebuilt equals, byte for byte, what the ranks of the set had made, headers included.
 **   B2  The memory needed does not grow with the size of files, nor the number of open files with the number of
@@ -10278,6 +10363,77 @@ SCR_FN int scr_scan_extract(scr_extraction* x, const scr_index_item* it)
   return rc;
 }
 
+/* ---- the prefix ---- */
+
+/*
+** Take the lock of PREFIX, so that no run uses it, and no other command that takes it; *FD receives the descriptor that
+** holds it.  SCR_ERR_BUSY after SECONDS.
+*/
+SCR_FN int scr_hold_prefix(const char* prefix, int seconds, int* fd)
+{
+  char path[SCR_MAX_FILENAME];
+  int  rc = scr_record_mkdir(prefix);
+
+  *fd = -1;
+  if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "run.lock", path, sizeof path);
+  if (rc == SCR_SUCCESS) rc = scr_lock_open(path, fd);
+  return rc == SCR_SUCCESS ? scr_lock_take(*fd, path, seconds) : rc;
+}
+
+/* ---- the map of a dataset that one process makes ---- */
+
+/* Write BODY, the objects of ranks from FIRST on, as a leaf below the root M; BODY is empty then. */
+SCR_FN int scr_make_leaf(const char* prefix, const char* dir, scr_rank2file* m, int first, scr_hash* body)
+{
+  char file[64];
+  int  ranks = 0, rc = scr_rank2file_write_leaf(prefix, dir, first, body, &ranks, file, sizeof file);
+
+  m->ranks += ranks;
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_add(m, first, file);
+  scr_hash_unset_all(body);
+  return rc;
+}
+
+/*
+** Write the rank2file map of the objects L, in the order of their owners, of the dataset IDENTITY in DIR below PREFIX:
+** leaves of at most SIZE bytes, if no rank alone needs more, and a root.  A root of one MiB is above 10^4 leaves, so no
+** level between them is needed.
+*/
+SCR_FN int scr_make_map(const scr_objects* l, const char* prefix, const char* dir, const scr_identity* identity,
+                        uint64_t size)
+{
+  scr_hash *    body = scr_hash_new(), *one;
+  scr_rank2file m;
+  uint64_t      bytes = 0;
+  int           i, k = 0, begin = 0, rc = SCR_SUCCESS;
+
+  memset(&m, 0, sizeof m);
+  m.level = 1;
+  m.identity = *identity;
+  for (i = 0; i < l->owners && rc == SCR_SUCCESS; i++) {
+    scr_objects of = *l;
+    of.object = l->object + k;
+    for (of.n = 0; k < l->n && l->object[k].owner == l->owner[i]; k++) of.n++;
+    of.owner = l->owner + i;
+    of.owners = 1;
+    one = scr_hash_new();
+    rc = scr_objects_to_hash(&of, prefix, dir, one);
+    if (rc == SCR_SUCCESS && i > begin && bytes + scr_hash_pack_size(one) > size) {
+      rc = scr_make_leaf(prefix, dir, &m, l->owner[begin], body);
+      begin = i;
+      bytes = 0;
+    }
+    bytes += scr_hash_pack_size(one);
+    scr_hash_merge(body, one);
+    scr_hash_delete(&one);
+  }
+  if (rc == SCR_SUCCESS) rc = scr_make_leaf(prefix, dir, &m, l->owner[begin], body);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_write_root(prefix, dir, &m);
+  scr_rank2file_free(&m);
+  scr_hash_delete(&body);
+  return rc;
+}
+
 /* ---- a directory of files that were never written through the library ---- */
 
 /* A dataset made of them.  All zeros but the first two fields is one without files. */
@@ -10334,61 +10490,26 @@ SCR_FN int scr_adopt_cmp(const void* a, const void* b)
   return x->owner != y->owner ? (x->owner > y->owner) - (x->owner < y->owner) : strcmp(x->rel, y->rel);
 }
 
-/* Write the leaves of the map of A, each of about LIMIT bytes, and add them to M. */
-SCR_FN int scr_adopt_write_leaves(scr_adoption* a, size_t limit, scr_rank2file* m)
-{
-  scr_hash*   body = scr_hash_new();
-  scr_objects one = a->objects;
-  char        file[64];
-  int         r, k = 0, first = 0, ranks, rc = SCR_SUCCESS;
-  size_t      bytes = 0;
-
-  qsort(a->objects.object, (size_t)a->objects.n, sizeof *a->objects.object, scr_adopt_cmp);
-  for (r = 0; r < a->ranks && rc == SCR_SUCCESS; r++) {
-    one.object = a->objects.object + k;
-    one.owner = &r;
-    one.owners = 1;
-    for (one.n = 0; k < a->objects.n && a->objects.object[k].owner == r; k++) {
-      bytes += strlen(a->objects.object[k].rel) + 200; /* about what it takes */
-      one.n++;
-    }
-    rc = scr_objects_to_hash(&one, a->prefix, a->dir, body);
-    if (rc != SCR_SUCCESS || (bytes < limit && r < a->ranks - 1)) continue;
-    rc = scr_rank2file_write_leaf(a->prefix, a->dir, first, body, &ranks, file, sizeof file);
-    if (rc == SCR_SUCCESS) rc = scr_rank2file_add(m, first, file);
-    scr_hash_unset_all(body);
-    bytes = 0;
-    first = r + 1;
-  }
-  scr_hash_delete(&body);
-  return rc;
-}
-
 /* Write the map and the summary of A, which DESC describes. */
 SCR_FN int scr_adopt_write(scr_adoption* a, const scr_desc* desc)
 {
-  scr_rank2file m;
-  scr_hash*     dirs = scr_hash_new();
-  char          path[SCR_MAX_FILENAME];
-  int           i, rc = scr_fmt(path, sizeof path, "%s/%s/.scr", a->prefix, a->dir), err;
+  scr_hash* dirs = scr_hash_new();
+  char      path[SCR_MAX_FILENAME];
+  int       i, rc = scr_fmt(path, sizeof path, "%s/%s/.scr", a->prefix, a->dir), err;
 
-  memset(&m, 0, sizeof m);
-  m.level = 1;
-  m.ranks = a->ranks;
-  m.identity = desc->identity;
   if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
   if (rc == SCR_SUCCESS) scr_dirs_above(dirs, a->prefix, path);
-  if (rc == SCR_SUCCESS) rc = scr_adopt_write_leaves(a, (size_t)1 << 20, &m);
   for (i = 0; i < a->objects.n && rc == SCR_SUCCESS; i++) {
     rc = scr_object_path(&a->objects.object[i], a->prefix, 0, 0, path, sizeof path);
     if (rc == SCR_SUCCESS) rc = scr_file_sync(path);
     if (rc == SCR_SUCCESS) scr_dirs_above(dirs, a->prefix, path);
   }
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_write_root(a->prefix, a->dir, &m);
   if ((err = scr_dirs_sync(&dirs)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
+  for (i = 0; i < a->ranks; i++) scr_objects_add_owner(&a->objects, i);
+  qsort(a->objects.object, (size_t)a->objects.n, sizeof *a->objects.object, scr_adopt_cmp);
+  if (rc == SCR_SUCCESS) rc = scr_make_map(&a->objects, a->prefix, a->dir, &desc->identity, (uint64_t)1 << 20);
   if (rc == SCR_SUCCESS) rc = scr_summary_path(a->prefix, a->dir, path);
   if (rc == SCR_SUCCESS) rc = scr_summary_write(path, desc);
-  scr_rank2file_free(&m);
   return rc;
 }
 
@@ -10860,27 +10981,13 @@ SCR_FN int scr_scavenge_rebuild(scr_scavenge* s)
 /* Add the files of the application that E lists to the objects, and their final paths to the names. */
 SCR_FN int scr_scavenge_add_objects(scr_scavenge* s, const scr_entry* e)
 {
-  char        rel[SCR_MAX_FILENAME];
-  scr_object* o;
-  int         i, rc = SCR_SUCCESS;
+  int i = s->objects.n, rc = scr_objects_add_entry(&s->objects, e, s->prefix, s->dir, s->model->preserve);
 
-  scr_objects_add_owner(&s->objects, e->owner);
-  for (i = 0; i < e->files && rc == SCR_SUCCESS; i++) {
-    const scr_file* f = &e->file[i];
-    if (f->kind != SCR_FILE_APPLICATION) continue;
-    if (s->model->preserve) rc = scr_fmt(rel, sizeof rel, "%s", f->rel);
-    else rc = scr_fmt(rel, sizeof rel, "%s/%s", s->dir, f->rel);
-    if (rc != SCR_SUCCESS) break;
+  for (; i < s->objects.n && rc == SCR_SUCCESS; i++) {
+    const char* rel = s->objects.object[i].rel;
     if (scr_hash_get(s->names, rel) != NULL)
       return SCR_ERR(SCR_ERR_FORMAT, "two ranks of dataset %d have the file %s", s->identity.id, rel);
     scr_hash_set(s->names, rel, scr_hash_new());
-    if ((o = scr_objects_add(&s->objects, e->owner, rel)) == NULL) return SCR_ERR_OOM();
-    o->size = f->size;
-    o->has_crc = f->has_crc;
-    o->crc = f->crc;
-    o->mode = f->mode;
-    o->mtime = f->mtime;
-    rc = scr_object_name_tmp(o, s->prefix, s->identity.id, s->objects.n - 1);
   }
   return scr_oom ? SCR_ERR_OOM() : rc;
 }
@@ -10947,38 +11054,15 @@ SCR_FN int scr_scavenge_link(const scr_scavenge* s, const scr_object* o)
   return scr_os.link(from, to) == 0 ? SCR_SUCCESS : scr_scavenge_copy(s, o);
 }
 
-/* Create the container of which X has the first byte, under its temporary name, with FULL bytes that are 0. */
-SCR_FN int scr_scavenge_create_container(const scr_scavenge* s, const scr_extent* x, uint64_t full)
-{
-  char path[SCR_MAX_FILENAME];
-  int  fd, rc = scr_object_place(x->path, NULL, s->prefix, s->identity.id, 1, path, sizeof path);
-
-  if (rc != SCR_SUCCESS) return rc;
-  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0666);
-  if (fd < 0) return SCR_ERRNO("cannot create %s", path);
-  if (scr_os.ftruncate(fd, (off_t)full) < 0) rc = SCR_ERRNO("cannot give %s its size", path);
-  if (scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", path);
-  return rc;
-}
-
 /* Pack all objects into containers, and copy their bytes there. */
 SCR_FN int scr_scavenge_pack(scr_scavenge* s)
 {
-  uint64_t total = 0, at = 0;
-  int      i, k, rc = SCR_SUCCESS;
+  uint64_t total = 0;
+  int      i, rc;
 
   for (i = 0; i < s->objects.n; i++) total += s->objects.object[i].size;
-  for (i = 0; i < s->objects.n && rc == SCR_SUCCESS; i++) {
-    scr_object* o = &s->objects.object[i];
-    rc = scr_object_pack(o, s->dir, at, s->container_size);
-    for (k = 0; k < o->packed.n && rc == SCR_SUCCESS; k++) {
-      const scr_extent* x = &o->packed.extent[k];
-      if (x->offset == 0 && x->length > 0)
-        rc = scr_scavenge_create_container(s, x, total - at < s->container_size ? total - at : s->container_size);
-      at += x->length;
-    }
-    if (rc == SCR_SUCCESS) rc = scr_scavenge_copy(s, o);
-  }
+  rc = scr_objects_pack(&s->objects, s->prefix, s->dir, 0, total, s->container_size);
+  for (i = 0; i < s->objects.n && rc == SCR_SUCCESS; i++) rc = scr_scavenge_copy(s, &s->objects.object[i]);
   return rc;
 }
 
@@ -11093,53 +11177,6 @@ SCR_FN int scr_scavenge_find_rivals(scr_scavenge* s)
   return rc;
 }
 
-/* Write BODY, the objects of ranks from FIRST on, as a leaf below the root M; BODY is empty then. */
-SCR_FN int scr_scavenge_write_leaf(const scr_scavenge* s, scr_rank2file* m, int first, scr_hash* body)
-{
-  char file[64];
-  int  ranks = 0, rc = scr_rank2file_write_leaf(s->prefix, s->dir, first, body, &ranks, file, sizeof file);
-
-  m->ranks += ranks;
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_add(m, first, file);
-  scr_hash_unset_all(body);
-  return rc;
-}
-
-/*
-** Write the rank2file map: leaves of at most map_size bytes, if no rank alone needs more, and a root.  A root of one
-** MiB is above 10^4 leaves, so no level between them is needed.
-*/
-SCR_FN int scr_scavenge_write_map(const scr_scavenge* s)
-{
-  scr_hash *    body = scr_hash_new(), *one;
-  scr_rank2file m;
-  int           i, k = 0, begin = 0, rc = SCR_SUCCESS;
-
-  memset(&m, 0, sizeof m);
-  m.level = 1;
-  m.identity = s->identity;
-  for (i = 0; i < s->objects.owners && rc == SCR_SUCCESS; i++) {
-    scr_objects of = s->objects;
-    of.object = s->objects.object + k;
-    for (of.n = 0; k < s->objects.n && s->objects.object[k].owner == s->objects.owner[i]; k++) of.n++;
-    of.owner = s->objects.owner + i;
-    of.owners = 1;
-    one = scr_hash_new();
-    rc = scr_objects_to_hash(&of, s->prefix, s->dir, one);
-    if (rc == SCR_SUCCESS && i > begin && scr_hash_pack_size(body) + scr_hash_pack_size(one) > s->map_size) {
-      rc = scr_scavenge_write_leaf(s, &m, s->objects.owner[begin], body);
-      begin = i;
-    }
-    scr_hash_merge(body, one);
-    scr_hash_delete(&one);
-  }
-  if (rc == SCR_SUCCESS) rc = scr_scavenge_write_leaf(s, &m, s->objects.owner[begin], body);
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_write_root(s->prefix, s->dir, &m);
-  scr_rank2file_free(&m);
-  scr_hash_delete(&body);
-  return rc;
-}
-
 /* Add the dataset to the index, with what has been decided about it, and remove its rivals, in one update. */
 SCR_FN int scr_scavenge_update_index(scr_scavenge* s)
 {
@@ -11192,7 +11229,7 @@ SCR_FN int scr_scavenge_commit(scr_scavenge* s)
   if (rc == SCR_SUCCESS) rc = scr_scavenge_list(s);
   if (rc == SCR_SUCCESS) rc = scr_scavenge_place(s);
   if (rc == SCR_SUCCESS) rc = scr_scavenge_find_rivals(s);
-  if (rc == SCR_SUCCESS) rc = scr_scavenge_write_map(s);
+  if (rc == SCR_SUCCESS) rc = scr_make_map(&s->objects, s->prefix, s->dir, &s->identity, s->map_size);
   if (rc == SCR_SUCCESS) rc = scr_summary_path(s->prefix, s->dir, path);
   if (rc == SCR_SUCCESS) rc = scr_summary_write(path, desc);
   if (rc == SCR_SUCCESS) rc = scr_scavenge_update_index(s);
@@ -11268,8 +11305,8 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
 ** Uses       errors, memory, hash, kernels
 ** Offers     scr_vote; scr_wait_idle, scr_waitall, scr_wait_for, scr_barrier, scr_bcast, scr_vote_start,
 **            scr_vote_stop, scr_vote_all, scr_agree, scr_hash_to_buf, scr_hash_from_buf, scr_message_recv,
-**            scr_hash_sendrecv, scr_hash_send, scr_hash_recv, scr_hash_bcast, scr_hash_exchange, scr_hash_spread,
-**            scr_scan, scr_rank_str, scr_int_send, scr_int_recv, scr_flow
+**            scr_hash_sendrecv, scr_hash_send, scr_hash_recv, scr_hash_bcast, scr_hash_exchange,
+**            scr_hash_exchange_merged, scr_hash_spread, scr_scan, scr_rank_str, scr_int_send, scr_int_recv, scr_flow
 ** Invariants
 **   N1  Every wait goes through scr_wait_for, or a similar loop over a probe, which yields the processor when nothing
 **       has arrived.
@@ -11633,6 +11670,18 @@ SCR_FN int scr_hash_exchange(const scr_hash* send, scr_hash* recv, MPI_Comm comm
   for (i = 0; out != NULL && i < n; i++) scr_buf_free(&out[i]);
   scr_free(&out);
   scr_free(&reqs);
+  return rc;
+}
+
+/* The same, with what all ranks have sent to this one merged into ALL.  Collective over COMM. */
+SCR_FN int scr_hash_exchange_merged(const scr_hash* send, scr_hash* all, MPI_Comm comm)
+{
+  scr_hash*      recv = scr_hash_new();
+  scr_hash_elem* e;
+  int            rc = scr_hash_exchange(send, recv, comm);
+
+  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e)) scr_hash_merge(all, scr_hash_elem_hash(e));
+  scr_hash_delete(&recv);
   return rc;
 }
 
@@ -14985,19 +15034,23 @@ SCR_FN int scr_recovery_judge(scr_recovery* f)
 
 /* ---- step 3: what is lost ---- */
 
-/*
-** *LOSSES receives the number of members of the set D that have lost something, as SET_LOST tells, and *HOPELESS 1 if
-** its scheme cannot rebuild that.
-*/
-SCR_FN int scr_recovery_weigh(const scr_reddesc* d, const int64_t* set_lost, int* losses, int* hopeless)
+/* The number of members of the set D that have lost something, as SET_LOST tells. */
+SCR_FN int scr_recovery_losses(const scr_reddesc* d, const int64_t* set_lost)
+{
+  int i, n = 0;
+
+  for (i = 0; i < d->set_size; i++) n += set_lost[i] != 0;
+  return n;
+}
+
+/* *HOPELESS becomes 1 if the scheme of the set D cannot rebuild what its members have lost. */
+SCR_FN int scr_recovery_weigh(const scr_reddesc* d, const int64_t* set_lost, int* hopeless)
 {
   scr_erasure ec;
-  int         i, rc;
+  int         losses = scr_recovery_losses(d, set_lost), rc;
 
-  *losses = 0;
-  for (i = 0; i < d->set_size; i++) *losses += set_lost[i] != 0;
-  *hopeless = d->scheme == SCR_SCHEME_SINGLE && *losses > 0;
-  if (*losses == 0 || d->scheme == SCR_SCHEME_SINGLE) return SCR_SUCCESS;
+  *hopeless = d->scheme == SCR_SCHEME_SINGLE && losses > 0;
+  if (losses == 0 || d->scheme == SCR_SCHEME_SINGLE) return SCR_SUCCESS;
   rc = scr_erasure_make(&ec, d->scheme, d->set_size, d->failures, set_lost, NULL);
   scr_erasure_free(&ec);
   *hopeless = rc == SCR_ERR_LOST;
@@ -15015,7 +15068,8 @@ SCR_FN int scr_recovery_assess(scr_recovery* f, int* hopeless)
 
   f->set_lost[d->set_rank] = f->lost;
   rc = scr_encode_gather(d, NULL, scr.world.comm, 1, f->set_lost);
-  err = scr_recovery_weigh(d, f->set_lost, &f->set_losses, hopeless);
+  f->set_losses = scr_recovery_losses(d, f->set_lost);
+  err = scr_recovery_weigh(d, f->set_lost, hopeless);
   return rc != SCR_SUCCESS ? rc : err;
 }
 
@@ -15517,7 +15571,7 @@ SCR_FN int scr_others_judge(const scr_recovery* f, scr_others* l, scr_hash* recv
   enum { SETS_DIFFER, HOPELESS }; /* max */
   scr_hash* send = scr_hash_new();
   scr_vote  v;
-  int       i, losses, hopeless, rc, err;
+  int       i, hopeless, rc, err;
 
   memset(&v, 0, sizeof v);
   scr_others_announce(f, send);
@@ -15543,7 +15597,7 @@ SCR_FN int scr_others_judge(const scr_recovery* f, scr_others* l, scr_hash* recv
   rc = scr_others_share(l);
   memset(&v, 0, sizeof v);
   for (i = 0; i < l->n; i++) {
-    err = scr_recovery_weigh(&l->one[i].e->red, l->one[i].losses, &losses, &hopeless);
+    err = scr_recovery_weigh(&l->one[i].e->red, l->one[i].losses, &hopeless);
     if (rc == SCR_SUCCESS) rc = err;
     v.max[HOPELESS] |= hopeless;
   }
@@ -15660,7 +15714,7 @@ SCR_FN int scr_others_enter(const scr_recovery* f, scr_other* o)
 SCR_FN int scr_others_rebuild(const scr_recovery* f, scr_others* mine)
 {
   scr_entry* members[SCR_SET_SIZE_MAX];
-  int        i, n, losses, hopeless, rc = SCR_SUCCESS, err;
+  int        i, n, rc = SCR_SUCCESS, err;
 
   for (i = 0; i < mine->n; i += n) {
     const scr_other* first = &mine->one[i];
@@ -15668,8 +15722,8 @@ SCR_FN int scr_others_rebuild(const scr_recovery* f, scr_others* mine)
     x.runner = first->runners;
     for (n = 0; i + n < mine->n && n < first->e->red.set_size && first[n].e->red.set_id == first->e->red.set_id; n++)
       members[n] = first[n].e;
-    err = scr_recovery_weigh(&first->e->red, first->losses, &losses, &hopeless);
-    if (losses > 0) err = scr_encode_recover(&x, n, members, first->losses);
+    if (scr_recovery_losses(&first->e->red, first->losses) == 0) continue;
+    err = scr_encode_recover(&x, n, members, first->losses);
     if (rc == SCR_SUCCESS) rc = err;
   }
   return rc;
@@ -15776,6 +15830,12 @@ typedef struct {
   char     store[SCR_MAX_FILENAME];
 } scr_recovery_told;
 
+SCR_FN void scr_recovery_describe_as(scr_recovery_told* it, const scr_entry* e)
+{
+  it->desc = e->desc;
+  snprintf(it->store, sizeof it->store, "%s", e->red.store != NULL ? e->red.store : "");
+}
+
 /*
 ** The first rank that holds a piece of the dataset IDENTITY, if possible one that was complete, describes it to all in
 ** IT.  SCR_ERR_NOT_FOUND if there is none.  Collective over the world; the same code everywhere.
@@ -15790,8 +15850,7 @@ SCR_FN int scr_recovery_tell(const scr_identity* identity, scr_recovery_told* it
   memset(it, 0, sizeof *it);
   while (v.max[0] <= scr.world.ranks && (e = scr_dataset_next_entry(identity, &i)) != NULL) {
     v.max[0] = (e->desc.complete ? scr.world.ranks : 0) + scr.world.ranks - scr.world.rank;
-    it->desc = e->desc;
-    snprintf(it->store, sizeof it->store, "%s", e->red.store != NULL ? e->red.store : "");
+    scr_recovery_describe_as(it, e);
   }
   rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
   root = (v.max[0] > scr.world.ranks ? 2 : 1) * scr.world.ranks - (int)v.max[0];
@@ -15925,7 +15984,8 @@ SCR_FN int scr_recovery_all(void)
         scr_recovery_begin(&f, &limit, 1);
         rc = scr_recovery_run(&f);
       }
-      if (rc == SCR_SUCCESS) rc = scr_recovery_tell(&limit, &it);
+      if (rc == SCR_SUCCESS && f.other_world) rc = scr_recovery_tell(&limit, &it); /* a rank may have nothing of it */
+      else if (rc == SCR_SUCCESS) scr_recovery_describe_as(&it, f.mine);
       if (rc == SCR_SUCCESS) rc = scr_agree(scr_dataset_add(&it.desc, it.store, f.life), scr.world.comm);
       else if (!f.never && rc != SCR_ERR_MPI) rc = scr_recovery_failed(&f, rc);
     }
@@ -16192,15 +16252,12 @@ SCR_FN int scr_flush_deal_objects(const scr_objects* l, scr_hash* out)
 /* Send the children of M to the ranks that read them: their files are keys of JOBS.  Collective over the world. */
 SCR_FN int scr_flush_deal_nodes(const scr_rank2file* m, scr_hash* jobs)
 {
-  scr_hash *     out = scr_hash_new(), *in = scr_hash_new();
-  scr_hash_elem* e;
-  int            i, rc;
+  scr_hash* out = scr_hash_new();
+  int       i, rc;
 
   for (i = 0; i < m->n; i++) scr_hash_setf(out, NULL, "%d %s", m->rank[i] % scr.world.ranks, m->file[i]);
-  rc = scr_hash_exchange(out, in, scr.world.comm);
-  for (e = scr_hash_elem_first(in); e != NULL; e = scr_hash_elem_next(e)) scr_hash_merge(jobs, scr_hash_elem_hash(e));
+  rc = scr_hash_exchange_merged(out, jobs, scr.world.comm);
   scr_hash_delete(&out);
-  scr_hash_delete(&in);
   return rc;
 }
 
@@ -16376,30 +16433,6 @@ SCR_FN int scr_flush_make_dir(scr_flush* f)
   return scr_dirs_sync(&dirs);
 }
 
-/* List the objects of the entry E, one for each file of the application. */
-SCR_FN int scr_flush_list_entry(scr_flush* f, const scr_entry* e)
-{
-  char        rel[SCR_MAX_FILENAME];
-  scr_object* o;
-  int         i, n = 0, rc = SCR_SUCCESS;
-
-  scr_objects_add_owner(&f->objects, e->owner);
-  for (i = 0; i < e->files && rc == SCR_SUCCESS; i++) {
-    const scr_file* file = &e->file[i];
-    if (file->kind != SCR_FILE_APPLICATION) continue;
-    if (e->preserve) rc = scr_fmt(rel, sizeof rel, "%s", file->rel);
-    else rc = scr_fmt(rel, sizeof rel, "%s/%s", f->dir, file->rel);
-    if (rc != SCR_SUCCESS) return rc;
-    if ((o = scr_objects_add(&f->objects, e->owner, rel)) == NULL) return SCR_ERR_OOM();
-    o->file = i;
-    o->size = file->size;
-    o->mode = file->mode;
-    o->mtime = file->mtime;
-    rc = scr_object_name_tmp(o, scr.world.prefix, f->id, n++);
-  }
-  return scr_oom ? SCR_ERR_OOM() : rc;
-}
-
 /* List the objects that this rank makes. */
 SCR_FN int scr_flush_list_objects(scr_flush* f)
 {
@@ -16408,7 +16441,7 @@ SCR_FN int scr_flush_list_objects(scr_flush* f)
 
   f->objects.id = f->id;
   while (rc == SCR_SUCCESS && (e = scr_dataset_next_entry(&f->desc.identity, &i)) != NULL)
-    rc = scr_flush_list_entry(f, e);
+    rc = scr_objects_add_entry(&f->objects, e, scr.world.prefix, f->dir, e->preserve);
   return rc;
 }
 
@@ -16460,20 +16493,6 @@ SCR_FN int scr_flush_position(uint64_t bytes, uint64_t* position, uint64_t* tota
   return rc;
 }
 
-/* Create the container of which X has the first byte, under its temporary name, with FULL bytes that are 0. */
-SCR_FN int scr_flush_create_container(const scr_flush* f, const scr_extent* x, uint64_t full)
-{
-  char path[SCR_MAX_FILENAME];
-  int  fd, rc = scr_object_place(x->path, NULL, scr.world.prefix, f->id, 1, path, sizeof path);
-
-  if (rc != SCR_SUCCESS) return rc;
-  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0666);
-  if (fd < 0) return SCR_ERRNO("cannot create %s", path);
-  if (scr_os.ftruncate(fd, (off_t)full) < 0) rc = SCR_ERRNO("cannot give %s its size", path);
-  if (scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", path);
-  return rc;
-}
-
 /*
 ** Pack the objects into containers, node by node, so that a node writes to few of them.  The rank that has the first
 ** byte of a container creates it, with its size, so that zeros can stay holes.  RC is this rank's result so far.
@@ -16482,21 +16501,12 @@ SCR_FN int scr_flush_create_container(const scr_flush* f, const scr_extent* x, u
 SCR_FN int scr_flush_pack(scr_flush* f, int rc)
 {
   uint64_t bytes = 0, at = 0, total = 0;
-  int      i, k, err;
+  int      i, err;
 
   for (i = 0; i < f->objects.n; i++) bytes += f->objects.object[i].size;
   if ((err = scr_flush_position(bytes, &at, &total)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
-  for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
-    scr_object* o = &f->objects.object[i];
-    rc = scr_object_pack(o, f->dir, at, scr.container_size);
-    for (k = 0; k < o->packed.n && rc == SCR_SUCCESS; k++) {
-      const scr_extent* x = &o->packed.extent[k];
-      if (x->offset == 0 && x->length > 0)
-        rc = scr_flush_create_container(f, x, total - at < scr.container_size ? total - at : scr.container_size);
-      at += x->length;
-    }
-  }
-  return rc;
+  return rc == SCR_SUCCESS ? scr_objects_pack(&f->objects, scr.world.prefix, f->dir, at, total, scr.container_size)
+                           : rc;
 }
 
 /*
@@ -16583,7 +16593,7 @@ SCR_FN int scr_flush_compare(scr_flush_rival* r, const scr_hash* exist)
 {
   scr_prefix_place place;
   scr_objects      mine;
-  scr_hash *       send = scr_hash_new(), *recv = scr_hash_new(), *all = scr_hash_new();
+  scr_hash *       send = scr_hash_new(), *all = scr_hash_new();
   scr_hash_elem*   e;
   scr_objects_at   at;
   scr_vote         v;
@@ -16599,8 +16609,7 @@ SCR_FN int scr_flush_compare(scr_flush_rival* r, const scr_hash* exist)
   while (scr_objects_walk(&mine, &at)) scr_hash_spread(send, at.rel, "OLD", scr.world.comm);
   for (e = scr_hash_elem_first(exist); e != NULL; e = scr_hash_elem_next(e))
     scr_hash_spread(send, scr_hash_elem_key(e), "NEW", scr.world.comm);
-  rc = scr_hash_exchange(send, recv, scr.world.comm);
-  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e)) scr_hash_merge(all, scr_hash_elem_hash(e));
+  rc = scr_hash_exchange_merged(send, all, scr.world.comm);
   memset(&v, 0, sizeof v);
   for (e = scr_hash_elem_first(scr_hash_get(all, "NEW")); e != NULL; e = scr_hash_elem_next(e))
     if (scr_hash_get_kv(all, "OLD", scr_hash_elem_key(e)) != NULL) v.max[0] = 1;
@@ -16609,7 +16618,6 @@ SCR_FN int scr_flush_compare(scr_flush_rival* r, const scr_hash* exist)
 out:
   scr_objects_free(&mine);
   scr_hash_delete(&send);
-  scr_hash_delete(&recv);
   scr_hash_delete(&all);
   return rc;
 }
@@ -17874,10 +17882,9 @@ SCR_FN int scr_fetch_run(scr_fetching* f)
 */
 SCR_FN int scr_read_write_names(const scr_fetching* f)
 {
-  scr_hash *     send = scr_hash_new(), *recv = scr_hash_new(), *all = scr_hash_new();
-  scr_hash_elem* e;
-  scr_vote       v;
-  int            i, buckets, rc, err;
+  scr_hash *send = scr_hash_new(), *all = scr_hash_new();
+  scr_vote  v;
+  int       i, buckets, rc, err;
 
   if (scr.world.rank == 0) scr_prefix_remove_meta(scr.world.prefix, f->place.meta, ".names");
   rc = scr_objects_to_hash(&f->objects, scr.world.prefix, "", all);
@@ -17893,8 +17900,7 @@ SCR_FN int scr_read_write_names(const scr_fetching* f)
       rc = scr_objects_to_hash(&one, scr.world.prefix, "",
                                scr_hash_setf(send, NULL, "%d %d", bucket % scr.world.ranks, bucket));
   }
-  if ((err = scr_hash_exchange(send, recv, scr.world.comm)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
-  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e)) scr_hash_merge(all, scr_hash_elem_hash(e));
+  if ((err = scr_hash_exchange_merged(send, all, scr.world.comm)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
   for (i = scr.world.rank; i < buckets && rc == SCR_SUCCESS; i += scr.world.ranks)
     rc = scr_names_write(scr.world.prefix, &f->place, i, scr_hash_setf(all, NULL, "%d", i));
   rc = scr_agree(rc, scr.world.comm);
@@ -17903,7 +17909,6 @@ SCR_FN int scr_read_write_names(const scr_fetching* f)
     scr_prefix_remove_meta(scr.world.prefix, f->place.meta, ".names");
   }
   scr_hash_delete(&send);
-  scr_hash_delete(&recv);
   scr_hash_delete(&all);
   return rc == SCR_SUCCESS ? buckets : 0;
 }
@@ -18123,25 +18128,22 @@ SCR_FN int scr_read_accept(int if_any)
 {
   enum { FILES, KNOWN }; /* sum */
   scr_reading*   r = &scr.reading;
-  scr_hash *     send, *recv, *all;
+  scr_hash *     send, *all;
   scr_hash_elem* e;
   scr_vote       v;
   int            rc;
 
   if (!scr_read_is_foreign()) return SCR_SUCCESS;
   send = scr_hash_new();
-  recv = scr_hash_new();
   all = scr_hash_new();
   for (e = scr_hash_elem_first(r->asked); e != NULL; e = scr_hash_elem_next(e))
     scr_hash_spread(send, scr_hash_elem_key(e), "FILE", scr.world.comm);
-  rc = scr_hash_exchange(send, recv, scr.world.comm);
-  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e)) scr_hash_merge(all, scr_hash_elem_hash(e));
+  rc = scr_hash_exchange_merged(send, all, scr.world.comm);
   memset(&v, 0, sizeof v);
   v.sum[FILES] = scr_hash_size(scr_hash_get(all, "FILE"));
   v.sum[KNOWN] = r->ranks_asked;
   rc = scr_vote_all(&v, rc, scr.world.comm);
   scr_hash_delete(&send);
-  scr_hash_delete(&recv);
   scr_hash_delete(&all);
   if (rc != SCR_SUCCESS) return rc;
   if (v.sum[KNOWN] == 0 && v.sum[FILES] < r->files && !(if_any && v.sum[FILES] == 0))
@@ -20029,34 +20031,28 @@ SCR_FN void scr_run_flush_due(void)
 }
 
 /*
-** Let new ids begin above the greatest one in the index, in the flush file, and of what was being written on the
-** prefix, so that none recurs, and above the cut of a fresh start.  Collective over the world.
+** Let new ids begin above the greatest one that the prefix knows, and of what was being written there, so that none
+** recurs.  *UNFINISHED is 1 on rank 0 if renames on the prefix are left, and becomes the same everywhere.  Collective
+** over the world.
 */
-SCR_FN int scr_run_raise_ids(void)
+SCR_FN int scr_run_raise_ids(int* unfinished)
 {
-  scr_index  index;
-  scr_choice c;
-  scr_record notes;
-  scr_vote   v;
-  int        i, id = 0, rc;
+  scr_index index;
+  scr_vote  v;
+  int       i, rc;
 
+  memset(&v, 0, sizeof v);
   for (i = 0; i < scr.map.n; i++)
-    if (scr.map.entry[i]->desc.identity.id > id) id = scr.map.entry[i]->desc.identity.id;
+    if (scr.map.entry[i]->desc.identity.id > v.max[0]) v.max[0] = scr.map.entry[i]->desc.identity.id;
   if (scr.world.rank == 0) {
-    scr_index_read(&index, scr.world.prefix); /* if one of them cannot be read, it is empty */
-    if (scr_index_max_id(&index) > id) id = scr_index_max_id(&index);
-    if (scr_index_cut_id(&index) > id) id = scr_index_cut_id(&index);
-    scr_choice_read(&index, &c);
-    if (c.id > id) id = c.id;
-    if (c.until - 1 > id) id = c.until - 1;
-    rc = scr_flush_file_read(&notes, scr.world.prefix);
-    if (scr_flush_file_max_id(&notes) > id) id = scr_flush_file_max_id(&notes);
-    scr_record_close(&notes, rc, 0);
+    scr_index_read(&index, scr.world.prefix);
+    i = scr_flush_file_last_id(&index);
+    if (i > v.max[0]) v.max[0] = i;
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
-  memset(&v, 0, sizeof v);
-  v.max[0] = id;
+  v.max[1] = *unfinished;
   rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
+  *unfinished = (int)v.max[1];
   if (rc == SCR_SUCCESS && v.max[0] > scr.dataset_id) scr.dataset_id = (int)v.max[0];
   return rc;
 }
@@ -20079,7 +20075,7 @@ SCR_FN void scr_run_mark_passed(void)
 /* Find what the cache and the prefix hold, and load a checkpoint.  Collective over the world. */
 SCR_FN int scr_run_find_checkpoint(void)
 {
-  int        use = scr_run_uses_cache(), i, rc;
+  int        use = scr_run_uses_cache(), unfinished, i, rc;
   scr_vote   v;
   scr_search all = {0, INT_MAX};
 
@@ -20095,12 +20091,10 @@ SCR_FN int scr_run_find_checkpoint(void)
         "as lost",
         scr.damaged_maps);
   if ((rc = scr_recovery_all()) != SCR_SUCCESS) return rc;
-  memset(&v, 0, sizeof v);
-  v.max[0] = scr.world.rank == 0 && scr_prefix_finish_all(scr.world.prefix) != SCR_SUCCESS;
-  if (v.max[0]) scr_warn("%s", scr_err_text);
-  if ((rc = scr_run_raise_ids()) != SCR_SUCCESS) return rc;
-  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  if (!v.max[0]) scr_cache_sweep_bypass();
+  unfinished = scr.world.rank == 0 && scr_prefix_finish_all(scr.world.prefix) != SCR_SUCCESS;
+  if (unfinished) scr_warn("%s", scr_err_text);
+  if ((rc = scr_run_raise_ids(&unfinished)) != SCR_SUCCESS) return rc;
+  if (!unfinished) scr_cache_sweep_bypass();
   if ((rc = scr_run_purge_prefix()) != SCR_SUCCESS) return rc;
   if ((rc = scr_restart_begin_anew()) != SCR_SUCCESS) return rc;
   if ((rc = scr_run_find_on_prefix()) != SCR_SUCCESS) return rc;
@@ -20124,9 +20118,8 @@ SCR_FN int scr_run_find_checkpoint(void)
 */
 SCR_FN int scr_run_write_nodes(void)
 {
-  scr_hash *     send = scr_hash_new(), *recv = scr_hash_new(), *hosts = scr_hash_new();
-  scr_hash_elem* e;
-  int            i, rc;
+  scr_hash *send = scr_hash_new(), *hosts = scr_hash_new();
+  int       i, rc;
 
   if (scr.world.group[SCR_GROUP_NODE].leader == scr.world.rank) {
     scr_hash* host = scr_hash_setf(send, NULL, "%d %s", 0, scr.world.home.host);
@@ -20134,14 +20127,11 @@ SCR_FN int scr_run_write_nodes(void)
     for (i = 0; i < scr.world.nstores; i++)
       if (scr.world.store[i].enabled) scr_hash_set_kv(host, "CACHE", scr.world.store[i].dir);
   }
-  rc = scr_hash_exchange(send, recv, scr.world.comm);
-  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
-    scr_hash_merge(hosts, scr_hash_elem_hash(e));
+  rc = scr_hash_exchange_merged(send, hosts, scr.world.comm);
   if (scr.world.rank == 0 &&
       scr_nodes_file_write(scr.world.prefix, scr.world.group[SCR_GROUP_NODE].groups, hosts) != SCR_SUCCESS)
     scr_warn("%s; commands that look for the nodes of the run see those of an earlier one", scr_err_text);
   scr_hash_delete(&send);
-  scr_hash_delete(&recv);
   scr_hash_delete(&hosts);
   return scr_agree(rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc, scr.world.comm);
 }
@@ -20635,11 +20625,8 @@ SCR_FN int scr_complete_share(scr_entry* e, int* shared)
         scr_hash_set(scr_hash_setf(send, NULL, "%s", scr_hash_elem_key(from)), scr_hash_elem_key(c), scr_hash_new());
       else scr_hash_set(seen, scr_hash_elem_key(c), scr_hash_new());
     }
-  scr_hash_unset_all(recv);
-  if ((err = scr_hash_exchange(send, recv, scr.world.comm)) != SCR_SUCCESS) rc = err;
   scr_hash_unset_all(seen);
-  for (from = scr_hash_elem_first(recv); from != NULL; from = scr_hash_elem_next(from))
-    scr_hash_merge(seen, scr_hash_elem_hash(from));
+  if ((err = scr_hash_exchange_merged(send, seen, scr.world.comm)) != SCR_SUCCESS) rc = err;
   *shared = 0;
   for (i = 0; i < e->files; i++) {
     if (scr_hash_get(seen, e->file[i].rel) == NULL) {

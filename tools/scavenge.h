@@ -283,15 +283,10 @@ SCR_FN int scavenge_collect(const scavenge_options* o, const scavenge_nodes* l, 
 /* Lock PREFIX, so that no run and no other scavenge uses it; *FD receives the descriptor that holds the lock. */
 SCR_FN int scavenge_lock(const char* prefix, int* fd)
 {
-  char path[SCR_MAX_FILENAME];
-  int  rc = scr_record_mkdir(prefix);
+  int rc = scr_hold_prefix(prefix, SCR_LOCK_SECONDS, fd);
 
-  *fd = -1;
-  if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "run.lock", path, sizeof path);
-  if (rc == SCR_SUCCESS) rc = scr_lock_open(path, fd);
-  if (rc == SCR_SUCCESS && (rc = scr_lock_take(*fd, path, SCR_LOCK_SECONDS)) == SCR_ERR_BUSY)
-    rc = SCR_ERR(rc, "a run or another scavenge uses the prefix %s: %s", prefix, scr_err_text);
-  if (rc == SCR_SUCCESS && scr_os.ftruncate(*fd, 0) < 0) rc = SCR_ERRNO("cannot write %s", path);
+  if (rc == SCR_ERR_BUSY) rc = SCR_ERR(rc, "a run or another scavenge uses the prefix %s: %s", prefix, scr_err_text);
+  if (rc == SCR_SUCCESS && scr_os.ftruncate(*fd, 0) < 0) rc = SCR_ERRNO("cannot write the lock of %s", prefix);
   if (rc == SCR_SUCCESS) scr_record_sweep(prefix);
   return rc;
 }

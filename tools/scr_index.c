@@ -246,34 +246,6 @@ static int index_add_manifest(const index_plain* plain, scr_adoption* a)
   return rc;
 }
 
-/* No run may use the prefix meanwhile: it would give out the same ids.  FD receives the lock. */
-static int index_hold_prefix(const char* prefix, int* fd)
-{
-  char path[SCR_MAX_FILENAME];
-  int  rc = scr_record_mkdir(prefix);
-
-  if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "run.lock", path, sizeof path);
-  if (rc == SCR_SUCCESS) rc = scr_lock_open(path, fd);
-  if (rc == SCR_SUCCESS && (rc = scr_lock_take(*fd, path, 0)) == SCR_ERR_BUSY)
-    rc = SCR_ERR(SCR_ERR_BUSY, "a run uses the prefix %s; wait until it has ended", prefix);
-  return rc;
-}
-
-/* The id for a new dataset: above all that the index and the flush file know. */
-static int index_new_id(const scr_index* index)
-{
-  scr_record notes;
-  scr_choice c;
-  int        id = scr_index_max_id(index), rc = scr_flush_file_read(&notes, index->prefix);
-
-  if (scr_flush_file_max_id(&notes) > id) id = scr_flush_file_max_id(&notes);
-  if (scr_index_cut_id(index) > id) id = scr_index_cut_id(index);
-  scr_choice_read(index, &c);
-  if (c.until - 1 > id) id = c.until - 1;
-  scr_record_close(&notes, rc, 0);
-  return id + 1;
-}
-
 /* Make the files in DIR that PLAIN names a dataset. */
 static int index_adopt(const char* argv0, const char* prefix, const char* dir, const index_plain* plain)
 {
@@ -289,14 +261,16 @@ static int index_adopt(const char* argv0, const char* prefix, const char* dir, c
   a.dir = rc == SCR_SUCCESS && scr_path_below(prefix, below, &rel) ? rel : below;
   if (rc == SCR_SUCCESS && (!scr_path_is_safe_rel(a.dir) || strcmp(a.dir, ".") == 0))
     rc = SCR_ERR(SCR_ERR_PATH, "%s is not a directory below the prefix %s", dir, prefix);
-  if (rc == SCR_SUCCESS) rc = index_hold_prefix(prefix, &fd);
+  if (rc == SCR_SUCCESS && (rc = scr_hold_prefix(prefix, 0, &fd)) == SCR_ERR_BUSY) /* it would give out the same ids */
+    rc = SCR_ERR(SCR_ERR_BUSY, "a run uses the prefix %s; wait until it has ended", prefix);
   if (rc == SCR_SUCCESS) rc = plain->manifest != NULL ? index_add_manifest(plain, &a) : index_add_patterns(plain, &a);
   for (i = 0; i < plain->patterns && rc == SCR_SUCCESS; i++)
     if (index_has_gap(&a, plain->pattern[i])) rc = SCR_ERR_MISSING;
   if (rc == SCR_SUCCESS) {
     rc = scr_index_open(&index, prefix);
     if (rc == SCR_SUCCESS)
-      rc = scr_adopt(&index, &a, index_new_id(&index), plain->name != NULL ? plain->name : a.dir, plain->flags, &desc);
+      rc = scr_adopt(&index, &a, scr_flush_file_last_id(&index) + 1, plain->name != NULL ? plain->name : a.dir,
+                     plain->flags, &desc);
     rc = scr_index_close(&index, rc, 1);
   }
   if (rc == SCR_SUCCESS)

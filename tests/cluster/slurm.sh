@@ -103,7 +103,20 @@ wait_job() { wait_for 120 ended || scancel "$job"; }
 answer() { sed -n 's/^heat2d: step .* crc32 \(0x[0-9a-f]*\) .*/\1/p' "$LOG" | tail -n 1; }
 right() { [ "$(answer)" = "$calm" ] || { echo "the answer is $(answer) instead of $calm"; false; }; }
 has_checkpoints() { [ "$(grep -c '^heat2d: checkpoint' "$LOG")" -ge "$1" ]; }
-cached() { "$VNODES" run "$1" test -d "$SSD/tester/scr.$job/scr.dataset.$2"; } # NODE ID
+# The solver on NODE stops in its next checkpoint, as soon as there is another dataset.
+stop_in_checkpoint() { # NODE
+  "$VNODES" run "$1" sh -c '
+    cd "$0" || exit 1
+    pid= newest=0
+    for p in $(pgrep -x heat2d); do
+      [ "$(readlink "/proc/$p/ns/mnt")" != "$(readlink /proc/self/ns/mnt)" ] || pid=$p
+    done
+    for d in scr.dataset.*; do [ "${d##*.}" -le "$newest" ] || newest=${d##*.}; done
+    while kill -0 "$pid"; do
+      for d in scr.dataset.*; do [ "${d##*.}" -gt "$newest" ] && exec kill -STOP "$pid"; done
+    done
+    exit 1' "$SSD/tester/scr.$job"
+}
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
@@ -132,7 +145,8 @@ test_node_lost_in_compute() {
 test_node_lost_in_a_checkpoint() {
   new
   submit
-  wait_for 30 cached node2 4
+  wait_for 30 has_checkpoints 3
+  wait_for 10 stop_in_checkpoint node2
   "$VNODES" kill node2
   wait_job
   says "the node is found" "node node2: "

@@ -468,18 +468,11 @@ static void with_bypass_a_checkpoint_is_read_on_the_prefix(void)
   run_of(4, reads_on_the_prefix);
 }
 
-static void dies_while_it_reads(void)
-{
-  int flag;
-
-  OK(SCR_Have_restart(&flag, NULL));
-  reads_file(rank, 0);
-  fault_at(FAULT_DEAD, FAULT_ALL, EIO, 1);
-}
-
-static void what_a_killed_reader_leaves_is_removed(void)
+/* 3 ranks die while they read, from containers, what 4 ranks wrote. */
+static void a_reader_is_killed(void)
 {
   MPI_Comm comm;
+  int      flag;
 
   begin();
   set("SCR_FLUSH=1");
@@ -490,12 +483,19 @@ static void what_a_killed_reader_leaves_is_removed(void)
   if (comm != MPI_COMM_NULL) {
     some = 3;
     OK(SCR_Init_comm(comm));
-    dies_while_it_reads();
+    OK(SCR_Have_restart(&flag, NULL));
+    reads_file(rank, 0);
+    fault_at(FAULT_DEAD, FAULT_ALL, EIO, 1);
     SCR_Finalize();
     fault_end();
     MPI_Comm_free(&comm);
   }
   MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void what_a_killed_reader_leaves_is_removed(void)
+{
+  a_reader_is_killed();
   CHECK(count_in("prefix", ".names") > 0 && count_in("cache", "part_0") > 0, "nothing was left");
   run_of(2, goes_on);
   CHECK(count_in("prefix", ".names") == 0 && count_in("cache", "part_0") <= 1, "it is still there");
@@ -517,26 +517,10 @@ static void a_cache_without_its_files_does_not_count_twice(void)
   }
 }
 
-/* The same names, with other bytes, taken out of the containers of a checkpoint that is not that of the killed run. */
+/* The same names, with other bytes, as of another checkpoint. */
 static void what_a_killed_reader_leaves_is_not_taken_for_another_checkpoint(void)
 {
-  MPI_Comm comm;
-
-  begin();
-  set("SCR_FLUSH=1");
-  set("SCR_USE_CONTAINERS=1");
-  write_by(4);
-  lose_all_nodes();
-  MPI_Comm_split(MPI_COMM_WORLD, rank < 3 ? 0 : MPI_UNDEFINED, rank, &comm);
-  if (comm != MPI_COMM_NULL) {
-    some = 3;
-    OK(SCR_Init_comm(comm));
-    dies_while_it_reads();
-    SCR_Finalize();
-    fault_end();
-    MPI_Comm_free(&comm);
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
+  a_reader_is_killed();
   shell("find cache -name 'part_*' -size +0 -exec sh -c 'tr -c x y < \"$1\" > \"$1.y\"; mv \"$1.y\" \"$1\"' sh {} ';'");
   run_of(3, reads);
 }
