@@ -17,12 +17,13 @@
 
 /* ---- programs ---- */
 
-/* A program to run.  The caller sets argv, both and, if it wants, patience and heard; and the rest to zeros. */
+/* A program to run.  The caller sets argv, both and, if it wants, patience, heard and late; and the rest to zeros. */
 typedef struct system_task {
   const char* const* argv;              /* ends with NULL */
   int                both;              /* 1: out gets what it prints on stderr too; 0: that goes to stderr */
   double             patience;          /* not 0: seconds that it may be silent: its time begins anew when it prints */
   void (*heard)(struct system_task* t); /* called when it has printed, and when it has ended */
+  void (*late)(struct system_task* t);  /* called when its time is over, before it is killed */
   scr_buf out;                          /* what it printed, with a NUL behind it */
   int     status;                       /* its exit code; 128 and the signal that ended it; SYSTEM_TIMEOUT */
   pid_t   pid;
@@ -75,6 +76,7 @@ SCR_FN void system_stop(system_task* t, int timeout)
 {
   int status = 0;
 
+  if (timeout && t->late != NULL) t->late(t);
   if (timeout) kill(-t->pid, SIGKILL);
   close(t->fd);
   t->fd = -1;
@@ -176,6 +178,41 @@ SCR_FN void system_sibling(const char* name, char* path, size_t n)
     if (scr_fmt(path, n, "%s%s", self, name) == SCR_SUCCESS && access(path, X_OK) == 0) return;
   }
   snprintf(path, n, "%s", name);
+}
+
+#define SYSTEM_WORDS 24 /* of a command line, with the NULL at its end */
+
+/* Make ARGV the line that runs the command NAME, whose path PATH receives, with ARGUMENTS, which end with NULL. */
+SCR_FN void system_sibling_line(const char* name, const char* const* arguments, char path[SCR_MAX_FILENAME],
+                                const char* argv[SYSTEM_WORDS])
+{
+  int n = 0;
+
+  system_sibling(name, path, SCR_MAX_FILENAME);
+  argv[n++] = path;
+  while (*arguments != NULL && n < SYSTEM_WORDS - 1) argv[n++] = *arguments++;
+  argv[n] = NULL;
+}
+
+/*
+** Run the command NAME with ARGUMENTS, for so many SECONDS at most.  OUT, which the caller frees, receives what it
+** prints, with what it prints on stderr if BOTH is set; NULL without memory.  Returns its exit code, or
+** SYSTEM_TIMEOUT.
+*/
+SCR_FN int system_run_sibling(const char* name, const char* const* arguments, int both, double seconds, char** out)
+{
+  char        path[SCR_MAX_FILENAME];
+  const char* argv[SYSTEM_WORDS];
+  system_task t;
+
+  system_sibling_line(name, arguments, path, argv);
+  memset(&t, 0, sizeof t);
+  t.argv = argv;
+  t.both = both;
+  system_run(&t, 1, seconds);
+  *out = scr_strdup(system_text(&t, 0));
+  scr_buf_free(&t.out);
+  return t.status;
 }
 
 /* ---- the resource manager ---- */
