@@ -797,7 +797,7 @@ static int test_system_start(test_system* t, int* processes)
                     *other != '\0' ? other : "nothing");
   else if (rc == SCR_SUCCESS)
     test_system_say(t, TEST_SYSTEM_FAILED, "launch", "give the launcher and its arguments behind the options",
-                    "%s failed with exit code %d: %.300s", test_system_launcher(t), status, out);
+                    "%s failed with exit code %d: %.*s", test_system_launcher(t), status, (int)strcspn(out, "\n"), out);
   if (status != 0) *processes = 0;
   scr_free(&out);
   scr_free(&where);
@@ -874,7 +874,8 @@ static int test_system_avoid(test_system* t)
   for (i = 0; i < ran.n && strcmp(ran.name[i], victim) != 0; i++) continue;
   if (rc == SCR_SUCCESS && status != 0)
     test_system_say(t, TEST_SYSTEM_FAILED, "avoid a node", "allocate a node more than a run uses",
-                    "a second step without %s failed with exit code %d: %.300s", victim, status, out);
+                    "a second step without %s failed with exit code %d: %.*s", victim, status, (int)strcspn(out, "\n"),
+                    out);
   else if (rc == SCR_SUCCESS && (i < ran.n || ran.n == 0))
     test_system_say(t, TEST_SYSTEM_FAILED, "avoid a node", "--launcher says with {nodes} where it is to run",
                     "a second step ran on %s, though it was excluded", victim);
@@ -1161,6 +1162,8 @@ static int test_system_fail(test_system* t, const char* program, int node, const
   if (rc == SCR_SUCCESS) rc = test_system_cycle(t, dir, program, node ? t->kill : "", victim, task);
   if (rc == SCR_SUCCESS && test_system_failure(t, dir, task, node)) {
     if (calm != NULL) test_system_restart(t, node ? "restart elsewhere" : "restart", dir, &task[0], calm);
+    else if (t->returned <= 0)
+      test_system_say(t, TEST_SYSTEM_UNKNOWN, "run again", "--program tests it with MPI", "there was no second run");
     else if (strstr(system_text(&task[0], 0), ": run 2, ") != NULL && task[0].status == 0)
       test_system_say(t, TEST_SYSTEM_OK, "run again", NULL, "a second run, without the node, has ended well");
     else {

@@ -85,14 +85,23 @@ SCR_FN void system_stop(system_task* t, int timeout)
   scr_buf_add(&t->out, "", 1);
 }
 
-/* Wait until one of the running programs of TASK[0..n) prints, ends, or has no time left. */
+/* Returns 1 if T has ended; what it has left behind may still have its output open. */
+SCR_FN int system_has_ended(const system_task* t)
+{
+  siginfo_t info;
+
+  memset(&info, 0, sizeof info);
+  return waitid(P_PID, (id_t)t->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == t->pid;
+}
+
+/* Wait until one of the running programs of TASK[0..n) prints, ends, or has no time left; a second at most. */
 SCR_FN void system_wait(system_task* task, int n)
 {
   struct pollfd fds[SYSTEM_WIDTH];
   system_task*  of[SYSTEM_WIDTH];
   char          data[4096];
   int           i, k = 0;
-  double        left = 3600;
+  double        left = 1;
 
   for (i = 0; i < n && k < SYSTEM_WIDTH; i++) {
     if (task[i].fd < 0) continue;
@@ -107,7 +116,7 @@ SCR_FN void system_wait(system_task* task, int n)
     ssize_t got = fds[i].revents != 0 ? read(fds[i].fd, data, sizeof data) : -1;
     if (got > 0) scr_buf_add(&of[i]->out, data, (size_t)got);
     if (got > 0 && of[i]->patience > 0) of[i]->end = scr_wtime() + of[i]->patience;
-    if (got == 0) system_stop(of[i], 0);
+    if (got == 0 || (fds[i].revents == 0 && system_has_ended(of[i]))) system_stop(of[i], 0);
     else if (scr_wtime() >= of[i]->end) system_stop(of[i], 1);
     if (of[i]->heard != NULL && (got > 0 || of[i]->fd < 0)) of[i]->heard(of[i]);
   }

@@ -46,27 +46,36 @@ tells "a launcher that fails, its message" "^failed   launch: sh failed with exi
 tells "a launcher that fails, the end" "^FAILED$"
 tests "a launcher that does not launch" 1 true
 tells "a launcher that does not launch, how" "^failed   launch: true runs on nothing, which is not of the allocation"
+cat >"$tmp/bin/ends" <<'END'
+# ends PID...: wait for processes of this shell; the first one that fails ends it, with status 1
+ends() {
+  local pid left
+  while [ $# -gt 0 ]; do
+    left=()
+    for pid in "$@"; do
+      if jobs -pr | grep -qx "$pid"; then left+=("$pid"); else wait "$pid" || return 1; fi
+    done
+    set -- "${left[@]}"
+    sleep 0.05
+  done
+}
+END
 cat >"$tmp/bin/twice" <<'END'
-#!/bin/sh
+#!/bin/bash
+# two processes on this machine
+. "$(dirname "$0")/ends"
 "$@" & a=$!
 "$@" & b=$!
-wait $a; x=$?
-wait $b; y=$?
-case ${MANNER:-} in
-zero) exit 0 ;;
-hang) [ $((x + y)) = 0 ] || exec sleep 1000 ;;
-*) exit $((x + y)) ;;
-esac
+ends $a $b && exit
+[ -n "${MANNER:-}" ] || wait
+kill -9 $a $b 2>/dev/null
+exit 0
 END
 chmod +x "$tmp/bin/twice"
 tests "a launcher that waits for all processes" 0 --timeout 1 "$tmp/bin/twice"
 tells "a launcher that waits for all processes, how long" "^unknown  process death: twice has not returned within 1 s after a process, not of MPI, was killed; --program"
-# The processes of a launcher that is ended here are on this machine.
-export MANNER=zero
-sed -i 's/^wait $b.*/kill -9 $b $a 2>\/dev\/null/' "$tmp/bin/twice"
-tests "a launcher that tells no failure" 1 "$tmp/bin/twice"
+MANNER=zero tests "a launcher that tells no failure" 1 "$tmp/bin/twice"
 tells "a launcher that tells no failure, how" "^failed   process death: twice returned exit code 0 after a process was killed; scr_run takes"
-unset MANNER
 says "a program is missing" 1 "^failed   programs: .*rsh9 is not found" env SCR_REMOTE_SHELL=rsh9 $system true
 check "nothing is left" 0 "" left
 
@@ -108,7 +117,7 @@ fi
 
 # ---- one machine, with virtual nodes
 export SCR_REMOTE_SHELL=sh
-size="--nx 200 --ny 200 --interval 100"
+size="--nx 300 --ny 300 --interval 500"
 answer='crc32 0x[0-9a-f]+'
 export SCR_VIRTUAL_NODES=4
 cd "$top" || exit 1
@@ -147,8 +156,6 @@ unset SCR_VIRTUAL_NODES SCR_REMOTE_SHELL
 # ---- five nodes, each a host name of its own
 flags="--uts --mount"
 [ "$(id -u)" = 0 ] || flags="-Ur $flags"
-enter=
-[ "$(id -u)" = 0 ] || enter="--user --preserve-credentials"
 if ! unshare $flags hostname n1 2>"$tmp/stderr"; then
   skipped=1
   echo "skipped: nodes with host names of their own; unshare is not allowed"
@@ -161,22 +168,21 @@ cat >"$tmp/bin/rsh" <<END
 while [ "\${1#-}" != "\$1" ]; do shift; done
 if grep -qx "\$1" "$tmp/broken" 2>/dev/null; then echo "\$1 is broken" >&2; exit 255; fi
 mkdir -p "$tmp/nodes/\$1"
+export "TEST_NODE=\$1"
 exec unshare $flags sh -c 'hostname "\$0" && mount --bind "$tmp/nodes/\$0" "$tmp/base" && exec sh -c "\$*"' "\$@"
 END
 cat >"$tmp/bin/kill-node" <<END
 #!/bin/bash
 # the node \$1 loses all of its processes and its cache
 echo "\$1" >>"$tmp/broken"
-for pid in \$(ls /proc | grep '^[0-9]'); do
-  name=\$(nsenter $enter -t \$pid --uts hostname 2>/dev/null) && [ "\$name" = "\$1" ] && kill -9 \$pid
-done
+kill -9 \$(grep -lsazx "TEST_NODE=\$1" /proc/[0-9]*/environ | cut -d/ -f3)
 rm -rf "$tmp/nodes/\$1"
 END
 chmod +x "$tmp"/bin/*
 export "SCR_REMOTE_SHELL=$tmp/bin/rsh" "SCR_NODELIST=n[1-5]"
 mpiexec="$MPIEXEC -launcher ssh -launcher-exec $tmp/bin/rsh -localhost 127.0.0.1 -n 4"
 : >"$tmp/broken"
-tests "five nodes" 0 --program "$heat $size --steps 6000" --answer "$answer" --kill-node "$tmp/bin/kill-node" $mpiexec
+tests "five nodes" 0 --program "$heat $size --steps 3000" --answer "$answer" --kill-node "$tmp/bin/kill-node" $mpiexec
 cp "$tmp/log" "$tmp/five"
 tells "their names" "^ok       names: the nodes have the names of the list"
 tells "their clocks" "^ok       clocks: they differ by less than"
@@ -193,12 +199,23 @@ tells "and what it had is rebuilt" "^ok       restart elsewhere: the second run 
 tells "the end of five nodes" "^PASSED$"
 check "nothing is left of five nodes" 0 "" left
 : >"$tmp/broken"
-tests "five nodes without a program" 0 --timeout 3 --kill-node "$tmp/bin/kill-node" $mpiexec
-tells "processes that are not of MPI" "^unknown  process death: .* not of MPI"
+cat >"$tmp/bin/launch" <<END
+#!/bin/bash
+# one process on each of four nodes; when one fails the others are ended
+IFS=, read -ra nodes <<<"\$1"
+shift
+for node in "\${nodes[@]:0:4}"; do "$tmp/bin/rsh" "\$node" "\$(printf '%q ' "\$@")" & pids+=(\$!); done
+. "$tmp/bin/ends"
+ends "\${pids[@]}" || { kill -9 "\${pids[@]}" 2>/dev/null; exit 1; }
+END
+chmod +x "$tmp/bin/launch"
+tests "five nodes without a program" 0 --kill-node "$tmp/bin/kill-node" --launcher "$tmp/bin/launch {nodes}"
+tells "a process dies, without a program" "^ok       process death: the launcher returned exit code 1, after"
+tells "a node dies, without a program" "^ok       node death: the launcher returned [0-9.]* s after n4 was killed"
 tells "a second run, without a program" "^ok       run again: a second run, without the node, has ended well"
 tells "what is not tested" "^unknown  restart: does a program go on .*--program names"
 : >"$tmp/broken"
-SCR_NODELIST="n[1-4]" tests "no spare node" 1 --program "$heat $size --steps 6000" --kill-node "$tmp/bin/kill-node" $mpiexec
+SCR_NODELIST="n[1-4]" tests "no spare node" 1 --program "$heat $size --steps 3000" --kill-node "$tmp/bin/kill-node" $mpiexec
 tells "no spare node, how" "^failed   restart elsewhere: there was no second run; its output is in .*/node.log; SCR_MIN_NODES"
 rm -rf "$p"/scr_test_system.*
 check "nothing is left at last" 0 "" left
