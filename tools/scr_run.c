@@ -244,10 +244,12 @@ static pid_t run_start_watchdog(const run_job* j, pid_t run)
   const char* argv[] = {path, "--dir", j->prefix, "--jobStepId", id, "--launcher", NULL, NULL};
   double      end = scr_wtime() + RUN_STEP_SECONDS;
   pid_t       pid;
-  int         steps = launch_is(&j->launch, "srun") && system_manager(NULL) == SYSTEM_SLURM;
-  int         rc = SCR_ERR_NOT_FOUND;
+  system_kind manager = system_manager(NULL);
+  int         steps = (launch_is(&j->launch, "srun") && manager == SYSTEM_SLURM) ||
+              (launch_is(&j->launch, "flux") && manager == SYSTEM_FLUX);
+  int rc = SCR_ERR_NOT_FOUND;
 
-  argv[6] = steps ? "srun" : "mpiexec";
+  argv[6] = !steps ? "mpiexec" : manager == SYSTEM_FLUX ? "flux" : "srun";
   if (!steps) rc = scr_fmt(id, sizeof id, "%ld", (long)run);
   while (rc == SCR_ERR_NOT_FOUND && scr_wtime() < end && system_is_alive(run)) {
     usleep(500000); /* the step shows up a little later than the process */

@@ -81,7 +81,26 @@ typedef struct {
   system_task*         task;             /* of nodes; or scr_run, and what makes the failure */
 } test_system;
 
-static test_system test_system_now; /* for what is called when tasks have printed */
+static test_system           test_system_now;    /* for what is called when tasks have printed */
+static volatile sig_atomic_t test_system_signal; /* that has asked us to end; 0: none */
+static system_task* volatile test_system_child;  /* the launcher, or scr_run; NULL: none runs */
+
+/* Pass on a signal that asks us to end; what follows is only to clean up. */
+static void test_system_on_signal(int number)
+{
+  test_system_signal = number;
+  if (test_system_child != NULL && test_system_child->pid > 0) kill(test_system_child->pid, SIGTERM);
+}
+
+/* Run TASK[0..n), of which the first is the one to pass signals on to. */
+static int test_system_tasks(system_task* task, int n, double seconds)
+{
+  test_system_child = task;
+  if (test_system_signal == 0) system_run(task, n, seconds);
+  test_system_child = NULL;
+  if (test_system_signal == 0) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_IO, "ended by signal %d", (int)test_system_signal);
+}
 
 /* Report RESULT of the test NAME: FORMAT tells what was found, and ADVICE, unless NULL, what to set. */
 static SCR_FORMAT(5, 6) void test_system_say(test_system* t, int result, const char* name, const char* advice,
@@ -585,18 +604,44 @@ static int test_system_is_global(const test_system* t, const char* path)
   return 0;
 }
 
-/* How fast is directory K, and does it belong to one node? */
+/* Do the nodes share directory K, as they should a prefix, or has each its own, as it should a cache? */
+static void test_system_sharing(test_system* t, int k)
+{
+  const int prefix = strcmp(t->dir[k].kind, "prefix") == 0;
+  int       i, seen = 0, asked = 0;
+
+  for (i = 0; i < t->nodes.n; i++) {
+    const test_system_measure *m = &t->measure[i * t->ndirs + k],
+                              *next = &t->measure[(i + 1) % t->nodes.n * t->ndirs + k];
+    if (m == next || m->read <= 0 || next->write <= 0) continue;
+    asked++;
+    seen += m->other;
+  }
+  if (asked == 0) return;
+  if (prefix && seen < asked)
+    test_system_say(t, TEST_SYSTEM_FAILED, "shared", "SCR_PREFIX has to be a directory that all nodes share",
+                    "%d of %d nodes do not see in %s what another one wrote", asked - seen, asked, t->prefix);
+  else if (prefix) test_system_say(t, TEST_SYSTEM_OK, "shared", NULL, "the nodes share the prefix");
+  else if (seen == 0) test_system_say(t, TEST_SYSTEM_OK, "private", NULL, "each node has its own %s", t->dir[k].path);
+  else if (strcmp(t->dir[k].kind, "cache") == 0 && test_system_is_global(t, t->dir[k].path))
+    test_system_say(t, TEST_SYSTEM_OK, "private", NULL, "%s is shared, as VIEW=GLOBAL says", t->dir[k].path);
+  else
+    test_system_say(
+        t, TEST_SYSTEM_FAILED, "private",
+        "SCR_CNTL_BASE and SCR_CACHE_BASE name storage of each node; only a STORE with VIEW=GLOBAL is shared",
+        "%d of %d nodes see in %s what another one wrote", seen, asked, t->dir[k].path);
+}
+
+/* How fast is directory K? */
 static void test_system_speed(test_system* t, int k)
 {
   const char* kind = t->dir[k].kind;
-  const int   prefix = strcmp(kind, "prefix") == 0;
   char        wrote[48], read[48];
-  int         i, seen = 0, slow = -1, good = test_system_errors(t, k);
+  int         i, slow = -1, good = test_system_errors(t, k);
 
   for (i = 0; i < t->nodes.n; i++) {
     const test_system_measure* m = &t->measure[i * t->ndirs + k];
     if (m->error != NULL || m->read <= 0) continue;
-    seen += m->other;
     if (slow < 0 || m->write > t->measure[slow * t->ndirs + k].write) slow = i;
     test_system_rate(t, m->write, wrote, sizeof wrote);
     test_system_rate(t, m->read, read, sizeof read);
@@ -611,19 +656,6 @@ static void test_system_speed(test_system* t, int k)
                   "%s: %d node%s wrote %.5g MiB with fsync, and read the same; %s%s at %s and %s",
                   test_system_shown(t, k), good, good > 1 ? "s at once each" : "", (double)t->size / (1 << 20),
                   good > 1 ? "the slowest, " : "", t->nodes.name[slow], wrote, read);
-  if (t->nodes.n < 2 || good < t->nodes.n - t->down.n) return;
-  if (prefix && seen < good)
-    test_system_say(t, TEST_SYSTEM_FAILED, "shared", "SCR_PREFIX has to be a directory that all nodes share",
-                    "%d of %d nodes do not see in %s what others wrote", good - seen, good, t->prefix);
-  else if (prefix) test_system_say(t, TEST_SYSTEM_OK, "shared", NULL, "the nodes share the prefix");
-  else if (seen == 0) test_system_say(t, TEST_SYSTEM_OK, "private", NULL, "each node has its own %s", t->dir[k].path);
-  else if (strcmp(kind, "cache") == 0 && test_system_is_global(t, t->dir[k].path))
-    test_system_say(t, TEST_SYSTEM_OK, "private", NULL, "%s is shared, as VIEW=GLOBAL says", t->dir[k].path);
-  else
-    test_system_say(
-        t, TEST_SYSTEM_FAILED, "private",
-        "SCR_CNTL_BASE and SCR_CACHE_BASE name storage of each node; only a STORE with VIEW=GLOBAL is shared",
-        "%d of %d nodes see in %s what others wrote", seen, good, t->dir[k].path);
 }
 
 /* The bytes that the cache of a node takes for a checkpoint of one byte, redundancy included. */
@@ -692,7 +724,10 @@ static int test_system_nodes(test_system* t)
   if (rc != SCR_SUCCESS) return rc;
   test_system_names(t);
   rc = test_system_health(t);
-  for (k = 0; k < t->ndirs; k++) test_system_speed(t, k);
+  for (k = 0; k < t->ndirs; k++) {
+    test_system_speed(t, k);
+    test_system_sharing(t, k);
+  }
   for (k = 0; k < t->ndirs; k++)
     if (strcmp(t->dir[k].kind, "control") != 0) test_system_space(t, k);
   return rc;
@@ -734,12 +769,12 @@ static int test_system_launch(const test_system* t, int number, const hosts* dow
     task.both = 1;
     task.late = test_system_late;
     start = scr_wtime();
-    system_run(&task, 1, (double)t->timeout);
+    rc = test_system_tasks(&task, 1, (double)t->timeout);
     *seconds = scr_wtime() - start;
     *status = task.status;
     *out = scr_strdup(system_text(&task, 0));
     scr_buf_free(&task.out);
-    if (*out == NULL) rc = SCR_ERR_OOM();
+    if (rc == SCR_SUCCESS && *out == NULL) rc = SCR_ERR_OOM();
   }
   scr_buf_free(&b);
   hosts_free(&up);
@@ -1020,7 +1055,7 @@ static int test_system_cycle(test_system* t, const char* dir, const char* progra
     task[1].heard = test_system_hear_kill;
   }
   if (rc == SCR_SUCCESS) {
-    system_run(task, command != NULL ? 2 : 1, TEST_SYSTEM_HOUR);
+    rc = test_system_tasks(task, command != NULL ? 2 : 1, TEST_SYSTEM_HOUR);
     test_system_keep(task, dir);
   }
   scr_free(&words);
@@ -1287,8 +1322,9 @@ static void test_system_print_measures(const test_system* t)
 /* Find the nodes and the directories, run the tests, and clean up.  Returns the exit code. */
 static int test_system_run(const char* argv0, test_system* t, const char* hosts_file)
 {
-  char* all = NULL;
-  int   i, passed = 0, rc = hosts_file != NULL ? hosts_read_file(&t->nodes, hosts_file) : system_nodes(&t->nodes);
+  scr_err_record why;
+  char*          all = NULL;
+  int i, passed = 0, rc = hosts_file != NULL ? hosts_read_file(&t->nodes, hosts_file) : system_nodes(&t->nodes);
 
   if (rc == SCR_SUCCESS && t->nodes.n == 0) rc = SCR_ERR(SCR_ERR_ARG, "there are no nodes to test");
   if (rc == SCR_SUCCESS) rc = hosts_compress(&t->nodes, &all);
@@ -1307,7 +1343,9 @@ static int test_system_run(const char* argv0, test_system* t, const char* hosts_
     if (t->json) printf("{\"checks\": [");
     rc = test_system_all(t);
     passed = rc == SCR_SUCCESS && t->count[TEST_SYSTEM_FAILED] == 0;
+    scr_err_save(&why);
     test_system_run_part(t, "remove", 0);
+    scr_err_restore(&why);
     if (chdir("/") == 0 && !t->keep) scr_tree_remove(t->work);
     if (t->json) printf("]");
     if (t->json) test_system_print_measures(t);
@@ -1463,10 +1501,11 @@ static int test_system_prepare(test_system* t, scr_hash** params)
 
 SCR_FN int test_system_main(int argc, char** argv)
 {
-  test_system* t = &test_system_now;
-  const char * hosts_file = NULL, *wrong;
-  scr_hash*    params = NULL;
-  int          c, entered, code;
+  test_system*     t = &test_system_now;
+  struct sigaction act;
+  const char *     hosts_file = NULL, *wrong;
+  scr_hash*        params = NULL;
+  int              c, entered, code;
 
   memset(t, 0, sizeof *t);
   t->prefix = tool_prefix();
@@ -1479,6 +1518,11 @@ SCR_FN int test_system_main(int argc, char** argv)
     if (entered < 0)
       return tool_usage(argv[0], test_system_usage, 2, "--size, --bytes and --timeout need a number above 0");
   }
+  memset(&act, 0, sizeof act);
+  act.sa_handler = test_system_on_signal;
+  sigaction(SIGTERM, &act, NULL);
+  sigaction(SIGINT, &act, NULL);
+  sigaction(SIGHUP, &act, NULL);
   if ((wrong = test_system_choose(t, argc - optind, argv + optind)) != NULL)
     return tool_usage(argv[0], test_system_usage, 2, wrong);
   if (test_system_prepare(t, &params) != SCR_SUCCESS) code = tool_fail(argv[0], 2, scr_err_text);

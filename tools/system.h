@@ -100,7 +100,7 @@ SCR_FN void system_wait(system_task* task, int n)
   struct pollfd fds[SYSTEM_WIDTH];
   system_task*  of[SYSTEM_WIDTH];
   char          data[4096];
-  int           i, k = 0;
+  int           ended[SYSTEM_WIDTH], i, k = 0;
   double        left = 1;
 
   for (i = 0; i < n && k < SYSTEM_WIDTH; i++) {
@@ -109,6 +109,8 @@ SCR_FN void system_wait(system_task* task, int n)
     fds[k].fd = task[i].fd;
     fds[k].events = POLLIN;
     fds[k].revents = 0;
+    ended[k] = system_has_ended(&task[i]); /* if so, all that it has printed can be read */
+    if (ended[k]) left = 0;
     of[k++] = &task[i];
   }
   poll(fds, (nfds_t)k, left > 0 ? (int)(left * 1000) + 1 : 0);
@@ -116,7 +118,7 @@ SCR_FN void system_wait(system_task* task, int n)
     ssize_t got = fds[i].revents != 0 ? read(fds[i].fd, data, sizeof data) : -1;
     if (got > 0) scr_buf_add(&of[i]->out, data, (size_t)got);
     if (got > 0 && of[i]->patience > 0) of[i]->end = scr_wtime() + of[i]->patience;
-    if (got == 0 || (fds[i].revents == 0 && system_has_ended(of[i]))) system_stop(of[i], 0);
+    if (got == 0 || (fds[i].revents == 0 && ended[i])) system_stop(of[i], 0);
     else if (scr_wtime() >= of[i]->end) system_stop(of[i], 1);
     if (of[i]->heard != NULL && (got > 0 || of[i]->fd < 0)) of[i]->heard(of[i]);
   }
