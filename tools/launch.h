@@ -77,6 +77,16 @@ SCR_FN int launch_is(const launcher* l, const char* name)
   return strncmp(base, name, strlen(name)) == 0 && (base[strlen(name)] == '\0' || base[strlen(name)] == '.');
 }
 
+/*
+** Have srun end a run when one of its processes dies, as other launchers do, unless the user has set it otherwise: the
+** others of an MPI program would wait for the dead one, and srun for them.
+*/
+SCR_FN int launch_prepare(const launcher* l)
+{
+  if (launch_is(l, "srun") && setenv("SLURM_KILL_BAD_EXIT", "1", 0) < 0) return SCR_ERR_OOM();
+  return SCR_SUCCESS;
+}
+
 /* The hosts of UP with commas between them. */
 SCR_FN void launch_join(scr_buf* b, const hosts* up)
 {

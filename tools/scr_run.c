@@ -411,6 +411,7 @@ static int run_prepare(run_job* j)
   if (rc == SCR_SUCCESS) rc = run_default(j, "SCR_RUN_WAIT", 0, 60, &j->wait);
   if (rc == SCR_SUCCESS) rc = run_default(j, "SCR_WATCHDOG", 0, 0, &watchdog);
   j->watchdog = watchdog == 1;
+  if (rc == SCR_SUCCESS) rc = launch_prepare(&j->launch);
   if (rc == SCR_SUCCESS)
     rc = j->hosts_file != NULL ? hosts_read_file(&j->nodes, j->hosts_file) : system_nodes(&j->nodes);
   if (rc == SCR_SUCCESS && j->nodes.n == 0) rc = SCR_ERR(SCR_ERR_ARG, "there are no nodes to run on");

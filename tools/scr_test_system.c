@@ -1492,6 +1492,7 @@ static int test_system_prepare(test_system* t, scr_hash** params)
   if (t->program != NULL && (t->program = test_system_absolute(t->program)) == NULL) return SCR_ERR_OOM();
   if (t->kill != NULL && (t->kill = test_system_absolute(t->kill)) == NULL) return SCR_ERR_OOM();
   if (t->launch.name != NULL && (t->launch.name = test_system_absolute(t->launch.name)) == NULL) return SCR_ERR_OOM();
+  if (launch_prepare(&t->launch) != SCR_SUCCESS) return SCR_ERR_OOM();
   if (shell == NULL) return SCR_SUCCESS;
   if ((absolute = test_system_absolute(shell)) == NULL || setenv("SCR_REMOTE_SHELL", absolute, 1) < 0)
     return SCR_ERR_OOM();
