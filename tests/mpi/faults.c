@@ -289,8 +289,8 @@ enum { STRIKES = sizeof strikes / sizeof *strikes };
 
 /*
 ** A run that has ck1 on the prefix, and flushes ck2: on rank WHO, or on all ranks when WHO is -1, MODE strikes the N-th
-** call there.  Ends with SCR_Finalize, or dies.  Returns how many calls were struck on a rank; for FAULT_COUNT, how many
-** of CALLS there were.
+** call there.  Ends with SCR_Finalize, or dies.  Returns how many calls were struck on a rank, at most; for
+** FAULT_COUNT, how many of CALLS there were.
 */
 static int flush_struck(int mode, unsigned calls, int who, int n, int dies)
 {
@@ -345,7 +345,7 @@ static void begin_flushes(int async, int packed)
   set("SCR_FILE_BUF_SIZE=4096");
 }
 
-/* Strike K strikes each call of a flush, or two of them in a short test: on all ranks, or on one rank after the other. */
+/* Strike K strikes each call of a flush, in a short test two of them: on all ranks, or on one rank after the other. */
 static void strike_flushes(int async, int packed, int k)
 {
   int most, n, who, step, hits = 0;

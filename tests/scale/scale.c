@@ -242,8 +242,8 @@ static void step_begins(void)
 }
 
 /*
-** The step has ended: print what it has cost.  BESIDES, unless it is NULL, is the cost of an earlier step that is a part
-** of this one, and is taken off.  SPENT, unless it is NULL, receives the whole cost of this rank.
+** The step has ended: print what it has cost.  BESIDES, unless it is NULL, is the cost of an earlier step that is a
+** part of this one, and is taken off.  SPENT, unless it is NULL, receives the whole cost of this rank.
 */
 static void step_ends(const char* step, const long long* besides, long long* spent)
 {

@@ -75,9 +75,10 @@ SCR_FN int model_is_passed(const model_index* m, const model_item* it)
   return it->passed || it->id <= m->cut || m->passed[it->id];
 }
 
-SCR_FN int model_is_good(const model_index* m, const model_item* it)
+/* Whether a restart may take it, were it not for rejections. */
+SCR_FN int model_is_offered(const model_index* m, const model_item* it)
 {
-  return model_is_ckpt(it) && it->complete && !it->renaming && !it->failed && !model_is_passed(m, it);
+  return model_is_ckpt(it) && it->complete && !it->renaming && !model_is_passed(m, it);
 }
 
 /* The newer of A and B; NULL is older than all. */
@@ -105,10 +106,8 @@ SCR_FN model_item* model_newest(model_index* m, int below, int job)
 
   for (i = 0; i < m->n; i++) {
     model_item* it = &m->item[i];
-    int         fits = job < 0 ? model_is_good(m, it)
-                               : model_is_ckpt(it) && it->complete && !it->renaming && !model_is_passed(m, it) && it->failed &&
-                             !(it->failed & 1u << job);
-    if (fits && it->id < below) best = model_newer(best, it);
+    int         fits = job < 0 ? !it->failed : it->failed && !(it->failed & 1u << job);
+    if (fits && it->id < below && model_is_offered(m, it)) best = model_newer(best, it);
   }
   return best;
 }
