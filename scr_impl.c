@@ -17926,10 +17926,18 @@ SCR_FN int scr_room_suffices(const scr_reddesc* d, int64_t need)
   scr_hash_elem*       e;
   int64_t              sum = 0, one;
   uint64_t             free_bytes;
+  scr_vote             v;
   int                  rc;
 
-  scr_hash_util_set_int64(scr_hash_setf(send, NULL, "%d", g->leader), "NEED", need);
-  rc = scr_hash_exchange(send, recv, scr.world.comm);
+  memset(&v, 0, sizeof v);
+  v.sum[0] = need;
+  if (g->groups == 1) { /* all ranks share the store: its first rank should not hear from each of them */
+    rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
+    sum = g->rank == 0 ? v.sum[0] : 0;
+  } else {
+    scr_hash_util_set_int64(scr_hash_setf(send, NULL, "%d", g->leader), "NEED", need);
+    rc = scr_hash_exchange(send, recv, scr.world.comm);
+  }
   for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
     if (scr_hash_util_get_int64(scr_hash_elem_hash(e), "NEED", &one) == SCR_SUCCESS) sum += one;
   if (rc == SCR_SUCCESS && sum > 0 && scr_room_free(d->store, &free_bytes) && sum > (int64_t)free_bytes)

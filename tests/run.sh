@@ -24,6 +24,7 @@ tests/bench/smoke.sh       240  240
 tests/vendor/vendor.sh     360  360
 tests/fortran/fortran.sh   360  360
 "
+if [ "$mode" = long ]; then export TEST_LONG=1; fi
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 passed=0 failed=0 skipped=0
