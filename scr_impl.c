@@ -17484,7 +17484,7 @@ SCR_FN int scr_daemon_calm(void)
 SCR_FN void scr_daemon_miss(int all_ranks)
 {
   if (!scr.daemon_told && (all_ranks || scr.world.group[SCR_GROUP_NODE].rank == 0))
-    scr_warn("%s; the ranks of this node copy their files themselves", scr_err_text);
+    scr_warn("%.*s; the ranks of this node copy their files themselves", scr_err_length, scr_err_text);
   scr.daemon_told = 1;
 }
 
