@@ -893,13 +893,14 @@ SCR_FN void scr_tree_remove(const char* dir)
 ** Uses       errors, memory
 ** Offers     scr_hash, scr_hash_elem; scr_hash_of_key, scr_hash_new, scr_hash_size, scr_hash_elem_first,
 **            scr_hash_elem_next, scr_hash_elem_key, scr_hash_elem_hash, scr_hash_unset_all, scr_hash_delete,
-**            scr_hash_set, scr_hash_get, scr_hash_extract, scr_hash_unset, scr_hash_get_kv, scr_hash_set_kv,
-**            scr_hash_get_kv_int, scr_hash_set_kv_int, scr_hash_unset_kv_int, scr_hash_elem_get_first_val,
-**            scr_hash_setf, scr_hash_getf, scr_hash_merge, scr_hash_dup, scr_hash_sort_int, scr_put_be, scr_get_be,
-**            scr_hash_pack_size, scr_hash_pack, scr_hash_unpack, scr_hash_util_set_str, scr_hash_util_set_int,
-**            scr_hash_util_set_int64, scr_hash_util_set_bytecount, scr_hash_util_set_crc32_fixed,
-**            scr_hash_util_get_str, scr_hash_util_get_int64, scr_hash_util_get_int, scr_hash_util_get_bytecount,
-**            scr_hash_util_get_crc32, scr_hash_int_or, scr_hash_str_or
+**            scr_hash_elem_get, scr_hash_set, scr_hash_get, scr_hash_extract, scr_hash_unset, scr_hash_get_kv,
+**            scr_hash_set_kv, scr_hash_get_kv_int, scr_hash_set_kv_int, scr_hash_unset_kv_int,
+**            scr_hash_elem_get_first_val, scr_hash_setf, scr_hash_getf, scr_hash_merge, scr_hash_dup,
+**            scr_hash_sort_int, scr_put_be, scr_get_be, scr_hash_pack_size, scr_hash_pack, scr_hash_unpack,
+**            scr_hash_util_set_str, scr_hash_util_setf, scr_hash_util_set_int, scr_hash_util_set_int64,
+**            scr_hash_util_set_bytecount, scr_hash_util_set_crc32_fixed, scr_hash_util_get_str,
+**            scr_hash_util_get_int64, scr_hash_util_get_int, scr_hash_util_get_bytecount, scr_hash_util_get_crc32,
+**            scr_hash_int_or, scr_hash_str_or
 ** Invariants
 **   H1  Elements keep the order in which they were added, and a hash is packed in that order.
 **   H2  A key is found in constant time beyond SCR_HASH_LINEAR elements.
@@ -4570,12 +4571,12 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 ** copies and checksums of whole files.
 **
 ** Uses       platform, errors, memory, path, hash files, dataset, kernels
-** Offers     scr_window_seg, scr_window, scr_extent, scr_job, scr_pace, scr_extents, scr_copy_item, scr_copy_list;
-**            scr_window_close, scr_window_free, scr_window_open, scr_window_length, scr_window_fd, scr_window_find,
-**            scr_window_read, scr_window_view, scr_window_write, scr_hole_end, scr_extent_crc, scr_file_crc,
-**            scr_file_has_crc, scr_window_crc, scr_job_start, scr_job_is_done, scr_job_wait, scr_helper_end,
-**            scr_extents_free, scr_extents_add, scr_extents_whole, scr_copy_list_make, scr_copy_list_free,
-**            scr_copy_list_add, scr_copy_list_run, scr_file_check
+** Offers     scr_window_seg, scr_window, scr_extent, scr_job, scr_pace, scr_extents, scr_copy_item, scr_copy_target,
+**            scr_copy_list; scr_window_close, scr_window_free, scr_window_open, scr_window_length, scr_window_fd,
+**            scr_window_find, scr_window_read, scr_window_view, scr_window_write, scr_hole_end, scr_extent_crc,
+**            scr_file_crc, scr_file_has_crc, scr_window_crc, scr_job_start, scr_job_is_done, scr_job_wait,
+**            scr_helper_end, scr_extents_free, scr_extents_add, scr_extents_whole, scr_copy_leave, scr_copy_one,
+**            scr_copy_list_make, scr_copy_list_free, scr_copy_list_add, scr_copy_list_run, scr_file_check
 ** Invariants
 **   W1  The stream is file 0, file 1, ... in the given order, then zeros without end.  Any range of it can be read or
 **       written; only zeros may be written past the end of the files.
@@ -5222,8 +5223,7 @@ SCR_FN int scr_copy_enter(scr_copy_target* t, const scr_copy_item* it, int i)
   t->path = x->path;
   t->fd = scr_os.open(x->path, O_WRONLY | O_NOFOLLOW | (create ? O_CREAT | O_TRUNC : 0), it->mode);
   if (t->fd < 0) return SCR_ERRNO("cannot %s %s", create ? "create" : "open", x->path);
-  if (create && scr_os.ftruncate(t->fd, (off_t)x->length) < 0)
-    return SCR_ERRNO("cannot give %s its size", x->path);
+  if (create && scr_os.ftruncate(t->fd, (off_t)x->length) < 0) return SCR_ERRNO("cannot give %s its size", x->path);
   return SCR_SUCCESS;
 }
 
@@ -8283,18 +8283,22 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 **                copy; COMMAND/{RUN, STOP, EXIT}: what it is to do; STATE/{RUN, STOP}: what it does; FLAG/DONE: all is
 **                copied.  PREFIX, RUN: it copies only while <prefix>/.scr/run.lock names this run
 **
-** Uses       platform, errors, memory, hash, hash files, parameters, dataset, prefix
-** Offers     scr_flush_note, scr_answer, scr_manager, scr_log, scr_log_dataset, scr_log_runs, scr_cost;
-**            scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get, scr_flush_file_next,
-**            scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put, scr_flush_file_last_id,
-**            scr_flush_file_doubt, scr_flush_file_is_doubtful, scr_flush_file_begin, scr_flush_file_set_last,
-**            scr_flush_file_put_passed, scr_flush_file_named, scr_halt_stated, scr_halt_merge, scr_halt_before,
-**            scr_halt_check, scr_halt_count, scr_request_put, scr_request_wishes, scr_request_answer,
-**            scr_request_read, scr_request_remove, scr_request_forget, scr_manager_here, scr_allocation_end,
-**            scr_nodes_file_write, scr_nodes_file_walk, scr_nodes_file_where, scr_nodes_file_read, scr_log_db_close,
-**            scr_log_begin, scr_log_is_on, scr_log_end, scr_log_start, scr_log_event, scr_log_transfer,
-**            scr_status_begin, scr_status_put, scr_status_write, scr_status_read, scr_log_value, scr_log_number,
-**            scr_log_read, scr_log_runs_next, scr_log_runs_add, scr_best_interval, scr_cost_learn
+** Uses       platform, errors, memory, hash, hash files, parameters, dataset, file window, prefix
+** Offers     scr_flush_note, scr_answer, scr_manager, scr_log, scr_log_dataset, scr_log_runs, scr_cost, scr_transfer,
+**            scr_transfer_state; scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get,
+**            scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put,
+**            scr_flush_file_last_id, scr_flush_file_doubt, scr_flush_file_is_doubtful, scr_flush_file_begin,
+**            scr_flush_file_set_last, scr_flush_file_put_passed, scr_flush_file_named, scr_halt_stated,
+**            scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_count, scr_request_put, scr_request_wishes,
+**            scr_request_answer, scr_request_read, scr_request_remove, scr_request_forget, scr_manager_here,
+**            scr_allocation_end, scr_nodes_file_write, scr_nodes_file_walk, scr_nodes_file_where, scr_nodes_file_read,
+**            scr_log_db_close, scr_log_begin, scr_log_is_on, scr_log_end, scr_log_start, scr_log_event,
+**            scr_log_transfer, scr_status_begin, scr_status_put, scr_status_write, scr_status_read, scr_log_value,
+**            scr_log_number, scr_log_read, scr_log_runs_next, scr_log_runs_add, scr_best_interval, scr_cost_learn,
+**            scr_token_read, scr_transfer_read, scr_transfer_open, scr_transfer_close, scr_transfer_rest,
+**            scr_transfer_is_served, scr_transfer_put, scr_transfer_get, scr_transfer_clear_item,
+**            scr_transfer_state_of, scr_transfer_look, scr_transfer_steer, scr_transfer_is_of, scr_transfer_has,
+**            scr_transfer_forget, scr_transfer_clear, scr_transfer_withdraw
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
 **   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
@@ -9604,8 +9608,8 @@ SCR_FN int scr_transfer_read(scr_transfer* t, const char* cntl)
 }
 
 /*
-** Like scr_transfer_read, but first waits for the lock of the file and holds it until scr_transfer_close.  A damaged file
-** is begun anew: what it listed is copied again.
+** Like scr_transfer_read, but first waits for the lock of the file and holds it until scr_transfer_close.  A damaged
+** file is begun anew: what it listed is copied again.
 */
 SCR_FN int scr_transfer_open(scr_transfer* t, const char* cntl)
 {
@@ -9619,7 +9623,9 @@ SCR_FN int scr_transfer_open(scr_transfer* t, const char* cntl)
   return SCR_SUCCESS;
 }
 
-/* Replace the file if RC is SCR_SUCCESS and WRITE is set; then unlock and free it.  Returns RC, or the write's error. */
+/*
+** Replace the file if RC is SCR_SUCCESS and WRITE is set; then unlock and free it.  Returns RC, or the write's error.
+*/
 SCR_FN int scr_transfer_close(scr_transfer* t, int rc, int write)
 {
   if (rc == SCR_SUCCESS && write) rc = scr_hash_file_write(t->path, t->h);
@@ -9628,7 +9634,9 @@ SCR_FN int scr_transfer_close(scr_transfer* t, int rc, int write)
   return rc;
 }
 
-/* The daemon writes nothing while *FD is open, which holds the lock of its bursts; what it begins then, it reads anew. */
+/*
+** The daemon writes nothing while *FD is open, which holds the lock of its bursts; what it begins then, it reads anew.
+*/
 SCR_FN int scr_transfer_rest(const char* cntl, int* fd)
 {
   char path[SCR_MAX_FILENAME];
@@ -9686,8 +9694,7 @@ SCR_FN int scr_transfer_get_segments(const scr_hash* seg, uint64_t size, scr_ext
     const scr_hash* h;
     snprintf(key, sizeof key, "%d", i);
     h = scr_hash_get(seg, key);
-    if (scr_hash_str_or(h, "FILE", "")[0] != '/' ||
-        scr_hash_util_get_bytecount(h, "OFFSET", &offset) != SCR_SUCCESS ||
+    if (scr_hash_str_or(h, "FILE", "")[0] != '/' || scr_hash_util_get_bytecount(h, "OFFSET", &offset) != SCR_SUCCESS ||
         scr_hash_util_get_bytecount(h, "LENGTH", &length) != SCR_SUCCESS || length > size ||
         offset > (uint64_t)INT64_MAX - length ||
         scr_extents_add(to, scr_hash_str_or(h, "FILE", ""), offset, length) != SCR_SUCCESS)
@@ -9752,7 +9759,8 @@ SCR_FN int scr_extents_same(const scr_extents* a, const scr_extents* b)
 
 /*
 ** What T says of the copy IT of a file of the dataset IDENTITY: it->done and it->crc become how far it is.  A copy of
-** another dataset from the same source, or to other places, is not the same copy.
+** another dataset from the same source, or to other places, is not the same copy.  What keeps it from being completed is
+** recorded as an error.
 */
 SCR_FN scr_transfer_state scr_transfer_look(const scr_transfer* t, const scr_identity* identity, scr_copy_item* it)
 {
@@ -9762,18 +9770,25 @@ SCR_FN scr_transfer_state scr_transfer_look(const scr_transfer* t, const scr_ide
   scr_copy_item        is;
 
   it->done = 0;
-  if (e == NULL) return SCR_TRANSFER_NONE;
-  if (scr_transfer_get(e, &of, &is) == SCR_SUCCESS && scr_identity_cmp(&of, identity) == 0 &&
+  memset(&is, 0, sizeof is);
+  if (e != NULL && scr_transfer_get(e, &of, &is) == SCR_SUCCESS && scr_identity_cmp(&of, identity) == 0 &&
       scr_extents_same(&is.from, &it->from) && scr_extents_same(&is.to, &it->to) && is.mtime == it->mtime) {
     state = scr_transfer_state_of(e);
     if (state != SCR_TRANSFER_FAILED) it->done = is.done; /* what failed was removed */
     it->crc = is.crc;
   }
   scr_transfer_clear_item(&is);
+  if (state == SCR_TRANSFER_NONE)
+    SCR_ERR(SCR_ERR_NOT_FOUND, "%s does not list this copy of %s", t->path, it->from.extent[0].path);
+  if (state == SCR_TRANSFER_FAILED)
+    SCR_ERR(SCR_ERR_IO, "the process scr_transfer has failed: %s", scr_hash_str_or(scr_hash_elem_hash(e), "ERROR", ""));
   return state;
 }
 
-/* Let the daemon copy for the run with TOKEN over PREFIX, at most BW bytes a second and PERCENT of its time; 0: no limit. */
+/*
+** Let the daemon copy for the run with TOKEN over PREFIX, at most BW bytes a second and PERCENT of its time; 0: no
+** limit.
+*/
 SCR_FN void scr_transfer_steer(scr_transfer* t, const char* prefix, const char* token, double bw, double percent)
 {
   scr_hash_util_set_str(t->h, "PREFIX", prefix);
@@ -9810,7 +9825,8 @@ SCR_FN void scr_transfer_forget(scr_transfer* t, const scr_copy_item* it)
 
 /*
 ** Take all copies out of T, while the daemon rests, but those of a dataset for which KEEP, if not NULL, returns 1; and
-** remove their temporary files, unless the index of PREFIX has the dataset or cannot be read: then they may be its files.
+** remove their temporary files, unless the index of PREFIX has the dataset or cannot be read: then they may be its
+** files.
 */
 SCR_FN void scr_transfer_clear(scr_transfer* t, const char* prefix, int (*keep)(const scr_identity* identity))
 {
@@ -9837,8 +9853,8 @@ SCR_FN void scr_transfer_clear(scr_transfer* t, const char* prefix, int (*keep)(
 }
 
 /*
-** Let the daemon that serves CNTL rest, and clear its transfer file, if there is one, unless its copies are those of the
-** run with the token EXCEPT.
+** Let the daemon that serves CNTL rest, and clear its transfer file, if there is one, unless its copies are those of
+** the run with the token EXCEPT.
 */
 SCR_FN int scr_transfer_withdraw(const char* cntl, const char* prefix, const char* except)
 {
@@ -17391,19 +17407,42 @@ SCR_FN int scr_flush_run(int id, int may_replace_newer)
 /* ==== 23 ASYNCHRONOUS FLUSH =============================================================================
 ** When a dataset is flushed, and what goes on meanwhile.
 **
-** A flush begins and ends in calls of the application.  In between, the helper thread of each rank copies and checks;
-** it calls no MPI.  Each later call of the application asks whether the copies of the oldest flush are done on all
-** ranks, and then commits it.
+** A flush begins and ends in calls of the application.  In between, the helper thread of each rank copies, which calls
+** no MPI; or, with SCR_FLUSH_TYPE=DAEMON, the process scr_transfer of the node, which a death of this run does not end.
+** Each later call of the application asks whether the copies of the oldest flush are done on all ranks, and then checks
+** and commits it.
 **
-** Uses       errors, memory, dataset, file window, prefix, MPI helpers, state, recovery, flush
-** Offers     scr_flush_poll, scr_flush_finish_all, scr_flush_start, scr_flush_wait, scr_flush_sync, scr_flush_is_due,
-**            scr_flush_unless_superseded, scr_flush_unasked, scr_flush_if_due
+** With the daemon of a node
+**   begin     Each rank adds its copies to the transfer file of the node, which names this run by its token; where no
+**             daemon holds transfer.daemon.lock, the helper copies (scr_flight_entrust).
+**   burst     Under the lock transfer.burst.lock, the daemon reads the transfer file, sees that <prefix>/.scr/run.lock
+**             names the same run, copies a part of a file, syncs it, and records in the transfer file how far it is and
+**             the checksum.  Then it pauses as the limits want.
+**   arrival   A rank looks into the transfer file now and then.  If a copy failed or the daemon has died, the helper
+**             goes on where it stopped (scr_flight_recall).
+**   landing   The copies leave the transfer file (scr_flight_receive); the rest is as after copies of the helper.
+**   next run  SCR_Init writes its own token into run.lock, and waits for bursts that go on (scr_daemon_calm).  If no
+**             other run and no scavenge was in between, and all ranks find all their copies of a dataset as they would
+**             make them now, its flush goes on (scr_flush_take_over).  All others are taken back, their temporary files
+**             are removed, and what is due is flushed anew.
+**
+** Uses       platform, errors, memory, hash files, dataset, file window, prefix, files of a run, MPI helpers, world,
+**            state, recovery, flush
+** Offers     scr_flush_is_due, scr_daemon_calm, scr_flush_poll, scr_flush_finish_all, scr_flush_start,
+**            scr_flush_take_over, scr_flush_wait, scr_flush_sync, scr_flush_unless_superseded, scr_flush_unasked,
+**            scr_flush_if_due
 ** Invariants
 **   J4  While a dataset is flushed it is pinned: it is not deleted from the cache, and its entry does not change.
 **   J5  Flushes are committed in the order in which they began, each only after all ranks have copied and checked.
 **       What a flush replaces is found out again before its commit: another one may have been committed meanwhile.
 **   J6  No two flushes in progress use the same directory or the same temporary names.
 **   J7  Whatever changes the index by name, and the end of a run, first waits for all flushes.
+**   J8  A daemon writes only in bursts, and begins one only while run.lock names the run that wants the copies.  A run
+**       changes the cache and the temporary files of a dataset only when its token is in run.lock, and no burst goes
+**       on on its nodes; so does a scavenge, which empties run.lock.  On a node that a run does not use any more, a last
+**       burst may end later: it writes the same bytes to the same files, or to a container that has lost its name.
+**   J9  A copy leaves the transfer file before the index gets its dataset: the temporary files of what is in it are not
+**       the only ones of a dataset.
 ** Failure    A flush that fails leaves the prefix as it was, and the dataset in the cache.  Rank 0 warns; SCR_Wait
 **            returns the error, and SCR_Finalize flushes what is due again.
 ** ====================================================================================================== */
@@ -17460,7 +17499,8 @@ SCR_FN int scr_flush_is_due(const scr_dataset* ds)
 /* ---- the daemon of the node ---- */
 
 #define SCR_DAEMON_LOOK_SECONDS 0.2 /* between two looks into the transfer file */
-#define SCR_DAEMON_WAIT_SECONDS 2   /* for a daemon that has just been started */
+#define SCR_DAEMON_WAIT_SECONDS 2   /* for a daemon that has just been started, */
+#define SCR_DAEMON_PATIENCE     60  /* and for any progress, while the application waits */
 
 /* Let the daemon copy for this run, with its LIMITS or, while somebody waits, without. */
 SCR_FN void scr_daemon_steer(scr_transfer* t, int limits)
@@ -17471,8 +17511,9 @@ SCR_FN void scr_daemon_steer(scr_transfer* t, int limits)
 }
 
 /*
-** Before this run changes anything in the cache: since run.lock names this run, the daemon of this node begins no burst,
-** and after this call none goes on (K1).  What it was to copy is taken back, unless this run may go on with it.  Local.
+** Before this run changes anything in the cache: since run.lock names this run, the daemon of this node begins no
+** burst, and after this call none goes on (J8).  What it was to copy is taken back, unless this run may go on with it.
+** Local.
 */
 SCR_FN int scr_daemon_calm(void)
 {
@@ -17501,8 +17542,7 @@ SCR_FN int scr_flight_entrust(scr_flush* f)
                  scr.world.home.host);
   } else {
     rc = scr_transfer_open(&t, scr.world.cntl);
-    for (i = 0; i < f->copies.n && rc == SCR_SUCCESS; i++)
-      scr_transfer_put(&t, &f->desc.identity, &f->copies.item[i]);
+    for (i = 0; i < f->copies.n && rc == SCR_SUCCESS; i++) scr_transfer_put(&t, &f->desc.identity, &f->copies.item[i]);
     if (rc == SCR_SUCCESS) scr_daemon_steer(&t, 1);
     rc = scr_transfer_close(&t, rc, 1);
   }
@@ -17562,8 +17602,8 @@ SCR_FN scr_transfer_state scr_flight_look(scr_flush* f)
 SCR_FN int scr_flight_fits(scr_flush* f)
 {
   if (scr_flight_look(f) != SCR_TRANSFER_NONE) return SCR_SUCCESS;
-  return SCR_ERR(SCR_ERR_STATE, "what the run before this one has copied of dataset %d cannot be used; it is copied anew",
-                 f->id);
+  return SCR_ERR(SCR_ERR_STATE,
+                 "what the run before this one has copied of dataset %d cannot be used; it is copied anew", f->id);
 }
 
 /* Returns 1 if the copies of F are made, by the daemon or the helper.  Local. */
@@ -17584,10 +17624,25 @@ SCR_FN int scr_flight_has_arrived(scr_flush* f)
   return 0;
 }
 
-/* Wait until the copies of F are made; they are made without limits meanwhile.  Local. */
+/* The bytes that are copied of F, as far as this rank knows. */
+SCR_FN uint64_t scr_flight_bytes(const scr_flush* f)
+{
+  uint64_t bytes = 0;
+  int      i;
+
+  for (i = 0; i < f->copies.n; i++) bytes += f->copies.item[i].done;
+  return bytes;
+}
+
+/*
+** Wait until the copies of F are made; they are made without limits meanwhile, and by the helper if the daemon does not
+** get on with them.  Local.
+*/
 SCR_FN void scr_flight_await(scr_flush* f)
 {
   scr_transfer t;
+  double       since = scr_wtime();
+  uint64_t     bytes = 0;
   int          rc;
 
   if (f->by_daemon && !f->arrived) {
@@ -17597,12 +17652,21 @@ SCR_FN void scr_flight_await(scr_flush* f)
   }
   while (f->by_daemon && !f->arrived) {
     f->looked = 0;
-    if (!scr_flight_has_arrived(f)) usleep(50000);
+    if (scr_flight_has_arrived(f) || !f->by_daemon) break;
+    if (scr_flight_bytes(f) != bytes) since = scr_wtime();
+    bytes = scr_flight_bytes(f);
+    if (scr_wtime() - since > SCR_DAEMON_PATIENCE) {
+      SCR_ERR(SCR_ERR_IO, "the process scr_transfer on %s makes no progress", scr.world.home.host);
+      scr_flight_recall(f);
+    }
+    usleep(50000);
   }
   if (!f->by_daemon) scr_job_wait(&f->job);
 }
 
-/* The daemon has made the copies of F: take them out of the transfer file (K3), and make their names durable.  Local. */
+/*
+** The daemon has made the copies of F: take them out of the transfer file (J9), and make their names durable.  Local.
+*/
 SCR_FN int scr_flight_receive(scr_flush* f)
 {
   int i, rc = scr_flight_take_back(f);
@@ -17613,6 +17677,20 @@ SCR_FN int scr_flight_receive(scr_flush* f)
       rc = SCR_ERR(SCR_ERR_IO, "somebody has taken the copy of %s out of the transfer file", from->path);
   }
   return rc == SCR_SUCCESS ? scr_objects_sync(&f->objects, scr.world.prefix) : rc;
+}
+
+/* Forget the flushes in progress, when SCR_Init fails after it has taken them over and the helper has ended. */
+SCR_FN void scr_flights_forget(void)
+{
+  while (scr_flights.n > 0) {
+    scr_flush* f = scr_flights.flush[--scr_flights.n];
+    scr_copy_list_free(&f->copies);
+    scr_objects_free(&f->objects);
+    scr_free(&f->rival);
+    scr_free(&f);
+  }
+  scr_flights.failed = SCR_SUCCESS;
+  scr_free(&scr_flights.flush);
 }
 
 /* Returns 1 if a flush of the dataset IDENTITY is in progress. */
@@ -17688,8 +17766,8 @@ SCR_FN void scr_flush_finish_all(void)
 
 /*
 ** Begin to flush dataset ID, and let the daemon of the node or the helper copy its files.  RESUMES: the run before this
-** one has begun it, and the transfer files have all its copies; if they turn out not to, SCR_ERR_STATE.  Collective over
-** the world; the same code everywhere.
+** one has begun it, and the transfer files have all its copies; if they turn out not to, SCR_ERR_STATE.  Collective
+** over the world; the same code everywhere.
 */
 SCR_FN int scr_flush_start(int id, int resumes)
 {
@@ -19655,9 +19733,9 @@ SCR_FN int scr_lock_is_of_this_process(int fd)
 
 /*
 ** Lock <prefix>/.scr/run.lock, so that no second run uses the prefix, and write into it which launch holds it, in a
-** second line which process, which scr_halt --immediate ends, and in a third one the token of this run: from then on the
-** daemons of the runs before this one copy no more.  The processes of a killed run may hold the lock a little longer,
-** but those of this launch stay.  Rank 0 only.
+** second line which process, which scr_halt --immediate ends, and in a third one the token of this run: from then on
+** the daemons of the runs before this one copy no more.  The processes of a killed run may hold the lock a little
+** longer, but those of this launch stay.  Rank 0 only.
 */
 SCR_FN int scr_run_hold_prefix(void)
 {
@@ -20136,8 +20214,7 @@ SCR_FN void scr_release(void)
   scr_read_close();
   scr_signals_end();
   scr_helper_end();
-  scr_flights.failed = SCR_SUCCESS;
-  scr_free(&scr_flights.flush);
+  scr_flights_forget();
   scr_map_settle();
   scr_log_end(&scr.log);
   scr_world_free(&scr.world);
@@ -20577,6 +20654,7 @@ SCR_FN void scr_run_flush_due(void)
   for (i = scr.datasets - 1; i >= 0; i--) {
     const scr_dataset* ds = &scr.dataset[i];
     int                id = ds->desc.identity.id;
+    if (ds->pins > 0) continue;                                                             /* its flush goes on */
     scr_report(restart && id == scr.loaded ? scr_flush_unasked(id) : scr_flush_if_due(ds)); /* and the run goes on */
   }
 }

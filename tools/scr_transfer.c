@@ -5,7 +5,8 @@
 
 static const char transfer_usage[] =
     "scr_transfer [OPTIONS] [DIR | FILE]\n"
-    "Copy files from the cache of this node to the prefix directory, as the runs with SCR_FLUSH_TYPE=DAEMON ask for in\n"
+    "Copy files from the cache of this node to the prefix directory, as the runs with SCR_FLUSH_TYPE=DAEMON ask for "
+    "in\n"
     "the transfer file of the control directory DIR: in bursts, with pauses between them, so that it stays within\n"
     "SCR_FLUSH_ASYNC_BW and SCR_FLUSH_ASYNC_PERCENT.  It goes on when a run is killed; the next run completes the "
     "flush.\n"
@@ -20,9 +21,9 @@ static const char transfer_usage[] =
 
 enum { OPT_TRANSFER_EXIT = 1001 };
 
-#define TRANSFER_POLL_SECONDS  0.1                 /* between two looks at the transfer files, */
-#define TRANSFER_REST_SECONDS  1                   /* and at run.lock, while it forbids to copy */
-#define TRANSFER_BURST_SECONDS 1                   /* of the bandwidth that a burst may use up at once, */
+#define TRANSFER_POLL_SECONDS  0.1                  /* between two looks at the transfer files, */
+#define TRANSFER_REST_SECONDS  1                    /* and at run.lock, while it forbids to copy */
+#define TRANSFER_BURST_SECONDS 1                    /* of the bandwidth that a burst may use up at once, */
 #define TRANSFER_BURST_MOST    ((uint64_t)64 << 20) /* and its most and least bytes */
 #define TRANSFER_BURST_LEAST   4096
 #define TRANSFER_STEP          ((size_t)1 << 20)
@@ -111,7 +112,7 @@ static int transfer_record(const transfer_node* n, const scr_copy_item* it, int 
     scr_hash_util_set_bytecount(h, "WRITTEN", it->done);
     scr_hash_util_set_crc32_fixed(h, "CRC", it->crc);
   } else if (h != NULL) {
-    scr_hash_util_set_str(h, "ERROR", why.text);
+    scr_hash_util_setf(h, "ERROR", "%.*s", why.length, why.text);
   }
   if (transfer_next(&t) == NULL) scr_hash_util_set_str(t.h, "FLAG", "DONE");
   scr_hash_util_set_str(t.h, "STATE", transfer_next(&t) == NULL ? "STOP" : "RUN");

@@ -25,7 +25,9 @@ SCR_FN int transfer_dir(const scr_hash* params, char* dir, size_t n)
   return rc == SCR_SUCCESS ? dirs_of_job(params, base, NULL, NULL, dir, n) : rc;
 }
 
-/* The line of the shell that calls scr_transfer with OPTION, "" for none, and the directory DIR; the caller frees it. */
+/*
+** The line of the shell that calls scr_transfer with OPTION, "" for none, and the directory DIR; the caller frees it.
+*/
 SCR_FN char* transfer_line(const char* option, const char* dir)
 {
   scr_buf b = {NULL, 0, 0, 0};
@@ -106,8 +108,8 @@ SCR_FN int transfer_nodes(const scr_hash* params, const char* prefix, scavenge_n
 }
 
 /*
-** End the daemons of the job that PARAMS name and of the last run over PREFIX, but on the nodes DOWN, which may be NULL;
-** wait for their end, and warn of each node that does not answer.
+** End the daemons of the job that PARAMS name and of the last run over PREFIX, but on the nodes DOWN, which may be
+** NULL; wait for their end, and warn of each node that does not answer.
 */
 SCR_FN int transfer_end(const scr_hash* params, const char* prefix, const char* down)
 {
