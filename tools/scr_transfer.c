@@ -16,7 +16,9 @@ static const char transfer_usage[] =
     "      --exit      end the daemon that serves DIR, after its burst, and wait for its end\n"
     "  -h, --help      print this and exit;  --version  print the version and exit\n"
     "\n"
-    "scr_prerun starts it on each node, scr_postrun and scr_halt --immediate end it.  It may be killed at any time.\n"
+    "scr_prerun starts it on each node; scr_postrun and scr_halt --immediate end it.  It may be killed at any time, "
+    "and\n"
+    "ends when DIR is removed.\n"
     "Exit 0 after --exit, or if another daemon serves DIR; 1 if there is an error.\n";
 
 enum { OPT_TRANSFER_EXIT = 1001 };
@@ -97,8 +99,8 @@ static double transfer_due(const transfer_node* n, const scr_transfer* t)
   return n->start + pause;
 }
 
-/* Record in the transfer file of N how far the copy IT is; RC is the result of its burst. */
-static int transfer_record(const transfer_node* n, const scr_copy_item* it, int rc)
+/* Record in the transfer file of N how far the copy IT from SOURCE is; RC is the result of its burst. */
+static int transfer_record(const transfer_node* n, const char* source, const scr_copy_item* it, int rc)
 {
   scr_err_record why;
   scr_transfer   t;
@@ -107,12 +109,13 @@ static int transfer_record(const transfer_node* n, const scr_copy_item* it, int 
 
   scr_err_save(&why);
   err = scr_transfer_open(&t, n->cntl);
-  h = scr_hash_get(scr_hash_get(t.h, "FILES"), it->from.extent[0].path);
+  h = scr_hash_get(scr_hash_get(t.h, "FILES"), source);
   if (h != NULL && rc == SCR_SUCCESS) {
     scr_hash_util_set_bytecount(h, "WRITTEN", it->done);
     scr_hash_util_set_crc32_fixed(h, "CRC", it->crc);
   } else if (h != NULL) {
-    scr_hash_util_setf(h, "ERROR", "%.*s", why.length, why.text);
+    why.text[why.length] = '\0';
+    scr_hash_util_set_str(h, "ERROR", why.text);
   }
   if (transfer_next(&t) == NULL) scr_hash_util_set_str(t.h, "FLAG", "DONE");
   scr_hash_util_set_str(t.h, "STATE", transfer_next(&t) == NULL ? "STOP" : "RUN");
@@ -154,7 +157,7 @@ static int transfer_copy(transfer_node* n, const scr_transfer* t, const scr_hash
   n->worked = scr_wtime() - now;
   n->moved = it.done - before;
   if (rc != SCR_SUCCESS) transfer_tell();
-  if (it.from.n > 0) rc = transfer_record(n, &it, rc);
+  rc = transfer_record(n, scr_hash_elem_key(e), &it, rc);
   scr_transfer_clear_item(&it);
   return rc;
 }
@@ -282,7 +285,7 @@ static int transfer_make(const char* dir)
   return scr_transfer_close(&t, rc, 1);
 }
 
-/* Serve DIR until it is told to end.  SCR_ERR_BUSY if others serve all of it. */
+/* Serve DIR until a command says EXIT, or DIR is removed.  SCR_ERR_BUSY if others serve all of it. */
 static int transfer_run(const char* dir)
 {
   double next, now;
@@ -290,7 +293,7 @@ static int transfer_run(const char* dir)
 
   if ((rc = transfer_make(dir)) != SCR_SUCCESS) return rc;
   if ((transfer_daemon.buf = (char*)scr_malloc(TRANSFER_STEP)) == NULL) return SCR_ERR_OOM();
-  while (!ends) {
+  while (!ends && tool_is_dir(dir)) {
     transfer_drop();
     rc = transfer_walk(dir, transfer_add);
     if (rc == SCR_ERR_BUSY && transfer_daemon.nodes == 0) return rc;
