@@ -33,6 +33,7 @@
 #include "scr_status.c"
 #include "scr_test_runtime.c"
 #include "scr_test_system.c"
+#include "scr_transfer.c"
 #include "scr_watchdog.c"
 #include "scr_where.c"
 
@@ -59,6 +60,7 @@
   X(postrun, "save what the caches have, at the end of an allocation")                                                 \
   X(scavenge, "bring a dataset from the caches of a job that has ended to the prefix")                                 \
   X(copy, "copy what this node has of a dataset to the prefix, for a scavenge")                                        \
+  X(transfer, "copy what asynchronous flushes leave to the daemon of this node")                                       \
   X(inspect, "tell which datasets can be put together from the caches of the nodes")                                   \
   X(inspect_cache, "print what the cache of this node has")                                                            \
   X(list_dir, "print the control or cache directories of a job")                                                       \

@@ -1,5 +1,6 @@
 /* scr_halt - list, set and remove the conditions on which a run stops.  No MPI. */
 #include "halt.h"
+#include "transfer.h"
 
 static const char halt_usage[] =
     "scr_halt [OPTIONS] [DIR...]\n"
@@ -11,7 +12,7 @@ static const char halt_usage[] =
     "  -s, --seconds N           when the allocation has N seconds left, or N seconds before the time of --before\n"
     "  -i, --immediate           now: end its job step, or the process that has started it; what it has computed "
     "since\n"
-    "                            its last checkpoint is lost\n"
+    "                            its last checkpoint is lost; the daemons scr_transfer end, too\n"
     "  -l, --list                list the conditions, change nothing\n"
     "      --unset-checkpoints, --unset-before, --unset-after, --unset-seconds, --unset-reason\n"
     "                            remove one condition\n"
@@ -230,6 +231,17 @@ static int halt_settings(const char* dir, const halt_request* r)
   return rc;
 }
 
+/* End the daemons of the run over the prefix directory DIR, if its parameters ask for them. */
+static int halt_end_daemons(const char* dir)
+{
+  scr_hash* params = tool_params(dir);
+  int       rc = params == NULL ? SCR_ERR_PARAM : SCR_SUCCESS;
+
+  if (rc == SCR_SUCCESS && transfer_is_used(params)) rc = transfer_end(params, dir, NULL);
+  scr_hash_delete(&params);
+  return rc;
+}
+
 /* Carry out R in the prefix directory DIR.  A run that hangs may hold the lock of the halt file, until it is ended. */
 static int halt_do(const char* dir, const halt_request* r)
 {
@@ -237,6 +249,7 @@ static int halt_do(const char* dir, const halt_request* r)
 
   if (!r->kill || (rc != SCR_SUCCESS && rc != SCR_ERR_BUSY)) return rc;
   rc = halt_kill_run(dir);
+  if (rc == SCR_SUCCESS) rc = halt_end_daemons(dir);
   return rc == SCR_SUCCESS && !set ? halt_settings(dir, r) : rc;
 }
 

@@ -1,5 +1,5 @@
 /* scr_postrun - at the end of an allocation, save what the caches have and the prefix has not.  No MPI. */
-#include "scavenge.h"
+#include "transfer.h"
 
 static const char postrun_usage[] =
     "scr_postrun [OPTIONS]\n"
@@ -7,6 +7,7 @@ static const char postrun_usage[] =
     "directory, unless it is there; or else the newest before it that can be put together.  Output datasets go "
     "before,\n"
     "and checkpoints that SCR_FLUSH should have copied go after.  The next run restarts from the checkpoint.\n"
+    "The daemons scr_transfer end before.\n"
     "\n"
     "  -p, --prefix DIR   the prefix directory; default: SCR_PREFIX, or else the working directory\n"
     "  -d, --down NODES   nodes that do not work, beside those that scr_list_down_nodes finds\n"
@@ -164,6 +165,7 @@ SCR_FN int postrun_main(int argc, char** argv)
     o.params = params;
     o.seconds = (double)seconds;
     o.down = *down != '\0' ? down : NULL;
+    if (transfer_is_used(params) && transfer_end(params, real, o.down) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
     bad = postrun_run(argv[0], &o);
   }
   scr_hash_delete(&params);
