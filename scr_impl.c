@@ -210,6 +210,19 @@ SCR_FN int scr_write_all(int fd, const void* buf, size_t n)
   return 0;
 }
 
+/*
+** Let the system begin to write the N bytes at OFFSET of FD to the disk, so that a sync at the end finds little left.
+** That is only a hint, and its result does not matter.
+*/
+SCR_FN void scr_write_behind(int fd, off_t offset, off_t n)
+{
+#if defined(__linux__)
+  (void)!sync_file_range(fd, offset, n, SYNC_FILE_RANGE_WRITE);
+#else
+  (void)fd, (void)offset, (void)n;
+#endif
+}
+
 /* Write all N bytes of BUF to FD at OFFSET.  Returns 0, or -1 with errno. */
 SCR_FN int scr_pwrite_all(int fd, const void* buf, size_t n, off_t offset)
 {
@@ -893,13 +906,14 @@ SCR_FN void scr_tree_remove(const char* dir)
 ** Uses       errors, memory
 ** Offers     scr_hash, scr_hash_elem; scr_hash_of_key, scr_hash_new, scr_hash_size, scr_hash_elem_first,
 **            scr_hash_elem_next, scr_hash_elem_key, scr_hash_elem_hash, scr_hash_unset_all, scr_hash_delete,
-**            scr_hash_set, scr_hash_get, scr_hash_extract, scr_hash_unset, scr_hash_get_kv, scr_hash_set_kv,
-**            scr_hash_get_kv_int, scr_hash_set_kv_int, scr_hash_unset_kv_int, scr_hash_elem_get_first_val,
-**            scr_hash_setf, scr_hash_getf, scr_hash_merge, scr_hash_dup, scr_hash_sort_int, scr_put_be, scr_get_be,
-**            scr_hash_pack_size, scr_hash_pack, scr_hash_unpack, scr_hash_util_set_str, scr_hash_util_set_int,
-**            scr_hash_util_set_int64, scr_hash_util_set_bytecount, scr_hash_util_set_crc32_fixed,
-**            scr_hash_util_get_str, scr_hash_util_get_int64, scr_hash_util_get_int, scr_hash_util_get_bytecount,
-**            scr_hash_util_get_crc32, scr_hash_int_or, scr_hash_str_or
+**            scr_hash_elem_get, scr_hash_set, scr_hash_get, scr_hash_extract, scr_hash_unset, scr_hash_get_kv,
+**            scr_hash_set_kv, scr_hash_get_kv_int, scr_hash_set_kv_int, scr_hash_unset_kv_int,
+**            scr_hash_elem_get_first_val, scr_hash_setf, scr_hash_getf, scr_hash_merge, scr_hash_dup,
+**            scr_hash_sort_int, scr_put_be, scr_get_be, scr_hash_pack_size, scr_hash_pack, scr_hash_unpack,
+**            scr_hash_util_set_str, scr_hash_util_setf, scr_hash_util_set_int, scr_hash_util_set_int64,
+**            scr_hash_util_set_bytecount, scr_hash_util_set_crc32_fixed, scr_hash_util_get_str,
+**            scr_hash_util_get_int64, scr_hash_util_get_int, scr_hash_util_get_bytecount, scr_hash_util_get_crc32,
+**            scr_hash_int_or, scr_hash_str_or
 ** Invariants
 **   H1  Elements keep the order in which they were added, and a hash is packed in that order.
 **   H2  A key is found in constant time beyond SCR_HASH_LINEAR elements.
@@ -1996,7 +2010,7 @@ typedef enum {
     "it sets its properties.")                                                                                         \
   X(SCR_CACHE_SIZE, POSITIVE, NULL, "1", ANY,                                                                          \
     "Number of datasets kept in a store whose STORE line has no COUNT; when a new one is complete, the oldest is "     \
-    "deleted.")                                                                                                        \
+    "deleted, by a thread behind the application's back.")                                                             \
   X(SCR_CACHE_KEEP, BOOL, NULL, "1", ANY,                                                                              \
     "1 keeps the newest checkpoint until a newer one is complete; if the cache cannot hold two, it is first flushed "  \
     "to the prefix. 0 deletes it without a copy to make room for the next one.")                                       \
@@ -2030,10 +2044,11 @@ typedef enum {
     "datasets.")                                                                                                       \
   X(SCR_FLUSH_WIDTH, POSITIVE, NULL, "256", ANY, "Number of ranks that write to the prefix at the same time.")         \
   X(SCR_FLUSH_ASYNC, BOOL, NULL, "0", ANY,                                                                             \
-    "1 flushes behind the application's back: a thread of each rank copies while the application computes, and a "     \
-    "later call of the library completes the flush; SCR_Wait waits for it.")                                           \
-  X(SCR_FLUSH_TYPE, ENUM, "PTHREAD|SYNC", "PTHREAD", ANY,                                                              \
-    "What copies in an asynchronous flush: PTHREAD, a thread of each rank; SYNC turns SCR_FLUSH_ASYNC off.")           \
+    "1 flushes behind the application's back: a thread of each rank, or a daemon on each node, copies while the "      \
+    "application computes, and a later call of the library completes the flush; SCR_Wait waits for it.")               \
+  X(SCR_FLUSH_TYPE, ENUM, "PTHREAD|DAEMON|SYNC", "PTHREAD", ANY,                                                       \
+    "What copies in an asynchronous flush: PTHREAD, a thread of each rank; DAEMON, the process scr_transfer of each "  \
+    "node, which goes on when the program is killed; SYNC turns SCR_FLUSH_ASYNC off.")                                 \
   X(SCR_FLUSH_ASYNC_BW, RATE, NULL, "0", ANY,                                                                          \
     "Bytes a second that all ranks together copy at most in an asynchronous flush; 0 for no limit.")                   \
   X(SCR_FLUSH_ASYNC_PERCENT, PERCENT, NULL, "0", ANY,                                                                  \
@@ -4569,12 +4584,13 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 ** copies and checksums of whole files.
 **
 ** Uses       platform, errors, memory, path, hash files, dataset, kernels
-** Offers     scr_window_seg, scr_window, scr_extent, scr_job, scr_pace, scr_extents, scr_copy_item, scr_copy_list;
-**            scr_window_close, scr_window_free, scr_window_open, scr_window_length, scr_window_fd, scr_window_find,
-**            scr_window_read, scr_window_view, scr_window_write, scr_hole_end, scr_extent_crc, scr_file_crc,
-**            scr_file_has_crc, scr_window_crc, scr_job_start, scr_job_is_done, scr_job_wait, scr_helper_end,
-**            scr_extents_free, scr_extents_add, scr_extents_whole, scr_copy_list_make, scr_copy_list_free,
-**            scr_copy_list_add, scr_copy_list_run, scr_file_check
+** Offers     scr_window_seg, scr_window, scr_extent, scr_job, scr_pace, scr_extents, scr_copy_item, scr_copy_target,
+**            scr_copy_list; scr_window_close, scr_window_free, scr_window_open, scr_window_length, scr_window_fd,
+**            scr_window_find, scr_window_read, scr_window_view, scr_window_write, scr_hole_end, scr_extent_crc,
+**            scr_file_crc, scr_file_has_crc, scr_window_crc, scr_job_start, scr_job_is_done, scr_helper_is_idle,
+**            scr_job_wait, scr_helper_end, scr_extents_free, scr_extents_add, scr_extents_whole, scr_copy_leave,
+**            scr_copy_one, scr_copy_list_make, scr_copy_list_free, scr_copy_list_add, scr_copy_list_run,
+**            scr_file_check
 ** Invariants
 **   W1  The stream is file 0, file 1, ... in the given order, then zeros without end.  Any range of it can be read or
 **       written; only zeros may be written past the end of the files.
@@ -5120,6 +5136,17 @@ SCR_FN int scr_job_is_done(const scr_job* job)
   return done;
 }
 
+/* Returns 1 if no job waits for the helper, or is being carried out. */
+SCR_FN int scr_helper_is_idle(void)
+{
+  int idle;
+
+  pthread_mutex_lock(&scr_helper.lock);
+  idle = scr_helper.first == NULL;
+  pthread_mutex_unlock(&scr_helper.lock);
+  return idle;
+}
+
 /* Wait until JOB is done; the helper takes no pauses meanwhile. */
 SCR_FN void scr_job_wait(const scr_job* job)
 {
@@ -5185,7 +5212,8 @@ typedef struct {
   scr_extents from, to;
   mode_t      mode;  /* of a new file; containers are there already */
   int64_t     mtime; /* of a new file, in seconds since the epoch; 0 for the time of the copy */
-  uLong       crc;   /* result */
+  uint64_t    done;  /* bytes that are copied, from the first on, */
+  uLong       crc;   /* and their CRC32 */
 } scr_copy_item;
 
 /* The file that a thread writes to.  A container stays open from file to file, so that it is synced once. */
@@ -5207,21 +5235,20 @@ SCR_FN int scr_copy_leave(scr_copy_target* t)
 }
 
 /*
-** Make T the file of extent I of IT->to.  A whole file is made anew with its size, so that zeros can stay holes; it
-** replaces an existing one, unless that is a link.
+** Make T the file of extent I of IT->to.  A whole file is made anew with its size, so that zeros can stay holes, unless
+** a part of it is copied already; it replaces an existing one, unless that is a link.
 */
 SCR_FN int scr_copy_enter(scr_copy_target* t, const scr_copy_item* it, int i)
 {
   const scr_extent* x = &it->to.extent[i];
-  int               rc;
+  int               rc, create = it->to.whole && it->done == 0;
 
   if (t->fd >= 0 && strcmp(t->path, x->path) == 0) return SCR_SUCCESS;
   if ((rc = scr_copy_leave(t)) != SCR_SUCCESS) return rc;
   t->path = x->path;
-  t->fd = scr_os.open(x->path, O_WRONLY | O_NOFOLLOW | (it->to.whole ? O_CREAT | O_TRUNC : 0), it->mode);
-  if (t->fd < 0) return SCR_ERRNO("cannot %s %s", it->to.whole ? "create" : "open", x->path);
-  if (it->to.whole && scr_os.ftruncate(t->fd, (off_t)x->length) < 0)
-    return SCR_ERRNO("cannot give %s its size", x->path);
+  t->fd = scr_os.open(x->path, O_WRONLY | O_NOFOLLOW | (create ? O_CREAT | O_TRUNC : 0), it->mode);
+  if (t->fd < 0) return SCR_ERRNO("cannot %s %s", create ? "create" : "open", x->path);
+  if (create && scr_os.ftruncate(t->fd, (off_t)x->length) < 0) return SCR_ERRNO("cannot give %s its size", x->path);
   return SCR_SUCCESS;
 }
 
@@ -5239,24 +5266,28 @@ SCR_FN int scr_copy_source(const scr_extent* x, int whole, int* fd)
 }
 
 /*
-** Copy the bytes of IT to their places, in steps of CAP bytes, the size of BUF; it->crc receives their CRC32.  After
-** each step it pauses, as PACE wants.
+** Copy at most MOST bytes of IT, from it->done on, to their places, in steps of CAP bytes, the size of BUF.  After each
+** step it pauses, as PACE wants.
 */
-SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size_t cap, const scr_pace* pace)
+SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size_t cap, uint64_t most,
+                          const scr_pace* pace)
 {
-  uint64_t in = 0, out = 0; /* bytes of the current extents that are done */
+  uint64_t in = it->done, out = it->done; /* bytes of the current extents that are done */
   double   start = scr_wtime();
   int      i = 0, k = 0, fd = -1, rc = SCR_SUCCESS;
 
-  it->crc = SCR_CRC32_START;
+  if (it->done == 0) it->crc = SCR_CRC32_START;
+  while (i < it->from.n && in >= it->from.extent[i].length) in -= it->from.extent[i++].length;
+  while (k < it->to.n && out >= it->to.extent[k].length) out -= it->to.extent[k++].length;
   if (it->from.whole) rc = scr_copy_source(&it->from.extent[0], 1, &fd);
   if (rc == SCR_SUCCESS && it->to.whole) rc = scr_copy_enter(t, it, 0);
-  while (rc == SCR_SUCCESS && i < it->from.n && k < it->to.n) {
+  while (rc == SCR_SUCCESS && i < it->from.n && k < it->to.n && most > 0) {
     const scr_extent *x = &it->from.extent[i], *y = &it->to.extent[k];
     uint64_t          n = x->length - in < y->length - out ? x->length - in : y->length - out;
     ssize_t           got;
     if (n > cap) n = cap;
-    if (n > 0 && in == 0 && !it->from.whole && (rc = scr_copy_source(x, 0, &fd)) != SCR_SUCCESS) break;
+    if (n > most) n = most;
+    if (n > 0 && (in == 0 || fd < 0) && !it->from.whole && (rc = scr_copy_source(x, 0, &fd)) != SCR_SUCCESS) break;
     if (n > 0 && (rc = scr_copy_enter(t, it, k)) != SCR_SUCCESS) break;
     got = n > 0 ? scr_pread_all(fd, buf, (size_t)n, (off_t)(x->offset + in)) : 0;
     if (got < 0) rc = SCR_ERRNO("cannot read %s", x->path);
@@ -5264,7 +5295,11 @@ SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size
     else if (!scr_is_zero(buf, (size_t)n) && scr_pwrite_all(t->fd, buf, (size_t)n, (off_t)(y->offset + out)) < 0)
       rc = SCR_ERRNO("cannot write %s", y->path);
     else it->crc = scr_crc32(it->crc, buf, (size_t)n);
-    if (rc == SCR_SUCCESS) start = scr_pace_pause(pace, n, start);
+    if (rc != SCR_SUCCESS) break;
+    if (n == cap && scr_fsync_enabled) scr_write_behind(t->fd, (off_t)(y->offset + out), (off_t)n);
+    start = scr_pace_pause(pace, n, start);
+    it->done += n;
+    most -= n;
     in += n;
     out += n;
     if (in == x->length) i++, in = 0;
@@ -5275,13 +5310,14 @@ SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size
 }
 
 /*
-** Copy one file.  On SCR_SUCCESS a new file survives a crash of the node, a part of a container once T is left.  On an
-** error a new file is removed.
+** Copy at most MOST bytes of one file, from it->done on.  On SCR_SUCCESS what is copied of a new file survives a crash
+** of the node, a part of a container once T is left.  On an error a new file is removed.
 */
-SCR_FN int scr_copy_one(scr_copy_item* it, scr_copy_target* t, char* buf, size_t cap, const scr_pace* pace)
+SCR_FN int scr_copy_one(scr_copy_item* it, scr_copy_target* t, char* buf, size_t cap, uint64_t most,
+                        const scr_pace* pace)
 {
   struct timespec times[2];
-  int             err, rc = scr_copy_bytes(it, t, buf, cap, pace);
+  int             err, rc = scr_copy_bytes(it, t, buf, cap, most, pace);
 
   if (!it->to.whole) return rc;
   memset(times, 0, sizeof times);
@@ -5362,7 +5398,7 @@ SCR_FN void* scr_copy_list_work(void* arg)
     pthread_mutex_lock(&l->lock);
     it = l->rc == SCR_SUCCESS && l->next < l->n ? &l->item[l->next++] : NULL;
     pthread_mutex_unlock(&l->lock);
-    if (it != NULL) scr_copy_list_note(l, scr_copy_one(it, &target, buf, l->buf_size, &l->pace));
+    if (it != NULL) scr_copy_list_note(l, scr_copy_one(it, &target, buf, l->buf_size, UINT64_MAX, &l->pace));
   } while (it != NULL);
   scr_copy_list_note(l, scr_copy_leave(&target));
   free(buf);
@@ -7478,13 +7514,17 @@ SCR_FN int scr_object_pack(scr_object* o, const char* dir, uint64_t position, ui
   return rc;
 }
 
-/* Create the container of dataset ID of which X has the first byte, temporary, with FULL bytes that are 0. */
+/*
+** Create the container of dataset ID of which X has the first byte, temporary, with FULL bytes that are 0.  It is a new
+** file: the daemon of an earlier run may still write to the old one.
+*/
 SCR_FN int scr_container_create(const scr_extent* x, const char* prefix, int id, uint64_t full)
 {
   char path[SCR_MAX_FILENAME];
   int  fd, rc = scr_object_place(x->path, NULL, prefix, id, 1, path, sizeof path);
 
   if (rc != SCR_SUCCESS) return rc;
+  scr_os.unlink(path);
   fd = scr_os.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0666);
   if (fd < 0) return SCR_ERRNO("cannot create %s", path);
   if (scr_os.ftruncate(fd, (off_t)full) < 0) rc = SCR_ERRNO("cannot give %s its size", path);
@@ -7495,10 +7535,10 @@ SCR_FN int scr_container_create(const scr_extent* x, const char* prefix, int id,
 /*
 ** Pack the objects L into containers of SIZE bytes in DIR below PREFIX; they begin at AT of the TOTAL bytes of the
 ** dataset.  The containers of which they have the first byte are created, with their size, so that zeros can stay
-** holes.
+** holes, unless THERE says that they are there already.
 */
 SCR_FN int scr_objects_pack(scr_objects* l, const char* prefix, const char* dir, uint64_t at, uint64_t total,
-                            uint64_t size)
+                            uint64_t size, int there)
 {
   int i, k, rc = SCR_SUCCESS;
 
@@ -7507,7 +7547,7 @@ SCR_FN int scr_objects_pack(scr_objects* l, const char* prefix, const char* dir,
     rc = scr_object_pack(o, dir, at, size);
     for (k = 0; k < o->packed.n && rc == SCR_SUCCESS; k++) {
       const scr_extent* x = &o->packed.extent[k];
-      if (x->offset == 0 && x->length > 0)
+      if (x->offset == 0 && x->length > 0 && !there)
         rc = scr_container_create(x, prefix, l->id, total - at < size ? total - at : size);
       at += x->length;
     }
@@ -8261,18 +8301,30 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 **                written in place, and not synced
 **   log          one line of text for each event and each transfer, for people and for statistics
 **
-** Uses       platform, errors, memory, hash, hash files, parameters, dataset, prefix
-** Offers     scr_flush_note, scr_answer, scr_manager, scr_log, scr_log_dataset, scr_log_runs, scr_cost;
-**            scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get, scr_flush_file_next,
-**            scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put, scr_flush_file_last_id,
-**            scr_flush_file_doubt, scr_flush_file_is_doubtful, scr_flush_file_begin, scr_flush_file_set_last,
-**            scr_flush_file_put_passed, scr_flush_file_named, scr_halt_stated, scr_halt_merge, scr_halt_before,
-**            scr_halt_check, scr_halt_count, scr_request_put, scr_request_wishes, scr_request_answer,
-**            scr_request_read, scr_request_remove, scr_request_forget, scr_manager_here, scr_allocation_end,
-**            scr_nodes_file_write, scr_nodes_file_walk, scr_nodes_file_where, scr_nodes_file_read, scr_log_db_close,
-**            scr_log_begin, scr_log_is_on, scr_log_end, scr_log_start, scr_log_event, scr_log_transfer,
-**            scr_status_begin, scr_status_put, scr_status_write, scr_status_read, scr_log_value, scr_log_number,
-**            scr_log_read, scr_log_runs_next, scr_log_runs_add, scr_best_interval, scr_cost_learn
+** and in the control directory of each node:
+**
+**   transfer.scrinfo  FILES/<source>/{DSET{identity}, DESTINATION/<path> or SEG/<n>/{FILE, OFFSET, LENGTH}, SIZE, MODE,
+**                MTIME, WRITTEN, CRC, ERROR}: the copies that the daemon scr_transfer makes for the ranks of the node;
+**                WRITTEN bytes are on the prefix and synced, and CRC is their checksum.  BW, PERCENT: how fast it may
+**                copy; COMMAND/{RUN, STOP, EXIT}: what it is to do; STATE/{RUN, STOP}: what it does; FLAG/DONE: all is
+**                copied.  PREFIX, RUN: it copies only while <prefix>/.scr/run.lock names this run
+**
+** Uses       platform, errors, memory, hash, hash files, parameters, dataset, file window, prefix
+** Offers     scr_flush_note, scr_answer, scr_manager, scr_log, scr_log_dataset, scr_log_runs, scr_cost, scr_transfer,
+**            scr_transfer_state; scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get,
+**            scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put,
+**            scr_flush_file_last_id, scr_flush_file_doubt, scr_flush_file_is_doubtful, scr_flush_file_begin,
+**            scr_flush_file_set_last, scr_flush_file_put_passed, scr_flush_file_named, scr_halt_stated,
+**            scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_count, scr_request_put, scr_request_wishes,
+**            scr_request_answer, scr_request_read, scr_request_remove, scr_request_forget, scr_manager_here,
+**            scr_allocation_end, scr_nodes_file_write, scr_nodes_file_walk, scr_nodes_file_where, scr_nodes_file_read,
+**            scr_log_db_close, scr_log_begin, scr_log_is_on, scr_log_end, scr_log_start, scr_log_event,
+**            scr_log_transfer, scr_status_begin, scr_status_put, scr_status_write, scr_status_read, scr_log_value,
+**            scr_log_number, scr_log_read, scr_log_runs_next, scr_log_runs_add, scr_best_interval, scr_cost_learn,
+**            scr_token_read, scr_transfer_read, scr_transfer_open, scr_transfer_close, scr_transfer_rest,
+**            scr_transfer_is_served, scr_transfer_put, scr_transfer_get, scr_transfer_clear_item,
+**            scr_transfer_state_of, scr_transfer_look, scr_transfer_steer, scr_transfer_is_of, scr_transfer_has,
+**            scr_transfer_forget, scr_transfer_clear, scr_transfer_withdraw
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
 **   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
@@ -9527,6 +9579,323 @@ SCR_FN void scr_cost_learn(scr_cost* c, double seconds)
 {
   if (c->n < 8) c->n++;
   c->seconds += (seconds - c->seconds) / c->n;
+}
+
+/* ---- transfer file ---- */
+
+#define SCR_TOKEN_MAX 24 /* bytes of the random token of a run */
+
+/*
+** TOKEN becomes that of the run that uses PREFIX, or was the last one to do so, from the line `run <token>` of its
+** run.lock; "" if there is no such line: a scavenge has used the prefix since.
+*/
+SCR_FN int scr_token_read(const char* prefix, char* token, size_t n)
+{
+  char        path[SCR_MAX_FILENAME], text[1024];
+  const char* line;
+  ssize_t     got;
+  int         fd, rc = scr_record_path(prefix, "run.lock", path, sizeof path);
+
+  *token = '\0';
+  if (rc != SCR_SUCCESS) return rc;
+  if ((fd = scr_os.open(path, O_RDONLY | O_NOFOLLOW, 0)) < 0)
+    return errno == ENOENT ? SCR_SUCCESS : SCR_ERRNO("cannot open %s", path);
+  got = scr_read_all(fd, text, sizeof text - 1);
+  if (got < 0) rc = SCR_ERRNO("cannot read %s", path);
+  scr_os.close(fd);
+  text[got > 0 ? got : 0] = '\0';
+  if ((line = strstr(text, "\nrun ")) != NULL && strchr(line + 5, '\n') != NULL)
+    snprintf(token, n, "%.*s", (int)strcspn(line + 5, "\n"), line + 5);
+  return rc;
+}
+
+/* The transfer file of a node in memory. */
+typedef struct {
+  char      path[SCR_MAX_FILENAME];
+  scr_hash* h;
+  int       lock; /* descriptor of its lock; -1 if the file is only read */
+} scr_transfer;
+
+/* What the transfer file says of a copy: no such copy; it failed; it is not complete yet; it is complete. */
+typedef enum { SCR_TRANSFER_NONE, SCR_TRANSFER_FAILED, SCR_TRANSFER_BEGUN, SCR_TRANSFER_DONE } scr_transfer_state;
+
+/*
+** Read the transfer file in the control directory CNTL; T is empty if there is none.  The caller calls
+** scr_transfer_close, after an error too.
+*/
+SCR_FN int scr_transfer_read(scr_transfer* t, const char* cntl)
+{
+  int rc = scr_fmt(t->path, sizeof t->path, "%s/transfer.scrinfo", cntl);
+
+  t->lock = -1;
+  if ((t->h = scr_hash_new()) == NULL) return SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(t->path, t->h);
+  return rc == SCR_ERR_NOT_FOUND ? SCR_SUCCESS : rc;
+}
+
+/*
+** Like scr_transfer_read, but first waits for the lock of the file and holds it until scr_transfer_close.  A damaged
+** file is begun anew: what it listed is copied again.
+*/
+SCR_FN int scr_transfer_open(scr_transfer* t, const char* cntl)
+{
+  int lock = -1, rc = scr_fmt(t->path, sizeof t->path, "%s/transfer.scrinfo", cntl), err;
+
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_lock(t->path, &lock);
+  err = scr_transfer_read(t, cntl);
+  t->lock = lock;
+  if (rc != SCR_SUCCESS || !scr_err_is_damage(err)) return rc == SCR_SUCCESS ? err : rc;
+  scr_warn("%s; it is begun anew", scr_err_text);
+  return SCR_SUCCESS;
+}
+
+/*
+** Replace the file if RC is SCR_SUCCESS and WRITE is set; then unlock and free it.  Returns RC, or the write's error.
+*/
+SCR_FN int scr_transfer_close(scr_transfer* t, int rc, int write)
+{
+  if (rc == SCR_SUCCESS && write) rc = scr_hash_file_write(t->path, t->h);
+  scr_hash_file_unlock(&t->lock);
+  scr_hash_delete(&t->h);
+  return rc;
+}
+
+/*
+** The daemon writes nothing while *FD is open, which holds the lock of its bursts; what it begins then, it reads anew.
+*/
+SCR_FN int scr_transfer_rest(const char* cntl, int* fd)
+{
+  char path[SCR_MAX_FILENAME];
+  int  rc = scr_fmt(path, sizeof path, "%s/transfer.burst", cntl);
+
+  *fd = -1;
+  return rc == SCR_SUCCESS ? scr_hash_file_lock(path, fd) : rc;
+}
+
+/* Returns 1 if a daemon serves CNTL: as long as it lives, it holds the lock transfer.daemon.lock. */
+SCR_FN int scr_transfer_is_served(const char* cntl)
+{
+  char path[SCR_MAX_FILENAME];
+  int  fd, is;
+
+  if (scr_fmt(path, sizeof path, "%s/transfer.daemon.lock", cntl) != SCR_SUCCESS) return 0;
+  if ((fd = scr_os.open(path, O_RDWR | O_NOFOLLOW, 0)) < 0) return 0;
+  is = scr_os.flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+  scr_os.close(fd);
+  return is;
+}
+
+/* Add the copy IT, of a whole file of the dataset IDENTITY, in place of one from the same source. */
+SCR_FN void scr_transfer_put(scr_transfer* t, const scr_identity* identity, const scr_copy_item* it)
+{
+  scr_hash* files = scr_hash_get(t->h, "FILES");
+  scr_hash* h;
+  int       i;
+
+  if (files == NULL) files = scr_hash_set(t->h, "FILES", scr_hash_new());
+  h = scr_hash_set(files, it->from.extent[0].path, scr_hash_new());
+  scr_identity_write(scr_hash_set(h, "DSET", scr_hash_new()), identity);
+  if (it->to.whole) scr_hash_util_set_str(h, "DESTINATION", it->to.extent[0].path);
+  for (i = 0; i < it->to.n && !it->to.whole; i++) {
+    scr_hash* seg = scr_hash_set_kv_int(h, "SEG", i);
+    scr_hash_util_set_str(seg, "FILE", it->to.extent[i].path);
+    scr_hash_util_set_bytecount(seg, "OFFSET", it->to.extent[i].offset);
+    scr_hash_util_set_bytecount(seg, "LENGTH", it->to.extent[i].length);
+  }
+  scr_hash_util_set_bytecount(h, "SIZE", it->from.extent[0].length);
+  scr_hash_util_set_int(h, "MODE", (int)it->mode);
+  scr_hash_util_set_int64(h, "MTIME", it->mtime);
+  scr_hash_util_set_bytecount(h, "WRITTEN", 0);
+  scr_hash_unset(t->h, "FLAG");
+}
+
+/* Read the segments SEG, which have SIZE bytes together, into TO.  Returns 1 if they are sound. */
+SCR_FN int scr_transfer_get_segments(const scr_hash* seg, uint64_t size, scr_extents* to)
+{
+  uint64_t offset = 0, length = 0;
+  int      i, n = scr_hash_size(seg);
+
+  for (i = 0; i < n; i++) {
+    char            key[16];
+    const scr_hash* h;
+    snprintf(key, sizeof key, "%d", i);
+    h = scr_hash_get(seg, key);
+    if (scr_hash_str_or(h, "FILE", "")[0] != '/' || scr_hash_util_get_bytecount(h, "OFFSET", &offset) != SCR_SUCCESS ||
+        scr_hash_util_get_bytecount(h, "LENGTH", &length) != SCR_SUCCESS || length > size ||
+        offset > (uint64_t)INT64_MAX - length ||
+        scr_extents_add(to, scr_hash_str_or(h, "FILE", ""), offset, length) != SCR_SUCCESS)
+      return 0;
+    size -= length;
+  }
+  return n > 0 && size == 0;
+}
+
+/*
+** Read E, one of FILES, into IDENTITY and IT, which the caller clears with scr_transfer_clear_item, after an error too.
+*/
+SCR_FN int scr_transfer_get(const scr_hash_elem* e, scr_identity* identity, scr_copy_item* it)
+{
+  const scr_hash* h = scr_hash_elem_hash(e);
+  const char*     to = scr_hash_elem_get_first_val(h, "DESTINATION");
+  uint64_t        size = 0;
+  int             sound = scr_hash_util_get_bytecount(h, "SIZE", &size) == SCR_SUCCESS && size <= (uint64_t)INT64_MAX;
+
+  memset(it, 0, sizeof *it);
+  scr_identity_read(scr_hash_get(h, "DSET"), identity);
+  it->mode = (mode_t)(scr_hash_int_or(h, "MODE", 0600) & 0777);
+  scr_hash_util_get_int64(h, "MTIME", &it->mtime);
+  scr_hash_util_get_bytecount(h, "WRITTEN", &it->done);
+  if (scr_hash_util_get_crc32(h, "CRC", &it->crc) != SCR_SUCCESS) it->done = 0;
+  sound = sound && it->done <= size && identity->id > 0 && *scr_hash_elem_key(e) == '/' &&
+          scr_extents_whole(&it->from, scr_hash_elem_key(e), size) == SCR_SUCCESS &&
+          (to == NULL ? scr_transfer_get_segments(scr_hash_get(h, "SEG"), size, &it->to)
+                      : *to == '/' && scr_extents_whole(&it->to, to, size) == SCR_SUCCESS);
+  return sound ? SCR_SUCCESS
+               : SCR_ERR(SCR_ERR_FORMAT, "the transfer file is damaged: how to copy %s", scr_hash_elem_key(e));
+}
+
+SCR_FN void scr_transfer_clear_item(scr_copy_item* it)
+{
+  scr_extents_free(&it->from);
+  scr_extents_free(&it->to);
+}
+
+/* The state of E, one of FILES. */
+SCR_FN scr_transfer_state scr_transfer_state_of(const scr_hash_elem* e)
+{
+  const scr_hash* h = scr_hash_elem_hash(e);
+  uint64_t        size = 0, written = 0;
+
+  if (scr_hash_get(h, "ERROR") != NULL) return SCR_TRANSFER_FAILED;
+  scr_hash_util_get_bytecount(h, "SIZE", &size);
+  scr_hash_util_get_bytecount(h, "WRITTEN", &written);
+  return scr_hash_get(h, "CRC") != NULL && written == size ? SCR_TRANSFER_DONE : SCR_TRANSFER_BEGUN;
+}
+
+/* Returns 1 if A and B are the same places. */
+SCR_FN int scr_extents_same(const scr_extents* a, const scr_extents* b)
+{
+  int i, same = a->n == b->n && a->whole == b->whole;
+
+  for (i = 0; i < a->n && same; i++)
+    same = strcmp(a->extent[i].path, b->extent[i].path) == 0 && a->extent[i].offset == b->extent[i].offset &&
+           a->extent[i].length == b->extent[i].length;
+  return same;
+}
+
+/*
+** What T says of the copy IT of a file of the dataset IDENTITY: it->done and it->crc become how far it is.  A copy of
+** another dataset from the same source, or to other places, is not the same copy.  What keeps it from being completed is
+** recorded as an error.
+*/
+SCR_FN scr_transfer_state scr_transfer_look(const scr_transfer* t, const scr_identity* identity, scr_copy_item* it)
+{
+  const scr_hash_elem* e = scr_hash_elem_get(scr_hash_get(t->h, "FILES"), it->from.extent[0].path);
+  scr_transfer_state   state = SCR_TRANSFER_NONE;
+  scr_identity         of;
+  scr_copy_item        is;
+
+  it->done = 0;
+  memset(&is, 0, sizeof is);
+  if (e != NULL && scr_transfer_get(e, &of, &is) == SCR_SUCCESS && scr_identity_cmp(&of, identity) == 0 &&
+      scr_extents_same(&is.from, &it->from) && scr_extents_same(&is.to, &it->to) && is.mtime == it->mtime) {
+    state = scr_transfer_state_of(e);
+    if (state != SCR_TRANSFER_FAILED) it->done = is.done; /* what failed was removed */
+    it->crc = is.crc;
+  }
+  scr_transfer_clear_item(&is);
+  if (state == SCR_TRANSFER_NONE)
+    SCR_ERR(SCR_ERR_NOT_FOUND, "%s does not list this copy of %s", t->path, it->from.extent[0].path);
+  if (state == SCR_TRANSFER_FAILED)
+    SCR_ERR(SCR_ERR_IO, "the process scr_transfer has failed: %s", scr_hash_str_or(scr_hash_elem_hash(e), "ERROR", ""));
+  return state;
+}
+
+/*
+** Let the daemon copy for the run with TOKEN over PREFIX, at most BW bytes a second and PERCENT of its time; 0: no
+** limit.
+*/
+SCR_FN void scr_transfer_steer(scr_transfer* t, const char* prefix, const char* token, double bw, double percent)
+{
+  scr_hash_util_set_str(t->h, "PREFIX", prefix);
+  scr_hash_util_set_str(t->h, "RUN", token);
+  scr_hash_util_setf(t->h, "BW", "%f", bw);
+  scr_hash_util_setf(t->h, "PERCENT", "%f", percent);
+  scr_hash_util_set_str(t->h, "COMMAND", "RUN");
+}
+
+/* Returns 1 if the copies of T are those of the run with TOKEN. */
+SCR_FN int scr_transfer_is_of(const scr_transfer* t, const char* token)
+{
+  return *token != '\0' && strcmp(scr_hash_str_or(t->h, "RUN", ""), token) == 0;
+}
+
+/* Returns 1 if T has copies of the dataset IDENTITY. */
+SCR_FN int scr_transfer_has(const scr_transfer* t, const scr_identity* identity)
+{
+  const scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(t->h, "FILES"));
+  scr_identity         of;
+
+  for (; e != NULL; e = scr_hash_elem_next(e)) {
+    scr_identity_read(scr_hash_get(scr_hash_elem_hash(e), "DSET"), &of);
+    if (scr_identity_cmp(&of, identity) == 0) return 1;
+  }
+  return 0;
+}
+
+/* Take the copy IT out of T. */
+SCR_FN void scr_transfer_forget(scr_transfer* t, const scr_copy_item* it)
+{
+  scr_hash_unset(scr_hash_get(t->h, "FILES"), it->from.extent[0].path);
+}
+
+/*
+** Take all copies out of T, while the daemon rests, but those of a dataset for which KEEP, if not NULL, returns 1; and
+** remove their temporary files, unless the index of PREFIX has the dataset or cannot be read: then they may be its
+** files.
+*/
+SCR_FN void scr_transfer_clear(scr_transfer* t, const char* prefix, int (*keep)(const scr_identity* identity))
+{
+  scr_hash*      files = scr_hash_get(t->h, "FILES");
+  scr_hash_elem *e = scr_hash_elem_first(files), *next;
+  scr_index      index;
+  scr_index_item known;
+  scr_identity   identity;
+  scr_copy_item  it;
+  int            i, sound, readable = e != NULL && scr_index_read(&index, prefix) == SCR_SUCCESS;
+
+  if (e == NULL) return;
+  for (; e != NULL; e = next) {
+    next = scr_hash_elem_next(e);
+    sound = scr_transfer_get(e, &identity, &it) == SCR_SUCCESS;
+    if (!sound || keep == NULL || !keep(&identity)) {
+      for (i = 0; sound && readable && i < it.to.n && !scr_index_same(&index, &identity, &known); i++)
+        scr_os.unlink(it.to.extent[i].path);
+      scr_hash_unset(files, scr_hash_elem_key(e));
+    }
+    scr_transfer_clear_item(&it);
+  }
+  scr_index_close(&index, SCR_SUCCESS, 0);
+}
+
+/*
+** Let the daemon that serves CNTL rest, and clear its transfer file, if there is one, unless its copies are those of
+** the run with the token EXCEPT.
+*/
+SCR_FN int scr_transfer_withdraw(const char* cntl, const char* prefix, const char* except)
+{
+  char         path[SCR_MAX_FILENAME];
+  struct stat  st;
+  scr_transfer t;
+  int          burst = -1, rc = scr_fmt(path, sizeof path, "%s/transfer.scrinfo", cntl);
+
+  if (rc != SCR_SUCCESS || scr_os.lstat(path, &st) < 0) return rc;
+  if ((rc = scr_transfer_rest(cntl, &burst)) != SCR_SUCCESS) return rc;
+  rc = scr_transfer_open(&t, cntl);
+  if (rc == SCR_SUCCESS && !scr_transfer_is_of(&t, except)) scr_transfer_clear(&t, prefix, NULL);
+  rc = scr_transfer_close(&t, rc, 1);
+  scr_hash_file_unlock(&burst);
+  return rc;
 }
 
 /* ==== 15 COMMANDS: REBUILD, SCAN, SCAVENGE ==============================================================
@@ -11061,7 +11430,7 @@ SCR_FN int scr_scavenge_pack(scr_scavenge* s)
   int      i, rc;
 
   for (i = 0; i < s->objects.n; i++) total += s->objects.object[i].size;
-  rc = scr_objects_pack(&s->objects, s->prefix, s->dir, 0, total, s->container_size);
+  rc = scr_objects_pack(&s->objects, s->prefix, s->dir, 0, total, s->container_size, 0);
   for (i = 0; i < s->objects.n && rc == SCR_SUCCESS; i++) rc = scr_scavenge_copy(s, &s->objects.object[i]);
   return rc;
 }
@@ -12777,14 +13146,15 @@ out:
 **              found: RENAMING, YES     scr_run_find_on_prefix, by the index; OUTGROWN, if it is older than what
 **                                       SCR_PREFIX_SIZE keeps
 **
-** Uses       platform, errors, memory, hash, dataset, file window, filemap, prefix, files of a run, MPI helpers, world
+** Uses       platform, errors, memory, path, hash, dataset, file window, filemap, prefix, files of a run, MPI helpers,
+**            world
 ** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_lost, scr_search, scr_dataset,
 **            scr_reading; scr, scr_logged, scr_status_event, scr_event, scr_event_compute, scr_event_transfer,
 **            scr_event_damage, scr_tried_keep, scr_tried_add, scr_dataset_find, scr_dataset_is_whole,
 **            scr_dataset_is_cached, scr_dataset_is_missed, scr_dataset_named, scr_dataset_newest, scr_dataset_remove,
-**            scr_dataset_add, scr_dataset_entry, scr_dataset_next_entry, scr_entry_decide, scr_map_write,
-**            scr_map_settle, scr_dataset_put_note, scr_dataset_write_note, scr_life_leads, scr_change_life,
-**            scr_change_on_prefix, scr_dataset_reconsider
+**            scr_dataset_add, scr_dataset_entry, scr_dataset_next_entry, scr_entry_decide, scr_removal_run,
+**            scr_removal_wait, scr_removal_start, scr_map_write, scr_map_settle, scr_dataset_put_note,
+**            scr_dataset_write_note, scr_life_leads, scr_change_life, scr_change_on_prefix, scr_dataset_reconsider
 ** Invariants
 **   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
@@ -12879,6 +13249,12 @@ typedef struct {
   int              accepted;    /* 1: SCR_Complete_restart has accepted it */
 } scr_reading;
 
+/* What the helper removes behind the application.  All zeros: nothing. */
+typedef struct {
+  scr_job   job;
+  scr_hash* paths; /* FILE: files; DIR: directories, with all that is in them */
+} scr_removal;
+
 typedef struct {
   scr_phase   phase;
   int         disabled; /* 1: SCR_Init found SCR_ENABLE=0 */
@@ -12888,6 +13264,7 @@ typedef struct {
   scr_filemap map;
   char        map_file[SCR_MAX_FILENAME];
   int         map_is_behind;                 /* 1: the file still lists entries, as LEAVING, that are gone */
+  scr_removal removal;                       /* of the files of such entries */
   char        prefix_real[SCR_MAX_FILENAME]; /* the prefix with links resolved; file names may begin with either */
   int         prefix_lock;
 
@@ -12903,8 +13280,11 @@ typedef struct {
   int      use_containers;
   int      fetch_bypass, global_restart, same_ranks; /* SCR_FETCH_BYPASS, SCR_GLOBAL_RESTART, SCR_RESTART_RANKS=same */
   uint64_t container_size, rank2file_size;
-  int      flush_async; /* 1: a flush that is due goes on behind the application's back, */
-  scr_pace pace;        /* at this pace */
+  int      flush_async;  /* 1: a flush that is due goes on behind the application's back, */
+  scr_pace pace;         /* at this pace */
+  int      flush_daemon; /* 1: the daemon of the node copies; */
+  int      daemon_told;  /* 1: it was missed, and a warning said so */
+  char     token[SCR_TOKEN_MAX], token_before[SCR_TOKEN_MAX]; /* of this run, and of the one before it */
   size_t   mpi_buf, file_buf;
   char*    work; /* memory of the redundancy engine, allocated in SCR_Init so that it cannot fail later */
 
@@ -13248,11 +13628,47 @@ SCR_FN void scr_entry_decide(scr_entry* e, scr_life life)
   snprintf(e->rejected_by, sizeof e->rejected_by, "%s", life == SCR_REJECTED ? scr.world.job_key : "");
 }
 
+/* Remove what the hash ARG lists, as in scr_removal. */
+SCR_FN int scr_removal_run(void* arg)
+{
+  const scr_hash* paths = (const scr_hash*)arg;
+  scr_hash_elem*  e;
+
+  for (e = scr_hash_elem_first(scr_hash_get(paths, "FILE")); e != NULL; e = scr_hash_elem_next(e))
+    scr_os.unlink(scr_hash_elem_key(e));
+  for (e = scr_hash_elem_first(scr_hash_get(paths, "DIR")); e != NULL; e = scr_hash_elem_next(e))
+    scr_tree_remove(scr_hash_elem_key(e));
+  return SCR_SUCCESS;
+}
+
+/* Wait until what is being removed behind the application is gone. */
+SCR_FN void scr_removal_wait(void)
+{
+  if (scr.removal.paths == NULL) return;
+  scr_job_wait(&scr.removal.job);
+  scr_hash_delete(&scr.removal.paths);
+}
+
+/*
+** Let the helper remove PATHS, which are freed, behind the application.  The filemap on disk lists them as LEAVING
+** until they are gone, as scr_map_write waits for that.
+*/
+SCR_FN void scr_removal_start(scr_hash* paths)
+{
+  scr_removal_wait();
+  scr.removal.paths = paths;
+  scr.removal.job.work = scr_removal_run;
+  scr.removal.job.arg = paths;
+  scr_job_start(&scr.removal.job);
+}
+
 /* Write the filemap of this rank to the control directory (S2). */
 SCR_FN int scr_map_write(void)
 {
-  int rc = scr_filemap_write(scr.map_file, &scr.map, &scr.world.home);
+  int rc;
 
+  scr_removal_wait();
+  rc = scr_filemap_write(scr.map_file, &scr.map, &scr.world.home);
   if (rc == SCR_SUCCESS) scr.map_is_behind = 0;
   return rc;
 }
@@ -14328,13 +14744,15 @@ SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const i
 /* ==== 20 CACHE ==========================================================================================
 ** How datasets are entered in the cache and deleted from it.
 **
-** Uses       platform, errors, memory, path, dataset, file window, filemap, prefix, files of a run, MPI helpers,
+** Uses       platform, errors, memory, path, hash, dataset, file window, filemap, prefix, files of a run, MPI helpers,
 **            state, encode
 ** Offers     scr_cache_encode, scr_cache_enter, scr_cache_enter_bypass, scr_cache_clear_place, scr_cache_sweep_bypass,
 **            scr_cache_delete_files, scr_cache_delete_local, scr_cache_delete, scr_cache_purge
 ** Invariants
 **   G1  Only files below the dataset's own directory are deleted, whatever a record says.
 **   G2  Nothing is deleted while scr_oom is set: without memory we cannot tell what else needs a file.
+**   G3  What the helper removes behind the application is on disk as LEAVING until it is gone: a kill leaves what the
+**       next run removes.  Whatever writes the filemap, or needs the space, waits for it.
 ** Failure    What cannot be removed stays, without a record.
 ** ====================================================================================================== */
 
@@ -14405,6 +14823,13 @@ SCR_FN int scr_cache_enter_bypass(const scr_desc* desc)
 
 /* ---- deletion ---- */
 
+/* Set DIR to the directory of dataset ID with descriptor D; 0 if it has none for itself. */
+SCR_FN int scr_cache_place(const scr_reddesc* d, int id, char dir[SCR_MAX_FILENAME])
+{
+  return d->can_mkdir && d->store != NULL &&
+         scr_home_path(&scr.world.home, d, id, "", dir, SCR_MAX_FILENAME) == SCR_SUCCESS;
+}
+
 /*
 ** Remove whatever lies in the directory of dataset ID with descriptor D.  Before a dataset is written, no filemap lists
 ** what is there, so it is of no use; the first rank of a node removes it before the others create the directory.
@@ -14413,8 +14838,7 @@ SCR_FN void scr_cache_clear_place(const scr_reddesc* d, int id)
 {
   char dir[SCR_MAX_FILENAME];
 
-  if (d->can_mkdir && d->store != NULL && scr_home_path(&scr.world.home, d, id, "", dir, sizeof dir) == SCR_SUCCESS)
-    scr_tree_remove(dir);
+  if (scr_cache_place(d, id, dir)) scr_tree_remove(dir);
 }
 
 /* Remove the temporary files of dataset ID from the directory DIR of the prefix. */
@@ -14472,51 +14896,85 @@ SCR_FN void scr_cache_sweep_bypass(void)
   if (changed && scr_map_write() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
 }
 
-/* Delete the files of E, except those that another entry of the same id lists. */
-SCR_FN void scr_cache_delete_files(const scr_entry* e)
+/* Add to PATHS, as in scr_removal, the files of E, except those that another entry of the same id lists. */
+SCR_FN void scr_cache_list_files(const scr_entry* e, scr_hash* paths)
 {
   char path[SCR_MAX_FILENAME];
   int  i, k;
 
-  if (e->bypass) scr_cache_delete_bypass(e);
   for (i = 0; i < e->files && e->red.set_size > 0; i++) {
     int claimed = 0;
     for (k = 0; k < scr.map.n && !claimed; k++)
       claimed = scr.map.entry[k] != e && scr.map.entry[k]->desc.identity.id == e->desc.identity.id &&
                 scr_entry_find(scr.map.entry[k], e->file[i].rel) != NULL;
     if (!scr_oom && !claimed && scr_entry_path(&scr.world.home, e, e->file[i].rel, path, sizeof path) == SCR_SUCCESS)
-      scr_os.unlink(path);
+      scr_hash_set_kv(paths, "FILE", path);
   }
 }
 
-/*
-** Delete all that this rank holds of dataset ID, whatever its identity.  The entries of a complete dataset are first
-** marked as LEAVING, durably, so that after a kill no file that is gone counts as lost; with its next change the
-** filemap forgets them.  If the mark cannot be written, the files go all the same: that makes room.
-*/
-SCR_FN int scr_cache_delete_local(int id)
+/* Delete the files of E, except those that another entry of the same id lists. */
+SCR_FN void scr_cache_delete_files(const scr_entry* e)
 {
-  int i, found = 0, marked = 0, rc = SCR_SUCCESS;
+  scr_hash* paths = scr_hash_new();
+
+  if (e->bypass) scr_cache_delete_bypass(e);
+  scr_cache_list_files(e, paths);
+  scr_removal_run(paths);
+  scr_hash_delete(&paths);
+}
+
+/*
+** Mark what this rank holds of dataset ID, whatever its identity, as LEAVING, durably, so that after a kill no file
+** that is gone counts as lost; an incomplete dataset needs no mark.  Returns 1 if the mark is on disk.
+*/
+SCR_FN int scr_cache_mark(int id)
+{
+  int i, marked = 0;
 
   for (i = 0; i < scr.map.n; i++) {
+    if (scr.map.entry[i]->desc.identity.id != id || !scr.map.entry[i]->desc.complete) continue;
+    scr.map.entry[i]->mark = SCR_MARK_LEAVING;
+    marked = 1;
+  }
+  return marked && scr_map_write() == SCR_SUCCESS;
+}
+
+/*
+** Delete all that this rank holds of dataset ID.  With its next change the filemap forgets what was marked; if the mark
+** could not be written, the files go all the same: that makes room.  With BEHIND set, the helper removes the files
+** behind the application, if it has nothing else to do.
+*/
+SCR_FN int scr_cache_remove(int id, int behind)
+{
+  scr_hash* paths = scr_hash_new();
+  char      dir[SCR_MAX_FILENAME];
+  int       i, found = 0, marked = scr_cache_mark(id);
+
+  for (i = scr.map.n - 1; i >= 0; i--) {
     scr_entry* e = scr.map.entry[i];
     if (e->desc.identity.id != id) continue;
     found = 1;
-    if (!e->desc.complete) continue;
-    e->mark = SCR_MARK_LEAVING;
-    marked = 1;
-  }
-  if (marked) rc = scr_map_write();
-  for (i = scr.map.n - 1; i >= 0; i--) {
-    scr_entry* e = scr.map.entry[i];
-    if (e->desc.identity.id != id || (e->bypass && id != scr.open_id)) continue; /* scr_cache_sweep_bypass */
-    scr_cache_delete_files(e);
-    scr_cache_clear_place(&e->red, id);
+    if (e->bypass && id != scr.open_id) continue; /* scr_cache_sweep_bypass */
+    if (e->bypass) scr_cache_delete_bypass(e);
+    scr_cache_list_files(e, paths);
+    if (scr_cache_place(&e->red, id, dir)) scr_hash_set_kv(paths, "DIR", dir);
     scr_filemap_remove(&scr.map, e);
   }
-  if (found && (!marked || rc != SCR_SUCCESS)) return scr_map_write();
+  if (behind && marked && scr_helper_is_idle()) {
+    scr_removal_start(paths);
+  } else {
+    scr_removal_run(paths);
+    scr_hash_delete(&paths);
+  }
+  if (found && !marked) return scr_map_write();
   if (found) scr.map_is_behind = 1;
   return SCR_SUCCESS;
+}
+
+/* Delete all that this rank holds of dataset ID, now. */
+SCR_FN int scr_cache_delete_local(int id)
+{
+  return scr_cache_remove(id, 0);
 }
 
 /*
@@ -14539,14 +14997,17 @@ SCR_FN void scr_cache_check_deleted(const scr_dataset* ds)
   scr_barrier(scr.world.comm);
 }
 
-/* Delete dataset ID from the cache of every node.  Every rank calls it; it communicates only with SCR_CRC_ON_DELETE. */
-SCR_FN int scr_cache_delete(int id)
+/*
+** Delete dataset ID from the cache of every node; BEHIND as in scr_cache_remove.  Every rank calls it; it communicates
+** only with SCR_CRC_ON_DELETE.
+*/
+SCR_FN int scr_cache_delete(int id, int behind)
 {
   if (scr.crc_on_delete) scr_cache_check_deleted(scr_dataset_find(id));
   scr_dbg(2, "delete dataset %d from the cache", id);
   scr_dataset_remove(id);
   if (scr.world.rank == 0) scr_dataset_write_note(id, NULL);
-  return scr_cache_delete_local(id);
+  return scr_cache_remove(id, behind);
 }
 
 /*
@@ -16075,7 +16536,8 @@ typedef struct {
 /* A flush in progress. */
 typedef struct scr_flush {
   int              id;
-  int              async;    /* 1: the helper copies, and the application goes on meanwhile */
+  int              async;    /* 1: the application goes on while the helper, or the daemon of the node, copies */
+  int              resumes;  /* 1: the run before this one has begun it, and its temporary files are to be used */
   int              in_place; /* 1: the application has written the files under their temporary names */
   scr_desc         desc;
   int              threads;
@@ -16085,7 +16547,10 @@ typedef struct scr_flush {
   int              keep_copy;             /* 1: dir has a copy that the index does not have; until the commit */
   scr_objects      objects;               /* the files that this rank makes, */
   scr_copy_list    copies;                /* and how */
-  scr_job          job;                   /* of the helper */
+  scr_job          job;                   /* of the helper, */
+  int              by_daemon;             /* unless this is 1: the daemon has the copies; */
+  int              arrived;               /* 1: and it has made them all */
+  double           looked;                /* when this rank last looked into the transfer file */
   scr_flush_rival* rival;
   int              rivals;
   int              superseded; /* 1: files of a newer checkpoint have the places of its own */
@@ -16424,7 +16889,8 @@ SCR_FN int scr_flush_make_dir(scr_flush* f)
     f->keep_copy = there && !f->keep_metadata && scr_flush_is_dropped(f);
   }
   if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/.scr", f->dir);
-  if (rc == SCR_SUCCESS) scr_prefix_remove_meta(scr.world.prefix, meta, ".tmp"); /* of a flush that was killed */
+  if (rc == SCR_SUCCESS && !f->resumes)
+    scr_prefix_remove_meta(scr.world.prefix, meta, ".tmp"); /* of a flush that was killed */
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, meta);
   if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
   if (rc != SCR_SUCCESS) return rc;
@@ -16505,8 +16971,8 @@ SCR_FN int scr_flush_pack(scr_flush* f, int rc)
 
   for (i = 0; i < f->objects.n; i++) bytes += f->objects.object[i].size;
   if ((err = scr_flush_position(bytes, &at, &total)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
-  return rc == SCR_SUCCESS ? scr_objects_pack(&f->objects, scr.world.prefix, f->dir, at, total, scr.container_size)
-                           : rc;
+  if (rc != SCR_SUCCESS) return rc;
+  return scr_objects_pack(&f->objects, scr.world.prefix, f->dir, at, total, scr.container_size, f->resumes);
 }
 
 /*
@@ -17056,19 +17522,42 @@ SCR_FN int scr_flush_run(int id, int may_replace_newer)
 /* ==== 23 ASYNCHRONOUS FLUSH =============================================================================
 ** When a dataset is flushed, and what goes on meanwhile.
 **
-** A flush begins and ends in calls of the application.  In between, the helper thread of each rank copies and checks;
-** it calls no MPI.  Each later call of the application asks whether the copies of the oldest flush are done on all
-** ranks, and then commits it.
+** A flush begins and ends in calls of the application.  In between, the helper thread of each rank copies, which calls
+** no MPI; or, with SCR_FLUSH_TYPE=DAEMON, the process scr_transfer of the node, which a death of this run does not end.
+** Each later call of the application asks whether the copies of the oldest flush are done on all ranks, and then checks
+** and commits it.
 **
-** Uses       errors, memory, dataset, file window, prefix, MPI helpers, state, recovery, flush
-** Offers     scr_flush_poll, scr_flush_finish_all, scr_flush_start, scr_flush_wait, scr_flush_sync, scr_flush_is_due,
-**            scr_flush_unless_superseded, scr_flush_unasked, scr_flush_if_due
+** With the daemon of a node
+**   begin     Each rank adds its copies to the transfer file of the node, which names this run by its token; where no
+**             daemon holds transfer.daemon.lock, the helper copies (scr_flight_entrust).
+**   burst     Under the lock transfer.burst.lock, the daemon reads the transfer file, sees that <prefix>/.scr/run.lock
+**             names the same run, copies a part of a file, syncs it, and records in the transfer file how far it is and
+**             the checksum.  Then it pauses as the limits want.
+**   arrival   A rank looks into the transfer file now and then.  If a copy failed or the daemon has died, the helper
+**             goes on where it stopped (scr_flight_recall).
+**   landing   The copies leave the transfer file (scr_flight_receive); the rest is as after copies of the helper.
+**   next run  SCR_Init writes its own token into run.lock, and waits for bursts that go on (scr_daemon_calm).  If no
+**             other run and no scavenge was in between, and all ranks find all their copies of a dataset as they would
+**             make them now, its flush goes on (scr_flush_take_over).  All others are taken back, their temporary files
+**             are removed, and what is due is flushed anew.
+**
+** Uses       platform, errors, memory, hash files, dataset, file window, prefix, files of a run, MPI helpers, world,
+**            state, recovery, flush
+** Offers     scr_flush_is_due, scr_daemon_calm, scr_flights_forget, scr_flush_poll, scr_flush_finish_all,
+**            scr_flush_start, scr_flush_take_over, scr_flush_wait, scr_flush_sync, scr_flush_unless_superseded,
+**            scr_flush_unasked, scr_flush_if_due
 ** Invariants
 **   J4  While a dataset is flushed it is pinned: it is not deleted from the cache, and its entry does not change.
 **   J5  Flushes are committed in the order in which they began, each only after all ranks have copied and checked.
 **       What a flush replaces is found out again before its commit: another one may have been committed meanwhile.
 **   J6  No two flushes in progress use the same directory or the same temporary names.
 **   J7  Whatever changes the index by name, and the end of a run, first waits for all flushes.
+**   J8  A daemon writes only in bursts, and begins one only while run.lock names the run that wants the copies.  A run
+**       changes the cache and the temporary files of a dataset only when its token is in run.lock, and no burst goes
+**       on on its nodes; so does a scavenge, which empties run.lock.  On a node that a run does not use any more, a last
+**       burst may end later: it writes the same bytes to the same files, or to a container that has lost its name.
+**   J9  A copy leaves the transfer file before the index gets its dataset: the temporary files of what is in it are not
+**       the only ones of a dataset.
 ** Failure    A flush that fails leaves the prefix as it was, and the dataset in the cache.  Rank 0 warns; SCR_Wait
 **            returns the error, and SCR_Finalize flushes what is due again.
 ** ====================================================================================================== */
@@ -17110,6 +17599,225 @@ SCR_FN int scr_flush_forgive_superseded(int id, int rc)
   return rc == SCR_ERR_STATE && scr_dataset_find(id)->on_prefix == SCR_PREFIX_SUPERSEDED ? SCR_SUCCESS : rc;
 }
 
+/* Returns 1 if DS has to be flushed: output always, checkpoints whose number is a multiple of SCR_FLUSH. */
+SCR_FN int scr_flush_is_due(const scr_dataset* ds)
+{
+  int output = (ds->desc.flags & SCR_FLAG_OUTPUT) != 0;
+
+  return scr_dataset_is_cached(ds) && (output ? scr_dataset_is_whole(ds) : ds->life == SCR_WHOLE) &&
+         ds->on_prefix != SCR_PREFIX_YES && ds->on_prefix != SCR_PREFIX_SUPERSEDED &&
+         ds->on_prefix != SCR_PREFIX_DROPPED && ds->on_prefix != SCR_PREFIX_OUTGROWN &&
+         (ds->desc.flags & SCR_FLAG_OUTPUT ||
+          (ds->desc.ckpt > 0 && scr.flush_every > 0 && ds->desc.ckpt % scr.flush_every == 0));
+}
+
+/* ---- the daemon of the node ---- */
+
+#define SCR_DAEMON_LOOK_SECONDS 0.2 /* between two looks into the transfer file */
+#define SCR_DAEMON_WAIT_SECONDS 2   /* for a daemon that has just been started, */
+#define SCR_DAEMON_PATIENCE     60  /* and for any progress, while the application waits */
+
+/* Let the daemon copy for this run, with its LIMITS or, while somebody waits, without. */
+SCR_FN void scr_daemon_steer(scr_transfer* t, int limits)
+{
+  double ranks = limits ? (double)scr.world.group[SCR_GROUP_NODE].ranks : 0;
+
+  scr_transfer_steer(t, scr.world.prefix, scr.token, scr.pace.rate * ranks, limits ? scr.pace.share * 100 : 0);
+}
+
+/*
+** Before this run changes anything in the cache: since run.lock names this run, the daemon of this node begins no
+** burst, and after this call none goes on (J8).  What it was to copy is taken back, unless this run may go on with it.
+** Local.
+*/
+SCR_FN int scr_daemon_calm(void)
+{
+  if (scr.world.group[SCR_GROUP_NODE].rank > 0) return SCR_SUCCESS;
+  return scr_transfer_withdraw(scr.world.cntl, scr.world.prefix, scr.flush_daemon ? scr.token_before : "");
+}
+
+/* Warn once that the daemon does not copy for this rank, for the reason of the last error. */
+SCR_FN void scr_daemon_miss(int all_ranks)
+{
+  if (!scr.daemon_told && (all_ranks || scr.world.group[SCR_GROUP_NODE].rank == 0))
+    scr_warn("%.*s; the ranks of this node copy their files themselves", scr_err_length, scr_err_text);
+  scr.daemon_told = 1;
+}
+
+/* Returns 1 if the daemon of this node has taken the copies of F; 0 if this rank is to copy. */
+SCR_FN int scr_flight_entrust(scr_flush* f)
+{
+  scr_transfer t;
+  double       end = scr_wtime() + (scr.daemon_told ? 0 : SCR_DAEMON_WAIT_SECONDS);
+  int          i, rc, served;
+
+  while (!(served = scr_transfer_is_served(scr.world.cntl)) && scr_wtime() < end) usleep(20000);
+  if (!served) {
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no process scr_transfer serves %s on %s; scr_prerun starts them", scr.world.cntl,
+                 scr.world.home.host);
+  } else {
+    rc = scr_transfer_open(&t, scr.world.cntl);
+    for (i = 0; i < f->copies.n && rc == SCR_SUCCESS; i++) scr_transfer_put(&t, &f->desc.identity, &f->copies.item[i]);
+    if (rc == SCR_SUCCESS) scr_daemon_steer(&t, 1);
+    rc = scr_transfer_close(&t, rc, 1);
+  }
+  if (rc != SCR_SUCCESS) scr_daemon_miss(0);
+  return rc == SCR_SUCCESS;
+}
+
+/* Make what the transfer file says the progress of the copies of F, and take them out of it.  Local. */
+SCR_FN int scr_flight_take_back(scr_flush* f)
+{
+  scr_transfer t;
+  int          i, rc = scr_transfer_open(&t, scr.world.cntl);
+
+  for (i = 0; i < f->copies.n && rc == SCR_SUCCESS; i++) {
+    scr_transfer_look(&t, &f->desc.identity, &f->copies.item[i]);
+    scr_transfer_forget(&t, &f->copies.item[i]);
+  }
+  return scr_transfer_close(&t, rc, f->copies.n > 0);
+}
+
+/* The daemon of this node cannot complete the copies of F, for the reason of the last error: the helper does it. */
+SCR_FN void scr_flight_recall(scr_flush* f)
+{
+  int burst, rc, err;
+
+  scr_daemon_miss(1);
+  f->by_daemon = 0;
+  rc = scr_transfer_rest(scr.world.cntl, &burst);
+  err = scr_flight_take_back(f);
+  scr_hash_file_unlock(&burst);
+  if (rc == SCR_SUCCESS) rc = err;
+  if (rc == SCR_SUCCESS) {
+    scr_job_start(&f->job);
+  } else {
+    scr_err_save(&f->job.why);
+    f->job.rc = rc;
+    f->job.done = 1;
+  }
+}
+
+/* The least advanced state of the copies of F in the transfer file; an error leaves it at BEGUN. */
+SCR_FN scr_transfer_state scr_flight_look(scr_flush* f)
+{
+  scr_transfer       t;
+  scr_transfer_state least = SCR_TRANSFER_DONE, state;
+  int                i, rc = scr_transfer_read(&t, scr.world.cntl);
+
+  for (i = 0; i < f->copies.n && rc == SCR_SUCCESS; i++) {
+    state = scr_transfer_look(&t, &f->desc.identity, &f->copies.item[i]);
+    if (state < least) least = state;
+  }
+  scr_transfer_close(&t, rc, 0);
+  return rc == SCR_SUCCESS ? least : SCR_TRANSFER_NONE;
+}
+
+/* SCR_SUCCESS if the transfer file has all copies of F, as this run would make them.  Local. */
+SCR_FN int scr_flight_fits(scr_flush* f)
+{
+  if (scr_flight_look(f) != SCR_TRANSFER_NONE) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_STATE,
+                 "what the run before this one has copied of dataset %d cannot be used; it is copied anew", f->id);
+}
+
+/* Returns 1 if the copies of F are made, by the daemon or the helper.  Local. */
+SCR_FN int scr_flight_has_arrived(scr_flush* f)
+{
+  scr_transfer_state state;
+  int                served;
+
+  if (!f->by_daemon) return scr_job_is_done(&f->job);
+  if (f->arrived || scr_wtime() < f->looked + SCR_DAEMON_LOOK_SECONDS) return f->arrived;
+  f->looked = scr_wtime();
+  served = scr_transfer_is_served(scr.world.cntl); /* first: what a daemon has done is in the file before it ends */
+  state = scr_flight_look(f);
+  f->arrived = state == SCR_TRANSFER_DONE;
+  if (f->arrived || (state == SCR_TRANSFER_BEGUN && served)) return f->arrived;
+  if (state == SCR_TRANSFER_BEGUN) SCR_ERR(SCR_ERR_IO, "the process scr_transfer on %s has ended", scr.world.home.host);
+  scr_flight_recall(f);
+  return 0;
+}
+
+/* The bytes that are copied of F, as far as this rank knows. */
+SCR_FN uint64_t scr_flight_bytes(const scr_flush* f)
+{
+  uint64_t bytes = 0;
+  int      i;
+
+  for (i = 0; i < f->copies.n; i++) bytes += f->copies.item[i].done;
+  return bytes;
+}
+
+/*
+** Wait until the copies of F are made; they are made without limits meanwhile, and by the helper if the daemon does not
+** get on with them.  Local.
+*/
+SCR_FN void scr_flight_await(scr_flush* f)
+{
+  scr_transfer t;
+  double       since = scr_wtime();
+  uint64_t     bytes = 0;
+  int          rc;
+
+  if (f->by_daemon && !f->arrived) {
+    rc = scr_transfer_open(&t, scr.world.cntl);
+    if (rc == SCR_SUCCESS) scr_daemon_steer(&t, 0);
+    scr_transfer_close(&t, rc, 1);
+  }
+  while (f->by_daemon && !f->arrived) {
+    f->looked = 0;
+    if (scr_flight_has_arrived(f) || !f->by_daemon) break;
+    if (scr_flight_bytes(f) != bytes) since = scr_wtime();
+    bytes = scr_flight_bytes(f);
+    if (scr_wtime() - since > SCR_DAEMON_PATIENCE) {
+      SCR_ERR(SCR_ERR_IO, "the process scr_transfer on %s makes no progress", scr.world.home.host);
+      scr_flight_recall(f);
+    }
+    usleep(50000);
+  }
+  if (!f->by_daemon) scr_job_wait(&f->job);
+}
+
+/*
+** The daemon has made the copies of F: take them out of the transfer file (J9), and make their names durable.  Local.
+*/
+SCR_FN int scr_flight_receive(scr_flush* f)
+{
+  int i, rc = scr_flight_take_back(f);
+
+  for (i = 0; i < f->copies.n && rc == SCR_SUCCESS; i++) {
+    const scr_extent* from = &f->copies.item[i].from.extent[0];
+    if (f->copies.item[i].done != from->length)
+      rc = SCR_ERR(SCR_ERR_IO, "somebody has taken the copy of %s out of the transfer file", from->path);
+  }
+  return rc == SCR_SUCCESS ? scr_objects_sync(&f->objects, scr.world.prefix) : rc;
+}
+
+/* Forget the flushes in progress, when SCR_Init fails after it has taken them over and the helper has ended. */
+SCR_FN void scr_flights_forget(void)
+{
+  while (scr_flights.n > 0) {
+    scr_flush* f = scr_flights.flush[--scr_flights.n];
+    scr_copy_list_free(&f->copies);
+    scr_objects_free(&f->objects);
+    scr_free(&f->rival);
+    scr_free(&f);
+  }
+  scr_flights.failed = SCR_SUCCESS;
+  scr_free(&scr_flights.flush);
+}
+
+/* Returns 1 if a flush of the dataset IDENTITY is in progress. */
+SCR_FN int scr_flights_have(const scr_identity* identity)
+{
+  int i;
+
+  for (i = 0; i < scr_flights.n; i++)
+    if (scr_identity_cmp(&scr_flights.flush[i]->desc.identity, identity) == 0) return 1;
+  return 0;
+}
+
 /* ---- asynchronous ---- */
 
 /*
@@ -17119,9 +17827,9 @@ SCR_FN int scr_flush_forgive_superseded(int id, int rc)
 SCR_FN void scr_flight_land(void)
 {
   scr_flush* f = scr_flights.flush[0];
-  int        id = f->id, ckpt = f->desc.ckpt > 0, rc = f->job.rc;
+  int        id = f->id, ckpt = f->desc.ckpt > 0, rc = f->by_daemon ? scr_flight_receive(f) : f->job.rc;
 
-  if (rc != SCR_SUCCESS) scr_err_restore(&f->job.why);
+  if (rc != SCR_SUCCESS && !f->by_daemon) scr_err_restore(&f->job.why);
   rc = scr_agree(scr_flush_check(f, rc), scr.world.comm);
   if (rc == SCR_SUCCESS) rc = scr_flush_find_replaced(f);
   if (rc == SCR_SUCCESS) rc = scr_flush_commit(f);
@@ -17150,7 +17858,7 @@ SCR_FN void scr_flush_poll(void)
   scr_err_save(&why);
   while (scr_flights.n > 0) {
     memset(&v, 0, sizeof v);
-    v.sum[0] = scr_job_is_done(&scr_flights.flush[0]->job);
+    v.sum[0] = scr_flight_has_arrived(scr_flights.flush[0]);
     if (scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) != SCR_SUCCESS || v.sum[0] < scr.world.ranks) break;
     scr_flight_land();
   }
@@ -17165,16 +17873,18 @@ SCR_FN void scr_flush_finish_all(void)
   if (scr_flights.n == 0) return;
   scr_err_save(&why);
   while (scr_flights.n > 0) {
-    scr_job_wait(&scr_flights.flush[0]->job);
+    scr_flight_await(scr_flights.flush[0]);
     scr_flight_land();
   }
   scr_err_restore(&why);
 }
 
 /*
-** Begin to flush dataset ID, and let the helper copy its files.  Collective over the world; the same code everywhere.
+** Begin to flush dataset ID, and let the daemon of the node or the helper copy its files.  RESUMES: the run before this
+** one has begun it, and the transfer files have all its copies; if they turn out not to, SCR_ERR_STATE.  Collective
+** over the world; the same code everywhere.
 */
-SCR_FN int scr_flush_start(int id)
+SCR_FN int scr_flush_start(int id, int resumes)
 {
   scr_flush* f = (scr_flush*)scr_malloc(sizeof *f);
   int        ckpt = scr_dataset_find(id)->desc.ckpt > 0, rc = SCR_SUCCESS;
@@ -17185,7 +17895,9 @@ SCR_FN int scr_flush_start(int id)
     return rc;
   }
   f->async = 1;
+  f->resumes = resumes;
   rc = scr_flush_prepare(f, id, 0);
+  if (rc == SCR_SUCCESS && resumes && !f->committed) rc = scr_agree(scr_flight_fits(f), scr.world.comm);
   if (rc != SCR_SUCCESS || f->committed) {
     rc = scr_flush_result(id, ckpt, scr_flush_end(f, rc));
     scr_free(&f);
@@ -17196,8 +17908,38 @@ SCR_FN int scr_flush_start(int id)
   f->job.work = scr_flush_copy;
   f->job.arg = f;
   scr_flights.flush[scr_flights.n++] = f;
-  scr_job_start(&f->job);
+  f->by_daemon = resumes || (scr.flush_daemon && scr_flight_entrust(f));
+  if (!f->by_daemon) scr_job_start(&f->job);
   return SCR_SUCCESS;
+}
+
+/*
+** Go on with the flushes that the run before this one has left to the daemons, and take back their other copies; then
+** the daemons copy for this run.  Collective over the world.
+*/
+SCR_FN void scr_flush_take_over(void)
+{
+  scr_transfer t;
+  scr_vote     v;
+  int          i, rc, first = scr.world.group[SCR_GROUP_NODE].rank == 0;
+
+  for (i = 0; i < scr.datasets; i++) {
+    const scr_dataset* ds = &scr.dataset[i];
+    if (!scr_flush_is_due(ds)) continue;
+    memset(&v, 0, sizeof v);
+    if (first && scr_transfer_read(&t, scr.world.cntl) == SCR_SUCCESS)
+      v.max[0] = scr_transfer_has(&t, &ds->desc.identity);
+    if (first) scr_transfer_close(&t, SCR_SUCCESS, 0);
+    if (scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) != SCR_SUCCESS || v.max[0] == 0) continue;
+    if (scr_flush_start(ds->desc.identity.id, 1) != SCR_SUCCESS) scr_dbg(1, "%s", scr_err_text); /* it is still due */
+  }
+  if (first) {
+    rc = scr_transfer_open(&t, scr.world.cntl);
+    if (rc == SCR_SUCCESS) scr_transfer_clear(&t, scr.world.prefix, scr_flights_have);
+    if (rc == SCR_SUCCESS) scr_daemon_steer(&t, 1);
+    if (scr_transfer_close(&t, rc, 1) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  }
+  scr_barrier(scr.world.comm); /* what is flushed next uses the names of the temporary files that are removed */
 }
 
 /* Returns 1 if the index has the dataset NAME, with all its files.  Collective over the world; the same everywhere. */
@@ -17265,18 +18007,6 @@ SCR_FN int scr_flush_sync(int id, int may_replace_newer)
 }
 
 /* ---- when ---- */
-
-/* Returns 1 if DS has to be flushed: output always, checkpoints whose number is a multiple of SCR_FLUSH. */
-SCR_FN int scr_flush_is_due(const scr_dataset* ds)
-{
-  int output = (ds->desc.flags & SCR_FLAG_OUTPUT) != 0;
-
-  return scr_dataset_is_cached(ds) && (output ? scr_dataset_is_whole(ds) : ds->life == SCR_WHOLE) &&
-         ds->on_prefix != SCR_PREFIX_YES && ds->on_prefix != SCR_PREFIX_SUPERSEDED &&
-         ds->on_prefix != SCR_PREFIX_DROPPED && ds->on_prefix != SCR_PREFIX_OUTGROWN &&
-         (ds->desc.flags & SCR_FLAG_OUTPUT ||
-          (ds->desc.ckpt > 0 && scr.flush_every > 0 && ds->desc.ckpt % scr.flush_every == 0));
-}
 
 /*
 ** Flush dataset ID; it is no error if a newer dataset has its place on the prefix.  Collective over the world; the same
@@ -17394,10 +18124,10 @@ SCR_FN int scr_room_victim(const char* store, int keep, scr_room_loss most)
 }
 
 /*
-** Delete datasets from the store of D until it has at most SCR_CACHE_SIZE (COUNT); KEEP always stays.  Every rank calls
-** it.
+** Delete datasets from the store of D until it has at most SCR_CACHE_SIZE (COUNT); KEEP always stays.  BEHIND as in
+** scr_cache_remove.  Every rank calls it.
 */
-SCR_FN int scr_room_trim(const scr_reddesc* d, int keep)
+SCR_FN int scr_room_trim(const scr_reddesc* d, int keep, int behind)
 {
   const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
   int                  id, n = 0, rc = SCR_SUCCESS, count = s != NULL ? s->max_count : 1;
@@ -17405,7 +18135,7 @@ SCR_FN int scr_room_trim(const scr_reddesc* d, int keep)
   while (scr_room_count(d->store) > count && (id = scr_room_victim(d->store, keep, SCR_ROOM_USELESS)) != 0) {
     int err;
     if (n++ > 0) scr_barrier(scr.world.comm); /* this one drops the mark of the one before, which all must have */
-    err = scr_cache_delete(id);
+    err = scr_cache_delete(id, behind);
     if (rc == SCR_SUCCESS) rc = err;
   }
   return rc;
@@ -17423,7 +18153,7 @@ SCR_FN int scr_room_settle(const scr_reddesc* d)
   if (!scr.flush_async || scr_room_count(d->store) <= (s != NULL ? s->max_count : 1)) return 0;
   scr_flush_finish_all();
   newest = scr_room_newest();
-  if (scr_room_trim(d, newest != NULL ? newest->desc.identity.id : 0) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if (scr_room_trim(d, newest != NULL ? newest->desc.identity.id : 0, 0) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   return 1;
 }
 
@@ -17515,8 +18245,10 @@ SCR_FN void scr_room_ask(const scr_reddesc* d, int64_t need, scr_vote* v)
 {
   const scr_groupdesc* g = scr_room_group(d);
   uint64_t             free_bytes;
-  int                  known = scr_room_free(d->store, &free_bytes);
+  int                  known;
 
+  scr_removal_wait(); /* other ranks of the node, too, wait before they vote, so that a second answer is exact */
+  known = scr_room_free(d->store, &free_bytes);
   v->max[SCR_ROOM_LEAST_FREE] = INT64_MIN;
   if (g->groups == 1) { /* all ranks share the store */
     v->sum[SCR_ROOM_NEED] = need;
@@ -17622,7 +18354,7 @@ SCR_FN int scr_room_make(const scr_reddesc* d, int64_t need, int tight, int* too
           "%s cannot hold two datasets: dataset %d is deleted before the next one is written (SCR_CACHE_KEEP=0); if "
           "the run fails before that one is complete, only the prefix has a checkpoint",
           d->store, id);
-    rc = scr_agree(scr_cache_delete(id), scr.world.comm); /* other nodes may share the store and still be deleting */
+    rc = scr_agree(scr_cache_delete(id, 0), scr.world.comm); /* other nodes may share the store and still be deleting */
     if (rc == SCR_SUCCESS) rc = scr_room_look(d, need, &tight);
   }
   return rc;
@@ -17853,7 +18585,7 @@ SCR_FN int scr_fetch_prepare(scr_fetching* f, int* too_large)
     if (rc != SCR_SUCCESS) return rc;
   }
   if (scr_dataset_find(f->id) != NULL) {
-    if ((rc = scr_agree(scr_cache_delete(f->id), scr.world.comm)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_agree(scr_cache_delete(f->id, 0), scr.world.comm)) != SCR_SUCCESS) return rc;
     if (tight && (rc = scr_room_look(f->d, need, &tight)) != SCR_SUCCESS) return rc;
   }
   if ((rc = scr_room_make(f->d, need, tight, too_large)) != SCR_SUCCESS) return rc;
@@ -17870,6 +18602,7 @@ SCR_FN int scr_fetch_run(scr_fetching* f)
   scr_entry* e;
   int        rc;
 
+  if (f->d->scheme == SCR_SCHEME_SINGLE) x.record_crc = 0; /* no bytes pass once more: the copy takes the checksums */
   f->desc.complete = 0;
   if ((rc = scr_agree(scr_cache_enter(f->d, &f->desc, f->desc.preserve), scr.world.comm)) != SCR_SUCCESS) return rc;
   rc = scr_agree(scr_flow(scr.fetch_width, scr_fetch_copy, f, scr.world.comm), scr.world.comm);
@@ -17985,7 +18718,7 @@ SCR_FN int scr_read_open(scr_fetching* f, const char* dir, scr_life life)
   scr_read_close();
   ds = scr_dataset_find(f->id);
   if (ds != NULL && (!scr_dataset_is_whole(ds) || scr_identity_differs(&ds->desc.identity, &f->desc.identity))) {
-    if ((rc = scr_agree(scr_cache_delete(f->id), scr.world.comm)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_agree(scr_cache_delete(f->id, 0), scr.world.comm)) != SCR_SUCCESS) return rc;
     ds = NULL;
   }
   if (ds == NULL) {
@@ -19084,6 +19817,7 @@ SCR_FN int scr_settings_keep(void)
   scr.pace.share /= 100.0;
   type = scr_param_get(scr.world.params, "SCR_FLUSH_TYPE");
   if (type != NULL && strcasecmp(type, "SYNC") == 0) scr.flush_async = 0;
+  scr.flush_daemon = scr.flush_async && type != NULL && strcasecmp(type, "DAEMON") == 0;
   ranks = scr_param_get(scr.world.params, "SCR_RESTART_RANKS");
   scr.same_ranks = ranks != NULL && strcasecmp(ranks, "same") == 0;
   if (rc != SCR_SUCCESS) return rc;
@@ -19124,8 +19858,9 @@ SCR_FN int scr_lock_is_of_this_process(int fd)
 }
 
 /*
-** Lock <prefix>/.scr/run.lock, so that no second run uses the prefix, and write into it which launch holds it, and in a
-** second line which process, which scr_halt --immediate ends.  The processes of a killed run may hold it a little
+** Lock <prefix>/.scr/run.lock, so that no second run uses the prefix, and write into it which launch holds it, in a
+** second line which process, which scr_halt --immediate ends, and in a third one the token of this run: from then on
+** the daemons of the runs before this one copy no more.  The processes of a killed run may hold the lock a little
 ** longer, but those of this launch stay.  Rank 0 only.
 */
 SCR_FN int scr_run_hold_prefix(void)
@@ -19151,10 +19886,16 @@ SCR_FN int scr_run_hold_prefix(void)
     return SCR_ERR(SCR_ERR_BUSY,
                    "another run uses the prefix %s; give each run its own SCR_PREFIX, or end that run: %s",
                    scr.world.prefix, scr_err_text);
-  snprintf(text, sizeof text, "%s\nprocess %ld on %s\n", mine, (long)getpid(), scr_msg_host);
-  if (rc == SCR_SUCCESS && scr_os.ftruncate(scr.prefix_lock, 0) == 0)
-    scr_pwrite_all(scr.prefix_lock, text, strlen(text), 0); /* it helps others, but may fail */
-  return rc;
+  if (rc == SCR_SUCCESS) rc = scr_token_read(scr.world.prefix, scr.token_before, sizeof scr.token_before);
+  if (rc != SCR_SUCCESS) return rc;
+  snprintf(scr.token, sizeof scr.token, "%016" PRIx64, scr_random());
+  snprintf(text, sizeof text, "%s\nprocess %ld on %s\nrun %s\n", mine, (long)getpid(), scr_msg_host, scr.token);
+  if (scr_os.ftruncate(scr.prefix_lock, 0) < 0 || scr_pwrite_all(scr.prefix_lock, text, strlen(text), 0) < 0 ||
+      (scr_fsync_enabled && scr_os.fsync(scr.prefix_lock) < 0))
+    scr.token[0] = '\0'; /* it helps others, but may fail; then no daemon copies for this run */
+  if (*scr.token == '\0' && scr.flush_daemon)
+    scr_warn("cannot write %s: %s; a thread of each rank copies in place of the daemons", path, strerror(errno));
+  return SCR_SUCCESS;
 }
 
 /* Make the user of this run the one that H, the record of the prefix, names (O3).  Returns 1 if H has changed. */
@@ -19248,7 +19989,7 @@ SCR_FN int scr_run_open_prefix(void)
 {
   struct {
     char prefix[SCR_MAX_FILENAME], real[SCR_MAX_FILENAME], id[sizeof scr.world.prefix_id];
-    char user[sizeof scr.world.home.user];
+    char user[sizeof scr.world.home.user], token[SCR_TOKEN_MAX], token_before[SCR_TOKEN_MAX];
     int  adopts;
   } p;
   int rc = SCR_SUCCESS;
@@ -19262,6 +20003,8 @@ SCR_FN int scr_run_open_prefix(void)
     if (rc == SCR_SUCCESS) scr_record_sweep(scr.world.prefix);
     if (rc == SCR_SUCCESS) rc = scr_run_identify_prefix(p.id, sizeof p.id, &p.adopts);
     memcpy(p.user, scr.world.home.user, sizeof p.user);
+    memcpy(p.token, scr.token, sizeof p.token);
+    memcpy(p.token_before, scr.token_before, sizeof p.token_before);
   }
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_bcast(&p, (int)sizeof p, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
@@ -19269,6 +20012,9 @@ SCR_FN int scr_run_open_prefix(void)
   memcpy(scr.prefix_real, p.real, sizeof p.real);
   memcpy(scr.world.prefix_id, p.id, sizeof p.id);
   memcpy(scr.world.home.user, p.user, sizeof p.user);
+  memcpy(scr.token, p.token, sizeof p.token);
+  memcpy(scr.token_before, p.token_before, sizeof p.token_before);
+  if (*scr.token == '\0') scr.flush_daemon = 0;
   scr.world.prefix_adopts = p.adopts;
   return SCR_SUCCESS;
 }
@@ -19594,8 +20340,7 @@ SCR_FN void scr_release(void)
   scr_read_close();
   scr_signals_end();
   scr_helper_end();
-  scr_flights.failed = SCR_SUCCESS;
-  scr_free(&scr_flights.flush);
+  scr_flights_forget();
   scr_map_settle();
   scr_log_end(&scr.log);
   scr_world_free(&scr.world);
@@ -20023,17 +20768,19 @@ SCR_FN int scr_run_find_on_prefix(void)
 }
 
 /*
-** Flush datasets that a killed run should have flushed and, with SCR_FLUSH_ON_RESTART, the loaded checkpoint.
-** Collective over the world.
+** Flush datasets that a killed run should have flushed and, with SCR_FLUSH_ON_RESTART, the loaded checkpoint; what a
+** daemon goes on to copy is left to it.  Collective over the world.
 */
 SCR_FN void scr_run_flush_due(void)
 {
   int i, restart = 0;
 
   scr_param_int(scr.world.params, "SCR_FLUSH_ON_RESTART", &restart);
+  if (scr.flush_daemon) scr_flush_take_over();
   for (i = scr.datasets - 1; i >= 0; i--) {
     const scr_dataset* ds = &scr.dataset[i];
     int                id = ds->desc.identity.id;
+    if (ds->pins > 0) continue;                                                             /* its flush goes on */
     scr_report(restart && id == scr.loaded ? scr_flush_unasked(id) : scr_flush_if_due(ds)); /* and the run goes on */
   }
 }
@@ -20212,6 +20959,7 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   scr_run_halt_begin();
   rc = scr_fmt(scr.map_file, sizeof scr.map_file, "%s/filemap_%d.scrinfo", scr.world.cntl,
                scr.world.group[SCR_GROUP_NODE].rank);
+  if (rc == SCR_SUCCESS) rc = scr_daemon_calm();
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_run_find_checkpoint()) != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0 && scr_run_write_reason(NULL) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
@@ -20506,7 +21254,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   scr.open_start = scr_wtime();
   scr_event_compute(0);
   tight = scr_room_is_tight(&v);
-  if (scr_room_settle(d)) rc = scr_room_look(d, need, &tight);
+  if (scr_room_settle(d) || tight) rc = scr_room_look(d, need, &tight);
   if (rc == SCR_SUCCESS) rc = scr_room_make(d, need, tight && !bypass, &too_large);
   if (rc == SCR_SUCCESS && too_large && d->bypass < 0) {
     bypass = 1;
@@ -20711,7 +21459,7 @@ SCR_FN int scr_complete_failed(int id, int rc)
     return rc;
   }
   scr_barrier(scr.world.comm); /* one that deletes the directory deletes files of its node that others still count */
-  scr_cache_delete(id);
+  scr_cache_delete(id, 0);
   scr_event_compute(1);
   scr_err_restore(&why);
   return rc;
@@ -20786,9 +21534,9 @@ SCR_FN int scr_complete_after(int id)
   if (!cached && ckpt) scr_flush_slide(id);
   if (rc == SCR_SUCCESS && ckpt && scr.granting & SCR_WISH_FLUSH) rc = scr_flush_unless_superseded(id);
   else if (rc == SCR_SUCCESS && scr_flush_is_due(ds))
-    rc = scr.flush_async ? scr_flush_start(id) : scr_flush_sync(id, 0);
+    rc = scr.flush_async ? scr_flush_start(id, 0) : scr_flush_sync(id, 0);
   /* keep the old ones if the new one is bad, or may turn out so while it is copied; then the next start trims */
-  if (!scr_err_is_damage(rc) && scr_dataset_find(id)->pins == 0 && scr_room_trim(scr.red, id) != SCR_SUCCESS)
+  if (!scr_err_is_damage(rc) && scr_dataset_find(id)->pins == 0 && scr_room_trim(scr.red, id, 1) != SCR_SUCCESS)
     scr_warn("%s", scr_err_text);
   if (ckpt) scr_wish_grant(id, rc);
   halt = halt || scr.leaving;
@@ -20926,7 +21674,7 @@ SCR_FN int scr_run_delete(const char* name)
     id = ds->desc.identity.id;
     was_loaded = id == scr.loaded;
     if (!was_loaded && scr_work_is_at_stake()) scr.prefix_at_stake = 1; /* only SCR_FRESH_START lifts a refusal */
-    err = scr_cache_delete(id);
+    err = scr_cache_delete(id, 0);
     if (id == scr.reading.id) scr_read_close();
   }
   if (on.identity.id != 0) rc = scr_flush_delete(on.identity.id, on.dir);

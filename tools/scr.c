@@ -32,6 +32,8 @@
 #include "scr_should_exit.c"
 #include "scr_status.c"
 #include "scr_test_runtime.c"
+#include "scr_test_system.c"
+#include "scr_transfer.c"
 #include "scr_watchdog.c"
 #include "scr_where.c"
 
@@ -58,12 +60,14 @@
   X(postrun, "save what the caches have, at the end of an allocation")                                                 \
   X(scavenge, "bring a dataset from the caches of a job that has ended to the prefix")                                 \
   X(copy, "copy what this node has of a dataset to the prefix, for a scavenge")                                        \
+  X(transfer, "copy what asynchronous flushes leave to the daemon of this node")                                       \
   X(inspect, "tell which datasets can be put together from the caches of the nodes")                                   \
   X(inspect_cache, "print what the cache of this node has")                                                            \
   X(list_dir, "print the control or cache directories of a job")                                                       \
   X(check_node, "check that the control and cache directories of this node work")                                      \
   X(list_down_nodes, "find the nodes of an allocation that do not work")                                               \
   X(test_runtime, "check that the programs which the commands call are here")                                          \
+  X(test_system, "test whether the jobs of this system survive failures, and how fast its nodes write")                \
   X(get_jobstep_id, "print the job step that a launcher has started")                                                  \
   X(kill_jobstep, "end a job step")                                                                                    \
   X(watchdog, "end a job step that makes no progress")                                                                 \

@@ -117,6 +117,7 @@ static int copy_control(const char* dir, void* arg)
   if (rc == SCR_SUCCESS) rc = scr_lock_open(lock, &fd);
   if (rc == SCR_SUCCESS && (rc = scr_lock_take(fd, lock, SCR_LOCK_SECONDS)) == SCR_ERR_BUSY)
     rc = SCR_ERR(rc, "a run is using the cache: %s", scr_err_text);
+  if (rc == SCR_SUCCESS && scr_transfer_withdraw(dir, copy_job.prefix, "") != SCR_SUCCESS) copy_say(scr_err_text);
   copy_job.adding = 1;
   if (rc == SCR_SUCCESS) cache_read(dir, copy_map, arg); /* the second time reports what cannot be read */
   copy_job.adding = 0;

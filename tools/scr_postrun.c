@@ -1,5 +1,5 @@
 /* scr_postrun - at the end of an allocation, save what the caches have and the prefix has not.  No MPI. */
-#include "scavenge.h"
+#include "transfer.h"
 
 static const char postrun_usage[] =
     "scr_postrun [OPTIONS]\n"
@@ -7,6 +7,7 @@ static const char postrun_usage[] =
     "directory, unless it is there; or else the newest before it that can be put together.  Output datasets go "
     "before,\n"
     "and checkpoints that SCR_FLUSH should have copied go after.  The next run restarts from the checkpoint.\n"
+    "The daemons scr_transfer end before.\n"
     "\n"
     "  -p, --prefix DIR   the prefix directory; default: SCR_PREFIX, or else the working directory\n"
     "  -d, --down NODES   nodes that do not work, beside those that scr_list_down_nodes finds\n"
@@ -21,21 +22,14 @@ static const char postrun_usage[] =
 /* Make DOWN, of N bytes, the nodes of the allocation that do not work, those of KNOWN included. */
 static void postrun_find_down(const char* known, char* down, size_t n)
 {
-  char        path[SCR_MAX_FILENAME];
-  const char* argv[4];
-  system_task t;
+  const char* arguments[] = {known != NULL ? "--down" : NULL, known, NULL};
+  char*       out;
+  int         status = system_run_sibling("scr_list_down_nodes", arguments, 0, SCAVENGE_SECONDS, &out);
 
-  memset(&t, 0, sizeof t);
-  system_sibling("scr_list_down_nodes", path, sizeof path);
-  argv[0] = path;
-  argv[1] = known != NULL ? "--down" : NULL;
-  argv[2] = known;
-  argv[3] = NULL;
-  t.argv = argv;
-  system_run(&t, 1, SCAVENGE_SECONDS);
-  snprintf(down, n, "%s", t.status == 1 ? system_text(&t, 1) : known != NULL ? known : "");
-  if (t.status < 0 || t.status > 1) scavenge_say("scr_list_down_nodes failed; all nodes are asked");
-  scr_buf_free(&t.out);
+  if (out != NULL) out[strcspn(out, "\r\n")] = '\0';
+  snprintf(down, n, "%s", status == 1 && out != NULL ? out : known != NULL ? known : "");
+  if (status < 0 || status > 1) scavenge_say("scr_list_down_nodes failed; all nodes are asked");
+  scr_free(&out);
 }
 
 /* What to save, and what is saved so far. */
@@ -171,6 +165,7 @@ SCR_FN int postrun_main(int argc, char** argv)
     o.params = params;
     o.seconds = (double)seconds;
     o.down = *down != '\0' ? down : NULL;
+    if (transfer_is_used(params) && transfer_end(params, real, o.down) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
     bad = postrun_run(argv[0], &o);
   }
   scr_hash_delete(&params);

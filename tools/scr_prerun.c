@@ -1,10 +1,11 @@
 /* scr_prerun - before the first run of an allocation, check and prepare what the runs need.  No MPI. */
-#include "scavenge.h"
+#include "transfer.h"
 
 static const char prerun_usage[] =
     "scr_prerun [OPTIONS]\n"
     "Before the first run of an allocation: check that the programs are here which the commands call, and that the\n"
     "prefix directory can be written; and remove from it what failed scavenges have left and nobody needs any more.\n"
+    "With SCR_FLUSH_ASYNC=1 and SCR_FLUSH_TYPE=DAEMON, start the daemon scr_transfer on each node of the allocation.\n"
     "\n"
     "  -p, --prefix DIR   the prefix directory; default: SCR_PREFIX, or else the working directory\n"
     "  -h, --help         print this and exit;  --version  print the version and exit\n"
@@ -15,17 +16,11 @@ static const char prerun_usage[] =
 /* Run scr_test_runtime, which prints what is missing.  Returns its exit code. */
 static int prerun_test(void)
 {
-  char        path[SCR_MAX_FILENAME];
-  const char* argv[] = {path, NULL};
-  system_task t;
-  int         status;
+  const char* none[] = {NULL};
+  char*       out;
+  int         status = system_run_sibling("scr_test_runtime", none, 0, SYSTEM_SECONDS, &out);
 
-  memset(&t, 0, sizeof t);
-  system_sibling("scr_test_runtime", path, sizeof path);
-  t.argv = argv;
-  system_run(&t, 1, SYSTEM_SECONDS);
-  status = t.status;
-  scr_buf_free(&t.out);
+  scr_free(&out);
   return status;
 }
 
@@ -59,11 +54,12 @@ SCR_FN int prerun_main(int argc, char** argv)
   if (optind != argc) return tool_usage(argv[0], prerun_usage, 1, "there is nothing to say after the options");
   params = tool_params(prefix);
   rc = params == NULL ? SCR_ERR_PARAM : scr_param_int(params, "SCR_ENABLE", &enable);
-  scr_hash_delete(&params);
   if (rc == SCR_SUCCESS && enable && prerun_test() != 0)
-    return tool_fail(argv[0], 1, "the allocation is not ready: a program is missing");
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the allocation is not ready: a program is missing");
   if (rc == SCR_SUCCESS && enable) rc = prerun_write(prefix);
   if (rc == SCR_SUCCESS && enable && scavenge_sweep(prefix) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if (rc == SCR_SUCCESS && enable && transfer_is_used(params)) rc = transfer_start(params);
+  scr_hash_delete(&params);
   return rc == SCR_SUCCESS ? 0 : tool_fail(argv[0], 1, scr_err_text);
 }
 

@@ -354,6 +354,89 @@ static void a_run_that_dies_in_a_flush_loses_nothing(void)
   }
 }
 
+/* ---- the daemon ------------------------------------------------------------------------------------------------ */
+
+/* The same, and SCR_Init; a daemon copies. */
+static void init_with_daemon(int rate, int packed)
+{
+  begin_async(rate);
+  set("SCR_FLUSH_TYPE=DAEMON");
+  set("SCR_USE_CONTAINERS=%d", packed);
+  set("SCR_CONTAINER_SIZE=100000");
+  OK(SCR_Init());
+  shell("for d in \"$PWD\"/cntl/*/scr.*; do \"$TEST_TRANSFER\" \"$d\" < /dev/null > daemon.log 2>&1 & done");
+}
+
+/* The daemon ends. */
+static void end_daemon(void)
+{
+  shell("for d in \"$PWD\"/cntl/*/scr.*; do \"$TEST_TRANSFER\" --exit \"$d\"; done");
+}
+
+static void a_daemon_copies(void)
+{
+  char text[4000];
+  int  packed;
+
+  for (packed = 0; packed < 2; packed++) {
+    during("SCR_USE_CONTAINERS=%d", packed);
+    init_with_daemon(400000, packed);
+    hear();
+    OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
+    CHECK(in_index() == 0, "the flush was over before the call returned");
+    OK(SCR_Wait("ck1"));
+    CHECK(in_index() == 1, "SCR_Wait returned before the flush was over");
+    heard(text, sizeof text);
+    CHECK(*text == '\0', "%s", text);
+    if (!packed) on_prefix_shape("ck1", &files);
+    OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, &files, 1));
+    compute_until(2);
+    OK(put_shape("ck3", SCR_FLAG_CHECKPOINT, &files, 1));
+    OK(SCR_Finalize());
+    CHECK(in_index() == 3 && count_in("prefix", ".tmp") == 0, "%d", in_index());
+    end_daemon();
+    lose_all_nodes();
+    run_gets_shape("ck3", &files);
+  }
+}
+
+/* The run dies at some moment of a flush, and the daemon goes on. */
+static void die_beside_a_daemon(int n, int packed)
+{
+  init_with_daemon(n % 3 == 0 ? 0 : 400000, packed);
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
+  OK(SCR_Wait(NULL));
+  OK(open_shape("ck2", SCR_FLAG_CHECKPOINT, &files));
+  fault_at(FAULT_DEAD, FAULT_ALL, EIO, n);
+  SCR_Complete_output(1);
+  SCR_Wait(NULL);
+  fault_end();
+  run_dies();
+  OK(SCR_Init()); /* it completes the flush, or makes it anew */
+  OK(SCR_Finalize());
+  CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
+  end_daemon();
+}
+
+static void a_run_that_dies_beside_a_daemon_loses_nothing(void)
+{
+  char name[SCR_MAX_FILENAME];
+  int  n, flag;
+
+  for (n = 1; n < 400; n += test_long ? 3 : 20 + (int)roll(60)) {
+    during("call %d of each rank", n);
+    test_alive();
+    die_beside_a_daemon(n, n % 2);
+    OK(SCR_Init());
+    OK(SCR_Have_restart(&flag, name));
+    if (flag) get_shape(name, &files);
+    else CHECK(0, "nothing is offered");
+    OK(SCR_Finalize());
+    lose_all_nodes();
+    run_gets_shape(name, &files);
+  }
+}
+
 /* ---- kill -9 --------------------------------------------------------------------------------------------------- */
 
 static void* kill_later(void* arg)
@@ -457,4 +540,6 @@ const test_case async_cases[] = {CASE(a_run_is_killed_while_it_flushes, ""),
                                  CASE(a_flush_that_fails_is_told_and_made_up_for, "2"),
                                  CASE(what_is_corrupt_in_the_cache_is_rebuilt_while_it_is_flushed, "4"),
                                  CASE(a_run_that_dies_in_a_flush_loses_nothing, "2"),
+                                 CASE(a_daemon_copies, "1 2 4"),
+                                 CASE(a_run_that_dies_beside_a_daemon_loses_nothing, "2"),
                                  CASES_END};

@@ -79,12 +79,12 @@ for file in library mpi_test writing settings cache halt restart jobs loss flush
   compile $MPICC -O1 -fvisibility=hidden -c -o "$T/$file.o" "$T/src/tests/mpi/$file.c"
 done
 compile $MPICC -O1 -c -o "$T/yield.o" "$ROOT/tests/cluster/yield.c" # makes MPI's own waits yield: ranks share cores here
-for tool in scr_halt scr_index scr_rebuild scr_where; do compile $MPICC -O1 -o "$T/$tool" "$T/src/tools/$tool.c" -lz; done
+for tool in scr_halt scr_index scr_rebuild scr_transfer scr_where; do compile $MPICC -O1 -o "$T/$tool" "$T/src/tools/$tool.c" -lz; done
 built
 compile $MPICC -rdynamic -o "$T/mpi" "$T"/*.o -lz -lpthread -ldl
 compile $MPICC -O1 -o "$T/encode" "$T/src/tests/mpi/encode.c" "$T/yield.o" -lz -lpthread # the redundancy engine alone
 built
-export TEST_HALT=$T/scr_halt TEST_INDEX=$T/scr_index TEST_WHERE=$T/scr_where TEST_REBUILD=$T/scr_rebuild TEST_DATA=$ROOT/tests/data
+export TEST_TRANSFER=$T/scr_transfer TEST_HALT=$T/scr_halt TEST_INDEX=$T/scr_index TEST_WHERE=$T/scr_where TEST_REBUILD=$T/scr_rebuild TEST_DATA=$ROOT/tests/data
 unset "${!SCR_@}"
 
 # ---- runs ------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,376 @@
+/* scr_transfer - the daemon of a node that copies what asynchronous flushes leave to it.  No MPI. */
+#include "dirs.h"
+
+#include <glob.h>
+
+static const char transfer_usage[] =
+    "scr_transfer [OPTIONS] [DIR | FILE]\n"
+    "Copy files from the cache of this node to the prefix directory, as the runs with SCR_FLUSH_TYPE=DAEMON ask for "
+    "in\n"
+    "the transfer file of the control directory DIR: in bursts, with pauses between them, so that it stays within\n"
+    "SCR_FLUSH_ASYNC_BW and SCR_FLUSH_ASYNC_PERCENT.  It goes on when a run is killed; the next run completes the "
+    "flush.\n"
+    "\n"
+    "  DIR, FILE       the control directory of the job, or its transfer file; default: those of the parameters.\n"
+    "                  Directories that belong to it, node.<host> in it and DIR.<n>, are served too\n"
+    "      --exit      end the daemon that serves DIR, after its burst, and wait for its end\n"
+    "  -h, --help      print this and exit;  --version  print the version and exit\n"
+    "\n"
+    "scr_prerun starts it on each node; scr_postrun and scr_halt --immediate end it.  It may be killed at any time, "
+    "and\n"
+    "ends when DIR is removed.\n"
+    "Exit 0 after --exit, or if another daemon serves DIR; 1 if there is an error.\n";
+
+enum { OPT_TRANSFER_EXIT = 1001 };
+
+#define TRANSFER_POLL_SECONDS  0.1                  /* between two looks at the transfer files, */
+#define TRANSFER_REST_SECONDS  1                    /* and at run.lock, while it forbids to copy */
+#define TRANSFER_BURST_SECONDS 1                    /* of the bandwidth that a burst may use up at once, */
+#define TRANSFER_BURST_MOST    ((uint64_t)64 << 20) /* and its most and least bytes */
+#define TRANSFER_BURST_LEAST   4096
+#define TRANSFER_STEP          ((size_t)1 << 20)
+#define TRANSFER_EXIT_SECONDS  60
+
+/* A control directory that this daemon serves. */
+typedef struct {
+  char     cntl[SCR_MAX_FILENAME];
+  int      life;   /* descriptor of the lock that says so */
+  double   start;  /* when the last burst began, or should have begun, */
+  double   worked; /* how long it worked, */
+  uint64_t moved;  /* and its bytes */
+  double   rest;   /* when to look again whether its run may copy */
+} transfer_node;
+
+static struct {
+  transfer_node* node;
+  int            nodes;
+  int            refused; /* control directories that other daemons serve */
+  char*          buf;
+  char           told[SCR_ERR_TEXT_MAX]; /* the last message, which is not repeated */
+} transfer_daemon;
+
+/* Print the last error, unless it was the last one printed. */
+static void transfer_tell(void)
+{
+  if (strcmp(transfer_daemon.told, scr_err_text) == 0) return;
+  snprintf(transfer_daemon.told, sizeof transfer_daemon.told, "%s", scr_err_text);
+  scr_warn("%s", scr_err_text);
+}
+
+/* ---- a burst ---- */
+
+/* The first copy of T that is not complete; NULL if there is none. */
+static scr_hash_elem* transfer_next(const scr_transfer* t)
+{
+  scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(t->h, "FILES"));
+
+  while (e != NULL && scr_transfer_state_of(e) != SCR_TRANSFER_BEGUN) e = scr_hash_elem_next(e);
+  return e;
+}
+
+/* Returns 1 if T, of N, lets the daemon copy: it says so, and the run that it is of was the last to use the prefix. */
+static int transfer_may_copy(transfer_node* n, const scr_transfer* t)
+{
+  char        token[SCR_TOKEN_MAX];
+  const char* prefix = scr_hash_str_or(t->h, "PREFIX", "");
+
+  if (strcmp(scr_hash_str_or(t->h, "COMMAND", ""), "RUN") != 0 || *prefix == '\0') return 0;
+  if (scr_wtime() < n->rest) return 0;
+  if (scr_token_read(prefix, token, sizeof token) != SCR_SUCCESS) transfer_tell();
+  else if (scr_transfer_is_of(t, token)) return 1;
+  n->rest = scr_wtime() + TRANSFER_REST_SECONDS;
+  return 0;
+}
+
+/* A limit of T; 0 if there is none. */
+static double transfer_limit(const scr_transfer* t, const char* key)
+{
+  double v = strtod(scr_hash_str_or(t->h, key, "0"), NULL);
+  return v > 0 ? v : 0;
+}
+
+/* When the next burst for N may begin, by the limits of T as they are now. */
+static double transfer_due(const transfer_node* n, const scr_transfer* t)
+{
+  double bw = transfer_limit(t, "BW"), share = transfer_limit(t, "PERCENT") / 100, pause = 0;
+
+  if (bw > 0) pause = (double)n->moved / bw;
+  if (share > 0 && share < 1 && n->worked / share > pause) pause = n->worked / share;
+  return n->start + pause;
+}
+
+/* Record in the transfer file of N how far the copy IT from SOURCE is; RC is the result of its burst. */
+static int transfer_record(const transfer_node* n, const char* source, const scr_copy_item* it, int rc)
+{
+  scr_err_record why;
+  scr_transfer   t;
+  scr_hash*      h;
+  int            err;
+
+  scr_err_save(&why);
+  err = scr_transfer_open(&t, n->cntl);
+  h = scr_hash_get(scr_hash_get(t.h, "FILES"), source);
+  if (h != NULL && rc == SCR_SUCCESS) {
+    scr_hash_util_set_bytecount(h, "WRITTEN", it->done);
+    scr_hash_util_set_crc32_fixed(h, "CRC", it->crc);
+  } else if (h != NULL) {
+    why.text[why.length] = '\0';
+    scr_hash_util_set_str(h, "ERROR", why.text);
+  }
+  if (transfer_next(&t) == NULL) scr_hash_util_set_str(t.h, "FLAG", "DONE");
+  scr_hash_util_set_str(t.h, "STATE", transfer_next(&t) == NULL ? "STOP" : "RUN");
+  return scr_transfer_close(&t, err, 1);
+}
+
+/* Write STATE to the transfer file of N. */
+static int transfer_set_state(const transfer_node* n, const char* state)
+{
+  scr_transfer t;
+  int          rc = scr_transfer_open(&t, n->cntl);
+
+  scr_hash_util_set_str(t.h, "STATE", state);
+  return scr_transfer_close(&t, rc, 1);
+}
+
+/*
+** Copy a part of the file E of T, the transfer file of N, sync it, and record it there.  A copy that fails is recorded
+** too: the rank that wants it makes it then.
+*/
+static int transfer_copy(transfer_node* n, const scr_transfer* t, const scr_hash_elem* e)
+{
+  scr_pace        pace;
+  scr_copy_target target = {NULL, -1};
+  scr_identity    identity;
+  scr_copy_item   it;
+  double          now = scr_wtime(), due = transfer_due(n, t), bw = transfer_limit(t, "BW");
+  uint64_t        most = bw > 0 ? (uint64_t)(bw * TRANSFER_BURST_SECONDS) : TRANSFER_BURST_MOST, before;
+  int             rc = scr_transfer_get(e, &identity, &it), err;
+
+  memset(&pace, 0, sizeof pace);
+  if (most > TRANSFER_BURST_MOST) most = TRANSFER_BURST_MOST;
+  if (most < TRANSFER_BURST_LEAST) most = TRANSFER_BURST_LEAST;
+  before = it.done;
+  if (rc == SCR_SUCCESS) rc = scr_copy_one(&it, &target, transfer_daemon.buf, TRANSFER_STEP, most, &pace);
+  err = scr_copy_leave(&target);
+  if (rc == SCR_SUCCESS) rc = err;
+  n->start = due > now - TRANSFER_BURST_SECONDS ? due : now; /* a pause that was too long makes the next one shorter */
+  n->worked = scr_wtime() - now;
+  n->moved = it.done - before;
+  if (rc != SCR_SUCCESS) transfer_tell();
+  rc = transfer_record(n, scr_hash_elem_key(e), &it, rc);
+  scr_transfer_clear_item(&it);
+  return rc;
+}
+
+/*
+** Make a burst for N, if there is something to copy and its time has come.  *NEXT becomes the time of the next one, if
+** that is earlier; *ENDS becomes 1 if the daemon is to end.
+*/
+static int transfer_serve(transfer_node* n, double* next, int* ends)
+{
+  scr_transfer         t;
+  const scr_hash_elem* e = NULL;
+  int                  burst, may = 0, rc;
+
+  if ((rc = scr_transfer_rest(n->cntl, &burst)) != SCR_SUCCESS) return rc;
+  rc = scr_transfer_read(&t, n->cntl);
+  if (rc == SCR_SUCCESS) e = transfer_next(&t);
+  if (e != NULL && transfer_due(n, &t) <= scr_wtime() && (may = transfer_may_copy(n, &t))) rc = transfer_copy(n, &t, e);
+  else if (e != NULL && transfer_due(n, &t) > scr_wtime()) may = 1; /* later */
+  if (may && transfer_due(n, &t) < *next) *next = transfer_due(n, &t);
+  if (!may && rc == SCR_SUCCESS && strcmp(scr_hash_str_or(t.h, "STATE", ""), "STOP") != 0)
+    rc = transfer_set_state(n, "STOP");
+  *ends |= strcmp(scr_hash_str_or(t.h, "COMMAND", ""), "EXIT") == 0;
+  scr_transfer_close(&t, rc, 0);
+  scr_hash_file_unlock(&burst);
+  return rc;
+}
+
+/* ---- the control directories ---- */
+
+/* The path of the lock that a daemon holds as long as it serves CNTL. */
+static int transfer_life(const char* cntl, char* path, size_t n)
+{
+  return scr_fmt(path, n, "%s/transfer.daemon.lock", cntl);
+}
+
+/* Stop serving directories that were removed. */
+static void transfer_drop(void)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat mine, there;
+  int         i;
+
+  for (i = transfer_daemon.nodes - 1; i >= 0; i--) {
+    transfer_node* n = &transfer_daemon.node[i];
+    if (transfer_life(n->cntl, path, sizeof path) == SCR_SUCCESS && fstat(n->life, &mine) == 0 &&
+        stat(path, &there) == 0 && mine.st_ino == there.st_ino && mine.st_dev == there.st_dev)
+      continue;
+    scr_os.close(n->life);
+    *n = transfer_daemon.node[--transfer_daemon.nodes];
+  }
+}
+
+/* Serve CNTL, unless that is done already.  SCR_ERR_BUSY if another daemon serves it. */
+static int transfer_add(const char* cntl)
+{
+  char           path[SCR_MAX_FILENAME];
+  scr_transfer   t;
+  transfer_node* n;
+  int            i, fd = -1, rc = transfer_life(cntl, path, sizeof path);
+
+  for (i = 0; i < transfer_daemon.nodes; i++)
+    if (strcmp(transfer_daemon.node[i].cntl, cntl) == 0) return SCR_SUCCESS;
+  if (rc == SCR_SUCCESS) rc = scr_private_check(cntl);
+  if (rc == SCR_SUCCESS) rc = scr_lock_open(path, &fd);
+  if (rc == SCR_SUCCESS) rc = scr_lock_take(fd, path, TRANSFER_POLL_SECONDS); /* who only asks holds it for a moment */
+  if (rc == SCR_SUCCESS && !scr_grow(&transfer_daemon.node, transfer_daemon.nodes, sizeof *transfer_daemon.node))
+    rc = SCR_ERR_OOM();
+  if (rc != SCR_SUCCESS) {
+    if (fd >= 0) scr_os.close(fd);
+    return rc;
+  }
+  n = &transfer_daemon.node[transfer_daemon.nodes++];
+  memset(n, 0, sizeof *n);
+  snprintf(n->cntl, sizeof n->cntl, "%s", cntl);
+  n->life = fd;
+  rc = scr_transfer_open(&t, cntl); /* an EXIT was for the daemon before this one */
+  if (strcmp(scr_hash_str_or(t.h, "COMMAND", "EXIT"), "EXIT") == 0) scr_hash_util_set_str(t.h, "COMMAND", "RUN");
+  return scr_transfer_close(&t, rc, 1);
+}
+
+/* Call VISIT for each control directory of DIR that has a transfer file.  Returns the last error. */
+static int transfer_walk(const char* dir, int (*visit)(const char* cntl))
+{
+  static const char* const below[] = {"/transfer.scrinfo", "/node.*/transfer.scrinfo", ".[0-9]*/transfer.scrinfo",
+                                      ".[0-9]*/node.*/transfer.scrinfo"};
+  char                     pattern[2 * SCR_MAX_FILENAME + 64], *p = pattern;
+  glob_t                   found;
+  size_t                   i;
+  int                      err, rc = SCR_SUCCESS;
+
+  for (; *dir != '\0' && p < pattern + 2 * SCR_MAX_FILENAME; dir++) {
+    if (strchr("*?[\\", *dir) != NULL) *p++ = '\\';
+    *p++ = *dir;
+  }
+  memset(&found, 0, sizeof found);
+  for (i = 0; i < sizeof below / sizeof *below; i++) {
+    strcpy(p, below[i]);
+    if (glob(pattern, i > 0 ? GLOB_APPEND : 0, NULL, &found) == GLOB_NOSPACE) return SCR_ERR_OOM();
+  }
+  for (i = 0; i < found.gl_pathc; i++) {
+    *strrchr(found.gl_pathv[i], '/') = '\0';
+    if ((err = visit(found.gl_pathv[i])) != SCR_SUCCESS) rc = err;
+  }
+  globfree(&found);
+  return rc;
+}
+
+/* Make the control directory DIR, <base>/<user>/scr.<job>, as a run does, with a transfer file. */
+static int transfer_make(const char* dir)
+{
+  char         base[SCR_MAX_FILENAME];
+  char*        slash = NULL;
+  const char*  rel;
+  scr_transfer t;
+  int          i, rc = scr_fmt(base, sizeof base, "%s", dir);
+
+  for (i = 0; i < 2 && rc == SCR_SUCCESS; i++)
+    if ((slash = strrchr(base, '/')) != NULL && slash > base) *slash = '\0';
+    else rc = SCR_ERR(SCR_ERR_ARG, "%s is not a control directory, BASE/USER/scr.JOB", dir);
+  rel = dir + strlen(base) + 1;
+  if (rc == SCR_SUCCESS && !tool_is_dir(dir)) rc = scr_private_mkdir(base, rel);
+  if (rc != SCR_SUCCESS) return rc;
+  rc = scr_transfer_open(&t, dir);
+  return scr_transfer_close(&t, rc, 1);
+}
+
+/* Serve DIR until a command says EXIT, or DIR is removed.  SCR_ERR_BUSY if others serve all of it. */
+static int transfer_run(const char* dir)
+{
+  double next, now;
+  int    i, rc, ends = 0;
+
+  if ((rc = transfer_make(dir)) != SCR_SUCCESS) return rc;
+  if ((transfer_daemon.buf = (char*)scr_malloc(TRANSFER_STEP)) == NULL) return SCR_ERR_OOM();
+  while (!ends && tool_is_dir(dir)) {
+    transfer_drop();
+    rc = transfer_walk(dir, transfer_add);
+    if (rc == SCR_ERR_BUSY && transfer_daemon.nodes == 0) return rc;
+    if (rc != SCR_SUCCESS && rc != SCR_ERR_BUSY) transfer_tell();
+    next = scr_wtime() + TRANSFER_POLL_SECONDS;
+    for (i = 0; i < transfer_daemon.nodes && !ends; i++)
+      if (transfer_serve(&transfer_daemon.node[i], &next, &ends) != SCR_SUCCESS) transfer_tell();
+    now = scr_wtime();
+    if (!ends && next > now) usleep((useconds_t)((next - now) * 1e6));
+  }
+  return SCR_SUCCESS;
+}
+
+/* ---- the end ---- */
+
+/* Tell the daemon that serves CNTL, if there is one, to end, and wait until it has. */
+static int transfer_exit(const char* cntl)
+{
+  scr_transfer t;
+  double       end = scr_wtime() + TRANSFER_EXIT_SECONDS;
+  int          rc = SCR_SUCCESS;
+
+  while (rc == SCR_SUCCESS && scr_transfer_is_served(cntl)) { /* again and again: a run may say RUN at the same time */
+    rc = scr_transfer_open(&t, cntl);
+    scr_hash_util_set_str(t.h, "COMMAND", "EXIT");
+    rc = scr_transfer_close(&t, rc, 1);
+    if (rc == SCR_SUCCESS && scr_wtime() > end)
+      rc = SCR_ERR(SCR_ERR_BUSY, "the daemon that serves %s has not ended within %d s", cntl, TRANSFER_EXIT_SECONDS);
+    usleep(100000);
+  }
+  return rc;
+}
+
+/* Set DIR, of N bytes, to the control directory that NAME means: NULL, a directory, or its transfer file. */
+static int transfer_find(const char* name, char* dir, size_t n)
+{
+  static const char file[] = "/transfer.scrinfo";
+  char              base[SCR_MAX_FILENAME], cwd[SCR_MAX_FILENAME];
+  scr_hash*         params;
+  size_t            k;
+  int               rc;
+
+  if (name == NULL) {
+    if ((params = tool_params(tool_prefix())) == NULL) return SCR_ERR_PARAM;
+    rc = scr_path_reduce_str(scr_param_get(params, "SCR_CNTL_BASE"), base, sizeof base);
+    if (rc == SCR_SUCCESS) rc = dirs_of_job(params, base, NULL, NULL, dir, n);
+    scr_hash_delete(&params);
+    return rc;
+  }
+  if (*name != '/' && getcwd(cwd, sizeof cwd) == NULL) return SCR_ERRNO("cannot get the working directory");
+  rc = scr_fmt(base, sizeof base, "%s%s%s", *name != '/' ? cwd : "", *name != '/' ? "/" : "", name);
+  if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(base, dir, n);
+  k = rc == SCR_SUCCESS ? strlen(dir) : 0;
+  if (k >= sizeof file && strcmp(dir + k - strlen(file), file) == 0) dir[k - strlen(file)] = '\0';
+  return rc;
+}
+
+SCR_FN int transfer_main(int argc, char** argv)
+{
+  static const struct option options[] = {
+      {"exit", no_argument, NULL, OPT_TRANSFER_EXIT}, TOOL_OPTIONS, {NULL, 0, NULL, 0}};
+  char dir[SCR_MAX_FILENAME];
+  int  c, rc, ends = 0;
+
+  while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+    if (c != OPT_TRANSFER_EXIT) return tool_answer(c, argv[0], transfer_usage, 1);
+    ends = 1;
+  }
+  if (argc - optind > 1) return tool_usage(argv[0], transfer_usage, 1, "one directory is enough");
+  if ((rc = transfer_find(optind < argc ? argv[optind] : NULL, dir, sizeof dir)) != SCR_SUCCESS) goto out;
+  rc = ends ? transfer_walk(dir, transfer_exit) : transfer_run(dir);
+  if (rc == SCR_ERR_BUSY && !ends) {
+    printf("%s: %s is served already\n", tool_name(argv[0]), dir);
+    rc = SCR_SUCCESS;
+  }
+out:
+  return rc == SCR_SUCCESS ? 0 : tool_fail(argv[0], 1, scr_err_text);
+}
+
+TOOL_MAIN(transfer_main)

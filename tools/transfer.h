@@ -1,0 +1,147 @@
+/* transfer.h - start and end the daemons scr_transfer on the nodes of an allocation. */
+#ifndef SCR_TOOL_TRANSFER_H
+#define SCR_TOOL_TRANSFER_H
+
+#include "scavenge.h"
+
+#define TRANSFER_END_SECONDS 90 /* for a daemon to complete what it copies now */
+
+/* Returns 1 if PARAMS say that daemons copy. */
+SCR_FN int transfer_is_used(const scr_hash* params)
+{
+  const char* type = scr_param_get(params, "SCR_FLUSH_TYPE");
+  int         async = 0;
+
+  scr_param_int(params, "SCR_FLUSH_ASYNC", &async);
+  return async && type != NULL && strcasecmp(type, "DAEMON") == 0;
+}
+
+/* The control directory of the job that PARAMS name. */
+SCR_FN int transfer_dir(const scr_hash* params, char* dir, size_t n)
+{
+  char base[SCR_MAX_FILENAME];
+  int  rc = scr_path_reduce_str(scr_param_get(params, "SCR_CNTL_BASE"), base, sizeof base);
+
+  return rc == SCR_SUCCESS ? dirs_of_job(params, base, NULL, NULL, dir, n) : rc;
+}
+
+/*
+** The line of the shell that calls scr_transfer with OPTION, "" for none, and the directory DIR; the caller frees it.
+*/
+SCR_FN char* transfer_line(const char* option, const char* dir)
+{
+  scr_buf b = {NULL, 0, 0, 0};
+  char    path[SCR_MAX_FILENAME];
+
+  system_sibling("scr_transfer", path, sizeof path);
+  scr_buf_add(&b, "exec ", 5);
+  tool_quote(&b, path);
+  scr_buf_add(&b, " ", 1);
+  scr_buf_add(&b, option, strlen(option));
+  scr_buf_add(&b, " ", 1);
+  tool_quote(&b, dir);
+  scr_buf_add(&b, "", 1);
+  if (b.failed) scr_buf_free(&b);
+  return b.p;
+}
+
+/* Start a process of its own session, which nobody waits for, that runs the shell's line COMMAND on HOST. */
+SCR_FN int transfer_detach(const char* host, const char* command)
+{
+  const char* argv[SYSTEM_REMOTE_WORDS + 1];
+  pid_t       pid;
+  int         fd;
+
+  system_remote(argv, host, command);
+  if ((pid = fork()) < 0) return SCR_ERRNO("cannot start a process");
+  if (pid > 0) return SCR_SUCCESS;
+  setsid();
+  if ((fd = open("/dev/null", O_RDWR)) >= 0) {
+    dup2(fd, 0);
+    dup2(fd, 1);
+    dup2(fd, 2);
+  }
+  execvp(argv[0], (char* const*)(uintptr_t)argv);
+  _exit(127);
+}
+
+/* Start a daemon on each node of the allocation; where one lives already, the new one ends. */
+SCR_FN int transfer_start(const scr_hash* params)
+{
+  char  dir[SCR_MAX_FILENAME];
+  char* command = NULL;
+  hosts all = {NULL, 0};
+  int   i, rc = transfer_dir(params, dir, sizeof dir);
+
+  if (rc == SCR_SUCCESS) rc = system_nodes(&all);
+  if (rc == SCR_SUCCESS && (command = transfer_line("", dir)) == NULL) rc = SCR_ERR_OOM();
+  for (i = 0; i < all.n && rc == SCR_SUCCESS; i++) rc = transfer_detach(all.name[i], command);
+  scr_free(&command);
+  hosts_free(&all);
+  return rc;
+}
+
+/* Add HOST with its control directory DIR to the nodes ARG, unless they have it. */
+SCR_FN void transfer_add_node(const char* host, const char* kind, const char* dir, void* arg)
+{
+  scavenge_nodes* l = (scavenge_nodes*)arg;
+  int             i;
+
+  if (strcmp(kind, "CNTL") != 0) return;
+  for (i = 0; i < l->node.n; i++)
+    if (strcmp(l->node.name[i], host) == 0 && strcmp(l->cntl[i], dir) == 0) return;
+  if (scavenge_nodes_add(l, host, dir) != SCR_SUCCESS) scr_oom = 1;
+}
+
+/* The nodes where daemons may live: those of the last run over PREFIX, and of the allocation. */
+SCR_FN int transfer_nodes(const scr_hash* params, const char* prefix, scavenge_nodes* l)
+{
+  hosts all = {NULL, 0};
+  char  dir[SCR_MAX_FILENAME];
+  int   i, rc = transfer_dir(params, dir, sizeof dir);
+
+  scr_nodes_file_walk(prefix, transfer_add_node, l);
+  if (rc == SCR_SUCCESS) rc = system_nodes(&all);
+  for (i = 0; i < all.n && rc == SCR_SUCCESS; i++) transfer_add_node(all.name[i], "CNTL", dir, l);
+  hosts_free(&all);
+  return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/*
+** End the daemons of the job that PARAMS name and of the last run over PREFIX, but on the nodes DOWN, which may be
+** NULL; wait for their end, and warn of each node that does not answer.
+*/
+SCR_FN int transfer_end(const scr_hash* params, const char* prefix, const char* down)
+{
+  scavenge_nodes l = {{NULL, 0}, NULL};
+  hosts          out = {NULL, 0}, where = {NULL, 0};
+  char**         command = NULL;
+  const char**   argv = NULL;
+  system_task*   task = NULL;
+  int            i, rc = down != NULL ? hosts_parse(&out, down) : SCR_SUCCESS;
+
+  if (rc == SCR_SUCCESS) rc = transfer_nodes(params, prefix, &l);
+  if ((command = (char**)scr_malloc(((size_t)l.node.n + 1) * sizeof *command)) == NULL) rc = SCR_ERR_OOM();
+  for (i = 0; i < l.node.n && rc == SCR_SUCCESS; i++) {
+    if (scavenge_has(&out, l.node.name[i])) continue;
+    if ((command[where.n] = transfer_line("--exit", l.cntl[i])) == NULL) rc = SCR_ERR_OOM();
+    else rc = hosts_add(&where, scavenge_is_virtual(l.node.name[i], l.cntl[i]) ? "localhost" : l.node.name[i]);
+  }
+  if (rc == SCR_SUCCESS && (task = system_tasks_make(&where, (const char* const*)command, &argv)) == NULL)
+    rc = SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS) system_run(task, where.n, TRANSFER_END_SECONDS);
+  for (i = 0; i < where.n && rc == SCR_SUCCESS; i++)
+    if (task[i].status != 0)
+      scr_warn("the process scr_transfer on %s may live on: %.300s", where.name[i],
+               task[i].status == SYSTEM_TIMEOUT ? "no answer" : system_text(&task[i], 1));
+  system_tasks_free(&task, where.n);
+  for (i = 0; command != NULL && i < l.node.n; i++) scr_free(&command[i]);
+  scr_free(&command);
+  scr_free(&argv);
+  hosts_free(&where);
+  hosts_free(&out);
+  scavenge_nodes_free(&l);
+  return rc;
+}
+
+#endif
