@@ -45,12 +45,12 @@ endif
 LIBS     = -lz -lpthread $(MYSQL_LIBS)
 
 .DEFAULT_GOAL := all
-.PHONY: all setup demo fortran check check-long lint sanitize bench install clean help
+.PHONY: all setup demo fortran check check-long check-scale lint sanitize bench install clean help
 
 # A goal that is built waits for setup, when both are asked for; and setup knows what for.
 ifneq (,$(filter setup,$(MAKECMDGOALS)))
 libscr.a scr_impl.o tools/scr $(EXAMPLES) $(FORTRAN) tests/unit/unit: | setup
-check check-long demo fortran lint sanitize bench: | setup
+check check-long check-scale demo fortran lint sanitize bench: | setup
 endif
 
 all: libscr.a tools/scr $(COMMANDS) $(EXAMPLES) ## libscr.a, the commands in tools/, the examples
@@ -96,6 +96,9 @@ check: all tests/unit/unit ## all tests
 
 check-long: all tests/unit/unit ## the long loops
 	$(Q)$(RUN_ENV) bash tests/run.sh long
+
+check-scale: ## a checkpoint of 64 ranks on this machine, and what its steps cost with 4, 16 and 64
+	$(Q)$(RUN_ENV) bash tests/scale/scale.sh
 
 lint: ## the rules of the one file, warnings, formatting, static checks
 	$(Q)$(RUN_ENV) bash tests/lint.sh

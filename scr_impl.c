@@ -210,6 +210,19 @@ SCR_FN int scr_write_all(int fd, const void* buf, size_t n)
   return 0;
 }
 
+/*
+** Let the system begin to write the N bytes at OFFSET of FD to the disk, so that a sync at the end finds little left.
+** That is only a hint, and its result does not matter.
+*/
+SCR_FN void scr_write_behind(int fd, off_t offset, off_t n)
+{
+#if defined(__linux__)
+  (void)!sync_file_range(fd, offset, n, SYNC_FILE_RANGE_WRITE);
+#else
+  (void)fd, (void)offset, (void)n;
+#endif
+}
+
 /* Write all N bytes of BUF to FD at OFFSET.  Returns 0, or -1 with errno. */
 SCR_FN int scr_pwrite_all(int fd, const void* buf, size_t n, off_t offset)
 {
@@ -1997,7 +2010,7 @@ typedef enum {
     "it sets its properties.")                                                                                         \
   X(SCR_CACHE_SIZE, POSITIVE, NULL, "1", ANY,                                                                          \
     "Number of datasets kept in a store whose STORE line has no COUNT; when a new one is complete, the oldest is "     \
-    "deleted.")                                                                                                        \
+    "deleted, by a thread behind the application's back.")                                                             \
   X(SCR_CACHE_KEEP, BOOL, NULL, "1", ANY,                                                                              \
     "1 keeps the newest checkpoint until a newer one is complete; if the cache cannot hold two, it is first flushed "  \
     "to the prefix. 0 deletes it without a copy to make room for the next one.")                                       \
@@ -4574,9 +4587,10 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 ** Offers     scr_window_seg, scr_window, scr_extent, scr_job, scr_pace, scr_extents, scr_copy_item, scr_copy_target,
 **            scr_copy_list; scr_window_close, scr_window_free, scr_window_open, scr_window_length, scr_window_fd,
 **            scr_window_find, scr_window_read, scr_window_view, scr_window_write, scr_hole_end, scr_extent_crc,
-**            scr_file_crc, scr_file_has_crc, scr_window_crc, scr_job_start, scr_job_is_done, scr_job_wait,
-**            scr_helper_end, scr_extents_free, scr_extents_add, scr_extents_whole, scr_copy_leave, scr_copy_one,
-**            scr_copy_list_make, scr_copy_list_free, scr_copy_list_add, scr_copy_list_run, scr_file_check
+**            scr_file_crc, scr_file_has_crc, scr_window_crc, scr_job_start, scr_job_is_done, scr_helper_is_idle,
+**            scr_job_wait, scr_helper_end, scr_extents_free, scr_extents_add, scr_extents_whole, scr_copy_leave,
+**            scr_copy_one, scr_copy_list_make, scr_copy_list_free, scr_copy_list_add, scr_copy_list_run,
+**            scr_file_check
 ** Invariants
 **   W1  The stream is file 0, file 1, ... in the given order, then zeros without end.  Any range of it can be read or
 **       written; only zeros may be written past the end of the files.
@@ -5122,6 +5136,17 @@ SCR_FN int scr_job_is_done(const scr_job* job)
   return done;
 }
 
+/* Returns 1 if no job waits for the helper, or is being carried out. */
+SCR_FN int scr_helper_is_idle(void)
+{
+  int idle;
+
+  pthread_mutex_lock(&scr_helper.lock);
+  idle = scr_helper.first == NULL;
+  pthread_mutex_unlock(&scr_helper.lock);
+  return idle;
+}
+
 /* Wait until JOB is done; the helper takes no pauses meanwhile. */
 SCR_FN void scr_job_wait(const scr_job* job)
 {
@@ -5271,6 +5296,7 @@ SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size
       rc = SCR_ERRNO("cannot write %s", y->path);
     else it->crc = scr_crc32(it->crc, buf, (size_t)n);
     if (rc != SCR_SUCCESS) break;
+    if (n == cap && scr_fsync_enabled) scr_write_behind(t->fd, (off_t)(y->offset + out), (off_t)n);
     start = scr_pace_pause(pace, n, start);
     it->done += n;
     most -= n;
@@ -13120,14 +13146,15 @@ out:
 **              found: RENAMING, YES     scr_run_find_on_prefix, by the index; OUTGROWN, if it is older than what
 **                                       SCR_PREFIX_SIZE keeps
 **
-** Uses       platform, errors, memory, hash, dataset, file window, filemap, prefix, files of a run, MPI helpers, world
+** Uses       platform, errors, memory, path, hash, dataset, file window, filemap, prefix, files of a run, MPI helpers,
+**            world
 ** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_lost, scr_search, scr_dataset,
 **            scr_reading; scr, scr_logged, scr_status_event, scr_event, scr_event_compute, scr_event_transfer,
 **            scr_event_damage, scr_tried_keep, scr_tried_add, scr_dataset_find, scr_dataset_is_whole,
 **            scr_dataset_is_cached, scr_dataset_is_missed, scr_dataset_named, scr_dataset_newest, scr_dataset_remove,
-**            scr_dataset_add, scr_dataset_entry, scr_dataset_next_entry, scr_entry_decide, scr_map_write,
-**            scr_map_settle, scr_dataset_put_note, scr_dataset_write_note, scr_life_leads, scr_change_life,
-**            scr_change_on_prefix, scr_dataset_reconsider
+**            scr_dataset_add, scr_dataset_entry, scr_dataset_next_entry, scr_entry_decide, scr_removal_run,
+**            scr_removal_wait, scr_removal_start, scr_map_write, scr_map_settle, scr_dataset_put_note,
+**            scr_dataset_write_note, scr_life_leads, scr_change_life, scr_change_on_prefix, scr_dataset_reconsider
 ** Invariants
 **   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
 **   S2  scr.map is what filemap_<n>.scrinfo holds, or will hold after the next scr_map_write.
@@ -13222,6 +13249,12 @@ typedef struct {
   int              accepted;    /* 1: SCR_Complete_restart has accepted it */
 } scr_reading;
 
+/* What the helper removes behind the application.  All zeros: nothing. */
+typedef struct {
+  scr_job   job;
+  scr_hash* paths; /* FILE: files; DIR: directories, with all that is in them */
+} scr_removal;
+
 typedef struct {
   scr_phase   phase;
   int         disabled; /* 1: SCR_Init found SCR_ENABLE=0 */
@@ -13231,6 +13264,7 @@ typedef struct {
   scr_filemap map;
   char        map_file[SCR_MAX_FILENAME];
   int         map_is_behind;                 /* 1: the file still lists entries, as LEAVING, that are gone */
+  scr_removal removal;                       /* of the files of such entries */
   char        prefix_real[SCR_MAX_FILENAME]; /* the prefix with links resolved; file names may begin with either */
   int         prefix_lock;
 
@@ -13594,11 +13628,47 @@ SCR_FN void scr_entry_decide(scr_entry* e, scr_life life)
   snprintf(e->rejected_by, sizeof e->rejected_by, "%s", life == SCR_REJECTED ? scr.world.job_key : "");
 }
 
+/* Remove what the hash ARG lists, as in scr_removal. */
+SCR_FN int scr_removal_run(void* arg)
+{
+  const scr_hash* paths = (const scr_hash*)arg;
+  scr_hash_elem*  e;
+
+  for (e = scr_hash_elem_first(scr_hash_get(paths, "FILE")); e != NULL; e = scr_hash_elem_next(e))
+    scr_os.unlink(scr_hash_elem_key(e));
+  for (e = scr_hash_elem_first(scr_hash_get(paths, "DIR")); e != NULL; e = scr_hash_elem_next(e))
+    scr_tree_remove(scr_hash_elem_key(e));
+  return SCR_SUCCESS;
+}
+
+/* Wait until what is being removed behind the application is gone. */
+SCR_FN void scr_removal_wait(void)
+{
+  if (scr.removal.paths == NULL) return;
+  scr_job_wait(&scr.removal.job);
+  scr_hash_delete(&scr.removal.paths);
+}
+
+/*
+** Let the helper remove PATHS, which are freed, behind the application.  The filemap on disk lists them as LEAVING
+** until they are gone, as scr_map_write waits for that.
+*/
+SCR_FN void scr_removal_start(scr_hash* paths)
+{
+  scr_removal_wait();
+  scr.removal.paths = paths;
+  scr.removal.job.work = scr_removal_run;
+  scr.removal.job.arg = paths;
+  scr_job_start(&scr.removal.job);
+}
+
 /* Write the filemap of this rank to the control directory (S2). */
 SCR_FN int scr_map_write(void)
 {
-  int rc = scr_filemap_write(scr.map_file, &scr.map, &scr.world.home);
+  int rc;
 
+  scr_removal_wait();
+  rc = scr_filemap_write(scr.map_file, &scr.map, &scr.world.home);
   if (rc == SCR_SUCCESS) scr.map_is_behind = 0;
   return rc;
 }
@@ -14674,13 +14744,15 @@ SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const i
 /* ==== 20 CACHE ==========================================================================================
 ** How datasets are entered in the cache and deleted from it.
 **
-** Uses       platform, errors, memory, path, dataset, file window, filemap, prefix, files of a run, MPI helpers,
+** Uses       platform, errors, memory, path, hash, dataset, file window, filemap, prefix, files of a run, MPI helpers,
 **            state, encode
 ** Offers     scr_cache_encode, scr_cache_enter, scr_cache_enter_bypass, scr_cache_clear_place, scr_cache_sweep_bypass,
 **            scr_cache_delete_files, scr_cache_delete_local, scr_cache_delete, scr_cache_purge
 ** Invariants
 **   G1  Only files below the dataset's own directory are deleted, whatever a record says.
 **   G2  Nothing is deleted while scr_oom is set: without memory we cannot tell what else needs a file.
+**   G3  What the helper removes behind the application is on disk as LEAVING until it is gone: a kill leaves what the
+**       next run removes.  Whatever writes the filemap, or needs the space, waits for it.
 ** Failure    What cannot be removed stays, without a record.
 ** ====================================================================================================== */
 
@@ -14751,6 +14823,13 @@ SCR_FN int scr_cache_enter_bypass(const scr_desc* desc)
 
 /* ---- deletion ---- */
 
+/* Set DIR to the directory of dataset ID with descriptor D; 0 if it has none for itself. */
+SCR_FN int scr_cache_place(const scr_reddesc* d, int id, char dir[SCR_MAX_FILENAME])
+{
+  return d->can_mkdir && d->store != NULL &&
+         scr_home_path(&scr.world.home, d, id, "", dir, SCR_MAX_FILENAME) == SCR_SUCCESS;
+}
+
 /*
 ** Remove whatever lies in the directory of dataset ID with descriptor D.  Before a dataset is written, no filemap lists
 ** what is there, so it is of no use; the first rank of a node removes it before the others create the directory.
@@ -14759,8 +14838,7 @@ SCR_FN void scr_cache_clear_place(const scr_reddesc* d, int id)
 {
   char dir[SCR_MAX_FILENAME];
 
-  if (d->can_mkdir && d->store != NULL && scr_home_path(&scr.world.home, d, id, "", dir, sizeof dir) == SCR_SUCCESS)
-    scr_tree_remove(dir);
+  if (scr_cache_place(d, id, dir)) scr_tree_remove(dir);
 }
 
 /* Remove the temporary files of dataset ID from the directory DIR of the prefix. */
@@ -14818,51 +14896,85 @@ SCR_FN void scr_cache_sweep_bypass(void)
   if (changed && scr_map_write() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
 }
 
-/* Delete the files of E, except those that another entry of the same id lists. */
-SCR_FN void scr_cache_delete_files(const scr_entry* e)
+/* Add to PATHS, as in scr_removal, the files of E, except those that another entry of the same id lists. */
+SCR_FN void scr_cache_list_files(const scr_entry* e, scr_hash* paths)
 {
   char path[SCR_MAX_FILENAME];
   int  i, k;
 
-  if (e->bypass) scr_cache_delete_bypass(e);
   for (i = 0; i < e->files && e->red.set_size > 0; i++) {
     int claimed = 0;
     for (k = 0; k < scr.map.n && !claimed; k++)
       claimed = scr.map.entry[k] != e && scr.map.entry[k]->desc.identity.id == e->desc.identity.id &&
                 scr_entry_find(scr.map.entry[k], e->file[i].rel) != NULL;
     if (!scr_oom && !claimed && scr_entry_path(&scr.world.home, e, e->file[i].rel, path, sizeof path) == SCR_SUCCESS)
-      scr_os.unlink(path);
+      scr_hash_set_kv(paths, "FILE", path);
   }
 }
 
-/*
-** Delete all that this rank holds of dataset ID, whatever its identity.  The entries of a complete dataset are first
-** marked as LEAVING, durably, so that after a kill no file that is gone counts as lost; with its next change the
-** filemap forgets them.  If the mark cannot be written, the files go all the same: that makes room.
-*/
-SCR_FN int scr_cache_delete_local(int id)
+/* Delete the files of E, except those that another entry of the same id lists. */
+SCR_FN void scr_cache_delete_files(const scr_entry* e)
 {
-  int i, found = 0, marked = 0, rc = SCR_SUCCESS;
+  scr_hash* paths = scr_hash_new();
+
+  if (e->bypass) scr_cache_delete_bypass(e);
+  scr_cache_list_files(e, paths);
+  scr_removal_run(paths);
+  scr_hash_delete(&paths);
+}
+
+/*
+** Mark what this rank holds of dataset ID, whatever its identity, as LEAVING, durably, so that after a kill no file
+** that is gone counts as lost; an incomplete dataset needs no mark.  Returns 1 if the mark is on disk.
+*/
+SCR_FN int scr_cache_mark(int id)
+{
+  int i, marked = 0;
 
   for (i = 0; i < scr.map.n; i++) {
+    if (scr.map.entry[i]->desc.identity.id != id || !scr.map.entry[i]->desc.complete) continue;
+    scr.map.entry[i]->mark = SCR_MARK_LEAVING;
+    marked = 1;
+  }
+  return marked && scr_map_write() == SCR_SUCCESS;
+}
+
+/*
+** Delete all that this rank holds of dataset ID.  With its next change the filemap forgets what was marked; if the mark
+** could not be written, the files go all the same: that makes room.  With BEHIND set, the helper removes the files
+** behind the application, if it has nothing else to do.
+*/
+SCR_FN int scr_cache_remove(int id, int behind)
+{
+  scr_hash* paths = scr_hash_new();
+  char      dir[SCR_MAX_FILENAME];
+  int       i, found = 0, marked = scr_cache_mark(id);
+
+  for (i = scr.map.n - 1; i >= 0; i--) {
     scr_entry* e = scr.map.entry[i];
     if (e->desc.identity.id != id) continue;
     found = 1;
-    if (!e->desc.complete) continue;
-    e->mark = SCR_MARK_LEAVING;
-    marked = 1;
-  }
-  if (marked) rc = scr_map_write();
-  for (i = scr.map.n - 1; i >= 0; i--) {
-    scr_entry* e = scr.map.entry[i];
-    if (e->desc.identity.id != id || (e->bypass && id != scr.open_id)) continue; /* scr_cache_sweep_bypass */
-    scr_cache_delete_files(e);
-    scr_cache_clear_place(&e->red, id);
+    if (e->bypass && id != scr.open_id) continue; /* scr_cache_sweep_bypass */
+    if (e->bypass) scr_cache_delete_bypass(e);
+    scr_cache_list_files(e, paths);
+    if (scr_cache_place(&e->red, id, dir)) scr_hash_set_kv(paths, "DIR", dir);
     scr_filemap_remove(&scr.map, e);
   }
-  if (found && (!marked || rc != SCR_SUCCESS)) return scr_map_write();
+  if (behind && marked && scr_helper_is_idle()) {
+    scr_removal_start(paths);
+  } else {
+    scr_removal_run(paths);
+    scr_hash_delete(&paths);
+  }
+  if (found && !marked) return scr_map_write();
   if (found) scr.map_is_behind = 1;
   return SCR_SUCCESS;
+}
+
+/* Delete all that this rank holds of dataset ID, now. */
+SCR_FN int scr_cache_delete_local(int id)
+{
+  return scr_cache_remove(id, 0);
 }
 
 /*
@@ -14885,14 +14997,17 @@ SCR_FN void scr_cache_check_deleted(const scr_dataset* ds)
   scr_barrier(scr.world.comm);
 }
 
-/* Delete dataset ID from the cache of every node.  Every rank calls it; it communicates only with SCR_CRC_ON_DELETE. */
-SCR_FN int scr_cache_delete(int id)
+/*
+** Delete dataset ID from the cache of every node; BEHIND as in scr_cache_remove.  Every rank calls it; it communicates
+** only with SCR_CRC_ON_DELETE.
+*/
+SCR_FN int scr_cache_delete(int id, int behind)
 {
   if (scr.crc_on_delete) scr_cache_check_deleted(scr_dataset_find(id));
   scr_dbg(2, "delete dataset %d from the cache", id);
   scr_dataset_remove(id);
   if (scr.world.rank == 0) scr_dataset_write_note(id, NULL);
-  return scr_cache_delete_local(id);
+  return scr_cache_remove(id, behind);
 }
 
 /*
@@ -17428,9 +17543,9 @@ SCR_FN int scr_flush_run(int id, int may_replace_newer)
 **
 ** Uses       platform, errors, memory, hash files, dataset, file window, prefix, files of a run, MPI helpers, world,
 **            state, recovery, flush
-** Offers     scr_flush_is_due, scr_daemon_calm, scr_flush_poll, scr_flush_finish_all, scr_flush_start,
-**            scr_flush_take_over, scr_flush_wait, scr_flush_sync, scr_flush_unless_superseded, scr_flush_unasked,
-**            scr_flush_if_due
+** Offers     scr_flush_is_due, scr_daemon_calm, scr_flights_forget, scr_flush_poll, scr_flush_finish_all,
+**            scr_flush_start, scr_flush_take_over, scr_flush_wait, scr_flush_sync, scr_flush_unless_superseded,
+**            scr_flush_unasked, scr_flush_if_due
 ** Invariants
 **   J4  While a dataset is flushed it is pinned: it is not deleted from the cache, and its entry does not change.
 **   J5  Flushes are committed in the order in which they began, each only after all ranks have copied and checked.
@@ -18009,10 +18124,10 @@ SCR_FN int scr_room_victim(const char* store, int keep, scr_room_loss most)
 }
 
 /*
-** Delete datasets from the store of D until it has at most SCR_CACHE_SIZE (COUNT); KEEP always stays.  Every rank calls
-** it.
+** Delete datasets from the store of D until it has at most SCR_CACHE_SIZE (COUNT); KEEP always stays.  BEHIND as in
+** scr_cache_remove.  Every rank calls it.
 */
-SCR_FN int scr_room_trim(const scr_reddesc* d, int keep)
+SCR_FN int scr_room_trim(const scr_reddesc* d, int keep, int behind)
 {
   const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
   int                  id, n = 0, rc = SCR_SUCCESS, count = s != NULL ? s->max_count : 1;
@@ -18020,7 +18135,7 @@ SCR_FN int scr_room_trim(const scr_reddesc* d, int keep)
   while (scr_room_count(d->store) > count && (id = scr_room_victim(d->store, keep, SCR_ROOM_USELESS)) != 0) {
     int err;
     if (n++ > 0) scr_barrier(scr.world.comm); /* this one drops the mark of the one before, which all must have */
-    err = scr_cache_delete(id);
+    err = scr_cache_delete(id, behind);
     if (rc == SCR_SUCCESS) rc = err;
   }
   return rc;
@@ -18038,7 +18153,7 @@ SCR_FN int scr_room_settle(const scr_reddesc* d)
   if (!scr.flush_async || scr_room_count(d->store) <= (s != NULL ? s->max_count : 1)) return 0;
   scr_flush_finish_all();
   newest = scr_room_newest();
-  if (scr_room_trim(d, newest != NULL ? newest->desc.identity.id : 0) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if (scr_room_trim(d, newest != NULL ? newest->desc.identity.id : 0, 0) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   return 1;
 }
 
@@ -18130,8 +18245,10 @@ SCR_FN void scr_room_ask(const scr_reddesc* d, int64_t need, scr_vote* v)
 {
   const scr_groupdesc* g = scr_room_group(d);
   uint64_t             free_bytes;
-  int                  known = scr_room_free(d->store, &free_bytes);
+  int                  known;
 
+  scr_removal_wait(); /* other ranks of the node, too, wait before they vote, so that a second answer is exact */
+  known = scr_room_free(d->store, &free_bytes);
   v->max[SCR_ROOM_LEAST_FREE] = INT64_MIN;
   if (g->groups == 1) { /* all ranks share the store */
     v->sum[SCR_ROOM_NEED] = need;
@@ -18237,7 +18354,7 @@ SCR_FN int scr_room_make(const scr_reddesc* d, int64_t need, int tight, int* too
           "%s cannot hold two datasets: dataset %d is deleted before the next one is written (SCR_CACHE_KEEP=0); if "
           "the run fails before that one is complete, only the prefix has a checkpoint",
           d->store, id);
-    rc = scr_agree(scr_cache_delete(id), scr.world.comm); /* other nodes may share the store and still be deleting */
+    rc = scr_agree(scr_cache_delete(id, 0), scr.world.comm); /* other nodes may share the store and still be deleting */
     if (rc == SCR_SUCCESS) rc = scr_room_look(d, need, &tight);
   }
   return rc;
@@ -18425,10 +18542,18 @@ SCR_FN int scr_room_suffices(const scr_reddesc* d, int64_t need)
   scr_hash_elem*       e;
   int64_t              sum = 0, one;
   uint64_t             free_bytes;
+  scr_vote             v;
   int                  rc;
 
-  scr_hash_util_set_int64(scr_hash_setf(send, NULL, "%d", g->leader), "NEED", need);
-  rc = scr_hash_exchange(send, recv, scr.world.comm);
+  memset(&v, 0, sizeof v);
+  v.sum[0] = need;
+  if (g->groups == 1) { /* all ranks share the store: its first rank should not hear from each of them */
+    rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
+    sum = g->rank == 0 ? v.sum[0] : 0;
+  } else {
+    scr_hash_util_set_int64(scr_hash_setf(send, NULL, "%d", g->leader), "NEED", need);
+    rc = scr_hash_exchange(send, recv, scr.world.comm);
+  }
   for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
     if (scr_hash_util_get_int64(scr_hash_elem_hash(e), "NEED", &one) == SCR_SUCCESS) sum += one;
   if (rc == SCR_SUCCESS && sum > 0 && scr_room_free(d->store, &free_bytes) && sum > (int64_t)free_bytes)
@@ -18460,7 +18585,7 @@ SCR_FN int scr_fetch_prepare(scr_fetching* f, int* too_large)
     if (rc != SCR_SUCCESS) return rc;
   }
   if (scr_dataset_find(f->id) != NULL) {
-    if ((rc = scr_agree(scr_cache_delete(f->id), scr.world.comm)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_agree(scr_cache_delete(f->id, 0), scr.world.comm)) != SCR_SUCCESS) return rc;
     if (tight && (rc = scr_room_look(f->d, need, &tight)) != SCR_SUCCESS) return rc;
   }
   if ((rc = scr_room_make(f->d, need, tight, too_large)) != SCR_SUCCESS) return rc;
@@ -18477,6 +18602,7 @@ SCR_FN int scr_fetch_run(scr_fetching* f)
   scr_entry* e;
   int        rc;
 
+  if (f->d->scheme == SCR_SCHEME_SINGLE) x.record_crc = 0; /* no bytes pass once more: the copy takes the checksums */
   f->desc.complete = 0;
   if ((rc = scr_agree(scr_cache_enter(f->d, &f->desc, f->desc.preserve), scr.world.comm)) != SCR_SUCCESS) return rc;
   rc = scr_agree(scr_flow(scr.fetch_width, scr_fetch_copy, f, scr.world.comm), scr.world.comm);
@@ -18592,7 +18718,7 @@ SCR_FN int scr_read_open(scr_fetching* f, const char* dir, scr_life life)
   scr_read_close();
   ds = scr_dataset_find(f->id);
   if (ds != NULL && (!scr_dataset_is_whole(ds) || scr_identity_differs(&ds->desc.identity, &f->desc.identity))) {
-    if ((rc = scr_agree(scr_cache_delete(f->id), scr.world.comm)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_agree(scr_cache_delete(f->id, 0), scr.world.comm)) != SCR_SUCCESS) return rc;
     ds = NULL;
   }
   if (ds == NULL) {
@@ -21128,7 +21254,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   scr.open_start = scr_wtime();
   scr_event_compute(0);
   tight = scr_room_is_tight(&v);
-  if (scr_room_settle(d)) rc = scr_room_look(d, need, &tight);
+  if (scr_room_settle(d) || tight) rc = scr_room_look(d, need, &tight);
   if (rc == SCR_SUCCESS) rc = scr_room_make(d, need, tight && !bypass, &too_large);
   if (rc == SCR_SUCCESS && too_large && d->bypass < 0) {
     bypass = 1;
@@ -21333,7 +21459,7 @@ SCR_FN int scr_complete_failed(int id, int rc)
     return rc;
   }
   scr_barrier(scr.world.comm); /* one that deletes the directory deletes files of its node that others still count */
-  scr_cache_delete(id);
+  scr_cache_delete(id, 0);
   scr_event_compute(1);
   scr_err_restore(&why);
   return rc;
@@ -21410,7 +21536,7 @@ SCR_FN int scr_complete_after(int id)
   else if (rc == SCR_SUCCESS && scr_flush_is_due(ds))
     rc = scr.flush_async ? scr_flush_start(id, 0) : scr_flush_sync(id, 0);
   /* keep the old ones if the new one is bad, or may turn out so while it is copied; then the next start trims */
-  if (!scr_err_is_damage(rc) && scr_dataset_find(id)->pins == 0 && scr_room_trim(scr.red, id) != SCR_SUCCESS)
+  if (!scr_err_is_damage(rc) && scr_dataset_find(id)->pins == 0 && scr_room_trim(scr.red, id, 1) != SCR_SUCCESS)
     scr_warn("%s", scr_err_text);
   if (ckpt) scr_wish_grant(id, rc);
   halt = halt || scr.leaving;
@@ -21548,7 +21674,7 @@ SCR_FN int scr_run_delete(const char* name)
     id = ds->desc.identity.id;
     was_loaded = id == scr.loaded;
     if (!was_loaded && scr_work_is_at_stake()) scr.prefix_at_stake = 1; /* only SCR_FRESH_START lifts a refusal */
-    err = scr_cache_delete(id);
+    err = scr_cache_delete(id, 0);
     if (id == scr.reading.id) scr_read_close();
   }
   if (on.identity.id != 0) rc = scr_flush_delete(on.identity.id, on.dir);

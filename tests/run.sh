@@ -13,6 +13,7 @@ tests/tools/job.sh         120  240
 tests/tools/scavenge.sh    150  300
 tests/tools/run.sh         120  300
 tests/tools/transfer.sh    300  900
+tests/tools/system.sh      150  150
 tests/tools/gdb.sh          60   60
 tests/tools/database.sh    120  120
 tests/tools/ask.sh         180  180
@@ -25,6 +26,7 @@ tests/bench/smoke.sh       240  240
 tests/vendor/vendor.sh     360  360
 tests/fortran/fortran.sh   360  360
 "
+if [ "$mode" = long ]; then export TEST_LONG=1; fi
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 passed=0 failed=0 skipped=0

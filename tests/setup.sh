@@ -1,6 +1,6 @@
 #!/bin/sh
-# setup.sh [GOAL ...] - install what is missing to build, and what the goals need (check, check-long, lint, sanitize,
-# fortran).
+# setup.sh [GOAL ...] - install what is missing to build, and what the goals need (check, check-long, check-scale,
+# lint, sanitize, fortran).
 # Uses the system's package manager as root or through sudo without a password; else it says what to install.
 set -u
 goals=" $* "

@@ -1,8 +1,8 @@
-/* halt.h - does the halt file forbid another run? */
+/* halt.h - does the halt file forbid another run?  Which run uses a prefix directory, and how is it ended? */
 #ifndef SCR_TOOL_HALT_H
 #define SCR_TOOL_HALT_H
 
-#include "tool.h"
+#include "system.h"
 
 /* Put the condition WHY of the halt file in words into TEXT; "" if none holds. */
 SCR_FN void halt_explain(const scr_hash* halt, const char* why, char* text, size_t n)
@@ -38,6 +38,66 @@ SCR_FN int halt_forbids_run(const char* prefix, char* text, size_t n)
   if (!forbids)
     snprintf(text, n, rc == SCR_ERR_NOT_FOUND ? "there is no halt file" : "no condition of the halt file holds");
   return forbids;
+}
+
+/* ---- the run that uses a prefix directory ---- */
+
+typedef struct {
+  char text[256], step[128], host[SYSTEM_HOST_MAX]; /* what its lock says; its job step, or ""; and its rank 0 */
+  long pid;                                         /* of rank 0; 0: not known */
+} halt_run;
+
+/*
+** Find the run that uses the prefix directory DIR: it holds the lock there, into which it has written who it is.
+** SCR_ERR_NOT_FOUND, without a message, if there is none.
+*/
+SCR_FN int halt_find_run(const char* dir, halt_run* r)
+{
+  char        path[SCR_MAX_FILENAME], text[800] = "";
+  const char* process;
+  ssize_t     n;
+  int         fd = -1, rc = scr_record_path(dir, "run.lock", path, sizeof path);
+
+  memset(r, 0, sizeof *r);
+  if (rc != SCR_SUCCESS) return rc;
+  if ((fd = scr_os.open(path, O_RDWR | O_NOFOLLOW, 0)) < 0)
+    return errno == ENOENT ? SCR_ERR_NOT_FOUND : SCR_ERRNO("cannot open %s", path);
+  if (scr_os.flock(fd, LOCK_EX | LOCK_NB) == 0) {
+    scr_os.close(fd);
+    return SCR_ERR_NOT_FOUND;
+  }
+  n = scr_pread_all(fd, text, sizeof text - 1, 0);
+  text[n > 0 ? n : 0] = '\0';
+  scr_os.close(fd);
+  process = strstr(text, "\nprocess ");
+  if (process == NULL || sscanf(process, "\nprocess %ld on %255s", &r->pid, r->host) != 2 || r->pid <= 1) r->pid = 0;
+  if (sscanf(text, "step %127s", r->step) != 1) *r->step = '\0';
+  snprintf(r->text, sizeof r->text, "%.*s", (int)strcspn(text, "\n"), text);
+  if (*r->step != '\0' || r->pid != 0) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_FORMAT,
+                 "%s does not tell which run uses it; end that yourself, or wait for its next checkpoint", path);
+}
+
+#define HALT_SECONDS 30 /* for a command on another node */
+
+/* Kill the process PID on HOST, rank 0 of a run; its launcher then ends the others. */
+SCR_FN int halt_kill_process(long pid, const char* host)
+{
+  hosts        one = {NULL, 0};
+  system_task* task = NULL;
+  char         command[64];
+  int          rc = SCR_SUCCESS;
+
+  if (system_is_here(host))
+    return kill((pid_t)pid, SIGKILL) == 0 ? SCR_SUCCESS : SCR_ERRNO("cannot kill the process %ld", pid);
+  snprintf(command, sizeof command, "kill -9 %ld", pid);
+  if ((rc = hosts_add(&one, host)) == SCR_SUCCESS && (task = system_run_on(&one, command, HALT_SECONDS)) == NULL)
+    rc = SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS && task->status != 0)
+    rc = SCR_ERR(SCR_ERR_IO, "cannot kill the process %ld on %s: %.300s", pid, host, system_text(task, 1));
+  system_tasks_free(&task, 1);
+  hosts_free(&one);
+  return rc;
 }
 
 #endif

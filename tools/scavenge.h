@@ -83,8 +83,8 @@ SCR_FN void scavenge_choose(const char* host, const char* kind, const char* dir,
   else c->rc = scavenge_nodes_add(c->into, host, c->from != NULL ? c->from : dir);
 }
 
-/* The nodes of the allocation, with the control directory of the parameters, when no run has recorded its nodes. */
-SCR_FN int scavenge_choose_all(const scavenge_options* o, scavenge_choice* c)
+/* The nodes of the allocation, with the control directory of the parameters, but for those of ASKED, unless NULL. */
+SCR_FN int scavenge_choose_all(const scavenge_options* o, const hosts* asked, scavenge_choice* c)
 {
   hosts all = {NULL, 0};
   char  base[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
@@ -93,6 +93,7 @@ SCR_FN int scavenge_choose_all(const scavenge_options* o, scavenge_choice* c)
   if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(scr_param_get(o->params, "SCR_CNTL_BASE"), base, sizeof base);
   if (rc == SCR_SUCCESS) rc = dirs_of_job(o->params, base, NULL, NULL, dir, sizeof dir);
   for (i = 0; i < all.n && rc == SCR_SUCCESS; i++) {
+    if (asked != NULL && scavenge_has(asked, all.name[i])) continue;
     scavenge_choose(all.name[i], "CNTL", dir, c);
     rc = c->rc;
   }
@@ -100,8 +101,11 @@ SCR_FN int scavenge_choose_all(const scavenge_options* o, scavenge_choice* c)
   return rc;
 }
 
-/* Make INTO the nodes to ask, those of the last run that the options choose; MISSING is how many are left out. */
-SCR_FN int scavenge_find_nodes(const scavenge_options* o, scavenge_nodes* into, int* missing)
+/*
+** Make INTO the nodes to ask, those of the last run that the options choose or, if ASKED is not NULL, those of the
+** allocation but for ASKED; MISSING is how many are left out.
+*/
+SCR_FN int scavenge_find_nodes(const scavenge_options* o, const hosts* asked, scavenge_nodes* into, int* missing)
 {
   scavenge_choice c;
   int             rc = SCR_SUCCESS;
@@ -112,10 +116,12 @@ SCR_FN int scavenge_find_nodes(const scavenge_options* o, scavenge_nodes* into, 
   if (o->jobset != NULL) rc = hosts_parse(&c.jobset, o->jobset);
   if (rc == SCR_SUCCESS && o->up != NULL) rc = hosts_parse(&c.up, o->up);
   if (rc == SCR_SUCCESS && o->down != NULL) rc = hosts_parse(&c.down, o->down);
-  if (rc == SCR_SUCCESS) {
+  if (rc == SCR_SUCCESS && asked != NULL) rc = scavenge_choose_all(o, asked, &c);
+  else if (rc == SCR_SUCCESS) {
     rc = scr_nodes_file_walk(o->prefix, scavenge_choose, &c);
     if (rc == SCR_SUCCESS) rc = c.rc;
-    else if (rc == SCR_ERR_NOT_FOUND || rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) rc = scavenge_choose_all(o, &c);
+    else if (rc == SCR_ERR_NOT_FOUND || rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC)
+      rc = scavenge_choose_all(o, NULL, &c);
   }
   if (rc == SCR_SUCCESS && into->node.n == 0)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, c.missing > 0 ? "all nodes of the run are down" : "no node of the run is known");
@@ -334,6 +340,33 @@ SCR_FN void scavenge_log(const scavenge_options* o, const char* event, const cha
 }
 
 /*
+** Files of a dataset are missing on NODES, those of the last run.  Earlier runs may have had others of the allocation:
+** let these copy what they have too, and put it together again, as scavenge_finish does.
+*/
+SCR_FN int scavenge_more(const scavenge_options* o, const scavenge_nodes* nodes, const scr_identity* identity,
+                         scr_scavenge* s)
+{
+  scavenge_nodes others = {{NULL, 0}, NULL};
+  scr_err_record why;
+  int            missing, rc;
+
+  scr_err_save(&why);
+  if (scavenge_find_nodes(o, &nodes->node, &others, &missing) != SCR_SUCCESS) {
+    scr_err_restore(&why);
+    rc = SCR_ERR_LOST;
+  } else {
+    scavenge_say("earlier runs may have left files on other nodes of the allocation; copying from these too");
+    rc = scavenge_collect(o, &others, identity->id);
+    scavenge_clear_line();
+    scr_scavenge_free(s);
+    memset(s, 0, sizeof *s);
+    if (rc == SCR_SUCCESS) rc = scavenge_finish(o, identity, s);
+  }
+  scavenge_nodes_free(&others);
+  return rc;
+}
+
+/*
 ** Bring dataset ID to the prefix.  SCR_ERR_LOST, after it is printed what is missing, if it cannot be put together;
 ** SCR_ERR_STATE if a newer dataset has its place.
 */
@@ -348,7 +381,7 @@ SCR_FN int scavenge_dataset(const scavenge_options* o, const scr_identity* ident
 
   memset(&s, 0, sizeof s);
   if (rc == SCR_SUCCESS) scavenge_log(o, "SCAVENGE_START", NULL, identity->id, -1);
-  if (rc == SCR_SUCCESS && scavenge_find_nodes(o, &nodes, &missing) != SCR_SUCCESS)
+  if (rc == SCR_SUCCESS && scavenge_find_nodes(o, NULL, &nodes, &missing) != SCR_SUCCESS)
     scavenge_say(scr_err_text); /* what an earlier scavenge has collected may be enough */
   else if (rc == SCR_SUCCESS) {
     snprintf(text, sizeof text, "dataset %d: copying from %d node%s%s", identity->id, nodes.node.n,
@@ -358,6 +391,9 @@ SCR_FN int scavenge_dataset(const scavenge_options* o, const scr_identity* ident
     scavenge_clear_line();
   }
   if (rc == SCR_SUCCESS) rc = scavenge_finish(o, identity, &s);
+  if (rc == SCR_ERR_LOST && o->jobset == NULL && o->up == NULL &&
+      (system_manager(NULL) != SYSTEM_NONE || system_env("SCR_NODELIST") != NULL))
+    rc = scavenge_more(o, &nodes, identity, &s);
   if (rc == SCR_SUCCESS) {
     snprintf(text, sizeof text, "dataset %d is in %s/%s, after %.1f s", identity->id, o->prefix, s.dir,
              scr_wtime() - start);

@@ -32,6 +32,7 @@
 #include "scr_should_exit.c"
 #include "scr_status.c"
 #include "scr_test_runtime.c"
+#include "scr_test_system.c"
 #include "scr_transfer.c"
 #include "scr_watchdog.c"
 #include "scr_where.c"
@@ -66,6 +67,7 @@
   X(check_node, "check that the control and cache directories of this node work")                                      \
   X(list_down_nodes, "find the nodes of an allocation that do not work")                                               \
   X(test_runtime, "check that the programs which the commands call are here")                                          \
+  X(test_system, "test whether the jobs of this system survive failures, and how fast its nodes write")                \
   X(get_jobstep_id, "print the job step that a launcher has started")                                                  \
   X(kill_jobstep, "end a job step")                                                                                    \
   X(watchdog, "end a job step that makes no progress")                                                                 \

@@ -1,4 +1,5 @@
 /* scr_halt - list, set and remove the conditions on which a run stops.  No MPI. */
+#include "halt.h"
 #include "transfer.h"
 
 static const char halt_usage[] =
@@ -192,58 +193,19 @@ static int halt_remove_file(const char* path)
   return rc;
 }
 
-#define HALT_SECONDS 30 /* for a command on another node */
-
-/* Kill the process PID on HOST, rank 0 of a run; its launcher then ends the others. */
-static int halt_kill_process(long pid, const char* host)
-{
-  hosts        one = {NULL, 0};
-  system_task* task = NULL;
-  char         command[64];
-  int          rc = SCR_SUCCESS;
-
-  if (system_is_here(host))
-    return kill((pid_t)pid, SIGKILL) == 0 ? SCR_SUCCESS : SCR_ERRNO("cannot kill the process %ld", pid);
-  snprintf(command, sizeof command, "kill -9 %ld", pid);
-  if ((rc = hosts_add(&one, host)) == SCR_SUCCESS && (task = system_run_on(&one, command, HALT_SECONDS)) == NULL)
-    rc = SCR_ERR_OOM();
-  if (rc == SCR_SUCCESS && task->status != 0)
-    rc = SCR_ERR(SCR_ERR_IO, "cannot kill the process %ld on %s: %.300s", pid, host, system_text(task, 1));
-  system_tasks_free(&task, 1);
-  hosts_free(&one);
-  return rc;
-}
-
-/*
-** End the run that uses the prefix directory DIR.  It holds the lock there, into which it has written its job step, if
-** it has one, and its process.
-*/
+/* End the run that uses the prefix directory DIR: its job step, if it has one, or else its first process. */
 static int halt_kill_run(const char* dir)
 {
-  char        path[SCR_MAX_FILENAME], text[800] = "", id[128], host[SYSTEM_HOST_MAX];
-  const char* process;
-  long        pid;
-  ssize_t     n;
-  int         fd = -1, rc = scr_record_path(dir, "run.lock", path, sizeof path);
+  halt_run r;
+  int      rc = halt_find_run(dir, &r);
 
-  if (rc != SCR_SUCCESS) return rc;
-  if ((fd = scr_os.open(path, O_RDWR | O_NOFOLLOW, 0)) < 0 && errno != ENOENT) return SCR_ERRNO("cannot open %s", path);
-  if (fd < 0 || scr_os.flock(fd, LOCK_EX | LOCK_NB) == 0) {
+  if (rc == SCR_ERR_NOT_FOUND) {
     printf("No run uses %s now\n", dir);
-    if (fd >= 0) scr_os.close(fd);
     return SCR_SUCCESS;
   }
-  n = scr_pread_all(fd, text, sizeof text - 1, 0);
-  text[n > 0 ? n : 0] = '\0';
-  scr_os.close(fd);
-  process = strstr(text, "\nprocess ");
-  if (sscanf(text, "step %127s", id) == 1) rc = system_step_kill(id, "srun");
-  else if (process != NULL && sscanf(process, "\nprocess %ld on %255s", &pid, host) == 2 && pid > 1)
-    rc = halt_kill_process(pid, host);
-  else
-    return SCR_ERR(SCR_ERR_NOT_FOUND,
-                   "%s does not tell which run uses it; end that yourself, or wait for its next checkpoint", path);
-  if (rc == SCR_SUCCESS) printf("Ended the run on %s: %.*s\n", dir, (int)strcspn(text, "\n"), text);
+  if (rc != SCR_SUCCESS) return rc;
+  rc = *r.step != '\0' ? system_step_kill(r.step, "srun") : halt_kill_process(r.pid, r.host);
+  if (rc == SCR_SUCCESS) printf("Ended the run on %s: %s\n", dir, r.text);
   return rc;
 }
 

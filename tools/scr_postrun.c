@@ -22,21 +22,14 @@ static const char postrun_usage[] =
 /* Make DOWN, of N bytes, the nodes of the allocation that do not work, those of KNOWN included. */
 static void postrun_find_down(const char* known, char* down, size_t n)
 {
-  char        path[SCR_MAX_FILENAME];
-  const char* argv[4];
-  system_task t;
+  const char* arguments[] = {known != NULL ? "--down" : NULL, known, NULL};
+  char*       out;
+  int         status = system_run_sibling("scr_list_down_nodes", arguments, 0, SCAVENGE_SECONDS, &out);
 
-  memset(&t, 0, sizeof t);
-  system_sibling("scr_list_down_nodes", path, sizeof path);
-  argv[0] = path;
-  argv[1] = known != NULL ? "--down" : NULL;
-  argv[2] = known;
-  argv[3] = NULL;
-  t.argv = argv;
-  system_run(&t, 1, SCAVENGE_SECONDS);
-  snprintf(down, n, "%s", t.status == 1 ? system_text(&t, 1) : known != NULL ? known : "");
-  if (t.status < 0 || t.status > 1) scavenge_say("scr_list_down_nodes failed; all nodes are asked");
-  scr_buf_free(&t.out);
+  if (out != NULL) out[strcspn(out, "\r\n")] = '\0';
+  snprintf(down, n, "%s", status == 1 && out != NULL ? out : known != NULL ? known : "");
+  if (status < 0 || status > 1) scavenge_say("scr_list_down_nodes failed; all nodes are asked");
+  scr_free(&out);
 }
 
 /* What to save, and what is saved so far. */

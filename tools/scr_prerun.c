@@ -16,17 +16,11 @@ static const char prerun_usage[] =
 /* Run scr_test_runtime, which prints what is missing.  Returns its exit code. */
 static int prerun_test(void)
 {
-  char        path[SCR_MAX_FILENAME];
-  const char* argv[] = {path, NULL};
-  system_task t;
-  int         status;
+  const char* none[] = {NULL};
+  char*       out;
+  int         status = system_run_sibling("scr_test_runtime", none, 0, SYSTEM_SECONDS, &out);
 
-  memset(&t, 0, sizeof t);
-  system_sibling("scr_test_runtime", path, sizeof path);
-  t.argv = argv;
-  system_run(&t, 1, SYSTEM_SECONDS);
-  status = t.status;
-  scr_buf_free(&t.out);
+  scr_free(&out);
   return status;
 }
 

@@ -1,7 +1,7 @@
 /* scr_run, scr_srun, scr_mpirun - run a program in an allocation, again after failures, and save what it leaves. */
 #include "halt.h"
+#include "launch.h"
 #include "log.h"
-#include "system.h"
 
 /* The usage of each of the three names. */
 #define RUN_USAGE(arguments)                                                                                           \
@@ -48,13 +48,11 @@ static const char run_usage_mpirun[] = RUN_USAGE("scr_mpirun [OPTIONS] ARGUMENTS
 #define RUN_TEST_SECONDS 900 /* for the tests of all nodes */
 
 typedef struct {
-  const char *prefix, *hosts_file, *template_, *np, *run_cmd, *restart_cmd;
+  const char *prefix, *hosts_file, *run_cmd, *restart_cmd;
   int64_t     runs, min_nodes, wait; /* runs: -1 for any number; min_nodes 0: not given; -2: not given */
   int         watchdog;
-  const char* launcher; /* its name; NULL with a template */
+  launcher    launch; /* with the program behind its arguments, unless run_cmd has it */
   const char* usage;
-  char**      words; /* what follows the launcher */
-  int         nwords;
   scr_hash*   params;
   hosts       nodes, down; /* of the allocation; and those of them that have failed at any time */
   double      start;
@@ -108,30 +106,19 @@ static void run_log(const run_job* j, const char* event, int number, double seco
 static int run_command(const char* name, const char* const* arguments, char** out, double seconds)
 {
   char        path[SCR_MAX_FILENAME];
-  const char* argv[16];
-  system_task t;
+  const char* argv[SYSTEM_WORDS];
   pid_t       pid;
-  int         n = 0, status = 0;
+  int         status = 0;
 
-  system_sibling(name, path, sizeof path);
-  argv[n++] = path;
-  while (*arguments != NULL && n < 15) argv[n++] = *arguments++;
-  argv[n] = NULL;
+  if (out != NULL) return system_run_sibling(name, arguments, 0, seconds, out);
+  system_sibling_line(name, arguments, path, argv);
   fflush(stdout);
-  if (out == NULL) {
-    if ((pid = fork()) == 0) {
-      execvp(path, (char* const*)(uintptr_t)argv);
-      _exit(127);
-    }
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-    return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 127;
+  if ((pid = fork()) == 0) {
+    execvp(path, (char* const*)(uintptr_t)argv);
+    _exit(127);
   }
-  memset(&t, 0, sizeof t);
-  t.argv = argv;
-  system_run(&t, 1, seconds);
-  *out = scr_strdup(system_text(&t, 0));
-  scr_buf_free(&t.out);
-  return t.status;
+  while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 127;
 }
 
 /* ---- nodes ---- */
@@ -217,112 +204,6 @@ static int run_has_nodes(run_job* j, int number, hosts* up)
 
 /* ---- the line that starts a run ---- */
 
-/* Append TEXT, words for the shell, and a blank. */
-static void run_add(scr_buf* b, const char* text)
-{
-  scr_buf_add(b, text, strlen(text));
-  scr_buf_add(b, " ", 1);
-}
-
-/* Append WORD as a word of the shell, in quotes where it needs them. */
-static void run_add_word(scr_buf* b, const char* word)
-{
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,/:@%";
-
-  if (*word != '\0' && word[strspn(word, plain)] == '\0') {
-    run_add(b, word);
-    return;
-  }
-  tool_quote(b, word);
-  scr_buf_add(b, " ", 1);
-}
-
-/* Append TEXT with each FROM replaced by TO. */
-static void run_add_replaced(scr_buf* b, const char* text, const char* from, const char* to)
-{
-  const char* at;
-
-  for (; (at = strstr(text, from)) != NULL; text = at + strlen(from)) {
-    scr_buf_add(b, text, (size_t)(at - text));
-    scr_buf_add(b, to, strlen(to));
-  }
-  run_add(b, text);
-}
-
-/* Returns 1 if the launcher's arguments name hosts themselves. */
-static int run_names_hosts(const run_job* j)
-{
-  static const char* const names[] = {"-hosts",    "--hosts",    "-host",        "--host",    "-f",
-                                      "-hostfile", "--hostfile", "-machinefile", "--exclude", "-x"};
-  int                      i;
-  size_t                   k;
-
-  for (i = 0; i < j->nwords && j->words[i][0] == '-'; i += 1 + (j->words[i + 1] != NULL && j->words[i + 1][0] != '-'))
-    for (k = 0; k < sizeof names / sizeof *names; k++)
-      if (strncmp(j->words[i], names[k], strlen(names[k])) == 0 &&
-          (j->words[i][strlen(names[k])] == '\0' || j->words[i][strlen(names[k])] == '='))
-        return 1;
-  return 0;
-}
-
-/* Returns 1 if the launcher is NAME or NAME with a suffix, such as mpiexec.hydra. */
-static int run_is(const run_job* j, const char* name)
-{
-  const char* base = j->launcher != NULL ? tool_name(j->launcher) : "";
-  return strncmp(base, name, strlen(name)) == 0 && (base[strlen(name)] == '\0' || base[strlen(name)] == '.');
-}
-
-/* The hosts of UP with commas between them. */
-static void run_join(scr_buf* b, const hosts* up)
-{
-  int i;
-
-  for (i = 0; i < up->n; i++) {
-    if (i > 0) scr_buf_add(b, ",", 1);
-    scr_buf_add(b, up->name[i], strlen(up->name[i]));
-  }
-  scr_buf_add(b, "", 1);
-}
-
-/*
-** Append the launcher of run NUMBER, with the nodes of UP that it is to use.  SLURM may count the processors of a run
-** that has failed as taken for some time; --overlap does not wait for them.
-*/
-static int run_add_launcher(const run_job* j, int number, const hosts* up, scr_buf* b)
-{
-  scr_buf list = {NULL, 0, 0, 0}, half = {NULL, 0, 0, 0};
-  char*   down = NULL;
-  int     rc = SCR_SUCCESS;
-
-  run_join(&list, up);
-  if (j->template_ != NULL && !list.failed) {
-    run_add_replaced(&half, j->template_, "{nodes}", list.p);
-    scr_buf_add(&half, "", 1);
-    if (!half.failed) run_add_replaced(b, half.p, "{np}", j->np != NULL ? j->np : "");
-  } else {
-    run_add_word(b, j->launcher);
-    if (run_names_hosts(j)) {
-      if (j->down.n > 0)
-        run_say("the arguments of %s name hosts; nodes that do not work are not left out", j->launcher);
-    } else if (run_is(j, "srun")) {
-      if (number > 1) run_add(b, "--overlap");
-      if (j->down.n > 0 && (rc = hosts_compress(&j->down, &down)) == SCR_SUCCESS) {
-        run_add(b, "--exclude");
-        run_add_word(b, down);
-      }
-    } else if ((run_is(j, "mpiexec") || run_is(j, "mpirun")) && !(up->n == 1 && system_is_here(up->name[0])) &&
-               !list.failed) {
-      run_add_word(b, "-hosts");
-      run_add_word(b, list.p);
-    }
-  }
-  if (list.failed || half.failed) rc = SCR_ERR_OOM();
-  scr_free(&down);
-  scr_buf_free(&list);
-  scr_buf_free(&half);
-  return rc;
-}
-
 /* Append the line of --restart-cmd, if there is a checkpoint to restart from, or else of --run-cmd. */
 static void run_add_command(const run_job* j, scr_buf* b)
 {
@@ -332,9 +213,9 @@ static void run_add_command(const run_job* j, scr_buf* b)
   if (j->restart_cmd != NULL && run_command("scr_have_restart", arguments, &name, SYSTEM_SECONDS) == 0 &&
       name != NULL && *name > ' ') {
     name[strcspn(name, "\n")] = '\0';
-    run_add_replaced(b, j->restart_cmd, "SCR_CKPT_NAME", name);
+    launch_add_replaced(b, j->restart_cmd, "SCR_CKPT_NAME", name);
   } else if (j->run_cmd != NULL) {
-    run_add(b, j->run_cmd);
+    launch_add(b, j->run_cmd);
   }
   scr_free(&name);
 }
@@ -343,10 +224,11 @@ static void run_add_command(const run_job* j, scr_buf* b)
 static int run_line(const run_job* j, int number, const hosts* up, char** line)
 {
   scr_buf b = {NULL, 0, 0, 0};
-  int     i, rc;
+  int     rc;
 
-  rc = run_add_launcher(j, number, up, &b);
-  for (i = 0; i < j->nwords; i++) run_add_word(&b, j->words[i]);
+  if (launch_names_hosts(&j->launch) && j->down.n > 0)
+    run_say("the arguments of %s name hosts; nodes that do not work are not left out", j->launch.name);
+  rc = launch_line(&j->launch, number, up, &j->down, &b);
   run_add_command(j, &b);
   if (b.n > 0 && !b.failed) b.p[b.n - 1] = '\0'; /* in place of the last blank */
   *line = b.p;
@@ -362,10 +244,12 @@ static pid_t run_start_watchdog(const run_job* j, pid_t run)
   const char* argv[] = {path, "--dir", j->prefix, "--jobStepId", id, "--launcher", NULL, NULL};
   double      end = scr_wtime() + RUN_STEP_SECONDS;
   pid_t       pid;
-  int         steps = run_is(j, "srun") && system_manager(NULL) == SYSTEM_SLURM;
-  int         rc = SCR_ERR_NOT_FOUND;
+  system_kind manager = system_manager(NULL);
+  int         steps = (launch_is(&j->launch, "srun") && manager == SYSTEM_SLURM) ||
+              (launch_is(&j->launch, "flux") && manager == SYSTEM_FLUX);
+  int rc = SCR_ERR_NOT_FOUND;
 
-  argv[6] = steps ? "srun" : "mpiexec";
+  argv[6] = !steps ? "mpiexec" : manager == SYSTEM_FLUX ? "flux" : "srun";
   if (!steps) rc = scr_fmt(id, sizeof id, "%ld", (long)run);
   while (rc == SCR_ERR_NOT_FOUND && scr_wtime() < end && system_is_alive(run)) {
     usleep(500000); /* the step shows up a little later than the process */
@@ -527,6 +411,7 @@ static int run_prepare(run_job* j)
   if (rc == SCR_SUCCESS) rc = run_default(j, "SCR_RUN_WAIT", 0, 60, &j->wait);
   if (rc == SCR_SUCCESS) rc = run_default(j, "SCR_WATCHDOG", 0, 0, &watchdog);
   j->watchdog = watchdog == 1;
+  if (rc == SCR_SUCCESS) rc = launch_prepare(&j->launch);
   if (rc == SCR_SUCCESS)
     rc = j->hosts_file != NULL ? hosts_read_file(&j->nodes, j->hosts_file) : system_nodes(&j->nodes);
   if (rc == SCR_SUCCESS && j->nodes.n == 0) rc = SCR_ERR(SCR_ERR_ARG, "there are no nodes to run on");
@@ -580,10 +465,10 @@ static int run_option(run_job* j, const char* word, const char* next, int* bad)
     j->hosts_file = value;
     break;
   case 'l':
-    j->template_ = value;
+    j->launch.template_ = value;
     break;
   case 'n':
-    j->np = value;
+    j->launch.np = value;
     break;
   case 'c':
     j->run_cmd = value;
@@ -602,16 +487,12 @@ static int run_option(run_job* j, const char* word, const char* next, int* bad)
 /* Choose the usage and, for two of the names of this command, the launcher. */
 static void run_choose(run_job* j, const char* name)
 {
-  static const char* const mpiexec[] = {"mpiexec.hydra", "mpiexec.mpich", "mpiexec"};
-  int                      i = 0;
-
   j->usage = run_usage;
   if (strcmp(name, "scr_srun") == 0) {
-    j->launcher = "srun";
+    j->launch.name = "srun";
     j->usage = run_usage_srun;
   } else if (strcmp(name, "scr_mpirun") == 0) {
-    while (i < 2 && !system_has(mpiexec[i])) i++;
-    j->launcher = mpiexec[i];
+    j->launch.name = launch_mpiexec();
     j->usage = run_usage_mpirun;
   }
 }
@@ -628,7 +509,7 @@ static SCR_FORMAT(3, 0) int run_refuse(const run_job* j, const char* argv0, cons
 /* Take the options from ARGV; *AT becomes the number of the word behind them.  Returns -1, or an exit code. */
 static int run_options(run_job* j, int argc, char** argv, int* at)
 {
-  int i, taken, bad = 0, named = j->launcher != NULL;
+  int i, taken, bad = 0, named = j->launch.name != NULL;
 
   for (i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0; i += taken) {
     if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) return tool_answer('h', argv[0], j->usage, 1);
@@ -649,21 +530,21 @@ static int run_command_line(run_job* j, int argc, char** argv)
 
   run_choose(j, tool_name(argv[0]));
   if ((code = run_options(j, argc, argv, &at)) >= 0) return code;
-  if (j->launcher == NULL && j->template_ == NULL && at < argc) j->launcher = argv[at++];
+  if (j->launch.name == NULL && j->launch.template_ == NULL && at < argc) j->launch.name = argv[at++];
   for (; argc - at >= 2; argc -= 2) { /* these two may also be the last */
     const char* word = argv[argc - 2];
     if (strcmp(word, "-rc") == 0 || strcmp(word, "--run-cmd") == 0) j->run_cmd = argv[argc - 1];
     else if (strcmp(word, "-rs") == 0 || strcmp(word, "--restart-cmd") == 0) j->restart_cmd = argv[argc - 1];
     else break;
   }
-  j->words = argv + at;
-  j->nwords = argc - at;
-  for (i = 0; i < j->nwords && j->words[i][0] == '-'; i++) continue;
-  if (i > 0 && i == j->nwords && j->run_cmd == NULL)
-    return run_refuse(j, argv[0], "there is no program behind %.900s", j->words[i - 1]);
-  if ((j->nwords == 0 && j->run_cmd == NULL) || (j->launcher == NULL && j->template_ == NULL))
+  j->launch.words = argv + at;
+  j->launch.nwords = argc - at;
+  for (i = 0; i < j->launch.nwords && j->launch.words[i][0] == '-'; i++) continue;
+  if (i > 0 && i == j->launch.nwords && j->run_cmd == NULL)
+    return run_refuse(j, argv[0], "there is no program behind %.900s", j->launch.words[i - 1]);
+  if ((j->launch.nwords == 0 && j->run_cmd == NULL) || (j->launch.name == NULL && j->launch.template_ == NULL))
     return tool_usage(argv[0], j->usage, argc == 1 ? 0 : 1, "a launcher and a program are needed");
-  if (j->template_ != NULL && strstr(j->template_, "{np}") != NULL && j->np == NULL)
+  if (j->launch.template_ != NULL && strstr(j->launch.template_, "{np}") != NULL && j->launch.np == NULL)
     return tool_usage(argv[0], j->usage, 1, "--launcher with {np} needs --np");
   return -1;
 }

@@ -29,11 +29,10 @@ static void status_print_span(double seconds)
 
 static void status_print_bytes(double bytes)
 {
-  static const char* const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
-  int                      i = 0;
+  char text[32];
 
-  for (; bytes >= 1000 && i < 5; i++) bytes /= 1000;
-  printf(i == 0 ? "%.0f %s" : "%.1f %s", bytes, units[i]);
+  tool_bytes(bytes, text, sizeof text);
+  printf("%s", text);
 }
 
 /* The seconds since the time KEY of H, which the status file has in microseconds; 0 if it has none. */

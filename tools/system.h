@@ -17,12 +17,13 @@
 
 /* ---- programs ---- */
 
-/* A program to run.  The caller sets argv, both and, if it wants, patience and heard; and the rest to zeros. */
+/* A program to run.  The caller sets argv, both and, if it wants, patience, heard and late; and the rest to zeros. */
 typedef struct system_task {
   const char* const* argv;              /* ends with NULL */
   int                both;              /* 1: out gets what it prints on stderr too; 0: that goes to stderr */
   double             patience;          /* not 0: seconds that it may be silent: its time begins anew when it prints */
   void (*heard)(struct system_task* t); /* called when it has printed, and when it has ended */
+  void (*late)(struct system_task* t);  /* called when its time is over, before it is killed */
   scr_buf out;                          /* what it printed, with a NUL behind it */
   int     status;                       /* its exit code; 128 and the signal that ended it; SYSTEM_TIMEOUT */
   pid_t   pid;
@@ -75,6 +76,7 @@ SCR_FN void system_stop(system_task* t, int timeout)
 {
   int status = 0;
 
+  if (timeout && t->late != NULL) t->late(t);
   if (timeout) kill(-t->pid, SIGKILL);
   close(t->fd);
   t->fd = -1;
@@ -83,14 +85,23 @@ SCR_FN void system_stop(system_task* t, int timeout)
   scr_buf_add(&t->out, "", 1);
 }
 
-/* Wait until one of the running programs of TASK[0..n) prints, ends, or has no time left. */
+/* Returns 1 if T has ended; what it has left behind may still have its output open. */
+SCR_FN int system_has_ended(const system_task* t)
+{
+  siginfo_t info;
+
+  memset(&info, 0, sizeof info);
+  return waitid(P_PID, (id_t)t->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == t->pid;
+}
+
+/* Wait until one of the running programs of TASK[0..n) prints, ends, or has no time left; a second at most. */
 SCR_FN void system_wait(system_task* task, int n)
 {
   struct pollfd fds[SYSTEM_WIDTH];
   system_task*  of[SYSTEM_WIDTH];
   char          data[4096];
-  int           i, k = 0;
-  double        left = 3600;
+  int           ended[SYSTEM_WIDTH], i, k = 0;
+  double        left = 1;
 
   for (i = 0; i < n && k < SYSTEM_WIDTH; i++) {
     if (task[i].fd < 0) continue;
@@ -98,6 +109,8 @@ SCR_FN void system_wait(system_task* task, int n)
     fds[k].fd = task[i].fd;
     fds[k].events = POLLIN;
     fds[k].revents = 0;
+    ended[k] = system_has_ended(&task[i]); /* if so, all that it has printed can be read */
+    if (ended[k]) left = 0;
     of[k++] = &task[i];
   }
   poll(fds, (nfds_t)k, left > 0 ? (int)(left * 1000) + 1 : 0);
@@ -105,7 +118,7 @@ SCR_FN void system_wait(system_task* task, int n)
     ssize_t got = fds[i].revents != 0 ? read(fds[i].fd, data, sizeof data) : -1;
     if (got > 0) scr_buf_add(&of[i]->out, data, (size_t)got);
     if (got > 0 && of[i]->patience > 0) of[i]->end = scr_wtime() + of[i]->patience;
-    if (got == 0) system_stop(of[i], 0);
+    if (got == 0 || (fds[i].revents == 0 && ended[i])) system_stop(of[i], 0);
     else if (scr_wtime() >= of[i]->end) system_stop(of[i], 1);
     if (of[i]->heard != NULL && (got > 0 || of[i]->fd < 0)) of[i]->heard(of[i]);
   }
@@ -176,6 +189,41 @@ SCR_FN void system_sibling(const char* name, char* path, size_t n)
     if (scr_fmt(path, n, "%s%s", self, name) == SCR_SUCCESS && access(path, X_OK) == 0) return;
   }
   snprintf(path, n, "%s", name);
+}
+
+#define SYSTEM_WORDS 24 /* of a command line, with the NULL at its end */
+
+/* Make ARGV the line that runs the command NAME, whose path PATH receives, with ARGUMENTS, which end with NULL. */
+SCR_FN void system_sibling_line(const char* name, const char* const* arguments, char path[SCR_MAX_FILENAME],
+                                const char* argv[SYSTEM_WORDS])
+{
+  int n = 0;
+
+  system_sibling(name, path, SCR_MAX_FILENAME);
+  argv[n++] = path;
+  while (*arguments != NULL && n < SYSTEM_WORDS - 1) argv[n++] = *arguments++;
+  argv[n] = NULL;
+}
+
+/*
+** Run the command NAME with ARGUMENTS, for so many SECONDS at most.  OUT, which the caller frees, receives what it
+** prints, with what it prints on stderr if BOTH is set; NULL without memory.  Returns its exit code, or
+** SYSTEM_TIMEOUT.
+*/
+SCR_FN int system_run_sibling(const char* name, const char* const* arguments, int both, double seconds, char** out)
+{
+  char        path[SCR_MAX_FILENAME];
+  const char* argv[SYSTEM_WORDS];
+  system_task t;
+
+  system_sibling_line(name, arguments, path, argv);
+  memset(&t, 0, sizeof t);
+  t.argv = argv;
+  t.both = both;
+  system_run(&t, 1, seconds);
+  *out = scr_strdup(system_text(&t, 0));
+  scr_buf_free(&t.out);
+  return t.status;
 }
 
 /* ---- the resource manager ---- */

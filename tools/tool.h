@@ -122,6 +122,16 @@ SCR_FN void tool_print(const char* s)
   }
 }
 
+/* Make TEXT, of N bytes, BYTES as a person says it. */
+SCR_FN void tool_bytes(double bytes, char* text, size_t n)
+{
+  static const char* const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
+  int                      i = 0;
+
+  for (; bytes >= 1000 && i < 5; i++) bytes /= 1000;
+  snprintf(text, n, i == 0 ? "%.0f %s" : "%.1f %s", bytes, units[i]);
+}
+
 /* Append WORD to B as a word of the shell: in quotes. */
 SCR_FN void tool_quote(scr_buf* b, const char* word)
 {

@@ -10,4 +10,16 @@ typedef struct {
 
 extern mpi_calls mpi_count;
 
+enum { COUNT_TAGS = 16 }; /* messages with this tag or a larger one count as those of the last */
+
+/* What passes through this process; a message counts where it is sent, and where it is received. */
+typedef struct {
+  int       gathers;              /* collectives in which one rank sends or receives something for each */
+  long long bytes;                /* that this process hands to collectives */
+  int       messages[COUNT_TAGS]; /* by tag */
+  long long message_bytes[COUNT_TAGS];
+} mpi_traffic;
+
+extern mpi_traffic mpi_moved;
+
 #endif

@@ -276,6 +276,51 @@ test_batch_script_killed() {
   holds "the answer, again" right
 }
 
+# Signals as SLURM sends them: a checkpoint that is flushed, then one before the end.
+test_signalled() {
+  new
+  SCR_SIGNALS=USR1:checkpoint+flush,TERM:checkpoint+halt SCR_CHECKPOINT_INTERVAL=100000 submit
+  wait_for 30 grep -q "SCR_Init took" "$LOG"
+  scancel --signal=USR1 "$job"
+  wait_for 30 has_checkpoints 1
+  holds "a signal has a checkpoint flushed" wait_for 10 ls -d "$SCR_PREFIX"/heat.*/.scr/summary.scr
+  scancel --signal=TERM "$job"
+  wait_job
+  says "a signal ends the run" "asked to stop"
+  holds "there was one run" test "$(grep -c 'run [0-9]* has ended' "$LOG")" = 1
+  holds "there were two checkpoints" test "$(grep -c '^heat2d: checkpoint' "$LOG")" = 2
+  says "the second one is saved" "the newest checkpoint on the prefix is 2, heat"
+  submit
+  wait_job
+  says "the next job goes on" "^heat2d: restarted from heat"
+  holds "the answer" right
+}
+
+# The test of a new system, which kills a process and a node.
+test_system() {
+  new
+  job=$(cd "$SCR_PREFIX" && sbatch --parsable -o "$LOG" --open-mode=append --nodes=$NODES --no-kill --time=10 \
+    --wrap "exec scr_test_system --size 4MB --bytes 4MB --timeout 60 --program '$heat $size' --answer 'crc32 0x[0-9a-f]+' \
+      --kill-node '$VNODES kill' srun --nodes=4 --ntasks-per-node=1")
+  wait_for 200 ended || scancel "$job"
+  says "five nodes" "^ok       nodes: 5 of SLURM: node\[1-5\]"
+  says "their names" "^ok       names: "
+  says "their clocks" "^ok       clocks: "
+  says "their health" "^ok       health: "
+  says "each has its own storage" "^ok       private: each node has its own $SSD"
+  says "they share the prefix" "^ok       shared: "
+  says "a step on four nodes" "^ok       launch: srun runs 4 processes on node\[1-4\]"
+  says "a step without one of them" "^ok       avoid a node: a second step runs on 4 nodes without node4"
+  says "a process dies" "^ok       process death: srun returned [0-9.]* s after rank 0 on node1 was killed"
+  says "the program restarts" "^ok       restart: the second run restarted from the cache and ended with the same answer"
+  says "the job goes on when a node dies" "^ok       job script: it goes on, [0-9]* s after node[2-4] was killed"
+  says "srun returns" "^ok       node death: srun returned [0-9.]* s after node[2-4] was killed"
+  says "the node is found" "^ok       detection: node[2-4]: "
+  says "the program restarts elsewhere" "^ok       restart elsewhere: .* from the cache, rebuilt what was lost, and ended with the same answer"
+  says "the end" "^PASSED$"
+  holds "nothing is left on the prefix" test -z "$(ls "$SCR_PREFIX")"
+}
+
 perform() {
   local began=$SECONDS before=$failed
   TEST=$1
@@ -300,5 +345,7 @@ if [ "$MODE" = long ]; then
   perform time_limit_near
   perform halted
   perform batch_script_killed
+  perform signalled
+  perform system
 fi
 finish

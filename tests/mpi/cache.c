@@ -28,6 +28,55 @@ static void the_cache_keeps_the_newest_checkpoints(void)
   }
 }
 
+static int slowly(const char* path)
+{
+  (void)path;
+  usleep(200000);
+  return 0;
+}
+
+/* The application waits for that only when it writes the next checkpoint. */
+static void the_oldest_checkpoint_is_deleted_behind_the_application(void)
+{
+  int files;
+
+  begin();
+  set("SCR_CACHE_SIZE=1");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 3, 1000));
+  files = 3 * ranks + count_in("cache", ".xor");
+  fault_watch(FAULT_UNLINK, "scr.dataset.1/", "", slowly);
+  OK(put("ck2", 3, 1000));
+  CHECK(fault_seen(FAULT_UNLINK) < 4, "%d files are deleted already", fault_seen(FAULT_UNLINK));
+  OK(put("ck3", 3, 1000));
+  CHECK(fault_seen(FAULT_UNLINK) >= files / ranks, "%d of %d files are deleted", fault_seen(FAULT_UNLINK), files);
+  fault_end();
+  CHECK(cached_in("cache") == ID(3), "the cache holds 0x%x", cached_in("cache"));
+  OK(SCR_Finalize());
+  run_gets("ck3", 3, 1000);
+}
+
+/* What is left then counts as no loss; the next run removes it. */
+static void a_run_dies_while_the_oldest_checkpoint_is_deleted(void)
+{
+  begin();
+  set("SCR_CACHE_SIZE=1");
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 3, 1000));
+  fault_on(FAULT_UNLINK | FAULT_RMDIR, "scr.dataset.1", "", INT_MAX);
+  OK(put("ck2", 3, 1000));
+  removals_end();
+  CHECK(fault_struck(FAULT_UNLINK) > 0, "nothing was deleted");
+  run_dies();
+  CHECK(cached_in("cache") == (ID(1) | ID(2)), "the cache holds 0x%x", cached_in("cache"));
+  OK(SCR_Init());
+  get("ck2", 3, 1000);
+  CHECK(cached_in("cache") == ID(2), "the cache holds 0x%x", cached_in("cache"));
+  OK(SCR_Finalize());
+}
+
 /* Descriptors by interval, in stores of their own, and one for output. */
 static void descriptors_apply_by_interval_and_to_output(void)
 {
@@ -471,6 +520,8 @@ static void what_never_fits_costs_nothing(void)
 #define FEW "2 4", ""
 
 const test_case cache_cases[] = {CASE(the_cache_keeps_the_newest_checkpoints, ANY),
+                                 CASE(the_oldest_checkpoint_is_deleted_behind_the_application, FEW),
+                                 CASE(a_run_dies_while_the_oldest_checkpoint_is_deleted, FEW),
                                  CASE(descriptors_apply_by_interval_and_to_output, ANY),
                                  CASE(an_older_checkpoint_makes_room_not_the_newest, FEW),
                                  CASE(the_only_checkpoint_is_not_deleted_for_the_next, FEW),

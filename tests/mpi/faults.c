@@ -266,6 +266,115 @@ static void a_disk_that_fails_in_a_rebuild_costs_no_byte(void)
     for (i = 0; i < (ranks > 2 ? 3 : 2); i++) fail_at(&all[i], write);
 }
 
+/* ---- a flush ---------------------------------------------------------------------------------------------------- */
+
+static size_t few_pages(int i)
+{
+  return size_of(i, 15000);
+}
+
+static const shape pages = {"two files", two_files, few_pages, NULL};
+
+static const struct {
+  const char* what;
+  int         mode;
+  unsigned    calls; /* that it can strike */
+  int         dies;  /* 1: the run on all ranks; else one rank goes on after a single fault */
+} strikes[] = {{"fails", FAULT_FAIL, FAULT_ALL, 0},
+               {"moves half of its bytes", FAULT_SHORT, FAULT_TRANSFERS, 0},
+               {"moves half of its bytes, and is the last", FAULT_TORN, FAULT_TRANSFERS, 1},
+               {"and all later ones are not made", FAULT_DEAD, FAULT_ALL, 1}};
+
+enum { STRIKES = sizeof strikes / sizeof *strikes };
+
+/*
+** A run that has ck1 on the prefix, and flushes ck2: on rank WHO, or on all ranks when WHO is -1, MODE strikes the N-th
+** call there.  Ends with SCR_Finalize, or dies.  Returns how many calls were struck on a rank, at most; for
+** FAULT_COUNT, how many of CALLS there were.
+*/
+static int flush_struck(int mode, unsigned calls, int who, int n, int dies)
+{
+  int hit, most;
+
+  OK(SCR_Init());
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &pages, 1));
+  OK(SCR_Wait(NULL));
+  OK(open_shape("ck2", SCR_FLAG_CHECKPOINT, &pages));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (who < 0 || rank == who) {
+    fault_at(mode, FAULT_ALL, 0, n);
+    fault_below("/prefix/");
+  }
+  same_code(SCR_Complete_output(1));
+  same_code(SCR_Wait(NULL));
+  hit = fault_end();
+  if (mode == FAULT_COUNT) hit = fault_seen(calls);
+  if (dies) run_dies();
+  else OK(SCR_Finalize());
+  MPI_Allreduce(&hit, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return most;
+}
+
+/*
+** After it: the index has ck2, and a run that has nothing but the prefix restarts from it; or it has not, and such a
+** run restarts from ck1.  In the cache, ck2 is there in both cases.
+*/
+static void check_struck(int dies)
+{
+  char says[RECORDS_MAX];
+  int  indexed;
+
+  records_say("ck2", says);
+  indexed = strstr(says, "COMPLETE") != NULL || strstr(says, "RENAMES") != NULL;
+  CHECK(indexed || dies, "SCR_Finalize has not flushed it: %s", says);
+  shell("mkdir kept; cp -a cache cntl prefix kept");
+  lose_all_nodes();
+  run_gets_shape(indexed ? "ck2" : "ck1", &pages);
+  shell("rm -rf cache cntl prefix; mv kept/* .; rmdir kept");
+  run_gets_shape("ck2", &pages);
+  CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
+}
+
+static void begin_flushes(int async, int packed)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_FLUSH_ASYNC=%d", async);
+  set("SCR_USE_CONTAINERS=%d", packed);
+  set("SCR_CONTAINER_SIZE=20000");
+  set("SCR_FILE_BUF_SIZE=4096");
+}
+
+/* Strike K strikes each call of a flush, in a short test two of them: on all ranks, or on one rank after the other. */
+static void strike_flushes(int async, int packed, int k)
+{
+  int most, n, who, step, hits = 0;
+
+  begin_flushes(async, packed);
+  most = flush_struck(FAULT_COUNT, strikes[k].calls, -1, 1, 0);
+  step = test_long ? 1 : most / 2 + 1;
+  CHECK(most > (strikes[k].calls == FAULT_ALL ? 30 : 5), "only %d calls", most);
+  for (n = 1 + (int)roll((unsigned)step); n <= most; n += step)
+    for (who = strikes[k].dies ? -1 : 0; who < (strikes[k].dies ? 0 : ranks); who++) {
+      during("%s flush of %s, call %d of rank %d %s", async ? "asynchronous" : "synchronous",
+             packed ? "containers" : "files", n, who, strikes[k].what);
+      test_alive();
+      begin_flushes(async, packed);
+      hits += flush_struck(strikes[k].mode, strikes[k].calls, who, n, strikes[k].dies) > 0;
+      check_struck(strikes[k].dies);
+    }
+  CHECK(hits > 0, "no call was struck");
+}
+
+static void a_flush_in_which_a_call_fails_leaves_all_or_nothing(void)
+{
+  int async, packed, k;
+
+  for (async = 0; async < 2; async++)
+    for (packed = 0; packed < 2; packed++)
+      for (k = 0; k < STRIKES; k++) strike_flushes(async, packed, k);
+}
+
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 
 static long alloc_after; /* allocations that succeed from the next file of the cache on; -1: all */
@@ -425,7 +534,8 @@ static void an_allocation_that_fails_costs_no_byte(void)
 #define FOUR "4", ""
 #define FIVE "5", ""
 
-const test_case faults_cases[] = {CASE(without_memory_no_rank_waits_for_another_in_init, FOUR),
+const test_case faults_cases[] = {CASE(a_flush_in_which_a_call_fails_leaves_all_or_nothing, "2"),
+                                  CASE(without_memory_no_rank_waits_for_another_in_init, FOUR),
                                   CASE(without_memory_no_rank_waits_for_another_in_a_fetch, FOUR),
                                   CASE(what_cannot_be_read_is_not_moved_but_stays, FOUR),
                                   CASE(what_could_not_be_moved_is_rebuilt_when_its_source_is_lost, FOUR),

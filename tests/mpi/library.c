@@ -18,6 +18,12 @@ int (*test_statvfs)(const char* path, struct statvfs* fs) = statvfs;
 
 const int library_threads = SCR_COPY_THREADS;
 
+void removals_end(void)
+{
+  scr_removal_wait();
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* ---- records on disk ------------------------------------------------------------------------------------------- */
 
 /* Count the keys KEY in H, and note what stands below the first. */
@@ -205,7 +211,7 @@ static void add_index(const char* dataset, char* text)
 void records_say(const char* dataset, char* text)
 {
   *text = '\0';
-  MPI_Barrier(MPI_COMM_WORLD);
+  removals_end();
   if (rank == 0) {
     add_filemaps(dataset, text);
     add_word(text, "| ");

@@ -279,7 +279,7 @@ int there(const char* rel)
   int  yes;
 
   snprintf(path, sizeof path, "%s/%s", case_dir, rel);
-  MPI_Barrier(MPI_COMM_WORLD); /* each rank deletes its own files */
+  removals_end(); /* each rank deletes its own files */
   yes = rank == 0 && access(path, F_OK) == 0;
   MPI_Bcast(&yes, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return yes;
@@ -307,7 +307,7 @@ int count_in(const char* rel, const char* suffix)
   c.suffix = suffix;
   c.n = 0;
   snprintf(path, sizeof path, "%s/%s", case_dir, rel);
-  MPI_Barrier(MPI_COMM_WORLD);
+  removals_end();
   if (rank == 0) walk(path, visit_suffix, &c);
   MPI_Bcast(&c.n, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return c.n;
@@ -327,7 +327,7 @@ unsigned cached_in(const char* rel)
   unsigned ids = 0;
 
   snprintf(path, sizeof path, "%s/%s", case_dir, rel);
-  MPI_Barrier(MPI_COMM_WORLD);
+  removals_end();
   if (rank == 0) walk(path, visit_dataset, &ids);
   MPI_Bcast(&ids, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
   return ids;

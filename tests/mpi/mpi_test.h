@@ -268,6 +268,8 @@ int  alloc_failed(void);        /* 1 when one failed since then */
 
 extern const int library_threads; /* that copy files of a rank, at most */
 
+void removals_end(void); /* a barrier; what is deleted behind the application is gone on all ranks then */
+
 /* What the library calls for statvfs. */
 extern int (*test_statvfs)(const char* path, struct statvfs* fs);
 

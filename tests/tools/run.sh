@@ -67,6 +67,43 @@ printf 'n1\nn2 slots=2\n' >"$tmp/hosts"
 says "a file of hosts" 0 "^n1 x$" "$run" --hosts "$tmp/hosts" --launcher 'echo {nodes}' x
 : >"$tmp/broken"
 
+# ---- resource managers, by their recorded answers: n2 and n4 are down
+data=$top/tests/data/managers
+printf 'n1\nn1\nn2\nn2\nn3\nn4\n' >"$tmp/nodefile"
+# fake NAME ANSWERS: a program NAME, with lines of `case "$*" in`
+fake() { printf '#!/bin/sh\ncase "$*" in\n%s\nesac\n' "$2" >"$tmp/fake/$1" && chmod +x "$tmp/fake/$1"; }
+# managed MANAGER SECONDS VARIABLE...: scr_run in a job of it, which has so many seconds left
+managed() {
+  manager=$1 seconds=$2 && shift 2
+  job="env $* PATH=$tmp/fake:$PATH $run"
+  says "$manager, the nodes that work" 0 "^n1,n3 x$" $job --launcher 'echo {nodes}' x
+  says "$manager, why the others do not" 0 "node n4: reported down by the resource manager" $job --launcher 'echo {nodes}' x
+  says "$manager, mpiexec" 0 "run 1, 2 nodes: mpiexec -hosts n1,n3 -n 2 true" $job mpiexec -n 2 true
+  says "$manager, too few nodes" 1 "2 nodes work, and a run needs 3" $job --min-nodes 3 sh -c 'exit 5'
+  says "$manager, a node fails in the run" 1 "run 2, 1 node: " $job --runs 2 --min-nodes 1 sh -c "echo n3 >'$tmp/broken'; exit 1"
+  : >"$tmp/broken"
+  left=$($job sh -c 'echo "left $((SCR_END_TIME - $(date +%s)))"' 2>&1 | sed -n 's/^left //p')
+  check "$manager, the end of the job is about in $seconds s, not ${left:-known}" 0 "" test $((${left:--1} - seconds)) -le 0 -a $((${left:--1} - seconds)) -ge -30
+}
+mkdir "$tmp/fake" && ln -s "$(type -P true)" "$tmp/fake/mpiexec"
+fake pbsnodes "-l) cat $data/pbsnodes.txt ;;" && fake qstat "*812.pbs1*) cat $data/qstat.txt ;;"
+managed PBS 4170 PBS_JOBID=812.pbs1 "PBS_NODEFILE=$tmp/nodefile"
+fake bhosts "-w*) cat $data/bhosts.txt ;;" && fake bjobs "*99*) cat $data/bjobs.txt ;;"
+managed LSF 43500 LSB_JOBID=99 "LSB_DJOB_HOSTFILE=$tmp/nodefile"
+fake flux "'getattr hostlist') cat $data/flux-hostlist.txt ;;
+resource*down*) cat $data/flux-down.txt ;;
+'job timeleft f1zzz') cat $data/flux-left.txt ;;
+*) echo \"flux: \$*: not recorded\" >&2; exit 1 ;;"
+managed Flux 5400 FLUX_JOB_ID=f1zzz
+fake flux "run*) echo \$\$ >'$tmp/step'; exec sleep 50 ;;
+jobs*running*) cat $data/flux-jobs.txt ;;
+'cancel f2abcDEF') kill \$(cat '$tmp/step') ;;
+resource*) ;;
+getattr*) cat $data/flux-hostlist.txt ;;
+*) cat $data/flux-left.txt ;;"
+says "Flux, a program that hangs" 143 "ending the job step f2abcDEF" env FLUX_JOB_ID=f1zzz SCR_WATCHDOG_TIMEOUT=1 "PATH=$tmp/fake:$PATH" "$run" --watchdog flux run program
+rm -rf "$tmp/fake"
+
 # ---- runs
 count='echo x >>count; [ $(wc -l <count) -ge'
 says "one run" 1 "no runs are left" "$run" sh -c "$count 2 ]"

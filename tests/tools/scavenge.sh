@@ -26,7 +26,7 @@ export "SCR_PREFIX=$p" "SCR_CNTL_BASE=$tmp/base" "SCR_CACHE_BASE=$tmp/base" SCR_
 job=$tmp/base/me/scr.7
 size="--nx 200 --ny 200 --interval 100"
 run() { # options of heat2d: 4 ranks on 4 nodes
-  mkdir -p "$p" && (cd "$p" && SCR_VIRTUAL_NODES=4 timeout -k 5 60 $MPIEXEC -n 4 "$heat" $size "$@") >"$tmp/log" 2>&1
+  mkdir -p "$p" && (cd "$p" && SCR_VIRTUAL_NODES=4 timeout -k 5 60 $MPIEXEC -n ${RANKS:-4} "$heat" $size "$@") >"$tmp/log" 2>&1
 }
 node() { echo "$job/node.$host-v$1"; }
 lose() { for n in "$@"; do rm -rf "$(node "$n")"; done; }
@@ -44,6 +44,7 @@ killed() {
     cp -a "$kept/prefix" "$p" && cp -a "$kept/base" "$tmp/base"
   fi
 }
+printf 'CKPT=0 INTERVAL=1 TYPE=XOR\nCKPT=1 INTERVAL=2 TYPE=XOR BYPASS=1\n' >"$tmp/every.other"
 same() { # DIRECTORY STEP: the files of the checkpoint there are those of the undisturbed run
   for r in 0 1 2 3; do cmp "$tmp/calm/heat.$2/rank_$r.heat" "$1/rank_$r.heat" || return; done
 }
@@ -204,6 +205,68 @@ says "some nodes only" 0 "copying from 2 nodes" env SCR_REMOTE_SHELL="$tmp/rsh" 
 whole "some nodes only"
 killed SCR_COPY_TYPE=XOR
 says "all nodes are down" 1 "all nodes of the run are down" $scavenge --down "$host-v[0-3]"
+
+# ---- what more than one run has left
+killed SCR_COPY_TYPE=FILE "SCR_CONF_FILE=$tmp/every.other"
+check "every other one on the prefix at once" 0 "" same "$p/heat.200" 200
+lose 2
+says "every other one on the prefix at once, the newest" 0 "dataset 3 is in $p/heat.300" $scavenge
+check "every other one on the prefix at once: the newest, its bytes" 0 "" same "$p/heat.300" 300
+check "every other one on the prefix at once: the other, its bytes" 0 "" same "$p/heat.200" 200
+SCR_JOB_ID=8 run --steps 600
+check "every other one on the prefix at once: the answer" 0 "$calm" answer
+killed SCR_CACHE_BYPASS=1
+says "all on the prefix at once" 0 "the newest checkpoint on the prefix is 3, heat.300" "$BIN/scr_postrun"
+says "all on the prefix at once, alone" 1 "knows of no checkpoint in a cache" $scavenge
+check "all on the prefix at once: its bytes" 0 "" same "$p/heat.300" 300
+
+killed SCR_COPY_TYPE=XOR
+RANKS=8 SCR_RESTART_RANKS=same run --steps 600
+says "a run of more ranks, which refuses" 0 "4 ranks wrote it, but this run has 8" cat "$tmp/log"
+lose 1
+says "a run of more ranks" 0 "the newest checkpoint on the prefix is 3" "$BIN/scr_postrun"
+whole "a run of more ranks"
+killed SCR_COPY_TYPE=XOR
+RANKS=2 SCR_RESTART_RANKS=same run --steps 600
+says "a run of fewer nodes, which are not enough" 1 "files of the ranks 2,3 are missing" $scavenge
+cat >"$tmp/rsh" <<RSH
+#!/bin/sh
+# the control directory of a job is that of a virtual node
+exec sh -c "\$(echo "\$2" | sed "s,/me/scr.7',/me/scr.7/node.\$1',")"
+RSH
+chmod +x "$tmp/rsh"
+says "a run of fewer nodes, of an allocation that has the others" 0 "copying from these too" env "SCR_REMOTE_SHELL=$tmp/rsh" "SCR_NODELIST=$host-v[0-3]" $scavenge
+whole "a run of fewer nodes"
+
+# a solver that gives each checkpoint the same names: a newer one replaces an older one
+sed 's|"%s/rank_%d.heat", name, b->rank|"state/rank_%d.heat%.0s", b->rank, name|' "$heat.c" >"$tmp/state.c"
+check "a solver with the same names builds" 0 "" ${MPICC:-mpicc} -O1 -I"$top" -o "$tmp/state" "$tmp/state.c" "$top/scr_impl.c" -lz -lpthread
+other=$heat heat=$tmp/state
+killed SCR_COPY_TYPE=XOR SCR_FLUSH=2 NAMES=same
+check "the same names, the older one" 0 "" same "$p/state" 200
+cp -a "$(node 1)" "$tmp/node.1"
+lose 1 3
+says "the same names, not enough is left" 1 "files of the ranks 1,3 are missing" $scavenge
+check "the same names, not enough is left: the older one is whole" 0 "" same "$p/state" 200
+check "the same names, not enough is left: the index" 0 heat.200 newest
+mv "$tmp/node.1" "$(node 1)"
+says "the same names" 0 "dataset 3 is in" $scavenge
+check "the same names, its bytes" 0 "" same "$p/state" 300
+check "the same names, the older one has left the index" 0 heat.300 newest
+check "the same names, one dataset" 0 1 sh -c '"$1" --long | grep -c heat' sh "$BIN/scr_index"
+SCR_JOB_ID=8 run --steps 600
+check "the same names: the answer" 0 "$calm" answer
+killed SCR_COPY_TYPE=XOR SCR_FLUSH=2 NAMES=same
+run --nx 100 --steps 600
+says "a rejected one, and an older one" 0 "4 ranks could not restart from heat.200" cat "$tmp/log"
+says "a rejected one takes the place of an older one" 1 "there is no checkpoint on the prefix" "$BIN/scr_postrun"
+check "a rejected one, its bytes" 0 "" same "$p/state" 300
+says "a rejected one stays one" 0 "^  *3 checkpoint rejected .*heat.300" "$BIN/scr_index" --long
+check "a rejected one, for this job" 0 "" newest
+SCR_JOB_ID=8 run --steps 600
+says "a rejected one, which another job can read" 0 "restarted from heat.300" cat "$tmp/log"
+check "a rejected one: the answer" 0 "$calm" answer
+heat=$other
 
 # ---- other prefixes
 killed SCR_COPY_TYPE=XOR

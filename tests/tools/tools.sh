@@ -30,7 +30,7 @@ done
 scr=$BIN/scr
 commands=$("$scr" help | sed -n 's/^  \([a-z_0-9]*\)  .*/\1/p')
 for c in $commands; do
-  case $c in retries_halt | should_exit) bad=0 ;; crc32 | rebuild | rebuild_xor | list_down_nodes) bad=2 ;; *) bad=1 ;; esac
+  case $c in retries_halt | should_exit) bad=0 ;; crc32 | rebuild | rebuild_xor | list_down_nodes | test_system) bad=2 ;; *) bad=1 ;; esac
   says "$c --help" 0 "^Usage: scr_$c" "$BIN/scr_$c" --help
   [ "$c" = glob_hosts ] || says "$c -h" 0 "Exit [01]" "$BIN/scr_$c" -h
   says "$c --version" 0 "^scr_$c v[0-9]" "$BIN/scr_$c" --version

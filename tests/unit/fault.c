@@ -230,6 +230,12 @@ void fault_at(int mode, unsigned calls, int err, int n)
   fault.left = mode == FAULT_DEAD || mode == FAULT_TORN ? INT_MAX : 1;
 }
 
+void fault_below(const char* base)
+{
+  fault.base = base;
+  fault.part = "";
+}
+
 void fault_on(unsigned calls, const char* base, const char* part, int n)
 {
   fault_set(calls);

@@ -48,6 +48,9 @@ enum { /* the calls: bits that can be combined */
 */
 void fault_at(int mode, unsigned calls, int err, int n);
 
+/* After fault_at: only calls on files whose paths hold BASE are concerned. */
+void fault_below(const char* base);
+
 /* The next N of CALLS on files whose paths hold both BASE and PART fail, with the errors of ERR 0. */
 void fault_on(unsigned calls, const char* base, const char* part, int n);
 

@@ -24,6 +24,7 @@
 #include "test_dataset.c"
 #include "test_filemap.c"
 #include "test_prefix.c"
+#include "test_index.c"
 #include "test_rank2file.c"
 #include "test_run_files.c"
 #include "test_kernels.c"
@@ -39,6 +40,7 @@ int main(int argc, char** argv)
                                        {"dataset", test_dataset},
                                        {"filemap", test_filemap},
                                        {"prefix", test_prefix},
+                                       {"index", test_index},
                                        {"rank2file", test_rank2file},
                                        {"run_files", test_run_files},
                                        {"kernels", test_kernels},
