@@ -221,6 +221,26 @@ test_node_lost_in_a_flush() {
   holds "the answer" right
 }
 
+daemons() { # how many live
+  local i
+  for i in $(seq $NODES); do [ ! -s "$S/node$i.pid" ] || "$VNODES" run "node$i" sh -c 'flock -n "$0" true || echo' "$SSD/tester/scr.$job/transfer.daemon.lock"; done | wc -l
+}
+# A node is lost while the daemons of all nodes copy; those of the others outlive the run.
+test_node_lost_beside_daemons() {
+  new
+  SCR_FLUSH=1 SCR_FLUSH_ASYNC=1 SCR_FLUSH_TYPE=DAEMON SCR_FLUSH_ASYNC_BW=3000000 submit
+  wait_for 30 has_checkpoints 3
+  holds "a daemon lives on each node, the spare one too" test "$(daemons)" = $NODES
+  "$VNODES" kill node3
+  wait_job
+  says "it restarts" "^heat2d: restarted from heat"
+  holds "the answer" right
+  holds "the daemons have copied" test "$(grep -c 'scr_transfer' "$LOG")" = 0
+  holds "the last checkpoint is on the prefix" test -e "$SCR_PREFIX/heat.6000/.scr/summary.scr"
+  holds "nothing is left" test -z "$(find "$SCR_PREFIX" -name '*.tmp')"
+  holds "the daemons have ended" test "$(daemons)" = 0
+}
+
 # The job has a minute, and 45 s less are left for the run: job.slurm asks for five minutes, which is more than it has.
 test_time_limit_near() {
   new
@@ -342,6 +362,7 @@ if [ "$MODE" = long ]; then
   perform node_lost_twice
   perform two_partners_dead
   perform node_lost_in_a_flush
+  perform node_lost_beside_daemons
   perform time_limit_near
   perform halted
   perform batch_script_killed
