@@ -149,8 +149,8 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 ** A table of the operating system's file calls; loops that continue short reads and writes; clocks and random numbers.
 **
 ** Uses       nothing.
-** Offers     scr_os.*, scr_write_all, scr_read_all, scr_pwrite_all, scr_pread_all, scr_is_zero, scr_wtime,
-**            scr_time_usec, scr_random.
+** Offers     scr_os.*, scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_is_zero,
+**            scr_wtime, scr_time_usec, scr_random.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
@@ -4590,8 +4590,8 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 **            scr_window_find, scr_window_read, scr_window_view, scr_window_write, scr_hole_end, scr_extent_crc,
 **            scr_file_crc, scr_file_has_crc, scr_window_crc, scr_job_start, scr_job_is_done, scr_helper_is_idle,
 **            scr_job_wait, scr_helper_end, scr_extents_free, scr_extents_add, scr_extents_whole, scr_copy_leave,
-**            scr_copy_one, scr_copy_list_make, scr_copy_list_free, scr_copy_list_add, scr_copy_list_run,
-**            scr_file_check
+**            scr_copy_create, scr_copy_one, scr_copy_list_make, scr_copy_list_free, scr_copy_list_add,
+**            scr_copy_list_run, scr_file_check
 ** Invariants
 **   W1  The stream is file 0, file 1, ... in the given order, then zeros without end.  Any range of it can be read or
 **       written; only zeros may be written past the end of the files.
@@ -5213,6 +5213,7 @@ typedef struct {
   scr_extents from, to;
   mode_t      mode;  /* of a new file; containers are there already */
   int64_t     mtime; /* of a new file, in seconds since the epoch; 0 for the time of the copy */
+  int         made;  /* 1: the new file is there already, with its size */
   uint64_t    done;  /* bytes that are copied, from the first on, */
   uLong       crc;   /* and their CRC32 */
 } scr_copy_item;
@@ -5236,21 +5237,31 @@ SCR_FN int scr_copy_leave(scr_copy_target* t)
 }
 
 /*
-** Make T the file of extent I of IT->to.  A whole file is made anew with its size, so that zeros can stay holes, unless
-** a part of it is copied already; it replaces an existing one, unless that is a link.
+** Open the new file of IT, a whole one; *FD receives its descriptor.  It has its size, so that zeros can stay holes,
+** and is a file of its own: who still writes to one that had this name before does no harm.
 */
+SCR_FN int scr_copy_create(const scr_copy_item* it, int* fd)
+{
+  const scr_extent* x = &it->to.extent[0];
+
+  scr_os.unlink(x->path);
+  *fd = scr_os.open(x->path, O_WRONLY | O_NOFOLLOW | O_CREAT | O_TRUNC, it->mode);
+  if (*fd < 0) return SCR_ERRNO("cannot create %s", x->path);
+  return scr_os.ftruncate(*fd, (off_t)x->length) < 0 ? SCR_ERRNO("cannot give %s its size", x->path) : SCR_SUCCESS;
+}
+
+/* Make T the file of extent I of IT->to: a new one, or one that is there already. */
 SCR_FN int scr_copy_enter(scr_copy_target* t, const scr_copy_item* it, int i)
 {
   const scr_extent* x = &it->to.extent[i];
-  int               rc, create = it->to.whole && it->done == 0;
+  int               rc;
 
   if (t->fd >= 0 && strcmp(t->path, x->path) == 0) return SCR_SUCCESS;
   if ((rc = scr_copy_leave(t)) != SCR_SUCCESS) return rc;
   t->path = x->path;
-  t->fd = scr_os.open(x->path, O_WRONLY | O_NOFOLLOW | (create ? O_CREAT | O_TRUNC : 0), it->mode);
-  if (t->fd < 0) return SCR_ERRNO("cannot %s %s", create ? "create" : "open", x->path);
-  if (create && scr_os.ftruncate(t->fd, (off_t)x->length) < 0) return SCR_ERRNO("cannot give %s its size", x->path);
-  return SCR_SUCCESS;
+  if (it->to.whole && !it->made) return scr_copy_create(it, &t->fd);
+  t->fd = scr_os.open(x->path, O_WRONLY | O_NOFOLLOW, 0);
+  return t->fd < 0 ? SCR_ERRNO("cannot open %s", x->path) : SCR_SUCCESS;
 }
 
 /* Open the file of X for reading.  WHOLE: it must have the size of X. */
@@ -5312,7 +5323,7 @@ SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size
 
 /*
 ** Copy at most MOST bytes of one file, from it->done on.  On SCR_SUCCESS what is copied of a new file survives a crash
-** of the node, a part of a container once T is left.  On an error a new file is removed.
+** of the node, a part of a container once T is left.  On an error a new file is removed, unless it was there already.
 */
 SCR_FN int scr_copy_one(scr_copy_item* it, scr_copy_target* t, char* buf, size_t cap, uint64_t most,
                         const scr_pace* pace)
@@ -5327,7 +5338,7 @@ SCR_FN int scr_copy_one(scr_copy_item* it, scr_copy_target* t, char* buf, size_t
   if (rc != SCR_SUCCESS && t->fd < 0) return rc;
   err = scr_copy_leave(t);
   if (rc == SCR_SUCCESS) rc = err;
-  if (rc != SCR_SUCCESS) scr_os.unlink(it->to.extent[0].path);
+  if (rc != SCR_SUCCESS && !it->made) scr_os.unlink(it->to.extent[0].path);
   return rc;
 }
 
@@ -8325,7 +8336,7 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 **            scr_token_read, scr_transfer_read, scr_transfer_open, scr_transfer_close, scr_transfer_rest,
 **            scr_transfer_is_served, scr_transfer_put, scr_transfer_get, scr_transfer_clear_item,
 **            scr_transfer_state_of, scr_transfer_look, scr_transfer_steer, scr_transfer_is_of, scr_transfer_has,
-**            scr_transfer_forget, scr_transfer_clear, scr_transfer_withdraw
+**            scr_transfer_written, scr_transfer_forget, scr_transfer_clear, scr_transfer_withdraw
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
 **   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
@@ -9751,6 +9762,7 @@ SCR_FN int scr_transfer_get(const scr_hash_elem* e, scr_identity* identity, scr_
           scr_extents_whole(&it->from, scr_hash_elem_key(e), size) == SCR_SUCCESS &&
           (to == NULL ? scr_transfer_get_segments(scr_hash_get(h, "SEG"), size, &it->to)
                       : *to == '/' && scr_extents_whole(&it->to, to, size) == SCR_SUCCESS);
+  it->made = 1; /* the daemon makes and removes no file, only ranks do */
   return sound ? SCR_SUCCESS
                : SCR_ERR(SCR_ERR_FORMAT, "the transfer file is damaged: how to copy %s", scr_hash_elem_key(e));
 }
@@ -9786,8 +9798,8 @@ SCR_FN int scr_extents_same(const scr_extents* a, const scr_extents* b)
 
 /*
 ** What T says of the copy IT of a file of the dataset IDENTITY: it->done and it->crc become how far it is.  A copy of
-** another dataset from the same source, or to other places, is not the same copy.  What keeps it from being completed is
-** recorded as an error.
+** another dataset from the same source, or to other places, is not the same copy.  What keeps it from being completed
+** is recorded as an error.
 */
 SCR_FN scr_transfer_state scr_transfer_look(const scr_transfer* t, const scr_identity* identity, scr_copy_item* it)
 {
@@ -9797,11 +9809,13 @@ SCR_FN scr_transfer_state scr_transfer_look(const scr_transfer* t, const scr_ide
   scr_copy_item        is;
 
   it->done = 0;
+  it->made = 0;
   memset(&is, 0, sizeof is);
   if (e != NULL && scr_transfer_get(e, &of, &is) == SCR_SUCCESS && scr_identity_cmp(&of, identity) == 0 &&
       scr_extents_same(&is.from, &it->from) && scr_extents_same(&is.to, &it->to) && is.mtime == it->mtime) {
     state = scr_transfer_state_of(e);
-    if (state != SCR_TRANSFER_FAILED) it->done = is.done; /* what failed was removed */
+    it->made = state != SCR_TRANSFER_FAILED; /* what failed is made anew */
+    if (it->made) it->done = is.done;
     it->crc = is.crc;
   }
   scr_transfer_clear_item(&is);
@@ -9842,6 +9856,17 @@ SCR_FN int scr_transfer_has(const scr_transfer* t, const scr_identity* identity)
     if (scr_identity_cmp(&of, identity) == 0) return 1;
   }
   return 0;
+}
+
+/* The bytes that are copied of all files of T. */
+SCR_FN uint64_t scr_transfer_written(const scr_transfer* t)
+{
+  scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(t->h, "FILES"));
+  uint64_t       sum = 0, one = 0;
+
+  for (; e != NULL; e = scr_hash_elem_next(e))
+    if (scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "WRITTEN", &one) == SCR_SUCCESS) sum += one;
+  return sum;
 }
 
 /* Take the copy IT out of T. */
@@ -13253,7 +13278,7 @@ typedef struct {
 /* What the helper removes behind the application.  All zeros: nothing. */
 typedef struct {
   scr_job   job;
-  scr_hash* paths; /* FILE: files; DIR: directories, with all that is in them */
+  scr_hash* paths; /* FILE: files; TREE: directories, with all that is in them */
 } scr_removal;
 
 typedef struct {
@@ -13637,7 +13662,7 @@ SCR_FN int scr_removal_run(void* arg)
 
   for (e = scr_hash_elem_first(scr_hash_get(paths, "FILE")); e != NULL; e = scr_hash_elem_next(e))
     scr_os.unlink(scr_hash_elem_key(e));
-  for (e = scr_hash_elem_first(scr_hash_get(paths, "DIR")); e != NULL; e = scr_hash_elem_next(e))
+  for (e = scr_hash_elem_first(scr_hash_get(paths, "TREE")); e != NULL; e = scr_hash_elem_next(e))
     scr_tree_remove(scr_hash_elem_key(e));
   return SCR_SUCCESS;
 }
@@ -14958,7 +14983,7 @@ SCR_FN int scr_cache_remove(int id, int behind)
     if (e->bypass && id != scr.open_id) continue; /* scr_cache_sweep_bypass */
     if (e->bypass) scr_cache_delete_bypass(e);
     scr_cache_list_files(e, paths);
-    if (scr_cache_place(&e->red, id, dir)) scr_hash_set_kv(paths, "DIR", dir);
+    if (scr_cache_place(&e->red, id, dir)) scr_hash_set_kv(paths, "TREE", dir);
     scr_filemap_remove(&scr.map, e);
   }
   if (behind && marked && scr_helper_is_idle()) {
@@ -16552,6 +16577,7 @@ typedef struct scr_flush {
   int              by_daemon;             /* unless this is 1: the daemon has the copies; */
   int              arrived;               /* 1: and it has made them all */
   double           looked;                /* when this rank last looked into the transfer file */
+  uint64_t         seen;                  /* and the bytes of all files that were copied then */
   scr_flush_rival* rival;
   int              rivals;
   int              superseded; /* 1: files of a newer checkpoint have the places of its own */
@@ -17556,7 +17582,8 @@ SCR_FN int scr_flush_run(int id, int may_replace_newer)
 **   J8  A daemon writes only in bursts, and begins one only while run.lock names the run that wants the copies.  A run
 **       changes the cache and the temporary files of a dataset only when its token is in run.lock, and no burst goes
 **       on on its nodes; so does a scavenge, which empties run.lock.  On a node that a run does not use any more, a last
-**       burst may end later: it writes the same bytes to the same files, or to a container that has lost its name.
+**       burst may end later.  A daemon makes, cuts and removes no file, and an id does not recur: that burst writes the
+**       same bytes to the same file, or to one that has lost its name.
 **   J9  A copy leaves the transfer file before the index gets its dataset: the temporary files of what is in it are not
 **       the only ones of a dataset.
 ** Failure    A flush that fails leaves the prefix as it was, and the dataset in the cache.  Rank 0 warns; SCR_Wait
@@ -17645,6 +17672,20 @@ SCR_FN void scr_daemon_miss(int all_ranks)
   scr.daemon_told = 1;
 }
 
+/* Make the new files of F, which the daemon is to fill. */
+SCR_FN int scr_flight_make_files(const scr_flush* f)
+{
+  int i, fd, rc = SCR_SUCCESS;
+
+  for (i = 0; i < f->copies.n && rc == SCR_SUCCESS; i++) {
+    if (!f->copies.item[i].to.whole) continue;
+    rc = scr_copy_create(&f->copies.item[i], &fd);
+    if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS)
+      rc = SCR_ERRNO("cannot close %s", f->copies.item[i].to.extent[0].path);
+  }
+  return rc;
+}
+
 /* Returns 1 if the daemon of this node has taken the copies of F; 0 if this rank is to copy. */
 SCR_FN int scr_flight_entrust(scr_flush* f)
 {
@@ -17656,7 +17697,7 @@ SCR_FN int scr_flight_entrust(scr_flush* f)
   if (!served) {
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no process scr_transfer serves %s on %s; scr_prerun starts them", scr.world.cntl,
                  scr.world.home.host);
-  } else {
+  } else if ((rc = scr_flight_make_files(f)) == SCR_SUCCESS) {
     rc = scr_transfer_open(&t, scr.world.cntl);
     for (i = 0; i < f->copies.n && rc == SCR_SUCCESS; i++) scr_transfer_put(&t, &f->desc.identity, &f->copies.item[i]);
     if (rc == SCR_SUCCESS) scr_daemon_steer(&t, 1);
@@ -17682,14 +17723,13 @@ SCR_FN int scr_flight_take_back(scr_flush* f)
 /* The daemon of this node cannot complete the copies of F, for the reason of the last error: the helper does it. */
 SCR_FN void scr_flight_recall(scr_flush* f)
 {
-  int burst, rc, err;
+  int burst, rc;
 
   scr_daemon_miss(1);
   f->by_daemon = 0;
   rc = scr_transfer_rest(scr.world.cntl, &burst);
-  err = scr_flight_take_back(f);
+  if (rc == SCR_SUCCESS) rc = scr_flight_take_back(f);
   scr_hash_file_unlock(&burst);
-  if (rc == SCR_SUCCESS) rc = err;
   if (rc == SCR_SUCCESS) {
     scr_job_start(&f->job);
   } else {
@@ -17710,14 +17750,36 @@ SCR_FN scr_transfer_state scr_flight_look(scr_flush* f)
     state = scr_transfer_look(&t, &f->desc.identity, &f->copies.item[i]);
     if (state < least) least = state;
   }
+  f->seen = scr_transfer_written(&t);
   scr_transfer_close(&t, rc, 0);
   return rc == SCR_SUCCESS ? least : SCR_TRANSFER_NONE;
 }
 
-/* SCR_SUCCESS if the transfer file has all copies of F, as this run would make them.  Local. */
+/* Returns 1 if the files that the daemon fills for IT are there, with their sizes. */
+SCR_FN int scr_flight_is_there(const scr_copy_item* it)
+{
+  struct stat st;
+  int         i, there = 1;
+
+  for (i = 0; i < it->to.n && there; i++) {
+    const scr_extent* x = &it->to.extent[i];
+    there = scr_os.lstat(x->path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size >= x->offset + x->length &&
+            (!it->to.whole || (uint64_t)st.st_size == x->length);
+  }
+  return there;
+}
+
+/*
+** SCR_SUCCESS if the transfer file has all copies of F, as this run would make them, and the files are there: a flush
+** that failed since, or a loss of power, may have removed them.  Local.
+*/
 SCR_FN int scr_flight_fits(scr_flush* f)
 {
-  if (scr_flight_look(f) != SCR_TRANSFER_NONE) return SCR_SUCCESS;
+  int i, fits = scr_flight_look(f) != SCR_TRANSFER_NONE;
+
+  for (i = 0; i < f->copies.n && fits; i++)
+    if (f->copies.item[i].made) fits = scr_flight_is_there(&f->copies.item[i]);
+  if (fits) return SCR_SUCCESS;
   return SCR_ERR(SCR_ERR_STATE,
                  "what the run before this one has copied of dataset %d cannot be used; it is copied anew", f->id);
 }
@@ -17740,16 +17802,6 @@ SCR_FN int scr_flight_has_arrived(scr_flush* f)
   return 0;
 }
 
-/* The bytes that are copied of F, as far as this rank knows. */
-SCR_FN uint64_t scr_flight_bytes(const scr_flush* f)
-{
-  uint64_t bytes = 0;
-  int      i;
-
-  for (i = 0; i < f->copies.n; i++) bytes += f->copies.item[i].done;
-  return bytes;
-}
-
 /*
 ** Wait until the copies of F are made; they are made without limits meanwhile, and by the helper if the daemon does not
 ** get on with them.  Local.
@@ -17769,8 +17821,8 @@ SCR_FN void scr_flight_await(scr_flush* f)
   while (f->by_daemon && !f->arrived) {
     f->looked = 0;
     if (scr_flight_has_arrived(f) || !f->by_daemon) break;
-    if (scr_flight_bytes(f) != bytes) since = scr_wtime();
-    bytes = scr_flight_bytes(f);
+    if (f->seen != bytes) since = scr_wtime();
+    bytes = f->seen;
     if (scr_wtime() - since > SCR_DAEMON_PATIENCE) {
       SCR_ERR(SCR_ERR_IO, "the process scr_transfer on %s makes no progress", scr.world.home.host);
       scr_flight_recall(f);
@@ -17922,7 +17974,7 @@ SCR_FN void scr_flush_take_over(void)
 {
   scr_transfer t;
   scr_vote     v;
-  int          i, rc, first = scr.world.group[SCR_GROUP_NODE].rank == 0;
+  int          i, rc = SCR_SUCCESS, first = scr.world.group[SCR_GROUP_NODE].rank == 0;
 
   for (i = 0; i < scr.datasets; i++) {
     const scr_dataset* ds = &scr.dataset[i];
@@ -17938,9 +17990,12 @@ SCR_FN void scr_flush_take_over(void)
     rc = scr_transfer_open(&t, scr.world.cntl);
     if (rc == SCR_SUCCESS) scr_transfer_clear(&t, scr.world.prefix, scr_flights_have);
     if (rc == SCR_SUCCESS) scr_daemon_steer(&t, 1);
-    if (scr_transfer_close(&t, rc, 1) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+    rc = scr_transfer_close(&t, rc, 1);
   }
-  scr_barrier(scr.world.comm); /* what is flushed next uses the names of the temporary files that are removed */
+  /* what is flushed next uses the names of the temporary files that are removed */
+  if (scr_agree(rc, scr.world.comm) == SCR_SUCCESS) return;
+  if (scr.world.rank == 0) scr_warn("%s; a thread of each rank copies in place of the daemons", scr_err_text);
+  scr.flush_daemon = 0;
 }
 
 /* Returns 1 if the index has the dataset NAME, with all its files.  Collective over the world; the same everywhere. */
@@ -19892,8 +19947,8 @@ SCR_FN int scr_run_hold_prefix(void)
   snprintf(scr.token, sizeof scr.token, "%016" PRIx64, scr_random());
   snprintf(text, sizeof text, "%s\nprocess %ld on %s\nrun %s\n", mine, (long)getpid(), scr_msg_host, scr.token);
   if (scr_os.ftruncate(scr.prefix_lock, 0) < 0 || scr_pwrite_all(scr.prefix_lock, text, strlen(text), 0) < 0 ||
-      (scr_fsync_enabled && scr_os.fsync(scr.prefix_lock) < 0))
-    scr.token[0] = '\0'; /* it helps others, but may fail; then no daemon copies for this run */
+      scr_os.fsync(scr.prefix_lock) < 0) /* whatever SCR_FSYNC says: daemons on other nodes read it */
+    scr.token[0] = '\0';                 /* it helps others, but may fail; then no daemon copies for this run */
   if (*scr.token == '\0' && scr.flush_daemon)
     scr_warn("cannot write %s: %s; a thread of each rank copies in place of the daemons", path, strerror(errno));
   return SCR_SUCCESS;
@@ -20779,8 +20834,11 @@ SCR_FN void scr_run_flush_due(void)
   scr_param_int(scr.world.params, "SCR_FLUSH_ON_RESTART", &restart);
   if (scr.flush_daemon) scr_flush_take_over();
   for (i = scr.datasets - 1; i >= 0; i--) {
-    const scr_dataset* ds = &scr.dataset[i];
-    int                id = ds->desc.identity.id;
+    const scr_dataset* ds;
+    int                id;
+    if (i >= scr.datasets) continue; /* a flush that has ended may have removed others */
+    ds = &scr.dataset[i];
+    id = ds->desc.identity.id;
     if (ds->pins > 0) continue;                                                             /* its flush goes on */
     scr_report(restart && id == scr.loaded ? scr_flush_unasked(id) : scr_flush_if_due(ds)); /* and the run goes on */
   }

@@ -13,7 +13,7 @@ tests/tools/job.sh         120  240
 tests/tools/scavenge.sh    150  300
 tests/tools/run.sh         120  300
 tests/tools/transfer.sh    300  900
-tests/tools/system.sh      150  150
+tests/tools/system.sh      240  240
 tests/tools/gdb.sh          60   60
 tests/tools/database.sh    120  120
 tests/tools/ask.sh         180  180

@@ -249,8 +249,8 @@ static int halt_do(const char* dir, const halt_request* r)
 
   if (!r->kill || (rc != SCR_SUCCESS && rc != SCR_ERR_BUSY)) return rc;
   rc = halt_kill_run(dir);
-  if (rc == SCR_SUCCESS) rc = halt_end_daemons(dir);
-  return rc == SCR_SUCCESS && !set ? halt_settings(dir, r) : rc;
+  if (rc == SCR_SUCCESS && !set) rc = halt_settings(dir, r);
+  return rc == SCR_SUCCESS ? halt_end_daemons(dir) : rc;
 }
 
 static const struct option halt_options[] = {{"checkpoints", required_argument, NULL, 'c'},

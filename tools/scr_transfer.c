@@ -24,7 +24,8 @@ static const char transfer_usage[] =
 enum { OPT_TRANSFER_EXIT = 1001 };
 
 #define TRANSFER_POLL_SECONDS  0.1                  /* between two looks at the transfer files, */
-#define TRANSFER_REST_SECONDS  1                    /* and at run.lock, while it forbids to copy */
+#define TRANSFER_REST_SECONDS  1                    /* and at run.lock, while it forbids to copy, */
+#define TRANSFER_FAIL_SECONDS  30                   /* and after a burst that could not be recorded */
 #define TRANSFER_BURST_SECONDS 1                    /* of the bandwidth that a burst may use up at once, */
 #define TRANSFER_BURST_MOST    ((uint64_t)64 << 20) /* and its most and least bytes */
 #define TRANSFER_BURST_LEAST   4096
@@ -44,7 +45,6 @@ typedef struct {
 static struct {
   transfer_node* node;
   int            nodes;
-  int            refused; /* control directories that other daemons serve */
   char*          buf;
   char           told[SCR_ERR_TEXT_MAX]; /* the last message, which is not repeated */
 } transfer_daemon;
@@ -158,6 +158,7 @@ static int transfer_copy(transfer_node* n, const scr_transfer* t, const scr_hash
   n->moved = it.done - before;
   if (rc != SCR_SUCCESS) transfer_tell();
   rc = transfer_record(n, scr_hash_elem_key(e), &it, rc);
+  if (rc != SCR_SUCCESS) n->rest = scr_wtime() + TRANSFER_FAIL_SECONDS;
   scr_transfer_clear_item(&it);
   return rc;
 }

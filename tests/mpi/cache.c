@@ -123,7 +123,7 @@ static void visit_bytes(const char* path, const char* name, void* arg)
 }
 
 /* Bytes of all datasets in the cache. */
-static unsigned long long used_bytes(void)
+static unsigned long long bytes_now(void)
 {
   char               path[700];
   unsigned long long n = 0;
@@ -133,9 +133,16 @@ static unsigned long long used_bytes(void)
   return n;
 }
 
+/* When what is deleted behind the application is gone, on all ranks. */
+static unsigned long long used_bytes(void)
+{
+  removals_end();
+  return bytes_now();
+}
+
 static unsigned long long free_bytes(void)
 {
-  unsigned long long used = used_bytes();
+  unsigned long long used = bytes_now();
 
   return used < store_bytes ? store_bytes - used : 0;
 }
