@@ -1,4 +1,4 @@
-/* launch.h - the line for the shell that starts a program on the nodes of an allocation: srun, mpiexec, or any other. */
+/* launch.h - the line for the shell that starts a program on nodes of an allocation: by srun, mpiexec, or any other. */
 #ifndef SCR_TOOL_LAUNCH_H
 #define SCR_TOOL_LAUNCH_H
 

@@ -1,6 +1,6 @@
 /*
-** parts.h - the parts of scr_test_system that are processes of their own: what each node writes and reads, and what makes
-** a process or a node fail.
+** parts.h - the parts of scr_test_system that are processes of their own: what each node writes and reads, and what
+** makes a process or a node fail.
 */
 #ifndef SCR_TOOL_PARTS_H
 #define SCR_TOOL_PARTS_H
@@ -107,7 +107,7 @@ SCR_FN void parts_visit_host(const char* host, const char* kind, const char* dir
   if (!system_is_here(host)) snprintf(victim, SYSTEM_HOST_MAX, "%s", host);
 }
 
-/* Returns 1 if the run in DIR has a checkpoint; one without the library, if it is under way on the node VICTIM, not "". */
+/* Returns 1 if the run in DIR has a checkpoint; without the library, if it is under way on the node VICTIM, not "". */
 SCR_FN int parts_has_checkpoint(const char* dir, const char* victim)
 {
   char           path[SCR_MAX_FILENAME];
