@@ -9916,7 +9916,12 @@ SCR_FN int scr_transfer_withdraw(const char* cntl, const char* prefix, const cha
   int          burst = -1, rc = scr_fmt(path, sizeof path, "%s/transfer.scrinfo", cntl);
 
   if (rc != SCR_SUCCESS || scr_os.lstat(path, &st) < 0) return rc;
-  if ((rc = scr_transfer_rest(cntl, &burst)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_transfer_rest(cntl, &burst)) == SCR_ERR_BUSY) {
+    scr_warn("%s; the process scr_transfer hangs: end it", scr_err_text); /* what it still writes does no harm (J8) */
+    except = "";
+  } else if (rc != SCR_SUCCESS) {
+    return rc;
+  }
   rc = scr_transfer_open(&t, cntl);
   if (rc == SCR_SUCCESS && !scr_transfer_is_of(&t, except)) scr_transfer_clear(&t, prefix, NULL);
   rc = scr_transfer_close(&t, rc, 1);
@@ -13306,10 +13311,11 @@ typedef struct {
   int      use_containers;
   int      fetch_bypass, global_restart, same_ranks; /* SCR_FETCH_BYPASS, SCR_GLOBAL_RESTART, SCR_RESTART_RANKS=same */
   uint64_t container_size, rank2file_size;
-  int      flush_async;  /* 1: a flush that is due goes on behind the application's back, */
-  scr_pace pace;         /* at this pace */
-  int      flush_daemon; /* 1: the daemon of the node copies; */
-  int      daemon_told;  /* 1: it was missed, and a warning said so */
+  int      flush_async;   /* 1: a flush that is due goes on behind the application's back, */
+  scr_pace pace;          /* at this pace */
+  int      flush_daemon;  /* 1: the daemon of the node copies; */
+  int      daemon_told;   /* 1: it was missed, and a warning said so */
+  int      daemon_failed; /* 1: it did not complete copies of this rank, which copies itself from then on */
   char     token[SCR_TOKEN_MAX], token_before[SCR_TOKEN_MAX]; /* of this run, and of the one before it */
   size_t   mpi_buf, file_buf;
   char*    work; /* memory of the redundancy engine, allocated in SCR_Init so that it cannot fail later */
@@ -17580,10 +17586,10 @@ SCR_FN int scr_flush_run(int id, int may_replace_newer)
 **   J6  No two flushes in progress use the same directory or the same temporary names.
 **   J7  Whatever changes the index by name, and the end of a run, first waits for all flushes.
 **   J8  A daemon writes only in bursts, and begins one only while run.lock names the run that wants the copies.  A run
-**       changes the cache and the temporary files of a dataset only when its token is in run.lock, and no burst goes
-**       on on its nodes; so does a scavenge, which empties run.lock.  On a node that a run does not use any more, a last
-**       burst may end later.  A daemon makes, cuts and removes no file, and an id does not recur: that burst writes the
-**       same bytes to the same file, or to one that has lost its name.
+**       changes the cache and the temporary files of a dataset only when its token is in run.lock, and no burst is
+**       under way on its nodes; so does a scavenge, which empties run.lock.  On a node that a run does not use any
+**       more, a last burst may end later.  A daemon makes, cuts and removes no file, and an id does not recur: that
+**       burst writes the same bytes to the same file, or to one that has lost its name.
 **   J9  A copy leaves the transfer file before the index gets its dataset: the temporary files of what is in it are not
 **       the only ones of a dataset.
 ** Failure    A flush that fails leaves the prefix as it was, and the dataset in the cache.  Rank 0 warns; SCR_Wait
@@ -17726,9 +17732,10 @@ SCR_FN void scr_flight_recall(scr_flush* f)
   int burst, rc;
 
   scr_daemon_miss(1);
+  scr.daemon_failed = 1;
   f->by_daemon = 0;
-  rc = scr_transfer_rest(scr.world.cntl, &burst);
-  if (rc == SCR_SUCCESS) rc = scr_flight_take_back(f);
+  scr_transfer_rest(scr.world.cntl, &burst); /* a burst that hangs does no harm: it writes what the helper writes */
+  rc = scr_flight_take_back(f);
   scr_hash_file_unlock(&burst);
   if (rc == SCR_SUCCESS) {
     scr_job_start(&f->job);
@@ -17961,7 +17968,7 @@ SCR_FN int scr_flush_start(int id, int resumes)
   f->job.work = scr_flush_copy;
   f->job.arg = f;
   scr_flights.flush[scr_flights.n++] = f;
-  f->by_daemon = resumes || (scr.flush_daemon && scr_flight_entrust(f));
+  f->by_daemon = resumes || (scr.flush_daemon && !scr.daemon_failed && scr_flight_entrust(f));
   if (!f->by_daemon) scr_job_start(&f->job);
   return SCR_SUCCESS;
 }

@@ -99,27 +99,44 @@ static double transfer_due(const transfer_node* n, const scr_transfer* t)
   return n->start + pause;
 }
 
-/* Record in the transfer file of N how far the copy IT from SOURCE is; RC is the result of its burst. */
-static int transfer_record(const transfer_node* n, const char* source, const scr_copy_item* it, int rc)
+/* Note in MADE, under SOURCE, how far the copy IT is; RC is its result. */
+static void transfer_note(scr_hash* made, const char* source, const scr_copy_item* it, int rc)
 {
-  scr_err_record why;
-  scr_transfer   t;
-  scr_hash*      h;
-  int            err;
+  scr_hash* h = scr_hash_set(made, source, scr_hash_new());
 
-  scr_err_save(&why);
-  err = scr_transfer_open(&t, n->cntl);
-  h = scr_hash_get(scr_hash_get(t.h, "FILES"), source);
-  if (h != NULL && rc == SCR_SUCCESS) {
+  scr_err_text[scr_err_length] = '\0';
+  if (rc != SCR_SUCCESS) {
+    scr_hash_util_set_str(h, "ERROR", scr_err_text);
+  } else {
     scr_hash_util_set_bytecount(h, "WRITTEN", it->done);
     scr_hash_util_set_crc32_fixed(h, "CRC", it->crc);
-  } else if (h != NULL) {
-    why.text[why.length] = '\0';
-    scr_hash_util_set_str(h, "ERROR", why.text);
+  }
+}
+
+/* Record what MADE notes in the transfer file of N, for those copies that are still wanted. */
+static int transfer_record(const transfer_node* n, const scr_hash* made)
+{
+  scr_transfer   t;
+  scr_hash_elem* e;
+  scr_hash*      h;
+  const char*    error;
+  uint64_t       written;
+  uLong          crc;
+  int            rc = scr_transfer_open(&t, n->cntl);
+
+  for (e = scr_hash_elem_first(made); e != NULL; e = scr_hash_elem_next(e)) {
+    if ((h = scr_hash_get(scr_hash_get(t.h, "FILES"), scr_hash_elem_key(e))) == NULL) continue;
+    error = scr_hash_elem_get_first_val(scr_hash_elem_hash(e), "ERROR");
+    if (error != NULL) scr_hash_util_set_str(h, "ERROR", error);
+    if (scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "WRITTEN", &written) != SCR_SUCCESS ||
+        scr_hash_util_get_crc32(scr_hash_elem_hash(e), "CRC", &crc) != SCR_SUCCESS)
+      continue;
+    scr_hash_util_set_bytecount(h, "WRITTEN", written);
+    scr_hash_util_set_crc32_fixed(h, "CRC", crc);
   }
   if (transfer_next(&t) == NULL) scr_hash_util_set_str(t.h, "FLAG", "DONE");
   scr_hash_util_set_str(t.h, "STATE", transfer_next(&t) == NULL ? "STOP" : "RUN");
-  return scr_transfer_close(&t, err, 1);
+  return scr_transfer_close(&t, rc, 1);
 }
 
 /* Write STATE to the transfer file of N. */
@@ -133,33 +150,50 @@ static int transfer_set_state(const transfer_node* n, const char* state)
 }
 
 /*
-** Copy a part of the file E of T, the transfer file of N, sync it, and record it there.  A copy that fails is recorded
-** too: the rank that wants it makes it then.
+** Copy at most MOST bytes of the file E of a transfer file, sync them, and note in MADE how far it is.  A copy that fails
+** is noted too: the rank that wants it makes it then.  Returns the bytes that were copied.
 */
-static int transfer_copy(transfer_node* n, const scr_transfer* t, const scr_hash_elem* e)
+static uint64_t transfer_copy(const scr_hash_elem* e, uint64_t most, scr_hash* made)
 {
   scr_pace        pace;
   scr_copy_target target = {NULL, -1};
   scr_identity    identity;
   scr_copy_item   it;
-  double          now = scr_wtime(), due = transfer_due(n, t), bw = transfer_limit(t, "BW");
-  uint64_t        most = bw > 0 ? (uint64_t)(bw * TRANSFER_BURST_SECONDS) : TRANSFER_BURST_MOST, before;
+  uint64_t        before;
   int             rc = scr_transfer_get(e, &identity, &it), err;
 
   memset(&pace, 0, sizeof pace);
-  if (most > TRANSFER_BURST_MOST) most = TRANSFER_BURST_MOST;
-  if (most < TRANSFER_BURST_LEAST) most = TRANSFER_BURST_LEAST;
   before = it.done;
   if (rc == SCR_SUCCESS) rc = scr_copy_one(&it, &target, transfer_daemon.buf, TRANSFER_STEP, most, &pace);
   err = scr_copy_leave(&target);
   if (rc == SCR_SUCCESS) rc = err;
+  if (rc != SCR_SUCCESS) transfer_tell();
+  transfer_note(made, scr_hash_elem_key(e), &it, rc);
+  before = it.done - before;
+  scr_transfer_clear_item(&it);
+  return before;
+}
+
+/* A burst: copy files of T, the transfer file of N, from E on, as far as its limits let it, and record that there. */
+static int transfer_burst(transfer_node* n, const scr_transfer* t, const scr_hash_elem* e)
+{
+  scr_hash* made = scr_hash_new();
+  double    now = scr_wtime(), due = transfer_due(n, t), bw = transfer_limit(t, "BW");
+  uint64_t  most = bw > 0 ? (uint64_t)(bw * TRANSFER_BURST_SECONDS) : TRANSFER_BURST_MOST;
+  int       rc;
+
+  if (most > TRANSFER_BURST_MOST) most = TRANSFER_BURST_MOST;
+  if (most < TRANSFER_BURST_LEAST) most = TRANSFER_BURST_LEAST;
+  n->moved = 0;
+  while (e != NULL && n->moved < most && scr_wtime() < now + TRANSFER_BURST_SECONDS) {
+    n->moved += transfer_copy(e, most - n->moved, made);
+    while ((e = scr_hash_elem_next(e)) != NULL && scr_transfer_state_of(e) != SCR_TRANSFER_BEGUN) continue;
+  }
   n->start = due > now - TRANSFER_BURST_SECONDS ? due : now; /* a pause that was too long makes the next one shorter */
   n->worked = scr_wtime() - now;
-  n->moved = it.done - before;
-  if (rc != SCR_SUCCESS) transfer_tell();
-  rc = transfer_record(n, scr_hash_elem_key(e), &it, rc);
+  rc = transfer_record(n, made);
   if (rc != SCR_SUCCESS) n->rest = scr_wtime() + TRANSFER_FAIL_SECONDS;
-  scr_transfer_clear_item(&it);
+  scr_hash_delete(&made);
   return rc;
 }
 
@@ -176,7 +210,8 @@ static int transfer_serve(transfer_node* n, double* next, int* ends)
   if ((rc = scr_transfer_rest(n->cntl, &burst)) != SCR_SUCCESS) return rc;
   rc = scr_transfer_read(&t, n->cntl);
   if (rc == SCR_SUCCESS) e = transfer_next(&t);
-  if (e != NULL && transfer_due(n, &t) <= scr_wtime() && (may = transfer_may_copy(n, &t))) rc = transfer_copy(n, &t, e);
+  if (e != NULL && transfer_due(n, &t) <= scr_wtime() && (may = transfer_may_copy(n, &t)))
+    rc = transfer_burst(n, &t, e);
   else if (e != NULL && transfer_due(n, &t) > scr_wtime()) may = 1; /* later */
   if (may && transfer_due(n, &t) < *next) *next = transfer_due(n, &t);
   if (!may && rc == SCR_SUCCESS && strcmp(scr_hash_str_or(t.h, "STATE", ""), "STOP") != 0)
