@@ -19861,7 +19861,7 @@ SCR_FN int scr_lock_is_of_this_process(int fd)
 ** Lock <prefix>/.scr/run.lock, so that no second run uses the prefix, and write into it which launch holds it, in a
 ** second line which process, which scr_halt --immediate ends, and in a third one the token of this run: from then on
 ** the daemons of the runs before this one copy no more.  The processes of a killed run may hold the lock a little
-** longer, but those of this launch stay.  Rank 0 only.
+** longer, and a command that looks who has it an instant, but those of this launch stay.  Rank 0 only.
 */
 SCR_FN int scr_run_hold_prefix(void)
 {
@@ -19876,7 +19876,7 @@ SCR_FN int scr_run_hold_prefix(void)
                    "each its own SCR_PREFIX",
                    scr.world.prefix);
   scr_run_launch(mine, sizeof mine);
-  if ((rc = scr_lock_take(scr.prefix_lock, path, 0)) == SCR_ERR_BUSY) {
+  if ((rc = scr_lock_take(scr.prefix_lock, path, 0.5)) == SCR_ERR_BUSY) {
     n = scr_pread_all(scr.prefix_lock, other, sizeof other - 1, 0);
     other[n > 0 ? n : 0] = '\0';
     other[strcspn(other, "\n")] = '\0';
