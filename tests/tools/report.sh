@@ -79,6 +79,10 @@ Transfers                       count       MB/s: least     median   greatest
   flushes to the prefix             1              80.0       80.0       80.0
   asynchronous flushes              0               0.0        0.0        0.0
   fetches from the prefix           0               0.0        0.0        0.0" "$report" -f "$data"
+"$report" -f "$top/tests/data/managers/log-runs.txt" >"$tmp/one"
+says "report, runs of scr_run: both have failed" 0 ": 2, of which 0 ended by themselves and 2 failed" cat "$tmp/one"
+says "report, runs of scr_run: what counts" 0 "computation that counts  *200.0 s" cat "$tmp/one"
+says "report, runs of scr_run: the wait between them is not lost work" 0 "work lost in failures  *196.0 s" cat "$tmp/one"
 # page WHAT: $tmp/page.html is a page with nothing from outside, whose elements are closed
 page() {
   check "report, $1, nothing from outside" 1 "" grep -niE 'https?:|src=|href=|url\(|@import|<script' "$tmp/page.html"
