@@ -6316,22 +6316,23 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **            scr_objects_at, scr_rank2file; scr_record_path, scr_record_mkdir, scr_record_read, scr_record_open,
 **            scr_record_close, scr_record_put_aside, scr_record_sweep, scr_index_id, scr_index_cut_id,
 **            scr_index_is_passed, scr_index_get, scr_index_walk, scr_index_sort, scr_index_failed_in,
-**            scr_index_is_good, scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_look_up,
-**            scr_index_named, scr_index_named_ckpt, scr_index_same, scr_index_count_complete, scr_index_has_renames,
-**            scr_index_max_id, scr_choice_read, scr_choice_release, scr_index_current, scr_index_set_current,
-**            scr_index_set, scr_index_remove, scr_index_note_attempt, scr_index_note_fetched, scr_index_note_failed,
-**            scr_index_forgive, scr_index_note_passed, scr_index_drop_newer, scr_index_serve_choice, scr_index_cut,
-**            scr_index_window, scr_index_outgrown, scr_index_has_served, scr_index_last_served, scr_index_note_served,
-**            scr_index_note_renamed, scr_index_change, scr_summary_write, scr_summary_read, scr_summary_path,
-**            scr_prefix_locate, scr_objects_free, scr_objects_add_owner, scr_objects_add, scr_object_name_tmp,
-**            scr_objects_add_entry, scr_object_place, scr_object_path, scr_object_extents, scr_objects_pack,
-**            scr_objects_walk, scr_objects_path, scr_object_has_crc, scr_object_copy, scr_object_check,
-**            scr_objects_dirs, scr_objects_sync, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete,
-**            scr_objects_prune, scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add,
-**            scr_rank2file_span, scr_rank2file_begins, scr_rank2file_read_root, scr_rank2file_read,
-**            scr_rank2file_write, scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf,
-**            scr_rank2file_walk, scr_names_bucket, scr_names_write, scr_names_read, scr_prefix_finish_renames,
-**            scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_choose_dir, scr_prefix_finish_all
+**            scr_index_is_good, scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_find,
+**            scr_index_look_up, scr_index_named, scr_index_named_ckpt, scr_index_same, scr_index_count_complete,
+**            scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_release, scr_index_current,
+**            scr_index_set_current, scr_index_set, scr_index_remove, scr_index_note_attempt, scr_index_note_fetched,
+**            scr_index_note_failed, scr_index_forgive, scr_index_note_passed, scr_index_drop_newer,
+**            scr_index_serve_choice, scr_index_cut, scr_index_window, scr_index_outgrown, scr_index_has_served,
+**            scr_index_last_served, scr_index_note_served, scr_index_note_renamed, scr_index_change,
+**            scr_summary_write, scr_summary_read, scr_summary_path, scr_prefix_locate, scr_objects_free,
+**            scr_objects_add_owner, scr_objects_add, scr_object_name_tmp, scr_objects_add_entry, scr_object_place,
+**            scr_object_path, scr_object_extents, scr_objects_pack, scr_objects_walk, scr_objects_path,
+**            scr_object_has_crc, scr_object_copy, scr_object_check, scr_objects_dirs, scr_objects_sync,
+**            scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune, scr_objects_to_hash,
+**            scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add, scr_rank2file_span, scr_rank2file_begins,
+**            scr_rank2file_read_root, scr_rank2file_read, scr_rank2file_write, scr_rank2file_write_root,
+**            scr_rank2file_read_leaf, scr_rank2file_write_leaf, scr_rank2file_walk, scr_names_bucket, scr_names_write,
+**            scr_names_read, scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget,
+**            scr_prefix_choose_dir, scr_prefix_finish_all
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -9518,7 +9519,10 @@ SCR_FN int scr_log_read(const char* path, void (*visit)(const char* line, int64_
   return rc;
 }
 
-/* The runs that a log tells of.  A failure is a run without an end that another run of the same job follows. */
+/*
+** The runs that a log tells of.  A failure is a run without an end that another run of the same job follows, or whose
+** program has ended, as RUN_END tells.
+*/
 typedef struct {
   int     runs, failures;
   double  seconds;     /* of all runs, each up to its last line */
@@ -9554,7 +9558,7 @@ SCR_FN int scr_log_runs_add(scr_log_runs* r, const char* line, const char* event
   }
   r->last = when;
   if (strcmp(event, "END") == 0 || strcmp(event, "HALT") == 0) r->ended = 1;
-  return failed;
+  return strcmp(event, "RUN_END") == 0 ? scr_log_runs_next(r, r->job) : failed;
 }
 
 /* ---- the best time between checkpoints ---- */
@@ -10914,6 +10918,28 @@ SCR_FN int scr_adopt_write(scr_adoption* a, const scr_desc* desc)
 }
 
 /*
+** SCR_SUCCESS if the directory of A, which has the summary SUMMARY, may become another dataset: what it was is in no
+** index, and scr_adopt made it, because a run tells its user and its job.  Then all that is lost is which files it had.
+*/
+SCR_FN int scr_adopt_again(const scr_index* index, const scr_adoption* a, const char* summary)
+{
+  scr_index_item it;
+  scr_desc       desc;
+  int            complete;
+
+  memset(&desc, 0, sizeof desc);
+  if (scr_index_find(index, SCR_INDEX_DIR, a->dir, 0, 0, &it))
+    return SCR_ERR(SCR_ERR_ARG, "%s/%s is the directory of a dataset already, %s; --drop removes it from the index",
+                   a->prefix, a->dir, *it.desc.name ? it.desc.name : a->dir);
+  if (scr_summary_read(summary, &desc, &complete) == SCR_SUCCESS && *desc.user == '\0' && *desc.job == '\0')
+    return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_ARG,
+                 "%s/%s is the directory of a dataset that a run wrote; --add alone enters it into the index; if it is "
+                 "to be another one, and all its files are there, remove %s/%s/.scr",
+                 a->prefix, a->dir, a->prefix, a->dir);
+}
+
+/*
 ** Make the files of A a dataset called NAME with the new id ID and these FLAGS, and enter it into INDEX; DESC receives
 ** what it is.  The files stay where they are; a run restarts from them by their paths.  On an error the directory is as
 ** it was.
@@ -10922,13 +10948,14 @@ SCR_FN int scr_adopt(scr_index* index, scr_adoption* a, int id, const char* name
 {
   char        path[SCR_MAX_FILENAME], meta[SCR_MAX_FILENAME];
   struct stat st;
-  int         rc = scr_summary_path(a->prefix, a->dir, path);
+  int         again = 0, rc = scr_summary_path(a->prefix, a->dir, path);
 
   memset(desc, 0, sizeof *desc);
   if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/.scr", a->dir);
-  if (rc == SCR_SUCCESS && scr_os.lstat(path, &st) == 0)
-    return SCR_ERR(SCR_ERR_ARG, "%s/%s is the directory of a dataset already; --add alone enters it into the index",
-                   a->prefix, a->dir);
+  if (rc == SCR_SUCCESS && scr_os.lstat(path, &st) == 0) {
+    rc = scr_adopt_again(index, a, path);
+    again = rc == SCR_SUCCESS;
+  }
   if (rc == SCR_SUCCESS && a->objects.n == 0)
     rc = SCR_ERR(SCR_ERR_MISSING, "no file in %s/%s belongs to the dataset", a->prefix, a->dir);
   desc->identity.id = id;
@@ -10943,6 +10970,7 @@ SCR_FN int scr_adopt(scr_index* index, scr_adoption* a, int id, const char* name
   desc->bytes = a->bytes;
   desc->complete = desc->preserve = 1;
   if (rc != SCR_SUCCESS) return rc;
+  if (again) scr_prefix_remove_meta(a->prefix, meta, "");
   rc = scr_adopt_write(a, desc);
   if (rc == SCR_SUCCESS) rc = scr_index_set(index, desc, a->dir);
   if (rc == SCR_SUCCESS) scr_index_note_renamed(index, id, a->dir);
@@ -19924,7 +19952,7 @@ SCR_FN int scr_lock_is_of_this_process(int fd)
 ** Lock <prefix>/.scr/run.lock, so that no second run uses the prefix, and write into it which launch holds it, in a
 ** second line which process, which scr_halt --immediate ends, and in a third one the token of this run: from then on
 ** the daemons of the runs before this one copy no more.  The processes of a killed run may hold the lock a little
-** longer, but those of this launch stay.  Rank 0 only.
+** longer, and a command that looks who has it an instant, but those of this launch stay.  Rank 0 only.
 */
 SCR_FN int scr_run_hold_prefix(void)
 {
@@ -19939,7 +19967,7 @@ SCR_FN int scr_run_hold_prefix(void)
                    "each its own SCR_PREFIX",
                    scr.world.prefix);
   scr_run_launch(mine, sizeof mine);
-  if ((rc = scr_lock_take(scr.prefix_lock, path, 0)) == SCR_ERR_BUSY) {
+  if ((rc = scr_lock_take(scr.prefix_lock, path, 0.5)) == SCR_ERR_BUSY) {
     n = scr_pread_all(scr.prefix_lock, other, sizeof other - 1, 0);
     other[n > 0 ? n : 0] = '\0';
     other[strcspn(other, "\n")] = '\0';

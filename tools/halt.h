@@ -48,6 +48,28 @@ typedef struct {
 } halt_run;
 
 /*
+** Returns 1 if no run has the lock of FD, 0 if one has it, or if the file system has no locks.  The look takes the lock
+** for an instant, shared, so that looks are not in each other's way; a run that begins then waits for it.
+*/
+SCR_FN int halt_lock_is_free(int fd)
+{
+  return scr_os.flock(fd, LOCK_SH | LOCK_NB) == 0 && scr_os.flock(fd, LOCK_UN) == 0;
+}
+
+/* Returns 1 if no run uses the prefix directory DIR now; 0 if one does, or if that cannot be told. */
+SCR_FN int halt_is_unused(const char* dir)
+{
+  char path[SCR_MAX_FILENAME];
+  int  fd, unused;
+
+  if (scr_record_path(dir, "run.lock", path, sizeof path) != SCR_SUCCESS) return 0;
+  if ((fd = scr_os.open(path, O_RDONLY | O_NOFOLLOW, 0)) < 0) return errno == ENOENT;
+  unused = halt_lock_is_free(fd);
+  scr_os.close(fd);
+  return unused;
+}
+
+/*
 ** Find the run that uses the prefix directory DIR: it holds the lock there, into which it has written who it is.
 ** SCR_ERR_NOT_FOUND, without a message, if there is none.
 */
@@ -60,9 +82,9 @@ SCR_FN int halt_find_run(const char* dir, halt_run* r)
 
   memset(r, 0, sizeof *r);
   if (rc != SCR_SUCCESS) return rc;
-  if ((fd = scr_os.open(path, O_RDWR | O_NOFOLLOW, 0)) < 0)
+  if ((fd = scr_os.open(path, O_RDONLY | O_NOFOLLOW, 0)) < 0)
     return errno == ENOENT ? SCR_ERR_NOT_FOUND : SCR_ERRNO("cannot open %s", path);
-  if (scr_os.flock(fd, LOCK_EX | LOCK_NB) == 0) {
+  if (halt_lock_is_free(fd)) {
     scr_os.close(fd);
     return SCR_ERR_NOT_FOUND;
   }

@@ -1,5 +1,5 @@
 /* scr_checkpoint - ask a run for a checkpoint now.  No MPI. */
-#include "tool.h"
+#include "halt.h"
 
 static const char checkpoint_usage[] =
     "scr_checkpoint [OPTIONS] [DIR]\n"
@@ -11,9 +11,9 @@ static const char checkpoint_usage[] =
     "  -x, --halt             then end the run, as a halt condition does; the next run is not kept from starting\n"
     "  -h, --help             print this and exit;  --version  print the version and exit\n"
     "\n"
-    "The default of DIR is SCR_PREFIX, or else the working directory.  Exit 0; or 1 if there is an error, the last "
-    "run\n"
-    "has ended, the checkpoint was not flushed, or the run did not answer in time.\n";
+    "The default of DIR is SCR_PREFIX, or else the working directory.  Exit 0; or 1 if there is an error, no run "
+    "uses\n"
+    "DIR, the checkpoint was not flushed, or the run ended or did not answer in time.\n";
 
 /* What the options say. */
 typedef struct {
@@ -32,12 +32,14 @@ static int checkpoint_is_over(const scr_hash* h)
 static int checkpoint_ask(const checkpoint_request* r, const char* number)
 {
   scr_record file;
-  int        rc = scr_record_open(&file, r->dir, "halt.scr");
+  int        used = !halt_is_unused(r->dir), rc;
 
+  rc = used ? scr_record_open(&file, r->dir, "halt.scr") : scr_record_read(&file, r->dir, "halt.scr");
   if (rc == SCR_SUCCESS && checkpoint_is_over(file.h))
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no run uses %s: the last one has ended", r->dir);
+  else if (rc == SCR_SUCCESS && !used) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no run uses %s now", r->dir);
   if (rc == SCR_SUCCESS) scr_request_put(file.h, number, r->wishes, r->wait);
-  return scr_record_close(&file, rc, 1);
+  return scr_record_close(&file, rc, used);
 }
 
 /* Take the request NUMBER back, or its answer away. */
@@ -69,15 +71,17 @@ static int checkpoint_wait(const checkpoint_request* r, const char* number)
   scr_answer a;
   scr_record file;
   double     end = scr_wtime() + (double)r->timeout;
-  int        state = 0, over = 0, rc = SCR_SUCCESS;
+  int        state = 0, over, rc = SCR_SUCCESS;
 
   while (rc == SCR_SUCCESS && state == 0) {
     usleep(200000);
+    over = halt_is_unused(r->dir); /* it may have answered before */
     rc = scr_record_read(&file, r->dir, "halt.scr");
     state = scr_request_read(file.h, number, &a);
-    over = checkpoint_is_over(file.h);
+    over |= checkpoint_is_over(file.h);
     scr_record_close(&file, rc, 0);
-    if (rc == SCR_SUCCESS && state == 0 && over) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the run has ended");
+    if (rc == SCR_SUCCESS && state == 0 && over)
+      rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no run uses %s any more: the one that was asked has ended", r->dir);
     if (rc == SCR_SUCCESS && state == 0 && r->timeout > 0 && scr_wtime() > end)
       rc = SCR_ERR(SCR_ERR_BUSY, "the run has not answered within %lld s", (long long)r->timeout);
   }

@@ -19,7 +19,8 @@ static const char ckpt_interval_usage[] =
     "  -f, --logfile FILE  another log than <prefix>/.scr/log\n"
     "  -h, --help          print this and exit;  --version  print the version and exit\n"
     "\n"
-    "A failure is a run that another run of the same job follows, and that did not stop by itself.\n"
+    "A failure is a run that did not stop by itself, and that scr_run saw end or another run of the same job "
+    "follows.\n"
     "Exit 0, or 1 if there is an error: no log, no checkpoint in it, or no failure and no --mtbf.\n";
 
 enum { OPT_INTERVAL_PERCENT = 1001, OPT_INTERVAL_MTBF };

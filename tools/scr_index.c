@@ -236,7 +236,7 @@ static int index_add_manifest(const index_plain* plain, scr_adoption* a)
     n++;
     if (strchr(line, '\n') == NULL && !feof(file))
       rc = SCR_ERR(SCR_ERR_FORMAT, "line %d of %s is too long", n, plain->manifest);
-    line[strcspn(line, "\n")] = '\0';
+    line[strcspn(line, "\r\n")] = '\0'; /* an editor of another system may end lines with both */
     if (*line == '#' || *line == '\0') continue;
     if (rc == SCR_SUCCESS && (end == line || (*end != ' ' && *end != '\t') || rank < 0 || rank > 100000000))
       rc = SCR_ERR(SCR_ERR_FORMAT, "line %d of %s is not a rank and a path: %.100s", n, plain->manifest, line);
@@ -246,21 +246,42 @@ static int index_add_manifest(const index_plain* plain, scr_adoption* a)
   return rc;
 }
 
+/* Make BELOW, of N bytes, the path below PREFIX of DIR, which may be a whole path. */
+static int index_path_below(const char* prefix, const char* dir, char* below, size_t n)
+{
+  char        path[SCR_MAX_FILENAME];
+  const char* rel = path;
+  char *      root = NULL, *whole = NULL;
+  int         rc = scr_path_reduce_str(dir, path, sizeof path);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (!scr_path_below(prefix, path, &rel) && *path == '/') {
+    root = realpath(prefix, NULL);
+    whole = realpath(path, NULL);
+    if (root != NULL && whole != NULL) scr_path_below(root, whole, &rel);
+  }
+  rc = scr_fmt(below, n, "%s", rel);
+  free(root);
+  free(whole);
+  if (rc == SCR_SUCCESS && (!scr_path_is_safe_rel(below) || strcmp(below, ".") == 0))
+    rc = SCR_ERR(SCR_ERR_PATH, "%s is not a directory below the prefix %s", dir, prefix);
+  return rc;
+}
+
 /* Make the files in DIR that PLAIN names a dataset. */
 static int index_adopt(const char* argv0, const char* prefix, const char* dir, const index_plain* plain)
 {
   scr_index    index;
   scr_adoption a;
   scr_desc     desc;
-  char         below[SCR_MAX_FILENAME];
-  const char*  rel;
-  int          i, fd = -1, rc = scr_path_reduce_str(dir, below, sizeof below);
+  char         below[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+  int          i, fd = -1, rc = index_path_below(prefix, dir, below, sizeof below);
 
   memset(&a, 0, sizeof a);
   a.prefix = prefix;
-  a.dir = rc == SCR_SUCCESS && scr_path_below(prefix, below, &rel) ? rel : below;
-  if (rc == SCR_SUCCESS && (!scr_path_is_safe_rel(a.dir) || strcmp(a.dir, ".") == 0))
-    rc = SCR_ERR(SCR_ERR_PATH, "%s is not a directory below the prefix %s", dir, prefix);
+  a.dir = below;
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", prefix, below);
+  if (rc == SCR_SUCCESS && !tool_is_dir(path)) rc = SCR_ERRNO("cannot open the directory %s", path);
   if (rc == SCR_SUCCESS && (rc = scr_hold_prefix(prefix, 0, &fd)) == SCR_ERR_BUSY) /* it would give out the same ids */
     rc = SCR_ERR(SCR_ERR_BUSY, "a run uses the prefix %s; wait until it has ended", prefix);
   if (rc == SCR_SUCCESS) rc = plain->manifest != NULL ? index_add_manifest(plain, &a) : index_add_patterns(plain, &a);
@@ -369,13 +390,15 @@ static int index_open_to_build(const char* prefix, scr_index* index)
 /* Add the dataset in DIR to the index or, if DIR is NULL, all that are found. */
 static int index_build(const char* argv0, const char* prefix, const char* dir)
 {
-  scr_index   index;
-  index_scan  s = {argv0, &index, 0};
-  const char* below;
-  int         rc = dir == NULL ? index_open_to_build(prefix, &index) : scr_index_open(&index, prefix);
+  scr_index  index;
+  index_scan s = {argv0, &index, 0};
+  char       below[SCR_MAX_FILENAME];
+  int        rc = dir != NULL ? index_path_below(prefix, dir, below, sizeof below) : SCR_SUCCESS;
 
+  if (rc != SCR_SUCCESS) return tool_fail(argv0, 1, scr_err_text);
+  rc = dir == NULL ? index_open_to_build(prefix, &index) : scr_index_open(&index, prefix);
   if (rc == SCR_SUCCESS && dir == NULL) scr_scan_walk(prefix, "", index_add, &s);
-  if (rc == SCR_SUCCESS && dir != NULL) index_add(scr_path_below(prefix, dir, &below) ? below : dir, &s);
+  if (rc == SCR_SUCCESS && dir != NULL) index_add(below, &s);
   rc = scr_index_close(&index, rc, 1);
   return rc == SCR_SUCCESS ? s.bad : tool_fail(argv0, 1, scr_err_text);
 }

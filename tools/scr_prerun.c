@@ -4,7 +4,9 @@
 static const char prerun_usage[] =
     "scr_prerun [OPTIONS]\n"
     "Before the first run of an allocation: check that the programs are here which the commands call, and that the\n"
-    "prefix directory can be written; and remove from it what failed scavenges have left and nobody needs any more.\n"
+    "prefix directory can be written; and remove from it what failed scavenges have left and nobody needs any more, "
+    "and\n"
+    "from the halt file that the last run has ended, which does not concern this allocation.\n"
     "With SCR_FLUSH_ASYNC=1 and SCR_FLUSH_TYPE=DAEMON, start the daemon scr_transfer on each node of the allocation.\n"
     "\n"
     "  -p, --prefix DIR   the prefix directory; default: SCR_PREFIX, or else the working directory\n"
@@ -40,6 +42,24 @@ static int prerun_write(const char* prefix)
   return rc;
 }
 
+/*
+** Remove from the halt file of PREFIX that the last run has ended: that was an earlier job, and must not keep this one
+** from a second run if its first one fails before SCR_Init, which removes it too.
+*/
+static int prerun_forget_end(const char* prefix)
+{
+  scr_record file;
+  int        ended, rc = scr_record_read(&file, prefix, "halt.scr");
+
+  ended = rc == SCR_SUCCESS && strcmp(scr_hash_str_or(file.h, "ExitReason", ""), "SCR_FINALIZE_CALLED") == 0;
+  scr_record_close(&file, rc, 0);
+  if (!ended) return rc;
+  rc = scr_record_open(&file, prefix, "halt.scr");
+  if (rc == SCR_SUCCESS && strcmp(scr_hash_str_or(file.h, "ExitReason", ""), "SCR_FINALIZE_CALLED") == 0)
+    scr_hash_unset(file.h, "ExitReason");
+  return scr_record_close(&file, rc, 1);
+}
+
 SCR_FN int prerun_main(int argc, char** argv)
 {
   static const struct option options[] = {{"prefix", required_argument, NULL, 'p'}, TOOL_OPTIONS, {NULL, 0, NULL, 0}};
@@ -57,6 +77,7 @@ SCR_FN int prerun_main(int argc, char** argv)
   if (rc == SCR_SUCCESS && enable && prerun_test() != 0)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the allocation is not ready: a program is missing");
   if (rc == SCR_SUCCESS && enable) rc = prerun_write(prefix);
+  if (rc == SCR_SUCCESS && enable && prerun_forget_end(prefix) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   if (rc == SCR_SUCCESS && enable && scavenge_sweep(prefix) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   if (rc == SCR_SUCCESS && enable && transfer_is_used(params) && transfer_start(params) != SCR_SUCCESS)
     scr_warn("%s; a thread of each rank copies in place of the daemons", scr_err_text);

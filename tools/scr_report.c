@@ -38,7 +38,7 @@ typedef struct {
   double       safe; /* seconds after which the last complete checkpoint was */
   report_fate  fate;
   char         job[80], host[80], why[200];
-  int          procs, nodes, restarted, checkpoints;
+  int          procs, nodes, restarted, checkpoints, over; /* over: its program has ended */
   report_span* span;
   int          spans;
 } report_run;
@@ -159,7 +159,8 @@ static void report_visit(const char* line, int64_t when, void* arg)
     if (scr_log_runs_add(&a->told, line, word, when) && a->runs > 0) report_now(a)->fate = REPORT_FAILED;
     if (strcmp(word, "START") == 0) report_begin(a, line, when);
     if ((r = report_now(a)) == NULL) return;
-    if (when > r->last) r->last = when;
+    if (when > r->last && !r->over) r->last = when; /* what comes later is the wait for the next run */
+    r->over |= strcmp(word, "RUN_END") == 0;
     if (strcmp(word, "RESTART_SUCCESS") == 0) r->restarted = 1;
     if (strcmp(word, "END") == 0 && r->fate == REPORT_OPEN) r->fate = REPORT_ENDED;
     if (strcmp(word, "HALT") == 0) {

@@ -39,7 +39,7 @@
       "scr_halt set\n"                                                                                                 \
       "a condition, is the last; SIGTERM and SIGINT end it, and then scr_run saves what it left.\n"                    \
       "With SCR_ENABLE=0 the program only runs once.\n"                                                                \
-      "Exit 1 if there was no run, else with the exit code of the last one.\n"
+      "Exit 1 if there was no run, 2 if the arguments are wrong, else with the exit code of the last one.\n"
 
 static const char run_usage[] = RUN_USAGE("scr_run [OPTIONS] LAUNCHER ARGUMENTS...\n");
 static const char run_usage_srun[] = RUN_USAGE("scr_srun [OPTIONS] ARGUMENTS OF SRUN...\n");
@@ -504,7 +504,7 @@ static SCR_FORMAT(3, 0) int run_refuse(const run_job* j, const char* argv0, cons
   char text[SCR_MAX_FILENAME];
 
   snprintf(text, sizeof text, format, word);
-  return tool_usage(argv0, j->usage, 1, text);
+  return tool_usage(argv0, j->usage, 2, text);
 }
 
 /* Take the options from ARGV; *AT becomes the number of the word behind them.  Returns -1, or an exit code. */
@@ -544,9 +544,9 @@ static int run_command_line(run_job* j, int argc, char** argv)
   if (i > 0 && i == j->launch.nwords && j->run_cmd == NULL)
     return run_refuse(j, argv[0], "there is no program behind %.900s", j->launch.words[i - 1]);
   if ((j->launch.nwords == 0 && j->run_cmd == NULL) || (j->launch.name == NULL && j->launch.template_ == NULL))
-    return tool_usage(argv[0], j->usage, argc == 1 ? 0 : 1, "a launcher and a program are needed");
+    return tool_usage(argv[0], j->usage, 2, "a launcher and a program are needed");
   if (j->launch.template_ != NULL && strstr(j->launch.template_, "{np}") != NULL && j->launch.np == NULL)
-    return tool_usage(argv[0], j->usage, 1, "--launcher with {np} needs --np");
+    return tool_usage(argv[0], j->usage, 2, "--launcher with {np} needs --np");
   return -1;
 }
 

@@ -1,5 +1,5 @@
 /* scr_status - what a running job is doing now, in a terminal.  No MPI. */
-#include "system.h"
+#include "halt.h"
 
 static const char status_usage[] =
     "scr_status [OPTIONS] [DIR]\n"
@@ -13,7 +13,7 @@ static const char status_usage[] =
     "  -h, --help             print this and exit;  --version  print the version and exit\n"
     "\n"
     "The default of DIR is SCR_PREFIX, or else the working directory.  A run that was killed still shows what it did\n"
-    "last.  Exit 0, or 1 if there is an error, or no run has used DIR.\n";
+    "last, and has ended without notice.  Exit 0, or 1 if there is an error, or no run has used DIR.\n";
 
 /* Print SECONDS as a person says it. */
 static void status_print_span(double seconds)
@@ -120,11 +120,14 @@ static void status_print_cache(const scr_hash* cache)
     printf("Cache        ");
     tool_print(scr_hash_str_or(h, "NAME", "?"));
     printf(" (dataset %s), ", scr_hash_elem_key(e));
-    if (scr_hash_get(h, "STATE") != NULL) tool_print(scr_hash_str_or(h, "STATE", "")), printf(", ");
-    else status_print_bytes(status_bytes(h)), printf(", ");
-    tool_print(scr_hash_str_or(h, "SCHEME", "?"));
-    printf(" in ");
-    tool_print(scr_hash_str_or(h, "STORE", "?"));
+    if (scr_hash_get(h, "STATE") != NULL) tool_print(scr_hash_str_or(h, "STATE", ""));
+    else status_print_bytes(status_bytes(h));
+    if (*scr_hash_str_or(h, "STORE", "") != '\0') { /* else it bypasses the cache */
+      printf(", ");
+      tool_print(scr_hash_str_or(h, "SCHEME", "?"));
+      printf(" in ");
+      tool_print(scr_hash_str_or(h, "STORE", "?"));
+    }
     puts(scr_hash_get(h, "PFS") != NULL ? ", on the prefix" : "");
   }
 }
@@ -174,6 +177,48 @@ static int status_print_halt(const char* prefix)
   return rc;
 }
 
+/* Returns 1 if H says that the run has ended, by itself or without notice. */
+static int status_has_ended(const scr_hash* h)
+{
+  return strncmp(scr_hash_str_or(h, "PHASE", ""), "ended", 5) == 0;
+}
+
+/*
+** Read the status of the run on PREFIX into H.  A run that was killed could not say that it has ended: then nobody uses
+** the prefix, before and after the status was read, and WAS becomes what it was doing.
+*/
+static int status_read(const char* prefix, scr_hash* h)
+{
+  int   unused = halt_is_unused(prefix), rc = scr_status_read(prefix, h);
+  char* was;
+
+  if (rc != SCR_SUCCESS || scr_hash_size(h) == 0 || status_has_ended(h)) return rc;
+  if (!unused || !halt_is_unused(prefix)) return rc;
+  if ((was = scr_strdup(scr_hash_str_or(h, "PHASE", "?"))) == NULL) return SCR_ERR_OOM();
+  scr_hash_util_set_str(h, "WAS", was);
+  scr_hash_util_set_str(h, "PHASE", "ended without notice");
+  scr_free(&was);
+  return SCR_SUCCESS;
+}
+
+/* Print the phase of H, and since when it is in it. */
+static void status_print_phase(const scr_hash* h)
+{
+  const char* was = scr_hash_elem_get_first_val(h, "WAS");
+
+  printf("Phase        ");
+  tool_print(scr_hash_str_or(h, "PHASE", "?"));
+  if (was != NULL) {
+    printf(": no process of the run is there; it began ");
+    tool_print(was);
+    putchar(' ');
+  } else {
+    printf(", for ");
+  }
+  status_print_span(status_age(h, "SINCE"));
+  puts(was != NULL ? " ago" : "");
+}
+
 /* Print the status H of the run on PREFIX.  LEFT is what its allocation still has, negative if that is not known. */
 static int status_print(const scr_hash* h, const char* prefix, int64_t left)
 {
@@ -185,15 +230,12 @@ static int status_print(const scr_hash* h, const char* prefix, int64_t left)
   printf("Run          job ");
   tool_print(scr_hash_str_or(run, "JOBID", "?"));
   printf(", %d ranks on %d nodes, for ", scr_hash_int_or(run, "RANKS", 0), scr_hash_int_or(run, "NODES", 0));
-  ended = strcmp(scr_hash_str_or(h, "PHASE", ""), "ended") == 0;
+  ended = status_has_ended(h);
   status_print_span(status_age(run, "TIME") - (ended ? status_age(h, "SINCE") : 0));
   printf(", on ");
   tool_print(prefix);
-  printf("\nPhase        ");
-  tool_print(scr_hash_str_or(h, "PHASE", "?"));
-  printf(", for ");
-  status_print_span(status_age(h, "SINCE"));
   putchar('\n');
+  status_print_phase(h);
   if (last == NULL) {
     printf("Checkpoint   none in this run\n");
   } else {
@@ -250,11 +292,11 @@ static int status_show(status_job* j, int* ended)
   scr_hash*       h = scr_hash_new();
   const scr_hash* run;
   scr_hash*       params;
-  int             rc = scr_status_read(j->dir, h);
+  int             rc = status_read(j->dir, h);
 
   if (rc == SCR_SUCCESS && scr_hash_size(h) == 0) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no run has used %s yet", j->dir);
   run = scr_hash_get(h, "RUN");
-  *ended = strcmp(scr_hash_str_or(h, "PHASE", ""), "ended") == 0;
+  *ended = status_has_ended(h);
   if (rc == SCR_SUCCESS && scr_hash_util_get_int64(run, "END", &j->end) != SCR_SUCCESS && j->end == 0) {
     params = tool_params(j->dir);
     if (params == NULL || system_end(params, &j->end) != SCR_SUCCESS) j->end = -1;

@@ -39,6 +39,12 @@ check "asked by command, no flush" 1 "" test -e step.3
 check "asked by command, the request is gone" 0 "Halt file settings for $tmp/run/.scr/halt.scr:
   ExitReason:               SCR_FINALIZE_CALLED" scr_halt --list
 says "no run, the last one has ended" 1 "no run uses $tmp/run: the last one has ended" scr_checkpoint
+rm .scr/halt.scr
+says "no run, and no halt file" 1 "no run uses $tmp/run now" scr_checkpoint --wait
+check "no run, no request is left" 1 "" test -e .scr/halt.scr
+mkdir "$tmp/unused"
+says "a directory that no run has used" 1 "no run uses $tmp/unused now" timeout 10 scr_checkpoint --wait "$tmp/unused"
+check "a directory that no run has used stays as it is" 0 "" rmdir "$tmp/unused"
 says "no directory" 1 "none" scr_checkpoint "$tmp/none"
 for a in "--timeout 0" "--timeout x" "--timeout 3" "a b"; do says "wrong: $a" 1 "Usage" scr_checkpoint $a; done
 
@@ -74,13 +80,23 @@ ASKS=1 ends "asked to end, a program that asks" 0 6 3
 check "it is told after the checkpoint" 0 "step 3: checkpoint step 3: should exit done" sh -c "echo \$(grep -e ^step -e ^done '$tmp/said')"
 
 fresh
-before 2 "touch '$tmp/began'; sleep 1; kill -9 \$(cat pid.1)"
-( until [ -e "$tmp/began" ]; do sleep 0.1; done; scr_checkpoint --wait >"$tmp/one" 2>&1; echo $? >>"$tmp/one" ) & # not of the job
+before 2 "touch '$tmp/began'; until [ -e '$tmp/stopped' ]; do sleep 0.1; done; kill -9 \$(cat pid.1)"
+began() { until [ -e "$tmp/began" ]; do sleep 0.1; done; }
+# asks NAME: what waits for a checkpoint of the job that began, and its exit code, go to the file NAME
+asks() { scr_checkpoint --wait >"$tmp/$1" 2>&1; echo $? >>"$tmp/$1"; }
+( began; asks one ) & # not of the job
+ends=$!
+( began; scr_checkpoint --wait & echo $! >"$tmp/pid"; sleep 0.5; kill -STOP $!; touch "$tmp/stopped"; wait $!; echo $? ) >"$tmp/two" 2>&1 &
+waits=$!
 job 4
-rm "$tmp/began"
-check "a job that is killed does not answer" 1 "" test -s "$tmp/one"
+rm "$tmp/began" "$tmp/stopped"
+wait $ends
+check "a job that is killed does not answer, and is not waited for" 0 "scr_checkpoint: no run uses $tmp/run any more: the one that was asked has ended
+1" sed 's/ \[.*//' "$tmp/one"
 check "the next run" 0 "" job 1
-sleep 1
+kill -CONT "$(cat "$tmp/pid")"
+wait $waits
+mv "$tmp/two" "$tmp/one"
 check "it says that the one that was asked has ended" 0 "scr_checkpoint: the run that was asked has ended
 1" sed 's/ \[.*//' "$tmp/one"
 printf '#!/bin/sh\n' >"$tmp/step"

@@ -235,6 +235,7 @@ check "interval, the figures" 0 "5 runs, 6000 s; 2 failures; 1 fetches from the 
      2        5.000        800.0       3000.0        173.2         93.6  /ssd
      1        2.000          0.0       3000.0        109.5         95.7  /ram
      1      100.000         80.0       6000.0       1095.4         81.3  prefix" "$interval" -s -m young -f "$log"
+says "interval, runs of scr_run: the wait between them is no time of a run, and the last one has failed too" 0 "^2 runs, 400 s; 2 failures" "$interval" -s -f "$data/managers/log-runs.txt"
 mkdir -p "$tmp/run/.scr" && cp "$log" .scr/log
 check "interval, the log of the prefix" 0 "$("$interval" -f "$log")" "$interval" -p "$tmp/run"
 if command -v python3 >/dev/null; then

@@ -45,6 +45,15 @@ BYTES=10000000 SCR_FLUSH=1 SCR_FLUSH_ASYNC=1 SCR_FLUSH_ASYNC_BW=8M check "status
 shows "its progress" "^Flush        step.1, 30.0 MB, since .* s  \[#*\.*\]  *[0-9]* %"
 progress() { sed -n 's/^Flush.*\] *\([0-9]*\) %/\1/p' "$1"; }
 check "status, the progress grows" 0 "" test "$(progress "$tmp/two")" -gt "$(progress "$tmp/one")" -a "$(progress "$tmp/one")" -lt 60
+rm -rf .scr "$tmp/node/"* step.* && printf '#!/bin/sh\n' >"$tmp/step"
+before 3 "scr_status >'$tmp/one' 2>&1; kill -9 \$(cat pid.0)"
+SCR_CACHE_BYPASS=1 check "status, a job that is killed" 1 - sh -c '"$@"; [ $? = 0 ]' sh timeout -k 5 60 $MPIEXEC -n 3 "$tmp/job" 4
+shows "without a cache" "^Cache        step.2 (dataset 2), [0-9.]* kB, on the prefix\$"
+shows "of a living run" "^Phase        computing, for"
+says "status, an end without notice" 0 "^Phase        ended without notice: no process of the run is there; it began computing [0-9.]* s ago" scr_status
+check "status, an end without notice, json" 0 1 sh -c 'scr_status --json | grep -c "\"PHASE\": \"ended without notice\""'
+says "status, to an end without notice" 0 "^Phase        ended without notice" timeout 10 scr_status --watch --seconds 1
+printf '#!/bin/sh\n' >"$tmp/step"
 head -c 50 .scr/status.scr >"$tmp/cut" && cp "$tmp/cut" .scr/status.scr
 says "status, a damaged file" 1 "status.scr" scr_status
 rm .scr/status.scr && mkdir .scr/status.scr
@@ -70,6 +79,10 @@ Transfers                       count       MB/s: least     median   greatest
   flushes to the prefix             1              80.0       80.0       80.0
   asynchronous flushes              0               0.0        0.0        0.0
   fetches from the prefix           0               0.0        0.0        0.0" "$report" -f "$data"
+"$report" -f "$top/tests/data/managers/log-runs.txt" >"$tmp/one"
+says "report, runs of scr_run: both have failed" 0 ": 2, of which 0 ended by themselves and 2 failed" cat "$tmp/one"
+says "report, runs of scr_run: what counts" 0 "computation that counts  *200.0 s" cat "$tmp/one"
+says "report, runs of scr_run: the wait between them is not lost work" 0 "work lost in failures  *196.0 s" cat "$tmp/one"
 # page WHAT: $tmp/page.html is a page with nothing from outside, whose elements are closed
 page() {
   check "report, $1, nothing from outside" 1 "" grep -niE 'https?:|src=|href=|url\(|@import|<script' "$tmp/page.html"

@@ -31,16 +31,16 @@ chmod +x "$tmp/rsh"
 : >"$tmp/broken"
 
 # ---- the command line
-check "no arguments" 0 - "$run"
-says "no arguments, what is needed" 0 "a launcher and a program are needed" "$run"
-says "no program" 1 "a launcher and a program are needed" "$run" mpiexec
-says "an unknown option" 1 "--unknown is not an option" "$run" --unknown mpiexec true
-says "runs, no number" 1 "the value of --runs is missing or wrong" "$run" --runs x sh -c true
-says "runs, nothing" 1 "the value of --runs is missing or wrong" "$run" --runs
-says "runs, 0" 1 "the value of --runs=0 is missing or wrong" "$run" --runs=0 sh -c true
+check "no arguments" 2 - "$run"
+says "no arguments, what is needed" 2 "a launcher and a program are needed" "$run"
+says "no program" 2 "a launcher and a program are needed" "$run" mpiexec
+says "an unknown option" 2 "--unknown is not an option" "$run" --unknown mpiexec true
+says "runs, no number" 2 "the value of --runs is missing or wrong" "$run" --runs x sh -c true
+says "runs, nothing" 2 "the value of --runs is missing or wrong" "$run" --runs
+says "runs, 0" 2 "the value of --runs=0 is missing or wrong" "$run" --runs=0 sh -c true
 says "runs, a wrong parameter" 1 "SCR_RUNS=many is not a number of 1 or more" env SCR_RUNS=many "$run" sh -c true
 says "wait, a wrong parameter" 1 "SCR_RUN_WAIT=-3 is not a number" env SCR_RUN_WAIT=-3 "$run" sh -c true
-says "np is missing" 1 "needs --np" "$run" --launcher "launch {np}" true
+says "np is missing" 2 "needs --np" "$run" --launcher "launch {np}" true
 says "no prefix" 1 "cannot open the prefix directory /none" "$run" --prefix /none sh -c true
 says "no hosts" 1 "/none" "$run" --hosts /none sh -c true
 says "wrong nodes" 1 "n\[1-" env "SCR_NODELIST=n[1-" "$run" sh -c true
@@ -155,6 +155,11 @@ new
 says "a solver" 0 "the newest checkpoint on the prefix is 6, heat.600" "$run" $MPIEXEC -n 4 "$heat" $size
 cp "$tmp/out" "$tmp/log" && calm=$(answer)
 check "a solver has an answer" 0 "" test -n "$calm"
+says "the next job, whose first run fails before SCR_Init" 0 "run 2 has ended .* exit code 0" "$run" --runs 4 sh -c '[ -e failed ] || { touch failed; exit 3; }; exec "$@"' sh $MPIEXEC -n 4 "$heat" $size --steps 700
+says "a run that ends well, but not with 0, is the last" 3 "there is no other run: .*SCR_FINALIZE_CALLED" "$run" --runs 4 sh -c '"$@"; exit 3' sh $MPIEXEC -n 4 "$heat" $size --steps 800
+"$BIN/scr_halt" >/dev/null
+check "prerun, a halt condition" 0 "" "$BIN/scr_prerun"
+says "prerun, a halt condition stays" 0 "JOB_HALTED" "$BIN/scr_retries_halt" --dir "$p"
 new
 "$run" --runs 3 -rc "'$heat' $size --kill-at 350" -rs "'$heat' $size" $MPIEXEC -n 4 >"$tmp/log" 2>&1
 check "a solver that is killed, and run again: its exit code" 0 "" test $? = 0

@@ -30,7 +30,7 @@ done
 scr=$BIN/scr
 commands=$("$scr" help | sed -n 's/^  \([a-z_0-9]*\)  .*/\1/p')
 for c in $commands; do
-  case $c in retries_halt | should_exit) bad=0 ;; crc32 | rebuild | rebuild_xor | list_down_nodes | test_system) bad=2 ;; *) bad=1 ;; esac
+  case $c in retries_halt | should_exit) bad=0 ;; crc32 | rebuild | rebuild_xor | list_down_nodes | test_system | run | srun | mpirun) bad=2 ;; *) bad=1 ;; esac
   says "$c --help" 0 "^Usage: scr_$c" "$BIN/scr_$c" --help
   [ "$c" = glob_hosts ] || says "$c -h" 0 "Exit [01]" "$BIN/scr_$c" -h
   says "$c --version" 0 "^scr_$c v[0-9]" "$BIN/scr_$c" --version
@@ -192,6 +192,17 @@ printf 1 >"$plain/other/a b"
 printf 22 >"$plain/other/c"
 check "plain, by a manifest" 0 "     2 second: 2 files of 3 ranks, 3 bytes" "$index" -p "$plain" --add other --manifest "$tmp/manifest" --name second --output
 says "plain, output" 0 "2 output " "$index" --long -p "$plain"
+says "plain, a directory that is not there" 1 "cannot open the directory $plain/none: No such file" "$index" -p "$plain" --add none --pattern 'x_%r'
+says "plain, dropped and added with other files" 0 "old run: 3 files of 3 ranks, 21 bytes" sh -c '"$1" -p "$2" --drop "old run" && "$1" -p "$2" --add "old run" --pattern rank_%4r.dat' sh "$index" "$plain"
+says "plain, its new files are all that it has" 0 "checkpoint ok         YES        3        3             21 .* old run" "$index" --long -p "$plain"
+printf '0 rank_0000.dat\r\n\r\n1 rank_0001.dat\r\n' >"$tmp/manifest"
+check "plain, a manifest of another system, and a whole path" 0 - sh -c 'cd "$2" && "$1" --drop "old run" && "$1" --add "$PWD/old run" --manifest "$3"' sh "$index" "$plain" "$tmp/manifest"
+check "plain, a whole path through a link" 0 - sh -c 'ln -s "$2" "$3" && cd "$2" && "$1" --drop "old run" && "$1" -p . --add "$3/old run"' sh "$index" "$plain" "$tmp/to plain"
+says "plain, a whole path, it is listed" 0 "checkpoint ok         YES        2        2             14 .* old run" "$index" --long -p "$plain"
+says "plain, a whole path elsewhere" 1 "$tmp/old is not a directory below the prefix" "$index" -p "$plain" --add "$tmp/old"
+mkdir -p "$tmp/written/ckpt/.scr" && cp "$data/scr-1.2.2/summary.scr" "$tmp/written/ckpt/.scr" && : >"$tmp/written/ckpt/x_0"
+says "plain, the directory of a run" 1 "a dataset that a run wrote; .*remove $tmp/written/ckpt/.scr" "$index" -p "$tmp/written" --add ckpt --pattern x_%r
+check "plain, the directory of a run stays as it is" 0 "" cmp "$data/scr-1.2.2/summary.scr" "$tmp/written/ckpt/.scr/summary.scr"
 for r in scr-1.2.2 scr-3.1; do # what is removed
   prefix "drop.$r" $r
   p=$tmp/drop.$r

@@ -478,6 +478,11 @@ static void runs_without_an_end_that_others_of_their_job_follow_have_failed(void
   CHECK(log_run(&r, "2", 5, "START", 0) == 0 && log_run(&r, "2", 5, "COMPUTE_START", -9) == 0);
   CHECK(scr_log_runs_next(&r, "2") == 1 && scr_log_runs_next(&r, "2") == 0);
   CHECK(r.runs == 5 && r.failures == 2 && r.seconds == 157);
+  CHECK(log_run(&r, "2", 6, "START", 0) == 0 && log_run(&r, "2", 6, "RUN_END", 40) == 1);
+  CHECK(log_run(&r, "2", 6, "RUN_START", 90) == 0 && log_run(&r, "2", 6, "RUN_END", 95) == 0); /* it did not begin */
+  CHECK(log_run(&r, "2", 7, "START", 0) == 0 && log_run(&r, "2", 7, "END", 3) == 0);
+  CHECK(log_run(&r, "2", 7, "RUN_END", 4) == 0 && scr_log_runs_next(&r, "2") == 0);
+  CHECK(r.runs == 7 && r.failures == 3 && r.seconds == 201);
 }
 
 static int log_is(double x, double want)
