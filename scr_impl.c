@@ -9785,8 +9785,8 @@ SCR_FN int scr_extents_same(const scr_extents* a, const scr_extents* b)
 
 /*
 ** What T says of the copy IT of a file of the dataset IDENTITY: it->done and it->crc become how far it is.  A copy of
-** another dataset from the same source, or to other places, is not the same copy.  What keeps it from being completed is
-** recorded as an error.
+** another dataset from the same source, or to other places, is not the same copy.  What keeps it from being completed
+** is recorded as an error.
 */
 SCR_FN scr_transfer_state scr_transfer_look(const scr_transfer* t, const scr_identity* identity, scr_copy_item* it)
 {
