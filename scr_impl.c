@@ -2040,8 +2040,9 @@ typedef enum {
     "the prefix to the application.")                                                                                  \
   X(SCR_FETCH_WIDTH, POSITIVE, NULL, "256", ANY, "Number of ranks that read from the prefix at the same time.")        \
   X(SCR_FLUSH, COUNT, NULL, "10", ANY,                                                                                 \
-    "Every n-th checkpoint is flushed to the prefix, and the newest one in SCR_Finalize; 0 flushes only output "       \
-    "datasets.")                                                                                                       \
+    "Every n-th checkpoint is flushed to the prefix, and the newest one in SCR_Finalize and at a halt; 0 flushes "     \
+    "only "                                                                                                            \
+    "output datasets, and nothing else then, either.")                                                                 \
   X(SCR_FLUSH_WIDTH, POSITIVE, NULL, "256", ANY, "Number of ranks that write to the prefix at the same time.")         \
   X(SCR_FLUSH_ASYNC, BOOL, NULL, "0", ANY,                                                                             \
     "1 flushes behind the application's back: a thread of each rank, or a daemon on each node, copies while the "      \

@@ -31,12 +31,13 @@
       "SCR_CKPT_NAME\n"                                                                                                \
       "  -h, --help               print this and exit;  --version  print the version and exit\n"                       \
       "\n"                                                                                                             \
-      "srun gets --exclude with the nodes that do not work, and MPICH's mpiexec gets -hosts with those that work, "    \
-      "unless\n"                                                                                                       \
-      "its arguments name hosts.  Spare nodes of the allocation take part when others fail.  A run that ends with 0, " \
-      "or\n"                                                                                                           \
-      "for which scr_halt set a condition, is the last; SIGTERM and SIGINT end it, and then scr_run saves what it "    \
-      "left.\n"                                                                                                        \
+      "srun gets --exclude with the nodes that do not work, and SLURM_KILL_BAD_EXIT=1 unless it is set, so that it "   \
+      "ends a\n"                                                                                                       \
+      "run when one of its processes dies; MPICH's mpiexec gets -hosts with the nodes that work; unless their "        \
+      "arguments name\n"                                                                                               \
+      "hosts.  Spare nodes of the allocation take part when others fail.  A run that ends with 0, or for which "       \
+      "scr_halt set\n"                                                                                                 \
+      "a condition, is the last; SIGTERM and SIGINT end it, and then scr_run saves what it left.\n"                    \
       "With SCR_ENABLE=0 the program only runs once.\n"                                                                \
       "Exit 1 if there was no run, else with the exit code of the last one.\n"
 

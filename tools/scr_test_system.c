@@ -1,10 +1,9 @@
 /* scr_test_system - test whether the jobs of this system survive failures.  No MPI. */
 #include "dirs.h"
-#include "halt.h"
 #include "launch.h"
+#include "parts.h"
 
 #include <regex.h>
-#include <sys/statvfs.h>
 
 static const char test_system_usage[] =
     "scr_test_system [OPTIONS] [LAUNCHER ARGUMENTS...]\n"
@@ -33,10 +32,9 @@ static const char test_system_usage[] =
     "job of SLURM, or else mpiexec.  With a node more than they use, all of the tests are possible.\n"
     "Exit 0 after PASSED, 1 after FAILED, 2 if there is an error.\n";
 
-#define TEST_SYSTEM_SECONDS 300  /* for the part of a node */
-#define TEST_SYSTEM_BARE    60   /* for a launcher to return, when its processes are not of MPI */
-#define TEST_SYSTEM_HOUR    3600 /* for a run without a failure */
-#define TEST_SYSTEM_SKEW    2.0  /* seconds that clocks may differ */
+#define TEST_SYSTEM_BARE 60   /* for a launcher to return, when its processes are not of MPI */
+#define TEST_SYSTEM_HOUR 3600 /* for a run without a failure */
+#define TEST_SYSTEM_SKEW 2.0  /* seconds that clocks may differ */
 
 enum { TEST_SYSTEM_OK, TEST_SYSTEM_FAILED, TEST_SYSTEM_UNKNOWN };
 static const char* const test_system_results[] = {"ok", "failed", "unknown"};
@@ -128,202 +126,6 @@ static SCR_FORMAT(5, 6) void test_system_say(test_system* t, int result, const c
   }
   fflush(stdout);
   t->count[result]++;
-}
-
-/* ---- what runs on a node ---- */
-
-#define TEST_SYSTEM_BLOCK (1 << 20)
-#define TEST_SYSTEM_PAGE  4096
-
-/* Make BLOCK what node INDEX writes at the offset AT of its file: no page is as another one. */
-static void test_system_fill(uint64_t* block, int index, uint64_t at)
-{
-  const size_t words = TEST_SYSTEM_PAGE / sizeof *block;
-  size_t       i;
-
-  if (at == 0)
-    for (i = 0; i < TEST_SYSTEM_BLOCK / sizeof *block; i++) block[i] = i * 0x9e3779b97f4a7c15u;
-  for (i = 0; i < TEST_SYSTEM_BLOCK / sizeof *block; i += words) {
-    block[i] = (uint64_t)index;
-    block[i + 1] = at + i * sizeof *block;
-  }
-}
-
-/* Write, or compare, SIZE bytes of node INDEX at the descriptor FD. */
-static int test_system_pass(int fd, const char* path, int index, uint64_t size, int write)
-{
-  uint64_t* want = (uint64_t*)scr_malloc(TEST_SYSTEM_BLOCK);
-  char*     back = (char*)scr_malloc(TEST_SYSTEM_BLOCK);
-  uint64_t  at;
-  int       rc = want == NULL || back == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
-
-  for (at = 0; at < size && rc == SCR_SUCCESS; at += TEST_SYSTEM_BLOCK) {
-    size_t n = size - at < TEST_SYSTEM_BLOCK ? (size_t)(size - at) : TEST_SYSTEM_BLOCK;
-    test_system_fill(want, index, at);
-    if (write) rc = scr_write_all(fd, want, n) < 0 ? SCR_ERRNO("cannot write %s", path) : SCR_SUCCESS;
-    else if (scr_pread_all(fd, back, n, (off_t)at) != (ssize_t)n) rc = SCR_ERRNO("cannot read %s", path);
-    else if (memcmp(want, back, n) != 0)
-      rc = SCR_ERR(SCR_ERR_IO, "%s has other bytes than were written, after %" PRIu64, path, at);
-  }
-  if (rc == SCR_SUCCESS && write && fsync(fd) < 0) rc = SCR_ERRNO("cannot sync %s", path);
-  scr_free(&want);
-  scr_free(&back);
-  return rc;
-}
-
-/* Write, or read back, the file PATH of node INDEX; SECS receives the time. */
-static int test_system_file(const char* path, int index, uint64_t size, int write, double* secs)
-{
-  double start;
-  int    rc, fd = scr_os.open(path, write ? O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW : O_RDONLY | O_NOFOLLOW, 0600);
-
-  if (fd < 0) return SCR_ERRNO("cannot %s %s", write ? "create" : "open", path);
-  if (!write) posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED); /* from the device, not from memory */
-  start = scr_wtime();
-  rc = test_system_pass(fd, path, index, size, write);
-  if (scr_os.close(fd) < 0 && write && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", path);
-  *secs = scr_wtime() - start;
-  if (rc != SCR_SUCCESS && write) scr_os.unlink(path);
-  return rc;
-}
-
-/* The part `write` or `read` of a node, in the directory K: print what scr_test_system reads. */
-static void test_system_part_dir(const char* dir, int k, const char* tag, uint64_t size, int index, int nodes,
-                                 int write)
-{
-  char           path[SCR_MAX_FILENAME];
-  struct statvfs fs;
-  double         secs = 0, unused;
-  int            rc, other = 0;
-
-  if (statvfs(dir, &fs) < 0) rc = SCR_ERRNO("cannot use the directory %s", dir);
-  else rc = scr_fmt(path, sizeof path, "%s/%s.%d", dir, tag, index);
-  if (rc == SCR_SUCCESS) rc = test_system_file(path, index, size, write, &secs);
-  if (rc == SCR_SUCCESS && !write && nodes > 1) {
-    int next = (index + 1) % nodes;
-    rc = scr_fmt(path, sizeof path, "%s/%s.%d", dir, tag, next);
-    other = rc == SCR_SUCCESS && access(path, F_OK) == 0 &&
-            test_system_file(path, next, size < TEST_SYSTEM_PAGE ? size : TEST_SYSTEM_PAGE, 0, &unused) == SCR_SUCCESS;
-  }
-  scr_err_text[scr_err_length] = '\0';
-  if (rc != SCR_SUCCESS) printf("%d error %s\n", k, scr_err_text);
-  else if (write) printf("%d write %.6f %.0f\n", k, secs, (double)fs.f_bavail * (double)fs.f_frsize);
-  else printf("%d read %.6f %d\n", k, secs, other);
-}
-
-/* Remove PATH, which the tests have made, as its name says. */
-static void test_system_part_remove(const char* path)
-{
-  const char* name = tool_name(path);
-
-  if (strncmp(name, "scr_test_system.", 16) != 0 && strncmp(name, "scr.scr_test_system.", 20) != 0) return;
-  if (tool_is_dir(path)) scr_tree_remove(path);
-  else scr_os.unlink(path);
-}
-
-static void test_system_visit_host(const char* host, const char* kind, const char* dir, void* arg)
-{
-  char* victim = (char*)arg;
-
-  (void)kind;
-  (void)dir;
-  if (!system_is_here(host)) snprintf(victim, SYSTEM_HOST_MAX, "%s", host);
-}
-
-/* Returns 1 if the run in DIR has a checkpoint; one without the library, if it is under way. */
-static int test_system_has_checkpoint(const char* dir, int bare)
-{
-  char           path[SCR_MAX_FILENAME];
-  scr_record     file;
-  scr_index      index;
-  scr_index_item it;
-  int            rc, found;
-
-  if (bare) return scr_fmt(path, sizeof path, "%s/up", dir) == SCR_SUCCESS && access(path, F_OK) == 0;
-  rc = scr_flush_file_read(&file, dir);
-  found = rc == SCR_SUCCESS && scr_flush_file_before(&file, INT_MAX) != 0;
-  scr_record_close(&file, rc, 0);
-  if (found) return 1;
-  found = scr_index_read(&index, dir) == SCR_SUCCESS && scr_index_newest(&index, INT_MAX, NULL, &it) == SCR_SUCCESS;
-  scr_index_close(&index, SCR_SUCCESS, 0);
-  return found;
-}
-
-/* Make the node VICTIM fail by COMMAND. */
-static int test_system_kill_node(const char* command, const char* victim)
-{
-  char*       line = scr_strdupf("%s \"$0\"", command);
-  const char* argv[] = {"sh", "-c", line, victim, NULL};
-  system_task t;
-  int         rc = line == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
-
-  memset(&t, 0, sizeof t);
-  t.argv = argv;
-  t.both = 1;
-  if (rc == SCR_SUCCESS) system_run(&t, 1, TEST_SYSTEM_SECONDS);
-  if (rc == SCR_SUCCESS && t.status != 0)
-    rc = SCR_ERR(SCR_ERR_IO, "`%.200s %s` failed with exit code %d: %.300s", command, victim, t.status,
-                 system_text(&t, 1));
-  scr_buf_free(&t.out);
-  scr_free(&line);
-  return rc;
-}
-
-/*
-** The part `kill`, on this node: wait until the run in DIR has a checkpoint, and make the node fail by COMMAND that has
-** rank 0 farthest from it, or VICTIM for a run without the library; with COMMAND "", kill rank 0.
-*/
-static int test_system_part_kill(const char* dir, const char* command, const char* victim)
-{
-  char     host[SYSTEM_HOST_MAX] = "", path[SCR_MAX_FILENAME];
-  halt_run run;
-  int      fd, rc = SCR_SUCCESS;
-
-  while (!test_system_has_checkpoint(dir, *victim != '\0')) usleep(20000);
-  snprintf(host, sizeof host, "%s", victim);
-  if (*command == '\0') {
-    rc = halt_find_run(dir, &run);
-    snprintf(host, sizeof host, "rank 0 on %.200s", run.host);
-    if (rc == SCR_SUCCESS) printf("killing %s\n", host);
-    fflush(stdout);
-    if (rc == SCR_SUCCESS) rc = halt_kill_process(run.pid, run.host);
-  } else {
-    if (*victim == '\0') rc = scr_nodes_file_walk(dir, test_system_visit_host, host);
-    if (rc == SCR_SUCCESS && *host == '\0')
-      rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the program runs on this node only, which has to survive");
-    if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/killed", dir);
-    if (rc == SCR_SUCCESS && (fd = scr_os.open(path, O_WRONLY | O_CREAT, 0600)) >= 0) scr_os.close(fd);
-    if (rc == SCR_SUCCESS) printf("killing %s\n", host);
-    fflush(stdout);
-    if (rc == SCR_SUCCESS) rc = test_system_kill_node(command, host);
-  }
-  scr_err_text[scr_err_length] = '\0';
-  if (rc == SCR_SUCCESS) printf("killed %s\n", host);
-  else printf("%s\n", rc == SCR_ERR_NOT_FOUND && *command == '\0' ? "the run has ended before" : scr_err_text);
-  return rc != SCR_SUCCESS;
-}
-
-/* The first word of ARGV is a part of the tests; see those who call it for the others.  Returns the exit code. */
-static int test_system_part(int argc, char** argv)
-{
-  uint64_t size = 0;
-  int64_t  index = 0, nodes = 0;
-  char     self[SYSTEM_HOST_MAX] = "";
-  int      i, write = strcmp(argv[0], "write") == 0;
-
-  if (strcmp(argv[0], "kill") == 0 && argc == 4) return test_system_part_kill(argv[1], argv[2], argv[3]);
-  if (strcmp(argv[0], "remove") == 0) {
-    for (i = 1; i < argc; i++) test_system_part_remove(argv[i]);
-    return 0;
-  }
-  if ((!write && strcmp(argv[0], "read") != 0) || argc < 5 || scr_str_bytes(argv[2], &size) != SCR_SUCCESS ||
-      !tool_number(argv[3], 0, INT_MAX, &index) || !tool_number(argv[4], 1, INT_MAX, &nodes))
-    return 2;
-  gethostname(self, sizeof self - 1);
-  printf("host %s %.6f\n", self, (double)scr_time_usec() / 1e6);
-  fflush(stdout); /* when it arrives tells about the clock */
-  for (i = 5; i < argc; i++) test_system_part_dir(argv[i], i - 5, argv[1], size, (int)index, (int)nodes, write);
-  return 0;
 }
 
 /* ---- the nodes ---- */
@@ -425,7 +227,7 @@ static int test_system_find(const test_system* t, const char* host)
 static void test_system_heard(system_task* task)
 {
   test_system_node* n = &test_system_now.node[task - test_system_now.task];
-  double            start = task->end - TEST_SYSTEM_SECONDS, now = scr_wtime(), here, there;
+  double            start = task->end - PARTS_SECONDS, now = scr_wtime(), here, there;
 
   if (*n->host != '\0' || task->out.n == 0) return;
   here = (double)scr_time_usec() / 1e6;
@@ -477,7 +279,7 @@ static int test_system_run_part(test_system* t, const char* name, int report)
   if (rc == SCR_SUCCESS && (t->task = system_tasks_make(&up, (const char* const*)command, &argv)) == NULL)
     rc = SCR_ERR_OOM();
   for (i = 0; i < up.n && rc == SCR_SUCCESS && strcmp(name, "write") == 0; i++) t->task[i].heard = test_system_heard;
-  if (rc == SCR_SUCCESS) system_run(t->task, up.n, TEST_SYSTEM_SECONDS);
+  if (rc == SCR_SUCCESS) system_run(t->task, up.n, PARTS_SECONDS);
   for (i = 0; i < up.n && rc == SCR_SUCCESS; i++) {
     system_task* task = &t->task[i];
     if (task->status == 0) {
@@ -488,7 +290,7 @@ static int test_system_run_part(test_system* t, const char* name, int report)
     rc = hosts_add(&t->down, up.name[i]);
     if (report && task->status == SYSTEM_TIMEOUT)
       test_system_say(t, TEST_SYSTEM_FAILED, "remote", "SCR_EXCLUDE_NODES leaves it out", "%s: no answer for %d s",
-                      up.name[i], TEST_SYSTEM_SECONDS);
+                      up.name[i], PARTS_SECONDS);
     else if (report)
       test_system_say(
           t, TEST_SYSTEM_FAILED, "remote", "SCR_REMOTE_SHELL is the command that gets a host and a line for its shell",
@@ -839,6 +641,7 @@ static int test_system_start(test_system* t, int* processes)
   return rc;
 }
 
+#define TEST_SYSTEM_ZERO "scr_run takes this for success, and runs nothing again"
 #define TEST_SYSTEM_NO_RETURN                                                                                          \
   "srun needs --kill-on-bad-exit=1, or SLURM_KILL_BAD_EXIT=1; else SCR_WATCHDOG=1 ends a run without progress"
 
@@ -873,7 +676,7 @@ static int test_system_death(test_system* t, int processes)
                     "%s has not returned within %lld s after a process, not of MPI, was killed",
                     test_system_launcher(t), (long long)t->timeout);
   else if (rc == SCR_SUCCESS && status == 0)
-    test_system_say(t, TEST_SYSTEM_FAILED, "process death", "scr_run takes this for success, and runs nothing again",
+    test_system_say(t, TEST_SYSTEM_FAILED, "process death", TEST_SYSTEM_ZERO,
                     "%s returned exit code 0 after a process was killed", test_system_launcher(t));
   else if (rc == SCR_SUCCESS)
     test_system_say(t, TEST_SYSTEM_OK, "process death", NULL,
@@ -1038,11 +841,12 @@ static int test_system_cycle(test_system* t, const char* dir, const char* progra
 {
   char         run[SCR_MAX_FILENAME], self[SCR_MAX_FILENAME];
   const char*  kill_words[] = {self, "--part", "kill", dir, command, victim, NULL};
-  const char** words = test_system_words(t, run, dir, command != NULL ? "2" : "1", program);
-  int          rc = words == NULL ? SCR_ERR_OOM() : test_system_environment(t, dir);
+  const char** words;
+  int          rc = test_system_environment(t, dir);
 
   system_sibling("scr_run", run, sizeof run);
   system_sibling("scr_test_system", self, sizeof self);
+  if ((words = test_system_words(t, run, dir, command != NULL ? "2" : "1", program)) == NULL) rc = SCR_ERR_OOM();
   memset(task, 0, 2 * sizeof *task);
   task[0].argv = words;
   task[0].both = 1;
@@ -1157,7 +961,8 @@ static int test_system_failure(test_system* t, const char* dir, system_task* tas
 {
   const char* name = node ? "node death" : "process death";
   char        victim[SYSTEM_HOST_MAX] = "";
-  const char* done = strstr(system_text(&task[1], 0), "killed ");
+  const char *done = strstr(system_text(&task[1], 0), "killed "), *ended;
+  int         code = -1;
 
   if (done == NULL || t->killed <= 0) {
     char* why = strchr(system_text(&task[1], 0), '\n'); /* behind the line that it begins */
@@ -1170,7 +975,12 @@ static int test_system_failure(test_system* t, const char* dir, system_task* tas
   sscanf(done, "killed %255[^\n]", victim);
   if (node && test_system_find(t, victim) >= 0) hosts_add(&t->down, victim);
   if (node) test_system_node_death(t, victim, system_text(&task[0], 0));
-  if (t->returned > 0)
+  if ((ended = strstr(system_text(&task[0], 0), ": run 1 has ended")) != NULL)
+    sscanf(ended, ": run 1 has ended after %*f s, with exit code %d", &code);
+  if (t->returned > 0 && code == 0)
+    test_system_say(t, TEST_SYSTEM_FAILED, name, TEST_SYSTEM_ZERO, "%s returned exit code 0 after %s was killed",
+                    test_system_launcher(t), victim);
+  else if (t->returned > 0)
     test_system_say(t, TEST_SYSTEM_OK, name, NULL, "%s returned %.1f s after %s was killed", test_system_launcher(t),
                     t->returned - t->killed, victim);
   else
@@ -1220,7 +1030,7 @@ static int test_system_program(test_system* t)
 
   memset(calm, 0, sizeof calm);
   if (rc == SCR_SUCCESS) rc = test_system_cycle(t, dir, t->program, NULL, NULL, calm);
-  made = rc == SCR_SUCCESS && test_system_has_checkpoint(dir, 0);
+  made = rc == SCR_SUCCESS && parts_has_checkpoint(dir, "");
   if (rc == SCR_SUCCESS && (calm[0].status != 0 || !made)) {
     test_system_say(t, TEST_SYSTEM_FAILED, "program", "it has to end with 0 and to write checkpoints by the library",
                     "the undisturbed run ended with exit code %d and %s; its output is in %s.log", calm[0].status,
@@ -1240,7 +1050,7 @@ static int test_system_program(test_system* t)
 /* Kill a node while processes only sleep: the program is not given. */
 static int test_system_bare(test_system* t)
 {
-  static const char asleep[] = "sh -c '[ ! -e killed ] || exec uname -n; : >up; exec sleep 3600'";
+  static const char asleep[] = "sh -c 'h=$(uname -n); [ ! -e killed ] || exit 0; : >up.${h%%.*}; exec sleep 3600'";
   const char*       victim = NULL;
   int               i;
 
@@ -1513,7 +1323,7 @@ SCR_FN int test_system_main(int argc, char** argv)
   t->size = 64 << 20;
   t->timeout = 300;
   while ((c = getopt_long(argc, argv, "+p:s:b:vjh", test_system_options, NULL)) != -1) {
-    if (c == TEST_SYSTEM_PART && optind < argc) return test_system_part(argc - optind, argv + optind);
+    if (c == TEST_SYSTEM_PART && optind < argc) return parts_run(argc - optind, argv + optind);
     if ((entered = test_system_enter(t, c, optarg, &hosts_file)) == 0)
       return tool_answer(c, argv[0], test_system_usage, 2);
     if (entered < 0)

@@ -142,8 +142,12 @@ tests "a program that fails" 1 --program "sh -c 'echo no input; exit 4'" "$MPIEX
 tells "a program that fails, how" "^failed   program: the undisturbed run ended with exit code 4 and no checkpoint; its output is in .*/calm.log; it has to"
 says "a program that fails, its output" 0 "^no input$" sh -c 'cat "$1"/scr_test_system.*/calm.log' sh "$p"
 rm -rf "$p"/scr_test_system.*
-tests "another answer" 1 --program "sh -c '$heat $size --steps 3000; date +the.answer.is.%s%N'" --answer '^the answer is [0-9]+$|the.answer.is.*' "$MPIEXEC" -n 4
+printf '#!/bin/sh\n"%s" "$@"\nexit 0\n' "$MPIEXEC" >"$tmp/bin/hides" && chmod +x "$tmp/bin/hides"
+tests "another answer" 1 --program "sh -c '$heat $size --steps 3000 && date +the.answer.is.%s%N'" --answer 'the.answer.is.*' "$MPIEXEC" -n 4
 tells "another answer, how" "^failed   restart: the answer is not that of the undisturbed run; its output is in .*/process.log"
+rm -rf "$p"/scr_test_system.*
+tests "a launcher that hides the end of a program" 1 --program "$heat $size --steps 3000" "$tmp/bin/hides" -n 4
+tells "a launcher that hides the end of a program, how" "^failed   process death: hides returned exit code 0 after rank 0 on $host was killed; scr_run takes"
 rm -rf "$p"/scr_test_system.*
 tests "no answer" 1 --program "$heat $size --steps 3000" --answer "none of this" "$MPIEXEC" -n 4
 tells "no answer, how" "^failed   program: its output has nothing that matches none of this"
