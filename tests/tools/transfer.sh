@@ -4,7 +4,7 @@
 #
 #   transfer.sh [check|long]      last line: N passed, N failed, N skipped
 #
-# shellcheck disable=SC2016,SC2046,SC2086
+# shellcheck disable=SC2005,SC2015,SC2016,SC2046,SC2086,SC2154,SC2317
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 BIN=$(cd "${BIN:-$top/tools}" && pwd)
