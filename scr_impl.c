@@ -10771,7 +10771,7 @@ SCR_FN int scr_scan_extract(scr_extraction* x, const scr_index_item* it)
 
 /*
 ** Take the lock of PREFIX, so that no run uses it, and no other command that takes it; *FD receives the descriptor that
-** holds it.  SCR_ERR_BUSY after SECONDS.
+** holds it.  The file is empty then: it names no process, and no run.  SCR_ERR_BUSY after SECONDS.
 */
 SCR_FN int scr_hold_prefix(const char* prefix, int seconds, int* fd)
 {
@@ -10781,7 +10781,9 @@ SCR_FN int scr_hold_prefix(const char* prefix, int seconds, int* fd)
   *fd = -1;
   if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "run.lock", path, sizeof path);
   if (rc == SCR_SUCCESS) rc = scr_lock_open(path, fd);
-  return rc == SCR_SUCCESS ? scr_lock_take(*fd, path, seconds) : rc;
+  if (rc == SCR_SUCCESS) rc = scr_lock_take(*fd, path, seconds);
+  if (rc == SCR_SUCCESS && scr_os.ftruncate(*fd, 0) < 0) rc = SCR_ERRNO("cannot write %s", path);
+  return rc;
 }
 
 /* ---- the map of a dataset that one process makes ---- */

@@ -292,7 +292,6 @@ SCR_FN int scavenge_lock(const char* prefix, int* fd)
   int rc = scr_hold_prefix(prefix, SCR_LOCK_SECONDS, fd);
 
   if (rc == SCR_ERR_BUSY) rc = SCR_ERR(rc, "a run or another scavenge uses the prefix %s: %s", prefix, scr_err_text);
-  if (rc == SCR_SUCCESS && scr_os.ftruncate(*fd, 0) < 0) rc = SCR_ERRNO("cannot write the lock of %s", prefix);
   if (rc == SCR_SUCCESS) scr_record_sweep(prefix);
   return rc;
 }

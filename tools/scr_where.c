@@ -16,8 +16,32 @@ static const char where_usage[] =
 typedef struct {
   int     json;
   char    host[SCR_MAX_FILENAME], kind[16];
-  scr_buf all; /* the directories of the host, as words of the shell */
+  char    last[SCR_MAX_FILENAME]; /* directory */
+  scr_buf all;                    /* the directories of the host, as words of the shell */
+  int     shared;                 /* 1: one of them has the simulated nodes of another prefix in it */
 } where_printed;
+
+/* Returns 1 if there are simulated nodes in DIR on this machine. */
+static int where_has_nodes(const char* dir)
+{
+  struct dirent* e;
+  DIR*           d = opendir(dir);
+  int            has = 0;
+
+  while (d != NULL && !has && (e = readdir(d)) != NULL) has = strncmp(e->d_name, "node.", 5) == 0;
+  if (d != NULL) closedir(d);
+  return has;
+}
+
+/* Add DIR to what its host loses, unless it was the last one: control and cache may be in one directory. */
+static void where_add(where_printed* p, const char* dir)
+{
+  if (strcmp(dir, p->last) == 0) return;
+  snprintf(p->last, sizeof p->last, "%s", dir);
+  scr_buf_add(&p->all, " ", 1);
+  tool_quote(&p->all, dir);
+  p->shared |= where_has_nodes(dir);
+}
 
 /* End what was begun for a host. */
 static void where_end_host(where_printed* p)
@@ -26,10 +50,13 @@ static void where_end_host(where_printed* p)
   if (p->json) printf("]}");
   else {
     scr_buf_add(&p->all, "", 1);
-    printf("  lose     rm -rf");
+    if (p->shared) printf("  lose     by hand: node.* in it is the cache of another prefix:");
+    else printf("  lose     rm -rf");
     tool_print(p->all.p != NULL ? p->all.p : "");
     putchar('\n');
   }
+  p->shared = 0;
+  *p->last = '\0';
   scr_buf_free(&p->all);
   *p->kind = '\0';
 }
@@ -58,8 +85,7 @@ static void where_print_dir(const char* host, const char* kind, const char* dir,
     tool_print(dir);
     putchar('\n');
   }
-  scr_buf_add(&p->all, " ", 1);
-  tool_quote(&p->all, dir);
+  where_add(p, dir);
 }
 
 SCR_FN int where_main(int argc, char** argv)

@@ -425,6 +425,13 @@ if [ -x "$minimal" ] && [ -n "$MPIEXEC" ]; then
   SCR_VIRTUAL_NODES=4 timeout 60 "$MPIEXEC" -n 4 "$minimal" 45 >"$tmp/log" 2>&1
   check "a run has made a cache" 0 "done at step 45" cat "$tmp/log"
   d=$tmp/base/me/scr.7
+  where=$BIN/scr_where
+  check "where, a command for each node" 0 4 sh -c '"$1" | grep -c "lose     rm -rf .*/node[.][^ ]*$"' sh "$where"
+  mkdir "$tmp/other" && cd "$tmp/other" || exit 1
+  timeout 60 "$MPIEXEC" -n 2 "$minimal" 20 >"$tmp/log" 2>&1
+  check "where, no command that deletes the nodes of another prefix" 0 "by hand: node.* in it is the cache of another prefix: '$d'" \
+    sh -c '"$1" | sed -n "s/^  lose     //p"' sh "$where"
+  cd "$tmp/prefix" || exit 1
   says "cache, one node" 0 "^DSET=4 RANK=2 TYPE=XOR GROUPS=1 GROUP_ID=0 GROUP_SIZE=4 GROUP_RANK=2 .* FILES=1" "$cached" "$d/node.$host-v2/filemap.scrinfo"
   check "cache, all nodes" 0 4 sh -c '"$1" "$2" | grep -c FILES=1' sh "$cached" "$d"
   check "cache, all is there" 0 4 "$inspect"
