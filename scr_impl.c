@@ -5284,7 +5284,7 @@ SCR_FN int scr_copy_source(const scr_extent* x, int whole, int* fd)
 SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size_t cap, uint64_t most,
                           const scr_pace* pace)
 {
-  uint64_t in = it->done, out = it->done; /* bytes of the current extents that are done */
+  uint64_t in = it->done, out = in; /* bytes of the current extents that are done */
   double   start = scr_wtime();
   int      i = 0, k = 0, fd = -1, rc = SCR_SUCCESS;
 

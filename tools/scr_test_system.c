@@ -1094,7 +1094,7 @@ static int test_system_all(test_system* t)
 {
   const char* verbose[] = {NULL};
   char*       out = NULL;
-  int         processes, status = system_run_sibling("scr_test_runtime", verbose, 1, SYSTEM_SECONDS, &out), rc;
+  int         processes = 0, status = system_run_sibling("scr_test_runtime", verbose, 1, SYSTEM_SECONDS, &out), rc;
 
   if (out != NULL) out[strcspn(out, "\n")] = '\0';
   if (status == 0) test_system_say(t, TEST_SYSTEM_OK, "programs", NULL, "those that the commands call are here");

@@ -150,8 +150,8 @@ static int transfer_set_state(const transfer_node* n, const char* state)
 }
 
 /*
-** Copy at most MOST bytes of the file E of a transfer file, sync them, and note in MADE how far it is.  A copy that fails
-** is noted too: the rank that wants it makes it then.  Returns the bytes that were copied.
+** Copy at most MOST bytes of the file E of a transfer file, sync them, and note in MADE how far it is.  A copy that
+** fails is noted too: the rank that wants it makes it then.  Returns the bytes that were copied.
 */
 static uint64_t transfer_copy(const scr_hash_elem* e, uint64_t most, scr_hash* made)
 {

@@ -100,7 +100,7 @@ SCR_FN void system_wait(system_task* task, int n)
   struct pollfd fds[SYSTEM_WIDTH];
   system_task*  of[SYSTEM_WIDTH];
   char          data[4096];
-  int           ended[SYSTEM_WIDTH], i, k = 0;
+  int           ended[SYSTEM_WIDTH] = {0}, i, k = 0;
   double        left = 1;
 
   for (i = 0; i < n && k < SYSTEM_WIDTH; i++) {
