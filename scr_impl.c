@@ -2041,8 +2041,7 @@ typedef enum {
   X(SCR_FETCH_WIDTH, POSITIVE, NULL, "256", ANY, "Number of ranks that read from the prefix at the same time.")        \
   X(SCR_FLUSH, COUNT, NULL, "10", ANY,                                                                                 \
     "Every n-th checkpoint is flushed to the prefix, and the newest one in SCR_Finalize and at a halt; 0 flushes "     \
-    "only "                                                                                                            \
-    "output datasets, and nothing else then, either.")                                                                 \
+    "only output datasets, and nothing else then, either.")                                                            \
   X(SCR_FLUSH_WIDTH, POSITIVE, NULL, "256", ANY, "Number of ranks that write to the prefix at the same time.")         \
   X(SCR_FLUSH_ASYNC, BOOL, NULL, "0", ANY,                                                                             \
     "1 flushes behind the application's back: a thread of each rank, or a daemon on each node, copies while the "      \
@@ -4590,7 +4589,7 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 **            scr_window_find, scr_window_read, scr_window_view, scr_window_write, scr_hole_end, scr_extent_crc,
 **            scr_file_crc, scr_file_has_crc, scr_window_crc, scr_job_start, scr_job_is_done, scr_helper_is_idle,
 **            scr_job_wait, scr_helper_end, scr_extents_free, scr_extents_add, scr_extents_whole, scr_copy_leave,
-**            scr_copy_create, scr_copy_one, scr_copy_list_make, scr_copy_list_free, scr_copy_list_add,
+**            scr_file_create, scr_copy_one, scr_copy_list_make, scr_copy_list_free, scr_copy_list_add,
 **            scr_copy_list_run, scr_file_check
 ** Invariants
 **   W1  The stream is file 0, file 1, ... in the given order, then zeros without end.  Any range of it can be read or
@@ -5237,17 +5236,17 @@ SCR_FN int scr_copy_leave(scr_copy_target* t)
 }
 
 /*
-** Open the new file of IT, a whole one; *FD receives its descriptor.  It has its size, so that zeros can stay holes,
-** and is a file of its own: who still writes to one that had this name before does no harm.
+** Create PATH with MODE and SIZE bytes that are 0, so that zeros can stay holes; *FD receives its descriptor, -1 if
+** there is none.  It is a file of its own: who still writes to one that had this name before does no harm.
 */
-SCR_FN int scr_copy_create(const scr_copy_item* it, int* fd)
+SCR_FN int scr_file_create(const char* path, mode_t mode, uint64_t size, int* fd)
 {
-  const scr_extent* x = &it->to.extent[0];
+  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
 
-  scr_os.unlink(x->path);
-  *fd = scr_os.open(x->path, O_WRONLY | O_NOFOLLOW | O_CREAT | O_TRUNC, it->mode);
-  if (*fd < 0) return SCR_ERRNO("cannot create %s", x->path);
-  return scr_os.ftruncate(*fd, (off_t)x->length) < 0 ? SCR_ERRNO("cannot give %s its size", x->path) : SCR_SUCCESS;
+  *fd = scr_os.open(path, flags, mode);
+  if (*fd < 0 && errno == EEXIST && scr_os.unlink(path) == 0) *fd = scr_os.open(path, flags, mode);
+  if (*fd < 0) return SCR_ERRNO("cannot create %s", path);
+  return scr_os.ftruncate(*fd, (off_t)size) < 0 ? SCR_ERRNO("cannot give %s its size", path) : SCR_SUCCESS;
 }
 
 /* Make T the file of extent I of IT->to: a new one, or one that is there already. */
@@ -5259,7 +5258,7 @@ SCR_FN int scr_copy_enter(scr_copy_target* t, const scr_copy_item* it, int i)
   if (t->fd >= 0 && strcmp(t->path, x->path) == 0) return SCR_SUCCESS;
   if ((rc = scr_copy_leave(t)) != SCR_SUCCESS) return rc;
   t->path = x->path;
-  if (it->to.whole && !it->made) return scr_copy_create(it, &t->fd);
+  if (it->to.whole && !it->made) return scr_file_create(x->path, it->mode, x->length, &t->fd);
   t->fd = scr_os.open(x->path, O_WRONLY | O_NOFOLLOW, 0);
   return t->fd < 0 ? SCR_ERRNO("cannot open %s", x->path) : SCR_SUCCESS;
 }
@@ -7527,21 +7526,15 @@ SCR_FN int scr_object_pack(scr_object* o, const char* dir, uint64_t position, ui
   return rc;
 }
 
-/*
-** Create the container of dataset ID of which X has the first byte, temporary, with FULL bytes that are 0.  It is a new
-** file: the daemon of an earlier run may still write to the old one.
-*/
+/* Create the container of dataset ID of which X has the first byte, temporary, with FULL bytes that are 0. */
 SCR_FN int scr_container_create(const scr_extent* x, const char* prefix, int id, uint64_t full)
 {
   char path[SCR_MAX_FILENAME];
   int  fd, rc = scr_object_place(x->path, NULL, prefix, id, 1, path, sizeof path);
 
   if (rc != SCR_SUCCESS) return rc;
-  scr_os.unlink(path);
-  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0666);
-  if (fd < 0) return SCR_ERRNO("cannot create %s", path);
-  if (scr_os.ftruncate(fd, (off_t)full) < 0) rc = SCR_ERRNO("cannot give %s its size", path);
-  if (scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", path);
+  rc = scr_file_create(path, 0666, full, &fd);
+  if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", path);
   return rc;
 }
 
@@ -8334,10 +8327,11 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 **            scr_log_db_close, scr_log_begin, scr_log_is_on, scr_log_end, scr_log_start, scr_log_event,
 **            scr_log_transfer, scr_status_begin, scr_status_put, scr_status_write, scr_status_read, scr_log_value,
 **            scr_log_number, scr_log_read, scr_log_runs_next, scr_log_runs_add, scr_best_interval, scr_cost_learn,
-**            scr_token_read, scr_transfer_read, scr_transfer_open, scr_transfer_close, scr_transfer_rest,
-**            scr_transfer_is_served, scr_transfer_put, scr_transfer_get, scr_transfer_clear_item,
-**            scr_transfer_state_of, scr_transfer_look, scr_transfer_steer, scr_transfer_is_of, scr_transfer_has,
-**            scr_transfer_written, scr_transfer_forget, scr_transfer_clear, scr_transfer_withdraw
+**            scr_holder_read, scr_token_read, scr_transfer_read, scr_transfer_open, scr_transfer_close,
+**            scr_transfer_rest, scr_transfer_daemon_path, scr_transfer_is_served, scr_transfer_put, scr_transfer_get,
+**            scr_transfer_clear_item, scr_transfer_state_of, scr_transfer_look, scr_transfer_steer,
+**            scr_transfer_is_of, scr_transfer_has, scr_transfer_written, scr_transfer_forget, scr_transfer_clear,
+**            scr_transfer_withdraw
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
 **   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
@@ -9601,25 +9595,35 @@ SCR_FN void scr_cost_learn(scr_cost* c, double seconds)
 
 #define SCR_TOKEN_MAX 24 /* bytes of the random token of a run */
 
+/* TEXT, of N bytes, becomes what the run.lock of PREFIX says of who uses it, or did so last; "" if there is none. */
+SCR_FN int scr_holder_read(const char* prefix, char* text, size_t n)
+{
+  char    path[SCR_MAX_FILENAME];
+  ssize_t got;
+  int     fd, rc = scr_record_path(prefix, "run.lock", path, sizeof path);
+
+  *text = '\0';
+  if (rc != SCR_SUCCESS) return rc;
+  if ((fd = scr_os.open(path, O_RDONLY | O_NOFOLLOW, 0)) < 0)
+    return errno == ENOENT ? SCR_SUCCESS : SCR_ERRNO("cannot open %s", path);
+  got = scr_read_all(fd, text, n - 1);
+  if (got < 0) rc = SCR_ERRNO("cannot read %s", path);
+  scr_os.close(fd);
+  text[got > 0 ? got : 0] = '\0';
+  return rc;
+}
+
 /*
 ** TOKEN becomes that of the run that uses PREFIX, or was the last one to do so, from the line `run <token>` of its
 ** run.lock; "" if there is no such line: a scavenge has used the prefix since.
 */
 SCR_FN int scr_token_read(const char* prefix, char* token, size_t n)
 {
-  char        path[SCR_MAX_FILENAME], text[1024];
+  char        text[1024];
   const char* line;
-  ssize_t     got;
-  int         fd, rc = scr_record_path(prefix, "run.lock", path, sizeof path);
+  int         rc = scr_holder_read(prefix, text, sizeof text);
 
   *token = '\0';
-  if (rc != SCR_SUCCESS) return rc;
-  if ((fd = scr_os.open(path, O_RDONLY | O_NOFOLLOW, 0)) < 0)
-    return errno == ENOENT ? SCR_SUCCESS : SCR_ERRNO("cannot open %s", path);
-  got = scr_read_all(fd, text, sizeof text - 1);
-  if (got < 0) rc = SCR_ERRNO("cannot read %s", path);
-  scr_os.close(fd);
-  text[got > 0 ? got : 0] = '\0';
   if ((line = strstr(text, "\nrun ")) != NULL && strchr(line + 5, '\n') != NULL)
     snprintf(token, n, "%.*s", (int)strcspn(line + 5, "\n"), line + 5);
   return rc;
@@ -9688,13 +9692,19 @@ SCR_FN int scr_transfer_rest(const char* cntl, int* fd)
   return rc == SCR_SUCCESS ? scr_hash_file_lock(path, fd) : rc;
 }
 
-/* Returns 1 if a daemon serves CNTL: as long as it lives, it holds the lock transfer.daemon.lock. */
+/* The path of the lock that a daemon holds as long as it serves CNTL. */
+SCR_FN int scr_transfer_daemon_path(const char* cntl, char* path, size_t n)
+{
+  return scr_fmt(path, n, "%s/transfer.daemon.lock", cntl);
+}
+
+/* Returns 1 if a daemon serves CNTL. */
 SCR_FN int scr_transfer_is_served(const char* cntl)
 {
   char path[SCR_MAX_FILENAME];
   int  fd, is;
 
-  if (scr_fmt(path, sizeof path, "%s/transfer.daemon.lock", cntl) != SCR_SUCCESS) return 0;
+  if (scr_transfer_daemon_path(cntl, path, sizeof path) != SCR_SUCCESS) return 0;
   if ((fd = scr_os.open(path, O_RDWR | O_NOFOLLOW, 0)) < 0) return 0;
   is = scr_os.flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
   scr_os.close(fd);
@@ -17714,10 +17724,11 @@ SCR_FN int scr_flight_make_files(const scr_flush* f)
   int i, fd, rc = SCR_SUCCESS;
 
   for (i = 0; i < f->copies.n && rc == SCR_SUCCESS; i++) {
-    if (!f->copies.item[i].to.whole) continue;
-    rc = scr_copy_create(&f->copies.item[i], &fd);
-    if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS)
-      rc = SCR_ERRNO("cannot close %s", f->copies.item[i].to.extent[0].path);
+    const scr_copy_item* it = &f->copies.item[i];
+    const scr_extent*    x = &it->to.extent[0];
+    if (!it->to.whole) continue;
+    rc = scr_file_create(x->path, it->mode, x->length, &fd);
+    if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", x->path);
   }
   return rc;
 }
@@ -18011,19 +18022,19 @@ SCR_FN void scr_flush_take_over(void)
 {
   scr_transfer t;
   scr_vote     v;
-  int          i, rc = SCR_SUCCESS, first = scr.world.group[SCR_GROUP_NODE].rank == 0;
+  int          i, rc = SCR_SUCCESS, first = scr.world.group[SCR_GROUP_NODE].rank == 0, readable;
 
+  readable = first && scr_transfer_read(&t, scr.world.cntl) == SCR_SUCCESS;
   for (i = 0; i < scr.datasets; i++) {
     const scr_dataset* ds = &scr.dataset[i];
     if (!scr_flush_is_due(ds)) continue;
     memset(&v, 0, sizeof v);
-    if (first && scr_transfer_read(&t, scr.world.cntl) == SCR_SUCCESS)
-      v.max[0] = scr_transfer_has(&t, &ds->desc.identity);
-    if (first) scr_transfer_close(&t, SCR_SUCCESS, 0);
+    if (readable) v.max[0] = scr_transfer_has(&t, &ds->desc.identity);
     if (scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) != SCR_SUCCESS || v.max[0] == 0) continue;
     if (scr_flush_start(ds->desc.identity.id, 1) != SCR_SUCCESS) scr_dbg(1, "%s", scr_err_text); /* it is still due */
   }
   if (first) {
+    scr_transfer_close(&t, SCR_SUCCESS, 0);
     rc = scr_transfer_open(&t, scr.world.cntl);
     if (rc == SCR_SUCCESS) scr_transfer_clear(&t, scr.world.prefix, scr_flights_have);
     if (rc == SCR_SUCCESS) scr_daemon_steer(&t, 1);
@@ -22196,8 +22207,9 @@ SCR_FN size_t scr_fortran_length(const char* text, size_t n)
 }
 
 /*
-** Make NAME the C string of TEXT, which has N characters.  It has room for one byte more than any call accepts, so that
-** a text that is too long is refused by the call itself, in its own words and on all ranks.
+** Make NAME the C string of TEXT, which has N characters and ends before its last blanks or, as one that C has filled,
+** at a NUL.  NAME has room for one byte more than any call accepts, so that a text that is too long is refused by the
+** call itself, in its own words and on all ranks.
 */
 SCR_FN const char* scr_fortran_name(char name[SCR_MAX_FILENAME + 1], const char* text, size_t n)
 {

@@ -30,4 +30,40 @@ SCR_FN int dirs_of_job(const scr_hash* params, const char* base, const char* use
   return scr_fmt(dir, n, "%s/%s/scr.%s", base, user != NULL ? user : name, job != NULL ? job : scr_param_job(params));
 }
 
+typedef struct {
+  char*  dir; /* what to replace, of SIZE bytes, LENGTH of them used */
+  size_t size, length;
+} dirs_recorded;
+
+/* Replace the directory of ARG by DIR, of the last run, if that is the same with a number behind it. */
+SCR_FN void dirs_take_numbered(const char* host, const char* kind, const char* dir, void* arg)
+{
+  dirs_recorded* r = (dirs_recorded*)arg;
+  const char*    number = dir + r->length;
+  size_t         digits;
+
+  (void)host;
+  if (strcmp(kind, "CNTL") != 0 || strncmp(dir, r->dir, r->length) != 0 || *number != '.') return;
+  digits = strspn(number + 1, "0123456789");
+  if (digits > 0 && (number[1 + digits] == '\0' || number[1 + digits] == '/'))
+    scr_fmt(r->dir, r->size, "%.*s", (int)(r->length + 1 + digits), dir);
+}
+
+/*
+** The control directory of the job: that of the last run over PREFIX if it was of this job, which has a number where
+** another prefix has the directory without one.
+*/
+SCR_FN int dirs_cntl(const scr_hash* params, const char* prefix, char* dir, size_t n)
+{
+  char          base[SCR_MAX_FILENAME];
+  dirs_recorded r = {dir, n, 0};
+  int           rc = scr_path_reduce_str(scr_param_get(params, "SCR_CNTL_BASE"), base, sizeof base);
+
+  if (rc == SCR_SUCCESS) rc = dirs_of_job(params, base, NULL, NULL, dir, n);
+  if (rc != SCR_SUCCESS) return rc;
+  r.length = strlen(dir);
+  scr_nodes_file_walk(prefix, dirs_take_numbered, &r);
+  return SCR_SUCCESS;
+}
+
 #endif

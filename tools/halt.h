@@ -48,15 +48,9 @@ typedef struct {
 } halt_run;
 
 /*
-** Returns 1 if no run has the lock of FD, 0 if one has it, or if the file system has no locks.  The look takes the lock
-** for an instant, shared, so that looks are not in each other's way; a run that begins then waits for it.
+** Returns 1 if no run uses the prefix directory DIR now; 0 if one does, or if that cannot be told.  The look takes the
+** lock for an instant, shared, so that looks are not in each other's way; a run that begins then waits for it.
 */
-SCR_FN int halt_lock_is_free(int fd)
-{
-  return scr_os.flock(fd, LOCK_SH | LOCK_NB) == 0 && scr_os.flock(fd, LOCK_UN) == 0;
-}
-
-/* Returns 1 if no run uses the prefix directory DIR now; 0 if one does, or if that cannot be told. */
 SCR_FN int halt_is_unused(const char* dir)
 {
   char path[SCR_MAX_FILENAME];
@@ -64,7 +58,7 @@ SCR_FN int halt_is_unused(const char* dir)
 
   if (scr_record_path(dir, "run.lock", path, sizeof path) != SCR_SUCCESS) return 0;
   if ((fd = scr_os.open(path, O_RDONLY | O_NOFOLLOW, 0)) < 0) return errno == ENOENT;
-  unused = halt_lock_is_free(fd);
+  unused = scr_os.flock(fd, LOCK_SH | LOCK_NB) == 0 && scr_os.flock(fd, LOCK_UN) == 0;
   scr_os.close(fd);
   return unused;
 }
@@ -75,29 +69,21 @@ SCR_FN int halt_is_unused(const char* dir)
 */
 SCR_FN int halt_find_run(const char* dir, halt_run* r)
 {
-  char        path[SCR_MAX_FILENAME], text[800] = "";
+  char        text[800];
   const char* process;
-  ssize_t     n;
-  int         fd = -1, rc = scr_record_path(dir, "run.lock", path, sizeof path);
+  int         rc;
 
   memset(r, 0, sizeof *r);
-  if (rc != SCR_SUCCESS) return rc;
-  if ((fd = scr_os.open(path, O_RDONLY | O_NOFOLLOW, 0)) < 0)
-    return errno == ENOENT ? SCR_ERR_NOT_FOUND : SCR_ERRNO("cannot open %s", path);
-  if (halt_lock_is_free(fd)) {
-    scr_os.close(fd);
-    return SCR_ERR_NOT_FOUND;
-  }
-  n = scr_pread_all(fd, text, sizeof text - 1, 0);
-  text[n > 0 ? n : 0] = '\0';
-  scr_os.close(fd);
+  if (halt_is_unused(dir)) return SCR_ERR_NOT_FOUND;
+  if ((rc = scr_holder_read(dir, text, sizeof text)) != SCR_SUCCESS) return rc;
   process = strstr(text, "\nprocess ");
   if (process == NULL || sscanf(process, "\nprocess %ld on %255s", &r->pid, r->host) != 2 || r->pid <= 1) r->pid = 0;
   if (sscanf(text, "step %127s", r->step) != 1) *r->step = '\0';
   snprintf(r->text, sizeof r->text, "%.*s", (int)strcspn(text, "\n"), text);
   if (*r->step != '\0' || r->pid != 0) return SCR_SUCCESS;
   return SCR_ERR(SCR_ERR_FORMAT,
-                 "%s does not tell which run uses it; end that yourself, or wait for its next checkpoint", path);
+                 "%s/.scr/run.lock does not tell which run uses it; end that yourself, or wait for its next checkpoint",
+                 dir);
 }
 
 #define HALT_SECONDS 30 /* for a command on another node */

@@ -134,13 +134,11 @@ SCR_FN int parts_kill_node(const char* command, const char* victim)
   char*       line = scr_strdupf("%s \"$0\"", command);
   const char* argv[] = {"sh", "-c", line, victim, NULL};
   system_task t;
-  int         rc = line == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+  int         rc = SCR_SUCCESS;
 
-  memset(&t, 0, sizeof t);
-  t.argv = argv;
-  t.both = 1;
-  if (rc == SCR_SUCCESS) system_run(&t, 1, PARTS_SECONDS);
-  if (rc == SCR_SUCCESS && t.status != 0)
+  if (line == NULL) return SCR_ERR_OOM();
+  system_run_one(&t, argv, 1, PARTS_SECONDS);
+  if (t.status != 0)
     rc = SCR_ERR(SCR_ERR_IO, "`%.200s %s` failed with exit code %d: %.300s", command, victim, t.status,
                  system_text(&t, 1));
   scr_buf_free(&t.out);

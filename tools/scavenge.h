@@ -87,11 +87,10 @@ SCR_FN void scavenge_choose(const char* host, const char* kind, const char* dir,
 SCR_FN int scavenge_choose_all(const scavenge_options* o, const hosts* asked, scavenge_choice* c)
 {
   hosts all = {NULL, 0};
-  char  base[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
+  char  dir[SCR_MAX_FILENAME];
   int   i, rc = o->jobset != NULL ? hosts_parse(&all, o->jobset) : system_nodes(&all);
 
-  if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(scr_param_get(o->params, "SCR_CNTL_BASE"), base, sizeof base);
-  if (rc == SCR_SUCCESS) rc = dirs_of_job(o->params, base, NULL, NULL, dir, sizeof dir);
+  if (rc == SCR_SUCCESS) rc = dirs_cntl(o->params, o->prefix, dir, sizeof dir);
   for (i = 0; i < all.n && rc == SCR_SUCCESS; i++) {
     if (asked != NULL && scavenge_has(asked, all.name[i])) continue;
     scavenge_choose(all.name[i], "CNTL", dir, c);

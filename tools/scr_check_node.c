@@ -115,10 +115,7 @@ static int check_node_test(const char* command)
   system_task t;
   int         rc = SCR_SUCCESS;
 
-  memset(&t, 0, sizeof t);
-  t.argv = argv;
-  t.both = 1;
-  system_run(&t, 1, CHECK_NODE_SECONDS);
+  system_run_one(&t, argv, 1, CHECK_NODE_SECONDS);
   if (t.status == SYSTEM_TIMEOUT)
     rc = SCR_ERR(SCR_ERR_IO, "the test %.200s has not ended within %d s", command, CHECK_NODE_SECONDS);
   else if (t.status != 0)

@@ -3,9 +3,9 @@
 
 static const char get_jobstep_id_usage[] =
     "scr_get_jobstep_id PID\n"
-    "Print the id by which scr_kill_jobstep and scr_watchdog end the job step that the launcher with the process id "
-    "PID\n"
-    "has started: in SLURM the newest step of the job, in Flux the newest job, otherwise PID itself.\n"
+    "Print the id by which scr_kill_jobstep and scr_watchdog end the job step that the launcher with the process id\n"
+    "PID has started: in SLURM the newest step of the job, but for those named scr_remote, by which these commands\n"
+    "reach other nodes, in Flux the newest job, otherwise PID itself.\n"
     "\n"
     "  -h, --help   print this and exit;  --version  print the version and exit\n"
     "\n"

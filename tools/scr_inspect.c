@@ -11,7 +11,8 @@ static const char inspect_usage[] =
     "\n"
     "  -u, --up NODES       the nodes to ask; default: the allocation, as scr_env --nodes prints it\n"
     "  -d, --down NODES     without these\n"
-    "  -f, --from DIR       the control directory; default: as scr_list_dir control prints it\n"
+    "  -f, --from DIR       the control directory; default: that of the last run of the job over\n"
+    "                       SCR_PREFIX or the working directory, else as scr_list_dir control prints it\n"
     "      --timeout N      seconds for each node; default 60\n"
     "  -j, --json           print a JSON list of all datasets, with how many ranks have all files\n"
     "  -h, --help           print this and exit;  --version  print the version and exit\n"
@@ -232,15 +233,12 @@ static int inspect_run(const char* up, const char* down, const char* from, int64
   scr_hash*     params = tool_params(tool_prefix());
   hosts         all = {NULL, 0}, bad = {NULL, 0}, nodes = {NULL, 0};
   inspect_parts parts = {NULL, 0};
-  char          base[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
+  char          dir[SCR_MAX_FILENAME];
   int           rc = params == NULL ? SCR_ERR_PARAM : up != NULL ? hosts_parse(&all, up) : system_nodes(&all);
 
   if (rc == SCR_SUCCESS && down != NULL) rc = hosts_parse(&bad, down);
   if (rc == SCR_SUCCESS) rc = hosts_select(&nodes, &all, &bad, 0);
-  if (rc == SCR_SUCCESS && from == NULL) {
-    rc = scr_path_reduce_str(scr_param_get(params, "SCR_CNTL_BASE"), base, sizeof base);
-    if (rc == SCR_SUCCESS) rc = dirs_of_job(params, base, NULL, NULL, dir, sizeof dir);
-  }
+  if (rc == SCR_SUCCESS && from == NULL) rc = dirs_cntl(params, tool_prefix(), dir, sizeof dir);
   if (rc == SCR_SUCCESS) rc = inspect_ask(&nodes, from != NULL ? from : dir, timeout, &parts);
   if (rc == SCR_SUCCESS) *any = inspect_print(&parts, json);
   scr_free(&parts.part);

@@ -79,7 +79,7 @@ SCR_FN int prerun_main(int argc, char** argv)
   if (rc == SCR_SUCCESS && enable) rc = prerun_write(prefix);
   if (rc == SCR_SUCCESS && enable && prerun_forget_end(prefix) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   if (rc == SCR_SUCCESS && enable && scavenge_sweep(prefix) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
-  if (rc == SCR_SUCCESS && enable && transfer_is_used(params) && transfer_start(params) != SCR_SUCCESS)
+  if (rc == SCR_SUCCESS && enable && transfer_is_used(params) && transfer_start(params, prefix) != SCR_SUCCESS)
     scr_warn("%s; a thread of each rank copies in place of the daemons", scr_err_text);
   scr_hash_delete(&params);
   return rc == SCR_SUCCESS ? 0 : tool_fail(argv[0], 1, scr_err_text);

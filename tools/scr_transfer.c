@@ -224,12 +224,6 @@ static int transfer_serve(transfer_node* n, double* next, int* ends)
 
 /* ---- the control directories ---- */
 
-/* The path of the lock that a daemon holds as long as it serves CNTL. */
-static int transfer_life(const char* cntl, char* path, size_t n)
-{
-  return scr_fmt(path, n, "%s/transfer.daemon.lock", cntl);
-}
-
 /* Stop serving directories that were removed. */
 static void transfer_drop(void)
 {
@@ -239,7 +233,7 @@ static void transfer_drop(void)
 
   for (i = transfer_daemon.nodes - 1; i >= 0; i--) {
     transfer_node* n = &transfer_daemon.node[i];
-    if (transfer_life(n->cntl, path, sizeof path) == SCR_SUCCESS && fstat(n->life, &mine) == 0 &&
+    if (scr_transfer_daemon_path(n->cntl, path, sizeof path) == SCR_SUCCESS && fstat(n->life, &mine) == 0 &&
         stat(path, &there) == 0 && mine.st_ino == there.st_ino && mine.st_dev == there.st_dev)
       continue;
     scr_os.close(n->life);
@@ -253,7 +247,7 @@ static int transfer_add(const char* cntl)
   char           path[SCR_MAX_FILENAME];
   scr_transfer   t;
   transfer_node* n;
-  int            i, fd = -1, rc = transfer_life(cntl, path, sizeof path);
+  int            i, fd = -1, rc = scr_transfer_daemon_path(cntl, path, sizeof path);
 
   for (i = 0; i < transfer_daemon.nodes; i++)
     if (strcmp(transfer_daemon.node[i].cntl, cntl) == 0) return SCR_SUCCESS;
@@ -374,8 +368,7 @@ static int transfer_find(const char* name, char* dir, size_t n)
 
   if (name == NULL) {
     if ((params = tool_params(tool_prefix())) == NULL) return SCR_ERR_PARAM;
-    rc = scr_path_reduce_str(scr_param_get(params, "SCR_CNTL_BASE"), base, sizeof base);
-    if (rc == SCR_SUCCESS) rc = dirs_of_job(params, base, NULL, NULL, dir, n);
+    rc = dirs_cntl(params, tool_prefix(), dir, n);
     scr_hash_delete(&params);
     return rc;
   }

@@ -143,6 +143,15 @@ SCR_FN void system_run(system_task* task, int n, double seconds)
   } while (running > 0 || next < n);
 }
 
+/* Run the program ARGV, which ends with NULL, as T, for so many SECONDS at most; BOTH as in system_task. */
+SCR_FN void system_run_one(system_task* t, const char* const* argv, int both, double seconds)
+{
+  memset(t, 0, sizeof *t);
+  t->argv = argv;
+  t->both = both;
+  system_run(t, 1, seconds);
+}
+
 /* Run the line COMMAND of the shell, and set *TEXT, which the caller frees, to what it prints; NULL after an error. */
 SCR_FN int system_ask(const char* command, char** text)
 {
@@ -150,9 +159,7 @@ SCR_FN int system_ask(const char* command, char** text)
   system_task t;
   int         rc = SCR_SUCCESS;
 
-  memset(&t, 0, sizeof t);
-  t.argv = argv;
-  system_run(&t, 1, SYSTEM_SECONDS);
+  system_run_one(&t, argv, 0, SYSTEM_SECONDS);
   if (t.status == SYSTEM_TIMEOUT)
     rc = SCR_ERR(SCR_ERR_IO, "`%.300s` has not answered within %d s", command, SYSTEM_SECONDS);
   else if (t.status != 0) rc = SCR_ERR(SCR_ERR_IO, "`%.300s` failed with exit code %d", command, t.status);
@@ -217,10 +224,7 @@ SCR_FN int system_run_sibling(const char* name, const char* const* arguments, in
   system_task t;
 
   system_sibling_line(name, arguments, path, argv);
-  memset(&t, 0, sizeof t);
-  t.argv = argv;
-  t.both = both;
-  system_run(&t, 1, seconds);
+  system_run_one(&t, argv, both, seconds);
   *out = scr_strdup(system_text(&t, 0));
   scr_buf_free(&t.out);
   return t.status;
@@ -367,7 +371,8 @@ SCR_FN int system_is_here(const char* host)
   return n == strcspn(host, ".") && strncmp(host, self, n) == 0;
 }
 
-#define SYSTEM_REMOTE_WORDS 12 /* of a command line that runs a command elsewhere */
+#define SYSTEM_REMOTE_WORDS 14           /* of a command line that runs a command elsewhere */
+#define SYSTEM_REMOTE_STEP  "scr_remote" /* the name of its job step */
 
 /*
 ** Make ARGV the command that runs the shell's line COMMAND on HOST: the shell itself here, else the command of
@@ -375,7 +380,8 @@ SCR_FN int system_is_here(const char* host)
 */
 SCR_FN void system_remote(const char** argv, const char* host, const char* command)
 {
-  static const char* const slurm[] = {"srun", "--nodes=1", "--ntasks=1", "--overlap", "--quiet", "--input=none"};
+  static const char* const slurm[] = {"srun",    "--nodes=1",    "--ntasks=1", "--overlap",
+                                      "--quiet", "--input=none", "--job-name", SYSTEM_REMOTE_STEP};
   int                      n = 0;
 
   if (system_is_here(host)) {
@@ -480,7 +486,7 @@ SCR_FN int system_is_alive(pid_t pid)
 
 /*
 ** Make ID, of N bytes, what system_step_kill takes for the job step that the launcher process PID has started: the
-** newest step of the job in SLURM, the newest job in Flux, and else the process itself.
+** newest step of the job in SLURM but for those of system_remote, the newest job in Flux, and else the process itself.
 */
 SCR_FN int system_step_find(pid_t pid, char* id, size_t n)
 {
@@ -488,17 +494,20 @@ SCR_FN int system_step_find(pid_t pid, char* id, size_t n)
   char*       answer = NULL;
   system_kind kind = system_manager(&job);
   char*       command = NULL;
+  char        name[sizeof SYSTEM_REMOTE_STEP + 1];
   int         step, best = -1, rc;
 
   if (!system_is_alive(pid))
     return SCR_ERR(SCR_ERR_NOT_FOUND, "there is no process %ld, so it has no job step", (long)pid);
   if (kind != SYSTEM_SLURM && kind != SYSTEM_FLUX) return scr_fmt(id, n, "%ld", (long)pid);
-  command = kind == SYSTEM_SLURM ? scr_strdupf("squeue -h -s -o %%i -j '%s'", job)
+  command = kind == SYSTEM_SLURM ? scr_strdupf("squeue -h -s -o '%%i %%j' -j '%s'", job)
                                  : scr_strdup("flux jobs -n -c 1 -f running -o '{id}'");
   rc = command == NULL ? SCR_ERR_OOM() : system_ask(command, &answer);
   for (line = rc == SCR_SUCCESS ? answer : NULL; line != NULL; line = strchr(line, '\n')) {
     line += *line == '\n';
-    if (kind == SYSTEM_SLURM && sscanf(line, "%*[^.\n].%9d", &step) == 1 && step > best) best = step;
+    if (kind == SYSTEM_SLURM && sscanf(line, "%*[^.\n].%9d %11[^\n]", &step, name) == 2 && step > best &&
+        strcmp(name, SYSTEM_REMOTE_STEP) != 0)
+      best = step;
   }
   if (rc == SCR_SUCCESS && kind == SYSTEM_SLURM && best >= 0) rc = scr_fmt(id, n, "%s.%d", job, best);
   else if (rc == SCR_SUCCESS && kind == SYSTEM_FLUX && *answer > ' ')

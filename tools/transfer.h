@@ -16,15 +16,6 @@ SCR_FN int transfer_is_used(const scr_hash* params)
   return async && type != NULL && strcasecmp(type, "DAEMON") == 0;
 }
 
-/* The control directory of the job that PARAMS name. */
-SCR_FN int transfer_dir(const scr_hash* params, char* dir, size_t n)
-{
-  char base[SCR_MAX_FILENAME];
-  int  rc = scr_path_reduce_str(scr_param_get(params, "SCR_CNTL_BASE"), base, sizeof base);
-
-  return rc == SCR_SUCCESS ? dirs_of_job(params, base, NULL, NULL, dir, n) : rc;
-}
-
 /*
 ** The line of the shell that calls scr_transfer with OPTION, "" for none, and the directory DIR; the caller frees it.
 */
@@ -65,13 +56,13 @@ SCR_FN int transfer_detach(const char* host, const char* command)
   _exit(127);
 }
 
-/* Start a daemon on each node of the allocation; where one lives already, the new one ends. */
-SCR_FN int transfer_start(const scr_hash* params)
+/* Start a daemon for the job over PREFIX on each node of the allocation; where one lives already, the new one ends. */
+SCR_FN int transfer_start(const scr_hash* params, const char* prefix)
 {
   char  dir[SCR_MAX_FILENAME];
   char* command = NULL;
   hosts all = {NULL, 0};
-  int   i, rc = transfer_dir(params, dir, sizeof dir);
+  int   i, rc = dirs_cntl(params, prefix, dir, sizeof dir);
 
   if (rc == SCR_SUCCESS) rc = system_nodes(&all);
   if (rc == SCR_SUCCESS && (command = transfer_line("", dir)) == NULL) rc = SCR_ERR_OOM();
@@ -98,7 +89,7 @@ SCR_FN int transfer_nodes(const scr_hash* params, const char* prefix, scavenge_n
 {
   hosts all = {NULL, 0};
   char  dir[SCR_MAX_FILENAME];
-  int   i, rc = transfer_dir(params, dir, sizeof dir);
+  int   i, rc = dirs_cntl(params, prefix, dir, sizeof dir);
 
   scr_nodes_file_walk(prefix, transfer_add_node, l);
   if (rc == SCR_SUCCESS) rc = system_nodes(&all);

@@ -7,7 +7,8 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
-MPICC=${MPICC:-mpicc} MPIEXEC=${MPIEXEC:-mpiexec} RANKS=${RANKS:-4} NODES=${NODES:-4}
+. "$top/tests/find_mpi.sh"
+RANKS=${RANKS:-4} NODES=${NODES:-4}
 unset SCR_PREFIX SCR_CNTL_BASE SCR_CACHE_BASE SCR_VIRTUAL_NODES SCR_COPY_TYPE SCR_SET_FAILURES SCR_CRC_ON_COPY \
   SCR_CRC_ON_RESTART SCR_FLUSH SCR_USER_NAME SCR_JOB_ID SCR_CONF_FILE SCR_CURRENT
 base=${BENCH_DIR:-/dev/shm}
@@ -37,12 +38,6 @@ trap clean EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-case $($MPIEXEC --version 2>&1) in
-*"Open MPI"* | *OpenRTE* | *PRRTE*)
-  MPIEXEC="$MPIEXEC --oversubscribe"
-  [ "$(id -u)" != 0 ] || MPIEXEC="$MPIEXEC --allow-run-as-root"
-  ;;
-esac
 warn="-Wall -Wextra -Wshadow -Wc++-compat -Wstrict-prototypes -Wmissing-prototypes"
 [ "${CI:-}" != 1 ] || warn="$warn -Werror"
 mkdir "$work/store"

@@ -31,16 +31,7 @@ fi
 
 # ---- build -----------------------------------------------------------------------------------------------------------
 
-first_of() { for p in "$@"; do command -v "$p" > /dev/null && { echo "$p"; return; }; done; }
-MPICC=${MPICC:-$(first_of mpicc.mpich mpicc)}
-MPIEXEC=${MPIEXEC:-$(first_of mpiexec.mpich mpiexec.hydra mpiexec)}
-# Open MPI wants to be told that root and more ranks than cores are meant.
-case $($MPIEXEC --version 2>&1) in
-*"Open MPI"* | *OpenRTE* | *PRRTE*)
-  MPIEXEC="$MPIEXEC --oversubscribe"
-  if [ "$(id -u)" = 0 ]; then MPIEXEC="$MPIEXEC --allow-run-as-root"; fi
-  ;;
-esac
+. "$ROOT/tests/find_mpi.sh"
 passed=0 failed=0 skipped=0 runs=0 rc=0 pid=
 jobs=()
 

@@ -10,15 +10,7 @@ HERE=$(cd "$(dirname "$0")" && pwd)
 ROOT=$(cd "$HERE/../.." && pwd)
 END=540 # seconds for all, of which one run takes at most LIMIT
 LIMIT=120
-first_of() { for p in "$@"; do command -v "$p" >/dev/null && { echo "$p"; return; }; done; }
-MPICC=${MPICC:-$(first_of mpicc.mpich mpicc)}
-MPIEXEC=${MPIEXEC:-$(first_of mpiexec.mpich mpiexec.hydra mpiexec)}
-case $($MPIEXEC --version 2>&1) in
-*"Open MPI"* | *OpenRTE* | *PRRTE*)
-  MPIEXEC="$MPIEXEC --oversubscribe"
-  if [ "$(id -u)" = 0 ]; then MPIEXEC="$MPIEXEC --allow-run-as-root"; fi
-  ;;
-esac
+. "$ROOT/tests/find_mpi.sh"
 passed=0 failed=0 pid=
 base=${TMPDIR:-/dev/shm}
 [ -w "$base" ] || base=/tmp

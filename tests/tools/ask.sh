@@ -3,7 +3,8 @@
 # manager knows, over real jobs.  From the environment: CC, MPICC, MPIEXEC, BIN.  Last line: N passed, N failed, N skipped.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-BIN=${BIN:-$top/tools} MPICC=${MPICC:-mpicc} MPIEXEC=${MPIEXEC:-mpiexec}
+BIN=${BIN:-$top/tools}
+. "$top/tests/find_mpi.sh"
 unset "${!SCR_@}" "${!SLURM_@}"
 . "$top/tests/tools/check.sh"
 # shellcheck disable=SC2086
@@ -11,9 +12,6 @@ unset "${!SCR_@}" "${!SLURM_@}"
   check "a job builds" 0 "" $MPICC -O1 -Wall -Werror -o "$tmp/job" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread
   check "a job with a handler builds" 0 "" $MPICC -O1 -Wall -Werror -DSTEERED_SIGNAL=SIGUSR1 -o "$tmp/hears" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread
 }
-case $($MPIEXEC --version 2>&1) in
-*"Open MPI"* | *OpenRTE* | *PRRTE*) MPIEXEC="$MPIEXEC --oversubscribe" && [ "$(id -u)" != 0 ] || MPIEXEC="$MPIEXEC --allow-run-as-root" ;;
-esac
 export SCR_JOB_ID=57 SCR_PREFIX=$tmp/run SCR_VIRTUAL_NODES=3 SCR_CNTL_BASE=$tmp/node SCR_CACHE_BASE=$tmp/node SCR_FLUSH=0
 export SCR_CHECKPOINT_INTERVAL=1000 BEFORE_STEP=$tmp/step PATH=$BIN:$PATH
 unset ASKS FAILS

@@ -4,7 +4,8 @@
 # From the environment: CC, MPICC, MPIEXEC.  Last line: N passed, N failed, N skipped.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-CC=${CC:-cc} MPICC=${MPICC:-mpicc} MPIEXEC=${MPIEXEC:-mpiexec}
+CC=${CC:-cc}
+. "$top/tests/find_mpi.sh"
 unset "${!SCR_@}"
 . "$top/tests/tools/check.sh"
 PATH=$PATH:/usr/sbin:/usr/libexec
@@ -52,9 +53,6 @@ flags=$(mariadb_config --include) libs=$(mariadb_config --libs)
   check "a job builds" 0 "" $MPICC -O1 -Wall -Werror -DSCR_WITH_MYSQL $flags -I"$top" -o "$tmp/job" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread $libs
   check "a job without the macro builds" 0 "" $MPICC -O1 -o "$tmp/plain" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread
 }
-case $($MPIEXEC --version 2>&1) in
-*"Open MPI"* | *OpenRTE* | *PRRTE*) MPIEXEC="$MPIEXEC --oversubscribe" && [ "$(id -u)" != 0 ] || MPIEXEC="$MPIEXEC --allow-run-as-root" ;;
-esac
 mkdir -p "$tmp/run/.scr" "$tmp/node"
 cd "$tmp/run" || exit 1
 export SCR_LOG_ENABLE=1 SCR_LOG_SYSLOG_ENABLE=0 SCR_LOG_DB_ENABLE=1 SCR_LOG_DB_USER=jobs SCR_JOB_ID=57 SCR_PREFIX=$tmp/run

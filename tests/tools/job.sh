@@ -197,7 +197,7 @@ says "down, no number" 2 "whole number" $down --timeout x n1
 unset SCR_REMOTE_SHELL
 fake srun
 says "down, by srun" 1 "scr_check_node could not run there, exit code 0" $slurm $down -r --no-ping n1
-says "down, how by srun" 0 "^srun --nodes=1 --ntasks=1 --overlap .*--nodelist n1 sh -c .*scr_check_node" asked
+says "down, how by srun" 0 "^srun --nodes=1 --ntasks=1 --overlap .*--job-name scr_remote --nodelist n1 sh -c .*scr_check_node" asked
 rm "$tmp/fake/srun" && fake ssh
 says "down, by ssh" 1 "could not run there" env "PATH=$tmp/fake:$PATH" $down -r --no-ping n1
 says "down, how by ssh" 0 "^ssh -oBatchMode=yes .* n1 .*scr_check_node" asked
@@ -302,7 +302,7 @@ sleep 60 &
 pid=$!
 check "step, the process itself" 0 "$pid" "$step" "$pid"
 fake squeue squeue-steps.txt && fake flux flux-jobs.txt
-check "step, of SLURM" 0 57.10 $slurm "$step" "$pid"
+check "step, of SLURM, which is not that of a command on a node" 0 57.10 $slurm "$step" "$pid"
 check "step, of Flux" 0 f2abcDEF $flux "$step" "$pid"
 check "end a process" 0 "" "$BIN/scr_kill_jobstep" -j "$pid"
 check "the process has ended" 1 "" kill -0 "$pid"
@@ -431,6 +431,10 @@ if [ -x "$minimal" ] && [ -n "$MPIEXEC" ]; then
   timeout 60 "$MPIEXEC" -n 2 "$minimal" 20 >"$tmp/log" 2>&1
   check "where, no command that deletes the nodes of another prefix" 0 "by hand: node.* in it is the cache of another prefix: '$d'" \
     sh -c '"$1" | sed -n "s/^  lose     //p"' sh "$where"
+  mkdir "$tmp/third" && cd "$tmp/third" || exit 1
+  timeout 60 "$MPIEXEC" -n 2 "$minimal" 35 >"$tmp/log" 2>&1
+  check "a third prefix has a directory of its own" 0 3 sh -c '"$1" "$2" | grep -o "^DSET=[0-9]*" | sort -u | sed "s/.*=//" | tail -n 1' sh "$cached" "$d.1"
+  check "cache, that of a prefix whose directory has a number" 0 3 sh -c '"$1" | cut -d " " -f 1' sh "$inspect"
   cd "$tmp/prefix" || exit 1
   says "cache, one node" 0 "^DSET=4 RANK=2 TYPE=XOR GROUPS=1 GROUP_ID=0 GROUP_SIZE=4 GROUP_RANK=2 .* FILES=1" "$cached" "$d/node.$host-v2/filemap.scrinfo"
   check "cache, all nodes" 0 4 sh -c '"$1" "$2" | grep -c FILES=1' sh "$cached" "$d"

@@ -3,14 +3,12 @@
 # From the environment: MPICC, MPIEXEC, BIN.  Last line: N passed, N failed, N skipped.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-BIN=${BIN:-$top/tools} MPICC=${MPICC:-mpicc} MPIEXEC=${MPIEXEC:-mpiexec}
+BIN=${BIN:-$top/tools}
+. "$top/tests/find_mpi.sh"
 unset "${!SCR_@}" "${!SLURM_@}"
 . "$top/tests/tools/check.sh"
 # shellcheck disable=SC2086
 check "a job builds" 0 "" $MPICC -O1 -Wall -Werror -o "$tmp/job" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread
-case $($MPIEXEC --version 2>&1) in
-*"Open MPI"* | *OpenRTE* | *PRRTE*) MPIEXEC="$MPIEXEC --oversubscribe" && [ "$(id -u)" != 0 ] || MPIEXEC="$MPIEXEC --allow-run-as-root" ;;
-esac
 export SCR_JOB_ID=57 SCR_PREFIX=$tmp/run SCR_VIRTUAL_NODES=3 SCR_CNTL_BASE=$tmp/node SCR_CACHE_BASE=$tmp/node SCR_CACHE_SIZE=2
 export SCR_LOG_SYSLOG_ENABLE=0 BEFORE_STEP=$tmp/step PATH=$BIN:$PATH
 mkdir "$tmp/run" "$tmp/node" && cd "$tmp/run" || exit 1

@@ -8,14 +8,12 @@
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 BIN=$(cd "${BIN:-$top/tools}" && pwd)
-MPICC=${MPICC:-mpicc} MPIEXEC=${MPIEXEC:-mpiexec} mode=${1:-check}
+mode=${1:-check}
+. "$top/tests/find_mpi.sh"
 for v in $(env | sed -n 's/^\(\(SCR\|SLURM\|PBS\|LSB\|FLUX\)_[A-Z_]*\)=.*/\1/p'); do unset "$v"; done
 . "$top/tests/tools/check.sh"
 trap '{ timeout 20 "$BIN/scr_transfer" --exit "$tmp/base/me/scr.57"; kill -9 $(cat "$tmp"/daemon.*); rm -rf "$tmp"; } 2>/dev/null' EXIT
 check "a job builds" 0 "" $MPICC -O1 -Wall -Werror -o "$tmp/job" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread
-case $($MPIEXEC --version 2>&1) in
-*"Open MPI"* | *OpenRTE* | *PRRTE*) MPIEXEC="$MPIEXEC --oversubscribe" && [ "$(id -u)" != 0 ] || MPIEXEC="$MPIEXEC --allow-run-as-root" ;;
-esac
 transfer=$BIN/scr_transfer p="$tmp/a prefix" base=$tmp/base
 node=$base/me/scr.57 # of the job
 export "SCR_PREFIX=$p" SCR_CNTL_BASE=$base SCR_CACHE_BASE=$base SCR_USER_NAME=me SCR_JOB_ID=57 SCR_VIRTUAL_NODES=3

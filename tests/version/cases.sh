@@ -7,8 +7,7 @@
 D=/tmp/scr-version-1-data # of the data, while it is made or read: D/<case>/{prefix,cntl,cache}
 ROOT=$(cd "$HERE/../.." && pwd)
 DATA=$ROOT/tests/data/version-1
-MPICC=${MPICC:-$(command -v mpicc.mpich || echo mpicc)}
-MPIEXEC=${MPIEXEC:-$(command -v mpiexec.mpich || echo mpiexec)}
+. "$ROOT/tests/find_mpi.sh"
 unset "${!SCR_@}"
 export SCR_USER_NAME=tester SCR_JOB_ID=version1 SCR_VIRTUAL_NODES=4
 
@@ -41,14 +40,6 @@ build_version() {
   $MPICC $flags -Dgethostname=version_gethostname -Drename=version_rename -c -o "$2.o" "$1/scr_impl.c" &&
     $MPICC $flags -o "$2" "$HERE/version.c" "$2.o" -lz -lpthread
 }
-
-# Open MPI wants to be told that root and more ranks than cores are meant.
-case $($MPIEXEC --version 2>&1) in
-*"Open MPI"* | *OpenRTE* | *PRRTE*)
-  MPIEXEC="$MPIEXEC --oversubscribe"
-  if [ "$(id -u)" = 0 ]; then MPIEXEC="$MPIEXEC --allow-run-as-root"; fi
-  ;;
-esac
 
 # Run PROGRAM with STEPS on the directories of CASE.
 run_steps() { # PROGRAM CASE STEP...
