@@ -1603,7 +1603,13 @@ SCR_FN int scr_hash_image_parse(const void* data, size_t n, size_t* used, scr_ha
   if (rc == SCR_SUCCESS && got != body)
     rc = SCR_ERR(SCR_ERR_FORMAT, "%s: %zu bytes follow the packed hash", what, body - got);
   else if (rc == SCR_ERR_FORMAT) rc = SCR_ERR(rc, "%s: %s", what, scr_err_text);
-  if (rc == SCR_SUCCESS) rc = scr_hash_merge(h, fresh);
+  if (rc == SCR_SUCCESS && h != NULL && scr_hash_size(h) == 0) {
+    scr_hash empty = *h;
+    *h = *fresh;
+    *fresh = empty;
+  } else if (rc == SCR_SUCCESS) {
+    rc = scr_hash_merge(h, fresh);
+  }
   scr_hash_delete(&fresh);
   *used = (size_t)size;
   return rc;
@@ -5174,7 +5180,8 @@ SCR_FN void scr_helper_end(void)
 
 /* ---- copies of several files ---- */
 
-#define SCR_COPY_THREADS 4 /* threads that copy files of a TYPE=PTHREAD store for one rank, its own included */
+#define SCR_COPY_THREADS 4  /* threads that copy files of a TYPE=PTHREAD store for one rank, its own included */
+#define SCR_COPY_FILES   16 /* files that a thread has open for writing */
 
 /* Where the bytes of a file lie, in order: in a whole file, or in parts of containers. */
 typedef struct {
@@ -5217,22 +5224,48 @@ typedef struct {
   uLong       crc;   /* and their CRC32 */
 } scr_copy_item;
 
-/* The file that a thread writes to.  A container stays open from file to file, so that it is synced once. */
+/*
+** The files that a thread writes.  A container stays open from file to file, so that it is synced once; and several
+** files are written before the first of them is synced, because a file system then commits them together.
+*/
 typedef struct {
-  const char* path;
-  int         fd; /* -1: none */
+  int n;       /* open files; */
+  int writing; /* 1: the last of them is not complete */
+  struct {
+    const char* path;
+    int         fd, made; /* made: as in scr_copy_item, and for containers */
+  } file[SCR_COPY_FILES];
 } scr_copy_target;
 
-/* Make what was written to T durable, and close it. */
+/*
+** Make what was written to T durable, and close it.  A new file for which that fails is removed.  Returns the first
+** error, with its message.
+*/
 SCR_FN int scr_copy_leave(scr_copy_target* t)
 {
-  int rc = SCR_SUCCESS;
+  scr_err_record why;
+  int            rc = SCR_SUCCESS;
 
-  if (t->fd < 0) return SCR_SUCCESS;
-  if (scr_fsync_enabled && scr_os.fsync(t->fd) < 0) rc = SCR_ERRNO("cannot sync %s", t->path);
-  if (scr_os.close(t->fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", t->path);
-  t->fd = -1;
+  memset(&why, 0, sizeof why);
+  for (t->writing = 0; t->n > 0; t->n--) {
+    const char* path = t->file[t->n - 1].path;
+    int         fd = t->file[t->n - 1].fd, err = SCR_SUCCESS;
+    if (scr_fsync_enabled && scr_os.fsync(fd) < 0) err = SCR_ERRNO("cannot sync %s", path);
+    if (scr_os.close(fd) < 0 && err == SCR_SUCCESS) err = SCR_ERRNO("cannot close %s", path);
+    if (err != SCR_SUCCESS && !t->file[t->n - 1].made) scr_os.unlink(path);
+    if (rc == SCR_SUCCESS && err != SCR_SUCCESS) scr_err_save(&why);
+    if (rc == SCR_SUCCESS) rc = err;
+  }
+  if (rc != SCR_SUCCESS) scr_err_restore(&why);
   return rc;
+}
+
+/* The file that is written is complete; T is left if it has no room for another one, or if nothing is to be synced. */
+SCR_FN int scr_copy_rest(scr_copy_target* t)
+{
+  if (t->writing && scr_fsync_enabled) scr_write_behind(t->file[t->n - 1].fd, 0, 0);
+  t->writing = 0;
+  return t->n == SCR_COPY_FILES || !scr_fsync_enabled ? scr_copy_leave(t) : SCR_SUCCESS;
 }
 
 /*
@@ -5253,14 +5286,18 @@ SCR_FN int scr_file_create(const char* path, mode_t mode, uint64_t size, int* fd
 SCR_FN int scr_copy_enter(scr_copy_target* t, const scr_copy_item* it, int i)
 {
   const scr_extent* x = &it->to.extent[i];
-  int               rc;
+  int               fd, rc, fresh = it->to.whole && !it->made;
 
-  if (t->fd >= 0 && strcmp(t->path, x->path) == 0) return SCR_SUCCESS;
-  if ((rc = scr_copy_leave(t)) != SCR_SUCCESS) return rc;
-  t->path = x->path;
-  if (it->to.whole && !it->made) return scr_file_create(x->path, it->mode, x->length, &t->fd);
-  t->fd = scr_os.open(x->path, O_WRONLY | O_NOFOLLOW, 0);
-  return t->fd < 0 ? SCR_ERRNO("cannot open %s", x->path) : SCR_SUCCESS;
+  if (t->writing && strcmp(t->file[t->n - 1].path, x->path) == 0) return SCR_SUCCESS;
+  if ((rc = scr_copy_rest(t)) != SCR_SUCCESS) return rc;
+  if (fresh) rc = scr_file_create(x->path, it->mode, x->length, &fd);
+  else if ((fd = scr_os.open(x->path, O_WRONLY | O_NOFOLLOW, 0)) < 0) rc = SCR_ERRNO("cannot open %s", x->path);
+  if (fd < 0) return rc;
+  t->writing = 1;
+  t->file[t->n].path = x->path;
+  t->file[t->n].fd = fd;
+  t->file[t->n++].made = !fresh;
+  return rc;
 }
 
 /* Open the file of X for reading.  WHOLE: it must have the size of X. */
@@ -5303,11 +5340,12 @@ SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size
     got = n > 0 ? scr_pread_all(fd, buf, (size_t)n, (off_t)(x->offset + in)) : 0;
     if (got < 0) rc = SCR_ERRNO("cannot read %s", x->path);
     else if ((uint64_t)got < n) rc = SCR_ERR(SCR_ERR_MISSING, "%s was truncated while it was read", x->path);
-    else if (!scr_is_zero(buf, (size_t)n) && scr_pwrite_all(t->fd, buf, (size_t)n, (off_t)(y->offset + out)) < 0)
+    else if (!scr_is_zero(buf, (size_t)n) &&
+             scr_pwrite_all(t->file[t->n - 1].fd, buf, (size_t)n, (off_t)(y->offset + out)) < 0)
       rc = SCR_ERRNO("cannot write %s", y->path);
     else it->crc = scr_crc32(it->crc, buf, (size_t)n);
     if (rc != SCR_SUCCESS) break;
-    if (n == cap && scr_fsync_enabled) scr_write_behind(t->fd, (off_t)(y->offset + out), (off_t)n);
+    if (n == cap && scr_fsync_enabled) scr_write_behind(t->file[t->n - 1].fd, (off_t)(y->offset + out), (off_t)n);
     start = scr_pace_pause(pace, n, start);
     it->done += n;
     most -= n;
@@ -5321,23 +5359,31 @@ SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size
 }
 
 /*
-** Copy at most MOST bytes of one file, from it->done on.  On SCR_SUCCESS what is copied of a new file survives a crash
-** of the node, a part of a container once T is left.  On an error a new file is removed, unless it was there already.
+** Copy at most MOST bytes of one file, from it->done on.  Once T is left, they survive a crash of the node.  On an
+** error T is left, and a new file is removed, unless it was there already.  If other files were open in T, the copy is
+** tried once more: they may have been too many.
 */
 SCR_FN int scr_copy_one(scr_copy_item* it, scr_copy_target* t, char* buf, size_t cap, uint64_t most,
                         const scr_pace* pace)
 {
   struct timespec times[2];
-  int             err, rc = scr_copy_bytes(it, t, buf, cap, most, pace);
+  scr_err_record  why;
+  int             others, rc = scr_copy_bytes(it, t, buf, cap, most, pace);
 
   if (!it->to.whole) return rc;
   memset(times, 0, sizeof times);
   times[0].tv_sec = times[1].tv_sec = (time_t)it->mtime;
-  if (rc == SCR_SUCCESS && it->mtime != 0) scr_os.futimens(t->fd, times); /* not all file systems keep times */
-  if (rc != SCR_SUCCESS && t->fd < 0) return rc;
-  err = scr_copy_leave(t);
-  if (rc == SCR_SUCCESS) rc = err;
-  if (rc != SCR_SUCCESS && !it->made) scr_os.unlink(it->to.extent[0].path);
+  if (rc == SCR_SUCCESS && it->mtime != 0)
+    scr_os.futimens(t->file[t->n - 1].fd, times); /* not all file systems keep times */
+  if (rc == SCR_SUCCESS) return scr_copy_rest(t);
+  scr_err_save(&why);
+  others = t->n - t->writing;
+  if (t->writing && !it->made) scr_os.unlink(it->to.extent[0].path);
+  if (scr_copy_leave(t) == SCR_SUCCESS && others > 0 && !it->made) {
+    it->done = 0;
+    return scr_copy_one(it, t, buf, cap, most, pace);
+  }
+  scr_err_restore(&why);
   return rc;
 }
 
@@ -5400,10 +5446,11 @@ SCR_FN void scr_copy_list_note(scr_copy_list* l, int rc)
 SCR_FN void* scr_copy_list_work(void* arg)
 {
   scr_copy_list*  l = (scr_copy_list*)arg;
-  scr_copy_target target = {NULL, -1};
+  scr_copy_target target;
   char*           buf = (char*)scr_malloc(l->buf_size);
   scr_copy_item*  it = NULL;
 
+  memset(&target, 0, sizeof target);
   if (buf == NULL) scr_copy_list_note(l, SCR_ERR_OOM());
   do {
     pthread_mutex_lock(&l->lock);
@@ -12328,35 +12375,20 @@ SCR_FN int scr_int_recv(int* value, int rank, int tag, MPI_Comm comm)
 }
 
 /*
-** Call WORK(ARG) on every rank, on at most WIDTH ranks at a time: rank 0 works first, then starts the others, one for
-** each that ends.  Once a rank has failed, no further rank calls WORK.  Returns this rank's result, on which the caller
-** agrees.  Collective over COMM.
+** Call WORK(ARG) on every rank, on at most WIDTH ranks at a time.  Neighbours take turns, in at most WIDTH rows: a rank
+** works when the one before it in its row has ended, and not at all if that one has failed or has not worked either.
+** Returns this rank's result, on which the caller agrees.  Collective over COMM.
 */
 SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
 {
-  int rank, size, next = 1, active = 0, word, rc, ok;
+  int rank, size, row, ok = 1, rc = SCR_SUCCESS;
 
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  if (rank > 0) {
-    if ((rc = scr_int_recv(&ok, 0, SCR_TAG_FLOW, comm)) != SCR_SUCCESS) return rc;
-    rc = ok ? work(arg) : SCR_ERR(SCR_ERR_IO, "not tried, because another rank has failed");
-    scr_int_send(rc == SCR_SUCCESS, 0, SCR_TAG_FLOW, comm);
-    return rc;
-  }
-  rc = work(arg);
-  ok = rc == SCR_SUCCESS;
-  while (next < size || active > 0) {
-    if (next < size && active < width) {
-      scr_int_send(ok, next++, SCR_TAG_FLOW, comm);
-      active++;
-    } else {
-      word = 0;
-      scr_int_recv(&word, MPI_ANY_SOURCE, SCR_TAG_FLOW, comm);
-      if (!word) ok = 0;
-      active--;
-    }
-  }
+  row = (size - 1) / width + 1;
+  if (rank % row > 0) rc = scr_int_recv(&ok, rank - 1, SCR_TAG_FLOW, comm);
+  if (rc == SCR_SUCCESS) rc = ok ? work(arg) : SCR_ERR(SCR_ERR_IO, "not tried, because another rank has failed");
+  if (rank % row < row - 1 && rank + 1 < size) scr_int_send(rc == SCR_SUCCESS, rank + 1, SCR_TAG_FLOW, comm);
   return rc;
 }
 
@@ -17644,7 +17676,7 @@ SCR_FN int scr_flush_result(int id, int ckpt, int rc)
 {
   scr_dataset* ds = scr_dataset_find(id);
 
-  if (ds != NULL) ds->damaged = rc == SCR_ERR_CRC || rc == SCR_ERR_MISSING;
+  if (ds != NULL && (rc == SCR_SUCCESS || rc == SCR_ERR_CRC || rc == SCR_ERR_MISSING)) ds->damaged = rc != SCR_SUCCESS;
   if (rc == SCR_SUCCESS && ckpt) scr_flush_slide(id);
   if (rc != SCR_SUCCESS && rc != SCR_ERR_STATE && scr_dataset_is_whole(scr_dataset_find(id)))
     rc = SCR_ERR(rc, "%.*s; %s was not flushed, and stays in the cache", scr_err_length, scr_err_text,
@@ -18177,30 +18209,37 @@ typedef enum {
   SCR_ROOM_ON_PREFIX,  /* nothing: the prefix has it */
   SCR_ROOM_SUPERSEDED, /* a newer checkpoint is whole */
   SCR_ROOM_USELESS,    /* pieces of which nothing can be made now, or output that nobody waits for */
-  SCR_ROOM_DUE,        /* the same as SUPERSEDED, but its flush is still due, and may succeed later */
+  SCR_ROOM_DUE,        /* the same as SUPERSEDED, but of those whose flush is still due it is the newest */
   SCR_ROOM_NEWEST,     /* nothing, but it is the newest checkpoint, and would have to be fetched */
   SCR_ROOM_WORK        /* the only copy of what a restart, or the user, needs */
 } scr_room_loss;
 
-/* The newest checkpoint that is WHOLE, as far as flushes have not found out otherwise, or NULL. */
-SCR_FN const scr_dataset* scr_room_newest(void)
+/*
+** The newest checkpoint that is WHOLE, as far as flushes have not found out otherwise, or NULL; with DUE, the newest of
+** those whose flush is due or done.
+*/
+SCR_FN const scr_dataset* scr_room_newest(int due)
 {
   int i;
 
-  for (i = scr.datasets - 1; i >= 0; i--)
-    if (scr.dataset[i].life == SCR_WHOLE && scr.dataset[i].desc.ckpt > 0 && !scr.dataset[i].damaged)
-      return &scr.dataset[i];
+  for (i = scr.datasets - 1; i >= 0; i--) {
+    const scr_dataset* ds = &scr.dataset[i];
+    if (ds->life == SCR_WHOLE && ds->desc.ckpt > 0 && !ds->damaged &&
+        (!due || ds->on_prefix == SCR_PREFIX_YES || scr_flush_is_due(ds)))
+      return ds;
+  }
   return NULL;
 }
 
 SCR_FN scr_room_loss scr_room_costs(const scr_dataset* ds)
 {
-  const scr_dataset* newest = scr_room_newest();
+  const scr_dataset *newest = scr_room_newest(0), *due = scr_room_newest(1);
   int                older = newest != NULL && newest->desc.identity.id > ds->desc.identity.id;
 
   if (older && ds->life == SCR_ASIDE) return SCR_ROOM_PIECES;
   if (ds->on_prefix == SCR_PREFIX_YES) return ds == newest ? SCR_ROOM_NEWEST : SCR_ROOM_ON_PREFIX;
-  if (scr_flush_is_due(ds)) return older && !(ds->desc.flags & SCR_FLAG_OUTPUT) ? SCR_ROOM_DUE : SCR_ROOM_WORK;
+  if (scr_flush_is_due(ds) && (!older || (ds->desc.flags & SCR_FLAG_OUTPUT))) return SCR_ROOM_WORK;
+  if (scr_flush_is_due(ds) && ds == due) return SCR_ROOM_DUE;
   if (ds->life == SCR_ASIDE && ds->aside != SCR_ASIDE_KEPT && ds->aside != SCR_ASIDE_PASSED) return SCR_ROOM_USELESS;
   if (!scr_desc_is_ckpt(&ds->desc)) return SCR_ROOM_USELESS;
   return older || ds->on_prefix == SCR_PREFIX_SUPERSEDED ? SCR_ROOM_SUPERSEDED : SCR_ROOM_WORK;
@@ -18256,7 +18295,7 @@ SCR_FN int scr_room_settle(const scr_reddesc* d)
 
   if (!scr.flush_async || scr_room_count(d->store) <= (s != NULL ? s->max_count : 1)) return 0;
   scr_flush_finish_all();
-  newest = scr_room_newest();
+  newest = scr_room_newest(0);
   if (scr_room_trim(d, newest != NULL ? newest->desc.identity.id : 0, 0) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   return 1;
 }
@@ -22180,11 +22219,12 @@ SCR_API const char* SCR_Last_error(void)
 ** The calls of scr.h as Fortran subroutines, compiled with -DSCR_WITH_FORTRAN.  examples/fortran has their interfaces:
 ** scr.f90, a module, and scrf.h, the constants for programs without modules.
 **
-** Uses       errors, memory, state, start and end
+** Uses       errors, memory, MPI helpers, state, start and end
 ** Offers     nothing
 ** Invariants
 **   A3  A result that does not fit its variable is SCR_ERR_PATH, and the variable is blank: half a path is not a path.
-**       Only messages are shortened; then they end with "...".
+**       If that comes from a collective call, it holds for all ranks as soon as it does for one.  Only messages are
+**       shortened; then they end with "...".
 **   A4  A call whose result does not fit has failed: nothing is started, and a file that it routed fails its dataset.
 ** Failure    As for the calls of scr.h, in the argument ierr.
 ** ====================================================================================================== */
@@ -22199,17 +22239,17 @@ SCR_FN void scr_fortran_return(scr_fortran_int ierr, int rc)
   if (ierr != NULL) *ierr = (MPI_Fint)rc;
 }
 
-/* The length of TEXT, a variable of N characters, without the blanks at its end. */
+/* The length of TEXT, a variable of N characters, without the blanks at its end; a NUL ends it, as from C. */
 SCR_FN size_t scr_fortran_length(const char* text, size_t n)
 {
+  n = strnlen(text, n);
   while (n > 0 && text[n - 1] == ' ') n--;
   return n;
 }
 
 /*
-** Make NAME the C string of TEXT, which has N characters and ends before its last blanks or, as one that C has filled,
-** at a NUL.  NAME has room for one byte more than any call accepts, so that a text that is too long is refused by the
-** call itself, in its own words and on all ranks.
+** Make NAME the C string of TEXT, which has N characters.  It has room for one byte more than any call accepts, so that
+** a text that is too long is refused by the call itself, in its own words and on all ranks.
 */
 SCR_FN const char* scr_fortran_name(char name[SCR_MAX_FILENAME + 1], const char* text, size_t n)
 {
@@ -22227,10 +22267,20 @@ SCR_FN int scr_fortran_fill(const char* call, char* text, size_t n, const char* 
 
   memset(text, ' ', n);
   if (length > n)
-    return SCR_ERR(SCR_ERR_PATH, "%s: the result has %zu characters, but the variable for it only %zu: %.1000s", call,
-                   length, n, result);
+    return SCR_ERR(SCR_ERR_PATH, "%s: the result has %zu characters, but the variable for it only %zu", call, length,
+                   n);
   memcpy(text, result, length);
   return SCR_SUCCESS;
+}
+
+/* The same for NAME, the result of a collective call that has succeeded.  Collective over the world. */
+SCR_FN int scr_fortran_fill_all(const char* call, char* text, size_t n, const char* name)
+{
+  int rc = scr_fortran_fill(call, text, n, name);
+
+  if (scr.disabled || (rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) return rc;
+  memset(text, ' ', n);
+  return scr_report(rc);
 }
 
 /* Fill TEXT, a variable of N characters, with MESSAGE and blanks; one that does not fit ends with "...". */
@@ -22276,25 +22326,24 @@ SCR_FN int scr_fortran_start_output(const char* text, size_t n, int flags)
 SCR_FN int scr_fortran_have_restart(scr_fortran_int flag, char* text, size_t n)
 {
   char name[SCR_MAX_FILENAME] = "";
-  int  have = 0, rc = SCR_Have_restart(&have, name), err;
+  int  have = 0, rc = SCR_Have_restart(&have, name);
 
   *flag = (MPI_Fint)have;
-  err = scr_fortran_fill("SCR_Have_restart", text, n, name);
-  if (err != SCR_SUCCESS && scr_msg_rank <= 0) scr_report_local(err);
-  return rc != SCR_SUCCESS ? rc : err;
+  memset(text, ' ', n);
+  return rc != SCR_SUCCESS ? rc : scr_fortran_fill_all("SCR_Have_restart", text, n, name);
 }
 
 SCR_FN int scr_fortran_start_restart(char* text, size_t n)
 {
   char      name[SCR_MAX_FILENAME] = "";
   scr_phase phase = scr.phase;
-  int       rc = SCR_Start_restart(name), err;
+  int       rc = SCR_Start_restart(name);
 
-  err = scr_fortran_fill("SCR_Start_restart", text, n, name);
-  if (err == SCR_SUCCESS) return rc;
-  if (scr_msg_rank <= 0) scr_report_local(err);
-  scr.phase = phase;
-  return err;
+  memset(text, ' ', n);
+  if (rc != SCR_SUCCESS) return rc;
+  rc = scr_fortran_fill_all("SCR_Start_restart", text, n, name);
+  if (rc != SCR_SUCCESS) scr.phase = phase;
+  return rc;
 }
 
 SCR_FN int scr_fortran_route_file(const char* text, size_t n, char* to, size_t m)

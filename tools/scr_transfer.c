@@ -156,13 +156,14 @@ static int transfer_set_state(const transfer_node* n, const char* state)
 static uint64_t transfer_copy(const scr_hash_elem* e, uint64_t most, scr_hash* made)
 {
   scr_pace        pace;
-  scr_copy_target target = {NULL, -1};
+  scr_copy_target target;
   scr_identity    identity;
   scr_copy_item   it;
   uint64_t        before;
   int             rc = scr_transfer_get(e, &identity, &it), err;
 
   memset(&pace, 0, sizeof pace);
+  memset(&target, 0, sizeof target);
   before = it.done;
   if (rc == SCR_SUCCESS) rc = scr_copy_one(&it, &target, transfer_daemon.buf, TRANSFER_STEP, most, &pace);
   err = scr_copy_leave(&target);

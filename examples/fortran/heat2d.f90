@@ -523,5 +523,6 @@ program heat2d
     call part_free(b)
   end if
   call MPI_Finalize()
-  stop code, quiet=.true.
+  if (code == 1) stop 1
+  if (code == 2) stop 2
 end program

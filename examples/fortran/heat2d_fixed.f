@@ -56,7 +56,8 @@
         end if
       end if
       call MPI_FINALIZE(e)
-      stop code, quiet=.true.
+      if (code .eq. 1) stop 1
+      if (code .eq. 2) stop 2
 
       contains
 

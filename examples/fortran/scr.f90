@@ -4,15 +4,16 @@
 ! The manual of the calls is scr.h.  In Fortran:
 !   - Each call is a subroutine.  Its last argument, ierr, receives the code that the C function returns; it may be left
 !     out, because the library prints errors itself.
-!   - Blanks at the end of a text that is passed in do not count; a text that is received is padded with them.  A name
-!     or path that does not fit its variable is the error SCR_ERR_PATH, and the variable is blank.  A variable of
-!     SCR_MAX_FILENAME characters is always large enough.
+!   - Blanks at the end of a text that is passed in do not count, nor does what follows a NUL; a text that is received
+!     is padded with blanks.  A name or path that does not fit its variable is the error SCR_ERR_PATH, and the variable
+!     is blank.  A variable of SCR_MAX_FILENAME characters is large enough for any of them.
 !   - Flags are integers: 1 yes, 0 no.
 !   - With a blank name, scr_start_output lets the library name the dataset.
 !
 !   mpicc -DSCR_WITH_FORTRAN -c scr_impl.c && mpifort scr.f90 app.f90 scr_impl.o -lz -lpthread
 !
-! The module needs no module of MPI.  Integers are default integers, of the size for which MPI was built.
+! The module needs no module of MPI, but Fortran 2018: with gfortran, no older standard than -std=f2018 for this file.
+! Integers are default integers, of the size for which MPI was built; so not -fdefault-integer-8 alone.
 !
 module scr
   implicit none
@@ -55,7 +56,7 @@ module scr
       integer, intent(out), optional :: ierr
     end subroutine
 
-    ! Comm is an integer, as in mpif.h and the module mpi, or a type(MPI_Comm) of mpi_f08.
+    ! Comm is an integer, as in mpif.h and the module mpi, or a type(MPI_Comm) of mpi_f08; its type is not checked.
     subroutine scr_init_comm(comm, ierr)
       type(*), intent(in) :: comm
       integer, intent(out), optional :: ierr

@@ -2,7 +2,7 @@
 ** bench - time checkpoints, rebuilds and starts through the public calls, beside the time in which the same ranks copy
 ** as many bytes in memory (M), so that results of different machines can be compared.
 **
-**   mpiexec -n 4 bench --dir DIR --prefix DIR [--nodes N] [--mib N] [--runs N] [--json]
+**   mpiexec -n 4 bench --dir DIR --prefix DIR [--nodes N] [--mib N] [--runs N] [--small N] [--json]
 **
 ** All ranks are on one machine, and DIR is in its memory.  The prefix is on a disk: what is flushed goes there.  A
 ** time is from the moment the first rank begins to that in which the last one ends.  Each round does every step once,
@@ -85,7 +85,7 @@ static const char* const call_names[CALLS] = {
     "SCR_Finalize"};
 static mpi_calls calls_of[CALLS], calls_max[CALLS];
 
-static int         rank, ranks, nodes = 4, runs = 5, json;
+static int         rank, ranks, nodes = 4, runs = 5, many = 1000, json;
 static size_t      bytes; /* of each rank */
 static char *      data, *copy;
 static const char *dir, *prefix;
@@ -578,13 +578,22 @@ static void session(int i)
 
 /* ---- flush and fetch ------------------------------------------------------------------------------------------- */
 
-#define SMALL      65536 /* bytes of each of many files */
-#define SMALL_MOST 1000
+#define SMALL       65536 /* bytes of each of many files, at most; */
+#define SMALL_LEAST 4096  /* and at least */
+#define SMALL_MOST  10000 /* files */
 
+/* How many small files a rank writes. */
 static int small_files(void)
 {
-  size_t n = bytes / SMALL;
-  return n > SMALL_MOST ? SMALL_MOST : (int)n;
+  size_t n = bytes / SMALL_LEAST;
+  return n > (size_t)many ? many : (int)n;
+}
+
+/* The bytes of each of them. */
+static size_t small_size(void)
+{
+  size_t size = bytes / (size_t)small_files() / SMALL_LEAST * SMALL_LEAST;
+  return size > SMALL ? SMALL : size;
 }
 
 /* Remove all of the prefix, and what the system still has to write. */
@@ -719,8 +728,8 @@ static void flush_session(void)
 
   flush_and_fetch(1, bytes, 0, &flush[FILES], &flush[PLAIN], &fetch[FILES], &fetch[PLAIN]);
   flush_and_fetch(1, bytes, 1, &flush[CONTAINERS], NULL, &fetch[CONTAINERS], NULL);
-  flush_and_fetch(n, SMALL, 0, &small[FILES], &small[PLAIN], NULL, NULL);
-  flush_and_fetch(n, SMALL, 1, &small[CONTAINERS], NULL, NULL, NULL);
+  flush_and_fetch(n, small_size(), 0, &small[FILES], &small[PLAIN], NULL, NULL);
+  flush_and_fetch(n, small_size(), 1, &small[CONTAINERS], NULL, NULL, NULL);
   flush_behind();
   clean_prefix();
 }
@@ -868,7 +877,7 @@ static void report(void)
     all[n++] = &flush[i];
   }
   for (i = 0; i < WAYS; i++) {
-    sum_up(&small[i], 0, "flush of %d x 64 KiB: %s", small_files(), ways[i]);
+    sum_up(&small[i], 0, "flush of %d x %zu KiB: %s", small_files(), small_size() / 1024, ways[i]);
     all[n++] = &small[i];
   }
   for (i = 0; i < WAYS; i++) {
@@ -920,6 +929,7 @@ static int arguments(int argc, char** argv)
     if (strcmp(argv[i], "--json") == 0) json = 1;
     else if (strcmp(argv[i], "--mib") == 0 && i + 1 < argc) mib = atoi(argv[++i]);
     else if (strcmp(argv[i], "--runs") == 0 && i + 1 < argc) runs = atoi(argv[++i]);
+    else if (strcmp(argv[i], "--small") == 0 && i + 1 < argc) many = atoi(argv[++i]);
     else if (strcmp(argv[i], "--nodes") == 0 && i + 1 < argc) nodes = atoi(argv[++i]);
     else if (strcmp(argv[i], "--dir") == 0 && i + 1 < argc) dir = argv[++i];
     else if (strcmp(argv[i], "--prefix") == 0 && i + 1 < argc) prefix = argv[++i];
@@ -927,7 +937,8 @@ static int arguments(int argc, char** argv)
   }
   bytes = (size_t)mib << 20;
   return dir != NULL && strlen(dir) < 500 && prefix != NULL && strlen(prefix) < 500 && runs >= 1 && runs <= RUNS_MAX &&
-         mib >= 1 && mib <= 65536 && nodes >= 2 && nodes <= ranks && ranks % nodes == 0;
+         many >= 1 && many <= SMALL_MOST && mib >= 1 && mib <= 65536 && nodes >= 2 && nodes <= ranks &&
+         ranks % nodes == 0;
 }
 
 int main(int argc, char** argv)
@@ -949,9 +960,8 @@ int main(int argc, char** argv)
     if (rank == 0)
       fprintf(stderr,
               "bench: --dir DIR --prefix DIR [--nodes 2 or more, the ranks are a multiple of it] [--mib 1 or more] "
-              "[--runs 1 to %d] "
-              "[--json]\n",
-              RUNS_MAX);
+              "[--runs 1 to %d] [--small 1 to %d] [--json]\n",
+              RUNS_MAX, SMALL_MOST);
     MPI_Finalize();
     return 2;
   }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# bench.sh [--mib N] [--runs N] [--json] - time checkpoints, rebuilds and starts on virtual nodes in memory.
+# bench.sh [--mib N] [--runs N] [--small N] [--json] - time checkpoints, rebuilds and starts on virtual nodes in memory.
 # RANKS (4), NODES (4) and BENCH_DIR (/dev/shm) may be set; it needs 4 times RANKS x MiB there (6 times with 3 nodes;
 # 2 nodes leave out RS(2)), and twice RANKS x MiB of other memory.  BENCH_PREFIX (/var/tmp), on a disk, receives what is
 # flushed, twice RANKS x MiB.  SCR_LIB is the library to link (libscr.a) in place of

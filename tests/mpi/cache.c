@@ -365,6 +365,33 @@ static void a_flush_that_fails_does_not_end_checkpoints_while_two_fit(void)
   run_gets("ck5", 1, 20000);
 }
 
+/* No flush succeeds for a long time: of what waits for one, the cache has the newest, which SCR_Finalize flushes. */
+static void checkpoints_that_wait_for_the_prefix_do_not_fill_the_cache(void)
+{
+  char name[32];
+  int  i, async;
+
+  for (async = 0; async < 2; async++) {
+    during("%s", async ? "asynchronous" : "synchronous");
+    begin();
+    set("SCR_FLUSH=1");
+    set("SCR_FLUSH_ASYNC=%d", async);
+    fault_on(FAULT_CREATE, "/prefix/", "/rank_", 1000);
+    OK(SCR_Init());
+    for (i = 1; i <= 6; i++) {
+      snprintf(name, sizeof name, "ck%d", i);
+      if (async) OK(put(name, 1, 20000));
+      else ALIKE(put(name, 1, 20000), SCR_ERR_SPACE, "prefix");
+      same_code(SCR_Wait(NULL));
+      CHECK((cached_in("cache") & ~(ID(i - 1) | ID(i))) == 0, "the cache holds 0x%x", cached_in("cache"));
+      CHECK(cached_in("cache") & ID(i), "the cache holds 0x%x", cached_in("cache"));
+    }
+    fault_end();
+    OK(SCR_Finalize());
+    run_fetches("ck6", 1, 20000);
+  }
+}
+
 /* Dropped checkpoints leave the cache like others. */
 static void dropped_checkpoints_leave_the_cache(void)
 {
@@ -536,6 +563,7 @@ const test_case cache_cases[] = {CASE(the_cache_keeps_the_newest_checkpoints, AN
                                  CASE(where_two_do_not_fit_the_old_one_is_flushed_first, FEW),
                                  CASE(what_can_neither_stay_nor_be_flushed_stays, FEW),
                                  CASE(a_flush_that_fails_does_not_end_checkpoints_while_two_fit, FEW),
+                                 CASE(checkpoints_that_wait_for_the_prefix_do_not_fill_the_cache, FEW),
                                  CASE(dropped_checkpoints_leave_the_cache, FEW),
                                  CASE(a_loaded_checkpoint_that_made_room_is_loaded_again, FEW),
                                  CASE(a_newer_checkpoint_is_fetched_into_a_cache_for_one, FEW),

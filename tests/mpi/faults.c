@@ -275,6 +275,13 @@ static size_t few_pages(int i)
 
 static const shape pages = {"two files", two_files, few_pages, NULL};
 
+static void run_puts_pages(const char* name)
+{
+  OK(SCR_Init());
+  OK(put_shape(name, SCR_FLAG_CHECKPOINT, &pages, 1));
+  OK(SCR_Finalize());
+}
+
 static const struct {
   const char* what;
   int         mode;
@@ -377,6 +384,126 @@ static void a_flush_in_which_a_call_fails_leaves_all_or_nothing(void)
     for (packed = 0; packed < 2; packed++)
       for (k = 0; k < STRIKES; k++) hits += strike_flushes(async, packed, k);
   CHECK(hits > 4 * STRIKES, "calls were struck in %d runs", hits);
+}
+
+/*
+** A run that finds ck1 on the prefix, and flushes ck2 in SCR_Finalize: there, the N-th read from the cache on rank WHO
+** is struck by MODE, and for FAULT_DEAD all later calls; *RC is what that returns.  Returns as flush_struck.
+*/
+static int last_flush_struck(int mode, int who, int n, int* rc)
+{
+  int hit, most;
+
+  run_puts_pages("ck1");
+  OK(SCR_Init());
+  OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, &pages, 1));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (who < 0 || rank == who) {
+    fault_at(mode, FAULT_READS, 0, n);
+    fault_below("/cache/");
+  }
+  *rc = same_code(SCR_Finalize());
+  hit = fault_end();
+  if (mode == FAULT_COUNT) hit = fault_seen(FAULT_READS);
+  if (mode == FAULT_DEAD) run_dies();
+  MPI_Allreduce(&hit, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return most;
+}
+
+static void a_flush_that_cannot_read_the_cache_leaves_all_or_nothing(void)
+{
+  static const int modes[] = {FAULT_FAIL, FAULT_SHORT, FAULT_DEAD};
+  int              packed, k, n, most, step, rc, hits = 0;
+
+  for (packed = 0; packed < 2; packed++) {
+    begin_flushes(0, packed);
+    set("SCR_FLUSH=10");
+    most = last_flush_struck(FAULT_COUNT, -1, 1, &rc);
+    step = test_long ? 1 : most / 3 + 1;
+    CHECK(most > 6, "only %d reads", most);
+    for (k = 0; k < 3; k++)
+      for (n = 1 + (int)roll((unsigned)step); n <= most; n += step) {
+        during("flush of %s, read %d of rank %d, mode %d", packed ? "containers" : "files", n, n % ranks, modes[k]);
+        test_alive();
+        begin_flushes(0, packed);
+        set("SCR_FLUSH=10");
+        hits += last_flush_struck(modes[k], n % ranks, n, &rc) > 0;
+        check_struck(rc != SCR_SUCCESS);
+        CHECK(rc == SCR_SUCCESS || modes[k] != FAULT_SHORT, "the flush has failed");
+      }
+  }
+  CHECK(hits > 6, "reads were struck in %d runs", hits);
+}
+
+/* ---- a fetch ---------------------------------------------------------------------------------------------------- */
+
+/*
+** A run that has nothing but the prefix, with ck1 and ck2: on rank WHO, or on all ranks when WHO is -1, MODE strikes
+** the N-th call from SCR_Init to the end of the fetch.  The run has one of them with all its bytes, or an error; it
+** does not begin anew.  Returns as flush_struck.
+*/
+static int fetch_struck(int mode, unsigned calls, int who, int n, int dies)
+{
+  char name[SCR_MAX_FILENAME] = "";
+  int  hit, most, flag = 0, rc;
+
+  if (who < 0 || rank == who) {
+    fault_at(mode, FAULT_ALL, 0, n);
+    fault_below(case_dir);
+  }
+  rc = same_code(SCR_Init());
+  if (rc == SCR_SUCCESS) rc = same_code(SCR_Have_restart(&flag, name));
+  hit = fault_end();
+  if (mode == FAULT_COUNT) hit = fault_seen(calls);
+  CHECK(flag || rc != SCR_SUCCESS, "the run begins anew");
+  if (dies) run_dies();
+  else {
+    if (flag) {
+      OK(SCR_Start_restart(name));
+      CHECK(holds_shape(name, &pages), "wrong bytes in %s", name);
+      OK(SCR_Complete_restart(1));
+    }
+    same_code(SCR_Finalize());
+  }
+  MPI_Allreduce(&hit, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return most;
+}
+
+/* As strike_flushes; after each run, the next one has ck2 with what that left in the cache, and without. */
+static int strike_fetches(int packed, int k)
+{
+  int most, n, who, step, hits = 0;
+
+  begin_flushes(0, packed);
+  run_puts_pages("ck1");
+  run_puts_pages("ck2");
+  lose_all_nodes();
+  shell("mkdir kept; cp -a prefix kept");
+  most = fetch_struck(FAULT_COUNT, strikes[k].calls, -1, 1, 0);
+  step = test_long ? most / 60 + 1 : most / 2 + 1;
+  CHECK(most > (strikes[k].calls == FAULT_ALL ? 100 : 20), "only %d calls", most);
+  for (n = 1 + (int)roll((unsigned)step); n <= most; n += step) {
+    who = strikes[k].dies ? -1 : (n + packed) % ranks;
+    during("fetch of %s, call %d of rank %d %s", packed ? "containers" : "files", n, who, strikes[k].what);
+    test_alive();
+    lose_all_nodes();
+    shell("rm -rf prefix; cp -a kept/prefix .");
+    hits += fetch_struck(strikes[k].mode, strikes[k].calls, who, n, strikes[k].dies) > 0;
+    run_gets_shape("ck2", &pages);
+    lose_all_nodes();
+    run_gets_shape("ck2", &pages);
+    CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
+  }
+  return hits;
+}
+
+static void a_fetch_in_which_a_call_fails_costs_no_byte(void)
+{
+  int packed, k, hits = 0;
+
+  for (packed = 0; packed < 2; packed++)
+    for (k = 0; k < STRIKES; k++) hits += strike_fetches(packed, k);
+  CHECK(hits > 2 * STRIKES, "calls were struck in %d runs", hits);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
@@ -539,6 +666,8 @@ static void an_allocation_that_fails_costs_no_byte(void)
 #define FIVE "5", ""
 
 const test_case faults_cases[] = {CASE(a_flush_in_which_a_call_fails_leaves_all_or_nothing, "2"),
+                                  CASE(a_flush_that_cannot_read_the_cache_leaves_all_or_nothing, "2"),
+                                  CASE(a_fetch_in_which_a_call_fails_costs_no_byte, "2"),
                                   CASE(without_memory_no_rank_waits_for_another_in_init, FOUR),
                                   CASE(without_memory_no_rank_waits_for_another_in_a_fetch, FOUR),
                                   CASE(what_cannot_be_read_is_not_moved_but_stays, FOUR),

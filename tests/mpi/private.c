@@ -382,6 +382,74 @@ static void a_job_without_memory_does_not_spoil_the_next(void)
   CHECK(one.rc == SCR_ERR_MEM && two.rc == SCR_SUCCESS, "%d, then %d", one.rc, two.rc);
 }
 
+/* ---- turns ------------------------------------------------------------------------------------------------------ */
+
+static struct {
+  MPI_Win window; /* of rank 0: how many work now, and how many have at the same time, at most */
+  int     fails;  /* the rank that fails, or -1 */
+  int     calls;
+} turns;
+
+/* Count who works, for some time. */
+static int takes_a_turn(void* arg)
+{
+  const int one = 1, less = -1;
+  int       now;
+
+  (void)arg;
+  turns.calls++;
+  MPI_Fetch_and_op(&one, &now, MPI_INT, 0, 0, MPI_SUM, turns.window);
+  MPI_Win_flush(0, turns.window);
+  now++;
+  MPI_Accumulate(&now, 1, MPI_INT, 0, 1, 1, MPI_INT, MPI_MAX, turns.window);
+  MPI_Win_flush(0, turns.window);
+  usleep(20000);
+  MPI_Accumulate(&less, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, turns.window);
+  MPI_Win_flush(0, turns.window);
+  return rank == turns.fails ? SCR_ERR(SCR_ERR_SPACE, "rank %d has failed", rank) : SCR_SUCCESS;
+}
+
+/* WIDTH ranks at a time work; if one fails, those behind it in its row do not, and its error is that of all. */
+static void turns_of(int width, int fails)
+{
+  int *most, rc, row = (ranks - 1) / width + 1;
+
+  during("width %d, rank %d fails", width, fails);
+  turns.fails = fails;
+  turns.calls = 0;
+  MPI_Win_allocate(2 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &most, &turns.window);
+  most[0] = most[1] = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock_all(0, turns.window);
+  rc = scr_flow(width, takes_a_turn, NULL, MPI_COMM_WORLD);
+  if (fails >= 0 && rank / row == fails / row && rank > fails)
+    CHECK(turns.calls == 0 && rc == SCR_ERR_IO, "behind it: %d calls, %d", turns.calls, rc);
+  else CHECK(turns.calls == 1 && (rc == SCR_SUCCESS) == (rank != fails), "%d calls, %d", turns.calls, rc);
+  rc = scr_agree(rc, MPI_COMM_WORLD);
+  CHECK(rc == (fails < 0 ? SCR_SUCCESS : SCR_ERR_SPACE), "agreed on %d: %s", rc, scr_err_text);
+  MPI_Win_unlock_all(turns.window);
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK(rank != 0 || (most[0] == 0 && most[1] >= 1 && most[1] <= width), "%d work at a time", most[1]);
+  CHECK(rank != 0 || fails >= 0 || width < ranks || most[1] > 1 || ranks == 1, "they work one after the other");
+  MPI_Win_free(&turns.window);
+}
+
+static void ranks_take_turns_and_stop_behind_one_that_fails(void)
+{
+  static const int widths[] = {1, 2, 3, INT_MAX};
+  int              i;
+
+  OK(SCR_Init());
+  for (i = 0; i < 4; i++) {
+    turns_of(widths[i], -1);
+    turns_of(widths[i], 0);
+    turns_of(widths[i], ranks / 2);
+    turns_of(widths[i], ranks - 1);
+  }
+  turns_of(ranks, -1);
+  OK(SCR_Finalize());
+}
+
 const test_case private_cases[] = {CASE(a_job_without_memory_does_not_spoil_the_next, "1"),
                                    CASE(an_exchange_delivers_each_letter_in_every_pattern, MANY),
                                    CASE(exchanges_in_a_row_take_no_letter_of_the_next, MANY),
@@ -391,4 +459,5 @@ const test_case private_cases[] = {CASE(a_job_without_memory_does_not_spoil_the_
                                    CASE(the_lowest_rank_with_an_error_speaks_for_all, MANY),
                                    CASE(ranks_are_grouped_by_equal_strings, MANY),
                                    CASE(a_scan_sums_in_both_directions_and_finds_the_next_flag, MANY),
+                                   CASE(ranks_take_turns_and_stop_behind_one_that_fails, "1 2 5", "9"),
                                    CASES_END};

@@ -152,15 +152,13 @@ typedef enum {
   GATHERS, /* collectives in which one rank has something to do with every other */
   MESSAGES,
   SORTS, /* messages of the sort of strings over the ranks */
-  TURNS, /* messages that start a rank of a window, and tell that it has ended */
   BYTES, /* of all these */
   FILES, /* metadata files that are opened to be written */
   WRITTEN,
   COSTS
 } cost;
 
-static const char* const cost_names[] = {"collectives", "gathers", "messages", "sorts",
-                                         "turns",       "bytes",   "files",    "written"};
+static const char* const cost_names[] = {"collectives", "gathers", "messages", "sorts", "bytes", "files", "written"};
 
 /* Metadata files of this rank; the helper thread writes some of them. */
 static struct {
@@ -224,7 +222,7 @@ static void costs_now(long long* c)
   c[GATHERS] = mpi_moved.gathers;
   c[BYTES] = mpi_moved.bytes;
   for (tag = 0; tag < SCR_TAG_DATA; tag++) {
-    c[tag == SCR_TAG_SORT ? SORTS : tag == SCR_TAG_FLOW ? TURNS : MESSAGES] += mpi_moved.messages[tag];
+    c[tag == SCR_TAG_SORT ? SORTS : MESSAGES] += mpi_moved.messages[tag];
     c[BYTES] += mpi_moved.message_bytes[tag];
   }
   c[FILES] = meta.files;

@@ -103,7 +103,7 @@ restarts "the prefix" 64 48 96
 # ---- what a rank pays ------------------------------------------------------------------------------------------------
 
 # Two ranks on a node, sets of two, and small nodes of the map, so that nothing but the number of ranks differs.
-export SCR_SET_SIZE=2 SCR_FLUSH=2 SCR_CACHE_SIZE=2 SCR_RANK2FILE_SIZE=2000
+export SCR_SET_SIZE=2 SCR_FLUSH=2 SCR_CACHE_SIZE=2 SCR_RANK2FILE_SIZE=2000 SCR_FLUSH_WIDTH=2 SCR_FETCH_WIDTH=2
 for n in 4 16 64; do
   empty
   export SCR_VIRTUAL_NODES=$((n / 2))
@@ -117,10 +117,8 @@ done
 
 # A cost of a + b log2(ranks) grows from 16 to 64 ranks by as much as from 4 to 16; one in proportion to the ranks, by
 # four times as much, whatever it starts from.  This rule holds for rank 0 and for the greatest of the others, with a
-# quarter and a few more for what depends on hashes and on the length of numbers.  It has three exceptions, by design:
+# quarter and a few more for what depends on hashes and on the length of numbers.  It has two exceptions, by design:
 #   sorts   the messages of the merge sort that forms groups of ranks with equal strings grow as log2 squared
-#   turns   rank 0 starts each rank that flushes or fetches, and hears of its end, so that SCR_FLUSH_WIDTH and
-#           SCR_FETCH_WIDTH hold at each moment: two messages for each other rank
 #   nodes   in SCR_Init rank 0 receives a message of each node for the list of all nodes, which it writes
 # shellcheck disable=SC2016
 judge='
@@ -137,7 +135,6 @@ judge='
   function own(n, step, cost, who) { return v[n, step, cost, who] - (who == 0 ? by_design(n, step, cost) : 0) }
   function limit(step, cost, who,  from, to) {
     if (cost == "gathers") return 0
-    if (cost == "turns") return who == 0 ? 2 * 63 : 2
     from = own(4, step, cost, who); to = own(16, step, cost, who)
     if (from > to) from = to
     return to + (to - from) * (cost == "sorts" ? 5 / 3 : 1) * 1.25 + (cost ~ /bytes|written/ ? 256 : 2)
@@ -159,7 +156,7 @@ judge='
       }
     }
     printf "%s", bad
-    exit bad != "" || s != 6 || c != 8
+    exit bad != "" || s != 6 || c != 7
   }'
 echo
 if [ "$failed" = 0 ]; then

@@ -554,6 +554,42 @@ SCR_FN int model_sequence(uint32_t seed)
   return !model.failed;
 }
 
+enum { INDEX_MANY = 10000 };
+
+/* The index of many datasets: how long it takes to list it, and to change it, is printed. */
+SCR_FN void index_of_many(void)
+{
+  scr_index      index;
+  scr_index_item it;
+  scr_desc       desc;
+  char           dir[32];
+  double         start, seconds[2];
+  int            i, n = 0;
+
+  unlink(records_path("index.scr"));
+  CHECK(scr_index_open(&index, records_prefix) == SCR_SUCCESS);
+  for (i = 1; i <= INDEX_MANY; i++) {
+    snprintf(dir, sizeof dir, "run/ckpt.%d", i);
+    records_desc(&desc, i, dir + 4, SCR_FLAG_CHECKPOINT);
+    CHECK(scr_index_set(&index, &desc, dir) == SCR_SUCCESS);
+    scr_hash_unset(scr_index_entry(&index, i, dir), "REDO");
+  }
+  CHECK(scr_index_close(&index, SCR_SUCCESS, 1) == SCR_SUCCESS);
+  start = scr_wtime();
+  CHECK(scr_index_read(&index, records_prefix) == SCR_SUCCESS);
+  for (memset(&it, 0, sizeof it); scr_index_walk(&index, &it);) n++;
+  CHECK(n == INDEX_MANY);
+  CHECK(scr_index_newest(&index, INT_MAX, NULL, &it) == SCR_SUCCESS && it.id == INDEX_MANY);
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  seconds[0] = scr_wtime() - start;
+  start = scr_wtime();
+  CHECK(scr_index_change(records_prefix, scr_index_note_fetched, n / 2, "run/ckpt.5000") == SCR_SUCCESS);
+  seconds[1] = scr_wtime() - start;
+  printf("index       %d datasets: listed in %.3f s, changed in %.3f s\n", n, seconds[0], seconds[1]);
+  CHECK(seconds[0] < 5 && seconds[1] < 5); /* on a slow machine, and with a sanitizer */
+  unlink(records_path("index.scr"));
+}
+
 static void test_index(void)
 {
   const char* one = getenv("INDEX_SEED");
@@ -565,4 +601,5 @@ static void test_index(void)
   err = records_quiet(-1);
   for (seed = first; seed < first + n && model_sequence(seed); seed++) continue;
   records_quiet(err);
+  if (one == NULL) index_of_many();
 }

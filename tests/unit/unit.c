@@ -28,25 +28,18 @@
 #include "test_rank2file.c"
 #include "test_run_files.c"
 #include "test_kernels.c"
+#include "test_copies.c"
 #include "test_rebuild.c"
 #include "test_scavenge.c"
 
 int main(int argc, char** argv)
 {
-  static const check_suite suites[] = {{"path", test_path},
-                                       {"hash", test_hash},
-                                       {"hash_files", test_hash_files},
-                                       {"params", test_params},
-                                       {"dataset", test_dataset},
-                                       {"filemap", test_filemap},
-                                       {"prefix", test_prefix},
-                                       {"index", test_index},
-                                       {"rank2file", test_rank2file},
-                                       {"run_files", test_run_files},
-                                       {"kernels", test_kernels},
-                                       {"rebuild", test_rebuild},
-                                       {"scavenge", test_scavenge},
-                                       {NULL, NULL}};
+  static const check_suite suites[] = {
+      {"path", test_path},           {"hash", test_hash},         {"hash_files", test_hash_files},
+      {"params", test_params},       {"dataset", test_dataset},   {"filemap", test_filemap},
+      {"prefix", test_prefix},       {"index", test_index},       {"rank2file", test_rank2file},
+      {"run_files", test_run_files}, {"kernels", test_kernels},   {"copies", test_copies},
+      {"rebuild", test_rebuild},     {"scavenge", test_scavenge}, {NULL, NULL}};
 
   return check_main(suites, argc, argv);
 }
