@@ -18216,7 +18216,7 @@ typedef enum {
 
 /*
 ** The newest checkpoint that is WHOLE, as far as flushes have not found out otherwise, or NULL; with DUE, the newest of
-** those whose flush is due or done.
+** those whose flush is due.
 */
 SCR_FN const scr_dataset* scr_room_newest(int due)
 {
@@ -18224,9 +18224,7 @@ SCR_FN const scr_dataset* scr_room_newest(int due)
 
   for (i = scr.datasets - 1; i >= 0; i--) {
     const scr_dataset* ds = &scr.dataset[i];
-    if (ds->life == SCR_WHOLE && ds->desc.ckpt > 0 && !ds->damaged &&
-        (!due || ds->on_prefix == SCR_PREFIX_YES || scr_flush_is_due(ds)))
-      return ds;
+    if (ds->life == SCR_WHOLE && ds->desc.ckpt > 0 && !ds->damaged && (!due || scr_flush_is_due(ds))) return ds;
   }
   return NULL;
 }

@@ -58,7 +58,8 @@ static series memory, app_write, exchange, encode[SCHEMES], plain_encode[SCHEMES
 
 /* Ways to flush a checkpoint of one file a rank, and one of many. */
 enum { PLAIN, FILES, CONTAINERS, WAYS };
-static series flush[WAYS], small[WAYS], fetch[WAYS], async_complete, async_end;
+static series flush[WAYS], small[WAYS], fetch[WAYS], async_complete, async_end, compute_alone, compute_beside,
+    compute_shared;
 
 /* MPI calls of one library call: own count, and the maximum over the ranks. */
 enum {
@@ -722,6 +723,51 @@ static void flush_behind(void)
   must(SCR_Finalize(), "SCR_Finalize");
 }
 
+/* Work of a rank in its registers, the same at each call. */
+static void compute(void)
+{
+  double x = rank;
+  long   i;
+
+  for (i = 0; i < 200000000; i++) x = x * 0.999999 + 1e-9;
+  if (x < 0) die("there are no negative ranks");
+}
+
+/* The processor time of the threads of this process but for this one. */
+static double cpu_of_helpers(void)
+{
+  struct timespec all, own;
+
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+  return (double)(all.tv_sec - own.tv_sec) + (double)(all.tv_nsec - own.tv_nsec) / 1e9;
+}
+
+/* The ranks compute alone, and beside a flush: what that takes more than the processor time of the copies is lost. */
+static void compute_session(void)
+{
+  static char file[1][SCR_MAX_FILENAME];
+  double      start, alone, cpu, sum, cores = (double)sysconf(_SC_NPROCESSORS_ONLN);
+
+  clean_up();
+  clean_prefix();
+  flush_settings(0, 1, 1);
+  must(SCR_Init(), "SCR_Init");
+  write_many(1, bytes, file);
+  start = begin();
+  compute();
+  alone = end(start, &compute_alone);
+  must(SCR_Complete_output(1), "SCR_Complete_output");
+  cpu = cpu_of_helpers();
+  start = begin();
+  compute();
+  end(start, &compute_beside);
+  cpu = cpu_of_helpers() - cpu;
+  MPI_Allreduce(&cpu, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  compute_shared.seconds[compute_shared.n++] = alone + sum / (cores < ranks ? cores : ranks);
+  must(SCR_Finalize(), "SCR_Finalize");
+}
+
 static void flush_session(void)
 {
   int n = small_files();
@@ -731,6 +777,7 @@ static void flush_session(void)
   flush_and_fetch(n, small_size(), 0, &small[FILES], &small[PLAIN], NULL, NULL);
   flush_and_fetch(n, small_size(), 1, &small[CONTAINERS], NULL, NULL, NULL);
   flush_behind();
+  compute_session();
   clean_prefix();
 }
 
@@ -843,7 +890,7 @@ static void print_ratios(void)
 static void report(void)
 {
   static const char* const ways[WAYS] = {"dd with fsync", "files", "containers"};
-  const series*            all[12 + 6 * SCHEMES + 3 * WAYS];
+  const series*            all[15 + 6 * SCHEMES + 3 * WAYS];
   int                      i, n = 0;
   double                   ratio, ratio_whole;
 
@@ -886,8 +933,14 @@ static void report(void)
   }
   sum_up(&async_complete, 1, "SINGLE: encode, flushed behind");
   sum_up(&async_end, 1, "the same, and its flush");
+  sum_up(&compute_alone, 0, "computing alone");
+  sum_up(&compute_beside, 0, "computing beside a flush");
+  sum_up(&compute_shared, 0, "computing, and the copies' share");
   all[n++] = &async_complete;
   all[n++] = &async_end;
+  all[n++] = &compute_alone;
+  all[n++] = &compute_beside;
+  all[n++] = &compute_shared;
   sum_up(&mpi_init, 0, "MPI_Init");
   sum_up(&scr_init, 0, "SCR_Init, empty cache");
   all[n++] = &mpi_init;
@@ -906,11 +959,12 @@ static void report(void)
   for (i = 0; i < n; i++) print_step(all[i], i == n - 1);
   if (!json)
     printf("\nFlush over dd with fsync: files %.2f, containers %.2f; of small files: files %.2f, containers %.2f\n"
-           "Fetch over dd: files %.2f, containers %.2f; Complete with an asynchronous flush over none: %.2f\n",
+           "Fetch over dd: files %.2f, containers %.2f; Complete with an asynchronous flush over none: %.2f\n"
+           "Computing beside an asynchronous flush, over the same and the processor time of the copies: %.2f\n",
            flush[FILES].median / flush[PLAIN].median, flush[CONTAINERS].median / flush[PLAIN].median,
            small[FILES].median / small[PLAIN].median, small[CONTAINERS].median / small[PLAIN].median,
            fetch[FILES].median / fetch[PLAIN].median, fetch[CONTAINERS].median / fetch[PLAIN].median,
-           async_complete.median / encode[SINGLE].median);
+           async_complete.median / encode[SINGLE].median, compute_beside.median / compute_shared.median);
   if (!json) printf("XOR with CRC / without: encode %.2f, start to complete %.2f\n", ratio, ratio_whole);
   print_ratios();
   print_calls();
