@@ -51,6 +51,7 @@ static void the_oldest_checkpoint_is_deleted_behind_the_application(void)
   CHECK(fault_seen(FAULT_UNLINK) < 4, "%d files are deleted already", fault_seen(FAULT_UNLINK));
   OK(put("ck3", 3, 1000));
   CHECK(fault_seen(FAULT_UNLINK) >= files / ranks, "%d of %d files are deleted", fault_seen(FAULT_UNLINK), files);
+  removals_end();
   fault_end();
   CHECK(cached_in("cache") == ID(3), "the cache holds 0x%x", cached_in("cache"));
   OK(SCR_Finalize());

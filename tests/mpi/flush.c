@@ -122,6 +122,7 @@ static void threads_of(const char* type, int least, int most)
   CHECK(copiers.n >= least && copiers.n <= most, "TYPE=%s: %d threads have copied to the prefix", type, copiers.n);
   watch_copies("prefix/broken/");
   CODE(put("broken", 12, 3000), SCR_ERR_SPACE, "rank_0_7"); /* what a thread found out is told */
+  removals_end();
   fault_end();
   OK(SCR_Finalize());
   OK(SCR_Init());
