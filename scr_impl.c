@@ -4595,7 +4595,7 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 **            scr_window_find, scr_window_read, scr_window_view, scr_window_write, scr_hole_end, scr_extent_crc,
 **            scr_file_crc, scr_file_has_crc, scr_window_crc, scr_job_start, scr_job_is_done, scr_helper_is_idle,
 **            scr_job_wait, scr_helper_end, scr_extents_free, scr_extents_add, scr_extents_whole, scr_copy_leave,
-**            scr_file_create, scr_copy_one, scr_copy_list_make, scr_copy_list_free, scr_copy_list_add,
+**            scr_file_make, scr_copy_one, scr_copy_list_make, scr_copy_list_free, scr_copy_list_add,
 **            scr_copy_list_run, scr_file_check
 ** Invariants
 **   W1  The stream is file 0, file 1, ... in the given order, then zeros without end.  Any range of it can be read or
@@ -5280,6 +5280,15 @@ SCR_FN int scr_file_create(const char* path, mode_t mode, uint64_t size, int* fd
   if (*fd < 0 && errno == EEXIST && scr_os.unlink(path) == 0) *fd = scr_os.open(path, flags, mode);
   if (*fd < 0) return SCR_ERRNO("cannot create %s", path);
   return scr_os.ftruncate(*fd, (off_t)size) < 0 ? SCR_ERRNO("cannot give %s its size", path) : SCR_SUCCESS;
+}
+
+/* The same for a file that others fill. */
+SCR_FN int scr_file_make(const char* path, mode_t mode, uint64_t size)
+{
+  int fd, rc = scr_file_create(path, mode, size, &fd);
+
+  if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", path);
+  return rc;
 }
 
 /* Make T the file of extent I of IT->to: a new one, or one that is there already. */
@@ -7577,12 +7586,9 @@ SCR_FN int scr_object_pack(scr_object* o, const char* dir, uint64_t position, ui
 SCR_FN int scr_container_create(const scr_extent* x, const char* prefix, int id, uint64_t full)
 {
   char path[SCR_MAX_FILENAME];
-  int  fd, rc = scr_object_place(x->path, NULL, prefix, id, 1, path, sizeof path);
+  int  rc = scr_object_place(x->path, NULL, prefix, id, 1, path, sizeof path);
 
-  if (rc != SCR_SUCCESS) return rc;
-  rc = scr_file_create(path, 0666, full, &fd);
-  if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", path);
-  return rc;
+  return rc == SCR_SUCCESS ? scr_file_make(path, 0666, full) : rc;
 }
 
 /*
@@ -17753,14 +17759,12 @@ SCR_FN void scr_daemon_miss(int all_ranks)
 /* Make the new files of F, which the daemon is to fill. */
 SCR_FN int scr_flight_make_files(const scr_flush* f)
 {
-  int i, fd, rc = SCR_SUCCESS;
+  int i, rc = SCR_SUCCESS;
 
   for (i = 0; i < f->copies.n && rc == SCR_SUCCESS; i++) {
     const scr_copy_item* it = &f->copies.item[i];
     const scr_extent*    x = &it->to.extent[0];
-    if (!it->to.whole) continue;
-    rc = scr_file_create(x->path, it->mode, x->length, &fd);
-    if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", x->path);
+    if (it->to.whole) rc = scr_file_make(x->path, it->mode, x->length);
   }
   return rc;
 }

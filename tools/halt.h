@@ -47,6 +47,12 @@ typedef struct {
   long pid;                                         /* of rank 0; 0: not known */
 } halt_run;
 
+/* Returns 1 if H, a halt file, tells that the last run has ended. */
+SCR_FN int halt_is_over(const scr_hash* h)
+{
+  return strcmp(scr_hash_str_or(h, "ExitReason", ""), "SCR_FINALIZE_CALLED") == 0;
+}
+
 /*
 ** Returns 1 if no run uses the prefix directory DIR now; 0 if one does, or if that cannot be told.  The look takes the
 ** lock for an instant, shared, so that looks are not in each other's way; a run that begins then waits for it.

@@ -22,12 +22,6 @@ typedef struct {
   const char* dir;
 } checkpoint_request;
 
-/* Returns 1 if H, a halt file, tells that the last run has ended. */
-static int checkpoint_is_over(const scr_hash* h)
-{
-  return strcmp(scr_hash_str_or(h, "ExitReason", ""), "SCR_FINALIZE_CALLED") == 0;
-}
-
 /* Enter the request of R into the halt file as NUMBER. */
 static int checkpoint_ask(const checkpoint_request* r, const char* number)
 {
@@ -35,7 +29,7 @@ static int checkpoint_ask(const checkpoint_request* r, const char* number)
   int        used = !halt_is_unused(r->dir), rc;
 
   rc = used ? scr_record_open(&file, r->dir, "halt.scr") : scr_record_read(&file, r->dir, "halt.scr");
-  if (rc == SCR_SUCCESS && checkpoint_is_over(file.h))
+  if (rc == SCR_SUCCESS && halt_is_over(file.h))
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no run uses %s: the last one has ended", r->dir);
   else if (rc == SCR_SUCCESS && !used) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no run uses %s now", r->dir);
   if (rc == SCR_SUCCESS) scr_request_put(file.h, number, r->wishes, r->wait);
@@ -78,7 +72,7 @@ static int checkpoint_wait(const checkpoint_request* r, const char* number)
     over = halt_is_unused(r->dir); /* it may have answered before */
     rc = scr_record_read(&file, r->dir, "halt.scr");
     state = scr_request_read(file.h, number, &a);
-    over |= checkpoint_is_over(file.h);
+    over |= halt_is_over(file.h);
     scr_record_close(&file, rc, 0);
     if (rc == SCR_SUCCESS && state == 0 && over)
       rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no run uses %s any more: the one that was asked has ended", r->dir);

@@ -1,4 +1,5 @@
 /* scr_prerun - before the first run of an allocation, check and prepare what the runs need.  No MPI. */
+#include "halt.h"
 #include "transfer.h"
 
 static const char prerun_usage[] =
@@ -51,12 +52,11 @@ static int prerun_forget_end(const char* prefix)
   scr_record file;
   int        ended, rc = scr_record_read(&file, prefix, "halt.scr");
 
-  ended = rc == SCR_SUCCESS && strcmp(scr_hash_str_or(file.h, "ExitReason", ""), "SCR_FINALIZE_CALLED") == 0;
+  ended = rc == SCR_SUCCESS && halt_is_over(file.h);
   scr_record_close(&file, rc, 0);
   if (!ended) return rc;
   rc = scr_record_open(&file, prefix, "halt.scr");
-  if (rc == SCR_SUCCESS && strcmp(scr_hash_str_or(file.h, "ExitReason", ""), "SCR_FINALIZE_CALLED") == 0)
-    scr_hash_unset(file.h, "ExitReason");
+  if (rc == SCR_SUCCESS && halt_is_over(file.h)) scr_hash_unset(file.h, "ExitReason");
   return scr_record_close(&file, rc, 1);
 }
 

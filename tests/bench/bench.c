@@ -704,17 +704,24 @@ static void flush_and_fetch(int n, size_t size, int containers, series* flushed,
   must(SCR_Finalize(), "SCR_Finalize");
 }
 
-/* A checkpoint that is flushed while the application goes on. */
-static void flush_behind(void)
+/* Write a checkpoint that SCR_Complete_output will let be flushed while the application goes on. */
+static void write_behind(void)
 {
   static char file[1][SCR_MAX_FILENAME];
-  double      start;
 
   clean_up();
   clean_prefix();
   flush_settings(0, 1, 1);
   must(SCR_Init(), "SCR_Init");
   write_many(1, bytes, file);
+}
+
+/* How long such a call takes, and the flush. */
+static void flush_behind(void)
+{
+  double start;
+
+  write_behind();
   start = begin();
   must(SCR_Complete_output(1), "SCR_Complete_output");
   end(start, &async_complete);
@@ -746,14 +753,9 @@ static double cpu_of_helpers(void)
 /* The ranks compute alone, and beside a flush: what that takes more than the processor time of the copies is lost. */
 static void compute_session(void)
 {
-  static char file[1][SCR_MAX_FILENAME];
-  double      start, alone, cpu, sum, cores = (double)sysconf(_SC_NPROCESSORS_ONLN);
+  double start, alone, cpu, sum, cores = (double)sysconf(_SC_NPROCESSORS_ONLN);
 
-  clean_up();
-  clean_prefix();
-  flush_settings(0, 1, 1);
-  must(SCR_Init(), "SCR_Init");
-  write_many(1, bytes, file);
+  write_behind();
   start = begin();
   compute();
   alone = end(start, &compute_alone);

@@ -7,8 +7,6 @@ T=$(mktemp -d "${TMPDIR:-/tmp}/scr-smoke.XXXXXX") || exit 1
 trap 'rm -rf "$T"' EXIT
 trap 'exit 130' INT TERM HUP
 passed=0 failed=0 skipped=0
-first_of() { for p in "$@"; do command -v "$p" >/dev/null && { echo "$p"; return; }; done; }
-export MPICC=${MPICC:-$(first_of mpicc.mpich mpicc)} MPIEXEC=${MPIEXEC:-$(first_of mpiexec.mpich mpiexec)}
 export BENCH_DIR=$T/store BENCH_LIMIT=60
 mkdir "$BENCH_DIR"
 if [ "$top/libscr.a" -nt "$top/scr_impl.c" ]; then export SCR_LIB=$top/libscr.a; fi

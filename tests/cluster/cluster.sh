@@ -19,9 +19,8 @@ LIMIT=60 # seconds for one run
 
 # ---- build, and enter the cluster ------------------------------------------------------------------------------------
 
-first_of() { for p in "$@"; do command -v "$p" > /dev/null && { echo "$p"; return; }; done; }
-export MPICC=${MPICC:-$(first_of mpicc.mpich mpicc)}
-export MPIEXEC=${MPIEXEC:-$(first_of mpiexec.mpich mpiexec.hydra mpiexec)}
+. "$ROOT/tests/find_mpi.sh"
+export MPICC MPIEXEC
 
 build() {
   mkdir -p "$T/src/tests" && cp -r "$ROOT/tools" "$T/src/" && cp "$ROOT/scr.h" "$T/src/" &&
