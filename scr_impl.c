@@ -442,7 +442,7 @@ SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format,
 ** Allocation that reports, growing byte buffers, and the few string helpers that C lacks.
 **
 ** Uses       errors.
-** Offers     scr_malloc, scr_free, scr_strdup, scr_strdupf, scr_strdupfv, scr_fmt, scr_grow, scr_buf, scr_buf_add,
+** Offers     scr_malloc, scr_malloc_huge, scr_free, scr_strdup, scr_strdupf, scr_strdupfv, scr_fmt, scr_grow, scr_buf, scr_buf_add,
 **            scr_buf_free, scr_str_int64, scr_str_bytes, scr_time_string, scr_utf8_length.
 ** Invariants
 **   M1  A failed allocation sets scr_oom (E2) and returns NULL.
@@ -450,11 +450,31 @@ SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format,
 ** Failure    NULL, or an error code.
 ** ====================================================================================================== */
 
+#define SCR_HUGE_PAGE ((size_t)2 << 20) /* bytes of a huge page, on most systems */
+
 /* Allocate N bytes, all zero. */
 SCR_FN void* scr_malloc(size_t n)
 {
   void* p = calloc(1, n ? n : 1);
   if (p == NULL) scr_oom = 1;
+  return p;
+}
+
+/*
+** Allocate N bytes, which are not cleared, in huge pages if the system has them: MPI libraries let the kernel copy
+** messages from process to process, and it looks up each page.
+*/
+SCR_FN void* scr_malloc_huge(size_t n)
+{
+  void* p = NULL;
+
+  if (posix_memalign(&p, SCR_HUGE_PAGE, n) != 0) {
+    scr_oom = 1;
+    return NULL;
+  }
+#ifdef MADV_HUGEPAGE
+  madvise(p, n, MADV_HUGEPAGE); /* small pages do as well */
+#endif
   return p;
 }
 
@@ -4592,7 +4612,7 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 ** Uses       platform, errors, memory, path, hash files, dataset, kernels
 ** Offers     scr_window_seg, scr_window, scr_extent, scr_job, scr_pace, scr_extents, scr_copy_item, scr_copy_target,
 **            scr_copy_list; scr_window_close, scr_window_free, scr_window_open, scr_window_length, scr_window_fd,
-**            scr_window_find, scr_window_read, scr_window_view, scr_window_write, scr_hole_end, scr_extent_crc,
+**            scr_window_find, scr_window_read, scr_window_write, scr_hole_end, scr_extent_crc,
 **            scr_file_crc, scr_file_has_crc, scr_window_crc, scr_job_start, scr_job_is_done, scr_helper_is_idle,
 **            scr_job_wait, scr_helper_end, scr_extents_free, scr_extents_add, scr_extents_whole, scr_copy_leave,
 **            scr_file_make, scr_copy_one, scr_copy_list_make, scr_copy_list_free, scr_copy_list_add,
@@ -4603,16 +4623,14 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 **   W2  Several lanes of the stream, the chunks of a redundancy set, may be read or written in parallel.  If each lane
 **       is passed once from its start to its end, the CRC32 of each file is known at the end without a second pass.
 **   W3  A file that is shorter than its stated size is an error; it never reads as zeros.
-**   W4  A new file (O_TRUNC) gets its size at the start, and each byte is written at most once: zeros stay holes.  A
-**       file with holes is not read through a mapping, which would fill them.
+**   W4  A new file (O_TRUNC) gets its size at the start, and each byte is written at most once: zeros stay holes.
 **   W5  Only scr_copy_list_work and the jobs of the helper run in threads other than the caller's.  They use
 **       nothing but their arguments and the table of system calls, and never MPI.  Each thread has its own error record
 **       and scr_oom; they are merged when the work has ended.
 ** Failure    An error code; files keep what was written so far.
 ** ====================================================================================================== */
 
-#define SCR_WINDOW_FDS       16        /* files that a window keeps open */
-#define SCR_WINDOW_MAP_LEAST (1 << 20) /* smallest file, in bytes, for which a mapping pays */
+#define SCR_WINDOW_FDS 16 /* files that a window keeps open */
 
 /* A part of the stream that lies in a single file and a single lane. */
 typedef struct {
@@ -4632,7 +4650,6 @@ typedef struct {
   int             fd[SCR_WINDOW_FDS];
   int             fd_file[SCR_WINDOW_FDS];
   char*           seen; /* which files were opened before: only the first open may truncate */
-  char**          map;  /* files that are mapped into memory */
   scr_window_seg* seg;
   int             segs;
 } scr_window;
@@ -4647,7 +4664,7 @@ SCR_FN int scr_window_close_fd(scr_window* w, int slot)
   return rc;
 }
 
-/* Close the files.  Paths, checksums and mappings stay until scr_window_free. */
+/* Close the files.  Paths and checksums stay until scr_window_free. */
 SCR_FN int scr_window_close(scr_window* w)
 {
   int i, rc = SCR_SUCCESS;
@@ -4664,11 +4681,7 @@ SCR_FN void scr_window_free(scr_window* w)
   int i;
 
   scr_window_close(w);
-  for (i = 0; i < w->count; i++) {
-    if (w->map != NULL && w->map[i] != NULL) munmap(w->map[i], (size_t)w->size[i]);
-    if (w->path != NULL) scr_free(&w->path[i]);
-  }
-  scr_free(&w->map);
+  for (i = 0; w->path != NULL && i < w->count; i++) scr_free(&w->path[i]);
   scr_free(&w->path);
   scr_free(&w->size);
   scr_free(&w->start);
@@ -4717,9 +4730,8 @@ SCR_FN int scr_window_open(scr_window* w, int count, char** path, const uint64_t
   w->size = (uint64_t*)scr_malloc((size_t)count * sizeof *w->size);
   w->start = (uint64_t*)scr_malloc(((size_t)count + 1) * sizeof *w->start);
   w->seen = (char*)scr_malloc((size_t)count);
-  w->map = (char**)scr_malloc((size_t)count * sizeof *w->map);
   w->seg = (scr_window_seg*)scr_malloc(((size_t)count + (size_t)lanes + 1) * sizeof *w->seg);
-  if (w->path == NULL || w->size == NULL || w->start == NULL || w->seen == NULL || w->map == NULL || w->seg == NULL) {
+  if (w->path == NULL || w->size == NULL || w->start == NULL || w->seen == NULL || w->seg == NULL) {
     scr_window_free(w);
     return SCR_ERR_OOM();
   }
@@ -4772,42 +4784,6 @@ SCR_FN scr_window_seg* scr_window_find(scr_window* w, uint64_t offset)
   return &w->seg[lo];
 }
 
-#if defined(__linux__) && UINTPTR_MAX > 0xffffffffu
-
-#define SCR_TMPFS_MAGIC 0x01021994
-
-/*
-** The mapping of file I of a window opened for reading; NULL if the file is small or its file system is not held in
-** memory.  A file on a disk is never mapped: a disk error would kill the application with a signal instead of returning
-** an error code.
-*/
-SCR_FN const char* scr_window_mapped(scr_window* w, int i)
-{
-  struct statfs fs;
-  struct stat   st;
-  void*         p;
-  int           fd;
-
-  if (w->map[i] != NULL || w->flags != O_RDONLY || w->size[i] < SCR_WINDOW_MAP_LEAST) return w->map[i];
-  if (scr_window_fd(w, i, &fd) != SCR_SUCCESS || fstatfs(fd, &fs) < 0 || (uint32_t)fs.f_type != SCR_TMPFS_MAGIC ||
-      fstat(fd, &st) < 0 || (uint64_t)st.st_size < w->size[i] || (uint64_t)st.st_blocks * 512 < w->size[i])
-    return NULL;
-  p = mmap(NULL, (size_t)w->size[i], PROT_READ, MAP_SHARED, fd, 0);
-  if (p != MAP_FAILED) w->map[i] = (char*)p;
-  return w->map[i];
-}
-
-#else
-
-SCR_FN const char* scr_window_mapped(scr_window* w, int i)
-{
-  (void)w;
-  (void)i;
-  return NULL;
-}
-
-#endif
-
 SCR_FN void scr_window_sum(scr_window_seg* s, uint64_t offset, const void* p, size_t n)
 {
   if (s->done != offset) s->done = UINT64_MAX; /* out of order: the CRC of this file needs a second pass */
@@ -4855,24 +4831,6 @@ SCR_FN int scr_window_move(scr_window* w, uint64_t offset, char* buf, size_t n, 
 SCR_FN int scr_window_read(scr_window* w, uint64_t offset, void* buf, size_t n, int sum)
 {
   return scr_window_move(w, offset, (char*)buf, n, 0, sum);
-}
-
-/*
-** Set *P to the N bytes of the stream at OFFSET: in the mapping of their file, or else read into BUF.  The bytes stay
-** valid until scr_window_free.  If SUM is set, they count for the CRC32 of their files.
-*/
-SCR_FN int scr_window_view(scr_window* w, uint64_t offset, char* buf, size_t n, int sum, const char** p)
-{
-  scr_window_seg* s = offset < scr_window_length(w) ? scr_window_find(w, offset) : NULL;
-
-  *p = s != NULL && s->end - offset >= n ? scr_window_mapped(w, s->file) : NULL;
-  if (*p == NULL) {
-    *p = buf;
-    return scr_window_read(w, offset, buf, n, sum);
-  }
-  *p += offset - w->start[s->file];
-  if (sum) scr_window_sum(s, offset, *p, n);
-  return SCR_SUCCESS;
 }
 
 /* Write the N bytes of BUF to the stream at OFFSET; they count for the CRC32 of their files. */
@@ -6013,45 +5971,46 @@ SCR_FN int scr_member_open(scr_member* m, const scr_erasure* ec)
   return rc;
 }
 
-/* Returns 1 if the N bytes at offset AT of FD are in a hole of the file. */
-SCR_FN int scr_member_hole(int fd, uint64_t at, size_t n)
+/* Returns 1 if the N bytes at AT of M's stream, or of its parity, are padding or lie in a hole of a file. */
+SCR_FN int scr_member_hole(scr_member* m, int kind, uint64_t at, size_t n)
 {
+  const scr_window_seg* s;
+  int                   fd = m->fd;
+
+  if (kind == SCR_SYMBOL_RED) {
+    at += m->head;
+  } else {
+    if (at >= scr_window_length(&m->win)) return 1;
+    s = scr_window_find(&m->win, at);
+    if (s->end - at < n || scr_window_fd(&m->win, s->file, &fd) != SCR_SUCCESS) return 0;
+    at -= m->win.start[s->file];
+  }
   return scr_hole_end(fd, at, at + n) >= at + n;
 }
 
 /*
-** The N bytes at OFFSET of the symbol that M holds at position C: in the mapping of their file, or else read into BUF.
-** NULL if M is sparse and the bytes are padding or lie in a hole.  If SUM is set, they count for the checksums of their
-** files.  If *RC is an error, or becomes one, BUF is filled with zeros and returned, because others wait for the bytes.
+** Read the N bytes at OFFSET of the symbol that M holds at position C into BUF, and return BUF; or NULL if M is sparse
+** and the bytes are padding or lie in a hole.  If SUM is set, they count for the checksums of their files.  If *RC is
+** an error, or becomes one, BUF is filled with zeros, because others wait for the bytes.
 */
 SCR_FN const char* scr_member_load(scr_member* m, const scr_erasure* ec, int c, uint64_t offset, size_t n, char* buf,
                                    int sum, int* rc)
 {
-  const char* p = buf;
-  uint64_t    at;
-  int         fd, kind = scr_erasure_symbol(ec, m->r, c, &at);
+  uint64_t at;
+  int      kind = scr_erasure_symbol(ec, m->r, c, &at), hole;
 
   at += offset;
-  if (*rc == SCR_SUCCESS && kind == SCR_SYMBOL_RED) {
-    ssize_t got = 0;
-    if (m->sparse && scr_member_hole(m->fd, m->head + at, n)) return NULL;
-    got = scr_pread_all(m->fd, buf, n, (off_t)(m->head + at));
+  hole = *rc == SCR_SUCCESS && m->sparse && scr_member_hole(m, kind, at, n);
+  if (*rc == SCR_SUCCESS && !hole && kind == SCR_SYMBOL_RED) {
+    ssize_t got = scr_pread_all(m->fd, buf, n, (off_t)(m->head + at));
     if (got < 0) *rc = SCR_ERRNO("cannot read %s", m->red);
     else if ((size_t)got < n) *rc = SCR_ERR(SCR_ERR_MISSING, "%s is shorter than its header says", m->red);
-  } else if (*rc == SCR_SUCCESS) {
-    if (m->sparse && at >= scr_window_length(&m->win)) return NULL;
-    if (m->sparse) {
-      const scr_window_seg* s = scr_window_find(&m->win, at);
-      uint64_t              in = at - m->win.start[s->file];
-      if (s->end - at >= n && (*rc = scr_window_fd(&m->win, s->file, &fd)) == SCR_SUCCESS)
-        if (scr_member_hole(fd, in, n)) p = NULL;
-    }
-    if (*rc == SCR_SUCCESS && p != NULL) *rc = scr_window_view(&m->win, at, buf, n, sum, &p);
-    if (m->frugal) scr_window_close(&m->win);
+  } else if (*rc == SCR_SUCCESS && !hole) {
+    *rc = scr_window_read(&m->win, at, buf, n, sum);
   }
-  if (*rc == SCR_SUCCESS) return p;
-  memset(buf, 0, n);
-  return buf;
+  if (m->frugal) scr_window_close(&m->win);
+  if (*rc != SCR_SUCCESS) memset(buf, 0, n);
+  return hole ? NULL : buf;
 }
 
 /*
@@ -13980,9 +13939,9 @@ SCR_FN void scr_dataset_reconsider(void)
 ** A member of a set is the OWNER of files, the rank that wrote them.  Its RUNNER is the rank that holds them now: the
 ** same rank after an ordinary restart; when fewer ranks read the dataset, one runner acts for several members.
 **
-** The way of a byte: SCR_Complete_output comes to scr_encode_protect, and scr_encoder_open maps the files of all
-** members.  In each round of scr_encoder_run a byte is sent (step), added to a sum (receive, reduce) and, as data
-** that is rebuilt, sent to its owner (deliver).  scr_encoder_store writes the sum, which is parity or data;
+** The way of a byte: SCR_Complete_output comes to scr_encode_protect, and scr_encoder_open opens the files of all
+** members.  In each round of scr_encoder_run a byte is read and sent (step), added to a sum (receive, reduce) and, as
+** data that is rebuilt, sent to its owner (deliver).  scr_encoder_store writes the sum, which is parity or data;
 ** scr_encoder_finish makes the files final.
 **
 ** Uses       platform, errors, memory, path, hash, dataset, kernels, file window, erasure code, MPI helpers
@@ -13990,14 +13949,15 @@ SCR_FN void scr_dataset_reconsider(void)
 ** Invariants
 **   R1  Protecting a set means rebuilding members that have lost their redundancy file, so one engine serves all
 **       schemes in both directions.
-**   R2  Each member that combines a byte of data reads it once, and its CRC32 is computed on the way.
+**   R2  A member reads each byte of its data once, whatever number of sums it goes into, and its CRC32 is computed on
+**       the way.
 **   R3  A runner that fails continues to exchange messages, so that no other runner waits for it.  The runners agree on
 **       renaming files into place only after everything that can fail.
 **   R4  All runners go through the same sequence of steps.  In a step, each member sends at most one piece and receives
 **       at most one.  A runner posts everything that its members do in a step before it waits for any of it, and it
 **       waits in the order of the steps.  So there is no deadlock: of the first incomplete step, a runner that has not
 **       posted its part waits only for earlier steps, and these are complete.  This needs room for a whole step:
-**       SCR_ENCODE_SLOTS exchanges for each member that a runner acts for; pieces are smaller if there are more
+**       SCR_ENCODE_FLIGHT exchanges for each member that a runner acts for; pieces are smaller if there are more
 **       members.
 **   R5  Messages to member T have the tag SCR_TAG_DATA + T.  One runner sends to a member, and that member's runner
 **       receives, in the order of the steps, for whichever of its members the sender acts.  A runner also sends to
@@ -14009,13 +13969,14 @@ SCR_FN void scr_dataset_reconsider(void)
 **            member J sends to J+D and receives from J-D.
 ** ====================================================================================================== */
 
-#define SCR_ENCODE_SLOTS 6 /* exchanges in flight per member that a runner acts for */
+#define SCR_ENCODE_FLIGHT 6 /* exchanges in flight per member that a runner acts for */
 
 /* Bytes of scr_encode.work: what each member needs to tell the others even that it has no memory ... */
 #define SCR_ENCODE_MEMBERS_BYTES (SCR_SET_SIZE_MAX * (4 * sizeof(int64_t) + sizeof(scr_buf) + sizeof(MPI_Request)))
 
 /* ... the slots; and sums enough that the pieces of RS(2) have full size. */
-#define SCR_ENCODE_WORK_BYTES(mpi_buf) (SCR_ENCODE_MEMBERS_BYTES + (2 * SCR_ENCODE_SLOTS + 2 * 2 + 1) * (mpi_buf))
+#define SCR_ENCODE_WORK_BYTES(mpi_buf) \
+  (SCR_ENCODE_MEMBERS_BYTES + (2 * (SCR_ENCODE_FLIGHT + 1) + 2 * 2 + 1) * (mpi_buf))
 
 /* A set, and the means to protect or rebuild it.  All but home, work and damage are the same on all runners. */
 typedef struct {
@@ -14094,7 +14055,7 @@ typedef struct {
   int         reducer; /* whose task it is */
   int         e;       /* number of the task */
   int         result;  /* 1: the piece is a finished symbol of TARGET; 0: a term of the task's sum */
-  char *      in, *out;
+  char *      in, *out; /* OUT is also sent by the later exchanges of its step that have the same symbol to send */
 } scr_encode_slot;
 
 /* The members of a set for which this runner acts, and the state of one run of the engine. */
@@ -14122,8 +14083,9 @@ typedef struct {
   uint64_t         rounds;
   size_t           piece;
   int              rc;
+  const char**     symbol; /* [members]: the symbol that each sends in this step, once it is read */
   scr_encode_slot* slot;
-  int              slots;
+  int              slots, flight; /* slots; exchanges in flight at most */
   uint64_t         issued, ended; /* numbers of exchanges */
   uint64_t         mark[2];       /* issued, when the sums of a round were sent; by round % 2 */
   char *           acc, *term;
@@ -14210,14 +14172,14 @@ SCR_FN void scr_encoder_receive(scr_encoder* c)
 }
 
 /*
-** A free slot for an exchange of ROUND.  There are more slots than exchanges in a step, so if none is free, the oldest
-** exchange, of an earlier step, is completed first (R4).
+** A free slot for an exchange of ROUND.  If as many are in flight as may be, the oldest, of an earlier step, is
+** completed first (R4).  There are so many slots more that those that send the symbol of the slot have ended, too.
 */
 SCR_FN scr_encode_slot* scr_encoder_slot(scr_encoder* c, uint64_t round, int reducer, int e)
 {
   scr_encode_slot* s;
 
-  while (c->issued - c->ended >= (uint64_t)c->slots) scr_encoder_receive(c);
+  while (c->issued - c->ended >= (uint64_t)c->flight) scr_encoder_receive(c);
   s = &c->slot[c->issued++ % (uint64_t)c->slots];
   s->req[0] = s->req[1] = MPI_REQUEST_NULL;
   s->round = round;
@@ -14229,33 +14191,34 @@ SCR_FN scr_encode_slot* scr_encoder_slot(scr_encoder* c, uint64_t round, int red
 }
 
 /*
-** One step of a round: each member sends its symbol to the member D to its right, for that one's task E, and receives
-** one for its own task.
+** Step S of a round has a part for each task E: each member sends to the member S-E to its right, for that one's task
+** E, and receives for its own task E.  All that a member sends in a step is the same symbol, which is read once.
 */
-SCR_FN void scr_encoder_step(scr_encoder* c, uint64_t round, int d, int e)
+SCR_FN void scr_encoder_step(scr_encoder* c, uint64_t round, int s, int e)
 {
-  int a;
+  int a, d = s - e;
 
-  for (a = 0; a < c->members; a++) {
+  for (a = 0; a < c->members && d >= 1 && d < c->ec.n; a++) {
     scr_member*      m = &c->m[a];
     int              to = (m->r + d) % c->ec.n, from = (m->r - d + c->ec.n) % c->ec.n;
     scr_encode_task  out, in;
     int              send = scr_encoder_task(c, round, to, e, &out) && scr_encoder_gives(c, &out, m->r);
     int              recv = scr_encoder_task(c, round, m->r, e, &in) && scr_encoder_gives(c, &in, from);
-    scr_encode_slot* s;
+    scr_encode_slot* x;
     if (!send && !recv) continue;
-    s = scr_encoder_slot(c, round, m->r, e);
+    x = scr_encoder_slot(c, round, m->r, e);
     if (recv) {
-      s->result = c->plain;
-      s->source = from;
-      s->target = m->r;
-      MPI_Irecv(s->in, (int)in.n, MPI_BYTE, scr_encode_runner(c->d, c->x->runner, from), SCR_TAG_DATA + m->r,
-                c->x->comm, &s->req[0]);
+      x->result = c->plain;
+      x->source = from;
+      x->target = m->r;
+      MPI_Irecv(x->in, (int)in.n, MPI_BYTE, scr_encode_runner(c->d, c->x->runner, from), SCR_TAG_DATA + m->r,
+                c->x->comm, &x->req[0]);
     }
     if (send) {
-      const char* p = scr_member_load(m, &c->ec, out.pos, out.offset, out.n, s->out, !c->spread && e == 0, &c->rc);
-      MPI_Isend(p, (int)out.n, MPI_BYTE, scr_encode_runner(c->d, c->x->runner, to), SCR_TAG_DATA + to, c->x->comm,
-                &s->req[1]);
+      if (c->symbol[a] == NULL)
+        c->symbol[a] = scr_member_load(m, &c->ec, out.pos, out.offset, out.n, x->out, !c->spread, &c->rc);
+      MPI_Isend(c->symbol[a], (int)out.n, MPI_BYTE, scr_encode_runner(c->d, c->x->runner, to), SCR_TAG_DATA + to,
+                c->x->comm, &x->req[1]);
     }
   }
 }
@@ -14314,15 +14277,17 @@ SCR_FN void scr_encoder_deliver(scr_encoder* c, uint64_t round)
 SCR_FN int scr_encoder_run(scr_encoder* c)
 {
   uint64_t round;
-  int      a, d, e;
+  int      a, s, e;
 
   for (round = 0; round <= c->rounds; round++) {
     if (round < c->rounds) {
       while (c->ended < c->mark[round % 2]) scr_encoder_receive(c); /* the sums of the round before last are sent */
       for (a = 0; a < c->members; a++)
         memset(&c->begun[scr_encoder_row(c, round, c->m[a].r, 0)], 0, (size_t)c->rows * sizeof *c->begun);
-      for (d = 1; d < c->ec.n; d++)
-        for (e = 0; e < c->tasks; e++) scr_encoder_step(c, round, d, e);
+      for (s = 1; s < c->ec.n + c->tasks - 1; s++) {
+        memset(c->symbol, 0, (size_t)c->members * sizeof *c->symbol);
+        for (e = 0; e < c->tasks; e++) scr_encoder_step(c, round, s, e);
+      }
     }
     if (round == 0) continue;
     while (c->ended < c->issued && c->slot[c->ended % (uint64_t)c->slots].round < round) scr_encoder_receive(c);
@@ -14360,18 +14325,21 @@ SCR_FN int scr_encoder_plan(scr_encoder* c)
   c->plain = !c->spread && (d->scheme == SCR_SCHEME_PARTNER || (d->scheme == SCR_SCHEME_XOR && d->set_size == 2));
   c->tasks = c->spread ? 1 : d->scheme == SCR_SCHEME_PARTNER ? 2 : d->failures;
   c->rows = d->failures > c->tasks ? d->failures : c->tasks;
-  c->slots = SCR_ENCODE_SLOTS * c->members;
+  c->flight = SCR_ENCODE_FLIGHT * c->members;
+  c->slots = c->flight + (c->tasks - 1) * c->members;
   c->worker = (int*)scr_malloc((size_t)d->set_size * sizeof *c->worker);
   c->turn = (int*)scr_malloc((size_t)d->set_size * sizeof *c->turn);
   c->slot = (scr_encode_slot*)scr_malloc((size_t)c->slots * sizeof *c->slot);
+  c->symbol = (const char**)scr_malloc((size_t)c->members * sizeof *c->symbol);
   c->begun = (int*)scr_malloc(2 * (size_t)(c->members * c->rows) * sizeof *c->begun);
-  if (c->worker == NULL || c->turn == NULL || c->slot == NULL || c->begun == NULL) return SCR_ERR_OOM();
+  if (c->worker == NULL || c->turn == NULL || c->slot == NULL || c->symbol == NULL || c->begun == NULL)
+    return SCR_ERR_OOM();
   for (i = 0; i < d->set_size; i++) {
     c->turn[i] = c->spread && whole > 0 && c->lost[i] ? -1 : c->workers;
     if (c->turn[i] >= 0) c->worker[c->workers++] = i;
   }
 
-  parts = (size_t)widest * (size_t)(2 * SCR_ENCODE_SLOTS + 2 * c->rows) + 1;
+  parts = (size_t)widest * (size_t)(2 * (SCR_ENCODE_FLIGHT + c->tasks - 1) + 2 * c->rows) + 1;
   c->piece = room / parts < c->x->mpi_buf ? room / parts : c->x->mpi_buf;
   if (c->piece > 64) c->piece &= ~(size_t)63;
   if (c->piece == 0)
@@ -14779,6 +14747,7 @@ SCR_FN int scr_encoder_end(scr_encoder* c, int rc)
   scr_free(&c->worker);
   scr_free(&c->turn);
   scr_free(&c->slot);
+  scr_free(&c->symbol);
   scr_free(&c->begun);
   return rc;
 }
@@ -19967,7 +19936,7 @@ SCR_FN int scr_settings_keep(void)
   scr.same_ranks = ranks != NULL && strcasecmp(ranks, "same") == 0;
   if (rc != SCR_SUCCESS) return rc;
   scr.halt_exit = !scr.halt_enabled ? 0 : exits == NULL || strcasecmp(exits, "auto") == 0 ? -1 : atoi(exits);
-  scr.work = (char*)scr_malloc(SCR_ENCODE_WORK_BYTES(scr.mpi_buf));
+  scr.work = (char*)scr_malloc_huge(SCR_ENCODE_WORK_BYTES(scr.mpi_buf));
   return scr.work == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
