@@ -5069,7 +5069,7 @@ SCR_FN int scr_helper_start(void)
   return scr_helper.lives;
 }
 
-/* Let the helper carry out JOB after those before it; if there can be no thread, it is done on return. */
+/* Let the helper carry out JOB after those in the queue; if there can be no thread, it is done on return. */
 SCR_FN void scr_job_start(scr_job* job)
 {
   scr_job** end;
@@ -5111,10 +5111,24 @@ SCR_FN int scr_helper_is_idle(void)
   return idle;
 }
 
-/* Wait until JOB is done; the helper takes no pauses meanwhile. */
-SCR_FN void scr_job_wait(const scr_job* job)
+/* Move JOB up in the queue, to the place after the job that is being carried out.  The caller holds the lock. */
+SCR_FN void scr_job_prefer(scr_job* job)
+{
+  scr_job** at;
+
+  if (scr_helper.first == NULL || job == scr_helper.first) return;
+  for (at = &scr_helper.first; *at != NULL && *at != job; at = &(*at)->next) continue;
+  if (*at == NULL) return; /* it is done */
+  *at = job->next;
+  job->next = scr_helper.first->next;
+  scr_helper.first->next = job;
+}
+
+/* Wait until JOB is done, which goes before those that have not begun; the helper takes no pauses meanwhile. */
+SCR_FN void scr_job_wait(scr_job* job)
 {
   pthread_mutex_lock(&scr_helper.lock);
+  scr_job_prefer(job);
   scr_helper.hurry++;
   pthread_cond_broadcast(&scr_helper.changed);
   while (!job->done) pthread_cond_wait(&scr_helper.changed, &scr_helper.lock);
@@ -13975,7 +13989,7 @@ SCR_FN void scr_dataset_reconsider(void)
 #define SCR_ENCODE_MEMBERS_BYTES (SCR_SET_SIZE_MAX * (4 * sizeof(int64_t) + sizeof(scr_buf) + sizeof(MPI_Request)))
 
 /* ... the slots; and sums enough that the pieces of RS(2) have full size. */
-#define SCR_ENCODE_WORK_BYTES(mpi_buf) \
+#define SCR_ENCODE_WORK_BYTES(mpi_buf)                                                                                 \
   (SCR_ENCODE_MEMBERS_BYTES + (2 * (SCR_ENCODE_FLIGHT + 1) + 2 * 2 + 1) * (mpi_buf))
 
 /* A set, and the means to protect or rebuild it.  All but home, work and damage are the same on all runners. */
@@ -14050,11 +14064,11 @@ typedef struct {
 typedef struct {
   MPI_Request req[2];
   uint64_t    round;
-  int         target;  /* a member of this runner; -1: nothing is received */
-  int         source;  /* the member that sends */
-  int         reducer; /* whose task it is */
-  int         e;       /* number of the task */
-  int         result;  /* 1: the piece is a finished symbol of TARGET; 0: a term of the task's sum */
+  int         target;   /* a member of this runner; -1: nothing is received */
+  int         source;   /* the member that sends */
+  int         reducer;  /* whose task it is */
+  int         e;        /* number of the task */
+  int         result;   /* 1: the piece is a finished symbol of TARGET; 0: a term of the task's sum */
   char *      in, *out; /* OUT is also sent by the later exchanges of its step that have the same symbol to send */
 } scr_encode_slot;
 
@@ -17604,8 +17618,8 @@ SCR_FN int scr_flush_run(int id, int may_replace_newer)
 **
 ** A flush begins and ends in calls of the application.  In between, the helper thread of each rank copies, which calls
 ** no MPI; or, with SCR_FLUSH_TYPE=DAEMON, the process scr_transfer of the node, which a death of this run does not end.
-** Each later call of the application asks whether the copies of the oldest flush are done on all ranks, and then checks
-** and commits it.
+** Each later call of the application asks of which flushes the copies are done on all ranks, and then checks and commits
+** these.
 **
 ** With the daemon of a node
 **   begin     Each rank adds its copies to the transfer file of the node, which names this run by its token; where no
@@ -17628,8 +17642,8 @@ SCR_FN int scr_flush_run(int id, int may_replace_newer)
 **            scr_flush_unasked, scr_flush_if_due
 ** Invariants
 **   J4  While a dataset is flushed it is pinned: it is not deleted from the cache, and its entry does not change.
-**   J5  Flushes are committed in the order in which they began, each only after all ranks have copied and checked.
-**       What a flush replaces is found out again before its commit: another one may have been committed meanwhile.
+**   J5  Flushes are committed in any order, each only after all ranks have copied and checked.  What a flush replaces
+**       is found out again before its commit: another one, of a newer dataset too, may have been committed meanwhile.
 **   J6  No two flushes in progress use the same directory or the same temporary names.
 **   J7  Whatever changes the index by name, and the end of a run, first waits for all flushes.
 **   J8  A daemon writes only in bursts, and begins one only while run.lock names the run that wants the copies.  A run
@@ -17927,12 +17941,12 @@ SCR_FN int scr_flights_have(const scr_identity* identity)
 /* ---- asynchronous ---- */
 
 /*
-** End the oldest flush, whose copies are done on this rank: check, commit and free it.  A file that has become corrupt
-** in the cache is rebuilt, and the dataset copied again.  Collective over the world.
+** End flush number I, whose copies are done on this rank: check, commit and free it.  A file that has become corrupt in
+** the cache is rebuilt, and the dataset copied again.  Collective over the world.
 */
-SCR_FN void scr_flight_land(void)
+SCR_FN void scr_flight_land(int i)
 {
-  scr_flush* f = scr_flights.flush[0];
+  scr_flush* f = scr_flights.flush[i];
   int        id = f->id, ckpt = f->desc.ckpt > 0, rc = f->by_daemon ? scr_flight_receive(f) : f->job.rc;
 
   if (rc != SCR_SUCCESS && !f->by_daemon) scr_err_restore(&f->job.why);
@@ -17940,9 +17954,9 @@ SCR_FN void scr_flight_land(void)
   if (rc == SCR_SUCCESS) rc = scr_flush_find_replaced(f);
   if (rc == SCR_SUCCESS) rc = scr_flush_commit(f);
   rc = scr_flush_end(f, rc);
-  scr_free(&scr_flights.flush[0]);
+  scr_free(&scr_flights.flush[i]);
   scr_flights.n--;
-  memmove(scr_flights.flush, scr_flights.flush + 1, (size_t)scr_flights.n * sizeof(scr_flush*));
+  memmove(scr_flights.flush + i, scr_flights.flush + i + 1, (size_t)(scr_flights.n - i) * sizeof(scr_flush*));
   rc = scr_flush_forgive_superseded(id, scr_flush_result(id, ckpt, scr_flush_again(id, 0, rc)));
   if (rc == SCR_SUCCESS) return;
   if (scr.world.rank == 0) scr_warn("%s", scr_err_text);
@@ -17951,38 +17965,61 @@ SCR_FN void scr_flight_land(void)
   scr_flights.failed = rc;
 }
 
+/* The oldest of the first flushes in progress whose copies are done on all ranks, or -1.  Collective over the world. */
+SCR_FN int scr_flight_arrived(void)
+{
+  scr_vote v;
+  int      i, n = scr_flights.n < SCR_VOTE_SLOTS ? scr_flights.n : SCR_VOTE_SLOTS;
+
+  memset(&v, 0, sizeof v);
+  for (i = 0; i < n; i++) v.sum[i] = scr_flight_has_arrived(scr_flights.flush[i]);
+  if (scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) != SCR_SUCCESS) return -1;
+  for (i = 0; i < n; i++)
+    if (v.sum[i] == scr.world.ranks) return i;
+  return -1;
+}
+
 /*
-** Commit the flushes whose copies are done on all ranks, the oldest first.  Collective over the world, if there are
-** flushes in progress.
+** Commit the flushes whose copies are done on all ranks.  Collective over the world, if there are flushes in progress.
 */
 SCR_FN void scr_flush_poll(void)
 {
   scr_err_record why;
-  scr_vote       v;
+  int            i;
 
   if (scr_flights.n == 0) return;
   scr_err_save(&why);
-  while (scr_flights.n > 0) {
-    memset(&v, 0, sizeof v);
-    v.sum[0] = scr_flight_has_arrived(scr_flights.flush[0]);
-    if (scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) != SCR_SUCCESS || v.sum[0] < scr.world.ranks) break;
-    scr_flight_land();
+  while (scr_flights.n > 0 && (i = scr_flight_arrived()) >= 0) scr_flight_land(i);
+  scr_err_restore(&why);
+}
+
+/*
+** Wait for the flushes of datasets that are called NAME, or for all if it is NULL, and commit them.  Collective over
+** the world, if there are flushes in progress.
+*/
+SCR_FN void scr_flush_finish(const char* name)
+{
+  scr_err_record why;
+  int            i = 0;
+
+  if (scr_flights.n == 0) return;
+  scr_err_save(&why);
+  while (i < scr_flights.n) {
+    scr_flush* f = scr_flights.flush[i];
+    if (name != NULL && strcmp(scr_desc_name(&f->desc), name) != 0) {
+      i++;
+      continue;
+    }
+    scr_flight_await(f);
+    scr_flight_land(i);
   }
   scr_err_restore(&why);
 }
 
-/* Wait for all flushes in progress, and commit them.  Collective over the world. */
+/* Wait for all flushes in progress, and commit them.  Collective over the world, if there are any. */
 SCR_FN void scr_flush_finish_all(void)
 {
-  scr_err_record why;
-
-  if (scr_flights.n == 0) return;
-  scr_err_save(&why);
-  while (scr_flights.n > 0) {
-    scr_flight_await(scr_flights.flush[0]);
-    scr_flight_land();
-  }
-  scr_err_restore(&why);
+  scr_flush_finish(NULL);
 }
 
 /*
@@ -18068,14 +18105,14 @@ SCR_FN int scr_flush_was_done(const char* name)
 }
 
 /*
-** Wait for the flush of the dataset NAME, or of all if it is NULL; the first error of those that have ended since the
+** Wait for the flush of the dataset NAME, or for all if it is NULL; the first error of those that have ended since the
 ** last call.  SCR_ERR_NOT_FOUND if the dataset is not on the prefix then.  Collective over the world.
 */
 SCR_FN int scr_flush_wait(const char* name)
 {
   int i, known = 0, rc;
 
-  scr_flush_finish_all();
+  scr_flush_finish(name);
   rc = scr_flights.failed;
   if (rc != SCR_SUCCESS) scr_err_restore(&scr_flights.why);
   scr_flights.failed = SCR_SUCCESS;
@@ -21728,16 +21765,15 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
 /* ---- datasets by name ---- */
 
 /*
-** Start a call that takes the NAME of a dataset, which must be the same on every rank; NULL stands for all datasets if
-** ALL is set.  Collective over the world.
+** Start a call that takes the NAME of a dataset, which must be the same on every rank.  It waits for all flushes first
+** (J7); one that WAITS for flushes itself may have NULL, for all datasets.  Collective over the world.
 */
-SCR_FN int scr_enter_name(const char* call, const char* name, int all)
+SCR_FN int scr_enter_name(const char* call, const char* name, int waits)
 {
   scr_vote v;
-  int      rc = scr_enter(call, SCR_PHASE_IDLE);
+  int      all = waits && name == NULL, rc = scr_enter(call, SCR_PHASE_IDLE);
 
   if (rc != SCR_SUCCESS) return rc;
-  all = all && name == NULL;
   if (!all && (name == NULL || *name == '\0' || strlen(name) >= SCR_MAX_FILENAME)) {
     rc = SCR_ERR(SCR_ERR_ARG, "%s needs the name of a dataset, shorter than %d bytes", call, SCR_MAX_FILENAME);
     name = "";
@@ -21747,7 +21783,7 @@ SCR_FN int scr_enter_name(const char* call, const char* name, int all)
   v.max[1] = -v.max[0];
   rc = scr_vote_all(&v, rc, scr.world.comm);
   if (rc == SCR_SUCCESS && v.max[0] != -v.max[1]) rc = scr_differ(call, all ? "" : name, -1);
-  if (rc == SCR_SUCCESS) scr_flush_finish_all();
+  if (rc == SCR_SUCCESS && !waits) scr_flush_finish_all();
   return scr_report(rc);
 }
 

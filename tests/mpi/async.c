@@ -99,6 +99,34 @@ static void a_later_call_completes_the_flush(void)
   run_gets_shape("ck1", &files);
 }
 
+/* The newest is waited for, and on the prefix before an older one; what is older never takes its place. */
+static void a_flush_that_is_waited_for_goes_first(void)
+{
+  int same;
+
+  for (same = 0; same < 2; same++) {
+    const shape* s = same ? &state : &files;
+    during("%s", s->what);
+    begin_async(2000);
+    set("SCR_CACHE_SIZE=5");
+    OK(SCR_Init());
+    OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, s, 1));
+    OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, s, 1));
+    OK(put_shape("ck3", SCR_FLAG_CHECKPOINT, s, 1));
+    CHECK(in_index() == 0, "%d flushes are over already", in_index());
+    OK(SCR_Wait("ck3"));
+    CHECK(in_index() == 1, "the index has %d", in_index());
+    on_prefix_shape("ck3", s);
+    OK(SCR_Wait(NULL));
+    CHECK(in_index() == (same ? 1 : 3), "the index has %d", in_index());
+    on_prefix_shape("ck3", s);
+    OK(SCR_Finalize());
+    CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
+    lose_all_nodes();
+    run_gets_shape("ck3", s);
+  }
+}
+
 /* Several flushes at a time, of datasets with and without the same names: each is what it would be one by one. */
 static void several_flushes_are_under_way_at_a_time(void)
 {
@@ -530,6 +558,7 @@ const test_case async_cases[] = {CASE(a_run_is_killed_while_it_flushes, ""),
                                  CASE(a_flush_goes_on_behind_the_application, "1 2 4"),
                                  CASE(a_later_call_completes_the_flush, "2"),
                                  CASE(several_flushes_are_under_way_at_a_time, "3"),
+                                 CASE(a_flush_that_is_waited_for_goes_first, "3"),
                                  CASE(the_cache_does_not_grow_with_flushes, "2"),
                                  CASE(calls_by_name_wait_for_flushes, "2"),
                                  CASE(a_deletion_leaves_the_directories_of_flushes, "2"),
