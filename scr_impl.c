@@ -442,8 +442,8 @@ SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format,
 ** Allocation that reports, growing byte buffers, and the few string helpers that C lacks.
 **
 ** Uses       errors.
-** Offers     scr_malloc, scr_malloc_huge, scr_free, scr_strdup, scr_strdupf, scr_strdupfv, scr_fmt, scr_grow, scr_buf, scr_buf_add,
-**            scr_buf_free, scr_str_int64, scr_str_bytes, scr_time_string, scr_utf8_length.
+** Offers     scr_malloc, scr_malloc_huge, scr_free, scr_strdup, scr_strdupf, scr_strdupfv, scr_fmt, scr_grow, scr_buf,
+**            scr_buf_add, scr_buf_free, scr_str_int64, scr_str_bytes, scr_time_string, scr_utf8_length.
 ** Invariants
 **   M1  A failed allocation sets scr_oom (E2) and returns NULL.
 **   M2  A scr_buf on which an append failed stays failed, so that a sequence of appends is checked once, at its end.
@@ -17618,8 +17618,8 @@ SCR_FN int scr_flush_run(int id, int may_replace_newer)
 **
 ** A flush begins and ends in calls of the application.  In between, the helper thread of each rank copies, which calls
 ** no MPI; or, with SCR_FLUSH_TYPE=DAEMON, the process scr_transfer of the node, which a death of this run does not end.
-** Each later call of the application asks of which flushes the copies are done on all ranks, and then checks and commits
-** these.
+** Each later call of the application asks which flushes have all their copies, on all ranks, and then checks and
+** commits these.
 **
 ** With the daemon of a node
 **   begin     Each rank adds its copies to the transfer file of the node, which names this run by its token; where no

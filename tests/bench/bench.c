@@ -258,8 +258,8 @@ static void plain_run(const plain_work* w)
 
 /*
 ** What a set of N members, K of them parity for each byte, moves and writes: of the file NAME, cut into N - K chunks,
-** each chunk goes to K other members, and, on ranks below WRITERS, a file of WRITTEN chunks is written.  No checksums; no
-** sums but those of XOR.  PARTNER is a set of 2 with 1.
+** each chunk goes to K other members, and, on ranks below WRITERS, a file of WRITTEN chunks is written.  No checksums,
+** and no sums but those of XOR.  PARTNER is a set of 2 with 1.
 */
 static void measure_plain(const char* name, int n, int k, int writers, int written, series* s)
 {
@@ -919,7 +919,7 @@ static void report(void)
   all[n++] = &exchange;
   for (i = 0; i < schemes_of_run(); i++) {
     sum_up(&encode[i], 1, "%s: encode", schemes[i].name);
-    sum_up(&steady[i], 1, "%s: complete, the oldest leaves", schemes[i].name);
+    sum_up(&steady[i], 1, "%s: complete, steady state", schemes[i].name);
     sum_up(&whole[i], 1, "%s: start to complete", schemes[i].name);
     all[n++] = &encode[i];
     if (plain_encode[i].n > 0) {
