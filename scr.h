@@ -302,7 +302,7 @@ SCR_API int SCR_Delete(const char* name);
 
 /*
 ** With SCR_FLUSH_ASYNC=1, wait until the flush of the dataset NAME is complete, or all flushes that are under way if
-** NAME is NULL.  Returns the error of a flush that has failed since the last call; its dataset stays in the cache.
+** NAME is NULL.  Returns the error of any flush that has failed since the last call; its dataset stays in the cache.
 ** SCR_ERR_NOT_FOUND if NAME is not on the prefix then, for example because it was not due for a flush (SCR_FLUSH).
 */
 SCR_API int SCR_Wait(const char* name);

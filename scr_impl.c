@@ -105,7 +105,6 @@
 #include <sys/statvfs.h>
 #if defined(__linux__)
 #include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #endif
 #include <sys/time.h>
 #include <sys/types.h>
@@ -13963,24 +13962,24 @@ SCR_FN void scr_dataset_reconsider(void)
 ** Invariants
 **   R1  Protecting a set means rebuilding members that have lost their redundancy file, so one engine serves all
 **       schemes in both directions.
-**   R2  A member reads each byte of its data once, whatever number of sums it goes into, and its CRC32 is computed on
-**       the way.
+**   R2  When a set is protected, a member reads each byte of its data once, whatever number of sums it goes into, and
+**       its CRC32 is computed on the way.
 **   R3  A runner that fails continues to exchange messages, so that no other runner waits for it.  The runners agree on
 **       renaming files into place only after everything that can fail.
-**   R4  All runners go through the same sequence of steps.  In a step, each member sends at most one piece and receives
-**       at most one.  A runner posts everything that its members do in a step before it waits for any of it, and it
-**       waits in the order of the steps.  So there is no deadlock: of the first incomplete step, a runner that has not
-**       posted its part waits only for earlier steps, and these are complete.  This needs room for a whole step:
-**       SCR_ENCODE_FLIGHT exchanges for each member that a runner acts for; pieces are smaller if there are more
-**       members.
+**   R4  All runners go through the same sequence of steps, and in each through its parts, one for each task.  In a
+**       part, each member sends at most one piece and receives at most one.  A runner posts everything that its
+**       members do in a part before it waits for any of it, and it waits in the order of the parts.  So there is no
+**       deadlock: of the first incomplete part, a runner that has not posted its share waits only for earlier ones, and
+**       these are complete.  This needs room for a whole part: SCR_ENCODE_FLIGHT exchanges for each member that a
+**       runner acts for; pieces are smaller if there are more members.
 **   R5  Messages to member T have the tag SCR_TAG_DATA + T.  One runner sends to a member, and that member's runner
-**       receives, in the order of the steps, for whichever of its members the sender acts.  A runner also sends to
+**       receives, in the order of the parts, for whichever of its members the sender acts.  A runner also sends to
 **       itself.
 ** Failure    An error code, which may differ between runners until the caller has agreed.  No file has been replaced;
 **            the entries may have changed.
 ** Source     RAID-5; Plank: A Tutorial on Reed-Solomon Coding for Fault-Tolerance in RAID-like Systems, 1997; Ross and
-**            others: A Case Study in Application I/O on Linux Clusters, SC 2001.  The schedule is pairwise: in step D
-**            member J sends to J+D and receives from J-D.
+**            others: A Case Study in Application I/O on Linux Clusters, SC 2001.  The schedule is pairwise: in part E
+**            of step S, member J sends to J+S-E and receives from J-S+E.
 ** ====================================================================================================== */
 
 #define SCR_ENCODE_FLIGHT 6 /* exchanges in flight per member that a runner acts for */
@@ -14186,8 +14185,9 @@ SCR_FN void scr_encoder_receive(scr_encoder* c)
 }
 
 /*
-** A free slot for an exchange of ROUND.  If as many are in flight as may be, the oldest, of an earlier step, is
-** completed first (R4).  There are so many slots more that those that send the symbol of the slot have ended, too.
+** A free slot for an exchange of ROUND.  If as many are in flight as may be, the oldest, of an earlier part of a step,
+** is completed first (R4).  All exchanges that may send the OUT of the slot have ended, too: they belong to one step,
+** and there are (tasks - 1) * members slots more than exchanges in flight.
 */
 SCR_FN scr_encode_slot* scr_encoder_slot(scr_encoder* c, uint64_t round, int reducer, int e)
 {
@@ -14205,14 +14205,16 @@ SCR_FN scr_encode_slot* scr_encoder_slot(scr_encoder* c, uint64_t round, int red
 }
 
 /*
-** Step S of a round has a part for each task E: each member sends to the member S-E to its right, for that one's task
-** E, and receives for its own task E.  All that a member sends in a step is the same symbol, which is read once.
+** Part E of step S of a round: each member sends to the member S-E to its right, for that one's task E, and receives
+** for its own task E.  In all parts of a step it sends the same symbol, whose position depends on S alone; it is read
+** once.
 */
 SCR_FN void scr_encoder_step(scr_encoder* c, uint64_t round, int s, int e)
 {
   int a, d = s - e;
 
-  for (a = 0; a < c->members && d >= 1 && d < c->ec.n; a++) {
+  if (d < 1 || d >= c->ec.n) return;
+  for (a = 0; a < c->members; a++) {
     scr_member*      m = &c->m[a];
     int              to = (m->r + d) % c->ec.n, from = (m->r - d + c->ec.n) % c->ec.n;
     scr_encode_task  out, in;
@@ -17637,7 +17639,7 @@ SCR_FN int scr_flush_run(int id, int may_replace_newer)
 **
 ** Uses       platform, errors, memory, hash files, dataset, file window, prefix, files of a run, MPI helpers, world,
 **            state, recovery, flush
-** Offers     scr_flush_is_due, scr_daemon_calm, scr_flights_forget, scr_flush_poll, scr_flush_finish_all,
+** Offers     scr_flush_is_due, scr_daemon_calm, scr_flights_forget, scr_flush_poll, scr_flush_finish,
 **            scr_flush_start, scr_flush_take_over, scr_flush_wait, scr_flush_sync, scr_flush_unless_superseded,
 **            scr_flush_unasked, scr_flush_if_due
 ** Invariants
@@ -17658,15 +17660,15 @@ SCR_FN int scr_flush_run(int id, int may_replace_newer)
 ** ====================================================================================================== */
 
 /*
-** RC is the result of a flush of dataset ID, a checkpoint if CKPT is set: move the window of SCR_PREFIX_SIZE, or say
-** where the dataset is still.  Collective over the world; returns RC.
+** RC is the result of a flush of dataset ID: move the window of SCR_PREFIX_SIZE, which ends at checkpoint NEWEST (0: ID
+** is no checkpoint), or say where the dataset is still.  Collective over the world; returns RC.
 */
-SCR_FN int scr_flush_result(int id, int ckpt, int rc)
+SCR_FN int scr_flush_result(int id, int newest, int rc)
 {
   scr_dataset* ds = scr_dataset_find(id);
 
   if (ds != NULL && (rc == SCR_SUCCESS || rc == SCR_ERR_CRC || rc == SCR_ERR_MISSING)) ds->damaged = rc != SCR_SUCCESS;
-  if (rc == SCR_SUCCESS && ckpt) scr_flush_slide(id);
+  if (rc == SCR_SUCCESS && newest > 0) scr_flush_slide(newest);
   if (rc != SCR_SUCCESS && rc != SCR_ERR_STATE && scr_dataset_is_whole(scr_dataset_find(id)))
     rc = SCR_ERR(rc, "%.*s; %s was not flushed, and stays in the cache", scr_err_length, scr_err_text,
                  scr_desc_name(&scr_dataset_find(id)->desc));
@@ -17940,6 +17942,18 @@ SCR_FN int scr_flights_have(const scr_identity* identity)
 
 /* ---- asynchronous ---- */
 
+/* The newest checkpoint that is on the prefix, or dataset ID if there is none that is newer. */
+SCR_FN int scr_flight_newest(int id)
+{
+  int i;
+
+  for (i = 0; i < scr.datasets; i++) {
+    const scr_dataset* ds = &scr.dataset[i];
+    if (ds->desc.ckpt > 0 && ds->on_prefix == SCR_PREFIX_YES && ds->desc.identity.id > id) id = ds->desc.identity.id;
+  }
+  return id;
+}
+
 /*
 ** End flush number I, whose copies are done on this rank: check, commit and free it.  A file that has become corrupt in
 ** the cache is rebuilt, and the dataset copied again.  Collective over the world.
@@ -17947,7 +17961,8 @@ SCR_FN int scr_flights_have(const scr_identity* identity)
 SCR_FN void scr_flight_land(int i)
 {
   scr_flush* f = scr_flights.flush[i];
-  int        id = f->id, ckpt = f->desc.ckpt > 0, rc = f->by_daemon ? scr_flight_receive(f) : f->job.rc;
+  int        id = f->id, newest = f->desc.ckpt > 0 ? scr_flight_newest(id) : 0;
+  int        rc = f->by_daemon ? scr_flight_receive(f) : f->job.rc;
 
   if (rc != SCR_SUCCESS && !f->by_daemon) scr_err_restore(&f->job.why);
   rc = scr_agree(scr_flush_check(f, rc), scr.world.comm);
@@ -17957,7 +17972,7 @@ SCR_FN void scr_flight_land(int i)
   scr_free(&scr_flights.flush[i]);
   scr_flights.n--;
   memmove(scr_flights.flush + i, scr_flights.flush + i + 1, (size_t)(scr_flights.n - i) * sizeof(scr_flush*));
-  rc = scr_flush_forgive_superseded(id, scr_flush_result(id, ckpt, scr_flush_again(id, 0, rc)));
+  rc = scr_flush_forgive_superseded(id, scr_flush_result(id, newest, scr_flush_again(id, 0, rc)));
   if (rc == SCR_SUCCESS) return;
   if (scr.world.rank == 0) scr_warn("%s", scr_err_text);
   if (scr_flights.failed != SCR_SUCCESS) return;
@@ -17993,9 +18008,22 @@ SCR_FN void scr_flush_poll(void)
   scr_err_restore(&why);
 }
 
+/* Nobody waits any more: if the daemon of this node copies for this rank, it keeps to the limits again.  Local. */
+SCR_FN void scr_flights_slow_down(void)
+{
+  scr_transfer t;
+  int          i, rc, by_daemon = 0;
+
+  for (i = 0; i < scr_flights.n; i++) by_daemon += scr_flights.flush[i]->by_daemon;
+  if (by_daemon == 0) return;
+  rc = scr_transfer_open(&t, scr.world.cntl);
+  if (rc == SCR_SUCCESS) scr_daemon_steer(&t, 1);
+  if (scr_transfer_close(&t, rc, 1) != SCR_SUCCESS) scr_dbg(1, "%s", scr_err_text);
+}
+
 /*
-** Wait for the flushes of datasets that are called NAME, or for all if it is NULL, and commit them.  Collective over
-** the world, if there are flushes in progress.
+** Wait for the flushes of datasets with the name or the directory NAME, or for all if it is NULL, and commit them.
+** Collective over the world, if there are flushes in progress.
 */
 SCR_FN void scr_flush_finish(const char* name)
 {
@@ -18006,20 +18034,15 @@ SCR_FN void scr_flush_finish(const char* name)
   scr_err_save(&why);
   while (i < scr_flights.n) {
     scr_flush* f = scr_flights.flush[i];
-    if (name != NULL && strcmp(scr_desc_name(&f->desc), name) != 0) {
+    if (name != NULL && strcmp(scr_desc_name(&f->desc), name) != 0 && strcmp(f->dir, name) != 0) {
       i++;
       continue;
     }
     scr_flight_await(f);
     scr_flight_land(i);
   }
+  scr_flights_slow_down();
   scr_err_restore(&why);
-}
-
-/* Wait for all flushes in progress, and commit them.  Collective over the world, if there are any. */
-SCR_FN void scr_flush_finish_all(void)
-{
-  scr_flush_finish(NULL);
 }
 
 /*
@@ -18042,7 +18065,7 @@ SCR_FN int scr_flush_start(int id, int resumes)
   rc = scr_flush_prepare(f, id, 0);
   if (rc == SCR_SUCCESS && resumes && !f->committed) rc = scr_agree(scr_flight_fits(f), scr.world.comm);
   if (rc != SCR_SUCCESS || f->committed) {
-    rc = scr_flush_result(id, ckpt, scr_flush_end(f, rc));
+    rc = scr_flush_result(id, ckpt ? id : 0, scr_flush_end(f, rc));
     scr_free(&f);
     return rc;
   }
@@ -18142,14 +18165,15 @@ SCR_FN int scr_flush_sync(int id, int may_replace_newer)
   const scr_dataset* ds;
   int                ckpt;
 
-  scr_flush_finish_all(); /* this one, too, may be under way */
+  scr_flush_finish(NULL); /* this one, too, may be under way */
   ds = scr_dataset_find(id);
   if (!scr_dataset_is_whole(ds)) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is not in the cache", id);
   if (ds->on_prefix == SCR_PREFIX_YES) return SCR_SUCCESS;
   if (!scr_dataset_is_cached(ds) && ds->on_prefix == SCR_PREFIX_RENAMING) return SCR_SUCCESS;
   if (!scr_dataset_is_cached(ds)) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is only on the prefix", id);
   ckpt = ds->desc.ckpt > 0;
-  return scr_flush_result(id, ckpt, scr_flush_again(id, may_replace_newer, scr_flush_run(id, may_replace_newer)));
+  return scr_flush_result(id, ckpt ? id : 0,
+                          scr_flush_again(id, may_replace_newer, scr_flush_run(id, may_replace_newer)));
 }
 
 /* ---- when ---- */
@@ -18302,7 +18326,7 @@ SCR_FN int scr_room_settle(const scr_reddesc* d)
   const scr_dataset*   newest;
 
   if (!scr.flush_async || scr_room_count(d->store) <= (s != NULL ? s->max_count : 1)) return 0;
-  scr_flush_finish_all();
+  scr_flush_finish(NULL);
   newest = scr_room_newest(0);
   if (scr_room_trim(d, newest != NULL ? newest->desc.identity.id : 0, 0) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
   return 1;
@@ -18491,7 +18515,7 @@ SCR_FN int scr_room_make(const scr_reddesc* d, int64_t need, int tight, int* too
 
   *too_large = 0;
   if (!tight) return SCR_SUCCESS;
-  scr_flush_finish_all(); /* what is pinned cannot make room */
+  scr_flush_finish(NULL); /* what is pinned cannot make room */
   rc = scr_room_look(d, need - scr_room_spare(d->store, SCR_ROOM_WORK), too_large);
   if (rc != SCR_SUCCESS || *too_large) return rc;
   if (scr.cache_keep) {
@@ -20547,7 +20571,7 @@ SCR_FN int scr_run_flush_newest(void)
   scr_err_record     why;
   int                i, rc = SCR_SUCCESS, tried = newest != NULL && scr.flush_every > 0;
 
-  scr_flush_finish_all();
+  scr_flush_finish(NULL);
   if (scr.flush_every == 0 && scr.world.rank == 0) scr_run_note_end();
   if (tried) rc = scr_flush_unasked(newest->desc.identity.id);
   scr_err_save(&why);
@@ -21783,7 +21807,7 @@ SCR_FN int scr_enter_name(const char* call, const char* name, int waits)
   v.max[1] = -v.max[0];
   rc = scr_vote_all(&v, rc, scr.world.comm);
   if (rc == SCR_SUCCESS && v.max[0] != -v.max[1]) rc = scr_differ(call, all ? "" : name, -1);
-  if (rc == SCR_SUCCESS && !waits) scr_flush_finish_all();
+  if (rc == SCR_SUCCESS && !waits) scr_flush_finish(NULL);
   return scr_report(rc);
 }
 

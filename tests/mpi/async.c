@@ -3,6 +3,7 @@
 */
 #include "mpi_test.h"
 
+#include <glob.h>
 #include <pthread.h>
 
 static size_t large(int i)
@@ -125,6 +126,24 @@ static void a_flush_that_is_waited_for_goes_first(void)
     lose_all_nodes();
     run_gets_shape("ck3", s);
   }
+}
+
+/* What is older and completed later does not stay beside the newest. */
+static void the_window_of_the_prefix_ends_at_the_newest(void)
+{
+  begin_async(2000);
+  set("SCR_CACHE_SIZE=5");
+  set("SCR_PREFIX_SIZE=1");
+  OK(SCR_Init());
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
+  OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, &files, 1));
+  OK(put_shape("ck3", SCR_FLAG_CHECKPOINT, &files, 1));
+  OK(SCR_Wait("ck3"));
+  OK(SCR_Finalize());
+  CHECK(in_index() == 1, "the index has %d", in_index());
+  on_prefix_shape("ck3", &files);
+  lose_all_nodes();
+  run_gets_shape("ck3", &files);
 }
 
 /* Several flushes at a time, of datasets with and without the same names: each is what it would be one by one. */
@@ -428,6 +447,26 @@ static void a_daemon_copies(void)
   }
 }
 
+static void the_daemon_keeps_to_the_limits_after_a_wait_for_one_flush(void)
+{
+  char   below[RECORDS_MAX] = "", pattern[1000];
+  glob_t found;
+
+  init_with_daemon(2000, 0);
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
+  OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, &files, 1));
+  OK(SCR_Wait("ck1"));
+  CHECK(in_index() == 1, "the index has %d", in_index());
+  snprintf(pattern, sizeof pattern, "%s/cntl/*/scr.*/node.*/transfer.scrinfo", case_dir);
+  CHECK(glob(pattern, 0, NULL, &found) == 0, "there is no transfer file");
+  if (rank == 0 && found.gl_pathc > 0)
+    CHECK(record_find(found.gl_pathv[0], "BW", below) == 1 && atof(below) > 0, "BW is %s", below);
+  globfree(&found);
+  OK(SCR_Wait(NULL));
+  OK(SCR_Finalize());
+  end_daemon();
+}
+
 /* The run dies at some moment of a flush, and the daemon goes on. */
 static void die_beside_a_daemon(int n, int packed)
 {
@@ -559,6 +598,7 @@ const test_case async_cases[] = {CASE(a_run_is_killed_while_it_flushes, ""),
                                  CASE(a_later_call_completes_the_flush, "2"),
                                  CASE(several_flushes_are_under_way_at_a_time, "3"),
                                  CASE(a_flush_that_is_waited_for_goes_first, "3"),
+                                 CASE(the_window_of_the_prefix_ends_at_the_newest, "3"),
                                  CASE(the_cache_does_not_grow_with_flushes, "2"),
                                  CASE(calls_by_name_wait_for_flushes, "2"),
                                  CASE(a_deletion_leaves_the_directories_of_flushes, "2"),
@@ -570,5 +610,6 @@ const test_case async_cases[] = {CASE(a_run_is_killed_while_it_flushes, ""),
                                  CASE(what_is_corrupt_in_the_cache_is_rebuilt_while_it_is_flushed, "4"),
                                  CASE(a_run_that_dies_in_a_flush_loses_nothing, "2"),
                                  CASE(a_daemon_copies, "1 2 4"),
+                                 CASE(the_daemon_keeps_to_the_limits_after_a_wait_for_one_flush, "3"),
                                  CASE(a_run_that_dies_beside_a_daemon_loses_nothing, "2"),
                                  CASES_END};
