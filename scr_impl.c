@@ -5115,7 +5115,7 @@ SCR_FN void scr_job_prefer(scr_job* job)
 {
   scr_job** at;
 
-  if (scr_helper.first == NULL || job == scr_helper.first) return;
+  if (job == scr_helper.first) return;
   for (at = &scr_helper.first; *at != NULL && *at != job; at = &(*at)->next) continue;
   if (*at == NULL) return; /* it is done */
   *at = job->next;
@@ -14220,21 +14220,21 @@ SCR_FN void scr_encoder_step(scr_encoder* c, uint64_t round, int s, int e)
     scr_encode_task  out, in;
     int              send = scr_encoder_task(c, round, to, e, &out) && scr_encoder_gives(c, &out, m->r);
     int              recv = scr_encoder_task(c, round, m->r, e, &in) && scr_encoder_gives(c, &in, from);
-    scr_encode_slot* x;
+    scr_encode_slot* slot;
     if (!send && !recv) continue;
-    x = scr_encoder_slot(c, round, m->r, e);
+    slot = scr_encoder_slot(c, round, m->r, e);
     if (recv) {
-      x->result = c->plain;
-      x->source = from;
-      x->target = m->r;
-      MPI_Irecv(x->in, (int)in.n, MPI_BYTE, scr_encode_runner(c->d, c->x->runner, from), SCR_TAG_DATA + m->r,
-                c->x->comm, &x->req[0]);
+      slot->result = c->plain;
+      slot->source = from;
+      slot->target = m->r;
+      MPI_Irecv(slot->in, (int)in.n, MPI_BYTE, scr_encode_runner(c->d, c->x->runner, from), SCR_TAG_DATA + m->r,
+                c->x->comm, &slot->req[0]);
     }
     if (send) {
       if (c->symbol[a] == NULL)
-        c->symbol[a] = scr_member_load(m, &c->ec, out.pos, out.offset, out.n, x->out, !c->spread, &c->rc);
+        c->symbol[a] = scr_member_load(m, &c->ec, out.pos, out.offset, out.n, slot->out, !c->spread, &c->rc);
       MPI_Isend(c->symbol[a], (int)out.n, MPI_BYTE, scr_encode_runner(c->d, c->x->runner, to), SCR_TAG_DATA + to,
-                c->x->comm, &x->req[1]);
+                c->x->comm, &slot->req[1]);
     }
   }
 }
@@ -14322,7 +14322,7 @@ SCR_FN int scr_encoder_run(scr_encoder* c)
 SCR_FN int scr_encoder_plan(scr_encoder* c)
 {
   const scr_reddesc* d = c->d;
-  int                i, j, data = 0, whole = 0, widest = 0, rc;
+  int                i, j, data = 0, whole = 0, widest = 0, slots, rc;
   uint64_t           most = 1, pieces;
   size_t             room = SCR_ENCODE_WORK_BYTES(c->x->mpi_buf) - SCR_ENCODE_MEMBERS_BYTES, parts;
   char*              p = c->x->work + SCR_ENCODE_MEMBERS_BYTES;
@@ -14341,8 +14341,9 @@ SCR_FN int scr_encoder_plan(scr_encoder* c)
   c->plain = !c->spread && (d->scheme == SCR_SCHEME_PARTNER || (d->scheme == SCR_SCHEME_XOR && d->set_size == 2));
   c->tasks = c->spread ? 1 : d->scheme == SCR_SCHEME_PARTNER ? 2 : d->failures;
   c->rows = d->failures > c->tasks ? d->failures : c->tasks;
+  slots = SCR_ENCODE_FLIGHT + c->tasks - 1; /* of each member */
   c->flight = SCR_ENCODE_FLIGHT * c->members;
-  c->slots = c->flight + (c->tasks - 1) * c->members;
+  c->slots = slots * c->members;
   c->worker = (int*)scr_malloc((size_t)d->set_size * sizeof *c->worker);
   c->turn = (int*)scr_malloc((size_t)d->set_size * sizeof *c->turn);
   c->slot = (scr_encode_slot*)scr_malloc((size_t)c->slots * sizeof *c->slot);
@@ -14355,7 +14356,7 @@ SCR_FN int scr_encoder_plan(scr_encoder* c)
     if (c->turn[i] >= 0) c->worker[c->workers++] = i;
   }
 
-  parts = (size_t)widest * (size_t)(2 * (SCR_ENCODE_FLIGHT + c->tasks - 1) + 2 * c->rows) + 1;
+  parts = (size_t)widest * (size_t)(2 * slots + 2 * c->rows) + 1;
   c->piece = room / parts < c->x->mpi_buf ? room / parts : c->x->mpi_buf;
   if (c->piece > 64) c->piece &= ~(size_t)63;
   if (c->piece == 0)
@@ -17722,6 +17723,16 @@ SCR_FN void scr_daemon_steer(scr_transfer* t, int limits)
   scr_transfer_steer(t, scr.world.prefix, scr.token, scr.pace.rate * ranks, limits ? scr.pace.share * 100 : 0);
 }
 
+/* The same, at once: the transfer file of this node changes for this alone.  Local. */
+SCR_FN int scr_daemon_steer_now(int limits)
+{
+  scr_transfer t;
+  int          rc = scr_transfer_open(&t, scr.world.cntl);
+
+  if (rc == SCR_SUCCESS) scr_daemon_steer(&t, limits);
+  return scr_transfer_close(&t, rc, 1);
+}
+
 /*
 ** Before this run changes anything in the cache: since run.lock names this run, the daemon of this node begins no
 ** burst, and after this call none goes on (J8).  What it was to copy is taken back, unless this run may go on with it.
@@ -17877,16 +17888,10 @@ SCR_FN int scr_flight_has_arrived(scr_flush* f)
 */
 SCR_FN void scr_flight_await(scr_flush* f)
 {
-  scr_transfer t;
-  double       since = scr_wtime();
-  uint64_t     bytes = 0;
-  int          rc;
+  double   since = scr_wtime();
+  uint64_t bytes = 0;
 
-  if (f->by_daemon && !f->arrived) {
-    rc = scr_transfer_open(&t, scr.world.cntl);
-    if (rc == SCR_SUCCESS) scr_daemon_steer(&t, 0);
-    scr_transfer_close(&t, rc, 1);
-  }
+  if (f->by_daemon && !f->arrived) scr_daemon_steer_now(0);
   while (f->by_daemon && !f->arrived) {
     f->looked = 0;
     if (scr_flight_has_arrived(f) || !f->by_daemon) break;
@@ -18011,14 +18016,10 @@ SCR_FN void scr_flush_poll(void)
 /* Nobody waits any more: if the daemon of this node copies for this rank, it keeps to the limits again.  Local. */
 SCR_FN void scr_flights_slow_down(void)
 {
-  scr_transfer t;
-  int          i, rc, by_daemon = 0;
+  int i, by_daemon = 0;
 
   for (i = 0; i < scr_flights.n; i++) by_daemon += scr_flights.flush[i]->by_daemon;
-  if (by_daemon == 0) return;
-  rc = scr_transfer_open(&t, scr.world.cntl);
-  if (rc == SCR_SUCCESS) scr_daemon_steer(&t, 1);
-  if (scr_transfer_close(&t, rc, 1) != SCR_SUCCESS) scr_dbg(1, "%s", scr_err_text);
+  if (by_daemon > 0 && scr_daemon_steer_now(1) != SCR_SUCCESS) scr_dbg(1, "%s", scr_err_text);
 }
 
 /*
@@ -18053,7 +18054,7 @@ SCR_FN void scr_flush_finish(const char* name)
 SCR_FN int scr_flush_start(int id, int resumes)
 {
   scr_flush* f = (scr_flush*)scr_malloc(sizeof *f);
-  int        ckpt = scr_dataset_find(id)->desc.ckpt > 0, rc = SCR_SUCCESS;
+  int        newest = scr_dataset_find(id)->desc.ckpt > 0 ? id : 0, rc = SCR_SUCCESS;
 
   if (f == NULL || !scr_grow(&scr_flights.flush, scr_flights.n, sizeof *scr_flights.flush)) rc = SCR_ERR_OOM();
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) {
@@ -18065,7 +18066,7 @@ SCR_FN int scr_flush_start(int id, int resumes)
   rc = scr_flush_prepare(f, id, 0);
   if (rc == SCR_SUCCESS && resumes && !f->committed) rc = scr_agree(scr_flight_fits(f), scr.world.comm);
   if (rc != SCR_SUCCESS || f->committed) {
-    rc = scr_flush_result(id, ckpt ? id : 0, scr_flush_end(f, rc));
+    rc = scr_flush_result(id, newest, scr_flush_end(f, rc));
     scr_free(&f);
     return rc;
   }
@@ -18163,7 +18164,7 @@ SCR_FN int scr_flush_wait(const char* name)
 SCR_FN int scr_flush_sync(int id, int may_replace_newer)
 {
   const scr_dataset* ds;
-  int                ckpt;
+  int                newest;
 
   scr_flush_finish(NULL); /* this one, too, may be under way */
   ds = scr_dataset_find(id);
@@ -18171,9 +18172,8 @@ SCR_FN int scr_flush_sync(int id, int may_replace_newer)
   if (ds->on_prefix == SCR_PREFIX_YES) return SCR_SUCCESS;
   if (!scr_dataset_is_cached(ds) && ds->on_prefix == SCR_PREFIX_RENAMING) return SCR_SUCCESS;
   if (!scr_dataset_is_cached(ds)) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is only on the prefix", id);
-  ckpt = ds->desc.ckpt > 0;
-  return scr_flush_result(id, ckpt ? id : 0,
-                          scr_flush_again(id, may_replace_newer, scr_flush_run(id, may_replace_newer)));
+  newest = ds->desc.ckpt > 0 ? id : 0;
+  return scr_flush_result(id, newest, scr_flush_again(id, may_replace_newer, scr_flush_run(id, may_replace_newer)));
 }
 
 /* ---- when ---- */

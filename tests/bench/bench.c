@@ -883,6 +883,11 @@ static void print_calls(void)
   }
 }
 
+static void print_ratio(const char* between, int i, const char* step, double ratio)
+{
+  printf(json ? "%s{\"step\": \"%s: %s\", \"ratio\": %.3f}" : "%s%s %s %.2f", between, schemes[i].name, step, ratio);
+}
+
 /* How much longer the library takes than plain MPI, which checks nothing; a rebuild without the check. */
 static void print_ratios(void)
 {
@@ -892,14 +897,11 @@ static void print_ratios(void)
   printf(json ? " ],\n \"to_plain_mpi\": [" : "Time over plain MPI: ");
   for (i = 0; i < schemes_of_run(); i++) {
     if (plain_encode[i].n == 0) continue;
-    printf(json ? "%s{\"step\": \"%s: encode\", \"ratio\": %.3f}" : "%s%s encode %.2f", between, schemes[i].name,
-           encode[i].median / plain_encode[i].median);
+    print_ratio(between, i, "encode", encode[i].median / plain_encode[i].median);
     between = ", ";
-    printf(json ? "%s{\"step\": \"%s: complete\", \"ratio\": %.3f}" : "%s%s complete %.2f", between, schemes[i].name,
-           steady[i].median / plain_encode[i].median);
+    print_ratio(between, i, "complete", steady[i].median / plain_encode[i].median);
     if (plain_rebuild[i].n > 0)
-      printf(json ? "%s{\"step\": \"%s: rebuild\", \"ratio\": %.3f}" : "%s%s rebuild %.2f", between, schemes[i].name,
-             (rebuild[i].median - verify[i].median) / plain_rebuild[i].median);
+      print_ratio(between, i, "rebuild", (rebuild[i].median - verify[i].median) / plain_rebuild[i].median);
   }
   printf("\n");
 }

@@ -100,6 +100,29 @@ static void a_later_call_completes_the_flush(void)
   run_gets_shape("ck1", &files);
 }
 
+/* SCR_Init, and three checkpoints of the shape S, whose flushes go on. */
+static void three_under_way(const shape* s)
+{
+  set("SCR_CACHE_SIZE=5");
+  OK(SCR_Init());
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, s, 1));
+  OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, s, 1));
+  OK(put_shape("ck3", SCR_FLAG_CHECKPOINT, s, 1));
+  CHECK(in_index() == 0, "%d flushes are over already", in_index());
+}
+
+/* The index has N datasets, now and after the run, which ends; the newest is whole, and can be loaded. */
+static void the_newest_is_left(const shape* s, int n)
+{
+  CHECK(in_index() == n, "the index has %d", in_index());
+  on_prefix_shape("ck3", s);
+  OK(SCR_Finalize());
+  CHECK(in_index() == n, "the index has %d", in_index());
+  CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
+  lose_all_nodes();
+  run_gets_shape("ck3", s);
+}
+
 /* The newest is waited for, and on the prefix before an older one; what is older never takes its place. */
 static void a_flush_that_is_waited_for_goes_first(void)
 {
@@ -109,22 +132,12 @@ static void a_flush_that_is_waited_for_goes_first(void)
     const shape* s = same ? &state : &files;
     during("%s", s->what);
     begin_async(2000);
-    set("SCR_CACHE_SIZE=5");
-    OK(SCR_Init());
-    OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, s, 1));
-    OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, s, 1));
-    OK(put_shape("ck3", SCR_FLAG_CHECKPOINT, s, 1));
-    CHECK(in_index() == 0, "%d flushes are over already", in_index());
+    three_under_way(s);
     OK(SCR_Wait("ck3"));
     CHECK(in_index() == 1, "the index has %d", in_index());
     on_prefix_shape("ck3", s);
     OK(SCR_Wait(NULL));
-    CHECK(in_index() == (same ? 1 : 3), "the index has %d", in_index());
-    on_prefix_shape("ck3", s);
-    OK(SCR_Finalize());
-    CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
-    lose_all_nodes();
-    run_gets_shape("ck3", s);
+    the_newest_is_left(s, same ? 1 : 3);
   }
 }
 
@@ -132,18 +145,10 @@ static void a_flush_that_is_waited_for_goes_first(void)
 static void the_window_of_the_prefix_ends_at_the_newest(void)
 {
   begin_async(2000);
-  set("SCR_CACHE_SIZE=5");
   set("SCR_PREFIX_SIZE=1");
-  OK(SCR_Init());
-  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
-  OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, &files, 1));
-  OK(put_shape("ck3", SCR_FLAG_CHECKPOINT, &files, 1));
+  three_under_way(&files);
   OK(SCR_Wait("ck3"));
-  OK(SCR_Finalize());
-  CHECK(in_index() == 1, "the index has %d", in_index());
-  on_prefix_shape("ck3", &files);
-  lose_all_nodes();
-  run_gets_shape("ck3", &files);
+  the_newest_is_left(&files, 1); /* the older ones come in SCR_Finalize */
 }
 
 /* Several flushes at a time, of datasets with and without the same names: each is what it would be one by one. */
@@ -155,19 +160,9 @@ static void several_flushes_are_under_way_at_a_time(void)
     const shape* s = same ? &state : &files;
     during("%s", s->what);
     begin_async(100000);
-    set("SCR_CACHE_SIZE=5");
-    OK(SCR_Init());
-    OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, s, 1));
-    OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, s, 1));
-    OK(put_shape("ck3", SCR_FLAG_CHECKPOINT, s, 1));
-    CHECK(in_index() == 0, "%d flushes are over already", in_index());
+    three_under_way(s);
     OK(SCR_Wait(NULL));
-    CHECK(in_index() == (same ? 1 : 3), "the index has %d", in_index());
-    on_prefix_shape("ck3", s);
-    OK(SCR_Finalize());
-    CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
-    lose_all_nodes();
-    run_gets_shape("ck3", s);
+    the_newest_is_left(s, same ? 1 : 3);
     if (!same) {
       OK(SCR_Init());
       OK(SCR_Delete("ck3"));
