@@ -45,12 +45,12 @@ endif
 LIBS     = -lz -lpthread $(MYSQL_LIBS)
 
 .DEFAULT_GOAL := all
-.PHONY: all setup demo fortran check check-long check-scale lint sanitize bench install clean help
+.PHONY: all setup demo fortran check check-quick check-long check-scale lint sanitize bench install clean help
 
 # A goal that is built waits for setup, when both are asked for; and setup knows what for.
 ifneq (,$(filter setup,$(MAKECMDGOALS)))
 libscr.a scr_impl.o tools/scr $(EXAMPLES) $(FORTRAN) tests/unit/unit: | setup
-check check-long check-scale demo fortran lint sanitize bench: | setup
+check check-quick check-long check-scale demo fortran lint sanitize bench: | setup
 endif
 
 all: libscr.a tools/scr $(COMMANDS) $(EXAMPLES) ## libscr.a, the commands in tools/, the examples
@@ -90,6 +90,9 @@ tests/unit/unit: $(wildcard tests/unit/*.c tests/unit/*.h) scr_impl.c scr.h
 
 demo: all ## a solver is killed, loses a node, rebuilds, and ends with the same answer
 	$(Q)MPIEXEC="$(MPIEXEC)" sh examples/demo.sh
+
+check-quick: all tests/unit/unit ## the demo, the unit tests, and the main cases on 4 ranks
+	$(Q)$(RUN_ENV) bash tests/quick.sh
 
 check: all tests/unit/unit ## all tests
 	$(Q)$(RUN_ENV) bash tests/run.sh check

@@ -53,6 +53,12 @@
 #ifndef SCR_WAIT_SPINS
 #define SCR_WAIT_SPINS 20 /* times a wait tests without progress before it yields the processor */
 #endif
+#ifndef SCR_LOOK_SECONDS
+#define SCR_LOOK_SECONDS 1.0 /* between two looks of SCR_Need_checkpoint and SCR_Should_exit at the halt file */
+#endif
+#ifndef SCR_SOMETIMES
+#define SCR_SOMETIMES(name) ((void)0) /* marks a rare branch: the simulator of tests/sim tells which it has not seen */
+#endif
 /* -DSCR_LOCK_BASES: only the system's parameter file may set SCR_CNTL_BASE. */
 /* -DSCR_STATIC: does not look up the account's name, which needs the shared C library even in a static program. */
 /* -DSCR_WITH_FORTRAN: adds the calls for Fortran. */
@@ -317,9 +323,11 @@ SCR_FN uint64_t scr_random(void)
 ** The record of this process's last error, and the lines that the library prints.
 **
 ** Uses       nothing
-** Offers     SCR_ERR, SCR_ERRNO, SCR_ERR_OOM, scr_warn, scr_dbg, SCR_ERR_TEXT_MAX; scr_warn, scr_dbg, scr_err_record;
-**            scr_err_text, scr_err_length, scr_err_named, scr_err_secondhand, scr_oom, scr_debug, scr_msg_rank,
-**            scr_msg_host, scr_err_is_damage, scr_code_text, scr_err_save, scr_err_restore, scr_msg_print
+** Offers     SCR_ERR, SCR_ERRNO, SCR_ERR_OOM, scr_warn, scr_warn_each, scr_dbg, SCR_ERR_TEXT_MAX, SCR_S, SCR_MSG_RANKS;
+**            scr_err_record, scr_msg; scr_err_text, scr_err_length, scr_err_named, scr_err_secondhand, scr_err_ranks,
+**            scr_err_line, scr_oom, scr_debug, scr_msg_rank, scr_msg_ranks, scr_msg_host, scr_err_is_damage,
+**            scr_code_text, scr_errno_text, scr_err_save, scr_err_restore, scr_err_print, scr_msg_print, scr_msg_find,
+**            scr_msg_line, scr_msg_forget, scr_msg_keep, scr_msg_each, scr_msg_print_all
 ** Invariants
 **   E1  SCR_ERR and SCR_ERRNO record an error; they never print it.  It is printed once, by the public call that fails
 **       or by scr_warn.
@@ -327,19 +335,25 @@ SCR_FN uint64_t scr_random(void)
 **       it.  While it is set, no metadata is packed, so that an incomplete structure never reaches the disk.
 **   E3  While scr_oom is set, no file of the cache is deleted: without memory we cannot tell which files are still
 **       needed.
+**   E4  What many ranks may find, each alone, waits in scr_msg_waits until all ranks vote: then the first of them
+**       prints one line for all (N4).  Nothing that waits is dropped, but for an error that the vote itself carries.
 ** Failure    None.
 ** ====================================================================================================== */
 
 #define SCR_ERR_TEXT_MAX 3072
+#define SCR_S(n)         ((n) == 1 ? "" : "s") /* for plurals in messages */
 
 /* Each thread has its own record; a thread that copies files hands its error over when it ends (W5). */
 static SCR_THREAD char scr_err_text[SCR_ERR_TEXT_MAX]; /* message of the last error */
-static SCR_THREAD int  scr_err_length = 0;             /* its length in bytes without the [file:line] at its end */
-static SCR_THREAD int  scr_err_named = 0;              /* 1: it begins with the rank that found the error */
+static SCR_THREAD int  scr_err_length = 0;             /* in bytes, without the [file:line] that SCR_DEBUG adds */
+static SCR_THREAD int  scr_err_named = 0;              /* 1: it begins with the rank that found it, and its host */
 static SCR_THREAD int  scr_err_secondhand = 0;         /* 1: it may only repeat that another rank failed */
+static SCR_THREAD int  scr_err_ranks = 0;              /* ranks that had an error when they voted on this one; or 1 */
+static SCR_THREAD int  scr_err_line = 0;               /* of the source, where the error was made */
 static SCR_THREAD int  scr_oom = 0;
 static int             scr_debug = 0;     /* the value of SCR_DEBUG */
 static int             scr_msg_rank = -1; /* rank in the library's world; -1 in serial programs */
+static int             scr_msg_ranks = 0; /* ranks of that world; 0 while there is none */
 static char            scr_msg_host[256] = "";
 
 /* Returns 1 if CODE says that the dataset itself is bad, and not merely that an operation failed while reading it. */
@@ -364,6 +378,17 @@ SCR_FN const char* scr_code_text(int code)
 #undef SCR_ERRORS_CASE
 }
 
+/* The text of ERRNUM in TEXT, of N bytes, or elsewhere; other threads may ask at the same time. */
+SCR_FN const char* scr_errno_text(int errnum, char* text, size_t n)
+{
+#if defined(__GLIBC__) && defined(__USE_GNU)
+  return strerror_r(errnum, text, n);
+#else
+  if (strerror_r(errnum, text, n) != 0) snprintf(text, n, "error %d", errnum);
+  return text;
+#endif
+}
+
 /*
 ** Record an error and return its code.  ERRNUM, if not 0, is an errno value: its text is added to the message, and for
 ** a full disk or lack of memory it replaces CODE.
@@ -371,8 +396,9 @@ SCR_FN const char* scr_code_text(int code)
 SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, int line, const char* format, ...)
 {
   va_list ap;
-  char    text[SCR_ERR_TEXT_MAX];
+  char    text[SCR_ERR_TEXT_MAX], reason[128];
   size_t  n;
+  int     longer;
 
   if (errnum == ENOSPC || errnum == EDQUOT) code = SCR_ERR_SPACE;
   if (errnum == ENOMEM) code = SCR_ERR_MEM;
@@ -380,19 +406,25 @@ SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, in
   vsnprintf(text, sizeof text, format, ap); /* not directly into scr_err_text: it may be one of the arguments */
   va_end(ap);
   n = strlen(text);
-  if (errnum != 0 && n < sizeof text) n += (size_t)snprintf(text + n, sizeof text - n, ": %s", strerror(errnum));
+  if (errnum != 0 && n < sizeof text)
+    n += (size_t)snprintf(text + n, sizeof text - n, ": %s", scr_errno_text(errnum, reason, sizeof reason));
+  longer = scr_err_length > 0 && n > (size_t)scr_err_length && /* the last one, and more */
+           strncmp(text, scr_err_text, (size_t)scr_err_length) == 0;
   scr_err_length = n < sizeof text ? (int)n : (int)sizeof text - 1;
-  if (n < sizeof text)
+  if (scr_debug > 0 && n < sizeof text)
     snprintf(text + n, sizeof text - n, " [%s:%d]", strrchr(file, '/') ? strrchr(file, '/') + 1 : file, line);
   memcpy(scr_err_text, text, sizeof text);
-  scr_err_named = scr_err_secondhand = 0;
+  scr_err_named = longer && scr_err_named;
+  scr_err_ranks = longer ? scr_err_ranks : 1;
+  scr_err_secondhand = 0;
+  scr_err_line = line;
   return code;
 }
 
 /* A copy of the recorded error, kept while other steps may record errors of their own. */
 typedef struct {
   char text[SCR_ERR_TEXT_MAX];
-  int  length, named, secondhand;
+  int  length, named, secondhand, ranks, line;
 } scr_err_record;
 
 SCR_FN void scr_err_save(scr_err_record* r)
@@ -401,6 +433,8 @@ SCR_FN void scr_err_save(scr_err_record* r)
   r->length = scr_err_length;
   r->named = scr_err_named;
   r->secondhand = scr_err_secondhand;
+  r->ranks = scr_err_ranks;
+  r->line = scr_err_line;
 }
 
 SCR_FN void scr_err_restore(const scr_err_record* r)
@@ -409,6 +443,8 @@ SCR_FN void scr_err_restore(const scr_err_record* r)
   scr_err_length = r->length;
   scr_err_named = r->named;
   scr_err_secondhand = r->secondhand;
+  scr_err_ranks = r->ranks;
+  scr_err_line = r->line;
 }
 
 /* SCR_ERR(code, format, ...) records an error and returns its code; SCR_ERRNO(format, ...) also reports errno. */
@@ -431,6 +467,102 @@ SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format,
 
 #define scr_warn(...) scr_msg_print("warning", __VA_ARGS__)
 
+/* Print the last error of a collective call, with the rank that found it and how many ranks had one.  One rank only. */
+SCR_FN void scr_err_print(void)
+{
+  char more[64] = "";
+
+  if (scr_err_ranks > 1 && scr_err_ranks == scr_msg_ranks)
+    snprintf(more, sizeof more, " (on all %d ranks)", scr_err_ranks);
+  else if (scr_err_ranks > 1) snprintf(more, sizeof more, " (the first of %d ranks with an error)", scr_err_ranks);
+  if (scr_err_named) fprintf(stderr, "SCR error: %s%s\n", scr_err_text, more);
+  else scr_msg_print("error", "%s%s", scr_err_text, more);
+}
+
+/* ---- messages that wait, so that those of all ranks are one line ---- */
+
+#define SCR_MSG_RANKS 8 /* ranks of a job that print what no vote follows */
+
+typedef struct {
+  const char* kind;
+  int         line;  /* of the source: what is made on one line counts as one message */
+  int         times; /* how often this rank made it */
+  char        text[SCR_ERR_TEXT_MAX];
+} scr_msg;
+
+static scr_msg scr_msg_waits[4];
+static int     scr_msg_nwaits = 0;
+
+/* The waiting message that was made on LINE; NULL if there is none. */
+SCR_FN scr_msg* scr_msg_find(int line)
+{
+  int i;
+  for (i = 0; i < scr_msg_nwaits; i++)
+    if (scr_msg_waits[i].line == line) return &scr_msg_waits[i];
+  return NULL;
+}
+
+/* The line of the first waiting message, other than that of line BUT; 0 if there is none. */
+SCR_FN int scr_msg_line(int but)
+{
+  int i;
+  for (i = 0; i < scr_msg_nwaits; i++)
+    if (scr_msg_waits[i].line != but) return scr_msg_waits[i].line;
+  return 0;
+}
+
+/* Forget the waiting message of LINE, if there is one. */
+SCR_FN void scr_msg_forget(int line)
+{
+  scr_msg* m = scr_msg_find(line);
+
+  if (m == NULL) return;
+  scr_msg_nwaits--;
+  memmove(m, m + 1, (size_t)(scr_msg_waits + scr_msg_nwaits - m) * sizeof *m);
+}
+
+/* Let TEXT, which was made on LINE, wait for the next vote.  Where too many wait already, it is printed. */
+SCR_FN void scr_msg_keep(const char* kind, int line, const char* text)
+{
+  scr_msg* m = scr_msg_find(line);
+
+  if (m != NULL) {
+    m->times++;
+  } else if (scr_msg_nwaits == (int)(sizeof scr_msg_waits / sizeof *scr_msg_waits)) {
+    scr_msg_print(kind, "%s", text);
+  } else {
+    m = &scr_msg_waits[scr_msg_nwaits++];
+    m->kind = kind;
+    m->line = line;
+    m->times = 1;
+    snprintf(m->text, sizeof m->text, "%s", text);
+  }
+}
+
+/* A message that other ranks may make too: it waits, unless this process is alone. */
+SCR_FN SCR_FORMAT(3, 4) void scr_msg_each(const char* kind, int line, const char* format, ...)
+{
+  va_list ap;
+  char    text[SCR_ERR_TEXT_MAX];
+
+  va_start(ap, format);
+  vsnprintf(text, sizeof text, format, ap);
+  va_end(ap);
+  if (scr_msg_ranks > 1) scr_msg_keep(kind, line, text);
+  else scr_msg_print(kind, "%s", text);
+}
+
+#define scr_warn_each(...) scr_msg_each("warning", __LINE__, __VA_ARGS__)
+
+/* Print what waits, on the first ranks: no vote of all ranks will come. */
+SCR_FN void scr_msg_print_all(void)
+{
+  int i;
+  for (i = 0; i < scr_msg_nwaits && scr_msg_rank < SCR_MSG_RANKS; i++)
+    scr_msg_print(scr_msg_waits[i].kind, "%s", scr_msg_waits[i].text);
+  scr_msg_nwaits = 0;
+}
+
 /* Print a line if SCR_DEBUG is LEVEL or more; only rank 0 prints. */
 #define scr_dbg(level, ...)                                                                                            \
   do {                                                                                                                 \
@@ -442,7 +574,8 @@ SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format,
 **
 ** Uses       errors.
 ** Offers     scr_malloc, scr_malloc_huge, scr_free, scr_strdup, scr_strdupf, scr_strdupfv, scr_fmt, scr_grow, scr_buf,
-**            scr_buf_add, scr_buf_free, scr_str_int64, scr_str_bytes, scr_time_string, scr_utf8_length.
+**            scr_buf_add, scr_buf_quote, scr_buf_free, scr_str_int64, scr_str_bytes, scr_str_real, scr_real_text,
+**            scr_time_string, scr_utf8_length.
 ** Invariants
 **   M1  A failed allocation sets scr_oom (E2) and returns NULL.
 **   M2  A scr_buf on which an append failed stays failed, so that a sequence of appends is checked once, at its end.
@@ -585,6 +718,16 @@ SCR_FN void scr_buf_add(scr_buf* b, const void* data, size_t n)
   b->n += n;
 }
 
+/* Append WORD to B as a word of the shell, in quotes. */
+SCR_FN void scr_buf_quote(scr_buf* b, const char* word)
+{
+  scr_buf_add(b, "'", 1);
+  for (; *word != '\0'; word++)
+    if (*word == '\'') scr_buf_add(b, "'\\''", 4);
+    else scr_buf_add(b, word, 1);
+  scr_buf_add(b, "'", 1);
+}
+
 SCR_FN void scr_buf_free(scr_buf* b)
 {
   scr_free(&b->p);
@@ -607,6 +750,46 @@ SCR_FN int scr_str_int64(const char* s, int64_t* value)
 }
 
 /*
+** Like strtod for decimal numbers without a sign, whatever the locale of the program: after setlocale, strtod may want
+** a comma for the point.
+*/
+SCR_FN double scr_str_real(const char* s, char** end)
+{
+  const char* p = s;
+  double      v = 0, scale = 1;
+  int         k = 0, digits = 0;
+
+  for (; isdigit((unsigned char)*p); p++, digits++) v = v * 10 + (*p - '0');
+  if (*p == '.')
+    for (p++; isdigit((unsigned char)*p); p++, digits++, scale *= 10) v = v * 10 + (*p - '0');
+  v /= scale;
+  if (digits > 0 && (*p == 'e' || *p == 'E') &&
+      isdigit((unsigned char)p[1 + ((p[1] == '-' || p[1] == '+') && p[1] != '\0')])) {
+    int down = p[1] == '-';
+    for (p += 1 + (p[1] == '-' || p[1] == '+'); isdigit((unsigned char)*p); p++)
+      if (k < 1000) k = k * 10 + (*p - '0');
+    for (scale = 1; k > 0 && scale < 1e308; k--) scale *= 10;
+    v = down ? v / scale : v * scale;
+  }
+  *end = (char*)(uintptr_t)(digits > 0 ? p : s);
+  return v;
+}
+
+/* Make TEXT, of N bytes, the number V with six decimals behind a point, whatever the locale.  Returns TEXT. */
+SCR_FN char* scr_real_text(double v, char* text, size_t n)
+{
+  size_t i, k;
+
+  snprintf(text, n, "%.6f", v);
+  i = strspn(text, "-0123456789");
+  k = strcspn(text + i, "0123456789");
+  if (text[i] == '\0' || k == 0) return text;
+  text[i] = '.';
+  memmove(text + i + 1, text + i + k, strlen(text + i + k) + 1);
+  return text;
+}
+
+/*
 ** Read all of S as a number of bytes, such as 64, 128K, 1.5MB or 100g: k m g t p e are powers of 1024, a final b is
 ** allowed, and case does not matter.  SCR_ERR_ARG, without a message, if S is anything else or too large.
 */
@@ -618,7 +801,7 @@ SCR_FN int scr_str_bytes(const char* s, uint64_t* bytes)
   double            v;
 
   if (s == NULL || !(isdigit((unsigned char)*s) || *s == '.')) return SCR_ERR_ARG;
-  v = strtod(s, &end);
+  v = scr_str_real(s, &end);
   if (end == s) return SCR_ERR_ARG;
   u = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
   if (u != NULL) {
@@ -657,9 +840,10 @@ SCR_FN int scr_utf8_length(const unsigned char* s)
 ** File paths as strings in fixed-size buffers, and basic questions about files.
 **
 ** Uses       platform (the table of calls), errors, memory.
-** Offers     scr_path_reduce_str, scr_path_relative, scr_path_below, scr_path_is_safe_rel, scr_path_common,
-**            scr_path_keep, scr_path_flatten, scr_path_dir_of, scr_mkdirs, scr_file_size, scr_file_has_size,
-**            scr_file_open, scr_tree_remove.
+** Offers     scr_path_reduce_str, scr_path_relative, scr_path_below, scr_path_base, scr_path_in_prefix,
+**            scr_path_is_safe_rel, scr_path_common, scr_path_keep, scr_path_flatten, scr_path_dir_of, scr_mkdirs,
+**            scr_file_size, scr_file_has_size, scr_file_open, scr_tree_remove, scr_flat_remove, scr_writers,
+**            scr_writers_find, scr_writers_has.
 ** Invariants
 **   T1  A reduced path has no empty component, no ".", and ".." only in front of a relative path.
 ** Failure    SCR_ERR_PATH if a buffer is too short.
@@ -763,6 +947,41 @@ SCR_FN int scr_path_below(const char* dir, const char* path, const char** rel)
   if (strncmp(dir, path, n) != 0 || path[n] != '/' || path[n + 1] == '\0') return 0;
   *rel = path + n + 1;
   return 1;
+}
+
+/*
+** Make BASE, of SCR_MAX_FILENAME bytes, the directory that relative names are below: the working directory if that is
+** inside the directory PREFIX, else PREFIX.  REAL is PREFIX with links resolved, as the system tells the working
+** directory.
+*/
+SCR_FN int scr_path_base(const char* prefix, const char* real, char* base)
+{
+  const char* below;
+
+  if (getcwd(base, SCR_MAX_FILENAME) == NULL) return SCR_ERRNO("cannot get the working directory");
+  if (strcmp(base, prefix) == 0 || strcmp(base, real) == 0 || scr_path_below(prefix, base, &below) ||
+      scr_path_below(real, base, &below))
+    return SCR_SUCCESS;
+  return scr_fmt(base, SCR_MAX_FILENAME, "%s", prefix);
+}
+
+/*
+** Make REL, of N bytes, the path below PREFIX that NAME means, a whole path or a relative one; PREFIX and REAL as in
+** scr_path_base.  SCR_ERR_PATH if NAME is not below the prefix.
+*/
+SCR_FN int scr_path_in_prefix(const char* prefix, const char* real, const char* name, char* rel, size_t n)
+{
+  char        path[2 * SCR_MAX_FILENAME], base[SCR_MAX_FILENAME] = "", whole[SCR_MAX_FILENAME];
+  const char* below = NULL;
+  int         rc = name[0] == '/' ? SCR_SUCCESS : scr_path_base(prefix, real, base);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s%s%s", base, *base ? "/" : "", name);
+  if (rc == SCR_SUCCESS) rc = scr_path_reduce_str(path, whole, sizeof whole);
+  if (rc != SCR_SUCCESS) return rc;
+  if (!scr_path_below(prefix, whole, &below) && !scr_path_below(real, whole, &below))
+    return SCR_ERR(SCR_ERR_PATH, "%s is not below the prefix directory %s; name it below, or set SCR_PREFIX", whole,
+                   prefix);
+  return scr_fmt(rel, n, "%s", below);
 }
 
 /*
@@ -899,6 +1118,49 @@ SCR_FN int scr_file_open(const char* path, int* fd)
   return SCR_ERR(SCR_ERR_MISSING, "%s is not a plain file", path);
 }
 
+/* The plain files that this process has open for writing, by device and inode, sorted. */
+typedef struct {
+  struct stat* file;
+  int          n;
+} scr_writers;
+
+SCR_FN int scr_writers_cmp(const void* a, const void* b)
+{
+  const struct stat *x = (const struct stat*)a, *y = (const struct stat*)b;
+
+  if (x->st_dev != y->st_dev) return x->st_dev < y->st_dev ? -1 : 1;
+  return x->st_ino == y->st_ino ? 0 : x->st_ino < y->st_ino ? -1 : 1;
+}
+
+/*
+** Add to W, an empty list, the plain files that this process has open for writing, O_RDWR too, whichever of its
+** libraries opened them; none if there is no /proc to tell.  The caller frees w->file.
+*/
+SCR_FN int scr_writers_find(scr_writers* w)
+{
+  struct dirent* e;
+  struct stat    st;
+  DIR*           d = opendir("/proc/self/fd");
+  int            fd, flags, rc = SCR_SUCCESS;
+
+  while (d != NULL && rc == SCR_SUCCESS && (e = readdir(d)) != NULL) {
+    fd = atoi(e->d_name);
+    flags = isdigit((unsigned char)e->d_name[0]) ? fcntl(fd, F_GETFL) : -1;
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) continue;
+    if (scr_grow(&w->file, w->n, sizeof *w->file)) w->file[w->n++] = st;
+    else rc = SCR_ERR_OOM();
+  }
+  if (d != NULL) closedir(d);
+  if (w->n > 1) qsort(w->file, (size_t)w->n, sizeof *w->file, scr_writers_cmp);
+  return rc;
+}
+
+/* Returns 1 if W has the file that ST describes. */
+SCR_FN int scr_writers_has(const scr_writers* w, const struct stat* st)
+{
+  return w->n > 0 && bsearch(st, w->file, (size_t)w->n, sizeof *w->file, scr_writers_cmp) != NULL;
+}
+
 /* Remove the directory tree DIR; what is already gone, or belongs to another user, is skipped. */
 SCR_FN void scr_tree_remove(const char* dir)
 {
@@ -918,6 +1180,29 @@ SCR_FN void scr_tree_remove(const char* dir)
   scr_os.rmdir(dir);
 }
 
+/*
+** Remove the files that lie in the directory DIR under one name each (scr_path_flatten), instead of in DIR itself.
+** Others may write to where they lie: what is not a plain file of this user with a single link stays.
+*/
+SCR_FN void scr_flat_remove(const char* dir)
+{
+  char           store[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+  const char*    name = strrchr(dir, '/') + 1;
+  size_t         n = strlen(name);
+  struct stat    st;
+  struct dirent* e;
+  DIR*           d;
+
+  if (scr_oom || scr_path_dir_of(dir, store, sizeof store) != SCR_SUCCESS || (d = opendir(store)) == NULL) return;
+  while ((e = readdir(d)) != NULL) {
+    if (strncmp(e->d_name, name, n) != 0 || strncmp(e->d_name + n, "%2F", 3) != 0) continue;
+    if (scr_fmt(path, sizeof path, "%s/%s", store, e->d_name) == SCR_SUCCESS && scr_os.lstat(path, &st) == 0 &&
+        S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1)
+      scr_os.unlink(path);
+  }
+  closedir(d);
+}
+
 /* ==== 05 HASH ===========================================================================================
 ** A tree of strings: each element has a key and a hash of its own.  All metadata, on disk and in messages, has this
 ** form.
@@ -929,7 +1214,7 @@ SCR_FN void scr_tree_remove(const char* dir)
 **            scr_hash_set_kv, scr_hash_get_kv_int, scr_hash_set_kv_int, scr_hash_unset_kv_int,
 **            scr_hash_elem_get_first_val, scr_hash_setf, scr_hash_getf, scr_hash_merge, scr_hash_dup,
 **            scr_hash_sort_int, scr_put_be, scr_get_be, scr_hash_pack_size, scr_hash_pack, scr_hash_unpack,
-**            scr_hash_util_set_str, scr_hash_util_setf, scr_hash_util_set_int, scr_hash_util_set_int64,
+**            scr_hash_util_set_str, scr_hash_util_set_int, scr_hash_util_set_int64,
 **            scr_hash_util_set_bytecount, scr_hash_util_set_crc32_fixed, scr_hash_util_get_str,
 **            scr_hash_util_get_int64, scr_hash_util_get_int, scr_hash_util_get_bytecount, scr_hash_util_get_crc32,
 **            scr_hash_int_or, scr_hash_str_or
@@ -1559,16 +1844,23 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 #define SCR_FILE_VERSION    1
 #define SCR_FILE_FLAG_CRC32 1u
 #define SCR_FILE_HEAD       20
-#define SCR_FILE_BYTES_MAX  ((uint64_t)1 << 31) /* limit for a metadata file, which is read into memory */
 
-static int scr_fsync_enabled = 1; /* SCR_FSYNC */
+static int      scr_fsync_enabled = 1;                   /* SCR_FSYNC */
+static uint64_t scr_image_bytes_max = (uint64_t)1 << 31; /* of a metadata file, which is read into memory */
 
-/* Append the file image of H to B: header, packed hash, CRC32.  SCR_ERR_MEM while scr_oom is set (E2). */
+/*
+** Append the file image of H to B: header, packed hash, CRC32.  SCR_ERR_MEM while scr_oom is set (E2); an image that
+** could not be read is SCR_ERR_ARG.
+*/
 SCR_FN int scr_hash_image(const scr_hash* h, scr_buf* b)
 {
   size_t start = b->n, body = scr_hash_pack_size(h);
   char*  p;
 
+  if (SCR_FILE_HEAD + body + 4 > scr_image_bytes_max)
+    return SCR_ERR(SCR_ERR_ARG,
+                   "the records of this rank have %zu bytes, and %" PRIu64 " are possible: write fewer files",
+                   SCR_FILE_HEAD + body + 4, scr_image_bytes_max);
   scr_buf_add(b, NULL, SCR_FILE_HEAD + body + 4);
   if (b->failed || scr_oom) return SCR_ERR_OOM();
   p = b->p + start;
@@ -1594,7 +1886,7 @@ SCR_FN int scr_hash_image_size(const char* p, size_t n, uint64_t* size, const ch
     return SCR_ERR(SCR_ERR_FORMAT, "%s has type %u, version %u; only type 1, version 1 can be read", what,
                    (unsigned)scr_get_be(p + 4, 2), (unsigned)scr_get_be(p + 6, 2));
   *size = scr_get_be(p + 8, 8);
-  if (*size < SCR_FILE_HEAD + 4 || *size > SCR_FILE_BYTES_MAX)
+  if (*size < SCR_FILE_HEAD + 4 || *size > scr_image_bytes_max)
     return SCR_ERR(SCR_ERR_FORMAT, "%s claims an impossible size of %" PRIu64 " bytes", what, *size);
   return SCR_SUCCESS;
 }
@@ -1881,13 +2173,15 @@ SCR_FN int scr_lock_take(int fd, const char* path, double seconds)
 {
   static int no_locks = 0;
   double     start = scr_wtime(), waited;
-  char       holder[160];
+  char       holder[160], why[128];
   int        told = 0, pause = 1000;
 
   while (scr_os.flock(fd, LOCK_EX | LOCK_NB) < 0) {
     if (errno == EINTR) continue;
     if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP) {
-      if (!no_locks) scr_warn("%s cannot be locked (%s); make sure that no second run uses it", path, strerror(errno));
+      if (!no_locks)
+        scr_warn_each("%s cannot be locked (%s); make sure that no second run uses it", path,
+                      scr_errno_text(errno, why, sizeof why));
       no_locks = 1;
       return SCR_SUCCESS;
     }
@@ -1899,6 +2193,7 @@ SCR_FN int scr_lock_take(int fd, const char* path, double seconds)
                      waited);
     }
     if (!told && waited >= SCR_LOCK_TELL_SECONDS) {
+      SCR_SOMETIMES(lock_waited_for);
       scr_lock_holder(fd, holder, sizeof holder);
       scr_warn("waiting for the lock %s, which is held%s", path, holder);
       told = 1;
@@ -1962,7 +2257,7 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 ** Offers     scr_params_read, scr_params_read_env, scr_params_config, scr_params_config_is_query,
 **            scr_params_check, scr_params_are_secret, scr_params_shown, scr_signals, scr_param_signal, scr_param_get,
 **            scr_param_get_hash, scr_param_int, scr_param_bytes, scr_param_real,
-**            scr_param_job, SCR_JOB_DEFAULT, scr_param_user.
+**            scr_param_job, scr_param_origin, SCR_JOB_DEFAULT, scr_param_user.
 ** Invariants
 **   V1  A lookup takes the first value found in: environment, user file, SCR_Config, system file, default.  An empty
 **       value counts as not set.
@@ -2088,8 +2383,9 @@ typedef enum {
   X(SCR_FLUSH_ON_RESTART, BOOL, NULL, "0", ANY,                                                                        \
     "1 flushes the loaded checkpoint to the prefix in SCR_Init, for programs that read it there.")                     \
   X(SCR_PREFIX_SIZE, COUNT, NULL, "0", ANY,                                                                            \
-    "Number of checkpoints kept on the prefix: when a new one is flushed, older ones are deleted. Output datasets, "   \
-    "and what the user has chosen, stay; rejected checkpoints do not count. 0 keeps all.")                             \
+    "Number of checkpoints kept on the prefix: when a new one is flushed, older ones are deleted; if the prefix is "   \
+    "full, before that, but never the newest one. Output datasets, and what the user has chosen, stay; rejected "      \
+    "checkpoints do not count. 0 keeps all.")                                                                          \
   X(SCR_PREFIX_PURGE, BOOL, NULL, "0", ANY,                                                                            \
     "1 deletes all datasets of the index from the prefix in SCR_Init, once in a job.")                                 \
   X(SCR_DROP_AFTER_CURRENT, BOOL, NULL, "0", ANY,                                                                      \
@@ -2098,6 +2394,9 @@ typedef enum {
   X(SCR_FRESH_START, COUNT, NULL, "0", ANY,                                                                            \
     "1 starts from the beginning, once in a job: no run offers the checkpoints that exist then, unless one is "        \
     "chosen; a value that was not used before in the job, such as 2, does so again.")                                  \
+  X(SCR_CHECK_OPEN, BOOL, NULL, "1", ANY,                                                                              \
+    "1 refuses to complete a dataset while the program still has a file of it open for writing; 0 is for programs "    \
+    "that keep files open, but write all that they hold before SCR_Complete_output, and nothing afterwards.")          \
   X(SCR_CRC_ON_COPY, BOOL, NULL, "1", ANY, "1 computes the CRC32 of each file while its redundancy data is made.")     \
   X(SCR_CRC_ON_DELETE, BOOL, NULL, "0", ANY,                                                                           \
     "1 checks the CRC32 of each file of a dataset before it is deleted from the cache, and reports corrupt files.")    \
@@ -2106,11 +2405,13 @@ typedef enum {
   X(SCR_CRC_ON_FLUSH, BOOL, NULL, "1", ANY,                                                                            \
     "1 records the CRC32 of each flushed file, computed while it is copied, so that a fetch can check it.")            \
   X(SCR_MPI_BUF_SIZE, BYTES, NULL, "256K", ANY,                                                                        \
-    "Size of one message when ranks make redundancy data, rebuild files or move files between nodes.")                 \
+    "Size of one message when ranks make redundancy data, rebuild files or move files between nodes; each rank keeps " \
+    "19 times as much memory for that.")                                                                               \
   X(SCR_FILE_BUF_SIZE, BYTES, NULL, "1M", ANY, "Size of one read or write when files are copied.")                     \
   X(SCR_FSYNC, BOOL, NULL, "1", ANY,                                                                                   \
-    "0 skips the fsync of files and directories: faster, but a crash of the machine may undo what was reported as "    \
-    "safe.")                                                                                                           \
+    "0 skips the fsync of what is flushed and of the library's records: faster, but a crash of the machine may "       \
+    "undo what was reported as safe. The files in the cache are not synced in any case: what a node loses in a "       \
+    "power cut is rebuilt from other nodes, or fetched.")                                                              \
   X(SCR_CHECKPOINT_INTERVAL, COUNT, NULL, "0", ANY,                                                                    \
     "SCR_Need_checkpoint answers 1 at every n-th call; 0 disables this rule.")                                         \
   X(SCR_CHECKPOINT_SECONDS, COUNT, NULL, "0", ANY,                                                                     \
@@ -2127,7 +2428,9 @@ typedef enum {
     "Signals that ask for a checkpoint at the next SCR_Need_checkpoint, to any rank, such as "                         \
     "`USR1:checkpoint+flush,TERM:checkpoint+halt`; `flush` also copies it to the prefix, and `halt` ends the run.")    \
   X(SCR_HALT_SECONDS, COUNT, NULL, "0", ANY,                                                                           \
-    "The run should stop when the allocation has no more than this many seconds left; 0 disables this rule.")          \
+    "The run should stop when the allocation has no more than this many seconds left; 0 disables this rule. It must "  \
+    "be "                                                                                                              \
+    "below the job's time limit.")                                                                                     \
   X(SCR_END_TIME, TIME, NULL, NULL, ANY,                                                                               \
     "When the allocation ends, in seconds since 1970, for SCR_HALT_SECONDS; by default what SLURM, PBS, LSF or Flux "  \
     "say, whom rank 0 asks once.")                                                                                     \
@@ -2135,7 +2438,8 @@ typedef enum {
     "0 keeps the library from calling exit() when the run should stop; SCR_Should_exit still reports it.")             \
   X(SCR_HALT_EXIT, ENUM, "auto|0|1", "auto", ANY,                                                                      \
     "What to do after a complete checkpoint when the run should stop: auto flushes it and calls exit() unless the "    \
-    "application has called SCR_Should_exit in this run; 1 always does so, also in SCR_Init; 0 never does.")           \
+    "application has called SCR_Should_exit in this run; 1 always does so, also in SCR_Init; 0 never does. On a "      \
+    "part of MPI_COMM_WORLD no value does more than flush it.")                                                        \
   X(SCR_LOG_ENABLE, BOOL, NULL, "0", ANY,                                                                              \
     "1 logs runs, checkpoints, transfers, rebuilds and corrupt files, with times and sizes.")                          \
   X(SCR_LOG_TXT_ENABLE, BOOL, NULL, "1", ANY, "1 writes the log to `<prefix>/.scr/log`, if SCR_LOG_ENABLE is 1.")      \
@@ -2262,7 +2566,7 @@ SCR_FN int scr_param_real_of(const char* s, double* value)
   char* end;
 
   if (!(isdigit((unsigned char)*s) || *s == '.') || strpbrk(s, "xX") != NULL) return 0;
-  *value = strtod(s, &end);
+  *value = scr_str_real(s, &end);
   return end != s && *end == '\0' && *value >= 0.0 && *value <= 1e300;
 }
 
@@ -2575,9 +2879,9 @@ SCR_FN int scr_params_are_secret(const char* text)
 
 /* The state of reading one line of a file; the line ends with a NUL. */
 typedef struct {
-  const char* p;     /* what follows */
-  const char* where; /* the file's name */
-  int         line;
+  const char* p;            /* what follows */
+  const char* where;        /* the file's name */
+  int         line, secret; /* secret: the value is not to be printed, and '$' in it is itself */
   char        key[SCR_PARAM_WORD_MAX], value[SCR_PARAM_WORD_MAX];
 } scr_params_text;
 
@@ -2642,7 +2946,7 @@ SCR_FN int scr_params_word(scr_params_text* t, int is_value, char* out)
   if (*t->p == '#') return rc;
   while (rc == SCR_SUCCESS && !strchr(SCR_PARAM_BLANKS "=", *t->p)) {
     if (*t->p == '\\') rc = scr_params_escape(t, out, &n);
-    else if (*t->p == '$' && is_value) rc = scr_params_expand(t, out, &n);
+    else if (*t->p == '$' && is_value && !t->secret) rc = scr_params_expand(t, out, &n);
     else rc = scr_params_put(t, out, &n, is_value ? *t->p++ : (char)toupper((unsigned char)*t->p++));
   }
   t->p += strspn(t->p, SCR_PARAM_BLANKS);
@@ -2652,12 +2956,15 @@ SCR_FN int scr_params_word(scr_params_text* t, int is_value, char* out)
 /* Read `KEY=VALUE` into the buffers of T. */
 SCR_FN int scr_params_pair(scr_params_text* t)
 {
-  int rc = scr_params_word(t, 0, t->key);
+  const scr_param_spec* spec;
+  int                   rc = scr_params_word(t, 0, t->key);
 
   if (rc != SCR_SUCCESS) return rc;
   if (*t->key == '\0') return SCR_PARAMS_BAD(t, "there is no name before %s", "'='");
   if (*t->p != '=') return SCR_PARAMS_BAD(t, "'=' is missing after %.200s", t->key);
   t->p++;
+  spec = scr_param_spec_of(NULL, t->key);
+  t->secret = spec != NULL && spec->type == SCR_PARAM_SECRET;
   if ((rc = scr_params_word(t, 1, t->value)) != SCR_SUCCESS) return rc;
   if (*t->p == '=') return SCR_PARAMS_BAD(t, "two '=' in %.200s=%.200s=; write \\= within a value", t->key, t->value);
   return SCR_SUCCESS;
@@ -2695,7 +3002,8 @@ SCR_FN int scr_params_line(scr_params_text* t, scr_hash* into)
 ** A line is `KEY=VALUE [CKEY=CVALUE ...]`, with blanks allowed around '='; the further pairs are children of the first.
 ** Keys are converted to upper case. # at the start of a word begins a comment. $NAME and ${NAME} in a value are
 ** replaced by the environment variable, which must be set.  A backslash makes the next character literal, or forms a
-** control character (a b f n r t v).  `KEY=` unsets.  After an error INTO has the lines before it.
+** control character (a b f n r t v).  In a password, $ is itself.  `KEY=` unsets.  After an error INTO has the lines
+** before it.
 */
 SCR_FN int scr_params_parse(const char* text, size_t n, const char* where, scr_hash* into)
 {
@@ -2725,7 +3033,7 @@ SCR_FN int scr_params_parse(const char* text, size_t n, const char* where, scr_h
     if (rc == SCR_ERR_PARAM && scr_params_are_secret(line))
       rc = SCR_PARAMS_BAD(&t,
                           "the line cannot be read, and is not shown; write a backslash before each %s in a password",
-                          "blank, '=', '#', '$' and backslash");
+                          "blank, '=', '#' and backslash");
   }
   free(copy);
   return rc;
@@ -2792,7 +3100,10 @@ SCR_FN int scr_params_read_env(scr_hash* params)
     const scr_param_spec* spec = &scr_param_specs[i];
     const char*           value = spec->line != NULL || spec->who == SCR_PARAM_LINE ? NULL : getenv(spec->name);
     if (value == NULL || *value == '\0') continue;
-    rc = scr_params_env_value(spec->name, value, word);
+    if (spec->type == SCR_PARAM_SECRET) rc = scr_fmt(word, SCR_PARAM_WORD_MAX, "%s", value); /* '$' in it is itself */
+    else rc = scr_params_env_value(spec->name, value, word);
+    if (rc != SCR_SUCCESS && spec->type == SCR_PARAM_SECRET)
+      rc = SCR_ERR(SCR_ERR_PARAM, "%s in the environment is too long", spec->name);
     if (rc == SCR_SUCCESS && scr_hash_set_kv(env, spec->name, word) == NULL) rc = SCR_ERR_OOM();
   }
   scr_free(&word);
@@ -2962,8 +3273,19 @@ static const struct {
 
 /* Parameters of the user file that only commands read. */
 static const char* const scr_params_commands[] = {
-    "SCR_EXCLUDE_NODES", "SCR_MIN_NODES", "SCR_RETRIES",          "SCR_RUNS",
-    "SCR_RUN_WAIT",      "SCR_WATCHDOG",  "SCR_WATCHDOG_TIMEOUT", "SCR_WATCHDOG_TIMEOUT_PFS"};
+    "SCR_CACHE_CLEAN", "SCR_EXCLUDE_NODES", "SCR_MIN_NODES",        "SCR_PING",
+    "SCR_RETRIES",     "SCR_RUNS",          "SCR_RUN_GRACE",        "SCR_RUN_LOOPS",
+    "SCR_RUN_WAIT",    "SCR_WATCHDOG",      "SCR_WATCHDOG_TIMEOUT", "SCR_WATCHDOG_TIMEOUT_PFS"};
+
+/* Returns 1 if only commands read the parameter NAME. */
+SCR_FN int scr_params_is_of_commands(const char* name)
+{
+  size_t i;
+
+  for (i = 0; i < sizeof scr_params_commands / sizeof *scr_params_commands; i++)
+    if (strcasecmp(name, scr_params_commands[i]) == 0) return 1;
+  return 0;
+}
 
 /* The number of letters that must be inserted, removed or replaced to make A of B; more than 2 counts as 3. */
 SCR_FN int scr_params_distance(const char* a, const char* b)
@@ -2998,8 +3320,7 @@ SCR_FN int scr_params_hint(const char* name, const char* value, char* hint, size
   int    k;
 
   *hint = '\0';
-  for (i = 0; i < sizeof scr_params_commands / sizeof *scr_params_commands; i++)
-    if (strcasecmp(name, scr_params_commands[i]) == 0) return 0;
+  if (scr_params_is_of_commands(name)) return 0;
   for (i = 0; i < sizeof scr_params_others / sizeof *scr_params_others; i++) {
     if (strcasecmp(name, scr_params_others[i].name) != 0) continue;
     snprintf(hint, n, ", as this release has no such parameter: %s", scr_params_others[i].instead);
@@ -3062,6 +3383,8 @@ SCR_FN int scr_params_check_key(const scr_hash* params, int s, const char* name,
   if (spec == NULL && scr_msg_rank <= 0 && strncasecmp(name, "SCR_", 4) == 0 &&
       scr_params_hint(name, scr_param_last_value(values) ? scr_param_last_value(values) : "", hint, sizeof hint))
     scr_warn("the parameter %.200s in %s is not known and is ignored%s", name, origin, hint);
+  if (s == SCR_PARAM_APP && spec == NULL && scr_msg_rank <= 0 && scr_params_is_of_commands(name))
+    scr_warn("%s in SCR_Config has no effect: only commands read it; set it in the environment or the user file", name);
   if (scr_param_is_locked(spec, s) && scr_msg_rank <= 0)
     scr_warn("%s in %s is ignored: on this system only the system file may set it", name, origin);
   if (spec == NULL || scr_param_is_locked(spec, s)) return SCR_SUCCESS;
@@ -3316,6 +3639,7 @@ typedef struct {
   int           ranks; /* number of ranks of the run that wrote it */
   int           mode;  /* permission bits; 0 if not known */
   int64_t       mtime; /* seconds since the epoch; 0 if not known */
+  int64_t       stamp; /* in nanoseconds, only in memory: when a file that this run wrote last changed; or 0 */
 } scr_file;
 
 SCR_FN void scr_file_free(scr_file* f)
@@ -3855,7 +4179,7 @@ SCR_FN scr_entry* scr_entry_read(const scr_hash* h, int owner, int id)
   e->desc.identity.id = id;
   if (scr_hash_get(h, "REDDESC") != NULL &&
       scr_reddesc_read(scr_hash_get(h, "REDDESC"), &e->red, e->desc.ranks) != SCR_SUCCESS) {
-    scr_warn("dataset %d, rank %d: %s", id, owner, scr_err_text);
+    scr_warn_each("dataset %d, rank %d: %s", id, owner, scr_err_text);
     scr_reddesc_free(&e->red);
   }
   for (f = scr_hash_elem_first(scr_hash_get(h, "FILE")); f != NULL && !scr_oom; f = scr_hash_elem_next(f)) {
@@ -3865,7 +4189,7 @@ SCR_FN scr_entry* scr_entry_read(const scr_hash* h, int owner, int id)
       scr_entry_add(e, &file);
     } else {
       whole = 0;
-      if (!scr_oom) scr_warn("dataset %d, rank %d: %s", id, owner, scr_err_text);
+      if (!scr_oom) scr_warn_each("dataset %d, rank %d: %s", id, owner, scr_err_text);
     }
     scr_file_free(&file);
   }
@@ -4615,7 +4939,7 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 **            scr_file_crc, scr_file_has_crc, scr_window_crc, scr_job_start, scr_job_is_done, scr_helper_is_idle,
 **            scr_job_wait, scr_helper_end, scr_extents_free, scr_extents_add, scr_extents_whole, scr_copy_leave,
 **            scr_file_make, scr_copy_one, scr_copy_list_make, scr_copy_list_free, scr_copy_list_add,
-**            scr_copy_list_run, scr_file_check
+**            scr_copy_list_run, scr_file_check, scr_file_stamp, scr_file_unchanged
 ** Invariants
 **   W1  The stream is file 0, file 1, ... in the given order, then zeros without end.  Any range of it can be read or
 **       written; only zeros may be written past the end of the files.
@@ -4942,12 +5266,10 @@ SCR_FN int scr_file_has_crc(const char* path, uLong crc, uLong want, const char*
 */
 SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
 {
-  int k;
+  const scr_window_seg* s = w->size[i] > 0 ? scr_window_find(w, w->start[i]) : w->seg + w->segs;
 
   *crc = SCR_CRC32_START;
-  for (k = 0; k < w->segs; k++) {
-    scr_window_seg* s = &w->seg[k];
-    if (s->file != i) continue;
+  for (; s < w->seg + w->segs && s->file == i; s++) {
     if (s->done != s->end) return scr_file_crc(w->path[i], w->size[i], crc);
     *crc = scr_crc32_combine(*crc, s->crc, s->end - s->begin);
   }
@@ -5353,7 +5675,7 @@ SCR_FN int scr_copy_one(scr_copy_item* it, scr_copy_target* t, char* buf, size_t
   if (!it->to.whole) return rc;
   memset(times, 0, sizeof times);
   times[0].tv_sec = times[1].tv_sec = (time_t)it->mtime;
-  if (rc == SCR_SUCCESS && it->mtime != 0)
+  if (rc == SCR_SUCCESS && it->mtime != 0 && it->done == it->to.extent[0].length)
     scr_os.futimens(t->file[t->n - 1].fd, times); /* not all file systems keep times */
   if (rc == SCR_SUCCESS) return scr_copy_rest(t);
   scr_err_save(&why);
@@ -5484,6 +5806,28 @@ SCR_FN int scr_file_check(const char* path, const scr_file* f, int check_crc)
   if (!check_crc || !f->has_crc) return SCR_SUCCESS;
   if ((rc = scr_file_crc(path, f->size, &crc)) != SCR_SUCCESS) return rc;
   return scr_file_has_crc(path, crc, f->crc, "it is corrupt");
+}
+
+/* When the file that ST describes last changed, for scr_file. */
+SCR_FN int64_t scr_file_stamp(const struct stat* st)
+{
+  return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
+
+/*
+** Check that the file PATH is as this run has recorded it in F, by its size and the time of its last change.  Some file
+** systems tell that time late: where only the time differs, the checksum decides, if F has one.
+*/
+SCR_FN int scr_file_unchanged(const char* path, scr_file* f)
+{
+  struct stat st;
+  int         rc = scr_file_check(path, f, 0);
+
+  if (rc != SCR_SUCCESS || f->stamp == 0 || scr_os.lstat(path, &st) < 0 || scr_file_stamp(&st) == f->stamp) return rc;
+  if (f->has_crc) rc = scr_file_check(path, f, 1);
+  if (f->has_crc && rc == SCR_SUCCESS) f->stamp = scr_file_stamp(&st);
+  if (f->has_crc && rc != SCR_ERR_CRC) return rc;
+  return SCR_ERR(SCR_ERR_CRC, "%s changed after SCR_Complete_output had recorded it; was it still open?", path);
 }
 
 /* ==== 11 ERASURE CODE, REDUNDANCY FILES =================================================================
@@ -6318,6 +6662,7 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **
 **   <prefix>/.scr/index.scr      VERSION 1, CURRENT/<dir>, CURRENT_BY/<USER or RUN>/{DIR/<dir>, ID/<id>, PASSED/<id>},
 **                                SERVED/<parameter>/<value>/JOB/<key>.., CUT/<id>, PASSED/<id>/UNTIL/<id>..,
+**                                DELETED/<dir>/{identity},
 **                                DIR/<dir>/DSET/<id>,
 **                                DSET/<id>/DIR/<dir>/{DSET{descriptor}, COMPLETE, FLUSHED, REDO, UNREAD 1,
 **                                                     FETCHED/<time>.., FAILED/<time>/JOB/<key>.., PASSED/<time>..}
@@ -6346,20 +6691,22 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **            scr_index_is_good, scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_find,
 **            scr_index_look_up, scr_index_named, scr_index_named_ckpt, scr_index_same, scr_index_count_complete,
 **            scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_release, scr_index_current,
-**            scr_index_set_current, scr_index_set, scr_index_remove, scr_index_note_attempt, scr_index_note_fetched,
-**            scr_index_note_failed, scr_index_forgive, scr_index_note_passed, scr_index_drop_newer,
-**            scr_index_serve_choice, scr_index_cut, scr_index_window, scr_index_outgrown, scr_index_has_served,
-**            scr_index_last_served, scr_index_note_served, scr_index_note_renamed, scr_index_change,
-**            scr_summary_write, scr_summary_read, scr_summary_path, scr_prefix_locate, scr_objects_free,
-**            scr_objects_add_owner, scr_objects_add, scr_object_name_tmp, scr_objects_add_entry, scr_object_place,
-**            scr_object_path, scr_object_extents, scr_objects_pack, scr_objects_walk, scr_objects_path,
-**            scr_object_has_crc, scr_object_copy, scr_object_check, scr_objects_dirs, scr_objects_sync,
-**            scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune, scr_objects_to_hash,
-**            scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add, scr_rank2file_span, scr_rank2file_begins,
-**            scr_rank2file_read_root, scr_rank2file_read, scr_rank2file_write, scr_rank2file_write_root,
-**            scr_rank2file_read_leaf, scr_rank2file_write_leaf, scr_rank2file_walk, scr_names_bucket, scr_names_write,
-**            scr_names_read, scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget,
-**            scr_prefix_choose_dir, scr_prefix_finish_all
+**            scr_index_set_current, scr_index_set, scr_index_remove, scr_index_begin_deletion, scr_index_note_attempt,
+**            scr_index_note_fetched, scr_index_note_failed, scr_index_forgive, scr_index_note_passed,
+**            scr_index_drop_newer, scr_index_serve_choice, scr_index_cut, scr_index_window, scr_index_outgrown,
+**            scr_index_has_served, scr_index_last_served, scr_index_note_served, scr_index_note_renamed,
+**            scr_index_change, scr_summary_write, scr_summary_read, scr_summary_path, scr_prefix_clear,
+**            scr_prefix_delete_leaf, scr_prefix_locate,
+**            scr_objects_free, scr_objects_add_owner, scr_objects_add, scr_object_name_tmp, scr_objects_add_entry,
+**            scr_object_place, scr_object_path, scr_object_extents, scr_objects_pack, scr_objects_walk,
+**            scr_objects_path, scr_object_has_crc, scr_object_copy, scr_object_check, scr_objects_dirs,
+**            scr_objects_sync, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune,
+**            scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add, scr_rank2file_span,
+**            scr_rank2file_begins, scr_rank2file_read_root, scr_rank2file_read, scr_rank2file_write,
+**            scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf, scr_rank2file_walk,
+**            scr_names_bucket, scr_names_write, scr_names_read, scr_prefix_finish_renames, scr_prefix_remove_meta,
+**            scr_prefix_forget, scr_prefix_choose_dir, scr_prefix_finish_all, scr_prefix_walk, scr_strays,
+**            scr_strays_find, scr_prefix_clear, scr_prefix_delete_leaf, scr_prefix_end_deletion
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -6367,6 +6714,8 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **   X3  When the dataset that CURRENT names is removed or rejected, CURRENT moves to the newest good checkpoint.
 **   X4  Every change to a file of <prefix>/.scr reads, changes and replaces it under one lock: open, then close.
 **   X5  A path in a metadata file is used only if it stays below the prefix.
+**   X6  A deletion is in the index before its first file goes, and is finished by any later run, but not after another
+**       dataset was entered.
 ** Failure    Files stay as they were, or are fully replaced.
 ** ====================================================================================================== */
 
@@ -6489,6 +6838,7 @@ SCR_FN int scr_record_put_aside(const char* prefix, const char* name)
   char path[SCR_MAX_FILENAME], aside[SCR_MAX_FILENAME];
   int  rc = scr_record_path(prefix, name, path, sizeof path);
 
+  SCR_SOMETIMES(record_damaged);
   if (rc == SCR_SUCCESS) rc = scr_fmt(aside, sizeof aside, "%s.damaged", path);
   if (rc == SCR_SUCCESS && scr_os.rename(path, aside) < 0) rc = SCR_ERRNO("cannot rename %s", path);
   return rc;
@@ -7043,7 +7393,8 @@ SCR_FN int scr_index_is_current(const scr_index* index, int id, const char* dir)
 
 /*
 ** Enter the dataset DESC, which is in DIR below the prefix, as complete, with files that still have temporary names.
-** It replaces an entry of the same id and directory.  CURRENT does not change.
+** It replaces an entry of the same id and directory.  CURRENT does not change.  Deletions that were begun are not
+** finished from then on: files of the new dataset may have the names of theirs (X6).
 */
 SCR_FN int scr_index_set(scr_index* index, const scr_desc* desc, const char* dir)
 {
@@ -7053,6 +7404,7 @@ SCR_FN int scr_index_set(scr_index* index, const scr_desc* desc, const char* dir
   if (id < 1 || id == INT_MAX) return SCR_ERR(SCR_ERR_ARG, "%d is not a dataset id", id);
   if (!scr_path_is_safe_rel(dir))
     return SCR_ERR(SCR_ERR_PATH, "the dataset directory %s is not a path below the prefix", dir);
+  scr_hash_unset(index->h, "DELETED");
   entry = scr_hash_new();
   scr_desc_write(scr_hash_set(entry, "DSET", scr_hash_new()), desc);
   scr_hash_util_set_int(entry, "COMPLETE", 1);
@@ -7083,6 +7435,27 @@ SCR_FN void scr_index_remove(scr_index* index, int id, const char* dir)
   scr_index_prune(scr_hash_get_kv(index->h, "DIR", copy), "DSET", key);
   if (scr_hash_size(scr_hash_get_kv(index->h, "DIR", copy)) == 0) scr_index_prune(index->h, "DIR", copy);
   scr_index_leave_current(index, current);
+}
+
+/* The same before its files are deleted: if that is interrupted, scr_prefix_finish_all goes on. */
+SCR_FN void scr_index_begin_deletion(scr_index* index, int id, const char* dir)
+{
+  scr_index_item it;
+
+  if (scr_index_get(index, id, dir, &it)) {
+    it.desc.identity.id = id;
+    scr_identity_write(scr_hash_setf(index->h, NULL, "%s %s", "DELETED", dir), &it.desc.identity);
+  }
+  scr_index_remove(index, id, dir);
+}
+
+/* Dataset ID in DIR is deleted: what may come there later, a copy of it too, stays. */
+SCR_FN void scr_index_end_deletion(scr_index* index, int id, const char* dir)
+{
+  scr_hash* deleted = scr_hash_get(index->h, "DELETED");
+
+  (void)id;
+  if (deleted != NULL) scr_hash_unset(deleted, dir);
 }
 
 /* Record that a run has tried in vain to fetch dataset ID in DIR, if the index has it. */
@@ -7725,6 +8098,7 @@ SCR_FN int scr_objects_rename(const scr_objects* l, const char* prefix, int redo
     if ((rc = scr_objects_path(&at, prefix, l->id, 0, to, sizeof to)) != SCR_SUCCESS) return rc;
     if (scr_os.rename(from, to) == 0) continue;
     if (errno != ENOENT || !redo) return SCR_ERRNO("cannot rename %s to %s", from, to);
+    SCR_SOMETIMES(renamed_before);
     if ((rc = scr_objects_is_renamed(&at, prefix, l->id, to)) != SCR_SUCCESS) return rc;
   }
   /* also of renames that were done before: their process may have been killed in between */
@@ -8234,10 +8608,79 @@ SCR_FN void scr_prefix_forget(const char* prefix, int id, const char* dir)
   if (*place.base && scr_fmt(path, sizeof path, "%s/%s", prefix, place.base) == SCR_SUCCESS) scr_os.rmdir(path);
 }
 
+/* SCR_ERR_STATE unless each file of the objects has its temporary name below the prefix ARG. */
+SCR_FN int scr_prefix_see_leftover(const scr_objects* l, void* arg)
+{
+  char           path[SCR_MAX_FILENAME];
+  struct stat    st;
+  scr_objects_at at;
+  int            rc = SCR_SUCCESS;
+
+  memset(&at, 0, sizeof at);
+  while (rc == SCR_SUCCESS && scr_objects_walk(l, &at)) {
+    rc = scr_objects_path(&at, (const char*)arg, l->id, 1, path, sizeof path);
+    if (rc == SCR_SUCCESS && scr_os.lstat(path, &st) < 0) rc = SCR_ERR(SCR_ERR_STATE, "%s is not there", path);
+  }
+  return rc;
+}
+
 /*
-** Returns 1 if the directory DIR below the prefix may hold the metadata of the dataset IDENTITY: it has no summary or
-** one of this dataset, and INDEX has no other complete dataset there.  A summary that cannot be read might belong to
-** any dataset, so DIR is then not used.
+** Returns 1 if DIR has only what a flush of the dataset IDENTITY left when it was killed before the index had that: its
+** map, its summary, and files under temporary names, all of them.
+*/
+SCR_FN int scr_prefix_is_leftover(const char* prefix, const char* dir, const scr_identity* identity)
+{
+  scr_prefix_place place;
+  scr_err_record   why;
+  int              ranks, rc;
+
+  scr_err_save(&why);
+  rc = scr_prefix_locate(prefix, identity->id, dir, &place);
+  if (rc == SCR_SUCCESS)
+    rc = scr_rank2file_walk(prefix, &place, identity, &ranks, scr_prefix_see_leftover, (void*)prefix);
+  scr_err_restore(&why);
+  return rc == SCR_SUCCESS;
+}
+
+/* Delete the files of the objects below the prefix ARG, whatever names they have. */
+SCR_FN int scr_prefix_delete_leaf(const scr_objects* l, void* arg)
+{
+  int rc;
+
+  scr_objects_remove_tmp(l, (const char*)arg);
+  rc = scr_objects_delete(l, (const char*)arg);
+  scr_objects_prune(l, (const char*)arg);
+  return rc;
+}
+
+/* Remove the temporary files of the objects below the prefix ARG. */
+SCR_FN int scr_prefix_clear_leaf(const scr_objects* l, void* arg)
+{
+  scr_objects_remove_tmp(l, (const char*)arg);
+  return SCR_SUCCESS;
+}
+
+/*
+** Remove what is in DIR of the dataset IDENTITY, which is not in the index, by CLEAR from the prefix, and its metadata.
+** A map of another dataset, and one that is gone, stands for no files.
+*/
+SCR_FN int scr_prefix_clear(const char* prefix, const char* dir, const scr_identity* identity,
+                            scr_rank2file_visit clear)
+{
+  scr_prefix_place place;
+  int              ranks, rc = scr_prefix_locate(prefix, identity->id, dir, &place);
+
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(prefix, &place, identity, &ranks, clear, (void*)prefix);
+  if (rc == SCR_ERR_INVALID) return SCR_SUCCESS;
+  if (rc == SCR_SUCCESS || rc == SCR_ERR_MISSING) scr_prefix_forget(prefix, identity->id, dir);
+  return rc == SCR_ERR_MISSING ? SCR_SUCCESS : rc;
+}
+
+/*
+** Returns 1 if the directory DIR below the prefix may hold the metadata of the dataset IDENTITY: it has no summary, or
+** one of this dataset or of one whose flush was killed, and INDEX has no other complete dataset there.  A summary that
+** cannot be read might belong to any dataset, so DIR is then not used.  INDEX is NULL if it cannot be read: then
+** nothing is taken for what a killed flush left.
 */
 SCR_FN int scr_prefix_may_use(const char* prefix, const scr_index* index, const char* dir, const scr_identity* identity)
 {
@@ -8246,34 +8689,129 @@ SCR_FN int scr_prefix_may_use(const char* prefix, const scr_index* index, const 
   scr_index_item it;
   int            complete, may, rc = scr_summary_path(prefix, dir, path);
 
+  memset(&other, 0, sizeof other);
   if (rc == SCR_SUCCESS) rc = scr_summary_read(path, &other, &complete);
-  may = rc == SCR_ERR_NOT_FOUND || (rc == SCR_SUCCESS && scr_identity_same(&other.identity, identity));
+  may = rc == SCR_ERR_NOT_FOUND || rc == SCR_SUCCESS;
   memset(&it, 0, sizeof it);
-  while (may && scr_index_walk(index, &it))
+  while (may && index != NULL && scr_index_walk(index, &it))
     if (strcmp(it.dir, dir) == 0 && it.complete) may = scr_identity_same(&it.desc.identity, identity);
-  return may;
+  if (!may || rc == SCR_ERR_NOT_FOUND || scr_identity_same(&other.identity, identity)) return may;
+  return index != NULL && scr_prefix_is_leftover(prefix, dir, &other.identity) &&
+         scr_prefix_clear(prefix, dir, &other.identity, scr_prefix_clear_leaf) == SCR_SUCCESS;
+}
+
+/* ---- datasets that no index has ---- */
+
+/*
+** Call FOUND for each directory of a dataset in DIR below PREFIX, "" for all, and in LEVELS of directories below it.
+** *LEFT directories are looked at, and counted down; all, if LEFT is NULL.  Files do not count, where the file system
+** tells them from directories by itself.  Symbolic links are not followed, and what lies below the index of another
+** prefix belongs to that.  What cannot be read is left out.
+*/
+SCR_FN void scr_prefix_walk(const char* prefix, const char* dir, int levels, int* left,
+                            void (*found)(const char* dir, void* arg), void* arg)
+{
+  char           path[SCR_MAX_FILENAME], below[SCR_MAX_FILENAME];
+  struct dirent* e;
+  struct stat    st;
+  DIR*           d;
+
+  if (*dir &&
+      (scr_fmt(path, sizeof path, "%s/%s/.scr/index.scr", prefix, dir) != SCR_SUCCESS || scr_os.lstat(path, &st) == 0))
+    return;
+  if (*dir && scr_summary_path(prefix, dir, path) == SCR_SUCCESS && scr_os.lstat(path, &st) == 0) found(dir, arg);
+  if (levels == 0) return;
+  d = scr_fmt(path, sizeof path, "%s/%s", prefix, dir) == SCR_SUCCESS ? opendir(path) : NULL;
+  while (d != NULL && (left == NULL || *left > 0) && (e = readdir(d)) != NULL) {
+#ifdef DT_DIR
+    if (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN) continue;
+#endif
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || strcmp(e->d_name, ".scr") == 0) continue;
+    if (left != NULL) (*left)--;
+    if (scr_fmt(below, sizeof below, *dir ? "%s/%s" : "%s%s", dir, e->d_name) == SCR_SUCCESS &&
+        scr_fmt(path, sizeof path, "%s/%s", prefix, below) == SCR_SUCCESS && scr_os.lstat(path, &st) == 0 &&
+        S_ISDIR(st.st_mode))
+      scr_prefix_walk(prefix, below, levels - 1, left, found, arg);
+  }
+  if (d != NULL) closedir(d);
+}
+
+/* Complete checkpoints whose summaries are on the prefix: how many, and the newest of them. */
+typedef struct {
+  const char* prefix;
+  int         n;
+  scr_desc    newest;
+} scr_strays;
+
+/*
+** Count the dataset in DIR among the strays ARG, if it is a complete checkpoint.  One whose files all have temporary
+** names was never in an index: its flush was killed.
+*/
+SCR_FN void scr_strays_add(const char* dir, void* arg)
+{
+  scr_strays*    s = (scr_strays*)arg;
+  char           path[SCR_MAX_FILENAME];
+  scr_desc       desc;
+  scr_err_record why;
+  int            complete = 0;
+
+  scr_err_save(&why);
+  memset(&desc, 0, sizeof desc);
+  if (scr_summary_path(s->prefix, dir, path) == SCR_SUCCESS &&
+      scr_summary_read(path, &desc, &complete) == SCR_SUCCESS && complete && scr_desc_is_ckpt(&desc) &&
+      !scr_prefix_is_leftover(s->prefix, dir, &desc.identity)) {
+    if (s->n++ == 0 || scr_identity_cmp(&desc.identity, &s->newest.identity) > 0) s->newest = desc;
+    if (*desc.name == '\0' && scr_identity_cmp(&desc.identity, &s->newest.identity) == 0)
+      snprintf(s->newest.name, sizeof s->newest.name, "%s", dir);
+  }
+  scr_err_restore(&why);
+}
+
+#define SCR_STRAYS_LEVELS 4
+#define SCR_STRAYS_LOOK   2000 /* directories that are looked at */
+
+/*
+** If PREFIX has no index, because that was lost, or left behind when the rest was copied: count in S the complete
+** checkpoints in some levels of directories below it.  A prefix may have any number of other directories: only so many
+** are looked at.
+*/
+SCR_FN void scr_strays_find(scr_strays* s, const char* prefix)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+  int         left = SCR_STRAYS_LOOK;
+
+  memset(s, 0, sizeof *s);
+  s->prefix = prefix;
+  if (scr_record_path(prefix, "index.scr", path, sizeof path) != SCR_SUCCESS || scr_os.lstat(path, &st) == 0) return;
+  scr_prefix_walk(prefix, "", SCR_STRAYS_LEVELS, &left, scr_strays_add, s);
+  if (left <= 0 && s->n == 0)
+    scr_warn("%s has no index, and no checkpoint in the first %d directories; scr_index --build looks into all of them",
+             prefix, SCR_STRAYS_LOOK);
 }
 
 #define SCR_PREFIX_DIRS_MAX 1000 /* directory names that are tried */
 
 /*
 ** The directory of the dataset DESC below the prefix: the common directory of its files; if there is none, or it holds
-** the metadata of another dataset, scr.dataset.<id> or else the first scr.dataset.<id>.<n> that does not.  The keys of
-** TAKEN, which may be NULL, are directories that others are about to use.
+** the metadata of another dataset, scr.dataset.<id> or else the first scr.dataset.<id>.<n> that does not.  What a
+** killed flush of another dataset has left there goes.  The keys of TAKEN, which may be NULL, are directories that
+** others are about to use.
 */
 SCR_FN int scr_prefix_choose_dir(const char* prefix, const scr_desc* desc, int preserve, const scr_hash* taken,
                                  char* dir, size_t n)
 {
   scr_index index;
-  int       i, id = desc->identity.id, found = 0, rc = SCR_SUCCESS;
+  int       i, known, id = desc->identity.id, found = 0, rc = SCR_SUCCESS;
 
-  scr_index_read(&index, prefix); /* if it cannot be read, it is empty; the commit reports that */
+  known = scr_index_read(&index, prefix) == SCR_SUCCESS; /* else it is empty; the commit reports that */
   for (i = -1; rc == SCR_SUCCESS && !found && i < SCR_PREFIX_DIRS_MAX; i++) {
     if (i < 0 && (!preserve || *desc->dir == '\0')) continue;
     if (i < 0) rc = scr_fmt(dir, n, "%s", desc->dir);
     else rc = i == 0 ? scr_fmt(dir, n, "scr.dataset.%d", id) : scr_fmt(dir, n, "scr.dataset.%d.%d", id, i);
     if (rc == SCR_SUCCESS)
-      found = scr_hash_get(taken, dir) == NULL && scr_prefix_may_use(prefix, &index, dir, &desc->identity);
+      found =
+          scr_hash_get(taken, dir) == NULL && scr_prefix_may_use(prefix, known ? &index : NULL, dir, &desc->identity);
   }
   if (rc == SCR_SUCCESS && !found)
     rc = SCR_ERR(SCR_ERR_IO,
@@ -8287,8 +8825,50 @@ SCR_FN int scr_prefix_choose_dir(const char* prefix, const scr_desc* desc, int p
 }
 
 /*
-** Finish the renames of every dataset for which the index records that some may be left.  An error with one dataset
-** does not stop the others.
+** The files and the metadata of dataset ID, which was in DIR, are deleted: if nothing is left of DIR, forget that, so
+** that what is brought back there stays.
+*/
+SCR_FN int scr_prefix_end_deletion(const char* prefix, int id, const char* dir)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+  int         rc = scr_fmt(path, sizeof path, "%s/%s", prefix, dir);
+
+  if (rc != SCR_SUCCESS || scr_os.lstat(path, &st) == 0) return rc;
+  return scr_index_change(prefix, scr_index_end_deletion, id, dir);
+}
+
+/*
+** Finish the deletions that INDEX says were begun, unless it has a dataset in their place.  An error with one does not
+** stop the others.  *CHANGED becomes 1 if the index forgets any.
+*/
+SCR_FN int scr_prefix_finish_deletions(scr_index* index, int* changed)
+{
+  scr_hash*            old = scr_hash_extract(index->h, "DELETED");
+  const scr_hash_elem* e = scr_hash_elem_first(old);
+  scr_identity         identity;
+  int                  rc = SCR_SUCCESS, err;
+
+  for (; e != NULL; e = scr_hash_elem_next(e)) {
+    const char* dir = scr_hash_elem_key(e);
+    err = SCR_SUCCESS;
+    scr_identity_read(scr_hash_elem_hash(e), &identity);
+    if (identity.id > 0 && scr_path_is_safe_rel(dir) && scr_hash_get_kv(index->h, "DIR", dir) == NULL) {
+      scr_msg_print("info", "the deletion of dataset %d in %s/%s, which was interrupted, is finished", identity.id,
+                    index->prefix, dir);
+      err = scr_prefix_clear(index->prefix, dir, &identity, scr_prefix_delete_leaf);
+    }
+    if (err == SCR_SUCCESS) *changed = 1;
+    else scr_hash_merge(scr_hash_setf(index->h, NULL, "%s %s", "DELETED", dir), scr_hash_elem_hash(e));
+    if (rc == SCR_SUCCESS) rc = err;
+  }
+  scr_hash_delete(&old);
+  return rc;
+}
+
+/*
+** Finish the deletions that were begun, and the renames of every dataset for which the index records that some may be
+** left.  An error with one dataset does not stop the others.
 */
 SCR_FN int scr_prefix_finish_all(const char* prefix)
 {
@@ -8297,6 +8877,7 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
   scr_err_record why;
   int            changed = 0, first = SCR_SUCCESS, err, rc = scr_index_open(&index, prefix);
 
+  if (rc == SCR_SUCCESS) first = scr_prefix_finish_deletions(&index, &changed);
   scr_err_save(&why);
   memset(&it, 0, sizeof it);
   while (rc == SCR_SUCCESS && scr_index_walk(&index, &it)) {
@@ -8325,11 +8906,13 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 **                cache, but only offered if the user chooses it; LAST/<id>: the last id assigned when the run began;
 **                NOTES_LOST 1: an earlier file was damaged
 **   halt.scr     CheckpointsLeft, ExitAfter, ExitBefore, HaltSeconds, ExitReason: when the run should stop;
+**                SET/<key>/{USER, HOST, TIME}: who has set it; SET/ExitReason/{JOBID, RESTARTS, TIME}: a run has
+**                written it; ALLOCATION/{JOBID, END, SECONDS}: what the job had left when its first run began;
 **                REQUEST/<n>/{FLUSH, HALT, WAIT}: someone asks for a checkpoint; ANSWER/<n>/{NAME, DSET, FLUSHED,
 **                ERROR}: what became of it, for the one who waits
 **   nodes.scr    NODES, HOST/<host>/{CNTL, CACHE}/<directory>: how many nodes the last run had, and its directories
-**   status.scr   PHASE, SINCE, RUN, LAST, CACHE/<id>, FLUSH/<id>: what a run is doing, for people to watch; it is
-**                written in place, and not synced
+**   status.scr   PHASE, SINCE, RUN/{JOBID, HOST, RANKS, NODES, TIME, MANAGER, ALLOCATION, END}, LAST, CACHE/<id>,
+**                FLUSH/<id>: what a run is doing, for people to watch; it is written in place, and not synced
 **   log          one line of text for each event and each transfer, for people and for statistics
 **
 ** and in the control directory of each node:
@@ -8345,18 +8928,20 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 **            scr_transfer_state; scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get,
 **            scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put,
 **            scr_flush_file_last_id, scr_flush_file_doubt, scr_flush_file_is_doubtful, scr_flush_file_begin,
-**            scr_flush_file_set_last, scr_flush_file_put_passed, scr_flush_file_named, scr_halt_stated,
-**            scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_count, scr_request_put, scr_request_wishes,
+**            scr_flush_file_set_last, scr_flush_file_put_passed, scr_flush_file_named, scr_halts, scr_halt_sign,
+**            scr_halt_unset, scr_halt_is_of_run, scr_halt_is_over, scr_halt_end, scr_halt_begin, scr_halt_allocation,
+**            scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_reason, scr_halt_tell, scr_halt_standing,
+**            SCR_HALT_ENDED, SCR_HALT_ASKED, SCR_HALT_TEXT_MAX, scr_halt_count, scr_request_put, scr_request_wishes,
 **            scr_request_answer, scr_request_read, scr_request_remove, scr_request_forget, scr_manager_here,
-**            scr_allocation_end, scr_nodes_file_write, scr_nodes_file_walk, scr_nodes_file_where, scr_nodes_file_read,
-**            scr_log_db_close, scr_log_begin, scr_log_is_on, scr_log_end, scr_log_start, scr_log_event,
-**            scr_log_transfer, scr_status_begin, scr_status_put, scr_status_write, scr_status_read, scr_log_value,
-**            scr_log_number, scr_log_read, scr_log_runs_next, scr_log_runs_add, scr_best_interval, scr_cost_learn,
-**            scr_holder_read, scr_token_read, scr_transfer_read, scr_transfer_open, scr_transfer_close,
-**            scr_transfer_rest, scr_transfer_daemon_path, scr_transfer_is_served, scr_transfer_put, scr_transfer_get,
-**            scr_transfer_clear_item, scr_transfer_state_of, scr_transfer_look, scr_transfer_steer,
-**            scr_transfer_is_of, scr_transfer_has, scr_transfer_written, scr_transfer_forget, scr_transfer_clear,
-**            scr_transfer_withdraw
+**            scr_manager_names, scr_end_ask, scr_allocation_end, scr_nodes_file_write, scr_nodes_file_walk,
+**            scr_nodes_file_where, scr_nodes_file_read, scr_log_db_close, scr_log_begin, scr_log_is_on, scr_log_end,
+**            scr_log_start, scr_log_event, scr_log_transfer, scr_status_begin, scr_status_put, scr_status_write,
+**            scr_status_read, scr_log_value, scr_log_number, scr_log_read, scr_log_runs_next, scr_log_runs_add,
+**            scr_best_interval, scr_cost_learn, scr_holder_read, scr_holder_text, scr_token_read, scr_transfer_read,
+**            scr_transfer_open, scr_transfer_close, scr_transfer_rest, scr_transfer_daemon_path,
+**            scr_transfer_is_served, scr_transfer_put, scr_transfer_get, scr_transfer_clear_item,
+**            scr_transfer_state_of, scr_transfer_look, scr_transfer_steer, scr_transfer_is_of, scr_transfer_has,
+**            scr_transfer_written, scr_transfer_forget, scr_transfer_clear, scr_transfer_withdraw
 ** Invariants
 **   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
 **   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
@@ -8378,8 +8963,8 @@ typedef struct {
   scr_identity identity;               /* all zeros if not recorded, as in older versions */
   int          ckpt, ranks;            /* number of the checkpoint, and ranks that wrote it; 0 if not recorded */
   char         job[256];               /* id of the job that wrote it */
-  int          ended;      /* 1: the run that wrote it ended normally and was not to flush checkpoints (SCR_FLUSH=0) */
-  char         where[512]; /* if later runs could not reach it: the hosts and the directory where it was; else "" */
+  int          ended;       /* 1: the run that wrote it ended normally and was not to flush checkpoints (SCR_FLUSH=0) */
+  char         where[1024]; /* if later runs could not reach it: the hosts and the directory where it was; else "" */
 } scr_flush_note;
 
 static const struct {
@@ -8592,13 +9177,144 @@ SCR_FN int scr_flush_file_named(const scr_record* r, const char* name)
 
 /* ---- halt file ---- */
 
-/* The reason to stop that H states, or NULL.  SCR_FINALIZE_CALLED, the end of an earlier run, does not count. */
-SCR_FN const char* scr_halt_stated(const scr_hash* h)
-{
-  const char* reason = scr_hash_elem_get_first_val(h, "ExitReason");
+/*
+** The conditions: their keys in the file, the options `--unset-<option>` of scr_halt that remove them, and the reasons
+** of runs that stop for them.  What a person has set holds until scr_halt removes it; a reason that a run wrote holds
+** for its job.  When several hold, the run stops for the last of this table.
+*/
+enum { SCR_HALT_TIME, SCR_HALT_REASON, SCR_HALT_COUNT, SCR_HALT_BEFORE, SCR_HALT_AFTER, SCR_NHALTS };
 
-  if (reason == NULL || *reason == '\0' || strcmp(reason, "SCR_FINALIZE_CALLED") == 0) return NULL;
-  return reason;
+static const struct {
+  const char *key, *option, *reason;
+} scr_halts[SCR_NHALTS] = {{"HaltSeconds", "seconds", "TIME_LIMIT"},
+                           {"ExitReason", "reason", NULL},
+                           {"CheckpointsLeft", "checkpoints", "NO_CHECKPOINTS_LEFT"},
+                           {"ExitBefore", "before", "EXIT_BEFORE_TIME"},
+                           {"ExitAfter", "after", "EXIT_AFTER_TIME"}};
+
+/*
+** The reasons of a run that has ended by itself, and of one that someone has asked to, for that run alone.  They keep
+** commands from starting another one in its job; one that is started begins anew.
+*/
+#define SCR_HALT_ENDED "SCR_FINALIZE_CALLED"
+#define SCR_HALT_ASKED "HALT_REQUESTED"
+
+/* Returns 1 if the reason of H only tells that a run has ended. */
+SCR_FN int scr_halt_is_end(const scr_hash* h)
+{
+  const char* reason = scr_hash_str_or(h, "ExitReason", "");
+
+  return strcmp(reason, SCR_HALT_ENDED) == 0 || strcmp(reason, SCR_HALT_ASKED) == 0;
+}
+
+/* How often SLURM has started the job again under the same id. */
+SCR_FN int scr_halt_restarts(void)
+{
+  const char* value = getenv("SLURM_RESTART_COUNT");
+  int64_t     n = 0;
+
+  return value != NULL && scr_str_int64(value, &n) == SCR_SUCCESS && n > 0 && n < INT_MAX ? (int)n : 0;
+}
+
+/*
+** Record in H that the condition K is set: by USER on HOST, or by a run of JOB if USER is NULL.  The caller sets its
+** value.
+*/
+SCR_FN void scr_halt_sign(scr_hash* h, int k, const char* user, const char* host, const char* job)
+{
+  scr_hash* by;
+
+  if (scr_hash_get(h, "SET") == NULL) scr_hash_set(h, "SET", scr_hash_new());
+  by = scr_hash_set(scr_hash_get(h, "SET"), scr_halts[k].key, scr_hash_new());
+  if (user != NULL) scr_hash_util_set_str(by, "USER", user);
+  if (user != NULL) scr_hash_util_set_str(by, "HOST", host);
+  if (user == NULL) scr_hash_util_set_str(by, "JOBID", job);
+  if (user == NULL) scr_hash_util_set_int(by, "RESTARTS", scr_halt_restarts());
+  scr_hash_util_set_int64(by, "TIME", (int64_t)time(NULL));
+}
+
+/* Take the condition K out of H.  Returns 1 if it was there. */
+SCR_FN int scr_halt_unset(scr_hash* h, int k)
+{
+  scr_hash* by = scr_hash_get(h, "SET");
+  int       had = scr_hash_get(h, scr_halts[k].key) != NULL;
+
+  scr_hash_unset(h, scr_halts[k].key);
+  scr_hash_unset(by, scr_halts[k].key);
+  if (scr_hash_size(by) == 0) scr_hash_unset(h, "SET");
+  return had;
+}
+
+/* Returns 1 if a run has written the reason of H.  Earlier versions signed nothing, but persons had JOB_HALTED. */
+SCR_FN int scr_halt_is_of_run(const scr_hash* h)
+{
+  const scr_hash* by = scr_hash_get_kv(h, "SET", "ExitReason");
+  const char*     reason = scr_hash_str_or(h, "ExitReason", "");
+  int             k, is = scr_halt_is_end(h);
+
+  if (by != NULL) return scr_hash_get(by, "JOBID") != NULL;
+  for (k = 0; k < SCR_NHALTS; k++) is |= scr_halts[k].reason != NULL && strcmp(reason, scr_halts[k].reason) == 0;
+  return is;
+}
+
+/* Returns 1 if a run of JOB has written the reason of H. */
+SCR_FN int scr_halt_is_of_job(const scr_hash* h, const char* job)
+{
+  const scr_hash* by = scr_hash_get_kv(h, "SET", "ExitReason");
+
+  return strcmp(scr_hash_str_or(by, "JOBID", ""), job) == 0 &&
+         scr_hash_int_or(by, "RESTARTS", 0) == scr_halt_restarts();
+}
+
+/* Returns 1 if H tells only that the last run, which was one of JOB, or of any job if that is NULL, has ended. */
+SCR_FN int scr_halt_is_over(const scr_hash* h, const char* job)
+{
+  return scr_halt_is_end(h) &&
+         (job == NULL || scr_hash_get_kv(h, "SET", "ExitReason") == NULL || scr_halt_is_of_job(h, job));
+}
+
+/* A run of JOB stops for REASON: record it in H, in place of what another run wrote, but not of what a person set. */
+SCR_FN void scr_halt_end(scr_hash* h, const char* reason, const char* job)
+{
+  if (*scr_hash_str_or(h, "ExitReason", "") != '\0' && !scr_halt_is_of_run(h)) return;
+  scr_hash_util_set_str(h, "ExitReason", reason);
+  scr_halt_sign(h, SCR_HALT_REASON, NULL, NULL, job);
+}
+
+/*
+** A run of JOB starts: take out of H what no longer holds, the end of an earlier run, and the reason of another job.
+** Without a batch system each run counts as a job of its own.  Returns 1 if H has changed.
+*/
+SCR_FN int scr_halt_begin(scr_hash* h, const char* job)
+{
+  int stays = !scr_halt_is_end(h) && scr_halt_is_of_job(h, job) && strcmp(job, SCR_JOB_DEFAULT) != 0;
+
+  return scr_halt_is_of_run(h) && !stays && scr_halt_unset(h, SCR_HALT_REASON);
+}
+
+/*
+** A run of JOB starts, in an allocation that ends at END and has *LEFT seconds left.  *LEFT becomes what it had when
+** the first run of the job began, as H, the halt file, recorded, if that is more.  Returns 1 if H has changed.
+*/
+SCR_FN int scr_halt_allocation(scr_hash* h, const char* job, int64_t end, int64_t* left)
+{
+  scr_hash* of = scr_hash_get(h, "ALLOCATION");
+  int64_t   had = 0, before = 0;
+  int       known = strcmp(scr_hash_str_or(of, "JOBID", ""), job) == 0 &&
+              scr_hash_int_or(of, "RESTARTS", 0) == scr_halt_restarts() &&
+              scr_hash_util_get_int64(of, "SECONDS", &had) == SCR_SUCCESS &&
+              scr_hash_util_get_int64(of, "END", &before) == SCR_SUCCESS;
+
+  if (known && (strcmp(job, SCR_JOB_DEFAULT) != 0 || before == end)) {
+    if (had > *left) *left = had;
+    return 0;
+  }
+  of = scr_hash_set(h, "ALLOCATION", scr_hash_new());
+  scr_hash_util_set_str(of, "JOBID", job);
+  scr_hash_util_set_int(of, "RESTARTS", scr_halt_restarts());
+  scr_hash_util_set_int64(of, "END", end);
+  scr_hash_util_set_int64(of, "SECONDS", *left);
+  return 1;
 }
 
 /*
@@ -8607,15 +9323,21 @@ SCR_FN const char* scr_halt_stated(const scr_hash* h)
 */
 SCR_FN int scr_halt_merge(scr_hash* memory, const scr_hash* file, int seconds)
 {
-  static const char* const keys[] = {"CheckpointsLeft", "ExitBefore", "ExitAfter", "HaltSeconds", "ExitReason"};
-  size_t                   i;
+  const scr_hash* by = scr_hash_get(file, "SET");
+  int             k;
 
-  for (i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-    const char* value = scr_hash_elem_get_first_val(file, keys[i]);
-    if (value != NULL) scr_hash_util_set_str(memory, keys[i], value);
-    else scr_hash_unset(memory, keys[i]);
+  for (k = 0; k < SCR_NHALTS; k++) {
+    const char* value = scr_hash_elem_get_first_val(file, scr_halts[k].key);
+    if (value != NULL) scr_hash_util_set_str(memory, scr_halts[k].key, value);
+    else scr_hash_unset(memory, scr_halts[k].key);
   }
-  if (scr_hash_get(memory, "HaltSeconds") == NULL && seconds > 0) scr_hash_util_set_int(memory, "HaltSeconds", seconds);
+  if (by != NULL) scr_hash_set(memory, "SET", scr_hash_dup(by));
+  else scr_hash_unset(memory, "SET");
+  scr_hash_unset(memory, "PARAMETER");
+  if (scr_hash_get(memory, "HaltSeconds") == NULL && seconds > 0) {
+    scr_hash_util_set_int(memory, "HaltSeconds", seconds);
+    scr_hash_util_set_str(memory, "PARAMETER", "HaltSeconds");
+  }
   return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
@@ -8632,26 +9354,112 @@ SCR_FN int scr_halt_before(const scr_hash* halt, int64_t* when)
 }
 
 /*
-** Returns 1 if the run should stop: little time is left in the allocation, someone gave a reason, no checkpoint is left
-** to take, or a time has come.
-**
-** NOW is seconds since the epoch, SECONDS_LEFT what the allocation still has, or negative when that is not known.
-** REASON, of N bytes, receives the last that holds, in this order; it is "" when none does.
+** Returns 1 if the condition K of HALT holds for a run of JOB.  NOW is seconds since the epoch, LEFT what the
+** allocation still has, in seconds, or negative when that is not known.  The end of an earlier run is no condition.
 */
-SCR_FN int scr_halt_check(const scr_hash* halt, int64_t now, int64_t seconds_left, char* reason, size_t n)
+SCR_FN int scr_halt_holds(const scr_hash* halt, int k, const char* job, int64_t now, int64_t left)
 {
-  const char* why = NULL;
-  int64_t     v;
+  int64_t v = 0;
+  int     is = scr_hash_util_get_int64(halt, scr_halts[k].key, &v) == SCR_SUCCESS;
 
-  if (seconds_left >= 0 && scr_hash_util_get_int64(halt, "HaltSeconds", &v) == SCR_SUCCESS && v > 0 &&
-      seconds_left <= v)
-    why = "TIME_LIMIT";
-  if (scr_halt_stated(halt) != NULL) why = scr_halt_stated(halt);
-  if (scr_hash_util_get_int64(halt, "CheckpointsLeft", &v) == SCR_SUCCESS && v == 0) why = "NO_CHECKPOINTS_LEFT";
-  if (scr_halt_before(halt, &v) && now >= v) why = "EXIT_BEFORE_TIME";
-  if (scr_hash_util_get_int64(halt, "ExitAfter", &v) == SCR_SUCCESS && now >= v) why = "EXIT_AFTER_TIME";
-  if (reason != NULL && n > 0) snprintf(reason, n, "%s", why != NULL ? why : "");
-  return why != NULL;
+  if (k == SCR_HALT_TIME) return is && left >= 0 && v > 0 && left <= v;
+  if (k == SCR_HALT_COUNT) return is && v == 0;
+  if (k == SCR_HALT_BEFORE) return scr_halt_before(halt, &v) && now >= v;
+  if (k == SCR_HALT_AFTER) return is && now >= v;
+  return *scr_hash_str_or(halt, "ExitReason", "") != '\0' && !scr_halt_is_end(halt) &&
+         (!scr_halt_is_of_run(halt) || scr_halt_is_of_job(halt, job));
+}
+
+/* Returns 1 if the condition K of HALT is set, and may hold later, if it does not hold now. */
+SCR_FN int scr_halt_may_hold(const scr_hash* halt, int k)
+{
+  int64_t v;
+
+  return k != SCR_HALT_REASON && scr_hash_util_get_int64(halt, scr_halts[k].key, &v) == SCR_SUCCESS && v > 0;
+}
+
+/* The condition of HALT for which a run of JOB should stop, as scr_halt_holds says; -1 if it should go on. */
+SCR_FN int scr_halt_check(const scr_hash* halt, const char* job, int64_t now, int64_t left)
+{
+  int k;
+
+  for (k = SCR_NHALTS - 1; k >= 0; k--)
+    if (scr_halt_holds(halt, k, job, now, left)) break;
+  return k;
+}
+
+/* The reason of a run that stops for the condition K of HALT. */
+SCR_FN const char* scr_halt_reason(const scr_hash* halt, int k)
+{
+  return scr_halts[k].reason != NULL ? scr_halts[k].reason : scr_hash_str_or(halt, "ExitReason", "");
+}
+
+/* Append to TEXT, of N bytes, who has set the condition K of HALT, and the command that takes it back. */
+SCR_FN void scr_halt_tell_who(const scr_hash* halt, int k, const char* prefix, char* text, size_t n)
+{
+  const scr_hash* by = scr_hash_get_kv(halt, "SET", scr_halts[k].key);
+  const char*     job = scr_hash_str_or(by, "JOBID", NULL);
+  size_t          used = strlen(text);
+  int64_t         when = 0;
+  char            at[40] = "";
+
+  if (scr_hash_util_get_int64(by, "TIME", &when) == SCR_SUCCESS) scr_time_string((time_t)when, at, sizeof at);
+  if (job != NULL)
+    used +=
+        (size_t)snprintf(text + used, n - used, ", written by a run of job %.80s at %s, for this job only", job, at);
+  else if (by != NULL)
+    used += (size_t)snprintf(text + used, n - used, ", set by %.80s on %.80s at %s", scr_hash_str_or(by, "USER", "?"),
+                             scr_hash_str_or(by, "HOST", "?"), at);
+  if (used < n && (k != SCR_HALT_REASON || !scr_halt_is_end(halt)))
+    snprintf(text + used, n - used, "; `scr_halt --unset-%s %s` takes it back", scr_halts[k].option, prefix);
+}
+
+/*
+** Make TEXT, of N bytes, say what the condition K of HALT, the halt file of PREFIX, is, who has set it, and which
+** command takes it back.
+*/
+SCR_FN void scr_halt_tell(const scr_hash* halt, int k, const char* prefix, char* text, size_t n)
+{
+  const char* value = scr_hash_str_or(halt, scr_halts[k].key, "");
+  int64_t     when = 0;
+  char        at[40] = "?";
+
+  if (k == SCR_HALT_BEFORE ? scr_halt_before(halt, &when) : scr_str_int64(value, &when) == SCR_SUCCESS)
+    scr_time_string((time_t)when, at, sizeof at);
+  if (k == SCR_HALT_TIME && scr_hash_get(halt, "PARAMETER") != NULL) {
+    snprintf(text, n, "the run stops when the allocation has no more than %.20s s left, by SCR_HALT_SECONDS", value);
+    return;
+  }
+  if (k == SCR_HALT_TIME) snprintf(text, n, "the run stops when the allocation has no more than %.20s s left", value);
+  else if (k == SCR_HALT_COUNT && when == 0) snprintf(text, n, "no checkpoints are left");
+  else if (k == SCR_HALT_COUNT) snprintf(text, n, "the run stops after %.20s more checkpoints", value);
+  else if (k == SCR_HALT_BEFORE) snprintf(text, n, "the run stops before %s", at);
+  else if (k == SCR_HALT_AFTER) snprintf(text, n, "the run stops after %s", at);
+  else snprintf(text, n, "the halt file gives the reason %.200s", value);
+  scr_halt_tell_who(halt, k, prefix, text, n);
+}
+
+#define SCR_HALT_TEXT_MAX (SCR_NHALTS * (SCR_MAX_FILENAME + 512)) /* bytes of what scr_halt_standing tells */
+
+/*
+** Make TEXT, of SCR_HALT_TEXT_MAX bytes, say all conditions of HALT, the halt file of PREFIX, that are set for a run of
+** JOB: those that hold NOW if HOLDING is 1, else those that do not hold yet.  Returns their number.
+*/
+SCR_FN int scr_halt_standing(const scr_hash* halt, const char* prefix, const char* job, int64_t now, int64_t left,
+                             int holding, char* text)
+{
+  int    k, n = 0;
+  size_t used = 0;
+
+  *text = '\0';
+  for (k = 0; k < SCR_NHALTS; k++) {
+    int holds = scr_halt_holds(halt, k, job, now, left);
+    if (holds != holding || (!holds && !scr_halt_may_hold(halt, k))) continue;
+    if (n++ > 0) used += (size_t)snprintf(text + used, SCR_HALT_TEXT_MAX - used, "; ");
+    scr_halt_tell(halt, k, prefix, text + used, SCR_HALT_TEXT_MAX - used);
+    used += strlen(text + used);
+  }
+  return n;
 }
 
 /* Subtract N complete checkpoints from CheckpointsLeft if it is set; the result is not negative. */
@@ -8774,6 +9582,8 @@ SCR_FN int scr_request_forget(scr_hash* h, int64_t now)
 
 typedef enum { SCR_MANAGER_NONE, SCR_MANAGER_SLURM, SCR_MANAGER_PBS, SCR_MANAGER_LSF, SCR_MANAGER_FLUX } scr_manager;
 
+static const char* const scr_manager_names[] = {"none", "SLURM", "PBS", "LSF", "Flux"};
+
 /* The resource manager of this allocation, by the environment, and its id in *JOB. */
 SCR_FN scr_manager scr_manager_here(const char** job)
 {
@@ -8798,12 +9608,13 @@ SCR_FN scr_manager scr_manager_here(const char** job)
 /* Reads TEXT: [[days-]hours:]minutes:seconds, or seconds.  Returns 1, or 0 if it is anything else. */
 SCR_FN int scr_duration(const char* text, int64_t* seconds)
 {
-  const char* dash = strchr(text, '-');
-  int64_t     days = 0, v = 0;
-  int         n = 0;
+  int64_t days = 0, v = 0;
+  size_t  digits;
+  int     n = 0;
 
   text += strspn(text, " \t");
-  if (dash != NULL && (sscanf(text, "%9" SCNd64 "-%n", &days, &n) != 1 || n == 0)) return 0;
+  digits = strspn(text, "0123456789");
+  if (digits > 0 && text[digits] == '-' && (sscanf(text, "%9" SCNd64 "-%n", &days, &n) != 1 || n == 0)) return 0;
   for (text += n, *seconds = 0;; text++) {
     if (!isdigit((unsigned char)*text) || sscanf(text, "%9" SCNd64 "%n", &v, &n) != 1) return 0;
     *seconds = *seconds * 60 + v;
@@ -8852,21 +9663,26 @@ SCR_FN int scr_left_command(scr_manager kind, const char* job, char* command, si
   return scr_fmt(command, n, formats[kind], job);
 }
 
-/*
-** When the allocation ends, in seconds since 1970, into *END: by SCR_END_TIME, or else by the resource manager, to
-** which ASK puts the question COMMAND: it sets *ANSWER, which is freed here.  SCR_ERR_NOT_FOUND if nobody tells.
-*/
-SCR_FN int scr_allocation_end(const scr_hash* params, int (*ask)(const char* command, char** answer), int64_t* end)
+/* Returns 1 if *END, when the allocation ends, is known without a question: by SCR_END_TIME, or in a job of SLURM. */
+SCR_FN int scr_end_given(const scr_hash* params, int64_t* end)
 {
-  char        command[512];
-  const char *job, *slurm = getenv("SLURM_JOB_END_TIME"), *value = scr_param_get(params, "SCR_END_TIME");
-  scr_manager kind = scr_manager_here(&job);
-  char*       answer = NULL;
-  int64_t     left;
-  int         rc, known;
+  const char *slurm = getenv("SLURM_JOB_END_TIME"), *value = scr_param_get(params, "SCR_END_TIME");
 
-  if (value != NULL && scr_str_int64(value, end) == SCR_SUCCESS) return SCR_SUCCESS;
-  if (slurm != NULL && scr_str_int64(slurm, end) == SCR_SUCCESS) return SCR_SUCCESS;
+  return (value != NULL && scr_str_int64(value, end) == SCR_SUCCESS) ||
+         (slurm != NULL && scr_str_int64(slurm, end) == SCR_SUCCESS);
+}
+
+/*
+** When JOB of the resource manager KIND ends, in seconds since 1970, into *END.  ASK puts the question COMMAND to the
+** manager: it sets *ANSWER, which is freed here.  SCR_ERR_NOT_FOUND if nobody tells.
+*/
+SCR_FN int scr_end_ask(scr_manager kind, const char* job, int (*ask)(const char* command, char** answer), int64_t* end)
+{
+  char    command[512];
+  char*   answer = NULL;
+  int64_t left;
+  int     rc, known;
+
   rc = kind == SCR_MANAGER_NONE ? SCR_SUCCESS : scr_left_command(kind, job, command, sizeof command);
   if (rc == SCR_SUCCESS && kind != SCR_MANAGER_NONE) rc = ask(command, &answer);
   known = answer != NULL && scr_left_of(kind, answer, &left);
@@ -8874,6 +9690,15 @@ SCR_FN int scr_allocation_end(const scr_hash* params, int (*ask)(const char* com
   scr_free(&answer);
   if (rc != SCR_SUCCESS || known) return rc;
   return SCR_ERR(SCR_ERR_NOT_FOUND, "the end of the allocation is not known; set SCR_END_TIME, in seconds since 1970");
+}
+
+/* When this allocation ends: as it is given, or else as the manager answers.  *END and ASK as in scr_end_ask. */
+SCR_FN int scr_allocation_end(const scr_hash* params, int (*ask)(const char* command, char** answer), int64_t* end)
+{
+  const char* job;
+  scr_manager kind = scr_manager_here(&job);
+
+  return scr_end_given(params, end) ? SCR_SUCCESS : scr_end_ask(kind, job, ask, end);
 }
 
 /* ---- nodes file ---- */
@@ -8891,6 +9716,7 @@ SCR_FN int scr_nodes_file_write(const char* prefix, int n, const scr_hash* hosts
   if (h == NULL) return SCR_ERR_OOM();
   scr_hash_util_set_int(h, "NODES", n);
   if (hosts != NULL) scr_hash_set(h, "HOST", scr_hash_dup(hosts));
+  scr_hash_util_set_str(h, "PREFIX", prefix); /* it may be moved */
   if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
   if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, h);
   scr_hash_delete(&h);
@@ -8921,12 +9747,16 @@ SCR_FN int scr_nodes_file_walk(const char* prefix,
   return rc;
 }
 
-/* Make TEXT, of N bytes, say on which hosts the last run was, and in which directory; "" if that is not recorded. */
+/*
+** Make TEXT, of N bytes, say on which hosts the last run was, in which directory, and where the prefix was, if it is
+** not there any more; "" if that is not recorded.
+*/
 SCR_FN void scr_nodes_file_where(const char* prefix, char* text, size_t n)
 {
   char                 path[SCR_MAX_FILENAME];
   scr_hash*            h = scr_hash_new();
   const scr_hash*      hosts;
+  const char*          before;
   const scr_hash_elem* e;
   size_t               k = 0;
   int                  i = 0, count;
@@ -8944,7 +9774,10 @@ SCR_FN void scr_nodes_file_where(const char* prefix, char* text, size_t n)
   if (count > i) k += (size_t)snprintf(text + k, n - k, " and %d more hosts", count - i);
   e = scr_hash_elem_first(hosts);
   if (e != NULL && scr_hash_elem_get_first_val(scr_hash_elem_hash(e), "CACHE") != NULL)
-    snprintf(text + k, n - k, ", in %.200s", scr_hash_elem_get_first_val(scr_hash_elem_hash(e), "CACHE"));
+    k += (size_t)snprintf(text + k, n - k, ", in %.200s", scr_hash_elem_get_first_val(scr_hash_elem_hash(e), "CACHE"));
+  before = scr_hash_elem_get_first_val(h, "PREFIX");
+  if (before != NULL && strcmp(before, prefix) != 0 && *text != '\0')
+    snprintf(text + k, n - k, "; written at the prefix %.200s, this is %.200s", before, prefix);
   scr_hash_delete(&h);
 }
 
@@ -9271,7 +10104,7 @@ SCR_FN void scr_log_db_describe(const scr_log* l, const scr_log_dataset* d, scr_
 
   memset(to, 0, sizeof *to);
   snprintf(to->id, sizeof to->id, "%d", d != NULL ? d->id : 0);
-  snprintf(to->secs, sizeof to->secs, "%f", secs);
+  scr_real_text(secs, to->secs, sizeof to->secs);
   scr_time_string(end - (time_t)secs, to->start, sizeof to->start);
   scr_time_string(end, to->end, sizeof to->end);
   to->value[0] = d != NULL && d->id > 0 ? to->id : NULL;
@@ -9355,7 +10188,7 @@ SCR_FN int scr_log_event(scr_log* l, const char* event, const char* note, const 
     snprintf(text, sizeof text, "%s", d->name);
     scr_log_add(line, sizeof line, ", name=\"%s\"", scr_log_plain(text));
   }
-  if (d != NULL && d->secs >= 0) scr_log_add(line, sizeof line, ", secs=%f", d->secs);
+  if (d != NULL && d->secs >= 0) scr_log_add(line, sizeof line, ", secs=%s", scr_real_text(d->secs, text, sizeof text));
   rc = scr_log_line(l, line);
   err = l->db.enabled ? scr_log_db_event(l, event, note, d) : SCR_SUCCESS;
   return rc != SCR_SUCCESS ? rc : err;
@@ -9374,8 +10207,9 @@ SCR_FN int scr_log_transfer(scr_log* l, const char* type, const char* from, cons
   snprintf(names[0], sizeof names[0], "%s", from);
   snprintf(names[1], sizeof names[1], "%s", to);
   snprintf(names[2], sizeof names[2], "%s", d->name != NULL ? d->name : "");
-  scr_log_add(line, sizeof line, "xfer=%s, from=%s, to=%s, dset=%d, name=\"%s\", secs=%f, bytes=%.0f, files=%d", type,
-              scr_log_plain(names[0]), scr_log_plain(names[1]), d->id, scr_log_plain(names[2]), d->secs, bytes, files);
+  scr_log_add(line, sizeof line, "xfer=%s, from=%s, to=%s, dset=%d, name=\"%s\", secs=%s, bytes=%.0f, files=%d", type,
+              scr_log_plain(names[0]), scr_log_plain(names[1]), d->id, scr_log_plain(names[2]),
+              scr_real_text(d->secs, number[0], sizeof number[0]), bytes, files);
   rc = scr_log_line(l, line);
   if (l->db.enabled) {
     scr_log_db_dataset of;
@@ -9399,16 +10233,25 @@ SCR_FN int scr_log_transfer(scr_log* l, const char* type, const char* from, cons
 
 /* ---- the status file ---- */
 
-/* A new status, of a run of JOB that HOST tells of.  NULL without memory. */
-SCR_FN scr_hash* scr_status_begin(const char* job, const char* host, int ranks, int nodes)
+/*
+** A new status, of a run of JOB that HOST tells of, with whom to ask when its allocation ends, and the answer if it is
+** given.  NULL without memory.
+*/
+SCR_FN scr_hash* scr_status_begin(const scr_hash* params, const char* job, const char* host, int ranks, int nodes)
 {
-  scr_hash *h = scr_hash_new(), *run = scr_hash_set(h, "RUN", scr_hash_new());
+  scr_hash *  h = scr_hash_new(), *run = scr_hash_set(h, "RUN", scr_hash_new());
+  const char* id;
+  scr_manager kind = scr_manager_here(&id);
+  int64_t     end;
 
   scr_hash_util_set_str(run, "JOBID", job);
   scr_hash_util_set_str(run, "HOST", host);
   scr_hash_util_set_int(run, "RANKS", ranks);
   scr_hash_util_set_int(run, "NODES", nodes);
   scr_hash_util_set_int64(run, "TIME", scr_time_usec());
+  if (kind != SCR_MANAGER_NONE) scr_hash_util_set_str(run, "MANAGER", scr_manager_names[kind]);
+  if (kind != SCR_MANAGER_NONE) scr_hash_util_set_str(run, "ALLOCATION", id);
+  if (scr_end_given(params, &end)) scr_hash_util_set_int64(run, "END", end);
   return h;
 }
 
@@ -9433,9 +10276,8 @@ SCR_FN int scr_status_write(const char* prefix, const scr_hash* h)
   int     fd, rc = scr_record_path(prefix, "status.scr", path, sizeof path);
 
   if (rc == SCR_SUCCESS) rc = scr_hash_image(h, &b);
-  if (rc != SCR_SUCCESS) return rc;
-  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0666);
-  if (fd < 0) rc = SCR_ERRNO("cannot open %s", path);
+  fd = rc == SCR_SUCCESS ? scr_os.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0666) : -1;
+  if (rc == SCR_SUCCESS && fd < 0) rc = SCR_ERRNO("cannot open %s", path);
   if (rc == SCR_SUCCESS) scr_file_share(fd, path, 0);
   if (rc == SCR_SUCCESS && (scr_pwrite_all(fd, b.p, b.n, 0) < 0 || scr_os.ftruncate(fd, (off_t)b.n) < 0))
     rc = SCR_ERRNO("cannot write %s", path);
@@ -9508,9 +10350,9 @@ SCR_FN int scr_log_value(const char* line, const char* key, char* out, size_t n)
 /* The value of KEY in LINE as a number; -1 if there is none. */
 SCR_FN double scr_log_number(const char* line, const char* key)
 {
-  char text[64];
+  char text[64], *end;
 
-  return scr_log_value(line, key, text, sizeof text) && isdigit((unsigned char)*text) ? strtod(text, NULL) : -1;
+  return scr_log_value(line, key, text, sizeof text) && isdigit((unsigned char)*text) ? scr_str_real(text, &end) : -1;
 }
 
 /* Call VISIT for each line of the log PATH that begins with a time. */
@@ -9540,23 +10382,39 @@ SCR_FN int scr_log_read(const char* path, void (*visit)(const char* line, int64_
 
 /*
 ** The runs that a log tells of.  A failure is a run without an end that another run of the same job follows, or whose
-** program has ended, as RUN_END tells.
+** program has ended, as RUN_END tells.  A run lasts until RUN_END; or, if it computed when it failed, which writes no
+** line, until the next line of its job; or else until its last line, and may have lasted longer.  Lines of another job
+** end it: the wait between jobs is no time of a run.
 */
 typedef struct {
   int     runs, failures;
-  double  seconds;     /* of all runs, each up to its last line */
+  double  seconds;     /* of all runs */
+  int64_t end;         /* when the run before the one that is read ended, */
+  int     unsure;      /* 1: at the earliest */
   char    job[256];    /* of the run that is read, */
   int     ended;       /* whether it stopped by itself, */
+  int     computing;   /* or computes, as far as is known, */
   int64_t begin, last; /* when it began, 0 if there is none, and the time of its last line */
 } scr_log_runs;
 
-/* A run of JOB follows the one that is read, or none if it is "".  Returns 1 if that one has failed. */
-SCR_FN int scr_log_runs_next(scr_log_runs* r, const char* job)
+/*
+** A run of JOB follows the one that is read, at WHEN, or 0 if that is not known; or none, if JOB is "".  Returns 1 if
+** the one that is read has failed.
+*/
+SCR_FN int scr_log_runs_next(scr_log_runs* r, const char* job, int64_t when)
 {
+  int same = strcmp(job, r->job) == 0 && strcmp(job, SCR_JOB_DEFAULT) != 0;
   int failed = r->begin != 0 && !r->ended && *job != '\0' && strcmp(job, r->job) == 0;
 
-  if (r->begin != 0) r->runs++;
-  if (r->last > r->begin && r->begin != 0) r->seconds += (double)(r->last - r->begin);
+  if (r->begin == 0) return 0;
+  r->unsure = !r->ended;
+  if (!r->ended && r->computing && same && when > r->last) {
+    r->last = when;
+    r->unsure = 0;
+  }
+  r->end = r->last;
+  r->runs++;
+  if (r->last > r->begin) r->seconds += (double)(r->last - r->begin);
   r->failures += failed;
   r->begin = 0;
   return failed;
@@ -9568,16 +10426,26 @@ SCR_FN int scr_log_runs_add(scr_log_runs* r, const char* line, const char* event
   char job[sizeof r->job];
   int  failed = 0;
 
-  if (strcmp(event, "START") == 0) {
-    scr_log_value(line, "jobid", job, sizeof job);
-    failed = scr_log_runs_next(r, job);
-    snprintf(r->job, sizeof r->job, "%s", job);
-    r->ended = 0;
-    r->begin = when;
+  scr_log_value(line, "jobid", job, sizeof job);
+  if (strcmp(event, "RUN_END") == 0 && r->begin != 0 && strcmp(job, r->job) == 0) {
+    if (when > r->last) r->last = when;
+    failed = scr_log_runs_next(r, job, 0);
+    r->unsure = 0;
+    return failed;
   }
-  r->last = when;
+  if (strcmp(event, "START") == 0 || strcmp(event, "RUN_START") == 0 || strcmp(job, r->job) != 0)
+    failed = scr_log_runs_next(r, job, when);
+  if (strcmp(event, "START") == 0) {
+    snprintf(r->job, sizeof r->job, "%s", job);
+    r->ended = r->computing = 0;
+    r->begin = r->last = when;
+  }
+  if (r->begin == 0) return failed;
+  if (when > r->last) r->last = when;
+  if (strcmp(event, "COMPUTE_START") == 0 || strcmp(event, "COMPUTE_END") == 0)
+    r->computing = strcmp(event, "COMPUTE_START") == 0;
   if (strcmp(event, "END") == 0 || strcmp(event, "HALT") == 0) r->ended = 1;
-  return strcmp(event, "RUN_END") == 0 ? scr_log_runs_next(r, r->job) : failed;
+  return failed;
 }
 
 /* ---- the best time between checkpoints ---- */
@@ -9638,6 +10506,20 @@ SCR_FN int scr_holder_read(const char* prefix, char* text, size_t n)
   return rc;
 }
 
+/* TEXT, of N bytes, becomes ", of job <id>, process <id> on <host>," as run.lock of PREFIX says; "" if it does not. */
+SCR_FN void scr_holder_text(const char* prefix, char* text, size_t n)
+{
+  char        all[1024];
+  const char *process, *job = NULL;
+
+  *text = '\0';
+  if (scr_holder_read(prefix, all, sizeof all) != SCR_SUCCESS) return;
+  if ((process = strstr(all, "\nprocess ")) != NULL) job = strstr(process, "\njob ");
+  if (job != NULL)
+    snprintf(text, n, ", of job %.*s, %.*s,", (int)strcspn(job + 5, "\n"), job + 5, (int)strcspn(process + 1, "\n"),
+             process + 1);
+}
+
 /*
 ** TOKEN becomes that of the run that uses PREFIX, or was the last one to do so, from the line `run <token>` of its
 ** run.lock; "" if there is no such line: a scavenge has used the prefix since.
@@ -9690,7 +10572,7 @@ SCR_FN int scr_transfer_open(scr_transfer* t, const char* cntl)
   err = scr_transfer_read(t, cntl);
   t->lock = lock;
   if (rc != SCR_SUCCESS || !scr_err_is_damage(err)) return rc == SCR_SUCCESS ? err : rc;
-  scr_warn("%s; it is begun anew", scr_err_text);
+  scr_warn_each("%s; it is begun anew", scr_err_text);
   return SCR_SUCCESS;
 }
 
@@ -9871,10 +10753,12 @@ SCR_FN scr_transfer_state scr_transfer_look(const scr_transfer* t, const scr_ide
 */
 SCR_FN void scr_transfer_steer(scr_transfer* t, const char* prefix, const char* token, double bw, double percent)
 {
+  char number[400];
+
   scr_hash_util_set_str(t->h, "PREFIX", prefix);
   scr_hash_util_set_str(t->h, "RUN", token);
-  scr_hash_util_setf(t->h, "BW", "%f", bw);
-  scr_hash_util_setf(t->h, "PERCENT", "%f", percent);
+  scr_hash_util_set_str(t->h, "BW", scr_real_text(bw, number, sizeof number));
+  scr_hash_util_set_str(t->h, "PERCENT", scr_real_text(percent, number, sizeof number));
   scr_hash_util_set_str(t->h, "COMMAND", "RUN");
 }
 
@@ -9956,7 +10840,8 @@ SCR_FN int scr_transfer_withdraw(const char* cntl, const char* prefix, const cha
 
   if (rc != SCR_SUCCESS || scr_os.lstat(path, &st) < 0) return rc;
   if ((rc = scr_transfer_rest(cntl, &burst)) == SCR_ERR_BUSY) {
-    scr_warn("%s; the process scr_transfer hangs: end it", scr_err_text); /* what it still writes does no harm (J8) */
+    /* what it still writes does no harm (J8) */
+    scr_warn_each("%s; the process scr_transfer hangs: end it", scr_err_text);
     except = "";
   } else if (rc != SCR_SUCCESS) {
     return rc;
@@ -9978,7 +10863,7 @@ SCR_FN int scr_transfer_withdraw(const char* cntl, const char* prefix, const cha
 **            prefix, files of a run
 ** Offers     scr_rebuild, scr_rebuild_sets, scr_extraction, scr_adoption, scr_scavenge; scr_rebuild_run,
 **            scr_rebuild_sets_free, scr_rebuild_find, scr_rebuild_set, scr_scan_add, scr_scan_extract,
-**            scr_hold_prefix, scr_adopt_free, scr_adopt_file, scr_adopt, scr_scan_walk, scr_stage_path,
+**            scr_hold_prefix, scr_adopt_free, scr_adopt_file, scr_adopt, scr_stage_path,
 **            scr_stage_walk, scr_stage_collect, scr_scavenge_free, scr_scavenge_begin, scr_scavenge_finish
 ** Invariants
 **   B1  What is rebuilt equals, byte for byte, what the ranks of the set had made, headers included.
@@ -11015,30 +11900,6 @@ SCR_FN int scr_adopt(scr_index* index, scr_adoption* a, int id, const char* name
   return rc;
 }
 
-/*
-** Call FOUND for each directory of a dataset in DIR below PREFIX, "" for all; symbolic links are not followed.  What
-** cannot be read is left out.
-*/
-SCR_FN void scr_scan_walk(const char* prefix, const char* dir, void (*found)(const char* dir, void* arg), void* arg)
-{
-  char           path[SCR_MAX_FILENAME], below[SCR_MAX_FILENAME];
-  struct dirent* e;
-  struct stat    st;
-  DIR*           d = scr_fmt(path, sizeof path, "%s/%s", prefix, dir) == SCR_SUCCESS ? opendir(path) : NULL;
-
-  while (d != NULL && (e = readdir(d)) != NULL) {
-    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
-        scr_fmt(below, sizeof below, *dir ? "%s/%s" : "%s%s", dir, e->d_name) != SCR_SUCCESS ||
-        scr_fmt(path, sizeof path, "%s/%s", prefix, below) != SCR_SUCCESS || scr_os.lstat(path, &st) < 0 ||
-        !S_ISDIR(st.st_mode))
-      continue;
-    if (strcmp(e->d_name, ".scr") != 0) scr_scan_walk(prefix, below, found, arg);
-    else if (*dir && scr_summary_path(prefix, dir, path) == SCR_SUCCESS && scr_os.lstat(path, &st) == 0)
-      found(dir, arg);
-  }
-  if (d != NULL) closedir(d);
-}
-
 /* ---- scavenge: a dataset of a job that has ended, from the caches of its nodes to the prefix ---- */
 
 /*
@@ -11771,12 +12632,15 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
 ** Offers     scr_vote; scr_wait_idle, scr_waitall, scr_wait_for, scr_barrier, scr_bcast, scr_vote_start,
 **            scr_vote_stop, scr_vote_all, scr_agree, scr_hash_to_buf, scr_hash_from_buf, scr_message_recv,
 **            scr_hash_sendrecv, scr_hash_send, scr_hash_recv, scr_hash_bcast, scr_hash_exchange,
-**            scr_hash_exchange_merged, scr_hash_spread, scr_scan, scr_rank_str, scr_int_send, scr_int_recv, scr_flow
+**            scr_hash_exchange_merged, scr_hash_spread, scr_scan, scr_rank_str, scr_int_send, scr_int_recv, scr_flow,
+**            scr_meet
 ** Invariants
 **   N1  Every wait goes through scr_wait_for, or a similar loop over a probe, which yields the processor when nothing
 **       has arrived.
 **   N2  No rank needs memory in proportion to the number of ranks.
 **   N3  A vote returns the same code on every rank, unless MPI itself failed; what moves data returns each rank's own.
+**   N4  The first vote of all ranks of the world prints the messages that wait (E4), those of one line of the source as
+**       one: the first of them, and from how many ranks.
 ** Failure    SCR_ERR_MPI; the communicator's error handler is MPI_ERRORS_RETURN.
 ** ====================================================================================================== */
 
@@ -11789,6 +12653,7 @@ enum {
   SCR_TAG_RANK,
   SCR_TAG_GROUP,
   SCR_TAG_FLOW,
+  SCR_TAG_MEET,
   SCR_TAG_DATA
 };
 
@@ -11857,12 +12722,14 @@ SCR_FN int scr_bcast(void* buf, int n, MPI_Datatype type, int root, MPI_Comm com
 
 typedef struct {
   int64_t error;               /* 0, or: firsthand bit, then larger for lower ranks, code in the low 16 bits */
+  int64_t failed;              /* ranks with an error of their own, and above bit 32 those that found it firsthand */
+  int64_t waits;               /* the greatest line of a message that waits; 0: none does */
   int64_t key[3];              /* result: the greatest key, in lexicographic order */
   int64_t max[SCR_VOTE_SLOTS]; /* results: maxima; for a minimum, vote the negative */
   int64_t sum[SCR_VOTE_SLOTS];
 } scr_vote;
 
-#define SCR_VOTE_WORDS (4 + 2 * SCR_VOTE_SLOTS)
+#define SCR_VOTE_WORDS (6 + 2 * SCR_VOTE_SLOTS)
 
 static MPI_Datatype scr_vote_type = MPI_DATATYPE_NULL;
 static MPI_Op       scr_vote_op = MPI_OP_NULL;
@@ -11886,6 +12753,8 @@ SCR_FN void scr_vote_reduce(void* in, void* inout, int* n, MPI_Datatype* type)
     const scr_vote* a = (const scr_vote*)in + i;
     scr_vote*       b = (scr_vote*)inout + i;
     if (a->error > b->error) b->error = a->error;
+    if (a->waits > b->waits) b->waits = a->waits;
+    b->failed += a->failed;
     if (scr_key_cmp(a->key, b->key) > 0) memcpy(b->key, a->key, sizeof b->key);
     for (k = 0; k < SCR_VOTE_SLOTS; k++) {
       if (a->max[k] > b->max[k]) b->max[k] = a->max[k];
@@ -11912,38 +12781,79 @@ SCR_FN void scr_vote_stop(void)
 }
 
 /*
+** Print the messages that wait, the one that was made on line LINE first: for each such line the first rank prints its
+** own, and how many there are.  Collective over COMM, which is all ranks of the world.
+*/
+SCR_FN int scr_msg_settle(int64_t line, MPI_Comm comm)
+{
+  enum { FIRST, NEXT, RANKS = 0, TIMES }; /* maxima, and sums */
+  int rank, size, rc;
+
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  while (line != 0) {
+    const scr_msg* m = scr_msg_find((int)line);
+    scr_vote       in, all;
+    char           more[96] = "";
+    memset(&in, 0, sizeof in);
+    in.max[FIRST] = m != NULL ? size - rank : 0;
+    in.max[NEXT] = scr_msg_line((int)line);
+    in.sum[RANKS] = m != NULL;
+    in.sum[TIMES] = m != NULL ? m->times : 0;
+    if ((rc = scr_allreduce(&in, &all, 1, scr_vote_type, scr_vote_op, comm)) != SCR_SUCCESS) return rc;
+    if (all.sum[TIMES] > all.sum[RANKS])
+      snprintf(more, sizeof more, " (the first of %lld such messages, of %lld rank%s)", (long long)all.sum[TIMES],
+               (long long)all.sum[RANKS], all.sum[RANKS] > 1 ? "s" : "");
+    else if (all.sum[RANKS] > 1)
+      snprintf(more, sizeof more, " (the first of %lld ranks that say so)", (long long)all.sum[RANKS]);
+    if (m != NULL && all.max[FIRST] == size - rank) scr_msg_print(m->kind, "%s%s", m->text, more);
+    scr_msg_forget((int)line);
+    line = all.max[NEXT];
+  }
+  return SCR_SUCCESS;
+}
+
+/* The record of this rank's error, as other ranks have it: with this rank, unless it names one already. */
+SCR_FN void scr_err_signed(scr_err_record* r, int rank)
+{
+  scr_err_save(r);
+  if (!r->named) {
+    int head =
+        snprintf(r->text, sizeof r->text, "rank %d on %.200s: ", scr_msg_rank >= 0 ? scr_msg_rank : rank, scr_msg_host);
+    snprintf(r->text + head, sizeof r->text - (size_t)head, "%.*s", (int)sizeof r->text - 1 - head, scr_err_text);
+    r->length = (int)sizeof r->text - 1 - head < r->length ? (int)sizeof r->text - 1 : r->length + head;
+  }
+  r->named = r->secondhand = 1;
+}
+
+/*
 ** Combine the votes of all ranks: on return V holds the maxima and sums on every rank.  Returns the error of the lowest
 ** rank that brought one in RC; an error that a rank found itself takes precedence over one that it heard of.  Every
-** rank then has the message of that rank.  Collective over COMM.
+** rank then has the message of that rank.  Messages that wait are printed (N4).  Collective over COMM.
 */
 SCR_FN int scr_vote_all(scr_vote* v, int rc, MPI_Comm comm)
 {
   scr_vote       in = *v;
   scr_err_record first;
   int            rank, size, err, worst, origin;
-  int64_t        first_hand = (int64_t)1 << 48;
+  int64_t        first_hand = (int64_t)1 << 48, own = (int64_t)1 << 32;
 
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   if (rc == SCR_SUCCESS && scr_oom) rc = SCR_ERR_OOM();
   in.error = rc == SCR_SUCCESS ? 0 : ((scr_err_secondhand ? 0 : first_hand) | (int64_t)(size - rank) << 16 | rc);
+  in.failed = rc == SCR_SUCCESS || scr_err_named ? 0 : (scr_err_secondhand ? 1 : own) * scr_err_ranks;
+  in.waits = size == scr_msg_ranks ? scr_msg_line(0) : 0;
   if ((err = scr_allreduce(&in, v, 1, scr_vote_type, scr_vote_op, comm)) != SCR_SUCCESS) return err;
+  if (v->waits != 0 && (err = scr_msg_settle(v->waits, comm)) != SCR_SUCCESS) return err;
   if (v->error == 0) return SCR_SUCCESS;
   worst = (int)(v->error & 0xffff);
   origin = size - (int)(v->error % first_hand >> 16);
+  if (v->failed > 0) scr_err_ranks = (int)(v->failed >= own ? v->failed / own : v->failed);
   memset(&first, 0, sizeof first);
-  if (rank == origin) scr_err_save(&first);
+  if (rank == origin) scr_err_signed(&first, rank);
   if ((err = scr_bcast(&first, (int)sizeof first, MPI_BYTE, origin, comm)) != SCR_SUCCESS) return err;
-  if (rank == origin) return worst;
-  scr_err_restore(&first);
-  if (!first.named) {
-    size_t head = (size_t)snprintf(scr_err_text, 32, "rank %d: ", origin), n = strlen(first.text);
-    if (n > sizeof scr_err_text - 1 - head) n = sizeof scr_err_text - 1 - head;
-    memcpy(scr_err_text + head, first.text, n);
-    scr_err_text[head + n] = '\0';
-    scr_err_length = (int)head + first.length;
-  }
-  scr_err_named = scr_err_secondhand = 1;
+  if (rank != origin) scr_err_restore(&first);
   return worst;
 }
 
@@ -12370,13 +13280,32 @@ SCR_FN int scr_flow(int width, int (*work)(void* arg), void* arg, MPI_Comm comm)
   return rc;
 }
 
+/*
+** A barrier of messages: where some ranks wait in a collective of another call, it waits as well, but does not take
+** part in that.  Collective over COMM.
+*/
+SCR_FN int scr_meet(MPI_Comm comm)
+{
+  int         rank, size, step, out = 0, in = 0, rc = SCR_SUCCESS;
+  MPI_Request reqs[2];
+
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  for (step = 1; step < size && rc == SCR_SUCCESS; step *= 2) {
+    MPI_Irecv(&in, 1, MPI_INT, (rank - step + size) % size, SCR_TAG_MEET, comm, &reqs[0]);
+    MPI_Isend(&out, 1, MPI_INT, (rank + step) % size, SCR_TAG_MEET, comm, &reqs[1]);
+    rc = scr_waitall(2, reqs);
+  }
+  return rc;
+}
+
 /* ==== 17 WORLD: GROUPS, STORES, SETS, DIRECTORIES =========================================================
 ** Which ranks fail together, where datasets are stored, and how they are protected.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, file window, MPI helpers
 ** Offers     scr_groupdesc, scr_storedesc, scr_world; scr_groupdescs_from_name, scr_world_on_node,
-**            scr_storedescs_from_name, scr_reddesc_partner, scr_reddesc_for_dataset, scr_world_free,
-**            scr_world_job_key, scr_world_create
+**            scr_storedescs_from_name, scr_reddesc_alone, scr_reddesc_partner, scr_reddesc_for_dataset,
+**            scr_world_free, scr_world_job_key, scr_world_create
 ** Invariants
 **   L1  When a redundancy set is formed, no two of its members are in the same failure group.
 **   L2  Every directory that the library makes below a base satisfies D5.
@@ -12685,7 +13614,8 @@ SCR_FN int scr_dir_owner(const scr_world* w, const char* dir, scr_dir_state* sta
   *state = SCR_DIR_FREE;
   *complete = *remade = 0;
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read(file, h);
-  if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) scr_warn("%s; it is written again, for %s", scr_err_text, w->prefix);
+  if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC)
+    scr_warn_each("%s; it is written again, for %s", scr_err_text, w->prefix);
   if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC || rc == SCR_ERR_NOT_FOUND || scr_os.lstat(file, &st) < 0)
     rc = SCR_SUCCESS;
   path = rc == SCR_SUCCESS ? scr_hash_elem_get_first_val(h, "PREFIX") : NULL;
@@ -13332,13 +14262,15 @@ typedef struct {
 
 /* What the helper removes behind the application.  All zeros: nothing. */
 typedef struct {
-  scr_job   job;
-  scr_hash* paths; /* FILE: files; TREE: directories, with all that is in them */
+  scr_job job;
+  scr_hash*
+      paths; /* FILE: files; TREE: directories, with all that is in them; FLAT: what stands for them with MKDIR=0 */
 } scr_removal;
 
 typedef struct {
   scr_phase   phase;
-  int         disabled; /* 1: SCR_Init found SCR_ENABLE=0 */
+  int         disabled;       /* 1: SCR_Init found SCR_ENABLE=0 */
+  int         watched, watch; /* 1: MPI_Finalize ends the run, by the attribute of MPI_COMM_SELF with this key */
   scr_world   world;
   scr_hash*   app;            /* settings of SCR_Config; kept before SCR_Init and after SCR_Finalize */
   scr_failure config_failure; /* of an SCR_Config that could not be understood; the next SCR_Init fails with it */
@@ -13348,6 +14280,7 @@ typedef struct {
   scr_removal removal;                       /* of the files of such entries */
   char        prefix_real[SCR_MAX_FILENAME]; /* the prefix with links resolved; file names may begin with either */
   int         prefix_lock;
+  int         is_part; /* 1: the world is not all of MPI_COMM_WORLD */
 
   int          dataset_id, checkpoint_id; /* the last numbers assigned */
   scr_dataset* dataset;
@@ -13358,7 +14291,7 @@ typedef struct {
   int      told_of_bypass;           /* 1: or are written on the prefix */
   int      prefix_size, drop_after;  /* SCR_PREFIX_SIZE, SCR_DROP_AFTER_CURRENT */
   int      flush_every, flush_width, fetch_width, crc_on_copy, crc_on_delete, crc_on_restart, crc_on_flush, preserve;
-  int      use_containers;
+  int      use_containers, check_open;               /* SCR_CHECK_OPEN */
   int      fetch_bypass, global_restart, same_ranks; /* SCR_FETCH_BYPASS, SCR_GLOBAL_RESTART, SCR_RESTART_RANKS=same */
   uint64_t container_size, rank2file_size;
   int      flush_async;   /* 1: a flush that is due goes on behind the application's back, */
@@ -13388,27 +14321,35 @@ typedef struct {
   /* the checkpoint to restart from */
   scr_restart restart;
   int         loaded;           /* id of the loaded checkpoint; 0 for none */
+  int         was_read;         /* 1: this rank has asked for it or for a file of it */
   scr_search  offer;            /* what is left to offer, the loaded one first */
   int         notes_are_behind; /* the flush file could not be written */
   int         damaged_maps;     /* number of damaged filemaps; what they listed is not known */
   int prefix_at_stake; /* complete checkpoints exist beside those of the cache, or did when they could not be loaded */
-  scr_lost lost;       /* checkpoints that this run cannot reach; on rank 0 */
+  int restarted;       /* 1: the application has restarted from a checkpoint: nothing is at stake any more */
+  scr_lost   lost;     /* checkpoints that this run cannot reach; on rank 0 */
+  scr_strays strays;   /* what was found without an index; looked for when its prefix is not NULL; on rank 0 */
   int serve_id, serve_until; /* a choice that the index does not know as served yet: see scr_restart_choice_served */
   scr_buf     tried;         /* text: what could not be loaded, and why */
+  char        rejected[SCR_MAX_FILENAME]; /* name of the newest checkpoint that this job has rejected */
   scr_reading reading;
 
   /* decisions: halt and checkpoint conditions, on rank 0 */
-  scr_hash*    halt;
-  int          halt_exit, halt_enabled, halt_seconds, asked_should_exit;
-  int          halt_uncounted; /* complete checkpoints that the halt file does not count yet */
-  int          fresh_start;    /* not 0: this run is a fresh start, which offers no checkpoint */
-  int          fresh_served;   /* the value of SCR_FRESH_START that an earlier run of this job has served; or 0 */
-  char         halt_why[256];  /* the halt condition that holds */
-  int          need_calls, interval, seconds;
-  double       overhead;
-  double       ckpt_end, ckpt_cost;
-  int          ckpt_count;
-  double       mtbf;      /* SCR_CHECKPOINT_MTBF in seconds; 0: off; negative: as the log tells, */
+  scr_hash* halt;
+  int       halt_exit, halt_enabled, halt_seconds, asked_should_exit;
+  int       told_to_exit;      /* the last answer of SCR_Should_exit */
+  int       halt_uncounted;    /* complete checkpoints that the halt file does not count yet */
+  int       should_have_ended; /* 1: the run goes on, because it is on a part of the ranks; 2: Start has told of it */
+  int       fresh_start;       /* not 0: this run is a fresh start, which offers no checkpoint */
+  int       fresh_served;      /* the value of SCR_FRESH_START that an earlier run of this job has served; or 0 */
+  char      halt_why[256];     /* the reason of the halt condition that holds, which was told */
+  int       halt_failed;       /* 1: the halt file could not be read, and a warning said so */
+  double    halt_looked;       /* when it was opened last; 0: never */
+  int       need_calls, interval, seconds;
+  double    overhead;
+  double    ckpt_end, ckpt_cost;
+  int       ckpt_count;
+  double    mtbf;         /* SCR_CHECKPOINT_MTBF in seconds; 0: off; negative: as the log tells, */
   scr_log_runs past;      /* of the runs before this one */
   scr_cost*    cost;      /* of checkpoints by CKPT line, without and with a flush that the application waits for */
   int          end_asked; /* 1: it is known whether anybody knows */
@@ -13434,7 +14375,7 @@ static scr_state scr;
 */
 SCR_FN void scr_logged(int rc, const scr_err_record* why)
 {
-  if (rc != SCR_SUCCESS && !scr.log_failed) scr_warn("%s; the log of this run has gaps", scr_err_text);
+  if (rc != SCR_SUCCESS && !scr.log_failed) scr_warn_each("%s; the log of this run has gaps", scr_err_text);
   if (rc != SCR_SUCCESS) scr.log_failed = 1;
   scr_err_restore(why);
 }
@@ -13453,7 +14394,8 @@ static const struct {
                          {"CHECKPOINT_START", "writing a checkpoint"},
                          {"OUTPUT_START", "writing output"},
                          {"FLUSH_START", "flushing"},
-                         {"COMPUTE_END", "ending"},
+                         {"COMPUTE_END", "making room"},
+                         {"ENDING", "ending"}, /* no event of the log */
                          {"END", "ended"}};
 
 /* The datasets in the cache, for the status file. */
@@ -13489,7 +14431,7 @@ SCR_FN void scr_status_event(const char* event, const scr_desc* desc, double sec
   if (scr.world.rank != 0) return;
   scr_err_save(&why);
   if (scr.status == NULL)
-    scr.status = scr_status_begin(scr.world.home.job, scr.world.home.host, scr.world.ranks,
+    scr.status = scr_status_begin(scr.world.params, scr.world.home.job, scr.world.home.host, scr.world.ranks,
                                   scr.world.group[SCR_GROUP_NODE].groups);
   for (i = 0; i < sizeof scr_status_phases / sizeof *scr_status_phases; i++) {
     if (strcmp(event, scr_status_phases[i].event) != 0) continue;
@@ -13570,7 +14512,7 @@ SCR_FN void scr_event_damage(int id, int rc)
 /* Add TEXT to scr.tried: why a dataset cannot be loaded.  Every rank calls it. */
 SCR_FN void scr_tried_keep(const char* text)
 {
-  if (scr.tried.n + strlen(text) + 3 >= 2000) return;
+  if (scr.tried.n + strlen(text) + 3 >= 2400) return;
   if (scr.tried.n > 0) scr_buf_add(&scr.tried, "; ", 2);
   scr_buf_add(&scr.tried, text, strlen(text));
 }
@@ -13578,7 +14520,7 @@ SCR_FN void scr_tried_keep(const char* text)
 /* The same, and rank 0 warns of it. */
 SCR_FN SCR_FORMAT(1, 2) void scr_tried_add(const char* format, ...)
 {
-  char    text[1024];
+  char    text[2000];
   va_list ap;
 
   va_start(ap, format);
@@ -13720,6 +14662,8 @@ SCR_FN int scr_removal_run(void* arg)
     scr_os.unlink(scr_hash_elem_key(e));
   for (e = scr_hash_elem_first(scr_hash_get(paths, "TREE")); e != NULL; e = scr_hash_elem_next(e))
     scr_tree_remove(scr_hash_elem_key(e));
+  for (e = scr_hash_elem_first(scr_hash_get(paths, "FLAT")); e != NULL; e = scr_hash_elem_next(e))
+    scr_flat_remove(scr_hash_elem_key(e));
   return SCR_SUCCESS;
 }
 
@@ -13762,7 +14706,7 @@ SCR_FN void scr_map_settle(void)
 
   if (!scr.map_is_behind) return;
   scr_err_save(&why);
-  if (scr_map_write() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if (scr_map_write() != SCR_SUCCESS) scr_warn_each("%s", scr_err_text);
   scr_err_restore(&why);
 }
 
@@ -13914,7 +14858,7 @@ SCR_FN int scr_change_life(const int* ids, int n, scr_life life)
   }
   if (!written) scr_barrier(scr.world.comm);
   rc = scr_map_write();
-  if (!written && rc != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if (!written && rc != SCR_SUCCESS) scr_warn_each("%s", scr_err_text);
   rc = !written ? SCR_SUCCESS : scr_agree(rc, scr.world.comm);
   for (i = 0; i < n && rc == SCR_SUCCESS && scr.world.rank == 0; i++) scr_dataset_write_note(ids[i], NULL);
   return rc;
@@ -13928,8 +14872,8 @@ SCR_FN int scr_change_life(const int* ids, int n, scr_life life)
 SCR_FN void scr_change_on_prefix(scr_dataset* ds, scr_on_prefix on_prefix, const char* dir)
 {
   if (!scr_on_prefix_leads(ds->on_prefix, on_prefix))
-    scr_warn("dataset %d cannot go from state %d to %d on the prefix", ds->desc.identity.id, (int)ds->on_prefix,
-             (int)on_prefix);
+    scr_warn_each("dataset %d cannot go from state %d to %d on the prefix", ds->desc.identity.id, (int)ds->on_prefix,
+                  (int)on_prefix);
   ds->on_prefix = on_prefix;
   if (scr.world.rank == 0 && on_prefix != SCR_PREFIX_RENAMING) scr_dataset_write_note(ds->desc.identity.id, dir);
 }
@@ -14919,11 +15863,37 @@ SCR_FN int scr_cache_enter_bypass(const scr_desc* desc)
 
 /* ---- deletion ---- */
 
-/* Set DIR to the directory of dataset ID with descriptor D; 0 if it has none for itself. */
+/* Set DIR to the directory of dataset ID with descriptor D, or with MKDIR=0 to what its names begin with. */
 SCR_FN int scr_cache_place(const scr_reddesc* d, int id, char dir[SCR_MAX_FILENAME])
 {
-  return d->can_mkdir && d->store != NULL &&
-         scr_home_path(&scr.world.home, d, id, "", dir, SCR_MAX_FILENAME) == SCR_SUCCESS;
+  return d->store != NULL && scr_home_path(&scr.world.home, d, id, "", dir, SCR_MAX_FILENAME) == SCR_SUCCESS;
+}
+
+/*
+** Remove from the store of D, which has MKDIR=0, the files of dataset ID, and those that no record has: a run that was
+** killed, of an earlier version, may have left them.  Their names say that they are of this user, job and node; nothing
+** is known of what damaged filemaps listed.
+*/
+SCR_FN void scr_cache_sweep_flat(const scr_reddesc* d, int id)
+{
+  char           dir[SCR_MAX_FILENAME], name[SCR_MAX_FILENAME];
+  const char*    slash;
+  struct dirent* f;
+  DIR*           store;
+  size_t         n;
+  int            other;
+
+  if (!scr_cache_place(d, id, dir)) return;
+  scr_flat_remove(dir);
+  if (scr.damaged_maps > 0 || !scr_cache_place(d, 0, dir) || (store = opendir(d->store)) == NULL) return;
+  slash = strrchr(dir, '/');
+  n = strlen(slash + 1) - 1; /* without the id */
+  while ((f = readdir(store)) != NULL) {
+    if (strncmp(f->d_name, slash + 1, n) != 0 || !isdigit((unsigned char)f->d_name[n])) continue;
+    other = atoi(f->d_name + n);
+    if (other > 0 && scr_dataset_find(other) == NULL && scr_cache_place(d, other, name)) scr_flat_remove(name);
+  }
+  closedir(store);
 }
 
 /*
@@ -14934,7 +15904,8 @@ SCR_FN void scr_cache_clear_place(const scr_reddesc* d, int id)
 {
   char dir[SCR_MAX_FILENAME];
 
-  if (scr_cache_place(d, id, dir)) scr_tree_remove(dir);
+  if (!d->can_mkdir) scr_cache_sweep_flat(d, id);
+  else if (scr_cache_place(d, id, dir)) scr_tree_remove(dir);
 }
 
 /* Remove the temporary files of dataset ID from the directory DIR of the prefix. */
@@ -14989,7 +15960,7 @@ SCR_FN void scr_cache_sweep_bypass(void)
     scr_filemap_remove(&scr.map, scr.map.entry[i]);
     changed = 1;
   }
-  if (changed && scr_map_write() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if (changed && scr_map_write() != SCR_SUCCESS) scr_warn_each("%s", scr_err_text);
 }
 
 /* Add to PATHS, as in scr_removal, the files of E, except those that another entry of the same id lists. */
@@ -15053,7 +16024,7 @@ SCR_FN int scr_cache_remove(int id, int behind)
     if (e->bypass && id != scr.open_id) continue; /* scr_cache_sweep_bypass */
     if (e->bypass) scr_cache_delete_bypass(e);
     scr_cache_list_files(e, paths);
-    if (scr_cache_place(&e->red, id, dir)) scr_hash_set_kv(paths, "TREE", dir);
+    if (scr_cache_place(&e->red, id, dir)) scr_hash_set_kv(paths, e->red.can_mkdir ? "TREE" : "FLAT", dir);
     scr_filemap_remove(&scr.map, e);
   }
   if (behind && marked && scr_helper_is_idle()) {
@@ -15087,7 +16058,7 @@ SCR_FN void scr_cache_check_deleted(const scr_dataset* ds)
     if (scr_entry_path(&scr.world.home, e, e->file[i].rel, path, sizeof path) != SCR_SUCCESS ||
         scr_file_check(path, &e->file[i], 1) != SCR_ERR_CRC)
       continue;
-    scr_warn("%s; it is deleted now, but check the memory and the disk of this node", scr_err_text);
+    scr_warn_each("%s; it is deleted now, but check the memory and the disk of this node", scr_err_text);
     scr_event_damage(ds->desc.identity.id, SCR_ERR_CRC);
   }
   scr_barrier(scr.world.comm);
@@ -15169,7 +16140,7 @@ SCR_FN int scr_recovery_read_map(const char* file, scr_filemap* map)
   if (rc == SCR_SUCCESS) {
     rc = scr_filemap_merge(map, &one);
   } else if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) {
-    scr_warn("%s; the files it lists are treated as lost", scr_err_text);
+    scr_warn_each("%s; the files it lists are treated as lost", scr_err_text);
     scr_event_damage(0, rc);
     scr.damaged_maps++;
     if (scr_fmt(aside, sizeof aside, "%s.damaged", file) == SCR_SUCCESS) scr_os.rename(file, aside);
@@ -15196,7 +16167,8 @@ SCR_FN void scr_recovery_map_files(scr_hash* names)
 
   if (scr_fmt(path, sizeof path, "%s/filemap.scrinfo", scr.world.cntl) == SCR_SUCCESS) {
     int rc = scr_hash_file_read(path, master);
-    if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND) scr_warn("%s; the directory is searched instead", scr_err_text);
+    if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND)
+      scr_warn_each("%s; the directory is searched instead", scr_err_text);
   }
   for (e = scr_hash_elem_first(scr_hash_get(master, "Filemap")); e != NULL; e = scr_hash_elem_next(e))
     if (strncmp(scr_hash_elem_key(e), scr.world.cntl, strlen(scr.world.cntl)) == 0)
@@ -15374,7 +16346,7 @@ SCR_FN int scr_recovery_lost(const scr_entry* e, int check)
     }
     if (rc == SCR_SUCCESS) continue;
     lost |= application ? SCR_LOST_DATA : SCR_LOST_RED;
-    scr_warn("dataset %d, rank %d: %s", id, e->owner, scr_err_text);
+    scr_warn_each("dataset %d: %s", id, scr_err_text);
     scr_event_damage(id, rc);
   }
   if (red == 0 && e->red.scheme != SCR_SCHEME_SINGLE) lost |= SCR_LOST_RED;
@@ -15579,11 +16551,12 @@ SCR_FN int scr_recovery_judge(scr_recovery* f)
   f->ranks = (int)v.max[SCR_FOUND_RANKS];
   f->life = (scr_life)v.max[SCR_FOUND_LIFE];
   if (f->other_world && scr.same_ranks)
-    return SCR_ERR(SCR_ERR_LOST, "%d ranks wrote it, but this run has %d, and SCR_RESTART_RANKS=same", f->ranks,
-                   scr.world.ranks);
+    return SCR_ERR(SCR_ERR_LOST, "%d rank%s wrote it, but this run has %d, and SCR_RESTART_RANKS=same", f->ranks,
+                   SCR_S(f->ranks), scr.world.ranks);
   if (f->other_world) return SCR_SUCCESS;
   if (v.sum[SCR_FOUND_NO_SET] > 0)
-    return SCR_ERR(SCR_ERR_LOST, "nothing is left of the sets of %lld ranks", (long long)v.sum[SCR_FOUND_NO_SET]);
+    return SCR_ERR(SCR_ERR_LOST, "nothing is left of the sets of %lld rank%s", (long long)v.sum[SCR_FOUND_NO_SET],
+                   SCR_S(v.sum[SCR_FOUND_NO_SET]));
   if (v.max[SCR_FOUND_SETS_DIFFER])
     return SCR_ERR(SCR_ERR_LOST, "its pieces come from copies with different redundancy sets");
   return SCR_SUCCESS;
@@ -15915,6 +16888,7 @@ SCR_FN int scr_recovery_delete_moved(const scr_recovery* f)
     scr_entry* e = scr.map.entry[i];
     if (e->owner == scr.world.rank || scr_identity_cmp(&e->desc.identity, &f->identity) != 0) continue;
     if (!scr_world_on_node(&scr.world, e->owner)) scr_cache_delete_files(e);
+    SCR_SOMETIMES(moved);
     scr_filemap_remove(&scr.map, e);
     changed = 1;
   }
@@ -15941,6 +16915,7 @@ SCR_FN int scr_recovery_restore(scr_recovery* f)
   if (rc == SCR_SUCCESS && f->source < 0) rc = scr_recovery_enter(f);
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) goto out;
   here = scr_recovery_entry(f);
+  if (f->set_losses > 0) SCR_SOMETIMES(rebuilt);
   if (f->set_losses > 0) rc = scr_encode_recover(&x, 1, &here, f->set_lost);
   err = scr_recovery_note_partner(f);
   if (rc == SCR_SUCCESS) rc = err;
@@ -15959,6 +16934,7 @@ out:
   }
   if (rc != SCR_SUCCESS && written) {
     scr_err_save(&why);
+    SCR_SOMETIMES(recovery_taken_back);
     scr_map_write();
     scr_err_restore(&why);
   }
@@ -16305,8 +17281,16 @@ SCR_FN void scr_others_settle(const scr_recovery* f, scr_others* mine, int rc)
     if (o->is_new) o->e->listed = 0;
     else if (o->kept != NULL && scr_filemap_put(&scr.map, o->kept) == SCR_SUCCESS) o->kept = NULL;
   }
-  if (scr_map_write() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if (scr_map_write() != SCR_SUCCESS) scr_warn_each("%s", scr_err_text);
   scr_err_restore(&why);
+}
+
+/* Tell that files of N of the RANKS that wrote dataset ID have been rebuilt since START. */
+SCR_FN void scr_recovery_tell_rebuilt(int id, int n, int ranks, double start)
+{
+  if (scr.world.rank > 0) return;
+  scr_msg_print("info", "dataset %d: lost files of %d of %d rank%s are rebuilt, in %.3f s", id, n, ranks, SCR_S(ranks),
+                scr_wtime() - start);
 }
 
 /*
@@ -16318,12 +17302,12 @@ SCR_FN int scr_others_run(const scr_recovery* f)
 {
   scr_others l = {NULL, 0, NULL}, mine = {NULL, 0, scr_hash_new()};
   scr_hash*  recv = scr_hash_new();
+  double     start = scr_wtime();
   int        i, lost = 0, rc = scr_others_judge(f, &l, recv, &lost), err = SCR_SUCCESS;
 
   if (rc == SCR_SUCCESS) rc = scr_others_assign(f, &l, recv, &mine);
   if (rc == SCR_SUCCESS) {
-    scr_dbg(1, "dataset %d: %d ranks wrote it; %d of them have lost files%s", f->identity.id, f->ranks, lost,
-            lost > 0 ? ", which are rebuilt" : "");
+    scr_dbg(1, "dataset %d: %d rank%s wrote it", f->identity.id, f->ranks, SCR_S(f->ranks));
     err = scr_recovery_delete_entries(&f->identity, 0); /* an older dataset of this id: its place is needed (U4) */
     for (i = 0; i < mine.n && err == SCR_SUCCESS; i++) err = scr_others_enter(f, &mine.one[i]);
     rc = scr_agree(err, scr.world.comm);
@@ -16334,7 +17318,9 @@ SCR_FN int scr_others_run(const scr_recovery* f)
     }
     if (rc == SCR_SUCCESS) rc = scr_map_write();
     rc = scr_agree(rc, scr.world.comm);
+    SCR_SOMETIMES(other_ranks_in_the_cache);
     scr_others_settle(f, &mine, rc);
+    if (rc == SCR_SUCCESS && lost > 0) scr_recovery_tell_rebuilt(f->identity.id, lost, f->ranks, start);
   }
   scr_others_free(&l);
   scr_others_free(&mine);
@@ -16364,14 +17350,15 @@ SCR_FN int scr_recovery_run(scr_recovery* f)
   v.max[0] = hopeless;
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if (v.max[0] > 0)
-    return SCR_ERR(SCR_ERR_LOST, "the files of %lld ranks are lost, more than its redundancy can rebuild",
-                   (long long)v.sum[LOST]);
+    return SCR_ERR(SCR_ERR_LOST, "the files of %lld rank%s are lost, more than its redundancy can rebuild",
+                   (long long)v.sum[LOST], SCR_S(v.sum[LOST]));
   if (v.sum[MOVED] > 0)
-    scr_dbg(1, "dataset %d: %lld ranks have their files on another node", f->identity.id, (long long)v.sum[MOVED]);
-  if (v.sum[LOST] > 0)
-    scr_dbg(1, "dataset %d: %lld ranks have lost files, which are rebuilt", f->identity.id, (long long)v.sum[LOST]);
+    scr_dbg(1, "dataset %d: the files of %lld rank%s are on another node", f->identity.id, (long long)v.sum[MOVED],
+            SCR_S(v.sum[MOVED]));
   if (v.sum[LOST] > 0) scr_event("REBUILD_START", NULL, &f->mine->desc, -1.0);
   rc = scr_recovery_restore(f);
+  if (rc == SCR_SUCCESS && v.sum[LOST] > 0)
+    scr_recovery_tell_rebuilt(f->identity.id, (int)v.sum[LOST], f->ranks, start);
   if (rc == SCR_SUCCESS)
     scr_dbg(1, "dataset %d %s is whole in the cache, after %.3f s", f->identity.id, scr_desc_name(&f->mine->desc),
             scr_wtime() - start);
@@ -16427,6 +17414,7 @@ SCR_FN int scr_recovery_set_aside(const scr_recovery_told* it, scr_aside aside)
 
   if (ds != NULL && scr_desc_is_ckpt(&ds->desc) && ds->aside != SCR_ASIDE_UNPROVEN)
     return SCR_SUCCESS; /* the younger of this id tells more */
+  SCR_SOMETIMES(set_aside);
   rc = scr_agree(scr_dataset_add(&it->desc, it->store, SCR_ASIDE), scr.world.comm);
   if (rc == SCR_SUCCESS) scr_dataset_find(id)->aside = aside;
   return rc;
@@ -16508,7 +17496,7 @@ SCR_FN int scr_recovery_finish_deletions(void)
   for (;;) {
     if ((rc = scr_recovery_step(&limit, 1)) != SCR_SUCCESS || limit.id <= 0) break;
     scr_dbg(1, "dataset %d was being deleted from the cache when a run ended; the rest of it goes now", limit.id);
-    if (scr_recovery_delete(&limit) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+    if (scr_recovery_delete(&limit) != SCR_SUCCESS) scr_warn_each("%s", scr_err_text);
     if (scr.world.rank == 0) scr_dataset_write_note(limit.id, NULL); /* it is not lost */
     if (limit.id > scr.dataset_id) scr.dataset_id = limit.id;
   }
@@ -16565,13 +17553,14 @@ SCR_FN int scr_recovery_mend(int id)
   scr_encode         x;
   scr_vote           v;
   int                hopeless = 0, rc = SCR_SUCCESS;
+  double             start;
 
   scr_recovery_begin(&f, &ds->desc.identity, 1);
   f.ranks = ds->desc.ranks;
   f.life = ds->life;
   if (f.ranks != scr.world.ranks) return scr_others_run(&f);
   memset(&v, 0, sizeof v);
-  if (e == NULL) rc = SCR_ERR(SCR_ERR_LOST, "rank %d has no record of dataset %d", scr.world.rank, id);
+  if (e == NULL) rc = SCR_ERR(SCR_ERR_LOST, "this rank has no record of dataset %d", id);
   else f.lost = scr_recovery_lost(e, 1);
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   f.mine = e;
@@ -16581,6 +17570,8 @@ SCR_FN int scr_recovery_mend(int id)
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if (v.sum[0] == 0) return SCR_ERR(SCR_ERR_NOT_FOUND, "no file of dataset %d is lost", id);
   if (v.max[0] > 0) return SCR_ERR(SCR_ERR_LOST, "the redundancy of dataset %d cannot rebuild what it lost", id);
+  SCR_SOMETIMES(mended);
+  start = scr_wtime();
   scr_event("REBUILD_START", NULL, &ds->desc, -1.0);
   x = scr_cache_encode(&e->red, 0);
   if (f.lost && (kept = scr_entry_dup(e)) == NULL) rc = SCR_ERR_OOM();
@@ -16597,6 +17588,7 @@ SCR_FN int scr_recovery_mend(int id)
   }
   scr_entry_free(&kept);
   scr_event(rc == SCR_SUCCESS ? "REBUILD_SUCCESS" : "REBUILD_FAIL", NULL, &ds->desc, -1.0);
+  if (rc == SCR_SUCCESS) scr_recovery_tell_rebuilt(id, (int)v.sum[0], f.ranks, start);
   return rc;
 }
 
@@ -16607,7 +17599,7 @@ SCR_FN int scr_recovery_mend(int id)
 **            world, state
 ** Offers     scr_flush, scr_indexed; scr_flights, scr_flush_read_rank2file, scr_flush_find_replaced, scr_flush_copy,
 **            scr_flush_check, scr_flush_commit, scr_flush_delete, scr_indexed_of, scr_flush_delete_indexed,
-**            scr_flush_slide, scr_flush_end, scr_flush_prepare, scr_flush_run
+**            scr_flush_slide, scr_flush_make_room, scr_flush_end, scr_flush_prepare, scr_flush_run
 ** Invariants
 **   J1  A flush writes every file under a temporary name beside its final one.  Files of an indexed dataset are
 **       replaced only by renames, after the index update that removes that dataset and adds the new one.  Until the
@@ -16629,6 +17621,14 @@ typedef struct {
   char         dir[SCR_MAX_FILENAME];
 } scr_flush_rival;
 
+/* The transfer file as a flush has read it; all zeros: not yet. */
+typedef struct {
+  uint64_t        file;
+  int64_t         size;
+  struct timespec changed;
+  double          end; /* it is read again then */
+} scr_flight_look;
+
 /* A flush in progress. */
 typedef struct scr_flush {
   int              id;
@@ -16637,7 +17637,7 @@ typedef struct scr_flush {
   int              in_place; /* 1: the application has written the files under their temporary names */
   scr_desc         desc;
   int              threads;
-  int              may_replace_newer;     /* 1: the user asked for this dataset, so newer ones may lose files */
+  int              is_chosen;             /* 1: the user has chosen it, so newer ones may lose files */
   char             dir[SCR_MAX_FILENAME]; /* of the dataset, below the prefix */
   int              keep_metadata;         /* 1: the index has, or may have, the dataset in dir; on rank 0 */
   int              keep_copy;             /* 1: dir has a copy that the index does not have; until the commit */
@@ -16646,11 +17646,12 @@ typedef struct scr_flush {
   scr_job          job;                   /* of the helper, */
   int              by_daemon;             /* unless this is 1: the daemon has the copies; */
   int              arrived;               /* 1: and it has made them all */
-  double           looked;                /* when this rank last looked into the transfer file */
+  double           looked;                /* when this rank last looked at the transfer file, */
+  scr_flight_look  look;                  /* what that was when it read it, */
   uint64_t         seen;                  /* and the bytes of all files that were copied then */
   scr_flush_rival* rival;
   int              rivals;
-  int              superseded; /* 1: files of a newer checkpoint have the places of its own */
+  int              superseded; /* 1: files of a newer checkpoint, or output over output, have the places of its own */
   int              committed;  /* 1: the index has the dataset, so its temporary files must stay */
   double           start;
 } scr_flush;
@@ -17072,21 +18073,56 @@ SCR_FN int scr_flush_pack(scr_flush* f, int rc)
   return scr_objects_pack(&f->objects, scr.world.prefix, f->dir, at, total, scr.container_size, f->resumes);
 }
 
+/* Create the directory DIR; ABOVE receives the directories that have new names, with that of the dataset at the top. */
+SCR_FN int scr_flush_create_dir(const scr_flush* f, const char* dir, scr_hash* above)
+{
+  char        home[2 * SCR_MAX_FILENAME];
+  const char* below;
+  int         inside, rc = scr_mkdirs(dir, 0777);
+
+  snprintf(home, sizeof home, "%s/%s", scr.world.prefix, f->dir);
+  inside = strcmp(dir, home) == 0 || scr_path_below(home, dir, &below);
+  scr_dirs_above(above, inside ? home : scr.world.prefix, dir);
+  return rc;
+}
+
 /*
-** Create the parent directories of all objects, with durable names.  In each round every rank proposes one directory
-** that it has not proposed yet, and the first of the ranks that propose the same one creates it; that of the dataset is
-** there.  Collective over the world; the same code everywhere.
+** Create the directories from E on, of any number on each rank: the first rank of a node collects those of its ranks,
+** and each of them is then created by one rank, which follows from its name.  Collective over the world; returns this
+** rank's code.
+*/
+SCR_FN int scr_flush_create_rest(const scr_flush* f, const scr_hash_elem* e, scr_hash* above)
+{
+  scr_hash *send = scr_hash_new(), *node = scr_hash_new(), *mine = scr_hash_new();
+  int       rc, err;
+
+  for (; e != NULL; e = scr_hash_elem_next(e))
+    scr_hash_setf(send, NULL, "%d %s %s", scr.world.group[SCR_GROUP_NODE].leader, "MAKE", scr_hash_elem_key(e));
+  rc = scr_hash_exchange_merged(send, node, scr.world.comm);
+  scr_hash_unset_all(send);
+  for (e = scr_hash_elem_first(scr_hash_get(node, "MAKE")); e != NULL; e = scr_hash_elem_next(e))
+    scr_hash_spread(send, scr_hash_elem_key(e), "MAKE", scr.world.comm);
+  if ((err = scr_hash_exchange_merged(send, mine, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  for (e = scr_hash_elem_first(scr_hash_get(mine, "MAKE")); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
+    rc = scr_flush_create_dir(f, scr_hash_elem_key(e), above);
+  scr_hash_delete(&send);
+  scr_hash_delete(&node);
+  scr_hash_delete(&mine);
+  return rc;
+}
+
+/*
+** Create the parent directories of all objects, with durable names; that of the dataset is there.  Each rank proposes
+** its first one, which may be that of all ranks: the first of those that propose the same one creates it.  Collective
+** over the world; the same code everywhere.
 */
 SCR_FN int scr_flush_create_dirs(const scr_flush* f, int rc)
 {
   scr_hash *     dirs = scr_hash_new(), *above = scr_hash_new();
   scr_hash_elem* e;
   scr_vote       v;
-  char           home[2 * SCR_MAX_FILENAME];
-  const char*    below;
-  int            round, err, groups, id, place, size, leader, inside;
+  int            err, groups, id, place, size, leader;
 
-  snprintf(home, sizeof home, "%s/%s", scr.world.prefix, f->dir);
   if (rc == SCR_SUCCESS) rc = scr_objects_dirs(&f->objects, scr.world.prefix, dirs);
   memset(&v, 0, sizeof v);
   v.max[0] = scr_hash_size(dirs);
@@ -17096,24 +18132,33 @@ SCR_FN int scr_flush_create_dirs(const scr_flush* f, int rc)
     return err;
   }
   e = scr_hash_elem_first(dirs);
-  for (round = 0; round < (int)v.max[0]; round++) {
+  if (v.max[0] > 0) {
     const char* dir = e != NULL ? scr_hash_elem_key(e) : "";
-    err = scr_rank_str(scr.world.comm, dir, &groups, &id, &place, &size, &leader);
-    if (err == SCR_SUCCESS && *dir != '\0' && place == 0) {
-      err = scr_mkdirs(dir, 0777);
-      inside = strcmp(dir, home) == 0 || scr_path_below(home, dir, &below);
-      scr_dirs_above(above, inside ? home : scr.world.prefix, dir);
-    }
-    if (rc == SCR_SUCCESS) rc = err;
-    if (e != NULL) e = scr_hash_elem_next(e);
+    rc = scr_rank_str(scr.world.comm, dir, &groups, &id, &place, &size, &leader);
+    if (rc == SCR_SUCCESS && *dir != '\0' && place == 0) rc = scr_flush_create_dir(f, dir, above);
   }
+  if (v.max[0] > 1) err = scr_flush_create_rest(f, e != NULL ? scr_hash_elem_next(e) : NULL, above);
+  if (rc == SCR_SUCCESS) rc = err;
   err = scr_dirs_sync(&above);
   if (rc == SCR_SUCCESS) rc = err;
   scr_hash_delete(&dirs);
   return scr_agree(rc, scr.world.comm);
 }
 
-/* List the other complete datasets of INDEX. */
+/*
+** Returns 0 if IT of the index can have no file where F puts its own: each lies in the common directory of its files,
+** and neither directory is inside the other.
+*/
+SCR_FN int scr_flush_may_meet(const scr_flush* f, const scr_index_item* it)
+{
+  const char *mine = f->desc.dir, *its = it->desc.dir, *rel;
+
+  if (*mine == '\0' || *its == '\0' || it->desc.identity.nonce == 0) return 1; /* older versions had no identity */
+  if (strcmp(mine, f->dir) != 0 || strcmp(its, it->dir) != 0) return 1;
+  return strcmp(mine, its) == 0 || scr_path_below(mine, its, &rel) || scr_path_below(its, mine, &rel);
+}
+
+/* List the other complete datasets of INDEX that may have files where F puts its own. */
 SCR_FN int scr_flush_list_rivals(scr_flush* f, const scr_index* index)
 {
   scr_index_item it;
@@ -17122,13 +18167,14 @@ SCR_FN int scr_flush_list_rivals(scr_flush* f, const scr_index* index)
   while (scr_index_walk(index, &it)) {
     scr_flush_rival* r;
     if (!it.complete || scr_identity_same(&it.desc.identity, &f->desc.identity)) continue;
+    if (!scr_flush_may_meet(f, &it)) continue;
     if (!scr_grow(&f->rival, f->rivals, sizeof *f->rival)) return SCR_ERR_OOM();
     r = &f->rival[f->rivals++];
     memset(r, 0, sizeof *r);
     r->identity = it.desc.identity;
     r->identity.id = it.id;
     r->ckpt = scr_desc_is_ckpt(&it.desc);
-    r->stands = !f->may_replace_newer && it.id >= f->id && !it.failed && !it.passed;
+    r->stands = !f->is_chosen && it.id >= f->id && !it.failed && !it.passed;
     r->is_read = scr.reading.id == it.id && scr_identity_same(&it.desc.identity, &scr.reading.desc.identity);
     snprintf(r->dir, sizeof r->dir, "%s", it.dir);
   }
@@ -17243,7 +18289,11 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f)
                    "dataset %d is not copied to %s now: it would replace files of dataset %d, which is read", f->id,
                    scr.world.prefix, r->identity.id);
     if (rc != SCR_SUCCESS || !r->hit || !r->stands) continue;
-    f->superseded = r->ckpt;
+    SCR_SOMETIMES(superseded);
+    f->superseded = r->ckpt || !scr_desc_is_ckpt(&f->desc); /* no other output takes the place of a checkpoint */
+    if (f->superseded && !r->ckpt && scr.world.rank == 0)
+      scr_warn("output %d %s is not copied to %s: the newer output %d has files of the same names there", f->id,
+               scr_desc_name(&f->desc), scr.world.prefix, r->identity.id);
     rc = SCR_ERR(SCR_ERR_STATE, "dataset %d is not copied to %s: it would replace files of the newer dataset %d", f->id,
                  scr.world.prefix, r->identity.id);
   }
@@ -17343,7 +18393,7 @@ SCR_FN int scr_flush_check(scr_flush* f, int rc)
 
 /*
 ** Add the new dataset to the index, with what has been decided about it, and remove those that it replaces, in one
-** update.  Rank 0 only.
+** update: also that the user has chosen it, because the newer ones that it replaces are gone then.  Rank 0 only.
 */
 SCR_FN int scr_flush_update_index(const scr_flush* f)
 {
@@ -17357,6 +18407,7 @@ SCR_FN int scr_flush_update_index(const scr_flush* f)
   if (rc == SCR_SUCCESS && ds->life == SCR_PASSED) scr_index_note_passed(&index, f->id, f->dir);
   if (rc == SCR_SUCCESS && (ds->life == SCR_REJECTED || ds->life == SCR_REJECTED_BEFORE))
     scr_index_note_failed(&index, f->id, f->dir, ds->life == SCR_REJECTED ? scr.world.job_key : "");
+  if (rc == SCR_SUCCESS && f->is_chosen) scr_index_set_current(&index, f->id, f->dir, 1);
   return scr_index_close(&index, rc, 1);
 }
 
@@ -17399,6 +18450,7 @@ SCR_FN int scr_flush_commit(scr_flush* f)
   }
   rc = scr_vote_all(&v, rc, scr.world.comm);
   f->committed = rc == SCR_SUCCESS || v.max[0] > 0;
+  if (rc != SCR_SUCCESS && f->committed) SCR_SOMETIMES(commit_unsure);
   if (f->committed) scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_RENAMING, f->dir);
   for (i = 0; i < f->rivals && f->committed; i++) { /* datasets that lose their files are in the cache alone */
     scr_dataset* ds = f->rival[i].hit ? scr_dataset_find(f->rival[i].identity.id) : NULL;
@@ -17456,18 +18508,21 @@ SCR_FN int scr_flush_delete(int id, const char* dir)
 
   memset(&mine, 0, sizeof mine);
   mine.id = id;
-  if (scr.world.rank == 0) rc = scr_index_change(scr.world.prefix, scr_index_remove, id, dir);
+  if (scr.world.rank == 0) rc = scr_index_change(scr.world.prefix, scr_index_begin_deletion, id, dir);
   if (rc == SCR_SUCCESS) rc = scr_prefix_locate(scr.world.prefix, id, dir, &place);
   if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) rc = scr_flush_read_rank2file(&place, NULL, &mine, &ranks);
   if (rc == SCR_SUCCESS) {
     scr_objects_remove_tmp(&mine, scr.world.prefix); /* of a flush that was killed before its renames */
-    rc = scr_objects_delete(&mine, scr.world.prefix);
-    if (scr.world.rank == 0 && scr_flights.n == 0) scr_prefix_forget(scr.world.prefix, id, dir);
-    else if (scr.world.rank == 0) scr_prefix_remove_meta(scr.world.prefix, place.meta, "");
-    rc = scr_agree(rc, scr.world.comm);
+    rc = scr_agree(scr_objects_delete(&mine, scr.world.prefix), scr.world.comm);
+    if (rc == SCR_SUCCESS && scr.world.rank == 0) { /* the map is needed as long as a file is there */
+      if (scr_flights.n == 0) scr_prefix_forget(scr.world.prefix, id, dir);
+      else scr_prefix_remove_meta(scr.world.prefix, place.meta, "");
+    }
   }
   /* when all files are gone; empty directories may be those that a flush in progress has made for its files */
   if (rc == SCR_SUCCESS && scr_flights.n == 0) scr_objects_prune(&mine, scr.world.prefix);
+  if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS && scr.world.rank == 0)
+    rc = scr_prefix_end_deletion(scr.world.prefix, id, dir);
   rc = scr_agree(rc, scr.world.comm);
   scr_objects_free(&mine);
   return rc;
@@ -17500,30 +18555,57 @@ SCR_FN int scr_flush_delete_indexed(const scr_indexed* on)
 }
 
 /*
-** Checkpoint ID is on the prefix: delete what has fallen out of the window of SCR_PREFIX_SIZE.  Collective over the
-** world.
+** Delete the checkpoints on the prefix that are older than the KEEP newest good ones up to dataset ID; returns how
+** many.  Collective over the world.
 */
-SCR_FN void scr_flush_slide(int id)
+SCR_FN int scr_flush_cut(int id, int keep)
 {
   scr_index      index;
   scr_index_item it;
   scr_indexed    on;
-  int            rc = SCR_SUCCESS;
+  int            n = 0, rc = SCR_SUCCESS;
 
-  while (scr.prefix_size > 0 && rc == SCR_SUCCESS) {
+  for (; rc == SCR_SUCCESS; n += rc == SCR_SUCCESS) {
     memset(&on, 0, sizeof on);
     if (scr.world.rank == 0) {
       rc = scr_index_read(&index, scr.world.prefix);
-      if (rc == SCR_SUCCESS && scr_index_outgrown(&index, id, scr.prefix_size, &it)) rc = scr_indexed_of(&it, &on);
+      if (rc == SCR_SUCCESS && scr_index_outgrown(&index, id, keep, &it)) rc = scr_indexed_of(&it, &on);
       scr_index_close(&index, SCR_SUCCESS, 0);
     }
     rc = scr_agree(rc, scr.world.comm);
     if (rc == SCR_SUCCESS) rc = scr_bcast(&on, (int)sizeof on, MPI_BYTE, 0, scr.world.comm);
     if (rc != SCR_SUCCESS || on.identity.id == 0) break;
+    SCR_SOMETIMES(window_deletes);
     scr_dbg(1, "SCR_PREFIX_SIZE=%d: dataset %d is deleted from the prefix", scr.prefix_size, on.identity.id);
     rc = scr_flush_delete_indexed(&on);
   }
   if (rc != SCR_SUCCESS && scr.world.rank == 0) scr_warn("%s; SCR_PREFIX_SIZE is exceeded", scr_err_text);
+  return n;
+}
+
+/*
+** Checkpoint ID is on the prefix: delete what has fallen out of the window of SCR_PREFIX_SIZE.  Collective over the
+** world.
+*/
+SCR_FN void scr_flush_slide(int id)
+{
+  if (scr.prefix_size > 0) scr_flush_cut(id, scr.prefix_size);
+}
+
+/*
+** The prefix has no room for checkpoint ID: delete what it would push out of the window of SCR_PREFIX_SIZE, but never
+** the newest good one.  Returns how many went.  Collective over the world.
+*/
+SCR_FN int scr_flush_make_room(int id)
+{
+  int n, keep = scr.prefix_size > 1 ? scr.prefix_size - 1 : 1;
+
+  if (scr.prefix_size == 0) return 0;
+  n = scr_flush_cut(id, keep);
+  if (n > 0 && scr.world.rank == 0)
+    scr_msg_print("info", "%s has no room for dataset %d: %d older checkpoint%s deleted first (SCR_PREFIX_SIZE=%d)",
+                  scr.world.prefix, id, n, n > 1 ? "s are" : " is", scr.prefix_size);
+  return n;
 }
 
 /* ---- a whole flush ---- */
@@ -17573,11 +18655,11 @@ SCR_FN int scr_flush_end(scr_flush* f, int rc)
 }
 
 /*
-** Begin a flush of dataset ID in F, as far as the copies.  Files of newer datasets are replaced only with
-** MAY_REPLACE_NEWER.  If the index has the dataset already, its renames are finished, and f->committed is 1.
+** Begin a flush of dataset ID in F, as far as the copies.  Files of newer datasets are replaced only if it
+** IS_CHOSEN.  If the index has the dataset already, its renames are finished, and f->committed is 1.
 ** Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_flush_prepare(scr_flush* f, int id, int may_replace_newer)
+SCR_FN int scr_flush_prepare(scr_flush* f, int id, int is_chosen)
 {
   scr_dataset*         ds = scr_dataset_find(id);
   const scr_storedesc* store = scr_storedescs_from_name(&scr.world, ds->store);
@@ -17587,7 +18669,7 @@ SCR_FN int scr_flush_prepare(scr_flush* f, int id, int may_replace_newer)
   f->desc = ds->desc;
   f->in_place = !scr_dataset_is_cached(ds);
   f->threads = store != NULL && !f->async ? store->threads : 1;
-  f->may_replace_newer = may_replace_newer;
+  f->is_chosen = is_chosen;
   f->start = scr_wtime();
   ds->pins++;
   scr_event(f->async ? "ASYNC_FLUSH_START" : "FLUSH_START", NULL, &f->desc, -1.0);
@@ -17602,13 +18684,13 @@ SCR_FN int scr_flush_prepare(scr_flush* f, int id, int may_replace_newer)
 ** or SCR_ERR_MISSING if a file in the cache turns out to be corrupt or cut short.  Collective over the world; the same
 ** code everywhere.
 */
-SCR_FN int scr_flush_run(int id, int may_replace_newer)
+SCR_FN int scr_flush_run(int id, int is_chosen)
 {
   scr_flush f;
   int       rc;
 
   memset(&f, 0, sizeof f);
-  rc = scr_flush_prepare(&f, id, may_replace_newer);
+  rc = scr_flush_prepare(&f, id, is_chosen);
   if (rc != SCR_SUCCESS || f.committed) return scr_flush_end(&f, rc);
   rc = scr_flow(scr.flush_width, f.in_place ? scr_flush_seal : scr_flush_copy, &f, scr.world.comm);
   rc = scr_agree(scr_flush_check(&f, rc), scr.world.comm);
@@ -17678,15 +18760,19 @@ SCR_FN int scr_flush_result(int id, int newest, int rc)
 
 /*
 ** RC is the result of a flush of dataset ID: if it says that a file in the cache has become corrupt, rebuild it, if the
-** redundancy allows, and copy the dataset again.  Collective over the world; the same code everywhere.
+** redundancy allows, and copy the dataset again; also if the prefix was full, and older checkpoints can go.  Collective
+** over the world; the same code everywhere.
 */
-SCR_FN int scr_flush_again(int id, int may_replace_newer, int rc)
+SCR_FN int scr_flush_again(int id, int is_chosen, int rc)
 {
   scr_err_record why;
 
-  if (rc != SCR_ERR_CRC && rc != SCR_ERR_MISSING) return rc;
+  if (rc != SCR_ERR_CRC && rc != SCR_ERR_MISSING && rc != SCR_ERR_SPACE) return rc;
+  SCR_SOMETIMES(flush_finds_damage_or_no_room);
+  if (rc == SCR_ERR_SPACE && !scr_desc_is_pure(&scr_dataset_find(id)->desc)) return rc;
   scr_err_save(&why);
-  if (scr_recovery_mend(id) == SCR_SUCCESS) return scr_flush_run(id, may_replace_newer);
+  if (rc == SCR_ERR_SPACE ? scr_flush_make_room(id) > 0 : scr_recovery_mend(id) == SCR_SUCCESS)
+    return scr_flush_run(id, is_chosen);
   scr_err_restore(&why);
   return rc;
 }
@@ -17711,9 +18797,10 @@ SCR_FN int scr_flush_is_due(const scr_dataset* ds)
 
 /* ---- the daemon of the node ---- */
 
-#define SCR_DAEMON_LOOK_SECONDS 0.2 /* between two looks into the transfer file */
-#define SCR_DAEMON_WAIT_SECONDS 2   /* for a daemon that has just been started, */
-#define SCR_DAEMON_PATIENCE     60  /* and for any progress, while the application waits */
+#define SCR_DAEMON_LOOK_SECONDS  0.2 /* between two looks into the transfer file */
+#define SCR_DAEMON_TRUST_SECONDS 2   /* that a file of the same times is the same */
+#define SCR_DAEMON_WAIT_SECONDS  2   /* for a daemon that has just been started, */
+#define SCR_DAEMON_PATIENCE      60  /* and for any progress, while the application waits */
 
 /* Let the daemon copy for this run, with its LIMITS or, while somebody waits, without. */
 SCR_FN void scr_daemon_steer(scr_transfer* t, int limits)
@@ -17748,7 +18835,7 @@ SCR_FN int scr_daemon_calm(void)
 SCR_FN void scr_daemon_miss(int all_ranks)
 {
   if (!scr.daemon_told && (all_ranks || scr.world.group[SCR_GROUP_NODE].rank == 0))
-    scr_warn("%.*s; the ranks of this node copy their files themselves", scr_err_length, scr_err_text);
+    scr_warn_each("%.*s; the ranks of this node copy their files themselves", scr_err_length, scr_err_text);
   scr.daemon_told = 1;
 }
 
@@ -17783,6 +18870,7 @@ SCR_FN int scr_flight_entrust(scr_flush* f)
     rc = scr_transfer_close(&t, rc, 1);
   }
   if (rc != SCR_SUCCESS) scr_daemon_miss(0);
+  if (rc == SCR_SUCCESS) SCR_SOMETIMES(daemon_entrusted);
   return rc == SCR_SUCCESS;
 }
 
@@ -17804,6 +18892,7 @@ SCR_FN void scr_flight_recall(scr_flush* f)
 {
   int burst, rc;
 
+  SCR_SOMETIMES(daemon_recalled);
   scr_daemon_miss(1);
   scr.daemon_failed = 1;
   f->by_daemon = 0;
@@ -17819,20 +18908,50 @@ SCR_FN void scr_flight_recall(scr_flush* f)
   }
 }
 
-/* The least advanced state of the copies of F in the transfer file; an error leaves it at BEGUN. */
-SCR_FN scr_transfer_state scr_flight_look(scr_flush* f)
+/*
+** Returns 1 if the transfer file is as it was at the last look of F, so that it need not be read; but after a while it
+** is, whatever its times say.  What this finds out of it is kept in F->look.
+*/
+SCR_FN int scr_flight_is_unchanged(scr_flush* f)
+{
+  char            path[SCR_MAX_FILENAME];
+  struct stat     st;
+  scr_flight_look now;
+
+  memset(&now, 0, sizeof now);
+  if (scr_fmt(path, sizeof path, "%s/transfer.scrinfo", scr.world.cntl) != SCR_SUCCESS || scr_os.lstat(path, &st) < 0)
+    return 0;
+  now.file = (uint64_t)st.st_ino;
+  now.size = (int64_t)st.st_size;
+  now.changed = st.st_ctim;
+  now.end = f->look.end;
+  if (f->look.file == now.file && f->look.size == now.size && f->look.changed.tv_sec == now.changed.tv_sec &&
+      f->look.changed.tv_nsec == now.changed.tv_nsec && scr_wtime() < f->look.end)
+    return 1;
+  now.end = scr_wtime() + SCR_DAEMON_TRUST_SECONDS;
+  f->look = now;
+  return 0;
+}
+
+/*
+** *LEAST becomes the least advanced state of the copies of F in the transfer file: DONE only if that was read, and
+** BEGUN when it could not be read now.  Returns the error of reading.
+*/
+SCR_FN int scr_flight_see(scr_flush* f, scr_transfer_state* least)
 {
   scr_transfer       t;
-  scr_transfer_state least = SCR_TRANSFER_DONE, state;
+  scr_transfer_state state;
   int                i, rc = scr_transfer_read(&t, scr.world.cntl);
 
+  *least = rc == SCR_SUCCESS ? SCR_TRANSFER_DONE : scr_err_is_damage(rc) ? SCR_TRANSFER_NONE : SCR_TRANSFER_BEGUN;
   for (i = 0; i < f->copies.n && rc == SCR_SUCCESS; i++) {
     state = scr_transfer_look(&t, &f->desc.identity, &f->copies.item[i]);
-    if (state < least) least = state;
+    if (state < *least) *least = state;
   }
-  f->seen = scr_transfer_written(&t);
+  if (rc == SCR_SUCCESS) f->seen = scr_transfer_written(&t);
+  else f->look.end = 0; /* read it again at the next look */
   scr_transfer_close(&t, rc, 0);
-  return rc == SCR_SUCCESS ? least : SCR_TRANSFER_NONE;
+  return rc;
 }
 
 /* Returns 1 if the files that the daemon fills for IT are there, with their sizes. */
@@ -17855,7 +18974,8 @@ SCR_FN int scr_flight_is_there(const scr_copy_item* it)
 */
 SCR_FN int scr_flight_fits(scr_flush* f)
 {
-  int i, fits = scr_flight_look(f) != SCR_TRANSFER_NONE;
+  scr_transfer_state state;
+  int                i, fits = scr_flight_see(f, &state) == SCR_SUCCESS && state != SCR_TRANSFER_NONE;
 
   for (i = 0; i < f->copies.n && fits; i++)
     if (f->copies.item[i].made) fits = scr_flight_is_there(&f->copies.item[i]);
@@ -17874,7 +18994,8 @@ SCR_FN int scr_flight_has_arrived(scr_flush* f)
   if (f->arrived || scr_wtime() < f->looked + SCR_DAEMON_LOOK_SECONDS) return f->arrived;
   f->looked = scr_wtime();
   served = scr_transfer_is_served(scr.world.cntl); /* first: what a daemon has done is in the file before it ends */
-  state = scr_flight_look(f);
+  if (served && scr_flight_is_unchanged(f)) return 0;
+  scr_flight_see(f, &state);
   f->arrived = state == SCR_TRANSFER_DONE;
   if (f->arrived || (state == SCR_TRANSFER_BEGUN && served)) return f->arrived;
   if (state == SCR_TRANSFER_BEGUN) SCR_ERR(SCR_ERR_IO, "the process scr_transfer on %s has ended", scr.world.home.host);
@@ -18066,7 +19187,9 @@ SCR_FN int scr_flush_start(int id, int resumes)
   rc = scr_flush_prepare(f, id, 0);
   if (rc == SCR_SUCCESS && resumes && !f->committed) rc = scr_agree(scr_flight_fits(f), scr.world.comm);
   if (rc != SCR_SUCCESS || f->committed) {
-    rc = scr_flush_result(id, newest, scr_flush_end(f, rc));
+    rc = scr_flush_end(f, rc);
+    if (rc == SCR_ERR_SPACE) rc = scr_flush_again(id, 0, rc);
+    rc = scr_flush_result(id, newest, rc);
     scr_free(&f);
     return rc;
   }
@@ -18097,6 +19220,7 @@ SCR_FN void scr_flush_take_over(void)
     memset(&v, 0, sizeof v);
     if (readable) v.max[0] = scr_transfer_has(&t, &ds->desc.identity);
     if (scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) != SCR_SUCCESS || v.max[0] == 0) continue;
+    SCR_SOMETIMES(flush_goes_on);
     if (scr_flush_start(ds->desc.identity.id, 1) != SCR_SUCCESS) scr_dbg(1, "%s", scr_err_text); /* it is still due */
   }
   if (first) {
@@ -18158,10 +19282,10 @@ SCR_FN int scr_flush_wait(const char* name)
 
 /*
 ** Copy dataset ID from the cache to the prefix; a file that has become corrupt in the cache is first rebuilt, if the
-** redundancy allows.  Files of newer datasets are replaced only with MAY_REPLACE_NEWER; otherwise SCR_ERR_STATE.
+** redundancy allows.  Files of newer datasets are replaced only if it IS_CHOSEN; otherwise SCR_ERR_STATE.
 ** Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_flush_sync(int id, int may_replace_newer)
+SCR_FN int scr_flush_sync(int id, int is_chosen)
 {
   const scr_dataset* ds;
   int                newest;
@@ -18173,7 +19297,7 @@ SCR_FN int scr_flush_sync(int id, int may_replace_newer)
   if (!scr_dataset_is_cached(ds) && ds->on_prefix == SCR_PREFIX_RENAMING) return SCR_SUCCESS;
   if (!scr_dataset_is_cached(ds)) return SCR_ERR(SCR_ERR_NOT_FOUND, "dataset %d is only on the prefix", id);
   newest = ds->desc.ckpt > 0 ? id : 0;
-  return scr_flush_result(id, newest, scr_flush_again(id, may_replace_newer, scr_flush_run(id, may_replace_newer)));
+  return scr_flush_result(id, newest, scr_flush_again(id, is_chosen, scr_flush_run(id, is_chosen)));
 }
 
 /* ---- when ---- */
@@ -18215,9 +19339,9 @@ SCR_FN int scr_flush_if_due(const scr_dataset* ds)
 **
 ** Uses       platform, errors, memory, path, hash, dataset, file window, filemap, prefix, MPI helpers, world, state,
 **            encode, cache, flush, asynchronous flush
-** Offers     scr_room_trim, scr_room_settle, scr_room_bytes, scr_room_ask, scr_room_is_tight, scr_room_expected,
-**            scr_room_look, scr_room_make, scr_read_close, scr_read_find, scr_read_is_foreign, scr_read_accept,
-**            scr_fetch
+** Offers     scr_room_trim, scr_room_settle, scr_room_bytes, scr_room_free, scr_room_ask, scr_room_is_tight,
+**            scr_room_expected, scr_room_look, scr_room_make, scr_read_close, scr_read_find, scr_read_is_foreign,
+**            scr_read_accept, scr_fetch, scr_room_is_full, scr_room_unchanged
 ** Invariants
 **   Q1  To make room, a checkpoint is deleted only when a newer one is complete, or the prefix has it (scr_room_costs).
 **       SCR_CACHE_KEEP=0 gives that up.
@@ -18298,6 +19422,49 @@ SCR_FN int scr_room_victim(const char* store, int keep, scr_room_loss most)
   return id;
 }
 
+/* Returns 1 if one dataset more in the store of D makes older ones leave it. */
+SCR_FN int scr_room_is_full(const scr_reddesc* d)
+{
+  const scr_storedesc* s = scr_storedescs_from_name(&scr.world, d->store);
+  return scr_room_count(d->store) >= (s != NULL ? s->max_count : 1);
+}
+
+/* Check that the application's files of E, this rank's entry of a dataset in the cache, are as it recorded them. */
+SCR_FN int scr_room_unchanged(const scr_entry* e)
+{
+  char path[SCR_MAX_FILENAME];
+  int  i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < e->files && rc == SCR_SUCCESS; i++) {
+    if (e->file[i].kind != SCR_FILE_APPLICATION) continue;
+    rc = scr_entry_path(&scr.world.home, e, e->file[i].rel, path, sizeof path);
+    if (rc == SCR_SUCCESS) rc = scr_file_unchanged(path, &e->file[i]);
+  }
+  return rc;
+}
+
+/*
+** Before older checkpoints leave because of the newest one: if a file of that is not as it was recorded, it stands for
+** no older one, and rank 0 says which file.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_room_prove(void)
+{
+  const scr_dataset* newest;
+  int                rc;
+
+  for (;;) {
+    const scr_entry* e = NULL;
+    newest = scr_room_newest(0);
+    if (newest != NULL) e = scr_dataset_entry(newest);
+    rc = scr_agree(e != NULL ? scr_room_unchanged(e) : SCR_SUCCESS, scr.world.comm);
+    if (!scr_err_is_damage(rc)) return rc;
+    scr_dataset_find(newest->desc.identity.id)->damaged = 1;
+    if (scr.world.rank == 0)
+      scr_warn("dataset %d %s is not what was completed, and no older checkpoint makes room for it: %.*s",
+               newest->desc.identity.id, scr_desc_name(&newest->desc), scr_err_length, scr_err_text);
+  }
+}
+
 /*
 ** Delete datasets from the store of D until it has at most SCR_CACHE_SIZE (COUNT); KEEP always stays.  BEHIND as in
 ** scr_cache_remove.  Every rank calls it.
@@ -18327,8 +19494,10 @@ SCR_FN int scr_room_settle(const scr_reddesc* d)
 
   if (!scr.flush_async || scr_room_count(d->store) <= (s != NULL ? s->max_count : 1)) return 0;
   scr_flush_finish(NULL);
+  if (scr_room_prove() != SCR_SUCCESS) return 1;
   newest = scr_room_newest(0);
-  if (scr_room_trim(d, newest != NULL ? newest->desc.identity.id : 0, 0) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if (scr_room_trim(d, newest != NULL ? newest->desc.identity.id : 0, 0) != SCR_SUCCESS)
+    scr_warn_each("%s", scr_err_text);
   return 1;
 }
 
@@ -18516,7 +19685,8 @@ SCR_FN int scr_room_make(const scr_reddesc* d, int64_t need, int tight, int* too
   *too_large = 0;
   if (!tight) return SCR_SUCCESS;
   scr_flush_finish(NULL); /* what is pinned cannot make room */
-  rc = scr_room_look(d, need - scr_room_spare(d->store, SCR_ROOM_WORK), too_large);
+  if (scr.cache_keep) rc = scr_room_prove();
+  if (rc == SCR_SUCCESS) rc = scr_room_look(d, need - scr_room_spare(d->store, SCR_ROOM_WORK), too_large);
   if (rc != SCR_SUCCESS || *too_large) return rc;
   if (scr.cache_keep) {
     rc = scr_room_look(d, need - scr_room_spare(d->store, SCR_ROOM_NEWEST), &tight);
@@ -18529,6 +19699,7 @@ SCR_FN int scr_room_make(const scr_reddesc* d, int64_t need, int tight, int* too
           "%s cannot hold two datasets: dataset %d is deleted before the next one is written (SCR_CACHE_KEEP=0); if "
           "the run fails before that one is complete, only the prefix has a checkpoint",
           d->store, id);
+    SCR_SOMETIMES(room_made);
     rc = scr_agree(scr_cache_delete(id, 0), scr.world.comm); /* other nodes may share the store and still be deleting */
     if (rc == SCR_SUCCESS) rc = scr_room_look(d, need, &tight);
   }
@@ -18543,6 +19714,7 @@ typedef struct {
   scr_desc           desc;
   scr_prefix_place   place;
   const scr_reddesc* d;
+  scr_reddesc        alone;   /* the same without redundancy, where the cache has no room for that */
   scr_objects        objects; /* of the ranks whose number, modulo the ranks of this run, is that of this rank */
   int                files;   /* of all ranks, without redundancy files */
 } scr_fetching;
@@ -18601,8 +19773,8 @@ SCR_FN int scr_fetch_objects(scr_fetching* f, const char* dir)
   if (rc != SCR_SUCCESS) return rc;
   f->desc.ranks = ranks;
   if (ranks != scr.world.ranks && scr.same_ranks)
-    return SCR_ERR(SCR_ERR_LOST, "dataset %s is of %d ranks, but this run has %d, and SCR_RESTART_RANKS=same", dir,
-                   ranks, scr.world.ranks);
+    return SCR_ERR(SCR_ERR_LOST, "dataset %s is of %d rank%s, but this run has %d, and SCR_RESTART_RANKS=same", dir,
+                   ranks, SCR_S(ranks), scr.world.ranks);
   if (ranks == scr.world.ranks && (f->objects.owners != 1 || f->objects.owner[0] != scr.world.rank))
     rc = SCR_ERR(SCR_ERR_FORMAT, "the rank2file map of %s says nothing about rank %d", dir, scr.world.rank);
   memset(&v, 0, sizeof v);
@@ -18785,6 +19957,7 @@ SCR_FN int scr_fetch_run(scr_fetching* f)
   e = scr_filemap_find(&scr.map, &f->desc.identity, scr.world.rank);
   f->desc.complete = e->desc.complete = 1;
   if ((rc = scr_agree(scr_encode_protect(&x, 1, &e), scr.world.comm)) != SCR_SUCCESS) return rc;
+  SCR_SOMETIMES(fetched);
   e->verified = 1;
   return scr_agree(scr_map_write(), scr.world.comm);
 }
@@ -18890,6 +20063,7 @@ SCR_FN int scr_read_open(scr_fetching* f, const char* dir, scr_life life)
   int          rc = scr_agree(scr_flow(scr.fetch_width, scr_fetch_prove, f, scr.world.comm), scr.world.comm);
 
   if (rc != SCR_SUCCESS) return rc;
+  SCR_SOMETIMES(read_in_place);
   scr_read_close();
   ds = scr_dataset_find(f->id);
   if (ds != NULL && (!scr_dataset_is_whole(ds) || scr_identity_differs(&ds->desc.identity, &f->desc.identity))) {
@@ -18910,8 +20084,8 @@ SCR_FN int scr_read_open(scr_fetching* f, const char* dir, scr_life life)
   r->own = f->objects;
   r->asked = scr_hash_new();
   memset(&f->objects, 0, sizeof f->objects);
-  scr_dbg(1, "dataset %d %s, which %d ranks wrote, is read in place, in %s/%s", f->id, scr_desc_name(&f->desc),
-          f->desc.ranks, scr.world.prefix, dir);
+  scr_dbg(1, "dataset %d %s, which %d rank%s wrote, is read in place, in %s/%s", f->id, scr_desc_name(&f->desc),
+          f->desc.ranks, SCR_S(f->desc.ranks), scr.world.prefix, dir);
   return SCR_SUCCESS;
 }
 
@@ -19021,8 +20195,8 @@ SCR_FN int scr_read_find(const char* name, const char* rel, char* file)
   if (rc == SCR_SUCCESS && !w.found && r->desc.ranks == scr.world.ranks && (w.rel = scr_read_called(name)) != NULL)
     rc = scr_read_visit(&r->own, &w);
   if (rc == SCR_SUCCESS && !w.found)
-    return SCR_ERR(SCR_ERR_NOT_FOUND, "%s is not a file of the loaded checkpoint, which %d ranks wrote", name,
-                   r->desc.ranks);
+    return SCR_ERR(SCR_ERR_NOT_FOUND, "%s is not a file of the loaded checkpoint, which %d rank%s wrote", name,
+                   r->desc.ranks, SCR_S(r->desc.ranks));
   if (rc == SCR_SUCCESS) scr_hash_setf(r->asked, NULL, "%s", w.rel);
   return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
 }
@@ -19074,6 +20248,50 @@ SCR_FN int scr_read_accept(int if_any)
 /* ---- either ---- */
 
 /*
+** Make room for the dataset of F and copy it into the cache, protected as f->d says.  *TOO_LARGE becomes 1 if it does
+** not fit, and is not to be copied.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_fetch_try(scr_fetching* f, int* too_large)
+{
+  int rc = scr_fetch_prepare(f, too_large);
+
+  *too_large = *too_large && f->d->bypass != 0;
+  if (rc != SCR_SUCCESS || *too_large) return rc;
+  if ((rc = scr_fetch_run(f)) != SCR_SUCCESS) scr_cache_delete_local(f->id);
+  return rc;
+}
+
+/*
+** The cache has no room for the dataset of F with its redundancy: copy it without, if any rank has redundancy; else
+** SCR_ERR_SPACE.  The prefix has it, so that it can be fetched again when a node fails.  Collective over the world; the
+** same code everywhere.
+*/
+SCR_FN int scr_fetch_alone(scr_fetching* f, int* too_large)
+{
+  scr_err_record why;
+  scr_vote       v;
+  int            rc;
+
+  scr_err_save(&why);
+  memset(&v, 0, sizeof v);
+  v.max[0] = f->d->scheme != SCR_SCHEME_SINGLE; /* a rank whose set has no other member is SINGLE anyway */
+  rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
+  if (rc == SCR_SUCCESS && v.max[0] == 0) {
+    scr_err_restore(&why);
+    return SCR_ERR_SPACE;
+  }
+  if (rc == SCR_SUCCESS) scr_reddesc_dup(&f->alone, f->d);
+  f->d = &f->alone;
+  if (rc == SCR_SUCCESS) rc = scr_agree(scr_reddesc_alone(&f->alone, &scr.world), scr.world.comm);
+  if (rc == SCR_SUCCESS) rc = scr_fetch_try(f, too_large);
+  if (rc == SCR_SUCCESS && !*too_large && scr.world.rank == 0)
+    scr_warn("%s; %s is loaded without redundancy: if a node fails before the next checkpoint is complete, it is "
+             "fetched again",
+             why.text, scr_desc_name(&f->desc));
+  return rc;
+}
+
+/*
 ** Copy the dataset of F from DIR into the cache; its state is then LIFE.  *IN_PLACE becomes 1 if it is too large, and
 ** is read in place instead.  Collective over the world; the same code everywhere.
 */
@@ -19082,16 +20300,18 @@ SCR_FN int scr_fetch_into_cache(scr_fetching* f, const char* dir, scr_life life,
   int rc, too_large = 0;
 
   f->d = scr_reddesc_for_dataset(&scr.world, f->desc.ckpt, SCR_FLAG_CHECKPOINT);
-  if ((rc = scr_fetch_prepare(f, &too_large)) != SCR_SUCCESS) return rc;
-  if (too_large && f->d->bypass != 0) {
+  rc = scr_fetch_try(f, &too_large);
+  if (rc == SCR_ERR_SPACE) rc = scr_fetch_alone(f, &too_large);
+  if (rc == SCR_ERR_SPACE && f->d->bypass != 0) too_large = 1;
+  if (too_large) {
     if (scr.world.rank == 0)
       scr_warn("%s is too small for %s, which is read where it is on the prefix", f->d->store, scr_desc_name(&f->desc));
     scr.other_bytes = f->desc.bytes / (uint64_t)scr.world.ranks; /* and so may be the next one */
     *in_place = 1;
     return scr_read_open(f, dir, life);
   }
-  rc = scr_fetch_run(f);
-  if (rc == SCR_SUCCESS) rc = scr_agree(scr_dataset_add(&f->desc, f->d->store, life), scr.world.comm);
+  if (rc != SCR_SUCCESS) return rc;
+  rc = scr_agree(scr_dataset_add(&f->desc, f->d->store, life), scr.world.comm);
   if (rc == SCR_SUCCESS) scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_YES, dir);
   else scr_cache_delete_local(f->id);
   return rc;
@@ -19129,6 +20349,7 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
     scr_event_transfer("FETCH", dir, f.d->store, &f.desc, seconds);
   }
   scr_objects_free(&f.objects);
+  scr_reddesc_free(&f.alone);
   return rc;
 }
 
@@ -19139,7 +20360,7 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 **   1. If the user asks for a name (SCR_Current, SCR_CURRENT): the newest checkpoint with this name of which cache or
 **      index have all files; else the newest in the directory of this name in the index.
 **   2. Else, if the user chose CURRENT: that one, unless a checkpoint that was written after it was served is WHOLE.
-**      If it cannot be loaded, none that is newer is offered in its place.
+**      If it cannot be loaded, none is offered in its place by the job that it is served to.
 **   3. Else the newest checkpoint that is WHOLE in the cache, or good in the index and not passed over.
 **   4. Else the newest one that the application rejected, but only in other jobs (REJECTED_BEFORE).
 **   5. If cache and index have the same dataset, it is used from the cache.  Without SCR_FETCH only the cache counts.
@@ -19150,20 +20371,24 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 **   7. A fresh start offers nothing but what the user chooses.
 **
 ** Uses       errors, memory, parameters, dataset, prefix, MPI helpers, state, asynchronous flush, room and fetch
-** Offers     scr_work_is_at_stake, scr_refuse_fresh_start, scr_restart_is_native, scr_restart_record_served,
-**            scr_restart_choice_served, scr_restart_load, scr_restart_choose, scr_restart_choose_by_parameter,
-**            scr_restart_wish_is_rejected, scr_restart_begin_anew
+** Offers     scr_work_is_at_stake, scr_restart_note_rejected, scr_refuse_fresh_start, scr_restart_is_native,
+**            scr_restart_record_served, scr_restart_choice_served, scr_restart_load, scr_restart_choose,
+**            scr_restart_choose_by_parameter, scr_restart_wish_is_rejected, scr_restart_begin_anew
 ** Invariants
 **   Z1  A value of SCR_CURRENT or SCR_FRESH_START is served once in a job: the index records the value and the job.
 **   Z2  The user's choice holds until a run has served it and completed a newer checkpoint.
 ** Failure    A checkpoint that cannot be loaded is no error; scr.tried has the reason.
 ** ====================================================================================================== */
 
-/* Returns 1 if complete checkpoints exist that could not be loaded, so that a fresh start would lose work. */
+/*
+** Returns 1 if complete checkpoints exist that could not be loaded, so that a fresh start would lose work; after a
+** restart the run goes on from that.
+*/
 SCR_FN int scr_work_is_at_stake(void)
 {
   int i;
 
+  if (scr.restarted) return 0;
   for (i = 0; i < scr.datasets; i++) {
     const scr_dataset* ds = &scr.dataset[i];
     if (scr_desc_is_ckpt(&ds->desc) && (ds->life == SCR_REJECTED || scr_dataset_is_missed(ds))) return 1;
@@ -19171,15 +20396,44 @@ SCR_FN int scr_work_is_at_stake(void)
   return scr.damaged_maps > 0 || scr.prefix_at_stake;
 }
 
+/*
+** This job has rejected the checkpoint NAME: another start alone does not offer it again, but a choice does.  The
+** first one counts, the newest that was offered.  Every rank calls it.
+*/
+SCR_FN void scr_restart_note_rejected(const char* name)
+{
+  if (*scr.rejected == '\0') snprintf(scr.rejected, sizeof scr.rejected, "%s", name);
+}
+
+/*
+** Append to B the call of scr_index for this prefix, with OPTION and NAME, unless that is NULL, as a user can type it.
+*/
+SCR_FN void scr_restart_add_command(scr_buf* b, const char* option, const char* name)
+{
+  scr_buf_add(b, "scr_index --prefix ", 19);
+  scr_buf_quote(b, scr.world.prefix);
+  scr_buf_add(b, option, strlen(option));
+  if (name != NULL) scr_buf_quote(b, name);
+  scr_buf_add(b, "", 1);
+}
+
 /* The error of a run that may not start from the beginning; the same on every rank. */
 SCR_FN int scr_refuse_fresh_start(void)
 {
-  return SCR_ERR(
+  scr_buf command = {NULL, 0, 0, 0};
+  int     rc;
+
+  if (*scr.rejected != '\0') scr_restart_add_command(&command, " --current ", scr.rejected);
+  rc = SCR_ERR(
       SCR_ERR_NO_RESTART,
-      "complete checkpoints exist, but none could be loaded: %.*s. Fix the cause and start again; or choose "
-      "one that can be reached with scr_index --current <name>, or with SCR_CURRENT=<name>, which counts once in "
-      "a job; or set SCR_FRESH_START=%d to start from the beginning without them",
-      (int)scr.tried.n, scr.tried.n ? scr.tried.p : "", scr.fresh_served + 1);
+      "complete checkpoints exist, but none could be loaded: %.*s. %s%s; or choose one that can be reached with "
+      "scr_index --current <name>, or with SCR_CURRENT=<name>, which counts once in a job; or set SCR_FRESH_START=%d "
+      "to start from the beginning without them",
+      (int)scr.tried.n, scr.tried.n ? scr.tried.p : "",
+      command.n > 0 ? "Fix the cause, and let the next start use what was rejected: " : "Fix the cause and start again",
+      command.n > 0 ? command.p : "", scr.fresh_served + 1);
+  scr_buf_free(&command);
+  return rc;
 }
 
 /* The next checkpoint to try, which rank 0 sends to all ranks. */
@@ -19192,13 +20446,15 @@ typedef struct {
   int      no_fetch;       /* 1: SCR_FETCH=0 */
   int      missing_choice; /* 1: neither the cache nor a fetch can give the user's choice */
   int      at_stake;       /* 1: the index has complete checkpoints, or cannot be read */
-  int      damaged;        /* 1: the index cannot be read */
+  int      damaged;        /* 1: the index cannot be read, */
+  int      strays;         /* or there is none, but so many complete checkpoints */
   char     dir[SCR_MAX_FILENAME];
-  char     why[1024];            /* why none is left, apart from those that were tried */
+  char     why[2048];            /* why none is left, apart from those that were tried */
   char     newest[256];          /* name of the newest checkpoint on the prefix; "" for none */
   char     choice[256];          /* name or directory of the user's choice */
   char     passed[256];          /* name of the newest checkpoint that was passed over for a choice; "" for none */
   char     rejected_names[1024]; /* what this job has rejected of those that only the prefix has */
+  char     rejected_name[SCR_MAX_FILENAME]; /* the newest of them */
   scr_lost lost;
   int      fresh_served; /* the wish of a fresh start that this job has served; or 0 */
 } scr_candidate;
@@ -19216,19 +20472,26 @@ SCR_FN int scr_restart_cached(scr_life life, int above, int below)
   return id;
 }
 
-/* Make C->rejected_names a text about the checkpoints that only the prefix has and this job has rejected. */
+/* Tell in C about the checkpoints that only the prefix has and this job has rejected. */
 SCR_FN void scr_restart_name_rejected(const scr_index* index, scr_candidate* c)
 {
   scr_index_item it;
   size_t         n = 0;
+  int            newest = 0;
 
   memset(&it, 0, sizeof it);
-  while (scr_index_walk(index, &it) && n < sizeof c->rejected_names - 200)
-    if (scr_dataset_find(it.id) == NULL && it.complete && !it.passed &&
-        scr_index_failed_in(index, &it, scr.world.job_key))
+  while (scr_index_walk(index, &it)) {
+    const char* name = *it.desc.name ? it.desc.name : it.dir;
+    if (scr_dataset_find(it.id) != NULL || !it.complete || it.passed ||
+        !scr_index_failed_in(index, &it, scr.world.job_key))
+      continue;
+    if (n < sizeof c->rejected_names - 200)
       n += (size_t)snprintf(c->rejected_names + n, sizeof c->rejected_names - n,
-                            "%sthe application rejected %.100s (dataset %d) in this job", n > 0 ? "; " : "",
-                            *it.desc.name ? it.desc.name : it.dir, it.id);
+                            "%sthe application rejected %.100s (dataset %d) in this job", n > 0 ? "; " : "", name,
+                            it.id);
+    if (it.id > newest) snprintf(c->rejected_name, sizeof c->rejected_name, "%s", name);
+    if (it.id > newest) newest = it.id;
+  }
 }
 
 /*
@@ -19265,20 +20528,33 @@ SCR_FN void scr_restart_stake_passed(const scr_index* index, int fetch, scr_cand
 SCR_FN void scr_restart_stake(const scr_index* index, int rc, int fetch, scr_candidate* c)
 {
   scr_index_item it;
+  scr_buf        build = {NULL, 0, 0, 0};
   int            n = scr_index_count_complete(index);
 
+  scr_restart_add_command(&build, " --build", NULL);
   if (rc != SCR_SUCCESS) { /* a damaged index must not stop a restart from the cache */
     snprintf(
         c->why, sizeof c->why,
-        "%.800s; without the index no checkpoint on the prefix can be found; scr_index --build makes a new one from "
-        "what is there",
-        scr_err_text);
+        "%.800s; without the index no checkpoint on the prefix can be found: a new one is made from what is there by "
+        "%s",
+        scr_err_text, build.p != NULL ? build.p : "");
     c->damaged = 1;
+  } else if (n == 0) {
+    if (scr.strays.prefix == NULL) scr_strays_find(&scr.strays, scr.world.prefix);
+    c->strays = scr.strays.n;
+    if (c->strays > 0)
+      snprintf(
+          c->why, sizeof c->why,
+          "%d complete checkpoint%s below %.600s, the newest of which is %.200s, cannot be found without the index, "
+          "which is missing: a new one is made by %s",
+          c->strays, SCR_S(c->strays), scr.world.prefix, scr_desc_name(&scr.strays.newest),
+          build.p != NULL ? build.p : "");
   } else if (n > 0) {
     snprintf(c->why, sizeof c->why, "of the %d complete checkpoints in the index of %.600s none can be used", n,
              scr.world.prefix);
     scr_restart_name_rejected(index, c);
   }
+  scr_buf_free(&build);
   c->no_fetch = !fetch;
   c->at_stake = fetch && *c->why;
   if (rc == SCR_SUCCESS) scr_restart_stake_passed(index, fetch, c);
@@ -19373,12 +20649,14 @@ SCR_FN int scr_restart_candidate(scr_search from, const char* name, scr_candidat
   } else {
     c->id = scr_restart_by_choice(&index, &choice, from.below, fetch, &limit, &it);
     c->missing_choice = c->id == 0 && limit < from.below && !from.rejected;
-    if (c->missing_choice && scr_restart_cached(SCR_WHOLE, 0, INT_MAX)) c->at_stake = 1; /* what is not offered */
+    if (c->missing_choice && ((choice.until == 0 && fetch) || scr_restart_cached(SCR_WHOLE, 0, INT_MAX)))
+      c->at_stake = 1; /* what is not offered */
     snprintf(c->choice, sizeof c->choice, "%.200s", choice.dir);
-    if (choice.until == 0 && limit != INT_MAX) c->limit = limit;
+    if (choice.until == 0 && limit < from.below) c->limit = limit;
   }
   c->by_user = c->id != 0 && (name != NULL || c->limit > 0);
-  if (name == NULL && c->id == 0 && !scr.fresh_start) c->id = scr_restart_newest(&index, &from, limit, fetch, &it);
+  if (name == NULL && c->id == 0 && c->limit == 0 && !scr.fresh_start)
+    c->id = scr_restart_newest(&index, &from, limit, fetch, &it);
   c->rejected = from.rejected;
   ds = scr_dataset_find(c->id);
   if (scr_dataset_is_whole(ds) && scr_dataset_is_cached(ds))
@@ -19529,8 +20807,11 @@ SCR_FN int scr_restart_choice_served(int id)
   }
   for (i = 0; i < scr.datasets && rc == SCR_SUCCESS; i++) {
     const scr_dataset* ds = &scr.dataset[i];
-    if (ds->desc.identity.id > id && ds->desc.ckpt > 0 && scr_life_leads(ds->life, SCR_PASSED))
-      ids[n++] = ds->desc.identity.id;
+    if (ds->desc.identity.id <= id || ds->desc.ckpt <= 0 || !scr_life_leads(ds->life, SCR_PASSED)) continue;
+    ids[n++] = ds->desc.identity.id;
+    if (scr_dataset_is_whole(ds) && ds->on_prefix != SCR_PREFIX_YES && scr.world.rank == 0)
+      scr_warn("checkpoint %s is newer than the chosen one, and only in the cache: the next checkpoint takes its place",
+               scr_desc_name(&ds->desc));
   }
   if (rc == SCR_SUCCESS && scr_dataset_is_whole(chosen) && chosen->life != SCR_WHOLE)
     rc = scr_change_life(&id, 1, SCR_WHOLE);
@@ -19572,9 +20853,11 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
     if (c.at_stake) scr.prefix_at_stake = 1;
     scr.fresh_served = c.fresh_served;
     if (c.missing_choice)
-      scr_tried_add("the user's choice, the checkpoint %s, cannot be loaded from the cache, and %s; newer ones are not "
-                    "offered in its place, until scr_index --current or SCR_CURRENT chooses another one",
-                    c.choice, c.no_fetch ? "SCR_FETCH=0 keeps it from being fetched" : "is not in the index");
+      scr_tried_add(
+          "the user's choice, the checkpoint %s, cannot be loaded from the cache, and %s; %s are not offered in "
+          "its place, until scr_index --current or SCR_CURRENT chooses another one",
+          c.choice, c.no_fetch ? "SCR_FETCH=0 keeps it from being fetched" : "is not in the index",
+          c.limit > 0 ? "others" : "newer ones");
     if (c.id <= 0) break;
     from.rejected = c.rejected;
     from.below = c.id;
@@ -19583,14 +20866,24 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
       scr_restart_loaded(c.id);
       scr.offer.rejected = c.rejected;
       scr.offer.below = c.id + 1;
-      if (!c.by_user) scr_restart_tell_lost(&c);
-      if (!c.by_user && c.limit == 0) return SCR_SUCCESS;
-      rc = scr_restart_choice_served(c.by_user ? c.id : c.limit); /* an older one is loaded in its place */
+      if (!c.by_user) {
+        if (c.strays > 0 && scr.world.rank == 0) scr_warn("%s", c.why);
+        scr_restart_tell_lost(&c);
+        return SCR_SUCCESS;
+      }
+      rc = scr_restart_choice_served(c.id);
       if (rc == SCR_SUCCESS || name != NULL || !scr.serve_id) return rc;
       if (scr.world.rank == 0) scr_warn("%s", scr_err_text); /* a full prefix must not stop a restart */
       return SCR_SUCCESS;
     }
     if (name != NULL) return rc;
+    if (c.by_user) {
+      scr_tried_add(
+          "the user's choice, the checkpoint %s, cannot be loaded, and no other is offered in its place, until "
+          "scr_index --current or SCR_CURRENT chooses one",
+          c.choice);
+      break;
+    }
     if (c.cached && !scr_err_is_damage(rc)) break; /* it is whole: an older one in its place would cost it */
   }
   if (c.lost.at_stake && !scr.fresh_start) {
@@ -19603,10 +20896,11 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
   if (c.no_fetch && !c.missing_choice && *c.newest && scr.world.rank == 0)
     scr_msg_print("info", "SCR_FETCH=0: no checkpoint of the prefix is fetched; the newest there is %s", c.newest);
   if (c.at_stake && *c.rejected_names) scr_tried_add("%s", c.rejected_names);
+  if (c.at_stake && *c.rejected_names) scr_restart_note_rejected(c.rejected_name);
   if (c.at_stake && *c.passed)
     scr_tried_add("%s was passed over when the user chose an older checkpoint, and is offered only if it is chosen",
                   c.passed);
-  if (c.at_stake && *c.why && (c.damaged || scr.tried.n == 0)) scr_tried_add("%s", c.why);
+  if (c.at_stake && *c.why && (c.damaged || c.strays > 0 || scr.tried.n == 0)) scr_tried_add("%s", c.why);
   scr.restart = SCR_RESTART_NONE;
   return SCR_SUCCESS;
 }
@@ -19775,15 +21069,17 @@ SCR_FN int scr_restart_begin_anew(void)
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, file window, filemap,
 **            prefix, files of a run, MPI helpers, world, state, encode, cache, recovery, flush, asynchronous flush,
 **            room and fetch, restart choice
-** Offers     scr_report, scr_report_local, scr_enter, scr_not_entered, scr_flag_given, scr_wish_put, scr_wish_get,
-**            scr_run_halt_decide, scr_run_write_reason, scr_release, scr_run_flush_newest, scr_need_decide,
+** Offers     scr_report, scr_report_local, scr_report_later, scr_not_running, scr_enter, scr_not_entered,
+**            scr_flag_given, scr_wish_put, scr_wish_get, scr_run_halt_decide, scr_release, scr_need_decide,
 **            scr_start_run, scr_route_new, scr_route_loaded, scr_accept_loaded, scr_reject_loaded, scr_open_fails,
-**            scr_open_failed, scr_start, scr_complete, scr_enter_name, scr_run_delete, scr_run_drop, scr_run_choose
+**            scr_open_failed, scr_start, scr_complete, scr_run_reason, scr_run_end, scr_run_watch, scr_enter_name,
+**            scr_run_delete, scr_run_drop, scr_run_choose, scr_route_plain
 ** Invariants
-**   O1  The library calls exit only in scr_run_leave.
+**   O1  The library calls exit only in scr_run_leave, and only if its world is all of MPI_COMM_WORLD.
 **   O2  A dataset is committed on no rank before it is protected on all.
 **   O3  Unless SCR_USER_NAME names the user, a run takes the name that the run before it had, which the prefix records
 **       for each user id.  The cache is below that name; a run without USER, or a static program, may know another one.
+**   O4  What a run does at its end does not depend on SCR_Finalize being called: MPI_Finalize does it too.
 ** Failure    An error code, agreed on over the world.
 ** ====================================================================================================== */
 
@@ -19798,17 +21094,55 @@ SCR_FN int scr_report(int rc)
   scr_err_record why;
 
   if (rc == SCR_SUCCESS) return rc;
-  if (scr_msg_rank <= 0) scr_msg_print("error", "%s", scr_err_text);
+  if (scr_msg_rank <= 0) scr_err_print();
   scr_err_save(&why);
-  if (rc != SCR_ERR_MPI && scr.world.comm != MPI_COMM_NULL) scr_barrier(scr.world.comm);
+  if (rc == SCR_ERR_MPI) scr_msg_print_all();
+  else if (scr.world.comm != MPI_COMM_NULL) scr_barrier(scr.world.comm);
   scr_err_restore(&why);
   return rc;
 }
 
-/* Report RC, the result of a check that only this rank made.  Returns RC. */
+/*
+** The rank of this process in the job, as far as it can be told while the library has no world, or -1.  Before MPI_Init
+** and after MPI_Finalize only the launcher tells.
+*/
+SCR_FN int scr_job_rank(void)
+{
+  static const char* const names[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"};
+  const char*              text = NULL;
+  int                      started = 0, ended = 0, rank = -1;
+  size_t                   i;
+
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  if (started && !ended) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  else
+    for (i = 0; text == NULL && i < sizeof names / sizeof *names; i++)
+      if ((text = getenv(names[i])) != NULL) rank = atoi(text);
+  return rank;
+}
+
+/*
+** Report RC, the result of a check that only this rank made, when it is not known that a vote follows.  The first ranks
+** of the job print it at once; on the others it waits for a vote, should there be one.  Returns RC.
+*/
 SCR_FN int scr_report_local(int rc)
 {
-  if (rc != SCR_SUCCESS) scr_msg_print("error", "%s", scr_err_text);
+  int rank = scr_msg_rank >= 0 ? scr_msg_rank : scr_job_rank();
+
+  if (rc == SCR_SUCCESS) return rc;
+  if (rank < SCR_MSG_RANKS - 1) scr_msg_print("error", "%s", scr_err_text);
+  else scr_msg_keep("error", scr_err_line, scr_err_text);
+  return rc;
+}
+
+/*
+** The same while files are written or read, as SCR_Complete_output or SCR_Complete_restart follows on all ranks: then
+** it is one line.  A program that does not come so far has SCR_Last_error.
+*/
+SCR_FN int scr_report_later(int rc)
+{
+  if (rc != SCR_SUCCESS) scr_msg_each("error", scr_err_line, "%s", scr_err_text);
   return rc;
 }
 
@@ -19816,8 +21150,6 @@ SCR_FN int scr_report_local(int rc)
 SCR_FN const char* scr_phase_missing(scr_phase wanted)
 {
   switch (scr.phase) {
-  case SCR_PHASE_UNINIT:
-    return "SCR_Init";
   case SCR_PHASE_RESTART:
     return "SCR_Complete_restart";
   case SCR_PHASE_CHECKPOINT:
@@ -19859,6 +21191,16 @@ SCR_FN int scr_differ(const char* call, const char* name, int flags)
   return scr_agree(rc, scr.world.comm);
 }
 
+/* The error of CALL, which is made while the library does not run: before SCR_Init, or too late. */
+SCR_FN int scr_not_running(const char* call)
+{
+  int ended = 0;
+
+  MPI_Finalized(&ended);
+  if (!ended) return SCR_ERR(SCR_ERR_STATE, "%s is called before SCR_Init; nothing was done", call);
+  return SCR_ERR(SCR_ERR_STATE, "%s is called after MPI_Finalize; nothing was done: call it before", call);
+}
+
 /*
 ** Start the public call CALL, which needs the phase WANTED.  SCR_ERR_DISABLED, without a message, if the library is
 ** off: then the call does nothing and returns success.
@@ -19868,6 +21210,7 @@ SCR_FN int scr_enter(const char* call, scr_phase wanted)
   scr_oom = 0;
   if (scr.disabled) return SCR_ERR_DISABLED;
   if (scr.phase == wanted || (scr.phase == SCR_PHASE_FAILED && wanted == SCR_PHASE_IDLE)) return SCR_SUCCESS;
+  if (scr.phase == SCR_PHASE_UNINIT) return scr_report_local(scr_not_running(call));
   if (wanted == SCR_PHASE_UNINIT)
     return scr_report_local(SCR_ERR(SCR_ERR_STATE, "%s was already called; nothing was done", call));
   return scr_report_local(
@@ -19968,7 +21311,8 @@ SCR_FN int scr_settings_keep(void)
               {"SCR_USE_CONTAINERS", &scr.use_containers}, {"SCR_FLUSH_ASYNC", &scr.flush_async},
               {"SCR_FETCH_BYPASS", &scr.fetch_bypass},     {"SCR_GLOBAL_RESTART", &scr.global_restart},
               {"SCR_CHECKPOINT_INTERVAL", &scr.interval},  {"SCR_CHECKPOINT_SECONDS", &scr.seconds},
-              {"SCR_FRESH_START", &scr.fresh_start},       {"SCR_HALT_ENABLED", &scr.halt_enabled}};
+              {"SCR_FRESH_START", &scr.fresh_start},       {"SCR_HALT_ENABLED", &scr.halt_enabled},
+              {"SCR_CHECK_OPEN", &scr.check_open}};
   const char *exits = scr_param_get(scr.world.params, "SCR_HALT_EXIT"), *type, *ranks, *mtbf;
   uint64_t    bytes = 0;
   size_t      i;
@@ -20034,13 +21378,14 @@ SCR_FN int scr_lock_is_of_this_process(int fd)
 
 /*
 ** Lock <prefix>/.scr/run.lock, so that no second run uses the prefix, and write into it which launch holds it, in a
-** second line which process, which scr_halt --immediate ends, and in a third one the token of this run: from then on
-** the daemons of the runs before this one copy no more.  The processes of a killed run may hold the lock a little
-** longer, and a command that looks who has it an instant, but those of this launch stay.  Rank 0 only.
+** second line which process, which scr_halt --immediate ends, in a third one the token of this run: from then on the
+** daemons of the runs before this one copy no more; and in a fourth one its job.  The processes of a killed run may
+** hold the lock a little longer, and a command that looks who has it an instant, but those of this launch stay.  Rank 0
+** only.
 */
 SCR_FN int scr_run_hold_prefix(void)
 {
-  char    path[SCR_MAX_FILENAME], mine[320], other[320], text[800];
+  char    path[SCR_MAX_FILENAME], mine[320], other[320], text[1000];
   ssize_t n;
   int     rc = scr_record_path(scr.world.prefix, "run.lock", path, sizeof path);
 
@@ -20057,19 +21402,23 @@ SCR_FN int scr_run_hold_prefix(void)
     other[strcspn(other, "\n")] = '\0';
     if (strcmp(mine, other) != 0) rc = scr_lock_take(scr.prefix_lock, path, SCR_BUSY_SECONDS);
   }
-  if (rc == SCR_ERR_BUSY)
+  if (rc == SCR_ERR_BUSY) {
+    scr_holder_text(scr.world.prefix, text, sizeof text);
     return SCR_ERR(SCR_ERR_BUSY,
-                   "another run uses the prefix %s; give each run its own SCR_PREFIX, or end that run: %s",
+                   "another run%s uses the prefix %s; give each run its own SCR_PREFIX, or end that run: %s", text,
                    scr.world.prefix, scr_err_text);
+  }
   if (rc == SCR_SUCCESS) rc = scr_token_read(scr.world.prefix, scr.token_before, sizeof scr.token_before);
   if (rc != SCR_SUCCESS) return rc;
   snprintf(scr.token, sizeof scr.token, "%016" PRIx64, scr_random());
-  snprintf(text, sizeof text, "%s\nprocess %ld on %s\nrun %s\n", mine, (long)getpid(), scr_msg_host, scr.token);
+  snprintf(text, sizeof text, "%s\nprocess %ld on %s\nrun %s\njob %s\n", mine, (long)getpid(), scr_msg_host, scr.token,
+           scr.world.home.job);
   if (scr_os.ftruncate(scr.prefix_lock, 0) < 0 || scr_pwrite_all(scr.prefix_lock, text, strlen(text), 0) < 0 ||
       scr_os.fsync(scr.prefix_lock) < 0) /* whatever SCR_FSYNC says: daemons on other nodes read it */
     scr.token[0] = '\0';                 /* it helps others, but may fail; then no daemon copies for this run */
   if (*scr.token == '\0' && scr.flush_daemon)
-    scr_warn("cannot write %s: %s; a thread of each rank copies in place of the daemons", path, strerror(errno));
+    scr_warn("cannot write %s: %s; a thread of each rank copies in place of the daemons", path,
+             scr_errno_text(errno, other, sizeof other));
   return SCR_SUCCESS;
 }
 
@@ -20287,7 +21636,7 @@ SCR_FN void scr_wish_put(scr_vote* v)
     if (scr_caughts[i].wishes == 0 || !scr_caughts[i].came) continue;
     scr_caughts[i].came = 0; /* one that comes now is part of the same wish */
     scr.wishes_caught |= scr_caughts[i].wishes;
-    scr_msg_print("info", "signal %d asks for a checkpoint", scr_caughts[i].number);
+    scr_msg_each("info", __LINE__, "signal %d asks for a checkpoint", scr_caughts[i].number);
   }
   wishes |= scr.wishes_caught;
   for (i = 0; i < SCR_NWISHES; i++) v->max[1 + i] = wishes >> i & 1;
@@ -20431,7 +21780,7 @@ SCR_FN void scr_run_halt_begin(void)
 
   scr.halt = scr_hash_new();
   scr_param_int(scr.world.params, "SCR_HALT_SECONDS", &seconds);
-  if (seconds > 0) scr_hash_util_set_int(scr.halt, "HaltSeconds", seconds); /* until the halt file can be read */
+  scr_halt_merge(scr.halt, NULL, seconds); /* until the halt file can be read */
   scr.halt_seconds = seconds;
   if (seconds > 0 && scr.world.rank == 0 && scr_seconds_left() < 0)
     scr_warn("SCR_HALT_SECONDS=%d has no effect: the end of the allocation is not known; set SCR_END_TIME to it, in "
@@ -20439,26 +21788,82 @@ SCR_FN void scr_run_halt_begin(void)
              seconds);
 }
 
-/* Merge the halt file into memory, subtract DONE checkpoints, and test the conditions.  Rank 0 only. */
-SCR_FN int scr_run_halt_look(int done, char* reason, size_t n)
+/*
+** SCR_ERR_PARAM if SCR_HALT_SECONDS is not below what the job had left when its first run began, or has now, if that is
+** more: then no run of the job would compute anything.  Rank 0 only.
+*/
+SCR_FN int scr_run_halt_limit(void)
+{
+  const char* parameter = "SCR_HALT_SECONDS";
+  scr_record  file;
+  int64_t     left = scr_seconds_left();
+  int         rc, changed;
+
+  if (scr.halt_seconds <= 0 || left < 0) return SCR_SUCCESS;
+  rc = scr_record_open(&file, scr.world.prefix, "halt.scr");
+  changed = scr_halt_allocation(file.h, scr.world.home.job, scr.end, &left);
+  if (scr_record_close(&file, rc, changed) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if (scr.halt_seconds < left) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_PARAM,
+                 "%s=%d, set in %.900s, is not below the %" PRId64 " s that job %.200s had when its first run began "
+                 "here: this run would end at its first checkpoint; set it below the time that is left",
+                 parameter, scr.halt_seconds, scr_param_origin(scr.world.params, parameter), left, scr.world.home.job);
+}
+
+/* The condition that holds now, of those in memory; -1 for none.  Rank 0 only. */
+SCR_FN int scr_run_halt_check(void)
+{
+  int64_t left = scr_hash_get(scr.halt, "HaltSeconds") != NULL ? scr_seconds_left() : -1;
+
+  return scr_halt_check(scr.halt, scr.world.home.job, (int64_t)time(NULL), left);
+}
+
+/*
+** Merge the halt file into memory, and subtract DONE checkpoints; then a condition that holds goes to the file as a
+** reason.  If DONE is 0, the file is opened only SCR_LOOK_SECONDS after the last time: it is on a file system that many
+** share.  Rank 0 only.
+*/
+SCR_FN void scr_run_halt_read(int done)
 {
   scr_record file;
-  int64_t    left = -1;
-  int        halt, rc = done ? scr_record_open(&file, scr.world.prefix, "halt.scr")
-                             : scr_record_read(&file, scr.world.prefix, "halt.scr");
+  int        k, rc;
 
   scr.halt_uncounted += done;
+  if (!done && scr.halt_looked != 0 && scr_wtime() < scr.halt_looked + SCR_LOOK_SECONDS) return;
+  rc = done ? scr_record_open(&file, scr.world.prefix, "halt.scr")
+            : scr_record_read(&file, scr.world.prefix, "halt.scr");
   if (rc == SCR_SUCCESS) scr_halt_merge(scr.halt, file.h, scr.halt_seconds);
   if (rc == SCR_SUCCESS) scr_wish_read(file.h);
-  else scr_warn("%s; the halt conditions known so far still apply", scr_err_text);
+  else if (!scr.halt_failed) scr_warn("%s; the halt conditions known so far still apply", scr_err_text);
   scr_halt_count(scr.halt, rc == SCR_SUCCESS ? scr.halt_uncounted : done);
-  if (scr_hash_get(scr.halt, "HaltSeconds") != NULL) left = scr_seconds_left();
-  halt = scr_halt_check(scr.halt, (int64_t)time(NULL), left, reason, n);
+  k = scr_run_halt_check();
   if (rc == SCR_SUCCESS && done) scr_halt_count(file.h, scr.halt_uncounted);
-  if (rc == SCR_SUCCESS && done && halt) scr_hash_util_set_str(file.h, "ExitReason", reason);
+  if (rc == SCR_SUCCESS && done && k >= 0) scr_halt_end(file.h, scr_halt_reason(scr.halt, k), scr.world.home.job);
+  scr.halt_failed = rc != SCR_SUCCESS;
   if (scr_record_close(&file, rc, done) == SCR_SUCCESS) scr.halt_uncounted = done ? 0 : scr.halt_uncounted;
   else if (rc == SCR_SUCCESS) scr_warn("%s", scr_err_text);
-  return halt;
+  scr.halt_looked = scr_wtime();
+}
+
+/*
+** Returns 1 if the run should stop after DONE more checkpoints; then scr.halt_why is the reason, and the first time, a
+** line says who has set the condition.  Rank 0 only.
+*/
+SCR_FN int scr_run_halt_look(int done)
+{
+  char text[SCR_MAX_FILENAME + 512];
+  int  k;
+
+  scr_run_halt_read(done);
+  if ((k = scr_run_halt_check()) < 0) {
+    *scr.halt_why = '\0';
+    return 0;
+  }
+  if (strcmp(scr.halt_why, scr_halt_reason(scr.halt, k)) == 0) return 1;
+  snprintf(scr.halt_why, sizeof scr.halt_why, "%s", scr_halt_reason(scr.halt, k));
+  scr_halt_tell(scr.halt, k, scr.world.prefix, text, sizeof text);
+  scr_msg_print("info", "the run should end (%s): %s", scr.halt_why, text);
+  return 1;
 }
 
 /*
@@ -20467,15 +21872,13 @@ SCR_FN int scr_run_halt_look(int done, char* reason, size_t n)
 */
 SCR_FN int scr_run_halt_decide(int done, int* halt, int rc)
 {
-  char           reason[256] = "";
   scr_err_record why;
   scr_vote       v;
 
   *halt = 0;
   scr_err_save(&why);
-  if (scr.world.rank == 0) *halt = scr_run_halt_look(done, reason, sizeof reason);
+  if (scr.world.rank == 0) *halt = scr_run_halt_look(done);
   scr_err_restore(&why);
-  if (*halt) snprintf(scr.halt_why, sizeof scr.halt_why, "%s", reason);
   memset(&v, 0, sizeof v);
   v.max[0] = *halt;
   scr_wish_put(&v);
@@ -20486,20 +21889,17 @@ SCR_FN int scr_run_halt_decide(int done, int* halt, int rc)
 }
 
 /*
-** Write REASON to the halt file; NULL removes the SCR_FINALIZE_CALLED of an earlier run.  Requests of earlier runs,
-** or of this one, when it ends, get no checkpoint.  Rank 0 only.
+** Write REASON to the halt file; NULL removes what earlier runs wrote there, and what no longer holds.  Requests of
+** earlier runs, or of this one, when it ends, get no checkpoint.  Rank 0 only.
 */
 SCR_FN int scr_run_write_reason(const char* reason)
 {
   scr_record file;
   scr_answer a;
-  int        changed, stale, rc = scr_record_open(&file, scr.world.prefix, "halt.scr");
+  int        changed = reason != NULL, rc = scr_record_open(&file, scr.world.prefix, "halt.scr");
 
-  stale = strcmp(scr_hash_str_or(file.h, "ExitReason", ""), "SCR_FINALIZE_CALLED") == 0;
-  if (reason != NULL) scr_hash_util_set_str(file.h, "ExitReason", reason);
-  else if (stale) scr_hash_unset(file.h, "ExitReason");
-  changed = reason != NULL || stale;
-  if (reason == NULL) changed |= scr_request_forget(file.h, (int64_t)time(NULL));
+  if (reason != NULL) scr_halt_end(file.h, reason, scr.world.home.job);
+  else changed = scr_halt_begin(file.h, scr.world.home.job) | scr_request_forget(file.h, (int64_t)time(NULL));
   memset(&a, 0, sizeof a);
   snprintf(a.error, sizeof a.error, "the run that was asked has ended");
   changed |= scr_request_answer(file.h, NULL, &a);
@@ -20532,13 +21932,20 @@ SCR_FN void scr_release(void)
   scr_hash_delete(&scr.world.params);
   scr_buf_free(&scr.tried);
   if (scr.prefix_lock >= 0) scr_os.close(scr.prefix_lock);
+  if (scr.watched) {
+    scr.watched = 0; /* what is called when the attribute is deleted has nothing to do */
+    MPI_Comm_delete_attr(MPI_COMM_SELF, scr.watch);
+    MPI_Comm_free_keyval(&scr.watch);
+  }
   if (scr.world.comm != MPI_COMM_NULL) MPI_Comm_free(&scr.world.comm);
   scr_vote_stop();
   memset(&scr, 0, sizeof scr);
   scr.app = app;
   scr.world.comm = MPI_COMM_NULL;
   scr.prefix_lock = -1;
+  scr_msg_print_all();
   scr_msg_rank = -1;
+  scr_msg_ranks = 0;
 }
 
 /*
@@ -20585,29 +21992,41 @@ SCR_FN int scr_run_flush_newest(void)
   return rc;
 }
 
+/* The run should end, but the world is a part of MPI_COMM_WORLD: rank 0 says that the program has to end it. */
+SCR_FN void scr_run_tell_stays(void)
+{
+  if (scr.world.rank == 0)
+    scr_warn("the run should end%s%s, and goes on until the program ends it, as SCR_Should_exit asks: on a part of "
+             "MPI_COMM_WORLD the library does not call exit",
+             *scr.halt_why ? ": " : "", scr.halt_why);
+}
+
 /*
-** The only exit: flush, finalize and call exit().  If MPI_COMM_WORLD is larger than the library's world, MPI_Finalize
-** is left to the rest of the program.  Collective over the world.
+** The only exit: flush, finalize and call exit().  A world that is a part of MPI_COMM_WORLD is only flushed, because
+** the other ranks have work of their own.  Collective over the world.
 */
 SCR_FN void scr_run_leave(void)
 {
-  int size = 0, ranks = scr.world.ranks, rc = scr_run_flush_newest();
+  int rc = scr_run_flush_newest();
 
   if (rc != SCR_SUCCESS) {
     scr_report(rc); /* data that exists only in the cache must not end the run with success */
     return;
   }
+  if (scr.is_part) {
+    if (scr.should_have_ended == 0) scr_run_tell_stays();
+    if (scr.should_have_ended == 0) scr.should_have_ended = 1;
+    return;
+  }
   if (scr.world.rank == 0)
-    scr_msg_print("info", "the run ends here: %s (see scr_halt --list; SCR_HALT_EXIT=0 leaves the end to the program)",
-                  scr.halt_why);
-  if (scr.leaving && scr.world.rank == 0 && scr_run_write_reason("SCR_FINALIZE_CALLED") != SCR_SUCCESS)
+    scr_msg_print("info", "the run ends here: %s (SCR_HALT_EXIT=0 leaves the end to the program)", scr.halt_why);
+  if (scr.leaving && scr.world.rank == 0 && scr_run_write_reason(SCR_HALT_ASKED) != SCR_SUCCESS)
     scr_warn("%s; commands cannot see that the run has ended", scr_err_text);
   scr_event("HALT", scr.halt_why, NULL, -1.0);
   scr_event("END", NULL, NULL, scr_wtime() - scr.run_start);
   scr_barrier(scr.world.comm);
   scr_release();
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (size == ranks) MPI_Finalize();
+  MPI_Finalize();
   exit(0);
 }
 
@@ -20663,7 +22082,7 @@ SCR_FN void scr_need_begin(void)
   scr.cost = (scr_cost*)scr_malloc(2 * (size_t)scr.world.nreds * sizeof *scr.cost);
   rc = scr.cost == NULL ? SCR_ERR_OOM() : scr_record_path(scr.world.prefix, "log", path, sizeof path);
   if (rc == SCR_SUCCESS) rc = scr_log_read(path, scr_need_learn, &r);
-  scr_log_runs_next(&scr.past, scr.world.home.job);
+  scr_log_runs_next(&scr.past, scr.world.home.job, (int64_t)time(NULL));
   if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND)
     scr_warn("%s; what checkpoints cost, and how often runs fail, is learnt from this run alone", scr_err_text);
 }
@@ -20688,9 +22107,8 @@ SCR_FN double scr_need_interval(double now)
 SCR_FN int scr_need_decide(void)
 {
   double now = scr_wtime(), cost = scr.ckpt_count ? scr.ckpt_cost / scr.ckpt_count : 0.0, elapsed = now - scr.ckpt_end;
-  char   reason[256];
 
-  if (scr_run_halt_look(0, reason, sizeof reason)) return 1;
+  if (scr_run_halt_look(0)) return 1;
   if (scr.interval > 0 && scr.need_calls % scr.interval == 0) return 1;
   if (scr.seconds > 0 && elapsed >= scr.seconds) return 1;
   if (scr.overhead > 0 && (scr.ckpt_count == 0 || cost / (elapsed + cost) * 100.0 < scr.overhead)) return 1;
@@ -20832,9 +22250,9 @@ SCR_FN void scr_run_tell_lost(const scr_flush_note* note, int n)
   if (n == 0) l->ckpt = note->ckpt;
   if (!note->ended) l->at_stake = 1;
   if (n >= 3) return;
-  snprintf(l->text + k, sizeof l->text - k, "%s%.60s (dataset %d, in the cache of job %.40s%s%.200s)",
-           n > 0 ? ", " : "", *note->name ? note->name : "a checkpoint", note->id,
-           *note->job ? note->job : "that wrote it", *note->where ? " on " : "", note->where);
+  snprintf(l->text + k, sizeof l->text - k, "%s%.60s (dataset %d, in the cache of job %.40s%s%.*s)", n > 0 ? ", " : "",
+           *note->name ? note->name : "a checkpoint", note->id, *note->job ? note->job : "that wrote it",
+           *note->where ? " on " : "", n == 0 ? 700 : 200, note->where);
 }
 
 /*
@@ -21002,7 +22420,7 @@ SCR_FN void scr_run_mark_passed(void)
       changed |= e->mark != SCR_MARK_PASSED;
       scr_entry_decide(e, SCR_PASSED);
     }
-  if (changed && scr_map_write() != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if (changed && scr_map_write() != SCR_SUCCESS) scr_warn_each("%s", scr_err_text);
 }
 
 /* Find what the cache and the prefix hold, and load a checkpoint.  Collective over the world. */
@@ -21020,8 +22438,8 @@ SCR_FN int scr_run_find_checkpoint(void)
   scr.damaged_maps = use ? (int)v.sum[0] : 0;
   if (scr.damaged_maps > 0)
     scr_tried_add(
-        "%d filemaps in the control directories are damaged, and are kept as *.damaged; what they list counts "
-        "as lost",
+        "filemaps in the control directories are damaged (%d), and are kept as *.damaged; what they list counts as "
+        "lost",
         scr.damaged_maps);
   if ((rc = scr_recovery_all()) != SCR_SUCCESS) return rc;
   unfinished = scr.world.rank == 0 && scr_prefix_finish_all(scr.world.prefix) != SCR_SUCCESS;
@@ -21032,10 +22450,12 @@ SCR_FN int scr_run_find_checkpoint(void)
   if ((rc = scr_restart_begin_anew()) != SCR_SUCCESS) return rc;
   if ((rc = scr_run_find_on_prefix()) != SCR_SUCCESS) return rc;
   scr_run_mark_passed();
-  for (i = 0; i < scr.datasets; i++)
-    if (scr.dataset[i].life == SCR_REJECTED)
-      scr_tried_add("the application rejected %s (dataset %d) in this job", scr_desc_name(&scr.dataset[i].desc),
-                    scr.dataset[i].desc.identity.id);
+  for (i = scr.datasets - 1; i >= 0; i--) {
+    const scr_desc* d = &scr.dataset[i].desc;
+    if (scr.dataset[i].life != SCR_REJECTED) continue;
+    scr_tried_add("the application rejected %s (dataset %d) in this job", scr_desc_name(d), d->identity.id);
+    scr_restart_note_rejected(scr_desc_name(d));
+  }
   if ((rc = scr_restart_choose_by_parameter(0)) != SCR_SUCCESS) return rc;
   if ((rc = scr_restart_load(all, NULL)) != SCR_SUCCESS) return rc;
   if (!scr.loaded && !scr.fresh_start && scr_work_is_at_stake() && scr_restart_wish_is_rejected() &&
@@ -21113,7 +22533,7 @@ SCR_FN int scr_run_pass_through(void)
 /* All of SCR_Init except the check of the phase.  Collective over COMM. */
 SCR_FN int scr_start_run(MPI_Comm comm)
 {
-  int enable = 1, halt = 0, rc;
+  int enable = 1, halt = 0, limit = SCR_SUCCESS, all = 0, rc;
 
   scr.run_start = scr_wtime();
   scr.world.comm = MPI_COMM_NULL; /* what scr_release does not free */
@@ -21122,7 +22542,10 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   MPI_Comm_set_errhandler(scr.world.comm, MPI_ERRORS_RETURN);
   MPI_Comm_rank(scr.world.comm, &scr.world.rank);
   MPI_Comm_size(scr.world.comm, &scr.world.ranks);
+  MPI_Comm_size(MPI_COMM_WORLD, &all);
+  scr.is_part = scr.world.ranks != all;
   scr_msg_rank = scr.world.rank;
+  scr_msg_ranks = scr.world.ranks;
   gethostname(scr_msg_host, sizeof scr_msg_host - 1);
   if ((rc = scr_vote_start()) != SCR_SUCCESS) return rc;
   if ((rc = scr_settings_read()) != SCR_SUCCESS) return rc;
@@ -21135,8 +22558,10 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   if (scr.world.rank == 0) scr_need_begin(); /* before this run is in the log */
   scr_run_log_start();
   scr_run_halt_begin();
+  if (scr.world.rank == 0) limit = scr_run_halt_limit();
   rc = scr_fmt(scr.map_file, sizeof scr.map_file, "%s/filemap_%d.scrinfo", scr.world.cntl,
                scr.world.group[SCR_GROUP_NODE].rank);
+  if (rc == SCR_SUCCESS) rc = limit;
   if (rc == SCR_SUCCESS) rc = scr_daemon_calm();
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_run_find_checkpoint()) != SCR_SUCCESS) return rc;
@@ -21183,26 +22608,19 @@ SCR_FN int scr_route_is_reserved(const char* rel)
   return 0;
 }
 
-/* Convert NAME to a path below the prefix, whether NAME uses the prefix as given or with its links resolved. */
+/* Make REL, of N bytes, the path below the prefix that NAME means, if a file of the application may have it. */
 SCR_FN int scr_route_rel(const char* name, char* rel, size_t n)
 {
-  char        path[2 * SCR_MAX_FILENAME], cwd[SCR_MAX_FILENAME], whole[SCR_MAX_FILENAME];
-  const char* below = NULL;
-  int         rc;
+  int rc = scr_path_in_prefix(scr.world.prefix, scr.prefix_real, name, rel, n);
 
-  if (name[0] != '/' && getcwd(cwd, sizeof cwd) == NULL) return SCR_ERRNO("cannot get the working directory");
-  rc = name[0] == '/' ? scr_fmt(path, sizeof path, "%s", name) : scr_fmt(path, sizeof path, "%s/%s", cwd, name);
-  if (rc != SCR_SUCCESS || (rc = scr_path_reduce_str(path, whole, sizeof whole)) != SCR_SUCCESS) return rc;
-  if (!scr_path_below(scr.world.prefix, whole, &below) && !scr_path_below(scr.prefix_real, whole, &below))
-    return SCR_ERR(SCR_ERR_PATH, "%s is not below the prefix directory %s; name it below, or set SCR_PREFIX", whole,
-                   scr.world.prefix);
-  rc = scr_fmt(rel, n, "%s", below);
   if (rc == SCR_SUCCESS && scr_route_is_reserved(rel))
-    rc = SCR_ERR(SCR_ERR_PATH, "%s is or lies in a directory .scr, which belongs to the library; choose another name",
-                 whole);
+    rc =
+        SCR_ERR(SCR_ERR_PATH, "%s/%s is or lies in a directory .scr, which belongs to the library; choose another name",
+                scr.world.prefix, rel);
   else if (rc == SCR_SUCCESS && scr_route_is_tmp(rel))
-    rc = SCR_ERR(SCR_ERR_PATH, "%s ends in .scr<number>.tmp, as temporary files of the library do; choose another name",
-                 whole);
+    rc = SCR_ERR(SCR_ERR_PATH,
+                 "%s/%s ends in .scr<number>.tmp, as temporary files of the library do; choose another name",
+                 scr.world.prefix, rel);
   return rc;
 }
 
@@ -21267,20 +22685,27 @@ SCR_FN int scr_route_new(const char* name, char* file)
 }
 
 /*
-** Find the file NAME of the loaded checkpoint: by its path, by the name that the application gave, or, for a name
-** without a directory, by its last component if only one file has it.  FILE receives its path; SCR_ERR_NOT_FOUND if
-** there is no such file.
+** Find the file NAME of the loaded checkpoint: by its path, which for a relative name may also be below the prefix,
+** because the run that wrote it may have had another working directory; by the name that the application gave, or, for
+** a name without a directory, by its last component if only one file has it.  FILE receives its path;
+** SCR_ERR_NOT_FOUND if there is no such file.
 */
 SCR_FN int scr_route_loaded(const char* name, char* file)
 {
   const scr_entry* e = scr_dataset_entry(scr_dataset_find(scr.loaded));
   const scr_file * found = NULL, *like = NULL;
-  char             rel[SCR_MAX_FILENAME] = "";
+  char             rel[SCR_MAX_FILENAME] = "", below[SCR_MAX_FILENAME];
   int              i, best = 0, alike = 0;
 
   if (scr_route_rel(name, rel, sizeof rel) != SCR_SUCCESS) rel[0] = '\0';
-  if (scr.reading.id != 0) return scr_read_find(name, rel, file);
+  if (*name == '/' || scr_path_reduce_str(name, below, sizeof below) != SCR_SUCCESS) below[0] = '\0';
+  if (scr.reading.id != 0) {
+    scr.was_read = 1;
+    i = scr_read_find(name, rel, file);
+    return i == SCR_ERR_NOT_FOUND && *below && strcmp(below, rel) != 0 ? scr_read_find(name, below, file) : i;
+  }
   if (e != NULL && *rel) found = scr_entry_find(e, rel);
+  if (found == NULL && e != NULL && *below) found = scr_entry_find(e, below);
   if (found != NULL && found->kind != SCR_FILE_APPLICATION) found = NULL;
   for (i = 0; found == NULL && e != NULL && i < e->files; i++) {
     const scr_file* f = &e->file[i];
@@ -21295,19 +22720,62 @@ SCR_FN int scr_route_loaded(const char* name, char* file)
   }
   if (found == NULL && alike == 1) found = like; /* if more are alike, it is ambiguous */
   if (found == NULL)
-    return SCR_ERR(SCR_ERR_NOT_FOUND, "%s is not a file that rank %d has in the loaded checkpoint", name,
-                   scr.world.rank);
+    return SCR_ERR(SCR_ERR_NOT_FOUND, "%s is not a file that this rank has in the loaded checkpoint", name);
+  scr.was_read = 1;
   return scr_entry_path(&scr.world.home, e, found->rel, file, SCR_MAX_FILENAME);
+}
+
+/*
+** Outside of a dataset and of a restart, NAME stands for itself: FILE receives its path, if it can be read.  A relative
+** name is then looked for below the same directory as the names of a dataset, and after that where it is.
+*/
+SCR_FN int scr_route_plain(const char* name, char* file)
+{
+  char base[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], why[128];
+
+  if (name[0] != '/' && scr_path_base(scr.world.prefix, scr.prefix_real, base) == SCR_SUCCESS &&
+      strcmp(base, scr.world.prefix) == 0 && scr_fmt(path, sizeof path, "%s/%s", base, name) == SCR_SUCCESS &&
+      access(path, R_OK) == 0)
+    return scr_fmt(file, SCR_MAX_FILENAME, "%s", path);
+  if (access(name, R_OK) == 0) return scr_fmt(file, SCR_MAX_FILENAME, "%s", name);
+  return SCR_ERR(SCR_ERR_MISSING, "%s is not a file of the loaded checkpoint, and cannot be read where it is: %s", name,
+                 scr_errno_text(errno, why, sizeof why));
 }
 
 /* ---- a restart ---- */
 
-/* All ranks could use the loaded checkpoint: that another job rejected it is forgotten.  Collective over the world. */
+/* The loaded checkpoint is not offered again in this run, and TEXT tells why.  Every rank calls it. */
+SCR_FN void scr_pass_on(const char* text)
+{
+  scr_tried_keep(text);
+  scr.offer.below = scr.loaded;
+  scr_read_close();
+  scr.loaded = 0;
+  scr.restarted = 0;
+  scr.was_read = 0;
+  scr.restart = SCR_RESTART_UNTRIED;
+}
+
+/*
+** All ranks could use the loaded checkpoint: that another job rejected it is forgotten.  If it cannot be accepted all
+** the same, this run offers the next older one in its place, and other runs offer it again.  Collective over the world.
+*/
 SCR_FN int scr_accept_loaded(void)
 {
-  int id = scr.loaded, rc = scr_read_accept(0);
+  int            id = scr.loaded, rc = scr_read_accept(0);
+  scr_err_record why;
 
   if (rc == SCR_SUCCESS && scr_dataset_find(id)->life == SCR_REJECTED_BEFORE) rc = scr_change_life(&id, 1, SCR_WHOLE);
+  if (rc == SCR_SUCCESS) {
+    scr_event("RESTART_SUCCESS", NULL, &scr_dataset_find(id)->desc, -1.0);
+    scr.restarted = 1;
+    return rc;
+  }
+  scr_err_save(&why);
+  scr_event("RESTART_FAIL", NULL, &scr_dataset_find(id)->desc, -1.0);
+  scr.prefix_at_stake = 1;
+  scr_pass_on(why.text);
+  scr_err_restore(&why);
   return rc;
 }
 
@@ -21319,16 +22787,14 @@ SCR_FN int scr_reject_loaded(int invalid)
 
   snprintf(name, sizeof name, "%s", scr_desc_name(&scr_dataset_find(id)->desc));
   scr_change_life(&id, 1, SCR_REJECTED);
-  scr.offer.below = id;
-  snprintf(text, sizeof text, "%d ranks could not restart from %.900s (dataset %d)", invalid, name, id);
-  scr_tried_keep(text);
+  snprintf(text, sizeof text, "%d rank%s could not restart from %.900s (dataset %d)", invalid, SCR_S(invalid), name,
+           id);
+  scr_restart_note_rejected(name);
   scr_event("RESTART_FAIL", NULL, &scr_dataset_find(id)->desc, -1.0);
-  scr_read_close();
-  scr.loaded = 0;
-  scr.restart = SCR_RESTART_UNTRIED;
+  scr_pass_on(text);
   return SCR_ERR(SCR_ERR_INVALID,
-                 "%d ranks could not restart from %s; SCR_Have_restart offers another checkpoint, if there is one",
-                 invalid, name);
+                 "%d rank%s could not restart from %s; SCR_Have_restart offers another checkpoint, if there is one",
+                 invalid, SCR_S(invalid), name);
 }
 
 /* ---- a new dataset ---- */
@@ -21379,16 +22845,18 @@ SCR_FN int scr_open_fails(int rc)
   return rc;
 }
 
-/* The error that was kept for the open dataset. */
+/* The error that was kept for the open dataset, which the caller returns: it waits no more. */
 SCR_FN int scr_open_failed(void)
 {
   scr_err_restore(&scr.open_failure.why);
+  scr_msg_forget(scr_err_line);
   return scr.open_failure.rc;
 }
 
 /* The store of D cannot hold dataset ID: rank 0 says where it goes. */
 SCR_FN void scr_start_tell_bypass(const scr_reddesc* d, int id)
 {
+  SCR_SOMETIMES(too_large_for_the_cache);
   if (scr.world.rank == 0 && !scr.told_of_bypass)
     scr_warn(
         "%s is too small for dataset %d, which is written on the prefix instead, and so are later ones of its size "
@@ -21397,10 +22865,20 @@ SCR_FN void scr_start_tell_bypass(const scr_reddesc* d, int id)
   scr.told_of_bypass = 1;
 }
 
+/* The program starts a dataset; READERS ranks have read the loaded checkpoint: if none has, rank 0 says so, once. */
+SCR_FN void scr_start_tell_unread(int64_t readers)
+{
+  if (scr.loaded && readers == 0 && scr.world.rank == 0)
+    scr_warn("the checkpoint %s was offered, but the program has not read it: this run begins anew, and its files will "
+             "replace those of %s that have the same names; SCR_FRESH_START=1 says that this is meant",
+             scr_desc_name(&scr_dataset_find(scr.loaded)->desc), scr_desc_name(&scr_dataset_find(scr.loaded)->desc));
+  scr.was_read = 1;
+}
+
 /* Open a new dataset for the public call CALL.  Collective over the world; the same code everywhere. */
 SCR_FN int scr_start_open(const char* call, const char* name, int flags)
 {
-  enum { ARGUMENTS, MINUS_ARGUMENTS }; /* max */
+  enum { ARGUMENTS, MINUS_ARGUMENTS, READERS = 0 }; /* max; sum: the ranks that have read the loaded checkpoint */
   char               level[SCR_MAX_FILENAME + 16];
   int                ckpt, id, tight, rc, bypass, too_large = 0;
   const scr_reddesc* d;
@@ -21423,12 +22901,14 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   }
   v.max[ARGUMENTS] = (int64_t)scr_crc32((uLong)flags, name ? name : "", name ? strlen(name) : 0);
   v.max[MINUS_ARGUMENTS] = -v.max[ARGUMENTS];
+  v.sum[READERS] = scr.was_read;
   bypass = d->bypass == 1;
   need = bypass ? 0 : scr_room_expected(d);
   scr_room_ask(d, need, &v);
   if (rc == SCR_SUCCESS && scr.world.group[SCR_GROUP_NODE].rank == 0) scr_cache_clear_place(d, id);
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if (v.max[ARGUMENTS] != -v.max[MINUS_ARGUMENTS]) return scr_differ(call, name ? name : "", flags);
+  scr_start_tell_unread(v.sum[READERS]);
   scr.open_start = scr_wtime();
   scr_event_compute(0);
   tight = scr_room_is_tight(&v);
@@ -21473,6 +22953,10 @@ SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase ph
   if (rc == SCR_ERR_DISABLED) scr.open_start = scr_wtime(); /* for SCR_Need_checkpoint */
   if (rc != SCR_SUCCESS) return scr_not_entered(rc);
   scr_flush_poll();
+  if (scr.should_have_ended == 1) {
+    scr_run_tell_stays();
+    scr.should_have_ended = 2;
+  }
   scr.open_failure.rc = SCR_SUCCESS;
   rc = scr_open_fails(scr_start_open(call, name, flags));
   scr.phase = rc == SCR_SUCCESS ? phase : SCR_PHASE_FAILED;
@@ -21482,6 +22966,8 @@ SCR_FN int scr_start(const char* call, const char* name, int flags, scr_phase ph
 
 /* ---- its completion ---- */
 
+static int64_t scr_complete_files_max = INT_MAX; /* of a dataset, as its descriptor counts them */
+
 /* The path at which the application has written the file F of E. */
 SCR_FN int scr_complete_path(const scr_entry* e, const scr_file* f, char* path, size_t n)
 {
@@ -21489,8 +22975,25 @@ SCR_FN int scr_complete_path(const scr_entry* e, const scr_file* f, char* path, 
   return scr_entry_path(&scr.world.home, e, f->rel, path, n);
 }
 
-/* Record size, mode and times of each file of the open dataset; *BYTES receives their total size. */
-SCR_FN int scr_complete_files(scr_entry* e, uint64_t* bytes)
+/*
+** SCR_ERR_INVALID if W has the file F at PATH, which ST describes: what the program has not written yet would not be
+** protected.
+*/
+SCR_FN int scr_complete_closed(const scr_writers* w, const scr_file* f, const char* path, const struct stat* st)
+{
+  if (!scr_writers_has(w, st)) return SCR_SUCCESS;
+  return SCR_ERR(
+      SCR_ERR_INVALID,
+      "the file %s is still open for writing, at %s: close it before SCR_Complete_output; or SCR_CHECK_OPEN=0 "
+      "if all is written that it is to hold",
+      f->orig, path);
+}
+
+/*
+** Record size, mode and times of each file of the open dataset; *BYTES receives their total size.  Those of W are still
+** open.
+*/
+SCR_FN int scr_complete_files(scr_entry* e, const scr_writers* w, uint64_t* bytes)
 {
   char        path[SCR_MAX_FILENAME];
   struct stat st;
@@ -21502,13 +23005,32 @@ SCR_FN int scr_complete_files(scr_entry* e, uint64_t* bytes)
     if ((rc = scr_complete_path(e, f, path, sizeof path)) != SCR_SUCCESS) break;
     if (scr_os.lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
       return SCR_ERR(SCR_ERR_MISSING, "the file %s was registered, but not written at %s", f->orig, path);
+    rc = scr_complete_closed(w, f, path, &st);
     f->size = (uint64_t)st.st_size;
     f->complete = 1;
     f->mode = (int)(st.st_mode & 07777);
     f->mtime = (int64_t)st.st_mtime;
+    f->stamp = scr_file_stamp(&st);
     *bytes += f->size;
   }
   return rc;
+}
+
+/*
+** The application says on this rank, which has written BYTES, that the open dataset DS is invalid.  Where the store is
+** full, that is why.
+*/
+SCR_FN int scr_complete_invalid(const scr_dataset* ds, uint64_t bytes)
+{
+  const char* store = scr_dataset_is_cached(ds) ? ds->store : scr.world.prefix;
+  uint64_t    free_bytes;
+
+  if (!scr_room_free(store, &free_bytes) || free_bytes > 8192 + bytes / 100)
+    return SCR_ERR(SCR_ERR_INVALID, "the application marked dataset %d as invalid", ds->desc.identity.id);
+  return SCR_ERR(SCR_ERR_SPACE,
+                 "%s is full (%" PRIu64 " bytes free), and the application marked dataset %d as invalid; free some%s",
+                 store, free_bytes, ds->desc.identity.id,
+                 store == ds->store ? ", or set SCR_CACHE_BASE, or SCR_CACHE_BYPASS=1 to write on the prefix" : "");
 }
 
 /*
@@ -21539,12 +23061,13 @@ SCR_FN int scr_complete_unique(const scr_entry* own, int rc)
 
 /*
 ** Several ranks may write one file on the prefix: the first of the ranks that registered it keeps it in E, its own
-** entry; *SHARED becomes 1 on the others.  When this returns, all ranks have written their parts.  Collective over the
-** world; returns this rank's code.
+** entry; *SHARED becomes 1 on the others.  When this returns, all ranks have written their parts; W as in
+** scr_complete_files.  Collective over the world; returns this rank's code.
 */
-SCR_FN int scr_complete_share(scr_entry* e, int* shared)
+SCR_FN int scr_complete_share(scr_entry* e, const scr_writers* w, int* shared)
 {
   char           path[SCR_MAX_FILENAME];
+  struct stat    st;
   scr_hash *     send = scr_hash_new(), *recv = scr_hash_new(), *seen = scr_hash_new();
   scr_hash_elem *from, *c;
   int            i, n = 0, rc, err;
@@ -21570,6 +23093,8 @@ SCR_FN int scr_complete_share(scr_entry* e, int* shared)
     *shared = 1;
     err = scr_complete_path(e, &e->file[i], path, sizeof path);
     if (err == SCR_SUCCESS) err = scr_file_sync(path); /* what this node has written of it */
+    if (err == SCR_SUCCESS && w->n > 0 && scr_os.lstat(path, &st) == 0)
+      err = scr_complete_closed(w, &e->file[i], path, &st);
     if (rc == SCR_SUCCESS && err != SCR_SUCCESS) rc = err;
     scr_file_free(&e->file[i]);
   }
@@ -21619,6 +23144,7 @@ SCR_FN int scr_complete_failed(int id, int rc)
 {
   const scr_dataset* ds = scr_dataset_find(id);
   scr_err_record     why;
+  int                makes_room;
 
   scr_err_save(&why);
   scr_event(ds->desc.ckpt > 0 ? "CHECKPOINT_FAIL" : "OUTPUT_FAIL", scr_err_text, &ds->desc,
@@ -21637,7 +23163,12 @@ SCR_FN int scr_complete_failed(int id, int rc)
     return rc;
   }
   scr_barrier(scr.world.comm); /* one that deletes the directory deletes files of its node that others still count */
+  makes_room = rc == SCR_ERR_SPACE && !scr_dataset_is_cached(ds) && scr_desc_is_pure(&ds->desc);
   scr_cache_delete(id, 0);
+  if (makes_room) { /* so that the next one fits */
+    scr_barrier(scr.world.comm);
+    scr_flush_make_room(id);
+  }
   scr_event_compute(1);
   scr_err_restore(&why);
   return rc;
@@ -21664,6 +23195,7 @@ SCR_FN int scr_complete_commit(scr_dataset* ds, int root)
   if (root < scr.world.ranks) rc = scr_bcast(common, (int)sizeof common, MPI_CHAR, root, scr.world.comm);
   if (!e->bypass) e->desc = ds->desc;
   if (rc == SCR_SUCCESS && !e->bypass) rc = scr_encode_protect(&x, 1, &e);
+  if (rc == SCR_SUCCESS && !e->bypass && scr_room_is_full(&e->red)) rc = scr_room_unchanged(e);
   memset(&v, 0, sizeof v);
   v.max[MINUS_COMMON] = -(int64_t)(have ? scr_path_common(dir, common) : INT_MAX);
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
@@ -21715,7 +23247,7 @@ SCR_FN int scr_complete_after(int id)
     rc = scr.flush_async ? scr_flush_start(id, 0) : scr_flush_sync(id, 0);
   /* keep the old ones if the new one is bad, or may turn out so while it is copied; then the next start trims */
   if (!scr_err_is_damage(rc) && scr_dataset_find(id)->pins == 0 && scr_room_trim(scr.red, id, 1) != SCR_SUCCESS)
-    scr_warn("%s", scr_err_text);
+    scr_warn_each("%s", scr_err_text);
   if (ckpt) scr_wish_grant(id, rc);
   halt = halt || scr.leaving;
   scr.ckpt_end = scr_wtime();
@@ -21736,10 +23268,11 @@ SCR_FN int scr_complete_after(int id)
 SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
 {
   enum { FILES, BYTES, SHARED, FIRST = 0 }; /* sums: files, bytes, ranks that share; max: the first rank with files */
-  int          id = scr.open_id, rc, err = SCR_SUCCESS, shared = 0;
+  int          id = scr.open_id, rc, found, err = SCR_SUCCESS, shared = 0;
   scr_dataset* ds;
   scr_entry*   e;
   scr_vote     v;
+  scr_writers  open = {NULL, 0};
   uint64_t     bytes = 0;
   double       began;
 
@@ -21757,11 +23290,14 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   ds = scr_dataset_find(id);
   e = scr_dataset_entry(ds);
   began = scr_wtime();
-  if (e->bypass) err = scr_complete_share(e, &shared);
-  rc = scr_complete_files(e, &bytes);
+  found = scr.check_open ? scr_writers_find(&open) : SCR_SUCCESS;
+  if (e->bypass) err = scr_complete_share(e, &open, &shared);
+  rc = scr_complete_files(e, &open, &bytes);
+  scr_free(&open.file);
   if (err != SCR_SUCCESS) rc = err;
+  if (found != SCR_SUCCESS) rc = found;
   if (scr.open_failure.rc != SCR_SUCCESS) rc = scr_open_failed();
-  else if (!valid) rc = SCR_ERR(SCR_ERR_INVALID, "rank %d marked dataset %d as invalid", scr.world.rank, id);
+  else if (!valid) rc = scr_complete_invalid(ds, bytes);
   else if (rc == SCR_ERR_MISSING) scr_err_secondhand = 1; /* another rank may know why */
   if (!e->bypass) rc = scr_complete_unique(e, rc);
   else if (scr.red->bypass < 0) scr.other_bytes = bytes;
@@ -21771,6 +23307,9 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   v.sum[SHARED] = shared;
   v.max[FIRST] = e->files > 0 ? scr.world.ranks - scr.world.rank : 0;
   rc = scr_vote_all(&v, rc, scr.world.comm);
+  if (rc == SCR_SUCCESS && v.sum[FILES] > scr_complete_files_max)
+    rc = SCR_ERR(SCR_ERR_ARG, "the dataset has %lld files, and %lld are possible: write fewer, larger ones",
+                 (long long)v.sum[FILES], (long long)scr_complete_files_max);
   ds->desc.files = (int)v.sum[FILES];
   ds->desc.bytes = (uint64_t)v.sum[BYTES];
   ds->desc.shared = v.sum[SHARED] > 0;
@@ -21784,6 +23323,82 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   scr.phase = SCR_PHASE_IDLE;
   if (rc == SCR_SUCCESS) return scr_report(scr_complete_after(id));
   return scr_report(scr_complete_failed(id, rc));
+}
+
+/* ---- the end of a run ---- */
+
+/* Why the run ends, for the halt file: as SCR_Should_exit has told the program, or else OTHERWISE. */
+SCR_FN const char* scr_run_reason(const char* otherwise)
+{
+  if (!scr.told_to_exit || (!scr.leaving && *scr.halt_why == '\0')) return otherwise; /* or it was taken back */
+  return scr.leaving ? SCR_HALT_ASKED : scr.halt_why;
+}
+
+/*
+** End the run: flush what is only in the cache, write REASON, unless it is NULL, to the halt file, and free everything.
+** Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_run_end(const char* reason)
+{
+  scr_err_record why;
+  int            rc;
+
+  scr_event_compute(0);
+  scr_status_event("ENDING", NULL, -1.0);
+  rc = scr_run_flush_newest();
+  scr_report(rc);
+  scr_event("END", NULL, NULL, scr_wtime() - scr.run_start);
+  if (scr.world.rank == 0) {
+    scr_err_save(&why);
+    if (scr_run_write_reason(reason) != SCR_SUCCESS)
+      scr_warn("%s; commands cannot see that the run has ended", scr_err_text);
+    scr_err_restore(&why);
+  }
+  scr_err_save(&why);
+  scr_agree(SCR_SUCCESS, scr.world.comm); /* the next run, on any rank, finds all that this one leaves */
+  scr_err_restore(&why);
+  scr_release();
+  return rc;
+}
+
+/*
+** MPI_Finalize, which every rank calls, begins to delete the attributes of MPI_COMM_SELF while MPI can still be used:
+** end a run that SCR_Finalize has not ended (O4).  An open dataset fails as if a rank had called it invalid.  The run
+** may have ended after an error, so the halt file does not say that it was to end: its exit code tells.
+*/
+SCR_FN int scr_run_end_by_mpi(MPI_Comm self, int key, void* value, void* extra)
+{
+  int open = scr.phase == SCR_PHASE_CHECKPOINT || scr.phase == SCR_PHASE_OUTPUT;
+
+  (void)self;
+  (void)value;
+  (void)extra;
+  if (!scr.watched || key != scr.watch) return MPI_SUCCESS; /* another run has set it, and is over */
+  scr.watched = 0;
+  if (scr.disabled || scr_meet(scr.world.comm) != SCR_SUCCESS) {
+    scr_release();
+    return MPI_SUCCESS;
+  }
+  if (scr.world.rank == 0)
+    scr_warn("MPI_Finalize is called before SCR_Finalize, and ends the run in its place: a checkpoint that is only in "
+             "the cache is copied to the prefix, unless SCR_FLUSH is 0");
+  SCR_SOMETIMES(ended_by_mpi);
+  scr_oom = 0;
+  if (open)
+    scr_open_fails(SCR_ERR(SCR_ERR_STATE,
+                           "MPI_Finalize is called before %s: dataset %d is not complete, and is deleted",
+                           scr_phase_missing(SCR_PHASE_IDLE), scr.open_id));
+  if (open) scr_complete("MPI_Finalize", 0, scr.phase);
+  scr.phase = SCR_PHASE_IDLE;
+  scr_run_end(scr_run_reason(NULL));
+  return MPI_SUCCESS;
+}
+
+/* Let MPI_Finalize end this run, unless SCR_Finalize does. */
+SCR_FN void scr_run_watch(void)
+{
+  scr.watched = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, scr_run_end_by_mpi, &scr.watch, NULL) == MPI_SUCCESS &&
+                MPI_Comm_set_attr(MPI_COMM_SELF, scr.watch, NULL) == MPI_SUCCESS;
 }
 
 /* ---- datasets by name ---- */
@@ -21942,7 +23557,10 @@ SCR_API int SCR_Init_comm(MPI_Comm comm)
                                     "own communicator, or merge them with MPI_Intercomm_merge"));
   scr.prefix_lock = -1;
   rc = scr_start_run(comm);
-  if (rc == SCR_SUCCESS || rc == SCR_ERR_DISABLED) return rc;
+  if (rc == SCR_SUCCESS || rc == SCR_ERR_DISABLED) {
+    scr_run_watch();
+    return rc;
+  }
   scr_report(rc);
   scr_release();
   return rc;
@@ -21955,24 +23573,11 @@ SCR_API int SCR_Init(void)
 
 SCR_API int SCR_Finalize(void)
 {
-  int            rc = scr_enter("SCR_Finalize", SCR_PHASE_IDLE);
-  scr_err_record why;
+  int rc = scr_enter("SCR_Finalize", SCR_PHASE_IDLE);
 
   if (rc == SCR_ERR_DISABLED) scr_release(); /* the next SCR_Init reads SCR_ENABLE again */
   if (rc != SCR_SUCCESS) return scr_not_entered(rc);
-  scr_event_compute(0);
-  rc = scr_run_flush_newest();
-  scr_report(rc);
-  scr_event("END", NULL, NULL, scr_wtime() - scr.run_start);
-  if (scr.world.rank == 0) {
-    scr_err_save(&why);
-    if (scr_run_write_reason("SCR_FINALIZE_CALLED") != SCR_SUCCESS)
-      scr_warn("%s; commands cannot see that the run has ended", scr_err_text);
-    scr_err_restore(&why);
-  }
-  scr_barrier(scr.world.comm); /* the next run, on any rank, finds all that this one leaves */
-  scr_release();
-  return rc;
+  return scr_run_end(scr_run_reason(SCR_HALT_ENDED));
 }
 
 /*
@@ -22060,23 +23665,19 @@ SCR_API int SCR_Route_file(const char* name, char* file)
     memcpy(file, copy, strlen(copy) + 1);
     return SCR_SUCCESS;
   }
-  if (scr.phase == SCR_PHASE_UNINIT && rc == SCR_SUCCESS)
-    rc = SCR_ERR(SCR_ERR_STATE, "SCR_Route_file is called before SCR_Init");
+  if (scr.phase == SCR_PHASE_UNINIT && rc == SCR_SUCCESS) rc = scr_not_running("SCR_Route_file");
   if (scr.phase == SCR_PHASE_CHECKPOINT || scr.phase == SCR_PHASE_OUTPUT)
-    return scr_report_local(scr_open_fails(rc == SCR_SUCCESS ? scr_route_new(copy, file) : rc));
+    return scr_report_later(scr_open_fails(rc == SCR_SUCCESS ? scr_route_new(copy, file) : rc));
   if (rc != SCR_SUCCESS) return scr_report_local(rc);
   if (scr.phase == SCR_PHASE_FAILED) return scr_open_failed();
   if (scr.loaded && (rc = scr_route_loaded(copy, file)) != SCR_ERR_NOT_FOUND) {
     if (rc != SCR_SUCCESS) *file = '\0';
-    return scr_report_local(rc);
+    return scr.phase == SCR_PHASE_RESTART ? scr_report_later(rc) : scr_report_local(rc);
   }
-  if (scr.phase == SCR_PHASE_RESTART || (scr.loaded && scr_read_is_foreign())) /* NAME may be an older file there */
+  if (scr.phase == SCR_PHASE_RESTART) return scr_report_later(SCR_ERR(SCR_ERR_MISSING, "%s", scr_err_text));
+  if (scr.loaded && scr_read_is_foreign()) /* NAME may be an older file there */
     return scr_report_local(SCR_ERR(SCR_ERR_MISSING, "%s", scr_err_text));
-  if (access(copy, R_OK) != 0)
-    return SCR_ERR(SCR_ERR_MISSING, "%s is not a file of the loaded checkpoint, and cannot be read where it is: %s",
-                   copy, strerror(errno));
-  memcpy(file, copy, strlen(copy) + 1);
-  return SCR_SUCCESS;
+  return scr_route_plain(copy, file);
 }
 
 /* ---- restart ---- */
@@ -22110,6 +23711,7 @@ SCR_API int SCR_Start_restart(char* name)
                                                    "SCR_Have_restart first"));
   if (name != NULL) snprintf(name, SCR_MAX_FILENAME, "%s", scr_desc_name(&scr_dataset_find(scr.loaded)->desc));
   scr.phase = SCR_PHASE_RESTART;
+  scr.was_read = 1;
   return SCR_SUCCESS;
 }
 
@@ -22124,9 +23726,7 @@ SCR_API int SCR_Complete_restart(int valid)
   scr.phase = SCR_PHASE_IDLE;
   if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) return scr_report(rc);
   if (v.sum[0] > 0) return scr_report(scr_reject_loaded((int)v.sum[0]));
-  if ((rc = scr_accept_loaded()) != SCR_SUCCESS) return scr_report(rc);
-  scr_event("RESTART_SUCCESS", NULL, &scr_dataset_find(scr.loaded)->desc, -1.0);
-  return SCR_SUCCESS;
+  return scr_report(scr_accept_loaded());
 }
 
 /* ---- when ---- */
@@ -22162,7 +23762,7 @@ SCR_API int SCR_Should_exit(int* flag)
   rc = scr_run_halt_decide(0, &halt, scr_flag_given("SCR_Should_exit", flag));
   if (rc != SCR_SUCCESS) return scr_report(rc);
   scr.asked_should_exit = 1;
-  *flag = halt;
+  scr.told_to_exit = *flag = halt;
   return SCR_SUCCESS;
 }
 
@@ -22172,6 +23772,7 @@ SCR_API int SCR_Restart_ranks(int* ranks)
   scr_oom = 0;
   if (scr.disabled) return SCR_SUCCESS;
   if (ranks == NULL) return scr_report_local(SCR_ERR(SCR_ERR_ARG, "SCR_Restart_ranks needs a place for the number"));
+  if (scr.phase == SCR_PHASE_UNINIT) return scr_report_local(scr_not_running("SCR_Restart_ranks"));
   if (!scr.loaded)
     return scr_report_local(SCR_ERR(SCR_ERR_STATE, "SCR_Restart_ranks is called, but no checkpoint is loaded; ask "
                                                    "SCR_Have_restart first"));
@@ -22279,6 +23880,22 @@ SCR_FN size_t scr_fortran_length(const char* text, size_t n)
 }
 
 /*
+** A name that was put together from a variable without trim() has its blanks in the middle: they would be a part of the
+** name of a directory.  Warn of the first such NAME that CALL gets.
+*/
+SCR_FN void scr_fortran_look(const char* call, const char* name)
+{
+  static int  told = 0;
+  const char* blanks = strstr(name, " /");
+
+  if (blanks == NULL || told) return;
+  told = 1;
+  while (blanks > name && blanks[-1] == ' ') blanks--;
+  scr_warn_each("%s: the name %.*s[blanks]%s has blanks before a slash; use trim(), as in trim(name) // '/file'", call,
+                (int)(blanks - name), name, blanks + strspn(blanks, " "));
+}
+
+/*
 ** Make NAME the C string of TEXT, which has N characters.  It has room for one byte more than any call accepts, so that
 ** a text that is too long is refused by the call itself, in its own words and on all ranks.
 */
@@ -22350,7 +23967,8 @@ SCR_FN int scr_fortran_wait(const char* text, size_t n)
 SCR_FN int scr_fortran_start_output(const char* text, size_t n, int flags)
 {
   char name[SCR_MAX_FILENAME + 1];
-  return SCR_Start_output(scr_fortran_name(name, text, n), flags);
+  scr_fortran_look("SCR_Start_output", scr_fortran_name(name, text, n));
+  return SCR_Start_output(name, flags);
 }
 
 /* The flag stays 1 when the name does not fit: a program that ignores the error must not start from the beginning. */
@@ -22380,8 +23998,10 @@ SCR_FN int scr_fortran_start_restart(char* text, size_t n)
 SCR_FN int scr_fortran_route_file(const char* text, size_t n, char* to, size_t m)
 {
   char name[SCR_MAX_FILENAME + 1], file[SCR_MAX_FILENAME] = "";
-  int  rc = SCR_Route_file(scr_fortran_name(name, text, n), file), err;
+  int  rc, err;
 
+  scr_fortran_look("SCR_Route_file", scr_fortran_name(name, text, n));
+  rc = SCR_Route_file(name, file);
   err = scr_fortran_fill("SCR_Route_file", to, m, file);
   if (err == SCR_SUCCESS) return rc;
   if (scr.phase == SCR_PHASE_CHECKPOINT || scr.phase == SCR_PHASE_OUTPUT) scr_open_fails(err);

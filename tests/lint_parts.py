@@ -9,6 +9,7 @@ lint_parts.py --self-test - plant a fault of each kind in a copy of the file, an
   labels    the labels of invariants are unique, and what a comment refers to exists
   records   the keys of records are named in the parts that read and write them, and nowhere else
   linkage   in column 0, SCR_FN or SCR_API begins each function (but those of macros), and `static` each variable
+  threads   no function that keeps its answer in one place for all threads, as the helper thread copies while others ask
   documents no comment and no message refers to a document that is not in the repository
   long      (a note, not a fault) functions above 60 lines whose comment does not say why: "Long, because ..."
   commands  (a note) functions that only commands reach, but that every application compiles
@@ -287,6 +288,11 @@ def rule_documents(s):
                     yield "%d: %s" % (s.line(start + m.start()), m.group())
 
 
+def rule_threads(s):
+    for m in re.finditer(r"(?<![\w.>])(?:strerror|strtok|localtime|gmtime|ctime|asctime|rand)\s*\(", s.code):
+        yield "%d: %s is not for threads" % (s.line(m.start()), m.group().rstrip("( "))
+
+
 def rule_long(s):
     for f in s.functions:
         lines = f.code.count("\n") + 1
@@ -367,6 +373,8 @@ def self_test(text, commands):
         ("documents", plant("/* See DESIGN. */\n"), ["DESIGN"]),
         ("documents", plant(function("scr_planted", 'return scr_warn("see notes/more.md");')), ["notes/more.md"]),
         ("documents", plant("/* The design is that of README.md. */\n"), []),
+        ("threads", plant(function("scr_planted", "return *strerror(1);")), ["strerror is not for threads"]),
+        ("threads", plant(function("scr_planted", "return *scr_strerror(1) + *strerror_r(1, s, 9);")), []),
         ("long", plant(long), ["scr_planted has 74 lines"]),
         ("long", plant("/* Planted.  Long, because it is planted. */\n" + long), []),
         ("commands", plant(one), ["scr_planted"], "scr_planted();"),

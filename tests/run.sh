@@ -1,62 +1,81 @@
 #!/bin/bash
 # run.sh check|long - run all suites, each under a timeout, and sum up.  Last line: N passed, N failed, N skipped.
-# With CI=1 a skipped test is a failure.
+# The suites of a lane run one after the other, two lanes side by side; those of lane `last` alone, after these.  With
+# CI=1 a skipped test is a failure.
 set -u
 mode=${1:-check}
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top" || exit 1
-# suite, seconds for check, seconds for long
+# lane, suite, seconds for check, seconds for long
 suites="
-tests/unit/unit            240  600
-tests/tools/tools.sh       120  240
-tests/tools/job.sh         120  240
-tests/tools/scavenge.sh    150  300
-tests/tools/run.sh         120  300
-tests/tools/transfer.sh    300  900
-tests/tools/system.sh      240  240
-tests/tools/gdb.sh          60   60
-tests/tools/database.sh    120  120
-tests/tools/ask.sh         180  180
-tests/tools/report.sh      120  120
-tests/mpi/mpi.sh          1100 4200
-tests/cluster/cluster.sh   420 5400
-tests/cluster/slurm.sh     240  900
-tests/version/version.sh   120  120
-tests/bench/smoke.sh       240  240
-tests/vendor/vendor.sh     360  360
-tests/fortran/fortran.sh   360  360
+one   tests/mpi/mpi.sh          1800 4800
+two   tests/unit/unit            300  600
+two   tests/tools/tools.sh       240  300
+two   tests/tools/job.sh         240  300
+two   tests/tools/scavenge.sh    240  400
+two   tests/tools/run.sh         240  400
+two   tests/tools/transfer.sh    450  900
+two   tests/tools/system.sh      300  300
+two   tests/tools/gdb.sh         120  120
+two   tests/tools/database.sh    180  180
+two   tests/tools/ask.sh         240  240
+two   tests/tools/report.sh      180  180
+two   tests/version/version.sh   240  240
+two   tests/vendor/vendor.sh     540  540
+two   tests/fortran/fortran.sh   540  540
+last  tests/cluster/cluster.sh   420 5400
+last  tests/cluster/slurm.sh     360  900
+last  tests/bench/smoke.sh       240  240
 "
 if [ "$mode" = long ]; then export TEST_LONG=1; fi
 out=$(mktemp -d)
+lanes=()
 trap 'rm -rf "$out"' EXIT
-passed=0 failed=0 skipped=0
-while read -r suite short long; do
-  [ -n "$suite" ] || continue
-  limit=$short
-  [ "$mode" = long ] && limit=$long
-  began=$SECONDS
-  arguments=("$mode")
-  [ "$suite" = tests/unit/unit ] && arguments=() # it takes names of suites
-  timeout -k 10 "$limit" "$suite" "${arguments[@]}" >"$out/log" 2>&1 </dev/null
+trap '[ ${#lanes[@]} = 0 ] || kill "${lanes[@]}" 2>/dev/null; exit 130' INT TERM HUP
+
+# Run SUITE for at most LIMIT seconds, print its line, and its log if it failed; its numbers go to $out/sums.
+suite() { # SUITE LIMIT
+  local log rc line p f s began=$SECONDS arguments=("$mode")
+  log=$out/$(basename "$1").log
+  [ "$1" = tests/unit/unit ] && arguments=() # it takes names of suites
+  timeout -k 10 "$2" "$1" "${arguments[@]}" >"$log" 2>&1 </dev/null &
+  trap 'kill $! 2>/dev/null; exit 130' TERM
+  wait $!
   rc=$?
-  line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$out/log" | tail -n 1)
-  if [ -z "$line" ]; then
-    line="0 passed, 1 failed, 0 skipped"
-    if [ $rc = 124 ] || [ $rc = 137 ]; then echo "$suite: no end within $limit s"; fi
-  fi
+  line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1)
   read -r p _ f _ s _ <<<"${line//,/}"
+  [ -n "$line" ] || p=0 f=1 s=0
   [ "$rc" = 0 ] || [ "$f" != 0 ] || f=1
-  printf '%-26s %4d s   %s\n' "$suite" $((SECONDS - began)) "$line"
-  if [ "$f" != 0 ] || { [ "$s" != 0 ] && [ "${CI:-}" = 1 ]; }; then
-    sed 's/^/    /' "$out/log" | tail -n 150
-  else
-    grep -i '^skipped' "$out/log" | sed 's/^/    /'
-  fi
-  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-done <<<"$suites"
-if [ "${CI:-}" = 1 ] && [ $skipped -gt 0 ]; then
+  echo "$p $f $s" >>"$out/sums"
+  { # one write: the lanes share the output
+    printf '%-26s %4d s   %s\n' "$1" $((SECONDS - began)) "$p passed, $f failed, $s skipped"
+    if [ $rc = 124 ] || [ $rc = 137 ]; then echo "    $1: no end within $2 s"; fi
+    if [ "$f" != 0 ] || { [ "$s" != 0 ] && [ "${CI:-}" = 1 ]; }; then sed 's/^/    /' "$log" | tail -n 150
+    else grep -i '^skipped' "$log" | sed 's/^/    /'; fi
+  } >"$log.report"
+  cat "$log.report"
+}
+
+lane() { # NAME
+  local name suite short long
+  while read -r name suite short long; do
+    [ "$name" = "$1" ] || continue
+    if [ "$mode" = long ]; then suite "$suite" "$long"; else suite "$suite" "$short"; fi
+  done <<<"$suites"
+}
+
+lane one &
+lanes=($!)
+lane two &
+lanes+=($!)
+wait
+lane last &
+lanes=($!)
+wait
+read -r passed failed skipped < <(awk '{p += $1; f += $2; s += $3} END {print p + 0, f + 0, s + 0}' "$out/sums")
+if [ "${CI:-}" = 1 ] && [ "$skipped" -gt 0 ]; then
   echo "in CI a skipped test counts as failed"
   failed=$((failed + skipped)) skipped=0
 fi
 echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ]
+[ "$failed" = 0 ]

@@ -80,4 +80,37 @@ SCR_FN int cache_walk(const char* dir, int (*visit)(const char* dir, void* arg),
   return n > 0 ? rc : visit(dir, arg);
 }
 
+/* Returns 1 if A and B are the same directory; -1 if one of them is not there. */
+SCR_FN int cache_same_dir(const char* a, const char* b)
+{
+  struct stat x, y;
+
+  if (stat(a, &x) < 0 || stat(b, &y) < 0) return -1;
+  return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* SCR_ERR_BUSY if the control or cache directory DIR belongs to runs of another prefix than PREFIX. */
+SCR_FN int cache_check_prefix(const char* dir, const char* prefix)
+{
+  char        path[SCR_MAX_FILENAME];
+  scr_hash *  cache = scr_hash_new(), *own = scr_hash_new();
+  const char *of, *mine, *other;
+  int         same, rc = scr_fmt(path, sizeof path, "%s/prefix.scrinfo", dir);
+
+  if (rc == SCR_SUCCESS) scr_hash_file_read(path, cache); /* older versions wrote none */
+  if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "prefix.scr", path, sizeof path);
+  if (rc == SCR_SUCCESS) scr_hash_file_read(path, own);
+  of = scr_hash_str_or(cache, "PREFIX", prefix);
+  mine = scr_hash_str_or(own, "IDENTITY", "");
+  other = scr_hash_str_or(cache, "IDENTITY", "");
+  same = cache_same_dir(of, prefix);
+  if (*mine && *other && strcmp(mine, other) != 0) same = 0;
+  else if (*mine && *other && same < 0) same = 1; /* the prefix was moved */
+  if (rc == SCR_SUCCESS && same != 1)
+    rc = SCR_ERR(SCR_ERR_BUSY, "%s is the cache of the prefix %s, not of %s", dir, of, prefix);
+  scr_hash_delete(&cache);
+  scr_hash_delete(&own);
+  return rc;
+}
+
 #endif

@@ -2,42 +2,51 @@
 #ifndef SCR_TOOL_HALT_H
 #define SCR_TOOL_HALT_H
 
-#include "system.h"
+#include "remote.h"
 
-/* Put the condition WHY of the halt file in words into TEXT; "" if none holds. */
-SCR_FN void halt_explain(const scr_hash* halt, const char* why, char* text, size_t n)
+/*
+** Returns 1 if the halt file of PREFIX forbids another run of this job, and puts the reason into TEXT, of
+** SCR_HALT_TEXT_MAX bytes: the conditions that hold, who has set them, and the commands that take them back; or the
+** last run of this job ended by itself; or the file cannot be read.  Otherwise TEXT says why another run may start.
+*/
+SCR_FN int halt_forbids_run(const char* prefix, char* text)
 {
-  const char* reason = scr_hash_elem_get_first_val(halt, "ExitReason");
+  scr_hash*   params = tool_params(prefix);
+  const char* job = scr_param_job(params);
+  char        path[SCR_MAX_FILENAME];
+  scr_record  file;
+  struct stat st;
+  int         rc = scr_record_read(&file, prefix, "halt.scr"), forbids = rc != SCR_SUCCESS, there;
 
-  if (reason != NULL && *reason != '\0') snprintf(text, n, "the halt file gives the reason %s", reason);
-  else if (strcmp(why, "NO_CHECKPOINTS_LEFT") == 0) snprintf(text, n, "no checkpoints are left");
-  else if (strcmp(why, "EXIT_BEFORE_TIME") == 0) snprintf(text, n, "the time before which to exit has come");
-  else if (strcmp(why, "EXIT_AFTER_TIME") == 0) snprintf(text, n, "the time after which to exit has come");
-  else *text = '\0';
+  if (forbids) snprintf(text, SCR_HALT_TEXT_MAX, "%s", scr_err_text);
+  else forbids = scr_halt_standing(file.h, prefix, job, (int64_t)time(NULL), -1, 1, text) > 0;
+  if (!forbids && scr_halt_is_over(file.h, job)) {
+    scr_halt_tell(file.h, SCR_HALT_REASON, prefix, text, SCR_HALT_TEXT_MAX);
+    forbids = 1;
+  }
+  if (!forbids) { /* it may be there, and empty */
+    there = scr_record_path(prefix, "halt.scr", path, sizeof path) == SCR_SUCCESS && scr_os.lstat(path, &st) == 0;
+    snprintf(text, SCR_HALT_TEXT_MAX, there ? "no condition of the halt file holds" : "there is no halt file");
+  }
+  scr_record_close(&file, rc, 0);
+  scr_hash_delete(&params);
+  return forbids;
 }
 
 /*
-** Returns 1 if the halt file of PREFIX forbids another run, and puts the reason into TEXT: a condition holds, the last
-** run ended regularly, or the file cannot be read.  Otherwise TEXT says why another run may start.
+** Returns 1 if the last run of JOB on PREFIX has ended because of a halt condition, and not because its work is done:
+** by what it wrote, or because a condition holds that a person has set.
 */
-SCR_FN int halt_forbids_run(const char* prefix, char* text, size_t n)
+SCR_FN int halt_was_halted(const char* prefix, const char* job)
 {
-  char      path[SCR_MAX_FILENAME], why[256];
-  scr_hash* halt = scr_hash_new();
-  int       forbids, rc = halt == NULL ? SCR_ERR_OOM() : scr_record_path(prefix, "halt.scr", path, sizeof path);
+  scr_record file;
+  int        is, rc = scr_record_read(&file, prefix, "halt.scr");
 
-  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, halt);
-  if (rc == SCR_SUCCESS) {
-    scr_halt_check(halt, (int64_t)time(NULL), -1, why, sizeof why);
-    halt_explain(halt, why, text, n);
-  } else {
-    snprintf(text, n, "%s", rc == SCR_ERR_NOT_FOUND ? "" : scr_err_text);
-  }
-  scr_hash_delete(&halt);
-  forbids = *text != '\0';
-  if (!forbids)
-    snprintf(text, n, rc == SCR_ERR_NOT_FOUND ? "there is no halt file" : "no condition of the halt file holds");
-  return forbids;
+  is = rc == SCR_SUCCESS &&
+       (scr_halt_check(file.h, job, (int64_t)time(NULL), -1) >= 0 ||
+        (scr_halt_is_over(file.h, job) && strcmp(scr_hash_str_or(file.h, "ExitReason", ""), SCR_HALT_ASKED) == 0));
+  scr_record_close(&file, rc, 0);
+  return is;
 }
 
 /* ---- the run that uses a prefix directory ---- */
@@ -46,12 +55,6 @@ typedef struct {
   char text[256], step[128], host[SYSTEM_HOST_MAX]; /* what its lock says; its job step, or ""; and its rank 0 */
   long pid;                                         /* of rank 0; 0: not known */
 } halt_run;
-
-/* Returns 1 if H, a halt file, tells that the last run has ended. */
-SCR_FN int halt_is_over(const scr_hash* h)
-{
-  return strcmp(scr_hash_str_or(h, "ExitReason", ""), "SCR_FINALIZE_CALLED") == 0;
-}
 
 /*
 ** Returns 1 if no run uses the prefix directory DIR now; 0 if one does, or if that cannot be told.  The look takes the
@@ -97,19 +100,20 @@ SCR_FN int halt_find_run(const char* dir, halt_run* r)
 /* Kill the process PID on HOST, rank 0 of a run; its launcher then ends the others. */
 SCR_FN int halt_kill_process(long pid, const char* host)
 {
-  hosts        one = {NULL, 0};
-  system_task* task = NULL;
-  char         command[64];
-  int          rc = SCR_SUCCESS;
+  hosts       one = {NULL, 0};
+  remote_job  job;
+  char        command[64];
+  const char* line = command;
+  int         rc = SCR_SUCCESS;
 
   if (system_is_here(host))
     return kill((pid_t)pid, SIGKILL) == 0 ? SCR_SUCCESS : SCR_ERRNO("cannot kill the process %ld", pid);
   snprintf(command, sizeof command, "kill -9 %ld", pid);
-  if ((rc = hosts_add(&one, host)) == SCR_SUCCESS && (task = system_run_on(&one, command, HALT_SECONDS)) == NULL)
-    rc = SCR_ERR_OOM();
-  if (rc == SCR_SUCCESS && task->status != 0)
-    rc = SCR_ERR(SCR_ERR_IO, "cannot kill the process %ld on %s: %.300s", pid, host, system_text(task, 1));
-  system_tasks_free(&task, 1);
+  if ((rc = hosts_add(&one, host)) != SCR_SUCCESS) return rc;
+  rc = remote_run_on(&job, &one, &line, HALT_SECONDS, 0);
+  if (rc == SCR_SUCCESS && job.task->status != 0)
+    rc = SCR_ERR(SCR_ERR_IO, "cannot kill the process %ld on %s: %.300s", pid, host, system_text(job.task, 1));
+  remote_free(&job);
   hosts_free(&one);
   return rc;
 }

@@ -107,18 +107,26 @@ SCR_FN void parts_visit_host(const char* host, const char* kind, const char* dir
   if (!system_is_here(host)) snprintf(victim, SYSTEM_HOST_MAX, "%s", host);
 }
 
-/* Returns 1 if the run in DIR has a checkpoint; without the library, if it is under way on the node VICTIM, not "". */
-SCR_FN int parts_has_checkpoint(const char* dir, const char* victim)
+/* Returns 1 if PROCESSES of the run in DIR, without the library, have begun: each has made a file up.HOST.PID. */
+SCR_FN int parts_have_begun(const char* dir, int processes)
 {
-  char           path[SCR_MAX_FILENAME];
+  struct dirent* e;
+  DIR*           d = opendir(dir);
+  int            n = 0;
+
+  while (d != NULL && (e = readdir(d)) != NULL) n += strncmp(e->d_name, "up.", 3) == 0;
+  if (d != NULL) closedir(d);
+  return n >= processes;
+}
+
+/* Returns 1 if the run in DIR has a checkpoint. */
+SCR_FN int parts_has_checkpoint(const char* dir)
+{
   scr_record     file;
   scr_index      index;
   scr_index_item it;
   int            rc, found;
 
-  if (*victim != '\0')
-    return scr_fmt(path, sizeof path, "%s/up.%.*s", dir, (int)strcspn(victim, "."), victim) == SCR_SUCCESS &&
-           access(path, F_OK) == 0;
   rc = scr_flush_file_read(&file, dir);
   found = rc == SCR_SUCCESS && scr_flush_file_before(&file, INT_MAX) != 0;
   scr_record_close(&file, rc, 0);
@@ -148,15 +156,16 @@ SCR_FN int parts_kill_node(const char* command, const char* victim)
 
 /*
 ** The part `kill`, on this node: wait until the run in DIR has a checkpoint, and make the node fail by COMMAND that has
-** rank 0 farthest from it, or VICTIM for a run without the library; with COMMAND "", kill rank 0.
+** rank 0 farthest from it; with COMMAND "", kill rank 0.  Of a run without the library, it is VICTIM that fails, when
+** all PROCESSES have begun: a launcher that still starts some would fail otherwise.
 */
-SCR_FN int parts_kill(const char* dir, const char* command, const char* victim)
+SCR_FN int parts_kill(const char* dir, const char* command, const char* victim, int processes)
 {
   char     host[SYSTEM_HOST_MAX] = "", path[SCR_MAX_FILENAME];
   halt_run run;
   int      fd, rc = SCR_SUCCESS;
 
-  while (!parts_has_checkpoint(dir, victim)) usleep(20000);
+  while (*victim != '\0' ? !parts_have_begun(dir, processes) : !parts_has_checkpoint(dir)) usleep(20000);
   snprintf(host, sizeof host, "%s", victim);
   if (*command == '\0') {
     rc = halt_find_run(dir, &run);
@@ -188,7 +197,7 @@ SCR_FN int parts_run(int argc, char** argv)
   char     self[SYSTEM_HOST_MAX] = "";
   int      i, write = strcmp(argv[0], "write") == 0;
 
-  if (strcmp(argv[0], "kill") == 0 && argc == 4) return parts_kill(argv[1], argv[2], argv[3]);
+  if (strcmp(argv[0], "kill") == 0 && argc == 5) return parts_kill(argv[1], argv[2], argv[3], atoi(argv[4]));
   if (strcmp(argv[0], "remove") == 0) {
     for (i = 1; i < argc; i++) parts_remove(argv[i]);
     return 0;

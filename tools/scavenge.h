@@ -7,7 +7,7 @@
 
 #include "dirs.h"
 #include "log.h"
-#include "system.h"
+#include "remote.h"
 
 #define SCAVENGE_TELL_SECONDS 10 /* between lines about the progress, where there is no terminal */
 
@@ -165,7 +165,7 @@ SCR_FN void scavenge_heard(system_task* task)
     scavenge_far(&scavenge_progress.task[i], &a, &b);
     done += a;
     total += b;
-    ended += scavenge_progress.task[i].fd < 0 && scavenge_progress.task[i].pid != 0;
+    ended += scavenge_progress.task[i].status != REMOTE_SILENT;
   }
   if (tty) {
     int full = (int)strlen(bar), k = total > 0 ? (int)((double)done / (double)total * full) : 0;
@@ -239,11 +239,11 @@ SCR_FN char* scavenge_command(const char* prefix, int id, const char* cntl)
   char    path[SCR_MAX_FILENAME], text[32];
 
   system_sibling("scr_copy", path, sizeof path);
-  tool_quote(&b, path);
+  scr_buf_quote(&b, path);
   scr_buf_add(&b, " --cntldir ", 11);
-  tool_quote(&b, cntl);
+  scr_buf_quote(&b, cntl);
   scr_buf_add(&b, " --prefix ", 10);
-  tool_quote(&b, prefix);
+  scr_buf_quote(&b, prefix);
   snprintf(text, sizeof text, " --id %d", id);
   scr_buf_add(&b, text, strlen(text) + 1);
   if (b.failed) scr_buf_free(&b);
@@ -253,32 +253,29 @@ SCR_FN char* scavenge_command(const char* prefix, int id, const char* cntl)
 /* Let all nodes of L copy what they have of dataset ID. */
 SCR_FN int scavenge_collect(const scavenge_options* o, const scavenge_nodes* l, int id)
 {
-  char**       command = (char**)scr_malloc(((size_t)l->node.n + 1) * sizeof *command);
-  const char** argv = NULL;
-  hosts        where = {NULL, 0};
-  int          i, rc = command == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
+  char**     command = (char**)scr_malloc(((size_t)l->node.n + 1) * sizeof *command);
+  hosts      where = {NULL, 0};
+  remote_job job;
+  int        i, rc = command == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 
+  memset(&job, 0, sizeof job);
+  job.nodes = &where;
+  job.command = (const char* const*)command;
+  job.seconds = job.patience = o->seconds;
+  job.heard = scavenge_heard;
   for (i = 0; i < l->node.n && rc == SCR_SUCCESS; i++) {
     rc = hosts_add(&where, scavenge_is_virtual(l->node.name[i], l->cntl[i]) ? "localhost" : l->node.name[i]);
     if ((command[i] = scavenge_command(o->prefix, id, l->cntl[i])) == NULL) rc = SCR_ERR_OOM();
   }
+  if (rc == SCR_SUCCESS) rc = remote_begin(&job);
+  scavenge_progress.task = job.task;
   scavenge_progress.n = where.n;
   scavenge_progress.told = scr_wtime();
-  if (rc == SCR_SUCCESS) {
-    scavenge_progress.task = system_tasks_make(&where, (const char* const*)command, &argv);
-    if (scavenge_progress.task == NULL) rc = SCR_ERR_OOM();
-  }
-  for (i = 0; i < where.n && rc == SCR_SUCCESS; i++) {
-    scavenge_progress.task[i].heard = scavenge_heard;
-    scavenge_progress.task[i].patience = o->seconds;
-  }
-  if (rc == SCR_SUCCESS) system_run(scavenge_progress.task, where.n, o->seconds);
-  for (i = 0; i < where.n && rc == SCR_SUCCESS; i++)
-    scavenge_report(&scavenge_progress.task[i], l->node.name[i], o->seconds);
-  system_tasks_free(&scavenge_progress.task, where.n);
+  if (rc == SCR_SUCCESS) rc = remote_run(&job);
+  for (i = 0; i < where.n && rc == SCR_SUCCESS; i++) scavenge_report(&job.task[i], l->node.name[i], o->seconds);
+  remote_free(&job);
   for (i = 0; command != NULL && i < l->node.n; i++) scr_free(&command[i]);
   scr_free(&command);
-  scr_free(&argv);
   hosts_free(&where);
   return rc;
 }
@@ -335,6 +332,7 @@ SCR_FN void scavenge_log(const scavenge_options* o, const char* event, const cha
 
   if (log_open(&w, o->params, o->prefix) != SCR_SUCCESS || scr_log_event(&w.log, event, note, &d) != SCR_SUCCESS)
     scr_warn("%s", scr_err_text);
+  scr_log_end(&w.log);
 }
 
 /*

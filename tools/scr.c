@@ -4,6 +4,7 @@
 
 #include "scr_check_node.c"
 #include "scr_checkpoint.c"
+#include "scr_clean.c"
 #include "scr_ckpt_interval.c"
 #include "scr_copy.c"
 #include "scr_crc32.c"
@@ -25,6 +26,7 @@
 #include "scr_prerun.c"
 #include "scr_print_hash_file.c"
 #include "scr_rebuild.c"
+#include "scr_remote.c"
 #include "scr_report.c"
 #include "scr_retries_halt.c"
 #include "scr_run.c"
@@ -59,6 +61,8 @@
   X(prerun, "check and prepare what the runs of an allocation need")                                                   \
   X(postrun, "save what the caches have, at the end of an allocation")                                                 \
   X(scavenge, "bring a dataset from the caches of a job that has ended to the prefix")                                 \
+  X(remote, "run a line of the shell on the nodes of the allocation")                                                  \
+  X(clean, "remove from the caches of the nodes what the prefix has")                                                  \
   X(copy, "copy what this node has of a dataset to the prefix, for a scavenge")                                        \
   X(transfer, "copy what asynchronous flushes leave to the daemon of this node")                                       \
   X(inspect, "tell which datasets can be put together from the caches of the nodes")                                   \

@@ -29,7 +29,7 @@ static int checkpoint_ask(const checkpoint_request* r, const char* number)
   int        used = !halt_is_unused(r->dir), rc;
 
   rc = used ? scr_record_open(&file, r->dir, "halt.scr") : scr_record_read(&file, r->dir, "halt.scr");
-  if (rc == SCR_SUCCESS && halt_is_over(file.h))
+  if (rc == SCR_SUCCESS && scr_halt_is_over(file.h, NULL))
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no run uses %s: the last one has ended", r->dir);
   else if (rc == SCR_SUCCESS && !used) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no run uses %s now", r->dir);
   if (rc == SCR_SUCCESS) scr_request_put(file.h, number, r->wishes, r->wait);
@@ -72,7 +72,7 @@ static int checkpoint_wait(const checkpoint_request* r, const char* number)
     over = halt_is_unused(r->dir); /* it may have answered before */
     rc = scr_record_read(&file, r->dir, "halt.scr");
     state = scr_request_read(file.h, number, &a);
-    over |= halt_is_over(file.h);
+    over |= scr_halt_is_over(file.h, NULL);
     scr_record_close(&file, rc, 0);
     if (rc == SCR_SUCCESS && state == 0 && over)
       rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no run uses %s any more: the one that was asked has ended", r->dir);
@@ -114,7 +114,7 @@ SCR_FN int checkpoint_main(int argc, char** argv)
   }
   if (argc - optind > 1) return tool_usage(argv[0], checkpoint_usage, 1, "only one directory at a time");
   if (r.timeout > 0 && !r.wait) return tool_usage(argv[0], checkpoint_usage, 1, "--timeout is for --wait");
-  r.dir = optind < argc ? argv[optind] : tool_prefix();
+  r.dir = optind < argc ? tool_dir(argv[optind]) : tool_prefix();
   snprintf(number, sizeof number, "%llu", (unsigned long long)(scr_random() >> 1));
   if (!tool_is_dir(r.dir)) rc = SCR_ERRNO("cannot open the prefix directory %s", r.dir);
   else rc = checkpoint_ask(&r, number);

@@ -201,7 +201,7 @@ static int interval_run(const interval_job* j)
   else rc = scr_record_path(j->prefix, "log", path, sizeof path);
   if (rc == SCR_SUCCESS) rc = scr_log_read(path, interval_visit, &l);
   if (rc != SCR_SUCCESS) return rc;
-  scr_log_runs_next(&l.runs, "");
+  scr_log_runs_next(&l.runs, "", 0);
   if (mtbf <= 0 && l.runs.failures > 0) mtbf = l.runs.seconds / l.runs.failures;
   fetch = l.fetches > 0 && l.runs.seconds > 0 ? l.runs.seconds / l.fetches : mtbf;
   for (i = 0; i < l.levels; i++) {
@@ -242,7 +242,7 @@ SCR_FN int ckpt_interval_main(int argc, char** argv)
   j.prefix = tool_prefix();
   while ((c = getopt_long(argc, argv, "m:sjp:f:h", options, NULL)) != -1) {
     if (c == 'h' || c == '?' || c == TOOL_OPT_VERSION) return tool_answer(c, argv[0], ckpt_interval_usage, 1);
-    if (c == 'p') j.prefix = optarg;
+    if (c == 'p') j.prefix = tool_dir(optarg);
     else if (c == 'f') j.path = optarg;
     else if (c == 's' || c == 'j' || c == OPT_INTERVAL_PERCENT) j.form = c;
     else if (c == 'm') {

@@ -73,46 +73,13 @@ static int copy_map(const char* dir, const scr_home* home, const scr_filemap* ma
   return rc;
 }
 
-/* Returns 1 if A and B are the same directory; -1 if one of them is not there. */
-static int copy_same_dir(const char* a, const char* b)
-{
-  struct stat x, y;
-
-  if (stat(a, &x) < 0 || stat(b, &y) < 0) return -1;
-  return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-/* SCR_ERR_BUSY if the control directory DIR belongs to runs of another prefix. */
-static int copy_check_prefix(const char* dir)
-{
-  char        path[SCR_MAX_FILENAME];
-  scr_hash *  cache = scr_hash_new(), *prefix = scr_hash_new();
-  const char *of, *mine, *other;
-  int         same, rc = scr_fmt(path, sizeof path, "%s/prefix.scrinfo", dir);
-
-  if (rc == SCR_SUCCESS) scr_hash_file_read(path, cache); /* older versions wrote none */
-  if (rc == SCR_SUCCESS) rc = scr_record_path(copy_job.prefix, "prefix.scr", path, sizeof path);
-  if (rc == SCR_SUCCESS) scr_hash_file_read(path, prefix);
-  of = scr_hash_str_or(cache, "PREFIX", copy_job.prefix);
-  mine = scr_hash_str_or(prefix, "IDENTITY", "");
-  other = scr_hash_str_or(cache, "IDENTITY", "");
-  same = copy_same_dir(of, copy_job.prefix);
-  if (*mine && *other && strcmp(mine, other) != 0) same = 0;
-  else if (*mine && *other && same < 0) same = 1; /* the prefix was moved */
-  if (rc == SCR_SUCCESS && same != 1)
-    rc = SCR_ERR(SCR_ERR_BUSY, "%s is the cache of the prefix %s, not of %s", dir, of, copy_job.prefix);
-  scr_hash_delete(&cache);
-  scr_hash_delete(&prefix);
-  return rc;
-}
-
 /* Copy what the control directory DIR lists.  Its lock keeps runs from using the cache meanwhile. */
 static int copy_control(const char* dir, void* arg)
 {
   char lock[SCR_MAX_FILENAME];
   int  fd = -1, rc = scr_private_check(dir);
 
-  if (rc == SCR_SUCCESS) rc = copy_check_prefix(dir);
+  if (rc == SCR_SUCCESS) rc = cache_check_prefix(dir, copy_job.prefix);
   if (rc == SCR_SUCCESS) rc = scr_fmt(lock, sizeof lock, "%s/run.lock", dir);
   if (rc == SCR_SUCCESS) rc = scr_lock_open(lock, &fd);
   if (rc == SCR_SUCCESS && (rc = scr_lock_take(fd, lock, SCR_LOCK_SECONDS)) == SCR_ERR_BUSY)
@@ -174,7 +141,7 @@ SCR_FN int copy_main(int argc, char** argv)
   copy_job.kinds = ~0;
   while ((c = getopt_long(argc, argv, "c:i:p:b:h", options, NULL)) != -1) {
     if (c == 'c') cntl = optarg;
-    else if (c == 'p') copy_job.prefix = optarg;
+    else if (c == 'p') copy_job.prefix = tool_dir(optarg);
     else if (c == OPT_COPY_PARTNER) copy_job.kinds = ~(1 << SCR_FILE_APPLICATION);
     else if (c == 'b' || c == OPT_COPY_CRC) continue;
     else if (c != 'i') return tool_answer(c, argv[0], copy_usage, 1);

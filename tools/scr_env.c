@@ -79,7 +79,7 @@ static void env_print_json(const scr_hash* params, const char* prefix)
   size_t i;
 
   tool_print_json_key("manager", &n);
-  tool_print_json(system_names[system_manager(NULL)]);
+  tool_print_json(scr_manager_names[system_manager(NULL)]);
   for (i = 0; i < sizeof all / sizeof *all; i++) {
     tool_print_json_key(all[i].key, &n);
     if (env_answer(params, prefix, all[i].question, 1) != SCR_SUCCESS) printf("null");
@@ -108,7 +108,7 @@ SCR_FN int env_main(int argc, char** argv)
 
   while ((c = getopt_long(argc, argv, "ujndretp:Jh", options, NULL)) != -1) {
     if (c == 'h' || c == '?' || c == TOOL_OPT_VERSION) return tool_answer(c, argv[0], env_usage, 1);
-    if (c == 'p') prefix = optarg;
+    if (c == 'p') prefix = tool_dir(optarg);
     else if (question != 0) return tool_usage(argv[0], env_usage, 1, "one question at a time");
     else question = c;
   }

@@ -123,14 +123,14 @@ SCR_FN int flush_file_main(int argc, char** argv)
 
   while ((c = getopt_long(argc, argv, "d:lcob:n:L:s:h", options, NULL)) != -1) {
     if (c == 'h' || c == '?' || c == TOOL_OPT_VERSION) return tool_answer(c, argv[0], flush_file_usage, 1);
-    if (c == 'd') dir = optarg;
+    if (c == 'd') dir = tool_dir(optarg);
     else if (optarg != NULL && !tool_number(optarg, 1, INT_MAX - 1, c == 'b' ? &before : &id))
       return tool_fail(argv[0], 1, "a dataset id is a whole number from 1 on");
     if (c == 'd' || c == 'b') continue;
     if (question != 0) return tool_fail(argv[0], 1, "only one question at a time; see --help");
     question = c;
   }
-  if (dir == NULL && optind < argc) dir = argv[optind++];
+  if (dir == NULL && optind < argc) dir = tool_dir(argv[optind++]);
   if (dir == NULL) return tool_usage(argv[0], flush_file_usage, 1, "the prefix directory is missing: --dir DIR");
   if (question == 0)
     return tool_usage(argv[0], flush_file_usage, 1, "the question is missing: one of -l, -c, -o, -n, -L, -s, --subdir");

@@ -17,27 +17,30 @@ static const char halt_usage[] =
     "      --unset-checkpoints, --unset-before, --unset-after, --unset-seconds, --unset-reason\n"
     "                            remove one condition\n"
     "  -r, --remove              remove the halt file, with all conditions\n"
+    "      --create              set the condition although no run has used DIR yet\n"
     "  -v, --verbose             report what is done\n"
     "  -h, --help                print this and exit;  --version  print the version and exit\n"
     "\n"
     "Without a condition, scr_halt sets the reason JOB_HALTED, and the run ends at its next checkpoint.  With -i too, "
     "so\n"
     "that no other run is started.\n"
+    "How long conditions live: what scr_halt has set holds, in all jobs on DIR, until scr_halt removes it; a run that "
+    "a\n"
+    "condition ends writes why, and that holds for its job alone.  scr_run starts nothing while a condition holds; a "
+    "run\n"
+    "that is started stops after its first checkpoint, and says who has set the condition and what takes it back.\n"
     "TIME is a number of seconds since 1970, a local time 2030-12-31T23:59[:59], or a time from now on, such as\n"
     "now+30m, +2h or +1d12h (s, m, h, d).  The default of DIR is SCR_PREFIX, or else the working directory.\n"
     "Exit 0, or 1 if there is an error in any of the directories.\n";
 
-#define OPT_UNSET 2000 /* + the index of the key in keys[] */
-
-enum { KEY_CHECKPOINTS, KEY_BEFORE, KEY_AFTER, KEY_SECONDS, KEY_REASON, KEYS };
-
-static const char* const halt_keys[KEYS] = {"CheckpointsLeft", "ExitBefore", "ExitAfter", "HaltSeconds", "ExitReason"};
+#define OPT_CREATE 1999
+#define OPT_UNSET  2000 /* + the number of the condition */
 
 /* What to do in each directory. */
 typedef struct {
-  int     set[KEYS], unset[KEYS];
-  int64_t value[KEYS];
-  int     list, remove, verbose;
+  int     set[SCR_NHALTS], unset[SCR_NHALTS];
+  int64_t value[SCR_NHALTS];
+  int     list, remove, verbose, create;
   int     kill;    /* 1: end the run that goes on */
   int     changes; /* 1: something is set or unset */
 } halt_request;
@@ -132,50 +135,89 @@ static void halt_print_time(const char* label, int64_t when)
   printf("  %-26s%s (%lld)\n", label, text, (long long)when);
 }
 
+/* Print who has set the condition K of H. */
+static void halt_print_who(const scr_hash* h, int k)
+{
+  const scr_hash* by = scr_hash_get_kv(h, "SET", scr_halts[k].key);
+  const char*     job = scr_hash_str_or(by, "JOBID", NULL);
+  int64_t         when = 0;
+  char            at[32];
+
+  if (by == NULL || scr_hash_util_get_int64(by, "TIME", &when) != SCR_SUCCESS) return;
+  scr_time_string((time_t)when, at, sizeof at);
+  printf("    %s ", job != NULL ? "written by a run of job" : "set by");
+  tool_print(job != NULL ? job : scr_hash_str_or(by, "USER", "?"));
+  if (job == NULL) printf(" on ");
+  if (job == NULL) tool_print(scr_hash_str_or(by, "HOST", "?"));
+  printf(" at %s%s\n", at, job != NULL ? ", for this job only" : "");
+}
+
 static void halt_print_settings(const char* path, const scr_hash* h)
 {
-  const char* reason = scr_hash_elem_get_first_val(h, "ExitReason");
-  int64_t     v, seconds;
-  int         n = 0;
+  const char* reason = scr_hash_str_or(h, "ExitReason", "");
+  int64_t     v;
+  int         k, n = 0;
 
   printf("Halt file settings for %s:\n", path);
-  if (reason != NULL && *reason != '\0') {
-    printf("  %-26s", "ExitReason:");
-    tool_print(reason);
-    putchar('\n');
+  for (k = 0; k < SCR_NHALTS; k++) {
+    if (k == SCR_HALT_REASON ? *reason == '\0' : scr_hash_util_get_int64(h, scr_halts[k].key, &v) != SCR_SUCCESS)
+      continue;
     n++;
+    if (k == SCR_HALT_REASON) {
+      printf("  %-26s", "ExitReason:");
+      tool_print(reason);
+      putchar('\n');
+    } else if (k == SCR_HALT_COUNT || k == SCR_HALT_TIME) {
+      printf("  %s:%*s%lld\n", scr_halts[k].key, 25 - (int)strlen(scr_halts[k].key), "", (long long)v);
+    } else {
+      halt_print_time(k == SCR_HALT_BEFORE ? "ExitBefore:" : "ExitAfter:", v);
+    }
+    halt_print_who(h, k);
   }
-  if (scr_hash_util_get_int64(h, halt_keys[KEY_CHECKPOINTS], &v) == SCR_SUCCESS && ++n)
-    printf("  %-26s%lld\n", "CheckpointsLeft:", (long long)v);
-  if (scr_hash_util_get_int64(h, halt_keys[KEY_AFTER], &v) == SCR_SUCCESS && ++n) halt_print_time("ExitAfter:", v);
-  if (scr_hash_util_get_int64(h, halt_keys[KEY_BEFORE], &v) == SCR_SUCCESS && ++n) halt_print_time("ExitBefore:", v);
-  if (scr_hash_util_get_int64(h, halt_keys[KEY_SECONDS], &seconds) == SCR_SUCCESS && ++n) {
-    printf("  %-26s%lld\n", "HaltSeconds:", (long long)seconds);
-    if (scr_halt_before(h, &v)) halt_print_time("ExitBefore - HaltSeconds:", v);
-  }
+  if (scr_hash_util_get_int64(h, "HaltSeconds", &v) == SCR_SUCCESS && scr_halt_before(h, &v))
+    halt_print_time("ExitBefore - HaltSeconds:", v);
   if (scr_hash_get(h, "REQUEST") != NULL && ++n)
     printf("  %-26s%d\n", "Checkpoints asked for:", scr_hash_size(scr_hash_get(h, "REQUEST")));
   if (n == 0) printf("  None\n");
 }
 
+/* Set the condition K of H, which gets its VALUE from the caller, in the name of who runs this. */
+static void halt_sign(scr_hash* h, int k)
+{
+  char user[256], host[256] = "";
+
+  scr_param_user(NULL, user, sizeof user);
+  gethostname(host, sizeof host - 1);
+  scr_halt_sign(h, k, user, host, NULL);
+}
+
+/* Take the condition K out of H, and what a run wrote because of it. */
+static void halt_unset(scr_hash* h, int k)
+{
+  scr_halt_unset(h, k);
+  printf("Removing %s\n", scr_halts[k].key);
+  if (scr_halts[k].reason != NULL && strcmp(scr_hash_str_or(h, "ExitReason", ""), scr_halts[k].reason) == 0 &&
+      scr_halt_is_of_run(h))
+    scr_halt_unset(h, SCR_HALT_REASON);
+}
+
 /* Make the changes of R in H, and print them.  REASON: set the reason JOB_HALTED. */
 static void halt_change(scr_hash* h, const halt_request* r, int reason)
 {
-  int i;
+  int k;
 
-  for (i = 0; i < KEYS; i++) {
-    if (i == KEY_REASON && reason) continue;
-    if (r->unset[i]) {
-      scr_hash_unset(h, halt_keys[i]);
-      printf("Removing %s\n", halt_keys[i]);
-    }
-    if (r->set[i]) { /* 0 is a value too */
-      scr_hash_util_set_int64(h, halt_keys[i], r->value[i]);
-      printf("Setting %s to %lld\n", halt_keys[i], (long long)r->value[i]);
+  for (k = 0; k < SCR_NHALTS; k++) {
+    if (k == SCR_HALT_REASON && reason) continue;
+    if (r->unset[k]) halt_unset(h, k);
+    if (r->set[k]) { /* 0 is a value too */
+      scr_hash_util_set_int64(h, scr_halts[k].key, r->value[k]);
+      halt_sign(h, k);
+      printf("Setting %s to %lld\n", scr_halts[k].key, (long long)r->value[k]);
     }
   }
   if (reason) {
     scr_hash_util_set_str(h, "ExitReason", "JOB_HALTED");
+    halt_sign(h, SCR_HALT_REASON);
     printf("Setting ExitReason to JOB_HALTED\n");
   }
 }
@@ -209,6 +251,20 @@ static int halt_kill_run(const char* dir)
   return rc;
 }
 
+/* SCR_ERR_NOT_FOUND if no run has used the prefix directory DIR: it is hardly the one that was meant. */
+static int halt_has_used(const char* dir)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+  int         rc = scr_fmt(path, sizeof path, "%s/.scr", dir);
+
+  if (rc != SCR_SUCCESS || scr_os.lstat(path, &st) == 0 || errno != ENOENT) return rc;
+  return SCR_ERR(SCR_ERR_NOT_FOUND,
+                 "no run has used %s; name the prefix directory of the run, or set a condition for the "
+                 "first one by --create",
+                 dir);
+}
+
 /* Read or change the halt file of the prefix directory DIR, as R says. */
 static int halt_settings(const char* dir, const halt_request* r)
 {
@@ -219,11 +275,12 @@ static int halt_settings(const char* dir, const halt_request* r)
 
   if (!tool_is_dir(dir)) return SCR_ERRNO("cannot open the prefix directory %s", dir);
   if ((rc = scr_record_path(dir, "halt.scr", path, sizeof path)) != SCR_SUCCESS) return rc;
+  if (!r->create && (rc = halt_has_used(dir)) != SCR_SUCCESS) return rc;
   if (r->verbose) printf("%s halt file %s\n", write ? "Changing" : r->remove ? "Removing" : "Reading", path);
   if (r->remove && (rc = halt_remove_file(path)) != SCR_SUCCESS) return rc;
   rc = write ? scr_record_open(&file, dir, "halt.scr") : scr_record_read(&file, dir, "halt.scr");
   if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) rc = SCR_ERR(rc, "%s; scr_halt --remove removes it", scr_err_text);
-  if (rc == SCR_SUCCESS && write) halt_change(file.h, r, r->set[KEY_REASON] || !r->changes);
+  if (rc == SCR_SUCCESS && write) halt_change(file.h, r, r->set[SCR_HALT_REASON] || !r->changes);
   settings = scr_hash_dup(file.h);
   rc = scr_record_close(&file, rc, write);
   if (rc == SCR_SUCCESS) halt_print_settings(path, settings);
@@ -259,12 +316,13 @@ static const struct option halt_options[] = {{"checkpoints", required_argument, 
                                              {"seconds", required_argument, NULL, 's'},
                                              {"immediate", no_argument, NULL, 'i'},
                                              {"list", no_argument, NULL, 'l'},
-                                             {"unset-checkpoints", no_argument, NULL, OPT_UNSET + KEY_CHECKPOINTS},
-                                             {"unset-before", no_argument, NULL, OPT_UNSET + KEY_BEFORE},
-                                             {"unset-after", no_argument, NULL, OPT_UNSET + KEY_AFTER},
-                                             {"unset-seconds", no_argument, NULL, OPT_UNSET + KEY_SECONDS},
-                                             {"unset-reason", no_argument, NULL, OPT_UNSET + KEY_REASON},
+                                             {"unset-checkpoints", no_argument, NULL, OPT_UNSET + SCR_HALT_COUNT},
+                                             {"unset-before", no_argument, NULL, OPT_UNSET + SCR_HALT_BEFORE},
+                                             {"unset-after", no_argument, NULL, OPT_UNSET + SCR_HALT_AFTER},
+                                             {"unset-seconds", no_argument, NULL, OPT_UNSET + SCR_HALT_TIME},
+                                             {"unset-reason", no_argument, NULL, OPT_UNSET + SCR_HALT_REASON},
                                              {"remove", no_argument, NULL, 'r'},
+                                             {"create", no_argument, NULL, OPT_CREATE},
                                              {"verbose", no_argument, NULL, 'v'},
                                              TOOL_OPTIONS,
                                              {NULL, 0, NULL, 0}};
@@ -273,15 +331,16 @@ static const struct option halt_options[] = {{"checkpoints", required_argument, 
 static int halt_enter(halt_request* r, int c, const char* arg)
 {
   static const char letters[] = "cbas";
+  static const int  halts[] = {SCR_HALT_COUNT, SCR_HALT_BEFORE, SCR_HALT_AFTER, SCR_HALT_TIME};
   const char*       p = c > 0 && c < 128 ? strchr(letters, c) : NULL;
-  int               k = p != NULL ? (int)(p - letters) : KEY_REASON;
+  int               k = p != NULL ? halts[p - letters] : SCR_HALT_REASON;
 
   if (p != NULL || c == 'i') {
     r->set[k] = r->changes = 1;
     if (c == 'i') r->kill = 1;
     else if (c == 'b' || c == 'a') return halt_parse_time(arg, &r->value[k]);
     else return tool_number(arg, 0, INT_MAX, &r->value[k]);
-  } else if (c >= OPT_UNSET && c < OPT_UNSET + KEYS) {
+  } else if (c >= OPT_UNSET && c < OPT_UNSET + SCR_NHALTS) {
     r->unset[c - OPT_UNSET] = r->changes = 1;
   } else if (c == 'l') {
     r->list = 1;
@@ -289,6 +348,8 @@ static int halt_enter(halt_request* r, int c, const char* arg)
     r->remove = 1;
   } else if (c == 'v') {
     r->verbose = 1;
+  } else if (c == OPT_CREATE) {
+    r->create = 1;
   } else {
     return -1;
   }
@@ -308,7 +369,7 @@ SCR_FN int halt_main(int argc, char** argv)
     return tool_fail(argv[0], 1, scr_err_text);
   }
   do {
-    if (halt_do(optind < argc ? argv[optind] : tool_prefix(), &r) != SCR_SUCCESS)
+    if (halt_do(optind < argc ? tool_dir(argv[optind]) : tool_prefix(), &r) != SCR_SUCCESS)
       failed = tool_fail(argv[0], 1, scr_err_text);
   } while (++optind < argc);
   return failed || fflush(stdout) != 0;

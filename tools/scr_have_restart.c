@@ -79,7 +79,7 @@ SCR_FN int have_restart_main(int argc, char** argv)
   memset(&h, 0, sizeof h);
   while ((c = getopt_long(argc, argv, "jp:h", options, NULL)) != -1) {
     if (c == 'j') json = 1;
-    else if (c == 'p') prefix = optarg;
+    else if (c == 'p') prefix = tool_dir(optarg);
     else return tool_answer(c, argv[0], have_restart_usage, 1);
   }
   if (optind != argc) return tool_usage(argv[0], have_restart_usage, 1, "there is nothing to say after the options");

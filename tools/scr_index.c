@@ -3,6 +3,7 @@
 
 static const char index_usage[] =
     "scr_index [--list | --long | --json | --current NAME | --drop NAME | --drop-after NAME | --add DIR | --build\n"
+    "          | --delete NAME [--force]\n"
     "          | --add DIR (--pattern P... | --manifest FILE) [--name NAME] [--output]\n"
     "          | --extract NAME [FILE...] [--into DIR]] [--prefix DIR]\n"
     "List the datasets on the prefix directory, newest first, with a star at the checkpoint to restart from; choose\n"
@@ -16,6 +17,9 @@ static const char index_usage[] =
     "                        application rejected it or a newer one is there\n"
     "  -d, --drop NAME       remove the newest dataset NAME from the index; its files stay (also -r, --remove)\n"
     "      --drop-after NAME remove all datasets that are newer than NAME from the index\n"
+    "      --delete NAME     remove the newest dataset NAME from the index, and delete its files; not the newest\n"
+    "                        checkpoint or the one to restart from, and not while a run uses the prefix, unless\n"
+    "      --force           is given too\n"
     "  -a, --add DIR         add the dataset in DIR, below the prefix, to the index, after all its files are checked\n"
     "      --pattern P       files in DIR that were never written through the library become a checkpoint: P is the\n"
     "                        path of a rank's file below DIR, with %r for the number of the rank, or %5r for one of\n"
@@ -41,6 +45,8 @@ static const char index_usage[] =
 #define OPT_MANIFEST   1004
 #define OPT_NAME       1005
 #define OPT_OUTPUT     1006
+#define OPT_DELETE     1007
+#define OPT_FORCE      1008
 #define PATTERNS_MAX   64
 
 /* When IT was flushed, or "". */
@@ -246,26 +252,29 @@ static int index_add_manifest(const index_plain* plain, scr_adoption* a)
   return rc;
 }
 
-/* Make BELOW, of N bytes, the path below PREFIX of DIR, which may be a whole path. */
-static int index_path_below(const char* prefix, const char* dir, char* below, size_t n)
+/*
+** Make BELOW, of N bytes, the path below PREFIX that NAME means, as for the calls of the library; a whole path may lead
+** there through links.
+*/
+static int index_path_below(const char* prefix, const char* name, char* below, size_t n)
 {
-  char        path[SCR_MAX_FILENAME];
-  const char* rel = path;
-  char *      root = NULL, *whole = NULL;
-  int         rc = scr_path_reduce_str(dir, path, sizeof path);
+  char *root = realpath(prefix, NULL), *whole = NULL;
+  int   rc = SCR_SUCCESS;
 
-  if (rc != SCR_SUCCESS) return rc;
-  if (!scr_path_below(prefix, path, &rel) && *path == '/') {
-    root = realpath(prefix, NULL);
-    whole = realpath(path, NULL);
-    if (root != NULL && whole != NULL) scr_path_below(root, whole, &rel);
-  }
-  rc = scr_fmt(below, n, "%s", rel);
+  if (root == NULL) rc = SCR_ERRNO("cannot find the prefix %s", prefix);
+  else if ((rc = scr_path_in_prefix(root, root, name, below, n)) == SCR_ERR_PATH && *name == '/' &&
+           (whole = realpath(name, NULL)) != NULL)
+    rc = scr_path_in_prefix(root, root, whole, below, n);
   free(root);
   free(whole);
-  if (rc == SCR_SUCCESS && (!scr_path_is_safe_rel(below) || strcmp(below, ".") == 0))
-    rc = SCR_ERR(SCR_ERR_PATH, "%s is not a directory below the prefix %s", dir, prefix);
   return rc;
+}
+
+/* The same for NAME, which is to be a directory. */
+static int index_dir_below(const char* prefix, const char* name, char* below, size_t n)
+{
+  int rc = index_path_below(prefix, name, below, n);
+  return rc == SCR_ERR_PATH ? SCR_ERR(rc, "%s is not a directory below the prefix %s", name, prefix) : rc;
 }
 
 /* Make the files in DIR that PLAIN names a dataset. */
@@ -275,7 +284,7 @@ static int index_adopt(const char* argv0, const char* prefix, const char* dir, c
   scr_adoption a;
   scr_desc     desc;
   char         below[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
-  int          i, fd = -1, rc = index_path_below(prefix, dir, below, sizeof below);
+  int          i, fd = -1, rc = index_dir_below(prefix, dir, below, sizeof below);
 
   memset(&a, 0, sizeof a);
   a.prefix = prefix;
@@ -351,6 +360,63 @@ static int index_drop(const char* argv0, const char* prefix, const char* name, i
   return rc == SCR_SUCCESS ? 0 : tool_fail(argv0, 1, scr_err_text);
 }
 
+static int index_look_at_leaf(const scr_objects* l, void* arg)
+{
+  (void)l;
+  (void)arg;
+  return SCR_SUCCESS;
+}
+
+/* SCR_ERR_ARG if IT of the index is one that a restart needs. */
+static int index_may_delete(const scr_index* index, const scr_index_item* it)
+{
+  scr_index_item other;
+
+  if (scr_index_current(index, &other) && other.id == it->id && strcmp(other.dir, it->dir) == 0)
+    return SCR_ERR(SCR_ERR_ARG, "%s is the checkpoint that the next run restarts from; --force deletes it", it->dir);
+  if (scr_index_newest(index, INT_MAX, NULL, &other) == SCR_SUCCESS && other.id == it->id)
+    return SCR_ERR(SCR_ERR_ARG, "%s is the newest good checkpoint; --force deletes it", it->dir);
+  return SCR_SUCCESS;
+}
+
+/*
+** Delete the newest dataset NAME: first it leaves the index, then its files go, and last its metadata.  What is left
+** when this ends halfway, the next run deletes (X6).  Nothing changes if its map cannot be read.
+*/
+static int index_delete(const char* argv0, const char* prefix, const char* name, int force)
+{
+  scr_index        index;
+  scr_index_item   it;
+  scr_prefix_place place;
+  scr_identity     identity = {0, 0, 0};
+  char             dir[SCR_MAX_FILENAME] = "";
+  int              ranks, fd = -1, rc = scr_hold_prefix(prefix, 0, &fd);
+
+  if (rc == SCR_ERR_BUSY)
+    rc = force ? SCR_SUCCESS
+               : SCR_ERR(SCR_ERR_BUSY, "a run uses the prefix %s; wait until it has ended, or use --force", prefix);
+  if (rc == SCR_SUCCESS) {
+    rc = scr_index_open(&index, prefix);
+    if (rc == SCR_SUCCESS && scr_index_named(&index, name, &it) != SCR_SUCCESS)
+      rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the index of %s has no dataset %s", prefix, name);
+    if (rc == SCR_SUCCESS && !force) rc = index_may_delete(&index, &it);
+    if (rc == SCR_SUCCESS) {
+      identity = it.desc.identity;
+      identity.id = it.id;
+      rc = scr_fmt(dir, sizeof dir, "%s", it.dir);
+    }
+    if (rc == SCR_SUCCESS) rc = scr_prefix_locate(prefix, identity.id, dir, &place);
+    if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(prefix, &place, &identity, &ranks, index_look_at_leaf, NULL);
+    if (rc == SCR_SUCCESS) scr_index_begin_deletion(&index, identity.id, dir);
+    rc = scr_index_close(&index, rc, 1);
+    if (rc == SCR_SUCCESS && (rc = scr_prefix_clear(prefix, dir, &identity, scr_prefix_delete_leaf)) != SCR_SUCCESS)
+      rc = SCR_ERR(rc, "%.*s; the next run deletes the rest of %s/%s", scr_err_length, scr_err_text, prefix, dir);
+    else if (rc == SCR_SUCCESS) rc = scr_prefix_end_deletion(prefix, identity.id, dir);
+  }
+  if (fd >= 0) close(fd);
+  return rc == SCR_SUCCESS ? 0 : tool_fail(argv0, 1, scr_err_text);
+}
+
 /* What a scan works on. */
 typedef struct {
   const char* argv0;
@@ -393,11 +459,11 @@ static int index_build(const char* argv0, const char* prefix, const char* dir)
   scr_index  index;
   index_scan s = {argv0, &index, 0};
   char       below[SCR_MAX_FILENAME];
-  int        rc = dir != NULL ? index_path_below(prefix, dir, below, sizeof below) : SCR_SUCCESS;
+  int        rc = dir != NULL ? index_dir_below(prefix, dir, below, sizeof below) : SCR_SUCCESS;
 
   if (rc != SCR_SUCCESS) return tool_fail(argv0, 1, scr_err_text);
   rc = dir == NULL ? index_open_to_build(prefix, &index) : scr_index_open(&index, prefix);
-  if (rc == SCR_SUCCESS && dir == NULL) scr_scan_walk(prefix, "", index_add, &s);
+  if (rc == SCR_SUCCESS && dir == NULL) scr_prefix_walk(prefix, "", INT_MAX, NULL, index_add, &s);
   if (rc == SCR_SUCCESS && dir != NULL) index_add(below, &s);
   rc = scr_index_close(&index, rc, 1);
   return rc == SCR_SUCCESS ? s.bad : tool_fail(argv0, 1, scr_err_text);
@@ -415,7 +481,7 @@ static int index_extract(const char* argv0, const char* prefix, const char* name
   scr_index      index;
   scr_index_item it;
   scr_extraction x;
-  const char*    below;
+  char           below[SCR_MAX_FILENAME];
   int            i, rc = scr_index_read(&index, prefix);
 
   memset(&x, 0, sizeof x);
@@ -425,8 +491,11 @@ static int index_extract(const char* argv0, const char* prefix, const char* name
   if (rc == SCR_SUCCESS && scr_index_named(&index, name, &it) != SCR_SUCCESS)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the index of %s has no dataset %s", prefix, name);
   for (i = 0; (i < n || i == 0) && rc == SCR_SUCCESS; i++) {
-    x.name = n == 0 ? NULL : scr_path_below(prefix, file[i], &below) ? below : file[i];
+    x.name = n == 0 ? NULL : index_path_below(prefix, file[i], below, sizeof below) == SCR_SUCCESS ? below : file[i];
     x.found = 0;
+    rc = scr_scan_extract(&x, &it);
+    if (rc != SCR_ERR_NOT_FOUND || n == 0 || x.name == file[i]) continue;
+    x.name = file[i]; /* a path below the prefix, or in the dataset, as it is */
     rc = scr_scan_extract(&x, &it);
   }
   scr_index_close(&index, rc, 0);
@@ -442,6 +511,8 @@ SCR_FN int index_main(int argc, char** argv)
                                           {"drop", required_argument, NULL, 'd'},
                                           {"remove", required_argument, NULL, 'd'},
                                           {"drop-after", required_argument, NULL, OPT_DROP_AFTER},
+                                          {"delete", required_argument, NULL, OPT_DELETE},
+                                          {"force", no_argument, NULL, OPT_FORCE},
                                           {"add", required_argument, NULL, 'a'},
                                           {"build", no_argument, NULL, 'b'},
                                           {"extract", required_argument, NULL, 'x'},
@@ -455,12 +526,13 @@ SCR_FN int index_main(int argc, char** argv)
                                           {NULL, 0, NULL, 0}};
   const char *               prefix = tool_prefix(), *name = NULL, *into = NULL;
   index_plain                plain = {{NULL}, 0, NULL, NULL, SCR_FLAG_CHECKPOINT};
-  int                        c, what = 0;
+  int                        c, what = 0, force = 0;
 
   while ((c = getopt_long(argc, argv, "lLjc:d:r:a:bx:p:h", options, NULL)) != -1) {
     if (c == 'r') c = 'd';
-    if (c == 'p') prefix = optarg;
+    if (c == 'p') prefix = tool_dir(optarg);
     else if (c == OPT_INTO) into = optarg;
+    else if (c == OPT_FORCE) force = 1;
     else if (c == OPT_PATTERN && plain.patterns < PATTERNS_MAX) plain.pattern[plain.patterns++] = optarg;
     else if (c == OPT_MANIFEST) plain.manifest = optarg;
     else if (c == OPT_NAME) plain.name = optarg;
@@ -472,6 +544,7 @@ SCR_FN int index_main(int argc, char** argv)
       if (optarg != NULL) name = optarg;
     }
   }
+  if (force && what != OPT_DELETE) return tool_usage(argv[0], index_usage, 1, "--force belongs to --delete");
   if ((optind != argc || into != NULL) && what != 'x') return tool_answer('?', argv[0], index_usage, 1);
   if ((plain.patterns > 0) + (plain.manifest != NULL) > 1)
     return tool_usage(argv[0], index_usage, 1, "either --pattern or --manifest");
@@ -484,6 +557,7 @@ SCR_FN int index_main(int argc, char** argv)
   }
   if (what == 'c') return index_choose(argv[0], prefix, name);
   if (what == 'd' || what == OPT_DROP_AFTER) return index_drop(argv[0], prefix, name, what == OPT_DROP_AFTER);
+  if (what == OPT_DELETE) return index_delete(argv[0], prefix, name, force);
   if (what == 'a' && (plain.patterns > 0 || plain.manifest != NULL)) return index_adopt(argv[0], prefix, name, &plain);
   if (what == 'a' || what == 'b') return index_build(argv[0], prefix, what == 'a' ? name : NULL);
   if (what == 'x') return index_extract(argv[0], prefix, name, argc - optind, argv + optind, into != NULL ? into : ".");

@@ -1,7 +1,7 @@
 /* scr_inspect, scr_inspect_cache - tell which datasets can be put together from what the caches have.  No MPI. */
 #include "cache.h"
 #include "dirs.h"
-#include "system.h"
+#include "remote.h"
 
 static const char inspect_usage[] =
     "scr_inspect [OPTIONS]\n"
@@ -204,25 +204,27 @@ static int inspect_print(inspect_parts* all, int json)
 /* Ask all of NODES for what they have below the control directory DIR. */
 static int inspect_ask(const hosts* nodes, const char* dir, int64_t timeout, inspect_parts* all)
 {
-  scr_buf      command = {NULL, 0, 0, 0};
-  char         path[SCR_MAX_FILENAME];
-  system_task* task;
-  int          i, rc = SCR_SUCCESS;
+  scr_buf     command = {NULL, 0, 0, 0};
+  char        path[SCR_MAX_FILENAME];
+  const char* line;
+  remote_job  job;
+  int         i, rc;
 
   system_sibling("scr_inspect_cache", path, sizeof path);
-  tool_quote(&command, path);
+  scr_buf_quote(&command, path);
   scr_buf_add(&command, " ", 1);
-  tool_quote(&command, dir);
+  scr_buf_quote(&command, dir);
   scr_buf_add(&command, "", 1);
-  task = command.failed ? NULL : system_run_on(nodes, command.p, (double)timeout);
-  if (task == NULL) rc = SCR_ERR_OOM();
+  if (command.failed) return SCR_ERR_OOM();
+  line = command.p;
+  rc = remote_run_on(&job, nodes, &line, (double)timeout, 0);
   for (i = 0; i < nodes->n && rc == SCR_SUCCESS; i++) {
-    rc = inspect_read(all, system_text(&task[i], 0));
-    if (task[i].status == SYSTEM_TIMEOUT) scr_warn("%s has not answered within %d s", nodes->name[i], (int)timeout);
-    else if (task[i].status != 0)
-      scr_warn("%s: exit code %d: %s", nodes->name[i], task[i].status, system_text(&task[i], 1));
+    system_task* t = &job.task[i];
+    rc = inspect_read(all, system_text(t, 0));
+    if (t->status == SYSTEM_TIMEOUT) scr_warn("%s has not answered within %d s", nodes->name[i], (int)timeout);
+    else if (t->status != 0) scr_warn("%s: exit code %d: %s", nodes->name[i], t->status, system_text(t, 1));
   }
-  system_tasks_free(&task, nodes->n);
+  remote_free(&job);
   scr_buf_free(&command);
   return rc;
 }

@@ -75,7 +75,7 @@ SCR_FN int list_dir_main(int argc, char** argv)
     if (c == 'u') j.user = optarg;
     else if (c == 'j') j.job = optarg;
     else if (c == 'b') j.base = 1;
-    else if (c == 'p') prefix = optarg;
+    else if (c == 'p') prefix = tool_dir(optarg);
     else if (c == OPT_LIST_JSON) j.json = 1;
     else return tool_answer(c, argv[0], list_dir_usage, 1);
   }

@@ -1,13 +1,15 @@
 /* scr_list_down_nodes - find the nodes of an allocation that do not work.  No MPI. */
 #include "dirs.h"
 #include "log.h"
-#include "system.h"
+#include "remote.h"
 
 static const char list_down_usage[] =
     "scr_list_down_nodes [OPTIONS] [NODES]\n"
     "Print the nodes of NODES, such as node[1-4], that do not work: those of SCR_EXCLUDE_NODES, those that the "
     "resource\n"
-    "manager knows to be down, those that do not answer to ping, and those on which scr_check_node fails.\n"
+    "manager knows to be down, those on which scr_check_node cannot run, and those on which it fails.  Where it "
+    "cannot\n"
+    "run, ping tells whether the node is there at all.\n"
     "\n"
     "  -r, --reason         print a line for each node, with the reason\n"
     "  -j, --json           print a JSON list of hosts and reasons\n"
@@ -15,15 +17,14 @@ static const char list_down_usage[] =
     "  -d, --down NODES     these are down too\n"
     "  -l, --log            log each node that is down\n"
     "  -s, --secs N         with -l: the seconds since the run began\n"
-    "      --no-ping        do without ping, where nodes do not answer to it\n"
+    "      --no-ping        do without ping, as SCR_PING=0 does\n"
     "      --test COMMAND   a test of the user, as in scr_check_node\n"
     "      --timeout N      seconds for the test of a node; default 60\n"
     "  -h, --help           print this and exit;  --version  print the version and exit\n"
     "\n"
-    "The default of NODES is the allocation, as scr_env --nodes prints it.  scr_check_node runs on other nodes by the\n"
-    "command of SCR_REMOTE_SHELL, which gets a host and a line for the shell, or else by srun in a job of SLURM, or "
-    "else\n"
-    "by ssh.\n"
+    "The default of NODES is the allocation, as scr_env --nodes prints it.  How scr_check_node gets to other nodes is "
+    "what\n"
+    "scr_remote --help says.\n"
     "Exit 0 if all nodes work, 1 if some do not, 2 if there is an error.\n";
 
 enum { OPT_DOWN_NO_PING = 1001, OPT_DOWN_TEST, OPT_DOWN_TIMEOUT };
@@ -72,41 +73,13 @@ static void list_down_ask(list_down* l)
   hosts_free(&bad);
 }
 
-/* The nodes that seem to work, this one left out if OTHERS is set. */
-static int list_down_left(const list_down* l, int others, hosts* left)
+/* The nodes that seem to work. */
+static int list_down_left(const list_down* l, hosts* left)
 {
   int i, rc = SCR_SUCCESS;
 
   for (i = 0; i < l->nodes.n && rc == SCR_SUCCESS; i++)
-    if (l->why[i] == NULL && !(others && system_is_here(l->nodes.name[i]))) rc = hosts_add(left, l->nodes.name[i]);
-  return rc;
-}
-
-/* Ping the nodes.  Exit code 1 of ping means no answer; on any other error, ping tells nothing about the node. */
-static int list_down_ping(list_down* l)
-{
-  static const char* const words[] = {"ping", "-c", "2", "-i", "0.5", "-W", "2", "-q"};
-  enum { WORDS = sizeof words / sizeof *words };
-  hosts        left = {NULL, 0}, bad = {NULL, 0};
-  int          i, k, rc = list_down_left(l, 1, &left);
-  system_task* task = (system_task*)scr_malloc(((size_t)left.n + 1) * sizeof *task);
-  const char** argv = (const char**)scr_malloc(((size_t)left.n + 1) * (WORDS + 2) * sizeof *argv);
-
-  if (task == NULL || argv == NULL) rc = SCR_ERR_OOM();
-  for (i = 0; i < left.n && rc == SCR_SUCCESS; i++) {
-    task[i].argv = argv + (size_t)i * (WORDS + 2);
-    task[i].both = 1;
-    for (k = 0; k < WORDS; k++) argv[i * (WORDS + 2) + k] = words[k];
-    argv[i * (WORDS + 2) + WORDS] = left.name[i];
-  }
-  if (rc == SCR_SUCCESS) system_run(task, left.n, 10);
-  for (i = 0; i < left.n && rc == SCR_SUCCESS; i++)
-    if (task[i].status == 1) rc = hosts_add(&bad, left.name[i]);
-  list_down_note(l, &bad, "no answer to ping");
-  system_tasks_free(&task, left.n);
-  scr_free(&argv);
-  hosts_free(&left);
-  hosts_free(&bad);
+    if (l->why[i] == NULL) rc = hosts_add(left, l->nodes.name[i]);
   return rc;
 }
 
@@ -137,7 +110,7 @@ static int list_down_command(const list_down* l, const scr_hash* params, scr_buf
   int                      i, rc = SCR_SUCCESS;
 
   system_sibling("scr_check_node", path, sizeof path);
-  tool_quote(b, path);
+  scr_buf_quote(b, path);
   if (l->free) scr_buf_add(b, " --free", 7);
   for (i = 0; i < 2 && rc == SCR_SUCCESS; i++) {
     memset(&d, 0, sizeof d);
@@ -145,11 +118,11 @@ static int list_down_command(const list_down* l, const scr_hash* params, scr_buf
     rc = dirs_walk(params, i, list_down_add_dir, &d);
     scr_buf_add(&d.words, "", 1);
     scr_buf_add(b, option[i], strlen(option[i]));
-    if (rc == SCR_SUCCESS && !d.words.failed) tool_quote(b, d.words.p);
+    if (rc == SCR_SUCCESS && !d.words.failed) scr_buf_quote(b, d.words.p);
     scr_buf_free(&d.words);
   }
   if (l->test != NULL) scr_buf_add(b, " --test ", 8);
-  if (l->test != NULL) tool_quote(b, l->test);
+  if (l->test != NULL) scr_buf_quote(b, l->test);
   scr_buf_add(b, "", 1);
   return rc == SCR_SUCCESS && b->failed ? SCR_ERR_OOM() : rc;
 }
@@ -162,42 +135,82 @@ static char* list_down_reason(system_task* t, int64_t timeout)
   if (t->status == 0 && strstr(system_text(t, 0), "PASS") != NULL) return NULL;
   if (t->status == SYSTEM_TIMEOUT) return scr_strdupf("the test of the node has not ended within %d s", (int)timeout);
   if (fail != NULL) return scr_strdupf("%.*s", (int)strcspn(fail + 6, "\r\n"), fail + 6);
-  return scr_strdupf("scr_check_node could not run there, exit code %d: %.300s", t->status, system_text(t, 1));
+  return scr_strdupf("scr_check_node could not run there, exit code %d: %.900s", t->status, system_text(t, 1));
 }
 
-/* Run scr_check_node on each node that is left. */
+/* Ping those of SILENT; exit code 1 of ping means no answer, and any other error tells nothing about the node. */
+static int list_down_ping(list_down* l, const hosts* silent)
+{
+  static const char* const words[] = {"ping", "-c", "2", "-i", "0.5", "-W", "2", "-q"};
+  enum { WORDS = sizeof words / sizeof *words };
+  int          i, k, rc = SCR_SUCCESS;
+  system_task* task = (system_task*)scr_malloc(((size_t)silent->n + 1) * sizeof *task);
+  const char** argv = (const char**)scr_malloc(((size_t)silent->n + 1) * (WORDS + 2) * sizeof *argv);
+
+  if (task == NULL || argv == NULL) rc = SCR_ERR_OOM();
+  for (i = 0; i < silent->n && rc == SCR_SUCCESS; i++) {
+    task[i].argv = argv + (size_t)i * (WORDS + 2);
+    task[i].both = 1;
+    for (k = 0; k < WORDS; k++) argv[i * (WORDS + 2) + k] = words[k];
+    argv[i * (WORDS + 2) + WORDS] = silent->name[i];
+  }
+  if (rc == SCR_SUCCESS) system_run(task, silent->n, 10);
+  for (i = 0; i < silent->n && rc == SCR_SUCCESS; i++)
+    for (k = 0; task[i].status == 1 && k < l->nodes.n; k++) {
+      char* old = l->why[k];
+      if (old == NULL || strcmp(l->nodes.name[k], silent->name[i]) != 0) continue;
+      l->why[k] = scr_strdupf("no answer to ping; %s", old);
+      scr_free(&old);
+    }
+  for (i = 0; task != NULL && i < silent->n; i++) scr_buf_free(&task[i].out);
+  scr_free(&task);
+  scr_free(&argv);
+  return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/* Run scr_check_node on each node that is left; those where it could not run may answer to ping. */
 static int list_down_test(list_down* l, const scr_hash* params)
 {
-  scr_buf      command = {NULL, 0, 0, 0};
-  hosts        left = {NULL, 0};
-  system_task* task = NULL;
-  int          i, rc = list_down_left(l, 0, &left);
+  scr_buf     command = {NULL, 0, 0, 0};
+  hosts       left = {NULL, 0}, silent = {NULL, 0};
+  remote_job  job;
+  const char* line;
+  int         i, rc = list_down_left(l, &left);
 
+  memset(&job, 0, sizeof job);
   if (rc == SCR_SUCCESS) rc = list_down_command(l, params, &command);
-  if (rc == SCR_SUCCESS && (task = system_run_on(&left, command.p, (double)l->timeout)) == NULL) rc = SCR_ERR_OOM();
+  line = command.p;
+  if (rc == SCR_SUCCESS) rc = remote_run_on(&job, &left, &line, (double)l->timeout, 1);
   for (i = 0; i < left.n && rc == SCR_SUCCESS; i++) {
-    char* why = list_down_reason(&task[i], l->timeout);
-    hosts one = {&left.name[i], 1};
+    system_task* t = &job.task[i];
+    char*        why = list_down_reason(t, l->timeout);
+    hosts        one = {&left.name[i], 1};
     if (why != NULL) list_down_note(l, &one, why);
+    if (why != NULL && t->status != SYSTEM_TIMEOUT && strstr(system_text(t, 0), "FAIL: ") == NULL &&
+        !system_is_here(left.name[i]))
+      rc = hosts_add(&silent, left.name[i]);
     scr_free(&why);
   }
-  system_tasks_free(&task, left.n);
+  remote_free(&job);
+  if (rc == SCR_SUCCESS && l->ping && silent.n > 0 && system_has("ping")) rc = list_down_ping(l, &silent);
   scr_buf_free(&command);
   hosts_free(&left);
+  hosts_free(&silent);
   return rc;
 }
 
 /* Find out which nodes do not work, and why. */
 static int list_down_find(list_down* l, const scr_hash* params)
 {
-  int rc = SCR_SUCCESS;
+  const char* ping = tool_param(params, "SCR_PING");
+  int         rc = SCR_SUCCESS;
 
+  if (ping != NULL && strcmp(ping, "0") == 0) l->ping = 0;
   l->why = (char**)scr_malloc(((size_t)l->nodes.n + 1) * sizeof *l->why);
   if (l->why == NULL) return SCR_ERR_OOM();
   rc = list_down_note_list(l, tool_param(params, "SCR_EXCLUDE_NODES"), "excluded by SCR_EXCLUDE_NODES");
   if (rc == SCR_SUCCESS) rc = list_down_note_list(l, l->down, "named as down");
   if (rc == SCR_SUCCESS) list_down_ask(l);
-  if (rc == SCR_SUCCESS && l->ping && system_has("ping")) rc = list_down_ping(l);
   return rc == SCR_SUCCESS ? list_down_test(l, params) : rc;
 }
 

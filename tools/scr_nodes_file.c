@@ -18,9 +18,9 @@ SCR_FN int nodes_file_main(int argc, char** argv)
 
   while ((c = getopt_long(argc, argv, "d:h", options, NULL)) != -1) {
     if (c != 'd') return tool_answer(c, argv[0], nodes_file_usage, 1);
-    dir = optarg;
+    dir = tool_dir(optarg);
   }
-  if (dir == NULL && optind < argc) dir = argv[optind++];
+  if (dir == NULL && optind < argc) dir = tool_dir(argv[optind++]);
   if (dir == NULL) return tool_usage(argv[0], nodes_file_usage, 1, "the prefix directory is missing: --dir DIR");
   if (optind != argc) return tool_usage(argv[0], nodes_file_usage, 1, "one directory at a time, and nothing after it");
   rc = scr_nodes_file_read(dir, &nodes);

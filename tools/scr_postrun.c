@@ -144,7 +144,7 @@ SCR_FN int postrun_main(int argc, char** argv)
   int                        c, enable = 1, bad = 0;
 
   while ((c = getopt_long(argc, argv, "p:d:j:h", options, NULL)) != -1) {
-    if (c == 'p') prefix = optarg;
+    if (c == 'p') prefix = tool_dir(optarg);
     else if (c == 'd') known = optarg;
     else if (c == 'j') setenv("SCR_JOB_ID", optarg, 1);
     else if (c != OPT_POSTRUN_TIMEOUT) return tool_answer(c, argv[0], postrun_usage, 1);

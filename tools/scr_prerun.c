@@ -11,10 +11,13 @@ static const char prerun_usage[] =
     "With SCR_FLUSH_ASYNC=1 and SCR_FLUSH_TYPE=DAEMON, start the daemon scr_transfer on each node of the allocation.\n"
     "\n"
     "  -p, --prefix DIR   the prefix directory; default: SCR_PREFIX, or else the working directory\n"
+    "      --no-daemons   start none\n"
     "  -h, --help         print this and exit;  --version  print the version and exit\n"
     "\n"
     "The files of earlier runs stay: the flush file tells which checkpoints are in caches that no run could reach.\n"
     "Exit 0 if the allocation is ready, or 1.  With SCR_ENABLE=0 it does nothing.\n";
+
+enum { OPT_PRERUN_NO_DAEMONS = 1001 };
 
 /* Run scr_test_runtime, which prints what is missing.  Returns its exit code. */
 static int prerun_test(void)
@@ -44,32 +47,36 @@ static int prerun_write(const char* prefix)
 }
 
 /*
-** Remove from the halt file of PREFIX that the last run has ended: that was an earlier job, and must not keep this one
-** from a second run if its first one fails before SCR_Init, which removes it too.
+** Remove from the halt file of PREFIX that the last run of JOB, or of one that is not known, has ended: that must not
+** keep us from a second run if the first one fails before SCR_Init, which removes it too.
 */
-static int prerun_forget_end(const char* prefix)
+static int prerun_forget_end(const char* prefix, const char* job)
 {
   scr_record file;
   int        ended, rc = scr_record_read(&file, prefix, "halt.scr");
 
-  ended = rc == SCR_SUCCESS && halt_is_over(file.h);
+  ended = rc == SCR_SUCCESS && scr_halt_is_over(file.h, job);
   scr_record_close(&file, rc, 0);
   if (!ended) return rc;
   rc = scr_record_open(&file, prefix, "halt.scr");
-  if (rc == SCR_SUCCESS && halt_is_over(file.h)) scr_hash_unset(file.h, "ExitReason");
+  if (rc == SCR_SUCCESS && scr_halt_is_over(file.h, job)) scr_halt_unset(file.h, SCR_HALT_REASON);
   return scr_record_close(&file, rc, 1);
 }
 
 SCR_FN int prerun_main(int argc, char** argv)
 {
-  static const struct option options[] = {{"prefix", required_argument, NULL, 'p'}, TOOL_OPTIONS, {NULL, 0, NULL, 0}};
+  static const struct option options[] = {{"prefix", required_argument, NULL, 'p'},
+                                          {"no-daemons", no_argument, NULL, OPT_PRERUN_NO_DAEMONS},
+                                          TOOL_OPTIONS,
+                                          {NULL, 0, NULL, 0}};
   const char*                prefix = tool_prefix();
   scr_hash*                  params;
-  int                        c, enable = 1, rc;
+  int                        c, enable = 1, daemons = 1, rc;
 
   while ((c = getopt_long(argc, argv, "p:h", options, NULL)) != -1) {
-    if (c != 'p') return tool_answer(c, argv[0], prerun_usage, 1);
-    prefix = optarg;
+    if (c == OPT_PRERUN_NO_DAEMONS) daemons = 0;
+    else if (c != 'p') return tool_answer(c, argv[0], prerun_usage, 1);
+    else prefix = tool_dir(optarg);
   }
   if (optind != argc) return tool_usage(argv[0], prerun_usage, 1, "there is nothing to say after the options");
   params = tool_params(prefix);
@@ -77,9 +84,11 @@ SCR_FN int prerun_main(int argc, char** argv)
   if (rc == SCR_SUCCESS && enable && prerun_test() != 0)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the allocation is not ready: a program is missing");
   if (rc == SCR_SUCCESS && enable) rc = prerun_write(prefix);
-  if (rc == SCR_SUCCESS && enable && prerun_forget_end(prefix) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  if (rc == SCR_SUCCESS && enable && prerun_forget_end(prefix, scr_param_job(params)) != SCR_SUCCESS)
+    scr_warn("%s", scr_err_text);
   if (rc == SCR_SUCCESS && enable && scavenge_sweep(prefix) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
-  if (rc == SCR_SUCCESS && enable && transfer_is_used(params) && transfer_start(params, prefix) != SCR_SUCCESS)
+  if (rc == SCR_SUCCESS && enable && daemons && transfer_is_used(params) &&
+      transfer_start(params, prefix) != SCR_SUCCESS)
     scr_warn("%s; a thread of each rank copies in place of the daemons", scr_err_text);
   scr_hash_delete(&params);
   return rc == SCR_SUCCESS ? 0 : tool_fail(argv[0], 1, scr_err_text);

@@ -5,8 +5,9 @@ static const char report_usage[] =
     "scr_report [OPTIONS] [DIR]\n"
     "Tell what the runs on the prefix directory DIR did with their time, from the log, written with SCR_LOG_ENABLE=1, "
     "and\n"
-    "the index: runs, failures, checkpoints, flushes and restarts, bandwidths, and the time that they and lost work "
-    "took.\n"
+    "the index: runs, failures, checkpoints, flushes and restarts, bandwidths, the time that they and lost work took, "
+    "which\n"
+    "nodes failed, and why runs were halted.\n"
     "\n"
     "  -o, --output FILE   write a page of HTML, which needs nothing but a browser; - for stdout\n"
     "  -f, --logfile FILE  another log than <prefix>/.scr/log\n"
@@ -38,7 +39,8 @@ typedef struct {
   double       safe; /* seconds after which the last complete checkpoint was */
   report_fate  fate;
   char         job[80], host[80], why[200];
-  int          procs, nodes, restarted, checkpoints, over; /* over: its program has ended */
+  int          procs, nodes, restarted, checkpoints;
+  int          unsure; /* 1: it may have lasted longer */
   report_span* span;
   int          spans;
 } report_run;
@@ -56,13 +58,26 @@ typedef struct {
   double bytes, seconds;
 } report_copy;
 
+/* What happened several times: a node failed, or runs were halted for a reason. */
 typedef struct {
-  report_run*  run;
-  int          runs;
-  report_copy* copy[REPORT_TRANSFERS];
-  int          copies[REPORT_TRANSFERS];
-  scr_log_runs told;
-  int          failed; /* no memory */
+  char    what[200], why[200]; /* the node and the reason of the last time, or the reason and "" */
+  int     times;
+  int64_t last;
+} report_count;
+
+typedef struct {
+  report_count* count;
+  int           n;
+} report_counts;
+
+typedef struct {
+  report_run*   run;
+  int           runs;
+  report_copy*  copy[REPORT_TRANSFERS];
+  int           copies[REPORT_TRANSFERS];
+  scr_log_runs  told;
+  report_counts nodes, halts;
+  int           failed; /* no memory */
 } report_all;
 
 /* The seconds of all runs, and what they were spent on. */
@@ -147,6 +162,39 @@ static void report_add_span(report_all* a, report_run* r, const char* line, cons
   }
 }
 
+/* WHAT happened at WHEN, and why if WHY is not "". */
+static void report_add_count(report_all* a, report_counts* l, const char* what, const char* why, int64_t when)
+{
+  report_count* c;
+  int           i;
+
+  for (i = 0; i < l->n && strcmp(l->count[i].what, what) != 0; i++) continue;
+  if (i == l->n && !scr_grow(&l->count, l->n, sizeof *l->count)) {
+    a->failed = 1;
+    return;
+  }
+  c = &l->count[i];
+  if (i == l->n) {
+    memset(c, 0, sizeof *c);
+    snprintf(c->what, sizeof c->what, "%s", what);
+    l->n++;
+  }
+  snprintf(c->why, sizeof c->why, "%s", why);
+  c->times++;
+  c->last = when;
+}
+
+/* LINE tells that a node failed at WHEN: its note is `<node>: <reason>`. */
+static void report_add_node(report_all* a, const char* line, int64_t when)
+{
+  char  node[200];
+  char* why;
+
+  if (!scr_log_value(line, "note", node, sizeof node)) return;
+  if ((why = strstr(node, ": ")) != NULL) *why = '\0', why += 2;
+  report_add_count(a, &a->nodes, node, why != NULL ? why : "", when);
+}
+
 /* Read LINE of the log, which was written at WHEN. */
 static void report_visit(const char* line, int64_t when, void* arg)
 {
@@ -156,16 +204,22 @@ static void report_visit(const char* line, int64_t when, void* arg)
   int         i;
 
   if (scr_log_value(line, "event", word, sizeof word)) {
-    if (scr_log_runs_add(&a->told, line, word, when) && a->runs > 0) report_now(a)->fate = REPORT_FAILED;
+    int runs = a->told.runs, failed = scr_log_runs_add(&a->told, line, word, when);
+    if (a->told.runs > runs && (r = report_now(a)) != NULL) {
+      if (failed) r->fate = REPORT_FAILED;
+      r->last = a->told.end;
+      r->unsure = a->told.unsure;
+    }
     if (strcmp(word, "START") == 0) report_begin(a, line, when);
-    if ((r = report_now(a)) == NULL) return;
-    if (when > r->last && !r->over) r->last = when; /* what comes later is the wait for the next run */
-    r->over |= strcmp(word, "RUN_END") == 0;
+    if (strcmp(word, "NODE_FAIL") == 0) report_add_node(a, line, when);
+    if ((r = report_now(a)) == NULL || a->told.begin == 0) return; /* a line between two runs */
+    r->last = a->told.last;
     if (strcmp(word, "RESTART_SUCCESS") == 0) r->restarted = 1;
     if (strcmp(word, "END") == 0 && r->fate == REPORT_OPEN) r->fate = REPORT_ENDED;
     if (strcmp(word, "HALT") == 0) {
       r->fate = REPORT_HALTED;
       scr_log_value(line, "note", r->why, sizeof r->why);
+      report_add_count(a, &a->halts, r->why, "", when);
     }
     report_add_span(a, r, line, word, when);
   } else if (scr_log_value(line, "xfer", word, sizeof word)) {
@@ -185,6 +239,8 @@ static void report_free(report_all* a)
   for (i = 0; i < a->runs; i++) scr_free(&a->run[i].span);
   for (i = 0; i < REPORT_TRANSFERS; i++) scr_free(&a->copy[i]);
   scr_free(&a->run);
+  scr_free(&a->nodes.count);
+  scr_free(&a->halts.count);
 }
 
 static double report_length(const report_run* r)
@@ -260,11 +316,29 @@ static void report_share(const char* what, double seconds, const report_sum* s)
   printf("  %-26s%12.1f s  %5.1f %%\n", what, seconds, s->all > 0 ? 100 * seconds / s->all : 0);
 }
 
+/* Print L, whose lines TITLE stands above; nothing if it is empty. */
+static void report_print_counts(const report_counts* l, const char* title)
+{
+  char when[32];
+  int  i;
+
+  if (l->n > 0) printf("%-28s%9s  %s\n", title, "times", "last time");
+  for (i = 0; i < l->n; i++) {
+    const report_count* c = &l->count[i];
+    scr_time_string((time_t)c->last, when, sizeof when);
+    printf("  ");
+    tool_print(c->what);
+    printf("%*d  %s%s", (int)(strlen(c->what) < 26 ? 35 - strlen(c->what) : 9), c->times, when, *c->why ? "  " : "");
+    tool_print(c->why);
+    putchar('\n');
+  }
+}
+
 static void report_print(const report_all* a, const char* prefix)
 {
   report_sum s;
   double     rates[3];
-  int        k, ended = 0;
+  int        k, ended = 0, unsure = 0;
 
   report_add_up(a, &s);
   for (k = 0; k < a->runs; k++) ended += a->run[k].fate == REPORT_ENDED || a->run[k].fate == REPORT_HALTED;
@@ -277,12 +351,18 @@ static void report_print(const report_all* a, const char* prefix)
   for (k = 0; k < REPORT_BEHIND; k++) report_share(report_kinds[k], s.kind[k], &s);
   report_share("work lost in failures", s.lost, &s);
   report_share("all", s.all, &s);
+  for (k = 0; k < a->runs; k++) unsure += a->run[k].unsure;
+  if (unsure > 0)
+    printf("When %d of the runs ended is not known: the time between failures and the lost work are at least these.\n",
+           unsure);
   printf("Transfers                       count       MB/s: least     median   greatest\n");
   for (k = 0; k < REPORT_TRANSFERS; k++) {
     report_rates(a, k, rates);
     printf("  %-26s%9d %17.1f %10.1f %10.1f\n", report_transfers[k].text, a->copies[k], rates[0] / 1e6, rates[1] / 1e6,
            rates[2] / 1e6);
   }
+  report_print_counts(&a->nodes, "Nodes that failed");
+  report_print_counts(&a->halts, "Runs that were halted");
 }
 
 /* ---- as a page ---- */
@@ -572,6 +652,26 @@ static void report_list(FILE* f, const char* prefix)
   scr_index_close(&index, SCR_SUCCESS, 0);
 }
 
+/* List L under TITLE, unless it is empty. */
+static void report_list_counts(FILE* f, const report_counts* l, const char* title)
+{
+  char when[32];
+  int  i;
+
+  if (l->n == 0) return;
+  fprintf(f, "<h2>%s</h2>\n<div class=\"scroll\"><table><tr><th></th><th>times</th><th>last time</th><th></th></tr>\n",
+          title);
+  for (i = 0; i < l->n; i++) {
+    scr_time_string((time_t)l->count[i].last, when, sizeof when);
+    fprintf(f, "<tr><td class=\"name\">");
+    report_text(f, l->count[i].what);
+    fprintf(f, "</td><td>%d</td><td>%s</td><td>", l->count[i].times, when);
+    report_text(f, l->count[i].why);
+    fprintf(f, "</td></tr>\n");
+  }
+  fprintf(f, "</table></div>\n");
+}
+
 static void report_tile(FILE* f, const char* format, double value, const char* what)
 {
   fprintf(f, "<div><b>");
@@ -604,6 +704,8 @@ static void report_page(FILE* f, const report_all* a, const char* prefix)
   fprintf(f, "</div>\n");
   report_draw_time(f, &s);
   report_draw_runs(f, a);
+  report_list_counts(f, &a->nodes, "Nodes that failed");
+  report_list_counts(f, &a->halts, "Runs that were halted");
   fprintf(f, "<h2>Bandwidths</h2>\n");
   for (k = 0; k < REPORT_TRANSFERS; k++) {
     if (a->copies[k] > 0) report_draw_rates(f, a, k);
@@ -638,7 +740,7 @@ SCR_FN int report_main(int argc, char** argv)
                                           TOOL_OPTIONS,
                                           {NULL, 0, NULL, 0}};
   const char *               prefix, *log = NULL, *output = NULL;
-  char                       path[SCR_MAX_FILENAME], whole[PATH_MAX];
+  char                       path[SCR_MAX_FILENAME];
   report_all                 a;
   int                        c, rc;
 
@@ -648,14 +750,14 @@ SCR_FN int report_main(int argc, char** argv)
     else return tool_answer(c, argv[0], report_usage, 1);
   }
   if (argc - optind > 1) return tool_usage(argv[0], report_usage, 1, "only one directory at a time");
-  prefix = optind < argc ? argv[optind] : tool_prefix();
+  prefix = optind < argc ? tool_dir(argv[optind]) : tool_prefix();
   rc = log != NULL ? scr_fmt(path, sizeof path, "%s", log) : scr_record_path(prefix, "log", path, sizeof path);
   memset(&a, 0, sizeof a);
   if (rc == SCR_SUCCESS) rc = scr_log_read(path, report_visit, &a);
   if (rc == SCR_SUCCESS && a.failed) rc = SCR_ERR_OOM();
   if (rc == SCR_SUCCESS && a.runs == 0) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the log %s has no run", path);
   if (rc == SCR_SUCCESS && output == NULL) report_print(&a, prefix);
-  else if (rc == SCR_SUCCESS) rc = report_write(&a, realpath(prefix, whole) != NULL ? whole : prefix, output);
+  else if (rc == SCR_SUCCESS) rc = report_write(&a, prefix, output);
   report_free(&a);
   if (rc != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
   return fflush(stdout) == 0 ? 0 : 1;

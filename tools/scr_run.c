@@ -1,7 +1,7 @@
 /* scr_run, scr_srun, scr_mpirun - run a program in an allocation, again after failures, and save what it leaves. */
 #include "halt.h"
 #include "launch.h"
-#include "log.h"
+#include "transfer.h"
 
 /* The usage of each of the three names. */
 #define RUN_USAGE(arguments)                                                                                           \
@@ -16,7 +16,8 @@
       "  -p, --prefix DIR         the prefix directory; default: SCR_PREFIX, or else the working directory\n"          \
       "      --runs N             at most N runs, -1 for any number; default: SCR_RUNS, or else 1\n"                   \
       "      --min-nodes N        the nodes that a run needs; default: SCR_MIN_NODES, or else those of the run "       \
-      "before\n"                                                                                                       \
+      "before,\n"                                                                                                      \
+      "                           or those that the launcher's arguments ask for\n"                                    \
       "      --wait N             seconds between two runs; default: SCR_RUN_WAIT, or else 60\n"                       \
       "      --watchdog           end a run that makes no progress, as scr_watchdog --help says; also "                \
       "SCR_WATCHDOG=1\n"                                                                                               \
@@ -37,36 +38,59 @@
       "arguments name\n"                                                                                               \
       "hosts.  Spare nodes of the allocation take part when others fail.  A run that ends with 0, or for which "       \
       "scr_halt set\n"                                                                                                 \
-      "a condition, is the last; SIGTERM and SIGINT end it, and then scr_run saves what it left.\n"                    \
+      "a condition, is the last.  SIGTERM, SIGINT and SIGHUP end it: the launcher gets SIGTERM, and after "            \
+      "SCR_RUN_GRACE\n"                                                                                                \
+      "seconds (60) SIGKILL; then scr_run saves what it left.  The program gets the signals of SCR_SIGNALS.  Before "  \
+      "the\n"                                                                                                          \
+      "first run, a checkpoint is saved that the last one left in caches, unless this one has the same nodes.\n"       \
+      "After SCR_RUN_LOOPS runs (2; 0: any number) that failed without a newer checkpoint, on nodes that work, the "   \
+      "next\n"                                                                                                         \
+      "one starts from an older one; if that gets no further, the job ends.\n"                                         \
       "With SCR_ENABLE=0 the program only runs once.\n"                                                                \
-      "Exit 1 if there was no run, 2 if the arguments are wrong, else with the exit code of the last one.\n"
+      "Exit 0 if the program is done; 3 if it was halted, by a condition or a signal, and is to be submitted again; "  \
+      "1 "                                                                                                             \
+      "if\n"                                                                                                           \
+      "there was no run, 2 if the arguments are wrong, else with the exit code of the last run.\n"
 
 static const char run_usage[] = RUN_USAGE("scr_run [OPTIONS] LAUNCHER ARGUMENTS...\n");
 static const char run_usage_srun[] = RUN_USAGE("scr_srun [OPTIONS] ARGUMENTS OF SRUN...\n");
 static const char run_usage_mpirun[] = RUN_USAGE("scr_mpirun [OPTIONS] ARGUMENTS OF MPIEXEC...\n");
 
-#define RUN_STEP_SECONDS 30  /* until the job step of a launcher shows up */
-#define RUN_TEST_SECONDS 900 /* for the tests of all nodes */
+#define RUN_STEP_SECONDS  30  /* until the job step of a launcher shows up */
+#define RUN_TEST_SECONDS  900 /* for the tests of all nodes */
+
+#define RUN_HALTED        3  /* the exit code: to be submitted again */
+#define RUN_GRACE_SECONDS 60 /* for a program to end, after a signal that ends us */
 
 typedef struct {
   const char *prefix, *hosts_file, *run_cmd, *restart_cmd;
-  int64_t     runs, min_nodes, wait; /* runs: -1 for any number; min_nodes 0: not given; -2: not given */
+  int64_t     runs, min_nodes, wait, grace, loops; /* runs: -1 for any number; min_nodes 0: not given; -2: not given */
   int         watchdog;
   launcher    launch; /* with the program behind its arguments, unless run_cmd has it */
   const char* usage;
   scr_hash*   params;
   hosts       nodes, down; /* of the allocation; and those of them that have failed at any time */
   double      start;
+  struct stat recorded; /* the nodes file before the first run; all zeros if there was none */
+  int         asked;    /* 1: a signal of SCR_SIGNALS has asked the program to end */
+  int         far;      /* the number of the newest checkpoint that a run has written, */
+  int         tried;    /* how many runs have failed without a newer one, */
+  int         back;     /* and 1: this one has started from an older one */
 } run_job;
 
 static volatile sig_atomic_t run_signal; /* that has asked us to end; 0: none */
-static volatile pid_t        run_child;  /* the launcher; 0: none runs */
+static volatile sig_atomic_t run_other;  /* another signal, between two runs; 0: none */
 
-/* Pass on a signal that asks us to end to the launcher. */
+static int run_signal_ends(int number)
+{
+  return number == SIGTERM || number == SIGINT || number == SIGHUP;
+}
+
+/* A signal, while no run goes on. */
 static void run_on_signal(int number)
 {
-  run_signal = number;
-  if (run_child > 0) kill(run_child, number);
+  if (run_signal_ends(number)) run_signal = number;
+  else run_other = number;
 }
 
 /* Print a line about a step, with the time. */
@@ -85,16 +109,20 @@ static SCR_FORMAT(1, 2) void run_say(const char* format, ...)
   fflush(stdout);
 }
 
-/* Log EVENT of the run NUMBER, if logging is on; a log that fails is only reported. */
-static void run_log(const run_job* j, const char* event, int number, double seconds)
+/* Log EVENT, after SECONDS, with a note, if logging is on; a log that fails is only reported. */
+static SCR_FORMAT(4, 5) void run_log(const run_job* j, const char* event, double seconds, const char* format, ...)
 {
   log_writer      w;
   scr_log_dataset d = {0, NULL, seconds};
-  char            note[128];
+  char            note[SCR_ERR_TEXT_MAX];
+  va_list         ap;
   int             rc = log_open(&w, j->params, j->prefix);
 
-  snprintf(note, sizeof note, "run=%d", number);
+  va_start(ap, format);
+  vsnprintf(note, sizeof note, format, ap);
+  va_end(ap);
   if (rc == SCR_SUCCESS) rc = scr_log_event(&w.log, event, note, &d);
+  scr_log_end(&w.log);
   if (rc != SCR_SUCCESS) scr_warn("%s", scr_err_text);
 }
 
@@ -136,6 +164,7 @@ static int run_note_down(run_job* j, const char* line)
   if (rc == SCR_SUCCESS) rc = hosts_select(&fresh, &one, &j->down, 0);
   if (rc == SCR_SUCCESS && fresh.n > 0) {
     run_say("node %.*s", (int)strcspn(line, "\n"), line);
+    run_log(j, "NODE_FAIL", scr_wtime() - j->start, "%.*s", (int)strcspn(line, "\n"), line);
     rc = hosts_add(&j->down, name);
   }
   hosts_free(&one);
@@ -147,15 +176,12 @@ static int run_note_down(run_job* j, const char* line)
 static int run_find_down(run_job* j, int first)
 {
   const char* arguments[8];
-  char        secs[32], *known = NULL, *all = NULL, *out = NULL;
+  char *      known = NULL, *all = NULL, *out = NULL;
   const char* line;
   int         n = 0, code, rc = hosts_compress(&j->down, &known);
 
   if (rc == SCR_SUCCESS) rc = hosts_compress(&j->nodes, &all);
-  snprintf(secs, sizeof secs, "--secs=%.0f", scr_wtime() - j->start);
   arguments[n++] = "--reason";
-  arguments[n++] = "--log";
-  arguments[n++] = secs;
   if (first) arguments[n++] = "--free";
   if (j->down.n > 0) arguments[n++] = "--down";
   if (j->down.n > 0) arguments[n++] = known;
@@ -175,19 +201,38 @@ static int run_find_down(run_job* j, int first)
   return rc;
 }
 
-/* The number of nodes that run NUMBER needs. */
-static int64_t run_need(const run_job* j, int number)
+/* What PREFIX has as nodes file; all zeros if it has none. */
+static struct stat run_recorded(const char* prefix)
 {
-  int n = 0;
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+
+  if (scr_record_path(prefix, "nodes.scr", path, sizeof path) != SCR_SUCCESS || stat(path, &st) < 0)
+    memset(&st, 0, sizeof st);
+  return st;
+}
+
+/*
+** The number of nodes that a run needs: those of the run before, if one of this scr_run has written the nodes file; of
+** an earlier job, it may tell of nodes that this one does not have.
+*/
+static int64_t run_need(const run_job* j)
+{
+  struct stat now = run_recorded(j->prefix);
+  int64_t     asked = launch_nodes(&j->launch);
+  int         n = 0;
 
   if (j->min_nodes > 0) return j->min_nodes;
-  return number > 1 && scr_nodes_file_read(j->prefix, &n) == SCR_SUCCESS && n > 0 && n <= j->nodes.n ? n : 1;
+  if ((now.st_ino != j->recorded.st_ino || now.st_mtime != j->recorded.st_mtime) &&
+      scr_nodes_file_read(j->prefix, &n) == SCR_SUCCESS && n > 0 && n <= j->nodes.n)
+    return n;
+  return asked > 0 ? asked : 1;
 }
 
 /* Returns 1 if enough nodes work for run NUMBER; UP receives them. */
 static int run_has_nodes(run_job* j, int number, hosts* up)
 {
-  int64_t need = run_need(j, number);
+  int64_t need = run_need(j);
   int     i;
 
   if (run_find_down(j, number == 1) != SCR_SUCCESS || hosts_select(up, &j->nodes, &j->down, 0) != SCR_SUCCESS) {
@@ -227,7 +272,7 @@ static int run_line(const run_job* j, int number, const hosts* up, char** line)
   scr_buf b = {NULL, 0, 0, 0};
   int     rc;
 
-  if (launch_names_hosts(&j->launch) && j->down.n > 0)
+  if (j->launch.name != NULL && launch_names_hosts(&j->launch) && j->down.n > 0)
     run_say("the arguments of %s name hosts; nodes that do not work are not left out", j->launch.name);
   rc = launch_line(&j->launch, number, up, &j->down, &b);
   run_add_command(j, &b);
@@ -269,24 +314,124 @@ static pid_t run_start_watchdog(const run_job* j, pid_t run)
   return pid;
 }
 
-/* Run LINE of the shell.  Returns its exit code; 128 and the signal that ended it. */
-static int run_program(const run_job* j, const char* line)
+/* What the signal NUMBER asks the program for, as SCR_SIGNALS says; 0: it does not name it. */
+static int run_wishes(const run_job* j, int number)
 {
-  char* command = scr_strdupf("exec %s", line);
-  pid_t pid, watchdog = -1;
-  int   status = 0;
+  const char* text = scr_param_get(j->params, "SCR_SIGNALS");
+  int         of, wishes;
+
+  while (text != NULL && scr_param_signal(&text, &of, &wishes) > 0)
+    if (of == number) return wishes;
+  return 0;
+}
+
+/* Send the signal NAME to the job step of the launcher PID.  Returns 0 if that is not srun in a job of SLURM. */
+static int run_signal_step(const run_job* j, pid_t pid, const char* name)
+{
+  char id[64], *line = NULL, *answer = NULL;
+  int  sent = 0;
+
+  if (!launch_is(&j->launch, "srun") || system_manager(NULL) != SYSTEM_SLURM) return 0;
+  if (system_step_find(pid, id, sizeof id) == SCR_SUCCESS && (line = scr_strdupf("scancel -s %s %s", name, id)) != NULL)
+    sent = system_ask(line, &answer) == SCR_SUCCESS;
+  scr_free(&line);
+  scr_free(&answer);
+  return sent;
+}
+
+/*
+** The signal NUMBER has come while the launcher PID runs.  Those of SCR_SIGNALS go to the program: launchers pass them
+** on, but for srun, which takes those that end it for an order to kill the program.  Any that ends us sets *END, the
+** time at which the launcher is killed.
+*/
+static void run_take(run_job* j, pid_t pid, int number, double* end)
+{
+  int i, wishes = run_wishes(j, number), ends = run_signal_ends(number);
+
+  for (i = 0; i < SCR_NSIGNALS && scr_signals[i].number != number; i++) continue;
+  if (!wishes && !ends) {
+    run_say("signal %s has come, and nothing is done, because SCR_SIGNALS does not name it", scr_signals[i].name);
+    return;
+  }
+  if (wishes & SCR_WISH_HALT) j->asked = 1;
+  if (ends) run_signal = number;
+  if (ends && *end == 0) *end = scr_wtime() + (double)j->grace;
+  if (ends)
+    run_say("signal %s: the program gets %s, and has %lld s to end", scr_signals[i].name, wishes ? "it" : "SIGTERM",
+            (long long)j->grace);
+  if (!(wishes && ends && run_signal_step(j, pid, scr_signals[i].name))) kill(pid, wishes ? number : SIGTERM);
+}
+
+/* The signals that we take: those that end us, those that batch systems send, and those of SCR_SIGNALS. */
+static void run_signals(const run_job* j, sigset_t* set)
+{
+  static const int always[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2};
+  size_t           i;
+
+  sigemptyset(set);
+  for (i = 0; i < sizeof always / sizeof *always; i++) sigaddset(set, always[i]);
+  for (i = 0; i < SCR_NSIGNALS; i++)
+    if (run_wishes(j, scr_signals[i].number)) sigaddset(set, scr_signals[i].number);
+}
+
+/* Catch the signals that we take, but for those that whoever started us has turned off, as nohup does. */
+static void run_catch(const run_job* j)
+{
+  struct sigaction act, old;
+  sigset_t         set;
+  int              i;
+
+  run_signals(j, &set);
+  memset(&act, 0, sizeof act);
+  act.sa_handler = run_on_signal;
+  for (i = 0; i < SCR_NSIGNALS; i++) {
+    int number = scr_signals[i].number;
+    if (sigismember(&set, number) && sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+      sigaction(number, &act, NULL);
+  }
+}
+
+/* Wait for the launcher PID, and take the signals SET, which are blocked.  Returns its status as waitpid does. */
+static int run_wait(run_job* j, pid_t pid, const sigset_t* set)
+{
+  const struct timespec second = {1, 0};
+  double                end = 0;
+  int                   number, status = 0;
+
+  if (run_signal) run_take(j, pid, run_signal, &end); /* it came before */
+  while (waitpid(pid, &status, WNOHANG) == 0) {
+    number = sigtimedwait(set, NULL, &second);
+    if (number > 0 && number != SIGCHLD) run_take(j, pid, number, &end);
+    if (end == 0 || scr_wtime() < end) continue;
+    run_say("the program has not ended within %lld s; it is killed", (long long)j->grace);
+    run_signal_step(j, pid, "KILL");
+    kill(pid, SIGKILL);
+    end = scr_wtime() + 3600;
+  }
+  return status;
+}
+
+/* Run LINE of the shell.  Returns its exit code; 128 and the signal that ended it. */
+static int run_program(run_job* j, const char* line)
+{
+  char*    command = scr_strdupf("exec %s", line);
+  sigset_t set, before;
+  pid_t    pid, watchdog = -1;
+  int      status = 0;
 
   if (command == NULL) return 127;
   fflush(stdout);
+  run_signals(j, &set);
+  sigaddset(&set, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &set, &before);
   if ((pid = fork()) == 0) {
+    sigprocmask(SIG_SETMASK, &before, NULL);
     execl("/bin/sh", "sh", "-c", command, (char*)NULL);
     _exit(127);
   }
-  run_child = pid > 0 ? pid : 0;
-  if (run_signal && pid > 0) kill(pid, SIGTERM); /* it came before */
   if (pid > 0 && j->watchdog) watchdog = run_start_watchdog(j, pid);
-  while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-  run_child = 0;
+  if (pid > 0) status = run_wait(j, pid, &set);
+  sigprocmask(SIG_SETMASK, &before, NULL);
   if (watchdog > 0) {
     kill(watchdog, SIGKILL);
     while (waitpid(watchdog, NULL, 0) < 0 && errno == EINTR) continue;
@@ -296,7 +441,7 @@ static int run_program(const run_job* j, const char* line)
 }
 
 /* Run the program on the nodes UP.  Returns its exit code. */
-static int run_once(const run_job* j, int number, const hosts* up)
+static int run_once(run_job* j, int number, const hosts* up)
 {
   char*  line = NULL;
   double start = scr_wtime();
@@ -305,9 +450,9 @@ static int run_once(const run_job* j, int number, const hosts* up)
   if (run_line(j, number, up, &line) != SCR_SUCCESS) run_say("%s", scr_err_text);
   else {
     run_say("run %d, %d node%s: %s", number, up->n, up->n > 1 ? "s" : "", line);
-    run_log(j, "RUN_START", number, -1);
+    run_log(j, "RUN_START", -1, "run=%d", number);
     code = run_program(j, line);
-    run_log(j, "RUN_END", number, scr_wtime() - start);
+    run_log(j, "RUN_END", scr_wtime() - start, "run=%d", number);
     run_say("run %d has ended after %.1f s, with exit code %d", number, scr_wtime() - start, code);
   }
   scr_free(&line);
@@ -315,24 +460,222 @@ static int run_once(const run_job* j, int number, const hosts* up)
 }
 
 /* Returns 1, and tells why, if the halt file or a signal forbids another run. */
-static int run_is_halted(const run_job* j)
+static int run_is_halted(run_job* j)
 {
-  char why[SCR_ERR_TEXT_MAX];
+  char why[SCR_HALT_TEXT_MAX];
 
+  if (run_other && run_wishes(j, run_other) & SCR_WISH_HALT) j->asked = 1;
+  run_other = 0;
   if (run_signal) run_say("ended by signal %d", (int)run_signal);
-  else if (halt_forbids_run(j->prefix, why, sizeof why)) run_say("there is no other run: %s", why);
+  else if (j->asked) run_say("there is no other run: a signal of SCR_SIGNALS has asked the program to end");
+  else if (halt_forbids_run(j->prefix, why)) run_say("there is no other run: %s", why);
   else return 0;
   return 1;
+}
+
+/* The exit code, if that of the last run was CODE: was the program halted, or is it done? */
+static int run_result(const run_job* j, int code)
+{
+  if (!run_signal && !j->asked && !halt_was_halted(j->prefix, scr_param_job(j->params))) return code;
+  run_say("the program was halted; submit the job again to go on");
+  return RUN_HALTED;
+}
+
+/* ---- restart loops ---- */
+
+/*
+** Save what the runs have left in the caches.  SIGTERM, which ends a whole job, does not end that.  Returns 1 if the
+** newest checkpoint that could be saved is on the prefix.
+*/
+static int run_save(const run_job* j)
+{
+  const char*      arguments[] = {"--prefix", j->prefix, NULL, NULL, NULL};
+  char*            down = NULL;
+  struct sigaction ignore, term, hup;
+  int              code;
+
+  if (j->down.n > 0 && hosts_compress(&j->down, &down) == SCR_SUCCESS) {
+    arguments[2] = "--down";
+    arguments[3] = down;
+  }
+  memset(&ignore, 0, sizeof ignore);
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGTERM, &ignore, &term);
+  sigaction(SIGHUP, &ignore, &hup);
+  run_say("saving what the caches have");
+  code = run_command("scr_postrun", arguments, NULL, 0);
+  if (code != 0) run_say("no checkpoint was saved");
+  sigaction(SIGTERM, &term, NULL);
+  sigaction(SIGHUP, &hup, NULL);
+  scr_free(&down);
+  return code == 0;
+}
+
+/* A checkpoint that a run could start from; id 0: there is none. */
+typedef struct {
+  int  id, number; /* how far it is: the how manieth, counted from the checkpoint that its run started from */
+  char name[SCR_MAX_FILENAME];
+} run_checkpoint;
+
+/* Make C the newest checkpoint below the id BELOW. */
+static void run_find_checkpoint(const run_job* j, int below, run_checkpoint* c)
+{
+  scr_record     file;
+  scr_flush_note note;
+  scr_index      index;
+  scr_index_item it;
+  int            id = below, rc = scr_flush_file_read(&file, j->prefix);
+
+  memset(c, 0, sizeof *c);
+  while ((id = scr_flush_file_before(&file, id)) != 0)
+    if (scr_flush_file_get(&file, id, &note) && note.flags & SCR_FLAG_CHECKPOINT &&
+        note.location & (SCR_LOCATION_CACHE | SCR_LOCATION_PREFIX))
+      break;
+  if ((c->id = id) != 0) {
+    c->number = note.ckpt;
+    snprintf(c->name, sizeof c->name, "%s", note.name);
+  }
+  scr_record_close(&file, rc, 0);
+  rc = scr_index_read(&index, j->prefix);
+  if (rc == SCR_SUCCESS && scr_index_newest(&index, below, NULL, &it) == SCR_SUCCESS && it.id > c->id) {
+    c->id = it.id;
+    c->number = it.desc.ckpt;
+    snprintf(c->name, sizeof c->name, "%s", scr_desc_name(&it.desc));
+  }
+  scr_index_close(&index, rc, 0);
+}
+
+/* Start the next run from a checkpoint before C.  Returns 0 if there is none. */
+static int run_step_back(run_job* j, const run_checkpoint* c)
+{
+  run_checkpoint older;
+
+  run_find_checkpoint(j, c->id, &older);
+  if (older.id == 0 || strcmp(older.name, c->name) == 0) {
+    run_say("there is no other run: there is no older checkpoint to start from; SCR_RUN_LOOPS=0 tries on");
+    return 0;
+  }
+  run_say("the next one starts from %s; `scr_index --current %s` chooses the newer one again", older.name, c->name);
+  run_save(j); /* so that it can be chosen */
+  setenv("SCR_CURRENT", older.name, 1);
+  j->back = 1;
+  j->tried = 0;
+  return 1;
+}
+
+/*
+** A run has failed.  Returns 1 if the next one would only fail as it has: it got no further than those before it.
+** LOST: a node has failed meanwhile, which explains it.  Before that, one starts from an older checkpoint.
+*/
+static int run_loops(run_job* j, int lost)
+{
+  run_checkpoint c;
+  int            back = j->back;
+
+  run_find_checkpoint(j, INT_MAX, &c);
+  if (back) unsetenv("SCR_CURRENT");
+  j->back = 0;
+  if (lost || c.id == 0 || c.number > j->far) {
+    j->tried = 0;
+    if (c.number > j->far) j->far = c.number;
+    return 0;
+  }
+  if (back)
+    run_say("there is no other run: %lld runs from one checkpoint, and one from the checkpoint before it, have failed "
+            "at about the same place; look at the program and its input; SCR_RUN_LOOPS=0 tries on",
+            (long long)j->loops);
+  if (back) return 1;
+  if (j->loops == 0 || ++j->tried < j->loops) return 0;
+  run_say("%d runs from %s have failed without a newer checkpoint", j->tried, c.name);
+  return !run_step_back(j, &c);
+}
+
+/* ---- what caches have ---- */
+
+/* The hosts of the last run, of a walk over the nodes file. */
+static void run_see_node(const char* host, const char* kind, const char* dir, void* arg)
+{
+  hosts* h = (hosts*)arg;
+  char   self[SYSTEM_HOST_MAX] = "";
+
+  if (strcmp(kind, "CNTL") != 0) return;
+  if (scavenge_is_virtual(host, dir) && gethostname(self, sizeof self - 1) == 0) host = self;
+  if (!scavenge_has(h, host) && hosts_add(h, host) != SCR_SUCCESS) scr_oom = 1;
+}
+
+/* Returns 1 if the last run had all nodes of UP, and no others. */
+static int run_same_nodes(const run_job* j, const hosts* up)
+{
+  hosts last = {NULL, 0};
+  int   i, same = scr_nodes_file_walk(j->prefix, run_see_node, &last) == SCR_SUCCESS && last.n == up->n;
+
+  for (i = 0; i < last.n && same; i++) same = scavenge_has(up, last.name[i]);
+  hosts_free(&last);
+  return same;
+}
+
+/*
+** Before the first run: caches may have a newer checkpoint than the prefix, which this run could not load: those of
+** another job, whose caches have another name; or of this one, which runs again on other nodes.
+*/
+static void run_save_earlier(const run_job* j, const hosts* up)
+{
+  scr_record     file;
+  scr_flush_note note;
+  int            same, id = INT_MAX, rc = scr_flush_file_read(&file, j->prefix);
+
+  memset(&note, 0, sizeof note);
+  while (rc == SCR_SUCCESS && (id = scr_flush_file_before(&file, id)) != 0)
+    if (scr_flush_file_get(&file, id, &note) && note.flags & SCR_FLAG_CHECKPOINT) break;
+  scr_record_close(&file, rc, 0);
+  if (rc != SCR_SUCCESS || id == 0 || note.location & SCR_LOCATION_PREFIX) return;
+  same = strcmp(note.job, scr_param_job(j->params)) == 0;
+  if (same && run_same_nodes(j, up)) return;
+  if (same) run_say("this job has left checkpoint %d in caches only, and may run on other nodes now", id);
+  else run_say("job %s has left checkpoint %d in caches only; looking whether it is still there", note.job, id);
+  run_save(j);
+}
+
+/* Before the first run, on the nodes UP: save what an earlier one left; then start the daemons, which saving ends. */
+static void run_prepare_caches(const run_job* j, const hosts* up)
+{
+  run_save_earlier(j, up);
+  if (transfer_is_used(j->params) && transfer_start(j->params, j->prefix) != SCR_SUCCESS)
+    scr_warn("%s; a thread of each rank copies in place of the daemons", scr_err_text);
+}
+
+/* ---- all runs ---- */
+
+/* Print the conditions that are set in the halt file, before the first run: those that hold, and those that will. */
+static void run_tell_conditions(const run_job* j)
+{
+  scr_record  file;
+  char        text[SCR_HALT_TEXT_MAX];
+  const char* job = scr_param_job(j->params);
+  int64_t     end = 0, now = (int64_t)time(NULL), left = system_end(j->params, &end) == SCR_SUCCESS ? end - now : -1;
+  int         holding, rc = scr_record_read(&file, j->prefix, "halt.scr");
+
+  for (holding = 1; holding >= 0 && rc == SCR_SUCCESS; holding--)
+    if (scr_halt_standing(file.h, j->prefix, job, now, left, holding, text) > 0)
+      run_say("%s: %s", holding ? "the run will end at its first checkpoint" : "a halt condition is set", text);
+  scr_record_close(&file, rc, 0);
 }
 
 /* Run the program until a run is the last.  Returns the exit code of that; 1 if there was none. */
 static int run_all(run_job* j)
 {
-  int number = 1, code = 1, more;
+  run_checkpoint c;
+  int            number = 1, code = 1, more, down;
 
+  run_find_checkpoint(j, INT_MAX, &c);
+  j->far = c.number;
   do {
     hosts up = {NULL, 0};
+    down = j->down.n;
     more = run_has_nodes(j, number, &up);
+    if (number == 1) run_prepare_caches(j, &up);
+    if (number == 1) run_tell_conditions(j);
+    else if (more && run_loops(j, j->down.n > down)) more = 0;
     if (more) code = run_once(j, number, &up);
     hosts_free(&up);
     if (!more || code == 0 || run_is_halted(j)) break;
@@ -348,39 +691,21 @@ static int run_all(run_job* j)
 }
 
 /*
-** Before the first run: if the job before this one was killed before it could save its newest checkpoint, and these are
-** its nodes, the checkpoint is still there; but no run of this job would find it, because its cache has another name.
+** The job has ended and is saved, with the exit code CODE: its caches, often memory, need no longer hold that.  Without
+** a batch system the next run may use them, unless the program is done.
 */
-static void run_save_earlier(const run_job* j)
-{
-  const char*    arguments[] = {"--prefix", j->prefix, NULL};
-  scr_record     file;
-  scr_flush_note note;
-  int            id = INT_MAX, rc = scr_flush_file_read(&file, j->prefix);
-
-  memset(&note, 0, sizeof note);
-  while (rc == SCR_SUCCESS && (id = scr_flush_file_before(&file, id)) != 0)
-    if (scr_flush_file_get(&file, id, &note) && note.flags & SCR_FLAG_CHECKPOINT) break;
-  scr_record_close(&file, rc, 0);
-  if (rc != SCR_SUCCESS || id == 0 || note.location & SCR_LOCATION_PREFIX ||
-      strcmp(note.job, scr_param_job(j->params)) == 0)
-    return;
-  run_say("job %s has left checkpoint %d in caches only; looking whether it is still there", note.job, id);
-  run_command("scr_postrun", arguments, NULL, 0);
-}
-
-/* Save what the runs have left in the caches. */
-static void run_save(const run_job* j)
+static void run_clean(const run_job* j, int code)
 {
   const char* arguments[] = {"--prefix", j->prefix, NULL, NULL, NULL};
+  const char* clean = tool_param(j->params, "SCR_CACHE_CLEAN");
   char*       down = NULL;
 
+  if ((clean != NULL && strcmp(clean, "0") == 0) || (code != 0 && system_manager(NULL) == SYSTEM_NONE)) return;
   if (j->down.n > 0 && hosts_compress(&j->down, &down) == SCR_SUCCESS) {
     arguments[2] = "--down";
     arguments[3] = down;
   }
-  run_say("saving what the caches have");
-  if (run_command("scr_postrun", arguments, NULL, 0) != 0) run_say("no checkpoint was saved");
+  run_command("scr_clean", arguments, NULL, 0);
   scr_free(&down);
 }
 
@@ -410,12 +735,17 @@ static int run_prepare(run_job* j)
   if (rc == SCR_SUCCESS) rc = run_default(j, "SCR_RUNS", 1, retries + 1, &j->runs);
   if (rc == SCR_SUCCESS) rc = run_default(j, "SCR_MIN_NODES", 0, 0, &j->min_nodes);
   if (rc == SCR_SUCCESS) rc = run_default(j, "SCR_RUN_WAIT", 0, 60, &j->wait);
+  if (rc == SCR_SUCCESS) rc = run_default(j, "SCR_RUN_GRACE", 0, RUN_GRACE_SECONDS, &j->grace);
+  if (rc == SCR_SUCCESS) rc = run_default(j, "SCR_RUN_LOOPS", 0, 2, &j->loops);
   if (rc == SCR_SUCCESS) rc = run_default(j, "SCR_WATCHDOG", 0, 0, &watchdog);
   j->watchdog = watchdog == 1;
   if (rc == SCR_SUCCESS) rc = launch_prepare(&j->launch);
   if (rc == SCR_SUCCESS)
     rc = j->hosts_file != NULL ? hosts_read_file(&j->nodes, j->hosts_file) : system_nodes(&j->nodes);
   if (rc == SCR_SUCCESS && j->nodes.n == 0) rc = SCR_ERR(SCR_ERR_ARG, "there are no nodes to run on");
+  if (rc == SCR_SUCCESS && j->hosts_file != NULL && (j->launch.slots = scr_hash_new()) != NULL)
+    rc = launch_read_slots(j->launch.slots, j->hosts_file);
+  j->recorded = run_recorded(j->prefix);
   if (rc == SCR_SUCCESS) rc = hosts_compress(&j->nodes, &all);
   if (rc == SCR_SUCCESS && setenv("SCR_NODELIST", all, 1) < 0) rc = SCR_ERR_OOM();
   if (rc == SCR_SUCCESS && system_end(j->params, &end) == SCR_SUCCESS) {
@@ -551,12 +881,13 @@ static int run_command_line(run_job* j, int argc, char** argv)
 }
 
 /* Without the library, run the program once. */
-static int run_bare(const run_job* j)
+static int run_bare(run_job* j)
 {
   hosts here = {NULL, 0};
   char* line = NULL;
   int   code = 1;
 
+  j->grace = RUN_GRACE_SECONDS;
   if (system_nodes(&here) == SCR_SUCCESS && run_line(j, 1, &here, &line) == SCR_SUCCESS) code = run_program(j, line);
   scr_free(&line);
   hosts_free(&here);
@@ -565,15 +896,14 @@ static int run_bare(const run_job* j)
 
 SCR_FN int run_main(int argc, char** argv)
 {
-  run_job          j;
-  struct sigaction act;
-  const char*      arguments[] = {"--prefix", NULL, NULL};
-  char*            real;
-  int              enable = 1, code;
+  run_job     j;
+  const char* arguments[] = {"--prefix", NULL, "--no-daemons", NULL};
+  char*       real;
+  int         enable = 1, code;
 
   memset(&j, 0, sizeof j);
   j.prefix = tool_prefix();
-  j.runs = j.min_nodes = j.wait = -2;
+  j.runs = j.min_nodes = j.wait = j.grace = j.loops = -2;
   j.start = scr_wtime();
   if ((code = run_command_line(&j, argc, argv)) >= 0) return code;
   if ((real = realpath(j.prefix, NULL)) == NULL || !tool_is_dir(real)) {
@@ -581,23 +911,20 @@ SCR_FN int run_main(int argc, char** argv)
     return tool_fail(argv[0], 1, scr_err_text);
   }
   j.prefix = arguments[1] = real;
-  memset(&act, 0, sizeof act);
-  act.sa_handler = run_on_signal;
-  sigaction(SIGTERM, &act, NULL);
-  sigaction(SIGINT, &act, NULL);
   code = 1;
-  if (setenv("SCR_PREFIX", real, 1) < 0 || (j.params = tool_params(real)) == NULL ||
-      scr_param_int(j.params, "SCR_ENABLE", &enable) != SCR_SUCCESS || (enable && run_prepare(&j) != SCR_SUCCESS))
+  if (setenv("SCR_PREFIX", real, 1) == 0 && (j.params = tool_params(real)) != NULL) run_catch(&j);
+  if (j.params == NULL || scr_param_int(j.params, "SCR_ENABLE", &enable) != SCR_SUCCESS ||
+      (enable && run_prepare(&j) != SCR_SUCCESS))
     tool_fail(argv[0], 1, scr_err_text);
   else if (!enable) code = run_bare(&j);
   else if (run_command("scr_prerun", arguments, NULL, 0) == 0) {
-    run_save_earlier(&j);
-    code = run_all(&j);
-    run_save(&j);
+    code = run_result(&j, run_all(&j));
+    if (run_save(&j)) run_clean(&j, code);
     run_say("the end, after %.1f s", scr_wtime() - j.start);
   }
   hosts_free(&j.nodes);
   hosts_free(&j.down);
+  scr_hash_delete(&j.launch.slots);
   scr_hash_delete(&j.params);
   free(real);
   return code;

@@ -93,7 +93,7 @@ SCR_FN int scavenge_main(int argc, char** argv)
 
   memset(&o, 0, sizeof o);
   while ((c = getopt_long(argc, argv, "i:t:p:j:u:d:f:h", options, NULL)) != -1) {
-    if (c == 't' || c == 'p') prefix = optarg;
+    if (c == 't' || c == 'p') prefix = tool_dir(optarg);
     else if (c == 'j') o.jobset = optarg;
     else if (c == 'u') o.up = optarg;
     else if (c == 'd') o.down = optarg;

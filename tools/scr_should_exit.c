@@ -61,13 +61,13 @@ static int should_exit_up(const should_exit* s, const scr_hash* params, int* n)
   return rc;
 }
 
-/* Returns 1 if the script should end.  TEXT says why, or why not; after an error it is the error. */
+/* Returns 1 if the script should end.  TEXT, of N bytes, says why, or why not; after an error it is the error. */
 static int should_exit_decide(const should_exit* s, const scr_hash* params, char* text, size_t n)
 {
   int64_t need = 0;
   int     up = 0, rc;
 
-  if (halt_forbids_run(s->prefix, text, n)) return 1;
+  if (halt_forbids_run(s->prefix, text)) return 1;
   if (s->runs == 0) {
     snprintf(text, n, "no runs are left");
     return 1;
@@ -90,13 +90,13 @@ SCR_FN int should_exit_main(int argc, char** argv)
                                           TOOL_OPTIONS,
                                           {NULL, 0, NULL, 0}};
   should_exit                s = {NULL, NULL, -1, -1};
-  char                       text[SCR_ERR_TEXT_MAX + 64];
+  char                       text[SCR_HALT_TEXT_MAX];
   scr_hash*                  params;
   int                        c, verbose = 0, end;
 
   s.prefix = tool_prefix();
   while ((c = getopt_long(argc, argv, "p:vh", options, NULL)) != -1) {
-    if (c == 'p') s.prefix = optarg;
+    if (c == 'p') s.prefix = tool_dir(optarg);
     else if (c == 'v') verbose = 1;
     else if (c == OPT_EXIT_DOWN) s.down = optarg;
     else if (c == OPT_EXIT_RUNS && strcmp(optarg, "-1") == 0) s.runs = -1;

@@ -56,7 +56,7 @@ SCR_FN int test_runtime_main(int argc, char** argv)
     verbose = 1;
   }
   if (optind != argc) return tool_usage(argv[0], test_runtime_usage, 1, "there is nothing to say after the options");
-  if (verbose) printf("%s: the resource manager is %s\n", tool_name(argv[0]), system_names[kind]);
+  if (verbose) printf("%s: the resource manager is %s\n", tool_name(argv[0]), scr_manager_names[kind]);
   for (i = 0; i < sizeof test_runtime_programs / sizeof *test_runtime_programs; i++)
     if (test_runtime_programs[i].kind == kind || test_runtime_programs[i].kind == SYSTEM_NONE)
       bad |= test_runtime(argv[0], test_runtime_programs[i].name, test_runtime_programs[i].purpose,

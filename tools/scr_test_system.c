@@ -74,6 +74,7 @@ typedef struct {
   test_system_node*    node;             /* [nodes.n] */
   test_system_measure* measure;          /* [nodes.n][ndirs] */
   int                  count[3];         /* the results of each kind */
+  int                  processes;        /* that the launcher starts */
   int                  keep;             /* 1: the outputs of the runs explain a failure */
   double               killed, returned; /* when the failure was made; when the launcher returned after it; or 0 */
   system_task*         task;             /* of nodes; or scr_run, and what makes the failure */
@@ -168,7 +169,7 @@ static void test_system_add_remains(const test_system* t, const char* base, int 
     if (k > 0) snprintf(job, sizeof job, "%s.%s", t->tag, test_system_runs[k - 1]);
     if (k > 0) rc = dirs_of_job(t->params, base, NULL, job, path, sizeof path);
     scr_buf_add(b, " ", 1);
-    if (rc == SCR_SUCCESS) tool_quote(b, path);
+    if (rc == SCR_SUCCESS) scr_buf_quote(b, path);
   }
 }
 
@@ -180,7 +181,7 @@ static char* test_system_command(const test_system* t, const char* name, int i)
   int     k, removes = strcmp(name, "remove") == 0;
 
   system_sibling("scr_test_system", path, sizeof path);
-  tool_quote(&b, path);
+  scr_buf_quote(&b, path);
   snprintf(text, sizeof text, " --part %s", name);
   scr_buf_add(&b, text, strlen(text));
   snprintf(text, sizeof text, " %s %" PRIu64 " %d %d", t->tag, t->size, i, t->nodes.n);
@@ -191,7 +192,7 @@ static char* test_system_command(const test_system* t, const char* name, int i)
       continue;
     }
     scr_buf_add(&b, " ", 1);
-    tool_quote(&b, t->dir[k].path);
+    scr_buf_quote(&b, t->dir[k].path);
   }
   scr_buf_add(&b, "", 1);
   if (b.failed) scr_buf_free(&b);
@@ -227,14 +228,14 @@ static int test_system_find(const test_system* t, const char* host)
 static void test_system_heard(system_task* task)
 {
   test_system_node* n = &test_system_now.node[task - test_system_now.task];
-  double            start = task->end - PARTS_SECONDS, now = scr_wtime(), here, there;
+  double            now = scr_wtime(), here, there;
 
   if (*n->host != '\0' || task->out.n == 0) return;
   here = (double)scr_time_usec() / 1e6;
   scr_buf_add(&task->out, "", 1);
   if (sscanf(task->out.p, "host %255s %lf", n->host, &there) == 2) {
     n->low = there - here;
-    n->high = there - here + (now - start);
+    n->high = there - here + (now - task->began);
   } else {
     *n->host = '\0';
   }
@@ -269,17 +270,21 @@ static void test_system_take(test_system* t, int i, const char* text)
 /* Run the part NAME on each of UP; those that do not answer are down from now on, and reported. */
 static int test_system_run_part(test_system* t, const char* name, int report)
 {
-  hosts        up = {NULL, 0}, none = {NULL, 0};
-  char**       command = (char**)scr_malloc(((size_t)t->nodes.n + 1) * sizeof *command);
-  const char** argv = NULL;
-  int          i, bad = 0, rc = command == NULL ? SCR_ERR_OOM() : test_system_left(t, &none, &up);
+  hosts      up = {NULL, 0}, none = {NULL, 0};
+  char**     command = (char**)scr_malloc(((size_t)t->nodes.n + 1) * sizeof *command);
+  remote_job job;
+  int        i, bad = 0, rc = command == NULL ? SCR_ERR_OOM() : test_system_left(t, &none, &up);
 
+  memset(&job, 0, sizeof job);
+  job.nodes = &up;
+  job.command = (const char* const*)command;
+  job.seconds = PARTS_SECONDS;
+  if (strcmp(name, "write") == 0) job.heard = test_system_heard;
   for (i = 0; i < up.n && rc == SCR_SUCCESS; i++)
     if ((command[i] = test_system_command(t, name, test_system_find(t, up.name[i]))) == NULL) rc = SCR_ERR_OOM();
-  if (rc == SCR_SUCCESS && (t->task = system_tasks_make(&up, (const char* const*)command, &argv)) == NULL)
-    rc = SCR_ERR_OOM();
-  for (i = 0; i < up.n && rc == SCR_SUCCESS && strcmp(name, "write") == 0; i++) t->task[i].heard = test_system_heard;
-  if (rc == SCR_SUCCESS) system_run(t->task, up.n, PARTS_SECONDS);
+  if (rc == SCR_SUCCESS) rc = remote_begin(&job);
+  t->task = job.task;
+  if (rc == SCR_SUCCESS) rc = remote_run(&job);
   for (i = 0; i < up.n && rc == SCR_SUCCESS; i++) {
     system_task* task = &t->task[i];
     if (task->status == 0) {
@@ -298,10 +303,10 @@ static int test_system_run_part(test_system* t, const char* name, int report)
   }
   if (report && bad == 0 && up.n > 0 && rc == SCR_SUCCESS)
     test_system_say(t, TEST_SYSTEM_OK, "remote", NULL, "commands run on %d of %d nodes", up.n, t->nodes.n);
-  system_tasks_free(&t->task, up.n);
+  remote_free(&job);
+  t->task = NULL;
   for (i = 0; command != NULL && i < up.n; i++) scr_free(&command[i]);
   scr_free(&command);
-  scr_free(&argv);
   hosts_free(&up);
   return rc;
 }
@@ -335,12 +340,12 @@ static int test_system_health(test_system* t)
 static void test_system_names(test_system* t)
 {
   double most = 0, ahead;
-  int    i, k, bad = 0, answers = 0, far = -1;
+  int    i, k, bad = 0, others = 0, far = -1;
 
   for (i = 0; i < t->nodes.n; i++) {
     const test_system_node* n = &t->node[i];
     if (*n->host == '\0') continue;
-    answers++;
+    others += !system_is_here(t->nodes.name[i]);
     if ((k = test_system_find(t, n->host)) != i) {
       test_system_say(t, TEST_SYSTEM_FAILED, "names", "SCR_NODELIST has to list nodes by the names they have",
                       "%s calls itself %s", t->nodes.name[i], n->host);
@@ -352,14 +357,17 @@ static void test_system_names(test_system* t)
       far = i;
     }
   }
-  if (bad == 0 && answers > 0)
-    test_system_say(t, TEST_SYSTEM_OK, "names", NULL, "the nodes have the names of the list");
+  if (others == 0 && bad == 0) {
+    test_system_say(t, TEST_SYSTEM_UNKNOWN, "names", "they need other nodes", "only this node has answered");
+    test_system_say(t, TEST_SYSTEM_UNKNOWN, "clocks", "they need other nodes", "only this node has answered");
+    return;
+  }
+  if (bad == 0) test_system_say(t, TEST_SYSTEM_OK, "names", NULL, "the nodes have the names of the list");
   if (most > TEST_SYSTEM_SKEW)
     test_system_say(t, TEST_SYSTEM_FAILED, "clocks", "let NTP set them: halt conditions and logs compare times",
                     "that of %s is %.1f s %s that of this node", t->nodes.name[far], most,
                     t->node[far].low > 0 ? "ahead of" : "behind");
-  else if (answers > 0)
-    test_system_say(t, TEST_SYSTEM_OK, "clocks", NULL, "they differ by less than %.0f s", TEST_SYSTEM_SKEW);
+  else test_system_say(t, TEST_SYSTEM_OK, "clocks", NULL, "they differ by less than %.0f s", TEST_SYSTEM_SKEW);
 }
 
 /* Report the errors in directory K.  Returns the number of nodes without one. */
@@ -518,7 +526,7 @@ static int test_system_nodes(test_system* t)
                     "only %s is known", all);
   else if (rc == SCR_SUCCESS)
     test_system_say(t, TEST_SYSTEM_OK, "nodes", NULL, "%d of %s: %s", t->nodes.n,
-                    system_manager(NULL) == SYSTEM_NONE ? "the list" : system_names[system_manager(NULL)], all);
+                    system_manager(NULL) == SYSTEM_NONE ? "the list" : scr_manager_names[system_manager(NULL)], all);
   scr_free(&all);
   if (rc == SCR_SUCCESS) rc = test_system_run_part(t, "write", 1);
   if (rc == SCR_SUCCESS) rc = test_system_run_part(t, "read", 0);
@@ -532,6 +540,153 @@ static int test_system_nodes(test_system* t)
   }
   for (k = 0; k < t->ndirs; k++)
     if (strcmp(t->dir[k].kind, "control") != 0) test_system_space(t, k);
+  return rc;
+}
+
+/* ---- tests of the job ---- */
+
+/* The value of NAME in ANSWER, words NAME=VALUE of scontrol; the caller frees it.  NULL if there is none. */
+static char* test_system_field(const char* answer, const char* name)
+{
+  const char* at;
+  size_t      n = strlen(name);
+
+  for (at = answer; (at = strstr(at, name)) != NULL; at += n)
+    if (at[n] == '=' && (at == answer || strchr(" \t\n", at[-1]) != NULL))
+      return scr_strdupf("%.*s", (int)strcspn(at + n + 1, " \t\r\n"), at + n + 1);
+  return NULL;
+}
+
+/* What `scontrol show job` says of this job of SLURM, JOB, into *ANSWER: of this task, if it is an array. */
+static int test_system_ask_job(const char* job, char** answer)
+{
+  const char *array = system_env("SLURM_ARRAY_JOB_ID"), *task = system_env("SLURM_ARRAY_TASK_ID");
+  char*       command = array != NULL && task != NULL ? scr_strdupf("scontrol show job '%s_%s'", array, task)
+                                                      : scr_strdupf("scontrol show job '%s'", job);
+  int         rc = command == NULL ? SCR_ERR_OOM() : system_ask(command, answer);
+
+  scr_free(&command);
+  return rc;
+}
+
+/*
+** Report whether a job of SLURM survives the end of the host on which its script runs: outside of its nodes it does; on
+** one of them, HOST, only if SLURM starts it again, as it does with batch jobs that have REQUEUE.
+*/
+static void test_system_say_batch_host(test_system* t, int inside, const char* host, int requeue)
+{
+  static const char name[] = "batch host";
+
+  if (!inside)
+    test_system_say(t, TEST_SYSTEM_OK, name, NULL,
+                    "this is %s, no node of the job: with --no-kill, the job survives the end of any node", host);
+  else if (requeue)
+    test_system_say(
+        t, TEST_SYSTEM_OK, name, NULL,
+        "the script runs on %s; when that fails, SLURM starts the job again (Requeue=1), unless it has --no-kill",
+        host);
+  else
+    test_system_say(
+        t, TEST_SYSTEM_FAILED, name,
+        "submit it with --requeue and without --no-kill, or call salloc on a host that is no node of it",
+        "the job does not survive %s, where its script runs: nothing starts it again, and with --no-kill it even stays "
+        "RUNNING and does nothing",
+        host);
+}
+
+/* Does this job of SLURM survive the end of the host on which its script runs?  SLURM tells. */
+static void test_system_batch_host(test_system* t)
+{
+  const char* job;
+  char *      answer = NULL, *list = NULL, *host = NULL, *batch = NULL, *requeue = NULL;
+  char        self[SYSTEM_HOST_MAX] = "";
+  hosts       all = {NULL, 0};
+  int         i, known = 0, inside = 0, script;
+
+  if (system_manager(&job) != SYSTEM_SLURM) return;
+  gethostname(self, sizeof self - 1);
+  if (test_system_ask_job(job, &answer) == SCR_SUCCESS) {
+    list = test_system_field(answer, "NodeList");
+    host = test_system_field(answer, "BatchHost");
+    batch = test_system_field(answer, "BatchFlag");
+    requeue = test_system_field(answer, "Requeue");
+    known = list != NULL && batch != NULL && requeue != NULL && hosts_parse(&all, list) == SCR_SUCCESS;
+  }
+  for (i = 0; i < all.n; i++) inside |= system_is_here(all.name[i]);
+  script = known && inside && strcmp(batch, "0") != 0;
+  if (known)
+    test_system_say_batch_host(t, inside, script && host != NULL ? host : self, script && strcmp(requeue, "0") != 0);
+  else
+    test_system_say(t, TEST_SYSTEM_UNKNOWN, "batch host", "`scontrol show job` tells its nodes, BatchFlag and Requeue",
+                    "what becomes of job %s when that fails is not known", job);
+  scr_free(&answer);
+  scr_free(&list);
+  scr_free(&host);
+  scr_free(&batch);
+  scr_free(&requeue);
+  hosts_free(&all);
+}
+
+#define TEST_SYSTEM_ENDING                                                                                             \
+  "SCR_REMOTE_SHELL names what reaches it; else end jobs before SLURM does, by SCR_HALT_SECONDS, "                     \
+  "--signal=B:TERM@120 and scancel -b -s TERM"
+
+/*
+** Can a job of SLURM save what the nodes of ALL have while it ends: after scancel, at its time limit?  srun starts no
+** job steps then, and the commands go by ssh.
+*/
+static int test_system_ask_ending(test_system* t, const hosts* all)
+{
+  scr_buf     b = {NULL, 0, 0, 0};
+  char        path[SCR_MAX_FILENAME];
+  const char* command;
+  remote_job  job;
+  int         i, bad = 0, rc = SCR_SUCCESS;
+
+  system_sibling("scr_copy", path, sizeof path);
+  scr_buf_quote(&b, path);
+  scr_buf_add(&b, " --version", sizeof " --version");
+  command = b.p;
+  memset(&job, 0, sizeof job);
+  job.nodes = all;
+  job.command = &command;
+  job.same = 1;
+  job.seconds = SYSTEM_SECONDS;
+  job.refused = 1;
+  if (b.failed) rc = SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS) rc = remote_begin(&job);
+  if (rc == SCR_SUCCESS) rc = remote_run(&job);
+  for (i = 0; i < all->n && rc == SCR_SUCCESS; i++) {
+    if (job.task[i].status == 0 || bad++ >= 8) continue;
+    test_system_say(t, TEST_SYSTEM_FAILED, "job end", TEST_SYSTEM_ENDING,
+                    "%s: srun starts no job steps in a job that ends, and the remote shell does not reach the node: "
+                    "%.300s",
+                    all->name[i], job.task[i].status == SYSTEM_TIMEOUT ? "no answer" : system_text(&job.task[i], 1));
+  }
+  if (rc == SCR_SUCCESS && bad == 0)
+    test_system_say(t, TEST_SYSTEM_OK, "job end", NULL,
+                    "%s reaches %d node%s without job steps, which srun does not start in a job that ends",
+                    system_env("SCR_REMOTE_SHELL") != NULL ? "SCR_REMOTE_SHELL" : "ssh", all->n, all->n > 1 ? "s" : "");
+  remote_free(&job);
+  scr_buf_free(&b);
+  return rc;
+}
+
+/* The same for the nodes that work; without others than this one, there is nothing to ask. */
+static int test_system_job_end(test_system* t)
+{
+  hosts here = {NULL, 0}, others = {NULL, 0};
+  int   i, rc = SCR_SUCCESS;
+
+  if (system_manager(NULL) != SYSTEM_SLURM) return rc;
+  for (i = 0; i < t->nodes.n && rc == SCR_SUCCESS; i++)
+    if (system_is_here(t->nodes.name[i])) rc = hosts_add(&here, t->nodes.name[i]);
+  if (rc == SCR_SUCCESS) rc = test_system_left(t, &here, &others);
+  if (rc == SCR_SUCCESS && others.n > 0) rc = test_system_ask_ending(t, &others);
+  else if (rc == SCR_SUCCESS)
+    test_system_say(t, TEST_SYSTEM_UNKNOWN, "job end", "it needs other nodes", "only this node has answered");
+  hosts_free(&here);
+  hosts_free(&others);
   return rc;
 }
 
@@ -614,6 +769,9 @@ static const char* test_system_launcher(const test_system* t)
   return t->launch.name != NULL ? tool_name(t->launch.name) : "the launcher";
 }
 
+#define TEST_SYSTEM_WAITS                                                                                              \
+  "it may wait for nodes or processors that it does not get: give it fewer, or end what else runs in the allocation"
+
 /* Does the launcher start processes on nodes of the allocation?  Returns their number in PROCESSES. */
 static int test_system_start(test_system* t, int* processes)
 {
@@ -632,6 +790,9 @@ static int test_system_start(test_system* t, int* processes)
     test_system_say(t, TEST_SYSTEM_FAILED, "launch", "SCR_NODELIST has to list the nodes by the names they have",
                     "%s runs on %s, which is not of the allocation", test_system_launcher(t),
                     *other != '\0' ? other : "nothing");
+  else if (rc == SCR_SUCCESS && status == SYSTEM_TIMEOUT)
+    test_system_say(t, TEST_SYSTEM_FAILED, "launch", TEST_SYSTEM_WAITS, "%s has not run `uname -n` within %lld s: %.*s",
+                    test_system_launcher(t), (long long)t->timeout, (int)strcspn(out, "\n"), out);
   else if (rc == SCR_SUCCESS)
     test_system_say(t, TEST_SYSTEM_FAILED, "launch", "give the launcher and its arguments behind the options",
                     "%s failed with exit code %d: %.*s", test_system_launcher(t), status, (int)strcspn(out, "\n"), out);
@@ -641,9 +802,23 @@ static int test_system_start(test_system* t, int* processes)
   return rc;
 }
 
-#define TEST_SYSTEM_ZERO "scr_run takes this for success, and runs nothing again"
-#define TEST_SYSTEM_NO_RETURN                                                                                          \
-  "srun needs --kill-on-bad-exit=1, or SLURM_KILL_BAD_EXIT=1; else SCR_WATCHDOG=1 ends a run without progress"
+#define TEST_SYSTEM_ZERO     "scr_run takes this for success, and runs nothing again"
+#define TEST_SYSTEM_WATCHDOG "SCR_WATCHDOG=1 ends a run without progress"
+
+/* What to do about a launcher that does not return after a failure. */
+static const char* test_system_no_return(const test_system* t)
+{
+  return launch_is(&t->launch, "srun")
+             ? "srun needs --kill-on-bad-exit=1, or SLURM_KILL_BAD_EXIT=1; else " TEST_SYSTEM_WATCHDOG
+             : TEST_SYSTEM_WATCHDOG;
+}
+
+/* What to do when a run without a node does not start: OTHERWISE, unless the launcher is told where to run. */
+static const char* test_system_elsewhere(const test_system* t, const char* otherwise)
+{
+  return launch_names_hosts(&t->launch) ? "leave the hosts to scr_run: the arguments of the launcher name them"
+                                        : otherwise;
+}
 
 /*
 ** Does the launcher return, with an error, when one of its processes is killed?  They are of the shell: a launcher that
@@ -654,6 +829,7 @@ static int test_system_death(test_system* t, int processes)
   scr_buf       b = {NULL, 0, 0, 0};
   char *        out = NULL, text[SCR_MAX_FILENAME + 32];
   double        seconds = 0;
+  char          advice[256];
   const int64_t limit = t->timeout;
   int           status = 0, rc = SCR_SUCCESS;
 
@@ -668,11 +844,12 @@ static int test_system_death(test_system* t, int processes)
   launch_add(&b, "sh -c");
   launch_add_word(&b, text);
   snprintf(text, sizeof text, "%s/death", t->work);
-  tool_quote(&b, text);
+  scr_buf_quote(&b, text);
   scr_buf_add(&b, "", 1);
   rc = b.failed ? SCR_ERR_OOM() : test_system_launch(t, 1, &t->down, b.p, &out, &status, &seconds);
+  snprintf(advice, sizeof advice, "--program tests it with MPI; %s", test_system_no_return(t));
   if (rc == SCR_SUCCESS && status == SYSTEM_TIMEOUT)
-    test_system_say(t, TEST_SYSTEM_UNKNOWN, "process death", "--program tests it with MPI; " TEST_SYSTEM_NO_RETURN,
+    test_system_say(t, TEST_SYSTEM_UNKNOWN, "process death", advice,
                     "%s has not returned within %lld s after a process, not of MPI, was killed",
                     test_system_launcher(t), (long long)t->timeout);
   else if (rc == SCR_SUCCESS && status == 0)
@@ -710,7 +887,11 @@ static int test_system_avoid(test_system* t)
   if (rc == SCR_SUCCESS) rc = test_system_launch(t, 2, &down, "uname -n", &out, &status, &seconds);
   if (rc == SCR_SUCCESS) rc = test_system_ran_on(t, out, &ran, &lines, other);
   for (i = 0; i < ran.n && strcmp(ran.name[i], victim) != 0; i++) continue;
-  if (rc == SCR_SUCCESS && status != 0)
+  if (rc == SCR_SUCCESS && status == SYSTEM_TIMEOUT)
+    test_system_say(t, TEST_SYSTEM_FAILED, "avoid a node", TEST_SYSTEM_WAITS,
+                    "a second step without %s has not run within %lld s: %.*s", victim, (long long)t->timeout,
+                    (int)strcspn(out, "\n"), out);
+  else if (rc == SCR_SUCCESS && status != 0)
     test_system_say(t, TEST_SYSTEM_FAILED, "avoid a node", "allocate a node more than a run uses",
                     "a second step without %s failed with exit code %d: %.*s", victim, status, (int)strcspn(out, "\n"),
                     out);
@@ -840,10 +1021,12 @@ static int test_system_cycle(test_system* t, const char* dir, const char* progra
                              const char* victim, system_task* task)
 {
   char         run[SCR_MAX_FILENAME], self[SCR_MAX_FILENAME];
-  const char*  kill_words[] = {self, "--part", "kill", dir, command, victim, NULL};
+  char         processes[32];
+  const char*  kill_words[] = {self, "--part", "kill", dir, command, victim, processes, NULL};
   const char** words;
   int          rc = test_system_environment(t, dir);
 
+  snprintf(processes, sizeof processes, "%d", t->processes);
   system_sibling("scr_run", run, sizeof run);
   system_sibling("scr_test_system", self, sizeof self);
   if ((words = test_system_words(t, run, dir, command != NULL ? "2" : "1", program)) == NULL) rc = SCR_ERR_OOM();
@@ -917,12 +1100,15 @@ static void test_system_restart(test_system* t, const char* name, const char* di
   int               result = TEST_SYSTEM_FAILED;
   const char*       how = test_system_logged(dir, "event=REBUILD_SUCCESS") ? ", rebuilt what was lost," : "";
 
-  if (strstr(system_text(lost, 0), ": run 2, ") == NULL)
+  if (t->returned <= 0)
+    test_system_say(t, result = TEST_SYSTEM_UNKNOWN, name, test_system_no_return(t),
+                    "there was no second run, because the launcher has not returned; %s %s.log", last, dir);
+  else if (strstr(system_text(lost, 0), ": run 2, ") == NULL)
     test_system_say(t, result, name, "SCR_MIN_NODES is what a run needs; or allocate a node more",
                     "there was no second run; %s %s.log", last, dir);
   else if (lost->status != 0)
-    test_system_say(t, result, name, NULL, "the second run ended with exit code %d; %s %s.log", lost->status, last,
-                    dir);
+    test_system_say(t, result, name, test_system_elsewhere(t, NULL),
+                    "the second run ended with exit code %d; %s %s.log", lost->status, last, dir);
   else if (same == 0)
     test_system_say(t, result, name, NULL, "the answer is not that of the undisturbed run; %s %s.log", last, dir);
   else if (!test_system_logged(dir, "event=RESTART_SUCCESS"))
@@ -956,6 +1142,23 @@ static void test_system_node_death(test_system* t, const char* victim, const cha
                     down + strlen(mark));
 }
 
+/* Report that the part `kill`, of a NODE or a process, has printed in TASK that it has killed nothing. */
+static void test_system_not_killed(test_system* t, const char* name, const char* dir, system_task* task, int node)
+{
+  static const char running[] = "the program has to run on for some time after its first checkpoint";
+  char*             why = system_text(task, 0);
+  const char*       advice = running;
+
+  if (node && strncmp(why, "killing ", 8) == 0)
+    advice = "--kill-node is a command that gets the name of a node, makes it fail, and ends with 0";
+  else if (node && *why != '\0') advice = "give the launcher more nodes than this one";
+  if (strncmp(why, "killing ", 8) == 0 && strchr(why, '\n') != NULL) why = strchr(why, '\n') + 1;
+  why[strcspn(why, "\n")] = '\0';
+  test_system_say(t, TEST_SYSTEM_FAILED, name, advice, "nothing was killed: %.300s; its output is in %s.log",
+                  *why != '\0' ? why : "there was no checkpoint in time", dir);
+  t->keep = 1;
+}
+
 /* Report what the launcher did in DIR when a process or, if NODE is set, a node failed.  Returns 1 if one failed. */
 static int test_system_failure(test_system* t, const char* dir, system_task* task, int node)
 {
@@ -965,11 +1168,7 @@ static int test_system_failure(test_system* t, const char* dir, system_task* tas
   int         code = -1;
 
   if (done == NULL || t->killed <= 0) {
-    char* why = strchr(system_text(&task[1], 0), '\n'); /* behind the line that it begins */
-    test_system_say(t, TEST_SYSTEM_FAILED, name, "the program has to run on for some time after its first checkpoint",
-                    "nothing was killed: %.300s; its output is in %s.log",
-                    t->killed > 0 && why != NULL ? why + 1 : "there was no checkpoint in time", dir);
-    t->keep = 1;
+    test_system_not_killed(t, name, dir, &task[1], node);
     return 0;
   }
   sscanf(done, "killed %255[^\n]", victim);
@@ -984,7 +1183,7 @@ static int test_system_failure(test_system* t, const char* dir, system_task* tas
     test_system_say(t, TEST_SYSTEM_OK, name, NULL, "%s returned %.1f s after %s was killed", test_system_launcher(t),
                     t->returned - t->killed, victim);
   else
-    test_system_say(t, t->program != NULL ? TEST_SYSTEM_FAILED : TEST_SYSTEM_UNKNOWN, name, TEST_SYSTEM_NO_RETURN,
+    test_system_say(t, t->program != NULL ? TEST_SYSTEM_FAILED : TEST_SYSTEM_UNKNOWN, name, test_system_no_return(t),
                     "%s has not returned within %lld s after %s was killed%s", test_system_launcher(t),
                     (long long)t->timeout, victim, t->program != NULL ? "" : ", but its processes were not of MPI");
   return 1;
@@ -1012,7 +1211,8 @@ static int test_system_fail(test_system* t, const char* program, int node, const
     else if (strstr(system_text(&task[0], 0), ": run 2, ") != NULL && task[0].status == 0)
       test_system_say(t, TEST_SYSTEM_OK, "run again", NULL, "a second run, without the node, has ended well");
     else {
-      test_system_say(t, TEST_SYSTEM_FAILED, "run again", "allocate a node more than a run uses",
+      test_system_say(t, TEST_SYSTEM_FAILED, "run again",
+                      test_system_elsewhere(t, "allocate a node more than a run uses"),
                       "there was no second run, or it failed; its output is in %s.log", dir);
       t->keep = 1;
     }
@@ -1030,7 +1230,7 @@ static int test_system_program(test_system* t)
 
   memset(calm, 0, sizeof calm);
   if (rc == SCR_SUCCESS) rc = test_system_cycle(t, dir, t->program, NULL, NULL, calm);
-  made = rc == SCR_SUCCESS && parts_has_checkpoint(dir, "");
+  made = rc == SCR_SUCCESS && parts_has_checkpoint(dir);
   if (rc == SCR_SUCCESS && (calm[0].status != 0 || !made)) {
     test_system_say(t, TEST_SYSTEM_FAILED, "program", "it has to end with 0 and to write checkpoints by the library",
                     "the undisturbed run ended with exit code %d and %s; its output is in %s.log", calm[0].status,
@@ -1050,7 +1250,7 @@ static int test_system_program(test_system* t)
 /* Kill a node while processes only sleep: the program is not given. */
 static int test_system_bare(test_system* t)
 {
-  static const char asleep[] = "sh -c 'h=$(uname -n); [ ! -e killed ] || exit 0; : >up.${h%%.*}; exec sleep 3600'";
+  static const char asleep[] = "sh -c 'h=$(uname -n); [ ! -e killed ] || exit 0; : >up.${h%%.*}.$$; exec sleep 3600'";
   const char*       victim = NULL;
   int               i;
 
@@ -1065,7 +1265,9 @@ static int test_system_bare(test_system* t)
 static const char* test_system_survival(void)
 {
   static const char* const advice[] = {
-      NULL, "--kill-node tests it; SLURM lets a job go on that was submitted with --no-kill",
+      NULL,
+      "--kill-node tests it; SLURM lets a job go on that was submitted with --no-kill, and starts one again that was "
+      "submitted with --requeue",
       "--kill-node tests it; PBS lets a job go on that was submitted with -W tolerate_node_failures=all",
       "--kill-node tests it; LSF lets a job go on in an application profile with DJOB_COMMFAIL_ACTION=KILL_TASKS",
       "--kill-node tests it; ask those who run Flux"};
@@ -1101,7 +1303,10 @@ static int test_system_all(test_system* t)
   else test_system_say(t, TEST_SYSTEM_FAILED, "programs", "install it, or set PATH", "%.500s", out != NULL ? out : "");
   scr_free(&out);
   rc = test_system_nodes(t);
+  if (rc == SCR_SUCCESS) test_system_batch_host(t);
+  if (rc == SCR_SUCCESS) rc = test_system_job_end(t);
   if (rc == SCR_SUCCESS) rc = test_system_start(t, &processes);
+  t->processes = processes;
   if (rc == SCR_SUCCESS && processes > 0 && t->program == NULL) rc = test_system_death(t, processes);
   if (rc == SCR_SUCCESS && processes > 0) rc = test_system_avoid(t);
   if (rc == SCR_SUCCESS && processes > 0 && t->program != NULL) rc = test_system_program(t);

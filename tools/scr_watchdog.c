@@ -98,7 +98,7 @@ SCR_FN int watchdog_main(int argc, char** argv)
   memset(&w, 0, sizeof w);
   w.argv0 = argv[0];
   while ((c = getopt_long(argc, argv, "d:j:t:T:l:h", options, NULL)) != -1) {
-    if (c == 'd') w.dir = optarg;
+    if (c == 'd') w.dir = tool_dir(optarg);
     else if (c == 'j') w.id = optarg;
     else if (c == 'l') w.launcher = optarg;
     else if (c != 't' && c != 'T') return tool_answer(c, argv[0], watchdog_usage, 1);

@@ -39,7 +39,7 @@ static void where_add(where_printed* p, const char* dir)
   if (strcmp(dir, p->last) == 0) return;
   snprintf(p->last, sizeof p->last, "%s", dir);
   scr_buf_add(&p->all, " ", 1);
-  tool_quote(&p->all, dir);
+  scr_buf_quote(&p->all, dir);
   p->shared |= where_has_nodes(dir);
 }
 
@@ -99,7 +99,7 @@ SCR_FN int where_main(int argc, char** argv)
     if (c != 'j') return tool_answer(c, argv[0], where_usage, 1);
     p.json = 1;
   }
-  if (optind < argc) prefix = argv[optind++];
+  if (optind < argc) prefix = tool_dir(argv[optind++]);
   if (optind != argc) return tool_usage(argv[0], where_usage, 1, "one directory at a time, and nothing after it");
   if (p.json) {
     printf("{\"prefix\": ");

@@ -24,11 +24,12 @@ typedef struct system_task {
   double             patience;          /* not 0: seconds that it may be silent: its time begins anew when it prints */
   void (*heard)(struct system_task* t); /* called when it has printed, and when it has ended */
   void (*late)(struct system_task* t);  /* called when its time is over, before it is killed */
+  void*   arg;                          /* for these two */
   scr_buf out;                          /* what it printed, with a NUL behind it */
   int     status;                       /* its exit code; 128 and the signal that ended it; SYSTEM_TIMEOUT */
   pid_t   pid;
   int     fd;
-  double  end; /* when its time is over */
+  double  began, end; /* when it was started, and when its time is over */
 } system_task;
 
 /* What T printed, up to the first end of a line if LINE is set. */
@@ -46,7 +47,8 @@ SCR_FN void system_start(system_task* t, double seconds)
 {
   int fds[2], null;
 
-  t->end = scr_wtime() + seconds;
+  t->began = scr_wtime();
+  t->end = t->began + seconds;
   t->status = 127;
   t->fd = -1;
   t->pid = -1;
@@ -240,8 +242,6 @@ typedef enum {
   SYSTEM_FLUX = SCR_MANAGER_FLUX
 } system_kind;
 
-static const char* const system_names[] = {"none", "SLURM", "PBS", "LSF", "Flux"};
-
 /* The value of the environment variable NAME; NULL if it is not set or empty. */
 SCR_FN const char* system_env(const char* name)
 {
@@ -301,7 +301,7 @@ SCR_FN int system_nodes(hosts* h)
   }
   if (kind != SYSTEM_NONE)
     return SCR_ERR(SCR_ERR_NOT_FOUND, "the environment of %s does not tell the nodes of the job; set SCR_NODELIST",
-                   system_names[kind]);
+                   scr_manager_names[kind]);
   return gethostname(self, sizeof self - 1) == 0 ? hosts_add(h, self) : SCR_ERRNO("cannot get the host name");
 }
 
@@ -371,91 +371,7 @@ SCR_FN int system_is_here(const char* host)
   return n == strcspn(host, ".") && strncmp(host, self, n) == 0;
 }
 
-#define SYSTEM_REMOTE_WORDS 14           /* of a command line that runs a command elsewhere */
-#define SYSTEM_REMOTE_STEP  "scr_remote" /* the name of its job step */
-
-/*
-** Make ARGV the command that runs the shell's line COMMAND on HOST: the shell itself here, else the command of
-** SCR_REMOTE_SHELL, which gets HOST and COMMAND, else srun in a job of SLURM, else ssh.
-*/
-SCR_FN void system_remote(const char** argv, const char* host, const char* command)
-{
-  static const char* const slurm[] = {"srun",    "--nodes=1",    "--ntasks=1", "--overlap",
-                                      "--quiet", "--input=none", "--job-name", SYSTEM_REMOTE_STEP};
-  int                      n = 0;
-
-  if (system_is_here(host)) {
-    argv[n++] = "sh";
-    argv[n++] = "-c";
-  } else if (system_env("SCR_REMOTE_SHELL") != NULL) {
-    argv[n++] = "sh";
-    argv[n++] = "-c";
-    argv[n++] = "exec $SCR_REMOTE_SHELL \"$0\" \"$1\"";
-    argv[n++] = host;
-  } else if (system_manager(NULL) == SYSTEM_SLURM) {
-    while (n < (int)(sizeof slurm / sizeof *slurm)) argv[n] = slurm[n], n++;
-    argv[n++] = "--nodelist";
-    argv[n++] = host;
-    argv[n++] = "sh";
-    argv[n++] = "-c";
-  } else {
-    argv[n++] = "ssh";
-    argv[n++] = "-oBatchMode=yes";
-    argv[n++] = "-oConnectTimeout=10";
-    argv[n++] = "-oServerAliveInterval=15"; /* a node that dies meanwhile is noticed after 45 s */
-    argv[n++] = host;
-  }
-  argv[n++] = command;
-  argv[n] = NULL;
-}
-
-/*
-** Make a task for each of NODES, which runs the shell's line COMMAND[i] there; NULL without memory.  The caller frees
-** *ARGV, their words, and gives the tasks to system_tasks_free.
-*/
-SCR_FN system_task* system_tasks_make(const hosts* nodes, const char* const* command, const char*** argv)
-{
-  size_t       n = (size_t)nodes->n;
-  system_task* task = (system_task*)scr_malloc((n + 1) * sizeof *task);
-  int          i;
-
-  *argv = (const char**)scr_malloc((n + 1) * (SYSTEM_REMOTE_WORDS + 1) * sizeof **argv);
-  if (*argv == NULL) scr_free(&task);
-  for (i = 0; task != NULL && i < nodes->n; i++) {
-    const char** words = *argv + (size_t)i * (SYSTEM_REMOTE_WORDS + 1);
-    system_remote(words, nodes->name[i], command[i]);
-    task[i].argv = words;
-    task[i].both = 1;
-    task[i].fd = -1;
-  }
-  return task;
-}
-
-/*
-** Run the shell's line COMMAND on each of NODES, many at a time, for at most so many SECONDS each.  Returns [n] tasks,
-** which the caller gives to system_tasks_free; NULL without memory.
-*/
-SCR_FN system_task* system_run_on(const hosts* nodes, const char* command, double seconds)
-{
-  const char** same = (const char**)scr_malloc(((size_t)nodes->n + 1) * sizeof *same);
-  const char** argv = NULL;
-  system_task* task;
-  int          i;
-
-  for (i = 0; same != NULL && i < nodes->n; i++) same[i] = command;
-  task = same != NULL ? system_tasks_make(nodes, same, &argv) : NULL;
-  if (task != NULL) system_run(task, nodes->n, seconds);
-  scr_free(&argv);
-  scr_free(&same);
-  return task;
-}
-
-SCR_FN void system_tasks_free(system_task** task, int n)
-{
-  int i;
-  for (i = 0; *task != NULL && i < n; i++) scr_buf_free(&(*task)[i].out);
-  scr_free(task);
-}
+#define SYSTEM_REMOTE_STEP "scr_remote" /* the name of the job steps of remote.h */
 
 /* ---- job steps ---- */
 
@@ -486,7 +402,7 @@ SCR_FN int system_is_alive(pid_t pid)
 
 /*
 ** Make ID, of N bytes, what system_step_kill takes for the job step that the launcher process PID has started: the
-** newest step of the job in SLURM but for those of system_remote, the newest job in Flux, and else the process itself.
+** newest step of the job in SLURM but for those of remote.h, the newest job in Flux, and else the process itself.
 */
 SCR_FN int system_step_find(pid_t pid, char* id, size_t n)
 {

@@ -77,11 +77,34 @@ SCR_FN int tool_is_dir(const char* path)
   return scr_os.lstat(dot, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/*
+** Make WHOLE, of SCR_MAX_FILENAME bytes, the absolute path of the directory DIR, as a run names it.  Returns it, or DIR
+** if that is too long.
+*/
+SCR_FN const char* tool_whole(const char* dir, char* whole)
+{
+  char cwd[SCR_MAX_FILENAME], path[2 * SCR_MAX_FILENAME];
+
+  if (*dir == '/' || getcwd(cwd, sizeof cwd) == NULL) return dir;
+  if (scr_fmt(path, sizeof path, "%s/%s", cwd, dir) != SCR_SUCCESS) return dir;
+  return scr_path_reduce_str(path, whole, SCR_MAX_FILENAME) == SCR_SUCCESS ? whole : dir;
+}
+
 /* The prefix directory if the command line names none. */
 SCR_FN const char* tool_prefix(void)
 {
+  static char whole[SCR_MAX_FILENAME];
   const char* prefix = getenv("SCR_PREFIX");
-  return prefix != NULL && *prefix != '\0' ? prefix : ".";
+
+  return tool_whole(prefix != NULL && *prefix != '\0' ? prefix : ".", whole);
+}
+
+/* DIR, which the command line names, as an absolute path; valid until the next call. */
+SCR_FN const char* tool_dir(const char* dir)
+{
+  static char whole[SCR_MAX_FILENAME];
+
+  return tool_whole(dir, whole);
 }
 
 /* The parameters of a run over PREFIX, which leads to the user file; NULL after an error. */
@@ -130,16 +153,6 @@ SCR_FN void tool_bytes(double bytes, char* text, size_t n)
 
   for (; bytes >= 1000 && i < 5; i++) bytes /= 1000;
   snprintf(text, n, i == 0 ? "%.0f %s" : "%.1f %s", bytes, units[i]);
-}
-
-/* Append WORD to B as a word of the shell: in quotes. */
-SCR_FN void tool_quote(scr_buf* b, const char* word)
-{
-  scr_buf_add(b, "'", 1);
-  for (; *word != '\0'; word++)
-    if (*word == '\'') scr_buf_add(b, "'\\''", 4);
-    else scr_buf_add(b, word, 1);
-  scr_buf_add(b, "'", 1);
 }
 
 /* Print `"KEY": `, with what separates it from the pair before it; N counts the pairs of the object. */

@@ -26,24 +26,23 @@ SCR_FN char* transfer_line(const char* option, const char* dir)
 
   system_sibling("scr_transfer", path, sizeof path);
   scr_buf_add(&b, "exec ", 5);
-  tool_quote(&b, path);
+  scr_buf_quote(&b, path);
   scr_buf_add(&b, " ", 1);
   scr_buf_add(&b, option, strlen(option));
   scr_buf_add(&b, " ", 1);
-  tool_quote(&b, dir);
+  scr_buf_quote(&b, dir);
   scr_buf_add(&b, "", 1);
   if (b.failed) scr_buf_free(&b);
   return b.p;
 }
 
-/* Start a process of its own session, which nobody waits for, that runs the shell's line COMMAND on HOST. */
-SCR_FN int transfer_detach(const char* host, const char* command)
+/* Start a process of its own session, which nobody waits for, that runs ARGV. */
+SCR_FN int transfer_detach(const char* const* argv)
 {
-  const char* argv[SYSTEM_REMOTE_WORDS + 1];
-  pid_t       pid;
-  int         fd;
+  pid_t pid;
+  int   fd;
 
-  system_remote(argv, host, command);
+  fflush(stdout);
   if ((pid = fork()) < 0) return SCR_ERRNO("cannot start a process");
   if (pid > 0) return SCR_SUCCESS;
   setsid();
@@ -56,19 +55,32 @@ SCR_FN int transfer_detach(const char* host, const char* command)
   _exit(127);
 }
 
-/* Start a daemon for the job over PREFIX on each node of the allocation; where one lives already, the new one ends. */
+/*
+** Start a daemon for the job over PREFIX on each node of the allocation; where one lives already, the new one ends.
+** Those of other nodes have one process here, scr_remote, as long as they live.
+*/
 SCR_FN int transfer_start(const scr_hash* params, const char* prefix)
 {
-  char  dir[SCR_MAX_FILENAME];
-  char* command = NULL;
-  hosts all = {NULL, 0};
-  int   i, rc = dirs_cntl(params, prefix, dir, sizeof dir);
+  char        dir[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+  char *      command = NULL, *list = NULL;
+  const char* here[] = {"sh", "-c", NULL, NULL};
+  const char* there[] = {path, "--once", "--timeout", "0", "--nodes", NULL, NULL, NULL};
+  hosts       all = {NULL, 0}, others = {NULL, 0};
+  int         i, rc = dirs_cntl(params, prefix, dir, sizeof dir);
 
   if (rc == SCR_SUCCESS) rc = system_nodes(&all);
   if (rc == SCR_SUCCESS && (command = transfer_line("", dir)) == NULL) rc = SCR_ERR_OOM();
-  for (i = 0; i < all.n && rc == SCR_SUCCESS; i++) rc = transfer_detach(all.name[i], command);
+  here[2] = there[6] = command;
+  for (i = 0; i < all.n && rc == SCR_SUCCESS; i++)
+    rc = system_is_here(all.name[i]) ? transfer_detach(here) : hosts_add(&others, all.name[i]);
+  if (rc == SCR_SUCCESS && others.n > 0) rc = hosts_compress(&others, &list);
+  system_sibling("scr_remote", path, sizeof path);
+  there[5] = list;
+  if (rc == SCR_SUCCESS && others.n > 0) rc = transfer_detach(there);
   scr_free(&command);
+  scr_free(&list);
   hosts_free(&all);
+  hosts_free(&others);
   return rc;
 }
 
@@ -107,10 +119,12 @@ SCR_FN int transfer_end(const scr_hash* params, const char* prefix, const char* 
   scavenge_nodes l = {{NULL, 0}, NULL};
   hosts          out = {NULL, 0}, where = {NULL, 0};
   char**         command = NULL;
-  const char**   argv = NULL;
-  system_task*   task = NULL;
+  remote_job     job;
   int            i, rc = down != NULL ? hosts_parse(&out, down) : SCR_SUCCESS;
 
+  memset(&job, 0, sizeof job);
+  job.nodes = &where;
+  job.seconds = TRANSFER_END_SECONDS;
   if (rc == SCR_SUCCESS) rc = transfer_nodes(params, prefix, &l);
   if ((command = (char**)scr_malloc(((size_t)l.node.n + 1) * sizeof *command)) == NULL) rc = SCR_ERR_OOM();
   for (i = 0; i < l.node.n && rc == SCR_SUCCESS; i++) {
@@ -118,17 +132,16 @@ SCR_FN int transfer_end(const scr_hash* params, const char* prefix, const char* 
     if ((command[where.n] = transfer_line("--exit", l.cntl[i])) == NULL) rc = SCR_ERR_OOM();
     else rc = hosts_add(&where, scavenge_is_virtual(l.node.name[i], l.cntl[i]) ? "localhost" : l.node.name[i]);
   }
-  if (rc == SCR_SUCCESS && (task = system_tasks_make(&where, (const char* const*)command, &argv)) == NULL)
-    rc = SCR_ERR_OOM();
-  if (rc == SCR_SUCCESS) system_run(task, where.n, TRANSFER_END_SECONDS);
+  job.command = (const char* const*)command;
+  if (rc == SCR_SUCCESS) rc = remote_begin(&job);
+  if (rc == SCR_SUCCESS) rc = remote_run(&job);
   for (i = 0; i < where.n && rc == SCR_SUCCESS; i++)
-    if (task[i].status != 0)
+    if (job.task[i].status != 0)
       scr_warn("the process scr_transfer on %s may live on: %.300s", where.name[i],
-               task[i].status == SYSTEM_TIMEOUT ? "no answer" : system_text(&task[i], 1));
-  system_tasks_free(&task, where.n);
+               job.task[i].status == SYSTEM_TIMEOUT ? "no answer" : system_text(&job.task[i], 1));
+  remote_free(&job);
   for (i = 0; command != NULL && i < l.node.n; i++) scr_free(&command[i]);
   scr_free(&command);
-  scr_free(&argv);
   hosts_free(&where);
   hosts_free(&out);
   scavenge_nodes_free(&l);

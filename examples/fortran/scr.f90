@@ -40,7 +40,7 @@ module scr
   integer, parameter :: SCR_ERR_FORMAT = 10 ! file is corrupt, truncated or of another format
   integer, parameter :: SCR_ERR_CRC = 11 ! checksum mismatch
   integer, parameter :: SCR_ERR_MISSING = 12 ! file is missing or has the wrong size
-  integer, parameter :: SCR_ERR_INVALID = 13 ! a rank marked the dataset invalid
+  integer, parameter :: SCR_ERR_INVALID = 13 ! the dataset is not valid on some rank
   integer, parameter :: SCR_ERR_LOST = 14 ! more was lost than the redundancy scheme can rebuild
   integer, parameter :: SCR_ERR_NO_RESTART = 15 ! checkpoints exist, but none could be loaded
   integer, parameter :: SCR_ERR_BUSY = 16 ! in use by another run

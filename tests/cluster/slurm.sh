@@ -41,7 +41,8 @@ T=$SLURM_TEST_DIR
 S=$VNODES_STATE
 SSD=$("$VNODES" ssd)
 unset "${!SCR_@}" "${!SLURM_@}"
-export SLURM_CONF=$S/slurm.conf PATH=$BIN:$PATH
+mkdir "$T/bin" && ln -s "$S/rsh" "$T/bin/ssh" # as sshd on each node would answer
+export SLURM_CONF=$S/slurm.conf PATH=$T/bin:$BIN:$PATH
 export SCR_USER_NAME=tester SCR_CNTL_BASE=$SSD SCR_CACHE_BASE=$SSD SCR_FLUSH=0 SCR_COPY_TYPE=XOR SCR_RUN_WAIT=0
 heat=$ROOT/examples/heat2d
 size="--nx 512 --ny 512 --steps 6000 --interval 200"
@@ -87,8 +88,10 @@ new() {
   LOG=$T/$TEST.log
   : > "$LOG"
 }
-# submit ARGUMENT...: the solver as a job; its id in $job
-submit() { job=$(cd "$SCR_PREFIX" && sbatch --parsable -o "$LOG" --open-mode=append "$ROOT/examples/job.slurm" "$heat" $size "$@"); }
+# batch OPTIONS ARGUMENT...: the solver as a job with these options of sbatch; its id in $job
+batch() { job=$(cd "$SCR_PREFIX" && sbatch --parsable -o "$LOG" $1 "$ROOT/examples/job.slurm" "$heat" $size "${@:2}"); }
+# submit ARGUMENT...: the same with a spare node; it goes on when a node fails that is not its first
+submit() { batch "--nodes=5 --no-kill --no-requeue" "$@"; }
 ended() { [ -z "$(squeue -h -j "$job" -t PD,R,CG -o %T 2> /dev/null | grep -v COMPLETING)" ]; }
 # wait_for SECONDS COMMAND...: until the command succeeds, or the job has ended
 wait_for() {
@@ -99,6 +102,7 @@ wait_for() {
     sleep 0.05
   done
 }
+ended_process() { ! kill -0 "$1"; }
 wait_job() { wait_for 120 ended || scancel "$job"; }
 answer() { sed -n 's/^heat2d: step .* crc32 \(0x[0-9a-f]*\) .*/\1/p' "$LOG" | tail -n 1; }
 right() { [ "$(answer)" = "$calm" ] || { echo "the answer is $(answer) instead of $calm"; false; }; }
@@ -130,12 +134,16 @@ test_undisturbed() {
   says "the last checkpoint is saved" "the newest checkpoint on the prefix is 30, heat.6000"
 }
 
+# The form with salloc: the script runs where no node is.
 test_node_lost_in_compute() {
   new
-  submit
+  (cd "$SCR_PREFIX" && exec salloc --nodes=5 --no-kill --time=60 sh "$ROOT/examples/job.slurm" "$heat" $size) >> "$LOG" 2>&1 &
+  local salloc=$!
   wait_for 30 has_checkpoints 3
   "$VNODES" kill node3
-  wait_job
+  wait_for 120 ended_process $salloc
+  wait $salloc
+  holds "the exit code" test $? = 0
   says "the node is found" "node node3: "
   says "it runs again without it" "run 2, 4 nodes: srun --overlap --exclude node3"
   says "it restarts from the cache" "^heat2d: restarted from heat"
@@ -181,7 +189,77 @@ test_scavenge_with_a_dead_node() {
   holds "the answer" right
 }
 
+# A job is cancelled while it runs: srun refuses any step from then on, and ssh brings what the other nodes have.  It is
+# submitted again on other nodes: the empty ones among them cost nothing, as all is on the prefix.
+test_cancelled() {
+  new
+  submit
+  wait_for 30 has_checkpoints 3
+  scancel "$job"
+  wait_for 60 grep -q ': the end, after' "$LOG" # the job is COMPLETING by then, and has no steps any more
+  says "the program is ended" "signal TERM: the program gets SIGTERM"
+  says "all nodes work" "saving what the caches have"
+  holds "no node is called down" test "$(grep -c ': node node' "$LOG")" = 0
+  says "a checkpoint is saved" "the newest checkpoint on the prefix is [0-9]*, heat"
+  "$VNODES" run node2 rm -rf "$SSD/tester"
+  "$VNODES" run node3 rm -rf "$SSD/tester"
+  submit
+  wait_job
+  says "the next job restarts from it" "^heat2d: restarted from heat"
+  holds "the answer" right
+}
+
+# The script gets SIGTERM, as from --signal=B:TERM@120: the job goes on RUNNING, so srun brings what the other nodes have.
+test_ended_by_a_signal() {
+  new
+  mv "$T/bin/ssh" "$T/ssh" # srun needs no help
+  submit
+  wait_for 30 has_checkpoints 3
+  scancel --batch --signal=TERM "$job"
+  wait_job
+  mv "$T/ssh" "$T/bin/ssh"
+  says "the program is ended" "signal TERM: the program gets SIGTERM"
+  holds "srun has refused nothing, and no node is called down" test "$(grep -c -e expired -e ': node node' "$LOG")" = 0
+  says "a checkpoint is saved" "the newest checkpoint on the prefix is [0-9]*, heat"
+  holds "the job is to be submitted again" test "$(scontrol show job "$job" | grep -c 'ExitCode=3:0')" = 1
+  for i in $(seq $NODES); do "$VNODES" run "node$i" rm -rf "$SSD/tester"; done
+  submit
+  wait_job
+  says "the next job restarts from it" "^heat2d: restarted from heat"
+  holds "the answer" right
+}
+
 # The rest, in the long mode.
+waits_to_begin() { [ "$(squeue -h -j "$job" -o "%t %r")" = "PD BeginTime" ]; }
+# The batch form: the node fails where the script runs, and with it the job.  SLURM starts it again on other nodes; before
+# the first run, what the caches of the others have is saved.
+test_requeued() {
+  new
+  batch "" # on the first four of five nodes
+  wait_for 30 has_checkpoints 3
+  "$VNODES" kill node1
+  wait_for 60 waits_to_begin # SLURM lets two minutes go by
+  scontrol update "jobid=$job" starttime=now
+  wait_for 60 grep -q "this job has left checkpoint" "$LOG"
+  wait_job
+  says "what it has left is saved before the first run" "this job has left checkpoint [0-9]* in caches only, and may run on other nodes"
+  says "and it restarts from that" "^heat2d: restarted from heat"
+  holds "the answer" right
+  holds "the job is done" test "$(scontrol show job "$job" | grep -c 'ExitCode=0:0')" = 1
+}
+
+# The form with an array: two tasks, each with its own prefix; and the exit code of a task that was halted.
+test_array() {
+  new
+  batch "--array=1-2"
+  wait_for 60 grep -q "task.1" "$SCR_PREFIX"/task.1/.scr/prefix.scr
+  wait_job
+  for i in 1 2; do
+    holds "task $i has its checkpoints" test "$(cd "$SCR_PREFIX" && scr_have_restart --prefix "task.$i")" = heat.6000
+  done
+  holds "both have the answer" test "$(grep -c "crc32 $calm" "$LOG")" = 2
+}
+
 test_node_lost_twice() {
   new
   submit
@@ -244,7 +322,7 @@ test_node_lost_beside_daemons() {
 # The job has a minute, and 45 s less are left for the run: job.slurm asks for five minutes, which is more than it has.
 test_time_limit_near() {
   new
-  sed 's/SCR_HALT_SECONDS=300/SCR_HALT_SECONDS=45/; s/--time=60/--time=1/' "$ROOT/examples/job.slurm" > "$T/short.slurm"
+  sed 's/SCR_HALT_SECONDS=300/SCR_HALT_SECONDS=45/; s/--time=60/--time=1/; s/@120/@15/' "$ROOT/examples/job.slurm" > "$T/short.slurm"
   job=$(cd "$SCR_PREFIX" && sbatch --parsable -o "$LOG" "$T/short.slurm" "$heat" $size --steps 600000)
   wait_job
   says "it ends before the limit" "asked to stop"
@@ -327,6 +405,8 @@ test_system() {
   says "their names" "^ok       names: "
   says "their clocks" "^ok       clocks: "
   says "their health" "^ok       health: "
+  says "the script's node may fail" "^ok       batch host: the script runs on node1; when that fails, SLURM starts the job again (Requeue=1)"
+  says "a job that ends can be saved" "^ok       job end: ssh reaches 4 nodes"
   says "each has its own storage" "^ok       private: each node has its own $SSD"
   says "they share the prefix" "^ok       shared: "
   says "a step on four nodes" "^ok       launch: srun runs 4 processes on node\[1-4\]"
@@ -358,7 +438,11 @@ perform node_lost_in_compute
 perform node_lost_in_a_checkpoint
 perform hung_application
 perform scavenge_with_a_dead_node
+perform cancelled
 if [ "$MODE" = long ]; then
+  perform ended_by_a_signal
+  perform requeued
+  perform array
   perform node_lost_twice
   perform two_partners_dead
   perform node_lost_in_a_flush

@@ -116,7 +116,8 @@ calls() { # PROGRAM
   local part
   fresh
   for part in first second; do
-    if run 4 "$1" $part && grep -q '^all calls are right' log && ! grep -q '^FAULT' log; then ok "$1, $part run"
+    if run 4 "$1" $part && grep -q '^all calls are right' log && ! grep -q '^FAULT' log &&
+      { [ $part = second ] || grep -q 'SCR_Route_file: the name untrimmed\[blanks\]/file has blanks' log; }; then ok "$1, $part run"
     else
       grep -v '^SCR error' log >faults
       mv faults log

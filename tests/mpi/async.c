@@ -462,6 +462,44 @@ static void the_daemon_keeps_to_the_limits_after_a_wait_for_one_flush(void)
   end_daemon();
 }
 
+static int transfer_reads, transfer_error;
+
+static int count_read(const char* path)
+{
+  (void)path;
+  transfer_reads++;
+  return transfer_error;
+}
+
+/* A daemon that makes one step in a long time: the ranks read its file when it has changed, or after two seconds. */
+static void the_transfer_file_is_read_when_it_changed_and_an_error_is_no_end(void)
+{
+  char   text[4000];
+  int    flag, looks = 0;
+  double began;
+
+  init_with_daemon(1, 0);
+  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &files, 1));
+  fault_watch(FAULT_OPEN, "/transfer.scrinfo", "", count_read);
+  transfer_error = EIO;
+  hear();
+  for (transfer_reads = 0; transfer_reads == 0; usleep(210000)) OK(SCR_Need_checkpoint(&flag));
+  MPI_Barrier(MPI_COMM_WORLD);
+  heard(text, sizeof text);
+  CHECK(*text == '\0', "%s", text);
+  transfer_error = transfer_reads = 0;
+  for (began = MPI_Wtime(); looks < 12; looks++, usleep(210000)) OK(SCR_Need_checkpoint(&flag));
+  CHECK(transfer_reads > 0 && transfer_reads < 5 + (MPI_Wtime() - began) / 2, "%d reads in %d looks, %.1f s",
+        transfer_reads, looks, MPI_Wtime() - began);
+  fault_end();
+  hear();
+  OK(SCR_Finalize());
+  heard(text, sizeof text);
+  CHECK(*text == '\0', "%s", text);
+  on_prefix_shape("ck1", &files);
+  end_daemon();
+}
+
 /* The run dies at some moment of a flush, and the daemon goes on. */
 static void die_beside_a_daemon(int n, int packed)
 {
@@ -606,5 +644,6 @@ const test_case async_cases[] = {CASE(a_run_is_killed_while_it_flushes, ""),
                                  CASE(a_run_that_dies_in_a_flush_loses_nothing, "2"),
                                  CASE(a_daemon_copies, "1 2 4"),
                                  CASE(the_daemon_keeps_to_the_limits_after_a_wait_for_one_flush, "3"),
+                                 CASE(the_transfer_file_is_read_when_it_changed_and_an_error_is_no_end, "2"),
                                  CASE(a_run_that_dies_beside_a_daemon_loses_nothing, "2"),
                                  CASES_END};

@@ -146,7 +146,7 @@ static void ranks_write_one_file_together(void)
   set("SCR_CACHE_BYPASS=1");
   OK(SCR_Init());
   OK(put_shared("ck1", 1));
-  CODE(put_shared("ck2", rank != 0), SCR_ERR_INVALID, "rank 0");
+  CODE(put_shared("ck2", rank != 0), SCR_ERR_INVALID, "marked dataset 2");
   nothing_is_left(0);
   OK(SCR_Finalize());
   gets_shared("ck1"); /* in place */

@@ -551,6 +551,86 @@ static void what_never_fits_costs_nothing(void)
   run_gets("ck1", 1, 5000);
 }
 
+static size_t of_3000(int i)
+{
+  return size_of(i, 3000);
+}
+
+static const shape one_of_3000 = {"one file", one_file, of_3000, NULL};
+
+static char   changed[SCR_MAX_FILENAME]; /* what change() changes, once, by a byte at */
+static size_t changed_at;
+
+static int change(const char* path)
+{
+  int fd;
+
+  (void)path;
+  if (*changed == '\0') return 0;
+  fd = open(changed, O_WRONLY);
+  CHECK(fd >= 0 && pwrite(fd, "x", 1, (off_t)changed_at) == 1, "%s: %s", changed, strerror(errno));
+  close(fd);
+  changed[0] = '\0';
+  return 0;
+}
+
+/* Another process, or a thread, still writes to a file while it is protected: the message names it, and ck1 stays. */
+static void a_file_that_changes_while_it_is_protected_fails_its_checkpoint(void)
+{
+  int later;
+
+  for (later = 0; later < 2; later++) {
+    during("%s", later ? "its size stays" : "it grows");
+    begin();
+    set("SCR_CACHE_SIZE=1");
+    set("SCR_FLUSH=0");
+    OK(SCR_Init());
+    OK(put("ck1", 1, 3000));
+    OK(open_shape("ck2", SCR_FLAG_CHECKPOINT, &one_of_3000));
+    path_of("ck2", &one_of_3000, 0, changed);
+    OK(SCR_Route_file(changed, changed));
+    changed_at = later ? 7 : size_of(0, 3000);
+    if (rank != 1) changed[0] = '\0';
+    usleep(20000); /* its time tells no less than 10 ms */
+    fault_watch(FAULT_CLOSE, "/cache/", ".xor", change);
+    ALIKE(SCR_Complete_output(1), later ? SCR_ERR_CRC : SCR_ERR_MISSING, "ck2/rank_1_0");
+    CHECK(strstr(SCR_Last_error(), "still open") != NULL && *changed == '\0', "%s", SCR_Last_error());
+    fault_end();
+    CHECK(cached_in("cache") == ID(1), "the cache holds 0x%x", cached_in("cache"));
+    OK(SCR_Finalize());
+    run_gets("ck1", 1, 3000);
+  }
+}
+
+/* There is no room for three: ck1 would go, but ck2 is not what it was. */
+static void a_checkpoint_that_has_changed_costs_no_older_one(void)
+{
+  char text[2000];
+
+  begin_single(0);
+  set("SCR_CACHE_SIZE=2");
+  set("SCR_CACHE_BYPASS=0");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 9000));
+  OK(put("ck2", 1, 9000));
+  OK(SCR_Start_output("ck3", SCR_FLAG_CHECKPOINT));
+  ALIKE(SCR_Complete_output(0), SCR_ERR_INVALID, "invalid");
+  snprintf(changed, sizeof changed, "%s/cache", case_dir);
+  if (rank != 1 || !find_file(changed, "ck2/rank_1_0", 0, changed)) changed[0] = '\0';
+  CHECK(rank != 1 || *changed != '\0', "ck2 is not there");
+  changed_at = 100000;
+  change("");
+  limit_store(used_bytes() * 5 / 4);
+  hear();
+  ALIKE(SCR_Start_output("ck3", SCR_FLAG_CHECKPOINT), SCR_ERR_SPACE, "ck2");
+  ALIKE(SCR_Complete_output(1), SCR_ERR_SPACE, "ck2");
+  heard(text, sizeof text);
+  CHECK(rank != 0 || times(text, "dataset 2 ck2 is not what was completed") == 1, "%s", text);
+  CHECK(cached_in("cache") == (ID(1) | ID(2)), "the cache holds 0x%x", cached_in("cache"));
+  no_limit();
+  OK(SCR_Finalize());
+}
+
 #define ANY "1 2 4 5", "9"
 #define FEW "2 4", ""
 
@@ -573,4 +653,6 @@ const test_case cache_cases[] = {CASE(the_cache_keeps_the_newest_checkpoints, AN
                                  CASE(without_cache_keep_the_old_one_goes_first, FEW),
                                  CASE(a_store_for_two_and_a_half_flushes_none_early, FEW),
                                  CASE(what_never_fits_costs_nothing, FEW),
+                                 CASE(a_file_that_changes_while_it_is_protected_fails_its_checkpoint, "4"),
+                                 CASE(a_checkpoint_that_has_changed_costs_no_older_one, "4"),
                                  CASES_END};

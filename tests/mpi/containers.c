@@ -450,6 +450,86 @@ static void an_index_is_built_of_containers_that_are_half_renamed(void)
   }
 }
 
+/* ---- killed, with containers and without --------------------------------------------------------------------- */
+
+/* A run with ck1 and ck2, of which the prefix keeps one. */
+static void begin_window(int packed)
+{
+  begin();
+  set("SCR_USE_CONTAINERS=%d", packed);
+  set("SCR_CONTAINER_SIZE=4096");
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  OK(put("ck1", 2, 5000));
+}
+
+/* The job dies at each removal of a file of ck1, which falls out of the window, and the nodes are lost. */
+static void a_killed_deletion_on_the_prefix_is_finished_by_the_next_run(void)
+{
+  int packed, n, struck;
+
+  for (packed = 0; packed < 2; packed++)
+    for (n = 1, struck = 1; struck > 0; n++) {
+      during("%s, removal %d", packed ? "containers" : "files", n);
+      test_alive();
+      begin_window(packed);
+      OK(SCR_Finalize());
+      set("SCR_PREFIX_SIZE=1");
+      OK(SCR_Init());
+      get("ck1", 2, 5000);
+      fault_at(FAULT_DEAD, FAULT_UNLINK | FAULT_RMDIR, EIO, n);
+      fault_below("/prefix/ck1");
+      put("ck2", 2, 5000);
+      struck = fault_end();
+      run_dies();
+      lose_all_nodes();
+      run_gets("ck2", 2, 5000);
+      CHECK(!there("prefix/ck1"), "something of ck1 is left");
+      OK(SCR_Init()); /* what is finished is not done again */
+      OK(put("ck1", 2, 5000));
+      OK(SCR_Finalize());
+      run_fetches("ck1", 2, 5000);
+    }
+  CHECK(n > 4, "%d removals", n);
+}
+
+static int dead;
+
+static void dies(int done)
+{
+  if (!done) dead = 1;
+}
+
+/*
+** The flush of ck2 is killed before the index has it, and the nodes are lost.  The next ck2 has the directory of that
+** name for itself; but scr_index --build finds the first one.
+*/
+static void what_a_killed_flush_left_does_not_take_the_place_of_the_next_one(void)
+{
+  int packed, built;
+
+  for (packed = 0; packed < 2; packed++)
+    for (built = 0; built < 2; built++) {
+      during("%s, %s", packed ? "containers" : "files", built ? "a new index" : "the next flush");
+      begin_window(packed);
+      dead = 0;
+      fault_rename_kills("/prefix/.scr/", "index.scr", 1, dies, &dead);
+      put("ck2", 2, 5000);
+      fault_end();
+      CHECK(dead, "the index was not written");
+      run_dies();
+      lose_all_nodes();
+      if (built) shell("$TEST_INDEX --build --prefix prefix");
+      OK(SCR_Init());
+      get(built ? "ck2" : "ck1", 2, 5000);
+      if (!built) OK(put("ck2", 2, 5000));
+      OK(SCR_Finalize());
+      CHECK(!there("prefix/scr.dataset.2") && !there("prefix/scr.dataset.3"), "it is in another directory");
+      CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
+      run_fetches("ck2", 2, 5000);
+    }
+}
+
 const test_case containers_cases[] = {CASE(what_is_packed_is_fetched_whole, "1 2 4 5", "3 9"),
                                       CASE(files_of_a_node_are_packed_together, "4"),
                                       CASE(packed_checkpoints_of_the_same_names_do_not_replace_each_other, "3"),
@@ -463,4 +543,6 @@ const test_case containers_cases[] = {CASE(what_is_packed_is_fetched_whole, "1 2
                                       CASE(an_index_is_built_of_containers_that_are_half_renamed, "2"),
                                       CASE(a_flush_into_containers_that_fails_is_made_up_for, "2"),
                                       CASE(a_flush_into_containers_that_is_killed_is_made_up_for, "2"),
+                                      CASE(a_killed_deletion_on_the_prefix_is_finished_by_the_next_run, "1"),
+                                      CASE(what_a_killed_flush_left_does_not_take_the_place_of_the_next_one, "1"),
                                       CASES_END};

@@ -179,6 +179,45 @@ static void the_checkpoint_that_the_user_wants_replaces_a_newer_one(void)
   }
 }
 
+/*
+** ck1, in the cache alone, was passed over for ck0, whose files it replaces when the user chooses it.  The process dies
+** at each file call of SCR_Current, and the node is lost: what is left is offered, whichever of them it is.
+*/
+static void a_death_in_scr_current_leaves_a_checkpoint_that_is_offered(void)
+{
+  char name[SCR_MAX_FILENAME];
+  int  n, struck = 1, flag;
+
+  for (n = 1; struck > 0; n++) {
+    during("a death at call %d", n);
+    test_alive();
+    begin();
+    set("SCR_FLUSH=2");
+    set("SCR_CACHE_SIZE=3");
+    OK(SCR_Init());
+    OK(put_state("first"));
+    OK(put_state("ck0")); /* flushed */
+    OK(put_state("ck1"));
+    OK(SCR_Current("ck0"));
+    run_dies();
+    OK(SCR_Init());
+    get_shape("ck0", &state);
+    fault_at(FAULT_DEAD, FAULT_ALL, EIO, n);
+    hear();
+    SCR_Current("ck1");
+    heard(name, sizeof name);
+    struck = fault_end();
+    run_dies();
+    lose_all_nodes();
+    OK(SCR_Init());
+    OK(SCR_Have_restart(&flag, name));
+    CHECK(flag && (strcmp(name, "ck0") == 0 || strcmp(name, "ck1") == 0), "%s is offered", flag ? name : "none");
+    if (flag) CHECK(holds_shape(name, &state), "%s", name);
+    OK(SCR_Finalize());
+  }
+  CHECK(n > 30, "%d calls", n);
+}
+
 /* ---- renames that are left ------------------------------------------------------------------------------------- */
 
 /* The flush of checkpoint NAME is committed, but no file gets its final name, and none will before fault_end. */
@@ -358,6 +397,7 @@ const test_case crash_cases[] = {CASE(renames_of_an_older_flush_are_not_redone_o
                                  CASE(a_run_ends_well_when_a_newer_checkpoint_has_the_place_of_its_own, FEW),
                                  CASE(an_older_checkpoint_replaces_a_rejected_one, FEW),
                                  CASE(an_older_checkpoint_is_flushed_when_the_newer_one_is_deleted, FEW),
+                                 CASE(a_death_in_scr_current_leaves_a_checkpoint_that_is_offered, "1"),
                                  CASE(the_checkpoint_that_the_user_wants_replaces_a_newer_one, FEW),
                                  CASE(renames_that_cannot_be_redone_do_not_hide_those_that_can, FEW),
                                  CASE(deleting_a_checkpoint_deletes_its_temporary_files, FEW),

@@ -722,6 +722,112 @@ static void scr_prefix_size_keeps_so_many_checkpoints_and_all_output(void)
   run_fetches("ck5", 2, 5000);
 }
 
+/* The prefix is full: what the new checkpoint pushes out goes before it, but never the newest one that is there. */
+static void a_full_prefix_gives_up_older_checkpoints_first(void)
+{
+  int async;
+
+  for (async = 0; async < 2; async++) {
+    during("SCR_FLUSH_ASYNC=%d", async);
+    begin();
+    set("SCR_FLUSH=1");
+    set("SCR_FLUSH_ASYNC=%d", async);
+    set("SCR_CACHE_SIZE=4");
+    set("SCR_PREFIX_SIZE=2");
+    OK(SCR_Init());
+    OK(put("ck1", 1, 1000));
+    OK(SCR_Wait(NULL));
+    fault_on(FAULT_CREATE, "/prefix/", "/none/rank_", 100); /* one is there, and stays */
+    same_code(put("none", 1, 2000));
+    ALIKE(SCR_Wait(NULL), async ? SCR_ERR_SPACE : SCR_SUCCESS, async ? "stays in the cache" : "");
+    fault_end();
+    prefix_has("ck1");
+    OK(SCR_Wait("ck1"));
+    OK(put("ck3", 1, 3000));
+    OK(SCR_Wait(NULL));
+    prefix_has("ck1 ck3");
+    fault_on(FAULT_CREATE, "/prefix/", "/ck4/rank_", 1);
+    OK(put("ck4", 1, 4000));
+    OK(SCR_Wait(NULL));
+    CHECK(fault_end() > 0, "nothing failed");
+    prefix_has("ck3 ck4");
+    OK(SCR_Finalize());
+    run_fetches("ck4", 1, 4000);
+  }
+}
+
+/* The same for checkpoints that are written there: one that finds no room fails, and the next one has it. */
+static void a_full_prefix_makes_room_for_files_that_are_written_there(void)
+{
+  begin();
+  set("SCR_CACHE_BYPASS=1");
+  set("SCR_PREFIX_SIZE=2");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 1000));
+  fault_on(FAULT_CREATE, "/prefix/", "/ck3/.scr/", 1000);
+  ALIKE(put("ck3", 1, 1000), SCR_ERR_SPACE, "");
+  fault_end();
+  CHECK(!there("prefix/ck1") && there("prefix/ck2/.scr"), "not the older one has made room");
+  OK(put("ck4", 1, 1000));
+  CHECK(index_marks("FLUSHED") == 2, "%d datasets in the index", index_marks("FLUSHED"));
+  OK(SCR_Finalize());
+}
+
+/* A deletion that is over says nothing about a copy of the files that is brought back. */
+static void what_was_deleted_and_comes_back_stays(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 1000));
+  shell("cp -r prefix/ck1 kept");
+  OK(SCR_Delete("ck1"));
+  OK(SCR_Finalize());
+  CHECK(!there("prefix/ck1"), "it is not deleted");
+  shell("mv kept prefix/ck1");
+  run_gets("ck2", 1, 1000);
+  on_prefix("ck1", 1, 1000);
+}
+
+static int maps_read;
+
+static int count_map(const char* path)
+{
+  (void)path;
+  maps_read++;
+  return 0;
+}
+
+/* A file lies where ck5 goes: the maps of ck1 to ck4, which have directories of their own, are not read for that. */
+static void a_flush_reads_no_map_of_a_dataset_in_another_directory(void)
+{
+  int all;
+
+  begin();
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 1000));
+  OK(put("ck5", 1, 1000));
+  maps_read = 0;
+  fault_watch(FAULT_OPEN, "/prefix/ck", "/rank2file", count_map);
+  OK(put("ck5", 1, 2000));
+  fault_end();
+  MPI_Allreduce(&maps_read, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  CHECK(all > 0, "the map of the older ck5 was not read");
+  maps_read = 0;
+  shell("mkdir prefix/ck6; for r in 0 1 2 3; do echo > prefix/ck6/rank_${r}_0; done");
+  fault_watch(FAULT_OPEN, "/prefix/ck", "/rank2file", count_map);
+  OK(put("ck6", 1, 1000));
+  fault_end();
+  MPI_Allreduce(&maps_read, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  CHECK(all == 0, "%d maps were read", all);
+  OK(SCR_Finalize());
+  run_fetches("ck6", 1, 1000);
+}
+
 /* What the user has chosen is not deleted, and does not push out what is newer when it is flushed for it. */
 static void scr_prefix_size_spares_the_users_choice(void)
 {
@@ -913,6 +1019,10 @@ static void ten_thousand_files_of_a_rank_are_written_flushed_fetched_and_found(v
 const test_case flush_cases[] = {CASE(the_prefix_gives_back_what_was_flushed_and_is_whole, ANY),
                                  CASE(without_distribute_or_after_a_purge_only_the_prefix_counts, ANY),
                                  CASE(scr_prefix_size_keeps_so_many_checkpoints_and_all_output, FEW),
+                                 CASE(a_full_prefix_gives_up_older_checkpoints_first, "4"),
+                                 CASE(a_full_prefix_makes_room_for_files_that_are_written_there, "4"),
+                                 CASE(what_was_deleted_and_comes_back_stays, "4"),
+                                 CASE(a_flush_reads_no_map_of_a_dataset_in_another_directory, "4"),
                                  CASE(scr_prefix_size_spares_the_users_choice, FEW),
                                  CASE(scr_prefix_size_never_costs_the_newest, FEW),
                                  CASE(scr_prefix_purge_empties_the_prefix_once_in_a_job, FEW),

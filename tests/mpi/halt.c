@@ -3,6 +3,8 @@
 */
 #include "mpi_test.h"
 
+#include <time.h>
+
 static int need(void)
 {
   int flag = -1;
@@ -254,7 +256,7 @@ static void a_checkpoint_is_needed_when_waiting_would_lose_more(void)
 /* A run with the halt condition that OPTIONS of scr_halt set: what SCR_Should_exit and SCR_Need_checkpoint say. */
 static void halted(const char* options, int expect)
 {
-  shell("$TEST_HALT -r prefix; $TEST_HALT %s prefix", options);
+  shell("mkdir -p prefix/.scr; $TEST_HALT -r prefix; $TEST_HALT %s prefix", options);
   OK(SCR_Init());
   CHECK(should_exit() == expect, "scr_halt %s", options);
   CHECK(need() == expect, "scr_halt %s", options);
@@ -288,18 +290,6 @@ static void the_program_should_exit_when_the_halt_file_says_so(void)
   OK(SCR_Finalize());
 
   shell("$TEST_HALT -r prefix");
-  set("SCR_HALT_SECONDS=200");
-  setenv("SCR_END_TIME", "1000", 1);
-  OK(SCR_Init());
-  CHECK(should_exit() == 1, "the allocation has ended");
-  setenv("SCR_END_TIME", "9000000000", 1);
-  OK(SCR_Finalize());
-  shell("$TEST_HALT -r prefix");
-  OK(SCR_Init());
-  CHECK(should_exit() == 0, "the allocation lasts");
-  OK(SCR_Finalize());
-  unsetenv("SCR_END_TIME");
-
   set("SCR_HALT_SECONDS=");
   set("SCR_HALT_ENABLED=0"); /* no exit, but SCR_Should_exit tells */
   shell("$TEST_HALT -i prefix");
@@ -310,6 +300,163 @@ static void the_program_should_exit_when_the_halt_file_says_so(void)
   set("SCR_HALT_ENABLED=");
   set("SCR_HALT_EXIT=0"); /* never */
   run_puts("ck4", 1, 10);
+}
+
+/* One line of what rank 0 said in TEXT: how to take the condition back; then do that. */
+static void take_back(const char* text)
+{
+  char        command[SCR_MAX_FILENAME + 200] = "true";
+  const char *from = strchr(text, '`'), *to = from != NULL ? strchr(from + 1, '`') : NULL;
+
+  CHECK(rank > 0 || to != NULL, "no command: %s", text);
+  if (to != NULL) snprintf(command, sizeof command, "%.*s", (int)(to - from - 1), from + 1);
+  shell("PATH=$(dirname $TEST_HALT):$PATH; %s", command);
+}
+
+/* A new job starts: the program should exit or not; TEXT is what rank 0 says. */
+static void job_should_exit(const char* job, int expect, char* text, size_t n)
+{
+  as_job(job);
+  hear();
+  OK(SCR_Init());
+  CHECK(should_exit() == expect && should_exit() == expect, "job %s", job);
+  heard(text, n);
+  CHECK(times(text, "the run should end (") == (rank == 0 && expect), "%s", text);
+}
+
+static void what_a_person_has_asked_for_stays_until_it_is_taken_back(void)
+{
+  static const struct {
+    const char *options, *says;
+  } asked[] = {{"", "(JOB_HALTED): the halt file gives the reason JOB_HALTED, set by "},
+               {"-c 1", "(NO_CHECKPOINTS_LEFT): no checkpoints are left, set by "},
+               {"-a 1000", "(EXIT_AFTER_TIME): the run stops after "},
+               {"-b 1000", "(EXIT_BEFORE_TIME): the run stops before "},
+               {"-s 1000", "(TIME_LIMIT): the run stops when the allocation has no more than 1000 s left, set by "}};
+  char   text[4096], name[8];
+  size_t i;
+
+  begin();
+  setenv("SCR_END_TIME", "2000", 1);
+  shell("! $TEST_HALT prefix 2>said && grep 'no run has used .*/prefix;.*--create' said");
+  for (i = 0; i < sizeof asked / sizeof *asked; i++) {
+    during("scr_halt %s", asked[i].options);
+    shell("$TEST_HALT --create %s prefix", asked[i].options);
+    as_job("first");
+    OK(SCR_Init());
+    should_exit(); /* the program asks, so the library does not exit */
+    snprintf(name, sizeof name, "ck%d", (int)i);
+    OK(put(name, 1, 10));
+    CHECK(should_exit() == 1, "the first run");
+    OK(SCR_Finalize());
+    job_should_exit("second", 1, text, sizeof text);
+    CHECK(rank > 0 || (strstr(text, asked[i].says) != NULL && strstr(text, " on ") != NULL), "%s", text);
+    OK(SCR_Finalize());
+    take_back(text);
+    job_should_exit("first", 0, text, sizeof text);
+    OK(SCR_Finalize());
+  }
+  unsetenv("SCR_END_TIME");
+}
+
+static void a_time_limit_ends_the_runs_of_its_own_job_alone(void)
+{
+  char text[4096];
+
+  begin();
+  set("SCR_HALT_SECONDS=200");
+  setenv("SCR_END_TIME", "9000000000", 1);
+  job_should_exit("first", 0, text, sizeof text);
+  OK(SCR_Finalize());
+  setenv("SCR_END_TIME", "1000", 1); /* its time has passed */
+  job_should_exit("first", 1, text, sizeof text);
+  CHECK(rank > 0 || strstr(text, "(TIME_LIMIT): the run stops when the allocation has no more than 200 s left, by "
+                                 "SCR_HALT_SECONDS") != NULL,
+        "%s", text);
+  OK(SCR_Finalize());
+  setenv("SCR_END_TIME", "9000000000", 1);
+  job_should_exit("first", 1, text, sizeof text);
+  CHECK(rank > 0 || strstr(text, "TIME_LIMIT, written by a run of job first at ") != NULL, "%s", text);
+  OK(put("ck1", 1, 10));
+  OK(SCR_Finalize());
+  setenv("SLURM_RESTART_COUNT", "1", 1); /* a job that is requeued has its time anew */
+  job_should_exit("first", 0, text, sizeof text);
+  unsetenv("SLURM_RESTART_COUNT");
+  OK(SCR_Finalize());
+  job_should_exit("second", 0, text, sizeof text);
+  OK(SCR_Finalize());
+  setenv("SCR_END_TIME", "1000", 1);
+  job_should_exit("second", 1, text, sizeof text);
+  OK(SCR_Finalize());
+  unsetenv("SCR_END_TIME");
+  set("SCR_HALT_SECONDS=");
+  job_should_exit("second", 1, text, sizeof text);
+  OK(SCR_Finalize());
+  take_back(text);
+  job_should_exit("second", 0, text, sizeof text);
+  OK(SCR_Finalize());
+}
+
+static void scr_halt_seconds_that_is_not_below_the_time_of_the_job_is_an_error(void)
+{
+  char end[32];
+
+  begin();
+  as_job("first");
+  snprintf(end, sizeof end, "%ld", (long)time(NULL) + 3600);
+  setenv("SCR_END_TIME", end, 1);
+  SCR_Config("SCR_HALT_SECONDS=3600");
+  ALIKE(SCR_Init(), SCR_ERR_PARAM, "SCR_HALT_SECONDS=3600, set in SCR_Config, is not below the 3");
+  SCR_Config("SCR_HALT_SECONDS=3000");
+  OK(SCR_Init());
+  CHECK(should_exit() == 0, "there is time");
+  OK(SCR_Finalize());
+  snprintf(end, sizeof end, "%ld", (long)time(NULL) + 300);
+  setenv("SCR_END_TIME", end, 1);
+  OK(SCR_Init()); /* a later run of the job, for which no time is left, is no error */
+  CHECK(should_exit() == 1, "there is little time");
+  OK(SCR_Finalize());
+  as_job("second");
+  ALIKE(SCR_Init(), SCR_ERR_PARAM, "SCR_HALT_SECONDS=3000");
+  unsetenv("SCR_END_TIME");
+}
+
+/* The halt file is on a file system that all share. */
+static void the_halt_file_is_opened_once_a_second_and_its_damage_told_once(void)
+{
+  char text[4096];
+  int  i, opened;
+
+  begin();
+  OK(SCR_Init());
+  test_look_seconds = 1000;
+  fault_on(FAULT_OPEN, "/prefix/.scr/", "halt.scr", 0);
+  CHECK(need() == 1, "the first look");
+  opened = fault_seen(FAULT_OPEN);
+  for (i = 0; i < 10; i++) CHECK(need() == 1 && should_exit() == 0, "without a condition");
+  CHECK(opened == (rank == 0) && fault_seen(FAULT_OPEN) == opened, "opened %d, then %d times", opened,
+        fault_seen(FAULT_OPEN));
+  fault_end();
+  shell("$TEST_HALT prefix");
+  CHECK(should_exit() == 0, "it is not opened yet");
+  test_look_seconds = 1;
+  usleep(1100000);
+  CHECK(should_exit() == 1, "it is opened");
+  test_look_seconds = 0;
+  shell("printf 'no hash' >prefix/.scr/halt.scr");
+  hear();
+  for (i = 0; i < 3; i++) CHECK(should_exit() == 1 && need() == 1, "it still applies");
+  heard(text, sizeof text);
+  CHECK(times(text, "the halt conditions known so far still apply") == (rank == 0), "%s", text);
+  shell("$TEST_HALT --remove prefix");
+  CHECK(should_exit() == 0, "it is removed");
+  shell("printf 'no hash' >prefix/.scr/halt.scr");
+  hear();
+  for (i = 0; i < 3; i++) CHECK(should_exit() == 0, "nothing applies");
+  heard(text, sizeof text);
+  CHECK(times(text, "the halt conditions known so far still apply") == (rank == 0), "%s", text);
+  shell("$TEST_HALT --remove prefix");
+  OK(SCR_Finalize());
 }
 
 /* Without an end of the allocation there is nothing to count down to. */
@@ -418,6 +565,94 @@ static void scr_halt_exit_1_ends_a_halted_program_in_init(void)
   CHECK(0, "the program lives on");
 }
 
+/* ---- SCR_Finalize is forgotten: what MPI_Finalize does then, the next program sees ---- */
+
+/* The program ends behind this case, the library runs on all ranks: one flush is under way, the next is not due. */
+static void a_program_ends_without_scr_finalize(void)
+{
+  begin_in("end");
+  set("SCR_FLUSH=2");
+  set("SCR_FLUSH_ASYNC=1");
+  set("SCR_CACHE_SIZE=3");
+  set("SCR_FLUSH_ASYNC_BW=1000"); /* too slow to be done by then */
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 1000));
+  OK(put("ck3", 1, 1000));
+}
+
+static void what_the_cache_had_is_on_the_prefix_although_scr_finalize_was_forgotten(void)
+{
+  begin_in("end");
+  on_prefix("ck2", 1, 1000);
+  on_prefix("ck3", 1, 1000);
+  lose_all_nodes();
+  run_gets("ck3", 1, 1000);
+}
+
+/* Two halves have a run each; the second one ends in an open checkpoint, which one rank could not write. */
+static void halves_of_a_program_end_without_scr_finalize(void)
+{
+  char     name[2 * SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int      i, half = rank >= ranks / 2;
+  MPI_Comm comm;
+
+  begin_in("halves");
+  MPI_Comm_split(MPI_COMM_WORLD, half, rank, &comm);
+  snprintf(name, sizeof name, "%s/half%d", case_prefix, half);
+  make_dir(name);
+  MPI_Barrier(MPI_COMM_WORLD);
+  set("SCR_PREFIX=%s", name);
+  set("SCR_VIRTUAL_NODES=2");
+  OK(SCR_Init_comm(comm));
+  MPI_Comm_free(&comm);
+  for (i = 1; i <= 1 + half; i++) {
+    snprintf(name, sizeof name, "ck%d", i);
+    OK(SCR_Start_output(name, SCR_FLAG_CHECKPOINT));
+    snprintf(name, sizeof name, "%s/half%d/ck%d/rank_%d", case_prefix, half, i, rank);
+    if (i == 2 && rank + 1 == ranks) {
+      CODE(SCR_Route_file("/no/place", file), SCR_ERR_PATH, "not below");
+      return;
+    }
+    OK(SCR_Route_file(name, file));
+    CHECK(write_bytes(file, 1, 10), "%s", file);
+    if (i == 1) OK(SCR_Complete_output(1));
+  }
+}
+
+/* ---- a part of the program ---- */
+
+static void a_halted_half_of_a_program_is_flushed_and_not_ended(void)
+{
+  char     name[2 * SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], said[8000];
+  int      i, half = rank >= ranks / 2, first = rank % (ranks / 2) == 0;
+  MPI_Comm comm;
+
+  begin();
+  shell("mkdir prefix/half0 prefix/half1; $TEST_HALT --create --checkpoints 2 prefix/half0");
+  MPI_Comm_split(MPI_COMM_WORLD, half, rank, &comm);
+  set("SCR_PREFIX=%s/half%d", case_prefix, half);
+  set("SCR_VIRTUAL_NODES=2");
+  set("SCR_CACHE_SIZE=4");
+  set("SCR_HALT_EXIT=%s", "1"); /* it says so, but one solver must not end the other */
+  hear();
+  OK(SCR_Init_comm(comm));
+  for (i = 1; i <= 4; i++) {
+    snprintf(name, sizeof name, "ck%d", i);
+    OK(SCR_Start_output(name, SCR_FLAG_CHECKPOINT));
+    snprintf(name, sizeof name, "%s/half%d/ck%d/rank_%d", case_prefix, half, i, rank);
+    OK(SCR_Route_file(name, file));
+    CHECK(write_bytes(file, 1, 10), "%s", file);
+    OK(SCR_Complete_output(1));
+    CHECK((access(name, R_OK) == 0) == (!half && i >= 2), "%s is%s there", name, half || i < 2 ? "" : " not");
+  }
+  CHECK(should_exit() == !half, "half %d", half);
+  OK(SCR_Finalize());
+  heard(said, sizeof said);
+  CHECK(times(said, "MPI_COMM_WORLD the library does not call exit") == (first && !half ? 2 : 0), "%s", said);
+  MPI_Comm_free(&comm);
+}
+
 #define ANY "1 2 4 5", "9"
 
 const test_case halt_cases[] = {CASE(a_checkpoint_is_needed_by_interval_seconds_and_overhead, ANY),
@@ -425,9 +660,17 @@ const test_case halt_cases[] = {CASE(a_checkpoint_is_needed_by_interval_seconds_
                                 CASE(a_checkpoint_is_needed_when_waiting_would_lose_more, ANY),
                                 CASE(a_signal_to_one_rank_asks_all_for_a_checkpoint_and_is_passed_on, ANY),
                                 CASE(the_program_should_exit_when_the_halt_file_says_so, ANY),
+                                CASE(what_a_person_has_asked_for_stays_until_it_is_taken_back, "1 4", ""),
+                                CASE(a_time_limit_ends_the_runs_of_its_own_job_alone, "1 4", ""),
+                                CASE(scr_halt_seconds_that_is_not_below_the_time_of_the_job_is_an_error, "4", ""),
+                                CASE(the_halt_file_is_opened_once_a_second_and_its_damage_told_once, "1 4", ""),
                                 CASE(scr_halt_seconds_without_a_known_end_is_told_once_by_rank_0, ANY),
                                 CASE(checkpoints_until_a_halt_are_counted_although_the_prefix_is_full, "1 4", ""),
                                 CASE(conditions_can_be_removed_while_the_job_runs, ANY),
+                                CASE(a_halted_half_of_a_program_is_flushed_and_not_ended, "4"),
+                                CASE(a_program_ends_without_scr_finalize, "", ""),
+                                CASE(what_the_cache_had_is_on_the_prefix_although_scr_finalize_was_forgotten, "", ""),
+                                CASE(halves_of_a_program_end_without_scr_finalize, "", ""),
                                 CASE(a_halted_program_that_does_not_ask_ends_in_complete, "", ""),
                                 CASE(scr_halt_exit_1_ends_a_program_that_asks, "", ""),
                                 CASE(scr_halt_exit_1_ends_a_halted_program_in_init, "", ""),

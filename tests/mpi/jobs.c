@@ -106,9 +106,12 @@ static void a_prefix_in_use_is_refused_to_another_job(void)
   begin();
   MPI_Comm_split(MPI_COMM_WORLD, side, rank, &half);
   set("SCR_VIRTUAL_NODES=");
+  as_job("array_7");
   rc = SCR_Init_comm(half);
   CHECK(rc == SCR_SUCCESS || rc == SCR_ERR_BUSY, "%d %s", rc, SCR_Last_error());
   if (rc == SCR_ERR_BUSY) CHECK(strstr(SCR_Last_error(), "SCR_PREFIX") != NULL, "%s", SCR_Last_error());
+  if (rc == SCR_ERR_BUSY)
+    CHECK(strstr(SCR_Last_error(), "another run, of job array_7, process ") != NULL, "%s", SCR_Last_error());
   busy = rc == SCR_ERR_BUSY;
   fine = rc == SCR_SUCCESS;
   MPI_Allreduce(MPI_IN_PLACE, &busy, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -1189,6 +1192,30 @@ static void more_than_three_that_are_out_of_reach_are_older_ones(void)
   the_job();
 }
 
+/* The cache knows the prefix by its path: a run on a moved one says where it was; moved back, it is restarted from. */
+static void a_moved_prefix_is_told_with_both_paths(void)
+{
+  char old[SCR_MAX_FILENAME], new[SCR_MAX_FILENAME];
+  int  i;
+
+  begin();
+  set("SCR_FLUSH=0");
+  run_puts("ck0", 1, 1000);
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  run_dies();
+  shell("mv prefix moved");
+  set("SCR_PREFIX=%s/moved", case_dir);
+  snprintf(old, sizeof old, "written at the prefix %s/prefix,", case_dir);
+  snprintf(new, sizeof new, "this is %s/moved", case_dir);
+  for (i = 0; i < 2; i++) run_is_refused("ck1 (", old, new, NULL); /* also when a run has been here */
+  set("SCR_PREFIX=%s", case_prefix);
+  shell("ln -s moved prefix");
+  run_gets("ck1", 1, 1000);
+  shell("rm prefix; mv moved prefix");
+  run_gets("ck1", 1, 1000);
+}
+
 /* Two groups that talk to each other are not one world. */
 static void an_intercommunicator_is_refused(void)
 {
@@ -1497,6 +1524,7 @@ const test_case jobs_cases[] = {CASE(two_halves_of_a_job_keep_apart, TWO),
                                 CASE(a_passing_error_gives_no_prefix_the_cache_of_another_one, "4", ""),
                                 CASE(a_prefix_whose_identity_alone_is_lost_keeps_its_cache, "4", ""),
                                 CASE(what_was_set_aside_was_on_the_nodes_of_the_run_that_wrote_it, "4", ""),
+                                CASE(a_moved_prefix_is_told_with_both_paths, "1 4", ""),
                                 CASE(more_than_three_that_are_out_of_reach_are_older_ones, "4", ""),
                                 CASE(a_run_is_killed_while_it_holds_its_directories, "", ""),
                                 CASE(what_a_killed_run_held_is_free_at_once, "", ""),

@@ -8,6 +8,9 @@
 int (*test_statvfs)(const char* path, struct statvfs* fs) = statvfs;
 #define statvfs(path, fs) test_statvfs(path, fs)
 
+double test_look_seconds = 0;
+#define SCR_LOOK_SECONDS test_look_seconds
+
 #include "../../scr_impl.c"
 
 #include "../unit/fault.c"

@@ -688,6 +688,28 @@ static void a_sparse_file_is_sparse_when_it_is_rebuilt(void)
 #define THREE "3 4", "5 6 7"
 #define FOUR  "4", "5 6 7"
 
+/*
+** The directories of the cache do not need their filemaps: scr_rebuild makes the files of a lost node, as README says.
+** rank_1_0 has 1013 bytes.
+*/
+static void what_damaged_filemaps_listed_can_be_rebuilt_by_hand(void)
+{
+  static const scheme c = {"XOR", 1};
+  char                path[SCR_MAX_FILENAME], into[700];
+
+  begin_nodes(&c);
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  run_dies();
+  shell("rm -r nodes/tester/*/node.*-v1; for f in nodes/tester/*/node.*/filemap_*; do echo garbage > $f; done");
+  OK(SCR_Init());
+  refused("filemaps (3),");
+  OK(SCR_Finalize());
+  shell("mkdir into; $TEST_REBUILD --into into nodes/tester/*/node.*/scr.dataset.1; ls nodes/tester/*/*/*.damaged");
+  snprintf(into, sizeof into, "%s/into", case_dir);
+  CHECK(find_file(into, "rank_1_0", 0, path) == 1 && same_bytes(path, seed_of("ck1", 1, 0), 1013), "%s", path);
+}
+
 const test_case loss_cases[] = {CASE(xor_rebuilds_what_it_bears_and_refuses_the_rest, ANY),
                                 CASE(partner_rebuilds_what_it_bears_and_refuses_the_rest, ANY_5),
                                 CASE(rs_rebuilds_what_it_bears_and_refuses_the_rest, "3 4 5", "6 7"),
@@ -709,4 +731,5 @@ const test_case loss_cases[] = {CASE(xor_rebuilds_what_it_bears_and_refuses_the_
                                 CASE(directories_that_are_lost_are_made_again, ANY),
                                 CASE(what_is_no_file_is_a_lost_file, ANY),
                                 CASE(a_sparse_file_is_sparse_when_it_is_rebuilt, "3", ""),
+                                CASE(what_damaged_filemaps_listed_can_be_rebuilt_by_hand, "4"),
                                 CASES_END};

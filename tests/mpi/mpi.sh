@@ -5,15 +5,15 @@
 #
 # NAME is a case, a part of the names of several, or `encode`, the engine of redundancy sets by itself; without one all
 # of them run, each on the numbers of ranks that its table says.  From the environment: MPICC, MPIEXEC, SCR_TEST_CFLAGS,
-# SCR_IMPL (the source of the library).  Full and read-only file systems need mounts of their own: root, or user
-# namespaces; else those cases are skipped.  A case that hangs is a failure, and the others still run.  After a failure
-# the logs stay where the output says.
+# TEST_COUNTS (numbers of ranks), SCR_IMPL (the source of the library).  Full and read-only file systems need mounts of
+# their own: root, or user namespaces; else those cases are skipped.  A case that hangs is a failure, and the others
+# still run.  After a failure the logs stay where the output says.
 set -u
 HERE=$(cd "$(dirname "$0")" && pwd)
 ROOT=$(cd "$HERE/../.." && pwd)
 MODE=${1:-}
 case $MODE in check | long) shift ;; *) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
-COUNTS="1 2 3 4 5 8 9" ENCODE_COUNTS=4
+COUNTS=${TEST_COUNTS:-1 2 3 4 5 8 9} ENCODE_COUNTS=4
 LIMIT=900 # seconds for one run
 export TEST_LIMIT=${TEST_LIMIT:-40} # seconds for one case
 if [ "$MODE" = long ]; then export TEST_LONG=1 LIMIT=3000 TEST_LIMIT=200 COUNTS="$COUNTS 6 7 16" ENCODE_COUNTS="1 2 3 4 5"; fi
@@ -66,7 +66,7 @@ built() {
 # A copy of the sources, with the library that is to be tested.  The helpers see its private names in one file only.
 mkdir -p "$T/src/tests" && cp "$ROOT/scr.h" "$T/src/" && cp "${SCR_IMPL:-$ROOT/scr_impl.c}" "$T/src/scr_impl.c" &&
   cp -r "$ROOT/tools" "$T/src/" && cp -r "$ROOT/tests/mpi" "$ROOT/tests/unit" "$T/src/tests/" || exit 1
-for file in library mpi_test writing settings cache halt restart jobs loss flush containers async ranks bypass interop crash states power bad faults; do
+for file in library mpi_test writing settings cache halt restart jobs loss flush containers async ranks bypass interop crash states power bad faults messages; do
   compile $MPICC -O1 -fvisibility=hidden -c -o "$T/$file.o" "$T/src/tests/mpi/$file.c"
 done
 compile $MPICC -O1 -c -o "$T/yield.o" "$ROOT/tests/cluster/yield.c" # makes MPI's own waits yield: ranks share cores here
@@ -151,6 +151,20 @@ exits() { # CASE
   fi
 }
 
+# A case behind which the program ends without SCR_Finalize: MPI_Finalize has to flush what WANT names below the test's
+# directory, and rank 0 of each library's run to say so once.
+forgets() { # CASE WARNINGS WANT...
+  local file case=$1 warnings=$2
+  shift 2
+  launch 4 "$case"
+  [ "$(grep -c 'MPI_Finalize is called before SCR_Finalize' "$LOG")" = "$warnings" ] || rc="$rc, without a word"
+  for file in "$@"; do [ -f "$TEST_DIR/$file" ] || rc="$rc, without $file"; done
+  if [ "$rc" = 0 ] && grep -q '^DONE' "$LOG" && ! grep -q '^FAIL' "$LOG"; then passed=$((passed + 1)); else
+    fail "4 ranks: $case ends with $rc"
+    grep '^  rank' "$LOG" | head -n 6
+  fi
+}
+
 # Every death of states.c again, with processes that are killed: one program dies, the next looks at what is left.
 kill_all() {
   local k=0
@@ -196,6 +210,13 @@ fi
 if wanted what_a_killed_run_held_is_free_at_once; then
   launch 4 a_run_is_killed_while_it_holds_its_directories
   KEEP_DIR=1 cases 4 what_a_killed_run_held_is_free_at_once
+fi
+if wanted although_scr_finalize_was_forgotten; then
+  forgets a_program_ends_without_scr_finalize 1 end/prefix/ck2/rank_3_0 end/prefix/ck3/rank_3_0
+  KEEP_DIR=1 cases 4 what_the_cache_had_is_on_the_prefix_although_scr_finalize_was_forgotten
+  forgets halves_of_a_program_end_without_scr_finalize 2 halves/prefix/half{0/ck1/rank_0,1/ck1/rank_3}
+  grep -q 'MPI_Finalize is called before SCR_Complete_output: dataset 2 is not complete' "$LOG" ||
+    fail "an open checkpoint ends with the program without a word"
 fi
 exits a_halted_program_that_does_not_ask_ends_in_complete
 exits scr_halt_exit_1_ends_a_program_that_asks

@@ -51,10 +51,11 @@ typedef struct {
 #define CASES_END {NULL, NULL, NULL, NULL}
 /* clang-format on */
 
-extern int rank, ranks;   /* of MPI_COMM_WORLD */
-extern int failures;      /* of this case on this rank */
-extern int test_long;     /* the long mode */
-extern int rc_before_mpi; /* of SCR_Init before MPI_Init */
+extern int rank, ranks;      /* of MPI_COMM_WORLD */
+extern int failures;         /* of this case on this rank */
+extern int test_long;        /* the long mode */
+extern int rc_before_mpi;    /* of SCR_Init before MPI_Init */
+extern int calls_before_mpi; /* how many of the others were not refused then */
 
 /* Count a failure at FILE:LINE, and print it with WHAT does not hold, the message, and what `during` said. */
 void test_failed(const char* file, int line, const char* what, const char* format, ...)
@@ -95,6 +96,13 @@ void set(const char* format, ...) __attribute__((format(printf, 1, 2)));
 /* Keep what this rank says on stderr from now on; heard() ends that, and gives it as TEXT. */
 void hear(void);
 void heard(char* text, size_t size);
+
+/*
+** Keep the command of scr_index that the message of the last error prints; carry_out has rank 0 run it.  A run of some
+** of the ranks can do the first, but not the second.
+*/
+void keep_remedy(void);
+void carry_out(void);
 
 /* SCR_Init, and what it says on stderr of this rank. */
 int init_says(char* text, size_t size);
@@ -269,6 +277,9 @@ int  alloc_failed(void);        /* 1 when one failed since then */
 extern const int library_threads; /* that copy files of a rank, at most */
 
 void removals_end(void); /* a barrier; what is deleted behind the application is gone on all ranks then */
+
+/* SCR_LOOK_SECONDS of the library; begin() makes it 0, so that cases need not wait. */
+extern double test_look_seconds;
 
 /* What the library calls for statvfs. */
 extern int (*test_statvfs)(const char* path, struct statvfs* fs);

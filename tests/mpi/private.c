@@ -450,7 +450,31 @@ static void ranks_take_turns_and_stop_behind_one_that_fails(void)
   OK(SCR_Finalize());
 }
 
+/* What the records could not count or hold fails its checkpoint before an older one leaves; limits are lower here. */
+static void more_files_than_records_can_hold_fail_their_checkpoint(void)
+{
+  uint64_t bytes = scr_image_bytes_max;
+  int      i;
+
+  begin();
+  set("SCR_FLUSH=0");
+  OK(SCR_Init());
+  OK(put("ck1", 2, 100));
+  scr_complete_files_max = 2 * ranks;
+  ALIKE(put("ck2", 3, 100), SCR_ERR_ARG, "write fewer");
+  OK(put("ck1", 2, 100));
+  scr_complete_files_max = INT_MAX;
+  scr_image_bytes_max = 10000;
+  ALIKE(put("ck3", 100, 100), SCR_ERR_ARG, "write fewer files");
+  for (i = 0; i < 2; i++) OK(put("ck1", 2, 100));
+  scr_image_bytes_max = bytes;
+  OK(put("ck4", 100, 100));
+  OK(SCR_Finalize());
+  run_gets("ck4", 100, 100);
+}
+
 const test_case private_cases[] = {CASE(a_job_without_memory_does_not_spoil_the_next, "1"),
+                                   CASE(more_files_than_records_can_hold_fail_their_checkpoint, "2"),
                                    CASE(an_exchange_delivers_each_letter_in_every_pattern, MANY),
                                    CASE(exchanges_in_a_row_take_no_letter_of_the_next, MANY),
                                    CASE(an_exchange_delivers_large_letters, MANY),

@@ -229,6 +229,46 @@ static void a_program_does_not_go_on_from_a_part_unawares(void)
   }
 }
 
+/* The loop of many programs: ask, read, complete, until that is a success.  It reads its own files alone. */
+static int loops_of_restart;
+
+static void loops_until_a_restart_succeeds(void)
+{
+  char offered[SCR_MAX_FILENAME];
+  int  i, flag = 1, rc = SCR_ERR_STATE;
+
+  for (loops_of_restart = 0; loops_of_restart < 5 && flag && rc != SCR_SUCCESS; loops_of_restart++) {
+    if (SCR_Have_restart(&flag, offered) != SCR_SUCCESS || !flag) continue;
+    OK(SCR_Start_restart(NULL));
+    name = strcmp(offered, "ck0") == 0 ? "ck0" : "ck1";
+    for (i = 0; i < files_of(rank); i++) reads_file(rank, i);
+    rc = SCR_Complete_restart(1);
+  }
+  name = "ck2";
+  if (rc == SCR_SUCCESS) writes();
+  else CODE(SCR_Start_checkpoint(), SCR_ERR_NO_RESTART, "SCR_RESTART_RANKS=same");
+}
+
+static void a_loop_over_a_checkpoint_of_other_ranks_ends(void)
+{
+  int older;
+
+  for (older = 0; older <= 1; older++) {
+    during(older ? "an older one is of as many ranks" : "there is no other");
+    begin();
+    set("SCR_FLUSH=1");
+    set("SCR_CACHE_SIZE=3");
+    name = "ck0";
+    if (older) run_of(3, writes);
+    write_by(4);
+    run_of(3, loops_until_a_restart_succeeds);
+    CHECK(rank >= 3 || loops_of_restart == 2, "%d loops", loops_of_restart);
+    name = older ? "ck2" : "ck1"; /* nothing is held against it */
+    wrote = older ? 3 : 4;
+    run_of(4, reads);
+  }
+}
+
 /* It is not prepared, and its files of another run are still where it names them. */
 static void routes_old_files(void)
 {
@@ -291,7 +331,7 @@ static void routes_what_is_not_there(void)
     CODE(SCR_Route_file(path, file), SCR_ERR_MISSING, "7 bytes");
     CHECK(*file == '\0', "%s", file);
   }
-  CODE(SCR_Complete_restart(rank != 0), SCR_ERR_INVALID, "1 ranks");
+  CODE(SCR_Complete_restart(rank != 0), SCR_ERR_INVALID, "1 rank could");
   CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "ck1");
   CODE(SCR_Restart_ranks(&by), SCR_ERR_STATE, "SCR_Have_restart");
   CHECK(by == 0, "%d", by);
@@ -397,6 +437,40 @@ static void what_other_ranks_wrote_is_rejected_and_chosen_like_any_other(void)
   run_of(4, reads); /* what was chosen is the checkpoint now */
 }
 
+/* A program that is not prepared for other ranks rejects what it is offered. */
+static void rejects_and_is_refused(void)
+{
+  rejects("ck1");
+  is_refused();
+  keep_remedy();
+}
+
+static void is_refused_with_a_remedy(void)
+{
+  is_refused();
+  keep_remedy();
+}
+
+/* After one start with too few ranks, as many as wrote it are not enough in this job, but the message says what is. */
+static void what_other_ranks_rejected_is_back_with_the_command_of_the_message(void)
+{
+  int flush, late;
+
+  for (flush = 0; flush <= 1; flush++)
+    for (late = 0; late <= 1; late++) {
+      during("%s, the message of the %s run", flush ? "flushed" : "cached", late ? "next" : "same");
+      begin();
+      as_job("one");
+      set("SCR_FLUSH=%d", flush);
+      write_by(4);
+      if (flush) lose_all_nodes();
+      run_of(3, rejects_and_is_refused);
+      if (late) run_of(4, is_refused_with_a_remedy);
+      carry_out();
+      run_of(4, reads);
+    }
+}
+
 static void drops(void)
 {
   int flag;
@@ -425,6 +499,42 @@ static void what_is_read_in_place_is_dropped_and_deleted(void)
   shell("'%s' --prefix '%s' --add ck1", getenv("TEST_INDEX"), case_prefix);
   run_of(3, reads);
   run_of(3, deletes);
+}
+
+static void restarts_and_drops(void)
+{
+  name = "ck1";
+  reads();
+  OK(SCR_Drop("ck1"));
+  name = "ck2";
+  writes();
+}
+
+static void restarts_and_deletes(void)
+{
+  name = "ck1";
+  reads();
+  OK(SCR_Delete("ck1"));
+  name = "ck2";
+  writes();
+}
+
+/* Two nodes have lost their files, so ck1 is read on the prefix; it goes when the program has restarted from it. */
+static void what_a_run_has_restarted_from_may_go(void)
+{
+  int by;
+
+  for (by = 0; by < 3; by++) {
+    during("%s by %d ranks", by == 1 ? "dropped" : "deleted", by ? 3 : 4);
+    begin();
+    set("SCR_FLUSH=1");
+    write_by(4);
+    shell("rm -r cache/*/*/node.*-v[01]/scr.dataset.1/ck1");
+    run_of(by ? 3 : 4, by == 1 ? restarts_and_drops : restarts_and_deletes);
+    wrote = by ? 3 : 4;
+    name = "ck2";
+    run_of(4, reads);
+  }
 }
 
 /* ---- read in place --------------------------------------------------------------------------------------------- */
@@ -573,13 +683,16 @@ static void a_death_while_other_ranks_rebuild_loses_nothing(void)
 /* clang-format off */
 const test_case ranks_cases[] = {CASE(a_checkpoint_is_read_by_any_number_of_ranks, "8"),
                                  CASE(a_program_does_not_go_on_from_a_part_unawares, "4"),
+CASE(a_loop_over_a_checkpoint_of_other_ranks_ends, "4"),
                                  CASE(files_of_an_older_run_are_not_taken_for_those_of_the_checkpoint, "8"),
                                  CASE(a_full_prefix_does_not_cost_the_newest_checkpoint, "4"),
                                  CASE(a_path_that_no_rank_wrote_is_an_error, "4"),
                                  CASE(names_are_found_in_buckets_and_without_them, "4"),
                                  CASE(what_is_taken_out_of_containers_needs_room, "4"),
                                  CASE(what_other_ranks_wrote_is_rejected_and_chosen_like_any_other, "4"),
-                                 CASE(what_is_read_in_place_is_dropped_and_deleted, "4"),
+                                 CASE(what_other_ranks_rejected_is_back_with_the_command_of_the_message, "4"),
+CASE(what_is_read_in_place_is_dropped_and_deleted, "4"),
+CASE(what_a_run_has_restarted_from_may_go, "4"),
                                  CASE(with_bypass_a_checkpoint_is_read_on_the_prefix, "4"),
                                  CASE(what_a_killed_reader_leaves_is_removed, "4"),
                                  CASE(what_a_killed_reader_leaves_is_not_taken_for_another_checkpoint, "4"),

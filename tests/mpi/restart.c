@@ -668,8 +668,8 @@ static void the_rejection_of_a_choice_ends_it(void)
   }
 }
 
-/* ck2 is chosen, but cannot be fetched, and the older one is rejected: ck2 is the choice of the next run as well. */
-static void only_its_own_rejection_ends_a_choice(void)
+/* ck2 is chosen, but cannot be fetched: no other is offered in its place, and it is the choice of the next run too. */
+static void a_choice_that_cannot_be_fetched_is_an_error_and_holds(void)
 {
   begin();
   set("SCR_FLUSH=2");
@@ -678,7 +678,7 @@ static void only_its_own_rejection_ends_a_choice(void)
   shell("$TEST_INDEX --current ck2 --prefix prefix");
   shell("find cache -name scr.dataset.2 -prune -exec rm -r {} +; mv prefix/ck2/rank_0_0 away");
   OK(SCR_Init());
-  rejects("ck1");
+  refused("rank_0_0 ck2");
   run_dies();
   shell("mv away prefix/ck2/rank_0_0");
   run_gets("ck2", 1, 2000);
@@ -895,6 +895,82 @@ static void current_of_an_earlier_version_is_no_choice(void)
   run_gets("ck3", 1, 3000);
 }
 
+/* A cache with room for so many bytes. */
+static unsigned long room_left;
+
+static int some_room(const char* path, struct statvfs* fs)
+{
+  int rc = statvfs(path, fs);
+  if (strstr(path, "cache") != NULL) fs->f_bavail = room_left / fs->f_frsize;
+  return rc;
+}
+
+/*
+** All data of the newest checkpoint can be read: the cache has no room for redundancy, as its file system says, or only
+** a write finds out; or none for all data.
+*/
+static void a_fetch_without_room_for_redundancy_loads_the_newest_checkpoint(void)
+{
+  static const char* const cases[] = {"the file system says so", "a write says so", "nor for data"};
+  char                     text[4096];
+  int                      i, bypass;
+
+  for (bypass = 0; bypass <= 1; bypass++)
+    for (i = 0; i < 3 - !bypass; i++) {
+      during("%s, SCR_CACHE_BYPASS=%s", cases[i], bypass ? "auto" : "0");
+      begin();
+      set("SCR_FLUSH=1");
+      run_puts("ck1", 1, 300000);
+      run_puts("ck2", 1, 300000);
+      lose_all_nodes();
+      set("SCR_CACHE_BYPASS=%s", bypass ? "auto" : "0");
+      room_left = 1400000;
+      if (i == 0) test_statvfs = some_room;
+      if (i > 0) fault_on(FAULT_WRITE | FAULT_PWRITE, "/cache/", i == 1 ? ".xor" : "/ck2/", INT_MAX);
+      OK(init_says(text, sizeof text));
+      get("ck2", 1, 300000);
+      CHECK(times(text, "ck2 is loaded without redundancy") == (rank == 0 && (i == 1 || !bypass)), "%s", text);
+      CHECK(times(text, "is read where it is on the prefix") == (rank == 0 && bypass && i != 1), "%s", text);
+      fault_end();
+      test_statvfs = statvfs;
+      OK(put("ck3", 1, 1000)); /* and that is protected */
+      run_dies();
+      shell("rm -rf cache/*/*/node.*-v1");
+      run_gets("ck3", 1, 1000);
+    }
+}
+
+/* The same where the set of one rank has no other member, and so no redundancy: all ranks do the same all the same. */
+static void a_fetch_without_room_for_redundancy_is_one_for_all_ranks(void)
+{
+  begin();
+  set("SCR_VIRTUAL_NODES=3"); /* 2, 1 and 1 rank */
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_BYPASS=0");
+  run_puts("ck1", 1, 300000);
+  run_puts("ck2", 1, 300000);
+  lose_all_nodes();
+  fault_on(FAULT_WRITE | FAULT_PWRITE, "/cache/", ".xor", INT_MAX);
+  OK(SCR_Init());
+  get("ck2", 1, 300000);
+  fault_end();
+  OK(put("ck3", 1, 1000));
+  OK(SCR_Finalize());
+}
+
+/* What the program has restarted from, and rejects after that, is work that a new start would lose. */
+static void a_checkpoint_that_is_rejected_after_a_restart_is_at_stake(void)
+{
+  begin();
+  run_puts("ck1", 1, 1000);
+  OK(SCR_Init());
+  get("ck1", 1, 1000);
+  OK(SCR_Start_restart(NULL));
+  ALIKE(SCR_Complete_restart(0), SCR_ERR_INVALID, "could not restart");
+  refused("ck1");
+  OK(SCR_Finalize());
+}
+
 /* ---- a fresh start --------------------------------------------------------------------------------------------- */
 
 /* A fresh start, which is killed before its first checkpoint; so are others after it: none is refused. */
@@ -1047,6 +1123,86 @@ static void a_fresh_start_that_cannot_be_recorded_costs_no_work_of_later_runs(vo
   OK(put("ck5", 1, 5000));
   run_dies();
   run_gets("ck5", 1, 5000);
+}
+
+/* ck1 to ck3 on the prefix, in two levels of directories, and one deeper; the nodes are lost. */
+static void put_in_levels(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  run_puts("ck1", 1, 1000);
+  run_puts("deep/ck2", 1, 2000);
+  run_puts("deep/ck3", 1, 3000);
+  shell("mkdir prefix/plain prefix/plain/.scr; ln -s .. prefix/plain/up");
+}
+
+/* A run was copied without its .scr: its checkpoints are told, and the command that the message prints finds them. */
+static void without_its_index_a_prefix_with_checkpoints_is_no_new_start(void)
+{
+  char text[4096];
+
+  put_in_levels();
+  lose_all_nodes();
+  shell("rm -r prefix/.scr");
+  shell("seq -f prefix/file%%.0f 2500 | xargs touch; mkdir prefix/aa; seq -f prefix/aa/%%.0f 2500 | xargs touch");
+  save();
+  OK(SCR_Init());
+  refused("complete deep/ck3, SCR_FRESH_START=1");
+  keep_remedy();
+  OK(SCR_Finalize());
+  OK(SCR_Init());
+  refused("deep/ck3,"); /* and again */
+  OK(SCR_Finalize());
+  carry_out();
+  run_gets("deep/ck3", 1, 3000);
+
+  go_back();
+  set("SCR_FETCH=0"); /* the application reads the prefix itself */
+  run_gets(NULL, 0, 0);
+  set("SCR_FETCH=");
+  set("SCR_FRESH_START=1");
+  OK(SCR_Init());
+  get(NULL, 0, 0);
+  run_dies();
+  set("SCR_FRESH_START=");
+  run_puts("new", 1, 1000); /* it was asked for once */
+
+  during("the cache has the newest");
+  put_in_levels();
+  shell("rm prefix/.scr/index.scr");
+  OK(init_says(text, sizeof text));
+  CHECK(times(text, "3 complete checkpoints below") == (rank == 0), "%s", text);
+  get("deep/ck3", 1, 3000);
+  OK(SCR_Finalize());
+
+  during("a prefix in another one");
+  put_in_levels();
+  lose_all_nodes();
+  set("SCR_PREFIX=%s", case_dir);
+  run_puts("ck1", 1, 1000);
+}
+
+/* A damaged index: by the command of the message, or by its removal and a fresh start. */
+static void the_remedies_of_a_damaged_index_work(void)
+{
+  int fresh;
+
+  for (fresh = 0; fresh <= 1; fresh++) {
+    during("%s", fresh ? "a fresh start" : "a new index");
+    begin();
+    set("SCR_FLUSH=1");
+    run_puts_four();
+    lose_all_nodes();
+    shell("echo garbage > prefix/.scr/index.scr");
+    OK(SCR_Init());
+    refused("found:");
+    keep_remedy();
+    OK(SCR_Finalize());
+    if (fresh) shell("mv prefix/.scr/index.scr away");
+    else carry_out();
+    if (fresh) set("SCR_FRESH_START=1");
+    run_gets(fresh ? NULL : "ck4", 1, 4000);
+  }
 }
 
 /* The same for SCR_CURRENT: whether it was served cannot be known, and it must not be served again. */
@@ -1436,35 +1592,59 @@ static void scr_current_takes_back_a_rejection_also_when_it_was_served(void)
   run_gets("ck1", 1, 1000);
 }
 
-/* The work of a run that went on from another one is not given up when the wish, which is still set, can be served. */
-static void scr_current_that_could_not_be_loaded_costs_no_later_work(void)
-{
-  begin_four(ON_PREFIX, "first");
-  shell("mv prefix/ck2 away");
-  set("SCR_CURRENT=ck2");
-  OK(SCR_Init());
-  get("ck1", 1, 1000);
-  OK(put("ck5", 1, 5000));
-  run_dies();
-  shell("mv away prefix/ck2");
-  run_gets("ck5", 1, 5000);
-}
-
-/* ck2 cannot be read; the run goes on from ck1.  When its work is rejected, ck3 and ck4 are still newer than wanted. */
+/* ck2 cannot be read, and the user chooses ck1 in its place: nothing that is newer than the two comes back later. */
 static void what_is_newer_than_a_failed_choice_is_not_offered_later(void)
 {
   begin_four(ON_PREFIX, "first");
   shell("mv prefix/ck2 away");
-  shell("$TEST_INDEX --current ck2 --prefix prefix");
+  set("SCR_CURRENT=ck2");
   set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  refused("ck2");
+  OK(SCR_Finalize());
+  set("SCR_CURRENT=ck1"); /* the remedy that the message names */
   OK(SCR_Init());
   get("ck1", 1, 1000);
   OK(put("ck5", 1, 5000));
   OK(SCR_Finalize());
+  set("SCR_CURRENT=ck2"); /* an old wish costs no later work */
+  shell("mv away prefix/ck2");
+  run_gets("ck5", 1, 5000);
+  set("SCR_CURRENT=");
   OK(SCR_Init());
   rejects("ck5");
   get("ck1", 1, 1000);
   OK(SCR_Finalize());
+}
+
+/* A cache that a large checkpoint does not fit into. */
+static int small_room(const char* path, struct statvfs* fs)
+{
+  int rc = statvfs(path, fs);
+  if (strstr(path, "cache") != NULL) fs->f_bavail = 100000 / fs->f_frsize;
+  return rc;
+}
+
+/* ck2 is chosen, and larger than the cache, in which it has to be: ck1, which is older, would be another start. */
+static void a_choice_that_does_not_fit_into_the_cache_is_an_error(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  run_puts("ck1", 1, 1000);
+  run_puts("ck2", 1, 1000000);
+  run_puts("ck3", 1, 1000);
+  lose_all_nodes();
+  set("SCR_CACHE_BYPASS=0");
+  set("SCR_CURRENT=ck2");
+  test_statvfs = small_room;
+  OK(SCR_Init());
+  refused("ck2 room");
+  OK(SCR_Finalize());
+  OK(SCR_Init()); /* nor by the next run of the job */
+  refused("ck2");
+  OK(SCR_Finalize());
+  test_statvfs = statvfs;
+  run_gets("ck2", 1, 1000000); /* where there is room, as the message says */
 }
 
 /* The chosen one is deleted: complete newer ones are there, so that the next run does not begin anew without a word. */
@@ -1758,7 +1938,7 @@ const test_case restart_cases[] = {
     CASE(what_is_newer_than_a_choice_is_passed_over, FEW),
     CASE(each_checkpoint_that_was_passed_over_can_be_chosen, FEW),
     CASE(the_rejection_of_a_choice_ends_it, FEW),
-    CASE(only_its_own_rejection_ends_a_choice, FEW),
+    CASE(a_choice_that_cannot_be_fetched_is_an_error_and_holds, FEW),
     CASE(a_choice_in_the_midst_of_a_run_passes_over_what_is_newer, FEW),
     CASE(both_ways_choose_the_newest_of_a_name, FEW),
     CASE(a_choice_that_cannot_be_loaded_is_not_replaced_by_a_newer_one, FEW),
@@ -1766,11 +1946,16 @@ const test_case restart_cases[] = {
     CASE(a_checkpoint_that_cannot_be_fetched_is_tried_again, ANY),
     CASE(current_that_other_tools_have_set_is_a_choice, FEW),
     CASE(current_of_an_earlier_version_is_no_choice, FEW),
+    CASE(a_fetch_without_room_for_redundancy_loads_the_newest_checkpoint, "4"),
+    CASE(a_fetch_without_room_for_redundancy_is_one_for_all_ranks, "4"),
+    CASE(a_checkpoint_that_is_rejected_after_a_restart_is_at_stake, "4"),
     CASE(a_killed_fresh_start_is_one_all_the_same, FEW),
     CASE(a_fresh_start_goes_on_with_its_own_checkpoints, FEW),
     CASE(a_choice_goes_back_behind_a_fresh_start, FEW),
     CASE(each_value_of_scr_fresh_start_is_served_once_in_a_job, FEW),
     CASE(a_fresh_start_that_cannot_be_recorded_costs_no_work_of_later_runs, FEW),
+    CASE(the_remedies_of_a_damaged_index_work, "1 4", ""),
+    CASE(without_its_index_a_prefix_with_checkpoints_is_no_new_start, "1 4", ""),
     CASE(a_choice_that_was_served_costs_no_work_when_the_index_is_damaged, FEW),
     CASE(ids_after_a_fresh_start_are_new, FEW),
     CASE(output_that_is_no_checkpoint_cannot_be_chosen, FEW),
@@ -1787,8 +1972,8 @@ const test_case restart_cases[] = {
     CASE(work_after_a_choice_counts_although_the_index_could_not_be_written, "4", ""),
     CASE(going_back_to_a_choice_does_not_pass_over_what_was_rejected, "4", ""),
     CASE(scr_current_takes_back_a_rejection_also_when_it_was_served, "4", ""),
-    CASE(scr_current_that_could_not_be_loaded_costs_no_later_work, "4", ""),
     CASE(what_is_newer_than_a_failed_choice_is_not_offered_later, "4", ""),
+    CASE(a_choice_that_does_not_fit_into_the_cache_is_an_error, "4", ""),
     CASE(the_deletion_of_a_choice_does_not_begin_anew, "4", ""),
     CASE(work_after_a_choice_counts_although_serving_it_could_not_be_recorded, "4", ""),
     CASE(flushed_work_after_a_choice_counts_although_serving_it_could_not_be_recorded, "4", ""),

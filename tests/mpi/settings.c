@@ -74,6 +74,31 @@ static void a_transfer_type_of_a_vendor_is_replaced_and_rank_0_says_so(void)
   OK(SCR_Finalize());
 }
 
+/* What an application sets for commands, which do not see it, would be thought to work. */
+static void a_parameter_that_only_commands_read_is_told_of_once(void)
+{
+  char said[1000];
+
+  begin();
+  set("SCR_RUNS=3");
+  set("scr_min_nodes=2");
+  set("SCR_FLUSH=0");
+  OK(init_says(said, sizeof said));
+  CHECK(times(said, "SCR_RUNS in SCR_Config has no effect") == (rank == 0), "%s", said);
+  CHECK(times(said,
+              "min_nodes in SCR_Config has no effect: only commands read it; set it in the environment or the user") ==
+            (rank == 0),
+        "%s", said);
+  CHECK(times(said, "SCR_FLUSH") == 0, "%s", said);
+  OK(SCR_Finalize());
+  set("SCR_RUNS=");
+  set("scr_min_nodes=");
+  shell("printf 'SCR_RUNS=3\\nSCR_MIN_NODES=2\\n' > prefix/.scrconf"); /* as the message says */
+  OK(init_says(said, sizeof said));
+  CHECK(times(said, "only commands") == 0 && times(said, "SCR_RUNS") == 0, "%s", said);
+  OK(SCR_Finalize());
+}
+
 /* Bad values, and settings that do not fit together. */
 static void bad_values_and_settings_that_do_not_fit_are_named(void)
 {
@@ -194,6 +219,7 @@ static void scr_debug_prints_the_directories_of_the_run(void)
 
 const test_case settings_cases[] = {CASE(parameters_are_set_unset_and_asked_for_until_init, ANY),
                                     CASE(a_transfer_type_of_a_vendor_is_replaced_and_rank_0_says_so, ANY),
+                                    CASE(a_parameter_that_only_commands_read_is_told_of_once, "1 4", ""),
                                     CASE(bad_values_and_settings_that_do_not_fit_are_named, ANY),
                                     CASE(the_user_file_wins_over_calls_and_the_environment_over_both, ANY),
                                     CASE(a_store_of_the_group_world_is_seen_by_all_nodes, ANY),

@@ -324,6 +324,7 @@ static void no_rank_returns_from_an_error_before_it_is_printed(void)
 static void scr_init_is_an_error_outside_of_mpi(void)
 {
   CHECK(rc_before_mpi == SCR_ERR_STATE, "SCR_Init before MPI_Init is %d", rc_before_mpi);
+  CHECK(calls_before_mpi == 0, "%d calls before MPI_Init are not refused", calls_before_mpi);
 }
 
 /* ---- files ----------------------------------------------------------------------------------------------------- */
@@ -355,6 +356,161 @@ static void a_file_may_be_named_with_detours_and_in_one_buffer(void)
   get("ck", 1, 50);
   OK(SCR_Finalize());
   CHECK(chdir(cwd) == 0, "%s", strerror(errno));
+}
+
+/* The program runs in DIR, below case_dir, and puts or gets a checkpoint whose files have the name NAME. */
+static void run_in(const char* dir, const char* name, int puts)
+{
+  char cwd[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  flag = 0;
+
+  during("in %s, %s", dir, name);
+  shell("mkdir -p '%s'", dir);
+  snprintf(path, sizeof path, "%s/%s", case_dir, dir);
+  CHECK(getcwd(cwd, sizeof cwd) != NULL && chdir(path) == 0, "%s", strerror(errno));
+  snprintf(path, sizeof path, "%s_%d", name, rank);
+  OK(SCR_Init());
+  OK(SCR_Have_restart(&flag, NULL));
+  CHECK(flag == !puts, "a checkpoint is %soffered", flag ? "" : "not ");
+  if (puts) OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
+  else OK(SCR_Start_restart(NULL));
+  OK(SCR_Route_file(path, file));
+  if (puts) CHECK(write_bytes(file, (unsigned)rank, 300), "%s: %s", file, strerror(errno));
+  else CHECK(same_bytes(file, (unsigned)rank, 300), "%s is %s", path, file);
+  OK(puts ? SCR_Complete_output(1) : SCR_Complete_restart(1));
+  OK(SCR_Finalize());
+  CHECK(chdir(cwd) == 0, "%s", strerror(errno));
+}
+
+static void a_relative_name_is_below_the_prefix_where_the_working_directory_is_not(void)
+{
+  char cwd[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+
+  begin();
+  shell("mkdir -p prefix/sub && ln -s prefix link");
+  run_in("elsewhere", "sub/state", 1);
+  snprintf(path, sizeof path, "%s/sub/state_%d", case_prefix, rank);
+  CHECK(same_bytes(path, (unsigned)rank, 300), "%s: %s", path, strerror(errno));
+  run_in("elsewhere", "sub/state", 0);
+  run_in("prefix", "sub/state", 0);
+  run_in("prefix/sub", "state", 0); /* inside the prefix, it counts from there */
+  run_in("prefix/sub", "../sub/state", 0);
+  run_in("link/sub", "state", 0);
+  lose_all_nodes();
+  run_in("elsewhere", "sub/state", 0);
+  lose_all_nodes();
+  run_in("prefix/sub", "sub/state", 0); /* as the run named it that wrote it, which counted from the prefix */
+  set("SCR_FETCH_BYPASS=1");
+  run_in("prefix/sub", "sub/state", 0);
+  set("SCR_FETCH_BYPASS=");
+  set("SCR_PREFIX=%s/link", case_dir); /* the prefix has two names, the working directory one of them */
+  run_in("prefix/sub", "state", 0);
+  begin();
+  shell("mkdir -p prefix/sub elsewhere");
+  run_in("prefix/sub", "state", 1);
+  run_in("elsewhere", "sub/state", 0);
+
+  during("no restart");
+  set("SCR_FRESH_START=1");
+  CHECK(getcwd(cwd, sizeof cwd) != NULL && chdir(case_dir) == 0 && chdir("elsewhere") == 0, "%s", strerror(errno));
+  OK(SCR_Init());
+  snprintf(path, sizeof path, "sub/state_%d", rank);
+  OK(SCR_Route_file(path, file));
+  CHECK(same_bytes(file, (unsigned)rank, 300), "%s is %s", path, file);
+  snprintf(path, sizeof path, "input_%d", rank);
+  CHECK(write_bytes(path, 7, 10), "%s", strerror(errno));
+  OK(SCR_Route_file(path, file));
+  CHECK(strcmp(path, file) == 0, "%s is %s", path, file);
+  OK(SCR_Start_output("ck", SCR_FLAG_CHECKPOINT));
+  CODE(SCR_Route_file("../state", file), SCR_ERR_PATH, "is not below the prefix");
+  ALIKE(SCR_Complete_output(1), SCR_ERR_PATH, "is not below the prefix");
+  OK(SCR_Finalize());
+  CHECK(chdir(cwd) == 0, "%s", strerror(errno));
+}
+
+/* The program begins anew beside a checkpoint that it could have read. */
+static void a_checkpoint_that_is_offered_and_not_read_is_told_of_once(void)
+{
+  static const char* const ways[] = {"it asks, and goes on", "SCR_FRESH_START=1", "it restarts",
+                                     "one rank routes a file"};
+  char                     text[8000], path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int                      way, flag;
+
+  begin();
+  set("SCR_FLUSH=0");
+  run_puts("ck1", 1, 100);
+  for (way = 0; way < 4; way++) {
+    during("%s", ways[way]);
+    set("SCR_FRESH_START=%d", way == 1);
+    OK(SCR_Init());
+    OK(SCR_Have_restart(&flag, path));
+    if (way == 2) get("ck1", 1, 100);
+    name_of("ck1", 0, path);
+    if (way == 3 && rank == 0) OK(SCR_Route_file(path, file));
+    hear();
+    OK(put("ck1", 1, 100));
+    OK(put("ck1", 1, 100));
+    heard(text, sizeof text);
+    CHECK(times(text, "ck1 was offered, but the program has not read it") == (rank == 0 && way == 0), "%s", text);
+    OK(SCR_Finalize());
+  }
+}
+
+/* What a buffer still holds would not be protected.  The message names the file, and the older checkpoint stays. */
+static void a_file_that_is_still_open_for_writing_is_refused(void)
+{
+  static const int flags[] = {O_WRONLY, O_RDWR, O_WRONLY | O_APPEND};
+  char             path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], link[SCR_MAX_FILENAME];
+  int              fd, copy, i, bypass;
+
+  for (bypass = 0; bypass < 2; bypass++) {
+    begin();
+    set("SCR_FLUSH=0");
+    set("SCR_CACHE_SIZE=2");
+    set("SCR_CACHE_BYPASS=%d", bypass);
+    OK(SCR_Init());
+    OK(put("ck1", 2, 300));
+    for (i = 0; i < 6; i++) {
+      during("bypass %d, %d", bypass, i);
+      OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT));
+      name_of("ck2", 0, path);
+      if (bypass && i >= 3) snprintf(path, sizeof path, "%s/ck2/shared", case_prefix); /* by all ranks */
+      OK(SCR_Route_file(path, file));
+      fd = open(file, O_WRONLY | O_CREAT, 0600);
+      CHECK(fd >= 0 && write(fd, "a", 1) == 1 && close(fd) == 0, "%s: %s", file, strerror(errno));
+      snprintf(link, sizeof link, "%s/link%d", case_dir, rank);
+      unlink(link);
+      CHECK(symlink(file, link) == 0, "%s: %s", link, strerror(errno));
+      fd = open(i < 3 ? file : link, rank == ranks - 1 ? flags[i % 3] : O_RDONLY);
+      copy = dup(fd);
+      close(fd);
+      ALIKE(SCR_Complete_output(1), SCR_ERR_INVALID, "is still open for writing");
+      CHECK(rank != ranks - 1 || strstr(SCR_Last_error(), path) != NULL, "%s is not in %s", path, SCR_Last_error());
+      close(copy);
+    }
+    during("bypass %d, for reading", bypass);
+    OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT));
+    name_of("ck2", 0, path);
+    OK(SCR_Route_file(path, file));
+    CHECK(write_bytes(file, 1, 10), "%s: %s", file, strerror(errno));
+    fd = open(file, O_RDONLY);
+    OK(SCR_Complete_output(1));
+    close(fd);
+    OK(SCR_Delete("ck2"));
+    OK(SCR_Finalize());
+    if (!bypass) run_gets("ck1", 2, 300);
+  }
+  set("SCR_CHECK_OPEN=0");
+  set("SCR_CACHE_BYPASS=0");
+  OK(SCR_Init());
+  OK(SCR_Start_output("ck3", SCR_FLAG_CHECKPOINT));
+  name_of("ck3", 0, path);
+  OK(SCR_Route_file(path, file));
+  fd = open(file, O_WRONLY | O_CREAT, 0600);
+  CHECK(fd >= 0 && write(fd, "a", 1) == 1, "%s: %s", file, strerror(errno));
+  OK(SCR_Complete_output(1));
+  close(fd);
+  OK(SCR_Finalize());
 }
 
 /* All ranks, and each rank twice, use the same base name in different directories. */
@@ -645,6 +801,9 @@ const test_case writing_cases[] = {CASE(calls_out_of_order_are_refused_and_name_
                                    CASE(no_rank_returns_from_an_error_before_it_is_printed, TWO),
                                    CASE(scr_init_is_an_error_outside_of_mpi, ANY),
                                    CASE(a_file_may_be_named_with_detours_and_in_one_buffer, ANY),
+                                   CASE(a_relative_name_is_below_the_prefix_where_the_working_directory_is_not, "4"),
+                                   CASE(a_file_that_is_still_open_for_writing_is_refused, "2 4"),
+                                   CASE(a_checkpoint_that_is_offered_and_not_read_is_told_of_once, "4"),
                                    CASE(equal_base_names_in_other_directories_are_other_files, ANY),
                                    CASE(a_file_that_cannot_be_routed_fails_the_checkpoint_on_all_ranks, ANY),
                                    CASE(after_a_start_that_fails_nothing_is_routed_until_its_complete, ANY),

@@ -9,8 +9,8 @@ unset "${!SCR_@}" "${!SLURM_@}"
 . "$top/tests/tools/check.sh"
 # shellcheck disable=SC2086
 {
-  check "a job builds" 0 "" $MPICC -O1 -Wall -Werror -o "$tmp/job" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread
-  check "a job with a handler builds" 0 "" $MPICC -O1 -Wall -Werror -DSTEERED_SIGNAL=SIGUSR1 -o "$tmp/hears" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread
+  check "a job builds" 0 "" $MPICC -O1 -DSCR_LOOK_SECONDS=0 -Wall -Werror -o "$tmp/job" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread
+  check "a job with a handler builds" 0 "" $MPICC -O1 -DSCR_LOOK_SECONDS=0 -Wall -Werror -DSTEERED_SIGNAL=SIGUSR1 -o "$tmp/hears" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread
 }
 export SCR_JOB_ID=57 SCR_PREFIX=$tmp/run SCR_VIRTUAL_NODES=3 SCR_CNTL_BASE=$tmp/node SCR_CACHE_BASE=$tmp/node SCR_FLUSH=0
 export SCR_CHECKPOINT_INTERVAL=1000 BEFORE_STEP=$tmp/step PATH=$BIN:$PATH
@@ -34,8 +34,9 @@ fresh
 before 3 'scr_checkpoint'
 ends "asked by command" 0 6 3
 check "asked by command, no flush" 1 "" test -e step.3
+says "asked by command, the run has ended" 0 "^    written by a run of job 57 at 20.*, for this job only$" scr_halt --list
 check "asked by command, the request is gone" 0 "Halt file settings for $tmp/run/.scr/halt.scr:
-  ExitReason:               SCR_FINALIZE_CALLED" scr_halt --list
+  ExitReason:               SCR_FINALIZE_CALLED" sh -c 'scr_halt --list | grep -v "for this job only"'
 says "no run, the last one has ended" 1 "no run uses $tmp/run: the last one has ended" scr_checkpoint
 rm .scr/halt.scr
 says "no run, and no halt file" 1 "no run uses $tmp/run now" scr_checkpoint --wait
@@ -108,6 +109,18 @@ says "is not waited for" 0 "someone has removed the request" cat "$tmp/one"
 printf 'no hash' >.scr/halt.scr
 says "a damaged halt file" 1 "halt.scr" scr_checkpoint
 
+# ---- tasks of an array, one after the other over one prefix
+fresh
+export SCR_CHECKPOINT_INTERVAL=2
+SCR_FLUSH=2 SCR_JOB_ID=57_1 ends "the first task" 0 4 "2 4"
+says "the first task has ended" 0 "written by a run of job 57_1" env SCR_JOB_ID=57_1 scr_retries_halt --dir .
+check "the second has not" 1 - env SCR_JOB_ID=57_2 scr_retries_halt --dir .
+SCR_FLUSH=2 SCR_JOB_ID=57_2 ASKS=1 ends "the second task" 0 8 "6 8"
+says "it goes on from the first" 0 "restarted from step.4" cat "$tmp/said"
+check "it is not told to exit" 1 "" grep "should exit" "$tmp/said"
+says "it has ended too" 0 "written by a run of job 57_2" env SCR_JOB_ID=57_2 scr_retries_halt --dir .
+SCR_CHECKPOINT_INTERVAL=1000
+
 # ---- by signal
 fresh
 before 3 'kill -USR2 $(cat pid.1)' # MPICH has a handler for USR1
@@ -121,7 +134,8 @@ check "one that asks for a flush, and one that does not" 0 "step.5" sh -c 'echo 
 fresh
 before 3 'kill -TERM $(cat pid.2); sleep 0.2'
 ends "a signal to end" 0 6 ""
-check "a signal to end, no other run in this job" 0 - scr_retries_halt --dir .
+says "a signal to end, no other run in this job" 0 "HALT_REQUESTED, written by a run of job 57" scr_retries_halt --dir .
+check "a signal to end, another job" 1 - env SCR_JOB_ID=58 scr_retries_halt --dir .
 check "a signal to end, the next run" 0 "" job 6
 says "which goes on" 0 "restarted from step.3" cat "$tmp/said"
 check "to the end" 0 1 grep -c '^done' "$tmp/said"
@@ -172,6 +186,10 @@ for m in "squeue;echo 30:00;SLURM_JOB_ID" "qstat;sed s/walltime.*/'walltime = 00
   IFS=';' read -r name answer variable <<<"$m"
   fresh
   manager "$name" "$answer" "$variable"
+  check "no run would have time, says $name" 2 "" job 9
+  says "no run would have time, says $name, both numbers" 0 "SCR_HALT_SECONDS=3600, set in the environment, is not below the [0-9]* s that job 57 had" cat "$tmp/said"
+  rm "$tmp/calls" .scr/halt.scr
+  SCR_END_TIME=$(($(date +%s) + 9000)) check "a first run has time" 0 "" job 1
   ends "little time is left, says $name" 0 9 ""
   says "little time is left, says $name, so the run ends" 0 "the run ends here: TIME_LIMIT" cat "$tmp/said"
   check "$name is asked once, by one rank" 0 x cat "$tmp/calls"

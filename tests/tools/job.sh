@@ -107,7 +107,7 @@ check "env, nodes of the last run" 0 4 "$env" --runnodes
 says "env, no last run" 1 "there is no nodes file" "$env" -r -p "$tmp"
 says "env, no question" 1 "the question is missing" "$env"
 says "env, two questions" 1 "one question" "$env" -u -j
-says "env, json" 0 '"manager": "none", "user": "me", "jobid": "7", "nodes": "'"$host"'", "down": "", "end": 77, "seconds": 0, "runnodes": 4, "prefix": "."' \
+says "env, json" 0 '"manager": "none", "user": "me", "jobid": "7", "nodes": "'"$host"'", "down": "", "end": 77, "seconds": 0, "runnodes": 4, "prefix": "/.*/run"' \
   env SCR_USER_NAME=me SCR_JOB_ID=7 SCR_END_TIME=77 "$env" --json
 says "env, json of what is not known" 0 '"end": null, "seconds": null' "$env" --json
 rm .scr/nodes.scr
@@ -185,8 +185,11 @@ fake sinfo sinfo.txt
 says "down, what the manager knows" 1 "^n4: reported down by the resource manager" $slurm $down -r --no-ping
 fake sinfo "" 1
 says "down, a manager that does not answer" 0 "nodes are tested all the same" $slurm $down --no-ping
-printf '#!/bin/sh\nfor h in "$@"; do :; done\ncase $h in n1) exit 1 ;; n2) exit 2 ;; esac\n' >"$tmp/fake/ping" && chmod +x "$tmp/fake/ping"
-check "down, ping" 1 "n1: no answer to ping" env "PATH=$tmp/fake:$PATH" $down -r "n[1-3]"
+printf '#!/bin/sh\nfor h in "$@"; do :; done\ncase $h in dead1) exit 1 ;; dead2) exit 2 ;; *) echo "$h" >>"%s/pinged" ;; esac\n' "$tmp" >"$tmp/fake/ping" && chmod +x "$tmp/fake/ping"
+check "down, ping is asked where the remote shell has no answer" 1 "dead1: no answer to ping; scr_check_node could not run there, exit code 255: no route to dead1
+dead2: scr_check_node could not run there, exit code 255: no route to dead2" env "PATH=$tmp/fake:$PATH" $down -r "n[1-3],dead[1-2]"
+check "down, ping is not asked where it has one" 1 "" test -e "$tmp/pinged"
+says "down, SCR_PING=0" 1 "^dead1: scr_check_node" env SCR_PING=0 "PATH=$tmp/fake:$PATH" $down -r dead1
 check "down, 200 nodes at once" 1 "dead[1-2],slow3" $down --no-ping --timeout 10 "n[1-200],dead[1-2],slow3"
 check "down, logged" 1 - env SCR_LOG_ENABLE=1 SCR_LOG_SYSLOG_ENABLE=0 SCR_JOB_ID=57 $down --log --secs 90 --no-ping -d n2 "n[1-2]"
 says "down, the log" 0 'jobid=57, event=NODE_FAIL, note="n2: named as down", secs=90' cat .scr/log
@@ -196,9 +199,53 @@ says "down, no list" 2 "n\[1" $down "n[1"
 says "down, no number" 2 "whole number" $down --timeout x n1
 unset SCR_REMOTE_SHELL
 fake srun
-says "down, by srun" 1 "scr_check_node could not run there, exit code 0" $slurm $down -r --no-ping n1
-says "down, how by srun" 0 "^srun --nodes=1 --ntasks=1 --overlap .*--job-name scr_remote --nodelist n1 sh -c .*scr_check_node" asked
-rm "$tmp/fake/srun" && fake ssh
+says "down, by srun" 1 "^n1: scr_check_node could not run there, exit code 255: ssh" $slurm SCR_PING=0 $down -r n1
+says "down, how by srun" 0 "^srun --overlap --no-kill .*--job-name scr_remote --nodes=1 --ntasks=1 --nodelist n1 .*scr_remote --part - .*scr_check_node" asked
+# srun as the real one is: a process for each node of the list, but for dead ones
+cat >"$tmp/fake/srun" <<END
+#!/bin/sh
+echo step >>"$tmp/asked"
+while [ "\$1" != --nodelist ]; do shift; done
+list=\$2 && shift 2
+for n in \$("$BIN/scr_hostlist" --expand "\$list" | tr ',' ' '); do
+  case \$n in
+  dead*) echo "srun: error: Task launch for StepId=1.1 failed on node \$n: Communication connection failure" >&2 ;;
+  *) (sleep 1; SLURMD_NODENAME=\$n exec "\$@") & ;;
+  esac
+done
+wait
+END
+rm -f "$tmp/asked"
+check "64 nodes of SLURM, two of them dead" 1 "dead1: scr_check_node could not run there, exit code 255: srun: error: Task launch for StepId=1.1 failed on node dead1: Communication connection failure
+dead2: scr_check_node could not run there, exit code 255: srun: error: Task launch for StepId=1.1 failed on node dead2: Communication connection failure" $slurm SCR_PING=0 $down -r "n[1-62],dead[1-2]"
+steps=$(grep -c step "$tmp/asked")
+echo "job steps for a test of 64 nodes: $steps"
+check "64 nodes of SLURM, one job step" 0 "" test "$steps" = 1
+fake ssh
+cat >"$tmp/fake/ssh" <<END
+#!/bin/sh
+while [ "\${1#-}" != "\$1" ]; do shift; done
+echo "ssh \$1" >>"$tmp/asked"
+exec sh -c "\$2"
+END
+says "a node that srun does not reach answers by ssh" 0 "^dead1: there$" $slurm "$BIN/scr_remote" --nodes n1,dead1 "echo there"
+printf '#!/bin/sh\necho step >>"%s/asked"\necho "srun: error: Slurm job 57 has expired" >&2\nexit 1\n' "$tmp" >"$tmp/fake/srun"
+rm -f "$tmp/asked"
+check "a job that is ending: srun refuses, and ssh is asked" 0 "" $slurm SCR_PING=0 $down "n[1-3]"
+check "a job that is ending: how" 0 "ssh n1 ssh n2 ssh n3 step " sh -c 'grep -v sinfo "$1" | sort | tr "\n" " "' sh "$tmp/asked"
+printf '#!/bin/sh\necho "connection refused" >&2\nexit 255\n' >"$tmp/fake/ssh"
+says "a job that is ending: both reasons" 1 "^n1: .*srun: error: Slurm job 57 has expired; connection refused" $slurm SCR_PING=0 $down -r n1
+rm "$tmp/fake/srun" && forget
+# a tree of remote shells, each of which takes its time
+printf '#!/bin/sh\necho "$1" >>"%s/asked"\nsleep 1\nexec sh -c "$2"\n' "$tmp" >"$tmp/slow" && chmod +x "$tmp/slow"
+began=$(date +%s)
+check "64 nodes by a remote shell" 0 64 sh -c 'SCR_REMOTE_SHELL="$1" "$2" --nodes "n[1-64]" "echo here" | grep -c ": here$"' sh "$tmp/slow" "$BIN/scr_remote"
+echo "64 nodes by a remote shell that takes a second: $(($(date +%s) - began)) s, $(wc -l <"$tmp/asked") calls"
+check "64 nodes by a remote shell, each asked once" 0 64 sh -c 'sort -u "$1" | wc -l' sh "$tmp/asked"
+check "64 nodes by a remote shell, 64 calls" 0 64 sh -c 'wc -l <"$1"' sh "$tmp/asked"
+says "remote, exit codes" 1 "^n2: exit code 4$" env SCR_REMOTE_SHELL="$tmp/slow" "$BIN/scr_remote" -n n2 "exit 4"
+for a in "" "a b" "--timeout x a" "--nothing"; do says "remote, wrong: $a" 2 "Usage" "$BIN/scr_remote" $a; done
+fake ssh
 says "down, by ssh" 1 "could not run there" env "PATH=$tmp/fake:$PATH" $down -r --no-ping n1
 says "down, how by ssh" 0 "^ssh -oBatchMode=yes .* n1 .*scr_check_node" asked
 forget

@@ -31,26 +31,49 @@ shows "the cache, before" "^Cache        step.1 (dataset 1), 3.0 MB, XOR in $tmp
 shows "the cache, what is flushed" "^Cache        step.2 (dataset 2), 3.0 MB, XOR in $tmp/node, on the prefix\$"
 shows "time" "^Time left    8[23] min"
 shows "conditions" "^Halt         CheckpointsLeft 9, a checkpoint is asked for\|^Halt         CheckpointsLeft 9, HaltSeconds 60, a checkpoint is asked for"
+# json FILE EXPRESSION: what it is for the object d of FILE; nothing without Python
+json() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$@"; }
 if command -v python3 >/dev/null; then
-  check "status, json" 0 "computing 57 step.2 XOR" python3 -c 'import json, sys
-d = json.load(open(sys.argv[1])); print(d["PHASE"], d["RUN"]["JOBID"], d["LAST"]["NAME"], d["CACHE"]["2"]["SCHEME"])' "$tmp/json"
+  check "status, json" 0 "computing None 57 3 3 step.2 2 True XOR $tmp/run" json "$tmp/json" \
+    '" ".join(map(str, [d["phase"], d["was"], d["run"]["job"], d["run"]["ranks"], d["run"]["nodes"], d["checkpoint"]["name"], d["cache"][1]["dataset"], d["cache"][1]["on_prefix"], d["cache"][1]["scheme"], d["prefix"]]))'
+  check "status, json, numbers" 0 "True True True 3000000 True {'CheckpointsLeft': 9} True []" json "$tmp/json" \
+    '" ".join(map(str, [0 <= d["seconds"] < 60, 0 < d["run"]["seconds"] < 60, 0 < d["checkpoint"]["seconds"] < 60, d["checkpoint"]["bytes"] // 1000 * 1000, 4900 < d["seconds_left"] < 5000, d["halt"], d["requested"], d["flushes"]]))'
 fi
 says "status, the end" 0 "^Phase        ended" scr_status
 says "status, to the end" 0 "^Phase        ended" timeout 10 scr_status --watch --seconds 1
 rm -rf .scr "$tmp/node/"* step.* && printf '#!/bin/sh\n' >"$tmp/step"
-before 2 "sleep 0.5; scr_status >'$tmp/one' 2>&1; sleep 1.5; scr_status >'$tmp/two' 2>&1"
+before 2 "sleep 0.5; scr_status >'$tmp/one' 2>&1; scr_status --json >'$tmp/json'; cp .scr/status.scr '$tmp/during'; sleep 1.5; scr_status >'$tmp/two' 2>&1"
 BYTES=10000000 SCR_FLUSH=1 SCR_FLUSH_ASYNC=1 SCR_FLUSH_ASYNC_BW=8M check "status, a flush behind the job" 0 - job 2
 shows "its progress" "^Flush        step.1, 30.0 MB, since .* s  \[#*\.*\]  *[0-9]* %"
 progress() { sed -n 's/^Flush.*\] *\([0-9]*\) %/\1/p' "$1"; }
 check "status, the progress grows" 0 "" test "$(progress "$tmp/two")" -gt "$(progress "$tmp/one")" -a "$(progress "$tmp/one")" -lt 60
+cp "$tmp/during" .scr/status.scr
+says "status, a flush whose files have their final names" 0 "^Flush        step.1, .*\[#*\] *100 %" scr_status
+command -v python3 >/dev/null && check "status, the progress, json" 0 "1 step.1 True" json "$tmp/json" \
+  '" ".join(map(str, [len(d["flushes"]), d["flushes"][0]["name"], 0 <= d["flushes"][0]["progress"] < 0.6]))'
 rm -rf .scr "$tmp/node/"* step.* && printf '#!/bin/sh\n' >"$tmp/step"
 before 3 "scr_status >'$tmp/one' 2>&1; kill -9 \$(cat pid.0)"
 SCR_CACHE_BYPASS=1 check "status, a job that is killed" 1 - sh -c '"$@"; [ $? = 0 ]' sh timeout -k 5 60 $MPIEXEC -n 3 "$tmp/job" 4
 shows "without a cache" "^Cache        step.2 (dataset 2), [0-9.]* kB, on the prefix\$"
 shows "of a living run" "^Phase        computing, for"
-says "status, an end without notice" 0 "^Phase        ended without notice: no process of the run is there; it began computing [0-9.]* s ago" scr_status
-check "status, an end without notice, json" 0 1 sh -c 'scr_status --json | grep -c "\"PHASE\": \"ended without notice\""'
-says "status, to an end without notice" 0 "^Phase        ended without notice" timeout 10 scr_status --watch --seconds 1
+says "status, killed" 0 "^Phase        killed: no process of the run is there, and SCR_Finalize was not completed; last seen computing, which began [0-9.]* s ago" scr_status
+says "status, killed, json" 0 '"phase": "killed", "was": "computing"' scr_status --json
+says "status, to the kill" 0 "^Phase        killed" timeout 10 scr_status --watch --seconds 1
+rm -rf .scr "$tmp/node/"* step.* && printf '#!/bin/sh\n' >"$tmp/step"
+mkdir -p "$tmp/fake"
+printf '#!/bin/sh\n[ "$*" = "-h -o %%L -j 99" ] && echo 30:00\n' >"$tmp/fake/squeue"
+chmod +x "$tmp/fake/squeue"
+before 2 "env -u SLURM_JOB_ID PATH='$tmp/fake:$PATH' scr_status >'$tmp/one' 2>&1; kill -9 \$(cat pid.0)"
+BYTES=10000000 SCR_FLUSH=1 SCR_FLUSH_ASYNC=1 SCR_FLUSH_ASYNC_BW=4M SLURM_JOB_ID=99 check "status, a job of SLURM" 1 - sh -c '"$@"; [ $? = 0 ]' sh timeout -k 5 60 $MPIEXEC -n 3 "$tmp/job" 2
+shows "the time left without SCR_HALT_SECONDS, asked outside the job" "^Time left    [23][90] min"
+PATH=$tmp/fake:$PATH says "status, the time left, json" 0 '"seconds_left": 1[78][0-9][0-9]' scr_status --json
+# zeros TIME: the files of the flush become as many zeros, changed at TIME
+zeros() { find . -name '*.scr1.tmp' | while read -r f; do n=$(stat -c %s "$f"); : >"$f"; truncate -s "$n" "$f"; touch -d "$1" "$f"; done; }
+check "status, a flush that was killed, its files" 0 "" sh -c 'find . -name "*.scr1.tmp" | grep -q .'
+zeros now
+says "status, zeros that are not copied yet" 0 "^Flush        step.1, .*\[\.*\]  *0 %" scr_status
+zeros "1 hour ago"
+says "status, files of zeros that are copied" 0 "^Flush        step.1, .*\[#*\] *100 %" scr_status
 printf '#!/bin/sh\n' >"$tmp/step"
 head -c 50 .scr/status.scr >"$tmp/cut" && cp "$tmp/cut" .scr/status.scr
 says "status, a damaged file" 1 "status.scr" scr_status
@@ -72,15 +95,26 @@ Time of all runs
   flushes                            0.0 s    0.0 %
   work lost in failures           1188.0 s   19.8 %
   all                             6000.0 s  100.0 %
+When 3 of the runs ended is not known: the time between failures and the lost work are at least these.
 Transfers                       count       MB/s: least     median   greatest
   checkpoints to the cache          1            2000.0     2000.0     2000.0
   flushes to the prefix             1              80.0       80.0       80.0
   asynchronous flushes              0               0.0        0.0        0.0
-  fetches from the prefix           0               0.0        0.0        0.0" "$report" -f "$data"
+  fetches from the prefix           0               0.0        0.0        0.0
+Runs that were halted           times  last time
+  JOB_HALTED                        1  2026-03-01T11:30:00" "$report" -f "$data"
 "$report" -f "$top/tests/data/managers/log-runs.txt" >"$tmp/one"
 says "report, runs of scr_run: both have failed" 0 ": 2, of which 0 ended by themselves and 2 failed" cat "$tmp/one"
 says "report, runs of scr_run: what counts" 0 "computation that counts  *200.0 s" cat "$tmp/one"
 says "report, runs of scr_run: the wait between them is not lost work" 0 "work lost in failures  *196.0 s" cat "$tmp/one"
+node='host=n1, jobid=57, event=NODE_FAIL, note='
+{ cat "$top/tests/data/managers/log-runs.txt"; echo "2026-03-01T10:10:00: $node\"n3: does not answer\", secs=2.5"
+  echo "2026-03-01T10:11:00: $node\"n12: <b>: named as down\""; echo "2026-03-01T10:12:00: $node\"n3: no space in /ssd\""; } >"$tmp/log"
+check "report, nodes that failed, and why" 0 "Nodes that failed               times  last time
+  n3                                2  2026-03-01T10:12:00  no space in /ssd
+  n12                               1  2026-03-01T10:11:00  <b>: named as down" sh -c '"$1" -f "$2" | sed -n "/^Nodes/,\$p"' sh "$report" "$tmp/log"
+"$report" -f "$tmp/log" -o "$tmp/page.html"
+says "report, nodes that failed, in the page" 0 '<td class="name">n12</td><td>1</td><td>2026-03-01T10:11:00</td><td>&lt;b&gt;: named as down</td>' cat "$tmp/page.html"
 # page WHAT: $tmp/page.html is a page with nothing from outside, whose elements are closed
 page() {
   check "report, $1, nothing from outside" 1 "" grep -niE 'https?:|src=|href=|url\(|@import|<script' "$tmp/page.html"

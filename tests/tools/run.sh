@@ -56,7 +56,28 @@ says "a template" 0 "^n1,n2,n3,n4 8 x y$" $nodes --launcher 'echo {nodes} {np}' 
 mkdir "$tmp/bin" && ln -s "$(type -P true)" "$tmp/bin/srun" # its arguments are in the line of the step
 export "PATH=$tmp/bin:$PATH"
 says "srun" 0 "run 1, 1 node: srun -N 1 true" "$BIN/scr_srun" -N 1 true
+srun="env SCR_NODELIST=n[1-4] $BIN/scr_srun"
+: >"$tmp/broken"
+for a in "-w n1" "-wn1" "--nodelist=n1" "--nodelist n1" "-F f" "--nodefile=f"; do # but "-l -n2", and what is the program's
+  says "srun names hosts: $a" 0 "srun -l -N 1 $a ./prog -w n3" sh -c 'printf "#!/bin/sh\n" >prog; chmod +x prog; exec "$@"' sh $srun -l -N 1 $a ./prog -w n3
+done
 printf 'n2\nn3\n' >"$tmp/broken"
+says "srun names hosts: nodes that do not work are not left out" 0 "the arguments of srun name hosts" $srun -w n1 ./prog
+says "srun, the arguments of the program are not those of srun" 0 "2 nodes: srun --exclude 'n\[2-3\]' --mpi=pmi2 ./prog -w n1 -x n1" $srun --mpi=pmi2 ./prog -w n1 -x n1
+for a in "-x n1" "-xn1" "--exclude=n1" "--exclude n1"; do
+  says "srun, the user excludes: $a" 0 "2 nodes: srun --exclude 'n\[1-3\]' -l -N 1 ./prog" $srun -l $a -N 1 ./prog
+done
+says "srun needs the nodes of -N" 1 "2 nodes work, and a run needs 3" $srun -N3 ./prog
+says "srun needs the nodes of -N, a range" 0 "run 1, 2 nodes" $srun --nodes=2-4 ./prog
+says "srun needs the nodes of its tasks" 1 "2 nodes work, and a run needs 3" $srun -n 9 --ntasks-per-node=4 ./prog
+ln -s "$(type -P true)" "$tmp/bin/mpiexec"
+mpi="env SCR_NODELIST=n[1-4] $run mpiexec"
+says "mpiexec, the arguments of the program are not those of mpiexec" 0 "mpiexec -hosts n1,n4 -n 4 -genv A 1 -l ./prog -f in.txt" $mpi -n 4 -genv A 1 -l ./prog -f in.txt
+says "mpiexec names hosts" 0 "mpiexec -n 4 -f h ./prog" $mpi -n 4 -f h ./prog
+says "mpiexec needs the nodes of -ppn" 1 "2 nodes work, and a run needs 3" $mpi -n 9 -ppn 4 ./prog
+printf 'n1:2\nn2:2\nn4:8\n' >"$tmp/hosts"
+says "mpiexec, the slots of a file of hosts" 0 "mpiexec -hosts n1:2,n4:8 -n 4 ./prog" "$run" --hosts "$tmp/hosts" mpiexec -n 4 ./prog
+rm "$tmp/bin/mpiexec"
 says "srun, nodes do not work" 0 "2 nodes: srun --exclude 'n\[2-3\]' -N 1 true" env "SCR_NODELIST=n[1-4]" "$BIN/scr_srun" -N 1 true
 says "nodes do not work" 0 "^n1,n4 x$" $nodes --launcher 'echo {nodes}' x
 says "nodes do not work, why" 0 "node n2: .*n2 is broken" $nodes --launcher 'echo {nodes}' x
@@ -112,6 +133,10 @@ check "the second run is good: there were two" 0 2 sh -c 'wc -l <count'
 says "any number of runs" 0 "run 5 has ended .* exit code 0" sh -c 'rm -f count; exec "$@"' sh "$run" --runs -1 sh -c "$count 5 ]"
 says "SCR_RETRIES" 1 "no runs are left" sh -c 'rm -f count; exec "$@"' sh env SCR_RETRIES=2 "$run" sh -c "$count 5 ]"
 check "SCR_RETRIES: there were three" 0 3 sh -c 'wc -l <count'
+# n3, which an earlier job had, does not work: this job has never had it
+says "nodes of an earlier job, which do not work now" 5 "run 2, 3 nodes" sh -c 'mkdir -p .scr; cp "$1" .scr; echo n3 >"$2"; shift 2; exec "$@"' sh "$top/tests/data/scr-1.2.2/nodes.scr" "$tmp/broken" env "SCR_NODELIST=n[1-4]" "$run" --runs 2 sh -c 'exit 5'
+rm -f .scr/nodes.scr
+: >"$tmp/broken"
 says "a node that has failed stays out" 5 "run 3, 3 nodes: .*exit 5" $nodes --runs 3 sh -c "[ -s '$tmp/broken' ] && : >'$tmp/broken' || echo n2 >'$tmp/broken'; exit 5"
 : >"$tmp/broken"
 printf '#!/bin/sh\necho "on $1"\necho n2 >"%s"\nexit 1\n' "$tmp/broken" >"$tmp/bin/launch" && chmod +x "$tmp/bin/launch"
@@ -119,9 +144,12 @@ says "a node fails in the run" 1 "^on n1,n3,n4$" $nodes --runs 2 --launcher 'lau
 : >"$tmp/broken"
 says "this node does not work" 5 "this node does not work" env SCR_NODELIST=$host,n1 "$run" --runs 2 sh -c "chmod 000 '$tmp/base'; mv '$tmp/base' '$tmp/gone'; exit 5"
 mv "$tmp/gone" "$tmp/base" && chmod 700 "$tmp/base"
-says "halted meanwhile" 7 "there is no other run: the halt file gives the reason JOB_HALTED" "$run" --runs 5 sh -c "'$BIN/scr_halt' >/dev/null; exit 7"
+says "halted meanwhile: to be submitted again" 3 "there is no other run: the halt file gives the reason JOB_HALTED" "$run" --runs 5 sh -c "'$BIN/scr_halt' >/dev/null; exit 7"
 rm -f .scr/halt.scr
-says "a fresh start after the last job ended well" 0 "run 1 has ended" sh -c '"$1" >/dev/null; exec "$2" sh -c true' sh "$BIN/scr_halt" "$run"
+says "a run that ends with 0 while a halt condition holds is halted, not done" 3 "run 1 has ended" sh -c '"$1" >/dev/null; exec "$2" sh -c true' sh "$BIN/scr_halt" "$run"
+says "a standing condition is told before the first run" 3 "scr_run: .*: the run will end at its first checkpoint: the halt file gives the reason JOB_HALTED, set by .* takes it back" "$run" sh -c true
+"$BIN/scr_halt" --unset-reason --checkpoints 3 >/dev/null
+says "a condition that does not hold yet is told too" 0 "scr_run: .*: a halt condition is set: the run stops after 3 more checkpoints" "$run" sh -c true
 rm -f .scr/halt.scr
 says "turned off" 4 "^bare$" env SCR_ENABLE=0 "$run" --runs 3 sh -c 'echo bare; exit 4'
 SCR_LOG_ENABLE=1 "$run" sh -c 'exit 1' >"$tmp/out" 2>&1
@@ -134,9 +162,42 @@ pid=$!
 while [ ! -e up ]; do sleep 0.1; done
 kill -TERM $pid
 wait $pid
-check "SIGTERM, the exit code" 0 "" test $? = 9
+check "SIGTERM, the exit code: to be submitted again" 0 "" test $? = 3
 says "SIGTERM, the last run" 0 "ended by signal 15" cat "$tmp/log"
 says "SIGTERM, what is left is saved" 0 "saving what the caches have" cat "$tmp/log"
+# signalled SIGNAL SETTING... -- PROGRAM: scr_run gets the signal when the program is up; its output for `tells`
+signalled() {
+  local signal=$1 settings=()
+  shift
+  while [ "$1" != -- ]; do settings+=("$1") && shift; done
+  rm -f up
+  env "${settings[@]}" "$run" --runs 5 sh -c "$2" >"$tmp/log" 2>&1 &
+  pid=$!
+  while [ ! -e up ]; do sleep 0.05; done
+  kill "-$signal" $pid
+  wait $pid
+}
+tells() { says "$1" 0 "$2" cat "$tmp/log"; }
+signalled TERM -- 'trap "exit 0" TERM; : >up; while :; do sleep 0.1; done'
+check "SIGTERM, a launcher that returns 0: no success" 0 "" test $? = 3
+signalled HUP -- 'trap "exit 0" TERM; : >up; while :; do sleep 0.1; done'
+check "SIGHUP is SIGTERM" 0 "" test $? = 3
+tells "SIGHUP, as SIGTERM" "signal HUP: the program gets SIGTERM"
+signalled TERM SCR_RUN_GRACE=1 -- 'trap "" TERM; : >up; i=0; while [ $i -lt 300 ]; do sleep 0.1; i=$((i + 1)); done'
+check "SIGTERM, a launcher that does not end is killed" 0 "" test $? = 3
+tells "SIGTERM, a launcher that does not end, after a grace time" "has not ended within 1 s; it is killed"
+tells "SIGTERM, a launcher that does not end: what is left is saved" "saving what the caches have"
+waits='i=0; while [ ! -e go ] && [ $i -lt 300 ]; do sleep 0.1; i=$((i + 1)); done; rm -f go'
+signalled USR1 -- ": >up; sleep 1; exit 0"
+check "SIGUSR1 that nobody wants: the run goes on, and is done" 0 "" test $? = 0
+tells "SIGUSR1 that nobody wants, why" "signal USR1 has come, and nothing is done, because SCR_SIGNALS does not name it"
+signalled USR1 SCR_SIGNALS=USR1:checkpoint+halt -- "trap 'echo it came; : >go' USR1; : >up; $waits; exit 0"
+check "a signal of SCR_SIGNALS goes to the program: halted" 0 "" test $? = 3
+tells "a signal of SCR_SIGNALS goes to the program" "^it came$"
+signalled USR2 SCR_SIGNALS=USR2:checkpoint -- "trap 'echo it came; : >go' USR2; : >up; $waits; exit 0"
+check "a signal of SCR_SIGNALS that asks for no end: done" 0 "" test $? = 0
+signalled TERM SCR_SIGNALS=TERM:checkpoint+halt -- "trap 'echo it came; : >go' TERM; : >up; $waits; exit 0"
+check "SIGTERM of SCR_SIGNALS goes to the program" 0 "" test $? = 3
 says "a program that hangs" 143 "ending the job step" env SCR_WATCHDOG_TIMEOUT=1 "$run" --watchdog sleep 50
 says "a program that hangs, by the parameter" 143 "there is no dataset yet" env SCR_WATCHDOG=1 SCR_WATCHDOG_TIMEOUT=1 "$run" sleep 50
 
@@ -171,6 +232,32 @@ says "a solver in the next allocation" 0 "restarted from heat.300" env SCR_JOB_I
 cp "$tmp/out" "$tmp/log"
 check "a solver in the next allocation: its answer" 0 "$calm" answer
 
+# the daemons of a job live in its first run, though an earlier job is saved before that, which ends those that there are
+new
+check "an earlier job, which is not saved" 9 - $MPIEXEC -n 4 "$heat" $size --kill-at 350
+printf '#!/bin/sh\ni=0\nwhile flock -n "%s/base/me/scr.8/transfer.daemon.lock" true && [ $i -lt 300 ]; do sleep 0.1; i=$((i + 1)); done\n' "$tmp" >"$tmp/lives"
+printf '[ $i -lt 300 ] && echo "a daemon lives"\n' >>"$tmp/lives"
+daemons="env SCR_JOB_ID=8 SCR_FLUSH_ASYNC=1 SCR_FLUSH_TYPE=DAEMON"
+says "daemons beside an earlier job: they live when the run begins" 0 "^a daemon lives$" $daemons "$run" sh "$tmp/lives"
+cp "$tmp/out" "$tmp/log"
+says "daemons beside an earlier job: that is saved before" 0 "the newest checkpoint on the prefix is 3, heat.300" sed "/^a daemon lives/,\$d" "$tmp/log"
+
+# restart loops: a run that always fails at the same place
+new
+export SCR_FLUSH=1
+says "a restart loop ends" 9 "there is no other run: 2 runs from one checkpoint, and one from the checkpoint before it, have failed" "$run" --runs -1 $MPIEXEC -n 4 "$heat" $size --kill-at 350
+cp "$tmp/out" "$tmp/log"
+check "a restart loop: four runs" 0 4 grep -c "run [0-9] has ended" "$tmp/log"
+tells "a restart loop: the fourth starts from an older checkpoint" "the next one starts from heat.200; .scr_index --current heat.300. chooses the newer one again"
+says "a restart loop: the older one is read" 0 "restarted from heat.200" sed -n '/: run 4, /,$p' "$tmp/log"
+new
+says "a restart loop, without a limit" 9 "no runs are left" env SCR_RUN_LOOPS=0 "$run" --runs 4 $MPIEXEC -n 4 "$heat" $size --kill-at 350
+new
+says "a restart loop without an older checkpoint" 9 "there is no older checkpoint to start from" env SCR_FLUSH=0 "$run" --runs 5 $MPIEXEC -n 4 "$heat" $size --kill-at 150
+new
+says "an older checkpoint helps" 0 "run 4 has ended .* exit code 0" "$run" --runs -1 sh -c 'n=$(cat n 2>/dev/null); n=$((n + 1)); echo $n >n; [ $n = 4 ] || set -- "$@" --kill-at 350; exec "$@"' sh $MPIEXEC -n 4 "$heat" $size
+export SCR_FLUSH=0
+
 # the batch scripts: the README has them, and that without a batch system runs
 for script in job.sh job.slurm; do
   check "the README has $script" 0 "" python3 -c 'import sys
@@ -181,6 +268,10 @@ new
 says "job.sh" 0 "the newest checkpoint on the prefix is 6, heat.600" env "PATH=$BIN:$PATH" MPIEXEC="$MPIEXEC" sh "$top/examples/job.sh" "$heat" $size
 cp "$tmp/out" "$tmp/log"
 check "job.sh: its answer" 0 "$calm" answer
+new
+mkdir "$tmp/elsewhere"
+says "job.sh, whose prefix is not the working directory" 0 "the newest checkpoint on the prefix is 6, heat.600" sh -c 'cd "$1" && shift && exec "$@"' sh "$tmp/elsewhere" env "PATH=$BIN:$PATH" "SCR_PREFIX=$p" MPIEXEC="$MPIEXEC" sh "$top/examples/job.sh" "$heat" $size
+check "job.sh, whose prefix is not the working directory: its checkpoint" 0 "" test -d "$p/heat.600"
 new
 job="env PATH=$BIN:$PATH MPIEXEC=$MPIEXEC sh $top/examples/job.sh"
 says "job.sh, with a program that dies" 9 "the newest checkpoint on the prefix is 3, heat.300" env SCR_RUNS=1 $job "$heat" $size --kill-at 350

@@ -72,6 +72,31 @@ mkdir -p "$tmp/busy/.scr"
 flock "$tmp/busy/.scr/run.lock" $scavenge -i 3 -t "$tmp/busy" >"$tmp/busy/log" 2>&1 &
 busy=$!
 
+# ---- the caches are cleaned only of what the prefix has
+clean="$BIN/scr_clean"
+killed SCR_COPY_TYPE=XOR
+says "clean, the newest checkpoint is not on the prefix" 1 "the cache is kept: the prefix lacks dataset 3" $clean
+$scavenge >"$tmp/out" 2>&1
+check "clean, what was kept can be saved: its bytes" 0 "" same "$p/heat.300" 300
+printf X | dd of="$(node 3)/filemap_0.scrinfo" bs=1 seek=200 conv=notrunc 2>"$tmp/stderr"
+says "clean, a node whose list cannot be read keeps its files" 1 "v3: .*filemap_0.scrinfo" $clean
+check "clean, it has them" 0 "" test -d "$(node 3)/scr.dataset.3"
+check "clean, the others have none" 0 "" sh -c '! ls -d "$1"/*/scr.dataset.*' sh "$(node 0)"
+killed SCR_COPY_TYPE=XOR
+$scavenge >"$tmp/out" 2>&1
+says "clean" 0 "v2: the cache is empty" $clean --verbose
+check "clean, nothing is left" 0 "" find "$tmp/base" -name 'scr.dataset.*' -o -name 'rank_*'
+check "clean, the flush file" 1 "" "$BIN/scr_flush_file" --dir "$p" --list
+run --steps 600
+check "clean, the next run, of the same job, restarts from the prefix: the answer" 0 "$calm" answer
+says "clean, and from where" 0 "restarted from heat.300" cat "$tmp/log"
+killed SCR_COPY_TYPE=XOR SCR_FLUSH=2
+says "clean, an older checkpoint on the prefix is not enough" 1 "the prefix lacks dataset 3" $clean
+mkdir -p "$tmp/other/.scr" && cp "$p/.scr/nodes.scr" "$tmp/other/.scr"
+says "clean, a cache of another prefix" 1 "is the cache of the prefix $p, not of $tmp/other" $clean -p "$tmp/other"
+rm -rf "$tmp/other"
+says "clean, an argument" 1 "Usage" $clean 3
+
 # ---- each scheme, with what it survives and what it does not
 killed SCR_COPY_TYPE=XOR
 says "nothing is lost" 0 "dataset 3 is in $p/heat.300" $scavenge

@@ -73,7 +73,9 @@ exit 0
 END
 chmod +x "$tmp/bin/twice"
 tests "a launcher that waits for all processes" 0 --timeout 1 "$tmp/bin/twice"
-tells "a launcher that waits for all processes, how long" "^unknown  process death: twice has not returned within 1 s after a process, not of MPI, was killed; --program"
+tells "a launcher that waits for all processes, how long" "^unknown  process death: twice has not returned within 1 s after a process, not of MPI, was killed; --program tests it with MPI; SCR_WATCHDOG=1 ends"
+tests "a launcher that does not begin" 1 --timeout 1 sh -c 'echo waiting for resources; exec sleep 50' sh
+tells "a launcher that does not begin, how" "^failed   launch: sh has not run .uname -n. within 1 s: waiting for resources; it may wait for nodes"
 MANNER=zero tests "a launcher that tells no failure" 1 "$tmp/bin/twice"
 tells "a launcher that tells no failure, how" "^failed   process death: twice returned exit code 0 after a process was killed; scr_run takes"
 says "a program is missing" 1 "^failed   programs: .*rsh9 is not found" env SCR_REMOTE_SHELL=rsh9 $system true
@@ -108,6 +110,48 @@ tests "a launcher that avoids no node" 1 --hosts <(printf 'n1\nn3\nn4\n') --laun
 tells "a launcher that avoids no node, how" "^failed   avoid a node: a second step ran on n4, though it was excluded"
 check "nothing is left of them" 0 "" left
 
+# ---- a job of SLURM on this node and n1, as scontrol tells of it; srun starts a process for each node of its list
+mkdir "$tmp/slurm"
+# shows FLAGS NODES: what scontrol tells of the job
+shows() {
+  printf '#!/bin/sh\n[ "$*" = "show job 5" ] || exit 1\ncat <<END\nJobId=5 JobName=heat2d\n   %s Reboot=0 ExitCode=0:0\n' "$1"
+  printf '   ReqNodeList=(null) ExcNodeList=n7\n   NodeList=%s\n   BatchHost=%s\nEND\n' "$2" "${2%%[,[]*}"
+} >"$tmp/slurm/scontrol"
+cat >"$tmp/slurm/srun" <<END
+#!/bin/sh
+while [ "\$1" != --nodelist ]; do shift; done
+list=\$2 && shift 2
+for n in \$("$BIN/scr_hostlist" --expand "\$list" | tr ',' ' '); do SLURMD_NODENAME=\$n "\$@"; done
+END
+cat >"$tmp/slurm/ssh" <<END
+#!/bin/sh
+while [ "\${1#-}" != "\$1" ]; do shift; done
+[ ! -e "$tmp/closed" ] || { echo connection refused >&2; exit 255; }
+exec sh -c "\$2"
+END
+printf '#!/bin/sh\n' >"$tmp/slurm/sinfo"
+shows "Requeue=1 Restarts=0 BatchFlag=1" "$host,n1"
+chmod +x "$tmp"/slurm/*
+slurm="env PATH=$tmp/slurm:$PATH SLURM_JOB_ID=5 SLURM_JOB_NODELIST=$host,n1 SCR_PING=0"
+env -u SCR_REMOTE_SHELL $slurm $system --size 1 true >"$tmp/log" 2>&1
+tells "a batch job that is started again" "^ok       batch host: the script runs on $host; when that fails, SLURM starts the job again (Requeue=1), unless it has --no-kill$"
+tells "a job that ends: ssh is asked, though srun reaches the node" "^ok       job end: ssh reaches 1 node without job steps, which srun does not start"
+shows "Requeue=0 Restarts=0 BatchFlag=1" "$host,n1"
+: >"$tmp/closed"
+env -u SCR_REMOTE_SHELL $slurm $system --size 1 true >"$tmp/log" 2>&1
+tells "a batch job that is not started again" "^failed   batch host: the job does not survive $host, where its script runs: .* with --no-kill it even stays RUNNING and does nothing; submit it with --requeue and without --no-kill, or call salloc on a host"
+tells "a job that ends, without ssh: all works but for that" "^ok       remote: commands run on 2 of 2 nodes"
+tells "a job that ends, without ssh" "^failed   job end: n1: srun starts no job steps in a job that ends, .*: connection refused; SCR_REMOTE_SHELL names what"
+shows "Requeue=1 Restarts=0 BatchFlag=0" "$host,n1"
+$slurm $system --size 1 true >"$tmp/log" 2>&1
+tells "salloc that runs its command on a node of the job" "^failed   batch host: the job does not survive $host"
+tells "a job that ends, by another remote shell" "^ok       job end: SCR_REMOTE_SHELL reaches 1 node "
+shows "Requeue=1 Restarts=0 BatchFlag=0" "n[1-2]"
+says "salloc that runs its command elsewhere" 1 "^ok       batch host: this is $host, no node of the job: with --no-kill, the job survives the end of any node$" $slurm $system --size 1 true
+printf '#!/bin/sh\nexit 1\n' >"$tmp/slurm/scontrol"
+says "a job that scontrol does not know" 1 "^unknown  batch host: what becomes of job 5 when that fails is not known" $slurm $system --size 1 true
+check "nothing is left of a job of SLURM" 0 "" left
+
 if [ ! -x "$heat" ] || ! "$MPIEXEC" -version 2>/dev/null | grep -qi hydra; then
   skipped=1
   echo "skipped: a program; examples/heat2d or MPICH's mpiexec is not here"
@@ -123,6 +167,7 @@ export SCR_VIRTUAL_NODES=4
 cd "$top" || exit 1
 tests "one machine" 0 --bytes 1MB --program "examples/heat2d $size --steps 3000" --answer "$answer" "$MPIEXEC" -n 4
 tells "what is not known" "^unknown  nodes: only $host is known; SCR_NODELIST or --hosts"
+tells "names and clocks are not known of one node" "^unknown  clocks: only this node has answered"
 tells "its speed" "^ok       control and cache: $tmp/base: 1 node wrote 1 MiB with fsync, and read the same; $host at .*/s and .*/s$"
 tells "there is space" "^ok       space: $tmp/base has .* free or more, and 2 checkpoints with redundancy take"
 tells "a process that dies" "^ok       process death: mpiexec.* returned [0-9.]* s after rank 0 on $host was killed"
@@ -153,7 +198,17 @@ tests "no answer" 1 --program "$heat $size --steps 3000" --answer "none of this"
 tells "no answer, how" "^failed   program: its output has nothing that matches none of this"
 tells "no answer, and what else there is" "^ok       restart: .* exit code 0; --answer compares more$"
 tests "a failure that has no effect" 1 --kill-node "sh -c 'exit 6' --" --program "$heat $size --steps 2000" "$MPIEXEC" -n 4
-tells "a failure that has no effect, how" "^failed   node death: nothing was killed: .sh -c .* failed with exit code 6"
+tells "a failure that has no effect, how" "^failed   node death: nothing was killed: .sh -c .* failed with exit code 6.*; --kill-node is a command that gets the name"
+rm -rf "$p"/scr_test_system.*
+unset SCR_VIRTUAL_NODES
+tests "a node that has to survive" 1 --kill-node false --program "$heat $size --steps 1500" "$MPIEXEC" -n 2
+tells "a node that has to survive, how" "^failed   node death: nothing was killed: the program runs on this node only.*; give the launcher more nodes"
+export SCR_VIRTUAL_NODES=4
+rm -rf "$p"/scr_test_system.*
+printf '#!/bin/sh\n"%s" "$@" || exec sleep 90\n' "$MPIEXEC" >"$tmp/bin/hangs" && chmod +x "$tmp/bin/hangs"
+tests "a launcher that hangs after a failure" 1 --timeout 8 --program "$heat $size --steps 3000" "$tmp/bin/hangs" -n 4
+tells "a launcher that hangs after a failure, how" "^failed   process death: hangs has not returned within 8 s after rank 0 on $host was killed; SCR_WATCHDOG=1 ends"
+tells "a launcher that hangs after a failure, no restart" "^unknown  restart: there was no second run, because the launcher has not returned; .*; SCR_WATCHDOG=1 ends"
 rm -rf "$p"/scr_test_system.*
 $system --program "$heat $size --steps 300000" "$MPIEXEC" -n 4 >"$tmp/log" 2>&1 &
 pid=$!
@@ -188,6 +243,7 @@ cat >"$tmp/bin/kill-node" <<END
 #!/bin/bash
 # the node \$1 loses all of its processes and its cache
 echo "\$1" >>"$tmp/broken"
+ls "$p"/scr_test_system.*/node | grep -c "^up\." >"$tmp/begun"
 kill -9 \$(grep -lsazx "TEST_NODE=\$1" /proc/[0-9]*/environ | cut -d/ -f3)
 rm -rf "$tmp/nodes/\$1"
 END
@@ -214,10 +270,13 @@ check "nothing is left of five nodes" 0 "" left
 : >"$tmp/broken"
 cat >"$tmp/bin/launch" <<END
 #!/bin/bash
-# one process on each of four nodes; when one fails the others are ended
+# one process on each of four nodes, the last node first; when one fails the others are ended
 IFS=, read -ra nodes <<<"\$1"
 shift
-for node in "\${nodes[@]:0:4}"; do "$tmp/bin/rsh" "\$node" "exec \$(printf '%q ' "\$@")" & pids+=(\$!); done
+for i in 3 2 1 0; do
+  "$tmp/bin/rsh" "\${nodes[i]}" "exec \$(printf '%q ' "\$@")" & pids+=(\$!)
+  sleep 0.3
+done
 . "$tmp/bin/ends"
 ends "\${pids[@]}" || { kill -9 "\${pids[@]}" 2>/dev/null; exit 1; }
 END
@@ -227,6 +286,13 @@ tells "a process dies, without a program" "^ok       process death: the launcher
 tells "a node dies, without a program" "^ok       node death: the launcher returned [0-9.]* s after n4 was killed"
 tells "a second run, without a program" "^ok       run again: a second run, without the node, has ended well"
 tells "what is not tested" "^unknown  restart: does a program go on .*--program names"
+check "the node is killed when all processes have begun" 0 4 cat "$tmp/begun"
+: >"$tmp/broken"
+printf '#!/bin/sh\nshift\nexec "%s/bin/launch" "$@"\n' "$tmp" >"$tmp/bin/mpiexec" && chmod +x "$tmp/bin/mpiexec"
+tests "a launcher whose arguments name hosts" 1 --kill-node "$tmp/bin/kill-node" "$tmp/bin/mpiexec" -hosts n1,n2,n3,n4
+tells "a launcher whose arguments name hosts, how" "^failed   avoid a node: the arguments of the launcher name hosts; leave that to scr_run"
+tells "a launcher whose arguments name hosts, no second run" "^failed   run again: there was no second run, or it failed; .*; leave the hosts to scr_run: the arguments of the launcher name them"
+rm -rf "$p"/scr_test_system.*
 : >"$tmp/broken"
 SCR_NODELIST="n[1-4]" tests "no spare node" 1 --program "$heat $size --steps 3000" --kill-node "$tmp/bin/kill-node" $mpiexec
 tells "no spare node, how" "^failed   restart elsewhere: there was no second run; its output is in .*/node.log; SCR_MIN_NODES"

@@ -30,7 +30,7 @@ done
 scr=$BIN/scr
 commands=$("$scr" help | sed -n 's/^  \([a-z_0-9]*\)  .*/\1/p')
 for c in $commands; do
-  case $c in retries_halt | should_exit) bad=0 ;; crc32 | rebuild | rebuild_xor | list_down_nodes | test_system | run | srun | mpirun) bad=2 ;; *) bad=1 ;; esac
+  case $c in retries_halt | should_exit) bad=0 ;; crc32 | rebuild | rebuild_xor | list_down_nodes | test_system | remote | run | srun | mpirun) bad=2 ;; *) bad=1 ;; esac
   says "$c --help" 0 "^Usage: scr_$c" "$BIN/scr_$c" --help
   [ "$c" = glob_hosts ] || says "$c -h" 0 "Exit [01]" "$BIN/scr_$c" -h
   says "$c --version" 0 "^scr_$c v[0-9]" "$BIN/scr_$c" --version
@@ -199,7 +199,26 @@ printf '0 rank_0000.dat\r\n\r\n1 rank_0001.dat\r\n' >"$tmp/manifest"
 check "plain, a manifest of another system, and a whole path" 0 - sh -c 'cd "$2" && "$1" --drop "old run" && "$1" --add "$PWD/old run" --manifest "$3"' sh "$index" "$plain" "$tmp/manifest"
 check "plain, a whole path through a link" 0 - sh -c 'ln -s "$2" "$3" && cd "$2" && "$1" --drop "old run" && "$1" -p . --add "$3/old run"' sh "$index" "$plain" "$tmp/to plain"
 says "plain, a whole path, it is listed" 0 "checkpoint ok         YES        2        2             14 .* old run" "$index" --long -p "$plain"
+check "plain, from a directory elsewhere and from one in the prefix" 0 - sh -c 'cd / && "$1" -p "$2" --drop "old run" && "$1" -p "$2" --add "old run" && cd "$2/old run/sub" && "$1" -p "$2" --drop "old run" && "$1" -p "$2" --add ..' sh "$index" "$plain"
+check "plain, one file by its name in a directory of the prefix" 0 "$tmp/plain.one/old run/rank_0000.dat" sh -c 'cd "$2/old run" && "$1" -p "$2" --extract "old run" rank_0000.dat --into "$3"' sh "$index" "$plain" "$tmp/plain.one"
 says "plain, a whole path elsewhere" 1 "$tmp/old is not a directory below the prefix" "$index" -p "$plain" --add "$tmp/old"
+mkdir "$plain/third" && printf 333 >"$plain/third/x_0"
+check "delete, a newer one" 0 - "$index" -p "$plain" --add third --pattern 'x_%r'
+says "delete, what the next run restarts from" 1 "third is the .*; --force deletes it" "$index" -p "$plain" --delete third
+says "delete, while a run uses the prefix" 1 "a run uses the prefix" sh -c 'exec 8>>"$2/.scr/run.lock"; flock 8; "$1" -p "$2" --delete "old run" 8>&-' sh "$index" "$plain"
+says "delete, no such dataset" 1 "has no dataset none" "$index" -p "$plain" --delete none
+mv "$plain/old run/.scr/rank2file.scr" "$tmp/map"
+says "delete, its map cannot be read" 1 "rank2file" "$index" -p "$plain" --delete "old run"
+mv "$tmp/map" "$plain/old run/.scr/rank2file.scr"
+says "delete, nothing has changed" 0 "checkpoint ok         YES        2        2             14 .* old run" "$index" --long -p "$plain"
+cp -r "$plain" "$tmp/halfway" && rm "$tmp/halfway/old run/rank_0001.dat" && mkdir "$tmp/halfway/old run/rank_0001.dat"
+says "delete, halfway" 1 "cannot delete .*rank_0001.dat.*; the next run deletes the rest of" "$index" -p "$tmp/halfway" --delete "old run"
+says "delete, halfway, is on record" 0 "DELETED" "$BIN/scr_print_hash_file" "$tmp/halfway/.scr/index.scr"
+check "delete" 0 "" "$index" -p "$plain" --delete "old run"
+check "delete, its two files and its metadata are gone, and others stay" 0 "rank_0002.dat" sh -c 'ls -A "$1/old run" | grep -v "^link_0$\|^sub$"' sh "$plain"
+check "delete, it is not in the index" 0 1 sh -c '"$1" -p "$2" | grep -c YES' sh "$index" "$plain"
+says "delete, --force alone" 1 "belongs to --delete" "$index" -p "$plain" --force
+check "delete, the newest" 1 "" sh -c '"$1" -p "$2" --delete third --force; ls -d "$2/third" 2>/dev/null | grep third' sh "$index" "$plain"
 mkdir -p "$tmp/written/ckpt/.scr" && cp "$data/scr-1.2.2/summary.scr" "$tmp/written/ckpt/.scr" && : >"$tmp/written/ckpt/x_0"
 says "plain, the directory of a run" 1 "a dataset that a run wrote; .*remove $tmp/written/ckpt/.scr" "$index" -p "$tmp/written" --add ckpt --pattern x_%r
 check "plain, the directory of a run stays as it is" 0 "" cmp "$data/scr-1.2.2/summary.scr" "$tmp/written/ckpt/.scr/summary.scr"
@@ -288,10 +307,21 @@ says "retries, no directory" 0 "Usage" "$retries"
 says "retries, no directory, and says so" 0 "scr_retries_halt: the prefix directory is missing: --dir" "$retries"
 says "retries, two directories" 0 "one directory" "$retries" "$tmp/old" "$tmp/new"
 says "retries, the last run ended" 0 "^scr_retries_halt: HALT RUN: .*SCR_FINALIZE_CALLED" "$retries" --dir "$tmp/old"
+for o in -l "-c 3" -i --remove --unset-reason; do
+  # shellcheck disable=SC2086
+  says "a directory that no run has used, $o" 1 "scr_halt: no run has used $p; .* by --create" "$halt" $o "$p"
+done
+check "a directory that no run has used stays as it is" 0 "" ls -A "$p"
+says "a directory that no run has used, the remedy" 0 "CheckpointsLeft: *3$" "$halt" -c 3 --create "$p"
+rm "$p/.scr/halt.scr"
 check "list, no file" 0 "Halt file settings for $p/.scr/halt.scr:
   None" "$halt" --list "$p"
-check "list makes nothing" 0 "" ls -A "$p"
+check "list makes no halt file" 1 "" test -e "$p/.scr/halt.scr"
 says "no condition" 0 "ExitReason: *JOB_HALTED" "$halt" "$p"
+says "who has set it" 0 "^    set by .* on $(hostname) at 20" "$halt" -l "$p"
+says "who has set it, and what takes it back" 0 "JOB_HALTED, set by .* on $(hostname) at 20.*; .scr_halt --unset-reason $p. takes it back" "$retries" --dir "$p"
+says "no prefix is called ." 0 "scr_halt --unset-reason $p. takes it back" sh -c "cd '$p' && '$retries' --dir ."
+says "no prefix is called ., nor by default" 0 "settings for $p/.scr/halt.scr" sh -c "cd '$p' && '$halt' -l"
 says "retries, halted" 0 "HALT RUN: .*JOB_HALTED" "$retries" --dir "$p"
 check "unset the reason" 0 - "$halt" --unset-reason "$p"
 says "retries, nothing is left" 1 "CONTINUE RUN" "$retries" -d "$p"
@@ -347,13 +377,14 @@ check "damaged, removed and set" 0 "Removing halt file $tmp/bad/.scr/halt.scr
 Halt file settings for $tmp/bad/.scr/halt.scr:
   None" "$halt" -r -v "$tmp/bad"
 mkdir "$tmp/x" "$tmp/y"
-check "several prefixes" 0 - "$halt" -c 5 "$tmp/x" "$tmp/y"
+check "several prefixes" 0 - "$halt" --create -c 5 "$tmp/x" "$tmp/y"
 says "several prefixes, both set" 0 "CheckpointsLeft = 5" "$print" "$tmp/y/.scr/halt.scr"
 check "several prefixes, one bad" 1 - "$halt" -c 6 "$tmp/none" "$tmp/y"
 says "several prefixes, the good one is set" 0 "CheckpointsLeft = 6" "$print" "$tmp/y/.scr/halt.scr"
 says "prefix by SCR_PREFIX" 0 "CheckpointsLeft: *6" env "SCR_PREFIX=$tmp/y" "$halt" -l
 says "remove and set" 0 "HaltSeconds: *9" "$halt" -r -s 9 "$tmp/y"
-check "remove and set, the old is gone" 0 "  HaltSeconds = 9" "$print" "$tmp/y/.scr/halt.scr"
+check "remove and set, the old is gone" 0 "HaltSeconds = 9" sh -c '"$1" "$2" | grep = | sed "1s/^ *//;1q"' sh "$print" "$tmp/y/.scr/halt.scr"
+check "remove and set, the rest is gone" 1 "" grep -q CheckpointsLeft "$tmp/y/.scr/halt.scr"
 i=0
 while [ $i -lt 8 ]; do # eight at once, each a change of its own: none is lost
   "$halt" -c $i "$tmp/x" >/dev/null 2>&1 &
@@ -366,9 +397,9 @@ says "many at once, the other" 0 "HaltSeconds = " "$print" "$tmp/x/.scr/halt.scr
 mkdir "$tmp/ro"
 if [ "$(id -u)" -ne 0 ]; then
   chmod 555 "$tmp/ro"
-  says "read-only prefix" 1 "writable" "$halt" "$tmp/ro"
+  says "read-only prefix" 1 "writable" "$halt" --create "$tmp/ro"
 else # root may write everywhere but on a read-only file system
-  says "read-only prefix" 1 "writable" unshare -m sh -c "mount -t tmpfs -o ro none '$tmp/ro' && exec '$halt' '$tmp/ro'"
+  says "read-only prefix" 1 "writable" unshare -m sh -c "mount -t tmpfs -o ro none '$tmp/ro' && exec '$halt' --create '$tmp/ro'"
 fi
 
 # ---- scr_rebuild: datasets of four ranks, which a run has made
@@ -560,4 +591,13 @@ says "crc, a directory" 1 "no plain file\|not a plain file" "$crc" "$tmp"
 truncate -s 5G "$tmp/hole" && printf x | dd of="$tmp/hole" bs=1 seek=4500000000 conv=notrunc 2>/dev/null
 check "crc, 5 GiB with holes" 0 "0x67f1b220  $tmp/hole" "$crc" "$tmp/hole"
 
+# ---- the prefix is named in full, also where it is the working directory
+mkdir "$tmp/here"
+# shellcheck disable=SC2016,SC2086
+dots() { (cd "$tmp/here" && env -u SCR_PREFIX PATH="$BIN:$PATH" timeout 20 $1 </dev/null 2>&1 | grep -e "[ \`'\"]\./\?[ ':,;)\"]" -e '[ "]\.\(/\.scr\|$\)'); }
+for c in scr_status scr_report scr_checkpoint scr_retries_halt "scr_halt --list" "scr_halt -c 3" "scr_flush_file --latest" scr_have_restart \
+  scr_index "scr_index --build" scr_nodes_file scr_scavenge scr_postrun "scr_env --json" scr_prefix scr_should_exit scr_copy "scr_run true" \
+  scr_test_system; do
+  check "$c names the prefix in full" 1 "" dots "$c"
+done
 finish

@@ -550,6 +550,7 @@ static void names_that_look_like_parameters_are_told(void)
   CHECK(scr_params_hint("SCR_FLUSH_POSTSTAGE", "1", hint, sizeof hint) && strstr(hint, "SCR_Finalize") != NULL);
   CHECK(!scr_params_hint("SCR_FLUSH_POSTSTAGE", "0", hint, sizeof hint));
   CHECK(!scr_params_hint("SCR_MIN_NODES", "4", hint, sizeof hint) && *hint == '\0'); /* commands read it */
+  CHECK(scr_params_is_of_commands("scr_min_nodes") && !scr_params_is_of_commands("SCR_FLUSH"));
   CHECK(scr_params_hint("SCR_MY_OWN_THING", "0", hint, sizeof hint) && *hint == '\0');
 }
 
@@ -569,8 +570,56 @@ static void variables_are_expanded_in_the_environment_too(void)
   scr_hash_delete(&p);
 }
 
+/* A password is what the user wrote: $ in it is neither expanded nor printed, wherever it comes from. */
+static void secrets_are_never_expanded_or_printed(void)
+{
+  static const char line[] = "SCR_LOG_DB_PASS=a$HOME${b\n";
+  scr_hash *        p = scr_hash_new(), *into = scr_hash_new();
+
+  setenv("SCR_LOG_DB_PASS", "pa$HOME$ss${", 1);
+  CHECK_INT(scr_params_read_env(p), SCR_SUCCESS);
+  CHECK_STR(scr_param_get(p, "SCR_LOG_DB_PASS"), "pa$HOME$ss${");
+  unsetenv("SCR_LOG_DB_PASS");
+  CHECK_INT(scr_params_parse(line, sizeof line - 1, "f", into), SCR_SUCCESS);
+  CHECK_STR(scr_hash_elem_get_first_val(into, "SCR_LOG_DB_PASS"), "a$HOME${b");
+  CHECK_INT(scr_params_parse("SCR_LOG_DB_PASS=a$b=c", 21, "f", into), SCR_ERR_PARAM);
+  CHECK(strstr(scr_err_text, "a$b") == NULL && strstr(scr_err_text, "not shown") != NULL);
+  scr_hash_delete(&into);
+  scr_hash_delete(&p);
+}
+
+/* A program that has called setlocale may have a comma for the point; localedef makes such a locale. */
+static void numbers_are_read_and_written_with_a_point_in_every_locale(void)
+{
+  char     text[64], *end;
+  double   v;
+  uint64_t bytes;
+
+  if (system(
+          "mkdir -p /tmp/scr-locale.$PPID && localedef -i de_DE -f UTF-8 /tmp/scr-locale.$PPID/de >/dev/null 2>&1") !=
+      -1) {
+    snprintf(text, sizeof text, "/tmp/scr-locale.%ld", (long)getpid());
+    setenv("LOCPATH", text, 1);
+    if (setlocale(LC_ALL, "de") == NULL) printf("there is no locale with a comma\n");
+  }
+  CHECK(scr_param_real_of("2.5", &v) && v == 2.5);
+  CHECK(!scr_param_real_of("2,5", &v) && !scr_param_real_of("2.5x", &v) && !scr_param_real_of("0x1", &v));
+  CHECK(scr_param_real_of("1e-3", &v) && v == 1e-3 && scr_param_real_of(".5", &v) && v == 0.5);
+  CHECK(scr_param_real_of("1e9", &v) && v == 1e9 && !scr_param_real_of("1e", &v) && !scr_param_real_of(".", &v));
+  CHECK(scr_str_bytes("1.5MB", &bytes) == SCR_SUCCESS && bytes == 1572864);
+  CHECK(scr_str_bytes("1E", &bytes) == SCR_SUCCESS && bytes == (uint64_t)1 << 60);
+  CHECK(scr_log_number("secs=0.250000, x=1", "secs") == 0.25);
+  CHECK_STR(scr_real_text(1234.5, text, sizeof text), "1234.500000");
+  CHECK(scr_str_real("7.25;", &end) == 7.25 && *end == ';');
+  setlocale(LC_ALL, "C");
+  unsetenv("LOCPATH");
+  CHECK(system("rm -rf /tmp/scr-locale.$PPID") == 0);
+}
+
 static void test_params(void)
 {
+  secrets_are_never_expanded_or_printed();
+  numbers_are_read_and_written_with_a_point_in_every_locale();
   names_that_look_like_parameters_are_told();
   variables_are_expanded_in_the_environment_too();
   test_params_grammar();

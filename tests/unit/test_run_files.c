@@ -230,11 +230,11 @@ static void a_failure_leaves_the_old_files_of_a_run_or_the_new_ones(void)
 
 /* ---- halt file ---- */
 
-/* The reason that scr_halt_check gives at time NOW with LEFT seconds left; "-" when the run goes on. */
+/* The reason to stop of a run of job 57 at time NOW with LEFT seconds left; "-" when it goes on. */
 static const char* halt_reason(const scr_hash* h, int64_t now, int64_t left)
 {
-  static char reason[64];
-  return scr_halt_check(h, now, left, reason, sizeof reason) ? reason : "-";
+  int k = scr_halt_check(h, "57", now, left);
+  return k >= 0 ? scr_halt_reason(h, k) : "-";
 }
 
 static void a_run_stops_for_the_last_reason_that_holds(void)
@@ -266,7 +266,6 @@ static void a_run_stops_for_the_last_reason_that_holds(void)
   scr_hash_util_set_int(h, "ExitAfter", 2000);
   CHECK_STR(halt_reason(h, 1999, -1), "EXIT_BEFORE_TIME");
   CHECK_STR(halt_reason(h, 2000, -1), "EXIT_AFTER_TIME");
-  CHECK_INT(scr_halt_check(h, 2000, -1, NULL, 0), 1);
 
   /* values of any size, and those that are none (Y1) */
   scr_hash_unset_all(h);
@@ -283,9 +282,79 @@ static void a_run_stops_for_the_last_reason_that_holds(void)
   scr_hash_delete(&h);
 }
 
+/* H has stopped a run of JOB for REASON, after RESTARTS of the job: what another run of job 57 then finds. */
+static const char* halt_after(scr_hash* h, const char* job, const char* restarts, const char* reason)
+{
+  setenv("SLURM_RESTART_COUNT", restarts, 1);
+  scr_halt_end(h, reason, job);
+  unsetenv("SLURM_RESTART_COUNT");
+  return halt_reason(h, 0, -1);
+}
+
+static void what_a_run_wrote_holds_for_its_job_and_what_a_person_set_until_it_is_removed(void)
+{
+  scr_hash* h = scr_hash_new();
+  char      text[SCR_HALT_TEXT_MAX];
+  int64_t   left = 100;
+
+  CHECK_STR(halt_after(h, "57", "0", "TIME_LIMIT"), "TIME_LIMIT");
+  CHECK(!scr_halt_begin(h, "57"));
+  CHECK_INT(scr_halt_standing(h, "/p", "57", 0, -1, 1, text), 1);
+  CHECK(strstr(text, "the reason TIME_LIMIT, written by a run of job 57 at ") != NULL);
+  CHECK(strstr(text, ", for this job only; `scr_halt --unset-reason /p` takes it back") != NULL);
+  CHECK_INT(scr_halt_standing(h, "/p", "58", 0, -1, 1, text), 0);
+  CHECK_STR(text, "");
+  CHECK_STR(halt_after(h, "56", "0", "TIME_LIMIT"), "-");
+  CHECK_STR(halt_after(h, "57", "1", "TIME_LIMIT"), "-"); /* the job was requeued, and has its time anew */
+  CHECK(scr_halt_begin(h, "57"));
+  CHECK_INT(scr_hash_size(h), 0);
+  CHECK_STR(halt_after(h, "57", "0", SCR_HALT_ENDED), "-");
+  CHECK(scr_halt_is_over(h, "57") && scr_halt_is_over(h, NULL) && !scr_halt_is_over(h, "58"));
+  CHECK(scr_halt_begin(h, "57") && !scr_halt_is_over(h, "57"));
+  CHECK_STR(halt_after(h, SCR_JOB_DEFAULT, "0", "TIME_LIMIT"), "-");
+  CHECK_INT(scr_halt_check(h, SCR_JOB_DEFAULT, 0, -1), SCR_HALT_REASON); /* for the command that follows */
+  CHECK(scr_halt_begin(h, SCR_JOB_DEFAULT));                             /* but not for the next run */
+
+  scr_hash_util_set_str(h, "ExitReason", "TIME_LIMIT"); /* of a version that signed nothing */
+  CHECK_STR(halt_reason(h, 0, -1), "-");
+  CHECK(scr_halt_begin(h, "57"));
+  scr_hash_util_set_str(h, "ExitReason", "JOB_HALTED");
+  CHECK_STR(halt_after(h, "57", "0", SCR_HALT_ENDED), "JOB_HALTED");
+  CHECK(!scr_halt_begin(h, "57"));
+  CHECK_STR(halt_reason(h, 0, -1), "JOB_HALTED");
+  scr_halt_sign(h, SCR_HALT_REASON, "ana", "login1", NULL);
+  scr_hash_util_set_int(h, "CheckpointsLeft", 0);
+  scr_halt_sign(h, SCR_HALT_COUNT, "bob", "login2", NULL);
+  scr_hash_util_set_int(h, "ExitAfter", 5000);
+  CHECK_STR(halt_after(h, "57", "0", "TIME_LIMIT"), "NO_CHECKPOINTS_LEFT");
+  CHECK_INT(scr_halt_standing(h, "/p", "58", 1000, -1, 1, text), 2);
+  CHECK(strstr(text, "the reason JOB_HALTED, set by ana on login1 at ") != NULL);
+  CHECK(strstr(text, "takes it back; no checkpoints are left, set by bob on login2 at ") != NULL);
+  CHECK(strstr(text, "; `scr_halt --unset-checkpoints /p` takes it back") != NULL);
+  CHECK_INT(scr_halt_standing(h, "/p", "58", 1000, -1, 0, text), 1);
+  CHECK(strncmp(text, "the run stops after 1970-01-01T", 31) == 0);
+  CHECK(scr_halt_unset(h, SCR_HALT_COUNT) && !scr_halt_unset(h, SCR_HALT_COUNT));
+  CHECK_STR(halt_reason(h, 0, -1), "JOB_HALTED");
+
+  scr_hash_unset_all(h);
+  CHECK(scr_halt_allocation(h, "57", 1000, &left));
+  left = 20;
+  CHECK(!scr_halt_allocation(h, "57", 1001, &left) && left == 100);
+  left = 300; /* someone has extended it */
+  CHECK(!scr_halt_allocation(h, "57", 2000, &left) && left == 300);
+  left = 50;
+  CHECK(scr_halt_allocation(h, SCR_JOB_DEFAULT, 2000, &left) && left == 50);
+  left = 40;
+  CHECK(!scr_halt_allocation(h, SCR_JOB_DEFAULT, 2000, &left) && left == 50);
+  left = 40;
+  CHECK(scr_halt_allocation(h, SCR_JOB_DEFAULT, 3000, &left) && left == 40);
+  scr_hash_delete(&h);
+}
+
 static void conditions_of_the_halt_file_win_over_those_in_memory(void)
 {
   scr_hash*  memory = scr_hash_new();
+  char       text[200];
   scr_record file;
 
   records_begin();
@@ -301,7 +370,7 @@ static void conditions_of_the_halt_file_win_over_those_in_memory(void)
 
   records_copy(CHECK_DATA "/scr-3.1/halt.scr", records_path("halt.scr"));
   CHECK_INT(scr_record_read(&file, records_prefix, "halt.scr"), SCR_SUCCESS);
-  CHECK(scr_hash_size(file.h) > 0 && !scr_halt_check(file.h, 1000, 100, NULL, 0));
+  CHECK(scr_hash_size(file.h) > 0 && scr_halt_check(file.h, "57", 1000, 100) < 0);
   CHECK_INT(scr_record_close(&file, SCR_SUCCESS, 0), SCR_SUCCESS);
 
   records_copy(NULL, records_path("halt.scr"));
@@ -318,7 +387,9 @@ static void conditions_of_the_halt_file_win_over_those_in_memory(void)
   CHECK_STR(scr_hash_elem_get_first_val(memory, "ExitReason"), "JOB_HALTED");
   scr_hash_unset_all(file.h); /* taken away by the user */
   CHECK_INT(scr_halt_merge(memory, file.h, 60), SCR_SUCCESS);
-  CHECK_INT(scr_hash_size(memory), 1);
+  CHECK_INT(scr_hash_size(memory), 2);
+  scr_halt_tell(memory, SCR_HALT_TIME, "/p", text, sizeof text);
+  CHECK_STR(text, "the run stops when the allocation has no more than 60 s left, by SCR_HALT_SECONDS");
   CHECK_STR(scr_hash_elem_get_first_val(memory, "HaltSeconds"), "60");
   CHECK_INT(scr_record_close(&file, SCR_SUCCESS, 0), SCR_SUCCESS);
   scr_hash_delete(&memory);
@@ -476,13 +547,127 @@ static void runs_without_an_end_that_others_of_their_job_follow_have_failed(void
   CHECK(log_run(&r, "1", 3, "START", 0) == 0 && log_run(&r, "1", 3, "END", 7) == 0);
   CHECK(log_run(&r, "1", 4, "START", 0) == 0); /* another job follows: nobody knows how it ended */
   CHECK(log_run(&r, "2", 5, "START", 0) == 0 && log_run(&r, "2", 5, "COMPUTE_START", -9) == 0);
-  CHECK(scr_log_runs_next(&r, "2") == 1 && scr_log_runs_next(&r, "2") == 0);
+  CHECK(scr_log_runs_next(&r, "2", 0) == 1 && scr_log_runs_next(&r, "2", 0) == 0);
   CHECK(r.runs == 5 && r.failures == 2 && r.seconds == 157);
   CHECK(log_run(&r, "2", 6, "START", 0) == 0 && log_run(&r, "2", 6, "RUN_END", 40) == 1);
   CHECK(log_run(&r, "2", 6, "RUN_START", 90) == 0 && log_run(&r, "2", 6, "RUN_END", 95) == 0); /* it did not begin */
   CHECK(log_run(&r, "2", 7, "START", 0) == 0 && log_run(&r, "2", 7, "END", 3) == 0);
-  CHECK(log_run(&r, "2", 7, "RUN_END", 4) == 0 && scr_log_runs_next(&r, "2") == 0);
+  CHECK(log_run(&r, "2", 7, "RUN_END", 4) == 0 && scr_log_runs_next(&r, "2", 0) == 0);
   CHECK(r.runs == 7 && r.failures == 3 && r.seconds == 201);
+}
+
+/* What is read of a history. */
+typedef struct {
+  scr_log_runs runs;
+  int          unsure; /* runs whose end is not known */
+} log_history;
+
+static void log_visit(const char* line, int64_t when, void* arg)
+{
+  log_history* h = (log_history*)arg;
+  char         event[64];
+  int          runs = h->runs.runs;
+
+  CHECK(scr_log_value(line, "event", event, sizeof event));
+  scr_log_runs_add(&h->runs, line, event, when);
+  if (h->runs.runs > runs) h->unsure += h->runs.unsure;
+}
+
+/* The log becomes the lines of LINES, `<job> <event> <seconds>;`, as runs on two nodes write them. */
+static void log_compose(const char* lines)
+{
+  FILE* f = fopen(records_path("log"), "w");
+  char  job[32], event[32], when[32];
+  int   at, n = 0;
+
+  CHECK(f != NULL);
+  for (; f != NULL && sscanf(lines, "%31s %31s %d;%n", job, event, &at, &n) == 3; lines += n) {
+    scr_time_string((time_t)(1767258000 + at), when, sizeof when);
+    fprintf(f, "%s: host=n%d, jobid=%s, event=%s", when, at % 2, job, event);
+    if (strcmp(event, "START") == 0) fprintf(f, ", procs=4, nodes=2");
+    if (strncmp(event, "RUN_", 4) == 0) fprintf(f, ", note=\"run=1\"");
+    if (strcmp(event, "HALT") == 0) fprintf(f, ", note=\"JOB_HALTED\"");
+    if (strcmp(event, "NODE_FAIL") == 0) fprintf(f, ", note=\"n1: does not answer, event=START\"");
+    fprintf(f, "%s\n", strstr(event, "END") != NULL ? ", secs=1.500000" : "");
+  }
+  CHECK(*lines == '\0' && f != NULL && fclose(f) == 0);
+}
+
+/* What logs of ten histories tell. */
+static void the_time_of_runs_is_neither_forgotten_nor_that_between_jobs(void)
+{
+  static const struct {
+    const char *what, *lines;
+    int         runs, failures, unsure;
+    double      seconds;
+  } of[] = {
+      {"ended by itself", "1 START 0;1 COMPUTE_START 1;1 COMPUTE_END 99;1 END 100;", 1, 0, 0, 100},
+      {"halted", "1 START 0;1 HALT 50;1 END 51;2 START 900000;2 END 900010;", 2, 0, 0, 61},
+      {"killed while computing, and started again in its job", "1 START 0;1 COMPUTE_START 5;1 START 105;1 END 205;", 2,
+       1, 0, 205},
+      {"the same, by scr_run",
+       "1 RUN_START 0;1 START 1;1 COMPUTE_START 5;1 RUN_END 101;1 RUN_START 161;1 START 162;1 END "
+       "262;1 RUN_END 263;",
+       2, 1, 0, 201},
+      {"killed while writing",
+       "1 START 0;1 COMPUTE_START 5;1 COMPUTE_END 50;1 CHECKPOINT_START 50;1 START 100;1 END 110;", 2, 1, 1, 60},
+      {"killed while computing, with its job", "1 START 0;1 COMPUTE_START 5;2 START 259000;2 END 259100;", 2, 0, 1,
+       105},
+      {"the same, and the next job begins with scr_run",
+       "1 RUN_START 0;1 START 1;1 COMPUTE_START 5;2 RUN_START 259000;2 START 259001;2 END 259101;2 RUN_END 259102;", 2,
+       0, 1, 105},
+      {"killed without a batch system",
+       "defjobid START 0;defjobid COMPUTE_START 5;defjobid START 259000;defjobid END 259010;", 2, 1, 1, 15},
+      {"ended, and a node fails and a scavenge follows",
+       "1 START 0;1 END 100;1 RUN_END 101;1 NODE_FAIL 150;1 SCAVENGE_END 500;", 1, 0, 0, 101},
+      {"a launcher that starts nothing",
+       "1 RUN_START 0;1 RUN_END 9;1 RUN_START 20;1 START 21;1 COMPUTE_START 22;1 RUN_END 31;", 1, 1, 0, 10}};
+  size_t i;
+
+  records_begin();
+  for (i = 0; i < sizeof of / sizeof *of; i++) {
+    log_history   h;
+    scr_log_runs* r = &h.runs;
+    memset(&h, 0, sizeof h);
+    log_compose(of[i].lines);
+    CHECK_INT(scr_log_read(records_path("log"), log_visit, &h), SCR_SUCCESS);
+    scr_log_runs_next(r, "", 0);
+    if (r->runs == of[i].runs && r->failures == of[i].failures && r->seconds == of[i].seconds &&
+        h.unsure == of[i].unsure)
+      continue;
+    printf("%s: %d runs, %d failures, %d unsure, %g s\n", of[i].what, r->runs, r->failures, h.unsure, r->seconds);
+    CHECK(0);
+  }
+}
+
+/* What `qstat -f` says after the time, a dash in it too, does not matter. */
+static void managers_tell_what_time_is_left(void)
+{
+  static const struct {
+    scr_manager kind;
+    const char* file;
+    int64_t     left;
+  } say[] = {{SCR_MANAGER_PBS, "qstat.txt", 5400 - 1230},
+             {SCR_MANAGER_PBS, "qstat-torque.txt", 3000},
+             {SCR_MANAGER_SLURM, "squeue-left.txt", 86400 + 7384},
+             {SCR_MANAGER_LSF, "bjobs.txt", 12 * 3600 + 300},
+             {SCR_MANAGER_FLUX, "flux-left.txt", 5400}};
+  size_t i;
+
+  for (i = 0; i < sizeof say / sizeof *say; i++) {
+    char    path[300], text[8192];
+    int64_t left = -1;
+    FILE*   f;
+    size_t  n;
+    snprintf(path, sizeof path, "%s/managers/%s", CHECK_DATA, say[i].file);
+    f = fopen(path, "r");
+    CHECK(f != NULL);
+    n = f != NULL ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (f != NULL) fclose(f);
+    text[n] = '\0';
+    CHECK(scr_left_of(say[i].kind, text, &left) == 1);
+    CHECK_INT((int)left, (int)say[i].left);
+  }
 }
 
 static int log_is(double x, double want)
@@ -558,10 +743,13 @@ static void test_run_files(void)
   a_hostile_flush_file_does_no_harm();
   a_failure_leaves_the_old_files_of_a_run_or_the_new_ones();
   a_run_stops_for_the_last_reason_that_holds();
+  what_a_run_wrote_holds_for_its_job_and_what_a_person_set_until_it_is_removed();
   conditions_of_the_halt_file_win_over_those_in_memory();
   a_nodes_file_holds_the_nodes_of_the_last_run();
   a_log_grows_by_whole_lines();
   a_line_for_the_system_names_user_and_prefix();
   runs_without_an_end_that_others_of_their_job_follow_have_failed();
+  the_time_of_runs_is_neither_forgotten_nor_that_between_jobs();
+  managers_tell_what_time_is_left();
   the_best_interval_is_that_of_young_and_daly();
 }

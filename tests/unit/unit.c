@@ -16,6 +16,8 @@
 
 #include "check.h"
 
+#include <locale.h>
+
 #include "test_path.c"
 #include "test_hash.c"
 #include "test_hash_files.c"

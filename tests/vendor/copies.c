@@ -1,9 +1,11 @@
 /*
 ** copies.c - a program, and a shared library (-DINNER) that it calls in the middle of a checkpoint.  Each has its own
 ** copy of the library and writes a checkpoint below its prefix.  Arguments: the two prefixes.  It prints both codes.
+** With FORGET in the environment neither calls SCR_Finalize.
 */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "scr.h"
 
 int inner_run(const char* prefix);
@@ -31,7 +33,7 @@ static int end(const char* prefix, const char* name)
   ok = f != NULL && fprintf(f, "%s\n", name) > 0;
   if (f != NULL && fclose(f) != 0) ok = 0;
   rc = SCR_Complete_output(ok);
-  ok = SCR_Finalize();
+  ok = getenv("FORGET") == NULL ? SCR_Finalize() : SCR_SUCCESS;
   return rc != SCR_SUCCESS ? rc : ok;
 }
 

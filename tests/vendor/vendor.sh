@@ -191,6 +191,11 @@ two() { # NAME OPTIONS...: the library built with OPTIONS and the program, with 
   run 2 a.out "$work/run" "$work/run/in"
   if grep -qx 'outer 0, inner 0' log && grep -qx inner run/in/inner/rank_1 && grep -qx outer run/outer/rank_1; then ok "$1"
   else bad "$1" "not both have written a checkpoint"; fi
+  rm -rf run && mkdir -p run/in
+  FORGET=1 run 2 a.out "$work/run" "$work/run/in"
+  if grep -qx inner run/in/inner/rank_1 && grep -qx outer run/outer/rank_1 &&
+    [ "$(grep -c 'MPI_Finalize is called before SCR_Finalize' log)" = 2 ]; then ok "$1, both without SCR_Finalize"
+  else bad "$1, both without SCR_Finalize" "MPI_Finalize has not flushed both"; fi
   rm -rf run && mkdir run
   run 2 a.out "$work/run" "$work/run"
   if grep -qx 'outer 0, inner 16' log && grep -qx outer run/outer/rank_1; then ok "$1, one prefix: the second is refused"
