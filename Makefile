@@ -31,6 +31,7 @@ using   = $(if $(silent)$(findstring <$(1)>,$(told)),,$(eval told += <$(1)>)$(in
 version = $(or $(shell $(1) --version 2>/dev/null | head -n 1),not found; `make setup` installs what is missing)
 told   :=
 
+SIM      = tests/sim/build
 COMMANDS = $(patsubst %.c,%,$(wildcard tools/scr_*.c)) $(addprefix tools/scr_,rebuild_xor glob_hosts log_transfer inspect_cache srun mpirun)
 EXAMPLES = $(patsubst %.c,%,$(wildcard examples/*.c))
 BINDINGS = examples/fortran/scrf.h examples/fortran/scr.f90
@@ -45,11 +46,11 @@ endif
 LIBS     = -lz -lpthread $(MYSQL_LIBS)
 
 .DEFAULT_GOAL := all
-.PHONY: all setup demo fortran check check-quick check-long check-scale lint sanitize bench install clean help
+.PHONY: all setup demo fortran check check-quick check-long check-scale sim sim-mutants sim-scale lint sanitize bench install clean help
 
 # A goal that is built waits for setup, when both are asked for; and setup knows what for.
 ifneq (,$(filter setup,$(MAKECMDGOALS)))
-libscr.a scr_impl.o tools/scr $(EXAMPLES) $(FORTRAN) tests/unit/unit: | setup
+libscr.a scr_impl.o tools/scr $(EXAMPLES) $(FORTRAN) tests/unit/unit $(SIM)/sim: | setup
 check check-quick check-long check-scale demo fortran lint sanitize bench: | setup
 endif
 
@@ -88,16 +89,41 @@ tests/unit/unit: $(wildcard tests/unit/*.c tests/unit/*.h) scr_impl.c scr.h
 	$(call using,$(CC))
 	$(call step,LINK,$@)$(CC) $(CFLAGS) $(WARN) -I. -o $@ tests/unit/unit.c $(LIBS)
 
+# The simulator: scr_impl.c and the commands, unchanged, over the world of tests/sim.
+SIM_SOURCES = $(patsubst tests/sim/%.c,$(SIM)/%.o,$(wildcard tests/sim/*.c))
+SIM_TESTED := $(if $(filter x86_64,$(shell uname -m)),$(SIM)/sim)
+
+$(SIM)/library.o: scr_impl.c scr.h tests/sim/sometimes.h tests/sim/mpi.h tests/sim/symbols.txt tests/sim/build.sh
+	$(call step,SIM,$<)mkdir -p $(SIM) && CC="$(CC)" sh tests/sim/build.sh $< $@ scr
+
+$(SIM)/commands.o: $(wildcard tools/*.c tools/*.h) scr_impl.c scr.h tests/sim/symbols.txt tests/sim/build.sh
+	$(call step,SIM,tools/scr.c)mkdir -p $(SIM) && CC="$(CC)" sh tests/sim/build.sh tools/scr.c $@ cmd
+
+$(SIM_SOURCES): $(SIM)/%.o: tests/sim/%.c $(wildcard tests/sim/*.h) scr.h
+	$(call step,CC,$<)mkdir -p $(SIM) && $(CC) $(CFLAGS) -Wall -Wextra $(if $(filter 1,$(CI)),-Werror) -fno-pie -I. -Itests/sim -c -o $@ $<
+
+$(SIM)/sim: $(SIM_SOURCES) $(SIM)/library.o $(SIM)/commands.o
+	$(call step,LINK,$@)$(CC) $(CFLAGS) -no-pie -o $@ $^ -lz
+
+sim: $(SIM)/sim ## 400 simulated jobs with failures; SEEDS=N for N, SEED=N TRACE=1 [AT=CALL] for one
+	$(Q)SEEDS="$(SEEDS)" SEED="$(SEED)" TRACE="$(TRACE)" AT="$(AT)" ARGS="$(ARGS)" bash tests/sim/sim.sh
+
+sim-mutants: $(SIM)/sim ## plant bugs, one at a time, which the simulator must find; ARGS=NAME for one
+	$(Q)CC="$(CC)" python3 tests/sim/mutants.py run $(ARGS)
+
+sim-scale: $(SIM)/sim ## what jobs of 64 to RANKS simulated ranks cost a rank, and how that grows
+	$(Q)$(SIM)/sim scale=$(or $(RANKS),512)
+
 demo: all ## a solver is killed, loses a node, rebuilds, and ends with the same answer
 	$(Q)MPIEXEC="$(MPIEXEC)" sh examples/demo.sh
 
 check-quick: all tests/unit/unit ## the demo, the unit tests, and the main cases on 4 ranks
 	$(Q)$(RUN_ENV) bash tests/quick.sh
 
-check: all tests/unit/unit ## all tests
+check: all tests/unit/unit $(SIM_TESTED) ## all tests
 	$(Q)$(RUN_ENV) bash tests/run.sh check
 
-check-long: all tests/unit/unit ## the long loops
+check-long: all tests/unit/unit $(SIM_TESTED) ## the long loops
 	$(Q)$(RUN_ENV) bash tests/run.sh long
 
 check-scale: ## a checkpoint of 64 ranks on this machine, and what its steps cost with 4, 16 and 64
@@ -124,7 +150,7 @@ install: libscr.a tools/scr ## copy header, source, library and commands below P
 
 clean: ## remove what make has built
 	$(call step,CLEAN,what make has built)rm -f libscr.a scr_impl.o tools/scr $(COMMANDS) $(EXAMPLES) $(FORTRAN) \
-	  examples/fortran/*.mod tests/unit/unit
+	  examples/fortran/*.mod tests/unit/unit $(SIM)/*
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1: \2/p' Makefile

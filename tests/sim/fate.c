@@ -1,0 +1,555 @@
+/* ==== FATE ======================================================================================================
+** What a seed means: the draws, the machine, the parameters, and what happens to the nodes between two lifetimes.
+**
+** Offers     fate_draw, fate_one_in, fate_set, fate_clear, fate_run of sim.h; fate_made of fate.h
+** Draws      A draw depends on seed, lifetime and name alone: a new one changes no other, and old seeds keep most of
+**            their meaning.  0 is always the plain choice, so that a failing seed is shrunk by making draws 0.
+** Lifetimes  In each of them but the last somebody may be killed.  Between them nodes are lost and replaced, come back,
+**            lose power; in the last all nodes are new, and the prefix must do.
+** ================================================================================================================= */
+#include "fate.h"
+#include "truth.h"
+
+#include <getopt.h>
+
+#define FATE_NODES 64
+
+/* ---- draws ---- */
+
+static struct {
+  int      life; /* -1: all */
+  char     name[48];
+  unsigned value;
+} overrides[FATE_OVERRIDES];
+static int noverrides;
+int        fate_plain;
+
+fate_record fate_made[FATE_RECORDS];
+int         fate_nmade;
+
+void fate_clear(void)
+{
+  noverrides = 0;
+}
+
+int fate_set(const char* text)
+{
+  const char* equal = strchr(text, '=');
+  const char* name = text;
+  char*       end;
+  long        life = strtol(text, &end, 10);
+
+  if (end == text || *end != '.') life = -1;
+  else name = end + 1;
+  if (equal == NULL || equal <= name || noverrides == FATE_OVERRIDES) return 0;
+  if (equal - name >= (int)sizeof overrides->name) return 0;
+  overrides[noverrides].life = (int)life;
+  snprintf(overrides[noverrides].name, sizeof overrides->name, "%.*s", (int)(equal - name), name);
+  overrides[noverrides++].value = (unsigned)strtoul(equal + 1, NULL, 0);
+  return 1;
+}
+
+/* Remember that the draw NAME gave VALUE, if it is not the plain one. */
+static void draw_note(const char* name, unsigned value)
+{
+  int i;
+
+  if (value == 0 || fate_nmade == FATE_RECORDS) return;
+  for (i = fate_nmade - 1; i >= 0 && fate_made[i].life == S.life; i--)
+    if (strcmp(fate_made[i].name, name) == 0) return;
+  fate_made[fate_nmade].life = S.life;
+  fate_made[fate_nmade].value = value;
+  snprintf(fate_made[fate_nmade++].name, sizeof fate_made->name, "%s", name);
+}
+
+unsigned fate_draw(const char* name, unsigned n)
+{
+  uint64_t    z = S.seed * 0x9e3779b97f4a7c15u + (uint64_t)S.life * 0xd1342543de82ef95u;
+  const char* p;
+  unsigned    value;
+  int         i;
+
+  for (p = name; *p != '\0'; p++) z = (z ^ (unsigned char)*p) * 0x100000001b3u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  value = n > 0 && !fate_plain ? (unsigned)((z ^ (z >> 31)) % n) : 0;
+  for (i = noverrides - 1; i >= 0; i--)
+    if ((overrides[i].life < 0 || overrides[i].life == S.life) && strcmp(overrides[i].name, name) == 0) {
+      value = overrides[i].value;
+      break;
+    }
+  draw_note(name, value);
+  return value;
+}
+
+int fate_one_in(const char* name, unsigned n)
+{
+  return n > 1 && fate_draw(name, n) == n - 1;
+}
+
+/* ---- parameters ---- */
+
+/*
+** A parameter of the library: its values, of which the first is the plain one, drawn in half of the seeds; with RARE 1
+** in one of eight, with 2 only by a change in one of 24 lifetimes.  CHANGES: it may be another one in each lifetime.
+*/
+typedef struct {
+  const char* name;
+  int         rare, changes;
+  const char* value[6];
+} parameter;
+
+static const parameter parameters[] = {
+    {"SCR_COPY_TYPE", 0, 1, {"XOR", "PARTNER", "RS", "XOR", "SINGLE"}},
+    {"SCR_SET_FAILURES", 0, 0, {"2", "1", "3"}},
+    {"SCR_SET_SIZE", 1, 1, {"8", "2", "3"}},
+    {"SCR_CACHE_SIZE", 0, 1, {"2", "1", "3"}},
+    {"SCR_CACHE_KEEP", 1, 1, {"1", "0"}},
+    {"SCR_CACHE_BYPASS", 1, 1, {"auto", "1", "0"}},
+    {"SCR_FLUSH", 0, 1, {"100", "1", "2", "3", "0"}},
+    {"SCR_FLUSH_ASYNC", 0, 1, {"0", "1"}},
+    {"SCR_FLUSH_TYPE", 0, 1, {"PTHREAD", "DAEMON"}},
+    {"SCR_FLUSH_ASYNC_BW", 1, 1, {"0", "200000"}},
+    {"SCR_FLUSH_ASYNC_PERCENT", 1, 1, {"0", "50"}},
+    {"SCR_FLUSH_WIDTH", 1, 1, {"256", "1", "2"}},
+    {"SCR_FETCH_WIDTH", 1, 1, {"256", "1", "2"}},
+    {"SCR_FETCH_BYPASS", 1, 1, {"0", "1"}},
+    {"SCR_FLUSH_ON_RESTART", 1, 1, {"0", "1"}},
+    {"SCR_GLOBAL_RESTART", 1, 1, {"0", "1"}},
+    {"SCR_PREFIX_SIZE", 1, 1, {"0", "1", "2", "3"}},
+    {"SCR_PRESERVE_DIRECTORIES", 1, 1, {"1", "0"}},
+    {"SCR_USE_CONTAINERS", 1, 1, {"0", "1", "1"}},
+    {"SCR_CONTAINER_SIZE", 0, 1, {"100G", "5000", "20000"}},
+    {"SCR_RANK2FILE_SIZE", 1, 1, {"1M", "1K", "4K"}},
+    {"SCR_CRC_ON_COPY", 1, 1, {"1", "0"}},
+    {"SCR_CRC_ON_DELETE", 1, 1, {"0", "1"}},
+    {"SCR_CRC_ON_RESTART", 1, 1, {"1", "0"}},
+    {"SCR_CRC_ON_FLUSH", 1, 1, {"1", "0"}},
+    {"SCR_FSYNC", 1, 0, {"1", "0"}},
+    {"SCR_LOG_ENABLE", 1, 1, {"0", "1"}},
+    {"SCR_DEBUG", 1, 1, {"0", "1", "2"}},
+    {"SCR_DISTRIBUTE", 2, 1, {"1", "0"}},
+    {"SCR_FETCH", 2, 1, {"1", "0"}},
+    {"SCR_MPI_BUF_SIZE", 1, 0, {"4096", "1000", "65536"}},
+    {"SCR_FILE_BUF_SIZE", 1, 0, {"8192", "1000", "1M"}},
+};
+
+/* The value of parameter P now: of the seed, or of this lifetime. */
+static const char* parameter_value(const parameter* p)
+{
+  unsigned n = 0, v;
+  int      life = S.life;
+  char     name[64];
+
+  while (n < sizeof p->value / sizeof *p->value && p->value[n] != NULL) n++;
+  snprintf(name, sizeof name, "change.%s", p->name);
+  if (p->rare == 2 && !fate_one_in(name, 24)) return p->value[0];
+  if (p->rare < 2 && !(p->changes && fate_one_in(name, 8))) S.life = 0;
+  v = p->rare == 2 ? 1 + fate_draw(p->name, n - 1) : fate_draw(p->name, n * (p->rare ? 8 : 2));
+  S.life = life;
+  return p->value[v < n ? v : 0];
+}
+
+static int value_is(const char* name, const char* value)
+{
+  const char* v = world_getenv(name);
+  return v != NULL && strcmp(v, value) == 0;
+}
+
+/* Set the environment of this lifetime, and tell PLAN what it means. */
+static void fate_parameters(void)
+{
+  char   text[24];
+  size_t i;
+
+  world_clear_env();
+  world_setenv("SCR_JOB_ID", "sim");
+  world_setenv("SCR_PREFIX", PREFIX);
+  world_setenv("SCR_CACHE_BASE", "/ssd");
+  world_setenv("SCR_CNTL_BASE", "/cntl");
+  world_setenv("SCR_USER_NAME", "user");
+  world_setenv("SCR_HALT_EXIT", "0");
+  for (i = 0; i < sizeof parameters / sizeof *parameters; i++)
+    world_setenv(parameters[i].name, parameter_value(&parameters[i]));
+  plan.scheme = world_getenv("SCR_COPY_TYPE");
+  plan.failures = atoi(world_getenv("SCR_SET_FAILURES"));
+  plan.set_size = atoi(world_getenv("SCR_SET_SIZE"));
+  plan.flush = atoi(world_getenv("SCR_FLUSH"));
+  plan.async = value_is("SCR_FLUSH_ASYNC", "1");
+  plan.bypass = value_is("SCR_CACHE_BYPASS", "1");
+  plan.crc = !value_is("SCR_CRC_ON_COPY", "0") && !value_is("SCR_CRC_ON_RESTART", "0");
+  plan.keep = !value_is("SCR_CACHE_KEEP", "0");
+  plan.prefix_size = atoi(world_getenv("SCR_PREFIX_SIZE"));
+  plan.fsync = !value_is("SCR_FSYNC", "0");
+  plan.daemon = plan.async && value_is("SCR_FLUSH_TYPE", "DAEMON");
+  if (plan.last) world_setenv("SCR_FETCH", "1");
+  plan.cache_used = !value_is("SCR_DISTRIBUTE", "0");
+  plan.prefix_used = !value_is("SCR_FETCH", "0");
+  plan.fresh = truth.refused; /* the user says that the next run is to begin anew, with another value each time */
+  snprintf(text, sizeof text, "%d", S.life);
+  if (plan.fresh) world_setenv("SCR_FRESH_START", text);
+  totals.fresh += (unsigned)plan.fresh;
+}
+
+/* ---- the machine ---- */
+
+static int spares; /* the number of the next machine that replaces a lost one */
+
+/* Machines that were lost, as they were then. */
+static struct {
+  tree* t;
+  int   machine;
+} gone[FATE_NODES];
+static int ngone;
+
+static void node_empty(int n)
+{
+  tree_wipe(world_node[n]);
+  tree_mkdir(world_node[n], "/ssd");
+  tree_mkdir(world_node[n], "/cntl");
+}
+
+/* Machines with nothing on them, and an empty prefix. */
+static void machine_start(void)
+{
+  int i;
+
+  for (i = 0; i < plan.nodes; i++) {
+    if (!world_node[i]) world_node[i] = tree_new(i + 1);
+    node_empty(i);
+    world_machine[i] = i + 1;
+  }
+  while (ngone > 0) tree_free(gone[--ngone].t);
+  spares = plan.nodes + 1;
+  if (!world_prefix) world_prefix = tree_new(0);
+  if (!world_shared) world_shared = tree_new(1 << 20);
+  tree_wipe(world_prefix);
+  tree_wipe(world_shared);
+  world_clock_shift = 0;
+  tree_mkdir(world_prefix, "/p");
+}
+
+static int is_damaged(int node)
+{
+  int i;
+
+  for (i = 0; i < truth.damages && truth.damaged[i] != node; i++) continue;
+  return i < truth.damages;
+}
+
+/* The machine of NODE is gone; an empty one takes its place, or one that was lost before, with what it had then. */
+static void node_replace(int node)
+{
+  tree* was = world_node[node];
+  int   machine = world_machine[node], back = ngone > 0 && fate_one_in("lose.returned", 4) ? (int)sim_below(ngone) : -1;
+
+  if (back >= 0) {
+    world_node[node] = gone[back].t;
+    world_machine[node] = gone[back].machine;
+    gone[back] = gone[--ngone];
+    totals.returned++;
+    sim_note("machine %d comes back as node %d", world_machine[node], node);
+  } else {
+    world_node[node] = tree_new(node + 1);
+    node_empty(node);
+    world_machine[node] = spares++;
+  }
+  if (ngone < FATE_NODES && fate_one_in("lose.kept", 2)) {
+    gone[ngone].t = was;
+    gone[ngone++].machine = machine;
+  } else {
+    tree_free(was);
+  }
+  if (!is_damaged(node)) truth.damaged[truth.damages++] = node;
+  totals.lost++;
+}
+
+static void node_cut(int node)
+{
+  tree_crash(world_node[node], (int)sim_below(CRASH_KINDS));
+  if (!is_damaged(node)) truth.damaged[truth.damages++] = node;
+  totals.cuts++;
+}
+
+/* How many nodes may be lost more, so that the newest checkpoint survives. */
+static int losses_left(void)
+{
+  int i;
+
+  for (i = truth.sets; i > 0 && !(truth.set[i].checkpoint && truth.set[i].acked); i--) continue;
+  return i == 0 ? plan.nodes : truth.set[i].tolerance - truth.damages;
+}
+
+/* What happens to the machines after a lifetime: losses within what the scheme survives, most of the time. */
+static void machine_suffers(void)
+{
+  int left = losses_left(), lose = (int)fate_draw("lose", 3), cuts = fate_one_in("lose.power", 3), i, node;
+
+  if (fate_one_in("lose.more", 10)) lose++;
+  else if (lose > left) lose = left > 0 ? left : 0;
+  for (i = 0; i < lose && truth.damages < plan.nodes; i++) {
+    do node = (int)sim_below((uint64_t)plan.nodes);
+    while (is_damaged(node));
+    sim_note("node %d %s", node, cuts && plan.crc && plan.fsync ? "loses power" : "is lost; a spare takes its place");
+    if (cuts && plan.crc && plan.fsync) node_cut(node);
+    else node_replace(node);
+  }
+  if (plan.fsync && fate_one_in("lose.prefix.power", 3)) {
+    tree_crash(world_prefix, (int)sim_below(CRASH_KINDS));
+    sim_note("the prefix loses power");
+    totals.cuts++;
+  }
+}
+
+/* The launcher gives the ranks to the nodes in another order. */
+static void machine_permute(void)
+{
+  int   a = (int)sim_below((uint64_t)plan.nodes), b = (int)sim_below((uint64_t)plan.nodes), i, t;
+  tree* x = world_node[a];
+
+  if (!fate_one_in("permuted", 4)) return;
+  world_node[a] = world_node[b];
+  world_node[b] = x;
+  t = world_machine[a];
+  world_machine[a] = world_machine[b];
+  world_machine[b] = t;
+  for (i = 0; i < truth.damages; i++) {
+    t = truth.damaged[i];
+    truth.damaged[i] = t == a ? b : t == b ? a : t;
+  }
+}
+
+/* ---- a seed ---- */
+
+/* What is the same in all lifetimes of the seed. */
+static void fate_plan(void)
+{
+  static const int nodes[] = {4, 4, 3, 5, 2, 6}, per_node[] = {2, 2, 2, 1, 3};
+
+  memset(&plan, 0, sizeof plan);
+  plan.nodes = nodes[fate_draw("nodes", 6)];
+  plan.ranks = plan.nodes * per_node[fate_draw("ranks.per_node", 5)] - fate_one_in("ranks.uneven", 8);
+  plan.lifetimes = 6 - (int)fate_draw("lifetimes.fewer", 3);
+  plan.size_most = fate_draw("size", 3) == 2 ? 40000 : 6000;
+  plan.files_most = fate_one_in("files.many", 4) ? 3 : 1;
+  plan.layout = (int)fate_draw("layout", 4) % 3;
+  plan.ranks_usual = plan.ranks;
+  plan.steps = -1;
+  S.preempt = fate_draw("preempt", 3) == 0 ? 0 : fate_draw("preempt.much", 2) ? 200 : 40;
+  S.not_yet = fate_one_in("mpi.late", 2) ? 100 : 0;
+  S.eager = fate_draw("mpi.eager", 3) == 0 ? 1u << 30 : fate_draw("mpi.eager.no", 2) ? 0 : 256;
+  S.bcast_waits = (int)fate_draw("mpi.bcast_waits", 2);
+  S.latency = 250;
+}
+
+/* Which faults happen in this lifetime, and who is killed when; CALLS is how long such a lifetime is. */
+static void fate_of_life(uint64_t calls)
+{
+  static const unsigned kinds[] = {
+      FAULT_EIO | FAULT_ENOSPC, FAULT_READ, FAULT_SHORT, FAULT_FSYNC | FAULT_CLOSE, 0x3f, FAULT_MEMORY, FAULT_MPI};
+
+  S.faults = 0;
+  S.kill_at = UINT64_MAX;
+  if (plan.last) return;
+  if (fate_one_in("faults", 4)) {
+    S.faults = kinds[fate_draw("faults.kind", sizeof kinds / sizeof *kinds)];
+    S.fault_rate = 30u << fate_draw("faults.rate", 5);
+  } else if (fate_one_in("full", 12)) { /* there is little room for a while */
+    S.faults = FAULT_ROOM;
+    tree_room(fate_draw("full.node", 2) ? world_node[0] : world_prefix, sim_below(60000));
+  }
+  plan.hit = !fate_one_in("spared", 9);
+  world_kill_what = (int)fate_draw("kill.what", plan.daemon ? 4 : 3);
+  if (plan.hit) S.kill_at = 1 + sim_below(calls + calls / 8);
+}
+
+/* ---- commands ---- */
+
+int sim_cmd_main(int argc, char** argv);
+
+/* A process that runs the command ARG, its words with blanks between them. */
+static void* command_run(void* arg)
+{
+  char* line = arg;
+  char* argv[32];
+  int   argc = 0;
+
+  for (line = strtok(line, " "); line && argc < 31; line = strtok(NULL, " ")) argv[argc++] = line;
+  argv[argc] = NULL;
+  S.me->api = argv[0];
+  optind = 0; /* getopt begins anew */
+  S.me->code = sim_cmd_main(argc, argv);
+  return NULL;
+}
+
+static process* command_start(int node, const char* line)
+{
+  process* p = world_spawn(&sim_commands, node, command_run, NULL);
+
+  p->fibers->arg = strcpy(sim_process_alloc(p, strlen(line) + 1), line);
+  return p;
+}
+
+/* The daemons of the nodes, as scr_prerun starts them. */
+static void daemons_start(void)
+{
+  int i;
+
+  for (i = 0; i < plan.nodes && plan.daemon; i++)
+    if (!fate_one_in("daemon.missing", 8)) command_start(i, "scr_transfer /cntl/user/scr.sim")->background = 1;
+}
+
+/* The name of an older checkpoint that no other dataset has; NULL if there is none. */
+static dataset* command_subject(void)
+{
+  int i, k, same;
+
+  for (i = truth.sets - 1; i > 0; i--) {
+    for (k = 1, same = 0; k <= truth.sets; k++) same += strcmp(truth.set[k].name, truth.set[i].name) == 0;
+    if (same == 1 && truth.set[i].checkpoint && truth.set[i].acked && !truth.set[i].gone && !truth.set[i].rejected)
+      return &truth.set[i];
+  }
+  return NULL;
+}
+
+/* Run a command between two lifetimes, on the first node; it may be killed.  Returns 1 if it has said success. */
+static int command_between(const char* line)
+{
+  process* p;
+  int      code;
+
+  S.kill_at = fate_one_in("command.killed", 4) ? 1 + sim_below(300) : UINT64_MAX;
+  sim_note("command: %s", line);
+  world_begin(0, plan.node_of, program_run);
+  p = command_start(0, line);
+  world_run();
+  code = p->ended ? p->code : -1;
+  totals.commands++;
+  world_end();
+  S.kill_at = UINT64_MAX;
+  return code == 0;
+}
+
+/* What a person does on the prefix between two runs. */
+static void fate_commands(void)
+{
+  static const char* const looks[] = {"scr_index --list", "scr_index --long", "scr_index --json", "scr_have_restart",
+                                      "scr_status",       "scr_nodes_file",   "scr_halt --list",  "scr_retries_halt"};
+  dataset*                 d = command_subject();
+  char                     line[200];
+  int                      i;
+
+  if (!fate_one_in("commands", 5)) return;
+  command_between(looks[fate_draw("command.look", 8)]);
+  switch (fate_draw("command.act", 5)) {
+  case 1:
+    command_between("scr_index --build");
+    for (i = 1; i <= truth.sets; i++)
+      if (truth.set[i].gone) truth.set[i].gone = 1; /* what was dropped is there again */
+    break;
+  case 2:
+    if (!d) break;
+    snprintf(line, sizeof line, "scr_index --current %s", d->name);
+    truth_choosing(d);
+    if (command_between(line)) truth_chosen(d, 0);
+    break;
+  case 3:
+    if (!d) break;
+    snprintf(line, sizeof line, "scr_index --%s %s", fate_draw("command.delete", 2) ? "delete" : "drop", d->name);
+    truth_deleting(d);
+    command_between(line);
+    break;
+  default:
+    break;
+  }
+}
+
+/* Run lifetime S.life; *CALLS: how many calls one takes that nobody ends. */
+static void fate_life(uint64_t* calls)
+{
+  int i;
+
+  plan.last = S.life == plan.lifetimes + 1;
+  plan.ranks = plan.ranks_usual;
+  if (fate_one_in("ranks.other", 9)) plan.ranks = plan.nodes * (1 + (int)fate_draw("ranks.other.per_node", 3));
+  for (i = 0; i < plan.ranks; i++) plan.node_of[i] = (int)((int64_t)i * plan.nodes / plan.ranks);
+  sim_reseed("life");
+  if (plan.last || fate_one_in("lose.all", 9))
+    for (i = 0; i < plan.nodes; i++) node_replace(i);
+  fate_parameters();
+  fate_of_life(*calls);
+  truth_begin_life();
+  world_begin(plan.ranks, plan.node_of, program_run);
+  daemons_start();
+  world_run();
+  totals.lifetimes++;
+  totals.calls += S.ops;
+  if (S.struck) totals.killed++;
+  else *calls = S.ops;
+  truth_after_life(!S.struck);
+  world_end();
+  S.faults = 0;
+  for (i = 0; i < plan.nodes; i++) tree_room(world_node[i], UINT64_MAX);
+  tree_room(world_prefix, UINT64_MAX);
+  if (fate_one_in("clock.jumps", 6)) world_clock_shift += (int64_t)sim_below(2000000) - 1000000;
+  S.now += 1000000000ull * (1 + sim_below(60));
+  if (S.failures || plan.last) return;
+  machine_suffers();
+  machine_permute();
+  fate_commands();
+}
+
+int fate_run(uint64_t seed)
+{
+  uint64_t calls;
+
+  S.seed = S.hash = seed;
+  S.life = 0;
+  S.failures = 0;
+  S.why[0] = '\0';
+  S.now = 0;
+  S.faults_made = 0;
+  fate_nmade = 0;
+  world_launches = 1;
+  truth_begin_seed();
+  fate_plan();
+  machine_start();
+  calls = 4000 * (uint64_t)plan.ranks;
+  for (S.life = 1; S.life <= plan.lifetimes + 1 && !S.failures; S.life++) fate_life(&calls);
+  totals.seeds++;
+  totals.faults += S.faults_made;
+  return S.failures != 0;
+}
+
+/* ---- for the runs that measure ---- */
+
+void fate_scale(int ranks, int per_node)
+{
+  int i;
+
+  fate_plain = 1;
+  S.seed = 1;
+  S.life = 0;
+  S.failures = 0;
+  S.why[0] = '\0';
+  S.now = 0;
+  S.preempt = S.not_yet = 0;
+  S.eager = 4096;
+  S.latency = 250000 / (unsigned)ranks + 1;
+  S.faults = 0;
+  S.kill_at = UINT64_MAX;
+  world_most_calls = UINT64_MAX;
+  truth_begin_seed();
+  fate_plan();
+  plan.nodes = ranks / per_node;
+  plan.ranks = plan.ranks_usual = ranks;
+  for (i = 0; i < ranks; i++) plan.node_of[i] = i / per_node;
+  machine_start();
+  fate_parameters();
+  sim_reseed("scale");
+}
+
+void fate_lose(int node)
+{
+  node_replace(node);
+}

@@ -1,0 +1,283 @@
+/* ==== TRUTH =====================================================================================================
+** The ledger of all that the program wrote and was told, and what must be true because of it.
+**
+** Offers     truth_* of truth.h
+** What must be true
+**   T1  What is offered is at least as new as the newest checkpoint that must have survived (truth_must), and no
+**       dataset is offered that the program rejected in this job, or that is gone.
+**   T2  It has the bytes that were written (program.c), on all ranks of the same dataset.
+**   T3  An older one than the newest acknowledged is offered only with a warning; none only with an error.
+**   T4  An error of a start is one that the situation allows.
+**   T5  Every collective call has the same result on all ranks.
+**   T6  After a regular end nothing is left: memory, files, requests, messages, communicators.
+**   T7  Without faults, a job comes to its end, within a bounded number of calls (world_run).
+** What survives
+**   in the cache   while fewer nodes were lost since it was whole than its scheme promises, for as many ranks;
+**   on the prefix  what a call has said to be there: a synchronous flush, SCR_Wait, SCR_Finalize.
+** ================================================================================================================= */
+#include "truth.h"
+
+#define SCR_API extern
+#include "mpi.h"
+#include "scr.h"
+
+plan_of       plan;
+ledger        truth;
+struct totals totals;
+
+void truth_begin_seed(void)
+{
+  memset(&truth, 0, sizeof truth);
+}
+
+/* The newest checkpoint for which WANTED says 1; 0 if there is none. */
+static int truth_newest(int (*wanted)(const dataset* d))
+{
+  int i;
+
+  for (i = truth.sets; i > 0 && (!truth.set[i].checkpoint || !wanted(&truth.set[i])); i--) continue;
+  return i;
+}
+
+static int is_acked(const dataset* d)
+{
+  return d->acked > 0 && !d->gone && !d->rejected;
+}
+
+static int is_cached(const dataset* d)
+{
+  return is_acked(d) && d->cached && (plan.keep || d->number == truth.sets);
+}
+
+static int is_on_prefix(const dataset* d)
+{
+  return d->on_prefix && !d->gone && !d->rejected;
+}
+
+/* It may not be passed over without a word. */
+static int is_untold(const dataset* d)
+{
+  return is_acked(d) && !d->told;
+}
+
+/* If nothing is offered, such a dataset makes that an error. */
+static int is_work(const dataset* d)
+{
+  return d->acked > 0 && !d->gone && !d->left;
+}
+
+/* It may make that an error: it may be complete, although nobody was told. */
+static int is_tried(const dataset* d)
+{
+  return d->gone < 2;
+}
+
+int truth_must(void)
+{
+  int cached = plan.cache_used ? truth_newest(is_cached) : 0,
+      flushed = plan.prefix_used ? truth_newest(is_on_prefix) : 0;
+
+  if (cached && (truth.damages > truth.set[cached].tolerance || truth.set[cached].ranks != S.ranks)) cached = 0;
+  return cached > flushed ? cached : flushed;
+}
+
+void truth_begin_life(void)
+{
+  int i;
+
+  truth.offered = truth.inits = truth.finals = truth.code = truth.asked = truth.have = truth.warnings = 0;
+  truth.text[0] = '\0';
+  memset(truth.loaded, 0, sizeof truth.loaded);
+  memset(truth.subject, 0, sizeof truth.subject);
+  memset(truth.call, 0, sizeof truth.call);
+  for (i = 1; i <= truth.sets && plan.fresh; i++)
+    if (!truth.set[i].gone) truth.set[i].gone = 1;
+  truth.newest_before = truth_newest(is_untold);
+  truth.work = truth_newest(is_work);
+  truth.must = truth_must();
+  for (i = 1; i <= truth.sets && !plan.cache_used; i++) {
+    truth.set[i].cached = 0;
+    if (!truth.set[i].on_prefix && !truth.set[i].gone) truth.set[i].gone = 1; /* the user lets it go */
+  }
+}
+
+void truth_code(process* p, int* count, const char* api, int code)
+{
+  int k = (*count)++ % CALLS_MOST;
+
+  if (S.faults & FAULT_MPI) return; /* when MPI fails, nobody can agree */
+  if (truth.call[k].api == NULL) {
+    truth.call[k].api = api;
+    truth.call[k].code = code;
+  } else if (strcmp(truth.call[k].api, api) != 0) {
+    sim_violation("rank %d returns from %s, where others have called %s", p->id, api, truth.call[k].api);
+  } else if (truth.call[k].code != code) {
+    sim_violation("rank %d: %s returns %d, and on other ranks %d", p->id, api, code, truth.call[k].code);
+  }
+}
+
+dataset* truth_find(const char* name)
+{
+  int i;
+
+  for (i = truth.sets; i > 0 && strcmp(truth.set[i].name, name) != 0; i--) continue;
+  return i > 0 ? &truth.set[i] : NULL;
+}
+
+/* How many nodes can be lost without losing a dataset that is written now. */
+static int tolerance_now(void)
+{
+  int members = plan.nodes < 2 * plan.set_size ? plan.nodes : plan.set_size;
+
+  if (plan.nodes < 2 || plan.ranks % plan.nodes != 0 || strcmp(plan.scheme, "SINGLE") == 0) return 0;
+  if (strcmp(plan.scheme, "RS") != 0) return 1;
+  return plan.failures < members ? plan.failures : members - 1;
+}
+
+/* The dataset NAME is begun: by the first rank that comes, in the ledger too. */
+dataset* truth_start(const char* name, int step, int checkpoint, int output)
+{
+  dataset* d = &truth.set[truth.sets];
+
+  if (truth.sets > 0 && strcmp(d->name, name) == 0 && d->life == S.life) return d;
+  if (truth.sets == DATASETS_MOST) fprintf(stderr, "too many datasets\n"), abort();
+  d = &truth.set[++truth.sets];
+  memset(d, 0, sizeof *d);
+  snprintf(d->name, sizeof d->name, "%s", name);
+  d->number = truth.sets;
+  d->step = step;
+  d->checkpoint = checkpoint != 0;
+  d->output = output != 0;
+  d->ranks = S.ranks;
+  d->life = S.life;
+  d->tolerance = tolerance_now();
+  if (checkpoint) totals.checkpoints++;
+  else totals.outputs++;
+  return d;
+}
+
+/* D is on the prefix for sure: what it replaces there, and what the window leaves out, is not any more. */
+void truth_on_prefix(dataset* d)
+{
+  int i;
+
+  d->on_prefix = 1;
+  for (i = 1; i < d->number; i++)
+    if (strcmp(truth.set[i].name, d->name) == 0 || (plan.prefix_size > 0 && d->checkpoint)) truth.set[i].on_prefix = 0;
+}
+
+/* What the user does not want is not asked for; it may be offered until he has been obeyed. */
+static void truth_let_go(dataset* d)
+{
+  if (!d->gone) d->gone = 1;
+}
+
+void truth_choosing(const dataset* d)
+{
+  int i;
+
+  for (i = 1; i <= truth.sets; i++)
+    if (&truth.set[i] != d) truth_let_go(&truth.set[i]);
+  truth.chosen = 0;
+}
+
+void truth_chosen(const dataset* d, int flushed)
+{
+  truth.chosen = d->number;
+  truth.chosen_at = truth.sets;
+  truth.set[d->number].on_prefix |= flushed;
+  truth.set[d->number].gone = 0;
+}
+
+void truth_deleting(const dataset* d)
+{
+  int i;
+
+  for (i = 1; i <= truth.sets; i++)
+    if (strcmp(truth.set[i].name, d->name) == 0) truth_let_go(&truth.set[i]);
+  if (truth.chosen && strcmp(truth.set[truth.chosen].name, d->name) == 0) truth.chosen = 0;
+}
+
+void truth_acked(dataset* d, int sure_on_prefix)
+{
+  d->told_ranks++;
+  if (S.faults & FAULT_MPI && d->told_ranks < S.ranks) return; /* where MPI fails, only the word of all ranks counts */
+  if (d->checkpoint) truth.chosen = 0;
+  if (d->acked++ == 0) sim_note("acknowledged %s, number %d", d->name, d->number);
+  if (sure_on_prefix) truth_on_prefix(d);
+  d->cached = !plan.bypass;
+  if (S.faults) d->told = d->left = 1; /* the flush file may not have it, as a warning has said */
+  if (d->checkpoint && d->told_ranks == S.ranks) truth.damages = 0; /* it is protected by the nodes that are here now */
+}
+
+void truth_finalized(int sure)
+{
+  int i;
+
+  for (i = 1; i <= truth.sets && plan.flush == 0; i++) truth.set[i].left = 1;
+  i = sure ? truth_newest(is_acked) : 0;
+
+  if (plan.flush == 0 || i == 0 || truth.set[i].ranks != S.ranks) return;
+  if (truth.set[i].life == S.life || truth.offered == i) truth_on_prefix(&truth.set[i]);
+}
+
+void truth_offer(process* p, const char* name)
+{
+  const dataset* d = truth_find(name);
+
+  if (d == NULL) sim_violation("rank %d is offered %s, which was never written", p->id, name);
+  else if (!d->checkpoint) sim_violation("rank %d is offered %s, which is no checkpoint", p->id, name);
+}
+
+void truth_loaded(process* p, int try, const char* name, int number)
+{
+  const dataset *d = &truth.set[number > 0 && number <= truth.sets ? number : 0], *must = &truth.set[truth.must];
+  int            i;
+
+  if (truth.loaded[try] == number && number != 0) return;
+  if (truth.loaded[try] || d->number == 0 || strcmp(d->name, name) != 0) {
+    sim_violation("rank %d finds dataset %d (%s) in %s, others %d", p->id, number, d->name, name, truth.loaded[try]);
+    return;
+  }
+  truth.loaded[try] = number;
+  if (d->gone == 2) sim_violation("%s (number %d) is offered, which the user does not want", name, number);
+  if (d->rejected) sim_violation("%s (number %d) is offered, which was rejected in this job", name, number);
+  if (truth.offered) return;
+  truth.offered = number;
+  totals.offered++;
+  sim_note("loaded %s, number %d (must: %d, damages: %d)", name, number, truth.must, truth.damages);
+  if (number < truth.must && !S.faults && try == 0)
+    sim_violation("%s (number %d) is offered, but %s (number %d) must have survived (%d nodes damaged, %s)", name,
+                  number, must->name, truth.must, truth.damages, plan.scheme);
+  if (truth.chosen && number != truth.chosen && number <= truth.chosen_at && try == 0 && !S.faults && plan.prefix_used)
+    sim_violation("%s (number %d) is offered, but the user has chosen %s (number %d)", name, number,
+                  truth.set[truth.chosen].name, truth.chosen);
+  if (number < truth.newest_before && try == 0 && truth.warnings == 0 && plan.cache_used && plan.prefix_used)
+    sim_violation("%s (number %d) is offered without a word, but %s (number %d) was acknowledged", name, number,
+                  truth.set[truth.newest_before].name, truth.newest_before);
+  for (i = number + 1; i <= truth.sets && truth.warnings > 0; i++) truth.set[i].told = 1;
+}
+
+void truth_after_life(int complete)
+{
+  int must = truth.must, i;
+
+  truth.refused = 0;
+
+  if (truth.code && !S.faults && !S.struck) {
+    int may =
+        (truth.code == SCR_ERR_NO_RESTART || truth.code == SCR_ERR_LOST) &&
+        (truth.offered || (must == 0 && truth_newest(is_tried))); /* the program may have refused what was offered */
+    truth.refused = may;
+    if (!may)
+      sim_violation("the start fails with %d (%d nodes damaged, %s, must %d): %s", truth.code, truth.damages,
+                    plan.scheme, must, truth.text);
+  }
+  if (truth.asked && !truth.have && !truth.code && truth.work && plan.cache_used && plan.prefix_used)
+    sim_violation("nothing is offered without an error, but %s was acknowledged", truth.set[truth.work].name);
+  for (i = 1; i <= truth.sets && plan.fresh && truth.asked && !truth.code; i++)
+    if (truth.set[i].gone) truth.set[i].gone = 2;
+  if (complete && !truth.code && truth.finals == S.ranks) mpi_check_end();
+  if (truth.inits == S.ranks && !S.faults && truth.have && plan.cache_used)
+    truth.damages = 0; /* what was lost is rebuilt */
+}

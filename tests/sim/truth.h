@@ -1,0 +1,118 @@
+/* truth.h - what fate, program and truth share: the machine, the ledger of a seed, what a lifetime has seen. */
+#ifndef SIM_TRUTH_H
+#define SIM_TRUTH_H
+
+#include "sim.h"
+
+#define PREFIX        "/pfs/p"
+#define NODES_MOST    64
+#define RANKS_MOST    32768
+#define DATASETS_MOST 512
+#define CALLS_MOST    4096
+#define NAME_MOST     64
+#define SUBJECTS_MOST 64
+#define TRIES_MOST    20
+
+/* A dataset that the program has begun to write: its number is the order in which that happened, from 1. */
+typedef struct {
+  char name[NAME_MOST];
+  int  number, step, checkpoint, output, ranks, life;
+  int  tolerance;  /* nodes that may be lost without losing it in the cache, as its scheme promises */
+  int  told_ranks; /* ranks to which Complete_output has said success, */
+  int  acked;      /* and those of them whose word counts */
+  int  cached;     /* it was in the cache then, and nobody has emptied that */
+  int  left;       /* a run without flushes has ended, and left it in the cache on purpose */
+  int  told;       /* the user was warned when an older one was offered */
+  int  on_prefix;  /* somebody was told that it is on the prefix */
+  int  rejected;   /* the program could not use it, or was told not to; never offered again in this job */
+  int  gone;       /* the user does not want it any more: 1: it may be offered yet, 2: never */
+} dataset;
+
+/* The machine and the program of a seed, or of one lifetime of it, as fate wants them. */
+typedef struct {
+  int         ranks, ranks_usual, nodes, lifetimes, size_most, files_most, layout;
+  int         node_of[RANKS_MOST];
+  int         last;                       /* this lifetime finds all nodes empty, and nothing goes wrong in it */
+  int         steps;                      /* checkpoints of this lifetime; -1: as it is drawn */
+  int         hit;                        /* somebody is killed in it */
+  int         flush;                      /* SCR_FLUSH */
+  int         async, daemon, bypass, crc; /* crc: corrupt bytes in the cache are noticed */
+  int         failures, set_size;
+  int         prefix_size, keep, fsync;
+  int         cache_used;  /* checkpoints of the cache may be offered: neither SCR_DISTRIBUTE=0 nor a purge */
+  int         prefix_used; /* and of the prefix */
+  int         fresh;       /* the user begins anew: SCR_FRESH_START */
+  const char* scheme;
+} plan_of;
+extern plan_of plan;
+
+/* What is true of all lifetimes of a seed, and what the present one has seen. */
+typedef struct {
+  dataset set[DATASETS_MOST + 1];
+  int     sets;
+  int     damaged[NODES_MOST], damages; /* nodes that lost their cache since the newest checkpoint was whole */
+  int     chosen;                       /* the user has chosen this dataset, and nothing newer is complete, */
+  int     chosen_at;                    /* when the ledger had so many */
+  int     refused;                      /* the last lifetime could load nothing, as it may be */
+  /* of this lifetime */
+  int  subject[SUBJECTS_MOST]; /* of what the user asks for: a dataset, -1: none, 0: not decided */
+  int  offered;                /* the dataset that was loaded first, 0: none */
+  int  loaded[TRIES_MOST];     /* at each try of this lifetime to restart: the dataset, by its bytes */
+  int  inits;                  /* ranks on which SCR_Init has succeeded, */
+  int  finals;                 /* SCR_Finalize, */
+  int  code;                   /* the first error of SCR_Init or SCR_Have_restart, */
+  char text[600];              /* and what it says */
+  int  asked;                  /* SCR_Have_restart was answered on a rank */
+  int  have;                   /* the answer */
+  int  warnings;               /* lines printed before the answer */
+  int  newest_before;          /* newest dataset that was acknowledged before this lifetime, */
+  int  work;                   /* the same, and those that were rejected, */
+  int  must;                   /* and the one that must be offered, or a newer one */
+  struct {
+    const char* api;
+    int         code;
+  } call[CALLS_MOST]; /* the collective calls in order, with their results on the first rank that returned */
+} ledger;
+extern ledger truth;
+
+extern struct totals {
+  uint64_t seeds, lifetimes, killed, offered, lost, cuts, returned, checkpoints, outputs, calls, faults, fresh,
+      commands;
+} totals;
+
+/* ---- truth.c ---- */
+
+void truth_begin_seed(void);
+void truth_begin_life(void);
+
+/* Rank P has returned from the collective call API with CODE: the same as the other ranks. */
+void truth_code(process* p, int* count, const char* api, int code);
+
+dataset* truth_find(const char* name); /* the newest of that name; NULL if there is none */
+dataset* truth_start(const char* name, int step, int checkpoint, int output);
+void     truth_on_prefix(dataset* d);
+
+/* The user is about to choose D, to drop or to delete it; then the call has succeeded on a rank. */
+void truth_choosing(const dataset* d);
+void truth_chosen(const dataset* d, int flushed); /* flushed: it is on the prefix now */
+void truth_deleting(const dataset* d);
+
+void truth_acked(dataset* d, int sure_on_prefix);
+
+/* The run ends normally; SURE: SCR_Finalize has said so, and the newest checkpoint is on the prefix. */
+void truth_finalized(int sure);
+
+int truth_must(void); /* the dataset that must be offered now, or a newer one; 0: none */
+
+/* P is offered the checkpoint NAME; in try TRY to restart, its bytes say that it is dataset NUMBER. */
+void truth_offer(process* p, const char* name);
+void truth_loaded(process* p, int try, const char* name, int number);
+
+/* The checks after a lifetime; COMPLETE: all ranks have come to their end. */
+void truth_after_life(int complete);
+
+/* ---- program.c ---- */
+
+void* program_run(void* arg);
+
+#endif
