@@ -12641,6 +12641,8 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
 **   N3  A vote returns the same code on every rank, unless MPI itself failed; what moves data returns each rank's own.
 **   N4  The first vote of all ranks of the world prints the messages that wait (E4), those of one line of the source as
 **       one: the first of them, and from how many ranks.
+**   N5  A rank on which a collective operation has failed takes part in none any more: no vote of one matter is
+**       combined with that of another.
 ** Failure    SCR_ERR_MPI; the communicator's error handler is MPI_ERRORS_RETURN.
 ** ====================================================================================================== */
 
@@ -12717,26 +12719,48 @@ SCR_FN int scr_wait_for(MPI_Request* req)
   return scr_waitall(1, req);
 }
 
+/*
+** 1: a collective operation has failed on this rank, so that its next one would meet an earlier one of the others, and
+** agree on something else: it takes part in none any more (N5).
+*/
+static int scr_out_of_step = 0;
+
+/* The collective operation of *REQ, WHAT, was begun with the result BEGUN: wait for it. */
+SCR_FN int scr_collective(int begun, MPI_Request* req, const char* what)
+{
+  int rc = begun == MPI_SUCCESS ? scr_wait_for(req) : SCR_ERR(SCR_ERR_MPI, "the %s failed", what);
+
+  if (rc != SCR_SUCCESS) scr_out_of_step = 1;
+  return rc;
+}
+
+SCR_FN int scr_is_out_of_step(void)
+{
+  return scr_out_of_step ? SCR_ERR(SCR_ERR_MPI, "MPI has failed on this rank before, in this run") : SCR_SUCCESS;
+}
+
 SCR_FN int scr_barrier(MPI_Comm comm)
 {
   MPI_Request req;
-  if (MPI_Ibarrier(comm, &req) != MPI_SUCCESS) return SCR_ERR(SCR_ERR_MPI, "the barrier failed");
-  return scr_wait_for(&req);
+  int         rc = scr_is_out_of_step();
+
+  return rc != SCR_SUCCESS ? rc : scr_collective(MPI_Ibarrier(comm, &req), &req, "barrier");
 }
 
 SCR_FN int scr_allreduce(const void* in, void* out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
   MPI_Request req;
-  if (MPI_Iallreduce(in, out, n, type, op, comm, &req) != MPI_SUCCESS)
-    return SCR_ERR(SCR_ERR_MPI, "the reduction failed");
-  return scr_wait_for(&req);
+  int         rc = scr_is_out_of_step();
+
+  return rc != SCR_SUCCESS ? rc : scr_collective(MPI_Iallreduce(in, out, n, type, op, comm, &req), &req, "reduction");
 }
 
 SCR_FN int scr_bcast(void* buf, int n, MPI_Datatype type, int root, MPI_Comm comm)
 {
   MPI_Request req;
-  if (MPI_Ibcast(buf, n, type, root, comm, &req) != MPI_SUCCESS) return SCR_ERR(SCR_ERR_MPI, "the broadcast failed");
-  return scr_wait_for(&req);
+  int         rc = scr_is_out_of_step();
+
+  return rc != SCR_SUCCESS ? rc : scr_collective(MPI_Ibcast(buf, n, type, root, comm, &req), &req, "broadcast");
 }
 
 /* ---- agreement: one reduction carries an error and a few maxima and sums ---- */
@@ -12790,7 +12814,7 @@ SCR_FN void scr_vote_reduce(void* in, void* inout, int* n, MPI_Datatype* type)
 SCR_FN int scr_vote_start(void)
 {
   if (scr_vote_op != MPI_OP_NULL) return SCR_SUCCESS;
-  scr_exchange_odd = 0; /* the same on all ranks of a new world, whatever ran before */
+  scr_exchange_odd = scr_out_of_step = 0; /* the same on all ranks of a new world, whatever ran before */
   if (MPI_Type_contiguous(SCR_VOTE_WORDS, MPI_INT64_T, &scr_vote_type) != MPI_SUCCESS ||
       MPI_Type_commit(&scr_vote_type) != MPI_SUCCESS || MPI_Op_create(scr_vote_reduce, 1, &scr_vote_op) != MPI_SUCCESS)
     return SCR_ERR(SCR_ERR_MPI, "cannot create an MPI datatype or operation");
@@ -13018,18 +13042,22 @@ SCR_FN int scr_hash_bcast(scr_hash* h, int root, MPI_Comm comm)
 SCR_FN int scr_hash_exchange(const scr_hash* send, scr_hash* recv, MPI_Comm comm)
 {
   int            tag = scr_exchange_odd ? SCR_TAG_EXCHANGE_ODD : SCR_TAG_EXCHANGE;
-  int            n = 0, i, rc = SCR_SUCCESS, turns = 0, sent = 0, over = 0;
+  int            n = 0, i, size, rc = SCR_SUCCESS, turns = 0, sent = 0, over = 0;
   scr_buf*       out = (scr_buf*)scr_malloc((size_t)scr_hash_size(send) * sizeof *out);
   MPI_Request*   reqs = (MPI_Request*)scr_malloc((size_t)scr_hash_size(send) * sizeof *reqs);
   MPI_Request    barrier = MPI_REQUEST_NULL;
   scr_hash_elem* e;
 
+  MPI_Comm_size(comm, &size);
   scr_exchange_odd = !scr_exchange_odd;
   if (out == NULL || reqs == NULL) rc = SCR_ERR_OOM();
   for (e = rc == SCR_SUCCESS ? scr_hash_elem_first(send) : NULL; e != NULL; e = scr_hash_elem_next(e), n++) {
     int to = atoi(scr_hash_elem_key(e)), err = scr_hash_to_buf(scr_hash_elem_hash(e), &out[n]);
+    if (to < 0 || to >= size) err = SCR_ERR(SCR_ERR_MPI, "there is no rank %d to send to: a message failed before", to);
     if (rc == SCR_SUCCESS) rc = err;
-    if (MPI_Issend(out[n].p, err == SCR_SUCCESS ? (int)out[n].n : 0, MPI_BYTE, to, tag, comm, &reqs[n]) != MPI_SUCCESS)
+    if (to < 0 || to >= size) scr_not_begun(&reqs[n]);
+    else if (MPI_Issend(out[n].p, err == SCR_SUCCESS ? (int)out[n].n : 0, MPI_BYTE, to, tag, comm, &reqs[n]) !=
+             MPI_SUCCESS)
       scr_not_begun(&reqs[n]);
   }
   while (!over) {
@@ -13055,11 +13083,12 @@ SCR_FN int scr_hash_exchange(const scr_hash* send, scr_hash* recv, MPI_Comm comm
       if (err != SCR_SUCCESS) rc = err;
       if (err != SCR_SUCCESS && !sent) break;
       if (sent && MPI_Ibarrier(comm, &barrier) != MPI_SUCCESS) {
-        rc = SCR_ERR(SCR_ERR_MPI, "the barrier failed");
+        rc = scr_collective(MPI_ERR_OTHER, &barrier, "barrier");
         break;
       }
-    } else {
-      MPI_Test(&barrier, &over, MPI_STATUS_IGNORE);
+    } else if (MPI_Test(&barrier, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+      rc = scr_collective(MPI_ERR_OTHER, &barrier, "barrier");
+      break;
     }
   }
   scr_hash_sort_int(recv, SCR_HASH_SORT_ASCENDING);
@@ -20671,7 +20700,7 @@ SCR_FN int scr_restart_candidate(scr_search from, const char* name, scr_candidat
   } else {
     c->id = scr_restart_by_choice(&index, &choice, from.below, fetch, &limit, &it);
     c->missing_choice = c->id == 0 && limit < from.below && !from.rejected;
-    if (c->missing_choice && ((choice.until == 0 && fetch) || scr_restart_cached(SCR_WHOLE, 0, INT_MAX)))
+    if (c->missing_choice && (choice.until == 0 || scr_restart_cached(SCR_WHOLE, 0, INT_MAX)))
       c->at_stake = 1; /* what is not offered */
     snprintf(c->choice, sizeof c->choice, "%.200s", choice.dir);
     if (choice.until == 0 && limit < from.below) c->limit = limit;

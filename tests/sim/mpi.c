@@ -171,16 +171,27 @@ int mpi_comm_of(int n, const int* member)
   return comm_add(n, 0, 0, member);
 }
 
-/* An error that the seed wants.  The job is broken then; the launcher ends it. */
+/* ---- messages ---- */
+
+/*
+** An error that the seed wants.  The job is broken then; the launcher ends it.  What the library had begun is not
+** waited for, so nothing comes into its buffers any more, and what it sends has left them.
+*/
 static int mpi_fails(void)
 {
+  message* m;
+
   if (!sim_fails(FAULT_MPI, S.fault_rate / 16, 0)) return 0;
   S.struck = 1;
   if (S.end_at > S.ops + 3000) S.end_at = S.ops + 3000;
+  S.me->posted = NULL;
+  for (m = messages; m; m = m->all_next) {
+    if (m->sender != S.me || !m->send) continue;
+    m->data = memcpy(malloc((size_t)m->n + 1), m->buf, (size_t)m->n);
+    m->send = NULL;
+  }
   return 1;
 }
-
-/* ---- messages ---- */
 
 /* A sum over N bytes, or over some of many. */
 static uint64_t sum_of(const void* p, size_t n)

@@ -7,6 +7,7 @@
 #include "sometimes.h"
 #include "truth.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 static const char usage[] =
@@ -147,6 +148,31 @@ static void tell_marks(void)
   printf(" %d not reached\n", missed);
 }
 
+static uint64_t running;
+
+/* The library, or the simulator, has done what ends a process: name the seed. */
+static void crashed(int sig)
+{
+  printf("seed %lu fails: signal %d ends the simulator\n  replay: make sim SEED=%lu TRACE=1\n", (unsigned long)running,
+         sig, (unsigned long)running);
+  fflush(stdout);
+  _exit(1);
+}
+
+/* Name the seed when a signal ends the simulator, on a stack of its own: that of a rank may have overflowed. */
+static void watch_crashes(void)
+{
+  static char      stack[65536];
+  stack_t          s = {.ss_sp = stack, .ss_size = sizeof stack};
+  struct sigaction a = {.sa_handler = crashed, .sa_flags = SA_ONSTACK | SA_RESETHAND};
+
+  sigaltstack(&s, NULL);
+  sigaction(SIGSEGV, &a, NULL);
+  sigaction(SIGBUS, &a, NULL);
+  sigaction(SIGFPE, &a, NULL);
+  sigaction(SIGABRT, &a, NULL);
+}
+
 int main(int argc, char** argv)
 {
   uint64_t seed, failed = 0, hash;
@@ -167,8 +193,10 @@ int main(int argc, char** argv)
     return printf("%lu sequences of 2000 calls: the model answers as %s does\n", (unsigned long)option.seeds,
                   option.model) < 0;
   if (option.scale) return scale_run(option.scale);
+  watch_crashes();
   start = cpu_seconds();
   for (seed = option.from; seed - option.from < option.seeds; seed++) {
+    running = seed;
     if (option.seconds > 0 && cpu_seconds() - start > option.seconds) break;
     bad = fate_run(seed);
     hash = S.hash;

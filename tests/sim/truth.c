@@ -249,7 +249,8 @@ void truth_loaded(process* p, int try, const char* name, int number)
   if (number < truth.must && !S.faults && try == 0)
     sim_violation("%s (number %d) is offered, but %s (number %d) must have survived (%d nodes damaged, %s)", name,
                   number, must->name, truth.must, truth.damages, plan.scheme);
-  if (truth.chosen && number != truth.chosen && number <= truth.chosen_at && try == 0 && !S.faults && plan.prefix_used)
+  if (truth.chosen && number != truth.chosen && number <= truth.chosen_at && try == 0 && !S.faults &&
+      plan.prefix_used && (number > truth.chosen || truth.warnings == 0)) /* it was served before it was lost */
     sim_violation("%s (number %d) is offered, but the user has chosen %s (number %d)", name, number,
                   truth.set[truth.chosen].name, truth.chosen);
   if (number < truth.newest_before && try == 0 && truth.warnings == 0 && plan.cache_used && plan.prefix_used)
