@@ -1828,7 +1828,7 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 ** Uses       platform, errors, memory, path, hash; the CRC32 of zlib.
 ** Offers     scr_hash_image, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head, scr_hash_file_lock,
 **            scr_hash_file_unlock, scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled,
-**            scr_file_share, scr_lock_open, scr_lock_take.
+**            scr_file_share, scr_file_load, scr_lock_open, scr_lock_take.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
@@ -12629,9 +12629,9 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
 ** control.
 **
 ** Uses       errors, memory, hash, kernels
-** Offers     scr_vote; scr_wait_idle, scr_waitall, scr_wait_for, scr_barrier, scr_bcast, scr_vote_start,
-**            scr_vote_stop, scr_vote_all, scr_agree, scr_hash_to_buf, scr_hash_from_buf, scr_message_recv,
-**            scr_hash_sendrecv, scr_hash_send, scr_hash_recv, scr_hash_bcast, scr_hash_exchange,
+** Offers     scr_vote; scr_wait_idle, scr_isend, scr_irecv, scr_testall, scr_waitall, scr_wait_for, scr_barrier,
+**            scr_bcast, scr_vote_start, scr_vote_stop, scr_vote_all, scr_agree, scr_hash_to_buf, scr_hash_from_buf,
+**            scr_message_recv, scr_hash_sendrecv, scr_hash_send, scr_hash_recv, scr_hash_bcast, scr_hash_exchange,
 **            scr_hash_exchange_merged, scr_hash_spread, scr_scan, scr_rank_str, scr_int_send, scr_int_recv, scr_flow,
 **            scr_meet
 ** Invariants
@@ -15836,8 +15836,9 @@ SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const i
 **
 ** Uses       platform, errors, memory, path, hash, dataset, file window, filemap, prefix, files of a run, MPI helpers,
 **            state, encode
-** Offers     scr_cache_encode, scr_cache_enter, scr_cache_enter_bypass, scr_cache_clear_place, scr_cache_sweep_bypass,
-**            scr_cache_delete_files, scr_cache_delete_local, scr_cache_delete, scr_cache_purge
+** Offers     scr_cache_encode, scr_cache_enter, scr_cache_enter_bypass, scr_cache_clear_place, scr_cache_note_dir,
+**            scr_cache_forget_dirs, scr_cache_sweep_bypass, scr_cache_delete_files, scr_cache_delete_local,
+**            scr_cache_delete, scr_cache_purge
 ** Invariants
 **   G1  Only files below the dataset's own directory are deleted, whatever a record says.
 **   G2  Nothing is deleted while scr_oom is set: without memory we cannot tell what else needs a file.
@@ -15976,22 +15977,74 @@ SCR_FN void scr_cache_sweep_dir(const char* dir, int id)
 }
 
 /*
-** Remove the temporary files of E, which were written on the prefix, from all directories that it names: a file is in
-** the filemap on disk only if it was the first one in its directory.
+** Make PATH the list of the directories of E, a dataset that is written on the prefix, that its filemap on disk does not
+** name: a path below the prefix for each, with its NUL.  It grows while the dataset is written, where writing the
+** filemap anew for each directory would take quadratic time.
+*/
+SCR_FN int scr_cache_dirs_file(const scr_entry* e, char* path)
+{
+  return scr_fmt(path, SCR_MAX_FILENAME, "%s/bypass_%d_%d.dirs", scr.world.cntl, e->owner, e->desc.identity.id);
+}
+
+/* Add the directory DIR, N bytes below the prefix, to that list of E, durably. */
+SCR_FN int scr_cache_note_dir(const scr_entry* e, const char* dir, size_t n)
+{
+  char path[SCR_MAX_FILENAME];
+  int  fd, rc = scr_cache_dirs_file(e, path);
+
+  if (rc != SCR_SUCCESS) return rc;
+  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+  if (fd < 0) return SCR_ERRNO("cannot open %s", path);
+  if (scr_write_all(fd, dir, n) < 0 || scr_write_all(fd, "", 1) < 0) rc = SCR_ERRNO("cannot write %s", path);
+  if (rc == SCR_SUCCESS && scr_fsync_enabled && scr_os.fsync(fd) < 0) rc = SCR_ERRNO("cannot sync %s", path);
+  scr_os.close(fd);
+  return rc;
+}
+
+/* Nothing of E has a temporary name any more: the list goes. */
+SCR_FN void scr_cache_forget_dirs(const scr_entry* e)
+{
+  char path[SCR_MAX_FILENAME];
+
+  if (scr_cache_dirs_file(e, path) == SCR_SUCCESS) scr_os.unlink(path);
+}
+
+/* Remove the temporary files of dataset ID from the directory REL below the prefix. */
+SCR_FN void scr_cache_sweep_rel(const char* rel, int id)
+{
+  char dir[SCR_MAX_FILENAME];
+
+  if ((*rel == '\0' || scr_path_is_safe_rel(rel)) &&
+      scr_fmt(dir, sizeof dir, "%s%s%s", scr.world.prefix, *rel ? "/" : "", rel) == SCR_SUCCESS)
+    scr_cache_sweep_dir(dir, id);
+}
+
+/*
+** Remove the temporary files of E, which were written on the prefix, from all directories that are known: the filemap
+** on disk names the first file, the list above the directories of the others.
 */
 SCR_FN void scr_cache_delete_bypass(const scr_entry* e)
 {
-  char path[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME], last[SCR_MAX_FILENAME] = "";
-  int  i;
+  char        path[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME], last[SCR_MAX_FILENAME] = "/";
+  struct stat st;
+  scr_buf     b = {NULL, 0, 0, 0};
+  size_t      at;
+  int         i, fd = -1;
 
   for (i = 0; i < e->files; i++) {
-    if (!scr_path_is_safe_rel(e->file[i].rel) ||
-        scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, e->file[i].rel) != SCR_SUCCESS ||
-        scr_path_dir_of(path, dir, sizeof dir) != SCR_SUCCESS || strcmp(dir, last) == 0)
+    if (!scr_path_is_safe_rel(e->file[i].rel) || scr_path_dir_of(e->file[i].rel, dir, sizeof dir) != SCR_SUCCESS ||
+        strcmp(dir, last) == 0)
       continue;
-    scr_cache_sweep_dir(dir, e->desc.identity.id);
+    scr_cache_sweep_rel(strcmp(dir, ".") == 0 ? "" : dir, e->desc.identity.id);
     memcpy(last, dir, sizeof last);
   }
+  if (scr_cache_dirs_file(e, path) != SCR_SUCCESS || scr_file_open(path, &fd) != SCR_SUCCESS) return;
+  if (fstat(fd, &st) == 0) scr_file_load(fd, (size_t)st.st_size, &b, path);
+  scr_os.close(fd);
+  for (at = 0; b.n > 0 && memchr(b.p + at, '\0', b.n - at) != NULL; at += strlen(b.p + at) + 1)
+    scr_cache_sweep_rel(b.p + at, e->desc.identity.id);
+  scr_buf_free(&b);
+  scr_os.unlink(path);
 }
 
 /*
@@ -22686,13 +22739,15 @@ SCR_FN int scr_route_dir_is_new(const scr_entry* e, const scr_file* f)
 }
 
 /*
-** Enter the file F in E, a dataset that is written on the prefix; PATH receives its temporary path there.  The filemap
-** on disk names a file of each directory before there is a file in it, so that a later run can find them all.
+** Enter the file F in E, a dataset that is written on the prefix; PATH receives its temporary path there.  Each
+** directory is on record before there is a file in it, so that a later run can find them all: the first one in the
+** filemap, the others in the list of scr_cache_note_dir.
 */
 SCR_FN int scr_route_bypass(scr_entry* e, const scr_file* f, char* path)
 {
-  scr_object o;
-  int        is_new = scr_route_dir_is_new(e, f), rc;
+  scr_object  o;
+  const char* slash = strrchr(f->rel, '/');
+  int         is_new = scr_route_dir_is_new(e, f), rc;
 
   memset(&o, 0, sizeof o);
   o.rel = f->rel;
@@ -22705,8 +22760,10 @@ SCR_FN int scr_route_bypass(scr_entry* e, const scr_file* f, char* path)
                  f->rel);
   scr_free(&o.tmp);
   if (rc == SCR_SUCCESS) rc = scr_object_path(&o, scr.world.prefix, e->desc.identity.id, 1, path, SCR_MAX_FILENAME);
+  if (rc == SCR_SUCCESS && is_new && e->files > 0)
+    rc = scr_cache_note_dir(e, f->rel, slash != NULL ? (size_t)(slash - f->rel) : 0);
   if (rc == SCR_SUCCESS && scr_entry_add(e, f) == NULL) rc = SCR_ERR_OOM();
-  if (rc == SCR_SUCCESS && is_new) rc = scr_map_write();
+  if (rc == SCR_SUCCESS && is_new && e->files == 1) rc = scr_map_write();
   return rc == SCR_SUCCESS && is_new ? scr_mkdirs(f->dir, 0777) : rc;
 }
 
@@ -23181,6 +23238,7 @@ SCR_FN int scr_complete_bypass(const scr_dataset* ds)
   int id = ds->desc.identity.id, rc = scr_flush_run(id, 0);
 
   if (rc != SCR_SUCCESS) return rc;
+  scr_cache_forget_dirs(scr_dataset_entry(scr_dataset_find(id)));
   scr_filemap_remove(&scr.map, scr_dataset_entry(scr_dataset_find(id)));
   if (scr_change_life(&id, 1, SCR_WHOLE) != SCR_SUCCESS && scr.world.rank == 0) scr_warn("%s", scr_err_text);
   scr_dataset_find(id)->life = SCR_WHOLE;

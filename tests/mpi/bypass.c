@@ -18,6 +18,7 @@ static const shape shapes[] = {
     {"files on every other rank", none_or_three, two_thousand, NULL},
     {"directories of ranks", two_files, two_thousand, "deep/of_%d/part_%d"},
     {"no common directory", two_files, two_thousand, "of_%d/at_%d"},
+    {"a directory for each file", none_or_three, two_thousand, "deep/of_%d/in_%d/part"},
 };
 
 /* That nothing on the prefix has a temporary name, and the cache holds the datasets IDS. */
@@ -25,6 +26,7 @@ static void nothing_is_left(unsigned ids)
 {
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK(count_in("prefix", ".tmp") == 0, "%d temporary files", count_in("prefix", ".tmp"));
+  CHECK(count_in("cntl", ".dirs") == 0, "%d lists of directories", count_in("cntl", ".dirs"));
   CHECK(cached_in("cache") == ids, "the cache holds 0x%x", cached_in("cache"));
 }
 
@@ -90,6 +92,7 @@ static void temporary_files_of_a_killed_run_are_removed_by_the_next(void)
     if (k % 2) set("SCR_CACHE_PURGE=1");
     OK(SCR_Init());
     CHECK(count_in("prefix", ".tmp") == 0, "%d temporary files", count_in("prefix", ".tmp"));
+    CHECK(count_in("cntl", ".dirs") == 0, "%d lists of directories", count_in("cntl", ".dirs"));
     get_shape("ck1", &shapes[0]);
     OK(put_shape("ck3", SCR_FLAG_CHECKPOINT, &shapes[k], 1));
     OK(SCR_Finalize());

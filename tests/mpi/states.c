@@ -642,13 +642,14 @@ static const row choosing_cached[] = {
    {"verified | CACHE SYNC_FLUSHING | -", "verified | CACHE | -", "ck2"}, 0, "ck2", NULL},
   {"chosen, FLUSHING -> RENAMING", begin_next, choose, INDEX, 1, 0, "ck1",
    {"verified | CACHE SYNC_FLUSHING | -", "verified | CACHE | -", "ck2"},
-   {"verified | CACHE SYNC_FLUSHING | RENAMES", "verified | CACHE PFS | COMPLETE CURRENT", "ck2"}, 0, "ck2", NULL},
+   {"verified | CACHE SYNC_FLUSHING | RENAMES CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN BEFORE", "ck1"},
+   0, "ck2", NULL},
   {"chosen, RENAMING -> YES", begin_next, choose, INDEX, 2, 0, "ck1",
-   {"verified | CACHE SYNC_FLUSHING | RENAMES", "verified | CACHE PFS | COMPLETE CURRENT", "ck2"},
-   {"verified | CACHE SYNC_FLUSHING | COMPLETE CURRENT", "verified | CACHE PFS | COMPLETE CURRENT", "ck2"},
+   {"verified | CACHE SYNC_FLUSHING | RENAMES CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN BEFORE", "ck1"},
+   {"verified | CACHE SYNC_FLUSHING | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN BEFORE", "ck1"},
    0, "ck2", NULL},
   {"chosen from the cache", begin_next, choose, INDEX, 3, 0, "ck1",
-   {"verified | CACHE PFS | COMPLETE CURRENT", "verified | CACHE PFS | COMPLETE CURRENT", "ck2"},
+   {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN BEFORE", "ck1"},
    {"verified | CACHE PFS | COMPLETE CHOSEN", "verified | CACHE PFS | COMPLETE CHOSEN BEFORE", "ck1"}, 0, "ck1", NULL},
 };
 
