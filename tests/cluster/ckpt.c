@@ -445,9 +445,9 @@ static int work(void)
   }
   note("END", -1, -1);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (strcmp(opt.end, "kill") == 0) raise(SIGKILL);
   if (strcmp(opt.end, "finalize") == 0) return failed(SCR_Finalize(), EXIT_FINALIZE, "SCR_Finalize");
-  return 0; /* leave without SCR_Finalize, as a crash does */
+  raise(SIGKILL); /* a crash: MPI_Finalize would do what SCR_Finalize does */
+  return EXIT_FINALIZE;
 }
 
 /* ---- options ------------------------------------------------------------------------------------------------- */
@@ -468,7 +468,7 @@ static int usage(const char* bad)
             "  -flags N                of SCR_Start_output\n"
             "  -pause MS               after each checkpoint\n"
             "  -kill WHERE -kill-n N -kill-rank R   die at init, start, write, written, complete (of N, on R only)\n"
-            "  -end finalize|leave|kill\n"
+            "  -end finalize|crash\n"
             "  -log FILE\n",
             bad);
   return EXIT_USAGE;
@@ -482,7 +482,7 @@ static int options(int argc, char** argv)
   opt.size = 100000;
   opt.expect_gen = opt.kill_rank = opt.log = -1;
   opt.flags = SCR_FLAG_CHECKPOINT;
-  opt.end = "leave";
+  opt.end = "crash";
   for (i = 1; i < argc; i += 2) {
     const char* o = argv[i];
     const char* v = argv[i + 1];

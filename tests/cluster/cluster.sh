@@ -116,7 +116,8 @@ reap() { # the ranks that are left; APP is the name of no other program
   done
 }
 
-# run HOSTS RANKS OPTION...: HOSTS is a list of nodes, or "here".  The status is that of the program.
+# run HOSTS RANKS OPTION...: HOSTS is a list of nodes, or "here".  The status is that of the program; 0 if it crashed when
+# its work was done.
 run() {
   local hosts=$1 n=$2 rc launch
   shift 2
@@ -126,9 +127,14 @@ run() {
     env | grep '^SCR_' | sort | tr '\n' ' '
     echo
   } >> "$OUT"
+  echo RUN >> "$LOG"
   (cd "$SCR_PREFIX" && exec timeout -k 5 "$LIMIT" "${launch[@]}" -genv LD_PRELOAD "$T/yield.so" "$T/$APP" -log "$LOG" \
     "$@") >> "$OUT" 2>&1 < /dev/null
   rc=$?
+  case " $* " in
+    *" finalize "*) ;;
+    *) [ "$(tail -n 1 "$LOG" 2> /dev/null)" != END ] || rc=0 ;;
+  esac
   [ "$rc" = 0 ] || echo "---- status $rc" >> "$OUT"
   reap
   return "$rc"
