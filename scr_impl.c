@@ -16187,20 +16187,19 @@ SCR_FN int scr_cache_delete(int id, int behind)
 */
 SCR_FN int scr_cache_purge(int rc)
 {
-  int i, err;
+  int i, any = rc == SCR_SUCCESS && scr.map.n > 0;
 
-  for (i = 0; i < scr.map.n && rc == SCR_SUCCESS; i++)
+  for (i = 0; i < scr.map.n && any; i++)
     if (scr.map.entry[i]->desc.complete) scr.map.entry[i]->mark = SCR_MARK_LEAVING;
-  if (scr.map.n > 0 && rc == SCR_SUCCESS) scr_map_write();
+  if (any) scr_map_write();
   scr_barrier(scr.world.comm);
-  if (rc != SCR_SUCCESS) return rc;
-  for (i = scr.map.n - 1; i >= 0; i--) {
+  for (i = scr.map.n - 1; i >= 0 && any; i--) {
     if (scr.map.entry[i]->bypass) continue;
-    err = scr_cache_delete_local(scr.map.entry[i]->desc.identity.id);
-    if (rc == SCR_SUCCESS) rc = err;
+    scr_cache_delete_local(scr.map.entry[i]->desc.identity.id);
     i = scr.map.n; /* which may have lost more than one */
   }
-  return rc;
+  scr_barrier(scr.world.comm); /* on a full node there is room for the filemaps when all have deleted their files */
+  return any ? scr_map_write() : rc;
 }
 
 /* ==== 21 RECOVERY =======================================================================================
@@ -16230,22 +16229,46 @@ SCR_FN int scr_cache_purge(int rc)
 
 /* ---- the filemaps of a node, when a run begins ---- */
 
+/* Make PATH the filemap file of rank K of this node. */
+SCR_FN int scr_recovery_map_file(int k, char* path)
+{
+  return scr_fmt(path, SCR_MAX_FILENAME, "%s/filemap_%d.scrinfo", scr.world.cntl, k);
+}
+
+/*
+** The number, on this node, of the rank that keeps the entry of OWNER: OWNER itself if it runs here, else one of the
+** node's ranks in turn.
+*/
+SCR_FN int scr_recovery_keeper(int owner)
+{
+  int k, n = scr.world.group[SCR_GROUP_NODE].ranks;
+
+  for (k = 0; k < n; k++)
+    if (scr.world.node[k] == owner) return k;
+  return owner % n;
+}
+
 /*
 ** Read one filemap file and merge it into MAP.  A damaged one is reported and kept under another name.  An input error
-** is passed on: files that it lists must not be treated as lost.
+** is passed on: files that it lists must not be treated as lost.  *MOVED becomes 1 unless this is the file of the rank
+** that keeps its entries now.
 */
-SCR_FN int scr_recovery_read_map(const char* file, scr_filemap* map)
+SCR_FN int scr_recovery_read_map(const char* file, scr_filemap* map, int* moved)
 {
   scr_filemap one = {NULL, 0};
-  char        aside[SCR_MAX_FILENAME];
-  int         rc = scr_filemap_read(file, &one);
+  char        aside[SCR_MAX_FILENAME], own[SCR_MAX_FILENAME];
+  int         i, rc = scr_filemap_read(file, &one);
 
+  for (i = 0; i < one.n; i++)
+    if (scr_recovery_map_file(scr_recovery_keeper(one.entry[i]->owner), own) != SCR_SUCCESS || strcmp(own, file) != 0)
+      *moved = 1;
   if (rc == SCR_SUCCESS) {
     rc = scr_filemap_merge(map, &one);
   } else if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC) {
     scr_warn_each("%s; the files it lists are treated as lost", scr_err_text);
     scr_event_damage(0, rc);
     scr.damaged_maps++;
+    *moved = 1;
     if (scr_fmt(aside, sizeof aside, "%s.damaged", file) == SCR_SUCCESS) scr_os.rename(file, aside);
     rc = SCR_SUCCESS;
   } else if (rc == SCR_ERR_NOT_FOUND) {
@@ -16258,15 +16281,17 @@ SCR_FN int scr_recovery_read_map(const char* file, scr_filemap* map)
 /*
 ** Collect the names of all filemap files of the control directory as keys of NAMES: those that the master filemap
 ** lists, and those found there in case the master is lost.  Temporary files are removed, because this run holds the
-** lock of the directory.
+** lock of the directory.  *MOVED becomes 1 unless the master lists the file of each rank of this node, and nothing
+** else is there.
 */
-SCR_FN void scr_recovery_map_files(scr_hash* names)
+SCR_FN void scr_recovery_map_files(scr_hash* names, int* moved)
 {
   char           path[SCR_MAX_FILENAME];
   scr_hash*      master = scr_hash_new();
   scr_hash_elem* e;
   struct dirent* f;
   DIR*           d;
+  int            k, ranks = scr.world.group[SCR_GROUP_NODE].ranks;
 
   if (scr_fmt(path, sizeof path, "%s/filemap.scrinfo", scr.world.cntl) == SCR_SUCCESS) {
     int rc = scr_hash_file_read(path, master);
@@ -16285,20 +16310,17 @@ SCR_FN void scr_recovery_map_files(scr_hash* names)
       scr_hash_setf(names, NULL, "%s", path);
   }
   if (d != NULL) closedir(d);
+  for (k = 0; k < ranks; k++)
+    if (scr_recovery_map_file(k, path) != SCR_SUCCESS || scr_hash_get_kv(master, "Filemap", path) == NULL) *moved = 1;
+  if (scr_hash_size(names) != ranks) *moved = 1;
   scr_hash_delete(&master);
 }
 
 /*
-** The world rank that keeps the entry of OWNER: OWNER itself if it runs on this node, else one of the node's ranks in
-** turn.
+** Send each rank of this node the entries of ALL that it keeps, and whether it has to write them; this rank's share
+** goes into scr.map.
 */
-SCR_FN int scr_recovery_keeper(int owner)
-{
-  return scr_world_on_node(&scr.world, owner) ? owner : scr.world.node[owner % scr.world.group[SCR_GROUP_NODE].ranks];
-}
-
-/* Send each rank of this node the entries of ALL that it keeps; this rank's share goes into scr.map. */
-SCR_FN int scr_recovery_deal(const scr_filemap* all)
+SCR_FN int scr_recovery_deal(const scr_filemap* all, int moved)
 {
   int i, k, err, rc = SCR_SUCCESS;
 
@@ -16306,10 +16328,11 @@ SCR_FN int scr_recovery_deal(const scr_filemap* all)
     scr_filemap share = {NULL, 0};
     scr_hash*   h = scr_hash_new();
     for (i = 0; i < all->n; i++)
-      if (scr_recovery_keeper(all->entry[i]->owner) == scr.world.node[k])
+      if (scr_recovery_keeper(all->entry[i]->owner) == k)
         scr_filemap_put(k == 0 ? &scr.map : &share, scr_entry_dup(all->entry[i]));
     if (k > 0) {
       err = scr_filemap_to_hash(&share, &scr.world.home, h);
+      if (moved) scr_hash_setf(h, NULL, "MOVED");
       if (rc == SCR_SUCCESS) rc = err;
       if ((err = scr_hash_send(h, scr.world.node[k], scr.world.comm)) != SCR_SUCCESS) rc = err;
     }
@@ -16320,16 +16343,18 @@ SCR_FN int scr_recovery_deal(const scr_filemap* all)
 }
 
 /*
-** Receive this rank's share from the first rank of the node, write it, and report the result.  Collective with that
-** rank.
+** Receive this rank's share from the first rank of the node, write it unless it is on disk, and report the result.
+** Collective with that rank.
 */
 SCR_FN int scr_recovery_receive_share(void)
 {
   scr_hash* h = scr_hash_new();
-  int       leader = scr.world.group[SCR_GROUP_NODE].leader, rc = scr_hash_recv(h, leader, scr.world.comm), err;
+  int       leader = scr.world.group[SCR_GROUP_NODE].leader, rc = scr_hash_recv(h, leader, scr.world.comm), err, moved;
 
+  moved = scr_hash_get(h, "MOVED") != NULL;
+  scr_hash_unset(h, "MOVED");
   if (rc == SCR_SUCCESS) rc = scr_filemap_from_hash(h, &scr.map);
-  if (rc == SCR_SUCCESS && scr.map.n > 0) rc = scr_map_write();
+  if (rc == SCR_SUCCESS && scr.map.n > 0 && moved) rc = scr_map_write();
   err = scr_int_send(rc, leader, SCR_TAG_GROUP, scr.world.comm);
   scr_hash_delete(&h);
   return rc == SCR_SUCCESS ? err : rc;
@@ -16347,8 +16372,7 @@ SCR_FN int scr_recovery_write_master(const scr_hash* names, const char* merged)
   int            k, rc = SCR_SUCCESS;
 
   for (k = 0; k < scr.world.group[SCR_GROUP_NODE].ranks && rc == SCR_SUCCESS; k++)
-    if ((rc = scr_fmt(path, sizeof path, "%s/filemap_%d.scrinfo", scr.world.cntl, k)) == SCR_SUCCESS)
-      scr_hash_set_kv(master, "Filemap", path);
+    if ((rc = scr_recovery_map_file(k, path)) == SCR_SUCCESS) scr_hash_set_kv(master, "Filemap", path);
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/filemap.scrinfo", scr.world.cntl);
   if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, master);
   for (e = scr_hash_elem_first(names); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
@@ -16358,38 +16382,65 @@ SCR_FN int scr_recovery_write_master(const scr_hash* names, const char* merged)
   return rc;
 }
 
+/* What leaves the stores of a full node before anything is written there. */
+typedef enum { SCR_SPARE_ALL, SCR_SPARE_COMPLETE, SCR_SPARE_NONE } scr_spare;
+
+/* Remove the files of the datasets of ALL but for what SPARE says; no run can use what is not complete (U1). */
+SCR_FN void scr_recovery_make_room(const scr_filemap* all, scr_spare spare)
+{
+  char dir[SCR_MAX_FILENAME];
+  int  i, k, complete;
+
+  for (i = 0; i < all->n; i++) {
+    const scr_entry* e = all->entry[i];
+    for (k = complete = 0; k < all->n; k++)
+      complete |= all->entry[k]->desc.identity.id == e->desc.identity.id && all->entry[k]->desc.complete;
+    if ((complete && spare == SCR_SPARE_COMPLETE) || !scr_cache_place(&e->red, e->desc.identity.id, dir)) continue;
+    if (e->red.can_mkdir) scr_tree_remove(dir);
+    else scr_flat_remove(dir);
+  }
+}
+
 /*
 ** The first rank of the node reads all filemap files and distributes the entries: each rank of the node gets its own,
-** and the others in turn.  Until all ranks have written their share, a merged file holds all entries, so that no crash
-** loses one (U2).  If the files cannot be read, no rank gets a share, and no file is replaced.  Collective over the
-** node; the caller agrees.
+** and the others in turn.  If that moves any, a merged file holds all entries until all ranks have written their share,
+** so that no crash loses one (U2); else nothing is written.  If the files cannot be read, no rank gets a share, and no
+** file is replaced.  First all nodes remove what SPARE does not keep.  Collective over the node or, unless that is all,
+** over the world; the caller agrees.
 */
-SCR_FN int scr_recovery_scatter(void)
+SCR_FN int scr_recovery_scatter(scr_spare spare)
 {
   scr_filemap    all = {NULL, 0}, none = {NULL, 0};
   scr_hash*      names;
   scr_hash_elem* e;
   char           merged[SCR_MAX_FILENAME] = "";
-  int            k, rc = SCR_SUCCESS, err;
+  int            k, rc = SCR_SUCCESS, err, moved = 0;
 
-  if (scr.world.group[SCR_GROUP_NODE].leader != scr.world.rank) return scr_recovery_receive_share();
+  if (scr.world.group[SCR_GROUP_NODE].leader != scr.world.rank) {
+    if (spare != SCR_SPARE_ALL) scr_barrier(scr.world.comm);
+    return scr_recovery_receive_share();
+  }
   names = scr_hash_new();
-  scr_recovery_map_files(names);
+  scr_recovery_map_files(names, &moved);
   for (e = scr_hash_elem_first(names); e != NULL; e = scr_hash_elem_next(e))
-    if ((err = scr_recovery_read_map(scr_hash_elem_key(e), &all)) != SCR_SUCCESS) rc = err;
-  if (rc == SCR_SUCCESS && all.n > 0) {
+    if ((err = scr_recovery_read_map(scr_hash_elem_key(e), &all, &moved)) != SCR_SUCCESS) rc = err;
+  if (spare != SCR_SPARE_ALL) {
+    if (rc == SCR_SUCCESS) scr_recovery_make_room(&all, spare);
+    scr_barrier(scr.world.comm);
+  }
+  if (rc == SCR_SUCCESS && all.n > 0 && moved) {
     rc = scr_fmt(merged, sizeof merged, "%s/filemap_all.scrinfo", scr.world.cntl);
     if (rc == SCR_SUCCESS) rc = scr_filemap_write(merged, &all, &scr.world.home);
   }
-  err = scr_recovery_deal(rc == SCR_SUCCESS ? &all : &none);
+  err = scr_recovery_deal(rc == SCR_SUCCESS ? &all : &none, moved);
   if (rc == SCR_SUCCESS) rc = err;
-  if (rc == SCR_SUCCESS && all.n > 0) rc = scr_map_write();
+  if (rc == SCR_SUCCESS && all.n > 0 && moved) rc = scr_map_write();
   for (k = 1; k < scr.world.group[SCR_GROUP_NODE].ranks; k++) {
     int word = SCR_SUCCESS;
     err = scr_int_recv(&word, scr.world.node[k], SCR_TAG_GROUP, scr.world.comm);
     if (rc == SCR_SUCCESS) rc = err != SCR_SUCCESS ? err : word;
   }
-  if (rc == SCR_SUCCESS) rc = scr_recovery_write_master(names, merged);
+  if (rc == SCR_SUCCESS && moved) rc = scr_recovery_write_master(names, merged);
   scr_filemap_clear(&all);
   scr_hash_delete(&names);
   return rc;
@@ -22530,15 +22581,20 @@ SCR_FN void scr_run_mark_passed(void)
 /* Find what the cache and the prefix hold, and load a checkpoint.  Collective over the world. */
 SCR_FN int scr_run_find_checkpoint(void)
 {
-  int        use = scr_run_uses_cache(), unfinished, i, rc;
+  int        use = scr_run_uses_cache(), unfinished, i, room, rc;
   scr_vote   v;
   scr_search all = {0, INT_MAX};
 
-  rc = scr_recovery_scatter();
-  if (!use) rc = scr_cache_purge(rc);
-  memset(&v, 0, sizeof v);
-  v.sum[0] = scr.damaged_maps;
-  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  for (room = 0; room < 2; room++) {
+    rc = scr_recovery_scatter(!room ? SCR_SPARE_ALL : use ? SCR_SPARE_COMPLETE : SCR_SPARE_NONE);
+    if (!use) rc = scr_cache_purge(rc);
+    memset(&v, 0, sizeof v);
+    v.sum[0] = scr.damaged_maps;
+    rc = scr_vote_all(&v, rc, scr.world.comm);
+    if (rc != SCR_ERR_SPACE) break;
+    scr_filemap_clear(&scr.map);
+  }
+  if (rc != SCR_SUCCESS) return rc;
   scr.damaged_maps = use ? (int)v.sum[0] : 0;
   if (scr.damaged_maps > 0)
     scr_tried_add(
@@ -22663,8 +22719,7 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   scr_run_log_start();
   scr_run_halt_begin();
   if (scr.world.rank == 0) limit = scr_run_halt_limit();
-  rc = scr_fmt(scr.map_file, sizeof scr.map_file, "%s/filemap_%d.scrinfo", scr.world.cntl,
-               scr.world.group[SCR_GROUP_NODE].rank);
+  rc = scr_recovery_map_file(scr.world.group[SCR_GROUP_NODE].rank, scr.map_file);
   if (rc == SCR_SUCCESS) rc = limit;
   if (rc == SCR_SUCCESS) rc = scr_daemon_calm();
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;

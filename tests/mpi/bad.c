@@ -112,6 +112,44 @@ static void a_full_cache_costs_only_the_new_checkpoint(void)
   shell("umount cache");
 }
 
+/* The control directory is full, too, and the job is killed: what was never complete makes room for the next run. */
+static void a_run_that_was_killed_on_a_full_node_is_followed_by_another(void)
+{
+  static const char* const what[] = {"on the same ranks", "with filemaps to write again", "with SCR_CACHE_PURGE"};
+  char                     path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], block[4096];
+  size_t                   k;
+
+  if (!can_mount()) return;
+  memset(block, 'x', sizeof block);
+  for (k = 0; k < sizeof what / sizeof *what; k++) {
+    int fd;
+    during("%s", what[k]);
+    begin();
+    set("SCR_FLUSH=%d", k == 2);
+    set("SCR_CACHE_BYPASS=0");
+    set("SCR_CACHE_SIZE=2");
+    set("SCR_CNTL_BASE=%s/cache", case_dir);
+    shell("mount -t tmpfs -o size=1m none cache");
+    OK(SCR_Init());
+    OK(put("ck1", 2, 1000));
+    OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT));
+    name_of("ck2", 0, path);
+    OK(SCR_Route_file(path, file));
+    fd = open(file, O_WRONLY | O_CREAT, 0600);
+    while (fd >= 0 && write(fd, block, sizeof block) > 0) continue;
+    CHECK(errno == ENOSPC, "%s", strerror(errno));
+    close(fd);
+    MPI_Barrier(MPI_COMM_WORLD);
+    run_dies();
+    if (k == 1) shell("rm cache/*/scr.*/*/filemap.scrinfo");
+    if (k == 2) set("SCR_CACHE_PURGE=1");
+    run_gets("ck1", 2, 1000);
+    set("SCR_CACHE_PURGE=");
+    run_puts("ck3", 1, 1000);
+    shell("umount cache");
+  }
+}
+
 /* What is on the prefix does not fit into the cache: no verdict about it, and it loads when there is space. */
 static void a_checkpoint_too_large_for_the_cache_loads_when_there_is_space(void)
 {
@@ -751,6 +789,7 @@ const test_case bad_cases[] = {CASE(directories_that_cannot_be_used_are_named, T
                                CASE(what_is_left_in_the_cache_stays_when_the_prefix_is_bad_too, SINGLY),
                                CASE(metadata_of_another_dataset_of_the_same_id_are_refused, SINGLY),
                                CASE(the_error_of_the_one_rank_that_fails_is_told_on_all, TWO),
+                               CASE(a_run_that_was_killed_on_a_full_node_is_followed_by_another, "4"),
                                CASE(a_full_cache_costs_only_the_new_checkpoint, "4", "5"),
                                CASE(a_checkpoint_too_large_for_the_cache_loads_when_there_is_space, "4", "5"),
                                CASE(a_checkpoint_stays_in_the_cache_while_the_prefix_is_full, "4", "5"),
