@@ -22942,22 +22942,40 @@ SCR_FN int scr_accept_loaded(void)
   return rc;
 }
 
-/* INVALID ranks could not use the loaded checkpoint: reject it, and load an older one.  Collective over the world. */
+/*
+** INVALID ranks could not use the loaded checkpoint: it is rejected, and this run offers an older one.  If other ranks
+** wrote it, and none of these has asked for their number, that says nothing about it: it is not recorded.  Collective
+** over the world.
+*/
 SCR_FN int scr_reject_loaded(int invalid)
 {
-  int  id = scr.loaded;
-  char name[SCR_MAX_FILENAME], text[1024];
+  const scr_desc* d = &scr_dataset_find(scr.loaded)->desc;
+  int             id = scr.loaded, unasked = scr_read_is_foreign();
+  char            name[SCR_MAX_FILENAME], text[1024], why[160] = "";
+  scr_vote        v;
 
-  snprintf(name, sizeof name, "%s", scr_desc_name(&scr_dataset_find(id)->desc));
-  scr_change_life(&id, 1, SCR_REJECTED);
-  snprintf(text, sizeof text, "%d rank%s could not restart from %.900s (dataset %d)", invalid, SCR_S(invalid), name,
-           id);
-  scr_restart_note_rejected(name);
-  scr_event("RESTART_FAIL", NULL, &scr_dataset_find(id)->desc, -1.0);
+  if (unasked) {
+    memset(&v, 0, sizeof v);
+    v.sum[0] = scr.reading.ranks_asked;
+    unasked = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) == SCR_SUCCESS && v.sum[0] == 0;
+  }
+  snprintf(name, sizeof name, "%s", scr_desc_name(d));
+  if (unasked)
+    snprintf(why, sizeof why, ": %d rank%s wrote it, this run has %d, and the program has not asked SCR_Restart_ranks",
+             d->ranks, SCR_S(d->ranks), scr.world.ranks);
+  snprintf(text, sizeof text, "%d rank%s could not restart from %.700s (dataset %d)%s", invalid, SCR_S(invalid), name,
+           id, why);
+  scr_event("RESTART_FAIL", NULL, d, -1.0);
+  if (unasked) {
+    scr.prefix_at_stake = 1;
+  } else {
+    scr_change_life(&id, 1, SCR_REJECTED);
+    scr_restart_note_rejected(name);
+  }
   scr_pass_on(text);
   return SCR_ERR(SCR_ERR_INVALID,
-                 "%d rank%s could not restart from %s; SCR_Have_restart offers another checkpoint, if there is one",
-                 invalid, SCR_S(invalid), name);
+                 "%d rank%s could not restart from %s%s; SCR_Have_restart offers another checkpoint, if there is one",
+                 invalid, SCR_S(invalid), name, why);
 }
 
 /* ---- a new dataset ---- */

@@ -410,12 +410,22 @@ static void what_is_taken_out_of_containers_needs_room(void)
 
 /* ---- decisions ------------------------------------------------------------------------------------------------- */
 
+/* All ranks ask how many wrote it, and one rejects it all the same. */
+static void rejects_knowingly(const char* checkpoint)
+{
+  int n;
+
+  OK(SCR_Restart_ranks(&n));
+  rejects(checkpoint);
+}
+
 static void rejects_both(void)
 {
   int flag;
 
-  rejects("ck2");
-  rejects("ck1");
+  rejects_knowingly("ck2");
+  OK(SCR_Have_restart(&flag, NULL));
+  rejects_knowingly("ck1");
   CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "ck1");
 }
 
@@ -437,38 +447,43 @@ static void what_other_ranks_wrote_is_rejected_and_chosen_like_any_other(void)
   run_of(4, reads); /* what was chosen is the checkpoint now */
 }
 
-/* A program that is not prepared for other ranks rejects what it is offered. */
+/* A program that is not prepared for other ranks says that it could not restart. */
+static void gives_up_and_is_refused(void)
+{
+  int flag;
+
+  OK(SCR_Have_restart(&flag, NULL));
+  OK(SCR_Start_restart(NULL));
+  CODE(SCR_Complete_restart(rank > 0), SCR_ERR_INVALID, "has not asked SCR_Restart_ranks");
+  is_refused();
+}
+
 static void rejects_and_is_refused(void)
 {
-  rejects("ck1");
+  rejects_knowingly("ck1");
   is_refused();
   keep_remedy();
 }
 
-static void is_refused_with_a_remedy(void)
+/* After one start with too few ranks, as many as wrote it read it again, in the same job. */
+static void other_ranks_that_do_not_ask_reject_nothing(void)
 {
-  is_refused();
-  keep_remedy();
-}
+  int flush;
 
-/* After one start with too few ranks, as many as wrote it are not enough in this job, but the message says what is. */
-static void what_other_ranks_rejected_is_back_with_the_command_of_the_message(void)
-{
-  int flush, late;
-
-  for (flush = 0; flush <= 1; flush++)
-    for (late = 0; late <= 1; late++) {
-      during("%s, the message of the %s run", flush ? "flushed" : "cached", late ? "next" : "same");
-      begin();
-      as_job("one");
-      set("SCR_FLUSH=%d", flush);
-      write_by(4);
-      if (flush) lose_all_nodes();
-      run_of(3, rejects_and_is_refused);
-      if (late) run_of(4, is_refused_with_a_remedy);
-      carry_out();
-      run_of(4, reads);
-    }
+  for (flush = 0; flush <= 1; flush++) {
+    during(flush ? "flushed" : "cached");
+    begin();
+    as_job("one");
+    set("SCR_FLUSH=%d", flush);
+    write_by(4);
+    if (flush) lose_all_nodes();
+    run_of(3, gives_up_and_is_refused);
+    run_of(4, reads);
+    run_of(3, rejects_and_is_refused);
+    run_of(4, is_refused);
+    carry_out();
+    run_of(4, reads);
+  }
 }
 
 static void drops(void)
@@ -690,7 +705,7 @@ CASE(a_loop_over_a_checkpoint_of_other_ranks_ends, "4"),
                                  CASE(names_are_found_in_buckets_and_without_them, "4"),
                                  CASE(what_is_taken_out_of_containers_needs_room, "4"),
                                  CASE(what_other_ranks_wrote_is_rejected_and_chosen_like_any_other, "4"),
-                                 CASE(what_other_ranks_rejected_is_back_with_the_command_of_the_message, "4"),
+                                 CASE(other_ranks_that_do_not_ask_reject_nothing, "4"),
 CASE(what_is_read_in_place_is_dropped_and_deleted, "4"),
 CASE(what_a_run_has_restarted_from_may_go, "4"),
                                  CASE(with_bypass_a_checkpoint_is_read_on_the_prefix, "4"),
