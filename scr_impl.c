@@ -843,7 +843,7 @@ SCR_FN int scr_utf8_length(const unsigned char* s)
 ** Offers     scr_path_reduce_str, scr_path_relative, scr_path_below, scr_path_base, scr_path_in_prefix,
 **            scr_path_is_safe_rel, scr_path_common, scr_path_keep, scr_path_flatten, scr_path_dir_of, scr_mkdirs,
 **            scr_file_size, scr_file_has_size, scr_file_open, scr_tree_remove, scr_flat_remove, scr_writers,
-**            scr_writers_find, scr_writers_has.
+**            scr_writers_find, scr_writers_has, scr_links, scr_path_stays, scr_mkdirs_below, scr_file_plain.
 ** Invariants
 **   T1  A reduced path has no empty component, no ".", and ".." only in front of a relative path.
 ** Failure    SCR_ERR_PATH if a buffer is too short.
@@ -1077,6 +1077,46 @@ SCR_FN int scr_mkdirs(const char* dir, mode_t mode)
   return SCR_SUCCESS;
 }
 
+/* Whose links are followed on the way to a file below the prefix. */
+typedef enum { SCR_LINKS_OF_NOBODY, SCR_LINKS_OF_USER } scr_links;
+
+/*
+** SCR_ERR_PATH if a directory between BASE and PATH, which is below it, is a link, so that what is made, renamed or
+** removed at PATH would lie elsewhere.  With SCR_LINKS_OF_USER, links of this user and of root are followed: they are
+** meant.  What is missing is no error.
+*/
+SCR_FN int scr_path_stays(const char* base, const char* path, scr_links links)
+{
+  char        dir[SCR_MAX_FILENAME];
+  const char* rel;
+  struct stat st;
+  size_t      at;
+  int         rc = scr_fmt(dir, sizeof dir, "%s", path);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (!scr_path_below(base, path, &rel)) return SCR_ERR(SCR_ERR_PATH, "%s is not below %s", path, base);
+  for (at = (size_t)(rel - path); (at += strcspn(dir + at, "/")) < strlen(path); at++) {
+    dir[at] = '\0';
+    if (scr_os.lstat(dir, &st) == 0 && S_ISLNK(st.st_mode) &&
+        (links == SCR_LINKS_OF_NOBODY || (st.st_uid != geteuid() && st.st_uid != 0)))
+      return SCR_ERR(SCR_ERR_PATH, "%s is a link%s, and %s is left alone", dir,
+                     links == SCR_LINKS_OF_NOBODY ? "" : " of another user", path);
+    dir[at] = '/';
+  }
+  return SCR_SUCCESS;
+}
+
+/* scr_mkdirs for the directory PATH below BASE, which must lie there. */
+SCR_FN int scr_mkdirs_below(const char* base, const char* path)
+{
+  char below[SCR_MAX_FILENAME];
+  int  rc = scr_fmt(below, sizeof below, "%s/.", path);
+
+  if (rc == SCR_SUCCESS) rc = scr_path_stays(base, below, SCR_LINKS_OF_USER);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
+  return rc == SCR_SUCCESS ? scr_path_stays(base, below, SCR_LINKS_OF_USER) : rc;
+}
+
 /* The size in bytes of the regular file PATH; SCR_ERR_MISSING if there is no such file. */
 SCR_FN int scr_file_size(const char* path, uint64_t* size)
 {
@@ -1099,6 +1139,21 @@ SCR_FN int scr_file_has_size(const char* path, uint64_t size)
 
   if (rc != SCR_SUCCESS || is == size) return rc;
   return SCR_ERR(SCR_ERR_MISSING, "%s has %" PRIu64 " bytes instead of %" PRIu64, path, is, size);
+}
+
+/*
+** Open PATH, which is to be a plain file, with FLAGS and MODE; -1 with errno as open gives it.  Another user may have
+** put a FIFO in its place, which is not waited for: that is EINVAL.  A link as the last component is not followed.
+*/
+SCR_FN int scr_file_plain(const char* path, int flags, mode_t mode)
+{
+  struct stat st;
+  int         fd = scr_os.open(path, flags | O_NOFOLLOW | O_NONBLOCK, mode);
+
+  if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))) return fd;
+  scr_os.close(fd);
+  errno = EINVAL;
+  return -1;
 }
 
 /*
@@ -1161,7 +1216,7 @@ SCR_FN int scr_writers_has(const scr_writers* w, const struct stat* st)
   return w->n > 0 && bsearch(st, w->file, (size_t)w->n, sizeof *w->file, scr_writers_cmp) != NULL;
 }
 
-/* Remove the directory tree DIR; what is already gone, or belongs to another user, is skipped. */
+/* Remove the directory tree DIR; what is already gone, or belongs to another user, is skipped, and no link followed. */
 SCR_FN void scr_tree_remove(const char* dir)
 {
   char           path[SCR_MAX_FILENAME];
@@ -1169,7 +1224,7 @@ SCR_FN void scr_tree_remove(const char* dir)
   struct dirent* e;
   DIR*           d;
 
-  if (scr_oom || (d = opendir(dir)) == NULL) return;
+  if (scr_oom || scr_os.lstat(dir, &st) < 0 || !S_ISDIR(st.st_mode) || (d = opendir(dir)) == NULL) return;
   while ((e = readdir(d)) != NULL) {
     if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
     if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, e->d_name) >= sizeof path) continue;
@@ -2209,8 +2264,8 @@ SCR_FN int scr_lock_open(const char* path, int* fd)
 {
   struct stat st;
 
-  *fd = scr_os.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-  if (*fd < 0 && errno == EROFS) *fd = scr_os.open(path, O_RDONLY | O_NOFOLLOW, 0);
+  *fd = scr_file_plain(path, O_RDWR | O_CREAT, 0600);
+  if (*fd < 0 && errno == EROFS) *fd = scr_file_plain(path, O_RDONLY, 0);
   if (*fd < 0) {
     int why = errno;
     if (why != EACCES || scr_os.lstat(path, &st) < 0) st.st_uid = geteuid();
@@ -2924,8 +2979,9 @@ SCR_FN int scr_params_expand(scr_params_text* t, char* out, size_t* n)
          (isalpha((unsigned char)*t->p) || *t->p == '_' || (braces && isdigit((unsigned char)*t->p))))
     name[k++] = *t->p++;
   name[k] = '\0';
-  if (k == 0 || (braces && *t->p++ != '}'))
+  if (k == 0 || (braces && *t->p != '}'))
     return SCR_PARAMS_BAD(t, "%s; write \\$ for a dollar", "$ must be followed by a name or by {name}");
+  t->p += braces;
   value = getenv(name);
   if (value == NULL) return SCR_PARAMS_BAD(t, "the environment variable %s is not set", name);
   for (; *value != '\0' && rc == SCR_SUCCESS; value++) rc = scr_params_put(t, out, n, *value);
@@ -3044,13 +3100,21 @@ SCR_FN int scr_params_parse(const char* text, size_t n, const char* where, scr_h
 /* Read the file PATH into the source S of PARAMS.  A missing file is an error only if MUST is set. */
 SCR_FN int scr_params_read_file(scr_hash* params, int s, const char* path, int must)
 {
-  scr_buf   b = {NULL, 0, 0, 0};
-  scr_hash* into;
-  char      piece[4096];
-  ssize_t   k;
-  int       rc = SCR_SUCCESS, fd = scr_os.open(path, O_RDONLY, 0);
+  scr_buf     b = {NULL, 0, 0, 0};
+  scr_hash*   into;
+  char        piece[4096];
+  ssize_t     k;
+  struct stat st;
+  int         rc = SCR_SUCCESS, fd = scr_os.open(path, must ? O_RDONLY : O_RDONLY | O_NONBLOCK, 0);
 
   if (fd < 0 && !must && (errno == ENOENT || errno == ENOTDIR)) return SCR_SUCCESS;
+  if (fd >= 0 && !must && s == SCR_PARAM_USER &&
+      (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (st.st_uid != geteuid() && st.st_uid != 0))) {
+    scr_warn("%s is %s, and is not read; if it is meant, name it in SCR_CONF_FILE", path,
+             S_ISREG(st.st_mode) ? "a file of another user" : "not a plain file");
+    scr_os.close(fd);
+    return SCR_SUCCESS;
+  }
   if (fd < 0) return SCR_ERRNO("cannot open the parameter file %s%s", path, must ? " that SCR_CONF_FILE names" : "");
   while ((k = scr_read_all(fd, piece, sizeof piece)) > 0 && b.n <= SCR_PARAM_FILE_MAX)
     scr_buf_add(&b, piece, (size_t)k);
@@ -6750,7 +6814,9 @@ SCR_FN int scr_record_mkdir(const char* prefix)
   int         fd, rc = scr_fmt(path, sizeof path, "%s/.scr", prefix);
 
   if (rc != SCR_SUCCESS) return rc;
-  if (scr_os.mkdir(path, 0777) < 0) {
+  if (scr_os.mkdir(path, 0775) < 0) { /* whatever the umask: who can write there can mislead every command */
+    if (errno == EEXIST && scr_os.lstat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+      return SCR_ERR(SCR_ERR_PATH, "%s is not a directory; move it away", path);
     if (errno == EEXIST) return SCR_SUCCESS;
     return SCR_ERRNO("cannot create the directory %s; is the prefix there and writable?", path);
   }
@@ -8096,6 +8162,7 @@ SCR_FN int scr_objects_rename(const scr_objects* l, const char* prefix, int redo
   while (scr_objects_walk(l, &at)) {
     if ((rc = scr_objects_path(&at, prefix, l->id, 1, from, sizeof from)) != SCR_SUCCESS) return rc;
     if ((rc = scr_objects_path(&at, prefix, l->id, 0, to, sizeof to)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_path_stays(prefix, to, SCR_LINKS_OF_USER)) != SCR_SUCCESS) return rc;
     if (scr_os.rename(from, to) == 0) continue;
     if (errno != ENOENT || !redo) return SCR_ERRNO("cannot rename %s to %s", from, to);
     SCR_SOMETIMES(renamed_before);
@@ -8113,7 +8180,9 @@ SCR_FN void scr_objects_remove_tmp(const scr_objects* l, const char* prefix)
 
   memset(&at, 0, sizeof at);
   while (scr_objects_walk(l, &at))
-    if (scr_objects_path(&at, prefix, l->id, 1, path, sizeof path) == SCR_SUCCESS) scr_os.unlink(path);
+    if (scr_objects_path(&at, prefix, l->id, 1, path, sizeof path) == SCR_SUCCESS &&
+        scr_path_stays(prefix, path, SCR_LINKS_OF_USER) == SCR_SUCCESS)
+      scr_os.unlink(path);
 }
 
 /* Delete the files of the objects.  One that cannot be deleted does not keep back the others; the last error counts. */
@@ -8121,13 +8190,15 @@ SCR_FN int scr_objects_delete(const scr_objects* l, const char* prefix)
 {
   char           path[SCR_MAX_FILENAME];
   scr_objects_at at;
-  int            rc = SCR_SUCCESS;
+  int            rc = SCR_SUCCESS, err;
 
   memset(&at, 0, sizeof at);
-  while (scr_objects_walk(l, &at))
-    if (scr_objects_path(&at, prefix, l->id, 0, path, sizeof path) == SCR_SUCCESS && scr_os.unlink(path) < 0 &&
-        errno != ENOENT)
-      rc = SCR_ERRNO("cannot delete %s", path);
+  while (scr_objects_walk(l, &at)) {
+    err = scr_objects_path(&at, prefix, l->id, 0, path, sizeof path);
+    if (err == SCR_SUCCESS) err = scr_path_stays(prefix, path, SCR_LINKS_OF_NOBODY);
+    if (err == SCR_SUCCESS && scr_os.unlink(path) < 0 && errno != ENOENT) err = SCR_ERRNO("cannot delete %s", path);
+    if (err != SCR_SUCCESS) rc = err;
+  }
   return rc;
 }
 
@@ -8140,7 +8211,9 @@ SCR_FN void scr_objects_prune(const scr_objects* l, const char* prefix)
 
   memset(&at, 0, sizeof at);
   while (scr_objects_walk(l, &at)) {
-    if (scr_objects_path(&at, prefix, l->id, 0, dir, sizeof dir) != SCR_SUCCESS) continue;
+    if (scr_objects_path(&at, prefix, l->id, 0, dir, sizeof dir) != SCR_SUCCESS ||
+        scr_path_stays(prefix, dir, SCR_LINKS_OF_NOBODY) != SCR_SUCCESS)
+      continue;
     while ((slash = strrchr(dir, '/')) != NULL && (size_t)(slash - dir) > strlen(prefix)) {
       *slash = '\0';
       if (scr_os.rmdir(dir) < 0) break;
@@ -8427,27 +8500,35 @@ SCR_FN int scr_rank2file_write_root(const char* prefix, const char* dir, const s
   return scr_rank2file_write(prefix, dir, m, ".scr/rank2file.scr");
 }
 
-/* Add the objects of the leaf FILE of the dataset at PLACE to L. */
-SCR_FN int scr_rank2file_read_leaf(const char* prefix, const scr_prefix_place* place, const char* file, scr_objects* l)
+/*
+** Add the objects of the leaf FILE of the dataset at PLACE to L.  SCR_ERR_INVALID if the leaf is of another dataset than
+** OF, which may be NULL; older leaves do not tell.
+*/
+SCR_FN int scr_rank2file_read_leaf(const char* prefix, const scr_prefix_place* place, const scr_identity* of,
+                                   const char* file, scr_objects* l)
 {
-  scr_hash* h = scr_hash_new();
-  char      rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
-  int       level, ranks, rc = scr_rank2file_rel(prefix, place, file, rel, sizeof rel);
+  scr_hash*    h = scr_hash_new();
+  char         rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+  scr_identity is;
+  int          level, ranks, rc = scr_rank2file_rel(prefix, place, file, rel, sizeof rel);
 
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", prefix, rel);
   if (rc == SCR_SUCCESS) rc = scr_rank2file_read_node(path, h, &level, &ranks);
   if (rc == SCR_SUCCESS) rc = scr_rank2file_check_level(path, level, 0);
+  scr_identity_read(scr_hash_get(h, "DSET"), &is);
+  if (rc == SCR_SUCCESS && of != NULL && scr_identity_differs(&is, of))
+    rc = SCR_ERR(SCR_ERR_INVALID, "%s belongs to the rank2file map of another dataset", path);
   if (rc == SCR_SUCCESS) rc = scr_objects_from_hash(h, prefix, place->base, l);
   scr_hash_delete(&h);
   return rc;
 }
 
 /*
-** Write the leaf of rank RANK: BODY, from scr_objects_to_hash; *RANKS receives the number of its owners, and FILE, of N
-** bytes, its name.
+** Write the leaf of rank RANK in the map of the dataset OF: BODY, from scr_objects_to_hash; *RANKS receives the number
+** of its owners, and FILE, of N bytes, its name.
 */
-SCR_FN int scr_rank2file_write_leaf(const char* prefix, const char* dir, int rank, const scr_hash* body, int* ranks,
-                                    char* file, size_t n)
+SCR_FN int scr_rank2file_write_leaf(const char* prefix, const char* dir, const scr_identity* of, int rank,
+                                    const scr_hash* body, int* ranks, char* file, size_t n)
 {
   scr_hash *h = scr_hash_new(), *leaf = scr_hash_set(h, "RANK2FILE", scr_hash_new());
   char      path[SCR_MAX_FILENAME];
@@ -8456,6 +8537,7 @@ SCR_FN int scr_rank2file_write_leaf(const char* prefix, const char* dir, int ran
   *ranks = scr_hash_size(scr_hash_get(body, "RANK"));
   scr_hash_util_set_int(leaf, "LEVEL", 0);
   scr_hash_util_set_int(leaf, "RANKS", *ranks);
+  if (of->id != 0) scr_identity_write(scr_hash_set(leaf, "DSET", scr_hash_new()), of);
   scr_hash_merge(leaf, body);
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/%s", prefix, dir, file);
   if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, h);
@@ -8466,9 +8548,9 @@ SCR_FN int scr_rank2file_write_leaf(const char* prefix, const char* dir, int ran
 /* A visit of the objects L of a leaf; an error ends the walk. */
 typedef int (*scr_rank2file_visit)(const scr_objects* l, void* arg);
 
-/* Visit the leaves below the node M of the dataset ID at PLACE. */
-SCR_FN int scr_rank2file_walk_below(const char* prefix, const scr_prefix_place* place, int id, const scr_rank2file* m,
-                                    scr_rank2file_visit visit, void* arg)
+/* Visit the leaves below the node M of the dataset OF at PLACE. */
+SCR_FN int scr_rank2file_walk_below(const char* prefix, const scr_prefix_place* place, const scr_identity* of,
+                                    const scr_rank2file* m, scr_rank2file_visit visit, void* arg)
 {
   int i, rc = SCR_SUCCESS;
 
@@ -8477,13 +8559,13 @@ SCR_FN int scr_rank2file_walk_below(const char* prefix, const scr_prefix_place* 
     scr_objects   l;
     memset(&below, 0, sizeof below);
     memset(&l, 0, sizeof l);
-    l.id = id;
+    l.id = of->id;
     if (m->level == 1) {
-      rc = scr_rank2file_read_leaf(prefix, place, m->file[i], &l);
+      rc = scr_rank2file_read_leaf(prefix, place, of, m->file[i], &l);
       if (rc == SCR_SUCCESS) rc = visit(&l, arg);
     } else {
       rc = scr_rank2file_read(prefix, place, m->file[i], m->level - 1, &below);
-      if (rc == SCR_SUCCESS) rc = scr_rank2file_walk_below(prefix, place, id, &below, visit, arg);
+      if (rc == SCR_SUCCESS) rc = scr_rank2file_walk_below(prefix, place, of, &below, visit, arg);
     }
     scr_objects_free(&l);
     scr_rank2file_free(&below);
@@ -8503,7 +8585,7 @@ SCR_FN int scr_rank2file_walk(const char* prefix, const scr_prefix_place* place,
 
   if (rc == SCR_SUCCESS && scr_identity_differs(&root.identity, identity))
     rc = SCR_ERR(SCR_ERR_INVALID, "the rank2file map in %s/%s is that of another dataset", prefix, place->meta);
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_walk_below(prefix, place, identity->id, &root, visit, arg);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_walk_below(prefix, place, identity, &root, visit, arg);
   *ranks = root.ranks;
   scr_rank2file_free(&root);
   return rc;
@@ -8584,7 +8666,9 @@ SCR_FN void scr_prefix_remove_meta(const char* prefix, const char* meta, const c
   DIR*                     d;
   size_t                   i;
 
-  if (scr_fmt(path, sizeof path, "%s/%s", prefix, meta) != SCR_SUCCESS) return;
+  if (scr_fmt(path, sizeof path, "%s/%s/.", prefix, meta) != SCR_SUCCESS ||
+      scr_path_stays(prefix, path, SCR_LINKS_OF_USER) != SCR_SUCCESS)
+    return;
   d = opendir(path);
   while (d != NULL && (e = readdir(d)) != NULL)
     for (i = 0; i < sizeof files / sizeof *files; i++) {
@@ -9873,7 +9957,7 @@ SCR_FN int scr_log_append(const scr_log* l, const char* line)
   int   fd, rc = scr_record_path(l->prefix, "log", path, sizeof path);
 
   if (rc != SCR_SUCCESS) return rc;
-  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+  fd = scr_file_plain(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
   if (fd < 0) return SCR_ERRNO("cannot open the log %s", path);
   scr_file_share(fd, path, 1);
   if ((rc = scr_lock_take(fd, path, SCR_LOCK_SECONDS)) != SCR_SUCCESS) {
@@ -10276,7 +10360,7 @@ SCR_FN int scr_status_write(const char* prefix, const scr_hash* h)
   int     fd, rc = scr_record_path(prefix, "status.scr", path, sizeof path);
 
   if (rc == SCR_SUCCESS) rc = scr_hash_image(h, &b);
-  fd = rc == SCR_SUCCESS ? scr_os.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0666) : -1;
+  fd = rc == SCR_SUCCESS ? scr_file_plain(path, O_WRONLY | O_CREAT, 0666) : -1;
   if (rc == SCR_SUCCESS && fd < 0) rc = SCR_ERRNO("cannot open %s", path);
   if (rc == SCR_SUCCESS) scr_file_share(fd, path, 0);
   if (rc == SCR_SUCCESS && (scr_pwrite_all(fd, b.p, b.n, 0) < 0 || scr_os.ftruncate(fd, (off_t)b.n) < 0))
@@ -10358,12 +10442,16 @@ SCR_FN double scr_log_number(const char* line, const char* key)
 /* Call VISIT for each line of the log PATH that begins with a time. */
 SCR_FN int scr_log_read(const char* path, void (*visit)(const char* line, int64_t when, void* arg), void* arg)
 {
-  FILE*   f = fopen(path, "re");
-  char*   line = NULL;
-  size_t  room = 0;
-  int64_t when;
-  int     lines = 0, rc = SCR_SUCCESS;
+  struct stat st;
+  FILE*       f;
+  char*       line = NULL;
+  size_t      room = 0;
+  int64_t     when;
+  int         lines = 0, rc = SCR_SUCCESS;
 
+  if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) /* a FIFO would be waited for */
+    return SCR_ERR(SCR_ERR_FORMAT, "%s is not a log: it is not a plain file", path);
+  f = fopen(path, "re");
   if (f == NULL && errno == ENOENT)
     return SCR_ERR(SCR_ERR_NOT_FOUND, "there is no log %s; SCR_LOG_ENABLE=1 writes it", path);
   if (f == NULL) return SCR_ERRNO("cannot open the log %s", path);
@@ -10497,7 +10585,7 @@ SCR_FN int scr_holder_read(const char* prefix, char* text, size_t n)
 
   *text = '\0';
   if (rc != SCR_SUCCESS) return rc;
-  if ((fd = scr_os.open(path, O_RDONLY | O_NOFOLLOW, 0)) < 0)
+  if ((fd = scr_file_plain(path, O_RDONLY, 0)) < 0)
     return errno == ENOENT ? SCR_SUCCESS : SCR_ERRNO("cannot open %s", path);
   got = scr_read_all(fd, text, n - 1);
   if (got < 0) rc = SCR_ERRNO("cannot read %s", path);
@@ -10612,7 +10700,7 @@ SCR_FN int scr_transfer_is_served(const char* cntl)
   int  fd, is;
 
   if (scr_transfer_daemon_path(cntl, path, sizeof path) != SCR_SUCCESS) return 0;
-  if ((fd = scr_os.open(path, O_RDWR | O_NOFOLLOW, 0)) < 0) return 0;
+  if ((fd = scr_file_plain(path, O_RDWR, 0)) < 0) return 0;
   is = scr_os.flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
   scr_os.close(fd);
   return is;
@@ -11712,7 +11800,7 @@ SCR_FN int scr_hold_prefix(const char* prefix, int seconds, int* fd)
 SCR_FN int scr_make_leaf(const char* prefix, const char* dir, scr_rank2file* m, int first, scr_hash* body)
 {
   char file[64];
-  int  ranks = 0, rc = scr_rank2file_write_leaf(prefix, dir, first, body, &ranks, file, sizeof file);
+  int  ranks = 0, rc = scr_rank2file_write_leaf(prefix, dir, &m->identity, first, body, &ranks, file, sizeof file);
 
   m->ranks += ranks;
   if (rc == SCR_SUCCESS) rc = scr_rank2file_add(m, first, file);
@@ -11823,7 +11911,7 @@ SCR_FN int scr_adopt_write(scr_adoption* a, const scr_desc* desc)
   char      path[SCR_MAX_FILENAME];
   int       i, rc = scr_fmt(path, sizeof path, "%s/%s/.scr", a->prefix, a->dir), err;
 
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs_below(a->prefix, path);
   if (rc == SCR_SUCCESS) scr_dirs_above(dirs, a->prefix, path);
   for (i = 0; i < a->objects.n && rc == SCR_SUCCESS; i++) {
     rc = scr_object_path(&a->objects.object[i], a->prefix, 0, 0, path, sizeof path);
@@ -12024,7 +12112,7 @@ SCR_FN int scr_stage_collect(const scr_home* home, const scr_entry* e, const cha
 
   if (all == NULL) rc = SCR_ERR_OOM();
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/.scr", stage);
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs_below(prefix, path);
   if (rc == SCR_SUCCESS) scr_dirs_above(dirs, prefix, path);
   for (i = 0; rc == SCR_SUCCESS && i < all->files; i++) {
     scr_file* f = &all->file[i];
@@ -12413,7 +12501,7 @@ SCR_FN int scr_scavenge_mkdirs(const scr_scavenge* s)
   if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/%s/.scr", s->prefix, s->dir);
   if (rc == SCR_SUCCESS) scr_hash_setf(dirs, NULL, "%s", meta);
   for (e = scr_hash_elem_first(dirs); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
-    rc = scr_mkdirs(scr_hash_elem_key(e), 0777);
+    rc = scr_mkdirs_below(s->prefix, scr_hash_elem_key(e));
     scr_dirs_above(above, s->prefix, scr_hash_elem_key(e));
   }
   if (rc == SCR_SUCCESS) rc = scr_dirs_sync(&above);
@@ -15838,7 +15926,7 @@ SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const i
 **            state, encode
 ** Offers     scr_cache_encode, scr_cache_enter, scr_cache_enter_bypass, scr_cache_clear_place, scr_cache_note_dir,
 **            scr_cache_forget_dirs, scr_cache_sweep_bypass, scr_cache_delete_files, scr_cache_delete_local,
-**            scr_cache_delete, scr_cache_purge
+**            scr_cache_delete, scr_cache_purge, scr_cache_place
 ** Invariants
 **   G1  Only files below the dataset's own directory are deleted, whatever a record says.
 **   G2  Nothing is deleted while scr_oom is set: without memory we cannot tell what else needs a file.
@@ -15993,7 +16081,7 @@ SCR_FN int scr_cache_note_dir(const scr_entry* e, const char* dir, size_t n)
   int  fd, rc = scr_cache_dirs_file(e, path);
 
   if (rc != SCR_SUCCESS) return rc;
-  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+  fd = scr_file_plain(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
   if (fd < 0) return SCR_ERRNO("cannot open %s", path);
   if (scr_write_all(fd, dir, n) < 0 || scr_write_all(fd, "", 1) < 0) rc = SCR_ERRNO("cannot write %s", path);
   if (rc == SCR_SUCCESS && scr_fsync_enabled && scr_os.fsync(fd) < 0) rc = SCR_ERRNO("cannot sync %s", path);
@@ -16015,7 +16103,8 @@ SCR_FN void scr_cache_sweep_rel(const char* rel, int id)
   char dir[SCR_MAX_FILENAME];
 
   if ((*rel == '\0' || scr_path_is_safe_rel(rel)) &&
-      scr_fmt(dir, sizeof dir, "%s%s%s", scr.world.prefix, *rel ? "/" : "", rel) == SCR_SUCCESS)
+      scr_fmt(dir, sizeof dir, "%s/%s%s.", scr.world.prefix, rel, *rel ? "/" : "") == SCR_SUCCESS &&
+      scr_path_stays(scr.world.prefix, dir, SCR_LINKS_OF_USER) == SCR_SUCCESS)
     scr_cache_sweep_dir(dir, id);
 }
 
@@ -16212,7 +16301,7 @@ SCR_FN int scr_cache_purge(int rc)
 **
 ** Uses       platform, errors, memory, hash, hash files, dataset, kernels, file window, erasure code, filemap, MPI
 **            helpers, world, state, encode, cache
-** Offers     scr_recovery_scatter, scr_recovery_all, scr_recovery_mend
+** Offers     scr_recovery_scatter, scr_recovery_all, scr_recovery_mend, scr_spare, scr_recovery_map_file
 ** Invariants
 **   U1  An entry says COMPLETE 1 only after every rank of the world has protected its files.  A dataset without any
 **       such entry was never complete: it is deleted.  If some entries say 1 and others 0, those with 0 count as lost
@@ -17880,8 +17969,8 @@ SCR_FN int scr_flush_write_leaf(const scr_flush* f, const scr_hash* bodies, scr_
 
   for (e = scr_hash_elem_first(bodies); e != NULL; e = scr_hash_elem_next(e))
     scr_hash_merge(body, scr_hash_elem_hash(e));
-  rc = scr_rank2file_write_leaf(scr.world.prefix, f->dir, scr.world.rank, body, &node->ranks, node->file,
-                                sizeof node->file);
+  rc = scr_rank2file_write_leaf(scr.world.prefix, f->dir, &f->desc.identity, scr.world.rank, body, &node->ranks,
+                                node->file, sizeof node->file);
   scr_hash_delete(&body);
   return rc;
 }
@@ -17980,18 +18069,18 @@ SCR_FN int scr_flush_deal_nodes(const scr_rank2file* m, scr_hash* jobs)
 }
 
 /*
-** Read the nodes JOBS of LEVEL of the map of the dataset at PLACE: the objects of leaves are added to READ, the
+** Read the nodes JOBS of LEVEL of the map of the dataset OF, which may be NULL, at PLACE: the objects of leaves are added to READ, the
 ** children of other nodes are those of M then.
 */
-SCR_FN int scr_flush_read_nodes(const scr_prefix_place* place, int level, const scr_hash* jobs, scr_objects* read,
-                                scr_rank2file* m)
+SCR_FN int scr_flush_read_nodes(const scr_prefix_place* place, const scr_identity* of, int level, const scr_hash* jobs,
+                                scr_objects* read, scr_rank2file* m)
 {
   const scr_hash_elem* e = scr_hash_elem_first(jobs);
   int                  rc = SCR_SUCCESS;
 
   scr_rank2file_free(m);
   for (; e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e))
-    if (level == 0) rc = scr_rank2file_read_leaf(scr.world.prefix, place, scr_hash_elem_key(e), read);
+    if (level == 0) rc = scr_rank2file_read_leaf(scr.world.prefix, place, of, scr_hash_elem_key(e), read);
     else rc = scr_rank2file_read(scr.world.prefix, place, scr_hash_elem_key(e), level, m);
   return rc;
 }
@@ -18030,7 +18119,7 @@ SCR_FN int scr_flush_read_rank2file(const scr_prefix_place* place, const scr_ide
   known = (int)v.max[IDENTITY];
   for (level = (int)v.max[LEVEL] - 1; level >= 0; level--) {
     if ((err = scr_flush_deal_nodes(&m, jobs)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
-    if (rc == SCR_SUCCESS) rc = scr_flush_read_nodes(place, level, jobs, &read, &m);
+    if (rc == SCR_SUCCESS) rc = scr_flush_read_nodes(place, identity, level, jobs, &read, &m);
     scr_hash_unset_all(jobs);
   }
   if (rc == SCR_SUCCESS) rc = scr_flush_deal_objects(&read, out);
@@ -18145,7 +18234,7 @@ SCR_FN int scr_flush_make_dir(scr_flush* f)
   if (rc == SCR_SUCCESS && !f->resumes)
     scr_prefix_remove_meta(scr.world.prefix, meta, ".tmp"); /* of a flush that was killed */
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, meta);
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs_below(scr.world.prefix, path);
   if (rc != SCR_SUCCESS) return rc;
   dirs = scr_hash_new();
   scr_dirs_above(dirs, scr.world.prefix, path);
@@ -18233,7 +18322,7 @@ SCR_FN int scr_flush_create_dir(const scr_flush* f, const char* dir, scr_hash* a
 {
   char        home[2 * SCR_MAX_FILENAME];
   const char* below;
-  int         inside, rc = scr_mkdirs(dir, 0777);
+  int         inside, rc = strcmp(dir, scr.world.prefix) == 0 ? SCR_SUCCESS : scr_mkdirs_below(scr.world.prefix, dir);
 
   snprintf(home, sizeof home, "%s/%s", scr.world.prefix, f->dir);
   inside = strcmp(dir, home) == 0 || scr_path_below(home, dir, &below);
@@ -22801,6 +22890,7 @@ SCR_FN int scr_route_dir_is_new(const scr_entry* e, const scr_file* f)
 SCR_FN int scr_route_bypass(scr_entry* e, const scr_file* f, char* path)
 {
   scr_object  o;
+  struct stat st;
   const char* slash = strrchr(f->rel, '/');
   int         is_new = scr_route_dir_is_new(e, f), rc;
 
@@ -22815,11 +22905,14 @@ SCR_FN int scr_route_bypass(scr_entry* e, const scr_file* f, char* path)
                  f->rel);
   scr_free(&o.tmp);
   if (rc == SCR_SUCCESS) rc = scr_object_path(&o, scr.world.prefix, e->desc.identity.id, 1, path, SCR_MAX_FILENAME);
+  if (rc == SCR_SUCCESS && scr_os.lstat(path, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_uid != geteuid()))
+    rc = SCR_ERR(SCR_ERR_PATH, "%s is in the way: it is %s, and the program would write to it", path,
+                 S_ISREG(st.st_mode) ? "a file of another user" : "not a plain file");
   if (rc == SCR_SUCCESS && is_new && e->files > 0)
     rc = scr_cache_note_dir(e, f->rel, slash != NULL ? (size_t)(slash - f->rel) : 0);
   if (rc == SCR_SUCCESS && scr_entry_add(e, f) == NULL) rc = SCR_ERR_OOM();
   if (rc == SCR_SUCCESS && is_new && e->files == 1) rc = scr_map_write();
-  return rc == SCR_SUCCESS && is_new ? scr_mkdirs(f->dir, 0777) : rc;
+  return rc == SCR_SUCCESS && is_new && slash != NULL ? scr_mkdirs_below(scr.world.prefix, f->dir) : rc;
 }
 
 /* Enter NAME in the open dataset; FILE receives its path. */

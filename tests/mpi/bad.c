@@ -112,6 +112,22 @@ static void a_full_cache_costs_only_the_new_checkpoint(void)
   shell("umount cache");
 }
 
+/* Where a directory of the prefix has become a link, nothing behind it is deleted, and a stage is not followed. */
+static void what_a_link_leads_to_is_not_deleted(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=1");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put("ck2", 1, 1000));
+  shell("mkdir outside && mv prefix/ck1 outside/ck1 && ln -s ../outside/ck1 prefix/ck1");
+  SCR_Delete("ck1");
+  CHECK(there("outside/ck1/rank_0_0") && there("outside/ck1/rank_1_0"), "files outside were deleted");
+  OK(SCR_Finalize());
+  run_gets("ck2", 1, 1000);
+}
+
 /* The control directory is full, too, and the job is killed: what was never complete makes room for the next run. */
 static void a_run_that_was_killed_on_a_full_node_is_followed_by_another(void)
 {
@@ -789,6 +805,7 @@ const test_case bad_cases[] = {CASE(directories_that_cannot_be_used_are_named, T
                                CASE(what_is_left_in_the_cache_stays_when_the_prefix_is_bad_too, SINGLY),
                                CASE(metadata_of_another_dataset_of_the_same_id_are_refused, SINGLY),
                                CASE(the_error_of_the_one_rank_that_fails_is_told_on_all, TWO),
+                               CASE(what_a_link_leads_to_is_not_deleted, "4"),
                                CASE(a_run_that_was_killed_on_a_full_node_is_followed_by_another, "4"),
                                CASE(a_full_cache_costs_only_the_new_checkpoint, "4", "5"),
                                CASE(a_checkpoint_too_large_for_the_cache_loads_when_there_is_space, "4", "5"),

@@ -99,6 +99,31 @@ static void temporary_files_of_a_killed_run_are_removed_by_the_next(void)
   }
 }
 
+/* Another user has put a link where the program would write. */
+static void a_planted_link_is_not_written_through(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+
+  begin();
+  set("SCR_CACHE_BYPASS=1");
+  OK(SCR_Init());
+  OK(SCR_Start_output("ck1", SCR_FLAG_CHECKPOINT));
+  path_of("ck1", &shapes[0], 0, path);
+  if (rank == 1) {
+    char made[2 * SCR_MAX_FILENAME];
+    snprintf(made, sizeof made, "%s.scr1.tmp", path);
+    snprintf(file, sizeof file, "%s/ck1", case_prefix);
+    mkdir(file, 0777);
+    CHECK(symlink("/etc/nothing", made) == 0, "%s: %s", made, strerror(errno));
+    CODE(SCR_Route_file(path, file), SCR_ERR_PATH, "is in the way");
+    unlink(made);
+  }
+  CODE(SCR_Complete_output(1), SCR_ERR_PATH, "is in the way");
+  OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
+  OK(SCR_Finalize());
+  run_gets_shape("ck2", &shapes[0]);
+}
+
 /* All ranks write their parts of one file. */
 static int put_shared(const char* name, int valid)
 {
@@ -274,6 +299,7 @@ static void a_death_in_bypass_leaves_the_old_or_the_new_one(void)
 const test_case bypass_cases[] = {CASE(with_bypass_files_are_written_on_the_prefix, "1 4", "3 5"),
                                   CASE(an_older_dataset_of_the_same_names_stays_until_the_new_one_is_complete, "4"),
                                   CASE(temporary_files_of_a_killed_run_are_removed_by_the_next, "4"),
+                                  CASE(a_planted_link_is_not_written_through, "4"),
                                   CASE(ranks_write_one_file_together, "4", "3"),
                                   CASE(a_rename_that_fails_in_bypass_is_finished_by_the_next_run, "4"),
                                   CASE(what_is_too_large_for_the_cache_is_written_on_the_prefix, "4"),

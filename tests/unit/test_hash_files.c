@@ -372,7 +372,7 @@ static void test_hash_file_read_faults(void)
     CHECK_INT(scr_hash_file_lock(path, &fd), SCR_SUCCESS); /* nothing was left locked */
     scr_hash_file_unlock(&fd);
   }
-  CHECK_INT(calls, 6); /* mkdir of .scr; open and flock of the lock; open, read and read of the file */
+  CHECK_INT(calls, 7); /* mkdir and lstat of .scr; open and flock of the lock; open, read and read of the file */
   for (n = 1;; n++) {
     scr_hash_unset_all(h);
     check_fault(FAULT_SHORT, 0, n);

@@ -566,7 +566,39 @@ static void variables_are_expanded_in_the_environment_too(void)
   setenv("SCR_CACHE_BASE", "/ssd/$SCR_TEST_NONE", 1);
   CHECK_INT(scr_params_read_env(p), SCR_ERR_PARAM);
   CHECK(strstr(scr_err_text, "SCR_TEST_NONE") != NULL && strstr(scr_err_text, "SCR_CACHE_BASE") != NULL);
+  setenv("SCR_CACHE_BASE", "/ssd/${SCR_TEST_X", 1);
+  CHECK_INT(scr_params_read_env(p), SCR_ERR_PARAM);
+  CHECK(strstr(scr_err_text, "{name}") != NULL);
   unsetenv("SCR_CACHE_BASE");
+  scr_hash_delete(&p);
+}
+
+/* Who can write to a prefix that others share does not decide for them: its .scrconf is that of this user, or of root. */
+static void the_file_of_another_user_is_not_obeyed(void)
+{
+  scr_hash* p = scr_hash_new();
+  char      path[SCR_MAX_FILENAME];
+
+  params_clean_environment();
+  CHECK_INT(scr_mkdirs(check_path("shared"), 0700), SCR_SUCCESS);
+  setenv("SCR_PREFIX", check_path("shared"), 1);
+  snprintf(path, sizeof path, "%s", check_path("shared/.scrconf"));
+  params_write_file(path, "SCR_FLUSH=7\n");
+  CHECK_INT(scr_params_read(p), SCR_SUCCESS);
+  CHECK_STR(scr_param_get(p, "SCR_FLUSH"), "7");
+  if (geteuid() == 0) {
+    CHECK_INT(chown(path, 4711, 4711), 0);
+    CHECK_INT(scr_params_read(p), SCR_SUCCESS);
+    CHECK(scr_param_get(p, "SCR_FLUSH") == NULL || strcmp(scr_param_get(p, "SCR_FLUSH"), "7") != 0);
+  }
+  unlink(path);
+  CHECK_INT(mkfifo(path, 0600), 0); /* nobody waits for it */
+  CHECK_INT(scr_params_read(p), SCR_SUCCESS);
+  setenv("SCR_CONF_FILE", "/dev/null", 1);
+  CHECK_INT(scr_params_read(p), SCR_SUCCESS);
+  unsetenv("SCR_CONF_FILE");
+  unsetenv("SCR_PREFIX");
+  scr_tree_remove(check_path("shared"));
   scr_hash_delete(&p);
 }
 
@@ -622,6 +654,7 @@ static void test_params(void)
   numbers_are_read_and_written_with_a_point_in_every_locale();
   names_that_look_like_parameters_are_told();
   variables_are_expanded_in_the_environment_too();
+  the_file_of_another_user_is_not_obeyed();
   test_params_grammar();
   test_params_bad_text();
   test_params_random_text();

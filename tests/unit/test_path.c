@@ -198,6 +198,45 @@ static void test_path_files(void)
   CHECK(check_fault_end() && rc == SCR_ERR_IO); /* not: missing */
 }
 
+/* Links on the way to a file: those of another user are never followed, those of this user not to a removal. */
+static void links_lead_nowhere_else(void)
+{
+  char        file[SCR_MAX_FILENAME];
+  const char* base = check_path("links");
+  char        root[SCR_MAX_FILENAME];
+  int         fd;
+
+  snprintf(root, sizeof root, "%s", base);
+  CHECK_INT(scr_mkdirs_below(root, check_path("links/a/b")), SCR_SUCCESS);
+  CHECK_INT(scr_mkdirs(check_path("outside"), 0700), SCR_SUCCESS);
+  CHECK_INT(scr_path_stays(root, check_path("links/a/b/file"), SCR_LINKS_OF_NOBODY), SCR_SUCCESS);
+  CHECK_INT(scr_path_stays(root, check_path("links/none/b/file"), SCR_LINKS_OF_NOBODY), SCR_SUCCESS);
+  CHECK_INT(scr_path_stays(root, check_path("outside/file"), SCR_LINKS_OF_USER), SCR_ERR_PATH);
+  snprintf(file, sizeof file, "%s", check_path("outside"));
+  CHECK_INT(symlink(file, check_path("links/own")), 0);
+  CHECK_INT(scr_path_stays(root, check_path("links/own/file"), SCR_LINKS_OF_USER), SCR_SUCCESS);
+  CHECK_INT(scr_path_stays(root, check_path("links/own/file"), SCR_LINKS_OF_NOBODY), SCR_ERR_PATH);
+  CHECK_INT(scr_mkdirs_below(root, check_path("links/own/made")), SCR_SUCCESS);
+  if (geteuid() == 0) {
+    CHECK_INT(lchown(check_path("links/own"), 4711, 4711), 0);
+    CHECK_INT(scr_path_stays(root, check_path("links/own/file"), SCR_LINKS_OF_USER), SCR_ERR_PATH);
+    CHECK_INT(scr_mkdirs_below(root, check_path("links/own/more")), SCR_ERR_PATH);
+    CHECK_INT(scr_mkdirs_below(root, check_path("links/own")), SCR_ERR_PATH);
+    CHECK(access(check_path("outside/more"), F_OK) != 0);
+  }
+  scr_tree_remove(check_path("links/own"));
+  CHECK_INT(access(check_path("outside/made"), F_OK), 0);
+  scr_tree_remove(root);
+  CHECK(access(root, F_OK) != 0 && access(check_path("outside/made"), F_OK) == 0);
+  CHECK_INT(mkfifo(check_path("fifo"), 0600), 0);
+  errno = 0;
+  fd = scr_file_plain(check_path("fifo"), O_RDONLY, 0);
+  CHECK(fd < 0 && errno == EINVAL);
+  CHECK(scr_file_plain(check_path("fifo"), O_WRONLY, 0) < 0);
+  unlink(check_path("fifo"));
+  scr_tree_remove(check_path("outside"));
+}
+
 /* Every allocation fails once: the caller is told, and the result is whole or not there. */
 static void test_path_memory(void)
 {
@@ -228,5 +267,6 @@ static void test_path(void)
   test_path_strings();
   test_path_flatten();
   test_path_files();
+  links_lead_nowhere_else();
   test_path_memory();
 }

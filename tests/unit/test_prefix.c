@@ -660,7 +660,7 @@ static void a_failure_leaves_the_old_index_or_the_new_one(void)
   scr_index_set_current(&index, 0, "ckpt/18", 1);
   CHECK_INT(scr_index_close(&index, SCR_SUCCESS, 1), SCR_SUCCESS);
   CHECK(records_alloc_sweep(index_story, records_prefix, index_after_oom) > 200);
-  CHECK_INT(records_fault_sweep(FAULT_FAIL, EIO, index_story, records_prefix, index_after_fault), 16);
+  CHECK_INT(records_fault_sweep(FAULT_FAIL, EIO, index_story, records_prefix, index_after_fault), 17);
   records_fault_sweep(FAULT_FAIL, ENOSPC, index_story, records_prefix, index_after_fault);
   records_fault_sweep(FAULT_SHORT, 0, index_story, records_prefix, index_after_fault);
   records_fault_sweep(FAULT_TORN, ENOSPC, index_story, records_prefix, index_after_fault);
@@ -954,7 +954,8 @@ static int objects_write(const scr_objects* l, const char* dir)
   records_desc(&d, l->id, dir, SCR_FLAG_CHECKPOINT);
   map.level = 1;
   map.identity = d.identity;
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_write_leaf(records_prefix, dir, 0, body, &ranks, file, sizeof file);
+  if (rc == SCR_SUCCESS)
+    rc = scr_rank2file_write_leaf(records_prefix, dir, &d.identity, 0, body, &ranks, file, sizeof file);
   map.ranks = ranks;
   if (rc == SCR_SUCCESS) rc = scr_rank2file_add(&map, 0, file);
   if (rc == SCR_SUCCESS) rc = scr_rank2file_write_root(records_prefix, dir, &map);
@@ -973,7 +974,8 @@ static int objects_read(scr_objects* l, int id, const char* dir)
   objects_new(l, id);
   if (rc != SCR_SUCCESS) return rc;
   rc = scr_rank2file_read_root(records_prefix, &place, &map);
-  for (i = 0; i < map.n && rc == SCR_SUCCESS; i++) rc = scr_rank2file_read_leaf(records_prefix, &place, map.file[i], l);
+  for (i = 0; i < map.n && rc == SCR_SUCCESS; i++)
+    rc = scr_rank2file_read_leaf(records_prefix, &place, NULL, map.file[i], l);
   scr_rank2file_free(&map);
   return rc;
 }
@@ -1136,11 +1138,30 @@ static int objects_read_odd(const char* file, const char* key, const char* value
   else if (key != NULL) scr_hash_unset(f, key);
   CHECK_INT(scr_hash_file_write(records_at("run/5/.scr/leaf"), h), SCR_SUCCESS);
   CHECK_INT(scr_prefix_locate(records_prefix, 5, "run/5", &place), SCR_SUCCESS);
-  rc = scr_rank2file_read_leaf(records_prefix, &place, ".scr/leaf", &l);
+  rc = scr_rank2file_read_leaf(records_prefix, &place, NULL, ".scr/leaf", &l);
   if (rc == SCR_SUCCESS) CHECK(l.n == 1 && l.object[0].owner == 7 && l.object[0].size == 3 && !l.object[0].has_crc);
   scr_objects_free(&l);
   scr_hash_delete(&h);
   return rc;
+}
+
+static void a_leaf_of_another_dataset_is_refused(void)
+{
+  static const scr_identity of = {5, 1600000000000000, 77}, other = {5, 1600000000000000, 78};
+  scr_prefix_place          place;
+  scr_objects               l;
+  scr_hash*                 body = scr_hash_new();
+  char                      file[64];
+  int                       ranks;
+
+  objects_new(&l, 5);
+  CHECK_INT(scr_rank2file_write_leaf(records_prefix, "run/5", &of, 3, body, &ranks, file, sizeof file), SCR_SUCCESS);
+  CHECK_INT(scr_prefix_locate(records_prefix, 5, "run/5", &place), SCR_SUCCESS);
+  CHECK_INT(scr_rank2file_read_leaf(records_prefix, &place, &of, file, &l), SCR_SUCCESS);
+  CHECK_INT(scr_rank2file_read_leaf(records_prefix, &place, &other, file, &l), SCR_ERR_INVALID);
+  CHECK_INT(scr_rank2file_read_leaf(records_prefix, &place, NULL, file, &l), SCR_SUCCESS);
+  scr_objects_free(&l);
+  scr_hash_delete(&body);
 }
 
 static void a_leaf_that_names_what_is_not_the_datasets_is_refused(void)
@@ -1166,9 +1187,9 @@ static void a_leaf_that_names_what_is_not_the_datasets_is_refused(void)
 
   objects_new(&l, 5);
   CHECK_INT(scr_prefix_locate(records_prefix, 5, "run/5", &place), SCR_SUCCESS);
-  CHECK_INT(scr_rank2file_read_leaf(records_prefix, &place, "../../../leaf", &l), SCR_ERR_FORMAT);
-  CHECK_INT(scr_rank2file_read_leaf(records_prefix, &place, "/etc/passwd", &l), SCR_ERR_FORMAT);
-  CHECK(scr_rank2file_read_leaf(records_prefix, &place, "", &l) != SCR_SUCCESS && l.n == 0);
+  CHECK_INT(scr_rank2file_read_leaf(records_prefix, &place, NULL, "../../../leaf", &l), SCR_ERR_FORMAT);
+  CHECK_INT(scr_rank2file_read_leaf(records_prefix, &place, NULL, "/etc/passwd", &l), SCR_ERR_FORMAT);
+  CHECK(scr_rank2file_read_leaf(records_prefix, &place, NULL, "", &l) != SCR_SUCCESS && l.n == 0);
   scr_objects_free(&l);
 }
 
@@ -1184,7 +1205,7 @@ static void objects_try(const char* path)
   objects_new(&l, 5);
   objects_new(&back, 5);
   CHECK_INT(scr_prefix_locate(records_prefix, 5, "run/5", &place), SCR_SUCCESS);
-  rc = scr_rank2file_read_leaf(records_prefix, &place, ".scr/rank2file.0.0.scr", &l);
+  rc = scr_rank2file_read_leaf(records_prefix, &place, NULL, ".scr/rank2file.0.0.scr", &l);
   CHECK(rc == SCR_SUCCESS ||
         ((rc == SCR_ERR_FORMAT || rc == SCR_ERR_PATH || rc == SCR_ERR_MISSING) && *scr_err_text != '\0'));
   for (i = 0; i < l.n; i++) {
@@ -1214,7 +1235,7 @@ static void roots_try(const char* path)
   for (i = 0; i < map.n; i++) {
     objects_new(&l, 5);
     CHECK(map.rank[i] >= 0 && map.file[i] != NULL);
-    scr_rank2file_read_leaf(records_prefix, &place, map.file[i], &l);
+    scr_rank2file_read_leaf(records_prefix, &place, NULL, map.file[i], &l);
     scr_objects_free(&l);
   }
   scr_rank2file_free(&map);
@@ -1517,6 +1538,7 @@ static void test_prefix(void)
   objects_come_back_from_a_rank2file_map();
   the_rank2file_of_two_earlier_releases_is_read();
   a_node_that_is_no_rank2file_is_refused();
+  a_leaf_of_another_dataset_is_refused();
   a_leaf_that_names_what_is_not_the_datasets_is_refused();
   a_hostile_rank2file_does_no_harm();
   a_failure_leaves_no_half_a_map_and_no_half_a_summary();

@@ -65,12 +65,13 @@ static void tree_end_node(tree* t, int rank, int ranks)
 
 static void tree_leaves(tree* t)
 {
-  scr_hash* leaf = scr_hash_new();
-  char      file[64], path[96];
-  int64_t   at = 0, span;
-  int       r, first = 0, below = 0;
-  size_t    start = tree_in_use();
-  scr_hash* longest = tree_body(t, t->ranks - 1);
+  scr_hash*          leaf = scr_hash_new();
+  char               file[64], path[96];
+  int64_t            at = 0, span;
+  int                r, first = 0, below = 0;
+  size_t             start = tree_in_use();
+  scr_hash*          longest = tree_body(t, t->ranks - 1);
+  const scr_identity of = {5, 1600000000000000, 77};
 
   span = scr_rank2file_span(t->limit, (int64_t)scr_hash_pack_size(longest));
   scr_hash_delete(&longest);
@@ -78,7 +79,8 @@ static void tree_leaves(tree* t)
     scr_hash* body = r < t->ranks ? tree_body(t, r) : NULL;
     int64_t   size = body != NULL ? (int64_t)scr_hash_pack_size(body) : 0;
     if (r > 0 && (body == NULL || scr_rank2file_begins(at, at + size, span))) {
-      CHECK_INT(scr_rank2file_write_leaf(records_prefix, "run/5", first, leaf, &below, file, sizeof file), SCR_SUCCESS);
+      CHECK_INT(scr_rank2file_write_leaf(records_prefix, "run/5", &of, first, leaf, &below, file, sizeof file),
+                SCR_SUCCESS);
       CHECK_INT(below, r - first);
       snprintf(path, sizeof path, "run/5/%s", file);
       tree_note(t, start, path);
