@@ -179,6 +179,7 @@ static void fate_parameters(void)
   plan.bypass = value_is("SCR_CACHE_BYPASS", "1");
   plan.crc = !value_is("SCR_CRC_ON_COPY", "0") && !value_is("SCR_CRC_ON_RESTART", "0");
   plan.keep = !value_is("SCR_CACHE_KEEP", "0");
+  plan.cache_size = atoi(world_getenv("SCR_CACHE_SIZE"));
   plan.prefix_size = atoi(world_getenv("SCR_PREFIX_SIZE"));
   plan.fsync = !value_is("SCR_FSYNC", "0");
   plan.daemon = plan.async && value_is("SCR_FLUSH_TYPE", "DAEMON");

@@ -134,6 +134,16 @@ static int tolerance_now(void)
   return plan.failures < members ? plan.failures : members - 1;
 }
 
+/* Datasets that had to leave the cache for D and those before it did so without a word. */
+static void truth_crowd(const dataset* d)
+{
+  int i, newer = 0;
+
+  for (i = d->number; i > 0; i--)
+    if (newer >= plan.cache_size) truth.set[i].told = 1;
+    else newer += &truth.set[i] == d || truth.set[i].acked > 0;
+}
+
 /* The dataset NAME is begun: by the first rank that comes, in the ledger too. */
 dataset* truth_start(const char* name, int step, int checkpoint, int output)
 {
@@ -151,6 +161,7 @@ dataset* truth_start(const char* name, int step, int checkpoint, int output)
   d->ranks = S.ranks;
   d->life = S.life;
   d->tolerance = tolerance_now();
+  if (!plan.keep) truth_crowd(d);
   if (checkpoint) totals.checkpoints++;
   else totals.outputs++;
   return d;
@@ -203,7 +214,10 @@ void truth_acked(dataset* d, int sure_on_prefix)
   d->told_ranks++;
   if (S.faults & FAULT_MPI && d->told_ranks < S.ranks) return; /* where MPI fails, only the word of all ranks counts */
   if (d->checkpoint) truth.chosen = 0;
-  if (d->acked++ == 0) sim_note("acknowledged %s, number %d", d->name, d->number);
+  if (d->acked++ == 0) {
+    sim_note("acknowledged %s, number %d", d->name, d->number);
+    truth_crowd(d);
+  }
   if (sure_on_prefix) truth_on_prefix(d);
   d->cached = !plan.bypass;
   if (S.faults) d->told = d->left = 1; /* the flush file may not have it, as a warning has said */

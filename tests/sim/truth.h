@@ -38,7 +38,7 @@ typedef struct {
   int         flush;                      /* SCR_FLUSH */
   int         async, daemon, bypass, crc; /* crc: corrupt bytes in the cache are noticed */
   int         failures, set_size;
-  int         prefix_size, keep, fsync;
+  int         prefix_size, cache_size, keep, fsync;
   int         cache_used;  /* checkpoints of the cache may be offered: neither SCR_DISTRIBUTE=0 nor a purge */
   int         prefix_used; /* and of the prefix */
   int         fresh;       /* the user begins anew: SCR_FRESH_START */
