@@ -452,6 +452,15 @@ SCR_FN void scr_err_restore(const scr_err_record* r)
 #define SCR_ERRNO(...)     scr_error(SCR_ERR_IO, errno, __FILE__, __LINE__, __VA_ARGS__)
 #define SCR_ERR_OOM()      scr_error(SCR_ERR_MEM, 0, __FILE__, __LINE__, "out of memory")
 
+/* Bytes of TEXT that would steer a terminal become `?`: names in a message may be those of another user. */
+SCR_FN void scr_msg_tame(char* text)
+{
+  unsigned char* s;
+
+  for (s = (unsigned char*)text; *s != '\0'; s++)
+    if (*s < ' ' || *s == 127 || (*s == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0)) *s = '?';
+}
+
 /* Print one line that begins with KIND, this rank and its host. */
 SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format, ...)
 {
@@ -461,6 +470,7 @@ SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format,
   va_start(ap, format);
   vsnprintf(text, sizeof text, format, ap);
   va_end(ap);
+  scr_msg_tame(text);
   if (scr_msg_rank >= 0) fprintf(stderr, "SCR %s: rank %d on %s: %s\n", kind, scr_msg_rank, scr_msg_host, text);
   else fprintf(stderr, "SCR %s: %s\n", kind, text);
 }
@@ -470,13 +480,18 @@ SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format,
 /* Print the last error of a collective call, with the rank that found it and how many ranks had one.  One rank only. */
 SCR_FN void scr_err_print(void)
 {
-  char more[64] = "";
+  char more[64] = "", text[SCR_ERR_TEXT_MAX];
 
   if (scr_err_ranks > 1 && scr_err_ranks == scr_msg_ranks)
     snprintf(more, sizeof more, " (on all %d ranks)", scr_err_ranks);
   else if (scr_err_ranks > 1) snprintf(more, sizeof more, " (the first of %d ranks with an error)", scr_err_ranks);
-  if (scr_err_named) fprintf(stderr, "SCR error: %s%s\n", scr_err_text, more);
-  else scr_msg_print("error", "%s%s", scr_err_text, more);
+  if (!scr_err_named) {
+    scr_msg_print("error", "%s%s", scr_err_text, more);
+    return;
+  }
+  snprintf(text, sizeof text, "%s%s", scr_err_text, more);
+  scr_msg_tame(text);
+  fprintf(stderr, "SCR error: %s\n", text);
 }
 
 /* ---- messages that wait, so that those of all ranks are one line ---- */
@@ -11736,7 +11751,8 @@ SCR_FN int scr_extract_file(scr_extraction* x, const scr_object* o, int id)
   if (rc == SCR_SUCCESS) rc = scr_path_dir_of(to, above, sizeof above);
   if (rc == SCR_SUCCESS && scr_os.lstat(to, &st) == 0)
     rc = SCR_ERR(SCR_ERR_ARG, "%s is there already; move it away, or extract into another directory", to);
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs(above, 0777);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(x->into, 0777);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs_below(x->into, above);
   if (rc == SCR_SUCCESS) rc = scr_object_copy(o, x->prefix, id, to, 0666);
   if (rc == SCR_SUCCESS) x->say(to);
   return rc;
