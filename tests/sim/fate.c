@@ -21,8 +21,9 @@ static struct {
   char     name[48];
   unsigned value;
 } overrides[FATE_OVERRIDES];
-static int noverrides;
-int        fate_plain;
+static int  noverrides;
+int         fate_plain;
+const char* fate_dump;
 
 fate_record fate_made[FATE_RECORDS];
 int         fate_nmade;
@@ -169,8 +170,11 @@ static void fate_parameters(void)
   world_setenv("SCR_CNTL_BASE", "/cntl");
   world_setenv("SCR_USER_NAME", "user");
   world_setenv("SCR_HALT_EXIT", "0");
-  for (i = 0; i < sizeof parameters / sizeof *parameters; i++)
-    world_setenv(parameters[i].name, parameter_value(&parameters[i]));
+  for (i = 0; i < sizeof parameters / sizeof *parameters; i++) {
+    const char* v = parameter_value(&parameters[i]);
+    world_setenv(parameters[i].name, v);
+    if (v != parameters[i].value[0]) sim_note("%s=%s", parameters[i].name, v);
+  }
   plan.scheme = world_getenv("SCR_COPY_TYPE");
   plan.failures = atoi(world_getenv("SCR_SET_FAILURES"));
   plan.set_size = atoi(world_getenv("SCR_SET_SIZE"));
@@ -465,6 +469,20 @@ static void fate_commands(void)
   }
 }
 
+/* Write all files, as they are after this lifetime, below DIR. */
+static void fate_save(const char* dir)
+{
+  char path[4096];
+  int  i;
+
+  for (i = 0; i < plan.nodes; i++) {
+    snprintf(path, sizeof path, "%s/%d/node%d", dir, S.life, world_machine[i]);
+    tree_save(world_node[i], path);
+  }
+  snprintf(path, sizeof path, "%s/%d/pfs", dir, S.life);
+  tree_save(world_prefix, path);
+}
+
 /* Run lifetime S.life; *CALLS: how many calls one takes that nobody ends. */
 static void fate_life(uint64_t* calls)
 {
@@ -494,6 +512,7 @@ static void fate_life(uint64_t* calls)
   tree_room(world_prefix, UINT64_MAX);
   if (fate_one_in("clock.jumps", 6)) world_clock_shift += (int64_t)sim_below(2000000) - 1000000;
   S.now += 1000000000ull * (1 + sim_below(60));
+  if (fate_dump) fate_save(fate_dump);
   if (S.failures || plan.last) return;
   machine_suffers();
   machine_permute();

@@ -17,6 +17,8 @@ extern fate_record fate_made[FATE_RECORDS];
 extern int         fate_nmade;
 extern int         fate_plain; /* 1: all draws give the plain choice that are not overridden */
 
+extern const char* fate_dump; /* the directory to which all files are written after each lifetime, or NULL */
+
 /* A job without faults, of RANKS ranks with PER_NODE on a node, for who measures; NODE of it is replaced. */
 void fate_scale(int ranks, int per_node);
 void fate_lose(int node);

@@ -211,10 +211,12 @@ static void refuse(dataset* d, const char* name, int agreed)
 {
   int i;
 
+  if (truth.chosen && (!d || d->number == truth.chosen)) truth.chosen = 0;
+  if (d) truth_moot(d);
   if (d && agreed && !S.faults) d->rejected = S.life; /* a fault may keep that from being recorded */
   else if (d && !d->gone) d->gone = 1;
   for (i = 1; i <= truth.sets && !d; i++)
-    if (strcmp(truth.set[i].name, name) == 0 && !truth.set[i].gone) truth.set[i].gone = 1;
+    if (strcmp(truth.set[i].name, name) == 0 && !truth.set[i].gone) truth_moot(&truth.set[i]), truth.set[i].gone = 1;
 }
 
 /* Restart from the newest checkpoint that is good enough.  Returns 0 if the run cannot go on. */

@@ -20,6 +20,7 @@ static const char usage[] =
     "  set=D=V     overrides a draw, in all lifetimes or, LIFE.D=V, in one\n"
     "  model=DIR   compares the model of file systems with the one that has DIR instead\n"
     "  scale=N     measures jobs of 64 to N ranks instead\n"
+    "  dump=DIR    writes all files to DIR/LIFETIME after each, to look into them with scr_print\n"
     "  v, trace    prints all messages; all calls;  at=CALL stops there, for a debugger\n";
 
 static struct {
@@ -53,6 +54,7 @@ static int option_take(const char* a)
   else if (strncmp(a, "twice=", 6) == 0) option.twice = atoi(v);
   else if (strncmp(a, "set=", 4) == 0) return fate_set(v);
   else if (strncmp(a, "at=", 3) == 0) S.stop_at = strtoull(v, NULL, 0);
+  else if (strncmp(a, "dump=", 5) == 0) fate_dump = v;
   else if (strncmp(a, "model=", 6) == 0) option.model = v;
   else if (strncmp(a, "scale=", 6) == 0) option.scale = atoi(v);
   else if (strcmp(a, "all") == 0) option.all = 1;

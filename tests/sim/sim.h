@@ -247,7 +247,8 @@ tree* tree_copy(const tree* t); /* as it is now, all of it durable */
 void  tree_free(tree* t);
 void  tree_count(const tree* t, uint64_t* files, uint64_t* dirs, uint64_t* bytes);
 void  tree_list(const tree* t, FILE* out);
-void  tree_room(tree* t, uint64_t bytes); /* it takes BYTES more from now on; UINT64_MAX: no limit */
+void  tree_save(const tree* t, const char* dir); /* to a directory of the real world, for who looks into them */
+void  tree_room(tree* t, uint64_t bytes);        /* it takes BYTES more from now on; UINT64_MAX: no limit */
 
 extern tree*    world_node[]; /* of each node: what is below its /ssd, /cntl and so on */
 extern tree*    world_prefix; /* what is below /pfs */

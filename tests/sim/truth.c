@@ -134,14 +134,30 @@ static int tolerance_now(void)
   return plan.failures < members ? plan.failures : members - 1;
 }
 
-/* Datasets that had to leave the cache for D and those before it did so without a word. */
+/*
+** D is complete, or, without SCR_CACHE_KEEP, begun: older datasets may have left the cache for it, and without a word.
+** The newest complete checkpoint has not, if the cache keeps it.
+*/
 static void truth_crowd(const dataset* d)
 {
-  int i, newer = 0;
+  int i, newer = 0, kept = !plan.keep;
 
   for (i = d->number; i > 0; i--)
-    if (newer >= plan.cache_size) truth.set[i].told = 1;
-    else newer += &truth.set[i] == d || truth.set[i].acked > 0;
+    if (newer >= plan.cache_size && kept) {
+      truth.set[i].told = 1;
+      truth.set[i].cached = 0;
+    } else if (&truth.set[i] == d || truth.set[i].acked) {
+      newer++;
+      kept |= truth.set[i].checkpoint;
+    }
+}
+
+/* While D could be loaded, nobody had to be told of the loss of an older one; now it cannot. */
+void truth_moot(const dataset* d)
+{
+  int i;
+
+  for (i = 1; i < d->number; i++) truth.set[i].told = 1;
 }
 
 /* The dataset NAME is begun: by the first rank that comes, in the ledger too. */
@@ -206,6 +222,7 @@ void truth_deleting(const dataset* d)
 
   for (i = 1; i <= truth.sets; i++)
     if (strcmp(truth.set[i].name, d->name) == 0) truth_let_go(&truth.set[i]);
+  truth_moot(d);
   if (truth.chosen && strcmp(truth.set[truth.chosen].name, d->name) == 0) truth.chosen = 0;
 }
 
@@ -258,6 +275,7 @@ void truth_loaded(process* p, int try, const char* name, int number)
   if (d->rejected) sim_violation("%s (number %d) is offered, which was rejected in this job", name, number);
   if (truth.offered) return;
   truth.offered = number;
+  truth_crowd(d);
   totals.offered++;
   sim_note("loaded %s, number %d (must: %d, damages: %d)", name, number, truth.must, truth.damages);
   if (number < truth.must && !S.faults && try == 0)

@@ -91,6 +91,7 @@ void truth_code(process* p, int* count, const char* api, int code);
 dataset* truth_find(const char* name); /* the newest of that name; NULL if there is none */
 dataset* truth_start(const char* name, int step, int checkpoint, int output);
 void     truth_on_prefix(dataset* d);
+void     truth_moot(const dataset* d); /* D is refused or deleted: older ones may be missing without a word */
 
 /* The user is about to choose D, to drop or to delete it; then the call has succeeded on a rank. */
 void truth_choosing(const dataset* d);

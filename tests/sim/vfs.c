@@ -13,6 +13,8 @@
 ** ================================================================================================================= */
 #include "vfs.h"
 
+#include <sys/stat.h>
+
 #define VFS_SECTOR 512
 #define VFS_EPOCH  1700000000000000000ull
 
@@ -544,4 +546,36 @@ void tree_list(const tree* t, FILE* out)
   char path[4096] = "";
 
   list_dir(t->root, path, out);
+}
+
+static void save_dir(const inode* d, char* path)
+{
+  const char** list = dir_sorted(d);
+  size_t       n = strlen(path);
+  uint32_t     k;
+  FILE*        f;
+
+  mkdir(path, 0755);
+  for (k = 0; k < d->dir.n; k++) {
+    const inode* i = dir_child(d, list[k]);
+    snprintf(path + n, 4000 - n, "/%s", list[k]);
+    if (i->is_dir) save_dir(i, path);
+    else if ((f = fopen(path, "w"))) {
+      if (i->now) fwrite(i->now->p, 1, i->now->n, f);
+      fclose(f);
+    }
+    path[n] = '\0';
+  }
+  free(list);
+}
+
+void tree_save(const tree* t, const char* dir)
+{
+  char  path[4096];
+  char* p;
+
+  snprintf(path, 4000, "%s", dir);
+  for (p = path + 1; *p; p++) /* and the directories above it */
+    if (*p == '/') *p = '\0', mkdir(path, 0755), *p = '/';
+  save_dir(t->root, path);
 }
