@@ -223,6 +223,7 @@ void truth_deleting(const dataset* d)
   for (i = 1; i <= truth.sets; i++)
     if (strcmp(truth.set[i].name, d->name) == 0) truth_let_go(&truth.set[i]);
   truth_moot(d);
+  for (i = 1; i < d->number; i++) truth.set[i].left = 1; /* if they were lost before, nothing is left, and rightly */
   if (truth.chosen && strcmp(truth.set[truth.chosen].name, d->name) == 0) truth.chosen = 0;
 }
 
@@ -308,6 +309,9 @@ void truth_after_life(int complete)
   }
   if (truth.asked && !truth.have && !truth.code && truth.work && plan.cache_used && plan.prefix_used)
     sim_violation("nothing is offered without an error, but %s was acknowledged", truth.set[truth.work].name);
+  if (truth.asked && !truth.have && !truth.code && must && !S.faults)
+    sim_violation("nothing is offered, but %s (number %d) must have survived (%d nodes damaged, %s)",
+                  truth.set[must].name, must, truth.damages, plan.scheme);
   for (i = 1; i <= truth.sets && plan.fresh && truth.asked && !truth.code; i++)
     if (truth.set[i].gone) truth.set[i].gone = 2;
   if (complete && !truth.code && truth.finals == S.ranks) mpi_check_end();
