@@ -46,7 +46,7 @@ endif
 LIBS     = -lz -lpthread $(MYSQL_LIBS)
 
 .DEFAULT_GOAL := all
-.PHONY: all setup demo fortran check check-quick check-long check-scale sim sim-mutants sim-scale lint sanitize bench install clean help
+.PHONY: all setup demo fortran check check-quick check-long check-scale sim sim-mutants sim-scale fuzz lint sanitize bench install clean help
 
 # A goal that is built waits for setup, when both are asked for; and setup knows what for.
 ifneq (,$(filter setup,$(MAKECMDGOALS)))
@@ -131,6 +131,9 @@ check-scale: ## a checkpoint of 64 ranks on this machine, and what its steps cos
 
 lint: ## the rules of the one file, warnings, formatting, static checks
 	$(Q)$(RUN_ENV) bash tests/lint.sh
+
+fuzz: ## hostile bytes for all that reads a file, for FUZZ_SECONDS=60; needs clang with libFuzzer
+	$(Q)bash tests/fuzz/fuzz.sh long
 
 sanitize: ## unit, MPI, Fortran and cluster tests under ASan and UBSan
 	$(Q)$(RUN_ENV) bash tests/sanitize.sh

@@ -23,6 +23,7 @@ two   tests/tools/report.sh      180  180
 two   tests/version/version.sh   240  240
 two   tests/vendor/vendor.sh     540  540
 two   tests/fortran/fortran.sh   540  540
+two   tests/fuzz/fuzz.sh         120  300
 two   tests/sim/sim.sh           450 3600
 last  tests/cluster/cluster.sh   420 5400
 last  tests/cluster/slurm.sh     360  900

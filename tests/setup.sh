@@ -22,6 +22,7 @@ packages_of() {
   apt-get:slurm) echo slurmctld slurmd slurm-client ;; dnf:slurm) echo slurm slurm-slurmctld slurm-slurmd ;;
   apt-get:format) echo clang-format ;; apt-get:fortran) echo gfortran libmpich-dev ;; apt-get:mysql) echo libmariadb-dev ;;
   apt-get:mariadb) echo mariadb-server-core mariadb-client-core ;;
+  apt-get:fuzzer) echo clang libclang-rt-dev ;; dnf:fuzzer | pacman:fuzzer | apk:fuzzer) echo clang compiler-rt ;; *:fuzzer) echo clang ;;
   dnf:cc) echo gcc ;; dnf:mpi) echo mpich mpich-devel ;; dnf:zlib) echo zlib-devel ;; dnf:cxx) echo gcc-c++ ;;
   dnf:ip) echo iproute ;; dnf:ps) echo procps-ng ;; dnf:unshare) echo util-linux ;; dnf:format) echo clang-tools-extra ;;
   dnf:fortran) echo gcc-gfortran mpich-devel ;; dnf:mysql) echo mariadb-connector-c-devel ;; dnf:mariadb) echo mariadb-server ;;
@@ -43,6 +44,8 @@ packages_of() {
 
 # Program $1 of an MPI, in PATH or where some systems keep MPICH (the Makefile looks there too).
 have_mpi() { have "$1.mpich" || have "$1" || [ -n "$(ls /usr/lib*/mpich/bin/"$1" /usr/lib*/mpi/gcc/mpich/bin/"$1" 2>/dev/null)" ]; }
+have_fuzzer() { echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
+  clang -x c -fsanitize=fuzzer,address - -o /dev/null 2>/dev/null; }
 have_zlib() { echo '#include <zlib.h>' | "${CC:-cc}" -E - >/dev/null 2>&1; }
 
 have "${CC:-cc}" || need cc
@@ -53,7 +56,7 @@ case $goals in
   have bash || need bash
   have g++ || need cxx
   have gfortran && have_mpi mpifort || need fortran
-  have clang || need clang
+  have clang && have_fuzzer || need fuzzer
   have mariadb_config || need mysql
   if [ "$(uname)" = Linux ]; then # what the tests over several nodes use
     have ip || need ip

@@ -294,7 +294,7 @@ says "interval, no failure" 1 "give --mtbf" sh -c 'head -n 11 "$1" >"$2" && "$3"
 says "interval, no checkpoint" 1 "has no complete checkpoint" sh -c 'head -n 3 "$1" >"$2" && "$3" -f "$2"' sh "$log" "$tmp/log" "$interval"
 says "interval, no log" 1 "SCR_LOG_ENABLE=1 writes it" "$interval" -p "$tmp"
 says "interval, no log at all" 1 "is not a log" "$interval" -f "$data/hostlists.txt"
-says "interval, a directory" 1 "cannot read the log" "$interval" -f "$tmp"
+says "interval, a directory" 1 "is not a plain file" "$interval" -f "$tmp"
 says "interval, another model" 1 "young and daly" "$interval" --model x
 for m in 0 -1 x 1x nan; do says "interval, mtbf $m" 1 "above 0" "$interval" --mtbf "$m"; done
 unset TZ
