@@ -18544,7 +18544,7 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f)
   for (i = 0; i < f->rivals && rc == SCR_SUCCESS; i++) {
     scr_flush_rival* r = &f->rival[i];
     rc = scr_flush_compare(r, exist);
-    if (rc == SCR_SUCCESS && r->hit && r->is_read)
+    if (rc == SCR_SUCCESS && r->hit && r->is_read && !r->stands)
       rc = SCR_ERR(SCR_ERR_BUSY,
                    "dataset %d is not copied to %s now: it would replace files of dataset %d, which is read", f->id,
                    scr.world.prefix, r->identity.id);
