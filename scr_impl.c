@@ -1114,8 +1114,9 @@ SCR_FN int scr_path_stays(const char* base, const char* path, scr_links links)
     dir[at] = '\0';
     if (scr_os.lstat(dir, &st) == 0 && S_ISLNK(st.st_mode) &&
         (links == SCR_LINKS_OF_NOBODY || (st.st_uid != geteuid() && st.st_uid != 0)))
-      return SCR_ERR(SCR_ERR_PATH, "%s is a link%s, and %s is left alone", dir,
-                     links == SCR_LINKS_OF_NOBODY ? "" : " of another user", path);
+      return SCR_ERR(SCR_ERR_PATH, "%s is a link%s", dir,
+                     links == SCR_LINKS_OF_NOBODY ? ", behind which nothing is removed"
+                                                  : " of another user; make it a directory, or a link of your own");
     dir[at] = '/';
   }
   return SCR_SUCCESS;
