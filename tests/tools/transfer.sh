@@ -12,7 +12,7 @@ mode=${1:-check}
 . "$top/tests/find_mpi.sh"
 for v in $(env | sed -n 's/^\(\(SCR\|SLURM\|PBS\|LSB\|FLUX\)_[A-Z_]*\)=.*/\1/p'); do unset "$v"; done
 . "$top/tests/tools/check.sh"
-trap '{ timeout 20 "$BIN/scr_transfer" --exit "$tmp/base/me/scr.57"; kill -9 $(cat "$tmp"/daemon.*); rm -rf "$tmp"; } 2>/dev/null' EXIT
+trap '{ timeout 20 "$BIN/scr_transfer" --exit "$tmp/base/me/scr.57"; kill -9 $(jobs -pr); rm -rf "$tmp"; } 2>/dev/null' EXIT
 check "a job builds" 0 "" $MPICC -O1 -Wall -Werror -o "$tmp/job" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread
 transfer=$BIN/scr_transfer p="$tmp/a prefix" base=$tmp/base
 node=$base/me/scr.57 # of the job
@@ -27,24 +27,33 @@ before() { printf 'case $1 in %s) %s ;; esac\n' "$1" "$2" >>"$tmp/step"; }
 job() { timeout -k 5 90 $MPIEXEC -n $RANKS "$tmp/job" "$@" >"$tmp/said" 2>&1; }
 calmly() { printf '#!/bin/sh\n' >"$tmp/step" && job "$@"; }
 
-# The daemon, in the background; its number is in the file daemon.N, and what it says in daemon.log.
+# The daemon, the newest job of this shell; its number is in the file daemon, and what it says in daemon.log.
 daemon() {
   "$@" "$transfer" >>"$tmp/daemon.log" 2>&1 &
   last=$!
-  echo $last >"$tmp/daemon.$last"
+  echo $last >"$tmp/daemon"
   until "$BIN/scr_print_hash_file" "$node/transfer.scrinfo" 2>/dev/null | grep -q RUN; do sleep 0.05; done
 }
 wrote() { awk '/^wchar/ {print $2}' /proc/$last/io; } # bytes that the daemon has written
 wrote_once() { [ "$(wrote)" -gt $((${1:-1} * total)) ] && [ "$(wrote)" -lt $((${1:-1} * total * 12 / 10)) ] || { wrote; return 1; }; }
-fell() { kill -9 $last && wait $last; } 2>/dev/null # the daemon is killed
+fell() { kill -9 %% && wait $last; } 2>/dev/null # the daemon is killed; by its job: its number may be another's by now
 lives() { [ -e "/proc/$last" ] && ! grep -q '^State:.*Z' "/proc/$last/status"; }
-ends() { timeout 60 "$transfer" --exit && sleep 0.3 && ! lives; }
+# within COMMAND...: it succeeds, within a minute
+within() { for _ in $(seq 600); do "$@" >/dev/null 2>&1 && return; sleep 0.1; done; return 1; }
+has_ended() { ! lives; }
+ends() { timeout 60 "$transfer" --exit && within has_ended; }
+# looks N: the daemon reads N times more, which it does at each look at the transfer file
+reads() { awk '/^syscr/ {print $2}' /proc/$last/io; }
+has_read() { [ "$(reads)" -ge "$1" ]; }
+looks() { within has_read $(($(reads) + $1)); }
+# the transfer file becomes one that is damaged, at once: of a file that grows the daemon tells more than once
+damage() { printf 'no hash' >"$tmp/damaged" && mv "$tmp/damaged" "$node/transfer.scrinfo"; }
 
 # all transfer files as text; a program, because launchers do not pass on functions
 printf '#!/bin/sh\nfor f in "%s"/node.*/transfer.scrinfo; do "%s" "$f"; done\n' "$node" "$BIN/scr_print_hash_file" >"$tmp/files"
 chmod +x "$tmp/files" && export PATH="$tmp:$PATH"
 is_done() { [ "$(files | grep -c 'FLAG = DONE')" = "$RANKS" ]; }
-wait_done() { for _ in $(seq 300); do is_done && return; sleep 0.1; done; files; return 1; }
+wait_done() { within is_done || { files; return 1; }; }
 # what a step waits for: something of the newest dataset is copied
 begun='until files | grep -q "WRITTEN = [1-9]"; do sleep 0.02; done'
 die='kill -9 $(cat pid.*)'
@@ -77,14 +86,15 @@ check "it makes its control directory, for this user alone" 0 "drwx------" sh -c
 says "a second one" 0 "is served already" "$transfer" "$node"
 says "a second one, by the file" 0 "is served already" "$transfer" "$node/transfer.scrinfo"
 says "a second one, by a relative path" 0 "is served already" sh -c 'cd "$1/.." && "$2" scr.57/' sh "$node" "$transfer"
-printf 'no hash' >"$node/transfer.scrinfo"
-sleep 0.5
+damage
+within grep -q "is truncated" "$tmp/daemon.log"
+looks 50
 check "a damaged transfer file: it lives" 0 "" lives
 says "a damaged transfer file: it says so" 0 "transfer.scrinfo is truncated" cat "$tmp/daemon.log"
 check "a damaged transfer file: once" 0 1 grep -c "is truncated" "$tmp/daemon.log"
 check "it ends" 0 "" ends
 : >"$tmp/daemon.log"
-printf 'no hash' >"$node/transfer.scrinfo"
+damage
 daemon
 says "a file that is damaged from the start" 0 "is truncated.*begun anew" cat "$tmp/daemon.log"
 check "it ends again" 0 "" ends
@@ -122,8 +132,7 @@ check "9 MB at 3 MB/s take 2 s or more, after the first burst: $took ms" 0 "" te
 fell
 fresh
 daemon
-before 2 'until files | grep -q "SIZE = "; do sleep 0.02; done; date +%s%N >"$BEFORE_STEP.began"; until [ $(files | grep -c "FLAG = DONE") = 3 ]; do sleep 0.05; done; date +%s%N >"$BEFORE_STEP.ended"; awk "/^se.sum_exec_runtime/ {print \$3}" /proc/$(cat "${BEFORE_STEP%/step}"/daemon.*)/sched >"$BEFORE_STEP.cpu"'
-rm -f "$tmp"/daemon.* && echo $last >"$tmp/daemon.$last"
+before 2 'until files | grep -q "SIZE = "; do sleep 0.02; done; date +%s%N >"$BEFORE_STEP.began"; until [ $(files | grep -c "FLAG = DONE") = 3 ]; do sleep 0.05; done; date +%s%N >"$BEFORE_STEP.ended"; awk "/^se.sum_exec_runtime/ {print \$3}" /proc/$(cat "${BEFORE_STEP%/step}/daemon")/sched >"$BEFORE_STEP.cpu"'
 BYTES=60000000 SCR_FLUSH_ASYNC_PERCENT=20 SCR_COPY_TYPE=SINGLE job 2
 took=$((($(cat "$tmp/step.ended") - $(cat "$tmp/step.began")) / 1000000))
 cpu=$(cut -d. -f1 "$tmp/step.cpu")
@@ -291,6 +300,6 @@ for seed in $(seq $([ "$mode" = long ] && echo 60 || echo 4)); do
   check "seed $seed: the next run" 0 "" calmly 0
   check "seed $seed: it restarts from the newest" 0 "restarted from step.$before" grep restarted "$tmp/said"
   whole "seed $seed" "step.1 step.2"
-  [ ! -d "/proc/$last" ] || fell
+  fell
 done
 finish
