@@ -20,6 +20,8 @@ static const char watchdog_usage[] =
 typedef struct {
   const char *argv0, *dir, *id, *launcher;
   int64_t     timeout, timeout_pfs; /* 0: not given */
+  pid_t       pid;                  /* the job step, if it is a process; else 0 */
+  uint64_t    began;                /* as in system_began */
 } watchdog;
 
 /* The newest dataset of the flush file, and where it is; both 0 if there is none. */
@@ -39,24 +41,31 @@ static int watchdog_look(const char* dir, int* id, int* location)
 static int watchdog_sleep(const watchdog* w, int64_t seconds)
 {
   double end = scr_wtime() + (double)seconds;
-  pid_t  pid;
-  int    process = w->launcher != NULL ? strcmp(w->launcher, "srun") != 0 && strcmp(w->launcher, "flux") != 0 &&
-                                          strcmp(w->launcher, "jsrun") != 0
-                                       : system_manager(NULL) != SYSTEM_SLURM && system_manager(NULL) != SYSTEM_FLUX;
 
   while (scr_wtime() < end) {
-    if (process && system_is_pid(w->id, &pid) && !system_is_alive(pid)) return 0;
+    if (w->pid > 0 && (w->began == 0 || system_began(w->pid) != w->began)) return 0;
     usleep(end - scr_wtime() > 1 ? 1000000 : 10000);
   }
   return 1;
 }
 
+/* Note which process the job step of W is, if it is one: another one may get its number later. */
+static void watchdog_find(watchdog* w)
+{
+  int process = w->launcher != NULL ? strcmp(w->launcher, "srun") != 0 && strcmp(w->launcher, "flux") != 0 &&
+                                          strcmp(w->launcher, "jsrun") != 0
+                                    : system_manager(NULL) != SYSTEM_SLURM && system_manager(NULL) != SYSTEM_FLUX;
+
+  if (process && system_is_pid(w->id, &w->pid)) w->began = system_began(w->pid);
+}
+
 /* Watch, until the job step has ended or is ended. */
-static int watchdog_run(const watchdog* w)
+static int watchdog_run(watchdog* w)
 {
   char text[SCR_MAX_FILENAME];
   int  id = -1, location = 0, new_id, new_location, rc;
 
+  watchdog_find(w);
   for (;;) {
     if (!watchdog_sleep(w, location & SCR_LOCATION_SYNC_FLUSHING ? w->timeout_pfs : w->timeout)) return SCR_SUCCESS;
     if ((rc = watchdog_look(w->dir, &new_id, &new_location)) != SCR_SUCCESS)

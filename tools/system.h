@@ -83,6 +83,7 @@ SCR_FN void system_stop(system_task* t, int timeout)
   close(t->fd);
   t->fd = -1;
   while (waitpid(t->pid, &status, 0) < 0 && errno == EINTR) continue;
+  t->pid = -1; /* the number may become that of another process */
   t->status = timeout ? SYSTEM_TIMEOUT : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   scr_buf_add(&t->out, "", 1);
 }
@@ -385,19 +386,34 @@ SCR_FN int system_is_pid(const char* s, pid_t* pid)
   return 1;
 }
 
-/* Returns 1 if the process PID runs; a zombie, whose parent has not looked yet, does not. */
-SCR_FN int system_is_alive(pid_t pid)
+/*
+** When the process PID began, in ticks of the system, 1 if that is not known; 0 if it does not run, as a zombie does
+** not, whose parent has not looked yet.  Another process that gets the same number later began later.
+*/
+SCR_FN uint64_t system_began(pid_t pid)
 {
-  char  path[64], state = '?';
-  FILE* f;
+  char     path[64], text[1024], state = '?';
+  char*    end;
+  size_t   n = 0;
+  FILE*    f;
+  uint64_t began = 0;
 
   if (kill(pid, 0) < 0 && errno == ESRCH) return 0;
   snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
   if ((f = fopen(path, "r")) != NULL) {
-    if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1) state = '?';
+    n = fread(text, 1, sizeof text - 1, f);
     fclose(f);
   }
-  return state != 'Z';
+  text[n] = '\0';
+  if ((end = strrchr(text, ')')) == NULL ||
+      sscanf(end + 1, " %c%*d%*d%*d%*d%*d%*d%*d%*d%*d%*d%*d%*d%*d%*d%*d%*d%*d%*d%" SCNu64, &state, &began) < 1)
+    return 1;
+  return state == 'Z' || state == 'X' ? 0 : began + 1;
+}
+
+SCR_FN int system_is_alive(pid_t pid)
+{
+  return system_began(pid) != 0;
 }
 
 /*
@@ -437,12 +453,13 @@ SCR_FN int system_step_find(pid_t pid, char* id, size_t n)
 /* End the process PID, with its group if it is the first of one: ask it to, and kill what is left after 10 s. */
 SCR_FN int system_pid_kill(pid_t pid)
 {
-  pid_t who = getpgid(pid) == pid ? -pid : pid;
-  int   i;
+  pid_t    who = getpgid(pid) == pid ? -pid : pid;
+  uint64_t began = system_began(pid);
+  int      i;
 
   if (kill(who, SIGTERM) < 0) return SCR_ERRNO("cannot end the process %ld", (long)pid);
-  for (i = 0; i < 100 && system_is_alive(pid); i++) usleep(100000);
-  if (system_is_alive(pid)) kill(who, SIGKILL);
+  for (i = 0; i < 100 && began != 0 && system_began(pid) == began; i++) usleep(100000);
+  if (began != 0 && system_began(pid) == began) kill(who, SIGKILL);
   return SCR_SUCCESS;
 }
 

@@ -57,10 +57,9 @@ compile() { # COMMAND...
 }
 built() {
   local job
-  for job in "${jobs[@]}"; do
-    wait "$job" || { echo "mpi: a test program does not build"; echo "0 passed, 1 failed, 0 skipped"; exit 1; }
-  done
+  for job in "${jobs[@]}"; do wait "$job" || failed=1; done
   jobs=()
+  [ "$failed" = 0 ] || { echo "mpi: a test program does not build"; echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 }
 
 # A copy of the sources, with the library that is to be tested.  The helpers see its private names in one file only.

@@ -303,7 +303,7 @@ while [ $i -lt $tries ]; do
     "$run" --runs 3 $MPIEXEC -n 4 "$heat" $size >"$tmp/log" 2>&1 &
     pid=$!
     sleep "$((RANDOM % 2)).$((RANDOM % 10))"
-    kill -9 $pid 2>/dev/null
+    kill -9 %% 2>/dev/null # the job, not a number that another process may have by now
     wait $pid 2>/dev/null
   done
   "$run" --runs 3 --wait 1 $MPIEXEC -n 4 "$heat" $size >"$tmp/log" 2>&1

@@ -17,7 +17,7 @@ p="$tmp/a prefix" # with a blank
 export "SCR_PREFIX=$p" "SCR_CNTL_BASE=$tmp/base" "SCR_CACHE_BASE=$tmp/base" SCR_USER_NAME=me SCR_JOB_ID=7 SCR_FLUSH=0
 export SCR_RUN_WAIT=0 SCR_REMOTE_SHELL=sh
 mkdir "$p" "$tmp/base" "$tmp/bin" "$tmp/nodes" && cd "$tmp" || exit 1
-system="timeout -k 5 100 $BIN/scr_test_system --size 1MB"
+system="timeout -k 30 100 $BIN/scr_test_system --size 1MB"
 left() { find "$p" "$tmp/base" "$tmp/nodes" -mindepth 1 ! -name me ! -name .scr ! -path "$tmp/nodes/n?" ! -path '*/.scr/*'; }
 # tells WHAT PATTERN: the last output has it
 tells() { says "$1" 0 "$2" cat "$tmp/log"; }
@@ -68,7 +68,7 @@ cat >"$tmp/bin/twice" <<'END'
 "$@" & b=$!
 ends $a $b && exit
 [ -n "${MANNER:-}" ] || wait
-kill -9 $a $b 2>/dev/null
+kill -9 $(jobs -pr) 2>/dev/null
 exit 0
 END
 chmod +x "$tmp/bin/twice"
@@ -210,14 +210,15 @@ tests "a launcher that hangs after a failure" 1 --timeout 8 --program "$heat $si
 tells "a launcher that hangs after a failure, how" "^failed   process death: hangs has not returned within 8 s after rank 0 on $host was killed; SCR_WATCHDOG=1 ends"
 tells "a launcher that hangs after a failure, no restart" "^unknown  restart: there was no second run, because the launcher has not returned; .*; SCR_WATCHDOG=1 ends"
 rm -rf "$p"/scr_test_system.*
-$system --program "$heat $size --steps 300000" "$MPIEXEC" -n 4 >"$tmp/log" 2>&1 &
+# not by timeout: it kills what has not cleaned up some seconds after the signal
+"$BIN/scr_test_system" --size 1MB --program "$heat $size --steps 300000" "$MPIEXEC" -n 4 >"$tmp/log" 2>&1 &
 pid=$!
 until [ -d "$(echo "$p"/scr_test_system.*/calm/.scr)" ]; do sleep 0.1; done
 kill -TERM $pid
 wait $pid
 check "a signal, the exit code" 0 "" test $? = 2
 tells "a signal" "ended by signal 15"
-check "a signal, no process of a run is left" 1 "" pgrep -f "heat2d $size --steps 300000"
+check "a signal, no process of a run is left" 1 "" pgrep -f "$heat $size --steps 300000"
 check "a signal, nothing is left" 0 "" left
 unset SCR_VIRTUAL_NODES SCR_REMOTE_SHELL
 
@@ -236,7 +237,7 @@ cat >"$tmp/bin/rsh" <<END
 while [ "\${1#-}" != "\$1" ]; do shift; done
 if grep -qx "\$1" "$tmp/broken" 2>/dev/null; then echo "\$1 is broken" >&2; exit 255; fi
 mkdir -p "$tmp/nodes/\$1"
-export "TEST_NODE=\$1"
+export "TEST_NODE=$tmp/\$1"
 exec unshare $flags sh -c 'hostname "\$0" && mount --bind "$tmp/nodes/\$0" "$tmp/base" && exec sh -c "\$*"' "\$@"
 END
 cat >"$tmp/bin/kill-node" <<END
@@ -244,7 +245,7 @@ cat >"$tmp/bin/kill-node" <<END
 # the node \$1 loses all of its processes and its cache
 echo "\$1" >>"$tmp/broken"
 ls "$p"/scr_test_system.*/node | grep -c "^up\." >"$tmp/begun"
-kill -9 \$(grep -lsazx "TEST_NODE=\$1" /proc/[0-9]*/environ | cut -d/ -f3)
+kill -9 \$(grep -lsazx "TEST_NODE=$tmp/\$1" /proc/[0-9]*/environ | cut -d/ -f3)
 rm -rf "$tmp/nodes/\$1"
 END
 chmod +x "$tmp"/bin/*
@@ -278,7 +279,7 @@ for i in 3 2 1 0; do
   sleep 0.3
 done
 . "$tmp/bin/ends"
-ends "\${pids[@]}" || { kill -9 "\${pids[@]}" 2>/dev/null; exit 1; }
+ends "\${pids[@]}" || { kill -9 \$(jobs -pr) 2>/dev/null; exit 1; }
 END
 chmod +x "$tmp/bin/launch"
 tests "five nodes without a program" 0 --kill-node "$tmp/bin/kill-node" --launcher "$tmp/bin/launch {nodes}"
