@@ -40,17 +40,40 @@ typedef struct {
   int                     failed; /* id of an output dataset that could not be saved; 0: none */
 } postrun;
 
-/* Bring the dataset of NOTE to the prefix, unless it is there.  Returns 1 if it is there now. */
+/* Read the flush file, which each dataset that is saved changes; the caller closes it, after an error too. */
+static int postrun_read(postrun* p)
+{
+  scr_record_close(&p->file, SCR_SUCCESS, 0);
+  return scr_flush_file_read(&p->file, p->o->prefix);
+}
+
+/* Returns 1 if the prefix has a checkpoint that is newer than dataset ID. */
+static int postrun_has_newer(const postrun* p, int id)
+{
+  scr_index      index;
+  scr_index_item it;
+  int            has = scr_index_read(&index, p->o->prefix) == SCR_SUCCESS &&
+            scr_index_newest(&index, INT_MAX, NULL, &it) == SCR_SUCCESS && it.id > id;
+
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  return has;
+}
+
+/*
+** Bring the dataset of NOTE to the prefix, unless it is there.  Returns 1 if it is there now, or is superseded, as in a
+** run: a newer output has the places of its files or, where it is a checkpoint, a newer checkpoint.
+*/
 static int postrun_save(const postrun* p, const scr_flush_note* note)
 {
   scr_identity identity = note->identity;
+  int          rc;
 
   identity.id = note->id;
   if (note->location & SCR_LOCATION_PREFIX) return 1;
-  if (scavenge_dataset(p->o, &identity) == SCR_SUCCESS) return 1;
+  if ((rc = scavenge_dataset(p->o, &identity)) == SCR_SUCCESS) return 1;
   scr_err_text[scr_err_length] = '\0';
   scavenge_say(scr_err_text);
-  return 0;
+  return rc == SCR_ERR_STATE && (!(note->flags & SCR_FLAG_CHECKPOINT) || postrun_has_newer(p, note->id));
 }
 
 /* Save the output datasets, the oldest first, up to the first that cannot be saved. */
@@ -119,8 +142,11 @@ static int postrun_run(const char* argv0, const scavenge_options* o)
   }
   pending = scr_flush_file_before(&p.file, INT_MAX) != 0;
   postrun_save_output(&p);
-  postrun_save_newest(&p);
-  postrun_save_due(&p);
+  if (rc == SCR_SUCCESS) rc = postrun_read(&p);
+  if (rc == SCR_SUCCESS) postrun_save_newest(&p);
+  if (rc == SCR_SUCCESS) rc = postrun_read(&p);
+  if (rc == SCR_SUCCESS) postrun_save_due(&p);
+  if (rc != SCR_SUCCESS) scavenge_say(scr_err_text);
   scr_record_close(&p.file, rc, 0);
   if (p.saved != 0) scavenge_sweep(o->prefix);
   if (!pending) scavenge_say("the last run has left nothing in the caches");

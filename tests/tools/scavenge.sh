@@ -263,6 +263,30 @@ chmod +x "$tmp/rsh"
 says "a run of fewer nodes, of an allocation that has the others" 0 "copying from these too" env "SCR_REMOTE_SHELL=$tmp/rsh" "SCR_NODELIST=$host-v[0-3]" $scavenge
 whole "a run of fewer nodes"
 
+# output datasets, as a run leaves them that dies while it flushes them
+cat >"$tmp/mark.c" <<'END'
+#include "tools/tool.h"
+/* mark PREFIX ID output|both: the flush file says that the dataset is output, or both, and in the cache alone */
+int main(int argc, char** argv)
+{
+  scr_record     file;
+  scr_flush_note note;
+  int            rc = argc == 4 ? scr_flush_file_open(&file, argv[1]) : 1;
+  if (rc == 0 && scr_flush_file_get(&file, atoi(argv[2]), &note)) {
+    note.flags = SCR_FLAG_OUTPUT | (strcmp(argv[3], "both") == 0 ? SCR_FLAG_CHECKPOINT : 0);
+    note.location = SCR_LOCATION_CACHE;
+    scr_flush_file_put(&file, &note);
+  } else rc = 1;
+  return rc || scr_record_close(&file, rc, 1);
+}
+END
+check "a program that marks datasets builds" 0 "" ${CC:-cc} -I"$top" -w -o "$tmp/mark" "$tmp/mark.c" -lz
+killed SCR_COPY_TYPE=XOR
+"$tmp/mark" "$p" 3 both
+"$BIN/scr_postrun" >"$tmp/log" 2>&1
+check "a checkpoint that is output too is copied once" 0 1 grep -c "dataset 3: copying" "$tmp/log"
+whole "a checkpoint that is output too"
+
 # a solver that gives each checkpoint the same names: a newer one replaces an older one
 sed 's|"%s/rank_%d.heat", name, b->rank|"state/rank_%d.heat%.0s", b->rank, name|' "$heat.c" >"$tmp/state.c"
 check "a solver with the same names builds" 0 "" ${MPICC:-mpicc} -O1 -I"$top" -o "$tmp/state" "$tmp/state.c" "$top/scr_impl.c" -lz -lpthread
@@ -281,6 +305,11 @@ check "the same names, the older one has left the index" 0 heat.300 newest
 check "the same names, one dataset" 0 1 sh -c '"$1" --long | grep -c heat' sh "$BIN/scr_index"
 SCR_JOB_ID=8 run --steps 600
 check "the same names: the answer" 0 "$calm" answer
+killed SCR_COPY_TYPE=XOR SCR_FLUSH=2 SCR_CACHE_SIZE=3 NAMES=same
+"$tmp/mark" "$p" 1 output
+says "an older output, whose places a newer one has" 0 "dataset 1 is not copied to .* the newer dataset 2" "$BIN/scr_postrun"
+check "an older output, whose places a newer one has: what is newer is saved" 0 heat.300 newest
+check "an older output, whose places a newer one has: the bytes of the newest" 0 "" same "$p/state" 300
 killed SCR_COPY_TYPE=XOR SCR_FLUSH=2 NAMES=same
 run --nx 100 --steps 600
 says "a rejected one, and an older one" 0 "4 ranks could not restart from heat.200" cat "$tmp/log"
@@ -331,7 +360,7 @@ while [ $i -lt $tries ]; do
     pid=$!
     sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"
     [ $((RANDOM % 2)) = 0 ] || for c in $(cat /proc/$pid/task/$pid/children 2>/dev/null); do kill -9 "$c" 2>/dev/null; done
-    kill -9 $pid 2>/dev/null
+    kill -9 %% 2>/dev/null # the job, not a number that another process may have by now
     wait $pid 2>/dev/null
   done
   check "killed four times, try $i" 0 - $scavenge
