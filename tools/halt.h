@@ -66,7 +66,7 @@ SCR_FN int halt_is_unused(const char* dir)
   int  fd, unused;
 
   if (scr_record_path(dir, "run.lock", path, sizeof path) != SCR_SUCCESS) return 0;
-  if ((fd = scr_os.open(path, O_RDONLY | O_NOFOLLOW, 0)) < 0) return errno == ENOENT;
+  if ((fd = scr_os.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)) < 0) return errno == ENOENT;
   unused = scr_os.flock(fd, LOCK_SH | LOCK_NB) == 0 && scr_os.flock(fd, LOCK_UN) == 0;
   scr_os.close(fd);
   return unused;

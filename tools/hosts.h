@@ -27,9 +27,17 @@ SCR_FN void hosts_free(hosts* h)
   scr_free(&h->name);
 }
 
-/* Append the host NAME. */
+/*
+** Append the host NAME.  SCR_ERR_ARG if no host has such a name: launchers and remote shells would take it for an
+** option, or for more than one word.
+*/
 SCR_FN int hosts_add(hosts* h, const char* name)
 {
+  const unsigned char* c = (const unsigned char*)name;
+
+  while (*c > ' ' && *c != 0x7f && strchr("'\"`$\\;&|<>()", *c) == NULL) c++;
+  if (*name == '-' || *name == '\0' || *c != '\0')
+    return SCR_ERR(SCR_ERR_ARG, "'%.200s' is not the name of a host", name);
   if (h->n == HOSTS_MAX) return SCR_ERR(SCR_ERR_ARG, "a list of hosts has more than %d hosts", HOSTS_MAX);
   if (!scr_grow(&h->name, h->n, sizeof *h->name) || (h->name[h->n] = scr_strdup(name)) == NULL) return SCR_ERR_OOM();
   h->n++;
@@ -277,7 +285,7 @@ SCR_FN int hosts_print(const hosts* h, int json)
     printf(h->n > 0 ? "]\n" : "[]\n");
     return SCR_SUCCESS;
   }
-  if ((rc = hosts_compress(h, &text)) == SCR_SUCCESS) puts(text);
+  if ((rc = hosts_compress(h, &text)) == SCR_SUCCESS) tool_print_line(text);
   scr_free(&text);
   return rc;
 }

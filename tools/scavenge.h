@@ -26,6 +26,7 @@ typedef struct {
 typedef struct {
   hosts  node;
   char** cntl; /* [node.n] */
+  int    rc;   /* of a walk that adds nodes */
 } scavenge_nodes;
 
 SCR_FN void scavenge_nodes_free(scavenge_nodes* l)
@@ -189,8 +190,7 @@ SCR_FN void scavenge_clear_line(void)
 SCR_FN void scavenge_say(const char* what)
 {
   scavenge_clear_line();
-  tool_print(what);
-  putchar('\n');
+  tool_print_line(what);
   fflush(stdout);
 }
 
@@ -342,7 +342,7 @@ SCR_FN void scavenge_log(const scavenge_options* o, const char* event, const cha
 SCR_FN int scavenge_more(const scavenge_options* o, const scavenge_nodes* nodes, const scr_identity* identity,
                          scr_scavenge* s)
 {
-  scavenge_nodes others = {{NULL, 0}, NULL};
+  scavenge_nodes others = {{NULL, 0}, NULL, SCR_SUCCESS};
   scr_err_record why;
   int            missing, rc;
 
@@ -368,7 +368,7 @@ SCR_FN int scavenge_more(const scavenge_options* o, const scavenge_nodes* nodes,
 */
 SCR_FN int scavenge_dataset(const scavenge_options* o, const scr_identity* identity)
 {
-  scavenge_nodes nodes = {{NULL, 0}, NULL};
+  scavenge_nodes nodes = {{NULL, 0}, NULL, SCR_SUCCESS};
   scr_scavenge   s;
   scr_err_record why;
   char           text[SCR_MAX_FILENAME + 128];

@@ -153,8 +153,7 @@ static void interval_print_level(const char* place, const interval_level* v, int
   interval_print_number(" %12.1f", v->interval, 0);
   interval_print_number(" %12.1f", 100 * v->efficiency, 0);
   printf("  ");
-  tool_print(place);
-  putchar('\n');
+  tool_print_line(place);
 }
 
 /* Print all that L says; ALL is the sum of its levels, without the flushes. */

@@ -129,6 +129,7 @@ static int clean_part(const char* argv0, char** dir, int n)
 typedef struct {
   hosts    node, where, down;
   scr_buf* line; /* [node.n] */
+  int      rc;
 } clean_nodes;
 
 /* Append WORD to B, in quotes. */
@@ -145,16 +146,14 @@ static void clean_add(const char* host, const char* kind, const char* dir, void*
   char         path[SCR_MAX_FILENAME];
   int          i;
 
-  if (scavenge_has(&l->down, host)) return;
+  if (l->rc != SCR_SUCCESS || scavenge_has(&l->down, host)) return;
   if (strcmp(kind, "CNTL") == 0) {
     const char* where = scavenge_is_virtual(host, dir) ? "localhost" : host;
     if (clean_job.here && !system_is_here(where)) return;
     if (!scr_grow(&l->line, l->node.n, sizeof *l->line)) return;
     memset(&l->line[l->node.n], 0, sizeof *l->line);
-    if (hosts_add(&l->node, host) != SCR_SUCCESS || hosts_add(&l->where, where) != SCR_SUCCESS) {
-      scr_oom = 1;
-      return;
-    }
+    if ((l->rc = hosts_add(&l->node, host)) == SCR_SUCCESS) l->rc = hosts_add(&l->where, where);
+    if (l->rc != SCR_SUCCESS) return;
     system_sibling("scr_clean", path, sizeof path);
     scr_buf_add(&l->line[l->node.n - 1], "exec ", 5);
     clean_word(&l->line[l->node.n - 1], path);
@@ -193,6 +192,7 @@ static int clean_all(int* bad)
   memset(&job, 0, sizeof job);
   if (rc == SCR_SUCCESS && clean_job.down != NULL) rc = hosts_parse(&l.down, clean_job.down);
   if (rc == SCR_SUCCESS) rc = scr_nodes_file_walk(clean_job.prefix, clean_add, &l);
+  if (rc == SCR_SUCCESS) rc = l.rc;
   if (rc == SCR_SUCCESS && (command = (const char**)scr_malloc(((size_t)l.node.n + 1) * sizeof *command)) == NULL)
     rc = SCR_ERR_OOM();
   for (i = 0; i < l.node.n && rc == SCR_SUCCESS; i++) {
@@ -208,9 +208,9 @@ static int clean_all(int* bad)
   for (i = 0; i < l.node.n && rc == SCR_SUCCESS; i++) {
     const char* text = job.task[i].status == SYSTEM_TIMEOUT ? "no answer" : system_text(&job.task[i], 1);
     if (job.task[i].status == 0 && !clean_job.verbose) continue;
-    printf("%s: ", l.node.name[i]);
-    tool_print(job.task[i].status == 0 ? "the cache is empty" : text);
-    putchar('\n');
+    tool_print(l.node.name[i]);
+    printf(": ");
+    tool_print_line(job.task[i].status == 0 ? "the cache is empty" : text);
     *bad |= job.task[i].status != 0;
   }
   if (rc == SCR_SUCCESS && !*bad && !clean_job.here) rc = clean_note();

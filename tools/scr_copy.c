@@ -37,8 +37,7 @@ static struct {
 static void copy_say(const char* what)
 {
   printf("scr_copy: %s: ", copy_job.host);
-  tool_print(what);
-  putchar('\n');
+  tool_print_line(what);
   fflush(stdout);
 }
 

@@ -21,8 +21,7 @@ static int crc32_print(const char* argv0, const char* path)
   else rc = scr_file_crc(path, (uint64_t)st.st_size, &crc);
   if (rc != SCR_SUCCESS) return tool_fail(argv0, 1, scr_err_text);
   printf("0x%08lx  ", crc);
-  tool_print(path);
-  putchar('\n');
+  tool_print_line(path);
   return 0;
 }
 

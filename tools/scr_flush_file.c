@@ -45,8 +45,7 @@ static int flush_file_list(const scr_record* file, int output, int before, int l
 static int flush_file_print_value(const char* value)
 {
   if (*value == '\0') return 1;
-  tool_print(value);
-  putchar('\n');
+  tool_print_line(value);
   return 0;
 }
 

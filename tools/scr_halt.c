@@ -158,15 +158,16 @@ static void halt_print_settings(const char* path, const scr_hash* h)
   int64_t     v;
   int         k, n = 0;
 
-  printf("Halt file settings for %s:\n", path);
+  printf("Halt file settings for ");
+  tool_print(path);
+  puts(":");
   for (k = 0; k < SCR_NHALTS; k++) {
     if (k == SCR_HALT_REASON ? *reason == '\0' : scr_hash_util_get_int64(h, scr_halts[k].key, &v) != SCR_SUCCESS)
       continue;
     n++;
     if (k == SCR_HALT_REASON) {
       printf("  %-26s", "ExitReason:");
-      tool_print(reason);
-      putchar('\n');
+      tool_print_line(reason);
     } else if (k == SCR_HALT_COUNT || k == SCR_HALT_TIME) {
       printf("  %s:%*s%lld\n", scr_halts[k].key, 25 - (int)strlen(scr_halts[k].key), "", (long long)v);
     } else {
@@ -247,7 +248,12 @@ static int halt_kill_run(const char* dir)
   }
   if (rc != SCR_SUCCESS) return rc;
   rc = *r.step != '\0' ? system_step_kill(r.step, "srun") : halt_kill_process(r.pid, r.host);
-  if (rc == SCR_SUCCESS) printf("Ended the run on %s: %s\n", dir, r.text);
+  if (rc == SCR_SUCCESS) {
+    printf("Ended the run on ");
+    tool_print(dir);
+    printf(": ");
+    tool_print_line(r.text);
+  }
   return rc;
 }
 

@@ -84,8 +84,7 @@ static void index_end_line(const scr_index_item* it)
 {
   tool_print(index_flushed(it));
   printf("%*s", 20 - (int)strlen(index_flushed(it)), "");
-  tool_print(index_name_of(it));
-  putchar('\n');
+  tool_print_line(index_name_of(it));
 }
 
 static void index_list_item(const scr_index_item* it, int current)
@@ -277,6 +276,13 @@ static int index_dir_below(const char* prefix, const char* name, char* below, si
   return rc == SCR_ERR_PATH ? SCR_ERR(rc, "%s is not a directory below the prefix %s", name, prefix) : rc;
 }
 
+static void index_print_adopted(const scr_desc* desc)
+{
+  printf("%6d ", desc->identity.id);
+  tool_print(scr_desc_name(desc));
+  printf(": %d files of %d ranks, %" PRIu64 " bytes\n", desc->files, desc->ranks, desc->bytes);
+}
+
 /* Make the files in DIR that PLAIN names a dataset. */
 static int index_adopt(const char* argv0, const char* prefix, const char* dir, const index_plain* plain)
 {
@@ -303,9 +309,7 @@ static int index_adopt(const char* argv0, const char* prefix, const char* dir, c
                      plain->flags, &desc);
     rc = scr_index_close(&index, rc, 1);
   }
-  if (rc == SCR_SUCCESS)
-    printf("%6d %s: %d files of %d ranks, %" PRIu64 " bytes\n", desc.identity.id, scr_desc_name(&desc), desc.files,
-           desc.ranks, desc.bytes);
+  if (rc == SCR_SUCCESS) index_print_adopted(&desc);
   if (fd >= 0) close(fd);
   scr_adopt_free(&a);
   return rc == SCR_SUCCESS ? 0 : tool_fail(argv0, 1, scr_err_text);
@@ -433,8 +437,7 @@ static void index_add(const char* dir, void* arg)
 
   if (scr_scan_add(s->index, dir, &desc) == SCR_SUCCESS) {
     printf("%6d ", desc.identity.id);
-    tool_print(*desc.name ? desc.name : dir);
-    putchar('\n');
+    tool_print_line(*desc.name ? desc.name : dir);
     return;
   }
   s->bad = 1;
@@ -471,8 +474,7 @@ static int index_build(const char* argv0, const char* prefix, const char* dir)
 
 static void index_say_path(const char* path)
 {
-  tool_print(path);
-  putchar('\n');
+  tool_print_line(path);
 }
 
 /* Copy the N files of the newest dataset NAME into the directory INTO; all of them if N is 0. */

@@ -229,9 +229,9 @@ static int list_down_print(const list_down* l)
       tool_print_json(l->why[i]);
       putchar('}');
     } else if (l->form == 'r') {
-      printf("%s: ", l->nodes.name[i]);
-      tool_print(l->why[i]);
-      putchar('\n');
+      tool_print(l->nodes.name[i]);
+      printf(": ");
+      tool_print_line(l->why[i]);
     } else {
       rc = hosts_add(&bad, l->nodes.name[i]);
     }

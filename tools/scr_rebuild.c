@@ -35,8 +35,7 @@ static const char rebuild_xor_usage[] =
 /* Print a line about a file that is lost or rebuilt. */
 static void rebuild_say(const char* what)
 {
-  tool_print(what);
-  putchar('\n');
+  tool_print_line(what);
 }
 
 /* Print the result of rebuilding SET.  Returns the exit code. */
@@ -44,7 +43,9 @@ static int rebuild_result(const char* argv0, const scr_rebuild* job, const char*
 {
   if (rc != SCR_SUCCESS) {
     fflush(stdout);
-    fprintf(stderr, "%s: %s: %s\n", tool_name(argv0), set, scr_err_text);
+    fprintf(stderr, "%s: %s: ", tool_name(argv0), set);
+    tool_put(stderr, scr_err_text);
+    fputc('\n', stderr);
     return 1;
   }
   if (job->unproven > 0)

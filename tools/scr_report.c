@@ -92,6 +92,14 @@ static report_run* report_now(report_all* a)
   return a->runs > 0 ? &a->run[a->runs - 1] : NULL;
 }
 
+/* The number KEY of LINE as an int, the nearest one; -1 if there is none. */
+static int report_int(const char* line, const char* key)
+{
+  double v = scr_log_number(line, key);
+
+  return v < INT_MAX ? (v > -1 ? (int)v : -1) : INT_MAX;
+}
+
 /* A run begins with LINE at WHEN. */
 static void report_begin(report_all* a, const char* line, int64_t when)
 {
@@ -106,8 +114,8 @@ static void report_begin(report_all* a, const char* line, int64_t when)
   r->begin = r->last = when;
   scr_log_value(line, "jobid", r->job, sizeof r->job);
   scr_log_value(line, "host", r->host, sizeof r->host);
-  r->procs = (int)scr_log_number(line, "procs");
-  r->nodes = (int)scr_log_number(line, "nodes");
+  r->procs = report_int(line, "procs");
+  r->nodes = report_int(line, "nodes");
 }
 
 /* The kind of time that EVENT ends, -1 if it ends none; *FAILED is 1 if it failed. */
@@ -154,7 +162,7 @@ static void report_add_span(report_all* a, report_run* r, const char* line, cons
   s->end = when > r->begin ? (double)(when - r->begin) : 0;
   if (s->end < secs && kind == REPORT_INIT) s->end = secs;
   s->begin = s->end > secs ? s->end - secs : 0;
-  s->dataset = (int)scr_log_number(line, "dset");
+  s->dataset = report_int(line, "dset");
   scr_log_value(line, "name", s->name, sizeof s->name);
   if (kind == REPORT_CHECKPOINT && !failed) {
     r->safe = s->end;
@@ -329,8 +337,7 @@ static void report_print_counts(const report_counts* l, const char* title)
     printf("  ");
     tool_print(c->what);
     printf("%*d  %s%s", (int)(strlen(c->what) < 26 ? 35 - strlen(c->what) : 9), c->times, when, *c->why ? "  " : "");
-    tool_print(c->why);
-    putchar('\n');
+    tool_print_line(c->why);
   }
 }
 

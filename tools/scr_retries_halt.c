@@ -34,8 +34,7 @@ SCR_FN int retries_halt_main(int argc, char** argv)
   }
   forbids = halt_forbids_run(dir, text);
   printf("%s: %s: ", tool_name(argv[0]), forbids ? "HALT RUN" : "CONTINUE RUN");
-  tool_print(text);
-  putchar('\n');
+  tool_print_line(text);
   return forbids ? 0 : 1;
 }
 

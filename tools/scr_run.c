@@ -104,8 +104,7 @@ static SCR_FORMAT(1, 2) void run_say(const char* format, ...)
   va_end(ap);
   scr_time_string(time(NULL), now, sizeof now);
   printf("scr_run: %s: ", now);
-  tool_print(text);
-  putchar('\n');
+  tool_print_line(text);
   fflush(stdout);
 }
 
@@ -600,7 +599,7 @@ static void run_see_node(const char* host, const char* kind, const char* dir, vo
 
   if (strcmp(kind, "CNTL") != 0) return;
   if (scavenge_is_virtual(host, dir) && gethostname(self, sizeof self - 1) == 0) host = self;
-  if (!scavenge_has(h, host) && hosts_add(h, host) != SCR_SUCCESS) scr_oom = 1;
+  if (!scavenge_has(h, host) && hosts_add(h, host) != SCR_SUCCESS) scr_warn("%s", scr_err_text); /* it is not of ours */
 }
 
 /* Returns 1 if the last run had all nodes of UP, and no others. */

@@ -114,8 +114,7 @@ SCR_FN int should_exit_main(int argc, char** argv)
   scr_hash_delete(&params);
   if (verbose) {
     printf("%s: %s: ", tool_name(argv[0]), end ? "EXIT" : "RUN AGAIN");
-    tool_print(text);
-    putchar('\n');
+    tool_print_line(text);
   }
   return end ? 0 : 1;
 }

@@ -154,7 +154,9 @@ static void status_print_cache(const scr_hash* cache)
     const scr_hash* h = scr_hash_elem_hash(e);
     printf("Cache        ");
     tool_print(scr_hash_str_or(h, "NAME", "?"));
-    printf(" (dataset %s), ", scr_hash_elem_key(e));
+    printf(" (dataset ");
+    tool_print(scr_hash_elem_key(e));
+    printf("), ");
     if (scr_hash_get(h, "STATE") != NULL) tool_print(scr_hash_str_or(h, "STATE", ""));
     else status_print_bytes(status_bytes(h));
     if (*scr_hash_str_or(h, "STORE", "") != '\0') { /* else it bypasses the cache */
@@ -269,8 +271,7 @@ static int status_print(const scr_hash* h, const char* prefix, int64_t left, scr
   ended = status_has_ended(h);
   status_print_span(status_age(run, "TIME") - (ended ? status_age(h, "SINCE") : 0));
   printf(", on ");
-  tool_print(prefix);
-  putchar('\n');
+  tool_print_line(prefix);
   status_print_phase(h);
   if (last == NULL) {
     printf("Checkpoint   none in this run\n");

@@ -52,8 +52,7 @@ static void where_end_host(where_printed* p)
     scr_buf_add(&p->all, "", 1);
     if (p->shared) printf("  lose     by hand: node.* in it is the cache of another prefix:");
     else printf("  lose     rm -rf");
-    tool_print(p->all.p != NULL ? p->all.p : "");
-    putchar('\n');
+    tool_print_line(p->all.p != NULL ? p->all.p : "");
   }
   p->shared = 0;
   *p->last = '\0';
@@ -82,8 +81,7 @@ static void where_print_dir(const char* host, const char* kind, const char* dir,
     snprintf(p->kind, sizeof p->kind, "%s", word);
   } else {
     printf("  %-8s ", word);
-    tool_print(dir);
-    putchar('\n');
+    tool_print_line(dir);
   }
   where_add(p, dir);
 }

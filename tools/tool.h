@@ -38,10 +38,45 @@ SCR_FN const char* tool_name(const char* argv0)
   return slash != NULL ? slash + 1 : argv0;
 }
 
+/*
+** Print S to F; what comes from a file may have bytes that steer a terminal, or are no text at all: these as \xNN.  All
+** that commands print and that does not come from their own source goes through here, or tool_print_json.
+*/
+SCR_FN void tool_put(FILE* f, const char* s)
+{
+  const unsigned char* at = (const unsigned char*)s;
+  int                  n;
+
+  for (; *at != '\0'; at += n > 0 ? n : 1) {
+    n = scr_utf8_length(at);
+    if (n == 0 || *at < 0x20 || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0)) {
+      fprintf(f, "\\x%02x", *at);
+      n = 1;
+    } else {
+      fwrite(at, 1, (size_t)n, f);
+    }
+  }
+}
+
+/* Print S to stdout. */
+SCR_FN void tool_print(const char* s)
+{
+  tool_put(stdout, s);
+}
+
+/* The same, and the end of the line. */
+SCR_FN void tool_print_line(const char* s)
+{
+  tool_print(s);
+  putchar('\n');
+}
+
 /* Print NAME: MESSAGE to stderr.  Returns RC. */
 SCR_FN int tool_fail(const char* argv0, int rc, const char* message)
 {
-  fprintf(stderr, "%s: %s\n", tool_name(argv0), message);
+  fprintf(stderr, "%s: ", tool_name(argv0));
+  tool_put(stderr, message);
+  fputc('\n', stderr);
   return rc;
 }
 
@@ -133,16 +168,6 @@ SCR_FN int tool_number(const char* s, int64_t low, int64_t high, int64_t* value)
   if (!isdigit((unsigned char)*s) || scr_str_int64(s, &v) != SCR_SUCCESS || v < low || v > high) return 0;
   *value = v;
   return 1;
-}
-
-/* Print S, which comes from a file, without the control characters that would move a terminal's cursor. */
-SCR_FN void tool_print(const char* s)
-{
-  for (; *s != '\0'; s++) {
-    unsigned char c = (unsigned char)*s;
-    if (c < 0x20 || c == 0x7f) printf("\\x%02x", c);
-    else putchar(c);
-  }
 }
 
 /* Make TEXT, of N bytes, BYTES as a person says it. */

@@ -90,10 +90,10 @@ SCR_FN void transfer_add_node(const char* host, const char* kind, const char* di
   scavenge_nodes* l = (scavenge_nodes*)arg;
   int             i;
 
-  if (strcmp(kind, "CNTL") != 0) return;
+  if (l->rc != SCR_SUCCESS || strcmp(kind, "CNTL") != 0) return;
   for (i = 0; i < l->node.n; i++)
     if (strcmp(l->node.name[i], host) == 0 && strcmp(l->cntl[i], dir) == 0) return;
-  if (scavenge_nodes_add(l, host, dir) != SCR_SUCCESS) scr_oom = 1;
+  l->rc = scavenge_nodes_add(l, host, dir);
 }
 
 /* The nodes where daemons may live: those of the last run over PREFIX, and of the allocation. */
@@ -107,7 +107,7 @@ SCR_FN int transfer_nodes(const scr_hash* params, const char* prefix, scavenge_n
   if (rc == SCR_SUCCESS) rc = system_nodes(&all);
   for (i = 0; i < all.n && rc == SCR_SUCCESS; i++) transfer_add_node(all.name[i], "CNTL", dir, l);
   hosts_free(&all);
-  return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
+  return rc == SCR_SUCCESS ? l->rc : rc;
 }
 
 /*
@@ -116,7 +116,7 @@ SCR_FN int transfer_nodes(const scr_hash* params, const char* prefix, scavenge_n
 */
 SCR_FN int transfer_end(const scr_hash* params, const char* prefix, const char* down)
 {
-  scavenge_nodes l = {{NULL, 0}, NULL};
+  scavenge_nodes l = {{NULL, 0}, NULL, SCR_SUCCESS};
   hosts          out = {NULL, 0}, where = {NULL, 0};
   char**         command = NULL;
   remote_job     job;

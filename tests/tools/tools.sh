@@ -591,6 +591,80 @@ says "crc, a directory" 1 "no plain file\|not a plain file" "$crc" "$tmp"
 truncate -s 5G "$tmp/hole" && printf x | dd of="$tmp/hole" bs=1 seek=4500000000 conv=notrunc 2>/dev/null
 check "crc, 5 GiB with holes" 0 "0x67f1b220  $tmp/hole" "$crc" "$tmp/hole"
 
+# ---- files that a stranger has filled: what steers a terminal is printed as text, and no host is an option of ssh
+cat >"$tmp/hostile.c" <<'END'
+#include "tools/tool.h"
+/* hostile PREFIX TEXT HOST: the files of the prefix have TEXT wherever they have text; HOST is a node of the last run */
+int main(int argc, char** argv)
+{
+  static const char* const names[] = {"halt.scr", "flush.scr", "nodes.scr", "status.scr", "index.scr"};
+  const char*              text = argv[2];
+  char                     path[SCR_MAX_FILENAME];
+  scr_record               file;
+  scr_flush_note           note;
+  scr_index                index;
+  scr_desc                 desc;
+  size_t                   i;
+  FILE*                    f;
+  int                      rc = argc == 4 ? scr_record_mkdir(argv[1]) : 1;
+
+  memset(&note, 0, sizeof note);
+  memset(&desc, 0, sizeof desc);
+  desc.identity.id = note.id = 3;
+  desc.flags = note.flags = SCR_FLAG_CHECKPOINT;
+  desc.complete = 1;
+  note.location = SCR_LOCATION_CACHE;
+  snprintf(note.name, sizeof note.name, "%s", text);
+  snprintf(desc.name, sizeof desc.name, "%s", text);
+  for (i = 0; i < sizeof names / sizeof *names && rc == SCR_SUCCESS; i++) {
+    if (i == 4) {
+      if ((rc = scr_index_open(&index, argv[1])) == SCR_SUCCESS) rc = scr_index_set(&index, &desc, text);
+      rc = scr_index_close(&index, rc, 1);
+      continue;
+    }
+    rc = scr_record_open(&file, argv[1], names[i]);
+    if (i == 0 && rc == SCR_SUCCESS) scr_hash_util_set_str(file.h, "ExitReason", text);
+    if (i == 0 && rc == SCR_SUCCESS) scr_halt_sign(file.h, SCR_HALT_REASON, text, text, NULL);
+    if (i == 1 && rc == SCR_SUCCESS) scr_flush_file_put(&file, &note);
+    if (i == 2 && rc == SCR_SUCCESS) scr_hash_util_set_str(scr_hash_set_kv(file.h, "HOST", argv[3]), "CNTL", text);
+    if (i == 3 && rc == SCR_SUCCESS) scr_hash_util_set_str(file.h, "PHASE", text);
+    if (i == 3 && rc == SCR_SUCCESS) scr_hash_util_set_str(scr_hash_set_kv(file.h, "CACHE", text), "NAME", text);
+    rc = scr_record_close(&file, rc, 1);
+  }
+  snprintf(path, sizeof path, "%s/.scr/log", argv[1]);
+  if (rc != SCR_SUCCESS || (f = fopen(path, "w")) == NULL) return 1;
+  fprintf(f, "2026-01-01T00:00:00: host=a, jobid=1, event=START, procs=1e300, nodes=99999999999\n");
+  fprintf(f, "2026-01-01T00:00:01: host=a, jobid=1, event=HALT, note=\"%s\"\n", text);
+  return fclose(f) != 0;
+}
+END
+check "a program that fills files builds" 0 "" ${CC:-cc} -I"$top" -w -o "$tmp/hostile" "$tmp/hostile.c" -lz
+mkdir "$tmp/hostile.p" "$tmp/hostile.bin"
+printf '#!/bin/sh\necho "$*" >>"%s/called"\nexit 255\n' "$tmp" | tee "$tmp/hostile.bin/ssh" >"$tmp/hostile.bin/rsh"
+chmod +x "$tmp"/hostile.bin/*
+evil=$(printf '\033]0;evil\007\302\2332J')
+"$tmp/hostile" "$tmp/hostile.p" "$evil" "$evil"
+# shellcheck disable=SC2016,SC2086
+steers() { (cd "$tmp" && SCR_PREFIX=$tmp/hostile.p PATH="$tmp/hostile.bin:$BIN:$PATH" timeout 20 $1 </dev/null 2>&1 | tee "$tmp/said" | LC_ALL=C grep -c "$(printf '[\033\007\233]')"); }
+for c in scr_status scr_report "scr_halt --list" "scr_retries_halt -d hostile.p" "scr_should_exit -v" "scr_flush_file --list-ckpt" \
+  "scr_flush_file --name 3" scr_have_restart scr_index "scr_index --long" "scr_index --list" scr_where "scr_run true" scr_postrun scr_clean \
+  "scr_print_hash_file hostile.p/.scr/halt.scr"; do
+  check "$c prints nothing that steers a terminal" 1 0 steers "$c"
+done
+steers "scr_retries_halt -d hostile.p" >"$tmp/out"
+says "what would steer is there as text" 0 'reason \\x1b\]0;evil\\x07\\xc2\\x9b2J' cat "$tmp/said"
+says "a log with numbers out of range" 0 "2147483647 ranks" "$BIN/scr_report" -o - "$tmp/hostile.p"
+for h in -oProxyCommand=evil 'a;b' 'a b'; do
+  rm -rf "$tmp/hostile.p" && mkdir "$tmp/hostile.p"
+  "$tmp/hostile" "$tmp/hostile.p" text "$h"
+  says "scr_scavenge, a node $h" 1 "'$h' is not the name of a host" env PATH="$tmp/hostile.bin:$PATH" "$BIN/scr_scavenge" -p "$tmp/hostile.p"
+  says "scr_clean, a node $h" 1 "'$h' is not the name of a host" env PATH="$tmp/hostile.bin:$PATH" "$BIN/scr_clean" -p "$tmp/hostile.p"
+  rm "$tmp/hostile.p/.scr/halt.scr"
+  says "the daemons of a node $h" 1 "'$h' is not the name of a host" env PATH="$tmp/hostile.bin:$PATH" SCR_FLUSH_ASYNC=1 SCR_FLUSH_TYPE=DAEMON "$BIN/scr_halt" -i "$tmp/hostile.p"
+done
+says "scr_remote, a node that is an option" 2 "'-oProxyCommand=evil' is not the name of a host" env PATH="$tmp/hostile.bin:$PATH" "$BIN/scr_remote" --nodes -oProxyCommand=evil true
+check "no remote shell is called" 1 "" test -e "$tmp/called"
+
 # ---- the prefix is named in full, also where it is the working directory
 mkdir "$tmp/here"
 # shellcheck disable=SC2016,SC2086
