@@ -665,6 +665,19 @@ done
 says "scr_remote, a node that is an option" 2 "'-oProxyCommand=evil' is not the name of a host" env PATH="$tmp/hostile.bin:$PATH" "$BIN/scr_remote" --nodes -oProxyCommand=evil true
 check "no remote shell is called" 1 "" test -e "$tmp/called"
 
+# ---- a FIFO in place of a file: no command waits for who writes to it
+# shellcheck disable=SC2086
+waits() { (cd "$tmp/fifo.p" && SCR_CNTL_BASE=$tmp/fifo.b SCR_CACHE_BASE=$tmp/fifo.b SCR_PREFIX=$tmp/fifo.p PATH="$BIN:$PATH" timeout 20 $1 </dev/null >"$tmp/said" 2>&1); test $? -ge 124; }
+mkdir "$tmp/fifo.b"
+for f in halt.scr status.scr nodes.scr flush.scr index.scr run.lock; do
+  rm -rf "$tmp/fifo.p" && mkdir -p "$tmp/fifo.p/.scr" && mkfifo "$tmp/fifo.p/.scr/$f"
+  for c in "scr_status" "scr_status --json" scr_report "scr_halt -i" "scr_retries_halt ." scr_should_exit "scr_flush_file --latest ." \
+    scr_have_restart scr_index "scr_index --build" scr_where "scr_nodes_file ." "scr_run true" scr_postrun scr_clean scr_scavenge scr_checkpoint \
+    "scr_print_hash_file .scr/$f" "scr_watchdog -d . -j 99999999"; do
+    check "a FIFO in place of $f: $c" 1 "" waits "$c"
+  done
+done
+
 # ---- the prefix is named in full, also where it is the working directory
 mkdir "$tmp/here"
 # shellcheck disable=SC2016,SC2086
