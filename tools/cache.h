@@ -62,7 +62,11 @@ SCR_FN int cache_read(const char* dir, cache_visit visit, void* arg)
   return rc;
 }
 
-/* Call VISIT for DIR or, if nodes have their own directories node.<host> below it, for each of these. */
+/*
+** Call VISIT for each control directory of DIR: the directories node.<host> below it, which nodes have where they share
+** DIR, and DIR itself, if it has filemaps, or there are no others.  A run over virtual nodes may have left the former
+** beside those of a real one.
+*/
 SCR_FN int cache_walk(const char* dir, int (*visit)(const char* dir, void* arg), void* arg)
 {
   char           path[SCR_MAX_FILENAME];
@@ -77,7 +81,9 @@ SCR_FN int cache_walk(const char* dir, int (*visit)(const char* dir, void* arg),
     if ((err = visit(path, arg)) != SCR_SUCCESS) rc = err;
   }
   if (d != NULL) closedir(d);
-  return n > 0 ? rc : visit(dir, arg);
+  if (n > 0 && (scr_fmt(path, sizeof path, "%s/filemap.scrinfo", dir) != SCR_SUCCESS || access(path, F_OK) < 0))
+    return rc;
+  return (err = visit(dir, arg)) != SCR_SUCCESS ? err : rc;
 }
 
 /* Returns 1 if A and B are the same directory; -1 if one of them is not there. */

@@ -26,7 +26,8 @@ enum { OPT_COPY_PARTNER = 1001, OPT_COPY_CRC };
 static struct {
   const char* prefix;
   int         id, kinds;
-  int         adding; /* 1: only the sizes are added up */
+  int         adding;  /* 1: only the sizes are added up */
+  int         foreign; /* 1: a directory is the cache of another prefix */
   int         found, lost;
   uint64_t    total, done;
   double      told; /* when the progress was printed last */
@@ -76,9 +77,14 @@ static int copy_map(const char* dir, const scr_home* home, const scr_filemap* ma
 static int copy_control(const char* dir, void* arg)
 {
   char lock[SCR_MAX_FILENAME];
-  int  fd = -1, rc = scr_private_check(dir);
+  int  found = copy_job.found, fd = -1, rc = scr_private_check(dir);
 
-  if (rc == SCR_SUCCESS) rc = cache_check_prefix(dir, copy_job.prefix);
+  if (rc == SCR_SUCCESS && cache_check_prefix(dir, copy_job.prefix) != SCR_SUCCESS) {
+    copy_job.foreign = 1;
+    scr_err_text[scr_err_length] = '\0';
+    copy_say(scr_err_text);
+    return SCR_SUCCESS; /* another one may be ours */
+  }
   if (rc == SCR_SUCCESS) rc = scr_fmt(lock, sizeof lock, "%s/run.lock", dir);
   if (rc == SCR_SUCCESS) rc = scr_lock_open(lock, &fd);
   if (rc == SCR_SUCCESS && (rc = scr_lock_take(fd, lock, SCR_LOCK_SECONDS)) == SCR_ERR_BUSY)
@@ -87,10 +93,8 @@ static int copy_control(const char* dir, void* arg)
   copy_job.adding = 1;
   if (rc == SCR_SUCCESS) cache_read(dir, copy_map, arg); /* the second time reports what cannot be read */
   copy_job.adding = 0;
-  copy_job.found = 0;
+  copy_job.found = found;
   if (rc == SCR_SUCCESS) rc = cache_read(dir, copy_map, arg);
-  if (rc == SCR_SUCCESS && copy_job.found == 0)
-    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s lists no files of dataset %d", dir, copy_job.id);
   if (rc != SCR_SUCCESS) {
     scr_err_text[scr_err_length] = '\0';
     copy_say(scr_err_text);
@@ -114,6 +118,12 @@ static int copy_run(const char* dir)
   } else {
     copy_job.prefix = real;
     rc = cache_walk(dir, copy_control, NULL);
+    if (rc == SCR_SUCCESS && copy_job.found == 0 && !copy_job.foreign) {
+      rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s lists no files of dataset %d", dir, copy_job.id);
+      copy_say(scr_err_text);
+    } else if (rc == SCR_SUCCESS && copy_job.found == 0) {
+      rc = SCR_ERR_BUSY;
+    }
   }
   snprintf(text, sizeof text, "Return code: %d", rc != SCR_SUCCESS || copy_job.lost > 0);
   copy_say(text);

@@ -1,5 +1,5 @@
 /* scr_have_restart - print the checkpoint that the next run would restart from.  No MPI. */
-#include "tool.h"
+#include "restart.h"
 
 static const char have_restart_usage[] =
     "scr_have_restart [--json] [--prefix DIR]\n"
@@ -14,58 +14,17 @@ static const char have_restart_usage[] =
     "Whether a checkpoint in the cache can be rebuilt after nodes were lost is found out only by that run.\n"
     "Exit 0, or 1 if there is an error.\n";
 
-/* A checkpoint; the id is 0 if there is none. */
-typedef struct {
-  char name[SCR_MAX_FILENAME];
-  int  id, chosen;
-  int  cached; /* 1: only the cache has it */
-} have_restart;
-
-/* Find the user's choice, or else the newest checkpoint on the prefix. */
-static int have_restart_in_index(const char* prefix, have_restart* h)
+/* Find the checkpoint C that the next run over PREFIX restarts from. */
+static int have_restart_find(const char* prefix, restart_ckpt* c)
 {
-  scr_index      index;
-  scr_index_item it;
-  scr_choice     choice;
-  int            rc = scr_index_read(&index, prefix);
+  scr_index index;
+  int       rc = scr_index_read(&index, prefix);
 
   if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC)
     rc = SCR_ERR(rc, "%.*s; scr_index --build makes a new index", scr_err_length, scr_err_text);
-  if (rc == SCR_SUCCESS) {
-    scr_choice_read(&index, &choice);
-    if (choice.by_user && choice.until == 0 && *choice.dir != '\0') {
-      h->chosen = 1;
-      h->cached = !scr_index_current(&index, &it);
-      h->id = h->cached ? choice.id : it.id;
-      snprintf(h->name, sizeof h->name, "%s", !h->cached && *it.desc.name ? it.desc.name : choice.dir);
-    }
-    scr_index_sort(&index);
-    memset(&it, 0, sizeof it);
-    while (h->id == 0 && scr_index_walk(&index, &it)) {
-      if (!scr_desc_is_ckpt(&it.desc) || !scr_index_is_good(&it) || it.passed) continue;
-      h->id = it.id;
-      snprintf(h->name, sizeof h->name, "%s", *it.desc.name ? it.desc.name : it.dir);
-    }
-  }
+  if (rc == SCR_SUCCESS) restart_in_index(&index, c);
   scr_index_close(&index, rc, 0);
-  return rc;
-}
-
-/* Unless the user has chosen, replace H by a newer checkpoint in the cache of the last run. */
-static int have_restart_in_cache(const char* prefix, have_restart* h)
-{
-  scr_record     file;
-  scr_flush_note note;
-  int            id = INT_MAX, rc = scr_flush_file_read(&file, prefix);
-
-  while (rc == SCR_SUCCESS && !h->chosen && (id = scr_flush_file_before(&file, id)) > h->id) {
-    if (!scr_flush_file_get(&file, id, &note) || !(note.location & SCR_LOCATION_CACHE) || *note.where != '\0') continue;
-    if (!(note.flags & SCR_FLAG_CHECKPOINT) && note.flags != 0) continue; /* older releases wrote no flags */
-    h->id = id;
-    h->cached = 1;
-    snprintf(h->name, sizeof h->name, "%s", note.name);
-  }
-  return scr_record_close(&file, rc, 0);
+  return rc == SCR_SUCCESS ? restart_in_cache(prefix, c) : rc;
 }
 
 SCR_FN int have_restart_main(int argc, char** argv)
@@ -73,7 +32,7 @@ SCR_FN int have_restart_main(int argc, char** argv)
   static const struct option options[] = {
       {"json", no_argument, NULL, 'j'}, {"prefix", required_argument, NULL, 'p'}, TOOL_OPTIONS, {NULL, 0, NULL, 0}};
   const char*  prefix = tool_prefix();
-  have_restart h;
+  restart_ckpt h;
   int          c, json = 0, rc;
 
   memset(&h, 0, sizeof h);
@@ -84,8 +43,7 @@ SCR_FN int have_restart_main(int argc, char** argv)
   }
   if (optind != argc) return tool_usage(argv[0], have_restart_usage, 1, "there is nothing to say after the options");
   rc = tool_is_dir(prefix) ? SCR_SUCCESS : SCR_ERRNO("cannot open the prefix directory %s", prefix);
-  if (rc == SCR_SUCCESS) rc = have_restart_in_index(prefix, &h);
-  if (rc == SCR_SUCCESS) rc = have_restart_in_cache(prefix, &h);
+  if (rc == SCR_SUCCESS) rc = have_restart_find(prefix, &h);
   if (rc != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
   if (json && h.id > 0) {
     printf("{\"name\": ");

@@ -1,5 +1,5 @@
 /* scr_index - list the checkpoints on a prefix directory, or choose one.  No MPI. */
-#include "tool.h"
+#include "restart.h"
 
 static const char index_usage[] =
     "scr_index [--list | --long | --json | --current NAME | --drop NAME | --drop-after NAME | --add DIR | --build\n"
@@ -125,6 +125,23 @@ static void index_print_json(const char* prefix, const scr_index_item* it, int c
   putchar('}');
 }
 
+/*
+** Tell, beside the list, what the cache of the last run over PREFIX has that is newer than what INDEX has to restart
+** from.
+*/
+static void index_tell_cached(scr_index* index, const char* prefix)
+{
+  restart_ckpt c;
+
+  restart_in_index(index, &c);
+  c.cached = 0;
+  if (restart_in_cache(prefix, &c) != SCR_SUCCESS || !c.cached) return;
+  fflush(stdout);
+  fprintf(stderr, "The last run has left a newer checkpoint in the cache, %d, ", c.id);
+  tool_put(stderr, c.name);
+  fprintf(stderr, "; a run that can use that cache restarts from it\n");
+}
+
 /* List in the form FORM, an option letter. */
 static int index_list(const char* argv0, const char* prefix, int form)
 {
@@ -154,6 +171,7 @@ static int index_list(const char* argv0, const char* prefix, int form)
     if (form == 'j') index_print_json(prefix, &it, is_current, n++);
   }
   if (form == 'j') printf("]}\n");
+  else index_tell_cached(&index, prefix);
   scr_index_close(&index, rc, 0);
   return fflush(stdout) == 0 ? 0 : 1;
 }
@@ -372,12 +390,21 @@ static int index_look_at_leaf(const scr_objects* l, void* arg)
 }
 
 /* SCR_ERR_ARG if IT of the index is one that a restart needs. */
-static int index_may_delete(const scr_index* index, const scr_index_item* it)
+static int index_may_delete(scr_index* index, const char* prefix, const scr_index_item* it)
 {
   scr_index_item other;
+  restart_ckpt   c;
 
-  if (scr_index_current(index, &other) && other.id == it->id && strcmp(other.dir, it->dir) == 0)
+  if (scr_index_current(index, &other) && other.id == it->id && strcmp(other.dir, it->dir) == 0) {
+    restart_in_index(index, &c);
+    c.cached = 0;
+    if (restart_in_cache(prefix, &c) == SCR_SUCCESS && c.cached)
+      return SCR_ERR(SCR_ERR_ARG,
+                     "%s is the checkpoint that the next run restarts from if it cannot use the cache, which has the "
+                     "newer %d; --force deletes it",
+                     it->dir, c.id);
     return SCR_ERR(SCR_ERR_ARG, "%s is the checkpoint that the next run restarts from; --force deletes it", it->dir);
+  }
   if (scr_index_newest(index, INT_MAX, NULL, &other) == SCR_SUCCESS && other.id == it->id)
     return SCR_ERR(SCR_ERR_ARG, "%s is the newest good checkpoint; --force deletes it", it->dir);
   return SCR_SUCCESS;
@@ -403,7 +430,7 @@ static int index_delete(const char* argv0, const char* prefix, const char* name,
     rc = scr_index_open(&index, prefix);
     if (rc == SCR_SUCCESS && scr_index_named(&index, name, &it) != SCR_SUCCESS)
       rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the index of %s has no dataset %s", prefix, name);
-    if (rc == SCR_SUCCESS && !force) rc = index_may_delete(&index, &it);
+    if (rc == SCR_SUCCESS && !force) rc = index_may_delete(&index, prefix, &it);
     if (rc == SCR_SUCCESS) {
       identity = it.desc.identity;
       identity.id = it.id;
@@ -504,6 +531,16 @@ static int index_extract(const char* argv0, const char* prefix, const char* name
   return rc == SCR_SUCCESS && fflush(stdout) == 0 ? 0 : tool_fail(argv0, 1, scr_err_text);
 }
 
+/* The word EXTRA is too much; an option may have been taken for NAME, which has to follow the option before it. */
+static int index_refuse(const char* argv0, const char* name, const char* extra)
+{
+  if (name != NULL && *name == '-')
+    SCR_ERR(SCR_ERR_ARG, "%.200s is in the place of a name, and %.200s is too much: a name follows its option", name,
+            extra);
+  else SCR_ERR(SCR_ERR_ARG, "%.200s is too much; --help tells what there is to say", extra);
+  return tool_fail(argv0, 1, scr_err_text);
+}
+
 SCR_FN int index_main(int argc, char** argv)
 {
   static const struct option options[] = {{"list", no_argument, NULL, 'l'},
@@ -547,7 +584,8 @@ SCR_FN int index_main(int argc, char** argv)
     }
   }
   if (force && what != OPT_DELETE) return tool_usage(argv[0], index_usage, 1, "--force belongs to --delete");
-  if ((optind != argc || into != NULL) && what != 'x') return tool_answer('?', argv[0], index_usage, 1);
+  if (into != NULL && what != 'x') return tool_usage(argv[0], index_usage, 1, "--into belongs to --extract");
+  if (optind != argc && what != 'x') return index_refuse(argv[0], name, argv[optind]);
   if ((plain.patterns > 0) + (plain.manifest != NULL) > 1)
     return tool_usage(argv[0], index_usage, 1, "either --pattern or --manifest");
   if ((plain.patterns > 0 || plain.manifest != NULL || plain.name != NULL || plain.flags == SCR_FLAG_OUTPUT) &&

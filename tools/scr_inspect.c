@@ -21,11 +21,12 @@ static const char inspect_usage[] =
     "Exit 0, or 1 if there is none or an error.\n";
 
 static const char inspect_cache_usage[] =
-    "scr_inspect_cache FILE | DIR\n"
+    "scr_inspect_cache [--prefix PREFIX] FILE | DIR\n"
     "Print a line for each rank and dataset of which the cache of this node has files: FILE is filemap.scrinfo in the\n"
     "control directory DIR.\n"
     "\n"
-    "  -h, --help   print this and exit;  --version  print the version and exit\n"
+    "  -p, --prefix PREFIX   only what runs over this prefix directory have left\n"
+    "  -h, --help            print this and exit;  --version  print the version and exit\n"
     "\n"
     "GROUPS is the number of sets, GROUP_ID the first rank of the set, FAILURES how many members of it may be lost,\n"
     "RANKS those of the dataset, CREATED and NONCE tell it from others of the same id, and FILES is 1 if all files of\n"
@@ -79,20 +80,26 @@ static int inspect_print_map(const char* dir, const scr_home* home, const scr_fi
   return SCR_SUCCESS;
 }
 
-/* Print what the control directory DIR lists. */
+/* Print what the control directory DIR lists, unless it is of another prefix than ARG, which may be NULL. */
 static int inspect_control(const char* dir, void* arg)
 {
-  return cache_read(dir, inspect_print_map, arg);
+  const char* prefix = (const char*)arg;
+
+  if (prefix != NULL && cache_check_prefix(dir, prefix) != SCR_SUCCESS) return SCR_SUCCESS;
+  return cache_read(dir, inspect_print_map, NULL);
 }
 
 SCR_FN int inspect_cache_main(int argc, char** argv)
 {
-  static const struct option options[] = {TOOL_OPTIONS, {NULL, 0, NULL, 0}};
+  static const struct option options[] = {{"prefix", required_argument, NULL, 'p'}, TOOL_OPTIONS, {NULL, 0, NULL, 0}};
   char                       dir[SCR_MAX_FILENAME];
-  char*                      slash;
+  char *                     slash, *prefix = NULL;
   int                        c, rc;
 
-  if ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) return tool_answer(c, argv[0], inspect_cache_usage, 1);
+  while ((c = getopt_long(argc, argv, "p:h", options, NULL)) != -1) {
+    if (c != 'p') return tool_answer(c, argv[0], inspect_cache_usage, 1);
+    prefix = optarg;
+  }
   if (optind + 1 != argc)
     return tool_usage(argv[0], inspect_cache_usage, 1, "one control directory is needed, or filemap.scrinfo in it");
   rc = scr_path_reduce_str(argv[optind], dir, sizeof dir);
@@ -100,9 +107,9 @@ SCR_FN int inspect_cache_main(int argc, char** argv)
     if ((slash = strrchr(dir, '/')) == NULL || strcmp(slash, "/filemap.scrinfo") != 0)
       rc = SCR_ERRNO("cannot open the control directory %s", dir);
     else *slash = '\0';
-    if (rc == SCR_SUCCESS) rc = inspect_control(dir, NULL);
+    if (rc == SCR_SUCCESS) rc = inspect_control(dir, prefix);
   } else if (rc == SCR_SUCCESS) {
-    rc = cache_walk(dir, inspect_control, NULL);
+    rc = cache_walk(dir, inspect_control, prefix);
   }
   if (rc != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
   return fflush(stdout) == 0 ? 0 : 1;
@@ -201,8 +208,8 @@ static int inspect_print(inspect_parts* all, int json)
   return any;
 }
 
-/* Ask all of NODES for what they have below the control directory DIR. */
-static int inspect_ask(const hosts* nodes, const char* dir, int64_t timeout, inspect_parts* all)
+/* Ask all of NODES for what they have below the control directory DIR, of runs over PREFIX unless that is NULL. */
+static int inspect_ask(const hosts* nodes, const char* prefix, const char* dir, int64_t timeout, inspect_parts* all)
 {
   scr_buf     command = {NULL, 0, 0, 0};
   char        path[SCR_MAX_FILENAME];
@@ -212,6 +219,8 @@ static int inspect_ask(const hosts* nodes, const char* dir, int64_t timeout, ins
 
   system_sibling("scr_inspect_cache", path, sizeof path);
   scr_buf_quote(&command, path);
+  if (prefix != NULL) scr_buf_add(&command, " --prefix ", 10);
+  if (prefix != NULL) scr_buf_quote(&command, prefix);
   scr_buf_add(&command, " ", 1);
   scr_buf_quote(&command, dir);
   scr_buf_add(&command, "", 1);
@@ -241,7 +250,8 @@ static int inspect_run(const char* up, const char* down, const char* from, int64
   if (rc == SCR_SUCCESS && down != NULL) rc = hosts_parse(&bad, down);
   if (rc == SCR_SUCCESS) rc = hosts_select(&nodes, &all, &bad, 0);
   if (rc == SCR_SUCCESS && from == NULL) rc = dirs_cntl(params, tool_prefix(), dir, sizeof dir);
-  if (rc == SCR_SUCCESS) rc = inspect_ask(&nodes, from != NULL ? from : dir, timeout, &parts);
+  if (rc == SCR_SUCCESS)
+    rc = inspect_ask(&nodes, from == NULL ? tool_prefix() : NULL, from != NULL ? from : dir, timeout, &parts);
   if (rc == SCR_SUCCESS) *any = inspect_print(&parts, json);
   scr_free(&parts.part);
   hosts_free(&all);

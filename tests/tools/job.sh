@@ -484,7 +484,8 @@ if [ -x "$minimal" ] && [ -n "$MPIEXEC" ]; then
   check "cache, that of a prefix whose directory has a number" 0 3 sh -c '"$1" | cut -d " " -f 1' sh "$inspect"
   cd "$tmp/prefix" || exit 1
   says "cache, one node" 0 "^DSET=4 RANK=2 TYPE=XOR GROUPS=1 GROUP_ID=0 GROUP_SIZE=4 GROUP_RANK=2 .* FILES=1" "$cached" "$d/node.$host-v2/filemap.scrinfo"
-  check "cache, all nodes" 0 4 sh -c '"$1" "$2" | grep -c FILES=1' sh "$cached" "$d"
+  check "cache, all nodes" 0 4 sh -c '"$1" --prefix "$3" "$2" | grep -c FILES=1' sh "$cached" "$d" "$tmp/prefix"
+  check "cache, all nodes, and that of a run of another prefix without virtual ones" 0 6 sh -c '"$1" "$2" | grep -c FILES=1' sh "$cached" "$d"
   check "cache, all is there" 0 4 "$inspect"
   rm "$d/node.$host-v1/scr.dataset.4/.scr"/*
   says "cache, a file is missing" 0 "RANK=1 .*FILES=0" "$cached" "$d"

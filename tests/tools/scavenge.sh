@@ -92,6 +92,8 @@ check "clean, the next run, of the same job, restarts from the prefix: the answe
 says "clean, and from where" 0 "restarted from heat.300" cat "$tmp/log"
 killed SCR_COPY_TYPE=XOR SCR_FLUSH=2
 says "clean, an older checkpoint on the prefix is not enough" 1 "the prefix lacks dataset 3" $clean
+says "index, a newer checkpoint is in the cache" 0 "^The last run has left a newer checkpoint in the cache, 3, heat.300; a run that can use that cache" "$BIN/scr_index" --list
+says "index, the one to be deleted is not what the next run restarts from" 1 "if it cannot use the cache, which has the newer 3" "$BIN/scr_index" --delete heat.200
 mkdir -p "$tmp/other/.scr" && cp "$p/.scr/nodes.scr" "$tmp/other/.scr"
 says "clean, a cache of another prefix" 1 "is the cache of the prefix $p, not of $tmp/other" $clean -p "$tmp/other"
 rm -rf "$tmp/other"
@@ -321,6 +323,18 @@ SCR_JOB_ID=8 run --steps 600
 says "a rejected one, which another job can read" 0 "restarted from heat.300" cat "$tmp/log"
 check "a rejected one: the answer" 0 "$calm" answer
 heat=$other
+
+# a trial over virtual nodes, and then a real job with the same base: the cache of both is found, also after a trial of
+# another prefix
+for trial in "$p" "$tmp/trial"; do
+  rm -rf "$p" "$tmp/base" "$tmp/trial" && mkdir -p "$trial" "$p"
+  (cd "$trial" && SCR_PREFIX=$trial SCR_VIRTUAL_NODES=4 timeout -k 5 60 $MPIEXEC -n 4 "$heat" $size --steps 200) >"$tmp/log" 2>&1
+  check "a trial over virtual nodes" 0 "" test -d "$(node 3)/scr.dataset.2"
+  (cd "$p" && SCR_COPY_TYPE=SINGLE SCR_FRESH_START=1 timeout -k 5 60 $MPIEXEC -n 4 "$heat" $size --steps 600 --kill-at 350) >"$tmp/log" 2>&1
+  id=$("$BIN/scr_flush_file" --dir "$p" --latest)
+  says "a real job after a trial in ${trial##*/}" 0 "dataset $id is in $p/heat.300" $scavenge
+  check "a real job after a trial in ${trial##*/}: its bytes" 0 "" same "$p/heat.300" 300
+done
 
 # ---- other prefixes
 killed SCR_COPY_TYPE=XOR

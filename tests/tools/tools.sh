@@ -129,7 +129,8 @@ cp "$data/scr-1.2.2/summary.scr" "$tmp/empty/index.scr"
 mkdir "$tmp/six" "$tmp/six/.scr"
 mv "$tmp/empty/index.scr" "$tmp/six/.scr/"
 says "index, version 6" 1 "version 6" "$index" -p "$tmp/six"
-says "index, an argument" 1 "Usage" "$index" "$tmp/old"
+says "index, an argument" 1 "^scr_index: $tmp/old is too much" "$index" "$tmp/old"
+check "index, an option in the place of a name" 1 "scr_index: --force is in the place of a name, and NAME is too much: a name follows its option" sh -c '"$@" 2>&1' sh "$index" -p "$tmp/old" --delete --force NAME
 check "index leaves nothing behind" 0 "" ls -A "$tmp/empty"
 for r in scr-1.2.2 scr-3.1; do # the user chooses
   prefix "choose.$r" $r
