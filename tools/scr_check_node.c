@@ -12,7 +12,9 @@ static const char check_node_usage[] =
     "  -c, --cntl DIR[:BYTES],...    the control directories, and their sizes; default: the base directory of the\n"
     "                                parameters, with the size of its line CNTLDIR=DIR BYTES=SIZE\n"
     "  -C, --cache DIR[:BYTES],...   the same for the cache, with the lines CACHEDIR=DIR BYTES=SIZE\n"
-    "  -f, --free                    compare the sizes with the space that is free, not with that of the file system\n"
+    "  -f, --free                    before a run: compare the sizes with the space that is free, not with that of "
+    "the\n"
+    "                                file system, and create directories that are missing, as the run would\n"
     "  -t, --test COMMAND            also run COMMAND by the shell; unless it exits with 0 the node fails\n"
     "  -h, --help                    print this and exit;  --version  print the version and exit\n"
     "\n"
@@ -50,9 +52,11 @@ static int check_node_dir(const char* dir, uint64_t bytes, int free_space)
 {
   struct statvfs fs;
   uint64_t       size;
-  DIR*           d = opendir(dir);
+  DIR*           d;
+  int            rc = free_space ? scr_mkdirs(dir, 0777) : SCR_SUCCESS;
 
-  if (d == NULL) return SCR_ERRNO("cannot read the directory %s", dir);
+  if (rc != SCR_SUCCESS) return rc;
+  if ((d = opendir(dir)) == NULL) return SCR_ERRNO("cannot read the directory %s", dir);
   closedir(d);
   if (statvfs(dir, &fs) < 0) return SCR_ERRNO("cannot tell the size of the file system of %s", dir);
   if (fs.f_flag & ST_RDONLY) return SCR_ERR(SCR_ERR_IO, "the file system of %s is mounted read-only", dir);

@@ -13,7 +13,7 @@ static const char list_down_usage[] =
     "\n"
     "  -r, --reason         print a line for each node, with the reason\n"
     "  -j, --json           print a JSON list of hosts and reasons\n"
-    "  -f, --free           test the free space of the directories, not their size\n"
+    "  -f, --free           before a run: test the free space of the directories, not their size; create missing ones\n"
     "  -d, --down NODES     these are down too\n"
     "  -l, --log            log each node that is down\n"
     "  -s, --secs N         with -l: the seconds since the run began\n"

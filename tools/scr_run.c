@@ -73,6 +73,7 @@ typedef struct {
   double      start;
   struct stat recorded; /* the nodes file before the first run; all zeros if there was none */
   int         asked;    /* 1: a signal of SCR_SIGNALS has asked the program to end */
+  int         ran;      /* 1: there was a run */
   int         far;      /* the number of the newest checkpoint that a run has written, */
   int         tried;    /* how many runs have failed without a newer one, */
   int         back;     /* and 1: this one has started from an older one */
@@ -450,6 +451,7 @@ static int run_once(run_job* j, int number, const hosts* up)
   else {
     run_say("run %d, %d node%s: %s", number, up->n, up->n > 1 ? "s" : "", line);
     run_log(j, "RUN_START", -1, "run=%d", number);
+    j->ran = 1;
     code = run_program(j, line);
     run_log(j, "RUN_END", scr_wtime() - start, "run=%d", number);
     run_say("run %d has ended after %.1f s, with exit code %d", number, scr_wtime() - start, code);
@@ -475,8 +477,16 @@ static int run_is_halted(run_job* j)
 /* The exit code, if that of the last run was CODE: was the program halted, or is it done? */
 static int run_result(const run_job* j, int code)
 {
-  if (!run_signal && !j->asked && !halt_was_halted(j->prefix, scr_param_job(j->params))) return code;
-  run_say("the program was halted; submit the job again to go on");
+  char       why[SCR_HALT_TEXT_MAX] = "";
+  scr_record file;
+  int        rc;
+
+  if (!run_signal && !j->asked && (!j->ran || !halt_was_halted(j->prefix, scr_param_job(j->params)))) return code;
+  rc = scr_record_read(&file, j->prefix, "halt.scr");
+  if (rc == SCR_SUCCESS && scr_halt_standing(file.h, j->prefix, "", (int64_t)time(NULL), -1, 1, why) > 0)
+    run_say("the program was halted, and so would the next job be: %s; then submit the job again to go on", why);
+  else run_say("the program was halted; submit the job again to go on");
+  scr_record_close(&file, rc, 0);
   return RUN_HALTED;
 }
 

@@ -47,6 +47,18 @@ says "wrong nodes" 1 "n\[1-" env "SCR_NODELIST=n[1-" "$run" sh -c true
 says "no launcher" 127 "exit code 127" "$run" /none/launcher true
 says "a program is missing" 1 "not ready" env SCR_REMOTE_SHELL=rsh9 "$run" sh -c true
 
+new
+says "a base that is missing is made, as a run makes it" 0 "run 1 has ended .* exit code 0" env "SCR_CNTL_BASE=$tmp/new/control" "SCR_CACHE_BASE=$tmp/new/cache" "$run" sh -c true
+check "a base that is missing: it is there" 0 "" test -d "$tmp/new/control" -a -d "$tmp/new/cache"
+rm -rf "$tmp/new"
+echo n1 >"$tmp/broken"
+"$BIN/scr_halt" >/dev/null
+says "no node works: there was no run, and none was halted" 1 "0 nodes work, and a run needs 1" env SCR_NODELIST=n1 "$run" sh -c true
+check "no node works: nothing is said of a halt at the end" 1 "" grep "the program was halted" "$tmp/out"
+: >"$tmp/broken"
+says "a condition that stays halts the next job too" 3 "the program was halted, and so would the next job be: .*JOB_HALTED.* takes it back; then submit the job again" "$run" sh -c true
+new
+
 # ---- launchers
 says "any launcher" 0 "^it's \$HOME a  b$" "$run" sh -c 'echo "$0" "$1"' "it's \$HOME" "a  b"
 says "any launcher, its name" 3 "run 1 has ended .* with exit code 3" "$run" sh -c 'exit 3'
@@ -163,6 +175,7 @@ while [ ! -e up ]; do sleep 0.1; done
 kill -TERM $pid
 wait $pid
 check "SIGTERM, the exit code: to be submitted again" 0 "" test $? = 3
+says "SIGTERM, nothing halts the next job" 0 "the program was halted; submit the job again to go on" cat "$tmp/log"
 says "SIGTERM, the last run" 0 "ended by signal 15" cat "$tmp/log"
 says "SIGTERM, what is left is saved" 0 "saving what the caches have" cat "$tmp/log"
 # signalled SIGNAL SETTING... -- PROGRAM: scr_run gets the signal when the program is up; its output for `tells`
