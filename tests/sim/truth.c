@@ -135,15 +135,15 @@ static int tolerance_now(void)
 }
 
 /*
-** D is complete, or, without SCR_CACHE_KEEP, begun: older datasets may have left the cache for it, and without a word.
-** The newest complete checkpoint has not, if the cache keeps it.
+** D is complete, or, without SCR_CACHE_KEEP, begun: of it and the older ones, COUNT have room in the cache; the others
+** may have left it, and without a word.  The newest complete checkpoint has not, if the cache keeps it.
 */
-static void truth_crowd(const dataset* d)
+static void truth_crowd(const dataset* d, int count)
 {
   int i, newer = 0, kept = !plan.keep;
 
   for (i = d->number; i > 0; i--)
-    if (newer >= plan.cache_size && kept) {
+    if (newer >= count && kept) {
       truth.set[i].told = 1;
       truth.set[i].cached = 0;
     } else if (&truth.set[i] == d || truth.set[i].acked) {
@@ -177,7 +177,7 @@ dataset* truth_start(const char* name, int step, int checkpoint, int output)
   d->ranks = S.ranks;
   d->life = S.life;
   d->tolerance = tolerance_now();
-  if (!plan.keep) truth_crowd(d);
+  if (!plan.keep) truth_crowd(d, S.faults & (FAULT_ROOM | FAULT_ENOSPC) ? 1 : plan.cache_size);
   if (checkpoint) totals.checkpoints++;
   else totals.outputs++;
   return d;
@@ -232,12 +232,12 @@ void truth_acked(dataset* d, int sure_on_prefix)
   d->told_ranks++;
   if (S.faults & FAULT_MPI && d->told_ranks < S.ranks) return; /* where MPI fails, only the word of all ranks counts */
   if (d->checkpoint) truth.chosen = 0;
-  if (d->acked++ == 0) {
+  if (d->acked++ == 0) { /* a later rank may come when the next one is begun */
     sim_note("acknowledged %s, number %d", d->name, d->number);
-    truth_crowd(d);
+    d->cached = !plan.bypass;
+    truth_crowd(d, plan.cache_size);
   }
   if (sure_on_prefix) truth_on_prefix(d);
-  d->cached = !plan.bypass;
   if (S.faults) d->told = d->left = 1; /* the flush file may not have it, as a warning has said */
   if (d->checkpoint && d->told_ranks == S.ranks) truth.damages = 0; /* it is protected by the nodes that are here now */
 }
@@ -249,7 +249,7 @@ void truth_finalized(int sure)
   for (i = 1; i <= truth.sets && plan.flush == 0; i++) truth.set[i].left = 1;
   i = sure ? truth_newest(is_acked) : 0;
 
-  if (plan.flush == 0 || i == 0 || truth.set[i].ranks != S.ranks) return;
+  if (plan.flush == 0 || i == 0 || truth.set[i].ranks != S.ranks || !truth.set[i].cached) return;
   if (truth.set[i].life == S.life || truth.offered == i) truth_on_prefix(&truth.set[i]);
 }
 
@@ -276,7 +276,7 @@ void truth_loaded(process* p, int try, const char* name, int number)
   if (d->rejected) sim_violation("%s (number %d) is offered, which was rejected in this job", name, number);
   if (truth.offered) return;
   truth.offered = number;
-  truth_crowd(d);
+  truth_crowd(d, plan.cache_size);
   totals.offered++;
   sim_note("loaded %s, number %d (must: %d, damages: %d)", name, number, truth.must, truth.damages);
   if (number < truth.must && !S.faults && try == 0)
