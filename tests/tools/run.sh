@@ -271,12 +271,45 @@ new
 says "an older checkpoint helps" 0 "run 4 has ended .* exit code 0" "$run" --runs -1 sh -c 'n=$(cat n 2>/dev/null); n=$((n + 1)); echo $n >n; [ $n = 4 ] || set -- "$@" --kill-at 350; exec "$@"' sh $MPIEXEC -n 4 "$heat" $size
 export SCR_FLUSH=0
 
+# at the end, what is saved leaves the caches; what is not stays, as does all where the next run may use it
+cached() { find "$tmp/base" -path '*/scr.dataset.*' -name 'rank_*' | grep -c . ; }
+new
+says "clean, the program is done" 0 "the newest checkpoint on the prefix is 6, heat.600" "$run" $MPIEXEC -n 4 "$heat" $size
+check "clean, the program is done: the caches are empty" 1 0 cached
+new
+says "clean, turned off" 0 "the newest checkpoint on the prefix is 6, heat.600" env SCR_CACHE_CLEAN=0 "$run" $MPIEXEC -n 4 "$heat" $size
+check "clean, turned off: the caches are not empty" 0 - cached
+check "clean, here" 0 "" "$BIN/scr_clean" --here
+check "clean, here: the cache of this node is empty" 1 0 cached
+new
+says "clean, a program that fails, without a batch system" 9 "no runs are left" "$run" $MPIEXEC -n 4 "$heat" $size --kill-at 350
+check "clean, a program that fails, without a batch system: the next run has its cache" 0 - cached
+new
+check "clean, here, a program that died" 9 - $MPIEXEC -n 4 "$heat" $size --kill-at 350
+says "clean, here, what the prefix lacks stays" 1 "the cache is kept: the prefix lacks dataset 3" "$BIN/scr_clean" --here
+check "clean, here, what the prefix lacks stays: it is there" 0 - cached
+flags=--uts
+[ "$(id -u)" = 0 ] || flags="-Ur --uts"
+if unshare $flags true 2>"$tmp/stderr"; then
+  new
+  check "clean, here, a run without virtual nodes" 0 - env -u SCR_VIRTUAL_NODES SCR_FLUSH=1 SCR_COPY_TYPE=SINGLE $MPIEXEC -n 4 "$heat" $size
+  check "clean, here, on a node that the run did not have" 0 "" unshare $flags sh -c 'hostname elsewhere && exec "$@"' sh "$BIN/scr_clean" --here
+  check "clean, here, on a node that the run did not have: nothing is removed" 0 - cached
+  check "clean, here, on its node" 0 "" "$BIN/scr_clean" --here
+  check "clean, here, on its node: the cache is empty" 1 0 cached
+fi
+
 # the batch scripts: the README has them, and that without a batch system runs
 for script in job.sh job.slurm; do
   check "the README has $script" 0 "" python3 -c 'import sys
 text = "".join("    " + line if line.strip() else line for line in open(sys.argv[1]))
 sys.exit(text not in open(sys.argv[2]).read())' "$top/examples/$script" "$top/README.md"
 done
+# job.slurm: the watchdog ends a program that hangs before the job's time is over, and the job has the nodes of the program
+option() { sed -n "s/^#SBATCH --$1=\([0-9]*\)\$/\1/p" "$top/examples/job.slurm"; }
+patience=$(sed -n 's/.*SCR_WATCHDOG_TIMEOUT:-\([0-9]*\)}.*/\1/p' "$top/examples/job.slurm")
+check "job.slurm: the watchdog is faster than the time limit" 0 "" test "${patience:-3600}" -lt $(($(option time) * 60 - 600))
+check "job.slurm: its nodes" 0 "$(option nodes)" sed -n 's/^exec scr_srun --nodes=\([0-9]*\) .*/\1/p' "$top/examples/job.slurm"
 new
 says "job.sh" 0 "the newest checkpoint on the prefix is 6, heat.600" env "PATH=$BIN:$PATH" MPIEXEC="$MPIEXEC" sh "$top/examples/job.sh" "$heat" $size
 cp "$tmp/out" "$tmp/log"
