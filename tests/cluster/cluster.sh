@@ -405,6 +405,16 @@ pick() { # FILE I N
   sed -n "$((($2 * calls + $(random "$calls")) / $3 + 1))s/^\([0-9]* [0-9]*\) .*/\1/p" "$1"
 }
 
+# The same; but the first processes of a job that are killed are in the midst of a file, which is left: before a call on a
+# file that is being made, but for the first, which creates it.
+pick_for() { # FILE I N HOW
+  if [ "$4" = process ] && [ "$2" -lt 2 ] && awk '/\.new\./ && seen[$1, $3]++' "$1" > "$1.parts" && [ -s "$1.parts" ]; then
+    pick "$1.parts" "$2" "$3"
+  else
+    pick "$1" "$2" "$3"
+  fi
+}
+
 # killed_run HOSTS RANKS OPTION...: a run that is killed as aimed.  With KILL_HOW=node the driver takes the node of the rank
 # away while the rank stands still; a new one of its name boots.  Fails when a check of the program failed.
 killed_run() {
@@ -454,7 +464,7 @@ has_parts() { # NAME
 
 # encode_job SCHEME ROUNDS: each run restarts from what the last one left, and is killed while it encodes.
 encode_job() {
-  local all=node1,node2,node3,node4 r at
+  local all=node1,node2,node3,node4 r at how
   new_job
   real_nodes 4
   export SCR_COPY_TYPE=$1 SCR_CACHE_SIZE=$((job % 2 + 1))
@@ -465,9 +475,10 @@ encode_job() {
   unaim
   for r in $(seq 0 $(($2 - 1))); do
     floor
-    at=$(pick "$W/encode" "$r" "$2")
+    how=$(how "$((r + job))")
+    at=$(pick_for "$W/encode" "$r" "$2" "$how")
     # shellcheck disable=SC2086
-    aim encode "$SSD" $at "$(how "$((r + job))")"
+    aim encode "$SSD" $at "$how"
     killed_run "$all" 4 -shape "$(shape)" -min "$FLOOR" -count 1 || return
     if has_parts '*.new.*'; then parts=$((parts + 1)); fi
     pass
@@ -506,8 +517,8 @@ rebuild_job() {
     find "$SCR_PREFIX" -mindepth 1 -delete
     cp -a "$W/saved.prefix/." "$SCR_PREFIX/"
     lose "$lost"
-    at=$(pick "$W/rebuild" "$r" "$3")
     how=$(how "$((r + job))")
+    at=$(pick_for "$W/rebuild" "$r" "$3" "$how")
     victim=$((${at% *} + 1))
     # shellcheck disable=SC2086
     aim rebuild "$SSD" $at "$how"
