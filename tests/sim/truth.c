@@ -183,14 +183,19 @@ dataset* truth_start(const char* name, int step, int checkpoint, int output)
   return d;
 }
 
-/* D is on the prefix for sure: what it replaces there, and what the window leaves out, is not any more. */
-void truth_on_prefix(dataset* d)
+/* D may be on the prefix: what it replaces there, and what the window leaves out, need not be any more. */
+static void truth_replaces(const dataset* d)
 {
   int i;
 
-  d->on_prefix = 1;
   for (i = 1; i < d->number; i++)
     if (strcmp(truth.set[i].name, d->name) == 0 || (plan.prefix_size > 0 && d->checkpoint)) truth.set[i].on_prefix = 0;
+}
+
+void truth_on_prefix(dataset* d)
+{
+  d->on_prefix = 1;
+  truth_replaces(d);
 }
 
 /* What the user does not want is not asked for; it may be offered until he has been obeyed. */
@@ -244,12 +249,14 @@ void truth_acked(dataset* d, int sure_on_prefix)
 
 void truth_finalized(int sure)
 {
-  int i;
+  int i, k;
 
   for (i = 1; i <= truth.sets && plan.flush == 0; i++) truth.set[i].left = 1;
   i = sure ? truth_newest(is_acked) : 0;
 
   if (plan.flush == 0 || i == 0 || truth.set[i].ranks != S.ranks || !truth.set[i].cached) return;
+  for (k = i + 1; k <= truth.sets && S.faults; k++) /* it may be complete, although a fault has made its flush fail */
+    if (truth.set[k].checkpoint) return;
   if (truth.set[i].life == S.life || truth.offered == i) truth_on_prefix(&truth.set[i]);
 }
 
@@ -277,6 +284,7 @@ void truth_loaded(process* p, int try, const char* name, int number)
   if (truth.offered) return;
   truth.offered = number;
   truth_crowd(d, plan.cache_size);
+  truth_replaces(d);
   totals.offered++;
   sim_note("loaded %s, number %d (must: %d, damages: %d)", name, number, truth.must, truth.damages);
   if (number < truth.must && !S.faults && try == 0)
