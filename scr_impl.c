@@ -13466,7 +13466,7 @@ SCR_FN int scr_meet(MPI_Comm comm)
 **   L2  Every directory that the library makes below a base satisfies D5.
 **   L3  While a run lives it holds a lock in its control directory and in its directory of each store, and both
 **       record the prefix, by its path and its identity.  So two runs never share a directory, whichever bases they
-**       have in common.  Stores with MKDIR=0 have no directory of their own, and are excepted.
+**       have in common; in a store with MKDIR=0, names that begin alike stand for the directory.
 **   L4  A stored descriptor is enough to find a dataset again, whatever the parameters are now.
 ** Failure    An error code, agreed on over the world; no lock is held.
 ** ====================================================================================================== */
@@ -13719,6 +13719,17 @@ SCR_FN void scr_dirs_release(scr_world* w)
   while (w->nlocks > 0) scr_os.close(w->lock[--w->nlocks]);
 }
 
+/*
+** Make PATH the file NAME of DIR, a directory that a run holds or, in a store with MKDIR=0, what its names begin with:
+** that ends in %2F.
+*/
+SCR_FN int scr_dir_file(const char* dir, const char* name, char* path)
+{
+  size_t n = strlen(dir);
+
+  return scr_fmt(path, SCR_MAX_FILENAME, "%s%s%s", dir, n > 3 && strcmp(dir + n - 3, "%2F") == 0 ? "" : "/", name);
+}
+
 /* Returns 1 if FD is a file that this process holds already: the control directory may lie in a store. */
 SCR_FN int scr_dir_is_held(const scr_world* w, int fd)
 {
@@ -13737,7 +13748,7 @@ SCR_FN int scr_dir_is_held(const scr_world* w, int fd)
 SCR_FN int scr_dir_lock(scr_world* w, const char* dir, int* held)
 {
   char lock[SCR_MAX_FILENAME];
-  int  fd, rc = scr_fmt(lock, sizeof lock, "%s/run.lock", dir);
+  int  fd, rc = scr_dir_file(dir, "run.lock", lock);
 
   *held = 0;
   if (rc != SCR_SUCCESS || (rc = scr_lock_open(lock, &fd)) != SCR_SUCCESS) return rc;
@@ -13764,7 +13775,7 @@ SCR_FN int scr_dir_owner(const scr_world* w, const char* dir, scr_dir_state* sta
   scr_hash*   h = scr_hash_new();
   struct stat st;
   const char *path, *id;
-  int         rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir);
+  int         rc = scr_dir_file(dir, "prefix.scrinfo", file);
 
   *state = SCR_DIR_FREE;
   *complete = *remade = 0;
@@ -13806,7 +13817,7 @@ SCR_FN int scr_dir_record(const scr_world* w, const char* dir)
 {
   char      file[SCR_MAX_FILENAME];
   scr_hash* h = scr_hash_new();
-  int       rc = scr_fmt(file, sizeof file, "%s/prefix.scrinfo", dir);
+  int       rc = scr_dir_file(dir, "prefix.scrinfo", file);
 
   scr_hash_util_set_str(h, "PREFIX", w->prefix);
   if (*w->prefix_id) scr_hash_util_set_str(h, "IDENTITY", w->prefix_id);
@@ -13817,17 +13828,21 @@ SCR_FN int scr_dir_record(const scr_world* w, const char* dir)
 
 /*
 ** Directory I of those that a run with SUFFIX holds, created if it is missing: -1 is the control directory, 0 and above
-** are the stores' directories.  DIR is empty for a store without one.
+** are the stores' directories, or what stands for them (scr_dir_file).  DIR is empty for a store that is not used.
 */
 SCR_FN int scr_dir_make(const scr_world* w, const char* base, int i, int suffix, char* dir, size_t n)
 {
-  char rel[SCR_MAX_FILENAME];
+  char rel[SCR_MAX_FILENAME], flat[SCR_MAX_FILENAME];
   int  rc;
 
   dir[0] = '\0';
-  if (i >= 0 && !(w->store[i].enabled && w->store[i].can_mkdir)) return SCR_SUCCESS;
+  if (i >= 0 && !w->store[i].enabled) return SCR_SUCCESS;
   if (i >= 0) base = w->store[i].name;
   if ((rc = scr_home_below(&w->home, i >= 0 && w->store[i].global, suffix, rel, sizeof rel)) != SCR_SUCCESS) return rc;
+  if (i >= 0 && !w->store[i].can_mkdir) {
+    rc = scr_path_flatten(rel, flat, sizeof flat);
+    return rc == SCR_SUCCESS ? scr_fmt(dir, n, "%s/%s%%2F", base, flat) : rc;
+  }
   if ((rc = scr_fmt(dir, n, "%s/%s", base, rel)) != SCR_SUCCESS) return rc;
   return scr_private_mkdir(base, rel);
 }

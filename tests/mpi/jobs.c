@@ -45,11 +45,13 @@ static void own_bases(int side)
 }
 
 /* Runs over two prefixes with a control base each, and one cache base between them, one after the other. */
-static void two_prefixes_take_turns_in_one_cache(void)
+static void take_turns_in(int mkdir)
 {
   int run;
 
+  during(mkdir ? "with directories" : "without");
   begin();
+  if (!mkdir) set("STORE=%s/cache MKDIR=0", case_dir);
   set("SCR_FLUSH=0");
   shell("mkdir prefix0 prefix1");
   for (run = 0; run < 6; run++) {
@@ -62,6 +64,8 @@ static void two_prefixes_take_turns_in_one_cache(void)
   CHECK(count_in("cache", "prefix.scrinfo") == 2 * (ranks == 5 ? 3 : ranks), "%d directories in the cache",
         count_in("cache", "prefix.scrinfo"));
 
+  if (!mkdir) return;
+
   /* A control directory that is in use already does not look for another place. */
   own_bases(2);
   shell("mkdir prefix2 cache2");
@@ -71,6 +75,12 @@ static void two_prefixes_take_turns_in_one_cache(void)
   ALIKE(SCR_Init(), SCR_ERR_BUSY, "SCR_CACHE_BASE");
   set("SCR_CACHE_BASE=%s/cache2", case_dir);
   run_gets("third", 1, 100);
+}
+
+static void two_prefixes_take_turns_in_one_cache(void)
+{
+  take_turns_in(1);
+  take_turns_in(0);
 }
 
 /* The same, both at once: the halves of the job. */
