@@ -566,6 +566,7 @@ void fate_scale(int ranks, int per_node)
   for (i = 0; i < ranks; i++) plan.node_of[i] = i / per_node;
   machine_start();
   fate_parameters();
+  world_setenv("SCR_RANK2FILE_SIZE", "4K");
   sim_reseed("scale");
 }
 
