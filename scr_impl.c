@@ -6767,7 +6767,7 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 ** Offers     scr_record, scr_index, scr_index_item, scr_choice, scr_prefix_place, scr_object, scr_objects,
 **            scr_objects_at, scr_rank2file; scr_record_path, scr_record_mkdir, scr_record_read, scr_record_open,
 **            scr_record_close, scr_record_put_aside, scr_record_sweep, scr_index_id, scr_index_cut_id,
-**            scr_index_is_passed, scr_index_get, scr_index_walk, scr_index_sort, scr_index_failed_in,
+**            scr_index_is_passed, scr_index_last_passed, scr_index_get, scr_index_walk, scr_index_sort, scr_index_failed_in,
 **            scr_index_is_good, scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_find,
 **            scr_index_look_up, scr_index_named, scr_index_named_ckpt, scr_index_same, scr_index_count_complete,
 **            scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_release, scr_index_current,
@@ -7045,6 +7045,18 @@ SCR_FN int scr_index_is_passed(const scr_index* index, int id)
   for (; e != NULL; e = scr_hash_elem_next(e))
     if (id > scr_index_id(scr_hash_elem_key(e)) && id < scr_hash_int_or(scr_hash_elem_hash(e), "UNTIL", 0)) return 1;
   return id <= scr_index_cut_id(index);
+}
+
+/* The greatest id that counts as passed over, whether there is such a checkpoint or not; 0 if none does. */
+SCR_FN int scr_index_last_passed(const scr_index* index)
+{
+  const scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(index->h, "PASSED"));
+  int                  last = scr_index_cut_id(index);
+
+  for (; e != NULL; e = scr_hash_elem_next(e))
+    if (scr_hash_int_or(scr_hash_elem_hash(e), "UNTIL", 0) - 1 > last)
+      last = scr_hash_int_or(scr_hash_elem_hash(e), "UNTIL", 0) - 1;
+  return last;
 }
 
 /* Record that what lies between ID and UNTIL was passed over, and that ID is not. */
@@ -9205,8 +9217,8 @@ SCR_FN int scr_flush_file_max_id(const scr_record* r)
 }
 
 /*
-** The greatest id that INDEX, its choice and cut, or the flush file knows, so that none recurs; what cannot be read is
-** empty.
+** The greatest id that INDEX, its choice and what it passes over, or the flush file knows, so that none recurs, and none
+** that is new counts as passed over; what cannot be read is empty.
 */
 SCR_FN int scr_flush_file_last_id(const scr_index* index)
 {
@@ -9215,7 +9227,7 @@ SCR_FN int scr_flush_file_last_id(const scr_index* index)
   int        id = scr_index_max_id(index), rc = scr_flush_file_read(&notes, index->prefix);
 
   scr_choice_read(index, &c);
-  if (scr_index_cut_id(index) > id) id = scr_index_cut_id(index);
+  if (scr_index_last_passed(index) > id) id = scr_index_last_passed(index);
   if (c.id > id) id = c.id;
   if (c.until - 1 > id) id = c.until - 1;
   if (scr_flush_file_max_id(&notes) > id) id = scr_flush_file_max_id(&notes);
@@ -13343,7 +13355,7 @@ SCR_FN int scr_rank_str(MPI_Comm comm, const char* str, int* groups, int* group_
                         int* leader)
 {
   int            rank, size, n = (int)strlen(str) + 1, longest = 0, bytes, first, next = 0, rc, err;
-  int            answer[5], got[5];
+  int            answer[5], got[5] = {0, 0, 0, 0, 0};
   int64_t        few[2][SCR_RANK_SHORT / 8]; /* short strings need no allocation, which might fail on some rank */
   scr_rank_item *item = NULL, *other = NULL, *more[2] = {NULL, NULL};
   scr_vote       up, down;
@@ -13389,6 +13401,8 @@ SCR_FN int scr_rank_str(MPI_Comm comm, const char* str, int* groups, int* group_
   scr_irecv(got, 5, MPI_INT, MPI_ANY_SOURCE, SCR_TAG_RANK, comm, &reqs[0]);
   scr_isend(answer, 5, MPI_INT, item->rank, SCR_TAG_RANK, comm, &reqs[1]);
   if ((err = scr_waitall(2, reqs)) != SCR_SUCCESS) rc = err;
+  if (rc == SCR_SUCCESS && (got[2] < 0 || got[2] >= got[3] || got[3] > size || got[4] < 0 || got[4] >= size))
+    rc = SCR_ERR(SCR_ERR_MPI, "the ranks could not be sorted: MPI has failed on another one");
   *groups = got[0];
   *group_id = got[1];
   *group_rank = got[2];

@@ -143,6 +143,19 @@ static void flush_try(const char* path)
   CHECK_INT(scr_record_close(&r, rc, 1), rc);
 }
 
+/* The choice whose range this was may be gone from the index, and the flush file behind. */
+static void an_id_that_counts_as_passed_over_is_not_given_again(void)
+{
+  scr_index index;
+  int       rc = scr_index_open(&index, records_prefix), before = scr_flush_file_last_id(&index);
+
+  scr_index_pass_range(&index, before + 5, before + 8);
+  CHECK_INT(scr_index_is_passed(&index, before + 7), 1);
+  CHECK_INT(scr_index_is_passed(&index, before + 8), 0);
+  CHECK_INT(scr_flush_file_last_id(&index), before + 7);
+  CHECK_INT(scr_index_close(&index, rc, 0), SCR_SUCCESS);
+}
+
 static void a_hostile_flush_file_does_no_harm(void)
 {
   scr_hash* h = scr_hash_new();
@@ -740,6 +753,7 @@ static void test_run_files(void)
   a_flush_note_reads_as_it_was_written();
   a_flush_file_says_where_datasets_are();
   the_flush_file_of_two_earlier_releases_is_read();
+  an_id_that_counts_as_passed_over_is_not_given_again();
   a_hostile_flush_file_does_no_harm();
   a_failure_leaves_the_old_files_of_a_run_or_the_new_ones();
   a_run_stops_for_the_last_reason_that_holds();
