@@ -65,8 +65,8 @@ SCR_FN int parts_file(const char* path, int index, uint64_t size, int write, dou
   return rc;
 }
 
-/* The part `write` or `read` of a node, in the directory K: print what scr_test_system reads. */
-SCR_FN void parts_dir(const char* dir, int k, const char* tag, uint64_t size, int index, int nodes, int write)
+/* The part `write` or `read` of the node INDEX of NODES, in the directory K: print what scr_test_system reads. */
+SCR_FN void parts_dir(const char* dir, int k, const char* tag, uint64_t size, int index, const hosts* nodes, int write)
 {
   char           path[SCR_MAX_FILENAME];
   struct statvfs fs;
@@ -74,11 +74,11 @@ SCR_FN void parts_dir(const char* dir, int k, const char* tag, uint64_t size, in
   int            rc, other = 0;
 
   if (statvfs(dir, &fs) < 0) rc = SCR_ERRNO("cannot use the directory %s", dir);
-  else rc = scr_fmt(path, sizeof path, "%s/%s.%d", dir, tag, index);
+  else rc = scr_fmt(path, sizeof path, "%s/%s.%s", dir, tag, nodes->name[index]);
   if (rc == SCR_SUCCESS) rc = parts_file(path, index, size, write, &secs);
-  if (rc == SCR_SUCCESS && !write && nodes > 1) {
-    int next = (index + 1) % nodes;
-    rc = scr_fmt(path, sizeof path, "%s/%s.%d", dir, tag, next);
+  if (rc == SCR_SUCCESS && !write && nodes->n > 1) {
+    int next = (index + 1) % nodes->n;
+    rc = scr_fmt(path, sizeof path, "%s/%s.%s", dir, tag, nodes->name[next]);
     other = rc == SCR_SUCCESS && access(path, F_OK) == 0 &&
             parts_file(path, next, size < PARTS_PAGE ? size : PARTS_PAGE, 0, &unused) == SCR_SUCCESS;
   }
@@ -193,9 +193,9 @@ SCR_FN int parts_kill(const char* dir, const char* command, const char* victim, 
 SCR_FN int parts_run(int argc, char** argv)
 {
   uint64_t size = 0;
-  int64_t  index = 0, nodes = 0;
+  hosts    nodes = {NULL, 0};
   char     self[SYSTEM_HOST_MAX] = "";
-  int      i, write = strcmp(argv[0], "write") == 0;
+  int      i, index = 0, write = strcmp(argv[0], "write") == 0;
 
   if (strcmp(argv[0], "kill") == 0 && argc == 5) return parts_kill(argv[1], argv[2], argv[3], atoi(argv[4]));
   if (strcmp(argv[0], "remove") == 0) {
@@ -203,12 +203,15 @@ SCR_FN int parts_run(int argc, char** argv)
     return 0;
   }
   if ((!write && strcmp(argv[0], "read") != 0) || argc < 5 || scr_str_bytes(argv[2], &size) != SCR_SUCCESS ||
-      !tool_number(argv[3], 0, INT_MAX, &index) || !tool_number(argv[4], 1, INT_MAX, &nodes))
+      hosts_parse(&nodes, argv[4]) != SCR_SUCCESS)
     return 2;
+  while (index < nodes.n && strcmp(nodes.name[index], argv[3]) != 0) index++;
+  if (index == nodes.n) return 2;
   gethostname(self, sizeof self - 1);
   printf("host %s %.6f\n", self, (double)scr_time_usec() / 1e6);
   fflush(stdout); /* when it arrives tells about the clock */
-  for (i = 5; i < argc; i++) parts_dir(argv[i], i - 5, argv[1], size, (int)index, (int)nodes, write);
+  for (i = 5; i < argc; i++) parts_dir(argv[i], i - 5, argv[1], size, index, &nodes, write);
+  hosts_free(&nodes);
   return 0;
 }
 

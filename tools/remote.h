@@ -9,6 +9,8 @@
 ** Who carries the answers of several nodes has `scr_remote --part` on each of them, which marks each line with its
 ** node: `b NODE` it begins, `o NODE TEXT` a line of output, `p NODE TEXT` a part of a line, `x NODE CODE` it has ended.
 ** A node whose end did not arrive is asked again, in a smaller group, by the next means; unless its time was over.
+**
+** A line has {node} where it needs the name of its node: so it is the same for all, and one job step carries it.
 */
 #ifndef SCR_TOOL_REMOTE_H
 #define SCR_TOOL_REMOTE_H
@@ -271,11 +273,27 @@ SCR_FN void remote_equip_step(remote_carrier* c)
   memcpy(c->argv, words, sizeof words);
 }
 
+/* LINE with the name HOST in place of {node}, which the caller frees; NULL without memory. */
+SCR_FN char* remote_named(const char* line, const char* host)
+{
+  static const char mark[] = "{node}";
+  scr_buf           b = {NULL, 0, 0, 0};
+  const char*       at;
+
+  for (; (at = strstr(line, mark)) != NULL; line = at + strlen(mark)) {
+    scr_buf_add(&b, line, (size_t)(at - line));
+    scr_buf_add(&b, host, strlen(host));
+  }
+  scr_buf_add(&b, line, strlen(line) + 1);
+  if (b.failed) scr_buf_free(&b);
+  return b.p;
+}
+
 /* Make the words of C what runs the line of its nodes, as its form says. */
 SCR_FN int remote_equip(remote_carrier* c)
 {
   const remote_job* j = c->job;
-  const char *      host = j->nodes->name[c->member[0]], *line = remote_line(j, c->member[0]);
+  const char*       host = j->nodes->name[c->member[0]];
   hosts             all = {NULL, 0};
   int               i, rc = SCR_SUCCESS;
 
@@ -286,17 +304,15 @@ SCR_FN int remote_equip(remote_carrier* c)
   if (rc == SCR_SUCCESS) rc = hosts_compress(&all, &c->list);
   hosts_free(&all);
   if (rc != SCR_SUCCESS) return rc;
-  if (c->form == REMOTE_HERE) {
-    c->argv[0] = "sh";
-    c->argv[1] = "-c";
-    c->argv[2] = line;
+  if (c->form == REMOTE_HERE || c->form == REMOTE_ALONE) {
+    if ((c->line = remote_named(remote_line(j, c->member[0]), host)) == NULL) return SCR_ERR_OOM();
+    if (c->form == REMOTE_ALONE) remote_shell(c->argv, 0, host, c->line);
+    else c->argv[0] = "sh", c->argv[1] = "-c", c->argv[2] = c->line;
   } else if (c->form == REMOTE_STEP) {
     remote_equip_step(c);
-  } else if (c->form == REMOTE_TREE) {
+  } else {
     if ((c->line = remote_branch(c)) == NULL) return SCR_ERR_OOM();
     remote_shell(c->argv, 0, host, c->line);
-  } else {
-    remote_shell(c->argv, 0, host, line);
   }
   return SCR_SUCCESS;
 }

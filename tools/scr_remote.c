@@ -5,6 +5,7 @@ static const char remote_usage[] =
     "scr_remote [OPTIONS] COMMAND\n"
     "Run COMMAND, a line for the shell, on each node of the allocation, and print what it prints, each line with its "
     "node.\n"
+    "{node} in COMMAND becomes the name of the node.\n"
     "\n"
     "  -n, --nodes NODES  on these, such as node[1-4]; default: the allocation, as scr_env --nodes prints it\n"
     "      --timeout N    seconds for a node; default 60, 0 for any time\n"

@@ -159,11 +159,11 @@ static int test_system_visit_cache(const char* base, void* arg)
 /* The runs of the test, which have jobs and directories of their own. */
 static const char* const test_system_runs[] = {"calm", "process", "node"};
 
-/* Append what node I has to remove from the directory BASE. */
-static void test_system_add_remains(const test_system* t, const char* base, int i, scr_buf* b)
+/* Append what a node has to remove from the directory BASE. */
+static void test_system_add_remains(const test_system* t, const char* base, scr_buf* b)
 {
   char path[SCR_MAX_FILENAME], job[96];
-  int  k, rc = scr_fmt(path, sizeof path, "%s/%s.%d", base, t->tag, i);
+  int  k, rc = scr_fmt(path, sizeof path, "%s/%s.{node}", base, t->tag);
 
   for (k = 0; k < 4; k++) {
     if (k > 0) snprintf(job, sizeof job, "%s.%s", t->tag, test_system_runs[k - 1]);
@@ -173,27 +173,31 @@ static void test_system_add_remains(const test_system* t, const char* base, int 
   }
 }
 
-/* The line for the shell that runs the part NAME of node I, with the directories of the test. */
-static char* test_system_command(const test_system* t, const char* name, int i)
+/* The line for the shell that runs the part NAME on each node, with the directories of the test. */
+static char* test_system_command(const test_system* t, const char* name)
 {
   scr_buf b = {NULL, 0, 0, 0};
-  char    path[SCR_MAX_FILENAME], text[256];
+  char    path[SCR_MAX_FILENAME], text[256], *all = NULL;
   int     k, removes = strcmp(name, "remove") == 0;
+
+  if (hosts_compress(&t->nodes, &all) != SCR_SUCCESS) return NULL;
 
   system_sibling("scr_test_system", path, sizeof path);
   scr_buf_quote(&b, path);
   snprintf(text, sizeof text, " --part %s", name);
   scr_buf_add(&b, text, strlen(text));
-  snprintf(text, sizeof text, " %s %" PRIu64 " %d %d", t->tag, t->size, i, t->nodes.n);
+  snprintf(text, sizeof text, " %s %" PRIu64 " '{node}' ", t->tag, t->size);
   if (!removes) scr_buf_add(&b, text, strlen(text));
+  if (!removes) scr_buf_quote(&b, all);
   for (k = 0; k < t->ndirs; k++) {
     if (removes) {
-      test_system_add_remains(t, t->dir[k].path, i, &b);
+      test_system_add_remains(t, t->dir[k].path, &b);
       continue;
     }
     scr_buf_add(&b, " ", 1);
     scr_buf_quote(&b, t->dir[k].path);
   }
+  scr_free(&all);
   scr_buf_add(&b, "", 1);
   if (b.failed) scr_buf_free(&b);
   return b.p;
@@ -271,17 +275,16 @@ static void test_system_take(test_system* t, int i, const char* text)
 static int test_system_run_part(test_system* t, const char* name, int report)
 {
   hosts      up = {NULL, 0}, none = {NULL, 0};
-  char**     command = (char**)scr_malloc(((size_t)t->nodes.n + 1) * sizeof *command);
+  char*      command = test_system_command(t, name);
   remote_job job;
   int        i, bad = 0, rc = command == NULL ? SCR_ERR_OOM() : test_system_left(t, &none, &up);
 
   memset(&job, 0, sizeof job);
   job.nodes = &up;
-  job.command = (const char* const*)command;
+  job.command = (const char* const*)&command;
+  job.same = 1;
   job.seconds = PARTS_SECONDS;
   if (strcmp(name, "write") == 0) job.heard = test_system_heard;
-  for (i = 0; i < up.n && rc == SCR_SUCCESS; i++)
-    if ((command[i] = test_system_command(t, name, test_system_find(t, up.name[i]))) == NULL) rc = SCR_ERR_OOM();
   if (rc == SCR_SUCCESS) rc = remote_begin(&job);
   t->task = job.task;
   if (rc == SCR_SUCCESS) rc = remote_run(&job);
@@ -305,7 +308,6 @@ static int test_system_run_part(test_system* t, const char* name, int report)
     test_system_say(t, TEST_SYSTEM_OK, "remote", NULL, "commands run on %d of %d nodes", up.n, t->nodes.n);
   remote_free(&job);
   t->task = NULL;
-  for (i = 0; command != NULL && i < up.n; i++) scr_free(&command[i]);
   scr_free(&command);
   hosts_free(&up);
   return rc;

@@ -243,6 +243,8 @@ check "64 nodes by a remote shell" 0 64 sh -c 'SCR_REMOTE_SHELL="$1" "$2" --node
 echo "64 nodes by a remote shell that takes a second: $(($(date +%s) - began)) s, $(wc -l <"$tmp/asked") calls"
 check "64 nodes by a remote shell, each asked once" 0 64 sh -c 'sort -u "$1" | wc -l' sh "$tmp/asked"
 check "64 nodes by a remote shell, 64 calls" 0 64 sh -c 'wc -l <"$1"' sh "$tmp/asked"
+check "remote, the name of the node in the line" 0 "n1: on n1
+n2: on n2" sh -c '"$@" | sort' sh env SCR_REMOTE_SHELL="$tmp/slow" "$BIN/scr_remote" -n "n[1-2]" "echo on {node}"
 says "remote, exit codes" 1 "^n2: exit code 4$" env SCR_REMOTE_SHELL="$tmp/slow" "$BIN/scr_remote" -n n2 "exit 4"
 for a in "" "a b" "--timeout x a" "--nothing"; do says "remote, wrong: $a" 2 "Usage" "$BIN/scr_remote" $a; done
 fake ssh

@@ -119,6 +119,7 @@ shows() {
 } >"$tmp/slurm/scontrol"
 cat >"$tmp/slurm/srun" <<END
 #!/bin/sh
+echo step >>"$tmp/steps"
 while [ "\$1" != --nodelist ]; do shift; done
 list=\$2 && shift 2
 for n in \$("$BIN/scr_hostlist" --expand "\$list" | tr ',' ' '); do SLURMD_NODENAME=\$n "\$@"; done
@@ -148,6 +149,12 @@ tells "salloc that runs its command on a node of the job" "^failed   batch host:
 tells "a job that ends, by another remote shell" "^ok       job end: SCR_REMOTE_SHELL reaches 1 node "
 shows "Requeue=1 Restarts=0 BatchFlag=0" "n[1-2]"
 says "salloc that runs its command elsewhere" 1 "^ok       batch host: this is $host, no node of the job: with --no-kill, the job survives the end of any node$" $slurm $system --size 1 true
+rm -f "$tmp/steps"
+env "PATH=$tmp/slurm:$PATH" SLURM_JOB_ID=5 "SLURM_JOB_NODELIST=$host,n[1-9]" SCR_PING=0 SCR_REMOTE_SHELL= $system --size 1 true >"$tmp/log" 2>&1
+tells "ten nodes of SLURM" "^ok       remote: commands run on 10 of 10 nodes"
+steps=$(grep -c step "$tmp/steps")
+echo "job steps for a test of 10 nodes: $steps"
+check "ten nodes of SLURM: each question is one step for all" 0 "" test "$steps" -le 5
 printf '#!/bin/sh\nexit 1\n' >"$tmp/slurm/scontrol"
 says "a job that scontrol does not know" 1 "^unknown  batch host: what becomes of job 5 when that fails is not known" $slurm $system --size 1 true
 check "nothing is left of a job of SLURM" 0 "" left
@@ -213,11 +220,14 @@ rm -rf "$p"/scr_test_system.*
 # not by timeout: it kills what has not cleaned up some seconds after the signal
 "$BIN/scr_test_system" --size 1MB --program "$heat $size --steps 300000" "$MPIEXEC" -n 4 >"$tmp/log" 2>&1 &
 pid=$!
-until [ -d "$(echo "$p"/scr_test_system.*/calm/.scr)" ]; do sleep 0.1; done
+# until its ranks are in SCR_Init: a launcher that still starts its proxies would leave them behind
+until grep -qs '^process' "$p"/scr_test_system.*/calm/.scr/run.lock; do sleep 0.1; done
 kill -TERM $pid
 wait $pid
 check "a signal, the exit code" 0 "" test $? = 2
 tells "a signal" "ended by signal 15"
+# the launcher's proxies end the ranks a little later
+for _ in $(seq 300); do pgrep -f "$heat $size --steps 300000" >/dev/null || break; sleep 0.1; done
 check "a signal, no process of a run is left" 1 "" pgrep -f "$heat $size --steps 300000"
 check "a signal, nothing is left" 0 "" left
 unset SCR_VIRTUAL_NODES SCR_REMOTE_SHELL
