@@ -175,6 +175,11 @@ static void fate_parameters(void)
     world_setenv(parameters[i].name, v);
     if (v != parameters[i].value[0]) sim_note("%s=%s", parameters[i].name, v);
   }
+  if (plan.theme == THEME_DAEMONS) {
+    world_setenv("SCR_FLUSH", "1");
+    world_setenv("SCR_FLUSH_ASYNC", "1");
+    world_setenv("SCR_FLUSH_TYPE", "DAEMON");
+  }
   plan.scheme = world_getenv("SCR_COPY_TYPE");
   plan.failures = atoi(world_getenv("SCR_SET_FAILURES"));
   plan.set_size = atoi(world_getenv("SCR_SET_SIZE"));
@@ -184,6 +189,16 @@ static void fate_parameters(void)
   plan.crc = !value_is("SCR_CRC_ON_COPY", "0") && !value_is("SCR_CRC_ON_RESTART", "0");
   plan.keep = !value_is("SCR_CACHE_KEEP", "0");
   plan.cache_size = atoi(world_getenv("SCR_CACHE_SIZE"));
+  if (plan.theme == THEME_LEVELS) { /* fate_levels */
+    world_setenv("SCR_COPY_TYPE", "FILE");
+    plan.scheme = "PARTNER";
+    plan.cache_size = 1;
+  }
+  if (plan.time_limit) {
+    snprintf(text, sizeof text, "%lu", (unsigned long)(WORLD_EPOCH + 101 + plan.time_limit));
+    world_setenv("SCR_HALT_SECONDS", "100");
+    world_setenv("SCR_END_TIME", text);
+  }
   plan.prefix_size = atoi(world_getenv("SCR_PREFIX_SIZE"));
   plan.fsync = !value_is("SCR_FSYNC", "0");
   plan.daemon = plan.async && value_is("SCR_FLUSH_TYPE", "DAEMON");
@@ -211,7 +226,21 @@ static void node_empty(int n)
 {
   tree_wipe(world_node[n]);
   tree_mkdir(world_node[n], "/ssd");
+  tree_mkdir(world_node[n], "/ssd2");
   tree_mkdir(world_node[n], "/cntl");
+}
+
+/* Two levels of the cache, of which one has no directories. */
+static void fate_levels(void)
+{
+  static const char* const second[] = {"TYPE=PARTNER", "TYPE=RS SET_FAILURES=2", "TYPE=XOR SET_SIZE=2"};
+  char                     text[300];
+
+  snprintf(text, sizeof text,
+           "STORE=/ssd COUNT=1\nSTORE=/ssd2 COUNT=2 MKDIR=0\nCKPT=0 INTERVAL=1 STORE=/ssd TYPE=XOR\n"
+           "CKPT=1 INTERVAL=2 STORE=/ssd2 %s\n",
+           second[fate_draw("levels.second", 3)]);
+  tree_write(world_prefix, "/p", ".scrconf", text);
 }
 
 /* Machines with nothing on them, and an empty prefix. */
@@ -232,6 +261,7 @@ static void machine_start(void)
   tree_wipe(world_shared);
   world_clock_shift = 0;
   tree_mkdir(world_prefix, "/p");
+  if (plan.theme == THEME_LEVELS) fate_levels();
 }
 
 static int is_damaged(int node)
@@ -312,7 +342,7 @@ static void machine_permute(void)
   int   a = (int)sim_below((uint64_t)plan.nodes), b = (int)sim_below((uint64_t)plan.nodes), i, t;
   tree* x = world_node[a];
 
-  if (!fate_one_in("permuted", 4)) return;
+  if (plan.theme == THEME_PART || !fate_one_in("permuted", 4)) return;
   world_node[a] = world_node[b];
   world_node[b] = x;
   t = world_machine[a];
@@ -338,7 +368,9 @@ static void fate_plan(void)
   plan.size_most = fate_draw("size", 3) == 2 ? 40000 : 6000;
   plan.files_most = fate_one_in("files.many", 4) ? 3 : 1;
   plan.layout = (int)fate_draw("layout", 4) % 3;
-  plan.ranks_usual = plan.ranks;
+  plan.ranks_usual = plan.members = plan.ranks;
+  plan.theme = (int)fate_draw("theme", THEMES);
+  if (fate_one_in("time.limit", 12)) plan.time_limit = 1 + (int)fate_draw("time.limit.seconds", 300);
   plan.steps = -1;
   S.preempt = fate_draw("preempt", 3) == 0 ? 0 : fate_draw("preempt.much", 2) ? 200 : 40;
   S.not_yet = fate_one_in("mpi.late", 2) ? 100 : 0;
@@ -417,6 +449,18 @@ static dataset* command_subject(void)
   return NULL;
 }
 
+/* A file of the prefix is damaged, of which the library can do without. */
+static void notes_damaged(void)
+{
+  static const char* const files[] = {"/p/.scr/flush.scr", "/p/.scr/nodes.scr", "/p/.scr/status.scr"};
+  const char*              file = files[fate_draw("notes.which", 3)];
+  int                      i;
+
+  if (!fate_one_in("notes.damaged", 20) || !tree_spoil(world_prefix, file)) return;
+  sim_note("%s is damaged", file);
+  for (i = 1; i <= truth.sets; i++) truth.set[i].told = truth.set[i].left = 1; /* nobody knows what was in caches */
+}
+
 /* Run a command between two lifetimes, on the first node; it may be killed.  Returns 1 if it has said success. */
 static int command_between(const char* line)
 {
@@ -440,13 +484,15 @@ static void fate_commands(void)
 {
   static const char* const looks[] = {"scr_index --list", "scr_index --long", "scr_index --json", "scr_have_restart",
                                       "scr_status",       "scr_nodes_file",   "scr_halt --list",  "scr_retries_halt"};
+  static const char* const halts[] = {"scr_halt", "scr_halt --checkpoints 1", "scr_halt --after now+1m",
+                                      "scr_halt --before now+1h --seconds 60"};
   dataset*                 d = command_subject();
   char                     line[200];
   int                      i;
 
   if (!fate_one_in("commands", 5)) return;
   command_between(looks[fate_draw("command.look", 8)]);
-  switch (fate_draw("command.act", 5)) {
+  switch (fate_draw("command.act", 7)) {
   case 1:
     command_between("scr_index --build");
     for (i = 1; i <= truth.sets; i++)
@@ -463,6 +509,14 @@ static void fate_commands(void)
     snprintf(line, sizeof line, "scr_index --%s %s", fate_draw("command.delete", 2) ? "delete" : "drop", d->name);
     truth_deleting(d);
     command_between(line);
+    break;
+  case 4:
+    i = (int)fate_draw("command.halt", 4);
+    truth.halts = 1;
+    if (command_between(halts[i]) && i < 2) truth.halts = 2;
+    break;
+  case 5:
+    if (command_between("scr_halt --remove")) truth.halts = 0;
     break;
   default:
     break;
@@ -492,12 +546,18 @@ static void fate_life(uint64_t* calls)
   plan.ranks = plan.ranks_usual;
   if (fate_one_in("ranks.other", 9)) plan.ranks = plan.nodes * (1 + (int)fate_draw("ranks.other.per_node", 3));
   for (i = 0; i < plan.ranks; i++) plan.node_of[i] = (int)((int64_t)i * plan.nodes / plan.ranks);
+  plan.members = plan.ranks;
+  while (plan.theme == THEME_PART && plan.members > 1 && plan.node_of[plan.members - 1] == plan.nodes - 1)
+    plan.members--; /* the last node does something else */
   sim_reseed("life");
   if (plan.last || fate_one_in("lose.all", 9))
     for (i = 0; i < plan.nodes; i++) node_replace(i);
   fate_parameters();
   fate_of_life(*calls);
   truth_begin_life();
+  if (fate_one_in("lock.held", 20) && !plan.last)
+    files_hold(world_prefix, fate_draw("lock.which", 2) ? "/p/.scr/index.scr.lock" : "/p/.scr/flush.scr.lock",
+               4 + fate_draw("lock.seconds", 20));
   world_begin(plan.ranks, plan.node_of, program_run);
   daemons_start();
   world_run();
@@ -510,12 +570,13 @@ static void fate_life(uint64_t* calls)
   S.faults = 0;
   for (i = 0; i < plan.nodes; i++) tree_room(world_node[i], UINT64_MAX);
   tree_room(world_prefix, UINT64_MAX);
-  if (fate_one_in("clock.jumps", 6)) world_clock_shift += (int64_t)sim_below(2000000) - 1000000;
+  if (fate_one_in("clock.jumps", 6) && !plan.time_limit) world_clock_shift += (int64_t)sim_below(2000000) - 1000000;
   S.now += 1000000000ull * (1 + sim_below(60));
   if (fate_dump) fate_save(fate_dump);
   if (S.failures || plan.last) return;
   machine_suffers();
   machine_permute();
+  notes_damaged();
   fate_commands();
 }
 
@@ -562,7 +623,7 @@ void fate_scale(int ranks, int per_node)
   truth_begin_seed();
   fate_plan();
   plan.nodes = ranks / per_node;
-  plan.ranks = plan.ranks_usual = ranks;
+  plan.ranks = plan.ranks_usual = plan.members = ranks;
   for (i = 0; i < ranks; i++) plan.node_of[i] = i / per_node;
   machine_start();
   fate_parameters();

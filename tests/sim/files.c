@@ -336,7 +336,7 @@ int sim_fsync(int fd)
   file_call("fsync", (uint64_t)fd);
   if (!(o = fd_get(fd))) return -1;
   files_syncs++;
-  if (fails(FAULT_FSYNC, EIO)) {
+  if (sim_fails(FAULT_FSYNC, S.fault_rate * (o->i && o->i->is_dir ? 8 : 1), EIO)) { /* there are few of directories */
     if (o->i && !o->i->is_dir && o->i->now != o->i->disk) o->i->lost = (int)sim_below(2);
     return -1;
   }
@@ -549,6 +549,16 @@ int sim_futimens(int fd, const struct timespec times[2])
   return 0;
 }
 
+static open_file somebody;
+static uint64_t  somebody_until;
+
+void files_hold(tree* t, const char* path, unsigned seconds)
+{
+  if (!tree_lock(t, path, &somebody)) return;
+  somebody_until = S.now + seconds * WORLD_SECOND;
+  sim_note("somebody holds the lock %s for %u s", path, seconds);
+}
+
 int sim_flock(int fd, int op)
 {
   open_file* o;
@@ -560,6 +570,7 @@ int sim_flock(int fd, int op)
     return 0;
   }
   if (!(op & LOCK_NB)) sim_violation("process %d waits in flock, and cannot say so after a while", S.me->id);
+  if (o->i->locked_by == &somebody && S.now >= somebody_until) o->i->locked_by = NULL;
   if (o->i->locked_by && o->i->locked_by != o) {
     errno = EWOULDBLOCK;
     return -1;

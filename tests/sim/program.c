@@ -17,6 +17,7 @@
 typedef struct {
   process* p;
   int      calls, step, asked;
+  char     file[SCR_MAX_FILENAME]; /* the first one of the newest dataset, where it was written */
 } actor;
 
 /* ---- the bytes of a file ---- */
@@ -193,7 +194,7 @@ static int restart_read(actor* a, int try, const dataset* d)
   int  writer, index, ok = 1, writers = 0;
 
   if (SCR_Restart_ranks(&writers) != SCR_SUCCESS) sim_violation("rank %d: Restart_ranks fails", a->p->id);
-  for (writer = a->p->id; writer < writers; writer += S.ranks)
+  for (writer = a->p->id; writer < writers; writer += plan.members)
     for (index = 0; index < file_count(d->step, writer); index++) {
       file_path(path, sizeof path, d->name, writer, index);
       if (SCR_Route_file(path, file) == SCR_SUCCESS) ok &= file_check(a->p, try, file, d->name, writer, index);
@@ -246,7 +247,7 @@ static int restart(actor* a)
       return 0;
     }
     ok = restart_read(a, tries, d);
-    if (tries == 0 && fate_one_in("restart.rejected", 24)) ok &= a->p->id != S.ranks / 2;
+    if (tries == 0 && fate_one_in("restart.rejected", 24)) ok &= a->p->id != plan.members / 2;
     if (!ok) refuse(truth.loaded[tries] ? &truth.set[truth.loaded[tries]] : NULL, name, 0);
     rc = CALL(a, "SCR_Complete_restart", SCR_Complete_restart(ok));
     if (rc == SCR_SUCCESS) {
@@ -275,6 +276,7 @@ static int write_files(actor* a, const dataset* d)
       if (!S.faults) sim_violation("rank %d: Route_file %s: %s", a->p->id, path, SCR_Last_error());
       ok = 0;
     } else ok &= file_make(a->p, file, &h);
+    if (index == 0) snprintf(a->file, sizeof a->file, "%s", file);
   }
   return ok;
 }
@@ -292,7 +294,7 @@ static int write_dataset(actor* a)
   rc = CALL(a, "SCR_Start_output", SCR_Start_output(name, flags));
   if (rc != SCR_SUCCESS && !S.faults) sim_violation("rank %d: Start_output %s: %s", a->p->id, name, SCR_Last_error());
   ok = rc == SCR_SUCCESS && write_files(a, d);
-  if (spoilt && a->p->id == S.ranks - 1) ok = 0;
+  if (spoilt && a->p->id == plan.members - 1) ok = 0;
   rc = CALL(a, "SCR_Complete_output", SCR_Complete_output(ok));
   if (rc == SCR_SUCCESS) {
     if (spoilt) sim_violation("rank %d: Complete_output %s succeeds, though a rank has no files", a->p->id, name);
@@ -313,7 +315,7 @@ static dataset* any_older(const actor* a)
   for (i = truth.sets - 1; i > 0; i--) {
     for (k = 1, same = 0; k <= truth.sets; k++) same += strcmp(truth.set[k].name, truth.set[i].name) == 0;
     if (same == 1 && truth.set[i].checkpoint && truth.set[i].acked > 0 && !truth.set[i].gone &&
-        !truth.set[i].rejected && truth.set[i].ranks == S.ranks && truth.set[i].life < S.life && n++ == at % 3)
+        !truth.set[i].rejected && truth.set[i].ranks == plan.members && truth.set[i].life < S.life && n++ == at % 3)
       return &truth.set[i];
   }
   return NULL;
@@ -360,14 +362,45 @@ static void ask(actor* a)
   }
 }
 
+/* Some disk loses a file of the newest dataset, which its redundancy can replace. */
+static void lose_file(const actor* a)
+{
+  const dataset* d = &truth.set[truth.sets];
+
+  if (!fate_one_in("file.lost", 8) || truth.lost_file || S.faults || plan.async || d->life != S.life) return;
+  if (d->told_ranks != plan.members || !d->cached || d->tolerance < 1 || truth.damages > 0) return;
+  if (strncmp(a->file, "/ssd", 4) != 0) return;
+  truth_lose_file(a->p->node);
+  sim_note("rank %d: %s is lost", a->p->id, a->file);
+  sim_unlink(a->file);
+}
+
+/* Returns 1 if the run should end. */
+static int should_exit(actor* a)
+{
+  int flag = 0, rc = CALL(a, "SCR_Should_exit", SCR_Should_exit(&flag));
+
+  if (rc != SCR_SUCCESS && !S.faults) sim_violation("rank %d: Should_exit: %s", a->p->id, SCR_Last_error());
+  if (rc != SCR_SUCCESS) return 0;
+  truth_code(a->p, &a->calls, "the answer of SCR_Should_exit", flag);
+  if (S.faults) return flag;
+  if (!flag && truth.halts == 2 && truth.saved > 0)
+    sim_violation("rank %d goes on, though it was to halt after its next checkpoint", a->p->id);
+  if (flag && !truth.halts && !plan.time_limit) sim_violation("rank %d should exit, but nobody wants that", a->p->id);
+  return flag;
+}
+
 void* program_run(void* arg)
 {
   actor me, *a = &me;
-  int   rc, end, flag;
+  int   rc, end, flag, part[NODES_MOST];
 
   memset(a, 0, sizeof *a);
   a->p = arg;
-  rc = CALL(a, "SCR_Init", SCR_Init());
+  if (a->p->id >= plan.members) return NULL;
+  for (rc = 0; rc < plan.members && plan.theme == THEME_PART; rc++) part[rc] = rc;
+  if (plan.theme == THEME_PART) rc = CALL(a, "SCR_Init", SCR_Init_comm(mpi_comm_of(plan.members, part)));
+  else rc = CALL(a, "SCR_Init", SCR_Init());
   if (rc != SCR_SUCCESS) {
     start_failed(rc);
     return NULL;
@@ -384,7 +417,9 @@ void* program_run(void* arg)
     if (rc != SCR_SUCCESS && !S.faults) sim_violation("rank %d: Need_checkpoint: %s", a->p->id, SCR_Last_error());
     if (!write_dataset(a)) break;
     ask(a);
+    if (step_one_in(a, "should_exit", 3) && should_exit(a)) break;
   }
+  lose_file(a);
   if (fate_one_in("end.by_mpi", 8)) {
     a->p->api = "MPI_Finalize";
     MPI_Finalize();

@@ -250,10 +250,21 @@ void  tree_list(const tree* t, FILE* out);
 void  tree_save(const tree* t, const char* dir); /* to a directory of the real world, for who looks into them */
 void  tree_room(tree* t, uint64_t bytes);        /* it takes BYTES more from now on; UINT64_MAX: no limit */
 
+/* What others do: write a file, change a byte of one, hold the lock on one.  Returns 0 if it is not there. */
+void tree_write(tree* t, const char* dir, const char* name, const char* text);
+int  tree_spoil(tree* t, const char* path);
+int  tree_lock(tree* t, const char* path, open_file* holder);
+
+/* Returns 1 if the directory PATH has no other names than NAMES, each between two blanks. */
+int tree_has_only(const tree* t, const char* path, const char* names);
+
 extern tree*    world_node[]; /* of each node: what is below its /ssd, /cntl and so on */
 extern tree*    world_prefix; /* what is below /pfs */
 extern tree*    world_shared; /* what is below /shared: a store that all nodes see */
 extern uint64_t files_syncs;
+
+/* Somebody else holds the lock on the file PATH of T, for SECONDS from now. */
+void files_hold(tree* t, const char* path, unsigned seconds);
 
 void files_close_all(process* p);
 int  files_open(process* p); /* descriptors that P has open */
@@ -261,6 +272,7 @@ int  files_open(process* p); /* descriptors that P has open */
 /* The calls that the program itself uses. */
 int     sim_open64(const char* path, int flags, ...);
 int     sim_close(int fd);
+int     sim_unlink(const char* path);
 ssize_t sim_write(int fd, const void* p, size_t n);
 ssize_t sim_read(int fd, void* p, size_t n);
 

@@ -10,6 +10,9 @@
 **   T4  An error of a start is one that the situation allows.
 **   T5  Every collective call has the same result on all ranks.
 **   T6  After a regular end nothing is left: memory, files, requests, messages, communicators.
+**   T8  Nothing is written outside the directories of the library.
+**   T9  A run should exit when a person has asked for it, and has saved what it was to save; else not, but near the end
+**       of its allocation.
 **   T7  Without faults, a job comes to its end, within a bounded number of calls (world_run).
 ** What survives
 **   in the cache   while fewer nodes were lost since it was whole than its scheme promises, for as many ranks;
@@ -77,7 +80,7 @@ int truth_must(void)
   int cached = plan.cache_used ? truth_newest(is_cached) : 0,
       flushed = plan.prefix_used ? truth_newest(is_on_prefix) : 0;
 
-  if (cached && (truth.damages > truth.set[cached].tolerance || truth.set[cached].ranks != S.ranks)) cached = 0;
+  if (cached && (truth.damages > truth.set[cached].tolerance || truth.set[cached].ranks != plan.members)) cached = 0;
   return cached > flushed ? cached : flushed;
 }
 
@@ -86,6 +89,7 @@ void truth_begin_life(void)
   int i;
 
   truth.offered = truth.inits = truth.finals = truth.code = truth.asked = truth.have = truth.warnings = 0;
+  truth.saved = truth.lost_file = 0;
   truth.text[0] = '\0';
   memset(truth.loaded, 0, sizeof truth.loaded);
   memset(truth.subject, 0, sizeof truth.subject);
@@ -127,9 +131,10 @@ dataset* truth_find(const char* name)
 /* How many nodes can be lost without losing a dataset that is written now. */
 static int tolerance_now(void)
 {
-  int members = plan.nodes < 2 * plan.set_size ? plan.nodes : plan.set_size;
+  int nodes = plan.node_of[plan.members - 1] + 1;
+  int members = nodes < 2 * plan.set_size ? nodes : plan.set_size;
 
-  if (plan.nodes < 2 || plan.ranks % plan.nodes != 0 || strcmp(plan.scheme, "SINGLE") == 0) return 0;
+  if (nodes < 2 || plan.members % nodes != 0 || strcmp(plan.scheme, "SINGLE") == 0) return 0;
   if (strcmp(plan.scheme, "RS") != 0) return 1;
   return plan.failures < members ? plan.failures : members - 1;
 }
@@ -174,7 +179,7 @@ dataset* truth_start(const char* name, int step, int checkpoint, int output)
   d->step = step;
   d->checkpoint = checkpoint != 0;
   d->output = output != 0;
-  d->ranks = S.ranks;
+  d->ranks = plan.members;
   d->life = S.life;
   d->tolerance = tolerance_now();
   if (!plan.keep) truth_crowd(d, S.faults & (FAULT_ROOM | FAULT_ENOSPC) ? 1 : plan.cache_size);
@@ -232,19 +237,31 @@ void truth_deleting(const dataset* d)
   if (truth.chosen && strcmp(truth.set[truth.chosen].name, d->name) == 0) truth.chosen = 0;
 }
 
+void truth_lose_file(int node)
+{
+  int i;
+
+  truth.lost_file = 1;
+  for (i = 0; i < truth.damages && truth.damaged[i] != node; i++) continue;
+  if (i == truth.damages) truth.damaged[truth.damages++] = node;
+}
+
 void truth_acked(dataset* d, int sure_on_prefix)
 {
   d->told_ranks++;
-  if (S.faults & FAULT_MPI && d->told_ranks < S.ranks) return; /* where MPI fails, only the word of all ranks counts */
+  if (S.faults & FAULT_MPI && d->told_ranks < plan.members)
+    return; /* where MPI fails, only the word of all ranks counts */
   if (d->checkpoint) truth.chosen = 0;
   if (d->acked++ == 0) { /* a later rank may come when the next one is begun */
     sim_note("acknowledged %s, number %d", d->name, d->number);
     d->cached = !plan.bypass;
     truth_crowd(d, plan.cache_size);
+    truth.saved += d->checkpoint;
   }
   if (sure_on_prefix) truth_on_prefix(d);
   if (S.faults) d->told = d->left = 1; /* the flush file may not have it, as a warning has said */
-  if (d->checkpoint && d->told_ranks == S.ranks) truth.damages = 0; /* it is protected by the nodes that are here now */
+  if (d->checkpoint && d->told_ranks == plan.members)
+    truth.damages = 0; /* it is protected by the nodes that are here now */
 }
 
 void truth_finalized(int sure)
@@ -254,7 +271,7 @@ void truth_finalized(int sure)
   for (i = 1; i <= truth.sets && plan.flush == 0; i++) truth.set[i].left = 1;
   i = sure ? truth_newest(is_acked) : 0;
 
-  if (plan.flush == 0 || i == 0 || truth.set[i].ranks != S.ranks || !truth.set[i].cached) return;
+  if (plan.flush == 0 || i == 0 || truth.set[i].ranks != plan.members || !truth.set[i].cached) return;
   for (k = i + 1; k <= truth.sets && S.faults; k++) /* it may be complete, although a fault has made its flush fail */
     if (truth.set[k].checkpoint) return;
   if (truth.set[i].life == S.life || truth.offered == i) truth_on_prefix(&truth.set[i]);
@@ -300,17 +317,33 @@ void truth_loaded(process* p, int try, const char* name, int number)
   for (i = number + 1; i <= truth.sets && truth.warnings > 0; i++) truth.set[i].told = 1;
 }
 
+/* The library keeps to its directories. */
+static void truth_places(void)
+{
+  int i;
+
+  for (i = 0; i < plan.nodes; i++)
+    if (!tree_has_only(world_node[i], "/", " ssd ssd2 cntl ") || !tree_has_only(world_node[i], "/ssd", " user ") ||
+        !tree_has_only(world_node[i], "/cntl", " user ") || !tree_has_only(world_node[i], "/ssd/user", " scr.sim ") ||
+        !tree_has_only(world_node[i], "/cntl/user", " scr.sim "))
+      sim_violation("node %d has files where nobody has asked for them", i);
+  if (!tree_has_only(world_prefix, "/", " p ") || !tree_has_only(world_shared, "/", " "))
+    sim_violation("there are files beside the prefix");
+}
+
 void truth_after_life(int complete)
 {
   int must = truth.must, i;
 
   truth.refused = 0;
+  truth_places();
 
   if (truth.code && !S.faults && !S.struck) {
     int may =
         (truth.code == SCR_ERR_NO_RESTART || truth.code == SCR_ERR_LOST) &&
         (truth.offered || (must == 0 && truth_newest(is_tried))); /* the program may have refused what was offered */
     truth.refused = may;
+    may |= plan.time_limit && truth.code == SCR_ERR_PARAM; /* there is no time left */
     if (!may)
       sim_violation("the start fails with %d (%d nodes damaged, %s, must %d): %s", truth.code, truth.damages,
                     plan.scheme, must, truth.text);
@@ -322,7 +355,7 @@ void truth_after_life(int complete)
                   truth.set[must].name, must, truth.damages, plan.scheme);
   for (i = 1; i <= truth.sets && plan.fresh && truth.asked && !truth.code; i++)
     if (truth.set[i].gone) truth.set[i].gone = 2;
-  if (complete && !truth.code && truth.finals == S.ranks) mpi_check_end();
-  if (truth.inits == S.ranks && !S.faults && truth.have && plan.cache_used)
+  if (complete && !truth.code && truth.finals == plan.members) mpi_check_end();
+  if (truth.inits == plan.members && !S.faults && truth.have && plan.cache_used)
     truth.damages = 0; /* what was lost is rebuilt */
 }

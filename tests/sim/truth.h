@@ -32,6 +32,9 @@ typedef struct {
 typedef struct {
   int         ranks, ranks_usual, nodes, lifetimes, size_most, files_most, layout;
   int         node_of[RANKS_MOST];
+  int         members;                    /* ranks 0 to members - 1 have the library; the others compute alone */
+  int         time_limit;                 /* the allocation ends, so many seconds after it could begin; 0: never */
+  int         theme;                      /* THEME_* */
   int         last;                       /* this lifetime finds all nodes empty, and nothing goes wrong in it */
   int         steps;                      /* checkpoints of this lifetime; -1: as it is drawn */
   int         hit;                        /* somebody is killed in it */
@@ -46,6 +49,9 @@ typedef struct {
 } plan_of;
 extern plan_of plan;
 
+/* What one seed in two has beside the draws: flushes by daemons; two levels of the cache; the library in a part. */
+enum { THEME_DAEMONS = 1, THEME_LEVELS, THEME_PART, THEMES = 6 };
+
 /* What is true of all lifetimes of a seed, and what the present one has seen. */
 typedef struct {
   dataset set[DATASETS_MOST + 1];
@@ -53,11 +59,14 @@ typedef struct {
   int     damaged[NODES_MOST], damages; /* nodes that lost their cache since the newest checkpoint was whole */
   int     chosen;                       /* the user has chosen this dataset, and nothing newer is complete, */
   int     chosen_at;                    /* when the ledger had so many */
+  int     halts;                        /* a person has set a condition to halt; 2: one that holds at once */
   int     refused;                      /* the last lifetime could load nothing, as it may be */
   /* of this lifetime */
   int  subject[SUBJECTS_MOST]; /* of what the user asks for: a dataset, -1: none, 0: not decided */
   int  offered;                /* the dataset that was loaded first, 0: none */
   int  loaded[TRIES_MOST];     /* at each try of this lifetime to restart: the dataset, by its bytes */
+  int  saved;                  /* checkpoints that were acknowledged in this lifetime */
+  int  lost_file;              /* a file of the cache was lost in it */
   int  inits;                  /* ranks on which SCR_Init has succeeded, */
   int  finals;                 /* SCR_Finalize, */
   int  code;                   /* the first error of SCR_Init or SCR_Have_restart, */
@@ -97,6 +106,9 @@ void     truth_moot(const dataset* d); /* D is refused or deleted: older ones ma
 void truth_choosing(const dataset* d);
 void truth_chosen(const dataset* d, int flushed); /* flushed: it is on the prefix now */
 void truth_deleting(const dataset* d);
+
+/* A file of D, of node NODE, is gone from the cache. */
+void truth_lose_file(int node);
 
 void truth_acked(dataset* d, int sure_on_prefix);
 

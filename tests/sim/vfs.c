@@ -476,6 +476,63 @@ void tree_mkdir(tree* t, const char* path)
   }
 }
 
+/* The inode of PATH, or NULL. */
+static inode* tree_find(const tree* t, const char* path)
+{
+  inode* i = t->root;
+  size_t n;
+
+  for (path += strspn(path, "/"); i && *path; path += n, path += strspn(path, "/")) {
+    n = strcspn(path, "/");
+    i = i->is_dir ? dir_child(i, name_of(path, n)) : NULL;
+  }
+  return i;
+}
+
+void tree_write(tree* t, const char* dir, const char* name, const char* text)
+{
+  inode *d = tree_find(t, dir), *i = inode_new(t, 0, 0644);
+
+  dir_put(d, name_of(name, strlen(name)), i);
+  dir_sync(d);
+  file_put(i, text, strlen(text), 0);
+  file_sync(i);
+}
+
+int tree_spoil(tree* t, const char* path)
+{
+  inode* i = tree_find(t, path);
+  char   c;
+
+  if (!i || i->is_dir || file_size(i) == 0) return 0;
+  c = (char)(i->now->p[file_size(i) / 2] ^ 1);
+  file_put(i, &c, 1, file_size(i) / 2);
+  file_sync(i);
+  return 1;
+}
+
+int tree_lock(tree* t, const char* path, open_file* holder)
+{
+  inode* i = tree_find(t, path);
+
+  if (i) i->locked_by = holder;
+  return i != NULL;
+}
+
+int tree_has_only(const tree* t, const char* path, const char* names)
+{
+  const inode* d = tree_find(t, path);
+  char         word[300];
+  uint32_t     k;
+
+  for (k = 0; d && k < d->dir.room; k++) {
+    if (!entry_is(&d->dir.slot[k])) continue;
+    snprintf(word, sizeof word, " %s ", d->dir.slot[k].name);
+    if (!strstr(names, word)) return 0;
+  }
+  return 1;
+}
+
 /* Copy what is below FROM to the directory TO of T. */
 static void copy_dir(tree* t, inode* to, const inode* from)
 {
