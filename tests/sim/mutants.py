@@ -67,6 +67,9 @@ def run(mutant, source, seeds, seconds):
         n = re.search(r"^(\d+) seeds", text, re.M)
         if out.returncode < 0:
             return int(n.group(1)) if n else 0, "signal %d" % -out.returncode
+        crash = re.search(r"^seed (\d+) fails: (signal \d+)", text, re.M)
+        if crash:
+            return int(crash.group(1)), crash.group(2)
         why = re.search(r"^  lifetime \d+: +(.*)$", text, re.M)
         return int(n.group(1)) if n else 0, why.group(1)[:90] if out.returncode and why else ""
 
