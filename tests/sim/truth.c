@@ -357,7 +357,7 @@ void truth_after_life(int complete)
     if (truth.set[i].gone) truth.set[i].gone = 2;
   if (complete && !truth.code && truth.finals == plan.members) mpi_check_end();
   if (truth.inits == plan.members && !S.faults && truth.offered && plan.cache_used) {
-    truth.damages = 0; /* what was lost is rebuilt, */
+    truth.damages = 0;                                /* what was lost is rebuilt, */
     for (i = truth.offered + 1; i <= truth.sets; i++) /* or, if it was passed over, gone for good */
       if (truth.set[i].life < S.life) truth.set[i].cached = 0;
   }
