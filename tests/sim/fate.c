@@ -180,6 +180,10 @@ static void fate_parameters(void)
     world_setenv("SCR_FLUSH_ASYNC", "1");
     world_setenv("SCR_FLUSH_TYPE", "DAEMON");
   }
+  if (plan.theme == THEME_TWINS) {
+    static const char* const flush[] = {"100", "1", "2", "0"};
+    world_setenv("SCR_FLUSH", flush[fate_draw("twins.flush", 4)]);
+  }
   plan.scheme = world_getenv("SCR_COPY_TYPE");
   plan.failures = atoi(world_getenv("SCR_SET_FAILURES"));
   plan.set_size = atoi(world_getenv("SCR_SET_SIZE"));
@@ -276,12 +280,13 @@ static int is_damaged(int node)
 static void node_replace(int node)
 {
   tree* was = world_node[node];
-  int   machine = world_machine[node], back = ngone > 0 && fate_one_in("lose.returned", 4) ? (int)sim_below(ngone) : -1;
+  int   machine = world_machine[node], twins = plan.theme == THEME_TWINS;
+  int   back = ngone > 0 && fate_one_in("lose.returned", twins ? 2 : 4) ? (int)sim_below(twins ? 1 : ngone) : -1;
 
   if (back >= 0) {
     world_node[node] = gone[back].t;
     world_machine[node] = gone[back].machine;
-    gone[back] = gone[--ngone];
+    memmove(gone + back, gone + back + 1, (size_t)(--ngone - back) * sizeof *gone);
     totals.returned++;
     sim_note("machine %d comes back as node %d", world_machine[node], node);
   } else {
@@ -289,7 +294,7 @@ static void node_replace(int node)
     node_empty(node);
     world_machine[node] = spares++;
   }
-  if (ngone < FATE_NODES && fate_one_in("lose.kept", 2)) {
+  if (ngone < FATE_NODES && (twins || fate_one_in("lose.kept", 2))) {
     gone[ngone].t = was;
     gone[ngone++].machine = machine;
   } else {
@@ -342,7 +347,8 @@ static void machine_permute(void)
   int   a = (int)sim_below((uint64_t)plan.nodes), b = (int)sim_below((uint64_t)plan.nodes), i, t;
   tree* x = world_node[a];
 
-  if (plan.theme == THEME_PART || !fate_one_in("permuted", 4)) return;
+  if (plan.theme == THEME_PART || plan.ranks_usual < plan.nodes) return; /* the job does not reach all nodes */
+  if (!fate_one_in("permuted", 4)) return;
   world_node[a] = world_node[b];
   world_node[b] = x;
   t = world_machine[a];
@@ -458,6 +464,7 @@ static void notes_damaged(void)
 
   if (!fate_one_in("notes.damaged", 20) || !tree_spoil(world_prefix, file)) return;
   sim_note("%s is damaged", file);
+  truth.notes_lost |= file == files[0];
   for (i = 1; i <= truth.sets; i++) truth.set[i].told = truth.set[i].left = 1; /* nobody knows what was in caches */
 }
 
@@ -550,7 +557,7 @@ static void fate_life(uint64_t* calls)
   while (plan.theme == THEME_PART && plan.members > 1 && plan.node_of[plan.members - 1] == plan.nodes - 1)
     plan.members--; /* the last node does something else */
   sim_reseed("life");
-  if (plan.last || fate_one_in("lose.all", 9))
+  if (plan.last || fate_one_in("lose.all", plan.theme == THEME_TWINS ? 2 : 9))
     for (i = 0; i < plan.nodes; i++) node_replace(i);
   fate_parameters();
   fate_of_life(*calls);

@@ -49,8 +49,9 @@ typedef struct {
 } plan_of;
 extern plan_of plan;
 
-/* What one seed in two has beside the draws: flushes by daemons; two levels of the cache; the library in a part. */
-enum { THEME_DAEMONS = 1, THEME_LEVELS, THEME_PART, THEMES = 6 };
+/* What a seed may have beside the draws: flushes by daemons; two levels of the cache; the library in a part of the ranks;
+** machines that come back with what they had, when others have written the same names. */
+enum { THEME_DAEMONS = 1, THEME_LEVELS, THEME_PART, THEME_TWINS, THEMES = 7 };
 
 /* What is true of all lifetimes of a seed, and what the present one has seen. */
 typedef struct {
@@ -60,6 +61,7 @@ typedef struct {
   int     chosen;                       /* the user has chosen this dataset, and nothing newer is complete, */
   int     chosen_at;                    /* when the ledger had so many */
   int     halts;                        /* a person has set a condition to halt; 2: one that holds at once */
+  int     notes_lost;                   /* the flush file was damaged: what was in caches may be anything */
   int     refused;                      /* the last lifetime could load nothing, as it may be */
   /* of this lifetime */
   int  subject[SUBJECTS_MOST]; /* of what the user asks for: a dataset, -1: none, 0: not decided */
