@@ -49,7 +49,7 @@ static int is_acked(const dataset* d)
 
 static int is_cached(const dataset* d)
 {
-  return is_acked(d) && d->cached && (plan.keep || d->number == truth.sets);
+  return is_acked(d) && d->cached && (plan.prefix_used || !d->moved) && (plan.keep || d->number == truth.sets);
 }
 
 static int is_on_prefix(const dataset* d)
@@ -165,10 +165,24 @@ void truth_moot(const dataset* d)
   for (i = 1; i < d->number; i++) truth.set[i].told = 1;
 }
 
+/*
+** The nodes that are here now have all that is protected from now on.  What other ranks wrote was not rebuilt on them,
+** nor anything if no older checkpoint was LOADED.
+*/
+static void truth_repaired(int loaded)
+{
+  int i;
+
+  for (i = 1; i <= truth.sets && truth.damages > 0; i++)
+    if (truth.set[i].life < S.life && (!loaded || truth.set[i].ranks != plan.members)) truth.set[i].cached = 0;
+  truth.damages = 0;
+}
+
 /* The dataset NAME is begun: by the first rank that comes, in the ledger too. */
 dataset* truth_start(const char* name, int step, int checkpoint, int output)
 {
   dataset* d = &truth.set[truth.sets];
+  int      i;
 
   if (truth.sets > 0 && strcmp(d->name, name) == 0 && d->life == S.life) return d;
   if (truth.sets == DATASETS_MOST) fprintf(stderr, "too many datasets\n"), abort();
@@ -182,6 +196,7 @@ dataset* truth_start(const char* name, int step, int checkpoint, int output)
   d->ranks = plan.members;
   d->life = S.life;
   d->tolerance = tolerance_now();
+  for (i = 1; i < d->number && S.faults & (FAULT_ROOM | FAULT_ENOSPC); i++) truth.set[i].moved = 1;
   if (!plan.keep) truth_crowd(d, S.faults & (FAULT_ROOM | FAULT_ENOSPC) ? 1 : plan.cache_size);
   if (checkpoint) totals.checkpoints++;
   else totals.outputs++;
@@ -260,8 +275,7 @@ void truth_acked(dataset* d, int sure_on_prefix)
   }
   if (sure_on_prefix) truth_on_prefix(d);
   if (S.faults) d->told = d->left = 1; /* the flush file may not have it, as a warning has said */
-  if (d->checkpoint && d->told_ranks == plan.members)
-    truth.damages = 0; /* it is protected by the nodes that are here now */
+  if (d->checkpoint && d->told_ranks == plan.members) truth_repaired(truth.offered);
 }
 
 void truth_finalized(int sure)
@@ -357,9 +371,9 @@ void truth_after_life(int complete)
   for (i = 1; i <= truth.sets && plan.fresh && truth.asked && !truth.code; i++)
     if (truth.set[i].gone) truth.set[i].gone = 2;
   if (complete && !truth.code && truth.finals == plan.members) mpi_check_end();
-  if (truth.inits == plan.members && !S.faults && truth.offered && plan.cache_used) {
-    truth.damages = 0;                                /* what was lost is rebuilt, */
-    for (i = truth.offered + 1; i <= truth.sets; i++) /* or, if it was passed over, gone for good */
+  if (truth.inits == plan.members && !S.faults && truth.offered && plan.cache_used && !truth.lost_file) {
+    truth_repaired(1);
+    for (i = truth.offered + 1; i <= truth.sets; i++) /* what was passed over is gone for good */
       if (truth.set[i].life < S.life) truth.set[i].cached = 0;
   }
 }

@@ -21,6 +21,7 @@ typedef struct {
   int  told_ranks; /* ranks to which Complete_output has said success, */
   int  acked;      /* and those of them whose word counts */
   int  cached;     /* it was in the cache then, and nobody has emptied that */
+  int  moved;      /* for lack of room it may have left the cache once it was on the prefix */
   int  left;       /* a run without flushes has ended, and left it in the cache on purpose */
   int  told;       /* the user was warned when an older one was offered */
   int  on_prefix;  /* somebody was told that it is on the prefix */
