@@ -458,7 +458,8 @@ SCR_FN void scr_msg_tame(char* text)
   unsigned char* s;
 
   for (s = (unsigned char*)text; *s != '\0'; s++)
-    if (*s < ' ' || *s == 127 || (*s == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0)) *s = '?';
+    if (*s < ' ' || *s == 127) *s = '?';
+    else if (*s == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0) s[0] = s[1] = '?';
 }
 
 /* Print one line that begins with KIND, this rank and its host. */
@@ -480,7 +481,7 @@ SCR_FN SCR_FORMAT(2, 3) void scr_msg_print(const char* kind, const char* format,
 /* Print the last error of a collective call, with the rank that found it and how many ranks had one.  One rank only. */
 SCR_FN void scr_err_print(void)
 {
-  char more[64] = "", text[SCR_ERR_TEXT_MAX];
+  char more[64] = "", text[SCR_ERR_TEXT_MAX + sizeof more];
 
   if (scr_err_ranks > 1 && scr_err_ranks == scr_msg_ranks)
     snprintf(more, sizeof more, " (on all %d ranks)", scr_err_ranks);
@@ -1115,7 +1116,7 @@ SCR_FN int scr_path_stays(const char* base, const char* path, scr_links links)
     if (scr_os.lstat(dir, &st) == 0 && S_ISLNK(st.st_mode) &&
         (links == SCR_LINKS_OF_NOBODY || (st.st_uid != geteuid() && st.st_uid != 0)))
       return SCR_ERR(SCR_ERR_PATH, "%s is a link%s", dir,
-                     links == SCR_LINKS_OF_NOBODY ? ", behind which nothing is removed"
+                     links == SCR_LINKS_OF_NOBODY ? ", behind which nothing is removed; make it a directory"
                                                   : " of another user; make it a directory, or a link of your own");
     dir[at] = '/';
   }
@@ -3120,17 +3121,20 @@ SCR_FN int scr_params_read_file(scr_hash* params, int s, const char* path, int m
   scr_hash*   into;
   char        piece[4096];
   ssize_t     k;
-  struct stat st;
-  int         rc = SCR_SUCCESS, fd = scr_os.open(path, must ? O_RDONLY : O_RDONLY | O_NONBLOCK, 0);
+  struct stat name, st;
+  int         rc = SCR_SUCCESS, fd;
 
-  if (fd < 0 && !must && (errno == ENOENT || errno == ENOTDIR)) return SCR_SUCCESS;
-  if (fd >= 0 && !must && s == SCR_PARAM_USER &&
-      (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (st.st_uid != geteuid() && st.st_uid != 0))) {
-    scr_warn("%s is %s, and is not read; if it is meant, name it in SCR_CONF_FILE", path,
-             S_ISREG(st.st_mode) ? "a file of another user" : "not a plain file");
-    scr_os.close(fd);
-    return SCR_SUCCESS;
+  if (!must && s == SCR_PARAM_USER && scr_os.lstat(path, &name) == 0) {
+    int other = (name.st_uid != geteuid() && name.st_uid != 0) || stat(path, &st) < 0;
+    if (!other && S_ISREG(st.st_mode)) other = st.st_uid != geteuid() && st.st_uid != 0;
+    if (other || !S_ISREG(st.st_mode)) {
+      scr_warn("%s is %s, and is not read; if it is meant, name it in SCR_CONF_FILE", path,
+               other ? "that of another user" : "not a plain file");
+      return SCR_SUCCESS;
+    }
   }
+  fd = scr_os.open(path, must ? O_RDONLY : O_RDONLY | O_NONBLOCK, 0);
+  if (fd < 0 && !must && (errno == ENOENT || errno == ENOTDIR)) return SCR_SUCCESS;
   if (fd < 0) return SCR_ERRNO("cannot open the parameter file %s%s", path, must ? " that SCR_CONF_FILE names" : "");
   while ((k = scr_read_all(fd, piece, sizeof piece)) > 0 && b.n <= SCR_PARAM_FILE_MAX)
     scr_buf_add(&b, piece, (size_t)k);
@@ -3829,6 +3833,7 @@ SCR_FN void scr_reddesc_dup(scr_reddesc* to, const scr_reddesc* d)
   if (d->member == NULL) return;
   to->member = (int*)scr_malloc((size_t)d->set_size * sizeof *to->member);
   if (to->member != NULL) memcpy(to->member, d->member, (size_t)d->set_size * sizeof *to->member);
+  else to->set_size = 0;
 }
 
 /* Write D to H, an empty hash. */
@@ -6767,8 +6772,9 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 ** Offers     scr_record, scr_index, scr_index_item, scr_choice, scr_prefix_place, scr_object, scr_objects,
 **            scr_objects_at, scr_rank2file; scr_record_path, scr_record_mkdir, scr_record_read, scr_record_open,
 **            scr_record_close, scr_record_put_aside, scr_record_sweep, scr_index_id, scr_index_cut_id,
-**            scr_index_is_passed, scr_index_last_passed, scr_index_get, scr_index_walk, scr_index_sort, scr_index_failed_in,
-**            scr_index_is_good, scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_find,
+**            scr_index_is_passed, scr_index_last_passed, scr_index_get, scr_index_walk, scr_index_sort,
+**            scr_index_failed_in, scr_index_is_good, scr_index_read, scr_index_open, scr_index_close,
+**            scr_index_newest, scr_index_find,
 **            scr_index_look_up, scr_index_named, scr_index_named_ckpt, scr_index_same, scr_index_count_complete,
 **            scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_release, scr_index_current,
 **            scr_index_set_current, scr_index_set, scr_index_remove, scr_index_begin_deletion, scr_index_note_attempt,
@@ -8529,7 +8535,7 @@ SCR_FN int scr_rank2file_write_root(const char* prefix, const char* dir, const s
 }
 
 /*
-** Add the objects of the leaf FILE of the dataset at PLACE to L.  SCR_ERR_INVALID if the leaf is of another dataset than
+** Add the objects of the leaf FILE of the dataset at PLACE to L.  SCR_ERR_FORMAT if the leaf is of another dataset than
 ** OF, which may be NULL; older leaves do not tell.
 */
 SCR_FN int scr_rank2file_read_leaf(const char* prefix, const scr_prefix_place* place, const scr_identity* of,
@@ -8545,7 +8551,7 @@ SCR_FN int scr_rank2file_read_leaf(const char* prefix, const scr_prefix_place* p
   if (rc == SCR_SUCCESS) rc = scr_rank2file_check_level(path, level, 0);
   scr_identity_read(scr_hash_get(h, "DSET"), &is);
   if (rc == SCR_SUCCESS && of != NULL && scr_identity_differs(&is, of))
-    rc = SCR_ERR(SCR_ERR_INVALID, "%s belongs to the rank2file map of another dataset", path);
+    rc = SCR_ERR(SCR_ERR_FORMAT, "%s belongs to the rank2file map of another dataset", path);
   if (rc == SCR_SUCCESS) rc = scr_objects_from_hash(h, prefix, place->base, l);
   scr_hash_delete(&h);
   return rc;
@@ -9217,8 +9223,8 @@ SCR_FN int scr_flush_file_max_id(const scr_record* r)
 }
 
 /*
-** The greatest id that INDEX, its choice and what it passes over, or the flush file knows, so that none recurs, and none
-** that is new counts as passed over; what cannot be read is empty.
+** The greatest id that INDEX, its choice and what it passes over, or the flush file knows, so that none recurs, and
+** none that is new counts as passed over; what cannot be read is empty.
 */
 SCR_FN int scr_flush_file_last_id(const scr_index* index)
 {
@@ -12109,7 +12115,7 @@ SCR_FN int scr_stage_copy(const scr_home* home, const scr_entry* e, scr_file* f,
   if (rc == SCR_SUCCESS) rc = scr_entry_path(home, e, f->rel, from, sizeof from);
   if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s/.scr/%s.%ld.tmp", stage, home->host, (long)getpid());
   if (rc == SCR_SUCCESS) rc = scr_path_dir_of(to, dir, sizeof dir);
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs(dir, 0777);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs_below(stage, dir);
   if (rc == SCR_SUCCESS) rc = scr_copy_list_make(&copies, 1, 1 << 20);
   if (rc != SCR_SUCCESS) return rc;
   copies.pace.moved = moved;
@@ -12746,9 +12752,9 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
 ** control.
 **
 ** Uses       errors, memory, hash, kernels
-** Offers     scr_vote; scr_wait_idle, scr_isend, scr_irecv, scr_testall, scr_waitall, scr_wait_for, scr_barrier,
-**            scr_bcast, scr_vote_start, scr_vote_stop, scr_vote_all, scr_agree, scr_hash_to_buf, scr_hash_from_buf,
-**            scr_message_recv, scr_hash_sendrecv, scr_hash_send, scr_hash_recv, scr_hash_bcast, scr_hash_exchange,
+** Offers     scr_vote; scr_wait_idle, scr_isend, scr_irecv, scr_testall, scr_all_begun, scr_waitall, scr_wait_for,
+**            scr_barrier, scr_bcast, scr_vote_start, scr_vote_stop, scr_vote_all, scr_agree, scr_hash_to_buf,
+**            scr_hash_from_buf, scr_message_recv, scr_hash_sendrecv, scr_hash_send, scr_hash_recv, scr_hash_bcast, scr_hash_exchange,
 **            scr_hash_exchange_merged, scr_hash_spread, scr_scan, scr_rank_str, scr_int_send, scr_int_recv, scr_flow,
 **            scr_meet
 ** Invariants
@@ -12801,7 +12807,7 @@ SCR_FN void scr_irecv(void* buf, int n, MPI_Datatype type, int from, int tag, MP
   if (MPI_Irecv(buf, n, type, from, tag, comm, req) != MPI_SUCCESS) scr_not_begun(req);
 }
 
-/* Set *DONE to 1 if all N requests are over; they are then MPI_REQUEST_NULL, after an error too. */
+/* Set *DONE to 1 if all N requests are complete; they are then MPI_REQUEST_NULL. */
 SCR_FN int scr_testall(int n, MPI_Request* reqs, int* done)
 {
   int i, one;
@@ -12815,13 +12821,20 @@ SCR_FN int scr_testall(int n, MPI_Request* reqs, int* done)
     }
     if (!one) *done = 0;
   }
-  if (!*done || scr_unbegun == 0) return SCR_SUCCESS;
-  scr_unbegun = 0;
-  return SCR_ERR(SCR_ERR_MPI, "a message between the ranks could not be begun");
+  return SCR_SUCCESS;
 }
 
-/* Wait for N requests; each becomes MPI_REQUEST_NULL. */
-SCR_FN int scr_waitall(int n, MPI_Request* reqs)
+/* The error of a message that could not be begun since the last call. */
+SCR_FN int scr_all_begun(void)
+{
+  int rc = scr_unbegun == 0 ? SCR_SUCCESS : SCR_ERR(SCR_ERR_MPI, "a message between the ranks could not be begun");
+
+  scr_unbegun = 0;
+  return rc;
+}
+
+/* Wait for N requests; without an error, each becomes MPI_REQUEST_NULL. */
+SCR_FN int scr_wait_done(int n, MPI_Request* reqs)
 {
   int done = 0, turns = 0, rc;
 
@@ -12829,6 +12842,14 @@ SCR_FN int scr_waitall(int n, MPI_Request* reqs)
     if ((rc = scr_testall(n, reqs, &done)) != SCR_SUCCESS || done) return rc;
     scr_wait_idle(&turns);
   }
+}
+
+/* The same for messages; an error, too, if one of them could not be begun. */
+SCR_FN int scr_waitall(int n, MPI_Request* reqs)
+{
+  int rc = scr_wait_done(n, reqs), err = scr_all_begun();
+
+  return rc != SCR_SUCCESS ? rc : err;
 }
 
 SCR_FN int scr_wait_for(MPI_Request* req)
@@ -12845,7 +12866,7 @@ static int scr_out_of_step = 0;
 /* The collective operation of *REQ, WHAT, was begun with the result BEGUN: wait for it. */
 SCR_FN int scr_collective(int begun, MPI_Request* req, const char* what)
 {
-  int rc = begun == MPI_SUCCESS ? scr_wait_for(req) : SCR_ERR(SCR_ERR_MPI, "the %s failed", what);
+  int rc = begun == MPI_SUCCESS ? scr_wait_done(1, req) : SCR_ERR(SCR_ERR_MPI, "the %s failed", what);
 
   if (rc != SCR_SUCCESS) scr_out_of_step = 1;
   return rc;
@@ -12931,7 +12952,7 @@ SCR_FN void scr_vote_reduce(void* in, void* inout, int* n, MPI_Datatype* type)
 SCR_FN int scr_vote_start(void)
 {
   if (scr_vote_op != MPI_OP_NULL) return SCR_SUCCESS;
-  scr_exchange_odd = scr_out_of_step = 0; /* the same on all ranks of a new world, whatever ran before */
+  scr_exchange_odd = scr_out_of_step = scr_unbegun = 0; /* the same on all ranks of a new world, whatever ran before */
   if (MPI_Type_contiguous(SCR_VOTE_WORDS, MPI_INT64_T, &scr_vote_type) != MPI_SUCCESS ||
       MPI_Type_commit(&scr_vote_type) != MPI_SUCCESS || MPI_Op_create(scr_vote_reduce, 1, &scr_vote_op) != MPI_SUCCESS)
     return SCR_ERR(SCR_ERR_MPI, "cannot create an MPI datatype or operation");
@@ -13182,7 +13203,7 @@ SCR_FN int scr_hash_exchange(const scr_hash* send, scr_hash* recv, MPI_Comm comm
     MPI_Status  status;
     int         found = 0;
     if (MPI_Improbe(MPI_ANY_SOURCE, tag, comm, &found, &msg, &status) != MPI_SUCCESS) {
-      rc = SCR_ERR(SCR_ERR_MPI, "cannot probe for messages");
+      rc = scr_collective(MPI_ERR_OTHER, &barrier, "exchange");
       break;
     }
     if (found) {
@@ -13197,8 +13218,11 @@ SCR_FN int scr_hash_exchange(const scr_hash* send, scr_hash* recv, MPI_Comm comm
     }
     if (!sent) {
       int err = scr_testall(n, reqs, &sent);
-      if (err != SCR_SUCCESS) rc = err;
-      if (err != SCR_SUCCESS && !sent) break;
+      if (err != SCR_SUCCESS) {
+        rc = scr_collective(MPI_ERR_OTHER, &barrier, "exchange");
+        break;
+      }
+      if (sent && (err = scr_all_begun()) != SCR_SUCCESS) rc = err;
       if (sent && MPI_Ibarrier(comm, &barrier) != MPI_SUCCESS) {
         rc = scr_collective(MPI_ERR_OTHER, &barrier, "barrier");
         break;
@@ -16111,9 +16135,9 @@ SCR_FN void scr_cache_sweep_dir(const char* dir, int id)
 }
 
 /*
-** Make PATH the list of the directories of E, a dataset that is written on the prefix, that its filemap on disk does not
-** name: a path below the prefix for each, with its NUL.  It grows while the dataset is written, where writing the
-** filemap anew for each directory would take quadratic time.
+** Make PATH the name of the list of those directories of E, a dataset that is written on the prefix, that its filemap
+** on disk does not name: a path below the prefix for each, with its NUL.  It grows while the dataset is written, where
+** writing the filemap anew for each directory would take quadratic time.
 */
 SCR_FN int scr_cache_dirs_file(const scr_entry* e, char* path)
 {
@@ -16123,16 +16147,21 @@ SCR_FN int scr_cache_dirs_file(const scr_entry* e, char* path)
 /* Add the directory DIR, N bytes below the prefix, to that list of E, durably. */
 SCR_FN int scr_cache_note_dir(const scr_entry* e, const char* dir, size_t n)
 {
-  char path[SCR_MAX_FILENAME];
-  int  fd, rc = scr_cache_dirs_file(e, path);
+  char  path[SCR_MAX_FILENAME];
+  off_t end;
+  int   fd, rc = scr_cache_dirs_file(e, path);
 
   if (rc != SCR_SUCCESS) return rc;
   fd = scr_file_plain(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
   if (fd < 0) return SCR_ERRNO("cannot open %s", path);
-  if (scr_write_all(fd, dir, n) < 0 || scr_write_all(fd, "", 1) < 0) rc = SCR_ERRNO("cannot write %s", path);
+  end = lseek(fd, 0, SEEK_END);
+  if (scr_write_all(fd, dir, n) < 0 || scr_write_all(fd, "", 1) < 0) {
+    rc = SCR_ERRNO("cannot write %s", path);
+    if (end >= 0) (void)!scr_os.ftruncate(fd, end); /* else the next one would be a part of this one */
+  }
   if (rc == SCR_SUCCESS && scr_fsync_enabled && scr_os.fsync(fd) < 0) rc = SCR_ERRNO("cannot sync %s", path);
   scr_os.close(fd);
-  return rc;
+  return rc == SCR_SUCCESS && end == 0 ? scr_dir_sync(scr.world.cntl) : rc;
 }
 
 /* Nothing of E has a temporary name any more: the list goes. */
@@ -16520,16 +16549,40 @@ SCR_FN int scr_recovery_write_master(const scr_hash* names, const char* merged)
 /* What leaves the stores of a full node before anything is written there. */
 typedef enum { SCR_SPARE_ALL, SCR_SPARE_COMPLETE, SCR_SPARE_NONE } scr_spare;
 
-/* Remove the files of the datasets of ALL but for what SPARE says; no run can use what is not complete (U1). */
+/* Remove the directories of datasets in the store DIR that no entry of ALL stands for. */
+SCR_FN void scr_recovery_clear_unlisted(const scr_filemap* all, const char* dir)
+{
+  char           path[SCR_MAX_FILENAME];
+  struct dirent* e;
+  DIR*           d = opendir(dir);
+  int            i;
+
+  while (d != NULL && (e = readdir(d)) != NULL) {
+    if (strncmp(e->d_name, "scr.dataset.", 12) != 0) continue;
+    for (i = 0; i < all->n && all->entry[i]->desc.identity.id != atoi(e->d_name + 12); i++) continue;
+    if (i == all->n && scr_fmt(path, sizeof path, "%s/%s", dir, e->d_name) == SCR_SUCCESS) scr_tree_remove(path);
+  }
+  if (d != NULL) closedir(d);
+}
+
+/*
+** Remove the files of the datasets of ALL but for what SPARE says, and what no filemap lists, unless one is damaged; no
+** run can use what is not complete (U1).
+*/
 SCR_FN void scr_recovery_make_room(const scr_filemap* all, scr_spare spare)
 {
   char dir[SCR_MAX_FILENAME];
   int  i, k, complete;
 
+  for (i = 0; i < scr.world.nstores && scr.damaged_maps == 0; i++)
+    if (scr.world.store[i].enabled && scr.world.store[i].can_mkdir)
+      scr_recovery_clear_unlisted(all, scr.world.store[i].dir);
+
   for (i = 0; i < all->n; i++) {
     const scr_entry* e = all->entry[i];
     for (k = complete = 0; k < all->n; k++)
-      complete |= all->entry[k]->desc.identity.id == e->desc.identity.id && all->entry[k]->desc.complete;
+      complete |= all->entry[k]->desc.identity.id == e->desc.identity.id && all->entry[k]->desc.complete &&
+                  all->entry[k]->mark != SCR_MARK_LEAVING;
     if ((complete && spare == SCR_SPARE_COMPLETE) || !scr_cache_place(&e->red, e->desc.identity.id, dir)) continue;
     if (e->red.can_mkdir) scr_tree_remove(dir);
     else scr_flat_remove(dir);
@@ -16984,8 +17037,9 @@ SCR_FN int scr_stream_step(scr_stream* s)
   if (!s->active) return 0;
   if (s->n > 0) {
     int err = scr_testall(1, &s->req, &done);
+    if (err == SCR_SUCCESS && !done) return 0;
+    if (err == SCR_SUCCESS) err = scr_all_begun();
     if (err != SCR_SUCCESS) s->rc = err;
-    else if (!done) return 0;
     if (s->write && s->rc == SCR_SUCCESS) s->rc = scr_window_write(&s->w, s->at, s->buf, s->n);
     s->at += s->n;
     s->left -= (int64_t)s->n;
@@ -18115,7 +18169,7 @@ SCR_FN int scr_flush_deal_nodes(const scr_rank2file* m, scr_hash* jobs)
 }
 
 /*
-** Read the nodes JOBS of LEVEL of the map of the dataset OF, which may be NULL, at PLACE: the objects of leaves are added to READ, the
+** Read the nodes JOBS of LEVEL of the map of the dataset OF at PLACE: the objects of leaves are added to READ, the
 ** children of other nodes are those of M then.
 */
 SCR_FN int scr_flush_read_nodes(const scr_prefix_place* place, const scr_identity* of, int level, const scr_hash* jobs,
@@ -18135,7 +18189,8 @@ SCR_FN int scr_flush_read_nodes(const scr_prefix_place* place, const scr_identit
 ** Read the rank2file map of the dataset at PLACE: MINE receives the objects whose owner, modulo the number of ranks, is
 ** this rank; *RANKS receives the number of ranks of the dataset.  Rank 0 reads the root; the readers of a node send its
 ** children to the ranks that read these, level by level, and those of leaves send each rank its share.  If IDENTITY is
-** not NULL and the root has another one: SCR_ERR_INVALID.  Collective over the world; the same code everywhere.
+** not NULL and the root has another one: SCR_ERR_INVALID; a leaf that has another one than the root: SCR_ERR_FORMAT.
+** Collective over the world; the same code everywhere.
 */
 SCR_FN int scr_flush_read_rank2file(const scr_prefix_place* place, const scr_identity* identity, scr_objects* mine,
                                     int* ranks)
@@ -18144,6 +18199,7 @@ SCR_FN int scr_flush_read_rank2file(const scr_prefix_place* place, const scr_ide
   scr_hash *     out = scr_hash_new(), *jobs = scr_hash_new(), *in = scr_hash_new();
   scr_hash_elem* e;
   scr_rank2file  m;
+  scr_identity   root;
   scr_objects    read;
   scr_vote       v;
   int            level, known, rc = SCR_SUCCESS, err;
@@ -18156,6 +18212,9 @@ SCR_FN int scr_flush_read_rank2file(const scr_prefix_place* place, const scr_ide
     v.max[RANKS] = m.ranks;
     v.max[LEVEL] = m.level;
     v.max[IDENTITY] = m.identity.id;
+    v.key[0] = m.identity.id;
+    v.key[1] = m.identity.created;
+    v.key[2] = (int64_t)m.identity.nonce;
     if (rc == SCR_SUCCESS && identity != NULL && scr_identity_differs(&m.identity, identity))
       rc = SCR_ERR(SCR_ERR_INVALID, "%s/%s/rank2file.scr is the map of another dataset than the summary beside it",
                    scr.world.prefix, place->meta);
@@ -18163,9 +18222,12 @@ SCR_FN int scr_flush_read_rank2file(const scr_prefix_place* place, const scr_ide
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) goto out;
   *ranks = (int)v.max[RANKS];
   known = (int)v.max[IDENTITY];
+  root.id = (int)v.key[0];
+  root.created = v.key[1];
+  root.nonce = (uint64_t)v.key[2];
   for (level = (int)v.max[LEVEL] - 1; level >= 0; level--) {
     if ((err = scr_flush_deal_nodes(&m, jobs)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
-    if (rc == SCR_SUCCESS) rc = scr_flush_read_nodes(place, identity, level, jobs, &read, &m);
+    if (rc == SCR_SUCCESS) rc = scr_flush_read_nodes(place, &root, level, jobs, &read, &m);
     scr_hash_unset_all(jobs);
   }
   if (rc == SCR_SUCCESS) rc = scr_flush_deal_objects(&read, out);
@@ -18368,7 +18430,7 @@ SCR_FN int scr_flush_create_dir(const scr_flush* f, const char* dir, scr_hash* a
 {
   char        home[2 * SCR_MAX_FILENAME];
   const char* below;
-  int         inside, rc = strcmp(dir, scr.world.prefix) == 0 ? SCR_SUCCESS : scr_mkdirs_below(scr.world.prefix, dir);
+  int         inside, rc = scr_mkdirs_below(scr.world.prefix, dir);
 
   snprintf(home, sizeof home, "%s/%s", scr.world.prefix, f->dir);
   inside = strcmp(dir, home) == 0 || scr_path_below(home, dir, &below);
@@ -20060,7 +20122,7 @@ SCR_FN int scr_fetch_objects(scr_fetching* f, const char* dir)
   scr_vote v;
   int      i, ranks = 0, rc = scr_flush_read_rank2file(&f->place, &f->desc.identity, &f->objects, &ranks);
 
-  if (rc != SCR_SUCCESS) return rc;
+  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc; /* MPI may have failed on this rank alone */
   f->desc.ranks = ranks;
   if (ranks != scr.world.ranks && scr.same_ranks)
     return SCR_ERR(SCR_ERR_LOST, "dataset %s is of %d rank%s, but this run has %d, and SCR_RESTART_RANKS=same", dir,
@@ -22954,11 +23016,13 @@ SCR_FN int scr_route_bypass(scr_entry* e, const scr_file* f, char* path)
   if (rc == SCR_SUCCESS && scr_os.lstat(path, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_uid != geteuid()))
     rc = SCR_ERR(SCR_ERR_PATH, "%s is in the way: it is %s, and the program would write to it", path,
                  S_ISREG(st.st_mode) ? "a file of another user" : "not a plain file");
+  if (rc == SCR_SUCCESS) rc = slash != NULL && is_new ? scr_mkdirs_below(scr.world.prefix, f->dir) : SCR_SUCCESS;
+  if (rc == SCR_SUCCESS) rc = scr_path_stays(scr.world.prefix, path, SCR_LINKS_OF_USER);
   if (rc == SCR_SUCCESS && is_new && e->files > 0)
     rc = scr_cache_note_dir(e, f->rel, slash != NULL ? (size_t)(slash - f->rel) : 0);
   if (rc == SCR_SUCCESS && scr_entry_add(e, f) == NULL) rc = SCR_ERR_OOM();
   if (rc == SCR_SUCCESS && is_new && e->files == 1) rc = scr_map_write();
-  return rc == SCR_SUCCESS && is_new && slash != NULL ? scr_mkdirs_below(scr.world.prefix, f->dir) : rc;
+  return rc;
 }
 
 /* Enter NAME in the open dataset; FILE receives its path. */

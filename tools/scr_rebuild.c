@@ -43,7 +43,9 @@ static int rebuild_result(const char* argv0, const scr_rebuild* job, const char*
 {
   if (rc != SCR_SUCCESS) {
     fflush(stdout);
-    fprintf(stderr, "%s: %s: ", tool_name(argv0), set);
+    fprintf(stderr, "%s: ", tool_name(argv0));
+    tool_put(stderr, set);
+    fputs(": ", stderr);
     tool_put(stderr, scr_err_text);
     fputc('\n', stderr);
     return 1;

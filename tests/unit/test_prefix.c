@@ -1158,7 +1158,7 @@ static void a_leaf_of_another_dataset_is_refused(void)
   CHECK_INT(scr_rank2file_write_leaf(records_prefix, "run/5", &of, 3, body, &ranks, file, sizeof file), SCR_SUCCESS);
   CHECK_INT(scr_prefix_locate(records_prefix, 5, "run/5", &place), SCR_SUCCESS);
   CHECK_INT(scr_rank2file_read_leaf(records_prefix, &place, &of, file, &l), SCR_SUCCESS);
-  CHECK_INT(scr_rank2file_read_leaf(records_prefix, &place, &other, file, &l), SCR_ERR_INVALID);
+  CHECK_INT(scr_rank2file_read_leaf(records_prefix, &place, &other, file, &l), SCR_ERR_FORMAT);
   CHECK_INT(scr_rank2file_read_leaf(records_prefix, &place, NULL, file, &l), SCR_SUCCESS);
   scr_objects_free(&l);
   scr_hash_delete(&body);
