@@ -383,6 +383,7 @@ static void fate_plan(void)
   S.eager = fate_draw("mpi.eager", 3) == 0 ? 1u << 30 : fate_draw("mpi.eager.no", 2) ? 0 : 256;
   S.bcast_waits = (int)fate_draw("mpi.bcast_waits", 2);
   S.latency = 250;
+  S.prefix_latency = fate_one_in("prefix.slow", 3) ? 20000u << fate_draw("prefix.slower", 6) : 0;
 }
 
 /* Which faults happen in this lifetime, and who is killed when; CALLS is how long such a lifetime is. */
@@ -468,8 +469,8 @@ static void notes_damaged(void)
   for (i = 1; i <= truth.sets; i++) truth.set[i].told = truth.set[i].left = 1; /* nobody knows what was in caches */
 }
 
-/* Run a command between two lifetimes, on the first node; it may be killed.  Returns 1 if it has said success. */
-static int command_between(const char* line)
+/* Run a command between two lifetimes, on NODE; it may be killed.  Returns 1 if it has said success. */
+static int command_on(int node, const char* line)
 {
   process* p;
   int      code;
@@ -477,13 +478,34 @@ static int command_between(const char* line)
   S.kill_at = fate_one_in("command.killed", 4) ? 1 + sim_below(300) : UINT64_MAX;
   sim_note("command: %s", line);
   world_begin(0, plan.node_of, program_run);
-  p = command_start(0, line);
+  p = command_start(node, line);
   world_run();
   code = p->ended ? p->code : -1;
   totals.commands++;
   world_end();
   S.kill_at = UINT64_MAX;
   return code == 0;
+}
+
+static int command_between(const char* line)
+{
+  return command_on(0, line);
+}
+
+/*
+** Some dataset is copied from the nodes to the prefix, as a scavenge begins, and is rebuilt in a cache: neither is in
+** the way of what is there.
+*/
+static void commands_scavenge(void)
+{
+  char line[200];
+  int  i, id = 1 + (int)fate_draw("command.id", 12);
+
+  snprintf(line, sizeof line, "scr_copy --cntldir /cntl/user/scr.sim --id %d --prefix " PREFIX, id);
+  for (i = 0; i < plan.nodes; i++) command_on(i, line);
+  snprintf(line, sizeof line, "scr_rebuild %s/ssd/user/scr.sim/scr.dataset.%d",
+           fate_draw("command.dry", 2) ? "--dry-run " : "", id);
+  command_on((int)fate_draw("command.node", (unsigned)plan.nodes), line);
 }
 
 /* What a person does on the prefix between two runs. */
@@ -499,7 +521,7 @@ static void fate_commands(void)
 
   if (!fate_one_in("commands", 5)) return;
   command_between(looks[fate_draw("command.look", 8)]);
-  switch (fate_draw("command.act", 7)) {
+  switch (fate_draw("command.act", 8)) {
   case 1:
     command_between("scr_index --build");
     for (i = 1; i <= truth.sets; i++)
@@ -524,6 +546,9 @@ static void fate_commands(void)
     break;
   case 5:
     if (command_between("scr_halt --remove")) truth.halts = 0;
+    break;
+  case 6:
+    commands_scavenge();
     break;
   default:
     break;
@@ -624,6 +649,7 @@ void fate_scale(int ranks, int per_node)
   S.preempt = S.not_yet = 0;
   S.eager = 4096;
   S.latency = 250000 / (unsigned)ranks + 1;
+  S.prefix_latency = 0;
   S.faults = 0;
   S.kill_at = UINT64_MAX;
   world_most_calls = UINT64_MAX;

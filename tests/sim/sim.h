@@ -138,7 +138,8 @@ extern struct sim {
   unsigned  faults;      /* which faults happen, a mask of FAULT_*, */
   unsigned  fault_rate;  /* in this many of 65536 cases */
   uint64_t  faults_made;
-  unsigned  latency; /* of a call, in ns */
+  unsigned  latency;        /* of a call, in ns, */
+  unsigned  prefix_latency; /* and what a path on the prefix takes more */
   int       failures;
   char      why[8192];
   char      report[512]; /* of the first failing seed: the line that replays it */
