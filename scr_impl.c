@@ -12754,9 +12754,9 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
 ** Uses       errors, memory, hash, kernels
 ** Offers     scr_vote; scr_wait_idle, scr_isend, scr_irecv, scr_testall, scr_all_begun, scr_waitall, scr_wait_for,
 **            scr_barrier, scr_bcast, scr_vote_start, scr_vote_stop, scr_vote_all, scr_agree, scr_hash_to_buf,
-**            scr_hash_from_buf, scr_message_recv, scr_hash_sendrecv, scr_hash_send, scr_hash_recv, scr_hash_bcast, scr_hash_exchange,
-**            scr_hash_exchange_merged, scr_hash_spread, scr_scan, scr_rank_str, scr_int_send, scr_int_recv, scr_flow,
-**            scr_meet
+**            scr_hash_from_buf, scr_message_recv, scr_hash_sendrecv, scr_hash_send, scr_hash_recv, scr_hash_bcast,
+**            scr_hash_exchange, scr_hash_exchange_merged, scr_hash_spread, scr_scan, scr_rank_str, scr_int_send,
+**            scr_int_recv, scr_flow, scr_meet
 ** Invariants
 **   N1  Every wait goes through scr_wait_for, or a similar loop over a probe, which yields the processor when nothing
 **       has arrived.
