@@ -394,6 +394,7 @@ static void fate_of_life(uint64_t calls)
 
   S.faults = 0;
   S.kill_at = UINT64_MAX;
+  S.kill_rename = 0;
   if (plan.last) return;
   if (fate_one_in("faults", 4)) {
     S.faults = kinds[fate_draw("faults.kind", sizeof kinds / sizeof *kinds)];
@@ -404,7 +405,8 @@ static void fate_of_life(uint64_t calls)
   }
   plan.hit = !fate_one_in("spared", 9);
   world_kill_what = (int)fate_draw("kill.what", plan.daemon ? 4 : 3);
-  if (plan.hit) S.kill_at = 1 + sim_below(calls + calls / 8);
+  if (plan.hit && fate_one_in("kill.rename", 4)) S.kill_rename = 1 + sim_below(60); /* most commits are renames */
+  else if (plan.hit) S.kill_at = 1 + sim_below(calls + calls / 8);
 }
 
 /* ---- commands ---- */
@@ -600,6 +602,7 @@ static void fate_life(uint64_t* calls)
   truth_after_life(!S.struck);
   world_end();
   S.faults = 0;
+  S.kill_rename = 0;
   for (i = 0; i < plan.nodes; i++) tree_room(world_node[i], UINT64_MAX);
   tree_room(world_prefix, UINT64_MAX);
   if (fate_one_in("clock.jumps", 6) && !plan.time_limit) world_clock_shift += (int64_t)sim_below(2000000) - 1000000;

@@ -333,11 +333,13 @@ int sim_ftruncate64(int fd, off_t size)
 int sim_fsync(int fd)
 {
   open_file* o;
+  unsigned   rate;
 
   file_call("fsync", (uint64_t)fd);
   if (!(o = fd_get(fd))) return -1;
   files_syncs++;
-  if (sim_fails(FAULT_FSYNC, S.fault_rate * (o->i && o->i->is_dir ? 8 : 1), EIO)) { /* there are few of directories */
+  rate = S.fault_rate * (!o->i ? 1 : o->i->is_dir ? 8 : o->i->t == world_prefix ? 4 : 1); /* there are few of these */
+  if (sim_fails(FAULT_FSYNC, rate, EIO)) {
     if (o->i && !o->i->is_dir && o->i->now != o->i->disk) o->i->lost = (int)sim_below(2);
     return -1;
   }
@@ -396,6 +398,7 @@ int sim_rename(const char* from, const char* to)
   else if (old && old->is_dir && old->dir.n) errno = ENOTEMPTY;
   else if (!change_fails()) {
     dir_move(d, a, e, b);
+    if (d->t == world_prefix && S.kill_rename && --S.kill_rename == 0) S.kill_at = S.ops + 1 + sim_below(40);
     return 0;
   }
   return -1;

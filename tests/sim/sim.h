@@ -122,6 +122,7 @@ extern struct sim {
   int       life;            /* number of the lifetime, from 1 */
   uint64_t  rng, now, ops;   /* state of the random numbers; virtual nanoseconds; calls in this lifetime */
   uint64_t  kill_at, end_at; /* the call at which somebody is killed, and at which the launcher ends the rest */
+  uint64_t  kill_rename;     /* soon after so many renames on the prefix somebody is killed; 0: not so */
   int       struck;          /* a rank was killed in this lifetime */
   uint64_t  hash, switches;  /* of all calls of the seed; loads of variables */
   int       ranks;           /* of this lifetime; rank[0..ranks-1] are its processes, */
