@@ -151,9 +151,9 @@ static void truth_crowd(const dataset* d, int count)
     if (newer >= count && kept) {
       truth.set[i].told = 1;
       truth.set[i].cached = 0;
-    } else if (&truth.set[i] == d || truth.set[i].acked) {
+    } else { /* one that is not acknowledged may be complete all the same */
       newer++;
-      kept |= truth.set[i].checkpoint;
+      kept |= truth.set[i].checkpoint && (&truth.set[i] == d || truth.set[i].acked);
     }
 }
 
