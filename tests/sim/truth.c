@@ -270,6 +270,7 @@ void truth_acked(dataset* d, int sure_on_prefix)
   if (d->acked++ == 0) { /* a later rank may come when the next one is begun */
     sim_note("acknowledged %s, number %d", d->name, d->number);
     d->cached = !plan.bypass;
+    d->moved |= (S.faults & (FAULT_ROOM | FAULT_ENOSPC)) != 0; /* or it was written there */
     truth_crowd(d, plan.cache_size);
     truth.saved += d->checkpoint;
   }
