@@ -174,7 +174,9 @@ static void truth_repaired(int loaded)
   int i;
 
   for (i = 1; i <= truth.sets && truth.damages > 0; i++)
-    if (truth.set[i].life < S.life && (!loaded || truth.set[i].ranks != plan.members)) truth.set[i].cached = 0;
+    if (truth.set[i].life < S.life &&
+        (!loaded || truth.set[i].ranks != plan.members || truth.damages > truth.set[i].tolerance))
+      truth.set[i].cached = 0;
   truth.damages = 0;
 }
 
