@@ -53,7 +53,7 @@ suite() { # SUITE LIMIT
     printf '%-26s %4d s   %s\n' "$1" $((SECONDS - began)) "$p passed, $f failed, $s skipped"
     if [ $rc = 124 ] || [ $rc = 137 ]; then echo "    $1: no end within $2 s"; fi
     if [ "$f" != 0 ] || { [ "$s" != 0 ] && [ "${CI:-}" = 1 ]; }; then sed 's/^/    /' "$log" | tail -n 150
-    else grep -i '^skipped' "$log" | sed 's/^/    /'; fi
+    else grep -E '^(skipped|note)' "$log" | sed 's/^/    /'; fi
   } >"$log.report"
   cat "$log.report"
 }

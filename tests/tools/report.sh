@@ -37,7 +37,7 @@ if command -v python3 >/dev/null; then
   check "status, json" 0 "computing None 57 3 3 step.2 2 True XOR $tmp/run" json "$tmp/json" \
     '" ".join(map(str, [d["phase"], d["was"], d["run"]["job"], d["run"]["ranks"], d["run"]["nodes"], d["checkpoint"]["name"], d["cache"][1]["dataset"], d["cache"][1]["on_prefix"], d["cache"][1]["scheme"], d["prefix"]]))'
   check "status, json, numbers" 0 "True True True 3000000 True {'CheckpointsLeft': 9} True []" json "$tmp/json" \
-    '" ".join(map(str, [0 <= d["seconds"] < 60, 0 < d["run"]["seconds"] < 60, 0 < d["checkpoint"]["seconds"] < 60, d["checkpoint"]["bytes"] // 1000 * 1000, 4900 < d["seconds_left"] < 5000, d["halt"], d["requested"], d["flushes"]]))'
+    '" ".join(map(str, [0 <= d["seconds"] < 60, 0 < d["run"]["seconds"] < 60, 0 < d["checkpoint"]["seconds"] < 60, d["checkpoint"]["bytes"] // 1000 * 1000, 4900 < d["seconds_left"] <= 5000, d["halt"], d["requested"], d["flushes"]]))'
 fi
 says "status, the end" 0 "^Phase        ended" scr_status
 says "status, to the end" 0 "^Phase        ended" timeout 10 scr_status --watch --seconds 1
