@@ -20972,8 +20972,9 @@ SCR_FN int scr_restart_newest(const scr_index* index, scr_search* from, int top,
     int         below = from->below < top ? from->below : top;
     int         id = scr_restart_cached(from->rejected ? SCR_REJECTED_BEFORE : SCR_WHOLE, 0, below);
     const char* job = from->rejected ? scr.world.job_key : NULL;
-    while (fetch && scr_index_newest(index, below, job, it) == SCR_SUCCESS && it->id > id) {
+    while (fetch && scr_index_newest(index, below, job, it) == SCR_SUCCESS && it->id >= id) {
       const scr_dataset* ds = scr_dataset_find(it->id); /* what has been decided about the copy in the cache counts */
+      if (it->id == id && scr_identity_cmp(&it->desc.identity, &ds->desc.identity) <= 0) break; /* no newer one */
       if (!scr_dataset_is_whole(ds) || scr_identity_differs(&ds->desc.identity, &it->desc.identity)) return it->id;
       below = it->id;
     }
