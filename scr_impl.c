@@ -16610,6 +16610,7 @@ SCR_FN int scr_recovery_scatter(scr_spare spare)
     return scr_recovery_receive_share();
   }
   names = scr_hash_new();
+  moved = access(scr.world.cntl, W_OK) < 0; /* where this run cannot write, it says so now, not after files have gone */
   scr_recovery_map_files(names, &moved);
   for (e = scr_hash_elem_first(names); e != NULL; e = scr_hash_elem_next(e))
     if ((err = scr_recovery_read_map(scr_hash_elem_key(e), &all, &moved)) != SCR_SUCCESS) rc = err;

@@ -8,7 +8,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top" || exit 1
 # lane, suite, seconds for check, seconds for long
 suites="
-one   tests/mpi/mpi.sh          1800 4800
+one   tests/mpi/mpi.sh          2400 4800
 two   tests/unit/unit            300  600
 two   tests/tools/tools.sh       240  300
 two   tests/tools/job.sh         240  300

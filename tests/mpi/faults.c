@@ -123,9 +123,9 @@ static void no_record_is_replaced_before_all_are_written(void)
 {
   write_on("SINGLE", 2, 0);
   set("SCR_VIRTUAL_NODES=3");
-  break_files(2, "filemap_all", 1);
+  break_files(2, "filemap_all", 2); /* without room, it is tried again when what nobody needs has gone */
   CHECK(same_code(SCR_Init()) != SCR_SUCCESS, "SCR_Init did without the records");
-  CHECK(fault_struck(MAKES) == (rank == 2), "%d files could not be created", fault_struck(MAKES));
+  CHECK(fault_struck(MAKES) == 2 * (rank == 2), "%d files could not be created", fault_struck(MAKES));
   fault_end();
   run_gets_first("after it");
 }
