@@ -609,7 +609,8 @@ static void run_see_node(const char* host, const char* kind, const char* dir, vo
 
   if (strcmp(kind, "CNTL") != 0) return;
   if (scavenge_is_virtual(host, dir) && gethostname(self, sizeof self - 1) == 0) host = self;
-  if (!scavenge_has(h, host) && hosts_add(h, host) != SCR_SUCCESS) scr_warn("%s", scr_err_text); /* it is none of ours */
+  if (!scavenge_has(h, host) && hosts_add(h, host) != SCR_SUCCESS) /* it is none of ours */
+    scr_warn("%s", scr_err_text);
 }
 
 /* Returns 1 if the last run had all nodes of UP, and no others. */

@@ -5,7 +5,7 @@
 ** Checks     From one size to the next, no cost of the median rank, or of the one that has most, grows faster than log2
 **            of the ranks, or, where ranks are sorted into groups (messages and their bytes), its square; and none that
 **            grows is more than eight times the median for one rank.
-** Maps       The first rank of each leaf of the map of a flush (rank2file) has all of that leaf in memory: about 20 times
+** Maps       The first rank of each leaf of the map of a flush (rank2file) has all of that leaf in memory, 20 times
 **            SCR_RANK2FILE_SIZE, whatever the number of ranks.  That size is small here, so that the smallest job fills
 **            a leaf, and memory that grows beyond one is seen.
 ** The model  of time: a collective takes two messages' latency for each doubling of the ranks; a rank's messages go one

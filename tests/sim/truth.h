@@ -50,7 +50,7 @@ typedef struct {
 } plan_of;
 extern plan_of plan;
 
-/* What a seed may have beside the draws: flushes by daemons; two levels of the cache; the library in a part of the ranks;
+/* What a seed may have beside the draws: flushes by daemons; two levels of the cache; the library in a part of ranks;
 ** machines that come back with what they had, when others have written the same names. */
 enum { THEME_DAEMONS = 1, THEME_LEVELS, THEME_PART, THEME_TWINS, THEMES = 7 };
 

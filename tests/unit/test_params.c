@@ -573,7 +573,7 @@ static void variables_are_expanded_in_the_environment_too(void)
   scr_hash_delete(&p);
 }
 
-/* Who can write to a prefix that others share does not decide for them: its .scrconf is that of this user, or of root. */
+/* Who can write to a shared prefix does not decide for others: its .scrconf is that of this user, or of root. */
 static void the_file_of_another_user_is_not_obeyed(void)
 {
   scr_hash* p = scr_hash_new();
