@@ -165,6 +165,7 @@ check "signals at any moment ask for checkpoints" 0 "" test "$(written | wc -w)"
 fresh
 before '*' "sleep 0.02; for i in 1 2 3 4 5; do kill -USR\$((\$1 % 2 + 1)) \$(cat pid.\$(((\$1 + i) % 3))); done"
 ends "five signals before each step" 0 20 "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20"
+fresh
 for v in KILL=checkpoint SEGV=checkpoint USR1=fly USR1 =checkpoint USR1= 'USR1=checkpoint+' 99=checkpoint; do
   SCR_SIGNALS=$v job 1
   says "SCR_SIGNALS=$v" 0 "bad value SCR_SIGNALS=$v.*pairs such as USR1:checkpoint" cat "$tmp/said"
