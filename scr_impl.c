@@ -151,14 +151,17 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 #endif
 
 /* ==== 01 PLATFORM =======================================================================================
-** A table of the operating system's file calls; loops that continue short reads and writes; clocks and random numbers.
+** A table of the operating system's file calls; the fence against links of other users; loops that continue short reads
+** and writes; clocks and random numbers.
 **
 ** Uses       nothing.
-** Offers     scr_os.*, scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_is_zero,
-**            scr_wtime, scr_time_usec, scr_random.
+** Offers     scr_os.*, scr_fence, scr_fence_set, scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all,
+**            scr_pread_all, scr_is_zero, scr_wtime, scr_time_usec, scr_random.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
+**   P2  A change to what lies below a fence follows no link of another user, whoever changes what is on the way
+**       meanwhile.
 ** Failure    As in POSIX: -1 and errno.
 ** ====================================================================================================== */
 
@@ -183,12 +186,177 @@ typedef struct {
   int (*futimens)(int fd, const struct timespec times[2]);
 } scr_os_table;
 
+/* ---- the fence (P2) ---- */
+
+/* The directories with a fence: others may be able to write to directories below them. */
+typedef enum { SCR_FENCE_PREFIX, SCR_FENCE_TARGET, SCR_FENCES } scr_fence;
+
+static char scr_fence_dir[SCR_FENCES][SCR_MAX_FILENAME]; /* "" where there is none */
+
+#ifdef O_PATH
+#define SCR_O_DIR (O_PATH | O_DIRECTORY | O_CLOEXEC) /* needs no right to read the directory */
+#else
+#define SCR_O_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+#endif
+#define SCR_FENCE_LINKS 16 /* followed one within the other */
+
+/* Fence DIR, an absolute path that the user has named, and which may itself lead through links.  "" ends it. */
+SCR_FN void scr_fence_set(scr_fence which, const char* dir)
+{
+  snprintf(scr_fence_dir[which], sizeof scr_fence_dir[which], "%s", dir);
+}
+
+/* The length of the fenced directory that PATH lies below; 0 if there is none. */
+SCR_FN size_t scr_fence_length(const char* path)
+{
+  size_t i, n;
+
+  for (i = 0; i < SCR_FENCES; i++)
+    if ((n = strlen(scr_fence_dir[i])) > 0 && strncmp(path, scr_fence_dir[i], n) == 0 && path[n] == '/') return n;
+  return 0;
+}
+
+/* Close FD, if it is a descriptor.  Returns RC, with the errno that it came with. */
+SCR_FN int scr_fence_close(int fd, int rc)
+{
+  int saved = errno;
+
+  if (fd >= 0) close(fd);
+  errno = saved;
+  return rc;
+}
+
+/* Where the link NAME of the directory AT leads; -1 and ELOOP if it is neither this user's nor root's. */
+SCR_FN int scr_fence_link(int at, const char* name, char* target, size_t n)
+{
+  struct stat st;
+  ssize_t     got;
+#ifdef O_PATH
+  int link = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC); /* what is looked at is what is read */
+  int is = link >= 0 && fstat(link, &st) == 0;
+
+  got = is ? readlinkat(link, "", target, n - 1) : -1;
+  scr_fence_close(link, 0);
+#else
+  int is = fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+
+  got = is ? readlinkat(at, name, target, n - 1) : -1;
+#endif
+  if (got < 0) {
+    if (is) errno = ENOTDIR; /* it is no link, and no directory */
+    return -1;
+  }
+  target[got] = '\0';
+  if (st.st_uid == geteuid() || st.st_uid == 0) return 0;
+  errno = ELOOP;
+  return -1;
+}
+
+/*
+** Open the directory PATH, which is relative to the directory AT if it does not begin with '/'.  Behind a fence links
+** are followed only if they are this user's or root's, LINKS of them one within the other.
+*/
+SCR_FN int scr_fence_open(int at, const char* path, int links)
+{
+  char   name[SCR_MAX_FILENAME];
+  size_t n = *path == '/' ? scr_fence_length(path) : 0;
+  int    fd, next;
+
+  if (*path == '/' && n == 0) return openat(at, path, SCR_O_DIR);
+  snprintf(name, sizeof name, "%.*s", (int)n, path);
+  fd = openat(at, n > 0 ? name : ".", SCR_O_DIR);
+  while (fd >= 0 && *(path += n) != '\0') {
+    if (*path == '/') {
+      n = 1;
+      continue;
+    }
+    n = strcspn(path, "/");
+    snprintf(name, sizeof name, "%.*s", (int)n, path);
+    next = openat(fd, name, SCR_O_DIR | O_NOFOLLOW);
+    if (next < 0 && (errno == ELOOP || errno == ENOTDIR) && scr_fence_link(fd, name, name, sizeof name) == 0) {
+      errno = ELOOP;
+      if (links > 0) next = scr_fence_open(fd, name, links - 1);
+    }
+    fd = scr_fence_close(fd, next);
+  }
+  return fd;
+}
+
+/*
+** Where a change to PATH takes place: the directory that it lies in, as a descriptor for scr_fence_close, and its NAME
+** there; without a fence AT_FDCWD, and PATH itself.  -1 and errno if there is no such directory.
+*/
+SCR_FN int scr_fence_enter(const char* path, const char** name)
+{
+  char   dir[SCR_MAX_FILENAME];
+  size_t n;
+
+  *name = path;
+  if (scr_fence_length(path) == 0) return AT_FDCWD;
+  *name = strrchr(path, '/') + 1;
+  n = (size_t)(*name - path) - 1;
+  if (n >= sizeof dir) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  memcpy(dir, path, n);
+  dir[n] = '\0';
+  return scr_fence_open(AT_FDCWD, dir, SCR_FENCE_LINKS);
+}
+
+/* ---- the calls ---- */
+
+/* A file that is only read is opened wherever its path leads: its contents are checked. */
 SCR_FN int scr_os_open(const char* path, int flags, mode_t mode)
 {
-  int fd;
-  do fd = open(path, flags | O_CLOEXEC, mode);
+  const char* name = path;
+  int         writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_CREAT;
+  int         fd = -1, at = writes ? scr_fence_enter(path, &name) : AT_FDCWD;
+
+  if (at == -1) return -1;
+  do fd = openat(at, name, flags | O_CLOEXEC | (at >= 0 ? O_NOFOLLOW : 0), mode);
   while (fd < 0 && errno == EINTR);
-  return fd;
+  return scr_fence_close(at, fd);
+}
+
+SCR_FN int scr_os_rename(const char* from, const char* to)
+{
+  const char *a, *b;
+  int         x = scr_fence_enter(from, &a), y = x == -1 ? -1 : scr_fence_enter(to, &b);
+
+  return scr_fence_close(x, scr_fence_close(y, y == -1 ? -1 : renameat(x, a, y, b)));
+}
+
+SCR_FN int scr_os_link(const char* from, const char* to)
+{
+  const char *a, *b;
+  int         x = scr_fence_enter(from, &a), y = x == -1 ? -1 : scr_fence_enter(to, &b);
+
+  return scr_fence_close(x, scr_fence_close(y, y == -1 ? -1 : linkat(x, a, y, b, 0)));
+}
+
+SCR_FN int scr_os_unlink(const char* path)
+{
+  const char* name;
+  int         at = scr_fence_enter(path, &name);
+
+  return scr_fence_close(at, at == -1 ? -1 : unlinkat(at, name, 0));
+}
+
+SCR_FN int scr_os_mkdir(const char* path, mode_t mode)
+{
+  const char* name;
+  int         at = scr_fence_enter(path, &name);
+
+  return scr_fence_close(at, at == -1 ? -1 : mkdirat(at, name, mode));
+}
+
+SCR_FN int scr_os_rmdir(const char* path)
+{
+  const char* name;
+  int         at = scr_fence_enter(path, &name);
+
+  return scr_fence_close(at, at == -1 ? -1 : unlinkat(at, name, AT_REMOVEDIR));
 }
 
 SCR_FN int scr_os_lstat(const char* path, struct stat* st)
@@ -196,8 +364,9 @@ SCR_FN int scr_os_lstat(const char* path, struct stat* st)
   return lstat(path, st); /* a wrapper, because lstat is a macro on some systems */
 }
 
-static scr_os_table scr_os = {scr_os_open, close,  read,  pread, write, pwrite,       ftruncate, fsync,  rename,
-                              link,        unlink, mkdir, rmdir, flock, scr_os_lstat, fchmod,    fchown, futimens};
+static scr_os_table scr_os = {scr_os_open,  close, read,          pread,       write,         pwrite,
+                              ftruncate,    fsync, scr_os_rename, scr_os_link, scr_os_unlink, scr_os_mkdir,
+                              scr_os_rmdir, flock, scr_os_lstat,  fchmod,      fchown,        futimens};
 
 /* Write all N bytes of BUF to FD.  Returns 0, or -1 with errno. */
 SCR_FN int scr_write_all(int fd, const void* buf, size_t n)
@@ -391,7 +560,7 @@ SCR_FN const char* scr_errno_text(int errnum, char* text, size_t n)
 
 /*
 ** Record an error and return its code.  ERRNUM, if not 0, is an errno value: its text is added to the message, and for
-** a full disk or lack of memory it replaces CODE.
+** a full disk, lack of memory or a link it replaces CODE.
 */
 SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, int line, const char* format, ...)
 {
@@ -402,12 +571,16 @@ SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, in
 
   if (errnum == ENOSPC || errnum == EDQUOT) code = SCR_ERR_SPACE;
   if (errnum == ENOMEM) code = SCR_ERR_MEM;
+  if (errnum == ELOOP) code = SCR_ERR_PATH;
   va_start(ap, format);
   vsnprintf(text, sizeof text, format, ap); /* not directly into scr_err_text: it may be one of the arguments */
   va_end(ap);
   n = strlen(text);
   if (errnum != 0 && n < sizeof text)
-    n += (size_t)snprintf(text + n, sizeof text - n, ": %s", scr_errno_text(errnum, reason, sizeof reason));
+    n += (size_t)snprintf(text + n, sizeof text - n, ": %s",
+                          errnum != ELOOP ? scr_errno_text(errnum, reason, sizeof reason)
+                                          : "it is, or lies behind, a link that is not followed; make it a plain file, "
+                                            "in directories or behind links of your own");
   longer = scr_err_length > 0 && n > (size_t)scr_err_length && /* the last one, and more */
            strncmp(text, scr_err_text, (size_t)scr_err_length) == 0;
   scr_err_length = n < sizeof text ? (int)n : (int)sizeof text - 1;
@@ -859,7 +1032,8 @@ SCR_FN int scr_utf8_length(const unsigned char* s)
 ** Offers     scr_path_reduce_str, scr_path_relative, scr_path_below, scr_path_base, scr_path_in_prefix,
 **            scr_path_is_safe_rel, scr_path_common, scr_path_keep, scr_path_flatten, scr_path_dir_of, scr_mkdirs,
 **            scr_file_size, scr_file_has_size, scr_file_open, scr_tree_remove, scr_flat_remove, scr_writers,
-**            scr_writers_find, scr_writers_has, scr_links, scr_path_stays, scr_mkdirs_below, scr_file_plain.
+**            scr_writers_find, scr_writers_has, scr_path_stays, scr_file_plain, scr_dir_is_shared,
+**            scr_file_claim, scr_file_is_claim.
 ** Invariants
 **   T1  A reduced path has no empty component, no ".", and ".." only in front of a relative path.
 ** Failure    SCR_ERR_PATH if a buffer is too short.
@@ -1093,15 +1267,11 @@ SCR_FN int scr_mkdirs(const char* dir, mode_t mode)
   return SCR_SUCCESS;
 }
 
-/* Whose links are followed on the way to a file below the prefix. */
-typedef enum { SCR_LINKS_OF_NOBODY, SCR_LINKS_OF_USER } scr_links;
-
 /*
-** SCR_ERR_PATH if a directory between BASE and PATH, which is below it, is a link, so that what is made, renamed or
-** removed at PATH would lie elsewhere.  With SCR_LINKS_OF_USER, links of this user and of root are followed: they are
-** meant.  What is missing is no error.
+** SCR_ERR_PATH if a directory between BASE and PATH, which is below it, is a link, this user's too: others may have
+** written the metadata file that says what to remove, and could reach behind each link.  What is missing is no error.
 */
-SCR_FN int scr_path_stays(const char* base, const char* path, scr_links links)
+SCR_FN int scr_path_stays(const char* base, const char* path)
 {
   char        dir[SCR_MAX_FILENAME];
   const char* rel;
@@ -1113,25 +1283,11 @@ SCR_FN int scr_path_stays(const char* base, const char* path, scr_links links)
   if (!scr_path_below(base, path, &rel)) return SCR_ERR(SCR_ERR_PATH, "%s is not below %s", path, base);
   for (at = (size_t)(rel - path); (at += strcspn(dir + at, "/")) < strlen(path); at++) {
     dir[at] = '\0';
-    if (scr_os.lstat(dir, &st) == 0 && S_ISLNK(st.st_mode) &&
-        (links == SCR_LINKS_OF_NOBODY || (st.st_uid != geteuid() && st.st_uid != 0)))
-      return SCR_ERR(SCR_ERR_PATH, "%s is a link%s", dir,
-                     links == SCR_LINKS_OF_NOBODY ? ", behind which nothing is removed; make it a directory"
-                                                  : " of another user; make it a directory, or a link of your own");
+    if (scr_os.lstat(dir, &st) == 0 && S_ISLNK(st.st_mode))
+      return SCR_ERR(SCR_ERR_PATH, "%s is a link, behind which nothing is removed; make it a directory", dir);
     dir[at] = '/';
   }
   return SCR_SUCCESS;
-}
-
-/* scr_mkdirs for the directory PATH below BASE, which must lie there. */
-SCR_FN int scr_mkdirs_below(const char* base, const char* path)
-{
-  char below[SCR_MAX_FILENAME];
-  int  rc = scr_fmt(below, sizeof below, "%s/.", path);
-
-  if (rc == SCR_SUCCESS) rc = scr_path_stays(base, below, SCR_LINKS_OF_USER);
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
-  return rc == SCR_SUCCESS ? scr_path_stays(base, below, SCR_LINKS_OF_USER) : rc;
 }
 
 /* The size in bytes of the regular file PATH; SCR_ERR_MISSING if there is no such file. */
@@ -1160,17 +1316,59 @@ SCR_FN int scr_file_has_size(const char* path, uint64_t size)
 
 /*
 ** Open PATH, which is to be a plain file, with FLAGS and MODE; -1 with errno as open gives it.  Another user may have
-** put a FIFO in its place, which is not waited for: that is EINVAL.  A link as the last component is not followed.
+** put a FIFO in its place, which is not waited for: that is EINVAL, as is a file to write to that has a second name.
+** A link as the last component is not followed.
 */
 SCR_FN int scr_file_plain(const char* path, int flags, mode_t mode)
 {
   struct stat st;
   int         fd = scr_os.open(path, flags | O_NOFOLLOW | O_NONBLOCK, mode);
 
-  if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))) return fd;
+  if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_nlink < 2 || (flags & O_ACCMODE) == O_RDONLY)))
+    return fd;
   scr_os.close(fd);
   errno = EINVAL;
   return -1;
+}
+
+/* Returns 1 if others than this user and root may make files in the directory DIR. */
+SCR_FN int scr_dir_is_shared(const char* dir)
+{
+  struct stat st;
+
+  return stat(dir, &st) == 0 && (st.st_mode & (S_IWGRP | S_IWOTH) || (st.st_uid != geteuid() && st.st_uid != 0));
+}
+
+/*
+** Create PATH with MODE, where others may write to its directory, for a program that will open it by its name.  A plain
+** file of this user with a single link is accepted.  Otherwise SCR_ERR_UNSAFE: somebody else may have placed it to read
+** or redirect what will be written.
+*/
+SCR_FN int scr_file_claim(const char* path, mode_t mode)
+{
+  const struct timespec epoch[2] = {{0, 0}, {0, 0}}; /* for scr_file_is_claim */
+  struct stat           st;
+  int                   fd = scr_os.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+
+  if (fd >= 0) {
+    scr_os.futimens(fd, epoch);
+    scr_os.close(fd);
+    return SCR_SUCCESS;
+  }
+  if (errno != EEXIST || scr_os.lstat(path, &st) < 0) return SCR_ERRNO("cannot create %s", path);
+  if (S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_UNSAFE,
+                 "%s exists already, and is %s; remove it, or choose a place that others cannot write to", path,
+                 S_ISLNK(st.st_mode)      ? "a symbolic link"
+                 : !S_ISREG(st.st_mode)   ? "not a regular file"
+                 : st.st_uid != geteuid() ? "another user's"
+                                          : "known by a second name, a hard link");
+}
+
+/* Returns 1 if the file that ST describes was made by scr_file_claim, and nobody has written it since. */
+SCR_FN int scr_file_is_claim(const struct stat* st)
+{
+  return st->st_size == 0 && st->st_mtime == 0;
 }
 
 /*
@@ -4010,30 +4208,10 @@ SCR_FN int scr_home_mkdir(const scr_home* h, const scr_reddesc* d, int id)
   return rc == SCR_SUCCESS ? scr_private_mkdir(d->store, whole) : rc;
 }
 
-/*
-** In a store with MKDIR=0, where others may write to the directory of PATH: create PATH for this user only.  An
-** existing file is accepted if it is a regular file of this user with a single link.  Otherwise SCR_ERR_UNSAFE:
-** somebody else may have placed it to read or redirect what would be written.
-*/
+/* In a store with MKDIR=0, where others may write to the directory of PATH: create PATH for this user only. */
 SCR_FN int scr_home_claim(const scr_reddesc* d, const char* path)
 {
-  struct stat st;
-  int         fd;
-
-  if (d->can_mkdir) return SCR_SUCCESS;
-  fd = scr_os.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-  if (fd >= 0) {
-    scr_os.close(fd);
-    return SCR_SUCCESS;
-  }
-  if (errno != EEXIST || scr_os.lstat(path, &st) < 0) return SCR_ERRNO("cannot create %s", path);
-  if (S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1) return SCR_SUCCESS;
-  return SCR_ERR(SCR_ERR_UNSAFE,
-                 "%s exists already, and is %s; remove it, or choose a store that others cannot write to", path,
-                 S_ISLNK(st.st_mode)      ? "a symbolic link"
-                 : !S_ISREG(st.st_mode)   ? "not a regular file"
-                 : st.st_uid != geteuid() ? "another user's"
-                                          : "known by a second name, a hard link");
+  return d->can_mkdir ? SCR_SUCCESS : scr_file_claim(path, 0600);
 }
 
 /* ---- entry ---- */
@@ -4064,8 +4242,7 @@ typedef struct {
   char        rejected_by[SCR_JOB_KEY_MAX]; /* if it is REJECTED: the key of the job; "" if that is not known */
   int         preserve;                     /* SCR_PRESERVE_DIRECTORIES of the run that wrote it, */
   int         container;                    /* SCR_USE_CONTAINERS, */
-  char        partner
-      [256]; /* and the host of the right neighbour, which also lists these files; "" for none; both for a scavenge */
+  char partner[256]; /* and the host of the right neighbour, which also lists these files, or ""; for a scavenge */
 } scr_entry;
 
 /* Remove all files from E. */
@@ -6770,7 +6947,8 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window
 ** Offers     scr_record, scr_index, scr_index_item, scr_choice, scr_prefix_place, scr_object, scr_objects,
-**            scr_objects_at, scr_rank2file; scr_record_path, scr_record_mkdir, scr_record_read, scr_record_open,
+**            scr_objects_at, scr_rank2file; scr_record_path, scr_record_check_dir, scr_record_mkdir, scr_record_read,
+**            scr_record_open,
 **            scr_record_close, scr_record_put_aside, scr_record_sweep, scr_index_id, scr_index_cut_id,
 **            scr_index_is_passed, scr_index_last_passed, scr_index_get, scr_index_walk, scr_index_sort,
 **            scr_index_failed_in, scr_index_is_good, scr_index_read, scr_index_open, scr_index_close,
@@ -6826,6 +7004,27 @@ SCR_FN int scr_record_path(const char* prefix, const char* name, char* path, siz
 }
 
 /*
+** Check DIR, which is there, on PREFIX, where it holds what every command believes: SCR_ERR_UNSAFE unless it belongs to
+** this user, to root, to the owner of PREFIX, or to PREFIX's group where PREFIX is the group's to write to; or if all
+** the world may write to it, and not to PREFIX.
+*/
+SCR_FN int scr_record_check_dir(const char* prefix, const char* dir)
+{
+  struct stat st, top;
+
+  if (stat(prefix, &top) < 0 || scr_os.lstat(dir, &st) < 0) return SCR_ERRNO("cannot look at %s", dir);
+  if (!S_ISDIR(st.st_mode)) return SCR_ERR(SCR_ERR_PATH, "%s is not a directory; move it away", dir);
+  if (st.st_uid != geteuid() && st.st_uid != 0 && st.st_uid != top.st_uid &&
+      !(top.st_mode & S_IWGRP && top.st_gid == st.st_gid))
+    return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, who is neither you nor the owner of %s; move it away", dir,
+                   (unsigned long)st.st_uid, prefix);
+  if (st.st_mode & S_IWOTH && !(top.st_mode & S_IWOTH))
+    return SCR_ERR(SCR_ERR_UNSAFE, "%s can be written by all users (mode %04o), and %s cannot; chmod o-w it", dir,
+                   (unsigned)(st.st_mode & 07777), prefix);
+  return SCR_SUCCESS;
+}
+
+/*
 ** Create PREFIX/.scr if it is missing, with the group and the group's rights of PREFIX.  PREFIX itself is not
 ** created, so that a mistyped one is noticed.
 */
@@ -6837,9 +7036,7 @@ SCR_FN int scr_record_mkdir(const char* prefix)
 
   if (rc != SCR_SUCCESS) return rc;
   if (scr_os.mkdir(path, 0775) < 0) { /* whatever the umask: who can write there can mislead every command */
-    if (errno == EEXIST && scr_os.lstat(path, &st) == 0 && !S_ISDIR(st.st_mode))
-      return SCR_ERR(SCR_ERR_PATH, "%s is not a directory; move it away", path);
-    if (errno == EEXIST) return SCR_SUCCESS;
+    if (errno == EEXIST) return scr_record_check_dir(prefix, path);
     return SCR_ERRNO("cannot create the directory %s; is the prefix there and writable?", path);
   }
   if ((rc = scr_dir_sync(path)) != SCR_SUCCESS) return rc;
@@ -8196,7 +8393,6 @@ SCR_FN int scr_objects_rename(const scr_objects* l, const char* prefix, int redo
   while (scr_objects_walk(l, &at)) {
     if ((rc = scr_objects_path(&at, prefix, l->id, 1, from, sizeof from)) != SCR_SUCCESS) return rc;
     if ((rc = scr_objects_path(&at, prefix, l->id, 0, to, sizeof to)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_path_stays(prefix, to, SCR_LINKS_OF_USER)) != SCR_SUCCESS) return rc;
     if (scr_os.rename(from, to) == 0) continue;
     if (errno != ENOENT || !redo) return SCR_ERRNO("cannot rename %s to %s", from, to);
     SCR_SOMETIMES(renamed_before);
@@ -8214,9 +8410,7 @@ SCR_FN void scr_objects_remove_tmp(const scr_objects* l, const char* prefix)
 
   memset(&at, 0, sizeof at);
   while (scr_objects_walk(l, &at))
-    if (scr_objects_path(&at, prefix, l->id, 1, path, sizeof path) == SCR_SUCCESS &&
-        scr_path_stays(prefix, path, SCR_LINKS_OF_USER) == SCR_SUCCESS)
-      scr_os.unlink(path);
+    if (scr_objects_path(&at, prefix, l->id, 1, path, sizeof path) == SCR_SUCCESS) scr_os.unlink(path);
 }
 
 /* Delete the files of the objects.  One that cannot be deleted does not keep back the others; the last error counts. */
@@ -8229,7 +8423,7 @@ SCR_FN int scr_objects_delete(const scr_objects* l, const char* prefix)
   memset(&at, 0, sizeof at);
   while (scr_objects_walk(l, &at)) {
     err = scr_objects_path(&at, prefix, l->id, 0, path, sizeof path);
-    if (err == SCR_SUCCESS) err = scr_path_stays(prefix, path, SCR_LINKS_OF_NOBODY);
+    if (err == SCR_SUCCESS) err = scr_path_stays(prefix, path);
     if (err == SCR_SUCCESS && scr_os.unlink(path) < 0 && errno != ENOENT) err = SCR_ERRNO("cannot delete %s", path);
     if (err != SCR_SUCCESS) rc = err;
   }
@@ -8246,7 +8440,7 @@ SCR_FN void scr_objects_prune(const scr_objects* l, const char* prefix)
   memset(&at, 0, sizeof at);
   while (scr_objects_walk(l, &at)) {
     if (scr_objects_path(&at, prefix, l->id, 0, dir, sizeof dir) != SCR_SUCCESS ||
-        scr_path_stays(prefix, dir, SCR_LINKS_OF_NOBODY) != SCR_SUCCESS)
+        scr_path_stays(prefix, dir) != SCR_SUCCESS)
       continue;
     while ((slash = strrchr(dir, '/')) != NULL && (size_t)(slash - dir) > strlen(prefix)) {
       *slash = '\0';
@@ -8700,9 +8894,7 @@ SCR_FN void scr_prefix_remove_meta(const char* prefix, const char* meta, const c
   DIR*                     d;
   size_t                   i;
 
-  if (scr_fmt(path, sizeof path, "%s/%s/.", prefix, meta) != SCR_SUCCESS ||
-      scr_path_stays(prefix, path, SCR_LINKS_OF_USER) != SCR_SUCCESS)
-    return;
+  if (scr_fmt(path, sizeof path, "%s/%s", prefix, meta) != SCR_SUCCESS) return;
   d = opendir(path);
   while (d != NULL && (e = readdir(d)) != NULL)
     for (i = 0; i < sizeof files / sizeof *files; i++) {
@@ -11771,8 +11963,7 @@ SCR_FN int scr_extract_file(scr_extraction* x, const scr_object* o, int id)
   if (rc == SCR_SUCCESS) rc = scr_path_dir_of(to, above, sizeof above);
   if (rc == SCR_SUCCESS && scr_os.lstat(to, &st) == 0)
     rc = SCR_ERR(SCR_ERR_ARG, "%s is there already; move it away, or extract into another directory", to);
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs(x->into, 0777);
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs_below(x->into, above);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(above, 0777);
   if (rc == SCR_SUCCESS) rc = scr_object_copy(o, x->prefix, id, to, 0666);
   if (rc == SCR_SUCCESS) x->say(to);
   return rc;
@@ -11947,7 +12138,7 @@ SCR_FN int scr_adopt_write(scr_adoption* a, const scr_desc* desc)
   char      path[SCR_MAX_FILENAME];
   int       i, rc = scr_fmt(path, sizeof path, "%s/%s/.scr", a->prefix, a->dir), err;
 
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs_below(a->prefix, path);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
   if (rc == SCR_SUCCESS) scr_dirs_above(dirs, a->prefix, path);
   for (i = 0; i < a->objects.n && rc == SCR_SUCCESS; i++) {
     rc = scr_object_path(&a->objects.object[i], a->prefix, 0, 0, path, sizeof path);
@@ -12116,7 +12307,7 @@ SCR_FN int scr_stage_copy(const scr_home* home, const scr_entry* e, scr_file* f,
   if (rc == SCR_SUCCESS) rc = scr_entry_path(home, e, f->rel, from, sizeof from);
   if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s/.scr/%s.%ld.tmp", stage, home->host, (long)getpid());
   if (rc == SCR_SUCCESS) rc = scr_path_dir_of(to, dir, sizeof dir);
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs_below(stage, dir);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(dir, 0777);
   if (rc == SCR_SUCCESS) rc = scr_copy_list_make(&copies, 1, 1 << 20);
   if (rc != SCR_SUCCESS) return rc;
   copies.pace.moved = moved;
@@ -12148,7 +12339,9 @@ SCR_FN int scr_stage_collect(const scr_home* home, const scr_entry* e, const cha
 
   if (all == NULL) rc = SCR_ERR_OOM();
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/.scr", stage);
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs_below(prefix, path);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
+  if (rc == SCR_SUCCESS) rc = scr_record_check_dir(prefix, stage);
+  if (rc == SCR_SUCCESS) rc = scr_record_check_dir(prefix, path);
   if (rc == SCR_SUCCESS) scr_dirs_above(dirs, prefix, path);
   for (i = 0; rc == SCR_SUCCESS && i < all->files; i++) {
     scr_file* f = &all->file[i];
@@ -12537,7 +12730,7 @@ SCR_FN int scr_scavenge_mkdirs(const scr_scavenge* s)
   if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/%s/.scr", s->prefix, s->dir);
   if (rc == SCR_SUCCESS) scr_hash_setf(dirs, NULL, "%s", meta);
   for (e = scr_hash_elem_first(dirs); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
-    rc = scr_mkdirs_below(s->prefix, scr_hash_elem_key(e));
+    rc = scr_mkdirs(scr_hash_elem_key(e), 0777);
     scr_dirs_above(above, s->prefix, scr_hash_elem_key(e));
   }
   if (rc == SCR_SUCCESS) rc = scr_dirs_sync(&above);
@@ -13988,6 +14181,16 @@ SCR_FN int scr_dirs_first(const scr_world* w, const char* base, int* first)
   return SCR_SUCCESS;
 }
 
+/* Warn if the base DIR belongs to another user, who can take away what others have in it. */
+SCR_FN void scr_dir_tell_owner(const char* dir)
+{
+  struct stat st;
+
+  if (stat(dir, &st) == 0 && st.st_uid != geteuid() && st.st_uid != 0)
+    scr_warn_each("the base %s belongs to user %lu, who can remove and replace what this job has there", dir,
+                  (unsigned long)st.st_uid);
+}
+
 /*
 ** Lock the control directory of this node and its directories in the stores: those that are ours already, or else
 ** those of the first of scr.<job> and scr.<job>.<n> that belong to no other prefix.  Sets w->cntl, w->home.suffix and
@@ -13996,7 +14199,7 @@ SCR_FN int scr_dirs_first(const scr_world* w, const char* base, int* first)
 SCR_FN int scr_dirs_lock_all(scr_world* w, const char* base)
 {
   char          dir[SCR_MAX_FILENAME] = "";
-  int           first = 0, suffix, rc = scr_dirs_first(w, base, &first);
+  int           i, first = 0, suffix, rc = scr_dirs_first(w, base, &first);
   scr_dir_state state;
   double        start = scr_wtime();
 
@@ -14018,6 +14221,9 @@ SCR_FN int scr_dirs_lock_all(scr_world* w, const char* base)
     else usleep(50000 + (useconds_t)getpid() % 16 * 1000); /* varies: two runs may each hold what the other needs */
   }
   w->home.suffix = suffix;
+  scr_dir_tell_owner(base);
+  for (i = 0; i < w->nstores; i++)
+    if (w->store[i].enabled && strcmp(w->store[i].name, base) != 0) scr_dir_tell_owner(w->store[i].name);
   return rc == SCR_SUCCESS ? scr_dir_make(w, base, -1, suffix, w->cntl, sizeof w->cntl) : rc;
 }
 
@@ -16179,8 +16385,7 @@ SCR_FN void scr_cache_sweep_rel(const char* rel, int id)
   char dir[SCR_MAX_FILENAME];
 
   if ((*rel == '\0' || scr_path_is_safe_rel(rel)) &&
-      scr_fmt(dir, sizeof dir, "%s/%s%s.", scr.world.prefix, rel, *rel ? "/" : "") == SCR_SUCCESS &&
-      scr_path_stays(scr.world.prefix, dir, SCR_LINKS_OF_USER) == SCR_SUCCESS)
+      scr_fmt(dir, sizeof dir, "%s%s%s", scr.world.prefix, *rel ? "/" : "", rel) == SCR_SUCCESS)
     scr_cache_sweep_dir(dir, id);
 }
 
@@ -16593,8 +16798,8 @@ SCR_FN void scr_recovery_make_room(const scr_filemap* all, scr_spare spare)
 /*
 ** The first rank of the node reads all filemap files and distributes the entries: each rank of the node gets its own,
 ** and the others in turn.  If that moves any, a merged file holds all entries until all ranks have written their share,
-** so that no crash loses one (U2); else nothing is written.  If the files cannot be read, no rank gets a share, and no
-** file is replaced.  First all nodes remove what SPARE does not keep.  Collective over the node or, unless that is all,
+** so that no crash loses one (U2), as far as there is room for it; else nothing is written.  If the files cannot be
+** read, no rank gets a share, and no file is replaced.  First all nodes remove what SPARE does not keep.  Collective over the node or, unless that is all,
 ** over the world; the caller agrees.
 */
 SCR_FN int scr_recovery_scatter(scr_spare spare)
@@ -16621,6 +16826,8 @@ SCR_FN int scr_recovery_scatter(scr_spare spare)
   if (rc == SCR_SUCCESS && all.n > 0 && moved) {
     rc = scr_fmt(merged, sizeof merged, "%s/filemap_all.scrinfo", scr.world.cntl);
     if (rc == SCR_SUCCESS) rc = scr_filemap_write(merged, &all, &scr.world.home);
+    if (rc == SCR_ERR_SPACE && spare != SCR_SPARE_ALL)
+      rc = SCR_SUCCESS; /* nothing else can go: a crash may lose some */
   }
   err = scr_recovery_deal(rc == SCR_SUCCESS ? &all : &none, moved);
   if (rc == SCR_SUCCESS) rc = err;
@@ -18344,7 +18551,7 @@ SCR_FN int scr_flush_make_dir(scr_flush* f)
   if (rc == SCR_SUCCESS && !f->resumes)
     scr_prefix_remove_meta(scr.world.prefix, meta, ".tmp"); /* of a flush that was killed */
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, meta);
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs_below(scr.world.prefix, path);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
   if (rc != SCR_SUCCESS) return rc;
   dirs = scr_hash_new();
   scr_dirs_above(dirs, scr.world.prefix, path);
@@ -18432,7 +18639,7 @@ SCR_FN int scr_flush_create_dir(const scr_flush* f, const char* dir, scr_hash* a
 {
   char        home[2 * SCR_MAX_FILENAME];
   const char* below;
-  int         inside, rc = scr_mkdirs_below(scr.world.prefix, dir);
+  int         inside, rc = scr_mkdirs(dir, 0777);
 
   snprintf(home, sizeof home, "%s/%s", scr.world.prefix, f->dir);
   inside = strcmp(dir, home) == 0 || scr_path_below(home, dir, &below);
@@ -21876,6 +22083,7 @@ SCR_FN int scr_run_open_prefix(void)
   memset(&p, 0, sizeof p);
   if (scr.world.rank == 0) {
     rc = scr_run_find_prefix(p.prefix, p.real);
+    scr_fence_set(SCR_FENCE_PREFIX, p.prefix);
     if (rc == SCR_SUCCESS) rc = scr_record_mkdir(p.prefix);
     memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
     if (rc == SCR_SUCCESS) rc = scr_run_hold_prefix();
@@ -21888,6 +22096,7 @@ SCR_FN int scr_run_open_prefix(void)
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_bcast(&p, (int)sizeof p, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
   memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
+  scr_fence_set(SCR_FENCE_PREFIX, p.prefix);
   memcpy(scr.prefix_real, p.real, sizeof p.real);
   memcpy(scr.world.prefix_id, p.id, sizeof p.id);
   memcpy(scr.world.home.user, p.user, sizeof p.user);
@@ -23001,7 +23210,6 @@ SCR_FN int scr_route_dir_is_new(const scr_entry* e, const scr_file* f)
 SCR_FN int scr_route_bypass(scr_entry* e, const scr_file* f, char* path)
 {
   scr_object  o;
-  struct stat st;
   const char* slash = strrchr(f->rel, '/');
   int         is_new = scr_route_dir_is_new(e, f), rc;
 
@@ -23016,15 +23224,12 @@ SCR_FN int scr_route_bypass(scr_entry* e, const scr_file* f, char* path)
                  f->rel);
   scr_free(&o.tmp);
   if (rc == SCR_SUCCESS) rc = scr_object_path(&o, scr.world.prefix, e->desc.identity.id, 1, path, SCR_MAX_FILENAME);
-  if (rc == SCR_SUCCESS && scr_os.lstat(path, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_uid != geteuid()))
-    rc = SCR_ERR(SCR_ERR_PATH, "%s is in the way: it is %s, and the program would write to it", path,
-                 S_ISREG(st.st_mode) ? "a file of another user" : "not a plain file");
-  if (rc == SCR_SUCCESS) rc = slash != NULL && is_new ? scr_mkdirs_below(scr.world.prefix, f->dir) : SCR_SUCCESS;
-  if (rc == SCR_SUCCESS) rc = scr_path_stays(scr.world.prefix, path, SCR_LINKS_OF_USER);
+  if (rc == SCR_SUCCESS) rc = slash != NULL && is_new ? scr_mkdirs(f->dir, 0777) : SCR_SUCCESS;
   if (rc == SCR_SUCCESS && is_new && e->files > 0)
     rc = scr_cache_note_dir(e, f->rel, slash != NULL ? (size_t)(slash - f->rel) : 0);
   if (rc == SCR_SUCCESS && scr_entry_add(e, f) == NULL) rc = SCR_ERR_OOM();
   if (rc == SCR_SUCCESS && is_new && e->files == 1) rc = scr_map_write();
+  if (rc == SCR_SUCCESS && scr_dir_is_shared(f->dir)) rc = scr_file_claim(path, 0666);
   return rc;
 }
 
@@ -23390,7 +23595,7 @@ SCR_FN int scr_complete_files(scr_entry* e, const scr_writers* w, uint64_t* byte
   for (i = 0; i < e->files && rc == SCR_SUCCESS; i++) {
     scr_file* f = &e->file[i];
     if ((rc = scr_complete_path(e, f, path, sizeof path)) != SCR_SUCCESS) break;
-    if (scr_os.lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
+    if (scr_os.lstat(path, &st) < 0 || !S_ISREG(st.st_mode) || scr_file_is_claim(&st))
       return SCR_ERR(SCR_ERR_MISSING, "the file %s was registered, but not written at %s", f->orig, path);
     rc = scr_complete_closed(w, f, path, &st);
     f->size = (uint64_t)st.st_size;

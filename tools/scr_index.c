@@ -510,12 +510,13 @@ static int index_extract(const char* argv0, const char* prefix, const char* name
   scr_index      index;
   scr_index_item it;
   scr_extraction x;
-  char           below[SCR_MAX_FILENAME];
+  char           below[SCR_MAX_FILENAME], whole[SCR_MAX_FILENAME];
   int            i, rc = scr_index_read(&index, prefix);
 
   memset(&x, 0, sizeof x);
   x.prefix = prefix;
-  x.into = into;
+  x.into = tool_whole(into, whole);
+  scr_fence_set(SCR_FENCE_TARGET, x.into);
   x.say = index_say_path;
   if (rc == SCR_SUCCESS && scr_index_named(&index, name, &it) != SCR_SUCCESS)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the index of %s has no dataset %s", prefix, name);

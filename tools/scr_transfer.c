@@ -76,6 +76,7 @@ static int transfer_may_copy(transfer_node* n, const scr_transfer* t)
 
   if (strcmp(scr_hash_str_or(t->h, "COMMAND", ""), "RUN") != 0 || *prefix == '\0') return 0;
   if (scr_wtime() < n->rest) return 0;
+  scr_fence_set(SCR_FENCE_PREFIX, prefix);
   if (scr_token_read(prefix, token, sizeof token) != SCR_SUCCESS) transfer_tell();
   else if (scr_transfer_is_of(t, token)) return 1;
   n->rest = scr_wtime() + TRANSFER_REST_SECONDS;

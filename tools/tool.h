@@ -131,15 +131,19 @@ SCR_FN const char* tool_prefix(void)
   static char whole[SCR_MAX_FILENAME];
   const char* prefix = getenv("SCR_PREFIX");
 
-  return tool_whole(prefix != NULL && *prefix != '\0' ? prefix : ".", whole);
+  prefix = tool_whole(prefix != NULL && *prefix != '\0' ? prefix : ".", whole);
+  scr_fence_set(SCR_FENCE_PREFIX, prefix);
+  return prefix;
 }
 
-/* DIR, which the command line names, as an absolute path; valid until the next call. */
+/* The prefix directory DIR, which the command line names, as an absolute path; valid until the next call. */
 SCR_FN const char* tool_dir(const char* dir)
 {
   static char whole[SCR_MAX_FILENAME];
 
-  return tool_whole(dir, whole);
+  dir = tool_whole(dir, whole);
+  scr_fence_set(SCR_FENCE_PREFIX, dir);
+  return dir;
 }
 
 /* The parameters of a run over PREFIX, which leads to the user file; NULL after an error. */

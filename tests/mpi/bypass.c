@@ -114,14 +114,44 @@ static void a_planted_link_is_not_written_through(void)
     snprintf(made, sizeof made, "%s.scr1.tmp", path);
     snprintf(file, sizeof file, "%s/ck1", case_prefix);
     mkdir(file, 0777);
+    chmod(file, 0777);
     CHECK(symlink("/etc/nothing", made) == 0, "%s: %s", made, strerror(errno));
-    CODE(SCR_Route_file(path, file), SCR_ERR_PATH, "is in the way");
+    CODE(SCR_Route_file(path, file), SCR_ERR_UNSAFE, "exists already, and is a symbolic link");
     unlink(made);
   }
-  CODE(SCR_Complete_output(1), SCR_ERR_PATH, "is in the way");
+  CODE(SCR_Complete_output(1), SCR_ERR_UNSAFE, "exists already");
   OK(put_shape("ck2", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
   OK(SCR_Finalize());
   run_gets_shape("ck2", &shapes[0]);
+}
+
+/* Where others can write, the files are made before the program opens them; one that it never opens is not complete. */
+static void a_file_is_made_where_others_can_write(void)
+{
+  char        path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME];
+  int         mode, rc, bytes;
+  struct stat st;
+
+  for (bytes = -1; bytes < 2; bytes++)
+    for (mode = 0755; mode <= 0777; mode += 0777 - 0755) {
+      during("mode %o, %d bytes", mode, bytes);
+      begin();
+      set("SCR_CACHE_BYPASS=1");
+      snprintf(dir, sizeof dir, "%s/ck1", case_prefix);
+      if (rank == 0) CHECK(mkdir(dir, 0755) == 0 && chmod(dir, (mode_t)mode) == 0, "%s", dir);
+      OK(SCR_Init());
+      OK(SCR_Start_output("ck1", SCR_FLAG_CHECKPOINT));
+      path_of("ck1", &shapes[0], 0, path);
+      OK(SCR_Route_file(path, file));
+      rc = stat(file, &st);
+      CHECK((rc == 0) == (mode == 0777), "%s is there: %d", file, rc == 0);
+      OK(SCR_Route_file(path, file));
+      if (rank != 1 || bytes >= 0) CHECK(write_bytes(file, 1, rank == 1 ? (size_t)bytes : 10), "%s", file);
+      if (bytes >= 0) OK(SCR_Complete_output(1));
+      else CODE(SCR_Complete_output(1), SCR_ERR_MISSING, "was registered, but not written");
+      OK(SCR_Finalize());
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
 }
 
 /* All ranks write their parts of one file. */
@@ -299,6 +329,7 @@ static void a_death_in_bypass_leaves_the_old_or_the_new_one(void)
 const test_case bypass_cases[] = {CASE(with_bypass_files_are_written_on_the_prefix, "1 4", "3 5"),
                                   CASE(an_older_dataset_of_the_same_names_stays_until_the_new_one_is_complete, "4"),
                                   CASE(temporary_files_of_a_killed_run_are_removed_by_the_next, "4"),
+                                  CASE(a_file_is_made_where_others_can_write, "2 3"),
                                   CASE(a_planted_link_is_not_written_through, "4"),
                                   CASE(ranks_write_one_file_together, "4", "3"),
                                   CASE(a_rename_that_fails_in_bypass_is_finished_by_the_next_run, "4"),

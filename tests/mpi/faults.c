@@ -118,13 +118,30 @@ static void records_follow_their_ranks_to_more_nodes(void)
   run_gets_first("on 3 nodes");
 }
 
+static int fails_on_rank_2(const char* path)
+{
+  (void)path;
+  return rank == 2 ? EIO : 0;
+}
+
 /* As above, but rank 2 cannot write the file of all records: nobody may replace his own; the next run has them all. */
 static void no_record_is_replaced_before_all_are_written(void)
 {
   write_on("SINGLE", 2, 0);
   set("SCR_VIRTUAL_NODES=3");
-  break_files(2, "filemap_all", 2); /* without room, it is tried again when what nobody needs has gone */
+  fault_watch(MAKES, "", "filemap_all", fails_on_rank_2);
   CHECK(same_code(SCR_Init()) != SCR_SUCCESS, "SCR_Init did without the records");
+  fault_end();
+  run_gets_first("after it");
+}
+
+/* Without room for the file of all records, what nobody needs goes first, and then the run does without that file. */
+static void a_full_node_does_without_the_file_of_all_records(void)
+{
+  write_on("SINGLE", 2, 0);
+  set("SCR_VIRTUAL_NODES=3");
+  break_files(2, "filemap_all", 2);
+  run_gets_first("without room for the file of all records");
   CHECK(fault_struck(MAKES) == 2 * (rank == 2), "%d files could not be created", fault_struck(MAKES));
   fault_end();
   run_gets_first("after it");
@@ -675,6 +692,7 @@ const test_case faults_cases[] = {CASE(a_flush_in_which_a_call_fails_leaves_all_
                                   CASE(what_has_moved_in_part_does_not_pass_for_all, FOUR),
                                   CASE(records_follow_their_ranks_to_more_nodes, FIVE),
                                   CASE(no_record_is_replaced_before_all_are_written, FIVE),
+                                  CASE(a_full_node_does_without_the_file_of_all_records, FIVE),
                                   CASE(a_checkpoint_that_one_node_has_not_committed_is_there, FOUR),
                                   CASE(a_node_that_comes_back_uncommitted_makes_nothing_unwritten, FOUR),
                                   CASE(a_checkpoint_that_one_node_alone_has_committed_never_was, FOUR),

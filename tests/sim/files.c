@@ -21,6 +21,7 @@ struct open_file {
   inode*   i; /* NULL: /dev/urandom */
   int      flags;
   uint64_t at;
+  char*    path; /* with O_PATH, for names in this directory; else NULL */
 };
 
 tree *   world_node[1 << 17], *world_prefix, *world_shared;
@@ -165,6 +166,7 @@ static void fd_close(process* p, int fd)
   p->file[fd] = NULL;
   if (o->i && o->i->locked_by == o) o->i->locked_by = NULL;
   if (o->i) inode_release(o->i);
+  free(o->path);
   free(o);
 }
 
@@ -226,6 +228,7 @@ int sim_open64(const char* path, int flags, ...)
   else if (!i && !(flags & O_CREAT)) errno = ENOENT;
   else if (i || (i = file_create(d, name, mode))) {
     if (flags & O_TRUNC && file_size(i) > 0) file_resize(i, 0);
+    else if (flags & O_TRUNC) inode_touch(i);
     return fd_new(i, flags);
   }
   return -1;
@@ -432,7 +435,7 @@ static int name_remove(const char* path, int is_dir)
   i = a ? dir_child(d, a) : NULL;
   if (!a) errno = EBUSY;
   else if (!i) errno = ENOENT;
-  else if (i->is_dir != is_dir) errno = is_dir ? ENOTDIR : EISDIR;
+  else if (i->is_dir != !!is_dir) errno = is_dir ? ENOTDIR : EISDIR;
   else if (is_dir && i->dir.n) errno = ENOTEMPTY;
   else if (!(d->mode & 0200)) errno = EACCES;
   else if (!fails(FAULT_EIO, EIO)) {
@@ -465,6 +468,83 @@ int sim_mkdir(const char* path, mode_t mode)
     dir_put(d, a, inode_new(d->t, 1, (int)mode));
     return 0;
   }
+  return -1;
+}
+
+/* ---- names within a directory that is open with O_PATH ---- */
+
+/* The path of NAME in the directory AT, in WHOLE unless it is NAME itself; NULL and errno if AT is not open. */
+static const char* path_at(int at, const char* name, char* whole)
+{
+  open_file* o = *name == '/' || at == AT_FDCWD ? NULL : fd_get(at);
+
+  if (*name == '/' || at == AT_FDCWD) return name;
+  if (!o) return NULL;
+  snprintf(whole, PATH_MAX, "%s/%s", o->path, name);
+  return whole;
+}
+
+/* O_PATH changes nothing, and is no call of its own to the fates: many such calls precede a change. */
+int sim_openat64(int at, const char* name, int flags, ...)
+{
+  char     whole[PATH_MAX];
+  inode*   i;
+  int      mode = 0, fd;
+  uint64_t now = S.now, calls = S.me->prefix_calls;
+  va_list  ap;
+
+  if (flags & O_CREAT) {
+    va_start(ap, flags);
+    mode = va_arg(ap, int);
+    va_end(ap);
+  }
+  if (!(name = path_at(at, name, whole))) return -1;
+  if (!(flags & O_PATH)) return sim_open64(name, flags, mode);
+  i = path_find(name, NULL);
+  S.now = now;
+  S.me->prefix_calls = calls;
+  if (!i) return -1;
+  if (!i->is_dir) {
+    errno = ENOTDIR;
+    return -1;
+  }
+  fd = fd_new(i, flags);
+  S.me->file[fd]->path = strdup(name);
+  return fd;
+}
+
+int sim_mkdirat(int at, const char* name, mode_t mode)
+{
+  char whole[PATH_MAX];
+
+  return (name = path_at(at, name, whole)) ? sim_mkdir(name, mode) : -1;
+}
+
+int sim_unlinkat(int at, const char* name, int flags)
+{
+  char whole[PATH_MAX];
+
+  return (name = path_at(at, name, whole)) ? name_remove(name, flags & AT_REMOVEDIR) : -1;
+}
+
+int sim_renameat(int x, const char* from, int y, const char* to)
+{
+  char a[PATH_MAX], b[PATH_MAX];
+
+  return (from = path_at(x, from, a)) && (to = path_at(y, to, b)) ? sim_rename(from, to) : -1;
+}
+
+int sim_linkat(int x, const char* from, int y, const char* to)
+{
+  char a[PATH_MAX], b[PATH_MAX];
+
+  return (from = path_at(x, from, a)) && (to = path_at(y, to, b)) ? sim_link(from, to) : -1;
+}
+
+/* There are no links. */
+ssize_t sim_readlinkat(void)
+{
+  errno = EINVAL;
   return -1;
 }
 

@@ -461,7 +461,7 @@ static void test_hash_file_locks(void)
   unlink(path);
   unlink(check_path(".scr/lock.scr.lock"));
   CHECK_INT(symlink(check_dir, check_path(".scr/lock.scr.lock")), 0);
-  CHECK_INT(scr_hash_file_lock(path, &fd), SCR_ERR_IO); /* a lock that leads elsewhere is not followed */
+  CHECK_INT(scr_hash_file_lock(path, &fd), SCR_ERR_PATH); /* a lock that leads elsewhere is not followed */
   unlink(check_path(".scr/lock.scr.lock"));
   scr_hash_delete(&h);
 }

@@ -198,43 +198,122 @@ static void test_path_files(void)
   CHECK(check_fault_end() && rc == SCR_ERR_IO); /* not: missing */
 }
 
-/* Links on the way to a file: those of another user are never followed, those of this user not to a removal. */
-static void links_lead_nowhere_else(void)
+/* A change below the fence follows links of this user and of root, and none of another user, wherever they are. */
+static void a_fence_keeps_out_links_of_other_users(void)
 {
-  char        file[SCR_MAX_FILENAME];
-  const char* base = check_path("links");
-  char        root[SCR_MAX_FILENAME];
-  int         fd;
+  const char*        base = check_path("links");
+  static const char* linked[] = {"links/own", "links/a/in", "links/abs"};
+  char               root[SCR_MAX_FILENAME], out[SCR_MAX_FILENAME], in[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  size_t             i;
+  int                fd;
 
   snprintf(root, sizeof root, "%s", base);
-  CHECK_INT(scr_mkdirs_below(root, check_path("links/a/b")), SCR_SUCCESS);
+  CHECK_INT(scr_mkdirs(check_path("links/a/b"), 0700), SCR_SUCCESS);
   CHECK_INT(scr_mkdirs(check_path("outside"), 0700), SCR_SUCCESS);
-  CHECK_INT(scr_path_stays(root, check_path("links/a/b/file"), SCR_LINKS_OF_NOBODY), SCR_SUCCESS);
-  CHECK_INT(scr_path_stays(root, check_path("links/none/b/file"), SCR_LINKS_OF_NOBODY), SCR_SUCCESS);
-  CHECK_INT(scr_path_stays(root, check_path("outside/file"), SCR_LINKS_OF_USER), SCR_ERR_PATH);
-  snprintf(file, sizeof file, "%s", check_path("outside"));
-  CHECK_INT(symlink(file, check_path("links/own")), 0);
-  CHECK_INT(scr_path_stays(root, check_path("links/own/file"), SCR_LINKS_OF_USER), SCR_SUCCESS);
-  CHECK_INT(scr_path_stays(root, check_path("links/own/file"), SCR_LINKS_OF_NOBODY), SCR_ERR_PATH);
-  CHECK_INT(scr_mkdirs_below(root, check_path("links/own/made")), SCR_SUCCESS);
-  if (geteuid() == 0) {
-    CHECK_INT(lchown(check_path("links/own"), 4711, 4711), 0);
-    CHECK_INT(scr_path_stays(root, check_path("links/own/file"), SCR_LINKS_OF_USER), SCR_ERR_PATH);
-    CHECK_INT(scr_mkdirs_below(root, check_path("links/own/more")), SCR_ERR_PATH);
-    CHECK_INT(scr_mkdirs_below(root, check_path("links/own")), SCR_ERR_PATH);
-    CHECK(access(check_path("outside/more"), F_OK) != 0);
+  snprintf(out, sizeof out, "%s", check_path("outside"));
+  snprintf(in, sizeof in, "%s", check_path("links/own"));
+  CHECK_INT(symlink(out, in), 0);
+  CHECK_INT(symlink("../own/.", check_path("links/a/in")), 0); /* a link to a link */
+  CHECK_INT(symlink(in, check_path("links/abs")), 0);          /* the same, as an absolute path */
+  scr_fence_set(SCR_FENCE_PREFIX, root);
+  for (i = 0; i < 3; i++) {
+    snprintf(file, sizeof file, "%s/made/here", check_path(linked[i]));
+    CHECK_INT(scr_mkdirs(file, 0700), SCR_SUCCESS);
+    CHECK_INT(access(check_path("outside/made/here"), F_OK), 0);
+    CHECK_INT(scr_os.rmdir(file), 0);
+    CHECK_INT((fd = scr_os.open(file, O_WRONLY | O_CREAT | O_EXCL, 0600)) >= 0, 1);
+    close(fd);
+    CHECK_INT(scr_os.rename(file, check_path("links/a/b/file")), 0);
+    CHECK_INT(scr_os.link(check_path("links/a/b/file"), file), 0);
+    CHECK_INT(scr_os.unlink(file), 0);
+    CHECK_INT(scr_os.unlink(check_path("links/a/b/file")), 0);
   }
-  scr_tree_remove(check_path("links/own"));
+  CHECK(scr_os.mkdir(check_path("links/none/b"), 0700) < 0 && errno == ENOENT);
+  CHECK_INT(symlink("loop", check_path("links/loop")), 0);
+  CHECK(scr_os.mkdir(check_path("links/loop/b"), 0700) < 0 && errno == ELOOP);
+  CHECK_INT((fd = scr_os.open(check_path("links/file"), O_WRONLY | O_CREAT, 0600)) >= 0, 1);
+  close(fd);
+  CHECK(scr_os.mkdir(check_path("links/file/b"), 0700) < 0 && errno == ENOTDIR);
+  if (geteuid() == 0) {
+    CHECK_INT(lchown(in, 4711, 4711), 0);
+    for (i = 0; i < 3; i++) {
+      snprintf(file, sizeof file, "%s/made", check_path(linked[i]));
+      CHECK(scr_os.open(file, O_WRONLY | O_CREAT, 0600) < 0 && errno == ELOOP);
+      CHECK(scr_os.rmdir(file) < 0 && errno == ELOOP);
+      CHECK(scr_os.unlink(file) < 0 && errno == ELOOP);
+      CHECK(scr_os.rename(file, check_path("links/a/b/file")) < 0 && errno == ELOOP);
+      CHECK(scr_os.rename(check_path("links/file"), file) < 0 && errno == ELOOP);
+      CHECK(scr_os.link(check_path("links/file"), file) < 0 && errno == ELOOP);
+      snprintf(file, sizeof file, "%s/more", check_path(linked[i]));
+      CHECK_INT(scr_mkdirs(file, 0700), SCR_ERR_PATH);
+      CHECK(strstr(scr_err_text, "a link that is not followed") != NULL);
+    }
+    CHECK(access(check_path("outside/made"), F_OK) == 0 && access(check_path("outside/more"), F_OK) != 0);
+    CHECK(scr_os.open(in, O_WRONLY | O_CREAT, 0600) < 0 && errno == ELOOP); /* nor as the file itself */
+  }
+  scr_fence_set(SCR_FENCE_PREFIX, "");
+  CHECK_INT(scr_path_stays(root, check_path("links/a/b/file")), SCR_SUCCESS);
+  CHECK_INT(scr_path_stays(root, check_path("links/none/b/file")), SCR_SUCCESS);
+  CHECK_INT(scr_path_stays(root, check_path("outside/file")), SCR_ERR_PATH);
+  CHECK_INT(scr_path_stays(root, check_path("links/own/file")), SCR_ERR_PATH);
+  scr_tree_remove(in);
   CHECK_INT(access(check_path("outside/made"), F_OK), 0);
   scr_tree_remove(root);
   CHECK(access(root, F_OK) != 0 && access(check_path("outside/made"), F_OK) == 0);
+  scr_tree_remove(check_path("outside"));
+}
+
+/* Another process swaps a directory for a link of another user, again and again: no change goes through the link. */
+static void a_fence_holds_while_a_directory_is_swapped(void)
+{
+  char  root[SCR_MAX_FILENAME], out[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME], aside[SCR_MAX_FILENAME];
+  char  link[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  pid_t pid;
+  int   i, fd, made = 0, refused = 0;
+
+  if (geteuid() != 0) return;
+  snprintf(root, sizeof root, "%s", check_path("swapped"));
+  snprintf(out, sizeof out, "%s", check_path("victim"));
+  snprintf(dir, sizeof dir, "%s", check_path("swapped/dir"));
+  snprintf(aside, sizeof aside, "%s", check_path("swapped/aside"));
+  snprintf(link, sizeof link, "%s", check_path("swapped/link"));
+  snprintf(file, sizeof file, "%s", check_path("swapped/dir/file"));
+  CHECK(mkdir(root, 0700) == 0 && mkdir(out, 0700) == 0 && mkdir(dir, 0700) == 0);
+  CHECK(symlink(out, link) == 0 && lchown(link, 4711, 4711) == 0);
+  if ((pid = fork()) == 0)
+    for (;;)
+      if (rename(dir, aside) != 0 || rename(link, dir) != 0 || rename(dir, link) != 0 || rename(aside, dir) != 0)
+        _exit(1);
+  scr_fence_set(SCR_FENCE_PREFIX, root);
+  for (i = 0; i < 200000 && (made < 100 || refused < 100); i++) {
+    if ((fd = scr_os.open(file, O_WRONLY | O_CREAT, 0600)) >= 0) {
+      close(fd);
+      made++;
+    } else if (errno == ELOOP) {
+      refused++;
+    }
+    if (access(check_path("victim/file"), F_OK) == 0) break;
+  }
+  scr_fence_set(SCR_FENCE_PREFIX, "");
+  kill(pid, SIGKILL);
+  waitpid(pid, NULL, 0);
+  CHECK(made >= 100 && refused >= 100);
+  CHECK(access(check_path("victim/file"), F_OK) != 0);
+  scr_tree_remove(root);
+  scr_tree_remove(out);
+}
+
+/* What lies in the place of a file, and is none, is not waited for. */
+static void only_plain_files_are_opened(void)
+{
+  int fd;
+
   CHECK_INT(mkfifo(check_path("fifo"), 0600), 0);
   errno = 0;
   fd = scr_file_plain(check_path("fifo"), O_RDONLY, 0);
   CHECK(fd < 0 && errno == EINVAL);
   CHECK(scr_file_plain(check_path("fifo"), O_WRONLY, 0) < 0);
   unlink(check_path("fifo"));
-  scr_tree_remove(check_path("outside"));
 }
 
 /* Every allocation fails once: the caller is told, and the result is whole or not there. */
@@ -267,6 +346,8 @@ static void test_path(void)
   test_path_strings();
   test_path_flatten();
   test_path_files();
-  links_lead_nowhere_else();
+  a_fence_keeps_out_links_of_other_users();
+  a_fence_holds_while_a_directory_is_swapped();
+  only_plain_files_are_opened();
   test_path_memory();
 }

@@ -1,0 +1,179 @@
+#!/bin/bash
+# Two real users over one prefix: what one of them may write to, the other plants links, names and directories in, before
+# a run and while it flushes.  Nothing outside the prefix changes, and nothing is followed that is not the user's own.
+# From the environment: CC, MPICC, MPIEXEC, BIN.  Needs root, for useradd.  Last line: N passed, N failed, N skipped.
+# shellcheck disable=SC2016,SC2086,SC2317
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+BIN=$(cd "${BIN:-$top/tools}" && pwd)
+. "$top/tests/find_mpi.sh"
+unset "${!SCR_@}" "${!SLURM_@}"
+. "$top/tests/tools/check.sh"
+if [ "$(id -u)" != 0 ] || ! command -v useradd >/dev/null || ! command -v setpriv >/dev/null; then
+  skipped=1
+  echo "skipped: no root, useradd or setpriv to make two users with"
+  finish
+  exit
+fi
+
+# ---- the users: mine runs jobs, theirs attacks; both are of the group of the prefix
+mine=scrm$$ theirs=scrt$$ group=scrg$$
+trap 'pkill -KILL -u $theirs; userdel $mine; userdel $theirs; groupdel $group; rm -rf "$tmp"' EXIT 2>/dev/null
+groupadd $group && useradd -M -d "$tmp/home" -G $group $mine && useradd -M -d "$tmp/nowhere" -G $group $theirs || exit 1
+as() { # USER COMMAND...
+  local user=$1
+  shift
+  setpriv --reuid="$user" --regid="$user" --init-groups --no-new-privs env HOME="$tmp/home" USER="$user" "$@"
+}
+they() { as $theirs "$@" || { echo "$theirs cannot: $*"; failed=$((failed + 1)); }; }
+
+chmod 755 "$tmp"
+mkdir "$tmp/bin"
+check "a job builds" 0 "" $MPICC -O1 -Wall -Werror -o "$tmp/bin/job" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread
+cat >"$tmp/swap.c" <<'END'
+#include <stdio.h>
+int main(int n, char** a) /* DIR LINK ASIDE...: for ever, DIR is a directory and a link by turns */
+{
+  for (;;)
+    for (int i = 1; i + 2 < n; i += 3) rename(a[i], a[i + 2]), rename(a[i + 1], a[i]), rename(a[i], a[i + 1]), rename(a[i + 2], a[i]);
+}
+END
+check "their program builds" 0 "" ${CC:-cc} -O1 -o "$tmp/bin/swap" "$tmp/swap.c"
+cp "$BIN/scr" "$tmp/bin/" && for c in "$BIN"/scr_*; do [ ! -x "$c" ] || ln "$tmp/bin/scr" "$tmp/bin/${c##*/}"; done
+
+p=$tmp/prefix base=$tmp/base mail=$tmp/home/mail
+export SCR_PREFIX=$p SCR_CNTL_BASE=$base SCR_CACHE_BASE=$base SCR_JOB_ID=57 SCR_VIRTUAL_NODES=3 SCR_FLUSH=1 SCR_LOG_SYSLOG_ENABLE=0
+export BEFORE_STEP=$tmp/step PATH=$tmp/bin:$PATH
+
+# A prefix of the group, as MODE says, a home with a letter, nothing else.
+fresh() { # MODE
+  rm -rf "$p" "$base" "$tmp/home"
+  mkdir -m 700 "$tmp/home" && mkdir "$mail" && echo precious >"$mail/letter" && chown -R $mine "$tmp/home"
+  mkdir -m "$1" "$p" && chown $mine:$group "$p" && mkdir -m 1777 "$base" && cd "$p" || exit 1
+  chmod "$1" "$p" # whatever the umask
+  printf '#!/bin/sh\n' >"$tmp/step" && chmod 755 "$tmp/step"
+}
+job() { as $mine timeout -k 5 90 $MPIEXEC -n 3 "$tmp/bin/job" "$@" >"$tmp/said" 2>&1; }
+home_is_as_it_was() { check "$1: nothing has reached their home" 0 "precious letter" sh -c "cd '$mail' && echo \$(cat letter) \$(ls -A)"; }
+tell() { says "$1: the reason" 0 "$2" cat "$tmp/said"; }
+
+# ---- what is planted before a run
+fresh 2770
+check "a run in a prefix of the group" 0 "" job 2
+check "its files" 0 "3" sh -c "ls '$p/step.2' | grep -c rank_"
+check "the group may write to .scr" 0 "drwxrws--- $group" stat -c "%A %G" "$p/.scr"
+
+fresh 2770
+they ln -s "$mail" step.1
+check "a link in place of a directory" 3 - job 2
+home_is_as_it_was "a link in place of a directory"
+tell "a link in place of a directory" "step.1.*a link that is not followed"
+
+fresh 2770
+they mkdir -m 777 step.1
+for r in 0 1 2; do they ln -s "$mail/letter" step.1/rank_$r; done
+check "links in place of files" 0 - job 2
+home_is_as_it_was "links in place of files"
+
+fresh 2770
+they mkdir -m 777 step.1
+they ln -s "$mail" step.1/.scr
+check "a link in place of the metadata" 3 - job 2
+home_is_as_it_was "a link in place of the metadata"
+tell "a link in place of the metadata" "step.1/.scr.*a link that is not followed"
+
+for kind in link fifo; do
+  fresh 2770
+  they mkdir -m 777 step.1
+  for id in 1 2; do
+    for r in 0 1 2; do
+      if [ $kind = link ]; then they ln -s "$mail/letter" "step.1/rank_$r.scr$id.tmp"; else they mkfifo -m 666 "step.1/rank_$r.scr$id.tmp"; fi
+    done
+  done
+  SCR_CACHE_BYPASS=1 check "a $kind in place of what is written on the prefix" 0 - job 2
+  home_is_as_it_was "a $kind in place of what is written on the prefix"
+  tell "a $kind in place of what is written on the prefix" "step.1/rank_.*exists already, and is"
+done
+
+fresh 2770
+SCR_CACHE_BYPASS=1 check "written on the prefix, in directories of one's own" 0 "" job 2
+check "written on the prefix, and named at the end" 0 "rank_0 rank_1 rank_2" sh -c "echo \$(ls '$p/step.2')"
+fresh 2770
+printf 'umask 002; mkdir step.$1; chmod 2775 step.$1\n' >>"$tmp/step"
+SCR_CACHE_BYPASS=1 check "written on the prefix, where the group may write" 0 "" job 2
+check "there, too, and named at the end" 0 "rank_0 rank_1 rank_2" sh -c "echo \$(ls '$p/step.2')"
+
+fresh 1777
+they mkdir .scr
+job 1
+tell "a .scr of somebody else" "/.scr belongs to user $(id -u $theirs), who is neither you nor the owner of"
+fresh 755
+as $mine mkdir -m 777 .scr
+job 1
+tell "a .scr that all can write to" "/.scr can be written by all users"
+as $mine chmod o-w .scr
+check "a .scr that all can write to: the remedy" 0 "" job 1
+fresh 2770
+they ln -s "$mail" .scr
+job 1
+tell "a .scr that is a link" "/.scr is not a directory"
+home_is_as_it_was "a .scr that is a link"
+
+fresh 2770
+check "a run, for its log" 0 "" job 1
+for f in log halt.scr index.scr flush.scr nodes.scr status.scr; do
+  they rm -f .scr/$f .scr/$f.lock
+  they ln -s "$mail/letter" .scr/$f
+  they ln -s "$mail/new" .scr/$f.lock
+done
+SCR_LOG_ENABLE=1 job 2
+home_is_as_it_was "links in place of the files of .scr"
+
+# ---- a base
+fresh 755
+rm -rf "$base" && mkdir "$base" && chmod 1777 "$base"
+they mkdir "$base/$mine"
+job 1
+tell "a directory of somebody else in the base" "$base/$mine belongs to user $(id -u $theirs), not to you"
+fresh 755
+rm -rf "$base" && mkdir -m 755 "$base" && chmod 777 "$base" && chown $theirs "$base"
+check "a base of somebody else" 0 "" job 1
+tell "a base of somebody else" "the base $base belongs to user $(id -u $theirs)"
+
+# ---- a scavenge
+fresh 2770
+printf 'case $1 in 2) kill -9 $(cat pid.1) ;; esac\n' >>"$tmp/step"
+SCR_FLUSH=0 job 3
+scr_print_hash_file .scr/flush.scr >"$tmp/flush"
+field() { sed -n "s/^ *$1 = //p" "$tmp/flush"; }
+stage=scavenge.$(field ID).$(field CREATED).$(field NONCE)
+they ln -s "$mail" ".scr/$stage"
+says "a link in place of a stage" 1 "$stage/.scr: it is, or lies behind, a link that is not followed" as $mine scr_postrun
+home_is_as_it_was "a link in place of a stage"
+they rm ".scr/$stage"
+they mkdir -m 777 ".scr/$stage"
+they ln -s "$mail" ".scr/$stage/.scr"
+says "a link within a stage" 1 "$stage can be written by all users" as $mine scr_postrun
+home_is_as_it_was "a link within a stage"
+they rm -r ".scr/$stage"
+check "without them" 0 - as $mine scr_postrun
+check "all is saved" 0 "rank_0 rank_1 rank_2" sh -c "echo \$(ls '$p/step.1')"
+
+# ---- while it flushes
+fresh 2770
+args=()
+for s in 1 2 3 4 5 6; do
+  they mkdir -m 777 step.$s
+  they ln -s "$mail" away.$s
+  args+=("$p/step.$s" "$p/away.$s" "$p/aside.$s")
+done
+as $theirs "$tmp/bin/swap" "${args[@]}" &
+swaps=$!
+for way in 0 1; do
+  SCR_USE_CONTAINERS=$way SCR_PREFIX_SIZE=1 SCR_FRESH_START=$way job 6
+  check "directories that are swapped while a job flushes (containers $way): it goes on" 0 1 grep -c "^step 6: checkpoint" "$tmp/said"
+done
+kill $swaps
+wait $swaps 2>/dev/null
+home_is_as_it_was "directories that are swapped while a job flushes"
+finish
