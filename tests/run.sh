@@ -30,9 +30,14 @@ last  tests/cluster/slurm.sh     360  900
 last  tests/bench/smoke.sh       240  240
 "
 if [ "$mode" = long ]; then export TEST_LONG=1; fi
-out=$(mktemp -d)
+# Syncs cost nothing on a tmpfs: the suites work on one, if it has room and lets programs run.
+out=$(mktemp -d "${TMPDIR:-/dev/shm}/scr-check.XXXXXX" 2>/dev/null) || out=$(mktemp -d) || exit 1
 lanes=()
 trap 'rm -rf "$out"' EXIT
+if [ -z "${TMPDIR:-}" ] && cp "$(command -v true)" "$out/" && "$out/true" 2>/dev/null &&
+  [ "$(df -Pk "$out" | awk 'NR == 2 {print $4}')" -gt 4000000 ]; then
+  export TMPDIR=$out
+fi
 trap '[ ${#lanes[@]} = 0 ] || kill "${lanes[@]}" 2>/dev/null; exit 130' INT TERM HUP
 
 # Run SUITE for at most LIMIT seconds, print its line, and its log if it failed; its numbers go to $out/sums.

@@ -5,8 +5,6 @@
 ** again: the copy is put back, some members lose something, SCR_Init rebuilds, and all that lies in the cache,
 ** redundancy files too, is compared with the copy.  Beyond the power of the scheme the library must refuse.
 */
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #include "mpi_test.h"
 
@@ -107,9 +105,7 @@ enum { FIFO, DIRECTORY, SOCKET, LINK, PLACES };
 /* Something else is at PATH; local. */
 static void put_in_place(const char* path, int what)
 {
-  char               inner[SCR_MAX_FILENAME + 8];
-  struct sockaddr_un address;
-  int                s;
+  char inner[SCR_MAX_FILENAME + 8];
 
   unlink(path);
   if (what == FIFO) CHECK(mkfifo(path, 0600) == 0, "%s", path);
@@ -119,15 +115,7 @@ static void put_in_place(const char* path, int what)
     snprintf(inner, sizeof inner, "%s/inner", path);
     write_file(inner, "x", 1);
   }
-  if (what == SOCKET) { /* whose address is short: it is moved to its place */
-    s = socket(AF_UNIX, SOCK_STREAM, 0);
-    memset(&address, 0, sizeof address);
-    address.sun_family = AF_UNIX;
-    snprintf(address.sun_path, sizeof address.sun_path, "/tmp/scr.%d", (int)getpid());
-    CHECK(bind(s, (struct sockaddr*)&address, sizeof address) == 0, "bind: %s", strerror(errno));
-    CHECK(rename(address.sun_path, path) == 0, "%s: %s", path, strerror(errno));
-    close(s);
-  }
+  if (what == SOCKET) CHECK(mknod(path, S_IFSOCK | 0600, 0) == 0, "%s", path);
 }
 
 /* It is rebuilt at the start of a run, and when it is flushed. */

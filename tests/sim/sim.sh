@@ -70,7 +70,7 @@ mounted() {
     echo "note  $1 cannot be mounted here; the model is not compared with it"
   fi 2>/dev/null
 }
-work=$(mktemp -d)
+work=$(TMPDIR=/var/tmp mktemp -d) # on a disk
 trap 'rm -rf "$work"' EXIT
 model "that of $work" "$work/t"
 [ ! -w /dev/shm ] || { shm=$(mktemp -d /dev/shm/scr_sim.XXXXXX) && model tmpfs "$shm" && rm -rf "$shm"; }

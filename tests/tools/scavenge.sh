@@ -201,7 +201,9 @@ check "containers: their bytes" 0 "" same "$tmp/extracted/heat.300" 300
 SCR_JOB_ID=8 run --steps 600
 check "containers: the answer" 0 "$calm" answer
 killed SCR_COPY_TYPE=XOR
-mkdir "$tmp/elsewhere" && other=$(mktemp -d /dev/shm/scr.XXXXXX) && ln -s "$other" "$p/heat.300"
+other=/dev/shm
+[ "$(stat -c %d /dev/shm)" != "$(stat -c %d "$tmp")" ] || other=/var/tmp
+other=$(mktemp -d "$other/scr.XXXXXX") && ln -s "$other" "$p/heat.300"
 check "the directory is on another file system" 0 - $scavenge
 whole "the directory is on another file system"
 rm -rf "$other"
