@@ -34,7 +34,7 @@ if [ "$mode" = long ]; then export TEST_LONG=1; fi
 out=$(mktemp -d "${TMPDIR:-/dev/shm}/scr-check.XXXXXX" 2>/dev/null) || out=$(mktemp -d) || exit 1
 lanes=()
 trap 'rm -rf "$out"' EXIT
-if [ -z "${TMPDIR:-}" ] && cp "$(command -v true)" "$out/" && "$out/true" 2>/dev/null &&
+if [ -z "${TMPDIR:-}" ] && cp "$(type -P true)" "$out/" && "$out/true" 2>/dev/null &&
   [ "$(df -Pk "$out" | awk 'NR == 2 {print $4}')" -gt 4000000 ]; then
   export TMPDIR=$out
 fi
