@@ -18,25 +18,41 @@
 **   08 DATASET: RECORDS, SETS, PLACES
 **   09 KERNELS
 **   10 FILE WINDOW
-**   11 ERASURE CODE, REDUNDANCY FILES
-**   12 FILEMAP
-**   13 PREFIX: INDEX, SUMMARY, OBJECTS
-**   14 FILES OF A RUN: FLUSH, HALT, NODES, LOG
-**   15 COMMANDS: REBUILD, SCAN, SCAVENGE
+**   11 COPIES
+**   12 ERASURE CODE, REDUNDANCY FILES
+**   13 FILEMAP
+**   14 PREFIX: RECORDS, INDEX
+**   15 PREFIX: SUMMARY, OBJECTS
+**   16 PREFIX: RANK2FILE MAP
+**   17 PREFIX: DATASETS
+**   18 FLUSH FILE
+**   19 HALT FILE, REQUESTS, NODES
+**   20 LOG, STATUS
+**   21 TRANSFER FILE
+**   22 REBUILD OVER FILES
+**   23 DATASETS FOUND ON THE PREFIX
+**   24 SCAVENGE
 **   ---- #ifndef SCR_SERIAL: the only fence ----
-**   16 MPI HELPERS
-**   17 WORLD: GROUPS, STORES, SETS, DIRECTORIES
-**   18 THE RUNTIME STATE
-**   19 ENCODE
-**   20 CACHE
-**   21 RECOVERY
-**   22 FLUSH
-**   23 ASYNCHRONOUS FLUSH
-**   24 ROOM, FETCH
-**   25 RESTART CHOICE
-**   26 START, HALT, END OF A RUN
-**   27 PUBLIC API
-**   28 FORTRAN
+**   25 MPI HELPERS
+**   26 WORLD: GROUPS, STORES, SETS, DIRECTORIES
+**   27 THE RUNTIME STATE
+**   28 ENCODE
+**   29 CACHE
+**   30 FILEMAPS OF A NODE
+**   31 RECOVERY
+**   32 RECOVERY: OTHER RANKS, ALL DATASETS
+**   33 FLUSH
+**   34 ASYNCHRONOUS FLUSH
+**   35 ROOM
+**   36 FETCH, READ IN PLACE
+**   37 RESTART CHOICE
+**   38 A RUN: MESSAGES, PARAMETERS, PREFIX
+**   39 REQUESTS, HALT, WHEN
+**   40 START OF A RUN
+**   41 WRITING AND READING
+**   42 END OF A RUN, DATASETS BY NAME
+**   43 PUBLIC API
+**   44 FORTRAN
 **
 ** Rules that hold everywhere
 **   - A function returns SCR_SUCCESS or an error code.  SCR_ERR or SCR_ERRNO makes the message once, where the error
@@ -154,7 +170,7 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 ** A table of the operating system's file calls; the fence against links of other users; loops that continue short reads
 ** and writes; clocks and random numbers.
 **
-** Uses       nothing.
+** Uses       nothing
 ** Offers     scr_os.*, scr_fence, scr_fence_set, scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all,
 **            scr_pread_all, scr_is_zero, scr_wtime, scr_time_usec, scr_random.
 ** Invariants
@@ -761,7 +777,7 @@ SCR_FN void scr_msg_print_all(void)
 /* ==== 03 MEMORY, BUFFERS, STRINGS =======================================================================
 ** Allocation that reports, growing byte buffers, and the few string helpers that C lacks.
 **
-** Uses       errors.
+** Uses       errors
 ** Offers     scr_malloc, scr_malloc_huge, scr_free, scr_strdup, scr_strdupf, scr_strdupfv, scr_fmt, scr_grow, scr_buf,
 **            scr_buf_add, scr_buf_quote, scr_buf_free, scr_str_int64, scr_str_bytes, scr_str_real, scr_real_text,
 **            scr_time_string, scr_utf8_length.
@@ -1028,7 +1044,7 @@ SCR_FN int scr_utf8_length(const unsigned char* s)
 /* ==== 04 PATH ===========================================================================================
 ** File paths as strings in fixed-size buffers, and basic questions about files.
 **
-** Uses       platform (the table of calls), errors, memory.
+** Uses       platform, errors, memory
 ** Offers     scr_path_reduce_str, scr_path_relative, scr_path_below, scr_path_base, scr_path_in_prefix,
 **            scr_path_is_safe_rel, scr_path_common, scr_path_keep, scr_path_flatten, scr_path_dir_of, scr_mkdirs,
 **            scr_file_size, scr_file_has_size, scr_file_open, scr_tree_remove, scr_flat_remove, scr_writers,
@@ -1477,7 +1493,7 @@ SCR_FN void scr_flat_remove(const char* dir)
 ** A tree of strings: each element has a key and a hash of its own.  All metadata, on disk and in messages, has this
 ** form.
 **
-** Uses       errors, memory
+** Uses       memory
 ** Offers     scr_hash, scr_hash_elem; scr_hash_of_key, scr_hash_new, scr_hash_size, scr_hash_elem_first,
 **            scr_hash_elem_next, scr_hash_elem_key, scr_hash_elem_hash, scr_hash_unset_all, scr_hash_delete,
 **            scr_hash_elem_get, scr_hash_set, scr_hash_get, scr_hash_extract, scr_hash_unset, scr_hash_get_kv,
@@ -2095,7 +2111,7 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 /* ==== 06 HASH FILES =====================================================================================
 ** Durable files that hold one hash each: filemaps, the index, the flush file, the halt file and others.
 **
-** Uses       platform, errors, memory, path, hash; the CRC32 of zlib.
+** Uses       platform, errors, memory, path, hash
 ** Offers     scr_hash_image, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head, scr_hash_file_lock,
 **            scr_hash_file_unlock, scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled,
 **            scr_file_share, scr_file_load, scr_lock_open, scr_lock_take.
@@ -2523,7 +2539,7 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 ** VALUE -> children (CKEY -> CVALUE), and a child FROM, which names the two files in words.  Rank 0 reads the settings
 ** and sends the hash to all ranks.
 **
-** Uses       platform, errors, memory, hash.
+** Uses       platform, errors, memory, hash
 ** Offers     scr_params_read, scr_params_read_env, scr_params_config, scr_params_config_is_query,
 **            scr_params_check, scr_params_are_secret, scr_params_shown, scr_signals, scr_param_signal, scr_param_get,
 **            scr_param_get_hash, scr_param_int, scr_param_bytes, scr_param_real,
@@ -3719,7 +3735,7 @@ SCR_FN int scr_params_check(const scr_hash* params)
 ** Invariants
 **   D1  Two datasets are the same only if id, time of creation and nonce are equal: ids recur after a rollback, and a
 **       lost node may come back with files of an earlier run.
-**   D2  Only this part, part 12 and part 13 read and write hashes of records.  A reader ignores what it does not know;
+**   D2  Only this part and parts 12 to 21 read and write hashes of records.  A reader ignores what it does not know;
 **       a record that lacks a required field is an error.
 **   D3  Records hold paths below the dataset's directory.  Absolute paths are computed; those in a file are not
 **       trusted.
@@ -4515,7 +4531,7 @@ SCR_FN int scr_entry_read_member(const scr_hash* h, scr_entry* e)
 ** attributes, so the build line needs no flags, and the first call selects the best one that the processor supports.
 ** -DSCR_PLAIN_KERNELS leaves out all but the portable ones, for compilers that cannot compile the others.
 **
-** Uses       errors
+** Uses       nothing
 ** Offers     scr_crc32, scr_crc32_combine, scr_gf_sum, scr_gf_mad_one, scr_rs_matrix, scr_rs_row, scr_rs_chunk,
 **            scr_rs_solve
 ** Invariants
@@ -5192,16 +5208,12 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 
 /* ==== 10 FILE WINDOW ====================================================================================
 ** Many files as one stream of bytes, followed by zeros; the CRC32 of each file is computed as its bytes pass.  Also
-** copies and checksums of whole files.
+** checksums of whole files.
 **
-** Uses       platform, errors, memory, path, hash files, dataset, kernels
-** Offers     scr_window_seg, scr_window, scr_extent, scr_job, scr_pace, scr_extents, scr_copy_item, scr_copy_target,
-**            scr_copy_list; scr_window_close, scr_window_free, scr_window_open, scr_window_length, scr_window_fd,
-**            scr_window_find, scr_window_read, scr_window_write, scr_hole_end, scr_extent_crc,
-**            scr_file_crc, scr_file_has_crc, scr_window_crc, scr_job_start, scr_job_is_done, scr_helper_is_idle,
-**            scr_job_wait, scr_helper_end, scr_extents_free, scr_extents_add, scr_extents_whole, scr_copy_leave,
-**            scr_file_make, scr_copy_one, scr_copy_list_make, scr_copy_list_free, scr_copy_list_add,
-**            scr_copy_list_run, scr_file_check, scr_file_stamp, scr_file_unchanged
+** Uses       platform, errors, memory, path, kernels
+** Offers     scr_window_seg, scr_window, scr_extent; scr_window_close, scr_window_free, scr_window_open,
+**            scr_window_length, scr_window_fd, scr_window_find, scr_window_read, scr_window_write, scr_hole_end,
+**            scr_extent_crc, scr_file_crc, scr_file_has_crc, scr_window_crc
 ** Invariants
 **   W1  The stream is file 0, file 1, ... in the given order, then zeros without end.  Any range of it can be read or
 **       written; only zeros may be written past the end of the files.
@@ -5209,9 +5221,6 @@ SCR_FN int scr_rs_solve(int n, int k, const unsigned char* m, int c, const unsig
 **       is passed once from its start to its end, the CRC32 of each file is known at the end without a second pass.
 **   W3  A file that is shorter than its stated size is an error; it never reads as zeros.
 **   W4  A new file (O_TRUNC) gets its size at the start, and each byte is written at most once: zeros stay holes.
-**   W5  Only scr_copy_list_work and the jobs of the helper run in threads other than the caller's.  They use
-**       nothing but their arguments and the table of system calls, and never MPI.  Each thread has its own error record
-**       and scr_oom; they are merged when the work has ended.
 ** Failure    An error code; files keep what was written so far.
 ** ====================================================================================================== */
 
@@ -5538,7 +5547,21 @@ SCR_FN int scr_window_crc(scr_window* w, int i, uLong* crc)
   return SCR_SUCCESS;
 }
 
-/* ---- the helper: work behind the application's back ---- */
+/* ==== 11 COPIES =========================================================================================
+** The one helper thread, which works behind the application's back; and copies of many files or parts of files, by the
+** caller, by several threads or by the helper, at a limited pace, with their checksums.
+**
+** Uses       platform, errors, memory, path, hash files, dataset, kernels, file window
+** Offers     scr_job, scr_pace, scr_extents, scr_copy_item, scr_copy_target, scr_copy_list; scr_job_start,
+**            scr_job_is_done, scr_helper_is_idle, scr_job_wait, scr_helper_end, scr_extents_free, scr_extents_add,
+**            scr_extents_whole, scr_copy_leave, scr_file_make, scr_copy_one, scr_copy_list_make, scr_copy_list_free,
+**            scr_copy_list_add, scr_copy_list_run, scr_file_check, scr_file_stamp, scr_file_unchanged
+** Invariants
+**   W5  Only scr_copy_list_work and the jobs of the helper run in threads other than the caller's.  They use
+**       nothing but their arguments and the table of system calls, and never MPI.  Each thread has its own error record
+**       and scr_oom; they are merged when the work has ended.
+** Failure    An error code; files keep what was written so far.
+** ====================================================================================================== */
 
 /*
 ** Start THREAD with WORK(ARG).  It blocks all signals, so that none of the application's handlers runs in it.  Returns
@@ -6092,9 +6115,9 @@ SCR_FN int scr_file_unchanged(const char* path, scr_file* f)
   return SCR_ERR(SCR_ERR_CRC, "%s changed after SCR_Complete_output had recorded it; was it still open?", path);
 }
 
-/* ==== 11 ERASURE CODE, REDUNDANCY FILES =================================================================
+/* ==== 12 ERASURE CODE, REDUNDANCY FILES =================================================================
 ** What each member of a redundancy set holds, and how a lost part is computed from the rest; the headers of redundancy
-** files; and the steps that protect or rebuild the files of one member.  Part 15 rebuilds a set in one process, part 19
+** files; and the steps that protect or rebuild the files of one member.  Part 22 rebuilds a set in one process, part 28
 ** with its ranks: both use the same steps, and differ only in how the bytes of one member reach another.
 **
 **   scr_header_read, scr_header_fit           read the headers, and check that they belong together
@@ -6752,7 +6775,7 @@ SCR_FN void scr_member_end(scr_member* m)
   scr_free(&m->temp);
 }
 
-/* ==== 12 FILEMAP ========================================================================================
+/* ==== 13 FILEMAP ========================================================================================
 ** The entries of the cached datasets that a rank holds, and the file that records them.
 **
 **   RANK/<owner>/DSET/<id>/{DSETDESC, REDDESC, FLUSH, FILES, FILE/<path>/META, ...}   an entry (part 08)
@@ -6919,8 +6942,8 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
   return rc;
 }
 
-/* ==== 13 PREFIX: INDEX, SUMMARY, OBJECTS ================================================================
-** The datasets on the prefix directory, and how they change, given only paths: without MPI and without a run.
+/* ==== 14 PREFIX: RECORDS, INDEX =========================================================================
+** The files of <prefix>/.scr, each changed under its lock, and among them the index of the datasets on the prefix.
 **
 **   <prefix>/.scr/index.scr      VERSION 1, CURRENT/<dir>, CURRENT_BY/<USER or RUN>/{DIR/<dir>, ID/<id>, PASSED/<id>},
 **                                SERVED/<parameter>/<value>/JOB/<key>.., CUT/<id>, PASSED/<id>/UNTIL/<id>..,
@@ -6928,58 +6951,30 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **                                DIR/<dir>/DSET/<id>,
 **                                DSET/<id>/DIR/<dir>/{DSET{descriptor}, COMPLETE, FLUSHED, REDO, UNREAD 1,
 **                                                     FETCHED/<time>.., FAILED/<time>/JOB/<key>.., PASSED/<time>..}
-**   <dir>/.scr/summary.scr       VERSION 6, COMPLETE, DSET{descriptor}
-**   <dir>/.scr/rank2file.scr     LEVEL, RANKS, DSET{identity}, RANK/<r>/{FILE/<node>, OFFSET 0}: the root of a tree
-**   <dir>/.scr/rank2file.<level>.<r>.scr   LEVEL, RANKS, RANK/<r>/{FILE/<node>, OFFSET 0}: a node, which rank r wrote
-**   <dir>/.scr/rank2file.0.<r>.scr   LEVEL 0, RANKS, RANK/<owner>/FILE/<path>/{SIZE, CRC, MODE, MTIME, TMP, NOFETCH,
-**                                                     SEG/<n>/{FILE, OFFSET, LENGTH}}: a leaf
-**   <dir>/.scr/ctr.<n>.scr       a container: parts of files, which SEG finds
-**   <dir>/.scr/rank2file.<n>.names   RANK/<owner>/FILE/<path>/..: the files whose paths have this hash, for a dataset
-**                                that is read in place; these paths are below the prefix
 **
-** <dir> is the directory of a dataset below the prefix; FILE paths are relative to it.  Two older forms of the index
+** <dir> is the directory of a dataset below the prefix.  Two older forms of the index
 ** are read and converted to this one: version 1 with the name of the dataset in place of its directory, and version 2,
 ** which has one copy for each id; the file itself stays as index.scr.version<n>.
 **
-** An object is a file of the dataset as a flush puts it on the prefix: a file there too, or packed into containers.
-** What a flush makes is written under temporary names beside the final ones, and renamed once the index holds the
-** dataset.  Every later operation on a dataset on the prefix works on its objects, and on files by scr_objects_walk.
-**
-** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window
-** Offers     scr_record, scr_index, scr_index_item, scr_choice, scr_prefix_place, scr_object, scr_objects,
-**            scr_objects_at, scr_rank2file; scr_record_path, scr_record_check_dir, scr_record_mkdir, scr_record_read,
-**            scr_record_open,
-**            scr_record_close, scr_record_put_aside, scr_record_sweep, scr_index_id, scr_index_cut_id,
-**            scr_index_is_passed, scr_index_last_passed, scr_index_get, scr_index_walk, scr_index_sort,
-**            scr_index_failed_in, scr_index_is_good, scr_index_read, scr_index_open, scr_index_close,
-**            scr_index_newest, scr_index_find,
+** Uses       platform, errors, memory, path, hash, hash files, dataset
+** Offers     scr_record, scr_index, scr_index_item, scr_choice; scr_record_path, scr_record_check_dir,
+**            scr_record_mkdir, scr_record_read, scr_record_open, scr_record_close, scr_record_put_aside,
+**            scr_record_check_version, scr_record_sweep, scr_index_id, scr_index_cut_id, scr_index_is_passed,
+**            scr_index_last_passed, scr_index_get, scr_index_walk, scr_index_sort, scr_index_failed_in,
+**            scr_index_is_good, scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_find,
 **            scr_index_look_up, scr_index_named, scr_index_named_ckpt, scr_index_same, scr_index_count_complete,
 **            scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_release, scr_index_current,
-**            scr_index_set_current, scr_index_set, scr_index_remove, scr_index_begin_deletion, scr_index_note_attempt,
-**            scr_index_note_fetched, scr_index_note_failed, scr_index_forgive, scr_index_note_passed,
-**            scr_index_drop_newer, scr_index_serve_choice, scr_index_cut, scr_index_window, scr_index_outgrown,
-**            scr_index_has_served, scr_index_last_served, scr_index_note_served, scr_index_note_renamed,
-**            scr_index_change, scr_summary_write, scr_summary_read, scr_summary_path, scr_prefix_clear,
-**            scr_prefix_delete_leaf, scr_prefix_locate,
-**            scr_objects_free, scr_objects_add_owner, scr_objects_add, scr_object_name_tmp, scr_objects_add_entry,
-**            scr_object_place, scr_object_path, scr_object_extents, scr_objects_pack, scr_objects_walk,
-**            scr_objects_path, scr_object_has_crc, scr_object_copy, scr_object_check, scr_objects_dirs,
-**            scr_objects_sync, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune,
-**            scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free, scr_rank2file_add, scr_rank2file_span,
-**            scr_rank2file_begins, scr_rank2file_read_root, scr_rank2file_read, scr_rank2file_write,
-**            scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf, scr_rank2file_walk,
-**            scr_names_bucket, scr_names_write, scr_names_read, scr_prefix_finish_renames, scr_prefix_remove_meta,
-**            scr_prefix_forget, scr_prefix_choose_dir, scr_prefix_finish_all, scr_prefix_walk, scr_strays,
-**            scr_strays_find, scr_prefix_clear, scr_prefix_delete_leaf, scr_prefix_end_deletion
+**            scr_index_set_current, scr_index_set, scr_index_remove, scr_index_begin_deletion, scr_index_end_deletion,
+**            scr_index_note_attempt, scr_index_note_fetched, scr_index_note_failed, scr_index_forgive,
+**            scr_index_note_passed, scr_index_drop_newer, scr_index_serve_choice, scr_index_cut, scr_index_window,
+**            scr_index_outgrown, scr_index_has_served, scr_index_last_served, scr_index_note_served,
+**            scr_index_note_renamed, scr_index_change
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
 **   X2  A file of an unknown version is an error; it is never rewritten.
 **   X3  When the dataset that CURRENT names is removed or rejected, CURRENT moves to the newest good checkpoint.
 **   X4  Every change to a file of <prefix>/.scr reads, changes and replaces it under one lock: open, then close.
-**   X5  A path in a metadata file is used only if it stays below the prefix.
-**   X6  A deletion is in the index before its first file goes, and is finished by any later run, but not after another
-**       dataset was entered.
 ** Failure    Files stay as they were, or are fully replaced.
 ** ====================================================================================================== */
 
@@ -7967,6 +7962,28 @@ SCR_FN int scr_index_change(const char* prefix, void (*change)(scr_index* index,
   return scr_index_close(&index, rc, 1);
 }
 
+/* ==== 15 PREFIX: SUMMARY, OBJECTS =======================================================================
+** What a dataset on the prefix is made of, given only paths: without MPI and without a run.
+**
+**   <dir>/.scr/summary.scr       VERSION 6, COMPLETE, DSET{descriptor}
+**   <dir>/.scr/ctr.<n>.scr       a container: parts of files, which SEG finds
+**
+** An object is a file of the dataset as a flush puts it on the prefix: a file there too, or packed into containers.
+** What a flush makes is written under temporary names beside the final ones, and renamed once the index holds the
+** dataset.  Every later operation on a dataset on the prefix works on its objects, and on files by scr_objects_walk.
+**
+** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, copies, index
+** Offers     scr_prefix_place, scr_object, scr_objects, scr_objects_at; scr_summary_write, scr_summary_read,
+**            scr_summary_path, scr_prefix_locate, scr_prefix_rel, scr_objects_free, scr_objects_add_owner,
+**            scr_objects_add, scr_object_name_tmp, scr_objects_add_entry, scr_object_place, scr_object_path,
+**            scr_object_extents, scr_objects_pack, scr_objects_walk, scr_objects_path, scr_object_has_crc,
+**            scr_object_copy, scr_object_check, scr_objects_dirs, scr_objects_sync, scr_objects_rename,
+**            scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune
+** Invariants
+**   X5  A path in a metadata file is used only if it stays below the prefix.
+** Failure    Files stay as they were, or are fully replaced.
+** ====================================================================================================== */
+
 /* ---- summary ---- */
 
 /* Write the summary of the dataset DESC, which is complete, to PATH, atomically. */
@@ -8449,7 +8466,24 @@ SCR_FN void scr_objects_prune(const scr_objects* l, const char* prefix)
   }
 }
 
-/* ---- rank2file map: the objects of a dataset as a tree of files; only this section reads and writes its nodes ---- */
+/* ==== 16 PREFIX: RANK2FILE MAP ==========================================================================
+** The objects of a dataset as a tree of files, which only this part reads and writes; FILE paths are relative to the
+** directory of the dataset.
+**
+**   <dir>/.scr/rank2file.scr     LEVEL, RANKS, DSET{identity}, RANK/<r>/{FILE/<node>, OFFSET 0}: the root of a tree
+**   <dir>/.scr/rank2file.<level>.<r>.scr   LEVEL, RANKS, RANK/<r>/{FILE/<node>, OFFSET 0}: a node, which rank r wrote
+**   <dir>/.scr/rank2file.0.<r>.scr   LEVEL 0, RANKS, RANK/<owner>/FILE/<path>/{SIZE, CRC, MODE, MTIME, TMP, NOFETCH,
+**                                                     SEG/<n>/{FILE, OFFSET, LENGTH}}: a leaf
+**   <dir>/.scr/rank2file.<n>.names   RANK/<owner>/FILE/<path>/..: the files whose paths have this hash, for a dataset
+**                                that is read in place; these paths are below the prefix
+**
+** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, copies, objects
+** Offers     scr_rank2file, scr_rank2file_visit; scr_objects_to_hash, scr_objects_from_hash, scr_rank2file_free,
+**            scr_rank2file_add, scr_rank2file_span, scr_rank2file_begins, scr_rank2file_read_root, scr_rank2file_read,
+**            scr_rank2file_write, scr_rank2file_write_root, scr_rank2file_read_leaf, scr_rank2file_write_leaf,
+**            scr_rank2file_walk, scr_names_bucket, scr_names_write, scr_names_read
+** Failure    Files stay as they were, or are fully replaced.
+** ====================================================================================================== */
 
 /* The path of REL, which is below PREFIX, relative to the directory DIR below PREFIX. */
 SCR_FN int scr_prefix_from(const char* prefix, const char* dir, const char* rel, char* out, size_t n)
@@ -8860,7 +8894,19 @@ SCR_FN int scr_names_read(const char* prefix, const scr_prefix_place* place, int
   return rc;
 }
 
-/* ---- a dataset on the prefix ---- */
+/* ==== 17 PREFIX: DATASETS ===============================================================================
+** A dataset on the prefix as a whole: its renames are finished, its files deleted, its metadata forgotten; and what
+** lies there that no index has.
+**
+** Uses       platform, errors, memory, path, hash, dataset, index, objects, rank2file map
+** Offers     scr_strays; scr_prefix_finish_renames, scr_prefix_remove_meta, scr_prefix_forget, scr_prefix_delete_leaf,
+**            scr_prefix_clear, scr_prefix_walk, scr_strays_find, scr_prefix_choose_dir, scr_prefix_end_deletion,
+**            scr_prefix_finish_all
+** Invariants
+**   X6  A deletion is in the index before its first file goes, and is finished by any later run, but not after another
+**       dataset was entered.
+** Failure    Files stay as they were, or are fully replaced.
+** ====================================================================================================== */
 
 /* Finish the renames of the objects L below the prefix ARG. */
 SCR_FN int scr_prefix_finish_leaf(const scr_objects* l, void* arg)
@@ -9207,54 +9253,20 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
   return rc != SCR_SUCCESS ? rc : first;
 }
 
-/* ==== 14 FILES OF A RUN: FLUSH, HALT, NODES, LOG ========================================================
-** What the library and the commands in a job script tell each other through files in <prefix>/.scr.
+/* ==== 18 FLUSH FILE =====================================================================================
+** Where the cached datasets of a run are, for the next run and for the commands in a job script; in <prefix>/.scr:
 **
 **   flush.scr    DSET/<id>/{NAME, DIR, CKPT 1, OUTPUT 1, LOCATION/{CACHE, PFS, FLUSHING, SYNC_FLUSHING}, IDENTITY,
 **                CHECKPOINT, JOBID, RANKS, ENDED 1, WHERE}: where the cached datasets are, which of them still have to
 **                be flushed, and which complete checkpoints no run could reach since; PASSED/<id>/NAME: what is in the
 **                cache, but only offered if the user chooses it; LAST/<id>: the last id assigned when the run began;
 **                NOTES_LOST 1: an earlier file was damaged
-**   halt.scr     CheckpointsLeft, ExitAfter, ExitBefore, HaltSeconds, ExitReason: when the run should stop;
-**                SET/<key>/{USER, HOST, TIME}: who has set it; SET/ExitReason/{JOBID, RESTARTS, TIME}: a run has
-**                written it; ALLOCATION/{JOBID, END, SECONDS}: what the job had left when its first run began;
-**                REQUEST/<n>/{FLUSH, HALT, WAIT}: someone asks for a checkpoint; ANSWER/<n>/{NAME, DSET, FLUSHED,
-**                ERROR}: what became of it, for the one who waits
-**   nodes.scr    NODES, HOST/<host>/{CNTL, CACHE}/<directory>: how many nodes the last run had, and its directories
-**   status.scr   PHASE, SINCE, RUN/{JOBID, HOST, RANKS, NODES, TIME, MANAGER, ALLOCATION, END}, LAST, CACHE/<id>,
-**                FLUSH/<id>: what a run is doing, for people to watch; it is written in place, and not synced
-**   log          one line of text for each event and each transfer, for people and for statistics
 **
-** and in the control directory of each node:
-**
-**   transfer.scrinfo  FILES/<source>/{DSET{identity}, DESTINATION/<path> or SEG/<n>/{FILE, OFFSET, LENGTH}, SIZE, MODE,
-**                MTIME, WRITTEN, CRC, ERROR}: the copies that the daemon scr_transfer makes for the ranks of the node;
-**                WRITTEN bytes are on the prefix and synced, and CRC is their checksum.  BW, PERCENT: how fast it may
-**                copy; COMMAND/{RUN, STOP, EXIT}: what it is to do; STATE/{RUN, STOP}: what it does; FLAG/DONE: all is
-**                copied.  PREFIX, RUN: it copies only while <prefix>/.scr/run.lock names this run
-**
-** Uses       platform, errors, memory, hash, hash files, parameters, dataset, file window, prefix
-** Offers     scr_flush_note, scr_answer, scr_manager, scr_log, scr_log_dataset, scr_log_runs, scr_cost, scr_transfer,
-**            scr_transfer_state; scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get,
+** Uses       errors, hash, dataset, index
+** Offers     scr_flush_note; scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get,
 **            scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put,
 **            scr_flush_file_last_id, scr_flush_file_doubt, scr_flush_file_is_doubtful, scr_flush_file_begin,
-**            scr_flush_file_set_last, scr_flush_file_put_passed, scr_flush_file_named, scr_halts, scr_halt_sign,
-**            scr_halt_unset, scr_halt_is_of_run, scr_halt_is_over, scr_halt_end, scr_halt_begin, scr_halt_allocation,
-**            scr_halt_merge, scr_halt_before, scr_halt_check, scr_halt_reason, scr_halt_tell, scr_halt_standing,
-**            SCR_HALT_ENDED, SCR_HALT_ASKED, SCR_HALT_TEXT_MAX, scr_halt_count, scr_request_put, scr_request_wishes,
-**            scr_request_answer, scr_request_read, scr_request_remove, scr_request_forget, scr_manager_here,
-**            scr_manager_names, scr_end_ask, scr_allocation_end, scr_nodes_file_write, scr_nodes_file_walk,
-**            scr_nodes_file_where, scr_nodes_file_read, scr_log_db_close, scr_log_begin, scr_log_is_on, scr_log_end,
-**            scr_log_start, scr_log_event, scr_log_transfer, scr_status_begin, scr_status_put, scr_status_write,
-**            scr_status_read, scr_log_value, scr_log_number, scr_log_read, scr_log_runs_next, scr_log_runs_add,
-**            scr_best_interval, scr_cost_learn, scr_holder_read, scr_holder_text, scr_token_read, scr_transfer_read,
-**            scr_transfer_open, scr_transfer_close, scr_transfer_rest, scr_transfer_daemon_path,
-**            scr_transfer_is_served, scr_transfer_put, scr_transfer_get, scr_transfer_clear_item,
-**            scr_transfer_state_of, scr_transfer_look, scr_transfer_steer, scr_transfer_is_of, scr_transfer_has,
-**            scr_transfer_written, scr_transfer_forget, scr_transfer_clear, scr_transfer_withdraw
-** Invariants
-**   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
-**   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
+**            scr_flush_file_set_last, scr_flush_file_put_passed, scr_flush_file_named
 ** Failure    Files stay as they were, or are fully replaced.
 ** ====================================================================================================== */
 
@@ -9484,6 +9496,28 @@ SCR_FN int scr_flush_file_named(const scr_record* r, const char* name)
       id = scr_index_id(scr_hash_elem_key(e));
   return id;
 }
+
+/* ==== 19 HALT FILE, REQUESTS, NODES =====================================================================
+** What a run and the commands in a job script ask and tell each other, through files in <prefix>/.scr:
+**
+**   halt.scr     CheckpointsLeft, ExitAfter, ExitBefore, HaltSeconds, ExitReason: when the run should stop;
+**                SET/<key>/{USER, HOST, TIME}: who has set it; SET/ExitReason/{JOBID, RESTARTS, TIME}: a run has
+**                written it; ALLOCATION/{JOBID, END, SECONDS}: what the job had left when its first run began;
+**                REQUEST/<n>/{FLUSH, HALT, WAIT}: someone asks for a checkpoint; ANSWER/<n>/{NAME, DSET, FLUSHED,
+**                ERROR}: what became of it, for the one who waits
+**   nodes.scr    NODES, HOST/<host>/{CNTL, CACHE}/<directory>: how many nodes the last run had, and its directories
+**
+** Uses       errors, memory, hash, hash files, parameters, dataset, index
+** Offers     scr_answer, scr_manager; scr_halts, scr_halt_sign, scr_halt_unset, scr_halt_is_of_run, scr_halt_is_over,
+**            scr_halt_end, scr_halt_begin, scr_halt_allocation, scr_halt_merge, scr_halt_before, scr_halt_check,
+**            scr_halt_reason, scr_halt_tell, scr_halt_standing, scr_halt_count, scr_request_put, scr_request_wishes,
+**            scr_request_answer, scr_request_read, scr_request_remove, scr_request_forget, scr_manager_names,
+**            scr_manager_here, scr_end_given, scr_end_ask, scr_allocation_end, scr_nodes_file_write,
+**            scr_nodes_file_walk, scr_nodes_file_where, scr_nodes_file_read
+** Invariants
+**   Y1  A value that cannot be read counts as not set; times and counts of any size do not overflow.
+** Failure    Files stay as they were, or are fully replaced.
+** ====================================================================================================== */
 
 /* ---- halt file ---- */
 
@@ -10115,6 +10149,23 @@ SCR_FN int scr_nodes_file_read(const char* prefix, int* n)
   scr_hash_delete(&h);
   return rc;
 }
+
+/* ==== 20 LOG, STATUS ====================================================================================
+** What a run does, in files of <prefix>/.scr, or in a database; and what a log tells of the costs of checkpoints.
+**
+**   status.scr   PHASE, SINCE, RUN/{JOBID, HOST, RANKS, NODES, TIME, MANAGER, ALLOCATION, END}, LAST, CACHE/<id>,
+**                FLUSH/<id>: what a run is doing, for people to watch; it is written in place, and not synced
+**   log          one line of text for each event and each transfer, for people and for statistics
+**
+** Uses       platform, memory, path, hash, hash files, parameters, dataset, index, halt file
+** Offers     scr_log, scr_log_dataset, scr_log_runs, scr_cost; scr_log_db_close, scr_log_begin, scr_log_is_on,
+**            scr_log_end, scr_log_start, scr_log_event, scr_log_transfer, scr_status_begin, scr_status_put,
+**            scr_status_write, scr_status_read, scr_log_value, scr_log_number, scr_log_read, scr_log_runs_next,
+**            scr_log_runs_add, scr_best_interval, scr_cost_learn
+** Invariants
+**   Y2  The log only grows, by whole lines; every entry is one line, whatever its text contains.
+** Failure    The log lacks lines; nothing else changes.
+** ====================================================================================================== */
 
 /* ---- the log ---- */
 
@@ -10799,7 +10850,23 @@ SCR_FN void scr_cost_learn(scr_cost* c, double seconds)
   c->seconds += (seconds - c->seconds) / c->n;
 }
 
-/* ---- transfer file ---- */
+/* ==== 21 TRANSFER FILE ==================================================================================
+** How the ranks of a node and the daemon scr_transfer hand copies to each other, in the control directory of the node:
+**
+**   transfer.scrinfo  FILES/<source>/{DSET{identity}, DESTINATION/<path> or SEG/<n>/{FILE, OFFSET, LENGTH}, SIZE, MODE,
+**                MTIME, WRITTEN, CRC, ERROR}: the copies that the daemon scr_transfer makes for the ranks of the node;
+**                WRITTEN bytes are on the prefix and synced, and CRC is their checksum.  BW, PERCENT: how fast it may
+**                copy; COMMAND/{RUN, STOP, EXIT}: what it is to do; STATE/{RUN, STOP}: what it does; FLAG/DONE: all is
+**                copied.  PREFIX, RUN: it copies only while <prefix>/.scr/run.lock names this run
+**
+** Uses       platform, errors, memory, path, hash, hash files, dataset, copies, index
+** Offers     scr_transfer, scr_transfer_state; scr_holder_read, scr_holder_text, scr_token_read, scr_transfer_read,
+**            scr_transfer_open, scr_transfer_close, scr_transfer_rest, scr_transfer_daemon_path,
+**            scr_transfer_is_served, scr_transfer_put, scr_transfer_get, scr_transfer_clear_item,
+**            scr_transfer_state_of, scr_transfer_look, scr_transfer_steer, scr_transfer_is_of, scr_transfer_has,
+**            scr_transfer_written, scr_transfer_forget, scr_transfer_clear, scr_transfer_withdraw
+** Failure    The file stays as it was, or is fully replaced.
+** ====================================================================================================== */
 
 #define SCR_TOKEN_MAX 24 /* bytes of the random token of a run */
 
@@ -11168,18 +11235,13 @@ SCR_FN int scr_transfer_withdraw(const char* cntl, const char* prefix, const cha
   return rc;
 }
 
-/* ==== 15 COMMANDS: REBUILD, SCAN, SCAVENGE ==============================================================
+/* ==== 22 REBUILD OVER FILES =============================================================================
 ** For commands only: one process finds the redundancy sets in the directories of a dataset, and rebuilds lost files
-** from the remaining files of each set; or it finds flushed datasets on the prefix, and enters them into the index; or
-** it makes a dataset of files that were never written through the library, or of what the nodes of a job that has ended
-** still have in their caches.
+** from the remaining files of each set.
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window, erasure code, filemap,
-**            prefix, files of a run
-** Offers     scr_rebuild, scr_rebuild_sets, scr_extraction, scr_adoption, scr_scavenge; scr_rebuild_run,
-**            scr_rebuild_sets_free, scr_rebuild_find, scr_rebuild_set, scr_scan_add, scr_scan_extract,
-**            scr_hold_prefix, scr_adopt_free, scr_adopt_file, scr_adopt, scr_stage_path,
-**            scr_stage_walk, scr_stage_collect, scr_scavenge_free, scr_scavenge_begin, scr_scavenge_finish
+** Uses       platform, errors, memory, path, dataset, kernels, copies, erasure code
+** Offers     scr_rebuild, scr_rebuild_sets; scr_rebuild_is_loss, scr_rebuild_run, scr_rebuild_sets_free,
+**            scr_rebuild_find, scr_rebuild_set
 ** Invariants
 **   B1  What is rebuilt equals, byte for byte, what the ranks of the set had made, headers included.
 **   B2  The memory needed does not grow with the size of files, nor the number of open files with the number of
@@ -11187,10 +11249,6 @@ SCR_FN int scr_transfer_withdraw(const char* cntl, const char* prefix, const cha
 **   B3  Every file lies below the directory of its header, no two files have the same name, and no symbolic link leads
 **       elsewhere.  All that headers say is checked before the first file is made.
 **   B4  Only one process at a time makes files in a directory: it holds a lock on the directory.
-**   B5  A dataset is entered into the index only if each of its files is whole, by size and checksum: files of the same
-**       names may be those of a newer dataset.
-**   B6  A file of a stage is whole: it gets its name when its bytes are synced, and right by their checksum.  No
-**       process writes to it after that, and it stays until the index has the dataset and all renames are done.
 ** Failure    An error code.  What is not lost stays unchanged, no temporary file is left, and another call finishes
 **            what a crash interrupted.
 ** ====================================================================================================== */
@@ -11853,7 +11911,19 @@ SCR_FN int scr_rebuild_set(scr_rebuild* job, const char* set, const char* into)
   return rc;
 }
 
-/* ---- datasets that are found on the prefix ---- */
+/* ==== 23 DATASETS FOUND ON THE PREFIX ===================================================================
+** For commands only: one process finds flushed datasets on the prefix, and enters them into the index; takes files out
+** of them; or makes a dataset of files that were never written through the library.
+**
+** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, index, objects, rank2file map,
+**            datasets of the prefix
+** Offers     scr_extraction, scr_adoption; scr_scan_add, scr_scan_extract, scr_hold_prefix, scr_make_map,
+**            scr_adopt_free, scr_adopt_file, scr_adopt
+** Invariants
+**   B5  A dataset is entered into the index only if each of its files is whole, by size and checksum: files of the same
+**       names may be those of a newer dataset.
+** Failure    An error code; the index, and all files, stay as they were.
+** ====================================================================================================== */
 
 /*
 ** Check all files of L by size and, where it is recorded, checksum; *TEMPORARY becomes 1 if one has its temporary name
@@ -12215,7 +12285,19 @@ SCR_FN int scr_adopt(scr_index* index, scr_adoption* a, int id, const char* name
   return rc;
 }
 
-/* ---- scavenge: a dataset of a job that has ended, from the caches of its nodes to the prefix ---- */
+/* ==== 24 SCAVENGE =======================================================================================
+** For commands only: one process makes a dataset on the prefix of what the nodes of a job that has ended still have of
+** it in their caches.
+**
+** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, copies, erasure code, filemap,
+**            index, objects, rank2file map, datasets of the prefix, flush file, rebuild over files, datasets found
+** Offers     scr_scavenge; scr_stage_path, scr_stage_walk, scr_stage_collect, scr_scavenge_free, scr_scavenge_begin,
+**            scr_scavenge_finish
+** Invariants
+**   B6  A file of a stage is whole: it gets its name when its bytes are synced, and right by their checksum.  No
+**       process writes to it after that, and it stays until the index has the dataset and all renames are done.
+** Failure    An error code.  The stage stays, and another call goes on from what it has.
+** ====================================================================================================== */
 
 /*
 ** What the nodes have of a dataset is collected in a directory of the prefix, its stage: the files as they lie in the
@@ -12937,11 +13019,11 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
   return rc;
 }
 
-#endif /* SCR_SERIAL: part 15 */
+#endif /* SCR_SERIAL: parts 22 to 24 */
 
 #ifndef SCR_SERIAL /* the only fence: everything above builds without MPI */
 
-/* ==== 16 MPI HELPERS ====================================================================================
+/* ==== 25 MPI HELPERS ====================================================================================
 ** Waits that yield the processor, agreement between ranks, exchange of hashes, sorting of strings over ranks, and flow
 ** control.
 **
@@ -13686,10 +13768,10 @@ SCR_FN int scr_meet(MPI_Comm comm)
   return rc;
 }
 
-/* ==== 17 WORLD: GROUPS, STORES, SETS, DIRECTORIES =========================================================
+/* ==== 26 WORLD: GROUPS, STORES, SETS, DIRECTORIES =======================================================
 ** Which ranks fail together, where datasets are stored, and how they are protected.
 **
-** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, file window, MPI helpers
+** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, MPI helpers
 ** Offers     scr_groupdesc, scr_storedesc, scr_world; scr_groupdescs_from_name, scr_world_on_node,
 **            scr_storedescs_from_name, scr_reddesc_alone, scr_reddesc_partner, scr_reddesc_for_dataset,
 **            scr_world_free, scr_world_job_key, scr_world_create
@@ -14534,7 +14616,7 @@ out:
   return rc;
 }
 
-/* ==== 18 THE RUNTIME STATE ==============================================================================
+/* ==== 27 THE RUNTIME STATE ==============================================================================
 ** All that the library remembers between two calls, in one struct; the states of a dataset; and the logging of events.
 **
 **   state      from               by                       then
@@ -14572,8 +14654,8 @@ out:
 **              found: RENAMING, YES     scr_run_find_on_prefix, by the index; OUTGROWN, if it is older than what
 **                                       SCR_PREFIX_SIZE keeps
 **
-** Uses       platform, errors, memory, path, hash, dataset, file window, filemap, prefix, files of a run, MPI helpers,
-**            world
+** Uses       platform, errors, memory, path, hash, dataset, copies, filemap, index, objects, datasets of the prefix,
+**            flush file, log, MPI helpers, world
 ** Offers     scr_phase, scr_life, scr_aside, scr_on_prefix, scr_restart, scr_lost, scr_search, scr_dataset,
 **            scr_reading; scr, scr_logged, scr_status_event, scr_event, scr_event_compute, scr_event_transfer,
 **            scr_event_damage, scr_tried_keep, scr_tried_add, scr_dataset_find, scr_dataset_is_whole,
@@ -15305,7 +15387,7 @@ SCR_FN void scr_dataset_reconsider(void)
     if (scr.dataset[i].on_prefix == SCR_PREFIX_SUPERSEDED) scr.dataset[i].on_prefix = SCR_PREFIX_NO;
 }
 
-/* ==== 19 ENCODE =========================================================================================
+/* ==== 28 ENCODE =========================================================================================
 ** Protect the files of a redundancy set, and rebuild lost ones, by the ranks that act for its members.
 **
 ** A member of a set is the OWNER of files, the rank that wrote them.  Its RUNNER is the rank that holds them now: the
@@ -16196,11 +16278,11 @@ SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const i
   return scr_encoder_end(&c, rc);
 }
 
-/* ==== 20 CACHE ==========================================================================================
+/* ==== 29 CACHE ==========================================================================================
 ** How datasets are entered in the cache and deleted from it.
 **
-** Uses       platform, errors, memory, path, hash, dataset, file window, filemap, prefix, files of a run, MPI helpers,
-**            state, encode
+** Uses       platform, errors, memory, path, hash, hash files, dataset, copies, filemap, index, flush file, MPI
+**            helpers, state, encode
 ** Offers     scr_cache_encode, scr_cache_enter, scr_cache_enter_bypass, scr_cache_clear_place, scr_cache_note_dir,
 **            scr_cache_forget_dirs, scr_cache_sweep_bypass, scr_cache_delete_files, scr_cache_delete_local,
 **            scr_cache_delete, scr_cache_purge, scr_cache_place
@@ -16572,30 +16654,17 @@ SCR_FN int scr_cache_purge(int rc)
   return any ? scr_map_write() : rc;
 }
 
-/* ==== 21 RECOVERY =======================================================================================
-** What SCR_Init finds in the cache: which datasets can be used, where their files must go, and what is rebuilt.
+/* ==== 30 FILEMAPS OF A NODE =============================================================================
+** When a run begins, the first rank of each node reads all filemaps that are there, and each rank gets the entries that
+** it is to hold.
 **
-** Six steps for each dataset, newest first: announce what is here; judge from all answers whether it can be used;
-** assess what its sets have lost; bring the files to their ranks; rebuild what is lost; commit, and delete old copies.
-** If another number of ranks wrote it, its files stay where they are, and the ranks that hold them act for their owners
-** (scr_others_run).
-**
-** Uses       platform, errors, memory, hash, hash files, dataset, kernels, file window, erasure code, filemap, MPI
-**            helpers, world, state, encode, cache
-** Offers     scr_recovery_scatter, scr_recovery_all, scr_recovery_mend, scr_spare, scr_recovery_map_file
+** Uses       platform, errors, memory, path, hash, hash files, dataset, filemap, MPI helpers, world, state, cache
+** Offers     scr_recovery_map_file, scr_recovery_scatter
 ** Invariants
-**   U1  An entry says COMPLETE 1 only after every rank of the world has protected its files.  A dataset without any
-**       such entry was never complete: it is deleted.  If some entries say 1 and others 0, those with 0 count as lost
-**       members: the run ended during the commit, or a lost node came back with an earlier state.
-**   U2  Copy, agree, then delete: files are copied to the node of their rank, and the old copies are deleted only after
-**       all ranks have written their entries.
-**   U3  Entries of different identity are never combined.
-**   U4  What cannot be rebuilt is set aside: it stays until its place or its space is needed.
-**   U5  The entries of a dataset define its redundancy sets; the parameters of this run do not matter.
-** Failure    A dataset that cannot be used is set aside, with the reason in scr.tried; the run goes on.
+**   U6  No crash loses an entry: if any changes hands, a merged file has all of them until each rank has written its
+**       share, as far as there is room for that file.
+** Failure    No filemap is replaced.
 ** ====================================================================================================== */
-
-#define SCR_LOST_ALL (SCR_LOST_DATA | SCR_LOST_RED)
 
 /* ---- the filemaps of a node, when a run begins ---- */
 
@@ -16798,9 +16867,9 @@ SCR_FN void scr_recovery_make_room(const scr_filemap* all, scr_spare spare)
 /*
 ** The first rank of the node reads all filemap files and distributes the entries: each rank of the node gets its own,
 ** and the others in turn.  If that moves any, a merged file holds all entries until all ranks have written their share,
-** so that no crash loses one (U2), as far as there is room for it; else nothing is written.  If the files cannot be
-** read, no rank gets a share, and no file is replaced.  First all nodes remove what SPARE does not keep.  Collective over the node or, unless that is all,
-** over the world; the caller agrees.
+** so that no crash loses one (U6), as far as there is room for it; else nothing is written.  If the files cannot be
+** read, no rank gets a share, and no file is replaced.  First all nodes remove what SPARE does not keep.  Collective
+** over the node or, unless that is all, over the world; the caller agrees.
 */
 SCR_FN int scr_recovery_scatter(scr_spare spare)
 {
@@ -16843,7 +16912,32 @@ SCR_FN int scr_recovery_scatter(scr_spare spare)
   return rc;
 }
 
-/* ---- one dataset: what this rank finds out about it ---- */
+/* ==== 31 RECOVERY =======================================================================================
+** What SCR_Init finds out about a dataset in the cache: whether it can be used, where its files must go, and what is
+** rebuilt.
+**
+** Six steps for each dataset, newest first: announce what is here; judge from all answers whether it can be used;
+** assess what its sets have lost; bring the files to their ranks; rebuild what is lost; commit, and delete old copies.
+**
+** Uses       platform, errors, memory, hash, dataset, kernels, file window, copies, erasure code, filemap, MPI helpers,
+**            world, state, encode, cache
+** Offers     scr_recovery; scr_recovery_begin, scr_recovery_lost, scr_recovery_announce_entry, scr_recovery_describe,
+**            scr_recovery_delete_entries, scr_recovery_delete, scr_recovery_judge, scr_recovery_losses,
+**            scr_recovery_weigh, scr_recovery_assess, scr_recovery_restore
+** Invariants
+**   U1  An entry says COMPLETE 1 only after every rank of the world has protected its files.  A dataset without any
+**       such entry was never complete: it is deleted.  If some entries say 1 and others 0, those with 0 count as lost
+**       members: the run ended during the commit, or a lost node came back with an earlier state.
+**   U2  Copy, agree, then delete: files are copied to the node of their rank, and the old copies are deleted only after
+**       all ranks have written their entries.
+**   U3  Entries of different identity are never combined.
+**   U4  What cannot be rebuilt is set aside: it stays until its place or its space is needed.
+**   U5  The entries of a dataset define its redundancy sets; the parameters of this run do not matter.
+** Failure    A dataset that cannot be used is set aside, with the reason in scr.tried; the run goes on.
+** ====================================================================================================== */
+#define SCR_LOST_ALL (SCR_LOST_DATA | SCR_LOST_RED)
+
+/* ---- what a rank finds out about a dataset ---- */
 
 typedef struct {
   scr_identity identity;
@@ -17495,6 +17589,16 @@ out:
   return rc;
 }
 
+/* ==== 32 RECOVERY: OTHER RANKS, ALL DATASETS ============================================================
+** A dataset that another number of ranks wrote: its files stay where they are, and the ranks that hold them act for
+** their owners (scr_others_run).  And the recovery of all datasets of the cache, whoever wrote them.
+**
+** Uses       platform, errors, memory, hash, dataset, erasure code, filemap, MPI helpers, state, encode, cache,
+**            recovery
+** Offers     scr_recovery_all, scr_recovery_mend
+** Failure    A dataset that cannot be used is set aside, with the reason in scr.tried; the run goes on.
+** ====================================================================================================== */
+
 /* ---- a dataset of another number of ranks ---- */
 
 /* One of the ranks that wrote a dataset, as its registrar, or its runner, knows it. */
@@ -18145,11 +18249,11 @@ SCR_FN int scr_recovery_mend(int id)
   return rc;
 }
 
-/* ==== 22 FLUSH ==========================================================================================
+/* ==== 33 FLUSH ==========================================================================================
 ** Copy datasets from the cache to the prefix, in three steps with their state in one struct: begin, copy, commit.
 **
-** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, filemap, prefix, MPI helpers,
-**            world, state
+** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, copies, filemap, index, objects,
+**            rank2file map, datasets of the prefix, MPI helpers, world, state
 ** Offers     scr_flush, scr_indexed; scr_flights, scr_flush_read_rank2file, scr_flush_find_replaced, scr_flush_copy,
 **            scr_flush_check, scr_flush_commit, scr_flush_delete, scr_indexed_of, scr_flush_delete_indexed,
 **            scr_flush_slide, scr_flush_make_room, scr_flush_end, scr_flush_prepare, scr_flush_run
@@ -19259,7 +19363,7 @@ SCR_FN int scr_flush_run(int id, int is_chosen)
   return scr_flush_end(&f, rc);
 }
 
-/* ==== 23 ASYNCHRONOUS FLUSH =============================================================================
+/* ==== 34 ASYNCHRONOUS FLUSH =============================================================================
 ** When a dataset is flushed, and what goes on meanwhile.
 **
 ** A flush begins and ends in calls of the application.  In between, the helper thread of each rank copies, which calls
@@ -19281,8 +19385,8 @@ SCR_FN int scr_flush_run(int id, int is_chosen)
 **             make them now, its flush goes on (scr_flush_take_over).  All others are taken back, their temporary files
 **             are removed, and what is due is flushed anew.
 **
-** Uses       platform, errors, memory, hash files, dataset, file window, prefix, files of a run, MPI helpers, world,
-**            state, recovery, flush
+** Uses       platform, errors, memory, hash files, dataset, file window, copies, index, objects, transfer file, MPI
+**            helpers, world, state, recovery of all, flush
 ** Offers     scr_flush_is_due, scr_daemon_calm, scr_flights_forget, scr_flush_poll, scr_flush_finish,
 **            scr_flush_start, scr_flush_take_over, scr_flush_wait, scr_flush_sync, scr_flush_unless_superseded,
 **            scr_flush_unasked, scr_flush_if_due
@@ -19884,33 +19988,17 @@ SCR_FN int scr_flush_if_due(const scr_dataset* ds)
   return scr_flush_is_due(ds) ? scr_flush_unasked(ds->desc.identity.id) : SCR_SUCCESS;
 }
 
-/* ==== 24 ROOM, FETCH ====================================================================================
-** Make room in the stores, fetch datasets from the prefix into the cache, or let the application read them in place.
+/* ==== 35 ROOM ===========================================================================================
+** How much room the stores have, how much a dataset needs, and what leaves the cache for it.
 **
-** A checkpoint that another number of ranks wrote, or any that is not to be copied to the cache, is read in place:
-**   1. SCR_Init reads the map; rank R has the share of the writers R, R + ranks, R + 2 ranks, .. (scr_fetch_objects),
-**      and reads all files of its share completely (scr_fetch_prove).
-**   2. Each rank sends its objects to the ranks that write the buckets of their paths, each a file of at most about
-**      SCR_RANK2FILE_SIZE bytes beside the map (scr_read_write_names).
-**   3. SCR_Route_file, without a message to any rank, reads the bucket of the path: the file is on the prefix, or it is
-**      taken out of its containers into the cache of this node, once for all ranks of the node (scr_read_find).  So a
-**      rank has the names of its share and of one bucket in memory, and a node has space for each file that one of its
-**      ranks asks for.
-**   4. The next dataset, and the end of the run, remove what was made for that (scr_read_close).
-**
-** Uses       platform, errors, memory, path, hash, dataset, file window, filemap, prefix, MPI helpers, world, state,
-**            encode, cache, flush, asynchronous flush
-** Offers     scr_room_trim, scr_room_settle, scr_room_bytes, scr_room_free, scr_room_ask, scr_room_is_tight,
-**            scr_room_expected, scr_room_look, scr_room_make, scr_read_close, scr_read_find, scr_read_is_foreign,
-**            scr_read_accept, scr_fetch, scr_room_is_full, scr_room_unchanged
+** Uses       errors, path, dataset, copies, filemap, MPI helpers, world, state, cache, asynchronous flush
+** Offers     scr_room_is_full, scr_room_unchanged, scr_room_trim, scr_room_settle, scr_room_bytes, scr_room_protected,
+**            scr_room_free, scr_room_group, scr_room_ask, scr_room_is_tight, scr_room_expected, scr_room_look,
+**            scr_room_make
 ** Invariants
 **   Q1  To make room, a checkpoint is deleted only when a newer one is complete, or the prefix has it (scr_room_costs).
 **       SCR_CACHE_KEEP=0 gives that up.
-**   Q2  Datasets are deleted for a fetch only after all files that it is to copy have been read and compared: a damaged
-**       copy on the prefix must not cost pieces in the cache too.
-**   Q3  What is taken out of containers has no record: it lies in the place of dataset 0, which is cleared before a
-**       dataset is read in place, and afterwards.
-** Failure    Nothing of a dataset that could not be fetched is left in the cache.
+** Failure    The dataset is written on the prefix, or fails with SCR_ERR_SPACE.
 ** ====================================================================================================== */
 
 /* The number of datasets in STORE, without the one that is being written. */
@@ -20266,6 +20354,31 @@ SCR_FN int scr_room_make(const scr_reddesc* d, int64_t need, int tight, int* too
   }
   return rc;
 }
+
+/* ==== 36 FETCH, READ IN PLACE ===========================================================================
+** Fetch datasets from the prefix into the cache, or let the application read them in place.
+**
+** A checkpoint that another number of ranks wrote, or any that is not to be copied to the cache, is read in place:
+**   1. SCR_Init reads the map; rank R has the share of the writers R, R + ranks, R + 2 ranks, .. (scr_fetch_objects),
+**      and reads all files of its share completely (scr_fetch_prove).
+**   2. Each rank sends its objects to the ranks that write the buckets of their paths, each a file of at most about
+**      SCR_RANK2FILE_SIZE bytes beside the map (scr_read_write_names).
+**   3. SCR_Route_file, without a message to any rank, reads the bucket of the path: the file is on the prefix, or it is
+**      taken out of its containers into the cache of this node, once for all ranks of the node (scr_read_find).  So a
+**      rank has the names of its share and of one bucket in memory, and a node has space for each file that one of its
+**      ranks asks for.
+**   4. The next dataset, and the end of the run, remove what was made for that (scr_read_close).
+**
+** Uses       platform, errors, memory, path, hash, dataset, copies, filemap, index, objects, rank2file map, datasets of
+**            the prefix, MPI helpers, world, state, encode, cache, flush, room
+** Offers     scr_read_close, scr_read_find, scr_read_is_foreign, scr_read_accept, scr_fetch
+** Invariants
+**   Q2  Datasets are deleted for a fetch only after all files that it is to copy have been read and compared: a damaged
+**       copy on the prefix must not cost pieces in the cache too.
+**   Q3  What is taken out of containers has no record: it lies in the place of dataset 0, which is cleared before a
+**       dataset is read in place, and afterwards.
+** Failure    Nothing of a dataset that could not be fetched is left in the cache.
+** ====================================================================================================== */
 
 /* ---- fetch ---- */
 
@@ -20914,9 +21027,9 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
   return rc;
 }
 
-/* ==== 25 RESTART CHOICE =================================================================================
+/* ==== 37 RESTART CHOICE =================================================================================
 ** Which checkpoint is offered to the application.  Rank 0 applies this rule in scr_restart_candidate, from the states
-** of part 18, the index, and the user's choice:
+** of part 27, the index, and the user's choice:
 **
 **   1. If the user asks for a name (SCR_Current, SCR_CURRENT): the newest checkpoint with this name of which cache or
 **      index have all files; else the newest in the directory of this name in the index.
@@ -20931,7 +21044,8 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 **      fresh start is asked for.
 **   7. A fresh start offers nothing but what the user chooses.
 **
-** Uses       errors, memory, parameters, dataset, prefix, MPI helpers, state, asynchronous flush, room and fetch
+** Uses       errors, memory, parameters, dataset, index, datasets of the prefix, MPI helpers, state, asynchronous
+**            flush, fetch
 ** Offers     scr_work_is_at_stake, scr_restart_note_rejected, scr_refuse_fresh_start, scr_restart_is_native,
 **            scr_restart_record_served, scr_restart_choice_served, scr_restart_load, scr_restart_choose,
 **            scr_restart_choose_by_parameter, scr_restart_wish_is_rejected, scr_restart_begin_anew
@@ -21625,23 +21739,17 @@ SCR_FN int scr_restart_begin_anew(void)
   return rc;
 }
 
-/* ==== 26 START, HALT, END OF A RUN ======================================================================
-** The work behind the public calls that start and end a run, and those that start and complete a dataset.
+/* ==== 38 A RUN: MESSAGES, PARAMETERS, PREFIX ============================================================
+** What every public call begins and ends with, the parameters of a run, and the prefix that it holds.
 **
-** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, file window, filemap,
-**            prefix, files of a run, MPI helpers, world, state, encode, cache, recovery, flush, asynchronous flush,
-**            room and fetch, restart choice
-** Offers     scr_report, scr_report_local, scr_report_later, scr_not_running, scr_enter, scr_not_entered,
-**            scr_flag_given, scr_wish_put, scr_wish_get, scr_run_halt_decide, scr_release, scr_need_decide,
-**            scr_start_run, scr_route_new, scr_route_loaded, scr_accept_loaded, scr_reject_loaded, scr_open_fails,
-**            scr_open_failed, scr_start, scr_complete, scr_run_reason, scr_run_end, scr_run_watch, scr_enter_name,
-**            scr_run_delete, scr_run_drop, scr_run_choose, scr_route_plain
+** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, index, transfer file, MPI helpers,
+**            world, state
+** Offers     scr_report, scr_report_local, scr_report_later, scr_phase_missing, scr_differ, scr_not_running, scr_enter,
+**            scr_not_entered, scr_flag_given, scr_settings_read, scr_settings_keep, scr_run_find_prefix,
+**            scr_run_open_prefix
 ** Invariants
-**   O1  The library calls exit only in scr_run_leave, and only if its world is all of MPI_COMM_WORLD.
-**   O2  A dataset is committed on no rank before it is protected on all.
 **   O3  Unless SCR_USER_NAME names the user, a run takes the name that the run before it had, which the prefix records
 **       for each user id.  The cache is below that name; a run without USER, or a static program, may know another one.
-**   O4  What a run does at its end does not depend on SCR_Finalize being called: MPI_Finalize does it too.
 ** Failure    An error code, agreed on over the world.
 ** ====================================================================================================== */
 
@@ -22107,6 +22215,20 @@ SCR_FN int scr_run_open_prefix(void)
   return SCR_SUCCESS;
 }
 
+/* ==== 39 REQUESTS, HALT, WHEN ===========================================================================
+** When a run writes its next checkpoint, flushes it, or ends: by what users, signals, the allocation and the costs say.
+**
+** Uses       platform, errors, memory, hash, parameters, dataset, copies, filemap, index, flush file, halt file, log,
+**            MPI helpers, world, state, asynchronous flush, fetch, run
+** Offers     scr_signals_begin, scr_wish_put, scr_wish_get, scr_wish_begin, scr_wish_fail, scr_wish_grant,
+**            scr_run_halt_begin, scr_run_halt_limit, scr_run_halt_decide, scr_run_write_reason, scr_release,
+**            scr_run_flush_newest, scr_run_tell_stays, scr_run_leave, scr_need_cost, scr_need_begin, scr_need_interval,
+**            scr_need_decide
+** Invariants
+**   O1  The library calls exit only in scr_run_leave, and only if its world is all of MPI_COMM_WORLD.
+** Failure    An error code, agreed on over the world.
+** ====================================================================================================== */
+
 /* ---- wishes: a checkpoint, its flush, and the end of the run, by a signal or by the halt file ---- */
 
 /* A signal of SCR_SIGNALS.  It outlives a run whose handler another one has covered: that one may still call it. */
@@ -22470,7 +22592,7 @@ SCR_FN int scr_run_write_reason(const char* reason)
   return scr_record_close(&file, rc, changed);
 }
 
-/* ---- the end of a run ---- */
+/* ---- the library leaves ---- */
 
 SCR_FN void scr_release(void)
 {
@@ -22681,7 +22803,15 @@ SCR_FN int scr_need_decide(void)
          scr.mtbf == 0; /* without any rule, always: a program must not lose its work by default */
 }
 
-/* ---- the start of a run ---- */
+/* ==== 40 START OF A RUN =================================================================================
+** What SCR_Init does: it brings up the world, looks at the cache and the prefix, and loads a checkpoint.
+**
+** Uses       platform, errors, memory, hash, parameters, dataset, filemap, index, datasets of the prefix, flush file,
+**            halt file, log, MPI helpers, world, state, cache, filemaps of a node, recovery of all, flush, asynchronous
+**            flush, restart choice, run, halt
+** Offers     scr_start_run
+** Failure    An error code, agreed on over the world; nothing is running then.
+** ====================================================================================================== */
 
 /*
 ** Delete all datasets of the index from the prefix if SCR_PREFIX_PURGE asks for it, and was not served before in this
@@ -23151,6 +23281,19 @@ SCR_FN int scr_start_run(MPI_Comm comm)
           scr.world.cntl, scr_reddesc_for_dataset(&scr.world, scr.checkpoint_id + 1, SCR_FLAG_CHECKPOINT)->store);
   return SCR_SUCCESS;
 }
+
+/* ==== 41 WRITING AND READING ============================================================================
+** The work behind the calls that route files, and those that start and complete a restart or a new dataset.
+**
+** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, copies, filemap, objects,
+**            log, MPI helpers, world, state, encode, cache, flush, asynchronous flush, room, fetch, restart choice,
+**            run, halt
+** Offers     scr_route_new, scr_route_loaded, scr_route_plain, scr_accept_loaded, scr_reject_loaded, scr_open_fails,
+**            scr_open_failed, scr_start, scr_complete
+** Invariants
+**   O2  A dataset is committed on no rank before it is protected on all.
+** Failure    An error code, agreed on over the world.
+** ====================================================================================================== */
 
 /* ---- the files of the open dataset, and of the loaded one ---- */
 
@@ -23918,6 +24061,17 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   return scr_report(scr_complete_failed(id, rc));
 }
 
+/* ==== 42 END OF A RUN, DATASETS BY NAME =================================================================
+** The work behind SCR_Finalize, and behind the calls that choose, drop and delete datasets.
+**
+** Uses       platform, errors, dataset, kernels, index, MPI helpers, state, cache, flush, asynchronous flush, fetch,
+**            restart choice, run, halt, writing
+** Offers     scr_run_reason, scr_run_end, scr_run_watch, scr_enter_name, scr_run_delete, scr_run_drop, scr_run_choose
+** Invariants
+**   O4  What a run does at its end does not depend on SCR_Finalize being called: MPI_Finalize does it too.
+** Failure    An error code, agreed on over the world.
+** ====================================================================================================== */
+
 /* ---- the end of a run ---- */
 
 /* Why the run ends, for the halt file: as SCR_Should_exit has told the program, or else OTHERWISE. */
@@ -24117,11 +24271,11 @@ SCR_FN int scr_run_choose(const char* name)
   return rc;
 }
 
-/* ==== 27 PUBLIC API =====================================================================================
+/* ==== 43 PUBLIC API =====================================================================================
 ** The calls of scr.h.  Each checks the phase, agrees over the ranks, and calls the parts above.
 **
-** Uses       platform, errors, memory, hash, parameters, dataset, MPI helpers, state, asynchronous flush, room and
-**            fetch, restart choice, start and end
+** Uses       errors, memory, hash, parameters, dataset, MPI helpers, state, asynchronous flush, fetch, restart choice,
+**            run, halt, start, writing, end
 ** Offers     the calls of scr.h, scr_config_any
 ** Invariants
 **   A1  A call in the wrong phase returns before it communicates or changes anything.  An argument may be wrong on one
@@ -24440,11 +24594,11 @@ SCR_API const char* SCR_Last_error(void)
   return scr_err_text;
 }
 
-/* ==== 28 FORTRAN ========================================================================================
+/* ==== 44 FORTRAN ========================================================================================
 ** The calls of scr.h as Fortran subroutines, compiled with -DSCR_WITH_FORTRAN.  examples/fortran has their interfaces:
 ** scr.f90, a module, and scrf.h, the constants for programs without modules.
 **
-** Uses       errors, memory, MPI helpers, state, start and end
+** Uses       memory, MPI helpers, state, run, writing, public API
 ** Offers     nothing
 ** Invariants
 **   A3  A result that does not fit its variable is SCR_ERR_PATH, and the variable is blank: half a path is not a path.

@@ -118,8 +118,10 @@ part labels "labels of invariants are unique, and references to them lead somewh
 part records "keys of records are named by their readers and writers alone"
 part linkage "SCR_FN or SCR_API begins each function, static each variable"
 part threads "no function that answers all threads in one place"
+part size "no part is longer than 1,200 lines"
 part documents "no reference to a document that is not here"
 note long "functions above 60 lines that do not say why"
+note uses "parts that use more than 16 others"
 note commands "functions that only commands reach, but every application compiles"
 
 # ---- compilers ----

@@ -10,8 +10,10 @@ lint_parts.py --self-test - plant a fault of each kind in a copy of the file, an
   records   the keys of records are named in the parts that read and write them, and nowhere else
   linkage   in column 0, SCR_FN or SCR_API begins each function (but those of macros), and `static` each variable
   threads   no function that keeps its answer in one place for all threads, as the helper thread copies while others ask
+  size      no part is longer than 1,200 lines
   documents no comment and no message refers to a document that is not in the repository
   long      (a note, not a fault) functions above 60 lines whose comment does not say why: "Long, because ..."
+  uses      (a note) parts that use the functions, types or variables of more than 16 others; the public API may
   commands  (a note) functions that only commands reach, but that every application compiles
 """
 import bisect
@@ -22,13 +24,15 @@ import re
 import sys
 
 # The parts that read and write records, and the keys by which they do.
-RECORD_PARTS = "08 11 12 13 14".split()
+RECORD_PARTS = "08 12 13 14 15 16 17 18 19 20 21".split()
 RECORD_KEYS = set(
     "CHUNK CRC CREATED CURRENT CURRENT_BY DATADESC DIR DSET DSETDESC FAILED FETCHED FILES FLAG_CKPT"
     " FLAG_OUTPUT FLUSHED GROUP_ID GROUP_RANK GROUP_SIZE ID JOBID JOBNAME LEVEL LOCATION META MODE MTIME NOFETCH NONCE"
     " ORIG ORIGNAME ORIGPATH PASSED RANK RANK2FILE RANKS REDDESC REDO SERVED SIZE SUMMARY TAKEN TMP".split()
 )
 LONG = 60
+PART = 1200
+USES = 16
 
 WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -300,6 +304,21 @@ def rule_long(s):
             yield "%d: %s has %d lines" % (s.line(f.start), f.name, lines)
 
 
+def rule_size(s):
+    for p in s.parts:
+        lines = s.text.count("\n", p.start, p.end)
+        if lines > PART:
+            yield "%s has %d lines" % (p.name(), lines)
+
+
+def rule_uses(s):
+    for p in s.parts:
+        words = set().union(*(i.words for i in s.items if i.part is p))
+        used = {i.part.number for i in s.items if i.name in words and i.kind != "macro" and i.part and i.part is not p}
+        if len(used) > USES and p.title != "PUBLIC API":
+            yield "%s uses %d others" % (p.name(), len(used))
+
+
 RULES = {k[5:]: v for k, v in list(globals().items()) if k.startswith("rule_")}
 
 
@@ -338,6 +357,8 @@ def self_test(text, commands):
     def api(expression):
         return function("SCR_Planted", "return %s;" % expression, "SCR_API")
 
+    some = [next((i.name for i in source.functions if i.part is p), "f") for p in source.parts]
+    used = " + ".join(some) + "()"
     one = function("scr_planted")
     long = function("scr_planted", "f();\n" * 70 + "return 1;")
     row = one + "\nstatic int (*const scr_rows[])(void) = {scr_planted};\n\n#define SCR_ROW() scr_rows[0]()\n"
@@ -377,6 +398,8 @@ def self_test(text, commands):
         ("threads", plant(function("scr_planted", "return *scr_strerror(1) + *strerror_r(1, s, 9);")), []),
         ("long", plant(long), ["scr_planted has 74 lines"]),
         ("long", plant("/* Planted.  Long, because it is planted. */\n" + long), []),
+        ("size", plant("\n" * PART), 1),
+        ("uses", plant(function("scr_planted", "return %s;" % used)), 1),
         ("commands", plant(one), ["scr_planted"], "scr_planted();"),
         ("commands", plant("#ifdef SCR_SERIAL\n#if 1\n#endif\n" + one + "#endif\n"), [], "scr_planted();"),
         ("commands", plant(one, api("scr_planted()")), [], "scr_planted();"),

@@ -32,6 +32,7 @@ last  tests/bench/smoke.sh       240  240
 if [ "$mode" = long ]; then export TEST_LONG=1; fi
 # Syncs cost nothing on a tmpfs: the suites work on one, if it has room and lets programs run.
 out=$(mktemp -d "${TMPDIR:-/dev/shm}/scr-check.XXXXXX" 2>/dev/null) || out=$(mktemp -d) || exit 1
+chmod 711 "$out" # some cases run as other users
 lanes=()
 trap 'rm -rf "$out"' EXIT
 if [ -z "${TMPDIR:-}" ] && cp "$(type -P true)" "$out/" && "$out/true" 2>/dev/null &&
