@@ -20,6 +20,7 @@ two   tests/tools/gdb.sh         120  120
 two   tests/tools/database.sh    180  180
 two   tests/tools/ask.sh         240  240
 two   tests/tools/report.sh      180  180
+two   tests/tools/users.sh       180  180
 two   tests/version/version.sh   240  240
 two   tests/vendor/vendor.sh     540  540
 two   tests/fortran/fortran.sh   540  540
@@ -33,20 +34,21 @@ if [ "$mode" = long ]; then export TEST_LONG=1; fi
 # Syncs cost nothing on a tmpfs: the suites work on one, if it has room and lets programs run.
 out=$(mktemp -d "${TMPDIR:-/dev/shm}/scr-check.XXXXXX" 2>/dev/null) || out=$(mktemp -d) || exit 1
 chmod 711 "$out" # some cases run as other users
-lanes=()
+lanes=() alone=()
 trap 'rm -rf "$out"' EXIT
 if [ -z "${TMPDIR:-}" ] && cp "$(type -P true)" "$out/" && "$out/true" 2>/dev/null &&
   [ "$(df -Pk "$out" | awk 'NR == 2 {print $4}')" -gt 4000000 ]; then
   export TMPDIR=$out
+  alone=(env -u TMPDIR) # the nodes of a cluster have a /dev/shm of their own
 fi
 trap '[ ${#lanes[@]} = 0 ] || kill "${lanes[@]}" 2>/dev/null; exit 130' INT TERM HUP
 
-# Run SUITE for at most LIMIT seconds, print its line, and its log if it failed; its numbers go to $out/sums.
-suite() { # SUITE LIMIT
+# Run SUITE, by COMMAND, for at most LIMIT seconds, print its line, and its log if it failed; its numbers go to $out/sums.
+suite() { # SUITE LIMIT [COMMAND...]
   local log rc line p f s began=$SECONDS arguments=("$mode")
   log=$out/$(basename "$1").log
   [ "$1" = tests/unit/unit ] && arguments=() # it takes names of suites
-  timeout -k 10 "$2" "$1" "${arguments[@]}" >"$log" 2>&1 </dev/null &
+  timeout -k 10 "$2" "${@:3}" "$1" "${arguments[@]}" >"$log" 2>&1 </dev/null &
   trap 'kill $! 2>/dev/null; exit 130' TERM
   wait $!
   rc=$?
@@ -64,11 +66,11 @@ suite() { # SUITE LIMIT
   cat "$log.report"
 }
 
-lane() { # NAME
+lane() { # NAME [COMMAND...]
   local name suite short long
   while read -r name suite short long; do
     [ "$name" = "$1" ] || continue
-    if [ "$mode" = long ]; then suite "$suite" "$long"; else suite "$suite" "$short"; fi
+    if [ "$mode" = long ]; then suite "$suite" "$long" "${@:2}"; else suite "$suite" "$short" "${@:2}"; fi
   done <<<"$suites"
 }
 
@@ -77,7 +79,7 @@ lanes=($!)
 lane two &
 lanes+=($!)
 wait
-lane last &
+lane last "${alone[@]}" &
 lanes=($!)
 wait
 read -r passed failed skipped < <(awk '{p += $1; f += $2; s += $3} END {print p + 0, f + 0, s + 0}' "$out/sums")
