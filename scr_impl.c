@@ -25,34 +25,35 @@
 **   15 PREFIX: SUMMARY, OBJECTS
 **   16 PREFIX: RANK2FILE MAP
 **   17 PREFIX: DATASETS
-**   18 FLUSH FILE
-**   19 HALT FILE, REQUESTS, NODES
-**   20 LOG, STATUS
-**   21 TRANSFER FILE
-**   22 REBUILD OVER FILES
-**   23 DATASETS FOUND ON THE PREFIX
-**   24 SCAVENGE
+**   18 PREFIX: PUBLICATION
+**   19 FLUSH FILE
+**   20 HALT FILE, REQUESTS, NODES
+**   21 LOG, STATUS
+**   22 TRANSFER FILE
+**   23 REBUILD OVER FILES
+**   24 DATASETS FOUND ON THE PREFIX
+**   25 SCAVENGE
 **   ---- #ifndef SCR_SERIAL: the only fence ----
-**   25 MPI HELPERS
-**   26 WORLD: GROUPS, STORES, SETS, DIRECTORIES
-**   27 THE RUNTIME STATE
-**   28 ENCODE
-**   29 CACHE
-**   30 FILEMAPS OF A NODE
-**   31 RECOVERY
-**   32 RECOVERY: OTHER RANKS, ALL DATASETS
-**   33 FLUSH
-**   34 ASYNCHRONOUS FLUSH
-**   35 ROOM
-**   36 FETCH, READ IN PLACE
-**   37 RESTART CHOICE
-**   38 A RUN: MESSAGES, PARAMETERS, PREFIX
-**   39 REQUESTS, HALT, WHEN
-**   40 START OF A RUN
-**   41 WRITING AND READING
-**   42 END OF A RUN, DATASETS BY NAME
-**   43 PUBLIC API
-**   44 FORTRAN
+**   26 MPI HELPERS
+**   27 WORLD: GROUPS, STORES, SETS, DIRECTORIES
+**   28 THE RUNTIME STATE
+**   29 ENCODE
+**   30 CACHE
+**   31 FILEMAPS OF A NODE
+**   32 RECOVERY
+**   33 RECOVERY: OTHER RANKS, ALL DATASETS
+**   34 FLUSH
+**   35 ASYNCHRONOUS FLUSH
+**   36 ROOM
+**   37 FETCH, READ IN PLACE
+**   38 RESTART CHOICE
+**   39 A RUN: MESSAGES, PARAMETERS, PREFIX
+**   40 REQUESTS, HALT, WHEN
+**   41 START OF A RUN
+**   42 WRITING AND READING
+**   43 END OF A RUN, DATASETS BY NAME
+**   44 PUBLIC API
+**   45 FORTRAN
 **
 ** Rules that hold everywhere
 **   - A function returns SCR_SUCCESS or an error code.  SCR_ERR or SCR_ERRNO makes the message once, where the error
@@ -3735,8 +3736,8 @@ SCR_FN int scr_params_check(const scr_hash* params)
 ** Invariants
 **   D1  Two datasets are the same only if id, time of creation and nonce are equal: ids recur after a rollback, and a
 **       lost node may come back with files of an earlier run.
-**   D2  Only this part and parts 12 to 21 read and write hashes of records.  A reader ignores what it does not know;
-**       a record that lacks a required field is an error.
+**   D2  Only this part, and those from the erasure code to the transfer file, read and write hashes of records.  A
+**       reader ignores what it does not know; a record that lacks a required field is an error.
 **   D3  Records hold paths below the dataset's directory.  Absolute paths are computed; those in a file are not
 **       trusted.
 **   D4  The owner of an entry is the rank that wrote it.  The rank that holds it now is not part of the entry: it is
@@ -6117,8 +6118,8 @@ SCR_FN int scr_file_unchanged(const char* path, scr_file* f)
 
 /* ==== 12 ERASURE CODE, REDUNDANCY FILES =================================================================
 ** What each member of a redundancy set holds, and how a lost part is computed from the rest; the headers of redundancy
-** files; and the steps that protect or rebuild the files of one member.  Part 22 rebuilds a set in one process, part 28
-** with its ranks: both use the same steps, and differ only in how the bytes of one member reach another.
+** files; and the steps that protect or rebuild the files of one member.  One process (REBUILD OVER FILES) or its ranks
+** (ENCODE) rebuild a set: both use the same steps, and differ only in how the bytes of one member reach another.
 **
 **   scr_header_read, scr_header_fit           read the headers, and check that they belong together
 **   scr_member_list                           list the files of a member, and add up the length of its stream
@@ -6778,7 +6779,7 @@ SCR_FN void scr_member_end(scr_member* m)
 /* ==== 13 FILEMAP ========================================================================================
 ** The entries of the cached datasets that a rank holds, and the file that records them.
 **
-**   RANK/<owner>/DSET/<id>/{DSETDESC, REDDESC, FLUSH, FILES, FILE/<path>/META, ...}   an entry (part 08)
+**   RANK/<owner>/DSET/<id>/{DSETDESC, REDDESC, FLUSH, FILES, FILE/<path>/META, ...}   an entry (DATASET)
 **   DSET/<id>/RANK/<owner>                                                            index by dataset
 **
 ** Uses       errors, memory, hash, hash files, dataset
@@ -9253,7 +9254,164 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
   return rc != SCR_SUCCESS ? rc : first;
 }
 
-/* ==== 18 FLUSH FILE =====================================================================================
+/* ==== 18 PREFIX: PUBLICATION ============================================================================
+** How a dataset takes its place on the prefix, whoever brings it there: the ranks of a run, or one process.
+**
+** In this order; before the third step all files of the dataset have their temporary names, durably:
+**   1. scr_publish_list_rivals lists the other datasets of the index that may have files at the same paths, its rivals;
+**   2. of the paths where a file exists (scr_publish_look) the caller finds out which rival has it, by its own means;
+**   3. scr_publish_enter writes the summary and, in one update of the index, enters the dataset and removes those that
+**      lose files;
+**   4. the caller renames the files;
+**   5. scr_publish_done removes what remains of those that lost files.
+**
+** Uses       platform, errors, memory, path, hash, dataset, index, objects, datasets of the prefix
+** Offers     scr_rival, scr_publication; scr_publish_list_rivals, scr_publish_look, scr_publish_refused,
+**            scr_publish_is_indexed, scr_publish_enter, scr_publish_done
+** Invariants
+**   X7  Until the index has the dataset, nothing that was there has changed; after that, any run or command can finish
+**       the renames from the map.
+** Failure    An error code; scr_publish_enter tells whether the index has the dataset nevertheless.
+** ====================================================================================================== */
+
+/* Another complete dataset of the index, which may have files at the same paths. */
+typedef struct {
+  scr_identity identity;
+  int          ckpt;
+  int          stands; /* 1: it is newer, and good: only the user's wish takes its files */
+  int          hit;    /* 1: it has a file at one of these paths */
+  char         dir[SCR_MAX_FILENAME];
+} scr_rival;
+
+/* A dataset that takes its place on the prefix. */
+typedef struct {
+  const char* prefix;
+  scr_desc    desc;
+  char        dir[SCR_MAX_FILENAME]; /* of the dataset, below the prefix */
+  int         is_chosen;             /* 1: the user has chosen it, so newer ones may lose files */
+  scr_mark    mark;                  /* what has been decided about it, */
+  const char* rejected_by;           /* and the key of the job, if it is REJECTED */
+  scr_rival*  rival;
+  int         rivals;
+} scr_publication;
+
+/*
+** Returns 0 if IT of the index can have no file where P puts its own: each lies in the common directory of its files,
+** and neither directory is inside the other.
+*/
+SCR_FN int scr_publish_may_meet(const scr_publication* p, const scr_index_item* it)
+{
+  const char *mine = p->desc.dir, *its = it->desc.dir, *rel;
+
+  if (*mine == '\0' || *its == '\0' || it->desc.identity.nonce == 0) return 1; /* older versions had no identity */
+  if (strcmp(mine, p->dir) != 0 || strcmp(its, it->dir) != 0) return 1;
+  return strcmp(mine, its) == 0 || scr_path_below(mine, its, &rel) || scr_path_below(its, mine, &rel);
+}
+
+/* List the rivals of P in INDEX; the caller frees p->rival. */
+SCR_FN int scr_publish_list_rivals(scr_publication* p, const scr_index* index)
+{
+  scr_index_item it;
+
+  memset(&it, 0, sizeof it);
+  while (scr_index_walk(index, &it)) {
+    scr_rival* r;
+    if (!it.complete || scr_identity_same(&it.desc.identity, &p->desc.identity)) continue;
+    if (!scr_publish_may_meet(p, &it)) continue;
+    if (!scr_grow(&p->rival, p->rivals, sizeof *p->rival)) return SCR_ERR_OOM();
+    r = &p->rival[p->rivals++];
+    memset(r, 0, sizeof *r);
+    r->identity = it.desc.identity;
+    r->identity.id = it.id;
+    r->ckpt = scr_desc_is_ckpt(&it.desc);
+    r->stands = !p->is_chosen && it.id >= p->desc.identity.id && !it.failed && !it.passed;
+    snprintf(r->dir, sizeof r->dir, "%s", it.dir);
+  }
+  return SCR_SUCCESS;
+}
+
+/*
+** Add the final paths of the objects L where a file exists as keys to EXIST.  With ALL, add all: a file that another
+** dataset is still to rename does not exist there yet.
+*/
+SCR_FN int scr_publish_look(const scr_publication* p, const scr_objects* l, int all, scr_hash* exist)
+{
+  char           path[SCR_MAX_FILENAME];
+  struct stat    st;
+  scr_objects_at at;
+  int            there, rc = SCR_SUCCESS;
+
+  memset(&at, 0, sizeof at);
+  while (rc == SCR_SUCCESS && scr_objects_walk(l, &at)) {
+    if ((rc = scr_objects_path(&at, p->prefix, l->id, 0, path, sizeof path)) != SCR_SUCCESS) break;
+    there = scr_os.lstat(path, &st) == 0;
+    if (there && S_ISDIR(st.st_mode))
+      rc = SCR_ERR(SCR_ERR_PATH, "%s is a directory, and cannot be replaced by a file of dataset %d", path, l->id);
+    if (there || all) scr_hash_setf(exist, NULL, "%s", at.rel);
+  }
+  return rc;
+}
+
+/* SCR_ERR_STATE: the files of P stay where they are, because R, which stands, has their places. */
+SCR_FN int scr_publish_refused(const scr_publication* p, const scr_rival* r)
+{
+  return SCR_ERR(SCR_ERR_STATE, "dataset %d is not copied to %s: it would replace files of the newer dataset %d",
+                 p->desc.identity.id, p->prefix, r->identity.id);
+}
+
+/* Returns 1 if the index has P, or may have it, because it cannot be read. */
+SCR_FN int scr_publish_is_indexed(const scr_publication* p)
+{
+  scr_index      index;
+  scr_index_item it;
+  scr_err_record why;
+  int            is;
+
+  scr_err_save(&why);
+  is = scr_index_read(&index, p->prefix) != SCR_SUCCESS || scr_index_get(&index, p->desc.identity.id, p->dir, &it);
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  scr_err_restore(&why);
+  return is;
+}
+
+/*
+** Write the summary of P; add P to the index, with what has been decided about it, and remove the rivals that it hits,
+** in one update: also that the user has chosen it, because the newer ones that it replaces are gone then.  *COMMITTED
+** becomes 1 if the index has it then, or may have it: the rename may have happened although its sync failed.
+*/
+SCR_FN int scr_publish_enter(const scr_publication* p, int* committed)
+{
+  char      path[SCR_MAX_FILENAME];
+  scr_index index;
+  int       i, id = p->desc.identity.id, rc = scr_summary_path(p->prefix, p->dir, path);
+
+  *committed = 0;
+  if (rc == SCR_SUCCESS) rc = scr_summary_write(path, &p->desc);
+  if (rc != SCR_SUCCESS) return rc;
+  rc = scr_index_open(&index, p->prefix);
+  for (i = 0; i < p->rivals && rc == SCR_SUCCESS; i++)
+    if (p->rival[i].hit) scr_index_remove(&index, p->rival[i].identity.id, p->rival[i].dir);
+  if (rc == SCR_SUCCESS) rc = scr_index_set(&index, &p->desc, p->dir);
+  if (rc == SCR_SUCCESS && p->mark == SCR_MARK_PASSED) scr_index_note_passed(&index, id, p->dir);
+  if (rc == SCR_SUCCESS && p->mark == SCR_MARK_REJECTED) scr_index_note_failed(&index, id, p->dir, p->rejected_by);
+  if (rc == SCR_SUCCESS && p->is_chosen) scr_index_set_current(&index, id, p->dir, 1);
+  rc = scr_index_close(&index, rc, 1);
+  *committed = rc == SCR_SUCCESS || scr_publish_is_indexed(p);
+  return rc;
+}
+
+/* The renames of P are done: CURRENT moves forward, and the metadata of what P has replaced go. */
+SCR_FN int scr_publish_done(const scr_publication* p)
+{
+  int i, rc = scr_index_change(p->prefix, scr_index_note_renamed, p->desc.identity.id, p->dir);
+
+  for (i = 0; i < p->rivals && rc == SCR_SUCCESS; i++)
+    if (p->rival[i].hit && strcmp(p->rival[i].dir, p->dir) != 0)
+      scr_prefix_forget(p->prefix, p->rival[i].identity.id, p->rival[i].dir);
+  return rc;
+}
+
+/* ==== 19 FLUSH FILE =====================================================================================
 ** Where the cached datasets of a run are, for the next run and for the commands in a job script; in <prefix>/.scr:
 **
 **   flush.scr    DSET/<id>/{NAME, DIR, CKPT 1, OUTPUT 1, LOCATION/{CACHE, PFS, FLUSHING, SYNC_FLUSHING}, IDENTITY,
@@ -9497,7 +9655,7 @@ SCR_FN int scr_flush_file_named(const scr_record* r, const char* name)
   return id;
 }
 
-/* ==== 19 HALT FILE, REQUESTS, NODES =====================================================================
+/* ==== 20 HALT FILE, REQUESTS, NODES =====================================================================
 ** What a run and the commands in a job script ask and tell each other, through files in <prefix>/.scr:
 **
 **   halt.scr     CheckpointsLeft, ExitAfter, ExitBefore, HaltSeconds, ExitReason: when the run should stop;
@@ -10150,7 +10308,7 @@ SCR_FN int scr_nodes_file_read(const char* prefix, int* n)
   return rc;
 }
 
-/* ==== 20 LOG, STATUS ====================================================================================
+/* ==== 21 LOG, STATUS ====================================================================================
 ** What a run does, in files of <prefix>/.scr, or in a database; and what a log tells of the costs of checkpoints.
 **
 **   status.scr   PHASE, SINCE, RUN/{JOBID, HOST, RANKS, NODES, TIME, MANAGER, ALLOCATION, END}, LAST, CACHE/<id>,
@@ -10850,7 +11008,7 @@ SCR_FN void scr_cost_learn(scr_cost* c, double seconds)
   c->seconds += (seconds - c->seconds) / c->n;
 }
 
-/* ==== 21 TRANSFER FILE ==================================================================================
+/* ==== 22 TRANSFER FILE ==================================================================================
 ** How the ranks of a node and the daemon scr_transfer hand copies to each other, in the control directory of the node:
 **
 **   transfer.scrinfo  FILES/<source>/{DSET{identity}, DESTINATION/<path> or SEG/<n>/{FILE, OFFSET, LENGTH}, SIZE, MODE,
@@ -11235,7 +11393,7 @@ SCR_FN int scr_transfer_withdraw(const char* cntl, const char* prefix, const cha
   return rc;
 }
 
-/* ==== 22 REBUILD OVER FILES =============================================================================
+/* ==== 23 REBUILD OVER FILES =============================================================================
 ** For commands only: one process finds the redundancy sets in the directories of a dataset, and rebuilds lost files
 ** from the remaining files of each set.
 **
@@ -11911,7 +12069,7 @@ SCR_FN int scr_rebuild_set(scr_rebuild* job, const char* set, const char* into)
   return rc;
 }
 
-/* ==== 23 DATASETS FOUND ON THE PREFIX ===================================================================
+/* ==== 24 DATASETS FOUND ON THE PREFIX ===================================================================
 ** For commands only: one process finds flushed datasets on the prefix, and enters them into the index; takes files out
 ** of them; or makes a dataset of files that were never written through the library.
 **
@@ -12285,12 +12443,13 @@ SCR_FN int scr_adopt(scr_index* index, scr_adoption* a, int id, const char* name
   return rc;
 }
 
-/* ==== 24 SCAVENGE =======================================================================================
+/* ==== 25 SCAVENGE =======================================================================================
 ** For commands only: one process makes a dataset on the prefix of what the nodes of a job that has ended still have of
 ** it in their caches.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, copies, erasure code, filemap,
-**            index, objects, rank2file map, datasets of the prefix, flush file, rebuild over files, datasets found
+**            index, objects, rank2file map, datasets of the prefix, publication, flush file, rebuild over files,
+**            datasets found
 ** Offers     scr_scavenge; scr_stage_path, scr_stage_walk, scr_stage_collect, scr_scavenge_free, scr_scavenge_begin,
 **            scr_scavenge_finish
 ** Invariants
@@ -12449,29 +12608,21 @@ SCR_FN int scr_stage_collect(const scr_home* home, const scr_entry* e, const cha
 /* A rank's files in a stage: some are missing, none are, or it is reported that some are. */
 typedef enum { SCR_PART_MISSING, SCR_PART_WHOLE, SCR_PART_REPORTED } scr_part;
 
-/* A dataset of the index that loses files to the one that is scavenged. */
-typedef struct {
-  int  id;
-  char dir[SCR_MAX_FILENAME];
-} scr_scavenge_rival;
-
 /* A stage that is to become a dataset on the prefix; the caller sets the first group, to zeros what it does not use. */
 typedef struct {
   const char*  prefix; /* absolute */
   scr_identity identity;
-  uint64_t     container_size, map_size;       /* of SCR_CONTAINER_SIZE and SCR_RANK2FILE_SIZE */
-  void (*moved)(uint64_t bytes);               /* as in scr_pace */
-  void (*say)(const char* what);               /* what is lost, rebuilt, and why */
-  char                stage[SCR_MAX_FILENAME]; /* from here on: what is found out */
-  scr_entry*          model;                   /* any entry, for what all have in common */
-  char*               part;                    /* [ranks]: a value of scr_part */
-  scr_mark            mark;                    /* what an entry says was decided about the dataset */
-  char                rejected_by[SCR_JOB_KEY_MAX];
-  char                dir[SCR_MAX_FILENAME]; /* of the dataset, below the prefix */
-  scr_objects         objects;
-  scr_hash*           names; /* paths of files below the prefix, for comparisons */
-  scr_scavenge_rival* rival;
-  int                 rivals, committed; /* committed: the index has the dataset */
+  uint64_t     container_size, map_size;   /* of SCR_CONTAINER_SIZE and SCR_RANK2FILE_SIZE */
+  void (*moved)(uint64_t bytes);           /* as in scr_pace */
+  void (*say)(const char* what);           /* what is lost, rebuilt, and why */
+  char            stage[SCR_MAX_FILENAME]; /* from here on: what is found out */
+  scr_entry*      model;                   /* any entry, for what all have in common */
+  char*           part;                    /* [ranks]: a value of scr_part */
+  char            rejected_by[SCR_JOB_KEY_MAX];
+  scr_publication to; /* its place on the prefix, with what an entry says was decided */
+  scr_objects     objects;
+  scr_hash*       names;     /* paths of files below the prefix, for comparisons */
+  int             committed; /* 1: the index has the dataset */
 } scr_scavenge;
 
 SCR_FN void scr_scavenge_free(scr_scavenge* s)
@@ -12480,7 +12631,7 @@ SCR_FN void scr_scavenge_free(scr_scavenge* s)
   scr_free(&s->part);
   scr_objects_free(&s->objects);
   scr_hash_delete(&s->names);
-  scr_free(&s->rival);
+  scr_free(&s->to.rival);
 }
 
 /* Returns 1 if all files of the application that E lists are in the stage. */
@@ -12530,8 +12681,8 @@ SCR_FN int scr_scavenge_inspect(scr_scavenge* s)
   for (rank = 0; rank < s->model->desc.ranks; rank++) {
     scr_entry* e = scr_stage_read(s->stage, rank, &s->identity);
     if (e != NULL && scr_scavenge_is_whole(s, e)) s->part[rank] = SCR_PART_WHOLE;
-    if (e != NULL && e->mark > s->mark) {
-      s->mark = e->mark;
+    if (e != NULL && e->mark > s->to.mark) {
+      s->to.mark = e->mark;
       memcpy(s->rejected_by, e->rejected_by, sizeof s->rejected_by);
     }
     scr_entry_free(&e);
@@ -12706,7 +12857,7 @@ SCR_FN int scr_scavenge_rebuild(scr_scavenge* s)
 /* Add the files of the application that E lists to the objects, and their final paths to the names. */
 SCR_FN int scr_scavenge_add_objects(scr_scavenge* s, const scr_entry* e)
 {
-  int i = s->objects.n, rc = scr_objects_add_entry(&s->objects, e, s->prefix, s->dir, s->model->preserve);
+  int i = s->objects.n, rc = scr_objects_add_entry(&s->objects, e, s->prefix, s->to.dir, s->model->preserve);
 
   for (; i < s->objects.n && rc == SCR_SUCCESS; i++) {
     const char* rel = s->objects.object[i].rel;
@@ -12736,7 +12887,7 @@ SCR_FN int scr_scavenge_list(scr_scavenge* s)
 /* The path in the stage of O. */
 SCR_FN int scr_scavenge_path(const scr_scavenge* s, const scr_object* o, char* path, size_t n)
 {
-  return scr_fmt(path, n, "%s/%s", s->stage, s->model->preserve ? o->rel : o->rel + strlen(s->dir) + 1);
+  return scr_fmt(path, n, "%s/%s", s->stage, s->model->preserve ? o->rel : o->rel + strlen(s->to.dir) + 1);
 }
 
 /* Copy O from the stage to its temporary places, and compare its checksum. */
@@ -12786,7 +12937,7 @@ SCR_FN int scr_scavenge_pack(scr_scavenge* s)
   int      i, rc;
 
   for (i = 0; i < s->objects.n; i++) total += s->objects.object[i].size;
-  rc = scr_objects_pack(&s->objects, s->prefix, s->dir, 0, total, s->container_size, 0);
+  rc = scr_objects_pack(&s->objects, s->prefix, s->to.dir, 0, total, s->container_size, 0);
   for (i = 0; i < s->objects.n && rc == SCR_SUCCESS; i++) rc = scr_scavenge_copy(s, &s->objects.object[i]);
   return rc;
 }
@@ -12809,7 +12960,7 @@ SCR_FN int scr_scavenge_mkdirs(const scr_scavenge* s)
   char                 meta[SCR_MAX_FILENAME];
   int                  rc = scr_objects_dirs(&s->objects, s->prefix, dirs);
 
-  if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/%s/.scr", s->prefix, s->dir);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/%s/.scr", s->prefix, s->to.dir);
   if (rc == SCR_SUCCESS) scr_hash_setf(dirs, NULL, "%s", meta);
   for (e = scr_hash_elem_first(dirs); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
     rc = scr_mkdirs(scr_hash_elem_key(e), 0777);
@@ -12835,7 +12986,7 @@ SCR_FN int scr_scavenge_place(scr_scavenge* s)
   return rc == SCR_SUCCESS ? scr_objects_sync(&s->objects, s->prefix) : rc;
 }
 
-/* What the search for files that others have at the same paths works on, and its result. */
+/* What the search for files at the same paths works on, and its result. */
 typedef struct {
   const scr_hash* names;
   int             hit;
@@ -12851,72 +13002,29 @@ SCR_FN int scr_scavenge_see_leaf(const scr_objects* l, void* arg)
   return SCR_SUCCESS;
 }
 
-/*
-** If IT, another dataset of the index, has a file where this one is to put its own, add it to the rivals.  A newer one
-** that is good keeps its files: SCR_ERR_STATE.
-*/
-SCR_FN int scr_scavenge_compare(scr_scavenge* s, const scr_index_item* it)
+/* Find which datasets of the index lose files to this one.  SCR_ERR_STATE: a newer one that is good keeps its files. */
+SCR_FN int scr_scavenge_find_replaced(scr_scavenge* s)
 {
+  scr_index           index;
   scr_scavenge_search find = {s->names, 0};
   scr_prefix_place    place;
-  scr_identity        identity = it->desc.identity;
-  int                 ranks, rc = scr_prefix_locate(s->prefix, it->id, it->dir, &place);
-
-  identity.id = it->id;
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(s->prefix, &place, &identity, &ranks, scr_scavenge_see_leaf, &find);
-  if (rc != SCR_SUCCESS) return scr_err_is_damage(rc) ? SCR_SUCCESS : rc; /* it cannot be fetched anyway */
-  if (!find.hit) return SCR_SUCCESS;
-  if (it->id >= s->identity.id && !it->failed && !it->passed)
-    return SCR_ERR(SCR_ERR_STATE, "dataset %d is not copied to %s: it would replace files of the newer dataset %d",
-                   s->identity.id, s->prefix, it->id);
-  if (!scr_grow(&s->rival, s->rivals, sizeof *s->rival)) return SCR_ERR_OOM();
-  s->rival[s->rivals].id = it->id;
-  return scr_fmt(s->rival[s->rivals++].dir, SCR_MAX_FILENAME, "%s", it->dir);
-}
-
-/* Find the datasets of the index that lose files to this one. */
-SCR_FN int scr_scavenge_find_rivals(scr_scavenge* s)
-{
-  char           path[SCR_MAX_FILENAME];
-  struct stat    st;
-  scr_index      index;
-  scr_index_item it;
-  scr_objects_at at;
-  int            there = 0, rc = scr_index_read(&index, s->prefix);
+  int                 i, ranks, rc = scr_index_read(&index, s->prefix);
 
   scr_hash_unset_all(s->names);
-  memset(&at, 0, sizeof at);
-  while (rc == SCR_SUCCESS && scr_objects_walk(&s->objects, &at)) {
-    rc = scr_objects_path(&at, s->prefix, s->identity.id, 0, path, sizeof path);
-    if (rc != SCR_SUCCESS || scr_os.lstat(path, &st) < 0) continue;
-    scr_hash_set(s->names, at.rel, scr_hash_new());
-    there = 1;
-    if (S_ISDIR(st.st_mode))
-      rc = SCR_ERR(SCR_ERR_PATH, "%s is a directory, and cannot be replaced by a file of dataset %d", path,
-                   s->identity.id);
-  }
-  memset(&it, 0, sizeof it);
-  while (rc == SCR_SUCCESS && there && scr_index_walk(&index, &it))
-    if (it.complete && !scr_identity_same(&it.desc.identity, &s->identity)) rc = scr_scavenge_compare(s, &it);
-  scr_index_close(&index, rc, 0);
-  return rc;
-}
-
-/* Add the dataset to the index, with what has been decided about it, and remove its rivals, in one update. */
-SCR_FN int scr_scavenge_update_index(scr_scavenge* s)
-{
-  scr_index      index;
-  scr_index_item it;
-  int            i, id = s->identity.id, rc = scr_index_open(&index, s->prefix);
-
-  for (i = 0; i < s->rivals && rc == SCR_SUCCESS; i++) scr_index_remove(&index, s->rival[i].id, s->rival[i].dir);
-  if (rc == SCR_SUCCESS) rc = scr_index_set(&index, &s->model->desc, s->dir);
-  if (rc == SCR_SUCCESS && s->mark == SCR_MARK_PASSED) scr_index_note_passed(&index, id, s->dir);
-  if (rc == SCR_SUCCESS && s->mark == SCR_MARK_REJECTED) scr_index_note_failed(&index, id, s->dir, s->rejected_by);
-  rc = scr_index_close(&index, rc, 1);
-  if (scr_index_read(&index, s->prefix) == SCR_SUCCESS) /* the rename may have happened although its sync failed */
-    s->committed = scr_index_same(&index, &s->identity, &it);
+  if (rc == SCR_SUCCESS) rc = scr_publish_list_rivals(&s->to, &index);
   scr_index_close(&index, SCR_SUCCESS, 0);
+  if (rc == SCR_SUCCESS) rc = scr_publish_look(&s->to, &s->objects, 0, s->names);
+  if (rc != SCR_SUCCESS || scr_hash_size(s->names) == 0) return rc;
+  for (i = 0; i < s->to.rivals && rc == SCR_SUCCESS; i++) {
+    scr_rival* r = &s->to.rival[i];
+    find.hit = 0;
+    rc = scr_prefix_locate(s->prefix, r->identity.id, r->dir, &place);
+    if (rc == SCR_SUCCESS)
+      rc = scr_rank2file_walk(s->prefix, &place, &r->identity, &ranks, scr_scavenge_see_leaf, &find);
+    r->hit = rc == SCR_SUCCESS && find.hit;
+    if (scr_err_is_damage(rc)) rc = SCR_SUCCESS; /* it cannot be fetched anyway */
+    if (r->hit && r->stands) rc = scr_publish_refused(&s->to, r);
+  }
   return rc;
 }
 
@@ -12924,17 +13032,12 @@ SCR_FN int scr_scavenge_update_index(scr_scavenge* s)
 SCR_FN void scr_scavenge_undo(const scr_scavenge* s)
 {
   char           meta[SCR_MAX_FILENAME];
-  scr_index      index;
-  scr_index_item it;
   scr_err_record why;
 
   scr_err_save(&why);
   scr_objects_remove_tmp(&s->objects, s->prefix);
-  if (scr_index_read(&index, s->prefix) == SCR_SUCCESS && *s->dir &&
-      !scr_index_get(&index, s->identity.id, s->dir, &it) &&
-      scr_fmt(meta, sizeof meta, "%s/.scr", s->dir) == SCR_SUCCESS)
+  if (*s->to.dir && !scr_publish_is_indexed(&s->to) && scr_fmt(meta, sizeof meta, "%s/.scr", s->to.dir) == SCR_SUCCESS)
     scr_prefix_remove_meta(s->prefix, meta, "");
-  scr_index_close(&index, SCR_SUCCESS, 0);
   scr_err_restore(&why);
 }
 
@@ -12945,26 +13048,23 @@ SCR_FN void scr_scavenge_undo(const scr_scavenge* s)
 */
 SCR_FN int scr_scavenge_commit(scr_scavenge* s)
 {
-  char      path[SCR_MAX_FILENAME];
-  scr_desc* desc = &s->model->desc;
-  int       i, rc = scr_prefix_choose_dir(s->prefix, desc, s->model->preserve, NULL, s->dir, sizeof s->dir);
+  char path[SCR_MAX_FILENAME];
+  int  rc;
 
-  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/.scr", s->dir);
+  s->to.prefix = s->prefix;
+  s->to.desc = s->model->desc;
+  s->to.rejected_by = s->rejected_by;
+  rc = scr_prefix_choose_dir(s->prefix, &s->to.desc, s->model->preserve, NULL, s->to.dir, sizeof s->to.dir);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/.scr", s->to.dir);
   if (rc == SCR_SUCCESS) scr_prefix_remove_meta(s->prefix, path, ".tmp"); /* of an attempt that was killed */
   if (rc == SCR_SUCCESS) rc = scr_scavenge_list(s);
   if (rc == SCR_SUCCESS) rc = scr_scavenge_place(s);
-  if (rc == SCR_SUCCESS) rc = scr_scavenge_find_rivals(s);
-  if (rc == SCR_SUCCESS) rc = scr_make_map(&s->objects, s->prefix, s->dir, &s->identity, s->map_size);
-  if (rc == SCR_SUCCESS) rc = scr_summary_path(s->prefix, s->dir, path);
-  if (rc == SCR_SUCCESS) rc = scr_summary_write(path, desc);
-  if (rc == SCR_SUCCESS) rc = scr_scavenge_update_index(s);
+  if (rc == SCR_SUCCESS) rc = scr_scavenge_find_replaced(s);
+  if (rc == SCR_SUCCESS) rc = scr_make_map(&s->objects, s->prefix, s->to.dir, &s->identity, s->map_size);
+  if (rc == SCR_SUCCESS) rc = scr_publish_enter(&s->to, &s->committed);
   if (!s->committed) scr_scavenge_undo(s);
-  if (rc != SCR_SUCCESS) return rc;
-  rc = scr_prefix_finish_renames(s->prefix, s->identity.id, s->dir);
-  if (rc == SCR_SUCCESS) rc = scr_index_change(s->prefix, scr_index_note_renamed, s->identity.id, s->dir);
-  for (i = 0; i < s->rivals && rc == SCR_SUCCESS; i++)
-    if (strcmp(s->rival[i].dir, s->dir) != 0) scr_prefix_forget(s->prefix, s->rival[i].id, s->rival[i].dir);
-  return rc;
+  if (rc == SCR_SUCCESS) rc = scr_prefix_finish_renames(s->prefix, s->identity.id, s->to.dir);
+  return rc == SCR_SUCCESS ? scr_publish_done(&s->to) : rc;
 }
 
 /* Record in the flush file that the dataset is on the prefix, in DIR. */
@@ -12978,13 +13078,13 @@ SCR_FN int scr_scavenge_note(const scr_scavenge* s)
       !scr_identity_differs(&note.identity, &s->identity)) {
     known = 1;
     note.location = (note.location & SCR_LOCATION_CACHE) | SCR_LOCATION_PREFIX;
-    snprintf(note.dir, sizeof note.dir, "%s", s->dir);
+    snprintf(note.dir, sizeof note.dir, "%s", s->to.dir);
     scr_flush_file_put(&file, &note);
   }
   return scr_record_close(&file, rc, known);
 }
 
-/* Returns 1 if the index has the dataset of S, complete and with all files renamed, and sets s->dir. */
+/* Returns 1 if the index has the dataset of S, complete and with all files renamed, and sets s->to.dir. */
 SCR_FN int scr_scavenge_is_indexed(scr_scavenge* s)
 {
   scr_index      index;
@@ -12992,7 +13092,7 @@ SCR_FN int scr_scavenge_is_indexed(scr_scavenge* s)
   int            is = scr_index_read(&index, s->prefix) == SCR_SUCCESS && scr_index_same(&index, &s->identity, &it) &&
            it.complete && !it.renaming;
 
-  if (is) snprintf(s->dir, sizeof s->dir, "%s", it.dir);
+  if (is) snprintf(s->to.dir, sizeof s->to.dir, "%s", it.dir);
   scr_index_close(&index, SCR_SUCCESS, 0);
   return is;
 }
@@ -13019,11 +13119,11 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
   return rc;
 }
 
-#endif /* SCR_SERIAL: parts 22 to 24 */
+#endif /* SCR_SERIAL: what only commands use */
 
 #ifndef SCR_SERIAL /* the only fence: everything above builds without MPI */
 
-/* ==== 25 MPI HELPERS ====================================================================================
+/* ==== 26 MPI HELPERS ====================================================================================
 ** Waits that yield the processor, agreement between ranks, exchange of hashes, sorting of strings over ranks, and flow
 ** control.
 **
@@ -13768,7 +13868,7 @@ SCR_FN int scr_meet(MPI_Comm comm)
   return rc;
 }
 
-/* ==== 26 WORLD: GROUPS, STORES, SETS, DIRECTORIES =======================================================
+/* ==== 27 WORLD: GROUPS, STORES, SETS, DIRECTORIES =======================================================
 ** Which ranks fail together, where datasets are stored, and how they are protected.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, MPI helpers
@@ -14616,7 +14716,7 @@ out:
   return rc;
 }
 
-/* ==== 27 THE RUNTIME STATE ==============================================================================
+/* ==== 28 THE RUNTIME STATE ==============================================================================
 ** All that the library remembers between two calls, in one struct; the states of a dataset; and the logging of events.
 **
 **   state      from               by                       then
@@ -15387,7 +15487,7 @@ SCR_FN void scr_dataset_reconsider(void)
     if (scr.dataset[i].on_prefix == SCR_PREFIX_SUPERSEDED) scr.dataset[i].on_prefix = SCR_PREFIX_NO;
 }
 
-/* ==== 28 ENCODE =========================================================================================
+/* ==== 29 ENCODE =========================================================================================
 ** Protect the files of a redundancy set, and rebuild lost ones, by the ranks that act for its members.
 **
 ** A member of a set is the OWNER of files, the rank that wrote them.  Its RUNNER is the rank that holds them now: the
@@ -16278,7 +16378,7 @@ SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const i
   return scr_encoder_end(&c, rc);
 }
 
-/* ==== 29 CACHE ==========================================================================================
+/* ==== 30 CACHE ==========================================================================================
 ** How datasets are entered in the cache and deleted from it.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, copies, filemap, index, flush file, MPI
@@ -16654,7 +16754,7 @@ SCR_FN int scr_cache_purge(int rc)
   return any ? scr_map_write() : rc;
 }
 
-/* ==== 30 FILEMAPS OF A NODE =============================================================================
+/* ==== 31 FILEMAPS OF A NODE =============================================================================
 ** When a run begins, the first rank of each node reads all filemaps that are there, and each rank gets the entries that
 ** it is to hold.
 **
@@ -16912,7 +17012,7 @@ SCR_FN int scr_recovery_scatter(scr_spare spare)
   return rc;
 }
 
-/* ==== 31 RECOVERY =======================================================================================
+/* ==== 32 RECOVERY =======================================================================================
 ** What SCR_Init finds out about a dataset in the cache: whether it can be used, where its files must go, and what is
 ** rebuilt.
 **
@@ -17589,7 +17689,7 @@ out:
   return rc;
 }
 
-/* ==== 32 RECOVERY: OTHER RANKS, ALL DATASETS ============================================================
+/* ==== 33 RECOVERY: OTHER RANKS, ALL DATASETS ============================================================
 ** A dataset that another number of ranks wrote: its files stay where they are, and the ranks that hold them act for
 ** their owners (scr_others_run).  And the recovery of all datasets of the cache, whoever wrote them.
 **
@@ -18249,14 +18349,15 @@ SCR_FN int scr_recovery_mend(int id)
   return rc;
 }
 
-/* ==== 33 FLUSH ==========================================================================================
+/* ==== 34 FLUSH ==========================================================================================
 ** Copy datasets from the cache to the prefix, in three steps with their state in one struct: begin, copy, commit.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, copies, filemap, index, objects,
-**            rank2file map, datasets of the prefix, MPI helpers, world, state
-** Offers     scr_flush, scr_indexed; scr_flights, scr_flush_read_rank2file, scr_flush_find_replaced, scr_flush_copy,
-**            scr_flush_check, scr_flush_commit, scr_flush_delete, scr_indexed_of, scr_flush_delete_indexed,
-**            scr_flush_slide, scr_flush_make_room, scr_flush_end, scr_flush_prepare, scr_flush_run
+**            rank2file map, datasets of the prefix, publication, MPI helpers, world, state
+** Offers     scr_flight_look, scr_flush, scr_indexed; scr_flights, scr_flush_read_rank2file, scr_flush_find_replaced,
+**            scr_flush_copy, scr_flush_check, scr_flush_commit, scr_flush_delete, scr_indexed_of,
+**            scr_flush_delete_indexed, scr_flush_slide, scr_flush_make_room, scr_flush_end, scr_flush_prepare,
+**            scr_flush_run
 ** Invariants
 **   J1  A flush writes every file under a temporary name beside its final one.  Files of an indexed dataset are
 **       replaced only by renames, after the index update that removes that dataset and adds the new one.  Until the
@@ -18269,15 +18370,6 @@ SCR_FN int scr_recovery_mend(int id)
 ** Failure    A failed flush leaves the prefix as it was, but for empty directories.
 ** ====================================================================================================== */
 
-/* An indexed dataset that may have files where the flush is to put its own. */
-typedef struct {
-  scr_identity identity;
-  int          ckpt, stands; /* it is a checkpoint; it is newer and good, so only the user's wish overrides it */
-  int          is_read;      /* 1: the application reads it now */
-  int          hit;          /* 1: it has such files */
-  char         dir[SCR_MAX_FILENAME];
-} scr_flush_rival;
-
 /* The transfer file as a flush has read it; all zeros: not yet. */
 typedef struct {
   uint64_t        file;
@@ -18288,29 +18380,25 @@ typedef struct {
 
 /* A flush in progress. */
 typedef struct scr_flush {
-  int              id;
-  int              async;    /* 1: the application goes on while the helper, or the daemon of the node, copies */
-  int              resumes;  /* 1: the run before this one has begun it, and its temporary files are to be used */
-  int              in_place; /* 1: the application has written the files under their temporary names */
-  scr_desc         desc;
-  int              threads;
-  int              is_chosen;             /* 1: the user has chosen it, so newer ones may lose files */
-  char             dir[SCR_MAX_FILENAME]; /* of the dataset, below the prefix */
-  int              keep_metadata;         /* 1: the index has, or may have, the dataset in dir; on rank 0 */
-  int              keep_copy;             /* 1: dir has a copy that the index does not have; until the commit */
-  scr_objects      objects;               /* the files that this rank makes, */
-  scr_copy_list    copies;                /* and how */
-  scr_job          job;                   /* of the helper, */
-  int              by_daemon;             /* unless this is 1: the daemon has the copies; */
-  int              arrived;               /* 1: and it has made them all */
-  double           looked;                /* when this rank last looked at the transfer file, */
-  scr_flight_look  look;                  /* what that was when it read it, */
-  uint64_t         seen;                  /* and the bytes of all files that were copied then */
-  scr_flush_rival* rival;
-  int              rivals;
-  int              superseded; /* 1: files of a newer checkpoint, or output over output, have the places of its own */
-  int              committed;  /* 1: the index has the dataset, so its temporary files must stay */
-  double           start;
+  int             id;
+  int             async;    /* 1: the application goes on while the helper, or the daemon of the node, copies */
+  int             resumes;  /* 1: the run before this one has begun it, and its temporary files are to be used */
+  int             in_place; /* 1: the application has written the files under their temporary names */
+  scr_publication to; /* its place on the prefix; the marks and, but while they are compared, the rivals on rank 0 */
+  int             threads;
+  int             keep_metadata; /* 1: the index has, or may have, the dataset in dir; on rank 0 */
+  int             keep_copy;     /* 1: dir has a copy that the index does not have; until the commit */
+  scr_objects     objects;       /* the files that this rank makes, */
+  scr_copy_list   copies;        /* and how */
+  scr_job         job;           /* of the helper, */
+  int             by_daemon;     /* unless this is 1: the daemon has the copies; */
+  int             arrived;       /* 1: and it has made them all */
+  double          looked;        /* when this rank last looked at the transfer file, */
+  scr_flight_look look;          /* what that was when it read it, */
+  uint64_t        seen;          /* and the bytes of all files that were copied then */
+  int             superseded;    /* 1: files of a newer checkpoint, or output over output, have the places of its own */
+  int             committed;     /* 1: the index has the dataset, so its temporary files must stay */
+  double          start;
 } scr_flush;
 
 /* The asynchronous flushes in progress, the same on every rank, the oldest first. */
@@ -18382,7 +18470,7 @@ SCR_FN int scr_flush_write_leaf(const scr_flush* f, const scr_hash* bodies, scr_
 
   for (e = scr_hash_elem_first(bodies); e != NULL; e = scr_hash_elem_next(e))
     scr_hash_merge(body, scr_hash_elem_hash(e));
-  rc = scr_rank2file_write_leaf(scr.world.prefix, f->dir, &f->desc.identity, scr.world.rank, body, &node->ranks,
+  rc = scr_rank2file_write_leaf(scr.world.prefix, f->to.dir, &f->to.desc.identity, scr.world.rank, body, &node->ranks,
                                 node->file, sizeof node->file);
   scr_hash_delete(&body);
   return rc;
@@ -18407,7 +18495,7 @@ SCR_FN int scr_flush_write_node(const scr_flush* f, int level, int root, const s
   if (root || rc != SCR_SUCCESS) return rc;
   node->ranks = m->ranks;
   rc = scr_fmt(node->file, sizeof node->file, ".scr/rank2file.%d.%d.scr", level, scr.world.rank);
-  return rc == SCR_SUCCESS ? scr_rank2file_write(scr.world.prefix, f->dir, m, node->file) : rc;
+  return rc == SCR_SUCCESS ? scr_rank2file_write(scr.world.prefix, f->to.dir, m, node->file) : rc;
 }
 
 /*
@@ -18426,7 +18514,7 @@ SCR_FN int scr_flush_write_rank2file(const scr_flush* f, int rc)
 
   memset(&m, 0, sizeof m);
   memset(&node, 0, sizeof node);
-  err = scr_objects_to_hash(&f->objects, scr.world.prefix, f->dir, body);
+  err = scr_objects_to_hash(&f->objects, scr.world.prefix, f->to.dir, body);
   if (rc == SCR_SUCCESS) rc = err;
   for (level = 0; level == 0 || groups > 1; level++) {
     if ((err = scr_flush_group(body, level, in, &first, &groups)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
@@ -18442,9 +18530,9 @@ SCR_FN int scr_flush_write_rank2file(const scr_flush* f, int rc)
     }
     if (level == 0) groups = groups > 1 ? groups : 2; /* the root is above a single leaf, too */
   }
-  m.identity = f->desc.identity;
+  m.identity = f->to.desc.identity;
   rc = scr_agree(rc, scr.world.comm);
-  if (rc == SCR_SUCCESS && scr.world.rank == 0) rc = scr_rank2file_write_root(scr.world.prefix, f->dir, &m);
+  if (rc == SCR_SUCCESS && scr.world.rank == 0) rc = scr_rank2file_write_root(scr.world.prefix, f->to.dir, &m);
   scr_rank2file_free(&m);
   scr_hash_delete(&body);
   scr_hash_delete(&in);
@@ -18565,24 +18653,6 @@ out:
 
 /* ---- begin ---- */
 
-/*
-** Returns 1 if the index has the dataset of F, or cannot be read: what lies there is, or may be, the dataset.  Rank 0
-** only.
-*/
-SCR_FN int scr_flush_is_indexed(const scr_flush* f)
-{
-  scr_index      index;
-  scr_index_item it;
-  scr_err_record why;
-  int            is;
-
-  scr_err_save(&why);
-  is = scr_index_read(&index, scr.world.prefix) != SCR_SUCCESS || scr_index_get(&index, f->id, f->dir, &it);
-  scr_index_close(&index, SCR_SUCCESS, 0);
-  scr_err_restore(&why);
-  return is;
-}
-
 /* What a look at a copy that the index does not have finds. */
 typedef struct {
   const char* prefix;
@@ -18622,9 +18692,9 @@ SCR_FN int scr_flush_is_dropped(const scr_flush* f)
   int                 ranks, rc;
 
   scr_err_save(&why);
-  rc = scr_prefix_locate(scr.world.prefix, f->id, f->dir, &place);
+  rc = scr_prefix_locate(scr.world.prefix, f->id, f->to.dir, &place);
   if (rc == SCR_SUCCESS)
-    rc = scr_rank2file_walk(scr.world.prefix, &place, &f->desc.identity, &ranks, scr_flush_see_leaf, &seen);
+    rc = scr_rank2file_walk(scr.world.prefix, &place, &f->to.desc.identity, &ranks, scr_flush_see_leaf, &seen);
   scr_err_restore(&why);
   return rc == SCR_SUCCESS && seen.renamed > 0;
 }
@@ -18638,20 +18708,20 @@ SCR_FN int scr_flush_make_dir(scr_flush* f)
   scr_hash *       dirs, *taken = scr_hash_new();
   int              i, rc;
 
-  for (i = 0; i < scr_flights.n; i++) scr_hash_set(taken, scr_flights.flush[i]->dir, scr_hash_new());
+  for (i = 0; i < scr_flights.n; i++) scr_hash_set(taken, scr_flights.flush[i]->to.dir, scr_hash_new());
   i = 0;
-  e = scr_dataset_next_entry(&f->desc.identity, &i);
-  rc = scr_prefix_choose_dir(scr.world.prefix, &f->desc, e != NULL ? e->preserve : f->desc.preserve, taken, f->dir,
-                             sizeof f->dir);
+  e = scr_dataset_next_entry(&f->to.desc.identity, &i);
+  rc = scr_prefix_choose_dir(scr.world.prefix, &f->to.desc, e != NULL ? e->preserve : f->to.desc.preserve, taken,
+                             f->to.dir, sizeof f->to.dir);
   scr_hash_delete(&taken);
   f->keep_metadata = 1;
-  if (rc == SCR_SUCCESS) rc = scr_summary_path(scr.world.prefix, f->dir, path);
+  if (rc == SCR_SUCCESS) rc = scr_summary_path(scr.world.prefix, f->to.dir, path);
   if (rc == SCR_SUCCESS) {
     int there = !(scr_os.lstat(path, &st) < 0 && errno == ENOENT);
-    f->keep_metadata = there && scr_flush_is_indexed(f);
+    f->keep_metadata = there && scr_publish_is_indexed(&f->to);
     f->keep_copy = there && !f->keep_metadata && scr_flush_is_dropped(f);
   }
-  if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/.scr", f->dir);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(meta, sizeof meta, "%s/.scr", f->to.dir);
   if (rc == SCR_SUCCESS && !f->resumes)
     scr_prefix_remove_meta(scr.world.prefix, meta, ".tmp"); /* of a flush that was killed */
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, meta);
@@ -18669,15 +18739,15 @@ SCR_FN int scr_flush_list_objects(scr_flush* f)
   int              i = 0, rc = SCR_SUCCESS;
 
   f->objects.id = f->id;
-  while (rc == SCR_SUCCESS && (e = scr_dataset_next_entry(&f->desc.identity, &i)) != NULL)
-    rc = scr_objects_add_entry(&f->objects, e, scr.world.prefix, f->dir, e->preserve);
+  while (rc == SCR_SUCCESS && (e = scr_dataset_next_entry(&f->to.desc.identity, &i)) != NULL)
+    rc = scr_objects_add_entry(&f->objects, e, scr.world.prefix, f->to.dir, e->preserve);
   return rc;
 }
 
 /* The record in the cache of the object O of F, and the entry E that has it. */
 SCR_FN const scr_file* scr_flush_file_of(const scr_flush* f, const scr_object* o, const scr_entry** e)
 {
-  *e = scr_filemap_find(&scr.map, &f->desc.identity, o->owner);
+  *e = scr_filemap_find(&scr.map, &f->to.desc.identity, o->owner);
   return &(*e)->file[o->file];
 }
 
@@ -18735,7 +18805,7 @@ SCR_FN int scr_flush_pack(scr_flush* f, int rc)
   for (i = 0; i < f->objects.n; i++) bytes += f->objects.object[i].size;
   if ((err = scr_flush_position(bytes, &at, &total)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
   if (rc != SCR_SUCCESS) return rc;
-  return scr_objects_pack(&f->objects, scr.world.prefix, f->dir, at, total, scr.container_size, f->resumes);
+  return scr_objects_pack(&f->objects, scr.world.prefix, f->to.dir, at, total, scr.container_size, f->resumes);
 }
 
 /* Create the directory DIR; ABOVE receives the directories that have new names, with that of the dataset at the top. */
@@ -18745,7 +18815,7 @@ SCR_FN int scr_flush_create_dir(const scr_flush* f, const char* dir, scr_hash* a
   const char* below;
   int         inside, rc = scr_mkdirs(dir, 0777);
 
-  snprintf(home, sizeof home, "%s/%s", scr.world.prefix, f->dir);
+  snprintf(home, sizeof home, "%s/%s", scr.world.prefix, f->to.dir);
   inside = strcmp(dir, home) == 0 || scr_path_below(home, dir, &below);
   scr_dirs_above(above, inside ? home : scr.world.prefix, dir);
   return rc;
@@ -18810,60 +18880,24 @@ SCR_FN int scr_flush_create_dirs(const scr_flush* f, int rc)
   return scr_agree(rc, scr.world.comm);
 }
 
-/*
-** Returns 0 if IT of the index can have no file where F puts its own: each lies in the common directory of its files,
-** and neither directory is inside the other.
-*/
-SCR_FN int scr_flush_may_meet(const scr_flush* f, const scr_index_item* it)
-{
-  const char *mine = f->desc.dir, *its = it->desc.dir, *rel;
-
-  if (*mine == '\0' || *its == '\0' || it->desc.identity.nonce == 0) return 1; /* older versions had no identity */
-  if (strcmp(mine, f->dir) != 0 || strcmp(its, it->dir) != 0) return 1;
-  return strcmp(mine, its) == 0 || scr_path_below(mine, its, &rel) || scr_path_below(its, mine, &rel);
-}
-
-/* List the other complete datasets of INDEX that may have files where F puts its own. */
-SCR_FN int scr_flush_list_rivals(scr_flush* f, const scr_index* index)
-{
-  scr_index_item it;
-
-  memset(&it, 0, sizeof it);
-  while (scr_index_walk(index, &it)) {
-    scr_flush_rival* r;
-    if (!it.complete || scr_identity_same(&it.desc.identity, &f->desc.identity)) continue;
-    if (!scr_flush_may_meet(f, &it)) continue;
-    if (!scr_grow(&f->rival, f->rivals, sizeof *f->rival)) return SCR_ERR_OOM();
-    r = &f->rival[f->rivals++];
-    memset(r, 0, sizeof *r);
-    r->identity = it.desc.identity;
-    r->identity.id = it.id;
-    r->ckpt = scr_desc_is_ckpt(&it.desc);
-    r->stands = !f->is_chosen && it.id >= f->id && !it.failed && !it.passed;
-    r->is_read = scr.reading.id == it.id && scr_identity_same(&it.desc.identity, &scr.reading.desc.identity);
-    snprintf(r->dir, sizeof r->dir, "%s", it.dir);
-  }
-  return SCR_SUCCESS;
-}
-
 /* Rank 0 sends its N rivals to all ranks.  Collective over the world; the same code everywhere. */
 SCR_FN int scr_flush_share_rivals(scr_flush* f, int n)
 {
   int rc = SCR_SUCCESS;
 
   if (n == 0) return SCR_SUCCESS;
-  if (f->rival == NULL && (f->rival = (scr_flush_rival*)scr_malloc((size_t)n * sizeof *f->rival)) == NULL)
+  if (f->to.rival == NULL && (f->to.rival = (scr_rival*)scr_malloc((size_t)n * sizeof *f->to.rival)) == NULL)
     rc = SCR_ERR_OOM();
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  f->rivals = n;
-  return scr_bcast(f->rival, n * (int)sizeof *f->rival, MPI_BYTE, 0, scr.world.comm);
+  f->to.rivals = n;
+  return scr_bcast(f->to.rival, n * (int)sizeof *f->to.rival, MPI_BYTE, 0, scr.world.comm);
 }
 
 /*
 ** Find out whether R has a file at one of the paths EXIST, where this flush is to put its own.  Collective over the
 ** world; the same code everywhere.
 */
-SCR_FN int scr_flush_compare(scr_flush_rival* r, const scr_hash* exist)
+SCR_FN int scr_flush_compare(scr_rival* r, const scr_hash* exist)
 {
   scr_prefix_place place;
   scr_objects      mine;
@@ -18897,28 +18931,6 @@ out:
 }
 
 /*
-** Add the final paths of F where a file exists as keys to EXIST.  With RENAMES, add all: a file that is still to be
-** renamed does not exist there yet.
-*/
-SCR_FN int scr_flush_look(const scr_flush* f, int renames, scr_hash* exist)
-{
-  char           path[SCR_MAX_FILENAME];
-  struct stat    st;
-  scr_objects_at at;
-  int            there, rc = SCR_SUCCESS;
-
-  memset(&at, 0, sizeof at);
-  while (rc == SCR_SUCCESS && scr_objects_walk(&f->objects, &at)) {
-    if ((rc = scr_objects_path(&at, scr.world.prefix, f->id, 0, path, sizeof path)) != SCR_SUCCESS) break;
-    there = scr_os.lstat(path, &st) == 0;
-    if (there && S_ISDIR(st.st_mode))
-      rc = SCR_ERR(SCR_ERR_PATH, "%s is a directory, and cannot be replaced by a file of dataset %d", path, f->id);
-    if (there || renames) scr_hash_setf(exist, NULL, "%s", at.rel);
-  }
-  return rc;
-}
-
-/*
 ** Find out which indexed datasets lose files to this flush.  Each final path is looked up; the maps of indexed datasets
 ** are read only if some file exists already.  A good newer dataset keeps its files: SCR_ERR_STATE.  Collective over the
 ** world; the same code everywhere.
@@ -18930,37 +18942,37 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f)
   scr_vote  v;
   int       i, rc = SCR_SUCCESS;
 
-  scr_free(&f->rival);
-  f->rivals = 0;
+  scr_free(&f->to.rival);
+  f->to.rivals = 0;
   memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) {
     rc = scr_index_read(&index, scr.world.prefix);
     v.max[0] = scr_index_has_renames(&index);
-    if (rc == SCR_SUCCESS) rc = scr_flush_list_rivals(f, &index);
+    if (rc == SCR_SUCCESS) rc = scr_publish_list_rivals(&f->to, &index);
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) goto out;
-  rc = scr_flush_look(f, v.max[0] > 0, exist);
+  rc = scr_publish_look(&f->to, &f->objects, v.max[0] > 0, exist);
   memset(&v, 0, sizeof v);
   v.sum[0] = scr_hash_size(exist);
-  v.max[0] = f->rivals;
+  v.max[0] = f->to.rivals;
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS || v.sum[0] == 0) goto out;
   rc = scr_flush_share_rivals(f, (int)v.max[0]);
-  for (i = 0; i < f->rivals && rc == SCR_SUCCESS; i++) {
-    scr_flush_rival* r = &f->rival[i];
+  for (i = 0; i < f->to.rivals && rc == SCR_SUCCESS; i++) {
+    scr_rival* r = &f->to.rival[i];
     rc = scr_flush_compare(r, exist);
-    if (rc == SCR_SUCCESS && r->hit && r->is_read && !r->stands)
+    if (rc == SCR_SUCCESS && r->hit && !r->stands && r->identity.id == scr.reading.id &&
+        scr_identity_same(&r->identity, &scr.reading.desc.identity))
       rc = SCR_ERR(SCR_ERR_BUSY,
                    "dataset %d is not copied to %s now: it would replace files of dataset %d, which is read", f->id,
                    scr.world.prefix, r->identity.id);
     if (rc != SCR_SUCCESS || !r->hit || !r->stands) continue;
     SCR_SOMETIMES(superseded);
-    f->superseded = r->ckpt || !scr_desc_is_ckpt(&f->desc); /* no other output takes the place of a checkpoint */
+    f->superseded = r->ckpt || !scr_desc_is_ckpt(&f->to.desc); /* no other output takes the place of a checkpoint */
     if (f->superseded && !r->ckpt && scr.world.rank == 0)
       scr_warn("output %d %s is not copied to %s: the newer output %d has files of the same names there", f->id,
-               scr_desc_name(&f->desc), scr.world.prefix, r->identity.id);
-    rc = SCR_ERR(SCR_ERR_STATE, "dataset %d is not copied to %s: it would replace files of the newer dataset %d", f->id,
-                 scr.world.prefix, r->identity.id);
+               scr_desc_name(&f->to.desc), scr.world.prefix, r->identity.id);
+    rc = scr_publish_refused(&f->to, r);
   }
 out:
   scr_hash_delete(&exist);
@@ -18976,8 +18988,8 @@ SCR_FN int scr_flush_begin(scr_flush* f)
   int err, rc = scr.world.rank == 0 ? scr_flush_make_dir(f) : SCR_SUCCESS;
 
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_bcast(f->dir, (int)sizeof f->dir, MPI_CHAR, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
-  scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_FLUSHING, f->dir);
+  if ((rc = scr_bcast(f->to.dir, (int)sizeof f->to.dir, MPI_CHAR, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
+  scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_FLUSHING, f->to.dir);
   err = scr_flush_list_objects(f);
   if (scr.use_containers && !f->in_place) err = scr_flush_pack(f, err);
   if ((rc = scr_flush_create_dirs(f, err)) != SCR_SUCCESS) return rc;
@@ -19056,40 +19068,23 @@ SCR_FN int scr_flush_check(scr_flush* f, int rc)
 
 /* ---- commit ---- */
 
-/*
-** Add the new dataset to the index, with what has been decided about it, and remove those that it replaces, in one
-** update: also that the user has chosen it, because the newer ones that it replaces are gone then.  Rank 0 only.
-*/
-SCR_FN int scr_flush_update_index(const scr_flush* f)
+/* What has been decided about the dataset of F until now. */
+SCR_FN void scr_flush_set_mark(scr_flush* f)
 {
-  const scr_dataset* ds = scr_dataset_find(f->id);
-  scr_index          index;
-  int                i, rc = scr_index_open(&index, scr.world.prefix);
+  scr_life life = scr_dataset_find(f->id)->life;
 
-  for (i = 0; i < f->rivals && rc == SCR_SUCCESS; i++)
-    if (f->rival[i].hit) scr_index_remove(&index, f->rival[i].identity.id, f->rival[i].dir);
-  if (rc == SCR_SUCCESS) rc = scr_index_set(&index, &f->desc, f->dir);
-  if (rc == SCR_SUCCESS && ds->life == SCR_PASSED) scr_index_note_passed(&index, f->id, f->dir);
-  if (rc == SCR_SUCCESS && (ds->life == SCR_REJECTED || ds->life == SCR_REJECTED_BEFORE))
-    scr_index_note_failed(&index, f->id, f->dir, ds->life == SCR_REJECTED ? scr.world.job_key : "");
-  if (rc == SCR_SUCCESS && f->is_chosen) scr_index_set_current(&index, f->id, f->dir, 1);
-  return scr_index_close(&index, rc, 1);
+  f->to.rejected_by = life == SCR_REJECTED ? scr.world.job_key : "";
+  f->to.mark = life == SCR_PASSED                                    ? SCR_MARK_PASSED
+               : life == SCR_REJECTED || life == SCR_REJECTED_BEFORE ? SCR_MARK_REJECTED
+                                                                     : SCR_MARK_NONE;
 }
 
-/*
-** The renames are done: CURRENT moves forward, the metadata of what was replaced go, and the flush file says PFS.
-** Collective over the world; the same code everywhere.
-*/
+/* The renames are done.  Collective over the world; the same code everywhere. */
 SCR_FN int scr_flush_done(const scr_flush* f)
 {
-  int i, rc = SCR_SUCCESS;
+  int rc = scr_agree(scr.world.rank == 0 ? scr_publish_done(&f->to) : SCR_SUCCESS, scr.world.comm);
 
-  if (scr.world.rank == 0) rc = scr_index_change(scr.world.prefix, scr_index_note_renamed, f->id, f->dir);
-  for (i = 0; i < f->rivals && rc == SCR_SUCCESS && scr.world.rank == 0; i++)
-    if (f->rival[i].hit && strcmp(f->rival[i].dir, f->dir) != 0)
-      scr_prefix_forget(scr.world.prefix, f->rival[i].identity.id, f->rival[i].dir);
-  if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS)
-    scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_YES, f->dir);
+  if (rc == SCR_SUCCESS) scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_YES, f->to.dir);
   return rc;
 }
 
@@ -19100,27 +19095,25 @@ SCR_FN int scr_flush_done(const scr_flush* f)
 */
 SCR_FN int scr_flush_commit(scr_flush* f)
 {
-  char     path[SCR_MAX_FILENAME];
   scr_vote v;
-  int      i, rc;
+  int      i, rc, committed = 0;
 
   f->keep_copy = 0; /* its map is overwritten */
   rc = scr_flush_write_rank2file(f, SCR_SUCCESS);
   memset(&v, 0, sizeof v);
   if (rc == SCR_SUCCESS && scr.world.rank == 0) {
-    rc = scr_summary_path(scr.world.prefix, f->dir, path);
-    if (rc == SCR_SUCCESS) rc = scr_summary_write(path, &f->desc);
-    if (rc == SCR_SUCCESS && (rc = scr_flush_update_index(f)) != SCR_SUCCESS)
-      v.max[0] = scr_flush_is_indexed(f); /* the rename may have happened although its sync failed */
+    scr_flush_set_mark(f);
+    rc = scr_publish_enter(&f->to, &committed);
+    v.max[0] = committed;
   }
   rc = scr_vote_all(&v, rc, scr.world.comm);
   f->committed = rc == SCR_SUCCESS || v.max[0] > 0;
   if (rc != SCR_SUCCESS && f->committed) SCR_SOMETIMES(commit_unsure);
-  if (f->committed) scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_RENAMING, f->dir);
-  for (i = 0; i < f->rivals && f->committed; i++) { /* datasets that lose their files are in the cache alone */
-    scr_dataset* ds = f->rival[i].hit ? scr_dataset_find(f->rival[i].identity.id) : NULL;
-    if (ds == NULL || !scr_identity_same(&ds->desc.identity, &f->rival[i].identity)) continue;
-    if (!scr_dataset_is_cached(ds)) scr_dataset_remove(f->rival[i].identity.id);
+  if (f->committed) scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_RENAMING, f->to.dir);
+  for (i = 0; i < f->to.rivals && f->committed; i++) { /* datasets that lose their files are in the cache alone */
+    scr_dataset* ds = f->to.rival[i].hit ? scr_dataset_find(f->to.rival[i].identity.id) : NULL;
+    if (ds == NULL || !scr_identity_same(&ds->desc.identity, &f->to.rival[i].identity)) continue;
+    if (!scr_dataset_is_cached(ds)) scr_dataset_remove(f->to.rival[i].identity.id);
     else if (ds->on_prefix == SCR_PREFIX_YES) scr_change_on_prefix(ds, SCR_PREFIX_SUPERSEDED, NULL);
   }
   if (rc != SCR_SUCCESS) return rc;
@@ -19142,9 +19135,9 @@ SCR_FN int scr_flush_resume(scr_flush* f)
   memset(&v, 0, sizeof v);
   if (scr.world.rank == 0) {
     rc = scr_index_read(&index, scr.world.prefix);
-    if (rc == SCR_SUCCESS && scr_index_same(&index, &f->desc.identity, &it) && it.renaming) {
-      snprintf(f->dir, sizeof f->dir, "%s", it.dir);
-      rc = scr_prefix_finish_renames(scr.world.prefix, f->id, f->dir);
+    if (rc == SCR_SUCCESS && scr_index_same(&index, &f->to.desc.identity, &it) && it.renaming) {
+      snprintf(f->to.dir, sizeof f->to.dir, "%s", it.dir);
+      rc = scr_prefix_finish_renames(scr.world.prefix, f->id, f->to.dir);
       v.max[0] = !scr_err_is_damage(rc);
       if (scr_err_is_damage(rc)) { /* the copy on the prefix is damaged: only the cache still has the dataset */
         scr_warn("%s; dataset %d is copied again", scr_err_text, f->id);
@@ -19287,8 +19280,8 @@ SCR_FN void scr_flush_undo(const scr_flush* f)
 
   scr_err_save(&why); /* keep the reason of the failure, whatever the clean-up reports */
   scr_objects_remove_tmp(&f->objects, scr.world.prefix);
-  if (scr.world.rank == 0 && *f->dir && !f->keep_metadata && !f->keep_copy &&
-      scr_fmt(meta, sizeof meta, "%s/.scr", f->dir) == SCR_SUCCESS)
+  if (scr.world.rank == 0 && *f->to.dir && !f->keep_metadata && !f->keep_copy &&
+      scr_fmt(meta, sizeof meta, "%s/.scr", f->to.dir) == SCR_SUCCESS)
     scr_prefix_remove_meta(scr.world.prefix, meta, "");
   if (ds->on_prefix == SCR_PREFIX_FLUSHING)
     scr_change_on_prefix(ds, f->superseded ? SCR_PREFIX_SUPERSEDED : SCR_PREFIX_NO, NULL);
@@ -19303,19 +19296,19 @@ SCR_FN int scr_flush_end(scr_flush* f, int rc)
   double       seconds = scr_wtime() - f->start;
 
   if (rc == SCR_SUCCESS) {
-    scr_dbg(1, "flush of dataset %d %s: %" PRIu64 " bytes in %.3f s, %.1f MB/s", f->id, scr_desc_name(&f->desc),
-            f->desc.bytes, seconds, (double)f->desc.bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
-    scr_event(f->async ? "ASYNC_FLUSH_SUCCESS" : "FLUSH_SUCCESS", NULL, &f->desc, seconds);
-    if (!f->in_place && scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, f->dir) == SCR_SUCCESS)
-      scr_event_transfer(f->async ? "FLUSH_ASYNC" : "FLUSH_SYNC", ds->store, path, &f->desc, seconds);
+    scr_dbg(1, "flush of dataset %d %s: %" PRIu64 " bytes in %.3f s, %.1f MB/s", f->id, scr_desc_name(&f->to.desc),
+            f->to.desc.bytes, seconds, (double)f->to.desc.bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
+    scr_event(f->async ? "ASYNC_FLUSH_SUCCESS" : "FLUSH_SUCCESS", NULL, &f->to.desc, seconds);
+    if (!f->in_place && scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, f->to.dir) == SCR_SUCCESS)
+      scr_event_transfer(f->async ? "FLUSH_ASYNC" : "FLUSH_SYNC", ds->store, path, &f->to.desc, seconds);
   } else {
-    scr_event(f->async ? "ASYNC_FLUSH_FAIL" : "FLUSH_FAIL", scr_err_text, &f->desc, seconds);
+    scr_event(f->async ? "ASYNC_FLUSH_FAIL" : "FLUSH_FAIL", scr_err_text, &f->to.desc, seconds);
     if (!f->committed) scr_flush_undo(f);
   }
   ds->pins--;
   scr_copy_list_free(&f->copies);
   scr_objects_free(&f->objects);
-  scr_free(&f->rival);
+  scr_free(&f->to.rival);
   return rc;
 }
 
@@ -19331,13 +19324,14 @@ SCR_FN int scr_flush_prepare(scr_flush* f, int id, int is_chosen)
   int                  rc;
 
   f->id = id;
-  f->desc = ds->desc;
+  f->to.prefix = scr.world.prefix;
+  f->to.desc = ds->desc;
   f->in_place = !scr_dataset_is_cached(ds);
   f->threads = store != NULL && !f->async ? store->threads : 1;
-  f->is_chosen = is_chosen;
+  f->to.is_chosen = is_chosen;
   f->start = scr_wtime();
   ds->pins++;
-  scr_event(f->async ? "ASYNC_FLUSH_START" : "FLUSH_START", NULL, &f->desc, -1.0);
+  scr_event(f->async ? "ASYNC_FLUSH_START" : "FLUSH_START", NULL, &f->to.desc, -1.0);
   rc = scr_flush_resume(f);
   if (rc != SCR_SUCCESS || f->committed) return rc;
   rc = scr_flush_begin(f);
@@ -19363,7 +19357,7 @@ SCR_FN int scr_flush_run(int id, int is_chosen)
   return scr_flush_end(&f, rc);
 }
 
-/* ==== 34 ASYNCHRONOUS FLUSH =============================================================================
+/* ==== 35 ASYNCHRONOUS FLUSH =============================================================================
 ** When a dataset is flushed, and what goes on meanwhile.
 **
 ** A flush begins and ends in calls of the application.  In between, the helper thread of each rank copies, which calls
@@ -19530,7 +19524,8 @@ SCR_FN int scr_flight_entrust(scr_flush* f)
                  scr.world.home.host);
   } else if ((rc = scr_flight_make_files(f)) == SCR_SUCCESS) {
     rc = scr_transfer_open(&t, scr.world.cntl);
-    for (i = 0; i < f->copies.n && rc == SCR_SUCCESS; i++) scr_transfer_put(&t, &f->desc.identity, &f->copies.item[i]);
+    for (i = 0; i < f->copies.n && rc == SCR_SUCCESS; i++)
+      scr_transfer_put(&t, &f->to.desc.identity, &f->copies.item[i]);
     if (rc == SCR_SUCCESS) scr_daemon_steer(&t, 1);
     rc = scr_transfer_close(&t, rc, 1);
   }
@@ -19546,7 +19541,7 @@ SCR_FN int scr_flight_take_back(scr_flush* f)
   int          i, rc = scr_transfer_open(&t, scr.world.cntl);
 
   for (i = 0; i < f->copies.n && rc == SCR_SUCCESS; i++) {
-    scr_transfer_look(&t, &f->desc.identity, &f->copies.item[i]);
+    scr_transfer_look(&t, &f->to.desc.identity, &f->copies.item[i]);
     scr_transfer_forget(&t, &f->copies.item[i]);
   }
   return scr_transfer_close(&t, rc, f->copies.n > 0);
@@ -19610,7 +19605,7 @@ SCR_FN int scr_flight_see(scr_flush* f, scr_transfer_state* least)
 
   *least = rc == SCR_SUCCESS ? SCR_TRANSFER_DONE : scr_err_is_damage(rc) ? SCR_TRANSFER_NONE : SCR_TRANSFER_BEGUN;
   for (i = 0; i < f->copies.n && rc == SCR_SUCCESS; i++) {
-    state = scr_transfer_look(&t, &f->desc.identity, &f->copies.item[i]);
+    state = scr_transfer_look(&t, &f->to.desc.identity, &f->copies.item[i]);
     if (state < *least) *least = state;
   }
   if (rc == SCR_SUCCESS) f->seen = scr_transfer_written(&t);
@@ -19714,7 +19709,7 @@ SCR_FN void scr_flights_forget(void)
     scr_flush* f = scr_flights.flush[--scr_flights.n];
     scr_copy_list_free(&f->copies);
     scr_objects_free(&f->objects);
-    scr_free(&f->rival);
+    scr_free(&f->to.rival);
     scr_free(&f);
   }
   scr_flights.failed = SCR_SUCCESS;
@@ -19727,7 +19722,7 @@ SCR_FN int scr_flights_have(const scr_identity* identity)
   int i;
 
   for (i = 0; i < scr_flights.n; i++)
-    if (scr_identity_cmp(&scr_flights.flush[i]->desc.identity, identity) == 0) return 1;
+    if (scr_identity_cmp(&scr_flights.flush[i]->to.desc.identity, identity) == 0) return 1;
   return 0;
 }
 
@@ -19752,7 +19747,7 @@ SCR_FN int scr_flight_newest(int id)
 SCR_FN void scr_flight_land(int i)
 {
   scr_flush* f = scr_flights.flush[i];
-  int        id = f->id, newest = f->desc.ckpt > 0 ? scr_flight_newest(id) : 0;
+  int        id = f->id, newest = f->to.desc.ckpt > 0 ? scr_flight_newest(id) : 0;
   int        rc = f->by_daemon ? scr_flight_receive(f) : f->job.rc;
 
   if (rc != SCR_SUCCESS && !f->by_daemon) scr_err_restore(&f->job.why);
@@ -19821,7 +19816,7 @@ SCR_FN void scr_flush_finish(const char* name)
   scr_err_save(&why);
   while (i < scr_flights.n) {
     scr_flush* f = scr_flights.flush[i];
-    if (name != NULL && strcmp(scr_desc_name(&f->desc), name) != 0 && strcmp(f->dir, name) != 0) {
+    if (name != NULL && strcmp(scr_desc_name(&f->to.desc), name) != 0 && strcmp(f->to.dir, name) != 0) {
       i++;
       continue;
     }
@@ -19858,7 +19853,7 @@ SCR_FN int scr_flush_start(int id, int resumes)
     scr_free(&f);
     return rc;
   }
-  scr_dbg(1, "flush of dataset %d %s goes on in the background", id, scr_desc_name(&f->desc));
+  scr_dbg(1, "flush of dataset %d %s goes on in the background", id, scr_desc_name(&f->to.desc));
   f->copies.pace = scr.pace;
   f->job.work = scr_flush_copy;
   f->job.arg = f;
@@ -19988,7 +19983,7 @@ SCR_FN int scr_flush_if_due(const scr_dataset* ds)
   return scr_flush_is_due(ds) ? scr_flush_unasked(ds->desc.identity.id) : SCR_SUCCESS;
 }
 
-/* ==== 35 ROOM ===========================================================================================
+/* ==== 36 ROOM ===========================================================================================
 ** How much room the stores have, how much a dataset needs, and what leaves the cache for it.
 **
 ** Uses       errors, path, dataset, copies, filemap, MPI helpers, world, state, cache, asynchronous flush
@@ -20355,7 +20350,7 @@ SCR_FN int scr_room_make(const scr_reddesc* d, int64_t need, int tight, int* too
   return rc;
 }
 
-/* ==== 36 FETCH, READ IN PLACE ===========================================================================
+/* ==== 37 FETCH, READ IN PLACE ===========================================================================
 ** Fetch datasets from the prefix into the cache, or let the application read them in place.
 **
 ** A checkpoint that another number of ranks wrote, or any that is not to be copied to the cache, is read in place:
@@ -21027,9 +21022,9 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
   return rc;
 }
 
-/* ==== 37 RESTART CHOICE =================================================================================
+/* ==== 38 RESTART CHOICE =================================================================================
 ** Which checkpoint is offered to the application.  Rank 0 applies this rule in scr_restart_candidate, from the states
-** of part 27, the index, and the user's choice:
+** of THE RUNTIME STATE, the index, and the user's choice:
 **
 **   1. If the user asks for a name (SCR_Current, SCR_CURRENT): the newest checkpoint with this name of which cache or
 **      index have all files; else the newest in the directory of this name in the index.
@@ -21739,7 +21734,7 @@ SCR_FN int scr_restart_begin_anew(void)
   return rc;
 }
 
-/* ==== 38 A RUN: MESSAGES, PARAMETERS, PREFIX ============================================================
+/* ==== 39 A RUN: MESSAGES, PARAMETERS, PREFIX ============================================================
 ** What every public call begins and ends with, the parameters of a run, and the prefix that it holds.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, index, transfer file, MPI helpers,
@@ -22215,7 +22210,7 @@ SCR_FN int scr_run_open_prefix(void)
   return SCR_SUCCESS;
 }
 
-/* ==== 39 REQUESTS, HALT, WHEN ===========================================================================
+/* ==== 40 REQUESTS, HALT, WHEN ===========================================================================
 ** When a run writes its next checkpoint, flushes it, or ends: by what users, signals, the allocation and the costs say.
 **
 ** Uses       platform, errors, memory, hash, parameters, dataset, copies, filemap, index, flush file, halt file, log,
@@ -22803,7 +22798,7 @@ SCR_FN int scr_need_decide(void)
          scr.mtbf == 0; /* without any rule, always: a program must not lose its work by default */
 }
 
-/* ==== 40 START OF A RUN =================================================================================
+/* ==== 41 START OF A RUN =================================================================================
 ** What SCR_Init does: it brings up the world, looks at the cache and the prefix, and loads a checkpoint.
 **
 ** Uses       platform, errors, memory, hash, parameters, dataset, filemap, index, datasets of the prefix, flush file,
@@ -23282,7 +23277,7 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   return SCR_SUCCESS;
 }
 
-/* ==== 41 WRITING AND READING ============================================================================
+/* ==== 42 WRITING AND READING ============================================================================
 ** The work behind the calls that route files, and those that start and complete a restart or a new dataset.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, copies, filemap, objects,
@@ -24061,7 +24056,7 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   return scr_report(scr_complete_failed(id, rc));
 }
 
-/* ==== 42 END OF A RUN, DATASETS BY NAME =================================================================
+/* ==== 43 END OF A RUN, DATASETS BY NAME =================================================================
 ** The work behind SCR_Finalize, and behind the calls that choose, drop and delete datasets.
 **
 ** Uses       platform, errors, dataset, kernels, index, MPI helpers, state, cache, flush, asynchronous flush, fetch,
@@ -24271,7 +24266,7 @@ SCR_FN int scr_run_choose(const char* name)
   return rc;
 }
 
-/* ==== 43 PUBLIC API =====================================================================================
+/* ==== 44 PUBLIC API =====================================================================================
 ** The calls of scr.h.  Each checks the phase, agrees over the ranks, and calls the parts above.
 **
 ** Uses       errors, memory, hash, parameters, dataset, MPI helpers, state, asynchronous flush, fetch, restart choice,
@@ -24594,7 +24589,7 @@ SCR_API const char* SCR_Last_error(void)
   return scr_err_text;
 }
 
-/* ==== 44 FORTRAN ========================================================================================
+/* ==== 45 FORTRAN ========================================================================================
 ** The calls of scr.h as Fortran subroutines, compiled with -DSCR_WITH_FORTRAN.  examples/fortran has their interfaces:
 ** scr.f90, a module, and scrf.h, the constants for programs without modules.
 **

@@ -391,7 +391,7 @@ SCR_FN int scavenge_dataset(const scavenge_options* o, const scr_identity* ident
       (system_manager(NULL) != SYSTEM_NONE || system_env("SCR_NODELIST") != NULL))
     rc = scavenge_more(o, &nodes, identity, &s);
   if (rc == SCR_SUCCESS) {
-    snprintf(text, sizeof text, "dataset %d is in %s/%s, after %.1f s", identity->id, o->prefix, s.dir,
+    snprintf(text, sizeof text, "dataset %d is in %s/%s, after %.1f s", identity->id, o->prefix, s.to.dir,
              scr_wtime() - start);
     scavenge_say(text);
   }

@@ -231,7 +231,8 @@ static int halt_remove_file(const char* path)
 
   if (scr_os.lstat(path, &st) < 0 && errno == ENOENT) return SCR_SUCCESS;
   if ((rc = scr_hash_file_lock(path, &fd)) != SCR_SUCCESS) return rc;
-  if (scr_os.unlink(path) < 0 && errno != ENOENT) rc = SCR_ERRNO("cannot remove %s", path);
+  if (scr_os.unlink(path) == 0) rc = scr_dir_sync(path);
+  else if (errno != ENOENT) rc = SCR_ERRNO("cannot remove %s", path);
   scr_hash_file_unlock(&fd);
   return rc;
 }

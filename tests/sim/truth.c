@@ -157,12 +157,18 @@ static void truth_crowd(const dataset* d, int count)
     }
 }
 
-/* While D could be loaded, nobody had to be told of the loss of an older one; now it cannot. */
+/*
+** While D could be loaded, nobody had to be told of the loss of an older one; now it cannot.  Where there was little
+** room, older ones may have left the cache for it.
+*/
 void truth_moot(const dataset* d)
 {
   int i;
 
-  for (i = 1; i < d->number; i++) truth.set[i].told = 1;
+  for (i = 1; i < d->number; i++) {
+    truth.set[i].told = 1;
+    if (truth.tight) truth.set[i].cached = 0;
+  }
 }
 
 /*
@@ -197,6 +203,7 @@ dataset* truth_start(const char* name, int step, int checkpoint, int output)
   d->output = output != 0;
   d->ranks = plan.members;
   d->life = S.life;
+  truth.tight |= (S.faults & (FAULT_ROOM | FAULT_ENOSPC)) != 0;
   d->tolerance = tolerance_now();
   for (i = 1; i < d->number && S.faults & (FAULT_ROOM | FAULT_ENOSPC); i++) truth.set[i].moved = 1;
   if (!plan.keep) truth_crowd(d, S.faults & (FAULT_ROOM | FAULT_ENOSPC) ? 1 : plan.cache_size);

@@ -63,6 +63,7 @@ typedef struct {
   int     chosen_at;                    /* when the ledger had so many */
   int     halts;                        /* a person has set a condition to halt; 2: one that holds at once */
   int     notes_lost;                   /* the flush file was damaged: what was in caches may be anything */
+  int     tight;                        /* there was little room in some lifetime */
   int     refused;                      /* the last lifetime could load nothing, as it may be */
   /* of this lifetime */
   int  subject[SUBJECTS_MOST]; /* of what the user asks for: a dataset, -1: none, 0: not decided */
