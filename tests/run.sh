@@ -9,6 +9,8 @@ cd "$top" || exit 1
 # lane, suite, seconds for check, seconds for long
 suites="
 one   tests/mpi/mpi.sh          2400 4800
+one   tests/vendor/vendor.sh     540  540
+one   tests/fortran/fortran.sh   540  540
 two   tests/unit/unit            300  600
 two   tests/tools/tools.sh       240  300
 two   tests/tools/job.sh         240  300
@@ -22,8 +24,6 @@ two   tests/tools/ask.sh         240  240
 two   tests/tools/report.sh      180  180
 two   tests/tools/users.sh       180  180
 two   tests/version/version.sh   240  240
-two   tests/vendor/vendor.sh     540  540
-two   tests/fortran/fortran.sh   540  540
 two   tests/fuzz/fuzz.sh         120  300
 two   tests/sim/sim.sh           450 3600
 last  tests/cluster/cluster.sh   420 5400
