@@ -120,8 +120,8 @@ demo: all ## a solver is killed, loses a node, rebuilds, and ends with the same 
 check-quick: all tests/unit/unit ## the demo, the unit tests, and the main cases on 4 ranks
 	$(Q)$(RUN_ENV) bash tests/quick.sh
 
-check: all tests/unit/unit $(SIM_TESTED) ## all tests
-	$(Q)$(RUN_ENV) bash tests/run.sh check
+check: all tests/unit/unit $(SIM_TESTED) ## all tests; ONLY=NAME: a suite, or a case of the MPI, cluster and unit suites
+	$(Q)$(RUN_ENV) ONLY="$(ONLY)" bash tests/run.sh check
 
 check-long: all tests/unit/unit $(SIM_TESTED) ## the long loops
 	$(Q)$(RUN_ENV) bash tests/run.sh long

@@ -1,5 +1,6 @@
 #!/bin/bash
 # run.sh check|long - run all suites, each under a timeout, and sum up.  Last line: N passed, N failed, N skipped.
+# ONLY=NAME: only the suites of which NAME is a part, or else the cases of the MPI, cluster and unit suites.
 # The suites of a lane run one after the other, two lanes side by side; those of lane `last` alone, after these.  With
 # CI=1 a skipped test is a failure.
 set -u
@@ -34,7 +35,7 @@ if [ "$mode" = long ]; then export TEST_LONG=1; fi
 # Syncs cost nothing on a tmpfs: the suites work on one, if it has room and lets programs run.
 out=$(mktemp -d "${TMPDIR:-/dev/shm}/scr-check.XXXXXX" 2>/dev/null) || out=$(mktemp -d) || exit 1
 chmod 711 "$out" # some cases run as other users
-lanes=() alone=()
+lanes=() alone=() names=()
 trap 'rm -rf "$out"' EXIT
 if [ -z "${TMPDIR:-}" ] && cp "$(type -P true)" "$out/" && "$out/true" 2>/dev/null &&
   [ "$(df -Pk "$out" | awk 'NR == 2 {print $4}')" -gt 4000000 ]; then
@@ -43,11 +44,32 @@ if [ -z "${TMPDIR:-}" ] && cp "$(type -P true)" "$out/" && "$out/true" 2>/dev/nu
 fi
 trap '[ ${#lanes[@]} = 0 ] || kill "${lanes[@]}" 2>/dev/null; exit 130' INT TERM HUP
 
+# cases NAME: the suites that have cases of which NAME is a part, as this table has them, with NAME for them.
+cases() {
+  local lane suite limits
+  while read -r lane suite limits; do
+    case $suite in
+      tests/mpi/mpi.sh) grep -qhE "CASE\(\w*$1" tests/mpi/*.c ;;
+      tests/cluster/*) grep -qE "^test_\w*$1" "$suite" ;;
+      tests/unit/unit) grep -q "{\"$1\"," tests/unit/unit.c ;;
+      *) false ;;
+    esac && echo "$lane $suite $limits"
+  done <<<"$suites"
+}
+if [ -n "${ONLY:-}" ]; then
+  if ! table=$(grep -E "/[^ ]*$ONLY" <<<"$suites"); then
+    table=$(cases "$ONLY")
+    names=("$ONLY")
+    [ -n "$table" ] || { echo "no suite and no case has $ONLY in its name"; echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+  fi
+  suites=$table
+fi
+
 # Run SUITE, by COMMAND, for at most LIMIT seconds, print its line, and its log if it failed; its numbers go to $out/sums.
 suite() { # SUITE LIMIT [COMMAND...]
-  local log rc line p f s began=$SECONDS arguments=("$mode")
+  local log rc line p f s began=$SECONDS arguments=("$mode" "${names[@]}")
   log=$out/$(basename "$1").log
-  [ "$1" = tests/unit/unit ] && arguments=() # it takes names of suites
+  [ "$1" = tests/unit/unit ] && arguments=("${names[@]}") # it takes names of suites
   timeout -k 10 "$2" "${@:3}" "$1" "${arguments[@]}" >"$log" 2>&1 </dev/null &
   trap 'kill $! 2>/dev/null; exit 130' TERM
   wait $!
@@ -61,6 +83,7 @@ suite() { # SUITE LIMIT [COMMAND...]
     printf '%-26s %4d s   %s\n' "$1" $((SECONDS - began)) "$p passed, $f failed, $s skipped"
     if [ $rc = 124 ] || [ $rc = 137 ]; then echo "    $1: no end within $2 s"; fi
     if [ "$f" != 0 ] || { [ "$s" != 0 ] && [ "${CI:-}" = 1 ]; }; then sed 's/^/    /' "$log" | tail -n 150
+      echo "    again, alone: make check ONLY=$(basename "$1" .sh)"
     else grep -E '^(skipped|note)' "$log" | sed 's/^/    /'; fi
   } >"$log.report"
   cat "$log.report"
