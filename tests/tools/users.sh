@@ -160,20 +160,35 @@ check "without them" 0 - as $mine scr_postrun
 check "all is saved" 0 "rank_0 rank_1 rank_2" sh -c "echo \$(ls '$p/step.1')"
 
 # ---- while it flushes
-fresh 2770
-args=()
-for s in 1 2 3 4 5 6; do
-  they mkdir -m 777 step.$s
-  they ln -s "$mail" away.$s
-  args+=("$p/step.$s" "$p/away.$s" "$p/aside.$s")
+# swapped WHAT SETTING...: a job flushes while what the array args says (DIRECTORY LINK ASIDE...) is swapped again and again
+swapped() {
+  local what="$1 are swapped while a job flushes (${*:2})"
+  as $theirs "$tmp/bin/swap" "${args[@]}" 2>/dev/null &
+  swaps=$!
+  as $mine env "${@:2}" timeout -k 5 90 $MPIEXEC -n 3 "$tmp/bin/job" 6 >"$tmp/said" 2>&1
+  check "$what: it goes on" 0 1 grep -c "^step 6: checkpoint" "$tmp/said"
+  pkill -KILL -u $theirs
+  wait $swaps
+  home_is_as_it_was "$what"
+}
+for setting in SCR_USE_CONTAINERS=0 SCR_USE_CONTAINERS=1; do
+  fresh 2770
+  args=()
+  for s in 1 2 3 4 5 6; do
+    they mkdir -m 777 step.$s
+    they ln -s "$mail" away.$s
+    args+=("$p/step.$s" "$p/away.$s" "$p/aside.$s")
+  done
+  swapped directories SCR_PREFIX_SIZE=1 $setting
 done
-as $theirs "$tmp/bin/swap" "${args[@]}" &
-swaps=$!
-for way in 0 1; do
-  SCR_USE_CONTAINERS=$way SCR_PREFIX_SIZE=1 SCR_FRESH_START=$way job 6
-  check "directories that are swapped while a job flushes (containers $way): it goes on" 0 1 grep -c "^step 6: checkpoint" "$tmp/said"
+for setting in SCR_RANK2FILE_SIZE=1 SCR_FLUSH_ASYNC=1; do
+  fresh 2770
+  args=()
+  for s in 1 2 3 4 5 6; do
+    they mkdir -m 777 step.$s
+    they ln -s "$mail" step.$s/away
+    args+=("$p/step.$s/.scr" "$p/step.$s/away" "$p/step.$s/aside")
+  done
+  swapped "directories of metadata" SCR_USE_CONTAINERS=1 $setting
 done
-kill $swaps
-wait $swaps 2>/dev/null
-home_is_as_it_was "directories that are swapped while a job flushes"
 finish
