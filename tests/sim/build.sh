@@ -5,6 +5,10 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 source=$1 object=$2 sections=$3
 shift 3
+[ "$sections" = scr ] || { # the audit is a part of the commands
+  printf '#include "%s"\n#include "audit_files.h"\n' "$source" >"$object.in.c"
+  source=$object.in.c
+}
 ${CC:-cc} ${OPT:--O2} -g -fno-pie -fno-builtin-printf -fno-builtin-fprintf -U_FORTIFY_SOURCE -I"$here" -I"$here/../.." \
   "-D_Thread_local=__attribute__((section(\"${sections}tls\")))" -DSCR_WAIT_SPINS=1 -DSCR_API=extern -include "$here/sometimes.h" "$@" \
   -c "$source" -o "$object.tmp"

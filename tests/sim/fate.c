@@ -4,13 +4,12 @@
 ** Offers     fate_draw, fate_one_in, fate_set, fate_clear, fate_run of sim.h; fate_made of fate.h
 ** Draws      A draw depends on seed, lifetime and name alone: a new one changes no other, and old seeds keep most of
 **            their meaning.  0 is always the plain choice, so that a failing seed is shrunk by making draws 0.
+** Between    Commands of a person, and scavenges, which bring to the prefix what the caches have.
 ** Lifetimes  In each of them but the last somebody may be killed.  Between them nodes are lost and replaced, come back,
 **            lose power; in the last all nodes are new, and the prefix must do.
 ** ================================================================================================================= */
 #include "fate.h"
 #include "truth.h"
-
-#include <getopt.h>
 
 #define FATE_NODES 64
 
@@ -411,38 +410,13 @@ static void fate_of_life(uint64_t calls)
 
 /* ---- commands ---- */
 
-int sim_cmd_main(int argc, char** argv);
-
-/* A process that runs the command ARG, its words with blanks between them. */
-static void* command_run(void* arg)
-{
-  char* line = arg;
-  char* argv[32];
-  int   argc = 0;
-
-  for (line = strtok(line, " "); line && argc < 31; line = strtok(NULL, " ")) argv[argc++] = line;
-  argv[argc] = NULL;
-  S.me->api = argv[0];
-  optind = 0; /* getopt begins anew */
-  S.me->code = sim_cmd_main(argc, argv);
-  return NULL;
-}
-
-static process* command_start(int node, const char* line)
-{
-  process* p = world_spawn(&sim_commands, node, command_run, NULL);
-
-  p->fibers->arg = strcpy(sim_process_alloc(p, strlen(line) + 1), line);
-  return p;
-}
-
 /* The daemons of the nodes, as scr_prerun starts them. */
 static void daemons_start(void)
 {
   int i;
 
   for (i = 0; i < plan.nodes && plan.daemon; i++)
-    if (!fate_one_in("daemon.missing", 8)) command_start(i, "scr_transfer /cntl/user/scr.sim")->background = 1;
+    if (!fate_one_in("daemon.missing", 8)) spawn_command(i, "scr_transfer /cntl/user/scr.sim")->background = 1;
 }
 
 /* The name of an older checkpoint that no other dataset has; NULL if there is none. */
@@ -480,7 +454,7 @@ static int command_on(int node, const char* line)
   S.kill_at = fate_one_in("command.killed", 4) ? 1 + sim_below(300) : UINT64_MAX;
   sim_note("command: %s", line);
   world_begin(0, plan.node_of, program_run);
-  p = command_start(node, line);
+  p = spawn_command(node, line);
   world_run();
   code = p->ended ? p->code : -1;
   totals.commands++;
@@ -508,6 +482,103 @@ static void commands_scavenge(void)
   snprintf(line, sizeof line, "scr_rebuild %s/ssd/user/scr.sim/scr.dataset.%d",
            fate_draw("command.dry", 2) ? "--dry-run " : "", id);
   command_on((int)fate_draw("command.node", (unsigned)plan.nodes), line);
+}
+
+/* ---- what is saved after a run ---- */
+
+/* The nodes, as SCR_NODELIST has them. */
+static void scavenge_nodes(void)
+{
+  char text[1024] = "";
+  int  i, n = 0;
+
+  for (i = 0; i < plan.nodes; i++)
+    n += snprintf(text + n, sizeof text - (size_t)n, "%snode%d", i ? "," : "", world_machine[i]);
+  world_setenv("SCR_NODELIST", text);
+}
+
+/* TEXT, which a command has printed, says what is on the prefix: that must be there, whole. */
+static void scavenge_believe(const char* command, const char* text)
+{
+  const char* at;
+  int         id, n, number;
+
+  for (at = text; (at = strstr(at, "dataset ")) != NULL; at++) {
+    n = 0;
+    if (sscanf(at, "dataset %d is in " PREFIX "/%n", &id, &n) != 1 || n == 0) {
+      n = 0;
+      if (sscanf(at, "dataset %d is on the prefix already%n", &id, &n) != 1 || n == 0) continue;
+    }
+    number = truth_saved(id);
+    if (number < 0) sim_violation("%s says that dataset %d is on the prefix, but the index does not", command, id);
+    else truth_scavenged(number);
+    totals.saved++;
+  }
+}
+
+/* One scavenge, which may be killed, or meet faults; DOWN nodes do not answer. */
+static void scavenge_once(int try, int down)
+{
+  static const unsigned kinds[] = {FAULT_EIO | FAULT_ENOSPC,  FAULT_READ, FAULT_SHORT,
+                                   FAULT_FSYNC | FAULT_CLOSE, 0x3f,       FAULT_MEMORY};
+  int                   postrun = fate_one_in("scavenge.postrun", 2), savable = truth_savable(down), code;
+  const char*           command = postrun ? "scr_postrun --prefix " PREFIX : "scr_scavenge --prefix " PREFIX;
+  char*                 text;
+  size_t                n;
+  FILE*                 out = open_memstream(&text, &n);
+  process*              p;
+
+  S.kill_at = (try == 0 && fate_one_in("scavenge.killed", 3)) ? 1 + sim_below(6000) : UINT64_MAX;
+  world_kill_what = (int)fate_draw("scavenge.kill.what", 3);
+  if (S.kill_at == UINT64_MAX && try == 0 && fate_one_in("scavenge.faults", 4)) {
+    S.faults = kinds[fate_draw("scavenge.faults.kind", sizeof kinds / sizeof *kinds)];
+    S.fault_rate = 30u << fate_draw("scavenge.faults.rate", 5);
+  }
+  sim_note("command: %s, %d nodes down", command, down);
+  world_begin(0, plan.node_of, program_run);
+  p = spawn_command((int)fate_draw("scavenge.node", (unsigned)plan.nodes), command);
+  p->out = out;
+  world_run();
+  code = p->ended ? p->code : -1;
+  fclose(out);
+  totals.scavenges++;
+  if (code == 0) totals.scavenged++;
+  if (S.verbose) fprintf(stderr, "%s", text);
+  if (S.struck || S.faults) savable = 0;
+  world_end();
+  S.kill_at = UINT64_MAX;
+  S.faults = 0;
+  if (plan.fsync && fate_one_in("scavenge.power", 4)) {
+    sim_note("the prefix loses power");
+    tree_crash(world_prefix, (int)sim_below(CRASH_KINDS));
+  }
+  truth_audit(0);
+  scavenge_believe(command, text);
+  if (savable && code != 0)
+    sim_violation("%s ends with %d, but %s (number %d) could be saved, with %d nodes damaged and %d down: %s", command,
+                  code, truth.set[savable].name, savable, truth.damages, down, text);
+  free(text);
+}
+
+/* What the caches have is brought to the prefix; some nodes may be down. */
+static void fate_scavenge(void)
+{
+  int i, node, down = 0, tries, front;
+
+  if (!fate_one_in("scavenge", 5)) return;
+  scavenge_nodes();
+  memset(spawn_down, 0, sizeof *spawn_down * FATE_NODES);
+  front = (int)fate_draw("scavenge.node", (unsigned)plan.nodes);
+  for (i = fate_one_in("scavenge.down", 3); i > 0; i--) {
+    node = (int)fate_draw("scavenge.down.which", (unsigned)plan.nodes);
+    if (node == front) continue;
+    spawn_down[node] = fate_one_in("scavenge.down.hangs", 4) ? NODE_HANGS : NODE_REFUSES;
+    down += !is_damaged(node);
+  }
+  tries = 1 + (int)fate_draw("scavenge.again", 3);
+  for (i = 0; i < tries && !S.failures; i++) scavenge_once(i, down);
+  memset(spawn_down, 0, sizeof *spawn_down * FATE_NODES);
+  world_setenv("SCR_NODELIST", NULL);
 }
 
 /* What a person does on the prefix between two runs. */
@@ -574,7 +645,7 @@ static void fate_save(const char* dir)
 /* Run lifetime S.life; *CALLS: how many calls one takes that nobody ends. */
 static void fate_life(uint64_t* calls)
 {
-  int i;
+  int i, clean;
 
   plan.last = S.life == plan.lifetimes + 1;
   plan.ranks = plan.ranks_usual;
@@ -600,11 +671,13 @@ static void fate_life(uint64_t* calls)
   if (S.struck) totals.killed++;
   else *calls = S.ops;
   truth_after_life(!S.struck);
+  clean = !S.struck && !S.faults && !truth.code && truth.finals == plan.members;
   world_end();
   S.faults = 0;
   S.kill_rename = 0;
   for (i = 0; i < plan.nodes; i++) tree_room(world_node[i], UINT64_MAX);
   tree_room(world_prefix, UINT64_MAX);
+  if (!S.failures && fate_one_in("audit", 3)) truth_audit(clean);
   if (fate_one_in("clock.jumps", 6) && !plan.time_limit) world_clock_shift += (int64_t)sim_below(2000000) - 1000000;
   S.now += 1000000000ull * (1 + sim_below(60));
   if (fate_dump) fate_save(fate_dump);
@@ -612,6 +685,7 @@ static void fate_life(uint64_t* calls)
   machine_suffers();
   machine_permute();
   notes_damaged();
+  fate_scavenge();
   fate_commands();
 }
 

@@ -13,12 +13,23 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+/* What was written to a pipe, of which the bytes from AT on were not read yet. */
+typedef struct {
+  int      ends, writers;
+  process* reader;
+  size_t   n, at, room;
+  char*    p;
+} pipe_of;
+
 struct open_file {
-  inode*   i; /* NULL: /dev/urandom */
+  inode*   i; /* NULL: /dev/urandom, or */
+  pipe_of* pipe;
+  int      writes; /* to that; 0: reads from it */
   int      flags;
   uint64_t at;
   char*    path; /* with O_PATH, for names in this directory; else NULL */
@@ -159,11 +170,23 @@ static open_file* fd_get(int fd)
   return o;
 }
 
+static void pipe_close(open_file* o)
+{
+  pipe_of* q = o->pipe;
+
+  q->writers -= o->writes;
+  fiber_tell(q->reader, q->reader);
+  if (--q->ends > 0) return;
+  free(q->p);
+  free(q);
+}
+
 static void fd_close(process* p, int fd)
 {
   open_file* o = p->file[fd];
 
   p->file[fd] = NULL;
+  if (o->pipe) pipe_close(o);
   if (o->i && o->i->locked_by == o) o->i->locked_by = NULL;
   if (o->i) inode_release(o->i);
   free(o->path);
@@ -184,6 +207,85 @@ int files_open(process* p)
 
   for (k = 0; k < p->files; k++) n += p->file[k] != NULL;
   return n;
+}
+
+/* ---- pipes ---- */
+
+int files_pipe(int fds[2])
+{
+  pipe_of* q = calloc(1, sizeof *q);
+  int      k;
+
+  q->ends = 2;
+  q->writers = 1;
+  q->reader = S.me;
+  for (k = 0; k < 2; k++) {
+    fds[k] = fd_new(NULL, k ? O_WRONLY : O_RDONLY);
+    S.me->file[fds[k]]->pipe = q;
+    S.me->file[fds[k]]->writes = k;
+  }
+  return 0;
+}
+
+open_file* files_of(int fd)
+{
+  return fd >= 0 && fd < S.me->files ? S.me->file[fd] : NULL;
+}
+
+void files_inherit(process* p, int fd, open_file* o)
+{
+  process* me = S.me;
+
+  if (!o || !o->pipe) return;
+  S.me = p;
+  if (p->files == 0) fd_close(p, fd_new(NULL, 0)); /* make room for some */
+  p->file[fd] = calloc(1, sizeof **p->file);
+  p->file[fd]->pipe = o->pipe;
+  p->file[fd]->writes = o->writes;
+  o->pipe->ends++;
+  o->pipe->writers += o->writes;
+  S.me = me;
+}
+
+int files_print(int fd, const char* text, size_t n)
+{
+  open_file* o = files_of(fd);
+  pipe_of*   q = o ? o->pipe : NULL;
+
+  if (!q) return 0;
+  if (q->room < q->n + n) q->p = realloc(q->p, q->room = 2 * (q->n + n));
+  memcpy(q->p + q->n, text, n);
+  q->n += n;
+  fiber_tell(q->reader, q->reader);
+  return 1;
+}
+
+static ssize_t pipe_read(pipe_of* q, void* p, size_t n)
+{
+  while (q->at == q->n && q->writers > 0) fiber_wait(S.me, WORLD_SECOND);
+  if (n > q->n - q->at) n = q->n - q->at;
+  if (n > 0) memcpy(p, q->p + q->at, n);
+  q->at += n;
+  return (ssize_t)n;
+}
+
+int sim_poll(struct pollfd* fds, nfds_t n, int timeout)
+{
+  uint64_t end = S.now + (uint64_t)(timeout < 0 ? 1000000 : timeout) * (WORLD_SECOND / 1000);
+  nfds_t   k;
+  int      ready;
+
+  sim_call("poll", n);
+  for (;;) {
+    for (k = 0, ready = 0; k < n; k++) {
+      open_file* o = files_of(fds[k].fd);
+      pipe_of*   q = o ? o->pipe : NULL;
+      fds[k].revents = (short)(!q ? POLLNVAL : (q->at < q->n ? POLLIN : 0) | (q->writers == 0 ? POLLHUP : 0));
+      ready += fds[k].revents != 0;
+    }
+    if (ready || S.now >= end) return ready;
+    fiber_wait(S.me, end - S.now);
+  }
 }
 
 /* ---- open, close, read, write ---- */
@@ -236,6 +338,7 @@ int sim_open64(const char* path, int flags, ...)
 
 int sim_close(int fd)
 {
+  if (S.cur->before) return 0; /* the child's: the parent keeps its own */
   file_call("close", (uint64_t)fd);
   if (!fd_get(fd)) return -1;
   fd_close(S.me, fd);
@@ -289,6 +392,7 @@ static ssize_t file_read(int fd, void* p, size_t n, int64_t at)
 
   file_call("read", n ^ (uint64_t)at << 20);
   if (!(o = fd_get(fd))) return -1;
+  if (o->pipe) return pipe_read(o->pipe, p, n);
   if (!o->i) {
     for (k = 0; k < n; k++) ((unsigned char*)p)[k] = (unsigned char)sim_random();
     return (ssize_t)n;

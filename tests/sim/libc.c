@@ -1,8 +1,8 @@
 /* ==== LIBC ======================================================================================================
-** What a process asks of the system beside files, memory and threads: clocks, names, environment, its end, messages.
+** What a process asks of the system beside files, memory, threads and children: clocks, names, environment, messages.
 **
 ** Offers     world_setenv, world_getenv, world_clear_env of sim.h; sim_clock_gettime and so on, for symbols.txt
-** Spawns, signals, pipes and terminals are not modelled: the calls fail, or do nothing.
+** Signals and terminals are not modelled: the calls fail, or do nothing.
 ** ================================================================================================================= */
 #include "sim.h"
 
@@ -124,16 +124,7 @@ int sim_setenv(const char* name, const char* value, int overwrite)
   return 0;
 }
 
-/* ---- ends, messages, what does nothing ---- */
-
-void sim_exit(int code)
-{
-  sim_note("process %d: exit(%d)", S.me->id, code);
-  S.me->ended = 2;
-  S.me->code = code;
-  world_kill(S.me);
-  fiber_leave();
-}
+/* ---- messages, what does nothing ---- */
 
 int sim_fprintf(FILE* f, const char* format, ...)
 {
@@ -145,6 +136,7 @@ int sim_fprintf(FILE* f, const char* format, ...)
   n = vsnprintf(line, sizeof line, format, ap);
   va_end(ap);
   if (f != stderr && f != stdout) return (int)fwrite(line, 1, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1, f);
+  if (files_print(f == stdout ? 1 : 2, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1)) return n;
   if (f == stdout && S.me->out) fwrite(line, 1, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1, S.me->out);
   if (f == stderr && strncmp(line, "SCR ", 4) == 0) world_warnings++;
   if (strstr(line, "cannot be fetched")) world_unfetched++;
@@ -164,30 +156,6 @@ int sim_posix_spawnp(void)
   return ENOENT;
 }
 
-int sim_waitpid(void)
-{
-  errno = ECHILD;
-  return -1;
-}
-
-int sim_kill(void)
-{
-  errno = ESRCH;
-  return -1;
-}
-
-int sim_pipe(void)
-{
-  errno = EMFILE;
-  return -1;
-}
-
-int sim_poll(void)
-{
-  errno = EINVAL;
-  return -1;
-}
-
 void sim_syslog(void)
 {
 }
@@ -195,13 +163,6 @@ void sim_syslog(void)
 long sim_sysconf(void)
 {
   return 64;
-}
-
-/* No process is started: who wants one is told so. */
-pid_t sim_fork(void)
-{
-  errno = EAGAIN;
-  return -1;
 }
 
 /* What a process asks of its session, its terminal, its directory. */
@@ -230,34 +191,6 @@ int sim_chdir(void)
   return 0;
 }
 
-int sim_dup2(void)
-{
-  return 0;
-}
-
-int sim_waitid(void)
-{
-  errno = ECHILD;
-  return -1;
-}
-
-int sim_execvp(void)
-{
-  errno = ENOENT;
-  return -1;
-}
-
-int sim_execl(void)
-{
-  errno = ENOENT;
-  return -1;
-}
-
-void sim__exit(int code)
-{
-  sim_exit(code);
-}
-
 unsigned sim_sleep_seconds(unsigned seconds)
 {
   sim_call("sleep", seconds);
@@ -284,6 +217,7 @@ int sim_unknown(const char* name)
 size_t sim_fwrite(const void* p, size_t size, size_t n, FILE* f)
 {
   if (f != stdout && f != stderr) return fwrite(p, size, n, f);
+  if (files_print(f == stdout ? 1 : 2, p, size * n)) return n;
   if (f == stdout && S.me->out) fwrite(p, size, n, S.me->out);
   else if (S.verbose) fwrite(p, size, n, stderr);
   return n;

@@ -151,6 +151,38 @@ static int file_check(process* p, int try, const char* file, const char* name, i
   return ok;
 }
 
+int program_check(const char* name, int writer, const char* path, const unsigned char* p, size_t n)
+{
+  static unsigned char* want;
+  static size_t         room;
+  char                  whole[SCR_MAX_FILENAME];
+  const dataset*        d;
+  head                  h, is;
+  const char*           last;
+
+  if (n == 0) return -1;
+  if (n < sizeof h) return 0;
+  memcpy(&h, p, sizeof h);
+  if (h.number < 1 || h.number > truth.sets) return 0;
+  d = &truth.set[h.number];
+  is = head_of(d, writer, h.index);
+  if (strcmp(d->name, name) != 0 || is.size != (int)n || memcmp(&is, &h, sizeof h) != 0) return 0;
+  file_path(whole, sizeof whole, name, writer, h.index);
+  last = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+  if (strcmp(strrchr(whole, '/') + 1, last) != 0) return 0;
+  if (room < n) want = realloc(want, room = 2 * n);
+  file_fill(want, &h);
+  return memcmp(want, p, n) == 0 ? h.number : 0;
+}
+
+int program_files(const dataset* d)
+{
+  int i, n = 0;
+
+  for (i = 0; i < d->ranks; i++) n += file_count(d->step, i);
+  return n;
+}
+
 /* ---- calls ---- */
 
 /* A collective call of the library: name it for whom it may concern, and compare its result over the ranks. */

@@ -122,12 +122,13 @@ static void tell_failure(uint64_t seed)
 static void tell_totals(double seconds, uint64_t failed)
 {
   printf("%lu seeds, %lu failed; %lu lifetimes (%.0f a second), %lu killed, %lu with a restart; %lu checkpoints, %lu "
-         "outputs; %lu nodes lost, %lu power cuts, %lu faults; %.1f M calls, %.2f us each\n",
+         "outputs; %lu nodes lost, %lu power cuts, %lu faults; %lu of %lu scavenges end well; %.1f M calls, %.2f us "
+         "each\n",
          (unsigned long)totals.seeds, (unsigned long)failed, (unsigned long)totals.lifetimes,
          (double)totals.lifetimes / seconds, (unsigned long)totals.killed, (unsigned long)totals.offered,
          (unsigned long)totals.checkpoints, (unsigned long)totals.outputs, (unsigned long)totals.lost,
-         (unsigned long)totals.cuts, (unsigned long)totals.faults, (double)totals.calls * 1e-6,
-         1e6 * seconds / ((double)totals.calls + 1));
+         (unsigned long)totals.cuts, (unsigned long)totals.faults, (unsigned long)totals.scavenged,
+         (unsigned long)totals.scavenges, (double)totals.calls * 1e-6, 1e6 * seconds / ((double)totals.calls + 1));
 }
 
 extern sim_mark __start_simmarks[], __stop_simmarks[];

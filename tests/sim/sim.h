@@ -9,12 +9,14 @@
 **
 **   world.c    fibers, processes, the scheduler, virtual time, memory, threads, deaths
 **   libc.c     clocks, names, the environment, messages, what else a process asks of the system
+**   spawn.c    commands: their children, pipes, the shell and the other nodes
 **   mpi.c      MPI between the ranks, as free as the standard allows, with checks of what it forbids
 **   vfs.c      trees of files: what is cached, what is on the disk, what a power cut leaves of it
 **   files.c    the calls of the system on these trees, their faults, locks and space
 **   fate.c     what a seed means: the draws, the machine, the parameters, deaths and losses between two lifetimes
 **   program.c  the application: checkpoints, outputs, restarts, what the user asks for
 **   truth.c    what must be true: the ledger of all that was written, and the checks after each lifetime
+**   audit.c    do the files of the library agree with each other, and with the ledger
 **   model.c    the model of file systems beside a real one
 **   scale.c    what a job costs a rank, and how that grows
 **   sim.c      main: seeds, replay, shrinking, the table of what was reached
@@ -29,7 +31,7 @@
 ** What cannot be modelled
 **   Data races inside a call: fibers change at calls only (the thread sanitizer looks for these).  Bugs of an MPI
 **   library, and its performance.  Stale attributes and caches of NFS and Lustre.  Signals that arrive inside a call.
-**   Helpers that the library spawns: the spawn fails.  Links, other users, setuid.
+**   Helpers that the library spawns: the spawn fails.  A shell beyond one command.  Links, other users, setuid.
 */
 #ifndef SIM_H
 #define SIM_H
@@ -82,7 +84,15 @@ struct fiber {
   const char* call; /* the last call that it made, */
   uint64_t    call_arg, call_at;
   fiber *     next, *prev; /* of its process */
+  int         fork;        /* what is to be done with its stack, one of FORK_*, */
+  char*       before;      /* which is here, as it was before the fork, while the fiber is a child; else NULL */
+  void*       before_sp;
+  size_t      before_n;
+  int         child;  /* the number of the last child */
+  open_file*  out[3]; /* of the child: where 1 and 2 lead */
 };
+
+enum { FORK_NONE, FORK_CHILD, FORK_PARENT };
 
 typedef struct block { /* stands before each allocation of a process */
   struct block *next, *prev;
@@ -94,6 +104,7 @@ typedef struct block { /* stands before each allocation of a process */
 struct process {
   int         id, pid, alive, node, ended; /* ended: by itself; 2: by exit */
   int         code;                        /* what it returned to exit */
+  process*    parent;                      /* NULL: none that waits */
   const char* api;                         /* the call of the library that it is in */
   image*      of;
   char*       variables; /* of its image, while another process of it runs */
@@ -218,6 +229,16 @@ void world_ready(fiber* f);
 /* Let others run, and never come back. */
 void fiber_leave(void) __attribute__((noreturn));
 
+/* Wait until somebody tells P of ON by fiber_tell, or NS have passed. */
+void fiber_wait(const void* on, uint64_t ns);
+void fiber_tell(process* p, const void* on);
+
+/* The child that this fiber is has become P: it goes on as the parent. */
+void fiber_parent(process* p) __attribute__((noreturn));
+
+/* A process that has ended with CODE already. */
+process* world_ended(image* of, int node, int code);
+
 #define WORLD_EPOCH  1700000000ull /* when the simulated world began, in seconds since 1970 */
 #define WORLD_SECOND 1000000000ull
 
@@ -227,7 +248,7 @@ const char* world_getenv(const char* name);
 void        world_clear_env(void);
 
 extern int      world_machine[];   /* of each node: the number of its machine, which a spare changes */
-extern int      world_kill_what;   /* 0 a rank, 1 a node, 2 the job, 3 the daemon of a node */
+extern int      world_kill_what;   /* 0 a process, 1 a node, 2 all, 3 the daemon of a node */
 extern int64_t  world_clock_shift; /* seconds that the clocks of all nodes are off */
 extern int      world_launches;    /* a launcher has another process id each time */
 extern uint64_t world_most_calls;  /* a lifetime with more of them gets nowhere */
@@ -257,7 +278,9 @@ void tree_write(tree* t, const char* dir, const char* name, const char* text);
 int  tree_spoil(tree* t, const char* path);
 int  tree_lock(tree* t, const char* path, open_file* holder);
 
-/* Returns 1 if the directory PATH has no other names than NAMES, each between two blanks. */
+/*
+** Returns 1 if the directory PATH has no other names than NAMES, each between two blanks; `a.` is any that begins so.
+*/
 int tree_has_only(const tree* t, const char* path, const char* names);
 
 extern tree*    world_node[]; /* of each node: what is below its /ssd, /cntl and so on */
@@ -271,12 +294,28 @@ void files_hold(tree* t, const char* path, unsigned seconds);
 void files_close_all(process* p);
 int  files_open(process* p); /* descriptors that P has open */
 
+/* A pipe of the process that runs; where the descriptor FD leads, or NULL; P gets it as its own FD. */
+int        files_pipe(int fds[2]);
+open_file* files_of(int fd);
+void       files_inherit(process* p, int fd, open_file* o);
+
+/* Print to FD, 1 or 2, of the process that runs, if that is a pipe.  Returns 1 if it is. */
+int files_print(int fd, const char* text, size_t n);
+
 /* The calls that the program itself uses. */
 int     sim_open64(const char* path, int flags, ...);
 int     sim_close(int fd);
 int     sim_unlink(const char* path);
 ssize_t sim_write(int fd, const void* p, size_t n);
 ssize_t sim_read(int fd, void* p, size_t n);
+
+/* ---- spawn.c ----------------------------------------------------------------------------------------------------- */
+
+enum { NODE_UP, NODE_REFUSES, NODE_HANGS };
+extern int spawn_down[]; /* of each node: whether commands reach it */
+
+/* A process on NODE that runs the command LINE. */
+process* spawn_command(int node, const char* line);
 
 /* ---- mpi.c ------------------------------------------------------------------------------------------------------- */
 

@@ -90,6 +90,7 @@ void truth_begin_life(void)
 
   truth.offered = truth.inits = truth.finals = truth.code = truth.asked = truth.have = truth.warnings = 0;
   truth.saved = truth.lost_file = 0;
+  truth.begun = (long long)(S.now / 1000) + world_clock_shift * 1000000;
   truth.text[0] = '\0';
   memset(truth.loaded, 0, sizeof truth.loaded);
   memset(truth.subject, 0, sizeof truth.subject);
@@ -140,8 +141,8 @@ static int tolerance_now(void)
 }
 
 /*
-** D is complete, or, without SCR_CACHE_KEEP, begun: of it and the older ones, COUNT have room in the cache; the others
-** may have left it, and without a word.  The newest complete checkpoint has not, if the cache keeps it.
+** D is complete, or begun: of it and the older ones, COUNT have room in the cache; the others may have left it, and
+** without a word.  The newest complete checkpoint has not, if the cache keeps it.
 */
 static void truth_crowd(const dataset* d, int count)
 {
@@ -153,22 +154,16 @@ static void truth_crowd(const dataset* d, int count)
       truth.set[i].cached = 0;
     } else { /* one that is not acknowledged may be complete all the same */
       newer++;
-      kept |= truth.set[i].checkpoint && (&truth.set[i] == d || truth.set[i].acked);
+      kept |= truth.set[i].checkpoint && (truth.set[i].acked || (&truth.set[i] == d && d->life < S.life));
     }
 }
 
-/*
-** While D could be loaded, nobody had to be told of the loss of an older one; now it cannot.  Where there was little
-** room, older ones may have left the cache for it.
-*/
+/* While D could be loaded, nobody had to be told of the loss of an older one; now it cannot. */
 void truth_moot(const dataset* d)
 {
   int i;
 
-  for (i = 1; i < d->number; i++) {
-    truth.set[i].told = 1;
-    if (truth.tight) truth.set[i].cached = 0;
-  }
+  for (i = 1; i < d->number; i++) truth.set[i].told = 1;
 }
 
 /*
@@ -203,10 +198,9 @@ dataset* truth_start(const char* name, int step, int checkpoint, int output)
   d->output = output != 0;
   d->ranks = plan.members;
   d->life = S.life;
-  truth.tight |= (S.faults & (FAULT_ROOM | FAULT_ENOSPC)) != 0;
   d->tolerance = tolerance_now();
   for (i = 1; i < d->number && S.faults & (FAULT_ROOM | FAULT_ENOSPC); i++) truth.set[i].moved = 1;
-  if (!plan.keep) truth_crowd(d, S.faults & (FAULT_ROOM | FAULT_ENOSPC) ? 1 : plan.cache_size);
+  truth_crowd(d, !plan.keep && S.faults & (FAULT_ROOM | FAULT_ENOSPC) ? 1 : plan.cache_size);
   if (checkpoint) totals.checkpoints++;
   else totals.outputs++;
   return d;
@@ -341,14 +335,29 @@ void truth_loaded(process* p, int try, const char* name, int number)
   for (i = number + 1; i <= truth.sets && truth.warnings > 0; i++) truth.set[i].told = 1;
 }
 
+void truth_scavenged(int number)
+{
+  if (number > 0) truth_on_prefix(&truth.set[number]);
+}
+
+int truth_savable(int down)
+{
+  int i = truth_newest(is_cached), k;
+
+  for (k = 1; k < i; k++)
+    if (truth.set[k].output && !truth.set[k].on_prefix && !truth.set[k].gone) return 0; /* it goes first, if it can */
+  return i && !truth.notes_lost && truth.damages + down <= truth.set[i].tolerance ? i : 0;
+}
+
 /* The library keeps to its directories; it has others beside scr.sim where another prefix has that. */
 static void truth_places(void)
 {
   int i;
 
   for (i = 0; i < plan.nodes; i++)
-    if (!tree_has_only(world_node[i], "/", " ssd ssd2 cntl ") || !tree_has_only(world_node[i], "/ssd", " user ") ||
-        !tree_has_only(world_node[i], "/cntl", " user "))
+    if (!tree_has_only(world_node[i], "/", " ssd ssd2 cntl ") ||
+        !tree_has_only(world_node[i], "/ssd", " user scr_check_node. ") || /* of a test that was killed */
+        !tree_has_only(world_node[i], "/cntl", " user scr_check_node. "))
       sim_violation("node %d has files where nobody has asked for them", i);
   if (!tree_has_only(world_prefix, "/", " p ") || !tree_has_only(world_shared, "/", " "))
     sim_violation("there are files beside the prefix");

@@ -63,24 +63,24 @@ typedef struct {
   int     chosen_at;                    /* when the ledger had so many */
   int     halts;                        /* a person has set a condition to halt; 2: one that holds at once */
   int     notes_lost;                   /* the flush file was damaged: what was in caches may be anything */
-  int     tight;                        /* there was little room in some lifetime */
   int     refused;                      /* the last lifetime could load nothing, as it may be */
   /* of this lifetime */
-  int  subject[SUBJECTS_MOST]; /* of what the user asks for: a dataset, -1: none, 0: not decided */
-  int  offered;                /* the dataset that was loaded first, 0: none */
-  int  loaded[TRIES_MOST];     /* at each try of this lifetime to restart: the dataset, by its bytes */
-  int  saved;                  /* checkpoints that were acknowledged in this lifetime */
-  int  lost_file;              /* a file of the cache was lost in it */
-  int  inits;                  /* ranks on which SCR_Init has succeeded, */
-  int  finals;                 /* SCR_Finalize, */
-  int  code;                   /* the first error of SCR_Init or SCR_Have_restart, */
-  char text[600];              /* and what it says */
-  int  asked;                  /* SCR_Have_restart was answered on a rank */
-  int  have;                   /* the answer */
-  int  warnings;               /* lines printed before the answer */
-  int  newest_before;          /* newest dataset that was acknowledged before this lifetime, */
-  int  work;                   /* the same, and those that were rejected, */
-  int  must;                   /* and the one that must be offered, or a newer one */
+  long long begun;                  /* by the clock of the nodes, in microseconds */
+  int       subject[SUBJECTS_MOST]; /* of what the user asks for: a dataset, -1: none, 0: not decided */
+  int       offered;                /* the dataset that was loaded first, 0: none */
+  int       loaded[TRIES_MOST];     /* at each try of this lifetime to restart: the dataset, by its bytes */
+  int       saved;                  /* checkpoints that were acknowledged in this lifetime */
+  int       lost_file;              /* a file of the cache was lost in it */
+  int       inits;                  /* ranks on which SCR_Init has succeeded, */
+  int       finals;                 /* SCR_Finalize, */
+  int       code;                   /* the first error of SCR_Init or SCR_Have_restart, */
+  char      text[600];              /* and what it says */
+  int       asked;                  /* SCR_Have_restart was answered on a rank */
+  int       have;                   /* the answer */
+  int       warnings;               /* lines printed before the answer */
+  int       newest_before;          /* newest dataset that was acknowledged before this lifetime, */
+  int       work;                   /* the same, and those that were rejected, */
+  int       must;                   /* and the one that must be offered, or a newer one */
   struct {
     const char* api;
     int         code;
@@ -90,7 +90,7 @@ extern ledger truth;
 
 extern struct totals {
   uint64_t seeds, lifetimes, killed, offered, lost, cuts, returned, checkpoints, outputs, calls, faults, fresh,
-      commands;
+      commands, scavenges, scavenged, saved;
 } totals;
 
 /* ---- truth.c ---- */
@@ -128,8 +128,26 @@ void truth_loaded(process* p, int try, const char* name, int number);
 /* The checks after a lifetime; COMPLETE: all ranks have come to their end. */
 void truth_after_life(int complete);
 
+/* A command has said that dataset NUMBER of the ledger is on the prefix. */
+void truth_scavenged(int number);
+
+/* The newest dataset that a scavenge must be able to save, with DOWN nodes that do not answer; 0: none. */
+int truth_savable(int down);
+
+/* ---- audit.c ---- */
+
+void truth_audit(int clean); /* clean: the last run has ended well */
+int  truth_saved(int id);    /* after an audit: the number of the dataset ID of the index, 0: not known; -1: none */
+
 /* ---- program.c ---- */
 
 void* program_run(void* arg);
+
+/*
+** The N bytes at P are file PATH, below the prefix or the directory of the dataset, of WRITER in a dataset NAME.
+** Returns its number; 0 if they are not; -1 if they do not tell.
+*/
+int program_check(const char* name, int writer, const char* path, const unsigned char* p, size_t n);
+int program_files(const dataset* d); /* of all ranks */
 
 #endif

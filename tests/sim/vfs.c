@@ -528,6 +528,8 @@ int tree_has_only(const tree* t, const char* path, const char* names)
   for (k = 0; d && k < d->dir.room; k++) {
     if (!entry_is(&d->dir.slot[k])) continue;
     snprintf(word, sizeof word, " %s ", d->dir.slot[k].name);
+    if (strstr(names, word)) continue;
+    snprintf(word, sizeof word, " %.*s. ", (int)strcspn(d->dir.slot[k].name, "."), d->dir.slot[k].name);
     if (!strstr(names, word)) return 0;
   }
   return 1;

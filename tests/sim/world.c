@@ -242,7 +242,7 @@ void fiber_leave(void)
   abort();
 }
 
-static void fiber_wake_on(process* p, const void* on)
+void fiber_tell(process* p, const void* on)
 {
   fiber* f;
 
@@ -265,7 +265,7 @@ static void fiber_begin(void)
   f->arg = f->fn(f->arg);
   f->done = 1;
   f->state = FIBER_DEAD;
-  fiber_wake_on(f->p, f);
+  fiber_tell(f->p, f);
   if (f->main) {
     f->p->ended = 1;
     world_kill(f->p);
@@ -301,6 +301,53 @@ static fiber* fiber_new(process* p, void* (*fn)(void*), void* arg)
   return f;
 }
 
+/* ---- children ---- */
+
+/*
+** The fiber is the child until that becomes another program or ends; then its stack is again as it was, and it is the
+** parent.  Both have the same variables, which a child must not change.
+*/
+pid_t sim_fork(void)
+{
+  fiber* f = S.cur;
+
+  sim_call("fork", 0);
+  if (f->p->of != &sim_commands || f->before) {
+    errno = EAGAIN;
+    return -1;
+  }
+  f->child = 0;
+  memset(f->out, 0, sizeof f->out);
+  f->fork = FORK_CHILD;
+  sim_exchange(&f->sp, world_sp);
+  return f->child;
+}
+
+void fiber_parent(process* p)
+{
+  S.cur->child = p->pid;
+  S.cur->fork = FORK_PARENT;
+  p->parent = S.me;
+  fiber_leave();
+}
+
+/* The scheduler keeps the stack of F, which forks, or restores it. */
+static void fiber_fork(fiber* f)
+{
+  if (f->fork == FORK_CHILD) {
+    f->before_sp = f->sp;
+    f->before_n = (size_t)(f->stack + WORLD_STACK - (char*)f->sp);
+    f->before = malloc(f->before_n);
+    memcpy(f->before, f->sp, f->before_n);
+  } else {
+    memcpy(f->before_sp, f->before, f->before_n);
+    f->sp = f->before_sp;
+    free(f->before);
+    f->before = NULL;
+  }
+  f->fork = FORK_NONE;
+}
+
 /* Give back the stack of F, which has ended. */
 static void fiber_release(fiber* f)
 {
@@ -308,7 +355,8 @@ static void fiber_release(fiber* f)
   if (f->p->of->tls_loaded == f) f->p->of->tls_loaded = NULL;
   f->stack = NULL;
   free(f->tls);
-  f->tls = NULL;
+  free(f->before);
+  f->tls = f->before = NULL;
 }
 
 /* ---- sleep: a heap of (time, number) ---- */
@@ -361,6 +409,15 @@ void sim_sleep(uint64_t ns)
   fiber_yield();
 }
 
+void fiber_wait(const void* on, uint64_t ns)
+{
+  S.cur->state = FIBER_WAITS;
+  S.cur->on = on;
+  S.cur->generation++;
+  sleep_push(S.now + ns, S.cur);
+  fiber_yield();
+}
+
 void sim_wake(process* p)
 {
   fiber* f;
@@ -399,7 +456,7 @@ static void world_strike(void)
 
   for (i = 0; i < S.processes; i++) {
     process* p = S.rank[i];
-    if (S.ranks == 0           ? 1
+    if (S.ranks == 0           ? world_kill_what == 2 || p == S.me || (world_kill_what == 1 && p->node == node)
         : world_kill_what == 3 ? p->background && p->node == node
         : i < S.ranks          ? world_kill_what == 2 || i == rank || (world_kill_what == 1 && p->node == node)
                                : world_kill_what == 1 && p->node == node)
@@ -414,6 +471,7 @@ static void world_strike(void)
   S.kill_at = WORLD_NEVER;
   if (world_kill_what == 3) return;
   S.struck = 1;
+  if (S.ranks == 0) return;
   S.end_at = S.ops + (world_kill_what == 2 ? 0 : sim_below(3) == 0 ? sim_below(20) : sim_below(2000));
   world_end_time = S.now + WORLD_SECOND;
 }
@@ -503,6 +561,16 @@ process* world_spawn(image* of, int node, void* (*program)(void*), void* arg)
   process* p = world_process(of, node);
 
   fiber_new(p, program, arg)->main = 1;
+  return p;
+}
+
+process* world_ended(image* of, int node, int code)
+{
+  process* p = world_process(of, node);
+
+  p->alive = 0;
+  p->ended = 2;
+  p->code = code;
   return p;
 }
 
@@ -601,7 +669,7 @@ int world_run(void)
     world_load(f);
     S.cur = f;
     S.me = f->p;
-    sim_exchange(&world_sp, f->sp);
+    for (sim_exchange(&world_sp, f->sp); f->fork; sim_exchange(&world_sp, f->sp)) fiber_fork(f);
   }
   return 0;
 }
@@ -834,13 +902,13 @@ int sim_pthread_mutex_unlock(pthread_mutex_t* m)
 {
   if (mutex_owner(m) != S.cur) sim_violation("process %d unlocks a mutex that it does not hold", S.me->id);
   mutex_give(m, NULL);
-  fiber_wake_on(S.me, m);
+  fiber_tell(S.me, m);
   return 0;
 }
 
 int sim_pthread_cond_broadcast(pthread_cond_t* c)
 {
-  fiber_wake_on(S.me, c);
+  fiber_tell(S.me, c);
   sim_wake(S.me); /* a rank that yields may look at what has changed */
   return 0;
 }
@@ -859,11 +927,7 @@ int sim_pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const stru
 
   if (at <= (int64_t)S.now) return ETIMEDOUT;
   sim_pthread_mutex_unlock(m);
-  S.cur->state = FIBER_WAITS;
-  S.cur->on = c;
-  S.cur->generation++;
-  sleep_push((uint64_t)at, S.cur);
-  fiber_yield();
+  fiber_wait(c, (uint64_t)at - S.now);
   sim_pthread_mutex_lock(m);
   return (int64_t)S.now >= at ? ETIMEDOUT : 0;
 }

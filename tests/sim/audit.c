@@ -1,0 +1,91 @@
+/* ==== AUDIT =====================================================================================================
+** Between lifetimes: do the files of the library agree with each other, with the trees, and with the ledger?
+**
+** Offers     truth_audit, truth_saved of truth.h
+** How        Processes of the commands' image read the files as commands do (audit_files.h); so the audit knows no
+**            format, and sees what a person would be told.  It takes no time, and no random number.
+** What must be true
+**   A1  A dataset that the index calls complete has its summary, its map and all files, with their sizes; the newest
+**       ones have the bytes that the program wrote, of one dataset of the ledger, all of its files and no other.
+**   A2  What the flush file calls flushed, the index calls complete.
+**   A3  After a run that has ended well: what a filemap lists of its datasets is there with its size, each file of the
+**       cache is listed, and nothing temporary is left.
+** ================================================================================================================= */
+#include "audit.h"
+#include "truth.h"
+
+static audit_job job;
+
+void audit_file(audit_set* s, int writer, const char* path, const unsigned char* p, size_t n)
+{
+  int number = program_check(s->name, writer, path, p, n);
+
+  s->files++;
+  if (number == 0)
+    sim_violation("the index calls dataset %d, %s, complete, but %s, of rank %d, does not have what was written", s->id,
+                  s->name, path, writer);
+  else if (number > 0 && s->number > 0 && s->number != number)
+    sim_violation("dataset %d, %s, has files of two, numbers %d and %d", s->id, s->name, s->number, number);
+  else if (number > 0) s->number = number;
+}
+
+void audit_set_end(const audit_set* s)
+{
+  const dataset* d = &truth.set[s->number];
+
+  if (s->number == 0) return; /* no rank has a file */
+  if (s->files != program_files(d) || s->ranks != d->ranks)
+    sim_violation("dataset %d, %s, has %d files of %d ranks on the prefix, and not %d of %d", s->id, s->name, s->files,
+                  s->ranks, program_files(d), d->ranks);
+}
+
+int audit_may_lack(const char* name)
+{
+  int i;
+
+  for (i = 1; i <= truth.sets; i++)
+    if (truth.set[i].gone && strcmp(truth.set[i].name, name) == 0) return 1;
+  return 0;
+}
+
+/* Let processes look at everything; READS and CLEAN as in audit_job. */
+static void audit_run(int reads, int clean)
+{
+  uint64_t rng = S.rng, now = S.now, latency = S.prefix_latency;
+  unsigned preempt = S.preempt, faults = S.faults;
+  int      launches = world_launches, i;
+
+  job.reads = reads;
+  job.clean = clean;
+  job.since = (long long)WORLD_EPOCH * 1000000 + truth.begun;
+  job.sets = 0;
+  job.notes_lost = truth.notes_lost && !clean;
+  S.preempt = S.faults = 0;
+  S.prefix_latency = 0;
+  S.kill_at = UINT64_MAX;
+  world_begin(0, plan.node_of, NULL);
+  world_spawn(&sim_commands, 0, sim_audit_prefix, &job);
+  for (i = 0; i < plan.nodes; i++) world_spawn(&sim_commands, i, sim_audit_node, &job);
+  world_run();
+  world_end();
+  S.rng = rng;
+  S.now = now;
+  S.prefix_latency = (unsigned)latency;
+  S.preempt = preempt;
+  S.faults = faults;
+  world_launches = launches;
+}
+
+void truth_audit(int clean)
+{
+  audit_run(2, clean && plan.cache_used && !truth.lost_file);
+}
+
+int truth_saved(int id)
+{
+  int i;
+
+  for (i = 0; i < job.sets && job.set[i].id != id; i++) continue;
+  if (i == job.sets) return -1;
+  return job.set[i].number;
+}

@@ -1,0 +1,39 @@
+/* audit.h - what the audit's two sides share: audit.c, and audit_files.h, which is a part of the commands. */
+#ifndef SIM_AUDIT_H
+#define SIM_AUDIT_H
+
+#include <stddef.h>
+
+#define AUDIT_SETS 128
+
+/* A dataset that the index calls complete. */
+typedef struct {
+  int  id, ranks, checkpoint;
+  int  read;   /* its bytes are compared */
+  int  number; /* in the ledger, as they tell; 0: not known */
+  int  files;
+  char name[64];
+} audit_set;
+
+/* What an audit is to look at, and what it finds. */
+typedef struct {
+  int       reads;      /* of so many datasets, the newest, the bytes are compared */
+  int       clean;      /* the last run has ended without faults: there is nothing that is not known */
+  int       notes_lost; /* somebody has damaged the flush file */
+  long long since;      /* when the last run began, in microseconds since 1970 */
+  int       sets;
+  audit_set set[AUDIT_SETS];
+} audit_job;
+
+/* A file of S, which WRITER wrote, has the N bytes at P, or as many that nobody has read, if that is NULL. */
+void audit_file(audit_set* s, int writer, const char* path, const unsigned char* p, size_t n);
+void audit_set_end(const audit_set* s);
+
+/* The user may have removed the dataset NAME from the index. */
+int audit_may_lack(const char* name);
+
+/* The main functions of the processes that look: at the prefix; at the node that they are on. */
+void* sim_audit_prefix(void* job);
+void* sim_audit_node(void* job);
+
+#endif
