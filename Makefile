@@ -96,7 +96,7 @@ SIM_TESTED := $(if $(filter x86_64,$(shell uname -m)),$(SIM)/sim)
 $(SIM)/library.o: scr_impl.c scr.h tests/sim/sometimes.h tests/sim/mpi.h tests/sim/symbols.txt tests/sim/build.sh
 	$(call step,SIM,$<)mkdir -p $(SIM) && CC="$(CC)" sh tests/sim/build.sh $< $@ scr
 
-$(SIM)/commands.o: $(wildcard tools/*.c tools/*.h) scr_impl.c scr.h tests/sim/symbols.txt tests/sim/build.sh
+$(SIM)/commands.o: $(wildcard tools/*.c tools/*.h tests/sim/audit*.h) scr_impl.c scr.h tests/sim/symbols.txt tests/sim/build.sh
 	$(call step,SIM,tools/scr.c)mkdir -p $(SIM) && CC="$(CC)" sh tests/sim/build.sh tools/scr.c $@ cmd
 
 $(SIM_SOURCES): $(SIM)/%.o: tests/sim/%.c $(wildcard tests/sim/*.h) scr.h

@@ -13067,13 +13067,23 @@ SCR_FN int scr_scavenge_commit(scr_scavenge* s)
   return rc == SCR_SUCCESS ? scr_publish_done(&s->to) : rc;
 }
 
-/* Record in the flush file that the dataset is on the prefix, in DIR. */
+/* Record in the flush file that the dataset is on the prefix, and that those that lost files to it are not. */
 SCR_FN int scr_scavenge_note(const scr_scavenge* s)
 {
   scr_record     file;
   scr_flush_note note;
-  int            known = 0, rc = scr_flush_file_open(&file, s->prefix);
+  int            i, known = 0, rc = scr_flush_file_open(&file, s->prefix);
 
+  for (i = 0; i < s->to.rivals && rc == SCR_SUCCESS; i++) {
+    const scr_rival* r = &s->to.rival[i];
+    if (!r->hit || !scr_flush_file_get(&file, r->identity.id, &note) || !(note.location & SCR_LOCATION_PREFIX) ||
+        scr_identity_differs(&note.identity, &r->identity))
+      continue;
+    known = 1;
+    note.location &= ~SCR_LOCATION_PREFIX;
+    if (note.location & SCR_LOCATION_CACHE) scr_flush_file_put(&file, &note);
+    else scr_flush_file_remove(&file, r->identity.id);
+  }
   if (rc == SCR_SUCCESS && scr_flush_file_get(&file, s->identity.id, &note) &&
       !scr_identity_differs(&note.identity, &s->identity)) {
     known = 1;
