@@ -40,8 +40,8 @@
 **   29 ENCODE
 **   30 CACHE
 **   31 FILEMAPS OF A NODE
-**   32 RECOVERY
-**   33 RECOVERY: OTHER RANKS, ALL DATASETS
+**   32 MOVE
+**   33 RECOVERY
 **   34 FLUSH
 **   35 ASYNCHRONOUS FLUSH
 **   36 ROOM
@@ -13882,9 +13882,9 @@ SCR_FN int scr_meet(MPI_Comm comm)
 ** Which ranks fail together, where datasets are stored, and how they are protected.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, MPI helpers
-** Offers     scr_groupdesc, scr_storedesc, scr_world; scr_groupdescs_from_name, scr_world_on_node,
-**            scr_storedescs_from_name, scr_reddesc_alone, scr_reddesc_partner, scr_reddesc_for_dataset,
-**            scr_world_free, scr_world_job_key, scr_world_create
+** Offers     scr_groupdesc, scr_storedesc, scr_world; scr_groupdescs_from_name,
+**            scr_storedescs_from_name, scr_reddesc_alone, scr_reddesc_for_dataset, scr_world_free,
+**            scr_world_job_key, scr_world_create
 ** Invariants
 **   L1  When a redundancy set is formed, no two of its members are in the same failure group.
 **   L2  Every directory that the library makes below a base satisfies D5.
@@ -13992,15 +13992,6 @@ SCR_FN int scr_group_members(const scr_world* w, int rc, int leader, int my_rank
     rc = scr_wait_for(&req);
   }
   return rc;
-}
-
-/* Returns 1 if world rank RANK runs on this node, and so shares the dataset directories. */
-SCR_FN int scr_world_on_node(const scr_world* w, int rank)
-{
-  int i;
-  for (i = 0; i < w->group[SCR_GROUP_NODE].ranks; i++)
-    if (w->node[i] == rank) return 1;
-  return 0;
 }
 
 /*
@@ -15509,7 +15500,7 @@ SCR_FN void scr_dataset_reconsider(void)
 ** scr_encoder_finish makes the files final.
 **
 ** Uses       platform, errors, memory, path, hash, dataset, kernels, file window, erasure code, MPI helpers
-** Offers     scr_encode; scr_encode_gather, scr_encode_protect, scr_encode_recover
+** Offers     scr_encode; scr_encode_protect, scr_encode_recover
 ** Invariants
 **   R1  Protecting a set means rebuilding members that have lost their redundancy file, so one engine serves all
 **       schemes in both directions.
@@ -17022,345 +17013,26 @@ SCR_FN int scr_recovery_scatter(scr_spare spare)
   return rc;
 }
 
-/* ==== 32 RECOVERY =======================================================================================
-** What SCR_Init finds out about a dataset in the cache: whether it can be used, where its files must go, and what is
-** rebuilt.
+/* ==== 32 MOVE ===========================================================================================
+** Files of a dataset on their way from a node that has them to the node of the rank that wrote them.
 **
-** Six steps for each dataset, newest first: announce what is here; judge from all answers whether it can be used;
-** assess what its sets have lost; bring the files to their ranks; rebuild what is lost; commit, and delete old copies.
+** A rank sends the files of any number of owners, one after the other, and receives those of at most one, its own.  It
+** does both at a time, so that no rank waits for another in a circle.
 **
-** Uses       platform, errors, memory, hash, dataset, kernels, file window, copies, erasure code, filemap, MPI helpers,
-**            world, state, encode, cache
-** Offers     scr_recovery; scr_recovery_begin, scr_recovery_lost, scr_recovery_announce_entry, scr_recovery_describe,
-**            scr_recovery_delete_entries, scr_recovery_delete, scr_recovery_judge, scr_recovery_losses,
-**            scr_recovery_weigh, scr_recovery_assess, scr_recovery_restore
-** Invariants
-**   U1  An entry says COMPLETE 1 only after every rank of the world has protected its files.  A dataset without any
-**       such entry was never complete: it is deleted.  If some entries say 1 and others 0, those with 0 count as lost
-**       members: the run ended during the commit, or a lost node came back with an earlier state.
-**   U2  Copy, agree, then delete: files are copied to the node of their rank, and the old copies are deleted only after
-**       all ranks have written their entries.
-**   U3  Entries of different identity are never combined.
-**   U4  What cannot be rebuilt is set aside: it stays until its place or its space is needed.
-**   U5  The entries of a dataset define its redundancy sets; the parameters of this run do not matter.
-** Failure    A dataset that cannot be used is set aside, with the reason in scr.tried; the run goes on.
+** Uses       platform, errors, memory, hash, dataset, file window, copies, MPI helpers, state
+** Offers     SCR_LOST_ALL, scr_move; scr_move_files, scr_move_check
+** Failure    Both sides exchange all messages; the receiver's code says that the files are not to be used.
 ** ====================================================================================================== */
 #define SCR_LOST_ALL (SCR_LOST_DATA | SCR_LOST_RED)
 
-/* ---- what a rank finds out about a dataset ---- */
-
+/* The files of one owner, of which those LOST do not move. */
 typedef struct {
-  scr_identity identity;
-  scr_entry*   mine;                       /* this rank's entry without files, from a holder's announcement; or NULL */
-  int          source;                     /* world rank that holds this rank's files; -1 if they are lost */
-  int          move;                       /* 1: they are on another node */
-  int          lost;                       /* bits of SCR_LOST_x: which of them the source lacks */
-  int64_t      set_lost[SCR_SET_SIZE_MAX]; /* the same for each member of this rank's set */
-  int          set_losses;                 /* number of members that have lost something */
-  int          check;                      /* 1: check the CRC32 of files before they are used */
-  int          never;                      /* 1: it was never complete, and is deleted now */
-  int          unproven;                   /* 1: some entries do not say COMPLETE 1, and no run has verified it */
-  int          ranks;                      /* that wrote it, by one of its entries */
-  int          other_world;                /* 1: they are not as many as this run has */
-  scr_life     life;                       /* its state if it is whole, by the marks of all entries */
-} scr_recovery;
+  const scr_entry* from; /* the source's record */
+  scr_entry*       to;   /* at the receiver: its own, which lists what moves */
+  int              peer, lost;
+} scr_move;
 
-SCR_FN void scr_recovery_begin(scr_recovery* f, const scr_identity* identity, int check)
-{
-  memset(f, 0, sizeof *f);
-  f->identity = *identity;
-  f->check = check;
-}
-
-/* This rank's entry of the dataset, or NULL. */
-SCR_FN scr_entry* scr_recovery_entry(const scr_recovery* f)
-{
-  return scr_filemap_find(&scr.map, &f->identity, scr.world.rank);
-}
-
-/*
-** The bits of SCR_LOST_x for what is lost of E on this node.  Files that are missing, cut short or, with CHECK, corrupt
-** count as lost in this run, and so do files that cannot be read now; none is deleted for that.
-*/
-SCR_FN int scr_recovery_lost(const scr_entry* e, int check)
-{
-  char       path[SCR_MAX_FILENAME];
-  scr_header header;
-  int        i, red = 0, lost = 0, id = e->desc.identity.id, rc;
-
-  if (!e->listed) return SCR_LOST_ALL;
-  for (i = 0; i < e->files; i++) {
-    const scr_file* f = &e->file[i];
-    int             application = f->kind == SCR_FILE_APPLICATION;
-    red += !application;
-    rc = scr_entry_path(&scr.world.home, e, f->rel, path, sizeof path);
-    if (rc == SCR_SUCCESS) rc = scr_file_check(path, f, check);
-    if (rc == SCR_SUCCESS && !application) { /* the other members will rely on its header */
-      rc = scr_header_read(path, &header);
-      scr_header_free(&header);
-    }
-    if (rc == SCR_SUCCESS) continue;
-    lost |= application ? SCR_LOST_DATA : SCR_LOST_RED;
-    scr_warn_each("dataset %d: %s", id, scr_err_text);
-    scr_event_damage(id, rc);
-  }
-  if (red == 0 && e->red.scheme != SCR_SCHEME_SINGLE) lost |= SCR_LOST_RED;
-  return lost;
-}
-
-/* ---- step 1: announce ---- */
-
-/* The slots of the vote on what all ranks together have of a dataset. */
-enum { SCR_FOUND_INCOMPLETE, SCR_FOUND_OTHER_WORLD, SCR_FOUND_NO_SET };                                  /* sum */
-enum { SCR_FOUND_RANKS, SCR_FOUND_SETS_DIFFER, SCR_FOUND_COMPLETE, SCR_FOUND_VERIFIED, SCR_FOUND_LIFE }; /* max */
-
-/* The state of a whole dataset by the mark of its entry E. */
-SCR_FN scr_life scr_recovery_life(const scr_entry* e)
-{
-  if (e->mark == SCR_MARK_PASSED) return SCR_PASSED;
-  if (e->mark != SCR_MARK_REJECTED) return SCR_WHOLE;
-  return strcmp(e->rejected_by, scr.world.job_key) == 0 ? SCR_REJECTED : SCR_REJECTED_BEFORE;
-}
-
-/* Add the entry E to the message M.  Unless all is LOST, announce this rank as a holder of its files. */
-SCR_FN void scr_recovery_announce_entry(scr_hash* m, const scr_entry* e, int lost)
-{
-  scr_entry bare = *e;
-
-  if (lost != SCR_LOST_ALL) {
-    scr_hash_util_set_str(m, "HOST", scr.world.home.host);
-    scr_hash_util_set_int(m, "LOST", lost);
-  }
-  if (scr_hash_get(m, "ENTRY") != NULL) return;
-  bare.files = bare.listed = 0;
-  scr_entry_write(scr_hash_set(m, "ENTRY", scr_hash_new()), &bare, &scr.world.home);
-}
-
-/* Tell the owners, and all members of their sets, what this rank holds of the dataset, and count it in V. */
-SCR_FN void scr_recovery_announce(const scr_recovery* f, scr_hash* send, scr_vote* v)
-{
-  int i, k;
-
-  for (i = 0; i < scr.map.n; i++) {
-    const scr_entry* e = scr.map.entry[i];
-    if (scr_identity_cmp(&e->desc.identity, &f->identity) != 0) continue;
-    v->sum[SCR_FOUND_INCOMPLETE] += !e->desc.complete;
-    v->sum[SCR_FOUND_OTHER_WORLD] += e->desc.ranks != scr.world.ranks;
-    if (scr_recovery_life(e) > (scr_life)v->max[SCR_FOUND_LIFE]) v->max[SCR_FOUND_LIFE] = scr_recovery_life(e);
-    if (e->desc.complete) v->max[SCR_FOUND_COMPLETE] = 1;
-    if (e->verified) v->max[SCR_FOUND_VERIFIED] = 1;
-    v->max[SCR_FOUND_RANKS] = e->desc.ranks;
-    if (!e->desc.complete || e->desc.ranks != scr.world.ranks || e->owner >= scr.world.ranks || e->red.set_size == 0)
-      continue;
-    scr_recovery_announce_entry(scr_hash_setf(send, NULL, "%d", e->owner), e, scr_recovery_lost(e, f->check));
-    for (k = 0; k < e->red.set_size; k++)
-      scr_recovery_announce_entry(scr_hash_setf(send, NULL, "%d", e->red.member[k]), e, SCR_LOST_ALL);
-  }
-}
-
-/*
-** Turn E, the entry of another member, into that of OWNER, without files, if E lists OWNER as a member of its set; else
-** free E and return NULL.
-*/
-SCR_FN scr_entry* scr_recovery_describe(scr_entry* e, int owner)
-{
-  int i;
-
-  for (i = 0; i < e->red.set_size; i++)
-    if (e->red.member[i] == owner) break;
-  if (i == e->red.set_size) {
-    scr_entry_free(&e);
-    return NULL;
-  }
-  e->red.set_rank = i;
-  e->owner = owner;
-  e->verified = 0;
-  e->mark = SCR_MARK_NONE;
-  return e;
-}
-
-/*
-** From the announcements received: set this rank's entry, and choose the holder of its files that has lost least; among
-** equal ones this rank itself, then one on this node.
-*/
-SCR_FN void scr_recovery_pick_source(scr_recovery* f, const scr_hash* recv)
-{
-  scr_hash_elem* e;
-  int            best_lost = INT_MAX, best_distance = INT_MAX;
-
-  f->source = -1;
-  f->lost = SCR_LOST_ALL;
-  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e)) {
-    const scr_hash* m = scr_hash_elem_hash(e);
-    const char*     host = scr_hash_elem_get_first_val(m, "HOST");
-    int             from = atoi(scr_hash_elem_key(e)), lost = scr_hash_int_or(m, "LOST", 0) & SCR_LOST_ALL;
-    int             loss = lost & SCR_LOST_DATA ? 2 : lost != 0; /* lost data counts more than lost redundancy */
-    int             distance;
-    if (f->mine == NULL) {
-      scr_entry* described = scr_entry_read(scr_hash_get(m, "ENTRY"), from, f->identity.id);
-      if (described == NULL || (f->mine = scr_recovery_describe(described, scr.world.rank)) == NULL) continue;
-    }
-    if (host == NULL) continue;
-    distance = from == scr.world.rank ? 0 : strcmp(host, scr.world.home.host) == 0 ? 1 : 2;
-    if (loss > best_lost || (loss == best_lost && distance >= best_distance)) continue;
-    best_lost = loss;
-    best_distance = distance;
-    f->source = from;
-    f->move = distance == 2;
-    f->lost = lost;
-  }
-}
-
-/*
-** Returns 1 if a member of this rank's set goes by another description of the set: a node came back with a copy that
-** was protected otherwise.  Messages within such sets would wait for ever.  Collective over the world.
-*/
-SCR_FN int scr_recovery_set_differs(const scr_recovery* f, int* rc)
-{
-  scr_reddesc        none;
-  const scr_reddesc* d;
-  scr_hash *         send = scr_hash_new(), *recv = scr_hash_new();
-  scr_hash_elem*     e;
-  char               shape[48];
-  int                i, same = 0, differs, err;
-
-  memset(&none, 0, sizeof none);
-  d = f->mine != NULL ? &f->mine->red : &none;
-  snprintf(shape, sizeof shape, "%d.%d.%lx", (int)d->scheme, d->failures,
-           (unsigned long)scr_crc32(SCR_CRC32_START, d->member, (size_t)d->set_size * sizeof(int)));
-  for (i = 0; i < d->set_size; i++) scr_hash_setf(send, NULL, "%d %s", d->member[i], shape);
-  if ((err = scr_hash_exchange(send, recv, scr.world.comm)) != SCR_SUCCESS) *rc = err;
-  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
-    same += scr_hash_get(scr_hash_elem_hash(e), shape) != NULL;
-  differs = same != d->set_size || scr_hash_size(recv) != d->set_size;
-  scr_hash_delete(&send);
-  scr_hash_delete(&recv);
-  return differs;
-}
-
-/* ---- step 2: judge ---- */
-
-/*
-** Delete this rank's entries of the dataset and their files or, with SAME 0, those of other datasets with its id.  The
-** directory stays.
-*/
-SCR_FN int scr_recovery_delete_entries(const scr_identity* identity, int same)
-{
-  int i, changed = 0;
-
-  for (i = scr.map.n - 1; i >= 0; i--) {
-    scr_entry* e = scr.map.entry[i];
-    if (e->desc.identity.id != identity->id || (scr_identity_cmp(&e->desc.identity, identity) == 0) != same ||
-        scr_oom || e->bypass)
-      continue;
-    scr_cache_delete_files(e);
-    scr_filemap_remove(&scr.map, e);
-    changed = 1;
-  }
-  return changed ? scr_map_write() : SCR_SUCCESS;
-}
-
-/*
-** Delete this rank's entries of the dataset and their files, and the directory too unless another dataset of the same
-** id has entries there.
-*/
-SCR_FN int scr_recovery_delete(const scr_identity* identity)
-{
-  int i, alone = 1;
-
-  for (i = 0; i < scr.map.n; i++)
-    if (scr.map.entry[i]->desc.identity.id == identity->id &&
-        scr_identity_cmp(&scr.map.entry[i]->desc.identity, identity) != 0)
-      alone = 0;
-  if (alone) return scr_cache_delete_local(identity->id); /* files that were never listed go too */
-  return scr_recovery_delete_entries(identity, 1);
-}
-
-/*
-** Steps 1 and 2: announce, and judge from the entries whether the dataset can be used.  Collective over the world; the
-** same code everywhere.
-*/
-SCR_FN int scr_recovery_judge(scr_recovery* f)
-{
-  scr_hash *send = scr_hash_new(), *recv = scr_hash_new();
-  scr_vote  v;
-  int       rc;
-
-  memset(&v, 0, sizeof v);
-  scr_recovery_announce(f, send, &v);
-  rc = scr_hash_exchange(send, recv, scr.world.comm);
-  if (rc == SCR_SUCCESS) scr_recovery_pick_source(f, recv);
-  scr_hash_delete(&send);
-  scr_hash_delete(&recv);
-  v.sum[SCR_FOUND_NO_SET] = f->mine == NULL;
-  if (scr_recovery_set_differs(f, &rc)) v.max[SCR_FOUND_SETS_DIFFER] = 1;
-  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  f->unproven = v.sum[SCR_FOUND_INCOMPLETE] > 0 && !v.max[SCR_FOUND_VERIFIED];
-  if (v.sum[SCR_FOUND_INCOMPLETE] > 0 && !v.max[SCR_FOUND_COMPLETE]) { /* U1 */
-    scr_dbg(1, "dataset %d was never complete: deleted from the cache", f->identity.id);
-    scr_recovery_delete(&f->identity);
-    f->never = 1;
-    return SCR_ERR_INVALID;
-  }
-  f->other_world = v.sum[SCR_FOUND_OTHER_WORLD] > 0;
-  f->ranks = (int)v.max[SCR_FOUND_RANKS];
-  f->life = (scr_life)v.max[SCR_FOUND_LIFE];
-  if (f->other_world && scr.same_ranks)
-    return SCR_ERR(SCR_ERR_LOST, "%d rank%s wrote it, but this run has %d, and SCR_RESTART_RANKS=same", f->ranks,
-                   SCR_S(f->ranks), scr.world.ranks);
-  if (f->other_world) return SCR_SUCCESS;
-  if (v.sum[SCR_FOUND_NO_SET] > 0)
-    return SCR_ERR(SCR_ERR_LOST, "nothing is left of the sets of %lld rank%s", (long long)v.sum[SCR_FOUND_NO_SET],
-                   SCR_S(v.sum[SCR_FOUND_NO_SET]));
-  if (v.max[SCR_FOUND_SETS_DIFFER])
-    return SCR_ERR(SCR_ERR_LOST, "its pieces come from copies with different redundancy sets");
-  return SCR_SUCCESS;
-}
-
-/* ---- step 3: what is lost ---- */
-
-/* The number of members of the set D that have lost something, as SET_LOST tells. */
-SCR_FN int scr_recovery_losses(const scr_reddesc* d, const int64_t* set_lost)
-{
-  int i, n = 0;
-
-  for (i = 0; i < d->set_size; i++) n += set_lost[i] != 0;
-  return n;
-}
-
-/* *HOPELESS becomes 1 if the scheme of the set D cannot rebuild what its members have lost. */
-SCR_FN int scr_recovery_weigh(const scr_reddesc* d, const int64_t* set_lost, int* hopeless)
-{
-  scr_erasure ec;
-  int         losses = scr_recovery_losses(d, set_lost), rc;
-
-  *hopeless = d->scheme == SCR_SCHEME_SINGLE && losses > 0;
-  if (losses == 0 || d->scheme == SCR_SCHEME_SINGLE) return SCR_SUCCESS;
-  rc = scr_erasure_make(&ec, d->scheme, d->set_size, d->failures, set_lost, NULL);
-  scr_erasure_free(&ec);
-  *hopeless = rc == SCR_ERR_LOST;
-  return *hopeless ? SCR_SUCCESS : rc;
-}
-
-/*
-** Find out what the members of this rank's set have lost; *HOPELESS is 1 if its scheme cannot rebuild that.  Collective
-** over the set.
-*/
-SCR_FN int scr_recovery_assess(scr_recovery* f, int* hopeless)
-{
-  const scr_reddesc* d = &f->mine->red;
-  int                err, rc;
-
-  f->set_lost[d->set_rank] = f->lost;
-  rc = scr_encode_gather(d, NULL, scr.world.comm, 1, f->set_lost);
-  f->set_losses = scr_recovery_losses(d, f->set_lost);
-  err = scr_recovery_weigh(d, f->set_lost, hopeless);
-  return rc != SCR_SUCCESS ? rc : err;
-}
-
-/* ---- step 4: bring the files to their ranks ---- */
-
-/* One direction of a move of files between nodes, one piece at a time. */
+/* One direction of a move, one piece at a time. */
 typedef struct {
   int         peer, active, write, rc;
   int64_t     left;
@@ -17372,20 +17044,9 @@ typedef struct {
 } scr_stream;
 
 /* Returns 1 if F is of the files that are LOST. */
-SCR_FN int scr_recovery_is_lost(const scr_file* f, int lost)
+SCR_FN int scr_move_is_lost(const scr_file* f, int lost)
 {
   return (lost & (f->kind == SCR_FILE_APPLICATION ? SCR_LOST_DATA : SCR_LOST_RED)) != 0;
-}
-
-/* The total size, by their records, of the files of E, without those LOST. */
-SCR_FN int64_t scr_stream_bytes(const scr_entry* e, int lost)
-{
-  int64_t sum = 0;
-  int     i;
-
-  for (i = 0; i < e->files; i++)
-    if (!scr_recovery_is_lost(&e->file[i], lost)) sum += (int64_t)e->file[i].size;
-  return sum;
 }
 
 /*
@@ -17400,7 +17061,7 @@ SCR_FN int scr_stream_open(scr_stream* s, const scr_entry* e, int lost)
   int       i, n = 0, rc = path == NULL || size == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 
   for (i = 0; i < e->files && rc == SCR_SUCCESS; i++) {
-    if (scr_recovery_is_lost(&e->file[i], lost)) continue;
+    if (scr_move_is_lost(&e->file[i], lost)) continue;
     if ((rc = scr_entry_path(&scr.world.home, e, e->file[i].rel, whole, sizeof whole)) != SCR_SUCCESS) break;
     path[n] = scr_strdup(whole);
     size[n++] = e->file[i].size;
@@ -17415,19 +17076,22 @@ SCR_FN int scr_stream_open(scr_stream* s, const scr_entry* e, int lost)
 }
 
 /*
-** Start to send to PEER or, with WRITE, to receive the BYTES of all files of E without those LOST.  After an error, in
-** RC or later, zeros are sent, and received data is discarded: the other side expects the messages.
+** Start to send the files of M or, with WRITE, to receive them.  After an error, in RC or later, zeros are sent, and
+** received data is discarded: the other side expects the messages.
 */
-SCR_FN void scr_stream_start(scr_stream* s, const scr_entry* e, int peer, int lost, int64_t bytes, int write, int rc)
+SCR_FN void scr_stream_start(scr_stream* s, const scr_move* m, int write, int rc)
 {
+  int i;
+
   memset(s, 0, sizeof *s);
-  s->peer = peer;
+  s->peer = m->peer;
   s->active = 1;
   s->write = write;
-  s->left = bytes;
+  for (i = 0; i < m->from->files; i++)
+    if (!scr_move_is_lost(&m->from->file[i], m->lost)) s->left += (int64_t)m->from->file[i].size;
   s->buf = scr.work + (write ? 0 : scr.mpi_buf);
   s->req = MPI_REQUEST_NULL;
-  s->rc = rc == SCR_SUCCESS ? scr_stream_open(s, e, lost) : rc;
+  s->rc = rc == SCR_SUCCESS ? scr_stream_open(s, write ? m->to : m->from, m->lost) : rc;
 }
 
 SCR_FN void scr_stream_post(scr_stream* s)
@@ -17467,286 +17131,170 @@ SCR_FN int scr_stream_step(scr_stream* s)
   return 1;
 }
 
-/* What this rank sends to other nodes: the owners that request their files, and which of these are lost. */
-typedef struct {
-  int  n;
-  int *to, *lost;
-} scr_move_list;
+/* Prepare the places of the files of M, which this rank is to receive. */
+SCR_FN int scr_move_expect(const scr_move* m)
+{
+  char path[SCR_MAX_FILENAME];
+  int  i, rc = SCR_SUCCESS;
+
+  for (i = 0; i < m->from->files && rc == SCR_SUCCESS; i++)
+    if (!scr_move_is_lost(&m->from->file[i], m->lost))
+      rc = scr_entry_place(&scr.world.home, m->to, &m->from->file[i], path);
+  return rc;
+}
 
 /*
-** Send the requested files to other ranks, one rank after the other, while receiving the files of this rank's entry,
-** unless FROM, the source's entry, is NULL.  If RC is an error, the received files are not kept.  Collective over the
-** partners.
+** Send the files of the N moves OUT, one move after the other, while receiving those of IN, unless this is NULL.  If RC
+** is an error, the received files are not kept.  Collective over the partners.
 */
-SCR_FN int scr_move_files(const scr_recovery* f, const scr_move_list* out, const scr_entry* from, int rc)
+SCR_FN int scr_move_files(const scr_move* in, int n, const scr_move* out, int rc)
 {
-  scr_stream in, to;
+  scr_stream from, to;
   int        i = 0, turns = 0, failed = SCR_SUCCESS;
 
-  memset(&in, 0, sizeof in);
+  memset(&from, 0, sizeof from);
   memset(&to, 0, sizeof to);
-  if (from != NULL) scr_stream_start(&in, scr_recovery_entry(f), f->source, 0, scr_stream_bytes(from, f->lost), 1, rc);
-  while (in.active || to.active || i < out->n) {
+  if (in != NULL && rc == SCR_SUCCESS) rc = scr_move_expect(in);
+  if (in != NULL) scr_stream_start(&from, in, 1, rc);
+  while (from.active || to.active || i < n) {
     int moved;
-    if (!to.active && i < out->n) {
-      const scr_entry* e = scr_filemap_find(&scr.map, &f->identity, out->to[i]);
+    if (!to.active && i < n) {
       if (to.rc != SCR_SUCCESS) failed = to.rc;
-      scr_stream_start(&to, e, out->to[i], out->lost[i], scr_stream_bytes(e, out->lost[i]), 0, SCR_SUCCESS);
-      i++;
+      scr_stream_start(&to, &out[i++], 0, SCR_SUCCESS);
     }
-    moved = scr_stream_step(&in);
+    moved = scr_stream_step(&from);
     moved |= scr_stream_step(&to);
     if (moved) turns = 0;
     else scr_wait_idle(&turns);
   }
   if (rc == SCR_SUCCESS) rc = failed;
-  return rc != SCR_SUCCESS ? rc : to.rc != SCR_SUCCESS ? to.rc : in.rc;
+  return rc != SCR_SUCCESS ? rc : to.rc != SCR_SUCCESS ? to.rc : from.rc;
 }
 
 /*
-** Write this rank's record of the dataset, without files, durably, and only then create the directory, so that every
-** file in it has a record.
+** Check that the received files of M match their records, with CHECK their checksums too, and create the empty ones,
+** for which no byte was received.
 */
-SCR_FN int scr_recovery_enter(const scr_recovery* f)
+SCR_FN int scr_move_check(const scr_move* m, int check)
 {
-  int known = f->source < 0 && scr_recovery_entry(f) != NULL; /* the file on disk has an entry, with more in it */
-  int rc = scr_filemap_put(&scr.map, scr_entry_dup(f->mine));
+  char path[SCR_MAX_FILENAME];
+  int  i, fd, rc = SCR_SUCCESS;
 
-  if (rc == SCR_SUCCESS && !known) rc = scr_map_write();
-  return rc == SCR_SUCCESS ? scr_home_mkdir(&scr.world.home, &f->mine->red, f->identity.id) : rc;
-}
-
-/* Check that the received files match their records, and create the empty ones, for which no byte was received. */
-SCR_FN int scr_move_check(const scr_recovery* f)
-{
-  scr_entry* e = scr_recovery_entry(f);
-  char       path[SCR_MAX_FILENAME];
-  int        i, fd, rc = SCR_SUCCESS;
-
-  for (i = 0; i < e->files && rc == SCR_SUCCESS; i++) {
-    rc = scr_entry_path(&scr.world.home, e, e->file[i].rel, path, sizeof path);
-    if (rc == SCR_SUCCESS && e->file[i].size == 0) {
+  for (i = 0; i < m->to->files && rc == SCR_SUCCESS; i++) {
+    rc = scr_entry_path(&scr.world.home, m->to, m->to->file[i].rel, path, sizeof path);
+    if (rc == SCR_SUCCESS && m->to->file[i].size == 0) {
       fd = scr_os.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0600);
       if (fd < 0) return SCR_ERRNO("cannot create %s", path);
       scr_os.close(fd);
     }
-    if (rc == SCR_SUCCESS) rc = scr_file_check(path, &e->file[i], f->check);
+    if (rc == SCR_SUCCESS) rc = scr_file_check(path, &m->to->file[i], check);
   }
-  e->listed = rc == SCR_SUCCESS;
+  m->to->listed = rc == SCR_SUCCESS;
   return rc;
 }
 
-/* Prepare the places of the files of FROM, the source's entry, on this node, without those that are lost. */
-SCR_FN int scr_move_expect(const scr_recovery* f, const scr_entry* from)
-{
-  char path[SCR_MAX_FILENAME];
-  int  i, rc = scr_recovery_enter(f);
-
-  for (i = 0; i < from->files && rc == SCR_SUCCESS; i++)
-    if (!scr_recovery_is_lost(&from->file[i], f->lost))
-      rc = scr_entry_place(&scr.world.home, scr_recovery_entry(f), &from->file[i], path);
-  return rc;
-}
-
-/*
-** Send the ranks in ASKED the entries of the files that they request; those on other nodes are added to OUT, to receive
-** the bytes.
-*/
-SCR_FN int scr_recovery_answer(const scr_recovery* f, const scr_hash* asked, scr_hash* answer, scr_move_list* out)
-{
-  scr_hash_elem* e;
-  int            n = scr_hash_size(asked), rc = SCR_SUCCESS, err;
-
-  out->to = (int*)scr_malloc((size_t)n * sizeof *out->to);
-  out->lost = (int*)scr_malloc((size_t)n * sizeof *out->lost);
-  if (out->to == NULL || out->lost == NULL) return SCR_ERR_OOM();
-  for (e = scr_hash_elem_first(asked); e != NULL; e = scr_hash_elem_next(e)) {
-    int              to = atoi(scr_hash_elem_key(e));
-    const scr_entry* entry = scr_filemap_find(&scr.map, &f->identity, to);
-    err = entry == NULL
-              ? SCR_ERR(SCR_ERR_LOST, "rank %d asks for files of dataset %d that are not here", to, f->identity.id)
-              : scr_entry_write(scr_hash_setf(answer, NULL, "%d", to), entry, &scr.world.home);
-    if (rc == SCR_SUCCESS) rc = err;
-    if (scr_hash_get(scr_hash_elem_hash(e), "MOVE") == NULL) continue;
-    out->to[out->n] = to;
-    out->lost[out->n++] = scr_hash_int_or(scr_hash_elem_hash(e), "MOVE", 0);
-  }
-  return rc;
-}
-
-/*
-** Bring the files of each rank to its node: ranks send requests to the holders, which answer with their entries; then
-** the files that are on other nodes are sent.  On the same node only the record moves.  Collective over the world;
-** returns this rank's code.
-*/
-SCR_FN int scr_recovery_bring(scr_recovery* f)
-{
-  scr_hash *    ask = scr_hash_new(), *asked = scr_hash_new(), *answer = scr_hash_new(), *got = scr_hash_new();
-  scr_move_list out = {0, NULL, NULL};
-  scr_entry*    from = NULL;
-  int           rc, err;
-
-  if (f->source >= 0 && f->source != scr.world.rank)
-    scr_hash_setf(ask, NULL, "%d %s %d", f->source, f->move ? "MOVE" : "HAND_OVER", f->lost);
-  if (f->source == scr.world.rank)
-    scr_entry_forget(scr_recovery_entry(f), f->lost & SCR_LOST_DATA, f->lost & SCR_LOST_RED);
-  rc = scr_hash_exchange(ask, asked, scr.world.comm);
-  err = scr_recovery_answer(f, asked, answer, &out);
-  if (rc == SCR_SUCCESS) rc = err;
-  if ((err = scr_hash_exchange(answer, got, scr.world.comm)) != SCR_SUCCESS) rc = err;
-  if (f->source >= 0 && f->source != scr.world.rank) {
-    from = scr_entry_read(scr_hash_getf(got, "%d", f->source), scr.world.rank, f->identity.id);
-    if (rc == SCR_SUCCESS && from == NULL) rc = SCR_ERR_OOM();
-  }
-  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) goto out; /* from here both sides count messages alike */
-  if (from != NULL && !f->move) {
-    scr_entry_forget(from, f->lost & SCR_LOST_DATA, f->lost & SCR_LOST_RED);
-    rc = scr_filemap_put(&scr.map, from);
-    from = NULL;
-  } else if (from != NULL) {
-    rc = scr_move_expect(f, from);
-  }
-  rc = scr_move_files(f, &out, from, rc);
-  if (rc == SCR_SUCCESS && from != NULL) rc = scr_move_check(f);
-out:
-  scr_entry_free(&from);
-  scr_free(&out.to);
-  scr_free(&out.lost);
-  scr_hash_delete(&ask);
-  scr_hash_delete(&asked);
-  scr_hash_delete(&answer);
-  scr_hash_delete(&got);
-  return rc;
-}
-
-/* ---- step 6: commit ---- */
-
-/* Record the host of the right neighbour in the filemap, for a scavenge.  Collective over the set. */
-SCR_FN int scr_recovery_note_partner(const scr_recovery* f)
-{
-  scr_entry* e = scr_recovery_entry(f);
-  int        rc = f->mine->red.set_size > 1 ? scr_reddesc_partner(&f->mine->red, &scr.world) : SCR_SUCCESS;
-
-  scr_reddesc_free(&e->red);
-  scr_reddesc_dup(&e->red, &f->mine->red); /* the description on which all members agreed */
-  snprintf(e->partner, sizeof e->partner, "%s", e->red.partner != NULL ? e->red.partner : "");
-  return rc;
-}
-
-/*
-** Remove the entries of other ranks from this rank's map, and delete their files unless the owner runs on this node and
-** uses them.
-*/
-SCR_FN int scr_recovery_delete_moved(const scr_recovery* f)
-{
-  int i, changed = 0;
-
-  for (i = scr.map.n - 1; i >= 0; i--) {
-    scr_entry* e = scr.map.entry[i];
-    if (e->owner == scr.world.rank || scr_identity_cmp(&e->desc.identity, &f->identity) != 0) continue;
-    if (!scr_world_on_node(&scr.world, e->owner)) scr_cache_delete_files(e);
-    SCR_SOMETIMES(moved);
-    scr_filemap_remove(&scr.map, e);
-    changed = 1;
-  }
-  return changed ? scr_map_write() : SCR_SUCCESS;
-}
-
-/* ---- one dataset ---- */
-
-/*
-** Steps 4 to 6, for a dataset that can be rebuilt.  Collective over the world; the same code everywhere.  On an error
-** the records of what was here stay, and entries of files that were received are marked as incomplete.
-*/
-SCR_FN int scr_recovery_restore(scr_recovery* f)
-{
-  scr_entry *    here = scr_recovery_entry(f), *kept = NULL;
-  scr_encode     x = scr_cache_encode(&f->mine->red, !f->check);
-  int            verified, written = 0, rc, err;
-  scr_err_record why;
-
-  if (here != NULL && (f->source == scr.world.rank ? f->lost != 0 : f->source < 0)) kept = scr_entry_dup(here);
-  rc = scr_recovery_delete_entries(&f->identity, 0); /* an older dataset of this id: its place is needed (U4) */
-  err = scr_recovery_bring(f);
-  if (rc == SCR_SUCCESS) rc = err;
-  if (rc == SCR_SUCCESS && f->source < 0) rc = scr_recovery_enter(f);
-  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) goto out;
-  here = scr_recovery_entry(f);
-  if (f->set_losses > 0) SCR_SOMETIMES(rebuilt);
-  if (f->set_losses > 0) rc = scr_encode_recover(&x, 1, &here, f->set_lost);
-  err = scr_recovery_note_partner(f);
-  if (rc == SCR_SUCCESS) rc = err;
-  verified = here->verified;
-  here->verified = 1;
-  if (scr_recovery_life(here) != f->life) scr_entry_decide(here, f->life); /* a kill kept it from being marked */
-  if (rc == SCR_SUCCESS && (rc = scr_map_write()) == SCR_SUCCESS) written = 1;
-  if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) scr_recovery_delete_moved(f);
-  else here->verified = verified;
-out:
-  if (rc != SCR_SUCCESS && kept != NULL) {
-    scr_filemap_put(&scr.map, kept); /* restore the record of what was here */
-    kept = NULL;
-  } else if (rc != SCR_SUCCESS && f->source != scr.world.rank && scr_recovery_entry(f) != NULL) {
-    scr_recovery_entry(f)->listed = 0;
-  }
-  if (rc != SCR_SUCCESS && written) {
-    scr_err_save(&why);
-    SCR_SOMETIMES(recovery_taken_back);
-    scr_map_write();
-    scr_err_restore(&why);
-  }
-  scr_entry_free(&kept);
-  return rc;
-}
-
-/* ==== 33 RECOVERY: OTHER RANKS, ALL DATASETS ============================================================
-** A dataset that another number of ranks wrote: its files stay where they are, and the ranks that hold them act for
-** their owners (scr_others_run).  And the recovery of all datasets of the cache, whoever wrote them.
+/* ==== 33 RECOVERY =======================================================================================
+** What SCR_Init finds out about the datasets in the cache, whatever number of ranks wrote them: which can be used,
+** which rank holds the files of each owner from now on, and what is rebuilt.
 **
-** Uses       platform, errors, memory, hash, dataset, erasure code, filemap, MPI helpers, state, encode, cache,
-**            recovery
+** An OWNER is a rank of the run that wrote a dataset.  Its REGISTRAR, rank OWNER modulo the ranks of this run, collects
+** what is known about it.  Its RUNNER is the rank that holds its files in this run: the owner itself, if as many ranks
+** wrote the dataset; else the rank that has most of its files, so that these stay where they are, or the registrar.
+**
+** Six steps for each dataset, newest first: (1) announce: each rank tells the registrars what it holds; (2) judge: they
+** choose the source and the runner of each owner, tell those of the same set, and find out whether what is lost can be
+** rebuilt; (3) assign: the runners get their owners, the sources what they have to send; (4) bring the files to their
+** runners; (5) rebuild what is lost; (6) commit, and delete the other copies.
+**
+** Uses       errors, memory, hash, dataset, kernels, erasure code, filemap, MPI helpers, state, encode, cache, move
 ** Offers     scr_recovery_all, scr_recovery_mend
+** Invariants
+**   U1  An entry says COMPLETE 1 only after every rank of the world has protected its files.  A dataset without any
+**       such entry was never complete: it is deleted.  If some entries say 1 and others 0, those with 0 count as lost
+**       members: the run ended during the commit, or a lost node came back with an earlier state.
+**   U2  Copy, agree, then delete: files are copied to the node of their runner, and the old copies are deleted only
+**       after all ranks have written their entries.
+**   U3  Entries of different identity are never combined.
+**   U4  What cannot be rebuilt is set aside: it stays until its place or its space is needed.
+**   U5  The entries of a dataset define its redundancy sets; the parameters of this run do not matter.
 ** Failure    A dataset that cannot be used is set aside, with the reason in scr.tried; the run goes on.
 ** ====================================================================================================== */
 
-/* ---- a dataset of another number of ranks ---- */
-
-/* One of the ranks that wrote a dataset, as its registrar, or its runner, knows it. */
+/* One of the ranks that wrote a dataset, as its registrar and its runner know it. */
 typedef struct {
   int        owner;
-  scr_entry* e;      /* its entry: without files, or that of the filemap; NULL: not known */
-  int        in_map; /* 1: that of the filemap */
-  int        is_new; /* 1: the filemap had none */
-  scr_entry* kept;   /* that of the filemap as it was, until it is clear that what is lost was rebuilt */
-  int        runner, lost;
+  scr_entry* e;       /* its entry without files, by an announcement; NULL: nothing is left of its set */
+  int        source;  /* the rank that has most of its files; -1: they are lost */
+  int        lost;    /* bits of SCR_LOST_x: which of them the source lacks */
+  int        runner;  /* the rank that holds them from now on */
   int*       runners; /* [set_size]: the runners of the members of its set, */
   int64_t*   losses;  /* [set_size]: and what these lack */
-} scr_other;
+  scr_entry* here;    /* at the runner, from step 4 on: its entry in the filemap, */
+  scr_entry* kept;    /* and that entry as it was, until it is clear that what is lost was rebuilt */
+} scr_owner;
 
-/* The owners that this rank has to do with. */
 typedef struct {
-  scr_other* one;
+  scr_owner* one;
   int        n;
-  scr_hash*  leave; /* owners of which other ranks have better copies */
-} scr_others;
+} scr_owners;
 
-SCR_FN void scr_others_free(scr_others* l)
+/* What all ranks know of a dataset. */
+typedef struct {
+  scr_desc desc;
+  char     store[SCR_MAX_FILENAME];
+} scr_recovery_told;
+
+/* The recovery of one dataset.  First what is the same on all ranks. */
+typedef struct {
+  scr_identity      identity;
+  scr_recovery_told told;        /* if it can be used */
+  int               check;       /* 1: check the CRC32 of files before they are used */
+  int               never;       /* 1: it was never complete, and is deleted now */
+  int               unproven;    /* 1: some entries do not say COMPLETE 1, and no run has verified it */
+  int               ranks;       /* that wrote it */
+  int               other_world; /* 1: they are not as many as this run has */
+  int               lost, moved; /* the number of owners that have lost files, and of those whose files have to move */
+  scr_life          life;        /* its state if it is whole, by the marks of all entries */
+
+  scr_owners known; /* the owners that this rank is the registrar of, */
+  scr_owners mine;  /* and those that it is the runner of, by sets */
+  scr_move*  out;   /* what it sends, */
+  int        outs;  /* how many, */
+  scr_hash*  leave; /* and the owners whose files other ranks hold from now on */
+} scr_recovery;
+
+SCR_FN void scr_recovery_begin(scr_recovery* f, const scr_identity* identity, int check)
+{
+  memset(f, 0, sizeof *f);
+  f->identity = *identity;
+  f->check = check;
+  f->leave = scr_hash_new();
+}
+
+SCR_FN void scr_owners_free(scr_owners* l)
 {
   while (l->n > 0) {
-    scr_other* o = &l->one[--l->n];
-    if (!o->in_map) scr_entry_free(&o->e);
+    scr_owner* o = &l->one[--l->n];
+    scr_entry_free(&o->e);
     scr_entry_free(&o->kept);
     scr_free(&o->runners);
     scr_free(&o->losses);
   }
   scr_free(&l->one);
-  scr_hash_delete(&l->leave);
+}
+
+SCR_FN void scr_recovery_end(scr_recovery* f)
+{
+  scr_owners_free(&f->known);
+  scr_owners_free(&f->mine);
+  scr_free(&f->out);
+  scr_hash_delete(&f->leave);
 }
 
 /* A new owner in L, or NULL without memory. */
-SCR_FN scr_other* scr_others_add(scr_others* l, int owner)
+SCR_FN scr_owner* scr_owners_add(scr_owners* l, int owner)
 {
-  scr_other* o;
+  scr_owner* o;
 
   if (!scr_grow(&l->one, l->n, sizeof *l->one)) return NULL;
   o = &l->one[l->n++];
@@ -17756,164 +17304,377 @@ SCR_FN scr_other* scr_others_add(scr_others* l, int owner)
 }
 
 /* Room for what is known about the members of the set of O. */
-SCR_FN int scr_other_make_set(scr_other* o)
+SCR_FN int scr_owner_make_set(scr_owner* o)
 {
   o->runners = (int*)scr_malloc((size_t)o->e->red.set_size * sizeof *o->runners);
   o->losses = (int64_t*)scr_malloc((size_t)o->e->red.set_size * sizeof *o->losses);
   return o->runners == NULL || o->losses == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
-/* The registrar of OWNER, the rank that collects what is known about it. */
-SCR_FN int scr_others_registrar(int owner)
+SCR_FN int scr_recovery_registrar(int owner)
 {
   return owner % scr.world.ranks;
 }
 
-/* Announce to the registrars of the owners, and of all members of their sets, what this rank holds. */
-SCR_FN void scr_others_announce(const scr_recovery* f, scr_hash* send)
+/*
+** The bits of SCR_LOST_x for what is lost of E on this node.  Files that are missing, cut short or, with CHECK, corrupt
+** count as lost in this run, and so do files that cannot be read now; none is deleted for that.
+*/
+SCR_FN int scr_recovery_lost(const scr_entry* e, int check)
 {
-  scr_hash*  own;
+  char       path[SCR_MAX_FILENAME];
+  scr_header header;
+  int        i, red = 0, lost = 0, id = e->desc.identity.id, rc;
+
+  if (!e->listed) return SCR_LOST_ALL;
+  for (i = 0; i < e->files; i++) {
+    const scr_file* f = &e->file[i];
+    int             application = f->kind == SCR_FILE_APPLICATION;
+    red += !application;
+    rc = scr_entry_path(&scr.world.home, e, f->rel, path, sizeof path);
+    if (rc == SCR_SUCCESS) rc = scr_file_check(path, f, check);
+    if (rc == SCR_SUCCESS && !application) { /* the other members will rely on its header */
+      rc = scr_header_read(path, &header);
+      scr_header_free(&header);
+    }
+    if (rc == SCR_SUCCESS) continue;
+    lost |= application ? SCR_LOST_DATA : SCR_LOST_RED;
+    scr_warn_each("dataset %d: %s", id, scr_err_text);
+    scr_event_damage(id, rc);
+  }
+  if (red == 0 && e->red.scheme != SCR_SCHEME_SINGLE) lost |= SCR_LOST_RED;
+  return lost;
+}
+
+/* ---- step 1: announce ---- */
+
+/* The slots of the vote on what all ranks together have of a dataset. */
+enum { SCR_FOUND_INCOMPLETE, SCR_FOUND_OTHER_WORLD };                             /* sum */
+enum { SCR_FOUND_RANKS, SCR_FOUND_COMPLETE, SCR_FOUND_VERIFIED, SCR_FOUND_LIFE }; /* max */
+
+/* The state of a whole dataset by the mark of its entry E. */
+SCR_FN scr_life scr_recovery_life(const scr_entry* e)
+{
+  if (e->mark == SCR_MARK_PASSED) return SCR_PASSED;
+  if (e->mark != SCR_MARK_REJECTED) return SCR_WHOLE;
+  return strcmp(e->rejected_by, scr.world.job_key) == 0 ? SCR_REJECTED : SCR_REJECTED_BEFORE;
+}
+
+/* Where the message SEND to its registrar says what is known about OWNER. */
+SCR_FN scr_hash* scr_recovery_about(scr_hash* send, int owner)
+{
+  return scr_hash_setf(send, NULL, "%d %d", scr_recovery_registrar(owner), owner);
+}
+
+/* Add the entry E, without its files, to the message M, unless M has one. */
+SCR_FN void scr_recovery_announce_entry(scr_hash* m, const scr_entry* e)
+{
+  scr_entry bare = *e;
+
+  if (scr_hash_get(m, "ENTRY") != NULL) return;
+  bare.files = bare.listed = 0;
+  scr_entry_write(scr_hash_set(m, "ENTRY", scr_hash_new()), &bare, &scr.world.home);
+}
+
+/*
+** Tell the registrars of the owners, and of all members of their sets, what this rank holds of the dataset, and count
+** it in V.
+*/
+SCR_FN void scr_recovery_announce(const scr_recovery* f, scr_hash* send, scr_vote* v)
+{
   scr_entry* e;
+  scr_hash*  m;
   int        i = 0, k;
 
   while ((e = scr_dataset_next_entry(&f->identity, &i)) != NULL) {
-    if (e->owner >= f->ranks) continue;
-    own = scr_hash_setf(send, NULL, "%d %d", scr_others_registrar(e->owner), e->owner);
-    scr_hash_util_set_int(own, "HOLDS", 1);
+    v->sum[SCR_FOUND_INCOMPLETE] += !e->desc.complete;
+    v->sum[SCR_FOUND_OTHER_WORLD] += e->desc.ranks != scr.world.ranks;
+    if (scr_recovery_life(e) > (scr_life)v->max[SCR_FOUND_LIFE]) v->max[SCR_FOUND_LIFE] = scr_recovery_life(e);
+    if (e->desc.complete) v->max[SCR_FOUND_COMPLETE] = 1;
+    if (e->verified) v->max[SCR_FOUND_VERIFIED] = 1;
+    v->max[SCR_FOUND_RANKS] = e->desc.ranks;
+    if (e->desc.ranks != scr.world.ranks && scr.same_ranks) continue;
+    m = scr_recovery_about(send, e->owner);
+    scr_hash_util_set_str(m, "HOST", scr.world.home.host);
     if (!e->desc.complete || e->red.set_size == 0) continue; /* what it lists counts as lost */
-    scr_recovery_announce_entry(own, e, scr_recovery_lost(e, f->check));
-    for (k = 0; k < e->red.set_size; k++) {
-      int m = e->red.member[k];
-      scr_recovery_announce_entry(scr_hash_setf(send, NULL, "%d %d", scr_others_registrar(m), m), e, SCR_LOST_ALL);
+    scr_hash_util_set_int(m, "LOST", scr_recovery_lost(e, f->check));
+    scr_recovery_announce_entry(m, e);
+    for (k = 0; k < e->red.set_size; k++) scr_recovery_announce_entry(scr_recovery_about(send, e->red.member[k]), e);
+  }
+}
+
+/* ---- step 2: judge ---- */
+
+/*
+** Turn E, the entry of another member, into that of OWNER, without files, if E lists OWNER as a member of its set; else
+** free E and return NULL.
+*/
+SCR_FN scr_entry* scr_recovery_describe(scr_entry* e, int owner)
+{
+  int i;
+
+  for (i = 0; e != NULL && i < e->red.set_size; i++)
+    if (e->red.member[i] == owner) break;
+  if (e == NULL || i == e->red.set_size) {
+    scr_entry_free(&e);
+    return NULL;
+  }
+  e->red.set_rank = i;
+  e->owner = owner;
+  e->verified = 0;
+  e->mark = SCR_MARK_NONE;
+  return e;
+}
+
+/*
+** From the announcements RECV about O: its entry, its source, the holder that has lost least, if possible this rank;
+** and its runner.
+*/
+SCR_FN void scr_recovery_pick(const scr_recovery* f, const scr_hash* recv, scr_owner* o)
+{
+  scr_hash_elem* e;
+  int            least = INT_MAX;
+
+  o->source = -1;
+  o->lost = SCR_LOST_ALL;
+  o->runner = scr.world.rank;
+  for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e)) {
+    const scr_hash* m = scr_hash_getf(scr_hash_elem_hash(e), "%d", o->owner);
+    int             from = atoi(scr_hash_elem_key(e)), lost = scr_hash_int_or(m, "LOST", SCR_LOST_ALL) & SCR_LOST_ALL;
+    /* lost data counts more than lost redundancy, and that more than the way to another rank */
+    int loss = (lost & SCR_LOST_DATA ? 4 : 0) + (lost & SCR_LOST_RED ? 2 : 0) + (from != scr.world.rank);
+    if (o->e == NULL && scr_hash_get(m, "ENTRY") != NULL)
+      o->e = scr_recovery_describe(scr_entry_read(scr_hash_get(m, "ENTRY"), from, f->identity.id), o->owner);
+    if (scr_hash_get(m, "HOST") == NULL || loss >= least) continue;
+    least = loss;
+    o->lost = lost;
+    o->source = lost == SCR_LOST_ALL ? -1 : from;
+    if (f->other_world) o->runner = from;
+  }
+}
+
+/* The host of the runner of O, which has announced it in RECV, unless it is this rank. */
+SCR_FN const char* scr_recovery_host(const scr_hash* recv, const scr_owner* o)
+{
+  const scr_hash* m = scr_hash_getf(recv, "%d %d", o->runner, o->owner);
+
+  return o->runner == scr.world.rank ? scr.world.home.host : scr_hash_str_or(m, "HOST", "");
+}
+
+/* The description of the set D as a short text, equal for equal sets. */
+SCR_FN void scr_recovery_shape(const scr_reddesc* d, char* text, size_t n)
+{
+  snprintf(text, n, "%d.%d.%lx", (int)d->scheme, d->failures,
+           (unsigned long)scr_crc32(SCR_CRC32_START, d->member, (size_t)d->set_size * sizeof(int)));
+}
+
+/*
+** What the registrars of the set of O have told about its members, in RECV.  Returns 1 unless all of them describe the
+** same set: a node came back with a copy that was protected otherwise.  Messages within such sets would wait for ever.
+*/
+SCR_FN int scr_recovery_join(const scr_hash* recv, scr_owner* o)
+{
+  scr_hash_elem *from, *at;
+  char           shape[48];
+  int            k, n = o->e->red.set_size, told = 0;
+
+  scr_recovery_shape(&o->e->red, shape, sizeof shape);
+  for (from = scr_hash_elem_first(recv); from != NULL; from = scr_hash_elem_next(from)) {
+    at = scr_hash_elem_first(scr_hash_getf(scr_hash_elem_hash(from), "%d", o->owner));
+    for (; at != NULL; at = scr_hash_elem_next(at), told++) {
+      const scr_hash* m = scr_hash_elem_hash(at);
+      for (k = 0; k < n && o->e->red.member[k] != atoi(scr_hash_elem_key(at)); k++) continue;
+      if (k == n || strcmp(scr_hash_str_or(m, "SET", ""), shape) != 0) return 1;
+      o->runners[k] = scr_hash_int_or(m, "RUNNER", 0);
+      o->losses[k] = scr_hash_int_or(m, "LOST", 0);
+      if (k == (o->e->red.set_rank + 1) % n && n > 1)
+        snprintf(o->e->partner, sizeof o->e->partner, "%s", scr_hash_str_or(m, "HOST", ""));
     }
   }
-}
-
-/* Returns 1 if A and B describe the same set. */
-SCR_FN int scr_others_same_set(const scr_reddesc* a, const scr_reddesc* b)
-{
-  return a->scheme == b->scheme && a->failures == b->failures && a->set_id == b->set_id && a->set_size == b->set_size &&
-         memcmp(a->member, b->member, (size_t)a->set_size * sizeof *a->member) == 0;
+  return told != n;
 }
 
 /*
-** Find out from the announcements RECV who holds the files of O: its runner is the one that lacks least, or this rank,
-** its registrar.  Returns 1 if the announcements describe its set differently.
+** Tell the registrars of all members of the sets of the known owners who the runners are and what they lack, and
+** receive the same; *DIFFER becomes 1 if they describe a set differently.  RECV has the announcements.  Collective over
+** the world.
 */
-SCR_FN int scr_others_pick(const scr_recovery* f, const scr_hash* recv, scr_other* o)
+SCR_FN int scr_recovery_share(scr_recovery* f, const scr_hash* recv, int* differ)
 {
-  scr_hash_elem* from;
-  int            differs = 0, best = INT_MAX;
+  scr_hash *send = scr_hash_new(), *got = scr_hash_new();
+  char      shape[48];
+  int       i, k, rc, err = SCR_SUCCESS;
 
-  o->runner = scr.world.rank;
-  o->lost = SCR_LOST_ALL;
-  for (from = scr_hash_elem_first(recv); from != NULL; from = scr_hash_elem_next(from)) {
-    const scr_hash* m = scr_hash_getf(scr_hash_elem_hash(from), "%d", o->owner);
-    scr_entry*      e =
-        scr_hash_get(m, "ENTRY") != NULL ? scr_entry_read(scr_hash_get(m, "ENTRY"), o->owner, f->identity.id) : NULL;
-    int lost = scr_hash_int_or(m, "LOST", SCR_LOST_ALL) & SCR_LOST_ALL;
-    int loss = (lost & SCR_LOST_DATA ? 2 : 0) + (lost & SCR_LOST_RED ? 1 : 0);
-    if (e != NULL) e = scr_recovery_describe(e, o->owner);
-    if (e != NULL && o->e == NULL) o->e = e;
-    else if (e != NULL && !scr_others_same_set(&o->e->red, &e->red)) differs = 1;
-    if (e != o->e) scr_entry_free(&e);
-    if (scr_hash_get(m, "HOLDS") == NULL || loss >= best) continue;
-    best = loss;
-    o->runner = atoi(scr_hash_elem_key(from));
-    o->lost = lost;
-  }
-  return differs;
-}
-
-/*
-** Tell the registrars of all members of the sets of L who the runners are, and receive it.  Collective over the world.
-*/
-SCR_FN int scr_others_share(scr_others* l)
-{
-  scr_hash *     send = scr_hash_new(), *recv = scr_hash_new(), *m;
-  scr_hash_elem *from, *at;
-  int            i, k, rc;
-
-  for (i = 0; i < l->n; i++) {
-    const scr_other* o = &l->one[i];
+  *differ = 0;
+  for (i = 0; i < f->known.n; i++) {
+    const scr_owner* o = &f->known.one[i];
+    if (o->e != NULL) scr_recovery_shape(&o->e->red, shape, sizeof shape);
     for (k = 0; o->e != NULL && k < o->e->red.set_size; k++) {
-      int to = o->e->red.member[k];
-      m = scr_hash_setf(send, NULL, "%d %d %d", scr_others_registrar(to), to, o->e->red.set_rank);
+      scr_hash* m = scr_hash_setf(scr_recovery_about(send, o->e->red.member[k]), NULL, "%d", o->owner);
+      scr_hash_util_set_str(m, "SET", shape);
+      scr_hash_util_set_str(m, "HOST", scr_recovery_host(recv, o));
       scr_hash_util_set_int(m, "RUNNER", o->runner);
       scr_hash_util_set_int(m, "LOST", o->lost);
     }
   }
-  rc = scr_hash_exchange(send, recv, scr.world.comm);
-  for (i = 0; i < l->n; i++)
-    for (from = scr_hash_elem_first(recv); from != NULL; from = scr_hash_elem_next(from)) {
-      scr_other* o = &l->one[i];
-      at = scr_hash_elem_first(scr_hash_getf(scr_hash_elem_hash(from), "%d", o->owner));
-      for (; at != NULL; at = scr_hash_elem_next(at)) {
-        k = atoi(scr_hash_elem_key(at));
-        if (k < 0 || k >= o->e->red.set_size) continue; /* sets that differ were found before */
-        o->runners[k] = scr_hash_int_or(scr_hash_elem_hash(at), "RUNNER", 0);
-        o->losses[k] = scr_hash_int_or(scr_hash_elem_hash(at), "LOST", 0);
-      }
-    }
+  rc = scr_hash_exchange(send, got, scr.world.comm);
+  for (i = 0; i < f->known.n && err == SCR_SUCCESS; i++) {
+    scr_owner* o = &f->known.one[i];
+    if (o->e == NULL) continue;
+    err = scr_owner_make_set(o);
+    if (err == SCR_SUCCESS && scr_recovery_join(got, o)) *differ = 1;
+  }
   scr_hash_delete(&send);
-  scr_hash_delete(&recv);
-  return rc;
+  scr_hash_delete(&got);
+  return rc == SCR_SUCCESS ? err : rc;
+}
+
+/* The number of members of the set of O that have lost something. */
+SCR_FN int scr_recovery_losses(const scr_owner* o)
+{
+  int i, n = 0;
+
+  for (i = 0; i < o->e->red.set_size; i++) n += o->losses[i] != 0;
+  return n;
+}
+
+/* *HOPELESS becomes 1 if the scheme of the set of O cannot rebuild what its members have lost. */
+SCR_FN int scr_recovery_weigh(const scr_owner* o, int* hopeless)
+{
+  const scr_reddesc* d = &o->e->red;
+  scr_erasure        ec;
+  int                rc;
+
+  if (scr_recovery_losses(o) == 0) return SCR_SUCCESS;
+  if (d->scheme == SCR_SCHEME_SINGLE) {
+    *hopeless = 1;
+    return SCR_SUCCESS;
+  }
+  rc = scr_erasure_make(&ec, d->scheme, d->set_size, d->failures, o->losses, NULL);
+  scr_erasure_free(&ec);
+  if (rc == SCR_ERR_LOST) *hopeless = 1;
+  return rc == SCR_ERR_LOST ? SCR_SUCCESS : rc;
 }
 
 /*
-** Find out who holds the files of the owners in L, for which this rank is the registrar, and whether what is lost can
-** be rebuilt; *LOST receives the number of owners that have lost something.  RECV receives the announcements.
+** Delete this rank's entries of the dataset and their files or, with SAME 0, those of other datasets with its id.  The
+** directory stays.
+*/
+SCR_FN int scr_recovery_delete_entries(const scr_identity* identity, int same)
+{
+  int i, changed = 0;
+
+  for (i = scr.map.n - 1; i >= 0; i--) {
+    scr_entry* e = scr.map.entry[i];
+    if (e->desc.identity.id != identity->id || (scr_identity_cmp(&e->desc.identity, identity) == 0) != same ||
+        scr_oom || e->bypass)
+      continue;
+    scr_cache_delete_files(e);
+    scr_filemap_remove(&scr.map, e);
+    changed = 1;
+  }
+  return changed ? scr_map_write() : SCR_SUCCESS;
+}
+
+/*
+** Delete this rank's entries of the dataset and their files, and the directory too unless another dataset of the same
+** id has entries there.
+*/
+SCR_FN int scr_recovery_delete(const scr_identity* identity)
+{
+  int i, alone = 1;
+
+  for (i = 0; i < scr.map.n; i++)
+    if (scr.map.entry[i]->desc.identity.id == identity->id &&
+        scr_identity_cmp(&scr.map.entry[i]->desc.identity, identity) != 0)
+      alone = 0;
+  if (alone) return scr_cache_delete_local(identity->id); /* files that were never listed go too */
+  return scr_recovery_delete_entries(identity, 1);
+}
+
+/*
+** Announce what is here, and find out what all ranks together have; the announcements to this rank are added to RECV.
 ** Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_others_judge(const scr_recovery* f, scr_others* l, scr_hash* recv, int* lost)
+SCR_FN int scr_recovery_find(scr_recovery* f, scr_hash* recv)
 {
-  enum { NO_SET, LOST };          /* sum */
-  enum { SETS_DIFFER, HOPELESS }; /* max */
   scr_hash* send = scr_hash_new();
   scr_vote  v;
-  int       i, hopeless, rc, err;
+  int       rc;
 
   memset(&v, 0, sizeof v);
-  scr_others_announce(f, send);
+  scr_recovery_announce(f, send, &v);
   rc = scr_hash_exchange(send, recv, scr.world.comm);
   scr_hash_delete(&send);
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  f->unproven = v.sum[SCR_FOUND_INCOMPLETE] > 0 && !v.max[SCR_FOUND_VERIFIED];
+  f->other_world = v.sum[SCR_FOUND_OTHER_WORLD] > 0;
+  f->ranks = (int)v.max[SCR_FOUND_RANKS];
+  f->life = (scr_life)v.max[SCR_FOUND_LIFE];
+  if (v.sum[SCR_FOUND_INCOMPLETE] > 0 && !v.max[SCR_FOUND_COMPLETE]) { /* U1 */
+    scr_dbg(1, "dataset %d was never complete: deleted from the cache", f->identity.id);
+    scr_recovery_delete(&f->identity);
+    f->never = 1;
+    return SCR_ERR_INVALID;
+  }
+  if (f->other_world && scr.same_ranks)
+    return SCR_ERR(SCR_ERR_LOST, "%d rank%s wrote it, but this run has %d, and SCR_RESTART_RANKS=same", f->ranks,
+                   SCR_S(f->ranks), scr.world.ranks);
+  return SCR_SUCCESS;
+}
+
+/*
+** Judge by the announcements RECV whether the dataset can be used.  Collective over the world; the same code
+** everywhere.
+*/
+SCR_FN int scr_recovery_judge(scr_recovery* f, const scr_hash* recv)
+{
+  enum { NO_SET, LOST, MOVED }; /* sum */
+  enum { DIFFER, HOPELESS };    /* max */
+  scr_vote v;
+  int      i, hopeless = 0, differ, rc = SCR_SUCCESS, err;
+
+  memset(&v, 0, sizeof v);
   for (i = scr.world.rank; i < f->ranks && rc == SCR_SUCCESS; i += scr.world.ranks) {
-    scr_other* o = scr_others_add(l, i);
+    scr_owner* o = scr_owners_add(&f->known, i);
     if (o == NULL) {
       rc = SCR_ERR_OOM();
       break;
     }
-    v.max[SETS_DIFFER] |= scr_others_pick(f, recv, o);
+    scr_recovery_pick(f, recv, o);
     v.sum[NO_SET] += o->e == NULL;
     v.sum[LOST] += o->lost != 0;
-    if (o->e != NULL) rc = scr_other_make_set(o);
+    v.sum[MOVED] += o->source >= 0 && o->source != o->runner;
   }
+  err = scr_recovery_share(f, recv, &differ);
+  if (rc == SCR_SUCCESS) rc = err;
+  for (i = 0; i < f->known.n && rc == SCR_SUCCESS && !differ; i++)
+    if (f->known.one[i].e != NULL) rc = scr_recovery_weigh(&f->known.one[i], &hopeless);
+  v.max[DIFFER] = differ;
+  v.max[HOPELESS] = hopeless;
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  *lost = (int)v.sum[LOST];
+  f->lost = (int)v.sum[LOST];
+  f->moved = (int)v.sum[MOVED];
   if (v.sum[NO_SET] > 0)
-    return SCR_ERR(SCR_ERR_LOST, "nothing is left of the sets of %lld of the %d ranks that wrote it",
-                   (long long)v.sum[NO_SET], f->ranks);
-  if (v.max[SETS_DIFFER]) return SCR_ERR(SCR_ERR_LOST, "its pieces come from copies with different redundancy sets");
-  rc = scr_others_share(l);
-  memset(&v, 0, sizeof v);
-  for (i = 0; i < l->n; i++) {
-    err = scr_recovery_weigh(&l->one[i].e->red, l->one[i].losses, &hopeless);
-    if (rc == SCR_SUCCESS) rc = err;
-    v.max[HOPELESS] |= hopeless;
-  }
-  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS || !v.max[HOPELESS]) return rc;
-  return SCR_ERR(SCR_ERR_LOST,
-                 "the files of %d of the %d ranks that wrote it are lost, more than its redundancy can "
-                 "rebuild",
-                 *lost, f->ranks);
+    return SCR_ERR(SCR_ERR_LOST, "nothing is left of the sets of %d of the %d ranks that wrote it", (int)v.sum[NO_SET],
+                   f->ranks);
+  if (v.max[DIFFER]) return SCR_ERR(SCR_ERR_LOST, "its pieces come from copies with different redundancy sets");
+  if (v.max[HOPELESS])
+    return SCR_ERR(SCR_ERR_LOST,
+                   "the files of %d of the %d ranks that wrote it are lost, more than its redundancy can rebuild",
+                   f->lost, f->ranks);
+  return SCR_SUCCESS;
 }
 
+/* ---- step 3: assign ---- */
+
 /* Write O to M, the message from its registrar to its runner. */
-SCR_FN void scr_others_write(const scr_other* o, scr_hash* m, const scr_home* home)
+SCR_FN void scr_owner_write(const scr_owner* o, scr_hash* m)
 {
   int k;
 
-  scr_entry_write(scr_hash_set(m, "ENTRY", scr_hash_new()), o->e, home);
+  scr_entry_write(scr_hash_set(m, "ENTRY", scr_hash_new()), o->e, &scr.world.home);
+  scr_hash_util_set_int(m, "SOURCE", o->source);
   scr_hash_util_set_int(m, "LOST", o->lost);
   for (k = 0; k < o->e->red.set_size; k++) {
     scr_hash* member = scr_hash_setf(m, NULL, "MEMBER %d", k);
@@ -17923,14 +17684,15 @@ SCR_FN void scr_others_write(const scr_other* o, scr_hash* m, const scr_home* ho
 }
 
 /* Read O, an owner for which this rank is the runner, from the message M. */
-SCR_FN int scr_others_read(const scr_hash* m, int id, scr_other* o)
+SCR_FN int scr_owner_read(const scr_hash* m, int id, scr_owner* o)
 {
   int k;
 
+  o->runner = scr.world.rank;
+  o->source = scr_hash_int_or(m, "SOURCE", -1);
   o->lost = scr_hash_int_or(m, "LOST", SCR_LOST_ALL);
-  o->e = scr_entry_read(scr_hash_get(m, "ENTRY"), o->owner, id);
-  if (o->e == NULL || (o->e = scr_recovery_describe(o->e, o->owner)) == NULL || scr_other_make_set(o) != SCR_SUCCESS)
-    return SCR_ERR_OOM();
+  o->e = scr_recovery_describe(scr_entry_read(scr_hash_get(m, "ENTRY"), o->owner, id), o->owner);
+  if (o->e == NULL || scr_owner_make_set(o) != SCR_SUCCESS) return SCR_ERR_OOM();
   for (k = 0; k < o->e->red.set_size; k++) {
     const scr_hash* member = scr_hash_getf(m, "MEMBER %d", k);
     o->runners[k] = scr_hash_int_or(member, "RUNNER", 0);
@@ -17940,206 +17702,232 @@ SCR_FN int scr_others_read(const scr_hash* m, int id, scr_other* o)
 }
 
 /* The order in which runners go through their owners: by sets, so that none waits for another in a circle. */
-SCR_FN int scr_others_cmp(const void* a, const void* b)
+SCR_FN int scr_owner_cmp(const void* a, const void* b)
 {
-  const scr_reddesc *x = &((const scr_other*)a)->e->red, *y = &((const scr_other*)b)->e->red;
+  const scr_reddesc *x = &((const scr_owner*)a)->e->red, *y = &((const scr_owner*)b)->e->red;
 
   return x->set_id != y->set_id ? (x->set_id > y->set_id) - (x->set_id < y->set_id) : x->set_rank - y->set_rank;
 }
 
-/*
-** Registrars send each owner of L to its runner, which receives it in MINE, in order; other holders of its files find
-** it in mine->leave.  RECV has the announcements.  Collective over the world; the same code everywhere.
-*/
-SCR_FN int scr_others_assign(const scr_recovery* f, const scr_others* l, const scr_hash* recv, scr_others* mine)
+/* Take over what the message M from a registrar says: owners to run, files to send, and entries to let go. */
+SCR_FN int scr_recovery_accept(scr_recovery* f, const scr_hash* m)
 {
-  scr_hash *     send = scr_hash_new(), *in = scr_hash_new();
-  scr_hash_elem *from, *o;
+  scr_hash_elem* e;
+  int            rc = SCR_SUCCESS;
+
+  for (e = scr_hash_elem_first(scr_hash_get(m, "RUN")); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    scr_owner* o = scr_owners_add(&f->mine, atoi(scr_hash_elem_key(e)));
+    rc = o == NULL ? SCR_ERR_OOM() : scr_owner_read(scr_hash_elem_hash(e), f->identity.id, o);
+  }
+  for (e = scr_hash_elem_first(scr_hash_get(m, "SEND")); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    scr_move* to;
+    if (!scr_grow(&f->out, f->outs, sizeof *f->out)) return SCR_ERR_OOM();
+    to = &f->out[f->outs++];
+    memset(to, 0, sizeof *to);
+    to->from = scr_filemap_find(&scr.map, &f->identity, atoi(scr_hash_elem_key(e)));
+    to->peer = scr_hash_int_or(scr_hash_elem_hash(e), "TO", 0);
+    to->lost = scr_hash_int_or(scr_hash_elem_hash(e), "LOST", 0);
+    if (to->from == NULL)
+      rc = SCR_ERR(SCR_ERR_LOST, "rank %d asks for files of dataset %d that are not here", to->peer, f->identity.id);
+  }
+  scr_hash_merge(f->leave, scr_hash_get(m, "LEAVE"));
+  return rc;
+}
+
+/*
+** The registrars tell the runners, the sources and the other holders what to do with each known owner.  RECV has the
+** announcements.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_recovery_assign(scr_recovery* f, const scr_hash* recv)
+{
+  scr_hash *     send = scr_hash_new(), *in = scr_hash_new(), *m;
+  scr_hash_elem* from;
   int            i, rc, err = SCR_SUCCESS;
 
-  for (i = 0; i < l->n; i++) {
-    const scr_other* one = &l->one[i];
-    scr_others_write(one, scr_hash_setf(send, NULL, "%d RUN %d", one->runner, one->owner), &scr.world.home);
+  for (i = 0; i < f->known.n; i++) {
+    const scr_owner* o = &f->known.one[i];
+    scr_owner_write(o, scr_hash_setf(send, NULL, "%d RUN %d", o->runner, o->owner));
+    if (o->source >= 0 && o->source != o->runner) {
+      m = scr_hash_setf(send, NULL, "%d SEND %d", o->source, o->owner);
+      scr_hash_util_set_int(m, "TO", o->runner);
+      scr_hash_util_set_int(m, "LOST", o->lost);
+    }
     for (from = scr_hash_elem_first(recv); from != NULL; from = scr_hash_elem_next(from)) {
-      const scr_hash* m = scr_hash_getf(scr_hash_elem_hash(from), "%d", one->owner);
-      if (scr_hash_get(m, "HOLDS") != NULL && atoi(scr_hash_elem_key(from)) != one->runner)
-        scr_hash_setf(send, NULL, "%s LEAVE %d", scr_hash_elem_key(from), one->owner);
+      const scr_hash* about = scr_hash_getf(scr_hash_elem_hash(from), "%d", o->owner);
+      if (scr_hash_get(about, "HOST") != NULL && atoi(scr_hash_elem_key(from)) != o->runner)
+        scr_hash_setf(send, NULL, "%s LEAVE %d", scr_hash_elem_key(from), o->owner);
     }
   }
   rc = scr_hash_exchange(send, in, scr.world.comm);
-  for (from = scr_hash_elem_first(in); from != NULL; from = scr_hash_elem_next(from)) {
-    o = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(from), "RUN"));
-    for (; o != NULL && err == SCR_SUCCESS; o = scr_hash_elem_next(o)) {
-      scr_other* one = scr_others_add(mine, atoi(scr_hash_elem_key(o)));
-      err = one == NULL ? SCR_ERR_OOM() : scr_others_read(scr_hash_elem_hash(o), f->identity.id, one);
-    }
-    scr_hash_merge(mine->leave, scr_hash_get(scr_hash_elem_hash(from), "LEAVE"));
-  }
-  if (mine->n > 0 && err == SCR_SUCCESS) qsort(mine->one, (size_t)mine->n, sizeof *mine->one, scr_others_cmp);
+  for (from = scr_hash_elem_first(in); from != NULL && err == SCR_SUCCESS; from = scr_hash_elem_next(from))
+    err = scr_recovery_accept(f, scr_hash_elem_hash(from));
+  if (f->mine.n > 0 && err == SCR_SUCCESS) qsort(f->mine.one, (size_t)f->mine.n, sizeof *f->mine.one, scr_owner_cmp);
   scr_hash_delete(&send);
   scr_hash_delete(&in);
   return scr_agree(rc == SCR_SUCCESS ? err : rc, scr.world.comm);
 }
 
-/*
-** Enter O in the filemap, if it is not there, and let its entry forget what is lost; it is kept until that is rebuilt.
-*/
-SCR_FN int scr_others_enter(const scr_recovery* f, scr_other* o)
-{
-  scr_entry* have = scr_filemap_find(&scr.map, &f->identity, o->owner);
-  int        rc = SCR_SUCCESS;
+/* ---- step 4: bring the files to their runners ---- */
 
-  o->in_map = 1;
-  if (have == NULL) {
-    rc = scr_filemap_put(&scr.map, o->e);
-    o->is_new = rc == SCR_SUCCESS;
-    if (rc == SCR_SUCCESS) rc = scr_map_write();
-    if (rc == SCR_SUCCESS) rc = scr_home_mkdir(&scr.world.home, &o->e->red, f->identity.id);
-  } else {
-    if ((o->lost != 0 || !have->verified) && (o->kept = scr_entry_dup(have)) == NULL) rc = SCR_ERR_OOM();
-    if (rc == SCR_SUCCESS) scr_entry_forget(have, o->lost & SCR_LOST_DATA, o->lost & SCR_LOST_RED);
-    if (rc == SCR_SUCCESS && o->lost == SCR_LOST_ALL) { /* it may not even say that the dataset was complete */
-      have->desc = o->e->desc;
-      scr_reddesc_free(&have->red);
-      scr_reddesc_dup(&have->red, &o->e->red);
-      rc = scr_home_mkdir(&scr.world.home, &have->red, f->identity.id);
-    }
-    scr_entry_free(&o->e);
-    o->e = have;
+/*
+** Enter O in the filemap: its entry there, without what is lost or, if its files are not here, a new one.  That is on
+** disk before the directory is made, so that every file in it has a record.
+*/
+SCR_FN int scr_recovery_enter(const scr_recovery* f, scr_owner* o)
+{
+  int known, rc = SCR_SUCCESS;
+
+  o->here = scr_filemap_find(&scr.map, &f->identity, o->owner);
+  known = o->source < 0 && o->here != NULL; /* the file on disk has an entry, with more in it */
+  if (o->here != NULL && (known || (o->source == scr.world.rank && (o->lost != 0 || !o->here->verified))) &&
+      (o->kept = scr_entry_dup(o->here)) == NULL)
+    return SCR_ERR_OOM();
+  if (o->source == scr.world.rank) {
+    scr_entry_forget(o->here, o->lost & SCR_LOST_DATA, o->lost & SCR_LOST_RED);
+    return SCR_SUCCESS;
   }
+  rc = scr_filemap_put(&scr.map, scr_entry_dup(o->e));
+  o->here = scr_filemap_find(&scr.map, &f->identity, o->owner);
+  if (rc == SCR_SUCCESS && !known) rc = scr_map_write();
+  return rc == SCR_SUCCESS ? scr_home_mkdir(&scr.world.home, &o->e->red, f->identity.id) : rc;
+}
+
+/*
+** Bring the files that are on other nodes to their runners: the sources send their entries, and then the files.  Only
+** owners of this run move, so a rank receives at most one.  RC is the result so far.  Collective over the world;
+** returns this rank's code.
+*/
+SCR_FN int scr_recovery_bring(scr_recovery* f, int rc)
+{
+  scr_hash * answer = scr_hash_new(), *got = scr_hash_new();
+  scr_move   in;
+  scr_entry* from = NULL;
+  int        i, err = SCR_SUCCESS;
+
+  memset(&in, 0, sizeof in);
+  for (i = 0; i < f->outs && err == SCR_SUCCESS; i++)
+    err = scr_entry_write(scr_hash_setf(answer, NULL, "%d", f->out[i].peer), f->out[i].from, &scr.world.home);
+  if (rc == SCR_SUCCESS) rc = err;
+  if ((err = scr_hash_exchange(answer, got, scr.world.comm)) != SCR_SUCCESS) rc = err;
+  for (i = 0; i < f->mine.n; i++) {
+    const scr_owner* o = &f->mine.one[i];
+    if (o->source < 0 || o->source == scr.world.rank) continue;
+    in.from = from = scr_entry_read(scr_hash_getf(got, "%d", o->source), o->owner, f->identity.id);
+    in.to = o->here;
+    in.peer = o->source;
+    in.lost = o->lost;
+    if (rc == SCR_SUCCESS && from == NULL) rc = SCR_ERR_OOM();
+  }
+  if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) { /* from here both sides count messages alike */
+    rc = scr_move_files(from != NULL ? &in : NULL, f->outs, f->out, rc);
+    if (rc == SCR_SUCCESS && from != NULL) rc = scr_move_check(&in, f->check);
+  }
+  scr_entry_free(&from);
+  scr_hash_delete(&answer);
+  scr_hash_delete(&got);
   return rc;
 }
 
-/* Rebuild what the sets of the owners MINE have lost.  Collective over the runners of each set. */
-SCR_FN int scr_others_rebuild(const scr_recovery* f, scr_others* mine)
+/* ---- step 5: rebuild ---- */
+
+/* Rebuild what the sets of this rank's owners have lost.  Collective over the runners of each set. */
+SCR_FN int scr_recovery_rebuild(const scr_recovery* f)
 {
   scr_entry* members[SCR_SET_SIZE_MAX];
   int        i, n, rc = SCR_SUCCESS, err;
 
-  for (i = 0; i < mine->n; i += n) {
-    const scr_other* first = &mine->one[i];
+  for (i = 0; i < f->mine.n; i += n) {
+    const scr_owner* first = &f->mine.one[i];
     scr_encode       x = scr_cache_encode(&first->e->red, !f->check);
     x.runner = first->runners;
-    for (n = 0; i + n < mine->n && n < first->e->red.set_size && first[n].e->red.set_id == first->e->red.set_id; n++)
-      members[n] = first[n].e;
-    if (scr_recovery_losses(&first->e->red, first->losses) == 0) continue;
+    for (n = 0; i + n < f->mine.n && n < first->e->red.set_size && first[n].e->red.set_id == first->e->red.set_id; n++)
+      members[n] = first[n].here;
+    if (scr_recovery_losses(first) == 0) continue;
+    SCR_SOMETIMES(rebuilt);
     err = scr_encode_recover(&x, n, members, first->losses);
     if (rc == SCR_SUCCESS) rc = err;
   }
   return rc;
 }
 
-/* After the rebuild, with RC: on success let go what other ranks have, else restore the records of what was here. */
-SCR_FN void scr_others_settle(const scr_recovery* f, scr_others* mine, int rc)
-{
-  scr_err_record why;
-  scr_hash_elem* e;
-  int            i;
+/* ---- step 6: commit ---- */
 
-  scr_err_save(&why);
-  for (e = scr_hash_elem_first(mine->leave); e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+/* Complete the entries of this rank's owners, with what all members of their sets have agreed on, and write them. */
+SCR_FN int scr_recovery_record(const scr_recovery* f)
+{
+  int i;
+
+  for (i = 0; i < f->mine.n; i++) {
+    const scr_owner* o = &f->mine.one[i];
+    scr_reddesc_free(&o->here->red);
+    scr_reddesc_dup(&o->here->red, &o->e->red);
+    snprintf(o->here->partner, sizeof o->here->partner, "%s", o->e->partner);
+    o->here->verified = 1;
+    if (scr_recovery_life(o->here) != f->life)
+      scr_entry_decide(o->here, f->life); /* a kill kept it from being marked */
+  }
+  return scr_map_write();
+}
+
+/* Delete what other ranks hold from now on.  Returns 1 if the filemap has changed. */
+SCR_FN int scr_recovery_let_go(const scr_recovery* f)
+{
+  scr_hash_elem* e;
+  int            changed = 0;
+
+  for (e = scr_hash_elem_first(f->leave); e != NULL; e = scr_hash_elem_next(e)) {
     scr_entry* old = scr_filemap_find(&scr.map, &f->identity, atoi(scr_hash_elem_key(e)));
     if (old == NULL) continue;
+    SCR_SOMETIMES(moved);
     scr_cache_delete_files(old);
     scr_filemap_remove(&scr.map, old);
+    changed = 1;
   }
-  for (i = 0; i < mine->n && rc != SCR_SUCCESS; i++) {
-    scr_other* o = &mine->one[i];
-    if (o->is_new) o->e->listed = 0;
-    else if (o->kept != NULL && scr_filemap_put(&scr.map, o->kept) == SCR_SUCCESS) o->kept = NULL;
-  }
-  if (scr_map_write() != SCR_SUCCESS) scr_warn_each("%s", scr_err_text);
-  scr_err_restore(&why);
+  return changed;
 }
 
-/* Tell that files of N of the RANKS that wrote dataset ID have been rebuilt since START. */
-SCR_FN void scr_recovery_tell_rebuilt(int id, int n, int ranks, double start)
+/* The recovery has failed: restore the records of what was here; those of files that were received are incomplete. */
+SCR_FN void scr_recovery_take_back(scr_recovery* f)
 {
-  if (scr.world.rank > 0) return;
-  scr_msg_print("info", "dataset %d: lost files of %d of %d rank%s are rebuilt, in %.3f s", id, n, ranks, SCR_S(ranks),
-                scr_wtime() - start);
+  int i;
+
+  for (i = 0; i < f->mine.n; i++) {
+    scr_owner* o = &f->mine.one[i];
+    if (o->kept != NULL) scr_filemap_put(&scr.map, o->kept);
+    else if (o->here != NULL && o->source != scr.world.rank) o->here->listed = 0;
+    o->kept = o->here = NULL;
+  }
 }
 
 /*
-** Recover the dataset, which another number of ranks wrote.  Its files stay where they are: each owner gets a runner,
-** the rank that holds its files, or its registrar, where they are rebuilt.  Collective over the world; the same code
-** everywhere.
+** Steps 4 to 6, for a dataset that can be rebuilt.  Collective over the world; the same code everywhere.  On an error
+** the records of what was here stay.
 */
-SCR_FN int scr_others_run(const scr_recovery* f)
+SCR_FN int scr_recovery_restore(scr_recovery* f)
 {
-  scr_others l = {NULL, 0, NULL}, mine = {NULL, 0, scr_hash_new()};
-  scr_hash*  recv = scr_hash_new();
-  double     start = scr_wtime();
-  int        i, lost = 0, rc = scr_others_judge(f, &l, recv, &lost), err = SCR_SUCCESS;
+  scr_err_record why;
+  int            i, write = 0, rc = scr_recovery_delete_entries(&f->identity, 0); /* its place is needed (U4) */
 
-  if (rc == SCR_SUCCESS) rc = scr_others_assign(f, &l, recv, &mine);
-  if (rc == SCR_SUCCESS) {
-    scr_dbg(1, "dataset %d: %d rank%s wrote it", f->identity.id, f->ranks, SCR_S(f->ranks));
-    err = scr_recovery_delete_entries(&f->identity, 0); /* an older dataset of this id: its place is needed (U4) */
-    for (i = 0; i < mine.n && err == SCR_SUCCESS; i++) err = scr_others_enter(f, &mine.one[i]);
-    rc = scr_agree(err, scr.world.comm);
-    if (rc == SCR_SUCCESS) rc = scr_others_rebuild(f, &mine);
-    for (i = 0; i < mine.n && rc == SCR_SUCCESS; i++) {
-      mine.one[i].e->verified = 1;
-      scr_entry_decide(mine.one[i].e, f->life);
-    }
-    if (rc == SCR_SUCCESS) rc = scr_map_write();
+  for (i = 0; i < f->mine.n && rc == SCR_SUCCESS; i++) rc = scr_recovery_enter(f, &f->mine.one[i]);
+  if (f->moved > 0) rc = scr_recovery_bring(f, rc);
+  if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) {
+    rc = scr_recovery_rebuild(f);
+    if (rc == SCR_SUCCESS) write = (rc = scr_recovery_record(f)) == SCR_SUCCESS;
     rc = scr_agree(rc, scr.world.comm);
-    SCR_SOMETIMES(other_ranks_in_the_cache);
-    scr_others_settle(f, &mine, rc);
-    if (rc == SCR_SUCCESS && lost > 0) scr_recovery_tell_rebuilt(f->identity.id, lost, f->ranks, start);
   }
-  scr_others_free(&l);
-  scr_others_free(&mine);
-  scr_hash_delete(&recv);
+  scr_err_save(&why);
+  if (rc == SCR_SUCCESS) {
+    write = scr_recovery_let_go(f);
+  } else {
+    scr_recovery_take_back(f);
+    if (write) SCR_SOMETIMES(recovery_taken_back);
+  }
+  if (write && scr_map_write() != SCR_SUCCESS) scr_warn_each("%s", scr_err_text);
+  scr_err_restore(&why);
   return rc;
 }
 
-/* ---- one dataset, whoever wrote it ---- */
-
-/*
-** Recover the dataset from the cache.  Collective over the world; the same code everywhere.  On an error the caller
-** sets the dataset aside.
-*/
-SCR_FN int scr_recovery_run(scr_recovery* f)
-{
-  enum { LOST, MOVED };
-  scr_vote v;
-  int      hopeless = 0, rc;
-  double   start = scr_wtime();
-
-  if ((rc = scr_recovery_judge(f)) != SCR_SUCCESS) return rc;
-  if (f->other_world) return scr_others_run(f);
-  rc = scr_recovery_assess(f, &hopeless);
-  memset(&v, 0, sizeof v);
-  v.sum[LOST] = f->lost != 0;
-  v.sum[MOVED] = f->move;
-  v.max[0] = hopeless;
-  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  if (v.max[0] > 0)
-    return SCR_ERR(SCR_ERR_LOST, "the files of %lld rank%s are lost, more than its redundancy can rebuild",
-                   (long long)v.sum[LOST], SCR_S(v.sum[LOST]));
-  if (v.sum[MOVED] > 0)
-    scr_dbg(1, "dataset %d: the files of %lld rank%s are on another node", f->identity.id, (long long)v.sum[MOVED],
-            SCR_S(v.sum[MOVED]));
-  if (v.sum[LOST] > 0) scr_event("REBUILD_START", NULL, &f->mine->desc, -1.0);
-  rc = scr_recovery_restore(f);
-  if (rc == SCR_SUCCESS && v.sum[LOST] > 0)
-    scr_recovery_tell_rebuilt(f->identity.id, (int)v.sum[LOST], f->ranks, start);
-  if (rc == SCR_SUCCESS)
-    scr_dbg(1, "dataset %d %s is whole in the cache, after %.3f s", f->identity.id, scr_desc_name(&f->mine->desc),
-            scr_wtime() - start);
-  if (v.sum[LOST] > 0)
-    scr_event(rc == SCR_SUCCESS ? "REBUILD_SUCCESS" : "REBUILD_FAIL", rc == SCR_SUCCESS ? NULL : scr_err_text,
-              &f->mine->desc, scr_wtime() - start);
-  return rc;
-}
-
-/* What is told of a dataset to the ranks that hold nothing of it. */
-typedef struct {
-  scr_desc desc;
-  char     store[SCR_MAX_FILENAME];
-} scr_recovery_told;
+/* ---- one dataset ---- */
 
 SCR_FN void scr_recovery_describe_as(scr_recovery_told* it, const scr_entry* e)
 {
@@ -18148,71 +17936,140 @@ SCR_FN void scr_recovery_describe_as(scr_recovery_told* it, const scr_entry* e)
 }
 
 /*
-** The first rank that holds a piece of the dataset IDENTITY, if possible one that was complete, describes it to all in
-** IT.  SCR_ERR_NOT_FOUND if there is none.  Collective over the world; the same code everywhere.
+** The first rank that holds a piece of the dataset, if possible one that was complete, describes it to all in f->told.
+** SCR_ERR_NOT_FOUND if there is none.  Collective over the world; the same code everywhere.
 */
-SCR_FN int scr_recovery_tell(const scr_identity* identity, scr_recovery_told* it)
+SCR_FN int scr_recovery_tell(scr_recovery* f)
 {
   const scr_entry* e;
   scr_vote         v;
   int              i = 0, root, rc;
 
   memset(&v, 0, sizeof v);
-  memset(it, 0, sizeof *it);
-  while (v.max[0] <= scr.world.ranks && (e = scr_dataset_next_entry(identity, &i)) != NULL) {
+  while (v.max[0] <= scr.world.ranks && (e = scr_dataset_next_entry(&f->identity, &i)) != NULL) {
     v.max[0] = (e->desc.complete ? scr.world.ranks : 0) + scr.world.ranks - scr.world.rank;
-    scr_recovery_describe_as(it, e);
+    scr_recovery_describe_as(&f->told, e);
   }
   rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
   root = (v.max[0] > scr.world.ranks ? 2 : 1) * scr.world.ranks - (int)v.max[0];
   if (rc != SCR_SUCCESS) return rc;
-  if (root == scr.world.ranks) return SCR_ERR(SCR_ERR_NOT_FOUND, "nothing is left of dataset %d", identity->id);
-  return scr_bcast(it, (int)sizeof *it, MPI_BYTE, root, scr.world.comm);
+  if (root == scr.world.ranks) return SCR_ERR(SCR_ERR_NOT_FOUND, "nothing is left of dataset %d", f->identity.id);
+  return scr_bcast(&f->told, (int)sizeof f->told, MPI_BYTE, root, scr.world.comm);
 }
 
 /*
-** Record on every rank that the dataset IT is set aside, as ASIDE says.  Collective over the world; the same code
+** Steps 1 and 2: find out whether the dataset can be used, and 3, if it can.  Collective over the world; the same code
 ** everywhere.
 */
-SCR_FN int scr_recovery_set_aside(const scr_recovery_told* it, scr_aside aside)
+SCR_FN int scr_recovery_assess(scr_recovery* f)
 {
-  int                id = it->desc.identity.id, rc;
+  scr_hash* recv = scr_hash_new();
+  int       rc = scr_recovery_find(f, recv);
+
+  if (rc == SCR_SUCCESS) rc = scr_recovery_judge(f, recv);
+  if (rc == SCR_SUCCESS) rc = scr_recovery_assign(f, recv);
+  scr_hash_delete(&recv);
+  if (rc == SCR_SUCCESS && f->other_world) rc = scr_recovery_tell(f); /* a rank may have nothing of it */
+  else if (rc == SCR_SUCCESS) scr_recovery_describe_as(&f->told, f->known.one[0].e);
+  return rc;
+}
+
+/*
+** Steps 4 to 6, with a report.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_recovery_run(scr_recovery* f)
+{
+  const scr_desc* desc = &f->told.desc;
+  double          start = scr_wtime();
+  int             rc;
+
+  if (f->other_world) {
+    SCR_SOMETIMES(other_ranks_in_the_cache);
+    scr_dbg(1, "dataset %d: %d rank%s wrote it", f->identity.id, f->ranks, SCR_S(f->ranks));
+  }
+  if (f->moved > 0)
+    scr_dbg(1, "dataset %d: the files of %d rank%s are on another node", f->identity.id, f->moved, SCR_S(f->moved));
+  if (f->lost > 0) scr_event("REBUILD_START", NULL, desc, -1.0);
+  rc = scr_recovery_restore(f);
+  if (rc == SCR_SUCCESS && f->lost > 0 && scr.world.rank == 0)
+    scr_msg_print("info", "dataset %d: lost files of %d of %d rank%s are rebuilt, in %.3f s", f->identity.id, f->lost,
+                  f->ranks, SCR_S(f->ranks), scr_wtime() - start);
+  if (rc == SCR_SUCCESS)
+    scr_dbg(1, "dataset %d %s is whole in the cache, after %.3f s", f->identity.id, scr_desc_name(desc),
+            scr_wtime() - start);
+  if (f->lost > 0)
+    scr_event(rc == SCR_SUCCESS ? "REBUILD_SUCCESS" : "REBUILD_FAIL", rc == SCR_SUCCESS ? NULL : scr_err_text, desc,
+              scr_wtime() - start);
+  return rc;
+}
+
+/*
+** Record on every rank that the dataset f->told is set aside, as ASIDE says.  Collective over the world; the same code
+** everywhere.
+*/
+SCR_FN int scr_recovery_set_aside(const scr_recovery* f, scr_aside aside)
+{
+  int                id = f->identity.id, rc;
   const scr_dataset* ds = scr_dataset_find(id);
 
   if (ds != NULL && scr_desc_is_ckpt(&ds->desc) && ds->aside != SCR_ASIDE_UNPROVEN)
     return SCR_SUCCESS; /* the younger of this id tells more */
   SCR_SOMETIMES(set_aside);
-  rc = scr_agree(scr_dataset_add(&it->desc, it->store, SCR_ASIDE), scr.world.comm);
+  rc = scr_agree(scr_dataset_add(&f->told.desc, f->told.store, SCR_ASIDE), scr.world.comm);
   if (rc == SCR_SUCCESS) scr_dataset_find(id)->aside = aside;
   return rc;
 }
 
 /* The dataset cannot be used, for the reason in the last error.  Collective over the world. */
-SCR_FN int scr_recovery_failed(const scr_recovery* f, int rc)
+SCR_FN int scr_recovery_failed(scr_recovery* f, int rc)
 {
   int useless = (rc == SCR_ERR_LOST && !(f->other_world && scr.same_ranks)) || (rc == SCR_ERR_SPACE && f->unproven);
   int passed = f->life == SCR_PASSED;
-  scr_aside         aside = useless  ? (f->unproven || passed ? SCR_ASIDE_UNPROVEN : SCR_ASIDE_LOST)
-                            : passed ? SCR_ASIDE_PASSED
-                                     : SCR_ASIDE_KEPT;
-  scr_recovery_told it;
-  scr_err_record    why;
-  int               err;
+  scr_aside      aside = useless  ? (f->unproven || passed ? SCR_ASIDE_UNPROVEN : SCR_ASIDE_LOST)
+                         : passed ? SCR_ASIDE_PASSED
+                                  : SCR_ASIDE_KEPT;
+  scr_err_record why;
+  int            err;
 
   scr_err_save(&why);
-  err = scr_recovery_tell(&f->identity, &it);
+  err = scr_recovery_tell(f);
   scr_err_restore(&why);
   if (err != SCR_SUCCESS) return err == SCR_ERR_NOT_FOUND ? SCR_SUCCESS : err;
   if (passed)
     scr_dbg(1, "dataset %d in the cache, which was passed over, cannot be used: %s", f->identity.id, scr_err_text);
   else
-    scr_tried_add("dataset %d %s in the cache cannot be used: %s", f->identity.id, scr_desc_name(&it.desc),
+    scr_tried_add("dataset %d %s in the cache cannot be used: %s", f->identity.id, scr_desc_name(&f->told.desc),
                   scr_err_text);
   if (aside == SCR_ASIDE_UNPROVEN && !passed && scr.world.rank == 0)
     scr_warn("dataset %d %s is set aside: the run ended while it was being completed, and not enough of it is left",
-             f->identity.id, scr_desc_name(&it.desc));
-  return scr_recovery_set_aside(&it, aside);
+             f->identity.id, scr_desc_name(&f->told.desc));
+  return scr_recovery_set_aside(f, aside);
 }
+
+/*
+** Recover the dataset IDENTITY from the cache, and add it to scr.dataset.  If a rebuild has read a corrupt file, as
+** SCR_CRC_ON_RESTART=0 allows, it is repeated with all files checked.  Collective over the world.
+*/
+SCR_FN int scr_recovery_one(const scr_identity* identity)
+{
+  scr_recovery f;
+  int          check = scr.crc_on_restart, again, rc;
+
+  do {
+    scr_recovery_begin(&f, identity, check);
+    rc = scr_recovery_assess(&f);
+    if (rc == SCR_SUCCESS) rc = scr_recovery_run(&f);
+    again = rc == SCR_ERR_CRC && !check;
+    check = 1;
+    if (again) scr_recovery_end(&f);
+  } while (again);
+  if (rc == SCR_SUCCESS) rc = scr_agree(scr_dataset_add(&f.told.desc, f.told.store, f.life), scr.world.comm);
+  else if (!f.never && rc != SCR_ERR_MPI) rc = scr_recovery_failed(&f, rc);
+  scr_recovery_end(&f);
+  return rc;
+}
+
+/* ---- all datasets ---- */
 
 /*
 ** The greatest identity below LIMIT in this rank's map, or of its entries that are LEAVING, as the key of a vote; all
@@ -18272,36 +18129,20 @@ SCR_FN int scr_recovery_finish_deletions(void)
 }
 
 /*
-** Recover all datasets of the cache, newest first, so that a crowded cache keeps the newest, and fill scr.dataset.  If
-** a rebuild has read a corrupt file, as SCR_CRC_ON_RESTART=0 allows, it is repeated with all files checked.  Collective
-** over the world.  An error means that the run cannot go on; a dataset that cannot be used is no error.
+** Recover all datasets of the cache, newest first, so that a crowded cache keeps the newest, and fill scr.dataset.
+** Collective over the world.  An error means that the run cannot go on; a dataset that cannot be used is no error.
 */
 SCR_FN int scr_recovery_all(void)
 {
-  scr_identity      limit = {INT_MAX, 0, 0};
-  scr_recovery      f;
-  scr_recovery_told it;
-  int               rc;
+  scr_identity limit = {INT_MAX, 0, 0};
+  int          rc;
 
   if ((rc = scr_recovery_finish_deletions()) != SCR_SUCCESS) return rc;
   for (;;) {
     if ((rc = scr_recovery_step(&limit, 0)) != SCR_SUCCESS || limit.id <= 0) return rc;
-    scr_recovery_begin(&f, &limit, scr.crc_on_restart);
-    if (scr_dataset_is_whole(scr_dataset_find(limit.id))) {
+    if (scr_dataset_is_whole(scr_dataset_find(limit.id)))
       rc = scr_recovery_delete(&limit); /* an older dataset of an id that is recovered already */
-    } else {
-      rc = scr_recovery_run(&f);
-      if (rc == SCR_ERR_CRC && !f.check) {
-        scr_entry_free(&f.mine);
-        scr_recovery_begin(&f, &limit, 1);
-        rc = scr_recovery_run(&f);
-      }
-      if (rc == SCR_SUCCESS && f.other_world) rc = scr_recovery_tell(&limit, &it); /* a rank may have nothing of it */
-      else if (rc == SCR_SUCCESS) scr_recovery_describe_as(&it, f.mine);
-      if (rc == SCR_SUCCESS) rc = scr_agree(scr_dataset_add(&it.desc, it.store, f.life), scr.world.comm);
-      else if (!f.never && rc != SCR_ERR_MPI) rc = scr_recovery_failed(&f, rc);
-    }
-    scr_entry_free(&f.mine);
+    else rc = scr_recovery_one(&limit);
     if (limit.id > scr.dataset_id) scr.dataset_id = limit.id;
     if (rc == SCR_ERR_MPI) return rc;
   }
@@ -18315,47 +18156,18 @@ SCR_FN int scr_recovery_all(void)
 SCR_FN int scr_recovery_mend(int id)
 {
   const scr_dataset* ds = scr_dataset_find(id);
-  scr_entry *        e = scr_dataset_entry(ds), *kept = NULL;
   scr_recovery       f;
-  scr_encode         x;
-  scr_vote           v;
-  int                hopeless = 0, rc = SCR_SUCCESS;
-  double             start;
+  int                rc;
 
   scr_recovery_begin(&f, &ds->desc.identity, 1);
-  f.ranks = ds->desc.ranks;
+  rc = scr_recovery_assess(&f);
   f.life = ds->life;
-  if (f.ranks != scr.world.ranks) return scr_others_run(&f);
-  memset(&v, 0, sizeof v);
-  if (e == NULL) rc = SCR_ERR(SCR_ERR_LOST, "this rank has no record of dataset %d", id);
-  else f.lost = scr_recovery_lost(e, 1);
-  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  f.mine = e;
-  rc = scr_recovery_assess(&f, &hopeless);
-  v.sum[0] = f.lost != 0;
-  v.max[0] = hopeless;
-  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  if (v.sum[0] == 0) return SCR_ERR(SCR_ERR_NOT_FOUND, "no file of dataset %d is lost", id);
-  if (v.max[0] > 0) return SCR_ERR(SCR_ERR_LOST, "the redundancy of dataset %d cannot rebuild what it lost", id);
-  SCR_SOMETIMES(mended);
-  start = scr_wtime();
-  scr_event("REBUILD_START", NULL, &ds->desc, -1.0);
-  x = scr_cache_encode(&e->red, 0);
-  if (f.lost && (kept = scr_entry_dup(e)) == NULL) rc = SCR_ERR_OOM();
-  if (kept != NULL) scr_entry_forget(e, f.lost & SCR_LOST_DATA, f.lost & SCR_LOST_RED);
-  if (f.set_losses > 0) {
-    int err = scr_encode_recover(&x, 1, &e, f.set_lost);
-    if (rc == SCR_SUCCESS) rc = err;
+  if (rc == SCR_SUCCESS && f.lost == 0) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no file of dataset %d is lost", id);
+  if (rc == SCR_SUCCESS) {
+    SCR_SOMETIMES(mended);
+    rc = scr_recovery_run(&f);
   }
-  if (rc == SCR_SUCCESS) rc = scr_map_write();
-  rc = scr_agree(rc, scr.world.comm);
-  if (rc != SCR_SUCCESS && kept != NULL) {
-    scr_filemap_put(&scr.map, kept);
-    kept = NULL;
-  }
-  scr_entry_free(&kept);
-  scr_event(rc == SCR_SUCCESS ? "REBUILD_SUCCESS" : "REBUILD_FAIL", NULL, &ds->desc, -1.0);
-  if (rc == SCR_SUCCESS) scr_recovery_tell_rebuilt(id, (int)v.sum[0], f.ranks, start);
+  scr_recovery_end(&f);
   return rc;
 }
 
