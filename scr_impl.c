@@ -6947,11 +6947,11 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 ** The files of <prefix>/.scr, each changed under its lock, and among them the index of the datasets on the prefix.
 **
 **   <prefix>/.scr/index.scr      VERSION 1, CURRENT/<dir>, CURRENT_BY/<USER or RUN>/{DIR/<dir>, ID/<id>, PASSED/<id>},
-**                                SERVED/<parameter>/<value>/JOB/<key>.., CUT/<id>, PASSED/<id>/UNTIL/<id>..,
+**                                SERVED/<parameter>/<value>/JOB/<key>.., PASSED/<id>/{UNTIL/<id>, FRESH 1}..,
 **                                DELETED/<dir>/{identity},
 **                                DIR/<dir>/DSET/<id>,
 **                                DSET/<id>/DIR/<dir>/{DSET{descriptor}, COMPLETE, FLUSHED, REDO, UNREAD 1,
-**                                                     FETCHED/<time>.., FAILED/<time>/JOB/<key>.., PASSED/<time>..}
+**                                                     FETCHED/<time>.., FAILED/<time>/JOB/<key>..}
 **
 ** <dir> is the directory of a dataset below the prefix.  Two older forms of the index
 ** are read and converted to this one: version 1 with the name of the dataset in place of its directory, and version 2,
@@ -6960,14 +6960,14 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 ** Uses       platform, errors, memory, path, hash, hash files, dataset
 ** Offers     scr_record, scr_index, scr_index_item, scr_choice; scr_record_path, scr_record_check_dir,
 **            scr_record_mkdir, scr_record_read, scr_record_open, scr_record_close, scr_record_put_aside,
-**            scr_record_check_version, scr_record_sweep, scr_index_id, scr_index_cut_id, scr_index_is_passed,
-**            scr_index_last_passed, scr_index_get, scr_index_walk, scr_index_sort, scr_index_failed_in,
+**            scr_record_check_version, scr_record_sweep, scr_index_id, scr_index_is_passed, scr_index_last_passed,
+**            scr_index_note_passed, scr_index_get, scr_index_walk, scr_index_sort, scr_index_failed_in,
 **            scr_index_is_good, scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_find,
 **            scr_index_look_up, scr_index_named, scr_index_named_ckpt, scr_index_same, scr_index_count_complete,
 **            scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_release, scr_index_current,
 **            scr_index_set_current, scr_index_set, scr_index_remove, scr_index_begin_deletion, scr_index_end_deletion,
 **            scr_index_note_attempt, scr_index_note_fetched, scr_index_note_failed, scr_index_forgive,
-**            scr_index_note_passed, scr_index_drop_newer, scr_index_serve_choice, scr_index_cut, scr_index_window,
+**            scr_index_drop_newer, scr_index_serve_choice, scr_index_cut, scr_index_window,
 **            scr_index_outgrown, scr_index_has_served, scr_index_last_served, scr_index_note_served,
 **            scr_index_note_renamed, scr_index_change
 ** Invariants
@@ -7227,51 +7227,91 @@ SCR_FN scr_hash* scr_index_entry(const scr_index* index, int id, const char* dir
   return scr_hash_get_kv(scr_hash_get_kv_int(index->h, "DSET", id), "DIR", dir);
 }
 
-/* The id up to which a fresh start has cut off the datasets: later runs do not offer them.  0: there was none. */
-SCR_FN int scr_index_cut_id(const scr_index* index)
+/* ---- the index: what was passed over ----
+** Intervals of ids: what lies above <id> and below UNTIL is offered only if the user chooses it.  A choice that is
+** served passes over what is newer; a FRESH start, what there is.  Caches that no run sees now may have such
+** checkpoints too.
+*/
+
+/* Add an interval to those that PASSED of H has, unless it is empty, or there is a longer one that begins with it. */
+SCR_FN void scr_passed_add(scr_hash* h, int above, int until, int fresh)
 {
-  return scr_index_id(scr_hash_elem_get_first_val(index->h, "CUT"));
+  scr_hash* one = until - above > 1 ? scr_hash_set_kv_int(h, "PASSED", above) : NULL;
+
+  if (one == NULL || scr_hash_int_or(one, "UNTIL", 0) >= until) return;
+  scr_hash_util_set_int(one, "UNTIL", until);
+  scr_hash_unset(one, "FRESH");
+  if (fresh) scr_hash_util_set_int(one, "FRESH", 1);
 }
 
-/*
-** Returns 1 if checkpoint ID was passed over: it is one of those that a fresh start has cut off, or lies between a
-** choice that was served and what was written after that.  Caches that no run sees now may have such checkpoints too.
-*/
+/* Pass over what lies above ABOVE and below UNTIL, for a FRESH start, or for a choice. */
+SCR_FN void scr_index_pass(scr_index* index, int above, int until, int fresh)
+{
+  scr_hash*      old = scr_hash_extract(index->h, "PASSED");
+  scr_hash_elem* e;
+
+  scr_passed_add(index->h, above, until, fresh);
+  for (e = scr_hash_elem_first(old); e != NULL; e = scr_hash_elem_next(e)) {
+    const scr_hash* h = scr_hash_elem_hash(e);
+    int             from = atoi(scr_hash_elem_key(e)), to = scr_hash_int_or(h, "UNTIL", 0);
+    if (from < above || to > until) scr_passed_add(index->h, from, to, scr_hash_get(h, "FRESH") != NULL);
+  }
+  scr_hash_delete(&old);
+}
+
+/* Returns 1 if checkpoint ID was passed over. */
 SCR_FN int scr_index_is_passed(const scr_index* index, int id)
 {
   const scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(index->h, "PASSED"));
 
   for (; e != NULL; e = scr_hash_elem_next(e))
-    if (id > scr_index_id(scr_hash_elem_key(e)) && id < scr_hash_int_or(scr_hash_elem_hash(e), "UNTIL", 0)) return 1;
-  return id <= scr_index_cut_id(index);
+    if (id > atoi(scr_hash_elem_key(e)) && id < scr_hash_int_or(scr_hash_elem_hash(e), "UNTIL", 0)) return 1;
+  return 0;
 }
 
-/* The greatest id that counts as passed over, whether there is such a checkpoint or not; 0 if none does. */
-SCR_FN int scr_index_last_passed(const scr_index* index)
+/*
+** The greatest id that counts as passed over or, if FRESH, as passed over for a fresh start, whether there is such a
+** checkpoint or not; 0 if none does.
+*/
+SCR_FN int scr_index_last_passed(const scr_index* index, int fresh)
 {
   const scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(index->h, "PASSED"));
-  int                  last = scr_index_cut_id(index);
+  int                  last = 0;
 
-  for (; e != NULL; e = scr_hash_elem_next(e))
-    if (scr_hash_int_or(scr_hash_elem_hash(e), "UNTIL", 0) - 1 > last)
-      last = scr_hash_int_or(scr_hash_elem_hash(e), "UNTIL", 0) - 1;
+  for (; e != NULL; e = scr_hash_elem_next(e)) {
+    const scr_hash* h = scr_hash_elem_hash(e);
+    int             until = scr_hash_int_or(h, "UNTIL", 0);
+    if (until - 1 > last && (!fresh || scr_hash_get(h, "FRESH") != NULL)) last = until - 1;
+  }
   return last;
 }
 
-/* Record that what lies between ID and UNTIL was passed over, and that ID is not. */
-SCR_FN void scr_index_pass_range(scr_index* index, int id, int until)
+/* The user takes checkpoint ID back: returns 1 if it was passed over. */
+SCR_FN int scr_index_take_back(scr_index* index, int id)
 {
-  scr_hash*      old = scr_hash_extract(index->h, "PASSED");
+  scr_hash*      old;
   scr_hash_elem* e;
 
+  if (!scr_index_is_passed(index, id)) return 0;
+  old = scr_hash_extract(index->h, "PASSED");
   for (e = scr_hash_elem_first(old); e != NULL; e = scr_hash_elem_next(e)) {
-    int from = scr_index_id(scr_hash_elem_key(e)), to = scr_hash_int_or(scr_hash_elem_hash(e), "UNTIL", 0);
-    if (from < id) scr_hash_util_set_int(scr_hash_set_kv_int(index->h, "PASSED", from), "UNTIL", to < id ? to : id);
-    else if (to > until) until = to;
+    const scr_hash* h = scr_hash_elem_hash(e);
+    int             from = atoi(scr_hash_elem_key(e)), to = scr_hash_int_or(h, "UNTIL", 0);
+    int             fresh = scr_hash_get(h, "FRESH") != NULL, within = from < id && id < to;
+    scr_passed_add(index->h, from, within ? id : to, fresh);
+    if (within) scr_passed_add(index->h, id, to, fresh);
   }
   scr_hash_delete(&old);
-  scr_hash_util_set_int(scr_hash_set_kv_int(index->h, "PASSED", id), "UNTIL", until);
+  return 1;
 }
+
+/* Checkpoint ID was passed over, as its record in a cache says. */
+SCR_FN void scr_index_note_passed(scr_index* index, int id)
+{
+  if (!scr_index_is_passed(index, id)) scr_index_pass(index, id - 1, id + 1, 0);
+}
+
+/* ---- the index: one dataset ---- */
 
 /* Read dataset ID in DIR from the index into IT; 0 if the index does not have it. */
 SCR_FN int scr_index_get(const scr_index* index, int id, const char* dir, scr_index_item* it)
@@ -7285,7 +7325,7 @@ SCR_FN int scr_index_get(const scr_index* index, int id, const char* dir, scr_in
   it->complete = scr_hash_int_or(entry, "COMPLETE", 0) == 1;
   it->renaming = scr_hash_get(entry, "REDO") != NULL;
   it->failed = scr_hash_get(entry, "FAILED") != NULL;
-  it->passed = scr_hash_get(entry, "PASSED") != NULL || scr_index_is_passed(index, id);
+  it->passed = scr_index_is_passed(index, id);
   it->unread = scr_hash_get(entry, "UNREAD") != NULL;
   it->flushed = scr_hash_elem_get_first_val(entry, "FLUSHED");
   return 1;
@@ -7356,6 +7396,7 @@ SCR_FN int scr_index_import(scr_index* index, int id, const char* name, const sc
   if (name != NULL && strlen(name) < sizeof dir && scr_path_is_safe_rel(name)) snprintf(dir, sizeof dir, "%s", name);
   else snprintf(dir, sizeof dir, "scr.dataset.%d", id);
   if (scr_index_entry(index, id, dir) != NULL) return SCR_SUCCESS;
+  if (scr_hash_get(entry, "PASSED") != NULL) scr_index_note_passed(index, id); /* as older releases recorded it */
   return scr_index_put(index, id, dir, scr_hash_dup(entry));
 }
 
@@ -7389,7 +7430,7 @@ SCR_FN int scr_index_import_id(scr_index* index, const scr_hash* file, int versi
 /* Convert the index from the form of its file to the current form.  Unknown keys are kept. */
 SCR_FN int scr_index_normalise(scr_index* index)
 {
-  static const char* const own[] = {"VERSION", "DSET", "DIR", "NAME"};
+  static const char* const own[] = {"VERSION", "DSET", "DIR", "NAME", "CUT"};
   scr_hash*                file = index->h;
   scr_hash_elem*           e;
   char                     path[SCR_MAX_FILENAME];
@@ -7410,6 +7451,8 @@ SCR_FN int scr_index_normalise(scr_index* index)
     int id = scr_index_id(scr_hash_elem_key(e));
     if (id != 0) rc = scr_index_import_id(index, file, version, id, scr_hash_elem_hash(e));
   }
+  if (rc == SCR_SUCCESS && scr_index_id(scr_hash_elem_get_first_val(file, "CUT")) > 0) /* the same of a fresh start */
+    scr_index_pass(index, 0, scr_index_id(scr_hash_elem_get_first_val(file, "CUT")) + 1, 1);
   scr_hash_delete(&file);
   return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
 }
@@ -7786,32 +7829,10 @@ SCR_FN void scr_index_note_failed(scr_index* index, int id, const char* dir, con
 SCR_FN int scr_index_forgive(scr_index* index, int id, const char* dir)
 {
   scr_hash* entry = scr_index_entry(index, id, dir);
-  int       found = scr_hash_get(entry, "FAILED") != NULL || scr_hash_get(entry, "PASSED") != NULL;
+  int       found = scr_hash_get(entry, "FAILED") != NULL;
 
   scr_hash_unset(entry, "FAILED");
-  scr_hash_unset(entry, "PASSED");
-  return found;
-}
-
-/* Record that dataset ID in DIR was passed over. */
-SCR_FN void scr_index_note_passed(scr_index* index, int id, const char* dir)
-{
-  scr_record_stamp(scr_index_entry(index, id, dir), "PASSED");
-}
-
-/* Mark the checkpoints that are newer than ID as passed over; returns 1 if that changes anything. */
-SCR_FN int scr_index_pass_newer(scr_index* index, int id)
-{
-  scr_index_item it;
-  int            changed = 0;
-
-  memset(&it, 0, sizeof it);
-  while (scr_index_walk(index, &it)) {
-    if (it.id <= id || it.passed || !scr_desc_is_ckpt(&it.desc)) continue;
-    scr_index_note_passed(index, it.id, it.dir);
-    changed = 1;
-  }
-  return changed;
+  return scr_index_take_back(index, id) || found;
 }
 
 /* Remove all datasets that are newer than ID from the index; returns 1 if there are any. */
@@ -7828,42 +7849,30 @@ SCR_FN int scr_index_drop_newer(scr_index* index, int id)
   }
 }
 
-SCR_FN void scr_index_set_cut(scr_index* index, int id)
-{
-  scr_hash_unset(index->h, "CUT");
-  scr_hash_set_kv_int(index->h, "CUT", id > 0 ? id : 0);
-}
-
 /*
 ** The user's choice is dataset ID in DIR, which is "" if the index does not have it: nothing is held against it any
 ** more, and newer checkpoints, with ids below UNTIL, are passed over or, with DROP, removed from the index with all
-** that is newer.  Returns 1 if that changes the index.
+** that is newer.
 */
-SCR_FN int scr_index_serve_choice(scr_index* index, int id, const char* dir, int until, int drop)
+SCR_FN void scr_index_serve_choice(scr_index* index, int id, const char* dir, int until, int drop)
 {
   scr_choice c;
-  int        changed = scr_index_forgive(index, id, dir);
 
+  scr_index_forgive(index, id, dir);
+  scr_index_pass(index, id, until, 0);
   scr_choice_read(index, &c);
-  if (c.by_user && c.until == 0) {
+  if (c.by_user) {
     c.until = until;
     scr_choice_write(index, &c);
-    scr_index_pass_range(index, id, until);
-    changed = 1;
   }
-
-  if (scr_index_cut_id(index) >= id) { /* the cut moves below it, and what was between is marked */
-    scr_index_set_cut(index, id - 1);
-    changed = 1;
-  }
-  return (drop ? scr_index_drop_newer(index, id) : scr_index_pass_newer(index, id)) || changed;
+  if (drop) scr_index_drop_newer(index, id);
 }
 
 /* A fresh start: no run offers the datasets up to ID any more, until the user chooses one. */
 SCR_FN void scr_index_cut(scr_index* index, int id)
 {
   scr_index_set_current(index, 0, "", 0);
-  scr_index_set_cut(index, id);
+  scr_index_pass(index, 0, id + 1, 1);
 }
 
 /*
@@ -9392,7 +9401,7 @@ SCR_FN int scr_publish_enter(const scr_publication* p, int* committed)
   for (i = 0; i < p->rivals && rc == SCR_SUCCESS; i++)
     if (p->rival[i].hit) scr_index_remove(&index, p->rival[i].identity.id, p->rival[i].dir);
   if (rc == SCR_SUCCESS) rc = scr_index_set(&index, &p->desc, p->dir);
-  if (rc == SCR_SUCCESS && p->mark == SCR_MARK_PASSED) scr_index_note_passed(&index, id, p->dir);
+  if (rc == SCR_SUCCESS && p->mark == SCR_MARK_PASSED) scr_index_note_passed(&index, id);
   if (rc == SCR_SUCCESS && p->mark == SCR_MARK_REJECTED) scr_index_note_failed(&index, id, p->dir, p->rejected_by);
   if (rc == SCR_SUCCESS && p->is_chosen) scr_index_set_current(&index, id, p->dir, 1);
   rc = scr_index_close(&index, rc, 1);
@@ -9424,7 +9433,7 @@ SCR_FN int scr_publish_done(const scr_publication* p)
 ** Offers     scr_flush_note; scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get,
 **            scr_flush_file_next, scr_flush_file_before, scr_flush_file_remove, scr_flush_file_put,
 **            scr_flush_file_last_id, scr_flush_file_doubt, scr_flush_file_is_doubtful, scr_flush_file_begin,
-**            scr_flush_file_set_last, scr_flush_file_put_passed, scr_flush_file_named
+**            scr_flush_file_set_last, scr_flush_file_put_passed, scr_flush_file_named, scr_flush_note_on_prefix
 ** Failure    Files stay as they were, or are fully replaced.
 ** ====================================================================================================== */
 
@@ -9572,6 +9581,23 @@ SCR_FN void scr_flush_file_put(scr_record* r, const scr_flush_note* note)
   if (*note->where) scr_hash_util_set_str(h, "WHERE", note->where);
 }
 
+/*
+** Returns 1 if the dataset of NOTE is on PREFIX: the note says so, and so does the index, which is changed first when a
+** dataset goes.
+*/
+SCR_FN int scr_flush_note_on_prefix(const char* prefix, const scr_flush_note* note)
+{
+  scr_index      index;
+  scr_index_item it;
+  int            has = scr_index_read(&index, prefix) != SCR_SUCCESS;
+
+  memset(&it, 0, sizeof it);
+  while (!has && scr_index_walk(&index, &it))
+    has = it.id == note->id && it.complete && !scr_identity_differs(&it.desc.identity, &note->identity);
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  return has && note->location & SCR_LOCATION_PREFIX;
+}
+
 /* The largest id that a run has assigned, as far as the file knows; 0 if it knows none. */
 SCR_FN int scr_flush_file_max_id(const scr_record* r)
 {
@@ -9595,7 +9621,7 @@ SCR_FN int scr_flush_file_last_id(const scr_index* index)
   int        id = scr_index_max_id(index), rc = scr_flush_file_read(&notes, index->prefix);
 
   scr_choice_read(index, &c);
-  if (scr_index_last_passed(index) > id) id = scr_index_last_passed(index);
+  if (scr_index_last_passed(index, 0) > id) id = scr_index_last_passed(index, 0);
   if (c.id > id) id = c.id;
   if (c.until - 1 > id) id = c.until - 1;
   if (scr_flush_file_max_id(&notes) > id) id = scr_flush_file_max_id(&notes);
@@ -20942,7 +20968,8 @@ typedef struct {
   int      strays;         /* or there is none, but so many complete checkpoints */
   char     dir[SCR_MAX_FILENAME];
   char     why[2048];            /* why none is left, apart from those that were tried */
-  char     newest[256];          /* name of the newest checkpoint on the prefix; "" for none */
+  int      newest_id;            /* of the newest checkpoint on the prefix; 0 for none */
+  char     newest[256];          /* and its name */
   char     choice[256];          /* name or directory of the user's choice */
   char     passed[256];          /* name of the newest checkpoint that was passed over for a choice; "" for none */
   char     rejected_names[1024]; /* what this job has rejected of those that only the prefix has */
@@ -20992,7 +21019,7 @@ SCR_FN void scr_restart_name_rejected(const scr_index* index, scr_candidate* c)
 */
 SCR_FN void scr_restart_stake_passed(const scr_index* index, int fetch, scr_candidate* c)
 {
-  int            i, id = 0, cut = scr_index_cut_id(index);
+  int            i, id = 0, cut = scr_index_last_passed(index, 1);
   scr_index_item it;
   const char*    name = "";
 
@@ -21054,6 +21081,7 @@ SCR_FN void scr_restart_stake(const scr_index* index, int rc, int fetch, scr_can
   if (!fetch && n > 0) c->lost.at_stake = 0;
   if (scr_index_newest(index, INT_MAX, NULL, &it) == SCR_SUCCESS)
     snprintf(c->newest, sizeof c->newest, "%.200s", scr_desc_name(&it.desc));
+  c->newest_id = it.id;
   c->fresh_served = scr_index_last_served(index, "SCR_FRESH_START", scr.world.job_key);
 }
 
@@ -21255,13 +21283,12 @@ SCR_FN int scr_restart_record_served(void)
 {
   scr_index      index;
   scr_index_item it;
-  int            changed, rc = scr_index_open(&index, scr.world.prefix);
+  int            rc = scr_index_open(&index, scr.world.prefix);
 
-  changed =
-      rc == SCR_SUCCESS && scr_index_serve_choice(&index, scr.serve_id,
-                                                  scr_index_current(&index, &it) && it.id == scr.serve_id ? it.dir : "",
-                                                  scr.serve_until, scr.drop_after);
-  rc = scr_index_close(&index, rc, changed);
+  if (rc == SCR_SUCCESS)
+    scr_index_serve_choice(&index, scr.serve_id, scr_index_current(&index, &it) && it.id == scr.serve_id ? it.dir : "",
+                           scr.serve_until, scr.drop_after);
+  rc = scr_index_close(&index, rc, 1);
   if (rc == SCR_SUCCESS) scr.serve_id = 0;
   else
     rc = SCR_ERR(rc,
@@ -21314,12 +21341,15 @@ SCR_FN int scr_restart_choice_served(int id)
   return rc == SCR_SUCCESS ? record : rc;
 }
 
-/* The candidate C is loaded: rank 0 tells once of newer checkpoints that this run cannot reach. */
+/* The candidate C is loaded: rank 0 tells of newer checkpoints that this run does not fetch or, once, cannot reach. */
 SCR_FN void scr_restart_tell_lost(const scr_candidate* c)
 {
   const scr_dataset* ds = scr_dataset_find(c->id);
   int                work = c->lost.ckpt - ds->desc.ckpt;
 
+  if (scr.world.rank == 0 && c->no_fetch && c->newest_id > c->id)
+    scr_warn("SCR_FETCH=0: the prefix has the newer checkpoint %s, which is not fetched; this run goes on from %s",
+             c->newest, scr_desc_name(&ds->desc));
   if (scr.world.rank != 0 || c->lost.newest <= c->id) return;
   scr_warn("%s; this run goes on from the older %s, and does the work of %d checkpoint%s again", c->lost.text,
            scr_desc_name(&ds->desc), work > 0 ? work : 1, work > 1 ? "s" : "");
@@ -22776,7 +22806,7 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
   scr_flush_note note;
   scr_index_item newest;
   char           where[sizeof note.where];
-  int            id = INT_MAX, n = 0, purged = 0, until = scr_index_cut_id(index);
+  int            id = INT_MAX, n = 0, purged = 0, until = scr_index_last_passed(index, 1);
 
   scr_nodes_file_where(scr.world.prefix, where, sizeof where);
   scr_index_newest(index, INT_MAX, NULL, &newest);

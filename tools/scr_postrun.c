@@ -69,7 +69,7 @@ static int postrun_save(const postrun* p, const scr_flush_note* note)
   int          rc;
 
   identity.id = note->id;
-  if (note->location & SCR_LOCATION_PREFIX) return 1;
+  if (scr_flush_note_on_prefix(p->o->prefix, note)) return 1;
   if ((rc = scavenge_dataset(p->o, &identity)) == SCR_SUCCESS) return 1;
   scr_err_text[scr_err_length] = '\0';
   scavenge_say(scr_err_text);

@@ -23,9 +23,24 @@ static const char scavenge_usage[] =
 
 #define OPT_SCAVENGE_TIMEOUT 1001
 
+/* The flush file of PREFIX knows of no checkpoint in a cache: make IDENTITY the newest one that the prefix has. */
+static int scavenge_find_saved(const char* prefix, scr_identity* identity)
+{
+  scr_index      index;
+  scr_index_item it;
+  int            found =
+      scr_index_read(&index, prefix) == SCR_SUCCESS && scr_index_newest(&index, INT_MAX, NULL, &it) == SCR_SUCCESS;
+
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  if (found) *identity = it.desc.identity;
+  return found ? SCR_SUCCESS
+               : SCR_ERR(SCR_ERR_NOT_FOUND,
+                         "the flush file of %s knows of no checkpoint in a cache; --id names a dataset", prefix);
+}
+
 /*
-** Make IDENTITY the dataset ID of PREFIX or, if ID is 0, the newest checkpoint that the flush file knows.  *THERE
-** becomes 1 if it is on the prefix already.
+** Make IDENTITY the dataset ID of PREFIX or, if ID is 0, the newest checkpoint that the flush file knows; if it knows
+** none, the newest on the prefix.  *THERE becomes 1 if it is on the prefix already.
 */
 static int scavenge_find_dataset(const char* prefix, int id, scr_identity* identity, int* there)
 {
@@ -41,13 +56,15 @@ static int scavenge_find_dataset(const char* prefix, int id, scr_identity* ident
   }
   while (rc == SCR_SUCCESS && id == 0 && (k = scr_flush_file_before(&file, k)) != 0)
     if (scr_flush_file_get(&file, k, &note) && note.flags & SCR_FLAG_CHECKPOINT) break;
-  if (rc == SCR_SUCCESS && k == 0)
-    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the flush file of %s knows of no checkpoint in a cache; --id names a dataset",
-                 prefix);
-  if (rc == SCR_SUCCESS) scr_flush_file_get(&file, k, &note);
-  *identity = note.identity;
-  identity->id = k;
-  *there = (note.location & SCR_LOCATION_PREFIX) != 0;
+  if (rc == SCR_SUCCESS && k == 0) {
+    rc = scavenge_find_saved(prefix, identity);
+    *there = rc == SCR_SUCCESS;
+  } else if (rc == SCR_SUCCESS) {
+    scr_flush_file_get(&file, k, &note);
+    *identity = note.identity;
+    identity->id = k;
+    *there = scr_flush_note_on_prefix(prefix, &note);
+  }
   scr_record_close(&file, rc, 0);
   return rc;
 }

@@ -129,6 +129,27 @@ static void a_rebuild_is_one_line(void)
   OK(SCR_Finalize());
 }
 
+/* The cache has lost ck3, which is on the prefix: with SCR_FETCH=0 the run goes on from ck2, and says so. */
+static void what_scr_fetch_keeps_from_being_fetched_is_named(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=3");
+  OK(SCR_Init());
+  put("ck1", 1, 1000);
+  put("ck2", 1, 2000);
+  put("ck3", 1, 3000);
+  OK(SCR_Finalize());
+  shell("find cache -path '*dataset.3/*' -type f -delete");
+  set("SCR_FETCH=0");
+  hear();
+  OK(SCR_Init());
+  CHECK(lines_with("the prefix has the newer checkpoint ck3, which is not fetched; this run goes on from ck2") == 1,
+        "said: %s", said);
+  get("ck2", 1, 2000);
+  OK(SCR_Finalize());
+}
+
 /* The place in the source is for who asks for it. */
 static void only_scr_debug_names_the_place_in_the_source(void)
 {
@@ -148,5 +169,6 @@ const test_case messages_cases[] = {CASE(an_error_of_many_ranks_in_a_dataset_is_
                                     CASE(an_error_of_many_ranks_in_a_restart_is_one_line, "4"),
                                     CASE(what_happens_outside_a_dataset_is_told_by_8_ranks, "9"),
                                     CASE(a_rebuild_is_one_line, "4"),
+                                    CASE(what_scr_fetch_keeps_from_being_fetched_is_named, "1 3"),
                                     CASE(only_scr_debug_names_the_place_in_the_source, "2"),
                                     CASES_END};

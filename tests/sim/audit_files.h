@@ -87,7 +87,10 @@ static void audit_dataset(audit_job* j, const scr_index_item* it, int newer)
   else if (s->read) audit_set_end(s);
 }
 
-/* What the flush file calls flushed, the index must have, or a newer one that has taken its files. */
+/*
+** After a regular end, what the flush file calls flushed, the index must have, or a newer one that has taken its files;
+** else commands believe the index.
+*/
 static void audit_notes(const audit_job* j)
 {
   scr_record     file;
@@ -95,7 +98,7 @@ static void audit_notes(const audit_job* j)
   int            id = 0, i, rc = scr_flush_file_read(&file, AUDIT_PREFIX);
 
   if (rc != SCR_SUCCESS && !j->notes_lost) sim_violation("the flush file cannot be read: %s", scr_err_text);
-  while (rc == SCR_SUCCESS && (id = scr_flush_file_next(&file, id)) != 0) {
+  while (rc == SCR_SUCCESS && j->clean && (id = scr_flush_file_next(&file, id)) != 0) {
     if (!scr_flush_file_get(&file, id, &note) || !(note.location & SCR_LOCATION_PREFIX)) continue;
     for (i = 0; i < j->sets && (j->set[i].id < id || strcmp(j->set[i].name, note.name) != 0); i++) continue;
     if (i == j->sets && !audit_may_lack(note.name))

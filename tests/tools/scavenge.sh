@@ -246,7 +246,7 @@ SCR_JOB_ID=8 run --steps 600
 check "every other one on the prefix at once: the answer" 0 "$calm" answer
 killed SCR_CACHE_BYPASS=1
 says "all on the prefix at once" 0 "the newest checkpoint on the prefix is 3, heat.300" "$BIN/scr_postrun"
-says "all on the prefix at once, alone" 1 "knows of no checkpoint in a cache" $scavenge
+says "all on the prefix at once, alone" 0 "dataset 3 is on the prefix already" $scavenge
 check "all on the prefix at once: its bytes" 0 "" same "$p/heat.300" 300
 
 killed SCR_COPY_TYPE=XOR

@@ -16,7 +16,7 @@ static const char* const model_names[MODEL_NAMES] = {"a", "b", "d", "run/a"};
 static const char* const model_jobs[MODEL_JOBS] = {"one", "two", "three"};
 
 typedef struct {
-  int         id, flags, complete, renaming, unread, passed;
+  int         id, flags, complete, renaming, unread;
   const char *dir, *name;
   int64_t     created; /* differs in all of them */
   unsigned    failed;  /* a bit for each job that has rejected it */
@@ -27,8 +27,7 @@ typedef struct {
   int         n;
   const char* chosen; /* what CURRENT says; NULL: nothing */
   int         chosen_id, by_user, until;
-  int         cut;
-  char        passed[MODEL_MAX]; /* by id: it lies in a range that was passed over */
+  char        passed[MODEL_MAX]; /* by id: 1, it was passed over for a choice; 2: for a fresh start */
 } model_index;
 
 static struct {
@@ -72,7 +71,7 @@ SCR_FN int model_is_ckpt(const model_item* it)
 
 SCR_FN int model_is_passed(const model_index* m, const model_item* it)
 {
-  return it->passed || it->id <= m->cut || m->passed[it->id];
+  return m->passed[it->id] != 0;
 }
 
 /* Whether a restart may take it, were it not for rejections. */
@@ -204,26 +203,15 @@ SCR_FN void model_renamed(model_index* m, model_item* it)
   if (current == NULL || current->id < it->id) model_choose(m, it->dir, it->id, 0);
 }
 
-/* The choice is served: what is newer is passed over, or removed.  Returns 1 if that changes anything. */
-SCR_FN int model_serve(model_index* m, int id, model_item* it, int until, int drop)
+/* The choice is served: what is newer is passed over, or removed. */
+SCR_FN void model_serve(model_index* m, int id, model_item* it, int until, int drop)
 {
-  int i, changed = it != NULL && (it->failed || it->passed);
+  int i;
 
-  if (changed) it->failed = it->passed = 0;
-  if (m->by_user && m->until == 0) {
-    m->until = until;
-    for (i = id; i < until; i++) m->passed[i] = i > id;
-    changed = 1;
-  }
-  if (m->cut >= id) {
-    m->cut = id - 1;
-    changed = 1;
-  }
-  if (drop) return model_remove_newer(m, id) || changed;
-  for (i = 0; i < m->n; i++)
-    if (m->item[i].id > id && model_is_ckpt(&m->item[i]) && !model_is_passed(m, &m->item[i]))
-      m->item[i].passed = changed = 1;
-  return changed;
+  if (it != NULL) it->failed = 0;
+  m->until = until;
+  for (i = id; i < until; i++) m->passed[i] = i > id;
+  if (drop) model_remove_newer(m, id);
 }
 
 /* ---- the comparison -------------------------------------------------------------------------------------------- */
@@ -257,7 +245,7 @@ SCR_FN int model_equals(model_index* m, const scr_index* index)
   scr_index_item       it;
   scr_choice           c;
   const scr_hash_elem* e;
-  int                  n = 0, pairs = 0, id;
+  int                  n = 0, pairs = 0, cut = 0, id;
 
   memset(&it, 0, sizeof it);
   for (; scr_index_walk(index, &it); n++) {
@@ -267,10 +255,12 @@ SCR_FN int model_equals(model_index* m, const scr_index* index)
   for (e = scr_hash_elem_first(scr_hash_get(index->h, "DIR")); e != NULL; e = scr_hash_elem_next(e))
     pairs += scr_hash_size(scr_hash_get(scr_hash_elem_hash(e), "DSET"));
   scr_choice_read(index, &c);
-  for (id = 1; id <= model.next_id; id++)
-    if (scr_index_is_passed(index, id) != (id <= m->cut || m->passed[id])) return 0;
+  for (id = 1; id <= model.next_id; id++) {
+    if (scr_index_is_passed(index, id) != (m->passed[id] != 0)) return 0;
+    if (m->passed[id] == 2) cut = id;
+  }
   return n == m->n && pairs == n && strcmp(c.dir, m->chosen != NULL ? m->chosen : "") == 0 && c.id == m->chosen_id &&
-         c.by_user == m->by_user && c.until == m->until && scr_index_cut_id(index) == m->cut &&
+         c.by_user == m->by_user && c.until == m->until && scr_index_last_passed(index, 1) == cut &&
          model_same(model_current(m), scr_index_current(index, &it), &it);
 }
 
@@ -412,12 +402,12 @@ SCR_FN void model_do_choose(model_index* m, scr_index* index)
 SCR_FN void model_do_serve(model_index* m, scr_index* index)
 {
   model_item* it = model_current(m);
-  int         drop = records_random(3) == 0, id = m->chosen_id, changed;
+  int         drop = records_random(3) == 0, id = m->chosen_id;
 
   if (!m->by_user || id == 0) return;
   model_note(" serve%d,%d%s", id, model.next_id, drop ? ",drop" : "");
-  changed = scr_index_serve_choice(index, id, it != NULL ? it->dir : "", model.next_id, drop);
-  AGREE(changed == model_serve(m, id, it, model.next_id, drop));
+  scr_index_serve_choice(index, id, it != NULL ? it->dir : "", model.next_id, drop);
+  model_serve(m, id, it, model.next_id, drop);
 }
 
 /* A fetch that succeeds or not, a rejection, a pardon, or a fresh start. */
@@ -447,14 +437,14 @@ SCR_FN void model_do_judge(model_index* m, scr_index* index)
     it->failed |= 1u << job;
     if (found) model_leave(m);
   } else if (what < 10) {
-    found = it->failed || it->passed;
+    found = it->failed || m->passed[it->id];
     AGREE(scr_index_forgive(index, it->id, it->dir) == found);
     it->failed = 0;
-    it->passed = 0;
+    m->passed[it->id] = 0;
   } else {
     scr_index_cut(index, model.next_id - 1);
     model_choose(m, NULL, 0, 0);
-    m->cut = model.next_id - 1;
+    memset(m->passed, 2, (size_t)model.next_id);
   }
 }
 

@@ -565,6 +565,45 @@ static void what_is_no_id_is_left_out_and_what_leads_out_gets_a_place_inside(voi
   scr_hash_delete(&h);
 }
 
+/* They had a cut, ranges, and a stamp of each dataset; 1 to 3, 5 and 8 are passed over, 8 in a cache alone. */
+static void what_older_releases_have_passed_over_stays_so(void)
+{
+  static const int passed[] = {0, 1, 1, 1, 0, 1, 0, 0, 1, 0};
+  scr_hash*        h = scr_hash_new();
+  scr_index        index;
+  scr_index_item   it;
+  int              id, round;
+
+  records_begin();
+  scr_hash_set_kv(h, "VERSION", "1");
+  scr_hash_set_kv(h, "CUT", "3");
+  scr_hash_setf(h, NULL, "%s %d %s %d", "PASSED", 7, "UNTIL", 9);
+  for (id = 2; id < 8; id++) {
+    scr_hash_setf(h, NULL, "%s %d %s %s %s %d", "DSET", id, "DIR", "d", "COMPLETE", 1);
+    scr_hash_setf(h, NULL, "%s %d %s %s %s %s %d", "DSET", id, "DIR", "d", "DSET", "CKPT", id);
+  }
+  scr_hash_setf(h, NULL, "%s %d %s %s %s %s", "DSET", 5, "DIR", "d", "PASSED", "2026-01-01T00:00:00");
+  CHECK_INT(index_of(&index, h), SCR_SUCCESS);
+  for (round = 0; round < 2; round++) { /* as they wrote it, and as it is written now */
+    for (id = 0; id < 10; id++) CHECK_INT(scr_index_is_passed(&index, id), passed[id]);
+    CHECK(scr_index_get(&index, 5, "d", &it) && it.passed && scr_index_get(&index, 4, "d", &it) && !it.passed);
+    CHECK(scr_index_last_passed(&index, 1) == 3 && scr_index_last_passed(&index, 0) == 8);
+    CHECK_INT(scr_index_count_complete(&index), 3);
+    scr_index_close(&index, SCR_SUCCESS, 0);
+    CHECK(scr_index_open(&index, records_prefix) == SCR_SUCCESS && scr_index_close(&index, SCR_SUCCESS, 1) == 0);
+    CHECK_INT(scr_index_read(&index, records_prefix), SCR_SUCCESS);
+  }
+  CHECK(scr_hash_get(index.h, "CUT") == NULL);
+
+  /* taken back one by one, in the middle and at the ends of an interval */
+  CHECK(scr_index_forgive(&index, 2, "d") && !scr_index_forgive(&index, 2, "d") && !scr_index_forgive(&index, 4, "d"));
+  CHECK(scr_index_is_passed(&index, 1) && !scr_index_is_passed(&index, 2) && scr_index_is_passed(&index, 3));
+  CHECK(scr_index_forgive(&index, 3, "d") && scr_index_last_passed(&index, 1) == 1);
+  CHECK(scr_index_forgive(&index, 1, "d") && scr_index_last_passed(&index, 1) == 0);
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  scr_hash_delete(&h);
+}
+
 /* Whatever the file holds: X1 holds of what was read, and it can be changed and written. */
 static void index_try(const char* path)
 {
@@ -1526,6 +1565,7 @@ static void test_prefix(void)
   the_index_of_two_earlier_releases_is_read_and_changed();
   an_index_of_another_version_is_refused_and_left_alone();
   what_is_no_id_is_left_out_and_what_leads_out_gets_a_place_inside();
+  what_older_releases_have_passed_over_stays_so();
   a_hostile_index_does_no_harm();
   a_failure_leaves_the_old_index_or_the_new_one();
   the_sweep_removes_temporary_files_of_writers_and_nothing_else();
