@@ -29,6 +29,7 @@ static struct {
   int         adding;  /* 1: only the sizes are added up */
   int         foreign; /* 1: a directory is the cache of another prefix */
   int         found, lost;
+  int         newest; /* id of the newest dataset that could be copied: the flush file may not know it */
   uint64_t    total, done;
   double      told; /* when the progress was printed last */
   char        host[256];
@@ -63,7 +64,9 @@ static int copy_map(const char* dir, const scr_home* home, const scr_filemap* ma
   (void)arg;
   for (i = 0; i < map->n && rc == SCR_SUCCESS; i++) {
     const scr_entry* e = map->entry[i];
-    if (e->desc.identity.id != copy_job.id || !e->desc.complete || !e->listed || e->mark == SCR_MARK_LEAVING) continue;
+    if (!e->desc.complete || !e->listed || e->mark == SCR_MARK_LEAVING) continue;
+    if (e->desc.identity.id > copy_job.newest) copy_job.newest = e->desc.identity.id;
+    if (e->desc.identity.id != copy_job.id) continue;
     copy_job.found++;
     for (k = 0; k < e->files && copy_job.adding; k++)
       if (copy_job.kinds & 1 << e->file[k].kind) copy_job.total += e->file[k].size;
@@ -119,7 +122,12 @@ static int copy_run(const char* dir)
     copy_job.prefix = real;
     rc = cache_walk(dir, copy_control, NULL);
     if (rc == SCR_SUCCESS && copy_job.found == 0 && !copy_job.foreign) {
-      rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s lists no files of dataset %d", dir, copy_job.id);
+      if (copy_job.newest == 0) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s lists no files of dataset %d", dir, copy_job.id);
+      else
+        rc =
+            SCR_ERR(SCR_ERR_NOT_FOUND,
+                    "%s lists no files of dataset %d; the newest that it lists is %d, which scr_scavenge --id %d saves",
+                    dir, copy_job.id, copy_job.newest, copy_job.newest);
       copy_say(scr_err_text);
     } else if (rc == SCR_SUCCESS && copy_job.found == 0) {
       rc = SCR_ERR_BUSY;

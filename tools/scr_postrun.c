@@ -36,8 +36,9 @@ static void postrun_find_down(const char* known, char* down, size_t n)
 typedef struct {
   const scavenge_options* o;
   scr_record              file;
-  int                     saved;  /* id of the newest checkpoint that is on the prefix; 0: none */
-  int                     failed; /* id of an output dataset that could not be saved; 0: none */
+  int                     checkpoints; /* 1: the flush file knows of some */
+  int                     saved;       /* id of the newest checkpoint that is on the prefix; 0: none */
+  int                     failed;      /* id of an output dataset that could not be saved; 0: none */
 } postrun;
 
 /* Read the flush file, which each dataset that is saved changes; the caller closes it, after an error too. */
@@ -93,9 +94,11 @@ static void postrun_save_newest(postrun* p)
   scr_flush_note note;
   int            id = p->failed != 0 ? p->failed : INT_MAX;
 
-  while (p->saved == 0 && (id = scr_flush_file_before(&p->file, id)) != 0)
-    if (scr_flush_file_get(&p->file, id, &note) && note.flags & SCR_FLAG_CHECKPOINT && postrun_save(p, &note))
-      p->saved = id;
+  while (p->saved == 0 && (id = scr_flush_file_before(&p->file, id)) != 0) {
+    if (!scr_flush_file_get(&p->file, id, &note) || !(note.flags & SCR_FLAG_CHECKPOINT)) continue;
+    p->checkpoints = 1;
+    if (postrun_save(p, &note)) p->saved = id;
+  }
 }
 
 /* Save older checkpoints that are in the cache, and that a run should have flushed: each SCR_FLUSH-th. */
@@ -150,7 +153,7 @@ static int postrun_run(const char* argv0, const scavenge_options* o)
   scr_record_close(&p.file, rc, 0);
   if (p.saved != 0) scavenge_sweep(o->prefix);
   if (!pending) scavenge_say("the last run has left nothing in the caches");
-  return postrun_conclude(&p) && (p.saved != 0 || !pending) && p.failed == 0 ? 0 : 1;
+  return postrun_conclude(&p) && (p.saved != 0 || !p.checkpoints) && p.failed == 0 ? 0 : 1;
 }
 
 SCR_FN int postrun_main(int argc, char** argv)

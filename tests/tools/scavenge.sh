@@ -250,6 +250,12 @@ says "all on the prefix at once, alone" 0 "dataset 3 is on the prefix already" $
 check "all on the prefix at once: its bytes" 0 "" same "$p/heat.300" 300
 
 killed SCR_COPY_TYPE=XOR
+rm "$p/.scr/flush.scr" # as old as that of a prefix that was full
+says "what the flush file does not know" 1 "the newest that it lists is 3, which scr_scavenge --id 3 saves" $scavenge --id 2
+says "what the flush file does not know: the command that the message names" 0 "dataset 3 is in" $scavenge --id 3
+check "what the flush file does not know: its bytes" 0 "" same "$p/heat.300" 300
+
+killed SCR_COPY_TYPE=XOR
 RANKS=8 SCR_RESTART_RANKS=same run --steps 600
 says "a run of more ranks, which refuses" 0 "4 ranks wrote it, but this run has 8" cat "$tmp/log"
 lose 1
@@ -349,7 +355,7 @@ chmod 700 "$(node 0)"
 # ---- scr_copy alone
 says "copy, a node" 0 "Return code: 0" "$BIN/scr_copy" --cntldir "$(node 0)" --id 3 --buf 1000 --crc
 says "copy, the entry of a rank" 0 "rank_0.heat" sh -c '"$1" "$2"/.scr/scavenge.3.*/.scr/0.scrfilemap' sh "$BIN/scr_print_hash_file" "$p"
-says "copy, another dataset" 1 "lists no files of dataset 9" "$BIN/scr_copy" --cntldir "$(node 0)" --id 9
+says "copy, another dataset" 1 "lists no files of dataset 9; the newest that it lists is 3" "$BIN/scr_copy" --cntldir "$(node 0)" --id 9
 says "copy, one that was not complete" 1 "lists no files of dataset 4" "$BIN/scr_copy" --cntldir "$(node 0)" --id 4
 says "copy, redundancy files" 0 "Return code: 0" "$BIN/scr_copy" --cntldir "$(node 1)" --id 3 --partner
 check "copy, redundancy files: those alone" 0 "" gone "$p"/.scr/scavenge.3.*/heat.300/rank_1.heat
