@@ -21315,7 +21315,7 @@ SCR_FN int scr_restart_choice_served(int id)
   scr_err_save(&why);
   if (rc == SCR_SUCCESS) {
     scr.serve_id = id;
-    scr.serve_until = scr.dataset_id + 1;
+    scr.serve_until = ++scr.dataset_id + 1; /* a run that was killed may have completed one that only its nodes know */
     record = scr_agree(scr.world.rank == 0 ? scr_restart_record_served() : SCR_SUCCESS, scr.world.comm);
     if (record == SCR_SUCCESS) scr.serve_id = 0;
     scr_err_save(&why);
@@ -21568,6 +21568,7 @@ SCR_FN int scr_restart_begin_anew(void)
   if (scr.fresh_start == 0) return SCR_SUCCESS;
   memset(&v, 0, sizeof v);
   snprintf(wish, sizeof wish, "%d", scr.fresh_start);
+  scr.dataset_id++; /* as for a choice: a run that was killed may have completed one that only its nodes know */
   if (scr.world.rank == 0) {
     rc = scr_index_open(&index, scr.world.prefix);
     v.max[0] = scr_index_has_served(&index, "SCR_FRESH_START", wish, scr.world.job_key);

@@ -392,7 +392,7 @@ static void a_run_that_reaches_no_checkpoint_is_refused_until_a_fresh_start(void
     init_tells(NULL); /* the cut stays */
     get(NULL, 0, 0);
     OK(put("ck2", 1, 1000));
-    CHECK(cached_in("cache") & ID(2), "ck2 has another id; the cache has %x", cached_in("cache"));
+    CHECK(cached_in("cache") & ID(3), "ck2 has another id; the cache has %x", cached_in("cache"));
     OK(SCR_Finalize());
     init_tells(NULL);
     get("ck2", 1, 1000);

@@ -389,7 +389,7 @@ static void rejected_checkpoints_stay_until_a_newer_one_is_complete(void)
   cache_is_kept();
   OK(put("ck2", 1, 1000));
   OK(SCR_Finalize());
-  CHECK(cached_in("cache") == ID(2), "%x", cached_in("cache"));
+  CHECK(cached_in("cache") == ID(3), "%x", cached_in("cache")); /* a choice leaves out an id */
 }
 
 /* The same for one that is newer than the one that the run goes on from, which has to be fetched. */
@@ -572,7 +572,7 @@ static void a_choice_holds_when_what_was_written_after_it_is_lost(void)
   OK(SCR_Current("ck1"));
   OK(put("ck4", 1, 1000));
   OK(SCR_Finalize());
-  shell("find cache -name scr.dataset.4 -prune -exec rm -r {} +");
+  shell("find cache -name scr.dataset.5 -prune -exec rm -r {} +"); /* a choice leaves out an id */
   run_gets("ck1", 1, 1000);
 }
 
@@ -1243,7 +1243,7 @@ static void ids_after_a_fresh_start_are_new(void)
   OK(SCR_Init());
   get(NULL, 0, 0);
   OK(put("ck5", 1, 5000));
-  CHECK(cached_in("cache") == ID(5), "%x", cached_in("cache"));
+  CHECK(cached_in("cache") == ID(7), "%x", cached_in("cache"));
   OK(SCR_Finalize());
   run_fetches("ck5", 1, 5000);
 }
