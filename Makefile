@@ -34,6 +34,8 @@ told   :=
 SIM      = tests/sim/build
 COMMANDS = $(patsubst %.c,%,$(wildcard tools/scr_*.c)) $(addprefix tools/scr_,rebuild_xor glob_hosts log_transfer inspect_cache srun mpirun)
 EXAMPLES = $(patsubst %.c,%,$(wildcard examples/*.c))
+MANUAL   = $(patsubst %,tools/manual/%.md,choosing restart parameters jobs commands files errors build fortran languages migration \
+  measuring testing developing) scr.h
 BINDINGS = examples/fortran/scrf.h examples/fortran/scr.f90
 FORTRAN  = examples/fortran/heat2d examples/fortran/heat2d_fixed
 
@@ -66,9 +68,12 @@ scr_impl.o: scr_impl.c scr.h
 libscr.a: scr_impl.o
 	$(call step,AR,$@)rm -f $@ && $(AR) rcs $@ scr_impl.o
 
-tools/scr: $(wildcard tools/*.c tools/*.h) scr_impl.c scr.h
+tools/scr: $(wildcard tools/*.c tools/*.h) tools/manual/manual.inc scr_impl.c scr.h
 	$(call using,$(CC))
-	$(call step,LINK,$@)$(CC) $(CFLAGS) $(WARN) $(MYSQL_FLAGS) -I. -o $@ tools/scr.c -lz $(MYSQL_LIBS)
+	$(call step,LINK,$@)$(CC) $(CFLAGS) $(WARN) $(MYSQL_FLAGS) -DTOOL_MANUAL -I. -o $@ tools/scr.c -lz $(MYSQL_LIBS)
+
+tools/manual/manual.inc: $(MANUAL) tools/manual/embed.sh # the program contains its manual
+	$(call step,TEXT,$@)sh tools/manual/embed.sh $(MANUAL) >$@.tmp && mv $@.tmp $@
 
 $(COMMANDS): tools/scr # one program: the name of the link is the command
 	$(Q)ln -sf scr $@
@@ -152,7 +157,7 @@ install: libscr.a tools/scr ## copy header, source, library and commands below P
 	  for c in $(notdir $(COMMANDS)); do ln -sf scr "$(dest)/bin/$$c" || exit; done
 
 clean: ## remove what make has built
-	$(call step,CLEAN,what make has built)rm -f libscr.a scr_impl.o tools/scr $(COMMANDS) $(EXAMPLES) $(FORTRAN) \
+	$(call step,CLEAN,what make has built)rm -f libscr.a scr_impl.o tools/scr tools/manual/manual.inc $(COMMANDS) $(EXAMPLES) $(FORTRAN) \
 	  examples/fortran/*.mod tests/unit/unit $(SIM)/*
 
 help:

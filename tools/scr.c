@@ -1,5 +1,6 @@
 /* scr - all commands in one program: `scr index --list` is `scr_index --list`, and so is a link of that name. */
 #define TOOL_TOGETHER
+#include "manual.h"
 #include "tool.h"
 
 #include "scr_check_node.c"
@@ -105,7 +106,7 @@ static const char program_completion[] =
     "    fi\n"
     "    name=${COMP_WORDS[1]}\n"
     "    case $name in\n"
-    "    help) COMPREPLY=($(compgen -W \"$_scr_commands\" -- \"$cur\")); return ;;\n"
+    "    help) COMPREPLY=($(compgen -W \"$_scr_commands $_scr_chapters\" -- \"$cur\")); return ;;\n"
     "    completion) COMPREPLY=($(compgen -W bash -- \"$cur\")); return ;;\n"
     "    esac\n"
     "  else\n"
@@ -155,29 +156,146 @@ static int program_refuse(const char* name)
 /* Print what there is. */
 static void program_print_help(FILE* out)
 {
-  int i;
+  const manual_chapter* c;
+  int                   i;
 
   fprintf(out, "Usage: scr COMMAND [ARGUMENTS]\n\n");
   for (i = 0; i < PROGRAM_NCOMMANDS; i++)
     fprintf(out, "  %-18s%s\n", program_commands[i].name, program_commands[i].text);
-  fprintf(out, "  %-18s%s\n", "help [COMMAND]", "print this, or the options of a command");
   fprintf(out, "  %-18s%s\n", "completion bash", "print a script that completes commands and options in bash");
+  fprintf(out, "  %-18s%s\n", "help [TOPIC]",
+          "print this, or the options of a command, a parameter, a call, or a chapter:");
+  fprintf(out, "\n");
+  for (c = manual_chapters; c->name != NULL; c++) fprintf(out, "  help %-13s%s\n", c->name, manual_about(c));
   fprintf(out,
           "\n`scr --version` prints the version.  Each command also has the name scr_COMMAND, such as scr_index.\n");
+}
+
+/* ---- the manual ---- */
+
+/* The parameters of the library, and the values of their types in words. */
+typedef struct {
+  const char*    name;
+  scr_param_type type;
+  const char *   choices, *fallback;
+  scr_param_who  who;
+  const char*    sentence;
+} program_param;
+
+#define PROGRAM_PARAM(name, type, choices, fallback, who, sentence)                                                    \
+  {#name, SCR_PARAM_##type, choices, fallback, SCR_PARAM_##who, sentence},
+#define PROGRAM_TYPE(name, text) text,
+static const program_param program_params[] = {SCR_PARAMS(PROGRAM_PARAM)};
+static const char* const   program_types[] = {SCR_PARAM_TYPES(PROGRAM_TYPE)};
+#undef PROGRAM_PARAM
+#undef PROGRAM_TYPE
+
+#define PROGRAM_NPARAMS ((int)(sizeof program_params / sizeof *program_params))
+
+/* Print the parameter P as a row of a table. */
+static void program_parameter(manual_out* o, const program_param* p)
+{
+  char        term[256], text[MANUAL_TEXT];
+  const char *texts[] = {text}, *choice = p->choices;
+  size_t      n = (size_t)snprintf(text, sizeof text, "%s", p->sentence);
+
+  if (p->fallback != NULL) snprintf(term, sizeof term, "`%s`, by default %s", p->name, p->fallback);
+  else snprintf(term, sizeof term, "`%s`", p->name);
+  if (choice != NULL) {
+    n += (size_t)snprintf(text + n, sizeof text - n, " Value: one of");
+    for (; *choice != '\0'; choice += strcspn(choice, "|"), choice += *choice == '|')
+      n += (size_t)snprintf(text + n, sizeof text - n, " %.*s,", (int)strcspn(choice, "|"), choice);
+    snprintf(text + n - 1, sizeof text - n + 1, ".");
+  } else if (p->who != SCR_PARAM_LINE) {
+    snprintf(text + n, sizeof text - n, " Value: %s.", program_types[p->type]);
+  }
+  manual_term(o, term, texts, 1, 0);
+}
+
+/* Print the table NAME of the manual. */
+static void program_table(manual_out* o, const char* name)
+{
+  char        term[64];
+  const char* texts[1];
+  int         i;
+
+  if (strcmp(name, "parameters") == 0) {
+    for (i = 0; i < PROGRAM_NPARAMS; i++) program_parameter(o, &program_params[i]);
+  } else if (strcmp(name, "commands") == 0) {
+    for (i = 0; i < PROGRAM_NCOMMANDS; i++) {
+      snprintf(term, sizeof term, "scr_%s", program_commands[i].name);
+      texts[0] = program_commands[i].text;
+      manual_term(o, term, texts, 1, 23);
+    }
+  } else if (strcmp(name, "codes") == 0) {
+#define PROGRAM_CODE(name, value, text)                                                                                \
+  snprintf(term, sizeof term, "%d %s", value, #name);                                                                  \
+  texts[0] = text;                                                                                                     \
+  manual_term(o, term, texts, 1, 26);
+    SCR_ERRORS(PROGRAM_CODE)
+#undef PROGRAM_CODE
+  }
+}
+
+/* Print what the manual says about the parameter or call NAME.  Returns 1 if it says nothing. */
+static int program_topic(const char* name)
+{
+  const char *const *end, *const *contract = manual_contract(manual_find("scr.h"), name, &end);
+  const char* rows[] = {"|", "|", manual_row(manual_find("parameters"), name), NULL};
+  manual_out  o;
+  int         i;
+
+  for (i = 0; i < PROGRAM_NPARAMS && strcmp(program_params[i].name, name) != 0; i++) continue;
+  if (i == PROGRAM_NPARAMS && rows[2] == NULL && contract == NULL) return 1;
+  o = manual_begin();
+  if (i < PROGRAM_NPARAMS) program_parameter(&o, &program_params[i]);
+  else if (rows[2] != NULL) manual_rows(&o, rows);
+  for (; contract != NULL && contract != end; contract++) fprintf(o.out, "%s\n", *contract);
+  return manual_end(&o);
+}
+
+/* Print the chapter C. */
+static int program_chapter(const manual_chapter* c)
+{
+  manual_out         o = manual_begin();
+  const char* const* line;
+
+  o.table = program_table;
+  if (strcmp(c->name, "scr.h") != 0) manual_print(&o, c->lines, NULL);
+  else
+    for (line = c->lines; *line != NULL; line++) fprintf(o.out, "%s\n", *line);
+  return manual_end(&o);
 }
 
 /* The command `help`, with its arguments from ARGV[1] on. */
 static int program_help(int argc, char** argv)
 {
-  static char option[] = "--help";
-  char*       ask[] = {NULL, option, NULL};
-  int         i;
+  static char           option[] = "--help";
+  char*                 ask[] = {NULL, option, NULL};
+  const manual_chapter* c;
+  char                  text[512];
+  int                   i;
 
   if (argc < 2) {
     program_print_help(stdout);
     return 0;
   }
-  return (i = program_find(argv[1])) < 0 ? program_refuse(argv[1]) : program_run(i, 2, ask);
+  if (argc > 3) return tool_fail("scr", 1, "help is for one topic: scr help [TOPIC], or scr help params [NAME]");
+  if ((i = program_find(argv[1])) >= 0 && argc == 2) return program_run(i, 2, ask);
+  c = manual_find(argv[1]);
+  if (c != NULL && argc == 2) return program_chapter(c);
+  if (c == NULL && argc == 3) return program_refuse(argv[1]);
+  if (program_topic(argv[argc - 1]) == 0) return 0;
+  if (manual_chapters[0].name == NULL)
+    snprintf(text, sizeof text,
+             "there is no command %.100s, and this scr was built without its manual; `make` builds it in", argv[1]);
+  else if (argc == 3)
+    snprintf(text, sizeof text, "there is no parameter %.100s; `scr help params` lists them", argv[2]);
+  else
+    snprintf(text, sizeof text,
+             "there is no command %.100s, nor a chapter, parameter or call of this name; `scr help` lists them",
+             argv[1]);
+  return tool_fail("scr", 1, text);
 }
 
 /* The command `completion`, with its arguments from ARGV[1] on. */
@@ -189,6 +307,8 @@ static int program_complete(int argc, char** argv)
     return tool_fail("scr", 1, "completion is for one shell, bash: eval \"$(scr completion bash)\"");
   printf("_scr_commands='");
   for (i = 0; i < PROGRAM_NCOMMANDS; i++) printf(i > 0 ? " %s" : "%s", program_commands[i].name);
+  printf("'\n_scr_chapters='");
+  for (i = 0; manual_chapters[i].name != NULL; i++) printf(i > 0 ? " %s" : "%s", manual_chapters[i].name);
   printf("'\n%s", program_completion);
   return 0;
 }

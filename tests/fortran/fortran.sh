@@ -1,6 +1,6 @@
 #!/bin/bash
 # fortran.sh - programs in Fortran: the calls, with the module and with scrf.h; the heat solvers, which are killed, lose a
-# node and continue each other's runs; the program and the build lines of README.md; static programs.
+# node and continue each other's runs; the program and the build lines of the manual; static programs.
 # Last line: N passed, N failed, N skipped.
 #
 # With gfortran and, where it is installed, with flang.  From the environment: MPICC, MPIFORT, MPIEXEC, SCR_TEST_CFLAGS
@@ -79,13 +79,13 @@ modern="$strict -std=f2018 -pedantic -fimplicit-none"
   built
 }
 
-# The program of README.md, and the lines that build it.
-awk '/^## / {on = $2 == "Fortran"} on && /^    program / {in_it = 1}
-  in_it {print substr($0, 5)} /^    end program/ {in_it = 0}' "$top/README.md" >app.f90
+# The program of the manual, and the lines that build it.
+manual=$top/tools/manual
+awk '/^    program / {in_it = 1} in_it {print substr($0, 5)} /^    end program/ {in_it = 0}' "$manual/fortran.md" >app.f90
 : >log
 n=$(wc -l <app.f90)
-if [ "$n" -gt 0 ] && [ "$n" -lt 40 ]; then ok "README.md: its program has $n lines"
-else bad "README.md: its program" "it has $n lines, not 1 to 39"; fi
+if [ "$n" -gt 0 ] && [ "$n" -lt 40 ]; then ok "the manual: its program has $n lines"
+else bad "the manual: its program" "it has $n lines, not 1 to 39"; fi
 
 # Flang cannot read the module mpi_f08 that gfortran has made, so its programs include mpif.h.
 flang=$(first_of flang-new flang $(for v in $(seq 30 -1 16); do echo "flang-$v flang-new-$v"; done))
@@ -193,7 +193,7 @@ for other in heat2d_f90 heat2d_fixed ${flang:+heat2d_flang}; do
 done
 continues heat2d_f90 heat2d_fixed
 
-# ---- README.md: its program, and its build lines ----
+# ---- the manual: its program, and its build lines ----
 
 # restarts NAME PROGRAM: two runs, the second from the last checkpoint of the first
 restarts() {
@@ -201,11 +201,11 @@ restarts() {
   if run 2 "$2" 50 && run 2 "$2" 100 && grep -q '^restarted from ckpt.50' log; then ok "$1"
   else bad "$1" "it does not write and use a checkpoint"; fi
 }
-# line WORDS: builds as the only line of README.md with WORDS says, in an empty directory
+# line WORDS: builds as the only line of the manual with WORDS says, in an empty directory
 line() {
   local text
-  text=$(grep -F -e "$1" "$top/README.md" | grep '^    mpi')
-  [ "$(wc -l <<<"$text")" = 1 ] || { bad "README.md: $1" "not one line"; return 1; }
+  text=$(grep -hF -e "$1" "$manual"/*.md | grep '^ *mpi')
+  [ "$(wc -l <<<"$text")" = 1 ] || { bad "the manual: $1" "not one line"; return 1; }
   rm -rf vendored
   mkdir vendored
   cp scr.h scr_impl.c scr.f90 app.f90 vendored
@@ -215,7 +215,7 @@ line() {
   text=${text//mpifort/$MPIFORT}
   text=${text//mpicxx/$MPICXX}
   (cd vendored && eval "$text") >log 2>&1 && return
-  bad "README.md: $1" "it does not build"
+  bad "the manual: $1" "it does not build"
   return 1
 }
 quiet() { # NAME: the last build said nothing
@@ -224,35 +224,40 @@ quiet() { # NAME: the last build said nothing
 }
 needs() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sed 's/\.so.*//' | sort; } # PROGRAM: libraries
 
-if line 'SCR_WITH_FORTRAN -c scr_impl.c && mpifort scr.f90' && quiet "README.md: app.f90"; then
+if line 'SCR_WITH_FORTRAN -c scr_impl.c && mpifort scr.f90' && quiet "the manual: app.f90"; then
   cp vendored/a.out app
-  restarts "README.md: app.f90" vendored/a.out
+  restarts "the manual: app.f90" vendored/a.out
 fi
-[ -z "$flang" ] || restarts "README.md: app.f90 with $flang and mpif.h" app_flang
+[ -z "$flang" ] || restarts "the manual: app.f90 with $flang and mpif.h" app_flang
 if [ -z "$sanitizers" ]; then
-  if line 'mpicxx app.cc' && quiet "README.md: C++"; then
+  if line 'mpicxx app.cc' && quiet "the manual: C++"; then
     sed -i 's/=10"/=50"/' vendored/app.cc
     (cd vendored && $MPICXX app.cc scr_impl.o -lz -lpthread) >log 2>&1 # so that its checkpoint is ckpt.50
-    restarts "README.md: C++" vendored/a.out
+    restarts "the manual: C++" vendored/a.out
   fi
-  if line '-o libapp.so' && quiet "README.md: a shared library"; then
+  if line '-o libapp.so' && quiet "the manual: a shared library"; then
     sed -i 's/=10"/=50"/' vendored/app.c
     nm -D --defined-only vendored/libapp.so | awk '{print $3}' | grep -vE '^(app_main|_init|_fini)$' >log
     echo 'int app_main(int, char**); int main(int c, char** v) { return app_main(c, v); }' >vendored/main.c
-    if [ -s log ]; then bad "README.md: a shared library" "it exports more than app_main"
+    if [ -s log ]; then bad "the manual: a shared library" "it exports more than app_main"
     elif (cd vendored && $MPICC main.c "$PWD/libapp.so") >log 2>&1; then
       fresh
       if run 2 vendored/a.out 45 && run 2 vendored/a.out 50 &&
-        grep -q '^restarted from ckpt.40' log; then ok "README.md: a shared library"
-      else bad "README.md: a shared library" "it does not write and use a checkpoint"; fi
-    else bad "README.md: a shared library" "it does not link"; fi
+        grep -q '^restarted from ckpt.40' log; then ok "the manual: a shared library"
+      else bad "the manual: a shared library" "it does not write and use a checkpoint"; fi
+    else bad "the manual: a shared library" "it does not link"; fi
+  fi
+  if line '-o libscr.so' && quiet "the manual: a shared library that offers the calls"; then
+    sed 's/=10"/=50"/' minimal.c >vendored/main.c # so that its checkpoint is ckpt.50
+    if (cd vendored && $MPICC main.c "$PWD/libscr.so") >log 2>&1; then restarts "the manual: a shared library that offers the calls" vendored/a.out
+    else bad "the manual: a shared library that offers the calls" "a program does not link with it"; fi
   fi
 
   # ---- static programs ----
 
   # The libraries that gfortran does not find as archives.
   without() { for l in "$@"; do [ -e "$(gfortran -print-file-name="lib$l.a")" ] || echo "lib$l.a"; done | tr '\n' ' '; }
-  name="README.md: all but MPI and the C library inside"
+  name="the manual: all but MPI and the C library inside"
   missing=$(without gfortran quadmath z)
   if [ -n "$missing" ]; then ok "$name: not tried, because there is no $missing"
   elif line '-static-libgcc' && quiet "$name"; then
@@ -280,7 +285,7 @@ if [ -z "$sanitizers" ]; then
     if [ -d base/eve ]; then ok "SCR_USER_NAME is stronger than what the prefix knows"; else bad "SCR_USER_NAME" "$(ls base)"; fi
   fi
 
-  name="README.md: everything inside"
+  name="the manual: everything inside"
   missing=$(without mpichfort mpich ucp uct ucs ucm hwloc numa gfortran quadmath z)
   if [ -n "$missing" ]; then ok "$name: not tried, because there is no $missing"
   else

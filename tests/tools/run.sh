@@ -299,11 +299,11 @@ if unshare $flags true 2>"$tmp/stderr"; then
   check "clean, here, on its node: the cache is empty" 1 0 cached
 fi
 
-# the batch scripts: the README has them, and that without a batch system runs
-for script in job.sh job.slurm; do
-  check "the README has $script" 0 "" python3 -c 'import sys
+# the batch scripts: the manual has them, README one, and that without a batch system runs
+for script in job.sh:tools/manual/jobs.md job.slurm:tools/manual/jobs.md job.slurm:README.md; do
+  check "${script#*:} has ${script%:*}" 0 "" python3 -c 'import sys
 text = "".join("    " + line if line.strip() else line for line in open(sys.argv[1]))
-sys.exit(text not in open(sys.argv[2]).read())' "$top/examples/$script" "$top/README.md"
+sys.exit(text not in open(sys.argv[2]).read())' "$top/examples/${script%:*}" "$top/${script#*:}"
 done
 # job.slurm: the watchdog ends a program that hangs before the job's time is over, and the job has the nodes of the program
 option() { sed -n "s/^#SBATCH --$1=\([0-9]*\)\$/\1/p" "$top/examples/job.slurm"; }

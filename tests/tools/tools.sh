@@ -28,7 +28,7 @@ done
 
 # ---- every command: help, version, bad options
 scr=$BIN/scr
-commands=$("$scr" help | sed -n 's/^  \([a-z_0-9]*\)  .*/\1/p')
+commands=$("$scr" help | sed -n 's/^  \([a-z_0-9][a-z_0-9]*\)  .*/\1/p')
 for c in $commands; do
   case $c in retries_halt | should_exit) bad=0 ;; crc32 | rebuild | rebuild_xor | list_down_nodes | test_system | remote | run | srun | mpirun) bad=2 ;; *) bad=1 ;; esac
   says "$c --help" 0 "^Usage: scr_$c" "$BIN/scr_$c" --help
@@ -49,6 +49,29 @@ says "scr --help" 0 "^Usage: scr COMMAND" "$scr" --help
 says "scr, nothing" 1 "^Usage: scr COMMAND" "$scr"
 says "scr, no such command" 1 "^scr: there is no command nothing; .scr help. lists them" "$scr" nothing --list
 says "scr help, no such command" 1 "there is no command nothing" "$scr" help nothing
+# the manual
+says "scr help params" 0 "^.SCR_FLUSH., by default 10" "$scr" help params
+says "scr help params, one" 0 "^.SCR_FLUSH_WIDTH., by default 256" "$scr" help params SCR_FLUSH_WIDTH
+check "scr help params, one, has no other" 1 "" sh -c '"$0" help params SCR_FLUSH_WIDTH | grep "^.SCR_" | grep -v SCR_FLUSH_WIDTH' "$scr"
+says "scr help with a parameter alone" 0 "Value: one of any, same" "$scr" help SCR_RESTART_RANKS
+says "scr help with a parameter of the commands" 0 "Seconds between two runs" "$scr" help params SCR_RUN_WAIT
+says "scr help params, unknown" 1 "there is no parameter SCR_NOTHING" "$scr" help params SCR_NOTHING
+says "scr help with a call" 0 "^SCR_API int SCR_Wait(const char" "$scr" help SCR_Wait
+check "scr help scr.h" 0 "$(tr '\0' ' ' <"$top/scr.h")" "$scr" help scr.h
+says "scr help with a chapter, shortened" 0 "^# restart: " "$scr" help rest
+says "scr help commands" 0 "^scr_index  *list the checkpoints" "$scr" help commands
+says "scr help, too many words" 1 "one topic" "$scr" help index halt status
+for chapter in "$top"/tools/manual/*.md; do
+  chapter=$(basename "$chapter" .md)
+  says "scr help $chapter" 0 "^# $chapter: " "$scr" help "$chapter"
+  check "scr help $chapter, lines that fit" 1 "" sh -c '"$0" help "$1" | grep "^[^ #]" | grep -E "^.{81}"' "$scr" "$chapter"
+done
+cp "$scr" "$tmp/alone" # one file has its manual
+says "a copy of scr in another place" 0 "^# files: " "$tmp/alone" help files
+check "a manual that nobody reads to its end" 0 "" sh -c '"$0" help params | head -n 1 >/dev/null' "$scr"
+if command -v script >/dev/null; then
+  says "scr help, on a terminal" 0 "S.SC.CR.R_._E.E" env PAGER=cat script -qec "$scr help params SCR_ENABLE" /dev/null
+fi
 check "scr index" 0 "$("$BIN/scr_index" -l -p "$tmp/old")" "$scr" index -l -p "$tmp/old"
 check "scr flush-file, as one writes elsewhere" 0 3 "$scr" flush-file --dir "$tmp/old" --latest
 check "scr scr_flush_file" 0 3 "$scr" scr_flush_file --dir "$tmp/old" --latest
@@ -67,6 +90,7 @@ if command -v bash >/dev/null; then
   check "completion of an option of a link" 0 "--need-flush --needflush" complete_line scr_flush_file --need
   check "completion of an option of a link, by a path" 0 "--latest" complete_line "$BIN/scr_flush_file" --dir x --la
   check "completion of help" 0 "nodes_file" complete_line scr help nod
+  check "completion of help with a chapter" 0 "migration" complete_line scr help mig
   check "completion of a file" 0 "$data/scr-3.1" complete_line scr print_hash_file "$data/scr-3"
 fi
 

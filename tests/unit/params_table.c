@@ -1,4 +1,4 @@
-/* params_table - print the table of parameters as README.md shows it.  No MPI. */
+/* params_table - print the table of parameters as README.md shows a part of it.  No MPI. */
 #define SCR_SERIAL
 #include "../../scr_impl.c"
 

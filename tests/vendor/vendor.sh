@@ -1,6 +1,6 @@
 #!/bin/bash
 # vendor.sh - build the two files with a program, as users do, in an empty directory; the programs and the lines that
-# build and run them are those of README.md, scr.h and the examples.  Last line: N passed, N failed, N skipped.
+# build and run them are those of README.md, the manual, scr.h and the examples.  Last line: N passed, N failed, N skipped.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 MPICC=${MPICC:-mpicc} MPIEXEC=${MPIEXEC:-mpiexec}
@@ -61,17 +61,17 @@ programs() {
     END { end() }' "$1"
 }
 programs scr.h '**   ' manual
-programs "$top/README.md" '    ' readme
+for document in "$top"/README.md "$top"/tools/manual/*.md; do programs "$document" '    ' "$(basename "$document" .md)_"; done
 : >log
 [ -s manual1.c ] || bad "scr.h: its program" "not found"
-for program in readme*.c manual[2-9]*.c; do
+for program in [A-Za-z]*_[0-9]*.c manual[2-9]*.c; do
   # shellcheck disable=SC2086
   [ ! -e "$program" ] || try "$program" $MPICC "$program" scr_impl.c -lz -lpthread $strict
 done
 [ ! -e manual1.c ] || mv manual1.c app.c # the name that the build lines use
 
 # The lines that build, word by word.
-for document in README.md scr.h scr_impl.c examples/minimal.c examples/heat2d.c; do
+for document in README.md tools/manual/build.md scr.h scr_impl.c examples/minimal.c examples/heat2d.c; do
   grep -hoE 'mpicc( [a-z0-9_]+\.c| -o [a-z0-9]+| -l[a-z]+)+' "$top/$document" >lines || bad "$document" "it has no build line"
   while read -r line; do
     program=a.out
@@ -85,6 +85,12 @@ for document in README.md scr.h scr_impl.c examples/minimal.c examples/heat2d.c;
     fi </dev/null
   done <lines
 done
+
+# README.md has the two important pieces of minimal.c as they are.
+name="README.md: the pieces of minimal.c"
+sed -n '/^This is all of it/,/^    mpicc minimal/ s/^    //p' "$top/README.md" | grep -v '^mpicc' >lines
+grep -vxFf minimal.c lines >log
+if [ "$(wc -l <lines)" -gt 20 ] && [ ! -s log ]; then ok "$name"; else bad "$name" "they are not what minimal.c has"; fi
 
 # The lines of README.md that run minimal.c, word by word, after the first one that builds it.
 name="README.md: its runs of minimal.c"

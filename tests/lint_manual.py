@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""lint_manual.py RULE - one rule of README.md and of the manual, tools/manual/*.md; a line for each fault.
+
+  marks     README.md has at most 250 lines; a chapter begins with its name, is in the Makefile, and is marked as
+            tools/manual.h says
+  names     each parameter, call, command, option, path, target of make and chapter that is named is there
+"""
+import glob
+import os
+import re
+import sys
+
+CHAPTERS = sorted(glob.glob("tools/manual/*.md"))
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def documents():
+    for path in ["README.md"] + CHAPTERS:
+        for number, line in enumerate(read(path).split("\n"), 1):
+            yield path, number, line
+
+
+def rule_marks():
+    if read("README.md").count("\n") > 250:
+        yield "README.md has more than 250 lines"
+    listed = re.search(r"^MANUAL .*?((?:.*\\\n)*.*)$", read("Makefile"), re.M).group(1).replace("\\\n", " ").split()
+    names = [os.path.basename(c)[:-3] for c in CHAPTERS]
+    for name in names:
+        if not any(name in re.split(r"[,)]", w) for w in listed):
+            yield "Makefile: MANUAL lacks %s" % name
+        if not re.match("# %s: ." % name, read("tools/manual/%s.md" % name)):
+            yield "tools/manual/%s.md does not begin with `# %s: `" % (name, name)
+    tables = set(re.findall(r'strcmp\(name, "(\w+)"\) == 0\) \{', read("tools/scr.c")))
+    cells, before = 0, ""
+    for path, number, line in documents():
+        where, code = "%s:%d: " % (path, number), line.startswith("    ")
+        if path != "README.md" and not line.isascii():
+            yield where + "a character that is not ASCII"
+        if "\t" in line:
+            yield where + "a tabulator"
+        if line.startswith("@") and line[1:] not in tables:
+            yield where + "no table of this name"
+        if line.startswith("|"):
+            n = len(re.split(r"(?<!\\)\|", line))
+            if before.startswith("|") and n != cells:
+                yield where + "%d cells in a table of %d" % (n - 2, cells - 2)
+            if line.count("`") % 2:
+                yield where + "an odd number of backquotes"
+            cells = n
+        elif not code and len(line) > 160:
+            yield where + "longer than 160 columns"
+        before = line
+    for path in ["README.md"] + CHAPTERS:
+        text = re.sub(r"^    .*$", "", read(path), flags=re.M)
+        for block in re.split(r"\n\n|\n(?=- |\d\. |\|)", text):
+            if block.count("`") % 2:
+                yield "%s: an odd number of backquotes near %r" % (path, block[:60])
+
+
+def rule_names():
+    commands = "".join(read(p) for p in sorted(glob.glob("tools/*.[ch]")))
+    source = read("scr_impl.c") + read("scr.h") + commands
+    outside = "".join(read(p) for p in glob.glob("examples/*.c") + glob.glob("examples/fortran/*"))
+    words = set(re.findall(r"\w+", source + outside))
+    known = set(re.findall(r"^  X\((\w+), \"", read("tools/scr.c"), re.M))
+    targets = set(re.findall(r"^([\w-]+):", read("Makefile"), re.M))
+    chapters = {os.path.basename(c)[:-3] for c in CHAPTERS} | {"params", "scr.h"}
+    for path, number, line in documents():
+        where = "%s:%d: " % (path, number)
+        for w in re.findall(r"(?<![\w<>$./*-])(?:SCR|scr)_\w+", line):
+            w = w.rstrip("_") if w.endswith("__") else w
+            if w not in words and w[4:] not in known and not any(k.startswith(w) for k in words if w.endswith("_")):
+                yield where + "there is no %s" % w
+        for w in re.findall(r"(?<![\w/.<>-])(?:tests|tools|examples|\.ci)/[\w./-]*\w", line):
+            if not os.path.exists(w) and "NAME" not in w and w != "tools/scr":
+                yield where + "there is no file %s" % w
+        for w in re.findall(r"(?:^    |`|; )make ((?:[a-z-]+ ?)+)", line):
+            for t in w.split("  ")[0].split():
+                if t not in targets:
+                    yield where + "there is no target %s" % t
+        for w in re.findall(r"`scr help ([\w.]+)", line):
+            if w not in chapters and w not in known and w not in words:
+                yield where + "scr help has no %s" % w
+        for w in re.findall(r"\bscr[_ ](\w+)((?: [^`|;#]*)?)", re.sub(r"'[^']*'", "", line)):
+            if w[0] in known:
+                for option in re.findall(r" (--[a-z][a-z-]+)", w[1]):
+                    if option not in commands:
+                        yield where + "scr_%s has no %s" % (w[0], option)
+
+
+RULES = {k[5:]: v for k, v in list(globals().items()) if k.startswith("rule_")}
+
+os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+if len(sys.argv) != 2 or sys.argv[1] not in RULES:
+    sys.exit(__doc__)
+for fault in RULES[sys.argv[1]]():
+    print(fault)
