@@ -14021,22 +14021,23 @@ SCR_FN int scr_group_members(const scr_world* w, int rc, int leader, int my_rank
 }
 
 /*
-** Create NODE, WORLD, and one group for each name that the GROUPS lines of all hosts have.  Collective over the world;
-** returns this rank's code, unless that is an error on all.
+** Create NODE, WORLD, and one group for each name that the GROUPS lines of all hosts have.  RC is this rank's result so
+** far.  Collective over the world; returns this rank's code, unless that is an error on all.
 */
-SCR_FN int scr_groupdescs_create(scr_world* w)
+SCR_FN int scr_groupdescs_create(scr_world* w, int rc)
 {
   const scr_hash* lines = scr_param_get_hash(w->params, "GROUPS");
   const scr_hash* mine = scr_hash_get(lines, w->home.host);
   scr_hash*       names = scr_hash_new();
   scr_hash_elem * e, *c;
-  int             rc, err;
+  int             err;
 
   for (e = scr_hash_elem_first(lines); e != NULL; e = scr_hash_elem_next(e))
     for (c = scr_hash_elem_first(scr_hash_elem_hash(e)); c != NULL; c = scr_hash_elem_next(c))
       scr_hash_set_kv(names, "NAME", scr_hash_elem_key(c));
   w->group = (scr_groupdesc*)scr_malloc((size_t)(scr_hash_size(scr_hash_get(names, "NAME")) + 2) * sizeof *w->group);
-  if ((rc = scr_agree(w->group == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, w->comm)) != SCR_SUCCESS) goto out;
+  if (rc == SCR_SUCCESS && w->group == NULL) rc = SCR_ERR_OOM();
+  if ((rc = scr_agree(rc, w->comm)) != SCR_SUCCESS) goto out;
   rc = scr_groupdesc_create(w, "NODE", w->home.host);
   w->group[SCR_GROUP_WORLD] = w->group[SCR_GROUP_NODE]; /* WORLD needs no communication */
   w->group[SCR_GROUP_WORLD].name = scr_strdup("WORLD");
@@ -14590,24 +14591,27 @@ SCR_FN int scr_reddesc_from_line(scr_reddesc* d, const scr_world* w, int index, 
   return SCR_SUCCESS;
 }
 
-/* The CKPT lines when SCR_COPY_TYPE is FILE, or the one that the parameters imply.  Collective over the world. */
-SCR_FN int scr_reddescs_create(scr_world* w)
+/*
+** The CKPT lines when SCR_COPY_TYPE is FILE, or the one that the parameters imply.  RC is this rank's result so far.
+** Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_reddescs_create(scr_world* w, int rc)
 {
   const scr_hash* lines = NULL;
   scr_hash_elem*  e;
-  int             n = 1, i, ones = 0, rc = SCR_SUCCESS;
+  int             n = 1, i, ones = 0;
 
   if (strcasecmp(scr_param_get(w->params, "SCR_COPY_TYPE"), "FILE") == 0) {
     lines = scr_param_get_hash(w->params, "CKPT");
     n = scr_hash_size(lines);
-    if (n == 0) return SCR_ERR(SCR_ERR_PARAM, "SCR_COPY_TYPE is FILE, but there are no CKPT lines");
+    if (n == 0 && rc == SCR_SUCCESS) rc = SCR_ERR(SCR_ERR_PARAM, "SCR_COPY_TYPE is FILE, but there are no CKPT lines");
   } else if (scr_hash_size(scr_param_get_hash(w->params, "CKPT")) > 0 && w->rank == 0) {
     scr_warn("the CKPT lines are not used, because SCR_COPY_TYPE is %s, not FILE",
              scr_param_get(w->params, "SCR_COPY_TYPE"));
   }
   w->red = (scr_reddesc*)scr_malloc((size_t)n * sizeof *w->red);
-  if (w->red == NULL) rc = SCR_ERR_OOM();
-  else w->nreds = n;
+  if (w->red != NULL) w->nreds = n;
+  else if (rc == SCR_SUCCESS) rc = SCR_ERR_OOM();
   e = scr_hash_elem_first(lines);
   for (i = 0; i < w->nreds && rc == SCR_SUCCESS; i++) {
     rc = scr_reddesc_from_line(&w->red[i], w, e ? atoi(scr_hash_elem_key(e)) : 0, e ? scr_hash_elem_hash(e) : NULL);
@@ -14699,7 +14703,7 @@ SCR_FN int scr_world_create(scr_world* w)
 {
   char      base[SCR_MAX_FILENAME] = "";
   scr_hash* h = scr_hash_new();
-  int       i, leader, virtual_nodes = 0, rc, err;
+  int       i, leader, virtual_nodes = 0, rc;
 
   rc = scr_param_int(w->params, "SCR_VIRTUAL_NODES", &virtual_nodes);
   if (rc == SCR_SUCCESS) rc = scr_world_host(w, virtual_nodes);
@@ -14710,9 +14714,8 @@ SCR_FN int scr_world_create(scr_world* w)
       (strchr(w->home.user, '/') != NULL || strchr(w->home.job, '/') != NULL || w->home.user[0] == '.'))
     rc = SCR_ERR(SCR_ERR_PARAM, "SCR_USER_NAME=%s and SCR_JOB_ID=%s must be names without a slash", w->home.user,
                  w->home.job);
-  if ((rc = scr_agree(rc, w->comm)) != SCR_SUCCESS) goto out;
-  snprintf(scr_msg_host, sizeof scr_msg_host, "%s", w->home.host);
-  rc = scr_groupdescs_create(w);
+  if (rc == SCR_SUCCESS) snprintf(scr_msg_host, sizeof scr_msg_host, "%s", w->home.host);
+  rc = scr_groupdescs_create(w, rc);
   if (rc == SCR_SUCCESS) rc = scr_storedescs_create(w);
   if ((rc = scr_agree(rc, w->comm)) != SCR_SUCCESS) goto out;
 
@@ -14731,13 +14734,9 @@ SCR_FN int scr_world_create(scr_world* w)
       rc = scr_fmt(w->cntl, sizeof w->cntl, "%s", dir);
   }
   if (rc == SCR_SUCCESS && w->home.suffix >= 0) rc = scr_storedescs_place(w);
-  if ((err = scr_agree(rc, w->comm)) != SCR_SUCCESS) {
-    rc = err;
-    goto out;
-  }
   if (!w->home.shared && w->group[SCR_GROUP_NODE].groups == 1)
     scr_dbg(1, "all %d ranks run on one node; SCR_VIRTUAL_NODES splits it for trials", w->ranks);
-  rc = scr_agree(scr_reddescs_create(w), w->comm);
+  rc = scr_reddescs_create(w, rc);
 out:
   scr_hash_delete(&h);
   return rc;
@@ -17233,7 +17232,7 @@ SCR_FN int scr_move_check(const scr_move* m, int check)
 ** runners; (5) rebuild what is lost; (6) commit, and delete the other copies.
 **
 ** Uses       errors, memory, hash, dataset, kernels, erasure code, filemap, MPI helpers, state, encode, cache, move
-** Offers     scr_recovery_all, scr_recovery_mend
+** Offers     scr_recovery_is_leaving, scr_recovery_all, scr_recovery_mend
 ** Invariants
 **   U1  An entry says COMPLETE 1 only after every rank of the world has protected its files.  A dataset without any
 **       such entry was never complete: it is deleted.  If some entries say 1 and others 0, those with 0 count as lost
@@ -18134,6 +18133,15 @@ SCR_FN int scr_recovery_step(scr_identity* limit, int leaving)
   return rc;
 }
 
+/* Returns 1 if a deletion was interrupted, as far as this rank knows. */
+SCR_FN int scr_recovery_is_leaving(void)
+{
+  int i, is = 0;
+
+  for (i = 0; i < scr.map.n; i++) is |= scr.map.entry[i]->mark == SCR_MARK_LEAVING;
+  return is;
+}
+
 /*
 ** Finish the deletions that a kill interrupted, on all ranks: some may not have marked their entries yet.  Collective
 ** over the world.
@@ -18156,14 +18164,15 @@ SCR_FN int scr_recovery_finish_deletions(void)
 
 /*
 ** Recover all datasets of the cache, newest first, so that a crowded cache keeps the newest, and fill scr.dataset.
-** Collective over the world.  An error means that the run cannot go on; a dataset that cannot be used is no error.
+** LEAVING: some rank knows of an interrupted deletion.  Collective over the world.  An error means that the run cannot
+** go on; a dataset that cannot be used is no error.
 */
-SCR_FN int scr_recovery_all(void)
+SCR_FN int scr_recovery_all(int leaving)
 {
   scr_identity limit = {INT_MAX, 0, 0};
   int          rc;
 
-  if ((rc = scr_recovery_finish_deletions()) != SCR_SUCCESS) return rc;
+  if (leaving && (rc = scr_recovery_finish_deletions()) != SCR_SUCCESS) return rc;
   for (;;) {
     if ((rc = scr_recovery_step(&limit, 0)) != SCR_SUCCESS || limit.id <= 0) return rc;
     if (scr_dataset_is_whole(scr_dataset_find(limit.id)))
@@ -21772,7 +21781,7 @@ SCR_FN int scr_settings_same(const scr_hash* mine, const scr_hash* all, const ch
 
 /*
 ** Read the parameters on rank 0 and send them to all ranks; every rank compares its own settings with them.  Collective
-** over the world.
+** over the world; the caller agrees.
 */
 SCR_FN int scr_settings_read(void)
 {
@@ -21811,7 +21820,7 @@ SCR_FN int scr_settings_read(void)
                    scr_hash_str_or(scr_hash_get(all, "RUN"), "JOB", ""));
     scr_desc_read_str(scr_hash_get(all, "RUN"), "KEY", scr.world.job_key, sizeof scr.world.job_key);
   }
-  return scr_agree(rc, scr.world.comm);
+  return rc;
 }
 
 /* Copy parameters that are used often to the runtime state, and allocate the memory of the redundancy engine. */
@@ -22876,16 +22885,18 @@ SCR_FN int scr_run_write_flush_file(void)
 */
 SCR_FN int scr_run_find_on_prefix(void)
 {
-  scr_found* found = (scr_found*)scr_malloc((size_t)(scr.datasets + 1) * sizeof *found);
-  int        i, rc = scr_agree(found == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, scr.world.comm);
+  scr_found* found;
+  int        i, rc;
 
-  if (rc != SCR_SUCCESS) {
-    scr_free(&found);
-    return rc;
-  }
   if (scr.world.rank == 0 && scr_run_write_flush_file() != SCR_SUCCESS) {
     scr_warn("%s; commands and other jobs do not know what is in the cache", scr_err_text);
     scr.notes_are_behind = 1;
+  }
+  if (scr.datasets == 0) return SCR_SUCCESS;
+  found = (scr_found*)scr_malloc((size_t)scr.datasets * sizeof *found);
+  if ((rc = scr_agree(found == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) {
+    scr_free(&found);
+    return rc;
   }
   for (i = 0; i < scr.datasets && scr.world.rank == 0; i++) {
     found[i].on_prefix = scr.dataset[i].on_prefix;
@@ -22977,6 +22988,7 @@ SCR_FN int scr_run_find_checkpoint(void)
     if (!use) rc = scr_cache_purge(rc);
     memset(&v, 0, sizeof v);
     v.sum[0] = scr.damaged_maps;
+    v.max[0] = scr_recovery_is_leaving();
     rc = scr_vote_all(&v, rc, scr.world.comm);
     if (rc != SCR_ERR_SPACE) break;
     scr_filemap_clear(&scr.map);
@@ -22988,7 +23000,7 @@ SCR_FN int scr_run_find_checkpoint(void)
         "filemaps in the control directories are damaged (%d), and are kept as *.damaged; what they list counts as "
         "lost",
         scr.damaged_maps);
-  if ((rc = scr_recovery_all()) != SCR_SUCCESS) return rc;
+  if ((rc = scr_recovery_all(v.max[0] > 0)) != SCR_SUCCESS) return rc;
   unfinished = scr.world.rank == 0 && scr_prefix_finish_all(scr.world.prefix) != SCR_SUCCESS;
   if (unfinished) scr_warn("%s", scr_err_text);
   if ((rc = scr_run_raise_ids(&unfinished)) != SCR_SUCCESS) return rc;
@@ -23095,10 +23107,11 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   scr_msg_ranks = scr.world.ranks;
   gethostname(scr_msg_host, sizeof scr_msg_host - 1);
   if ((rc = scr_vote_start()) != SCR_SUCCESS) return rc;
-  if ((rc = scr_settings_read()) != SCR_SUCCESS) return rc;
+  rc = scr_settings_read();
   scr_param_int(scr.world.params, "SCR_ENABLE", &enable);
   scr_param_int(scr.world.params, "SCR_DEBUG", &scr_debug);
-  if ((rc = scr_agree(scr_settings_keep(), scr.world.comm)) != SCR_SUCCESS) return rc;
+  if (rc == SCR_SUCCESS) rc = scr_settings_keep();
+  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if (!enable) return scr_run_pass_through();
   if ((rc = scr_run_open_prefix()) != SCR_SUCCESS) return rc;
   if ((rc = scr_world_create(&scr.world)) != SCR_SUCCESS) return rc;
