@@ -9,7 +9,8 @@
 **       ones have the bytes that the program wrote, of one dataset of the ledger, all of its files and no other.
 **   A2  What the flush file calls flushed, the index calls complete.
 **   A3  After a run that has ended well: what a filemap lists of its datasets is there with its size, each file of the
-**       cache is listed, and nothing temporary is left.
+**       cache is listed, and nothing temporary is left; a power cut may have kept files and not the list of them, which
+**       stay until their room is needed.
 ** ================================================================================================================= */
 #include "audit.h"
 #include "truth.h"
@@ -46,6 +47,11 @@ int audit_may_lack(const char* name)
   for (i = 1; i <= truth.sets; i++)
     if (truth.set[i].gone && strcmp(truth.set[i].name, name) == 0) return 1;
   return 0;
+}
+
+int audit_was_cut(void)
+{
+  return tree_was_cut(world_node[S.me->node]);
 }
 
 /* Let processes look at everything; READS and CLEAN as in audit_job. */

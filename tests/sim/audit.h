@@ -36,4 +36,6 @@ int audit_may_lack(const char* name);
 void* sim_audit_prefix(void* job);
 void* sim_audit_node(void* job);
 
+int audit_was_cut(void); /* the node of the process that asks */
+
 #endif

@@ -163,7 +163,7 @@ static int audit_map(const char* dir, const scr_home* home, const scr_filemap* m
       if (scr_entry_path(home, e, e->file[k].rel, path, sizeof path) != SCR_SUCCESS) continue;
       scr_hash_set(a->listed, path, scr_hash_new());
       if (!a->job->clean || !e->listed || !e->desc.complete || !e->file[k].complete || e->mark == SCR_MARK_LEAVING ||
-          e->desc.identity.created < a->job->since)
+          e->desc.identity.created < a->job->since || audit_was_cut())
         continue;
       if (stat(path, &st) < 0 || (uint64_t)st.st_size != e->file[k].size)
         sim_violation("%s lists %s, of dataset %d, which is not there, or has another size", home->host, path,
@@ -203,7 +203,7 @@ void* sim_audit_node(void* arg)
   if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND && a.job->clean)
     sim_violation("filemaps cannot be read: %s", scr_err_text);
   if (a.job->clean) {
-    audit_cached(&a, "/ssd/user/scr.sim", 0);
+    if (!audit_was_cut()) audit_cached(&a, "/ssd/user/scr.sim", 0);
     audit_leftovers(cntl);
   }
   scr_hash_delete(&a.listed);

@@ -266,6 +266,7 @@ tree* tree_new(int id);
 void  tree_wipe(tree* t);
 void  tree_mkdir(tree* t, const char* path);
 void  tree_crash(tree* t, int kind);
+int   tree_was_cut(const tree* t);
 tree* tree_copy(const tree* t); /* as it is now, all of it durable */
 void  tree_free(tree* t);
 void  tree_count(const tree* t, uint64_t* files, uint64_t* dirs, uint64_t* bytes);

@@ -424,6 +424,12 @@ void tree_crash(tree* t, int kind)
 
   crash_dir(t->root, kind, &used);
   t->used = used;
+  t->was_cut = 1;
+}
+
+int tree_was_cut(const tree* t)
+{
+  return t->was_cut;
 }
 
 /* ---- trees ---- */
@@ -432,6 +438,7 @@ static void tree_plant(tree* t)
 {
   t->numbers = t->id * 1000000L;
   t->used = 0;
+  t->was_cut = 0;
   t->root = inode_new(t, 1, 0755);
   t->root->refs = t->root->nlink = 1;
   t->limit = UINT64_MAX;

@@ -46,6 +46,7 @@ struct tree {
   int      id;
   inode*   root;
   long     numbers;
+  int      was_cut;     /* a power cut has left what it would */
   uint64_t used, limit; /* bytes of all files, at most */
 };
 
