@@ -152,7 +152,9 @@ static int postrun_run(const char* argv0, const scavenge_options* o)
   if (rc != SCR_SUCCESS) scavenge_say(scr_err_text);
   scr_record_close(&p.file, rc, 0);
   if (p.saved != 0) scavenge_sweep(o->prefix);
-  if (!pending) scavenge_say("the last run has left nothing in the caches");
+  if (!pending) /* a full prefix may have kept the run from writing the file: then a wrong id tells what there is */
+    scavenge_say(
+        "the last run has left nothing in the caches, as its flush file says; scr_scavenge --id 1 asks the nodes");
   return postrun_conclude(&p) && (p.saved != 0 || !p.checkpoints) && p.failed == 0 ? 0 : 1;
 }
 
