@@ -13817,7 +13817,8 @@ SCR_FN int scr_rank_str(MPI_Comm comm, const char* str, int* groups, int* group_
   if (rank > 0) scr_irecv(other, bytes, MPI_BYTE, rank - 1, SCR_TAG_SORT, comm, &reqs[0]);
   if (rank < size - 1) scr_isend(item, bytes, MPI_BYTE, rank + 1, SCR_TAG_SORT, comm, &reqs[1]);
   if ((err = scr_waitall(2, reqs)) != SCR_SUCCESS) rc = err;
-  first = rank == 0 || strcmp(item->text, other->text) != 0;
+  if (item->rank < 0 || item->rank >= size) item->rank = rank; /* MPI has failed, and this is another message */
+  first = rank == 0 || rc != SCR_SUCCESS || strcmp(item->text, other->text) != 0;
 
   /* From the left: position and owner of the first item with this string.  From the right: where it ends. */
   memset(&up, 0, sizeof up);
