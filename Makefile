@@ -147,7 +147,7 @@ bench: ## times of a checkpoint, beside the time of memcpy
 	$(Q)$(RUN_ENV) sh tests/bench/bench.sh $(ARGS)
 
 dest = $(DESTDIR)$(PREFIX)
-install: libscr.a tools/scr ## copy header, source, library and commands below PREFIX
+install: libscr.a tools/scr ## copy header, source, library, commands and man pages below PREFIX
 	$(call step,COPY,$(dest)/include)install -d "$(dest)/include" && \
 	  install -m 644 scr.h $(BINDINGS) "$(dest)/include"
 	$(call step,COPY,$(dest)/lib)install -d "$(dest)/lib" && install -m 644 libscr.a "$(dest)/lib"
@@ -155,6 +155,7 @@ install: libscr.a tools/scr ## copy header, source, library and commands below P
 	  install -m 644 scr.h scr_impl.c $(BINDINGS) LICENSE tools/scr-gdb.py tools/scr.mysql "$(dest)/share/scr"
 	$(call step,COPY,$(dest)/bin)install -d "$(dest)/bin" && install -m 755 tools/scr "$(dest)/bin" && \
 	  for c in $(notdir $(COMMANDS)); do ln -sf scr "$(dest)/bin/$$c" || exit; done
+	$(call step,PAGES,$(dest)/share/man)umask 022 && tools/scr help --pages "$(dest)/share/man"
 
 clean: ## remove what make has built
 	$(call step,CLEAN,what make has built)rm -f libscr.a scr_impl.o tools/scr tools/manual/manual.inc $(COMMANDS) $(EXAMPLES) $(FORTRAN) \

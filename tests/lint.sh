@@ -168,6 +168,9 @@ for option in -O3 -Ofast "-O2 -flto=auto"; do
   for compiler in gcc clang; do report "$compiler $option, no warning in the library and the commands" "$work/$compiler"; done
 done
 
+must "the program writes its man pages" "$work/gcc.out" help --pages "$work/man"
+must "mandoc, no warning" mandoc -T lint -W warning "$work"/man/man*/*
+
 # Other processors, as far as their compilers are here: assembled too, for the kernels.  The headers of zlib are alike.
 mkdir "$work/zlib"
 echo '#include <zlib.h>' | $CC -M -x c - | tr ' ' '\n' | grep -E '/z(lib|conf)\.h$' | xargs -I{} cp {} "$work/zlib"

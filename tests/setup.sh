@@ -76,6 +76,7 @@ case $goals in
 *" lint "*)
   have clang-format || need format
   have cppcheck || need cppcheck
+  have mandoc || need mandoc
   ;;
 esac
 [ -n "$missing" ] || exit 0

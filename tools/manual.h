@@ -31,10 +31,11 @@ static const manual_chapter manual_chapters[] = {{NULL, NULL}}; /* built without
 
 typedef struct manual_out {
   FILE* out;
-  int   man;    /* 1: a man page; 0: lines of text */
+  int   man;    /* 0: lines of text; 1: a man page, of several chapters; 2: one of one chapter */
   int   styled; /* 1: words in backquotes are bold */
   int   width;
-  int   bold;                                            /* 1: what is printed is bold */
+  int   bold;  /* 1: what is printed is bold */
+  int   fresh; /* 1: a heading of a man page came last, which begins a paragraph */
   void (*table)(struct manual_out* o, const char* name); /* prints what stands for @name */
 } manual_out;
 
@@ -135,6 +136,7 @@ static void manual_term(manual_out* o, const char* text, const char* const* text
   if (o->man) {
     snprintf(bold, sizeof bold, "%c%s%c", MANUAL_ON, ready, MANUAL_OFF);
     fputs(".TP\n", o->out);
+    o->fresh = 0;
     manual_fill(o, strchr(ready, MANUAL_ON) != NULL ? ready : bold, 0, 0);
   } else if (column > 0) {
     manual_raw(o, ready);
@@ -147,6 +149,13 @@ static void manual_term(manual_out* o, const char* text, const char* const* text
     if (o->man && i > 0) fputs(".br\n", o->out);
     manual_paragraph(o, texts[i], column > 0 ? column : 6, i == 0 ? head : 0);
   }
+}
+
+/* Begin a paragraph of a man page. */
+static void manual_begin_paragraph(manual_out* o)
+{
+  if (!o->fresh) fputs(".PP\n", o->out);
+  o->fresh = 0;
 }
 
 /* ---- blocks: each prints what begins at LINES, and returns how many lines that are ---- */
@@ -171,9 +180,10 @@ static int manual_heading(manual_out* o, const char* s)
   s += level + strspn(s + level, " ");
   manual_ready(o, s, strlen(s), ready, sizeof ready);
   if (o->man) {
-    fputs(level < 2 ? ".SH " : ".SS ", o->out);
-    manual_ready(o, s, strcspn(s, level < 2 ? ":" : ""), ready, sizeof ready);
-    manual_raw(o, ready);
+    fputs(level <= (size_t)o->man ? ".SH " : ".SS ", o->out);
+    manual_ready(o, s, level < 2 ? strcspn(s, ":") : strlen(s), ready, sizeof ready);
+    manual_raw(o, level < 2 && o->man == 2 ? "DESCRIPTION" : ready);
+    o->fresh = 1;
   } else {
     if (o->styled) manual_char(o, MANUAL_ON, 0);
     else fprintf(o->out, "%.*s ", (int)level, "###");
@@ -191,7 +201,10 @@ static int manual_code(manual_out* o, const char* const* lines)
 
   for (n = 0; lines[n] != NULL && (strncmp(lines[n], "    ", 4) == 0 || *lines[n] == '\0'); n++) continue;
   while (n > 0 && *lines[n - 1] == '\0') n--;
-  if (o->man) fputs(".PP\n.RS 4\n.nf\n", o->out);
+  if (o->man) {
+    manual_begin_paragraph(o);
+    fputs(".RS 4\n.nf\n", o->out);
+  }
   for (i = 0; i < n; i++) {
     if (o->man && *lines[i] == '\0') fputs("\\&", o->out);
     manual_raw(o, o->man && *lines[i] != '\0' ? lines[i] + 4 : lines[i]);
@@ -259,8 +272,9 @@ static int manual_lines(manual_out* o, const char* const* lines)
     fprintf(o->out, ".IP %.*s %d\n", *first == '-' ? 4 : item - 1, *first == '-' ? "\\(bu" : first, item);
     head = 0;
   } else if (o->man) {
-    fputs(".PP\n", o->out);
+    manual_begin_paragraph(o);
   }
+  o->fresh = 0;
   manual_paragraph(o, text + item, item, head);
   return n;
 }
@@ -354,7 +368,7 @@ static const char* const* manual_contract(const manual_chapter* c, const char* n
 /* Begin to print: through a pager on a terminal.  Returns the stream for manual_end. */
 static manual_out manual_begin(void)
 {
-  manual_out     o = {stdout, 0, 0, 80, 0, NULL};
+  manual_out     o = {stdout, 0, 0, 80, 0, 0, NULL};
   struct winsize size;
   const char*    pager = getenv("PAGER");
 

@@ -1,7 +1,6 @@
 /* scr - all commands in one program: `scr index --list` is `scr_index --list`, and so is a link of that name. */
 #define TOOL_TOGETHER
-#include "manual.h"
-#include "tool.h"
+#include "pages.h"
 
 #include "scr_check_node.c"
 #include "scr_checkpoint.c"
@@ -267,6 +266,75 @@ static int program_chapter(const manual_chapter* c)
   return manual_end(&o);
 }
 
+/* What the command I prints for --help, in TEXT, of N bytes.  Returns 0 if that fails. */
+static int program_usage(int i, char* text, size_t n)
+{
+  static char option[] = "--help";
+  char*       ask[] = {NULL, option, NULL};
+  int         ends[2];
+  size_t      used = 0;
+  ssize_t     got;
+  pid_t       child;
+
+  fflush(stdout);
+  if (pipe(ends) < 0) return 0;
+  if ((child = fork()) == 0) {
+    dup2(ends[1], 1);
+    close(ends[0]);
+    close(ends[1]);
+    i = program_run(i, 2, ask);
+    fflush(stdout);
+    _exit(i);
+  }
+  close(ends[1]);
+  while (child > 0 && used + 1 < n && (got = read(ends[0], text + used, n - 1 - used)) > 0) used += (size_t)got;
+  text[used] = '\0';
+  close(ends[0]);
+  return child > 0 && waitpid(child, NULL, 0) == child && used > 0;
+}
+
+/* Write the man pages below DIR. */
+static int program_pages(const char* dir)
+{
+  const manual_chapter *c, *params = manual_find("parameters"), *header = manual_find("scr.h");
+  const char* const*    line;
+  char                  text[PAGES_TEXT];
+  manual_out            o;
+  int                   i;
+
+  if (params == NULL || header == NULL) return tool_fail("scr", 1, "this scr was built without its manual");
+  for (i = 0; i < PROGRAM_NCOMMANDS; i++)
+    if (!program_usage(i, text, sizeof text) ||
+        !pages_command(dir, program_commands[i].name, program_commands[i].text, text))
+      return 1;
+  if (!pages_begin(&o, dir, "scr", 1, "the commands for checkpoints of MPI programs, and their manual")) return 1;
+  fputs(".SH SYNOPSIS\n.nf\nscr COMMAND [ARGUMENTS]\nscr help [TOPIC]\nscr completion bash\n.fi\n"
+        ".SH DESCRIPTION\nEach command has a page of its own, and the name scr_COMMAND, too.\n",
+        o.out);
+  program_table(&o, "commands");
+  fputs(".SH MANUAL\nThese chapters are in \n.BR scr (7),\nand printed by `scr help CHAPTER':\n", o.out);
+  for (c = manual_chapters; c->name != NULL; c++) {
+    const char* about = manual_about(c);
+    manual_term(&o, c->name, &about, 1, 0);
+  }
+  if (!pages_end(&o, ".BR scr.conf (5),\n.BR scr (7),\n.BR SCR_Init (3)")) return 1;
+  if (!pages_begin(&o, dir, "scr.conf", 5, "parameters of checkpoints of MPI programs")) return 1;
+  o.table = program_table;
+  o.man = 2;
+  manual_print(&o, params->lines, NULL);
+  if (!pages_end(&o, ".BR scr (1),\n.BR scr (7)")) return 1;
+  if (!pages_begin(&o, dir, "scr", 7, "checkpoints of MPI programs")) return 1;
+  o.table = program_table;
+  for (c = manual_chapters; c->name != NULL; c++)
+    if (c != params && c != header) manual_print(&o, c->lines, NULL);
+  if (!pages_end(&o, ".BR scr (1),\n.BR scr.conf (5),\n.BR SCR_Init (3)")) return 1;
+  for (line = header->lines; *line != NULL;) {
+    if (strncmp(*line, "SCR_API ", 8) != 0) line++;
+    else if (!pages_calls(dir, header, &line)) return 1;
+  }
+  return 0;
+}
+
 /* The command `help`, with its arguments from ARGV[1] on. */
 static int program_help(int argc, char** argv)
 {
@@ -280,6 +348,7 @@ static int program_help(int argc, char** argv)
     program_print_help(stdout);
     return 0;
   }
+  if (argc == 3 && strcmp(argv[1], "--pages") == 0) return program_pages(argv[2]);
   if (argc > 3) return tool_fail("scr", 1, "help is for one topic: scr help [TOPIC], or scr help params [NAME]");
   if ((i = program_find(argv[1])) >= 0 && argc == 2) return program_run(i, 2, ask);
   c = manual_find(argv[1]);

@@ -68,6 +68,12 @@ for chapter in "$top"/tools/manual/*.md; do
 done
 cp "$scr" "$tmp/alone" # one file has its manual
 says "a copy of scr in another place" 0 "^# files: " "$tmp/alone" help files
+check "man pages" 0 "" "$scr" help --pages "$tmp/man"
+check "man pages, of each command and scr, its file and its manual" 0 "$(($(echo "$commands" | wc -l) + 1)) 1 1" \
+  sh -c 'cd "$1" && echo $(ls man1 | wc -l) $(ls man5 | wc -l) $(ls man7 | wc -l)' sh "$tmp/man"
+check "man pages, of each call" 0 "$(sed -n 's/^SCR_API [a-z* ]*[ *]\(SCR_[A-Za-z_]*\)(.*/\1.3/p' "$top/scr.h" | sort)" \
+  sh -c 'ls "$1" | sort' sh "$tmp/man/man3"
+says "man pages, where there is no place" 1 "scr: " "$scr" help --pages "$tmp/alone/man"
 check "a manual that nobody reads to its end" 0 "" sh -c '"$0" help params | head -n 1 >/dev/null' "$scr"
 if command -v script >/dev/null; then
   says "scr help, on a terminal" 0 "S.SC.CR.R_._E.E" env PAGER=cat script -qec "$scr help params SCR_ENABLE" /dev/null
