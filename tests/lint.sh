@@ -116,6 +116,9 @@ manual() {
   report "$2" "$work/out"
 }
 manual marks "README and the manual: marks, chapters, lines"
+manual entries "scr explain: each entry is a message of the code"
+python3 tests/lint_manual.py entered >"$work/notes"
+sed -n '1s/^/note  scr explain: /p' "$work/notes"
 manual names "README and the manual: each parameter, call, command, option and file that is named is there"
 must "lint_parts.py finds each fault that is planted" python3 tests/lint_parts.py --self-test
 part map "the map equals the banners"

@@ -3,6 +3,8 @@
 
   marks     README.md has at most 250 lines; a chapter begins with its name, is in the Makefile, and is marked as
             tools/manual.h says
+  entries   each message in tools/manual/errors.md is one of the code, or an error of the system in one of these
+  entered   (a note) errors and warnings of scr_impl.c without an entry
   names     each parameter, call, command, option, path, target of make and chapter that is named is there
 """
 import glob
@@ -90,6 +92,61 @@ def rule_names():
                 for option in re.findall(r" (--[a-z][a-z-]+)", w[1]):
                     if option not in commands:
                         yield where + "scr_%s has no %s" % (w[0], option)
+
+
+def literals(text):
+    """The strings of TEXT, adjacent ones as one, with `...` for what varies."""
+    for m in re.finditer(r'(?:"(?:\\.|[^"\\\n])*"(?:\s|PRI\w+)*)+', text):
+        whole = "".join(w if w else "%d" for w in re.findall(r'"((?:\\.|[^"\\\n])*)"|PRI\w+', m.group()))
+        whole = re.sub(r"%%?(?:PRI\w+|[-+ #0]*[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|z|j|t)?[a-zA-Z])?", "...", whole)
+        yield whole.replace('\\"', '"').replace("\\n", "\n")
+
+
+def calls(text):
+    """The formats of errors and warnings in TEXT, with 1 if an error of the system may follow."""
+    for m in re.finditer(r"\b(SCR_ERR|SCR_ERRNO|scr_warn|scr_warn_each)\(", text):
+        end, depth = m.end(), 1
+        while depth and end < len(text):
+            string = re.match(r'"(?:\\.|[^"\\\n])*"', text[end:])
+            if string:
+                end += string.end()
+                continue
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        for whole in literals(text[m.end() : end]):
+            if re.search(r"[a-z]{3}", whole):
+                yield whole, m.group(1) == "SCR_ERRNO"
+                break
+
+
+def entries():
+    for number, line in enumerate(read("tools/manual/errors.md").split("\n"), 1):
+        if line.startswith("### "):
+            pieces = [re.escape(p.strip()) for p in line[4:].split("...")]
+            yield number, line[4:], re.compile(".*?".join(pieces), re.S)
+
+
+def rule_entries():
+    code = read("scr_impl.c") + "".join(read(p) for p in sorted(glob.glob("tools/*.[ch]")) if "/explain" not in p)
+    texts = list(literals(code))
+    system = [": " + os.strerror(i) for i in range(1, 134)]
+    seen = {}
+    for number, title, pattern in entries():
+        if len(re.sub(r"[^a-zA-Z]", "", title)) < 10:
+            yield "%d: too short: %s" % (number, title)
+        if title in seen:
+            yield "%d: the same entry as in line %d: %s" % (number, seen[title], title)
+        seen[title] = number
+        if not any(pattern.search(t) for t in texts) and not any(pattern.fullmatch(t) for t in system):
+            yield "%d: no message of the code is: %s" % (number, title)
+
+
+def rule_entered():
+    patterns = [p for _, _, p in entries()]
+    formats = sorted(set(calls(read("scr_impl.c"))))
+    missing = [t for t, _ in formats if not any(p.search(t) for p in patterns)]
+    print("%d of %d formats have an entry" % (len(formats) - len(missing), len(formats)))
+    yield from missing
 
 
 RULES = {k[5:]: v for k, v in list(globals().items()) if k.startswith("rule_")}

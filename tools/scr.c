@@ -1,5 +1,6 @@
 /* scr - all commands in one program: `scr index --list` is `scr_index --list`, and so is a link of that name. */
 #define TOOL_TOGETHER
+#include "explain.h"
 #include "pages.h"
 
 #include "scr_check_node.c"
@@ -100,7 +101,7 @@ static const char program_completion[] =
     "  name=${scr##*/scr} name=${name#scr}\n"
     "  if [ -z \"$name\" ]; then\n"
     "    if [ \"$COMP_CWORD\" = 1 ]; then\n"
-    "      COMPREPLY=($(compgen -W \"$_scr_commands help completion --help --version\" -- \"$cur\"))\n"
+    "      COMPREPLY=($(compgen -W \"$_scr_commands help explain completion --help --version\" -- \"$cur\"))\n"
     "      return\n"
     "    fi\n"
     "    name=${COMP_WORDS[1]}\n"
@@ -162,6 +163,8 @@ static void program_print_help(FILE* out)
   for (i = 0; i < PROGRAM_NCOMMANDS; i++)
     fprintf(out, "  %-18s%s\n", program_commands[i].name, program_commands[i].text);
   fprintf(out, "  %-18s%s\n", "completion bash", "print a script that completes commands and options in bash");
+  fprintf(out, "  %-18s%s\n", "explain MESSAGE",
+          "print cause and remedy of a message, or of those in the input with -");
   fprintf(out, "  %-18s%s\n", "help [TOPIC]",
           "print this, or the options of a command, a parameter, a call, or a chapter:");
   fprintf(out, "\n");
@@ -308,14 +311,15 @@ static int program_pages(const char* dir)
         !pages_command(dir, program_commands[i].name, program_commands[i].text, text))
       return 1;
   if (!pages_begin(&o, dir, "scr", 1, "the commands for checkpoints of MPI programs, and their manual")) return 1;
-  fputs(".SH SYNOPSIS\n.nf\nscr COMMAND [ARGUMENTS]\nscr help [TOPIC]\nscr completion bash\n.fi\n"
+  fputs(".SH SYNOPSIS\n.nf\nscr COMMAND [ARGUMENTS]\nscr help [TOPIC]\nscr explain MESSAGE | -\nscr completion "
+        "bash\n.fi\n"
         ".SH DESCRIPTION\nEach command has a page of its own, and the name scr_COMMAND, too.\n",
         o.out);
   program_table(&o, "commands");
   fputs(".SH MANUAL\nThese chapters are in \n.BR scr (7),\nand printed by `scr help CHAPTER':\n", o.out);
   for (c = manual_chapters; c->name != NULL; c++) {
-    const char* about = manual_about(c);
-    manual_term(&o, c->name, &about, 1, 0);
+    const char* about[] = {manual_about(c)};
+    manual_term(&o, c->name, about, 1, 0);
   }
   if (!pages_end(&o, ".BR scr.conf (5),\n.BR scr (7),\n.BR SCR_Init (3)")) return 1;
   if (!pages_begin(&o, dir, "scr.conf", 5, "parameters of checkpoints of MPI programs")) return 1;
@@ -396,6 +400,7 @@ int main(int argc, char** argv)
     return program_help(argc - 1, argv + 1);
   if (strcmp(argv[1], "--version") == 0) return printf("scr %s\n", SCR_VERSION) < 0;
   if (strcmp(argv[1], "completion") == 0) return program_complete(argc - 1, argv + 1);
+  if (strcmp(argv[1], "explain") == 0) return explain_main(argc - 1, argv + 1);
   if ((i = program_find(argv[1])) < 0) return program_refuse(argv[1]);
   return program_run(i, argc - 1, argv + 1);
 }

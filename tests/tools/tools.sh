@@ -74,6 +74,20 @@ check "man pages, of each command and scr, its file and its manual" 0 "$(($(echo
 check "man pages, of each call" 0 "$(sed -n 's/^SCR_API [a-z* ]*[ *]\(SCR_[A-Za-z_]*\)(.*/\1.3/p' "$top/scr.h" | sort)" \
   sh -c 'ls "$1" | sort' sh "$tmp/man/man3"
 says "man pages, where there is no place" 1 "scr: " "$scr" help --pages "$tmp/alone/man"
+# scr explain
+says "scr explain, a message" 0 "^To do: give each run its own" "$scr" explain "another run, job 5 on n1, uses the prefix /p; give each run its own SCR_PREFIX"
+says "scr explain, with what is around it" 0 "^A file system is full" "$scr" explain "SCR error: rank 1 on n1: cannot write /p/x: No space left on device (on all 4 ranks)"
+says "scr explain, no message" 1 "no entry for: some words" "$scr" explain "some words"
+says "scr explain, nothing" 1 "needs a message" "$scr" explain
+printf '%s\n' "step 1" "SCR error: rank 3 on n7: cannot create /tmp/x: No space left on device" "0: SCR error: rank 0: nobody knows this" \
+  "SCR error: rank 4 on n8: cannot create /tmp/x: No space left on device" "12:00 scr_run: no runs are left" "No space left on device" >"$tmp/job.out"
+check "scr explain, a job's output" 0 "SCR error: rank 3 on n7: cannot create /tmp/x: No space left on device  (and 1 more line)
+12:00 scr_run: no runs are left
+The manual has no entry for: 0: SCR error: rank 0: nobody knows this" \
+  sh -c '"$0" explain - <"$1" | grep -E "^SCR|scr_run:|entry"' "$scr" "$tmp/job.out"
+says "scr explain, an output without messages" 1 "no message of the library" sh -c 'echo "all is well" | "$0" explain -' "$scr"
+printf 'SCR error: \033[31m%2000s\n' x | "$scr" explain - >"$tmp/out"
+check "scr explain prints nothing that steers a terminal" 1 "" grep "$(printf '\033')" "$tmp/out"
 check "a manual that nobody reads to its end" 0 "" sh -c '"$0" help params | head -n 1 >/dev/null' "$scr"
 if command -v script >/dev/null; then
   says "scr help, on a terminal" 0 "S.SC.CR.R_._E.E" env PAGER=cat script -qec "$scr help params SCR_ENABLE" /dev/null
