@@ -325,6 +325,15 @@ says "job.sh, submitted again" 0 "restarted from heat.300" env SCR_JOB_ID=8 $job
 cp "$tmp/out" "$tmp/log"
 check "job.sh, submitted again: its answer" 0 "$calm" answer
 
+# the recipe for a workstation, as the manual has it
+recipe=$(sed -n '/^### A workstation/,/^### [^A]/s/^    //p' "$top/tools/manual/choosing.md" |
+  sed "s|/dev/shm|$tmp/shm|g; s|mpiexec|$MPIEXEC|; s|\./heat2d --steps 1000|$heat $size|")
+new
+mkdir -p "$tmp/shm"
+says "the recipe for a workstation" 0 "the newest checkpoint on the prefix is 6, heat.600" env "PATH=$BIN:$PATH" sh -c 'cd "$1" && unset SCR_PREFIX SCR_VIRTUAL_NODES && eval "$2"' sh "$p" "$recipe"
+cp "$tmp/out" "$tmp/log"
+check "the recipe for a workstation: its answer" 0 "$calm" answer
+
 # a run whose ranks hang is ended from outside, and not started again
 new
 timeout -k 5 80 "$run" --runs 3 $MPIEXEC -n 4 "$heat" $size --steps 600000 >"$tmp/log" 2>&1 &
