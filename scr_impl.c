@@ -2591,7 +2591,7 @@ typedef enum {
   SCR_PARAM_LINE  /* a line with children: files and SCR_Config only */
 } scr_param_who;
 
-/* X(name, type, choices of an ENUM, default, who, the sentence that README.md shows) */
+/* X(name, type, choices of an ENUM, default, who, the sentence that `scr help params` shows) */
 #define SCR_PARAMS(X)                                                                                                  \
   X(SCR_ENABLE, BOOL, NULL, "1", ANY,                                                                                  \
     "0 turns the library off: SCR_Init returns SCR_ERR_DISABLED, all other calls return success and change nothing, "  \
@@ -2647,8 +2647,8 @@ typedef enum {
     "the prefix to the application.")                                                                                  \
   X(SCR_FETCH_WIDTH, POSITIVE, NULL, "256", ANY, "Number of ranks that read from the prefix at the same time.")        \
   X(SCR_FLUSH, COUNT, NULL, "10", ANY,                                                                                 \
-    "Every n-th checkpoint is flushed to the prefix, and the newest one in SCR_Finalize and at a halt; 0 flushes "     \
-    "only output datasets, and nothing else then, either.")                                                            \
+    "Checkpoints whose number is a multiple of n are flushed to the prefix, and the newest one in SCR_Finalize and "   \
+    "at a halt; 0 flushes only output datasets, and nothing else then, either.")                                       \
   X(SCR_FLUSH_WIDTH, POSITIVE, NULL, "256", ANY, "Number of ranks that write to the prefix at the same time.")         \
   X(SCR_FLUSH_ASYNC, BOOL, NULL, "0", ANY,                                                                             \
     "1 flushes behind the application's back: a thread of each rank, or a daemon on each node, copies while the "      \
