@@ -102,6 +102,11 @@
 **     MPI_THREAD_SERIALIZED.
 **   - A parameter has the first value found in: the environment, the user file (SCR_CONF_FILE, or .scrconf in the
 **     prefix), SCR_Config, the system file, the default.  `scr help params` prints them.
+**   - Every call that returns a code returns SCR_SUCCESS or one of SCR_ERRORS, and these wherever they can occur:
+**     STATE, MEM, and for a collective call MPI.  The contracts name the others.  After STATE nothing has changed;
+**     after MPI the communicators cannot be trusted any more: end the program.
+**   - With SCR_ENABLE=0 all calls but SCR_Init return SCR_SUCCESS: SCR_Need_checkpoint and SCR_Should_exit apply
+**     their rules, SCR_Route_file copies the name, and the others do nothing.
 */
 #ifndef SCR_H
 #define SCR_H
@@ -161,9 +166,9 @@ enum { SCR_ERRORS(SCR_ERRORS_ENUM) SCR_ERR_LIMIT };
 #undef SCR_ERRORS_ENUM
 
 /*
-** The linkage of the public calls.  With gcc and clang, scr_impl.c hides them: only the program or shared library that
-** contains it can call them, so that several copies in a process stay apart.  A shared library that offers the calls to
-** others compiles scr_impl.c with -DSCR_API=extern, or with -fvisibility=hidden as
+** The linkage of the public calls.  With gcc and clang, scr_impl.c hides them: only the program or shared library
+** that contains it can call them, so that several copies in a process stay apart.  A shared library that offers the
+** calls to others compiles scr_impl.c with -DSCR_API=extern, or with -fvisibility=hidden as
 ** -DSCR_API='__attribute__((visibility("default")))'.
 */
 #ifndef SCR_API
@@ -180,14 +185,21 @@ enum { SCR_ERRORS(SCR_ERRORS_ENUM) SCR_ERR_LIMIT };
 /* ---- start and end ------------------------------------------------------------------------------------------- */
 
 /*
-** Start the library over MPI_COMM_WORLD, or over COMM, of which it keeps a duplicate.
+** Start the library.
 **
-** Reads the parameters, locks the control directory, rebuilds the datasets in the cache, and loads the checkpoint to
-** restart from; it fetches a checkpoint from the prefix if that is newer than any in the cache.  Collective over the
-** communicator.  MPI must be initialized.
+** SCR_Init runs over MPI_COMM_WORLD, SCR_Init_comm over COMM, of which it keeps a duplicate.  The call reads the
+** parameters, locks the prefix and the control directory, rebuilds the datasets in the cache, and loads the
+** checkpoint to restart from; it fetches a checkpoint from the prefix if that is newer than any in the cache.  A
+** program that runs several solvers, or that checkpoints only a part of its ranks, gives each part a communicator
+** and an SCR_PREFIX of its own.  Collective over the communicator; MPI must be initialized.
 **
-** A program that runs several solvers, or that checkpoints only a part of its ranks, gives each part a communicator and
-** an SCR_PREFIX of its own.  After an error the library is as if it had not been called.
+** Errors: DISABLED: SCR_ENABLE is 0; that is no failure.  STATE: MPI is not initialized, or a run is going on.  ARG:
+** an intercommunicator.  PARAM: a bad value.  DIFFER: the ranks have other parameters.  BUSY: another run, or
+** another copy of the library, uses the prefix or the cache.  UNSAFE: others could change the directories.  IO,
+** SPACE, PATH, FORMAT, CRC: a directory or a record cannot be used.  After an error, but for DISABLED, the library
+** is as if it had not been called.  A checkpoint that cannot be loaded is no error here: SCR_Have_restart tells.
+**
+** Changed by all parameters; with SCR_HALT_EXIT=1 it calls exit if a halt condition holds.
 */
 SCR_API int SCR_Init(void);
 #ifndef SCR_SERIAL
@@ -195,23 +207,34 @@ SCR_API int SCR_Init_comm(MPI_Comm comm);
 #endif
 
 /*
-** Stop the library: flush the newest checkpoint unless SCR_FLUSH is 0 or it is on the prefix already, write the reason
-** SCR_FINALIZE_CALLED to the halt file, and free everything.  Call it before MPI_Finalize, which otherwise does the
-** same, with a warning, but for the reason: the run may have ended because of an error.  It waits for all ranks.  A
-** shared library that contains this one must call SCR_Finalize before it is unloaded.
+** Stop the library.
+**
+** Waits for all flushes, flushes the newest checkpoint unless SCR_FLUSH is 0 or it is on the prefix already, writes
+** the reason SCR_FINALIZE_CALLED, or the one that SCR_Should_exit has told, to the halt file, and frees everything.
+** Call it before MPI_Finalize, which otherwise does the same, with a warning, but for the reason: the run may have
+** ended because of an error.  A shared library that contains this one must call SCR_Finalize before it is unloaded.
+** Collective.
+**
+** Errors: STATE: a dataset or a restart is not completed; the run goes on.  Any other is that of the flush: the
+** library is stopped all the same, and the checkpoint stays in the cache, where the next run of the job, scr_postrun
+** or scr_scavenge finds it.
 */
 SCR_API int SCR_Finalize(void);
 
 /*
-** Set or query a parameter.  Not collective.  Parameters can be set only before SCR_Init, with the same strings on each
-** rank.
+** Set or query a parameter.
+**
+** Parameters can be set only before SCR_Init, with the same strings on each rank; what the environment or the user
+** file sets is stronger.  Not collective.  SCR_Configf makes the string as printf does.
 **
 **   "KEY=VALUE"                    set            "KEY="          unset
 **   "KEY=VALUE CKEY=CVALUE ..."    set a line with children, such as "CKPT=0 INTERVAL=1 TYPE=XOR"
-**   "KEY"                          query: returns the value as a string that the caller frees, or NULL if it is not set
+**   "KEY"                          query: returns the value, or NULL if it is not set
 **   "KEY=VALUE CKEY"               query a child of a line
 **
-** A call that sets a parameter returns NULL, and so does one that fails: only then SCR_Last_error has a message.
+** Returns a string that the caller frees, or NULL.  A call that sets a parameter returns NULL, and so does one that
+** fails: only then SCR_Last_error has a message.  A string that cannot be understood also fails the next SCR_Init,
+** with ARG; a value that is not possible fails it with PARAM.
 */
 SCR_API const char* SCR_Config(const char* config);
 SCR_API const char* SCR_Configf(const char* format, ...) SCR_FORMAT(1, 2);
@@ -219,120 +242,226 @@ SCR_API const char* SCR_Configf(const char* format, ...) SCR_FORMAT(1, 2);
 /* ---- files --------------------------------------------------------------------------------------------------- */
 
 /*
-** Get the path at which to open the file NAME.  Not collective.  FILE has SCR_MAX_FILENAME bytes.
+** Get the path at which to open the file NAME.
 **
-** Between Start_output and Complete_output: register NAME as a file of this rank; FILE receives its path in the cache,
-** whose directories exist on return.  NAME is below the prefix: absolute, or relative to the working directory if that
-** is inside the prefix, and else to the prefix.  In a store with MKDIR=0 the file itself exists too, empty and private
-** to this user, because others may write to its directory.
-** Before and during a restart: FILE receives the path at which the file NAME of the loaded checkpoint can be read: in
-** the cache or, if the checkpoint is read in place, on the prefix.  In place, each rank can ask for the files of all;
-** in the cache a rank has only its own.  Any other file is an error during the restart; before and after, FILE receives
-** the path of NAME if that can be read.  What FILE names must not be written to.
-** On an error FILE receives "".  In an open dataset, Complete_output then fails on all ranks with this error; after a
-** Start_output that failed, nothing can be routed before its Complete_output.
+** FILE has SCR_MAX_FILENAME bytes, and may be NAME.  Not collective.
+**
+** Between Start_output and Complete_output: registers NAME as a file of this rank; FILE receives its path in the
+** cache, whose directories exist on return.  NAME is below the prefix: absolute, or relative to the working
+** directory if that is inside the prefix, and else to the prefix.  In a store with MKDIR=0 the file itself exists
+** too, empty and private to this user, because others may write to its directory.
+**
+** Before and during a restart: FILE receives the path at which the file NAME of the loaded checkpoint can be read:
+** in the cache or, if the checkpoint is read in place, on the prefix.  In place, each rank can ask for the files of
+** all; in the cache a rank has only its own.  Any other file is an error during the restart; before and after, FILE
+** receives the path of NAME if that can be read.  What FILE names must not be written to, and is there until the
+** next Start_output.
+**
+** Errors: ARG: no NAME or FILE.  PATH: NAME is too long, not below the prefix, or of the library.  MISSING: no such
+** file in the loaded checkpoint.  IO, SPACE: a directory or file cannot be made.  FILE then receives "".  In an open
+** dataset, Complete_output then fails on all ranks with this error; after a Start_output that failed, nothing can be
+** routed before its Complete_output.
+**
+** Changed by SCR_CACHE_BYPASS, SCR_PRESERVE_DIRECTORIES and STORE lines.
 */
 SCR_API int SCR_Route_file(const char* name, char* file);
 
 /* ---- restart ------------------------------------------------------------------------------------------------- */
 
 /*
-** FLAG receives 1 if a checkpoint is loaded, and NAME (SCR_MAX_FILENAME bytes, may be NULL) its name; else FLAG is 0.
-** SCR_ERR_NO_RESTART if complete checkpoints exist but none can be loaded.  A start from the beginning would then lose
-** work, so Start_output returns this error too, until one is chosen or SCR_FRESH_START asks for a fresh start.
+** Ask whether there is a checkpoint to restart from.
+**
+** FLAG receives 1 if one is loaded, and NAME (SCR_MAX_FILENAME bytes, may be NULL) its name; else FLAG is 0.  After a
+** rejected checkpoint this call loads the next one, which may take long.  After the first Start_output FLAG is 0.
+** Collective.
+**
+** Errors: ARG: no FLAG.  NO_RESTART: complete checkpoints exist, but none can be loaded; the message says why.  A
+** start from the beginning would then lose work, so Start_output returns this error too, until one is chosen or
+** SCR_FRESH_START asks for a fresh start.  Nothing is deleted.
+**
+** Changed by SCR_FETCH, SCR_CURRENT, SCR_FRESH_START, SCR_RESTART_RANKS, SCR_DISTRIBUTE, SCR_FETCH_BYPASS and
+** SCR_GLOBAL_RESTART.
 */
 SCR_API int SCR_Have_restart(int* flag, char* name);
 
-/* Start to read the loaded checkpoint.  NAME (SCR_MAX_FILENAME bytes, may be NULL) receives its name. */
+/*
+** Start to read the loaded checkpoint.
+**
+** NAME (SCR_MAX_FILENAME bytes, may be NULL) receives its name.  Every rank calls it; it does not communicate.
+**
+** Errors: STATE: no checkpoint is loaded.
+*/
 SCR_API int SCR_Start_restart(char* name);
 
 /*
-** RANKS receives the number of ranks that wrote the loaded checkpoint.  Not collective.  If it is not that of this run,
-** the checkpoint is read in place: each rank routes the files that it needs, whichever rank wrote them, by their paths.
-** A program that does not ask must route all files of such a checkpoint, each on some rank, or SCR_Complete_restart
-** fails: it might not know that other ranks wrote more.  SCR_RESTART_RANKS=same offers no such checkpoint.
+** Ask how many ranks wrote the loaded checkpoint.
+**
+** RANKS receives the number.  Not collective.  If it is not that of this run, the checkpoint is read in place: each
+** rank routes the files that it needs, whichever rank wrote them, by their paths.  A program that does not ask must
+** route all files of such a checkpoint, each on some rank, or SCR_Complete_restart fails: it might not know that
+** other ranks wrote more.
+**
+** Errors: ARG: no RANKS.  STATE: no checkpoint is loaded.
+**
+** Changed by SCR_RESTART_RANKS: with `same`, no such checkpoint is offered.
 */
 SCR_API int SCR_Restart_ranks(int* ranks);
 
 /*
-** Finish reading.  VALID is 0 if this rank could not read its files.  If any rank passes 0, the call returns
-** SCR_ERR_INVALID on all ranks, and SCR_Have_restart offers the next checkpoint: an older one and, after all others,
-** those that other jobs rejected.  In this job the rejected one is not offered again, unless the user chooses it.
-** After any other error this run does not offer the checkpoint again, either: it offers the next older one, then none.
+** Finish reading.
+**
+** VALID is 0 if this rank could not read its files.  Collective.
+**
+** Errors: INVALID: a rank passed 0.  SCR_Have_restart then offers the next checkpoint: an older one and, after all
+** others, those that other jobs rejected.  In this job the rejected one is not offered again, unless the user
+** chooses it.  STATE, where the restart had begun: another number of ranks wrote the checkpoint, and the program has
+** neither asked for it nor routed all files.  A message of SCR_Route_file: that call has failed.  After these this
+** run does not offer the checkpoint again, either: it offers the next older one, then none; other runs offer it.
 */
 SCR_API int SCR_Complete_restart(int valid);
 
 /* ---- checkpoint and output ----------------------------------------------------------------------------------- */
 
 /*
-** FLAG receives 1 if it is time for a checkpoint: if a halt condition holds; at every SCR_CHECKPOINT_INTERVAL-th call;
-** if SCR_CHECKPOINT_SECONDS have passed since the last one; or while checkpoints take less than SCR_CHECKPOINT_OVERHEAD
-** percent of the time.  If none of these three parameters is set, it is always 1.
+** Ask whether it is time for a checkpoint.
+**
+** FLAG receives 1 on all ranks if one of these is true, and else 0:
+**
+**   - no rule is set: SCR_CHECKPOINT_INTERVAL, _SECONDS, _OVERHEAD and _MTBF are all 0
+**   - it is the SCR_CHECKPOINT_INTERVAL-th call, or a multiple of it
+**   - SCR_CHECKPOINT_SECONDS have passed since the last checkpoint
+**   - checkpoints take less than SCR_CHECKPOINT_OVERHEAD percent of the time
+**   - the time of computation has passed that loses least with a failure every SCR_CHECKPOINT_MTBF seconds
+**   - scr_checkpoint or a signal of SCR_SIGNALS has asked for one, until one that was started afterwards is complete
+**   - a halt condition holds: time limit, halt file, number of checkpoints
+**
+** Asks nothing of the program: it may write a checkpoint at any time.  Call it where one could be written, at least
+** every few seconds where requests are to be served.  It also completes flushes whose copies are done.  Collective.
+**
+** Errors: ARG: no FLAG.
 */
 SCR_API int SCR_Need_checkpoint(int* flag);
 
-/* The same as SCR_Start_output(NULL, SCR_FLAG_CHECKPOINT) and SCR_Complete_output. */
+/*
+** Start, and complete, a checkpoint without a name of its own.
+**
+** The same as SCR_Start_output(NULL, SCR_FLAG_CHECKPOINT) and SCR_Complete_output(VALID).
+*/
 SCR_API int SCR_Start_checkpoint(void);
 SCR_API int SCR_Complete_checkpoint(int valid);
 
 /*
-** Start a dataset.  NAME is the same on every rank; NULL names it scr.dataset.<id>.  FLAGS is a mask of SCR_FLAG_*.
-** After an error Complete_output does nothing but return the same code.
+** Start a dataset.
+**
+** NAME is the same on every rank; NULL names it scr.dataset.<id>.  FLAGS is a mask of SCR_FLAG_*.  Older datasets may
+** leave the cache for it, or be flushed first.  Collective.
+**
+** Errors: ARG: a flag, or the name.  DIFFER: the ranks gave different arguments.  NO_RESTART: as SCR_Have_restart.
+** SPACE: there is no room, and what is in the cache cannot be flushed.  IO: a directory cannot be made.  Nothing is
+** started, and what was there is still there; Complete_output then does nothing but return the same code.
+**
+** Changed by SCR_CACHE_SIZE, SCR_CACHE_KEEP, SCR_CACHE_BYPASS and the CKPT lines.
 */
 SCR_API int SCR_Start_output(const char* name, int flags);
 
 /*
-** Complete a dataset.  VALID is 1 if this rank wrote all its files and closed them: one that this process still has
-** open for writing is SCR_ERR_INVALID, unless SCR_CHECK_OPEN is 0.  The call protects the dataset with redundancy data
-** and, if a flush is due, flushes it.  On SCR_SUCCESS the dataset is complete in the cache on every rank, and older
-** ones may have been deleted to make room.  On an error the dataset is deleted, and older ones are unchanged; but if
-** only the flush fails, the call returns its error although the dataset is complete in the cache.
+** Complete a dataset.
+**
+** VALID is 1 if this rank wrote all its files and closed them.  The call protects the dataset with redundancy data
+** and, if a flush is due, flushes it, or begins to with SCR_FLUSH_ASYNC=1.  On SCR_SUCCESS the dataset is complete
+** in the cache on every rank, and older ones may have been deleted to make room.  If a halt condition holds, and the
+** program has not called SCR_Should_exit, a checkpoint is flushed, and the call ends the program by exit(0).
+** Collective.
+**
+** Errors: INVALID: a rank passed 0, or this process still has a file open for writing, unless SCR_CHECK_OPEN is 0.
+** MISSING: a file was routed, but not written.  ARG: two ranks routed one file.  SPACE: there is no room for
+** redundancy data.  A code of SCR_Route_file: that call has failed.  On an error the dataset is deleted, and older
+** ones are unchanged; but if only the flush fails, the call returns its error although the dataset is complete in
+** the cache: SCR_Last_error says that it stays there.
+**
+** Changed by SCR_COPY_TYPE, SCR_SET_SIZE, SCR_SET_FAILURES, SCR_GROUP, the CKPT lines, SCR_FLUSH, SCR_FLUSH_ASYNC,
+** SCR_PREFIX_SIZE, SCR_CHECK_OPEN, SCR_CRC_ON_COPY and SCR_HALT_EXIT.
 */
 SCR_API int SCR_Complete_output(int valid);
 
 /* ---- datasets ------------------------------------------------------------------------------------------------ */
 
 /*
-** Choose the checkpoint NAME for the restart.  Before SCR_Start_restart the call loads it immediately.  Later runs
-** restart from it too, until a newer checkpoint is complete.  If it is only in the cache, it is flushed to the prefix,
-** where it may replace newer datasets with the same file names.  SCR_ERR_NOT_FOUND if no checkpoint has this name.
+** Choose the checkpoint NAME for the restart.
+**
+** Before the first Start_output the call loads it immediately.  Later runs restart from it too, until a newer
+** checkpoint is complete.  If it is only in the cache, it is flushed to the prefix, where it may replace newer
+** datasets with the same file names.  Collective.
+**
+** Errors: ARG, DIFFER: the name.  NOT_FOUND: no checkpoint has it.  Any other: it cannot be loaded, or the index
+** cannot be written; what was loaded before stays so.
+**
+** Changed by SCR_DROP_AFTER_CURRENT.
 */
 SCR_API int SCR_Current(const char* name);
 
-/* Remove the dataset NAME from the index of the prefix; its files stay. */
+/*
+** Remove the dataset NAME from the index of the prefix.
+**
+** Its files stay.  It waits for all flushes first.  Collective.
+**
+** Errors: ARG, DIFFER: the name.  NOT_FOUND: the index does not have it.
+*/
 SCR_API int SCR_Drop(const char* name);
 
-/* Delete the dataset NAME from the cache and from the prefix. */
+/*
+** Delete the dataset NAME from the cache and from the prefix.
+**
+** It waits for all flushes first.  Of several datasets of this name the newest is deleted.  Collective.
+**
+** Errors: ARG, DIFFER: the name.  NOT_FOUND: neither has it.  IO: a file could not be deleted; call it again.
+*/
 SCR_API int SCR_Delete(const char* name);
 
 /*
-** With SCR_FLUSH_ASYNC=1, wait until the flush of the dataset NAME is complete, or all flushes that are under way if
-** NAME is NULL.  Returns the error of any flush that has failed since the last call; its dataset stays in the cache.
-** SCR_ERR_NOT_FOUND if NAME is not on the prefix then, for example because it was not due for a flush (SCR_FLUSH).
+** Wait for asynchronous flushes.
+**
+** With SCR_FLUSH_ASYNC=1, waits until the flush of the dataset NAME is complete, or all flushes that are under way if
+** NAME is NULL.  Collective.
+**
+** Errors: NOT_FOUND: NAME is not on the prefix then, for example because it was not due for a flush (SCR_FLUSH).  Any
+** other: that of a flush, of any name, that has failed since the last call; its dataset stays in the cache.
 */
 SCR_API int SCR_Wait(const char* name);
 
 /* ---- end of the run ------------------------------------------------------------------------------------------ */
 
 /*
-** FLAG receives 1 if the run should end: time limit, halt file, number of checkpoints.  See scr_halt.  On a part of
-** MPI_COMM_WORLD only the program can end it: the library says so once, flushes each checkpoint, and goes on.
+** Ask whether the run should end.
+**
+** FLAG receives 1 if a halt condition holds: time limit, halt file, number of checkpoints, request; see scr_halt.
+** The first call turns off the automatic exit in Complete_output, unless SCR_HALT_EXIT is 1: from then on the
+** program ends itself, with SCR_Finalize, which flushes the newest checkpoint.  On a part of MPI_COMM_WORLD only the
+** program can end it: the library says so once, flushes each checkpoint, and goes on.  Collective.
+**
+** Errors: ARG: no FLAG.
+**
+** Changed by SCR_HALT_SECONDS, SCR_END_TIME, SCR_SIGNALS, SCR_HALT_ENABLED and SCR_HALT_EXIT.
 */
 SCR_API int SCR_Should_exit(int* flag);
 
 /* ---- information --------------------------------------------------------------------------------------------- */
 
-/* Returns SCR_VERSION; do not free it. */
+/* The version of the library.  Returns SCR_VERSION, which is not freed.  Not collective; allowed at any time. */
 SCR_API char* SCR_Get_version(void);
 
-/* Returns the text of an error code. */
+/* The text of an error code, such as "no space left".  Not freed.  Not collective; allowed at any time. */
 SCR_API const char* SCR_Strerror(int code);
 
 /*
-** Returns the message of the last error on this rank: what failed, where, and what to do; "" if there was none.  One
-** that another rank found begins with that rank and its host.  The library prints an error once, on stderr: what
-** SCR_Route_file finds between a Start and its Complete is printed by Complete, in one line for all ranks, so a program
-** that ends before prints SCR_Last_error itself.
+** The message of the last error on this rank.
+**
+** It says what failed, on which file, why, and what to do; "" if there was none.  One that another rank found begins
+** with that rank and its host.  The string is the library's: it changes with the next error, and must not be freed.
+** Not collective; allowed at any time.
+**
+** The library prints an error once, on stderr: what SCR_Route_file finds between a Start and its Complete is printed
+** by Complete, in one line for all ranks, so a program that ends before prints SCR_Last_error itself.
 */
 SCR_API const char* SCR_Last_error(void);
 
