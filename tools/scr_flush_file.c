@@ -62,7 +62,7 @@ static int flush_file_answer(const scr_record* file, int c, int id, int before)
   case 'o':
     return flush_file_list(file, 1, before, 0);
   case 'n':
-    return known && !scr_flush_note_on_prefix(file->prefix, &note) ? 0 : 1;
+    return known && !(note.location & SCR_LOCATION_PREFIX) ? 0 : 1;
   case 'L':
     for (i = 0; i < SCR_FLUSH_NLOCATIONS; i++)
       if (note.location & scr_flush_locations[i].bit) n += printf(n > 0 ? " %s" : "%s", scr_flush_locations[i].name);
