@@ -142,10 +142,10 @@ check "to the end" 0 1 grep -c '^done' "$tmp/said"
 fresh
 before 2 'kill -USR1 $(cat pid.1); sleep 0.2'
 PROGRAM=hears ends "a program with a handler" 0 4 2
-check "its handler is called too" 0 "rank 1 heard signal 10" grep heard "$tmp/said"
-rm -rf .scr "$tmp"/node/*
+check "its handler is called too" 0 "heard.1:10" grep -H . heard.*
+rm -rf .scr heard.* "$tmp"/node/*
 SCR_SIGNALS='' PROGRAM=hears ends "and is alone without SCR_SIGNALS" 0 4 ""
-check "but called" 0 "rank 1 heard signal 10" grep heard "$tmp/said"
+check "but called" 0 "heard.1:10" grep -H . heard.*
 fresh
 before '*' 'sleep 0.03'
 storm() { # signals to any rank at any moment, while the job lives

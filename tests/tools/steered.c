@@ -46,14 +46,15 @@ static int transfer(const char* name, int write)
   return fclose(f) == 0 && ok;
 }
 
-static void write_pid(void)
+/* Write VALUE into the file WHAT.<rank>: what two ranks print at once may come out mixed. */
+static void note(const char* what, long value)
 {
   char  name[64];
   FILE* f;
 
-  snprintf(name, sizeof name, "pid.%d", rank);
+  snprintf(name, sizeof name, "%s.%d", what, rank);
   f = fopen(name, "w");
-  if (f == NULL || fprintf(f, "%ld\n", (long)getpid()) < 0 || fclose(f) != 0) MPI_Abort(MPI_COMM_WORLD, 4);
+  if (f == NULL || fprintf(f, "%ld\n", value) < 0 || fclose(f) != 0) MPI_Abort(MPI_COMM_WORLD, 4);
 }
 
 static void restart(void)
@@ -94,7 +95,7 @@ int main(int argc, char** argv)
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   setvbuf(stdout, NULL, _IOLBF, 0);
-  write_pid();
+  note("pid", (long)getpid());
   if (SCR_Init() != SCR_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 2);
   restart();
   while (++step <= steps && !leave) {
@@ -109,7 +110,7 @@ int main(int argc, char** argv)
       printf("step %d: should exit\n", step);
   }
 #if defined(STEERED_SIGNAL)
-  if (heard != 0) printf("rank %d heard signal %d\n", rank, (int)heard);
+  if (heard != 0) note("heard", (long)heard);
 #endif
   if (SCR_Finalize() != SCR_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 3);
   if (rank == 0) printf("done\n");
