@@ -21426,7 +21426,9 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
     scr_warn("%s", c.lost.text);
     scr.lost.newest = 0;
   }
-  if (c.no_fetch && !c.missing_choice && *c.newest && scr.world.rank == 0)
+  if (c.no_fetch && !c.missing_choice && *c.newest && scr.tried.n > 0)
+    scr_tried_add("%s on the prefix is not fetched with SCR_FETCH=0", c.newest);
+  else if (c.no_fetch && !c.missing_choice && *c.newest && scr.world.rank == 0)
     scr_msg_print("info", "SCR_FETCH=0: no checkpoint of the prefix is fetched; the newest there is %s", c.newest);
   if (c.at_stake && *c.rejected_names) scr_tried_add("%s", c.rejected_names);
   if (c.at_stake && *c.rejected_names) scr_restart_note_rejected(c.rejected_name);

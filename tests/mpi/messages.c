@@ -148,6 +148,11 @@ static void what_scr_fetch_keeps_from_being_fetched_is_named(void)
         "said: %s", said);
   get("ck2", 1, 2000);
   OK(SCR_Finalize());
+  shell("find cache -path '*dataset.1/*' -type f -delete");
+  OK(SCR_Init());
+  rejects("ck2");
+  refused("ck3 fetched");
+  OK(SCR_Finalize());
 }
 
 /* The place in the source is for who asks for it. */
