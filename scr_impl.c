@@ -3726,8 +3726,9 @@ SCR_FN int scr_params_check(const scr_hash* params)
 **                  entries; the header of a redundancy file describes members in another form of the same record.
 **
 ** Uses       platform, errors, memory, path, hash
-** Offers     scr_scheme, scr_identity, scr_desc, scr_file_kind, scr_file, scr_reddesc, scr_home, scr_mark, scr_entry;
-**            scr_scheme_name, scr_scheme_from_name, scr_identity_same, scr_identity_differs, scr_identity_cmp,
+** Offers     scr_scheme, scr_schemes, scr_identity, scr_desc, scr_file_kind, scr_file, scr_reddesc, scr_home, scr_mark,
+**            scr_entry; scr_scheme_name, scr_scheme_from_name, scr_scheme_protects, scr_scheme_copies,
+**            scr_scheme_bears, scr_scheme_space, scr_identity_same, scr_identity_differs, scr_identity_cmp,
 **            scr_identity_read, scr_identity_write, scr_desc_read_str, scr_desc_read, scr_desc_write, scr_desc_name,
 **            scr_desc_is_ckpt, scr_desc_is_pure, scr_file_free, scr_reddesc_free, scr_reddesc_dup, scr_home_below,
 **            scr_home_path, scr_private_check, scr_private_mkdir, scr_home_mkdir, scr_home_claim, scr_entry_free,
@@ -3749,27 +3750,83 @@ SCR_FN int scr_params_check(const scr_hash* params)
 
 /* ---- redundancy schemes ---- */
 
-typedef enum { SCR_SCHEME_SINGLE, SCR_SCHEME_PARTNER, SCR_SCHEME_XOR, SCR_SCHEME_RS } scr_scheme;
+/*
+** What the redundancy of a member is: nothing; copies of its neighbours' files; sums of the others' data (parity); or
+** such sums with a factor for each member (Reed-Solomon).
+*/
+typedef enum { SCR_CODE_NONE, SCR_CODE_COPY, SCR_CODE_SUM, SCR_CODE_FACTORS } scr_code;
 
-static const char* const scr_scheme_names[] = {"SINGLE", "PARTNER", "XOR", "RS"};
+/*
+** The schemes, a row each.  To add one, add its name here and its row below: the parameters, the records, the names of
+** redundancy files, the space that is asked for, rebuild and scavenge follow the row.  A scheme whose redundancy is
+** none of the codes needs a code, too: what it holds stands in scr_erasure_symbol, how it is computed in ENCODE.
+*/
+typedef enum { SCR_SCHEME_SINGLE, SCR_SCHEME_PARTNER, SCR_SCHEME_XOR, SCR_SCHEME_RS, SCR_SCHEMES } scr_scheme;
+
+static const struct {
+  const char* name; /* in parameters, records and messages */
+  const char* end;  /* of the names of its redundancy files */
+  scr_code    code;
+  int         failures; /* members of a set that may be lost at once, at most; */
+  int         symbols;  /* and so many at most with the members themselves; 0: any number */
+} scr_schemes[SCR_SCHEMES] = {
+    {"SINGLE", "single", SCR_CODE_NONE, 0, 0},
+    {"PARTNER", "partner", SCR_CODE_COPY, 1, 0},
+    {"XOR", "xor", SCR_CODE_SUM, 1, 0},
+    {"RS", "rs", SCR_CODE_FACTORS, INT_MAX, 256},
+};
 
 /* Sets stay small, because each member lists all others.  A set may have nearly twice the size asked for. */
 #define SCR_SET_SIZE_MAX 4096
 
 SCR_FN const char* scr_scheme_name(scr_scheme scheme)
 {
-  return scr_scheme_names[scheme];
+  return scr_schemes[scheme].name;
 }
 
 SCR_FN int scr_scheme_from_name(const char* name, scr_scheme* scheme)
 {
-  int i;
-  for (i = SCR_SCHEME_SINGLE; i <= SCR_SCHEME_RS; i++)
-    if (strcasecmp(name, scr_scheme_names[i]) == 0) {
+  char   known[64] = "";
+  size_t n = 0;
+  int    i;
+
+  for (i = 0; i < SCR_SCHEMES; i++) {
+    if (strcasecmp(name, scr_schemes[i].name) == 0) {
       *scheme = (scr_scheme)i;
       return SCR_SUCCESS;
     }
-  return SCR_ERR(SCR_ERR_PARAM, "the redundancy scheme %s is not known; there are SINGLE, PARTNER, XOR and RS", name);
+    if (n < sizeof known)
+      n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i > 0 ? ", " : "", scr_schemes[i].name);
+  }
+  return SCR_ERR(SCR_ERR_PARAM, "the redundancy scheme %s is not known; there are %s", name, known);
+}
+
+/* Returns 1 if a set with this scheme has redundancy. */
+SCR_FN int scr_scheme_protects(scr_scheme scheme)
+{
+  return scr_schemes[scheme].code != SCR_CODE_NONE;
+}
+
+/* Returns 1 if its redundancy is copies, from which and to which bytes are only moved. */
+SCR_FN int scr_scheme_copies(scr_scheme scheme)
+{
+  return scr_schemes[scheme].code == SCR_CODE_COPY;
+}
+
+/* Returns 1 if a set of N members can bear the loss of K. */
+SCR_FN int scr_scheme_bears(scr_scheme scheme, int n, int k)
+{
+  int most = scr_schemes[scheme].symbols;
+
+  if (!scr_scheme_protects(scheme)) return k == 0;
+  return n >= 2 && k >= 1 && k < n && k <= scr_schemes[scheme].failures && (most == 0 || n + k <= most);
+}
+
+/* The bytes that BYTES of data of a member take with redundancy, in a set of N members that bears the loss of K. */
+SCR_FN int64_t scr_scheme_space(scr_scheme scheme, int n, int k, int64_t bytes)
+{
+  if (!scr_scheme_protects(scheme) || n <= k) return bytes;
+  return bytes + (scr_scheme_copies(scheme) ? bytes * k : bytes * k / (n - k));
 }
 
 /* ---- identity ---- */
@@ -4124,9 +4181,8 @@ SCR_FN int scr_reddesc_read(const scr_hash* h, scr_reddesc* d, int ranks)
   d->store = scr_strdup(store);
   if ((rc = scr_reddesc_read_members(h, d, ranks)) != SCR_SUCCESS) return rc;
   if (scr_scheme_from_name(type, &d->scheme) != SCR_SUCCESS) return SCR_ERR_FORMAT;
-  d->failures = d->scheme == SCR_SCHEME_SINGLE ? 0 : scr_hash_int_or(h, "SET_FAILURES", 1);
-  if ((d->scheme != SCR_SCHEME_SINGLE && (d->set_size < 2 || d->failures < 1 || d->failures >= d->set_size)) ||
-      (d->scheme == SCR_SCHEME_RS && d->set_size + d->failures > 256))
+  d->failures = scr_scheme_protects(d->scheme) ? scr_hash_int_or(h, "SET_FAILURES", 1) : 0;
+  if (!scr_scheme_bears(d->scheme, d->set_size, d->failures))
     return SCR_ERR(SCR_ERR_FORMAT, "a stored redundancy descriptor is damaged: %s with %d members and %d failures",
                    type, d->set_size, d->failures);
   return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
@@ -6172,7 +6228,7 @@ SCR_FN int scr_erasure_symbol(const scr_erasure* ec, int r, int c, uint64_t* at)
 {
   int e;
 
-  if (ec->scheme == SCR_SCHEME_PARTNER) {
+  if (scr_scheme_copies(ec->scheme)) {
     *at = 0;
     return r == c ? SCR_SYMBOL_DATA : r == (c + 1) % ec->n ? SCR_SYMBOL_RED : SCR_SYMBOL_NONE;
   }
@@ -6192,7 +6248,7 @@ SCR_FN int scr_erasure_is_lost(const scr_erasure* ec, int r, int c)
 /* The bytes of each symbol at position C. */
 SCR_FN uint64_t scr_erasure_length(const scr_erasure* ec, int c)
 {
-  return ec->scheme == SCR_SCHEME_PARTNER ? (uint64_t)ec->total[c] : ec->chunk;
+  return scr_scheme_copies(ec->scheme) ? (uint64_t)ec->total[c] : ec->chunk;
 }
 
 /*
@@ -6201,7 +6257,7 @@ SCR_FN uint64_t scr_erasure_length(const scr_erasure* ec, int c)
 */
 SCR_FN uint64_t scr_erasure_part(const scr_erasure* ec, int r)
 {
-  return ec->scheme == SCR_SCHEME_PARTNER ? (uint64_t)ec->total[(r + ec->n - 1) % ec->n] : ec->chunk;
+  return scr_scheme_copies(ec->scheme) ? (uint64_t)ec->total[(r + ec->n - 1) % ec->n] : ec->chunk;
 }
 
 /*
@@ -6276,8 +6332,9 @@ SCR_FN int scr_erasure_make(scr_erasure* ec, scr_scheme scheme, int n, int k, co
   ec->k = k;
   ec->lost = lost;
   ec->total = total;
-  for (i = 0; i < n && scheme == SCR_SCHEME_SINGLE; i++)
-    if (lost[i]) return SCR_ERR(SCR_ERR_LOST, "member %d has lost files, and SINGLE has no redundancy", i);
+  for (i = 0; i < n && !scr_scheme_protects(scheme); i++)
+    if (lost[i])
+      return SCR_ERR(SCR_ERR_LOST, "member %d has lost files, and %s has no redundancy", i, scr_scheme_name(scheme));
   ec->target = (int*)scr_malloc((size_t)n * (size_t)k * sizeof *ec->target);
   if (ec->target == NULL) return SCR_ERR_OOM();
   for (c = 0; c < n && rc == SCR_SUCCESS; c++) rc = scr_erasure_targets(ec, c);
@@ -6285,9 +6342,9 @@ SCR_FN int scr_erasure_make(scr_erasure* ec, scr_scheme scheme, int n, int k, co
   for (i = 0; i < n; i++)
     if ((uint64_t)total[i] > most) most = (uint64_t)total[i];
   ec->chunk = most;
-  if (scheme != SCR_SCHEME_PARTNER) ec->chunk = (most + (uint64_t)(n - k) - 1) / (uint64_t)(n - k);
+  if (!scr_scheme_copies(scheme)) ec->chunk = (most + (uint64_t)(n - k) - 1) / (uint64_t)(n - k);
   if (ec->chunk == 0) ec->chunk = 1;
-  return scheme == SCR_SCHEME_RS ? scr_erasure_solve(ec) : SCR_SUCCESS;
+  return scr_schemes[scheme].code == SCR_CODE_FACTORS ? scr_erasure_solve(ec) : SCR_SUCCESS;
 }
 
 /* ---- names of redundancy files ---- */
@@ -6295,8 +6352,7 @@ SCR_FN int scr_erasure_make(scr_erasure* ec, scr_scheme scheme, int n, int k, co
 /* The path, below the dataset's directory, of the redundancy file of member R of N in set number SET. */
 SCR_FN const char* scr_set_file_name(scr_scheme scheme, int r, int n, int set, char* name, size_t size)
 {
-  static const char* const ends[] = {"single", "partner", "xor", "rs"};
-  snprintf(name, size, ".scr/%d_of_%d_in_%d.%s", r + 1, n, set, ends[scheme]);
+  snprintf(name, size, ".scr/%d_of_%d_in_%d.%s", r + 1, n, set, scr_schemes[scheme].end);
   return name;
 }
 
@@ -6310,9 +6366,11 @@ SCR_FN int scr_set_file_parse(const char* name, scr_scheme* scheme, int* r, int*
 
   if (sscanf(name, "%9d_of_%9d_in_%9d.", r, n, set) != 3 || *r < 1 || *r > *n || *n > SCR_SET_SIZE_MAX) return 0;
   *r -= 1;
-  for (i = SCR_SCHEME_PARTNER; i <= SCR_SCHEME_RS; i++) {
+  for (i = 0; i < SCR_SCHEMES; i++) {
     *scheme = (scr_scheme)i;
-    if (strcmp(scr_set_file_name(*scheme, *r, *n, *set, again, sizeof again) + 5, name) == 0) return 1;
+    if (scr_scheme_protects(*scheme) &&
+        strcmp(scr_set_file_name(*scheme, *r, *n, *set, again, sizeof again) + 5, name) == 0)
+      return 1;
   }
   return 0;
 }
@@ -6364,8 +6422,7 @@ SCR_FN int scr_header_read_set(const scr_hash* image, scr_header* h, int owner)
 
   if ((rc = scr_scheme_from_name(scheme, &h->scheme)) != SCR_SUCCESS) return SCR_ERR_FORMAT;
   if (scr_hash_get(image, "FAILURES") != NULL && scr_hash_util_get_int(image, "FAILURES", &k) != SCR_SUCCESS) k = 0;
-  if (h->scheme == SCR_SCHEME_SINGLE || n < 2 || n > SCR_SET_SIZE_MAX || k < 1 || k >= n ||
-      (h->scheme != SCR_SCHEME_RS && k != 1) || (h->scheme == SCR_SCHEME_RS && n + k > 256))
+  if (!scr_scheme_protects(h->scheme) || n > SCR_SET_SIZE_MAX || !scr_scheme_bears(h->scheme, n, k))
     return SCR_ERR(SCR_ERR_FORMAT, "there is no scheme %.20s for %d members and %d losses", scheme, n, k);
   h->set_size = n;
   if ((h->member = (int*)scr_malloc((size_t)n * sizeof *h->member)) == NULL) return SCR_ERR_OOM();
@@ -6594,7 +6651,7 @@ SCR_FN int scr_member_create(scr_member* m, int i, int* fd)
 */
 SCR_FN int scr_member_open(scr_member* m, const scr_erasure* ec)
 {
-  int write = (m->lost & SCR_LOST_DATA) != 0, plain = ec->scheme == SCR_SCHEME_PARTNER, i, fd = -1, rc = SCR_SUCCESS;
+  int write = (m->lost & SCR_LOST_DATA) != 0, plain = scr_scheme_copies(ec->scheme), i, fd = -1, rc = SCR_SUCCESS;
 
   m->part = scr_erasure_part(ec, m->r);
   for (i = 0; write && i < m->n && rc == SCR_SUCCESS; i++, fd = -1) {
@@ -12759,7 +12816,7 @@ SCR_FN int scr_scavenge_wanted(const scr_scavenge* s, const scr_header* h)
   int r, run = 0, lost = 0, wanted = 0, first = 0;
 
   for (r = 0; r < h->set_size; r++) lost += !scr_scavenge_has(s, h, r);
-  if (h->scheme != SCR_SCHEME_PARTNER) return lost > h->failures ? lost - h->failures : 0;
+  if (!scr_scheme_copies(h->scheme)) return lost > h->failures ? lost - h->failures : 0;
   if (lost == h->set_size) return (lost + 1) / 2;
   while (!scr_scavenge_has(s, h, first)) first++; /* in a ring, begin behind one that is there */
   for (r = 1; r <= h->set_size; r++) {
@@ -14456,17 +14513,17 @@ SCR_FN int scr_reddesc_alone(scr_reddesc* d, const scr_world* w)
 }
 
 /*
-** Limit the failures of D: a set of N members tolerates at most N - 1, and one parity is XOR.  Returns 1 if the set
-** protects from fewer failures than asked for.
+** Limit the failures of D to what its scheme and its set bear, and make a code with one parity XOR.  Returns 1 if the
+** set protects from fewer failures than the scheme would.
 */
 SCR_FN int scr_reddesc_limit(scr_reddesc* d)
 {
-  int less = d->failures >= d->set_size;
+  int less;
 
-  if (d->scheme == SCR_SCHEME_PARTNER || d->scheme == SCR_SCHEME_XOR) d->failures = 1;
-  if (d->scheme != SCR_SCHEME_RS) return 0;
+  if (d->failures > scr_schemes[d->scheme].failures) d->failures = scr_schemes[d->scheme].failures;
+  less = d->failures >= d->set_size;
   if (less) d->failures = d->set_size - 1;
-  if (d->failures == 1) d->scheme = SCR_SCHEME_XOR;
+  if (d->failures == 1 && scr_schemes[d->scheme].code == SCR_CODE_FACTORS) d->scheme = SCR_SCHEME_XOR;
   return less;
 }
 
@@ -14525,10 +14582,10 @@ SCR_FN int scr_reddesc_sets(scr_reddesc* d, const scr_world* w)
   v.sum[1] = d->set_size > 1 && scr_reddesc_limit(d);
   v.sum[2] = d->set_size > 1 && hop < d->hop;
   if (d->set_size == 1 && rc == SCR_SUCCESS) rc = scr_reddesc_alone(d, w);
-  else if (rc == SCR_SUCCESS && d->scheme == SCR_SCHEME_RS && d->set_size + d->failures > 256)
+  else if (rc == SCR_SUCCESS && !scr_scheme_bears(d->scheme, d->set_size, d->failures))
     rc = SCR_ERR(SCR_ERR_PARAM,
-                 "CKPT=%d: a Reed-Solomon set of %d ranks with %d failures is too large; their sum may be 256 at most",
-                 d->index, d->set_size, d->failures);
+                 "CKPT=%d: an %s set of %d ranks with %d failures is too large; their sum may be %d at most", d->index,
+                 scr_scheme_name(d->scheme), d->set_size, d->failures, scr_schemes[d->scheme].symbols);
   if ((err = scr_vote_all(&v, rc, w->comm)) != SCR_SUCCESS) return err;
   if (v.sum[0] > 0 && w->rank == 0)
     scr_warn(
@@ -14622,7 +14679,7 @@ SCR_FN int scr_reddescs_create(scr_world* w, int rc)
   rc = scr_agree(rc, w->comm);
   for (i = 0; i < w->nreds && rc == SCR_SUCCESS; i++) {
     scr_reddesc* d = &w->red[i];
-    if (d->enabled && d->scheme != SCR_SCHEME_SINGLE) rc = scr_reddesc_sets(d, w);
+    if (d->enabled && scr_scheme_protects(d->scheme)) rc = scr_reddesc_sets(d, w);
     else rc = scr_agree(scr_reddesc_alone(d, w), w->comm);
   }
   if (rc == SCR_SUCCESS && ones == 0)
@@ -15686,7 +15743,7 @@ SCR_FN int scr_encoder_task(const scr_encoder* c, uint64_t round, int reducer, i
     t->pos = (int)(item % (uint64_t)c->ec.n);
     if (c->ec.target[t->pos * c->ec.k] < 0) return 0;
   } else {
-    t->pos = (reducer + (c->ec.scheme == SCR_SCHEME_PARTNER ? c->ec.n - 1 + e : e)) % c->ec.n;
+    t->pos = (reducer + (scr_scheme_copies(c->ec.scheme) ? c->ec.n - 1 + e : e)) % c->ec.n;
     if (!scr_erasure_is_lost(&c->ec, reducer, t->pos)) return 0;
   }
   t->offset = piece * c->piece;
@@ -15892,6 +15949,7 @@ SCR_FN int scr_encoder_plan(scr_encoder* c)
   const scr_reddesc* d = c->d;
   int                i, j, data = 0, whole = 0, widest = 0, slots, rc;
   uint64_t           most = 1, pieces;
+  int                copies = scr_scheme_copies(d->scheme);
   size_t             room = SCR_ENCODE_WORK_BYTES(c->x->mpi_buf) - SCR_ENCODE_MEMBERS_BYTES, parts;
   char*              p = c->x->work + SCR_ENCODE_MEMBERS_BYTES;
 
@@ -15905,9 +15963,9 @@ SCR_FN int scr_encoder_plan(scr_encoder* c)
       members += scr_encode_runner(d, c->x->runner, i) == scr_encode_runner(d, c->x->runner, j);
     if (members > widest) widest = members;
   }
-  c->spread = data && d->scheme != SCR_SCHEME_PARTNER;
-  c->plain = !c->spread && (d->scheme == SCR_SCHEME_PARTNER || (d->scheme == SCR_SCHEME_XOR && d->set_size == 2));
-  c->tasks = c->spread ? 1 : d->scheme == SCR_SCHEME_PARTNER ? 2 : d->failures;
+  c->spread = data && !copies;
+  c->plain = !c->spread && (copies || (scr_schemes[d->scheme].code == SCR_CODE_SUM && d->set_size == 2));
+  c->tasks = c->spread ? 1 : copies ? 2 : d->failures;
   c->rows = d->failures > c->tasks ? d->failures : c->tasks;
   slots = SCR_ENCODE_FLIGHT + c->tasks - 1; /* of each member */
   c->flight = SCR_ENCODE_FLIGHT * c->members;
@@ -16369,7 +16427,7 @@ SCR_FN int scr_encode_protect(const scr_encode* x, int n, scr_entry** e)
   for (i = 0; i < x->d->set_size; i++) lost[i] = SCR_LOST_RED;
   rc = scr_encoder_begin(&c, x, n, e, lost);
   c.fresh = 1;
-  if (x->d->scheme == SCR_SCHEME_SINGLE) {
+  if (!scr_scheme_protects(x->d->scheme)) {
     if (rc == SCR_SUCCESS) rc = scr_encoder_single(&c);
     return scr_encoder_end(&c, rc);
   }
@@ -17368,7 +17426,7 @@ SCR_FN int scr_recovery_lost(const scr_entry* e, int check)
     scr_warn_each("dataset %d: %s", id, scr_err_text);
     scr_event_damage(id, rc);
   }
-  if (red == 0 && e->red.scheme != SCR_SCHEME_SINGLE) lost |= SCR_LOST_RED;
+  if (red == 0 && scr_scheme_protects(e->red.scheme)) lost |= SCR_LOST_RED;
   return lost;
 }
 
@@ -17572,10 +17630,6 @@ SCR_FN int scr_recovery_weigh(const scr_owner* o, int* hopeless)
   int                rc;
 
   if (scr_recovery_losses(o) == 0) return SCR_SUCCESS;
-  if (d->scheme == SCR_SCHEME_SINGLE) {
-    *hopeless = 1;
-    return SCR_SUCCESS;
-  }
   rc = scr_erasure_make(&ec, d->scheme, d->set_size, d->failures, o->losses, NULL);
   scr_erasure_free(&ec);
   if (rc == SCR_ERR_LOST) *hopeless = 1;
@@ -20027,9 +20081,7 @@ SCR_FN uint64_t scr_room_bytes(int id)
 /* The bytes that BYTES of data take with the redundancy of D. */
 SCR_FN int64_t scr_room_protected(const scr_reddesc* d, int64_t bytes)
 {
-  if (d->scheme == SCR_SCHEME_PARTNER) return 2 * bytes;
-  if (d->scheme == SCR_SCHEME_SINGLE || d->set_size <= d->failures) return bytes;
-  return bytes + bytes * d->failures / (d->set_size - d->failures);
+  return scr_scheme_space(d->scheme, d->set_size, d->failures, bytes);
 }
 
 /* Set *FREE_BYTES to the free bytes of the file system of STORE and return 1; 0 for both if it does not report them. */
@@ -20476,7 +20528,7 @@ SCR_FN int scr_fetch_run(scr_fetching* f)
   scr_entry* e;
   int        rc;
 
-  if (f->d->scheme == SCR_SCHEME_SINGLE) x.record_crc = 0; /* no bytes pass once more: the copy takes the checksums */
+  if (!scr_scheme_protects(f->d->scheme)) x.record_crc = 0; /* no bytes pass once more: the copy takes the checksums */
   f->desc.complete = 0;
   if ((rc = scr_agree(scr_cache_enter(f->d, &f->desc, f->desc.preserve), scr.world.comm)) != SCR_SUCCESS) return rc;
   rc = scr_agree(scr_flow(scr.fetch_width, scr_fetch_copy, f, scr.world.comm), scr.world.comm);
@@ -20801,7 +20853,7 @@ SCR_FN int scr_fetch_alone(scr_fetching* f, int* too_large)
 
   scr_err_save(&why);
   memset(&v, 0, sizeof v);
-  v.max[0] = f->d->scheme != SCR_SCHEME_SINGLE; /* a rank whose set has no other member is SINGLE anyway */
+  v.max[0] = scr_scheme_protects(f->d->scheme); /* a rank whose set has no other member is SINGLE anyway */
   rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm);
   if (rc == SCR_SUCCESS && v.max[0] == 0) {
     scr_err_restore(&why);

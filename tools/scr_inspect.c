@@ -158,7 +158,8 @@ static int inspect_compare(const void* pa, const void* pb)
 */
 static int inspect_set(const inspect_part* part, int n, int* found)
 {
-  int i, size = part[0].group_size, last = -1, first = -1, neighbours = 0;
+  scr_scheme scheme = SCR_SCHEME_SINGLE;
+  int        i, size = part[0].group_size, last = -1, first = -1, neighbours = 0;
 
   for (i = *found = 0; i < n; i++) {
     if (!part[i].files || (i > 0 && part[i].group_rank == part[i - 1].group_rank)) continue;
@@ -168,7 +169,8 @@ static int inspect_set(const inspect_part* part, int n, int* found)
     ++*found;
   }
   if (*found == 0) return 0;
-  if (strcmp(part[0].type, "PARTNER") != 0) return size - *found <= part[0].failures;
+  scr_scheme_from_name(part[0].type, &scheme);
+  if (!scr_scheme_copies(scheme)) return size - *found <= part[0].failures;
   return !neighbours && first + size - last <= 2;
 }
 

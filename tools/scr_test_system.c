@@ -473,15 +473,18 @@ static void test_system_speed(test_system* t, int k)
 /* The bytes that the cache of a node takes for a checkpoint of one byte, redundancy included. */
 static double test_system_overhead(const test_system* t)
 {
-  const char* type = scr_param_get(t->params, "SCR_COPY_TYPE");
-  int         set = 0, lost = 1;
+  const int64_t data = 1 << 20;
+  scr_scheme    scheme = SCR_SCHEME_XOR; /* of FILE */
+  int           set = 0, lost = 1;
 
+  scr_scheme_from_name(scr_param_get(t->params, "SCR_COPY_TYPE"), &scheme);
   scr_param_int(t->params, "SCR_SET_SIZE", &set);
-  if (strcasecmp(type, "RS") == 0) scr_param_int(t->params, "SCR_SET_FAILURES", &lost);
+  scr_param_int(t->params, "SCR_SET_FAILURES", &lost);
+  if (lost > scr_schemes[scheme].failures) lost = scr_schemes[scheme].failures;
   if (set > t->nodes.n) set = t->nodes.n;
-  if (set < 2 || strcasecmp(type, "SINGLE") == 0) return 1;
+  if (set < 2) return 1;
   if (lost >= set) lost = set - 1;
-  return strcasecmp(type, "PARTNER") == 0 ? 2 : (double)set / (set - lost);
+  return (double)scr_scheme_space(scheme, set, lost, data) / (double)data;
 }
 
 /* Is there space in directory K: in a cache for the checkpoints that stay and the one that is written? */

@@ -301,10 +301,30 @@ static void a_scheme_has_one_name(void)
   scr_scheme s = SCR_SCHEME_RS;
   int        i;
 
-  for (i = SCR_SCHEME_SINGLE; i <= SCR_SCHEME_RS; i++)
+  for (i = 0; i < SCR_SCHEMES; i++)
     CHECK(scr_scheme_from_name(scr_scheme_name((scr_scheme)i), &s) == SCR_SUCCESS && (int)s == i);
   CHECK(scr_scheme_from_name("xor", &s) == SCR_SUCCESS && s == SCR_SCHEME_XOR);
   CHECK(scr_scheme_from_name("LOCAL", &s) == SCR_ERR_PARAM && strstr(scr_err_text, "LOCAL") != NULL);
+  CHECK(strstr(scr_err_text, "there are SINGLE, PARTNER, XOR, RS") != NULL);
+}
+
+/* The losses that a set can be made to bear, and the space that it takes for 60 bytes of a member. */
+static void the_row_of_a_scheme_says_what_its_sets_bear(void)
+{
+  static const struct {
+    scr_scheme scheme;
+    int        n, k, bears, space;
+  } set[] = {{SCR_SCHEME_SINGLE, 1, 0, 1, 60}, {SCR_SCHEME_SINGLE, 2, 1, 0, 60},   {SCR_SCHEME_PARTNER, 2, 1, 1, 120},
+             {SCR_SCHEME_PARTNER, 3, 2, 0, 0}, {SCR_SCHEME_PARTNER, 1, 1, 0, 60},  {SCR_SCHEME_XOR, 4, 1, 1, 80},
+             {SCR_SCHEME_XOR, 4, 0, 0, 60},    {SCR_SCHEME_XOR, 4, 2, 0, 0},       {SCR_SCHEME_RS, 5, 2, 1, 100},
+             {SCR_SCHEME_RS, 5, 5, 0, 60},     {SCR_SCHEME_RS, 200, 56, 1, 0},     {SCR_SCHEME_RS, 200, 57, 0, 0},
+             {SCR_SCHEME_XOR, 4096, 1, 1, 60}, {SCR_SCHEME_PARTNER, 9, 1, 1, 120}, {SCR_SCHEME_RS, 2, -1, 0, 0}};
+  size_t i;
+
+  for (i = 0; i < sizeof set / sizeof set[0]; i++) {
+    CHECK(scr_scheme_bears(set[i].scheme, set[i].n, set[i].k) == set[i].bears);
+    if (set[i].space != 0) CHECK(scr_scheme_space(set[i].scheme, set[i].n, set[i].k, 60) == set[i].space);
+  }
 }
 
 /* What is written of D, read for RANKS ranks into BACK; the code. */
@@ -861,6 +881,7 @@ static void test_dataset(void)
   a_file_outside_of_its_dataset_is_refused();
   a_file_of_an_older_or_odd_record_is_read_as_far_as_it_goes();
   a_scheme_has_one_name();
+  the_row_of_a_scheme_says_what_its_sets_bear();
   a_set_reads_as_it_was_written();
   a_set_that_makes_no_sense_is_refused();
   a_path_in_a_store_follows_from_home_store_and_dataset();
