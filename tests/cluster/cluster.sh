@@ -592,8 +592,9 @@ test_a_kill_while_flushing_leaves_a_good_prefix() {
 
 node_dirs() { find "$W/base" -type d -name "node.*-v$1" -prune; }
 
-# The files of the application in the cache, as paths below the base.
-data_files() { (cd "$1" && find . -name .scr -prune -o -type f -path '*scr.dataset.*' -print0 | sort -z); }
+# The files of the newest checkpoint in the cache, the second, as paths below the base.  The run was killed while it may
+# have been deleting the first one.
+data_files() { (cd "$1" && find . -name .scr -prune -o -type f -path '*scr.dataset.2/*' -print0 | sort -z); }
 
 # Compare the real files with the copies that were taken before the loss.
 same_files() {
@@ -603,6 +604,7 @@ same_files() {
     cmp "$W/copy/$f" "$W/base/$f" >> "$OUT" 2>&1 || return 1
   done < <(data_files "$W/copy")
   cmp -s <(data_files "$W/copy") <(data_files "$W/base") || { echo "other files than before" >> "$OUT"; return 1; }
+  [ "$shape" = none ] || [ "$n" -gt 0 ] || { echo "no file to compare" >> "$OUT"; return 1; }
   echo "---- $n files are as they were" >> "$OUT"
 }
 
