@@ -336,6 +336,7 @@ check "the recipe for a workstation: its answer" 0 "$calm" answer
 
 # a run whose ranks hang is ended from outside, and not started again
 new
+: >"$tmp/log" # the program before said what the loop waits for
 timeout -k 5 80 "$run" --runs 3 $MPIEXEC -n 4 "$heat" $size --steps 600000 >"$tmp/log" 2>&1 &
 pid=$!
 while ! grep -q heat.100 "$tmp/log"; do sleep 0.1; done
