@@ -89,7 +89,7 @@
 **
 **   - All calls are collective over the communicator of SCR_Init_comm (for SCR_Init, MPI_COMM_WORLD) and return the
 **     same code on every rank, except SCR_Route_file, SCR_Restart_ranks, SCR_Config, SCR_Configf, SCR_Get_version,
-**     SCR_Strerror and SCR_Last_error, which are not collective.
+**     SCR_Check_version, SCR_Strerror and SCR_Last_error, which are not collective.
 **   - A restart by as many ranks as wrote the checkpoint gives each rank its own files.  With another number of ranks,
 **     each asks for the files that it needs; see SCR_Restart_ranks.
 **   - Name files as they would be named on the parallel file system, below the prefix.  Open exactly the path that
@@ -121,10 +121,12 @@ extern "C" {
 
 /* ---- version ------------------------------------------------------------------------------------------------- */
 
-#define SCR_MAJOR_VERSION "4"
-#define SCR_MINOR_VERSION "0"
-#define SCR_PATCH_VERSION "0"
-#define SCR_VERSION       "v4.0.0"
+#define SCR_MAJOR_VERSION  "4"
+#define SCR_MINOR_VERSION  "0"
+#define SCR_PATCH_VERSION  "0"
+#define SCR_VERSION        "v4.0.0"
+
+#define SCR_VERSION_NUMBER 40000 /* for #if: 10000 * major + 100 * minor + patch */
 
 /* ---- constants ----------------------------------------------------------------------------------------------- */
 
@@ -194,10 +196,11 @@ enum { SCR_ERRORS(SCR_ERRORS_ENUM) SCR_ERR_LIMIT };
 ** and an SCR_PREFIX of its own.  Collective over the communicator; MPI must be initialized.
 **
 ** Errors: DISABLED: SCR_ENABLE is 0; that is no failure.  STATE: MPI is not initialized, or a run is going on.  ARG:
-** an intercommunicator.  PARAM: a bad value.  DIFFER: the ranks have other parameters.  BUSY: another run, or
-** another copy of the library, uses the prefix or the cache.  UNSAFE: others could change the directories.  IO,
-** SPACE, PATH, FORMAT, CRC: a directory or a record cannot be used.  After an error, but for DISABLED, the library
-** is as if it had not been called.  A checkpoint that cannot be loaded is no error here: SCR_Have_restart tells.
+** an intercommunicator, or a program that was compiled with the scr.h of another version (SCR_Check_version).  PARAM:
+** a bad value.  DIFFER: the ranks have other parameters.  BUSY: another run, or another copy of the library, uses the
+** prefix or the cache.  UNSAFE: others could change the directories.  IO, SPACE, PATH, FORMAT, CRC: a directory or a
+** record cannot be used.  After an error, but for DISABLED, the library is as if it had not been called.  A
+** checkpoint that cannot be loaded is no error here: SCR_Have_restart tells.
 **
 ** Changed by all parameters; with SCR_HALT_EXIT=1 it calls exit if a halt condition holds.
 */
@@ -449,6 +452,19 @@ SCR_API int SCR_Should_exit(int* flag);
 
 /* The version of the library.  Returns SCR_VERSION, which is not freed.  Not collective; allowed at any time. */
 SCR_API char* SCR_Get_version(void);
+
+/*
+** Tell the library which version of scr.h the caller was compiled with.
+**
+** The macros SCR_Init and SCR_Init_comm call this with SCR_VERSION_NUMBER; a program that calls the functions by other
+** ways, as from Python, may do so before them.  The library serves programs of its own major version that are not newer
+** than itself: with any other NUMBER the next SCR_Init returns SCR_ERR_ARG.  Not collective; allowed at any time.
+*/
+SCR_API void SCR_Check_version(int number);
+#define SCR_Init() (SCR_Check_version(SCR_VERSION_NUMBER), SCR_Init())
+#ifndef SCR_SERIAL
+#define SCR_Init_comm(comm) (SCR_Check_version(SCR_VERSION_NUMBER), SCR_Init_comm(comm))
+#endif
 
 /* The text of an error code, such as "no space left".  Not freed.  Not collective; allowed at any time. */
 SCR_API const char* SCR_Strerror(int code);

@@ -145,6 +145,12 @@
 #endif
 
 #include "scr.h"
+#undef SCR_Init /* the functions themselves */
+#undef SCR_Init_comm
+
+#if SCR_VERSION_NUMBER != 40000
+#error "scr.h and scr_impl.c are of different versions; take both from one release"
+#endif
 
 /* Compiles only where files may exceed 2 GiB.  On 32-bit systems, include this file before the system's headers. */
 typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
@@ -14955,6 +14961,7 @@ typedef struct {
   scr_world   world;
   scr_hash*   app;            /* settings of SCR_Config; kept before SCR_Init and after SCR_Finalize */
   scr_failure config_failure; /* of an SCR_Config that could not be understood; the next SCR_Init fails with it */
+  int         caller;         /* the version of the scr.h that the program has, of SCR_Check_version; 0: not told */
   scr_filemap map;
   char        map_file[SCR_MAX_FILENAME];
   int         map_is_behind;                 /* 1: the file still lists entries, as LEAVING, that are gone */
@@ -21834,6 +21841,18 @@ SCR_FN int scr_settings_same(const scr_hash* mine, const scr_hash* all, const ch
   return SCR_SUCCESS;
 }
 
+/* Whether the library serves the program: both are of one major version, of which the program's is not the newer. */
+SCR_FN int scr_settings_caller(void)
+{
+  int caller = scr.caller;
+
+  if (caller == 0 || (caller / 10000 == SCR_VERSION_NUMBER / 10000 && caller <= SCR_VERSION_NUMBER)) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_ARG,
+                 "the program was compiled with the scr.h of version %d.%d.%d, but the library is %s; compile the "
+                 "program with the scr.h of the library that it is linked with",
+                 caller / 10000, caller / 100 % 100, caller % 100, SCR_VERSION);
+}
+
 /*
 ** Read the parameters on rank 0 and send them to all ranks; every rank compares its own settings with them.  Collective
 ** over the world; the caller agrees.
@@ -21862,6 +21881,7 @@ SCR_FN int scr_settings_read(void)
     rc = scr.config_failure.rc;
     scr_err_restore(&scr.config_failure.why);
   }
+  if ((err = scr_settings_caller()) != SCR_SUCCESS) rc = err;
   if ((err = scr_hash_bcast(all, 0, scr.world.comm)) != SCR_SUCCESS) rc = err;
   if (scr.world.rank > 0 && rc == SCR_SUCCESS) rc = scr_settings_same(mine, all, "ENV");
   if (scr.world.rank > 0 && rc == SCR_SUCCESS) rc = scr_settings_same(mine, all, "APP");
@@ -24498,6 +24518,11 @@ SCR_API char* SCR_Get_version(void)
 {
   static char version[] = SCR_VERSION;
   return version;
+}
+
+SCR_API void SCR_Check_version(int number)
+{
+  scr.caller = number;
 }
 
 SCR_API const char* SCR_Strerror(int code)

@@ -27,6 +27,9 @@ module scr
   integer, parameter :: SCR_FLAG_CHECKPOINT = 1 ! a restart can use it
   integer, parameter :: SCR_FLAG_OUTPUT = 2     ! always flushed to the prefix
 
+  ! Of this file: 10000 * major + 100 * minor + patch
+  integer, parameter :: SCR_VERSION_NUMBER = 40000
+
   ! Errors
   integer, parameter :: SCR_ERR_DISABLED = 1  ! the library is disabled (SCR_ENABLE=0)
   integer, parameter :: SCR_ERR_STATE = 2  ! call in the wrong state

@@ -18,6 +18,9 @@
       integer SCR_FLAG_OUTPUT
       parameter (SCR_FLAG_OUTPUT = 2)
 
+      integer SCR_VERSION_NUMBER
+      parameter (SCR_VERSION_NUMBER = 40000)
+
       integer SCR_ERR_DISABLED
       parameter (SCR_ERR_DISABLED = 1)
       integer SCR_ERR_STATE

@@ -116,6 +116,54 @@ for program in minimal.c app.c; do
   if (export SCR_ENABLE=0 && run 2 "$program.out" 20) && [ ! -e run/.scr ]; then ok "$name"; else bad "$name" "not so"; fi
 done
 
+# ---- versions ----
+
+name="scr.h: its five versions are one"
+cat >versions.c <<'END'
+#include "scr.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+  char version[32], number[32];
+
+  sprintf(version, "v%s.%s.%s", SCR_MAJOR_VERSION, SCR_MINOR_VERSION, SCR_PATCH_VERSION);
+  sprintf(number, "%d%02d%02d", atoi(SCR_MAJOR_VERSION), atoi(SCR_MINOR_VERSION), atoi(SCR_PATCH_VERSION));
+  return strcmp(version, SCR_VERSION) != 0 || atoi(number) != SCR_VERSION_NUMBER;
+}
+END
+# shellcheck disable=SC2086
+if gcc -DSCR_SERIAL $strict -o a.out versions.c >log 2>&1 && ./a.out; then ok "$name"; else bad "$name" "they differ"; fi
+
+number=$(sed -n 's/^#define SCR_VERSION_NUMBER \([0-9]*\).*/\1/p' scr.h)
+mkdir other
+# with NUMBER PROGRAM: other/scr.h is of version NUMBER; PROGRAM is compiled with it
+with() {
+  sed "s/^#define SCR_VERSION_NUMBER .*/#define SCR_VERSION_NUMBER $1/" scr.h >other/scr.h
+  cp "$2" other
+  $MPICC -O0 -c -o other/program.o "other/$2" >log 2>&1
+}
+name="scr_impl.c and the scr.h of another version do not compile"
+if with $((number + 1)) scr_impl.c; then bad "$name" "they do"
+elif grep -q 'error.*different versions' log; then ok "$name"; else bad "$name" "another error"; fi
+
+$MPICC -O0 -c -o old.o scr_impl.c
+sed "/^#if SCR_VERSION_NUMBER/ s/$number/$((number + 102))/" scr_impl.c >other/newer.c
+with $((number + 102)) minimal.c && $MPICC -O0 -c -o new.o other/newer.c
+# serves YES|NO LIBRARY NUMBER NAME: the program of version NUMBER runs with LIBRARY, or SCR_Init says why not
+serves() {
+  rm -rf run && mkdir run
+  with "$3" minimal.c && $MPICC -o a.out other/program.o "$2.o" -lz -lpthread >>log 2>&1 || bad "$4" "it does not build"
+  if run 2 a.out 20; then [ "$1" = YES ]; else
+    [ "$1" = NO ] && grep -q "scr.h of version $(($3 / 10000)).$(($3 / 100 % 100)).$(($3 % 100)), but the library" log
+  fi && ok "$4" || bad "$4" "not so"
+}
+serves YES new "$number" "a program of an older minor version runs"
+serves NO old $((number + 1)) "a program of a newer version is refused"
+serves NO old $((number - 10000)) "a program of an older major version is refused"
+serves NO old $((number + 10000)) "a program of a newer major version is refused"
+
 # ---- compilers, and static linking ----
 
 # shellcheck disable=SC2086
