@@ -3335,27 +3335,58 @@ SCR_FN int scr_params_parse(const char* text, size_t n, const char* where, scr_h
 
 /* ---- sources ---- */
 
+/* Why the file ST, which nobody has named, is not one to obey; NULL if it is. */
+SCR_FN const char* scr_params_distrust(const struct stat* st)
+{
+  int shared = st->st_mode & S_IWGRP && st->st_gid != st->st_uid; /* a group of that number is the user's own */
+
+  if (st->st_uid != geteuid() && st->st_uid != 0) return "that of another user";
+  if (!S_ISREG(st->st_mode)) return "not a plain file";
+  return shared || st->st_mode & S_IWOTH ? "one that others can write" : NULL;
+}
+
+/*
+** Open the file PATH, which lies where others may be able to write: it is not behind a link of another user, and one to
+** obey.  A descriptor, or -1 and errno; in both cases *WHY not to read it, or NULL.
+*/
+SCR_FN int scr_params_open(const char* path, const char** why)
+{
+  char        link[SCR_MAX_FILENAME], target[2 * SCR_MAX_FILENAME];
+  struct stat st;
+  int         flags = O_RDONLY | O_NONBLOCK; /* a pipe is not waited for */
+  int         fd = scr_os.open(path, flags | O_NOFOLLOW, 0);
+
+  *why = NULL;
+  if (fd < 0 && errno == ELOOP) {
+    if (scr_fence_link(AT_FDCWD, path, link, sizeof link) == 0) {
+      snprintf(target, sizeof target, "%.*s%s", *link == '/' ? 0 : (int)(strrchr(path, '/') + 1 - path), path, link);
+      fd = scr_os.open(target, flags, 0);
+    } else if (errno == ELOOP) {
+      *why = "that of another user";
+    }
+  }
+  if (fd >= 0 && fstat(fd, &st) == 0) *why = scr_params_distrust(&st);
+  return fd;
+}
+
 /* Read the file PATH into the source S of PARAMS.  A missing file is an error only if MUST is set. */
 SCR_FN int scr_params_read_file(scr_hash* params, int s, const char* path, int must)
 {
   scr_buf     b = {NULL, 0, 0, 0};
   scr_hash*   into;
+  const char* why = NULL;
   char        piece[4096];
   ssize_t     k;
-  struct stat name, st;
+  struct stat st;
   int         rc = SCR_SUCCESS, fd;
 
-  if (!must && s == SCR_PARAM_USER && scr_os.lstat(path, &name) == 0) {
-    int other = (name.st_uid != geteuid() && name.st_uid != 0) || stat(path, &st) < 0;
-    if (!other && S_ISREG(st.st_mode)) other = st.st_uid != geteuid() && st.st_uid != 0;
-    if (other || !S_ISREG(st.st_mode)) {
-      scr_warn("%s is %s, and is not read; if it is meant, name it in SCR_CONF_FILE", path,
-               other ? "that of another user" : "not a plain file");
-      return SCR_SUCCESS;
-    }
+  fd = !must && s == SCR_PARAM_USER ? scr_params_open(path, &why) : scr_os.open(path, O_RDONLY, 0);
+  if (why != NULL) {
+    scr_warn("%s is %s, and is not read; if it is meant, name it in SCR_CONF_FILE", path, why);
+    if (fd >= 0) scr_os.close(fd);
+    return SCR_SUCCESS;
   }
-  fd = scr_os.open(path, must ? O_RDONLY : O_RDONLY | O_NONBLOCK, 0);
-  if (fd < 0 && !must && (errno == ENOENT || errno == ENOTDIR)) return SCR_SUCCESS;
+  if (fd < 0 && !must && (errno == ENOENT || errno == ENOTDIR) && scr_os.lstat(path, &st) < 0) return SCR_SUCCESS;
   if (fd < 0) return SCR_ERRNO("cannot open the parameter file %s%s", path, must ? " that SCR_CONF_FILE names" : "");
   while ((k = scr_read_all(fd, piece, sizeof piece)) > 0 && b.n <= SCR_PARAM_FILE_MAX)
     scr_buf_add(&b, piece, (size_t)k);

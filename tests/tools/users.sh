@@ -129,6 +129,27 @@ done
 SCR_LOG_ENABLE=1 job 2
 home_is_as_it_was "links in place of the files of .scr"
 
+# ---- a file of parameters
+fresh 2770
+check "a run, for its files" 0 "" job 1
+they mv .scr/index.scr.lock .scrconf # which is of the user who runs jobs, and writable for the group
+as $theirs sh -c 'echo SCR_PREFIX_PURGE=1 >.scrconf'
+job 2
+tell "parameters that the group can write" "$p/.scrconf is one that others can write, and is not read"
+check "the checkpoint is still there" 0 "rank_0 rank_1 rank_2" sh -c "echo \$(ls '$p/step.1')"
+obeyed() { check "$1" 0 "$2" as $mine scr_list_dir cache; }
+rm .scrconf
+as $mine sh -c 'umask 077; echo SCR_CACHE_BASE=/elsewhere >"$HOME/conf"; echo SCR_CACHE_BASE=/here >.scrconf'
+SCR_CACHE_BASE='' obeyed "their own file is obeyed" "/here/$mine/scr.57"
+rm .scrconf && as $mine ln -s "$tmp/home/conf" .scrconf
+SCR_CACHE_BASE='' obeyed "so is one behind their own link" "/elsewhere/$mine/scr.57"
+rm .scrconf && as $mine ln -s conf .scrconf && as $mine cp "$tmp/home/conf" conf
+SCR_CACHE_BASE='' obeyed "and behind one that begins in the prefix" "/elsewhere/$mine/scr.57"
+rm conf
+says "a link to nothing" 1 "cannot open the parameter file $p/.scrconf.*No such file" as $mine scr_list_dir cache
+rm .scrconf && they ln -s "$tmp/home/conf" .scrconf
+says "a link of somebody else" 0 "$p/.scrconf is that of another user, and is not read" as $mine scr_list_dir cache
+
 # ---- a base
 fresh 755
 rm -rf "$base" && mkdir "$base" && chmod 1777 "$base"
