@@ -252,10 +252,7 @@ SCR_FN int clean_main(int argc, char** argv)
   }
   if (part ? optind == argc : optind != argc)
     return tool_usage(argv[0], clean_usage, 1, "there is nothing to say after the options");
-  if ((real = realpath(prefix, NULL)) == NULL || !tool_is_dir(real)) {
-    SCR_ERRNO("cannot open the prefix directory %s", prefix);
-    return tool_fail(argv[0], 1, scr_err_text);
-  }
+  if ((real = tool_real(prefix)) == NULL) return tool_fail(argv[0], 1, scr_err_text);
   clean_job.prefix = real;
   if (part) bad = clean_part(argv[0], argv + optind, argc - optind);
   else if (clean_all(&bad) != SCR_SUCCESS) bad = tool_fail(argv[0], 1, scr_err_text);

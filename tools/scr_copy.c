@@ -110,13 +110,13 @@ static int copy_control(const char* dir, void* arg)
 static int copy_run(const char* dir)
 {
   char  text[64];
-  char* real = realpath(copy_job.prefix, NULL);
+  char* real = tool_real(copy_job.prefix);
   int   rc;
 
   if (gethostname(copy_job.host, sizeof copy_job.host - 1) < 0) copy_job.host[0] = '?';
   copy_job.told = scr_wtime();
   if (real == NULL) {
-    rc = SCR_ERRNO("cannot open the prefix directory %s", copy_job.prefix);
+    rc = SCR_ERR_IO;
     copy_say(scr_err_text);
   } else {
     copy_job.prefix = real;

@@ -183,10 +183,7 @@ SCR_FN int postrun_main(int argc, char** argv)
       return tool_usage(argv[0], postrun_usage, 1, "--timeout needs a whole number of seconds");
   }
   if (optind != argc) return tool_usage(argv[0], postrun_usage, 1, "there is nothing to say after the options");
-  if ((real = realpath(prefix, NULL)) == NULL || !tool_is_dir(real)) {
-    SCR_ERRNO("cannot open the prefix directory %s", prefix);
-    return tool_fail(argv[0], 1, scr_err_text);
-  }
+  if ((real = tool_real(prefix)) == NULL) return tool_fail(argv[0], 1, scr_err_text);
   if ((params = tool_params(real)) == NULL || scr_param_int(params, "SCR_ENABLE", &enable) != SCR_SUCCESS)
     bad = tool_fail(argv[0], 1, scr_err_text);
   if (!bad && enable) {

@@ -916,10 +916,7 @@ SCR_FN int run_main(int argc, char** argv)
   j.runs = j.min_nodes = j.wait = j.grace = j.loops = -2;
   j.start = scr_wtime();
   if ((code = run_command_line(&j, argc, argv)) >= 0) return code;
-  if ((real = realpath(j.prefix, NULL)) == NULL || !tool_is_dir(real)) {
-    SCR_ERRNO("cannot open the prefix directory %s", j.prefix);
-    return tool_fail(argv[0], 1, scr_err_text);
-  }
+  if ((real = tool_real(j.prefix)) == NULL) return tool_fail(argv[0], 1, scr_err_text);
   j.prefix = arguments[1] = real;
   code = 1;
   if (setenv("SCR_PREFIX", real, 1) == 0 && (j.params = tool_params(real)) != NULL) run_catch(&j);

@@ -120,10 +120,7 @@ SCR_FN int scavenge_main(int argc, char** argv)
       return tool_usage(argv[0], scavenge_usage, 1, "--id and --timeout need a whole number, 1 or more");
   }
   if (optind != argc) return tool_usage(argv[0], scavenge_usage, 1, "there is nothing to say after the options");
-  if ((real = realpath(prefix, NULL)) == NULL || !tool_is_dir(real)) {
-    SCR_ERRNO("cannot open the prefix directory %s", prefix);
-    return tool_fail(argv[0], 1, scr_err_text);
-  }
+  if ((real = tool_real(prefix)) == NULL) return tool_fail(argv[0], 1, scr_err_text);
   o.prefix = real;
   o.seconds = (double)seconds;
   rc = scavenge_run(&o, (int)id);

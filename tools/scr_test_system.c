@@ -1505,8 +1505,7 @@ static int test_system_prepare(test_system* t, scr_hash** params)
   const char* shell = system_env("SCR_REMOTE_SHELL");
   char*       absolute;
 
-  if ((t->prefix = realpath(t->prefix, NULL)) == NULL || !tool_is_dir(t->prefix))
-    return SCR_ERRNO("cannot open the prefix directory");
+  if ((t->prefix = tool_real(t->prefix)) == NULL) return SCR_ERR_IO;
   if ((*params = tool_params(t->prefix)) == NULL) return SCR_ERR_PARAM;
   t->params = *params;
   if (t->program != NULL && (t->program = test_system_absolute(t->program)) == NULL) return SCR_ERR_OOM();

@@ -125,13 +125,20 @@ SCR_FN const char* tool_whole(const char* dir, char* whole)
   return scr_path_reduce_str(path, whole, SCR_MAX_FILENAME) == SCR_SUCCESS ? whole : dir;
 }
 
-/* The prefix directory if the command line names none. */
-SCR_FN const char* tool_prefix(void)
+/* What SCR_PREFIX names, or else the working directory, as an absolute path; valid until the next call. */
+SCR_FN const char* tool_prefix_name(void)
 {
   static char whole[SCR_MAX_FILENAME];
   const char* prefix = getenv("SCR_PREFIX");
 
-  prefix = tool_whole(prefix != NULL && *prefix != '\0' ? prefix : ".", whole);
+  return tool_whole(prefix != NULL && *prefix != '\0' ? prefix : ".", whole);
+}
+
+/* The prefix directory if the command line names none; it is fenced by that name. */
+SCR_FN const char* tool_prefix(void)
+{
+  const char* prefix = tool_prefix_name();
+
   scr_fence_set(SCR_FENCE_PREFIX, prefix);
   return prefix;
 }
@@ -146,12 +153,29 @@ SCR_FN const char* tool_dir(const char* dir)
   return dir;
 }
 
+/*
+** The name without links of the prefix directory PREFIX, which is fenced by it from now on.  The caller frees it; NULL if
+** PREFIX is no directory.
+*/
+SCR_FN char* tool_real(const char* prefix)
+{
+  char* real = realpath(prefix, NULL);
+
+  if (real != NULL && tool_is_dir(real)) {
+    scr_fence_set(SCR_FENCE_PREFIX, real);
+    return real;
+  }
+  SCR_ERRNO("cannot open the prefix directory %s", prefix);
+  scr_free(&real);
+  return NULL;
+}
+
 /* The parameters of a run over PREFIX, which leads to the user file; NULL after an error. */
 SCR_FN scr_hash* tool_params(const char* prefix)
 {
   scr_hash* params = scr_hash_new();
 
-  if (params == NULL || (strcmp(prefix, tool_prefix()) != 0 && setenv("SCR_PREFIX", prefix, 1) < 0)) SCR_ERR_OOM();
+  if (params == NULL || (strcmp(prefix, tool_prefix_name()) != 0 && setenv("SCR_PREFIX", prefix, 1) < 0)) SCR_ERR_OOM();
   else if (scr_params_read(params) == SCR_SUCCESS) return params;
   scr_hash_delete(&params);
   return NULL;

@@ -177,6 +177,13 @@ they ln -s "$mail" ".scr/$stage/.scr"
 says "a link within a stage" 1 "$stage can be written by all users" as $mine scr_postrun
 home_is_as_it_was "a link within a stage"
 they rm -r ".scr/$stage"
+ln -s "$tmp" "$tmp/way"
+they ln -s "$mail" step.1
+for prefix in "$p" "$tmp/way/prefix"; do
+  SCR_PREFIX=$prefix says "a link in place of what is saved below $prefix" 1 "step.1.*a link that is not followed" as $mine scr_postrun
+  home_is_as_it_was "a link in place of what is saved below $prefix"
+done
+they rm step.1
 check "without them" 0 - as $mine scr_postrun
 check "all is saved" 0 "rank_0 rank_1 rank_2" sh -c "echo \$(ls '$p/step.1')"
 
