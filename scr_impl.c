@@ -329,12 +329,17 @@ SCR_FN int scr_fence_enter(const char* path, const char** name)
 
 /* ---- the calls ---- */
 
-/* A file that is only read is opened wherever its path leads: its contents are checked. */
+/*
+** A file that is only read is opened wherever its path leads: its contents are checked.  But what the library reads in
+** its own directory below the fence, as files that wait there to be saved, may not be a link to what others cannot read.
+*/
 SCR_FN int scr_os_open(const char* path, int flags, mode_t mode)
 {
   const char* name = path;
+  size_t      n = scr_fence_length(path);
   int         writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_CREAT;
-  int         fd = -1, at = writes ? scr_fence_enter(path, &name) : AT_FDCWD;
+  int         fenced = writes || (n > 0 && strncmp(path + n, "/.scr/", 6) == 0);
+  int         fd = -1, at = fenced ? scr_fence_enter(path, &name) : AT_FDCWD;
 
   if (at == -1) return -1;
   do fd = openat(at, name, flags | O_CLOEXEC | (at >= 0 ? O_NOFOLLOW : 0), mode);
@@ -2289,10 +2294,11 @@ SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
 /* ---- writing ---- */
 
 /*
-** Give the new file PATH, open as FD, the group of its directory and that group's right to write, so that people who
-** share a prefix directory can replace each other's files.  PRIVATE: others get no rights.
+** Give the file PATH, open as FD, the group of its directory and that group's right to write, so that people who
+** share a prefix directory can replace each other's files.  Others never get the right to write; PRIVATE: none.  One that
+** is not NEW gets no right that it lacks, as somebody may have given a file of yours this name.
 */
-SCR_FN void scr_file_share(int fd, const char* path, int is_private)
+SCR_FN void scr_file_share(int fd, const char* path, int is_private, int is_new)
 {
   char        dir[SCR_MAX_FILENAME];
   struct stat d, f;
@@ -2301,10 +2307,30 @@ SCR_FN void scr_file_share(int fd, const char* path, int is_private)
 
   if (scr_path_dir_of(path, dir, sizeof dir) != SCR_SUCCESS || stat(dir, &d) < 0 || fstat(fd, &f) < 0) return;
   if (f.st_uid != geteuid()) return;
-  shared = (d.st_mode & S_IWGRP) != 0 && (f.st_gid == d.st_gid || scr_os.fchown(fd, (uid_t)-1, d.st_gid) == 0);
-  mode = is_private ? 0600 : f.st_mode & 0777;
+  shared =
+      (d.st_mode & S_IWGRP) != 0 && (f.st_gid == d.st_gid || (is_new && scr_os.fchown(fd, (uid_t)-1, d.st_gid) == 0));
+  mode = is_private ? 0600 : f.st_mode & 0775;
   if (shared) mode |= 0060;
+  if (!is_new) mode &= f.st_mode;
   if (mode != (f.st_mode & 07777)) scr_os.fchmod(fd, mode);
+}
+
+/*
+** Open the file PATH, which several people may use, with FLAGS, as scr_file_plain does; one that is missing is made and
+** shared.
+*/
+SCR_FN int scr_file_common(const char* path, int flags, int is_private)
+{
+  int fd, is_new = 0, tries = 100;
+
+  do {
+    fd = scr_file_plain(path, flags, 0);
+    if (fd >= 0 || errno != ENOENT) break;
+    fd = scr_file_plain(path, flags | O_CREAT | O_EXCL, is_private ? 0600 : 0664);
+    is_new = fd >= 0;
+  } while (fd < 0 && errno == EEXIST && --tries > 0);
+  if (fd >= 0) scr_file_share(fd, path, is_private, is_new);
+  return fd;
 }
 
 /* Make the name of the file PATH durable by syncing its directory. */
@@ -2329,7 +2355,7 @@ SCR_FN int scr_file_sync(const char* path)
   int fd, rc = SCR_SUCCESS;
 
   if (!scr_fsync_enabled) return SCR_SUCCESS;
-  fd = scr_os.open(path, O_RDONLY | O_NOFOLLOW, 0);
+  fd = scr_file_plain(path, O_RDONLY, 0);
   if (fd < 0) return SCR_ERRNO("cannot open %s", path);
   if (scr_os.fsync(fd) < 0) rc = SCR_ERRNO("cannot sync %s", path);
   scr_os.close(fd);
@@ -2388,14 +2414,14 @@ SCR_FN int scr_hash_file_write(const char* path, const scr_hash* h)
   do { /* a process with the same id may have died here, or may be writing on another machine */
     rc = scr_fmt(tmp, sizeof tmp, "%s.%s.%ld.%u.tmp", path, scr_msg_host, (long)getpid(), count++);
     if (rc != SCR_SUCCESS) goto out;
-    fd = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    fd = scr_os.open(tmp, O_WRONLY | O_CREAT | O_EXCL, 0664);
   } while (fd < 0 && errno == EEXIST && --tries > 0);
   if (fd < 0) {
     rc = SCR_ERRNO("cannot create %s", tmp);
     goto out;
   }
   made = 1;
-  scr_file_share(fd, path, 0);
+  scr_file_share(fd, path, 0, 1);
   if (scr_write_all(fd, b.p, b.n) < 0) {
     rc = SCR_ERRNO("cannot write %s", tmp);
     goto out;
@@ -2502,18 +2528,18 @@ SCR_FN int scr_lock_open(const char* path, int* fd)
 {
   struct stat st;
 
-  *fd = scr_file_plain(path, O_RDWR | O_CREAT, 0600);
+  *fd = scr_file_common(path, O_RDWR, 1);
   if (*fd < 0 && errno == EROFS) *fd = scr_file_plain(path, O_RDONLY, 0);
   if (*fd < 0) {
     int why = errno;
     if (why != EACCES || scr_os.lstat(path, &st) < 0) st.st_uid = geteuid();
     errno = why;
     if (st.st_uid != geteuid())
-      return SCR_ERRNO("cannot open the lock %s, which belongs to user %lu; let the group write to its directory", path,
-                       (unsigned long)st.st_uid);
+      return SCR_ERRNO("cannot open the lock %s, which belongs to user %lu, who lets the group write to it and its "
+                       "directory with chmod -R g+rwX",
+                       path, (unsigned long)st.st_uid);
     return SCR_ERRNO("cannot open the lock %s", path);
   }
-  scr_file_share(*fd, path, 1);
   return SCR_SUCCESS;
 }
 
@@ -4289,7 +4315,7 @@ SCR_FN int scr_private_mkdir(const char* base, const char* rel)
   size_t i, n, base_n = strlen(base);
   int    rc;
 
-  if ((rc = scr_mkdirs(base, 0777)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_mkdirs(base, 0755)) != SCR_SUCCESS) return rc;
   if ((rc = scr_fmt(dir, sizeof dir, "%s/%s", base, rel)) != SCR_SUCCESS) return rc;
   n = strlen(dir);
   for (i = base_n + 1; i <= n; i++) {
@@ -5972,7 +5998,7 @@ SCR_FN int scr_copy_enter(scr_copy_target* t, const scr_copy_item* it, int i)
   if (t->writing && strcmp(t->file[t->n - 1].path, x->path) == 0) return SCR_SUCCESS;
   if ((rc = scr_copy_rest(t)) != SCR_SUCCESS) return rc;
   if (fresh) rc = scr_file_create(x->path, it->mode, x->length, &fd);
-  else if ((fd = scr_os.open(x->path, O_WRONLY | O_NOFOLLOW, 0)) < 0) rc = SCR_ERRNO("cannot open %s", x->path);
+  else if ((fd = scr_file_plain(x->path, O_WRONLY, 0)) < 0) rc = SCR_ERRNO("cannot open %s", x->path);
   if (fd < 0) return rc;
   t->writing = 1;
   t->file[t->n].path = x->path;
@@ -10512,9 +10538,8 @@ SCR_FN int scr_log_append(const scr_log* l, const char* line)
   int   fd, rc = scr_record_path(l->prefix, "log", path, sizeof path);
 
   if (rc != SCR_SUCCESS) return rc;
-  fd = scr_file_plain(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  fd = scr_file_common(path, O_WRONLY | O_APPEND, 1);
   if (fd < 0) return SCR_ERRNO("cannot open the log %s", path);
-  scr_file_share(fd, path, 1);
   if ((rc = scr_lock_take(fd, path, SCR_LOCK_SECONDS)) != SCR_SUCCESS) {
     scr_os.close(fd);
     return rc;
@@ -10915,9 +10940,8 @@ SCR_FN int scr_status_write(const char* prefix, const scr_hash* h)
   int     fd, rc = scr_record_path(prefix, "status.scr", path, sizeof path);
 
   if (rc == SCR_SUCCESS) rc = scr_hash_image(h, &b);
-  fd = rc == SCR_SUCCESS ? scr_file_plain(path, O_WRONLY | O_CREAT, 0666) : -1;
+  fd = rc == SCR_SUCCESS ? scr_file_common(path, O_WRONLY, 0) : -1;
   if (rc == SCR_SUCCESS && fd < 0) rc = SCR_ERRNO("cannot open %s", path);
-  if (rc == SCR_SUCCESS) scr_file_share(fd, path, 0);
   if (rc == SCR_SUCCESS && (scr_pwrite_all(fd, b.p, b.n, 0) < 0 || scr_os.ftruncate(fd, (off_t)b.n) < 0))
     rc = SCR_ERRNO("cannot write %s", path);
   if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", path);
@@ -10999,10 +11023,9 @@ SCR_FN int scr_log_read(const char* path, void (*visit)(const char* line, int64_
 {
   struct stat st;
   FILE*       f;
-  char*       line = NULL;
-  size_t      room = 0;
+  char        line[SCR_LOG_LINE_MAX + 1024]; /* none that the library writes is longer */
   int64_t     when;
-  int         lines = 0, rc = SCR_SUCCESS;
+  int         lines = 0, begins = 1, is_first, rc = SCR_SUCCESS;
 
   /* a FIFO would be waited for; a shell's pipe is a link of this user */
   if (scr_os.lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !(S_ISLNK(st.st_mode) && st.st_uid == geteuid()))
@@ -11011,16 +11034,17 @@ SCR_FN int scr_log_read(const char* path, void (*visit)(const char* line, int64_
   if (f == NULL && errno == ENOENT)
     return SCR_ERR(SCR_ERR_NOT_FOUND, "there is no log %s; SCR_LOG_ENABLE=1 writes it", path);
   if (f == NULL) return SCR_ERRNO("cannot open the log %s", path);
-  while (getline(&line, &room, f) >= 0) {
+  while (fgets(line, sizeof line, f) != NULL) {
+    is_first = begins;
+    begins = strchr(line, '\n') != NULL;
     line[strcspn(line, "\n")] = '\0';
-    if (!scr_log_time(line, &when)) continue;
+    if (!is_first || !scr_log_time(line, &when)) continue;
     lines++;
     visit(line, when, arg);
   }
   if (ferror(f)) rc = SCR_ERRNO("cannot read the log %s", path);
   else if (lines == 0) rc = SCR_ERR(SCR_ERR_FORMAT, "%s is not a log: no line begins with a time", path);
   fclose(f);
-  free(line);
   return rc;
 }
 
@@ -14486,14 +14510,19 @@ SCR_FN int scr_dirs_first(const scr_world* w, const char* base, int* first)
   return SCR_SUCCESS;
 }
 
-/* Warn if the base DIR belongs to another user, who can take away what others have in it. */
+/* Warn if others can take away what is in the base DIR: it is of another user, or they can write to it. */
 SCR_FN void scr_dir_tell_owner(const char* dir)
 {
   struct stat st;
 
-  if (stat(dir, &st) == 0 && st.st_uid != geteuid() && st.st_uid != 0)
+  if (stat(dir, &st) < 0) return;
+  if (st.st_uid != geteuid() && st.st_uid != 0)
     scr_warn_each("the base %s belongs to user %lu, who can remove and replace what this job has there", dir,
                   (unsigned long)st.st_uid);
+  else if (st.st_mode & S_IWOTH && !(st.st_mode & S_ISVTX))
+    scr_warn_each("the base %s can be written by all users, who can remove and replace what this job has there; its "
+                  "owner gives it the sticky bit: chmod +t",
+                  dir);
 }
 
 /*

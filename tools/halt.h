@@ -97,20 +97,36 @@ SCR_FN int halt_find_run(const char* dir, halt_run* r)
 
 #define HALT_SECONDS 30 /* for a command on another node */
 
-/* Kill the process PID on HOST, rank 0 of a run; its launcher then ends the others. */
-SCR_FN int halt_kill_process(long pid, const char* host)
+/*
+** Kill the process PID on HOST, rank 0 of the run over the prefix directory DIR; its launcher then ends the others.  It
+** has the lock of the run open: others may be able to write to that file, and to name there a process of yours.
+*/
+SCR_FN int halt_kill_process(const char* dir, long pid, const char* host)
 {
   hosts       one = {NULL, 0};
   remote_job  job;
-  char        command[64];
-  const char* line = command;
-  int         rc = SCR_SUCCESS;
+  scr_buf     b = {NULL, 0, 0, 0};
+  char        path[SCR_MAX_FILENAME], kills[160];
+  const char* line;
+  int         rc = scr_record_path(dir, "run.lock", path, sizeof path);
 
-  if (system_is_here(host))
-    return kill((pid_t)pid, SIGKILL) == 0 ? SCR_SUCCESS : SCR_ERRNO("cannot kill the process %ld", pid);
-  snprintf(command, sizeof command, "kill -9 %ld", pid);
-  if ((rc = hosts_add(&one, host)) != SCR_SUCCESS) return rc;
+  snprintf(kills, sizeof kills,
+           "; for f in /proc/%ld/fd/*; do [ ! \"$f\" -ef \"$lock\" ] || exec kill -9 %ld; done; "
+           "echo it does not have \"$lock\" open; exit 1",
+           pid, pid);
+  scr_buf_add(&b, "lock=", 5);
+  scr_buf_quote(&b, path);
+  scr_buf_add(&b, kills, strlen(kills) + 1);
+  line = b.p;
+  if (rc == SCR_SUCCESS && b.failed) rc = SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS) rc = hosts_add(&one, system_is_here(host) ? "localhost" : host);
+  if (rc != SCR_SUCCESS) {
+    scr_buf_free(&b);
+    hosts_free(&one);
+    return rc;
+  }
   rc = remote_run_on(&job, &one, &line, HALT_SECONDS, 0);
+  scr_buf_free(&b);
   if (rc == SCR_SUCCESS && job.task->status != 0)
     rc = SCR_ERR(SCR_ERR_IO, "cannot kill the process %ld on %s: %.300s", pid, host, system_text(job.task, 1));
   remote_free(&job);

@@ -29,13 +29,13 @@ SCR_FN void hosts_free(hosts* h)
 
 /*
 ** Append the host NAME.  SCR_ERR_ARG if no host has such a name: launchers and remote shells would take it for an
-** option, or for more than one word.
+** option, for another account, or for more than one word.
 */
 SCR_FN int hosts_add(hosts* h, const char* name)
 {
   const unsigned char* c = (const unsigned char*)name;
 
-  while (*c > ' ' && *c != 0x7f && strchr("'\"`$\\;&|<>()", *c) == NULL) c++;
+  while (*c > ' ' && *c != 0x7f && strchr("'\"`$\\;&|<>()@/", *c) == NULL) c++;
   if (*name == '-' || *name == '\0' || *c != '\0')
     return SCR_ERR(SCR_ERR_ARG, "'%.200s' is not the name of a host", name);
   if (h->n == HOSTS_MAX) return SCR_ERR(SCR_ERR_ARG, "a list of hosts has more than %d hosts", HOSTS_MAX);

@@ -33,7 +33,7 @@ typedef struct {
 static int check_node_write(const char* dir)
 {
   char path[SCR_MAX_FILENAME], data[4096], back[sizeof data];
-  int  fd, rc = scr_fmt(path, sizeof path, "%s/scr_check_node.%ld", dir, (long)getpid());
+  int  fd, rc = scr_fmt(path, sizeof path, "%s/scr_check_node.%016" PRIx64, dir, scr_random()); /* made by nobody yet */
 
   if (rc != SCR_SUCCESS) return rc;
   memset(data, 0x5a, sizeof data);

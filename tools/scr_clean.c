@@ -90,6 +90,21 @@ static void clean_empty(const char* dir)
   if (d != NULL) closedir(d);
 }
 
+/*
+** That DIR is what a run over the prefix has made or taken for its cache, as it recorded there: the nodes file may be
+** somebody else's, and what it names is emptied.
+*/
+static int clean_check(const char* dir)
+{
+  char path[SCR_MAX_FILENAME];
+  int  rc = scr_private_check(dir);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/prefix.scrinfo", dir);
+  if (rc == SCR_SUCCESS && access(path, F_OK) < 0)
+    rc = SCR_ERR(SCR_ERR_UNSAFE, "%s stays as it is: it has no %s, so no run has used it as a cache", dir, path);
+  return rc == SCR_SUCCESS ? cache_check_prefix(dir, clean_job.prefix) : rc;
+}
+
 /* The part of a node: DIR[0] is its control directory, and those up to N are its caches. */
 static int clean_node(char** dir, int n)
 {
@@ -99,8 +114,7 @@ static int clean_node(char** dir, int n)
   if (rc == SCR_SUCCESS && !tool_is_dir(dir[0])) return SCR_SUCCESS; /* nothing is left */
   for (i = 0; i < n && rc == SCR_SUCCESS; i++) {
     if (!tool_is_dir(dir[i])) continue;
-    rc = scr_private_check(dir[i]);
-    if (rc == SCR_SUCCESS) rc = cache_check_prefix(dir[i], clean_job.prefix);
+    rc = clean_check(dir[i]);
   }
   if (rc == SCR_SUCCESS) rc = scr_lock_open(lock, &fd);
   if (rc == SCR_SUCCESS) rc = scr_lock_take(fd, lock, SCR_LOCK_SECONDS);

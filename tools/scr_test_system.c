@@ -705,6 +705,8 @@ static void test_system_late(system_task* task)
   if (system_step_find(task->pid, id, sizeof id) == SCR_SUCCESS) system_step_kill(id, NULL);
 }
 
+#define TEST_SYSTEM_TRIES 5 /* Hydra may write to a process that has ended at once, and dies of it: SIGPIPE */
+
 /*
 ** Launch the line PROGRAM as run NUMBER, without the nodes of DOWN.  OUT, which the caller frees, receives what it
 ** prints, STATUS its exit code or SYSTEM_TIMEOUT, and SECONDS the time.
@@ -717,14 +719,14 @@ static int test_system_launch(const test_system* t, int number, const hosts* dow
   const char* argv[] = {"sh", "-c", NULL, NULL};
   system_task task;
   double      start;
-  int         rc = hosts_select(&up, &t->nodes, down, 0);
+  int         tries = TEST_SYSTEM_TRIES, rc = hosts_select(&up, &t->nodes, down, 0);
 
   *out = NULL;
   scr_buf_add(&b, "exec ", 5);
   if (rc == SCR_SUCCESS) rc = launch_line(&t->launch, number, &up, down, &b);
   scr_buf_add(&b, program, strlen(program) + 1);
   if (rc == SCR_SUCCESS && b.failed) rc = SCR_ERR_OOM();
-  if (rc == SCR_SUCCESS) {
+  for (*status = 128 + SIGPIPE; rc == SCR_SUCCESS && *status == 128 + SIGPIPE && tries > 0; tries--) {
     memset(&task, 0, sizeof task);
     argv[2] = b.p;
     task.argv = argv;
@@ -734,6 +736,7 @@ static int test_system_launch(const test_system* t, int number, const hosts* dow
     rc = test_system_tasks(&task, 1, (double)t->timeout);
     *seconds = scr_wtime() - start;
     *status = task.status;
+    scr_free(out);
     *out = scr_strdup(system_text(&task, 0));
     scr_buf_free(&task.out);
     if (rc == SCR_SUCCESS && *out == NULL) rc = SCR_ERR_OOM();

@@ -471,7 +471,7 @@ SCR_FN int system_step_kill(const char* id, const char* launcher)
   pid_t       pid;
   int         rc;
 
-  if (*id == '\0' || strpbrk(id, "' \t\n") != NULL)
+  if (*id == '\0' || *id == '-' || strpbrk(id, "' \t\n") != NULL)
     return SCR_ERR(SCR_ERR_ARG, "'%.100s' is not the id of a job step", id);
   if (launcher == NULL) launcher = kind == SYSTEM_SLURM ? "srun" : kind == SYSTEM_FLUX ? "flux" : "mpiexec";
   if (strcmp(launcher, "srun") == 0) command = scr_strdupf("scancel '%s'", id);

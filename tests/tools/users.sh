@@ -38,6 +38,18 @@ int main(int n, char** a) /* DIR LINK ASIDE...: for ever, DIR is a directory and
     for (int i = 1; i + 2 < n; i += 3) rename(a[i], a[i + 2]), rename(a[i + 1], a[i]), rename(a[i], a[i + 1]), rename(a[i + 2], a[i]);
 }
 END
+cat >"$tmp/nodes.c" <<END
+#define SCR_SERIAL
+#include "$top/scr_impl.c"
+int main(int argc, char** argv) /* PREFIX HOST DIR: the nodes file says that DIR is the control directory of HOST */
+{
+  scr_hash* h = scr_hash_new();
+  (void)argc;
+  umask(0);
+  scr_hash_set(scr_hash_set_kv(h, argv[2], "CNTL"), argv[3], scr_hash_new());
+  return scr_nodes_file_write(argv[1], 1, h);
+}
+END
 check "their program builds" 0 "" ${CC:-cc} -O1 -o "$tmp/bin/swap" "$tmp/swap.c"
 cp "$BIN/scr" "$tmp/bin/" && for c in "$BIN"/scr_*; do [ ! -x "$c" ] || ln "$tmp/bin/scr" "$tmp/bin/${c##*/}"; done
 
@@ -150,6 +162,31 @@ says "a link to nothing" 1 "cannot open the parameter file $p/.scrconf.*No such 
 rm .scrconf && they ln -s "$tmp/home/conf" .scrconf
 says "a link of somebody else" 0 "$p/.scrconf is that of another user, and is not read" as $mine scr_list_dir cache
 
+# ---- files that are given another name, records that somebody else has written
+fresh 2770
+check "a run, for its locks" 0 "" job 1
+as $mine sh -c 'umask 077; echo secret >key'
+they mv key .scr/halt.scr.lock
+as $mine scr_halt --list "$p" >"$tmp/said" 2>&1
+check "a private file in place of a lock stays private" 0 "600" stat -c %a .scr/halt.scr.lock
+as $mine sleep 60 &
+sleep 0.2
+asleep=$(pgrep -u $mine -x sleep)
+as $theirs sh -c "exec 9>>.scr/run.lock; flock 9; printf 'run\nprocess $asleep on $(uname -n)\n' >.scr/run.lock; exec sleep 60" &
+sleep 0.5
+says "a process that does not hold the lock of the run" 1 "$asleep on .*it does not have $p/.scr/run.lock open" as $mine scr_halt --immediate "$p"
+check "it lives" 0 "" kill -0 "$asleep"
+pkill -KILL -u $theirs
+pkill -KILL -u $mine -x sleep
+says "an option in place of a job step" 1 "is not the id of a job step" as $mine scr_kill_jobstep -j --user=$mine
+check "the program of a forged record builds" 0 "" ${CC:-cc} -O0 -Wall -Werror -o "$tmp/bin/nodes" "$tmp/nodes.c" -lz
+fresh 2770
+check "a run, for its nodes" 0 "" job 1
+as $mine sh -c 'cd && mkdir -p work/scr.dataset.results && echo data >work/scr.dataset.results/data && echo int >work/filemap.c'
+they nodes "$p" "$(uname -n)" "$tmp/home/work"
+says "directories that no run has used" 1 "work stays as it is: it has no .*/prefix.scrinfo" as $mine scr_clean
+check "they are as they were" 0 "filemap.c scr.dataset.results data" sh -c "cd '$tmp/home/work' && echo \$(ls -A . ) \$(cat */data)"
+
 # ---- a base
 fresh 755
 rm -rf "$base" && mkdir "$base" && chmod 1777 "$base"
@@ -160,6 +197,16 @@ fresh 755
 rm -rf "$base" && mkdir -m 755 "$base" && chmod 777 "$base" && chown $theirs "$base"
 check "a base of somebody else" 0 "" job 1
 tell "a base of somebody else" "the base $base belongs to user $(id -u $theirs)"
+fresh 755
+chmod -t "$base"
+check "a base without the sticky bit" 0 "" job 1
+tell "a base without the sticky bit" "the base $base can be written by all users.*chmod +t"
+fresh 755
+rm -rf "$base" && mkdir -m 777 "$base" && chmod 1777 "$base"
+umask 0
+SCR_CNTL_BASE=$base/more SCR_CACHE_BASE=$base/more check "a base that is made, with umask 0" 0 "" job 1
+umask 022
+check "nobody else may write to it, nor to a record of the prefix" 0 "" find "$base/more" "$p/.scr" -perm -o+w ! -name 'rank_*'
 
 # ---- a scavenge
 fresh 2770
@@ -186,6 +233,14 @@ done
 they rm step.1
 check "without them" 0 - as $mine scr_postrun
 check "all is saved" 0 "rank_0 rank_1 rank_2" sh -c "echo \$(ls '$p/step.1')"
+
+check "their forger builds" 0 "" ${CC:-cc} -O0 -Wall -Werror -o "$tmp/bin/forge" "$top/tests/tools/forge.c" -lz
+fresh 2770
+chmod 600 "$mail/letter"
+check "a run, for its records" 0 "" job 1
+they forge "$p" 77 "$(stat -c %s "$mail/letter")" "$mail"
+says "a forged stage that leads to a letter" 0 "letters/letter: it is, or lies behind, a link" as $mine scr_postrun
+check "nothing of the letter is on the prefix" 1 "" grep -r precious "$p"
 
 # ---- while it flushes
 # swapped WHAT SETTING...: a job flushes while what the array args says (DIRECTORY LINK ASIDE...) is swapped again and again

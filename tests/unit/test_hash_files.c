@@ -483,12 +483,19 @@ static void a_lock_can_only_be_held_by_those_who_may_write(void)
   CHECK(stat(lock, &st) == 0 && (st.st_mode & 0777) == 0600);
   scr_hash_file_unlock(&fd);
   CHECK(chmod(check_path(".scr"), 02775) == 0);
-  CHECK_INT(scr_hash_file_lock(path, &fd), SCR_SUCCESS); /* the group that may write gets its right */
+  CHECK_INT(scr_hash_file_lock(path, &fd), SCR_SUCCESS); /* but may be a file that somebody has given this name */
+  CHECK(stat(lock, &st) == 0 && (st.st_mode & 0777) == 0600);
+  scr_hash_file_unlock(&fd);
+  unlink(lock);
+  CHECK_INT(scr_hash_file_lock(path, &fd), SCR_SUCCESS); /* in a new one the group that may write gets its right */
   CHECK(stat(lock, &st) == 0 && (st.st_mode & 0777) == 0660);
   scr_hash_file_unlock(&fd);
   umask(077);
   CHECK_INT(hash_file_set(path, 1), SCR_SUCCESS);
   CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0660);
+  umask(0);
+  CHECK_INT(hash_file_set(path, 1), SCR_SUCCESS); /* others never may write */
+  CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0664);
   umask(022);
   CHECK(chmod(check_path(".scr"), 0755) == 0);
   unlink(path);

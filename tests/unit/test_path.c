@@ -203,7 +203,7 @@ static void a_fence_keeps_out_links_of_other_users(void)
 {
   const char*        base = check_path("links");
   static const char* linked[] = {"links/own", "links/a/in", "links/abs"};
-  char               root[SCR_MAX_FILENAME], out[SCR_MAX_FILENAME], in[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  char               root[SCR_MAX_FILENAME], out[SCR_MAX_FILENAME], in[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME + 8];
   size_t             i;
   int                fd;
 
@@ -250,6 +250,16 @@ static void a_fence_keeps_out_links_of_other_users(void)
     }
     CHECK(access(check_path("outside/made"), F_OK) == 0 && access(check_path("outside/more"), F_OK) != 0);
     CHECK(scr_os.open(in, O_WRONLY | O_CREAT, 0600) < 0 && errno == ELOOP); /* nor as the file itself */
+    snprintf(file, sizeof file, "%s/made", in);
+    CHECK_INT((fd = scr_os.open(file, O_RDONLY, 0)) >= 0, 1); /* what is read is checked, */
+    close(fd);
+    CHECK_INT(scr_mkdirs(check_path("links/.scr/stage"), 0700), SCR_SUCCESS); /* but not what waits to be saved */
+    snprintf(in, sizeof in, "%s", check_path("links/.scr/stage/a"));
+    CHECK_INT(symlink(out, in), 0);
+    CHECK_INT((fd = scr_os.open(check_path("links/.scr/stage/a/made"), O_RDONLY, 0)) >= 0, 1);
+    close(fd);
+    CHECK_INT(lchown(in, 4711, 4711), 0);
+    CHECK(scr_os.open(check_path("links/.scr/stage/a/made"), O_RDONLY, 0) < 0 && errno == ELOOP);
   }
   scr_fence_set(SCR_FENCE_PREFIX, "");
   CHECK_INT(scr_path_stays(root, check_path("links/a/b/file")), SCR_SUCCESS);
