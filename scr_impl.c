@@ -178,8 +178,8 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 ** and writes; clocks and random numbers.
 **
 ** Uses       nothing
-** Offers     scr_os.*, scr_fence, scr_fence_set, scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all,
-**            scr_pread_all, scr_is_zero, scr_wtime, scr_time_usec, scr_random.
+** Offers     scr_os.*, scr_fence, scr_fence_set, scr_fence_link, scr_write_all, scr_write_behind, scr_read_all,
+**            scr_pwrite_all, scr_pread_all, scr_is_zero, scr_wtime, scr_time_usec, scr_random.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
@@ -330,8 +330,8 @@ SCR_FN int scr_fence_enter(const char* path, const char** name)
 /* ---- the calls ---- */
 
 /*
-** A file that is only read is opened wherever its path leads: its contents are checked.  But what the library reads in
-** its own directory below the fence, as files that wait there to be saved, may not be a link to what others cannot read.
+** A file that is only read is opened wherever its path leads: its contents are checked.  But what waits in `.scr` below
+** the fence to be saved may not be a link to a file that others cannot read.
 */
 SCR_FN int scr_os_open(const char* path, int flags, mode_t mode)
 {
@@ -1060,7 +1060,7 @@ SCR_FN int scr_utf8_length(const unsigned char* s)
 ** Offers     scr_path_reduce_str, scr_path_relative, scr_path_below, scr_path_base, scr_path_in_prefix,
 **            scr_path_is_safe_rel, scr_path_common, scr_path_keep, scr_path_flatten, scr_path_dir_of, scr_mkdirs,
 **            scr_file_size, scr_file_has_size, scr_file_open, scr_tree_remove, scr_flat_remove, scr_writers,
-**            scr_writers_find, scr_writers_has, scr_path_stays, scr_file_plain, scr_dir_is_shared,
+**            scr_writers_find, scr_writers_has, scr_path_stays, scr_file_plain, scr_file_trusted, scr_dir_is_shared,
 **            scr_file_claim, scr_file_is_claim.
 ** Invariants
 **   T1  A reduced path has no empty component, no ".", and ".." only in front of a relative path.
@@ -1357,6 +1357,40 @@ SCR_FN int scr_file_plain(const char* path, int flags, mode_t mode)
   scr_os.close(fd);
   errno = EINVAL;
   return -1;
+}
+
+/* Why the file ST, which nobody has named, is not one to obey; NULL if it is. */
+SCR_FN const char* scr_file_distrust(const struct stat* st)
+{
+  int shared = st->st_mode & S_IWGRP && st->st_gid != st->st_uid; /* a group of that number is the user's own */
+
+  if (st->st_uid != geteuid() && st->st_uid != 0) return "that of another user";
+  if (!S_ISREG(st->st_mode)) return "not a plain file";
+  return shared || st->st_mode & S_IWOTH ? "one that others can write" : NULL;
+}
+
+/*
+** Open the file PATH, which lies where others may be able to write: it is not behind a link of another user, and one to
+** obey.  A descriptor, or -1 and errno; in both cases *WHY not to read it, or NULL.
+*/
+SCR_FN int scr_file_trusted(const char* path, const char** why)
+{
+  char        link[SCR_MAX_FILENAME], target[2 * SCR_MAX_FILENAME];
+  struct stat st;
+  int         flags = O_RDONLY | O_NONBLOCK; /* a pipe is not waited for */
+  int         fd = scr_os.open(path, flags | O_NOFOLLOW, 0);
+
+  *why = NULL;
+  if (fd < 0 && errno == ELOOP) {
+    if (scr_fence_link(AT_FDCWD, path, link, sizeof link) == 0) {
+      snprintf(target, sizeof target, "%.*s%s", *link == '/' ? 0 : (int)(strrchr(path, '/') + 1 - path), path, link);
+      fd = scr_os.open(target, flags, 0);
+    } else if (errno == ELOOP) {
+      *why = "that of another user";
+    }
+  }
+  if (fd >= 0 && fstat(fd, &st) == 0) *why = scr_file_distrust(&st);
+  return fd;
 }
 
 /* Returns 1 if others than this user and root may make files in the directory DIR. */
@@ -2126,7 +2160,7 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 ** Uses       platform, errors, memory, path, hash
 ** Offers     scr_hash_image, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head, scr_hash_file_lock,
 **            scr_hash_file_unlock, scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled,
-**            scr_file_share, scr_file_load, scr_lock_open, scr_lock_take.
+**            scr_file_common, scr_file_load, scr_lock_open, scr_lock_take.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
@@ -2295,8 +2329,8 @@ SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
 
 /*
 ** Give the file PATH, open as FD, the group of its directory and that group's right to write, so that people who
-** share a prefix directory can replace each other's files.  Others never get the right to write; PRIVATE: none.  One that
-** is not NEW gets no right that it lacks, as somebody may have given a file of yours this name.
+** share a prefix directory can replace each other's files.  Others never get the right to write; PRIVATE: none.  A file
+** that is not NEW gets no right that it lacks, as somebody may have given a file of yours this name.
 */
 SCR_FN void scr_file_share(int fd, const char* path, int is_private, int is_new)
 {
@@ -3361,40 +3395,6 @@ SCR_FN int scr_params_parse(const char* text, size_t n, const char* where, scr_h
 
 /* ---- sources ---- */
 
-/* Why the file ST, which nobody has named, is not one to obey; NULL if it is. */
-SCR_FN const char* scr_params_distrust(const struct stat* st)
-{
-  int shared = st->st_mode & S_IWGRP && st->st_gid != st->st_uid; /* a group of that number is the user's own */
-
-  if (st->st_uid != geteuid() && st->st_uid != 0) return "that of another user";
-  if (!S_ISREG(st->st_mode)) return "not a plain file";
-  return shared || st->st_mode & S_IWOTH ? "one that others can write" : NULL;
-}
-
-/*
-** Open the file PATH, which lies where others may be able to write: it is not behind a link of another user, and one to
-** obey.  A descriptor, or -1 and errno; in both cases *WHY not to read it, or NULL.
-*/
-SCR_FN int scr_params_open(const char* path, const char** why)
-{
-  char        link[SCR_MAX_FILENAME], target[2 * SCR_MAX_FILENAME];
-  struct stat st;
-  int         flags = O_RDONLY | O_NONBLOCK; /* a pipe is not waited for */
-  int         fd = scr_os.open(path, flags | O_NOFOLLOW, 0);
-
-  *why = NULL;
-  if (fd < 0 && errno == ELOOP) {
-    if (scr_fence_link(AT_FDCWD, path, link, sizeof link) == 0) {
-      snprintf(target, sizeof target, "%.*s%s", *link == '/' ? 0 : (int)(strrchr(path, '/') + 1 - path), path, link);
-      fd = scr_os.open(target, flags, 0);
-    } else if (errno == ELOOP) {
-      *why = "that of another user";
-    }
-  }
-  if (fd >= 0 && fstat(fd, &st) == 0) *why = scr_params_distrust(&st);
-  return fd;
-}
-
 /* Read the file PATH into the source S of PARAMS.  A missing file is an error only if MUST is set. */
 SCR_FN int scr_params_read_file(scr_hash* params, int s, const char* path, int must)
 {
@@ -3406,7 +3406,7 @@ SCR_FN int scr_params_read_file(scr_hash* params, int s, const char* path, int m
   struct stat st;
   int         rc = SCR_SUCCESS, fd;
 
-  fd = !must && s == SCR_PARAM_USER ? scr_params_open(path, &why) : scr_os.open(path, O_RDONLY, 0);
+  fd = !must && s == SCR_PARAM_USER ? scr_file_trusted(path, &why) : scr_os.open(path, O_RDONLY, 0);
   if (why != NULL) {
     scr_warn("%s is %s, and is not read; if it is meant, name it in SCR_CONF_FILE", path, why);
     if (fd >= 0) scr_os.close(fd);

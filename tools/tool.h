@@ -154,8 +154,8 @@ SCR_FN const char* tool_dir(const char* dir)
 }
 
 /*
-** The name without links of the prefix directory PREFIX, which is fenced by it from now on.  The caller frees it; NULL if
-** PREFIX is no directory.
+** The name without links of the prefix directory PREFIX, which is fenced by it from now on.  The caller frees it; NULL
+** if PREFIX is no directory.
 */
 SCR_FN char* tool_real(const char* prefix)
 {

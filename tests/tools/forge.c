@@ -1,6 +1,6 @@
 /*
-** forge.c - a stage of a scavenge that no scavenge has made: a dataset of one file, in which a link of whoever runs this
-** stands in place of a directory; the flush file says that the dataset waits to be saved.  For users.sh.
+** forge.c - a stage of a scavenge that no scavenge has made: a dataset of one file, in which a link of whoever runs
+** this stands in place of a directory; the flush file says that the dataset waits to be saved.  For users.sh.
 **
 ** Usage: forge PREFIX ID SIZE DIRECTORY     the file is DIRECTORY/letter, of SIZE bytes
 */
