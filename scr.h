@@ -112,7 +112,13 @@
 #define SCR_H
 
 #ifndef SCR_SERIAL
+#ifdef __cplusplus
+extern "C++" { /* some have templates in it, and some programs include this file within extern "C" */
+#endif
 #include <mpi.h>
+#ifdef __cplusplus
+}
+#endif
 #endif
 
 #ifdef __cplusplus

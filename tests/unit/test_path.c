@@ -349,8 +349,39 @@ static void test_path_memory(void)
   CHECK(n == 3 && !scr_oom);
 }
 
+/* A transfer that a signal interrupts, or that stops half-way, goes on, and moves each byte once. */
+static void transfers_go_on_when_they_are_interrupted(void)
+{
+  static const int modes[] = {FAULT_FAIL, FAULT_SHORT};
+  char             file[SCR_MAX_FILENAME];
+  size_t           mode;
+  int              kind;
+
+  snprintf(file, sizeof file, "%s", check_path("interrupted"));
+  for (mode = 0; mode < 2; mode++) {
+    for (kind = 0; kind < 4; kind++) {
+      const int calls[] = {FAULT_WRITE, FAULT_PWRITE, FAULT_READ, FAULT_PREAD};
+      char      is[9] = "";
+      int       fd = open(file, O_RDWR | O_CREAT | O_TRUNC, 0600);
+      ssize_t   n = 8;
+      if (kind >= 2) CHECK_INT(pwrite(fd, "12345678", 8, 0), 8);
+      fault_at(modes[mode], calls[kind], EINTR, 1);
+      if (kind == 0) CHECK_INT(scr_write_all(fd, "12345678", 8), 0);
+      else if (kind == 1) CHECK_INT(scr_pwrite_all(fd, "12345678", 8, 0), 0);
+      else if (kind == 2) n = scr_read_all(fd, is, 8);
+      else n = scr_pread_all(fd, is, 8, 0);
+      CHECK(check_fault_end());
+      if (kind < 2) CHECK_INT(pread(fd, is, 8, 0), 8);
+      CHECK_INT(n, 8);
+      CHECK_STR(is, "12345678");
+      close(fd);
+    }
+  }
+}
+
 static void test_path(void)
 {
+  transfers_go_on_when_they_are_interrupted();
   test_path_reduce();
   test_path_relative();
   test_path_strings();

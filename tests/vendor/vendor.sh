@@ -173,6 +173,11 @@ serves NO old $((number + 10000)) "a program of a newer major version is refused
   try "clang" clang $strict minimal.c scr_impl.c $flags -lz -lpthread
   try "g++ (C++17)" g++ -std=c++17 $strict -x c++ minimal.c scr_impl.c -x none $flags -lz -lpthread
 }
+name="g++, scr.h within extern C, and the C++ bindings of MPI"
+printf 'extern "C" {\n#include "scr.h"\n}\nint main() { return SCR_Init() != SCR_SUCCESS; }\n' >within.cc
+# shellcheck disable=SC2086
+if g++ -Wall -Wextra -Werror -c -o within.o within.cc $flags >log 2>&1; then ok "$name"; else bad "$name" "it does not compile"; fi
+
 lib() { # the archive of library $1, found as the linker finds it
   gcc -print-file-name="lib$1.a"
 }
