@@ -77,14 +77,18 @@ static int postrun_save(const postrun* p, const scr_flush_note* note)
   return rc == SCR_ERR_STATE && (!(note->flags & SCR_FLAG_CHECKPOINT) || postrun_has_newer(p, note->id));
 }
 
-/* Save the output datasets, the oldest first, up to the first that cannot be saved. */
+/*
+** Save the output datasets, the oldest first, up to the first that cannot be saved: to write it again, the next run has
+** to restart from before it.  Not so if a run could not reach it either, and went on without it.
+*/
 static void postrun_save_output(postrun* p)
 {
   scr_flush_note note;
   int            id = 0;
 
   while (p->failed == 0 && (id = scr_flush_file_next(&p->file, id)) != 0)
-    if (scr_flush_file_get(&p->file, id, &note) && note.flags & SCR_FLAG_OUTPUT && !postrun_save(p, &note))
+    if (scr_flush_file_get(&p->file, id, &note) && note.flags & SCR_FLAG_OUTPUT && !postrun_save(p, &note) &&
+        *note.where == '\0')
       p->failed = id;
 }
 

@@ -276,15 +276,17 @@ whole "a run of fewer nodes"
 # output datasets, as a run leaves them that dies while it flushes them
 cat >"$tmp/mark.c" <<'END'
 #include "tools/tool.h"
-/* mark PREFIX ID output|both: the flush file says that the dataset is output, or both, and in the cache alone */
+/* mark PREFIX ID output|both [WHERE]: the flush file says that the dataset is output, or both, and in the cache alone,
+** where a later run could not reach it */
 int main(int argc, char** argv)
 {
   scr_record     file;
   scr_flush_note note;
-  int            rc = argc == 4 ? scr_flush_file_open(&file, argv[1]) : 1;
+  int            rc = argc >= 4 ? scr_flush_file_open(&file, argv[1]) : 1;
   if (rc == 0 && scr_flush_file_get(&file, atoi(argv[2]), &note)) {
     note.flags = SCR_FLAG_OUTPUT | (strcmp(argv[3], "both") == 0 ? SCR_FLAG_CHECKPOINT : 0);
     note.location = SCR_LOCATION_CACHE;
+    if (argc == 5) strcpy(note.where, argv[4]);
     scr_flush_file_put(&file, &note);
   } else rc = 1;
   return rc || scr_record_close(&file, rc, 1);
@@ -296,6 +298,13 @@ killed SCR_COPY_TYPE=XOR
 "$BIN/scr_postrun" >"$tmp/log" 2>&1
 check "a checkpoint that is output too is copied once" 0 1 grep -c "dataset 3: copying" "$tmp/log"
 whole "a checkpoint that is output too"
+for reached in "" elsewhere; do
+  killed SCR_COPY_TYPE=XOR SCR_CACHE_SIZE=3
+  "$tmp/mark" "$p" 1 both $reached
+  rm -rf "$job"/node.*/scr.dataset.1
+  "$BIN/scr_postrun" >"$tmp/log" 2>&1
+  check "an output that is lost: the newest checkpoint${reached:+, if a run went on without it}" 0 "${reached:+heat.300}" newest
+done
 
 # a solver that gives each checkpoint the same names: a newer one replaces an older one
 sed 's|"%s/rank_%d.heat", name, b->rank|"state/rank_%d.heat%.0s", b->rank, name|' "$heat.c" >"$tmp/state.c"
