@@ -2624,6 +2624,23 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 #define SCR_PARAM_WORD_MAX 4096               /* bytes of the longest key or value in a file, with its NUL */
 #define SCR_PARAM_FILE_MAX ((size_t)64 << 20) /* limit for a parameter file, which is read into memory */
 
+/*
+** The redundancy schemes, a row each: X(name, end of the names of its redundancy files, code, members of a set that may
+** be lost at once at most, and so many at most with the members themselves, or 0 for any number).  To add a scheme, add
+** a row: the parameters, the records, the names of redundancy files, the space that is asked for, encode, rebuild and
+** scavenge follow it.  A scheme whose redundancy is none of the codes of scr_code needs a code, too: what it holds
+** stands in scr_erasure_symbol, how it is computed in ENCODE.
+*/
+#define SCR_SCHEME_ROWS(X)                                                                                             \
+  X(SINGLE, "single", NONE, 0, 0)                                                                                      \
+  X(PARTNER, "partner", COPY, 1, 0)                                                                                    \
+  X(XOR, "xor", SUM, 1, 0)                                                                                             \
+  X(RS, "rs", FACTORS, INT_MAX, 256)
+
+#define SCR_SCHEME_OR(name, end, code, failures, symbols) "|" #name
+#define SCR_SCHEME_CHOICES                                (&SCR_SCHEME_ROWS(SCR_SCHEME_OR)[1])           /* A|B|C */
+#define SCR_SCHEME_CHOICES_OR(other)                      (&SCR_SCHEME_ROWS(SCR_SCHEME_OR) "|" other[1]) /* A|B|C|other */
+
 /* The types: X(name, the allowed values in words). */
 #define SCR_PARAM_TYPES(X)                                                                                             \
   X(BOOL, "0 or 1")                                                                                                    \
@@ -2691,7 +2708,7 @@ typedef enum {
     "1 has datasets written on the prefix itself, under temporary names until they are complete; auto does so for a "  \
     "dataset that is too large for the cache; 0 never does.")                                                          \
   X(SCR_CACHE_PURGE, BOOL, NULL, "0", ANY, "1 deletes all datasets of the job from the cache in SCR_Init.")            \
-  X(SCR_COPY_TYPE, ENUM, "SINGLE|PARTNER|XOR|RS|FILE", "XOR", ANY,                                                     \
+  X(SCR_COPY_TYPE, ENUM, SCR_SCHEME_CHOICES_OR("FILE"), "XOR", ANY,                                                    \
     "Redundancy scheme: SINGLE keeps each file once; PARTNER keeps a copy on another node; XOR adds parity that can "  \
     "rebuild one lost member of each set; RS (Reed-Solomon) can rebuild up to SCR_SET_FAILURES lost members; FILE "    \
     "uses the CKPT lines.")                                                                                            \
@@ -2847,7 +2864,7 @@ typedef enum {
   X(CKPT, OUTPUT, BOOL, NULL)                                                                                          \
   X(CKPT, BYPASS, BOOL, NULL)                                                                                          \
   X(CKPT, STORE, ABSPATH, NULL)                                                                                        \
-  X(CKPT, TYPE, ENUM, "SINGLE|PARTNER|XOR|RS")                                                                         \
+  X(CKPT, TYPE, ENUM, SCR_SCHEME_CHOICES)                                                                              \
   X(CKPT, GROUP, TEXT, NULL)                                                                                           \
   X(CKPT, SET_SIZE, POSITIVE, NULL)                                                                                    \
   X(CKPT, SET_FAILURES, POSITIVE, NULL)                                                                                \
@@ -3789,7 +3806,7 @@ SCR_FN int scr_params_check(const scr_hash* params)
 **                  entries; the header of a redundancy file describes members in another form of the same record.
 **
 ** Uses       platform, errors, memory, path, hash
-** Offers     scr_scheme, scr_schemes, scr_identity, scr_desc, scr_file_kind, scr_file, scr_reddesc, scr_home, scr_mark,
+** Offers     scr_scheme, scr_schemes, scr_identity, scr_desc, scr_file, scr_reddesc, scr_home, scr_mark,
 **            scr_entry; scr_scheme_name, scr_scheme_from_name, scr_scheme_protects, scr_scheme_copies,
 **            scr_scheme_bears, scr_scheme_space, scr_identity_same, scr_identity_differs, scr_identity_cmp,
 **            scr_identity_read, scr_identity_write, scr_desc_read_str, scr_desc_read, scr_desc_write, scr_desc_name,
@@ -3819,12 +3836,13 @@ SCR_FN int scr_params_check(const scr_hash* params)
 */
 typedef enum { SCR_CODE_NONE, SCR_CODE_COPY, SCR_CODE_SUM, SCR_CODE_FACTORS } scr_code;
 
-/*
-** The schemes, a row each.  To add one, add its name here and its row below: the parameters, the records, the names of
-** redundancy files, the space that is asked for, rebuild and scavenge follow the row.  A scheme whose redundancy is
-** none of the codes needs a code, too: what it holds stands in scr_erasure_symbol, how it is computed in ENCODE.
-*/
-typedef enum { SCR_SCHEME_SINGLE, SCR_SCHEME_PARTNER, SCR_SCHEME_XOR, SCR_SCHEME_RS, SCR_SCHEMES } scr_scheme;
+/* The schemes, as SCR_SCHEME_ROWS lists them. */
+typedef enum {
+#define SCR_SCHEME_CONSTANT(name, end, code, failures, symbols) SCR_SCHEME_##name,
+  SCR_SCHEME_ROWS(SCR_SCHEME_CONSTANT)
+#undef SCR_SCHEME_CONSTANT
+      SCR_SCHEMES
+} scr_scheme;
 
 static const struct {
   const char* name; /* in parameters, records and messages */
@@ -3833,10 +3851,9 @@ static const struct {
   int         failures; /* members of a set that may be lost at once, at most; */
   int         symbols;  /* and so many at most with the members themselves; 0: any number */
 } scr_schemes[SCR_SCHEMES] = {
-    {"SINGLE", "single", SCR_CODE_NONE, 0, 0},
-    {"PARTNER", "partner", SCR_CODE_COPY, 1, 0},
-    {"XOR", "xor", SCR_CODE_SUM, 1, 0},
-    {"RS", "rs", SCR_CODE_FACTORS, INT_MAX, 256},
+#define SCR_SCHEME_ROW(name, end, code, failures, symbols) {#name, end, SCR_CODE_##code, failures, symbols},
+    SCR_SCHEME_ROWS(SCR_SCHEME_ROW)
+#undef SCR_SCHEME_ROW
 };
 
 /* Sets stay small, because each member lists all others.  A set may have nearly twice the size asked for. */
@@ -4040,25 +4057,23 @@ SCR_FN int scr_desc_is_pure(const scr_desc* d)
 
 /* ---- file ---- */
 
-typedef enum { SCR_FILE_APPLICATION, SCR_FILE_PARTNER, SCR_FILE_XOR, SCR_FILE_RS } scr_file_kind;
-
-/* The names of the kinds in META.  FULL, USER in older versions, is a file of the application. */
-static const char* const scr_file_kinds[] = {"FULL", "PARTNER", "XOR", "RS"};
+/* The kind of a file that is no redundancy file. */
+#define SCR_FILE_APPLICATION SCR_SCHEME_SINGLE
 
 /* One file of a rank.  All zeros is an empty record. */
 typedef struct {
-  char*         rel;  /* path below the dataset's directory in the cache */
-  char*         orig; /* the name that the application gave; may be NULL */
-  char*         dir;  /* the absolute directory of that name; NULL if not known */
-  scr_file_kind kind;
-  int           complete; /* 1: size, mode and mtime are known */
-  uint64_t      size;
-  int           has_crc;
-  uLong         crc;
-  int           ranks; /* number of ranks of the run that wrote it */
-  int           mode;  /* permission bits; 0 if not known */
-  int64_t       mtime; /* seconds since the epoch; 0 if not known */
-  int64_t       stamp; /* in nanoseconds, only in memory: when a file that this run wrote last changed; or 0 */
+  char*      rel;      /* path below the dataset's directory in the cache */
+  char*      orig;     /* the name that the application gave; may be NULL */
+  char*      dir;      /* the absolute directory of that name; NULL if not known */
+  scr_scheme kind;     /* of a redundancy file its scheme, else SCR_FILE_APPLICATION */
+  int        complete; /* 1: size, mode and mtime are known */
+  uint64_t   size;
+  int        has_crc;
+  uLong      crc;
+  int        ranks; /* number of ranks of the run that wrote it */
+  int        mode;  /* permission bits; 0 if not known */
+  int64_t    mtime; /* seconds since the epoch; 0 if not known */
+  int64_t    stamp; /* in nanoseconds, only in memory: when a file that this run wrote last changed; or 0 */
 } scr_file;
 
 SCR_FN void scr_file_free(scr_file* f)
@@ -4089,9 +4104,9 @@ SCR_FN int scr_file_read(const scr_hash* h, scr_file* f)
   if (rel == NULL || !scr_path_is_safe_rel(rel))
     return SCR_ERR(SCR_ERR_FORMAT, "a record names a file outside of its dataset: %.200s",
                    rel != NULL ? rel : "(none)");
-  for (i = SCR_FILE_RS; i > SCR_FILE_APPLICATION; i--)
-    if (kind != NULL && strcmp(kind, scr_file_kinds[i]) == 0) break;
-  f->kind = (scr_file_kind)i;
+  for (i = SCR_SCHEMES - 1; i > SCR_FILE_APPLICATION; i--) /* FULL, USER in older versions, is the application's */
+    if (kind != NULL && strcmp(kind, scr_schemes[i].name) == 0) break;
+  f->kind = (scr_scheme)i;
   scr_hash_util_get_int(h, "COMPLETE", &f->complete);
   if (scr_hash_util_get_bytecount(h, "SIZE", &f->size) != SCR_SUCCESS) f->complete = 0;
   if (scr_hash_get(h, "CRC") != NULL) {
@@ -4117,7 +4132,7 @@ SCR_FN void scr_file_write(scr_hash* h, const scr_file* f)
   const char* slash = strrchr(f->rel, '/');
 
   scr_hash_util_set_str(h, "FILE", f->rel);
-  scr_hash_util_set_str(h, "TYPE", scr_file_kinds[f->kind]);
+  scr_hash_util_set_str(h, "TYPE", f->kind == SCR_FILE_APPLICATION ? "FULL" : scr_scheme_name(f->kind));
   scr_hash_util_set_int(h, "COMPLETE", f->complete);
   if (f->ranks > 0) scr_hash_util_set_int(h, "RANKS", f->ranks);
   if (f->orig != NULL) scr_hash_util_set_str(h, "ORIG", f->orig);
@@ -6249,7 +6264,7 @@ SCR_FN int scr_file_unchanged(const char* path, scr_file* f)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window
 ** Offers     scr_erasure, scr_header, scr_member; scr_erasure_symbol, scr_erasure_is_lost, scr_erasure_length,
-**            scr_erasure_part, scr_erasure_factor, scr_erasure_free, scr_erasure_make, scr_set_file_name,
+**            scr_erasure_factor, scr_erasure_free, scr_erasure_make, scr_set_file_name,
 **            scr_set_file_parse, scr_header_free, scr_header_read_entry, scr_header_read, scr_header_image,
 **            scr_header_fit, scr_header_holder, scr_member_list, scr_member_temp, scr_member_open, scr_member_load,
 **            scr_member_store, scr_member_check, scr_member_finish, scr_member_place, scr_member_end
@@ -6257,7 +6272,8 @@ SCR_FN int scr_file_unchanged(const char* path, scr_file* f)
 **   C1  The files of a member, one after the other in the order of its record, are its stream, padded with zeros.
 **       XOR and RS cut the stream into N-K chunks.  A code has N positions: at position C, each of the K members C-E
 **       holds chunk E of its redundancy file, which is row E of the code (parity), and each other member its next
-**       chunk of data.  PARTNER: position C is the stream of member C; member C+1 holds a copy of it.
+**       chunk of data.  Copies, as of PARTNER: position C is the stream of member C; the K members to its right hold it
+**       too, each in its redundancy file, behind the copies of nearer neighbours.
 **   C2  The header of a member describes its files and those of its K left neighbours, with identity and CRC32.  Every
 **       rebuild of a header writes the same bytes.
 **   C3  Others may be able to write to the directory of a header.  What scr_header_read returns is consistent in
@@ -6280,8 +6296,24 @@ typedef struct {
   const int64_t *lost, *total; /* [n]: bits of SCR_LOST_x; bytes of the member's stream */
   uint64_t       chunk;
   int*           target; /* [n][k]: for each position, the members whose symbol is lost, then -1 */
-  unsigned char* coef;   /* [n][k][n], RS only: the factors of the sum that gives a target's symbol */
+  unsigned char* coef;   /* [n][k][n], of a code with factors: those of the sum that gives a target's symbol */
 } scr_erasure;
+
+/* The bytes of chunk E, one of K, in the redundancy file of member R; copies have those of the neighbour at E+1. */
+SCR_FN uint64_t scr_erasure_part(const scr_erasure* ec, int r, int e)
+{
+  if (!scr_scheme_copies(ec->scheme)) return ec->chunk;
+  return ec->total != NULL ? (uint64_t)ec->total[(r + ec->n - 1 - e) % ec->n] : 0;
+}
+
+/* The chunk of its redundancy file that member R holds at position C; -1 if it holds data there, or nothing. */
+SCR_FN int scr_erasure_row(const scr_erasure* ec, int r, int c)
+{
+  int right = (r - c + ec->n) % ec->n;
+
+  if (!scr_scheme_copies(ec->scheme)) return scr_rs_row(ec->n, ec->k, r, c);
+  return right <= ec->k ? right - 1 : -1;
+}
 
 /*
 ** The kind of symbol that member R holds at position C.  *AT receives its offset in the member's stream, or in its
@@ -6289,15 +6321,16 @@ typedef struct {
 */
 SCR_FN int scr_erasure_symbol(const scr_erasure* ec, int r, int c, uint64_t* at)
 {
-  int e;
+  int e = scr_erasure_row(ec, r, c);
 
-  if (scr_scheme_copies(ec->scheme)) {
-    *at = 0;
-    return r == c ? SCR_SYMBOL_DATA : r == (c + 1) % ec->n ? SCR_SYMBOL_RED : SCR_SYMBOL_NONE;
+  *at = 0;
+  if (e >= 0) {
+    while (--e >= 0) *at += scr_erasure_part(ec, r, e);
+    return SCR_SYMBOL_RED;
   }
-  e = scr_rs_row(ec->n, ec->k, r, c);
-  *at = (uint64_t)(e >= 0 ? e : scr_rs_chunk(ec->n, ec->k, r, c)) * ec->chunk;
-  return e >= 0 ? SCR_SYMBOL_RED : SCR_SYMBOL_DATA;
+  if (scr_scheme_copies(ec->scheme)) return r == c ? SCR_SYMBOL_DATA : SCR_SYMBOL_NONE;
+  *at = (uint64_t)scr_rs_chunk(ec->n, ec->k, r, c) * ec->chunk;
+  return SCR_SYMBOL_DATA;
 }
 
 SCR_FN int scr_erasure_is_lost(const scr_erasure* ec, int r, int c)
@@ -6312,15 +6345,6 @@ SCR_FN int scr_erasure_is_lost(const scr_erasure* ec, int r, int c)
 SCR_FN uint64_t scr_erasure_length(const scr_erasure* ec, int c)
 {
   return scr_scheme_copies(ec->scheme) ? (uint64_t)ec->total[c] : ec->chunk;
-}
-
-/*
-** The bytes of each of the K chunks in the redundancy file of member R.  With PARTNER there is one, the left
-** neighbour's stream.
-*/
-SCR_FN uint64_t scr_erasure_part(const scr_erasure* ec, int r)
-{
-  return scr_scheme_copies(ec->scheme) ? (uint64_t)ec->total[(r + ec->n - 1) % ec->n] : ec->chunk;
 }
 
 /*
@@ -6342,7 +6366,7 @@ SCR_FN int scr_erasure_targets(scr_erasure* ec, int c)
   return SCR_SUCCESS;
 }
 
-/* Compute the sums that give the targets of each position.  XOR and PARTNER need none. */
+/* Compute the sums that give the targets of each position, where these have factors. */
 SCR_FN int scr_erasure_solve(scr_erasure* ec)
 {
   size_t         n = (size_t)ec->n, k = (size_t)ec->k;
@@ -6366,10 +6390,20 @@ SCR_FN int scr_erasure_solve(scr_erasure* ec)
   return rc;
 }
 
+/* The member from which the others get what they have lost of position C, a copy: the first that has it. */
+SCR_FN int scr_erasure_source(const scr_erasure* ec, int c)
+{
+  int r = c;
+
+  while (scr_erasure_is_lost(ec, r, c)) r = (r + 1) % ec->n;
+  return r;
+}
+
 /* Returns 1 if the sum for target I of position C includes the symbol of member R; *F receives its factor. */
 SCR_FN int scr_erasure_factor(const scr_erasure* ec, int c, int i, int r, unsigned char* f)
 {
-  *f = ec->coef != NULL ? ec->coef[((size_t)c * (size_t)ec->k + (size_t)i) * (size_t)ec->n + (size_t)r] : 1;
+  if (ec->coef != NULL) *f = ec->coef[((size_t)c * (size_t)ec->k + (size_t)i) * (size_t)ec->n + (size_t)r];
+  else *f = !scr_scheme_copies(ec->scheme) || r == scr_erasure_source(ec, c);
   return ec->target[c * ec->k + i] >= 0 && *f != 0;
 }
 
@@ -6637,8 +6671,9 @@ typedef struct {
   scr_entry* e;      /* its owner, and its files */
   char*      red;    /* path of its redundancy file: */
   uint64_t   head;   /* bytes of the header, */
-  uint64_t   part;   /* bytes of each chunk, */
+  uint64_t   bytes;  /* of all its chunks, */
   int        k;      /* number of chunks, */
+  uint64_t*  part;   /* [k]: bytes of each chunk, */
   uLong*     sum;    /* [k]: CRC32 of each chunk, if it was made now, */
   uLong      crc;    /* and CRC32 of the whole file, when it is finished */
   int        n;      /* number of files of the application: */
@@ -6661,13 +6696,15 @@ SCR_FN int scr_member_list(scr_member* m, int k, int64_t* total)
 
   *total = 0;
   m->k = k;
+  m->part = (uint64_t*)scr_malloc((size_t)k * sizeof *m->part);
   m->sum = (uLong*)scr_malloc((size_t)k * sizeof *m->sum);
   m->index = (int*)scr_malloc((size_t)most * sizeof *m->index);
   m->size = (uint64_t*)scr_malloc((size_t)most * sizeof *m->size);
   m->path = (char**)scr_malloc((size_t)most * sizeof *m->path);
   m->bad = (char*)scr_malloc((size_t)most);
   m->temp = (char**)scr_malloc((size_t)(most + 1) * sizeof *m->temp);
-  if (m->sum == NULL || m->index == NULL || m->size == NULL || m->path == NULL || m->bad == NULL || m->temp == NULL)
+  if (m->part == NULL || m->sum == NULL || m->index == NULL || m->size == NULL || m->path == NULL || m->bad == NULL ||
+      m->temp == NULL)
     return SCR_ERR_OOM();
   for (i = 0; i < most; i++) {
     const scr_file* f = &m->e->file[i];
@@ -6680,6 +6717,14 @@ SCR_FN int scr_member_list(scr_member* m, int k, int64_t* total)
     *total += (int64_t)f->size;
   }
   return SCR_SUCCESS;
+}
+
+/* What the code EC lets the redundancy file of M hold. */
+SCR_FN void scr_member_set_parts(scr_member* m, const scr_erasure* ec)
+{
+  int e;
+
+  for (e = 0, m->bytes = 0; e < m->k; e++) m->bytes += m->part[e] = scr_erasure_part(ec, m->r, e);
 }
 
 /*
@@ -6716,7 +6761,7 @@ SCR_FN int scr_member_open(scr_member* m, const scr_erasure* ec)
 {
   int write = (m->lost & SCR_LOST_DATA) != 0, plain = scr_scheme_copies(ec->scheme), i, fd = -1, rc = SCR_SUCCESS;
 
-  m->part = scr_erasure_part(ec, m->r);
+  scr_member_set_parts(m, ec);
   for (i = 0; write && i < m->n && rc == SCR_SUCCESS; i++, fd = -1) {
     rc = scr_member_create(m, i, &fd);
     if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot close %s", m->temp[i]);
@@ -6729,7 +6774,7 @@ SCR_FN int scr_member_open(scr_member* m, const scr_erasure* ec)
   if (!(m->lost & SCR_LOST_RED)) return scr_file_open(m->red, &m->fd);
   for (i = 0; i < m->k; i++) m->sum[i] = SCR_CRC32_START;
   rc = scr_member_create(m, m->n, &m->fd);
-  if (rc == SCR_SUCCESS && scr_os.ftruncate(m->fd, (off_t)(m->head + m->part * (uint64_t)m->k)) < 0)
+  if (rc == SCR_SUCCESS && scr_os.ftruncate(m->fd, (off_t)(m->head + m->bytes)) < 0)
     rc = SCR_ERRNO("cannot give %s its size", m->temp[m->n]);
   return rc;
 }
@@ -6793,7 +6838,7 @@ SCR_FN int scr_member_store(scr_member* m, const scr_erasure* ec, int c, uint64_
   }
   if (!scr_is_zero(buf, n) && scr_pwrite_all(m->fd, buf, n, (off_t)(m->head + at + offset)) < 0)
     return SCR_ERRNO("cannot write %s", m->temp[m->n]);
-  sum = &m->sum[at / ec->chunk];
+  sum = &m->sum[scr_erasure_row(ec, m->r, c)];
   *sum = scr_crc32(*sum, buf, n);
   return SCR_SUCCESS;
 }
@@ -6852,7 +6897,7 @@ SCR_FN int scr_member_finish(scr_member* m, const scr_header* h, int sync)
     else if (scr_pwrite_all(m->fd, b.p, b.n, 0) < 0) rc = SCR_ERRNO("cannot write %s", m->temp[m->n]);
     else if (sync && scr_os.fsync(m->fd) < 0) rc = SCR_ERRNO("cannot sync %s", m->temp[m->n]);
     m->crc = scr_crc32(SCR_CRC32_START, b.p, b.n);
-    for (i = 0; i < m->k; i++) m->crc = scr_crc32_combine(m->crc, m->sum[i], m->part);
+    for (i = 0; i < m->k; i++) m->crc = scr_crc32_combine(m->crc, m->sum[i], m->part[i]);
   }
   if (m->fd >= 0 && scr_os.close(m->fd) < 0 && make && rc == SCR_SUCCESS)
     rc = SCR_ERRNO("cannot close %s", m->temp[m->n]);
@@ -6888,6 +6933,7 @@ SCR_FN void scr_member_end(scr_member* m)
   }
   for (i = 0; m->path != NULL && i < m->n; i++) scr_free(&m->path[i]);
   scr_free(&m->red);
+  scr_free(&m->part);
   scr_free(&m->sum);
   scr_free(&m->index);
   scr_free(&m->size);
@@ -11792,7 +11838,7 @@ SCR_FN int scr_rebuild_expect_all(scr_rebuilder* x)
       rc = SCR_ERR(SCR_ERR_FORMAT,
                    "%s: CHUNK is %" PRIu64 ", but the sizes of the files give %" PRIu64 "; restore or remove it",
                    x->model_file, x->model->chunk, ec.chunk);
-    for (r = 0; r < x->n && rc == SCR_SUCCESS; r++) x->m[r].part = scr_erasure_part(&ec, r);
+    for (r = 0; r < x->n && rc == SCR_SUCCESS; r++) scr_member_set_parts(&x->m[r], &ec);
     scr_erasure_free(&ec);
   }
   scr_free(&none);
@@ -11819,7 +11865,7 @@ SCR_FN int scr_rebuild_inspect(scr_rebuilder* x, int r)
     scr_rebuild_note(x->job);
   }
   if (x->lost[r] & SCR_LOST_RED) return SCR_SUCCESS;
-  rc = scr_file_has_size(m->red, m->head + m->part * (uint64_t)m->k);
+  rc = scr_file_has_size(m->red, m->head + m->bytes);
   if (rc == SCR_SUCCESS || !scr_rebuild_is_loss(rc)) return rc;
   x->lost[r] |= SCR_LOST_RED;
   scr_rebuild_note(x->job);
@@ -12710,7 +12756,7 @@ SCR_FN int scr_stage_copy(const scr_home* home, const scr_entry* e, scr_file* f,
 }
 
 /*
-** Copy the files of E that KINDS names, bits of 1 << scr_file_kind, from the cache of HOME to the stage of its dataset
+** Copy the files of E that KINDS names, bits of 1 << kind, from the cache of HOME to the stage of its dataset
 ** on PREFIX.  SAY is called with the reason for each file that is lost; *LOST counts them.  Only what ends the copy is
 ** an error: no space, or no stage.
 */
@@ -12874,15 +12920,15 @@ SCR_FN void scr_scavenge_add_ranks(scr_buf* b, int n, int rank, int more)
 /* How many of the lost members of H would have to be there for the set to be rebuilt. */
 SCR_FN int scr_scavenge_wanted(const scr_scavenge* s, const scr_header* h)
 {
-  int r, run = 0, lost = 0, wanted = 0, first = 0;
+  int r, run = 0, lost = 0, wanted = 0, first = 0, most = h->failures + 1; /* a member and the holders of its copies */
 
   for (r = 0; r < h->set_size; r++) lost += !scr_scavenge_has(s, h, r);
   if (!scr_scheme_copies(h->scheme)) return lost > h->failures ? lost - h->failures : 0;
-  if (lost == h->set_size) return (lost + 1) / 2;
+  if (lost == h->set_size) return (lost + h->failures) / most;
   while (!scr_scavenge_has(s, h, first)) first++; /* in a ring, begin behind one that is there */
   for (r = 1; r <= h->set_size; r++) {
     run = scr_scavenge_has(s, h, first + r) ? 0 : run + 1;
-    wanted += run > 0 && run % 2 == 0; /* no two neighbours may be lost */
+    wanted += run > 0 && run % most == 0;
   }
   return wanted;
 }
@@ -15810,7 +15856,7 @@ SCR_FN int scr_encoder_task(const scr_encoder* c, uint64_t round, int reducer, i
     t->pos = (int)(item % (uint64_t)c->ec.n);
     if (c->ec.target[t->pos * c->ec.k] < 0) return 0;
   } else {
-    t->pos = (reducer + (scr_scheme_copies(c->ec.scheme) ? c->ec.n - 1 + e : e)) % c->ec.n;
+    t->pos = (reducer + (scr_scheme_copies(c->ec.scheme) ? c->ec.n - c->ec.k + e : e)) % c->ec.n;
     if (!scr_erasure_is_lost(&c->ec, reducer, t->pos)) return 0;
   }
   t->offset = piece * c->piece;
@@ -16032,7 +16078,7 @@ SCR_FN int scr_encoder_plan(scr_encoder* c)
   }
   c->spread = data && !copies;
   c->plain = !c->spread && (copies || (scr_schemes[d->scheme].code == SCR_CODE_SUM && d->set_size == 2));
-  c->tasks = c->spread ? 1 : copies ? 2 : d->failures;
+  c->tasks = c->spread ? 1 : d->failures + copies;
   c->rows = d->failures > c->tasks ? d->failures : c->tasks;
   slots = SCR_ENCODE_FLIGHT + c->tasks - 1; /* of each member */
   c->flight = SCR_ENCODE_FLIGHT * c->members;
@@ -16398,9 +16444,9 @@ SCR_FN int scr_encoder_finish_member(scr_encoder* c, int a)
   memset(&f, 0, sizeof f);
   scr_set_file_name(h.scheme, h.r, h.set_size, c->d->set_id, name, sizeof name);
   f.rel = name;
-  f.kind = (scr_file_kind)h.scheme; /* the enums of schemes and kinds have the same order */
+  f.kind = h.scheme;
   f.complete = 1;
-  f.size = m->head + m->part * (uint64_t)m->k;
+  f.size = m->head + m->bytes;
   f.ranks = h.ranks;
   f.has_crc = 1;
   f.crc = m->crc;

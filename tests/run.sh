@@ -19,6 +19,7 @@ two   tests/tools/scavenge.sh    240  400
 two   tests/tools/run.sh         240  400
 two   tests/tools/transfer.sh    450  900
 two   tests/tools/system.sh      300  300
+two   tests/scheme/scheme.sh  180  300
 two   tests/tools/gdb.sh         120  120
 two   tests/tools/database.sh    180  180
 two   tests/tools/ask.sh         240  240

@@ -154,7 +154,7 @@ static int inspect_compare(const void* pa, const void* pb)
 
 /*
 ** Returns 1 if the set of PART[0..n), sorted, can be rebuilt; *FOUND receives the members of which all files are there.
-** A member of PARTNER has its left neighbour's files: so no two neighbours may be lost.
+** Where members have copies of their left neighbours' files, no more neighbours in a row may be lost.
 */
 static int inspect_set(const inspect_part* part, int n, int* found)
 {
@@ -164,14 +164,14 @@ static int inspect_set(const inspect_part* part, int n, int* found)
   for (i = *found = 0; i < n; i++) {
     if (!part[i].files || (i > 0 && part[i].group_rank == part[i - 1].group_rank)) continue;
     if (first < 0) first = part[i].group_rank;
-    else if (part[i].group_rank - last > 2) neighbours = 1;
+    else if (part[i].group_rank - last > part[0].failures + 1) neighbours = 1;
     last = part[i].group_rank;
     ++*found;
   }
   if (*found == 0) return 0;
   scr_scheme_from_name(part[0].type, &scheme);
   if (!scr_scheme_copies(scheme)) return size - *found <= part[0].failures;
-  return !neighbours && first + size - last <= 2;
+  return !neighbours && first + size - last <= part[0].failures + 1;
 }
 
 /* Returns 1 if the dataset PART[0..n), sorted, can be put together; *FOUND receives the ranks that have all files. */

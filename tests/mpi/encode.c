@@ -280,7 +280,7 @@ static int make_set(void)
       file_of(e[i], red_name(r), path);
       red[r] = get(path, &red_bytes[r]);
       f = scr_entry_find(e[i], red_name(r));
-      CHECK(red[r] != NULL && f != NULL && f->size == red_bytes[r] && f->kind == (scr_file_kind)d.scheme, "%s", path);
+      CHECK(red[r] != NULL && f != NULL && f->size == red_bytes[r] && f->kind == (scr_scheme)d.scheme, "%s", path);
       if (red[r] == NULL || f == NULL) return 0;
       CHECK(f->crc == crc32_z(0, (const Bytef*)red[r], red_bytes[r]), "checksum of %s", path);
       for (f = e[i]->file; f < e[i]->file + form->files(r); f++) {

@@ -203,7 +203,7 @@ static void a_file_reads_as_it_was_written(void)
   for (i = 0; i < 64; i++) {
     scr_hash* h = scr_hash_new();
     records_file(&f, 3, 1, i);
-    f.kind = (scr_file_kind)(i % 4);
+    f.kind = (scr_scheme)(i % 4);
     if (i & 4) scr_free(&f.orig);
     if (i & 8) scr_free(&f.dir);
     if (i & 16) f.has_crc = f.mode = 0, f.mtime = 0, f.ranks = 0;
@@ -544,14 +544,14 @@ static void the_files_of_an_entry_are_found_added_replaced_and_forgotten(void)
   CHECK(scr_entry_find(e, "x") == NULL);
   for (i = 0; i < n; i++) {
     records_file(&f, 1, 0, i);
-    f.kind = i % 10 == 0 ? SCR_FILE_XOR : SCR_FILE_APPLICATION;
+    f.kind = i % 10 == 0 ? SCR_SCHEME_XOR : SCR_FILE_APPLICATION;
     wrong += scr_entry_find(e, f.rel) != NULL || scr_entry_add(e, &f) == NULL;
     scr_file_free(&f);
   }
   CHECK(wrong == 0 && e->files == n);
   for (i = 0; i < n; i++) { /* once more: replaced */
     records_file(&f, 1, 0, i);
-    f.kind = i % 10 == 0 ? SCR_FILE_XOR : SCR_FILE_APPLICATION;
+    f.kind = i % 10 == 0 ? SCR_SCHEME_XOR : SCR_FILE_APPLICATION;
     f.size = 1;
     wrong += scr_entry_add(e, &f) != &e->file[i];
     scr_file_free(&f);
@@ -576,7 +576,7 @@ static void the_files_of_an_entry_are_found_added_replaced_and_forgotten(void)
   }
   CHECK_INT(wrong, 0);
   scr_entry_forget(e, 1, 0);
-  CHECK(e->files == n / 10 && e->file[0].kind == SCR_FILE_XOR && e->file[999].kind == SCR_FILE_XOR);
+  CHECK(e->files == n / 10 && e->file[0].kind == SCR_SCHEME_XOR && e->file[999].kind == SCR_SCHEME_XOR);
   for (i = 0; i < n; i++) { /* what is forgotten comes back */
     records_file(&f, 1, 0, i);
     scr_entry_add(e, &f);
@@ -607,7 +607,7 @@ static void an_entry_grows_and_shrinks_at_any_size(void)
 
   for (n = 0; n < 70; n++) {
     scr_entry* e = records_entry(1, 0, n);
-    for (i = 0; i < n; i += 2) e->file[i].kind = SCR_FILE_RS;
+    for (i = 0; i < n; i += 2) e->file[i].kind = SCR_SCHEME_RS;
     scr_entry_forget(e, n % 3 == 0, n % 3 != 0);
     for (k = 0; k < n; k++) {
       scr_file f;
@@ -739,7 +739,7 @@ static void an_entry_comes_back_from_a_redundancy_header(void)
     for (i = 0; i < e->files; i++) CHECK(records_same_file(&e->file[i], &back->file[i])); /* in the same order */
     scr_hash_unset_all(h);
     records_file(&f, 3, 1, 500);
-    f.kind = SCR_FILE_XOR;
+    f.kind = SCR_SCHEME_XOR;
     scr_entry_add(e, &f); /* a header does not describe redundancy files */
     scr_file_free(&f);
     scr_entry_write_member(h, e);

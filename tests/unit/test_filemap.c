@@ -196,7 +196,7 @@ static void a_filemap_of_version_1_2_2_is_read(void)
     CHECK(f != NULL && f->kind == SCR_FILE_APPLICATION && f->size == 20488 && f->complete && f->ranks == 4);
     CHECK_STR(f != NULL ? f->orig : "", "ckpt.2/rank_1.ckpt");
     f = scr_entry_find(e, "xor.0_2_of_4.scr");
-    CHECK(f != NULL && f->kind == SCR_FILE_XOR && f->size == 7674 && !f->has_crc);
+    CHECK(f != NULL && f->kind == SCR_SCHEME_XOR && f->size == 7674 && !f->has_crc);
   }
   scr_filemap_clear(&map);
 }

@@ -46,7 +46,7 @@ static scr_entry* scavenge_entry(int rank)
   memset(&red, 0, sizeof red);
   snprintf(path, sizeof path, ".scr/%d_of_4_in_0.xor", rank + 1);
   red.rel = path;
-  red.kind = SCR_FILE_XOR;
+  red.kind = SCR_SCHEME_XOR;
   red.complete = 1;
   red.size = size;
   CHECK(scr_entry_add(e, &red) != NULL);
