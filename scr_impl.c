@@ -183,8 +183,8 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
-**   P2  A change to what lies below a fence follows no link of another user, whoever changes what is on the way
-**       meanwhile.
+**   P2  What is changed or read below a fence lies behind no link of another user, whoever changes what is on the way
+**       meanwhile; and nothing is changed below another directory that has got the name of the fenced one.
 ** Failure    As in POSIX: -1 and errno.
 ** ====================================================================================================== */
 
@@ -216,28 +216,19 @@ typedef enum { SCR_FENCE_PREFIX, SCR_FENCE_TARGET, SCR_FENCES } scr_fence;
 
 static char scr_fence_dir[SCR_FENCES][SCR_MAX_FILENAME]; /* "" where there is none */
 
+/* Which directory each of them is, while FD is open, by which the file system keeps these numbers; -1: not known. */
+static struct {
+  int   fd;
+  dev_t dev;
+  ino_t ino;
+} scr_fence_is[SCR_FENCES] = {{-1, 0, 0}, {-1, 0, 0}};
+
 #ifdef O_PATH
 #define SCR_O_DIR (O_PATH | O_DIRECTORY | O_CLOEXEC) /* needs no right to read the directory */
 #else
 #define SCR_O_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 #endif
 #define SCR_FENCE_LINKS 16 /* followed one within the other */
-
-/* Fence DIR, an absolute path that the user has named, and which may itself lead through links.  "" ends it. */
-SCR_FN void scr_fence_set(scr_fence which, const char* dir)
-{
-  snprintf(scr_fence_dir[which], sizeof scr_fence_dir[which], "%s", dir);
-}
-
-/* The length of the fenced directory that PATH lies below; 0 if there is none. */
-SCR_FN size_t scr_fence_length(const char* path)
-{
-  size_t i, n;
-
-  for (i = 0; i < SCR_FENCES; i++)
-    if ((n = strlen(scr_fence_dir[i])) > 0 && strncmp(path, scr_fence_dir[i], n) == 0 && path[n] == '/') return n;
-  return 0;
-}
 
 /* Close FD, if it is a descriptor.  Returns RC, with the errno that it came with. */
 SCR_FN int scr_fence_close(int fd, int rc)
@@ -247,6 +238,46 @@ SCR_FN int scr_fence_close(int fd, int rc)
   if (fd >= 0) close(fd);
   errno = saved;
   return rc;
+}
+
+/*
+** Fence DIR, an absolute path that the user has named, and which may itself lead through links.  Another directory that
+** somebody gives this name later is none to change: see scr_fence_root.  "" ends it.
+*/
+SCR_FN void scr_fence_set(scr_fence which, const char* dir)
+{
+  struct stat st;
+
+  snprintf(scr_fence_dir[which], sizeof scr_fence_dir[which], "%s", dir);
+  scr_fence_close(scr_fence_is[which].fd, 0);
+  scr_fence_is[which].fd = *dir ? openat(AT_FDCWD, dir, SCR_O_DIR) : -1;
+  if (scr_fence_is[which].fd < 0 || fstat(scr_fence_is[which].fd, &st) < 0) return;
+  scr_fence_is[which].dev = st.st_dev;
+  scr_fence_is[which].ino = st.st_ino;
+}
+
+/* The length of the fenced directory that PATH lies below, WHICH; 0 if there is none. */
+SCR_FN size_t scr_fence_length(const char* path, size_t* which)
+{
+  size_t n;
+
+  for (*which = 0; *which < SCR_FENCES; ++*which)
+    if ((n = strlen(scr_fence_dir[*which])) > 0 && strncmp(path, scr_fence_dir[*which], n) == 0 && path[n] == '/')
+      return n;
+  return 0;
+}
+
+/* Open the fenced directory WHICH; -1 and ESTALE if its name leads to another one than when it was fenced. */
+SCR_FN int scr_fence_root(size_t which)
+{
+  struct stat st;
+  int         fd = openat(AT_FDCWD, scr_fence_dir[which], SCR_O_DIR);
+
+  if (fd < 0 || scr_fence_is[which].fd < 0 ||
+      (fstat(fd, &st) == 0 && st.st_dev == scr_fence_is[which].dev && st.st_ino == scr_fence_is[which].ino))
+    return fd;
+  errno = ESTALE;
+  return scr_fence_close(fd, -1);
 }
 
 /* Where the link NAME of the directory AT leads; -1 and ELOOP if it is neither this user's nor root's. */
@@ -282,12 +313,11 @@ SCR_FN int scr_fence_link(int at, const char* name, char* target, size_t n)
 SCR_FN int scr_fence_open(int at, const char* path, int links)
 {
   char   name[SCR_MAX_FILENAME];
-  size_t n = *path == '/' ? scr_fence_length(path) : 0;
+  size_t which, n = *path == '/' ? scr_fence_length(path, &which) : 0;
   int    fd, next;
 
   if (*path == '/' && n == 0) return openat(at, path, SCR_O_DIR);
-  snprintf(name, sizeof name, "%.*s", (int)n, path);
-  fd = openat(at, n > 0 ? name : ".", SCR_O_DIR);
+  fd = n > 0 ? scr_fence_root(which) : openat(at, ".", SCR_O_DIR);
   while (fd >= 0 && *(path += n) != '\0') {
     if (*path == '/') {
       n = 1;
@@ -312,12 +342,12 @@ SCR_FN int scr_fence_open(int at, const char* path, int links)
 SCR_FN int scr_fence_enter(const char* path, const char** name)
 {
   char   dir[SCR_MAX_FILENAME];
-  size_t n;
+  size_t n, which;
 
   *name = path;
-  if (scr_fence_length(path) == 0) return AT_FDCWD;
+  if (scr_fence_length(path, &which) == 0) return AT_FDCWD;
   *name = strrchr(path, '/') + 1;
-  n = (size_t)(*name - path) - 1;
+  n = (size_t)(*name - path); /* with the '/' behind it, as the directory may be the fenced one itself */
   if (n >= sizeof dir) {
     errno = ENAMETOOLONG;
     return -1;
@@ -330,19 +360,44 @@ SCR_FN int scr_fence_enter(const char* path, const char** name)
 /* ---- the calls ---- */
 
 /*
-** A file that is only read is opened wherever its path leads: its contents are checked.  But what waits in `.scr` below
-** the fence to be saved may not be a link to a file that others cannot read.
+** Open the existing file PATH to read it; it is relative to the directory AT if it does not begin with '/'.  Behind a
+** fence links are followed only if they are this user's or root's: what this user alone can read is not to be copied,
+** by the name that somebody else gives it, to where others can.
 */
+SCR_FN int scr_fence_read(int at, const char* path, int flags, int links)
+{
+  char        dir[SCR_MAX_FILENAME], target[SCR_MAX_FILENAME];
+  const char* slash = strrchr(path, '/');
+  const char* name = slash != NULL ? slash + 1 : path;
+  size_t      which;
+  int         in, fd;
+
+  if (*path == '/' && scr_fence_length(path, &which) == 0) return openat(at, path, flags);
+  if ((size_t)snprintf(dir, sizeof dir, "%.*s", (int)(name - path), path) >= sizeof dir) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  in = scr_fence_open(at, dir, links);
+  if (in < 0) return -1;
+  fd = openat(in, *name ? name : ".", flags | O_NOFOLLOW);
+  if (fd < 0 && (errno == ELOOP || errno == ENOTDIR) && !(flags & O_NOFOLLOW) && links > 0 &&
+      scr_fence_link(in, name, target, sizeof target) == 0)
+    fd = scr_fence_read(in, target, flags, links - 1);
+  return scr_fence_close(in, fd);
+}
+
 SCR_FN int scr_os_open(const char* path, int flags, mode_t mode)
 {
   const char* name = path;
-  size_t      n = scr_fence_length(path);
+  size_t      which;
   int         writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_CREAT;
-  int         fenced = writes || (n > 0 && strncmp(path + n, "/.scr/", 6) == 0);
-  int         fd = -1, at = fenced ? scr_fence_enter(path, &name) : AT_FDCWD;
+  int         fd = -1, at = writes ? scr_fence_enter(path, &name) : AT_FDCWD;
 
   if (at == -1) return -1;
-  do fd = openat(at, name, flags | O_CLOEXEC | (at >= 0 ? O_NOFOLLOW : 0), mode);
+  do
+    fd = writes || scr_fence_length(path, &which) == 0
+             ? openat(at, name, flags | O_CLOEXEC | (at >= 0 ? O_NOFOLLOW : 0), mode)
+             : scr_fence_read(AT_FDCWD, path, flags | O_CLOEXEC, SCR_FENCE_LINKS);
   while (fd < 0 && errno == EINTR);
   return scr_fence_close(at, fd);
 }
@@ -606,9 +661,11 @@ SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, in
   n = strlen(text);
   if (errnum != 0 && n < sizeof text)
     n += (size_t)snprintf(text + n, sizeof text - n, ": %s",
-                          errnum != ELOOP ? scr_errno_text(errnum, reason, sizeof reason)
-                                          : "it is, or lies behind, a link that is not followed; make it a plain file, "
-                                            "in directories or behind links of your own");
+                          errnum == ELOOP    ? "it is, or lies behind, a link that is not followed; make it a plain "
+                                               "file, in directories or behind links of your own"
+                          : errnum == ESTALE ? "it is gone, or another directory has the name of the prefix now; end "
+                                               "the run, and put the directory back"
+                                             : scr_errno_text(errnum, reason, sizeof reason));
   longer = scr_err_length > 0 && n > (size_t)scr_err_length && /* the last one, and more */
            strncmp(text, scr_err_text, (size_t)scr_err_length) == 0;
   scr_err_length = n < sizeof text ? (int)n : (int)sizeof text - 1;

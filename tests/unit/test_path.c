@@ -251,15 +251,19 @@ static void a_fence_keeps_out_links_of_other_users(void)
     CHECK(access(check_path("outside/made"), F_OK) == 0 && access(check_path("outside/more"), F_OK) != 0);
     CHECK(scr_os.open(in, O_WRONLY | O_CREAT, 0600) < 0 && errno == ELOOP); /* nor as the file itself */
     snprintf(file, sizeof file, "%s/made", in);
-    CHECK_INT((fd = scr_os.open(file, O_RDONLY, 0)) >= 0, 1); /* what is read is checked, */
-    close(fd);
-    CHECK_INT(scr_mkdirs(check_path("links/.scr/stage"), 0700), SCR_SUCCESS); /* but not what waits to be saved */
-    snprintf(in, sizeof in, "%s", check_path("links/.scr/stage/a"));
-    CHECK_INT(symlink(out, in), 0);
-    CHECK_INT((fd = scr_os.open(check_path("links/.scr/stage/a/made"), O_RDONLY, 0)) >= 0, 1);
-    close(fd);
-    CHECK_INT(lchown(in, 4711, 4711), 0);
-    CHECK(scr_os.open(check_path("links/.scr/stage/a/made"), O_RDONLY, 0) < 0 && errno == ELOOP);
+    CHECK(scr_os.open(file, O_RDONLY, 0) < 0 && errno == ELOOP); /* what is read may be copied to where others read */
+    CHECK(scr_os.open(in, O_RDONLY | O_DIRECTORY, 0) < 0 && errno == ELOOP);
+    CHECK_INT(symlink(check_path("outside/made"), check_path("links/letter")), 0);
+    CHECK_INT(symlink("a/../letter", check_path("links/relative")), 0);
+    for (i = 0; i < 2; i++) { /* own links to a file, one to the other */
+      CHECK_INT((fd = scr_os.open(check_path(i ? "links/relative" : "links/letter"), O_RDONLY, 0)) >= 0, 1);
+      close(fd);
+    }
+    CHECK_INT((fd = scr_os.open(check_path("links/a/in/../own/../a/b"), O_RDONLY | O_DIRECTORY, 0)) < 0, 1);
+    CHECK(scr_os.open(check_path("links/letter"), O_RDONLY | O_NOFOLLOW, 0) < 0 && errno == ELOOP);
+    CHECK_INT(lchown(check_path("links/letter"), 4711, 4711), 0);
+    CHECK(scr_os.open(check_path("links/letter"), O_RDONLY, 0) < 0 && errno == ELOOP);
+    CHECK(scr_os.open(check_path("links/relative"), O_RDONLY, 0) < 0 && errno == ELOOP);
   }
   scr_fence_set(SCR_FENCE_PREFIX, "");
   CHECK_INT(scr_path_stays(root, check_path("links/a/b/file")), SCR_SUCCESS);
@@ -271,6 +275,31 @@ static void a_fence_keeps_out_links_of_other_users(void)
   scr_tree_remove(root);
   CHECK(access(root, F_OK) != 0 && access(check_path("outside/made"), F_OK) == 0);
   scr_tree_remove(check_path("outside"));
+}
+
+/* A fenced directory is renamed, and another one has its name: nothing is changed there. */
+static void a_fence_stands_around_one_directory(void)
+{
+  char root[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  fd;
+
+  snprintf(root, sizeof root, "%s", check_path("fenced"));
+  snprintf(file, sizeof file, "%s", check_path("fenced/file"));
+  CHECK(mkdir(root, 0700) == 0 && mkdir(check_path("trap"), 0700) == 0);
+  scr_fence_set(SCR_FENCE_PREFIX, root);
+  CHECK_INT((fd = scr_os.open(file, O_WRONLY | O_CREAT, 0600)) >= 0, 1);
+  close(fd);
+  CHECK(rename(root, check_path("away")) == 0 && symlink("trap", root) == 0);
+  CHECK(scr_os.open(file, O_WRONLY | O_CREAT, 0600) < 0 && errno == ESTALE);
+  CHECK(scr_os.mkdir(check_path("fenced/dir"), 0700) < 0 && errno == ESTALE);
+  CHECK_INT(access(check_path("trap/file"), F_OK), -1);
+  CHECK_INT((fd = open(check_path("trap/file"), O_WRONLY | O_CREAT, 0600)) >= 0, 1);
+  close(fd);
+  CHECK(scr_os.unlink(file) < 0 && errno == ESTALE);
+  CHECK(unlink(root) == 0 && rename(check_path("away"), root) == 0); /* it is there again */
+  CHECK_INT(scr_os.unlink(file), 0);
+  scr_fence_set(SCR_FENCE_PREFIX, "");
+  CHECK(unlink(check_path("trap/file")) == 0 && rmdir(check_path("trap")) == 0 && rmdir(root) == 0);
 }
 
 /* Another process swaps a directory for a link of another user, again and again: no change goes through the link. */
@@ -388,6 +417,7 @@ static void test_path(void)
   test_path_flatten();
   test_path_files();
   a_fence_keeps_out_links_of_other_users();
+  a_fence_stands_around_one_directory();
   a_fence_holds_while_a_directory_is_swapped();
   only_plain_files_are_opened();
   test_path_memory();
