@@ -6093,6 +6093,22 @@ SCR_FN int scr_copy_source(const scr_extent* x, int whole, int* fd)
 }
 
 /*
+** Let nobody read the file that T writes who may not read the one open as FROM, of which it receives bytes: its mode
+** comes from a record, which somebody else may have written, and a container has that of the umask.
+*/
+SCR_FN int scr_copy_narrow(const scr_copy_target* t, int from)
+{
+  struct stat a, b;
+  int         to = t->file[t->n - 1].fd;
+  mode_t      hidden;
+
+  if (fstat(from, &a) < 0 || fstat(to, &b) < 0) return SCR_ERRNO("cannot look at %s", t->file[t->n - 1].path);
+  hidden = ~a.st_mode & b.st_mode & (S_IRGRP | S_IROTH);
+  if (hidden == 0 || scr_os.fchmod(to, b.st_mode & 07777 & ~hidden) == 0) return SCR_SUCCESS;
+  return SCR_ERRNO("cannot set the mode of %s", t->file[t->n - 1].path);
+}
+
+/*
 ** Copy at most MOST bytes of IT, from it->done on, to their places, in steps of CAP bytes, the size of BUF.  After each
 ** step it pauses, as PACE wants.
 */
@@ -6116,6 +6132,7 @@ SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size
     if (n > most) n = most;
     if (n > 0 && (in == 0 || fd < 0) && !it->from.whole && (rc = scr_copy_source(x, 0, &fd)) != SCR_SUCCESS) break;
     if (n > 0 && (rc = scr_copy_enter(t, it, k)) != SCR_SUCCESS) break;
+    if (n > 0 && (in == 0 || out == 0) && (rc = scr_copy_narrow(t, fd)) != SCR_SUCCESS) break;
     got = n > 0 ? scr_pread_all(fd, buf, (size_t)n, (off_t)(x->offset + in)) : 0;
     if (got < 0) rc = SCR_ERRNO("cannot read %s", x->path);
     else if ((uint64_t)got < n) rc = SCR_ERR(SCR_ERR_MISSING, "%s was truncated while it was read", x->path);

@@ -1,8 +1,9 @@
 /*
 ** forge.c - a stage of a scavenge that no scavenge has made: a dataset of one file, in which a link of whoever runs
-** this stands in place of a directory; the flush file says that the dataset waits to be saved.  For users.sh.
+** this stands in place of a directory, or which is a file of another user, to be packed into a container; the flush
+** file says that the dataset waits to be saved.  For users.sh.
 **
-** Usage: forge PREFIX ID SIZE DIRECTORY     the file is DIRECTORY/letter, of SIZE bytes
+** Usage: forge PREFIX ID SIZE PLACE     the file, of SIZE bytes, is PLACE, which is moved, or is letter in PLACE
 */
 #define SCR_SERIAL
 #include "../../scr_impl.c"
@@ -13,6 +14,7 @@ int main(int argc, char** argv)
   scr_file       f;
   scr_record     flush;
   scr_flush_note note;
+  struct stat    st;
   char           stage[SCR_MAX_FILENAME], path[2 * SCR_MAX_FILENAME];
   int            rc;
 
@@ -29,6 +31,7 @@ int main(int argc, char** argv)
   e->desc.flags = SCR_FLAG_CHECKPOINT;
   e->desc.ranks = e->desc.files = e->desc.complete = e->desc.preserve = 1;
   e->preserve = e->listed = 1;
+  e->container = lstat(argv[4], &st) == 0 && S_ISREG(st.st_mode);
   snprintf(path, sizeof path, "letters/letter");
   f.rel = f.orig = path;
   f.complete = f.ranks = 1;
@@ -39,7 +42,13 @@ int main(int argc, char** argv)
   if (rc == SCR_SUCCESS && (mkdir(stage, 0775) < 0 || mkdir(path, 0775) < 0)) rc = SCR_ERRNO("cannot make %s", path);
   if (rc == SCR_SUCCESS) rc = scr_stage_write(stage, e);
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/letters", stage);
-  if (rc == SCR_SUCCESS && symlink(argv[4], path) < 0) rc = SCR_ERRNO("cannot link %s", path);
+  if (rc == SCR_SUCCESS && e->container) {
+    if (mkdir(path, 0777) < 0) rc = SCR_ERRNO("cannot make %s", path);
+    if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/letters/letter", stage);
+    if (rc == SCR_SUCCESS && rename(argv[4], path) < 0) rc = SCR_ERRNO("cannot move %s", argv[4]);
+  } else if (rc == SCR_SUCCESS && symlink(argv[4], path) < 0) {
+    rc = SCR_ERRNO("cannot link %s", path);
+  }
   note.id = note.ckpt = e->desc.identity.id;
   note.identity = e->desc.identity;
   snprintf(note.name, sizeof note.name, "letters");

@@ -242,6 +242,71 @@ they forge "$p" 77 "$(stat -c %s "$mail/letter")" "$mail"
 says "a forged stage that leads to a letter" 0 "letters/letter: it is, or lies behind, a link" as $mine scr_postrun
 check "nothing of the letter is on the prefix" 1 "" grep -r precious "$p"
 
+# ---- what only its owner may read
+cat >"$tmp/bare.c" <<END
+#define SCR_SERIAL
+#include "$top/scr_impl.c"
+static void bare(scr_hash* h)
+{
+  scr_hash_elem* e;
+  scr_hash_unset(h, "CRC");
+  for (e = scr_hash_elem_first(h); e != NULL; e = scr_hash_elem_next(e))
+    if (scr_hash_elem_hash(e) != NULL) bare(scr_hash_elem_hash(e));
+}
+int main(int argc, char** argv) /* FILE: a hash file loses its checksums of files */
+{
+  scr_hash* h = scr_hash_new();
+  int       rc = scr_hash_file_read(argv[argc - 1], h);
+  umask(0);
+  bare(h);
+  return rc == SCR_SUCCESS ? scr_hash_file_write(argv[1], h) : rc;
+}
+END
+check "their program that takes checksums away builds" 0 "" ${CC:-cc} -O0 -o "$tmp/bin/bare" "$tmp/bare.c" -lz
+secret() { as $mine sh -c "umask 077; head -c $1 /dev/zero | tr '\\0' S >'$2'"; }
+for kind in link move; do
+  fresh 2770
+  SCR_USE_CONTAINERS=1 check "a run with containers" 0 "" job 1
+  chmod -R g+w step.1
+  they bare "$p/step.1/.scr/rank2file.0.0.scr"
+  if [ $kind = link ]; then
+    secret 3006 "$tmp/home/secret"
+    they ln -sf "$tmp/home/secret" step.1/.scr/ctr.0.scr
+    says "a link in place of a container" 1 "ctr.0.scr: it is, or lies behind, a link" as $mine scr_index --extract step.1 rank_0 --into out
+    check "nothing behind the link is on the prefix" 1 "" grep -r SSSS "$p"
+  else
+    secret 3006 key
+    they mv -f key step.1/.scr/ctr.0.scr
+    check "a private file in place of a container" 0 - as $mine scr_index --extract step.1 rank_0 --into out
+    check "what is extracted is as private" 0 600 stat -c %a out/step.1/rank_0
+  fi
+done
+fresh 2770
+check "a run, for its records" 0 "" job 1
+secret 333 key
+they forge "$p" 77 333 key
+check "a private file in a stage" 0 - as $mine scr_postrun
+check "packed, it is as private" 0 600 stat -c %a letters/.scr/ctr.0.scr
+
+# ---- the prefix itself
+# In a directory of the group, they rename the prefix during step 2, and put a link to the mail in its place.
+fresh 2770
+mkdir "$tmp/group" && chown $mine:$group "$tmp/group" && chmod 2770 "$tmp/group"
+as $mine mkdir "$tmp/group/run"
+printf '[ $1 != 2 ] || { touch here; for i in $(seq 100); do [ -e %s/gone ] || sleep 0.1; done; }\n' "$tmp/group" >>"$tmp/step"
+(
+  for _ in $(seq 300); do [ -e "$p/here" ] || sleep 0.1; done
+  they mv "$tmp/group/run" "$tmp/group/gone"
+  they ln -s "$mail" "$tmp/group/run"
+) &
+SCR_PREFIX=$tmp/group/run job 3
+wait $!
+check "the prefix is replaced by a link during a run" 0 "" test -L "$tmp/group/run"
+home_is_as_it_was "the prefix is replaced by a link during a run"
+tell "the prefix is replaced by a link during a run" "another directory has the name of the prefix now"
+check "what was on it is there" 0 "rank_0 rank_1 rank_2" sh -c "echo \$(ls '$tmp/group/gone/step.1')"
+rm -rf "$tmp/group"
+
 # ---- while it flushes
 # swapped WHAT SETTING...: a job flushes while what the array args says (DIRECTORY LINK ASIDE...) is swapped again and again
 swapped() {
