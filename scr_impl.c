@@ -10617,6 +10617,7 @@ typedef struct {
 /* Who logs, and where to: TXT to <prefix>/.scr/log, SYSLOG to the system log, DB to a database. */
 typedef struct {
   int         txt, syslog;
+  int         busy; /* 1: the lock of the text file was waited for in vain, and is not waited for again until it is free */
   const char *host, *user, *job, *prefix;
   time_t      when; /* the time that lines get; 0 for now */
   scr_log_db  db;
@@ -10651,7 +10652,7 @@ SCR_FN SCR_FORMAT(3, 4) void scr_log_add(char* line, size_t n, const char* forma
 }
 
 /* Append LINE to the log of L's prefix.  If the disk is full, a partly written line is removed again. */
-SCR_FN int scr_log_append(const scr_log* l, const char* line)
+SCR_FN int scr_log_append(scr_log* l, const char* line)
 {
   char  path[SCR_MAX_FILENAME], now[32], text[SCR_LOG_LINE_MAX + 1024];
   off_t end;
@@ -10660,7 +10661,9 @@ SCR_FN int scr_log_append(const scr_log* l, const char* line)
   if (rc != SCR_SUCCESS) return rc;
   fd = scr_file_common(path, O_WRONLY | O_APPEND, 1);
   if (fd < 0) return SCR_ERRNO("cannot open the log %s", path);
-  if ((rc = scr_lock_take(fd, path, SCR_LOCK_SECONDS)) != SCR_SUCCESS) {
+  rc = scr_lock_take(fd, path, l->busy ? 0 : SCR_LOCK_SECONDS); /* somebody else may hold it for ever */
+  l->busy = rc == SCR_ERR_BUSY;
+  if (rc != SCR_SUCCESS) {
     scr_os.close(fd);
     return rc;
   }
@@ -10679,7 +10682,7 @@ SCR_FN int scr_log_append(const scr_log* l, const char* line)
 ** Log LINE, in the text file and the system log.  In the latter, user and prefix are added to it; openlog is not
 ** called, because the application may have set its own name there.
 */
-SCR_FN int scr_log_line(const scr_log* l, const char* line)
+SCR_FN int scr_log_line(scr_log* l, const char* line)
 {
   if (l->syslog)
     syslog(SCR_LOG_SYSLOG_FACILITY | SCR_LOG_SYSLOG_LEVEL, "%s: user=%s, jobid=%s, prefix=%s, host=%s, %s",
@@ -11138,22 +11141,45 @@ SCR_FN double scr_log_number(const char* line, const char* key)
   return scr_log_value(line, key, text, sizeof text) && isdigit((unsigned char)*text) ? scr_str_real(text, &end) : -1;
 }
 
-/* Call VISIT for each line of the log PATH that begins with a time. */
-SCR_FN int scr_log_read(const char* path, void (*visit)(const char* line, int64_t when, void* arg), void* arg)
+#define SCR_LOG_READ_MAX ((off_t)1 << 28) /* bytes; others may write to the log, and make it as large as they like */
+
+/*
+** Open the log PATH to read its last SCR_LOG_READ_MAX bytes; *CUT tells whether there are more.  A FIFO in its place
+** would be waited for; a shell's pipe is a link of this user.
+*/
+SCR_FN int scr_log_open(const char* path, FILE** f, int* cut)
 {
   struct stat st;
-  FILE*       f;
-  char        line[SCR_LOG_LINE_MAX + 1024]; /* none that the library writes is longer */
-  int64_t     when;
-  int         lines = 0, begins = 1, is_first, rc = SCR_SUCCESS;
+  int         is_link = scr_os.lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid == geteuid();
+  int         fd = scr_os.open(path, O_RDONLY | O_NONBLOCK | (is_link ? 0 : O_NOFOLLOW), 0);
 
-  /* a FIFO would be waited for; a shell's pipe is a link of this user */
-  if (scr_os.lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !(S_ISLNK(st.st_mode) && st.st_uid == geteuid()))
-    return SCR_ERR(SCR_ERR_FORMAT, "%s is not a log: it is not a plain file", path);
-  f = fopen(path, "re");
-  if (f == NULL && errno == ENOENT)
+  if (fd < 0 && errno == ENOENT)
     return SCR_ERR(SCR_ERR_NOT_FOUND, "there is no log %s; SCR_LOG_ENABLE=1 writes it", path);
-  if (f == NULL) return SCR_ERRNO("cannot open the log %s", path);
+  if (fd < 0) return SCR_ERRNO("cannot open the log %s", path);
+  if (fstat(fd, &st) < 0 || (!S_ISREG(st.st_mode) && !is_link)) {
+    scr_os.close(fd);
+    return SCR_ERR(SCR_ERR_FORMAT, "%s is not a log: it is not a plain file", path);
+  }
+  *cut = S_ISREG(st.st_mode) && st.st_size > SCR_LOG_READ_MAX;
+  fcntl(fd, F_SETFL, 0); /* a pipe is waited for */
+  if ((*f = fdopen(fd, "r")) != NULL && (!*cut || fseeko(*f, -SCR_LOG_READ_MAX, SEEK_END) == 0)) return SCR_SUCCESS;
+  SCR_ERRNO("cannot read the log %s", path);
+  if (*f != NULL) fclose(*f);
+  else scr_os.close(fd);
+  return SCR_ERR_IO;
+}
+
+/* Call VISIT for each line of the log PATH that begins with a time, of the last ones if the log is very large. */
+SCR_FN int scr_log_read(const char* path, void (*visit)(const char* line, int64_t when, void* arg), void* arg)
+{
+  FILE*   f = NULL;
+  char    line[SCR_LOG_LINE_MAX + 1024]; /* none that the library writes is longer */
+  int64_t when;
+  int     cut = 0, lines = 0, begins, is_first, rc = scr_log_open(path, &f, &cut);
+
+  if (rc != SCR_SUCCESS) return rc;
+  if (cut) scr_warn("%s has more than %jd bytes; only what stands at its end counts", path, (intmax_t)SCR_LOG_READ_MAX);
+  begins = !cut;
   while (fgets(line, sizeof line, f) != NULL) {
     is_first = begins;
     begins = strchr(line, '\n') != NULL;

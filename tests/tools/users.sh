@@ -242,6 +242,18 @@ they forge "$p" 77 "$(stat -c %s "$mail/letter")" "$mail"
 says "a forged stage that leads to a letter" 0 "letters/letter: it is, or lies behind, a link" as $mine scr_postrun
 check "nothing of the letter is on the prefix" 1 "" grep -r precious "$p"
 
+# ---- the log
+fresh 2770
+SCR_LOG_ENABLE=1 check "a run, for its log" 0 "" job 1
+they sh -c 'truncate -s 4T .scr/log && echo >>.scr/log && echo >>.scr/log && echo "2030-01-01T00:00:00: host=a, jobid=57, event=START, procs=3, nodes=3" >>.scr/log'
+says "a log of four terabytes" 0 "has more than .* bytes; only what stands at its end counts" as $mine timeout 60 scr_report
+fresh 2770
+SCR_LOG_ENABLE=1 check "a run, for its log" 0 "" job 1
+as $theirs flock .scr/log sleep 600 &
+sleep 0.5
+SCR_LOG_ENABLE=1 check "a lock of the log that is never free is waited for once" 0 "" job 4
+pkill -KILL -u $theirs
+
 # ---- what only its owner may read
 cat >"$tmp/bare.c" <<END
 #define SCR_SERIAL
@@ -293,11 +305,12 @@ check "packed, it is as private" 0 600 stat -c %a letters/.scr/ctr.0.scr
 fresh 2770
 mkdir "$tmp/group" && chown $mine:$group "$tmp/group" && chmod 2770 "$tmp/group"
 as $mine mkdir "$tmp/group/run"
-printf '[ $1 != 2 ] || { touch here; for i in $(seq 100); do [ -e %s/gone ] || sleep 0.1; done; }\n' "$tmp/group" >>"$tmp/step"
+printf '[ $1 != 2 ] || { touch here; for i in $(seq 100); do [ -e %s/done ] || sleep 0.1; done; }\n' "$tmp/group" >>"$tmp/step"
 (
   for _ in $(seq 300); do [ -e "$p/here" ] || sleep 0.1; done
   they mv "$tmp/group/run" "$tmp/group/gone"
   they ln -s "$mail" "$tmp/group/run"
+  they touch "$tmp/group/done"
 ) &
 SCR_PREFIX=$tmp/group/run job 3
 wait $!
