@@ -63,7 +63,28 @@
 **   - Metadata files are replaced atomically.  The last good copy of anything is deleted only after a newer one exists.
 ** ====================================================================================================== */
 
-/* Macros that whoever embeds the library may set on the compiler's command line. */
+/*
+** Macros that whoever embeds the library may set on the compiler's command line, each with its value where it is not
+** set: `-` is none.  The chapter build of the manual has the same table.
+**
+**   SCR_API                  hidden               linkage of the calls; extern exports them from a shared library
+**   SCR_FORTRAN_LEN          size_t               type of a character variable's length; int for gfortran 7 and older
+**   SCR_LOCK_BASES           -                    only the system's parameter file may set SCR_CNTL_BASE
+**   SCR_LOCK_SECONDS         30                   how long to wait for a lock
+**   SCR_LOCK_TELL_SECONDS    3                    after this time, tell that we wait; set with SCR_LOCK_SECONDS
+**   SCR_LOG_SYSLOG_FACILITY  LOG_LOCAL7           facility of what goes to syslog
+**   SCR_LOG_SYSLOG_LEVEL     LOG_INFO             its level
+**   SCR_LOG_SYSLOG_PREFIX    "SCR"                its prefix
+**   SCR_LOOK_SECONDS         1.0                  seconds between two looks at the halt file
+**   SCR_PLAIN_KERNELS        -                    CRC32, XOR and Reed-Solomon in plain C, without vector instructions
+**   SCR_SERIAL               -                    for commands and tests: only what needs no MPI
+**   SCR_SOMETIMES            nothing              for tests: SCR_SOMETIMES(name) marks a rare branch
+**   SCR_STATIC               -                    no look-up of the account's name, for static programs
+**   SCR_SYSTEM_CONF          "/etc/scr/scr.conf"  the system's parameter file
+**   SCR_WAIT_SPINS           20                   times a wait tests without progress before it yields the processor
+**   SCR_WITH_FORTRAN         -                    adds the calls for Fortran
+**   SCR_WITH_MYSQL           -                    the log can go to a database; needs libmariadb or libmysqlclient
+*/
 #ifndef SCR_SYSTEM_CONF
 #define SCR_SYSTEM_CONF "/etc/scr/scr.conf" /* the system's parameter file */
 #endif
@@ -76,10 +97,6 @@
 #ifndef SCR_SOMETIMES
 #define SCR_SOMETIMES(name) ((void)0) /* marks a rare branch: the simulator of tests/sim tells which it has not seen */
 #endif
-/* -DSCR_LOCK_BASES: only the system's parameter file may set SCR_CNTL_BASE. */
-/* -DSCR_STATIC: does not look up the account's name, which needs the shared C library even in a static program. */
-/* -DSCR_WITH_FORTRAN: adds the calls for Fortran. */
-/* -DSCR_WITH_MYSQL: the log can go to a database; needs the headers of libmariadb or libmysqlclient, and -lmariadb. */
 #ifndef SCR_FORTRAN_LEN
 #define SCR_FORTRAN_LEN size_t /* the length of a character variable; int for gfortran 7 and older */
 #endif

@@ -121,6 +121,7 @@ python3 tests/lint_manual.py entered >"$work/notes"
 sed -n '1s/^/note  scr explain: /p' "$work/notes"
 manual names "README and the manual: each parameter, call, command, option and file that is named is there"
 must "lint_parts.py finds each fault that is planted" python3 tests/lint_parts.py --self-test
+manual macros "the macros that can be set: the tables of part 00 and of the manual are as the code asks for them"
 part map "the map equals the banners"
 part offers "what a banner offers is what others use"
 part reached "each function is reached from the API or a command"

@@ -5,6 +5,7 @@
             tools/manual.h says
   entries   each message in tools/manual/errors.md is one of the code, or an error of the system in one of these
   entered   (a note) errors and warnings of scr_impl.c without an entry
+  macros    the tables of what the compiler may be told, in part 00 and in the chapter build, have what the code asks for
   names     each parameter, call, command, option, path, target of make and chapter that is named is there
 """
 import glob
@@ -147,6 +148,31 @@ def rule_entered():
     missing = [t for t, _ in formats if not any(p.search(t) for p in patterns)]
     print("%d of %d formats have an entry" % (len(formats) - len(missing), len(formats)))
     yield from missing
+
+
+def rule_macros():
+    source = read("scr_impl.c")
+    code = re.sub(r"/\*.*?\*/", "", source + read("scr.h"), flags=re.S)
+    own = {}  # the macros that may be set before: those of `#ifndef NAME`, `#define NAME VALUE`, and what follows these
+    for m in re.finditer(r"^#if(?:ndef| !defined\() ?(\w+).*\n((?:#define \w+.*\n)+)#endif", code, re.M):
+        defined = re.findall(r"^#define (\w+)(?:\(\w+\))? +(.*?) *$", m.group(2), re.M)
+        if defined and defined[0][0] == m.group(1):
+            own.update((name, value) for name, value in defined if name.startswith("SCR_") and name not in own)
+    made = set(re.findall(r"^ *# *define (\w+)", code, re.M)) - set(own)
+    tested = set(re.findall(r"\bSCR_\w+", " ".join(re.findall(r"^ *# *(?:if|elif).*(?:\\\n.*)*", code, re.M))))
+    wanted = {name: own.get(name, "-") for name in (tested | set(own)) - made}
+    manual = re.findall(r"^\| `(SCR_\w+)` \| `?(.*?)`? \|", read("tools/manual/build.md"), re.M)
+    for where, rows in ("part 00", re.findall(r"^\*\*   (SCR_\w+) +(\S+)  ", source, re.M)), ("the manual", manual):
+        table = dict(rows)
+        yield from ("%s: no row of %s, which can be set" % (where, n) for n in sorted(set(wanted) - set(table)))
+        yield from ("%s: %s, which the code does not ask for" % (where, n) for n in sorted(set(table) - set(wanted)))
+        for name in sorted(set(table) & set(wanted)):
+            if "(" in wanted[name]:  # a word of English stands for it
+                wanted[name] = table[name]
+            if table[name] != wanted[name]:
+                yield "%s: the default of %s is %s, not %s" % (where, name, wanted[name], table[name])
+        if [n for n, _ in rows] != sorted(table):
+            yield where + ": not in the order of the alphabet, or a row twice"
 
 
 RULES = {k[5:]: v for k, v in list(globals().items()) if k.startswith("rule_")}
