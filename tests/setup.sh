@@ -18,6 +18,8 @@ manager=${manager:-none}
 packages_of() {
   case $manager:$1 in
   apt-get:cc) echo gcc libc6-dev ;; apt-get:mpi) echo mpich libmpich-dev ;; apt-get:zlib) echo zlib1g-dev ;;
+  apt-get:package) echo dpkg-dev debhelper lintian ;; apt-get:pkg-config) echo pkg-config ;;
+  dnf:pkg-config) echo pkgconf-pkg-config ;; pacman:pkg-config | apk:pkg-config | brew:pkg-config) echo pkgconf ;;
   apt-get:cxx) echo g++ ;; apt-get:ip) echo iproute2 ;; apt-get:ps) echo procps ;; apt-get:unshare) echo util-linux ;;
   apt-get:slurm) echo slurmctld slurmd slurm-client ;; dnf:slurm) echo slurm slurm-slurmctld slurm-slurmd ;;
   apt-get:format) echo clang-format ;; apt-get:fortran) echo gfortran libmpich-dev ;; apt-get:mysql) echo libmariadb-dev ;;
@@ -69,7 +71,12 @@ case $goals in
   ;;
 esac
 case $goals in
-*" check"*) PATH=$PATH:/usr/sbin:/usr/libexec have mariadbd && have mariadb-install-db || need mariadb ;;
+*" check"*)
+  PATH=$PATH:/usr/sbin:/usr/libexec have mariadbd && have mariadb-install-db || need mariadb
+  have cmake || need cmake
+  have pkg-config || need pkg-config
+  [ "$manager" != apt-get ] || { have dpkg-buildpackage && have dh && have lintian; } || need package
+  ;;
 esac
 case $goals in *" fortran "*) have gfortran && have_mpi mpifort || need fortran ;; esac
 case $goals in
