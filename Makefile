@@ -1,6 +1,6 @@
 # GNU Make, 3.81 or newer; no configure step.  `make help` lists the targets.
 #
-#   CC, MPICC, MPIFORT, MPIEXEC, CFLAGS, FFLAGS, PREFIX, DESTDIR may be set on the command line.
+#   CC, MPICC, MPIFORT, MPIEXEC, CPPFLAGS, CFLAGS, FFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR may be set on the command line.
 #   MYSQL=1 builds with -DSCR_WITH_MYSQL: the log can go to a database; needs libmariadb.
 #   V=1 prints the commands; CI=1 makes warnings errors and a skipped test a failure.
 
@@ -9,6 +9,7 @@ CC      ?= cc
 CFLAGS  ?= -O2 -g
 FFLAGS  ?= -O2 -g
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
 WARN    = -Wall -Wextra -Wshadow -Wc++-compat -Wstrict-prototypes -Wmissing-prototypes $(if $(filter 1,$(CI)),-Werror)
 
 # The path of an MPI program: looked up once, by the first recipe that needs it, as `make setup ...` may install it first.
@@ -48,7 +49,7 @@ endif
 LIBS     = -lz -lpthread $(MYSQL_LIBS)
 
 .DEFAULT_GOAL := all
-.PHONY: all setup demo fortran check check-quick check-long check-scale sim sim-mutants sim-scale fuzz lint sanitize bench install clean help
+.PHONY: all setup demo fortran check check-quick check-long check-scale sim sim-mutants sim-scale fuzz lint sanitize size coverage bench install clean help
 
 # A goal that is built waits for setup, when both are asked for; and setup knows what for.
 ifneq (,$(filter setup,$(MAKECMDGOALS)))
@@ -63,14 +64,14 @@ setup: ## install what is missing: an MPI, zlib, a compiler; with `check`, `lint
 
 scr_impl.o: scr_impl.c scr.h
 	$(call using,$(MPICC))
-	$(call step,CC,$<)$(MPICC) $(CFLAGS) $(WARN) -DSCR_WITH_FORTRAN $(MYSQL_FLAGS) -I. -c -o $@ scr_impl.c
+	$(call step,CC,$<)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(WARN) -DSCR_WITH_FORTRAN $(MYSQL_FLAGS) -I. -c -o $@ scr_impl.c
 
 libscr.a: scr_impl.o
 	$(call step,AR,$@)rm -f $@ && $(AR) rcs $@ scr_impl.o
 
 tools/scr: $(wildcard tools/*.c tools/*.h) tools/manual/manual.inc scr_impl.c scr.h
 	$(call using,$(CC))
-	$(call step,LINK,$@)$(CC) $(CFLAGS) $(WARN) $(MYSQL_FLAGS) -DTOOL_MANUAL -I. -o $@ tools/scr.c -lz $(MYSQL_LIBS)
+	$(call step,LINK,$@)$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) $(MYSQL_FLAGS) -DTOOL_MANUAL -I. $(LDFLAGS) -o $@ tools/scr.c -lz $(MYSQL_LIBS)
 
 tools/manual/manual.inc: $(MANUAL) tools/manual/embed.sh # the program contains its manual
 	$(call step,TEXT,$@)sh tools/manual/embed.sh $(MANUAL) >$@.tmp && mv $@.tmp $@
@@ -80,7 +81,7 @@ $(COMMANDS): tools/scr # one program: the name of the link is the command
 
 $(EXAMPLES): %: %.c libscr.a scr.h
 	$(call using,$(MPICC))
-	$(call step,LINK,$@)$(MPICC) $(CFLAGS) $(WARN) -I. -o $@ $< libscr.a $(LIBS)
+	$(call step,LINK,$@)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(WARN) -I. $(LDFLAGS) -o $@ $< libscr.a $(LIBS)
 
 fortran: $(FORTRAN) ## the examples in Fortran
 
@@ -143,14 +144,22 @@ fuzz: ## hostile bytes for all that reads a file, for FUZZ_SECONDS=60; needs cla
 sanitize: ## unit, MPI, Fortran and cluster tests under ASan and UBSan
 	$(Q)$(RUN_ENV) bash tests/sanitize.sh
 
+size: ## what the library costs a program: code, memory, stack, threads, signals, files
+	$(Q)$(RUN_ENV) bash tests/size/size.sh
+
+coverage: ## lines and branches of each part that the unit and MPI tests reach; QUICK=1: fewer tests
+	$(Q)$(RUN_ENV) QUICK="$(QUICK)" bash tests/coverage/coverage.sh
+
 bench: ## times of a checkpoint, beside the time of memcpy
 	$(Q)$(RUN_ENV) sh tests/bench/bench.sh $(ARGS)
 
 dest = $(DESTDIR)$(PREFIX)
-install: libscr.a tools/scr ## copy header, source, library, commands and man pages below PREFIX
+libdest = $(DESTDIR)$(LIBDIR)
+install: libscr.a tools/scr ## copy header, source, library, scr.pc, commands and man pages below PREFIX
 	$(call step,COPY,$(dest)/include)install -d "$(dest)/include" && \
 	  install -m 644 scr.h $(BINDINGS) "$(dest)/include"
-	$(call step,COPY,$(dest)/lib)install -d "$(dest)/lib" && install -m 644 libscr.a "$(dest)/lib"
+	$(call step,COPY,$(libdest))install -d "$(libdest)/pkgconfig" && install -m 644 libscr.a "$(libdest)" && umask 022 && \
+	  sh tools/packaging/pkgconfig.sh "$(PREFIX)" "$(LIBDIR)" "$(LIBS)" >"$(libdest)/pkgconfig/scr.pc"
 	$(call step,COPY,$(dest)/share/scr)install -d "$(dest)/share/scr" && \
 	  install -m 644 scr.h scr_impl.c $(BINDINGS) LICENSE tools/scr-gdb.py tools/scr.mysql "$(dest)/share/scr"
 	$(call step,COPY,$(dest)/bin)install -d "$(dest)/bin" && install -m 755 tools/scr "$(dest)/bin" && \
@@ -159,9 +168,10 @@ install: libscr.a tools/scr ## copy header, source, library, commands and man pa
 
 clean: ## remove what make has built
 	$(call step,CLEAN,what make has built)rm -f libscr.a scr_impl.o tools/scr tools/manual/manual.inc $(COMMANDS) $(EXAMPLES) $(FORTRAN) \
-	  examples/fortran/*.mod tests/unit/unit $(SIM)/*
+	  examples/fortran/*.mod tests/unit/unit $(SIM)/* && rm -rf tests/coverage/build
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1: \2/p' Makefile
 	@echo 'Variables: V=1 prints the commands; CI=1 makes warnings errors and a skipped test a failure;'
-	@echo '  MYSQL=1 for a log in a database; CC, MPICC, MPIFORT, MPIEXEC, CFLAGS, FFLAGS, PREFIX, DESTDIR'
+	@echo '  MYSQL=1 for a log in a database; CC, MPICC, MPIFORT, MPIEXEC, CPPFLAGS, CFLAGS, FFLAGS,'
+	@echo '  LDFLAGS, PREFIX, LIBDIR, DESTDIR'
