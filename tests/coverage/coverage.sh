@@ -44,8 +44,8 @@ counts="1 4"
   ${CC:-cc} $options -I. -c -o "$build/unit/unit.o" tests/unit/unit.c &&
     ${CC:-cc} --coverage -o "$build/unit/unit" "$build/unit/unit.o" -lz -lpthread || die "the unit tests do not build"
 }
-echo "unit tests:  $(GCOV_PREFIX=$build/unit timeout 900 "$build/unit/unit" 2>&1 </dev/null | tail -n 1)"
-echo "MPI tests:   $(MPICC=$build/mpicc GCOV_PREFIX=$build/mpi TEST_COUNTS=$counts TEST_LIMIT=200 timeout 3000 \
+echo "unit tests:  $(GCOV_PREFIX=$build/unit timeout 1800 "$build/unit/unit" 2>&1 </dev/null | tail -n 1)"
+echo "MPI tests:   $(MPICC=$build/mpicc GCOV_PREFIX=$build/mpi TEST_COUNTS=$counts TEST_LIMIT=200 timeout 6000 \
   tests/mpi/mpi.sh check "${cases[@]}" 2>&1 </dev/null | tee "$build/mpi.log" | tail -n 1)"
 for run in unit/unit mpi/library; do
   [ -s "$build/$run.gcda" ] || die "the $(dirname $run) tests have left no counts"

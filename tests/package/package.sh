@@ -99,7 +99,7 @@ project() {
   try "$1: cmake" cmake -S "$2" -B build -DMPI_C_COMPILER="$(command -v "$MPICC")" \
     -DMPIEXEC_EXECUTABLE="$(command -v "${launcher[0]}")" -DMPIEXEC_PREFLAGS="$(printf ';%s' "${launcher[@]:1}")" "${@:3}" &&
     try "$1: it builds" cmake --build build || return
-  [ ! -e "$2/CTestTestfile.cmake" ] && ! grep -q enable_testing "$2/CMakeLists.txt" ||
+  ! grep -q enable_testing "$2/CMakeLists.txt" ||
     try "$1: its tests" ctest --test-dir build --output-on-failure
 }
 if have cmake; then
@@ -136,13 +136,12 @@ fi
 
 debian() {
   local name="the packages of Debian" root=$work/root deb
-  mv tree "scr-$version" && make -s -C "scr-$version" clean && tar -cJf "scr_$version.orig.tar.xz" "scr-$version" &&
+  mv tree "scr-$version" && make -s -C "scr-$version" clean && tar -czf "scr_$version.orig.tar.gz" "scr-$version" &&
     cp -r "scr-$version/tools/packaging/debian" "scr-$version/debian" || { bad "$name" "no copy"; return; }
   # Without the tests of the package, which are tests of `make check` too, and without the optimiser.
   (cd "scr-$version" && DEB_BUILD_OPTIONS="nocheck noopt" dpkg-buildpackage -us -uc -Pnocheck) >log 2>&1 </dev/null ||
     { bad "$name" "dpkg-buildpackage fails"; return; }
   ok "$name"
-  same "$name: nothing else is installed" "" "$(grep 'dh_missing: warning' log)"
   for deb in *_"$version"-*.deb; do case $deb in *-dbgsym*) ;; *) dpkg -x "$deb" "$root" || bad "$name" "dpkg -x $deb" ;; esac; done
   export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR
   PKG_CONFIG_LIBDIR=$(dirname "$root"/usr/lib/*/pkgconfig/scr.pc)
