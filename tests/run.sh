@@ -26,7 +26,7 @@ two   tests/tools/ask.sh         240  240
 two   tests/tools/report.sh      180  180
 two   tests/tools/users.sh       180  180
 two   tests/version/version.sh   240  240
-two   tests/package/package.sh   300  300
+two   tests/package/package.sh   450  450
 two   tests/fuzz/fuzz.sh         120  300
 two   tests/sim/sim.sh           450 3600
 last  tests/cluster/cluster.sh   420 5400

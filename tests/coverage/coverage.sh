@@ -2,7 +2,8 @@
 # coverage.sh - compile the library for gcov, run the unit tests and the MPI tests on 1 and 4 ranks, and print for each part
 # of scr_impl.c how many of its lines and branches were reached.  All it makes is in tests/coverage/build.
 #
-#   coverage.sh [CASE...]     only these cases of the MPI suite; QUICK=1: those of `make check-quick`
+#   coverage.sh [CASE...]     only these cases of the MPI suite
+#   QUICK=1                   the cases of `make check-quick`, and the unit suites that take little
 #
 # Processes that the tests kill, to see what a failure leaves, write no counts: what only they reach is not counted.
 set -u
@@ -33,7 +34,8 @@ esac
 END
 chmod +x "$build/mpicc"
 
-cases=("$@")
+cases=("$@") suites=()
+[ -z "${QUICK:-}" ] || suites=(path hash hash_files params dataset filemap prefix index run_files copies scavenge)
 # shellcheck disable=SC2207
 [ -z "${QUICK:-}" ] || cases=($(sed -n '/^cases="/,/"$/ { s/^cases="//; s/"$//; p; }' tests/quick.sh))
 counts="1 4"
@@ -44,7 +46,7 @@ counts="1 4"
   ${CC:-cc} $options -I. -c -o "$build/unit/unit.o" tests/unit/unit.c &&
     ${CC:-cc} --coverage -o "$build/unit/unit" "$build/unit/unit.o" -lz -lpthread || die "the unit tests do not build"
 }
-echo "unit tests:  $(GCOV_PREFIX=$build/unit timeout 1800 "$build/unit/unit" 2>&1 </dev/null | tail -n 1)"
+echo "unit tests:  $(GCOV_PREFIX=$build/unit timeout 1800 "$build/unit/unit" "${suites[@]}" 2>&1 </dev/null | tail -n 1)"
 echo "MPI tests:   $(MPICC=$build/mpicc GCOV_PREFIX=$build/mpi TEST_COUNTS=$counts TEST_LIMIT=200 timeout 6000 \
   tests/mpi/mpi.sh check "${cases[@]}" 2>&1 </dev/null | tee "$build/mpi.log" | tail -n 1)"
 for run in unit/unit mpi/library; do
