@@ -8,7 +8,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-unset "${!SCR_@}" "${!PKG_CONFIG_@}" MAKEFLAGS MAKELEVEL MFLAGS
+unset "${!SCR_@}" "${!PKG_CONFIG_@}" MAKEFLAGS MAKELEVEL MFLAGS PREFIX LIBDIR DESTDIR
 passed=0 failed=0 skipped=0
 
 ok() {
@@ -153,7 +153,7 @@ debian() {
   same "$name: a page for each call" "" "$(sed -n 's/^SCR_API [a-z* ]*[ *]\(SCR_[A-Za-z_]*\)(.*/\1/p' "$top/scr.h" |
     while read -r c; do [ -e "$root/usr/share/man/man3/$c.3.gz" ] || echo "$c"; done)"
   if ! have lintian; then skip "there is no lintian" "$name: lintian"
-  elif timeout 300 lintian --fail-on error ./*.changes >log 2>&1; then ok "$name: lintian finds no error"
+  elif lintian --fail-on error ./*.changes >log 2>&1; then ok "$name: lintian finds no error"
   else bad "$name: lintian finds no error" "it does"; fi
 }
 if ! have dpkg-buildpackage || ! have dh; then skip "there is no dpkg-buildpackage or debhelper" "the packages of Debian"
