@@ -20,7 +20,7 @@ gcov=${GCOV:-gcov}
 command -v "$gcov" >/dev/null || die "there is no $gcov; GCOV names it"
 export MPICC_COUNTED=$MPICC MPIEXEC GCOV_PREFIX_STRIP=99 COVERAGE_BUILD=$build COVERAGE_OPTIONS=$options
 
-# Only the file of the MPI suite that contains the library is compiled for gcov.
+# Only the file of the MPI suite that contains the library is compiled for gcov, and linked with the program of the cases.
 cat >"$build/mpicc" <<'END'
 #!/bin/bash
 case " $* " in
@@ -28,8 +28,8 @@ case " $* " in
   while [ "$1" != -o ]; do arguments+=("$1") && shift; done
   $MPICC_COUNTED "${arguments[@]}" "$@" $COVERAGE_OPTIONS && cp "${2%.o}.gcno" "$COVERAGE_BUILD/mpi/"
   ;;
-*" -c "*) exec $MPICC_COUNTED "$@" ;;
-*) exec $MPICC_COUNTED "$@" --coverage ;;
+*" -rdynamic "*) exec $MPICC_COUNTED "$@" --coverage ;;
+*) exec $MPICC_COUNTED "$@" ;;
 esac
 END
 chmod +x "$build/mpicc"
