@@ -136,10 +136,9 @@ fi
 
 debian() {
   local name="the packages of Debian" root=$work/root deb
-  mv tree "scr-$version" && make -s -C "scr-$version" clean && tar -czf "scr_$version.orig.tar.gz" "scr-$version" &&
-    cp -r "scr-$version/tools/packaging/debian" "scr-$version/debian" || { bad "$name" "no copy"; return; }
+  make -s -C tree clean && cp -r tree/tools/packaging/debian tree || { bad "$name" "no copy"; return; }
   # Without the tests of the package, which are tests of `make check` too, and without the optimiser.
-  (cd "scr-$version" && DEB_BUILD_OPTIONS="nocheck noopt noautodbgsym" DPKG_DEB_COMPRESSOR_TYPE=gzip dpkg-buildpackage -us -uc -Pnocheck) >log 2>&1 </dev/null ||
+  (cd tree && DEB_BUILD_OPTIONS="nocheck noopt noautodbgsym" DPKG_DEB_COMPRESSOR_TYPE=gzip dpkg-buildpackage -us -uc -b -Pnocheck) >log 2>&1 </dev/null ||
     { bad "$name" "dpkg-buildpackage fails"; return; }
   ok "$name"
   for deb in *_"$version"-*.deb; do case $deb in *-dbgsym*) ;; *) dpkg -x "$deb" "$root" || bad "$name" "dpkg -x $deb" ;; esac; done
