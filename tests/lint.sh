@@ -117,8 +117,7 @@ manual() {
 }
 manual marks "README and the manual: marks, chapters, lines"
 manual entries "scr explain: each entry is a message of the code"
-python3 tests/lint_manual.py entered >"$work/notes"
-sed -n '1s/^/note  scr explain: /p' "$work/notes"
+manual entered "scr explain: each error and warning has an entry"
 manual names "README and the manual: each parameter, call, command, option and file that is named is there"
 must "lint_parts.py finds each fault that is planted" python3 tests/lint_parts.py --self-test
 manual macros "the macros that can be set: the tables of part 00 and of the manual are as the code asks for them"

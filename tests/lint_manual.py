@@ -4,10 +4,12 @@
   marks     README.md has at most 250 lines; a chapter begins with its name, is in the Makefile, and is marked as
             tools/manual.h says
   entries   each message in tools/manual/errors.md is one of the code, or an error of the system in one of these
-  entered   (a note) errors and warnings of scr_impl.c without an entry
+  entered   each error and warning of the library and the commands has an entry there; a usage error of a command needs
+            none, as the usage follows it
   macros    the tables of what the compiler may be told, in part 00 and in the chapter build, have what the code asks for
   names     each parameter, call, command, option, path, target of make and chapter that is named is there
 """
+import functools
 import glob
 import os
 import re
@@ -100,54 +102,84 @@ def literals(text):
     for m in re.finditer(r'(?:"(?:\\.|[^"\\\n])*"(?:\s|PRI\w+)*)+', text):
         whole = "".join(w if w else "%d" for w in re.findall(r'"((?:\\.|[^"\\\n])*)"|PRI\w+', m.group()))
         whole = re.sub(r"%%?(?:PRI\w+|[-+ #0]*[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|z|j|t)?[a-zA-Z])?", "...", whole)
-        yield whole.replace('\\"', '"').replace("\\n", "\n")
+        yield whole.replace('\\"', '"').replace("\\n", "\n").replace("\\\\", "\\")
 
 
-def calls(text):
-    """The formats of errors and warnings in TEXT, with 1 if an error of the system may follow."""
-    for m in re.finditer(r"\b(SCR_ERR|SCR_ERRNO|scr_warn|scr_warn_each)\(", text):
-        end, depth = m.end(), 1
-        while depth and end < len(text):
-            string = re.match(r'"(?:\\.|[^"\\\n])*"', text[end:])
-            if string:
-                end += string.end()
-                continue
-            depth += {"(": 1, ")": -1}.get(text[end], 0)
-            end += 1
-        for whole in literals(text[m.end() : end]):
-            if re.search(r"[a-z]{3}", whole):
-                yield whole, m.group(1) == "SCR_ERRNO"
-                break
+# Where the format of a message stands among the arguments of a call.
+MESSAGES = {"SCR_ERR": 1, "SCR_ERRNO": 0, "SCR_PARAMS_BAD": 1, "scr_warn": 0, "scr_warn_each": 0, "scr_tried_add": 0, "tool_fail": 2}
+
+
+def arguments(text, at):
+    """The arguments of the call whose parenthesis opens before AT."""
+    depth, begin, found = 1, at, []
+    for m in re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\])+\'|[(),]').finditer(text, at):
+        depth += {"(": 1, ")": -1}.get(m.group(), 0)
+        if depth == 0 or (depth == 1 and m.group() == ","):
+            found.append(text[begin : m.start()])
+            begin = m.end()
+        if depth == 0:
+            return found
+    return found
+
+
+def messages(text):
+    """The formats of the errors and warnings that TEXT prints; of several in one call, each.  Those of less than eight
+    letters have the message of another call in them."""
+    made = [(m, MESSAGES[m.group(1)]) for m in re.finditer(r"\b(%s)\(" % "|".join(MESSAGES), text)]
+    for body in re.finditer(r"^\{\n.*?^\}$", text, re.M | re.S):  # tool_fail(argv0, 1, text), which is made before
+        if re.search(r"tool_fail\([^;]*\btext\)", body.group()):
+            made += [(m, 2) for m in re.compile(r"\b(snprintf)\((?=text,)").finditer(text, body.start(), body.end())]
+    for m, at in made:
+        found = arguments(text, m.end())
+        formats = list(literals(found[at])) if at < len(found) else []
+        if all(letters(f) < 4 for f in formats):  # "%s: %s"
+            formats = [f for a in found[at + 1 :] for f in literals(a)]
+        yield from (f for f in formats if letters(f) >= 8)
+
+
+def letters(text):
+    """How many letters and digits TEXT has itself, and not in what varies."""
+    return len(re.findall("[A-Za-z0-9]", text.replace("...", "")))
+
+
+@functools.lru_cache(None)
+def pattern_of(text):
+    """TEXT with `...` for anything, as a pattern."""
+    return re.compile(".*?".join(re.escape(p.strip()) for p in text.split("...")), re.S)
 
 
 def entries():
     for number, line in enumerate(read("tools/manual/errors.md").split("\n"), 1):
         if line.startswith("### "):
-            pieces = [re.escape(p.strip()) for p in line[4:].split("...")]
-            yield number, line[4:], re.compile(".*?".join(pieces), re.S)
+            yield number, line[4:]
+
+
+def is_entry_of(title, text):
+    """Does the entry TITLE have the message with the format TEXT, or one of those that it can become?"""
+    return pattern_of(title).search(text) or (letters(text) >= 8 and pattern_of(text).fullmatch(title))
 
 
 def rule_entries():
-    code = read("scr_impl.c") + "".join(read(p) for p in sorted(glob.glob("tools/*.[ch]")) if "/explain" not in p)
+    code = read("scr_impl.c") + "".join(read(p) for p in sorted(glob.glob("tools/*.[ch]")))
     texts = list(literals(code))
     system = [": " + os.strerror(i) for i in range(1, 134)]
     seen = {}
-    for number, title, pattern in entries():
-        if len(re.sub(r"[^a-zA-Z]", "", title)) < 10:
+    for number, title in entries():
+        if letters(title) < 8:
             yield "%d: too short: %s" % (number, title)
         if title in seen:
             yield "%d: the same entry as in line %d: %s" % (number, seen[title], title)
         seen[title] = number
-        if not any(pattern.search(t) for t in texts) and not any(pattern.fullmatch(t) for t in system):
+        if not any(is_entry_of(title, t) for t in texts) and not any(pattern_of(title).fullmatch(t) for t in system):
             yield "%d: no message of the code is: %s" % (number, title)
 
 
 def rule_entered():
-    patterns = [p for _, _, p in entries()]
-    formats = sorted(set(calls(read("scr_impl.c"))))
-    missing = [t for t, _ in formats if not any(p.search(t) for p in patterns)]
-    print("%d of %d formats have an entry" % (len(formats) - len(missing), len(formats)))
-    yield from missing
+    titles = [title for _, title in entries()]
+    for path in ["scr_impl.c"] + sorted(glob.glob("tools/*.[ch]")):
+        for text in sorted(set(messages(read(path)))):
+            if not any(is_entry_of(t, text) for t in titles):
+                yield "%s: no entry explains: %s" % (path, text)
 
 
 def rule_macros():

@@ -3,7 +3,8 @@
 ** the remedy, as the chapter `errors` of the manual has them.
 **
 ** An entry begins with a line `### ` and the message, in which `...` stands for any text; `...` at its ends may be left
-** out.  Its text goes up to the next heading.
+** out.  Messages with the same cause and remedy follow each other as such lines.  The text goes up to the next heading.
+** What stands behind `## In general` explains only messages that no other entry explains.
 */
 #ifndef SCR_EXPLAIN_H
 #define SCR_EXPLAIN_H
@@ -14,10 +15,11 @@
 #define EXPLAIN_UNKNOWN 5 /* messages without an entry that are printed */
 
 typedef struct {
-  const char* const* lines; /* the heading, in the chapter */
-  int                times; /* how many lines have the message */
-  int                order; /* which entry was found first */
-  char*              line;  /* the first line that has it */
+  const char* const* lines;   /* its headings, in the chapter */
+  int                general; /* 1: only for what no other entry explains */
+  int                times;   /* how many lines have the message */
+  int                order;   /* which entry was found first */
+  char*              line;    /* the first line that has it */
 } explain_entry;
 
 typedef struct {
@@ -45,6 +47,21 @@ static int explain_matches(const char* pattern, const char* text)
   return 1;
 }
 
+static int explain_is_heading(const char* line)
+{
+  return line != NULL && strncmp(line, "### ", 4) == 0;
+}
+
+/* Does TEXT have one of the messages of E? */
+static int explain_has(const explain_entry* e, const char* text)
+{
+  int i;
+
+  for (i = 0; explain_is_heading(e->lines[i]); i++)
+    if (explain_matches(e->lines[i] + 4, text)) return 1;
+  return 0;
+}
+
 /* Where the message begins in LINE: behind `SCR error:`, `SCR warning:` or the name of a command; NULL if nowhere. */
 static const char* explain_message(const char* line)
 {
@@ -69,7 +86,7 @@ static void explain_line(explain_state* s, const char* line, int alone)
   if (message == NULL && !alone) return;
   for (i = 0; i < s->n; i++) {
     explain_entry* e = &s->entry[i];
-    if (!explain_matches(e->lines[0] + 4, message != NULL ? message : line)) continue;
+    if ((e->general && found) || !explain_has(e, message != NULL ? message : line)) continue;
     found = 1;
     if (e->times++ > 0) continue;
     e->order = s->found++;
@@ -80,18 +97,22 @@ static void explain_line(explain_state* s, const char* line, int alone)
   s->unknown++;
 }
 
-/* Print an entry, with the line that has its message. */
-static void explain_print(manual_out* o, const explain_entry* e, int first)
+/* Print an entry, below the line that has its message, unless the entry BEFORE it, or NULL, is of the same line. */
+static void explain_print(manual_out* o, const explain_entry* e, const explain_entry* before)
 {
-  const char* const* end = e->lines + 1;
+  const char *const *text = e->lines, *const * end;
+  int again = before != NULL && e->line != NULL && before->line != NULL && strcmp(e->line, before->line) == 0;
 
-  while (*end != NULL && **end != '#') end++;
-  if (!first) fputc('\n', o->out);
-  tool_put(o->out, e->line != NULL ? e->line : e->lines[0] + 4);
-  if (e->times > 1) fprintf(o->out, "  (and %d more line%s)", e->times - 1, SCR_S(e->times - 1));
-  fputs("\n\n", o->out);
-  while (end > e->lines + 1 && *end[-1] == '\0') end--;
-  manual_print(o, e->lines + 1, end);
+  while (explain_is_heading(*text)) text++;
+  for (end = text; *end != NULL && **end != '#';) end++;
+  if (before != NULL) fputc('\n', o->out);
+  if (!again) {
+    tool_put(o->out, e->line != NULL ? e->line : e->lines[0] + 4);
+    if (e->times > 1) fprintf(o->out, "  (and %d more line%s)", e->times - 1, SCR_S(e->times - 1));
+    fputs("\n\n", o->out);
+  }
+  while (end > text && *end[-1] == '\0') end--;
+  manual_print(o, text, end);
 }
 
 /* The command `explain`, with its arguments from ARGV[1] on. */
@@ -99,17 +120,22 @@ static int explain_main(int argc, char** argv)
 {
   const manual_chapter* c = manual_find("errors");
   static explain_state  s;
+  const explain_entry*  before = NULL;
   const char* const*    line;
   char*                 text = NULL;
   size_t                size = 0;
   manual_out            o;
-  int                   i, k;
+  int                   i, k, general = 0;
 
   if (argc != 2)
     return tool_fail("scr", 1, "explain needs a message, or - for a text from the input: scr explain \"MESSAGE\"");
   if (c == NULL) return tool_fail("scr", 1, "this scr was built without its manual; `make` builds it in");
-  for (line = c->lines; *line != NULL; line++)
-    if (strncmp(*line, "### ", 4) == 0 && s.n < EXPLAIN_ENTRIES) s.entry[s.n++].lines = line;
+  for (line = c->lines; *line != NULL; line++) {
+    general |= strcmp(*line, "## In general") == 0;
+    if (!explain_is_heading(*line) || explain_is_heading(line[-1]) || s.n == EXPLAIN_ENTRIES) continue;
+    s.entry[s.n].lines = line;
+    s.entry[s.n++].general = general;
+  }
   if (strcmp(argv[1], "-") != 0) explain_line(&s, argv[1], 1);
   while (strcmp(argv[1], "-") == 0 && getline(&text, &size, stdin) >= 0) {
     text[strcspn(text, "\r\n")] = '\0';
@@ -119,7 +145,10 @@ static int explain_main(int argc, char** argv)
   o = manual_begin();
   for (i = 0; i < s.found; i++)
     for (k = 0; k < s.n; k++)
-      if (s.entry[k].times > 0 && s.entry[k].order == i) explain_print(&o, &s.entry[k], i == 0);
+      if (s.entry[k].times > 0 && s.entry[k].order == i) {
+        explain_print(&o, &s.entry[k], before);
+        before = &s.entry[k];
+      }
   for (i = 0; i < s.unknown && i < EXPLAIN_UNKNOWN; i++) {
     if (s.found > 0 || i > 0) fputc('\n', o.out);
     fputs("The manual has no entry for: ", o.out);

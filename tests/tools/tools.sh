@@ -77,6 +77,12 @@ says "man pages, where there is no place" 1 "scr: " "$scr" help --pages "$tmp/al
 # scr explain
 says "scr explain, a message" 0 "^To do: give each run its own" "$scr" explain "another run, job 5 on n1, uses the prefix /p; give each run its own SCR_PREFIX"
 says "scr explain, with what is around it" 0 "^A file system is full" "$scr" explain "SCR error: rank 1 on n1: cannot write /p/x: No space left on device (on all 4 ranks)"
+says "scr explain, a message that has its entry with others" 0 "^To do: end the run and start it again" "$scr" explain "SCR error: rank 1 on n1: the broadcast failed"
+check "scr explain, what is general only where nothing else is known" 0 "0 1" sh -c 'for why in "Disk quota exceeded" "Bad file descriptor"; do
+  "$0" explain "SCR error: cannot create /tmp/x: $why" | grep -c "^The system has refused this"; done | xargs' "$scr"
+check "scr explain, a message of two entries" 0 "1 2" sh -c '
+  "$0" explain "SCR warning: /p/flush.scr is corrupt: its CRC32 is wrong; restore it or move it away; a new one is written" >"$1"
+  echo $(grep -c "^SCR warning" "$1") $(grep -c "^To do:" "$1")' "$scr" "$tmp/two"
 says "scr explain, no message" 1 "no entry for: some words" "$scr" explain "some words"
 says "scr explain, nothing" 1 "needs a message" "$scr" explain
 printf '%s\n' "step 1" "SCR error: rank 3 on n7: cannot create /tmp/x: No space left on device" "0: SCR error: rank 0: nobody knows this" \
