@@ -218,15 +218,19 @@ SCR_API int SCR_Init_comm(MPI_Comm comm);
 /*
 ** Stop the library.
 **
-** Waits for all flushes, flushes the newest checkpoint unless SCR_FLUSH is 0 or it is on the prefix already, writes
-** the reason SCR_FINALIZE_CALLED, or the one that SCR_Should_exit has told, to the halt file, and frees everything.
-** Call it before MPI_Finalize, which otherwise does the same, with a warning, but for the reason: the run may have
-** ended because of an error.  A shared library that contains this one must call SCR_Finalize before it is unloaded.
-** Collective.
+** Waits for all flushes, flushes the newest checkpoint unless SCR_FLUSH is 0 or it is on the prefix already, tries
+** again what was due and has failed, writes the reason SCR_FINALIZE_CALLED, or the one that SCR_Should_exit has told,
+** to the halt file, and frees everything; SCR_Init may be called again then.  Call it before MPI_Finalize, which
+** otherwise does the same, with a warning, but for the reason: the run may have ended because of an error.  A shared
+** library that contains this one must call SCR_Finalize before it is unloaded.  Collective.
 **
-** Errors: STATE: a dataset or a restart is not completed; the run goes on.  Any other is that of the flush: the
-** library is stopped all the same, and the checkpoint stays in the cache, where the next run of the job, scr_postrun
-** or scr_scavenge finds it.
+** Errors: STATE: a dataset or a restart is not completed; the run goes on.  Any other is that of a flush: the library
+** is stopped all the same, and the reason is written.  The prefix then has the older checkpoint and perhaps temporary
+** files, and the newer one stays in the cache: the next run of the job on these nodes restarts from it, and
+** scr_postrun or scr_scavenge copies it, if they come before the nodes are cleaned.  So a program returns another
+** exit code then.
+**
+** Changed by SCR_FLUSH.
 */
 SCR_API int SCR_Finalize(void);
 
@@ -234,7 +238,8 @@ SCR_API int SCR_Finalize(void);
 ** Set or query a parameter.
 **
 ** Parameters can be set only before SCR_Init, with the same strings on each rank; what the environment or the user
-** file sets is stronger.  Not collective.  SCR_Configf makes the string as printf does.
+** file sets is stronger.  They hold for all runs of this process, also after SCR_Finalize, until they are unset.  Not
+** collective.  SCR_Configf makes the string as printf does.
 **
 **   "KEY=VALUE"                    set            "KEY="          unset
 **   "KEY=VALUE CKEY=CVALUE ..."    set a line with children, such as "CKPT=0 INTERVAL=1 TYPE=XOR"
@@ -257,19 +262,21 @@ SCR_API const char* SCR_Configf(const char* format, ...) SCR_FORMAT(1, 2);
 **
 ** Between Start_output and Complete_output: registers NAME as a file of this rank; FILE receives its path in the
 ** cache, whose directories exist on return.  NAME is below the prefix: absolute, or relative to the working
-** directory if that is inside the prefix, and else to the prefix.  In a store with MKDIR=0 the file itself exists
-** too, empty and private to this user, because others may write to its directory.
+** directory if that is inside the prefix, and else to the prefix.  With SCR_CACHE_BYPASS FILE is a temporary name on
+** the prefix.  Where others may write to the directory of FILE, as in a store with MKDIR=0, the file itself exists
+** too, empty: open it to replace it.
 **
 ** Before and during a restart: FILE receives the path at which the file NAME of the loaded checkpoint can be read:
 ** in the cache or, if the checkpoint is read in place, on the prefix.  In place, each rank can ask for the files of
 ** all; in the cache a rank has only its own.  Any other file is an error during the restart; before and after, FILE
-** receives the path of NAME if that can be read.  What FILE names must not be written to, and is there until the
-** next Start_output.
+** receives the path of NAME if that can be read, unless another number of ranks wrote the checkpoint.  What FILE names
+** must not be written to, and is there until the next Start_output.
 **
 ** Errors: ARG: no NAME or FILE.  PATH: NAME is too long, not below the prefix, or of the library.  MISSING: no such
-** file in the loaded checkpoint.  IO, SPACE: a directory or file cannot be made.  FILE then receives "".  In an open
-** dataset, Complete_output then fails on all ranks with this error; after a Start_output that failed, nothing can be
-** routed before its Complete_output.
+** file in the loaded checkpoint.  FORMAT, CRC: the map of a checkpoint that is read in place is damaged.  IO, SPACE: a
+** directory or file cannot be made.  UNSAFE: somebody else has put a file or link at the path.  FILE then receives "".
+** In an open dataset, Complete_output then fails on all ranks with this error; in a restart the rank passes 0 to
+** Complete_restart; after a Start_output that failed, the call returns that error until its Complete_output.
 **
 ** Changed by SCR_CACHE_BYPASS, SCR_PRESERVE_DIRECTORIES and STORE lines.
 */
@@ -296,7 +303,8 @@ SCR_API int SCR_Have_restart(int* flag, char* name);
 /*
 ** Start to read the loaded checkpoint.
 **
-** NAME (SCR_MAX_FILENAME bytes, may be NULL) receives its name.  Every rank calls it; it does not communicate.
+** NAME (SCR_MAX_FILENAME bytes, may be NULL) receives its name.  Every rank calls it; it does not communicate, so the
+** code is the same everywhere.
 **
 ** Errors: STATE: no checkpoint is loaded.
 */
@@ -324,8 +332,9 @@ SCR_API int SCR_Restart_ranks(int* ranks);
 ** Errors: INVALID: a rank passed 0.  SCR_Have_restart then offers the next checkpoint: an older one and, after all
 ** others, those that other jobs rejected.  In this job the rejected one is not offered again, unless the user
 ** chooses it.  STATE, where the restart had begun: another number of ranks wrote the checkpoint, and the program has
-** neither asked for it nor routed all files.  A message of SCR_Route_file: that call has failed.  After these this
-** run does not offer the checkpoint again, either: it offers the next older one, then none; other runs offer it.
+** neither asked for it nor routed all files.  This run does not offer it again then, either: it offers the next older
+** one, then none; other runs offer it.  A SCR_Route_file that has failed is no error of this call if its rank passes
+** 1; its message is printed here.  After SCR_SUCCESS the program goes on from the checkpoint.
 */
 SCR_API int SCR_Complete_restart(int valid);
 
@@ -354,7 +363,8 @@ SCR_API int SCR_Need_checkpoint(int* flag);
 /*
 ** Start, and complete, a checkpoint without a name of its own.
 **
-** The same as SCR_Start_output(NULL, SCR_FLAG_CHECKPOINT) and SCR_Complete_output(VALID).
+** The same as SCR_Start_output(NULL, SCR_FLAG_CHECKPOINT) and SCR_Complete_output(VALID), with their errors and
+** parameters; each belongs to the other one.  Collective.
 */
 SCR_API int SCR_Start_checkpoint(void);
 SCR_API int SCR_Complete_checkpoint(int valid);
@@ -366,8 +376,9 @@ SCR_API int SCR_Complete_checkpoint(int valid);
 ** leave the cache for it, or be flushed first.  Collective.
 **
 ** Errors: ARG: a flag, or the name.  DIFFER: the ranks gave different arguments.  NO_RESTART: as SCR_Have_restart.
-** SPACE: there is no room, and what is in the cache cannot be flushed.  IO: a directory cannot be made.  Nothing is
-** started, and what was there is still there; Complete_output then does nothing but return the same code.
+** SPACE: there is no room, and what is in the cache cannot be flushed.  IO, PATH, UNSAFE: a directory cannot be made.
+** Nothing is started, and what was there is still there; Complete_output then does nothing but return the same code,
+** and any other call may come in its place.
 **
 ** Changed by SCR_CACHE_SIZE, SCR_CACHE_KEEP, SCR_CACHE_BYPASS and the CKPT lines.
 */
@@ -378,15 +389,16 @@ SCR_API int SCR_Start_output(const char* name, int flags);
 **
 ** VALID is 1 if this rank wrote all its files and closed them.  The call protects the dataset with redundancy data
 ** and, if a flush is due, flushes it, or begins to with SCR_FLUSH_ASYNC=1.  On SCR_SUCCESS the dataset is complete
-** in the cache on every rank, and older ones may have been deleted to make room.  If a halt condition holds, and the
-** program has not called SCR_Should_exit, a checkpoint is flushed, and the call ends the program by exit(0).
-** Collective.
+** on every rank, in the cache or, with SCR_CACHE_BYPASS, on the prefix, and older ones may have been deleted to make
+** room.  If a halt condition holds, and the program has not called SCR_Should_exit, a checkpoint is flushed, and the
+** call ends the program by exit(0).  Collective.
 **
 ** Errors: INVALID: a rank passed 0, or this process still has a file open for writing, unless SCR_CHECK_OPEN is 0.
 ** MISSING: a file was routed, but not written.  ARG: two ranks routed one file.  SPACE: there is no room for
-** redundancy data.  A code of SCR_Route_file: that call has failed.  On an error the dataset is deleted, and older
-** ones are unchanged; but if only the flush fails, the call returns its error although the dataset is complete in
-** the cache: SCR_Last_error says that it stays there.
+** redundancy data.  IO: a file cannot be read or written.  A code of SCR_Route_file: that call has failed.  On an
+** error the dataset is deleted, and older ones are unchanged.  There are two exceptions, of which SCR_Last_error
+** tells: if only the flush fails, the dataset is complete and stays in the cache; and if the last step on the prefix
+** fails, with SCR_CACHE_BYPASS, the next run finishes or removes it.
 **
 ** Changed by SCR_COPY_TYPE, SCR_SET_SIZE, SCR_SET_FAILURES, SCR_GROUP, the CKPT lines, SCR_FLUSH, SCR_FLUSH_ASYNC,
 ** SCR_PREFIX_SIZE, SCR_CHECK_OPEN, SCR_CRC_ON_COPY and SCR_HALT_EXIT.
@@ -403,7 +415,7 @@ SCR_API int SCR_Complete_output(int valid);
 ** datasets with the same file names.  Collective.
 **
 ** Errors: ARG, DIFFER: the name.  NOT_FOUND: no checkpoint has it.  Any other: it cannot be loaded, or the index
-** cannot be written; what was loaded before stays so.
+** cannot be written; what was loaded before stays so, but if it was read in place, SCR_Have_restart loads it again.
 **
 ** Changed by SCR_DROP_AFTER_CURRENT.
 */
@@ -412,9 +424,10 @@ SCR_API int SCR_Current(const char* name);
 /*
 ** Remove the dataset NAME from the index of the prefix.
 **
-** Its files stay.  It waits for all flushes first.  Collective.
+** Its files stay, on the prefix and in the cache.  It waits for all flushes first.  Collective.
 **
-** Errors: ARG, DIFFER: the name.  NOT_FOUND: the index does not have it.
+** Errors: ARG, DIFFER: the name.  NOT_FOUND: the index does not have it.  IO, SPACE, FORMAT, CRC: the index cannot be
+** read or written, and is as before.
 */
 SCR_API int SCR_Drop(const char* name);
 
@@ -423,7 +436,8 @@ SCR_API int SCR_Drop(const char* name);
 **
 ** It waits for all flushes first.  Of several datasets of this name the newest is deleted.  Collective.
 **
-** Errors: ARG, DIFFER: the name.  NOT_FOUND: neither has it.  IO: a file could not be deleted; call it again.
+** Errors: ARG, DIFFER: the name.  NOT_FOUND: neither has it.  IO: a file could not be deleted; call it again.  SPACE,
+** FORMAT, CRC: the index cannot be read or written.
 */
 SCR_API int SCR_Delete(const char* name);
 
@@ -433,8 +447,11 @@ SCR_API int SCR_Delete(const char* name);
 ** With SCR_FLUSH_ASYNC=1, waits until the flush of the dataset NAME is complete, or all flushes that are under way if
 ** NAME is NULL.  Collective.
 **
-** Errors: NOT_FOUND: NAME is not on the prefix then, for example because it was not due for a flush (SCR_FLUSH).  Any
-** other: that of a flush, of any name, that has failed since the last call; its dataset stays in the cache.
+** Errors: ARG, DIFFER: the name.  NOT_FOUND: NAME is not on the prefix then, for example because it was not due for a
+** flush (SCR_FLUSH), or a newer dataset has taken its place there.  Any other: that of a flush, of any name, that has
+** failed since the last call; its dataset stays in the cache, and SCR_Finalize tries again.
+**
+** Changed by SCR_FLUSH_ASYNC, SCR_FLUSH_TYPE, SCR_FLUSH_ASYNC_BW and SCR_FLUSH_ASYNC_PERCENT.
 */
 SCR_API int SCR_Wait(const char* name);
 
@@ -478,12 +495,13 @@ SCR_API const char* SCR_Strerror(int code);
 /*
 ** The message of the last error on this rank.
 **
-** It says what failed, on which file, why, and what to do; "" if there was none.  One that another rank found begins
-** with that rank and its host.  The string is the library's: it changes with the next error, and must not be freed.
-** Not collective; allowed at any time.
+** It says what failed, on which file, why, and what to do, which the text of a code does not; "" if there was none.
+** One that another rank found begins with that rank and its host.  The string is the library's: it changes with the
+** next error, in this or another call, and must not be freed.  Each thread has its own.  Not collective; allowed at
+** any time.
 **
-** The library prints an error once, on stderr: what SCR_Route_file finds between a Start and its Complete is printed
-** by Complete, in one line for all ranks, so a program that ends before prints SCR_Last_error itself.
+** A call that fails has printed the message on stderr, in one line for all ranks.  What SCR_Route_file finds between a
+** Start and its Complete is printed by Complete, so a program that ends before prints SCR_Last_error itself.
 */
 SCR_API const char* SCR_Last_error(void);
 
