@@ -6,8 +6,8 @@ static const char report_usage[] =
     "Tell what the runs on the prefix directory DIR did with their time, from the log, written with SCR_LOG_ENABLE=1, "
     "and\n"
     "the index: runs, failures, checkpoints, flushes and restarts, bandwidths, the time that they and lost work took, "
-    "which\n"
-    "nodes failed, and why runs were halted.\n"
+    "the\n"
+    "time between the runs, which nodes failed, and why runs were halted.\n"
     "\n"
     "  -o, --output FILE   write a page of HTML, which needs nothing but a browser; - for stdout\n"
     "  -f, --logfile FILE  another log than <prefix>/.scr/log\n"
@@ -55,7 +55,8 @@ static const struct {
                                         {"FETCH", "fetches from the prefix"}};
 
 typedef struct {
-  double bytes, seconds;
+  double  bytes, seconds;
+  int64_t when; /* it ended */
 } report_copy;
 
 /* What happened several times: a node failed, or runs were halted for a reason. */
@@ -83,6 +84,7 @@ typedef struct {
 /* The seconds of all runs, and what they were spent on. */
 typedef struct {
   double all, kind[REPORT_KINDS], lost;
+  double idle, whole; /* between the runs, and from the begin of the first to the end of the last */
   int    failures;
 } report_sum;
 
@@ -232,7 +234,7 @@ static void report_visit(const char* line, int64_t when, void* arg)
     report_add_span(a, r, line, word, when);
   } else if (scr_log_value(line, "xfer", word, sizeof word)) {
     for (i = 0; i < REPORT_TRANSFERS; i++) {
-      report_copy c = {scr_log_number(line, "bytes"), scr_log_number(line, "secs")};
+      report_copy c = {scr_log_number(line, "bytes"), scr_log_number(line, "secs"), when};
       if (strcmp(word, report_transfers[i].type) != 0 || c.bytes <= 0 || c.seconds <= 0) continue;
       if (!scr_grow(&a->copy[i], a->copies[i], sizeof c)) a->failed = 1;
       else a->copy[i][a->copies[i]++] = c;
@@ -266,11 +268,14 @@ static double report_lost(const report_all* a, const report_run* r)
 
 static void report_add_up(const report_all* a, report_sum* s)
 {
-  int i, k;
+  int64_t end = 0;
+  int     i, k;
 
   memset(s, 0, sizeof *s);
   for (i = 0; i < a->runs; i++) {
     const report_run* r = &a->run[i];
+    if (i > 0 && r->begin > end) s->idle += (double)(r->begin - end);
+    if (i == 0 || r->last > end) end = r->last;
     s->all += report_length(r);
     s->lost += report_lost(a, r);
     s->failures += r->fate == REPORT_FAILED;
@@ -278,6 +283,7 @@ static void report_add_up(const report_all* a, report_sum* s)
       if (r->span[k].end <= r->safe || report_lost(a, r) <= 0) /* else it is part of the lost time */
         s->kind[r->span[k].kind] += r->span[k].end - r->span[k].begin;
   }
+  if (a->runs > 0 && end > a->run[0].begin) s->whole = (double)(end - a->run[0].begin);
 }
 
 /* What is left of the time of S for computation. */
@@ -359,9 +365,14 @@ static void report_print(const report_all* a, const char* prefix)
   report_share("work lost in failures", s.lost, &s);
   report_share("all", s.all, &s);
   for (k = 0; k < a->runs; k++) unsure += a->run[k].unsure;
+  if (a->runs > 1)
+    printf("Idle between the runs: %.1f s, %.1f %% of the time from the begin of the first to the end of the last\n",
+           s.idle, s.whole > 0 ? 100 * s.idle / s.whole : 0);
   if (unsure > 0)
-    printf("When %d of the runs ended is not known: the time between failures and the lost work are at least these.\n",
-           unsure);
+    printf(
+        "When %d of the runs ended is not known: the time between failures and the lost work are at least these, and\n"
+        "the idle time at most this.\n",
+        unsure);
   printf("Transfers                       count       MB/s: least     median   greatest\n");
   for (k = 0; k < REPORT_TRANSFERS; k++) {
     report_rates(a, k, rates);
@@ -436,6 +447,9 @@ static const char report_style[] =
     "var(--line);white-space:nowrap}th:first-child,td:first-child{text-"
     "align:left}th{color:var(--soft);font-weight:600}td.name{white-space:normal;overflow-wrap:anywhere;min-width:9rem}"
     "\n"
+    ".plot{display:grid;grid-template-columns:5.2rem 1fr;gap:.1rem .5rem}.plot .axis{grid-column:2}.scale{display:flex;"
+    "flex-direction:column;justify-content:space-between;align-items:flex-end;font-size:.75rem;line-height:12px;white-"
+    "space:nowrap}\n"
     "@media(max-width:46rem){.row{grid-template-columns:1fr;margin:.6rem 0}body{padding:.7rem}}\n"
     "@media print{body{max-width:none}}\n";
 
@@ -551,6 +565,64 @@ static void report_draw_runs(FILE* f, const report_all* a)
   fprintf(f, "</span></div></div>\n<p class=\"soft\">&#8635; restarted from a checkpoint</p>\n");
 }
 
+/* Print the time WHEN, to the minute. */
+static void report_when(FILE* f, int64_t when)
+{
+  char text[32];
+
+  scr_time_string((time_t)when, text, sizeof text);
+  fprintf(f, "<span>%.10s %.5s</span>", text, strlen(text) > 11 ? text + 11 : "");
+}
+
+/* Draw when runs went on, from the first to the last, and the time between them. */
+static void report_draw_calendar(FILE* f, const report_all* a, const report_sum* s)
+{
+  double  scale = s->whole > 0 ? REPORT_WIDTH / s->whole : 0, x, end, idle = 0;
+  int64_t first = a->run[0].begin, last = first;
+  int     i, n;
+
+  fprintf(f,
+          "<h2>When it ran</h2>\n<svg viewBox=\"0 0 %d 28\" height=\"28\" preserveAspectRatio=\"none\" role=\"img\">",
+          REPORT_WIDTH);
+  report_rect(f, 0, REPORT_WIDTH, 10, 2, "line");
+  fprintf(f, "/>");
+  for (i = 0; i < a->runs; i += n) {
+    const report_run* r = &a->run[i];
+    int               failed = r->fate == REPORT_FAILED;
+    x = r->begin > first ? (double)(r->begin - first) * scale : 0;
+    end = x + report_length(r) * scale;
+    for (n = 1; i + n < a->runs && (double)(a->run[i + n].begin - first) * scale < end + 0.5; n++) {
+      if ((double)(a->run[i + n].last - first) * scale > end) end = (double)(a->run[i + n].last - first) * scale;
+      failed |= a->run[i + n].fate == REPORT_FAILED;
+    }
+    if (r->begin > last && (double)(r->begin - last) > idle) idle = (double)(r->begin - last);
+    last = first + (int64_t)(scale > 0 ? end / scale : 0);
+    report_rect(f, x, end - x > 1 ? end - x : 1, 2, 18, "work");
+    fprintf(f, "><title>%d run%s", n, SCR_S(n));
+    if (failed) fprintf(f, ", with failures");
+    fprintf(f, "</title></rect>");
+    if (!failed) continue;
+    report_rect(f, end > 3 ? end - 3 : 0, 3, 0, 28, "lost");
+    fprintf(f, "/>");
+  }
+  fprintf(f, "</svg>\n<div class=\"axis soft\">");
+  for (i = 0; i <= 4; i++) report_when(f, first + (int64_t)(s->whole * i / 4));
+  fprintf(f, "</div>\n<p class=\"soft\">No run for ");
+  report_span_text(f, s->idle);
+  fprintf(f, ", %.1f %% of this time; the longest gap is ", s->whole > 0 ? 100 * s->idle / s->whole : 0);
+  report_span_text(f, idle);
+  fprintf(f, ". Red: a run failed.</p>\n");
+}
+
+/* The top of a scale that has RATE on it: 1, 2 or 5 times a power of ten. */
+static double report_top(double rate)
+{
+  double p = 1;
+
+  while (p * 10 <= rate && p < 1e300) p *= 10;
+  return rate <= p ? p : rate <= 2 * p ? 2 * p : rate <= 5 * p ? 5 * p : 10 * p;
+}
+
 /* Draw the bandwidths of transfers of KIND in the order of the log, many as a bar from the least to the greatest. */
 static void report_draw_rates(FILE* f, const report_all* a, int kind)
 {
@@ -559,16 +631,20 @@ static void report_draw_rates(FILE* f, const report_all* a, int kind)
   int         n = a->copies[kind], bins = n < 250 ? n : 250, b, i;
 
   report_rates(a, kind, rates);
-  top = rates[2] > 0 ? rates[2] : 1;
+  top = report_top(rates[2]);
   fprintf(f, "<div class=\"row\"><span>%s: %d, at most ", report_transfers[kind].text, n);
   report_rate_text(f, rates[2]);
   fprintf(f, ", median ");
   report_rate_text(f, rates[1]);
-  fprintf(f, "</span>\n");
+  fprintf(f, "</span>\n<div class=\"plot\"><div class=\"scale soft\"><span>");
+  report_rate_text(f, top);
+  fprintf(f, "</span><span>");
+  report_rate_text(f, top / 2);
   fprintf(f,
-          "<svg viewBox=\"0 0 %d 60\" height=\"60\" preserveAspectRatio=\"none\" role=\"img\"><path d=\"M0 59.5H%d\" "
-          "stroke=\"var(--line)\" vector-effect=\"non-scaling-stroke\"/><path d=\"",
-          REPORT_WIDTH, REPORT_WIDTH);
+          "</span><span>0</span></div><svg viewBox=\"0 0 %d 84\" height=\"84\" preserveAspectRatio=\"none\" "
+          "role=\"img\"><path d=\"M0 6H%dM0 42H%dM0 78H%d\" stroke=\"var(--line)\" "
+          "vector-effect=\"non-scaling-stroke\"/><path d=\"",
+          REPORT_WIDTH, REPORT_WIDTH, REPORT_WIDTH, REPORT_WIDTH);
   for (b = 0; b < bins; b++) {
     int from = (int)((int64_t)b * n / bins), to = (int)((int64_t)(b + 1) * n / bins);
     low = high = a->copy[kind][from].bytes / a->copy[kind][from].seconds;
@@ -577,12 +653,15 @@ static void report_draw_rates(FILE* f, const report_all* a, int kind)
       if (rate < low) low = rate;
       if (rate > high) high = rate;
     }
-    fprintf(f, "M%.1f %.1fV%.1f", (b + 0.5) * REPORT_WIDTH / bins, 57 - 52 * low / top, 56.9 - 52 * high / top);
+    fprintf(f, "M%.1f %.1fV%.1f", (b + 0.5) * REPORT_WIDTH / bins, 78 - 72 * low / top, 77.9 - 72 * high / top);
   }
   fprintf(f,
           "\" fill=\"none\" stroke=\"var(--%s)\" stroke-width=\"3\" stroke-linecap=\"round\" "
-          "vector-effect=\"non-scaling-stroke\"/></svg></div>\n",
+          "vector-effect=\"non-scaling-stroke\"/></svg><div class=\"axis soft\">",
           color);
+  report_when(f, a->copy[kind][0].when);
+  if (n > 1) report_when(f, a->copy[kind][n - 1].when);
+  fprintf(f, "</div></div></div>\n");
 }
 
 /* One part of the bar that shows what the time was spent on; *X is where it begins. */
@@ -707,9 +786,11 @@ static void report_page(FILE* f, const report_all* a, const char* prefix)
   report_tile(f, "%.0f", checkpoints, checkpoints == 1 ? "checkpoint" : "checkpoints");
   report_tile(f, NULL, s.all, "in all runs");
   if (s.failures > 0) report_tile(f, NULL, s.all / s.failures, "between failures");
+  if (a->runs > 1) report_tile(f, NULL, s.idle, "between the runs");
   report_tile(f, "%.1f %%", s.all > 0 ? 100 * report_useful(&s) / s.all : 0, "computation that counts");
   fprintf(f, "</div>\n");
   report_draw_time(f, &s);
+  if (a->runs > 1) report_draw_calendar(f, a, &s);
   report_draw_runs(f, a);
   report_list_counts(f, &a->nodes, "Nodes that failed");
   report_list_counts(f, &a->halts, "Runs that were halted");
@@ -719,6 +800,9 @@ static void report_page(FILE* f, const report_all* a, const char* prefix)
     copies += a->copies[k];
   }
   if (copies == 0) fprintf(f, "<p>Nothing was copied.</p>\n");
+  else
+    fprintf(f,
+            "<p class=\"soft\">In the order of the log; where there are many, from the least to the greatest.</p>\n");
   report_list(f, prefix);
   fprintf(f, "<p class=\"soft\">%s</p>\n</body></html>\n", SCR_VERSION);
 }

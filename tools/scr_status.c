@@ -1,6 +1,8 @@
 /* scr_status - what a running job is doing now, in a terminal.  No MPI. */
 #include "halt.h"
 
+#include <sys/ioctl.h>
+
 static const char status_usage[] =
     "scr_status [OPTIONS] [DIR]\n"
     "Show what the run on the prefix directory DIR is doing: its phase, its last checkpoint, what is in the cache, "
@@ -15,16 +17,116 @@ static const char status_usage[] =
     "The default of DIR is SCR_PREFIX, or else the working directory.  A run that was killed still shows what it did\n"
     "last.  Exit 0, or 1 if there is an error, or no run has used DIR.\n";
 
+/* ---- lines of a terminal ---- */
+
+#define STATUS_INDENT 13 /* columns before what a line says */
+
+static FILE* status_out;   /* what a person reads is written here */
+static int   status_width; /* columns of the terminal; 0 if it goes elsewhere: then lines have their length */
+
+/* The columns of the N bytes at TEXT, which are UTF-8. */
+static int status_columns(const char* text, size_t n)
+{
+  int    columns = 0;
+  size_t i;
+
+  for (i = 0; i < n; i++) columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+  return columns;
+}
+
+/* The bytes of TEXT, of N bytes, that take COLUMNS columns. */
+static size_t status_bytes_of(const char* text, size_t n, int columns)
+{
+  size_t i;
+
+  for (i = 0; i < n; i++)
+    if (((unsigned char)text[i] & 0xc0) != 0x80 && columns-- == 0) break;
+  return i;
+}
+
+/* Print the N bytes at TEXT in ROOM columns: what is too long, such as a path, lacks a part in its middle. */
+static void status_put(const char* text, size_t n, int room)
+{
+  int    columns = status_columns(text, n), head = (room - 3) / 3;
+  size_t k;
+
+  if (columns <= room) {
+    fwrite(text, 1, n, stdout);
+    return;
+  }
+  printf("%.*s...", (int)status_bytes_of(text, n, head), text);
+  k = status_bytes_of(text, n, columns - (room - 3 - head));
+  fwrite(text + k, 1, n - k, stdout);
+}
+
+/* The bytes of the first part of TEXT, which ends behind a comma, semicolon or colon, or before two blanks. */
+static size_t status_part(const char* text)
+{
+  size_t n = strspn(text, " ");
+
+  while (text[n] != '\0' && strncmp(text + n, "  ", 2) != 0)
+    if (strchr(",;:", text[n++]) != NULL && text[n] == ' ') break;
+  return n;
+}
+
+/* Print LINE in lines of the terminal, which end between its parts. */
+static void status_fold(const char* line)
+{
+  int    column = 0, columns;
+  size_t n;
+
+  for (; *line != '\0'; line += n) {
+    n = status_part(line);
+    columns = status_columns(line, n);
+    if (column > STATUS_INDENT && column + columns > status_width) {
+      printf("\n%*s", STATUS_INDENT, "");
+      column = STATUS_INDENT;
+      line += strspn(line, " ");
+      n = status_part(line);
+      columns = status_columns(line, n);
+    }
+    status_put(line, n, status_width - column);
+    column += columns;
+  }
+  putchar('\n');
+}
+
+/* Begin what a person reads: on a terminal it is put together first. */
+static void status_begin(char** text, size_t* size)
+{
+  struct winsize is;
+
+  status_width = isatty(1) && ioctl(1, TIOCGWINSZ, &is) == 0 && is.ws_col >= 40 ? is.ws_col : 0;
+  status_out = status_width > 0 ? open_memstream(text, size) : stdout;
+  if (status_out == NULL) status_out = stdout;
+}
+
+/* End it, and print TEXT, if it was put together. */
+static void status_end(char** text)
+{
+  char *line, *next;
+
+  if (status_out == stdout) return;
+  if (fclose(status_out) == 0)
+    for (line = *text; (next = strchr(line, '\n')) != NULL; line = next + 1) {
+      *next = '\0';
+      status_fold(line);
+    }
+  free(*text);
+}
+
+/* ---- as text ---- */
+
 /* Print SECONDS as a person says it. */
 static void status_print_span(double seconds)
 {
   int64_t s = seconds > 0 ? (int64_t)seconds : 0;
 
-  if (seconds < 10) printf("%.1f s", seconds > 0 ? seconds : 0);
-  else if (s < 120) printf("%lld s", (long long)s);
-  else if (s < 7200) printf("%lld min %lld s", (long long)(s / 60), (long long)(s % 60));
-  else if (s < 2 * 86400) printf("%lld h %lld min", (long long)(s / 3600), (long long)(s / 60 % 60));
-  else printf("%lld days %lld h", (long long)(s / 86400), (long long)(s / 3600 % 24));
+  if (seconds < 10) fprintf(status_out, "%.1f s", seconds > 0 ? seconds : 0);
+  else if (s < 120) fprintf(status_out, "%lld s", (long long)s);
+  else if (s < 7200) fprintf(status_out, "%lld min %lld s", (long long)(s / 60), (long long)(s % 60));
+  else if (s < 2 * 86400) fprintf(status_out, "%lld h %lld min", (long long)(s / 3600), (long long)(s / 60 % 60));
+  else fprintf(status_out, "%lld days %lld h", (long long)(s / 86400), (long long)(s / 3600 % 24));
 }
 
 static void status_print_bytes(double bytes)
@@ -32,7 +134,7 @@ static void status_print_bytes(double bytes)
   char text[32];
 
   tool_bytes(bytes, text, sizeof text);
-  printf("%s", text);
+  fprintf(status_out, "%s", text);
 }
 
 /* The seconds since the time KEY of H, which the status file has in microseconds; 0 if it has none. */
@@ -136,36 +238,37 @@ static double status_progress(const char* prefix, int id, const scr_hash* h, scr
   return part;
 }
 
+/* Print how much is done; a wide terminal has a longer bar. */
 static void status_print_bar(double part)
 {
-  int i, n = (int)(part * 30 + 0.5);
+  int i, all = status_width == 0 ? 30 : status_width < 240 ? status_width / 4 : 60, n = (int)(part * all + 0.5);
 
-  putchar('[');
-  for (i = 0; i < 30; i++) putchar(i < n ? '#' : '.');
-  printf("] %3.0f %%", part * 100);
+  putc('[', status_out);
+  for (i = 0; i < all; i++) putc(i < n ? '#' : '.', status_out);
+  fprintf(status_out, "] %*.0f %%", status_width > 0 ? 0 : 3, part * 100);
 }
 
 static void status_print_cache(const scr_hash* cache)
 {
   const scr_hash_elem* e = scr_hash_elem_first(cache);
 
-  if (e == NULL) printf("Cache        empty\n");
+  if (e == NULL) fprintf(status_out, "Cache        empty\n");
   for (; e != NULL; e = scr_hash_elem_next(e)) {
     const scr_hash* h = scr_hash_elem_hash(e);
-    printf("Cache        ");
-    tool_print(scr_hash_str_or(h, "NAME", "?"));
-    printf(" (dataset ");
-    tool_print(scr_hash_elem_key(e));
-    printf("), ");
-    if (scr_hash_get(h, "STATE") != NULL) tool_print(scr_hash_str_or(h, "STATE", ""));
+    fprintf(status_out, "Cache        ");
+    tool_put(status_out, scr_hash_str_or(h, "NAME", "?"));
+    fprintf(status_out, " (dataset ");
+    tool_put(status_out, scr_hash_elem_key(e));
+    fprintf(status_out, "), ");
+    if (scr_hash_get(h, "STATE") != NULL) tool_put(status_out, scr_hash_str_or(h, "STATE", ""));
     else status_print_bytes(status_bytes(h));
     if (*scr_hash_str_or(h, "STORE", "") != '\0') { /* else it bypasses the cache */
-      printf(", ");
-      tool_print(scr_hash_str_or(h, "SCHEME", "?"));
-      printf(" in ");
-      tool_print(scr_hash_str_or(h, "STORE", "?"));
+      fprintf(status_out, ", ");
+      tool_put(status_out, scr_hash_str_or(h, "SCHEME", "?"));
+      fprintf(status_out, " in ");
+      tool_put(status_out, scr_hash_str_or(h, "STORE", "?"));
     }
-    puts(scr_hash_get(h, "PFS") != NULL ? ", on the prefix" : "");
+    fprintf(status_out, "%s\n", scr_hash_get(h, "PFS") != NULL ? ", on the prefix" : "");
   }
 }
 
@@ -176,14 +279,14 @@ static void status_print_flushes(const scr_hash* flushes, const char* prefix, sc
   for (; e != NULL; e = scr_hash_elem_next(e)) {
     const scr_hash* h = scr_hash_elem_hash(e);
     double          part = status_progress(prefix, scr_index_id(scr_hash_elem_key(e)), h, shown);
-    printf("Flush        ");
-    tool_print(scr_hash_str_or(h, "NAME", "?"));
-    printf(", ");
+    fprintf(status_out, "Flush        ");
+    tool_put(status_out, scr_hash_str_or(h, "NAME", "?"));
+    fprintf(status_out, ", ");
     status_print_bytes(status_bytes(h));
-    printf(", since ");
+    fprintf(status_out, ", since ");
     status_print_span(status_age(h, "TIME"));
-    if (part >= 0) printf("  "), status_print_bar(part);
-    putchar('\n');
+    if (part >= 0) fprintf(status_out, "  "), status_print_bar(part);
+    putc('\n', status_out);
   }
 }
 
@@ -195,19 +298,19 @@ static int status_print_halt(const char* prefix)
   int64_t    v;
   int        k, n = 0, rc = scr_record_read(&halt, prefix, "halt.scr");
 
-  printf("Halt         ");
+  fprintf(status_out, "Halt         ");
   for (k = 0; k < SCR_NHALTS && rc == SCR_SUCCESS; k++) {
     const char* value = scr_hash_elem_get_first_val(halt.h, scr_halts[k].key);
     if (value == NULL || (k == SCR_HALT_REASON && scr_halt_is_over(halt.h, NULL))) continue;
-    printf("%s%s ", n++ > 0 ? ", " : "", scr_halts[k].key);
+    fprintf(status_out, "%s%s ", n++ > 0 ? ", " : "", scr_halts[k].key);
     if ((k == SCR_HALT_AFTER || k == SCR_HALT_BEFORE) && scr_str_int64(value, &v) == SCR_SUCCESS) {
       scr_time_string((time_t)v, when, sizeof when);
-      printf("%s", when);
-    } else tool_print(value);
+      fprintf(status_out, "%s", when);
+    } else tool_put(status_out, value);
   }
   if (rc == SCR_SUCCESS && scr_hash_get(halt.h, "REQUEST") != NULL)
-    printf("%sa checkpoint is asked for", n++ > 0 ? ", " : "");
-  puts(n == 0 ? "no condition" : "");
+    fprintf(status_out, "%sa checkpoint is asked for", n++ > 0 ? ", " : "");
+  fprintf(status_out, "%s\n", n == 0 ? "no condition" : "");
   scr_record_close(&halt, rc, 0);
   return rc;
 }
@@ -241,17 +344,17 @@ static void status_print_phase(const scr_hash* h)
 {
   const char* was = scr_hash_elem_get_first_val(h, "WAS");
 
-  printf("Phase        ");
-  tool_print(scr_hash_str_or(h, "PHASE", "?"));
+  fprintf(status_out, "Phase        ");
+  tool_put(status_out, scr_hash_str_or(h, "PHASE", "?"));
   if (was != NULL) {
-    printf(": no process of the run is there, and SCR_Finalize was not completed; last seen ");
-    tool_print(was);
-    printf(", which began ");
+    fprintf(status_out, ": no process of the run is there, and SCR_Finalize was not completed; last seen ");
+    tool_put(status_out, was);
+    fprintf(status_out, ", which began ");
   } else {
-    printf(", for ");
+    fprintf(status_out, ", for ");
   }
   status_print_span(status_age(h, "SINCE"));
-  puts(was != NULL ? " ago" : "");
+  fprintf(status_out, "%s\n", was != NULL ? " ago" : "");
 }
 
 /*
@@ -265,34 +368,36 @@ static int status_print(const scr_hash* h, const char* prefix, int64_t left, scr
   int64_t         usec;
   int             ended;
 
-  printf("Run          job ");
-  tool_print(scr_hash_str_or(run, "JOBID", "?"));
-  printf(", %d ranks on %d nodes, for ", scr_hash_int_or(run, "RANKS", 0), scr_hash_int_or(run, "NODES", 0));
+  fprintf(status_out, "Run          job ");
+  tool_put(status_out, scr_hash_str_or(run, "JOBID", "?"));
+  fprintf(status_out, ", %d ranks on %d nodes, for ", scr_hash_int_or(run, "RANKS", 0),
+          scr_hash_int_or(run, "NODES", 0));
   ended = status_has_ended(h);
   status_print_span(status_age(run, "TIME") - (ended ? status_age(h, "SINCE") : 0));
-  printf(", on ");
-  tool_print_line(prefix);
+  fprintf(status_out, ", on ");
+  tool_put(status_out, prefix);
+  putc('\n', status_out);
   status_print_phase(h);
   if (last == NULL) {
-    printf("Checkpoint   none in this run\n");
+    fprintf(status_out, "Checkpoint   none in this run\n");
   } else {
     if (scr_hash_util_get_int64(last, "USEC", &usec) == SCR_SUCCESS) seconds = (double)usec / 1e6;
-    printf("Checkpoint   ");
-    tool_print(scr_hash_str_or(last, "NAME", "?"));
-    printf(" (dataset %d), ", scr_hash_int_or(last, "DSET", 0));
+    fprintf(status_out, "Checkpoint   ");
+    tool_put(status_out, scr_hash_str_or(last, "NAME", "?"));
+    fprintf(status_out, " (dataset %d), ", scr_hash_int_or(last, "DSET", 0));
     status_print_span(status_age(last, "TIME"));
-    printf(" ago; ");
+    fprintf(status_out, " ago; ");
     status_print_bytes(status_bytes(last));
-    printf(" in %.3f s, ", seconds);
+    fprintf(status_out, " in %.3f s, ", seconds);
     status_print_bytes(seconds > 0 ? status_bytes(last) / seconds : 0);
-    printf("/s\n");
+    fprintf(status_out, "/s\n");
   }
   status_print_cache(scr_hash_get(h, "CACHE"));
   status_print_flushes(scr_hash_get(h, "FLUSH"), prefix, shown);
-  printf("Time left    ");
-  if (left < 0) printf("not known");
+  fprintf(status_out, "Time left    ");
+  if (left < 0) fprintf(status_out, "not known");
   else status_print_span((double)left);
-  putchar('\n');
+  putc('\n', status_out);
   return status_print_halt(prefix);
 }
 
@@ -461,6 +566,8 @@ static int status_show(status_job* j, int* ended)
   scr_hash* h = scr_hash_new();
   int       rc = status_read(j->dir, h);
   int64_t   left = -1;
+  char*     text = NULL;
+  size_t    size = 0;
 
   if (rc == SCR_SUCCESS && scr_hash_size(h) == 0) rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no run has used %s yet", j->dir);
   *ended = status_has_ended(h);
@@ -468,7 +575,11 @@ static int status_show(status_job* j, int* ended)
   if (j->end >= 0) left = j->end > (int64_t)time(NULL) ? j->end - (int64_t)time(NULL) : 0;
   if (rc == SCR_SUCCESS && j->watch && isatty(1)) printf("\033[H\033[J");
   if (rc == SCR_SUCCESS && j->json) rc = status_print_json(h, j->dir, left, j->shown);
-  else if (rc == SCR_SUCCESS) rc = status_print(h, j->dir, left, j->shown);
+  else if (rc == SCR_SUCCESS) {
+    status_begin(&text, &size);
+    rc = status_print(h, j->dir, left, j->shown);
+    status_end(&text);
+  }
   scr_hash_delete(&h);
   return rc;
 }

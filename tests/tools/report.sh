@@ -40,6 +40,20 @@ if command -v python3 >/dev/null; then
     '" ".join(map(str, [0 <= d["seconds"] < 60, 0 < d["run"]["seconds"] < 60, 0 < d["checkpoint"]["seconds"] < 60, d["checkpoint"]["bytes"] // 1000 * 1000, 4900 < d["seconds_left"] <= 5000, d["halt"], d["requested"], d["flushes"]]))'
 fi
 says "status, the end" 0 "^Phase        ended" scr_status
+if command -v script >/dev/null; then
+  # on COLUMNS: the status of a run with a long path, on a terminal of so many columns; longest: how long its lines are
+  long=$tmp/$(printf '%060d' 0)/$(printf '%060d' 1) && mkdir -p "$long" && cp -r "$tmp/run/.scr" "$long/"
+  on() { script -qec "stty cols $1; scr_status '$long'" /dev/null | tr -d '\r' >"$tmp/terminal"; }
+  longest() { awk '{ if (length > n) n = length } END { print n }' "$tmp/terminal"; }
+  on 80
+  check "status, 80 columns: no line is longer" 0 "" test "$(longest)" -le 80
+  says "status, 80 columns: a line goes on below what it says" 0 "^             on /.*[.][.][.].*0001$" cat "$tmp/terminal"
+  on 200
+  check "status, 200 columns: lines are not cut where there is room" 0 "" test "$(longest)" -gt 150
+  says "status, 200 columns: all of a path" 0 "^Run .*, on $long$" cat "$tmp/terminal"
+  on 20
+  says "status, hardly a terminal: lines as they are" 0 "^Run .*, on $long$" cat "$tmp/terminal"
+fi
 says "status, to the end" 0 "^Phase        ended" timeout 10 scr_status --watch --seconds 1
 rm -rf .scr "$tmp/node/"* step.* && printf '#!/bin/sh\n' >"$tmp/step"
 before 2 "sleep 0.5; scr_status >'$tmp/one' 2>&1; scr_status --json >'$tmp/json'; cp .scr/status.scr '$tmp/during'; sleep 1.5; scr_status >'$tmp/two' 2>&1"
@@ -95,7 +109,9 @@ Time of all runs
   flushes                            0.0 s    0.0 %
   work lost in failures           1188.0 s   19.8 %
   all                             6000.0 s  100.0 %
-When 3 of the runs ended is not known: the time between failures and the lost work are at least these.
+Idle between the runs: 81000.0 s, 93.1 % of the time from the begin of the first to the end of the last
+When 3 of the runs ended is not known: the time between failures and the lost work are at least these, and
+the idle time at most this.
 Transfers                       count       MB/s: least     median   greatest
   checkpoints to the cache          1            2000.0     2000.0     2000.0
   flushes to the prefix             1              80.0       80.0       80.0
@@ -135,6 +151,10 @@ p = Page(); p.feed(open(sys.argv[1], encoding="utf-8").read()); print(*p.open, s
 check "report, a page" 0 "" "$report" -f "$data" -o "$tmp/page.html"
 page "a log"
 says "report, the page tells of lost work" 0 "<title>lost: " cat "$tmp/page.html"
+says "report, the page shows when nothing ran" 0 "No run for 22.5 h, 93.1 % of this time; the longest gap is 22.2 h" cat "$tmp/page.html"
+says "report, the page has a scale of times" 0 "<span>2026-03-01 10:00</span>.*<span>2026-03-02 10:10</span>" cat "$tmp/page.html"
+says "report, bandwidths have a scale" 0 "<span>2.00 GB/s</span><span>1.00 GB/s</span><span>0</span>" cat "$tmp/page.html"
+says "report, bandwidths have a scale of another size" 0 "<span>100 MB/s</span><span>50.0 MB/s</span><span>0</span>" cat "$tmp/page.html"
 check "report, on stdout" 0 "$(cat "$tmp/page.html")" "$report" -f "$data" --output -
 rm -rf .scr "$tmp/node/"* step.* && printf '#!/bin/sh\n' >"$tmp/step"
 SCR_LOG_ENABLE=1 SCR_FLUSH=2 check "report, a job" 0 - job 5
