@@ -205,4 +205,48 @@ fi
 printf 'no index' >.scr/index.scr
 check "report, a damaged index" 0 "" "$report" -f "$data" -o "$tmp/page.html"
 says "report, a damaged index is named" 0 "The index cannot be read" cat "$tmp/page.html"
+
+# ---- the command lines of README and the manual
+rm -rf .scr "$tmp/node/"* step.* && printf '#!/bin/sh\n' >"$tmp/step"
+SCR_LOG_ENABLE=1 SCR_FLUSH=1 SCR_USE_CONTAINERS=1 check "a job with containers" 0 - job 2
+: >"$tmp/ran"
+# line DOCUMENT COMMAND [SED]: the line of a document that begins with COMMAND, without the remark behind it, with its
+# names replaced by those of this place
+line() {
+  sed -n "s/^    \($2.*\)/\1/p" "$top/$1" | head -n 1 | tee -a "$tmp/ran" | sed "s/   .*//${3:+;$3}"
+}
+there() { SCR_PREFIX=$tmp/run bash -c "cd '$tmp/here' && $1"; }
+mkdir "$tmp/here" "$tmp/elsewhere"
+echo "SCR error: cannot create /tmp/x: No space left on device" >"$tmp/here/slurm-57.out"
+m=tools/manual
+says "errors: $(line $m/errors.md 'scr explain "')" 0 "^A file system is full" there "$(line $m/errors.md 'scr explain "')"
+says "errors: scr explain -" 0 "^A file system is full" there "$(line $m/errors.md 'scr explain -')"
+says "choosing: scr_ckpt_interval --stats" 0 "2" there "$(line $m/choosing.md 'scr_ckpt_interval --stats' "s,/p/run,$tmp/run,")"
+says "choosing: scr_ckpt_interval --mtbf" 0 "[0-9]" there "$(line $m/choosing.md 'scr_ckpt_interval --mtbf')"
+check "files: scr_index --extract, one file" 0 - there "$(line $m/files.md 'scr_index --extract' "s,ckpt.40,step.2,g;s,rank_7,rank_1,;s,/tmp/look,$tmp/look,")"
+check "files: scr_index --extract, its file" 0 "" sh -c 'find "$1" -name "rank_[0-9]" | grep -qx ".*/rank_1"' sh "$tmp/look"
+check "files: scr_index --extract, all files" 0 - there "$(line $m/files.md 'cd elsewhere' "s,ckpt.40,step.2,g;s,elsewhere,$tmp/elsewhere,;s,<prefix>,$tmp/run,")"
+check "files: scr_index --extract, all of them" 0 3 sh -c 'find "$1" -name "rank_[0-9]" | grep -c .' sh "$tmp/elsewhere"
+mkdir -p old_run/step_4000/part && for r in 0 1 2; do echo $r | tee "old_run/step_4000/rank_0000$r.dat" >"old_run/step_4000/part/of_rank_$r.dat"; done
+check "migration: scr_index --add with a pattern" 0 - there "$(line $m/migration.md 'scr_index --add.*--pattern')"
+says "migration: what is added is listed" 0 "old_run/step_4000" scr_index --list
+check "migration: it is dropped again" 0 - scr_index --drop old_run/step_4000
+for r in 0 1 2; do echo "$r part/of_rank_$r.dat"; done >"$tmp/here/files.txt"
+rm -rf old_run/step_4000/.scr
+check "migration: scr_index --add with a manifest" 0 - there "$(line $m/migration.md 'scr_index --add.*--manifest')"
+says "migration: what is added by a manifest is listed" 0 "old_run/step_4000" scr_index --list
+# what README answers its questions with
+says "README: where are my files now, scr_where" 0 "$tmp/node" scr_where
+says "README: where are my files now, scr_index --long" 0 "step.2" scr_index --long
+check "README: how do I go back" 0 - scr_index --current step.1
+says "README: how do I go back, it is the one" 0 "^\* .*step.1" scr_index --list
+check "README: how do I delete a checkpoint" 0 - scr_index --delete step.2
+check "README: how do I empty the caches" 0 - scr_clean
+for text in 'scr status' scr_where 'scr_index --long' 'scr_index --current NAME' 'scr_index --delete NAME' scr_clean; do
+  check "README: it names $text" 0 "" grep -q "\`$text\`" "$top/README.md"
+done
+# all other lines that begin with a command are of a system that is not here, or run.sh and system.sh run them
+check "each command line in README and the manual is run, or is one of a system that is not here" 1 "" sh -c '
+  sed -n "s/^    \(\(cd [a-z]* && \)*scr[_ ][a-z].*\)/\1/p" "$1"/README.md "$1"/tools/manual/*.md | grep -vxFf "$2" |
+    grep -vE " srun |apptainer|^scr_run mpiexec "' sh "$top" "$tmp/ran"
 finish
