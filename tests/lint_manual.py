@@ -106,7 +106,8 @@ def literals(text):
 
 
 # Where the format of a message stands among the arguments of a call.
-MESSAGES = {"SCR_ERR": 1, "SCR_ERRNO": 0, "SCR_PARAMS_BAD": 1, "scr_warn": 0, "scr_warn_each": 0, "scr_tried_add": 0, "tool_fail": 2}
+MESSAGES = {"SCR_ERR": 1, "SCR_ERRNO": 0, "SCR_PARAMS_BAD": 1, "scr_warn": 0, "scr_warn_each": 0, "scr_tried_add": 0}
+MESSAGES["tool_fail"] = 2
 
 
 def arguments(text, at):
