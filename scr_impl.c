@@ -725,7 +725,9 @@ SCR_FN void scr_err_restore(const scr_err_record* r)
 /* SCR_ERR(code, format, ...) records an error and returns its code; SCR_ERRNO(format, ...) also reports errno. */
 #define SCR_ERR(code, ...) scr_error((code), 0, __FILE__, __LINE__, __VA_ARGS__)
 #define SCR_ERRNO(...)     scr_error(SCR_ERR_IO, errno, __FILE__, __LINE__, __VA_ARGS__)
-#define SCR_ERR_OOM()      scr_error(SCR_ERR_MEM, 0, __FILE__, __LINE__, "out of memory")
+#define SCR_ERR_OOM()                                                                                                  \
+  scr_error(SCR_ERR_MEM, 0, __FILE__, __LINE__,                                                                        \
+            "an allocation failed: the node, or a limit of the process, has no more")
 
 /* Bytes of TEXT that would steer a terminal become `?`: names in a message may be those of another user. */
 SCR_FN void scr_msg_tame(char* text)
@@ -10633,8 +10635,8 @@ typedef struct {
 
 /* Who logs, and where to: TXT to <prefix>/.scr/log, SYSLOG to the system log, DB to a database. */
 typedef struct {
-  int         txt, syslog;
-  int         busy; /* 1: the lock of the text file was waited for in vain, and is not waited for again until it is free */
+  int txt, syslog;
+  int busy; /* 1: the lock of the text file was waited for in vain, and is not waited for again until it is free */
   const char *host, *user, *job, *prefix;
   time_t      when; /* the time that lines get; 0 for now */
   scr_log_db  db;
@@ -11179,10 +11181,9 @@ SCR_FN int scr_log_open(const char* path, FILE** f, int* cut)
   }
   *cut = S_ISREG(st.st_mode) && st.st_size > SCR_LOG_READ_MAX;
   fcntl(fd, F_SETFL, 0); /* a pipe is waited for */
-  if ((*f = fdopen(fd, "r")) != NULL && (!*cut || fseeko(*f, -SCR_LOG_READ_MAX, SEEK_END) == 0)) return SCR_SUCCESS;
+  if ((!*cut || lseek(fd, -SCR_LOG_READ_MAX, SEEK_END) >= 0) && (*f = fdopen(fd, "r")) != NULL) return SCR_SUCCESS;
   SCR_ERRNO("cannot read the log %s", path);
-  if (*f != NULL) fclose(*f);
-  else scr_os.close(fd);
+  scr_os.close(fd);
   return SCR_ERR_IO;
 }
 
@@ -22359,7 +22360,7 @@ SCR_FN int scr_run_open_prefix(void)
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   if ((rc = scr_bcast(&p, (int)sizeof p, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
   memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
-  scr_fence_set(SCR_FENCE_PREFIX, p.prefix);
+  if (scr.world.rank != 0) scr_fence_set(SCR_FENCE_PREFIX, p.prefix);
   memcpy(scr.prefix_real, p.real, sizeof p.real);
   memcpy(scr.world.prefix_id, p.id, sizeof p.id);
   memcpy(scr.world.home.user, p.user, sizeof p.user);
@@ -22773,6 +22774,7 @@ SCR_FN void scr_release(void)
   scr_hash_delete(&scr.world.params);
   scr_buf_free(&scr.tried);
   if (scr.prefix_lock >= 0) scr_os.close(scr.prefix_lock);
+  scr_fence_set(SCR_FENCE_PREFIX, "");
   if (scr.watched) {
     scr.watched = 0; /* what is called when the attribute is deleted has nothing to do */
     MPI_Comm_delete_attr(MPI_COMM_SELF, scr.watch);

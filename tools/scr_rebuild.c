@@ -118,7 +118,10 @@ static int rebuild_xor_main(int argc, char** argv)
   memset(&job, 0, sizeof job);
   job.n = (int)size;
   job.file = (char**)scr_malloc((size_t)size * sizeof *job.file);
-  if (job.file == NULL) return tool_fail("scr_rebuild_xor", 1, "out of memory");
+  if (job.file == NULL) {
+    SCR_ERR_OOM();
+    return tool_fail("scr_rebuild_xor", 1, scr_err_text);
+  }
   job.file[root] = argv[3];
   for (r = 0; r < job.n; r++)
     if (r != root) job.file[r] = argv[4 + r - (r > root)];

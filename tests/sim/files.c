@@ -923,12 +923,36 @@ static int stream_close(void* cookie)
   return 0;
 }
 
-FILE* sim_fopen64(const char* path, const char* mode)
+/* A stream of the file I, from AT on. */
+static FILE* stream_open(inode* i, uint64_t at, const char* mode)
 {
   static const cookie_io_functions_t calls = {stream_read, stream_write, NULL, stream_close};
-  const char*                        name;
-  inode *                            d, *i;
-  stream*                            s;
+  stream*                            s = calloc(1, sizeof *s);
+
+  s->i = i;
+  s->at = at;
+  s->append = mode[0] == 'a';
+  i->refs++;
+  return fopencookie(s, mode[0] == 'r' ? "r" : mode[0] == 'w' ? "w" : "a", calls);
+}
+
+/* The stream has the descriptor from now on: it lives as long as the stream, in which it is not needed. */
+FILE* sim_fdopen(int fd, const char* mode)
+{
+  open_file* o = fd_get(fd);
+  FILE*      f;
+
+  file_call("fdopen", (uint64_t)fd);
+  if (!o || !o->i || fails(FAULT_READ, EIO)) return NULL;
+  f = stream_open(o->i, o->at, mode);
+  sim_close(fd);
+  return f;
+}
+
+FILE* sim_fopen64(const char* path, const char* mode)
+{
+  const char* name;
+  inode *     d, *i;
 
   file_call("fopen", path_sum(path));
   if (fails(FAULT_READ, EIO) || !(d = path_find(path, &name))) return NULL;
@@ -937,11 +961,7 @@ FILE* sim_fopen64(const char* path, const char* mode)
   else if (!i && mode[0] == 'r') errno = ENOENT;
   else if (i || (i = file_create(d, name, 0666))) {
     if (mode[0] == 'w' && file_size(i) > 0) file_resize(i, 0);
-    s = calloc(1, sizeof *s);
-    s->i = i;
-    s->append = mode[0] == 'a';
-    i->refs++;
-    return fopencookie(s, mode[0] == 'r' ? "r" : mode[0] == 'w' ? "w" : "a", calls);
+    return stream_open(i, 0, mode);
   }
   return NULL;
 }
