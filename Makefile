@@ -49,12 +49,12 @@ endif
 LIBS     = -lz -lpthread $(MYSQL_LIBS)
 
 .DEFAULT_GOAL := all
-.PHONY: all setup demo fortran check check-quick check-long check-scale sim sim-mutants sim-scale fuzz lint sanitize size coverage bench install clean help
+.PHONY: all setup demo fortran tested check check-full check-quick check-long check-scale sim sim-mutants sim-scale fuzz lint sanitize size coverage bench install clean help
 
 # A goal that is built waits for setup, when both are asked for; and setup knows what for.
 ifneq (,$(filter setup,$(MAKECMDGOALS)))
 libscr.a scr_impl.o tools/scr $(EXAMPLES) $(FORTRAN) tests/unit/unit $(SIM)/sim: | setup
-check check-quick check-long check-scale demo fortran lint sanitize bench: | setup
+check check-full check-quick check-long check-scale demo fortran lint sanitize bench: | setup
 endif
 
 all: libscr.a tools/scr $(COMMANDS) $(EXAMPLES) ## libscr.a, the commands in tools/, the examples
@@ -126,11 +126,24 @@ demo: all ## a solver is killed, loses a node, rebuilds, and ends with the same 
 check-quick: all tests/unit/unit ## the demo, the unit tests, and the main cases on 4 ranks
 	$(Q)$(RUN_ENV) bash tests/quick.sh
 
-check: all tests/unit/unit $(SIM_TESTED) ## all tests; ONLY=NAME: a suite, or a case of the MPI, cluster and unit suites
-	$(Q)$(RUN_ENV) ONLY="$(ONLY)" bash tests/run.sh check
+# What the suites test is built first, on two cores unless this is a make -j.
+TESTED = $(Q)+$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j2) tested
+TEST   = $(Q)$(RUN_ENV) ONLY="$(ONLY)" bash tests/run.sh
 
-check-long: all tests/unit/unit $(SIM_TESTED) ## the long loops
-	$(Q)$(RUN_ENV) bash tests/run.sh long
+tested: all tests/unit/unit $(SIM_TESTED)
+	@:
+
+check: ## every behaviour at least once, in four minutes; ONLY=NAME: a suite, or a case of the MPI, cluster and unit suites
+	$(TESTED)
+	$(TEST) check
+
+check-full: ## all tests: also on other numbers of ranks, at other moments of failure; ONLY=NAME as above
+	$(TESTED)
+	$(TEST) full
+
+check-long: ## the long loops; ONLY=NAME as above
+	$(TESTED)
+	$(TEST) long
 
 check-scale: ## a checkpoint of 64 ranks on this machine, and what its steps cost with 4, 16 and 64
 	$(Q)$(RUN_ENV) bash tests/scale/scale.sh

@@ -1,78 +1,109 @@
 #!/bin/bash
-# run.sh check|long - run all suites, each under a timeout, and sum up.  Last line: N passed, N failed, N skipped.
-# ONLY=NAME: only the suites of which NAME is a part, or else the cases of the MPI, cluster and unit suites.
-# The suites of a lane run one after the other, two lanes side by side; those of lane `last` alone, after these.  With
-# CI=1 a skipped test is a failure.
+# run.sh check|full|long - run all suites, each under a timeout, and sum up.  Last line: N passed, N failed, N skipped.
+#
+# check has every behaviour at least once; full has more numbers of ranks, more moments of failure, more rounds; long has the
+# long loops.  ONLY=NAME: only the suites of which NAME is a part, or else the cases of the MPI, cluster and unit suites,
+# as full has them.  One suite more than there are processors run at a time, as each waits now and then; so a suite has
+# its own directories, ports, jobs and users.  With CI=1 a skipped test is a failure.
 set -u
 mode=${1:-check}
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top" || exit 1
-# lane, suite, seconds for check, seconds for long
+# suite, seconds for check and full, seconds for long; the longest first
 suites="
-one   tests/mpi/mpi.sh          2400 4800
-one   tests/vendor/vendor.sh     540  540
-one   tests/fortran/fortran.sh   540  540
-two   tests/unit/unit            300  600
-two   tests/tools/tools.sh       240  300
-two   tests/tools/job.sh         240  300
-two   tests/tools/scavenge.sh    240  400
-two   tests/tools/run.sh         240  400
-two   tests/tools/transfer.sh    450  900
-two   tests/tools/system.sh      300  300
-two   tests/scheme/scheme.sh  180  300
-two   tests/tools/gdb.sh         120  120
-two   tests/tools/database.sh    180  180
-two   tests/tools/ask.sh         240  240
-two   tests/tools/report.sh      180  180
-two   tests/tools/users.sh       180  180
-two   tests/version/version.sh   240  240
-two   tests/package/package.sh   450  450
-two   tests/fuzz/fuzz.sh         120  300
-two   tests/sim/sim.sh           450 3600
-last  tests/cluster/cluster.sh   420 5400
-last  tests/cluster/slurm.sh     360  900
-last  tests/bench/smoke.sh       240  240
+tests/mpi/mpi.sh          2400 4800
+tests/cluster/slurm.sh     480  900
+tests/cluster/cluster.sh   600 5400
+tests/tools/transfer.sh    450  900
+tests/tools/ask.sh         240  240
+tests/vendor/vendor.sh     540  540
+tests/fortran/fortran.sh   540  540
+tests/tools/system.sh      300  300
+tests/tools/database.sh    300  300
+tests/package/package.sh   450  450
+tests/sim/sim.sh           450 3600
+tests/tools/job.sh         240  300
+tests/tools/run.sh         240  400
+tests/tools/users.sh       180  180
+tests/tools/report.sh      180  180
+tests/version/version.sh   240  240
+tests/tools/scavenge.sh    240  400
+tests/unit/unit            300  600
+tests/tools/tools.sh       240  300
+tests/bench/smoke.sh       240  240
+tests/scheme/scheme.sh     180  300
+tests/tools/gdb.sh         120  120
+tests/fuzz/fuzz.sh         120  300
 "
-if [ "$mode" = long ]; then export TEST_LONG=1; fi
+case $mode in
+check) TEST_GOAL=check ;;
+full) TEST_GOAL=check-full ;;
+long) TEST_GOAL=check-long ;;
+*) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac
+export TEST_GOAL # for the commands that messages name
+unset TEST_FULL TEST_LONG
+[ "$mode" = check ] || export TEST_FULL=1
+[ "$mode" != long ] || export TEST_LONG=1
 # Syncs cost nothing on a tmpfs: the suites work on one, if it has room and lets programs run.
 out=$(mktemp -d "${TMPDIR:-/dev/shm}/scr-check.XXXXXX" 2>/dev/null) || out=$(mktemp -d) || exit 1
 chmod 711 "$out" # some cases run as other users
-lanes=() alone=() names=()
+names=() nodes=()
 trap 'rm -rf "$out"' EXIT
 if [ -z "${TMPDIR:-}" ] && cp "$(type -P true)" "$out/" && "$out/true" 2>/dev/null &&
   [ "$(df -Pk "$out" | awk 'NR == 2 {print $4}')" -gt 4000000 ]; then
   export TMPDIR=$out
-  alone=(env -u TMPDIR) # the nodes of a cluster have a /dev/shm of their own
+  nodes=(env -u TMPDIR) # the nodes of a cluster have a /dev/shm of their own
 fi
-trap '[ ${#lanes[@]} = 0 ] || kill "${lanes[@]}" 2>/dev/null; exit 130' INT TERM HUP
 
 # cases NAME: the suites that have cases of which NAME is a part, as this table has them, with NAME for them.
 cases() {
-  local lane suite limits
-  while read -r lane suite limits; do
+  local suite limits
+  while read -r suite limits; do
     case $suite in
       tests/mpi/mpi.sh) grep -qhE "CASE\(\w*$1" tests/mpi/*.c ;;
       tests/cluster/*) grep -qE "^test_\w*$1" "$suite" ;;
       tests/unit/unit) grep -q "{\"$1\"," tests/unit/unit.c ;;
       *) false ;;
-    esac && echo "$lane $suite $limits"
+    esac && echo "$suite $limits"
   done <<<"$suites"
 }
 if [ -n "${ONLY:-}" ]; then
   if ! table=$(grep -E "/[^ ]*$ONLY" <<<"$suites"); then
     table=$(cases "$ONLY")
     names=("$ONLY")
+    export TEST_FULL=1
     [ -n "$table" ] || { echo "no suite and no case has $ONLY in its name"; echo "0 passed, 1 failed, 0 skipped"; exit 1; }
   fi
   suites=$table
 fi
+suites=$(grep . <<<"$suites")
+all=$(wc -l <<<"$suites")
 
-# Run SUITE, by COMMAND, for at most LIMIT seconds, print its line, and its log if it failed; its numbers go to $out/sums.
-suite() { # SUITE LIMIT [COMMAND...]
-  local log rc line p f s began=$SECONDS arguments=("$mode" "${names[@]}")
-  log=$out/$(basename "$1").log
+# A terminal has a line that counts, which `erase` removes.
+terminal=
+[ ! -t 1 ] || terminal=1
+erase=${terminal:+$'\r\e[K'}
+count() {
+  local log now
+  trap 'exit 0' TERM
+  while :; do
+    now=
+    for log in "$out"/*.running; do [ ! -e "$log" ] || now="$now $(basename "$log" .running)"; done
+    printf '%s%4d s   %d of %d suites have ended; now:%s' "$erase" "$SECONDS" "$(grep -c . "$out/sums" 2>/dev/null)" "$all" "$now"
+    sleep 1
+  done
+}
+
+# Run SUITE for at most LIMIT seconds, print its line, and its log if it failed; its numbers go to $out/sums.
+suite() { # SUITE LIMIT
+  local name log rc line p f s began=$SECONDS arguments=("$mode" "${names[@]}") command=()
+  name=$(basename "$1" .sh)
+  log=$out/$name.log
   [ "$1" = tests/unit/unit ] && arguments=("${names[@]}") # it takes names of suites
-  timeout -k 10 "$2" "${@:3}" "$1" "${arguments[@]}" >"$log" 2>&1 </dev/null &
+  [[ $1 == tests/cluster/* ]] && command=("${nodes[@]}")
+  : >"$out/$name.running"
+  timeout -k 10 "$2" "${command[@]}" "$1" "${arguments[@]}" >"$log" 2>&1 </dev/null &
   trap 'kill $! 2>/dev/null; exit 130' TERM
   wait $!
   rc=$?
@@ -80,37 +111,46 @@ suite() { # SUITE LIMIT [COMMAND...]
   read -r p _ f _ s _ <<<"${line//,/}"
   [ -n "$line" ] || p=0 f=1 s=0
   [ "$rc" = 0 ] || [ "$f" != 0 ] || f=1
-  echo "$p $f $s" >>"$out/sums"
-  { # one write: the lanes share the output
-    printf '%-26s %4d s   %s\n' "$1" $((SECONDS - began)) "$p passed, $f failed, $s skipped"
+  { # one write: several suites share the output
+    printf '%s%-26s %4d s   %s\n' "$erase" "$1" $((SECONDS - began)) "$p passed, $f failed, $s skipped"
     if [ $rc = 124 ] || [ $rc = 137 ]; then echo "    $1: no end within $2 s"; fi
-    if [ "$f" != 0 ] || { [ "$s" != 0 ] && [ "${CI:-}" = 1 ]; }; then sed 's/^/    /' "$log" | tail -n 150
-      echo "    again, alone: make check ONLY=$(basename "$1" .sh)"
+    if [ "$f" != 0 ] || { [ "$s" != 0 ] && [ "${CI:-}" = 1 ]; }; then
+      sed 's/^/    /' "$log" | tail -n 150
+      grep -q 'again, alone: make' "$log" || echo "    again, alone: make $TEST_GOAL ONLY=$name"
     else grep -E '^(skipped|note)' "$log" | sed 's/^/    /'; fi
   } >"$log.report"
+  rm -f "$out/$name.running"
+  echo "$p $f $s" >>"$out/sums"
   cat "$log.report"
 }
 
-lane() { # NAME [COMMAND...]
-  local name suite short long
-  while read -r name suite short long; do
-    [ "$name" = "$1" ] || continue
-    if [ "$mode" = long ]; then suite "$suite" "$long" "${@:2}"; else suite "$suite" "$short" "${@:2}"; fi
-  done <<<"$suites"
+# All that runs ends with this script.
+stop() {
+  # shellcheck disable=SC2046
+  kill $(jobs -p) 2>/dev/null
+  wait
+  exit 130
 }
-
-lane one &
-lanes=($!)
-lane two &
-lanes+=($!)
-wait
-lane last "${alone[@]}" &
-lanes=($!)
-wait
+trap stop INT TERM HUP
+: >"$out/sums"
+counter=
+if [ -n "$terminal" ]; then
+  count &
+  counter=$!
+fi
+running() { jobs -pr | grep -cvx "${counter:-none}"; } # suites
+slots=$(($(nproc 2>/dev/null || echo 2) + 1))
+while read -r name short long; do
+  while [ "$(running)" -ge "$slots" ]; do sleep 0.2; done
+  if [ "$mode" = long ]; then suite "$name" "$long" & else suite "$name" "$short" & fi
+done <<<"$suites"
+while [ "$(running)" -gt 0 ]; do sleep 0.2; done
+[ -z "$counter" ] || { kill "$counter"; wait "$counter"; printf '%s' "$erase"; }
 read -r passed failed skipped < <(awk '{p += $1; f += $2; s += $3} END {print p + 0, f + 0, s + 0}' "$out/sums")
 if [ "${CI:-}" = 1 ] && [ "$skipped" -gt 0 ]; then
   echo "in CI a skipped test counts as failed"
   failed=$((failed + skipped)) skipped=0
 fi
+echo "all suites: $SECONDS s"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

@@ -25,18 +25,18 @@ ${CC:-cc} $SCR_TEST_CFLAGS -I. -o "$work/unit" tests/unit/unit.c -lz || exit 1
 # shellcheck disable=SC2086
 ${CC:-cc} $SCR_TEST_CFLAGS -I. -o "$work/scr" tools/scr.c -lz || exit 1
 for c in $("$work/scr" help | sed -n 's/^  \([a-z_0-9]*\)  .*/\1/p'); do ln -s scr "$work/scr_$c"; done
-run unit 300 "$work/unit"
-BIN=$work run tools 240 tests/tools/tools.sh check
-BIN=$work run job 240 tests/tools/job.sh check
+TEST_FULL=1 run unit 300 "$work/unit"
+BIN=$work run tools 240 tests/tools/tools.sh full
+BIN=$work run job 240 tests/tools/job.sh full
 # MPI keeps memory until the process ends, and the tests preload a library before the sanitizer's.
 export TEST_LIMIT=300 ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
-run mpi 3300 tests/mpi/mpi.sh check
-run fortran 600 tests/fortran/fortran.sh check
-BIN=$work run version 300 tests/version/version.sh check
-run cluster 1500 tests/cluster/cluster.sh check
+run mpi 3300 tests/mpi/mpi.sh full
+run fortran 600 tests/fortran/fortran.sh full
+BIN=$work run version 300 tests/version/version.sh full
+run cluster 1500 tests/cluster/cluster.sh full
 # The copies of a flush under TSan, which stands neither the hooks of UCX into mmap nor addresses at random.
 export SCR_TEST_CFLAGS="-g -O1 -fsanitize=thread" UCX_MEM_EVENTS=n UCX_MEM_MMAP_HOOK_MODE=none TSAN_OPTIONS=exitcode=66
-run threads 900 setarch -R tests/mpi/mpi.sh check behind_the_application several_flushes several_threads by_name_wait \
+run threads 900 setarch -R tests/mpi/mpi.sh full behind_the_application several_flushes several_threads by_name_wait \
   is_told_and_made
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -1,6 +1,6 @@
 #!/bin/sh
-# setup.sh [GOAL ...] - install what is missing to build, and what the goals need (check, check-long, check-scale,
-# lint, sanitize, fortran).
+# setup.sh [GOAL ...] - install what is missing to build, and what the goals need (check, check-full, check-long, lint,
+# sanitize, fortran); check-quick and check-scale need a compiler, MPI and zlib alone.
 # Uses the system's package manager as root or through sudo without a password; else it says what to install.
 set -u
 goals=" $* "
@@ -53,9 +53,9 @@ have_zlib() { echo '#include <zlib.h>' | "${CC:-cc}" -E - >/dev/null 2>&1; }
 have "${CC:-cc}" || need cc
 have_mpi mpicc && have_mpi mpiexec || need mpi
 have "${CC:-cc}" && have_zlib || need zlib
+case $goals in *" check"* | *" lint "* | *" sanitize "*) have bash || need bash ;; esac
 case $goals in
-*" check"* | *" lint "* | *" sanitize "*)
-  have bash || need bash
+*" check "* | *" check-full "* | *" check-long "* | *" lint "* | *" sanitize "*)
   have g++ || need cxx
   have gfortran && have_mpi mpifort || need fortran
   have clang && have_fuzzer || need fuzzer
@@ -71,7 +71,7 @@ case $goals in
   ;;
 esac
 case $goals in
-*" check"*)
+*" check "* | *" check-full "* | *" check-long "*)
   PATH=$PATH:/usr/sbin:/usr/libexec have mariadbd && have mariadb-install-db || need mariadb
   have cmake || need cmake
   have pkg-config || need pkg-config

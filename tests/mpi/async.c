@@ -389,7 +389,7 @@ static void a_run_that_dies_in_a_flush_loses_nothing(void)
 {
   int n;
 
-  for (n = 1; n < 200; n += test_long ? 1 : 1 + (int)roll(30)) {
+  for (n = 1; n < 200; n += pace(20, 1, 1) + (int)roll((unsigned)pace(60, 30, 1))) {
     during("call %d of each rank", n);
     test_alive();
     die_at(n, n % 2);
@@ -523,7 +523,7 @@ static void a_run_that_dies_beside_a_daemon_loses_nothing(void)
   char name[SCR_MAX_FILENAME];
   int  n, flag;
 
-  for (n = 1; n < 400; n += test_long ? 3 : 20 + (int)roll(60)) {
+  for (n = 1; n < 400; n += pace(60, 20, 3) + (int)roll((unsigned)pace(90, 60, 1))) {
     during("call %d of each rank", n);
     test_alive();
     die_beside_a_daemon(n, n % 2);
@@ -627,7 +627,7 @@ static void a_run_is_killed_while_it_flushes(void)
 }
 
 const test_case async_cases[] = {CASE(a_run_is_killed_while_it_flushes, ""),
-                                 CASE(a_flush_goes_on_behind_the_application, "1 2 4"),
+                                 CASE(a_flush_goes_on_behind_the_application, "4 | 1 2"),
                                  CASE(a_later_call_completes_the_flush, "2"),
                                  CASE(several_flushes_are_under_way_at_a_time, "3"),
                                  CASE(a_flush_that_is_waited_for_goes_first, "3"),
@@ -642,7 +642,7 @@ const test_case async_cases[] = {CASE(a_run_is_killed_while_it_flushes, ""),
                                  CASE(a_flush_that_fails_is_told_and_made_up_for, "2"),
                                  CASE(what_is_corrupt_in_the_cache_is_rebuilt_while_it_is_flushed, "4"),
                                  CASE(a_run_that_dies_in_a_flush_loses_nothing, "2"),
-                                 CASE(a_daemon_copies, "1 2 4"),
+                                 CASE(a_daemon_copies, "4 | 1 2"),
                                  CASE(the_daemon_keeps_to_the_limits_after_a_wait_for_one_flush, "3"),
                                  CASE(the_transfer_file_is_read_when_it_changed_and_an_error_is_no_end, "2"),
                                  CASE(a_run_that_dies_beside_a_daemon_loses_nothing, "2"),

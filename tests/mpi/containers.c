@@ -398,12 +398,12 @@ static void fail_flushes(int mode, int step)
 
 static void a_flush_into_containers_that_fails_is_made_up_for(void)
 {
-  fail_flushes(FAULT_FAIL, test_long ? 1 : 5);
+  fail_flushes(FAULT_FAIL, pace(35, 5, 1));
 }
 
 static void a_flush_into_containers_that_is_killed_is_made_up_for(void)
 {
-  fail_flushes(FAULT_DEAD, test_long ? 1 : 5);
+  fail_flushes(FAULT_DEAD, pace(35, 5, 1));
 }
 
 /* A dataset that was dropped is on the prefix; when it is flushed once more, in vain, that copy stays. */
@@ -530,14 +530,14 @@ static void what_a_killed_flush_left_does_not_take_the_place_of_the_next_one(voi
     }
 }
 
-const test_case containers_cases[] = {CASE(what_is_packed_is_fetched_whole, "1 2 4 5", "3 9"),
+const test_case containers_cases[] = {CASE(what_is_packed_is_fetched_whole, "4 | 1 2 5", "3 9"),
                                       CASE(files_of_a_node_are_packed_together, "4"),
                                       CASE(packed_checkpoints_of_the_same_names_do_not_replace_each_other, "3"),
                                       CASE(containers_and_files_follow_each_other, "3"),
                                       CASE(holes_stay_holes_in_containers, "2"),
                                       CASE(a_restart_finds_mode_and_time_of_files, "2"),
                                       CASE(a_command_takes_files_out_of_containers, "3"),
-                                      CASE(the_map_of_many_ranks_is_a_tree, "1 3 8", "5 16"),
+                                      CASE(the_map_of_many_ranks_is_a_tree, "3 | 1 8", "5 16"),
                                       CASE(damage_of_a_container_is_seen, "2"),
                                       CASE(a_flush_that_fails_leaves_a_copy_that_was_dropped, "2"),
                                       CASE(an_index_is_built_of_containers_that_are_half_renamed, "2"),

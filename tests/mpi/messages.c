@@ -174,6 +174,6 @@ const test_case messages_cases[] = {CASE(an_error_of_many_ranks_in_a_dataset_is_
                                     CASE(an_error_of_many_ranks_in_a_restart_is_one_line, "4"),
                                     CASE(what_happens_outside_a_dataset_is_told_by_8_ranks, "9"),
                                     CASE(a_rebuild_is_one_line, "4"),
-                                    CASE(what_scr_fetch_keeps_from_being_fetched_is_named, "1 3"),
+                                    CASE(what_scr_fetch_keeps_from_being_fetched_is_named, "3 | 1"),
                                     CASE(only_scr_debug_names_the_place_in_the_source, "2"),
                                     CASES_END};

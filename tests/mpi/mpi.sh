@@ -1,10 +1,11 @@
 #!/bin/bash
 # mpi.sh - all MPI test cases, in small runs on one machine.
 #
-#   mpi.sh check|long [NAME...]     last line: N passed, N failed, N skipped
+#   mpi.sh check|full|long [NAME...]     last line: N passed, N failed, N skipped
 #
-# NAME is a case, a part of the names of several, or `encode`, the engine of redundancy sets by itself; without one all
-# of them run, each on the numbers of ranks that its table says.  From the environment: MPICC, MPIEXEC, SCR_TEST_CFLAGS,
+# NAME is a case, a part of the names of several, or `encode`, the engine of redundancy sets by itself: these run as in
+# full, but for check too on the numbers of ranks of full.  Without one all cases run, each on the numbers of ranks that its
+# table says for the mode.  From the environment: MPICC, MPIEXEC, BIN (the directory of the commands), SCR_TEST_CFLAGS,
 # TEST_COUNTS (numbers of ranks), SCR_IMPL (the source of the library).  Full and read-only file systems need mounts of
 # their own: root, or user namespaces; else those cases are skipped.  A case that hangs is a failure, and the others
 # still run.  After a failure the logs stay where the output says.
@@ -12,10 +13,12 @@ set -u
 HERE=$(cd "$(dirname "$0")" && pwd)
 ROOT=$(cd "$HERE/../.." && pwd)
 MODE=${1:-}
-case $MODE in check | long) shift ;; *) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
+case $MODE in check | full | long) shift ;; *) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
 COUNTS=${TEST_COUNTS:-1 2 3 4 5 8 9} ENCODE_COUNTS=4
 LIMIT=900 # seconds for one run
 export TEST_LIMIT=${TEST_LIMIT:-40} # seconds for one case
+unset TEST_FULL TEST_LONG
+if [ "$MODE" != check ] || [ $# != 0 ]; then export TEST_FULL=1; fi
 if [ "$MODE" = long ]; then export TEST_LONG=1 LIMIT=3000 TEST_LIMIT=200 COUNTS="$COUNTS 6 7 16" ENCODE_COUNTS="1 2 3 4 5"; fi
 
 # From here on in a mount namespace of its own, if that can be had: what is mounted vanishes with the last process.
@@ -69,7 +72,11 @@ for file in library mpi_test writing settings cache halt restart jobs loss flush
   compile $MPICC -O1 -fvisibility=hidden -c -o "$T/$file.o" "$T/src/tests/mpi/$file.c"
 done
 compile $MPICC -O1 -c -o "$T/yield.o" "$ROOT/tests/cluster/yield.c" # makes MPI's own waits yield: ranks share cores here
-for tool in scr_halt scr_index scr_rebuild scr_transfer scr_where; do compile $MPICC -O1 -o "$T/$tool" "$T/src/tools/$tool.c" -lz; done
+# The commands: those that are built, unless another library is tested.
+if [ -n "${SCR_IMPL:-}${SCR_TEST_CFLAGS:-}" ] || [ ! -x "${BIN:=$ROOT/tools}/scr" ] || [ "$ROOT/scr_impl.c" -nt "$BIN/scr" ]; then
+  compile ${CC:-cc} -O1 -o "$T/scr" "$T/src/tools/scr.c" -lz
+else ln -s "$(readlink -f "$BIN/scr")" "$T/scr"; fi
+for tool in scr_halt scr_index scr_rebuild scr_transfer scr_where; do ln -s scr "$T/$tool"; done
 built
 compile $MPICC -rdynamic -o "$T/mpi" "$T"/*.o -lz -lpthread -ldl
 compile $MPICC -O1 -o "$T/encode" "$T/src/tests/mpi/encode.c" "$T/yield.o" -lz -lpthread # the redundancy engine alone
@@ -83,6 +90,7 @@ fail() {
   failed=$((failed + 1))
   echo "FAIL $*"
 }
+again() { echo "    again, alone: make ${TEST_GOAL:-check} ONLY=$1"; } # CASE
 
 # Run the program on N ranks; its exit code in $rc, its words in $LOG, its scratch directory $TEST_DIR: a new one, unless
 # KEEP_DIR is 1.
@@ -116,6 +124,7 @@ cases() { # N NAME...
     while read -r _ name; do
       fail "$n ranks: $name"
       sed -n "/^RUN $name\$/,/^FAIL $name\$/{s/^  rank/    rank/p}" "$LOG" | head -n 12
+      again "$name"
     done < <(grep '^FAIL ' "$LOG")
     if grep -q '^DONE' "$LOG"; then
       if [ "$rc" -ne 0 ] && ! grep -q '^FAIL ' "$LOG"; then fail "$n ranks: exit code $rc at the end, $LOG"; fi
@@ -126,6 +135,7 @@ cases() { # N NAME...
       fail "$n ranks: ${last:-the start} ends the program with $rc"
     fi
     grep -v '^\(PASS\|RUN\) ' "$LOG" | tail -n 6 | sed 's/^/    /'
+    again "${last:-mpi}"
     [ -n "$last" ] && [ -z "${PROGRAM:-}" ] || break
     export TEST_AFTER=$last
   done
@@ -147,6 +157,7 @@ exits() { # CASE
     passed=$((passed + 1))
   else
     fail "4 ranks: $1: the program should have ended with 0 and its checkpoint on the prefix; it ended with $rc"
+    again "$1"
   fi
 }
 
@@ -161,6 +172,7 @@ forgets() { # CASE WARNINGS WANT...
   if [ "$rc" = 0 ] && grep -q '^DONE' "$LOG" && ! grep -q '^FAIL' "$LOG"; then passed=$((passed + 1)); else
     fail "4 ranks: $case ends with $rc"
     grep '^  rank' "$LOG" | head -n 6
+    again although_scr_finalize_was_forgotten
   fi
 }
 
@@ -197,6 +209,7 @@ kill_flushes() { # SEEDS
     else
       fail "2 ranks: a run that is killed while it flushes, TEST_KILL=$seed"
       grep '^  rank' "$LOG" | head -n 6 | sed 's/^/  /'
+      again a_run_is_killed_while_it_flushes
     fi
   done
 }
@@ -221,7 +234,7 @@ exits a_halted_program_that_does_not_ask_ends_in_complete
 exits scr_halt_exit_1_ends_a_program_that_asks
 KEEP_DIR=1 exits scr_halt_exit_1_ends_a_halted_program_in_init
 if [ "$MODE" = long ]; then kill_all; fi
-kill_flushes "$([ "$MODE" = long ] && echo 200 || echo 20)"
+if [ "$MODE" = long ]; then kill_flushes 200; elif [ -n "${TEST_FULL:-}" ]; then kill_flushes 20; else kill_flushes 5; fi
 [ $((passed + failed + skipped)) -gt 0 ] || fail "no case has a name with ${names[*]} in it"
 if [ "$failed" -gt 0 ]; then echo "mpi: the logs are in $T"; fi
 echo "$passed passed, $failed failed, $skipped skipped"

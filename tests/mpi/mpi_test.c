@@ -7,7 +7,7 @@
 */
 #include "mpi_test.h"
 
-int rank, ranks, failures, test_long, rc_before_mpi, calls_before_mpi;
+int rank, ranks, failures, test_full, test_long, rc_before_mpi, calls_before_mpi;
 
 char case_dir[600], case_prefix[700], node_dir[1200], node_copy[1200];
 
@@ -73,14 +73,23 @@ unsigned roll(unsigned n)
   return (unsigned)(dice >> 33) % n;
 }
 
-/* 1 when the numbers in LIST have that of the ranks. */
+int pace(int in_check, int in_full, int in_long)
+{
+  return test_long ? in_long : test_full ? in_full : in_check;
+}
+
+/* 1 when the numbers in LIST have that of the ranks; those behind | count in the modes full and long. */
 static int for_ranks(const char* list)
 {
   char* end;
-  long  n;
 
-  for (; list != NULL && (n = strtol(list, &end, 10)) > 0; list = end)
-    if (n == ranks) return 1;
+  for (; list != NULL && *list != '\0'; list = end) {
+    list += strspn(list, " ");
+    if (*list == '|' && !test_full) return 0;
+    list += strspn(list, "| ");
+    if (strtol(list, &end, 10) == ranks) return 1;
+    if (end == list) return 0;
+  }
   return 0;
 }
 
@@ -954,6 +963,7 @@ int main(int argc, char** argv)
   snprintf(base_dir, sizeof base_dir, "%s", base != NULL ? base : ".");
   snprintf(own_job, sizeof own_job, "%s", getenv("SCR_JOB_ID") != NULL ? getenv("SCR_JOB_ID") : "mpi_test");
   test_long = getenv("TEST_LONG") != NULL;
+  test_full = test_long || getenv("TEST_FULL") != NULL;
   for (i = 0; tables[i] != NULL; i++) failed += run_cases(tables[i], argc, argv);
   if (rank == 0) printf("DONE\n");
   MPI_Finalize();

@@ -42,7 +42,7 @@
 typedef struct {
   const char* name;
   void (*run)(void);
-  const char* on;   /* numbers of ranks; none: only when it is named in full */
+  const char* on;   /* numbers of ranks: of each mode, and behind | of all but check; none: only when it is named in full */
   const char* also; /* as many in the long mode */
 } test_case;
 
@@ -53,6 +53,7 @@ typedef struct {
 
 extern int rank, ranks;      /* of MPI_COMM_WORLD */
 extern int failures;         /* of this case on this rank */
+extern int test_full;        /* the mode of check-full, or the long one */
 extern int test_long;        /* the long mode */
 extern int rc_before_mpi;    /* of SCR_Init before MPI_Init */
 extern int calls_before_mpi; /* how many of the others were not refused then */
@@ -69,6 +70,9 @@ void skip(const char* why);
 
 /* What is tried now, for the messages of all failures until the next call or the end of the case. */
 void during(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The one of three numbers that is for the mode: how far apart calls are that fail, how much is written. */
+int pace(int in_check, int in_full, int in_long);
 
 /* From now on the case has TEST_LIMIT seconds until SIGALRM ends the program; long cases call it again and again. */
 void test_alive(void);

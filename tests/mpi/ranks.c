@@ -173,7 +173,7 @@ static void a_checkpoint_is_read_by_any_number_of_ranks(void)
   for (w = 0; w < 5; w++)
     for (r = 0; r < 5; r++)
       for (p = 0; p < PLACES; p++)
-        if ((w > 0 || p != NODE_LOST) && (test_long || (w != r && n++ % 3 == 0)))
+        if ((w > 0 || p != NODE_LOST) && (test_long || (w != r && n++ % pace(6, 3, 1) == 0)))
           restart_of(counts[w], counts[r], (place)p);
 }
 
@@ -674,7 +674,7 @@ static int dies_at(long n)
 /* A node is lost, and a rank dies at some moment while others rebuild and bring to the prefix what 4 ranks wrote. */
 static void a_death_while_other_ranks_rebuild_loses_nothing(void)
 {
-  long n, step = test_long ? 1 : 7;
+  long n, step = pace(21, 7, 1);
   int  over = 0;
 
   begin();
@@ -692,7 +692,7 @@ static void a_death_while_other_ranks_rebuild_loses_nothing(void)
     shell("cp -a was_prefix prefix"); /* in the cache, it is still what 4 ranks wrote */
     run_of(3, reads);
   }
-  CHECK(n > 20 * step, "only %ld calls", n);
+  CHECK(n > 140, "only %ld calls", n);
 }
 
 /* clang-format off */

@@ -196,6 +196,12 @@ SCR_FN void check_fault(int mode, int err, int n)
   fault_at(mode, FAULT_ALL, err, n);
 }
 
+/* The number that is for the mode: how far apart calls are that fail, how much is made. */
+SCR_FN int check_pace(int in_check, int in_full)
+{
+  return getenv("TEST_FULL") != NULL || getenv("TEST_LONG") != NULL ? in_full : in_check;
+}
+
 /* Put the real calls back; 1 when a call was struck. */
 SCR_FN int check_fault_end(void)
 {

@@ -240,12 +240,14 @@ SCR_FN int records_alloc_sweep(int (*op)(const char* arg), const char* arg, void
   return n - 1;
 }
 
+static int records_step = 1; /* of the next function: how far apart the calls are that it strikes */
+
 /* The same with calls of the operating system, of which those that MODE concerns are struck one after the other. */
 SCR_FN int records_fault_sweep(int mode, int err, int (*op)(const char* arg), const char* arg, void (*after)(int rc))
 {
   int n, rc, struck = 1;
 
-  for (n = 1; struck && n < 1000; n++) {
+  for (n = 1; struck && n < 1000; n += records_step) {
     check_fault(mode, err, n);
     rc = op(arg);
     struck = check_fault_end();
@@ -254,7 +256,7 @@ SCR_FN int records_fault_sweep(int mode, int err, int (*op)(const char* arg), co
     if (after != NULL) after(rc);
   }
   CHECK(!struck);
-  return n - 2;
+  return n - 2 * records_step;
 }
 
 /* ---- mutations ------------------------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 ** A sequence is a series of updates, as runs and commands make them: open, some operations, close.  Some updates are
 ** given up, and in some closes a call fails, or the process is gone from some call on: then the index that is opened
 ** next is that of before the update or that of after it.  A sequence follows from its seed, which a failure prints;
-** INDEX_SEED=<seed> runs that one alone.  TEST_LONG runs ten times as many.
+** INDEX_SEED=<seed> runs that one alone.  check runs 300, TEST_LONG ten times as many as full.
 */
 
 enum { MODEL_DIRS = 7, MODEL_NAMES = 4, MODEL_JOBS = 3, MODEL_UPDATES = 20, MODEL_MAX = 4 * MODEL_UPDATES + 1 };
@@ -584,7 +584,7 @@ static void test_index(void)
 {
   const char* one = getenv("INDEX_SEED");
   uint32_t    first = one != NULL ? (uint32_t)strtoul(one, NULL, 10) : 1, seed;
-  uint32_t    n = one != NULL ? 1 : getenv("TEST_LONG") != NULL ? 10000 : 1000;
+  uint32_t    n = one != NULL ? 1 : getenv("TEST_LONG") != NULL ? 10000 : (uint32_t)check_pace(300, 1000);
   int         err;
 
   records_begin();

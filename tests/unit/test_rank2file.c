@@ -190,7 +190,7 @@ static void a_map_grows_in_depth_and_no_file_of_it_in_size(void)
   CHECK(tree_try(40, 2, 300, 0) >= 4);
   CHECK(tree_try(300, 1, 300, 0) >= 5);
   CHECK_INT(tree_try(1000, 1, 1024, 0), 3);
-  CHECK(tree_try(1000000 / CHECK_SLOWER, 1, 1 << 20, 1) >= 2);
+  CHECK(tree_try(check_pace(200000, 1000000) / CHECK_SLOWER, 1, 1 << 20, 1) >= 2);
 }
 
 /* Nodes that are not there, of another level, or above themselves. */

@@ -885,7 +885,7 @@ static void rebuild_struck(scr_scheme type, int n, int k, unsigned mask, int mod
   int call, hit = 1, of_mask, lost, rc;
 
   rebuild_make(&rebuild_shapes[0], type, n, k, 1);
-  for (call = 1; hit; call++) {
+  for (call = 1; hit; call += check_pace(5, 1)) {
     lost = rebuild_lose(mask, 1, 1);
     if (mode == FAULT_KILL) {
       hit = check_fault_kill(call, rebuild_op, "");

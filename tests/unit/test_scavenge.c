@@ -186,11 +186,13 @@ static void scavenge_whatever_fails(uint64_t containers)
   CHECK_INT(scavenge_story(records_prefix), SCR_SUCCESS);
   scavenge_judge(SCR_SUCCESS);
   err = records_quiet(-1);
+  records_step = check_pace(11, 1);
   CHECK(records_fault_sweep(FAULT_FAIL, EIO, scavenge_story, records_prefix, scavenge_judge) > 200);
   if (containers == 0) records_fault_sweep(FAULT_TORN, ENOSPC, scavenge_story, records_prefix, scavenge_judge);
   if (containers == 0) records_fault_sweep(FAULT_DEAD, EIO, scavenge_story, records_prefix, scavenge_judge);
-  for (n = 1; check_fault_kill(n, scavenge_story, records_prefix); n++) scavenge_judge(SCR_ERR_IO);
+  for (n = 1; check_fault_kill(n, scavenge_story, records_prefix); n += records_step) scavenge_judge(SCR_ERR_IO);
   CHECK(n > 200);
+  records_step = 1;
   records_quiet(err);
   scavenge_end();
 }
