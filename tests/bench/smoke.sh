@@ -1,5 +1,5 @@
 #!/bin/bash
-# smoke.sh check|long - the bench runs on little data, and leaves nothing.  Last line: N passed, N failed, N skipped.
+# smoke.sh check|full|long - the bench runs on little data, and leaves nothing.  Last line: N passed, N failed, N skipped.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)

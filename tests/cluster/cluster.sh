@@ -1,7 +1,7 @@
 #!/bin/bash
 # cluster.sh - node losses, kills and restarts over several nodes; every restored byte is checked.
 #
-#   cluster.sh check|long [NAME...]     last line: N passed, N failed, N skipped
+#   cluster.sh check|full|long [NAME...]     last line: N passed, N failed, N skipped
 #
 # NAME is a test, the part of its function after test_, or a part of the names of several; all run when none is given.
 # They need the cluster of `vnodes`, but for the last two, which use SCR_VIRTUAL_NODES.  From the environment: CC, MPICC,
@@ -13,7 +13,7 @@ HERE=$(cd "$(dirname "$0")" && pwd)
 ROOT=$(cd "$HERE/../.." && pwd)
 VNODES=$HERE/vnodes
 MODE=${1:-}
-case $MODE in check | long) shift ;; *) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
+case $MODE in check | full | long) shift ;; *) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
 NAMES=$*
 LIMIT=60 # seconds for one run
 
@@ -71,6 +71,7 @@ fail() { # what
   failed=$((failed + 1))
   echo "FAILED $TEST: $* (SEED=$SEED, job $SCR_JOB_ID, log $OUT)"
   tail -n 25 "$OUT" | sed 's/^/    | /'
+  echo "    again, alone: make ${TEST_GOAL:-check} ONLY=$TEST"
 }
 skip() {
   skipped=$((skipped + 1))
@@ -198,7 +199,7 @@ test_each_node_dies_in_turn_and_a_spare_takes_its_place() {
   new_job
   real_nodes 5
   try "first run" "$(list "${hosts[@]}")" 4 -expect fresh -count 2 -shape mixed || return
-  for k in 0 1 2 3; do
+  for k in $(if [ "$MODE" = check ]; then echo 1; else echo 0 1 2 3; fi); do
     floor
     run "$(list "${hosts[@]}")" 4 -min "$FLOOR" -count 1000 -pause 10 -shape mixed &
     pid=$!
@@ -222,7 +223,7 @@ test_survivors_share_the_ranks_of_a_lost_node() {
   new_job
   real_nodes 6
   try "first run" node1,node2,node3,node4 4 -count 1 || return
-  for k in 1 2 3 4; do
+  for k in $(if [ "$MODE" = check ]; then echo 2; else echo 1 2 3 4; fi); do
     floor
     "$VNODES" kill "node$k"
     rest=$(list $(seq 4 | grep -v "$k"))
@@ -536,9 +537,10 @@ rebuild_job() {
   rm -rf "$W"/saved.*
 }
 
-# Tenths of ROUNDS for each scheme, in jobs of their own.
+# Tenths of ROUNDS for each scheme, in jobs of their own; ROUNDS 4: few for each.
 test_a_kill_while_encoding_costs_only_the_open_checkpoint() {
   local _
+  if [ "$1" = 4 ]; then encode_job XOR 2 && encode_job RS 1 && encode_job PARTNER 1 || return; fi
   for _ in $(seq $(($1 / 10))); do
     encode_job XOR 6 || return
     encode_job RS 2 || return
@@ -549,6 +551,7 @@ test_a_kill_while_encoding_costs_only_the_open_checkpoint() {
 
 test_a_kill_while_rebuilding_costs_no_more_than_the_node() {
   local _
+  if [ "$1" = 4 ]; then rebuild_job XOR 2 2 && rebuild_job RS 0 1 && rebuild_job PARTNER 2 1 || return; fi
   for _ in $(seq $(($1 / 10))); do
     rebuild_job XOR 2 3 || return
     rebuild_job XOR 0 3 || return
@@ -631,6 +634,12 @@ series() {
 test_nodes_lost_in_turn_give_back_files_of_every_shape() {
   local n s i=0 shapes=(equal odd empty one unequal none many names base)
   mkdir -p "$W"
+  if [ "$MODE" = check ]; then
+    series 2 2 odd
+    series 4 4 many
+    series 3 6 unequal
+    return
+  fi
   for n in 2 3 4 5 6; do
     if [ "$MODE" = long ]; then
       for s in "${shapes[@]}"; do series "$n" "$n" "$s"; done
@@ -683,7 +692,7 @@ test_scr_rebuild_needs_little_memory_for_large_files() {
   new_job
   export SCR_CNTL_BASE=$T/large SCR_CACHE_BASE=$T/large SCR_VIRTUAL_NODES=4 SCR_COPY_TYPE=RS SCR_SET_FAILURES=2
   mkdir "$T/large"
-  try "first run" here 4 -count 1 -size $((64 << 20)) || return
+  try "first run" here 4 -count 1 -size $((40 << 20)) || return
   for k in 0 1 2 3; do dirs+=("$(echo "$T/large/tester/scr.$SCR_JOB_ID"/node.*-v"$k"/scr.dataset.1)"); done
   mkdir "$T/large/was"
   mv "${dirs[1]}" "$T/large/was/1"
@@ -696,7 +705,7 @@ test_scr_rebuild_needs_little_memory_for_large_files() {
     fail "scr_rebuild in 32 MiB"
     return
   fi
-  try "the ranks restart" here 4 -exact 1 -size $((64 << 20)) || return
+  try "the ranks restart" here 4 -exact 1 -size $((40 << 20)) || return
   rm -rf "$T/large"
 }
 
@@ -722,7 +731,7 @@ perform() { # WHERE NAME ARGUMENT...
 trap 'finish' TERM INT
 TEST=boot SCR_JOB_ID=none OUT=/dev/null
 [ "$CLUSTER_NODES" != yes ] || "$VNODES" up 6 || { echo "cluster: the nodes do not boot"; failed=1; finish; }
-if [ "$MODE" = long ]; then kills=200 aimed=100; else kills=30 aimed=10; fi
+case $MODE in check) kills=8 aimed=4 ;; full) kills=30 aimed=10 ;; long) kills=200 aimed=100 ;; esac
 perform nodes each_node_dies_in_turn_and_a_spare_takes_its_place
 perform nodes survivors_share_the_ranks_of_a_lost_node
 perform nodes a_killed_run_restarts_from_its_last_checkpoint "$kills"

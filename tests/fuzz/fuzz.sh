@@ -21,7 +21,7 @@ fi
 mkdir "$work/new"
 set -- "${1:-long}"
 limit=-max_total_time=${FUZZ_SECONDS:-60}
-[ "$1" != check ] || limit=-runs=0
+[ "$1" = long ] || limit=-runs=0
 if "$work/fuzz" "$limit" -close_fd_mask=2 -max_len=8192 -rss_limit_mb=2048 -artifact_prefix=tests/fuzz/ "$work/new" \
   tests/fuzz/corpus >"$work/log" 2>&1; then
   grep -E '^Done|INITED' "$work/log" | tail -n 1

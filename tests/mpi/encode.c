@@ -6,7 +6,8 @@
 **
 ** in the top directory, with 1 to 5 ranks; for ranks that share cores, link tests/cluster/yield.c too.  Prints RUN,
 ** PASS or FAIL for each case, and DONE; exit code 0 when all passed.  TEST_DIR is a scratch directory, TEST_DATA
-** replaces tests/data, TEST_LONG makes all combinations, TEST_LIMIT is how many seconds a case may take.
+** replaces tests/data, TEST_FULL lets more calls fail, TEST_LONG makes all combinations, TEST_LIMIT is how many seconds
+** a case may take.
 */
 #include "../unit/check_alloc.h"
 
@@ -859,6 +860,13 @@ static int all_agree_with_struck(int rc, int hit)
   return all_agree(rc);
 }
 
+/* How far the next call that fails is from CALL. */
+static int apart(int call, int memory)
+{
+  if (getenv("TEST_FULL") == NULL) return 3 + call / 4;
+  return memory && !is_long() ? 1 + call / 8 : 1;
+}
+
 /*
 ** The last runner fails while it protects or rebuilds: all runners get an error, or all success; then nothing is
 ** placed, or all.
@@ -873,7 +881,7 @@ static void struck(int i, int on, int memory)
   describe(schemes[i].scheme, schemes[i].k, 4, on, 0, &shapes[0]);
   if (!make_set()) return;
   for (p = 0; p < (i < 2 ? 1 : 2); p++)
-    for (call = 1, hit = 1; hit && failed == 0; call += memory && !is_long() ? 1 + call / 8 : 1) {
+    for (call = 1, hit = 1; hit && failed == 0; call += apart(call, memory)) {
       /* fault() is set inside: what the test itself does must not be struck */
       int rc = SCR_SUCCESS;
       n = take(before, e);
@@ -893,7 +901,7 @@ static void struck(int i, int on, int memory)
       for (r = 0; r < 4; r++)
         if (is_mine(r)) put_back(r);
     }
-  for (call = 1, hit = 1; hit && failed == 0; call += memory && !is_long() ? 1 + call / 8 : 1) {
+  for (call = 1, hit = 1; hit && failed == 0; call += apart(call, memory)) {
     static const int64_t all_red[MOST] = {SCR_LOST_RED, SCR_LOST_RED, SCR_LOST_RED, SCR_LOST_RED, SCR_LOST_RED};
     int                  rc = SCR_SUCCESS;
     n = take(before, e);

@@ -370,8 +370,8 @@ static void begin_flushes(int async, int packed)
 }
 
 /*
-** Strike K strikes each call of a flush, in a short test two of them: on all ranks, or on one after the other.  Returns
-** in how many runs it did; a rank may make fewer calls than another.
+** Strike K strikes each call of a flush, in full two of them, in check one: on all ranks, or on one after the other.
+** Returns in how many runs it did; a rank may make fewer calls than another.
 */
 static int strike_flushes(int async, int packed, int k)
 {
@@ -379,7 +379,7 @@ static int strike_flushes(int async, int packed, int k)
 
   begin_flushes(async, packed);
   most = flush_struck(FAULT_COUNT, strikes[k].calls, -1, 1, 0);
-  step = test_long ? 1 : most / 2 + 1;
+  step = pace(most, most / 2 + 1, 1);
   CHECK(most > (strikes[k].calls == FAULT_ALL ? 30 : 5), "only %d calls", most);
   for (n = 1 + (int)roll((unsigned)step); n <= most; n += step) {
     who = strikes[k].dies ? -1 : (n + async + packed) % ranks;
@@ -400,7 +400,7 @@ static void a_flush_in_which_a_call_fails_leaves_all_or_nothing(void)
   for (async = 0; async < 2; async++)
     for (packed = 0; packed < 2; packed++)
       for (k = 0; k < STRIKES; k++) hits += strike_flushes(async, packed, k);
-  CHECK(hits > 4 * STRIKES, "calls were struck in %d runs", hits);
+  CHECK(hits > pace(2, 4, 4) * STRIKES, "calls were struck in %d runs", hits);
 }
 
 /*
@@ -436,7 +436,7 @@ static void a_flush_that_cannot_read_the_cache_leaves_all_or_nothing(void)
     begin_flushes(0, packed);
     set("SCR_FLUSH=10");
     most = last_flush_struck(FAULT_COUNT, -1, 1, &rc);
-    step = test_long ? 1 : most / 3 + 1;
+    step = pace(most / 2 + 1, most / 3 + 1, 1);
     CHECK(most > 6, "only %d reads", most);
     for (k = 0; k < 3; k++)
       for (n = 1 + (int)roll((unsigned)step); n <= most; n += step) {
@@ -449,7 +449,7 @@ static void a_flush_that_cannot_read_the_cache_leaves_all_or_nothing(void)
         CHECK(rc == SCR_SUCCESS || modes[k] != FAULT_SHORT, "the flush has failed");
       }
   }
-  CHECK(hits > 6, "reads were struck in %d runs", hits);
+  CHECK(hits > pace(4, 6, 6), "reads were struck in %d runs", hits);
 }
 
 /* ---- a fetch ---------------------------------------------------------------------------------------------------- */
@@ -497,7 +497,7 @@ static int strike_fetches(int packed, int k)
   lose_all_nodes();
   shell("mkdir kept; cp -a prefix kept");
   most = fetch_struck(FAULT_COUNT, strikes[k].calls, -1, 1, 0);
-  step = test_long ? most / 60 + 1 : most / 2 + 1;
+  step = pace(most, most / 2 + 1, most / 60 + 1);
   CHECK(most > (strikes[k].calls == FAULT_ALL ? 100 : 20), "only %d calls", most);
   for (n = 1 + (int)roll((unsigned)step); n <= most; n += step) {
     who = strikes[k].dies ? -1 : (n + packed) % ranks;
@@ -520,7 +520,7 @@ static void a_fetch_in_which_a_call_fails_costs_no_byte(void)
 
   for (packed = 0; packed < 2; packed++)
     for (k = 0; k < STRIKES; k++) hits += strike_fetches(packed, k);
-  CHECK(hits > 2 * STRIKES, "calls were struck in %d runs", hits);
+  CHECK(hits > pace(1, 2, 2) * STRIKES, "calls were struck in %d runs", hits);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
@@ -613,7 +613,7 @@ static void memory_of_sets(int who, long step)
 static void without_memory_no_rank_waits_for_another_in_init(void)
 {
   const char* given = getenv("TEST_STEP");
-  long        step = given != NULL && atol(given) > 0 ? atol(given) : 11;
+  long        step = given != NULL && atol(given) > 0 ? atol(given) : pace(53, 11, 11);
 
   memory_of_sets(0, step);
   memory_of_sets(ranks - 1, step);
@@ -661,7 +661,7 @@ static void memory_of_a_fetch(int who, long step)
 static void without_memory_no_rank_waits_for_another_in_a_fetch(void)
 {
   const char* given = getenv("TEST_STEP");
-  long        step = given != NULL && atol(given) > 0 ? atol(given) : 97;
+  long        step = given != NULL && atol(given) > 0 ? atol(given) : pace(389, 97, 97);
 
   memory_of_a_fetch(0, step);
   memory_of_a_fetch(ranks - 1, step);
@@ -674,7 +674,7 @@ static void without_memory_no_rank_waits_for_another_in_a_fetch(void)
 static void an_allocation_that_fails_costs_no_byte(void)
 {
   const char* given = getenv("TEST_STEP");
-  long        step = given != NULL && atol(given) > 0 ? atol(given) : 151;
+  long        step = given != NULL && atol(given) > 0 ? atol(given) : pace(457, 151, 151);
 
   if (memory_of(0, step)) memory_of(1, step);
 }

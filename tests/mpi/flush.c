@@ -1015,12 +1015,12 @@ static void thousands_of_files_of_a_rank_are_written_flushed_fetched_and_found(v
   run_fetches("ck", files, 16);
 }
 
-#define ANY "4 | 1 2 5", "9"
-#define FEW "4 | 2", ""
+#define ANY "2 | 1 4 5", "9"
+#define FEW "2 | 4", ""
 
-const test_case flush_cases[] = {CASE(the_prefix_gives_back_what_was_flushed_and_is_whole, ANY),
+const test_case flush_cases[] = {CASE(the_prefix_gives_back_what_was_flushed_and_is_whole, "1 2 4 5", "9"),
                                  CASE(without_distribute_or_after_a_purge_only_the_prefix_counts, ANY),
-                                 CASE(scr_prefix_size_keeps_so_many_checkpoints_and_all_output, FEW),
+                                 CASE(scr_prefix_size_keeps_so_many_checkpoints_and_all_output, "4 | 2", ""),
                                  CASE(a_full_prefix_gives_up_older_checkpoints_first, "4"),
                                  CASE(a_full_prefix_makes_room_for_files_that_are_written_there, "4"),
                                  CASE(what_was_deleted_and_comes_back_stays, "4"),
@@ -1037,7 +1037,7 @@ const test_case flush_cases[] = {CASE(the_prefix_gives_back_what_was_flushed_and
                                  CASE(several_threads_copy_only_under_pthread, FEW),
                                  CASE(a_flush_replaces_files_of_the_same_names, ANY),
                                  CASE(checkpoints_share_a_directory_without_loss, ANY),
-                                 CASE(metadata_go_elsewhere_when_their_directory_is_taken, ANY),
+                                 CASE(metadata_go_elsewhere_when_their_directory_is_taken, "1 2 4 5", "9"),
                                  CASE(without_preserve_directories_files_lie_in_that_of_the_dataset, ANY),
                                  CASE(a_relative_name_counts_from_the_directory_at_the_call, FEW),
                                  CASE(a_directory_in_place_of_a_file_fails_the_flush_at_once, FEW),
@@ -1046,7 +1046,7 @@ const test_case flush_cases[] = {CASE(the_prefix_gives_back_what_was_flushed_and
                                  CASE(a_flush_that_always_fails_does_not_keep_back_the_next, FEW),
                                  CASE(finalize_flushes_output_that_complete_could_not, FEW),
                                  CASE(a_bit_that_flips_after_a_fetch_is_found_and_the_prefix_not_blamed, FEW),
-                                 CASE(a_flush_that_finds_damage_keeps_the_last_good_checkpoint, FEW),
+                                 CASE(a_flush_that_finds_damage_keeps_the_last_good_checkpoint, "4 | 2", ""),
                                  CASE(a_flush_that_finds_damage_rebuilds, "4", ""),
                                  CASE(the_flush_file_has_the_right_directory_after_a_restart, FEW),
                                  CASE(a_file_that_grew_or_shrank_is_said_to_have_changed_after_complete, FEW),

@@ -1488,9 +1488,9 @@ static void a_choice_is_served_once_in_each_job(void)
   run_gets("new7", 1, 1000);
 }
 
-#define ANY "4 | 1 2 5", "9"
+#define ANY "2 | 1 4 5", "9"
 #define TWO "4 | 2 5", "9"
-#define FEW "4 | 2", ""
+#define FEW "2 | 4", ""
 
 const test_case jobs_cases[] = {CASE(two_halves_of_a_job_keep_apart, TWO),
                                 CASE(two_prefixes_take_turns_in_one_cache, ANY),
@@ -1501,26 +1501,26 @@ const test_case jobs_cases[] = {CASE(two_halves_of_a_job_keep_apart, TWO),
                                 CASE(a_rejection_holds_in_its_job_and_other_jobs_offer_it_last, ANY),
                                 CASE(without_a_batch_system_each_run_is_a_job_of_its_own, ANY),
                                 CASE(a_rejection_in_the_cache_holds_in_its_job, FEW),
-                                CASE(a_job_goes_on_where_killed_runs_ended, FEW),
+                                CASE(a_job_goes_on_where_killed_runs_ended, "4 | 2", ""),
                                 CASE(a_program_without_a_batch_system_goes_on_where_killed_runs_ended, FEW),
                                 CASE(a_job_that_is_queued_again_goes_on_from_the_prefix_or_is_refused, FEW),
                                 CASE(a_choice_is_served_once_in_each_job, FEW),
                                 CASE(a_damaged_flush_file_is_a_reason_to_refuse_until_there_is_something_newer, FEW),
                                 CASE(a_run_without_the_cache_tells_which_checkpoint_it_deletes, FEW),
                                 CASE(who_owns_what_a_run_may_not_use_is_told, "4 | 1", ""),
-                                CASE(what_a_run_cannot_reach_is_named_when_an_older_checkpoint_loads, "4", "2 5"),
-                                CASE(a_run_that_reaches_no_checkpoint_is_refused_until_a_fresh_start, "4", "2 5"),
-                                CASE(a_run_that_does_without_the_cache_misses_nothing_in_it, "4", "2 5"),
-                                CASE(each_checkpoint_that_is_out_of_reach_keeps_its_place_in_the_message, "4", "2 5"),
-                                CASE(notes_of_an_older_version_count_by_their_id, "4", "2 5"),
-                                CASE(a_checkpoint_that_was_set_aside_is_missed_when_all_nodes_are_gone, "4", "2 5"),
-                                CASE(a_directory_with_a_number_is_found_when_the_one_without_is_free, "4", "2 5"),
-                                CASE(a_prefix_that_was_made_again_does_not_take_the_cache_of_the_old_one, "4", "2 5"),
-                                CASE(a_prefix_that_comes_back_finds_its_own_cache, "4", "2 5"),
-                                CASE(a_copy_of_a_prefix_leaves_the_cache_to_the_original, "4", "2 5"),
-                                CASE(a_cache_that_an_older_version_left_is_taken_by_the_path_of_its_prefix, "4", "2 5"),
-                                CASE(a_damaged_identity_of_the_prefix_costs_no_cache, "4", "2 5"),
-                                CASE(the_nodes_file_names_the_nodes_of_the_last_run_and_their_directories, "4", "2 5"),
+                                CASE(what_a_run_cannot_reach_is_named_when_an_older_checkpoint_loads, "2 | 4", "5"),
+                                CASE(a_run_that_reaches_no_checkpoint_is_refused_until_a_fresh_start, "2 | 4", "5"),
+                                CASE(a_run_that_does_without_the_cache_misses_nothing_in_it, "2 | 4", "5"),
+                                CASE(each_checkpoint_that_is_out_of_reach_keeps_its_place_in_the_message, "2 | 4", "5"),
+                                CASE(notes_of_an_older_version_count_by_their_id, "2 | 4", "5"),
+                                CASE(a_checkpoint_that_was_set_aside_is_missed_when_all_nodes_are_gone, "2 | 4", "5"),
+                                CASE(a_directory_with_a_number_is_found_when_the_one_without_is_free, "2 | 4", "5"),
+                                CASE(a_prefix_that_was_made_again_does_not_take_the_cache_of_the_old_one, "2 | 4", "5"),
+                                CASE(a_prefix_that_comes_back_finds_its_own_cache, "2 | 4", "5"),
+                                CASE(a_copy_of_a_prefix_leaves_the_cache_to_the_original, "2 | 4", "5"),
+                                CASE(a_cache_that_an_older_version_left_is_taken_by_the_path_of_its_prefix, "2 | 4", "5"),
+                                CASE(a_damaged_identity_of_the_prefix_costs_no_cache, "2 | 4", "5"),
+                                CASE(the_nodes_file_names_the_nodes_of_the_last_run_and_their_directories, "2 | 4", "5"),
                                 CASE(a_prefix_of_another_release_is_not_spoilt_by_a_start, FEW),
                                 CASE(two_users_of_a_group_take_turns_on_one_prefix, "1", ""),
                                 CASE(a_kill_in_init_forgets_nothing_that_is_out_of_reach, "4", ""),

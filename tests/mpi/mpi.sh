@@ -6,9 +6,9 @@
 # NAME is a case, a part of the names of several, or `encode`, the engine of redundancy sets by itself: these run as in
 # full, but for check too on the numbers of ranks of full.  Without one all cases run, each on the numbers of ranks that its
 # table says for the mode.  From the environment: MPICC, MPIEXEC, BIN (the directory of the commands), SCR_TEST_CFLAGS,
-# TEST_COUNTS (numbers of ranks), SCR_IMPL (the source of the library).  Full and read-only file systems need mounts of
-# their own: root, or user namespaces; else those cases are skipped.  A case that hangs is a failure, and the others
-# still run.  After a failure the logs stay where the output says.
+# TEST_COUNTS (numbers of ranks), TEST_TIMES (print how long each case takes), SCR_IMPL (the source of the library).
+# Full and read-only file systems need mounts of their own: root, or user namespaces; else those cases are skipped.  A
+# case that hangs is a failure, and the others still run.  After a failure the logs stay where the output says.
 set -u
 HERE=$(cd "$(dirname "$0")" && pwd)
 ROOT=$(cd "$HERE/../.." && pwd)
@@ -120,7 +120,7 @@ cases() { # N NAME...
     launch "$n" "$@"
     passed=$((passed + $(grep -c '^PASS ' "$LOG")))
     skipped=$((skipped + $(grep -c '^SKIP ' "$LOG")))
-    sed -n 's/^SKIP /skipped: /p' "$LOG"
+    sed -n 's/^SKIP /skipped: /p; /^[0-9.]* s /p' "$LOG"
     while read -r _ name; do
       fail "$n ranks: $name"
       sed -n "/^RUN $name\$/,/^FAIL $name\$/{s/^  rank/    rank/p}" "$LOG" | head -n 12

@@ -3,7 +3,8 @@
 **
 ** Its arguments are cases, or parts of their names: it runs those of them, or all, that are for this number of ranks.
 ** Rank 0 prints `RUN name`, and then `PASS name` or `FAIL name`; and after the last one `DONE`, so that mpi.sh knows
-** whether the program died, and in which case.  A case that hangs is ended by SIGALRM.
+** whether the program died, and in which case.  A case that hangs is ended by SIGALRM.  With TEST_TIMES it prints how
+** long each case took.
 */
 #include "mpi_test.h"
 
@@ -112,6 +113,7 @@ static int run_cases(const test_case* c, int argc, char** argv)
   static int  started;
   const char* after = getenv("TEST_AFTER"); /* the case in which an earlier run died */
   int         all, failed = 0;
+  double      began;
 
   for (; c->name != NULL; c++) {
     if (!started && after != NULL && *after != '\0') {
@@ -125,6 +127,7 @@ static int run_cases(const test_case* c, int argc, char** argv)
     during("%s", "");
     roll_from(0);
     test_alive();
+    began = MPI_Wtime();
     c->run();
     alarm(0);
     fault_end();
@@ -133,6 +136,7 @@ static int run_cases(const test_case* c, int argc, char** argv)
     if (rank != 0) continue;
     if (all == 0 && skipped != NULL) printf("SKIP %s: %s\n", c->name, skipped);
     else printf("%s %s\n", all > 0 ? "FAIL" : "PASS", c->name);
+    if (getenv("TEST_TIMES") != NULL) printf("%.2f s %d %s\n", MPI_Wtime() - began, ranks, c->name);
   }
   return failed;
 }

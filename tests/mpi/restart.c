@@ -1755,7 +1755,7 @@ static void a_choice_of_scr_current_that_cannot_be_recorded_is_an_error(void)
 {
   int rc, struck = 1, n;
 
-  for (n = 1; struck && n < 30; n++) {
+  for (n = 1; struck && n < 30; n += pace(4, 1, 1)) {
     begin_four(IN_BOTH, "first");
     during("call %d", n);
     OK(SCR_Init());
@@ -1909,14 +1909,14 @@ static void a_loaded_checkpoint_that_fell_out_of_the_window_is_flushed_on_restar
   run_dies();
 }
 
-#define ANY "4 | 1 2 5", "9"
-#define FEW "4 | 2", ""
+#define ANY "2 | 1 4 5", "9"
+#define FEW "2 | 4", ""
 
 const test_case restart_cases[] = {
-    CASE(a_run_restarts_from_the_newest_checkpoint, ANY),
+    CASE(a_run_restarts_from_the_newest_checkpoint, "1 2 4 5", "9"),
     CASE(files_are_found_right_after_init_without_calls_of_a_restart, ANY),
     CASE(a_restart_gets_no_file_of_another_checkpoint, ANY),
-    CASE(after_a_rejected_checkpoint_the_next_older_one_is_offered, ANY),
+    CASE(after_a_rejected_checkpoint_the_next_older_one_is_offered, "1 2 4 5", "9"),
     CASE(a_rejection_is_told_once, FEW),
     CASE(messages_tell_names_and_numbers_that_mean_something, "4", ""),
     CASE(a_checkpoint_that_cannot_be_fetched_is_told_once, FEW),
@@ -1925,7 +1925,7 @@ const test_case restart_cases[] = {
     CASE(a_checkpoint_without_a_name_is_not_called_a_question_mark, FEW),
     CASE(a_fresh_start_is_refused_until_it_is_asked_for, ANY),
     CASE(a_run_with_the_wrong_input_costs_no_checkpoint, FEW),
-    CASE(each_rejected_checkpoint_can_be_chosen_again, "4", "2"),
+    CASE(each_rejected_checkpoint_can_be_chosen_again, "2 | 4", ""),
     CASE(rejected_checkpoints_stay_until_a_newer_one_is_complete, FEW),
     CASE(a_rejected_checkpoint_stays_beside_the_older_one_that_is_fetched, FEW),
     CASE(checkpoints_are_chosen_dropped_and_deleted_by_name, ANY),
@@ -1963,7 +1963,7 @@ const test_case restart_cases[] = {
     CASE(only_checkpoints_are_offered_and_only_output_is_flushed, ANY),
     CASE(output_is_flushed_although_it_is_passed_over, FEW),
     CASE(decisions_go_along_when_room_is_made, FEW),
-    CASE(a_killed_deletion_of_the_only_checkpoint_is_finished, "4", "2"),
+    CASE(a_killed_deletion_of_the_only_checkpoint_is_finished, "2 | 4", ""),
     CASE(a_choice_that_has_left_the_cache_does_not_begin_anew, "4", ""),
     CASE(a_choice_in_the_cache_of_another_job_does_not_begin_anew, "4", ""),
     CASE(ids_of_what_was_passed_over_are_not_used_again, "4", ""),

@@ -1,5 +1,5 @@
 #!/bin/bash
-# sim.sh [check|long] - run simulated jobs.  Last line for check: N passed, N failed, N skipped.
+# sim.sh [check|full|long] - run simulated jobs.  Last line, where there is a mode: N passed, N failed, N skipped.
 #   From the environment, as `make sim` sets it: SEEDS=N runs the seeds 1 to N (above 5000 on all cores; what is
 #   done already, in tests/sim/build/night, stays); SEED=N one, TRACE=1 with all messages,
 #   TRACE=2 with all calls, AT=CALL in gdb, which stops there; ARGS has more for the program.
@@ -53,10 +53,11 @@ if [ $# = 0 ]; then
   exec $sim seeds="${SEEDS:-400}" ${ARGS:-}
 fi
 
+mode=$1
 # model NAME DIRECTORY: the model of file systems answers as the one that has DIRECTORY does
 model() {
   mkdir -p "$2"
-  run "the model of file systems answers as $1 does" model="$2" seeds=30
+  run "the model of file systems answers as $1 does" model="$2" seeds=$([ "$mode" = check ] && echo 10 || echo 30)
 }
 # mounted KIND: the same with a file system of KIND in a file, where that can be mounted
 mounted() {
@@ -84,10 +85,10 @@ while read -r line; do
   # shellcheck disable=SC2086
   run "seed $line" seed=$line
 done <tests/sim/seeds.txt
-seeds=400 from=1
-[ "$1" != long ] || seeds=20000
+case $mode in check) seeds=120 ;; full) seeds=400 ;; *) seeds=20000 ;; esac
+from=1
 run "jobs with kills, lost nodes, power cuts and faults keep their checkpoints" from=$from seeds=$seeds
-if [ "${CI:-}" = 1 ]; then # other seeds for each commit
+if [ "${CI:-}" = 1 ] && [ "$mode" != check ]; then # other seeds for each commit
   from=$((0x$(git rev-parse --short=8 HEAD 2>/dev/null || echo 1) * 1000))
   # What they find is told, with the line that replays it; the commit that happens to draw it is not to blame.
   out=$($sim from=$from seeds=100000 seconds="${SIM_SECONDS:-90}" 2>&1)

@@ -3,6 +3,15 @@
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 passed=0 failed=0 skipped=0
+# What programs link with: the library that is built, or else its source.
+library=$top/scr_impl.c
+[ ! "$top/libscr.a" -nt "$library" ] || library=$top/libscr.a
+
+# From now on MPI's waits yield (see yield.c): the ranks of a job share cores here.
+yields() {
+  ${CC:-cc} -O2 -shared -fPIC -o "$tmp/yield.so" "$top/tests/cluster/yield.c" -ldl 2>/dev/null || return 0
+  export LD_PRELOAD="$tmp/yield.so"
+}
 
 # check WHAT WANTED-EXIT WANTED-OUTPUT COMMAND...   (WANTED-OUTPUT - : not looked at)
 check() {

@@ -46,12 +46,13 @@ for i in 1 2; do check "the schema, time $i" 0 "" sh -c 'mariadb --no-defaults -
 ask "CREATE USER jobs IDENTIFIED BY '$secret'; GRANT SELECT, INSERT ON scr.* TO jobs; CREATE USER reader IDENTIFIED BY '$secret'; GRANT SELECT ON scr.* TO reader"
 
 # ---- programs
+yields
 flags=$(mariadb_config --include) libs=$(mariadb_config --libs)
 # shellcheck disable=SC2086
 {
-  check "the commands build" 0 "" $CC -O1 -Wall -Werror -DSCR_WITH_MYSQL $flags -I"$top" -o "$tmp/scr" "$top/tools/scr.c" -lz $libs
-  check "a job builds" 0 "" $MPICC -O1 -Wall -Werror -DSCR_WITH_MYSQL $flags -I"$top" -o "$tmp/job" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread $libs
-  check "a job without the macro builds" 0 "" $MPICC -O1 -o "$tmp/plain" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread
+  check "the commands build" 0 "" $CC -O0 -Wall -Werror -DSCR_WITH_MYSQL $flags -I"$top" -o "$tmp/scr" "$top/tools/scr.c" -lz $libs
+  check "a job builds" 0 "" $MPICC -O0 -Wall -Werror -DSCR_WITH_MYSQL $flags -I"$top" -o "$tmp/job" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread $libs
+  check "a job without the macro builds" 0 "" $MPICC -O1 -o "$tmp/plain" "$top/tests/tools/steered.c" "$library" -lz -lpthread
 }
 mkdir -p "$tmp/run/.scr" "$tmp/node"
 cd "$tmp/run" || exit 1

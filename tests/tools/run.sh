@@ -2,7 +2,7 @@
 # Run real programs by scr_run: they fail, are killed, hang, are halted, and lose nodes that a remote shell stands in for.
 # BIN is the directory of the commands.
 #
-#   run.sh [check|long]           last line: N passed, N failed, N skipped
+#   run.sh [check|full|long]           last line: N passed, N failed, N skipped
 #
 # shellcheck disable=SC2016,SC2086
 set -u
@@ -221,6 +221,7 @@ if [ ! -x "$heat" ] || [ -z "$MPIEXEC" ]; then
   finish
   exit
 fi
+yields
 export SCR_VIRTUAL_NODES=4
 unset SCR_REMOTE_SHELL SCR_NODELIST
 size="--nx 200 --ny 200 --steps 600 --interval 100"
@@ -349,8 +350,7 @@ says "halt, immediately: the checkpoint is saved" 0 "the newest checkpoint on th
 says "halt, immediately, without a run" 0 "No run uses $p now" "$BIN/scr_halt" -i "$p"
 
 # scr_run is killed at any moment; what it started ends with it or soon after; the next one goes on
-tries=2
-[ "$mode" = long ] && tries=20
+case $mode in check) tries=1 ;; full) tries=2 ;; *) tries=20 ;; esac
 i=0
 while [ $i -lt $tries ]; do
   i=$((i + 1))

@@ -2,7 +2,7 @@
 # Scavenge what killed runs over virtual nodes leave in their caches; every file on the prefix is compared with that of an
 # undisturbed run.  BIN is the directory of the commands.
 #
-#   scavenge.sh [check|long]      last line: N passed, N failed, N skipped
+#   scavenge.sh [check|full|long]      last line: N passed, N failed, N skipped
 #
 # shellcheck disable=SC2015,SC2046,SC2086
 set -u
@@ -21,6 +21,7 @@ if [ ! -x "$heat" ] || [ -z "$MPIEXEC" ]; then
   exit
 fi
 
+yields
 p="$tmp/a prefix" # with a blank
 export "SCR_PREFIX=$p" "SCR_CNTL_BASE=$tmp/base" "SCR_CACHE_BASE=$tmp/base" SCR_USER_NAME=me SCR_JOB_ID=7
 job=$tmp/base/me/scr.7
@@ -67,10 +68,14 @@ cp -a "$p" "$tmp/calm"
 check "an undisturbed run" 0 "" test -n "$calm" -a -f "$tmp/calm/heat.300/rank_3.heat"
 export SCR_FLUSH=0
 
-# a prefix that a run uses; the result is looked at when the time for its lock is over
+# a prefix that a run uses; the result is looked at when the time for its lock is over.  It is no job of this shell: %% is
+# one that is killed, and would be this one if that has ended already.
 mkdir -p "$tmp/busy/.scr"
-flock "$tmp/busy/.scr/run.lock" $scavenge -i 3 -t "$tmp/busy" >"$tmp/busy/log" 2>&1 &
-busy=$!
+{
+  flock "$tmp/busy/.scr/run.lock" $scavenge -i 3 -t "$tmp/busy" >"$tmp/busy/log" 2>&1
+  : >"$tmp/busy/ended"
+} &
+disown
 
 # ---- the caches are cleaned only of what the prefix has
 clean="$BIN/scr_clean"
@@ -308,7 +313,7 @@ done
 
 # a solver that gives each checkpoint the same names: a newer one replaces an older one
 sed 's|"%s/rank_%d.heat", name, b->rank|"state/rank_%d.heat%.0s", b->rank, name|' "$heat.c" >"$tmp/state.c"
-check "a solver with the same names builds" 0 "" ${MPICC:-mpicc} -O1 -I"$top" -o "$tmp/state" "$tmp/state.c" "$top/scr_impl.c" -lz -lpthread
+check "a solver with the same names builds" 0 "" ${MPICC:-mpicc} -O1 -I"$top" -o "$tmp/state" "$tmp/state.c" "$library" -lz -lpthread
 other=$heat heat=$tmp/state
 killed SCR_COPY_TYPE=XOR SCR_FLUSH=2 NAMES=same
 check "the same names, the older one" 0 "" same "$p/state" 200
@@ -379,8 +384,7 @@ says "scavenge, wrong nodes" 1 "n\[1-" $scavenge --down "n[1-"
 says "scavenge, an empty prefix" 1 "knows of no checkpoint" $scavenge -t "$tmp/other"
 
 # ---- interrupted: killed at any moment, as often as it likes; another one finishes
-tries=6
-[ "$mode" = long ] && tries=60
+case $mode in check) tries=2 ;; full) tries=6 ;; *) tries=60 ;; esac
 i=0
 while [ $i -lt $tries ]; do
   i=$((i + 1))
@@ -438,6 +442,6 @@ killed SCR_COPY_TYPE=XOR SCR_CACHE_SIZE=3 SCR_CACHE_KEEP=1
 mkdir -p "$p/.scr/scavenge.1.5.0000000000000007/.scr" "$p/.scr/scavenge.8.5.0000000000000007/.scr"
 check "postrun, stages that nobody needs" 0 - "$postrun"
 check "postrun, stages that nobody needs, are removed" 0 "scavenge.8.5.0000000000000007" sh -c 'ls "$1/.scr" | grep scavenge' sh "$p"
-wait $busy
+for _ in $(seq 600); do [ ! -e "$tmp/busy/ended" ] || break; sleep 0.1; done
 says "a run uses the prefix" 0 "a run or another scavenge uses the prefix $tmp/busy" cat "$tmp/busy/log"
 finish

@@ -2,7 +2,7 @@
 # Test scr_test_system on this machine, and over nodes of which each is a host name of its own: mpiexec starts its proxies
 # there by a remote shell, and a node that is killed loses its processes and its cache.  BIN is the directory of the commands.
 #
-#   system.sh [check|long]        last line: N passed, N failed, N skipped
+#   system.sh [check|full|long]        last line: N passed, N failed, N skipped
 #
 # shellcheck disable=SC2016,SC2086
 set -u

@@ -28,8 +28,9 @@ as() { # USER COMMAND...
 they() { as $theirs "$@" || { echo "$theirs cannot: $*"; failed=$((failed + 1)); }; }
 
 chmod 755 "$tmp"
+yields
 mkdir "$tmp/bin"
-check "a job builds" 0 "" $MPICC -O1 -Wall -Werror -o "$tmp/bin/job" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread
+check "a job builds" 0 "" $MPICC -O1 -Wall -Werror -o "$tmp/bin/job" "$top/tests/tools/steered.c" "$library" -lz -lpthread
 cat >"$tmp/swap.c" <<'END'
 #include <stdio.h>
 int main(int n, char** a) /* DIR LINK ASIDE...: for ever, DIR is a directory and a link by turns */

@@ -36,7 +36,7 @@ leave_place() { rm -rf "$D"; }
 
 # Build the program over the library in directory $1, as $2.  Fortified headers would go around its host name.
 build_version() {
-  local flags="-O1 -g -U_FORTIFY_SOURCE -I$1 ${SCR_TEST_CFLAGS:-}"
+  local flags="-O0 -g -U_FORTIFY_SOURCE -I$1 ${SCR_TEST_CFLAGS:-}"
   $MPICC $flags -Dgethostname=version_gethostname -Drename=version_rename -c -o "$2.o" "$1/scr_impl.c" &&
     $MPICC $flags -o "$2" "$HERE/version.c" "$2.o" -lz -lpthread
 }

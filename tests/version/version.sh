@@ -1,5 +1,5 @@
 #!/bin/bash
-# version.sh check|long - read what version 1 of the library's files has left: caches, prefixes, killed flushes.
+# version.sh check|full|long - read what version 1 of the library's files has left: caches, prefixes, killed flushes.
 #
 # tests/data/version-1 has an archive for each case, and what the commands of version 1 said about it; make_data.sh has
 # made them.  Last line: N passed, N failed, N skipped.
