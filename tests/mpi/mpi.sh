@@ -52,8 +52,9 @@ T=$(cd "$T" && pwd -P)
 trap stop EXIT
 trap 'exit 130' INT TERM HUP
 
-# In the background: COMMAND with the options of all test programs.
+# In the background, a few at a time: COMMAND with the options of all test programs.
 compile() { # COMMAND...
+  while [ "$(jobs -pr | wc -l)" -ge 3 ]; do sleep 0.05; done
   # shellcheck disable=SC2086
   "$@" -g ${SCR_TEST_CFLAGS:-} -I"$T/src" &
   jobs+=($!)
@@ -68,8 +69,10 @@ built() {
 # A copy of the sources, with the library that is to be tested.  The helpers see its private names in one file only.
 mkdir -p "$T/src/tests" && cp "$ROOT/scr.h" "$T/src/" && cp "${SCR_IMPL:-$ROOT/scr_impl.c}" "$T/src/scr_impl.c" &&
   cp -r "$ROOT/tools" "$T/src/" && cp -r "$ROOT/tests/mpi" "$ROOT/tests/unit" "$T/src/tests/" || exit 1
-for file in library mpi_test writing settings cache halt restart jobs loss flush containers async ranks bypass interop crash states power bad faults messages; do
-  compile $MPICC -O1 -fvisibility=hidden -c -o "$T/$file.o" "$T/src/tests/mpi/$file.c"
+compile $MPICC -O1 -fvisibility=hidden -c -o "$T/library.o" "$T/src/tests/mpi/library.c"
+compile $MPICC -O1 -o "$T/encode" "$T/src/tests/mpi/encode.c" "$ROOT/tests/cluster/yield.c" -lz -lpthread -ldl # the redundancy engine alone
+for file in mpi_test writing settings cache halt restart jobs loss flush containers async ranks bypass interop crash states power bad faults messages; do
+  compile $MPICC -O0 -fvisibility=hidden -c -o "$T/$file.o" "$T/src/tests/mpi/$file.c"
 done
 compile $MPICC -O1 -c -o "$T/yield.o" "$ROOT/tests/cluster/yield.c" # makes MPI's own waits yield: ranks share cores here
 # The commands: those that are built, unless another library is tested.
@@ -79,7 +82,6 @@ else ln -s "$(readlink -f "$BIN/scr")" "$T/scr"; fi
 for tool in scr_halt scr_index scr_rebuild scr_transfer scr_where; do ln -s scr "$T/$tool"; done
 built
 compile $MPICC -rdynamic -o "$T/mpi" "$T"/*.o -lz -lpthread -ldl
-compile $MPICC -O1 -o "$T/encode" "$T/src/tests/mpi/encode.c" "$T/yield.o" -lz -lpthread # the redundancy engine alone
 built
 export TEST_TRANSFER=$T/scr_transfer TEST_HALT=$T/scr_halt TEST_INDEX=$T/scr_index TEST_WHERE=$T/scr_where TEST_REBUILD=$T/scr_rebuild TEST_DATA=$ROOT/tests/data
 unset "${!SCR_@}"

@@ -489,11 +489,12 @@ static void die_at(const row* r, int n)
 
 /*
 ** Where ALL write, it is tried with none, some and all of them; with each number where that decides, and in the long
-** mode.
+** mode.  In check, with none and all, and where the number decides, with some too.
 */
 static int step_of(const row* r)
 {
-  return r->by == ALL && r->enough == ranks && !test_long ? ranks / 2 : 1;
+  if (r->by != ALL) return 1;
+  return r->enough == ranks ? pace(ranks, ranks / 2, 1) : pace(ranks / 2, 1, 1);
 }
 
 static void die_in_each(const setting* s, const row* rows, int count)

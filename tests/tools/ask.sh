@@ -26,6 +26,19 @@ before() { printf 'case $1 in %s) %s ;; esac\n' "$1" "$2" >>"$tmp/step"; }
 job() { timeout -k 5 60 $MPIEXEC -n 3 "${ENVIRONMENT[@]}" "$tmp/${PROGRAM:-job}" "$@" >"$tmp/said" 2>&1; }
 ENVIRONMENT=(env)
 written() { echo $(sed -n 's/^step \([0-9]*\): checkpoint$/\1/p' "$tmp/said"); }
+# asked N: wait until the halt file has N requests; ended FILE...: until each has an exit code at its end.  For any shell.
+cat >"$tmp/asked" <<'END'
+#!/bin/sh
+for i in $(seq 600); do scr_halt --list | grep -q "asked for: *$1\$" && exit; sleep 0.05; done
+exit 1
+END
+cat >"$tmp/ended" <<'END'
+#!/bin/sh
+for f in "$@"; do
+  for i in $(seq 600); do tail -n 1 "$f" 2>/dev/null | grep -qx '[0-9][0-9]*' && break; sleep 0.05; done
+done
+END
+chmod +x "$tmp/asked" "$tmp/ended"
 # ends WHAT EXIT STEPS CHECKPOINTS: a job of so many steps, and the steps with a checkpoint
 ends() {
   check "$1" "$2" "" job "$3"
@@ -51,8 +64,8 @@ says "no directory" 1 "none" scr_checkpoint "$tmp/none"
 for a in "--timeout 0" "--timeout x" "--timeout 3" "a b"; do says "wrong: $a" 1 "Usage" scr_checkpoint $a; done
 
 fresh
-before 2 "(scr_checkpoint --wait --flush >'$tmp/one' 2>&1; echo \$? >>'$tmp/one') & (scr_checkpoint -w >'$tmp/two' 2>&1; echo \$? >>'$tmp/two') & sleep 1"
-before 5 "sleep 1"
+before 2 "(scr_checkpoint --wait --flush >'$tmp/one' 2>&1; echo \$? >>'$tmp/one') & (scr_checkpoint -w >'$tmp/two' 2>&1; echo \$? >>'$tmp/two') & $tmp/asked 2"
+before 5 "$tmp/ended '$tmp/one' '$tmp/two'"
 ends "two who wait" 0 5 2
 check "the one who waits for a flush" 0 "step.2 (dataset 1) is complete, and on the prefix
 0" cat "$tmp/one"
@@ -62,8 +75,8 @@ check "the files are there" 0 "3" sh -c 'ls step.2 | grep -c rank_'
 check "nothing is left of requests and answers" 0 0 sh -c 'scr_print_hash_file .scr/halt.scr | grep -c -e REQUEST -e ANSWER; true'
 
 fresh
-before 2 "(scr_checkpoint --wait >'$tmp/one' 2>&1; echo \$? >>'$tmp/one') & sleep 1"
-before 6 'sleep 1'
+before 2 "(scr_checkpoint --wait >'$tmp/one' 2>&1; echo \$? >>'$tmp/one') & $tmp/asked 1"
+before 6 "$tmp/ended '$tmp/one'"
 FAILS=2 ends "a checkpoint that fails is written again" 0 6 3
 check "and answered only then" 0 "step.3 (dataset 2) is complete, and in the cache
 0" cat "$tmp/one"
@@ -88,7 +101,7 @@ began() { until [ -e "$tmp/began" ]; do sleep 0.1; done; }
 asks() { scr_checkpoint --wait >"$tmp/$1" 2>&1; echo $? >>"$tmp/$1"; }
 ( began; asks one ) & # not of the job
 ends=$!
-( began; scr_checkpoint --wait & echo $! >"$tmp/pid"; sleep 0.5; kill -STOP $!; touch "$tmp/stopped"; wait $!; echo $? ) >"$tmp/two" 2>&1 &
+( began; scr_checkpoint --wait & echo $! >"$tmp/pid"; "$tmp/asked" 2 >/dev/null; kill -STOP "$(cat "$tmp/pid")"; touch "$tmp/stopped"; wait $!; echo $? ) >"$tmp/two" 2>&1 &
 waits=$!
 job 4
 rm "$tmp/began" "$tmp/stopped"
@@ -106,7 +119,7 @@ before 2 "scr_checkpoint --wait --timeout 1 >'$tmp/one' 2>&1"
 ends "a request that is taken back" 0 3 ""
 says "when its time is over" 0 "has not answered within 1 s" cat "$tmp/one"
 printf '#!/bin/sh\n' >"$tmp/step"
-before 2 "scr_checkpoint --wait >'$tmp/one' 2>&1 & sleep 1; scr_halt --remove >/dev/null; sleep 1"
+before 2 "(scr_checkpoint --wait >'$tmp/one' 2>&1; echo \$? >>'$tmp/one') & $tmp/asked 1; scr_halt --remove >/dev/null; $tmp/ended '$tmp/one'"
 check "a request that someone removes" 0 "" job 3
 says "is not waited for" 0 "someone has removed the request" cat "$tmp/one"
 printf 'no hash' >.scr/halt.scr
