@@ -42,7 +42,7 @@
 typedef struct {
   const char* name;
   void (*run)(void);
-  const char* on;   /* numbers of ranks: of each mode, and behind | of all but check; none: only when it is named in full */
+  const char* on;   /* numbers of ranks, behind | those of full alone; none: only when it is named in full */
   const char* also; /* as many in the long mode */
 } test_case;
 
