@@ -653,7 +653,7 @@ static void memory_of_a_fetch(int who, long step)
     SCR_Finalize();
     MPI_Bcast(&hit, 1, MPI_INT, who, MPI_COMM_WORLD);
   }
-  CHECK(offered > 0 && refusals > 10, "%d runs have the checkpoint, and %d have not", offered, refusals);
+  CHECK(offered > 0 && refusals > pace(3, 10, 10), "%d runs have the checkpoint, and %d have not", offered, refusals);
   during("afterwards");
   run_fetches("ck1", 2, FIRST);
 }

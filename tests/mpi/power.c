@@ -455,7 +455,7 @@ static int kinds_here(void)
 {
   if (test_long) return KINDS + 3;
   if (player.call <= TRACE_TRUNCATE && player.calls % 5 != 0) return 0;
-  return player.calls % pace(6, 1, 1) == 0 ? KINDS : 0;
+  return player.calls % pace(11, 1, 1) == 0 ? KINDS : 0;
 }
 
 /* On rank 0: go to the next cut. */
