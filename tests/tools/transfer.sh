@@ -141,7 +141,7 @@ check "it works no more than its share of the time: $cpu of $took ms" 0 "" test 
 fell
 
 # ---- the job is killed, or the daemon, or both: with plain files, and with containers
-slow=800000 # of three nodes: a file takes several seconds
+slow=600000 # of three nodes: a file takes several seconds; 60000 where nobody waits for the daemon
 # dies STEP: the ranks are killed before this step, when some of the newest dataset is copied
 dies() { before "$1" "$begun; $die" && SCR_FLUSH_ASYNC_BW=$slow job $(($1 + 1)); }
 plain_same() { for d in "$@"; do for r in 0 1 2; do cmp "$tmp/calm/$d/rank_$r" "$p/$d/rank_$r" || return; done; done; }
@@ -186,7 +186,7 @@ for packs in 0 1; do
 
   fresh
   daemon
-  dies 2
+  slow=60000 dies 2
   fell
   check "both are killed$with: the copy is not complete" 1 - is_done
   check "both are killed$with: the next run" 0 "" calmly 0
@@ -235,7 +235,7 @@ for packs in 0 1; do
  if [ "$packs" = 0 ] || [ "$mode" != check ]; then
   fresh
   daemon
-  dies 2
+  slow=60000 dies 2
   check "another type of flush$with" 0 - env SCR_FLUSH_TYPE=PTHREAD $MPIEXEC -n 3 "$tmp/job" 0
   whole "another type of flush$with" step.1
   check "another type of flush$with: the daemon does not copy for it" 0 "" test "$(wrote)" -lt $total
