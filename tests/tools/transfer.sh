@@ -166,32 +166,32 @@ for packs in 0 1; do
   check "killed$with: it restarts from it" 0 1 grep -c "^restarted from step.1" "$tmp/said"
   fell
 
- if [ "$packs" = 0 ] || [ "$mode" != check ]; then
-  fresh
-  daemon
-  dies 2
-  check "the daemon outlives a relaunch$with" 0 "" calmly 0
-  whole "the daemon outlives a relaunch$with" step.1
-  check "the daemon outlives a relaunch$with: nothing was copied twice" 0 "" wrote_once
-  check "the daemon outlives a relaunch$with: it goes on with the flush" 0 "$taken_over" flushes
-  fell
+  if [ $packs = 0 ] || [ "$mode" != check ]; then
+    fresh
+    daemon
+    dies 2
+    check "the daemon outlives a relaunch$with" 0 "" calmly 0
+    whole "the daemon outlives a relaunch$with" step.1
+    check "the daemon outlives a relaunch$with: nothing was copied twice" 0 "" wrote_once
+    check "the daemon outlives a relaunch$with: it goes on with the flush" 0 "$taken_over" flushes
+    fell
 
-  fresh
-  daemon
-  before 2 "$begun; kill -9 $last"
-  SCR_FLUSH_ASYNC_BW=$slow job 2
-  whole "the daemon is killed$with" "step.1 step.2"
-  says "the daemon is killed$with: the job says so" 0 "process scr_transfer .*; the ranks of this node copy" cat "$tmp/said" # it has ended, or none serves
-  check "the daemon is killed$with: it had copied something" 0 "" test $(wc -c <"$tmp/said") -gt 0
+    fresh
+    daemon
+    before 2 "$begun; kill -9 $last"
+    SCR_FLUSH_ASYNC_BW=$slow job 2
+    whole "the daemon is killed$with" "step.1 step.2"
+    says "the daemon is killed$with: the job says so" 0 "process scr_transfer .*; the ranks of this node copy" cat "$tmp/said" # it has ended, or none serves
+    check "the daemon is killed$with: it had copied something" 0 "" test $(wc -c <"$tmp/said") -gt 0
 
-  fresh
-  daemon
-  slow=60000 dies 2
-  fell
-  check "both are killed$with: the copy is not complete" 1 - is_done
-  check "both are killed$with: the next run" 0 "" calmly 0
-  whole "both are killed$with" step.1
- fi
+    fresh
+    daemon
+    slow=60000 dies 2
+    fell
+    check "both are killed$with: the copy is not complete" 1 - is_done
+    check "both are killed$with: the next run" 0 "" calmly 0
+    whole "both are killed$with" step.1
+  fi
 
   fresh
   daemon
@@ -205,23 +205,23 @@ for packs in 0 1; do
   check "both are killed$with, a new daemon: the flush goes on" 0 "$taken_over" flushes
   fell
 
- if [ "$packs" = 0 ] || [ "$mode" != check ]; then
-  fresh
-  daemon
-  dies 4
-  check "several datasets$with: the next run" 0 "" calmly 0
-  whole "several datasets$with" "step.1 step.2 step.3"
-  check "several datasets$with: nothing was copied twice" 0 "" wrote_once 3
-  fell
+  if [ $packs = 0 ] || [ "$mode" != check ]; then
+    fresh
+    daemon
+    dies 4
+    check "several datasets$with: the next run" 0 "" calmly 0
+    whole "several datasets$with" "step.1 step.2 step.3"
+    check "several datasets$with: nothing was copied twice" 0 "" wrote_once 3
+    fell
 
-  fresh
-  daemon
-  dies 2
-  rm -rf "$node/node.$(hostname)-v1"
-  check "a node is lost$with: the next run rebuilds it" 0 "" calmly 0
-  whole "a node is lost$with" step.1
-  fell
- fi
+    fresh
+    daemon
+    dies 2
+    rm -rf "$node/node.$(hostname)-v1"
+    check "a node is lost$with: the next run rebuilds it" 0 "" calmly 0
+    whole "a node is lost$with" step.1
+    fell
+  fi
 
   fresh
   daemon
@@ -232,15 +232,15 @@ for packs in 0 1; do
   [ $packs = 1 ] || check "ranks are on other nodes: the bytes" 0 "" same step.1
   fell
 
- if [ "$packs" = 0 ] || [ "$mode" != check ]; then
-  fresh
-  daemon
-  slow=60000 dies 2
-  check "another type of flush$with" 0 - env SCR_FLUSH_TYPE=PTHREAD $MPIEXEC -n 3 "$tmp/job" 0
-  whole "another type of flush$with" step.1
-  check "another type of flush$with: the daemon does not copy for it" 0 "" test "$(wrote)" -lt $total
-  fell
- fi
+  if [ $packs = 0 ] || [ "$mode" != check ]; then
+    fresh
+    daemon
+    slow=60000 dies 2
+    check "another type of flush$with" 0 - env SCR_FLUSH_TYPE=PTHREAD $MPIEXEC -n 3 "$tmp/job" 0
+    whole "another type of flush$with" step.1
+    check "another type of flush$with: the daemon does not copy for it" 0 "" test "$(wrote)" -lt $total
+    fell
+  fi
 done
 unset SCR_USE_CONTAINERS SCR_CONTAINER_SIZE
 with=''
