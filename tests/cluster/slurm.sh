@@ -443,7 +443,7 @@ perform check undisturbed
 perform check node_lost_in_compute
 perform full node_lost_in_a_checkpoint
 perform full hung_application
-perform check scavenge_with_a_dead_node
+perform full scavenge_with_a_dead_node
 perform check cancelled
 perform long ended_by_a_signal
 perform long requeued

@@ -126,7 +126,7 @@ cases() { # N NAME...
     while read -r _ name; do
       fail "$n ranks: $name"
       sed -n "/^RUN $name\$/,/^FAIL $name\$/{s/^  rank/    rank/p}" "$LOG" | head -n 12
-      again "$name"
+      again "${PROGRAM:-$name}"
     done < <(grep '^FAIL ' "$LOG")
     if grep -q '^DONE' "$LOG"; then
       if [ "$rc" -ne 0 ] && ! grep -q '^FAIL ' "$LOG"; then fail "$n ranks: exit code $rc at the end, $LOG"; fi
@@ -137,7 +137,7 @@ cases() { # N NAME...
       fail "$n ranks: ${last:-the start} ends the program with $rc"
     fi
     grep -v '^\(PASS\|RUN\) ' "$LOG" | tail -n 6 | sed 's/^/    /'
-    again "${last:-mpi}"
+    again "${PROGRAM:-${last:-mpi}}"
     [ -n "$last" ] && [ -z "${PROGRAM:-}" ] || break
     export TEST_AFTER=$last
   done

@@ -244,7 +244,7 @@ exports() { # NAME OPTIONS...
   else try "$1" gcc minimal.c "$work/libapp.so" $flags; fi
 }
 sources=scr_impl.c
-exports "a shared library exports the calls" -DSCR_API=extern
+[ "$mode" = check ] || exports "a shared library exports the calls" -DSCR_API=extern
 exports "a shared library exports the calls, -fvisibility=hidden" -fvisibility=hidden "$visible"
 
 # A program and a shared library with a copy each, which keeps its calls to itself.
@@ -269,7 +269,7 @@ two() { # NAME OPTIONS...: the library built with OPTIONS and the program, with 
   else bad "$1, one prefix" "the second is not refused with SCR_ERR_BUSY"; fi
   grep -q 'SCR error: .*another copy of the library in this program' log || bad "$1, one prefix" "the message"
 }
-two "two copies in a process"
+[ "$mode" = check ] || two "two copies in a process"
 two "two copies in a process, -fvisibility=hidden" -fvisibility=hidden
 
 echo "$passed passed, $failed failed, $skipped skipped"
