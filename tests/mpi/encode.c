@@ -523,7 +523,7 @@ static void every_loss_with_fewer_runners(void)
     for (n = 4; n <= MOST; n++)
       for (on = 1; on <= ranks && on <= n; on++)
         for (blocks = 0; blocks < 2; blocks++) {
-          if (!is_full() && blocks != (n + on) % 2) continue;
+          if (!is_full() && (blocks != (n + on) % 2 || (i + n + on) % 2 != 0)) continue;
           describe(schemes[i].scheme, schemes[i].k, n, on, blocks, &shapes[0]);
           if (make_set()) every_loss(n == MOST || on != 3 || (blocks && !is_long()));
           forget_set();
