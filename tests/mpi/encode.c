@@ -540,6 +540,7 @@ static void shapes_of_files(void)
     for (i = 0; i < 4; i++)
       for (n = schemes[i].k + 1; n <= MOST; n++)
         for (on = ranks < n ? ranks : n; on >= 1; on -= 2) {
+          if (!is_full() && (s - shapes + n + i) % 4 != 0) continue;
           if (!is_long() && n != 4 && (s - shapes + n + i) % 4 != 0) continue;
           describe(schemes[i].scheme, schemes[i].k, n, on, n == 4, s);
           if (make_set()) every_loss(1);
