@@ -12382,8 +12382,8 @@ SCR_FN int scr_rebuild_set(scr_rebuild* job, const char* set, const char* into)
 ** of them; or makes a dataset of files that were never written through the library.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, index, objects, rank2file map,
-**            datasets of the prefix
-** Offers     scr_extraction, scr_adoption; scr_scan_add, scr_scan_extract, scr_hold_prefix, scr_make_map,
+**            datasets of the prefix, publication
+** Offers     scr_extraction, scr_adoption; scr_scan_meet, scr_scan_add, scr_scan_extract, scr_hold_prefix, scr_make_map,
 **            scr_adopt_free, scr_adopt_file, scr_adopt
 ** Invariants
 **   B5  A dataset is entered into the index only if each of its files is whole, by size and checksum: files of the same
@@ -12445,9 +12445,86 @@ SCR_FN int scr_scan_check(const char* prefix, const scr_prefix_place* place, con
   return rc;
 }
 
+/* What the search for files at the same paths works on, and its result. */
+typedef struct {
+  const scr_hash* names;
+  int             hit;
+} scr_scan_search;
+
+SCR_FN int scr_scan_see_leaf(const scr_objects* l, void* arg)
+{
+  scr_scan_search* f = (scr_scan_search*)arg;
+  scr_objects_at   at;
+
+  memset(&at, 0, sizeof at);
+  while (!f->hit && scr_objects_walk(l, &at)) f->hit = scr_hash_get(f->names, at.rel) != NULL;
+  return SCR_SUCCESS;
+}
+
+/*
+** Find which rivals of P have one of the files NAMES, whose keys are paths below the prefix.  SCR_ERR_STATE: one that
+** stands keeps its files.
+*/
+SCR_FN int scr_scan_meet(scr_publication* p, const scr_hash* names)
+{
+  scr_scan_search  find = {names, 0};
+  scr_prefix_place place;
+  int              i, ranks, rc = SCR_SUCCESS;
+
+  for (i = 0; i < p->rivals && rc == SCR_SUCCESS && scr_hash_size(names) > 0; i++) {
+    scr_rival* r = &p->rival[i];
+    find.hit = 0;
+    rc = scr_prefix_locate(p->prefix, r->identity.id, r->dir, &place);
+    if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(p->prefix, &place, &r->identity, &ranks, scr_scan_see_leaf, &find);
+    r->hit = rc == SCR_SUCCESS && find.hit;
+    if (scr_err_is_damage(rc)) rc = SCR_SUCCESS; /* it cannot be fetched anyway */
+    if (r->hit && r->stands) rc = scr_publish_refused(p, r);
+  }
+  return rc;
+}
+
+/* The publication to look at, and the paths of its files. */
+typedef struct {
+  const scr_publication* p;
+  scr_hash*              names;
+} scr_scan_names;
+
+SCR_FN int scr_scan_name_leaf(const scr_objects* l, void* arg)
+{
+  scr_scan_names* n = (scr_scan_names*)arg;
+
+  return scr_publish_look(n->p, l, 1, n->names);
+}
+
+/*
+** Remove from INDEX what loses files to the dataset DESC at PLACE, when it is entered while renames are still to be
+** done, its own or those of others.  SCR_ERR_STATE: a newer one that is good has its files, or is to get them.
+*/
+SCR_FN int scr_scan_replace(scr_index* index, const scr_prefix_place* place, const scr_desc* desc, const char* dir)
+{
+  scr_publication p;
+  scr_scan_names  n = {&p, scr_hash_new()};
+  int             i, ranks, rc;
+
+  memset(&p, 0, sizeof p);
+  p.prefix = index->prefix;
+  p.desc = *desc;
+  rc = scr_fmt(p.dir, sizeof p.dir, "%s", dir);
+  if (rc == SCR_SUCCESS) rc = scr_publish_list_rivals(&p, index);
+  if (rc == SCR_SUCCESS && p.rivals > 0)
+    rc = scr_rank2file_walk(p.prefix, place, &desc->identity, &ranks, scr_scan_name_leaf, &n);
+  if (rc == SCR_SUCCESS) rc = scr_scan_meet(&p, n.names);
+  for (i = 0; i < p.rivals && rc == SCR_SUCCESS; i++)
+    if (p.rival[i].hit) scr_index_remove(index, p.rival[i].identity.id, p.rival[i].dir);
+  scr_hash_delete(&n.names);
+  scr_free(&p.rival);
+  return rc;
+}
+
 /*
 ** Enter the dataset in DIR below the prefix into INDEX, if it is complete (B5).  If it is in the index already, that
-** stays as it is.  Files that have temporary names are renamed by the next run.  DESC receives what the dataset is.
+** stays as it is.  Files that have temporary names are renamed by the next run; what loses files to them leaves the
+** index.  DESC receives what the dataset is.
 */
 SCR_FN int scr_scan_add(scr_index* index, const char* dir, scr_desc* desc)
 {
@@ -12464,6 +12541,8 @@ SCR_FN int scr_scan_add(scr_index* index, const char* dir, scr_desc* desc)
   if (rc == SCR_SUCCESS && scr_index_get(index, desc->identity.id, dir, &it) && it.complete) return SCR_SUCCESS;
   if (rc == SCR_SUCCESS) rc = scr_prefix_locate(index->prefix, desc->identity.id, dir, &place);
   if (rc == SCR_SUCCESS) rc = scr_scan_check(index->prefix, &place, desc, &temporary);
+  if (rc == SCR_SUCCESS && (temporary || scr_index_has_renames(index)))
+    rc = scr_scan_replace(index, &place, desc, dir);
   if (rc == SCR_SUCCESS) rc = scr_index_set(index, desc, dir);
   if (rc == SCR_SUCCESS && !temporary) scr_index_note_renamed(index, desc->identity.id, dir);
   return rc;
@@ -13294,46 +13373,17 @@ SCR_FN int scr_scavenge_place(scr_scavenge* s)
   return rc == SCR_SUCCESS ? scr_objects_sync(&s->objects, s->prefix) : rc;
 }
 
-/* What the search for files at the same paths works on, and its result. */
-typedef struct {
-  const scr_hash* names;
-  int             hit;
-} scr_scavenge_search;
-
-SCR_FN int scr_scavenge_see_leaf(const scr_objects* l, void* arg)
-{
-  scr_scavenge_search* f = (scr_scavenge_search*)arg;
-  scr_objects_at       at;
-
-  memset(&at, 0, sizeof at);
-  while (!f->hit && scr_objects_walk(l, &at)) f->hit = scr_hash_get(f->names, at.rel) != NULL;
-  return SCR_SUCCESS;
-}
-
 /* Find which datasets of the index lose files to this one.  SCR_ERR_STATE: a newer one that is good keeps its files. */
 SCR_FN int scr_scavenge_find_replaced(scr_scavenge* s)
 {
-  scr_index           index;
-  scr_scavenge_search find = {s->names, 0};
-  scr_prefix_place    place;
-  int                 i, ranks, rc = scr_index_read(&index, s->prefix);
+  scr_index index;
+  int       rc = scr_index_read(&index, s->prefix);
 
   scr_hash_unset_all(s->names);
   if (rc == SCR_SUCCESS) rc = scr_publish_list_rivals(&s->to, &index);
   scr_index_close(&index, SCR_SUCCESS, 0);
   if (rc == SCR_SUCCESS) rc = scr_publish_look(&s->to, &s->objects, 0, s->names);
-  if (rc != SCR_SUCCESS || scr_hash_size(s->names) == 0) return rc;
-  for (i = 0; i < s->to.rivals && rc == SCR_SUCCESS; i++) {
-    scr_rival* r = &s->to.rival[i];
-    find.hit = 0;
-    rc = scr_prefix_locate(s->prefix, r->identity.id, r->dir, &place);
-    if (rc == SCR_SUCCESS)
-      rc = scr_rank2file_walk(s->prefix, &place, &r->identity, &ranks, scr_scavenge_see_leaf, &find);
-    r->hit = rc == SCR_SUCCESS && find.hit;
-    if (scr_err_is_damage(rc)) rc = SCR_SUCCESS; /* it cannot be fetched anyway */
-    if (r->hit && r->stands) rc = scr_publish_refused(&s->to, r);
-  }
-  return rc;
+  return rc == SCR_SUCCESS ? scr_scan_meet(&s->to, s->names) : rc;
 }
 
 /* The commit has failed: remove the temporary files and, unless the index has the dataset, its metadata. */

@@ -154,6 +154,7 @@ static void truth_crowd(const dataset* d, int count)
       truth.set[i].cached = 0;
     } else { /* one that is not acknowledged may be complete all the same */
       newer++;
+      truth.set[i].moved |= i < d->number && d->number > count; /* what is on the prefix goes before older ones */
       kept |= truth.set[i].checkpoint && (truth.set[i].acked || (&truth.set[i] == d && d->life < S.life));
     }
 }
@@ -278,7 +279,7 @@ void truth_acked(dataset* d, int sure_on_prefix)
     truth.saved += d->checkpoint;
   }
   if (sure_on_prefix) truth_on_prefix(d);
-  if (S.faults) d->told = d->left = 1; /* the flush file may not have it, as a warning has said */
+  if (S.faults) d->told = d->left = d->unnoted = 1; /* the flush file may not have it, as a warning has said */
   if (d->checkpoint && d->told_ranks == plan.members) truth_repaired(truth.offered);
 }
 
@@ -346,7 +347,7 @@ int truth_savable(int down)
 
   for (k = 1; k < i; k++)
     if (truth.set[k].output && !truth.set[k].on_prefix && !truth.set[k].gone) return 0; /* it goes first, if it can */
-  return i && !truth.notes_lost && truth.damages + down <= truth.set[i].tolerance ? i : 0;
+  return i && !truth.set[i].unnoted && !truth.notes_lost && truth.damages + down <= truth.set[i].tolerance ? i : 0;
 }
 
 /* The library keeps to its directories; it has others beside scr.sim where another prefix has that. */
@@ -391,7 +392,9 @@ void truth_after_life(int complete)
   if (complete && !truth.code && truth.finals == plan.members) mpi_check_end();
   if (truth.inits == plan.members && !S.faults && truth.offered && plan.cache_used && !truth.lost_file) {
     truth_repaired(1);
-    for (i = truth.offered + 1; i <= truth.sets; i++) /* what was passed over is gone for good */
-      if (truth.set[i].life < S.life) truth.set[i].cached = 0;
+    for (i = truth.offered; i <= truth.sets; i++) { /* what was passed over is gone for good */
+      if (truth.set[i].life < S.life && i > truth.offered) truth.set[i].cached = 0;
+      truth.set[i].unnoted = 0;
+    }
   }
 }

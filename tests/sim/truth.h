@@ -23,6 +23,7 @@ typedef struct {
   int  cached;     /* it was in the cache then, and nobody has emptied that */
   int  moved;      /* for lack of room it may have left the cache once it was on the prefix */
   int  left;       /* a run without flushes has ended, and left it in the cache on purpose */
+  int  unnoted;    /* the flush file may not have it: a scavenge need not know of it */
   int  told;       /* the user was warned when an older one was offered */
   int  on_prefix;  /* somebody was told that it is on the prefix */
   int  rejected;   /* the program could not use it, or was told not to; never offered again in this job */
