@@ -52,14 +52,14 @@ def run(mutant, source, seeds, seconds):
     with tempfile.TemporaryDirectory() as work:
         path = os.path.join(work, "scr_impl.c")
         open(path, "w").write(source)
-        env = dict(os.environ, OPT="-O1")
+        env = dict(os.environ, OPT="-O0 -g0")
         subprocess.check_call(["sh", os.path.join(HERE, "build.sh"), path, work + "/library.o", "scr", "-w"], env=env)
         objects = [os.path.join(BUILD, f) for f in os.listdir(BUILD) if f.endswith(".o") and f != "library.o"]
         objects += [work + "/library.o", "-lz"]
         subprocess.check_call([os.environ.get("CC", "cc"), "-no-pie", "-o", work + "/sim"] + objects)
         limits = ["seeds=%d" % seeds, "seconds=%d" % seconds, "shrink=0", "twice=0"]
         try:
-            out = subprocess.run([work + "/sim"] + limits, timeout=seconds * 8, stdout=subprocess.PIPE,
+            out = subprocess.run([work + "/sim"] + limits, timeout=seconds * 60, stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, errors="replace")
         except subprocess.TimeoutExpired:
             return 0, ""  # a machine that is busy: not found in that time

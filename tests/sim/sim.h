@@ -107,7 +107,8 @@ struct process {
   process*    parent;                      /* NULL: none that waits */
   const char* api;                         /* the call of the library that it is in */
   image*      of;
-  char*       variables; /* of its image, while another process of it runs */
+  char*       variables; /* of its image, while another process of it runs, */
+  char*       changed;   /* and which pieces of them are not as they were first; the others are not there */
   fiber*      fibers;
   block       heap;
   size_t      heap_bytes, heap_peak;

@@ -24,6 +24,8 @@
 #define WORLD_MAGIC  ((size_t)0x51a11c)
 #define WORLD_SMALL  ((size_t)4096) /* blocks that are kept when they are freed */
 #define WORLD_STEP   ((size_t)32)
+#define WORLD_PIECE  ((size_t)512)       /* of the variables of a process */
+#define WORLD_CHUNK  ((size_t)1 << 20)   /* of memory, for small blocks */
 #define WORLD_ENV    128
 #define WORLD_QUIET  400 /* sleepers that wake for nothing before those that only yield look again */
 #define WORLD_ROUNDS 60  /* such looks before nobody can go on */
@@ -127,24 +129,70 @@ static size_t image_tls(const image* m)
   return (size_t)(m->tls_end - m->tls);
 }
 
-/* Copy the variables of M to AT, or from there. */
-static void image_save(const image* m, char* at)
+/*
+** Most pieces of the variables of most processes are as they were before the program ran, so only the others are copied
+** when another process runs.
+*/
+static size_t image_pieces(const image* m)
 {
-  memcpy(at, m->data, image_data(m));
-  memcpy(at + image_data(m), m->bss, image_bss(m));
+  return (image_bss(m) + WORLD_PIECE - 1) / WORLD_PIECE;
 }
 
-static void image_load(const image* m, const char* at)
+static size_t piece_size(const image* m, size_t piece)
 {
-  memcpy(m->data, at, image_data(m));
-  memcpy(m->bss, at + image_data(m), image_bss(m));
+  size_t left = image_bss(m) - piece * WORLD_PIECE;
+  return left < WORLD_PIECE ? left : WORLD_PIECE;
+}
+
+/* Copy the variables of the image of P, which are in place, to P. */
+static void image_save(process* p)
+{
+  const image* m = p->of;
+  char *       to = p->variables + image_data(m), *first = m->first + image_data(m);
+  size_t       i, at;
+
+  memcpy(p->variables, m->data, image_data(m));
+  for (i = 0; i < image_pieces(m); i++) {
+    at = i * WORLD_PIECE;
+    p->changed[i] = memcmp(m->bss + at, first + at, piece_size(m, i)) != 0;
+    if (p->changed[i]) memcpy(to + at, m->bss + at, piece_size(m, i));
+  }
+}
+
+/* Put the variables of P in the place of those of WAS, or of an unknown process if that is NULL. */
+static void image_load(process* p, const process* was)
+{
+  const image* m = p->of;
+  char *       from = p->variables + image_data(m), *first = m->first + image_data(m);
+  size_t       i, at;
+
+  memcpy(m->data, p->variables, image_data(m));
+  for (i = 0; i < image_pieces(m); i++) {
+    at = i * WORLD_PIECE;
+    if (p->changed[i]) memcpy(m->bss + at, from + at, piece_size(m, i));
+    else if (was == NULL || was->changed[i]) memcpy(m->bss + at, first + at, piece_size(m, i));
+  }
+}
+
+/* All variables of P, which does not run, are to be in its copy. */
+static void image_complete(process* p)
+{
+  const image* m = p->of;
+  size_t       i, at;
+
+  for (i = 0; i < image_pieces(m); i++) {
+    at = image_data(m) + i * WORLD_PIECE;
+    if (!p->changed[i]) memcpy(p->variables + at, m->first + at, piece_size(m, i));
+    p->changed[i] = 1;
+  }
 }
 
 static void image_start(image* m)
 {
   m->first = malloc(image_data(m) + image_bss(m));
   m->tls_first = malloc(image_tls(m) + 1);
-  image_save(m, m->first);
+  memcpy(m->first, m->data, image_data(m));
+  memcpy(m->first + image_data(m), m->bss, image_bss(m));
   memcpy(m->tls_first, m->tls, image_tls(m));
 }
 
@@ -154,8 +202,8 @@ static void world_load(fiber* f)
   image* m = f->p->of;
 
   if (m->loaded != f->p) {
-    if (m->loaded) image_save(m, m->loaded->variables);
-    image_load(m, f->p->variables);
+    if (m->loaded) image_save(m->loaded);
+    image_load(f->p, m->loaded);
     m->loaded = f->p;
     S.switches++;
   }
@@ -172,7 +220,10 @@ void* sim_translate(process* p, const void* address)
 
   if (p == m->loaded) return a;
   if (a >= m->data && a < m->data_end) return p->variables + (a - m->data);
-  if (a >= m->bss && a < m->bss_end) return p->variables + image_data(m) + (a - m->bss);
+  if (a >= m->bss && a < m->bss_end) {
+    image_complete(p);
+    return p->variables + image_data(m) + (a - m->bss);
+  }
   if (a >= m->tls && a < m->tls_end) sim_violation("a message buffer is thread-local");
   return a;
 }
@@ -530,7 +581,8 @@ static process* world_process(image* of, int node)
   p->of = of;
   p->heap.next = p->heap.prev = &p->heap;
   p->variables = malloc(n);
-  memcpy(p->variables, of->first, n);
+  p->changed = calloc(1, image_pieces(of) + 1);
+  memcpy(p->variables, of->first, image_data(of));
   S.rank = realloc(S.rank, ((size_t)S.processes + 1) * sizeof *S.rank);
   S.rank[S.processes++] = p;
   return p;
@@ -674,44 +726,44 @@ int world_run(void)
   return 0;
 }
 
-void world_end(void)
-{
-  fiber* f;
-  size_t k;
-  int    i;
-
-  for (k = 0; k < sizeof world_images / sizeof *world_images; k++) {
-    world_images[k]->loaded = NULL;
-    world_images[k]->tls_loaded = NULL;
-  }
-  for (i = 0; i < S.processes; i++) {
-    process* p = S.rank[i];
-    world_kill(p);
-    while (p->heap.next != &p->heap) sim_process_free(p, p->heap.next + 1);
-    while ((f = p->fibers)) {
-      p->fibers = f->next;
-      fiber_release(f);
-      free(f);
-    }
-    free(p->variables);
-    free(p->file);
-  }
-  mpi_end();
-  for (i = 0; i < S.processes; i++) free(S.rank[i]);
-  queued = sleeping = 0;
-  S.processes = S.ranks = 0;
-  S.me = NULL;
-  S.cur = NULL;
-}
-
-/* ---- memory ---- */
+/* ---- blocks of memory ---- */
 
 /* Small blocks that are free, by size in steps of WORLD_STEP; for all processes. */
 static block* spare[WORLD_SMALL / WORLD_STEP + 1];
 
+/* Where they come from: chunks that are used from the first on in each lifetime, so that few of them are touched. */
+static char** chunk;
+static size_t chunks, chunks_used, chunk_at = WORLD_CHUNK;
+
 static size_t spare_class(size_t n)
 {
   return (n + WORLD_STEP - 1) / WORLD_STEP;
+}
+
+/* N bytes of the chunks; NULL without memory. */
+static void* chunk_take(size_t n)
+{
+  if (chunk_at + n > WORLD_CHUNK) {
+    if (chunks_used == chunks) {
+      char** all = realloc(chunk, (chunks + 1) * sizeof *chunk);
+      if (!all) return NULL;
+      chunk = all;
+      if (!(chunk[chunks] = malloc(WORLD_CHUNK))) return NULL;
+      chunks++;
+    }
+    chunks_used++;
+    chunk_at = 0;
+  }
+  chunk_at += n;
+  return chunk[chunks_used - 1] + chunk_at - n;
+}
+
+/* No process has a small block any more. */
+static void chunk_reset(void)
+{
+  memset(spare, 0, sizeof spare);
+  chunks_used = 0;
+  chunk_at = WORLD_CHUNK;
 }
 
 /* A block for N bytes, of zeros if CLEAR; its bytes are not zero otherwise. */
@@ -722,7 +774,7 @@ static block* block_new(size_t n, int clear)
 
   if (n > WORLD_SMALL) return clear ? calloc(1, sizeof *b + n) : malloc(sizeof *b + n);
   if ((b = spare[c])) spare[c] = b->next;
-  else if (!(b = malloc(sizeof *b + c * WORLD_STEP))) return NULL;
+  else if (!(b = chunk_take(sizeof *b + c * WORLD_STEP))) return NULL;
   if (clear) memset(b + 1, 0, n);
   return b;
 }
@@ -738,6 +790,51 @@ static void block_free(block* b)
   b->next = spare[c];
   spare[c] = b;
 }
+
+/* P has ended for good. */
+static void blocks_drop(process* p)
+{
+  block *b, *next;
+
+  for (b = p->heap.next; b != &p->heap; b = next) {
+    next = b->next;
+    if (b->n > WORLD_SMALL) free(b);
+  }
+}
+
+void world_end(void)
+{
+  fiber* f;
+  size_t k;
+  int    i;
+
+  for (k = 0; k < sizeof world_images / sizeof *world_images; k++) {
+    world_images[k]->loaded = NULL;
+    world_images[k]->tls_loaded = NULL;
+  }
+  for (i = 0; i < S.processes; i++) {
+    process* p = S.rank[i];
+    world_kill(p);
+    blocks_drop(p);
+    while ((f = p->fibers)) {
+      p->fibers = f->next;
+      fiber_release(f);
+      free(f);
+    }
+    free(p->variables);
+    free(p->changed);
+    free(p->file);
+  }
+  chunk_reset();
+  mpi_end();
+  for (i = 0; i < S.processes; i++) free(S.rank[i]);
+  queued = sleeping = 0;
+  S.processes = S.ranks = 0;
+  S.me = NULL;
+  S.cur = NULL;
+}
+
+/* ---- memory ---- */
 
 static void* process_alloc(process* p, size_t n, int clear)
 {
