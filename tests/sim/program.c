@@ -5,6 +5,7 @@
 ** All ranks make the same calls: what they do follows from draws, which are the same on all.  What a file must hold
 ** follows from its dataset, its writer and its number, so that any rank can check the bytes of any other.
 ** ================================================================================================================= */
+#include "scale.h"
 #include "truth.h"
 
 #define SCR_API extern
@@ -186,11 +187,13 @@ int program_files(const dataset* d)
 /* ---- calls ---- */
 
 /* A collective call of the library: name it for whom it may concern, and compare its result over the ranks. */
-#define CALL(a, api_name, expression) ((a)->p->api = (api_name), called((a), (api_name), (expression)))
+#define CALL(a, api_name, expression)                                                                                  \
+  ((a)->p->api = (api_name), scale_begin((a)->p), called((a), (api_name), (expression)))
 
 static int called(actor* a, const char* api, int code)
 {
   a->p->api = NULL;
+  scale_end(a->p, api);
   truth_code(a->p, &a->calls, api, code);
   return code;
 }

@@ -1,7 +1,10 @@
 /* ==== SCALE =====================================================================================================
 ** What Init, a checkpoint with its flush, and a restart without a node cost a rank, and how that grows with the ranks.
 **
-** Offers     scale_run of scale.h
+** Offers     scale_run, scale_begin, scale_end of scale.h
+** Steps      SCR_Init of a run that begins; SCR_Complete_output with its start; SCR_Finalize, which flushes that
+**            checkpoint; and a restart in another run, for which a node was replaced: SCR_Init, which rebuilds, and what
+**            follows until the program has read its files.
 ** Checks     From one size to the next, no cost of the median rank, or of the one that has most, grows faster than log2
 **            of the ranks, or, where ranks are sorted into groups (messages and their bytes), its square; and none that
 **            grows is more than eight times the median for one rank.
@@ -9,7 +12,10 @@
 **            SCR_RANK2FILE_SIZE, whatever the number of ranks.  That size is small here, so that the smallest job fills
 **            a leaf, and memory that grows beyond one is seen.
 ** The model  of time: a collective takes two messages' latency for each doubling of the ranks; a rank's messages go one
-**            after another; calls on the prefix share a server of metadata; bytes share what the prefix takes.
+**            after another; calls on the prefix share its servers of metadata, and bytes share what it takes; the cache
+**            of a rank is its own.  The rank that makes most calls makes them one after another.  It is an estimate:
+**            what is counted at the largest size that was run is taken to grow on as the checks allow it to, and nothing
+**            waits for anything else.
 ** ================================================================================================================= */
 #include "scale.h"
 #include "fate.h"
@@ -25,20 +31,34 @@
 static const char* const scale_costs[SCALE_COSTS] = {"collectives",    "messages",        "bytes sent",
                                                      "calls of files", "calls on prefix", "bytes of heap"};
 static const int         scale_power[SCALE_COSTS] = {1, 2, 2, 1, 1, 1}; /* of log2, the growth that is allowed */
-static const char* const scale_steps[] = {"init", "checkpoint", "restart"};
-#define SCALE_STEPS 3
+static const char* const scale_steps[] = {"init", "complete", "flush", "restart"};
+enum { STEP_INIT, STEP_COMPLETE, STEP_FLUSH, STEP_RESTART, SCALE_STEPS };
 
 /* Of one step at one size: each cost of the median rank, and of the one that has most. */
 typedef struct {
-  double   median[SCALE_COSTS], most[SCALE_COSTS];
-  uint64_t files, bytes; /* of the prefix */
+  double median[SCALE_COSTS], most[SCALE_COSTS];
 } scale_cost;
 
-/* A machine: seconds of a message, calls a second of the prefix, bytes a second of the prefix. */
+/* What a rank has spent in each step, and where its counts were when the present call began. */
+typedef struct {
+  double spent[SCALE_STEPS][SCALE_COSTS], before[SCALE_COSTS];
+} scale_rank;
+static scale_rank* scale_ranks; /* NULL: nobody measures */
+
+/*
+** A machine.  Seconds of a message; bytes a second that a rank sends, and that its share of the cache takes; seconds of
+** a call there, and of one on the prefix; calls a second that the servers of the prefix bear from all ranks, and bytes a
+** second that it takes from them.
+*/
 static const struct {
   const char* name;
-  double      latency, calls, bytes;
-} scale_machines[] = {{"a large system", 2e-6, 200000, 1e12}, {"a laptop", 5e-7, 50000, 1e9}};
+  double      latency, network, cache, cache_call, prefix_call, calls, bytes;
+} scale_machines[] = {
+    {"a large system (2 us, 12 GB/s and 0.5 GB/s of NVMe a rank; prefix: 0.5 ms, 200,000 calls/s, 5 TB/s)", 2e-6, 12e9,
+     0.5e9, 20e-6, 500e-6, 200e3, 5e12},
+    {"a laptop (0.5 us, 2 GB/s and 0.5 GB/s of memory a rank; prefix: 20 us, 50,000 calls/s, 1 GB/s)", 5e-7, 2e9, 0.5e9,
+     2e-6, 20e-6, 50e3, 1e9}};
+#define SCALE_DATA 1e9 /* bytes that a rank writes, for the model */
 
 static double log_two(double x)
 {
@@ -61,41 +81,68 @@ static double cost_of(const process* p, int k)
   return all[k];
 }
 
-/* Run a lifetime that takes STEPS checkpoints, and note what it cost in C.  Returns 0 if something was wrong. */
-static int scale_life(int steps, scale_cost* c)
+void scale_begin(process* p)
 {
-  double*  v = malloc((size_t)plan.ranks * sizeof *v);
-  uint64_t dirs = 0;
-  int      i, k;
+  int k;
 
+  if (!scale_ranks) return;
+  p->heap_peak = p->heap_bytes;
+  for (k = 0; k < SCALE_COSTS; k++) scale_ranks[p->id].before[k] = cost_of(p, k);
+}
+
+/* The step that the call API belongs to in this lifetime; -1: none. */
+static int step_of(const char* api)
+{
+  if (S.life == 1) return strcmp(api, "SCR_Init") == 0 ? STEP_INIT : -1;
+  if (S.life == 2) return strstr(api, "_output") ? STEP_COMPLETE : strcmp(api, "SCR_Finalize") == 0 ? STEP_FLUSH : -1;
+  return strcmp(api, "SCR_Init") == 0 || strstr(api, "_restart") ? STEP_RESTART : -1;
+}
+
+void scale_end(process* p, const char* api)
+{
+  scale_rank* r = scale_ranks ? &scale_ranks[p->id] : NULL;
+  int         k, step = r ? step_of(api) : -1;
+
+  for (k = 0; k < SCALE_COSTS && step >= 0; k++)
+    if (k < SCALE_COSTS - 1) r->spent[step][k] += cost_of(p, k) - r->before[k];
+    else if (cost_of(p, k) > r->spent[step][k]) r->spent[step][k] = cost_of(p, k);
+}
+
+/* Run a lifetime that takes STEPS checkpoints.  Returns 0 if something was wrong. */
+static int scale_life(int steps)
+{
   S.life++;
   plan.steps = steps;
   truth_begin_life();
   world_begin(plan.ranks, plan.node_of, program_run);
   world_run();
-  for (k = 0; k < SCALE_COSTS; k++) {
-    for (i = 0; i < plan.ranks; i++) v[i] = cost_of(S.rank[i], k);
-    qsort(v, (size_t)plan.ranks, sizeof *v, by_value);
-    c->median[k] = v[plan.ranks / 2];
-    c->most[k] = v[plan.ranks - 1];
-  }
   truth_after_life(1);
   world_end();
-  free(v);
-  c->files = c->bytes = 0;
-  tree_count(world_prefix, &c->files, &dirs, &c->bytes);
   return S.failures == 0;
 }
 
-/* The three steps with RANKS ranks. */
+/* The steps with RANKS ranks. */
 static int scale_job(int ranks, scale_cost* c)
 {
-  int ok;
+  double* v = malloc((size_t)ranks * sizeof *v);
+  int     i, k, step, ok;
 
   fate_scale(ranks, SCALE_PER_NODE);
-  ok = scale_life(0, &c[0]) && scale_life(1, &c[1]);
+  scale_ranks = calloc((size_t)ranks, sizeof *scale_ranks);
+  ok = scale_life(0) && scale_life(1);
   fate_lose(1);
-  return ok && scale_life(0, &c[2]);
+  ok = ok && scale_life(0);
+  for (step = 0; step < SCALE_STEPS; step++)
+    for (k = 0; k < SCALE_COSTS; k++) {
+      for (i = 0; i < ranks; i++) v[i] = scale_ranks[i].spent[step][k];
+      qsort(v, (size_t)ranks, sizeof *v, by_value);
+      c[step].median[k] = v[ranks / 2];
+      c[step].most[k] = v[ranks - 1];
+    }
+  free(scale_ranks);
+  scale_ranks = NULL;
+  free(v);
+  return ok;
 }
 
 /* Print the costs C of one step with RANKS ranks, beside those B with FEWER; returns how many grow too fast. */
@@ -116,19 +163,32 @@ static int scale_tell(const char* step, int ranks, const scale_cost* c, int fewe
   return bad;
 }
 
-/* What the step would take on the machines, with RANKS ranks, if it grows from here as it is allowed to. */
-static void scale_model(const char* step, int from, const scale_cost* c, int ranks)
+/* Seconds that the data of RANKS ranks, 1 GB each, take in STEP on machine M. */
+static double scale_data(int m, int step, int ranks)
 {
-  double grows = log_two(ranks) / log_two(from), collectives, messages, prefix;
-  size_t m;
+  double cache = SCALE_DATA / scale_machines[m].cache, network = SCALE_DATA / scale_machines[m].network;
 
-  for (m = 0; m < sizeof scale_machines / sizeof *scale_machines; m++) {
-    collectives = c->median[0] * 2 * log_two(ranks) * scale_machines[m].latency;
-    messages = c->most[1] * grows * grows * scale_machines[m].latency;
-    prefix = c->median[4] * ranks / scale_machines[m].calls;
-    printf("  %6d ranks on %-14s  %-11s collectives %8.4f s, messages %8.4f s, calls on the prefix %8.3f s\n", ranks,
-           scale_machines[m].name, step, collectives, messages, prefix);
+  if (step == STEP_COMPLETE) return cache + network + cache / 7; /* XOR over 8: read, sent on, a seventh written */
+  if (step == STEP_FLUSH) {
+    double prefix = SCALE_DATA * ranks / scale_machines[m].bytes;
+    return prefix > cache ? prefix : cache;
   }
+  return step == STEP_RESTART ? 2 * cache + network : 0; /* read to check them; then the lost ones are written */
+}
+
+/* What the step would take on machine M with RANKS ranks, if what it costs with FROM ranks grows as it is allowed to. */
+static void scale_model(int m, int step, int from, const scale_cost* c, int ranks)
+{
+  double grows = log_two(ranks) / log_two(from), collectives, messages, prefix, cache, data;
+
+  collectives = c->median[0] * grows * 2 * log_two(ranks) * scale_machines[m].latency;
+  messages = grows * grows * (c->most[1] * scale_machines[m].latency + c->most[2] / scale_machines[m].network);
+  prefix = grows * (c->most[4] * scale_machines[m].prefix_call + c->median[4] * ranks / scale_machines[m].calls);
+  cache = (c->most[3] - c->most[4]) * grows * scale_machines[m].cache_call;
+  data = scale_data(m, step, ranks);
+  printf("  %6d ranks  %-9s %9.3f s: collectives %.4f, messages %.4f, calls in the cache %.4f, calls on the prefix %.3f; "
+         "and %.2f for 1 GB a rank\n",
+         ranks, scale_steps[step], collectives + messages + prefix + cache, collectives, messages, cache, prefix, data);
 }
 
 static long memory_most(void)
@@ -143,6 +203,7 @@ int scale_run(int ranks)
 {
   static const int sizes[] = {64, 512, 4096, 32768};
   scale_cost       c[4][SCALE_STEPS];
+  uint64_t         files, dirs, bytes;
   int              i, k, n = 0, bad = 0;
 
   for (i = 0; i < 4 && sizes[i] <= ranks; i++, n++) {
@@ -152,14 +213,17 @@ int scale_run(int ranks)
     }
     for (k = 0; k < SCALE_STEPS; k++)
       bad += scale_tell(scale_steps[k], sizes[i], &c[i][k], i ? sizes[i - 1] : 0, i ? &c[i - 1][k] : NULL);
-    printf("%6d ranks: %lu files and %lu bytes on the prefix\n", sizes[i], (unsigned long)c[i][1].files,
-           (unsigned long)c[i][1].bytes);
+    files = dirs = bytes = 0;
+    tree_count(world_prefix, &files, &dirs, &bytes);
+    printf("%6d ranks: %lu files and %lu bytes on the prefix, %ld MB of memory here\n", sizes[i], (unsigned long)files,
+           (unsigned long)bytes, memory_most());
   }
-  for (k = 0; k < SCALE_STEPS && n > 0; k++) {
-    scale_model(scale_steps[k], sizes[n - 1], &c[n - 1][k], 10000);
-    scale_model(scale_steps[k], sizes[n - 1], &c[n - 1][k], 100000);
+  for (k = 0; k < (int)(sizeof scale_machines / sizeof *scale_machines) && n > 0; k++) {
+    printf("An estimate, by what %d ranks did, for %s:\n", sizes[n - 1], scale_machines[k].name);
+    for (i = 0; i < 2 * SCALE_STEPS; i++)
+      scale_model(k, i % SCALE_STEPS, sizes[n - 1], &c[n - 1][i % SCALE_STEPS], i < SCALE_STEPS ? 10000 : 100000);
   }
-  printf("%.0f s of processor time, %ld MB at most\n", (double)clock() / CLOCKS_PER_SEC, memory_most());
+  printf("%.0f s of processor time\n", (double)clock() / CLOCKS_PER_SEC);
   printf("%d costs grow too fast, or are too uneven\n", bad);
   return bad != 0;
 }
