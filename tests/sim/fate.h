@@ -4,8 +4,8 @@
 
 #include "sim.h"
 
-#define FATE_OVERRIDES 256
 #define FATE_RECORDS   1024
+#define FATE_OVERRIDES FATE_RECORDS /* so that all draws of a seed that fails can be given again */
 
 /* A draw that did not give the plain choice. */
 typedef struct {

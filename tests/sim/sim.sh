@@ -93,7 +93,7 @@ if [ "${CI:-}" = 1 ] && [ "$mode" != check ]; then # other seeds for each commit
   # What they find is told, with the line that replays it; the commit that happens to draw it is not to blame.
   out=$($sim from=$from seeds=100000 seconds="${SIM_SECONDS:-90}" 2>&1)
   echo "note  jobs that nobody has seen before, from seed $from on: $(tail -n 1 <<<"$out")"
-  sed -n '/^seed .* fails/,/replay/p' <<<"$out" | sed 's/^/note  /'
+  sed -n '/^seed .* fails/,/^rare branches/{/^rare branches/!s/^/note  /p}' <<<"$out"
 fi
 if out=$(python3 tests/sim/mutants.py apply); then
   echo "ok    each planted bug applies"
