@@ -7223,10 +7223,10 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **            scr_index_note_passed, scr_index_get, scr_index_walk, scr_index_sort, scr_index_failed_in,
 **            scr_index_is_good, scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_find,
 **            scr_index_look_up, scr_index_named, scr_index_named_ckpt, scr_index_same, scr_index_count_complete,
-**            scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_release, scr_index_current,
-**            scr_index_set_current, scr_index_set, scr_index_remove, scr_index_begin_deletion, scr_index_end_deletion,
-**            scr_index_note_attempt, scr_index_note_fetched, scr_index_note_failed, scr_index_forgive,
-**            scr_index_drop_newer, scr_index_serve_choice, scr_index_cut, scr_index_window,
+**            scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_write, scr_choice_release,
+**            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_begin_deletion,
+**            scr_index_end_deletion, scr_index_note_attempt, scr_index_note_fetched, scr_index_note_failed,
+**            scr_index_forgive, scr_index_drop_newer, scr_index_serve_choice, scr_index_cut, scr_index_window,
 **            scr_index_outgrown, scr_index_has_served, scr_index_last_served, scr_index_note_served,
 **            scr_index_note_renamed, scr_index_change
 ** Invariants
@@ -21775,12 +21775,30 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
 
 /* ---- the user's choice ---- */
 
+/*
+** A choice could not be recorded, and the caller is told so; but the new index may have its name although its sync
+** failed.  Write WAS, the choice before it, so that no later run goes back to what this one goes on without.
+*/
+SCR_FN void scr_restart_restore_choice(const scr_choice* was)
+{
+  scr_index      index;
+  scr_err_record why;
+  int            rc;
+
+  scr_err_save(&why);
+  rc = scr_index_open(&index, scr.world.prefix);
+  if (rc == SCR_SUCCESS) scr_choice_write(&index, was);
+  scr_index_close(&index, rc, 1);
+  scr_err_restore(&why);
+}
+
 /* Set CURRENT to dataset ID of the index, which NAME denotes, as the user's choice.  Rank 0 only. */
 SCR_FN int scr_restart_set_choice(int id, const char* name)
 {
   const scr_dataset* ds = scr_dataset_find(id);
   scr_index          index;
   scr_index_item     it;
+  scr_choice         was;
   int                rc = scr_index_open(&index, scr.world.prefix);
   int                found =
       (ds != NULL && scr_index_same(&index, &ds->desc.identity, &it)) || scr_index_look_up(&index, name, id, 0, &it);
@@ -21789,8 +21807,11 @@ SCR_FN int scr_restart_set_choice(int id, const char* name)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no checkpoint %s in %s any more", name, scr.world.prefix);
   else if (rc == SCR_SUCCESS && !scr_desc_is_ckpt(&it.desc))
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the dataset %s in %s is not a checkpoint", name, scr.world.prefix);
-  if (rc == SCR_SUCCESS) scr_index_set_current(&index, it.id, it.dir, 1);
-  return scr_index_close(&index, rc, 1);
+  if (rc != SCR_SUCCESS) return scr_index_close(&index, rc, 0);
+  scr_choice_read(&index, &was);
+  scr_index_set_current(&index, it.id, it.dir, 1);
+  if ((rc = scr_index_close(&index, rc, 1)) != SCR_SUCCESS) scr_restart_restore_choice(&was);
+  return rc;
 }
 
 /*
