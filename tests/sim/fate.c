@@ -287,6 +287,7 @@ static void node_replace(int node)
     world_machine[node] = gone[back].machine;
     memmove(gone + back, gone + back + 1, (size_t)(--ngone - back) * sizeof *gone);
     totals.returned++;
+    truth_returned();
     sim_note("machine %d comes back as node %d", world_machine[node], node);
   } else {
     world_node[node] = tree_new(node + 1);

@@ -265,6 +265,17 @@ void truth_lose_file(int node)
   if (i == truth.damages) truth.damaged[truth.damages++] = node;
 }
 
+void truth_returned(void)
+{
+  int i;
+
+  for (i = 1; i <= truth.sets; i++)
+    if (truth.set[i].rejected && !truth.set[i].on_prefix) {
+      truth.set[i].rejected = 0;
+      truth_let_go(&truth.set[i]);
+    }
+}
+
 void truth_acked(dataset* d, int sure_on_prefix)
 {
   d->told_ranks++;

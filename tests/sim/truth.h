@@ -115,6 +115,9 @@ void truth_deleting(const dataset* d);
 /* A file of D, of node NODE, is gone from the cache. */
 void truth_lose_file(int node);
 
+/* A machine is back with what it had before: what was refused since may be there, and only the cache knew of that. */
+void truth_returned(void);
+
 void truth_acked(dataset* d, int sure_on_prefix);
 
 /* The run ends normally; SURE: SCR_Finalize has said so, and the newest checkpoint is on the prefix. */
