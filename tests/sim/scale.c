@@ -7,7 +7,7 @@
 **            follows until the program has read its files.
 ** Checks     From one size to the next, no cost of the median rank, or of the one that has most, grows faster than log2
 **            of the ranks, or, where ranks are sorted into groups (messages and their bytes), its square; and none that
-**            grows is more than eight times the median for one rank.
+**            grows by more than a tenth is more than eight times the median for one rank.
 ** Maps       The first rank of each leaf of the map of a flush (rank2file) has all of that leaf in memory, 20 times
 **            SCR_RANK2FILE_SIZE, whatever the number of ranks.  That size is small here, so that the smallest job fills
 **            a leaf, and memory that grows beyond one is seen.
@@ -154,7 +154,7 @@ static int scale_tell(const char* step, int ranks, const scale_cost* c, int fewe
   for (k = 0; k < SCALE_COSTS; k++) {
     bound = (scale_power[k] == 2 ? log * log : log) * SCALE_SLACK;
     fast = fewer && (c->median[k] > b->median[k] * bound + 8 || c->most[k] > b->most[k] * bound + 8);
-    uneven = fewer && c->most[k] > b->most[k] + 8 && c->most[k] > c->median[k] * SCALE_SHARE;
+    uneven = fewer && c->most[k] > b->most[k] * 1.1 + 8 && c->most[k] > c->median[k] * SCALE_SHARE;
     bad += fast + uneven;
     printf("%6d ranks  %-11s %-16s %12.0f  most %12.0f  growth %5.2f%s%s\n", ranks, step, scale_costs[k], c->median[k],
            c->most[k], fewer && b->median[k] > 0 ? c->median[k] / b->median[k] : 0, fast ? "  GROWS TOO FAST" : "",
