@@ -88,8 +88,9 @@
 ** WHAT TO KNOW
 **
 **   - All calls are collective over the communicator of SCR_Init_comm (for SCR_Init, MPI_COMM_WORLD) and return the
-**     same code on every rank, except SCR_Route_file, SCR_Restart_ranks, SCR_Config, SCR_Configf, SCR_Get_version,
-**     SCR_Check_version, SCR_Strerror and SCR_Last_error, which are not collective.
+**     same code on every rank, except SCR_Route_file, SCR_Restart_ranks, SCR_Protect and its kin, SCR_Unprotect,
+**     SCR_Region_size, SCR_Track, SCR_Config, SCR_Configf, SCR_Get_version, SCR_Check_version, SCR_Strerror and
+**     SCR_Last_error, which are not collective.
 **   - A restart by as many ranks as wrote the checkpoint gives each rank its own files.  With another number of ranks,
 **     each asks for the files that it needs; see SCR_Restart_ranks.
 **   - Name files as they would be named on the parallel file system, below the prefix.  Open exactly the path that
@@ -110,6 +111,8 @@
 */
 #ifndef SCR_H
 #define SCR_H
+
+#include <stddef.h>
 
 #ifndef SCR_SERIAL
 #ifdef __cplusplus
@@ -303,10 +306,13 @@ SCR_API int SCR_Have_restart(int* flag, char* name);
 /*
 ** Start to read the loaded checkpoint.
 **
-** NAME (SCR_MAX_FILENAME bytes, may be NULL) receives its name.  Every rank calls it; it does not communicate, so the
-** code is the same everywhere.
+** NAME (SCR_MAX_FILENAME bytes, may be NULL) receives its name.  Files of SCR_Track are cut to the length that they
+** had in this checkpoint.  Collective.
 **
-** Errors: STATE: no checkpoint is loaded.
+** Errors: STATE: no checkpoint is loaded.  MISSING, CRC: a tracked file is shorter than it was, or another one; none
+** is cut then, and the checkpoint stays loaded.  IO, SPACE: a file could not be cut.
+**
+** Changed by SCR_TRACK.
 */
 SCR_API int SCR_Start_restart(char* name);
 
@@ -404,6 +410,140 @@ SCR_API int SCR_Start_output(const char* name, int flags);
 ** SCR_PREFIX_SIZE, SCR_CHECK_OPEN, SCR_CRC_ON_COPY and SCR_HALT_EXIT.
 */
 SCR_API int SCR_Complete_output(int valid);
+
+/* ---- regions of memory ---------------------------------------------------------------------------------------- */
+
+/*
+** Programs without checkpoint files of their own name what they have in memory, and call SCR_Checkpoint and SCR_Recover
+** in place of the calls above:
+**
+**   SCR_Protect("step", &step, 1, sizeof step);
+**   SCR_Protect_array("u", u, sizeof *u, 2, global, offset, extent);
+**   SCR_Recover(&have, NULL);                                      step and u are as in the newest checkpoint, if any
+**   for (; step < 100; step++) {
+**     SCR_Need_checkpoint(&need);
+**     if (need) SCR_Checkpoint(NULL);
+**   }
+**
+** Regions are a file of each rank, <dataset>/regions.<rank>.  -DSCR_WITHOUT_REGIONS leaves these calls out.
+*/
+
+/*
+** Name COUNT elements of SIZE bytes at DATA, a region of this rank.
+**
+** NAME has 1 to 255 bytes.  Under a name that is in use the new description replaces the old one: the data may have
+** moved or grown.  DATA must be valid whenever regions are written or read, until SCR_Unprotect or SCR_Finalize.  Each
+** rank may have other regions.  As many ranks as wrote a checkpoint get their own back; see SCR_Recover for other
+** numbers.  Not collective; after SCR_Init.
+**
+** Errors: ARG: the name, no DATA, or too many bytes.  The region then is what it was.
+*/
+SCR_API int SCR_Protect(const char* name, void* data, size_t count, size_t size);
+
+/*
+** Name this rank's block of an array that is distributed over all ranks.
+**
+** The array has NDIMS dimensions, 1 to 8, of GLOBAL elements, the last of which varies fastest (row-major), and elements
+** of SIZE bytes.  The block begins at element OFFSET of the array and has EXTENT elements in each dimension, one behind
+** the other at DATA.  All ranks name the array, with the same NDIMS, GLOBAL and SIZE; a rank that has nothing of it has
+** a block with an EXTENT of 0.  The blocks of all ranks cover the array, and do not overlap when they are written; when
+** they are read they may.  Any number of ranks can read an array, each any block.  Not collective; after SCR_Init.
+**
+** Errors: as for SCR_Protect.  ARG: the block is not within the array.
+*/
+SCR_API int SCR_Protect_array(const char* name, void* data, size_t size, int ndims, const size_t* global,
+                              const size_t* offset, const size_t* extent);
+
+/*
+** The same for a block that is a part of a larger piece of memory, for example without the layers of neighbours.
+**
+** DATA is the address of its first element.  From an element to the next one in dimension d it is STRIDE[d] elements.
+*/
+SCR_API int SCR_Protect_array_strided(const char* name, void* data, size_t size, int ndims, const size_t* global,
+                                      const size_t* offset, const size_t* extent, const size_t* stride);
+
+/*
+** Forget the region or block NAME of this rank.
+**
+** Not collective.  Errors: ARG: there is none of this name.
+*/
+SCR_API int SCR_Unprotect(const char* name);
+
+/*
+** Write all regions as a checkpoint.
+**
+** The same as SCR_Start_output(NAME, SCR_FLAG_CHECKPOINT), SCR_Put_regions and SCR_Complete_output; NULL names it
+** scr.dataset.<id>.  It may end the program as SCR_Complete_output does.  Collective.
+**
+** Errors: those of the three calls.  The checkpoint is not complete then, unless only its flush has failed; older ones
+** are unchanged.
+*/
+SCR_API int SCR_Checkpoint(const char* name);
+
+/*
+** Fill all regions from the newest checkpoint that has regions.
+**
+** HAVE receives 1, and NAME (SCR_MAX_FILENAME bytes, may be NULL) its name, if there is one; on a fresh start HAVE is
+** 0, and the regions are as they were.  A checkpoint that cannot be read, or of which a checksum is wrong, is rejected
+** as by SCR_Complete_restart(0), and an older one is taken.  What it has and the program does not protect is left alone,
+** with one warning.  Another number of ranks than wrote it fills blocks of arrays, and other regions only if they are
+** the same on all ranks that wrote them, and rank 0 protects them.  Collective.
+**
+** Errors: MISSING: the checkpoint lacks a region or array, it has another size there, or it is not the same on all
+** ranks that wrote it; SCR_Region_size tells.  DIFFER: rank 0 does not protect it, or another array of its name.  After
+** these two no region has changed, and the checkpoint stays loaded: correct the region and call this again.  ARG: no
+** HAVE.  Others: as SCR_Have_restart, SCR_Start_restart and SCR_Complete_restart(1); regions may have changed.
+*/
+SCR_API int SCR_Recover(int* have, char* name);
+
+/*
+** Ask how many bytes the region NAME of this rank has in the loaded checkpoint, to allocate them before SCR_Recover.
+**
+** BYTES receives the number.  If another number of ranks wrote the checkpoint, the region is that of the rank with this
+** rank's number, modulo theirs; of an array, the block of that rank.  Not collective.
+**
+** Errors: ARG: no NAME or BYTES.  STATE: no checkpoint is loaded.  NOT_FOUND: it has no such region.  IO, FORMAT, CRC:
+** its file cannot be read.  BYTES is 0 then.
+*/
+SCR_API int SCR_Region_size(const char* name, size_t* bytes);
+
+/*
+** Add the regions of all ranks to a dataset that the program has started itself, beside its own files.
+**
+** They are written before the call returns.  Collective.
+**
+** Errors: DIFFER: the ranks do not have the same arrays.  ARG: the blocks of an array leave a hole, or overlap: the
+** message names the first element; or a rank has too many regions.  IO, SPACE, PATH: as SCR_Route_file.
+** Complete_output then fails with this error, and prints it.
+*/
+SCR_API int SCR_Put_regions(void);
+
+/*
+** Fill all regions in a restart that the program has started itself.
+**
+** Collective.  Errors: NOT_FOUND: the checkpoint has no regions.  MISSING, DIFFER: as SCR_Recover.  IO, FORMAT, CRC: it
+** cannot be read; regions may have changed.  The restart goes on: pass 0 to SCR_Complete_restart to get an older one.
+*/
+SCR_API int SCR_Get_regions(void);
+
+/* ---- files that only grow ------------------------------------------------------------------------------------- */
+
+/*
+** Track a file on the prefix to which the program only appends: a log, a time series, a trajectory.
+**
+** PATH is below the prefix, named as for SCR_Route_file; the file may not exist yet.  Each is tracked by one rank.  The
+** program writes all that it has to the file (fflush) before it completes a checkpoint.  Complete_output of a checkpoint
+** syncs the file and records its length; SCR_Start_restart from that checkpoint, by any number of ranks and also in runs
+** that do not track it, cuts it back to this length.  So no line is there twice, and none is missing.  What is cut off
+** stays in PATH.scr-cut, in place of what was cut off before.  Open the file after the restart, for appending.
+** SCR_Finalize forgets it.  Not collective; after SCR_Init.
+**
+** Errors: ARG: no PATH.  PATH: it is too long, not below the prefix, or of the library.  In Complete_output: IO: the
+** file cannot be read.  ARG: two ranks track it.
+**
+** Changed by SCR_TRACK.
+*/
+SCR_API int SCR_Track(const char* path);
 
 /* ---- datasets ------------------------------------------------------------------------------------------------ */
 

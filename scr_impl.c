@@ -33,27 +33,30 @@
 **   23 REBUILD OVER FILES
 **   24 DATASETS FOUND ON THE PREFIX
 **   25 SCAVENGE
+**   26 REGION FILES
 **   ---- #ifndef SCR_SERIAL: the only fence ----
-**   26 MPI HELPERS
-**   27 WORLD: GROUPS, STORES, SETS, DIRECTORIES
-**   28 THE RUNTIME STATE
-**   29 ENCODE
-**   30 CACHE
-**   31 FILEMAPS OF A NODE
-**   32 MOVE
-**   33 RECOVERY
-**   34 FLUSH
-**   35 ASYNCHRONOUS FLUSH
-**   36 ROOM
-**   37 FETCH, READ IN PLACE
-**   38 RESTART CHOICE
-**   39 A RUN: MESSAGES, PARAMETERS, PREFIX
-**   40 REQUESTS, HALT, WHEN
-**   41 START OF A RUN
-**   42 WRITING AND READING
-**   43 END OF A RUN, DATASETS BY NAME
-**   44 PUBLIC API
-**   45 FORTRAN
+**   27 MPI HELPERS
+**   28 WORLD: GROUPS, STORES, SETS, DIRECTORIES
+**   29 THE RUNTIME STATE
+**   30 ENCODE
+**   31 CACHE
+**   32 FILEMAPS OF A NODE
+**   33 MOVE
+**   34 RECOVERY
+**   35 FLUSH
+**   36 ASYNCHRONOUS FLUSH
+**   37 ROOM
+**   38 FETCH, READ IN PLACE
+**   39 RESTART CHOICE
+**   40 A RUN: MESSAGES, PARAMETERS, PREFIX
+**   41 REQUESTS, HALT, WHEN
+**   42 START OF A RUN
+**   43 WRITING AND READING
+**   44 END OF A RUN, DATASETS BY NAME
+**   45 TRACKED FILES
+**   46 REGIONS
+**   47 PUBLIC API
+**   48 FORTRAN
 **
 ** Rules that hold everywhere
 **   - A function returns SCR_SUCCESS or an error code.  SCR_ERR or SCR_ERRNO makes the message once, where the error
@@ -2843,6 +2846,9 @@ typedef enum {
   X(SCR_CHECK_OPEN, BOOL, NULL, "1", ANY,                                                                              \
     "1 refuses to complete a dataset while the program still has a file of it open for writing; 0 is for programs "    \
     "that keep files open, but write all that they hold before SCR_Complete_output, and nothing afterwards.")          \
+  X(SCR_TRACK, BOOL, NULL, "1", ANY,                                                                                   \
+    "1 cuts the files of SCR_Track, in a restart, to the length that they had in the checkpoint; 0 leaves them as "    \
+    "they are, also where they lack something.")                                                                       \
   X(SCR_CRC_ON_COPY, BOOL, NULL, "1", ANY, "1 computes the CRC32 of each file while its redundancy data is made.")     \
   X(SCR_CRC_ON_DELETE, BOOL, NULL, "0", ANY,                                                                           \
     "1 checks the CRC32 of each file of a dataset before it is deleted from the cache, and reports corrupt files.")    \
@@ -13489,9 +13495,270 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
 
 #endif /* SCR_SERIAL: what only commands use */
 
+/* ==== 26 REGION FILES ===================================================================================
+** The file regions.<rank> of a dataset: regions of memory that a rank has written, and where they lie in the file.
+**
+**   a hash in the form of a hash file: REGIONS 1, REGION/<name>/{COUNT, ELEMENT, OFFSET, CRC32} and, for the block of an
+**   array, GLOBAL, START and EXTENT, with a number for each dimension; then the bytes of the regions.  OFFSET counts
+**   from the start of the file, and is a multiple of 4096; of 64 for regions of less than 4096 bytes.
+**
+** Uses       errors, memory, path, hash, hash files
+** Offers     SCR_REGION_DIMS; scr_box, scr_region, scr_regions; scr_region_bytes, scr_regions_find, scr_regions_add,
+**            scr_regions_remove, scr_regions_free, scr_regions_to_hash, scr_regions_from_hash, scr_regions_place,
+**            scr_region_numbers_get, scr_region_numbers_put, scr_regions_read
+** Invariants
+**   G2  A list that was read lies within its file, and no product of its numbers overflows.
+** Failure    SCR_ERR_FORMAT with a message that names the region.
+** ====================================================================================================== */
+
+#ifndef SCR_WITHOUT_REGIONS
+
+#define SCR_REGION_DIMS    8   /* of an array, at most */
+#define SCR_REGION_NAME    255 /* bytes of a name, at most */
+#define SCR_REGION_ALIGN   4096
+#define SCR_REGION_SMALL   64 /* the alignment of regions of less than SCR_REGION_ALIGN bytes */
+#define SCR_REGION_VERSION 1
+
+/* A block of an array: its first element and its size in each dimension, of which the last varies fastest. */
+typedef struct {
+  int      dims;
+  uint64_t start[SCR_REGION_DIMS], extent[SCR_REGION_DIMS];
+} scr_box;
+
+typedef struct {
+  char*    name;
+  uint64_t count, element; /* elements, and the bytes of each */
+  scr_box  box;            /* dims is 0 if it is no block of an array */
+  uint64_t global[SCR_REGION_DIMS];
+  uint64_t at; /* where its bytes begin in the file, */
+  uLong    crc;
+  char*    data;                    /* and in memory, */
+  uint64_t stride[SCR_REGION_DIMS]; /* bytes there from an element to the next one in each dimension */
+} scr_region;
+
+typedef struct {
+  scr_region* region;
+  int         n;
+  scr_hash*   index; /* <name> -> its number in the list */
+} scr_regions;
+
+SCR_FN uint64_t scr_region_bytes(const scr_region* r)
+{
+  return r->count * r->element;
+}
+
+/* ---- a list ---- */
+
+SCR_FN scr_region* scr_regions_find(const scr_regions* l, const char* name)
+{
+  int i;
+  return scr_hash_util_get_int(l->index, name, &i) == SCR_SUCCESS ? &l->region[i] : NULL;
+}
+
+/* Add the region NAME, which L must not have; NULL without memory. */
+SCR_FN scr_region* scr_regions_add(scr_regions* l, const char* name)
+{
+  scr_region* r;
+
+  if (l->index == NULL) l->index = scr_hash_new();
+  if (!scr_grow(&l->region, l->n, sizeof *r)) return NULL;
+  r = &l->region[l->n];
+  memset(r, 0, sizeof *r);
+  r->name = scr_strdup(name);
+  if (r->name != NULL && scr_hash_util_set_int(l->index, name, l->n) == SCR_SUCCESS) {
+    l->n++;
+    return r;
+  }
+  scr_free(&r->name);
+  return NULL;
+}
+
+/* Take R out of L; the last region has its number then. */
+SCR_FN void scr_regions_remove(scr_regions* l, scr_region* r)
+{
+  scr_hash_unset(l->index, r->name);
+  scr_free(&r->name);
+  if (r != &l->region[--l->n]) {
+    *r = l->region[l->n];
+    scr_hash_util_set_int(l->index, r->name, (int)(r - l->region));
+  }
+}
+
+SCR_FN void scr_regions_free(scr_regions* l)
+{
+  int i;
+
+  for (i = 0; i < l->n; i++) scr_free(&l->region[i].name);
+  scr_free(&l->region);
+  scr_hash_delete(&l->index);
+  l->n = 0;
+}
+
+/* ---- as a hash ---- */
+
+/* The N numbers V as text, with commas between them. */
+SCR_FN const char* scr_region_numbers_put(const uint64_t* v, int n, char text[2 * SCR_REGION_DIMS * 21 + 1])
+{
+  int i, at = 0;
+
+  text[0] = '\0';
+  for (i = 0; i < n; i++) at += sprintf(text + at, "%s%" PRIu64, i > 0 ? "," : "", v[i]);
+  return text;
+}
+
+/* Read such a TEXT of at most MOST numbers into V.  Returns how many there are; 0 if it is something else. */
+SCR_FN int scr_region_numbers_get(const char* text, uint64_t* v, int most)
+{
+  char* end = NULL;
+  int   n;
+
+  for (n = 0; text != NULL && n < most && isdigit((unsigned char)*text); text = end + 1) {
+    errno = 0;
+    v[n++] = strtoull(text, &end, 10);
+    if (errno != 0 || (*end != ',' && *end != '\0')) return 0;
+    if (*end == '\0') return n;
+  }
+  return 0;
+}
+
+/* Add the regions of L to H; without PLAIN, only blocks of arrays. */
+SCR_FN int scr_regions_to_hash(const scr_regions* l, int plain, scr_hash* h)
+{
+  char      text[2 * SCR_REGION_DIMS * 21 + 1];
+  scr_hash *list, *one;
+  int       i;
+
+  scr_hash_util_set_int(h, "REGIONS", SCR_REGION_VERSION);
+  list = scr_hash_set(h, "REGION", scr_hash_new());
+  for (i = 0; i < l->n; i++) {
+    const scr_region* r = &l->region[i];
+    if (r->box.dims == 0 && !plain) continue;
+    one = scr_hash_set(list, r->name, scr_hash_new());
+    scr_hash_util_set_bytecount(one, "COUNT", r->count);
+    scr_hash_util_set_bytecount(one, "ELEMENT", r->element);
+    scr_hash_util_set_bytecount(one, "OFFSET", r->at);
+    scr_hash_util_set_crc32_fixed(one, "CRC32", r->crc);
+    if (r->box.dims == 0) continue;
+    scr_hash_util_set_str(one, "GLOBAL", scr_region_numbers_put(r->global, r->box.dims, text));
+    scr_hash_util_set_str(one, "START", scr_region_numbers_put(r->box.start, r->box.dims, text));
+    scr_hash_util_set_str(one, "EXTENT", scr_region_numbers_put(r->box.extent, r->box.dims, text));
+  }
+  return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
+}
+
+/* Returns what is wrong with the block of R; NULL if it is one, and counts COUNT elements.  G2 holds then. */
+SCR_FN const char* scr_region_block_fault(const scr_region* r)
+{
+  uint64_t all = r->element, count = 1;
+  int      d;
+
+  if (r->element == 0) return "its elements have no bytes";
+  for (d = 0; d < r->box.dims; d++) {
+    if (r->global[d] > 0 && all > INT64_MAX / r->global[d]) return "the array is too large";
+    if (r->box.start[d] > r->global[d] || r->box.extent[d] > r->global[d] - r->box.start[d])
+      return "the block is not within the array";
+    all *= r->global[d] > 0 ? r->global[d] : 1;
+    count *= r->box.extent[d];
+  }
+  return count == r->count ? NULL : "the block has another number of elements";
+}
+
+/* Make R what H says.  Returns what is wrong with that, or NULL. */
+SCR_FN const char* scr_region_from_hash(const scr_hash* h, scr_region* r)
+{
+  const char* global = scr_hash_elem_get_first_val(h, "GLOBAL");
+
+  if (scr_hash_util_get_bytecount(h, "COUNT", &r->count) != SCR_SUCCESS ||
+      scr_hash_util_get_bytecount(h, "ELEMENT", &r->element) != SCR_SUCCESS ||
+      scr_hash_util_get_bytecount(h, "OFFSET", &r->at) != SCR_SUCCESS ||
+      scr_hash_util_get_crc32(h, "CRC32", &r->crc) != SCR_SUCCESS)
+    return "a number is missing, or is none";
+  if (r->element > 0 && r->count > INT64_MAX / r->element) return "it is too large";
+  if (global == NULL) return NULL;
+  r->box.dims = scr_region_numbers_get(global, r->global, SCR_REGION_DIMS);
+  if (r->box.dims == 0 ||
+      scr_region_numbers_get(scr_hash_elem_get_first_val(h, "START"), r->box.start, SCR_REGION_DIMS) != r->box.dims ||
+      scr_region_numbers_get(scr_hash_elem_get_first_val(h, "EXTENT"), r->box.extent, SCR_REGION_DIMS) != r->box.dims)
+    return "its dimensions cannot be read";
+  return scr_region_block_fault(r);
+}
+
+/* Add to L what H, the head of PATH, lists.  The caller frees L, also after an error. */
+SCR_FN int scr_regions_from_hash(const scr_hash* h, const char* path, scr_regions* l)
+{
+  scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(h, "REGION"));
+  int            version = scr_hash_int_or(h, "REGIONS", 0);
+
+  if (version != SCR_REGION_VERSION)
+    return SCR_ERR(SCR_ERR_FORMAT, "%s is not a file of regions of version %d", path, SCR_REGION_VERSION);
+  for (; e != NULL; e = scr_hash_elem_next(e)) {
+    const char* why;
+    scr_region* r = scr_regions_add(l, scr_hash_elem_key(e));
+    if (r == NULL) return SCR_ERR_OOM();
+    why = scr_region_from_hash(scr_hash_elem_hash(e), r);
+    if (why != NULL) return SCR_ERR(SCR_ERR_FORMAT, "%s: the region %s: %s", path, r->name, why);
+  }
+  return SCR_SUCCESS;
+}
+
+/* ---- the file ---- */
+
+/* Append the head of the file of L to B. */
+SCR_FN int scr_regions_image(const scr_regions* l, scr_buf* b)
+{
+  scr_hash* h = scr_hash_new();
+  int       rc = scr_regions_to_hash(l, 1, h);
+
+  if (rc == SCR_SUCCESS) rc = scr_hash_image(h, b);
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/* Give each region of L its place in the file, behind a head that has room for any checksums; *SIZE is that of all. */
+SCR_FN int scr_regions_place(scr_regions* l, uint64_t* size)
+{
+  scr_buf b = {NULL, 0, 0, 0};
+  int     i, rc;
+
+  for (i = 0; i < l->n; i++) l->region[i].at = UINT64_MAX; /* no offset has more digits */
+  rc = scr_regions_image(l, &b);
+  *size = b.n;
+  scr_buf_free(&b);
+  for (i = 0; i < l->n && rc == SCR_SUCCESS; i++) {
+    scr_region* r = &l->region[i];
+    uint64_t    bytes = scr_region_bytes(r), align = bytes < SCR_REGION_ALIGN ? SCR_REGION_SMALL : SCR_REGION_ALIGN;
+    r->at = (*size + align - 1) / align * align;
+    if (bytes > (uint64_t)INT64_MAX - r->at)
+      rc = SCR_ERR(SCR_ERR_ARG, "the regions of this rank are too large for one file, with the region %s", r->name);
+    *size = r->at + bytes;
+  }
+  return rc;
+}
+
+/* Add to L the regions that the file PATH lists (G2).  SCR_ERR_NOT_FOUND if it is missing.  The caller frees L. */
+SCR_FN int scr_regions_read(const char* path, scr_regions* l)
+{
+  scr_hash* h = scr_hash_new();
+  uint64_t  head = 0, size = 0;
+  int       i, rc = scr_hash_file_read_head(path, h, &head);
+
+  if (rc == SCR_SUCCESS) rc = scr_regions_from_hash(h, path, l);
+  if (rc == SCR_SUCCESS) rc = scr_file_size(path, &size);
+  for (i = 0; i < l->n && rc == SCR_SUCCESS; i++) {
+    const scr_region* r = &l->region[i];
+    if (r->at < head || r->at > size || scr_region_bytes(r) > size - r->at)
+      rc = SCR_ERR(SCR_ERR_FORMAT, "%s: the region %s does not lie within the file, which has %" PRIu64 " bytes", path,
+                   r->name, size);
+  }
+  scr_hash_delete(&h);
+  return rc;
+}
+
+#endif /* SCR_WITHOUT_REGIONS */
+
 #ifndef SCR_SERIAL /* the only fence: everything above builds without MPI */
 
-/* ==== 26 MPI HELPERS ====================================================================================
+/* ==== 27 MPI HELPERS ====================================================================================
 ** Waits that yield the processor, agreement between ranks, exchange of hashes, sorting of strings over ranks, and flow
 ** control.
 **
@@ -14237,7 +14504,7 @@ SCR_FN int scr_meet(MPI_Comm comm)
   return rc;
 }
 
-/* ==== 27 WORLD: GROUPS, STORES, SETS, DIRECTORIES =======================================================
+/* ==== 28 WORLD: GROUPS, STORES, SETS, DIRECTORIES =======================================================
 ** Which ranks fail together, where datasets are stored, and how they are protected.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, MPI helpers
@@ -15080,7 +15347,7 @@ out:
   return rc;
 }
 
-/* ==== 28 THE RUNTIME STATE ==============================================================================
+/* ==== 29 THE RUNTIME STATE ==============================================================================
 ** All that the library remembers between two calls, in one struct; the states of a dataset; and the logging of events.
 **
 **   state      from               by                       then
@@ -15852,7 +16119,7 @@ SCR_FN void scr_dataset_reconsider(void)
     if (scr.dataset[i].on_prefix == SCR_PREFIX_SUPERSEDED) scr.dataset[i].on_prefix = SCR_PREFIX_NO;
 }
 
-/* ==== 29 ENCODE =========================================================================================
+/* ==== 30 ENCODE =========================================================================================
 ** Protect the files of a redundancy set, and rebuild lost ones, by the ranks that act for its members.
 **
 ** A member of a set is the OWNER of files, the rank that wrote them.  Its RUNNER is the rank that holds them now: the
@@ -16744,7 +17011,7 @@ SCR_FN int scr_encode_recover(const scr_encode* x, int n, scr_entry** e, const i
   return scr_encoder_end(&c, rc);
 }
 
-/* ==== 30 CACHE ==========================================================================================
+/* ==== 31 CACHE ==========================================================================================
 ** How datasets are entered in the cache and deleted from it.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, copies, filemap, index, flush file, MPI
@@ -17120,7 +17387,7 @@ SCR_FN int scr_cache_purge(int rc)
   return any ? scr_map_write() : rc;
 }
 
-/* ==== 31 FILEMAPS OF A NODE =============================================================================
+/* ==== 32 FILEMAPS OF A NODE =============================================================================
 ** When a run begins, the first rank of each node reads all filemaps that are there, and each rank gets the entries that
 ** it is to hold.
 **
@@ -17378,7 +17645,7 @@ SCR_FN int scr_recovery_scatter(scr_spare spare)
   return rc;
 }
 
-/* ==== 32 MOVE ===========================================================================================
+/* ==== 33 MOVE ===========================================================================================
 ** Files of a dataset on their way from a node that has them to the node of the rank that wrote them.
 **
 ** A rank sends the files of any number of owners, one after the other, and receives those of at most one, its own.  It
@@ -17558,7 +17825,7 @@ SCR_FN int scr_move_check(const scr_move* m, int check)
   return rc;
 }
 
-/* ==== 33 RECOVERY =======================================================================================
+/* ==== 34 RECOVERY =======================================================================================
 ** What SCR_Init finds out about the datasets in the cache, whatever number of ranks wrote them: which can be used,
 ** which rank holds the files of each owner from now on, and what is rebuilt.
 **
@@ -18542,7 +18809,7 @@ SCR_FN int scr_recovery_mend(int id)
   return rc;
 }
 
-/* ==== 34 FLUSH ==========================================================================================
+/* ==== 35 FLUSH ==========================================================================================
 ** Copy datasets from the cache to the prefix, in three steps with their state in one struct: begin, copy, commit.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, copies, filemap, index, objects,
@@ -19550,7 +19817,7 @@ SCR_FN int scr_flush_run(int id, int is_chosen)
   return scr_flush_end(&f, rc);
 }
 
-/* ==== 35 ASYNCHRONOUS FLUSH =============================================================================
+/* ==== 36 ASYNCHRONOUS FLUSH =============================================================================
 ** When a dataset is flushed, and what goes on meanwhile.
 **
 ** A flush begins and ends in calls of the application.  In between, the helper thread of each rank copies, which calls
@@ -20176,7 +20443,7 @@ SCR_FN int scr_flush_if_due(const scr_dataset* ds)
   return scr_flush_is_due(ds) ? scr_flush_unasked(ds->desc.identity.id) : SCR_SUCCESS;
 }
 
-/* ==== 36 ROOM ===========================================================================================
+/* ==== 37 ROOM ===========================================================================================
 ** How much room the stores have, how much a dataset needs, and what leaves the cache for it.
 **
 ** Uses       errors, path, dataset, copies, filemap, MPI helpers, world, state, cache, asynchronous flush
@@ -20541,7 +20808,7 @@ SCR_FN int scr_room_make(const scr_reddesc* d, int64_t need, int tight, int* too
   return rc;
 }
 
-/* ==== 37 FETCH, READ IN PLACE ===========================================================================
+/* ==== 38 FETCH, READ IN PLACE ===========================================================================
 ** Fetch datasets from the prefix into the cache, or let the application read them in place.
 **
 ** A checkpoint that another number of ranks wrote, or any that is not to be copied to the cache, is read in place:
@@ -21213,7 +21480,7 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
   return rc;
 }
 
-/* ==== 38 RESTART CHOICE =================================================================================
+/* ==== 39 RESTART CHOICE =================================================================================
 ** Which checkpoint is offered to the application.  Rank 0 applies this rule in scr_restart_candidate, from the states
 ** of THE RUNTIME STATE, the index, and the user's choice:
 **
@@ -21953,7 +22220,7 @@ SCR_FN int scr_restart_begin_anew(void)
   return rc;
 }
 
-/* ==== 39 A RUN: MESSAGES, PARAMETERS, PREFIX ============================================================
+/* ==== 40 A RUN: MESSAGES, PARAMETERS, PREFIX ============================================================
 ** What every public call begins and ends with, the parameters of a run, and the prefix that it holds.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, index, transfer file, MPI helpers,
@@ -22442,7 +22709,7 @@ SCR_FN int scr_run_open_prefix(void)
   return SCR_SUCCESS;
 }
 
-/* ==== 40 REQUESTS, HALT, WHEN ===========================================================================
+/* ==== 41 REQUESTS, HALT, WHEN ===========================================================================
 ** When a run writes its next checkpoint, flushes it, or ends: by what users, signals, the allocation and the costs say.
 **
 ** Uses       platform, errors, memory, hash, parameters, dataset, copies, filemap, index, flush file, halt file, log,
@@ -23031,7 +23298,7 @@ SCR_FN int scr_need_decide(void)
          scr.mtbf == 0; /* without any rule, always: a program must not lose its work by default */
 }
 
-/* ==== 41 START OF A RUN =================================================================================
+/* ==== 42 START OF A RUN =================================================================================
 ** What SCR_Init does: it brings up the world, looks at the cache and the prefix, and loads a checkpoint.
 **
 ** Uses       platform, errors, memory, hash, parameters, dataset, filemap, index, datasets of the prefix, flush file,
@@ -23514,7 +23781,7 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   return SCR_SUCCESS;
 }
 
-/* ==== 42 WRITING AND READING ============================================================================
+/* ==== 43 WRITING AND READING ============================================================================
 ** The work behind the calls that route files, and those that start and complete a restart or a new dataset.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, copies, filemap, objects,
@@ -24293,7 +24560,7 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   return scr_report(scr_complete_failed(id, rc));
 }
 
-/* ==== 43 END OF A RUN, DATASETS BY NAME =================================================================
+/* ==== 44 END OF A RUN, DATASETS BY NAME =================================================================
 ** The work behind SCR_Finalize, and behind the calls that choose, drop and delete datasets.
 **
 ** Uses       platform, errors, dataset, kernels, index, MPI helpers, state, cache, flush, asynchronous flush, fetch,
@@ -24503,7 +24770,1434 @@ SCR_FN int scr_run_choose(const char* name)
   return rc;
 }
 
-/* ==== 44 PUBLIC API =====================================================================================
+/* ==== 45 TRACKED FILES ==================================================================================
+** Files on the prefix that only grow: a checkpoint records how long they are, and a restart cuts off what came later.
+**
+** A tracked file <path> has the record <dataset>/tracked/<path> in each checkpoint, which is one of its files:
+** TRACKED/<path>/{LENGTH, BLOCK, CRC32}: how long it was, and the checksum of its last BLOCK bytes.
+**
+** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, copies, objects, MPI helpers,
+**            world, state, run, writing
+** Offers     scr_track, scr_tracks_put, scr_tracks_restore, scr_tracks_forget
+** Invariants
+**   G1  A tracked file is cut only when all ranks have found that each of theirs is whole, up to its recorded length;
+**       what is cut off is durable elsewhere before.
+** Failure    An error code, agreed on over the world.
+** ====================================================================================================== */
+
+#define SCR_TRACK_PIECE ((size_t)64 << 10) /* that is copied at a time */
+#define SCR_TRACK_BLOCK 4096               /* bytes at the end of a file whose checksum is recorded, at most */
+
+static scr_hash* scr_tracked = NULL; /* the paths below the prefix of the files that this rank tracks */
+
+/* How long the file REL below the prefix was when the loaded checkpoint was complete. */
+typedef struct {
+  char     rel[SCR_MAX_FILENAME];
+  uint64_t length, block;
+  uLong    crc;
+} scr_track_record;
+
+/* Track the file NAME, which the program gave to SCR_Track. */
+SCR_FN int scr_track(const char* name)
+{
+  char rel[SCR_MAX_FILENAME];
+  int  rc;
+
+  scr_oom = 0;
+  if (scr.phase == SCR_PHASE_UNINIT) return scr_not_running("SCR_Track");
+  if (name == NULL || *name == '\0') return SCR_ERR(SCR_ERR_ARG, "SCR_Track needs the name of a file");
+  if ((rc = scr_route_rel(name, rel, sizeof rel)) != SCR_SUCCESS) return rc;
+  if (scr_tracked == NULL) scr_tracked = scr_hash_new();
+  if (scr_hash_set(scr_tracked, rel, scr_hash_new()) == NULL) return SCR_ERR_OOM();
+  return SCR_SUCCESS;
+}
+
+/* *CRC receives the checksum of the BLOCK bytes before LENGTH of FD, the file PATH. */
+SCR_FN int scr_track_crc(int fd, const char* path, uint64_t length, uint64_t block, uLong* crc)
+{
+  char    buf[SCR_TRACK_BLOCK];
+  ssize_t got = scr_pread_all(fd, buf, (size_t)block, (off_t)(length - block));
+
+  if (got < 0 || (uint64_t)got < block) return SCR_ERRNO("cannot read the end of the tracked file %s", path);
+  *crc = scr_crc32(SCR_CRC32_START, buf, (size_t)block);
+  return SCR_SUCCESS;
+}
+
+/* Sync the tracked file at PATH, and make R how it is.  One that is not there has no bytes. */
+SCR_FN int scr_track_look(const char* path, scr_track_record* r)
+{
+  struct stat st;
+  int         fd, rc = scr_file_open(path, &fd);
+
+  r->length = r->block = 0;
+  r->crc = SCR_CRC32_START;
+  if (rc == SCR_ERR_MISSING && access(path, F_OK) != 0) return SCR_SUCCESS;
+  if (rc != SCR_SUCCESS) return rc;
+  if (fstat(fd, &st) < 0 || (scr_fsync_enabled && scr_os.fsync(fd) < 0)) rc = SCR_ERRNO("cannot sync %s", path);
+  if (rc == SCR_SUCCESS) {
+    r->length = (uint64_t)st.st_size;
+    r->block = r->length < SCR_TRACK_BLOCK ? r->length : SCR_TRACK_BLOCK;
+    rc = scr_track_crc(fd, path, r->length, r->block, &r->crc);
+  }
+  scr_os.close(fd);
+  return rc;
+}
+
+/* The path of the record of the tracked file REL in the dataset D. */
+SCR_FN int scr_track_record_path(const scr_desc* d, const char* rel, char* path)
+{
+  const char* name = scr_desc_name(d);
+
+  if (*name == '/') return scr_fmt(path, SCR_MAX_FILENAME, "%s/tracked/%s", name, rel);
+  return scr_fmt(path, SCR_MAX_FILENAME, "%s/%s/tracked/%s", scr.world.prefix, name, rel);
+}
+
+/* Write the record of each file that this rank tracks. */
+SCR_FN int scr_tracks_write(void)
+{
+  const scr_desc* d = &scr_dataset_find(scr.open_id)->desc;
+  scr_hash_elem*  e = scr_hash_elem_first(scr_tracked);
+  char            path[SCR_MAX_FILENAME];
+  int             fd, rc = SCR_SUCCESS;
+
+  for (; e != NULL && rc == SCR_SUCCESS; e = scr_hash_elem_next(e)) {
+    scr_hash *       h = scr_hash_new(), *one = scr_hash_setf(h, NULL, "TRACKED");
+    scr_buf          b = {NULL, 0, 0, 0};
+    scr_track_record r;
+    rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, scr_hash_elem_key(e));
+    if (rc == SCR_SUCCESS) rc = scr_track_look(path, &r);
+    if (rc == SCR_SUCCESS) {
+      one = scr_hash_set(one, scr_hash_elem_key(e), scr_hash_new());
+      scr_hash_util_set_bytecount(one, "LENGTH", r.length);
+      scr_hash_util_set_bytecount(one, "BLOCK", r.block);
+      scr_hash_util_set_crc32_fixed(one, "CRC32", r.crc);
+      rc = scr_hash_image(h, &b);
+    }
+    if (rc == SCR_SUCCESS) rc = scr_track_record_path(d, scr_hash_elem_key(e), path);
+    if (rc == SCR_SUCCESS) rc = scr_route_new(path, path);
+    if (rc == SCR_SUCCESS) {
+      fd = scr_os.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+      if (fd < 0 || scr_write_all(fd, b.p, b.n) < 0) rc = SCR_ERRNO("cannot write %s", path);
+      if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot write %s", path);
+    }
+    scr_buf_free(&b);
+    scr_hash_delete(&h);
+  }
+  return rc;
+}
+
+/* The open dataset is to be completed in PHASE: add the records of tracked files to it, if it is a checkpoint. */
+SCR_FN void scr_tracks_put(int valid, scr_phase phase)
+{
+  scr_oom = 0;
+  if (valid && scr_hash_size(scr_tracked) > 0 && scr.phase == phase &&
+      scr_desc_is_ckpt(&scr_dataset_find(scr.open_id)->desc))
+    scr_open_fails(scr_tracks_write());
+}
+
+/*
+** Returns 1, and the record in R, if the file REL of the loaded checkpoint is one of a tracked file: that is so if its
+** path ends in what it says of itself.  0 if it is another file.
+*/
+SCR_FN int scr_track_read(const char* rel, scr_track_record* r)
+{
+  char           path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME], end[SCR_MAX_FILENAME + 16];
+  scr_hash*      h;
+  scr_hash_elem* e;
+  size_t         n;
+  int            is = 0;
+
+  if (strstr(rel, "/tracked/") == NULL || scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, rel) != SCR_SUCCESS ||
+      scr_route_loaded(path, file) != SCR_SUCCESS)
+    return 0;
+  h = scr_hash_new();
+  if (scr_hash_file_read(file, h) == SCR_SUCCESS && (e = scr_hash_elem_first(scr_hash_get(h, "TRACKED"))) != NULL) {
+    n = (size_t)snprintf(end, sizeof end, "/tracked/%.*s", SCR_MAX_FILENAME - 1, scr_hash_elem_key(e));
+    is = strlen(rel) >= n && strcmp(rel + strlen(rel) - n, end) == 0 && scr_path_is_safe_rel(scr_hash_elem_key(e)) &&
+         scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "LENGTH", &r->length) == SCR_SUCCESS &&
+         scr_hash_util_get_bytecount(scr_hash_elem_hash(e), "BLOCK", &r->block) == SCR_SUCCESS &&
+         scr_hash_util_get_crc32(scr_hash_elem_hash(e), "CRC32", &r->crc) == SCR_SUCCESS && r->block <= r->length &&
+         r->block <= SCR_TRACK_BLOCK && r->length <= INT64_MAX;
+    if (is) snprintf(r->rel, sizeof r->rel, "%s", scr_hash_elem_key(e));
+  }
+  scr_hash_delete(&h);
+  return is;
+}
+
+/* Copy what FD, the file PATH of SIZE bytes, has from LENGTH on to PATH.scr-cut, durably. */
+SCR_FN int scr_track_keep(int fd, const char* path, uint64_t length, uint64_t size, int mode)
+{
+  char     cut[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME];
+  char*    buf = (char*)scr_malloc(SCR_TRACK_PIECE);
+  uint64_t at;
+  ssize_t  n = 0;
+  int      to, rc = scr_fmt(cut, sizeof cut, "%s.scr-cut", path);
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s.tmp", cut);
+  if (rc == SCR_SUCCESS && buf == NULL) rc = SCR_ERR_OOM();
+  if (rc == SCR_SUCCESS) {
+    to = scr_os.open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, (mode_t)mode);
+    if (to < 0) rc = SCR_ERRNO("cannot make %s, for what is cut off from %s", tmp, path);
+    for (at = length; at < size && rc == SCR_SUCCESS; at += (uint64_t)n) {
+      n = scr_pread_all(fd, buf, size - at < SCR_TRACK_PIECE ? (size_t)(size - at) : SCR_TRACK_PIECE, (off_t)at);
+      if (n <= 0 || scr_write_all(to, buf, (size_t)n) < 0) rc = SCR_ERRNO("cannot copy the end of %s to %s", path, tmp);
+    }
+    if (rc == SCR_SUCCESS && scr_fsync_enabled && scr_os.fsync(to) < 0) rc = SCR_ERRNO("cannot sync %s", tmp);
+    if (to >= 0 && scr_os.close(to) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot write %s", tmp);
+    if (rc == SCR_SUCCESS && scr_os.rename(tmp, cut) < 0) rc = SCR_ERRNO("cannot rename %s", tmp);
+    if (rc != SCR_SUCCESS && to >= 0) scr_os.unlink(tmp);
+  }
+  scr_free(&buf);
+  return rc;
+}
+
+/* Check, if not CUT, that the file of R is whole up to its length; cut it there, if CUT.  CKPT is for messages. */
+SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckpt)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+  uLong       crc;
+  uint64_t    size = 0;
+  int         fd = -1, rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, r->rel);
+
+  if (rc == SCR_SUCCESS && r->length == 0 && access(path, F_OK) != 0) return rc;
+  if (rc == SCR_SUCCESS && (fd = scr_os.open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC, 0)) < 0 && errno != ENOENT)
+    rc = SCR_ERRNO("cannot open the tracked file %s, which had %" PRIu64 " bytes in the checkpoint %s", path, r->length,
+                   ckpt);
+  if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))
+    rc = SCR_ERR(SCR_ERR_MISSING, "the tracked file %s is not a plain file", path);
+  if (fd >= 0 && rc == SCR_SUCCESS) size = (uint64_t)st.st_size;
+  if (rc == SCR_SUCCESS && size < r->length)
+    rc = SCR_ERR(SCR_ERR_MISSING,
+                 "the tracked file %s has %" PRIu64 " bytes, but it had %" PRIu64 " in the checkpoint %s: put the "
+                 "whole file back, or choose an older checkpoint; SCR_TRACK=0 goes on without what it lacks",
+                 path, size, r->length, ckpt);
+  if (rc == SCR_SUCCESS && !cut) rc = scr_track_crc(fd, path, r->length, r->block, &crc);
+  if (rc == SCR_SUCCESS && !cut && crc != r->crc)
+    rc = SCR_ERR(SCR_ERR_CRC,
+                 "the tracked file %s is another one than in the checkpoint %s: the bytes before its length then, "
+                 "%" PRIu64 ", have changed; put the old file back, or set SCR_TRACK=0 to leave it as it is",
+                 path, ckpt, r->length);
+  if (rc == SCR_SUCCESS && cut && size > r->length) {
+    rc = scr_track_keep(fd, path, r->length, size, (int)(st.st_mode & 0777));
+    if (rc == SCR_SUCCESS &&
+        (scr_os.ftruncate(fd, (off_t)r->length) < 0 || (scr_fsync_enabled && scr_os.fsync(fd) < 0)))
+      rc = SCR_ERRNO("cannot cut %s to %" PRIu64 " bytes", path, r->length);
+    if (rc == SCR_SUCCESS)
+      scr_msg_each("info", __LINE__,
+                   "%s is cut from %" PRIu64 " to %" PRIu64 " bytes, as it was in the checkpoint %s; what followed is "
+                   "in %s.scr-cut",
+                   path, size, r->length, ckpt, path);
+  }
+  if (fd >= 0) scr_os.close(fd);
+  return rc;
+}
+
+/* The I-th file that this rank has of the loaded checkpoint, by its path below the prefix; NULL if there are fewer. */
+SCR_FN const char* scr_tracks_file(int i)
+{
+  const scr_reading* r = &scr.reading;
+  const scr_entry*   e = scr_dataset_entry(scr_dataset_find(scr.loaded));
+  const char*        rel;
+
+  if (r->id == 0) return e != NULL && i < e->files ? e->file[i].rel : NULL;
+  if (i >= r->own.n) return NULL;
+  rel = r->own.object[i].rel;
+  if (!r->desc.preserve && *r->place.base) scr_path_below(r->place.base, rel, &rel);
+  return rel;
+}
+
+/*
+** The program restarts from the loaded checkpoint: cut each tracked file that this rank has a record of.  Collective
+** over the world; the same code everywhere.
+*/
+SCR_FN int scr_tracks_restore(void)
+{
+  const char*      ckpt = scr_desc_name(&scr_dataset_find(scr.loaded)->desc);
+  const char*      rel;
+  scr_track_record r;
+  int              i, cut, err, wanted = 1, rc = scr_param_int(scr.world.params, "SCR_TRACK", &wanted);
+
+  for (cut = wanted ? 0 : 2; cut < 2 && rc == SCR_SUCCESS; cut++) {
+    for (i = 0; rc == SCR_SUCCESS && (rel = scr_tracks_file(i)) != NULL; i++)
+      if (scr_track_read(rel, &r) && (err = scr_track_restore(&r, cut, ckpt)) != SCR_SUCCESS) rc = err;
+    rc = scr_agree(rc, scr.world.comm);
+  }
+  return rc;
+}
+
+/* Forget what is tracked, at the end of a run. */
+SCR_FN void scr_tracks_forget(void)
+{
+  scr_hash_delete(&scr_tracked);
+}
+
+/* ==== 46 REGIONS ========================================================================================
+** Regions of memory as one more file of a dataset, and blocks of arrays for any number of ranks.
+**
+** A rank writes its regions to <dataset>/regions.<rank>, through the same calls as the program.  When they are read,
+** rank R reads the files of the writers R, R + ranks, R + 2 ranks, ..: its share.
+**
+** The way of an array, when it is read:
+**   1. Rank 0 tells which arrays there are (scr_regions_common).
+**   2. Each array is cut into as many parts as there are ranks.  What was written (S), and what is wanted (T), goes to
+**      the ranks of the parts that it touches; these look for holes and overlaps (scr_blocks_check), and tell the
+**      readers who wants what (scr_blocks_match).  So no rank has to know all blocks.
+**   3. The readers read the blocks of their share, in pieces, and send of each piece what others want (scr_slices_read).
+**
+** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, region files, MPI helpers, state,
+**            fetch, run, writing
+** Offers     scr_region_protect, scr_region_unprotect, scr_region_block, scr_region_size, scr_regions_put,
+**            scr_regions_get, scr_regions_forget, scr_regions_lack, scr_track, scr_tracks_put, scr_tracks_restore
+** Invariants
+**   G3  Before a region is changed, all ranks have found that each of theirs can be filled.
+**   G4  A rank that fails goes on sending, so that no other rank waits for it.
+** Failure    An error code, agreed on over the world.
+** ====================================================================================================== */
+
+#ifndef SCR_WITHOUT_REGIONS
+
+#define SCR_REGION_PIECE ((size_t)256 << 10) /* bytes that stay in the processor's cache on their way */
+
+static scr_regions scr_protected; /* of this rank */
+
+/* ---- what is protected ---- */
+
+/* Protect COUNT elements of ELEMENT bytes at DATA as NAME, which the program gave to CALL; *R receives the region. */
+SCR_FN int scr_region_protect(const char* call, const char* name, void* data, uint64_t count, uint64_t element,
+                              scr_region** r)
+{
+  size_t n = name != NULL ? strlen(name) : 0;
+
+  scr_oom = 0;
+  if (scr.phase == SCR_PHASE_UNINIT) return scr_not_running(call);
+  if (n == 0 || n > SCR_REGION_NAME)
+    return SCR_ERR(SCR_ERR_ARG, "%s needs a name of 1 to %d bytes", call, SCR_REGION_NAME);
+  if (element > 0 && count > (uint64_t)INT64_MAX / element)
+    return SCR_ERR(SCR_ERR_ARG, "%s: the region %s has more bytes than a file can have", call, name);
+  if (data == NULL && count * element > 0)
+    return SCR_ERR(SCR_ERR_ARG, "%s: the region %s has %" PRIu64 " bytes, but no address", call, name, count * element);
+  *r = scr_regions_find(&scr_protected, name);
+  if (*r == NULL) *r = scr_regions_add(&scr_protected, name);
+  if (*r == NULL) return SCR_ERR_OOM();
+  (*r)->data = (char*)data;
+  (*r)->count = count;
+  (*r)->element = element;
+  (*r)->box.dims = 0;
+  return SCR_SUCCESS;
+}
+
+SCR_FN int scr_region_unprotect(const char* name)
+{
+  scr_region* r = name != NULL ? scr_regions_find(&scr_protected, name) : NULL;
+
+  scr_oom = 0;
+  if (scr.phase == SCR_PHASE_UNINIT) return scr_not_running("SCR_Unprotect");
+  if (r == NULL)
+    return SCR_ERR(SCR_ERR_ARG, "SCR_Unprotect: no region %.300s is protected", name != NULL ? name : "without a name");
+  scr_regions_remove(&scr_protected, r);
+  return SCR_SUCCESS;
+}
+
+/*
+** Protect a block of an array; see SCR_Protect_array_strided.  STRIDE is NULL where the elements of the block lie one
+** behind the other.
+*/
+SCR_FN int scr_region_block(const char* call, const char* name, void* data, size_t element, int dims,
+                            const size_t* global, const size_t* offset, const size_t* extent, const size_t* stride)
+{
+  scr_region  block, *r;
+  const char* why;
+  uint64_t    bytes = element;
+  int         d, rc;
+
+  memset(&block, 0, sizeof block);
+  if (dims < 1 || dims > SCR_REGION_DIMS || global == NULL || offset == NULL || extent == NULL)
+    return SCR_ERR(SCR_ERR_ARG, "%s needs the size of the array, and of the block, in 1 to %d dimensions", call,
+                   SCR_REGION_DIMS);
+  block.element = element;
+  block.count = 1;
+  block.box.dims = dims;
+  for (d = dims - 1; d >= 0; d--) {
+    block.global[d] = global[d];
+    block.box.start[d] = offset[d];
+    block.box.extent[d] = extent[d];
+    block.stride[d] = stride != NULL ? (uint64_t)stride[d] * element : bytes;
+    bytes *= extent[d];
+    block.count *= extent[d];
+  }
+  if ((why = scr_region_block_fault(&block)) != NULL)
+    return SCR_ERR(SCR_ERR_ARG, "%s: the array %.300s: %s", call, name != NULL ? name : "", why);
+  rc = scr_region_protect(call, name, data, block.count, element, &r);
+  if (rc != SCR_SUCCESS) return rc;
+  r->box = block.box;
+  memcpy(r->global, block.global, sizeof r->global);
+  memcpy(r->stride, block.stride, sizeof r->stride);
+  return SCR_SUCCESS;
+}
+
+/* ---- bytes of a block, one behind the other and as they lie in memory ---- */
+
+/* How bytes lie in memory: runs of RUN bytes, EXTENT of them in each dimension, STRIDE bytes apart. */
+typedef struct {
+  int      dims;
+  uint64_t run, extent[SCR_REGION_DIMS], stride[SCR_REGION_DIMS];
+} scr_runs;
+
+/* Make S the runs of a block of EXTENT elements with these strides; dimensions without a gap become one run. */
+SCR_FN void scr_runs_make(scr_runs* s, const scr_region* r, const uint64_t* extent, const uint64_t* stride)
+{
+  int d;
+
+  s->dims = r->box.dims;
+  s->run = r->box.dims > 0 ? r->element : scr_region_bytes(r);
+  for (d = r->box.dims - 1; d >= 0 && (stride[d] == s->run || extent[d] == 1) && s->dims == d + 1; d--) {
+    s->run *= extent[d];
+    s->dims--;
+  }
+  memcpy(s->extent, extent, sizeof s->extent);
+  memcpy(s->stride, stride, sizeof s->stride);
+}
+
+/*
+** Copy N bytes of S between PACKED, where they lie one behind the other and begin with byte POS, and memory, where byte
+** 0 is at BASE + FIRST; GATHER says that they go to PACKED.  It ends before BASE + LIMIT.  Returns the number of bytes.
+*/
+SCR_FN size_t scr_runs_move(const scr_runs* s, char* base, int64_t first, int64_t limit, uint64_t pos, char* packed,
+                            size_t n, int gather)
+{
+  uint64_t index[SCR_REGION_DIMS], k, in;
+  int64_t  at = first;
+  size_t   done = 0;
+  int      d;
+
+  if (s->run == 0) return 0;
+  in = pos % s->run;
+  for (k = pos / s->run, d = s->dims - 1; d >= 0; d--) {
+    index[d] = k % s->extent[d];
+    k /= s->extent[d];
+    at += (int64_t)(index[d] * s->stride[d]);
+  }
+  while (done < n && at + (int64_t)in < limit) {
+    uint64_t take = s->run - in, room = (uint64_t)(limit - at) - in;
+    if (take > n - done) take = n - done;
+    if (take > room) take = room;
+    if (gather) memcpy(packed + done, base + at + in, (size_t)take);
+    else memcpy(base + at + in, packed + done, (size_t)take);
+    done += (size_t)take;
+    in += take;
+    if (in < s->run) continue;
+    in = 0;
+    for (d = s->dims - 1; d >= 0; d--) {
+      at += (int64_t)s->stride[d];
+      if (++index[d] < s->extent[d]) break;
+      at -= (int64_t)(s->extent[d] * s->stride[d]);
+      index[d] = 0;
+    }
+    if (d < 0) break;
+  }
+  return done;
+}
+
+/* ---- writing ---- */
+
+/* The path of the file of regions that rank WRITER has in dataset D. */
+SCR_FN int scr_regions_path(const scr_desc* d, int writer, char* path)
+{
+  const char* name = scr_desc_name(d);
+
+  if (*name == '/') return scr_fmt(path, SCR_MAX_FILENAME, "%s/regions.%d", name, writer);
+  return scr_fmt(path, SCR_MAX_FILENAME, "%s/%s/regions.%d", scr.world.prefix, name, writer);
+}
+
+/* Write the bytes of R to FD and set its checksum; BUF has SCR_REGION_PIECE bytes. */
+SCR_FN int scr_region_write(scr_region* r, int fd, const char* path, char* buf)
+{
+  uint64_t bytes = scr_region_bytes(r), pos;
+  scr_runs runs;
+  size_t   n;
+
+  scr_runs_make(&runs, r, r->box.extent, r->stride);
+  r->crc = SCR_CRC32_START;
+  for (pos = 0; pos < bytes; pos += n) {
+    char* p = buf;
+    n = bytes - pos < SCR_REGION_PIECE ? (size_t)(bytes - pos) : SCR_REGION_PIECE;
+    if (runs.dims == 0) p = r->data + pos;
+    else scr_runs_move(&runs, r->data, 0, INT64_MAX, pos, buf, n, 1);
+    r->crc = scr_crc32(r->crc, p, n);
+    if (scr_pwrite_all(fd, p, n, (off_t)(r->at + pos)) < 0)
+      return SCR_ERRNO("cannot write the region %s to %s", r->name, path);
+  }
+  return SCR_SUCCESS;
+}
+
+/* Write what this rank protects to its file in the open dataset. */
+SCR_FN int scr_regions_write(void)
+{
+  char     path[SCR_MAX_FILENAME];
+  scr_buf  head = {NULL, 0, 0, 0};
+  char*    buf = (char*)scr_malloc(SCR_REGION_PIECE);
+  uint64_t size = 0;
+  int      i, fd = -1, rc = scr_regions_path(&scr_dataset_find(scr.open_id)->desc, scr.world.rank, path);
+
+  if (rc == SCR_SUCCESS) rc = scr_route_new(path, path);
+  if (rc == SCR_SUCCESS) rc = scr_regions_place(&scr_protected, &size);
+  if (rc == SCR_SUCCESS && (fd = scr_os.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
+    rc = SCR_ERRNO("cannot make %s for the regions of this rank", path);
+  for (i = 0; i < scr_protected.n && buf != NULL && rc == SCR_SUCCESS; i++)
+    rc = scr_region_write(&scr_protected.region[i], fd, path, buf);
+  if (rc == SCR_SUCCESS) rc = scr_regions_image(&scr_protected, &head);
+  if (rc == SCR_SUCCESS && (scr_pwrite_all(fd, head.p, head.n, 0) < 0 || scr_os.ftruncate(fd, (off_t)size) < 0))
+    rc = SCR_ERRNO("cannot write %s", path);
+  if (fd >= 0 && scr_os.close(fd) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot write %s", path);
+  scr_buf_free(&head);
+  scr_free(&buf);
+  return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
+}
+
+/* ---- arrays of all ranks ---- */
+
+/* Returns 1 if A and B are regions of the same kind, and of the same array if they are blocks. */
+SCR_FN int scr_region_alike(const scr_region* a, const scr_region* b)
+{
+  if (a->box.dims != b->box.dims) return 0;
+  return a->box.dims == 0 ||
+         (a->element == b->element && memcmp(a->global, b->global, (size_t)a->box.dims * sizeof *a->global) == 0);
+}
+
+/*
+** Make COMMON the arrays that rank 0 protects, and with PLAIN its other regions too.  SCR_ERR_DIFFER if another rank
+** protects one that is not among them.  The caller frees COMMON.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_regions_common(int plain, scr_regions* common)
+{
+  scr_hash* h = scr_hash_new();
+  int       i, rc = scr.world.rank == 0 ? scr_regions_to_hash(&scr_protected, plain, h) : SCR_SUCCESS;
+
+  rc = scr_agree(rc, scr.world.comm);
+  if (rc == SCR_SUCCESS) rc = scr_hash_bcast(h, 0, scr.world.comm);
+  if (rc == SCR_SUCCESS) rc = scr_regions_from_hash(h, "the message of rank 0", common);
+  for (i = 0; i < scr_protected.n && rc == SCR_SUCCESS; i++) {
+    const scr_region *r = &scr_protected.region[i], *c = scr_regions_find(common, r->name);
+    if (r->box.dims == 0 && !plain) continue;
+    if (c == NULL && r->box.dims == 0)
+      rc = SCR_ERR(SCR_ERR_DIFFER,
+                   "rank 0 does not protect the region %s: in a restart with another number of ranks each region that "
+                   "a rank protects is one that rank 0 protects too",
+                   r->name);
+    else if (c == NULL || !scr_region_alike(r, c))
+      rc = SCR_ERR(SCR_ERR_DIFFER,
+                   "the array %s is not on this rank what it is on rank 0: give it the same size, dimensions and size "
+                   "of an element on all ranks; a rank that has nothing of it protects a block of 0 elements",
+                   r->name);
+  }
+  scr_hash_delete(&h);
+  return scr_agree(rc, scr.world.comm);
+}
+
+/* The first number of part I of N numbers that are cut into PARTS. */
+SCR_FN uint64_t scr_part_start(uint64_t n, uint64_t parts, uint64_t i)
+{
+  return n / parts * i + (i < n % parts ? i : n % parts);
+}
+
+/* The part that has number X. */
+SCR_FN uint64_t scr_part_of(uint64_t n, uint64_t parts, uint64_t x)
+{
+  uint64_t size = n / parts, larger = n % parts;
+
+  if (x < larger * (size + 1)) return x / (size + 1);
+  return larger + (x - larger * (size + 1)) / size;
+}
+
+/* Cut the array R into a part for each rank: PARTS receives how many there are in each dimension. */
+SCR_FN void scr_parts_make(const scr_region* r, uint64_t* parts)
+{
+  int d, best, f, ranks = scr.world.ranks;
+
+  for (d = 0; d < r->box.dims; d++) parts[d] = 1;
+  for (f = 2; ranks > 1; f += ranks % f != 0) {
+    if ((int64_t)f * f > ranks) f = ranks;
+    if (ranks % f != 0) continue;
+    for (best = 0, d = 1; d < r->box.dims; d++)
+      if (r->global[d] / parts[d] > r->global[best] / parts[best]) best = d;
+    parts[best] *= (uint64_t)f;
+    ranks /= f;
+  }
+}
+
+/* The part of the array R that this rank looks after. */
+SCR_FN scr_box scr_part_box(const scr_region* r)
+{
+  uint64_t parts[SCR_REGION_DIMS], i, k = (uint64_t)scr.world.rank;
+  scr_box  box;
+  int      d;
+
+  memset(&box, 0, sizeof box);
+  box.dims = r->box.dims;
+  scr_parts_make(r, parts);
+  for (d = r->box.dims - 1; d >= 0; d--) {
+    i = k % parts[d];
+    k /= parts[d];
+    box.start[d] = scr_part_start(r->global[d], parts[d], i);
+    box.extent[d] = scr_part_start(r->global[d], parts[d], i + 1) - box.start[d];
+  }
+  return box;
+}
+
+SCR_FN uint64_t scr_box_count(const scr_box* b)
+{
+  uint64_t n = 1;
+  int      d;
+
+  for (d = 0; d < b->dims; d++) n *= b->extent[d];
+  return n;
+}
+
+/* Make C what A and B have in common.  Returns 0 if that is nothing. */
+SCR_FN int scr_box_cut(const scr_box* a, const scr_box* b, scr_box* c)
+{
+  int d;
+
+  memset(c, 0, sizeof *c);
+  c->dims = a->dims;
+  for (d = 0; d < a->dims; d++) {
+    uint64_t from = a->start[d] > b->start[d] ? a->start[d] : b->start[d];
+    uint64_t x = a->start[d] + a->extent[d], y = b->start[d] + b->extent[d], to = x < y ? x : y;
+    if (to <= from) return 0;
+    c->start[d] = from;
+    c->extent[d] = to - from;
+  }
+  return 1;
+}
+
+SCR_FN const char* scr_box_put(const scr_box* b, char text[2 * SCR_REGION_DIMS * 21 + 1])
+{
+  uint64_t v[2 * SCR_REGION_DIMS];
+
+  memcpy(v, b->start, (size_t)b->dims * sizeof *v);
+  memcpy(v + b->dims, b->extent, (size_t)b->dims * sizeof *v);
+  return scr_region_numbers_put(v, 2 * b->dims, text);
+}
+
+/* The box that rank or writer E sends; what another rank of this run has packed needs no checks. */
+SCR_FN scr_box scr_box_get(const scr_hash_elem* e)
+{
+  uint64_t    v[2 * SCR_REGION_DIMS];
+  const char* text = scr_hash_elem_key(scr_hash_elem_first(scr_hash_elem_hash(e)));
+  scr_box     b;
+
+  memset(&b, 0, sizeof b);
+  b.dims = scr_region_numbers_get(text, v, 2 * SCR_REGION_DIMS) / 2;
+  memcpy(b.start, v, (size_t)b.dims * sizeof *v);
+  memcpy(b.extent, v + b.dims, (size_t)b.dims * sizeof *v);
+  return b;
+}
+
+/*
+** Add to SEND, for the ranks of all parts of the array R, number I of the common ones, that BLOCK touches them: KIND is
+** S for what WHO wrote, T for what rank WHO wants.
+*/
+SCR_FN void scr_block_offer(scr_hash* send, int i, const scr_region* r, const scr_box* block, const char* kind,
+                            int who)
+{
+  uint64_t parts[SCR_REGION_DIMS], low[SCR_REGION_DIMS], high[SCR_REGION_DIMS], at[SCR_REGION_DIMS];
+  char     text[2 * SCR_REGION_DIMS * 21 + 1], key[32];
+  int      d, to;
+
+  if (scr_box_count(block) == 0) return;
+  scr_parts_make(r, parts);
+  scr_box_put(block, text);
+  snprintf(key, sizeof key, "%d", who);
+  for (d = 0; d < r->box.dims; d++) {
+    low[d] = at[d] = scr_part_of(r->global[d], parts[d], block->start[d]);
+    high[d] = scr_part_of(r->global[d], parts[d], block->start[d] + block->extent[d] - 1);
+  }
+  do {
+    for (to = 0, d = 0; d < r->box.dims; d++) to = to * (int)parts[d] + (int)at[d];
+    scr_hash_util_set_str(scr_hash_setf(send, NULL, "%d %d %s", to, i, kind), key, text);
+    for (d = r->box.dims - 1; d >= 0 && at[d]++ == high[d]; d--) at[d] = low[d];
+  } while (d >= 0);
+}
+
+/* ---- holes and overlaps ---- */
+
+typedef struct {
+  scr_box* box;
+  int      n;
+} scr_boxes;
+
+/* Add to L the box B, from FROM to TO in dimension D, unless that is nothing. */
+SCR_FN void scr_boxes_add(scr_boxes* l, const scr_box* b, int d, uint64_t from, uint64_t to)
+{
+  if (to <= from || !scr_grow(&l->box, l->n, sizeof *l->box)) return;
+  l->box[l->n] = *b;
+  l->box[l->n].start[d] = from;
+  l->box[l->n++].extent[d] = to - from;
+}
+
+/* Take B out of the boxes of L.  Returns how many elements it had of them. */
+SCR_FN uint64_t scr_boxes_take(scr_boxes* l, const scr_box* b)
+{
+  scr_box  c;
+  uint64_t taken = 0;
+  int      i, d, n = l->n;
+
+  for (i = 0; i < n; i++) {
+    scr_box rest = l->box[i];
+    if (!scr_box_cut(&rest, b, &c)) continue;
+    taken += scr_box_count(&c);
+    for (d = 0; d < rest.dims; d++) {
+      scr_boxes_add(l, &rest, d, rest.start[d], c.start[d]);
+      scr_boxes_add(l, &rest, d, c.start[d] + c.extent[d], rest.start[d] + rest.extent[d]);
+      rest.start[d] = c.start[d];
+      rest.extent[d] = c.extent[d];
+    }
+    l->box[i--] = l->box[--n]; /* an old one, and a new one takes its place */
+    l->box[n] = l->box[--l->n];
+  }
+  return taken;
+}
+
+/* The number of the first element of B, where the elements of the array R are counted. */
+SCR_FN int64_t scr_box_first(const scr_region* r, const scr_box* b)
+{
+  int64_t n = 0;
+  int     d;
+
+  for (d = 0; d < b->dims; d++) n = n * (int64_t)r->global[d] + (int64_t)b->start[d];
+  return n;
+}
+
+/* The first element of two of the BLOCKS, which a hash holds, within the part PART of the array R. */
+SCR_FN int64_t scr_blocks_overlap(const scr_region* r, const scr_hash* blocks, const scr_box* part)
+{
+  int64_t        first = INT64_MAX, one;
+  scr_hash_elem *e, *f;
+  scr_box        a, b, c;
+
+  for (e = scr_hash_elem_first(blocks); e != NULL; e = scr_hash_elem_next(e))
+    for (f = scr_hash_elem_first(blocks), a = scr_box_get(e); f != e; f = scr_hash_elem_next(f)) {
+      b = scr_box_get(f);
+      if (scr_box_cut(&a, &b, &c) && scr_box_cut(&c, part, &b) && (one = scr_box_first(r, &b)) < first) first = one;
+    }
+  return first;
+}
+
+/*
+** Look in the part of this rank of the array R for elements that none of the BLOCKS has, or two of them have.  Returns
+** the number of the first one; INT64_MAX if there is none.  TWICE receives 1 if two have it.
+*/
+SCR_FN int64_t scr_blocks_fault(const scr_region* r, const scr_hash* blocks, int* twice)
+{
+  scr_box        part = scr_part_box(r), block, c;
+  scr_boxes      rest = {NULL, 0};
+  scr_hash_elem* e;
+  int64_t        first = INT64_MAX, one;
+  int            i;
+
+  *twice = 0;
+  if (scr_box_count(&part) > 0) scr_boxes_add(&rest, &part, 0, part.start[0], part.start[0] + part.extent[0]);
+  for (e = scr_hash_elem_first(blocks); e != NULL; e = scr_hash_elem_next(e)) {
+    block = scr_box_get(e);
+    if (scr_box_cut(&block, &part, &c) && scr_boxes_take(&rest, &c) < scr_box_count(&c)) *twice = 1;
+  }
+  if (*twice) first = scr_blocks_overlap(r, blocks, &part);
+  for (i = 0; i < rest.n; i++)
+    if ((one = scr_box_first(r, &rest.box[i])) < first) {
+      first = one;
+      *twice = 0;
+    }
+  scr_free(&rest.box);
+  return first;
+}
+
+/* The error of element FIRST of the array R: two ranks have written it, if TWICE, or none. */
+SCR_FN int scr_blocks_error(const scr_region* r, int64_t first, int twice, int code)
+{
+  uint64_t at[SCR_REGION_DIMS], n = (uint64_t)first;
+  char     text[2 * SCR_REGION_DIMS * 21 + 1];
+  int      d;
+
+  for (d = r->box.dims - 1; d >= 0; d--) {
+    at[d] = n % r->global[d];
+    n /= r->global[d];
+  }
+  return SCR_ERR(code, "%s element [%s] of the array %s%s", twice ? "two ranks have" : "no rank has",
+                 scr_region_numbers_put(at, r->box.dims, text), r->name,
+                 twice ? "; the blocks of an array must not overlap" : "; its blocks must leave no hole");
+}
+
+/*
+** Send the blocks in SEND to the ranks of their parts; ALL receives those of this rank's parts of the COMMON arrays.
+** CODE if an array has a hole, or an element twice; the message names the first one.  Collective over the world; the
+** same code everywhere.
+*/
+SCR_FN int scr_blocks_check(const scr_regions* common, const scr_hash* send, int code, scr_hash* all)
+{
+  enum { MINUS_ARRAY, MINUS_FIRST = 0 }; /* max */
+  scr_vote v;
+  int64_t  first = INT64_MAX;
+  int      i, bad = INT_MAX, twice = 0, rc = scr_hash_exchange_merged(send, all, scr.world.comm);
+
+  for (i = 0; i < common->n && bad == INT_MAX; i++) {
+    if (common->region[i].box.dims == 0) continue;
+    first = scr_blocks_fault(&common->region[i], scr_hash_getf(all, "%d S", i), &twice);
+    if (first != INT64_MAX) bad = i;
+  }
+  memset(&v, 0, sizeof v);
+  v.max[MINUS_ARRAY] = -(int64_t)bad;
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  i = (int)-v.max[MINUS_ARRAY];
+  if (i == INT_MAX) return SCR_SUCCESS;
+  if (bad != i) first = INT64_MAX;
+  v.max[MINUS_FIRST] = -first;
+  if ((rc = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if (first == -v.max[MINUS_FIRST]) rc = scr_blocks_error(&common->region[i], first, twice, code);
+  return scr_agree(rc, scr.world.comm);
+}
+
+/* Add what this rank protects to the open dataset.  Collective over the world; the same code everywhere. */
+SCR_FN int scr_regions_put(void)
+{
+  scr_regions common = {NULL, 0, NULL};
+  scr_hash *  send = scr_hash_new(), *all = scr_hash_new();
+  int         i, rc = scr_regions_common(0, &common);
+
+  for (i = 0; i < common.n && rc == SCR_SUCCESS; i++) {
+    const scr_region *c = &common.region[i], *r = scr_regions_find(&scr_protected, c->name);
+    if (r != NULL && r->box.dims > 0) scr_block_offer(send, i, c, &r->box, "S", scr.world.rank);
+  }
+  if (rc == SCR_SUCCESS && common.n > 0) rc = scr_blocks_check(&common, send, SCR_ERR_ARG, all);
+  if (rc == SCR_SUCCESS) rc = scr_agree(scr_regions_write(), scr.world.comm);
+  scr_hash_delete(&send);
+  scr_hash_delete(&all);
+  scr_regions_free(&common);
+  return scr_open_fails(rc);
+}
+
+/* ---- what the loaded checkpoint has ---- */
+
+/* The file of regions of a rank that wrote the loaded checkpoint. */
+typedef struct {
+  int         writer;
+  char        path[SCR_MAX_FILENAME];
+  scr_regions regions;
+} scr_region_file;
+
+typedef struct {
+  scr_region_file* file;
+  int              n;
+} scr_region_files;
+
+SCR_FN void scr_region_files_free(scr_region_files* l)
+{
+  int i;
+
+  for (i = 0; i < l->n; i++) scr_regions_free(&l->file[i].regions);
+  scr_free(&l->file);
+  l->n = 0;
+}
+
+/*
+** Add to L the file of regions of WRITER, unless L has it; NULL, and the error in *RC, if that cannot be read:
+** SCR_ERR_NOT_FOUND if there is none.
+*/
+SCR_FN scr_region_file* scr_region_files_open(scr_region_files* l, int writer, int* rc)
+{
+  scr_region_file* f;
+  char             name[SCR_MAX_FILENAME];
+  int              i;
+
+  for (i = 0; i < l->n; i++)
+    if (l->file[i].writer == writer) return &l->file[i];
+  *rc = scr_grow(&l->file, l->n, sizeof *f) ? SCR_SUCCESS : SCR_ERR_OOM();
+  if (*rc == SCR_SUCCESS) *rc = scr_regions_path(&scr_dataset_find(scr.loaded)->desc, writer, name);
+  if (*rc != SCR_SUCCESS) return NULL;
+  f = &l->file[l->n];
+  memset(f, 0, sizeof *f);
+  f->writer = writer;
+  if ((*rc = scr_route_loaded(name, f->path)) != SCR_SUCCESS) return NULL;
+  *rc = scr_regions_read(f->path, &f->regions);
+  if (*rc == SCR_SUCCESS) {
+    l->n++;
+    return f;
+  }
+  scr_regions_free(&f->regions);
+  if (*rc == SCR_ERR_MISSING || *rc == SCR_ERR_NOT_FOUND) *rc = SCR_ERR(SCR_ERR_FORMAT, "%s", scr_err_text);
+  return NULL;
+}
+
+/*
+** Open the files of regions of this rank's share.  SCR_ERR_NOT_FOUND if the loaded checkpoint has none.  Collective
+** over the world; the same code everywhere.
+*/
+SCR_FN int scr_region_files_share(const scr_desc* d, scr_region_files* l)
+{
+  enum { FOUND }; /* sum */
+  scr_vote v;
+  int      w, err, lacks = -1, rc = SCR_SUCCESS;
+
+  for (w = scr.world.rank; w < d->ranks && rc == SCR_SUCCESS; w += scr.world.ranks)
+    if (scr_region_files_open(l, w, &err) == NULL) {
+      if (err == SCR_ERR_NOT_FOUND) lacks = w;
+      else rc = err;
+    }
+  memset(&v, 0, sizeof v);
+  v.sum[FOUND] = l->n;
+  if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if (v.sum[FOUND] == 0) return SCR_ERR(SCR_ERR_NOT_FOUND, "the checkpoint %s has no regions", scr_desc_name(d));
+  if (lacks >= 0)
+    rc = SCR_ERR(SCR_ERR_FORMAT, "the checkpoint %s has regions, but no file regions.%d", scr_desc_name(d), lacks);
+  return scr_agree(rc, scr.world.comm);
+}
+
+/* For each common region: the greatest of these over the files of all writers; INT64_MIN where none has it. */
+typedef struct {
+  int64_t value, minus_value, minus_writer; /* the value is the same only where size and checksum are */
+} scr_region_tally;
+
+/*
+** Make T, with an element for each of the COMMON regions, what the files of all ranks, FILES on this one, have of them.
+** Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_regions_count(const scr_regions* common, const scr_region_files* files, scr_region_tally* t)
+{
+  scr_region_tally* own = (scr_region_tally*)scr_malloc((size_t)common->n * sizeof *own);
+  int               i, k, rc = own != NULL && t != NULL ? SCR_SUCCESS : SCR_ERR_OOM();
+
+  for (i = 0; i < common->n && rc == SCR_SUCCESS; i++) {
+    scr_region_tally* o = &own[i];
+    o->value = o->minus_value = o->minus_writer = INT64_MIN;
+    for (k = 0; k < files->n; k++) {
+      const scr_region* r = scr_regions_find(&files->file[k].regions, common->region[i].name);
+      int64_t           value;
+      if (r == NULL) continue;
+      value = (int64_t)((scr_region_bytes(r) * 0x9E3779B97F4A7C15u ^ r->crc) >> 1);
+      if (value > o->value) o->value = value;
+      if (-value > o->minus_value) o->minus_value = -value;
+      if (-files->file[k].writer > o->minus_writer) o->minus_writer = -files->file[k].writer;
+    }
+  }
+  rc = scr_agree(rc, scr.world.comm);
+  if (rc == SCR_SUCCESS)
+    rc = scr_allreduce(own, t, (int)(common->n * sizeof *t / sizeof(int64_t)), MPI_INT64_T, MPI_MAX, scr.world.comm);
+  scr_free(&own);
+  return rc;
+}
+
+/* ---- filling regions ---- */
+
+/* A restart of regions. */
+typedef struct {
+  const scr_desc*   desc;
+  int               foreign;     /* another number of ranks wrote it */
+  scr_region_files  share, lent; /* files that this rank reads for all, and for its own plain regions */
+  scr_regions       common;
+  scr_region_tally* tally;
+} scr_filling;
+
+/* The error that the checkpoint has not WANTED what the program protects, but GOT, or nothing if that is NULL. */
+SCR_FN int scr_filling_differs(const scr_filling* f, const scr_region* wanted, const scr_region* got)
+{
+  if (got == NULL)
+    return SCR_ERR(SCR_ERR_MISSING, "the checkpoint %s has no region %s, which this program protects",
+                   scr_desc_name(f->desc), wanted->name);
+  if (wanted->box.dims == 0 && got->box.dims == 0)
+    return SCR_ERR(SCR_ERR_MISSING,
+                   "the region %s has %" PRIu64 " bytes in the checkpoint %s, but %" PRIu64 " in this program; "
+                   "SCR_Region_size tells how many it has to have",
+                   got->name, scr_region_bytes(got), scr_desc_name(f->desc), scr_region_bytes(wanted));
+  return SCR_ERR(SCR_ERR_MISSING, "the region %s is not the same array in the checkpoint %s and in this program",
+                 got->name, scr_desc_name(f->desc));
+}
+
+/*
+** Find the file from which the plain region R is filled: that of this rank or, for another number of ranks, of the
+** first rank that wrote it, if all that did wrote the same.
+*/
+SCR_FN int scr_filling_source(scr_filling* f, const scr_region* r, scr_region_file** file)
+{
+  const scr_region* got;
+  int               rc = SCR_SUCCESS;
+
+  *file = f->share.file;
+  if (f->foreign) {
+    const scr_region_tally* t = &f->tally[scr_regions_find(&f->common, r->name) - f->common.region];
+    if (t->minus_writer == INT64_MIN) return scr_filling_differs(f, r, NULL);
+    if (t->value != -t->minus_value)
+      return SCR_ERR(SCR_ERR_MISSING,
+                     "the region %s is not the same on all of the %d ranks that wrote the checkpoint %s, so %d ranks "
+                     "cannot have it; protect it as an array, or start as many ranks",
+                     r->name, f->desc->ranks, scr_desc_name(f->desc), scr.world.ranks);
+    *file = scr_region_files_open(&f->lent, (int)-t->minus_writer, &rc);
+  }
+  if (*file == NULL) return rc;
+  got = scr_regions_find(&(*file)->regions, r->name);
+  if (got == NULL || got->box.dims > 0 || scr_region_bytes(got) != scr_region_bytes(r))
+    return scr_filling_differs(f, r, got);
+  return SCR_SUCCESS;
+}
+
+/* Check that all that this rank protects can be filled, and that its share has of each array what it should (G3). */
+SCR_FN int scr_filling_check(scr_filling* f)
+{
+  scr_region_file* from;
+  int              i, k, rc = SCR_SUCCESS;
+
+  for (i = 0; i < scr_protected.n && rc == SCR_SUCCESS; i++)
+    if (scr_protected.region[i].box.dims == 0) rc = scr_filling_source(f, &scr_protected.region[i], &from);
+  for (i = 0; i < f->common.n && rc == SCR_SUCCESS; i++) {
+    const scr_region* c = &f->common.region[i];
+    if (c->box.dims == 0) continue;
+    if (f->tally[i].minus_writer == INT64_MIN) rc = scr_filling_differs(f, c, NULL);
+    for (k = 0; k < f->share.n && rc == SCR_SUCCESS; k++) {
+      const scr_region* got = scr_regions_find(&f->share.file[k].regions, c->name);
+      if (got != NULL && !scr_region_alike(c, got)) rc = scr_filling_differs(f, c, got);
+    }
+  }
+  return rc;
+}
+
+/* The error that bytes of R, of the file PATH, have another checksum than it says. */
+SCR_FN int scr_region_corrupt(const scr_region* r, const char* path)
+{
+  return SCR_ERR(SCR_ERR_CRC, "%s is corrupt: the region %s has another checksum than when it was written", path,
+                 r->name);
+}
+
+/* Read N bytes of R at POS from FD, the file PATH. */
+SCR_FN int scr_region_read(const scr_region* r, int fd, const char* path, char* buf, size_t n, uint64_t pos)
+{
+  ssize_t got = scr_pread_all(fd, buf, n, (off_t)(r->at + pos));
+
+  if (got < 0) return SCR_ERRNO("cannot read %s", path);
+  if ((size_t)got < n) return SCR_ERR(SCR_ERR_FORMAT, "%s is truncated in the region %s", path, r->name);
+  return SCR_SUCCESS;
+}
+
+/* Fill R, which is no block, with what F has of it. */
+SCR_FN int scr_region_fill(const scr_region* r, const scr_region_file* f, int fd)
+{
+  const scr_region* from = scr_regions_find(&f->regions, r->name);
+  uint64_t          bytes = scr_region_bytes(r), pos;
+  uLong             crc = SCR_CRC32_START;
+  size_t            n;
+  int               rc = SCR_SUCCESS;
+
+  for (pos = 0; pos < bytes && rc == SCR_SUCCESS; pos += n) {
+    n = bytes - pos < SCR_REGION_PIECE ? (size_t)(bytes - pos) : SCR_REGION_PIECE;
+    rc = scr_region_read(from, fd, f->path, r->data + pos, n, pos);
+    if (rc == SCR_SUCCESS) crc = scr_crc32(crc, r->data + pos, n);
+  }
+  return rc == SCR_SUCCESS && crc != from->crc ? scr_region_corrupt(from, f->path) : rc;
+}
+
+/* Fill all that this rank protects but blocks of arrays. */
+SCR_FN int scr_filling_plain(scr_filling* f)
+{
+  scr_region_file *from = NULL, *open = NULL;
+  int              i, fd = -1, rc = SCR_SUCCESS;
+
+  for (i = 0; i < scr_protected.n && rc == SCR_SUCCESS; i++) {
+    if (scr_protected.region[i].box.dims > 0) continue;
+    rc = scr_filling_source(f, &scr_protected.region[i], &from);
+    if (rc == SCR_SUCCESS && from != open) {
+      if (fd >= 0) scr_os.close(fd);
+      if ((rc = scr_file_open(from->path, &fd)) == SCR_ERR_MISSING) rc = SCR_ERR(SCR_ERR_FORMAT, "%s", scr_err_text);
+      open = rc == SCR_SUCCESS ? from : NULL;
+    }
+    if (rc == SCR_SUCCESS) rc = scr_region_fill(&scr_protected.region[i], from, fd);
+  }
+  if (fd >= 0) scr_os.close(fd);
+  return rc;
+}
+
+/* ---- blocks on their way ---- */
+
+#define SCR_SLICE_FLIGHT 4 /* messages that a rank has on their way at a time */
+
+/* The head of a message: BYTES bytes from AT on, of the intersection BOX of two blocks, in the order of its elements. */
+typedef struct {
+  int64_t array, at, bytes; /* the number of the array among the common ones */
+  scr_box box;
+} scr_slice;
+
+/* Someone who wants BOX of a block. */
+typedef struct {
+  int      rank;
+  scr_box  box;
+  scr_runs runs;  /* how it lies in the block, */
+  int64_t  first; /* and where it begins there */
+  uint64_t at;    /* bytes that were sent */
+} scr_taker;
+
+/* A block that this rank reads, and those who want parts of it. */
+typedef struct {
+  int                    array; /* its number among the common ones */
+  const scr_region_file* from;
+  const scr_region*      block;
+  scr_taker*             taker;
+  int                    takers;
+} scr_giver;
+
+typedef struct {
+  const scr_regions* common;
+  scr_giver*         giver;
+  int                givers;
+  uint64_t           wanted;                /* bytes that other ranks still have to send to this one */
+  char*              out[SCR_SLICE_FLIGHT]; /* each of a head and a piece */
+  char *             in, *piece;
+  MPI_Request        sent[SCR_SLICE_FLIGHT], got;
+  int                rc;
+} scr_slices;
+
+/* Put the bytes of the message M where they belong. */
+SCR_FN void scr_slices_store(const scr_slices* x, char* m)
+{
+  scr_slice         s;
+  const scr_region* r;
+  scr_runs          runs;
+  int64_t           first = 0;
+  int               d;
+
+  memcpy(&s, m, sizeof s);
+  r = scr_regions_find(&scr_protected, x->common->region[s.array].name);
+  scr_runs_make(&runs, r, s.box.extent, r->stride);
+  for (d = 0; d < r->box.dims; d++) first += (int64_t)((s.box.start[d] - r->box.start[d]) * r->stride[d]);
+  scr_runs_move(&runs, r->data, first, INT64_MAX, (uint64_t)s.at, m + sizeof s, (size_t)s.bytes, 0);
+}
+
+/* Take a message that has come, if there is one, and wait for the next if more is wanted.  MPI's errors go to x->rc. */
+SCR_FN void scr_slices_receive(scr_slices* x)
+{
+  scr_slice s;
+  int       done = 0, err;
+
+  if (x->got != MPI_REQUEST_NULL) {
+    if ((err = scr_testall(1, &x->got, &done)) != SCR_SUCCESS) x->rc = err;
+    if (!done) return;
+    scr_slices_store(x, x->in);
+    memcpy(&s, x->in, sizeof s);
+    x->wanted -= (uint64_t)s.bytes;
+  }
+  if (x->wanted > 0)
+    scr_irecv(x->in, (int)(sizeof(scr_slice) + SCR_REGION_PIECE), MPI_BYTE, MPI_ANY_SOURCE, SCR_TAG_DATA,
+              scr.world.comm, &x->got);
+}
+
+/* A buffer for a message that is free now, or none after an error of MPI: -1. */
+SCR_FN int scr_slices_slot(scr_slices* x)
+{
+  int k, err, done, turns = 0;
+
+  while (x->rc != SCR_ERR_MPI) {
+    for (k = 0; k < SCR_SLICE_FLIGHT; k++) {
+      if ((err = scr_testall(1, &x->sent[k], &done)) != SCR_SUCCESS) x->rc = err;
+      else if (done) return k;
+    }
+    scr_slices_receive(x);
+    scr_wait_idle(&turns);
+  }
+  return -1;
+}
+
+/* Send to T what it wants of the N bytes of a block that x->piece holds, which begin with byte FROM of the block. */
+SCR_FN void scr_slices_send(scr_slices* x, int array, scr_taker* t, uint64_t from, size_t n)
+{
+  scr_slice s;
+  size_t    bytes;
+  int       k = scr_slices_slot(x);
+
+  if (k < 0) return;
+  bytes = scr_runs_move(&t->runs, x->piece, t->first - (int64_t)from, (int64_t)n, t->at, x->out[k] + sizeof s,
+                        SCR_REGION_PIECE, 1);
+  if (bytes == 0) return;
+  s.array = array;
+  s.at = (int64_t)t->at;
+  s.bytes = (int64_t)bytes;
+  s.box = t->box;
+  memcpy(x->out[k], &s, sizeof s);
+  t->at += bytes;
+  if (t->rank == scr.world.rank) scr_slices_store(x, x->out[k]);
+  else scr_isend(x->out[k], (int)(sizeof s + bytes), MPI_BYTE, t->rank, SCR_TAG_DATA, scr.world.comm, &x->sent[k]);
+}
+
+/* Make G the block R of the file FROM, of the array with this number; WANTED has the boxes of those who want it. */
+SCR_FN void scr_giver_make(scr_giver* g, int array, const scr_region_file* from, const scr_region* r,
+                           const scr_hash* wanted)
+{
+  uint64_t       stride[SCR_REGION_DIMS], bytes = r->element;
+  scr_hash_elem* e;
+  int            d;
+
+  memset(g, 0, sizeof *g);
+  g->array = array;
+  g->from = from;
+  g->block = r;
+  g->taker = (scr_taker*)scr_malloc((size_t)scr_hash_size(wanted) * sizeof *g->taker);
+  for (d = r->box.dims - 1; d >= 0; d--) {
+    stride[d] = bytes;
+    bytes *= r->box.extent[d];
+  }
+  for (e = g->taker != NULL ? scr_hash_elem_first(wanted) : NULL; e != NULL; e = scr_hash_elem_next(e)) {
+    scr_taker* t = &g->taker[g->takers++];
+    scr_box    box = scr_box_get(e);
+    t->rank = atoi(scr_hash_elem_key(e));
+    scr_box_cut(&box, &r->box, &t->box);
+    scr_runs_make(&t->runs, r, t->box.extent, stride);
+    for (d = 0; d < r->box.dims; d++) t->first += (int64_t)((t->box.start[d] - r->box.start[d]) * stride[d]);
+  }
+}
+
+/* Read the block of G from FD once, from its beginning to its end, and send each byte to those who want it (G4). */
+SCR_FN void scr_slices_read(scr_slices* x, scr_giver* g, int fd)
+{
+  uint64_t bytes = scr_region_bytes(g->block), pos;
+  uLong    crc = SCR_CRC32_START;
+  size_t   n;
+  int      k;
+
+  for (pos = 0; pos < bytes; pos += n) {
+    n = bytes - pos < SCR_REGION_PIECE ? (size_t)(bytes - pos) : SCR_REGION_PIECE;
+    if (x->rc == SCR_SUCCESS) x->rc = scr_region_read(g->block, fd, g->from->path, x->piece, n, pos);
+    if (x->rc == SCR_SUCCESS) crc = scr_crc32(crc, x->piece, n);
+    for (k = 0; k < g->takers; k++) scr_slices_send(x, g->array, &g->taker[k], pos, n);
+  }
+  if (x->rc == SCR_SUCCESS && crc != g->block->crc) x->rc = scr_region_corrupt(g->block, g->from->path);
+}
+
+/* Wait until this rank has all that it wants, and others have what it sent. */
+SCR_FN void scr_slices_end(scr_slices* x)
+{
+  int err, done = 0, turns = 0;
+
+  while (x->rc != SCR_ERR_MPI && (x->wanted > 0 || x->got != MPI_REQUEST_NULL || !done)) {
+    scr_slices_receive(x);
+    if ((err = scr_testall(SCR_SLICE_FLIGHT, x->sent, &done)) != SCR_SUCCESS) x->rc = err;
+    scr_wait_idle(&turns);
+  }
+  if ((err = scr_all_begun()) != SCR_SUCCESS) x->rc = err;
+}
+
+/* Send the readers of the COMMON arrays, whose blocks ALL has by parts, who wants what: MINE receives this rank's. */
+SCR_FN int scr_blocks_match(const scr_regions* common, const scr_hash* all, scr_hash* mine)
+{
+  scr_hash*      send = scr_hash_new();
+  scr_hash_elem *s, *t;
+  scr_box        a, b, c, part;
+  char           text[2 * SCR_REGION_DIMS * 21 + 1];
+  int            i, rc;
+
+  for (i = 0; i < common->n; i++) {
+    if (common->region[i].box.dims == 0) continue;
+    part = scr_part_box(&common->region[i]);
+    for (s = scr_hash_elem_first(scr_hash_getf(all, "%d S", i)); s != NULL; s = scr_hash_elem_next(s)) {
+      int writer = atoi(scr_hash_elem_key(s));
+      a = scr_box_get(s);
+      for (t = scr_hash_elem_first(scr_hash_getf(all, "%d T", i)); t != NULL; t = scr_hash_elem_next(t)) {
+        b = scr_box_get(t);
+        if (scr_box_cut(&a, &b, &c) && scr_box_cut(&c, &part, &c))
+          scr_hash_util_set_str(scr_hash_setf(send, NULL, "%d %d %d", writer % scr.world.ranks, i, writer),
+                                scr_hash_elem_key(t), scr_box_put(&b, text));
+      }
+    }
+  }
+  rc = scr_hash_exchange_merged(send, mine, scr.world.comm);
+  scr_hash_delete(&send);
+  return scr_agree(rc, scr.world.comm);
+}
+
+/* Make X of what this rank reads for others, which MINE, of scr_blocks_match, says, and of what it wants from them. */
+SCR_FN void scr_slices_make(scr_slices* x, const scr_filling* f, const scr_hash* mine)
+{
+  int i, k;
+
+  memset(x, 0, sizeof *x);
+  x->common = &f->common;
+  x->got = MPI_REQUEST_NULL;
+  x->in = (char*)scr_malloc(sizeof(scr_slice) + SCR_REGION_PIECE);
+  x->piece = (char*)scr_malloc(SCR_REGION_PIECE);
+  for (i = 0; i < SCR_SLICE_FLIGHT; i++) {
+    x->sent[i] = MPI_REQUEST_NULL;
+    x->out[i] = (char*)scr_malloc(sizeof(scr_slice) + SCR_REGION_PIECE);
+  }
+  for (i = 0; i < scr_protected.n; i++)
+    if (scr_protected.region[i].box.dims > 0) x->wanted += scr_region_bytes(&scr_protected.region[i]);
+  for (k = 0; k < f->share.n; k++)
+    for (i = 0; i < f->common.n; i++) {
+      const scr_region_file* from = &f->share.file[k];
+      const scr_region*      r = scr_regions_find(&from->regions, f->common.region[i].name);
+      const scr_hash*        wanted = scr_hash_getf(mine, "%d %d", i, from->writer);
+      scr_giver*             g;
+      int                    t;
+      if (r == NULL || wanted == NULL || !scr_grow(&x->giver, x->givers, sizeof *g)) continue;
+      g = &x->giver[x->givers++];
+      scr_giver_make(g, i, from, r, wanted);
+      for (t = 0; t < g->takers; t++)
+        if (g->taker[t].rank == scr.world.rank) x->wanted -= scr_box_count(&g->taker[t].box) * r->element;
+    }
+}
+
+SCR_FN void scr_slices_free(scr_slices* x)
+{
+  int i;
+
+  for (i = 0; i < x->givers; i++) scr_free(&x->giver[i].taker);
+  for (i = 0; i < SCR_SLICE_FLIGHT; i++) scr_free(&x->out[i]);
+  scr_free(&x->giver);
+  scr_free(&x->in);
+  scr_free(&x->piece);
+}
+
+/* Read the blocks, send what others want, and receive what this rank wants. */
+SCR_FN int scr_slices_run(scr_slices* x)
+{
+  const scr_region_file* open = NULL;
+  int                    i, fd = -1, err;
+
+  scr_slices_receive(x);
+  for (i = 0; i < x->givers; i++) {
+    if (x->giver[i].from != open) {
+      open = x->giver[i].from;
+      if (fd >= 0) scr_os.close(fd);
+      if ((err = scr_file_open(open->path, &fd)) == SCR_ERR_MISSING) err = SCR_ERR(SCR_ERR_FORMAT, "%s", scr_err_text);
+      if (x->rc == SCR_SUCCESS) x->rc = err;
+    }
+    scr_slices_read(x, &x->giver[i], fd);
+  }
+  if (fd >= 0) scr_os.close(fd);
+  scr_slices_end(x);
+  return x->rc;
+}
+
+/*
+** Fill the blocks of arrays that this rank protects.  ALL has the blocks by parts.  Collective over the world; the same
+** code everywhere.
+*/
+SCR_FN int scr_filling_arrays(const scr_filling* f, const scr_hash* all)
+{
+  scr_slices x;
+  scr_hash*  mine = scr_hash_new();
+  int        rc = scr_blocks_match(&f->common, all, mine);
+
+  scr_slices_make(&x, f, mine);
+  if (rc == SCR_SUCCESS) rc = scr_agree(SCR_SUCCESS, scr.world.comm); /* all have their memory */
+  if (rc == SCR_SUCCESS) rc = scr_agree(scr_slices_run(&x), scr.world.comm);
+  scr_slices_free(&x);
+  scr_hash_delete(&mine);
+  return rc;
+}
+
+/* One warning for all regions in the checkpoint that the program does not protect. */
+SCR_FN void scr_filling_tell_rest(const scr_filling* f)
+{
+  const char* first = NULL;
+  int         i, k, n = 0;
+
+  for (k = 0; k < f->share.n; k++)
+    for (i = 0; i < f->share.file[k].regions.n; i++) {
+      const char* name = f->share.file[k].regions.region[i].name;
+      if (scr_regions_find(&scr_protected, name) != NULL || scr_regions_find(&f->common, name) != NULL) continue;
+      if (n++ == 0) first = name;
+    }
+  if (n > 0)
+    scr_warn_each("%d region%s of the checkpoint %s, such as %s, %s not protected by this program, and left alone", n,
+                  SCR_S(n), scr_desc_name(f->desc), first, n == 1 ? "is" : "are");
+}
+
+/*
+** Fill what this rank protects from the loaded checkpoint.  SCR_ERR_NOT_FOUND if that has no regions; _MISSING or
+** _DIFFER if it has other ones than the program protects, and _CRC, _FORMAT or _IO if it cannot be read: of all these
+** only _CRC and _IO, and a truncated file, may leave regions changed (G3).  Collective over the world; the same code
+** everywhere.
+*/
+SCR_FN int scr_regions_get(void)
+{
+  scr_filling f;
+  scr_hash *  send = scr_hash_new(), *all = scr_hash_new();
+  int         i, k, rc;
+
+  memset(&f, 0, sizeof f);
+  f.desc = &scr_dataset_find(scr.loaded)->desc;
+  f.foreign = f.desc->ranks != scr.world.ranks;
+  rc = scr_region_files_share(f.desc, &f.share);
+  if (rc == SCR_SUCCESS) rc = scr_regions_common(f.foreign, &f.common);
+  f.tally = (scr_region_tally*)scr_malloc((size_t)f.common.n * sizeof *f.tally);
+  if (rc == SCR_SUCCESS) rc = scr_regions_count(&f.common, &f.share, f.tally);
+  if (rc == SCR_SUCCESS) rc = scr_agree(scr_filling_check(&f), scr.world.comm);
+  for (i = 0; i < f.common.n && rc == SCR_SUCCESS; i++) {
+    const scr_region *c = &f.common.region[i], *r = scr_regions_find(&scr_protected, c->name);
+    if (c->box.dims == 0) continue;
+    if (r != NULL) scr_block_offer(send, i, c, &r->box, "T", scr.world.rank);
+    for (k = 0; k < f.share.n; k++)
+      if ((r = scr_regions_find(&f.share.file[k].regions, c->name)) != NULL)
+        scr_block_offer(send, i, c, &r->box, "S", f.share.file[k].writer);
+  }
+  if (rc == SCR_SUCCESS && f.common.n > 0) rc = scr_blocks_check(&f.common, send, SCR_ERR_FORMAT, all);
+  if (rc == SCR_SUCCESS) rc = scr_agree(scr_filling_plain(&f), scr.world.comm);
+  if (rc == SCR_SUCCESS && f.common.n > 0) rc = scr_filling_arrays(&f, all);
+  if (rc == SCR_SUCCESS) scr_filling_tell_rest(&f);
+  scr_free(&f.tally);
+  scr_hash_delete(&send);
+  scr_hash_delete(&all);
+  scr_regions_free(&f.common);
+  scr_region_files_free(&f.share);
+  scr_region_files_free(&f.lent);
+  return rc;
+}
+
+/* ---- what SCR_Region_size knows ---- */
+
+static scr_region_files scr_region_sizes;    /* the file from which it answered last, */
+static scr_identity     scr_region_sizes_of; /* and the checkpoint of that */
+
+/* *BYTES receives the size of the region NAME in the loaded checkpoint, as the program is to protect it. */
+SCR_FN int scr_region_size(const char* name, size_t* bytes)
+{
+  const scr_desc*   d = &scr_dataset_find(scr.loaded)->desc;
+  const scr_region* r;
+  scr_region_file*  f;
+  int               rc = SCR_SUCCESS;
+
+  if (!scr_identity_same(&scr_region_sizes_of, &d->identity)) scr_region_files_free(&scr_region_sizes);
+  scr_region_sizes_of = d->identity;
+  f = scr_region_files_open(&scr_region_sizes, scr.world.rank % d->ranks, &rc);
+  if (f == NULL && rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(rc, "the checkpoint %s has no regions", scr_desc_name(d));
+  if (f == NULL) return rc;
+  r = scr_regions_find(&f->regions, name);
+  if (r == NULL)
+    return SCR_ERR(SCR_ERR_NOT_FOUND, "the checkpoint %s has no region %.300s of this rank", scr_desc_name(d), name);
+  if (scr_region_bytes(r) > SIZE_MAX)
+    return SCR_ERR(SCR_ERR_MEM, "the region %s has %" PRIu64 " bytes, more than this process can address", r->name,
+                   scr_region_bytes(r));
+  *bytes = (size_t)scr_region_bytes(r);
+  return SCR_SUCCESS;
+}
+
+/* The loaded checkpoint has no regions: this run offers an older one.  Every rank calls it. */
+SCR_FN void scr_regions_lack(void)
+{
+  scr_err_record why;
+
+  scr_err_save(&why);
+  if (scr.world.rank == 0) scr_warn("%s; an older one is looked for", why.text);
+  scr.phase = SCR_PHASE_IDLE;
+  scr.prefix_at_stake = 1;
+  scr_pass_on(why.text);
+}
+
+/* Forget what is protected, at the end of a run. */
+SCR_FN void scr_regions_forget(void)
+{
+  scr_regions_free(&scr_protected);
+  scr_region_files_free(&scr_region_sizes);
+  memset(&scr_region_sizes_of, 0, sizeof scr_region_sizes_of);
+}
+
+#endif /* SCR_WITHOUT_REGIONS */
+
+/* ==== 47 PUBLIC API =====================================================================================
 ** The calls of scr.h.  Each checks the phase, agrees over the ranks, and calls the parts above.
 **
 ** Uses       errors, memory, hash, parameters, dataset, MPI helpers, state, asynchronous flush, fetch, restart choice,
@@ -24556,6 +26250,10 @@ SCR_API int SCR_Finalize(void)
 
   if (rc == SCR_ERR_DISABLED) scr_release(); /* the next SCR_Init reads SCR_ENABLE again */
   if (rc != SCR_SUCCESS) return scr_not_entered(rc);
+#ifndef SCR_WITHOUT_REGIONS
+  scr_regions_forget();
+#endif
+  scr_tracks_forget();
   return scr_run_end(scr_run_reason(SCR_HALT_ENDED));
 }
 
@@ -24688,6 +26386,7 @@ SCR_API int SCR_Start_restart(char* name)
   if (!scr.loaded)
     return scr_report_local(SCR_ERR(SCR_ERR_STATE, "SCR_Start_restart is called, but no checkpoint is loaded; ask "
                                                    "SCR_Have_restart first"));
+  if (!scr.restarted && (rc = scr_tracks_restore()) != SCR_SUCCESS) return scr_report(rc);
   if (name != NULL) snprintf(name, SCR_MAX_FILENAME, "%s", scr_desc_name(&scr_dataset_find(scr.loaded)->desc));
   scr.phase = SCR_PHASE_RESTART;
   scr.was_read = 1;
@@ -24774,13 +26473,113 @@ SCR_API int SCR_Start_checkpoint(void)
 
 SCR_API int SCR_Complete_output(int valid)
 {
+  scr_tracks_put(valid, SCR_PHASE_OUTPUT);
   return scr_complete("SCR_Complete_output", valid, SCR_PHASE_OUTPUT);
 }
 
 SCR_API int SCR_Complete_checkpoint(int valid)
 {
+  scr_tracks_put(valid, SCR_PHASE_CHECKPOINT);
   return scr_complete("SCR_Complete_checkpoint", valid, SCR_PHASE_CHECKPOINT);
 }
+
+/* ---- regions, tracked files ---- */
+
+SCR_API int SCR_Track(const char* path)
+{
+  return scr.disabled ? SCR_SUCCESS : scr_report_local(scr_track(path));
+}
+
+#ifndef SCR_WITHOUT_REGIONS
+
+SCR_API int SCR_Protect(const char* name, void* data, size_t count, size_t size)
+{
+  scr_region* r;
+  return scr.disabled ? SCR_SUCCESS : scr_report_local(scr_region_protect("SCR_Protect", name, data, count, size, &r));
+}
+
+SCR_API int SCR_Protect_array(const char* name, void* data, size_t size, int ndims, const size_t* global,
+                              const size_t* offset, const size_t* extent)
+{
+  if (scr.disabled) return SCR_SUCCESS;
+  return scr_report_local(scr_region_block("SCR_Protect_array", name, data, size, ndims, global, offset, extent, NULL));
+}
+
+SCR_API int SCR_Protect_array_strided(const char* name, void* data, size_t size, int ndims, const size_t* global,
+                                      const size_t* offset, const size_t* extent, const size_t* stride)
+{
+  if (scr.disabled) return SCR_SUCCESS;
+  return scr_report_local(
+      scr_region_block("SCR_Protect_array_strided", name, data, size, ndims, global, offset, extent, stride));
+}
+
+SCR_API int SCR_Unprotect(const char* name)
+{
+  return scr.disabled ? SCR_SUCCESS : scr_report_local(scr_region_unprotect(name));
+}
+
+SCR_API int SCR_Put_regions(void)
+{
+  int rc = scr_enter("SCR_Put_regions", scr.phase == SCR_PHASE_CHECKPOINT ? scr.phase : SCR_PHASE_OUTPUT);
+  return rc == SCR_SUCCESS ? scr_regions_put() : scr_not_entered(rc);
+}
+
+SCR_API int SCR_Get_regions(void)
+{
+  int rc = scr_enter("SCR_Get_regions", SCR_PHASE_RESTART);
+  return rc == SCR_SUCCESS ? scr_report(scr_regions_get()) : scr_not_entered(rc);
+}
+
+SCR_API int SCR_Region_size(const char* name, size_t* bytes)
+{
+  if (bytes != NULL) *bytes = 0;
+  scr_oom = 0;
+  if (scr.disabled) return SCR_SUCCESS;
+  if (name == NULL || bytes == NULL)
+    return scr_report_local(SCR_ERR(SCR_ERR_ARG, "SCR_Region_size needs a name, and a place for the number"));
+  if (scr.phase == SCR_PHASE_UNINIT) return scr_report_local(scr_not_running("SCR_Region_size"));
+  if (!scr.loaded)
+    return scr_report_local(SCR_ERR(SCR_ERR_STATE, "SCR_Region_size is called, but no checkpoint is loaded; ask "
+                                                   "SCR_Have_restart first"));
+  return scr_report_local(scr_region_size(name, bytes));
+}
+
+SCR_API int SCR_Checkpoint(const char* name)
+{
+  int rc = scr_start("SCR_Checkpoint", name, SCR_FLAG_CHECKPOINT, SCR_PHASE_OUTPUT);
+
+  if (rc != SCR_SUCCESS && scr.phase != SCR_PHASE_FAILED) return rc;
+  if (scr.phase == SCR_PHASE_OUTPUT) rc = scr_regions_put();
+  return SCR_Complete_output(rc == SCR_SUCCESS);
+}
+
+SCR_API int SCR_Recover(int* have, char* name)
+{
+  int rc = SCR_SUCCESS, found = 0;
+
+  if (have != NULL) *have = 0;
+  while (rc == SCR_SUCCESS && (rc = SCR_Have_restart(have != NULL ? &found : NULL, name)) == SCR_SUCCESS && found) {
+    if ((rc = SCR_Start_restart(NULL)) != SCR_SUCCESS) return rc;
+    rc = scr_regions_get();
+    if (rc == SCR_ERR_NOT_FOUND) {
+      scr_regions_lack();
+      rc = SCR_SUCCESS;
+    } else if (rc == SCR_SUCCESS) {
+      if ((rc = SCR_Complete_restart(1)) == SCR_SUCCESS) *have = 1;
+      return rc;
+    } else if (rc == SCR_ERR_CRC || rc == SCR_ERR_FORMAT || rc == SCR_ERR_IO) {
+      scr_report(rc);
+      if ((rc = SCR_Complete_restart(0)) == SCR_ERR_INVALID) rc = SCR_SUCCESS;
+    } else {
+      scr.phase = SCR_PHASE_IDLE;
+      scr.was_read = 0;
+      return scr_report(rc);
+    }
+  }
+  return rc;
+}
+
+#endif
 
 /* ---- datasets by name ---- */
 
@@ -24831,7 +26630,7 @@ SCR_API const char* SCR_Last_error(void)
   return scr_err_text;
 }
 
-/* ==== 45 FORTRAN ========================================================================================
+/* ==== 48 FORTRAN ========================================================================================
 ** The calls of scr.h as Fortran subroutines, compiled with -DSCR_WITH_FORTRAN.  examples/fortran has their interfaces:
 ** scr.f90, a module, and scrf.h, the constants for programs without modules.
 **

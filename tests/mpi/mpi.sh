@@ -71,7 +71,7 @@ mkdir -p "$T/src/tests" && cp "$ROOT/scr.h" "$T/src/" && cp "${SCR_IMPL:-$ROOT/s
   cp -r "$ROOT/tools" "$T/src/" && cp -r "$ROOT/tests/mpi" "$ROOT/tests/unit" "$T/src/tests/" || exit 1
 compile $MPICC -O1 -fvisibility=hidden -c -o "$T/library.o" "$T/src/tests/mpi/library.c"
 compile $MPICC -O1 -o "$T/encode" "$T/src/tests/mpi/encode.c" "$ROOT/tests/cluster/yield.c" -lz -lpthread -ldl # the redundancy engine alone
-for file in mpi_test writing settings cache halt restart jobs loss flush containers async ranks bypass interop crash states power bad faults messages; do
+for file in mpi_test writing settings cache halt restart jobs loss flush containers async ranks bypass interop crash states power bad faults messages regions; do
   compile $MPICC -O0 -fvisibility=hidden -c -o "$T/$file.o" "$T/src/tests/mpi/$file.c"
 done
 compile $MPICC -O1 -c -o "$T/yield.o" "$ROOT/tests/cluster/yield.c" # makes MPI's own waits yield: ranks share cores here

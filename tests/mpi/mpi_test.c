@@ -919,7 +919,8 @@ void run_restarts(const shape* s, int whole, int nothing_left)
 
 extern const test_case writing_cases[], settings_cases[], cache_cases[], halt_cases[], restart_cases[], jobs_cases[],
     loss_cases[], flush_cases[], containers_cases[], async_cases[], ranks_cases[], bypass_cases[], interop_cases[],
-    crash_cases[], states_cases[], power_cases[], bad_cases[], faults_cases[], messages_cases[], private_cases[];
+    crash_cases[], states_cases[], power_cases[], bad_cases[], faults_cases[], messages_cases[], regions_cases[],
+    private_cases[];
 
 /* How many calls are not refused where MPI cannot be used: with a message that says WORD, and without an effect. */
 static int calls_that_work(const char* word)
@@ -942,6 +943,13 @@ static int calls_that_work(const char* word)
                     SCR_Delete("a"),
                     SCR_Wait(NULL),
                     SCR_Restart_ranks(&flag),
+                    SCR_Protect("a", text, 1, 1),
+                    SCR_Unprotect("a"),
+                    SCR_Checkpoint("a"),
+                    SCR_Recover(&flag, text),
+                    SCR_Put_regions(),
+                    SCR_Get_regions(),
+                    SCR_Track("a"),
                     SCR_Route_file("a", text)};
 
   if (redirected != 2 || dup2(own, 2) != 2 || close(own) < 0 || close(quiet) < 0) n++;
@@ -952,9 +960,10 @@ static int calls_that_work(const char* word)
 int main(int argc, char** argv)
 {
   static const test_case* const tables[] = {
-      writing_cases, settings_cases,   cache_cases, halt_cases,   restart_cases,  jobs_cases,    loss_cases,
-      flush_cases,   containers_cases, async_cases, ranks_cases,  bypass_cases,   interop_cases, crash_cases,
-      states_cases,  power_cases,      bad_cases,   faults_cases, messages_cases, private_cases, NULL};
+      writing_cases,  settings_cases, cache_cases,      halt_cases,  restart_cases, jobs_cases,
+      loss_cases,     flush_cases,    containers_cases, async_cases, ranks_cases,   bypass_cases,
+      interop_cases,  crash_cases,    states_cases,     power_cases, bad_cases,     faults_cases,
+      messages_cases, regions_cases,  private_cases,    NULL};
   const char* base = getenv("TEST_DIR");
   int         i, failed = 0;
 

@@ -1,0 +1,901 @@
+/*
+** regions.c - regions of memory as checkpoints, arrays that any number of ranks reads, and files that only grow.
+*/
+#include "mpi_test.h"
+
+/* ---- runs of some of the ranks --------------------------------------------------------------------------------- */
+
+static int some; /* the ranks of the run */
+
+/* A run of the first N ranks, on some nodes, which call RUN between SCR_Init and SCR_Finalize. */
+static void run_of(int n, void (*run)(void))
+{
+  MPI_Comm comm;
+
+  some = n;
+  set("SCR_VIRTUAL_NODES=%d", n % 4 == 0 ? 4 : n % 3 == 0 ? 3 : n);
+  MPI_Comm_split(MPI_COMM_WORLD, rank < n ? 0 : MPI_UNDEFINED, rank, &comm);
+  if (comm != MPI_COMM_NULL) {
+    OK(SCR_Init_comm(comm));
+    run();
+    OK(SCR_Finalize());
+    MPI_Comm_free(&comm);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* ---- bytes of a region ----------------------------------------------------------------------------------------- */
+
+static unsigned char byte_of(unsigned seed, size_t i)
+{
+  return (unsigned char)((seed + 1) * 2654435761u >> 13 ^ i * 40503u >> 7 ^ i);
+}
+
+static void fill(unsigned char* p, size_t n, unsigned seed)
+{
+  size_t i;
+  for (i = 0; i < n; i++) p[i] = byte_of(seed, i);
+}
+
+static int is_filled(const unsigned char* p, size_t n, unsigned seed)
+{
+  size_t i;
+  for (i = 0; i < n; i++)
+    if (p[i] != byte_of(seed, i)) return 0;
+  return 1;
+}
+
+/* Regions of many sizes; how many there are, and their sizes, depends on rank and version. */
+#define MOST 1500
+
+typedef struct {
+  unsigned char* p;
+  size_t         bytes;
+  char           name[40];
+} piece;
+
+static piece pieces[MOST];
+static int   npieces;
+
+static void pieces_free(void)
+{
+  int i;
+  for (i = 0; i < npieces; i++) free(pieces[i].p);
+  npieces = 0;
+}
+
+static size_t piece_bytes(int i, int version)
+{
+  static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 12345, 1048577, 262144};
+  if (i < 8) return sizes[(i + rank + version) % 8];
+  return (size_t)(i * 7 + rank + version * 3) % 100;
+}
+
+/* Make and protect the regions of VERSION; their bytes are those of the version if FILLED, else others. */
+static void protect_pieces(int version, int filled)
+{
+  int i, n = (rank % 3 == 2 ? 1000 : 30) + version;
+
+  pieces_free();
+  for (i = 0; i < n; i++) {
+    piece* q = &pieces[npieces++];
+    q->bytes = piece_bytes(i, version);
+    q->p = (unsigned char*)malloc(q->bytes + 1);
+    snprintf(q->name, sizeof q->name, i % 2 ? "a region/%d" : "\x01%d\xff", i);
+    fill(q->p, q->bytes, filled ? (unsigned)(version * 1000 + i) : 77u);
+    OK(SCR_Protect(q->name, q->bytes > 0 ? q->p : NULL, q->bytes, 1));
+  }
+}
+
+static void check_pieces(int version)
+{
+  int i;
+  for (i = 0; i < npieces; i++)
+    CHECK(is_filled(pieces[i].p, pieces[i].bytes, (unsigned)(version * 1000 + i)), "region %d of %zu bytes", i,
+          pieces[i].bytes);
+}
+
+/* A run that recovers VERSION, after it has asked for each size. */
+static void run_recovers(int version)
+{
+  char   name[SCR_MAX_FILENAME] = "", wanted[20];
+  size_t bytes = 1;
+  int    i, have = 0;
+
+  OK(SCR_Init());
+  protect_pieces(version, 0);
+  for (i = 0; i < npieces; i++) {
+    OK(SCR_Region_size(pieces[i].name, &bytes));
+    CHECK(bytes == pieces[i].bytes, "%zu bytes in place of %zu", bytes, pieces[i].bytes);
+  }
+  CODE(SCR_Region_size("no such region", &bytes), SCR_ERR_NOT_FOUND, "no region no such region");
+  OK(same_code(SCR_Recover(&have, name)));
+  snprintf(wanted, sizeof wanted, "v%d", version);
+  CHECK(have == 1 && strcmp(name, wanted) == 0, "%d %s in place of %s", have, name, wanted);
+  check_pieces(version);
+  OK(SCR_Finalize());
+}
+
+static void regions_of_any_size_grow_and_shrink(void)
+{
+  int  version, packed, i, have;
+  char name[20];
+
+  for (packed = 0; packed < 2; packed++) {
+    during("SCR_USE_CONTAINERS=%d", packed);
+    test_alive();
+    pieces_free();
+    begin();
+    set("SCR_USE_CONTAINERS=%d", packed);
+    set("SCR_CONTAINER_SIZE=300000");
+    OK(SCR_Init());
+    OK(SCR_Recover(&have, name));
+    CHECK(have == 0, "a checkpoint is recovered from nothing");
+    for (version = 1; version < 4; version++) {
+      for (i = 0; i < npieces; i++) OK(SCR_Unprotect(pieces[i].name));
+      protect_pieces(version, 1);
+      snprintf(name, sizeof name, "v%d", version);
+      OK(same_code(SCR_Checkpoint(name)));
+    }
+    OK(SCR_Finalize());
+    run_recovers(3);
+    lose_all_nodes();
+    run_recovers(3);
+  }
+  pieces_free();
+}
+
+/* One node of a set is lost, and its regions are rebuilt like any other file. */
+static void regions_of_a_lost_node_are_rebuilt(void)
+{
+  static const scheme xor = {"XOR", 1};
+  int lost;
+
+  for (lost = 0; lost < ranks; lost++) {
+    begin_nodes(&xor);
+    OK(SCR_Init());
+    protect_pieces(1, 1);
+    OK(SCR_Checkpoint("v1"));
+    OK(SCR_Finalize());
+    if (rank == lost) lose(NODE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    run_recovers(1);
+  }
+  pieces_free();
+}
+
+/* ---- what does not fit ------------------------------------------------------------------------------------------ */
+
+static void a_region_that_does_not_fit_is_named_and_none_is_touched(void)
+{
+  int    a = 1, b[3] = {2, 3, 4}, have;
+  char   text[4096];
+  size_t one[] = {8}, none[] = {0};
+
+  begin();
+  OK(SCR_Init());
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  OK(SCR_Protect("b", b, 2, sizeof *b));
+  OK(SCR_Checkpoint("ck"));
+  OK(SCR_Finalize());
+  OK(SCR_Init());
+  a = b[0] = b[2] = 9;
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  OK(SCR_Protect("b", b, rank == ranks - 1 ? 3 : 2, sizeof *b));
+  ALIKE(SCR_Recover(&have, text), SCR_ERR_MISSING, "the region b has 8 bytes in the checkpoint ck, but 12");
+  CHECK(have == 0 && a == 9 && b[0] == 9, "a region was touched");
+  OK(SCR_Protect("b", b, 2, sizeof *b));
+  if (rank == 0) OK(SCR_Protect("c", b, 1, 1));
+  ALIKE(SCR_Recover(&have, NULL), SCR_ERR_MISSING, "has no region c");
+  CHECK(have == 0 && a == 9 && b[0] == 9, "a region was touched");
+  if (rank == 0) OK(SCR_Unprotect("c"));
+  OK(SCR_Protect_array("b", b, 1, 1, one, none, rank == 0 ? one : none));
+  ALIKE(SCR_Recover(&have, NULL), SCR_ERR_MISSING, "the region b is not the same array");
+  OK(SCR_Unprotect("b"));
+  hear();
+  OK(SCR_Recover(&have, NULL));
+  heard(text, sizeof text);
+  CHECK(have == 1 && a == 1 && b[0] == 9, "%d %d %d", have, a, b[0]);
+  CHECK(times(text, "such as b") == (rank == 0), "rank %d says: %s", rank, text);
+  OK(SCR_Checkpoint("next"));
+  OK(SCR_Finalize());
+}
+
+/* A file of regions is damaged after SCR_Init has checked it: the checkpoint before it is taken. */
+static void a_damaged_region_costs_one_checkpoint(void)
+{
+  char  name[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME], cache[700];
+  int   have, i;
+  short s[5000];
+
+  for (i = 0; i < 2; i++) {
+    begin();
+    set("SCR_CACHE_SIZE=2");
+    OK(SCR_Init());
+    OK(SCR_Protect("s", s, 5000, sizeof *s));
+    fill((unsigned char*)s, sizeof s, 1);
+    OK(SCR_Checkpoint("one"));
+    fill((unsigned char*)s, sizeof s, 2);
+    OK(SCR_Checkpoint("two"));
+    OK(SCR_Finalize());
+    OK(SCR_Init());
+    OK(SCR_Protect("s", s, 5000, sizeof *s));
+    snprintf(cache, sizeof cache, "%s/cache", case_dir);
+    if (rank == 0) {
+      CHECK(find_file(cache, "/two/regions.0", 0, path) == 1, "files of regions in %s", cache);
+      flip_bit(path, i == 0 ? 6000 : 30);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(same_code(SCR_Recover(&have, name)));
+    CHECK(have && strcmp(name, "one") == 0, "%d %s", have, name);
+    CHECK(is_filled((unsigned char*)s, sizeof s, 1), "the region");
+    OK(SCR_Finalize());
+  }
+}
+
+static void a_checkpoint_without_regions_is_passed_over(void)
+{
+  char name[SCR_MAX_FILENAME], text[4096];
+  int  have, a = rank;
+
+  begin();
+  set("SCR_CACHE_SIZE=2");
+  OK(SCR_Init());
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  OK(SCR_Checkpoint(NULL));
+  OK(put("files", 1, 100));
+  OK(SCR_Finalize());
+  a = -1;
+  OK(SCR_Init());
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  hear();
+  OK(SCR_Recover(&have, name));
+  heard(text, sizeof text);
+  CHECK(have && strcmp(name, "scr.dataset.1") == 0 && a == rank, "%d %s %d", have, name, a);
+  CHECK(times(text, "files has no regions") == (rank == 0), "%s", text);
+  OK(SCR_Finalize());
+  run_gets("files", 1, 100); /* that run, and no other */
+}
+
+/* Regions beside files of the program, in datasets and restarts that it starts itself. */
+static void regions_go_with_files_of_the_program(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  a = 5 + rank, flag, lost;
+
+  begin();
+  OK(SCR_Init());
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  OK(SCR_Start_checkpoint());
+  name_of("mine", 0, path);
+  OK(SCR_Route_file(path, file));
+  CHECK(write_bytes(file, 3, 777), "%s", file);
+  OK(SCR_Put_regions());
+  OK(SCR_Complete_checkpoint(1));
+  CODE(SCR_Put_regions(), SCR_ERR_STATE, "before SCR_Start_output");
+  CODE(SCR_Get_regions(), SCR_ERR_STATE, "before SCR_Start_restart");
+  OK(SCR_Finalize());
+  for (lost = 0; lost < 2; lost++) {
+    a = -1;
+    OK(SCR_Init());
+    OK(SCR_Protect("a", &a, 1, sizeof a));
+    OK(SCR_Have_restart(&flag, NULL));
+    OK(SCR_Start_restart(NULL));
+    OK(SCR_Get_regions());
+    OK(SCR_Route_file(path, file));
+    CHECK(same_bytes(file, 3, 777) && a == 5 + rank, "%s, %d", file, a);
+    OK(SCR_Complete_restart(1));
+    OK(SCR_Finalize());
+    lose_all_nodes();
+  }
+}
+
+static void wrong_arguments_of_regions_are_refused(void)
+{
+  char   long_name[300];
+  size_t global[9] = {4, 5, 1, 1, 1, 1, 1, 1, 1}, offset[9] = {0}, extent[9] = {4, 5, 1, 1, 1, 1, 1, 1, 1}, bytes;
+  double u[20];
+
+  begin();
+  memset(long_name, 'x', sizeof long_name);
+  long_name[256] = '\0';
+  CODE(SCR_Protect("a", u, 1, 1), SCR_ERR_STATE, "before SCR_Init");
+  CODE(SCR_Track("log"), SCR_ERR_STATE, "before SCR_Init");
+  CODE(SCR_Region_size("a", &bytes), SCR_ERR_STATE, "before SCR_Init");
+  CODE(SCR_Checkpoint("a"), SCR_ERR_STATE, "before SCR_Init");
+  OK(SCR_Init());
+  CODE(SCR_Protect(NULL, u, 1, 1), SCR_ERR_ARG, "name of 1 to 255");
+  CODE(SCR_Protect("", u, 1, 1), SCR_ERR_ARG, "name of 1 to 255");
+  CODE(SCR_Protect(long_name, u, 1, 1), SCR_ERR_ARG, "name of 1 to 255");
+  long_name[255] = '\0';
+  OK(SCR_Protect(long_name, u, 1, 1));
+  CODE(SCR_Protect("a", NULL, 2, 3), SCR_ERR_ARG, "6 bytes, but no address");
+  CODE(SCR_Protect("a", u, (size_t)-1, 2), SCR_ERR_ARG, "more bytes");
+  CODE(SCR_Unprotect("a"), SCR_ERR_ARG, "no region a");
+  CODE(SCR_Unprotect(NULL), SCR_ERR_ARG, "without a name");
+  CODE(SCR_Region_size("a", &bytes), SCR_ERR_STATE, "no checkpoint is loaded");
+  CODE(SCR_Region_size("a", NULL), SCR_ERR_ARG, "a place");
+  CODE(SCR_Protect_array("u", u, 8, 0, global, offset, extent), SCR_ERR_ARG, "1 to 8 dimensions");
+  CODE(SCR_Protect_array("u", u, 8, 9, global, offset, extent), SCR_ERR_ARG, "1 to 8 dimensions");
+  CODE(SCR_Protect_array("u", u, 8, 2, NULL, offset, extent), SCR_ERR_ARG, "1 to 8 dimensions");
+  CODE(SCR_Protect_array("u", u, 0, 2, global, offset, extent), SCR_ERR_ARG, "no bytes");
+  CODE(SCR_Protect_array("u", NULL, 8, 2, global, offset, extent), SCR_ERR_ARG, "no address");
+  offset[1] = 1;
+  CODE(SCR_Protect_array("u", u, 8, 2, global, offset, extent), SCR_ERR_ARG, "not within");
+  global[0] = global[1] = (size_t)1 << 31;
+  CODE(SCR_Protect_array("u", u, 8, 2, global, offset, extent), SCR_ERR_ARG, "too large");
+  ALIKE(SCR_Recover(NULL, NULL), SCR_ERR_ARG, "a flag");
+  CODE(SCR_Track(NULL), SCR_ERR_ARG, "a file");
+  CODE(SCR_Track("/elsewhere/log"), SCR_ERR_PATH, "not below");
+  OK(SCR_Start_checkpoint());
+  CODE(SCR_Checkpoint("a"), SCR_ERR_STATE, "before SCR_Complete_checkpoint");
+  OK(SCR_Complete_checkpoint(1));
+  ALIKE(SCR_Checkpoint(rank == 0 ? "a" : "b"), ranks > 1 ? SCR_ERR_DIFFER : SCR_SUCCESS, ranks > 1 ? "different" : "");
+  ALIKE(SCR_Checkpoint("../../a"), SCR_ERR_PATH, "");
+  OK(SCR_Checkpoint("good"));
+  OK(SCR_Finalize());
+}
+
+static void without_the_library_regions_do_nothing(void)
+{
+  int    a = 3, have = 1;
+  size_t bytes = 1;
+
+  begin();
+  set("SCR_ENABLE=0");
+  CODE(SCR_Init(), SCR_ERR_DISABLED, "");
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  OK(SCR_Track("log"));
+  OK(SCR_Recover(&have, NULL));
+  OK(SCR_Region_size("a", &bytes));
+  CHECK(have == 0 && bytes == 0 && a == 3, "%d %zu %d", have, bytes, a);
+  OK(SCR_Checkpoint("ck"));
+  OK(SCR_Put_regions());
+  OK(SCR_Get_regions());
+  OK(SCR_Unprotect("a"));
+  OK(SCR_Finalize());
+  CHECK(!there("prefix/ck"), "a checkpoint was written");
+}
+
+/* A rank dies at some call of a checkpoint of regions: the next run has the new one or the one before. */
+static void a_death_in_a_checkpoint_of_regions_leaves_one_that_is_whole(void)
+{
+  unsigned char u[9000];
+  char          name[SCR_MAX_FILENAME];
+  size_t        global[] = {9000u * (size_t)ranks}, offset[] = {9000u * (size_t)rank}, extent[] = {9000};
+  int           n, have, over = 0, olds = 0;
+
+  for (n = 1; !over; n += 1 + n / 8) {
+    during("a death at call %d", n);
+    test_alive();
+    begin();
+    OK(SCR_Init());
+    OK(SCR_Protect_array("u", u, 1, 1, global, offset, extent));
+    fill(u, sizeof u, 1);
+    OK(SCR_Checkpoint("one"));
+    fill(u, sizeof u, 2);
+    if (rank == ranks - 1) fault_at(FAULT_DEAD, FAULT_ALL, EIO, n);
+    SCR_Checkpoint("two");
+    over = rank == ranks - 1 && fault_struck(FAULT_ALL) == 0;
+    MPI_Bcast(&over, 1, MPI_INT, ranks - 1, MPI_COMM_WORLD);
+    run_dies();
+    OK(SCR_Init());
+    OK(SCR_Protect_array("u", u, 1, 1, global, offset, extent));
+    memset(u, 0, sizeof u);
+    OK(SCR_Recover(&have, name));
+    CHECK(have && is_filled(u, sizeof u, strcmp(name, "one") == 0 ? 1 : 2), "%d %s", have, name);
+    olds += strcmp(name, "one") == 0;
+    OK(SCR_Finalize());
+  }
+  CHECK(olds > 10, "only %d deaths came before the checkpoint was complete", olds);
+}
+
+/* ---- arrays ----------------------------------------------------------------------------------------------------- */
+
+#define DIMS 4
+
+typedef struct {
+  size_t start[DIMS], extent[DIMS];
+} box;
+
+/* Cut ALL into N boxes at random, alike on every rank; some may be empty. */
+static void cut(box all, int dims, int n, box* to)
+{
+  box    rest = all;
+  int    d, left = n / 2;
+  size_t at;
+
+  if (n == 1) {
+    *to = all;
+    return;
+  }
+  d = (int)roll((unsigned)dims);
+  at = roll((unsigned)all.extent[d] + 1);
+  if (roll(4) > 0) at = all.extent[d] / 2;
+  rest.start[d] += at;
+  rest.extent[d] -= at;
+  all.extent[d] = at;
+  cut(all, dims, left, to);
+  cut(rest, dims, n - left, to + left);
+}
+
+static int            array_dims, array_gap; /* gap: elements between blocks in memory, in each dimension */
+static size_t         array_global[DIMS], array_size;
+static box            blocks[16];
+static unsigned char* memory;
+static size_t         memory_bytes;
+static int            common_step;
+
+/* The offset in memory of the element AT of the block B. */
+static size_t place_of(const box* b, const size_t* at)
+{
+  size_t n = 0;
+  int    d;
+
+  for (d = 0; d < array_dims; d++) n = n * (b->extent[d] + (size_t)array_gap) + at[d];
+  return n * array_size;
+}
+
+/* Write the elements of the block B to memory, or, when CHECKS, compare them; 1 when all is as it should be. */
+static int visit_block(const box* b, int checks)
+{
+  size_t at[DIMS] = {0}, n = 1, i, k, number;
+  int    d, ok = 1;
+
+  for (d = 0; d < array_dims; d++) n *= b->extent[d];
+  for (i = 0; i < n; i++) {
+    unsigned char* p = memory + place_of(b, at);
+    for (number = 0, d = 0; d < array_dims; d++) number = number * array_global[d] + b->start[d] + at[d];
+    for (k = 0; k < array_size; k++) {
+      if (!checks) p[k] = byte_of((unsigned)number, k);
+      else if (p[k] != byte_of((unsigned)number, k)) ok = 0;
+    }
+    for (d = array_dims - 1; d >= 0 && ++at[d] == b->extent[d]; d--) at[d] = 0;
+  }
+  return ok;
+}
+
+static void protect_block(const char* name, const box* b)
+{
+  size_t stride[DIMS], n = 1;
+  int    d;
+
+  for (d = array_dims - 1; d >= 0; d--) {
+    stride[d] = n;
+    n *= b->extent[d] + (size_t)array_gap;
+  }
+  free(memory);
+  memory_bytes = n * array_size;
+  memory = (unsigned char*)calloc(1, memory_bytes + 1);
+  if (array_gap)
+    OK(SCR_Protect_array_strided(name, memory, array_size, array_dims, array_global, b->start, b->extent, stride));
+  else OK(SCR_Protect_array(name, memory, array_size, array_dims, array_global, b->start, b->extent));
+  OK(SCR_Protect("step", &common_step, 1, sizeof common_step));
+}
+
+static void array_written(void)
+{
+  protect_block("u", &blocks[rank]);
+  visit_block(&blocks[rank], 0);
+  common_step = 4711;
+  OK(SCR_Checkpoint("ck"));
+}
+
+static void array_read(void)
+{
+  int have = 0;
+
+  protect_block("u", &blocks[rank]);
+  common_step = 0;
+  OK(SCR_Recover(&have, NULL));
+  CHECK(have == 1 && common_step == 4711, "%d %d", have, common_step);
+  CHECK(visit_block(&blocks[rank], 1), "the block of rank %d", rank);
+}
+
+static void cut_array(int n)
+{
+  box all = {{0}, {0}};
+
+  memcpy(all.extent, array_global, sizeof array_global);
+  cut(all, array_dims, n, blocks);
+}
+
+static void choose_array(int dims)
+{
+  static const size_t sizes[] = {1, 8, 3, 4};
+  static const size_t most[] = {0, 20000, 150, 30, 11};
+  int                 d;
+
+  array_dims = dims;
+  array_size = sizes[roll(4)];
+  array_gap = (int)roll(2);
+  for (d = 0; d < dims; d++) array_global[d] = 1 + roll((unsigned)most[dims]);
+}
+
+static void an_array_is_read_by_any_number_of_ranks(void)
+{
+  static const int counts[] = {1, 2, 3, 4, 6, 8};
+  int              from, to, k = 0, packed;
+
+  for (from = 0; from < 6; from++)
+    for (to = 0; to < 6; to++, k++) {
+      packed = k % 4 == 3;
+      choose_array(1 + k % DIMS);
+      during("from %d to %d ranks, %d dimensions, packed %d", counts[from], counts[to], array_dims, packed);
+      test_alive();
+      begin();
+      set("SCR_FSYNC=0");
+      set("SCR_FLUSH=%d", k % 3 == 0 ? 1 : 10);
+      set("SCR_USE_CONTAINERS=%d", packed);
+      set("SCR_CONTAINER_SIZE=4096");
+      cut_array(counts[from]);
+      run_of(counts[from], array_written);
+      cut_array(counts[to]);
+      run_of(counts[to], array_read);
+      if (k % 2 == 0) run_of(counts[to], array_read);
+    }
+  free(memory);
+  memory = NULL;
+}
+
+/* One node is lost, and other ranks read what is rebuilt. */
+static void an_array_of_a_lost_node_is_read_by_other_ranks(void)
+{
+  char cache[700], path[SCR_MAX_FILENAME];
+  int  n;
+
+  for (n = 3; n <= 8; n += 5) { /* the node that is lost is one that 3 ranks do not have, and one of those of 8 */
+    during("%d ranks", n);
+    test_alive();
+    begin();
+    set("SCR_FLUSH=0");
+    choose_array(2);
+    cut_array(4);
+    run_of(4, array_written);
+    snprintf(cache, sizeof cache, "%s/cache", case_dir);
+    CHECK(find_file(cache, "/ck/regions.", 0, path) == 4, "files of regions in %s", cache);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (n == 8) shell("rm -rf $(dirname $(find cache -path '*/ck/regions.2'))");
+    cut_array(n);
+    run_of(n, array_read);
+  }
+  free(memory);
+  memory = NULL;
+}
+
+/* Blocks that are wanted may overlap: each rank reads the whole array. */
+static void reads_all(void)
+{
+  int i;
+
+  for (i = 0; i < 16; i++) {
+    memset(&blocks[i], 0, sizeof blocks[i]);
+    memcpy(blocks[i].extent, array_global, sizeof array_global);
+  }
+  array_read();
+}
+
+static void blocks_that_are_read_may_overlap(void)
+{
+  int k;
+
+  for (k = 0; k < 4; k++) {
+    choose_array(1 + k);
+    begin();
+    cut_array(ranks);
+    run_of(ranks, array_written);
+    run_of(ranks, reads_all);
+    run_of(ranks - 1, reads_all);
+  }
+  free(memory);
+  memory = NULL;
+}
+
+static void holes_and_overlaps_name_the_first_element(void)
+{
+  size_t        global[] = {(size_t)ranks, 10}, offset[] = {(size_t)rank, 0}, extent[] = {1, 10};
+  unsigned char u[20] = {0};
+  int           have;
+
+  begin();
+  OK(SCR_Init());
+  OK(SCR_Protect_array("v", u, 1, 2, global, offset, extent));
+  OK(SCR_Protect_array("u", u, 1, 2, global, offset, extent));
+  OK(SCR_Checkpoint("good"));
+  if (rank == 1) extent[1] = 7;
+  OK(SCR_Protect_array("u", u, 1, 2, global, offset, extent));
+  ALIKE(SCR_Checkpoint("hole"), SCR_ERR_ARG, "no rank has element [1,7] of the array u");
+  extent[1] = 10;
+  if (rank == 1) {
+    extent[1] = 5; /* and rank 2 has the second half of row 1, too, but begins one element early */
+  }
+  if (rank == 2) {
+    offset[0] = 1;
+    offset[1] = 4;
+    extent[0] = 2;
+    extent[1] = 6;
+  }
+  OK(SCR_Protect_array("u", u, 1, 2, global, offset, extent));
+  ALIKE(SCR_Checkpoint("overlap"), SCR_ERR_ARG, "two ranks have element [1,4] of the array u");
+  if (rank == 2) global[1] = 11;
+  OK(SCR_Protect_array("u", u, 1, 2, global, offset, extent));
+  ALIKE(SCR_Checkpoint("other"), SCR_ERR_DIFFER, "array u is not on this rank what it is on rank 0");
+  OK(SCR_Unprotect("u"));
+  OK(SCR_Checkpoint("next"));
+  OK(SCR_Finalize());
+  OK(SCR_Init());
+  global[1] = 10;
+  offset[0] = (size_t)rank;
+  offset[1] = 0;
+  extent[0] = 1;
+  extent[1] = 10;
+  OK(SCR_Protect_array("w", u, 1, 2, global, offset, extent));
+  ALIKE(SCR_Recover(&have, NULL), SCR_ERR_MISSING, "has no region w");
+  OK(SCR_Unprotect("w"));
+  global[1] = 20;
+  OK(SCR_Protect_array("v", u, 1, 2, global, offset, extent));
+  ALIKE(SCR_Recover(&have, NULL), SCR_ERR_MISSING, "the region v is not the same array");
+  OK(SCR_Finalize());
+}
+
+/* ---- plain regions and other numbers of ranks ------------------------------------------------------------------- */
+
+static void writes_own(void)
+{
+  int own = rank, same = 7, first = 12;
+
+  OK(SCR_Protect("own", &own, 1, sizeof own));
+  OK(SCR_Protect("same", &same, 1, sizeof same));
+  if (rank == 0) OK(SCR_Protect("first", &first, 1, sizeof first));
+  OK(SCR_Checkpoint("ck"));
+}
+
+static void reads_own(void)
+{
+  int own = -1, same = -1, first = -1, have;
+
+  OK(SCR_Protect("same", &same, 1, sizeof same));
+  if (rank == 0) OK(SCR_Protect("first", &first, 1, sizeof first));
+  OK(SCR_Protect("own", &own, 1, sizeof own));
+  CODE(SCR_Recover(&have, NULL), SCR_ERR_MISSING, "own is not the same on all of the 4 ranks");
+  CHECK(same == -1 && first == -1 && own == -1, "a region was touched");
+  OK(SCR_Unprotect("own"));
+  if (some > 1 && rank == 1) OK(SCR_Protect("mine", &own, 1, sizeof own));
+  if (some > 1) CODE(SCR_Recover(&have, NULL), SCR_ERR_DIFFER, "rank 0 does not protect the region mine");
+  if (some > 1 && rank == 1) OK(SCR_Unprotect("mine"));
+  OK(SCR_Recover(&have, NULL));
+  CHECK(have == 1 && same == 7 && own == -1 && first == (rank == 0 ? 12 : -1), "%d %d %d %d", have, same, own, first);
+}
+
+static void regions_of_ranks_that_are_gone_are_not_guessed(void)
+{
+  begin();
+  run_of(4, writes_own);
+  run_of(3, reads_own);
+  run_of(1, reads_own);
+  run_of(8, reads_own);
+}
+
+/* ---- files that only grow ---------------------------------------------------------------------------------------- */
+
+static char log_path[SCR_MAX_FILENAME];
+
+/* Append the lines of step STEP to the log of this rank. */
+static void log_step(int step)
+{
+  FILE* f = fopen(log_path, "a");
+  int   i;
+
+  for (i = 0; f != NULL && i <= step % 4; i++) fprintf(f, "step %d line %d of rank %d\n", step, i, rank);
+  CHECK(f != NULL && fclose(f) == 0, "%s", log_path);
+}
+
+/* That the log has all lines of the steps 1 to STEPS, each once. */
+static void check_log(int steps)
+{
+  char  want[100], line[100];
+  FILE* f = fopen(log_path, "r");
+  int   step, i;
+
+  for (step = 1; step <= steps; step++)
+    for (i = 0; i <= step % 4; i++) {
+      snprintf(want, sizeof want, "step %d line %d of rank %d\n", step, i, rank);
+      if (f == NULL || fgets(line, sizeof line, f) == NULL) snprintf(line, sizeof line, "nothing");
+      CHECK(strcmp(line, want) == 0, "%s, not %s", line, want);
+      if (strcmp(line, want) != 0) i = step = steps + 4;
+    }
+  CHECK(f == NULL || fgets(line, sizeof line, f) == NULL, "more lines: %s", line);
+  if (f != NULL) fclose(f);
+}
+
+/*
+** A run that goes on to step 12, with a checkpoint at each third step, and dies at call N of one of its ranks, if it
+** makes as many.  Returns 1 when it came to its end.
+*/
+static int run_logs(int mode, int n)
+{
+  int have = 0, step = 0, next, rc, dying = (int)roll((unsigned)ranks);
+
+  if (rank == dying && n > 0) fault_at(mode, FAULT_ALL, EIO, n);
+  if (same_code(SCR_Init()) != SCR_SUCCESS) {
+    fault_end();
+    return 0;
+  }
+  snprintf(log_path, sizeof log_path, "%s/logs/of_%d", case_prefix, rank);
+  OK(SCR_Track(log_path));
+  OK(SCR_Protect("step", &step, 1, sizeof step));
+  rc = same_code(SCR_Recover(&have, NULL));
+  CHECK(rc != SCR_ERR_MISSING && rc != SCR_ERR_CRC, "a log is not whole: %s", SCR_Last_error());
+  for (next = step + 1; rc == SCR_SUCCESS && next <= 12; next++) {
+    log_step(next);
+    step = next;
+    if (step % 3 == 0) rc = same_code(SCR_Checkpoint(NULL));
+  }
+  if (rc == SCR_SUCCESS) check_log(12);
+  if (rc == SCR_SUCCESS && n == 0) OK(SCR_Finalize());
+  else run_dies();
+  return rc == SCR_SUCCESS;
+}
+
+/* Runs die at some call, of the restart, the flushes and the checkpoints: no line is lost, and none is there twice. */
+static void a_tracked_file_has_each_line_once(void)
+{
+  static const int modes[] = {FAULT_DEAD, FAULT_TORN};
+  int              dies, rounds = test_long ? 300 : 40, round, deaths = 0;
+
+  for (round = 0; round < rounds; round++) {
+    begin();
+    set("SCR_FLUSH=%d", (int)roll(3));
+    set("SCR_CACHE_SIZE=%d", 1 + (int)roll(2));
+    shell("mkdir prefix/logs");
+    for (dies = 0; dies < 6; dies++) {
+      int n = 1 + (int)roll(dies % 2 ? 500 : 900);
+      during("round %d, death %d at call %d", round, dies, n);
+      test_alive();
+      deaths += !run_logs(modes[roll(2)], n);
+    }
+    CHECK(run_logs(FAULT_DEAD, 0), "the last run did not come to its end");
+    run_logs(FAULT_DEAD, 0); /* and from its end */
+    check_log(12);
+  }
+  CHECK(deaths > rounds, "only %d deaths", deaths);
+}
+
+static void append(const char* rel, const char* text)
+{
+  char  path[SCR_MAX_FILENAME];
+  FILE* f;
+
+  snprintf(path, sizeof path, "%s/%s", case_dir, rel);
+  f = fopen(path, "a");
+  CHECK(f != NULL && fputs(text, f) >= 0 && fclose(f) == 0, "%s", path);
+}
+
+/* That PATH below the directory of the case holds TEXT. */
+static void check_text(const char* rel, const char* text)
+{
+  char  path[SCR_MAX_FILENAME];
+  long  n;
+  char* is;
+
+  snprintf(path, sizeof path, "%s/%s", case_dir, rel);
+  is = read_file(path, &n);
+  CHECK(is != NULL && strcmp(is, text) == 0, "%s holds %s", rel, is != NULL ? is : "nothing");
+  free(is);
+}
+
+static void restart_cuts(void)
+{
+  int have;
+
+  OK(SCR_Recover(&have, NULL));
+  CHECK(have == 1, "no checkpoint");
+}
+
+/* What one rank tracked is cut by any number of ranks; what is cut off is kept. */
+static void a_restart_cuts_tracked_files(void)
+{
+  int a = 1;
+
+  begin();
+  set("SCR_FLUSH=1");
+  if (rank == 1) append("prefix/log", "one\n");
+  OK(SCR_Init());
+  if (rank == 1) OK(SCR_Track("log"));
+  if (rank == 0) OK(SCR_Track("later"));
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  OK(SCR_Checkpoint("ck"));
+  if (rank == 1) append("prefix/log", "two\nthree\n");
+  if (rank == 0) append("prefix/later", "four\n");
+  OK(SCR_Finalize());
+  run_of(2, restart_cuts);
+  check_text("prefix/log", "one\n");
+  check_text("prefix/log.scr-cut", "two\nthree\n");
+  check_text("prefix/later", "");
+  check_text("prefix/later.scr-cut", "four\n");
+  CHECK(count_in("prefix", ".tmp") == 0, "temporary files are left");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) append("prefix/log", "two again\n");
+  lose_all_nodes();
+  run_of(ranks, restart_cuts);
+  check_text("prefix/log", "one\n");
+  check_text("prefix/log.scr-cut", "two again\n");
+  run_of(ranks, restart_cuts); /* nothing is left to cut */
+  check_text("prefix/log.scr-cut", "two again\n");
+}
+
+static void a_tracked_file_that_lacks_something_is_an_error(void)
+{
+  int a = 1, have;
+
+  begin();
+  if (rank == 0) append("prefix/log", "one\n");
+  if (rank == 0) append("prefix/other", "one\n");
+  OK(SCR_Init());
+  if (rank == 0) OK(SCR_Track("log"));
+  if (rank == 0) OK(SCR_Track("other"));
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  OK(SCR_Checkpoint("ck"));
+  OK(SCR_Finalize());
+  shell("echo more >> prefix/other; echo on > prefix/log");
+  OK(SCR_Init());
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  ALIKE(SCR_Recover(&have, NULL), SCR_ERR_MISSING, "has 3 bytes, but it had 4 in the checkpoint ck: put the whole");
+  OK(SCR_Have_restart(&have, NULL));
+  CHECK(have == 1, "the checkpoint is not offered any more");
+  shell("echo two > prefix/log");
+  ALIKE(SCR_Start_restart(NULL), SCR_ERR_CRC, "is another one than in the checkpoint ck");
+  shell("rm prefix/log");
+  ALIKE(SCR_Start_restart(NULL), SCR_ERR_MISSING, "has 0 bytes");
+  check_text("prefix/other", "one\nmore\n"); /* none is cut */
+  shell("echo one > prefix/log");
+  OK(SCR_Recover(&have, NULL));
+  check_text("prefix/other", "one\n");
+  OK(SCR_Finalize());
+  shell("rm prefix/log");
+  set("SCR_TRACK=0");
+  OK(SCR_Init());
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  OK(SCR_Recover(&have, NULL));
+  OK(SCR_Track("log"));
+  ALIKE(SCR_Checkpoint("two"), ranks > 1 ? SCR_ERR_ARG : SCR_SUCCESS, ranks > 1 ? "registered the same file" : "");
+  OK(SCR_Finalize());
+}
+
+static size_t empty_or_not(int i)
+{
+  return (size_t)i * 100;
+}
+
+/* The program's own files may lie in a directory of the same name. */
+static void files_called_tracked_are_no_records(void)
+{
+  static const shape s = {"files called tracked", two_files, empty_or_not, "ck/tracked/of_%d_%d"};
+
+  begin();
+  OK(SCR_Init());
+  OK(put_shape("ck", SCR_FLAG_CHECKPOINT, &s, 1));
+  OK(SCR_Finalize());
+  run_gets_shape("ck", &s);
+}
+
+/* clang-format off */
+#define ANY "1 2 4 5"
+const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY, "3 8"),
+                                   CASE(regions_of_a_lost_node_are_rebuilt, "3 4"),
+                                   CASE(a_region_that_does_not_fit_is_named_and_none_is_touched, "1 4"),
+                                   CASE(a_damaged_region_costs_one_checkpoint, "1 4"),
+                                   CASE(a_checkpoint_without_regions_is_passed_over, "1 4"),
+                                   CASE(regions_go_with_files_of_the_program, ANY),
+                                   CASE(wrong_arguments_of_regions_are_refused, "1 4"),
+                                   CASE(without_the_library_regions_do_nothing, "2"),
+                                   CASE(a_death_in_a_checkpoint_of_regions_leaves_one_that_is_whole, "2", "4"),
+                                   CASE(an_array_is_read_by_any_number_of_ranks, "8"),
+                                   CASE(an_array_of_a_lost_node_is_read_by_other_ranks, "8"),
+                                   CASE(blocks_that_are_read_may_overlap, "4", "9"),
+                                   CASE(holes_and_overlaps_name_the_first_element, "4 5"),
+                                   CASE(regions_of_ranks_that_are_gone_are_not_guessed, "8"),
+                                   CASE(a_tracked_file_has_each_line_once, "2", "4"),
+                                   CASE(a_restart_cuts_tracked_files, "4"),
+                                   CASE(a_tracked_file_that_lacks_something_is_an_error, "1 4"),
+                                   CASE(files_called_tracked_are_no_records, "4"), CASES_END};
