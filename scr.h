@@ -484,15 +484,17 @@ SCR_API int SCR_Checkpoint(const char* name);
 ** Fill all regions from the newest checkpoint that has regions.
 **
 ** HAVE receives 1, and NAME (SCR_MAX_FILENAME bytes, may be NULL) its name, if there is one; on a fresh start HAVE is
-** 0, and the regions are as they were.  A checkpoint that cannot be read, or of which a checksum is wrong, is rejected
-** as by SCR_Complete_restart(0), and an older one is taken.  What it has and the program does not protect is left alone,
-** with one warning.  Another number of ranks than wrote it fills blocks of arrays, and other regions only if they are
-** the same on all ranks that wrote them, and rank 0 protects them.  Collective.
+** 0, and the regions are as they were.  A checkpoint that is damaged is rejected as by SCR_Complete_restart(0), and an
+** older one is taken; one that has no regions is passed over by this run alone.  What it has and the program does not
+** protect is left alone, with one warning.  Another number of ranks than wrote it fills blocks of arrays, and other
+** regions only if they are the same on all ranks that wrote them, and rank 0 protects them.  Files of SCR_Track are cut
+** as by SCR_Start_restart.  Collective.
 **
 ** Errors: MISSING: the checkpoint lacks a region or array, it has another size there, or it is not the same on all
 ** ranks that wrote it; SCR_Region_size tells.  DIFFER: rank 0 does not protect it, or another array of its name.  After
-** these two no region has changed, and the checkpoint stays loaded: correct the region and call this again.  ARG: no
-** HAVE.  Others: as SCR_Have_restart, SCR_Start_restart and SCR_Complete_restart(1); regions may have changed.
+** these two no region has changed.  IO, SPACE: a rank cannot read it now; and MISSING, CRC for a tracked file, as
+** SCR_Start_restart.  After all of these the checkpoint stays loaded: correct the cause and call this again.  ARG: no
+** HAVE.  Others: as SCR_Have_restart and SCR_Complete_restart(1); regions may have changed.
 */
 SCR_API int SCR_Recover(int* have, char* name);
 
@@ -535,7 +537,8 @@ SCR_API int SCR_Get_regions(void);
 ** program writes all that it has to the file (fflush) before it completes a checkpoint.  Complete_output of a checkpoint
 ** syncs the file and records its length; SCR_Start_restart from that checkpoint, by any number of ranks and also in runs
 ** that do not track it, cuts it back to this length.  So no line is there twice, and none is missing.  What is cut off
-** stays in PATH.scr-cut, in place of what was cut off before.  Open the file after the restart, for appending.
+** stays in PATH.scr-cut, in place of what was cut off before.  Open the file after the restart, for appending; a run that
+** starts from the beginning empties it itself.
 ** SCR_Finalize forgets it.  Not collective; after SCR_Init.
 **
 ** Errors: ARG: no PATH.  PATH: it is too long, not below the prefix, or of the library.  In Complete_output: IO: the

@@ -13504,10 +13504,11 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
 **
 ** Uses       errors, memory, path, hash, hash files
 ** Offers     SCR_REGION_DIMS; scr_box, scr_region, scr_regions; scr_region_bytes, scr_regions_find, scr_regions_add,
-**            scr_regions_remove, scr_regions_free, scr_regions_to_hash, scr_regions_from_hash, scr_regions_place,
-**            scr_region_numbers_get, scr_region_numbers_put, scr_regions_read
+**            scr_regions_remove, scr_regions_free, scr_region_numbers_get, scr_region_numbers_put,
+**            scr_regions_to_hash, scr_region_block_fault, scr_regions_from_hash, scr_regions_image, scr_regions_place,
+**            scr_regions_read
 ** Invariants
-**   G2  A list that was read lies within its file, and no product of its numbers overflows.
+**   A5  A list that was read lies within its file, and no product of its numbers overflows.
 ** Failure    SCR_ERR_FORMAT with a message that names the region.
 ** ====================================================================================================== */
 
@@ -13646,7 +13647,7 @@ SCR_FN int scr_regions_to_hash(const scr_regions* l, int plain, scr_hash* h)
   return scr_oom ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
 
-/* Returns what is wrong with the block of R; NULL if it is one, and counts COUNT elements.  G2 holds then. */
+/* Returns what is wrong with the block of R; NULL if it is one, and counts COUNT elements.  A5 holds then. */
 SCR_FN const char* scr_region_block_fault(const scr_region* r)
 {
   uint64_t all = r->element, count = 1;
@@ -13735,7 +13736,7 @@ SCR_FN int scr_regions_place(scr_regions* l, uint64_t* size)
   return rc;
 }
 
-/* Add to L the regions that the file PATH lists (G2).  SCR_ERR_NOT_FOUND if it is missing.  The caller frees L. */
+/* Add to L the regions that the file PATH lists (A5).  SCR_ERR_NOT_FOUND if it is missing.  The caller frees L. */
 SCR_FN int scr_regions_read(const char* path, scr_regions* l)
 {
   scr_hash* h = scr_hash_new();
@@ -13764,7 +13765,7 @@ SCR_FN int scr_regions_read(const char* path, scr_regions* l)
 **
 ** Uses       errors, memory, hash, kernels
 ** Offers     scr_vote; scr_wait_idle, scr_isend, scr_irecv, scr_testall, scr_all_begun, scr_waitall, scr_wait_for,
-**            scr_barrier, scr_bcast, scr_vote_start, scr_vote_stop, scr_vote_all, scr_agree, scr_hash_to_buf,
+**            scr_barrier, scr_allreduce, scr_bcast, scr_vote_start, scr_vote_stop, scr_vote_all, scr_agree, scr_hash_to_buf,
 **            scr_hash_from_buf, scr_message_recv, scr_hash_sendrecv, scr_hash_send, scr_hash_recv, scr_hash_bcast,
 **            scr_hash_exchange, scr_hash_exchange_merged, scr_hash_spread, scr_scan, scr_rank_str, scr_int_send,
 **            scr_int_recv, scr_flow, scr_meet
@@ -23787,8 +23788,8 @@ SCR_FN int scr_start_run(MPI_Comm comm)
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, copies, filemap, objects,
 **            log, MPI helpers, world, state, encode, cache, flush, asynchronous flush, room, fetch, restart choice,
 **            run, halt
-** Offers     scr_route_new, scr_route_loaded, scr_route_plain, scr_accept_loaded, scr_reject_loaded, scr_open_fails,
-**            scr_open_failed, scr_start, scr_complete
+** Offers     scr_route_rel, scr_route_new, scr_route_loaded, scr_route_plain, scr_pass_on, scr_accept_loaded,
+**            scr_reject_loaded, scr_open_fails, scr_open_failed, scr_start, scr_complete
 ** Invariants
 **   O2  A dataset is committed on no rank before it is protected on all.
 ** Failure    An error code, agreed on over the world.
@@ -24780,7 +24781,7 @@ SCR_FN int scr_run_choose(const char* name)
 **            world, state, run, writing
 ** Offers     scr_track, scr_tracks_put, scr_tracks_restore, scr_tracks_forget
 ** Invariants
-**   G1  A tracked file is cut only when all ranks have found that each of theirs is whole, up to its recorded length;
+**   A6  A tracked file is cut only when all ranks have found that each of theirs is whole, up to its recorded length;
 **       what is cut off is durable elsewhere before.
 ** Failure    An error code, agreed on over the world.
 ** ====================================================================================================== */
@@ -24970,8 +24971,9 @@ SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckp
   if (rc == SCR_SUCCESS && size < r->length)
     rc = SCR_ERR(SCR_ERR_MISSING,
                  "the tracked file %s has %" PRIu64 " bytes, but it had %" PRIu64 " in the checkpoint %s: put the "
-                 "whole file back, or choose an older checkpoint; SCR_TRACK=0 goes on without what it lacks",
-                 path, size, r->length, ckpt);
+                 "whole file back (what a restart has cut off is in %s.scr-cut), or choose an older checkpoint; "
+                 "SCR_TRACK=0 goes on without what it lacks",
+                 path, size, r->length, ckpt, path);
   if (rc == SCR_SUCCESS && !cut) rc = scr_track_crc(fd, path, r->length, r->block, &crc);
   if (rc == SCR_SUCCESS && !cut && crc != r->crc)
     rc = SCR_ERR(SCR_ERR_CRC,
@@ -25047,11 +25049,11 @@ SCR_FN void scr_tracks_forget(void)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, region files, MPI helpers, state,
 **            fetch, run, writing
-** Offers     scr_region_protect, scr_region_unprotect, scr_region_block, scr_region_size, scr_regions_put,
-**            scr_regions_get, scr_regions_forget, scr_regions_lack, scr_track, scr_tracks_put, scr_tracks_restore
+** Offers     scr_region_protect, scr_region_unprotect, scr_region_block, scr_regions_put, scr_regions_get,
+**            scr_region_size, scr_regions_pass, scr_regions_forget
 ** Invariants
-**   G3  Before a region is changed, all ranks have found that each of theirs can be filled.
-**   G4  A rank that fails goes on sending, so that no other rank waits for it.
+**   A7  Before a region is changed, all ranks have found that each of theirs can be filled.
+**   A8  A rank that fails goes on sending, so that no other rank waits for it.
 ** Failure    An error code, agreed on over the world.
 ** ====================================================================================================== */
 
@@ -25398,8 +25400,7 @@ SCR_FN scr_box scr_box_get(const scr_hash_elem* e)
 ** Add to SEND, for the ranks of all parts of the array R, number I of the common ones, that BLOCK touches them: KIND is
 ** S for what WHO wrote, T for what rank WHO wants.
 */
-SCR_FN void scr_block_offer(scr_hash* send, int i, const scr_region* r, const scr_box* block, const char* kind,
-                            int who)
+SCR_FN void scr_block_offer(scr_hash* send, int i, const scr_region* r, const scr_box* block, const char* kind, int who)
 {
   uint64_t parts[SCR_REGION_DIMS], low[SCR_REGION_DIMS], high[SCR_REGION_DIMS], at[SCR_REGION_DIMS];
   char     text[2 * SCR_REGION_DIMS * 21 + 1], key[32];
@@ -25739,7 +25740,7 @@ SCR_FN int scr_filling_source(scr_filling* f, const scr_region* r, scr_region_fi
   return SCR_SUCCESS;
 }
 
-/* Check that all that this rank protects can be filled, and that its share has of each array what it should (G3). */
+/* Check that all that this rank protects can be filled, and that its share has of each array what it should (A7). */
 SCR_FN int scr_filling_check(scr_filling* f)
 {
   scr_region_file* from;
@@ -25950,7 +25951,7 @@ SCR_FN void scr_giver_make(scr_giver* g, int array, const scr_region_file* from,
   }
 }
 
-/* Read the block of G from FD once, from its beginning to its end, and send each byte to those who want it (G4). */
+/* Read the block of G from FD once, from its beginning to its end, and send each byte to those who want it (A8). */
 SCR_FN void scr_slices_read(scr_slices* x, scr_giver* g, int fd)
 {
   uint64_t bytes = scr_region_bytes(g->block), pos;
@@ -26109,7 +26110,7 @@ SCR_FN void scr_filling_tell_rest(const scr_filling* f)
 /*
 ** Fill what this rank protects from the loaded checkpoint.  SCR_ERR_NOT_FOUND if that has no regions; _MISSING or
 ** _DIFFER if it has other ones than the program protects, and _CRC, _FORMAT or _IO if it cannot be read: of all these
-** only _CRC and _IO, and a truncated file, may leave regions changed (G3).  Collective over the world; the same code
+** only _CRC and _IO, and a truncated file, may leave regions changed (A7).  Collective over the world; the same code
 ** everywhere.
 */
 SCR_FN int scr_regions_get(void)
@@ -26175,13 +26176,16 @@ SCR_FN int scr_region_size(const char* name, size_t* bytes)
   return SCR_SUCCESS;
 }
 
-/* The loaded checkpoint has no regions: this run offers an older one.  Every rank calls it. */
-SCR_FN void scr_regions_lack(void)
+/*
+** The loaded checkpoint has no regions, which says nothing against it: this run offers an older one, and other runs
+** offer it again.  Every rank calls it.
+*/
+SCR_FN void scr_regions_pass(void)
 {
   scr_err_record why;
 
   scr_err_save(&why);
-  if (scr.world.rank == 0) scr_warn("%s; an older one is looked for", why.text);
+  if (scr.world.rank == 0) scr_warn("%s; this run looks for an older checkpoint", why.text);
   scr.phase = SCR_PHASE_IDLE;
   scr.prefix_at_stake = 1;
   scr_pass_on(why.text);
@@ -26559,18 +26563,21 @@ SCR_API int SCR_Recover(int* have, char* name)
 
   if (have != NULL) *have = 0;
   while (rc == SCR_SUCCESS && (rc = SCR_Have_restart(have != NULL ? &found : NULL, name)) == SCR_SUCCESS && found) {
-    if ((rc = SCR_Start_restart(NULL)) != SCR_SUCCESS) return rc;
+    scr.phase = SCR_PHASE_RESTART;
     rc = scr_regions_get();
     if (rc == SCR_ERR_NOT_FOUND) {
-      scr_regions_lack();
+      scr_regions_pass();
       rc = SCR_SUCCESS;
-    } else if (rc == SCR_SUCCESS) {
-      if ((rc = SCR_Complete_restart(1)) == SCR_SUCCESS) *have = 1;
-      return rc;
-    } else if (rc == SCR_ERR_CRC || rc == SCR_ERR_FORMAT || rc == SCR_ERR_IO) {
+    } else if (rc == SCR_ERR_CRC || rc == SCR_ERR_FORMAT) {
       scr_report(rc);
       if ((rc = SCR_Complete_restart(0)) == SCR_ERR_INVALID) rc = SCR_SUCCESS;
     } else {
+      if (rc == SCR_SUCCESS && !scr.restarted) rc = scr_tracks_restore(); /* not before it is known to be the one */
+      if (rc == SCR_SUCCESS) {
+        rc = SCR_Complete_restart(1);
+        *have = rc == SCR_SUCCESS;
+        return rc;
+      }
       scr.phase = SCR_PHASE_IDLE;
       scr.was_read = 0;
       return scr_report(rc);

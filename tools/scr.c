@@ -27,6 +27,7 @@
 #include "scr_prerun.c"
 #include "scr_print_hash_file.c"
 #include "scr_rebuild.c"
+#include "scr_regions.c"
 #include "scr_remote.c"
 #include "scr_report.c"
 #include "scr_retries_halt.c"
@@ -52,6 +53,7 @@
   X(nodes_file, "print the number of nodes of the last run")                                                           \
   X(retries_halt, "tell whether a job should not be started again")                                                    \
   X(should_exit, "tell whether a job script should start another run")                                                 \
+  X(regions, "list the regions in a file of a checkpoint, or take one out")                                            \
   X(rebuild, "rebuild lost files from redundancy files")                                                               \
   X(rebuild_xor, "rebuild one member of an XOR set")                                                                   \
   X(env, "print user, job, nodes and end of the allocation")                                                           \

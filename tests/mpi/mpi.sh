@@ -79,11 +79,11 @@ compile $MPICC -O1 -c -o "$T/yield.o" "$ROOT/tests/cluster/yield.c" # makes MPI'
 if [ -n "${SCR_IMPL:-}${SCR_TEST_CFLAGS:-}" ] || [ ! -x "${BIN:=$ROOT/tools}/scr" ] || [ "$ROOT/scr_impl.c" -nt "$BIN/scr" ]; then
   compile ${CC:-cc} -O1 -o "$T/scr" "$T/src/tools/scr.c" -lz
 else ln -s "$(readlink -f "$BIN/scr")" "$T/scr"; fi
-for tool in scr_halt scr_index scr_rebuild scr_transfer scr_where; do ln -s scr "$T/$tool"; done
+for tool in scr_halt scr_index scr_rebuild scr_regions scr_transfer scr_where; do ln -s scr "$T/$tool"; done
 built
 compile $MPICC -rdynamic -o "$T/mpi" "$T"/*.o -lz -lpthread -ldl
 built
-export TEST_TRANSFER=$T/scr_transfer TEST_HALT=$T/scr_halt TEST_INDEX=$T/scr_index TEST_WHERE=$T/scr_where TEST_REBUILD=$T/scr_rebuild TEST_DATA=$ROOT/tests/data
+export TEST_TRANSFER=$T/scr_transfer TEST_HALT=$T/scr_halt TEST_INDEX=$T/scr_index TEST_WHERE=$T/scr_where TEST_REBUILD=$T/scr_rebuild TEST_REGIONS=$T/scr_regions TEST_DATA=$ROOT/tests/data
 unset "${!SCR_@}"
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
@@ -231,6 +231,21 @@ if wanted although_scr_finalize_was_forgotten; then
   forgets halves_of_a_program_end_without_scr_finalize 2 halves/prefix/half{0/ck1/rank_0,1/ck1/rank_3}
   grep -q 'MPI_Finalize is called before SCR_Complete_output: dataset 2 is not complete' "$LOG" ||
     fail "an open checkpoint ends with the program without a word"
+fi
+# The program of the chapter regions: 4 ranks begin, 3 go on, and their answer is right.
+if wanted the_program_of_the_chapter_regions; then
+  awk '/^    #include <mpi.h>/ {in_it = 1} in_it {print substr($0, 5)} /^    }/ {in_it = 0}' "$ROOT/tools/manual/regions.md" > "$T/src/app.c"
+  compile $MPICC -O1 -Wall -Wextra -Werror -o "$T/app" "$T/src/app.c" "$T/src/scr_impl.c" "$T/yield.o" -lz -lpthread -ldl
+  built
+  said=
+  for n in 4 3; do
+    SCR_PREFIX=$TEST_DIR SCR_CACHE_BASE=$TEST_DIR SCR_CNTL_BASE=$TEST_DIR SCR_VIRTUAL_NODES=$n PROGRAM=app KEEP_DIR=1 launch "$n"
+    said="$said$(grep '^step' "$LOG"), "
+  done
+  if [ "$(wc -l < "$T/src/app.c")" -lt 40 ] && [ "$said" = "step 50, sum 1774500, step 100, sum 5549500, " ] &&
+    [ "$(cat "$TEST_DIR/steps.txt")" = "$(seq 100)" ]; then passed=$((passed + 1)); else
+    fail "the program of the chapter regions, of $(wc -l < "$T/src/app.c") lines, says: $said"
+  fi
 fi
 exits a_halted_program_that_does_not_ask_ends_in_complete
 exits scr_halt_exit_1_ends_a_program_that_asks
