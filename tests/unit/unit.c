@@ -33,15 +33,26 @@
 #include "test_copies.c"
 #include "test_rebuild.c"
 #include "test_scavenge.c"
+#include "test_regions.c"
 
 int main(int argc, char** argv)
 {
-  static const check_suite suites[] = {
-      {"path", test_path},           {"hash", test_hash},         {"hash_files", test_hash_files},
-      {"params", test_params},       {"dataset", test_dataset},   {"filemap", test_filemap},
-      {"prefix", test_prefix},       {"index", test_index},       {"rank2file", test_rank2file},
-      {"run_files", test_run_files}, {"kernels", test_kernels},   {"copies", test_copies},
-      {"rebuild", test_rebuild},     {"scavenge", test_scavenge}, {NULL, NULL}};
+  static const check_suite suites[] = {{"path", test_path},
+                                       {"hash", test_hash},
+                                       {"hash_files", test_hash_files},
+                                       {"params", test_params},
+                                       {"dataset", test_dataset},
+                                       {"filemap", test_filemap},
+                                       {"prefix", test_prefix},
+                                       {"index", test_index},
+                                       {"rank2file", test_rank2file},
+                                       {"run_files", test_run_files},
+                                       {"kernels", test_kernels},
+                                       {"copies", test_copies},
+                                       {"rebuild", test_rebuild},
+                                       {"scavenge", test_scavenge},
+                                       {"regions", test_regions},
+                                       {NULL, NULL}};
 
   return check_main(suites, argc, argv);
 }
