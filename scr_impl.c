@@ -85,6 +85,7 @@
 **   SCR_STATIC               -                    no look-up of the account's name, for static programs
 **   SCR_SYSTEM_CONF          "/etc/scr/scr.conf"  the system's parameter file
 **   SCR_WAIT_SPINS           20                   times a wait tests without progress before it yields the processor
+**   SCR_WITHOUT_REGIONS      -                    leaves out SCR_Protect, and all calls for regions of memory
 **   SCR_WITH_FORTRAN         -                    adds the calls for Fortran
 **   SCR_WITH_MYSQL           -                    the log can go to a database; needs libmariadb or libmysqlclient
 */
@@ -13697,7 +13698,7 @@ SCR_FN int scr_regions_from_hash(const scr_hash* h, const char* path, scr_region
     scr_region* r = scr_regions_add(l, scr_hash_elem_key(e));
     if (r == NULL) return SCR_ERR_OOM();
     why = scr_region_from_hash(scr_hash_elem_hash(e), r);
-    if (why != NULL) return SCR_ERR(SCR_ERR_FORMAT, "%s: the region %s: %s", path, r->name, why);
+    if (why != NULL) return SCR_ERR(SCR_ERR_FORMAT, "%s: the region %s cannot be read: %s", path, r->name, why);
   }
   return SCR_SUCCESS;
 }
@@ -25129,7 +25130,7 @@ SCR_FN int scr_region_block(const char* call, const char* name, void* data, size
     block.count *= extent[d];
   }
   if ((why = scr_region_block_fault(&block)) != NULL)
-    return SCR_ERR(SCR_ERR_ARG, "%s: the array %.300s: %s", call, name != NULL ? name : "", why);
+    return SCR_ERR(SCR_ERR_ARG, "%s: the array %.300s cannot be protected: %s", call, name != NULL ? name : "", why);
   rc = scr_region_protect(call, name, data, block.count, element, &r);
   if (rc != SCR_SUCCESS) return rc;
   r->box = block.box;
