@@ -443,8 +443,8 @@ SCR_API int SCR_Protect(const char* name, void* data, size_t count, size_t size)
 /*
 ** Name this rank's block of an array that is distributed over all ranks.
 **
-** The array has NDIMS dimensions, 1 to 8, of GLOBAL elements, the last of which varies fastest (row-major), and elements
-** of SIZE bytes.  The block begins at element OFFSET of the array and has EXTENT elements in each dimension, one behind
+** The array has NDIMS dimensions, 1 to 8, of GLOBAL elements, the last of which varies fastest (row-major).  An element
+** has SIZE bytes.  The block begins at element OFFSET of the array and has EXTENT elements in each dimension, one behind
 ** the other at DATA.  All ranks name the array, with the same NDIMS, GLOBAL and SIZE; a rank that has nothing of it has
 ** a block with an EXTENT of 0.  The blocks of all ranks cover the array, and do not overlap when they are written; when
 ** they are read they may.  Any number of ranks can read an array, each any block.  Not collective; after SCR_Init.
@@ -533,13 +533,13 @@ SCR_API int SCR_Get_regions(void);
 /*
 ** Track a file on the prefix to which the program only appends: a log, a time series, a trajectory.
 **
-** PATH is below the prefix, named as for SCR_Route_file; the file may not exist yet.  Each is tracked by one rank.  The
-** program writes all that it has to the file (fflush) before it completes a checkpoint.  Complete_output of a checkpoint
-** syncs the file and records its length; SCR_Start_restart from that checkpoint, by any number of ranks and also in runs
-** that do not track it, cuts it back to this length.  So no line is there twice, and none is missing.  What is cut off
-** stays in PATH.scr-cut, in place of what was cut off before.  Open the file after the restart, for appending; a run that
-** starts from the beginning empties it itself.
-** SCR_Finalize forgets it.  Not collective; after SCR_Init.
+** PATH is below the prefix, named as for SCR_Route_file; the file may not exist yet.  Each is tracked by one rank.
+** The program writes all that it has to the file (fflush) before it completes a checkpoint.  Complete_output of a
+** checkpoint syncs the file and records its length; SCR_Start_restart from that checkpoint, by any number of ranks and
+** also in runs that do not track it, cuts it back to this length.  So no line is there twice, and none is missing.
+** What is cut off stays in PATH.scr-cut, in place of what was cut off before.  Open the file after the restart, for
+** appending; a run that starts from the beginning empties it itself.  SCR_Finalize forgets the name.  Not collective;
+** after SCR_Init.
 **
 ** Errors: ARG: no PATH.  PATH: it is too long, not below the prefix, or of the library.  In Complete_output: IO: the
 ** file cannot be read.  ARG: two ranks track it.

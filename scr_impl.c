@@ -13499,8 +13499,8 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
 /* ==== 26 REGION FILES ===================================================================================
 ** The file regions.<rank> of a dataset: regions of memory that a rank has written, and where they lie in the file.
 **
-**   a hash in the form of a hash file: REGIONS 1, REGION/<name>/{COUNT, ELEMENT, OFFSET, CRC32} and, for the block of an
-**   array, GLOBAL, START and EXTENT, with a number for each dimension; then the bytes of the regions.  OFFSET counts
+**   a hash in the form of a hash file: REGIONS 1, REGION/<name>/{COUNT, ELEMENT, OFFSET, CRC32} and, for the block of
+**   an array, GLOBAL, START and EXTENT, with a number for each dimension; then the bytes of the regions.  OFFSET counts
 **   from the start of the file, and is a multiple of 4096; of 64 for regions of less than 4096 bytes.
 **
 ** Uses       errors, memory, path, hash, hash files
@@ -13766,10 +13766,10 @@ SCR_FN int scr_regions_read(const char* path, scr_regions* l)
 **
 ** Uses       errors, memory, hash, kernels
 ** Offers     scr_vote; scr_wait_idle, scr_isend, scr_irecv, scr_testall, scr_all_begun, scr_waitall, scr_wait_for,
-**            scr_barrier, scr_allreduce, scr_bcast, scr_vote_start, scr_vote_stop, scr_vote_all, scr_agree, scr_hash_to_buf,
-**            scr_hash_from_buf, scr_message_recv, scr_hash_sendrecv, scr_hash_send, scr_hash_recv, scr_hash_bcast,
-**            scr_hash_exchange, scr_hash_exchange_merged, scr_hash_spread, scr_scan, scr_rank_str, scr_int_send,
-**            scr_int_recv, scr_flow, scr_meet
+**            scr_barrier, scr_allreduce, scr_bcast, scr_vote_start, scr_vote_stop, scr_vote_all, scr_agree,
+**            scr_hash_to_buf, scr_hash_from_buf, scr_message_recv, scr_hash_sendrecv, scr_hash_send, scr_hash_recv,
+**            scr_hash_bcast, scr_hash_exchange, scr_hash_exchange_merged, scr_hash_spread, scr_scan, scr_rank_str,
+**            scr_int_send, scr_int_recv, scr_flow, scr_meet
 ** Invariants
 **   N1  Every wait goes through scr_wait_for, or a similar loop over a probe, which yields the processor when nothing
 **       has arrived.
@@ -24778,8 +24778,8 @@ SCR_FN int scr_run_choose(const char* name)
 ** A tracked file <path> has the record <dataset>/tracked/<path> in each checkpoint, which is one of its files:
 ** TRACKED/<path>/{LENGTH, BLOCK, CRC32}: how long it was, and the checksum of its last BLOCK bytes.
 **
-** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, copies, objects, MPI helpers,
-**            world, state, run, writing
+** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, copies, objects,
+**            MPI helpers, world, state, run, writing
 ** Offers     scr_track, scr_tracks_put, scr_tracks_restore, scr_tracks_forget
 ** Invariants
 **   A6  A tracked file is cut only when all ranks have found that each of theirs is whole, up to its recorded length;
@@ -25046,7 +25046,7 @@ SCR_FN void scr_tracks_forget(void)
 **   2. Each array is cut into as many parts as there are ranks.  What was written (S), and what is wanted (T), goes to
 **      the ranks of the parts that it touches; these look for holes and overlaps (scr_blocks_check), and tell the
 **      readers who wants what (scr_blocks_match).  So no rank has to know all blocks.
-**   3. The readers read the blocks of their share, in pieces, and send of each piece what others want (scr_slices_read).
+**   3. The readers read the blocks of their share, in pieces, and send of each what others want (scr_slices_read).
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, region files, MPI helpers, state,
 **            fetch, run, writing
@@ -25819,7 +25819,7 @@ SCR_FN int scr_filling_plain(scr_filling* f)
 
 #define SCR_SLICE_FLIGHT 4 /* messages that a rank has on their way at a time */
 
-/* The head of a message: BYTES bytes from AT on, of the intersection BOX of two blocks, in the order of its elements. */
+/* The head of a message: BYTES bytes from AT on of BOX, which two blocks have in common, in the order of elements. */
 typedef struct {
   int64_t array, at, bytes; /* the number of the array among the common ones */
   scr_box box;
@@ -26206,7 +26206,7 @@ SCR_FN void scr_regions_forget(void)
 ** The calls of scr.h.  Each checks the phase, agrees over the ranks, and calls the parts above.
 **
 ** Uses       errors, memory, hash, parameters, dataset, MPI helpers, state, asynchronous flush, fetch, restart choice,
-**            run, halt, start, writing, end
+**            run, halt, start, writing, end, tracked files, regions
 ** Offers     the calls of scr.h, scr_config_any
 ** Invariants
 **   A1  A call in the wrong phase returns before it communicates or changes anything.  An argument may be wrong on one
