@@ -24958,7 +24958,7 @@ SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckp
 {
   char        path[SCR_MAX_FILENAME];
   struct stat st;
-  uLong       crc;
+  uLong       crc = 0;
   uint64_t    size = 0;
   int         fd = -1, rc = scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, r->rel);
 

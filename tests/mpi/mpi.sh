@@ -238,10 +238,13 @@ if wanted the_program_of_the_chapter_regions; then
   compile $MPICC -O1 -Wall -Wextra -Werror -o "$T/app" "$T/src/app.c" "$T/src/scr_impl.c" "$T/yield.o" -lz -lpthread -ldl
   built
   said=
+  export TEST_DIR=$T/run.regions
+  mkdir "$TEST_DIR" && cd "$TEST_DIR" || exit 1 # the prefix is the working directory
   for n in 4 3; do
-    SCR_PREFIX=$TEST_DIR SCR_CACHE_BASE=$TEST_DIR SCR_CNTL_BASE=$TEST_DIR SCR_VIRTUAL_NODES=$n PROGRAM=app KEEP_DIR=1 launch "$n"
+    SCR_CACHE_BASE=$TEST_DIR SCR_CNTL_BASE=$TEST_DIR SCR_VIRTUAL_NODES=$n PROGRAM=app KEEP_DIR=1 launch "$n"
     said="$said$(grep '^step' "$LOG"), "
   done
+  cd "$ROOT" || exit 1
   if [ "$(wc -l < "$T/src/app.c")" -lt 40 ] && [ "$said" = "step 50, sum 1774500, step 100, sum 5549500, " ] &&
     [ "$(cat "$TEST_DIR/steps.txt")" = "$(seq 100)" ]; then passed=$((passed + 1)); else
     fail "the program of the chapter regions, of $(wc -l < "$T/src/app.c") lines, says: $said"
