@@ -445,9 +445,10 @@ SCR_API int SCR_Protect(const char* name, void* data, size_t count, size_t size)
 **
 ** The array has NDIMS dimensions, 1 to 8, of GLOBAL elements, the last of which varies fastest (row-major).  An element
 ** has SIZE bytes.  The block begins at element OFFSET of the array and has EXTENT elements in each dimension, one
-** behind the other at DATA.  All ranks name the array, with the same NDIMS, GLOBAL and SIZE; a rank that has nothing of it has
-** a block with an EXTENT of 0.  The blocks of all ranks cover the array, and do not overlap when they are written; when
-** they are read they may.  Any number of ranks can read an array, each any block.  Not collective; after SCR_Init.
+** behind the other at DATA.  All ranks name the array, with the same NDIMS, GLOBAL and SIZE; a rank that has nothing of
+** it has a block with an EXTENT of 0.  The blocks of all ranks cover the array, and do not overlap when they are
+** written; when they are read they may.  Any number of ranks can read an array, each any block.  Not collective; after
+** SCR_Init.
 **
 ** Errors: as for SCR_Protect.  ARG: the block is not within the array.
 */
