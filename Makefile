@@ -35,7 +35,7 @@ told   :=
 SIM      = tests/sim/build
 COMMANDS = $(patsubst %.c,%,$(wildcard tools/scr_*.c)) $(addprefix tools/scr_,rebuild_xor glob_hosts log_transfer inspect_cache srun mpirun)
 EXAMPLES = $(patsubst %.c,%,$(wildcard examples/*.c))
-MANUAL   = $(patsubst %,tools/manual/%.md,choosing restart regions parameters jobs commands files errors build fortran languages migration \
+MANUAL   = $(patsubst %,tools/manual/%.md,choosing restart regions parameters jobs commands files errors build fortran languages migration images \
   measuring testing developing) scr.h
 BINDINGS = examples/fortran/scrf.h examples/fortran/scr.f90
 FORTRAN  = examples/fortran/heat2d examples/fortran/heat2d_fixed
@@ -49,7 +49,7 @@ endif
 LIBS     = -lz -lpthread $(MYSQL_LIBS)
 
 .DEFAULT_GOAL := all
-.PHONY: all setup demo fortran tested check check-full check-quick check-long check-scale sim sim-mutants sim-scale fuzz lint sanitize size coverage bench install clean help
+.PHONY: all setup demo image demo-image fortran tested check check-full check-quick check-long check-scale sim sim-mutants sim-scale fuzz lint sanitize size coverage bench install clean help
 
 # A goal that is built waits for setup, when both are asked for; and setup knows what for.
 ifneq (,$(filter setup,$(MAKECMDGOALS)))
@@ -65,6 +65,10 @@ setup: ## install what is missing: an MPI, zlib, a compiler; with `check`, `lint
 scr_impl.o: scr_impl.c scr.h
 	$(call using,$(MPICC))
 	$(call step,CC,$<)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(WARN) -DSCR_WITH_FORTRAN $(MYSQL_FLAGS) -I. -c -o $@ scr_impl.c
+
+scr_image.o: $(wildcard tools/image/*.c tools/image/*.h) tools/image/jump.S tools/image/names.txt tools/image/object.sh scr_impl.c scr.h
+	$(call using,$(MPICC))
+	$(call step,IMAGE,$@)CC="$(CC)" MPICC="$(MPICC)" CFLAGS="$(CPPFLAGS) $(CFLAGS)" WARN="$(filter-out -Wc++-compat,$(WARN))" sh tools/image/object.sh tools/image $@
 
 libscr.a: scr_impl.o
 	$(call step,AR,$@)rm -f $@ && $(AR) rcs $@ scr_impl.o
@@ -123,6 +127,11 @@ sim-scale: $(SIM)/sim ## what jobs of 64 to RANKS simulated ranks cost a rank, a
 demo: all ## a solver is killed, loses a node, rebuilds, and ends with the same answer
 	$(Q)MPIEXEC="$(MPIEXEC)" sh examples/demo.sh
 
+image: scr_image.o ## the object with which unchanged programs have checkpoints (MPICH on x86-64 Linux)
+
+demo-image: scr_image.o ## the demo with a program that knows nothing of checkpoints
+	$(Q)MPICC="$(MPICC)" MPIEXEC="$(MPIEXEC)" sh examples/demo_image.sh scr_image.o
+
 check-quick: all tests/unit/unit ## the demo, the unit tests, and the main cases on 4 ranks
 	$(Q)$(RUN_ENV) bash tests/quick.sh
 
@@ -180,8 +189,8 @@ install: libscr.a tools/scr ## copy header, source, library, scr.pc, commands an
 	$(call step,PAGES,$(dest)/share/man)umask 022 && tools/scr help --pages "$(dest)/share/man"
 
 clean: ## remove what make has built
-	$(call step,CLEAN,what make has built)rm -f libscr.a scr_impl.o tools/scr tools/manual/manual.inc $(COMMANDS) $(EXAMPLES) $(FORTRAN) \
-	  examples/fortran/*.mod tests/unit/unit $(SIM)/* && rm -rf tests/coverage/build
+	$(call step,CLEAN,what make has built)rm -f libscr.a scr_impl.o scr_image.o tools/scr tools/manual/manual.inc $(COMMANDS) $(EXAMPLES) $(FORTRAN) \
+	  examples/fortran/*.mod tests/unit/unit $(SIM)/* && rm -rf tests/coverage/build tools/image/build
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1: \2/p' Makefile

@@ -12,6 +12,7 @@ cd "$top" || exit 1
 # suite, seconds for check and full, seconds for long; the longest first
 suites="
 tests/mpi/mpi.sh          2400 4800
+tests/image/image.sh       900 1800
 tests/cluster/slurm.sh     480  900
 tests/cluster/cluster.sh   600 5400
 tests/tools/transfer.sh    450  900

@@ -1,0 +1,22 @@
+/* at.h - for the programs of this suite: at the points that AT names on rank AT_RANK, they ask for an image by a signal. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static long points; /* that were passed */
+
+/* The next point.  AT=3,10: a signal at the third and tenth one; DIES=N: the process is killed at that one. */
+static void point(int rank)
+{
+  const char *at = getenv("AT"), *who = getenv("AT_RANK"), *dies = getenv("DIES");
+
+  points++;
+  if (rank != (who != NULL ? atoi(who) : 0)) return;
+  if (dies != NULL && atol(dies) == points) raise(SIGKILL);
+  while (at != NULL && *at != '\0') {
+    if (atol(at) == points) raise(SIGUSR1);
+    at = strchr(at, ',');
+    if (at != NULL) at++;
+  }
+}

@@ -1,0 +1,181 @@
+#!/bin/bash
+# Process images: unchanged programs that are linked with scr_image.o take images, are killed, lose a node, start again,
+# and end with the result of a run without the object; what cannot be restarted is refused by name.
+# From the environment: CC, MPICC, MPIEXEC, BIN.  Last line: N passed, N failed, N skipped.
+# shellcheck disable=SC2086
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+BIN=$(cd "${BIN:-$top/tools}" && pwd)
+. "$top/tests/find_mpi.sh"
+unset "${!SCR_@}" "${!SLURM_@}" AT AT_RANK DIES WORD
+. "$top/tests/tools/check.sh"
+mode=${1:-check}
+case $(uname -sm) in
+"Linux x86_64") ;;
+*) skipped=1; echo "skipped: process images need Linux on x86-64"; finish; exit ;;
+esac
+if ! printf '#include <mpi.h>\n#ifndef MPICH_VERSION\n#error\n#endif\n' | $MPICC -E -x c - >/dev/null 2>&1; then
+  skipped=1; echo "skipped: process images need MPICH"; finish; exit
+fi
+
+p=$tmp/prefix
+export SCR_JOB_ID=image SCR_PREFIX=$p SCR_CACHE_BASE=$tmp/node SCR_CNTL_BASE=$tmp/node SCR_VIRTUAL_NODES=9 SCR_FLUSH=0
+export SCR_LOG_SYSLOG_ENABLE=0 SCR_DEBUG=1 SCR_SIGNALS=USR1:checkpoint PATH=$BIN:$PATH
+check "the object is built" 0 - make -s -C "$top" CC="${CC:-cc}" MPICC="$MPICC" scr_image.o
+build() { # PROGRAM SOURCE FLAGS...
+  check "$1 is built, without a warning" 0 "" sh -c "$MPICC -O1 -Wall -Werror ${*:3} '$top/tests/image/$2' '$top/scr_image.o' -o '$tmp/$1' -lm 2>&1"
+}
+fresh() { rm -rf "$p" "$tmp/node" && mkdir "$p" "$tmp/node" && cd "$p" || exit 1; }
+
+# run RANKS PROGRAM ARGS...: what it prints, sorted, is in $tmp/result, what it says in $tmp/said; its exit code
+run() {
+  timeout -k 5 ${LIMIT:-120} $MPIEXEC -n "$1" "$tmp/$2" "${@:3}" >"$tmp/out" 2>"$tmp/said"
+  local rc=$?
+  sort "$tmp/out" >"$tmp/result"
+  return $rc
+}
+plain() { SCR_IMAGE=0 run "$@" && cp "$tmp/result" "$tmp/wanted"; }
+# ends WHAT RANKS PROGRAM ARGS...: with the result of the run without images
+ends() {
+  check "$1: it ends" 0 "" run "${@:2}"
+  check "$1: the result" 0 "" diff "$tmp/wanted" "$tmp/result"
+  [ -z "$out" ] || sed 's/^/  /' "$tmp/said"
+}
+said() { check "$1" 0 - grep -e "$2" "$tmp/said"; }
+not_said() { check "$1" 1 - grep -e "$2" "$tmp/said"; }
+
+# round WHAT RANKS PROGRAM ARGS...: a run with images at the points AT, and a restart from the last one.  Two requests may
+# be served by one image, when ranks are far from each other.
+round() {
+  local last
+  fresh
+  AT=$AT ends "$1, with images" "${@:2}"
+  last=$(sed -n 's/.* image\.\([0-9]*\) is complete: .*/\1/p' "$tmp/said" | tail -n 1)
+  unset AT
+  check "$1: there is an image" 0 "" test -n "$last"
+  ends "$1, restarted" "${@:2}"
+  said "$1: from which" "restarted from image\.$last\$"
+}
+
+build state state.c
+check "a library is built" 0 "" ${CC:-cc} -O1 -Wall -Werror -shared -fPIC -o "$tmp/libkeeps.so" "$top/tests/image/keeps.c"
+build with_library state.c -DLIBRARY "$tmp/libkeeps.so" "-Wl,-rpath,$tmp"
+build messages messages.c
+build collectives collectives.c
+
+# ---- images, and a restart from them
+export WORD=here
+plain 1 state 30
+AT=2,9,17 AT_RANK=0 round "one process, three images" 1 state 30
+plain 3 state 12
+AT=2,7 AT_RANK=2 round "three processes" 3 state 12
+plain 1 with_library 12
+AT=5 round "a library with variables of its own" 1 with_library 12
+plain 2 state 12
+for flags in "-no-pie -Wl,-z,lazy" "-O3 -flto=auto -Wl,-z,now" "-Wl,-z,norelro -Wl,-z,lazy"; do
+  build variant state.c $flags
+  AT=3 round "built with $flags" 2 variant 12
+done
+plain 3 messages 12
+for at in 1 7 21 33; do AT=$at AT_RANK=$((at % 3)) round "messages, image at point $at" 3 messages 12; done
+AT=5,20,40 AT_RANK=1 round "messages, three images" 3 messages 12
+plain 4 collectives 8
+for at in 1 9 28; do AT=$at AT_RANK=$((at % 4)) round "collectives, image at point $at" 4 collectives 8; done
+plain 3 collectives 8
+AT=3,11,20 AT_RANK=2 round "collectives on 3 ranks, three images" 3 collectives 8
+if [ "$mode" = long ]; then
+  plain 4 messages 20
+  for at in $(seq 1 60); do AT=$at AT_RANK=$((at % 4)) round "messages on 4 ranks, image at point $at" 4 messages 20; done
+fi
+
+# ---- chains: each run ends with an image, and the next one goes on
+chain() { # WHAT RANKS PROGRAM ARGS...
+  local i
+  for i in 1 2 3; do
+    check "$1: run $i ends early" 0 "" run "${@:2}"
+    said "$1: run $i says why" "the run ends here"
+    [ $i = 1 ] || said "$1: run $i goes on" "restarted from image\.$((i - 1))\$"
+  done
+  ends "$1: the last run" "${@:2}"
+}
+fresh
+plain 3 messages 12
+AT=4,15,35 AT_RANK=1 SCR_SIGNALS=USR1:checkpoint+halt chain "a chain" 3 messages 12
+
+# ---- killed, also with a lost node
+lose() { rm -rf "$tmp"/node/*/scr.image/node.*-v1; }
+fresh
+killed() { AT=4,16 DIES=30 run 3 messages 12 && return 1; return 0; }
+check "a killed run" 0 "" killed
+ends "killed, restarted" 3 messages 12
+said "killed: from which" "restarted from image\.2\$"
+fresh
+check "another killed run" 0 "" killed
+lose
+ends "killed and a node lost" 3 messages 12
+said "a node lost: from which" "restarted from image\.2\$"
+
+fresh
+AT=4 SCR_FLUSH=1 check "an image that is flushed" 0 "" run 3 messages 12
+rm -rf "$tmp/node"/*
+ends "all nodes lost, restarted" 3 messages 12
+said "all nodes lost: from which" "restarted from image\.1\$"
+
+# ---- refused at the start
+refuse() { # NAME PATTERN
+  build "$1" refused.c "-D$1"
+  fresh
+  check "$1: it does not start" 1 "" run 2 $1
+  said "$1: the message" "^scr_image: .*$2"
+  check "$1: it runs without images" 0 "" plain 2 $1
+}
+refuse SOCKET "the program uses socket, which images do not support yet"
+refuse THREADS "the program uses pthread_create, which"
+refuse SPLITS "the program uses MPI_Comm_split, which"
+
+# ---- refused at the request: the program goes on
+build OPENS refused.c -DOPENS
+build SORTS refused.c -DSORTS
+fresh
+AT=1 check "an open file: the program goes on" 0 "" run 2 OPENS
+said "an open file: the message" "no image: rank 0 has words open"
+not_said "an open file: no image" "is complete"
+fresh
+AT=1 AT_RANK=0 check "within qsort: the program goes on" 0 "" run 2 SORTS
+said "within qsort: the message" "no image: rank 0 is called by qsort()"
+
+# ---- refused at a restart: nothing is rejected
+build first refused.c
+build second refused.c -O2
+fresh
+AT=1 check "an image of the first build" 0 "" run 2 first
+cp "$tmp/first" "$tmp/kept" && cp "$tmp/second" "$tmp/first"
+check "another build: refused" 1 "" run 2 first
+said "another build: the message" "image\.1 was written by another build of the program"
+cp "$tmp/kept" "$tmp/first"
+check "the build of the image" 0 "" run 2 first
+said "the build of the image restarts" "restarted from image\.1"
+check "other ranks: refused" 1 "" run 3 first
+
+fresh
+check "a program that writes checkpoints itself" 0 - timeout 120 $MPIEXEC -n 2 "$top/examples/minimal" 20
+check "a checkpoint that is no image: refused" 1 "" run 2 first
+said "a checkpoint that is no image: the message" "the newest checkpoint, ckpt\.[0-9]*, is not an image"
+
+# ---- requests by command, and limits of the stack
+fresh
+plain 2 state 200
+(LIMIT=100 run 2 state 200) &
+for _ in $(seq 300); do [ -e "$p/.scr/halt.scr" ] && break; sleep 0.1; done
+check "scr_checkpoint --halt" 0 - timeout 120 scr_checkpoint --wait --halt "$p"
+wait $!
+ends "scr_checkpoint: the next run" 2 state 200
+plain 2 state 12
+for limit in 4096 unlimited; do
+  fresh
+  AT=3 check "ulimit -s $limit" 0 "" sh -c "ulimit -s $limit && timeout 120 $MPIEXEC -n 2 '$tmp/state' 12 2>/dev/null | sort | cmp - '$tmp/wanted'"
+  ends "ulimit -s $limit, restarted with another" 2 state 12
+  said "ulimit -s $limit: from which" "restarted from image\.1\$"
+done
+
+finish

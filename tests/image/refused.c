@@ -1,0 +1,71 @@
+/*
+** refused.c - built with one of the macros below: what keeps a program from having images, and the message that says so.
+** Without any, a program whose image another build must not load.
+*/
+#include <mpi.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "at.h"
+
+#if defined(SORTS)
+static int compare(const void* a, const void* b)
+{
+  int i, flag;
+
+  point(0);
+  for (i = 0; i < 1000; i++) MPI_Iprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  return *(const int*)a - *(const int*)b;
+}
+#elif defined(THREADS)
+static void* nothing(void* arg)
+{
+  return arg;
+}
+#endif
+
+int main(int argc, char** argv)
+{
+  int rank, i, flag;
+
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+#if defined(SORTS)
+  {
+    int pair[2] = {2, 1};
+
+    qsort(pair, 2, sizeof *pair, compare);
+  }
+#elif defined(THREADS)
+  {
+    pthread_t t;
+
+    pthread_create(&t, NULL, nothing, NULL);
+  }
+#elif defined(SOCKET)
+  close(socket(AF_UNIX, SOCK_STREAM, 0));
+#elif defined(SPLITS)
+  {
+    MPI_Comm comm;
+
+    MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &comm);
+  }
+#elif defined(OPENS)
+  {
+    FILE* f = fopen("words", "w");
+
+    if (f == NULL) return 1;
+    fprintf(f, "text\n");
+    point(rank);
+    for (i = 0; i < 1000; i++) MPI_Iprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    fclose(f);
+  }
+#endif
+  point(rank);
+  for (i = 0; i < 1000; i++) MPI_Iprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  point(rank);
+  MPI_Finalize();
+  printf("rank %d: the end\n", rank);
+  return 0;
+}

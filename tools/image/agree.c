@@ -1,0 +1,238 @@
+/* ==== AGREE =============================================================================================
+** The ranks stop together: a request, a marker from rank 0 to all, their reports, and its decision.
+**
+** Uses       start.c (img_say), lib.c (img_lib_suspects, img_lib_signalled)
+** Offers     img_rank, img_ranks, img_ctl, img_self, img_native_comm, img_agree_start, img_agree_poll, img_agree_ending,
+**            img_agree_totals, img_agree_barrier.
+** Invariants
+**   A1  Only rank 0 decides, once for each marker; its words reach each rank in their order.
+**   A2  All of this is native: a process that loads an image begins with none of it.
+** Failure    A rank that objects, or that does not call MPI for SCR_IMAGE_WAIT seconds, calls the stop off.
+**
+**   state              event                                 action                                      next
+**   running            a signal of SCR_SIGNALS               ASK to rank 0                               running
+**   running, rank 0    ASK, a signal, the halt file, time    MARK to all                                 stopped
+**   running            MARK                                  REPORT, with an objection or without        stopped
+**   stopped, rank 0    all have reported, none objects       GO to all                                   image
+**   stopped, rank 0    an objection; too long                CALLOFF to all; says why; not for 10 s      running
+**   stopped            GO, CALLOFF                           -                                           image, running
+**   in MPI_Finalize    -                                     ENDING to rank 0, once in this process      running
+**   running, rank 0    all are in MPI_Finalize               END to all                                  ended
+** ====================================================================================================== */
+#include "image.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum { ASK = 1, REPORT, ENDING, MARK, GO, CALLOFF, END } word;
+
+typedef struct {
+  int  what, n;
+  char objection[200];
+} message;
+
+#define TAG_UP   1
+#define TAG_DOWN 2
+#define PAUSE    10.0 /* seconds after a stop that was called off */
+
+int                img_rank, img_ranks;
+MPI_Comm           img_ctl, img_self;
+static MPI_Comm    coll_world, coll_self;
+static MPI_Request heard = MPI_REQUEST_NULL; /* the receive for the next message */
+static message     in;
+static int         from; /* of it */
+static int         asked, ending, ended, endings, marks;
+static int         owed;       /* rank 0: reports for a stop that was called off, which are still to come */
+static double      not_before; /* rank 0: no marker until then */
+
+MPI_Comm img_native_comm(MPI_Comm comm, int context)
+{
+  if (context == 0) return comm;
+  return comm == MPI_COMM_SELF ? coll_self : coll_world;
+}
+
+static void listen(void)
+{
+  MPI_Irecv(&in, (int)sizeof in, MPI_BYTE, img_rank == 0 ? MPI_ANY_SOURCE : 0, img_rank == 0 ? TAG_UP : TAG_DOWN,
+            img_ctl, &heard);
+}
+
+void img_agree_start(void)
+{
+  MPI_Comm_rank(MPI_COMM_WORLD, &img_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &img_ranks);
+  if (MPI_Comm_dup(MPI_COMM_WORLD, &img_ctl) != MPI_SUCCESS || MPI_Comm_dup(MPI_COMM_SELF, &img_self) != MPI_SUCCESS ||
+      MPI_Comm_dup(MPI_COMM_WORLD, &coll_world) != MPI_SUCCESS ||
+      MPI_Comm_dup(MPI_COMM_SELF, &coll_self) != MPI_SUCCESS)
+    img_die("cannot duplicate communicators");
+  MPI_Comm_set_errhandler(img_ctl, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(img_self, MPI_ERRORS_RETURN);
+  listen();
+}
+
+/* 1 if a message has come: it is in IN, until the next listen(). */
+static int hears(void)
+{
+  MPI_Status status;
+  int        flag = 0;
+
+  MPI_Test(&heard, &flag, &status);
+  if (flag) from = status.MPI_SOURCE;
+  return flag;
+}
+
+/* Send a short message, which MPI buffers: nobody waits for its receiver. */
+static void tell(int rank, word what, int n, const char* objection)
+{
+  message m;
+
+  memset(&m, 0, sizeof m);
+  m.what = (int)what, m.n = n;
+  if (objection != NULL) snprintf(m.objection, sizeof m.objection, "%s", objection);
+  MPI_Send(&m, (int)sizeof m, MPI_BYTE, rank, rank == 0 ? TAG_UP : TAG_DOWN, img_ctl);
+}
+
+static void tell_all(word what)
+{
+  int r;
+
+  for (r = 1; r < img_ranks; r++) tell(r, what, marks, NULL);
+}
+
+/* Rank 0: end the stop.  The ranks go on; WHY is said once. */
+static int call_off(int rank, const char* why)
+{
+  tell_all(CALLOFF);
+  img_say("no image: rank %d %s", rank, why);
+  not_before = img_wtime() + PAUSE;
+  return 0;
+}
+
+/* Rank 0: the name of a rank that has not REPORTED. */
+static int absent(const char* reported)
+{
+  int r = 1;
+
+  while (r < img_ranks - 1 && reported[r]) r++;
+  return r;
+}
+
+/* Rank 0: mark all ranks, and wait for their reports.  Returns 1 on GO. */
+static int coordinate(const char* (*object)(void))
+{
+  double      began = img_wtime(), limit = img_seconds("SCR_IMAGE_WAIT", 300);
+  char*       reported = calloc((size_t)img_ranks, 1);
+  char        why[300];
+  const char* objection = object();
+  int         left = img_ranks - 1, bad = objection != NULL ? 0 : -1, rc;
+
+  if (reported == NULL) return 0;
+  marks++;
+  tell_all(MARK);
+  snprintf(why, sizeof why, "%s", objection != NULL ? objection : "");
+  while (left > 0 && bad < 0) {
+    if (!hears()) {
+      if (img_wtime() - began > limit) {
+        snprintf(why, sizeof why, "has not called MPI for %.0f s", limit);
+        bad = absent(reported);
+      }
+      sched_yield();
+      continue;
+    }
+    if (in.what == ENDING) endings++;
+    if (in.what == REPORT && in.n != marks) owed--;
+    if (in.what == REPORT && in.n == marks) {
+      reported[from] = 1, left--;
+      if (in.objection[0] != '\0') {
+        bad = from;
+        snprintf(why, sizeof why, "%s", in.objection);
+      }
+    }
+    listen();
+  }
+  free(reported);
+  owed += left;
+  rc = bad < 0;
+  if (rc) tell_all(GO);
+  else call_off(bad, why);
+  return rc;
+}
+
+/* Another rank was marked: report, and wait for the decision.  Returns 1 on GO. */
+static int stop(const char* (*object)(void))
+{
+  int n = in.n, what;
+
+  listen();
+  tell(0, REPORT, n, object());
+  while (!hears()) sched_yield();
+  what = in.what;
+  asked = 0;
+  listen();
+  return what == GO;
+}
+
+/* Rank 0: whether someone has asked. */
+static int suspects(void)
+{
+  int wanted = 0;
+
+  while (hears()) {
+    if (in.what == ASK) asked = 1;
+    if (in.what == ENDING) endings++;
+    if (in.what == REPORT) owed--;
+    listen();
+  }
+  if (img_lib_signalled() || img_lib_suspects()) asked = 1;
+  if (asked && img_wtime() >= not_before) wanted = 1;
+  return wanted;
+}
+
+int img_agree_poll(const char* (*objection)(void))
+{
+  if (ended) return 0;
+  if (img_rank == 0) {
+    if (!suspects()) return 0;
+    asked = 0;
+    img_lib_asked();
+    return coordinate(objection);
+  }
+  if (img_lib_signalled() && !asked && !ending) { /* ENDING is the last word to rank 0, but for a report */
+    tell(0, ASK, 0, NULL);
+    asked = 1;
+    img_lib_asked();
+  }
+  if (!hears()) return 0;
+  if (in.what == MARK) return stop(objection);
+  if (in.what == END) ended = 1;
+  if (!ended) listen(); /* of a stop that was called off early */
+  return 0;
+}
+
+int img_agree_ending(void)
+{
+  if (!ending) {
+    ending = 1;
+    if (img_rank == 0) endings++;
+    else tell(0, ENDING, 0, NULL);
+  }
+  if (img_rank == 0 && endings == img_ranks && owed == 0 && !ended) {
+    tell_all(END);
+    ended = 1;
+    MPI_Cancel(&heard);
+    MPI_Wait(&heard, MPI_STATUS_IGNORE);
+  }
+  return ended;
+}
+
+void img_agree_totals(const uint64_t* sent, uint64_t* received)
+{
+  MPI_Alltoall((void*)sent, 1, MPI_UINT64_T, received, 1, MPI_UINT64_T, img_ctl);
+}
+
+void img_agree_barrier(void)
+{
+  MPI_Barrier(img_ctl);
+}

@@ -1,0 +1,124 @@
+/* ==== CALLS =============================================================================================
+** Polls, the image itself, and the calls of MPI that begin and end.
+**
+** Uses       all parts
+** Offers     img_enter, img_poll; MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Initialized, MPI_Finalized,
+**            MPI_Query_thread, MPI_Wtime.
+** Invariants
+**   K1  img_poll takes the context: only functions of the saved side call it.
+**   K2  Between two polls of a rank no image is taken.
+** Failure    An image that cannot be written is a message.
+** ====================================================================================================== */
+#include "image.h"
+
+#include <sched.h>
+
+IMG_NATIVE(MPI_Init);
+IMG_NATIVE(MPI_Init_thread);
+IMG_NATIVE(MPI_Finalize);
+IMG_NATIVE(MPI_Initialized);
+IMG_NATIVE(MPI_Finalized);
+IMG_NATIVE(MPI_Query_thread);
+IMG_NATIVE(MPI_Wtime);
+
+#define CALLS 500 /* between two polls, where nothing waits */
+
+static int      initialized, finalized, level = MPI_THREAD_SINGLE;
+static int      left = CALLS;
+static uint64_t images;
+
+static const char* objection(void)
+{
+  const char* why = img_files_objection();
+
+  return why != NULL ? why : img_libc_objection();
+}
+
+/* All ranks have stopped, and nothing is under way: write an image, or be the process that has loaded it. */
+static __attribute__((noinline)) void take_image(void)
+{
+  images++;
+  if (img_context_take(&img_here) == 0) img_lib_write(images);
+  else img_libc_resumed();
+}
+
+void img_poll(void)
+{
+  left = CALLS;
+  if (!initialized || finalized || !img_agree_poll(objection)) return;
+  img_drain();
+  if (img_lib_due()) take_image();
+  img_lib_leave();
+  img_repost();
+}
+
+void img_enter(void)
+{
+  if (--left <= 0) img_poll();
+}
+
+/* ---- begin and end ---- */
+
+static int begin(int wanted)
+{
+  if (initialized) return MPI_ERR_OTHER;
+  level = wanted > MPI_THREAD_FUNNELED ? MPI_THREAD_FUNNELED : wanted;
+  if (wanted > level && img_rank == 0) img_say("MPI_THREAD_FUNNELED is provided: only the main thread can be saved");
+  img_p2p_start();
+  initialized = 1;
+  return MPI_SUCCESS;
+}
+
+IMG_API int MPI_Init(int* argc, char*** argv)
+{
+  return img_on ? begin(MPI_THREAD_SINGLE) : scr_native_MPI_Init(argc, argv);
+}
+
+IMG_API int MPI_Init_thread(int* argc, char*** argv, int wanted, int* provided)
+{
+  int rc;
+
+  if (!img_on) return scr_native_MPI_Init_thread(argc, argv, wanted, provided);
+  rc = begin(wanted);
+  *provided = level;
+  return rc;
+}
+
+IMG_API int MPI_Finalize(void)
+{
+  if (!img_on) return scr_native_MPI_Finalize();
+  img_poll(); /* a request that came late */
+  while (!img_agree_ending()) {
+    img_poll();
+    sched_yield();
+  }
+  finalized = 1;
+  img_lib_end();
+  return scr_native_MPI_Finalize();
+}
+
+IMG_API int MPI_Initialized(int* flag)
+{
+  if (!img_on) return scr_native_MPI_Initialized(flag);
+  *flag = initialized;
+  return MPI_SUCCESS;
+}
+
+IMG_API int MPI_Finalized(int* flag)
+{
+  if (!img_on) return scr_native_MPI_Finalized(flag);
+  *flag = finalized;
+  return MPI_SUCCESS;
+}
+
+IMG_API int MPI_Query_thread(int* provided)
+{
+  if (!img_on) return scr_native_MPI_Query_thread(provided);
+  *provided = level;
+  return MPI_SUCCESS;
+}
+
+IMG_API double MPI_Wtime(void)
+{
+  return img_on ? img_wtime() : scr_native_MPI_Wtime();
+}

@@ -1,0 +1,191 @@
+/*
+** image.h - the parts of scr_image.o: process images of MPI programs that cannot be changed.
+**
+** The object has two sides.  The native side (start.c, ranges.c, save.c, lib.c, agree.c) is fresh in each process: its
+** variables are cut out of an image, its calls of libc and MPI go through slots (native.S, made by object.sh) and so
+** never reach the functions that the saved side puts before them.  The saved side (heap.c, libc.c, files.c, p2p.c,
+** calls.c) belongs to the program: its variables are in the image, as are the program's.
+**
+**   rule 1  A pointer to the native side is never kept in a saved variable, but for a function or a constant.
+**   rule 2  A function that takes the context is on the saved side, and so is each of its callers in this object.
+**   rule 3  What cannot be restarted is refused by name: at the start, or before an image is written.
+*/
+#ifndef IMAGE_H
+#define IMAGE_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What other objects may call or replace; all else is local to scr_image.o. */
+#define IMG_API __attribute__((visibility("default")))
+
+/* The address to which the function returns that uses this: it tells the side of the caller. */
+#define IMG_CALLER() __builtin_return_address(0)
+
+/* The native function behind a name that the saved side may have defined anew. */
+#define IMG_NATIVE(f) extern __typeof__(f) scr_native_##f
+
+/* ---- fixed addresses (heap.c, start.c) ---- */
+
+#define IMG_HEAP_BASE  0x200000000000UL
+#define IMG_HEAP_LIMIT 0x280000000000UL
+#define IMG_HEAP_STEP  (64UL << 20)
+#define IMG_STACK_TOP  0x308000000000UL
+#define IMG_STACK_MAX  (1UL << 30) /* where ulimit -s says unlimited, or more than this */
+#define IMG_PAGE       4096UL
+#define IMG_RED_ZONE   256UL /* saved below the stack pointer */
+
+/* ---- ranges.c ---- */
+
+typedef enum { IMG_DATA, IMG_TLS, IMG_HEAP, IMG_STACK } img_kind;
+
+typedef struct {
+  uint64_t address, length;
+  uint64_t kind;
+} img_range;
+
+/* An object whose build and address must be those of the image. */
+typedef struct {
+  uint64_t address;
+  char     id[44]; /* the build id in hexadecimal digits, or the CRC32 of the text */
+  char     name[84];
+} img_object;
+
+#define IMG_RANGES  512
+#define IMG_OBJECTS 128
+
+/* Find the objects of the process, their sides, and the functions of the slots; once, also within the first malloc. */
+void img_ranges_start(void);
+/* From now on, no caller is on the saved side: the program runs as if this object were not linked. */
+void img_ranges_off(void);
+/* 1 if images are made in this process. */
+extern int img_on;
+/* 1 if ADDRESS is in the text of a saved object. */
+int img_is_saved_text(const void* address);
+/* Why this program cannot have images, or NULL: libraries of both sides, imports that the table does not know. */
+const char* img_ranges_refuse(void);
+/* The function NAME of a native object; NULL if there is none. */
+void* img_native_symbol(const char* name);
+/* What is saved of the objects, in the order of their addresses.  Returns their number. */
+int img_ranges_saved(img_range* ranges);
+/* The identity: saved objects, libc and MPI.  Returns their number. */
+int img_ranges_objects(img_object* objects);
+
+/* ---- save.c ---- */
+
+typedef struct {
+  uint64_t rbx, rbp, r12, r13, r14, r15, rsp, rip;
+  uint32_t mxcsr, x87;
+} img_context;
+
+extern img_context img_here; /* native: the context of the image that is being written or loaded */
+
+/* Save the context.  Returns 0; and once more 1, in the process that loads the image. */
+int img_context_take(img_context* c) __attribute__((returns_twice));
+/* Go on where the context was saved, with CANARY as the stack protector's word. */
+void img_context_resume(const img_context* c, uint64_t canary) __attribute__((noreturn));
+/* Write the image N of this process to FILE.  Returns NULL, or what failed. */
+const char* img_write(const char* file, uint64_t n);
+/* Compare FILE with this process.  Returns 0, 1 if it cannot be read, 2 if this process cannot load it; WHY (of 400). */
+int img_compare(const char* file, char* why);
+/* Load the file that img_compare accepted; nothing of the saved side may be used any more.  Returns 1 on success. */
+int img_load(void);
+/* Jump into what was loaded. */
+void img_resume(void) __attribute__((noreturn));
+
+/* ---- lib.c: the library ---- */
+
+/* Start the library over ctl, and load the newest image, if there is one: then this does not return. */
+void img_lib_start(void);
+/* 1 if rank 0 should ask all ranks to stop: the halt file has changed, or SCR_IMAGE_ASK seconds are over. */
+int img_lib_suspects(void);
+/* All ranks have stopped: 1 if an image is due.  Collective. */
+int img_lib_due(void);
+/* Write the image N; the context has been taken.  Collective. */
+void img_lib_write(uint64_t n);
+/* After a stop: end the run if the library says so.  Collective. */
+void img_lib_leave(void);
+/* End the library.  Collective. */
+void img_lib_end(void);
+/* 1 if a signal of SCR_SIGNALS has arrived and was not asked for yet. */
+int img_lib_signalled(void);
+/* Rank 0 has asked; a later signal counts anew. */
+void img_lib_asked(void);
+/* Seconds of the parameter NAME of the environment, or DEFAULT. */
+double img_seconds(const char* name, double otherwise);
+
+/* ---- agree.c ---- */
+
+extern int      img_rank, img_ranks;
+extern MPI_Comm img_ctl, img_self; /* native duplicates of the world and of MPI_COMM_SELF; errors return */
+/* The native communicator of the program's COMM for its messages (CONTEXT 0) or the layer's collectives (1). */
+MPI_Comm img_native_comm(MPI_Comm comm, int context);
+/* Make the native communicators.  Collective. */
+void img_agree_start(void);
+/* Look for requests.  OBJECTION tells why this rank must not be saved now, or NULL.  Returns 1 when all have stopped. */
+int img_agree_poll(const char* (*objection)(void));
+/* This rank is in MPI_Finalize.  Returns 1 when all are, and no image is being asked for any more. */
+int img_agree_ending(void);
+/* Compare totals: FROM[r] becomes what rank r has SENT to this rank.  Collective. */
+void img_agree_totals(const uint64_t* sent, uint64_t* from);
+/* All ranks have come here.  Collective. */
+void img_agree_barrier(void);
+
+/* ---- start.c ---- */
+
+/* Print one line, `scr_image: rank 3 on node7: ...`. */
+void img_say(const char* format, ...) __attribute__((format(printf, 1, 2)));
+/* Print it and end the process with 1. */
+void img_die(const char* format, ...) __attribute__((format(printf, 1, 2), noreturn));
+/* The program's stack: its lowest and highest address. */
+extern uint64_t img_stack_low;
+/* Map LENGTH zero bytes at ADDRESS, where nothing is yet.  Returns 1 on success. */
+int img_map(uint64_t address, uint64_t length);
+/* Unmap them. */
+void img_unmap(uint64_t address, uint64_t length);
+/* Give the memory of whole pages back; they are zero then. */
+void img_forget(uint64_t address, uint64_t length);
+/* Seconds, as MPI_Wtime of the first start: they go on from the image's. */
+double img_wtime(void);
+/* What is to be added to the native MPI_Wtime. */
+extern double img_wtime_add;
+
+/* ---- heap.c (saved) ---- */
+
+/* Allocate on the saved heap, whoever calls. */
+void* img_alloc(size_t n);
+/* What is in use of the saved heap, in whole pages; its end is where it is mapped to. */
+uint64_t img_heap_used(void);
+uint64_t img_heap_end(void);
+
+/* ---- files.c, libc.c (saved) ---- */
+
+/* Why the program must not be saved now, or NULL. */
+const char* img_files_objection(void);
+const char* img_libc_objection(void);
+/* In a process that was restarted: what of libc's state the program has set is set again. */
+void img_libc_resumed(void);
+
+/* ---- p2p.c, calls.c (saved) ---- */
+
+/* A call of MPI begins: each 500th polls. */
+void img_enter(void);
+/* Look for requests, and take an image if all ranks have stopped. */
+void img_poll(void);
+/* MPI begins: allocate what counts messages. */
+void img_p2p_start(void);
+/* Before an image: receive all that is under way.  After it: post the receives again. */
+void img_drain(void);
+void img_repost(void);
+/* Send and receive on the second context of COMM, as a collective does; they poll. */
+int img_send(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm);
+int img_recv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm);
+int img_sendrecv(const void* out, int outs, MPI_Datatype outtype, int to, void* in, int ins, MPI_Datatype intype,
+                 int from, int tag, MPI_Comm comm);
+
+#endif

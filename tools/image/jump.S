@@ -1,0 +1,55 @@
+/* ==== JUMP ==============================================================================================
+** The context of the program: taken in the process that writes an image, resumed in the one that loads it.
+**
+** Offers     img_context_take, img_context_resume.
+** ====================================================================================================== */
+	.text
+	.globl img_context_take
+	.type img_context_take, @function
+img_context_take:
+	movq %rbx, 0(%rdi)
+	movq %rbp, 8(%rdi)
+	movq %r12, 16(%rdi)
+	movq %r13, 24(%rdi)
+	movq %r14, 32(%rdi)
+	movq %r15, 40(%rdi)
+	leaq 8(%rsp), %rax
+	movq %rax, 48(%rdi)
+	movq (%rsp), %rax
+	movq %rax, 56(%rdi)
+	stmxcsr 64(%rdi)
+	fnstcw 68(%rdi)
+	xorl %eax, %eax
+	ret
+	.size img_context_take, . - img_context_take
+
+	.globl img_context_resume
+	.type img_context_resume, @function
+img_context_resume:
+	movq %rsi, %fs:0x28
+	fninit
+	fldcw 68(%rdi)
+	ldmxcsr 64(%rdi)
+	cld
+	movq 0(%rdi), %rbx
+	movq 8(%rdi), %rbp
+	movq 16(%rdi), %r12
+	movq 24(%rdi), %r13
+	movq 32(%rdi), %r14
+	movq 40(%rdi), %r15
+	movq 48(%rdi), %rsp
+	movl $1, %eax
+	jmp *56(%rdi)
+	.size img_context_resume, . - img_context_resume
+
+	.globl img_on_stack
+	.type img_on_stack, @function
+img_on_stack: /* call %rdx(%rsi) on the stack that ends at %rdi; never returns */
+	movq %rdi, %rsp
+	xorl %ebp, %ebp
+	movq %rsi, %rdi
+	call *%rdx
+	hlt
+	.size img_on_stack, . - img_on_stack
+
+	.section .note.GNU-stack, "", @progbits

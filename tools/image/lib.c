@@ -1,0 +1,297 @@
+/* ==== LIBRARY ===========================================================================================
+** How images are datasets of the library: the only file that calls it, by the calls of scr.h alone.
+**
+** Uses       scr_impl.c, save.c, agree.c (the communicators)
+** Offers     img_lib_*.
+** Invariants
+**   L1  All ranks take the same way: what one rank finds is agreed on before anybody acts.
+**   L2  A checkpoint that this program cannot load is not rejected: another build may be able to.
+**   L3  Once memory was loaded, main() is never entered.
+** Failure    An image that cannot be written is a message; the program goes on.
+** ====================================================================================================== */
+#include "image.h"
+
+#include "../../scr_impl.c"
+
+typedef struct {
+  struct sigaction library; /* its handler, which ours calls */
+  int              caught;
+} img_signal;
+
+#define IMG_SIGNALS 32
+
+static img_signal            img_signals[IMG_SIGNALS];
+static volatile sig_atomic_t img_came; /* a signal of SCR_SIGNALS */
+static char                  img_prefix[SCR_MAX_FILENAME], img_halt_file[SCR_MAX_FILENAME + 20];
+static struct stat           img_halt_seen;
+static int                   img_running;
+static double                img_ask, img_asked_at, img_looked_at;
+static char                  img_result[300]; /* of the last image, for rank 0's message */
+
+/* ---- requests ---- */
+
+static void img_handle(int number, siginfo_t* info, void* context)
+{
+  const struct sigaction* s = &img_signals[number].library;
+
+  img_came = 1;
+  if (s->sa_flags & SA_SIGINFO) s->sa_sigaction(number, info, context);
+  else if (s->sa_handler != SIG_DFL && s->sa_handler != SIG_IGN) s->sa_handler(number);
+}
+
+/* What the handlers of signals are; what differs afterwards, the library has taken, and ours goes before it. */
+static void img_signals_before(struct sigaction* before)
+{
+  int i;
+
+  for (i = 1; i < IMG_SIGNALS; i++) sigaction(i, NULL, &before[i]);
+}
+
+static void img_signals_after(const struct sigaction* before)
+{
+  struct sigaction now, ours;
+  int              i;
+
+  memset(&ours, 0, sizeof ours);
+  ours.sa_sigaction = img_handle;
+  ours.sa_flags = SA_SIGINFO | SA_RESTART;
+  for (i = 1; i < IMG_SIGNALS; i++) {
+    if (sigaction(i, NULL, &now) != 0 || (now.sa_flags & SA_SIGINFO) == 0) continue;
+    if ((before[i].sa_flags & SA_SIGINFO) && before[i].sa_sigaction == now.sa_sigaction) continue;
+    img_signals[i].library = now;
+    img_signals[i].caught = sigaction(i, &ours, NULL) == 0;
+    img_came = 1; /* one may have come meanwhile: ask */
+  }
+}
+
+static void img_signals_end(void)
+{
+  int i;
+
+  for (i = 1; i < IMG_SIGNALS; i++)
+    if (img_signals[i].caught) sigaction(i, &img_signals[i].library, NULL);
+}
+
+int img_lib_signalled(void)
+{
+  return img_came;
+}
+
+/* Note how the halt file is now: what the library has written is no request. */
+static void img_note_halt(void)
+{
+  if (stat(img_halt_file, &img_halt_seen) != 0) memset(&img_halt_seen, 0, sizeof img_halt_seen);
+}
+
+void img_lib_asked(void)
+{
+  img_came = 0;
+}
+
+int img_lib_suspects(void)
+{
+  double      now = img_wtime();
+  struct stat st;
+
+  if (img_ask > 0 && now - img_asked_at >= img_ask) return 1;
+  if (now - img_looked_at < SCR_LOOK_SECONDS && now >= img_looked_at) return 0;
+  img_looked_at = now;
+  if (stat(img_halt_file, &st) != 0) return 0;
+  return st.st_ino != img_halt_seen.st_ino || st.st_size != img_halt_seen.st_size ||
+         st.st_mtim.tv_sec != img_halt_seen.st_mtim.tv_sec || st.st_mtim.tv_nsec != img_halt_seen.st_mtim.tv_nsec;
+}
+
+/* ---- start ---- */
+
+/* The value of the parameter NAME is set, and not 0. */
+static int img_is_set(const char* name)
+{
+  char* value = (char*)SCR_Config(name);
+  int   set = value != NULL && strcmp(value, "0") != 0 && *value != '\0';
+
+  free(value);
+  return set;
+}
+
+/* End the process on all ranks: the library's message was printed. */
+static void img_leave(int code)
+{
+  fflush(NULL);
+  MPI_Finalize();
+  _exit(code);
+}
+
+/* The parameters that images need, and those that say when to ask. */
+static void img_configure(void)
+{
+  int timed = img_is_set("SCR_CHECKPOINT_SECONDS") || img_is_set("SCR_CHECKPOINT_MTBF") ||
+              img_is_set("SCR_CHECKPOINT_OVERHEAD");
+  int asks = timed || img_is_set("SCR_HALT_SECONDS") || img_is_set("SCR_END_TIME") || img_is_set("SCR_FLUSH_ASYNC");
+
+  SCR_Config("SCR_RESTART_RANKS=same");
+  if (!timed) SCR_Config("SCR_CHECKPOINT_SECONDS=1000000000"); /* without a rule, one is always due */
+  if (img_is_set("SCR_CHECKPOINT_INTERVAL") && img_rank == 0)
+    img_say("SCR_CHECKPOINT_INTERVAL counts calls that this program does not make; set SCR_CHECKPOINT_SECONDS");
+  img_ask = img_seconds("SCR_IMAGE_ASK", asks ? 10 : 0);
+}
+
+/* The prefix, as a true path: names of images do not depend on the working directory. */
+static void img_find_prefix(void)
+{
+  char* value = (char*)SCR_Config("SCR_PREFIX");
+
+  if (realpath(value != NULL && *value != '\0' ? value : ".", img_prefix) == NULL)
+    img_die("cannot find the prefix %s: %s", value != NULL ? value : ".", strerror(errno));
+  free(value);
+  snprintf(img_halt_file, sizeof img_halt_file, "%s/.scr/halt.scr", img_prefix);
+}
+
+/* The path of this rank's file of the image NAME. */
+static int img_path(const char* name, char* file)
+{
+  char path[2 * SCR_MAX_FILENAME];
+
+  snprintf(path, sizeof path, "%s/%s/rank_%d.img", img_prefix, name, img_rank);
+  return SCR_Route_file(path, file);
+}
+
+/* The greatest VALUE of all ranks, and the lowest rank that has it, whose TEXT (of 400 bytes) all get. */
+static int img_worst(int value, char* text)
+{
+  struct {
+    int value, rank;
+  } mine = {value, img_rank}, worst;
+
+  MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, img_ctl);
+  MPI_Bcast(text, 400, MPI_BYTE, worst.rank, img_ctl);
+  return worst.value;
+}
+
+/*
+** Try the checkpoint NAME.  Returns 1 if it is loaded on all ranks, 0 if the library may offer an older one; does not
+** return if this program cannot load it (L2).
+*/
+static int img_try(const char* name, int* touched)
+{
+  char file[SCR_MAX_FILENAME], why[400] = "";
+  int  bad, rc;
+
+  if (strncmp(name, "image.", 6) != 0) {
+    if (img_rank == 0) img_say("the newest checkpoint, %s, is not an image; use another SCR_PREFIX", name);
+    img_leave(1);
+  }
+  SCR_Start_restart(NULL);
+  if (img_path(name, file) != SCR_SUCCESS) {
+    bad = 1;
+    snprintf(why, sizeof why, "%.390s", SCR_Last_error());
+  } else {
+    bad = img_compare(file, why);
+  }
+  bad = img_worst(bad, why);
+  if (bad != 0 && img_rank == 0) img_say("%s", why);
+  if (bad == 2) img_leave(1);
+  if (bad == 0) {
+    *touched = 1;
+    bad = img_worst(!img_load(), why);
+  }
+  rc = SCR_Complete_restart(bad == 0);
+  if (rc != SCR_SUCCESS && rc != SCR_ERR_INVALID) img_leave(1);
+  return rc == SCR_SUCCESS;
+}
+
+/* A halt condition holds already: nothing begins. */
+static void img_check_halt(void)
+{
+  int stop = 0;
+
+  if (SCR_Should_exit(&stop) != SCR_SUCCESS) img_leave(1);
+  if (!stop) return;
+  if (img_rank == 0) img_say("the run should not start: a halt condition holds (scr_halt --list)");
+  SCR_Finalize();
+  img_leave(0);
+}
+
+void img_lib_start(void)
+{
+  struct sigaction before[IMG_SIGNALS];
+  char             name[SCR_MAX_FILENAME];
+  int              have = 0, touched = 0;
+
+  img_configure();
+  img_find_prefix();
+  img_signals_before(before);
+  if (SCR_Init_comm(img_ctl) != SCR_SUCCESS) img_leave(1);
+  img_running = 1;
+  img_signals_after(before);
+  img_check_halt();
+  img_note_halt();
+  img_asked_at = img_wtime();
+  for (;;) {
+    if (SCR_Have_restart(&have, name) != SCR_SUCCESS) img_leave(1);
+    if (!have) break;
+    if (!img_try(name, &touched)) continue;
+    if (img_rank == 0) img_say("restarted from %s", name);
+    img_asked_at = img_looked_at = img_wtime();
+    img_resume();
+  }
+  if (touched) { /* L3 */
+    if (img_rank == 0) img_say("no image could be loaded; start again");
+    img_leave(1);
+  }
+}
+
+/* ---- images ---- */
+
+int img_lib_due(void)
+{
+  int flag = 0;
+
+  if (SCR_Need_checkpoint(&flag) != SCR_SUCCESS) flag = 0;
+  return flag;
+}
+
+void img_lib_write(uint64_t n)
+{
+  char        name[40], file[SCR_MAX_FILENAME];
+  const char* why = "it could not be started";
+  double      began = img_wtime();
+  int         rc;
+
+  fflush(NULL);
+  snprintf(name, sizeof name, "image.%lu", (unsigned long)n);
+  rc = SCR_Start_output(name, SCR_FLAG_CHECKPOINT);
+  if (rc == SCR_SUCCESS) {
+    rc = img_path(name, file);
+    why = rc == SCR_SUCCESS ? img_write(file, n) : NULL;
+    if (why != NULL) img_say("%s", why);
+    rc = SCR_Complete_output(rc == SCR_SUCCESS && why == NULL);
+  }
+  if (img_rank != 0) return;
+  if (rc != SCR_SUCCESS)
+    snprintf(img_result, sizeof img_result, "%s could not be written: %.200s", name, SCR_Strerror(rc));
+  else
+    snprintf(img_result, sizeof img_result, "%s is complete: %d ranks, stopped for %.1f s", name, img_ranks,
+             img_wtime() - began);
+  if (rc != SCR_SUCCESS || img_is_set("SCR_DEBUG")) img_say("%s", img_result);
+}
+
+void img_lib_leave(void)
+{
+  int stop = 0;
+
+  SCR_Should_exit(&stop);
+  img_note_halt();
+  img_asked_at = img_wtime();
+  if (!stop) return;
+  if (img_rank == 0) img_say("the run ends here, because a halt condition holds; the same command goes on");
+  img_lib_end();
+  img_leave(0);
+}
+
+void img_lib_end(void)
+{
+  if (!img_running) return;
+  img_running = 0;
+  img_signals_end();
+  SCR_Finalize();
+}

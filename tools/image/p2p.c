@@ -1,0 +1,941 @@
+/* ==== POINT TO POINT ====================================================================================
+** Messages: requests that last over a restart, and the draining of what is under way before an image.
+**
+** Uses       agree.c (native communicators, totals), heap.c (img_alloc)
+** Offers     img_p2p_start, img_drain, img_repost, img_send, img_recv, img_sendrecv; the calls of MPI that send, receive,
+**            wait, test and probe.
+** Invariants
+**   M1  A drained message matches no receive that is posted natively: each receive looks into the list first.
+**   M2  Totals count each message once: when its receive completes, or when it enters the list.
+**   M3  In an image no request of the program is native.
+**   M4  No call blocks natively: a wait tests, polls, and yields.
+** Failure    Native errors are those of the program's communicator.
+** ====================================================================================================== */
+#include "image.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+IMG_NATIVE(MPI_Isend);
+IMG_NATIVE(MPI_Issend);
+IMG_NATIVE(MPI_Irecv);
+IMG_NATIVE(MPI_Send);
+IMG_NATIVE(MPI_Test);
+IMG_NATIVE(MPI_Wait);
+IMG_NATIVE(MPI_Cancel);
+IMG_NATIVE(MPI_Test_cancelled);
+IMG_NATIVE(MPI_Iprobe);
+IMG_NATIVE(MPI_Improbe);
+IMG_NATIVE(MPI_Mrecv);
+IMG_NATIVE(MPI_Mrecv_c);
+IMG_NATIVE(MPI_Send_c);
+IMG_NATIVE(MPI_Get_count_c);
+IMG_NATIVE(MPI_Status_set_elements_x);
+IMG_NATIVE(MPI_Comm_call_errhandler);
+
+typedef enum { SEND = 1, SSEND, RECV } kind;
+
+typedef struct request {
+  struct request *next, *back; /* of the list that it is in */
+  int             kind;
+  int             persistent, active, done, freed, number;
+  int             context, peer, tag, count;
+  MPI_Comm        comm;
+  MPI_Datatype    type;
+  void*           buf;
+  MPI_Request     native; /* of this process (M3) */
+  MPI_Status      status;
+} request;
+
+/* A message that was received before the program asked for it. */
+typedef struct drained {
+  struct drained* next;
+  MPI_Comm        comm;
+  int             context, source, tag;
+  MPI_Count       bytes;   /* more than an int, if the type is large */
+  int             matched; /* the number of the program's message handle, or 0 */
+  char            data[];
+} drained;
+
+#define REQUEST 0x72000000
+#define MESSAGE 0x78000000
+#define CHUNK   256
+#define SPINS   20 /* tests of a wait between two polls */
+
+static request** chunks;
+static int       chunk_count, chunk_room;
+static request*  unused;          /* linked by next */
+static request   receives, sends; /* heads of rings, in the order of posting */
+static drained*  list;            /* M1, in the order of arrival */
+static uint64_t *sent, *received; /* M2, for each rank of the world */
+static int       messages;
+
+/* ---- requests ---- */
+
+void img_p2p_start(void)
+{
+  sent = img_alloc(2 * (size_t)img_ranks * sizeof *sent);
+  if (sent == NULL) abort();
+  memset(sent, 0, 2 * (size_t)img_ranks * sizeof *sent);
+  received = sent + img_ranks;
+  receives.next = receives.back = &receives;
+  sends.next = sends.back = &sends;
+}
+
+/* More requests. */
+static void make_requests(void)
+{
+  request** more;
+  request*  chunk = img_alloc(CHUNK * sizeof *chunk);
+  int       i;
+
+  if (chunk_count == chunk_room) {
+    chunk_room = chunk_room == 0 ? 64 : 2 * chunk_room;
+    more = img_alloc((size_t)chunk_room * sizeof *more);
+    if (more == NULL) abort();
+    if (chunk_count > 0) memcpy(more, chunks, (size_t)chunk_count * sizeof *more);
+    free(chunks);
+    chunks = more;
+  }
+  if (chunk == NULL) abort();
+  memset(chunk, 0, CHUNK * sizeof *chunk);
+  for (i = CHUNK; i-- > 0;) {
+    chunk[i].number = chunk_count * CHUNK + i;
+    chunk[i].next = unused;
+    unused = &chunk[i];
+  }
+  chunks[chunk_count++] = chunk;
+}
+
+static request* make_request(int k, const void* buf, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                             int context)
+{
+  request* r;
+
+  if (unused == NULL) make_requests();
+  r = unused;
+  unused = r->next;
+  r->kind = k;
+  r->persistent = r->active = r->done = r->freed = 0;
+  r->buf = (void*)buf, r->count = count, r->type = type, r->peer = peer, r->tag = tag, r->comm = comm;
+  r->context = context;
+  r->native = MPI_REQUEST_NULL;
+  return r;
+}
+
+static void release(request* r)
+{
+  r->kind = 0;
+  r->next = unused;
+  unused = r;
+}
+
+static MPI_Request handle_of(const request* r)
+{
+  return (MPI_Request)(REQUEST | r->number);
+}
+
+/* The request of HANDLE; NULL for none.  Any other value is an error of the program. */
+static request* request_of(MPI_Request handle)
+{
+  int i = handle & 0xffffff;
+
+  if (handle == MPI_REQUEST_NULL) return NULL;
+  if ((handle & 0xff000000) != REQUEST || i >= chunk_count * CHUNK || chunks[i / CHUNK][i % CHUNK].kind == 0) {
+    scr_native_MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_REQUEST);
+    return NULL;
+  }
+  return &chunks[i / CHUNK][i % CHUNK];
+}
+
+static void append(request* head, request* r)
+{
+  r->back = head->back;
+  r->next = head;
+  r->back->next = head->back = r;
+}
+
+static void empty_status(MPI_Status* s, int source)
+{
+  memset(s, 0, sizeof *s);
+  s->MPI_SOURCE = source;
+  s->MPI_TAG = MPI_ANY_TAG;
+  s->MPI_ERROR = MPI_SUCCESS;
+}
+
+/* The rank in the world of RANK of COMM. */
+static int world_rank(MPI_Comm comm, int rank)
+{
+  return comm == MPI_COMM_SELF ? img_rank : rank;
+}
+
+/* R, which is in a list, is complete. */
+static void complete(request* r)
+{
+  r->back->next = r->next;
+  r->next->back = r->back;
+  r->native = MPI_REQUEST_NULL;
+  r->done = 1;
+  if (r->freed) release(r);
+}
+
+/* ---- drained messages (M1) ---- */
+
+static int matches(const drained* d, MPI_Comm comm, int context, int peer, int tag)
+{
+  return d->matched == 0 && d->comm == comm && d->context == context && (peer == MPI_ANY_SOURCE || peer == d->source) &&
+         (tag == MPI_ANY_TAG || tag == d->tag);
+}
+
+/* The first message for a receive with these arguments; NULL if there is none. */
+static drained* look_up(MPI_Comm comm, int context, int peer, int tag)
+{
+  drained* d = list;
+
+  while (d != NULL && !matches(d, comm, context, peer, tag)) d = d->next;
+  return d;
+}
+
+static void take_out(drained* d)
+{
+  drained** at = &list;
+
+  while (*at != d) at = &(*at)->next;
+  *at = d->next;
+}
+
+/* Hand D over to a receive: MPI unpacks it, and finds a truncation. */
+static int deliver(drained* d, void* buf, int count, MPI_Datatype type, MPI_Status* status)
+{
+  MPI_Request r;
+  int         rc;
+
+  take_out(d);
+  scr_native_MPI_Irecv(buf, count, type, 0, 0, img_self, &r);
+  scr_native_MPI_Send_c(d->data, d->bytes, MPI_BYTE, 0, 0, img_self);
+  rc = scr_native_MPI_Wait(&r, status);
+  status->MPI_SOURCE = d->source;
+  status->MPI_TAG = d->tag;
+  if (rc != MPI_SUCCESS) scr_native_MPI_Comm_call_errhandler(d->comm, rc);
+  free(d);
+  return rc;
+}
+
+/* Receive the message of STATUS, which was probed on COMM, into the list.  Returns it. */
+static drained* receive_early(MPI_Message* m, const MPI_Status* status, MPI_Comm comm, int context)
+{
+  drained*   d;
+  drained**  at = &list;
+  MPI_Status ignored;
+  MPI_Count  bytes = 0;
+
+  scr_native_MPI_Get_count_c(status, MPI_BYTE, &bytes);
+  d = img_alloc(sizeof *d + (size_t)bytes);
+  if (d == NULL) abort();
+  d->next = NULL;
+  d->comm = comm, d->context = context, d->bytes = bytes, d->matched = 0;
+  d->source = status->MPI_SOURCE, d->tag = status->MPI_TAG;
+  scr_native_MPI_Mrecv_c(d->data, bytes, MPI_BYTE, m, &ignored);
+  received[world_rank(comm, d->source)]++;
+  while (*at != NULL) at = &(*at)->next;
+  *at = d;
+  return d;
+}
+
+/* ---- a request begins, and is tested ---- */
+
+static int post(request* r)
+{
+  MPI_Comm comm = img_native_comm(r->comm, r->context);
+  drained* d = look_up(r->comm, r->context, r->peer, r->tag);
+  int      rc;
+
+  if (d != NULL) {
+    complete(r);
+    return deliver(d, r->buf, r->count, r->type, &r->status);
+  }
+  rc = scr_native_MPI_Irecv(r->buf, r->count, r->type, r->peer, r->tag, comm, &r->native);
+  if (rc != MPI_SUCCESS) complete(r);
+  return rc;
+}
+
+static int begin(request* r)
+{
+  MPI_Comm comm;
+  int      rc;
+
+  r->active = 1;
+  r->done = 0;
+  if (r->peer == MPI_PROC_NULL) {
+    r->done = 1;
+    empty_status(&r->status, MPI_PROC_NULL);
+    return MPI_SUCCESS;
+  }
+  if (r->kind == RECV) {
+    append(&receives, r);
+    return post(r);
+  }
+  comm = img_native_comm(r->comm, r->context);
+  if (r->kind == SSEND) rc = scr_native_MPI_Issend(r->buf, r->count, r->type, r->peer, r->tag, comm, &r->native);
+  else rc = scr_native_MPI_Isend(r->buf, r->count, r->type, r->peer, r->tag, comm, &r->native);
+  if (rc != MPI_SUCCESS) return rc;
+  sent[world_rank(r->comm, r->peer)]++;
+  append(&sends, r);
+  return rc;
+}
+
+/* 1 if R is complete, or not active. */
+static int test(request* r)
+{
+  int flag = 0;
+
+  if (!r->active || r->done) return 1;
+  if (r->native == MPI_REQUEST_NULL) return 0;
+  scr_native_MPI_Test(&r->native, &flag, &r->status);
+  if (!flag) return 0;
+  if (r->kind == RECV) received[world_rank(r->comm, r->status.MPI_SOURCE)]++;
+  complete(r);
+  return 1;
+}
+
+/* A round of a wait in which nothing came (M4). */
+static void spin(int* spins)
+{
+  if (++*spins % SPINS != 0) return;
+  img_poll();
+  sched_yield();
+}
+
+static void wait_for(request* r)
+{
+  int spins = 0;
+
+  while (!test(r)) spin(&spins);
+}
+
+/* The program has seen that R is complete: give it the status, and the handle back. */
+static void finish(request* r, MPI_Request* handle, MPI_Status* status)
+{
+  if (status != MPI_STATUS_IGNORE) {
+    int error = status->MPI_ERROR; /* set by calls for several requests only */
+
+    if (r->active) *status = r->status;
+    else empty_status(status, MPI_ANY_SOURCE);
+    status->MPI_ERROR = error;
+  }
+  r->active = 0;
+  if (r->persistent) return;
+  release(r);
+  *handle = MPI_REQUEST_NULL;
+}
+
+/* ---- before and after an image ---- */
+
+/* Take back the posted receives, the last one first, so that none takes a message meant for an earlier one. */
+static void cancel_receives(void)
+{
+  request *r, *back;
+  int      flag;
+
+  for (r = receives.back; r != &receives; r = back) {
+    back = r->back;
+    scr_native_MPI_Cancel(&r->native);
+    scr_native_MPI_Wait(&r->native, &r->status);
+    scr_native_MPI_Test_cancelled(&r->status, &flag);
+    r->native = MPI_REQUEST_NULL;
+    if (flag) continue;
+    received[world_rank(r->comm, r->status.MPI_SOURCE)]++;
+    complete(r);
+  }
+}
+
+/* Receive what has come on one native communicator. */
+static void drain_one(MPI_Comm comm, int context)
+{
+  MPI_Message m;
+  MPI_Status  status;
+  int         flag = 1;
+
+  while (flag) {
+    scr_native_MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, img_native_comm(comm, context), &flag, &m, &status);
+    if (flag) receive_early(&m, &status, comm, context);
+  }
+}
+
+static void test_sends(void)
+{
+  request *r, *next;
+
+  for (r = sends.next; r != &sends; r = next) {
+    next = r->next;
+    test(r);
+  }
+}
+
+void img_drain(void)
+{
+  uint64_t* from = img_alloc((size_t)img_ranks * sizeof *from);
+  int       context;
+
+  if (from == NULL) abort();
+  cancel_receives();
+  img_agree_totals(sent, from);
+  while (memcmp(from, received, (size_t)img_ranks * sizeof *from) != 0 || sends.next != &sends) {
+    for (context = 0; context < 2; context++) {
+      drain_one(MPI_COMM_WORLD, context);
+      drain_one(MPI_COMM_SELF, context);
+    }
+    test_sends();
+    sched_yield();
+  }
+  free(from);
+  img_agree_barrier();
+}
+
+void img_repost(void)
+{
+  request *r, *next;
+
+  for (r = receives.next; r != &receives; r = next) {
+    next = r->next;
+    post(r);
+  }
+}
+
+/* ---- blocking messages of both contexts ---- */
+
+static int transfer(int k, const void* buf, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, int context,
+                    MPI_Status* status)
+{
+  request*    r = make_request(k, buf, count, type, peer, tag, comm, context);
+  MPI_Request handle = MPI_REQUEST_NULL;
+  int         rc = begin(r);
+
+  if (rc == MPI_SUCCESS) wait_for(r);
+  else r->active = 0;
+  finish(r, &handle, status);
+  return rc;
+}
+
+static int exchange(const void* out, int outs, MPI_Datatype outtype, int to, int outtag, void* in, int ins,
+                    MPI_Datatype intype, int from, int intag, MPI_Comm comm, int context, MPI_Status* status)
+{
+  request*    r = make_request(RECV, in, ins, intype, from, intag, comm, context);
+  MPI_Request handle = MPI_REQUEST_NULL;
+  int         rc = begin(r), rc2;
+
+  rc2 = transfer(SEND, out, outs, outtype, to, outtag, comm, context, MPI_STATUS_IGNORE);
+  if (rc == MPI_SUCCESS) wait_for(r);
+  else r->active = 0;
+  finish(r, &handle, status);
+  return rc != MPI_SUCCESS ? rc : rc2;
+}
+
+int img_send(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+{
+  return transfer(SEND, buf, count, type, to, tag, comm, 1, MPI_STATUS_IGNORE);
+}
+
+int img_recv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm)
+{
+  return transfer(RECV, buf, count, type, from, tag, comm, 1, MPI_STATUS_IGNORE);
+}
+
+int img_sendrecv(const void* out, int outs, MPI_Datatype outtype, int to, void* in, int ins, MPI_Datatype intype,
+                 int from, int tag, MPI_Comm comm)
+{
+  return exchange(out, outs, outtype, to, tag, in, ins, intype, from, tag, comm, 1, MPI_STATUS_IGNORE);
+}
+
+/* ---- the calls: send and receive ---- */
+
+IMG_NATIVE(MPI_Ssend);
+IMG_NATIVE(MPI_Recv);
+IMG_NATIVE(MPI_Sendrecv);
+IMG_NATIVE(MPI_Sendrecv_replace);
+
+IMG_API int MPI_Send(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+{
+  if (!img_on) return scr_native_MPI_Send(buf, count, type, to, tag, comm);
+  img_enter();
+  return transfer(SEND, buf, count, type, to, tag, comm, 0, MPI_STATUS_IGNORE);
+}
+
+IMG_API int MPI_Rsend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+{
+  return MPI_Send(buf, count, type, to, tag, comm);
+}
+
+IMG_API int MPI_Ssend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+{
+  if (!img_on) return scr_native_MPI_Ssend(buf, count, type, to, tag, comm);
+  img_enter();
+  return transfer(SSEND, buf, count, type, to, tag, comm, 0, MPI_STATUS_IGNORE);
+}
+
+IMG_API int MPI_Recv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status)
+{
+  if (!img_on) return scr_native_MPI_Recv(buf, count, type, from, tag, comm, status);
+  img_enter();
+  return transfer(RECV, buf, count, type, from, tag, comm, 0, status);
+}
+
+IMG_API int MPI_Sendrecv(const void* out, int outs, MPI_Datatype outtype, int to, int outtag, void* in, int ins,
+                         MPI_Datatype intype, int from, int intag, MPI_Comm comm, MPI_Status* status)
+{
+  if (!img_on)
+    return scr_native_MPI_Sendrecv(out, outs, outtype, to, outtag, in, ins, intype, from, intag, comm, status);
+  img_enter();
+  return exchange(out, outs, outtype, to, outtag, in, ins, intype, from, intag, comm, 0, status);
+}
+
+IMG_API int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int outtag, int from, int intag,
+                                 MPI_Comm comm, MPI_Status* status)
+{
+  MPI_Aint low, extent;
+  size_t   bytes;
+  void*    copy;
+  int      rc;
+
+  if (!img_on) return scr_native_MPI_Sendrecv_replace(buf, count, type, to, outtag, from, intag, comm, status);
+  img_enter();
+  if (MPI_Type_get_extent(type, &low, &extent) != MPI_SUCCESS) return MPI_ERR_TYPE;
+  bytes = (size_t)extent * (size_t)(count < 0 ? 0 : count);
+  copy = img_alloc(bytes + 1);
+  if (copy == NULL) return MPI_ERR_NO_MEM;
+  memcpy(copy, buf, bytes);
+  rc = exchange(copy, count, type, to, outtag, buf, count, type, from, intag, comm, 0, status);
+  free(copy);
+  return rc;
+}
+
+/* A nonblocking or persistent request of the program. */
+static int request_call(int k, int persistent, const void* buf, int count, MPI_Datatype type, int peer, int tag,
+                        MPI_Comm comm, MPI_Request* handle)
+{
+  request* r;
+  int      rc = MPI_SUCCESS;
+
+  img_enter();
+  r = make_request(k, buf, count, type, peer, tag, comm, 0);
+  r->persistent = persistent;
+  if (!persistent) rc = begin(r);
+  if (rc != MPI_SUCCESS) release(r);
+  else *handle = handle_of(r);
+  return rc;
+}
+
+/* Six calls of one form. */
+#define REQUEST_CALL(name, k, persistent, constant)                                                                    \
+  IMG_NATIVE(name);                                                                                                    \
+  IMG_API int name(constant void* buf, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,                 \
+                   MPI_Request* handle)                                                                                \
+  {                                                                                                                    \
+    if (!img_on) return scr_native_##name(buf, count, type, peer, tag, comm, handle);                                  \
+    return request_call(k, persistent, buf, count, type, peer, tag, comm, handle);                                     \
+  }
+#define NOTHING
+
+IMG_API int MPI_Isend(const void* buf, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                      MPI_Request* handle)
+{
+  if (!img_on) return scr_native_MPI_Isend(buf, count, type, peer, tag, comm, handle);
+  return request_call(SEND, 0, buf, count, type, peer, tag, comm, handle);
+}
+
+IMG_API int MPI_Issend(const void* buf, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                       MPI_Request* handle)
+{
+  if (!img_on) return scr_native_MPI_Issend(buf, count, type, peer, tag, comm, handle);
+  return request_call(SSEND, 0, buf, count, type, peer, tag, comm, handle);
+}
+
+IMG_API int MPI_Irecv(void* buf, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* handle)
+{
+  if (!img_on) return scr_native_MPI_Irecv(buf, count, type, peer, tag, comm, handle);
+  return request_call(RECV, 0, buf, count, type, peer, tag, comm, handle);
+}
+
+REQUEST_CALL(MPI_Irsend, SEND, 0, const)
+REQUEST_CALL(MPI_Send_init, SEND, 1, const)
+REQUEST_CALL(MPI_Ssend_init, SSEND, 1, const)
+REQUEST_CALL(MPI_Rsend_init, SEND, 1, const)
+REQUEST_CALL(MPI_Recv_init, RECV, 1, NOTHING)
+
+IMG_NATIVE(MPI_Start);
+IMG_NATIVE(MPI_Startall);
+IMG_NATIVE(MPI_Request_free);
+
+IMG_API int MPI_Start(MPI_Request* handle)
+{
+  request* r;
+
+  if (!img_on) return scr_native_MPI_Start(handle);
+  img_enter();
+  r = request_of(*handle);
+  if (r == NULL || !r->persistent || r->active)
+    return scr_native_MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_REQUEST), MPI_ERR_REQUEST;
+  return begin(r);
+}
+
+IMG_API int MPI_Startall(int n, MPI_Request* handles)
+{
+  int i, rc = MPI_SUCCESS;
+
+  if (!img_on) return scr_native_MPI_Startall(n, handles);
+  for (i = 0; i < n && rc == MPI_SUCCESS; i++) rc = MPI_Start(&handles[i]);
+  return rc;
+}
+
+IMG_API int MPI_Request_free(MPI_Request* handle)
+{
+  request* r;
+
+  if (!img_on) return scr_native_MPI_Request_free(handle);
+  img_enter();
+  r = request_of(*handle);
+  if (r == NULL) return MPI_ERR_REQUEST;
+  if (test(r)) release(r);
+  else r->freed = 1;
+  *handle = MPI_REQUEST_NULL;
+  return MPI_SUCCESS;
+}
+
+IMG_API int MPI_Cancel(MPI_Request* handle)
+{
+  request* r;
+  int      flag = 0;
+
+  if (!img_on) return scr_native_MPI_Cancel(handle);
+  img_enter();
+  r = request_of(*handle);
+  if (r == NULL) return MPI_ERR_REQUEST;
+  if (r->kind != RECV || test(r)) return MPI_SUCCESS; /* a send goes its way, as MPI allows */
+  scr_native_MPI_Cancel(&r->native);
+  scr_native_MPI_Wait(&r->native, &r->status);
+  scr_native_MPI_Test_cancelled(&r->status, &flag);
+  if (!flag) received[world_rank(r->comm, r->status.MPI_SOURCE)]++;
+  complete(r);
+  return MPI_SUCCESS;
+}
+
+/* ---- the calls: wait and test ---- */
+
+IMG_NATIVE(MPI_Waitall);
+IMG_NATIVE(MPI_Waitany);
+IMG_NATIVE(MPI_Waitsome);
+IMG_NATIVE(MPI_Testall);
+IMG_NATIVE(MPI_Testany);
+IMG_NATIVE(MPI_Testsome);
+IMG_NATIVE(MPI_Request_get_status);
+
+/* Finish the request of HANDLE, which is complete or none; a status of an array has its error. */
+static void finish_handle(MPI_Request* handle, MPI_Status* status, int in_array)
+{
+  request* r = request_of(*handle);
+
+  if (r != NULL) finish(r, handle, status);
+  else if (status != MPI_STATUS_IGNORE) {
+    int error = status->MPI_ERROR;
+
+    empty_status(status, MPI_ANY_SOURCE);
+    status->MPI_ERROR = error;
+  }
+  if (in_array && status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;
+}
+
+static MPI_Status* status_at(MPI_Status* statuses, int i)
+{
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+}
+
+/* 1 if the request of HANDLE is one that can complete. */
+static int is_active(MPI_Request handle)
+{
+  request* r = request_of(handle);
+
+  return r != NULL && r->active;
+}
+
+IMG_API int MPI_Wait(MPI_Request* handle, MPI_Status* status)
+{
+  request* r;
+
+  if (!img_on) return scr_native_MPI_Wait(handle, status);
+  img_enter();
+  r = request_of(*handle);
+  if (r != NULL) wait_for(r);
+  finish_handle(handle, status, 0);
+  return MPI_SUCCESS;
+}
+
+IMG_API int MPI_Test(MPI_Request* handle, int* flag, MPI_Status* status)
+{
+  request* r;
+
+  if (!img_on) return scr_native_MPI_Test(handle, flag, status);
+  img_enter();
+  r = request_of(*handle);
+  *flag = r == NULL || test(r);
+  if (*flag) finish_handle(handle, status, 0);
+  return MPI_SUCCESS;
+}
+
+IMG_API int MPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status)
+{
+  request* r;
+
+  if (!img_on) return scr_native_MPI_Request_get_status(handle, flag, status);
+  img_enter();
+  r = request_of(handle);
+  *flag = r == NULL || test(r);
+  if (!*flag || status == MPI_STATUS_IGNORE) return MPI_SUCCESS;
+  if (r != NULL && r->active) *status = r->status;
+  else empty_status(status, MPI_ANY_SOURCE);
+  return MPI_SUCCESS;
+}
+
+/* The first of HANDLES that is active and complete, or -1; ACTIVE becomes the number of active ones seen. */
+static int first_complete(int n, const MPI_Request* handles, int* active)
+{
+  int i;
+
+  for (*active = i = 0; i < n; i++) {
+    if (!is_active(handles[i])) continue;
+    ++*active;
+    if (test(request_of(handles[i]))) return i;
+  }
+  return -1;
+}
+
+/* 1 if all of HANDLES are complete. */
+static int all_complete(int n, const MPI_Request* handles)
+{
+  int i, all = 1;
+
+  for (i = 0; i < n; i++)
+    if (is_active(handles[i]) && !test(request_of(handles[i]))) all = 0;
+  return all;
+}
+
+IMG_API int MPI_Waitall(int n, MPI_Request* handles, MPI_Status* statuses)
+{
+  int i, spins = 0;
+
+  if (!img_on) return scr_native_MPI_Waitall(n, handles, statuses);
+  img_enter();
+  while (!all_complete(n, handles)) spin(&spins);
+  for (i = 0; i < n; i++) finish_handle(&handles[i], status_at(statuses, i), 1);
+  return MPI_SUCCESS;
+}
+
+IMG_API int MPI_Testall(int n, MPI_Request* handles, int* flag, MPI_Status* statuses)
+{
+  int i;
+
+  if (!img_on) return scr_native_MPI_Testall(n, handles, flag, statuses);
+  img_enter();
+  *flag = all_complete(n, handles);
+  for (i = 0; i < n && *flag; i++) finish_handle(&handles[i], status_at(statuses, i), 1);
+  return MPI_SUCCESS;
+}
+
+/* The end of Waitany and Testany: request I of HANDLES, or none. */
+static void finish_any(MPI_Request* handles, int i, int* index, MPI_Status* status)
+{
+  MPI_Request none = MPI_REQUEST_NULL;
+
+  *index = i < 0 ? MPI_UNDEFINED : i;
+  finish_handle(i < 0 ? &none : &handles[i], status, 0);
+}
+
+IMG_API int MPI_Waitany(int n, MPI_Request* handles, int* index, MPI_Status* status)
+{
+  int i, active, spins = 0;
+
+  if (!img_on) return scr_native_MPI_Waitany(n, handles, index, status);
+  img_enter();
+  while ((i = first_complete(n, handles, &active)) < 0 && active > 0) spin(&spins);
+  finish_any(handles, i, index, status);
+  return MPI_SUCCESS;
+}
+
+IMG_API int MPI_Testany(int n, MPI_Request* handles, int* index, int* flag, MPI_Status* status)
+{
+  int i, active;
+
+  if (!img_on) return scr_native_MPI_Testany(n, handles, index, flag, status);
+  img_enter();
+  i = first_complete(n, handles, &active);
+  *flag = i >= 0 || active == 0;
+  *index = MPI_UNDEFINED;
+  if (*flag) finish_any(handles, i, index, status);
+  return MPI_SUCCESS;
+}
+
+/* Finish all of HANDLES that are complete.  Returns their number; ACTIVE becomes that of the active ones. */
+static int finish_some(int n, MPI_Request* handles, int* indices, MPI_Status* statuses, int* active)
+{
+  int i, count = 0;
+
+  for (*active = i = 0; i < n; i++) {
+    if (!is_active(handles[i])) continue;
+    ++*active;
+    if (!test(request_of(handles[i]))) continue;
+    finish_handle(&handles[i], status_at(statuses, count), 1);
+    indices[count++] = i;
+  }
+  return count;
+}
+
+IMG_API int MPI_Waitsome(int n, MPI_Request* handles, int* count, int* indices, MPI_Status* statuses)
+{
+  int active, spins = 0;
+
+  if (!img_on) return scr_native_MPI_Waitsome(n, handles, count, indices, statuses);
+  img_enter();
+  while ((*count = finish_some(n, handles, indices, statuses, &active)) == 0 && active > 0) spin(&spins);
+  if (active == 0) *count = MPI_UNDEFINED;
+  return MPI_SUCCESS;
+}
+
+IMG_API int MPI_Testsome(int n, MPI_Request* handles, int* count, int* indices, MPI_Status* statuses)
+{
+  int active;
+
+  if (!img_on) return scr_native_MPI_Testsome(n, handles, count, indices, statuses);
+  img_enter();
+  *count = finish_some(n, handles, indices, statuses, &active);
+  if (active == 0) *count = MPI_UNDEFINED;
+  return MPI_SUCCESS;
+}
+
+/* ---- the calls: probe ---- */
+
+IMG_NATIVE(MPI_Probe);
+IMG_NATIVE(MPI_Mprobe);
+IMG_NATIVE(MPI_Imrecv);
+
+static void drained_status(const drained* d, MPI_Status* status)
+{
+  if (status == MPI_STATUS_IGNORE) return;
+  empty_status(status, d->source);
+  status->MPI_TAG = d->tag;
+  scr_native_MPI_Status_set_elements_x(status, MPI_BYTE, d->bytes);
+}
+
+static int probe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status)
+{
+  drained* d = from == MPI_PROC_NULL ? NULL : look_up(comm, 0, from, tag);
+
+  *flag = d != NULL;
+  if (d == NULL) return scr_native_MPI_Iprobe(from, tag, comm, flag, status);
+  drained_status(d, status);
+  return MPI_SUCCESS;
+}
+
+IMG_API int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status)
+{
+  if (!img_on) return scr_native_MPI_Iprobe(from, tag, comm, flag, status);
+  img_enter();
+  return probe(from, tag, comm, flag, status);
+}
+
+IMG_API int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status* status)
+{
+  int flag = 0, spins = 0, rc;
+
+  if (!img_on) return scr_native_MPI_Probe(from, tag, comm, status);
+  img_enter();
+  while ((rc = probe(from, tag, comm, &flag, status)) == MPI_SUCCESS && !flag) spin(&spins);
+  return rc;
+}
+
+/* A matched probe receives the message into the list, where its handle finds it. */
+static int matched_probe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status)
+{
+  drained*    d = from == MPI_PROC_NULL ? NULL : look_up(comm, 0, from, tag);
+  MPI_Message m;
+  MPI_Status  found;
+  int         rc;
+
+  *flag = d != NULL;
+  if (d == NULL) {
+    rc = scr_native_MPI_Improbe(from, tag, comm, flag, &m, &found);
+    if (rc != MPI_SUCCESS || !*flag) return rc;
+    if (m == MPI_MESSAGE_NO_PROC) {
+      *message = m;
+      if (status != MPI_STATUS_IGNORE) *status = found;
+      return rc;
+    }
+    d = receive_early(&m, &found, comm, 0);
+  }
+  messages = messages == 0xffffff ? 1 : messages + 1;
+  d->matched = messages;
+  *message = (MPI_Message)(MESSAGE | messages);
+  drained_status(d, status);
+  return MPI_SUCCESS;
+}
+
+IMG_API int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status)
+{
+  if (!img_on) return scr_native_MPI_Improbe(from, tag, comm, flag, message, status);
+  img_enter();
+  return matched_probe(from, tag, comm, flag, message, status);
+}
+
+IMG_API int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status)
+{
+  int flag = 0, spins = 0, rc;
+
+  if (!img_on) return scr_native_MPI_Mprobe(from, tag, comm, message, status);
+  img_enter();
+  while ((rc = matched_probe(from, tag, comm, &flag, message, status)) == MPI_SUCCESS && !flag) spin(&spins);
+  return rc;
+}
+
+/* Receive the message of a matched probe; STATUS is there. */
+static int receive_matched(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status)
+{
+  drained* d = list;
+
+  if (*message == MPI_MESSAGE_NO_PROC) {
+    *message = MPI_MESSAGE_NULL;
+    empty_status(status, MPI_PROC_NULL);
+    return MPI_SUCCESS;
+  }
+  while (d != NULL && (MPI_Message)(MESSAGE | d->matched) != *message) d = d->next;
+  if (d == NULL) {
+    scr_native_MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_REQUEST);
+    return MPI_ERR_REQUEST;
+  }
+  *message = MPI_MESSAGE_NULL;
+  return deliver(d, buf, count, type, status);
+}
+
+IMG_API int MPI_Mrecv(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status)
+{
+  MPI_Status got;
+  int        rc;
+
+  if (!img_on) return scr_native_MPI_Mrecv(buf, count, type, message, status);
+  img_enter();
+  rc = receive_matched(buf, count, type, message, &got);
+  if (status != MPI_STATUS_IGNORE) *status = got;
+  return rc;
+}
+
+IMG_API int MPI_Imrecv(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* handle)
+{
+  request* r;
+  int      rc;
+
+  if (!img_on) return scr_native_MPI_Imrecv(buf, count, type, message, handle);
+  img_enter();
+  r = make_request(RECV, buf, count, type, MPI_PROC_NULL, 0, MPI_COMM_WORLD, 0);
+  rc = receive_matched(buf, count, type, message, &r->status);
+  r->active = r->done = 1;
+  *handle = handle_of(r);
+  return rc;
+}

@@ -1,0 +1,539 @@
+/* ==== RANGES ============================================================================================
+** The objects of the process and their sides; the functions of the slots; what of the objects is saved; the identity.
+**
+** Uses       start.c (img_say), table.c (img_allowed)
+** Offers     img_ranges_start, img_ranges_off, img_on, img_is_saved_text, img_ranges_refuse, img_native_symbol,
+**            img_ranges_saved, img_ranges_objects.
+** Invariants
+**   R1  What runs before the slots have their functions calls nothing outside this file: the first malloc may be the
+**       dynamic linker's.
+**   R2  Every import of a saved object that a native object serves is in the table of table.c; others are refused.
+** Failure    img_ranges_refuse returns the message.
+** ====================================================================================================== */
+#include "image.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+/* An object of the link map. */
+typedef struct {
+  struct link_map*  map;
+  const char*       name; /* without directories */
+  const Elf64_Phdr* phdr;
+  int               phdrs;
+  int               native;
+  int               of_mpi; /* MPI's own, or what only MPI needs */
+  const Elf64_Sym*  symbols;
+  const char*       strings;
+  const Elf64_Half* versions;
+  const uint32_t*   hash;
+  const Elf64_Rela* rela;
+  size_t            relas;
+  uint64_t          plt, plt_size; /* the linker's part of .got.plt */
+  const Elf64_Dyn*  dynamic;
+} part;
+
+/* A slot: the name of a function, and where it is. */
+typedef struct {
+  const char* name;
+  void*       function;
+} slot;
+
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden"))); /* of the executable */
+extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
+extern slot   scr_native_slots[]; /* native.S; the last has no name */
+extern char   __start_scr_native_data[], __stop_scr_native_data[], __start_scr_native_bss[], __stop_scr_native_bss[];
+extern FILE*  scr_native_stderr;  /* native.S: libc's stream and environment as they are at the start, so that the */
+extern char** scr_native_environ; /* program's own use of these variables can be told from ours */
+
+extern __thread char img_tls_last[64];
+
+int                img_on;
+__thread char      img_tls_first[64] __attribute__((aligned(64))); /* the first native one: the order of linking */
+static part        parts[IMG_OBJECTS];
+static int         part_count;
+static int         started; /* 1 the table is being filled, 2 it is there */
+static uint64_t    text[2 * IMG_OBJECTS][2];
+static int         texts;
+static const char* missing; /* a slot without a function */
+
+/* ---- the table of objects (R1) ---- */
+
+static int same(const char* a, const char* b)
+{
+  while (*a != '\0' && *a == *b) a++, b++;
+  return *a == *b;
+}
+
+static int begins(const char* a, const char* head)
+{
+  while (*head != '\0' && *a == *head) a++, head++;
+  return *head == '\0';
+}
+
+static const char* base_name(const char* path)
+{
+  const char* name = path;
+
+  for (; *path != '\0'; path++)
+    if (*path == '/') name = path + 1;
+  return name;
+}
+
+/* Fill P from the dynamic section of its object. */
+static void part_dynamic(part* p)
+{
+  const Elf64_Dyn* d;
+  const char*      soname = NULL;
+  uint64_t         name = 0;
+
+  for (d = p->map->l_ld; d->d_tag != DT_NULL; d++) {
+    uint64_t at = d->d_un.d_ptr < p->map->l_addr ? d->d_un.d_ptr + p->map->l_addr : d->d_un.d_ptr;
+
+    switch (d->d_tag) {
+    case DT_SYMTAB:
+      p->symbols = (const Elf64_Sym*)at;
+      break;
+    case DT_STRTAB:
+      p->strings = (const char*)at;
+      break;
+    case DT_VERSYM:
+      p->versions = (const Elf64_Half*)at;
+      break;
+    case DT_GNU_HASH:
+      p->hash = (const uint32_t*)at;
+      break;
+    case DT_RELA:
+      p->rela = (const Elf64_Rela*)at;
+      break;
+    case DT_RELASZ:
+      p->relas = d->d_un.d_val / sizeof(Elf64_Rela);
+      break;
+    case DT_PLTGOT:
+      p->plt = at;
+      break;
+    case DT_PLTRELSZ:
+      p->plt_size = d->d_un.d_val;
+      break;
+    case DT_SONAME:
+      name = d->d_un.d_val;
+      break;
+    default:
+      break;
+    }
+  }
+  p->plt_size = p->plt != 0 ? 24 + p->plt_size / 3 : 0; /* three words, and eight bytes for each of 24 */
+  if (name != 0) soname = p->strings + name;
+  p->name = base_name(soname != NULL ? soname : p->map->l_name);
+}
+
+/* Add the object of MAP to the table; MAIN: it is the executable. */
+static void part_add(struct link_map* map, int main)
+{
+  const Elf64_Ehdr* head = main ? &__ehdr_start : (const Elf64_Ehdr*)map->l_addr;
+  part*             p = &parts[part_count];
+
+  if (!main && (map->l_addr == 0 || *map->l_name == '\0' || begins(map->l_name, "linux-vdso"))) return;
+  if (part_count == IMG_OBJECTS) return;
+  p->map = map;
+  p->dynamic = map->l_ld;
+  p->phdr = (const Elf64_Phdr*)((const char*)head + head->e_phoff);
+  p->phdrs = head->e_phnum;
+  part_dynamic(p);
+  part_count++;
+}
+
+/* The definition of NAME in P that a program would get now or, with OLD, that one of an earlier time got; or NULL. */
+static const Elf64_Sym* part_find_any(const part* p, const char* name, int old)
+{
+  uint32_t        h = 5381, i, buckets, bias, blooms;
+  const uint32_t *bucket, *chain;
+  const char*     c;
+
+  if (p->hash == NULL) return NULL;
+  for (c = name; *c != '\0'; c++) h = h * 33 + (unsigned char)*c;
+  buckets = p->hash[0], bias = p->hash[1], blooms = p->hash[2];
+  bucket = p->hash + 4 + 2 * (size_t)blooms;
+  chain = bucket + buckets;
+  if (buckets == 0 || (i = bucket[h % buckets]) < bias) return NULL;
+  for (;; i++) {
+    const Elf64_Sym* s = &p->symbols[i];
+
+    if ((chain[i - bias] | 1) == (h | 1) && s->st_shndx != SHN_UNDEF && same(p->strings + s->st_name, name) &&
+        (old || p->versions == NULL || (p->versions[i] & 0x8000) == 0))
+      return s;
+    if (chain[i - bias] & 1) return NULL;
+  }
+}
+
+static const Elf64_Sym* part_find(const part* p, const char* name)
+{
+  return part_find_any(p, name, 0);
+}
+
+/* The address that S of P stands for: an indirect function is resolved. */
+static void* part_address(const part* p, const Elf64_Sym* s)
+{
+  union {
+    uint64_t value;
+    void*    address;
+    void* (*resolve)(void);
+  } u;
+
+  u.value = p->map->l_addr + s->st_value;
+  return ELF64_ST_TYPE(s->st_info) == STT_GNU_IFUNC ? u.resolve() : u.address;
+}
+
+void* img_native_symbol(const char* name)
+{
+  int i;
+
+  for (i = 0; i < part_count; i++) {
+    const Elf64_Sym* s = parts[i].native ? part_find(&parts[i], name) : NULL;
+
+    if (s != NULL) return part_address(&parts[i], s);
+  }
+  return NULL;
+}
+
+/* ---- the two sides (R1) ---- */
+
+/* Libc and what belongs to it, and runtimes that have threads or records of their own. */
+static int is_system(const char* name)
+{
+  static const char* const heads[] = {"ld-linux", "libc.so",  "libm.so",       "libmvec.so", "libgcc_s.so",
+                                      "libdl.so", "librt.so", "libpthread.so", "libgomp.so"};
+  size_t                   i;
+
+  for (i = 0; i < sizeof heads / sizeof *heads; i++)
+    if (begins(name, heads[i])) return 1;
+  return 0;
+}
+
+static part* part_named(const char* name)
+{
+  int i;
+
+  for (i = 0; i < part_count; i++)
+    if (same(parts[i].name, name)) return &parts[i];
+  return NULL;
+}
+
+/* Native: libc, the object that defines PMPI_Init, and all that this needs. */
+static void find_sides(void)
+{
+  const Elf64_Dyn* d;
+  int              i, more = 1;
+
+  for (i = 1; i < part_count; i++) {
+    parts[i].native = is_system(parts[i].name);
+    if (part_find(&parts[i], "PMPI_Init") != NULL) parts[i].native = parts[i].of_mpi = 1;
+  }
+  while (more) {
+    more = 0;
+    for (i = 1; i < part_count; i++)
+      for (d = parts[i].dynamic; parts[i].of_mpi && d->d_tag != DT_NULL; d++) {
+        part* needed = d->d_tag == DT_NEEDED ? part_named(parts[i].strings + d->d_un.d_val) : NULL;
+
+        if (needed == NULL || needed->native) continue;
+        needed->native = needed->of_mpi = more = 1;
+      }
+  }
+}
+
+static void find_texts(void)
+{
+  int i, j;
+
+  for (i = 0; i < part_count; i++)
+    for (j = 0; j < parts[i].phdrs && !parts[i].native; j++) {
+      const Elf64_Phdr* h = &parts[i].phdr[j];
+
+      if (h->p_type != PT_LOAD || (h->p_flags & PF_X) == 0 || texts == 2 * IMG_OBJECTS) continue;
+      text[texts][0] = parts[i].map->l_addr + h->p_vaddr;
+      text[texts++][1] = parts[i].map->l_addr + h->p_vaddr + h->p_memsz;
+    }
+}
+
+/* The functions of the slots: those of MPI by their second names. */
+static void find_slots(void)
+{
+  char    name[80];
+  size_t  i, n;
+  slot*   s;
+  FILE**  stream;
+  char*** strings;
+
+  for (s = scr_native_slots; s->name != NULL; s++) {
+    n = begins(s->name, "MPI_");
+    if (n) name[0] = 'P';
+    for (i = 0; s->name[i] != '\0' && i + 2 < sizeof name; i++) name[n + i] = s->name[i];
+    name[n + i] = '\0';
+    s->function = img_native_symbol(name);
+    if (s->function == NULL) missing = s->name;
+  }
+  stream = (FILE**)img_native_symbol("stderr");
+  if (stream != NULL) scr_native_stderr = *stream;
+  strings = (char***)img_native_symbol("__environ");
+  if (strings != NULL) scr_native_environ = *strings;
+}
+
+void img_ranges_start(void)
+{
+  struct link_map* map = NULL;
+  const Elf64_Dyn* d;
+
+  if (started != 0) return;
+  started = 1;
+  for (d = _DYNAMIC; d->d_tag != DT_NULL; d++)
+    if (d->d_tag == DT_DEBUG && d->d_un.d_ptr != 0) map = ((struct r_debug*)d->d_un.d_ptr)->r_map;
+  if (map != NULL) part_add(map, 1);
+  for (map = map != NULL ? map->l_next : NULL; map != NULL; map = map->l_next) part_add(map, 0);
+  find_sides();
+  find_texts();
+  find_slots();
+  img_on = 1;
+  started = 2;
+}
+
+void img_ranges_off(void)
+{
+  img_on = 0;
+}
+
+int img_is_saved_text(const void* address)
+{
+  uint64_t a = (uint64_t)address;
+  int      i;
+
+  if (started == 0) img_ranges_start();
+  if (!img_on) return 0;
+  for (i = 0; i < texts; i++)
+    if (a - text[i][0] < text[i][1] - text[i][0]) return 1;
+  return 0;
+}
+
+/* ---- what is refused at the start (R2) ---- */
+
+/* The number of symbols of P: the last one of the last chain. */
+static uint32_t part_symbols(const part* p)
+{
+  uint32_t        i, last = 0;
+  const uint32_t *bucket, *chain;
+
+  if (p->hash == NULL) return 0;
+  bucket = p->hash + 4 + 2 * (size_t)p->hash[2];
+  chain = bucket + p->hash[0];
+  for (i = 0; i < p->hash[0]; i++)
+    if (bucket[i] > last) last = bucket[i];
+  if (last < p->hash[1]) return p->hash[1];
+  while ((chain[last - p->hash[1]] & 1) == 0) last++;
+  return last + 1;
+}
+
+/* The object that serves the import NAME, first a saved one: the executable comes first in each search. */
+static const part* provider(const char* name)
+{
+  int native, i;
+
+  for (native = 0; native < 2; native++)
+    for (i = 0; i < part_count; i++)
+      if (parts[i].native == native && part_find_any(&parts[i], name, 1) != NULL) return &parts[i];
+  return NULL;
+}
+
+/* An import of P that a native object serves and that the table does not have, or NULL. */
+static const char* unknown_import(const part* p)
+{
+  uint32_t i, n = part_symbols(p);
+
+  for (i = 1; i < n; i++) {
+    const char* name = p->strings + p->symbols[i].st_name;
+    const part* from;
+
+    if (p->symbols[i].st_shndx != SHN_UNDEF || *name == '\0') continue;
+    from = provider(name);
+    if (from != NULL && from->native && !begins(from->name, "libm.so") && !img_allowed(name)) return name;
+    if (from != NULL && begins(from->name, "libm.so") && same(name, "signgam")) return name;
+  }
+  return NULL;
+}
+
+/* What keeps P from being saved, in WHY (of 400 bytes).  Returns 1 if there is something. */
+static int part_refuse(const part* p, char* why)
+{
+  const Elf64_Dyn* d;
+  const char*      name = unknown_import(p);
+  const char*      whose = p == parts ? "the program" : p->name;
+
+  if (p->hash == NULL) return snprintf(why, 400, "%s has no GNU hash table; link it with --hash-style=gnu", whose);
+  for (d = p->dynamic; d->d_tag != DT_NULL; d++) {
+    const part* needed = d->d_tag == DT_NEEDED ? part_named(p->strings + d->d_un.d_val) : NULL;
+
+    if (needed == NULL || !needed->of_mpi || part_find(needed, "PMPI_Init") != NULL) continue;
+    return snprintf(why, 400, "%s is used by the program and by MPI, which cannot be restarted yet", needed->name);
+  }
+  if (name == NULL) return 0;
+  return snprintf(why, 400, "%s uses %s, which images do not support yet; SCR_IMAGE=0 runs without images", whose,
+                  name);
+}
+
+const char* img_ranges_refuse(void)
+{
+  static char why[400];
+  int         i, mpi = 0;
+
+  for (i = 0; i < part_count; i++) mpi += parts[i].of_mpi;
+  if (part_find(&parts[0], "__asan_init") != NULL || img_native_symbol("__asan_init") != NULL)
+    return "the program uses AddressSanitizer; build it without it";
+  if (mpi == 0) return "the program is linked statically with MPI; use shared libraries";
+  if (part_count == IMG_OBJECTS) return "the program has more than 127 shared libraries";
+  if (missing != NULL) {
+    snprintf(why, sizeof why, "libc and MPI have no function %s", missing);
+    return why;
+  }
+  for (i = 0; i < part_count; i++)
+    if (!parts[i].native && part_refuse(&parts[i], why)) return why;
+  return NULL;
+}
+
+/* ---- what is saved ---- */
+
+/* Cut [FROM, TO) out of the COUNT ranges.  Returns their new number. */
+static int cut(img_range* ranges, int count, uint64_t from, uint64_t to)
+{
+  int i, n = count;
+
+  for (i = 0; i < count && from < to; i++) {
+    img_range* r = &ranges[i];
+    uint64_t   end = r->address + r->length;
+
+    if (to <= r->address || from >= end) continue;
+    if (to < end && n < IMG_RANGES) ranges[n++] = (img_range){to, end - to, r->kind};
+    if (from > r->address) r->length = from - r->address;
+    else r->length = 0;
+  }
+  return n;
+}
+
+/* Cut out what the dynamic linker has written into P: its tables, and copies of what a native object defines. */
+static int cut_linker(const part* p, img_range* ranges, int n)
+{
+  uint64_t base = p->map->l_addr;
+  size_t   i;
+  int      j;
+
+  for (j = 0; j < p->phdrs; j++)
+    if (p->phdr[j].p_type == PT_GNU_RELRO)
+      n = cut(ranges, n, (base + p->phdr[j].p_vaddr) & ~(IMG_PAGE - 1),
+              (base + p->phdr[j].p_vaddr + p->phdr[j].p_memsz) & ~(IMG_PAGE - 1));
+  n = cut(ranges, n, p->plt, p->plt + p->plt_size);
+  for (i = 0; i < p->relas; i++) {
+    const Elf64_Sym* s = &p->symbols[ELF64_R_SYM(p->rela[i].r_info)];
+    const char*      name = p->strings + s->st_name;
+
+    if (ELF64_R_TYPE(p->rela[i].r_info) == R_X86_64_COPY && img_native_symbol(name) != NULL)
+      n = cut(ranges, n, base + p->rela[i].r_offset, base + p->rela[i].r_offset + s->st_size);
+  }
+  return n;
+}
+
+/* What img_tls_ranges hands to the callback. */
+typedef struct {
+  img_range* ranges;
+  int        count;
+} tls_walk;
+
+/* Of dl_iterate_phdr: the TLS of the main thread, of saved objects. */
+static int tls_of(struct dl_phdr_info* info, size_t size, void* arg)
+{
+  tls_walk* w = arg;
+  int       i, j, saved = 0;
+
+  (void)size;
+  for (i = 0; i < part_count; i++)
+    if (parts[i].phdr == info->dlpi_phdr) saved = !parts[i].native;
+  for (j = 0; j < info->dlpi_phnum && saved && info->dlpi_tls_data != NULL; j++)
+    if (info->dlpi_phdr[j].p_type == PT_TLS && w->count < IMG_RANGES)
+      w->ranges[w->count++] = (img_range){(uint64_t)info->dlpi_tls_data, info->dlpi_phdr[j].p_memsz, IMG_TLS};
+  return 0;
+}
+
+static int by_address(const void* a, const void* b)
+{
+  const img_range *x = a, *y = b;
+
+  return (x->address > y->address) - (x->address < y->address);
+}
+
+int img_ranges_saved(img_range* ranges)
+{
+  tls_walk w;
+  int      i, j, n = 0, kept = 0;
+
+  for (i = 0; i < part_count; i++)
+    for (j = 0; j < parts[i].phdrs && !parts[i].native; j++)
+      if (parts[i].phdr[j].p_type == PT_LOAD && (parts[i].phdr[j].p_flags & PF_W) && n < IMG_RANGES)
+        ranges[n++] = (img_range){parts[i].map->l_addr + parts[i].phdr[j].p_vaddr, parts[i].phdr[j].p_memsz, IMG_DATA};
+  for (i = 0; i < part_count; i++)
+    if (!parts[i].native) n = cut_linker(&parts[i], ranges, n);
+  n = cut(ranges, n, (uint64_t)__start_scr_native_data, (uint64_t)__stop_scr_native_data);
+  n = cut(ranges, n, (uint64_t)__start_scr_native_bss, (uint64_t)__stop_scr_native_bss);
+  w.ranges = ranges, w.count = n;
+  dl_iterate_phdr(tls_of, &w);
+  n = cut(ranges, w.count, (uint64_t)img_tls_first, (uint64_t)img_tls_last + sizeof img_tls_last);
+  for (i = 0; i < n; i++)
+    if (ranges[i].length != 0) ranges[kept++] = ranges[i];
+  qsort(ranges, (size_t)kept, sizeof *ranges, by_address);
+  return kept;
+}
+
+/* ---- the identity ---- */
+
+/* The build id of P in digits; else the CRC32 of its text. */
+static void part_id(const part* p, char* id, size_t size)
+{
+  uint32_t crc = 0;
+  size_t   at, k;
+  int      j;
+
+  for (j = 0; j < p->phdrs; j++) {
+    const char* note = (const char*)(p->map->l_addr + p->phdr[j].p_vaddr);
+
+    for (at = 0; p->phdr[j].p_type == PT_NOTE && at + sizeof(Elf64_Nhdr) < p->phdr[j].p_memsz;) {
+      const Elf64_Nhdr* n = (const Elf64_Nhdr*)(note + at);
+      size_t            name = (n->n_namesz + 3u) & ~3u, text_size = (n->n_descsz + 3u) & ~3u;
+
+      if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && memcmp(n + 1, "GNU", 4) == 0) {
+        for (k = 0; k < n->n_descsz && 2 * k + 3 < size; k++)
+          snprintf(id + 2 * k, 3, "%02x", (unsigned char)((const char*)(n + 1))[name + k]);
+        return;
+      }
+      at += sizeof *n + name + text_size;
+    }
+  }
+  for (j = 0; j < p->phdrs; j++)
+    if (p->phdr[j].p_type == PT_LOAD && (p->phdr[j].p_flags & PF_X))
+      crc = img_crc(crc, (const void*)(p->map->l_addr + p->phdr[j].p_vaddr), p->phdr[j].p_memsz);
+  snprintf(id, size, "crc32-%08x", crc);
+}
+
+int img_ranges_objects(img_object* objects)
+{
+  int i, n = 0;
+
+  memset(objects, 0, IMG_OBJECTS * sizeof *objects);
+  for (i = 0; i < part_count; i++) {
+    if (parts[i].native && parts[i].of_mpi && part_find(&parts[i], "PMPI_Init") == NULL) continue; /* MPI's own */
+    objects[n].address = parts[i].map->l_addr;
+    snprintf(objects[n].name, sizeof objects[n].name, "%s", i == 0 ? "the program" : parts[i].name);
+    part_id(&parts[i], objects[n].id, sizeof objects[n].id);
+    n++;
+  }
+  return n;
+}

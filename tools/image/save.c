@@ -1,0 +1,327 @@
+/* ==== SAVE ==============================================================================================
+** The file of an image: header, tables, and records of memory; written from memory, compared, and loaded.
+**
+** Uses       ranges.c, start.c (memory), heap.c (what is in use)
+** Offers     img_here, img_write, img_compare, img_load, img_resume, img_crc.
+** Invariants
+**   I1  Between img_context_take and the end of img_write nothing on the saved side changes.
+**   I2  From img_load to img_resume only native variables and the kernel's stack are used.
+**   I3  The header is written last: a file that was cut off has none.
+** Failure    img_write returns a text; img_compare tells what differs.
+** ====================================================================================================== */
+#include "image.h"
+
+#include <cpuid.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "table.h"
+
+#define MAGIC "SCRIMG1\n"
+
+typedef struct {
+  char        magic[8];
+  uint32_t    crc; /* of what follows, up to the records */
+  uint32_t    page;
+  uint64_t    size; /* of the file */
+  uint64_t    n;
+  int64_t     date;
+  int32_t     rank, ranks;
+  uint32_t    cpu[8];
+  uint64_t    canary;
+  double      wtime;
+  uint64_t    heap_end, stack_low;
+  img_context context;
+  int32_t     object_count, range_count; /* of the ranges, the last two are heap and stack */
+  img_object  objects[IMG_OBJECTS];
+  img_range   ranges[IMG_RANGES];
+} header;
+
+/* A record of memory; the last one has no length. */
+typedef struct {
+  uint64_t address, length;
+} record;
+
+img_context   img_here;
+static header head; /* of the image that is written or loaded */
+static int    image_fd = -1;
+static char   failure[300];
+
+uint32_t img_crc(uint32_t crc, const void* data, size_t n)
+{
+  return (uint32_t)crc32_z(crc, data, n);
+}
+
+static uint32_t head_crc(void)
+{
+  return img_crc(0, &head.page, sizeof head - offsetof(header, page));
+}
+
+/* What decides which code libraries choose: the model and the features. */
+static void processor(uint32_t* cpu)
+{
+  memset(cpu, 0, 8 * sizeof *cpu);
+  __cpuid(1, cpu[0], cpu[1], cpu[2], cpu[3]);
+  cpu[1] = 0;         /* which core this is */
+  cpu[2] |= 1u << 27; /* the system's, not the processor's */
+  __cpuid_count(7, 0, cpu[4], cpu[5], cpu[6], cpu[7]);
+  cpu[4] = 0;
+}
+
+static uint64_t canary(void)
+{
+  uint64_t word;
+
+  __asm__("movq %%fs:0x28, %0" : "=r"(word));
+  return word;
+}
+
+/* ---- writing ---- */
+
+/* Write N bytes at FROM to the image.  Returns 1 on success. */
+static int put(const void* from, uint64_t n)
+{
+  const char* at = from;
+
+  while (n > 0) {
+    ssize_t wrote = write(image_fd, at, n > 1UL << 30 ? 1UL << 30 : n);
+
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return 0;
+    at += wrote, n -= (uint64_t)wrote;
+  }
+  return 1;
+}
+
+static int put_record(uint64_t address, uint64_t length)
+{
+  record r = {address, length};
+
+  return put(&r, sizeof r) && put((const void*)address, length);
+}
+
+static int is_zero(uint64_t address, uint64_t length)
+{
+  const char* p = (const char*)address;
+
+  return length == 0 || (*p == 0 && memcmp(p, p + 1, length - 1) == 0);
+}
+
+/* The pages of [FROM, FROM + LENGTH) that are not zero, in records of neighbours; with ALL, zero pages too. */
+static int put_pages(uint64_t from, uint64_t length, int all)
+{
+  uint64_t at, begin = from, end = from + length;
+
+  for (at = from; at < end;) {
+    uint64_t next = (at & ~(IMG_PAGE - 1)) + IMG_PAGE;
+
+    if (next > end) next = end;
+    if (!all && is_zero(at, next - at)) {
+      if (begin < at && !put_record(begin, at - begin)) return 0;
+      begin = next;
+    }
+    at = next;
+  }
+  return begin >= end || put_record(begin, end - begin);
+}
+
+/* Fill the header, but for its size. */
+static void describe(uint64_t n)
+{
+  uint64_t low = (img_here.rsp - IMG_RED_ZONE) & ~15UL;
+
+  memset(&head, 0, sizeof head);
+  memcpy(head.magic, MAGIC, 8);
+  head.page = (uint32_t)IMG_PAGE;
+  head.n = n;
+  head.date = (int64_t)time(NULL);
+  head.rank = img_rank, head.ranks = img_ranks;
+  processor(head.cpu);
+  head.canary = canary();
+  head.wtime = img_wtime();
+  head.heap_end = img_heap_end();
+  head.stack_low = img_stack_low;
+  head.context = img_here;
+  head.object_count = img_ranges_objects(head.objects);
+  head.range_count = img_ranges_saved(head.ranges);
+  head.ranges[head.range_count++] = (img_range){IMG_HEAP_BASE, img_heap_used(), IMG_HEAP};
+  head.ranges[head.range_count++] = (img_range){low, IMG_STACK_TOP - low, IMG_STACK};
+}
+
+const char* img_write(const char* file, uint64_t n)
+{
+  int ok, i;
+
+  describe(n);
+  image_fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  ok = image_fd >= 0 && lseek(image_fd, sizeof head, SEEK_SET) == sizeof head;
+  for (i = 0; i < head.range_count && ok; i++) {
+    const img_range* r = &head.ranges[i];
+
+    ok = put_pages(r->address, r->length,
+                   r->kind == IMG_DATA || r->kind == IMG_TLS); /* these are not zero at a restart */
+  }
+  ok = ok && put_record(0, 0);
+  if (ok) {
+    head.size = (uint64_t)lseek(image_fd, 0, SEEK_CUR);
+    head.crc = head_crc();
+    ok = lseek(image_fd, 0, SEEK_SET) == 0 && put(&head, sizeof head); /* I3 */
+  }
+  if (!ok) snprintf(failure, sizeof failure, "cannot write %.200s: %s", file, strerror(errno));
+  if (image_fd >= 0 && close(image_fd) != 0 && ok) {
+    ok = 0;
+    snprintf(failure, sizeof failure, "cannot close %.200s: %s", file, strerror(errno));
+  }
+  image_fd = -1;
+  return ok ? NULL : failure;
+}
+
+/* ---- comparing ---- */
+
+/* Read N bytes of the image.  Returns 1 on success. */
+static int get(void* to, uint64_t n)
+{
+  char* at = to;
+
+  while (n > 0) {
+    ssize_t got = read(image_fd, at, n > 1UL << 30 ? 1UL << 30 : n);
+
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return 0;
+    at += got, n -= (uint64_t)got;
+  }
+  return 1;
+}
+
+/* 1 if the header cannot be that of a whole file. */
+static int is_damaged(void)
+{
+  struct stat st;
+
+  if (!get(&head, sizeof head) || memcmp(head.magic, MAGIC, 8) != 0 || head.crc != head_crc()) return 1;
+  return fstat(image_fd, &st) != 0 || (uint64_t)st.st_size != head.size || head.range_count > IMG_RANGES ||
+         head.range_count < 2 || head.object_count > IMG_OBJECTS || head.object_count < 1;
+}
+
+static int compare_objects(char* why)
+{
+  static img_object mine[IMG_OBJECTS];
+  int               i, n = img_ranges_objects(mine);
+
+  for (i = 0; i < n && i < head.object_count; i++) {
+    if (strcmp(mine[i].name, head.objects[i].name) != 0)
+      return snprintf(why, 400, "image.%lu was written with %s where %s is now", (unsigned long)head.n,
+                      head.objects[i].name, mine[i].name);
+    if (strcmp(mine[i].id, head.objects[i].id) != 0)
+      return snprintf(why, 400, "image.%lu was written by another build of %s", (unsigned long)head.n, mine[i].name);
+    if (mine[i].address != head.objects[i].address)
+      return snprintf(why, 400, "%s is at 0x%lx, but in image.%lu at 0x%lx", mine[i].name,
+                      (unsigned long)mine[i].address, (unsigned long)head.n, (unsigned long)head.objects[i].address);
+  }
+  if (n == head.object_count) return 0;
+  return snprintf(why, 400, "image.%lu was written with %d libraries, but there are %d now", (unsigned long)head.n,
+                  head.object_count, n);
+}
+
+/* The ranges of objects and TLS are those of this process, each of them. */
+static int compare_ranges(char* why)
+{
+  static img_range mine[IMG_RANGES];
+  int              i, n = img_ranges_saved(mine);
+
+  if (n != head.range_count - 2)
+    return snprintf(why, 400, "image.%lu has %d ranges of memory, this process %d", (unsigned long)head.n,
+                    head.range_count - 2, n);
+  for (i = 0; i < n; i++)
+    if (memcmp(&mine[i], &head.ranges[i], sizeof mine[i]) != 0)
+      return snprintf(why, 400, "image.%lu has memory at 0x%lx, this process at 0x%lx", (unsigned long)head.n,
+                      (unsigned long)head.ranges[i].address, (unsigned long)mine[i].address);
+  return 0;
+}
+
+static void close_image(void)
+{
+  if (image_fd >= 0) close(image_fd);
+  image_fd = -1;
+}
+
+/* As img_compare; leaves the file open. */
+static int compare(const char* file, char* why)
+{
+  uint32_t cpu[8];
+
+  image_fd = open(file, O_RDONLY | O_CLOEXEC);
+  if (image_fd < 0) {
+    snprintf(why, 400, "cannot open %.200s: %s", file, strerror(errno));
+    return 1;
+  }
+  if (is_damaged()) {
+    snprintf(why, 400, "%.200s is damaged, or no image", file);
+    return 1;
+  }
+  processor(cpu);
+  if (head.ranks != img_ranks || head.rank != img_rank) {
+    snprintf(why, 400, "image.%lu is of rank %d of %d", (unsigned long)head.n, head.rank, head.ranks);
+    return 2;
+  }
+  if (memcmp(cpu, head.cpu, sizeof cpu) != 0) {
+    snprintf(why, 400, "image.%lu was written on another kind of processor", (unsigned long)head.n);
+    return 2;
+  }
+  return compare_objects(why) || compare_ranges(why) ? 2 : 0;
+}
+
+int img_compare(const char* file, char* why)
+{
+  int rc;
+
+  close_image(); /* of an image that another rank could not read */
+  rc = compare(file, why);
+  if (rc != 0) close_image();
+  return rc;
+}
+
+/* ---- loading (I2) ---- */
+
+/* A record must lie in a range of the header. */
+static int is_expected(const record* r)
+{
+  int i;
+
+  for (i = 0; i < head.range_count; i++)
+    if (r->address >= head.ranges[i].address && r->length <= head.ranges[i].length &&
+        r->address - head.ranges[i].address <= head.ranges[i].length - r->length)
+      return 1;
+  return 0;
+}
+
+int img_load(void)
+{
+  static uint64_t heap_end; /* where the heap is mapped to, once an image was loaded */
+  record          r;
+  int             ok;
+
+  img_unmap(IMG_HEAP_BASE, (heap_end != 0 ? heap_end : img_heap_end()) - IMG_HEAP_BASE);
+  img_unmap(img_stack_low, IMG_STACK_TOP - img_stack_low);
+  img_stack_low = head.stack_low, heap_end = head.heap_end;
+  ok = img_map(IMG_HEAP_BASE, head.heap_end - IMG_HEAP_BASE) && img_map(img_stack_low, IMG_STACK_TOP - img_stack_low);
+  while (ok) {
+    ok = get(&r, sizeof r);
+    if (ok && r.length == 0) break;
+    ok = ok && is_expected(&r) && get((void*)r.address, r.length);
+  }
+  close_image();
+  img_wtime_add = head.wtime - MPI_Wtime();
+  return ok;
+}
+
+void img_resume(void)
+{
+  img_context_resume(&head.context, head.canary);
+}
