@@ -26,12 +26,12 @@ export SCR_VIRTUAL_NODES=4 SCR_FLUSH=0 SCR_CHECKPOINT_SECONDS=1 SCR_IMAGE_ASK=0.
 say() { printf '%s\n' "$*"; }
 fail() {
   say "demo: $1" >&2
-  sed 's/^/  | /' "$dir/log" >&2
+  tail -n 30 "$dir/log" | sed 's/^/  | /' >&2
   exit 1
 }
 # run: start the program in the background
 # shellcheck disable=SC2086
-run() { timeout -k 5 "$limit" $mpiexec -n 4 "$dir/heat_plain" 768 20000 >"$dir/log" 2>&1 & pid=$!; }
+run() { timeout -k 5 "$limit" $mpiexec -n 4 "$dir/heat_plain" 1536 1500 >"$dir/log" 2>&1 & pid=$!; }
 # over: the run has ended; its exit code in $rc, its words on the screen
 over() {
   wait "$pid"
@@ -48,7 +48,7 @@ $mpicc -O2 -o "$dir/heat_plain" "$here/heat_plain.c" "$object" >"$dir/log" 2>&1 
 say "2. it runs on 4 ranks, one on each of 4 virtual nodes, with an image each second; when there is one, it is killed"
 run
 waited=0
-until grep -q 'image\.2 is complete' "$dir/log"; do
+until grep -q 'image\.1 is complete' "$dir/log"; do
   sleep 0.1
   waited=$((waited + 1))
   [ $waited -lt $((limit * 10)) ] || fail "there is no image"
@@ -60,7 +60,8 @@ over
 say "3. a node dies: everything on it is deleted"
 rm -rf "$dir"/node/*/"scr.$SCR_JOB_ID"/node.*-v1
 
-say "4. the same command again"
+say "4. the same command again, with an image each half minute"
+export SCR_CHECKPOINT_SECONDS=30
 run
 over
 [ "$rc" -eq 0 ] || fail "the run that was started again failed with code $rc"

@@ -23,7 +23,7 @@ export SCR_JOB_ID=image SCR_PREFIX=$p SCR_CACHE_BASE=$tmp/node SCR_CNTL_BASE=$tm
 export SCR_LOG_SYSLOG_ENABLE=0 SCR_DEBUG=1 SCR_SIGNALS=USR1:checkpoint PATH=$BIN:$PATH
 check "the object is built" 0 - make -s -C "$top" CC="${CC:-cc}" MPICC="$MPICC" scr_image.o
 build() { # PROGRAM SOURCE FLAGS...
-  check "$1 is built, without a warning" 0 "" sh -c "$MPICC -O1 -Wall -Werror ${*:3} '$top/tests/image/$2' '$top/scr_image.o' -o '$tmp/$1' -lm 2>&1"
+  check "$1 is built, without a warning" 0 "" sh -c "$MPICC -O1 -Wall -Werror '$top/tests/image/$2' '$top/scr_image.o' -o '$tmp/$1' ${*:3} -lm 2>&1"
 }
 fresh() { rm -rf "$p" "$tmp/node" && mkdir "$p" "$tmp/node" && cd "$p" || exit 1; }
 
@@ -164,12 +164,12 @@ said "a checkpoint that is no image: the message" "the newest checkpoint, ckpt\.
 
 # ---- requests by command, and limits of the stack
 fresh
-plain 2 state 200
-(LIMIT=100 run 2 state 200) &
-for _ in $(seq 300); do [ -e "$p/.scr/halt.scr" ] && break; sleep 0.1; done
+plain 2 state 60 100000
+run 2 state 60 100000 &
+for _ in $(seq 300); do [ -e "$p/.scr/status.scr" ] && break; sleep 0.1; done
 check "scr_checkpoint --halt" 0 - timeout 120 scr_checkpoint --wait --halt "$p"
 wait $!
-ends "scr_checkpoint: the next run" 2 state 200
+ends "scr_checkpoint: the next run" 2 state 60 100000
 plain 2 state 12
 for limit in 4096 unlimited; do
   fresh

@@ -1,10 +1,11 @@
 /*
-** state.c STEPS - what a process has besides messages: variables, thread-local ones, heap, stack, arguments, environment,
-** the state of rand() and strtok(), buffered output.  The result depends on all of them.
+** state.c STEPS [MICROSECONDS] - what a process has besides messages: variables, thread-local ones, heap, stack,
+** arguments, environment, the state of rand() and strtok().  The result depends on all of them.  It may sleep in each step.
 */
 #include <math.h>
 #include <mpi.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "at.h"
 
@@ -66,6 +67,7 @@ int main(int argc, char** argv)
     qsort(numbers, 50, sizeof *numbers, compare);
     x = deep(20, rank, x + numbers[25]) + drand48();
     if (word != NULL) x += (double)strlen(word), word = strtok(NULL, " ");
+    if (argc > 2) usleep((unsigned)atoi(argv[2]));
     counter += k + (int)strlen(names[step % 3]) + keeps(k);
     tls += counter, tls_zero++;
     zeros[(step * 7919) % 100000] += x;

@@ -93,6 +93,7 @@ int img_lib_suspects(void)
   double      now = img_wtime();
   struct stat st;
 
+  if (!img_running) return 0;
   if (img_ask > 0 && now - img_asked_at >= img_ask) return 1;
   if (now - img_looked_at < SCR_LOOK_SECONDS && now >= img_looked_at) return 0;
   img_looked_at = now;
@@ -195,8 +196,8 @@ static int img_try(const char* name, int* touched)
     bad = img_worst(!img_load(), why);
   }
   rc = SCR_Complete_restart(bad == 0);
-  if (rc != SCR_SUCCESS && rc != SCR_ERR_INVALID) img_leave(1);
-  return rc == SCR_SUCCESS;
+  if (rc == SCR_ERR_MPI) img_leave(1);
+  return rc == SCR_SUCCESS; /* after any other error this run is offered another one */
 }
 
 /* A halt condition holds already: nothing begins. */
@@ -215,12 +216,14 @@ void img_lib_start(void)
 {
   struct sigaction before[IMG_SIGNALS];
   char             name[SCR_MAX_FILENAME];
-  int              have = 0, touched = 0;
+  int              have = 0, touched = 0, rc;
 
   img_configure();
   img_find_prefix();
   img_signals_before(before);
-  if (SCR_Init_comm(img_ctl) != SCR_SUCCESS) img_leave(1);
+  rc = SCR_Init_comm(img_ctl);
+  if (rc == SCR_ERR_DISABLED) return; /* by a parameter file */
+  if (rc != SCR_SUCCESS) img_leave(1);
   img_running = 1;
   img_signals_after(before);
   img_check_halt();

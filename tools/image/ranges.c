@@ -13,10 +13,13 @@
 #include "image.h"
 
 #include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "table.h"
 
@@ -383,6 +386,16 @@ static int part_refuse(const part* p, char* why)
                   name);
 }
 
+/* 1 if the program needs a stack whose data can be executed. */
+static int needs_executable_stack(void)
+{
+  int j;
+
+  for (j = 0; j < parts[0].phdrs; j++)
+    if (parts[0].phdr[j].p_type == PT_GNU_STACK) return (parts[0].phdr[j].p_flags & PF_X) != 0;
+  return 1;
+}
+
 const char* img_ranges_refuse(void)
 {
   static char why[400];
@@ -392,6 +405,7 @@ const char* img_ranges_refuse(void)
   if (part_find(&parts[0], "__asan_init") != NULL || img_native_symbol("__asan_init") != NULL)
     return "the program uses AddressSanitizer; build it without it";
   if (mpi == 0) return "the program is linked statically with MPI; use shared libraries";
+  if (needs_executable_stack()) return "the program needs an executable stack (nested functions, or -z execstack)";
   if (part_count == IMG_OBJECTS) return "the program has more than 127 shared libraries";
   if (missing != NULL) {
     snprintf(why, sizeof why, "libc and MPI have no function %s", missing);
@@ -495,12 +509,26 @@ int img_ranges_saved(img_range* ranges)
 
 /* ---- the identity ---- */
 
-/* The build id of P in digits; else the CRC32 of its text. */
+/* The CRC32 of the file PATH. */
+static uint32_t file_crc(const char* path)
+{
+  static char buf[1 << 16];
+  uint32_t    crc = 0;
+  ssize_t     n;
+  int         fd = open(path, O_RDONLY | O_CLOEXEC);
+
+  if (fd < 0) img_die("cannot read %s: %s", path, strerror(errno));
+  while ((n = read(fd, buf, sizeof buf)) > 0) crc = img_crc(crc, buf, (size_t)n);
+  close(fd);
+  if (n < 0) img_die("cannot read %s: %s", path, strerror(errno));
+  return crc;
+}
+
+/* The build id of P in digits; else the CRC32 of its file. */
 static void part_id(const part* p, char* id, size_t size)
 {
-  uint32_t crc = 0;
-  size_t   at, k;
-  int      j;
+  size_t at, k;
+  int    j;
 
   for (j = 0; j < p->phdrs; j++) {
     const char* note = (const char*)(p->map->l_addr + p->phdr[j].p_vaddr);
@@ -517,10 +545,7 @@ static void part_id(const part* p, char* id, size_t size)
       at += sizeof *n + name + text_size;
     }
   }
-  for (j = 0; j < p->phdrs; j++)
-    if (p->phdr[j].p_type == PT_LOAD && (p->phdr[j].p_flags & PF_X))
-      crc = img_crc(crc, (const void*)(p->map->l_addr + p->phdr[j].p_vaddr), p->phdr[j].p_memsz);
-  snprintf(id, size, "crc32-%08x", crc);
+  snprintf(id, size, "crc32-%08x", file_crc(p == parts ? "/proc/self/exe" : p->map->l_name));
 }
 
 int img_ranges_objects(img_object* objects)

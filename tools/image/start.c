@@ -149,9 +149,8 @@ static void execute_again(char** argv, char** envp)
       (personality(0xffffffff) & ADDR_NO_RANDOMIZE) == 0)
     img_die("cannot switch off address randomisation (%s); SCR_IMAGE=0 runs without images", strerror(errno));
   snprintf(mark, sizeof mark, MARK "=%llu", (unsigned long long)limit.rlim_cur);
-  limit.rlim_cur = 8UL << 20;
-  if (limit.rlim_max < limit.rlim_cur || setrlimit(RLIMIT_STACK, &limit) != 0)
-    img_die("the hard limit of the stack is below 8 MiB; raise it (ulimit -Hs)");
+  if (limit.rlim_cur > 8UL << 20) limit.rlim_cur = 8UL << 20; /* up to 128 MiB libraries stay where they are */
+  if (setrlimit(RLIMIT_STACK, &limit) != 0) img_die("cannot set the limit of the stack: %s", strerror(errno));
   n = readlink("/proc/self/exe", path, sizeof path - 1);
   if (n <= 0) img_die("cannot read /proc/self/exe: %s", strerror(errno));
   path[n] = '\0';
