@@ -1,4 +1,4 @@
-/* at.h - for the programs of this suite: at the points that AT names on rank AT_RANK, they ask for an image by a signal. */
+/* at.h - for the programs of this suite: at the points that AT names on rank AT_RANK, they ask for an image. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

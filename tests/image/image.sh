@@ -136,6 +136,7 @@ refuse SPLITS "the program uses MPI_Comm_split, which"
 # ---- refused at the request: the program goes on
 build OPENS refused.c -DOPENS
 build SORTS refused.c -DSORTS
+build SLEEPS refused.c -DSLEEPS
 fresh
 AT=1 check "an open file: the program goes on" 0 "" run 2 OPENS
 said "an open file: the message" "no image: rank 0 has words open"
@@ -143,6 +144,10 @@ not_said "an open file: no image" "is complete"
 fresh
 AT=1 AT_RANK=0 check "within qsort: the program goes on" 0 "" run 2 SORTS
 said "within qsort: the message" "no image: rank 0 is called by qsort()"
+
+fresh
+AT=1 SCR_IMAGE_WAIT=2 check "a rank that does not call MPI: the program goes on" 0 "" run 2 SLEEPS
+said "a rank that does not call MPI: the message" "no image: rank 1 has not called MPI for 2 s"
 
 # ---- refused at a restart: nothing is rejected
 build first refused.c

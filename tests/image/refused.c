@@ -1,6 +1,6 @@
 /*
-** refused.c - built with one of the macros below: what keeps a program from having images, and the message that says so.
-** Without any, a program whose image another build must not load.
+** refused.c - built with one of the macros below: what keeps a program from having images, and the message that says
+** so.  Without any, a program whose image another build must not load.
 */
 #include <mpi.h>
 #include <pthread.h>
@@ -51,6 +51,9 @@ int main(int argc, char** argv)
 
     MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &comm);
   }
+#elif defined(SLEEPS)
+  point(rank); /* of rank 0; rank 1 does not call MPI for a while */
+  if (rank == 1) sleep(6);
 #elif defined(OPENS)
   {
     FILE* f = fopen("words", "w");

@@ -1,6 +1,7 @@
 /*
 ** state.c STEPS [MICROSECONDS] - what a process has besides messages: variables, thread-local ones, heap, stack,
-** arguments, environment, the state of rand() and strtok().  The result depends on all of them.  It may sleep in each step.
+** arguments, environment, the state of rand() and strtok().  The result depends on all of them.  It may sleep
+** in each step.
 */
 #include <math.h>
 #include <mpi.h>

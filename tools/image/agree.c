@@ -2,8 +2,8 @@
 ** The ranks stop together: a request, a marker from rank 0 to all, their reports, and its decision.
 **
 ** Uses       start.c (img_say), lib.c (img_lib_suspects, img_lib_signalled)
-** Offers     img_rank, img_ranks, img_ctl, img_self, img_native_comm, img_agree_start, img_agree_poll, img_agree_ending,
-**            img_agree_totals, img_agree_barrier.
+** Offers     img_rank, img_ranks, img_ctl, img_self, img_native_comm, img_agree_start, img_agree_poll,
+**            img_agree_ending, img_agree_totals, img_agree_barrier.
 ** Invariants
 **   A1  Only rank 0 decides, once for each marker; its words reach each rank in their order.
 **   A2  All of this is native: a process that loads an image begins with none of it.

@@ -1,5 +1,5 @@
 /* ==== COLLECTIVES =======================================================================================
-** Blocking collectives over messages: a rank may stop in the middle of one, and what is half done is stack and messages.
+** Blocking collectives over messages: a rank may stop in the middle of one; what is half done is stack and messages.
 **
 ** Uses       p2p.c (img_send, img_recv, img_sendrecv), heap.c (img_alloc)
 ** Offers     the blocking collectives of MPI.
@@ -7,8 +7,8 @@
 **   O1  All ranks of a communicator count its collectives alike: the count is the tag of the messages.
 **   O2  What is combined, and in which order, depends on ranks and counts alone: results are the same with and without
 **       images, and when ranks move.
-**   O3  Types and operations are predefined (those who make others are refused): data lies without gaps but those of the
-**       extent, and every operation commutes.
+**   O3  Types and operations are predefined (those who make others are refused): data lies without gaps but those of
+**       the extent, and every operation commutes.
 ** Failure    The first error of a message; by default MPI has ended the program then.
 ** ====================================================================================================== */
 #include "image.h"

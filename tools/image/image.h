@@ -71,7 +71,7 @@ int img_is_saved_text(const void* address);
 const char* img_ranges_refuse(void);
 /* The function NAME of a native object; NULL if there is none. */
 void* img_native_symbol(const char* name);
-/* What is saved of the objects, in the order of their addresses.  Returns their number. */
+/* What is saved of the objects, in the order of their addresses.  Returns the number, or -1 if not all is found. */
 int img_ranges_saved(img_range* ranges);
 /* The identity: saved objects, libc and MPI.  Returns their number. */
 int img_ranges_objects(img_object* objects);
@@ -91,7 +91,7 @@ int img_context_take(img_context* c) __attribute__((returns_twice));
 void img_context_resume(const img_context* c, uint64_t canary) __attribute__((noreturn));
 /* Write the image N of this process to FILE.  Returns NULL, or what failed. */
 const char* img_write(const char* file, uint64_t n);
-/* Compare FILE with this process.  Returns 0, 1 if it cannot be read, 2 if this process cannot load it; WHY (of 400). */
+/* Compare FILE with this process.  Returns 0, 1 if it cannot be read, 2 if this process cannot load it: WHY (of 400) */
 int img_compare(const char* file, char* why);
 /* Load the file that img_compare accepted; nothing of the saved side may be used any more.  Returns 1 on success. */
 int img_load(void);
@@ -127,7 +127,7 @@ extern MPI_Comm img_ctl, img_self; /* native duplicates of the world and of MPI_
 MPI_Comm img_native_comm(MPI_Comm comm, int context);
 /* Make the native communicators.  Collective. */
 void img_agree_start(void);
-/* Look for requests.  OBJECTION tells why this rank must not be saved now, or NULL.  Returns 1 when all have stopped. */
+/* Look for requests.  OBJECTION tells why this rank must not be saved now, or NULL.  Returns 1 if all have stopped. */
 int img_agree_poll(const char* (*objection)(void));
 /* This rank is in MPI_Finalize.  Returns 1 when all are, and no image is being asked for any more. */
 int img_agree_ending(void);

@@ -150,7 +150,7 @@ static void img_find_prefix(void)
 /* The path of this rank's file of the image NAME. */
 static int img_path(const char* name, char* file)
 {
-  char path[2 * SCR_MAX_FILENAME];
+  char path[2 * SCR_MAX_FILENAME + 40];
 
   snprintf(path, sizeof path, "%s/%s/rank_%d.img", img_prefix, name, img_rank);
   return SCR_Route_file(path, file);

@@ -2,7 +2,8 @@
 ** Functions of libc that keep something between two calls: the same, with their records on the saved side.
 **
 ** Uses       heap.c (img_alloc)
-** Offers     img_libc_objection, img_libc_resumed; getenv, rand and its family, strtok, localtime and its family, strerror, qsort, setvbuf.
+** Offers     img_libc_objection, img_libc_resumed; getenv, rand and its family, strtok, localtime and its family,
+**            strerror, qsort, setvbuf.
 ** Invariants
 **   C1  What one of these functions returns or remembers is in the image.
 **   C2  While libc calls back into the program from a frame that holds native memory, no image is taken.

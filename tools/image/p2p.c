@@ -2,8 +2,8 @@
 ** Messages: requests that last over a restart, and the draining of what is under way before an image.
 **
 ** Uses       agree.c (native communicators, totals), heap.c (img_alloc)
-** Offers     img_p2p_start, img_drain, img_repost, img_send, img_recv, img_sendrecv; the calls of MPI that send, receive,
-**            wait, test and probe.
+** Offers     img_p2p_start, img_drain, img_repost, img_send, img_recv, img_sendrecv; the calls of MPI that send,
+**            receive, wait, test and probe.
 ** Invariants
 **   M1  A drained message matches no receive that is posted natively: each receive looks into the list first.
 **   M2  Totals count each message once: when its receive completes, or when it enters the list.

@@ -321,6 +321,101 @@ int img_is_saved_text(const void* address)
   return 0;
 }
 
+/* ---- what is saved ---- */
+
+/* Cut [FROM, TO) out of the COUNT ranges.  Returns their new number. */
+static int cut(img_range* ranges, int count, uint64_t from, uint64_t to)
+{
+  int i, n = count;
+
+  for (i = 0; i < count && from < to; i++) {
+    img_range* r = &ranges[i];
+    uint64_t   end = r->address + r->length;
+
+    if (to <= r->address || from >= end) continue;
+    if (to < end && n < IMG_RANGES) ranges[n++] = (img_range){to, end - to, r->kind};
+    if (from > r->address) r->length = from - r->address;
+    else r->length = 0;
+  }
+  return n;
+}
+
+/* Cut out what the dynamic linker has written into P: its tables, and copies of what a native object defines. */
+static int cut_linker(const part* p, img_range* ranges, int n)
+{
+  uint64_t base = p->map->l_addr;
+  size_t   i;
+  int      j;
+
+  for (j = 0; j < p->phdrs; j++)
+    if (p->phdr[j].p_type == PT_GNU_RELRO)
+      n = cut(ranges, n, (base + p->phdr[j].p_vaddr) & ~(IMG_PAGE - 1),
+              (base + p->phdr[j].p_vaddr + p->phdr[j].p_memsz) & ~(IMG_PAGE - 1));
+  n = cut(ranges, n, p->plt, p->plt + p->plt_size);
+  for (i = 0; i < p->relas; i++) {
+    const Elf64_Sym* s = &p->symbols[ELF64_R_SYM(p->rela[i].r_info)];
+    const char*      name = p->strings + s->st_name;
+
+    if (ELF64_R_TYPE(p->rela[i].r_info) == R_X86_64_COPY && img_native_symbol(name) != NULL)
+      n = cut(ranges, n, base + p->rela[i].r_offset, base + p->rela[i].r_offset + s->st_size);
+  }
+  return n;
+}
+
+/* What img_tls_ranges hands to the callback. */
+typedef struct {
+  img_range* ranges;
+  int        count;
+  int        lost; /* saved objects whose TLS this thread does not have yet */
+} tls_walk;
+
+/* Of dl_iterate_phdr: the TLS of the main thread, of saved objects. */
+static int tls_of(struct dl_phdr_info* info, size_t size, void* arg)
+{
+  tls_walk* w = arg;
+  int       i, j, saved = 0;
+
+  (void)size;
+  for (i = 0; i < part_count; i++)
+    if (parts[i].phdr == info->dlpi_phdr) saved = !parts[i].native;
+  for (j = 0; j < info->dlpi_phnum && saved; j++)
+    if (info->dlpi_phdr[j].p_type == PT_TLS && info->dlpi_tls_data == NULL) w->lost++;
+    else if (info->dlpi_phdr[j].p_type == PT_TLS && w->count < IMG_RANGES)
+      w->ranges[w->count++] = (img_range){(uint64_t)info->dlpi_tls_data, info->dlpi_phdr[j].p_memsz, IMG_TLS};
+  return 0;
+}
+
+static int by_address(const void* a, const void* b)
+{
+  const img_range *x = a, *y = b;
+
+  return (x->address > y->address) - (x->address < y->address);
+}
+
+int img_ranges_saved(img_range* ranges)
+{
+  tls_walk w;
+  int      i, j, n = 0, kept = 0;
+
+  for (i = 0; i < part_count; i++)
+    for (j = 0; j < parts[i].phdrs && !parts[i].native; j++)
+      if (parts[i].phdr[j].p_type == PT_LOAD && (parts[i].phdr[j].p_flags & PF_W) && n < IMG_RANGES)
+        ranges[n++] = (img_range){parts[i].map->l_addr + parts[i].phdr[j].p_vaddr, parts[i].phdr[j].p_memsz, IMG_DATA};
+  for (i = 0; i < part_count; i++)
+    if (!parts[i].native) n = cut_linker(&parts[i], ranges, n);
+  n = cut(ranges, n, (uint64_t)__start_scr_native_data, (uint64_t)__stop_scr_native_data);
+  n = cut(ranges, n, (uint64_t)__start_scr_native_bss, (uint64_t)__stop_scr_native_bss);
+  w.ranges = ranges, w.count = n, w.lost = 0;
+  dl_iterate_phdr(tls_of, &w);
+  if (w.lost > 0 || w.count == IMG_RANGES) return -1;
+  n = cut(ranges, w.count, (uint64_t)img_tls_first, (uint64_t)img_tls_last + sizeof img_tls_last);
+  if (n > IMG_RANGES - 2) return -1; /* heap and stack follow */
+  for (i = 0; i < n; i++)
+    if (ranges[i].length != 0) ranges[kept++] = ranges[i];
+  qsort(ranges, (size_t)kept, sizeof *ranges, by_address);
+  return kept;
+}
+
 /* ---- what is refused at the start (R2) ---- */
 
 /* The number of symbols of P: the last one of the last chain. */
@@ -398,8 +493,9 @@ static int needs_executable_stack(void)
 
 const char* img_ranges_refuse(void)
 {
-  static char why[400];
-  int         i, mpi = 0;
+  static char      why[400];
+  static img_range ranges[IMG_RANGES];
+  int              i, mpi = 0;
 
   for (i = 0; i < part_count; i++) mpi += parts[i].of_mpi;
   if (part_find(&parts[0], "__asan_init") != NULL || img_native_symbol("__asan_init") != NULL)
@@ -413,98 +509,8 @@ const char* img_ranges_refuse(void)
   }
   for (i = 0; i < part_count; i++)
     if (!parts[i].native && part_refuse(&parts[i], why)) return why;
+  if (img_ranges_saved(ranges) < 0) return "not all variables of the program's libraries can be found";
   return NULL;
-}
-
-/* ---- what is saved ---- */
-
-/* Cut [FROM, TO) out of the COUNT ranges.  Returns their new number. */
-static int cut(img_range* ranges, int count, uint64_t from, uint64_t to)
-{
-  int i, n = count;
-
-  for (i = 0; i < count && from < to; i++) {
-    img_range* r = &ranges[i];
-    uint64_t   end = r->address + r->length;
-
-    if (to <= r->address || from >= end) continue;
-    if (to < end && n < IMG_RANGES) ranges[n++] = (img_range){to, end - to, r->kind};
-    if (from > r->address) r->length = from - r->address;
-    else r->length = 0;
-  }
-  return n;
-}
-
-/* Cut out what the dynamic linker has written into P: its tables, and copies of what a native object defines. */
-static int cut_linker(const part* p, img_range* ranges, int n)
-{
-  uint64_t base = p->map->l_addr;
-  size_t   i;
-  int      j;
-
-  for (j = 0; j < p->phdrs; j++)
-    if (p->phdr[j].p_type == PT_GNU_RELRO)
-      n = cut(ranges, n, (base + p->phdr[j].p_vaddr) & ~(IMG_PAGE - 1),
-              (base + p->phdr[j].p_vaddr + p->phdr[j].p_memsz) & ~(IMG_PAGE - 1));
-  n = cut(ranges, n, p->plt, p->plt + p->plt_size);
-  for (i = 0; i < p->relas; i++) {
-    const Elf64_Sym* s = &p->symbols[ELF64_R_SYM(p->rela[i].r_info)];
-    const char*      name = p->strings + s->st_name;
-
-    if (ELF64_R_TYPE(p->rela[i].r_info) == R_X86_64_COPY && img_native_symbol(name) != NULL)
-      n = cut(ranges, n, base + p->rela[i].r_offset, base + p->rela[i].r_offset + s->st_size);
-  }
-  return n;
-}
-
-/* What img_tls_ranges hands to the callback. */
-typedef struct {
-  img_range* ranges;
-  int        count;
-} tls_walk;
-
-/* Of dl_iterate_phdr: the TLS of the main thread, of saved objects. */
-static int tls_of(struct dl_phdr_info* info, size_t size, void* arg)
-{
-  tls_walk* w = arg;
-  int       i, j, saved = 0;
-
-  (void)size;
-  for (i = 0; i < part_count; i++)
-    if (parts[i].phdr == info->dlpi_phdr) saved = !parts[i].native;
-  for (j = 0; j < info->dlpi_phnum && saved && info->dlpi_tls_data != NULL; j++)
-    if (info->dlpi_phdr[j].p_type == PT_TLS && w->count < IMG_RANGES)
-      w->ranges[w->count++] = (img_range){(uint64_t)info->dlpi_tls_data, info->dlpi_phdr[j].p_memsz, IMG_TLS};
-  return 0;
-}
-
-static int by_address(const void* a, const void* b)
-{
-  const img_range *x = a, *y = b;
-
-  return (x->address > y->address) - (x->address < y->address);
-}
-
-int img_ranges_saved(img_range* ranges)
-{
-  tls_walk w;
-  int      i, j, n = 0, kept = 0;
-
-  for (i = 0; i < part_count; i++)
-    for (j = 0; j < parts[i].phdrs && !parts[i].native; j++)
-      if (parts[i].phdr[j].p_type == PT_LOAD && (parts[i].phdr[j].p_flags & PF_W) && n < IMG_RANGES)
-        ranges[n++] = (img_range){parts[i].map->l_addr + parts[i].phdr[j].p_vaddr, parts[i].phdr[j].p_memsz, IMG_DATA};
-  for (i = 0; i < part_count; i++)
-    if (!parts[i].native) n = cut_linker(&parts[i], ranges, n);
-  n = cut(ranges, n, (uint64_t)__start_scr_native_data, (uint64_t)__stop_scr_native_data);
-  n = cut(ranges, n, (uint64_t)__start_scr_native_bss, (uint64_t)__stop_scr_native_bss);
-  w.ranges = ranges, w.count = n;
-  dl_iterate_phdr(tls_of, &w);
-  n = cut(ranges, w.count, (uint64_t)img_tls_first, (uint64_t)img_tls_last + sizeof img_tls_last);
-  for (i = 0; i < n; i++)
-    if (ranges[i].length != 0) ranges[kept++] = ranges[i];
-  qsort(ranges, (size_t)kept, sizeof *ranges, by_address);
-  return kept;
 }
 
 /* ---- the identity ---- */

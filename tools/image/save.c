@@ -149,7 +149,7 @@ static void describe(uint64_t n)
   head.stack_low = img_stack_low;
   head.context = img_here;
   head.object_count = img_ranges_objects(head.objects);
-  head.range_count = img_ranges_saved(head.ranges);
+  head.range_count = img_ranges_saved(head.ranges); /* it was tried at the start */
   head.ranges[head.range_count++] = (img_range){IMG_HEAP_BASE, img_heap_used(), IMG_HEAP};
   head.ranges[head.range_count++] = (img_range){low, IMG_STACK_TOP - low, IMG_STACK};
 }

@@ -1,6 +1,6 @@
 /* ==== START =============================================================================================
-** From the first instruction to main(): checks, a process without address randomisation, MPI, the library, and the stack
-** of the program.
+** From the first instruction to main(): checks, a process without address randomisation, MPI, the library, and the
+** stack of the program.
 **
 ** Uses       ranges.c, lib.c, agree.c, jump.S
 ** Offers     img_say, img_die, img_stack_low, img_map, img_unmap, img_forget, img_wtime, img_wtime_add.
