@@ -12,12 +12,13 @@
 static void exchange(double* u, int rows, int n, int up, int down)
 {
   MPI_Request r[4];
+  MPI_Status  st[4];
 
   MPI_Irecv(u, n, MPI_DOUBLE, up, 1, MPI_COMM_WORLD, &r[0]);
   MPI_Irecv(u + (size_t)(rows + 1) * (size_t)n, n, MPI_DOUBLE, down, 2, MPI_COMM_WORLD, &r[1]);
   MPI_Isend(u + n, n, MPI_DOUBLE, up, 2, MPI_COMM_WORLD, &r[2]);
   MPI_Isend(u + (size_t)rows * (size_t)n, n, MPI_DOUBLE, down, 1, MPI_COMM_WORLD, &r[3]);
-  MPI_Waitall(4, r, MPI_STATUSES_IGNORE);
+  MPI_Waitall(4, r, st);
 }
 
 /* One step from U to V.  Returns the sum of the squares of all changes. */
@@ -47,8 +48,8 @@ int main(int argc, char** argv)
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   rows = n / size + (rank < n % size);
   cells = (size_t)(rows + 2) * (size_t)n;
-  u = calloc(cells, sizeof *u);
-  v = calloc(cells, sizeof *v);
+  u = (double*)calloc(cells, sizeof *u);
+  v = (double*)calloc(cells, sizeof *v);
   if (u == NULL || v == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
   for (i = 0; i < n && rank == 0; i++) u[i] = v[i] = 100.0 * (i + 1) / n; /* the upper edge is hot */
   for (i = 0; i < steps; i++) {

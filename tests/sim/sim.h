@@ -104,6 +104,7 @@ typedef struct block { /* stands before each allocation of a process */
 struct process {
   int         id, pid, alive, node, ended; /* ended: by itself; 2: by exit */
   int         code;                        /* what it returned to exit */
+  int         option;                      /* the word of its command line that is next; 0: the first */
   process*    parent;                      /* NULL: none that waits */
   const char* api;                         /* the call of the library that it is in */
   image*      of;

@@ -46,13 +46,46 @@ static int words(char* line, char** argv)
   return n;
 }
 
+/*
+** As the one of libc, whose state all processes would share: another may run while an option of this one is handled.
+** Words that are no options end them.
+*/
+int sim_getopt_long(int argc, char* const* argv, const char* letters, const struct option* o, int* index)
+{
+  const char *word, *value, *letter = NULL;
+  size_t      n;
+
+  (void)index;
+  optarg = NULL;
+  optind = S.me->option ? S.me->option : 1;
+  word = argv[optind];
+  if (optind >= argc || word[0] != '-' || word[1] == '\0') return -1;
+  S.me->option = ++optind;
+  if (strcmp(word, "--") == 0) return -1;
+  value = strchr(word, '=');
+  n = word[1] != '-' ? 0 : value ? (size_t)(value - word) - 2 : strlen(word + 2);
+  if (n == 0) { /* a letter, and what it needs */
+    if (word[1] == ':' || (letter = strchr(letters, word[1])) == NULL) return '?';
+    if (letter[1] == ':') optarg = word[2] ? (char*)word + 2 : argv[optind];
+    if (letter[1] == ':' && !word[2]) S.me->option = ++optind;
+    return letter[1] == ':' ? (optarg ? word[1] : '?') : word[2] ? '?' : word[1];
+  }
+  for (; o->name && (strncmp(o->name, word + 2, n) != 0 || o->name[n] != '\0'); o++) continue;
+  if (!o->name || (value && o->has_arg == no_argument)) return '?';
+  if (value) optarg = (char*)value + 1;
+  else if (o->has_arg == required_argument) {
+    if ((optarg = argv[optind]) == NULL) return '?';
+    S.me->option = ++optind;
+  }
+  return o->val;
+}
+
 static void* command_run(void* arg)
 {
   char* argv[SPAWN_WORDS];
   int   argc = words(arg, argv), first = argc > 0 && strcmp(argv[0], "exec") == 0;
 
   S.me->api = argv[first];
-  optind = 0; /* getopt begins anew */
   S.me->code = sim_cmd_main(argc - first, argv + first);
   return NULL;
 }
