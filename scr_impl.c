@@ -2717,9 +2717,10 @@ SCR_FN void scr_hash_file_unlock(int* fd)
   X(XOR, "xor", SUM, 1, 0)                                                                                             \
   X(RS, "rs", FACTORS, INT_MAX, 256)
 
+/* The names of the schemes as choices: A|B|C, and A|B|C|other. */
 #define SCR_SCHEME_OR(name, end, code, failures, symbols) "|" #name
-#define SCR_SCHEME_CHOICES                                (&SCR_SCHEME_ROWS(SCR_SCHEME_OR)[1])           /* A|B|C */
-#define SCR_SCHEME_CHOICES_OR(other)                      (&SCR_SCHEME_ROWS(SCR_SCHEME_OR) "|" other[1]) /* A|B|C|other */
+#define SCR_SCHEME_CHOICES                                (&SCR_SCHEME_ROWS(SCR_SCHEME_OR)[1])
+#define SCR_SCHEME_CHOICES_OR(other)                      (&SCR_SCHEME_ROWS(SCR_SCHEME_OR) "|" other[1])
 
 /* The types: X(name, the allowed values in words). */
 #define SCR_PARAM_TYPES(X)                                                                                             \
@@ -6364,10 +6365,10 @@ SCR_FN int scr_file_unchanged(const char* path, scr_file* f)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, file window
 ** Offers     scr_erasure, scr_header, scr_member; scr_erasure_symbol, scr_erasure_is_lost, scr_erasure_length,
-**            scr_erasure_factor, scr_erasure_free, scr_erasure_make, scr_set_file_name,
-**            scr_set_file_parse, scr_header_free, scr_header_read_entry, scr_header_read, scr_header_image,
-**            scr_header_fit, scr_header_holder, scr_member_list, scr_member_temp, scr_member_open, scr_member_load,
-**            scr_member_store, scr_member_check, scr_member_finish, scr_member_place, scr_member_end
+**            scr_erasure_factor, scr_erasure_free, scr_erasure_make, scr_set_file_name, scr_set_file_parse,
+**            scr_header_free, scr_header_read_entry, scr_header_read, scr_header_image, scr_header_fit,
+**            scr_header_holder, scr_member_list, scr_member_set_parts, scr_member_temp, scr_member_open,
+**            scr_member_load, scr_member_store, scr_member_check, scr_member_finish, scr_member_place, scr_member_end
 ** Invariants
 **   C1  The files of a member, one after the other in the order of its record, are its stream, padded with zeros.
 **       XOR and RS cut the stream into N-K chunks.  A code has N positions: at position C, each of the K members C-E
@@ -12390,8 +12391,8 @@ SCR_FN int scr_rebuild_set(scr_rebuild* job, const char* set, const char* into)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, index, objects, rank2file map,
 **            datasets of the prefix, publication
-** Offers     scr_extraction, scr_adoption; scr_scan_meet, scr_scan_add, scr_scan_extract, scr_hold_prefix, scr_make_map,
-**            scr_adopt_free, scr_adopt_file, scr_adopt
+** Offers     scr_extraction, scr_adoption; scr_scan_meet, scr_scan_add, scr_scan_extract, scr_hold_prefix,
+**            scr_make_map, scr_adopt_free, scr_adopt_file, scr_adopt
 ** Invariants
 **   B5  A dataset is entered into the index only if each of its files is whole, by size and checksum: files of the same
 **       names may be those of a newer dataset.
@@ -12548,8 +12549,7 @@ SCR_FN int scr_scan_add(scr_index* index, const char* dir, scr_desc* desc)
   if (rc == SCR_SUCCESS && scr_index_get(index, desc->identity.id, dir, &it) && it.complete) return SCR_SUCCESS;
   if (rc == SCR_SUCCESS) rc = scr_prefix_locate(index->prefix, desc->identity.id, dir, &place);
   if (rc == SCR_SUCCESS) rc = scr_scan_check(index->prefix, &place, desc, &temporary);
-  if (rc == SCR_SUCCESS && (temporary || scr_index_has_renames(index)))
-    rc = scr_scan_replace(index, &place, desc, dir);
+  if (rc == SCR_SUCCESS && (temporary || scr_index_has_renames(index))) rc = scr_scan_replace(index, &place, desc, dir);
   if (rc == SCR_SUCCESS) rc = scr_index_set(index, desc, dir);
   if (rc == SCR_SUCCESS && !temporary) scr_index_note_renamed(index, desc->identity.id, dir);
   return rc;

@@ -3,8 +3,8 @@
 #
 # check has every behaviour at least once; full has more numbers of ranks, more moments of failure, more rounds; long has the
 # long loops.  ONLY=NAME: only the suites of which NAME is a part, or else the cases of the MPI, cluster and unit suites,
-# as full has them.  One suite more than there are processors run at a time, as each waits now and then; so a suite has
-# its own directories, ports, jobs and users.  With CI=1 a skipped test is a failure.
+# as full has them.  As many suites run at a time as there are processors: ranks that wait for each other on shared cores are
+# slow with more; so a suite has its own directories, ports, jobs and users.  With CI=1 a skipped test is a failure.
 set -u
 mode=${1:-check}
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -140,7 +140,7 @@ if [ -n "$terminal" ]; then
   counter=$!
 fi
 running() { jobs -pr | grep -cvx "${counter:-none}"; } # suites
-slots=$(($(nproc 2>/dev/null || echo 2) + 1))
+slots=$(nproc 2>/dev/null || echo 2)
 while read -r name short long; do
   while [ "$(running)" -ge "$slots" ]; do sleep 0.2; done
   if [ "$mode" = long ]; then suite "$name" "$long" & else suite "$name" "$short" & fi

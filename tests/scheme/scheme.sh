@@ -5,6 +5,7 @@
 # scheme.sh [check|long]      last line: N passed, N failed, N skipped
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+top=$PWD
 . tests/tools/check.sh
 row='  X(TWINS, "twins", COPY, 2, 0)'
 mkdir "$tmp/src" && cp -r scr.h scr_impl.c tools examples "$tmp/src"

@@ -3,8 +3,8 @@
 **
 ** Offers     scale_run, scale_begin, scale_end of scale.h
 ** Steps      SCR_Init of a run that begins; SCR_Complete_output with its start; SCR_Finalize, which flushes that
-**            checkpoint; and a restart in another run, for which a node was replaced: SCR_Init, which rebuilds, and what
-**            follows until the program has read its files.
+**            checkpoint; and a restart in another run, for which a node was replaced: SCR_Init, which rebuilds, and
+**            what follows until the program has read its files.
 ** Checks     From one size to the next, no cost of the median rank, or of the one that has most, grows faster than log2
 **            of the ranks, or, where ranks are sorted into groups (messages and their bytes), its square; and none that
 **            grows by more than a tenth is more than eight times the median for one rank.
@@ -14,8 +14,8 @@
 ** The model  of time: a collective takes two messages' latency for each doubling of the ranks; a rank's messages go one
 **            after another; calls on the prefix share its servers of metadata, and bytes share what it takes; the cache
 **            of a rank is its own.  The rank that makes most calls makes them one after another.  It is an estimate:
-**            what is counted at the largest size that was run is taken to grow on as the checks allow it to, and nothing
-**            waits for anything else.
+**            what is counted at the largest size that was run is taken to grow on as the checks allow it to, and
+**            nothing waits for anything else.
 ** ================================================================================================================= */
 #include "scale.h"
 #include "fate.h"
@@ -47,8 +47,8 @@ static scale_rank* scale_ranks; /* NULL: nobody measures */
 
 /*
 ** A machine.  Seconds of a message; bytes a second that a rank sends, and that its share of the cache takes; seconds of
-** a call there, and of one on the prefix; calls a second that the servers of the prefix bear from all ranks, and bytes a
-** second that it takes from them.
+** a call there, and of one on the prefix; calls a second that the servers of the prefix bear from all ranks, and
+** bytes a second that it takes from them.
 */
 static const struct {
   const char* name;
@@ -176,7 +176,7 @@ static double scale_data(int m, int step, int ranks)
   return step == STEP_RESTART ? 2 * cache + network : 0; /* read to check them; then the lost ones are written */
 }
 
-/* What the step would take on machine M with RANKS ranks, if what it costs with FROM ranks grows as it is allowed to. */
+/* What the step would take on machine M with RANKS ranks, if its cost with FROM ranks grows as it is allowed to. */
 static void scale_model(int m, int step, int from, const scale_cost* c, int ranks)
 {
   double grows = log_two(ranks) / log_two(from), collectives, messages, prefix, cache, data;
@@ -186,7 +186,7 @@ static void scale_model(int m, int step, int from, const scale_cost* c, int rank
   prefix = grows * (c->most[4] * scale_machines[m].prefix_call + c->median[4] * ranks / scale_machines[m].calls);
   cache = (c->most[3] - c->most[4]) * grows * scale_machines[m].cache_call;
   data = scale_data(m, step, ranks);
-  printf("  %6d ranks  %-9s %9.3f s: collectives %.4f, messages %.4f, calls in the cache %.4f, calls on the prefix %.3f; "
+  printf("  %6d ranks  %-9s %9.3f s: collectives %.4f, messages %.4f, calls in the cache %.4f, on the prefix %.3f; "
          "and %.2f for 1 GB a rank\n",
          ranks, scale_steps[step], collectives + messages + prefix + cache, collectives, messages, cache, prefix, data);
 }

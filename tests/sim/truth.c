@@ -379,7 +379,7 @@ void truth_after_life(int complete)
 {
   int must = truth.must, i;
 
-  for (i = 1; i <= truth.sets && S.faults && plan.prefix_used; i++) /* a fetch that failed halfway was to take its place */
+  for (i = 1; i <= truth.sets && S.faults && plan.prefix_used; i++) /* a fetch that failed was to take its place */
     truth.set[i].moved = 1;
   truth.refused = 0;
   truth_places();

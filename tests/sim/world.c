@@ -24,8 +24,8 @@
 #define WORLD_MAGIC  ((size_t)0x51a11c)
 #define WORLD_SMALL  ((size_t)4096) /* blocks that are kept when they are freed */
 #define WORLD_STEP   ((size_t)32)
-#define WORLD_PIECE  ((size_t)512)       /* of the variables of a process */
-#define WORLD_CHUNK  ((size_t)1 << 20)   /* of memory, for small blocks */
+#define WORLD_PIECE  ((size_t)512)     /* of the variables of a process */
+#define WORLD_CHUNK  ((size_t)1 << 20) /* of memory, for small blocks */
 #define WORLD_ENV    128
 #define WORLD_QUIET  400 /* sleepers that wake for nothing before those that only yield look again */
 #define WORLD_ROUNDS 60  /* such looks before nobody can go on */
