@@ -3,8 +3,9 @@
 #
 # check has every behaviour at least once; full has more numbers of ranks, more moments of failure, more rounds; long has the
 # long loops.  ONLY=NAME: only the suites of which NAME is a part, or else the cases of the MPI, cluster and unit suites,
-# as full has them.  As many suites run at a time as there are processors: ranks that wait for each other on shared cores are
-# slow with more; so a suite has its own directories, ports, jobs and users.  With CI=1 a skipped test is a failure.
+# as full has them.  As many suites run at a time as there are processors, each with its own directories, ports, jobs and
+# users; those behind `alone` one by one: ranks that wait for each other on shared cores take long beside other jobs.
+# With CI=1 a skipped test is a failure.
 set -u
 mode=${1:-check}
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -12,35 +13,36 @@ cd "$top" || exit 1
 # suite, seconds for check and full, seconds for long; the longest first
 suites="
 tests/mpi/mpi.sh          2400 4800
-tests/image/image.sh       900 1800
-tests/cluster/slurm.sh     480  900
-tests/cluster/cluster.sh   600 5400
 tests/tools/transfer.sh    450  900
-tests/tools/scavenge.sh    240  400
-tests/tools/ask.sh         240  240
+tests/tools/scavenge.sh     450  450
+tests/tools/ask.sh         360  360
 tests/vendor/vendor.sh     540  540
 tests/fortran/fortran.sh   540  540
 tests/tools/system.sh      300  300
 tests/tools/database.sh    300  300
 tests/package/package.sh   450  450
 tests/sim/sim.sh           450 3600
-tests/tools/job.sh         240  300
-tests/tools/run.sh         240  400
-tests/tools/users.sh       180  180
-tests/tools/report.sh      180  180
-tests/version/version.sh   240  240
-tests/unit/unit            300  600
-tests/tools/tools.sh       240  300
-tests/bench/smoke.sh       240  240
-tests/scheme/scheme.sh     180  300
+tests/tools/job.sh         360  300
+tests/tools/run.sh         360  400
+tests/tools/users.sh        360  360
+tests/tools/report.sh        360  360
+tests/version/version.sh   360  360
+tests/unit/unit            450  600
+tests/tools/tools.sh       360  360
+tests/scheme/scheme.sh     300  300
 tests/tools/gdb.sh         120  120
 tests/fuzz/fuzz.sh         120  300
+alone
+tests/image/image.sh       900 1800
+tests/cluster/slurm.sh     700  900
+tests/cluster/cluster.sh   900 5400
+tests/bench/smoke.sh       240  240
 "
 case $mode in
 check) TEST_GOAL=check ;;
 full) TEST_GOAL=check-full ;;
 long) TEST_GOAL=check-long ;;
-*) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 2 ;;
+*) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 export TEST_GOAL # for the commands that messages name
 unset TEST_FULL TEST_LONG
@@ -79,7 +81,7 @@ if [ -n "${ONLY:-}" ]; then
   suites=$table
 fi
 suites=$(grep . <<<"$suites")
-all=$(wc -l <<<"$suites")
+all=$(grep -cvx alone <<<"$suites")
 
 # A terminal has a line that counts, which `erase` removes.
 terminal=
@@ -142,6 +144,10 @@ fi
 running() { jobs -pr | grep -cvx "${counter:-none}"; } # suites
 slots=$(nproc 2>/dev/null || echo 2)
 while read -r name short long; do
+  if [ "$name" = alone ]; then
+    slots=1
+    continue
+  fi
   while [ "$(running)" -ge "$slots" ]; do sleep 0.2; done
   if [ "$mode" = long ]; then suite "$name" "$long" & else suite "$name" "$short" & fi
 done <<<"$suites"

@@ -77,7 +77,10 @@ int img_lib_signalled(void)
   return img_came;
 }
 
-/* Note how the halt file is now: what the library has written is no request. */
+/*
+** The library is to be asked: note how the halt file is before.  What comes later makes another question, at the worst
+** for the library's own answer, but no request is missed.
+*/
 static void img_note_halt(void)
 {
   if (stat(img_halt_file, &img_halt_seen) != 0) memset(&img_halt_seen, 0, sizeof img_halt_seen);
@@ -221,13 +224,13 @@ void img_lib_start(void)
   img_configure();
   img_find_prefix();
   img_signals_before(before);
+  img_note_halt();
   rc = SCR_Init_comm(img_ctl);
   if (rc == SCR_ERR_DISABLED) return; /* by a parameter file */
   if (rc != SCR_SUCCESS) img_leave(1);
   img_running = 1;
   img_signals_after(before);
   img_check_halt();
-  img_note_halt();
   img_asked_at = img_wtime();
   for (;;) {
     if (SCR_Have_restart(&have, name) != SCR_SUCCESS) img_leave(1);
@@ -249,6 +252,7 @@ int img_lib_due(void)
 {
   int flag = 0;
 
+  img_note_halt();
   if (SCR_Need_checkpoint(&flag) != SCR_SUCCESS) flag = 0;
   return flag;
 }
@@ -283,7 +287,6 @@ void img_lib_leave(void)
   int stop = 0;
 
   SCR_Should_exit(&stop);
-  img_note_halt();
   img_asked_at = img_wtime();
   if (!stop) return;
   if (img_rank == 0) img_say("the run ends here, because a halt condition holds; the same command goes on");
