@@ -133,7 +133,7 @@ check "9 MB at 3 MB/s take 2 s or more, after the first burst: $took ms" 0 "" te
 fell
 fresh
 daemon
-before 2 'until files | grep -q "SIZE = "; do sleep 0.02; done; date +%s%N >"$BEFORE_STEP.began"; until [ $(files | grep -c "FLAG = DONE") = 3 ]; do sleep 0.05; done; date +%s%N >"$BEFORE_STEP.ended"; awk "/^se.sum_exec_runtime/ {print \$3}" /proc/$(cat "${BEFORE_STEP%/step}/daemon")/sched >"$BEFORE_STEP.cpu"'
+before 2 'date +%s%N >"$BEFORE_STEP.began"; until [ $(files | grep -c "FLAG = DONE") = 3 ]; do sleep 0.05; done; date +%s%N >"$BEFORE_STEP.ended"; awk "/^se.sum_exec_runtime/ {print \$3}" /proc/$(cat "${BEFORE_STEP%/step}/daemon")/sched >"$BEFORE_STEP.cpu"'
 BYTES=60000000 SCR_FLUSH_ASYNC_PERCENT=20 SCR_COPY_TYPE=SINGLE job 2
 took=$((($(cat "$tmp/step.ended") - $(cat "$tmp/step.began")) / 1000000))
 cpu=$(cut -d. -f1 "$tmp/step.cpu")
