@@ -12,7 +12,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top" || exit 1
 # suite, seconds for check and full, seconds for long; the longest first
 suites="
-tests/mpi/mpi.sh          2400 4800
+tests/mpi/mpi.sh          3000 4800
 tests/tools/transfer.sh    450  900
 tests/tools/scavenge.sh     450  450
 tests/tools/ask.sh         360  360
