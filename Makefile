@@ -35,7 +35,7 @@ told   :=
 SIM      = tests/sim/build
 COMMANDS = $(patsubst %.c,%,$(wildcard tools/scr_*.c)) $(addprefix tools/scr_,rebuild_xor glob_hosts log_transfer inspect_cache srun mpirun)
 EXAMPLES = $(patsubst %.c,%,$(wildcard examples/*.c))
-MANUAL   = $(patsubst %,tools/manual/%.md,choosing restart regions parameters jobs commands files errors build fortran languages migration images \
+MANUAL   = $(patsubst %,tools/manual/%.md,choosing restart memory parameters jobs commands files errors build fortran languages migration images \
   measuring testing developing) scr.h
 BINDINGS = examples/fortran/scrf.h examples/fortran/scr.f90
 FORTRAN  = examples/fortran/heat2d examples/fortran/heat2d_fixed

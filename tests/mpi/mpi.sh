@@ -232,9 +232,9 @@ if wanted although_scr_finalize_was_forgotten; then
   grep -q 'MPI_Finalize is called before SCR_Complete_output: dataset 2 is not complete' "$LOG" ||
     fail "an open checkpoint ends with the program without a word"
 fi
-# The program of the chapter regions: 4 ranks begin, 3 go on, and their answer is right.
-if wanted the_program_of_the_chapter_regions; then
-  awk '/^    #include <mpi.h>/ {in_it = 1} in_it {print substr($0, 5)} /^    }/ {in_it = 0}' "$ROOT/tools/manual/regions.md" > "$T/src/app.c"
+# The program of the chapter memory: 4 ranks begin, 3 go on, and their answer is right.
+if wanted the_program_of_the_chapter_memory; then
+  awk '/^    #include <mpi.h>/ {in_it = 1} in_it {print substr($0, 5)} /^    }/ {in_it = 0}' "$ROOT/tools/manual/memory.md" > "$T/src/app.c"
   compile $MPICC -O1 -Wall -Wextra -Werror -o "$T/app" "$T/src/app.c" "$T/src/scr_impl.c" "$T/yield.o" -lz -lpthread -ldl
   built
   said=
@@ -247,7 +247,7 @@ if wanted the_program_of_the_chapter_regions; then
   cd "$ROOT" || exit 1
   if [ "$(wc -l < "$T/src/app.c")" -lt 40 ] && [ "$said" = "step 50, sum 1774500, step 100, sum 5549500, " ] &&
     [ "$(cat "$TEST_DIR/steps.txt")" = "$(seq 100)" ]; then passed=$((passed + 1)); else
-    fail "the program of the chapter regions, of $(wc -l < "$T/src/app.c") lines, says: $said"
+    fail "the program of the chapter memory, of $(wc -l < "$T/src/app.c") lines, says: $said"
   fi
 fi
 exits a_halted_program_that_does_not_ask_ends_in_complete

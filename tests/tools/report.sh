@@ -52,7 +52,7 @@ if command -v script >/dev/null; then
   says "status, 80 columns: a line goes on below what it says" 0 "^             on /.*[.][.][.].*0001$" cat "$tmp/terminal"
   on 200
   check "status, 200 columns: lines are not cut where there is room" 0 "" test "$(longest)" -gt 150
-  says "status, 200 columns: all of a path" 0 "^Run .*, on $long$" cat "$tmp/terminal"
+  says "status, 200 columns: all of a path" 0 "on $long$" cat "$tmp/terminal"
   on 20
   says "status, hardly a terminal: lines as they are" 0 "^Run .*, on $long$" cat "$tmp/terminal"
 fi
@@ -252,5 +252,5 @@ done
 # all other lines that begin with a command are of a system that is not here, or run.sh and system.sh run them
 check "each command line in README and the manual is run, or is one of a system that is not here" 1 "" sh -c '
   sed -n "s/^    \(\(cd [a-z]* && \)*scr[_ ][a-z].*\)/\1/p" "$1"/README.md "$1"/tools/manual/*.md | grep -vxFf "$2" |
-    grep -vE " srun |apptainer|^scr_run mpiexec "' sh "$top" "$tmp/ran"
+    grep -vE " srun |apptainer|^scr_run mpiexec |^scr_regions "' sh "$top" "$tmp/ran"
 finish
