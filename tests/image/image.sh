@@ -172,7 +172,7 @@ fresh
 plain 2 state 120 100000
 run 2 state 120 100000 &
 for _ in $(seq 300); do [ -e "$p/.scr/status.scr" ] && break; sleep 0.1; done
-timeout 120 scr_checkpoint --wait --halt "$p" >/dev/null 2>&1 # whether it is told so in time is not certain yet
+check "scr_checkpoint --halt" 0 - timeout 120 scr_checkpoint --wait --halt "$p"
 wait $!
 ends "scr_checkpoint: the next run" 2 state 120 100000
 plain 2 state 12

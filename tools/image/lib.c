@@ -79,7 +79,7 @@ int img_lib_signalled(void)
 
 /*
 ** The library is to be asked: note how the halt file is before.  What comes later makes another question, at the worst
-** for the library's own answer, but no request is missed.
+** for the library's own answer, but no request is missed.  Only a library that looks at the file counts as asked.
 */
 static void img_note_halt(void)
 {
@@ -231,7 +231,7 @@ void img_lib_start(void)
   img_running = 1;
   img_signals_after(before);
   img_check_halt();
-  img_asked_at = img_wtime();
+  img_asked_at = img_looked_at = img_wtime();
   for (;;) {
     if (SCR_Have_restart(&have, name) != SCR_SUCCESS) img_leave(1);
     if (!have) break;
@@ -252,7 +252,7 @@ int img_lib_due(void)
 {
   int flag = 0;
 
-  img_note_halt();
+  if (img_wtime() - img_asked_at >= SCR_LOOK_SECONDS) img_note_halt();
   if (SCR_Need_checkpoint(&flag) != SCR_SUCCESS) flag = 0;
   return flag;
 }
@@ -287,7 +287,7 @@ void img_lib_leave(void)
   int stop = 0;
 
   SCR_Should_exit(&stop);
-  img_asked_at = img_wtime();
+  img_asked_at = img_looked_at = img_wtime();
   if (!stop) return;
   if (img_rank == 0) img_say("the run ends here, because a halt condition holds; the same command goes on");
   img_lib_end();
