@@ -44,7 +44,7 @@ fi
 says "status, the end" 0 "^Phase        ended" scr_status
 if command -v script >/dev/null; then
   # on COLUMNS: the status of a run with a long path, on a terminal of so many columns; longest: how long its lines are
-  long=$tmp/$(printf '%060d' 0)/$(printf '%060d' 1) && mkdir -p "$long" && cp -r "$tmp/run/.scr" "$long/"
+  long=$tmp/$(printf '%040d' 0)/$(printf '%040d' 1) && mkdir -p "$long" && cp -r "$tmp/run/.scr" "$long/"
   on() { script -qec "stty cols $1; scr_status '$long'" /dev/null | tr -d '\r' >"$tmp/terminal"; }
   longest() { awk '{ if (length > n) n = length } END { print n }' "$tmp/terminal"; }
   on 80
@@ -52,7 +52,7 @@ if command -v script >/dev/null; then
   says "status, 80 columns: a line goes on below what it says" 0 "^             on /.*[.][.][.].*0001$" cat "$tmp/terminal"
   on 200
   check "status, 200 columns: lines are not cut where there is room" 0 "" test "$(longest)" -gt 150
-  says "status, 200 columns: all of a path" 0 "on $long$" cat "$tmp/terminal"
+  says "status, 200 columns: all of a path" 0 "^Run .*, on $long$" cat "$tmp/terminal"
   on 20
   says "status, hardly a terminal: lines as they are" 0 "^Run .*, on $long$" cat "$tmp/terminal"
 fi
