@@ -206,6 +206,24 @@ void heard(char* text, size_t size)
   close(own_stderr);
 }
 
+int some;
+
+void run_of_nodes(int n, int nodes, void (*run)(void))
+{
+  MPI_Comm comm;
+
+  some = n;
+  set("SCR_VIRTUAL_NODES=%d", nodes);
+  MPI_Comm_split(MPI_COMM_WORLD, rank < n ? 0 : MPI_UNDEFINED, rank, &comm);
+  if (comm != MPI_COMM_NULL) {
+    OK(SCR_Init_comm(comm));
+    run();
+    OK(SCR_Finalize());
+    MPI_Comm_free(&comm);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int init_says(char* text, size_t size)
 {
   int rc;

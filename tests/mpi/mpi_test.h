@@ -108,6 +108,10 @@ void heard(char* text, size_t size);
 void keep_remedy(void);
 void carry_out(void);
 
+/* A run of the first N ranks, SOME, on so many NODES, which call RUN between SCR_Init and SCR_Finalize. */
+extern int some;
+void       run_of_nodes(int n, int nodes, void (*run)(void));
+
 /* SCR_Init, and what it says on stderr of this rank. */
 int init_says(char* text, size_t size);
 

@@ -11,25 +11,6 @@ static int nodes_of(int n)
   return n % 4 == 0 ? 4 : n % 3 == 0 ? 3 : n % 2 == 0 ? 2 : 1;
 }
 
-static int some; /* the ranks of the run */
-
-/* A run of the first N ranks on some NODES, which call RUN between SCR_Init and SCR_Finalize. */
-static void run_of_nodes(int n, int nodes, void (*run)(void))
-{
-  MPI_Comm comm;
-
-  some = n;
-  set("SCR_VIRTUAL_NODES=%d", nodes);
-  MPI_Comm_split(MPI_COMM_WORLD, rank < n ? 0 : MPI_UNDEFINED, rank, &comm);
-  if (comm != MPI_COMM_NULL) {
-    OK(SCR_Init_comm(comm));
-    run();
-    OK(SCR_Finalize());
-    MPI_Comm_free(&comm);
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
-}
-
 static void run_of(int n, void (*run)(void))
 {
   run_of_nodes(n, nodes_of(n), run);

@@ -5,23 +5,10 @@
 
 /* ---- runs of some of the ranks --------------------------------------------------------------------------------- */
 
-static int some; /* the ranks of the run */
-
-/* A run of the first N ranks, on some nodes, which call RUN between SCR_Init and SCR_Finalize. */
+/* A run of the first N ranks, on some nodes. */
 static void run_of(int n, void (*run)(void))
 {
-  MPI_Comm comm;
-
-  some = n;
-  set("SCR_VIRTUAL_NODES=%d", n % 4 == 0 ? 4 : n % 3 == 0 ? 3 : n);
-  MPI_Comm_split(MPI_COMM_WORLD, rank < n ? 0 : MPI_UNDEFINED, rank, &comm);
-  if (comm != MPI_COMM_NULL) {
-    OK(SCR_Init_comm(comm));
-    run();
-    OK(SCR_Finalize());
-    MPI_Comm_free(&comm);
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
+  run_of_nodes(n, n % 4 == 0 ? 4 : n % 3 == 0 ? 3 : n, run);
 }
 
 /* ---- bytes of a region ----------------------------------------------------------------------------------------- */
