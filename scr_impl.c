@@ -23789,8 +23789,8 @@ SCR_FN int scr_start_run(MPI_Comm comm)
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, copies, filemap, objects,
 **            log, MPI helpers, world, state, encode, cache, flush, asynchronous flush, room, fetch, restart choice,
 **            run, halt
-** Offers     scr_route_rel, scr_route_new, scr_route_loaded, scr_route_plain, scr_pass_on, scr_accept_loaded,
-**            scr_reject_loaded, scr_open_fails, scr_open_failed, scr_start, scr_complete
+** Offers     scr_route_rel, scr_route_own, scr_route_new, scr_route_loaded, scr_route_plain, scr_pass_on,
+**            scr_accept_loaded, scr_reject_loaded, scr_open_fails, scr_open_failed, scr_start, scr_complete
 ** Invariants
 **   O2  A dataset is committed on no rank before it is protected on all.
 ** Failure    An error code, agreed on over the world.
@@ -23875,6 +23875,15 @@ SCR_FN int scr_route_bypass(scr_entry* e, const scr_file* f, char* path)
   if (rc == SCR_SUCCESS && is_new && e->files == 1) rc = scr_map_write();
   if (rc == SCR_SUCCESS && scr_dir_is_shared(f->dir)) rc = scr_file_claim(path, 0666);
   return rc;
+}
+
+/* The name under which a file REL of the dataset D that the library itself writes, as of regions, is routed. */
+SCR_FN int scr_route_own(const scr_desc* d, const char* rel, char* path)
+{
+  const char* name = scr_desc_name(d);
+
+  if (*name == '/') return scr_fmt(path, SCR_MAX_FILENAME, "%s/%s", name, rel);
+  return scr_fmt(path, SCR_MAX_FILENAME, "%s/%s/%s", scr.world.prefix, name, rel);
 }
 
 /* Enter NAME in the open dataset; FILE receives its path. */
@@ -24848,10 +24857,10 @@ SCR_FN int scr_track_look(const char* path, scr_track_record* r)
 /* The path of the record of the tracked file REL in the dataset D. */
 SCR_FN int scr_track_record_path(const scr_desc* d, const char* rel, char* path)
 {
-  const char* name = scr_desc_name(d);
+  char own[SCR_MAX_FILENAME];
+  int  rc = scr_fmt(own, sizeof own, "tracked/%s", rel);
 
-  if (*name == '/') return scr_fmt(path, SCR_MAX_FILENAME, "%s/tracked/%s", name, rel);
-  return scr_fmt(path, SCR_MAX_FILENAME, "%s/%s/tracked/%s", scr.world.prefix, name, rel);
+  return rc == SCR_SUCCESS ? scr_route_own(d, own, path) : rc;
 }
 
 /* Write the record of each file that this rank tracks. */
@@ -24926,30 +24935,24 @@ SCR_FN int scr_track_read(const char* rel, scr_track_record* r)
   return is;
 }
 
-/* Copy what FD, the file PATH of SIZE bytes, has from LENGTH on to PATH.scr-cut, durably. */
-SCR_FN int scr_track_keep(int fd, const char* path, uint64_t length, uint64_t size, int mode)
+/* Copy what the file PATH of SIZE bytes has from LENGTH on to PATH.scr-cut, synced. */
+SCR_FN int scr_track_keep(const char* path, uint64_t length, uint64_t size, int mode)
 {
-  char     cut[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME];
-  char*    buf = (char*)scr_malloc(SCR_TRACK_PIECE);
-  uint64_t at;
-  ssize_t  n = 0;
-  int      to, rc = scr_fmt(cut, sizeof cut, "%s.scr-cut", path);
+  char           cut[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME];
+  scr_copy_list  copies;
+  scr_copy_item* it;
+  int            rc = scr_fmt(cut, sizeof cut, "%s.scr-cut", path);
 
   if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s.tmp", cut);
-  if (rc == SCR_SUCCESS && buf == NULL) rc = SCR_ERR_OOM();
-  if (rc == SCR_SUCCESS) {
-    to = scr_os.open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, (mode_t)mode);
-    if (to < 0) rc = SCR_ERRNO("cannot make %s, for what is cut off from %s", tmp, path);
-    for (at = length; at < size && rc == SCR_SUCCESS; at += (uint64_t)n) {
-      n = scr_pread_all(fd, buf, size - at < SCR_TRACK_PIECE ? (size_t)(size - at) : SCR_TRACK_PIECE, (off_t)at);
-      if (n <= 0 || scr_write_all(to, buf, (size_t)n) < 0) rc = SCR_ERRNO("cannot copy the end of %s to %s", path, tmp);
-    }
-    if (rc == SCR_SUCCESS && scr_fsync_enabled && scr_os.fsync(to) < 0) rc = SCR_ERRNO("cannot sync %s", tmp);
-    if (to >= 0 && scr_os.close(to) < 0 && rc == SCR_SUCCESS) rc = SCR_ERRNO("cannot write %s", tmp);
-    if (rc == SCR_SUCCESS && scr_os.rename(tmp, cut) < 0) rc = SCR_ERRNO("cannot rename %s", tmp);
-    if (rc != SCR_SUCCESS && to >= 0) scr_os.unlink(tmp);
-  }
-  scr_free(&buf);
+  if (rc == SCR_SUCCESS) rc = scr_copy_list_make(&copies, 1, SCR_TRACK_PIECE);
+  if (rc != SCR_SUCCESS) return rc;
+  it = scr_copy_list_add(&copies, mode, 0600, 0);
+  rc = scr_extents_add(&it->from, path, length, size - length);
+  if (rc == SCR_SUCCESS) rc = scr_extents_whole(&it->to, tmp, size - length);
+  if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, 1);
+  if (rc == SCR_SUCCESS && scr_os.rename(tmp, cut) < 0) rc = SCR_ERRNO("cannot rename %s", tmp);
+  if (rc != SCR_SUCCESS) scr_os.unlink(tmp);
+  scr_copy_list_free(&copies);
   return rc;
 }
 
@@ -24982,7 +24985,7 @@ SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckp
                  "%" PRIu64 ", have changed; put the old file back, or set SCR_TRACK=0 to leave it as it is",
                  path, ckpt, r->length);
   if (rc == SCR_SUCCESS && cut && size > r->length) {
-    rc = scr_track_keep(fd, path, r->length, size, (int)(st.st_mode & 0777));
+    rc = scr_track_keep(path, r->length, size, (int)(st.st_mode & 0777));
     if (rc == SCR_SUCCESS &&
         (scr_os.ftruncate(fd, (off_t)r->length) < 0 || (scr_fsync_enabled && scr_os.fsync(fd) < 0)))
       rc = SCR_ERRNO("cannot cut %s to %" PRIu64 " bytes", path, r->length);
@@ -25207,10 +25210,10 @@ SCR_FN size_t scr_runs_move(const scr_runs* s, char* base, int64_t first, int64_
 /* The path of the file of regions that rank WRITER has in dataset D. */
 SCR_FN int scr_regions_path(const scr_desc* d, int writer, char* path)
 {
-  const char* name = scr_desc_name(d);
+  char own[32];
 
-  if (*name == '/') return scr_fmt(path, SCR_MAX_FILENAME, "%s/regions.%d", name, writer);
-  return scr_fmt(path, SCR_MAX_FILENAME, "%s/%s/regions.%d", scr.world.prefix, name, writer);
+  snprintf(own, sizeof own, "regions.%d", writer);
+  return scr_route_own(d, own, path);
 }
 
 /* Write the bytes of R to FD and set its checksum; BUF has SCR_REGION_PIECE bytes. */
@@ -25372,6 +25375,16 @@ SCR_FN int scr_box_cut(const scr_box* a, const scr_box* b, scr_box* c)
     c->extent[d] = to - from;
   }
   return 1;
+}
+
+/* The bytes from the first element of B to that of C, which lies within B, where STRIDE bytes are between elements. */
+SCR_FN int64_t scr_box_offset(const scr_box* b, const scr_box* c, const uint64_t* stride)
+{
+  int64_t n = 0;
+  int     d;
+
+  for (d = 0; d < b->dims; d++) n += (int64_t)((c->start[d] - b->start[d]) * stride[d]);
+  return n;
 }
 
 SCR_FN const char* scr_box_put(const scr_box* b, char text[2 * SCR_REGION_DIMS * 21 + 1])
@@ -25768,6 +25781,21 @@ SCR_FN int scr_region_corrupt(const scr_region* r, const char* path)
                  r->name);
 }
 
+/*
+** Let *FD read the file F, where *OPEN is the one that it reads, or NULL.  These files were there: a missing one is
+** damage.
+*/
+SCR_FN int scr_region_file_enter(const scr_region_file* f, const scr_region_file** open, int* fd)
+{
+  int rc;
+
+  if (f == *open) return SCR_SUCCESS;
+  if (*fd >= 0) scr_os.close(*fd);
+  rc = scr_file_open(f->path, fd);
+  *open = rc == SCR_SUCCESS ? f : NULL;
+  return rc == SCR_ERR_MISSING ? SCR_ERR(SCR_ERR_FORMAT, "%s", scr_err_text) : rc;
+}
+
 /* Read N bytes of R at POS from FD, the file PATH. */
 SCR_FN int scr_region_read(const scr_region* r, int fd, const char* path, char* buf, size_t n, uint64_t pos)
 {
@@ -25798,17 +25826,14 @@ SCR_FN int scr_region_fill(const scr_region* r, const scr_region_file* f, int fd
 /* Fill all that this rank protects but blocks of arrays. */
 SCR_FN int scr_filling_plain(scr_filling* f)
 {
-  scr_region_file *from = NULL, *open = NULL;
-  int              i, fd = -1, rc = SCR_SUCCESS;
+  const scr_region_file* open = NULL;
+  scr_region_file*       from = NULL;
+  int                    i, fd = -1, rc = SCR_SUCCESS;
 
   for (i = 0; i < scr_protected.n && rc == SCR_SUCCESS; i++) {
     if (scr_protected.region[i].box.dims > 0) continue;
     rc = scr_filling_source(f, &scr_protected.region[i], &from);
-    if (rc == SCR_SUCCESS && from != open) {
-      if (fd >= 0) scr_os.close(fd);
-      if ((rc = scr_file_open(from->path, &fd)) == SCR_ERR_MISSING) rc = SCR_ERR(SCR_ERR_FORMAT, "%s", scr_err_text);
-      open = rc == SCR_SUCCESS ? from : NULL;
-    }
+    if (rc == SCR_SUCCESS) rc = scr_region_file_enter(from, &open, &fd);
     if (rc == SCR_SUCCESS) rc = scr_region_fill(&scr_protected.region[i], from, fd);
   }
   if (fd >= 0) scr_os.close(fd);
@@ -25860,14 +25885,12 @@ SCR_FN void scr_slices_store(const scr_slices* x, char* m)
   scr_slice         s;
   const scr_region* r;
   scr_runs          runs;
-  int64_t           first = 0;
-  int               d;
 
   memcpy(&s, m, sizeof s);
   r = scr_regions_find(&scr_protected, x->common->region[s.array].name);
   scr_runs_make(&runs, r, s.box.extent, r->stride);
-  for (d = 0; d < r->box.dims; d++) first += (int64_t)((s.box.start[d] - r->box.start[d]) * r->stride[d]);
-  scr_runs_move(&runs, r->data, first, INT64_MAX, (uint64_t)s.at, m + sizeof s, (size_t)s.bytes, 0);
+  scr_runs_move(&runs, r->data, scr_box_offset(&r->box, &s.box, r->stride), INT64_MAX, (uint64_t)s.at, m + sizeof s,
+                (size_t)s.bytes, 0);
 }
 
 /* Take a message that has come, if there is one, and wait for the next if more is wanted.  MPI's errors go to x->rc. */
@@ -25948,7 +25971,7 @@ SCR_FN void scr_giver_make(scr_giver* g, int array, const scr_region_file* from,
     t->rank = atoi(scr_hash_elem_key(e));
     scr_box_cut(&box, &r->box, &t->box);
     scr_runs_make(&t->runs, r, t->box.extent, stride);
-    for (d = 0; d < r->box.dims; d++) t->first += (int64_t)((t->box.start[d] - r->box.start[d]) * stride[d]);
+    t->first = scr_box_offset(&r->box, &t->box, stride);
   }
 }
 
@@ -26060,12 +26083,8 @@ SCR_FN int scr_slices_run(scr_slices* x)
 
   scr_slices_receive(x);
   for (i = 0; i < x->givers; i++) {
-    if (x->giver[i].from != open) {
-      open = x->giver[i].from;
-      if (fd >= 0) scr_os.close(fd);
-      if ((err = scr_file_open(open->path, &fd)) == SCR_ERR_MISSING) err = SCR_ERR(SCR_ERR_FORMAT, "%s", scr_err_text);
-      if (x->rc == SCR_SUCCESS) x->rc = err;
-    }
+    err = scr_region_file_enter(x->giver[i].from, &open, &fd);
+    if (x->rc == SCR_SUCCESS) x->rc = err;
     scr_slices_read(x, &x->giver[i], fd);
   }
   if (fd >= 0) scr_os.close(fd);
