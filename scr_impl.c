@@ -24935,7 +24935,7 @@ SCR_FN int scr_track_read(const char* rel, scr_track_record* r)
   return is;
 }
 
-/* Copy what the file PATH of SIZE bytes has from LENGTH on to PATH.scr-cut, synced. */
+/* Copy what the file PATH of SIZE bytes has from LENGTH on to PATH.scr-cut, durably. */
 SCR_FN int scr_track_keep(const char* path, uint64_t length, uint64_t size, int mode)
 {
   char           cut[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME];
@@ -24952,6 +24952,7 @@ SCR_FN int scr_track_keep(const char* path, uint64_t length, uint64_t size, int 
   if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, 1);
   if (rc == SCR_SUCCESS && scr_os.rename(tmp, cut) < 0) rc = SCR_ERRNO("cannot rename %s", tmp);
   if (rc != SCR_SUCCESS) scr_os.unlink(tmp);
+  if (rc == SCR_SUCCESS) rc = scr_dir_sync(cut);
   scr_copy_list_free(&copies);
   return rc;
 }
