@@ -263,6 +263,28 @@ test_array() {
   holds "both have the answer" test "$(grep -c "crc32 $calm" "$LOG")" = 2
 }
 
+# The manual's chain: the second job goes on where the first was halted; one behind a job that has done all is cancelled.
+test_chain() {
+  new
+  local options first second
+  options=$(sed -n 's/^    id=.*; sbatch \(.*\) job\.slurm .*/\1/p' "$ROOT/tools/manual/jobs.md")
+  holds "the manual has the line" test -n "$options"
+  batch --hold
+  first=$job
+  batch "${options/\$id/$first}"
+  second=$job
+  batch "${options/\$id/$second}"
+  scontrol release "$first"
+  wait_for 30 has_checkpoints 3
+  scr_checkpoint --wait --halt "$SCR_PREFIX" >> "$LOG" 2>&1
+  wait_job
+  holds "the first is halted" test "$(scontrol show job "$first" | grep -c 'ExitCode=3:0')" = 1
+  says "the second goes on" "^heat2d: restarted from heat"
+  holds "the second is done" test "$(scontrol show job "$second" | grep -c 'ExitCode=0:0')" = 1
+  holds "the answer" right
+  holds "the third is cancelled" test "$(scontrol show job "$job" | grep -c 'JobState=CANCELLED')" = 1
+}
+
 test_node_lost_twice() {
   new
   submit
@@ -448,6 +470,7 @@ perform check cancelled
 perform long ended_by_a_signal
 perform long requeued
 perform long array
+perform long chain
 perform long node_lost_twice
 perform long two_partners_dead
 perform long node_lost_in_a_flush
