@@ -66,6 +66,10 @@ for chapter in "$top"/tools/manual/*.md; do
   says "scr help $chapter" 0 "^# $chapter: " "$scr" help "$chapter"
   check "scr help $chapter, lines that fit" 1 "" sh -c '"$0" help "$1" | grep "^[^ #]" | grep -E "^.{81}"' "$scr" "$chapter"
 done
+# each `scr help TOPIC` that README, the manual, the header and the commands name
+grep -ohE '`scr help [A-Za-z_.]+( [A-Za-z_]+)?`' "$top/README.md" "$top"/tools/manual/*.md "$top/scr.h" "$top"/tools/*.[ch] | tr -d '`' | sort -u | grep -v NAME >"$tmp/topics"
+check "scr help: what is named is there" 0 "" sh -c 'while read -r _ _ topic; do "$0" help $topic >/dev/null 2>&1 || echo "$topic"; done <"$1"' "$scr" "$tmp/topics"
+check "scr help: topics are named" 0 "" test "$(grep -c . "$tmp/topics")" -gt 10
 cp "$scr" "$tmp/alone" # one file has its manual
 says "a copy of scr in another place" 0 "^# files: " "$tmp/alone" help files
 check "man pages" 0 "" "$scr" help --pages "$tmp/man"
@@ -83,6 +87,10 @@ check "scr explain, what is general only where nothing else is known" 0 "0 1" sh
 check "scr explain, a message of two entries" 0 "1 2" sh -c '
   "$0" explain "SCR warning: /p/flush.scr is corrupt: its CRC32 is wrong; restore it or move it away; a new one is written" >"$1"
   echo $(grep -c "^SCR warning" "$1") $(grep -c "^To do:" "$1")' "$scr" "$tmp/two"
+says "scr explain, a restart with other ranks, of which the program knows nothing" 0 "^To do: start as many ranks as wrote it" "$scr" explain \
+  "SCR error: rank 0 on n1: 3 ranks could not restart from ck: 4 ranks wrote it, this run has 3, and the program has not asked SCR_Restart_ranks; SCR_Have_restart offers another checkpoint, if there is one"
+says "scr explain, a directory that is no prefix" 0 "no run has used that prefix" sh -c '"$0" explain "$("$1" "$2" 2>&1)"' "$scr" "$BIN/scr_where" "$tmp/empty"
+check "scr explain, a file that changed, explained once" 0 1 sh -c '"$0" explain "SCR warning: rank 0 on n1: dataset 1: /c/x has 3 bytes instead of 2: it changed after SCR_Complete_output; was it still open?" | grep -c "wrote to it after"' "$scr"
 says "scr explain, no message" 1 "no entry for: some words" "$scr" explain "some words"
 says "scr explain, nothing" 1 "needs a message" "$scr" explain
 printf '%s\n' "step 1" "SCR error: rank 3 on n7: cannot create /tmp/x: No space left on device" "0: SCR error: rank 0: nobody knows this" \

@@ -68,9 +68,19 @@ programs scr.h '**   ' manual
 for document in "$top"/README.md "$top"/tools/manual/*.md; do programs "$document" '    ' "$(basename "$document" .md)_"; done
 : >log
 [ -s manual1.c ] || bad "scr.h: its program" "not found"
+# The lines of the chapter memory that look into a checkpoint of its program, with its last checkpoint in place of theirs.
+look() {
+  local name="memory.md: its lines with scr_regions" at
+  at=$("$top/tools/scr_index" -p run | sed -n 's/^\*.* //p')
+  grep '^    scr_regions ' "$top/tools/manual/memory.md" | sed "s/ckpt\.40/$at/" >lines
+  (cd run && PATH=$top/tools:$PATH && while read -r line; do eval "$line" </dev/null || break; done) <lines >log 2>&1
+  if [ "$(wc -l <lines)" = 2 ] && grep -q ' step$' log && grep -q ' u  \[0\]' log && head -c 6 run/u.npy | grep -q NUMPY; then ok "$name"
+  else bad "$name" "they do not show the regions"; fi
+}
 for program in [A-Za-z]*_[0-9]*.c manual[2-9]*.c; do
   # shellcheck disable=SC2086
   [ ! -e "$program" ] || try "$program" $compile "$program" scr_impl.c -lz -lpthread $strict
+  [ "$program" != memory_1.c ] || look
 done
 [ ! -e manual1.c ] || mv manual1.c app.c # the name that the build lines use
 
@@ -224,6 +234,40 @@ if make -s -C "$top" install DESTDIR="$work/dest" PREFIX=/usr >log 2>&1 && [ ! -
     "dest/usr/bin/$command" --version 2>&1 | grep -q "^$command v" || { echo "$command" >log; break; }
   done && [ ! -s log ] && dest/usr/bin/scr --version >/dev/null; then ok "$name"
 else bad "$name" "not all are there"; fi
+
+# The line of the chapter fortran that builds with what is installed.
+name="fortran.md: its line with what is installed"
+line=$(tr '\n' ' ' <"$top/tools/manual/fortran.md" | grep -oE '`mpifort DIR/[^`]*`' | tr -d '`')
+if ! mpifort=$(command -v mpifort.mpich || command -v mpifort); then
+  echo "skipped: $name, as there is no mpifort"
+  skipped=$((skipped + 1))
+else
+  awk '/^    program / {in_it = 1} in_it {print substr($0, 5)} /^    end program/ {in_it = 0}' "$top/tools/manual/fortran.md" >app.f90
+  line=${line//DIR/$work/dest/usr}
+  # shellcheck disable=SC2086
+  if [ -n "$line" ] && build "$name" "$mpifort" ${line#mpifort }; then
+    if run 2 a.out && run 2 a.out && grep -q 'restarted from' log; then ok "$name"
+    else bad "$name" "the program did not make and use a checkpoint"; fi
+  fi
+fi
+
+# Lines of README and the manual over this machine alone, and over a program that logs to a database.
+name="README.md: scr_test_system --bytes 20GB"
+rm -rf run && mkdir -p run/base
+grep -q '`scr_test_system --bytes 20GB`' "$top/README.md" || bad "$name" "not found"
+SCR_PREFIX=$work/run timeout 120 "$top/tools/scr_test_system" --bytes 20GB >log 2>&1
+if grep -q '  space: .*2 checkpoints with redundancy take 42.9 GB' log; then ok "$name"; else bad "$name" "it does not tell"; fi
+name="jobs.md: its line with a database"
+line=$(sed -n 's/^    \(mpicc -DSCR_WITH_MYSQL .*\)/\1/p' "$top/tools/manual/jobs.md")
+if ! command -v mariadb_config >/dev/null; then
+  echo "skipped: $name, as there is no mariadb_config"
+  skipped=$((skipped + 1))
+elif [ -n "$line" ] && build "$name" eval "${line/mpicc/$compile}"; then restarts "$name" a.out; fi
+name="build.md: make help"
+make -s -C "$top" help >log 2>&1
+if grep -ohE '^    make [a-z-]+|`make [a-z-]+' "$top"/README.md "$top"/tools/manual/*.md | sed 's/.*make //' | sort -u | grep -vxE 'setup|help' |
+  while read -r target; do grep -q "make $target:" log || echo "$target"; done | grep .; then bad "$name" "it does not list these"
+else ok "$name"; fi
 
 # ---- shared libraries ----
 
