@@ -2,7 +2,8 @@
 ** The application of the simulator: restarts, checkpoints, outputs, and what its user asks for.
 **
 ** Offers     program_run of truth.h, which each rank runs
-** All ranks make the same calls: what they do follows from draws, which are the same on all.  What a file must hold
+** All ranks make the same calls: what they do follows from draws, which are the same on all.  Some runs have a message
+** of their own under way while they write, over the communicator of SCR_Init.  What a file must hold
 ** follows from its dataset, its writer and its number, so that any rank can check the bytes of any other.
 ** ================================================================================================================= */
 #include "scale.h"
@@ -17,6 +18,7 @@
 /* A rank of the program: where it is, and how many collective calls it has made. */
 typedef struct {
   process* p;
+  MPI_Comm comm; /* that of SCR_Init */
   int      calls, step, asked;
   char     file[SCR_MAX_FILENAME]; /* the first one of the newest dataset, where it was written */
 } actor;
@@ -297,6 +299,54 @@ static int restart(actor* a)
   }
 }
 
+/* ---- the program's own messages ---- */
+
+/* A message of each rank to the next one, and what comes from the one before. */
+typedef struct {
+  MPI_Request came, sent;
+  int         in, out;
+} talk;
+
+static void talk_listen(const actor* a, talk* t)
+{
+  MPI_Irecv(&t->in, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, a->comm, &t->came);
+}
+
+static void talk_say(const actor* a, talk* t)
+{
+  t->out = 1000 * a->step + a->p->id;
+  MPI_Isend(&t->out, 1, MPI_INT, (a->p->id + 1) % plan.members, a->step, a->comm, &t->sent);
+}
+
+/*
+** Begin to talk, if this run does: a rank listens while the library works, which must not be what it hears; or its
+** message is there to be received, but not by the library.  Returns what talk_end is to do.
+*/
+static unsigned talk_begin(const actor* a, talk* t)
+{
+  unsigned how = S.faults ? 0 : fate_draw("talks", 8);
+
+  memset(t, 0, sizeof *t);
+  if (how == 1) talk_listen(a, t);
+  if (how == 2) talk_say(a, t);
+  return how;
+}
+
+static void talk_end(const actor* a, talk* t, unsigned how)
+{
+  int        over, before = (a->p->id + plan.members - 1) % plan.members;
+  MPI_Status from, to;
+
+  if (how != 1 && how != 2) return;
+  if (how == 1) talk_say(a, t);
+  else talk_listen(a, t);
+  for (MPI_Test(&t->came, &over, &from); !over; MPI_Test(&t->came, &over, &from)) sim_sched_yield();
+  for (MPI_Test(&t->sent, &over, &to); !over; MPI_Test(&t->sent, &over, &to)) sim_sched_yield();
+  if (t->in != 1000 * a->step + before || from.MPI_SOURCE != before || from.MPI_TAG != a->step)
+    sim_violation("rank %d: the program gets %d from rank %d with tag %d, which is no message of its own", a->p->id,
+                  t->in, from.MPI_SOURCE, from.MPI_TAG);
+}
+
 /* ---- checkpoints and outputs ---- */
 
 static int write_files(actor* a, const dataset* d)
@@ -322,15 +372,19 @@ static int write_dataset(actor* a)
   char     name[NAME_MOST];
   int      kind = (int)draw_step(a, "kind", 8), flags, rc, ok, spoilt = step_one_in(a, "spoilt", 40);
   dataset* d;
+  talk     words;
+  unsigned how;
 
   flags = kind == 5 ? SCR_FLAG_OUTPUT : kind >= 6 ? SCR_FLAG_OUTPUT | SCR_FLAG_CHECKPOINT : SCR_FLAG_CHECKPOINT;
   snprintf(name, sizeof name, "%s.%d", flags & SCR_FLAG_CHECKPOINT ? "ckpt" : "out", a->step);
   d = truth_start(name, a->step, flags & SCR_FLAG_CHECKPOINT, flags & SCR_FLAG_OUTPUT);
+  how = talk_begin(a, &words);
   rc = CALL(a, "SCR_Start_output", SCR_Start_output(name, flags));
   if (rc != SCR_SUCCESS && !S.faults) sim_violation("rank %d: Start_output %s: %s", a->p->id, name, SCR_Last_error());
   ok = rc == SCR_SUCCESS && write_files(a, d);
   if (spoilt && a->p->id == plan.members - 1) ok = 0;
   rc = CALL(a, "SCR_Complete_output", SCR_Complete_output(ok));
+  talk_end(a, &words, how);
   if (rc == SCR_SUCCESS) {
     if (spoilt) sim_violation("rank %d: Complete_output %s succeeds, though a rank has no files", a->p->id, name);
     truth_acked(d, plan.bypass || (!plan.async && (d->output || plan.flush == 1)));
@@ -434,7 +488,8 @@ void* program_run(void* arg)
   a->p = arg;
   if (a->p->id >= plan.members) return NULL;
   for (rc = 0; rc < plan.members && plan.theme == THEME_PART; rc++) part[rc] = rc;
-  if (plan.theme == THEME_PART) rc = CALL(a, "SCR_Init", SCR_Init_comm(mpi_comm_of(plan.members, part)));
+  a->comm = plan.theme == THEME_PART ? mpi_comm_of(plan.members, part) : MPI_COMM_WORLD;
+  if (plan.theme == THEME_PART) rc = CALL(a, "SCR_Init", SCR_Init_comm(a->comm));
   else rc = CALL(a, "SCR_Init", SCR_Init());
   if (rc != SCR_SUCCESS) {
     start_failed(rc);
