@@ -199,8 +199,9 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 ** and writes; clocks and random numbers.
 **
 ** Uses       nothing
-** Offers     scr_os.*, scr_fence, scr_fence_set, scr_fence_link, scr_write_all, scr_write_behind, scr_read_all,
-**            scr_pwrite_all, scr_pread_all, scr_is_zero, scr_wtime, scr_time_usec, scr_random.
+** Offers     scr_os.*, scr_fence, scr_fence_set, scr_fence_pin, scr_fence_open, scr_fence_link, scr_write_all,
+**            scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_is_zero, scr_wtime, scr_time_usec,
+**            scr_random.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
@@ -261,20 +262,26 @@ SCR_FN int scr_fence_close(int fd, int rc)
   return rc;
 }
 
+/* Fence DIR, which FD is, or -1 if that is not known; FD is given away. */
+SCR_FN void scr_fence_pin(scr_fence which, const char* dir, int fd)
+{
+  struct stat st;
+
+  snprintf(scr_fence_dir[which], sizeof scr_fence_dir[which], "%s", dir);
+  scr_fence_close(scr_fence_is[which].fd, 0);
+  scr_fence_is[which].fd = fd;
+  if (fd < 0 || fstat(fd, &st) < 0) return;
+  scr_fence_is[which].dev = st.st_dev;
+  scr_fence_is[which].ino = st.st_ino;
+}
+
 /*
 ** Fence DIR, an absolute path that the user has named, and which may itself lead through links.  Another directory that
 ** somebody gives this name later is none to change: see scr_fence_root.  "" ends it.
 */
 SCR_FN void scr_fence_set(scr_fence which, const char* dir)
 {
-  struct stat st;
-
-  snprintf(scr_fence_dir[which], sizeof scr_fence_dir[which], "%s", dir);
-  scr_fence_close(scr_fence_is[which].fd, 0);
-  scr_fence_is[which].fd = *dir ? openat(AT_FDCWD, dir, SCR_O_DIR) : -1;
-  if (scr_fence_is[which].fd < 0 || fstat(scr_fence_is[which].fd, &st) < 0) return;
-  scr_fence_is[which].dev = st.st_dev;
-  scr_fence_is[which].ino = st.st_ino;
+  scr_fence_pin(which, dir, *dir ? openat(AT_FDCWD, dir, SCR_O_DIR) : -1);
 }
 
 /* The length of the fenced directory that PATH lies below, WHICH; 0 if there is none. */

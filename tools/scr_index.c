@@ -504,6 +504,25 @@ static void index_say_path(const char* path)
   tool_print_line(path);
 }
 
+/*
+** Make the directory INTO, and fence it.  Others may be able to write to where it lies: a link that they put in its
+** place, before or meanwhile, is not followed.
+*/
+static int index_fence(const char* into)
+{
+  char        above[SCR_MAX_FILENAME], *slash;
+  struct stat st;
+  int         fd, rc = scr_path_dir_of(into, above, sizeof above);
+
+  while (rc == SCR_SUCCESS && stat(above, &st) < 0 && (slash = strrchr(above, '/')) > above) *slash = '\0';
+  scr_fence_set(SCR_FENCE_TARGET, above);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(into, 0777);
+  if (rc != SCR_SUCCESS) return rc;
+  if ((fd = scr_fence_open(AT_FDCWD, into, SCR_FENCE_LINKS)) < 0) return SCR_ERRNO("cannot open %s", into);
+  scr_fence_pin(SCR_FENCE_TARGET, into, fd);
+  return SCR_SUCCESS;
+}
+
 /* Copy the N files of the newest dataset NAME into the directory INTO; all of them if N is 0. */
 static int index_extract(const char* argv0, const char* prefix, const char* name, int n, char** file, const char* into)
 {
@@ -516,10 +535,10 @@ static int index_extract(const char* argv0, const char* prefix, const char* name
   memset(&x, 0, sizeof x);
   x.prefix = prefix;
   x.into = tool_whole(into, whole);
-  scr_fence_set(SCR_FENCE_TARGET, x.into);
   x.say = index_say_path;
   if (rc == SCR_SUCCESS && scr_index_named(&index, name, &it) != SCR_SUCCESS)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the index of %s has no dataset %s", prefix, name);
+  if (rc == SCR_SUCCESS) rc = index_fence(x.into);
   for (i = 0; (i < n || i == 0) && rc == SCR_SUCCESS; i++) {
     x.name = n == 0 ? NULL : index_path_below(prefix, file[i], below, sizeof below) == SCR_SUCCESS ? below : file[i];
     x.found = 0;

@@ -301,6 +301,27 @@ they forge "$p" 77 333 key
 check "a private file in a stage" 0 - as $mine scr_postrun
 check "packed, it is as private" 0 600 stat -c %a letters/.scr/ctr.0.scr
 
+# ---- where it extracts to
+fresh 2770
+check "a run, for its files" 0 "" job 1
+rm -rf "$tmp/group" && mkdir "$tmp/group" && chown $mine:$group "$tmp/group" && chmod 2770 "$tmp/group"
+extract() { as $mine scr_index --extract step.1 --into "$tmp/group/$1"; }
+they ln -s "$mail" "$tmp/group/out"
+says "a link in place of what is extracted to" 1 "group/out: it is, or lies behind, a link" extract out
+check "a directory that is not there yet" 0 - extract new/out
+check "it has the files" 0 "rank_0 rank_1 rank_2" sh -c "echo \$(ls '$tmp/group/new/out/step.1')"
+they mv "$tmp/group/out" "$tmp/group/away"
+as $theirs "$tmp/bin/swap" "$tmp/group/out" "$tmp/group/away" "$tmp/group/aside" 2>/dev/null &
+for _ in $(seq 40); do
+  extract out >"$tmp/said" 2>&1
+  rm -rf "$tmp/group/out" "$tmp/group/aside" 2>/dev/null
+  [ -e "$tmp/group/away" ] || as $theirs ln -s "$mail" "$tmp/group/away" 2>/dev/null
+done
+pkill -KILL -u $theirs
+wait $!
+home_is_as_it_was "links in place of what is extracted to"
+rm -rf "$tmp/group"
+
 # ---- the prefix itself
 # In a directory of the group, they rename the prefix during step 2, and put a link to the mail in its place.
 fresh 2770
