@@ -12855,7 +12855,8 @@ SCR_FN int scr_adopt(scr_index* index, scr_adoption* a, int id, const char* name
 **            scr_scavenge_finish
 ** Invariants
 **   B6  A file of a stage is whole: it gets its name when its bytes are synced, and right by their checksum.  No
-**       process writes to it after that, and it stays until the index has the dataset and all renames are done.
+**       process writes to it after that, and it stays until the index has the dataset and all renames are done, or
+**       until who has copied it finds no space for the others.
 ** Failure    An error code.  The stage stays, and another call goes on from what it has.
 ** ====================================================================================================== */
 
@@ -12969,15 +12970,18 @@ SCR_FN int scr_stage_copy(const scr_home* home, const scr_entry* e, scr_file* f,
 /*
 ** Copy the files of E that KINDS names, bits of 1 << kind, from the cache of HOME to the stage of its dataset
 ** on PREFIX.  SAY is called with the reason for each file that is lost; *LOST counts them.  Only what ends the copy is
-** an error: no space, or no stage.
+** an error: no space, or no stage.  Without space, what was copied now is removed again: the cache has it, and if that
+** is on the same disk, the next run cannot use it unless it can write a little.
 */
 SCR_FN int scr_stage_collect(const scr_home* home, const scr_entry* e, const char* prefix, int kinds,
                              void (*moved)(uint64_t bytes), void (*say)(const char* what), int* lost)
 {
-  char       stage[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
-  scr_entry* all = scr_entry_dup(e); /* receives the checksums that the copies find */
-  scr_hash*  dirs = scr_hash_new();
-  int        i, rc = scr_stage_path(prefix, &e->desc.identity, stage, sizeof stage);
+  char           stage[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+  scr_entry*     all = scr_entry_dup(e); /* receives the checksums that the copies find */
+  scr_hash *     dirs = scr_hash_new(), *made = scr_hash_new();
+  scr_hash_elem* gone;
+  struct stat    st;
+  int            i, rc = scr_stage_path(prefix, &e->desc.identity, stage, sizeof stage);
 
   if (all == NULL) rc = SCR_ERR_OOM();
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/.scr", stage);
@@ -12988,12 +12992,12 @@ SCR_FN int scr_stage_collect(const scr_home* home, const scr_entry* e, const cha
   for (i = 0; rc == SCR_SUCCESS && i < all->files; i++) {
     scr_file* f = &all->file[i];
     if (!(kinds & 1 << f->kind)) continue;
-    rc = scr_stage_copy(home, e, f, stage, moved);
-    if (rc == SCR_ERR_SPACE || rc == SCR_ERR_MEM || rc == SCR_SUCCESS) {
-      if (rc == SCR_SUCCESS && scr_fmt(path, sizeof path, "%s/%s", stage, f->rel) == SCR_SUCCESS)
-        scr_dirs_above(dirs, stage, path);
-      continue;
+    if ((rc = scr_fmt(path, sizeof path, "%s/%s", stage, f->rel)) == SCR_SUCCESS) {
+      if (scr_os.lstat(path, &st) < 0) scr_hash_set(made, path, scr_hash_new());
+      rc = scr_stage_copy(home, e, f, stage, moved);
     }
+    if (rc == SCR_SUCCESS) scr_dirs_above(dirs, stage, path);
+    if (rc == SCR_ERR_SPACE || rc == SCR_ERR_MEM || rc == SCR_SUCCESS) continue;
     snprintf(path, sizeof path, "%.*s", scr_err_length, scr_err_text);
     say(path);
     ++*lost;
@@ -13002,6 +13006,9 @@ SCR_FN int scr_stage_collect(const scr_home* home, const scr_entry* e, const cha
   if (rc == SCR_SUCCESS) rc = scr_dirs_sync(&dirs);
   else scr_hash_delete(&dirs);
   if (rc == SCR_SUCCESS) rc = scr_stage_write(stage, all);
+  for (gone = scr_hash_elem_first(made); rc == SCR_ERR_SPACE && gone != NULL; gone = scr_hash_elem_next(gone))
+    scr_os.unlink(scr_hash_elem_key(gone));
+  scr_hash_delete(&made);
   scr_entry_free(&all);
   return rc;
 }

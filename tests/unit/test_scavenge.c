@@ -178,6 +178,34 @@ static void scavenge_judge(int rc)
   records_begin();
 }
 
+static void a_node_that_finds_no_space_for_all_its_files_leaves_none(void)
+{
+  int before, err, i, lost = 0;
+
+  scavenge_begin(0);
+  err = records_quiet(-1);
+  for (before = 0; before < 2; before++) { /* the second time they have been there before */
+    const scr_entry* e = scavenged.entry[0];
+    char             stage[SCR_MAX_FILENAME], path[2 * SCR_MAX_FILENAME];
+    CHECK_INT(scr_stage_path(records_prefix, &e->desc.identity, stage, sizeof stage), SCR_SUCCESS);
+    if (before)
+      CHECK_INT(scr_stage_collect(&scavenged.home, e, records_prefix, ~0, NULL, scavenge_say_nothing, &lost),
+                SCR_SUCCESS);
+    fault_on(FAULT_WRITE, records_prefix, "/0.scrfilemap.", 1);
+    CHECK_INT(scr_stage_collect(&scavenged.home, e, records_prefix, ~0, NULL, scavenge_say_nothing, &lost),
+              SCR_ERR_SPACE);
+    CHECK_INT(fault_end(), 1);
+    CHECK(e->files > 1);
+    for (i = 0; i < e->files; i++) {
+      snprintf(path, sizeof path, "%s/%s", stage, e->file[i].rel);
+      CHECK_INT(access(path, F_OK) == 0, before);
+    }
+  }
+  CHECK_INT(lost, 0);
+  records_quiet(err);
+  scavenge_end();
+}
+
 static void scavenge_whatever_fails(uint64_t containers)
 {
   int n, err;
@@ -239,5 +267,6 @@ static void test_scavenge(void)
   without_hard_links_files_are_copied();
   two_lost_members_are_too_many_until_one_is_back();
   a_scavenge_that_fails_or_is_killed_at_any_call_is_finished_by_another();
+  a_node_that_finds_no_space_for_all_its_files_leaves_none();
   so_is_one_into_containers();
 }
