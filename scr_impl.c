@@ -2246,7 +2246,7 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 **
 ** Uses       platform, errors, memory, path, hash
 ** Offers     scr_hash_image, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head, scr_hash_file_lock,
-**            scr_hash_file_unlock, scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled,
+**            scr_hash_file_lock_within, scr_hash_file_unlock, scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled,
 **            scr_file_common, scr_file_load, scr_lock_open, scr_lock_take.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
@@ -2664,8 +2664,11 @@ SCR_FN int scr_lock_open(const char* path, int* fd)
   return SCR_SUCCESS;
 }
 
-/* Lock <PATH>.lock, waiting until it is free. *FD receives the descriptor that holds the lock, or -1 on an error. */
-SCR_FN int scr_hash_file_lock(const char* path, int* fd)
+/*
+** Lock <PATH>.lock, waiting up to SECONDS until it is free. *FD receives the descriptor that holds the lock, or -1 on an
+** error.
+*/
+SCR_FN int scr_hash_file_lock_within(const char* path, double seconds, int* fd)
 {
   char lock[SCR_MAX_FILENAME + 8];
   int  rc;
@@ -2673,10 +2676,16 @@ SCR_FN int scr_hash_file_lock(const char* path, int* fd)
   *fd = -1;
   if ((rc = scr_fmt(lock, sizeof lock, "%s.lock", path)) != SCR_SUCCESS) return rc;
   if ((rc = scr_lock_open(lock, fd)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_lock_take(*fd, lock, SCR_LOCK_SECONDS)) == SCR_SUCCESS) return rc;
+  if ((rc = scr_lock_take(*fd, lock, seconds)) == SCR_SUCCESS) return rc;
   scr_os.close(*fd);
   *fd = -1;
   return rc;
+}
+
+/* The same, waiting as long as one waits for a lock. */
+SCR_FN int scr_hash_file_lock(const char* path, int* fd)
+{
+  return scr_hash_file_lock_within(path, SCR_LOCK_SECONDS, fd);
 }
 
 SCR_FN void scr_hash_file_unlock(int* fd)
@@ -7443,8 +7452,9 @@ SCR_FN int scr_record_is_tmp(const char* name, const char* file)
 
 /*
 ** Remove temporary files in PREFIX/.scr that no writer will rename any more.  Each is removed under the lock of its
-** file, which a writer holds, so that the files of a command that is writing now are safe.  The caller holds the lock
-** of the prefix, because the writer of the nodes file takes no other.  What cannot be removed stays.
+** file, which a writer holds, so that the files of a command that is writing now are safe: a lock that is not free is not
+** waited for, as there may be many files.  The caller holds the lock of the prefix, because the writer of the nodes file
+** takes no other.  What cannot be removed stays.
 */
 SCR_FN void scr_record_sweep(const char* prefix)
 {
@@ -7461,7 +7471,7 @@ SCR_FN void scr_record_sweep(const char* prefix)
       if (!scr_record_is_tmp(e->d_name, files[i])) continue;
       if (scr_record_path(prefix, files[i], path, sizeof path) != SCR_SUCCESS ||
           scr_record_path(prefix, e->d_name, tmp, sizeof tmp) != SCR_SUCCESS ||
-          scr_hash_file_lock(path, &fd) != SCR_SUCCESS)
+          scr_hash_file_lock_within(path, 0, &fd) != SCR_SUCCESS)
         continue;
       scr_os.unlink(tmp);
       scr_hash_file_unlock(&fd);

@@ -255,6 +255,17 @@ sleep 0.5
 SCR_LOG_ENABLE=1 check "a lock of the log that is never free is waited for once" 0 "" job 4
 pkill -KILL -u $theirs
 
+# ---- locks and files of .scr
+fresh 2770
+check "a run, for its files" 0 "" job 1
+as $theirs sh -c 'umask 0; cd .scr && : >nodes.scr.lock && touch nodes.scr.host.1.1.tmp nodes.scr.host.2.1.tmp'
+as $theirs flock .scr/nodes.scr.lock sleep 600 &
+sleep 0.5
+started=$(date +%s)
+check "temporary files whose lock is never free" 0 "" job 2
+check "they are not waited for" 0 "" test $(($(date +%s) - started)) -lt 25
+pkill -KILL -u $theirs
+
 # ---- what only its owner may read
 cat >"$tmp/bare.c" <<END
 #define SCR_SERIAL
