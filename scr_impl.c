@@ -2377,6 +2377,7 @@ SCR_FN int scr_hash_file_load(const char* path, int whole, scr_hash* h, uint64_t
 
   *head = 0;
   if (fd < 0 && errno == ENOENT) return SCR_ERR(SCR_ERR_NOT_FOUND, "%s is missing", path);
+  if (fd < 0 && errno == ENXIO) return SCR_ERR(SCR_ERR_FORMAT, "%s is not a plain file", path); /* a socket */
   if (fd < 0) return SCR_ERRNO("cannot open %s", path);
   if (fstat(fd, &st) < 0) rc = SCR_ERRNO("cannot look at %s", path);
   else if (!S_ISREG(st.st_mode)) rc = SCR_ERR(SCR_ERR_FORMAT, "%s is not a plain file", path);
@@ -2653,6 +2654,8 @@ SCR_FN int scr_lock_open(const char* path, int* fd)
   if (*fd < 0 && errno == EROFS) *fd = scr_file_plain(path, O_RDONLY, 0);
   if (*fd < 0) {
     int why = errno;
+    if (why == EINVAL)
+      return SCR_ERR(SCR_ERR_UNSAFE, "the lock %s is not a plain file, or has a second name; move it away", path);
     if (why != EACCES || scr_os.lstat(path, &st) < 0) st.st_uid = geteuid();
     errno = why;
     if (st.st_uid != geteuid())

@@ -265,7 +265,18 @@ started=$(date +%s)
 check "temporary files whose lock is never free" 0 "" job 2
 check "they are not waited for" 0 "" test $(($(date +%s) - started)) -lt 25
 pkill -KILL -u $theirs
+for f in prefix.scr flush.scr; do
+  they rm .scr/$f
+  they python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' .scr/$f
+done
+check "sockets in place of records" 0 "" job 1
+tell "sockets in place of records" "prefix.scr is not a plain file"
+check "a new record is in the place of one" 0 "regular file" stat -c %F .scr/flush.scr
+they rm .scr/halt.scr.lock
+they mkfifo -m 666 .scr/halt.scr.lock
+says "a FIFO in place of a lock" 1 "the lock $p/.scr/halt.scr.lock is not a plain file" as $mine scr_halt --checkpoints 1 "$p"
 
+# ---- what only its owner may read
 # ---- what only its owner may read
 cat >"$tmp/bare.c" <<END
 #define SCR_SERIAL
