@@ -606,8 +606,8 @@ SCR_FN uint64_t scr_random(void)
 ** Offers     SCR_ERR, SCR_ERRNO, SCR_ERR_OOM, scr_warn, scr_warn_each, scr_dbg, SCR_ERR_TEXT_MAX, SCR_S, SCR_MSG_RANKS;
 **            scr_err_record, scr_msg; scr_err_text, scr_err_length, scr_err_named, scr_err_secondhand, scr_err_ranks,
 **            scr_err_line, scr_oom, scr_debug, scr_msg_rank, scr_msg_ranks, scr_msg_host, scr_err_is_damage,
-**            scr_code_text, scr_errno_text, scr_err_save, scr_err_restore, scr_err_print, scr_msg_print, scr_msg_find,
-**            scr_msg_line, scr_msg_forget, scr_msg_keep, scr_msg_each, scr_msg_print_all
+**            scr_code_text, scr_errno_text, scr_err_save, scr_err_restore, scr_err_print, scr_msg_steers, scr_msg_print,
+**            scr_msg_find, scr_msg_line, scr_msg_forget, scr_msg_keep, scr_msg_each, scr_msg_print_all
 ** Invariants
 **   E1  SCR_ERR and SCR_ERRNO record an error; they never print it.  It is printed once, by the public call that fails
 **       or by scr_warn.
@@ -740,14 +740,31 @@ SCR_FN void scr_err_restore(const scr_err_record* r)
   scr_error(SCR_ERR_MEM, 0, __FILE__, __LINE__,                                                                        \
             "an allocation failed: the node, or a limit of the process, has no more")
 
-/* Bytes of TEXT that would steer a terminal become `?`: names in a message may be those of another user. */
+/*
+** The length in bytes of the character at S if it steers a terminal, as an escape sequence does, or turns the text around
+** it to another direction or line; else 0.
+*/
+SCR_FN int scr_msg_steers(const unsigned char* s)
+{
+  if (*s < ' ' || *s == 127) return 1;
+  if (*s == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0) return 2;                  /* U+0080 to U+009F */
+  if (*s == 0xd8 && s[1] == 0x9c) return 2;                                 /* U+061C */
+  if (*s == 0xe2 && s[1] == 0x80 && (s[2] & 0xfe) == 0x8e) return 3;        /* U+200E, U+200F */
+  if (*s == 0xe2 && s[1] == 0x80 && s[2] >= 0xa8 && s[2] <= 0xae) return 3; /* U+2028 to U+202E */
+  if (*s == 0xe2 && s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9) return 3; /* U+2066 to U+2069 */
+  return 0;
+}
+
+/* What of TEXT would steer a terminal becomes `?`: names in a message may be those of another user. */
 SCR_FN void scr_msg_tame(char* text)
 {
   unsigned char* s;
+  int            n;
 
-  for (s = (unsigned char*)text; *s != '\0'; s++)
-    if (*s < ' ' || *s == 127) *s = '?';
-    else if (*s == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0) s[0] = s[1] = '?';
+  for (s = (unsigned char*)text; *s != '\0'; s += n > 0 ? n : 1) {
+    n = scr_msg_steers(s);
+    memset(s, '?', (size_t)n);
+  }
 }
 
 /* Print one line that begins with KIND, this rank and its host. */

@@ -49,7 +49,7 @@ SCR_FN void tool_put(FILE* f, const char* s)
 
   for (; *at != '\0'; at += n > 0 ? n : 1) {
     n = scr_utf8_length(at);
-    if (n == 0 || *at < 0x20 || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0)) {
+    if (n == 0 || scr_msg_steers(at) > 0) {
       fprintf(f, "\\x%02x", *at);
       n = 1;
     } else {
@@ -214,7 +214,10 @@ SCR_FN void tool_print_json_key(const char* key, int* n)
   printf("%s\"%s\": ", (*n)++ > 0 ? ", " : "{", key);
 }
 
-/* Print TEXT as a JSON string.  A byte that is not UTF-8 becomes the character with that number. */
+/*
+** Print TEXT as a JSON string.  A byte that is not UTF-8 becomes the character with that number, and what steers a
+** terminal \u and its number.
+*/
 SCR_FN void tool_print_json(const char* text)
 {
   const unsigned char* s = (const unsigned char*)text;
@@ -223,7 +226,9 @@ SCR_FN void tool_print_json(const char* text)
   while (*s != '\0') {
     int n = scr_utf8_length(s);
     if (*s == '"' || *s == '\\') printf("\\%c", *s);
-    else if (n == 0 || *s < 0x20 || *s == 0x7f) printf("\\u%04x", *s);
+    else if (n < 2 && (n == 0 || scr_msg_steers(s) > 0)) printf("\\u%04x", *s);
+    else if (scr_msg_steers(s) == 2) printf("\\u%04x", (s[0] & 0x1f) << 6 | (s[1] & 0x3f));
+    else if (scr_msg_steers(s) == 3) printf("\\u%04x", (s[0] & 0x0f) << 12 | (s[1] & 0x3f) << 6 | (s[2] & 0x3f));
     else printf("%.*s", n, (const char*)s);
     s += n ? n : 1;
   }

@@ -701,17 +701,17 @@ check "a program that fills files builds" 0 "" ${CC:-cc} -I"$top" -w -o "$tmp/ho
 mkdir "$tmp/hostile.p" "$tmp/hostile.bin"
 printf '#!/bin/sh\necho "$*" >>"%s/called"\nexit 255\n' "$tmp" | tee "$tmp/hostile.bin/ssh" >"$tmp/hostile.bin/rsh"
 chmod +x "$tmp"/hostile.bin/*
-evil=$(printf '\033]0;evil\007\302\2332J')
+evil=$(printf '\033]0;evil\007\302\2332J\342\200\256') # the last one turns what follows to run from right to left
 "$tmp/hostile" "$tmp/hostile.p" "$evil" "$evil"
 # shellcheck disable=SC2016,SC2086
-steers() { (cd "$tmp" && SCR_PREFIX=$tmp/hostile.p PATH="$tmp/hostile.bin:$BIN:$PATH" timeout 20 $1 </dev/null 2>&1 | tee "$tmp/said" | LC_ALL=C grep -c "$(printf '[\033\007\233]')"); }
+steers() { (cd "$tmp" && SCR_PREFIX=$tmp/hostile.p PATH="$tmp/hostile.bin:$BIN:$PATH" timeout 20 $1 </dev/null 2>&1 | tee "$tmp/said" | LC_ALL=C grep -c "$(printf '[\033\007\233\256]')"); }
 for c in scr_status scr_report "scr_halt --list" "scr_retries_halt -d hostile.p" "scr_should_exit -v" "scr_flush_file --list-ckpt" \
-  "scr_flush_file --name 3" scr_have_restart scr_index "scr_index --long" "scr_index --list" scr_where "scr_run true" scr_postrun scr_clean \
+  "scr_flush_file --name 3" scr_have_restart scr_index "scr_index --long" "scr_index --list" "scr_index --json" "scr_status --json" scr_where "scr_run true" scr_postrun scr_clean \
   "scr_print_hash_file hostile.p/.scr/halt.scr"; do
   check "$c prints nothing that steers a terminal" 1 0 steers "$c"
 done
 steers "scr_retries_halt -d hostile.p" >"$tmp/out"
-says "what would steer is there as text" 0 'reason \\x1b\]0;evil\\x07\\xc2\\x9b2J' cat "$tmp/said"
+says "what would steer is there as text" 0 'reason \\x1b\]0;evil\\x07\\xc2\\x9b2J\\xe2\\x80\\xae' cat "$tmp/said"
 says "a log with numbers out of range" 0 "2147483647 ranks" "$BIN/scr_report" -o - "$tmp/hostile.p"
 for h in -oProxyCommand=evil 'a;b' 'a b'; do
   rm -rf "$tmp/hostile.p" && mkdir "$tmp/hostile.p"
