@@ -543,7 +543,7 @@ SCR_API int SCR_Get_regions(void);
 ** after SCR_Init.
 **
 ** Errors: ARG: no PATH.  PATH: it is too long, not below the prefix, or of the library.  In Complete_output: IO: the
-** file cannot be read.  ARG: two ranks track it.
+** file cannot be read, or is a link.  ARG: two ranks track it.
 **
 ** Changed by SCR_TRACK.
 */

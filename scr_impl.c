@@ -24882,10 +24882,14 @@ SCR_FN int scr_track_crc(int fd, const char* path, uint64_t length, uint64_t blo
 SCR_FN int scr_track_look(const char* path, scr_track_record* r)
 {
   struct stat st;
-  int         fd, rc = scr_file_open(path, &fd);
+  int         fd, rc;
 
   r->length = r->block = 0;
   r->crc = SCR_CRC32_START;
+  if (scr_os.lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+    return SCR_ERR(SCR_ERR_IO, "the tracked file %s is not a plain file, but a link, behind which no restart cuts",
+                   path);
+  rc = scr_file_open(path, &fd);
   if (rc == SCR_ERR_MISSING && access(path, F_OK) != 0) return SCR_SUCCESS;
   if (rc != SCR_SUCCESS) return rc;
   if (fstat(fd, &st) < 0 || (scr_fsync_enabled && scr_os.fsync(fd) < 0)) rc = SCR_ERRNO("cannot sync %s", path);
@@ -24994,7 +24998,7 @@ SCR_FN int scr_track_keep(const char* path, uint64_t length, uint64_t size, int 
   rc = scr_extents_add(&it->from, path, length, size - length);
   if (rc == SCR_SUCCESS) rc = scr_extents_whole(&it->to, tmp, size - length);
   if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, 1);
-  if (rc == SCR_SUCCESS && scr_os.rename(tmp, cut) < 0) rc = SCR_ERRNO("cannot rename %s", tmp);
+  if (rc == SCR_SUCCESS && scr_os.rename(tmp, cut) < 0) rc = SCR_ERRNO("cannot rename %s to %s", tmp, cut);
   if (rc != SCR_SUCCESS) scr_os.unlink(tmp);
   if (rc == SCR_SUCCESS) rc = scr_dir_sync(cut);
   scr_copy_list_free(&copies);

@@ -848,6 +848,22 @@ static void a_restart_cuts_tracked_files(void)
   check_text("prefix/log.scr-cut", "two again\n");
 }
 
+static void a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint(void)
+{
+  int a = 1;
+
+  begin();
+  shell("echo one >log; ln -s ../log prefix/log");
+  OK(SCR_Init());
+  if (rank == 0) OK(SCR_Track("log"));
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  ALIKE(SCR_Checkpoint("ck"), SCR_ERR_IO, "prefix/log is not a plain file, but a link");
+  MPI_Barrier(MPI_COMM_WORLD);
+  shell("rm prefix/log; mv log prefix/log");
+  OK(SCR_Checkpoint("ck"));
+  OK(SCR_Finalize());
+}
+
 static void a_tracked_file_that_lacks_something_is_an_error(void)
 {
   int a = 1, have;
@@ -923,4 +939,5 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
                                    CASE(a_tracked_file_has_each_line_once, "2", "4"),
                                    CASE(a_restart_cuts_tracked_files, "4"),
                                    CASE(a_tracked_file_that_lacks_something_is_an_error, "1 4"),
+                                   CASE(a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint, "1 4"),
                                    CASE(files_called_tracked_are_no_records, "4"), CASES_END};
