@@ -2262,7 +2262,8 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 ** Durable files that hold one hash each: filemaps, the index, the flush file, the halt file and others.
 **
 ** Uses       platform, errors, memory, path, hash
-** Offers     scr_hash_image, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head, scr_hash_file_lock,
+** Offers     scr_hash_image, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head,
+**            scr_hash_file_read_record, scr_hash_file_lock,
 **            scr_hash_file_lock_within, scr_hash_file_unlock, scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled,
 **            scr_file_common, scr_file_load, scr_lock_open, scr_lock_take.
 ** Invariants
@@ -2283,6 +2284,7 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 
 static int      scr_fsync_enabled = 1;                   /* SCR_FSYNC */
 static uint64_t scr_image_bytes_max = (uint64_t)1 << 31; /* of a metadata file, which is read into memory */
+static uint64_t scr_record_bytes_max = 32 << 20;         /* of one in PREFIX/.scr, which may take 14 times that there */
 
 /*
 ** Append the file image of H to B: header, packed hash, CRC32.  SCR_ERR_MEM while scr_oom is set (E2); an image that
@@ -2379,12 +2381,12 @@ SCR_FN int scr_file_load(int fd, size_t n, scr_buf* b, const char* path)
 }
 
 /*
-** Merge the image at the start of the file PATH into H; *HEAD receives its size.  If WHOLE is set, nothing may follow
-** the image.
+** Merge the image at the start of the file PATH into H; *HEAD receives its size, which may be MAX at most.  If WHOLE is
+** set, nothing may follow the image.
 **
 ** Header and body are read through one open: between two opens, the file could be replaced by one of another size.
 */
-SCR_FN int scr_hash_file_load(const char* path, int whole, scr_hash* h, uint64_t* head)
+SCR_FN int scr_hash_file_load(const char* path, int whole, uint64_t max, scr_hash* h, uint64_t* head)
 {
   struct stat st;
   scr_buf     b = {NULL, 0, 0, 0};
@@ -2400,6 +2402,9 @@ SCR_FN int scr_hash_file_load(const char* path, int whole, scr_hash* h, uint64_t
   else if (!S_ISREG(st.st_mode)) rc = SCR_ERR(SCR_ERR_FORMAT, "%s is not a plain file", path);
   else rc = scr_file_load(fd, SCR_FILE_HEAD, &b, path);
   if (rc == SCR_SUCCESS) rc = scr_hash_image_size(b.p, b.n, &size, path);
+  if (rc == SCR_SUCCESS && size > max)
+    rc = SCR_ERR(SCR_ERR_FORMAT, "%s has %" PRIu64 " bytes, and %" PRIu64 " are possible there; move it away", path,
+                 size, max);
   if (rc == SCR_SUCCESS) {
     file = (uint64_t)st.st_size;
     if (size > file) rc = SCR_ERR(SCR_ERR_FORMAT, "%s is truncated: %" PRIu64 " bytes of %" PRIu64, path, file, size);
@@ -2420,14 +2425,21 @@ SCR_FN int scr_hash_file_load(const char* path, int whole, scr_hash* h, uint64_t
 */
 SCR_FN int scr_hash_file_read_head(const char* path, scr_hash* h, uint64_t* head)
 {
-  return scr_hash_file_load(path, 0, h, head);
+  return scr_hash_file_load(path, 0, scr_image_bytes_max, h, head);
 }
 
 /* Merge the hash file PATH into H.  SCR_ERR_NOT_FOUND if it is missing; on an error H is unchanged. */
 SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
 {
   uint64_t head;
-  return scr_hash_file_load(path, 1, h, &head);
+  return scr_hash_file_load(path, 1, scr_image_bytes_max, h, &head);
+}
+
+/* The same, for a file of PREFIX/.scr, which others may be able to write. */
+SCR_FN int scr_hash_file_read_record(const char* path, scr_hash* h)
+{
+  uint64_t head;
+  return scr_hash_file_load(path, 1, scr_record_bytes_max, h, &head);
 }
 
 /* ---- writing ---- */
@@ -7359,7 +7371,7 @@ SCR_FN int scr_record_read(scr_record* r, const char* prefix, const char* name)
   r->other = 0;
   if ((r->h = scr_hash_new()) == NULL) return SCR_ERR_OOM();
   if ((rc = scr_record_path(prefix, name, path, sizeof path)) != SCR_SUCCESS) return rc;
-  rc = scr_hash_file_read(path, r->h);
+  rc = scr_hash_file_read_record(path, r->h);
   return rc == SCR_ERR_NOT_FOUND ? SCR_SUCCESS : rc;
 }
 
@@ -7388,10 +7400,17 @@ SCR_FN int scr_record_open(scr_record* r, const char* prefix, const char* name)
 */
 SCR_FN int scr_record_close(scr_record* r, int rc, int write)
 {
-  char path[SCR_MAX_FILENAME];
+  char   path[SCR_MAX_FILENAME];
+  size_t size;
 
   if (rc == SCR_SUCCESS && write) {
     rc = scr_record_path(r->prefix, r->name, path, sizeof path);
+    size = SCR_FILE_HEAD + scr_hash_pack_size(r->h) + 4;
+    if (rc == SCR_SUCCESS && size > scr_record_bytes_max)
+      rc = SCR_ERR(SCR_ERR_ARG,
+                   "%s would have %zu bytes, and %" PRIu64 " are possible; delete datasets with scr_index --delete, or "
+                   "keep fewer with SCR_PREFIX_SIZE",
+                   path, size, scr_record_bytes_max);
     if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, r->h);
   }
   scr_hash_file_unlock(&r->lock);
@@ -7410,7 +7429,7 @@ SCR_FN int scr_record_keep_other(const scr_record* r)
   if (rc == SCR_SUCCESS) rc = scr_fmt(copy, sizeof copy, "%s.version%d", path, r->other);
   if (rc != SCR_SUCCESS || scr_os.lstat(copy, &st) == 0) return rc;
   h = scr_hash_new();
-  rc = scr_hash_file_read(path, h);
+  rc = scr_hash_file_read_record(path, h);
   if (rc == SCR_SUCCESS) rc = scr_hash_file_write(copy, h);
   scr_hash_delete(&h);
   return rc;
@@ -10567,7 +10586,7 @@ SCR_FN int scr_nodes_file_walk(const char* prefix,
   const scr_hash_elem *e, *k, *d;
   int                  rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
 
-  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, h);
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_read_record(path, h);
   if (rc == SCR_SUCCESS && scr_hash_get(h, "HOST") == NULL)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s does not say where the last run was", path);
   e = rc == SCR_SUCCESS ? scr_hash_elem_first(scr_hash_get(h, "HOST")) : NULL;
@@ -10594,7 +10613,7 @@ SCR_FN void scr_nodes_file_where(const char* prefix, char* text, size_t n)
   int                  i = 0, count;
 
   *text = '\0';
-  if (scr_record_path(prefix, "nodes.scr", path, sizeof path) == SCR_SUCCESS) scr_hash_file_read(path, h);
+  if (scr_record_path(prefix, "nodes.scr", path, sizeof path) == SCR_SUCCESS) scr_hash_file_read_record(path, h);
   hosts = scr_hash_get(h, "HOST");
   count = scr_hash_size(hosts);
   for (e = scr_hash_elem_first(hosts); e != NULL && i < 3 && k < n / 2; e = scr_hash_elem_next(e), i++)
@@ -10624,7 +10643,7 @@ SCR_FN int scr_nodes_file_read(const char* prefix, int* n)
   int       v = -1, rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
 
   if (h == NULL) return SCR_ERR_OOM();
-  if (rc == SCR_SUCCESS && (rc = scr_hash_file_read(path, h)) == SCR_ERR_NOT_FOUND)
+  if (rc == SCR_SUCCESS && (rc = scr_hash_file_read_record(path, h)) == SCR_ERR_NOT_FOUND)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no nodes file %s", path);
   if (rc == SCR_SUCCESS) {
     if (scr_hash_util_get_int(h, "NODES", &v) == SCR_SUCCESS && v >= 0) {
@@ -11144,7 +11163,7 @@ SCR_FN int scr_status_read(const char* prefix, scr_hash* h)
 
   if (rc != SCR_SUCCESS) return rc;
   for (i = 0; i < 20; i++) {
-    rc = scr_hash_file_read(path, h);
+    rc = scr_hash_file_read_record(path, h);
     if (rc != SCR_ERR_CRC && rc != SCR_ERR_FORMAT) break;
     scr_hash_unset_all(h); /* it is being written */
     usleep(20000);
@@ -22669,7 +22688,7 @@ SCR_FN int scr_run_identify_prefix(char* id, size_t n, int* adopts)
   int                      rc = scr_record_path(scr.world.prefix, "prefix.scr", path, sizeof path), fresh, renamed;
 
   *adopts = 0;
-  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, h);
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_read_record(path, h);
   fresh = rc == SCR_ERR_NOT_FOUND;
   if (fresh) {
     for (i = 0; i < 2; i++)

@@ -436,6 +436,32 @@ static void an_index_is_read_changed_and_written_under_its_lock(void)
 }
 
 /* The index of an earlier release, kept in DATA: three good checkpoints. */
+static void an_index_that_takes_too_much_memory_is_neither_written_nor_read(void)
+{
+  uint64_t       max = scr_record_bytes_max;
+  scr_index      index;
+  scr_index_item it;
+
+  records_begin();
+  CHECK_INT(scr_index_open(&index, records_prefix), SCR_SUCCESS);
+  index_enter(&index, 1, "one", "one", SCR_FLAG_CHECKPOINT);
+  CHECK_INT(scr_index_close(&index, SCR_SUCCESS, 1), SCR_SUCCESS);
+  scr_record_bytes_max = 100;
+  CHECK_INT(scr_index_read(&index, records_prefix), SCR_ERR_FORMAT);
+  CHECK(strstr(scr_err_text, "are possible there; move it away") != NULL);
+  CHECK_INT(scr_index_close(&index, SCR_ERR_FORMAT, 0), SCR_ERR_FORMAT);
+  scr_record_bytes_max = max;
+  CHECK_INT(scr_index_open(&index, records_prefix), SCR_SUCCESS);
+  index_enter(&index, 2, "two", "two", SCR_FLAG_CHECKPOINT);
+  scr_record_bytes_max = 100;
+  CHECK_INT(scr_index_close(&index, SCR_SUCCESS, 1), SCR_ERR_ARG);
+  CHECK(strstr(scr_err_text, "delete datasets with scr_index --delete") != NULL);
+  scr_record_bytes_max = max;
+  CHECK_INT(scr_index_read(&index, records_prefix), SCR_SUCCESS);
+  CHECK(scr_index_get(&index, 1, "one", &it) && !scr_index_get(&index, 2, "two", &it));
+  scr_index_close(&index, SCR_SUCCESS, 0);
+}
+
 static void index_of_release(const char* data)
 {
   scr_index      index;
@@ -1562,6 +1588,7 @@ static void test_prefix(void)
   two_jobs_can_reject_in_one_second();
   current_tells_datasets_of_one_name_or_directory_apart();
   an_index_is_read_changed_and_written_under_its_lock();
+  an_index_that_takes_too_much_memory_is_neither_written_nor_read();
   the_index_of_two_earlier_releases_is_read_and_changed();
   an_index_of_another_version_is_refused_and_left_alone();
   what_is_no_id_is_left_out_and_what_leads_out_gets_a_place_inside();
