@@ -149,6 +149,7 @@
 #include <sys/statvfs.h>
 #if defined(__linux__)
 #include <sys/sysmacros.h>
+#include <sys/xattr.h>
 #endif
 #include <sys/time.h>
 #include <sys/types.h>
@@ -2263,9 +2264,9 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 **
 ** Uses       platform, errors, memory, path, hash
 ** Offers     scr_hash_image, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head,
-**            scr_hash_file_read_record, scr_hash_file_lock,
-**            scr_hash_file_lock_within, scr_hash_file_unlock, scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled,
-**            scr_file_common, scr_file_load, scr_lock_open, scr_lock_take.
+**            scr_hash_file_read_record, scr_hash_file_lock, scr_hash_file_lock_within, scr_hash_file_unlock,
+**            scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled, scr_record_bytes_max,
+**            scr_file_common, scr_file_group_counts, scr_file_load, scr_lock_open, scr_lock_take.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
@@ -2445,6 +2446,23 @@ SCR_FN int scr_hash_file_read_record(const char* path, scr_hash* h)
 /* ---- writing ---- */
 
 /*
+** Returns 1 if the rights of the group, in the mode of the directory DIR, may be given to FD, which is new in it.  With a
+** list of users (an ACL) the mode tells what any of them has, and the group may have less; FD has the list, too, only if
+** it is one for new files.
+*/
+SCR_FN int scr_file_group_counts(const char* dir, int fd)
+{
+#if defined(__linux__)
+  static const char list[] = "system.posix_acl_access";
+  return getxattr(dir, list, NULL, 0) <= 0 || fgetxattr(fd, list, NULL, 0) > 0;
+#else
+  (void)dir;
+  (void)fd;
+  return 1;
+#endif
+}
+
+/*
 ** Give the file PATH, open as FD, the group of its directory and that group's right to write, so that people who
 ** share a prefix directory can replace each other's files.  Others never get the right to write; PRIVATE: none.  A file
 ** that is not NEW gets no right that it lacks, as somebody may have given a file of yours this name.
@@ -2458,8 +2476,8 @@ SCR_FN void scr_file_share(int fd, const char* path, int is_private, int is_new)
 
   if (scr_path_dir_of(path, dir, sizeof dir) != SCR_SUCCESS || stat(dir, &d) < 0 || fstat(fd, &f) < 0) return;
   if (f.st_uid != geteuid()) return;
-  shared =
-      (d.st_mode & S_IWGRP) != 0 && (f.st_gid == d.st_gid || (is_new && scr_os.fchown(fd, (uid_t)-1, d.st_gid) == 0));
+  shared = (d.st_mode & S_IWGRP) != 0 && scr_file_group_counts(dir, fd) &&
+           (f.st_gid == d.st_gid || (is_new && scr_os.fchown(fd, (uid_t)-1, d.st_gid) == 0));
   mode = is_private ? 0600 : f.st_mode & 0775;
   if (shared) mode |= 0060;
   if (!is_new) mode &= f.st_mode;
@@ -7353,7 +7371,7 @@ SCR_FN int scr_record_mkdir(const char* prefix)
   if ((rc = scr_dir_sync(path)) != SCR_SUCCESS) return rc;
   if (stat(prefix, &st) < 0 || !(st.st_mode & S_IWGRP) || (fd = scr_os.open(path, O_RDONLY | O_DIRECTORY, 0)) < 0)
     return SCR_SUCCESS;
-  if (scr_os.fchown(fd, (uid_t)-1, st.st_gid) == 0)
+  if (scr_file_group_counts(prefix, fd) && scr_os.fchown(fd, (uid_t)-1, st.st_gid) == 0)
     scr_os.fchmod(fd, (st.st_mode & 02770) | 0700 | (st.st_mode & 0005));
   scr_os.close(fd);
   return SCR_SUCCESS;

@@ -126,6 +126,15 @@ job 1
 tell "a .scr that all can write to" "/.scr can be written by all users"
 as $mine chmod o-w .scr
 check "a .scr that all can write to: the remedy" 0 "" job 1
+fresh 2750
+if python3 -c 'import os, struct, sys # an ACL: the group reads, and nobody, a user, writes
+e = [(1, 7, -1), (2, 7, 65534), (4, 5, -1), (16, 7, -1), (32, 0, -1)]
+os.setxattr(sys.argv[1], "system.posix_acl_access", b"\2\0\0\0" + b"".join(struct.pack("<HHi", *x) for x in e))' "$p" 2>/dev/null; then
+  check "a run in a prefix with a list of users" 0 "" job 1
+  check "its group may read only" 0 "" find .scr -perm -g+w
+  as $theirs sh -c ': >.scr/planted' 2>/dev/null
+  check "nobody of it writes there" 1 "" test -e .scr/planted
+fi
 fresh 2770
 they ln -s "$mail" .scr
 job 1
