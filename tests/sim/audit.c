@@ -54,6 +54,14 @@ int audit_was_cut(void)
   return tree_was_cut(world_node[S.me->node]);
 }
 
+int audit_has_run(void)
+{
+  int i;
+
+  for (i = 0; i < plan.members && plan.node_of[i] != S.me->node; i++) continue;
+  return i < plan.members;
+}
+
 /* Let processes look at everything; READS and CLEAN as in audit_job. */
 static void audit_run(int reads, int clean)
 {

@@ -36,6 +36,8 @@ int audit_may_lack(const char* name);
 void* sim_audit_prefix(void* job);
 void* sim_audit_node(void* job);
 
-int audit_was_cut(void); /* the node of the process that asks */
+/* Of the node of the process that asks: a power cut came over it; the last run had a rank there. */
+int audit_was_cut(void);
+int audit_has_run(void);
 
 #endif

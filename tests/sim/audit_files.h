@@ -196,13 +196,12 @@ void* sim_audit_node(void* arg)
   audit_node  a = {(const audit_job*)arg, scr_hash_new()};
   const char* cntl = "/cntl/user/scr.sim";
   struct stat st;
-  int         rc;
+  int         rc, clean = a.job->clean && audit_has_run();
 
   if (stat("/cntl/user/scr.sim/filemap.scrinfo", &st) < 0) return NULL; /* no run has come so far on this node */
   rc = cache_read(cntl, audit_map, &a); /* a rank that has no files may have written no filemap */
-  if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND && a.job->clean)
-    sim_violation("filemaps cannot be read: %s", scr_err_text);
-  if (a.job->clean) {
+  if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND && clean) sim_violation("filemaps cannot be read: %s", scr_err_text);
+  if (clean) {
     if (!audit_was_cut()) audit_cached(&a, "/ssd/user/scr.sim", 0);
     audit_leftovers(cntl);
   }
