@@ -89,7 +89,7 @@ check "scr explain, a message of two entries" 0 "1 2" sh -c '
   echo $(grep -c "^SCR warning" "$1") $(grep -c "^To do:" "$1")' "$scr" "$tmp/two"
 says "scr explain, a restart with other ranks, of which the program knows nothing" 0 "^To do: start as many ranks as wrote it" "$scr" explain \
   "SCR error: rank 0 on n1: 3 ranks could not restart from ck: 4 ranks wrote it, this run has 3, and the program has not asked SCR_Restart_ranks; SCR_Have_restart offers another checkpoint, if there is one"
-says "scr explain, a directory that is no prefix" 0 "no run has used that prefix" sh -c '"$0" explain "$("$1" "$2" 2>&1)"' "$scr" "$BIN/scr_where" "$tmp/empty"
+says "scr explain, a directory that is no prefix" 0 "^The directory is not the prefix of a run" sh -c '"$0" explain "$("$1" "$2" 2>&1)"' "$scr" "$BIN/scr_where" "$tmp/empty"
 check "scr explain, a file that changed, explained once" 0 1 sh -c '"$0" explain "SCR warning: rank 0 on n1: dataset 1: /c/x has 3 bytes instead of 2: it changed after SCR_Complete_output; was it still open?" | grep -c "wrote to it after"' "$scr"
 says "scr explain, no message" 1 "no entry for: some words" "$scr" explain "some words"
 says "scr explain, nothing" 1 "needs a message" "$scr" explain
