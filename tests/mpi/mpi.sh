@@ -60,10 +60,10 @@ compile() { # COMMAND...
   jobs+=($!)
 }
 built() {
-  local job
-  for job in "${jobs[@]}"; do wait "$job" || failed=1; done
+  local job broken=0
+  for job in "${jobs[@]}"; do wait "$job" || broken=1; done
   jobs=()
-  [ "$failed" = 0 ] || { echo "mpi: a test program does not build"; echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+  [ "$broken" = 0 ] || { echo "mpi: a test program does not build"; echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 }
 
 # A copy of the sources, with the library that is to be tested.  The helpers see its private names in one file only.
