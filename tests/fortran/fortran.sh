@@ -314,5 +314,10 @@ END
   fi
 fi
 
+name="fortran.md: make fortran"
+if [ "$mode" != check ]; then
+  if make -s -C "$top" fortran >log 2>&1 && [ ! -s log ]; then ok "$name"; else bad "$name" "it does not build without a word"; fi
+fi
+
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -183,4 +183,7 @@ for limit in 4096 unlimited; do
   said "ulimit -s $limit: from which" "restarted from image\.1\$"
 done
 
+# ---- the demo of the chapter images
+if [ "$mode" != check ]; then says "make demo-image" 0 "^ *equal" timeout 300 make -s -C "$top" demo-image; fi
+
 finish

@@ -405,9 +405,9 @@ static void scr_halt_seconds_that_is_not_below_the_time_of_the_job_is_an_error(v
   as_job("first");
   snprintf(end, sizeof end, "%ld", (long)time(NULL) + 3600);
   setenv("SCR_END_TIME", end, 1);
-  SCR_Config("SCR_HALT_SECONDS=3600");
+  set("SCR_HALT_SECONDS=3600");
   ALIKE(SCR_Init(), SCR_ERR_PARAM, "SCR_HALT_SECONDS=3600, set in SCR_Config, is not below the 3");
-  SCR_Config("SCR_HALT_SECONDS=3000");
+  set("SCR_HALT_SECONDS=3000");
   OK(SCR_Init());
   CHECK(should_exit() == 0, "there is time");
   OK(SCR_Finalize());

@@ -8,6 +8,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+mode=${1:-check}
 unset "${!SCR_@}" "${!PKG_CONFIG_@}" MAKEFLAGS MAKELEVEL MFLAGS PREFIX LIBDIR DESTDIR
 passed=0 failed=0 skipped=0
 
@@ -159,6 +160,17 @@ if ! have dpkg-buildpackage || ! have dh; then skip "there is no dpkg-buildpacka
 elif ! (cd tree/tools/packaging && dpkg-checkbuilddeps -Pnocheck debian/control) 2>log; then
   skip "packages to build with are missing: $(sed 's/.*: //' log)" "the packages of Debian"
 else debian; fi
+
+# ---- the chapter jobs: with a database ----
+
+name="make MYSQL=1 install: scr.pc names the library of the database"
+if [ "$mode" != check ]; then
+  if ! have mariadb_config; then skip "there is no mariadb_config" "$name"
+  elif make -s -C tree clean >log 2>&1 && make -s -C tree CFLAGS=-O0 MYSQL=1 >log 2>&1 &&
+    make -s -C tree CFLAGS=-O0 MYSQL=1 install DESTDIR="$work/mysql" PREFIX=/usr >log 2>&1; then
+    same "$name" 1 "$(cat "$work"/mysql/usr/lib*/pkgconfig/scr.pc "$work"/mysql/usr/lib/*/pkgconfig/scr.pc 2>log | grep -c mariadb)"
+  else bad "$name" "it is not built"; fi
+fi
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -103,5 +103,14 @@ else
   grep FAIL <<<"$out"
   failed=$((failed + 1))
 fi
+# The line of the chapter testing.
+if out=$(make -s sim SEED=17 TRACE=1 2>&1) && grep -q 'acknowledged' <<<"$out"; then
+  echo "ok    make sim SEED=17 TRACE=1"
+  passed=$((passed + 1))
+else
+  echo "FAIL  make sim SEED=17 TRACE=1"
+  tail -n 5 <<<"$out"
+  failed=$((failed + 1))
+fi
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed = 0 ]

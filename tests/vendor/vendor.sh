@@ -269,6 +269,29 @@ if grep -ohE '^    make [a-z-]+|`make [a-z-]+' "$top"/README.md "$top"/tools/man
   while read -r target; do grep -q "make $target:" log || echo "$target"; done | grep .; then bad "$name" "it does not list these"
 else ok "$name"; fi
 
+# The settings of the chapter choosing, with directories of this machine, on 4 ranks that are 4 nodes.
+name="choosing.md: its settings"
+# shellcheck disable=SC2086
+$compile heat2d.c scr_impl.c -o heat2d -lz -lpthread -lm >log 2>&1 || bad "$name" "heat2d does not build"
+for base in nvme 'dev\/shm'; do
+  rm -rf run && mkdir -p run/node run/scratch/heat
+  settings=$(sed -n "/^    export SCR_PREFIX=\/scratch.* SCR_CACHE_BASE=\/$base /{s/^    //p; n; s/^    //p}" "$top/tools/manual/choosing.md")
+  settings=${settings//\/scratch\/me/$work/run/scratch}
+  settings=${settings//=\/nvme/=$work/run/node}
+  settings=${settings//=\/dev\/shm/=$work/run/node}
+  if [ "$(grep -c '^export SCR_' <<<"$settings")" != 2 ]; then
+    bad "$name" "no two lines of settings have this base: $base"
+  elif (eval "$settings" && run 4 heat2d --steps 20 --interval 10 && run 4 heat2d --steps 40) &&
+    grep -q 'restarted from' log && [ -e run/scratch/heat/.scr/index.scr ] && [ -n "$(ls run/node)" ]; then ok "$name, ${base//\\}"
+  else bad "$name, ${base//\\}" "the program did not make and use a checkpoint"; fi
+done
+
+# What make prints and builds, as README and the manual say.
+if [ "$mode" != check ]; then
+  name="README.md: make size"
+  make -s -C "$top" size >log 2>&1 && grep -q 'left in the cache' log && ok "$name" || bad "$name" "it does not tell what is left"
+fi
+
 # ---- shared libraries ----
 
 # shellcheck disable=SC2086
