@@ -309,6 +309,7 @@ int files_print(int fd, const char* text, size_t n);
 int     sim_open64(const char* path, int flags, ...);
 int     sim_close(int fd);
 int     sim_unlink(const char* path);
+int     sim_sched_yield(void);
 ssize_t sim_write(int fd, const void* p, size_t n);
 ssize_t sim_read(int fd, void* p, size_t n);
 
