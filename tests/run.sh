@@ -16,7 +16,7 @@ tests/mpi/mpi.sh          3000 4800
 tests/tools/transfer.sh    450  900
 tests/tools/scavenge.sh     450  450
 tests/tools/ask.sh         360  360
-tests/vendor/vendor.sh     540  540
+tests/vendor/vendor.sh     900  900
 tests/fortran/fortran.sh   540  540
 tests/tools/system.sh      300  300
 tests/tools/database.sh    300  300

@@ -273,17 +273,15 @@ else ok "$name"; fi
 name="choosing.md: its settings"
 # shellcheck disable=SC2086
 $compile heat2d.c scr_impl.c -o heat2d -lz -lpthread -lm >log 2>&1 || bad "$name" "heat2d does not build"
-for base in nvme 'dev\/shm'; do
+for base in nvme dev/shm; do
   rm -rf run && mkdir -p run/node run/scratch/heat
-  settings=$(sed -n "/^    export SCR_PREFIX=\/scratch.* SCR_CACHE_BASE=\/$base /{s/^    //p; n; s/^    //p}" "$top/tools/manual/choosing.md")
-  settings=${settings//\/scratch\/me/$work/run/scratch}
-  settings=${settings//=\/nvme/=$work/run/node}
-  settings=${settings//=\/dev\/shm/=$work/run/node}
+  settings=$(sed -n "\|^    export SCR_PREFIX=/scratch.* SCR_CACHE_BASE=/$base |{p; n; p}" "$top/tools/manual/choosing.md" |
+    sed "s/^    //; s|=/$base|=NODE|g; s|/scratch/me|$work/run/scratch|; s|=NODE|=$work/run/node|g")
   if [ "$(grep -c '^export SCR_' <<<"$settings")" != 2 ]; then
     bad "$name" "no two lines of settings have this base: $base"
   elif (eval "$settings" && run 4 heat2d --steps 20 --interval 10 && run 4 heat2d --steps 40) &&
-    grep -q 'restarted from' log && [ -e run/scratch/heat/.scr/index.scr ] && [ -n "$(ls run/node)" ]; then ok "$name, ${base//\\}"
-  else bad "$name, ${base//\\}" "the program did not make and use a checkpoint"; fi
+    grep -q 'restarted from' log && [ -e run/scratch/heat/.scr/index.scr ] && [ -n "$(ls run/node)" ]; then ok "$name, $base"
+  else bad "$name, $base" "the program did not make and use a checkpoint"; fi
 done
 
 # What make prints and builds, as README and the manual say.
