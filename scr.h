@@ -104,8 +104,12 @@
 **   - A parameter has the first value found in: the environment, the user file (SCR_CONF_FILE, or .scrconf in the
 **     prefix), SCR_Config, the system file, the default.  `scr help params` prints them.
 **   - Every call that returns a code returns SCR_SUCCESS or one of SCR_ERRORS, and these wherever they can occur:
-**     STATE, MEM, and for a collective call MPI.  The contracts name the others.  After STATE nothing has changed;
-**     after MPI the communicators cannot be trusted any more: end the program.
+**     STATE, MEM, and for a collective call MPI.  The contracts name the others.  After STATE nothing has changed,
+**     unless the contract says otherwise; after MEM holds what holds after the other errors of the call; after MPI
+**     the communicators cannot be trusted any more: end the program.
+**   - A contract names the parameters that change its call.  SCR_ENABLE, SCR_DEBUG and those of the log change all.
+**   - A call copies the names and other strings that it is given.  The variables and buffers that it fills are the
+**     program's own.
 **   - With SCR_ENABLE=0 all calls but SCR_Init return SCR_SUCCESS: SCR_Need_checkpoint and SCR_Should_exit apply
 **     their rules, SCR_Route_file copies the name, and the others do nothing.
 */
@@ -233,7 +237,8 @@ SCR_API int SCR_Init_comm(MPI_Comm comm);
 ** scr_postrun or scr_scavenge copies it, if they come before the nodes are cleaned.  So a program returns another
 ** exit code then.
 **
-** Changed by SCR_FLUSH.
+** Changed by SCR_FLUSH and, as each flush, by SCR_FLUSH_WIDTH, SCR_USE_CONTAINERS, SCR_CRC_ON_FLUSH, SCR_FSYNC and
+** SCR_PREFIX_SIZE.
 */
 SCR_API int SCR_Finalize(void);
 
@@ -252,6 +257,8 @@ SCR_API int SCR_Finalize(void);
 ** Returns a string that the caller frees, or NULL.  A call that sets a parameter returns NULL, and so does one that
 ** fails: only then SCR_Last_error has a message.  A string that cannot be understood also fails the next SCR_Init,
 ** with ARG; a value that is not possible fails it with PARAM.
+**
+** Changed by SCR_PREFIX and SCR_CONF_FILE: they say which user file a query reads.
 */
 SCR_API const char* SCR_Config(const char* config);
 SCR_API const char* SCR_Configf(const char* format, ...) SCR_FORMAT(1, 2);
@@ -296,7 +303,8 @@ SCR_API int SCR_Route_file(const char* name, char* file);
 **
 ** Errors: ARG: no FLAG.  NO_RESTART: complete checkpoints exist, but none can be loaded; the message says why.  A
 ** start from the beginning would then lose work, so Start_output returns this error too, until one is chosen or
-** SCR_FRESH_START asks for a fresh start.  Nothing is deleted.
+** SCR_FRESH_START asks for a fresh start.  Nothing is deleted.  IO, SPACE: the record of a checkpoint that the user has
+** chosen cannot be written; it is loaded, and the next call offers it.
 **
 ** Changed by SCR_FETCH, SCR_CURRENT, SCR_FRESH_START, SCR_RESTART_RANKS, SCR_DISTRIBUTE, SCR_FETCH_BYPASS and
 ** SCR_GLOBAL_RESTART.
@@ -363,6 +371,8 @@ SCR_API int SCR_Complete_restart(int valid);
 ** every few seconds where requests are to be served.  It also completes flushes whose copies are done.  Collective.
 **
 ** Errors: ARG: no FLAG.
+**
+** Changed by the parameters above, and for the halt conditions by SCR_HALT_SECONDS and SCR_END_TIME.
 */
 SCR_API int SCR_Need_checkpoint(int* flag);
 
@@ -383,8 +393,9 @@ SCR_API int SCR_Complete_checkpoint(int valid);
 **
 ** Errors: ARG: a flag, or the name.  DIFFER: the ranks gave different arguments.  NO_RESTART: as SCR_Have_restart.
 ** SPACE: there is no room, and what is in the cache cannot be flushed.  IO, PATH, UNSAFE: a directory cannot be made.
-** Nothing is started, and what was there is still there; Complete_output then does nothing but return the same code,
-** and any other call may come in its place.
+** STATE also if another number of ranks wrote the loaded checkpoint, and the program has routed some of its files: it
+** has to route all of them, or to ask SCR_Restart_ranks.  Nothing is started, and what was there is still there;
+** Complete_output then does nothing but return the same code, and any other call may come in its place.
 **
 ** Changed by SCR_CACHE_SIZE, SCR_CACHE_KEEP, SCR_CACHE_BYPASS and the CKPT lines.
 */
@@ -400,14 +411,15 @@ SCR_API int SCR_Start_output(const char* name, int flags);
 ** call ends the program by exit(0).  Collective.
 **
 ** Errors: INVALID: a rank passed 0, or this process still has a file open for writing, unless SCR_CHECK_OPEN is 0.
-** MISSING: a file was routed, but not written.  ARG: two ranks routed one file.  SPACE: there is no room for
-** redundancy data.  IO: a file cannot be read or written.  A code of SCR_Route_file: that call has failed.  On an
-** error the dataset is deleted, and older ones are unchanged.  There are two exceptions, of which SCR_Last_error
-** tells: if only the flush fails, the dataset is complete and stays in the cache; and if the last step on the prefix
-** fails, with SCR_CACHE_BYPASS, the next run finishes or removes it.
+** MISSING: a file was routed, but not written.  ARG: two ranks routed one file, or the dataset has too many.  SPACE:
+** there is no room for redundancy data.  IO: a file cannot be read or written.  A code of SCR_Route_file: that call
+** has failed.  On an error the dataset is deleted, and older ones are unchanged.  There are two exceptions, of which
+** SCR_Last_error tells: if only the flush fails, the dataset is complete and stays in the cache; and if the last step
+** on the prefix fails, with SCR_CACHE_BYPASS, the next run finishes or removes it.
 **
-** Changed by SCR_COPY_TYPE, SCR_SET_SIZE, SCR_SET_FAILURES, SCR_GROUP, the CKPT lines, SCR_FLUSH, SCR_FLUSH_ASYNC,
-** SCR_PREFIX_SIZE, SCR_CHECK_OPEN, SCR_CRC_ON_COPY and SCR_HALT_EXIT.
+** Changed by SCR_COPY_TYPE, SCR_SET_SIZE, SCR_SET_FAILURES, SCR_GROUP, the CKPT lines, SCR_CACHE_SIZE, SCR_FLUSH and
+** what changes a flush (SCR_Finalize), SCR_FLUSH_ASYNC, SCR_CHECK_OPEN, SCR_CRC_ON_COPY, SCR_HALT_SECONDS,
+** SCR_HALT_ENABLED and SCR_HALT_EXIT.
 */
 SCR_API int SCR_Complete_output(int valid);
 
@@ -478,6 +490,8 @@ SCR_API int SCR_Unprotect(const char* name);
 **
 ** Errors: those of the three calls.  The checkpoint is not complete then, unless only its flush has failed; older ones
 ** are unchanged.
+**
+** Changed by what changes the three calls.
 */
 SCR_API int SCR_Checkpoint(const char* name);
 
@@ -496,6 +510,8 @@ SCR_API int SCR_Checkpoint(const char* name);
 ** these two no region has changed.  IO, SPACE: a rank cannot read it now; and MISSING, CRC for a tracked file, as
 ** SCR_Start_restart.  After all of these the checkpoint stays loaded: correct the cause and call this again.  ARG: no
 ** HAVE.  Others: as SCR_Have_restart and SCR_Complete_restart(1); regions may have changed.
+**
+** Changed by what changes SCR_Have_restart, and by SCR_TRACK.
 */
 SCR_API int SCR_Recover(int* have, char* name);
 
@@ -518,6 +534,8 @@ SCR_API int SCR_Region_size(const char* name, size_t* bytes);
 ** Errors: DIFFER: the ranks do not have the same arrays.  ARG: the blocks of an array leave a hole, or overlap: the
 ** message names the first element; or a rank has too many regions.  IO, SPACE, PATH: as SCR_Route_file.
 ** Complete_output then fails with this error, and prints it.
+**
+** Changed by what changes SCR_Route_file.
 */
 SCR_API int SCR_Put_regions(void);
 
@@ -561,7 +579,7 @@ SCR_API int SCR_Track(const char* path);
 ** Errors: ARG, DIFFER: the name.  NOT_FOUND: no checkpoint has it.  Any other: it cannot be loaded, or the index
 ** cannot be written; what was loaded before stays so, but if it was read in place, SCR_Have_restart loads it again.
 **
-** Changed by SCR_DROP_AFTER_CURRENT.
+** Changed by SCR_DROP_AFTER_CURRENT, SCR_FETCH and what else changes SCR_Have_restart.
 */
 SCR_API int SCR_Current(const char* name);
 
@@ -582,6 +600,8 @@ SCR_API int SCR_Drop(const char* name);
 **
 ** Errors: ARG, DIFFER: the name.  NOT_FOUND: neither has it.  IO: a file could not be deleted; call it again.  SPACE,
 ** FORMAT, CRC: the index cannot be read or written.
+**
+** Changed by SCR_CRC_ON_DELETE.
 */
 SCR_API int SCR_Delete(const char* name);
 
@@ -617,7 +637,11 @@ SCR_API int SCR_Should_exit(int* flag);
 
 /* ---- information --------------------------------------------------------------------------------------------- */
 
-/* The version of the library.  Returns SCR_VERSION, which is not freed.  Not collective; allowed at any time. */
+/*
+** The version of the library.
+**
+** Returns SCR_VERSION, which is neither changed nor freed.  Not collective; allowed at any time.
+*/
 SCR_API char* SCR_Get_version(void);
 
 /*
@@ -633,7 +657,12 @@ SCR_API void SCR_Check_version(int number);
 #define SCR_Init_comm(comm) (SCR_Check_version(SCR_VERSION_NUMBER), SCR_Init_comm(comm))
 #endif
 
-/* The text of an error code, such as "no space left".  Not freed.  Not collective; allowed at any time. */
+/*
+** The text of an error code, such as "no space left".
+**
+** Returns a constant string, which is not freed; "unknown error code" for a number that is none.  Not collective;
+** allowed at any time.
+*/
 SCR_API const char* SCR_Strerror(int code);
 
 /*
