@@ -4,8 +4,8 @@
   marks     README.md has at most 250 lines; a chapter begins with its name, is in the Makefile, and is marked as
             tools/manual.h says
   entries   each message in tools/manual/errors.md is one of the code, or an error of the system in one of these
-  entered   each error and warning of the library and the commands has an entry there; a usage error of a command needs
-            none, as the usage follows it
+  entered   each error and warning of the library and the commands, and what ends a program with process images, has an
+            entry there; a usage error of a command needs none, as the usage follows it
   macros    the tables of what the compiler may be told, in part 00 and in the chapter build, have what the code asks for
   names     each parameter, call, command, option, path, target of make and chapter that is named is there
 """
@@ -16,6 +16,7 @@ import re
 import sys
 
 CHAPTERS = sorted(glob.glob("tools/manual/*.md"))
+SOURCES = ["scr_impl.c"] + sorted(glob.glob("tools/*.[ch]") + glob.glob("tools/image/*.[ch]"))
 
 
 def read(path):
@@ -108,6 +109,7 @@ def literals(text):
 # Where the format of a message stands among the arguments of a call.
 MESSAGES = {"SCR_ERR": 1, "SCR_ERRNO": 0, "SCR_PARAMS_BAD": 1, "scr_warn": 0, "scr_warn_each": 0, "scr_tried_add": 0}
 MESSAGES["tool_fail"] = 2
+MESSAGES["img_die"] = 0
 
 
 def arguments(text, at):
@@ -161,8 +163,7 @@ def is_entry_of(title, text):
 
 
 def rule_entries():
-    code = read("scr_impl.c") + "".join(read(p) for p in sorted(glob.glob("tools/*.[ch]")))
-    texts = list(literals(code))
+    texts = [t for p in SOURCES for t in literals(read(p))]
     system = [": " + os.strerror(i) for i in range(1, 134)]
     seen = {}
     for number, title in entries():
@@ -177,7 +178,7 @@ def rule_entries():
 
 def rule_entered():
     titles = [title for _, title in entries()]
-    for path in ["scr_impl.c"] + sorted(glob.glob("tools/*.[ch]")):
+    for path in SOURCES:
         for text in sorted(set(messages(read(path)))):
             if not any(is_entry_of(t, text) for t in titles):
                 yield "%s: no entry explains: %s" % (path, text)
