@@ -63,7 +63,8 @@
 **     is found; callers only pass the code on.
 **   - The contract of every function that communicates says `Collective over X.`; all other functions are local.  A
 **     collective function never returns between its first and its last collective: it carries rc and agrees on it.
-**   - Metadata files are replaced atomically.  The last good copy of anything is deleted only after a newer one exists.
+**   - Metadata files are replaced atomically, but for the log, the locks and status.scr, on which no restart depends.
+**     The last good copy of anything is deleted only after a newer one exists.
 ** ====================================================================================================== */
 
 /*
