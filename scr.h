@@ -471,6 +471,9 @@ SCR_API int SCR_Protect_array(const char* name, void* data, size_t size, int ndi
 ** The same for a block that is a part of a larger piece of memory, for example without the layers of neighbours.
 **
 ** DATA is the address of its first element.  From an element to the next one in dimension d it is STRIDE[d] elements.
+** Not collective; after SCR_Init.
+**
+** Errors: as for SCR_Protect_array.
 */
 SCR_API int SCR_Protect_array_strided(const char* name, void* data, size_t size, int ndims, const size_t* global,
                                       const size_t* offset, const size_t* extent, const size_t* stride);
