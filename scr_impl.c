@@ -608,8 +608,8 @@ SCR_FN uint64_t scr_random(void)
 ** Offers     SCR_ERR, SCR_ERRNO, SCR_ERR_OOM, scr_warn, scr_warn_each, scr_dbg, SCR_ERR_TEXT_MAX, SCR_S, SCR_MSG_RANKS;
 **            scr_err_record, scr_msg; scr_err_text, scr_err_length, scr_err_named, scr_err_secondhand, scr_err_ranks,
 **            scr_err_line, scr_oom, scr_debug, scr_msg_rank, scr_msg_ranks, scr_msg_host, scr_err_is_damage,
-**            scr_code_text, scr_errno_text, scr_err_save, scr_err_restore, scr_err_print, scr_msg_steers, scr_msg_print,
-**            scr_msg_find, scr_msg_line, scr_msg_forget, scr_msg_keep, scr_msg_each, scr_msg_print_all
+**            scr_code_text, scr_errno_text, scr_err_save, scr_err_restore, scr_err_print, scr_msg_steers,
+**            scr_msg_print, scr_msg_find, scr_msg_line, scr_msg_forget, scr_msg_keep, scr_msg_each, scr_msg_print_all
 ** Invariants
 **   E1  SCR_ERR and SCR_ERRNO record an error; they never print it.  It is printed once, by the public call that fails
 **       or by scr_warn.
@@ -743,8 +743,8 @@ SCR_FN void scr_err_restore(const scr_err_record* r)
             "an allocation failed: the node, or a limit of the process, has no more")
 
 /*
-** The length in bytes of the character at S if it steers a terminal, as an escape sequence does, or turns the text around
-** it to another direction or line; else 0.
+** The length in bytes of the character at S if it steers a terminal, as an escape sequence does, or turns the text
+** around it to another direction or line; else 0.
 */
 SCR_FN int scr_msg_steers(const unsigned char* s)
 {
@@ -2447,9 +2447,9 @@ SCR_FN int scr_hash_file_read_record(const char* path, scr_hash* h)
 /* ---- writing ---- */
 
 /*
-** Returns 1 if the rights of the group, in the mode of the directory DIR, may be given to FD, which is new in it.  With a
-** list of users (an ACL) the mode tells what any of them has, and the group may have less; FD has the list, too, only if
-** it is one for new files.
+** Returns 1 if the rights of the group, in the mode of the directory DIR, may be given to FD, which is new in it.  With
+** a list of users (an ACL) the mode tells what any of them has, and the group may have less; FD has the list, too, only
+** if it is one for new files.
 */
 SCR_FN int scr_file_group_counts(const char* dir, int fd)
 {
@@ -2716,8 +2716,8 @@ SCR_FN int scr_lock_open(const char* path, int* fd)
 }
 
 /*
-** Lock <PATH>.lock, waiting up to SECONDS until it is free. *FD receives the descriptor that holds the lock, or -1 on an
-** error.
+** Lock <PATH>.lock, waiting up to SECONDS until it is free.  *FD receives the descriptor that holds the lock, or -1 on
+** an error.
 */
 SCR_FN int scr_hash_file_lock_within(const char* path, double seconds, int* fd)
 {
@@ -7511,9 +7511,9 @@ SCR_FN int scr_record_is_tmp(const char* name, const char* file)
 
 /*
 ** Remove temporary files in PREFIX/.scr that no writer will rename any more.  Each is removed under the lock of its
-** file, which a writer holds, so that the files of a command that is writing now are safe: a lock that is not free is not
-** waited for, as there may be many files.  The caller holds the lock of the prefix, because the writer of the nodes file
-** takes no other.  What cannot be removed stays.
+** file, which a writer holds, so that the files of a command that is writing now are safe: a lock that is not free is
+** not waited for, as there may be many files.  The caller holds the lock of the prefix, because the writer of the nodes
+** file takes no other.  What cannot be removed stays.
 */
 SCR_FN void scr_record_sweep(const char* prefix)
 {
