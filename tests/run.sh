@@ -12,12 +12,11 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top" || exit 1
 # suite, seconds for check and full, seconds for long; the longest first
 suites="
-tests/mpi/mpi.sh          3000 4800
+tests/vendor/vendor.sh     900  900
+tests/fortran/fortran.sh   700  700
 tests/tools/transfer.sh    450  900
 tests/tools/scavenge.sh     450  450
 tests/tools/ask.sh         360  360
-tests/vendor/vendor.sh     900  900
-tests/fortran/fortran.sh   540  540
 tests/tools/system.sh      300  300
 tests/tools/database.sh    300  300
 tests/package/package.sh   450  450
@@ -33,6 +32,7 @@ tests/scheme/scheme.sh     300  300
 tests/tools/gdb.sh         120  120
 tests/fuzz/fuzz.sh         120  300
 alone
+tests/mpi/mpi.sh          3000 4800
 tests/image/image.sh       900 1800
 tests/cluster/slurm.sh     700  900
 tests/cluster/cluster.sh   900 5400

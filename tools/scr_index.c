@@ -530,11 +530,12 @@ static int index_extract(const char* argv0, const char* prefix, const char* name
   scr_index_item it;
   scr_extraction x;
   char           below[SCR_MAX_FILENAME], whole[SCR_MAX_FILENAME];
-  int            i, rc = scr_index_read(&index, prefix);
+  int            i, made, rc = scr_index_read(&index, prefix);
 
   memset(&x, 0, sizeof x);
   x.prefix = prefix;
   x.into = tool_whole(into, whole);
+  made = access(x.into, F_OK) != 0;
   x.say = index_say_path;
   if (rc == SCR_SUCCESS && scr_index_named(&index, name, &it) != SCR_SUCCESS)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the index of %s has no dataset %s", prefix, name);
@@ -547,6 +548,7 @@ static int index_extract(const char* argv0, const char* prefix, const char* name
     x.name = file[i]; /* a path below the prefix, or in the dataset, as it is */
     rc = scr_scan_extract(&x, &it);
   }
+  if (rc != SCR_SUCCESS && made) scr_os.rmdir(x.into); /* if nothing came into it */
   scr_index_close(&index, rc, 0);
   return rc == SCR_SUCCESS && fflush(stdout) == 0 ? 0 : tool_fail(argv0, 1, scr_err_text);
 }

@@ -42,7 +42,7 @@ fresh() {
 }
 # shellcheck disable=SC2086
 run() { # RANKS PROGRAM ARGUMENTS...: in the directory prefix, with what it prints in log; a virtual node for each rank
-  (cd prefix && SCR_VIRTUAL_NODES=$1 timeout -k 5 120 $MPIEXEC -n "$1" "../$2" "${@:3}") >log 2>&1 </dev/null
+  (cd prefix && SCR_VIRTUAL_NODES=$1 timeout -k 5 240 $MPIEXEC -n "$1" "../$2" "${@:3}") >log 2>&1 </dev/null
 }
 
 # ---- the programs ----
