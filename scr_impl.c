@@ -2910,9 +2910,8 @@ typedef enum {
     "1 drops from the index what is newer than a checkpoint that the user chooses; its files stay. 0 keeps it, but "   \
     "offers it only if it is chosen.")                                                                                 \
   X(SCR_FRESH_START, COUNT, NULL, "0", ANY,                                                                            \
-    "1 starts from the beginning, once in a job (without a batch system each run is a job): no run offers the "        \
-    "checkpoints that exist then, unless one is chosen; a value that was not used before in the job, such as 2, does " \
-    "so again.")                                                                                                       \
+    "1 starts from the beginning, once in a job (without a batch system, in a run): no run offers the checkpoints "    \
+    "that exist then, unless one is chosen; a value that was not used before in the job, such as 2, does so again.")   \
   X(SCR_CHECK_OPEN, BOOL, NULL, "1", ANY,                                                                              \
     "1 refuses to complete a dataset while the program still has a file of it open for writing; 0 is for programs "    \
     "that keep files open, but write all that they hold before SCR_Complete_output, and nothing afterwards.")          \
