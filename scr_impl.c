@@ -3799,7 +3799,7 @@ static const struct {
   const char *name, *same, *instead;
 } scr_params_others[] = {{"SCR_FLUSH_POSTSTAGE", "0", "SCR_Finalize flushes the newest checkpoint"},
                          {"SCR_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 and SCR_LOG_DB_ENABLE=1 log to a database"},
-                         {"SCR_COPY_METADATA", "1", "all metadata is kept"}};
+                         {"SCR_COPY_METADATA", "1", "permissions and times of files are always kept"}};
 
 /* Parameters of the user file that only commands read. */
 static const char* const scr_params_commands[] = {
