@@ -2264,7 +2264,7 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 ** Durable files that hold one hash each: filemaps, the index, the flush file, the halt file and others.
 **
 ** Uses       platform, errors, memory, path, hash
-** Offers     scr_hash_image, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head,
+** Offers     scr_hash_image, scr_hash_image_bytes, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head,
 **            scr_hash_file_read_record, scr_hash_file_lock, scr_hash_file_lock_within, scr_hash_file_unlock,
 **            scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled, scr_record_bytes_max,
 **            scr_file_common, scr_file_group_counts, scr_file_load, scr_lock_open, scr_lock_take.
@@ -2288,29 +2288,35 @@ static int      scr_fsync_enabled = 1;                   /* SCR_FSYNC */
 static uint64_t scr_image_bytes_max = (uint64_t)1 << 31; /* of a metadata file, which is read into memory */
 static uint64_t scr_record_bytes_max = 32 << 20;         /* of one in PREFIX/.scr, which may take 14 times that there */
 
+/* The bytes of the file image of H: header, packed hash, CRC32. */
+SCR_FN size_t scr_hash_image_bytes(const scr_hash* h)
+{
+  return SCR_FILE_HEAD + scr_hash_pack_size(h) + 4;
+}
+
 /*
-** Append the file image of H to B: header, packed hash, CRC32.  SCR_ERR_MEM while scr_oom is set (E2); an image that
-** could not be read is SCR_ERR_ARG.
+** Append the file image of H to B.  SCR_ERR_MEM while scr_oom is set (E2); an image that could not be read is
+** SCR_ERR_ARG.
 */
 SCR_FN int scr_hash_image(const scr_hash* h, scr_buf* b)
 {
-  size_t start = b->n, body = scr_hash_pack_size(h);
+  size_t start = b->n, size = scr_hash_image_bytes(h);
   char*  p;
 
-  if (SCR_FILE_HEAD + body + 4 > scr_image_bytes_max)
+  if (size > scr_image_bytes_max)
     return SCR_ERR(SCR_ERR_ARG,
-                   "the records of this rank have %zu bytes, and %" PRIu64 " are possible: write fewer files",
-                   SCR_FILE_HEAD + body + 4, scr_image_bytes_max);
-  scr_buf_add(b, NULL, SCR_FILE_HEAD + body + 4);
+                   "the records of this rank have %zu bytes, and %" PRIu64 " are possible: write fewer files", size,
+                   scr_image_bytes_max);
+  scr_buf_add(b, NULL, size);
   if (b->failed || scr_oom) return SCR_ERR_OOM();
   p = b->p + start;
   scr_put_be(p, SCR_FILE_MAGIC, 4);
   scr_put_be(p + 4, SCR_FILE_TYPE_HASH, 2);
   scr_put_be(p + 6, SCR_FILE_VERSION, 2);
-  scr_put_be(p + 8, SCR_FILE_HEAD + body + 4, 8);
+  scr_put_be(p + 8, size, 8);
   scr_put_be(p + 16, SCR_FILE_FLAG_CRC32, 4);
   scr_hash_pack(p + SCR_FILE_HEAD, h);
-  scr_put_be(p + SCR_FILE_HEAD + body, crc32_z(0, (const Bytef*)p, SCR_FILE_HEAD + body), 4);
+  scr_put_be(p + size - 4, crc32_z(0, (const Bytef*)p, size - 4), 4);
   return SCR_SUCCESS;
 }
 
@@ -7424,7 +7430,7 @@ SCR_FN int scr_record_close(scr_record* r, int rc, int write)
 
   if (rc == SCR_SUCCESS && write) {
     rc = scr_record_path(r->prefix, r->name, path, sizeof path);
-    size = SCR_FILE_HEAD + scr_hash_pack_size(r->h) + 4;
+    size = scr_hash_image_bytes(r->h);
     if (rc == SCR_SUCCESS && size > scr_record_bytes_max)
       rc = SCR_ERR(SCR_ERR_ARG,
                    "%s would have %zu bytes, and %" PRIu64 " are possible; delete datasets with scr_index --delete, or "
@@ -10606,6 +10612,7 @@ SCR_FN int scr_nodes_file_walk(const char* prefix,
   int                  rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
 
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read_record(path, h);
+  if (rc == SCR_ERR_NOT_FOUND) SCR_ERR(rc, "no run has used %s yet: it has no .scr/nodes.scr", prefix);
   if (rc == SCR_SUCCESS && scr_hash_get(h, "HOST") == NULL)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s does not say where the last run was", path);
   e = rc == SCR_SUCCESS ? scr_hash_elem_first(scr_hash_get(h, "HOST")) : NULL;

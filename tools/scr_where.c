@@ -107,7 +107,6 @@ SCR_FN int where_main(int argc, char** argv)
   rc = scr_nodes_file_walk(prefix, where_print_dir, &p);
   where_end_host(&p);
   if (p.json) printf("]}\n");
-  if (rc == SCR_ERR_NOT_FOUND) SCR_ERR(rc, "no run has used %s yet: it has no .scr/nodes.scr", prefix);
   if (rc != SCR_SUCCESS) return tool_fail(argv[0], 1, scr_err_text);
   return fflush(stdout) == 0 ? 0 : 1;
 }

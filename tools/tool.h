@@ -224,11 +224,11 @@ SCR_FN void tool_print_json(const char* text)
 
   putchar('"');
   while (*s != '\0') {
-    int n = scr_utf8_length(s);
+    int n = scr_utf8_length(s), steers = n > 0 ? scr_msg_steers(s) : 1;
     if (*s == '"' || *s == '\\') printf("\\%c", *s);
-    else if (n < 2 && (n == 0 || scr_msg_steers(s) > 0)) printf("\\u%04x", *s);
-    else if (scr_msg_steers(s) == 2) printf("\\u%04x", (s[0] & 0x1f) << 6 | (s[1] & 0x3f));
-    else if (scr_msg_steers(s) == 3) printf("\\u%04x", (s[0] & 0x0f) << 12 | (s[1] & 0x3f) << 6 | (s[2] & 0x3f));
+    else if (steers == 1) printf("\\u%04x", *s);
+    else if (steers == 2) printf("\\u%04x", (s[0] & 0x1f) << 6 | (s[1] & 0x3f));
+    else if (steers == 3) printf("\\u%04x", (s[0] & 0x0f) << 12 | (s[1] & 0x3f) << 6 | (s[2] & 0x3f));
     else printf("%.*s", n, (const char*)s);
     s += n ? n : 1;
   }

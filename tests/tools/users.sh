@@ -286,7 +286,6 @@ they mkfifo -m 666 .scr/halt.scr.lock
 says "a FIFO in place of a lock" 1 "the lock $p/.scr/halt.scr.lock is not a plain file" as $mine scr_halt --checkpoints 1 "$p"
 
 # ---- what only its owner may read
-# ---- what only its owner may read
 cat >"$tmp/bare.c" <<END
 #define SCR_SERIAL
 #include "$top/scr_impl.c"

@@ -435,7 +435,6 @@ static void an_index_is_read_changed_and_written_under_its_lock(void)
   scr_index_close(&index, SCR_SUCCESS, 0);
 }
 
-/* The index of an earlier release, kept in DATA: three good checkpoints. */
 static void an_index_that_takes_too_much_memory_is_neither_written_nor_read(void)
 {
   uint64_t       max = scr_record_bytes_max;
@@ -462,6 +461,7 @@ static void an_index_that_takes_too_much_memory_is_neither_written_nor_read(void
   scr_index_close(&index, SCR_SUCCESS, 0);
 }
 
+/* The index of an earlier release, kept in DATA: three good checkpoints. */
 static void index_of_release(const char* data)
 {
   scr_index      index;
