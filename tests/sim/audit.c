@@ -9,8 +9,8 @@
 **       ones have the bytes that the program wrote, of one dataset of the ledger, all of its files and no other.
 **   A2  What the flush file calls flushed, the index calls complete.
 **   A3  After a run that has ended well: what a filemap lists of its datasets is there with its size, each file of the
-**       cache is listed, and nothing temporary is left; a power cut may have kept files and not the list of them, which
-**       stay until their room is needed.
+**       cache is listed, and nothing temporary is left; a power cut may have kept files and not the list of them, and a
+**       recovery that was killed what it had copied: this stays until the dataset leaves that node, or its room is needed.
 ** ================================================================================================================= */
 #include "audit.h"
 #include "truth.h"
@@ -52,6 +52,11 @@ int audit_may_lack(const char* name)
 int audit_was_cut(void)
 {
   return tree_was_cut(world_node[S.me->node]);
+}
+
+int audit_recovery_cut(void)
+{
+  return truth.recovery_cut;
 }
 
 int audit_has_run(void)

@@ -40,4 +40,7 @@ void* sim_audit_node(void* job);
 int audit_was_cut(void);
 int audit_has_run(void);
 
+/* A run was killed in SCR_Init. */
+int audit_recovery_cut(void);
+
 #endif

@@ -158,7 +158,7 @@ static int audit_map(const char* dir, const scr_home* home, const scr_filemap* m
     const scr_entry* e = map->entry[i];
     snprintf(path, sizeof path, "scr.dataset.%d",
              e->desc.identity.id); /* it may have files that nobody has listed yet */
-    if (!e->listed || !e->desc.complete) scr_hash_set(a->listed, path, scr_hash_new());
+    if (!e->listed || !e->desc.complete || audit_recovery_cut()) scr_hash_set(a->listed, path, scr_hash_new());
     for (k = 0; k < e->files && !e->bypass; k++) {
       if (scr_entry_path(home, e, e->file[k].rel, path, sizeof path) != SCR_SUCCESS) continue;
       scr_hash_set(a->listed, path, scr_hash_new());

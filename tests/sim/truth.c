@@ -382,6 +382,7 @@ void truth_after_life(int complete)
   for (i = 1; i <= truth.sets && S.faults && plan.prefix_used; i++) /* a fetch that failed was to take its place */
     truth.set[i].moved = 1;
   truth.refused = 0;
+  truth.recovery_cut |= S.struck && truth.inits < plan.members;
   truth_places();
 
   if (truth.code && !S.faults && !S.struck) {

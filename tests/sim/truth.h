@@ -65,6 +65,7 @@ typedef struct {
   int     halts;                        /* a person has set a condition to halt; 2: one that holds at once */
   int     notes_lost;                   /* the flush file was damaged: what was in caches may be anything */
   int     refused;                      /* the last lifetime could load nothing, as it may be */
+  int     recovery_cut;                 /* a lifetime was killed in SCR_Init */
   /* of this lifetime */
   long long begun;                  /* by the clock of the nodes, in microseconds */
   int       subject[SUBJECTS_MOST]; /* of what the user asks for: a dataset, -1: none, 0: not decided */
