@@ -6,6 +6,7 @@
   entries   each message in tools/manual/errors.md is one of the code, or an error of the system in one of these
   entered   each error and warning of the library and the commands, and what ends a program with process images, has an
             entry there; a usage error of a command needs none, as the usage follows it
+  twice     a row of a table that README and a chapter have is the same in both
   macros    the tables of what the compiler may be told, in part 00 and in the chapter build, have what the code asks for
   names     each parameter, call, command, option, path, target of make and chapter that is named is there
 """
@@ -182,6 +183,20 @@ def rule_entered():
         for text in sorted(set(messages(read(path)))):
             if not any(is_entry_of(t, text) for t in titles):
                 yield "%s: no entry explains: %s" % (path, text)
+
+
+def rule_twice():
+    rows = {}  # of the chapters, by the first cell
+    for path, number, line in documents():
+        cells = re.split(r"(?<!\\)\|", line)
+        if not line.startswith("|") or line.startswith("|-") or len(cells) < 5:
+            continue
+        if path == "README.md":
+            rows.setdefault(cells[1], []).append((number, line))
+            continue
+        for at, row in rows.get(cells[1], []):
+            if len(re.split(r"(?<!\\)\|", row)) == len(cells) and row != line:
+                yield "README.md:%d: another row than %s:%d" % (at, path, number)
 
 
 def rule_macros():

@@ -113,6 +113,8 @@ managed() {
   says "$manager, why the others do not" 0 "node n4: reported down by the resource manager" $job --launcher 'echo {nodes}' x
   says "$manager, mpiexec" 0 "run 1, 2 nodes: mpiexec -hosts n1,n3 -n 2 true" $job mpiexec -n 2 true
   says "$manager, too few nodes" 1 "2 nodes work, and a run needs 3" $job --min-nodes 3 sh -c 'exit 5'
+  recipe=$(sed -n '/^### PBS, LSF and Flux/,/^|/s/^    //p' "$top/tools/manual/choosing.md" | sed "s|=/scratch/me/heat|='$p'|; s/--min-nodes 4/--min-nodes 2/; s/-n 16/-n 8/")
+  says "$manager, the recipe for it" 0 "run 1, 2 nodes: mpiexec -hosts n1,n3 -n 8 -ppn 4 ./heat2d --steps 1000" env $* "PATH=$tmp/fake:$BIN:$PATH" sh -c "unset SCR_PREFIX; cd /; $recipe"
   says "$manager, a node fails in the run" 1 "run 2, 1 node: " $job --runs 2 --min-nodes 1 sh -c "echo n3 >'$tmp/broken'; exit 1"
   : >"$tmp/broken"
   left=$($job sh -c 'echo "left $((SCR_END_TIME - $(date +%s)))"' 2>&1 | sed -n 's/^left //p')

@@ -284,6 +284,23 @@ for base in nvme dev/shm; do
   else bad "$name, $base" "the program did not make and use a checkpoint"; fi
 done
 
+# The lines with children of the chapter parameters, on two virtual nodes of each of two switches.
+name="parameters.md: its lines with children"
+rm -rf run && mkdir -p run/ssd run/tmp
+lines=$(sed -n '/^    SCR_COPY_TYPE=FILE$/,/^$/s/^    //p' "$top/tools/manual/parameters.md" | sed -E "s#=/(tmp|ssd)#=$work/run/\1#")
+{
+  grep -v '^GROUPS=' <<<"$lines"
+  for i in 0 1 2 3; do grep '^GROUPS=' <<<"$lines" | sed "s/host1/$(hostname)-v$i/; s/SWITCH=0/SWITCH=$((i / 2))/"; done
+} >run/lines.conf
+if [ "$(grep -c = run/lines.conf)" = 10 ] && # 16 checkpoints: the last is of the third line
+  (export SCR_CONF_FILE=$work/run/lines.conf SCR_PREFIX=$work/run/prefix && mkdir run/prefix &&
+    run 4 heat2d --steps 16 --interval 1 && run 4 heat2d --steps 17 --interval 1) && grep -q 'restarted from heat.16' log &&
+  find run/ssd -name '*.rs' | grep -q . && find run/tmp -name 'heat.17' | grep -q .; then ok "$name"
+else
+  find run | head -n 30 >>log
+  bad "$name" "the program did not make and use a checkpoint of these"
+fi
+
 # What make prints and builds, as README and the manual say.
 if [ "$mode" != check ]; then
   name="README.md: make size"
