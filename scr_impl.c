@@ -22057,6 +22057,85 @@ SCR_FN void scr_restart_tell_lost(const scr_candidate* c)
   scr.lost.newest = 0;
 }
 
+/* Get the next candidate C that FROM leaves, or the one called NAME.  Collective over the world. */
+SCR_FN int scr_restart_ask(scr_search from, const char* name, scr_candidate* c)
+{
+  int rc = SCR_SUCCESS;
+
+  memset(c, 0, sizeof *c);
+  if (scr.world.rank == 0) rc = scr_restart_candidate(from, name, c);
+  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_bcast(c, (int)sizeof *c, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if (c->at_stake) scr.prefix_at_stake = 1;
+  scr.fresh_served = c->fresh_served;
+  if (c->missing_choice)
+    scr_tried_add(
+        "the user's choice, the checkpoint %s, cannot be loaded from the cache, and %s; %s are not offered in "
+        "its place, until scr_index --current or SCR_CURRENT chooses another one",
+        c->choice, c->no_fetch ? "SCR_FETCH=0 keeps it from being fetched" : "is not in the index",
+        c->limit > 0 ? "others" : "newer ones");
+  return SCR_SUCCESS;
+}
+
+/*
+** The candidate C is here: make it the loaded one, and record a choice as served.  If the index cannot be written, this
+** is an error only where the program has asked for NAME: a full prefix must not stop a restart.  Collective over the
+** world; the same code everywhere.
+*/
+SCR_FN int scr_restart_take(const scr_candidate* c, const char* name)
+{
+  int rc;
+
+  scr_restart_loaded(c->id);
+  scr.offer.rejected = c->rejected;
+  scr.offer.below = c->id + 1;
+  if (!c->by_user) {
+    if (c->strays > 0 && scr.world.rank == 0) scr_warn("%s", c->why);
+    scr_restart_tell_lost(c);
+    return SCR_SUCCESS;
+  }
+  rc = scr_restart_choice_served(c->id);
+  if (rc == SCR_SUCCESS || name != NULL || !scr.serve_id) return rc;
+  if (scr.world.rank == 0) scr_warn("%s", scr_err_text);
+  return SCR_SUCCESS;
+}
+
+/* The candidate C could not be loaded, with the error RC.  Returns 1 if an older one may be offered in its place. */
+SCR_FN int scr_restart_may_fall_back(const scr_candidate* c, int rc)
+{
+  if (c->by_user)
+    scr_tried_add("the user's choice, the checkpoint %s, cannot be loaded, and no other is offered in its place, until "
+                  "scr_index --current or SCR_CURRENT chooses one",
+                  c->choice);
+  return !c->by_user && (!c->cached || scr_err_is_damage(rc)); /* else it is whole, and an older one would cost it */
+}
+
+/* Nothing is loaded, and C is the last answer of rank 0: add to scr.tried, or print, what there is and why. */
+SCR_FN void scr_restart_tell_none(const scr_candidate* c)
+{
+  if (c->lost.at_stake && !scr.fresh_start) {
+    scr.prefix_at_stake = 1;
+    scr_tried_add("%s", c->lost.text);
+  } else if (c->lost.newest > 0 && scr.world.rank == 0) {
+    scr_warn("%s", c->lost.text);
+    scr.lost.newest = 0;
+  }
+  if (c->no_fetch && !c->missing_choice && *c->newest) {
+    if (scr.tried.n > 0) scr_tried_add("%s on the prefix is not fetched with SCR_FETCH=0", c->newest);
+    else if (scr.world.rank == 0)
+      scr_msg_print("info", "SCR_FETCH=0: no checkpoint of the prefix is fetched; the newest there is %s", c->newest);
+  }
+  if (!c->at_stake) return;
+  if (*c->rejected_names) {
+    scr_tried_add("%s", c->rejected_names);
+    scr_restart_note_rejected(c->rejected_name);
+  }
+  if (*c->passed)
+    scr_tried_add("%s was passed over when the user chose an older checkpoint, and is offered only if it is chosen",
+                  c->passed);
+  if (*c->why && (c->damaged || c->strays > 0 || scr.tried.n == 0)) scr_tried_add("%s", c->why);
+}
+
 /*
 ** Load the newest checkpoint that FROM leaves, or the one called NAME; if that fails, try older ones.  Collective over
 ** the world; the same code everywhere.
@@ -22068,65 +22147,16 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
 
   scr.loaded = 0;
   scr_read_close();
-  for (;;) {
-    rc = SCR_SUCCESS;
-    memset(&c, 0, sizeof c);
-    if (scr.world.rank == 0) rc = scr_restart_candidate(from, name, &c);
-    if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_bcast(&c, (int)sizeof c, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
-    if (c.at_stake) scr.prefix_at_stake = 1;
-    scr.fresh_served = c.fresh_served;
-    if (c.missing_choice)
-      scr_tried_add(
-          "the user's choice, the checkpoint %s, cannot be loaded from the cache, and %s; %s are not offered in "
-          "its place, until scr_index --current or SCR_CURRENT chooses another one",
-          c.choice, c.no_fetch ? "SCR_FETCH=0 keeps it from being fetched" : "is not in the index",
-          c.limit > 0 ? "others" : "newer ones");
+  do {
+    if ((rc = scr_restart_ask(from, name, &c)) != SCR_SUCCESS) return rc;
     if (c.id <= 0) break;
     from.rejected = c.rejected;
     from.below = c.id;
     rc = c.cached ? scr_restart_from_cache(&c) : scr_restart_fetch(&c);
-    if (rc == SCR_SUCCESS) {
-      scr_restart_loaded(c.id);
-      scr.offer.rejected = c.rejected;
-      scr.offer.below = c.id + 1;
-      if (!c.by_user) {
-        if (c.strays > 0 && scr.world.rank == 0) scr_warn("%s", c.why);
-        scr_restart_tell_lost(&c);
-        return SCR_SUCCESS;
-      }
-      rc = scr_restart_choice_served(c.id);
-      if (rc == SCR_SUCCESS || name != NULL || !scr.serve_id) return rc;
-      if (scr.world.rank == 0) scr_warn("%s", scr_err_text); /* a full prefix must not stop a restart */
-      return SCR_SUCCESS;
-    }
+    if (rc == SCR_SUCCESS) return scr_restart_take(&c, name);
     if (name != NULL) return rc;
-    if (c.by_user) {
-      scr_tried_add(
-          "the user's choice, the checkpoint %s, cannot be loaded, and no other is offered in its place, until "
-          "scr_index --current or SCR_CURRENT chooses one",
-          c.choice);
-      break;
-    }
-    if (c.cached && !scr_err_is_damage(rc)) break; /* it is whole: an older one in its place would cost it */
-  }
-  if (c.lost.at_stake && !scr.fresh_start) {
-    scr.prefix_at_stake = 1;
-    scr_tried_add("%s", c.lost.text);
-  } else if (c.lost.newest > 0 && scr.world.rank == 0) {
-    scr_warn("%s", c.lost.text);
-    scr.lost.newest = 0;
-  }
-  if (c.no_fetch && !c.missing_choice && *c.newest && scr.tried.n > 0)
-    scr_tried_add("%s on the prefix is not fetched with SCR_FETCH=0", c.newest);
-  else if (c.no_fetch && !c.missing_choice && *c.newest && scr.world.rank == 0)
-    scr_msg_print("info", "SCR_FETCH=0: no checkpoint of the prefix is fetched; the newest there is %s", c.newest);
-  if (c.at_stake && *c.rejected_names) scr_tried_add("%s", c.rejected_names);
-  if (c.at_stake && *c.rejected_names) scr_restart_note_rejected(c.rejected_name);
-  if (c.at_stake && *c.passed)
-    scr_tried_add("%s was passed over when the user chose an older checkpoint, and is offered only if it is chosen",
-                  c.passed);
-  if (c.at_stake && *c.why && (c.damaged || c.strays > 0 || scr.tried.n == 0)) scr_tried_add("%s", c.why);
+  } while (scr_restart_may_fall_back(&c, rc));
+  scr_restart_tell_none(&c);
   scr.restart = SCR_RESTART_NONE;
   return SCR_SUCCESS;
 }
