@@ -24908,7 +24908,7 @@ SCR_FN int scr_run_choose(const char* name)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, kernels, copies, objects,
 **            MPI helpers, world, state, run, writing
-** Offers     scr_track, scr_tracks_put, scr_tracks_restore, scr_tracks_forget
+** Offers     scr_track_add, scr_tracks_put, scr_tracks_restore, scr_tracks_forget
 ** Invariants
 **   A6  A tracked file is cut only when all ranks have found that each of theirs is whole, up to its recorded length;
 **       what is cut off is durable elsewhere before.
@@ -24928,7 +24928,7 @@ typedef struct {
 } scr_track_record;
 
 /* Track the file NAME, which the program gave to SCR_Track. */
-SCR_FN int scr_track(const char* name)
+SCR_FN int scr_track_add(const char* name)
 {
   char rel[SCR_MAX_FILENAME];
   int  rc;
@@ -25178,7 +25178,7 @@ SCR_FN void scr_tracks_forget(void)
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, kernels, region files, MPI helpers, state,
 **            fetch, run, writing
 ** Offers     scr_region_protect, scr_region_unprotect, scr_region_block, scr_regions_put, scr_regions_get,
-**            scr_region_size, scr_regions_pass, scr_regions_forget
+**            scr_region_size_of, scr_regions_pass, scr_regions_forget
 ** Invariants
 **   A7  Before a region is changed, all ranks have found that each of theirs can be filled.
 **   A8  A rank that fails goes on sending, so that no other rank waits for it.
@@ -26298,7 +26298,7 @@ static scr_region_files scr_region_sizes;    /* the file from which it answered 
 static scr_identity     scr_region_sizes_of; /* and the checkpoint of that */
 
 /* *BYTES receives the size of the region NAME in the loaded checkpoint, as the program is to protect it. */
-SCR_FN int scr_region_size(const char* name, size_t* bytes)
+SCR_FN int scr_region_size_of(const char* name, size_t* bytes)
 {
   const scr_desc*   d = &scr_dataset_find(scr.loaded)->desc;
   const scr_region* r;
@@ -26635,7 +26635,7 @@ SCR_API int SCR_Complete_checkpoint(int valid)
 
 SCR_API int SCR_Track(const char* path)
 {
-  return scr.disabled ? SCR_SUCCESS : scr_report_local(scr_track(path));
+  return scr.disabled ? SCR_SUCCESS : scr_report_local(scr_track_add(path));
 }
 
 #ifndef SCR_WITHOUT_REGIONS
@@ -26689,7 +26689,7 @@ SCR_API int SCR_Region_size(const char* name, size_t* bytes)
   if (!scr.loaded)
     return scr_report_local(SCR_ERR(SCR_ERR_STATE, "SCR_Region_size is called, but no checkpoint is loaded; ask "
                                                    "SCR_Have_restart first"));
-  return scr_report_local(scr_region_size(name, bytes));
+  return scr_report_local(scr_region_size_of(name, bytes));
 }
 
 SCR_API int SCR_Checkpoint(const char* name)
@@ -26785,7 +26785,7 @@ SCR_API const char* SCR_Last_error(void)
 ** The calls of scr.h as Fortran subroutines, compiled with -DSCR_WITH_FORTRAN.  examples/fortran has their interfaces:
 ** scr.f90, a module, and scrf.h, the constants for programs without modules.
 **
-** Uses       memory, MPI helpers, state, run, writing, public API
+** Uses       memory, region files, MPI helpers, state, run, writing, public API
 ** Offers     nothing
 ** Invariants
 **   A3  A result that does not fit its variable is SCR_ERR_PATH, and the variable is blank: half a path is not a path.
@@ -26959,6 +26959,68 @@ SCR_FN int scr_fortran_config(const char* text, size_t n, char* to, size_t m)
   return rc != SCR_SUCCESS ? rc : scr_report_local(err);
 }
 
+#ifndef SCR_WITHOUT_REGIONS
+
+/* A number of bytes or elements; a negative one is more than any call accepts. */
+SCR_FN size_t scr_fortran_size(int64_t n)
+{
+  return n < 0 || (uint64_t)n > SIZE_MAX ? SIZE_MAX : (size_t)n;
+}
+
+SCR_FN int scr_fortran_protect(const char* text, size_t n, void* data, int64_t count, int64_t size)
+{
+  char name[SCR_MAX_FILENAME + 1];
+  return SCR_Protect(scr_fortran_name(name, text, n), data, scr_fortran_size(count), scr_fortran_size(size));
+}
+
+/* Fortran's first dimension varies fastest, as the last one of scr.h: each list is turned round.  STRIDE may be NULL. */
+SCR_FN int scr_fortran_block(const char* text, size_t n, void* data, int64_t size, int dims, const int64_t* global,
+                             const int64_t* offset, const int64_t* extent, const int64_t* stride)
+{
+  const int64_t* list[4] = {global, offset, extent, stride};
+  char           name[SCR_MAX_FILENAME + 1];
+  size_t         turned[4][SCR_REGION_DIMS] = {{0}};
+  int            i, d;
+
+  for (i = 0; i < 4 && dims <= SCR_REGION_DIMS; i++)
+    for (d = 0; d < dims && list[i] != NULL; d++) turned[i][d] = scr_fortran_size(list[i][dims - 1 - d]);
+  scr_fortran_name(name, text, n);
+  if (stride == NULL)
+    return SCR_Protect_array(name, data, scr_fortran_size(size), dims, turned[0], turned[1], turned[2]);
+  return SCR_Protect_array_strided(name, data, scr_fortran_size(size), dims, turned[0], turned[1], turned[2],
+                                   turned[3]);
+}
+
+/* A blank name lets the library name the checkpoint. */
+SCR_FN int scr_fortran_checkpoint(const char* text, size_t n)
+{
+  char name[SCR_MAX_FILENAME + 1];
+  return SCR_Checkpoint(*scr_fortran_name(name, text, n) != '\0' ? name : NULL);
+}
+
+/* When the name does not fit, the regions are filled all the same. */
+SCR_FN int scr_fortran_recover(scr_fortran_int have, char* text, size_t n)
+{
+  char name[SCR_MAX_FILENAME] = "";
+  int  found = 0, rc = SCR_Recover(&found, name);
+
+  *have = (MPI_Fint)found;
+  memset(text, ' ', n);
+  return rc != SCR_SUCCESS ? rc : scr_fortran_fill_all("SCR_Recover", text, n, name);
+}
+
+SCR_FN int scr_fortran_region_size(const char* text, size_t n, int64_t* bytes)
+{
+  char   name[SCR_MAX_FILENAME + 1];
+  size_t size = 0;
+  int    rc = SCR_Region_size(scr_fortran_name(name, text, n), &size);
+
+  *bytes = (int64_t)size;
+  return rc;
+}
+
+#endif /* SCR_WITHOUT_REGIONS */
+
 /* ---- the subroutines ---- */
 
 /*
@@ -27010,8 +27072,39 @@ SCR_FORTRAN(scr_complete_output, SCR_COMPLETE_OUTPUT, (scr_fortran_int valid, sc
 SCR_FORTRAN(scr_route_file, SCR_ROUTE_FILE,
             (const char* name, char* file, scr_fortran_int ierr, SCR_FORTRAN_LEN n, SCR_FORTRAN_LEN m),
             scr_fortran_return(ierr, scr_fortran_route_file(name, n, file, m)))
+SCR_FORTRAN(scr_track, SCR_TRACK, (const char* path, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
+            scr_fortran_return(ierr, scr_fortran_named(SCR_Track, path, n)))
 SCR_FORTRAN(scr_should_exit, SCR_SHOULD_EXIT, (scr_fortran_int flag, scr_fortran_int ierr),
             scr_fortran_return(ierr, scr_fortran_flag(SCR_Should_exit, flag)))
+
+#ifndef SCR_WITHOUT_REGIONS
+SCR_FORTRAN(scr_protect, SCR_PROTECT,
+            (const char* name, void** data, const int64_t* count, const int64_t* size, scr_fortran_int ierr,
+             SCR_FORTRAN_LEN n),
+            scr_fortran_return(ierr, scr_fortran_protect(name, n, *data, *count, *size)))
+SCR_FORTRAN(scr_protect_array, SCR_PROTECT_ARRAY,
+            (const char* name, void** data, const int64_t* size, scr_fortran_int ndims, const int64_t* global,
+             const int64_t* offset, const int64_t* extent, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
+            scr_fortran_return(ierr,
+                               scr_fortran_block(name, n, *data, *size, (int)*ndims, global, offset, extent, NULL)))
+SCR_FORTRAN(scr_protect_array_strided, SCR_PROTECT_ARRAY_STRIDED,
+            (const char* name, void** data, const int64_t* size, scr_fortran_int ndims, const int64_t* global,
+             const int64_t* offset, const int64_t* extent, const int64_t* stride, scr_fortran_int ierr,
+             SCR_FORTRAN_LEN n),
+            scr_fortran_return(ierr,
+                               scr_fortran_block(name, n, *data, *size, (int)*ndims, global, offset, extent, stride)))
+SCR_FORTRAN(scr_unprotect, SCR_UNPROTECT, (const char* name, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
+            scr_fortran_return(ierr, scr_fortran_named(SCR_Unprotect, name, n)))
+SCR_FORTRAN(scr_checkpoint, SCR_CHECKPOINT, (const char* name, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
+            scr_fortran_return(ierr, scr_fortran_checkpoint(name, n)))
+SCR_FORTRAN(scr_recover, SCR_RECOVER, (scr_fortran_int have, char* name, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
+            scr_fortran_return(ierr, scr_fortran_recover(have, name, n)))
+SCR_FORTRAN(scr_region_size, SCR_REGION_SIZE,
+            (const char* name, int64_t* bytes, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
+            scr_fortran_return(ierr, scr_fortran_region_size(name, n, bytes)))
+SCR_FORTRAN(scr_put_regions, SCR_PUT_REGIONS, (scr_fortran_int ierr), scr_fortran_return(ierr, SCR_Put_regions()))
+SCR_FORTRAN(scr_get_regions, SCR_GET_REGIONS, (scr_fortran_int ierr), scr_fortran_return(ierr, SCR_Get_regions()))
+#endif /* SCR_WITHOUT_REGIONS */
 
 SCR_FORTRAN(scr_current, SCR_CURRENT, (const char* name, scr_fortran_int ierr, SCR_FORTRAN_LEN n),
             scr_fortran_return(ierr, scr_fortran_named(SCR_Current, name, n)))

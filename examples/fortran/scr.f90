@@ -8,7 +8,8 @@
 !     is padded with blanks.  A name or path that does not fit its variable is the error SCR_ERR_PATH, and the variable
 !     is blank.  A variable of SCR_MAX_FILENAME characters is large enough for any of them.
 !   - Flags are integers: 1 yes, 0 no.
-!   - With a blank name, scr_start_output lets the library name the dataset.
+!   - With a blank name, scr_start_output and scr_checkpoint let the library name the dataset.
+!   - Numbers of bytes and elements are integers of kind c_int64_t.
 !
 !   mpicc -DSCR_WITH_FORTRAN -c scr_impl.c && mpifort scr.f90 app.f90 scr_impl.o -lz -lpthread
 !
@@ -16,6 +17,7 @@
 ! Integers are default integers, of the size for which MPI was built; so not -fdefault-integer-8 alone.
 !
 module scr
+  use, intrinsic :: iso_c_binding, only: c_int64_t, c_ptr
   implicit none
   public
 
@@ -136,6 +138,79 @@ module scr
       character(*), intent(out) :: file
       integer, intent(out), optional :: ierr
     end subroutine
+
+    ! ---- regions of memory, and files that only grow ----
+
+    ! Count elements of size bytes at data: c_loc of a variable with the attribute target, or of an allocated array,
+    ! without gaps.  It must stay there as long as the region is protected; after allocate or reallocation, call again.
+    subroutine scr_protect(name, data, count, size, ierr)
+      import :: c_int64_t, c_ptr
+      character(*), intent(in) :: name
+      type(c_ptr), intent(in) :: data
+      integer(c_int64_t), intent(in) :: count, size
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    ! Dimensions are in the order of Fortran: the first one varies fastest.  Offset counts from 0.
+    subroutine scr_protect_array(name, data, size, ndims, global, offset, extent, ierr)
+      import :: c_int64_t, c_ptr
+      character(*), intent(in) :: name
+      type(c_ptr), intent(in) :: data
+      integer(c_int64_t), intent(in) :: size
+      integer, intent(in) :: ndims
+      integer(c_int64_t), intent(in) :: global(ndims), offset(ndims), extent(ndims)
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    ! Data is c_loc of the first element of the block; stride counts elements.
+    subroutine scr_protect_array_strided(name, data, size, ndims, global, offset, extent, stride, ierr)
+      import :: c_int64_t, c_ptr
+      character(*), intent(in) :: name
+      type(c_ptr), intent(in) :: data
+      integer(c_int64_t), intent(in) :: size
+      integer, intent(in) :: ndims
+      integer(c_int64_t), intent(in) :: global(ndims), offset(ndims), extent(ndims), stride(ndims)
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    subroutine scr_unprotect(name, ierr)
+      character(*), intent(in) :: name
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    subroutine scr_checkpoint(name, ierr)
+      character(*), intent(in) :: name
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    ! Have is 1 if the regions are filled, and name the name of that checkpoint; also if name does not fit.
+    subroutine scr_recover(have, name, ierr)
+      integer, intent(out) :: have
+      character(*), intent(out) :: name
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    subroutine scr_region_size(name, bytes, ierr)
+      import :: c_int64_t
+      character(*), intent(in) :: name
+      integer(c_int64_t), intent(out) :: bytes
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    subroutine scr_put_regions(ierr)
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    subroutine scr_get_regions(ierr)
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    subroutine scr_track(path, ierr)
+      character(*), intent(in) :: path
+      integer, intent(out), optional :: ierr
+    end subroutine
+
+    ! ---- the end of the job ----
 
     subroutine scr_should_exit(flag, ierr)
       integer, intent(out) :: flag

@@ -5,6 +5,8 @@
 !     include 'scrf.h'
 !
 ! The calls are external subroutines; scr.f90 shows their arguments.
+! Those for regions of memory need the module: without its interfaces
+! a compiler may not see that a call changes a variable.
 !
       integer SCR_SUCCESS
       parameter (SCR_SUCCESS = 0)
