@@ -75,7 +75,8 @@ contains
     call check(ierr == SCR_ERR_ARG, 'a block that is outside')
     call scr_protect_array('u', c_loc(v), four, 2, whole, -first, [-6_c_int64_t, 2_c_int64_t], ierr)
     call check(ierr == SCR_ERR_ARG, 'a block of less than no element')
-    call scr_protect_array_strided('u', c_loc(v(1, 1)), four, 2, whole, first, columns, [1_c_int64_t, 8_c_int64_t], ierr)
+    call scr_protect_array_strided('u', c_loc(v(1, 1)), four, 2, whole, first, columns, [1_c_int64_t, 8_c_int64_t], &
+      ierr)
     call check(ierr == SCR_SUCCESS, 'protect an array')
     call scr_protect('no', c_loc(at), four, four, ierr)
     call scr_unprotect('no', ierr)

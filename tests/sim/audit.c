@@ -7,7 +7,8 @@
 ** What must be true
 **   A1  A dataset that the index calls complete has its summary, its map and all files, with their sizes; the newest
 **       ones have the bytes that the program wrote, of one dataset of the ledger, all of its files and no other.
-**   A2  What the flush file calls flushed, the index calls complete.
+**   A2  What the flush file calls flushed, the index calls complete; so it does, after a run that has ended well, with
+**       what somebody was told is on the prefix, unless a newer one has its place, or the window leaves it out.
 **   A3  After a run that has ended well: what a filemap lists of its datasets is there with its size, each file of the
 **       cache is listed, and nothing temporary is left; a power cut may have kept files and not the list of them, and a
 **       recovery that was killed what it had copied: this stays until the dataset leaves that node, or its room is needed.
@@ -95,9 +96,23 @@ static void audit_run(int reads, int clean)
   world_launches = launches;
 }
 
+/* What somebody was told is on the prefix, and neither its place nor the window has taken away, the index has. */
+static void audit_told(void)
+{
+  int i, k;
+
+  for (i = 1; i <= truth.sets; i++) {
+    const dataset* d = &truth.set[i];
+    for (k = 0; k < job.sets && strcmp(job.set[k].name, d->name) != 0; k++) continue;
+    if (d->on_prefix && !d->gone && !d->outgrown && k == job.sets)
+      sim_violation("%s is on the prefix no more", d->name);
+  }
+}
+
 void truth_audit(int clean)
 {
   audit_run(2, clean && plan.cache_used && !truth.lost_file);
+  if (clean) audit_told();
 }
 
 int truth_saved(int id)

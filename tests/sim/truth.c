@@ -207,13 +207,21 @@ dataset* truth_start(const char* name, int step, int checkpoint, int output)
   return d;
 }
 
-/* D may be on the prefix: what it replaces there, and what the window leaves out, need not be any more. */
+/*
+** D may be on the prefix: what it replaces there, and what the window leaves out, need not be any more.  Each newer
+** checkpoint may count in the window; a prefix that is full, or damaged, keeps fewer.
+*/
 static void truth_replaces(const dataset* d)
 {
-  int i;
+  int i, newer = d->checkpoint;
 
-  for (i = 1; i < d->number; i++)
-    if (strcmp(truth.set[i].name, d->name) == 0 || (plan.prefix_size > 0 && d->checkpoint)) truth.set[i].on_prefix = 0;
+  for (i = d->number - 1; i > 0; i--) {
+    dataset* s = &truth.set[i];
+    if (strcmp(s->name, d->name) == 0 ||
+        (plan.prefix_size > 0 && d->checkpoint && (newer >= plan.prefix_size || S.faults)))
+      s->on_prefix = 0;
+    newer += s->checkpoint;
+  }
 }
 
 void truth_on_prefix(dataset* d)
@@ -377,10 +385,14 @@ static void truth_places(void)
 
 void truth_after_life(int complete)
 {
-  int must = truth.must, i;
+  int must = truth.must, newer = 0, i;
 
   for (i = 1; i <= truth.sets && S.faults && plan.prefix_used; i++) /* a fetch that failed was to take its place */
     truth.set[i].moved = 1;
+  for (i = truth.sets; i > 0 && plan.prefix_size > 0; i--) {
+    if (newer >= plan.prefix_size || S.faults) truth.set[i].outgrown = 1;
+    newer += truth.set[i].checkpoint;
+  }
   truth.refused = 0;
   truth.recovery_cut |= S.struck && truth.inits < plan.members;
   truth_places();

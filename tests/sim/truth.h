@@ -25,7 +25,8 @@ typedef struct {
   int  left;       /* a run without flushes has ended, and left it in the cache on purpose */
   int  unnoted;    /* the flush file may not have it: a scavenge need not know of it */
   int  told;       /* the user was warned when an older one was offered */
-  int  on_prefix;  /* somebody was told that it is on the prefix */
+  int  on_prefix;  /* somebody was told that it is on the prefix, */
+  int  outgrown;   /* but by the window of a run it need not be, if a newer one was complete that nobody was told of */
   int  rejected;   /* the program could not use it, or was told not to; never offered again in this job */
   int  gone;       /* the user does not want it any more: 1: it may be offered yet, 2: never */
 } dataset;
