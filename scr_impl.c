@@ -146,6 +146,7 @@
 #include <strings.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #if defined(__linux__)
@@ -682,7 +683,7 @@ SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, in
   size_t  n;
   int     longer;
 
-  if (errnum == ENOSPC || errnum == EDQUOT) code = SCR_ERR_SPACE;
+  if (errnum == ENOSPC || errnum == EDQUOT || errnum == EFBIG) code = SCR_ERR_SPACE;
   if (errnum == ENOMEM) code = SCR_ERR_MEM;
   if (errnum == ELOOP) code = SCR_ERR_PATH;
   va_start(ap, format);
@@ -2650,7 +2651,8 @@ SCR_FN void scr_lock_holder(int fd, char* text, size_t n)
       if (fgets(name, sizeof name, p) != NULL) name[strcspn(name, "\n")] = '\0';
       fclose(p);
     }
-    snprintf(text, n, " by process %ld%s%s on this host", pid, *name ? " " : "", name);
+    if (*name) snprintf(text, n, " by process %ld %s on this host", pid, name);
+    else snprintf(text, n, " by a child of process %ld, which has ended; fuser shows which one", pid);
   }
   if (f != NULL) fclose(f);
 #else
@@ -2760,10 +2762,10 @@ SCR_FN void scr_hash_file_unlock(int* fd)
 ** and sends the hash to all ranks.
 **
 ** Uses       platform, errors, memory, hash
-** Offers     scr_params_read, scr_params_read_env, scr_params_config, scr_params_config_is_query,
+** Offers     scr_params_env_value, scr_params_read, scr_params_read_env, scr_params_config, scr_params_config_is_query,
 **            scr_params_check, scr_params_are_secret, scr_params_shown, scr_signals, scr_param_signal, scr_param_get,
-**            scr_param_get_hash, scr_param_int, scr_param_bytes, scr_param_real,
-**            scr_param_job, scr_param_origin, SCR_JOB_DEFAULT, scr_param_user.
+**            scr_param_get_hash, scr_param_int, scr_param_bytes, scr_param_real, scr_param_job, scr_param_origin,
+**            SCR_JOB_DEFAULT, scr_param_user.
 ** Invariants
 **   V1  A lookup takes the first value found in: environment, user file, SCR_Config, system file, default.  An empty
 **       value counts as not set.
@@ -3605,8 +3607,7 @@ SCR_FN int scr_params_read_file(scr_hash* params, int s, const char* path, int m
 }
 
 /*
-** Make OUT, of SCR_PARAM_WORD_MAX bytes, the VALUE that the environment has for NAME, with $NAME and ${NAME} replaced
-** as in files.
+** Make OUT, of SCR_PARAM_WORD_MAX bytes, VALUE, that of NAME in the environment; $NAME, ${NAME} and \$ are as in files.
 */
 SCR_FN int scr_params_env_value(const char* name, const char* value, char* out)
 {
@@ -3621,7 +3622,8 @@ SCR_FN int scr_params_env_value(const char* name, const char* value, char* out)
   t.where = where;
   t.p = copy;
   while (rc == SCR_SUCCESS && *t.p != '\0')
-    rc = *t.p == '$' ? scr_params_expand(&t, out, &n) : scr_params_put(&t, out, &n, *t.p++);
+    if (strncmp(t.p, "\\$", 2) == 0) rc = scr_params_escape(&t, out, &n);
+    else rc = *t.p == '$' ? scr_params_expand(&t, out, &n) : scr_params_put(&t, out, &n, *t.p++);
   return rc;
 }
 
@@ -6099,8 +6101,9 @@ typedef struct {
 ** files are written before the first of them is synced, because a file system then commits them together.
 */
 typedef struct {
-  int n;       /* open files; */
-  int writing; /* 1: the last of them is not complete */
+  int n;              /* open files; */
+  int writing;        /* 1: the last of them is not complete */
+  int (*stays)(void); /* of the daemon, else NULL: the error of a file that is open, but may be another one by now */
   struct {
     const char* path;
     int         fd, made; /* made: as in scr_copy_item, and for containers */
@@ -6176,7 +6179,7 @@ SCR_FN int scr_copy_enter(scr_copy_target* t, const scr_copy_item* it, int i)
   t->file[t->n].path = x->path;
   t->file[t->n].fd = fd;
   t->file[t->n++].made = !fresh;
-  return rc;
+  return t->stays != NULL && !fresh ? t->stays() : rc;
 }
 
 /* Open the file of X for reading.  WHOLE: it must have the size of X. */
@@ -14863,6 +14866,16 @@ SCR_FN int scr_dir_file(const char* dir, const char* name, char* path)
   return scr_fmt(path, SCR_MAX_FILENAME, "%s%s%s", dir, n > 3 && strcmp(dir + n - 3, "%2F") == 0 ? "" : "/", name);
 }
 
+/* SCR_ERR_UNSAFE if the file PATH of a store is another user's, who can make it in a store with MKDIR=0 (D5). */
+SCR_FN int scr_dir_file_check(const char* path)
+{
+  struct stat st;
+
+  if (scr_os.lstat(path, &st) < 0 || st.st_uid == geteuid()) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, not to you; choose another base or SCR_USER_NAME", path,
+                 (unsigned long)st.st_uid);
+}
+
 /* Returns 1 if FD is a file that this process holds already: the control directory may lie in a store. */
 SCR_FN int scr_dir_is_held(const scr_world* w, int fd)
 {
@@ -14884,12 +14897,14 @@ SCR_FN int scr_dir_lock(scr_world* w, const char* dir, int* held)
   int  fd, rc = scr_dir_file(dir, "run.lock", lock);
 
   *held = 0;
+  if (rc == SCR_SUCCESS) rc = scr_dir_file_check(lock);
   if (rc != SCR_SUCCESS || (rc = scr_lock_open(lock, &fd)) != SCR_SUCCESS) return rc;
   if (scr_dir_is_held(w, fd)) {
     scr_os.close(fd);
     return SCR_SUCCESS;
   }
-  rc = scr_lock_take(fd, lock, 0);
+  rc = scr_dir_file_check(lock); /* it may have been made meanwhile */
+  if (rc == SCR_SUCCESS) rc = scr_lock_take(fd, lock, 0);
   *held = rc == SCR_ERR_BUSY;
   if (rc == SCR_SUCCESS) w->lock[w->nlocks++] = fd;
   else scr_os.close(fd);
@@ -14912,6 +14927,10 @@ SCR_FN int scr_dir_owner(const scr_world* w, const char* dir, scr_dir_state* sta
 
   *state = SCR_DIR_FREE;
   *complete = *remade = 0;
+  if (rc == SCR_SUCCESS && (rc = scr_dir_file_check(file)) != SCR_SUCCESS) {
+    scr_hash_delete(&h);
+    return rc;
+  }
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read(file, h);
   if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC)
     scr_warn_each("%s; it is written again, for %s", scr_err_text, w->prefix);
@@ -19944,8 +19963,9 @@ SCR_FN int scr_flush_run(int id, int is_chosen)
 **   J8  A daemon writes only in bursts, and begins one only while run.lock names the run that wants the copies.  A run
 **       changes the cache and the temporary files of a dataset only when its token is in run.lock, and no burst is
 **       under way on its nodes; so does a scavenge, which empties run.lock.  On a node that a run does not use any
-**       more, a last burst may end later.  A daemon makes, cuts and removes no file, and an id does not recur: that
-**       burst writes the same bytes to the same file, or to one that has lost its name.
+**       more, or whose daemon hangs, a last burst may end later.  A daemon makes, cuts and removes no file, and looks
+**       into run.lock again after it has opened one: so that burst writes to the file that was made for it, which may
+**       have lost its name; and it records nothing where another run has written the transfer file.
 **   J9  A copy leaves the transfer file before the index gets its dataset: the temporary files of what is in it are not
 **       the only ones of a dataset.
 ** Failure    A flush that fails leaves the prefix as it was, and the dataset in the cache.  Rank 0 warns; SCR_Wait
@@ -22107,7 +22127,8 @@ SCR_FN int scr_restart_may_fall_back(const scr_candidate* c, int rc)
     scr_tried_add("the user's choice, the checkpoint %s, cannot be loaded, and no other is offered in its place, until "
                   "scr_index --current or SCR_CURRENT chooses one",
                   c->choice);
-  return !c->by_user && (!c->cached || scr_err_is_damage(rc)); /* else it is whole, and an older one would cost it */
+  /* one that is whole, but cannot be put there or read there now, would be lost with an older one in its place */
+  return !c->by_user && rc != SCR_ERR_UNSAFE && (!c->cached || scr_err_is_damage(rc));
 }
 
 /* Nothing is loaded, and C is the last answer of rank 0: add to scr.tried, or print, what there is and why. */
@@ -23848,6 +23869,17 @@ SCR_FN int scr_run_pass_through(void)
   return SCR_ERR(SCR_ERR_DISABLED, "the library is disabled by SCR_ENABLE=0");
 }
 
+/* Tell of a limit of the size of files: the kernel ends a process that writes beyond it, by a signal. */
+SCR_FN void scr_run_tell_limit(void)
+{
+  struct rlimit limit;
+
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    scr_warn("files may have at most %ju bytes (ulimit -f): one that is larger, such as a container or a redundancy "
+             "file, ends the job by SIGXFSZ; set no limit",
+             (uintmax_t)limit.rlim_cur);
+}
+
 /* All of SCR_Init except the check of the phase.  Collective over COMM. */
 SCR_FN int scr_start_run(MPI_Comm comm)
 {
@@ -23875,6 +23907,7 @@ SCR_FN int scr_start_run(MPI_Comm comm)
   if ((rc = scr_run_open_prefix()) != SCR_SUCCESS) return rc;
   if ((rc = scr_world_create(&scr.world)) != SCR_SUCCESS) return rc;
   if (scr.world.rank == 0) scr_need_begin(); /* before this run is in the log */
+  if (scr.world.rank == 0) scr_run_tell_limit();
   scr_run_log_start();
   scr_run_halt_begin();
   if (scr.world.rank == 0) limit = scr_run_halt_limit();
@@ -26973,7 +27006,7 @@ SCR_FN int scr_fortran_protect(const char* text, size_t n, void* data, int64_t c
   return SCR_Protect(scr_fortran_name(name, text, n), data, scr_fortran_size(count), scr_fortran_size(size));
 }
 
-/* Fortran's first dimension varies fastest, as the last one of scr.h: each list is turned round.  STRIDE may be NULL. */
+/* The first dimension of Fortran varies fastest, as the last one of scr.h: lists are turned round.  STRIDE may be NULL. */
 SCR_FN int scr_fortran_block(const char* text, size_t n, void* data, int64_t size, int dims, const int64_t* global,
                              const int64_t* offset, const int64_t* extent, const int64_t* stride)
 {

@@ -43,10 +43,11 @@ typedef struct {
 } transfer_node;
 
 static struct {
-  transfer_node* node;
-  int            nodes;
-  char*          buf;
-  char           told[SCR_ERR_TEXT_MAX]; /* the last message, which is not repeated */
+  transfer_node*      node;
+  int                 nodes;
+  char*               buf;
+  const scr_transfer* burst; /* the transfer file of the burst; NULL once another run uses the prefix */
+  char                told[SCR_ERR_TEXT_MAX]; /* the last message, which is not repeated */
 } transfer_daemon;
 
 /* Print the last error, unless it was the last one printed. */
@@ -83,6 +84,22 @@ static int transfer_may_copy(transfer_node* n, const scr_transfer* t)
   return 0;
 }
 
+/*
+** A file is open that the burst is to write to.  If another run uses the prefix now, it may be a new one of that name,
+** in which other bytes have this place: the burst is over.
+*/
+static int transfer_stays(void)
+{
+  const scr_transfer* t = transfer_daemon.burst;
+  char                token[SCR_TOKEN_MAX];
+
+  if (scr_token_read(scr_hash_str_or(t->h, "PREFIX", ""), token, sizeof token) == SCR_SUCCESS &&
+      scr_transfer_is_of(t, token))
+    return SCR_SUCCESS;
+  transfer_daemon.burst = NULL;
+  return SCR_ERR(SCR_ERR_STATE, "another run uses the prefix now");
+}
+
 /* A limit of T; 0 if there is none. */
 static double transfer_limit(const scr_transfer* t, const char* key)
 {
@@ -114,8 +131,8 @@ static void transfer_note(scr_hash* made, const char* source, const scr_copy_ite
   }
 }
 
-/* Record what MADE notes in the transfer file of N, for those copies that are still wanted. */
-static int transfer_record(const transfer_node* n, const scr_hash* made)
+/* Record what MADE notes in the transfer file of N, for those copies that the run of the burst T still wants. */
+static int transfer_record(const transfer_node* n, const scr_transfer* burst, const scr_hash* made)
 {
   scr_transfer   t;
   scr_hash_elem* e;
@@ -125,6 +142,8 @@ static int transfer_record(const transfer_node* n, const scr_hash* made)
   uLong          crc;
   int            rc = scr_transfer_open(&t, n->cntl);
 
+  if (rc == SCR_SUCCESS && !scr_transfer_is_of(&t, scr_hash_str_or(burst->h, "RUN", "")))
+    return scr_transfer_close(&t, rc, 0);
   for (e = scr_hash_elem_first(made); e != NULL; e = scr_hash_elem_next(e)) {
     if ((h = scr_hash_get(scr_hash_get(t.h, "FILES"), scr_hash_elem_key(e))) == NULL) continue;
     error = scr_hash_elem_get_first_val(scr_hash_elem_hash(e), "ERROR");
@@ -151,8 +170,8 @@ static int transfer_set_state(const transfer_node* n, const char* state)
 }
 
 /*
-** Copy at most MOST bytes of the file E of a transfer file, sync them, and note in MADE how far it is.  A copy that
-** fails is noted too: the rank that wants it makes it then.  Returns the bytes that were copied.
+** Copy at most MOST bytes of the file E of a transfer file, sync them, and note in MADE how far it is, unless the burst
+** is over.  A copy that fails is noted too: the rank that wants it makes it then.  Returns the bytes that were copied.
 */
 static uint64_t transfer_copy(const scr_hash_elem* e, uint64_t most, scr_hash* made)
 {
@@ -165,12 +184,15 @@ static uint64_t transfer_copy(const scr_hash_elem* e, uint64_t most, scr_hash* m
 
   memset(&pace, 0, sizeof pace);
   memset(&target, 0, sizeof target);
+  target.stays = transfer_stays;
   before = it.done;
   if (rc == SCR_SUCCESS) rc = scr_copy_one(&it, &target, transfer_daemon.buf, TRANSFER_STEP, most, &pace);
   err = scr_copy_leave(&target);
   if (rc == SCR_SUCCESS) rc = err;
-  if (rc != SCR_SUCCESS) transfer_tell();
-  transfer_note(made, scr_hash_elem_key(e), &it, rc);
+  if (transfer_daemon.burst != NULL) {
+    if (rc != SCR_SUCCESS) transfer_tell();
+    transfer_note(made, scr_hash_elem_key(e), &it, rc);
+  }
   before = it.done - before;
   scr_transfer_clear_item(&it);
   return before;
@@ -187,13 +209,14 @@ static int transfer_burst(transfer_node* n, const scr_transfer* t, const scr_has
   if (most > TRANSFER_BURST_MOST) most = TRANSFER_BURST_MOST;
   if (most < TRANSFER_BURST_LEAST) most = TRANSFER_BURST_LEAST;
   n->moved = 0;
-  while (e != NULL && n->moved < most && scr_wtime() < now + TRANSFER_BURST_SECONDS) {
+  transfer_daemon.burst = t;
+  while (e != NULL && transfer_daemon.burst != NULL && n->moved < most && scr_wtime() < now + TRANSFER_BURST_SECONDS) {
     n->moved += transfer_copy(e, most - n->moved, made);
     while ((e = scr_hash_elem_next(e)) != NULL && scr_transfer_state_of(e) != SCR_TRANSFER_BEGUN) continue;
   }
   n->start = due > now - TRANSFER_BURST_SECONDS ? due : now; /* a pause that was too long makes the next one shorter */
   n->worked = scr_wtime() - now;
-  rc = transfer_record(n, made);
+  rc = transfer_record(n, t, made);
   if (rc != SCR_SUCCESS) n->rest = scr_wtime() + TRANSFER_FAIL_SECONDS;
   scr_hash_delete(&made);
   return rc;

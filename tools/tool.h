@@ -128,9 +128,10 @@ SCR_FN const char* tool_whole(const char* dir, char* whole)
 /* What SCR_PREFIX names, or else the working directory, as an absolute path; valid until the next call. */
 SCR_FN const char* tool_prefix_name(void)
 {
-  static char whole[SCR_MAX_FILENAME];
+  static char whole[SCR_MAX_FILENAME], expanded[SCR_PARAM_WORD_MAX];
   const char* prefix = getenv("SCR_PREFIX");
 
+  if (prefix != NULL && scr_params_env_value("SCR_PREFIX", prefix, expanded) == SCR_SUCCESS) prefix = expanded;
   return tool_whole(prefix != NULL && *prefix != '\0' ? prefix : ".", whole);
 }
 

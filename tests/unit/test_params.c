@@ -563,6 +563,9 @@ static void variables_are_expanded_in_the_environment_too(void)
   setenv("SCR_CACHE_BASE", "/ssd/$SCR_TEST_X/${SCR_TEST_X}2", 1);
   CHECK_INT(scr_params_read_env(p), SCR_SUCCESS);
   CHECK_STR(scr_param_get(p, "SCR_CACHE_BASE"), "/ssd/deep/deep2");
+  setenv("SCR_CACHE_BASE", "/ssd/a\\$SCR_TEST_X\\b", 1);
+  CHECK_INT(scr_params_read_env(p), SCR_SUCCESS);
+  CHECK_STR(scr_param_get(p, "SCR_CACHE_BASE"), "/ssd/a$SCR_TEST_X\\b");
   setenv("SCR_CACHE_BASE", "/ssd/$SCR_TEST_NONE", 1);
   CHECK_INT(scr_params_read_env(p), SCR_ERR_PARAM);
   CHECK(strstr(scr_err_text, "SCR_TEST_NONE") != NULL && strstr(scr_err_text, "SCR_CACHE_BASE") != NULL);
