@@ -37,7 +37,7 @@ COMMANDS = $(patsubst %.c,%,$(wildcard tools/scr_*.c)) $(addprefix tools/scr_,re
 EXAMPLES = $(patsubst %.c,%,$(wildcard examples/*.c))
 MANUAL   = $(patsubst %,tools/manual/%.md,choosing restart memory parameters jobs commands files errors build fortran languages migration images \
   measuring testing developing) scr.h
-BINDINGS = examples/fortran/scrf.h examples/fortran/scr.f90
+BINDINGS = examples/fortran/scrf.h examples/fortran/scr.f90 examples/cxx/scr.hpp
 FORTRAN  = examples/fortran/heat2d examples/fortran/heat2d_fixed
 
 # With MYSQL=1, as mariadb_config says, or else mysql_config.
