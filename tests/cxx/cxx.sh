@@ -1,0 +1,244 @@
+#!/bin/bash
+# cxx.sh - programs in C++ with scr.hpp: what it promises, case by case; the heat solver, which is killed, loses a node and
+# continues runs of the C program, as that continues its runs; the program and the build line of the manual.
+# Last line: N passed, N failed, N skipped.
+#
+# With g++ and, where it is installed, with clang++; as C++17 and C++20.  From the environment: MPICC, MPIEXEC, MPICXX.
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+. "$top/tests/find_mpi.sh"
+MPICXX=${MPICXX:-$(first_of mpicxx.mpich mpicxx)}
+# shellcheck disable=SC2086
+unset ${!SCR_@} # settings of the user
+work=$(mktemp -d "${TMPDIR:-/tmp}/scr-cxx.XXXXXX") || exit 1
+work=$(cd "$work" && pwd -P)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+cp "$top/scr.h" "$top/scr_impl.c" "$top/examples/heat2d.c" "$top"/examples/cxx/*.[ch]* "$top/tests/cxx/cases.cc" .
+passed=0 failed=0 skipped=0
+mode=${1:-check}
+if ! $MPICXX --version >/dev/null 2>&1; then
+  echo "skipped: there is no C++ compiler with MPI; \`make setup check\` installs one"
+  echo "0 passed, 0 failed, 1 skipped"
+  exit
+fi
+export SCR_CNTL_BASE=$work/base SCR_CACHE_BASE=$work/base SCR_JOB_ID=cxx SCR_FLUSH=0 SCR_CACHE_SIZE=4 SCR_CONF_FILE=/dev/null
+
+ok() { # NAME
+  echo "ok $1"
+  passed=$((passed + 1))
+}
+bad() { # NAME WHY: and the log
+  echo "FAILED $1: $2"
+  tail -n 30 log
+  failed=$((failed + 1))
+}
+fresh() {
+  rm -rf base prefix
+  mkdir base prefix
+}
+# shellcheck disable=SC2086
+run() { # RANKS PROGRAM ARGUMENTS...: in the directory prefix, with what it prints in log; a virtual node for each rank
+  (cd prefix && SCR_VIRTUAL_NODES=$1 timeout -k 5 60 $MPIEXEC -n "$1" "../$2" "${@:3}") >log 2>&1 </dev/null
+}
+
+# ---- the programs ----
+
+jobs=()
+# build PROGRAM COMMAND...: in the background; the command may say nothing
+build() {
+  { "${@:2}" -o "$1" >"$1.log" 2>&1 && [ ! -s "$1.log" ]; } &
+  jobs+=("$! $1")
+}
+built() {
+  local job
+  for job in "${jobs[@]}"; do
+    wait "${job% *}" && continue
+    head -n 30 "${job#* }.log"
+    echo "cxx: ${job#* } does not build without warnings"
+    echo "$passed passed, $((failed + 1)) failed, $skipped skipped"
+    exit 1
+  done
+  jobs=()
+}
+strict="-g -O1 -Wall -Wextra -Wpedantic -Wshadow -Werror"
+include=$($MPICC -show | tr ' ' '\n' | grep '^-I' | tr '\n' ' ')
+libraries="-lz -lpthread -ldl"
+clang=$(first_of clang++ $(for v in $(seq 30 -1 9); do echo "clang++-$v"; done))
+[ -n "$clang" ] || echo "note  clang++: not tried, it is not installed"
+# shellcheck disable=SC2086
+{
+  build scr_impl.o $MPICC -g -O1 -Wall -Wextra -Werror -c scr_impl.c
+  build yield.o $MPICC -O1 -c "$top/tests/cluster/yield.c" # makes MPI's waits yield: ranks share cores here
+  built
+  build heat2d_c $MPICC -g -O1 heat2d.c scr_impl.o yield.o $libraries
+  built
+  for compiler in g++ $clang; do
+    name=${compiler%%[+-]*}
+    for source in cases heat2d; do
+      build "${source}_${name}17.o" $compiler $strict -std=c++17 $include -c $source.cc
+      build "${source}_${name}20.o" $compiler $strict -std=c++20 $include -c $source.cc
+      built
+    done
+  done
+  for object in cases_*.o heat2d_*.o; do build "${object%.o}" $MPICXX "$object" scr_impl.o yield.o $libraries; done
+  built
+}
+ok "the header and its programs compile without warnings, as C++17 and C++20"
+
+# refused NAME TEXT CODE: the CODE does not compile, and the compiler says TEXT
+refused() {
+  printf '#include "scr.hpp"\nint main() { scr::session run; %s; }\n' "$3" >refused.cc
+  # shellcheck disable=SC2086
+  if g++ -std=c++17 $include -fsyntax-only refused.cc >log 2>&1; then bad "refused: $1" "it compiles"
+  elif grep -qF "$2" log; then ok "refused: $1"
+  else bad "refused: $1" "for another reason"; fi
+}
+refused "a region of a pointer" "no addresses" 'int i = 0, *p = &i; run.protect("p", p)'
+refused "a region of strings" "trivially copyable" 'std::vector<std::string> v; run.protect("v", v)'
+refused "a region that cannot be filled" "trivially copyable" 'const int i = 0; run.protect("i", i)'
+refused "a region that is gone at once" "cannot bind" 'run.protect("v", std::vector<int>(3))'
+refused "a copy of a session" "deleted function" 'scr::session other(run)'
+refused "an output that moves" "deleted function" 'scr::output a("a"), b(std::move(a))'
+refused "a block with other dimensions" "too many" 'int i = 0; run.protect_array("i", &i, scr::block<1>{{1, 2}, {0}, {1}})'
+
+# ---- the cases ----
+
+case_of() { # PROGRAM RANKS PART
+  if run "$2" "$1" "$3" && grep -q "^$3: all is right" log && ! grep -q '^FAULT' log; then ok "$1, $3"
+  else
+    grep -v '^SCR' log >faults
+    mv faults log
+    bad "$1, $3" "something else happens"
+  fi
+}
+# unseen COMMAND...: the library does not see that a file is damaged, only who reads it does
+unseen() { SCR_CRC_ON_COPY=0 SCR_COPY_TYPE=SINGLE "$@"; }
+halted() { grep -aq SCR_FINALIZE_CALLED prefix/.scr/halt.scr; } # whether the halt file says that the run is done
+# break_newest PROGRAM: the file of rank 0 in v4 is damaged, and no other has what it had
+break_newest() {
+  local file
+  file=$(echo base/*/scr.cxx/node.*/scr.dataset.4/v4/regions.0)
+  [ -f "$file" ] || { bad "$1" "no file of v4: $file"; return; }
+  printf 'damaged' | dd of="$file" bs=1 seek=$(($(wc -c <"$file") / 2)) conv=notrunc 2>/dev/null
+}
+cases() { # PROGRAM
+  fresh
+  case_of "$1" 4 files
+  case_of "$1" 4 rejected
+  if halted; then bad "$1" "a run that an exception ends is recorded as done"; else ok "$1: a run that an exception ends is not recorded as done"; fi
+  case_of "$1" 4 newest
+  if halted; then ok "$1: the destructor ends a run"; else bad "$1" "a run that the destructor ends is not recorded"; fi
+  fresh
+  case_of "$1" 4 regions
+  case_of "$1" 4 wanting
+  case_of "$1" 4 recovered
+  case_of "$1" 3 fewer
+  SCR_ENABLE=0 case_of "$1" 4 disabled
+  fresh
+  unseen case_of "$1" 4 regions
+  break_newest "$1"
+  unseen case_of "$1" 4 damaged
+  if [ "$(grep -c 'the region particles .*in the checkpoint v3' log)" = 1 ]; then ok "$1: sizes are asked again for an older checkpoint"
+  else bad "$1" "the older checkpoint was loaded at once"; fi
+}
+cases cases_g17
+[ -z "$clang" ] || [ "$mode" = check ] || cases cases_clang20
+
+# ---- the solver ----
+
+options="--nx 96 --ny 64 --steps 60 --interval 20"
+answer() { sed -n 's/^heat2d: step .* crc32 \(0x[0-9a-f]*\) .*/\1/p' log; }
+fresh
+# shellcheck disable=SC2086
+run 4 heat2d_c $options
+calm=$(answer)
+[ -n "$calm" ] || bad "heat2d_c" "no answer"
+
+continues() { # PROGRAM OTHER: the first is killed in a checkpoint, and a node is lost; the other goes on
+  local name="$1 is killed, a node is lost, $2 goes on" lost
+  fresh
+  # shellcheck disable=SC2086
+  if run 4 "$1" $options --kill-at 50 || ! grep -q 'step 50: .*SIGKILL to every rank' log; then
+    bad "$name" "the first is not killed"
+    return
+  fi
+  lost=$(echo base/*/scr.cxx/node.*-v1)
+  [ -d "$lost" ] || { bad "$name" "no node can be lost"; return; }
+  rm -rf "$lost"
+  # shellcheck disable=SC2086
+  if run 4 "$2" $options && grep -q 'restarted from heat.40, at step 40' log && [ "$(answer)" = "$calm" ] && [ -d "$lost" ]; then ok "$name"
+  else bad "$name" "it does not restart with the same answer, $calm"; fi
+}
+for program in heat2d_g17 ${clang:+heat2d_clang20}; do
+  # shellcheck disable=SC2086
+  run 4 $program $options # nothing is left to do: it reads what the program before has written
+  if grep -q 'restarted from heat.60' log && [ "$(answer)" = "$calm" ]; then ok "$program reads the last checkpoint of another program"
+  else bad "$program" "it does not read the last checkpoint of another program"; fi
+  fresh
+  # shellcheck disable=SC2086
+  run 4 $program $options
+  if [ "$(answer)" = "$calm" ]; then ok "$program, undisturbed"; else bad "$program" "another answer than $calm"; fi
+done
+continues heat2d_g17 heat2d_g17
+continues heat2d_g17 heat2d_c
+continues heat2d_c heat2d_g17
+[ -z "$clang" ] || [ "$mode" = check ] || continues heat2d_clang20 heat2d_g17
+
+# One rank cannot read its file: all take the older checkpoint.
+fresh
+# shellcheck disable=SC2086
+unseen run 4 heat2d_g17 $options
+printf 'damaged' | dd of="$(echo base/*/scr.cxx/node.*/scr.dataset.3/heat.60/rank_2.heat)" bs=1 seek=500 conv=notrunc 2>/dev/null
+# shellcheck disable=SC2086
+if unseen run 4 heat2d_g17 $options && grep -q 'heat.60 cannot be used: it is damaged' log &&
+  grep -q 'restarted from heat.40' log && [ "$(answer)" = "$calm" ]; then ok "heat2d: a damaged file is refused, and the older checkpoint taken"
+else bad "heat2d" "a damaged file is not refused, or the older checkpoint not taken"; fi
+run 4 heat2d_g17 --steps -3
+if grep -q 'bad value for it: -3' log; then ok "heat2d: a wrong option"; else bad "heat2d" "a wrong option is not refused"; fi
+
+# ---- the manual ----
+
+manual=$top/tools/manual/languages.md
+awk '/^    #include <iostream>/ {in_it = 1} in_it && /^[^ ]/ {exit} in_it {print substr($0, 5)}' "$manual" | sed '$d' >app.cc
+n=$(wc -l <app.cc) line=$(grep -F 'mpicxx -std=c++17' "$manual")
+: >log
+if [ "$n" -gt 20 ] && [ "$n" -lt 40 ]; then ok "the manual: its program has $n lines"
+else bad "the manual: its program" "it has $n lines, not 21 to 39"; fi
+mkdir vendored
+cp scr.h scr_impl.c scr.hpp app.cc vendored
+line=${line//mpicc/$MPICC -O0}
+if (cd vendored && eval "${line//mpicxx/$MPICXX -Wall -Wextra}") >log 2>&1 && [ ! -s log ]; then
+  fresh
+  if run 2 vendored/a.out && grep -q '^step 50, 1050 elements' log && run 2 vendored/a.out &&
+    grep -q '^restarted from ckpt.50' log && grep -q '^step 100, 1100 elements' log; then ok "the manual: its program goes on"
+  else bad "the manual: its program" "it does not go on"; fi
+  # killed in its 30th step
+  sed 's|// the work of a step|if (step == 30) kill(getpid(), SIGKILL);|; 1i #include <signal.h>\n#include <unistd.h>' app.cc >killed.cc
+  fresh
+  if $MPICXX -std=c++17 killed.cc scr_impl.o yield.o -lz -lpthread -ldl -o killed >log 2>&1 && ! run 2 killed &&
+    rm -rf base/*/scr.cxx/node.*-v1 && run 2 vendored/a.out && grep -q '^restarted from ckpt.29' log &&
+    grep -q '^step 79, 1079 elements' log; then ok "the manual: its program is killed, loses a node, and goes on"
+  else bad "the manual: its program" "it does not go on after a kill"; fi
+else bad "the manual: its line" "it does not build without a word"; fi
+
+# ---- sanitizers ----
+
+if [ "$mode" != check ]; then
+  export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 # MPI keeps memory until the process ends
+  sanitize="-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+  # shellcheck disable=SC2086
+  {
+    build scr_impl_san.o $MPICC $sanitize -c scr_impl.c
+    build cases_san.o $MPICXX $sanitize -std=c++17 -c cases.cc
+    build heat2d_san.o $MPICXX $sanitize -std=c++17 -c heat2d.cc
+    built
+    for source in cases heat2d; do build ${source}_sanitized $MPICXX $sanitize ${source}_san.o scr_impl_san.o yield.o $libraries; done
+    built
+  }
+  cases cases_sanitized
+  continues heat2d_sanitized heat2d_sanitized
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
