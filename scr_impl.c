@@ -27006,7 +27006,7 @@ SCR_FN int scr_fortran_protect(const char* text, size_t n, void* data, int64_t c
   return SCR_Protect(scr_fortran_name(name, text, n), data, scr_fortran_size(count), scr_fortran_size(size));
 }
 
-/* The first dimension of Fortran varies fastest, as the last one of scr.h: lists are turned round.  STRIDE may be NULL. */
+/* The first dimension of Fortran varies fastest, as the last one of scr.h: lists are turned.  STRIDE may be NULL. */
 SCR_FN int scr_fortran_block(const char* text, size_t n, void* data, int64_t size, int dims, const int64_t* global,
                              const int64_t* offset, const int64_t* extent, const int64_t* stride)
 {

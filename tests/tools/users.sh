@@ -95,6 +95,28 @@ check "a link in place of the metadata" 0 - job 2
 home_is_as_it_was "a link in place of the metadata"
 check "a link in place of the metadata: these are elsewhere" 0 - test -f "$p/scr.dataset.1/.scr/summary.scr"
 
+# ---- a flat store in a directory where all may make files; their names can be guessed
+flat() { # FILE...: of each node, which they make
+  local node file
+  fresh 2770
+  printf 'STORE=%s MKDIR=0 COUNT=2\n' "$tmp/flat" >.scrconf
+  rm -rf "$tmp/flat" && mkdir -m 1777 "$tmp/flat" "$tmp/cntl" 2>/dev/null
+  chmod 1777 "$tmp/flat" "$tmp/cntl"
+  SCR_CNTL_BASE=$tmp/cntl SCR_CACHE_BASE=$tmp/flat SCR_JOB_ID=58 job 2
+  for node in 0 1 2; do
+    for file; do they touch "$tmp/flat/$mine%2Fscr.59%2Fnode.$(hostname)-v$node%2F$file"; done
+  done
+  SCR_CNTL_BASE=$tmp/cntl SCR_CACHE_BASE=$tmp/flat SCR_JOB_ID=59 job 3
+}
+for file in run.lock prefix.scrinfo; do
+  check "a $file of theirs in a flat store" 2 - flat $file
+  tell "a $file of theirs in a flat store" "$file belongs to user .*, not to you; choose another base"
+done
+check "a file of theirs in the place of a cached one" 0 - flat scr.dataset.2%2Fstep.2%2Frank_1
+tell "a file of theirs in the place of a cached one" "step.2.*cannot be fetched.*exists already, and is another user's"
+tell "a file of theirs: no older checkpoint in place of the newest" "complete checkpoints exist, but none could be loaded"
+rm -rf "$tmp/cntl" "$tmp/flat"
+
 for kind in link fifo; do
   fresh 2770
   they mkdir -m 777 step.1
