@@ -51,12 +51,13 @@ try() {
 
 # ---- the programs and the lines of the documents ----
 
-# programs FILE LEAD NAME: each block of FILE whose lines begin with LEAD and that has a main is a program, NAME<n>.c
+# programs FILE LEAD NAME: each block of FILE whose lines begin with LEAD and that has a main is a program, NAME<n>.c;
+# those in C++ are for tests/cxx/cxx.sh
 programs() {
   awk -v lead="$2" -v name="$3" '
     function end(  out) {
       out = name (n + 1) ".c"
-      if (index("\n" text, "\nint main(") && ++n) printf "%s", text >out
+      if (index("\n" text, "\nint main(") && !index(text, "\"scr.hpp\"") && ++n) printf "%s", text >out
       text = ""
     }
     index($0, lead) == 1 { text = text substr($0, length(lead) + 1) "\n"; next }
