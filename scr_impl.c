@@ -683,7 +683,7 @@ SCR_FN SCR_FORMAT(5, 6) int scr_error(int code, int errnum, const char* file, in
   size_t  n;
   int     longer;
 
-  if (errnum == ENOSPC || errnum == EDQUOT || errnum == EFBIG) code = SCR_ERR_SPACE;
+  if (errnum == ENOSPC || errnum == EDQUOT) code = SCR_ERR_SPACE;
   if (errnum == ENOMEM) code = SCR_ERR_MEM;
   if (errnum == ELOOP) code = SCR_ERR_PATH;
   va_start(ap, format);
