@@ -11,7 +11,8 @@
 **       what somebody was told is on the prefix, unless a newer one has its place, or the window leaves it out.
 **   A3  After a run that has ended well: what a filemap lists of its datasets is there with its size, each file of the
 **       cache is listed, and nothing temporary is left; a power cut may have kept files and not the list of them, and a
-**       recovery that was killed what it had copied: this stays until the dataset leaves that node, or its room is needed.
+**       recovery that was killed what it had copied: this stays until the dataset leaves that node, or its room is
+**       needed.
 ** ================================================================================================================= */
 #include "audit.h"
 #include "truth.h"
