@@ -3970,8 +3970,8 @@ SCR_FN int scr_params_check(const scr_hash* params)
 **            scr_scheme_bears, scr_scheme_space, scr_identity_same, scr_identity_differs, scr_identity_cmp,
 **            scr_identity_read, scr_identity_write, scr_desc_read_str, scr_desc_read, scr_desc_write, scr_desc_name,
 **            scr_desc_is_ckpt, scr_desc_is_pure, scr_file_free, scr_reddesc_free, scr_reddesc_dup, scr_home_below,
-**            scr_home_path, scr_private_check, scr_private_mkdir, scr_home_mkdir, scr_home_claim, scr_entry_free,
-**            scr_entry_find, scr_entry_add, scr_entry_dup, scr_entry_cut, scr_entry_forget, scr_entry_path,
+**            scr_home_path, scr_private_own, scr_private_check, scr_private_mkdir, scr_home_mkdir, scr_home_claim,
+**            scr_entry_free, scr_entry_find, scr_entry_add, scr_entry_dup, scr_entry_cut, scr_entry_forget, scr_entry_path,
 **            scr_entry_place, scr_entry_write, scr_entry_read, scr_entry_write_member, scr_entry_read_member
 ** Invariants
 **   D1  Two datasets are the same only if id, time of creation and nonce are equal: ids recur after a rollback, and a
@@ -4463,6 +4463,14 @@ SCR_FN int scr_home_path(const scr_home* h, const scr_reddesc* d, int id, const 
   return scr_fmt(path, n, "%s/%s", d->store, flat);
 }
 
+/* SCR_ERR_UNSAFE if ST, of PATH below a base, is another user's (D5). */
+SCR_FN int scr_private_own(const char* path, const struct stat* st)
+{
+  if (st->st_uid == geteuid()) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, not to you; choose another base or SCR_USER_NAME", path,
+                 (unsigned long)st->st_uid);
+}
+
 /* Check one directory against D5. */
 SCR_FN int scr_private_check(const char* dir)
 {
@@ -4473,9 +4481,7 @@ SCR_FN int scr_private_check(const char* dir)
     return SCR_ERR(SCR_ERR_UNSAFE, "%s is a symbolic link; remove it or choose another base", dir);
   if (!S_ISDIR(st.st_mode))
     return SCR_ERR(SCR_ERR_UNSAFE, "%s is not a directory; remove it or choose another base", dir);
-  if (st.st_uid != geteuid())
-    return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, not to you; choose another base or SCR_USER_NAME", dir,
-                   (unsigned long)st.st_uid);
+  if (scr_private_own(dir, &st) != SCR_SUCCESS) return SCR_ERR_UNSAFE;
   if (st.st_mode & (S_IWGRP | S_IWOTH))
     return SCR_ERR(SCR_ERR_UNSAFE, "%s can be written by others (mode %04o); chmod 700 it or choose another base", dir,
                    (unsigned)(st.st_mode & 07777));
@@ -14871,9 +14877,7 @@ SCR_FN int scr_dir_file_check(const char* path)
 {
   struct stat st;
 
-  if (scr_os.lstat(path, &st) < 0 || st.st_uid == geteuid()) return SCR_SUCCESS;
-  return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, not to you; choose another base or SCR_USER_NAME", path,
-                 (unsigned long)st.st_uid);
+  return scr_os.lstat(path, &st) < 0 ? SCR_SUCCESS : scr_private_own(path, &st);
 }
 
 /* Returns 1 if FD is a file that this process holds already: the control directory may lie in a store. */
@@ -14927,10 +14931,7 @@ SCR_FN int scr_dir_owner(const scr_world* w, const char* dir, scr_dir_state* sta
 
   *state = SCR_DIR_FREE;
   *complete = *remade = 0;
-  if (rc == SCR_SUCCESS && (rc = scr_dir_file_check(file)) != SCR_SUCCESS) {
-    scr_hash_delete(&h);
-    return rc;
-  }
+  if (rc == SCR_SUCCESS) rc = scr_dir_file_check(file);
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read(file, h);
   if (rc == SCR_ERR_FORMAT || rc == SCR_ERR_CRC)
     scr_warn_each("%s; it is written again, for %s", scr_err_text, w->prefix);

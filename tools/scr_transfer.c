@@ -69,17 +69,27 @@ static scr_hash_elem* transfer_next(const scr_transfer* t)
   return e;
 }
 
+/* SCR_SUCCESS if the run that T is of was the last to use the prefix; SCR_ERR_STATE if another one was. */
+static int transfer_is_current(const scr_transfer* t)
+{
+  char token[SCR_TOKEN_MAX];
+  int  rc = scr_token_read(scr_hash_str_or(t->h, "PREFIX", ""), token, sizeof token);
+
+  if (rc != SCR_SUCCESS || scr_transfer_is_of(t, token)) return rc;
+  return SCR_ERR(SCR_ERR_STATE, "another run uses the prefix now");
+}
+
 /* Returns 1 if T, of N, lets the daemon copy: it says so, and the run that it is of was the last to use the prefix. */
 static int transfer_may_copy(transfer_node* n, const scr_transfer* t)
 {
-  char        token[SCR_TOKEN_MAX];
   const char* prefix = scr_hash_str_or(t->h, "PREFIX", "");
+  int         rc;
 
   if (strcmp(scr_hash_str_or(t->h, "COMMAND", ""), "RUN") != 0 || *prefix == '\0') return 0;
   if (scr_wtime() < n->rest) return 0;
   scr_fence_set(SCR_FENCE_PREFIX, prefix);
-  if (scr_token_read(prefix, token, sizeof token) != SCR_SUCCESS) transfer_tell();
-  else if (scr_transfer_is_of(t, token)) return 1;
+  if ((rc = transfer_is_current(t)) == SCR_SUCCESS) return 1;
+  if (rc != SCR_ERR_STATE) transfer_tell();
   n->rest = scr_wtime() + TRANSFER_REST_SECONDS;
   return 0;
 }
@@ -90,14 +100,10 @@ static int transfer_may_copy(transfer_node* n, const scr_transfer* t)
 */
 static int transfer_stays(void)
 {
-  const scr_transfer* t = transfer_daemon.burst;
-  char                token[SCR_TOKEN_MAX];
+  int rc = transfer_is_current(transfer_daemon.burst);
 
-  if (scr_token_read(scr_hash_str_or(t->h, "PREFIX", ""), token, sizeof token) == SCR_SUCCESS &&
-      scr_transfer_is_of(t, token))
-    return SCR_SUCCESS;
-  transfer_daemon.burst = NULL;
-  return SCR_ERR(SCR_ERR_STATE, "another run uses the prefix now");
+  if (rc != SCR_SUCCESS) transfer_daemon.burst = NULL;
+  return rc;
 }
 
 /* A limit of T; 0 if there is none. */

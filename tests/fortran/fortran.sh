@@ -27,43 +27,11 @@ if ! $MPIFORT --version >/dev/null 2>&1; then
 fi
 export SCR_CNTL_BASE=$work/base SCR_CACHE_BASE=$work/base SCR_JOB_ID=fortran SCR_FLUSH=0 SCR_CONF_FILE=/dev/null
 
-ok() { # NAME
-  echo "ok $1"
-  passed=$((passed + 1))
-}
-bad() { # NAME WHY: and the log
-  echo "FAILED $1: $2"
-  tail -n 30 log
-  failed=$((failed + 1))
-}
-fresh() {
-  rm -rf base prefix
-  mkdir base prefix
-}
-# shellcheck disable=SC2086
-run() { # RANKS PROGRAM ARGUMENTS...: in the directory prefix, with what it prints in log; a virtual node for each rank
-  (cd prefix && SCR_VIRTUAL_NODES=$1 timeout -k 5 120 $MPIEXEC -n "$1" "../$2" "${@:3}") >log 2>&1 </dev/null
-}
+limit=120
+. "$top/tests/programs.sh"
 
 # ---- the programs ----
 
-jobs=()
-# build PROGRAM COMMAND...: in the background; the command may say nothing
-build() {
-  { "${@:2}" -o "$1" >"$1.log" 2>&1 && [ ! -s "$1.log" ]; } &
-  jobs+=("$! $1")
-}
-built() {
-  local job
-  for job in "${jobs[@]}"; do
-    wait "${job% *}" && continue
-    head -n 30 "${job#* }.log"
-    echo "fortran: ${job#* } does not build without warnings"
-    echo "$passed passed, $((failed + 1)) failed, $skipped skipped"
-    exit 1
-  done
-  jobs=()
-}
 strict="-Wall -Wextra -Werror"
 modern="$strict -std=f2018 -pedantic -fimplicit-none"
 # shellcheck disable=SC2086
@@ -161,29 +129,12 @@ done
 
 # ---- the solvers ----
 
-options="--nx 96 --ny 64 --steps 60 --interval 20"
-answer() { sed -n 's/^heat2d: step .* crc32 \(0x[0-9a-fA-F]*\) .*/\1/p' log | tr A-F a-f; }
 fresh
 # shellcheck disable=SC2086
 run 4 heat2d_c $options
 calm=$(answer)
 [ -n "$calm" ] || bad "heat2d_c" "no answer"
 
-continues() { # PROGRAM OTHER: the first is killed in a checkpoint, and a node is lost; the other goes on
-  local name="$1 is killed, a node is lost, $2 goes on" lost
-  fresh
-  # shellcheck disable=SC2086
-  if run 4 "$1" $options --kill-at 50 || ! grep -q 'step 50: .*SIGKILL to every rank' log; then
-    bad "$name" "the first is not killed"
-    return
-  fi
-  lost=$(echo base/*/scr.fortran/node.*-v1)
-  [ -d "$lost" ] || { bad "$name" "no node can be lost"; return; }
-  rm -rf "$lost"
-  # shellcheck disable=SC2086
-  if run 4 "$2" $options && grep -q 'restarted from heat.40, at step 40' log && [ "$(answer)" = "$calm" ] && [ -d "$lost" ]; then ok "$name"
-  else bad "$name" "it does not restart with the same answer, $calm"; fi
-}
 before=heat2d_c
 for other in heat2d_f90 heat2d_fixed ${flang:+heat2d_flang}; do
   # shellcheck disable=SC2086
