@@ -3971,8 +3971,9 @@ SCR_FN int scr_params_check(const scr_hash* params)
 **            scr_identity_read, scr_identity_write, scr_desc_read_str, scr_desc_read, scr_desc_write, scr_desc_name,
 **            scr_desc_is_ckpt, scr_desc_is_pure, scr_file_free, scr_reddesc_free, scr_reddesc_dup, scr_home_below,
 **            scr_home_path, scr_private_own, scr_private_check, scr_private_mkdir, scr_home_mkdir, scr_home_claim,
-**            scr_entry_free, scr_entry_find, scr_entry_add, scr_entry_dup, scr_entry_cut, scr_entry_forget, scr_entry_path,
-**            scr_entry_place, scr_entry_write, scr_entry_read, scr_entry_write_member, scr_entry_read_member
+**            scr_entry_free, scr_entry_find, scr_entry_add, scr_entry_dup, scr_entry_cut, scr_entry_forget,
+**            scr_entry_path, scr_entry_place, scr_entry_write, scr_entry_read, scr_entry_write_member,
+**            scr_entry_read_member
 ** Invariants
 **   D1  Two datasets are the same only if id, time of creation and nonce are equal: ids recur after a rollback, and a
 **       lost node may come back with files of an earlier run.
