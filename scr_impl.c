@@ -2268,7 +2268,7 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 ** Offers     scr_hash_image, scr_hash_image_bytes, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head,
 **            scr_hash_file_read_record, scr_hash_file_lock, scr_hash_file_lock_within, scr_hash_file_unlock,
 **            scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled, scr_record_bytes_max,
-**            scr_file_common, scr_file_group_counts, scr_file_load, scr_lock_open, scr_lock_take.
+**            scr_file_common, scr_file_group_counts, scr_file_hand_over, scr_file_load, scr_lock_open, scr_lock_take.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
@@ -2471,6 +2471,15 @@ SCR_FN int scr_file_group_counts(const char* dir, int fd)
 }
 
 /*
+** What root has made as FD goes to the owner of its directory DIR, whom it would shut out else.  Where this is not
+** possible, it stays root's.
+*/
+SCR_FN void scr_file_hand_over(int fd, const struct stat* dir)
+{
+  if (geteuid() == 0 && dir->st_uid != 0) scr_os.fchown(fd, dir->st_uid, dir->st_gid);
+}
+
+/*
 ** Give the file PATH, open as FD, the group of its directory and that group's right to write, so that people who
 ** share a prefix directory can replace each other's files.  Others never get the right to write; PRIVATE: none.  A file
 ** that is not NEW gets no right that it lacks, as somebody may have given a file of yours this name.
@@ -2484,6 +2493,7 @@ SCR_FN void scr_file_share(int fd, const char* path, int is_private, int is_new)
 
   if (scr_path_dir_of(path, dir, sizeof dir) != SCR_SUCCESS || stat(dir, &d) < 0 || fstat(fd, &f) < 0) return;
   if (f.st_uid != geteuid()) return;
+  if (is_new) scr_file_hand_over(fd, &d);
   shared = (d.st_mode & S_IWGRP) != 0 && scr_file_group_counts(dir, fd) &&
            (f.st_gid == d.st_gid || (is_new && scr_os.fchown(fd, (uid_t)-1, d.st_gid) == 0));
   mode = is_private ? 0600 : f.st_mode & 0775;
@@ -2704,7 +2714,8 @@ SCR_FN int scr_lock_take(int fd, const char* path, double seconds)
 /* Open the lock file PATH, which is made if it is missing; an older one that others can open is tightened. */
 SCR_FN int scr_lock_open(const char* path, int* fd)
 {
-  struct stat st;
+  struct stat st, above;
+  char        dir[SCR_MAX_FILENAME];
 
   *fd = scr_file_common(path, O_RDWR, 1);
   if (*fd < 0 && errno == EROFS) *fd = scr_file_plain(path, O_RDONLY, 0);
@@ -2713,7 +2724,12 @@ SCR_FN int scr_lock_open(const char* path, int* fd)
     if (why == EINVAL)
       return SCR_ERR(SCR_ERR_UNSAFE, "the lock %s is not a plain file, or has a second name; move it away", path);
     if (why != EACCES || scr_os.lstat(path, &st) < 0) st.st_uid = geteuid();
+    if (scr_path_dir_of(path, dir, sizeof dir) != SCR_SUCCESS || stat(dir, &above) < 0) above.st_uid = st.st_uid;
     errno = why;
+    if (st.st_uid != geteuid() && above.st_uid == geteuid())
+      return SCR_ERRNO("cannot open the lock %s, which belongs to user %lu, in a directory of yours; remove it while "
+                       "nothing uses the prefix",
+                       path, (unsigned long)st.st_uid);
     if (st.st_uid != geteuid())
       return SCR_ERRNO("cannot open the lock %s, which belongs to user %lu, who lets the group write to it and its "
                        "directory with chmod -R g+rwX",
@@ -7386,9 +7402,9 @@ SCR_FN int scr_record_mkdir(const char* prefix)
     return SCR_ERRNO("cannot create the directory %s; is the prefix there and writable?", path);
   }
   if ((rc = scr_dir_sync(path)) != SCR_SUCCESS) return rc;
-  if (stat(prefix, &st) < 0 || !(st.st_mode & S_IWGRP) || (fd = scr_os.open(path, O_RDONLY | O_DIRECTORY, 0)) < 0)
-    return SCR_SUCCESS;
-  if (scr_file_group_counts(prefix, fd) && scr_os.fchown(fd, (uid_t)-1, st.st_gid) == 0)
+  if (stat(prefix, &st) < 0 || (fd = scr_os.open(path, O_RDONLY | O_DIRECTORY, 0)) < 0) return SCR_SUCCESS;
+  scr_file_hand_over(fd, &st);
+  if (st.st_mode & S_IWGRP && scr_file_group_counts(prefix, fd) && scr_os.fchown(fd, (uid_t)-1, st.st_gid) == 0)
     scr_os.fchmod(fd, (st.st_mode & 02770) | 0700 | (st.st_mode & 0005));
   scr_os.close(fd);
   return SCR_SUCCESS;

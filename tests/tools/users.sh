@@ -394,6 +394,24 @@ tell "the prefix is replaced by a link during a run" "another directory has the 
 check "what was on it is there" 0 "rank_0 rank_1 rank_2" sh -c "echo \$(ls '$tmp/group/gone/step.1')"
 rm -rf "$tmp/group"
 
+# ---- root uses the prefix, too: before the first run, between two, and what it left there in older days
+root() { (umask 077 && exec "$@" >"$tmp/said" 2>&1); }
+owners() { find "$p/.scr" ! -user $mine -printf '%P belongs to %u\n'; }
+fresh 755
+chown $mine:$mine "$p"
+check "root asks for a halt before the first run" 0 "" root scr_halt --create --checkpoints 2 "$p"
+check "what root made belongs to the owner of the prefix" 0 "" owners
+job 6
+check "the run finds the halt and stops" 0 1 grep -c "^step .: checkpoint" "$tmp/said"
+check "root lets it run again, and edits the index" 0 "" root sh -c "scr_halt --remove '$p' && scr_index -p '$p' --current step.1"
+check "what root edited belongs to the owner of the prefix" 0 "" owners
+check "the next run goes on" 0 - job 3
+tell "the next run goes on" "^step 3: checkpoint"
+chown root "$p/.scr/index.scr.lock" && chmod 600 "$p/.scr/index.scr.lock"
+says "a lock of root's" 1 "index.scr.lock, which belongs to user 0, in a directory of yours; remove it" as $mine scr_index -p "$p" --current step.1
+check "the remedy" 0 "" as $mine rm -f "$p/.scr/index.scr.lock"
+check "after it" 0 - as $mine scr_index -p "$p" --current step.1
+
 # ---- while it flushes
 # swapped WHAT SETTING...: a job flushes while what the array args says (DIRECTORY LINK ASIDE...) is swapped again and again
 swapped() {
