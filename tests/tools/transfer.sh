@@ -296,6 +296,33 @@ whole "a file that is damaged in the cache" "step.1 step.2"
 check "a file that is damaged in the cache: it was rebuilt" 0 "" grep -q CORRUPT .scr/log
 fell
 
+# ---- a daemon that hung while its run was followed by another, which flushes the same dataset into other containers
+fresh
+check "a job that waits two seconds for a lock builds" 0 "" $MPICC -O1 -Wall -Werror -DSCR_LOCK_SECONDS=2 -DSCR_LOCK_TELL_SECONDS=1 \
+  -o "$tmp/impatient" "$top/tests/tools/steered.c" "$top/scr_impl.c" -lz -lpthread
+check "what makes a process hang builds" 0 "" ${CC:-cc} -O1 -Wall -Werror -shared -fPIC -o "$tmp/stall.so" "$top/tests/tools/stall.c" -ldl
+stalls() { env LD_PRELOAD="$tmp/stall.so ${LD_PRELOAD-}" STALL_AT="$1" STALL_UNTIL="$tmp/$2" "${@:3}"; }
+export SCR_USE_CONTAINERS=1
+daemon stalls rank_1 hung
+before 2 "until [ -e $tmp/hung.waits ]; do sleep 0.02; done; $die"
+SCR_CONTAINER_SIZE=1500000 job 2
+check "a daemon hangs: nothing is in the index" 0 "" listed
+(
+  within test -e "$tmp/held.waits" # the next run has written the containers before
+  touch "$tmp/hung"
+  sleep 1
+  touch "$tmp/held"
+) &
+SCR_CONTAINER_SIZE=900000 stalls ctr.3.scr.scr1.tmp held timeout -k 5 90 $MPIEXEC -n 3 "$tmp/impatient" 0 >"$tmp/said" 2>&1
+wait $!
+check "a daemon hangs: the next run flushes itself" 0 step.1 listed
+check "a daemon hangs: it was waited for, and went on while that flush was under way" 0 "" test -e "$tmp/held.waits" -a -e "$tmp/hung"
+fell
+rm -rf "$base"
+check "a daemon hangs: a restart from the prefix" 0 "" calmly 0
+check "a daemon hangs: all bytes are those of the run" 0 1 grep -c "^restarted from step.1" "$tmp/said"
+unset SCR_USE_CONTAINERS
+
 # ---- deaths at any time: what was flushed is whole, and nothing is lost
 for seed in $(seq $(case $mode in check) echo 2 ;; full) echo 4 ;; *) echo 60 ;; esac)); do
   RANDOM=$seed
