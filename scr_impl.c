@@ -9713,6 +9713,17 @@ SCR_FN int scr_publish_list_rivals(scr_publication* p, const scr_index* index)
   return SCR_SUCCESS;
 }
 
+/* Returns 1 if the file PATH, with the state ST, lies in a sticky directory, where only its owner may replace it. */
+SCR_FN int scr_publish_is_kept(const char* path, const struct stat* st)
+{
+  char        dir[SCR_MAX_FILENAME];
+  struct stat above;
+
+  if (geteuid() == 0 || geteuid() == st->st_uid) return 0;
+  if (scr_path_dir_of(path, dir, sizeof dir) != SCR_SUCCESS || stat(dir, &above) < 0) return 0;
+  return (above.st_mode & S_ISVTX) != 0 && geteuid() != above.st_uid;
+}
+
 /*
 ** Add the final paths of the objects L where a file exists as keys to EXIST.  With ALL, add all: a file that another
 ** dataset is still to rename does not exist there yet.
@@ -9730,6 +9741,11 @@ SCR_FN int scr_publish_look(const scr_publication* p, const scr_objects* l, int 
     there = scr_os.lstat(path, &st) == 0;
     if (there && S_ISDIR(st.st_mode))
       rc = SCR_ERR(SCR_ERR_PATH, "%s is a directory, and cannot be replaced by a file of dataset %d", path, l->id);
+    if (there && scr_publish_is_kept(path, &st))
+      rc = SCR_ERR(SCR_ERR_PATH,
+                   "%s belongs to user %lu, and cannot be replaced by a file of dataset %d in a directory that is "
+                   "sticky; chmod -t it, or write to another one",
+                   path, (unsigned long)st.st_uid, l->id);
     if (there || all) scr_hash_setf(exist, NULL, "%s", at.rel);
   }
   return rc;

@@ -394,6 +394,19 @@ tell "the prefix is replaced by a link during a run" "another directory has the 
 check "what was on it is there" 0 "rank_0 rank_1 rank_2" sh -c "echo \$(ls '$tmp/group/gone/step.1')"
 rm -rf "$tmp/group"
 
+# ---- files of theirs in a sticky directory, whose names my checkpoints have, too
+fresh 2770
+as $theirs timeout -k 5 90 $MPIEXEC -n 3 "$tmp/bin/job" 2 >"$tmp/said" 2>&1
+complete() { echo $(scr_index -p "$p" --list | sed -n 's/.* YES .* //p' | sort); }
+rm -f pid.*
+they chmod 3775 step.1 step.2
+SCR_FRESH_START=1 SCR_CACHE_SIZE=3 job 2
+tell "my checkpoints cannot replace them" "step.1/rank_. belongs to user .*, and cannot be replaced by a file of dataset .*chmod -t it"
+check "my checkpoints cannot replace them: these stay" 0 "step.1 step.2" complete
+they chmod -t step.1 step.2
+check "the remedy" 0 "" job 3
+check "after it" 0 "step.1 step.2 step.3" complete
+
 # ---- root uses the prefix, too: before the first run, between two, and what it left there in older days
 root() { (umask 077 && exec "$@" >"$tmp/said" 2>&1); }
 owners() { find "$p/.scr" ! -user $mine -printf '%P belongs to %u\n'; }
