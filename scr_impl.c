@@ -17441,7 +17441,7 @@ SCR_FN int scr_cache_mark(int id)
 /*
 ** Delete all that this rank holds of dataset ID.  With its next change the filemap forgets what was marked; if the mark
 ** could not be written, the files go all the same: that makes room.  With BEHIND set, the helper removes the files
-** behind the application, if it has nothing else to do.
+** behind the application, if it has nothing else to do.  Without memory all stays, listed, for the next run (G2).
 */
 SCR_FN int scr_cache_remove(int id, int behind)
 {
@@ -17449,14 +17449,22 @@ SCR_FN int scr_cache_remove(int id, int behind)
   char      dir[SCR_MAX_FILENAME];
   int       i, found = 0, marked = scr_cache_mark(id);
 
+  for (i = 0; i < scr.map.n; i++) {
+    const scr_entry* e = scr.map.entry[i];
+    if (e->desc.identity.id != id) continue;
+    scr_cache_list_files(e, paths);
+    if (scr_cache_place(&e->red, id, dir)) scr_hash_set_kv(paths, e->red.can_mkdir ? "TREE" : "FLAT", dir);
+  }
+  if (scr_oom) {
+    scr_hash_delete(&paths);
+    return SCR_ERR_OOM();
+  }
   for (i = scr.map.n - 1; i >= 0; i--) {
     scr_entry* e = scr.map.entry[i];
     if (e->desc.identity.id != id) continue;
     found = 1;
     if (e->bypass && id != scr.open_id) continue; /* scr_cache_sweep_bypass */
     if (e->bypass) scr_cache_delete_bypass(e);
-    scr_cache_list_files(e, paths);
-    if (scr_cache_place(&e->red, id, dir)) scr_hash_set_kv(paths, e->red.can_mkdir ? "TREE" : "FLAT", dir);
     scr_filemap_remove(&scr.map, e);
   }
   if (behind && marked && scr_helper_is_idle()) {
@@ -17522,7 +17530,7 @@ SCR_FN int scr_cache_purge(int rc)
     if (scr.map.entry[i]->desc.complete) scr.map.entry[i]->mark = SCR_MARK_LEAVING;
   if (any) scr_map_write();
   scr_barrier(scr.world.comm);
-  for (i = scr.map.n - 1; i >= 0 && any; i--) {
+  for (i = scr.map.n - 1; i >= 0 && any && !scr_oom; i--) {
     if (scr.map.entry[i]->bypass) continue;
     scr_cache_delete_local(scr.map.entry[i]->desc.identity.id);
     i = scr.map.n; /* which may have lost more than one */

@@ -337,6 +337,10 @@ int file_resize(inode* i, uint64_t n)
   uint64_t was = file_size(i);
   bytes*   b;
 
+  if (n >> 44 != 0) { /* the largest file of ext4 has 16 TiB */
+    errno = EFBIG;
+    return -1;
+  }
   if (n > was && (i->t->used >= i->t->limit || n - was > i->t->limit - i->t->used)) {
     errno = ENOSPC;
     return -1;
