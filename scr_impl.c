@@ -7368,7 +7368,7 @@ SCR_FN int scr_record_path(const char* prefix, const char* name, char* path, siz
 /*
 ** Check DIR, which is there, on PREFIX, where it holds what every command believes: SCR_ERR_UNSAFE unless it belongs to
 ** this user, to root, to the owner of PREFIX, or to PREFIX's group where PREFIX is the group's to write to; or if all
-** the world may write to it, and not to PREFIX.
+** the world may write to it, and not to PREFIX.  SCR_ERR_PATH if its owner, this user, may not use it.
 */
 SCR_FN int scr_record_check_dir(const char* prefix, const char* dir)
 {
@@ -7383,6 +7383,10 @@ SCR_FN int scr_record_check_dir(const char* prefix, const char* dir)
   if (st.st_mode & S_IWOTH && !(top.st_mode & S_IWOTH))
     return SCR_ERR(SCR_ERR_UNSAFE, "%s can be written by all users (mode %04o), and %s cannot; chmod o-w it", dir,
                    (unsigned)(st.st_mode & 07777), prefix);
+  if (st.st_uid == geteuid() && geteuid() != 0 && (st.st_mode & S_IRWXU) != S_IRWXU)
+    return SCR_ERR(SCR_ERR_PATH,
+                   "%s takes rights from you, its owner (mode %04o), as a umask like 0177 does; chmod u+rwx it", dir,
+                   (unsigned)(st.st_mode & 07777));
   return SCR_SUCCESS;
 }
 
@@ -7401,7 +7405,7 @@ SCR_FN int scr_record_mkdir(const char* prefix)
     if (errno == EEXIST) return scr_record_check_dir(prefix, path);
     return SCR_ERRNO("cannot create the directory %s; is the prefix there and writable?", path);
   }
-  if ((rc = scr_dir_sync(path)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_dir_sync(path)) != SCR_SUCCESS || (rc = scr_record_check_dir(prefix, path)) != SCR_SUCCESS) return rc;
   if (stat(prefix, &st) < 0 || (fd = scr_os.open(path, O_RDONLY | O_DIRECTORY, 0)) < 0) return SCR_SUCCESS;
   scr_file_hand_over(fd, &st);
   if (st.st_mode & S_IWGRP && scr_file_group_counts(prefix, fd) && scr_os.fchown(fd, (uid_t)-1, st.st_gid) == 0)
@@ -20278,11 +20282,11 @@ SCR_FN int scr_flight_has_arrived(scr_flush* f)
 
 /*
 ** Wait until the copies of F are made; they are made without limits meanwhile, and by the helper if the daemon does not
-** get on with them.  Local.
+** get on with them: one that has failed before is not waited for again.  Local.
 */
 SCR_FN void scr_flight_await(scr_flush* f)
 {
-  double   since = scr_wtime();
+  double   since = scr_wtime(), patience = scr.daemon_failed ? 0 : SCR_DAEMON_PATIENCE;
   uint64_t bytes = 0;
 
   if (f->by_daemon && !f->arrived) scr_daemon_steer_now(0);
@@ -20291,7 +20295,7 @@ SCR_FN void scr_flight_await(scr_flush* f)
     if (scr_flight_has_arrived(f) || !f->by_daemon) break;
     if (f->seen != bytes) since = scr_wtime();
     bytes = f->seen;
-    if (scr_wtime() - since > SCR_DAEMON_PATIENCE) {
+    if (scr_wtime() - since > patience) {
       SCR_ERR(SCR_ERR_IO, "the process scr_transfer on %s makes no progress", scr.world.home.host);
       scr_flight_recall(f);
     }

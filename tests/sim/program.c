@@ -251,6 +251,7 @@ static void refuse(dataset* d, const char* name, int agreed)
 
   if (truth.chosen && (!d || d->number == truth.chosen)) truth.chosen = 0;
   if (d) truth_moot(d);
+  else truth.unread = 1;
   if (d && agreed && !S.faults) d->rejected = S.life; /* a fault may keep that from being recorded */
   else if (d && !d->gone) d->gone = 1;
   for (i = 1; i <= truth.sets && !d; i++)

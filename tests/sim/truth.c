@@ -88,7 +88,8 @@ void truth_begin_life(void)
 {
   int i;
 
-  truth.offered = truth.inits = truth.finals = truth.code = truth.asked = truth.have = truth.warnings = 0;
+  truth.offered = truth.unread = truth.inits = truth.finals = truth.code = truth.asked = truth.have = truth.warnings =
+      0;
   truth.saved = truth.lost_file = 0;
   truth.begun = (long long)(S.now / 1000) + world_clock_shift * 1000000;
   truth.text[0] = '\0';
@@ -398,10 +399,10 @@ void truth_after_life(int complete)
   truth_places();
 
   if (truth.code && !S.faults && !S.struck) {
-    int may =
-        (truth.code == SCR_ERR_NO_RESTART || truth.code == SCR_ERR_LOST) &&
-        (truth.offered || (must == 0 && (truth.notes_lost ||
-                                         truth_newest(is_tried)))); /* the program may have refused what was offered */
+    int may = (truth.code == SCR_ERR_NO_RESTART || truth.code == SCR_ERR_LOST) &&
+              (truth.offered || truth.unread ||
+               (must == 0 &&
+                (truth.notes_lost || truth_newest(is_tried)))); /* the program may have refused what was offered */
     truth.refused = may;
     may |= plan.time_limit && truth.code == SCR_ERR_PARAM; /* there is no time left */
     if (!may)

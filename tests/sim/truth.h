@@ -71,19 +71,20 @@ typedef struct {
   long long begun;                  /* by the clock of the nodes, in microseconds */
   int       subject[SUBJECTS_MOST]; /* of what the user asks for: a dataset, -1: none, 0: not decided */
   int       offered;                /* the dataset that was loaded first, 0: none */
-  int       loaded[TRIES_MOST];     /* at each try of this lifetime to restart: the dataset, by its bytes */
-  int       saved;                  /* checkpoints that were acknowledged in this lifetime */
-  int       lost_file;              /* a file of the cache was lost in it */
-  int       inits;                  /* ranks on which SCR_Init has succeeded, */
-  int       finals;                 /* SCR_Finalize, */
-  int       code;                   /* the first error of SCR_Init or SCR_Have_restart, */
-  char      text[600];              /* and what it says */
-  int       asked;                  /* SCR_Have_restart was answered on a rank */
-  int       have;                   /* the answer */
-  int       warnings;               /* lines printed before the answer */
-  int       newest_before;          /* newest dataset that was acknowledged before this lifetime, */
-  int       work;                   /* the same, and those that were rejected, */
-  int       must;                   /* and the one that must be offered, or a newer one */
+  int       unread;             /* 1: the program has refused a checkpoint without files, which says not which it is */
+  int       loaded[TRIES_MOST]; /* at each try of this lifetime to restart: the dataset, by its bytes */
+  int       saved;              /* checkpoints that were acknowledged in this lifetime */
+  int       lost_file;          /* a file of the cache was lost in it */
+  int       inits;              /* ranks on which SCR_Init has succeeded, */
+  int       finals;             /* SCR_Finalize, */
+  int       code;               /* the first error of SCR_Init or SCR_Have_restart, */
+  char      text[600];          /* and what it says */
+  int       asked;              /* SCR_Have_restart was answered on a rank */
+  int       have;               /* the answer */
+  int       warnings;           /* lines printed before the answer */
+  int       newest_before;      /* newest dataset that was acknowledged before this lifetime, */
+  int       work;               /* the same, and those that were rejected, */
+  int       must;               /* and the one that must be offered, or a newer one */
   struct {
     const char* api;
     int         code;
