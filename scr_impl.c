@@ -2520,6 +2520,15 @@ SCR_FN int scr_file_common(const char* path, int flags, int is_private)
   return fd;
 }
 
+/*
+** Returns 1 if the error ERRNUM says that a file system cannot lock a file, or sync a directory; EBADF is the answer of
+** NFS for what can only be read.
+*/
+SCR_FN int scr_file_is_unsupported(int errnum)
+{
+  return errnum == ENOLCK || errnum == ENOSYS || errnum == EOPNOTSUPP || errnum == EINVAL || errnum == EBADF;
+}
+
 /* Make the name of the file PATH durable by syncing its directory. */
 SCR_FN int scr_dir_sync(const char* path)
 {
@@ -2531,7 +2540,8 @@ SCR_FN int scr_dir_sync(const char* path)
   fd = scr_os.open(dir, O_RDONLY | O_DIRECTORY, 0);
   if (fd < 0 && errno == EACCES) return SCR_SUCCESS; /* of another user, and not readable: nothing can be done */
   if (fd < 0) return SCR_ERRNO("cannot open the directory %s", dir);
-  if (scr_os.fsync(fd) < 0 && errno != EINVAL && errno != EROFS) rc = SCR_ERRNO("cannot sync the directory %s", dir);
+  if (scr_os.fsync(fd) < 0 && errno != EROFS && !scr_file_is_unsupported(errno))
+    rc = SCR_ERRNO("cannot sync the directory %s", dir);
   scr_os.close(fd);
   return rc;
 }
@@ -2685,7 +2695,7 @@ SCR_FN int scr_lock_take(int fd, const char* path, double seconds)
 
   while (scr_os.flock(fd, LOCK_EX | LOCK_NB) < 0) {
     if (errno == EINTR) continue;
-    if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP) {
+    if (scr_file_is_unsupported(errno)) {
       if (!no_locks)
         scr_warn_each("%s cannot be locked (%s); make sure that no second run uses it", path,
                       scr_errno_text(errno, why, sizeof why));

@@ -420,13 +420,31 @@ static int hash_file_increments(const char* name, int count)
   return 0;
 }
 
+/* A file system that answers locks and syncs of directories with this error. */
+static int lock_answer = 0;
+
+static int lock_answers(int fd, int op)
+{
+  (void)fd;
+  (void)op;
+  errno = lock_answer;
+  return -1;
+}
+
+static int sync_answers(int fd)
+{
+  return lock_answers(fd, 0);
+}
+
 static void test_hash_file_locks(void)
 {
-  const char* path = check_path(".scr/lock.scr");
-  scr_hash*   h = scr_hash_new();
-  scr_record  r;
-  pid_t       child[2];
-  int         i, status, v = 0, fd = -1, other;
+  static const int answers[] = {ENOLCK, ENOSYS, EOPNOTSUPP, EINVAL, EBADF};
+  scr_os_table     own = scr_os;
+  const char*      path = check_path(".scr/lock.scr");
+  scr_hash*        h = scr_hash_new();
+  scr_record       r;
+  pid_t            child[2];
+  int              i, status, v = 0, fd = -1, other;
 
   scr_fsync_enabled = 0; /* what counts here is the order, not the disk */
   fflush(stdout);
@@ -450,6 +468,18 @@ static void test_hash_file_locks(void)
   CHECK(fd == -1 && flock(other, LOCK_EX | LOCK_NB) == 0);
   close(other);
   scr_hash_file_unlock(&fd); /* not held: nothing happens */
+
+  for (i = 0; i < 5; i++) { /* what file systems without locks, and without syncs of directories, answer */
+    lock_answer = answers[i];
+    scr_os.flock = lock_answers;
+    scr_os.fsync = sync_answers;
+    CHECK_INT(scr_hash_file_lock(path, &fd), SCR_SUCCESS);
+    CHECK_INT(scr_dir_sync(path), SCR_SUCCESS);
+    lock_answer = EIO;
+    CHECK_INT(scr_dir_sync(path), SCR_ERR_IO);
+    scr_os = own;
+    scr_hash_file_unlock(&fd);
+  }
 
   check_put(path, "garbage", 7); /* a file that cannot be read stays, and is not left locked */
   CHECK_INT(scr_record_close(&r, scr_record_open(&r, check_dir, "lock.scr"), 1), SCR_ERR_FORMAT);
