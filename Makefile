@@ -38,6 +38,7 @@ EXAMPLES = $(patsubst %.c,%,$(wildcard examples/*.c))
 MANUAL   = $(patsubst %,tools/manual/%.md,choosing restart memory parameters jobs commands files errors build fortran languages migration images \
   measuring testing developing) scr.h
 BINDINGS = examples/fortran/scrf.h examples/fortran/scr.f90 examples/cxx/scr.hpp
+COMPAT   = examples/compat/veloc.h examples/compat/fti.h
 FORTRAN  = examples/fortran/heat2d examples/fortran/heat2d_fixed
 
 # With MYSQL=1, as mariadb_config says, or else mysql_config.
@@ -183,7 +184,8 @@ install: libscr.a tools/scr ## copy header, source, library, scr.pc, commands an
 	$(call step,COPY,$(libdest))install -d "$(libdest)/pkgconfig" && install -m 644 libscr.a "$(libdest)" && umask 022 && \
 	  sh tools/packaging/pkgconfig.sh "$(PREFIX)" "$(LIBDIR)" "$(LIBS)" >"$(libdest)/pkgconfig/scr.pc"
 	$(call step,COPY,$(dest)/share/scr)install -d "$(dest)/share/scr" && \
-	  install -m 644 scr.h scr_impl.c $(BINDINGS) LICENSE tools/scr-gdb.py tools/scr.mysql "$(dest)/share/scr"
+	  install -m 644 scr.h scr_impl.c $(BINDINGS) LICENSE tools/scr-gdb.py tools/scr.mysql "$(dest)/share/scr" && \
+	  install -d "$(dest)/share/scr/compat" && install -m 644 $(COMPAT) "$(dest)/share/scr/compat"
 	$(call step,COPY,$(dest)/bin)install -d "$(dest)/bin" && install -m 755 tools/scr "$(dest)/bin" && \
 	  for c in $(notdir $(COMMANDS)); do ln -sf scr "$(dest)/bin/$$c" || exit; done
 	$(call step,PAGES,$(dest)/share/man)umask 022 && tools/scr help --pages "$(dest)/share/man"

@@ -6,7 +6,7 @@ CC=${CC:-cc} MPICC=${MPICC:-mpicc}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0
-sources=$(ls scr.h scr_impl.c tools/*.[ch] tools/image/*.[ch] examples/*.c tests/*/*.[ch] */cxx/*.cc examples/cxx/scr.hpp)
+sources=$(ls scr.h scr_impl.c tools/*.[ch] tools/image/*.[ch] examples/*.c tests/*/*.[ch] */cxx/*.cc examples/cxx/scr.hpp examples/compat/*.h)
 warn="-Wall -Wextra -Wshadow -Wc++-compat -Wstrict-prototypes -Wmissing-prototypes -Werror"
 mpi_flags=$($MPICC -show | tr ' ' '\n' | grep '^-I' | tr '\n' ' ')
 

@@ -1,0 +1,126 @@
+/*
+** fti_heat.c - a heat solver as users of FTI write it, in C and C++: with checkpoints of level 1 to 4 in turn, with
+** snapshots, or with variables that are recovered one by one.
+**
+**   fti_heat levels|snapshots|ones STEPS INTERVAL KILL_AT
+*/
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <fti.h>
+
+enum { COLUMNS = 64, ROWS = 20 };
+
+static void set_up(double* g, int rank)
+{
+  int j;
+
+  for (j = 0; j < COLUMNS * (ROWS + 2); j++) g[j] = 0;
+  if (rank == 0)
+    for (j = COLUMNS / 10; j < COLUMNS * 9 / 10; j++) g[j] = 100;
+}
+
+static void compute(double* g, double* h, int rank, int ranks)
+{
+  int up = rank > 0 ? rank - 1 : MPI_PROC_NULL, down = rank < ranks - 1 ? rank + 1 : MPI_PROC_NULL, i, j;
+
+  memcpy(h, g, sizeof *g * COLUMNS * (ROWS + 2));
+  MPI_Sendrecv(g + COLUMNS, COLUMNS, MPI_DOUBLE, up, 0, h + (ROWS + 1) * COLUMNS, COLUMNS, MPI_DOUBLE, down, 0,
+               FTI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(g + ROWS * COLUMNS, COLUMNS, MPI_DOUBLE, down, 1, h, COLUMNS, MPI_DOUBLE, up, 1, FTI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  for (i = 1; i <= ROWS; i++)
+    for (j = 1; j < COLUMNS - 1; j++)
+      g[i * COLUMNS + j] = 0.25 * (h[(i - 1) * COLUMNS + j] + h[(i + 1) * COLUMNS + j] + h[i * COLUMNS + j - 1] +
+                                   h[i * COLUMNS + j + 1]);
+}
+
+static void print_answer(const double* g, int rank, int step)
+{
+  unsigned long long sum = 1469598103934665603u, all;
+  size_t             i;
+
+  for (i = 0; i < sizeof *g * COLUMNS * (ROWS + 2); i++) sum = (sum ^ ((const unsigned char*)g)[i]) * 1099511628211u;
+  sum *= 2 * (unsigned long long)rank + 1;
+  MPI_Reduce(&sum, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, FTI_COMM_WORLD);
+  if (rank == 0) printf("answer %016llx at step %d\n", all, step);
+}
+
+typedef struct {
+  int id, level;
+} checkpoint_info;
+
+static void must(int right, const char* what)
+{
+  if (right) return;
+  printf("%s failed\n", what);
+  MPI_Finalize();
+  exit(1);
+}
+
+/* Recover all, or one variable after the other. */
+static int recover(int ones)
+{
+  int id, rc = FTI_SCES;
+
+  if (!ones) return FTI_Recover();
+  for (id = 0; id < 3; id++) rc += FTI_RecoverVar(id);
+  return rc;
+}
+
+int main(int argc, char** argv)
+{
+  double *        g, *h;
+  checkpoint_info info = {1, 1};
+  FTIT_type       info_type;
+  int             rank, ranks, i = 0, rc, steps, interval, kill_at, snapshots, ones;
+
+  MPI_Init(&argc, &argv);
+  if (argc < 5) return 2;
+  snapshots = strcmp(argv[1], "snapshots") == 0;
+  ones = strcmp(argv[1], "ones") == 0;
+  steps = atoi(argv[2]);
+  interval = atoi(argv[3]);
+  kill_at = atoi(argv[4]);
+  must(FTI_Init("config.fti", MPI_COMM_WORLD) == FTI_SCES, "FTI_Init");
+  MPI_Comm_rank(FTI_COMM_WORLD, &rank);
+  MPI_Comm_size(FTI_COMM_WORLD, &ranks);
+  g = (double*)malloc(sizeof *g * COLUMNS * (ROWS + 2));
+  h = (double*)malloc(sizeof *h * COLUMNS * (ROWS + 2));
+  set_up(g, rank);
+  FTI_InitType(&info_type, sizeof info);
+  FTI_Protect(0, &i, 1, FTI_INTG);
+  FTI_Protect(1, &info, 1, info_type);
+  FTI_Protect(2, g, COLUMNS * (ROWS + 2), FTI_DBLE);
+  if (FTI_Status() != 0 && !snapshots) {
+    rc = FTI_Status();
+    must(recover(ones) == FTI_SCES, "recovery");
+    if (rank == 0) printf("restarted at step %d, status %d\n", i, rc);
+  }
+  for (;;) {
+    if (snapshots) {
+      int before = i;
+      rc = FTI_Snapshot();
+      must(rc == FTI_SCES || rc == FTI_DONE, "FTI_Snapshot");
+      if (i != before && rank == 0) printf("restarted at step %d, status 1\n", i);
+    } else if (i > 0 && i % interval == 0 && i / interval >= info.id) {
+      info.id = i / interval + 1;
+      info.level = info.level % 4 + 1;
+      must(FTI_Checkpoint(info.id, info.level) == FTI_DONE, "FTI_Checkpoint");
+    }
+    if (i == steps) break;
+    compute(g, h, rank, ranks);
+    i++;
+    if (i == kill_at) {
+      MPI_Barrier(FTI_COMM_WORLD);
+      raise(SIGKILL);
+    }
+  }
+  print_answer(g, rank, i);
+  must(FTI_Finalize() == FTI_SCES, "FTI_Finalize");
+  free(g);
+  free(h);
+  return MPI_Finalize() != MPI_SUCCESS;
+}
