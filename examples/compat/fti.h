@@ -159,20 +159,32 @@ static inline int scr_fti_list_path(char* path, const char* dataset, int writer)
   return n > 0 && n < SCR_MAX_FILENAME && SCR_Route_file(path, path) == SCR_SUCCESS;
 }
 
+/* The last line of the file is a sum of the numbers before it, so that a list that has lost a line is none. */
+static inline unsigned long scr_fti_sum(unsigned long sum, int id, unsigned long bytes)
+{
+  return ((sum * 31 + (unsigned)id) * 31 + bytes) & 0xffffffffu;
+}
+
 static inline int scr_fti_list_write(const char* dataset)
 {
-  char  path[SCR_MAX_FILENAME];
-  FILE* f = NULL;
-  int   i, ok;
+  char          path[SCR_MAX_FILENAME];
+  unsigned long sum = 0;
+  FILE*         f;
+  int           i, ok;
 
   if (scr_fti.off) return 1;
-  if (!scr_fti_list_path(path, dataset, scr_fti.rank) || (f = fopen(path, "w")) == NULL) return 0;
-  ok = fprintf(f, "fti 1\nvariables %d\n", scr_fti.nvariables) > 0;
+  if (!scr_fti_list_path(path, dataset, scr_fti.rank)) return 0;
+  f = fopen(path, "w");
+  ok = f != NULL && fprintf(f, "fti 1\nvariables %d\n", scr_fti.nvariables) > 0;
   for (i = 0; i < scr_fti.nvariables && ok; i++) {
-    const scr_fti_variable* v = &scr_fti.variable[i];
-    ok = fprintf(f, "%d %lu\n", v->id, (unsigned long)(v->count * v->size)) > 0;
+    unsigned long bytes = (unsigned long)(scr_fti.variable[i].count * scr_fti.variable[i].size);
+    sum = scr_fti_sum(sum, scr_fti.variable[i].id, bytes);
+    ok = fprintf(f, "%d %lu\n", scr_fti.variable[i].id, bytes) > 0;
   }
-  return fclose(f) == 0 && ok;
+  ok = ok && fprintf(f, "sum %lu\n", sum) > 0;
+  if (f != NULL && fclose(f) != 0) ok = 0;
+  if (!ok) scr_fti_fail("FTI_Checkpoint", "the list of variables cannot be written", FTI_NSCS);
+  return ok;
 }
 
 /* Read that of rank WRITER of the loaded dataset into scr_fti.stored.  Returns 1 if that is it. */
@@ -180,7 +192,7 @@ static inline int scr_fti_list_read(const char* dataset, int writer)
 {
   char          path[SCR_MAX_FILENAME];
   FILE*         f = NULL;
-  unsigned long bytes;
+  unsigned long bytes = 0, sum = 0, right = 0;
   int           i, n = 0, ok;
   void*         grown;
 
@@ -191,8 +203,11 @@ static inline int scr_fti_list_read(const char* dataset, int writer)
     grown = realloc(scr_fti.stored, ((size_t)i + 1) * sizeof *scr_fti.stored);
     if (grown != NULL) scr_fti.stored = (scr_fti_stored*)grown;
     ok = grown != NULL && fscanf(f, "%d %lu", &scr_fti.stored[i].id, &bytes) == 2;
-    if (ok) scr_fti.stored[i].bytes = (size_t)bytes;
+    if (!ok) break;
+    scr_fti.stored[i].bytes = (size_t)bytes;
+    sum = scr_fti_sum(sum, scr_fti.stored[i].id, bytes);
   }
+  ok = ok && fscanf(f, " sum %lu", &right) == 1 && right == sum;
   fclose(f);
   if (ok) scr_fti.nstored = n;
   return ok;
@@ -228,18 +243,22 @@ static inline int scr_fti_finalized(const char* mode, const char* dataset)
 /* Find out what there is to recover: sets the status, and what this rank has of it.  FTI_NREC if that fails. */
 static inline int scr_fti_load(const char* call)
 {
-  int flag = 0, id = 0, writers = 1, ended;
+  int flag = 0, id = 0, writers, ended;
 
-  scr_fti.status = scr_fti.nstored = 0;
-  scr_fti.loaded[0] = '\0';
-  if (SCR_Have_restart(&flag, scr_fti.loaded) != SCR_SUCCESS) return FTI_NREC;
-  if (!flag) return FTI_SCES;
-  if (sscanf(scr_fti.loaded, "fti.%d", &id) != 1 || SCR_Restart_ranks(&writers) != SCR_SUCCESS ||
-      !scr_fti_all(scr_fti_list_read(scr_fti.loaded, scr_fti.rank % writers))) {
-    scr_fti.refusal =
-        "the newest checkpoint of this prefix was not written by the calls of FTI: set another SCR_PREFIX, "
-        "or begin anew here with SCR_FRESH_START=1";
-    return scr_fti.rank == 0 ? scr_fti_fail(call, scr_fti.refusal, FTI_NREC) : FTI_NREC;
+  for (;;) {
+    scr_fti.status = scr_fti.nstored = 0;
+    scr_fti.loaded[0] = '\0';
+    if (SCR_Have_restart(&flag, scr_fti.loaded) != SCR_SUCCESS) return FTI_NREC;
+    if (!flag) return FTI_SCES;
+    if (sscanf(scr_fti.loaded, "fti.%d", &id) != 1) {
+      scr_fti.refusal = "the newest checkpoint of this prefix was not written by the calls of FTI: set another "
+                        "SCR_PREFIX, or begin anew here with SCR_FRESH_START=1";
+      return scr_fti.rank == 0 ? scr_fti_fail(call, scr_fti.refusal, FTI_NREC) : FTI_NREC;
+    }
+    if (SCR_Restart_ranks(&writers) != SCR_SUCCESS) return FTI_NREC;
+    if (scr_fti_all(scr_fti_list_read(scr_fti.loaded, scr_fti.rank % writers))) break;
+    if (scr_fti.rank == 0) scr_fti_fail(call, "its list of variables is damaged or missing", FTI_NREC);
+    if (SCR_Start_restart(NULL) != SCR_SUCCESS || SCR_Complete_restart(0) != SCR_ERR_INVALID) return FTI_NREC;
   }
   ended = scr_fti_finalized("r", scr_fti.loaded);
   MPI_Bcast(&ended, 1, MPI_INT, 0, FTI_COMM_WORLD);

@@ -224,23 +224,38 @@ static inline int scr_veloc_list_path(char* path, const char* name, int version,
   return SCR_Route_file(path, path) == SCR_SUCCESS ? VELOC_SUCCESS : VELOC_FAILURE;
 }
 
+/* The last line of the file is a sum of the numbers before it, so that a list that has lost a line is none. */
+static inline unsigned long scr_veloc_sum(unsigned long sum, unsigned long number)
+{
+  return (sum * 31 + number) & 0xffffffffu;
+}
+
 /* Write it for the open dataset. */
 static inline int scr_veloc_list_write(void)
 {
-  char  path[SCR_MAX_FILENAME];
-  FILE* f = NULL;
-  int   i, ok;
+  char          path[SCR_MAX_FILENAME];
+  unsigned long sum = 0;
+  FILE*         f = NULL;
+  int           i, ok;
 
   if (scr_veloc.off) return 1;
-  if (scr_veloc_list_path(path, scr_veloc.name, scr_veloc.version, scr_veloc.rank) != VELOC_SUCCESS ||
-      (f = fopen(path, "w")) == NULL)
-    return 0;
-  ok = fprintf(f, "veloc 1\nversions %d\n", scr_veloc.nkept) > 0;
-  for (i = 0; i < scr_veloc.nkept && ok; i++) ok = fprintf(f, "%d\n", scr_veloc.kept[i]) > 0;
+  if (scr_veloc_list_path(path, scr_veloc.name, scr_veloc.version, scr_veloc.rank) != VELOC_SUCCESS) return 0;
+  f = fopen(path, "w");
+  ok = f != NULL && fprintf(f, "veloc 1\nversions %d\n", scr_veloc.nkept) > 0;
+  for (i = 0; i < scr_veloc.nkept && ok; i++) {
+    sum = scr_veloc_sum(sum, (unsigned)scr_veloc.kept[i]);
+    ok = fprintf(f, "%d\n", scr_veloc.kept[i]) > 0;
+  }
   ok = ok && fprintf(f, "regions %d\n", scr_veloc.nstored) > 0;
-  for (i = 0; i < scr_veloc.nstored && ok; i++)
-    ok = fprintf(f, "%d %lu\n", scr_veloc.stored[i].id, (unsigned long)scr_veloc.stored[i].bytes) > 0;
-  return fclose(f) == 0 && ok;
+  for (i = 0; i < scr_veloc.nstored && ok; i++) {
+    unsigned long bytes = (unsigned long)scr_veloc.stored[i].bytes;
+    sum = scr_veloc_sum(scr_veloc_sum(sum, (unsigned)scr_veloc.stored[i].id), bytes);
+    ok = fprintf(f, "%d %lu\n", scr_veloc.stored[i].id, bytes) > 0;
+  }
+  ok = ok && fprintf(f, "sum %lu\n", sum) > 0;
+  if (f != NULL && fclose(f) != 0) ok = 0;
+  if (!ok) scr_veloc_fail("VELOC_Checkpoint_end", "the list of regions cannot be written");
+  return ok;
 }
 
 /* Read that of rank WRITER of the loaded dataset into scr_veloc.kept and scr_veloc.stored.  Returns 1 if that is it. */
@@ -248,22 +263,28 @@ static inline int scr_veloc_list_read(const char* name, int version, int writer)
 {
   char          path[SCR_MAX_FILENAME];
   FILE*         f = NULL;
-  unsigned long bytes;
+  unsigned long bytes = 0, sum = 0, right = 0;
   int           i, n = 0, ok;
   void*         grown;
 
   scr_veloc.nkept = scr_veloc.nstored = 0;
   if (scr_veloc_list_path(path, name, version, writer) != VELOC_SUCCESS || (f = fopen(path, "r")) == NULL) return 0;
   ok = fscanf(f, "veloc 1 versions %d", &n) == 1 && n > 0 && n <= SCR_VELOC_KEPT;
-  for (i = 0; i < n && ok; i++) ok = fscanf(f, "%d", &scr_veloc.kept[i]) == 1;
+  for (i = 0; i < n && ok; i++) {
+    ok = fscanf(f, "%d", &scr_veloc.kept[i]) == 1;
+    sum = scr_veloc_sum(sum, (unsigned)scr_veloc.kept[i]);
+  }
   if (ok) scr_veloc.nkept = n;
   ok = ok && fscanf(f, " regions %d", &n) == 1 && n >= 0;
   for (i = 0; i < n && ok; i++) {
     grown = realloc(scr_veloc.stored, ((size_t)i + 1) * sizeof *scr_veloc.stored);
     if (grown != NULL) scr_veloc.stored = (scr_veloc_stored*)grown;
     ok = grown != NULL && fscanf(f, "%d %lu", &scr_veloc.stored[i].id, &bytes) == 2;
-    if (ok) scr_veloc.stored[i].bytes = (size_t)bytes;
+    if (!ok) break;
+    scr_veloc.stored[i].bytes = (size_t)bytes;
+    sum = scr_veloc_sum(scr_veloc_sum(sum, (unsigned)scr_veloc.stored[i].id), bytes);
   }
+  ok = ok && fscanf(f, " sum %lu", &right) == 1 && right == sum;
   fclose(f);
   if (ok) scr_veloc.nstored = n;
   return ok && scr_veloc.kept[scr_veloc.nkept - 1] == version;
@@ -417,6 +438,8 @@ static inline int VELOC_Checkpoint_begin(const char* name, int version)
   scr_veloc_dataset(dataset, name, version);
   if (SCR_Start_output(dataset, SCR_FLAG_CHECKPOINT) != SCR_SUCCESS) return VELOC_FAILURE;
   if (!*scr_veloc.name) scr_veloc.nkept = 0; /* it begins anew, beside versions that it has not read */
+  if (!*scr_veloc.name && flag && scr_veloc.rank == 0)
+    scr_veloc_fail(call, "there are checkpoints, but this run has not restarted from one: it begins anew");
   snprintf(scr_veloc.name, sizeof scr_veloc.name, "%s", name);
   scr_veloc.version = version;
   scr_veloc.began = 1;
@@ -576,9 +599,9 @@ static inline int VELOC_Restart_begin(const char* name, int version)
   if (SCR_Restart_ranks(&writers) != SCR_SUCCESS || SCR_Start_restart(NULL) != SCR_SUCCESS) return VELOC_FAILURE;
   if (!scr_veloc_all(scr_veloc_list_read(name, version, scr_veloc.rank % writers))) {
     scr_veloc.nkept = 0;
-    SCR_Complete_restart(1); /* it stays what it is */
-    return scr_veloc.rank == 0 ? scr_veloc_fail(call, "this dataset was not written by the calls of VELOC")
-                               : VELOC_FAILURE;
+    SCR_Complete_restart(0);
+    scr_veloc_unlearn(version);
+    return scr_veloc.rank == 0 ? scr_veloc_fail(call, "its list of regions is damaged or missing") : VELOC_FAILURE;
   }
   snprintf(scr_veloc.name, sizeof scr_veloc.name, "%s", name);
   scr_veloc.version = version;

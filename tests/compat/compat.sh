@@ -141,6 +141,11 @@ veloc_cases() { # PROGRAM
   SCR_FLUSH=0 case_of "$1" 4 reading
   told "$1" 2 "which is no version of b"
   fresh
+  SCR_FLUSH=0 case_of "$1" 4 writing
+  SCR_FLUSH=0 case_of "$1" 4 anew
+  told "$1" 1 "it begins anew"
+  SCR_FLUSH=0 case_of "$1" 4 after_anew
+  fresh
   SCR_FLUSH=1 case_of "$1" 4 replicated
   told "$1" 1 "VELOC_Init: veloc.cfg is not read"
   SCR_FLUSH=1 case_of "$1" 3 fewer
@@ -149,6 +154,11 @@ veloc_cases() { # PROGRAM
   SCR_FLUSH=0 unseen case_of "$1" 4 writing
   damage "$1" "$(echo base/*/scr.compat/node.*-v0/scr.dataset.*/a.v40/regions.0)"
   SCR_FLUSH=0 unseen case_of "$1" 4 damaged
+  fresh
+  SCR_FLUSH=0 unseen case_of "$1" 4 writing
+  sed -i 's/^regions 3/regions 2/' base/*/scr.compat/node.*-v0/scr.dataset.*/a.v40/veloc.0
+  SCR_FLUSH=0 unseen case_of "$1" 4 list
+  told "$1" 1 "list of regions is damaged"
 }
 fti_cases() { # PROGRAM
   local part
@@ -163,6 +173,8 @@ fti_cases() { # PROGRAM
   case_of "$1" 4 replicated
   case_of "$1" 3 fewer
   case_of "$1" 4 more
+  case_of "$1" 4 anew
+  told "$1" 1 "this run begins anew"
   SCR_ENABLE=0 case_of "$1" 4 disabled
   for part in all ones; do
     fresh
@@ -170,6 +182,11 @@ fti_cases() { # PROGRAM
     damage "$1" "$(echo base/*/scr.compat/node.*-v0/scr.dataset.*/fti.4/regions.0)"
     SCR_FLUSH=0 unseen case_of "$1" 4 damaged_$part
   done
+  fresh
+  SCR_FLUSH=0 unseen case_of "$1" 4 writing
+  sed -i 's/^variables 3/variables 2/' base/*/scr.compat/node.*-v0/scr.dataset.*/fti.4/fti.0
+  SCR_FLUSH=0 unseen case_of "$1" 4 list
+  told "$1" 1 "list of variables is damaged"
   fresh
   case_of veloc_cases 4 replicated
   case_of "$1" 4 foreign

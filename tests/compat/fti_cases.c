@@ -131,6 +131,24 @@ static void damaged_ones(void)
   damaged(1);
 }
 
+/* The list of checkpoint 4 is damaged on rank 0: the one before is taken. */
+static void list(void)
+{
+  CHECK(FTI_Init(cfg, MPI_COMM_WORLD) == FTI_SCES && FTI_Status() == 1);
+  clear_data(30, 0);
+  CHECK(FTI_Protect(0, &step, 1, FTI_INTG) == FTI_SCES && FTI_Protect(1, u, length_of(30), FTI_DBLE) == FTI_SCES);
+  CHECK(FTI_Protect(2, &number, 1, FTI_INTG) == FTI_SCES && FTI_Recover() == FTI_SCES && data_is(30));
+  CHECK(FTI_Finalize() == FTI_SCES);
+}
+
+/* It writes without FTI_Recover. */
+static void anew(void)
+{
+  CHECK(FTI_Init(cfg, MPI_COMM_WORLD) == FTI_SCES && FTI_Status() == 2);
+  CHECK(FTI_Protect(0, &step, 1, FTI_INTG) == FTI_SCES && FTI_Checkpoint(1, 1) == FTI_DONE && FTI_Status() == 0);
+  CHECK(FTI_Finalize() == FTI_SCES);
+}
+
 /* The checkpoint of this prefix was not written by these calls. */
 static void foreign(void)
 {
@@ -175,10 +193,11 @@ int main(int argc, char** argv)
   static const struct {
     const char* name;
     void (*run)(void);
-  } part[] = {{"writing", writing}, {"reading", reading},         {"snapshots", snapshots},
-              {"killed", killed},   {"damaged_all", damaged_all}, {"damaged_ones", damaged_ones},
-              {"foreign", foreign}, {"replicated", replicated},   {"fewer", fewer},
-              {"more", more},       {"disabled", disabled}};
+  } part[] = {
+      {"writing", writing},         {"reading", reading},           {"snapshots", snapshots}, {"killed", killed},
+      {"damaged_all", damaged_all}, {"damaged_ones", damaged_ones}, {"list", list},           {"anew", anew},
+      {"foreign", foreign},         {"replicated", replicated},     {"fewer", fewer},         {"more", more},
+      {"disabled", disabled}};
   size_t i;
 
   MPI_Init(&argc, &argv);

@@ -156,6 +156,27 @@ static void damaged(void)
   CHECK(VELOC_Restart("a", 30) == VELOC_SUCCESS && data_is(30) && VELOC_Finalize(0) == VELOC_SUCCESS);
 }
 
+/* The list of version 40 is damaged on rank 0. */
+static void list(void)
+{
+  CHECK(VELOC_Init(MPI_COMM_WORLD, cfg) == VELOC_SUCCESS && VELOC_Restart_test("a", 0) == 40);
+  CHECK(VELOC_Restart_begin("a", 40) == VELOC_FAILURE && VELOC_Restart_test("a", 0) == 30);
+  CHECK(VELOC_Restart_test("a", 30) == 20 && VELOC_Finalize(0) == VELOC_SUCCESS);
+}
+
+/* It writes without a restart. */
+static void anew(void)
+{
+  CHECK(VELOC_Init(MPI_COMM_WORLD, cfg) == VELOC_SUCCESS && VELOC_Restart_test("a", 0) == 40);
+  CHECK(VELOC_Checkpoint("a", 5) == VELOC_SUCCESS && VELOC_Finalize(0) == VELOC_SUCCESS);
+}
+
+static void after_anew(void)
+{
+  CHECK(VELOC_Init(MPI_COMM_WORLD, cfg) == VELOC_SUCCESS && VELOC_Restart_test("a", 0) == 5);
+  CHECK(VELOC_Restart_test("a", 5) == VELOC_FAILURE && VELOC_Finalize(0) == VELOC_SUCCESS);
+}
+
 /* A number that is the same on all ranks, and one that is not: another number of ranks can have the first. */
 static void replicated(void)
 {
@@ -191,8 +212,9 @@ int main(int argc, char** argv)
   static const struct {
     const char* name;
     void (*run)(void);
-  } part[] = {{"writing", writing},       {"reading", reading}, {"damaged", damaged},
-              {"replicated", replicated}, {"fewer", fewer},     {"disabled", disabled}};
+  } part[] = {{"writing", writing},  {"reading", reading},       {"damaged", damaged},       {"list", list},
+              {"anew", anew},        {"after_anew", after_anew}, {"replicated", replicated}, {"fewer", fewer},
+              {"disabled", disabled}};
   size_t i;
 
   MPI_Init(&argc, &argv);
