@@ -140,6 +140,7 @@ veloc_cases() { # PROGRAM
   told "$1" 1 "keep to the first name" # once, not by each rank
   SCR_FLUSH=0 case_of "$1" 4 reading
   told "$1" 2 "which is no version of b"
+  told "$1" 1 "could not restart from a.v40" # not because of what did not fit it
   fresh
   SCR_FLUSH=0 case_of "$1" 4 writing
   SCR_FLUSH=0 case_of "$1" 4 anew
@@ -156,7 +157,7 @@ veloc_cases() { # PROGRAM
   SCR_FLUSH=0 unseen case_of "$1" 4 damaged
   fresh
   SCR_FLUSH=0 unseen case_of "$1" 4 writing
-  sed -i 's/^regions 3/regions 2/' base/*/scr.compat/node.*-v0/scr.dataset.*/a.v40/veloc.0
+  sed -i 's/^2 4$/3 4/' base/*/scr.compat/node.*-v0/scr.dataset.*/a.v40/veloc.0
   SCR_FLUSH=0 unseen case_of "$1" 4 list
   told "$1" 1 "list of regions is damaged"
 }
@@ -184,7 +185,7 @@ fti_cases() { # PROGRAM
   done
   fresh
   SCR_FLUSH=0 unseen case_of "$1" 4 writing
-  sed -i 's/^variables 3/variables 2/' base/*/scr.compat/node.*-v0/scr.dataset.*/fti.4/fti.0
+  sed -i 's/^2 4$/3 4/' base/*/scr.compat/node.*-v0/scr.dataset.*/fti.4/fti.0
   SCR_FLUSH=0 unseen case_of "$1" 4 list
   told "$1" 1 "list of variables is damaged"
   fresh
@@ -248,12 +249,24 @@ SCR_CONF_FILE=$work/lines SCR_COPY_TYPE=FILE SCR_DEBUG=1 run 4 fti_heat levels 5
 n=$(sed -n 's/.* bytes, \([A-Z]*\), complete in .*/\1/p' log | tr '\n' ' ')
 if [ "$n" = "SINGLE PARTNER SINGLE RS SINGLE " ]; then ok "the manual: its CKPT lines stand for levels"
 else bad "the manual: its CKPT lines" "the schemes are $n"; fi
-# Its table names each call of the headers.
+# Its line builds a program with the header beside the library.
+line=$(sed -n 's/^    \(mpicc -I\. app\.c .*\)/\1/p' "$manual")
+mkdir vendored
+cp scr.h scr_impl.c "$top/examples/compat/veloc.h" vendored
+cp veloc_heat.c vendored/app.c
+fresh
+: >log
+if [ -n "$line" ] && (cd vendored && eval "${line/mpicc/$MPICC -O0}") >log 2>&1 && [ ! -s log ] &&
+  run 2 vendored/a.out all 20 10 0 && run 2 vendored/a.out all 20 10 0 && grep -q 'restarted from version 20' log; then
+  ok "the manual: its line builds a program"
+else bad "the manual: its line" "it does not build, or the program does not restart"; fi
+# Its tables name each call of the headers.
 sed -n '/^## Programs of VELOC and FTI/,/^## Files/p' "$manual" >chapter
 for header in veloc fti; do
-  for n in $(sed -n 's/^static inline .*[ *]\(VELOC\|FTI\)\(_[A-Za-z_]*\)(.*/\2/p' "$top/examples/compat/$header.h"); do
+  sed -n 's/^static inline .*[ *]\(VELOC\|FTI\)\(_[A-Za-z_]*\)(.*/\2/p' "$top/examples/compat/$header.h" >calls
+  while read -r n; do
     grep -qE "(VELOC|FTI|[ ,|])$n\b" chapter || echo "$header.h: $n"
-  done
+  done <calls
 done >log
 if [ ! -s log ]; then ok "the manual: its tables have each call"
 else bad "the manual: its tables" "they lack calls"; fi
