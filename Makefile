@@ -39,6 +39,8 @@ MANUAL   = $(patsubst %,tools/manual/%.md,choosing restart memory parameters job
   measuring testing developing) scr.h
 BINDINGS = examples/fortran/scrf.h examples/fortran/scr.f90 examples/cxx/scr.hpp
 COMPAT   = examples/compat/veloc.h examples/compat/fti.h
+PYTHON_SOURCES = examples/python/scr.py examples/python/scr_python.c
+PYTHON_LIBRARY = examples/python/libscr_python.so
 FORTRAN  = examples/fortran/heat2d examples/fortran/heat2d_fixed
 
 # With MYSQL=1, as mariadb_config says, or else mysql_config.
@@ -50,12 +52,12 @@ endif
 LIBS     = -lz -lpthread $(MYSQL_LIBS)
 
 .DEFAULT_GOAL := all
-.PHONY: all setup demo image demo-image fortran tested check check-full check-quick check-long check-scale sim sim-mutants sim-scale fuzz lint sanitize size coverage bench install clean help
+.PHONY: all setup demo image demo-image fortran python tested check check-full check-quick check-long check-scale sim sim-mutants sim-scale fuzz lint sanitize size coverage bench install clean help
 
 # A goal that is built waits for setup, when both are asked for; and setup knows what for.
 ifneq (,$(filter setup,$(MAKECMDGOALS)))
-libscr.a scr_impl.o tools/scr $(EXAMPLES) $(FORTRAN) tests/unit/unit $(SIM)/sim: | setup
-check check-full check-quick check-long check-scale demo fortran lint sanitize bench: | setup
+libscr.a scr_impl.o tools/scr $(EXAMPLES) $(FORTRAN) $(PYTHON_LIBRARY) tests/unit/unit $(SIM)/sim: | setup
+check check-full check-quick check-long check-scale demo fortran python lint sanitize bench: | setup
 endif
 
 all: libscr.a tools/scr $(COMMANDS) $(EXAMPLES) ## libscr.a, the commands in tools/, the examples
@@ -95,6 +97,13 @@ examples/fortran/heat2d: examples/fortran/scr.f90 examples/fortran/heat2d.f90 li
 
 examples/fortran/heat2d_fixed: examples/fortran/heat2d_fixed.f examples/fortran/scrf.h libscr.a
 	$(call step,LINK,$@)$(MPIFORT) $(FFLAGS) -o $@ $< libscr.a $(LIBS)
+
+python: $(PYTHON_LIBRARY) ## the library that examples/python/scr.py loads
+
+$(PYTHON_LIBRARY): examples/python/scr_python.c scr_impl.c scr.h
+	$(call using,$(MPICC))
+	$(call step,LINK,$@)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(WARN) $(MYSQL_FLAGS) -DSCR_API=extern -I. -shared -fPIC $(LDFLAGS) -o $@ \
+	  examples/python/scr_python.c scr_impl.c $(LIBS)
 
 tests/unit/unit: $(wildcard tests/unit/*.c tests/unit/*.h) scr_impl.c scr.h
 	$(call using,$(CC))
@@ -184,7 +193,7 @@ install: libscr.a tools/scr ## copy header, source, library, scr.pc, commands an
 	$(call step,COPY,$(libdest))install -d "$(libdest)/pkgconfig" && install -m 644 libscr.a "$(libdest)" && umask 022 && \
 	  sh tools/packaging/pkgconfig.sh "$(PREFIX)" "$(LIBDIR)" "$(LIBS)" >"$(libdest)/pkgconfig/scr.pc"
 	$(call step,COPY,$(dest)/share/scr)install -d "$(dest)/share/scr" && \
-	  install -m 644 scr.h scr_impl.c $(BINDINGS) LICENSE tools/scr-gdb.py tools/scr.mysql "$(dest)/share/scr" && \
+	  install -m 644 scr.h scr_impl.c $(BINDINGS) $(PYTHON_SOURCES) LICENSE tools/scr-gdb.py tools/scr.mysql "$(dest)/share/scr" && \
 	  install -d "$(dest)/share/scr/compat" && install -m 644 $(COMPAT) "$(dest)/share/scr/compat"
 	$(call step,COPY,$(dest)/bin)install -d "$(dest)/bin" && install -m 755 tools/scr "$(dest)/bin" && \
 	  for c in $(notdir $(COMMANDS)); do ln -sf scr "$(dest)/bin/$$c" || exit; done
@@ -192,7 +201,7 @@ install: libscr.a tools/scr ## copy header, source, library, scr.pc, commands an
 
 clean: ## remove what make has built
 	$(call step,CLEAN,what make has built)rm -f libscr.a scr_impl.o scr_image.o tools/scr tools/manual/manual.inc $(COMMANDS) $(EXAMPLES) $(FORTRAN) \
-	  examples/fortran/*.mod tests/unit/unit $(SIM)/* && rm -rf tests/coverage/build tools/image/build
+	  examples/fortran/*.mod $(PYTHON_LIBRARY) tests/unit/unit $(SIM)/* && rm -rf tests/coverage/build tools/image/build
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1: \2/p' Makefile

@@ -6,7 +6,7 @@ CC=${CC:-cc} MPICC=${MPICC:-mpicc}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0
-sources=$(ls scr.h scr_impl.c tools/*.[ch] tools/image/*.[ch] examples/*.c tests/*/*.[ch] */cxx/*.cc examples/cxx/scr.hpp examples/compat/*.h)
+sources=$(ls scr.h scr_impl.c tools/*.[ch] tools/image/*.[ch] examples/*.c tests/*/*.[ch] */cxx/*.cc examples/cxx/scr.hpp examples/compat/*.h examples/python/*.c)
 warn="-Wall -Wextra -Wshadow -Wc++-compat -Wstrict-prototypes -Wmissing-prototypes -Werror"
 mpi_flags=$($MPICC -show | tr ' ' '\n' | grep '^-I' | tr '\n' ' ')
 
@@ -212,7 +212,7 @@ report "no blanks at the end of a line" "$work/out"
 git ls-files 2>/dev/null | grep -vE '^tests/(data|fuzz/corpus)/' | LC_ALL=C xargs grep -alP '[\x00-\x08\x0e-\x1f]' -- >"$work/out" 2>/dev/null
 report "no control characters: tools take such a file for binary" "$work/out"
 awk 'length > (FILENAME ~ /\.(f|inc)$|scrf\.h$/ ? 72 : 120) {print FILENAME ":" FNR ": " length " columns"}' \
-  $sources */fortran/*.[fhi]* >"$work/out"
+  $sources */fortran/*.[fhi]* */python/*.py >"$work/out"
 report "no line is longer than 120 columns, in fixed form 72" "$work/out"
 git ls-files 2>/dev/null | xargs grep -InE "(^|[^[:alnum:]_.}])($PWD|${HOME:-/root})/" -- 2>/dev/null >"$work/out"
 report "no path of this machine" "$work/out"

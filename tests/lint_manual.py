@@ -72,6 +72,7 @@ def rule_names():
     commands = "".join(read(p) for p in sorted(glob.glob("tools/*.[ch]")))
     source = read("scr_impl.c") + read("scr.h") + commands + "".join(read(p) for p in glob.glob("tools/image/*.[ch]"))
     outside = "".join(read(p) for p in glob.glob("examples/*.c") + glob.glob("examples/fortran/*.[fh]*") + glob.glob("examples/cxx/*.[ch]*"))
+    outside += "".join(read(p) for p in glob.glob("examples/python/*.[cp]*"))
     words = set(re.findall(r"\w+", source + outside))
     known = set(re.findall(r"^  X\((\w+), \"", read("tools/scr.c"), re.M))
     targets = set(re.findall(r"^([\w-]+):", read("Makefile"), re.M))

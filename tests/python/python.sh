@@ -1,0 +1,229 @@
+#!/bin/bash
+# python.sh - programs in Python with scr.py: what it promises, case by case; the heat solver, which is killed, loses a node
+# and continues runs of the C program, as that continues its runs; the program and the build line of the manual.
+# Last line: N passed, N failed, N skipped.
+#
+# With mpi4py, if there is one for this MPI library, or else with a stand-in.  From the environment: MPICC, MPIEXEC, PYTHON.
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+. "$top/tests/find_mpi.sh"
+# shellcheck disable=SC2086
+unset ${!SCR_@} # settings of the user
+work=$(mktemp -d "${TMPDIR:-/tmp}/scr-python.XXXXXX") || exit 1
+work=$(cd "$work" && pwd -P)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+cp "$top/scr.h" "$top/scr_impl.c" "$top/examples/heat2d.c" "$top"/examples/python/*.[ch] "$top"/examples/python/*.py "$top/tests/python/cases.py" .
+passed=0 failed=0 skipped=0
+mode=${1:-check}
+export PYTHONDONTWRITEBYTECODE=1
+PYTHON=${PYTHON:-$(for p in python3 /usr/bin/python3; do $p -c 'import numpy' 2>/dev/null && echo $p; done | head -n 1)}
+if [ -z "$PYTHON" ]; then
+  echo "skipped: there is no Python with NumPy; \`make setup check\` installs one"
+  echo "0 passed, 0 failed, 1 skipped"
+  exit
+fi
+export SCR_CNTL_BASE=$work/base SCR_CACHE_BASE=$work/base SCR_JOB_ID=python SCR_FLUSH=0 SCR_CACHE_SIZE=4 SCR_CONF_FILE=/dev/null
+
+limit=60
+. "$top/tests/programs.sh"
+
+# ---- the programs ----
+
+strict="-Wall -Wextra -Wmissing-prototypes -Werror"
+libraries="-lz -lpthread -ldl"
+mkdir -p standin/mpi4py
+: >standin/mpi4py/__init__.py
+cp "$top/tests/python/mpi4py_standin.py" standin/mpi4py/MPI.py
+# The waits of MPI yield (yield.c): ranks share cores here.  What it replaces has to be loaded before.
+ucp=$(ldd "$(command -v "${MPIEXEC%% *}")" "$($MPICC -print-file-name=libmpich.so)" 2>/dev/null | awk '$1 ~ /^libucp\.so/ {print $3; exit}')
+# shellcheck disable=SC2086
+{
+  build scr_impl.o $MPICC -g -O1 $strict -fPIC -DSCR_API=extern -c scr_impl.c
+  build standin/mpi4py/libstandin.so $MPICC -O1 $strict -shared -fPIC "$top/tests/python/standin.c"
+  build yield.so $MPICC -O1 -shared -fPIC "$top/tests/cluster/yield.c" ${ucp:+-Wl,--no-as-needed $ucp}
+  built
+  build libscr_python.so $MPICC -g -O1 $strict -shared -fPIC -DSCR_API=extern scr_python.c scr_impl.o $libraries
+  build heat2d_c $MPICC -g -O1 heat2d.c scr_impl.o $libraries
+  built
+}
+# program NAME [PRELOADED]: a program that runs NAME.py
+program() {
+  printf '#!/bin/sh\nLD_PRELOAD="%s" exec %s %s/%s.py "$@"\n' "${2:-$preload}" "$PYTHON" "$work" "${1%_sanitized}" >"$1"
+  chmod +x "$1"
+}
+preload=${ucp:+$work/yield.so}
+for source in cases heat2d app killed; do program $source; done
+cat >probe.py <<'END'
+from mpi4py import MPI
+import scr
+scr.init(MPI.COMM_WORLD)
+END
+program probe
+mkdir base prefix
+if ! run 1 probe; then
+  echo "note  mpi4py: a stand-in has its place, as there is none for this MPI library"
+  export PYTHONPATH=$work/standin
+fi
+
+# ---- the cases ----
+
+case_of() { # PROGRAM RANKS PART
+  if run "$2" "$1" "$3" && [ "$(grep -c "^$3: rank [0-9]* is right" log)" = "$2" ]; then ok "$1, $3 on $2 ranks"
+  else
+    grep -v '^SCR' log >faults
+    mv faults log
+    bad "$1, $3 on $2 ranks" "something else happens"
+  fi
+}
+# unseen COMMAND...: the library does not see that a file is damaged, only who reads it does
+unseen() { SCR_CRC_ON_COPY=0 SCR_COPY_TYPE=SINGLE "$@"; }
+halted() { grep -aq SCR_FINALIZE_CALLED prefix/.scr/halt.scr; } # whether the halt file says that the run is done
+lose() { # N: the cache of virtual node N is gone
+  local node
+  node=$(echo base/*/scr.python/node.*-v"$1")
+  [ -d "$node" ] || { bad "a lost node" "there is no $node"; return 1; }
+  rm -rf "$node"
+}
+damage() { # FILE: in its middle
+  [ -f "$1" ] || bad "a damaged file" "there is no $1"
+  printf 'damaged' | dd of="$1" bs=1 seek=$(($(wc -c <"$1") / 2)) conv=notrunc 2>/dev/null
+}
+cases() { # PROGRAM
+  fresh
+  case_of "$1" 4 files
+  case_of "$1" 4 rejected
+  if halted; then bad "$1" "a run that an exception ends is recorded as done"; else ok "$1: a run that an exception ends is not recorded as done"; fi
+  case_of "$1" 4 newest
+  if halted; then ok "$1: the end of the block of a session ends a run"; else bad "$1" "the end of a run is not recorded"; fi
+
+  fresh
+  case_of "$1" 4 regions
+  case_of "$1" 4 wanting
+  lose 2
+  case_of "$1" 4 recovered
+  grep -q 'lost files of 1 of 4 ranks are rebuilt' log || bad "$1" "no rank has lost its files"
+  case_of "$1" 3 other_ranks
+  case_of "$1" 6 other_ranks
+  if [ "$mode" != check ]; then
+    case_of "$1" 3 written_by_others
+    case_of "$1" 4 read_again
+  fi
+  fresh
+  unseen case_of "$1" 4 regions
+  damage "$(echo base/*/scr.python/node.*/scr.dataset.4/v4/regions.0)"
+  unseen case_of "$1" 4 damaged
+  SCR_ENABLE=0 case_of "$1" 2 disabled
+
+  fresh
+  case_of "$1" 4 plain
+  case_of "$1" 4 plain
+  fresh
+  case_of "$1" 4 tracked
+  case_of "$1" 4 tracked
+  fresh
+  case_of "$1" 4 communicators
+  case_of "$1" 4 communicators
+}
+cases cases
+
+# ends NAME WORDS CODE PART: the job ends by itself with an exit code that is 0, or is not, and prints WORDS on each of 4 ranks, or on one
+ends() {
+  local began=$SECONDS rc n
+  fresh
+  run 4 cases "$4"
+  rc=$?
+  n=$(grep -c "$2" log)
+  if [ $((rc != 0)) = "$3" ] && [ "$n" -ge 1 ] && ! grep -q FAULT log && [ $((SECONDS - began)) -lt $((limit - 10)) ]; then ok "$1"
+  else bad "$1" "exit code $rc, $n such lines"; fi
+}
+ends "an exception of one rank ends all, and is told" '^IndexError: raised on one rank' 1 alone
+[ "$mode" = check ] || ends "an error of a call that is not collective ends all" '^scr.Error: .*no region nothing is protected' 1 alone_error
+SCR_FLUSH=100 ends "an error of all ranks ends MPI" '^scr.Error: there is no dataset nothing' 1 together
+if [ -f prefix/together/rank_3 ] && ! halted && ! grep -q 'MPI_Abort' log; then ok "so the newest checkpoint is on the prefix, and the run not recorded as done"
+else bad "an error of all ranks" "the newest checkpoint is not on the prefix, or the run recorded as done"; fi
+ends "the library ends a run" '^rank . was here' 0 halted
+if [ "$(grep -c 'was here' log)" = 4 ]; then ok "what was printed before is not lost"; else bad "the library ends a run" "what was printed is lost"; fi
+
+# ---- the solver ----
+
+fresh
+# shellcheck disable=SC2086
+run 4 heat2d_c $options
+calm=$(answer)
+[ -n "$calm" ] || bad "heat2d_c" "no answer"
+if [ "$mode" != check ]; then
+  # shellcheck disable=SC2086
+  run 4 heat2d $options # nothing is left to do: it reads what the C program has written
+  if grep -q 'restarted from heat.60' log && [ "$(answer)" = "$calm" ]; then ok "heat2d.py reads the last checkpoint of the C program"
+  else bad "heat2d.py" "it does not read the last checkpoint of the C program"; fi
+  fresh
+  # shellcheck disable=SC2086
+  run 6 heat2d $options
+  if [ "$(answer)" = "$calm" ]; then ok "heat2d.py on 6 ranks, undisturbed"; else bad "heat2d.py on 6 ranks" "another answer than $calm"; fi
+  continues heat2d heat2d
+fi
+continues heat2d heat2d_c
+continues heat2d_c heat2d
+
+# One rank cannot read its file: all take the older checkpoint.
+fresh
+# shellcheck disable=SC2086
+unseen run 4 heat2d $options
+if [ "$(answer)" = "$calm" ]; then ok "heat2d.py, undisturbed"; else bad "heat2d.py" "another answer than $calm"; fi
+damage "$(echo base/*/scr.python/node.*/scr.dataset.3/heat.60/rank_2.heat)"
+# shellcheck disable=SC2086
+if unseen run 4 heat2d $options && grep -q 'heat.60 cannot be used: it is damaged' log &&
+  grep -q 'restarted from heat.40' log && [ "$(answer)" = "$calm" ]; then ok "heat2d.py: a damaged file is refused, and the older checkpoint taken"
+else bad "heat2d.py" "a damaged file is not refused, or the older checkpoint not taken"; fi
+run 1 heat2d --steps -3
+if grep -q 'bad value for it: -3' log; then ok "heat2d.py: a wrong option"; else bad "heat2d.py" "a wrong option is not refused"; fi
+
+# ---- the manual ----
+
+manual=$top/tools/manual/languages.md
+awk '/^    import numpy/ {in_it = 1} in_it && /^[^ ]/ {exit} in_it {print substr($0, 5)}' "$manual" | sed '$d' >app.py
+n=$(wc -l <app.py) line=$(grep -F 'libscr_python.so -lz' "$manual")
+: >log
+if [ "$n" -gt 20 ] && [ "$n" -lt 40 ]; then ok "the manual: its program has $n lines"
+else bad "the manual: its program" "it has $n lines, not 21 to 39"; fi
+goes_on() { # RANKS FROM TO: u[0] is the sum of all steps
+  run "$1" app && grep -q "^restarted from ckpt.$2$" log && grep -q "^step $3, u\[0\] is $(($3 * ($3 + 1) / 2))$" log
+}
+fresh
+if run 4 app && goes_on 4 50 100 && goes_on 3 100 150; then ok "the manual: its program goes on, also on other numbers of ranks"
+else bad "the manual: its program" "it does not go on"; fi
+# killed in its 30th step
+sed 's|  # the work of a step|\n        if step[0] == 30: os.kill(os.getpid(), 9)|; s/^import numpy/import os\n&/' app.py >killed.py
+fresh
+if ! run 4 killed && lose 1 && goes_on 4 29 79; then ok "the manual: its program is killed, loses a node, and goes on"
+else bad "the manual: its program" "it does not go on after a kill"; fi
+
+if [ "$mode" != check ]; then
+  mkdir vendored
+  cp scr.h scr_impl.c scr.py scr_python.c vendored
+  : >log
+  if (cd vendored && eval "${line//mpicc/$MPICC}") >log 2>&1 && [ ! -s log ] && $PYTHON -c '
+import sys
+sys.path.insert(0, "vendored")
+import scr
+assert "vendored" in scr._library._name
+with scr.session(): pass' >log 2>&1; then ok "the manual: its line"; else bad "the manual: its line" "it does not build without a word"; fi
+  if make -s -C "$top" python >log 2>&1 && [ ! -s log ]; then ok "make python"; else bad "make python" "it does not build without a word"; fi
+fi
+
+# ---- the address sanitizer: of the library, and of the memory that Python gives it ----
+
+if [ "$mode" != check ]; then
+  export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 PYTHONMALLOC=malloc
+  # shellcheck disable=SC2086
+  build libscr_python.so $MPICC -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -shared -fPIC \
+    -DSCR_API=extern scr_python.c scr_impl.c $libraries
+  built
+  for source in cases heat2d; do program ${source}_sanitized "$($MPICC -print-file-name=libasan.so) $preload"; done
+  cases cases_sanitized
+  continues heat2d_sanitized heat2d_sanitized
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
