@@ -1,8 +1,8 @@
 """heat2d.py - the solver of examples/heat2d.c in Python, with scr.py, NumPy and mpi4py.
 
-The files of its checkpoints are those of the C program, so each continues a run that the other has begun.  Both end with
-the same result, bit for bit, unless the C compiler fuses multiplications and additions, as on some processors it does.
-The options and what is printed are the same, too.
+The files of its checkpoints are those of the C program, so each continues a run that the other has begun.  Both end
+with the same result, bit for bit, unless the C compiler fuses multiplications and additions, as on some processors it
+does.  The options and what is printed are the same, too.
 
   mpicc -shared -fPIC -DSCR_API=extern scr_impl.c scr_python.c -o libscr_python.so -lz -lpthread
   mpiexec -n 4 python3 heat2d.py --nx 1024 --ny 1024 --steps 1000 --interval 100

@@ -98,7 +98,7 @@ def init(comm=None):
     """Start the library over COMM, a communicator of mpi4py, or over all ranks.  Without COMM, MPI is started, too, if
     nobody has done so; it then ends with the program."""
     global _place
-    handle = None if comm is None else c_int(comm.py2f())
+    handle = None if comm is None else byref(c_int(comm.py2f()))
     mpi = sys.modules.get("mpi4py.MPI")
     if not _ask(_library.MPI_Initialized) and (handle is not None or mpi is not None and mpi.Is_initialized()):
         raise Error(ERR_STATE, "the MPI library of libscr_python.so is not initialized, but that of mpi4py is: build "
@@ -106,7 +106,7 @@ def init(comm=None):
     place = c_int(), c_int()
     _flush()
     _library.SCR_Check_version(VERSION_NUMBER)
-    _call(_library.scr_python_init, handle and byref(handle), *map(byref, place))
+    _call(_library.scr_python_init, handle, *map(byref, place))
     _place = [number.value for number in place]
 
 
@@ -174,8 +174,7 @@ def route(name):
 
 
 class _Dataset:
-    """Begun and ended by `with`."""
-    code = None  # what its end has returned
+    code = None  # what the end of its block has returned
     route = staticmethod(route)
 
     def __init__(self, complete, start, *arguments):
@@ -201,20 +200,18 @@ class _Dataset:
             warnings.warn("a dataset of scr without `with`: nothing is written or read", RuntimeWarning)
 
 
-class output(_Dataset):
-    """A dataset that is written, with its files at route(name).  If its block fails, it is deleted, and older ones are
-    unchanged."""
-
-    def __init__(self, name=None, flags=FLAG_OUTPUT):
-        super().__init__(_library.SCR_Complete_output, _library.SCR_Start_output, _text(name), operator.index(flags))
+def output(name=None, flags=FLAG_OUTPUT):
+    """`with output(...) as o`: a dataset with files at o.route(...).  If the block fails, it is deleted, and older ones
+    are unchanged."""
+    return _Dataset(_library.SCR_Complete_output, _library.SCR_Start_output, _text(name), operator.index(flags))
 
 
 def checkpoint(name=None): return output(name, FLAG_CHECKPOINT)
 
 
 class restart(_Dataset):
-    """The loaded checkpoint, its name, and how many ranks wrote it, while its files are read at route(name).  If its
-    block fails, it is rejected, and an older one is offered."""
+    """`with restart() as r`: the loaded checkpoint, r.name, which r.ranks ranks wrote, with files at r.route(...).  If
+    the block fails, it is rejected, and an older one is offered."""
 
     def __init__(self):
         self._name = ctypes.create_string_buffer(MAX_FILENAME)

@@ -393,6 +393,16 @@ def kept_memory():
     scr.unprotect("block")
     gc.collect()
     check(dead() is None)
+    made = []
+
+    def make():
+        new = np.zeros((4, 3), "i4")
+        made.append(weakref.ref(new))
+        return new[:, :2]
+    scr.protect("made", make, global_shape=(4 * scr.ranks(), 2), offset=(4 * scr.rank(), 0))
+    gc.collect()
+    check(made[0]() is not None)
+    scr.unprotect("made")
 
 
 def recovered(version):
@@ -502,10 +512,23 @@ def plain():
             for t in threads:
                 t.join()
             check(len(scr._regions) == 5)
+            one_at_a_time()
             scr.save("plain")
             return
         check(list(numbers) == list(range(10)) and text == b"hello" and step.value == 7 + scr.rank())
         check((pair.x, pair.P) == (0.5, -3))
+
+
+def one_at_a_time():
+    free = []
+
+    def call():
+        other = threading.Thread(target=lambda: free.append(scr._lock.acquire(blocking=False)))
+        other.start()
+        other.join()
+        return scr.SUCCESS
+    scr._call(call)
+    check(free == [False])
 
 
 def many(i):
@@ -546,7 +569,7 @@ def communicators():
     os.makedirs("half%d" % (world.rank % 2), exist_ok=True)
     world.Barrier()
     scr.config("SCR_PREFIX", os.path.join(os.getcwd(), "half%d" % (world.rank % 2)))
-    errs(scr.ERR_STATE, lambda: scr.init(world.Split(-1)), "MPI_COMM_NULL")
+    errs(scr.ERR_STATE, lambda: scr.init(world.Split(MPI.UNDEFINED)), "MPI_COMM_NULL")
     with scr.session(half):
         check(scr.ranks() == half.size == 2 and scr.rank() == half.rank == world.rank // 2)
         data = np.zeros(4)

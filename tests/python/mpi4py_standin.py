@@ -6,7 +6,7 @@ import os
 import struct
 
 _library = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), "libstandin.so"))
-MAX = max
+MAX, UNDEFINED = max, -1
 
 
 def Compute_dims(ranks, dims):

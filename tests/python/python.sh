@@ -17,6 +17,7 @@ cp "$top/scr.h" "$top/scr_impl.c" "$top/examples/heat2d.c" "$top"/examples/pytho
 passed=0 failed=0 skipped=0
 mode=${1:-check}
 export PYTHONDONTWRITEBYTECODE=1
+unset PYTHONUNBUFFERED # what is printed has to be found without it
 PYTHON=${PYTHON:-$(for p in python3 /usr/bin/python3; do $p -c 'import numpy' 2>/dev/null && echo $p; done | head -n 1)}
 if [ -z "$PYTHON" ]; then
   echo "skipped: there is no Python with NumPy; \`make setup check\` installs one"
