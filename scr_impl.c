@@ -2268,7 +2268,8 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 ** Offers     scr_hash_image, scr_hash_image_bytes, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head,
 **            scr_hash_file_read_record, scr_hash_file_lock, scr_hash_file_lock_within, scr_hash_file_unlock,
 **            scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled, scr_record_bytes_max,
-**            scr_file_common, scr_file_group_counts, scr_file_hand_over, scr_file_load, scr_lock_open, scr_lock_take.
+**            scr_dir_look, scr_file_common, scr_file_group_counts, scr_file_hand_over, scr_file_load, scr_lock_open,
+**            scr_lock_take.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
@@ -2470,6 +2471,12 @@ SCR_FN int scr_file_group_counts(const char* dir, int fd)
 #endif
 }
 
+/* DIR and ST become the directory that has the name of PATH, and its state.  Returns 1 if it can be looked at. */
+SCR_FN int scr_dir_look(const char* path, char dir[SCR_MAX_FILENAME], struct stat* st)
+{
+  return scr_path_dir_of(path, dir, SCR_MAX_FILENAME) == SCR_SUCCESS && stat(dir, st) == 0;
+}
+
 /*
 ** What root has made as FD goes to the owner of its directory DIR, whom it would shut out else.  Where this is not
 ** possible, it stays root's.
@@ -2491,7 +2498,7 @@ SCR_FN void scr_file_share(int fd, const char* path, int is_private, int is_new)
   mode_t      mode;
   int         shared;
 
-  if (scr_path_dir_of(path, dir, sizeof dir) != SCR_SUCCESS || stat(dir, &d) < 0 || fstat(fd, &f) < 0) return;
+  if (!scr_dir_look(path, dir, &d) || fstat(fd, &f) < 0) return;
   if (f.st_uid != geteuid()) return;
   if (is_new) scr_file_hand_over(fd, &d);
   shared = (d.st_mode & S_IWGRP) != 0 && scr_file_group_counts(dir, fd) &&
@@ -2733,17 +2740,18 @@ SCR_FN int scr_lock_open(const char* path, int* fd)
     int why = errno;
     if (why == EINVAL)
       return SCR_ERR(SCR_ERR_UNSAFE, "the lock %s is not a plain file, or has a second name; move it away", path);
-    if (why != EACCES || scr_os.lstat(path, &st) < 0) st.st_uid = geteuid();
-    if (scr_path_dir_of(path, dir, sizeof dir) != SCR_SUCCESS || stat(dir, &above) < 0) above.st_uid = st.st_uid;
-    errno = why;
-    if (st.st_uid != geteuid() && above.st_uid == geteuid())
-      return SCR_ERRNO("cannot open the lock %s, which belongs to user %lu, in a directory of yours; remove it while "
-                       "nothing uses the prefix",
-                       path, (unsigned long)st.st_uid);
-    if (st.st_uid != geteuid())
+    if (why == EACCES && scr_os.lstat(path, &st) == 0 && st.st_uid != geteuid()) {
+      int mine = scr_dir_look(path, dir, &above) && above.st_uid == geteuid();
+      errno = why;
+      if (mine)
+        return SCR_ERRNO("cannot open the lock %s, which belongs to user %lu, in a directory of yours; remove it while "
+                         "nothing uses the prefix",
+                         path, (unsigned long)st.st_uid);
       return SCR_ERRNO("cannot open the lock %s, which belongs to user %lu, who lets the group write to it and its "
                        "directory with chmod -R g+rwX",
                        path, (unsigned long)st.st_uid);
+    }
+    errno = why;
     return SCR_ERRNO("cannot open the lock %s", path);
   }
   return SCR_SUCCESS;
@@ -9734,7 +9742,7 @@ SCR_FN int scr_publish_is_kept(const char* path, const struct stat* st)
   struct stat above;
 
   if (geteuid() == 0 || geteuid() == st->st_uid) return 0;
-  if (scr_path_dir_of(path, dir, sizeof dir) != SCR_SUCCESS || stat(dir, &above) < 0) return 0;
+  if (!scr_dir_look(path, dir, &above)) return 0;
   return (above.st_mode & S_ISVTX) != 0 && geteuid() != above.st_uid;
 }
 
@@ -9755,7 +9763,7 @@ SCR_FN int scr_publish_look(const scr_publication* p, const scr_objects* l, int 
     there = scr_os.lstat(path, &st) == 0;
     if (there && S_ISDIR(st.st_mode))
       rc = SCR_ERR(SCR_ERR_PATH, "%s is a directory, and cannot be replaced by a file of dataset %d", path, l->id);
-    if (there && scr_publish_is_kept(path, &st))
+    else if (there && scr_publish_is_kept(path, &st))
       rc = SCR_ERR(SCR_ERR_PATH,
                    "%s belongs to user %lu, and cannot be replaced by a file of dataset %d in a directory that is "
                    "sticky; chmod -t it, or write to another one",

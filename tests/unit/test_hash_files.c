@@ -420,26 +420,9 @@ static int hash_file_increments(const char* name, int count)
   return 0;
 }
 
-/* A file system that answers locks and syncs of directories with this error. */
-static int lock_answer = 0;
-
-static int lock_answers(int fd, int op)
-{
-  (void)fd;
-  (void)op;
-  errno = lock_answer;
-  return -1;
-}
-
-static int sync_answers(int fd)
-{
-  return lock_answers(fd, 0);
-}
-
 static void test_hash_file_locks(void)
 {
   static const int answers[] = {ENOLCK, ENOSYS, EOPNOTSUPP, EINVAL, EBADF};
-  scr_os_table     own = scr_os;
   const char*      path = check_path(".scr/lock.scr");
   scr_hash*        h = scr_hash_new();
   scr_record       r;
@@ -470,16 +453,15 @@ static void test_hash_file_locks(void)
   scr_hash_file_unlock(&fd); /* not held: nothing happens */
 
   for (i = 0; i < 5; i++) { /* what file systems without locks, and without syncs of directories, answer */
-    lock_answer = answers[i];
-    scr_os.flock = lock_answers;
-    scr_os.fsync = sync_answers;
+    fault_at(FAULT_DEAD, FAULT_FLOCK | FAULT_FSYNC, answers[i], 1);
     CHECK_INT(scr_hash_file_lock(path, &fd), SCR_SUCCESS);
     CHECK_INT(scr_dir_sync(path), SCR_SUCCESS);
-    lock_answer = EIO;
-    CHECK_INT(scr_dir_sync(path), SCR_ERR_IO);
-    scr_os = own;
+    CHECK_INT(fault_end(), 2);
     scr_hash_file_unlock(&fd);
   }
+  fault_at(FAULT_DEAD, FAULT_FSYNC, EIO, 1);
+  CHECK_INT(scr_dir_sync(path), SCR_ERR_IO);
+  CHECK_INT(fault_end(), 1);
 
   check_put(path, "garbage", 7); /* a file that cannot be read stays, and is not left locked */
   CHECK_INT(scr_record_close(&r, scr_record_open(&r, check_dir, "lock.scr"), 1), SCR_ERR_FORMAT);
