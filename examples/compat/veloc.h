@@ -493,18 +493,31 @@ static inline int VELOC_Checkpoint_mem(void)
   return VELOC_Checkpoint_selective(VELOC_CKPT_ALL, NULL, 0);
 }
 
+/*
+** All ranks meet in CALL, which ends a checkpoint or restart; WHY as above.  While others MOVE regions, of which this
+** rank has none, it takes part.  Returns 1 when all are at the end, and nothing is wrong.
+*/
+static inline int scr_veloc_meet_end(const char* call, const char* why, int (*move)(void))
+{
+  int join, ok;
+
+  do {
+    ok = scr_veloc_meet(call, SCR_VELOC_END, why, &join) == VELOC_SUCCESS;
+    if (join && why == NULL && !ok) scr_veloc.refused = 1;
+    if (join && ok) {
+      scr_veloc_untell();
+      move();
+    }
+  } while (join && why == NULL);
+  return ok;
+}
+
 static inline int VELOC_Checkpoint_end(int success)
 {
   const char* why = scr_veloc.phase != SCR_VELOC_WRITING ? "call VELOC_Checkpoint_begin first" : NULL;
-  int         join, ok;
+  int         ok;
 
-  do { /* others may have regions to write, of which this rank has none */
-    ok = scr_veloc_meet("VELOC_Checkpoint_end", SCR_VELOC_END, why, &join) == VELOC_SUCCESS;
-    if (join && why == NULL && !ok) scr_veloc.refused = 1;
-    if (join && ok) scr_veloc_untell();
-    if (join && ok) SCR_Put_regions();
-  } while (join && why == NULL);
-  if (!ok) return VELOC_FAILURE;
+  if (!scr_veloc_meet_end("VELOC_Checkpoint_end", why, SCR_Put_regions)) return VELOC_FAILURE;
   scr_veloc_keep(scr_veloc.version);
   ok = scr_veloc_list_write();
   scr_veloc.phase = SCR_VELOC_IDLE;
@@ -672,15 +685,9 @@ static inline int VELOC_Recover_mem(void)
 static inline int VELOC_Restart_end(int success)
 {
   const char* why = scr_veloc.phase != SCR_VELOC_READING ? "call VELOC_Restart_begin first" : NULL;
-  int         join, ok;
+  int         ok;
 
-  do { /* others may have regions to fill, of which this rank has none */
-    ok = scr_veloc_meet("VELOC_Restart_end", SCR_VELOC_END, why, &join) == VELOC_SUCCESS;
-    if (join && why == NULL && !ok) scr_veloc.refused = 1;
-    if (join && ok) scr_veloc_untell();
-    if (join && ok) scr_veloc_read();
-  } while (join && why == NULL);
-  if (!ok) return VELOC_FAILURE;
+  if (!scr_veloc_meet_end("VELOC_Restart_end", why, scr_veloc_read)) return VELOC_FAILURE;
   scr_veloc.phase = SCR_VELOC_IDLE;
   ok = scr_veloc_all(success && !scr_veloc.damaged);
   if (SCR_Complete_restart(ok || (scr_veloc.refused && !scr_veloc.damaged)) != SCR_SUCCESS) ok = 0;

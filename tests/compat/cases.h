@@ -63,4 +63,22 @@ static int end_of(const char* part)
   return MPI_Finalize() != MPI_SUCCESS || all != 0;
 }
 
+/* The program: the first argument is the name of the one of the N PARTS to run. */
+typedef struct {
+  const char* name;
+  void (*run)(void);
+} part_of;
+
+static int run_part(int argc, char** argv, const part_of* part, size_t n)
+{
+  size_t i;
+
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (i = 0; i < n; i++)
+    if (argc > 1 && strcmp(argv[1], part[i].name) == 0) part[i].run();
+  return end_of(argc > 1 ? argv[1] : "");
+}
+
 #endif

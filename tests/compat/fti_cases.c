@@ -190,20 +190,11 @@ static void disabled(void)
 
 int main(int argc, char** argv)
 {
-  static const struct {
-    const char* name;
-    void (*run)(void);
-  } part[] = {
+  static const part_of part[] = {
       {"writing", writing},         {"reading", reading},           {"snapshots", snapshots}, {"killed", killed},
       {"damaged_all", damaged_all}, {"damaged_ones", damaged_ones}, {"list", list},           {"anew", anew},
       {"foreign", foreign},         {"replicated", replicated},     {"fewer", fewer},         {"more", more},
       {"disabled", disabled}};
-  size_t i;
 
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  for (i = 0; i < sizeof part / sizeof *part; i++)
-    if (argc > 1 && strcmp(argv[1], part[i].name) == 0) part[i].run();
-  return end_of(argc > 1 ? argv[1] : "");
+  return run_part(argc, argv, part, sizeof part / sizeof *part);
 }

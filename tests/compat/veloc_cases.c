@@ -209,18 +209,10 @@ static void disabled(void)
 
 int main(int argc, char** argv)
 {
-  static const struct {
-    const char* name;
-    void (*run)(void);
-  } part[] = {{"writing", writing},  {"reading", reading},       {"damaged", damaged},       {"list", list},
-              {"anew", anew},        {"after_anew", after_anew}, {"replicated", replicated}, {"fewer", fewer},
-              {"disabled", disabled}};
-  size_t i;
+  static const part_of part[] = {
+      {"writing", writing},  {"reading", reading},       {"damaged", damaged},       {"list", list},
+      {"anew", anew},        {"after_anew", after_anew}, {"replicated", replicated}, {"fewer", fewer},
+      {"disabled", disabled}};
 
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  for (i = 0; i < sizeof part / sizeof *part; i++)
-    if (argc > 1 && strcmp(argv[1], part[i].name) == 0) part[i].run();
-  return end_of(argc > 1 ? argv[1] : "");
+  return run_part(argc, argv, part, sizeof part / sizeof *part);
 }

@@ -10,43 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "veloc.h"
-
-enum { COLUMNS = 64, ROWS = 20 };
-
-static void set_up(double* g, int rank)
-{
-  int j;
-
-  for (j = 0; j < COLUMNS * (ROWS + 2); j++) g[j] = 0;
-  if (rank == 0)
-    for (j = COLUMNS / 10; j < COLUMNS * 9 / 10; j++) g[j] = 100;
-}
-
-static void compute(double* g, double* h, int rank, int ranks)
-{
-  int up = rank > 0 ? rank - 1 : MPI_PROC_NULL, down = rank < ranks - 1 ? rank + 1 : MPI_PROC_NULL, i, j;
-
-  memcpy(h, g, sizeof *g * COLUMNS * (ROWS + 2));
-  MPI_Sendrecv(g + COLUMNS, COLUMNS, MPI_DOUBLE, up, 0, h + (ROWS + 1) * COLUMNS, COLUMNS, MPI_DOUBLE, down, 0,
-               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  MPI_Sendrecv(g + ROWS * COLUMNS, COLUMNS, MPI_DOUBLE, down, 1, h, COLUMNS, MPI_DOUBLE, up, 1, MPI_COMM_WORLD,
-               MPI_STATUS_IGNORE);
-  for (i = 1; i <= ROWS; i++)
-    for (j = 1; j < COLUMNS - 1; j++)
-      g[i * COLUMNS + j] = 0.25 * (h[(i - 1) * COLUMNS + j] + h[(i + 1) * COLUMNS + j] + h[i * COLUMNS + j - 1] +
-                                   h[i * COLUMNS + j + 1]);
-}
-
-static void print_answer(const double* g, int rank, int step)
-{
-  unsigned long long sum = 1469598103934665603u, all;
-  size_t             i;
-
-  for (i = 0; i < sizeof *g * COLUMNS * (ROWS + 2); i++) sum = (sum ^ ((const unsigned char*)g)[i]) * 1099511628211u;
-  sum *= 2 * (unsigned long long)rank + 1;
-  MPI_Reduce(&sum, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("answer %016llx at step %d\n", all, step);
-}
+#include "heat.h"
 
 static int write_file(const char* path, int step, const double* g)
 {
@@ -107,7 +71,7 @@ int main(int argc, char** argv)
     if (rank == 0) printf("restarted from version %d, at step %d\n", v, i);
   }
   while (i < steps) {
-    compute(g, h, rank, ranks);
+    compute(g, h, rank, ranks, MPI_COMM_WORLD);
     i++;
     if (i % interval != 0) continue;
     if (strcmp(argv[1], "all") == 0 && i != kill_at) {
@@ -127,7 +91,7 @@ int main(int argc, char** argv)
     }
     must(VELOC_Checkpoint_end(valid), "VELOC_Checkpoint_end");
   }
-  print_answer(g, rank, i);
+  print_answer(g, rank, i, MPI_COMM_WORLD);
   must(VELOC_Finalize(0), "VELOC_Finalize");
   free(g);
   free(h);

@@ -6,26 +6,15 @@
 # With g++ and, where it is installed, with clang++; as C++17 and C++20.  From the environment: MPICC, MPIEXEC, MPICXX.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-. "$top/tests/find_mpi.sh"
+. "$top/tests/programs.sh"
 MPICXX=${MPICXX:-$(first_of mpicxx.mpich mpicxx)}
-# shellcheck disable=SC2086
-unset ${!SCR_@} # settings of the user
-work=$(mktemp -d "${TMPDIR:-/tmp}/scr-cxx.XXXXXX") || exit 1
-work=$(cd "$work" && pwd -P)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-cp "$top/scr.h" "$top/scr_impl.c" "$top/examples/heat2d.c" "$top"/examples/cxx/*.[ch]* "$top/tests/cxx/cases.cc" .
-passed=0 failed=0 skipped=0
-mode=${1:-check}
 if ! $MPICXX --version >/dev/null 2>&1; then
   echo "skipped: there is no C++ compiler with MPI; \`make setup check\` installs one"
   echo "0 passed, 0 failed, 1 skipped"
   exit
 fi
-export SCR_CNTL_BASE=$work/base SCR_CACHE_BASE=$work/base SCR_JOB_ID=cxx SCR_FLUSH=0 SCR_CACHE_SIZE=4 SCR_CONF_FILE=/dev/null
-
-limit=60
-. "$top/tests/programs.sh"
+cp "$top/examples/heat2d.c" "$top"/examples/cxx/*.[ch]* "$top/tests/cxx/cases.cc" .
+export SCR_FLUSH=0 SCR_CACHE_SIZE=4
 
 # ---- the programs ----
 
@@ -72,24 +61,6 @@ refused "a block with other dimensions" "too many" 'int i = 0; run.protect_array
 
 # ---- the cases ----
 
-case_of() { # PROGRAM RANKS PART
-  if run "$2" "$1" "$3" && grep -q "^$3: all is right" log && ! grep -q '^FAULT' log; then ok "$1, $3"
-  else
-    grep -v '^SCR' log >faults
-    mv faults log
-    bad "$1, $3" "something else happens"
-  fi
-}
-# unseen COMMAND...: the library does not see that a file is damaged, only who reads it does
-unseen() { SCR_CRC_ON_COPY=0 SCR_COPY_TYPE=SINGLE "$@"; }
-halted() { grep -aq SCR_FINALIZE_CALLED prefix/.scr/halt.scr; } # whether the halt file says that the run is done
-# break_newest PROGRAM: the file of rank 0 in v4 is damaged, and no other has what it had
-break_newest() {
-  local file
-  file=$(echo base/*/scr.cxx/node.*/scr.dataset.4/v4/regions.0)
-  [ -f "$file" ] || { bad "$1" "no file of v4: $file"; return; }
-  printf 'damaged' | dd of="$file" bs=1 seek=$(($(wc -c <"$file") / 2)) conv=notrunc 2>/dev/null
-}
 cases() { # PROGRAM
   fresh
   case_of "$1" 4 files
@@ -105,7 +76,7 @@ cases() { # PROGRAM
   SCR_ENABLE=0 case_of "$1" 4 disabled
   fresh
   unseen case_of "$1" 4 regions
-  break_newest "$1"
+  damage "$(echo base/*/scr.cxx/node.*/scr.dataset.4/v4/regions.0)" # which no other has
   unseen case_of "$1" 4 damaged
   if [ "$(grep -c 'the region particles .*in the checkpoint v3' log)" = 1 ]; then ok "$1: sizes are asked again for an older checkpoint"
   else bad "$1" "the older checkpoint was loaded at once"; fi
@@ -115,38 +86,21 @@ cases cases_g17
 
 # ---- the solver ----
 
-fresh
 # shellcheck disable=SC2086
-run 4 heat2d_c $options
-calm=$(answer)
-[ -n "$calm" ] || bad "heat2d_c" "no answer"
-
+computes heat2d_c $options
+before=heat2d_c
 for program in heat2d_g17 ${clang:+heat2d_clang20}; do
-  # shellcheck disable=SC2086
-  run 4 $program $options # nothing is left to do: it reads what the program before has written
-  if grep -q 'restarted from heat.60' log && [ "$(answer)" = "$calm" ]; then ok "$program reads the last checkpoint of another program"
-  else bad "$program" "it does not read the last checkpoint of another program"; fi
-  fresh
-  # shellcheck disable=SC2086
-  run 4 $program $options
-  if [ "$(answer)" = "$calm" ]; then ok "$program, undisturbed"; else bad "$program" "another answer than $calm"; fi
+  reads_last "$program" "$before"
+  undisturbed "$program" 4
+  before=$program
 done
 continues heat2d_g17 heat2d_g17
 continues heat2d_g17 heat2d_c
 continues heat2d_c heat2d_g17
 [ -z "$clang" ] || [ "$mode" = check ] || continues heat2d_clang20 heat2d_g17
 
-# One rank cannot read its file: all take the older checkpoint.
-fresh
-# shellcheck disable=SC2086
-unseen run 4 heat2d_g17 $options
-printf 'damaged' | dd of="$(echo base/*/scr.cxx/node.*/scr.dataset.3/heat.60/rank_2.heat)" bs=1 seek=500 conv=notrunc 2>/dev/null
-# shellcheck disable=SC2086
-if unseen run 4 heat2d_g17 $options && grep -q 'heat.60 cannot be used: it is damaged' log &&
-  grep -q 'restarted from heat.40' log && [ "$(answer)" = "$calm" ]; then ok "heat2d: a damaged file is refused, and the older checkpoint taken"
-else bad "heat2d" "a damaged file is not refused, or the older checkpoint not taken"; fi
-run 4 heat2d_g17 --steps -3
-if grep -q 'bad value for it: -3' log; then ok "heat2d: a wrong option"; else bad "heat2d" "a wrong option is not refused"; fi
+refuses_damage heat2d_g17
+refuses_option heat2d_g17 4
 
 # ---- the manual ----
 
@@ -168,7 +122,7 @@ if (cd vendored && eval "${line//mpicxx/$MPICXX -Wall -Wextra}") >log 2>&1 && [ 
   sed 's|// the work of a step|if (step == 30) kill(getpid(), SIGKILL);|; 1i #include <signal.h>\n#include <unistd.h>' app.cc >killed.cc
   fresh
   if $MPICXX -std=c++17 killed.cc scr_impl.o yield.o -lz -lpthread -ldl -o killed >log 2>&1 && ! run 2 killed &&
-    rm -rf base/*/scr.cxx/node.*-v1 && run 2 vendored/a.out && grep -q '^restarted from ckpt.29' log &&
+    lose 1 && run 2 vendored/a.out && grep -q '^restarted from ckpt.29' log &&
     grep -q '^step 79, 1079 elements' log; then ok "the manual: its program is killed, loses a node, and goes on"
   else bad "the manual: its program" "it does not go on after a kill"; fi
 else bad "the manual: its line" "it does not build without a word"; fi

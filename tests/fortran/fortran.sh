@@ -7,28 +7,18 @@
 # (sanitizers; then nothing is linked statically, and flang is not used).
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-. "$top/tests/find_mpi.sh"
-MPIFORT=${MPIFORT:-$(first_of mpifort.mpich mpifort)} MPICXX=${MPICXX:-$(first_of mpicxx.mpich mpicxx)}
 sanitizers=${SCR_TEST_CFLAGS:-}
-# shellcheck disable=SC2086
-unset ${!SCR_@} # settings of the user
-work=$(mktemp -d "${TMPDIR:-/tmp}/scr-fortran.XXXXXX") || exit 1
-work=$(cd "$work" && pwd -P)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-cp "$top/scr.h" "$top/scr_impl.c" "$top"/examples/*.c "$top"/examples/fortran/*.[fh]* "$top"/tests/fortran/*.[fi]* .
-passed=0 failed=0 skipped=0
-mode=${1:-check}
-flags=${sanitizers:--g -O1}
+. "$top/tests/programs.sh"
+MPIFORT=${MPIFORT:-$(first_of mpifort.mpich mpifort)} MPICXX=${MPICXX:-$(first_of mpicxx.mpich mpicxx)}
 if ! $MPIFORT --version >/dev/null 2>&1; then
   echo "skipped: there is no Fortran compiler with MPI; \`make setup check\` installs one"
   echo "0 passed, 0 failed, 1 skipped"
   exit
 fi
-export SCR_CNTL_BASE=$work/base SCR_CACHE_BASE=$work/base SCR_JOB_ID=fortran SCR_FLUSH=0 SCR_CONF_FILE=/dev/null
-
+cp "$top"/examples/*.c "$top"/examples/fortran/*.[fh]* "$top"/tests/fortran/*.[fi]* .
+flags=${sanitizers:--g -O1}
 limit=120
-. "$top/tests/programs.sh"
+export SCR_FLUSH=0
 
 # ---- the programs ----
 
@@ -129,27 +119,17 @@ done
 
 # ---- the solvers ----
 
-fresh
 # shellcheck disable=SC2086
-run 4 heat2d_c $options
-calm=$(answer)
-[ -n "$calm" ] || bad "heat2d_c" "no answer"
-
+computes heat2d_c $options
 before=heat2d_c
 for other in heat2d_f90 heat2d_fixed ${flang:+heat2d_flang}; do
-  # shellcheck disable=SC2086
-  run 4 $other $options # nothing is left to do: it reads the last checkpoint of the program before
-  if grep -q 'restarted from heat.60' log && [ "$(answer)" = "$calm" ]; then ok "$other reads what $before wrote"
-  else bad "$other" "it does not read what $before wrote"; fi
+  reads_last "$other" "$before"
   [ "$mode" = check ] || continues "$other" "$other"
   continues heat2d_c "$other"
   [ "$other" != heat2d_flang ] || continue
   continues "$other" heat2d_c
-  fresh
-  # shellcheck disable=SC2086
-  run 4 $other $options
+  undisturbed "$other" 4
   before=$other
-  if [ "$(answer)" = "$calm" ]; then ok "$other, undisturbed"; else bad "$other" "another answer than $calm"; fi
 done
 continues heat2d_f90 heat2d_fixed
 

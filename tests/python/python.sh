@@ -6,16 +6,7 @@
 # With mpi4py, if there is one for this MPI library, or else with a stand-in.  From the environment: MPICC, MPIEXEC, PYTHON.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-. "$top/tests/find_mpi.sh"
-# shellcheck disable=SC2086
-unset ${!SCR_@} # settings of the user
-work=$(mktemp -d "${TMPDIR:-/tmp}/scr-python.XXXXXX") || exit 1
-work=$(cd "$work" && pwd -P)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-cp "$top/scr.h" "$top/scr_impl.c" "$top/examples/heat2d.c" "$top"/examples/python/*.[ch] "$top"/examples/python/*.py "$top/tests/python/cases.py" .
-passed=0 failed=0 skipped=0
-mode=${1:-check}
+. "$top/tests/programs.sh"
 export PYTHONDONTWRITEBYTECODE=1
 unset PYTHONUNBUFFERED # what is printed has to be found without it
 PYTHON=${PYTHON:-$(for p in python3 /usr/bin/python3; do $p -c 'import numpy' 2>/dev/null && echo $p; done | head -n 1)}
@@ -24,10 +15,8 @@ if [ -z "$PYTHON" ]; then
   echo "0 passed, 0 failed, 1 skipped"
   exit
 fi
-export SCR_CNTL_BASE=$work/base SCR_CACHE_BASE=$work/base SCR_JOB_ID=python SCR_FLUSH=0 SCR_CACHE_SIZE=4 SCR_CONF_FILE=/dev/null
-
-limit=60
-. "$top/tests/programs.sh"
+cp "$top/examples/heat2d.c" "$top"/examples/python/*.[ch] "$top"/examples/python/*.py "$top/tests/python/cases.py" .
+export SCR_FLUSH=0 SCR_CACHE_SIZE=4
 
 # ---- the programs ----
 
@@ -71,27 +60,7 @@ fi
 
 # ---- the cases ----
 
-case_of() { # PROGRAM RANKS PART
-  if run "$2" "$1" "$3" && [ "$(grep -c "^$3: rank [0-9]* is right" log)" = "$2" ]; then ok "$1, $3 on $2 ranks"
-  else
-    grep -v '^SCR' log >faults
-    mv faults log
-    bad "$1, $3 on $2 ranks" "something else happens"
-  fi
-}
-# unseen COMMAND...: the library does not see that a file is damaged, only who reads it does
-unseen() { SCR_CRC_ON_COPY=0 SCR_COPY_TYPE=SINGLE "$@"; }
-halted() { grep -aq SCR_FINALIZE_CALLED prefix/.scr/halt.scr; } # whether the halt file says that the run is done
-lose() { # N: the cache of virtual node N is gone
-  local node
-  node=$(echo base/*/scr.python/node.*-v"$1")
-  [ -d "$node" ] || { bad "a lost node" "there is no $node"; return 1; }
-  rm -rf "$node"
-}
-damage() { # FILE: in its middle
-  [ -f "$1" ] || bad "a damaged file" "there is no $1"
-  printf 'damaged' | dd of="$1" bs=1 seek=$(($(wc -c <"$1") / 2)) conv=notrunc 2>/dev/null
-}
+is_right() { [ "$(grep -c "^$1: rank [0-9]* is right" log)" = "$2" ]; } # PART RANKS
 cases() { # PROGRAM
   fresh
   case_of "$1" 4 files
@@ -150,37 +119,18 @@ if [ "$(grep -c 'was here' log)" = 4 ]; then ok "what was printed before is not 
 
 # ---- the solver ----
 
-fresh
 # shellcheck disable=SC2086
-run 4 heat2d_c $options
-calm=$(answer)
-[ -n "$calm" ] || bad "heat2d_c" "no answer"
+computes heat2d_c $options
 if [ "$mode" != check ]; then
-  # shellcheck disable=SC2086
-  run 4 heat2d $options # nothing is left to do: it reads what the C program has written
-  if grep -q 'restarted from heat.60' log && [ "$(answer)" = "$calm" ]; then ok "heat2d.py reads the last checkpoint of the C program"
-  else bad "heat2d.py" "it does not read the last checkpoint of the C program"; fi
-  fresh
-  # shellcheck disable=SC2086
-  run 6 heat2d $options
-  if [ "$(answer)" = "$calm" ]; then ok "heat2d.py on 6 ranks, undisturbed"; else bad "heat2d.py on 6 ranks" "another answer than $calm"; fi
+  reads_last heat2d "the C program"
+  undisturbed heat2d 6
   continues heat2d heat2d
 fi
 continues heat2d heat2d_c
 continues heat2d_c heat2d
 
-# One rank cannot read its file: all take the older checkpoint.
-fresh
-# shellcheck disable=SC2086
-unseen run 4 heat2d $options
-if [ "$(answer)" = "$calm" ]; then ok "heat2d.py, undisturbed"; else bad "heat2d.py" "another answer than $calm"; fi
-damage "$(echo base/*/scr.python/node.*/scr.dataset.3/heat.60/rank_2.heat)"
-# shellcheck disable=SC2086
-if unseen run 4 heat2d $options && grep -q 'heat.60 cannot be used: it is damaged' log &&
-  grep -q 'restarted from heat.40' log && [ "$(answer)" = "$calm" ]; then ok "heat2d.py: a damaged file is refused, and the older checkpoint taken"
-else bad "heat2d.py" "a damaged file is not refused, or the older checkpoint not taken"; fi
-run 1 heat2d --steps -3
-if grep -q 'bad value for it: -3' log; then ok "heat2d.py: a wrong option"; else bad "heat2d.py" "a wrong option is not refused"; fi
+refuses_damage heat2d
+refuses_option heat2d 1
 
 # ---- the manual ----
 

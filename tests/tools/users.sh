@@ -66,7 +66,8 @@ fresh() { # MODE
   chmod "$1" "$p" # whatever the umask
   printf '#!/bin/sh\n' >"$tmp/step" && chmod 755 "$tmp/step"
 }
-job() { as $mine timeout -k 5 90 $MPIEXEC -n 3 "$tmp/bin/job" "$@" >"$tmp/said" 2>&1; }
+job_of() { as "$1" timeout -k 5 90 $MPIEXEC -n 3 "$tmp/bin/job" "${@:2}" >"$tmp/said" 2>&1; } # USER ARGUMENTS
+job() { job_of $mine "$@"; }
 home_is_as_it_was() { check "$1: nothing has reached their home" 0 "precious letter" sh -c "cd '$mail' && echo \$(cat letter) \$(ls -A)"; }
 tell() { says "$1: the reason" 0 "$2" cat "$tmp/said"; }
 
@@ -396,7 +397,7 @@ rm -rf "$tmp/group"
 
 # ---- files of theirs in a sticky directory, whose names my checkpoints have, too
 fresh 2770
-as $theirs timeout -k 5 90 $MPIEXEC -n 3 "$tmp/bin/job" 2 >"$tmp/said" 2>&1
+job_of $theirs 2
 complete() { echo $(scr_index -p "$p" --list | sed -n 's/.* YES .* //p' | sort); }
 rm -f pid.*
 they chmod 3775 step.1 step.2
