@@ -13,12 +13,14 @@ LIBDIR  ?= $(PREFIX)/lib
 WARN    = -Wall -Wextra -Wshadow -Wc++-compat -Wstrict-prototypes -Wmissing-prototypes $(if $(filter 1,$(CI)),-Werror)
 
 # The path of an MPI program: looked up once, by the first recipe that needs it, as `make setup ...` may install it first.
-# Some systems keep MPICH out of PATH.
-find_mpi = $(if $(found_$(1)),,$(eval found_$(1) := $(shell command -v $(1).mpich || command -v $(1) || \
+# That of the library of MPICC, if this is set (mpicc.openmpi has an mpiexec.openmpi); or else MPICH's, which some systems
+# keep out of PATH; or else any.
+find_mpi = $(if $(found_$(1)),,$(eval found_$(1) := $(shell command -v "$(2)" || command -v $(1).mpich || command -v $(1) || \
   ls /usr/lib*/mpich/bin/$(1) /usr/lib*/mpi/gcc/mpich/bin/$(1) 2>/dev/null | head -n 1 | grep . || echo $(1))))$(found_$(1))
+of_mpicc = $(call find_mpi,$(1),$(if $(findstring mpicc,$(MPICC)),$(subst mpicc,$(1),$(MPICC))))
 MPICC   ?= $(call find_mpi,mpicc)
-MPIFORT ?= $(call find_mpi,mpifort)
-MPIEXEC ?= $(call find_mpi,mpiexec)
+MPIFORT ?= $(call of_mpicc,mpifort)
+MPIEXEC ?= $(call of_mpicc,mpiexec)
 RUN_ENV  = CC="$(CC)" MPICC="$(MPICC)" MPIFORT="$(MPIFORT)" MPIEXEC="$(MPIEXEC)" BIN="$(CURDIR)/tools" CI="$(CI)"
 
 # A step is one line, `$(call step,WHAT,FILE)COMMAND`: it prints "  WHAT  FILE"; with V=1 or -n the command; with -s nothing.
@@ -135,12 +137,12 @@ sim-scale: $(SIM)/sim ## what jobs of 64 to RANKS simulated ranks cost a rank, a
 	$(Q)$(SIM)/sim scale=$(or $(RANKS),512)
 
 demo: all ## a solver is killed, loses a node, rebuilds, and ends with the same answer
-	$(Q)MPIEXEC="$(MPIEXEC)" sh examples/demo.sh
+	$(Q)export $(RUN_ENV) && . tests/find_mpi.sh && sh examples/demo.sh
 
 image: scr_image.o ## the object with which unchanged programs have checkpoints (MPICH on x86-64 Linux)
 
 demo-image: scr_image.o ## the demo with a program that knows nothing of checkpoints
-	$(Q)MPICC="$(MPICC)" MPIEXEC="$(MPIEXEC)" sh examples/demo_image.sh scr_image.o
+	$(Q)export $(RUN_ENV) && . tests/find_mpi.sh && sh examples/demo_image.sh scr_image.o
 
 check-quick: all tests/unit/unit ## the demo, the unit tests, and the main cases on 4 ranks
 	$(Q)$(RUN_ENV) bash tests/quick.sh

@@ -3,6 +3,7 @@
 # restart, loss, flush and containers.  Last line: N passed, N failed, N skipped.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/find_mpi.sh
 cases="the_prefix_gives_back_what_was_flushed_and_is_whole scr_prefix_size_keeps_so_many_checkpoints
   xor_rebuilds_what_it_bears_and_refuses_the_rest after_a_rejected_checkpoint_the_next_older_one_is_offered
   a_fresh_start_is_refused_until_it_is_asked_for what_is_packed_is_fetched_whole

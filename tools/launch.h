@@ -9,15 +9,18 @@ typedef struct {
   const char *name, *template_, *np;
   char**      words;
   int         nwords;
-  scr_hash*   slots; /* <host>/<processes>, as a file of hosts has them; may be NULL */
+  scr_hash*   slots;   /* <host>/<processes>, as a file of hosts has them; may be NULL */
+  int         openmpi; /* mpiexec is that of Open MPI; launch_prepare finds out */
 } launcher;
 
-/* The name of MPICH's launcher on this machine. */
+/* The name of the launcher of MPI on this machine: what MPIEXEC names, or MPICH's if there are several. */
 SCR_FN const char* launch_mpiexec(void)
 {
   static const char* const names[] = {"mpiexec.hydra", "mpiexec.mpich", "mpiexec"};
+  const char*              named = getenv("MPIEXEC");
   int                      i = 0;
 
+  if (named != NULL && (strchr(named, '/') != NULL || system_has(named))) return named;
   while (i < 2 && !system_has(names[i])) i++;
   return names[i];
 }
@@ -112,10 +115,17 @@ SCR_FN void launch_read_srun(const char* word, const char* next, launch_option* 
   o->words = 2;
 }
 
-/* The same for MPICH's mpiexec; options have one dash or two. */
+/* The same for the mpiexec of MPICH and of Open MPI; options have one dash or two. */
 SCR_FN void launch_read_mpiexec(const char* word, const char* next, launch_option* o)
 {
   static const char alone[] =
+      /* Open MPI's */
+      "allow-run-as-root bind-to-core bind-to-none bind-to-socket bycore bynode byslot bysocket continuous "
+      "debug-daemons disable-recovery display-allocation display-devel-map display-map do-not-launch do-not-resolve "
+      "enable-recovery index-argv-by-rank leave-session-attached map-by-node nolocal nooversubscribe novm "
+      "oversubscribe "
+      "pernode q quiet report-bindings show-progress staged tag-output timestamp-output use-regexp V xml "
+      /* MPICH's */
       "v verbose info print-all-exitcodes genvall genvnone envall envnone prepend-rank l enable-x disable-x "
       "skip-launch-node tv disable-auto-cleanup enable-auto-cleanup pmi-port profile version help h print-rank-map "
       "usize-infinite disable-hostname-propagation";
@@ -126,7 +136,8 @@ SCR_FN void launch_read_mpiexec(const char* word, const char* next, launch_optio
   o->words = 1;
   if (o->value != NULL || launch_listed(alone, o->name, o->n)) return;
   o->value = next;
-  o->words = 2 + (launch_listed("env genv", o->name, o->n) && next != NULL && strchr(next, '=') == NULL);
+  o->words = 2 + (launch_listed("env genv", o->name, o->n) && next != NULL && strchr(next, '=') == NULL) +
+             launch_listed("mca gmca omca pmca", o->name, o->n);
 }
 
 /* Read the option at the word I of the launcher's arguments.  Returns 0 where the program begins, and at the end. */
@@ -156,7 +167,8 @@ SCR_FN const char* launch_value(const launcher* l, const char* names)
 /* Returns 1 if the launcher's arguments name the hosts to run on. */
 SCR_FN int launch_names_hosts(const launcher* l)
 {
-  return launch_value(l, launch_is(l, "srun") ? "w nodelist F nodefile" : "hosts host f hostfile machinefile") != NULL;
+  return launch_value(l, launch_is(l, "srun") ? "w nodelist F nodefile" : "hosts host H f hostfile machinefile") !=
+         NULL;
 }
 
 /* Append to EXCLUDED the nodes that the user's arguments of srun exclude: a list, or a file of hosts. */
@@ -180,12 +192,18 @@ SCR_FN int64_t launch_number(const launcher* l, const char* names)
   return value != NULL && sscanf(value, "%9d", &n) == 1 && n > 0 ? n : 0;
 }
 
+/* The number of processes that the launcher's arguments ask for; 0 if they do not tell. */
+SCR_FN int64_t launch_tasks(const launcher* l)
+{
+  return launch_number(l, launch_is(l, "srun") ? "n ntasks" : "n np c");
+}
+
 /* The number of nodes that the launcher's arguments ask for; 0 if they do not tell. */
 SCR_FN int64_t launch_nodes(const launcher* l)
 {
   int     srun = launch_is(l, "srun");
-  int64_t nodes = srun ? launch_number(l, "N nodes") : 0, tasks = launch_number(l, srun ? "n ntasks" : "n np");
-  int64_t each = launch_number(l, srun ? "ntasks-per-node" : "ppn perhost");
+  int64_t nodes = srun ? launch_number(l, "N nodes") : 0, tasks = launch_tasks(l);
+  int64_t each = launch_number(l, srun ? "ntasks-per-node" : "ppn perhost N npernode");
 
   if (nodes > 0 || tasks == 0 || each == 0) return nodes;
   return (tasks + each - 1) / each;
@@ -193,17 +211,33 @@ SCR_FN int64_t launch_nodes(const launcher* l)
 
 /* ---- the line ---- */
 
-/*
-** Have srun end a run when one of its processes dies, as other launchers do, unless the user has set it otherwise: the
-** others of an MPI program would wait for the dead one, and srun for them.
-*/
-SCR_FN int launch_prepare(const launcher* l)
+/* Returns 1 if mpiexec, as the launcher is called, says that it is Open MPI's. */
+SCR_FN int launch_is_openmpi(const launcher* l)
 {
+  const char* argv[] = {l->name, "--version", NULL};
+  system_task t;
+  char*       text;
+  int         is;
+
+  system_run_one(&t, argv, 1, SYSTEM_SECONDS);
+  text = system_text(&t, 0);
+  is = strstr(text, "Open MPI") != NULL || strstr(text, "OpenRTE") != NULL || strstr(text, "PRRTE") != NULL;
+  scr_buf_free(&t.out);
+  return is;
+}
+
+/*
+** Find out whose mpiexec it is.  Have srun end a run when one of its processes dies, as other launchers do, unless the
+** user has set it otherwise: the others of an MPI program would wait for the dead one, and srun for them.
+*/
+SCR_FN int launch_prepare(launcher* l)
+{
+  l->openmpi = launch_is_mpiexec(l) && launch_is_openmpi(l);
   if (launch_is(l, "srun") && setenv("SLURM_KILL_BAD_EXIT", "1", 0) < 0) return SCR_ERR_OOM();
   return SCR_SUCCESS;
 }
 
-/* Read the processes of each host, as in `node1:2`, from the file of hosts PATH into SLOTS, <host>/<processes>. */
+/* Read the processes of each host, as in `node1:2` or `node1 slots=2`, from the file of hosts PATH into SLOTS. */
 SCR_FN int launch_read_slots(scr_hash* slots, const char* path)
 {
   FILE* f = strcmp(path, "-") == 0 ? NULL : fopen(path, "r");
@@ -212,7 +246,9 @@ SCR_FN int launch_read_slots(scr_hash* slots, const char* path)
   int   i, rc = SCR_SUCCESS;
 
   while (f != NULL && rc == SCR_SUCCESS && fgets(line, sizeof line, f) != NULL) {
-    if (sscanf(line, " %255[^ \t\r\n:#]:%9[0-9]", name, number) != 2) continue;
+    if (sscanf(line, " %255[^ \t\r\n:#]:%9[0-9]", name, number) != 2 &&
+        sscanf(line, " %255[^ \t\r\n:#] slots = %9[0-9]", name, number) != 2)
+      continue;
     rc = hosts_parse(&of, name);
     for (i = 0; i < of.n; i++) scr_hash_util_set_str(slots, of.name[i], number);
     hosts_free(&of);
@@ -221,13 +257,19 @@ SCR_FN int launch_read_slots(scr_hash* slots, const char* path)
   return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
 }
 
-/* The hosts of UP with commas between them; with SLOTS, <host>/<slots>, which may be NULL, as host:slots. */
-SCR_FN void launch_join(scr_buf* b, const hosts* up, const scr_hash* slots)
+/*
+** The hosts of UP with commas between them; for mpiexec as host:slots, where a file of hosts tells the slots.  Open MPI
+** takes a host without them for one process: it is given the host's share of all processes.
+*/
+SCR_FN void launch_join(const launcher* l, const hosts* up, scr_buf* b)
 {
-  int i;
+  int64_t tasks = l->openmpi ? launch_tasks(l) : 0;
+  char    share[24];
+  int     i;
 
+  snprintf(share, sizeof share, "%lld", up->n > 0 ? (long long)(tasks + up->n - 1) / up->n : 0);
   for (i = 0; i < up->n; i++) {
-    const char* of = scr_hash_str_or(slots, up->name[i], NULL);
+    const char* of = launch_is_mpiexec(l) ? scr_hash_str_or(l->slots, up->name[i], tasks > 0 ? share : NULL) : NULL;
     if (i > 0) scr_buf_add(b, ",", 1);
     scr_buf_add(b, up->name[i], strlen(up->name[i]));
     if (of != NULL) scr_buf_add(b, ":", 1);
@@ -288,7 +330,7 @@ SCR_FN int launch_line(const launcher* l, int number, const hosts* up, const hos
   scr_buf list = {NULL, 0, 0, 0};
   int     i, rc = SCR_SUCCESS;
 
-  launch_join(&list, up, launch_is_mpiexec(l) ? l->slots : NULL);
+  launch_join(l, up, &list);
   if (list.failed) rc = SCR_ERR_OOM();
   else if (l->template_ != NULL) rc = launch_template(l, list.p, b);
   else {
@@ -297,7 +339,7 @@ SCR_FN int launch_line(const launcher* l, int number, const hosts* up, const hos
       rc = launch_srun(l, number, down, b);
     } else {
       if (launch_is_mpiexec(l) && !launch_names_hosts(l) && !(up->n == 1 && system_is_here(up->name[0]))) {
-        launch_add_word(b, "-hosts");
+        launch_add_word(b, l->openmpi ? "--host" : "-hosts");
         launch_add_word(b, list.p);
       }
       for (i = 0; i < l->nwords; i++) launch_add_word(b, l->words[i]);

@@ -34,9 +34,10 @@
       "\n"                                                                                                             \
       "srun gets --exclude with the nodes that do not work, and SLURM_KILL_BAD_EXIT=1 unless it is set, so that it "   \
       "ends a\n"                                                                                                       \
-      "run when one of its processes dies; MPICH's mpiexec gets -hosts with the nodes that work; unless their "        \
-      "arguments name\n"                                                                                               \
-      "hosts.  Spare nodes of the allocation take part when others fail.  A run that ends with 0, or for which "       \
+      "run when one of its processes dies; mpiexec gets -hosts (Open MPI's: --host) with the nodes that work; unless " \
+      "their\n"                                                                                                        \
+      "arguments name hosts.  Spare nodes of the allocation take part when others fail.  A run that ends with 0, or "  \
+      "for which "                                                                                                     \
       "scr_halt set\n"                                                                                                 \
       "a condition, is the last.  SIGTERM, SIGINT and SIGHUP end it: the launcher gets SIGTERM, and after "            \
       "SCR_RUN_GRACE\n"                                                                                                \

@@ -5,7 +5,7 @@
 #
 # NAME is a test, the part of its function after test_, or a part of the names of several; all run when none is given.
 # They need the cluster of `vnodes`, but for the last two, which use SCR_VIRTUAL_NODES.  From the environment: CC, MPICC,
-# MPIEXEC (MPICH's, with hydra), SCR_TEST_CFLAGS, SEED (of all that is random), SCR_IMPL (the source of the library).
+# MPIEXEC (of MPICH or Open MPI), SCR_TEST_CFLAGS, SEED (of all that is random), SCR_IMPL (the source of the library).
 # After a failure the logs stay where the output says.
 # shellcheck disable=SC2015,SC2046,SC2317
 set -u
@@ -38,8 +38,8 @@ if [ -z "${CLUSTER_DIR:-}" ]; then
   T=$(mktemp -d "${TMPDIR:-/tmp}/scr-cluster.XXXXXX") || exit 1
   APP=ck$$$((RANDOM % 1000)) # the name under which the ranks are found and killed
   chmod 755 "$T"
-  if ! $MPIEXEC -version 2> /dev/null | grep -qi hydra; then
-    echo "skipped: $MPIEXEC is not the launcher of MPICH"
+  if ! $MPIEXEC --version 2> /dev/null | grep -Eqi "hydra|open"; then
+    echo "skipped: $MPIEXEC is not the launcher of MPICH or Open MPI"
     echo "0 passed, 0 failed, 1 skipped"
     rm -rf "$T"
     exit 0
@@ -130,7 +130,7 @@ run() {
     echo
   } >> "$OUT"
   echo RUN >> "$LOG"
-  (cd "$SCR_PREFIX" && exec timeout -k 5 "$LIMIT" "${launch[@]}" -genv LD_PRELOAD "$T/yield.so" "$T/$APP" -log "$LOG" \
+  (cd "$SCR_PREFIX" && exec timeout -k 5 "$LIMIT" "${launch[@]}" env LD_PRELOAD="$T/yield.so" "$T/$APP" -log "$LOG" \
     "$@") >> "$OUT" 2>&1 < /dev/null
   rc=$?
   case " $* " in

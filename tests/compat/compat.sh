@@ -8,7 +8,6 @@
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 . "$top/tests/programs.sh"
-MPICXX=${MPICXX:-$(first_of mpicxx.mpich mpicxx)}
 cp "$top"/tests/compat/*.[ch] .
 export SCR_CACHE_SIZE=4
 

@@ -7,7 +7,6 @@
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 . "$top/tests/programs.sh"
-MPICXX=${MPICXX:-$(first_of mpicxx.mpich mpicxx)}
 if ! $MPICXX --version >/dev/null 2>&1; then
   echo "skipped: there is no C++ compiler with MPI; \`make setup check\` installs one"
   echo "0 passed, 0 failed, 1 skipped"

@@ -9,7 +9,6 @@ set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 sanitizers=${SCR_TEST_CFLAGS:-}
 . "$top/tests/programs.sh"
-MPIFORT=${MPIFORT:-$(first_of mpifort.mpich mpifort)} MPICXX=${MPICXX:-$(first_of mpicxx.mpich mpicxx)}
 if ! $MPIFORT --version >/dev/null 2>&1; then
   echo "skipped: there is no Fortran compiler with MPI; \`make setup check\` installs one"
   echo "0 passed, 0 failed, 1 skipped"

@@ -7,17 +7,18 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 top=$PWD
 . tests/tools/check.sh
+. tests/find_mpi.sh
 row='  X(TWINS, "twins", COPY, 2, 0)'
 mkdir "$tmp/src" && cp -r scr.h scr_impl.c tools examples "$tmp/src"
 sed -i "s/^  X(RS, \"rs\", FACTORS, INT_MAX, 256)\$/& \\\\\\n$row/" "$tmp/src/scr_impl.c"
 check "one line is added" 0 1 sh -c 'diff scr_impl.c "$1" | grep -c TWINS' sh "$tmp/src/scr_impl.c"
-check "the library builds" 0 - "${MPICC:-mpicc}" -O1 -I"$tmp/src" -o "$tmp/heat" examples/heat2d.c "$tmp/src/scr_impl.c" -lz -lpthread
+check "the library builds" 0 - $MPICC -O1 -I"$tmp/src" -o "$tmp/heat" examples/heat2d.c "$tmp/src/scr_impl.c" -lz -lpthread
 check "the commands build" 0 - "${CC:-cc}" -O1 -I"$tmp/src" -o "$tmp/scr" "$tmp/src/tools/scr.c" -lz
 ln -s scr "$tmp/scr_scavenge" && ln -s scr "$tmp/scr_copy"
 export "SCR_PREFIX=$tmp/p" "SCR_CNTL_BASE=$tmp/base" "SCR_CACHE_BASE=$tmp/base" SCR_USER_NAME=me SCR_JOB_ID=7 SCR_FLUSH=0
 export SCR_VIRTUAL_NODES=5 SCR_COPY_TYPE=TWINS SCR_CACHE_SIZE=9
 node=$tmp/base/me/scr.7/node.$(hostname)-v
-run() { mkdir -p "$tmp/p" && (cd "$tmp/p" && timeout -k 5 100 ${MPIEXEC:-mpiexec} -n 5 "$tmp/heat" --nx 60 --ny 61 --interval 100 "$@") >"$tmp/log" 2>&1; }
+run() { mkdir -p "$tmp/p" && (cd "$tmp/p" && timeout -k 5 100 $MPIEXEC -n 5 "$tmp/heat" --nx 60 --ny 61 --interval 100 "$@") >"$tmp/log" 2>&1; }
 answer() { sed -n 's/^heat2d: step .* crc32 \(0x[0-9a-f]*\) .*/\1/p' "$tmp/log"; }
 lose() { rm -rf "$tmp/p" "$tmp/base" && cp -a "$tmp/kept/." "$tmp" && for n in "$@"; do rm -rf "$node$n"; done; }
 same() { for n in 0 1 2 3 4; do diff -r "$tmp/kept/${node#"$tmp"/}$n/scr.dataset.3" "$node$n/scr.dataset.3" || return; done; }

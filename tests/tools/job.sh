@@ -466,9 +466,9 @@ printf 'no hash file' >"$c/filemap.scrinfo"
 says "inspect_cache, a damaged file" 1 "$c/filemap.scrinfo" "$cached" "$c/filemap.scrinfo"
 
 # a run over virtual nodes makes a cache, and loses nodes of it
-MPIEXEC=${MPIEXEC:-$(command -v mpiexec.mpich || command -v mpiexec)}
+. "$top/tests/find_mpi.sh"
 minimal=$top/examples/minimal
-if [ -x "$minimal" ] && [ -n "$MPIEXEC" ]; then
+if [ -x "$minimal" ]; then
   mkdir "$tmp/prefix" && cd "$tmp/prefix" || exit 1
   export "SCR_CNTL_BASE=$tmp/base" "SCR_CACHE_BASE=$tmp/base" SCR_USER_NAME=me SCR_JOB_ID=7
   SCR_VIRTUAL_NODES=4 timeout 60 "$MPIEXEC" -n 4 "$minimal" 45 >"$tmp/log" 2>&1

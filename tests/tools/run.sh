@@ -13,7 +13,7 @@ for v in $(env | sed -n 's/^\(\(SCR\|SLURM\|PBS\|LSB\|FLUX\)_[A-Z_]*\)=.*/\1/p')
 . "$top/tests/tools/check.sh"
 host=$(hostname)
 heat=$top/examples/heat2d
-MPIEXEC=${MPIEXEC:-$(command -v mpiexec.mpich || command -v mpiexec)}
+. "$top/tests/find_mpi.sh"
 run=$BIN/scr_run
 p="$tmp/a prefix" # with a blank
 export "SCR_PREFIX=$p" "SCR_CNTL_BASE=$tmp/base" "SCR_CACHE_BASE=$tmp/base" SCR_USER_NAME=me SCR_JOB_ID=7 SCR_FLUSH=0
@@ -89,6 +89,13 @@ says "mpiexec names hosts" 0 "mpiexec -n 4 -f h ./prog" $mpi -n 4 -f h ./prog
 says "mpiexec needs the nodes of -ppn" 1 "2 nodes work, and a run needs 3" $mpi -n 9 -ppn 4 ./prog
 printf 'n1:2\nn2:2\nn4:8\n' >"$tmp/hosts"
 says "mpiexec, the slots of a file of hosts" 0 "mpiexec -hosts n1:2,n4:8 -n 4 ./prog" "$run" --hosts "$tmp/hosts" mpiexec -n 4 ./prog
+rm "$tmp/bin/mpiexec"
+printf '#!/bin/sh\n[ "$1" != --version ] || echo "mpiexec (OpenRTE) 4.1.4"\n' >"$tmp/bin/mpiexec" && chmod +x "$tmp/bin/mpiexec"
+says "Open MPI's mpiexec has a host for its share of the processes" 0 "mpiexec --host n1:3,n4:3 --mca btl self,tcp -np 5 ./prog -H n1" $mpi --mca btl self,tcp -np 5 ./prog -H n1
+says "Open MPI's mpiexec names hosts" 0 "mpiexec --oversubscribe -H n1:4 ./prog" $mpi --oversubscribe -H n1:4 ./prog
+says "Open MPI's mpiexec needs the nodes of -N" 1 "2 nodes work, and a run needs 3" $mpi -n 9 -N 4 ./prog
+printf 'n1 slots=2\nn2 slots=2\nn4 slots=8\n' >"$tmp/hosts"
+says "Open MPI's mpiexec, the slots of a file of hosts" 0 "mpiexec --host n1:2,n4:8 -n 4 ./prog" "$run" --hosts "$tmp/hosts" mpiexec -n 4 ./prog
 rm "$tmp/bin/mpiexec"
 says "srun, nodes do not work" 0 "2 nodes: srun --exclude 'n\[2-3\]' -N 1 true" env "SCR_NODELIST=n[1-4]" "$BIN/scr_srun" -N 1 true
 says "nodes do not work" 0 "^n1,n4 x$" $nodes --launcher 'echo {nodes}' x
@@ -217,7 +224,7 @@ says "a program that hangs" 143 "ending the job step" env SCR_WATCHDOG_TIMEOUT=1
 says "a program that hangs, by the parameter" 143 "there is no dataset yet" env SCR_WATCHDOG=1 SCR_WATCHDOG_TIMEOUT=1 "$run" sleep 50
 
 # ---- a solver
-if [ ! -x "$heat" ] || [ -z "$MPIEXEC" ]; then
+if [ ! -x "$heat" ]; then
   skipped=1
   echo "skipped: examples/heat2d or mpiexec is not here"
   finish
@@ -243,14 +250,14 @@ check "a solver that is killed, and run again: its exit code" 0 "" test $? = 0
 says "a solver that is killed: it restarts" 0 "restarted from heat.300" cat "$tmp/log"
 check "a solver that is killed: its answer" 0 "$calm" answer
 new
-says "a solver that is always killed" 9 "the newest checkpoint on the prefix is 3, heat.300" "$run" --runs 2 $MPIEXEC -n 4 "$heat" $size --kill-at 350
+says "a solver that is always killed" $KILLED "the newest checkpoint on the prefix is 3, heat.300" "$run" --runs 2 $MPIEXEC -n 4 "$heat" $size --kill-at 350
 says "a solver in the next allocation" 0 "restarted from heat.300" env SCR_JOB_ID=8 "$BIN/scr_mpirun" -n 4 "$heat" $size
 cp "$tmp/out" "$tmp/log"
 check "a solver in the next allocation: its answer" 0 "$calm" answer
 
 # the daemons of a job live in its first run, though an earlier job is saved before that, which ends those that there are
 new
-check "an earlier job, which is not saved" 9 - $MPIEXEC -n 4 "$heat" $size --kill-at 350
+check "an earlier job, which is not saved" $KILLED - $MPIEXEC -n 4 "$heat" $size --kill-at 350
 printf '#!/bin/sh\ni=0\nwhile flock -n "%s/base/me/scr.8/transfer.daemon.lock" true && [ $i -lt 300 ]; do sleep 0.1; i=$((i + 1)); done\n' "$tmp" >"$tmp/lives"
 printf '[ $i -lt 300 ] && echo "a daemon lives"\n' >>"$tmp/lives"
 daemons="env SCR_JOB_ID=8 SCR_FLUSH_ASYNC=1 SCR_FLUSH_TYPE=DAEMON"
@@ -261,15 +268,15 @@ says "daemons beside an earlier job: that is saved before" 0 "the newest checkpo
 # restart loops: a run that always fails at the same place
 new
 export SCR_FLUSH=1
-says "a restart loop ends" 9 "there is no other run: 2 runs from one checkpoint, and one from the checkpoint before it, have failed" "$run" --runs -1 $MPIEXEC -n 4 "$heat" $size --kill-at 350
+says "a restart loop ends" $KILLED "there is no other run: 2 runs from one checkpoint, and one from the checkpoint before it, have failed" "$run" --runs -1 $MPIEXEC -n 4 "$heat" $size --kill-at 350
 cp "$tmp/out" "$tmp/log"
 check "a restart loop: four runs" 0 4 grep -c "run [0-9] has ended" "$tmp/log"
 tells "a restart loop: the fourth starts from an older checkpoint" "the next one starts from heat.200; .scr_index --current heat.300. chooses the newer one again"
 says "a restart loop: the older one is read" 0 "restarted from heat.200" sed -n '/: run 4, /,$p' "$tmp/log"
 new
-says "a restart loop, without a limit" 9 "no runs are left" env SCR_RUN_LOOPS=0 "$run" --runs 4 $MPIEXEC -n 4 "$heat" $size --kill-at 350
+says "a restart loop, without a limit" $KILLED "no runs are left" env SCR_RUN_LOOPS=0 "$run" --runs 4 $MPIEXEC -n 4 "$heat" $size --kill-at 350
 new
-says "a restart loop without an older checkpoint" 9 "there is no older checkpoint to start from" env SCR_FLUSH=0 "$run" --runs 5 $MPIEXEC -n 4 "$heat" $size --kill-at 150
+says "a restart loop without an older checkpoint" $KILLED "there is no older checkpoint to start from" env SCR_FLUSH=0 "$run" --runs 5 $MPIEXEC -n 4 "$heat" $size --kill-at 150
 new
 says "an older checkpoint helps" 0 "run 4 has ended .* exit code 0" "$run" --runs -1 sh -c 'n=$(cat n 2>/dev/null); n=$((n + 1)); echo $n >n; [ $n = 4 ] || set -- "$@" --kill-at 350; exec "$@"' sh $MPIEXEC -n 4 "$heat" $size
 export SCR_FLUSH=0
@@ -285,10 +292,10 @@ check "clean, turned off: the caches are not empty" 0 - cached
 check "clean, here" 0 "" "$BIN/scr_clean" --here
 check "clean, here: the cache of this node is empty" 1 0 cached
 new
-says "clean, a program that fails, without a batch system" 9 "no runs are left" "$run" $MPIEXEC -n 4 "$heat" $size --kill-at 350
+says "clean, a program that fails, without a batch system" $KILLED "no runs are left" "$run" $MPIEXEC -n 4 "$heat" $size --kill-at 350
 check "clean, a program that fails, without a batch system: the next run has its cache" 0 - cached
 new
-check "clean, here, a program that died" 9 - $MPIEXEC -n 4 "$heat" $size --kill-at 350
+check "clean, here, a program that died" $KILLED - $MPIEXEC -n 4 "$heat" $size --kill-at 350
 says "clean, here, what the prefix lacks stays" 1 "the cache is kept: the prefix lacks dataset 3" "$BIN/scr_clean" --here
 check "clean, here, what the prefix lacks stays: it is there" 0 - cached
 flags=--uts
@@ -323,7 +330,7 @@ says "job.sh, whose prefix is not the working directory" 0 "the newest checkpoin
 check "job.sh, whose prefix is not the working directory: its checkpoint" 0 "" test -d "$p/heat.600"
 new
 job="env PATH=$BIN:$PATH MPIEXEC=$MPIEXEC sh $top/examples/job.sh"
-says "job.sh, with a program that dies" 9 "the newest checkpoint on the prefix is 3, heat.300" env SCR_RUNS=1 $job "$heat" $size --kill-at 350
+says "job.sh, with a program that dies" $KILLED "the newest checkpoint on the prefix is 3, heat.300" env SCR_RUNS=1 $job "$heat" $size --kill-at 350
 says "job.sh, submitted again" 0 "restarted from heat.300" env SCR_JOB_ID=8 $job "$heat" $size
 cp "$tmp/out" "$tmp/log"
 check "job.sh, submitted again: its answer" 0 "$calm" answer

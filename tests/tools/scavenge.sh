@@ -13,10 +13,10 @@ for v in $(env | sed -n 's/^\(\(SCR\|SLURM\|PBS\|LSB\|FLUX\)_[A-Z_]*\)=.*/\1/p')
 . "$top/tests/tools/check.sh"
 host=$(hostname)
 heat=$top/examples/heat2d
-MPIEXEC=${MPIEXEC:-$(command -v mpiexec.mpich || command -v mpiexec)}
-if [ ! -x "$heat" ] || [ -z "$MPIEXEC" ]; then
+. "$top/tests/find_mpi.sh"
+if [ ! -x "$heat" ]; then
   skipped=1
-  echo "skipped: examples/heat2d or mpiexec is not here"
+  echo "skipped: examples/heat2d is not here"
   finish
   exit
 fi

@@ -12,7 +12,7 @@ for v in $(env | sed -n 's/^\(\(SCR\|SLURM\|PBS\|LSB\|FLUX\)_[A-Z_]*\)=.*/\1/p')
 . "$top/tests/tools/check.sh"
 host=$(hostname)
 heat=$top/examples/heat2d
-MPIEXEC=${MPIEXEC:-$(command -v mpiexec.mpich || command -v mpiexec)}
+. "$top/tests/find_mpi.sh"
 p="$tmp/a prefix" # with a blank
 export "SCR_PREFIX=$p" "SCR_CNTL_BASE=$tmp/base" "SCR_CACHE_BASE=$tmp/base" SCR_USER_NAME=me SCR_JOB_ID=7 SCR_FLUSH=0
 export SCR_RUN_WAIT=0 SCR_REMOTE_SHELL=sh

@@ -3,7 +3,7 @@
 # build and run them are those of README.md, the manual, scr.h and the examples.  Last line: N passed, N failed, N skipped.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-MPICC=${MPICC:-mpicc} MPIEXEC=${MPIEXEC:-mpiexec}
+. "$top/tests/find_mpi.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
