@@ -65,7 +65,7 @@ endif
 all: libscr.a tools/scr $(COMMANDS) $(EXAMPLES) ## libscr.a, the commands in tools/, the examples
 
 setup: ## install what is missing: an MPI, zlib, a compiler; with `check`, `lint` also what these need
-	$(Q)CC="$(CC)" sh tests/setup.sh $(filter-out setup,$(MAKECMDGOALS))
+	$(Q)CC="$(CC)" MPICC="$(if $(filter command% environment%,$(origin MPICC)),$(MPICC))" sh tests/setup.sh $(filter-out setup,$(MAKECMDGOALS))
 
 scr_impl.o: scr_impl.c scr.h
 	$(call using,$(MPICC))

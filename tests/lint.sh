@@ -2,13 +2,14 @@
 # lint.sh - the rules of scr_impl.c and of the tree, one line each.  Last line: N passed, N failed, N skipped.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-CC=${CC:-cc} MPICC=${MPICC:-mpicc}
+CC=${CC:-cc}
+. tests/find_mpi.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0
 sources=$(ls scr.h scr_impl.c tools/*.[ch] tools/image/*.[ch] examples/*.c tests/*/*.[ch] */cxx/*.cc examples/cxx/scr.hpp examples/compat/*.h examples/python/*.c)
 warn="-Wall -Wextra -Wshadow -Wc++-compat -Wstrict-prototypes -Wmissing-prototypes -Werror"
-mpi_flags=$($MPICC -show | tr ' ' '\n' | grep '^-I' | tr '\n' ' ')
+mpi_flags=$(mpi_includes)
 
 # report NAME FILE: passed when FILE is empty
 report() {

@@ -4,7 +4,8 @@
 # check has every behaviour at least once; full has more numbers of ranks, more moments of failure, more rounds; long has the
 # long loops.  ONLY=NAME: only the suites of which NAME is a part, or else the cases of the MPI, cluster and unit suites,
 # as full has them.  As many suites run at a time as there are processors, each with its own directories, ports, jobs and
-# users; those behind `alone` one by one: ranks that wait for each other on shared cores take long beside other jobs.
+# users; those behind `alone` one by one: ranks that wait for each other on shared cores take long beside other jobs; and
+# those behind `beyond check` in full and long only.
 # With CI=1 a skipped test is a failure.
 set -u
 mode=${1:-check}
@@ -40,9 +41,11 @@ tests/image/image.sh       900 1800
 tests/cluster/slurm.sh     700  900
 tests/cluster/cluster.sh   900 5400
 tests/bench/smoke.sh       240  240
+beyond check
+tests/openmpi/openmpi.sh   400 3600
 "
 case $mode in
-check) TEST_GOAL=check ;;
+check) TEST_GOAL=check suites=${suites%%beyond*} ;;
 full) TEST_GOAL=check-full ;;
 long) TEST_GOAL=check-long ;;
 *) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2 ;;
@@ -83,7 +86,7 @@ if [ -n "${ONLY:-}" ]; then
   fi
   suites=$table
 fi
-suites=$(grep . <<<"$suites")
+suites=$(grep . <<<"$suites" | grep -v "^beyond")
 all=$(grep -cvx alone <<<"$suites")
 
 # A terminal has a line that counts, which `erase` removes.

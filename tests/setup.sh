@@ -18,6 +18,7 @@ manager=${manager:-none}
 packages_of() {
   case $manager:$1 in
   apt-get:cc) echo gcc libc6-dev ;; apt-get:mpi) echo mpich libmpich-dev ;; apt-get:zlib) echo zlib1g-dev ;;
+  apt-get:openmpi) echo openmpi-bin libopenmpi-dev ;;
   apt-get:package) echo dpkg-dev debhelper lintian ;; apt-get:pkg-config) echo pkg-config ;;
   apt-get:numpy | dnf:numpy | zypper:numpy) echo python3-numpy ;; pacman:numpy) echo python-numpy ;; apk:numpy) echo py3-numpy ;;
   dnf:pkg-config) echo pkgconf-pkg-config ;; pacman:pkg-config | apk:pkg-config | brew:pkg-config) echo pkgconf ;;
@@ -52,7 +53,11 @@ have_fuzzer() { echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInp
 have_zlib() { echo '#include <zlib.h>' | "${CC:-cc}" -E - >/dev/null 2>&1; }
 
 have "${CC:-cc}" || need cc
-have_mpi mpicc && have_mpi mpiexec || need mpi
+case ${MPICC:-} in
+*.openmpi) have "$MPICC" || need openmpi ;; # as Debian names them
+"") have_mpi mpicc && have_mpi mpiexec || need mpi ;;
+*) have "$MPICC" || need mpi ;;
+esac
 have "${CC:-cc}" && have_zlib || need zlib
 case $goals in *" check"* | *" lint "* | *" sanitize "*) have bash || need bash ;; esac
 case $goals in
@@ -80,6 +85,8 @@ case $goals in
   [ "$manager" != apt-get ] || { have dpkg-buildpackage && have dh && have lintian; } || need package
   ;;
 esac
+# Another MPI library beside, which Debian allows.
+case $goals in *" check-full "* | *" check-long "*) [ "$manager" != apt-get ] || have mpicc.openmpi || need openmpi ;; esac
 case $goals in *" fortran "*) have gfortran && have_mpi mpifort || need fortran ;; esac
 case $goals in
 *" lint "*)

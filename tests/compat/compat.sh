@@ -15,7 +15,7 @@ export SCR_CACHE_SIZE=4
 
 c="-std=c99 -D_POSIX_C_SOURCE=200809L -g -O1 -Wall -Wextra -Wpedantic -Wshadow -Werror"
 cxx="-x c++ -std=c++11 -g -O1 -Wall -Wextra -Wpedantic -Wshadow -Werror"
-include="-I. -I$top/examples/compat $($MPICC -show | tr ' ' '\n' | grep '^-I' | tr '\n' ' ')"
+include="-I. -I$top/examples/compat $(mpi_includes)"
 libraries="-lz -lpthread -ldl"
 clang=$(first_of clang $(for v in $(seq 30 -1 14); do echo "clang-$v"; done))
 [ -n "$clang" ] || echo "note  clang: not tried, it is not installed"

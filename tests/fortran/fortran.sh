@@ -226,7 +226,8 @@ if [ -z "$sanitizers" ]; then
   fi
 
   name="the manual: everything inside"
-  missing=$(without mpichfort mpich ucp uct ucs ucm hwloc numa gfortran quadmath z)
+  missing="archive of Open MPI"
+  [ "$MPI_NAME" = openmpi ] || missing=$(without mpichfort mpich ucp uct ucs ucm hwloc numa gfortran quadmath z)
   if [ -n "$missing" ]; then ok "$name: not tried, because there is no $missing"
   else
     if [ -n "$(without udev)" ]; then # MPI asks it for the names of disks only

@@ -1,0 +1,26 @@
+#!/bin/bash
+# openmpi.sh - a copy of the tree is built with Open MPI and tested: in full by check-quick, in long by check.
+# Last line: N passed, N failed, N skipped.
+#
+#   openmpi.sh full|long
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+case ${1:-} in full) goal=check-quick ;; long) goal=check ;; *) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
+# What has no place here, and why; all else that is skipped is a failure.
+excused="process images need MPICH
+static linking, as there is no libz.a, or no archive of the MPI library"
+if ! command -v mpicc.openmpi >/dev/null; then
+  echo "skipped: Open MPI: there is no mpicc.openmpi; \`make setup check-full\` installs it on Debian"
+  echo "0 passed, 0 failed, 1 skipped"
+  exit
+fi
+tree=$(mktemp -d) || exit 1
+trap 'rm -rf "$tree"' EXIT
+unset MPICC MPIEXEC MPIFORT MPICXX BIN ONLY CI # of the suite that runs this
+(cd "$top" && cp -r scr.h scr_impl.c tools tests examples Makefile LICENSE README.md "$tree") && make -s -C "$tree" clean || exit 1
+make -C "$tree" MPICC=mpicc.openmpi $goal 2>&1 | tee "$tree/log"
+line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$tree/log" | tail -n 1)
+read -r passed _ failed _ <<<"${line:-0 passed, 1 failed}"
+skipped=$(sed -n 's/^ *skipped: //p' "$tree/log" | grep -cvxF "$excused")
+echo "$passed passed, $((failed + skipped)) failed, 0 skipped"
+[ $((failed + skipped)) = 0 ]
