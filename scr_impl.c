@@ -2926,9 +2926,9 @@ typedef enum {
   X(SCR_FLUSH_ASYNC, BOOL, NULL, "0", ANY,                                                                             \
     "1 flushes behind the application's back: a thread of each rank, or a daemon on each node, copies while the "      \
     "application computes, and a later call of the library completes the flush; SCR_Wait waits for it.")               \
-  X(SCR_FLUSH_TYPE, ENUM, "PTHREAD|DAEMON|SYNC", "PTHREAD", ANY,                                                       \
+  X(SCR_FLUSH_TYPE, ENUM, "PTHREAD|DAEMON|SYNC|BBAPI|DATAWARP", "PTHREAD", ANY,                                        \
     "What copies in an asynchronous flush: PTHREAD, a thread of each rank; DAEMON, the process scr_transfer of each "  \
-    "node, which goes on when the program is killed; SYNC turns SCR_FLUSH_ASYNC off.")                                 \
+    "node, which goes on when the program is killed; SYNC turns SCR_FLUSH_ASYNC off. BBAPI, DATAWARP: PTHREAD.")       \
   X(SCR_FLUSH_ASYNC_BW, RATE, NULL, "0", ANY,                                                                          \
     "Bytes a second that all ranks together copy at most in an asynchronous flush; 0 for no limit.")                   \
   X(SCR_FLUSH_ASYNC_PERCENT, PERCENT, NULL, "0", ANY,                                                                  \
@@ -3834,13 +3834,13 @@ SCR_FN int scr_params_config(scr_hash* params, const char* config, char** value)
 /* ---- checks ---- */
 
 /*
-** What other releases of this design take from the environment or a file, and this one does not: the value with which
-** they do what this one does, and what to use instead.
+** What other releases of this design take from the environment or a file, and this one does not, by how it begins: the
+** value with which they do what this one does, and what to use instead.
 */
 static const struct {
   const char *name, *same, *instead;
 } scr_params_others[] = {{"SCR_FLUSH_POSTSTAGE", "0", "SCR_Finalize flushes the newest checkpoint"},
-                         {"SCR_DB_ENABLE", "0", "SCR_LOG_ENABLE=1 and SCR_LOG_DB_ENABLE=1 log to a database"},
+                         {"SCR_DB_", "0", "SCR_LOG_ENABLE=1 and SCR_LOG_DB_ENABLE, _HOST, _NAME, .. log to a database"},
                          {"SCR_COPY_METADATA", "1", "permissions and times of files are always kept"}};
 
 /* Parameters of the user file that only commands read. */
@@ -3894,7 +3894,7 @@ SCR_FN int scr_params_hint(const char* name, const char* value, char* hint, size
   *hint = '\0';
   if (scr_params_is_of_commands(name)) return 0;
   for (i = 0; i < sizeof scr_params_others / sizeof *scr_params_others; i++) {
-    if (strcasecmp(name, scr_params_others[i].name) != 0) continue;
+    if (strncasecmp(name, scr_params_others[i].name, strlen(scr_params_others[i].name)) != 0) continue;
     snprintf(hint, n, ", as this release has no such parameter: %s", scr_params_others[i].instead);
     return strcasecmp(value, scr_params_others[i].same) != 0;
   }
@@ -14664,7 +14664,7 @@ SCR_FN int scr_meet(MPI_Comm comm)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, MPI helpers
 ** Offers     scr_groupdesc, scr_storedesc, scr_world; scr_groupdescs_from_name,
-**            scr_storedescs_from_name, scr_reddesc_alone, scr_reddesc_for_dataset, scr_world_free,
+**            scr_storedescs_from_name, scr_transfer_of_vendor, scr_reddesc_alone, scr_reddesc_for_dataset, scr_world_free,
 **            scr_world_job_key, scr_world_create
 ** Invariants
 **   L1  When a redundancy set is formed, no two of its members are in the same failure group.
@@ -14833,15 +14833,22 @@ SCR_FN const scr_storedesc* scr_storedescs_from_name(const scr_world* w, const c
   return NULL;
 }
 
-/* The number of threads that copy files of the store NAME, from its transfer TYPE; warns about vendors' types. */
+/* Returns 1 for a transfer TYPE that only a vendor's service has, as `KEY=TYPE` says, and warns that PTHREAD is used. */
+SCR_FN int scr_transfer_of_vendor(const char* key, const char* type)
+{
+  if (strcasecmp(type, "BBAPI") != 0 && strcasecmp(type, "DW") != 0 && strcasecmp(type, "DATAWARP") != 0) return 0;
+  if (scr_msg_rank <= 0)
+    scr_warn("%s=%s needs a service of the vendor, which this library does not use; PTHREAD is used", key, type);
+  return 1;
+}
+
+/* The number of threads that copy files of the store NAME, from its transfer TYPE. */
 SCR_FN int scr_storedesc_threads(const char* name, const char* type)
 {
-  int vendor = strcasecmp(type, "BBAPI") == 0 || strcasecmp(type, "DW") == 0;
+  char key[SCR_MAX_FILENAME + 32];
 
-  if (vendor && scr_msg_rank <= 0)
-    scr_warn("STORE=%s TYPE=%s needs a service of the vendor, which this library does not use: PTHREAD is used instead",
-             name, type);
-  return vendor || strcasecmp(type, "PTHREAD") == 0 ? SCR_COPY_THREADS : 1;
+  snprintf(key, sizeof key, "STORE=%s TYPE", name);
+  return scr_transfer_of_vendor(key, type) || strcasecmp(type, "PTHREAD") == 0 ? SCR_COPY_THREADS : 1;
 }
 
 /* Add the store NAME with the properties in LINE. */
@@ -21046,8 +21053,9 @@ SCR_FN int scr_fetch_check_index(int id, const char* dir, const scr_desc* desc)
 */
 SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
 {
-  char path[SCR_MAX_FILENAME];
-  int  complete = 0, rc = SCR_SUCCESS;
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+  int         complete = 0, rc = SCR_SUCCESS;
 
   if (scr.world.rank == 0) {
     rc = scr_prefix_locate(scr.world.prefix, f->id, dir, &f->place);
@@ -21056,6 +21064,9 @@ SCR_FN int scr_fetch_summary(scr_fetching* f, const char* dir)
     if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(SCR_ERR_MISSING, "%s is missing", path);
     if (rc == SCR_SUCCESS && !complete) rc = SCR_ERR(SCR_ERR_INVALID, "%s says that the dataset is not complete", path);
     if (rc == SCR_SUCCESS) rc = scr_fetch_check_index(f->id, dir, &f->desc);
+    if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/rank2file", scr.world.prefix, f->place.meta);
+    if (rc == SCR_SUCCESS && scr_os.lstat(path, &st) == 0) /* of release 3, which tells of one rank that wrote a file */
+      f->desc.shared = 1;
   }
   if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   rc = scr_bcast(&f->desc, (int)sizeof f->desc, MPI_BYTE, 0, scr.world.comm);
@@ -21622,8 +21633,8 @@ SCR_FN int scr_fetch_into_cache(scr_fetching* f, const char* dir, scr_life life,
 /*
 ** Copy dataset ID in DIR from the prefix into the cache and protect it there; its state is then LIFE.  A dataset of
 ** another number of ranks, or any with SCR_FETCH_BYPASS or SCR_GLOBAL_RESTART, stays on the prefix, where the
-** application reads it.  Collective over the world; the same code everywhere.  On an error the cache has nothing of it
-** that was not there before.
+** application reads it; so does one of release 3, whose map may name one of several ranks that wrote a file.  Collective
+** over the world; the same code everywhere.  On an error the cache has nothing of it that was not there before.
 */
 SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 {
@@ -22706,6 +22717,7 @@ SCR_FN int scr_settings_keep(void)
   scr.pace.share /= 100.0;
   type = scr_param_get(scr.world.params, "SCR_FLUSH_TYPE");
   if (type != NULL && strcasecmp(type, "SYNC") == 0) scr.flush_async = 0;
+  if (type != NULL) scr_transfer_of_vendor("SCR_FLUSH_TYPE", type);
   scr.flush_daemon = scr.flush_async && type != NULL && strcasecmp(type, "DAEMON") == 0;
   ranks = scr_param_get(scr.world.params, "SCR_RESTART_RANKS");
   scr.same_ranks = ranks != NULL && strcasecmp(ranks, "same") == 0;
@@ -24495,10 +24507,10 @@ SCR_FN int scr_complete_invalid(const scr_dataset* ds, uint64_t bytes)
 }
 
 /*
-** SCR_ERR_ARG on a rank that finds that two ranks registered the same file.  RC is this rank's result so far; a
-** missing file may be due to this, so that this error replaces it.  Collective over the world.
+** SCR_ERR_ARG on a rank that finds that two ranks registered the same file; *TWICE becomes 1.  RC is this rank's result
+** so far; a missing file may be due to this, so that this error replaces it.  Collective over the world.
 */
-SCR_FN int scr_complete_unique(const scr_entry* own, int rc)
+SCR_FN int scr_complete_unique(const scr_entry* own, int rc, int* twice)
 {
   scr_hash *     send = scr_hash_new(), *recv = scr_hash_new(), *seen = scr_hash_new();
   scr_hash_elem *e, *c;
@@ -24509,9 +24521,12 @@ SCR_FN int scr_complete_unique(const scr_entry* own, int rc)
   for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e))
     for (c = scr_hash_elem_first(scr_hash_get(scr_hash_elem_hash(e), "FILE")); c != NULL; c = scr_hash_elem_next(c)) {
       const char* other = scr_hash_elem_get_first_val(seen, scr_hash_elem_key(c));
+      *twice |= other != NULL;
       if (other != NULL && (rc == SCR_SUCCESS || rc == SCR_ERR_MISSING))
-        rc = SCR_ERR(SCR_ERR_ARG, "ranks %s and %s registered the same file %s; each rank needs its own", other,
-                     scr_hash_elem_key(e), scr_hash_elem_key(c));
+        rc = SCR_ERR(SCR_ERR_ARG,
+                     "ranks %s and %s registered the same file %s; each rank needs its own, or SCR_CACHE_BYPASS=1 to "
+                     "write it on the prefix together",
+                     other, scr_hash_elem_key(e), scr_hash_elem_key(c));
       scr_hash_set_kv(seen, scr_hash_elem_key(c), scr_hash_elem_key(e));
     }
   scr_hash_delete(&send);
@@ -24729,8 +24744,9 @@ SCR_FN int scr_complete_after(int id)
 */
 SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
 {
-  enum { FILES, BYTES, SHARED, FIRST = 0 }; /* sums: files, bytes, ranks that share; max: the first rank with files */
-  int          id = scr.open_id, rc, found, err = SCR_SUCCESS, shared = 0;
+  enum { FILES, BYTES, SHARED }; /* sums: files, bytes, ranks that share */
+  enum { FIRST, TWICE };         /* max: the first rank with files; 1 if ranks share one that must not be shared */
+  int          id = scr.open_id, rc, found, err = SCR_SUCCESS, shared = 0, twice = 0;
   scr_dataset* ds;
   scr_entry*   e;
   scr_vote     v;
@@ -24761,14 +24777,18 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   if (scr.open_failure.rc != SCR_SUCCESS) rc = scr_open_failed();
   else if (!valid) rc = scr_complete_invalid(ds, bytes);
   else if (rc == SCR_ERR_MISSING) scr_err_secondhand = 1; /* another rank may know why */
-  if (!e->bypass) rc = scr_complete_unique(e, rc);
+  if (!e->bypass) rc = scr_complete_unique(e, rc, &twice);
   else if (scr.red->bypass < 0) scr.other_bytes = bytes;
   memset(&v, 0, sizeof v);
   v.sum[FILES] = e->files;
   v.sum[BYTES] = (int64_t)bytes;
   v.sum[SHARED] = shared;
   v.max[FIRST] = e->files > 0 ? scr.world.ranks - scr.world.rank : 0;
+  v.max[TWICE] = twice;
   rc = scr_vote_all(&v, rc, scr.world.comm);
+  if (rc == SCR_ERR_INVALID && v.max[TWICE]) /* on another node it is not there */
+    rc = SCR_ERR(rc, "%.*s; ranks share a file, which they can with SCR_CACHE_BYPASS=1 alone, on the prefix",
+                 scr_err_length, scr_err_text);
   if (rc == SCR_SUCCESS && v.sum[FILES] > scr_complete_files_max)
     rc = SCR_ERR(SCR_ERR_ARG, "the dataset has %lld files, and %lld are possible: write fewer, larger ones",
                  (long long)v.sum[FILES], (long long)scr_complete_files_max);

@@ -27,7 +27,8 @@ static const char index_usage[] =
     "      --manifest FILE   the same for the files in FILE, which has lines of a rank and a path below DIR\n"
     "      --name NAME       its name; default: DIR\n"
     "      --output          it is output, and not a checkpoint\n"
-    "  -b, --build           the same for all datasets on the prefix; an index that is damaged is replaced\n"
+    "  -b, --build[=ID]      the same for all datasets on the prefix, or for dataset ID; an index that is damaged is\n"
+    "                        replaced\n"
     "  -x, --extract NAME    copy files of the newest dataset NAME, from containers too: each FILE, a path below the\n"
     "                        prefix or below the dataset's directory, or all files if none is named; checksums are\n"
     "                        compared, and existing files are not replaced\n"
@@ -452,8 +453,23 @@ static int index_delete(const char* argv0, const char* prefix, const char* name,
 typedef struct {
   const char* argv0;
   scr_index*  index;
-  int         bad; /* 1: a dataset could not be added */
+  int         bad;   /* 1: a dataset could not be added */
+  int64_t     only;  /* the id of the dataset to add; 0 for all */
+  int         found; /* datasets that were added or could not be */
 } index_scan;
+
+/* Returns 1 if the dataset in DIR is another one than S is to add. */
+static int index_is_other(const index_scan* s, const char* dir)
+{
+  scr_desc desc;
+  char     path[SCR_MAX_FILENAME];
+  int      complete;
+
+  if (s->only == 0) return 0;
+  memset(&desc, 0, sizeof desc);
+  return scr_summary_path(s->index->prefix, dir, path) != SCR_SUCCESS ||
+         scr_summary_read(path, &desc, &complete) != SCR_SUCCESS || desc.identity.id != s->only;
+}
 
 /* Add the dataset in DIR, and tell so. */
 static void index_add(const char* dir, void* arg)
@@ -462,6 +478,8 @@ static void index_add(const char* dir, void* arg)
   scr_desc    desc;
   char        text[SCR_ERR_TEXT_MAX + SCR_MAX_FILENAME];
 
+  if (index_is_other(s, dir)) return;
+  s->found++;
   if (scr_scan_add(s->index, dir, &desc) == SCR_SUCCESS) {
     printf("%6d ", desc.identity.id);
     tool_print_line(*desc.name ? desc.name : dir);
@@ -483,11 +501,11 @@ static int index_open_to_build(const char* prefix, scr_index* index)
   return rc == SCR_SUCCESS ? scr_index_open(index, prefix) : rc;
 }
 
-/* Add the dataset in DIR to the index or, if DIR is NULL, all that are found. */
-static int index_build(const char* argv0, const char* prefix, const char* dir)
+/* Add the dataset in DIR to the index or, if DIR is NULL, all that are found: those of the id ONLY, unless it is 0. */
+static int index_build(const char* argv0, const char* prefix, const char* dir, int64_t only)
 {
   scr_index  index;
-  index_scan s = {argv0, &index, 0};
+  index_scan s = {argv0, &index, 0, only, 0};
   char       below[SCR_MAX_FILENAME];
   int        rc = dir != NULL ? index_dir_below(prefix, dir, below, sizeof below) : SCR_SUCCESS;
 
@@ -495,6 +513,8 @@ static int index_build(const char* argv0, const char* prefix, const char* dir)
   rc = dir == NULL ? index_open_to_build(prefix, &index) : scr_index_open(&index, prefix);
   if (rc == SCR_SUCCESS && dir == NULL) scr_prefix_walk(prefix, "", INT_MAX, NULL, index_add, &s);
   if (rc == SCR_SUCCESS && dir != NULL) index_add(below, &s);
+  if (rc == SCR_SUCCESS && only != 0 && s.found == 0)
+    rc = SCR_ERR(SCR_ERR_NOT_FOUND, "no directory below %s has the summary of a dataset %d", prefix, (int)only);
   rc = scr_index_close(&index, rc, 1);
   return rc == SCR_SUCCESS ? s.bad : tool_fail(argv0, 1, scr_err_text);
 }
@@ -575,7 +595,7 @@ SCR_FN int index_main(int argc, char** argv)
                                           {"delete", required_argument, NULL, OPT_DELETE},
                                           {"force", no_argument, NULL, OPT_FORCE},
                                           {"add", required_argument, NULL, 'a'},
-                                          {"build", no_argument, NULL, 'b'},
+                                          {"build", optional_argument, NULL, 'b'},
                                           {"extract", required_argument, NULL, 'x'},
                                           {"into", required_argument, NULL, OPT_INTO},
                                           {"pattern", required_argument, NULL, OPT_PATTERN},
@@ -587,9 +607,10 @@ SCR_FN int index_main(int argc, char** argv)
                                           {NULL, 0, NULL, 0}};
   const char *               prefix = tool_prefix(), *name = NULL, *into = NULL;
   index_plain                plain = {{NULL}, 0, NULL, NULL, SCR_FLAG_CHECKPOINT};
+  int64_t                    id = 0;
   int                        c, what = 0, force = 0;
 
-  while ((c = getopt_long(argc, argv, "lLjc:d:r:a:bx:p:h", options, NULL)) != -1) {
+  while ((c = getopt_long(argc, argv, "lLjc:d:r:a:b::x:p:h", options, NULL)) != -1) {
     if (c == 'r') c = 'd';
     if (c == 'p') prefix = tool_dir(optarg);
     else if (c == OPT_INTO) into = optarg;
@@ -607,6 +628,9 @@ SCR_FN int index_main(int argc, char** argv)
   }
   if (force && what != OPT_DELETE) return tool_usage(argv[0], index_usage, 1, "--force belongs to --delete");
   if (into != NULL && what != 'x') return tool_usage(argv[0], index_usage, 1, "--into belongs to --extract");
+  if (what == 'b' && name == NULL && optind + 1 == argc) name = argv[optind++]; /* as in release 3: -b ID */
+  if (what == 'b' && name != NULL && !tool_number(name, 1, INT_MAX, &id))
+    return tool_usage(argv[0], index_usage, 1, "--build needs the id of a dataset, or nothing after it");
   if (optind != argc && what != 'x') return index_refuse(argv[0], name, argv[optind]);
   if ((plain.patterns > 0) + (plain.manifest != NULL) > 1)
     return tool_usage(argv[0], index_usage, 1, "either --pattern or --manifest");
@@ -621,7 +645,7 @@ SCR_FN int index_main(int argc, char** argv)
   if (what == 'd' || what == OPT_DROP_AFTER) return index_drop(argv[0], prefix, name, what == OPT_DROP_AFTER);
   if (what == OPT_DELETE) return index_delete(argv[0], prefix, name, force);
   if (what == 'a' && (plain.patterns > 0 || plain.manifest != NULL)) return index_adopt(argv[0], prefix, name, &plain);
-  if (what == 'a' || what == 'b') return index_build(argv[0], prefix, what == 'a' ? name : NULL);
+  if (what == 'a' || what == 'b') return index_build(argv[0], prefix, what == 'a' ? name : NULL, id);
   if (what == 'x') return index_extract(argv[0], prefix, name, argc - optind, argv + optind, into != NULL ? into : ".");
   return index_list(argv[0], prefix, what != 0 ? what : 'l');
 }

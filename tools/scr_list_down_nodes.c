@@ -12,7 +12,8 @@ static const char list_down_usage[] =
     "run, ping tells whether the node is there at all.\n"
     "\n"
     "  -r, --reason         print a line for each node, with the reason\n"
-    "  -j, --json           print a JSON list of hosts and reasons\n"
+    "  -j, --json           print a JSON list of hosts and reasons; but -j and a launcher, such as -j srun, as in\n"
+    "                       scripts of release 3, is ignored\n"
     "  -f, --free           before a run: test the free space of the directories, not their size; create missing ones\n"
     "  -d, --down NODES     these are down too\n"
     "  -l, --log            log each node that is down\n"
@@ -301,7 +302,8 @@ SCR_FN int list_down_nodes_main(int argc, char** argv)
   l.ping = 1;
   l.timeout = 60;
   while ((c = getopt_long(argc, argv, "rjfd:ls:h", options, NULL)) != -1) {
-    if (c == 'r' || c == 'j') l.form = c;
+    if (c == 'j' && optind < argc && strcmp(argv[optind - 1], "-j") == 0 && tool_is_launcher(argv[optind])) optind++;
+    else if (c == 'r' || c == 'j') l.form = c;
     else if (c == 'f') l.free = 1;
     else if (c == 'd') l.down = optarg;
     else if (c == 'l') l.log = 1;

@@ -12,7 +12,9 @@ static const char postrun_usage[] =
     "  -p, --prefix DIR   the prefix directory; default: SCR_PREFIX, or else the working directory\n"
     "  -d, --down NODES   nodes that do not work, beside those that scr_list_down_nodes finds\n"
     "      --timeout N    give up a node that reports no progress for N seconds; default 300\n"
-    "  -j, --jobid ID     the job, if the environment does not tell\n"
+    "  -j, --jobid ID     the job, if the environment does not tell; a launcher, such as srun, as in scripts of\n"
+    "                     release 3, is ignored\n"
+    "  -v, --verbose      accepted for scripts of earlier releases\n"
     "  -h, --help         print this and exit;  --version  print the version and exit\n"
     "\n"
     "Exit 0 if the newest checkpoint that could be saved is on the prefix, or 1.  With SCR_ENABLE=0 it does nothing.\n";
@@ -167,6 +169,7 @@ SCR_FN int postrun_main(int argc, char** argv)
   static const struct option options[] = {{"prefix", required_argument, NULL, 'p'},
                                           {"down", required_argument, NULL, 'd'},
                                           {"jobid", required_argument, NULL, 'j'},
+                                          {"verbose", no_argument, NULL, 'v'},
                                           {"timeout", required_argument, NULL, OPT_POSTRUN_TIMEOUT},
                                           TOOL_OPTIONS,
                                           {NULL, 0, NULL, 0}};
@@ -178,9 +181,10 @@ SCR_FN int postrun_main(int argc, char** argv)
   int64_t                    seconds = SCAVENGE_SECONDS;
   int                        c, enable = 1, bad = 0;
 
-  while ((c = getopt_long(argc, argv, "p:d:j:h", options, NULL)) != -1) {
+  while ((c = getopt_long(argc, argv, "p:d:j:vh", options, NULL)) != -1) {
     if (c == 'p') prefix = tool_dir(optarg);
     else if (c == 'd') known = optarg;
+    else if (c == 'v' || (c == 'j' && tool_is_launcher(optarg))) continue;
     else if (c == 'j') setenv("SCR_JOB_ID", optarg, 1);
     else if (c != OPT_POSTRUN_TIMEOUT) return tool_answer(c, argv[0], postrun_usage, 1);
     else if (!tool_number(optarg, 1, INT_MAX, &seconds))

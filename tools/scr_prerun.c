@@ -12,6 +12,7 @@ static const char prerun_usage[] =
     "\n"
     "  -p, --prefix DIR   the prefix directory; default: SCR_PREFIX, or else the working directory\n"
     "      --no-daemons   start none\n"
+    "  -v, --verbose      accepted for scripts of earlier releases\n"
     "  -h, --help         print this and exit;  --version  print the version and exit\n"
     "\n"
     "The files of earlier runs stay: the flush file tells which checkpoints are in caches that no run could reach.\n"
@@ -67,13 +68,15 @@ SCR_FN int prerun_main(int argc, char** argv)
 {
   static const struct option options[] = {{"prefix", required_argument, NULL, 'p'},
                                           {"no-daemons", no_argument, NULL, OPT_PRERUN_NO_DAEMONS},
+                                          {"verbose", no_argument, NULL, 'v'},
                                           TOOL_OPTIONS,
                                           {NULL, 0, NULL, 0}};
   const char*                prefix = tool_prefix();
   scr_hash*                  params;
   int                        c, enable = 1, daemons = 1, rc;
 
-  while ((c = getopt_long(argc, argv, "p:h", options, NULL)) != -1) {
+  while ((c = getopt_long(argc, argv, "p:vh", options, NULL)) != -1) {
+    if (c == 'v') continue;
     if (c == OPT_PRERUN_NO_DAEMONS) daemons = 0;
     else if (c != 'p') return tool_answer(c, argv[0], prerun_usage, 1);
     else prefix = tool_dir(optarg);

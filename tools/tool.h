@@ -199,6 +199,16 @@ SCR_FN int tool_number(const char* s, int64_t low, int64_t high, int64_t* value)
   return 1;
 }
 
+/* Returns 1 if WORD is a launcher, which commands of release 3 need with -j; here they find the nodes without it. */
+SCR_FN int tool_is_launcher(const char* word)
+{
+  static const char* const names[] = {"aprun", "flux", "jsrun", "lrun", "mpiexec", "mpirun", "srun"};
+  size_t                   i = 0;
+
+  while (i < sizeof names / sizeof *names && strcmp(word, names[i]) != 0) i++;
+  return i < sizeof names / sizeof *names;
+}
+
 /* Make TEXT, of N bytes, BYTES as a person says it. */
 SCR_FN void tool_bytes(double bytes, char* text, size_t n)
 {

@@ -966,6 +966,10 @@ static void scr_index_build_makes_an_index_of_what_is_whole(void)
           "grep -q 'no .scr/summary.scr' told; $TEST_INDEX --drop ck2 -p prefix; $TEST_INDEX --add \"$PWD/prefix/ck2\" "
           "--prefix \"$PWD/prefix\"");
     run_gets("ck2", 1, 2000);
+    shell("$TEST_INDEX --drop ck2 -p prefix; $TEST_INDEX --build=2 -p prefix > built; grep -qx ' *2 ck2' built;"
+          "$TEST_INDEX -p prefix -b 2 > built; test $(grep -c . built) = 1;" /* as in release 3 */
+          "! $TEST_INDEX -p prefix --build=7 2> told; grep -q 'no directory below .* of a dataset 7' told");
+    run_gets("ck2", 1, 2000);
   }
 }
 

@@ -103,6 +103,16 @@ int record_replace(const char* path, const char* key, const char* value)
   return n;
 }
 
+void record_put(const char* path, const char* keys, const char* value)
+{
+  scr_hash* h = scr_hash_new();
+
+  CHECK(scr_hash_file_read(path, h) == SCR_SUCCESS, "%s", scr_err_text);
+  scr_hash_setf(h, NULL, keys, value);
+  CHECK(scr_hash_file_write(path, h) == SCR_SUCCESS, "%s", scr_err_text);
+  scr_hash_delete(&h);
+}
+
 void record_change(const char* path, const char* key, const char* value)
 {
   scr_hash* h = scr_hash_new();

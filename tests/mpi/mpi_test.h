@@ -269,6 +269,8 @@ int record_find(const char* path, const char* key, char* below);
 void record_change(const char* path, const char* key, const char* value);
 /* VALUE alone stands below each KEY of the hash file PATH from now on; how many there were. */
 int record_replace(const char* path, const char* key, const char* value);
+/* Add KEYS to the hash file PATH: one below the other, with blanks between them, the last one %s for VALUE. */
+void record_put(const char* path, const char* keys, const char* value);
 /* Take each KEY, and what is below it, out of the hash file PATH; how many there were. */
 int record_strip(const char* path, const char* key);
 

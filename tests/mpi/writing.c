@@ -604,6 +604,10 @@ static void two_ranks_that_write_one_file_are_told_so(void)
   OK(SCR_Route_file(path, file));
   if (rank == ranks - 1) CHECK(write_bytes(file, 1, 100), "%s", file);
   ALIKE(SCR_Complete_output(1), SCR_ERR_ARG, "registered the same file ck2/all");
+  OK(SCR_Start_output("ck2", SCR_FLAG_CHECKPOINT)); /* the others find no file to write to */
+  OK(SCR_Route_file(path, file));
+  if (rank == ranks - 1) CHECK(write_bytes(file, 1, 100), "%s", file);
+  ALIKE(SCR_Complete_output(rank == ranks - 1), SCR_ERR_INVALID, "SCR_CACHE_BYPASS=1");
   OK(put("ck3", 1, 100));
   OK(SCR_Finalize());
   run_gets("ck3", 1, 100);

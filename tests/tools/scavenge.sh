@@ -413,6 +413,7 @@ done
 prerun=$BIN/scr_prerun postrun=$BIN/scr_postrun
 rm -rf "$p" && mkdir "$p"
 check "prerun" 0 "" env SCR_REMOTE_SHELL=sh "$prerun"
+check "prerun, the options of release 3" 0 "" env SCR_REMOTE_SHELL=sh "$prerun" -p "$p" -v
 check "prerun, the directory" 0 "" test -d "$p/.scr" -a -z "$(ls "$p/.scr" | grep -v lock)"
 says "prerun, no prefix" 1 "cannot create the directory /none/.scr" env SCR_REMOTE_SHELL=sh "$prerun" -p /none
 says "prerun, a program is missing" 1 "not ready: a program is missing" env SCR_REMOTE_SHELL=rsh9 "$prerun"
@@ -425,6 +426,9 @@ killed SCR_COPY_TYPE=XOR
 says "postrun" 0 "the newest checkpoint on the prefix is 3, heat.300" "$postrun"
 whole "postrun"
 says "postrun, again" 0 "the newest checkpoint on the prefix is 3" "$postrun"
+killed SCR_COPY_TYPE=XOR
+says "postrun, the options of release 3" 0 "the newest checkpoint on the prefix is 3, heat.300" "$postrun" -p "$p" -j srun -v
+whole "postrun, the options of release 3"
 killed SCR_COPY_TYPE=XOR SCR_CACHE_SIZE=3 SCR_CACHE_KEEP=1
 rm "$(file 0)" "$(file 1)"
 says "postrun, the newest cannot be put together" 0 "the newest checkpoint on the prefix is 2, heat.200" "$postrun"
