@@ -73,6 +73,7 @@
 **
 **   SCR_API                  hidden               linkage of the calls; extern exports them from a shared library
 **   SCR_FORTRAN_LEN          size_t               type of a character variable's length; int for gfortran 7 and older
+**   SCR_KERNELS_SKIP         0                    for tests: how many rows of the kernels, best first, are passed over
 **   SCR_LOCK_BASES           -                    only the system's parameter file may set SCR_CNTL_BASE
 **   SCR_LOCK_SECONDS         30                   how long to wait for a lock
 **   SCR_LOCK_TELL_SECONDS    3                    after this time, tell that we wait; set with SCR_LOCK_SECONDS
@@ -4865,6 +4866,7 @@ SCR_FN int scr_entry_read_member(const scr_hash* h, scr_entry* e)
 ** Each loop has a portable form, and faster forms for particular processors.  These are compiled with target
 ** attributes, so the build line needs no flags, and the first call selects the best one that the processor supports.
 ** -DSCR_PLAIN_KERNELS leaves out all but the portable ones, for compilers that cannot compile the others.
+** SCR_KERNELS_SKIP, an expression, passes over the best ones, so that a test can have each of them in turn.
 **
 ** Uses       nothing
 ** Offers     scr_crc32, scr_crc32_combine, scr_gf_sum, scr_gf_mad_one, scr_rs_matrix, scr_rs_row, scr_rs_chunk,
@@ -4891,6 +4893,10 @@ SCR_FN int scr_entry_read_member(const scr_hash* h, scr_entry* e)
 #include <sys/auxv.h>
 #endif
 #endif
+#endif
+
+#ifndef SCR_KERNELS_SKIP
+#define SCR_KERNELS_SKIP 0 /* rows of scr_kernels, fewer than it has */
 #endif
 
 #ifdef __GNUC__
@@ -5326,7 +5332,7 @@ SCR_FN scr_crc_kernel scr_crc_select(void)
 {
   static scr_crc_kernel kept;
   scr_crc_kernel        f = SCR_SHARED_GET(kept);
-  const scr_kernel*     k = scr_kernels;
+  const scr_kernel*     k = scr_kernels + SCR_KERNELS_SKIP;
 
   if (f != NULL) return f;
   while (k->crc == NULL || !k->available()) k++;
@@ -5338,7 +5344,7 @@ SCR_FN scr_gf_kernel scr_gf_select(void)
 {
   static scr_gf_kernel kept;
   scr_gf_kernel        f = SCR_SHARED_GET(kept);
-  const scr_kernel*    k = scr_kernels;
+  const scr_kernel*    k = scr_kernels + SCR_KERNELS_SKIP;
 
   if (f != NULL) return f;
   while (k->mad == NULL || !k->available()) k++;

@@ -20,8 +20,9 @@
 #define CHECK_DATA "tests/data" /* the suites run in the top directory */
 #endif
 
-/* Sanitized code may take this much longer. */
-#if defined(__SANITIZE_ADDRESS__)
+/* Sanitized code may take this much longer, and an emulated processor, for which the compiler's command line says it. */
+#ifdef CHECK_SLOWER
+#elif defined(__SANITIZE_ADDRESS__)
 #define CHECK_SLOWER 8
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)

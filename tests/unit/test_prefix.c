@@ -1013,7 +1013,7 @@ static int objects_write(const scr_objects* l, const char* dir)
   scr_rank2file map;
   scr_desc      d;
   char          file[SCR_MAX_FILENAME];
-  int           ranks, rc = scr_objects_to_hash(l, records_prefix, dir, body);
+  int           ranks = 0, rc = scr_objects_to_hash(l, records_prefix, dir, body);
 
   memset(&map, 0, sizeof map);
   records_desc(&d, l->id, dir, SCR_FLAG_CHECKPOINT);

@@ -1014,7 +1014,8 @@ static void test_rebuild_holes(void)
     rebuild_free();
     return;
   }
-  for (r = 0; r < 3; r++) { /* lose one after the other: the halves of the file, and the file */
+  /* Lose one after the other: the file, and its halves; emulated, and with a sanitizer, the file alone. */
+  for (r = 0; r < (CHECK_SLOWER > 1 ? 1 : 3); r++) {
     const char* all[] = {path, rebuilt.red[0], rebuilt.red[1], rebuilt.red[2]};
     for (i = 0; i < 4; i++) {
       CHECK_INT(stat(all[i], &st), 0);

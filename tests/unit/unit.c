@@ -9,6 +9,8 @@
 #define SCR_TEST
 #define SCR_LOCK_SECONDS      1.5 /* so that the tests of locks end */
 #define SCR_LOCK_TELL_SECONDS 0.5
+#define SCR_KERNELS_SKIP      unit_kernels_skip
+static int unit_kernels_skip; /* TEST_KERNELS_SKIP of the environment */
 #ifndef SCR_IMPL
 #define SCR_IMPL "../../scr_impl.c"
 #endif
@@ -53,6 +55,9 @@ int main(int argc, char** argv)
                                        {"scavenge", test_scavenge},
                                        {"regions", test_regions},
                                        {NULL, NULL}};
+  const char*              skip = getenv("TEST_KERNELS_SKIP");
+
+  unit_kernels_skip = skip == NULL ? 0 : atoi(skip);
 
   return check_main(suites, argc, argv);
 }
