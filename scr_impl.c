@@ -3446,7 +3446,7 @@ typedef struct {
   const char* p;            /* what follows */
   const char* where;        /* the file's name */
   int         line, secret; /* secret: the value is not to be printed, and '$' in it is itself */
-  char        key[SCR_PARAM_WORD_MAX], value[SCR_PARAM_WORD_MAX];
+  char *      key, *value;  /* of SCR_PARAM_WORD_MAX bytes each */
 } scr_params_text;
 
 /* Report an error in the line of T.  FORMAT is a literal, with at least one argument. */
@@ -3572,21 +3572,20 @@ SCR_FN int scr_params_line(scr_params_text* t, scr_hash* into)
 */
 SCR_FN int scr_params_parse(const char* text, size_t n, const char* where, scr_hash* into)
 {
-  scr_params_text t;
+  scr_params_text t = {NULL, where, 1, 0, NULL, NULL};
   char *          copy, *line, *next;
   size_t          i;
   int             rc = SCR_SUCCESS;
 
-  t.where = where;
-  t.line = 1;
   for (i = 0; i < n; i++) { /* refuse binary data before a message prints any of it */
     unsigned char c = (unsigned char)text[i];
     t.line += c == '\n';
     if (c == 127 || (c < 32 && c != '\n' && c != '\t' && c != '\r'))
       return SCR_PARAMS_BAD(&t, "byte 0x%02x is not text; is this a parameter file?", c);
   }
-  copy = (char*)scr_malloc(n + 1);
+  copy = (char*)scr_malloc(n + 1 + 2 * SCR_PARAM_WORD_MAX);
   if (copy == NULL) return SCR_ERR_OOM();
+  t.value = (t.key = copy + n + 1) + SCR_PARAM_WORD_MAX;
   if (n > 0) memcpy(copy, text, n);
   t.line = 1;
   line = strncmp(copy, "\xef\xbb\xbf", 3) == 0 ? copy + 3 : copy; /* skip the byte order mark that some editors write */
@@ -18645,11 +18644,13 @@ SCR_FN int scr_recovery_bring(scr_recovery* f, int rc)
 
 /* ---- step 5: rebuild ---- */
 
-/* Rebuild what the sets of this rank's owners have lost.  Collective over the runners of each set. */
-SCR_FN int scr_recovery_rebuild(const scr_recovery* f)
+/*
+** Rebuild what the sets of this rank's owners have lost; MEMBERS has room for all of these.  Collective over the
+** runners of each set.
+*/
+SCR_FN int scr_recovery_rebuild(const scr_recovery* f, scr_entry** members)
 {
-  scr_entry* members[SCR_SET_SIZE_MAX];
-  int        i, n, rc = SCR_SUCCESS, err;
+  int i, n, rc = SCR_SUCCESS, err;
 
   for (i = 0; i < f->mine.n; i += n) {
     const scr_owner* first = &f->mine.one[i];
@@ -18722,11 +18723,13 @@ SCR_FN int scr_recovery_restore(scr_recovery* f)
 {
   scr_err_record why;
   int            i, write = 0, rc = scr_recovery_delete_entries(&f->identity, 0); /* its place is needed (U4) */
+  scr_entry**    members = (scr_entry**)scr_malloc(((size_t)f->mine.n + 1) * sizeof *members);
 
+  if (rc == SCR_SUCCESS && members == NULL) rc = SCR_ERR_OOM();
   for (i = 0; i < f->mine.n && rc == SCR_SUCCESS; i++) rc = scr_recovery_enter(f, &f->mine.one[i]);
   if (f->moved > 0) rc = scr_recovery_bring(f, rc);
   if ((rc = scr_agree(rc, scr.world.comm)) == SCR_SUCCESS) {
-    rc = scr_recovery_rebuild(f);
+    rc = scr_recovery_rebuild(f, members);
     if (rc == SCR_SUCCESS) write = (rc = scr_recovery_record(f)) == SCR_SUCCESS;
     rc = scr_agree(rc, scr.world.comm);
   }
@@ -18738,6 +18741,7 @@ SCR_FN int scr_recovery_restore(scr_recovery* f)
     if (write) SCR_SOMETIMES(recovery_taken_back);
   }
   if (write && scr_map_write() != SCR_SUCCESS) scr_warn_each("%s", scr_err_text);
+  scr_free(&members);
   scr_err_restore(&why);
   return rc;
 }
@@ -19992,16 +19996,22 @@ SCR_FN int scr_flush_prepare(scr_flush* f, int id, int is_chosen)
 */
 SCR_FN int scr_flush_run(int id, int is_chosen)
 {
-  scr_flush f;
-  int       rc;
+  scr_flush* f = (scr_flush*)scr_malloc(sizeof *f); /* large, and below calls that have large frames of their own */
+  int        rc = scr_agree(f == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, scr.world.comm);
 
-  memset(&f, 0, sizeof f);
-  rc = scr_flush_prepare(&f, id, is_chosen);
-  if (rc != SCR_SUCCESS || f.committed) return scr_flush_end(&f, rc);
-  rc = scr_flow(scr.flush_width, f.in_place ? scr_flush_seal : scr_flush_copy, &f, scr.world.comm);
-  rc = scr_agree(scr_flush_check(&f, rc), scr.world.comm);
-  if (rc == SCR_SUCCESS) rc = scr_flush_commit(&f);
-  return scr_flush_end(&f, rc);
+  if (rc != SCR_SUCCESS) {
+    scr_free(&f);
+    return rc;
+  }
+  rc = scr_flush_prepare(f, id, is_chosen);
+  if (rc == SCR_SUCCESS && !f->committed) {
+    rc = scr_flow(scr.flush_width, f->in_place ? scr_flush_seal : scr_flush_copy, f, scr.world.comm);
+    rc = scr_agree(scr_flush_check(f, rc), scr.world.comm);
+    if (rc == SCR_SUCCESS) rc = scr_flush_commit(f);
+  }
+  rc = scr_flush_end(f, rc);
+  scr_free(&f);
+  return rc;
 }
 
 /* ==== 36 ASYNCHRONOUS FLUSH =============================================================================
@@ -23128,6 +23138,7 @@ SCR_FN int scr_run_ask(const char* command, char** answer)
     return SCR_ERRNO("cannot run %s", command);
   }
   fcntl(fds[0], F_SETFD, FD_CLOEXEC);
+  fcntl(fds[1], F_SETFD, FD_CLOEXEC);
   posix_spawn_file_actions_init(&actions); /* no fork: the memory of a rank may be registered with the network */
   posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
   posix_spawn_file_actions_addclose(&actions, fds[1]);

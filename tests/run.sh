@@ -17,6 +17,7 @@ tests/vendor/vendor.sh     900  900
 tests/fortran/fortran.sh   700  700
 tests/cxx/cxx.sh           300  300
 tests/compat/compat.sh     450  450
+tests/compat/older.sh      240  240
 tests/python/python.sh     600  600
 tests/tools/transfer.sh    450  900
 tests/tools/scavenge.sh     450  450

@@ -195,6 +195,10 @@ name="g++, scr.h within extern C, and the C++ bindings of MPI"
 printf 'extern "C" {\n#include "scr.h"\n}\nint main() { return SCR_Init() != SCR_SUCCESS; }\n' >within.cc
 # shellcheck disable=SC2086
 if g++ -Wall -Wextra -Werror -c -o within.o within.cc $flags >log 2>&1; then ok "$name"; else bad "$name" "it does not compile"; fi
+for compiler in mpicxx.mpich mpicxx.openmpi; do
+  type -P "$compiler" >/dev/null || continue
+  if "$compiler" -c -o within.o within.cc >log 2>&1; then ok "$compiler: $name"; else bad "$compiler: $name" "it does not compile"; fi
+done
 
 lib() { # the archive of library $1, found as the linker finds it
   gcc -print-file-name="lib$1.a"
