@@ -1470,11 +1470,11 @@ SCR_FN int scr_file_plain(const char* path, int flags, mode_t mode)
 /* Why the file ST, which nobody has named, is not one to obey; NULL if it is. */
 SCR_FN const char* scr_file_distrust(const struct stat* st)
 {
-  int shared = st->st_mode & S_IWGRP && st->st_gid != st->st_uid; /* a group of that number is the user's own */
+  int own = st->st_gid == st->st_uid && st->st_gid == getegid(); /* the user's own group has the user's number */
 
   if (st->st_uid != geteuid() && st->st_uid != 0) return "that of another user";
   if (!S_ISREG(st->st_mode)) return "not a plain file";
-  return shared || st->st_mode & S_IWOTH ? "one that others can write" : NULL;
+  return st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && !own) ? "one that others can write" : NULL;
 }
 
 /*

@@ -59,6 +59,11 @@ uid_t sim_geteuid(void)
   return 1000;
 }
 
+gid_t sim_getegid(void)
+{
+  return 1000;
+}
+
 int sim_gethostname(char* p, size_t n)
 {
   snprintf(p, n, "node%d", world_machine[S.me->node]);

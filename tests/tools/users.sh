@@ -19,7 +19,9 @@ fi
 # ---- the users: mine runs jobs, theirs attacks; both are of the group of the prefix
 mine=scrm$$ theirs=scrt$$ group=scrg$$
 trap 'pkill -KILL -u $theirs; userdel $mine; userdel $theirs; groupdel $group; rm -rf "$tmp"' EXIT 2>/dev/null
-groupadd $group && useradd -M -d "$tmp/home" -G $group $mine && useradd -M -d "$tmp/nowhere" -G $group $theirs || exit 1
+# The group has the number of the user who runs jobs, as the user's own group would have, if that is free.
+groupadd $group && gid=$(getent group $group | cut -d: -f3) || exit 1
+useradd -M -d "$tmp/home" $(getent passwd "$gid" >/dev/null || echo "-u $gid") -G $group $mine && useradd -M -d "$tmp/nowhere" -G $group $theirs || exit 1
 as() { # USER COMMAND...
   local user=$1
   shift

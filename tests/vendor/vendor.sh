@@ -189,7 +189,7 @@ serves NO old $((number + 10000)) "a program of a newer major version is refused
     try "gcc -Ofast -flto" gcc -Ofast -flto=auto minimal.c scr_impl.c $flags -lz -lpthread
   else try "gcc -std=c99" gcc -std=c99 -D_XOPEN_SOURCE=700 minimal.c scr_impl.c $flags $opt -lz -lpthread; fi
   try "clang" clang $strict minimal.c scr_impl.c $flags $opt -lz -lpthread
-  try "g++ (C++17)" g++ -std=c++17 $strict -x c++ minimal.c scr_impl.c -x none $flags $opt -lz -lpthread
+  try "g++ (C++17)" g++ -std=c++17 $strict -DOMPI_SKIP_MPICXX -x c++ minimal.c scr_impl.c -x none $flags $opt -lz -lpthread
 }
 name="g++, scr.h within extern C, and the C++ bindings of MPI"
 printf 'extern "C" {\n#include "scr.h"\n}\nint main() { return SCR_Init() != SCR_SUCCESS; }\n' >within.cc
