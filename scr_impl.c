@@ -957,7 +957,7 @@ SCR_FN char* scr_strdup(const char* s)
 }
 
 /* A new string formatted by FORMAT; the caller frees it. */
-SCR_FN char* scr_strdupfv(const char* format, va_list ap)
+SCR_FN SCR_FORMAT(1, 0) char* scr_strdupfv(const char* format, va_list ap)
 {
   va_list ap_size;
   char*   p;
@@ -5854,7 +5854,7 @@ SCR_FN int scr_file_crc(const char* path, uint64_t size, uLong* crc)
 {
   scr_extent x;
 
-  x.path = (char*)path;
+  x.path = (char*)(uintptr_t)path;
   x.offset = 0;
   x.length = size;
   *crc = SCR_CRC32_START;
@@ -9335,7 +9335,7 @@ SCR_FN int scr_prefix_finish_renames(const char* prefix, int id, const char* dir
   memset(&identity, 0, sizeof identity);
   identity.id = id;
   return rc == SCR_SUCCESS
-             ? scr_rank2file_walk(prefix, &place, &identity, &ranks, scr_prefix_finish_leaf, (void*)prefix)
+             ? scr_rank2file_walk(prefix, &place, &identity, &ranks, scr_prefix_finish_leaf, (void*)(uintptr_t)prefix)
              : rc;
 }
 
@@ -9404,7 +9404,7 @@ SCR_FN int scr_prefix_is_leftover(const char* prefix, const char* dir, const scr
   scr_err_save(&why);
   rc = scr_prefix_locate(prefix, identity->id, dir, &place);
   if (rc == SCR_SUCCESS)
-    rc = scr_rank2file_walk(prefix, &place, identity, &ranks, scr_prefix_see_leftover, (void*)prefix);
+    rc = scr_rank2file_walk(prefix, &place, identity, &ranks, scr_prefix_see_leftover, (void*)(uintptr_t)prefix);
   scr_err_restore(&why);
   return rc == SCR_SUCCESS;
 }
@@ -9437,7 +9437,7 @@ SCR_FN int scr_prefix_clear(const char* prefix, const char* dir, const scr_ident
   scr_prefix_place place;
   int              ranks, rc = scr_prefix_locate(prefix, identity->id, dir, &place);
 
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(prefix, &place, identity, &ranks, clear, (void*)prefix);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_walk(prefix, &place, identity, &ranks, clear, (void*)(uintptr_t)prefix);
   if (rc == SCR_ERR_INVALID) return SCR_SUCCESS;
   if (rc == SCR_SUCCESS || rc == SCR_ERR_MISSING) scr_prefix_forget(prefix, identity->id, dir);
   return rc == SCR_ERR_MISSING ? SCR_SUCCESS : rc;
@@ -10601,11 +10601,11 @@ SCR_FN int scr_left_of(scr_manager kind, const char* answer, int64_t* left)
 /* Make COMMAND the line of the shell that asks the manager KIND how long JOB lasts. */
 SCR_FN int scr_left_command(scr_manager kind, const char* job, char* command, size_t n)
 {
-  static const char* const formats[] = {"", "squeue -h -o %%L -j '%s'", "qstat -f '%s'",
-                                        "bjobs -noheader -o time_left '%s'", "flux job timeleft '%s'"};
+  static const char* const asks[] = {"", "squeue -h -o %L -j", "qstat -f", "bjobs -noheader -o time_left",
+                                     "flux job timeleft"};
 
   if (strchr(job, '\'') != NULL) return SCR_ERR(SCR_ERR_PARAM, "the job id %.200s is not one of a manager", job);
-  return scr_fmt(command, n, formats[kind], job);
+  return scr_fmt(command, n, "%s '%s'", asks[kind], job);
 }
 
 /* Returns 1 if *END, when the allocation ends, is known without a question: by SCR_END_TIME, or in a job of SLURM. */

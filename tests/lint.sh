@@ -154,6 +154,14 @@ echo '#include "scr.h"
 int main(void) { return SCR_SUCCESS; }' >"$work/h.cc"
 must "C++17, the header" g++ $mpi_flags -std=c++17 -Wall -Wextra -Werror -I. -c -o "$work/o" "$work/h.cc"
 must "C99 without extensions of the header" gcc $mpi_flags -std=c99 $warn -I. -x c -c -o "$work/o" "$work/h.cc"
+for compiler in gcc clang g++ clang++; do # the dialects of a careful program: each as C99 or C++17, whole and serial
+  case $compiler in *++) dialect="-std=c++17 -x c++" ;; *) dialect=-std=c99 ;; esac
+  # shellcheck disable=SC2086
+  for macro in SCR_WITH_FORTRAN SCR_SERIAL; do
+    must "$compiler -pedantic -Wcast-qual -Wformat=2, no warning, with -D$macro" $compiler $mpi_flags $dialect -O1 -Wall -Wextra \
+      -pedantic -Wcast-qual -Wformat=2 -Werror -D$macro -I. -c -o "$work/o" scr_impl.c
+  done
+done
 for macro in SCR_SERIAL SCR_WITHOUT_REGIONS SCR_LOCK_BASES SCR_STATIC SCR_WITH_FORTRAN "SCR_WITH_FORTRAN -DSCR_FORTRAN_LEN=int" SCR_WITH_MYSQL; do
   case $macro in SCR_WITH_MYSQL) mysql=$(mariadb_config --include) ;; *) mysql= ;; esac
   must "with -D$macro alone" gcc $mpi_flags $mysql -O1 $warn -Wno-unused-variable -D$macro -I. -c -o "$work/o" scr_impl.c

@@ -218,8 +218,8 @@ SCR_FN int hosts_follows(const char* first, int at, int64_t v, const char* next)
   char number[HOSTS_DIGITS + 8];
 
   if (strncmp(first, next, (size_t)at) != 0) return 0;
-  snprintf(number, sizeof number, "%0*" PRId64, (int)strlen(first + at), v + 1);
-  return strcmp(next + at, number) == 0;
+  return snprintf(number, sizeof number, "%0*" PRId64, (int)strlen(first + at), v + 1) < (int)sizeof number &&
+         strcmp(next + at, number) == 0;
 }
 
 /* Append to OUT the hosts NAME[0..n), sorted, whose names are equal in the first AT characters; a number follows. */

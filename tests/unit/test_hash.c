@@ -21,8 +21,10 @@ static const char* hash_keys(const scr_hash* h)
   size_t         n = 0;
 
   buf[0] = '\0';
-  for (e = scr_hash_elem_first(h); e != NULL && n < sizeof buf; e = scr_hash_elem_next(e))
-    n += (size_t)snprintf(buf + n, sizeof buf - n, "%s%s", n ? " " : "", scr_hash_elem_key(e));
+  for (e = scr_hash_elem_first(h); e != NULL && n < sizeof buf; e = scr_hash_elem_next(e)) {
+    const char* key = scr_hash_elem_key(e);
+    n += (size_t)snprintf(buf + n, sizeof buf - n, "%s%s", n ? " " : "", key != NULL ? key : "(null)");
+  }
   return buf;
 }
 
