@@ -54,12 +54,12 @@ endif
 LIBS     = -lz -lpthread $(MYSQL_LIBS)
 
 .DEFAULT_GOAL := all
-.PHONY: all setup demo image demo-image fortran python tested check check-full check-quick check-long check-scale sim sim-mutants sim-scale fuzz lint sanitize size coverage bench install clean help
+.PHONY: all setup demo image demo-image fortran python static-tools tested check check-full check-quick check-long check-scale check-cross sim sim-mutants sim-scale fuzz lint sanitize size coverage bench install clean help
 
 # A goal that is built waits for setup, when both are asked for; and setup knows what for.
 ifneq (,$(filter setup,$(MAKECMDGOALS)))
 libscr.a scr_impl.o tools/scr $(EXAMPLES) $(FORTRAN) $(PYTHON_LIBRARY) tests/unit/unit $(SIM)/sim: | setup
-check check-full check-quick check-long check-scale demo fortran python lint sanitize bench: | setup
+check check-full check-quick check-long check-scale check-cross static-tools demo fortran python lint sanitize bench: | setup
 endif
 
 all: libscr.a tools/scr $(COMMANDS) $(EXAMPLES) ## libscr.a, the commands in tools/, the examples
@@ -87,6 +87,12 @@ tools/manual/manual.inc: $(MANUAL) tools/manual/embed.sh # the program contains 
 
 $(COMMANDS): tools/scr # one program: the name of the link is the command
 	$(Q)ln -sf scr $@
+
+# The compiler is musl-gcc, if it is here and CC is not set.
+static-tools: tools/manual/manual.inc ## the commands in tools/static, one program that runs on any Linux of this processor
+	$(call step,STATIC,tools/static/scr)CC="$(STATIC_CC)" CFLAGS="$(CPPFLAGS) $(CFLAGS) $(WARN)" sh tools/packaging/static.sh tools/static
+	$(Q)for c in $(notdir $(COMMANDS)); do ln -sf scr tools/static/$$c || exit; done
+STATIC_CC = $(if $(filter command environment,$(origin CC)),$(CC),$(shell command -v musl-gcc || echo $(CC)))
 
 $(EXAMPLES): %: %.c libscr.a scr.h
 	$(call using,$(MPICC))
@@ -169,6 +175,9 @@ check-long: ## the long loops; ONLY=NAME as above
 check-scale: ## a checkpoint of 64 ranks on this machine, and what its steps cost with 4, 16 and 64
 	$(Q)$(RUN_ENV) bash tests/scale/scale.sh
 
+check-cross: tools/scr $(COMMANDS) ## other processors: the unit tests and commands under qemu, and what they write
+	$(Q)$(RUN_ENV) bash tests/cross/cross.sh
+
 lint: ## the rules of the one file, warnings, formatting, static checks
 	$(Q)$(RUN_ENV) bash tests/lint.sh
 
@@ -203,7 +212,7 @@ install: libscr.a tools/scr ## copy header, source, library, scr.pc, commands an
 
 clean: ## remove what make has built
 	$(call step,CLEAN,what make has built)rm -f libscr.a scr_impl.o scr_image.o tools/scr tools/manual/manual.inc $(COMMANDS) $(EXAMPLES) $(FORTRAN) \
-	  examples/fortran/*.mod $(PYTHON_LIBRARY) tests/unit/unit $(SIM)/* && rm -rf tests/coverage/build tools/image/build
+	  examples/fortran/*.mod $(PYTHON_LIBRARY) tests/unit/unit $(SIM)/* && rm -rf tests/coverage/build tools/image/build tools/static tools/packaging/build
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1: \2/p' Makefile

@@ -51,6 +51,8 @@ full) TEST_GOAL=check-full ;;
 long) TEST_GOAL=check-long ;;
 *) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
+[ "$mode" != long ] || suites="
+tests/cross/cross.sh      2400 2400$suites"
 export TEST_GOAL # for the commands that messages name
 unset TEST_FULL TEST_LONG
 [ "$mode" = check ] || export TEST_FULL=1

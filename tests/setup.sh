@@ -1,6 +1,6 @@
 #!/bin/sh
-# setup.sh [GOAL ...] - install what is missing to build, and what the goals need (check, check-full, check-long, lint,
-# sanitize, fortran); check-quick and check-scale need a compiler, MPI and zlib alone.
+# setup.sh [GOAL ...] - install what is missing to build, and what the goals need (check, check-full, check-long,
+# check-cross, lint, sanitize, fortran, static-tools); check-quick and check-scale need a compiler, MPI and zlib alone.
 # Uses the system's package manager as root or through sudo without a password; else it says what to install.
 set -u
 goals=" $* "
@@ -19,6 +19,10 @@ packages_of() {
   case $manager:$1 in
   apt-get:cc) echo gcc libc6-dev ;; apt-get:mpi) echo mpich libmpich-dev ;; apt-get:zlib) echo zlib1g-dev ;;
   apt-get:openmpi) echo openmpi-bin libopenmpi-dev ;;
+  apt-get:musl-gcc) echo musl-tools dpkg-dev ;; apt-get:qemu) echo qemu-user ;;
+  apt-get:cross) echo gcc-i686-linux-gnu libc6-dev-i386-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
+    gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross \
+    gcc-s390x-linux-gnu libc6-dev-s390x-cross ;;
   apt-get:package) echo dpkg-dev debhelper lintian ;; apt-get:pkg-config) echo pkg-config ;;
   apt-get:numpy | dnf:numpy | zypper:numpy) echo python3-numpy ;; pacman:numpy) echo python-numpy ;; apk:numpy) echo py3-numpy ;;
   dnf:pkg-config) echo pkgconf-pkg-config ;; pacman:pkg-config | apk:pkg-config | brew:pkg-config) echo pkgconf ;;
@@ -87,6 +91,16 @@ case $goals in
 esac
 # Another MPI library beside, which Debian allows.
 case $goals in *" check-full "* | *" check-long "*) [ "$manager" != apt-get ] || have mpicc.openmpi || need openmpi ;; esac
+case $manager:$goals in
+apt-get:*" check-cross "* | apt-get:*" check-long "*)
+  for c in i686-linux-gnu arm-linux-gnueabihf aarch64-linux-gnu powerpc64le-linux-gnu s390x-linux-gnu; do
+    echo '#include <stdio.h>' | "$c-gcc" -E - >/dev/null 2>&1 || { need cross; break; }
+  done
+  have qemu-s390x && have qemu-arm || need qemu
+  have musl-gcc && have dpkg-source || need musl-gcc
+  ;;
+apt-get:*" static-tools "*) have musl-gcc && have dpkg-source || need musl-gcc ;;
+esac
 case $goals in *" fortran "*) have gfortran && have_mpi mpifort || need fortran ;; esac
 case $goals in
 *" lint "*)
@@ -118,7 +132,12 @@ elif [ "$(id -u)" != 0 ] && [ "$manager" != brew ]; then
 fi
 install() {
   echo "setup: installing $packages"
-  if [ "$manager" = apt-get ]; then ${root:+sudo -n} apt-get update -q >/dev/null || return; fi
+  if [ "$manager" = apt-get ]; then
+    ${root:+sudo -n} apt-get update -q >/dev/null || return
+    for p in $packages; do # not every processor has all the cross compilers; tests/cross/cross.sh names those that it lacks
+      case $p in *-linux-gnu* | *-cross) apt-cache show "$p" >/dev/null 2>&1 || { echo "setup: there is no $p"; packages=$(echo "$packages " | sed "s/$p //"); } ;; esac
+    done
+  fi
   # shellcheck disable=SC2086
   ${root:+sudo -n} env DEBIAN_FRONTEND=noninteractive $command $packages >/dev/null
 }
