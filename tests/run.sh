@@ -5,7 +5,7 @@
 # long loops.  ONLY=NAME: only the suites of which NAME is a part, or else the cases of the MPI, cluster and unit suites,
 # as full has them.  As many suites run at a time as there are processors, each with its own directories, ports, jobs and
 # users; those behind `alone` one by one: ranks that wait for each other on shared cores take long beside other jobs; and
-# those behind `beyond check` in full and long only.
+# those behind `beyond check` and `beyond full` in full and long, or in long only.
 # With CI=1 a skipped test is a failure.
 set -u
 mode=${1:-check}
@@ -44,15 +44,15 @@ tests/cluster/cluster.sh   900 5400
 tests/bench/smoke.sh       240  240
 beyond check
 tests/openmpi/openmpi.sh   400 3600
+beyond full
+tests/cross/cross.sh      2400 2400
 "
 case $mode in
-check) TEST_GOAL=check suites=${suites%%beyond*} ;;
-full) TEST_GOAL=check-full ;;
+check) TEST_GOAL=check suites=${suites%%beyond check*} ;;
+full) TEST_GOAL=check-full suites=${suites%%beyond full*} ;;
 long) TEST_GOAL=check-long ;;
 *) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
-[ "$mode" != long ] || suites="
-tests/cross/cross.sh      2400 2400$suites"
 export TEST_GOAL # for the commands that messages name
 unset TEST_FULL TEST_LONG
 [ "$mode" = check ] || export TEST_FULL=1
