@@ -128,7 +128,7 @@ else bad "the manual: its line" "it does not build without a word"; fi
 
 # ---- sanitizers ----
 
-if [ "$mode" != check ]; then
+if [ "$mode" = long ]; then
   export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 # MPI keeps memory until the process ends
   sanitize="-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
   # shellcheck disable=SC2086

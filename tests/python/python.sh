@@ -23,7 +23,7 @@ export SCR_FLUSH=0 SCR_CACHE_SIZE=4
 strict="-Wall -Wextra -Wmissing-prototypes -Werror"
 libraries="-lz -lpthread -ldl"
 level=-O1
-[ "$mode" != check ] || level=-O0 # which takes a third of the time
+[ "$mode" = long ] || level=-O0 # which takes a third of the time
 mkdir -p standin/mpi4py
 : >standin/mpi4py/__init__.py
 cp "$top/tests/python/mpi4py_standin.py" standin/mpi4py/MPI.py
@@ -167,7 +167,7 @@ fi
 
 # ---- the address sanitizer: of the library, and of the memory that Python gives it ----
 
-if [ "$mode" != check ]; then
+if [ "$mode" = long ]; then
   export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 PYTHONMALLOC=malloc
   # shellcheck disable=SC2086
   build libscr_python.so $MPICC -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -shared -fPIC \
