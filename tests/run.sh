@@ -1,11 +1,12 @@
 #!/bin/bash
 # run.sh check|full|long - run all suites, each under a timeout, and sum up.  Last line: N passed, N failed, N skipped.
 #
-# check has every behaviour at least once; full has more numbers of ranks, more moments of failure, more rounds; long has the
-# long loops, and programs that are built with optimization or sanitizers, or for other processors.  ONLY=NAME: only the suites of which NAME is a part, or else the cases of the MPI, cluster and unit suites,
-# as full has them.  As many suites run at a time as there are processors, each with its own directories, ports, jobs and
-# users; those behind `alone` one by one: ranks that wait for each other on shared cores take long beside other jobs; and
-# those behind `beyond check` and `beyond full` in full and long, or in long only.
+# check has every behaviour at least once; full has more numbers of ranks, more moments of failure, more rounds; long has
+# the long loops, and programs that are built with optimization or sanitizers, or for other processors.  ONLY=NAME: only the
+# suites of which NAME is a part, or else the cases of the MPI, cluster and unit suites, as full has them.  As many suites
+# run at a time as there are processors, each with its own directories, ports, jobs and users; those behind `alone` one by
+# one: ranks that wait for each other on shared cores take long beside other jobs; and those behind `beyond check` and
+# `beyond full` in full and long, or in long only.
 # With CI=1 a skipped test is a failure.
 set -u
 mode=${1:-check}
@@ -51,7 +52,7 @@ case $mode in
 check) TEST_GOAL=check suites=${suites%%beyond check*} ;;
 full) TEST_GOAL=check-full suites=${suites%%beyond full*} ;;
 long) TEST_GOAL=check-long ;;
-*) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2 ;;
+*) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 export TEST_GOAL # for the commands that messages name
 unset TEST_FULL TEST_LONG
