@@ -47,6 +47,7 @@ beyond check
 tests/openmpi/openmpi.sh   400 3600
 beyond full
 tests/cross/cross.sh      2400 2400
+tests/filesystems/filesystems.sh 400 400
 "
 case $mode in
 check) TEST_GOAL=check suites=${suites%%beyond check*} ;;

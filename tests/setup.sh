@@ -18,7 +18,7 @@ manager=${manager:-none}
 packages_of() {
   case $manager:$1 in
   apt-get:cc) echo gcc libc6-dev ;; apt-get:mpi) echo mpich libmpich-dev ;; apt-get:zlib) echo zlib1g-dev ;;
-  apt-get:openmpi) echo openmpi-bin libopenmpi-dev ;;
+  apt-get:mkfs) echo xfsprogs btrfs-progs ;; apt-get:openmpi) echo openmpi-bin libopenmpi-dev ;;
   apt-get:musl-gcc) echo musl-tools dpkg-dev ;; apt-get:qemu) echo qemu-user ;;
   apt-get:cross) echo gcc-i686-linux-gnu libc6-dev-i386-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross \
@@ -91,6 +91,7 @@ case $goals in
 esac
 # Another MPI library beside, which Debian allows.
 case $goals in *" check-full "* | *" check-long "*) [ "$manager" != apt-get ] || have mpicc.openmpi || need openmpi ;; esac
+case $manager:$goals in apt-get:*" check-long "*) PATH=$PATH:/usr/sbin:/sbin; have mkfs.xfs && have mkfs.btrfs || need mkfs ;; esac
 case $manager:$goals in
 apt-get:*" check-cross "* | apt-get:*" check-long "*)
   for c in i686-linux-gnu arm-linux-gnueabihf aarch64-linux-gnu powerpc64le-linux-gnu s390x-linux-gnu; do
