@@ -91,7 +91,7 @@ case $goals in
 esac
 # Another MPI library beside, which Debian allows.
 case $goals in *" check-full "* | *" check-long "*) [ "$manager" != apt-get ] || have mpicc.openmpi || need openmpi ;; esac
-case $manager:$goals in apt-get:*" check-long "*) PATH=$PATH:/usr/sbin:/sbin; have mkfs.xfs && have mkfs.btrfs || need mkfs ;; esac
+case $manager:$goals in apt-get:*" check-full "* | apt-get:*" check-long "*) PATH=$PATH:/usr/sbin:/sbin; have mkfs.xfs && have mkfs.btrfs || need mkfs ;; esac
 case $manager:$goals in
 apt-get:*" check-cross "* | apt-get:*" check-long "*)
   for c in i686-linux-gnu arm-linux-gnueabihf aarch64-linux-gnu powerpc64le-linux-gnu s390x-linux-gnu; do

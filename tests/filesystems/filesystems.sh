@@ -5,7 +5,7 @@
 #
 #   filesystems.sh [long]
 #
-# What it prints as `tested` is what the table of the chapter testing says.
+# The table of README names the kinds.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 kinds="tmpfs ext4 xfs btrfs overlay noexec"
@@ -76,4 +76,8 @@ for kind in $kinds; do
   echo "tested  $kind: ${p:-0} cases right, ${f:-all} wrong"
   umount -l "$work/$kind"
 done
+if [ "$(sed -n 's/^| file systems | \(.*\) | .*/\1/p' "$top/README.md")" = "${kinds// /, }" ]; then passed=$((passed + 1)); else
+  failed=$((failed + 1))
+  echo "FAIL  README's table names other file systems than $kinds"
+fi
 finish

@@ -77,6 +77,7 @@ model "that of $work" "$work/t"
 [ ! -w /dev/shm ] || { shm=$(mktemp -d /dev/shm/scr_sim.XXXXXX) && model tmpfs "$shm" && rm -rf "$shm"; }
 mounted ext4
 mounted xfs
+mounted btrfs
 
 # Every seed that ever failed: one a line, with overrides, and why after #.
 while read -r line; do
