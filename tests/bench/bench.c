@@ -50,12 +50,15 @@ typedef struct {
   char   name[64];
   int    moves_data; /* the step has to do with every byte */
   int    n;
-  double seconds[RUNS_MAX * 2 * SCHEMES];
+  double seconds[RUNS_MAX * 2 * (SCHEMES + 2)];
   double median, least, most;
 } series;
 
 static series memory, app_write, exchange, encode[SCHEMES], plain_encode[SCHEMES], steady[SCHEMES], whole[SCHEMES],
     verify[SCHEMES], rebuild[SCHEMES], plain_rebuild[SCHEMES], mpi_init, scr_init;
+
+/* The same bytes as a file of the program and as a region: written and protected; read from a file, and recovered. */
+static series of_file, of_region, plain_read, recover;
 
 /* Ways to flush a checkpoint of one file a rank, and one of many. */
 enum { PLAIN, FILES, CONTAINERS, WAYS };
@@ -379,8 +382,8 @@ static void write_file(const char* name, size_t n)
   if (close(fd) != 0) die("cannot close %s: %s", name, strerror(errno));
 }
 
-/* That the file NAME holds what was written last. */
-static void compare_file(const char* name)
+/* Read the bytes of a rank from the file NAME to copy. */
+static void read_file(const char* name)
 {
   int     fd = open(name, O_RDONLY);
   size_t  at = 0;
@@ -388,8 +391,15 @@ static void compare_file(const char* name)
 
   if (fd < 0) die("cannot open %s: %s", name, strerror(errno));
   while (at < bytes && (n = read(fd, copy + at, bytes - at)) > 0) at += (size_t)n;
-  if (at != bytes || memcmp(copy, data, bytes) != 0) die("%s is not what was written", name);
+  if (at != bytes) die("%s is not what was written", name);
   close(fd);
+}
+
+/* That the file NAME holds what was written last. */
+static void compare_file(const char* name)
+{
+  read_file(name);
+  if (memcmp(copy, data, bytes) != 0) die("%s is not what was written", name);
 }
 
 /* Two datasets of scheme number I take at most so many times the bytes of the application. */
@@ -588,6 +598,56 @@ static void session(int i)
   lose_nodes(s->lost);
   start_library(s, &rebuild[i], 0);
   check_restart(0);
+  stop_library(0);
+}
+
+/* ---- regions of memory ------------------------------------------------------------------------------------------- */
+
+/* A checkpoint of the bytes at data, as a region. */
+static void region_checkpoint(series* s)
+{
+  char   name[64];
+  double start;
+
+  stamp++;
+  memcpy(data, &stamp, sizeof stamp);
+  snprintf(name, sizeof name, "ckpt.%u", stamp);
+  start = begin();
+  must(SCR_Checkpoint(name), "SCR_Checkpoint");
+  end(start, s);
+}
+
+/* Checkpoints of a file and of a region by turns, with XOR, each in place of the one before; and the last is read. */
+static void region_session(void)
+{
+  char   file[600];
+  double start;
+  int    have, i;
+
+  clean_up();
+  snprintf(file, sizeof file, "%s/node/plain.%d", dir, rank);
+  write_file(file, bytes);
+  start = begin();
+  read_file(file);
+  end(start, &plain_read);
+  if (unlink(file) < 0) die("cannot remove %s: %s", file, strerror(errno));
+  start_library(&schemes[XOR], &scr_init, 0);
+  must(SCR_Protect("data", data, bytes, 1), "SCR_Protect");
+  checkpoint(NULL, NULL, 0);
+  for (i = 0; i < 2; i++) {
+    region_checkpoint(&of_region);
+    checkpoint(NULL, i == 0 ? &of_file : NULL, 0);
+  }
+  region_checkpoint(NULL);
+  stop_library(0);
+  memcpy(copy, data, bytes);
+  memset(data, 0, bytes);
+  start_library(&schemes[XOR], NULL, 0);
+  must(SCR_Protect("data", data, bytes, 1), "SCR_Protect");
+  start = begin();
+  must(SCR_Recover(&have, NULL), "SCR_Recover");
+  end(start, &recover);
+  if (!have || memcmp(copy, data, bytes) != 0) die("the region is not what was written");
   stop_library(0);
 }
 
@@ -910,7 +970,7 @@ static void print_ratios(void)
 static void report(void)
 {
   static const char* const ways[WAYS] = {"dd with fsync", "files", "containers"};
-  const series*            all[15 + 7 * SCHEMES + 3 * WAYS];
+  const series*            all[19 + 7 * SCHEMES + 3 * WAYS];
   int                      i, n = 0;
   double                   ratio, ratio_whole;
 
@@ -941,6 +1001,14 @@ static void report(void)
     all[n++] = &rebuild[i];
     all[n++] = &plain_rebuild[i];
   }
+  sum_up(&of_file, 1, "XOR: a file, start to complete");
+  sum_up(&of_region, 1, "XOR: a region, SCR_Checkpoint");
+  sum_up(&plain_read, 1, "read of a file in memory");
+  sum_up(&recover, 1, "XOR: the region, SCR_Recover");
+  all[n++] = &of_file;
+  all[n++] = &of_region;
+  all[n++] = &plain_read;
+  all[n++] = &recover;
   for (i = 0; i < WAYS; i++) {
     sum_up(&flush[i], 1, "flush to disk: %s", ways[i]);
     all[n++] = &flush[i];
@@ -987,6 +1055,9 @@ static void report(void)
            small[FILES].median / small[PLAIN].median, small[CONTAINERS].median / small[PLAIN].median,
            fetch[FILES].median / fetch[PLAIN].median, fetch[CONTAINERS].median / fetch[PLAIN].median,
            async_complete.median / encode[SINGLE].median, compute_beside.median / compute_shared.median);
+  if (!json)
+    printf("A region over a file: start to complete %.2f; recover over a plain read: %.2f\n",
+           of_region.median / of_file.median, recover.median / plain_read.median);
   if (!json) printf("XOR with CRC / without: encode %.2f, start to complete %.2f\n", ratio, ratio_whole);
   print_ratios();
   print_calls();
@@ -1050,6 +1121,7 @@ int main(int argc, char** argv)
   peak = first_session();
   for (round = 0; round < runs; round++) {
     for (i = 0; i < schemes_of_run(); i++) session(i);
+    region_session();
     flush_session();
   }
   count_rare_calls();
