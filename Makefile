@@ -1,6 +1,6 @@
 # GNU Make, 3.81 or newer; no configure step.  `make help` lists the targets.
 #
-#   CC, MPICC, MPIFORT, MPIEXEC, CPPFLAGS, CFLAGS, FFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR may be set on the command line.
+#   CC, MPICC, MPIFORT, MPIEXEC, CPPFLAGS, CFLAGS, FFLAGS, LDFLAGS, HDF5, PREFIX, LIBDIR, DESTDIR may be set on the command line.
 #   MYSQL=1 builds with -DSCR_WITH_MYSQL: the log can go to a database; needs libmariadb.
 #   V=1 prints the commands; CI=1 makes warnings errors and a skipped test a failure.
 
@@ -36,7 +36,7 @@ told   :=
 
 SIM      = tests/sim/build
 COMMANDS = $(patsubst %.c,%,$(wildcard tools/scr_*.c)) $(addprefix tools/scr_,rebuild_xor glob_hosts log_transfer inspect_cache srun mpirun)
-EXAMPLES = $(patsubst %.c,%,$(wildcard examples/*.c))
+EXAMPLES = $(filter-out examples/hdf5,$(patsubst %.c,%,$(wildcard examples/*.c)))
 MANUAL   = $(patsubst %,tools/manual/%.md,choosing restart memory parameters jobs commands files errors build fortran languages migration images \
   measuring testing developing) scr.h
 BINDINGS = examples/fortran/scrf.h examples/fortran/scr.f90 examples/cxx/scr.hpp
@@ -54,12 +54,12 @@ endif
 LIBS     = -lz -lpthread $(MYSQL_LIBS)
 
 .DEFAULT_GOAL := all
-.PHONY: all setup demo image demo-image fortran python static-tools tested check check-full check-quick check-long check-scale check-cross sim sim-mutants sim-scale fuzz lint sanitize size coverage bench install clean help
+.PHONY: all setup demo image demo-image fortran python hdf5 static-tools tested check check-full check-quick check-long check-scale check-cross sim sim-mutants sim-scale fuzz lint sanitize size coverage bench install clean help
 
 # A goal that is built waits for setup, when both are asked for; and setup knows what for.
 ifneq (,$(filter setup,$(MAKECMDGOALS)))
-libscr.a scr_impl.o tools/scr $(EXAMPLES) $(FORTRAN) $(PYTHON_LIBRARY) tests/unit/unit $(SIM)/sim: | setup
-check check-full check-quick check-long check-scale check-cross static-tools demo fortran python lint sanitize bench: | setup
+libscr.a scr_impl.o tools/scr $(EXAMPLES) examples/hdf5 $(FORTRAN) $(PYTHON_LIBRARY) tests/unit/unit $(SIM)/sim: | setup
+check check-full check-quick check-long check-scale check-cross static-tools demo fortran python hdf5 lint sanitize bench: | setup
 endif
 
 all: libscr.a tools/scr $(COMMANDS) $(EXAMPLES) ## libscr.a, the commands in tools/, the examples
@@ -112,6 +112,13 @@ $(PYTHON_LIBRARY): examples/python/scr_python.c scr_impl.c scr.h
 	$(call using,$(MPICC))
 	$(call step,LINK,$@)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(WARN) $(MYSQL_FLAGS) -DSCR_API=extern -I. -shared -fPIC $(LDFLAGS) -o $@ \
 	  examples/python/scr_python.c scr_impl.c $(LIBS)
+
+hdf5: examples/hdf5 ## the example that writes HDF5 files; HDF5="-I... -L... -lhdf5" names one that is not found
+
+examples/hdf5: examples/hdf5.c libscr.a scr.h
+	$(call using,$(MPICC))
+	$(call step,LINK,$@)flags=$$(CC="$(MPICC)" HDF5="$(HDF5)" sh tests/find_hdf5.sh) && \
+	  $(MPICC) $(CPPFLAGS) $(CFLAGS) $(WARN) -I. $(LDFLAGS) -o $@ $< libscr.a $$flags $(LIBS)
 
 tests/unit/unit: $(wildcard tests/unit/*.c tests/unit/*.h) scr_impl.c scr.h
 	$(call using,$(CC))
@@ -211,11 +218,11 @@ install: libscr.a tools/scr ## copy header, source, library, scr.pc, commands an
 	$(call step,PAGES,$(dest)/share/man)umask 022 && tools/scr help --pages "$(dest)/share/man"
 
 clean: ## remove what make has built
-	$(call step,CLEAN,what make has built)rm -f libscr.a scr_impl.o scr_image.o tools/scr tools/manual/manual.inc $(COMMANDS) $(EXAMPLES) $(FORTRAN) \
+	$(call step,CLEAN,what make has built)rm -f libscr.a scr_impl.o scr_image.o tools/scr tools/manual/manual.inc $(COMMANDS) $(EXAMPLES) examples/hdf5 $(FORTRAN) \
 	  examples/fortran/*.mod $(PYTHON_LIBRARY) tests/unit/unit $(SIM)/* && rm -rf tests/coverage/build tools/image/build tools/static tools/packaging/build
 
 help:
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1: \2/p' Makefile
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1: \2/p' Makefile
 	@echo 'Variables: V=1 prints the commands; CI=1 makes warnings errors and a skipped test a failure;'
 	@echo '  MYSQL=1 for a log in a database; CC, MPICC, MPIFORT, MPIEXEC, CPPFLAGS, CFLAGS, FFLAGS,'
 	@echo '  LDFLAGS, PREFIX, LIBDIR, DESTDIR'

@@ -37,9 +37,9 @@ over() {
   wait "$pid"
   rc=$?
   pid=
-  grep -E '^(heat_plain|scr_image): ' "$dir/log" | sed 's/^/     /'
+  grep -E '^(heat|scr_image): ' "$dir/log" | sed 's/^/     /'
 }
-answer() { sed -n 's/^heat_plain: heat //p' "$dir/log"; }
+answer() { sed -n 's/^heat: heat //p' "$dir/log"; }
 
 say "1. mpicc heat_plain.c scr_image.o: the source has no checkpoints in it"
 # shellcheck disable=SC2086

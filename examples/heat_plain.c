@@ -58,7 +58,7 @@ int main(int argc, char** argv)
     MPI_Allreduce(MPI_IN_PLACE, &change, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     swap = u, u = v, v = swap;
     if (rank == 0 && (i + 1) % (steps / 5 > 0 ? steps / 5 : 1) == 0) {
-      printf("heat_plain: step %d, change %.6e\n", i + 1, change);
+      printf("heat: step %d, change %.6e\n", i + 1, change);
       fflush(stdout);
     }
   }
@@ -67,6 +67,6 @@ int main(int argc, char** argv)
   free(u);
   free(v);
   MPI_Finalize();
-  if (rank == 0) printf("heat_plain: heat %.17g, change %.17g\n", all, change);
+  if (rank == 0) printf("heat: heat %.17g, change %.17g\n", all, change);
   return 0;
 }

@@ -91,7 +91,7 @@ def rule_names():
         for w in re.findall(r"(?<![\w/.<>-])(?:tests|tools|examples|\.ci)/[\w./-]*\w", line):
             if not os.path.exists(w) and "NAME" not in w and w != "tools/scr":
                 yield where + "there is no file %s" % w
-        for w in re.findall(r"(?:^    |`|^    .*; )make ((?:[a-z-]+ ?)+)", line):
+        for w in re.findall(r"(?:^    |`|^    .*; )make ((?:[a-z-]+5? ?)+)", line):
             for t in w.split("  ")[0].split():
                 if t not in targets:
                     yield where + "there is no target %s" % t

@@ -1,6 +1,6 @@
 #!/bin/sh
 # setup.sh [GOAL ...] - install what is missing to build, and what the goals need (check, check-full, check-long,
-# check-cross, lint, sanitize, fortran, static-tools); check-quick and check-scale need a compiler, MPI and zlib alone.
+# check-cross, lint, sanitize, fortran, hdf5, static-tools); check-quick and check-scale need a compiler, MPI and zlib alone.
 # Uses the system's package manager as root or through sudo without a password; else it says what to install.
 set -u
 goals=" $* "
@@ -26,6 +26,7 @@ packages_of() {
   apt-get:package) echo dpkg-dev debhelper lintian ;; apt-get:pkg-config) echo pkg-config ;;
   apt-get:numpy | dnf:numpy | zypper:numpy) echo python3-numpy ;; pacman:numpy) echo python-numpy ;; apk:numpy) echo py3-numpy ;;
   dnf:pkg-config) echo pkgconf-pkg-config ;; pacman:pkg-config | apk:pkg-config | brew:pkg-config) echo pkgconf ;;
+  apt-get:hdf5) echo libhdf5-dev pkg-config ;; dnf:hdf5 | zypper:hdf5) echo hdf5-devel ;; apk:hdf5) echo hdf5-dev ;; # else hdf5
   apt-get:cxx) echo g++ ;; apt-get:ip) echo iproute2 ;; apt-get:ps) echo procps ;; apt-get:unshare) echo util-linux ;;
   apt-get:slurm) echo slurmctld slurmd slurm-client ;; dnf:slurm) echo slurm slurm-slurmctld slurm-slurmd ;;
   apt-get:format) echo clang-format ;; apt-get:fortran) echo gfortran libmpich-dev ;; apt-get:mysql) echo libmariadb-dev ;;
@@ -54,6 +55,7 @@ packages_of() {
 have_mpi() { have "$1.mpich" || have "$1" || [ -n "$(ls /usr/lib*/mpich/bin/"$1" /usr/lib*/mpi/gcc/mpich/bin/"$1" 2>/dev/null)" ]; }
 have_fuzzer() { echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
   clang -x c -fsanitize=fuzzer,address - -o /dev/null 2>/dev/null; }
+have_hdf5() { sh "$(dirname "$0")/find_hdf5.sh" >/dev/null 2>&1; }
 have_zlib() { echo '#include <zlib.h>' | "${CC:-cc}" -E - >/dev/null 2>&1; }
 
 have "${CC:-cc}" || need cc
@@ -102,6 +104,7 @@ apt-get:*" check-cross "* | apt-get:*" check-long "*)
   ;;
 apt-get:*" static-tools "*) have musl-gcc && have dpkg-source || need musl-gcc ;;
 esac
+case $goals in *" hdf5 "* | *" check "* | *" check-full "* | *" check-long "*) have_hdf5 || need hdf5 ;; esac
 case $goals in *" fortran "*) have gfortran && have_mpi mpifort || need fortran ;; esac
 case $goals in
 *" lint "*)
