@@ -20,6 +20,7 @@ tests/cxx/cxx.sh           300  300
 tests/compat/compat.sh     450  450
 tests/compat/older.sh      240  240
 tests/python/python.sh     600  600
+tests/hdf5/hdf5.sh         300  300
 tests/tools/transfer.sh    450  900
 tests/tools/scavenge.sh     450  450
 tests/tools/ask.sh         360  360
