@@ -96,7 +96,7 @@ STATIC_CC = $(if $(filter command environment,$(origin CC)),$(CC),$(shell comman
 
 $(EXAMPLES): %: %.c libscr.a scr.h
 	$(call using,$(MPICC))
-	$(call step,LINK,$@)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(WARN) -I. $(LDFLAGS) -o $@ $< libscr.a $(LIBS)
+	$(call step,LINK,$@)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(WARN) -I. $(LDFLAGS) -o $@ $< libscr.a $(LIBS) -lm
 
 fortran: $(FORTRAN) ## the examples in Fortran
 

@@ -42,7 +42,7 @@ static double step(const double* u, double* v, int rows, int n)
   return change;
 }
 
-/* Read or write the DIMS-dimensional dataset NAME of F.  Returns 1 on success; if it has another size, it is not read. */
+/* Read or write the DIMS-dimensional dataset NAME of F.  Returns 1 on success; another size than SIZE is an error. */
 static int item(hid_t f, const char* name, int writing, hid_t type, int dims, const hsize_t* size, void* data)
 {
   hid_t space = H5Screate_simple(dims, size, NULL), set;

@@ -1,5 +1,5 @@
 /*
-** heat_arrays.c [N [STEPS]] - heat_plain.c, which names what it has in memory, and which part of the whole field that is.
+** heat_arrays.c [N [STEPS]] - heat_plain.c, which names what it has in memory, and what part of the whole that is.
 **
 **   mpicc heat_arrays.c scr_impl.c -lz -lpthread -o heat_arrays
 **
