@@ -80,6 +80,12 @@ each() { # PROGRAM
   # shellcheck disable=SC2086
   if run 4 "$1" $solver && [ "$(answer)" = "$calm" ]; then ok "$1: the answer of the solver without checkpoints"
   else bad "$1" "another answer than $calm"; fi
+  if [ "$mode" != check ]; then
+    fresh
+    # shellcheck disable=SC2086
+    if SCR_ENABLE=0 run 4 "$1" $solver && [ "$(answer)" = "$calm" ] && [ -z "$(ls base)" ]; then ok "$1: the same with SCR_ENABLE=0"
+    else bad "$1 with SCR_ENABLE=0" "another answer than $calm, or something in the cache"; fi
+  fi
   survives "$1 is killed in a step, loses a node, and goes on" "$1_killed $solver" 'killed in a step' \
     "$1 $solver" 'goes on after step 40'
 }
