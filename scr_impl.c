@@ -14668,9 +14668,9 @@ SCR_FN int scr_meet(MPI_Comm comm)
 ** Which ranks fail together, where datasets are stored, and how they are protected.
 **
 ** Uses       platform, errors, memory, path, hash, hash files, parameters, dataset, MPI helpers
-** Offers     scr_groupdesc, scr_storedesc, scr_world; scr_groupdescs_from_name,
-**            scr_storedescs_from_name, scr_transfer_of_vendor, scr_reddesc_alone, scr_reddesc_for_dataset, scr_world_free,
-**            scr_world_job_key, scr_world_create
+** Offers     scr_groupdesc, scr_storedesc, scr_world; scr_groupdescs_from_name, scr_storedescs_from_name,
+**            scr_transfer_of_vendor, scr_reddesc_alone, scr_reddesc_for_dataset, scr_world_free, scr_world_job_key,
+**            scr_world_create
 ** Invariants
 **   L1  When a redundancy set is formed, no two of its members are in the same failure group.
 **   L2  Every directory that the library makes below a base satisfies D5.
@@ -14838,7 +14838,7 @@ SCR_FN const scr_storedesc* scr_storedescs_from_name(const scr_world* w, const c
   return NULL;
 }
 
-/* Returns 1 for a transfer TYPE that only a vendor's service has, as `KEY=TYPE` says, and warns that PTHREAD is used. */
+/* Returns 1 for a transfer TYPE, of `KEY=TYPE`, that only a vendor's service has, and warns that PTHREAD is used. */
 SCR_FN int scr_transfer_of_vendor(const char* key, const char* type)
 {
   if (strcasecmp(type, "BBAPI") != 0 && strcasecmp(type, "DW") != 0 && strcasecmp(type, "DATAWARP") != 0) return 0;
@@ -21649,8 +21649,9 @@ SCR_FN int scr_fetch_into_cache(scr_fetching* f, const char* dir, scr_life life,
 /*
 ** Copy dataset ID in DIR from the prefix into the cache and protect it there; its state is then LIFE.  A dataset of
 ** another number of ranks, or any with SCR_FETCH_BYPASS or SCR_GLOBAL_RESTART, stays on the prefix, where the
-** application reads it; so does one of release 3, whose map may name one of several ranks that wrote a file.  Collective
-** over the world; the same code everywhere.  On an error the cache has nothing of it that was not there before.
+** application reads it; so does one of release 3, whose map may name one of several ranks that wrote a file.
+** Collective over the world; the same code everywhere.  On an error the cache has nothing of it that was not there
+** before.
 */
 SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 {

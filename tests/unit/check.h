@@ -20,7 +20,7 @@
 #define CHECK_DATA "tests/data" /* the suites run in the top directory */
 #endif
 
-/* Sanitized code may take this much longer, and an emulated processor, for which the compiler's command line says it. */
+/* Sanitized code may take this much longer, and emulated code, for which the compiler's command line says it. */
 #ifdef CHECK_SLOWER
 #elif defined(__SANITIZE_ADDRESS__)
 #define CHECK_SLOWER 8
