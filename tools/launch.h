@@ -20,7 +20,7 @@ SCR_FN const char* launch_mpiexec(void)
   const char*              named = getenv("MPIEXEC");
   int                      i = 0;
 
-  if (named != NULL && (strchr(named, '/') != NULL || system_has(named))) return named;
+  if (named != NULL && *named != '\0') return named;
   while (i < 2 && !system_has(names[i])) i++;
   return names[i];
 }
@@ -66,7 +66,7 @@ SCR_FN int launch_is(const launcher* l, const char* name)
 
 SCR_FN int launch_is_mpiexec(const launcher* l)
 {
-  return launch_is(l, "mpiexec") || launch_is(l, "mpirun");
+  return launch_is(l, "mpiexec") || launch_is(l, "mpirun") || launch_is(l, "orterun") || launch_is(l, "prterun");
 }
 
 /* ---- the arguments of srun and mpiexec ---- */
@@ -124,7 +124,8 @@ SCR_FN void launch_read_mpiexec(const char* word, const char* next, launch_optio
       "debug-daemons disable-recovery display-allocation display-devel-map display-map do-not-launch do-not-resolve "
       "enable-recovery index-argv-by-rank leave-session-attached map-by-node nolocal nooversubscribe novm "
       "oversubscribe "
-      "pernode q quiet report-bindings show-progress staged tag-output timestamp-output use-regexp V xml "
+      "pernode preload-binary q quiet report-bindings report-child-jobs-separately s show-progress staged tag-output "
+      "timestamp-output use-hwthread-cpus use-regexp V xml "
       /* MPICH's */
       "v verbose info print-all-exitcodes genvall genvnone envall envnone prepend-rank l enable-x disable-x "
       "skip-launch-node tv disable-auto-cleanup enable-auto-cleanup pmi-port profile version help h print-rank-map "
@@ -192,10 +193,27 @@ SCR_FN int64_t launch_number(const launcher* l, const char* names)
   return value != NULL && sscanf(value, "%9d", &n) == 1 && n > 0 ? n : 0;
 }
 
-/* The number of processes that the launcher's arguments ask for; 0 if they do not tell. */
+/* The number of processes that the launcher's arguments ask for, for all programs, with colons between; 0: unknown. */
 SCR_FN int64_t launch_tasks(const launcher* l)
 {
-  return launch_number(l, launch_is(l, "srun") ? "n ntasks" : "n np c");
+  launcher one = *l;
+  int64_t  tasks = 0;
+  int      i, begin = 0;
+
+  for (i = 0; i <= l->nwords; i++) {
+    if (i < l->nwords && strcmp(l->words[i], ":") != 0) continue;
+    one.words = l->words + begin;
+    one.nwords = i - begin;
+    tasks += launch_number(&one, launch_is(l, "srun") ? "n ntasks" : "n np c");
+    begin = i + 1;
+  }
+  return tasks;
+}
+
+/* The number of processes that they want on each node; 0 if they do not tell. */
+SCR_FN int64_t launch_each(const launcher* l)
+{
+  return launch_number(l, launch_is(l, "srun") ? "ntasks-per-node" : "ppn perhost N npernode");
 }
 
 /* The number of nodes that the launcher's arguments ask for; 0 if they do not tell. */
@@ -203,7 +221,7 @@ SCR_FN int64_t launch_nodes(const launcher* l)
 {
   int     srun = launch_is(l, "srun");
   int64_t nodes = srun ? launch_number(l, "N nodes") : 0, tasks = launch_tasks(l);
-  int64_t each = launch_number(l, srun ? "ntasks-per-node" : "ppn perhost N npernode");
+  int64_t each = launch_each(l);
 
   if (nodes > 0 || tasks == 0 || each == 0) return nodes;
   return (tasks + each - 1) / each;
@@ -259,23 +277,41 @@ SCR_FN int launch_read_slots(scr_hash* slots, const char* path)
 
 /*
 ** The hosts of UP with commas between them; for mpiexec as host:slots, where a file of hosts tells the slots.  Open MPI
-** takes a host without them for one process: it is given the host's share of all processes.
+** takes a host without them for one process, and fills one host after the other: each is given its share of all
+** processes and no more, so that none stays without, or as many as the arguments want on each.
 */
 SCR_FN void launch_join(const launcher* l, const hosts* up, scr_buf* b)
 {
-  int64_t tasks = l->openmpi ? launch_tasks(l) : 0;
+  int64_t tasks = l->openmpi ? launch_tasks(l) : 0, each = l->openmpi ? launch_each(l) : 0;
   char    share[24];
   int     i;
 
-  snprintf(share, sizeof share, "%lld", up->n > 0 ? (long long)(tasks + up->n - 1) / up->n : 0);
   for (i = 0; i < up->n; i++) {
-    const char* of = launch_is_mpiexec(l) ? scr_hash_str_or(l->slots, up->name[i], tasks > 0 ? share : NULL) : NULL;
+    const char* of = launch_is_mpiexec(l) ? scr_hash_str_or(l->slots, up->name[i], NULL) : NULL;
+    int64_t     n = each > 0 ? each : tasks / up->n + (i < tasks % up->n);
+    if (of == NULL && n == 0 && tasks > 0) break; /* there are more hosts than processes */
+    snprintf(share, sizeof share, "%lld", (long long)n);
+    if (of == NULL && n > 0) of = share;
     if (i > 0) scr_buf_add(b, ",", 1);
     scr_buf_add(b, up->name[i], strlen(up->name[i]));
     if (of != NULL) scr_buf_add(b, ":", 1);
     if (of != NULL) scr_buf_add(b, of, strlen(of));
   }
   scr_buf_add(b, "", 1);
+}
+
+/* Append -x NAME for each SCR_ variable of the environment: Open MPI gives ranks on other hosts no others. */
+SCR_FN void launch_add_variables(scr_buf* b)
+{
+  char name[256];
+  int  i;
+
+  for (i = 0; environ[i] != NULL; i++) {
+    if (strncmp(environ[i], "SCR_", 4) != 0 || strcspn(environ[i], "=") >= sizeof name) continue;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(environ[i], "="), environ[i]);
+    launch_add(b, "-x");
+    launch_add_word(b, name);
+  }
 }
 
 /* Append srun, with an --exclude of its own in place of the user's. */
@@ -328,7 +364,7 @@ SCR_FN int launch_template(const launcher* l, const char* list, scr_buf* b)
 SCR_FN int launch_line(const launcher* l, int number, const hosts* up, const hosts* down, scr_buf* b)
 {
   scr_buf list = {NULL, 0, 0, 0};
-  int     i, rc = SCR_SUCCESS;
+  int     i, rc = SCR_SUCCESS, here = up->n == 1 && system_is_here(up->name[0]), elsewhere = l->openmpi && !here;
 
   launch_join(l, up, &list);
   if (list.failed) rc = SCR_ERR_OOM();
@@ -338,11 +374,15 @@ SCR_FN int launch_line(const launcher* l, int number, const hosts* up, const hos
     if (launch_is(l, "srun") && !launch_names_hosts(l)) {
       rc = launch_srun(l, number, down, b);
     } else {
-      if (launch_is_mpiexec(l) && !launch_names_hosts(l) && !(up->n == 1 && system_is_here(up->name[0]))) {
+      if (launch_is_mpiexec(l) && !launch_names_hosts(l) && !here) {
         launch_add_word(b, l->openmpi ? "--host" : "-hosts");
         launch_add_word(b, list.p);
       }
-      for (i = 0; i < l->nwords; i++) launch_add_word(b, l->words[i]);
+      if (elsewhere) launch_add_variables(b);
+      for (i = 0; i < l->nwords; i++) {
+        launch_add_word(b, l->words[i]);
+        if (elsewhere && strcmp(l->words[i], ":") == 0) launch_add_variables(b); /* each program has its own */
+      }
     }
   }
   scr_buf_free(&list);

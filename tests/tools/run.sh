@@ -91,12 +91,19 @@ printf 'n1:2\nn2:2\nn4:8\n' >"$tmp/hosts"
 says "mpiexec, the slots of a file of hosts" 0 "mpiexec -hosts n1:2,n4:8 -n 4 ./prog" "$run" --hosts "$tmp/hosts" mpiexec -n 4 ./prog
 rm "$tmp/bin/mpiexec"
 printf '#!/bin/sh\n[ "$1" != --version ] || echo "mpiexec (OpenRTE) 4.1.4"\n' >"$tmp/bin/mpiexec" && chmod +x "$tmp/bin/mpiexec"
-says "Open MPI's mpiexec has a host for its share of the processes" 0 "mpiexec --host n1:3,n4:3 --mca btl self,tcp -np 5 ./prog -H n1" $mpi --mca btl self,tcp -np 5 ./prog -H n1
-says "Open MPI's mpiexec names hosts" 0 "mpiexec --oversubscribe -H n1:4 ./prog" $mpi --oversubscribe -H n1:4 ./prog
+says "Open MPI's mpiexec has a host for its share of the processes" 0 "mpiexec --host n1:3,n4:2 .*-x SCR_PREFIX .*--mca btl self,tcp -np 5 ./prog -H n1" $mpi --mca btl self,tcp -np 5 ./prog -H n1
+says "Open MPI's mpiexec names hosts" 0 "mpiexec .*-x SCR_PREFIX .*--oversubscribe -H n1:4 ./prog" $mpi --oversubscribe -H n1:4 ./prog
 says "Open MPI's mpiexec needs the nodes of -N" 1 "2 nodes work, and a run needs 3" $mpi -n 9 -N 4 ./prog
 printf 'n1 slots=2\nn2 slots=2\nn4 slots=8\n' >"$tmp/hosts"
-says "Open MPI's mpiexec, the slots of a file of hosts" 0 "mpiexec --host n1:2,n4:8 -n 4 ./prog" "$run" --hosts "$tmp/hosts" mpiexec -n 4 ./prog
-rm "$tmp/bin/mpiexec"
+says "Open MPI's mpiexec, the slots of a file of hosts" 0 "mpiexec --host n1:2,n4:8 .*-x SCR_PREFIX .*-n 4 ./prog" "$run" --hosts "$tmp/hosts" mpiexec -n 4 ./prog
+says "Open MPI's mpiexec, processes of each host" 0 "mpiexec --host n1:4,n4:4 .*-N 4 ./prog" $mpi -N 4 ./prog
+says "Open MPI's mpiexec, more hosts than processes" 0 "mpiexec --host n1:1 .*-n 1 ./prog" $mpi -n 1 ./prog
+says "Open MPI's mpiexec, several programs" 0 "mpiexec --host n1:2,n4:2 .*-n 1 ./a : .*-x SCR_PREFIX .*-n 3 ./b" $mpi -n 1 ./a : -n 3 ./b
+mv "$tmp/bin/mpiexec" "$tmp/bin/orterun"
+says "orterun is Open MPI's mpiexec" 0 "orterun --host n1:2,n4:2 .*-n 4 ./prog" env SCR_NODELIST=n[1-4] "$run" orterun -n 4 ./prog
+says "scr_mpirun takes what MPIEXEC names" 0 "orterun --host n1:2,n4:2 .*-n 4 ./prog" env MPIEXEC=orterun SCR_NODELIST=n[1-4] "$BIN/scr_mpirun" -n 4 ./prog
+says "scr_mpirun takes no other when that is not there" 127 "nowhere: not found" env MPIEXEC=nowhere SCR_NODELIST=n[1-4] "$BIN/scr_mpirun" -n 4 ./prog
+rm "$tmp/bin/orterun"
 says "srun, nodes do not work" 0 "2 nodes: srun --exclude 'n\[2-3\]' -N 1 true" env "SCR_NODELIST=n[1-4]" "$BIN/scr_srun" -N 1 true
 says "nodes do not work" 0 "^n1,n4 x$" $nodes --launcher 'echo {nodes}' x
 says "nodes do not work, why" 0 "node n2: .*n2 is broken" $nodes --launcher 'echo {nodes}' x

@@ -20,6 +20,12 @@
 #define CHECK_DATA "tests/data" /* the suites run in the top directory */
 #endif
 
+/* Seconds of the processor that this program has taken: a limit of these holds beside other jobs too. */
+static double check_cpu(void)
+{
+  return (double)clock() / CLOCKS_PER_SEC;
+}
+
 /* Sanitized code may take this much longer, and emulated code, for which the compiler's command line says it. */
 #ifdef CHECK_SLOWER
 #elif defined(__SANITIZE_ADDRESS__)
