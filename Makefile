@@ -58,7 +58,7 @@ LIBS     = -lz -lpthread $(MYSQL_LIBS)
 
 # A goal that is built waits for setup, when both are asked for; and setup knows what for.
 ifneq (,$(filter setup,$(MAKECMDGOALS)))
-libscr.a scr_impl.o tools/scr $(EXAMPLES) examples/hdf5 $(FORTRAN) $(PYTHON_LIBRARY) tests/unit/unit $(SIM)/sim: | setup
+.mpicc libscr.a scr_impl.o tools/scr $(EXAMPLES) examples/hdf5 $(FORTRAN) $(PYTHON_LIBRARY) tests/unit/unit $(SIM)/sim: | setup
 check check-full check-quick check-long check-scale check-cross static-tools demo fortran python hdf5 lint sanitize bench: | setup
 endif
 
@@ -67,11 +67,16 @@ all: libscr.a tools/scr $(COMMANDS) $(EXAMPLES) ## libscr.a, the commands in too
 setup: ## install what is missing: an MPI, zlib, a compiler; with `check`, `lint` also what these need
 	$(Q)CC="$(CC)" MPICC="$(if $(filter command% environment%,$(origin MPICC)),$(MPICC))" sh tests/setup.sh $(filter-out setup,$(MAKECMDGOALS))
 
-scr_impl.o: scr_impl.c scr.h
+# What another MPI library has compiled is compiled anew: this file names the compiler.
+.mpicc: always
+	$(Q)mpicc=$$(command -v $(firstword $(MPICC))); [ "$$(cat $@ 2>/dev/null)" = "$$mpicc" ] || echo "$$mpicc" >$@
+.PHONY: always
+
+scr_impl.o: scr_impl.c scr.h .mpicc
 	$(call using,$(MPICC))
 	$(call step,CC,$<)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(WARN) -DSCR_WITH_FORTRAN $(MYSQL_FLAGS) -I. -c -o $@ scr_impl.c
 
-scr_image.o: $(wildcard tools/image/*.c tools/image/*.h) tools/image/jump.S tools/image/names.txt tools/image/object.sh scr_impl.c scr.h
+scr_image.o: .mpicc $(wildcard tools/image/*.c tools/image/*.h) tools/image/jump.S tools/image/names.txt tools/image/object.sh scr_impl.c scr.h
 	$(call using,$(MPICC))
 	$(call step,IMAGE,$@)CC="$(CC)" MPICC="$(MPICC)" CFLAGS="$(CPPFLAGS) $(CFLAGS)" WARN="$(filter-out -Wc++-compat,$(WARN))" sh tools/image/object.sh tools/image $@
 
@@ -108,7 +113,7 @@ examples/fortran/heat2d_fixed: examples/fortran/heat2d_fixed.f examples/fortran/
 
 python: $(PYTHON_LIBRARY) ## the library that examples/python/scr.py loads
 
-$(PYTHON_LIBRARY): examples/python/scr_python.c scr_impl.c scr.h
+$(PYTHON_LIBRARY): examples/python/scr_python.c scr_impl.c scr.h .mpicc
 	$(call using,$(MPICC))
 	$(call step,LINK,$@)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(WARN) $(MYSQL_FLAGS) -DSCR_API=extern -I. -shared -fPIC $(LDFLAGS) -o $@ \
 	  examples/python/scr_python.c scr_impl.c $(LIBS)
@@ -218,7 +223,7 @@ install: libscr.a tools/scr ## copy header, source, library, scr.pc, commands an
 	$(call step,PAGES,$(dest)/share/man)umask 022 && tools/scr help --pages "$(dest)/share/man"
 
 clean: ## remove what make has built
-	$(call step,CLEAN,what make has built)rm -f libscr.a scr_impl.o scr_image.o tools/scr tools/manual/manual.inc $(COMMANDS) $(EXAMPLES) examples/hdf5 $(FORTRAN) \
+	$(call step,CLEAN,what make has built)rm -f .mpicc libscr.a scr_impl.o scr_image.o tools/scr tools/manual/manual.inc $(COMMANDS) $(EXAMPLES) examples/hdf5 $(FORTRAN) \
 	  examples/fortran/*.mod $(PYTHON_LIBRARY) tests/unit/unit $(SIM)/* && rm -rf tests/coverage/build tools/image/build tools/static tools/packaging/build
 
 help:
