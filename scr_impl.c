@@ -19007,8 +19007,8 @@ SCR_FN int scr_recovery_mend(int id)
 **            rank2file map, datasets of the prefix, publication, MPI helpers, world, state
 ** Offers     scr_flight_look, scr_flush, scr_indexed; scr_flights, scr_flush_read_rank2file, scr_flush_find_replaced,
 **            scr_flush_copy, scr_flush_check, scr_flush_commit, scr_flush_delete, scr_indexed_of,
-**            scr_flush_delete_indexed, scr_flush_slide, scr_flush_make_room, scr_flush_end, scr_flush_prepare,
-**            scr_flush_run
+**            scr_flush_delete_indexed, scr_flush_slide, scr_flush_make_room, scr_flush_end, scr_flush_new,
+**            scr_flush_prepare, scr_flush_run
 ** Invariants
 **   J1  A flush writes every file under a temporary name beside its final one.  Files of an indexed dataset are
 **       replaced only by renames, after the index update that removes that dataset and adds the new one.  Until the
@@ -19964,6 +19964,19 @@ SCR_FN int scr_flush_end(scr_flush* f, int rc)
 }
 
 /*
+** Make *F a flush, which the caller frees: it is large, and below calls that have large frames of their own.  RC is the
+** result so far of what it needs on this rank.  Collective over the world; the same code everywhere, and NULL after an
+** error.
+*/
+SCR_FN int scr_flush_new(scr_flush** f, int rc)
+{
+  *f = (scr_flush*)scr_malloc(sizeof **f);
+  rc = scr_agree(*f == NULL ? SCR_ERR_OOM() : rc, scr.world.comm);
+  if (rc != SCR_SUCCESS) scr_free(f);
+  return rc;
+}
+
+/*
 ** Begin a flush of dataset ID in F, as far as the copies.  Files of newer datasets are replaced only if it
 ** IS_CHOSEN.  If the index has the dataset already, its renames are finished, and f->committed is 1.
 ** Collective over the world; the same code everywhere.
@@ -19996,13 +20009,10 @@ SCR_FN int scr_flush_prepare(scr_flush* f, int id, int is_chosen)
 */
 SCR_FN int scr_flush_run(int id, int is_chosen)
 {
-  scr_flush* f = (scr_flush*)scr_malloc(sizeof *f); /* large, and below calls that have large frames of their own */
-  int        rc = scr_agree(f == NULL ? SCR_ERR_OOM() : SCR_SUCCESS, scr.world.comm);
+  scr_flush* f;
+  int        rc = scr_flush_new(&f, SCR_SUCCESS);
 
-  if (rc != SCR_SUCCESS) {
-    scr_free(&f);
-    return rc;
-  }
+  if (rc != SCR_SUCCESS) return rc;
   rc = scr_flush_prepare(f, id, is_chosen);
   if (rc == SCR_SUCCESS && !f->committed) {
     rc = scr_flow(scr.flush_width, f->in_place ? scr_flush_seal : scr_flush_copy, f, scr.world.comm);
@@ -20492,14 +20502,11 @@ SCR_FN void scr_flush_finish(const char* name)
 */
 SCR_FN int scr_flush_start(int id, int resumes)
 {
-  scr_flush* f = (scr_flush*)scr_malloc(sizeof *f);
+  scr_flush* f;
   int        newest = scr_dataset_find(id)->desc.ckpt > 0 ? id : 0, rc = SCR_SUCCESS;
 
-  if (f == NULL || !scr_grow(&scr_flights.flush, scr_flights.n, sizeof *scr_flights.flush)) rc = SCR_ERR_OOM();
-  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) {
-    scr_free(&f);
-    return rc;
-  }
+  if (!scr_grow(&scr_flights.flush, scr_flights.n, sizeof *scr_flights.flush)) rc = SCR_ERR_OOM();
+  if ((rc = scr_flush_new(&f, rc)) != SCR_SUCCESS) return rc;
   f->async = 1;
   f->resumes = resumes;
   rc = scr_flush_prepare(f, id, 0);

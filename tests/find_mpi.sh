@@ -12,8 +12,8 @@ MPIEXEC=${MPIEXEC:-mpiexec}
 # The options with which another compiler finds mpi.h, whose own warnings are no one's here.
 mpi_includes() { $MPICC -show | tr ' ' '\n' | sed -n 's/^-I/-isystem /p' | tr '\n' ' '; }
 MPICXX=${MPICXX:-$(of_mpi mpicxx)} MPIFORT=${MPIFORT:-$(of_mpi mpifort)}
-# Open MPI wants to be told that root and more ranks than cores are meant, and its waits then yield.  The library gives its
-# ranks a processor each by itself on two, but not with more.
+# Open MPI wants to be told that root and more ranks than cores are meant; then its waits yield, and no rank is bound to a
+# core.
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
 export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe PRTE_MCA_hwloc_default_binding_policy=none
 export OMPI_MCA_orte_tmpdir_base=/tmp PRTE_MCA_prte_tmpdir_base=/tmp # for other users too, unlike TMPDIR

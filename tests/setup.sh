@@ -91,9 +91,12 @@ case $goals in
   [ "$manager" != apt-get ] || { have dpkg-buildpackage && have dh && have lintian; } || need package
   ;;
 esac
-# Another MPI library beside, which Debian allows.
-case $goals in *" check-full "* | *" check-long "*) [ "$manager" != apt-get ] || have mpicc.openmpi || need openmpi ;; esac
-case $manager:$goals in apt-get:*" check-full "* | apt-get:*" check-long "*) PATH=$PATH:/usr/sbin:/sbin; have mkfs.xfs && have mkfs.btrfs || need mkfs ;; esac
+case $manager:$goals in
+apt-get:*" check-full "* | apt-get:*" check-long "*)
+  have mpicc.openmpi || need openmpi # another MPI library beside, which Debian allows
+  PATH=$PATH:/usr/sbin:/sbin have mkfs.xfs && PATH=$PATH:/usr/sbin:/sbin have mkfs.btrfs || need mkfs
+  ;;
+esac
 case $manager:$goals in
 apt-get:*" check-cross "* | apt-get:*" check-long "*)
   for c in i686-linux-gnu arm-linux-gnueabihf aarch64-linux-gnu powerpc64le-linux-gnu s390x-linux-gnu; do

@@ -121,11 +121,11 @@ SCR_FN void launch_read_mpiexec(const char* word, const char* next, launch_optio
   static const char alone[] =
       /* Open MPI's */
       "allow-run-as-root bind-to-core bind-to-none bind-to-socket bycore bynode byslot bysocket continuous "
-      "debug-daemons disable-recovery display-allocation display-devel-map display-map do-not-launch do-not-resolve "
-      "enable-recovery index-argv-by-rank leave-session-attached map-by-node nolocal nooversubscribe novm "
-      "oversubscribe "
-      "pernode preload-binary q quiet report-bindings report-child-jobs-separately s show-progress staged tag-output "
-      "timestamp-output use-hwthread-cpus use-regexp V xml "
+      "debug-daemons disable-recovery display-allocation display-devel-map display-map do-not-launch "
+      "do-not-resolve enable-recovery index-argv-by-rank leave-session-attached map-by-node nolocal "
+      "nooversubscribe novm oversubscribe pernode preload-binary q quiet report-bindings "
+      "report-child-jobs-separately s show-progress staged tag-output timestamp-output use-hwthread-cpus "
+      "use-regexp V xml "
       /* MPICH's */
       "v verbose info print-all-exitcodes genvall genvnone envall envnone prepend-rank l enable-x disable-x "
       "skip-launch-node tv disable-auto-cleanup enable-auto-cleanup pmi-port profile version help h print-rank-map "

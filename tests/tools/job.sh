@@ -499,6 +499,6 @@ if [ -x "$minimal" ]; then
   check "cache, the checkpoint on the prefix" 0 ckpt.40 "$have"
 else
   skipped=$((skipped + 1))
-  echo "skipped: a cache that a run makes, as examples/minimal or mpiexec is not here"
+  echo "skipped: a cache that a run makes, as examples/minimal is not here"
 fi
 finish

@@ -233,7 +233,7 @@ says "a program that hangs, by the parameter" 143 "there is no dataset yet" env 
 # ---- a solver
 if [ ! -x "$heat" ]; then
   skipped=1
-  echo "skipped: examples/heat2d or mpiexec is not here"
+  echo "skipped: examples/heat2d is not here"
   finish
   exit
 fi
