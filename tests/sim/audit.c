@@ -1,7 +1,7 @@
 /* ==== AUDIT =====================================================================================================
 ** Between lifetimes: do the files of the library agree with each other, with the trees, and with the ledger?
 **
-** Offers     truth_audit, truth_saved of truth.h
+** Offers     truth_audit, truth_is_indexed, truth_saved of truth.h
 ** How        Processes of the commands' image read the files as commands do (audit_files.h); so the audit knows no
 **            format, and sees what a person would be told.  It takes no time, and no random number.
 ** What must be true
@@ -11,8 +11,8 @@
 **       what somebody was told is on the prefix, unless a newer one has its place, or the window leaves it out.
 **   A3  After a run that has ended well: what a filemap lists of its datasets is there with its size, each file of the
 **       cache is listed, and nothing temporary is left; a power cut may have kept files and not the list of them, and a
-**       recovery that was killed what it had copied: this stays until the dataset leaves that node, or its room is
-**       needed.
+**       recovery, or a run before the dataset was complete on all ranks, that was killed what it had copied: this stays
+**       until the dataset leaves that node, or its room is needed.  What a lock guards that somebody held is not swept.
 ** ================================================================================================================= */
 #include "audit.h"
 #include "truth.h"
@@ -56,8 +56,12 @@ int audit_was_cut(void)
   return tree_was_cut(world_node[S.me->node]);
 }
 
-int audit_recovery_cut(void)
+int audit_was_struck(const char* name)
 {
+  int i;
+
+  for (i = 1; i <= truth.sets; i++)
+    if (truth.set[i].told_ranks < truth.set[i].ranks && strcmp(truth.set[i].name, name) == 0) return 1;
   return truth.recovery_cut;
 }
 
@@ -81,6 +85,7 @@ static void audit_run(int reads, int clean)
   job.since = (long long)WORLD_EPOCH * 1000000 + truth.begun;
   job.sets = 0;
   job.notes_lost = truth.notes_lost && !clean;
+  job.lock_held = truth.lock_held;
   S.preempt = S.faults = 0;
   S.prefix_latency = 0;
   S.kill_at = UINT64_MAX;
@@ -114,6 +119,14 @@ void truth_audit(int clean)
 {
   audit_run(2, clean && plan.cache_used && !truth.lost_file);
   if (clean) audit_told();
+}
+
+int truth_is_indexed(int number)
+{
+  int i;
+
+  for (i = 0; i < job.sets && job.set[i].number != number; i++) continue;
+  return i < job.sets;
 }
 
 int truth_saved(int id)

@@ -20,6 +20,7 @@ typedef struct {
   int       reads;      /* of so many datasets, the newest, the bytes are compared */
   int       clean;      /* the last run has ended without faults: there is nothing that is not known */
   int       notes_lost; /* somebody has damaged the flush file */
+  int       lock_held;  /* somebody held a lock of the prefix when the last run began */
   long long since;      /* when the last run began, in microseconds since 1970 */
   int       sets;
   audit_set set[AUDIT_SETS];
@@ -40,7 +41,8 @@ void* sim_audit_node(void* job);
 int audit_was_cut(void);
 int audit_has_run(void);
 
-/* A run was killed in SCR_Init. */
-int audit_recovery_cut(void);
+/* A run was killed in SCR_Init, or before all ranks were told that the dataset NAME is complete: a rank has files of it,
+** or had them before it was rebuilt elsewhere, that no filemap lists. */
+int audit_was_struck(const char* name);
 
 #endif

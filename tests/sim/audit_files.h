@@ -134,7 +134,7 @@ void* sim_audit_prefix(void* arg)
     if (it.complete) audit_dataset(j, &it, it.renaming ? INT_MAX : newer++);
   scr_index_close(&index, rc, 0);
   audit_notes(j);
-  if (j->clean) audit_leftovers(AUDIT_PREFIX "/.scr");
+  if (j->clean && !j->lock_held) audit_leftovers(AUDIT_PREFIX "/.scr");
   return NULL;
 }
 
@@ -158,7 +158,8 @@ static int audit_map(const char* dir, const scr_home* home, const scr_filemap* m
     const scr_entry* e = map->entry[i];
     snprintf(path, sizeof path, "scr.dataset.%d",
              e->desc.identity.id); /* it may have files that nobody has listed yet */
-    if (!e->listed || !e->desc.complete || audit_recovery_cut()) scr_hash_set(a->listed, path, scr_hash_new());
+    if (!e->listed || !e->desc.complete || audit_was_struck(scr_desc_name(&e->desc)))
+      scr_hash_set(a->listed, path, scr_hash_new());
     for (k = 0; k < e->files && !e->bypass; k++) {
       if (scr_entry_path(home, e, e->file[k].rel, path, sizeof path) != SCR_SUCCESS) continue;
       scr_hash_set(a->listed, path, scr_hash_new());

@@ -556,7 +556,8 @@ static void scavenge_once(int try, int down)
   }
   truth_audit(0);
   scavenge_believe(command, text);
-  if (savable && code != 0)
+  if (!postrun && savable < truth.sets) savable = 0; /* it takes the newest alone, which may be one that nobody knows */
+  if (savable && code != 0 && !truth_is_indexed(savable))
     sim_violation("%s ends with %d, but %s (number %d) could be saved, with %d nodes damaged and %d down: %s", command,
                   code, truth.set[savable].name, savable, truth.damages, down, text);
   free(text);
@@ -662,7 +663,7 @@ static void fate_life(uint64_t* calls)
   fate_parameters();
   fate_of_life(*calls);
   truth_begin_life();
-  if (fate_one_in("lock.held", 20) && !plan.last)
+  if ((truth.lock_held = fate_one_in("lock.held", 20) && !plan.last))
     files_hold(world_prefix, fate_draw("lock.which", 2) ? "/p/.scr/index.scr.lock" : "/p/.scr/flush.scr.lock",
                4 + fate_draw("lock.seconds", 20));
   world_begin(plan.ranks, plan.node_of, program_run);

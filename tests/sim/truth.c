@@ -388,8 +388,10 @@ void truth_after_life(int complete)
 {
   int must = truth.must, newer = 0, i;
 
-  for (i = 1; i <= truth.sets && S.faults && plan.prefix_used; i++) /* a fetch that failed was to take its place */
-    truth.set[i].moved = 1;
+  for (i = 1; i <= truth.sets && S.faults; i++) {
+    truth.set[i].moved |= plan.prefix_used; /* a fetch that failed was to take its place, */
+    truth.set[i].unnoted = 1;               /* or one of which neither the program nor the flush file knows */
+  }
   for (i = truth.sets; i > 0 && plan.prefix_size > 0; i--) {
     if (newer >= plan.prefix_size || S.faults) truth.set[i].outgrown = 1;
     newer += truth.set[i].checkpoint;

@@ -75,6 +75,7 @@ typedef struct {
   int       loaded[TRIES_MOST]; /* at each try of this lifetime to restart: the dataset, by its bytes */
   int       saved;              /* checkpoints that were acknowledged in this lifetime */
   int       lost_file;          /* a file of the cache was lost in it */
+  int       lock_held;          /* somebody held a lock of the prefix when it began: what that guards is not swept */
   int       inits;              /* ranks on which SCR_Init has succeeded, */
   int       finals;             /* SCR_Finalize, */
   int       code;               /* the first error of SCR_Init or SCR_Have_restart, */
@@ -143,8 +144,9 @@ int truth_savable(int down);
 
 /* ---- audit.c ---- */
 
-void truth_audit(int clean); /* clean: the last run has ended well */
-int  truth_saved(int id);    /* after an audit: the number of the dataset ID of the index, 0: not known; -1: none */
+void truth_audit(int clean);       /* clean: the last run has ended well */
+int  truth_is_indexed(int number); /* after an audit: the index has that dataset, whose bytes were compared */
+int  truth_saved(int id); /* after an audit: the number of the dataset ID of the index, 0: not known; -1: none */
 
 /* ---- program.c ---- */
 
