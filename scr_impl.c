@@ -13923,8 +13923,8 @@ SCR_FN int scr_regions_read(const char* path, scr_regions* l)
 ** control.
 **
 ** Uses       errors, memory, hash, kernels
-** Offers     scr_vote; scr_wait_idle, scr_isend, scr_irecv, scr_testall, scr_all_begun, scr_waitall, scr_wait_for,
-**            scr_barrier, scr_allreduce, scr_bcast, scr_vote_start, scr_vote_stop, scr_vote_all, scr_agree,
+** Offers     scr_vote; scr_step_on, scr_wait_idle, scr_isend, scr_irecv, scr_testall, scr_all_begun, scr_waitall,
+**            scr_wait_for, scr_barrier, scr_allreduce, scr_bcast, scr_vote_start, scr_vote_stop, scr_vote_all, scr_agree,
 **            scr_hash_to_buf, scr_hash_from_buf, scr_message_recv, scr_hash_sendrecv, scr_hash_send, scr_hash_recv,
 **            scr_hash_bcast, scr_hash_exchange, scr_hash_exchange_merged, scr_hash_spread, scr_scan, scr_rank_str,
 **            scr_int_send, scr_int_recv, scr_flow, scr_meet
@@ -13936,7 +13936,8 @@ SCR_FN int scr_regions_read(const char* path, scr_regions* l)
 **   N4  The first vote of all ranks of the world prints the messages that wait (E4), those of one line of the source as
 **       one: the first of them, and from how many ranks.
 **   N5  A rank on which a collective operation has failed takes part in none any more: no vote of one matter is
-**       combined with that of another.
+**       combined with that of another.  One on which a message has failed takes part until the present call of the
+**       API ends, so that all ranks hear of it, and then in none: what comes late is not taken for another message.
 ** Failure    SCR_ERR_MPI; the communicator's error handler is MPI_ERRORS_RETURN.
 ** ====================================================================================================== */
 
@@ -13957,6 +13958,32 @@ enum {
 SCR_FN void scr_wait_idle(int* turns)
 {
   if (++*turns >= SCR_WAIT_SPINS) sched_yield();
+}
+
+/* What this rank takes part in (N5). */
+static enum {
+  SCR_IN_STEP,    /* in all collective operations */
+  SCR_STRAYED,    /* a message has failed: in those of the present call of the API */
+  SCR_OUT_OF_STEP /* in none */
+} scr_step = SCR_IN_STEP;
+
+/* The error of a message, whose text is WHY. */
+SCR_FN int scr_strayed(const char* why)
+{
+  if (scr_step == SCR_IN_STEP) scr_step = SCR_STRAYED;
+  return SCR_ERR(SCR_ERR_MPI, "%s", why);
+}
+
+/* A call of the API begins, or one has FAILED because of MPI on some rank. */
+SCR_FN void scr_step_on(int failed)
+{
+  if (failed || scr_step == SCR_STRAYED) scr_step = SCR_OUT_OF_STEP;
+}
+
+SCR_FN int scr_is_out_of_step(void)
+{
+  if (scr_step != SCR_OUT_OF_STEP) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_MPI, "MPI has failed before in this run, which has to end: call MPI_Abort");
 }
 
 /* The message of *REQ could not be begun: the next wait that ends says so, so that nothing that it brought is used. */
@@ -13988,7 +14015,7 @@ SCR_FN int scr_testall(int n, MPI_Request* reqs, int* done)
     if (reqs[i] == MPI_REQUEST_NULL) continue;
     if (MPI_Test(&reqs[i], &one, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
       *done = 0;
-      return SCR_ERR(SCR_ERR_MPI, "a message between the ranks failed");
+      return scr_strayed("a message between the ranks failed");
     }
     if (!one) *done = 0;
   }
@@ -13998,7 +14025,7 @@ SCR_FN int scr_testall(int n, MPI_Request* reqs, int* done)
 /* The error of a message that could not be begun since the last call. */
 SCR_FN int scr_all_begun(void)
 {
-  int rc = scr_unbegun == 0 ? SCR_SUCCESS : SCR_ERR(SCR_ERR_MPI, "a message between the ranks could not be begun");
+  int rc = scr_unbegun == 0 ? SCR_SUCCESS : scr_strayed("a message between the ranks could not be begun");
 
   scr_unbegun = 0;
   return rc;
@@ -14029,23 +14056,15 @@ SCR_FN int scr_wait_for(MPI_Request* req)
 }
 
 /*
-** 1: a collective operation has failed on this rank, so that its next one would meet an earlier one of the others, and
-** agree on something else: it takes part in none any more (N5).
+** The collective operation of *REQ, WHAT, was begun with the result BEGUN: wait for it.  After an error, the next one of
+** this rank would meet an earlier one of the others, and agree on something else.
 */
-static int scr_out_of_step = 0;
-
-/* The collective operation of *REQ, WHAT, was begun with the result BEGUN: wait for it. */
 SCR_FN int scr_collective(int begun, MPI_Request* req, const char* what)
 {
   int rc = begun == MPI_SUCCESS ? scr_wait_done(1, req) : SCR_ERR(SCR_ERR_MPI, "the %s failed", what);
 
-  if (rc != SCR_SUCCESS) scr_out_of_step = 1;
+  if (rc != SCR_SUCCESS) scr_step = SCR_OUT_OF_STEP;
   return rc;
-}
-
-SCR_FN int scr_is_out_of_step(void)
-{
-  return scr_out_of_step ? SCR_ERR(SCR_ERR_MPI, "MPI has failed on this rank before, in this run") : SCR_SUCCESS;
 }
 
 SCR_FN int scr_barrier(MPI_Comm comm)
@@ -14123,7 +14142,8 @@ SCR_FN void scr_vote_reduce(void* in, void* inout, int* n, MPI_Datatype* type)
 SCR_FN int scr_vote_start(void)
 {
   if (scr_vote_op != MPI_OP_NULL) return SCR_SUCCESS;
-  scr_exchange_odd = scr_out_of_step = scr_unbegun = 0; /* the same on all ranks of a new world, whatever ran before */
+  scr_exchange_odd = scr_unbegun = 0; /* the same on all ranks of a new world, whatever ran before */
+  scr_step = SCR_IN_STEP;
   if (MPI_Type_contiguous(SCR_VOTE_WORDS, MPI_INT64_T, &scr_vote_type) != MPI_SUCCESS ||
       MPI_Type_commit(&scr_vote_type) != MPI_SUCCESS || MPI_Op_create(scr_vote_reduce, 1, &scr_vote_op) != MPI_SUCCESS)
     return SCR_ERR(SCR_ERR_MPI, "cannot create an MPI datatype or operation");
@@ -14263,7 +14283,7 @@ SCR_FN int scr_message_receive(MPI_Message* msg, MPI_Status* status, scr_buf* b)
     if (drop != MAP_FAILED) munmap(drop, (size_t)n);
     return SCR_ERR_OOM();
   }
-  if (MPI_Imrecv(b->p, n, MPI_BYTE, msg, &req) != MPI_SUCCESS) return SCR_ERR(SCR_ERR_MPI, "cannot receive a message");
+  if (MPI_Imrecv(b->p, n, MPI_BYTE, msg, &req) != MPI_SUCCESS) return scr_strayed("cannot receive a message");
   return scr_wait_for(&req);
 }
 
@@ -14276,7 +14296,7 @@ SCR_FN int scr_message_recv(int source, int tag, MPI_Comm comm, scr_buf* b, int*
 
   while (!found) {
     if (MPI_Improbe(source, tag, comm, &found, &msg, &status) != MPI_SUCCESS)
-      return SCR_ERR(SCR_ERR_MPI, "cannot probe for a message");
+      return scr_strayed("cannot probe for a message");
     if (!found) scr_wait_idle(&turns);
   }
   if (from != NULL) *from = status.MPI_SOURCE;
@@ -22488,8 +22508,10 @@ SCR_FN int scr_report(int rc)
   if (rc == SCR_SUCCESS) return rc;
   if (scr_msg_rank <= 0) scr_err_print();
   scr_err_save(&why);
-  if (rc == SCR_ERR_MPI) scr_msg_print_all();
-  else if (scr.world.comm != MPI_COMM_NULL) scr_barrier(scr.world.comm);
+  if (rc == SCR_ERR_MPI) {
+    scr_step_on(1);
+    scr_msg_print_all();
+  } else if (scr.world.comm != MPI_COMM_NULL) scr_barrier(scr.world.comm);
   scr_err_restore(&why);
   return rc;
 }
@@ -22601,6 +22623,7 @@ SCR_FN int scr_enter(const char* call, scr_phase wanted)
 {
   scr_oom = 0;
   if (scr.disabled) return SCR_ERR_DISABLED;
+  scr_step_on(0);
   if (scr.phase == wanted || (scr.phase == SCR_PHASE_FAILED && wanted == SCR_PHASE_IDLE)) return SCR_SUCCESS;
   if (scr.phase == SCR_PHASE_UNINIT) return scr_report_local(scr_not_running(call));
   if (wanted == SCR_PHASE_UNINIT)
@@ -24893,6 +24916,7 @@ SCR_FN int scr_run_end_by_mpi(MPI_Comm self, int key, void* value, void* extra)
   (void)extra;
   if (!scr.watched || key != scr.watch) return MPI_SUCCESS; /* another run has set it, and is over */
   scr.watched = 0;
+  scr_step_on(0);
   if (scr.disabled || scr_meet(scr.world.comm) != SCR_SUCCESS) {
     scr_release();
     return MPI_SUCCESS;
