@@ -63,8 +63,8 @@
 **     is found; callers only pass the code on.
 **   - The contract of every function that communicates says `Collective over X.`; all other functions are local.  A
 **     collective function never returns between its first and its last collective: it carries rc and agrees on it.
-**   - Metadata files are replaced atomically, but for the log, the locks and status.scr, on which no restart depends.
-**     The last good copy of anything is deleted only after a newer one exists.
+**   - Metadata files are replaced atomically, but for the log, the locks and status.scr, on which no restart depends,
+**     and flush.scr.spare.  The last good copy of anything is deleted only after a newer one exists.
 ** ====================================================================================================== */
 
 /*
@@ -2269,8 +2269,8 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 ** Offers     scr_hash_image, scr_hash_image_bytes, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head,
 **            scr_hash_file_read_record, scr_hash_file_lock, scr_hash_file_lock_within, scr_hash_file_unlock,
 **            scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled, scr_record_bytes_max,
-**            scr_dir_look, scr_file_common, scr_file_group_counts, scr_file_hand_over, scr_file_load, scr_lock_open,
-**            scr_lock_take.
+**            scr_dir_look, scr_file_common, scr_file_group_counts, scr_file_hand_over, scr_file_load, scr_file_share,
+**            scr_hash_file_load, scr_lock_open, scr_lock_take.
 ** Invariants
 **   I1  A reader sees the old file or the new one, never a mixture; after success the new one survives a crash.
 **   I2  A file whose length or CRC32 is wrong is reported and never parsed.
@@ -7348,17 +7348,17 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset
 ** Offers     scr_record, scr_index, scr_index_item, scr_choice; scr_record_path, scr_record_check_dir,
-**            scr_record_mkdir, scr_record_read, scr_record_open, scr_record_close, scr_record_put_aside,
-**            scr_record_check_version, scr_record_sweep, scr_index_id, scr_index_is_passed, scr_index_last_passed,
-**            scr_index_note_passed, scr_index_get, scr_index_walk, scr_index_sort, scr_index_failed_in,
-**            scr_index_is_good, scr_index_read, scr_index_open, scr_index_close, scr_index_newest, scr_index_find,
-**            scr_index_look_up, scr_index_named, scr_index_named_ckpt, scr_index_same, scr_index_count_complete,
-**            scr_index_has_renames, scr_index_max_id, scr_choice_read, scr_choice_write, scr_choice_release,
-**            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_begin_deletion,
-**            scr_index_end_deletion, scr_index_note_attempt, scr_index_note_fetched, scr_index_note_failed,
-**            scr_index_forgive, scr_index_drop_newer, scr_index_serve_choice, scr_index_cut, scr_index_window,
-**            scr_index_outgrown, scr_index_has_served, scr_index_last_served, scr_index_note_served,
-**            scr_index_note_renamed, scr_index_change
+**            scr_record_mkdir, scr_record_read, scr_record_open, scr_record_use_spare, scr_record_close,
+**            scr_record_put_aside, scr_record_check_version, scr_record_sweep, scr_index_id, scr_index_is_passed,
+**            scr_index_last_passed, scr_index_note_passed, scr_index_get, scr_index_walk, scr_index_sort,
+**            scr_index_failed_in, scr_index_is_good, scr_index_read, scr_index_open, scr_index_close,
+**            scr_index_newest, scr_index_find, scr_index_look_up, scr_index_named, scr_index_named_ckpt,
+**            scr_index_same, scr_index_count_complete, scr_index_has_renames, scr_index_max_id, scr_choice_read,
+**            scr_choice_write, scr_choice_release, scr_index_current, scr_index_set_current, scr_index_set,
+**            scr_index_remove, scr_index_begin_deletion, scr_index_end_deletion, scr_index_note_attempt,
+**            scr_index_note_fetched, scr_index_note_failed, scr_index_forgive, scr_index_drop_newer,
+**            scr_index_serve_choice, scr_index_cut, scr_index_window, scr_index_outgrown, scr_index_has_served,
+**            scr_index_last_served, scr_index_note_served, scr_index_note_renamed, scr_index_change
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -7373,6 +7373,13 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 
 /* ---- files in <prefix>/.scr ---- */
 
+/* The spare of a file of <prefix>/.scr. */
+typedef enum {
+  SCR_RECORD_ALONE,
+  SCR_RECORD_SPARE_IDLE, /* the file has what was written last */
+  SCR_RECORD_SPARE_USED  /* the spare has it */
+} scr_record_spare;
+
 /* A file of <prefix>/.scr in memory. */
 typedef struct {
   const char* prefix;
@@ -7380,6 +7387,7 @@ typedef struct {
   scr_hash*   h;
   int         lock;  /* descriptor of its lock; -1 if the file is only read */
   int         other; /* not 0: the file has the form of another version, which stays beside it when it is replaced */
+  scr_record_spare spare;
 } scr_record;
 
 /* The path of the file NAME in PREFIX/.scr. */
@@ -7447,6 +7455,7 @@ SCR_FN int scr_record_read(scr_record* r, const char* prefix, const char* name)
   r->name = name;
   r->lock = -1;
   r->other = 0;
+  r->spare = SCR_RECORD_ALONE;
   if ((r->h = scr_hash_new()) == NULL) return SCR_ERR_OOM();
   if ((rc = scr_record_path(prefix, name, path, sizeof path)) != SCR_SUCCESS) return rc;
   rc = scr_hash_file_read_record(path, r->h);
@@ -7472,6 +7481,77 @@ SCR_FN int scr_record_open(scr_record* r, const char* prefix, const char* name)
   return rc;
 }
 
+/* ---- the spare of a record ----
+** A full disk keeps a file from being replaced.  What it would say goes to <name>.spare then: a file that has its room
+** beforehand and is written in place: an image, or none, and zeros.  The image counts if it is whole and
+** its SERIAL is larger than that of the file.
+*/
+
+#define SCR_RECORD_SPARE_BYTES 32768
+
+/* Write the N bytes at P durably into the spare PATH; with IS_NEW, make it.  Returns 1 if that is done. */
+SCR_FN int scr_record_spare_put(const char* path, const void* p, size_t n, int is_new)
+{
+  struct stat st;
+  int         fd = scr_file_plain(path, O_WRONLY | (is_new ? O_CREAT | O_EXCL : 0), 0664), done;
+
+  if (fd < 0) return 0;
+  if (is_new) scr_file_share(fd, path, 0, 1);
+  done = is_new || (fstat(fd, &st) == 0 && st.st_size >= SCR_RECORD_SPARE_BYTES);
+  done = done && scr_pwrite_all(fd, p, n, 0) >= 0 && (!scr_fsync_enabled || scr_os.fsync(fd) == 0);
+  done = scr_os.close(fd) == 0 && done;
+  if (is_new && !done) scr_os.unlink(path);
+  return done;
+}
+
+/* R, which was read from its file, has a spare: what that says, if it is newer, takes the place of the hash. */
+SCR_FN int scr_record_use_spare(scr_record* r)
+{
+  char      path[SCR_MAX_FILENAME];
+  scr_hash* h = scr_hash_new();
+  uint64_t  head;
+  int       rc = scr_record_path(r->prefix, r->name, path, sizeof path);
+
+  r->spare = SCR_RECORD_SPARE_IDLE;
+  if (rc == SCR_SUCCESS) rc = scr_fmt(path + strlen(path), sizeof path - strlen(path), ".spare");
+  if (rc == SCR_SUCCESS && scr_hash_file_load(path, 0, SCR_RECORD_SPARE_BYTES, h, &head) == SCR_SUCCESS &&
+      scr_hash_int_or(h, "SERIAL", 0) > scr_hash_int_or(r->h, "SERIAL", 0)) {
+    scr_hash* old = r->h;
+    r->h = h;
+    h = old;
+    r->spare = SCR_RECORD_SPARE_USED;
+  }
+  scr_hash_delete(&h);
+  return rc;
+}
+
+/*
+** The file PATH of R was replaced, with the result RC: make or clear its spare; after an error, write that instead.
+** Returns RC, or SCR_SUCCESS if the spare has what the file should have.
+*/
+SCR_FN int scr_record_keep_spare(const scr_record* r, const char* path, int rc)
+{
+  char           spare[SCR_MAX_FILENAME];
+  scr_buf        b = {NULL, 0, 0, 0};
+  scr_err_record why;
+  int            err;
+
+  scr_err_save(&why);
+  err = scr_fmt(spare, sizeof spare, "%s.spare", path);
+  if (err == SCR_SUCCESS && rc != SCR_SUCCESS) err = scr_hash_image(r->h, &b);
+  if (err == SCR_SUCCESS && (rc == SCR_SUCCESS || b.n < SCR_RECORD_SPARE_BYTES)) { /* zeros behind the image */
+    size_t used = b.n;
+    scr_buf_add(&b, NULL, SCR_RECORD_SPARE_BYTES - used);
+    if (!b.failed) memset(b.p + used, 0, SCR_RECORD_SPARE_BYTES - used);
+  }
+  if (err == SCR_SUCCESS && !b.failed && b.n == SCR_RECORD_SPARE_BYTES &&
+      scr_record_spare_put(spare, b.p, b.n, rc == SCR_SUCCESS && r->spare == SCR_RECORD_SPARE_IDLE))
+    rc = SCR_SUCCESS;
+  scr_buf_free(&b);
+  scr_err_restore(&why);
+  return rc;
+}
+
 /*
 ** Replace the file if RC is SCR_SUCCESS and WRITE is set; then unlock and free it.  Returns RC, or the error of the
 ** write.
@@ -7483,13 +7563,17 @@ SCR_FN int scr_record_close(scr_record* r, int rc, int write)
 
   if (rc == SCR_SUCCESS && write) {
     rc = scr_record_path(r->prefix, r->name, path, sizeof path);
+    if (r->spare != SCR_RECORD_ALONE) scr_hash_util_set_int(r->h, "SERIAL", scr_hash_int_or(r->h, "SERIAL", 0) + 1);
     size = scr_hash_image_bytes(r->h);
     if (rc == SCR_SUCCESS && size > scr_record_bytes_max)
       rc = SCR_ERR(SCR_ERR_ARG,
                    "%s would have %zu bytes, and %" PRIu64 " are possible; delete datasets with scr_index --delete, or "
                    "keep fewer with SCR_PREFIX_SIZE",
                    path, size, scr_record_bytes_max);
-    if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, r->h);
+    if (rc == SCR_SUCCESS) {
+      rc = scr_hash_file_write(path, r->h);
+      if (r->spare != SCR_RECORD_ALONE) rc = scr_record_keep_spare(r, path, rc);
+    }
   }
   scr_hash_file_unlock(&r->lock);
   scr_hash_delete(&r->h);
@@ -9844,7 +9928,8 @@ SCR_FN int scr_publish_done(const scr_publication* p)
 **                CHECKPOINT, JOBID, RANKS, ENDED 1, WHERE}: where the cached datasets are, which of them still have to
 **                be flushed, and which complete checkpoints no run could reach since; PASSED/<id>/NAME: what is in the
 **                cache, but only offered if the user chooses it; LAST/<id>: the last id assigned when the run began;
-**                NOTES_LOST 1: an earlier file was damaged
+**                NOTES_LOST 1: an earlier file was damaged; SERIAL/<n>: how often it was written, for
+**                flush.scr.spare, which has what a full prefix kept from the file
 **
 ** Uses       errors, hash, dataset, index
 ** Offers     scr_flush_note; scr_flush_locations, scr_flush_file_read, scr_flush_file_open, scr_flush_file_get,
@@ -9902,6 +9987,7 @@ SCR_FN int scr_flush_file_read(scr_record* r, const char* prefix)
 {
   int rc = scr_record_read(r, prefix, "flush.scr");
 
+  if (rc == SCR_SUCCESS) rc = scr_record_use_spare(r);
   if (rc == SCR_SUCCESS) scr_flush_file_normalise(r);
   return rc == SCR_SUCCESS && scr_oom ? SCR_ERR_OOM() : rc;
 }
@@ -9911,6 +9997,7 @@ SCR_FN int scr_flush_file_open(scr_record* r, const char* prefix)
 {
   int rc = scr_record_open(r, prefix, "flush.scr");
 
+  if (rc == SCR_SUCCESS) rc = scr_record_use_spare(r);
   if (rc == SCR_SUCCESS) scr_flush_file_normalise(r);
   return rc;
 }
@@ -13924,10 +14011,10 @@ SCR_FN int scr_regions_read(const char* path, scr_regions* l)
 **
 ** Uses       errors, memory, hash, kernels
 ** Offers     scr_vote; scr_step_on, scr_wait_idle, scr_isend, scr_irecv, scr_testall, scr_all_begun, scr_waitall,
-**            scr_wait_for, scr_barrier, scr_allreduce, scr_bcast, scr_vote_start, scr_vote_stop, scr_vote_all, scr_agree,
-**            scr_hash_to_buf, scr_hash_from_buf, scr_message_recv, scr_hash_sendrecv, scr_hash_send, scr_hash_recv,
-**            scr_hash_bcast, scr_hash_exchange, scr_hash_exchange_merged, scr_hash_spread, scr_scan, scr_rank_str,
-**            scr_int_send, scr_int_recv, scr_flow, scr_meet
+**            scr_wait_for, scr_barrier, scr_allreduce, scr_bcast, scr_vote_start, scr_vote_stop, scr_vote_all,
+**            scr_agree, scr_hash_to_buf, scr_hash_from_buf, scr_message_recv, scr_hash_sendrecv, scr_hash_send,
+**            scr_hash_recv, scr_hash_bcast, scr_hash_exchange, scr_hash_exchange_merged, scr_hash_spread, scr_scan,
+**            scr_rank_str, scr_int_send, scr_int_recv, scr_flow, scr_meet
 ** Invariants
 **   N1  Every wait goes through scr_wait_for, or a similar loop over a probe, which yields the processor when nothing
 **       has arrived.
@@ -14056,8 +14143,8 @@ SCR_FN int scr_wait_for(MPI_Request* req)
 }
 
 /*
-** The collective operation of *REQ, WHAT, was begun with the result BEGUN: wait for it.  After an error, the next one of
-** this rank would meet an earlier one of the others, and agree on something else.
+** The collective operation of *REQ, WHAT, was begun with the result BEGUN: wait for it.  After an error, the next one
+** of this rank would meet an earlier one of the others, and agree on something else.
 */
 SCR_FN int scr_collective(int begun, MPI_Request* req, const char* what)
 {

@@ -260,6 +260,27 @@ says "what the flush file does not know" 1 "the newest that it lists is 3, which
 says "what the flush file does not know: the command that the message names" 0 "dataset 3 is in" $scavenge --id 3
 check "what the flush file does not know: its bytes" 0 "" same "$p/heat.300" 300
 
+# A prefix that is full while checkpoints 2 to 4 are made, and has room again when they are saved.
+if unshare --mount sh -c 'mount -t tmpfs none /mnt' 2>/dev/null; then
+  rm -rf "$p" "$tmp/base"
+  mkdir "$p"
+  unshare --mount bash -c "$(declare -f run); p='$p'; tmp='$tmp'; heat='$heat'; size='$size'; MPIEXEC='$MPIEXEC'
+    export SCR_CACHE_SIZE=2
+    mount -t tmpfs -o size=2m none \"\$p\" && run --steps 150 --kill-at 120 && echo no kill
+    head -c 4m /dev/zero >\"\$p/full\"
+    SCR_JOB_ID=7 run --steps 600 --kill-at 450
+    rm \"\$p/full\"
+    '$BIN/scr_postrun'
+    echo \"scr_postrun ends with \$?\"
+    cp -r \"\$p\" '$tmp/was full'" >"$tmp/postrun" 2>&1
+  says "a prefix that was full: scr_postrun" 0 "^scr_postrun ends with 0" cat "$tmp/postrun"
+  says "a prefix that was full: what is saved" 0 "the newest checkpoint on the prefix is [0-9]*, heat.400" cat "$tmp/postrun"
+  check "a prefix that was full: its bytes" 0 "" same "$tmp/was full/heat.400" 400
+else
+  skipped=$((skipped + 1))
+  echo "skipped: a prefix that was full: needs a mount of its own"
+fi
+
 killed SCR_COPY_TYPE=XOR
 RANKS=8 SCR_RESTART_RANKS=same run --steps 600
 says "a run of more ranks, which refuses" 0 "4 ranks wrote it, but this run has 8" cat "$tmp/log"

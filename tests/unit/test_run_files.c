@@ -60,6 +60,65 @@ static void a_flush_note_reads_as_it_was_written(void)
   }
 }
 
+/* Note dataset ID, while no file can be created; the result. */
+static int flush_put_on_full_disk(int id)
+{
+  scr_record r;
+  int        rc = scr_flush_file_open(&r, records_prefix);
+
+  flush_put(&r, id, "late", "out/late", SCR_FLAG_CHECKPOINT, SCR_LOCATION_CACHE);
+  fault_on(FAULT_CREATE, records_prefix, ".tmp", INT_MAX);
+  rc = scr_record_close(&r, rc, 1);
+  fault_end();
+  return rc;
+}
+
+/* The newest dataset that the flush file has for a reader. */
+static int flush_newest(void)
+{
+  scr_record r;
+  int        id = 0;
+
+  CHECK_INT(scr_flush_file_read(&r, records_prefix), SCR_SUCCESS);
+  id = scr_flush_file_before(&r, INT_MAX);
+  scr_record_close(&r, SCR_SUCCESS, 0);
+  return id;
+}
+
+static void a_flush_file_has_what_a_full_disk_kept_from_it(void)
+{
+  scr_record r;
+  int        fd;
+
+  records_begin();
+  CHECK_INT(flush_put_on_full_disk(1), SCR_ERR_SPACE); /* nobody has made the spare */
+  CHECK_INT(flush_newest(), 0);
+  CHECK_INT(scr_flush_file_open(&r, records_prefix), SCR_SUCCESS);
+  flush_put(&r, 2, "two", "out/two", SCR_FLAG_CHECKPOINT, SCR_LOCATION_CACHE);
+  CHECK_INT(scr_record_close(&r, SCR_SUCCESS, 1), SCR_SUCCESS);
+  CHECK_INT(flush_put_on_full_disk(3), SCR_SUCCESS);
+  CHECK_INT(flush_newest(), 3);
+  CHECK_INT(flush_put_on_full_disk(5), SCR_SUCCESS);
+  CHECK_INT(flush_newest(), 5);
+  CHECK_INT(scr_flush_file_open(&r, records_prefix), SCR_SUCCESS);
+  CHECK_INT(scr_flush_file_before(&r, 5), 3); /* it has both */
+  flush_put(&r, 7, "seven", "out/seven", SCR_FLAG_CHECKPOINT, SCR_LOCATION_CACHE);
+  scr_flush_file_remove(&r, 5);
+  CHECK_INT(scr_record_close(&r, SCR_SUCCESS, 1), SCR_SUCCESS);
+  CHECK_INT(flush_newest(), 7); /* from the file again, */
+  CHECK_INT(flush_put_on_full_disk(9), SCR_SUCCESS);
+  fd = open(records_path("flush.scr.spare"), O_WRONLY); /* which counts when the spare is torn */
+  CHECK(fd >= 0 && pwrite(fd, "torn", 4, 40) == 4 && close(fd) == 0);
+  CHECK_INT(flush_newest(), 7);
+  CHECK_INT(flush_put_on_full_disk(11), SCR_SUCCESS);
+  CHECK_INT(flush_newest(), 11);
+  CHECK_INT(unlink(records_path("flush.scr.spare")), 0);
+  CHECK_INT(flush_newest(), 7);
+  CHECK_INT(symlink("flush.scr", records_path("flush.scr.spare")), 0); /* a link is not followed */
+  CHECK_INT(flush_put_on_full_disk(13), SCR_ERR_SPACE);
+  CHECK_INT(flush_newest(), 7);
+}
+
 static void a_flush_file_says_where_datasets_are(void)
 {
   scr_record r;
@@ -752,6 +811,7 @@ static void test_run_files(void)
 {
   a_flush_note_reads_as_it_was_written();
   a_flush_file_says_where_datasets_are();
+  a_flush_file_has_what_a_full_disk_kept_from_it();
   the_flush_file_of_two_earlier_releases_is_read();
   an_id_that_counts_as_passed_over_is_not_given_again();
   a_hostile_flush_file_does_no_harm();
