@@ -7507,22 +7507,26 @@ SCR_FN int scr_record_spare_put(const char* path, const void* p, size_t n, int i
 /* R, which was read from its file, has a spare: what that says, if it is newer, takes the place of the hash. */
 SCR_FN int scr_record_use_spare(scr_record* r)
 {
-  char      path[SCR_MAX_FILENAME];
-  scr_hash* h = scr_hash_new();
-  uint64_t  head;
-  int       rc = scr_record_path(r->prefix, r->name, path, sizeof path);
+  char           path[SCR_MAX_FILENAME];
+  scr_hash *     h, *old = r->h;
+  uint64_t       head;
+  scr_err_record why;
+  int            rc = scr_record_path(r->prefix, r->name, path, sizeof path);
 
   r->spare = SCR_RECORD_SPARE_IDLE;
   if (rc == SCR_SUCCESS) rc = scr_fmt(path + strlen(path), sizeof path - strlen(path), ".spare");
-  if (rc == SCR_SUCCESS && scr_hash_file_load(path, 0, SCR_RECORD_SPARE_BYTES, h, &head) == SCR_SUCCESS &&
-      scr_hash_int_or(h, "SERIAL", 0) > scr_hash_int_or(r->h, "SERIAL", 0)) {
-    scr_hash* old = r->h;
+  if (rc != SCR_SUCCESS) return rc;
+  scr_err_save(&why); /* that there is none, or none that counts, is no error */
+  h = scr_hash_new();
+  if (scr_hash_file_load(path, 0, SCR_RECORD_SPARE_BYTES, h, &head) == SCR_SUCCESS &&
+      scr_hash_int_or(h, "SERIAL", 0) > scr_hash_int_or(old, "SERIAL", 0)) {
     r->h = h;
     h = old;
     r->spare = SCR_RECORD_SPARE_USED;
   }
   scr_hash_delete(&h);
-  return rc;
+  scr_err_restore(&why);
+  return SCR_SUCCESS;
 }
 
 /*

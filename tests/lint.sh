@@ -1,6 +1,9 @@
 #!/bin/bash
 # lint.sh - the rules of scr_impl.c and of the tree, one line each.  Last line: N passed, N failed, N skipped.
+#
+#   lint.sh [long]     long: also what takes minutes, cppcheck and the optimisers that see most
 set -u
+mode=${1:-full}
 cd "$(dirname "$0")/.." || exit 1
 CC=${CC:-cc}
 . tests/find_mpi.sh
@@ -30,7 +33,7 @@ must() {
   report "$name" "$work/out"
 }
 
-# cppcheck takes longest: it has one core from the beginning, the rest of this the other.
+# cppcheck takes longest: in the long mode it has one core from the beginning, the rest of this the other.
 # checked NAME ARGUMENT...: what cppcheck says goes to $work/NAME.check
 checked() {
   local name=$1
@@ -38,11 +41,12 @@ checked() {
   cppcheck -q --inline-suppr --error-exitcode=1 --suppress=missingIncludeSystem --max-configs=1 -I. "$@" \
     >"$work/$name.check" 2>&1 || echo "exit status not 0" >>"$work/$name.check"
 }
-{
+analysed() {
   checked library --enable=warning,portability,performance --suppress=preprocessorErrorDirective -DSCR_ERRORS_ENUM= \
     -DMPI_VERSION=3 scr_impl.c
   checked commands --enable=warning,portability -DSCR_SERIAL=1 tools/scr.c
-} &
+}
+[ "$mode" != long ] || analysed &
 
 # ---- the one file ----
 awk '{ line = $0; gsub(/\/\*.*\*\//, "", line); sub(/[ \t]+$/, "", line) }
@@ -158,13 +162,13 @@ for compiler in gcc clang g++ clang++; do # the dialects of a careful program: e
   case $compiler in *++) dialect="-std=c++17 -x c++" ;; *) dialect=-std=c99 ;; esac
   # shellcheck disable=SC2086
   for macro in SCR_WITH_FORTRAN SCR_SERIAL; do
-    must "$compiler -pedantic -Wcast-qual -Wformat=2, no warning, with -D$macro" $compiler $mpi_flags $dialect -O1 -Wall -Wextra \
-      -pedantic -Wcast-qual -Wformat=2 -Werror -D$macro -I. -c -o "$work/o" scr_impl.c
+    must "$compiler -pedantic -Wcast-qual -Wformat=2, no warning, with -D$macro" $compiler $mpi_flags $dialect -Wall -Wextra \
+      -pedantic -Wcast-qual -Wformat=2 -Werror -D$macro -I. -fsyntax-only scr_impl.c
   done
 done
 for macro in SCR_SERIAL SCR_WITHOUT_REGIONS SCR_LOCK_BASES SCR_STATIC SCR_WITH_FORTRAN "SCR_WITH_FORTRAN -DSCR_FORTRAN_LEN=int" SCR_WITH_MYSQL; do
   case $macro in SCR_WITH_MYSQL) mysql=$(mariadb_config --include) ;; *) mysql= ;; esac
-  must "with -D$macro alone" gcc $mpi_flags $mysql -O1 $warn -Wno-unused-variable -D$macro -I. -c -o "$work/o" scr_impl.c
+  must "with -D$macro alone" gcc $mpi_flags $mysql $warn -Wno-unused-variable -D$macro -I. -fsyntax-only scr_impl.c
 done
 if echo '#include <stdio.h>' | gcc -m32 -E - >/dev/null 2>&1; then
   must "32 bit" gcc $mpi_flags -m32 $warn -I. -fsyntax-only scr_impl.c
@@ -184,7 +188,9 @@ optimised() {
 }
 make -s tools/manual/manual.inc
 mpi_link=$($MPICC -show | cut -d' ' -f2-)
-for option in -O3 -Ofast "-O2 -flto=auto"; do
+levels=(-O3)
+[ "$mode" != long ] || levels+=(-Ofast "-O2 -flto=auto")
+for option in "${levels[@]}"; do
   optimised gcc "$option" &
   optimised clang "$option" &
   wait
@@ -218,8 +224,10 @@ report "an older zlib is refused with a message" "$work/out"
 # shellcheck disable=SC2086
 must "clang-format" clang-format --dry-run -Werror $sources
 wait
-report "cppcheck, the library" "$work/library.check"
-report "cppcheck, the commands" "$work/commands.check"
+if [ "$mode" = long ]; then
+  report "cppcheck, the library" "$work/library.check"
+  report "cppcheck, the commands" "$work/commands.check"
+fi
 for s in tests/*.sh tests/*/*.sh tests/cluster/vnodes .ci/run; do must "bash -n $s" bash -n "$s"; done
 must "sh -n examples/demo.sh" sh -n examples/demo.sh
 if $CC -I. -o "$work/table" tests/unit/params_table.c -lz 2>"$work/out" && "$work/table" >"$work/params"; then

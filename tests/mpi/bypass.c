@@ -298,7 +298,7 @@ static void lines_choose_which_checkpoints_bypass_the_cache(void)
 /* All ranks die at some call while a checkpoint in bypass is completed. */
 static void a_death_in_bypass_leaves_the_old_or_the_new_one(void)
 {
-  int n, rc, step = pace(15, 3, 1), over = 0;
+  int n, rc, step = pace(15, 6, 1), over = 0;
 
   begin();
   set("SCR_CACHE_BYPASS=1");

@@ -188,7 +188,7 @@ static void a_death_in_scr_current_leaves_a_checkpoint_that_is_offered(void)
   char name[SCR_MAX_FILENAME];
   int  n, struck = 1, flag;
 
-  for (n = 1; struck > 0; n += pace(11, 1, 1)) {
+  for (n = 1; struck > 0; n += pace(11, 4, 1)) {
     during("a death at call %d", n);
     test_alive();
     begin();

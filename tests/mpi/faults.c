@@ -613,7 +613,7 @@ static void memory_of_sets(int who, long step)
 static void without_memory_no_rank_waits_for_another_in_init(void)
 {
   const char* given = getenv("TEST_STEP");
-  long        step = given != NULL && atol(given) > 0 ? atol(given) : pace(53, 11, 11);
+  long        step = given != NULL && atol(given) > 0 ? atol(given) : pace(53, 23, 11);
 
   memory_of_sets(0, step);
   memory_of_sets(ranks - 1, step);
@@ -653,7 +653,7 @@ static void memory_of_a_fetch(int who, long step)
     SCR_Finalize();
     MPI_Bcast(&hit, 1, MPI_INT, who, MPI_COMM_WORLD);
   }
-  CHECK(offered > 0 && refusals > pace(3, 10, 10), "%d runs have the checkpoint, and %d have not", offered, refusals);
+  CHECK(offered > 0 && refusals > pace(3, 5, 10), "%d runs have the checkpoint, and %d have not", offered, refusals);
   during("afterwards");
   run_fetches("ck1", 2, FIRST);
 }
@@ -661,7 +661,7 @@ static void memory_of_a_fetch(int who, long step)
 static void without_memory_no_rank_waits_for_another_in_a_fetch(void)
 {
   const char* given = getenv("TEST_STEP");
-  long        step = given != NULL && atol(given) > 0 ? atol(given) : pace(389, 97, 97);
+  long        step = given != NULL && atol(given) > 0 ? atol(given) : pace(389, 193, 97);
 
   memory_of_a_fetch(0, step);
   memory_of_a_fetch(ranks - 1, step);
@@ -674,7 +674,7 @@ static void without_memory_no_rank_waits_for_another_in_a_fetch(void)
 static void an_allocation_that_fails_costs_no_byte(void)
 {
   const char* given = getenv("TEST_STEP");
-  long        step = given != NULL && atol(given) > 0 ? atol(given) : pace(457, 151, 151);
+  long        step = given != NULL && atol(given) > 0 ? atol(given) : pace(457, 301, 151);
 
   if (memory_of(0, step)) memory_of(1, step);
 }

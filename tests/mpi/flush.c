@@ -885,7 +885,7 @@ static void scr_prefix_size_never_costs_the_newest(void)
 {
   int n;
 
-  for (n = 1; n < 200; n += pace(28, 7, 7)) {
+  for (n = 1; n < 200; n += pace(28, 14, 7)) {
     during("the run dies at call %d", n);
     begin();
     set("SCR_FLUSH=1");

@@ -455,7 +455,7 @@ static int kinds_here(void)
 {
   if (test_long) return KINDS + 3;
   if (player.call <= TRACE_TRUNCATE && player.calls % 5 != 0) return 0;
-  return player.calls % pace(11, 1, 1) == 0 ? KINDS : 0;
+  return player.calls % pace(11, 3, 1) == 0 ? KINDS : 0;
 }
 
 /* On rank 0: go to the next cut. */
@@ -594,7 +594,7 @@ static void fail_in(const scenario* s)
     for (k = 0; k < KINDS; k++) printf("%s: %s: %d cuts, %d fail\n", s->what, kind_words[k], tried[k], wrong[k]);
     printf("%d calls\n", player.calls);
   }
-  if (rank == 0) CHECK(player.seen_count > pace(8, 50, 50), "only %d cuts", player.seen_count);
+  if (rank == 0) CHECK(player.seen_count > pace(8, 20, 50), "only %d cuts", player.seen_count);
   if (rank == 0) close_log();
   fast_directories(0);
 }

@@ -154,7 +154,7 @@ static void a_checkpoint_is_read_by_any_number_of_ranks(void)
   for (w = 0; w < 5; w++)
     for (r = 0; r < 5; r++)
       for (p = 0; p < PLACES; p++)
-        if ((w > 0 || p != NODE_LOST) && (test_long || (w != r && n++ % pace(6, 3, 1) == 0)))
+        if ((w > 0 || p != NODE_LOST) && (test_long || (w != r && n++ % pace(6, 4, 1) == 0)))
           restart_of(counts[w], counts[r], (place)p);
 }
 
@@ -655,7 +655,7 @@ static int dies_at(long n)
 /* A node is lost, and a rank dies at some moment while others rebuild and bring to the prefix what 4 ranks wrote. */
 static void a_death_while_other_ranks_rebuild_loses_nothing(void)
 {
-  long n, step = pace(21, 7, 1);
+  long n, step = pace(21, 14, 1);
   int  over = 0;
 
   begin();

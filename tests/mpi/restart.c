@@ -1392,7 +1392,7 @@ static void a_killed_deletion_of_the_only_checkpoint_is_finished(void)
 
   for (flush = 0; flush < 2; flush++) {
     kept = gone = 0;
-    for (n = 1, died = 1; died; n += pace(6, flush ? 3 : 1, 1)) {
+    for (n = 1, died = 1; died; n += pace(6, flush ? 5 : 3, 1)) {
       during("flush %d, call %d", flush, n);
       test_alive();
       begin();
@@ -1755,7 +1755,7 @@ static void a_choice_of_scr_current_that_cannot_be_recorded_is_an_error(void)
 {
   int rc, struck = 1, n;
 
-  for (n = 1; struck && n < 30; n += pace(4, 1, 1)) {
+  for (n = 1; struck && n < 30; n += pace(4, 2, 1)) {
     begin_four(IN_BOTH, "first");
     during("call %d", n);
     OK(SCR_Init());
