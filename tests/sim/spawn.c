@@ -140,11 +140,16 @@ static int node_called(const char* host)
 /* The command LINE, on HOST, or here if that is NULL. */
 static process* child(const char* host, const char* line)
 {
-  int node = host ? node_called(host) : S.me->node;
+  int      node = host ? node_called(host) : S.me->node;
+  process* p;
 
   sim_note("%s: %s", host ? host : "here", line);
   if (host && (node < 0 || spawn_down[node] == NODE_REFUSES)) return spawn(S.me->node, refuse_run, line);
-  if (host && spawn_down[node] == NODE_HANGS) return spawn(S.me->node, hang_run, line);
+  if (host && spawn_down[node] == NODE_HANGS) {
+    p = spawn(S.me->node, hang_run, line);
+    p->background = 1; /* when who asks is killed, nobody waits for the answer */
+    return p;
+  }
   return spawn(node, command_run, line);
 }
 
