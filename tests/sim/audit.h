@@ -21,7 +21,7 @@ typedef struct {
   int       clean;      /* the last run has ended without faults: there is nothing that is not known */
   int       notes_lost; /* somebody has damaged the flush file */
   int       lock_held;  /* somebody held a lock of the prefix when the last run began */
-  long long since;      /* when the last run began, in microseconds since 1970 */
+  long long since;      /* when the last run began, in microseconds since 1970, or later: no older dataset is as new */
   int       sets;
   audit_set set[AUDIT_SETS];
 } audit_job;

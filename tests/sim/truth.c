@@ -49,7 +49,8 @@ static int is_acked(const dataset* d)
 
 static int is_cached(const dataset* d)
 {
-  return is_acked(d) && d->cached && (plan.prefix_used || !d->moved) && (plan.keep || d->number == truth.sets);
+  return is_acked(d) && d->cached && (!d->moved || (plan.prefix_used && d->outgrown < 2)) &&
+         (plan.keep || d->number == truth.sets);
 }
 
 static int is_on_prefix(const dataset* d)
@@ -84,6 +85,12 @@ int truth_must(void)
   return cached > flushed ? cached : flushed;
 }
 
+/* What the clocks of the nodes say, in microseconds. */
+static long long truth_clock(void)
+{
+  return (long long)(S.now / 1000) + world_clock_shift * 1000000;
+}
+
 void truth_begin_life(void)
 {
   int i;
@@ -91,7 +98,8 @@ void truth_begin_life(void)
   truth.offered = truth.unread = truth.inits = truth.finals = truth.code = truth.asked = truth.have = truth.warnings =
       0;
   truth.saved = truth.lost_file = 0;
-  truth.begun = (long long)(S.now / 1000) + world_clock_shift * 1000000;
+  truth.begun = truth_clock();
+  if (truth.begun < truth.seen) truth.begun = truth.seen;
   truth.text[0] = '\0';
   memset(truth.loaded, 0, sizeof truth.loaded);
   memset(truth.subject, 0, sizeof truth.subject);
@@ -393,9 +401,11 @@ void truth_after_life(int complete)
     truth.set[i].unnoted = 1;               /* or one of which neither the program nor the flush file knows */
   }
   for (i = truth.sets; i > 0 && plan.prefix_size > 0; i--) {
-    if (newer >= plan.prefix_size || S.faults) truth.set[i].outgrown = 1;
+    if (newer >= plan.prefix_size) truth.set[i].outgrown = 2;
+    else if (S.faults && !truth.set[i].outgrown) truth.set[i].outgrown = 1;
     newer += truth.set[i].checkpoint;
   }
+  if (truth.seen < truth_clock() + 1) truth.seen = truth_clock() + 1;
   truth.refused = 0;
   truth.recovery_cut |= S.struck && truth.inits < plan.members;
   truth_places();

@@ -26,7 +26,7 @@ typedef struct {
   int  unnoted;    /* the flush file may not have it: a scavenge need not know of it */
   int  told;       /* the user was warned when an older one was offered */
   int  on_prefix;  /* somebody was told that it is on the prefix, */
-  int  outgrown;   /* but by the window of a run it need not be, if a newer one was complete that nobody was told of */
+  int  outgrown;   /* but by the window of a run it need not be: 2; 1: by what faults may have made of the window */
   int  rejected;   /* the program could not use it, or was told not to; never offered again in this job */
   int  gone;       /* the user does not want it any more: 1: it may be offered yet, 2: never */
 } dataset;
@@ -67,8 +67,10 @@ typedef struct {
   int     notes_lost;                   /* the flush file was damaged: what was in caches may be anything */
   int     refused;                      /* the last lifetime could load nothing, as it may be */
   int     recovery_cut;                 /* a lifetime was killed in SCR_Init */
+  /* by the clocks of the nodes, in microseconds */
+  long long seen; /* all that was written before has earlier times; the clocks may have gone back since */
   /* of this lifetime */
-  long long begun;                  /* by the clock of the nodes, in microseconds */
+  long long begun;                  /* by these clocks, or seen, if that is later */
   int       subject[SUBJECTS_MOST]; /* of what the user asks for: a dataset, -1: none, 0: not decided */
   int       offered;                /* the dataset that was loaded first, 0: none */
   int       unread;             /* 1: the program has refused a checkpoint without files, which says not which it is */
