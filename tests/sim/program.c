@@ -433,9 +433,12 @@ static void ask(actor* a)
   if (step_one_in(a, "wait", 10)) {
     rc = CALL(a, "SCR_Wait", SCR_Wait(NULL));
     if (rc != SCR_SUCCESS && !S.faults) sim_violation("rank %d: Wait: %d, %s", a->p->id, rc, SCR_Last_error());
-    for (i = 1; i <= truth.sets && rc == SCR_SUCCESS; i++)
-      if (truth.set[i].life == S.life && truth.set[i].acked && (truth.set[i].output || plan.flush == 1))
-        truth_on_prefix(&truth.set[i]);
+    for (i = 1; i <= truth.sets; i++) {
+      dataset* s = &truth.set[i];
+      if (s->life != S.life || !s->acked || !(s->output || plan.flush == 1)) continue;
+      if (rc != SCR_SUCCESS) s->unflushed |= !s->on_prefix;
+      else if (!s->unflushed) truth_on_prefix(s);
+    }
   }
   if (d && step_one_in(a, "current", 24)) {
     truth_choosing(d);

@@ -26,6 +26,7 @@ typedef struct {
   int  unnoted;    /* the flush file may not have it: a scavenge need not know of it */
   int  told;       /* the user was warned when an older one was offered */
   int  on_prefix;  /* somebody was told that it is on the prefix, */
+  int  unflushed;  /* its flush may be the one that has failed, as SCR_Wait has said: that is told once */
   int  outgrown;   /* but by the window of a run it need not be: 2; 1: by what faults may have made of the window */
   int  rejected;   /* the program could not use it, or was told not to; never offered again in this job */
   int  gone;       /* the user does not want it any more: 1: it may be offered yet, 2: never */
