@@ -269,7 +269,8 @@ void truth_deleting(const dataset* d)
   for (i = 1; i <= truth.sets; i++)
     if (strcmp(truth.set[i].name, d->name) == 0) truth_let_go(&truth.set[i]);
   truth_moot(d);
-  for (i = 1; i < d->number; i++) truth.set[i].left = 1; /* if they were lost before, nothing is left, and rightly */
+  for (i = 1; i <= truth.sets; i++) /* if they were lost before, nothing is left, and rightly */
+    truth.set[i].left |= i < d->number || (truth.set[i].life < S.life && truth.set[i].told);
   if (truth.chosen && strcmp(truth.set[truth.chosen].name, d->name) == 0) truth.chosen = 0;
 }
 
