@@ -208,6 +208,7 @@ dataset* truth_start(const char* name, int step, int checkpoint, int output)
   d->output = output != 0;
   d->ranks = plan.members;
   d->life = S.life;
+  d->begun = truth_clock();
   d->tolerance = tolerance_now();
   for (i = 1; i < d->number && S.faults & (FAULT_ROOM | FAULT_ENOSPC); i++) truth.set[i].moved = 1;
   truth_crowd(d, !plan.keep && S.faults & (FAULT_ROOM | FAULT_ENOSPC) ? 1 : plan.cache_size);
@@ -287,6 +288,7 @@ void truth_returned(void)
 {
   int i;
 
+  truth.returned = 1;
   for (i = 1; i <= truth.sets; i++)
     if (truth.set[i].rejected && !truth.set[i].on_prefix) {
       truth.set[i].rejected = 0;
@@ -333,6 +335,15 @@ void truth_offer(process* p, const char* name)
   else if (!d->checkpoint) sim_violation("rank %d is offered %s, which is no checkpoint", p->id, name);
 }
 
+/*
+** D, which only caches knew, has come back with its machines: D may have a greater id than THAN, of a later run, or the
+** same one, and a later time by clocks that have gone back since.
+*/
+static int may_lead(const dataset* d, const dataset* than)
+{
+  return truth.returned && d->life < than->life && (d->unnoted || (!d->acked && d->begun > than->begun));
+}
+
 void truth_loaded(process* p, int try, const char* name, int number)
 {
   const dataset *d = &truth.set[number > 0 && number <= truth.sets ? number : 0], *must = &truth.set[truth.must];
@@ -352,14 +363,15 @@ void truth_loaded(process* p, int try, const char* name, int number)
   truth_replaces(d);
   totals.offered++;
   sim_note("loaded %s, number %d (must: %d, damages: %d)", name, number, truth.must, truth.damages);
-  if (number < truth.must && !S.faults && try == 0)
+  if (number < truth.must && !S.faults && try == 0 && !may_lead(d, must))
     sim_violation("%s (number %d) is offered, but %s (number %d) must have survived (%d nodes damaged, %s)", name,
                   number, must->name, truth.must, truth.damages, plan.scheme);
   if (truth.chosen && number != truth.chosen && number <= truth.chosen_at && try == 0 && !S.faults &&
       plan.prefix_used && (number > truth.chosen || truth.warnings == 0)) /* it was served before it was lost */
     sim_violation("%s (number %d) is offered, but the user has chosen %s (number %d)", name, number,
                   truth.set[truth.chosen].name, truth.chosen);
-  if (number < truth.newest_before && try == 0 && truth.warnings == 0 && plan.cache_used && plan.prefix_used)
+  if (number < truth.newest_before && try == 0 && truth.warnings == 0 && plan.cache_used && plan.prefix_used &&
+      !may_lead(d, &truth.set[truth.newest_before]))
     sim_violation("%s (number %d) is offered without a word, but %s (number %d) was acknowledged", name, number,
                   truth.set[truth.newest_before].name, truth.newest_before);
   for (i = number + 1; i <= truth.sets && truth.warnings > 0; i++) truth.set[i].told = 1;
@@ -431,11 +443,12 @@ void truth_after_life(int complete)
   for (i = 1; i <= truth.sets && plan.fresh && truth.asked && !truth.code; i++)
     if (truth.set[i].gone) truth.set[i].gone = 2;
   if (complete && !truth.code && truth.finals == plan.members) mpi_check_end();
+  if (truth.inits == plan.members) truth.returned = 0;
   if (truth.inits == plan.members && !S.faults && truth.offered && plan.cache_used && !truth.lost_file) {
     truth_repaired(1);
     for (i = truth.offered; i <= truth.sets; i++) { /* what was passed over is gone for good */
       if (truth.set[i].life < S.life && i > truth.offered) truth.set[i].cached = 0;
-      truth.set[i].unnoted = 0;
+      if (truth.set[i].cached) truth.set[i].unnoted = 0;
     }
   }
 }

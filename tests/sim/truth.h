@@ -15,21 +15,22 @@
 
 /* A dataset that the program has begun to write: its number is the order in which that happened, from 1. */
 typedef struct {
-  char name[NAME_MOST];
-  int  number, step, checkpoint, output, ranks, life;
-  int  tolerance;  /* nodes that may be lost without losing it in the cache, as its scheme promises */
-  int  told_ranks; /* ranks to which Complete_output has said success, */
-  int  acked;      /* and those of them whose word counts */
-  int  cached;     /* it was in the cache then, and nobody has emptied that */
-  int  moved;      /* for lack of room it may have left the cache once it was on the prefix */
-  int  left;       /* a run without flushes has ended, and left it in the cache on purpose */
-  int  unnoted;    /* the flush file may not have it: a scavenge need not know of it */
-  int  told;       /* the user was warned when an older one was offered */
-  int  on_prefix;  /* somebody was told that it is on the prefix, */
-  int  unflushed;  /* its flush may be the one that has failed, as SCR_Wait has said: that is told once */
-  int  outgrown;   /* but by the window of a run it need not be: 2; 1: by what faults may have made of the window */
-  int  rejected;   /* the program could not use it, or was told not to; never offered again in this job */
-  int  gone;       /* the user does not want it any more: 1: it may be offered yet, 2: never */
+  char      name[NAME_MOST];
+  int       number, step, checkpoint, output, ranks, life;
+  long long begun;      /* by the clocks of the nodes, in microseconds */
+  int       tolerance;  /* nodes that may be lost without losing it in the cache, as its scheme promises */
+  int       told_ranks; /* ranks to which Complete_output has said success, */
+  int       acked;      /* and those of them whose word counts */
+  int       cached;     /* it was in the cache then, and nobody has emptied that */
+  int       moved;      /* for lack of room it may have left the cache once it was on the prefix */
+  int       left;       /* a run without flushes has ended, and left it in the cache on purpose */
+  int       unnoted;    /* the flush file may not have it: a scavenge need not know of it */
+  int       told;       /* the user was warned when an older one was offered */
+  int       on_prefix;  /* somebody was told that it is on the prefix, */
+  int       unflushed;  /* its flush may be the one that has failed, as SCR_Wait has said: that is told once */
+  int       outgrown;   /* but by the window of a run it need not be: 2; by what faults may make of that: 1 */
+  int       rejected;   /* the program could not use it, or was told not to; never offered again in this job */
+  int       gone;       /* the user does not want it any more: 1: it may be offered yet, 2: never */
 } dataset;
 
 /* The machine and the program of a seed, or of one lifetime of it, as fate wants them. */
@@ -67,6 +68,7 @@ typedef struct {
   int     halts;                        /* a person has set a condition to halt; 2: one that holds at once */
   int     notes_lost;                   /* the flush file was damaged: what was in caches may be anything */
   int     refused;                      /* the last lifetime could load nothing, as it may be */
+  int     returned;                     /* machines have come back, with what they had, since the last SCR_Init */
   int     recovery_cut;                 /* a lifetime was killed in SCR_Init */
   /* by the clocks of the nodes, in microseconds */
   long long seen; /* all that was written before has earlier times; the clocks may have gone back since */
