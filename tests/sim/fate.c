@@ -443,7 +443,10 @@ static void notes_damaged(void)
   if (!fate_one_in("notes.damaged", 20) || !tree_spoil(world_prefix, file)) return;
   sim_note("%s is damaged", file);
   truth.notes_lost |= file == files[0];
-  for (i = 1; i <= truth.sets; i++) truth.set[i].told = truth.set[i].left = 1; /* nobody knows what was in caches */
+  for (i = 1; i <= truth.sets; i++) { /* nobody knows what was in caches */
+    truth.set[i].told = truth.set[i].left = 1;
+    truth.set[i].unnoted |= file == files[0];
+  }
 }
 
 /* Run a command between two lifetimes, on NODE; it may be killed.  Returns 1 if it has said success. */

@@ -355,7 +355,8 @@ void truth_loaded(process* p, int try, const char* name, int number)
     return;
   }
   truth.loaded[try] = number;
-  if (d->gone == 2) sim_violation("%s (number %d) is offered, which the user does not want", name, number);
+  if (d->gone == 2 && !(d->unnoted && !d->on_prefix && truth.returned)) /* it was not known when others were let go */
+    sim_violation("%s (number %d) is offered, which the user does not want", name, number);
   if (d->rejected) sim_violation("%s (number %d) is offered, which was rejected in this job", name, number);
   if (truth.offered) return;
   truth.offered = number;
