@@ -648,10 +648,13 @@ static void fate_save(const char* dir)
   tree_save(world_prefix, path);
 }
 
+static uint64_t lock_until; /* somebody holds a lock of the prefix until then */
+
 /* Run lifetime S.life; *CALLS: how many calls one takes that nobody ends. */
 static void fate_life(uint64_t* calls)
 {
-  int i, clean;
+  unsigned seconds;
+  int      i, clean;
 
   plan.last = S.life == plan.lifetimes + 1;
   plan.ranks = plan.ranks_usual;
@@ -666,9 +669,13 @@ static void fate_life(uint64_t* calls)
   fate_parameters();
   fate_of_life(*calls);
   truth_begin_life();
-  if ((truth.lock_held = fate_one_in("lock.held", 20) && !plan.last))
-    files_hold(world_prefix, fate_draw("lock.which", 2) ? "/p/.scr/index.scr.lock" : "/p/.scr/flush.scr.lock",
-               4 + fate_draw("lock.seconds", 20));
+  truth.lock_held = S.now < lock_until; /* since a lifetime before, which was short */
+  if (fate_one_in("lock.held", 20) && !plan.last) {
+    seconds = 4 + fate_draw("lock.seconds", 20);
+    files_hold(world_prefix, fate_draw("lock.which", 2) ? "/p/.scr/index.scr.lock" : "/p/.scr/flush.scr.lock", seconds);
+    lock_until = S.now + seconds * 1000000000ull;
+    truth.lock_held = 1;
+  }
   world_begin(plan.ranks, plan.node_of, program_run);
   daemons_start();
   world_run();
@@ -706,6 +713,7 @@ int fate_run(uint64_t seed)
   S.now = 0;
   S.faults_made = 0;
   fate_nmade = 0;
+  lock_until = 0;
   world_launches = 1;
   truth_begin_seed();
   fate_plan();
