@@ -12,7 +12,8 @@
 **   A3  After a run that has ended well: what a filemap lists of its datasets is there with its size, each file of the
 **       cache is listed, and nothing temporary is left; a power cut may have kept files and not the list of them, and a
 **       recovery, or a run before the dataset was complete on all ranks, that was killed what it had copied: this stays
-**       until the dataset leaves that node, or its room is needed.  What a lock guards that somebody held is not swept.
+**       until the dataset leaves that node, or its room is needed.  What a lock guards that somebody held is not swept,
+**       nor what a daemon was writing that was killed.
 ** ================================================================================================================= */
 #include "audit.h"
 #include "truth.h"
@@ -85,6 +86,7 @@ static void audit_run(int reads, int clean)
   job.since = (long long)WORLD_EPOCH * 1000000 + truth.begun;
   job.sets = 0;
   job.notes_lost = truth.notes_lost && !clean;
+  job.daemon_struck = truth.daemon_struck;
   job.lock_held = truth.lock_held;
   S.preempt = S.faults = 0;
   S.prefix_latency = 0;

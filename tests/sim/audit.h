@@ -17,11 +17,12 @@ typedef struct {
 
 /* What an audit is to look at, and what it finds. */
 typedef struct {
-  int       reads;      /* of so many datasets, the newest, the bytes are compared */
-  int       clean;      /* the last run has ended without faults: there is nothing that is not known */
-  int       notes_lost; /* somebody has damaged the flush file */
-  int       lock_held;  /* somebody held a lock of the prefix when the last run began */
-  long long since;      /* when the last run began, in microseconds since 1970, or later: no older dataset is as new */
+  int       reads;         /* of so many datasets, the newest, the bytes are compared */
+  int       clean;         /* the last run has ended without faults: there is nothing that is not known */
+  int       notes_lost;    /* somebody has damaged the flush file */
+  int       daemon_struck; /* a daemon was killed in the last run, perhaps as it wrote its file */
+  int       lock_held;     /* somebody held a lock of the prefix when the last run began */
+  long long since; /* when the last run began, in microseconds since 1970, or later: no older dataset is as new */
   int       sets;
   audit_set set[AUDIT_SETS];
 } audit_job;

@@ -107,15 +107,16 @@ static void audit_notes(const audit_job* j)
   scr_record_close(&file, rc, 0);
 }
 
-/* Nothing temporary is left in the directory DIR. */
-static void audit_leftovers(const char* dir)
+/* Nothing temporary is left in the directory DIR, but for what begins with KILLED, if that is not NULL. */
+static void audit_leftovers(const char* dir, const char* killed)
 {
   DIR*           d = opendir(dir);
   struct dirent* e;
   size_t         n;
 
   while (d != NULL && (e = readdir(d)) != NULL)
-    if ((n = strlen(e->d_name)) > 4 && strcmp(e->d_name + n - 4, ".tmp") == 0)
+    if ((n = strlen(e->d_name)) > 4 && strcmp(e->d_name + n - 4, ".tmp") == 0 &&
+        (killed == NULL || strncmp(e->d_name, killed, strlen(killed)) != 0))
       sim_violation("%s/%s is left", dir, e->d_name);
   if (d != NULL) closedir(d);
 }
@@ -134,7 +135,7 @@ void* sim_audit_prefix(void* arg)
     if (it.complete) audit_dataset(j, &it, it.renaming ? INT_MAX : newer++);
   scr_index_close(&index, rc, 0);
   audit_notes(j);
-  if (j->clean && !j->lock_held) audit_leftovers(AUDIT_PREFIX "/.scr");
+  if (j->clean && !j->lock_held) audit_leftovers(AUDIT_PREFIX "/.scr", NULL);
   return NULL;
 }
 
@@ -204,7 +205,7 @@ void* sim_audit_node(void* arg)
   if (rc != SCR_SUCCESS && rc != SCR_ERR_NOT_FOUND && clean) sim_violation("filemaps cannot be read: %s", scr_err_text);
   if (clean) {
     if (!audit_was_cut()) audit_cached(&a, "/ssd/user/scr.sim", 0);
-    audit_leftovers(cntl);
+    audit_leftovers(cntl, a.job->daemon_struck ? "transfer.scrinfo." : NULL);
   }
   scr_hash_delete(&a.listed);
   return NULL;

@@ -137,6 +137,7 @@ extern struct sim {
   uint64_t  kill_at, end_at; /* the call at which somebody is killed, and at which the launcher ends the rest */
   uint64_t  kill_rename;     /* soon after so many renames on the prefix somebody is killed; 0: not so */
   int       struck;          /* a rank was killed in this lifetime */
+  int       daemon_struck;   /* or a daemon */
   uint64_t  hash, switches;  /* of all calls of the seed; loads of variables */
   int       ranks;           /* of this lifetime; rank[0..ranks-1] are its processes, */
   int       processes;       /* then the daemons and commands */

@@ -422,6 +422,7 @@ void truth_after_life(int complete)
   if (truth.seen < truth_clock() + 1) truth.seen = truth_clock() + 1;
   for (i = must + 1; i <= truth.sets && S.struck && !truth.asked && world_warnings > 0; i++) truth.set[i].told = 1;
   truth.refused = 0;
+  truth.daemon_struck = S.daemon_struck;
   truth.recovery_cut |= S.struck && truth.inits < plan.members;
   truth_places();
 

@@ -80,6 +80,7 @@ typedef struct {
   int       loaded[TRIES_MOST]; /* at each try of this lifetime to restart: the dataset, by its bytes */
   int       saved;              /* checkpoints that were acknowledged in this lifetime */
   int       lost_file;          /* a file of the cache was lost in it */
+  int       daemon_struck;      /* a daemon was killed in it */
   int       lock_held;          /* somebody held a lock of the prefix when it began: what that guards is not swept */
   int       inits;              /* ranks on which SCR_Init has succeeded, */
   int       finals;             /* SCR_Finalize, */

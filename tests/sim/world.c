@@ -520,7 +520,10 @@ static void world_strike(void)
                                   : "rank",
            rank, node, (unsigned long)S.ops, S.me->api ? S.me->api : "-");
   S.kill_at = WORLD_NEVER;
-  if (world_kill_what == 3) return;
+  if (world_kill_what == 3) {
+    S.daemon_struck = 1;
+    return;
+  }
   S.struck = 1;
   if (S.ranks == 0) return;
   S.end_at = S.ops + (world_kill_what == 2 ? 0 : sim_below(3) == 0 ? sim_below(20) : sim_below(2000));
@@ -593,7 +596,7 @@ void world_begin(int ranks, const int* node_of, void* (*program)(void*))
   int i;
 
   S.ops = 0;
-  S.struck = 0;
+  S.struck = S.daemon_struck = 0;
   S.end_at = world_end_time = WORLD_NEVER;
   S.processes = 0;
   S.ranks = ranks;
