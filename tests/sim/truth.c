@@ -50,7 +50,7 @@ static int is_acked(const dataset* d)
 static int is_cached(const dataset* d)
 {
   return is_acked(d) && d->cached && (!d->moved || (plan.prefix_used && d->outgrown < 2)) &&
-         (plan.keep || d->number == truth.sets);
+         !(d->crowded && truth.chosen == d->number) && (plan.keep || d->number == truth.sets);
 }
 
 static int is_on_prefix(const dataset* d)
@@ -155,14 +155,16 @@ static int tolerance_now(void)
 */
 static void truth_crowd(const dataset* d, int count)
 {
-  int i, newer = 0, kept = !plan.keep;
+  int i, newer = 0, kept = !plan.keep, untold = 0;
 
   for (i = d->number; i > 0; i--)
     if (newer >= count && kept) {
       truth.set[i].told = 1;
       truth.set[i].cached = 0;
     } else { /* one that is not acknowledged may be complete all the same */
+      truth.set[i].crowded |= newer >= count && untold;
       newer++;
+      untold |= truth.set[i].checkpoint && !truth.set[i].acked && i < d->number;
       truth.set[i].moved |= i < d->number && d->number > count; /* what is on the prefix goes before older ones */
       kept |= truth.set[i].checkpoint && (truth.set[i].acked || (&truth.set[i] == d && d->life < S.life));
     }
@@ -258,6 +260,7 @@ void truth_choosing(const dataset* d)
 void truth_chosen(const dataset* d, int flushed)
 {
   truth.chosen = d->number;
+  truth.unserved = 0;
   truth.chosen_at = truth.sets;
   truth.set[d->number].on_prefix |= flushed;
   truth.set[d->number].gone = 0;
@@ -301,7 +304,10 @@ void truth_acked(dataset* d, int sure_on_prefix)
   d->told_ranks++;
   if (S.faults & FAULT_MPI && d->told_ranks < plan.members)
     return; /* where MPI fails, only the word of all ranks counts */
-  if (d->checkpoint) truth.chosen = 0;
+  if (d->checkpoint) {
+    if (!S.faults || truth.chosen) truth.unserved = S.faults ? truth.chosen : 0;
+    truth.chosen = 0;
+  }
   if (d->acked++ == 0) { /* a later rank may come when the next one is begun */
     sim_note("acknowledged %s, number %d", d->name, d->number);
     d->cached = !plan.bypass;
@@ -355,6 +361,10 @@ void truth_loaded(process* p, int try, const char* name, int number)
     return;
   }
   truth.loaded[try] = number;
+  for (i = number + 1; i <= truth.sets && number == truth.unserved && try == 0; i++) { /* as a warning has said */
+    truth_let_go(&truth.set[i]);
+    truth.set[i].told = 1;
+  }
   if (d->gone == 2 && !(d->unnoted && !d->on_prefix && truth.returned)) /* it was not known when others were let go */
     sim_violation("%s (number %d) is offered, which the user does not want", name, number);
   if (d->rejected) sim_violation("%s (number %d) is offered, which was rejected in this job", name, number);
@@ -364,7 +374,7 @@ void truth_loaded(process* p, int try, const char* name, int number)
   truth_replaces(d);
   totals.offered++;
   sim_note("loaded %s, number %d (must: %d, damages: %d)", name, number, truth.must, truth.damages);
-  if (number < truth.must && !S.faults && try == 0 && !may_lead(d, must))
+  if (number < truth.must && !S.faults && try == 0 && number != truth.unserved && !may_lead(d, must))
     sim_violation("%s (number %d) is offered, but %s (number %d) must have survived (%d nodes damaged, %s)", name,
                   number, must->name, truth.must, truth.damages, plan.scheme);
   if (truth.chosen && number != truth.chosen && number <= truth.chosen_at && try == 0 && !S.faults &&
@@ -372,7 +382,7 @@ void truth_loaded(process* p, int try, const char* name, int number)
     sim_violation("%s (number %d) is offered, but the user has chosen %s (number %d)", name, number,
                   truth.set[truth.chosen].name, truth.chosen);
   if (number < truth.newest_before && try == 0 && truth.warnings == 0 && plan.cache_used && plan.prefix_used &&
-      !may_lead(d, &truth.set[truth.newest_before]))
+      number != truth.unserved && !may_lead(d, &truth.set[truth.newest_before]))
     sim_violation("%s (number %d) is offered without a word, but %s (number %d) was acknowledged", name, number,
                   truth.set[truth.newest_before].name, truth.newest_before);
   for (i = number + 1; i <= truth.sets && truth.warnings > 0; i++) truth.set[i].told = 1;

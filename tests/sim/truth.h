@@ -23,6 +23,7 @@ typedef struct {
   int       acked;      /* and those of them whose word counts */
   int       cached;     /* it was in the cache then, and nobody has emptied that */
   int       moved;      /* for lack of room it may have left the cache once it was on the prefix */
+  int       crowded;    /* it may have left the cache for a newer one of which nobody was told that it is complete */
   int       left;       /* a run without flushes has ended, and left it in the cache on purpose */
   int       unnoted;    /* the flush file may not have it: a scavenge need not know of it */
   int       told;       /* the user was warned when an older one was offered */
@@ -65,6 +66,7 @@ typedef struct {
   int     damaged[NODES_MOST], damages; /* nodes that lost their cache since the newest checkpoint was whole */
   int     chosen;                       /* the user has chosen this dataset, and nothing newer is complete, */
   int     chosen_at;                    /* when the ledger had so many */
+  int     unserved;                     /* or had, but faults may have kept the index from knowing of newer ones */
   int     halts;                        /* a person has set a condition to halt; 2: one that holds at once */
   int     notes_lost;                   /* the flush file was damaged: what was in caches may be anything */
   int     refused;                      /* the last lifetime could load nothing, as it may be */
