@@ -191,8 +191,8 @@ check-scale: ## a checkpoint of 64 ranks on this machine, and what its steps cos
 check-cross: tools/scr $(COMMANDS) ## other processors: the unit tests and commands under qemu, and what they write
 	$(Q)$(RUN_ENV) bash tests/cross/cross.sh
 
-lint: ## the rules of the one file, warnings, formatting; LINT=long: also what takes minutes, as check-long does
-	$(Q)$(RUN_ENV) bash tests/lint.sh $(LINT)
+lint: ## the rules of the one file, warnings, formatting; ARGS=long: also what takes minutes, as check-long does
+	$(Q)$(RUN_ENV) bash tests/lint.sh $(ARGS)
 
 fuzz: ## hostile bytes for all that reads a file, for FUZZ_SECONDS=60; needs clang with libFuzzer
 	$(Q)bash tests/fuzz/fuzz.sh long

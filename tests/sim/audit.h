@@ -42,8 +42,8 @@ void* sim_audit_node(void* job);
 int audit_was_cut(void);
 int audit_has_run(void);
 
-/* A run was killed in SCR_Init, or before all ranks were told that the dataset NAME is complete: a rank has files of it,
-** or had them before it was rebuilt elsewhere, that no filemap lists. */
+/* A run was killed in SCR_Init, or before all ranks were told that the dataset NAME is complete: a rank has files of
+** it, or had them before it was rebuilt elsewhere, that no filemap lists. */
 int audit_was_struck(const char* name);
 
 #endif
