@@ -408,7 +408,7 @@ SCR_API int SCR_Start_output(const char* name, int flags);
 ** and, if a flush is due, flushes it, or begins to with SCR_FLUSH_ASYNC=1.  On SCR_SUCCESS the dataset is complete
 ** on every rank, in the cache or, with SCR_CACHE_BYPASS, on the prefix, and older ones may have been deleted to make
 ** room.  If a halt condition holds, and the program has not called SCR_Should_exit, a checkpoint is flushed, and the
-** call ends the program by exit(0).  Collective.
+** call ends the program by exit(0); while that flush fails, the program goes on.  Collective.
 **
 ** Errors: INVALID: a rank passed 0, or this process still has a file open for writing, unless SCR_CHECK_OPEN is 0.
 ** MISSING: a file was routed, but not written.  ARG: two ranks routed one file, or the dataset has too many.  SPACE:
