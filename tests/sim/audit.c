@@ -13,7 +13,9 @@
 **       cache is listed, and nothing temporary is left; a power cut may have kept files and not the list of them, and a
 **       recovery, or a run before the dataset was complete on all ranks, that was killed what it had copied: this stays
 **       until the dataset leaves that node, or its room is needed.  What a lock guards that somebody held is not swept,
-**       nor what a daemon was writing that was killed.
+**       nor what a daemon was writing that was killed.  Until its room is needed, a node keeps pieces of a rebuild that
+**       was killed, if another one has that set now, and what it had, before it was away for a while, of a dataset that
+**       was not complete, if that id is another's since.
 ** ================================================================================================================= */
 #include "audit.h"
 #include "truth.h"
@@ -64,6 +66,21 @@ int audit_was_struck(const char* name)
   for (i = 1; i <= truth.sets; i++)
     if (truth.set[i].told_ranks < truth.set[i].ranks && strcmp(truth.set[i].name, name) == 0) return 1;
   return truth.recovery_cut;
+}
+
+int audit_is_remnant(const char* path)
+{
+  size_t      n;
+  const char* at;
+  int         i;
+
+  if (truth.recovery_cut && strstr(path, "/.scr/") != NULL && strstr(path, ".new.") != NULL) return 1;
+  for (i = 1; i <= truth.sets && truth.twins; i++) {
+    n = strlen(truth.set[i].name);
+    for (at = path; truth.set[i].told_ranks < truth.set[i].ranks && (at = strstr(at, truth.set[i].name)); at += n)
+      if (at[-1] == '/' && (at[n] == '/' || at[n] == '_')) return 1;
+  }
+  return 0;
 }
 
 int audit_has_run(void)

@@ -291,7 +291,7 @@ void truth_returned(void)
 {
   int i;
 
-  truth.returned = 1;
+  truth.returned = truth.twins = 1;
   for (i = 1; i <= truth.sets; i++)
     if (truth.set[i].rejected && !truth.set[i].on_prefix) {
       truth.set[i].rejected = 0;

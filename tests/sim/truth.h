@@ -71,6 +71,7 @@ typedef struct {
   int     notes_lost;                   /* the flush file was damaged: what was in caches may be anything */
   int     refused;                      /* the last lifetime could load nothing, as it may be */
   int     returned;                     /* machines have come back, with what they had, since the last SCR_Init */
+  int     twins;                        /* or ever */
   int     recovery_cut;                 /* a lifetime was killed in SCR_Init */
   /* by the clocks of the nodes, in microseconds */
   long long seen; /* all that was written before has earlier times; the clocks may have gone back since */
