@@ -12792,6 +12792,7 @@ SCR_FN int scr_scan_add(scr_index* index, const char* dir, scr_desc* desc)
   if (rc == SCR_SUCCESS) rc = scr_prefix_locate(index->prefix, desc->identity.id, dir, &place);
   if (rc == SCR_SUCCESS) rc = scr_scan_check(index->prefix, &place, desc, &temporary);
   if (rc == SCR_SUCCESS && (temporary || scr_index_has_renames(index))) rc = scr_scan_replace(index, &place, desc, dir);
+  if (rc == SCR_SUCCESS) rc = scr_dir_sync(path); /* who wrote it may have been killed before that */
   if (rc == SCR_SUCCESS) rc = scr_index_set(index, desc, dir);
   if (rc == SCR_SUCCESS && !temporary) scr_index_note_renamed(index, desc->identity.id, dir);
   return rc;
@@ -14462,12 +14463,15 @@ SCR_FN int scr_hash_bcast(scr_hash* h, int root, MPI_Comm comm)
 SCR_FN int scr_hash_exchange(const scr_hash* send, scr_hash* recv, MPI_Comm comm)
 {
   int            tag = scr_exchange_odd ? SCR_TAG_EXCHANGE_ODD : SCR_TAG_EXCHANGE;
-  int            n = 0, i, size, rc = SCR_SUCCESS, turns = 0, sent = 0, over = 0;
-  scr_buf*       out = (scr_buf*)scr_malloc((size_t)scr_hash_size(send) * sizeof *out);
-  MPI_Request*   reqs = (MPI_Request*)scr_malloc((size_t)scr_hash_size(send) * sizeof *reqs);
+  int            n = 0, i, size, rc = scr_is_out_of_step(), turns = 0, sent = 0, over = 0;
+  scr_buf*       out;
+  MPI_Request*   reqs;
   MPI_Request    barrier = MPI_REQUEST_NULL;
   scr_hash_elem* e;
 
+  if (rc != SCR_SUCCESS) return rc;
+  out = (scr_buf*)scr_malloc((size_t)scr_hash_size(send) * sizeof *out);
+  reqs = (MPI_Request*)scr_malloc((size_t)scr_hash_size(send) * sizeof *reqs);
   MPI_Comm_size(comm, &size);
   scr_exchange_odd = !scr_exchange_odd;
   if (out == NULL || reqs == NULL) rc = SCR_ERR_OOM();

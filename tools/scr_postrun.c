@@ -94,6 +94,21 @@ static void postrun_save_output(postrun* p)
       p->failed = id;
 }
 
+/* Returns 1 if the index has the checkpoint of NOTE, but no run is offered it: it was rejected, or passed over. */
+static int postrun_is_refused(const postrun* p, const scr_flush_note* note)
+{
+  scr_index      index;
+  scr_index_item it;
+  scr_identity   identity = note->identity;
+  int            is;
+
+  identity.id = note->id;
+  is = scr_index_read(&index, p->o->prefix) == SCR_SUCCESS && scr_index_same(&index, &identity, &it) &&
+       (it.failed || it.passed);
+  scr_index_close(&index, SCR_SUCCESS, 0);
+  return is;
+}
+
 /* Save the newest checkpoint that can be saved, of those before an output dataset that could not. */
 static void postrun_save_newest(postrun* p)
 {
@@ -103,7 +118,7 @@ static void postrun_save_newest(postrun* p)
   while (p->saved == 0 && (id = scr_flush_file_before(&p->file, id)) != 0) {
     if (!scr_flush_file_get(&p->file, id, &note) || !(note.flags & SCR_FLAG_CHECKPOINT)) continue;
     p->checkpoints = 1;
-    if (postrun_save(p, &note)) p->saved = id;
+    if (postrun_save(p, &note) && !postrun_is_refused(p, &note)) p->saved = id;
   }
 }
 
