@@ -68,7 +68,13 @@ fresh() { # MODE
   chmod "$1" "$p" # whatever the umask
   printf '#!/bin/sh\n' >"$tmp/step" && chmod 755 "$tmp/step"
 }
-job_of() { as "$1" timeout -k 5 90 $MPIEXEC -n 3 "$tmp/bin/job" "${@:2}" >"$tmp/said" 2>&1; } # USER ARGUMENTS
+export SAID=$tmp/said
+# The processes write what they say themselves: a launcher may lose the last words of a job that ends with an error.
+job_of() { # USER ARGUMENTS
+  : >"$SAID"
+  chmod 666 "$SAID"
+  as "$1" timeout -k 5 90 $MPIEXEC -n 3 sh -c 'exec "$0" "$@" >>"$SAID" 2>&1' "$tmp/bin/job" "${@:2}" >>"$SAID" 2>&1
+}
 job() { job_of $mine "$@"; }
 home_is_as_it_was() { check "$1: nothing has reached their home" 0 "precious letter" sh -c "cd '$mail' && echo \$(cat letter) \$(ls -A)"; }
 tell() { says "$1: the reason" 0 "$2" cat "$tmp/said"; }
