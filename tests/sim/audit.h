@@ -46,8 +46,8 @@ int audit_has_run(void);
 ** it, or had them before it was rebuilt elsewhere, that no filemap lists. */
 int audit_was_struck(const char* name);
 
-/* The file PATH of a cache is of a rebuild that was killed, or of a dataset that was not complete, and whose machine has
-** come back: no filemap may list it, nor its dataset, before its room is needed. */
+/* The file PATH of a cache is of a rebuild that was killed, or of a dataset that was not complete, and whose machine
+** has come back: no filemap may list it, nor its dataset, before its room is needed. */
 int audit_is_remnant(const char* path);
 
 #endif
