@@ -7375,9 +7375,10 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 
 /* The spare of a file of <prefix>/.scr. */
 typedef enum {
-  SCR_RECORD_ALONE,
-  SCR_RECORD_SPARE_IDLE, /* the file has what was written last */
-  SCR_RECORD_SPARE_USED  /* the spare has it */
+  SCR_RECORD_ALONE,         /* it has none */
+  SCR_RECORD_SPARE_MISSING, /* nobody has made it */
+  SCR_RECORD_SPARE_IDLE,    /* the file has what was written last */
+  SCR_RECORD_SPARE_USED     /* the spare has it */
 } scr_record_spare;
 
 /* A file of <prefix>/.scr in memory. */
@@ -7504,6 +7505,15 @@ SCR_FN int scr_record_spare_put(const char* path, const void* p, size_t n, int i
   return done;
 }
 
+/* The path of the spare of R. */
+SCR_FN int scr_record_spare_path(const scr_record* r, char path[SCR_MAX_FILENAME])
+{
+  char name[64];
+  int  rc = scr_fmt(name, sizeof name, "%s.spare", r->name);
+
+  return rc == SCR_SUCCESS ? scr_record_path(r->prefix, name, path, SCR_MAX_FILENAME) : rc;
+}
+
 /* R, which was read from its file, has a spare: what that says, if it is newer, takes the place of the hash. */
 SCR_FN int scr_record_use_spare(scr_record* r)
 {
@@ -7511,15 +7521,14 @@ SCR_FN int scr_record_use_spare(scr_record* r)
   scr_hash *     h, *old = r->h;
   uint64_t       head;
   scr_err_record why;
-  int            rc = scr_record_path(r->prefix, r->name, path, sizeof path);
+  int            rc = scr_record_spare_path(r, path);
 
-  r->spare = SCR_RECORD_SPARE_IDLE;
-  if (rc == SCR_SUCCESS) rc = scr_fmt(path + strlen(path), sizeof path - strlen(path), ".spare");
   if (rc != SCR_SUCCESS) return rc;
   scr_err_save(&why); /* that there is none, or none that counts, is no error */
   h = scr_hash_new();
-  if (scr_hash_file_load(path, 0, SCR_RECORD_SPARE_BYTES, h, &head) == SCR_SUCCESS &&
-      scr_hash_int_or(h, "SERIAL", 0) > scr_hash_int_or(old, "SERIAL", 0)) {
+  rc = scr_hash_file_load(path, 0, SCR_RECORD_SPARE_BYTES, h, &head);
+  r->spare = rc == SCR_ERR_NOT_FOUND ? SCR_RECORD_SPARE_MISSING : SCR_RECORD_SPARE_IDLE;
+  if (rc == SCR_SUCCESS && scr_hash_int_or(h, "SERIAL", 0) > scr_hash_int_or(old, "SERIAL", 0)) {
     r->h = h;
     h = old;
     r->spare = SCR_RECORD_SPARE_USED;
@@ -7530,26 +7539,27 @@ SCR_FN int scr_record_use_spare(scr_record* r)
 }
 
 /*
-** The file PATH of R was replaced, with the result RC: make or clear its spare; after an error, write that instead.
-** Returns RC, or SCR_SUCCESS if the spare has what the file should have.
+** The file of R was replaced, with the result RC: make or clear its spare; after an error, write that instead.  Returns
+** RC, or SCR_SUCCESS if the spare has what the file should have.
 */
-SCR_FN int scr_record_keep_spare(const scr_record* r, const char* path, int rc)
+SCR_FN int scr_record_keep_spare(const scr_record* r, int rc)
 {
-  char           spare[SCR_MAX_FILENAME];
+  char           path[SCR_MAX_FILENAME];
   scr_buf        b = {NULL, 0, 0, 0};
   scr_err_record why;
   int            err;
 
+  if (r->spare == SCR_RECORD_ALONE || (rc == SCR_SUCCESS && r->spare == SCR_RECORD_SPARE_IDLE)) return rc;
   scr_err_save(&why);
-  err = scr_fmt(spare, sizeof spare, "%s.spare", path);
+  err = scr_record_spare_path(r, path);
   if (err == SCR_SUCCESS && rc != SCR_SUCCESS) err = scr_hash_image(r->h, &b);
-  if (err == SCR_SUCCESS && (rc == SCR_SUCCESS || b.n < SCR_RECORD_SPARE_BYTES)) { /* zeros behind the image */
+  if (err == SCR_SUCCESS && b.n < SCR_RECORD_SPARE_BYTES) { /* zeros behind the image */
     size_t used = b.n;
     scr_buf_add(&b, NULL, SCR_RECORD_SPARE_BYTES - used);
     if (!b.failed) memset(b.p + used, 0, SCR_RECORD_SPARE_BYTES - used);
   }
   if (err == SCR_SUCCESS && !b.failed && b.n == SCR_RECORD_SPARE_BYTES &&
-      scr_record_spare_put(spare, b.p, b.n, rc == SCR_SUCCESS && r->spare == SCR_RECORD_SPARE_IDLE))
+      scr_record_spare_put(path, b.p, b.n, rc == SCR_SUCCESS && r->spare == SCR_RECORD_SPARE_MISSING))
     rc = SCR_SUCCESS;
   scr_buf_free(&b);
   scr_err_restore(&why);
@@ -7574,10 +7584,7 @@ SCR_FN int scr_record_close(scr_record* r, int rc, int write)
                    "%s would have %zu bytes, and %" PRIu64 " are possible; delete datasets with scr_index --delete, or "
                    "keep fewer with SCR_PREFIX_SIZE",
                    path, size, scr_record_bytes_max);
-    if (rc == SCR_SUCCESS) {
-      rc = scr_hash_file_write(path, r->h);
-      if (r->spare != SCR_RECORD_ALONE) rc = scr_record_keep_spare(r, path, rc);
-    }
+    if (rc == SCR_SUCCESS) rc = scr_record_keep_spare(r, scr_hash_file_write(path, r->h));
   }
   scr_hash_file_unlock(&r->lock);
   scr_hash_delete(&r->h);
