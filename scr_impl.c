@@ -9783,7 +9783,7 @@ SCR_FN int scr_prefix_finish_all(const char* prefix)
 typedef struct {
   scr_identity identity;
   int          ckpt;
-  int          stands; /* 1: it is newer, and good: only the user's wish takes its files */
+  int          stands; /* 1: it is newer, and not refused where P is not: only the user's wish takes its files */
   int          hit;    /* 1: it has a file at one of these paths */
   char         dir[SCR_MAX_FILENAME];
 } scr_rival;
@@ -9829,7 +9829,8 @@ SCR_FN int scr_publish_list_rivals(scr_publication* p, const scr_index* index)
     r->identity = it.desc.identity;
     r->identity.id = it.id;
     r->ckpt = scr_desc_is_ckpt(&it.desc);
-    r->stands = !p->is_chosen && it.id >= p->desc.identity.id && !it.failed && !it.passed;
+    r->stands =
+        !p->is_chosen && it.id >= p->desc.identity.id && (p->mark != SCR_MARK_NONE || (!it.failed && !it.passed));
     snprintf(r->dir, sizeof r->dir, "%s", it.dir);
   }
   return SCR_SUCCESS;
