@@ -20780,7 +20780,7 @@ SCR_FN int scr_flush_if_due(const scr_dataset* ds)
 **            scr_room_make
 ** Invariants
 **   Q1  To make room, a checkpoint is deleted only when a newer one is complete, or the prefix has it (scr_room_costs).
-**       SCR_CACHE_KEEP=0 gives that up.
+**       SCR_CACHE_KEEP=0 gives that up.  A choice that the index does not know as served stays as the newest does.
 ** Failure    The dataset is written on the prefix, or fails with SCR_ERR_SPACE.
 ** ====================================================================================================== */
 
@@ -20825,6 +20825,7 @@ SCR_FN scr_room_loss scr_room_costs(const scr_dataset* ds)
   int                older = newest != NULL && newest->desc.identity.id > ds->desc.identity.id;
 
   if (older && ds->life == SCR_ASIDE) return SCR_ROOM_PIECES;
+  if (ds->desc.identity.id == scr.serve_id && ds->on_prefix != SCR_PREFIX_YES) return SCR_ROOM_WORK;
   if (ds->on_prefix == SCR_PREFIX_YES) return ds == newest ? SCR_ROOM_NEWEST : SCR_ROOM_ON_PREFIX;
   if (scr_flush_is_due(ds) && (!older || (ds->desc.flags & SCR_FLAG_OUTPUT))) return SCR_ROOM_WORK;
   if (scr_flush_is_due(ds) && ds == due) return SCR_ROOM_DUE;
@@ -22218,11 +22219,8 @@ SCR_FN int scr_restart_fetch(const scr_candidate* c)
   return rc; /* the next run tries it again: what was not there may be there then */
 }
 
-/*
-** Record in the index that the choice SERVE_ID is served; until that is done, the next run would go back to it again,
-** over the work of this one.  Rank 0 only.
-*/
-SCR_FN int scr_restart_record_served(void)
+/* Record in the index that the choice SERVE_ID is served.  Rank 0 only. */
+SCR_FN int scr_restart_write_served(void)
 {
   scr_index      index;
   scr_index_item it;
@@ -22232,12 +22230,23 @@ SCR_FN int scr_restart_record_served(void)
     scr_index_serve_choice(&index, scr.serve_id, scr_index_current(&index, &it) && it.id == scr.serve_id ? it.dir : "",
                            scr.serve_until, scr.drop_after);
   rc = scr_index_close(&index, rc, 1);
-  if (rc == SCR_SUCCESS) scr.serve_id = 0;
-  else
+  if (rc != SCR_SUCCESS)
     rc = SCR_ERR(rc,
                  "%.*s; until the index can be written, each run goes back to the checkpoint that the user chose, "
                  "without what was written after it",
                  scr_err_length, scr_err_text);
+  return rc;
+}
+
+/*
+** Record that the choice SERVE_ID is served; until that is done, the next run goes back to it, over the work of this
+** one, and it stays in the cache.  Collective over the world; the same code everywhere.
+*/
+SCR_FN int scr_restart_record_served(void)
+{
+  int rc = scr_agree(scr.world.rank == 0 ? scr_restart_write_served() : SCR_SUCCESS, scr.world.comm);
+
+  if (rc == SCR_SUCCESS) scr.serve_id = 0;
   return rc;
 }
 
@@ -22259,8 +22268,7 @@ SCR_FN int scr_restart_choice_served(int id)
   if (rc == SCR_SUCCESS) {
     scr.serve_id = id;
     scr.serve_until = ++scr.dataset_id + 1; /* a run that was killed may have completed one that only its nodes know */
-    record = scr_agree(scr.world.rank == 0 ? scr_restart_record_served() : SCR_SUCCESS, scr.world.comm);
-    if (record == SCR_SUCCESS) scr.serve_id = 0;
+    record = scr_restart_record_served();
     scr_err_save(&why);
   }
   for (i = 0; i < scr.datasets && rc == SCR_SUCCESS && record == SCR_SUCCESS && scr.drop_after; i++) {
@@ -24012,6 +24020,7 @@ SCR_FN int scr_run_find_checkpoint(void)
   if (unfinished) scr_warn("%s", scr_err_text);
   if ((rc = scr_run_raise_ids(&unfinished)) != SCR_SUCCESS) return rc;
   if (!unfinished) scr_cache_sweep_bypass();
+  scr_read_clear();
   if ((rc = scr_run_purge_prefix()) != SCR_SUCCESS) return rc;
   if ((rc = scr_restart_begin_anew()) != SCR_SUCCESS) return rc;
   if ((rc = scr_run_find_on_prefix()) != SCR_SUCCESS) return rc;
@@ -24862,7 +24871,7 @@ SCR_FN int scr_complete_after(int id)
           (double)ds->desc.bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
   scr_event(ckpt ? "CHECKPOINT_END" : "OUTPUT_END", NULL, &ds->desc, seconds);
   if (cached) scr_event_transfer(ckpt ? "CHECKPOINT" : "OUTPUT", scr.world.prefix, ds->store, &ds->desc, seconds);
-  if (ckpt && scr.serve_id && scr.world.rank == 0 && scr_restart_record_served() != SCR_SUCCESS)
+  if (ckpt && scr.serve_id && scr_restart_record_served() != SCR_SUCCESS && scr.world.rank == 0)
     scr_warn("%s", scr_err_text);
   if (ckpt) {
     scr.ckpt_cost += seconds;
