@@ -9470,7 +9470,7 @@ SCR_FN void scr_prefix_forget(const char* prefix, int id, const char* dir)
   if (*place.base && scr_fmt(path, sizeof path, "%s/%s", prefix, place.base) == SCR_SUCCESS) scr_os.rmdir(path);
 }
 
-/* SCR_ERR_STATE unless each file of the objects has its temporary name below the prefix ARG. */
+/* SCR_ERR_STATE if a file of the objects is below the prefix ARG, and not under its temporary name. */
 SCR_FN int scr_prefix_see_leftover(const scr_objects* l, void* arg)
 {
   char           path[SCR_MAX_FILENAME];
@@ -9481,14 +9481,18 @@ SCR_FN int scr_prefix_see_leftover(const scr_objects* l, void* arg)
   memset(&at, 0, sizeof at);
   while (rc == SCR_SUCCESS && scr_objects_walk(l, &at)) {
     rc = scr_objects_path(&at, (const char*)arg, l->id, 1, path, sizeof path);
-    if (rc == SCR_SUCCESS && scr_os.lstat(path, &st) < 0) rc = SCR_ERR(SCR_ERR_STATE, "%s is not there", path);
+    if (rc == SCR_SUCCESS && scr_os.lstat(path, &st) == 0) continue;
+    if (rc == SCR_SUCCESS) rc = scr_objects_path(&at, (const char*)arg, l->id, 0, path, sizeof path);
+    if (rc == SCR_SUCCESS && (scr_os.lstat(path, &st) == 0 || errno != ENOENT))
+      rc = SCR_ERR(SCR_ERR_STATE, "%s may be there", path);
   }
   return rc;
 }
 
 /*
 ** Returns 1 if DIR has only what a flush of the dataset IDENTITY left when it was killed before the index had that: its
-** map, its summary, and files under temporary names, all of them.
+** map, its summary, and files under temporary names, as far as they are there: the next run removes those that its
+** ranks were writing on the prefix.
 */
 SCR_FN int scr_prefix_is_leftover(const char* prefix, const char* dir, const scr_identity* identity)
 {
@@ -9606,8 +9610,8 @@ typedef struct {
 } scr_strays;
 
 /*
-** Count the dataset in DIR among the strays ARG, if it is a complete checkpoint.  One whose files all have temporary
-** names was never in an index: its flush was killed.
+** Count the dataset in DIR among the strays ARG, if it is a complete checkpoint.  One of which no file has its name was
+** never in an index: its flush was killed.
 */
 SCR_FN void scr_strays_add(const char* dir, void* arg)
 {

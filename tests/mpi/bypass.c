@@ -295,19 +295,20 @@ static void lines_choose_which_checkpoints_bypass_the_cache(void)
   run_fetches("ck2", 1, 1000);
 }
 
-/* All ranks die at some call while a checkpoint in bypass is completed. */
-static void a_death_in_bypass_leaves_the_old_or_the_new_one(void)
+/* All ranks die at some call while a checkpoint in bypass is completed, which takes CALLS at least; OLDER may be NULL. */
+static void die_in_bypass(const char* older, int calls)
 {
-  int n, rc, step = pace(15, 6, 1), over = 0;
+  int n, rc, flag, step = pace(15, 6, 1), over = 0;
 
   begin();
   set("SCR_CACHE_BYPASS=1");
   OK(SCR_Init());
-  OK(put_shape("ck1", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
+  if (older != NULL) OK(put_shape(older, SCR_FLAG_CHECKPOINT, &shapes[0], 1));
   OK(SCR_Finalize());
   shell("cp -a prefix was; cp -a cntl was_cntl");
   for (n = 1; !over; n += step) {
-    during("a death at call %d", n);
+    const char* name;
+    during("a death at call %d, %s", n, older != NULL ? "with an older one" : "the first one");
     test_alive();
     shell("rm -rf prefix cntl; cp -a was prefix; cp -a was_cntl cntl");
     OK(SCR_Init());
@@ -318,11 +319,24 @@ static void a_death_in_bypass_leaves_the_old_or_the_new_one(void)
     MPI_Allreduce(MPI_IN_PLACE, &over, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     run_dies();
     OK(SCR_Init());
-    get_shape(there("prefix/ck2/rank_0_0") || rc == SCR_SUCCESS ? "ck2" : "ck1", &shapes[0]);
+    name = there("prefix/ck2/rank_0_0") || rc == SCR_SUCCESS ? "ck2" : older;
+    OK(SCR_Have_restart(&flag, NULL));
+    CHECK(flag == (name != NULL), "%d", flag);
+    if (name != NULL) get_shape(name, &shapes[0]);
     CHECK(count_in("prefix", ".scr2.tmp") == 0, "%d temporary files", count_in("prefix", ".scr2.tmp"));
     OK(SCR_Finalize());
   }
-  CHECK(n > 45, "only %d calls", n);
+  CHECK(n > calls, "only %d calls", n);
+}
+
+static void a_death_in_bypass_leaves_the_old_or_the_new_one(void)
+{
+  die_in_bypass("ck1", 45);
+}
+
+static void a_death_in_the_first_bypass_of_a_prefix_keeps_no_run_from_starting(void)
+{
+  die_in_bypass(NULL, 30);
 }
 
 /* clang-format off */
@@ -335,4 +349,6 @@ const test_case bypass_cases[] = {CASE(with_bypass_files_are_written_on_the_pref
                                   CASE(a_rename_that_fails_in_bypass_is_finished_by_the_next_run, "4"),
                                   CASE(what_is_too_large_for_the_cache_is_written_on_the_prefix, "4"),
                                   CASE(lines_choose_which_checkpoints_bypass_the_cache, "4"),
-                                  CASE(a_death_in_bypass_leaves_the_old_or_the_new_one, "2"), CASES_END};
+                                  CASE(a_death_in_bypass_leaves_the_old_or_the_new_one, "2"),
+                                  CASE(a_death_in_the_first_bypass_of_a_prefix_keeps_no_run_from_starting, "2"),
+                                  CASES_END};
