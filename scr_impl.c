@@ -2267,7 +2267,8 @@ SCR_FN const char* scr_hash_str_or(const scr_hash* h, const char* key, const cha
 **
 ** Uses       platform, errors, memory, path, hash
 ** Offers     scr_hash_image, scr_hash_image_bytes, scr_hash_file_write, scr_hash_file_read, scr_hash_file_read_head,
-**            scr_hash_file_read_record, scr_hash_file_lock, scr_hash_file_lock_within, scr_hash_file_unlock,
+**            scr_hash_file_read_record, scr_hash_file_read_by, scr_hash_file_write_shared, scr_hash_file_lock,
+**            scr_hash_file_lock_within, scr_hash_file_unlock, scr_sharing,
 **            scr_dir_sync, scr_file_sync, scr_dirs_above, scr_dirs_sync, scr_fsync_enabled, scr_record_bytes_max,
 **            scr_dir_look, scr_file_common, scr_file_group_counts, scr_file_hand_over, scr_file_load, scr_file_share,
 **            scr_hash_file_load, scr_lock_open, scr_lock_take.
@@ -2392,12 +2393,12 @@ SCR_FN int scr_file_load(int fd, size_t n, scr_buf* b, const char* path)
 }
 
 /*
-** Merge the image at the start of the file PATH into H; *HEAD receives its size, which may be MAX at most.  If WHOLE is
-** set, nothing may follow the image.
+** Merge the image at the start of the file PATH into H; *HEAD receives its size, which may be MAX at most, and *BY, if
+** BY is not NULL, the user whose file it is.  If WHOLE is set, nothing may follow the image.
 **
 ** Header and body are read through one open: between two opens, the file could be replaced by one of another size.
 */
-SCR_FN int scr_hash_file_load(const char* path, int whole, uint64_t max, scr_hash* h, uint64_t* head)
+SCR_FN int scr_hash_file_load(const char* path, int whole, uint64_t max, scr_hash* h, uint64_t* head, uid_t* by)
 {
   struct stat st;
   scr_buf     b = {NULL, 0, 0, 0};
@@ -2426,6 +2427,7 @@ SCR_FN int scr_hash_file_load(const char* path, int whole, uint64_t max, scr_has
   scr_os.close(fd);
   if (rc == SCR_SUCCESS) rc = scr_hash_image_parse(b.p, b.n, &used, h, path);
   if (rc == SCR_SUCCESS) *head = used;
+  if (rc == SCR_SUCCESS && by != NULL) *by = st.st_uid;
   scr_buf_free(&b);
   return rc;
 }
@@ -2436,21 +2438,28 @@ SCR_FN int scr_hash_file_load(const char* path, int whole, uint64_t max, scr_has
 */
 SCR_FN int scr_hash_file_read_head(const char* path, scr_hash* h, uint64_t* head)
 {
-  return scr_hash_file_load(path, 0, scr_image_bytes_max, h, head);
+  return scr_hash_file_load(path, 0, scr_image_bytes_max, h, head, NULL);
 }
 
 /* Merge the hash file PATH into H.  SCR_ERR_NOT_FOUND if it is missing; on an error H is unchanged. */
 SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
 {
   uint64_t head;
-  return scr_hash_file_load(path, 1, scr_image_bytes_max, h, &head);
+  return scr_hash_file_load(path, 1, scr_image_bytes_max, h, &head, NULL);
+}
+
+/* The same; *BY receives the user whose file it is. */
+SCR_FN int scr_hash_file_read_by(const char* path, scr_hash* h, uid_t* by)
+{
+  uint64_t head;
+  return scr_hash_file_load(path, 1, scr_image_bytes_max, h, &head, by);
 }
 
 /* The same, for a file of PREFIX/.scr, which others may be able to write. */
 SCR_FN int scr_hash_file_read_record(const char* path, scr_hash* h)
 {
   uint64_t head;
-  return scr_hash_file_load(path, 1, scr_record_bytes_max, h, &head);
+  return scr_hash_file_load(path, 1, scr_record_bytes_max, h, &head, NULL);
 }
 
 /* ---- writing ---- */
@@ -2487,12 +2496,19 @@ SCR_FN void scr_file_hand_over(int fd, const struct stat* dir)
   if (geteuid() == 0 && dir->st_uid != 0) scr_os.fchown(fd, dir->st_uid, dir->st_gid);
 }
 
+/* What people who share a directory may do with a file of it. */
+typedef enum {
+  SCR_SHARE_GROUP, /* the group reads and writes, others nothing */
+  SCR_SHARE_ALL,   /* the group reads and writes, others read */
+  SCR_SHARE_READ   /* the group and others read: what it says is what its owner said */
+} scr_sharing;
+
 /*
 ** Give the file PATH, open as FD, the group of its directory and that group's right to write, so that people who
-** share a prefix directory can replace each other's files.  Others never get the right to write; PRIVATE: none.  A file
-** that is not NEW gets no right that it lacks, as somebody may have given a file of yours this name.
+** share a prefix directory can replace each other's files, as far as SHARING says.  A file that is not NEW gets no
+** right that it lacks, as somebody may have given a file of yours this name.
 */
-SCR_FN void scr_file_share(int fd, const char* path, int is_private, int is_new)
+SCR_FN void scr_file_share(int fd, const char* path, scr_sharing sharing, int is_new)
 {
   char        dir[SCR_MAX_FILENAME];
   struct stat d, f;
@@ -2504,8 +2520,8 @@ SCR_FN void scr_file_share(int fd, const char* path, int is_private, int is_new)
   if (is_new) scr_file_hand_over(fd, &d);
   shared = (d.st_mode & S_IWGRP) != 0 && scr_file_group_counts(dir, fd) &&
            (f.st_gid == d.st_gid || (is_new && scr_os.fchown(fd, (uid_t)-1, d.st_gid) == 0));
-  mode = is_private ? 0600 : f.st_mode & 0775;
-  if (shared) mode |= 0060;
+  mode = sharing == SCR_SHARE_GROUP ? 0600 : f.st_mode & (sharing == SCR_SHARE_READ ? 0755 : 0775);
+  if (shared) mode |= sharing == SCR_SHARE_READ ? 0040 : 0060;
   if (!is_new) mode &= f.st_mode;
   if (mode != (f.st_mode & 07777)) scr_os.fchmod(fd, mode);
 }
@@ -2514,17 +2530,17 @@ SCR_FN void scr_file_share(int fd, const char* path, int is_private, int is_new)
 ** Open the file PATH, which several people may use, with FLAGS, as scr_file_plain does; one that is missing is made and
 ** shared.
 */
-SCR_FN int scr_file_common(const char* path, int flags, int is_private)
+SCR_FN int scr_file_common(const char* path, int flags, scr_sharing sharing)
 {
   int fd, is_new = 0, tries = 100;
 
   do {
     fd = scr_file_plain(path, flags, 0);
     if (fd >= 0 || errno != ENOENT) break;
-    fd = scr_file_plain(path, flags | O_CREAT | O_EXCL, is_private ? 0600 : 0664);
+    fd = scr_file_plain(path, flags | O_CREAT | O_EXCL, sharing == SCR_SHARE_GROUP ? 0600 : 0664);
     is_new = fd >= 0;
   } while (fd < 0 && errno == EEXIST && --tries > 0);
-  if (fd >= 0) scr_file_share(fd, path, is_private, is_new);
+  if (fd >= 0) scr_file_share(fd, path, sharing, is_new);
   return fd;
 }
 
@@ -2600,7 +2616,7 @@ SCR_FN int scr_dirs_sync(scr_hash** dirs)
 }
 
 /*
-** Replace the file PATH by H.
+** Replace the file PATH, shared as SHARING says, by H.
 **
 ** On SCR_SUCCESS the contents survive a crash of the node.  On an error PATH holds either the whole old file or the
 ** whole new one.  Processes that share PATH hold its lock.
@@ -2608,7 +2624,7 @@ SCR_FN int scr_dirs_sync(scr_hash** dirs)
 ** The directory is synced too: a crash could undo the rename, and this rank would then miss a dataset that the other
 ** members of its set count on.
 */
-SCR_FN int scr_hash_file_write(const char* path, const scr_hash* h)
+SCR_FN int scr_hash_file_write_shared(const char* path, const scr_hash* h, scr_sharing sharing)
 {
   static unsigned count = 0;
   char            tmp[SCR_MAX_FILENAME + 64];
@@ -2626,7 +2642,7 @@ SCR_FN int scr_hash_file_write(const char* path, const scr_hash* h)
     goto out;
   }
   made = 1;
-  scr_file_share(fd, path, 0, 1);
+  scr_file_share(fd, path, sharing, 1);
   if (scr_write_all(fd, b.p, b.n) < 0) {
     rc = SCR_ERRNO("cannot write %s", tmp);
     goto out;
@@ -2649,6 +2665,12 @@ out:
   if (made) scr_os.unlink(tmp);
   scr_buf_free(&b);
   return rc;
+}
+
+/* Replace the file PATH, which people who share its directory may replace, by H. */
+SCR_FN int scr_hash_file_write(const char* path, const scr_hash* h)
+{
+  return scr_hash_file_write_shared(path, h, SCR_SHARE_ALL);
 }
 
 /* ---- locks ---- */
@@ -2735,7 +2757,7 @@ SCR_FN int scr_lock_open(const char* path, int* fd)
   struct stat st, above;
   char        dir[SCR_MAX_FILENAME];
 
-  *fd = scr_file_common(path, O_RDWR, 1);
+  *fd = scr_file_common(path, O_RDWR, SCR_SHARE_GROUP);
   if (*fd < 0 && errno == EROFS) *fd = scr_file_plain(path, O_RDONLY, 0);
   if (*fd < 0) {
     int why = errno;
@@ -7497,7 +7519,7 @@ SCR_FN int scr_record_spare_put(const char* path, const void* p, size_t n, int i
   int         fd = scr_file_plain(path, O_WRONLY | (is_new ? O_CREAT | O_EXCL : 0), 0664), done;
 
   if (fd < 0) return 0;
-  if (is_new) scr_file_share(fd, path, 0, 1);
+  if (is_new) scr_file_share(fd, path, SCR_SHARE_ALL, 1);
   done = is_new || (fstat(fd, &st) == 0 && st.st_size >= SCR_RECORD_SPARE_BYTES);
   done = done && scr_pwrite_all(fd, p, n, 0) >= 0 && (!scr_fsync_enabled || scr_os.fsync(fd) == 0);
   done = scr_os.close(fd) == 0 && done;
@@ -7526,7 +7548,7 @@ SCR_FN int scr_record_use_spare(scr_record* r)
   if (rc != SCR_SUCCESS) return rc;
   scr_err_save(&why); /* that there is none, or none that counts, is no error */
   h = scr_hash_new();
-  rc = scr_hash_file_load(path, 0, SCR_RECORD_SPARE_BYTES, h, &head);
+  rc = scr_hash_file_load(path, 0, SCR_RECORD_SPARE_BYTES, h, &head, NULL);
   r->spare = rc == SCR_ERR_NOT_FOUND ? SCR_RECORD_SPARE_MISSING : SCR_RECORD_SPARE_IDLE;
   if (rc == SCR_SUCCESS && scr_hash_int_or(h, "SERIAL", 0) > scr_hash_int_or(old, "SERIAL", 0)) {
     r->h = h;
@@ -8595,6 +8617,7 @@ typedef struct {
   int         mode;      /* permission bits of the application's file; 0 if not known */
   int64_t     mtime;     /* and its time, in seconds since the epoch; 0 if not known */
   int         redundant; /* 1: a redundancy file, which a fetch does not copy */
+  uid_t       by;        /* the user whose map names it; 0 also if this process does */
 } scr_object;
 
 /* The objects of a list of owners; an owner may have none. */
@@ -8705,6 +8728,21 @@ SCR_FN int scr_object_path(const scr_object* o, const char* prefix, int id, int 
 /* Under which names files are looked for: in a rename that was interrupted, some containers have either. */
 typedef enum { SCR_NAMES_FINAL, SCR_NAMES_TEMPORARY, SCR_NAMES_MIXED } scr_names;
 
+/*
+** SCR_ERR_UNSAFE if the file PATH belongs to another user than BY, whose map names it: who may write to a dataset's
+** directory has no power over files of others.  The maps of this user and of root name any file, and any map may name
+** files of root to root, who hands its maps over to the owner of their directory.
+*/
+SCR_FN int scr_object_is_of(const char* path, uid_t by)
+{
+  struct stat st;
+
+  if (by == 0 || by == geteuid() || scr_os.lstat(path, &st) < 0 || st.st_uid == by || st.st_uid + geteuid() == 0)
+    return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, and the rank2file map that names it to user %lu", path,
+                 (unsigned long)st.st_uid, (unsigned long)by);
+}
+
 /* Add to L, an empty list, where the bytes of O lie, by absolute paths. */
 SCR_FN int scr_object_extents(const scr_object* o, const char* prefix, int id, scr_names names, scr_extents* l)
 {
@@ -8722,6 +8760,7 @@ SCR_FN int scr_object_extents(const scr_object* o, const char* prefix, int id, s
     rc = scr_object_place(x->path, NULL, prefix, id, temporary, path, sizeof path);
     if (rc == SCR_SUCCESS && names == SCR_NAMES_MIXED && scr_os.lstat(path, &st) < 0 && errno == ENOENT)
       rc = scr_object_place(x->path, NULL, prefix, id, 0, path, sizeof path); /* this one is renamed already */
+    if (rc == SCR_SUCCESS) rc = scr_object_is_of(path, o->by);
     if (rc == SCR_SUCCESS) rc = scr_extents_add(l, path, x->offset, x->length);
   }
   return rc;
@@ -8947,6 +8986,7 @@ SCR_FN int scr_objects_delete(const scr_objects* l, const char* prefix)
   while (scr_objects_walk(l, &at)) {
     err = scr_objects_path(&at, prefix, l->id, 0, path, sizeof path);
     if (err == SCR_SUCCESS) err = scr_path_stays(prefix, path);
+    if (err == SCR_SUCCESS) err = scr_object_is_of(path, at.o->by);
     if (err == SCR_SUCCESS && scr_os.unlink(path) < 0 && errno != ENOENT) err = SCR_ERRNO("cannot delete %s", path);
     if (err != SCR_SUCCESS) rc = err;
   }
@@ -9013,6 +9053,7 @@ SCR_FN int scr_object_write(const scr_object* o, const char* prefix, const char*
   if (o->mode != 0) scr_hash_util_set_int(h, "MODE", o->mode);
   if (o->mtime != 0) scr_hash_util_set_int64(h, "MTIME", o->mtime);
   if (o->redundant) scr_hash_util_set_int(h, "NOFETCH", 1);
+  if (o->by != 0) scr_hash_util_set_int64(h, "BY", (int64_t)o->by);
   for (i = 0; i < o->packed.n && rc == SCR_SUCCESS; i++) {
     const scr_extent* x = &o->packed.extent[i];
     scr_hash*         seg = scr_hash_set_kv_int(h, "SEG", i);
@@ -9074,6 +9115,7 @@ SCR_FN int scr_objects_from_elem(scr_objects* l, const char* prefix, const char*
   const char*     tmp = scr_hash_elem_get_first_val(h, "TMP");
   char            rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
   scr_object*     o;
+  int64_t         by = 0;
   int             rc = scr_prefix_rel(prefix, base, scr_hash_elem_key(e), rel, sizeof rel);
 
   if (rc != SCR_SUCCESS) return rc;
@@ -9092,6 +9134,7 @@ SCR_FN int scr_objects_from_elem(scr_objects* l, const char* prefix, const char*
   scr_hash_util_get_int(h, "MODE", &o->mode);
   scr_hash_util_get_int64(h, "MTIME", &o->mtime);
   o->redundant = scr_hash_get(h, "NOFETCH") != NULL;
+  if (scr_hash_util_get_int64(h, "BY", &by) == SCR_SUCCESS) o->by = (uid_t)by;
   return scr_object_read_packed(o, prefix, base, scr_hash_get(h, "SEG"));
 }
 
@@ -9159,12 +9202,13 @@ SCR_FN int scr_rank2file_begins(int64_t start, int64_t end, int64_t span)
 
 /*
 ** Read the node of a map from PATH into H, without the key RANK2FILE that some writers put around it.  SCR_ERR_MISSING
-** if there is no file.  LEVEL receives the level of the node, and RANKS the number of ranks below it.
+** if there is no file.  LEVEL receives the level of the node, RANKS the number of ranks below it, and BY, which may be
+** NULL, the user who wrote it.
 */
-SCR_FN int scr_rank2file_read_node(const char* path, scr_hash* h, int* level, int* ranks)
+SCR_FN int scr_rank2file_read_node(const char* path, scr_hash* h, int* level, int* ranks, uid_t* by)
 {
   scr_hash* inner;
-  int       rc = scr_hash_file_read(path, h);
+  int       rc = scr_hash_file_read_by(path, h, by);
 
   if (rc == SCR_ERR_NOT_FOUND) return SCR_ERR(SCR_ERR_MISSING, "the rank2file map %s is missing", path);
   if (rc != SCR_SUCCESS) return rc;
@@ -9191,7 +9235,7 @@ SCR_FN int scr_rank2file_read_path(const char* path, int level, scr_rank2file* m
 {
   scr_hash*            h = scr_hash_new();
   const scr_hash_elem* e;
-  int                  rc = scr_rank2file_read_node(path, h, &m->level, &m->ranks);
+  int                  rc = scr_rank2file_read_node(path, h, &m->level, &m->ranks, NULL);
 
   if (rc == SCR_SUCCESS && (level > 0 || m->level == 0))
     rc = scr_rank2file_check_level(path, m->level, level > 0 ? level : 1);
@@ -9257,7 +9301,7 @@ SCR_FN int scr_rank2file_write(const char* prefix, const char* dir, const scr_ra
     scr_hash_util_set_int(child, "OFFSET", 0); /* in FILE, where the child begins */
     scr_hash_util_set_str(child, "FILE", m->file[i]);
   }
-  if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, h);
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_write_shared(path, h, SCR_SHARE_READ);
   scr_hash_delete(&h);
   return rc;
 }
@@ -9278,15 +9322,17 @@ SCR_FN int scr_rank2file_read_leaf(const char* prefix, const scr_prefix_place* p
   scr_hash*    h = scr_hash_new();
   char         rel[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
   scr_identity is;
-  int          level, ranks, rc = scr_rank2file_rel(prefix, place, file, rel, sizeof rel);
+  uid_t        by = 0;
+  int          i, n = l->n, level, ranks, rc = scr_rank2file_rel(prefix, place, file, rel, sizeof rel);
 
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s", prefix, rel);
-  if (rc == SCR_SUCCESS) rc = scr_rank2file_read_node(path, h, &level, &ranks);
+  if (rc == SCR_SUCCESS) rc = scr_rank2file_read_node(path, h, &level, &ranks, &by);
   if (rc == SCR_SUCCESS) rc = scr_rank2file_check_level(path, level, 0);
   scr_identity_read(scr_hash_get(h, "DSET"), &is);
   if (rc == SCR_SUCCESS && of != NULL && scr_identity_differs(&is, of))
     rc = SCR_ERR(SCR_ERR_FORMAT, "%s belongs to the rank2file map of another dataset", path);
   if (rc == SCR_SUCCESS) rc = scr_objects_from_hash(h, prefix, place->base, l);
+  for (i = n; i < l->n; i++) l->object[i].by = by;
   scr_hash_delete(&h);
   return rc;
 }
@@ -9308,7 +9354,7 @@ SCR_FN int scr_rank2file_write_leaf(const char* prefix, const char* dir, const s
   if (of->id != 0) scr_identity_write(scr_hash_set(leaf, "DSET", scr_hash_new()), of);
   scr_hash_merge(leaf, body);
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/%s/%s", prefix, dir, file);
-  if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, h);
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_write_shared(path, h, SCR_SHARE_READ);
   scr_hash_delete(&h);
   return rc;
 }
@@ -9483,8 +9529,7 @@ SCR_FN int scr_prefix_see_leftover(const scr_objects* l, void* arg)
     rc = scr_objects_path(&at, (const char*)arg, l->id, 1, path, sizeof path);
     if (rc == SCR_SUCCESS && scr_os.lstat(path, &st) == 0) continue;
     if (rc == SCR_SUCCESS) rc = scr_objects_path(&at, (const char*)arg, l->id, 0, path, sizeof path);
-    if (rc == SCR_SUCCESS && (scr_os.lstat(path, &st) == 0 || errno != ENOENT))
-      rc = SCR_ERR(SCR_ERR_STATE, "%s may be there", path);
+    if (rc == SCR_SUCCESS && (scr_os.lstat(path, &st) == 0 || errno != ENOENT)) rc = SCR_ERR_STATE;
   }
   return rc;
 }
@@ -10940,7 +10985,7 @@ SCR_FN int scr_log_append(scr_log* l, const char* line)
   int   fd, rc = scr_record_path(l->prefix, "log", path, sizeof path);
 
   if (rc != SCR_SUCCESS) return rc;
-  fd = scr_file_common(path, O_WRONLY | O_APPEND, 1);
+  fd = scr_file_common(path, O_WRONLY | O_APPEND, SCR_SHARE_GROUP);
   if (fd < 0) return SCR_ERRNO("cannot open the log %s", path);
   rc = scr_lock_take(fd, path, l->busy ? 0 : SCR_LOCK_SECONDS); /* somebody else may hold it for ever */
   l->busy = rc == SCR_ERR_BUSY;
@@ -11344,7 +11389,7 @@ SCR_FN int scr_status_write(const char* prefix, const scr_hash* h)
   int     fd, rc = scr_record_path(prefix, "status.scr", path, sizeof path);
 
   if (rc == SCR_SUCCESS) rc = scr_hash_image(h, &b);
-  fd = rc == SCR_SUCCESS ? scr_file_common(path, O_WRONLY, 0) : -1;
+  fd = rc == SCR_SUCCESS ? scr_file_common(path, O_WRONLY, SCR_SHARE_ALL) : -1;
   if (rc == SCR_SUCCESS && fd < 0) rc = SCR_ERRNO("cannot open %s", path);
   if (rc == SCR_SUCCESS && (scr_pwrite_all(fd, b.p, b.n, 0) < 0 || scr_os.ftruncate(fd, (off_t)b.n) < 0))
     rc = SCR_ERRNO("cannot write %s", path);
@@ -13121,6 +13166,24 @@ SCR_FN int scr_stage_path(const char* prefix, const scr_identity* identity, char
                  identity->created, identity->nonce);
 }
 
+/*
+** SCR_ERR_UNSAFE if STAGE is there and belongs to another user than this one or root: what it has becomes files of this
+** user on PREFIX.
+*/
+SCR_FN int scr_stage_check(const char* prefix, const char* stage)
+{
+  struct stat st;
+
+  if (scr_os.lstat(stage, &st) < 0) return errno == ENOENT ? SCR_SUCCESS : SCR_ERRNO("cannot look at %s", stage);
+  if (st.st_uid != geteuid() && st.st_uid != 0)
+    return SCR_ERR(
+        SCR_ERR_UNSAFE,
+        "%s belongs to user %lu, who has scavenged this dataset, too; only its owner can go on with it: move "
+        "it away",
+        stage, (unsigned long)st.st_uid);
+  return scr_record_check_dir(prefix, stage);
+}
+
 /* Returns 1 if NAME is that of a stage; IDENTITY receives its dataset. */
 SCR_FN int scr_stage_parse(const char* name, scr_identity* identity)
 {
@@ -13233,8 +13296,9 @@ SCR_FN int scr_stage_collect(const scr_home* home, const scr_entry* e, const cha
 
   if (all == NULL) rc = SCR_ERR_OOM();
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/.scr", stage);
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
-  if (rc == SCR_SUCCESS) rc = scr_record_check_dir(prefix, stage);
+  if (rc == SCR_SUCCESS) rc = scr_stage_check(prefix, stage);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0700);
+  if (rc == SCR_SUCCESS) rc = scr_stage_check(prefix, stage);
   if (rc == SCR_SUCCESS) rc = scr_record_check_dir(prefix, path);
   if (rc == SCR_SUCCESS) scr_dirs_above(dirs, prefix, path);
   for (i = 0; rc == SCR_SUCCESS && i < all->files; i++) {
@@ -13312,6 +13376,7 @@ SCR_FN int scr_scavenge_begin(scr_scavenge* s)
   DIR*           d;
   int            rank, end, rc = scr_stage_path(s->prefix, &s->identity, s->stage, sizeof s->stage);
 
+  if (rc == SCR_SUCCESS) rc = scr_stage_check(s->prefix, s->stage);
   if (rc == SCR_SUCCESS) rc = scr_fmt(dir, sizeof dir, "%s/.scr", s->stage);
   if (rc != SCR_SUCCESS) return rc;
   d = opendir(dir);
@@ -21157,12 +21222,12 @@ SCR_FN int scr_room_make(const scr_reddesc* d, int64_t need, int tight, int* too
 **
 ** Uses       platform, errors, memory, path, hash, dataset, copies, filemap, index, objects, rank2file map, datasets of
 **            the prefix, MPI helpers, world, state, encode, cache, flush, room
-** Offers     scr_read_close, scr_read_find, scr_read_is_foreign, scr_read_accept, scr_fetch
+** Offers     scr_read_clear, scr_read_close, scr_read_find, scr_read_is_foreign, scr_read_accept, scr_fetch
 ** Invariants
 **   Q2  Datasets are deleted for a fetch only after all files that it is to copy have been read and compared: a damaged
 **       copy on the prefix must not cost pieces in the cache too.
-**   Q3  What is taken out of containers has no record: it lies in the place of dataset 0, which is cleared before a
-**       dataset is read in place, and afterwards.
+**   Q3  What is taken out of containers has no record: it lies in the place of dataset 0, which is cleared when a run
+**       starts, before a dataset is read in place, and afterwards.
 ** Failure    Nothing of a dataset that could not be fetched is left in the cache.
 ** ====================================================================================================== */
 

@@ -295,7 +295,7 @@ static void lines_choose_which_checkpoints_bypass_the_cache(void)
   run_fetches("ck2", 1, 1000);
 }
 
-/* All ranks die at some call while a checkpoint in bypass is completed, which takes CALLS at least; OLDER may be NULL. */
+/* All ranks die at some call of those, CALLS at least, that complete a checkpoint in bypass; OLDER may be NULL. */
 static void die_in_bypass(const char* older, int calls)
 {
   int n, rc, flag, step = pace(15, 6, 1), over = 0;

@@ -257,14 +257,18 @@ scr_print_hash_file .scr/flush.scr >"$tmp/flush"
 field() { sed -n "s/^ *$1 = //p" "$tmp/flush"; }
 stage=scavenge.$(field ID).$(field CREATED).$(field NONCE)
 they ln -s "$mail" ".scr/$stage"
-says "a link in place of a stage" 1 "$stage/.scr: it is, or lies behind, a link that is not followed" as $mine scr_postrun
+says "a link in place of a stage" 1 "$stage belongs to user .* move it away" as $mine scr_postrun
 home_is_as_it_was "a link in place of a stage"
 they rm ".scr/$stage"
 they mkdir -m 777 ".scr/$stage"
 they ln -s "$mail" ".scr/$stage/.scr"
+says "a stage of somebody else" 1 "$stage belongs to user .* move it away" as $mine scr_postrun
+home_is_as_it_was "a stage of somebody else"
+chown $mine ".scr/$stage"
 says "a link within a stage" 1 "$stage can be written by all users" as $mine scr_postrun
 home_is_as_it_was "a link within a stage"
-they rm -r ".scr/$stage"
+they rm ".scr/$stage/.scr"
+rmdir ".scr/$stage"
 ln -s "$tmp" "$tmp/way"
 they ln -s "$mail" step.1
 for prefix in "$p" "$tmp/way/prefix"; do
@@ -280,8 +284,31 @@ fresh 2770
 chmod 600 "$mail/letter"
 check "a run, for its records" 0 "" job 1
 they forge "$p" 77 "$(stat -c %s "$mail/letter")" "$mail"
+says "a forged stage" 0 "belongs to user .*, who has scavenged this dataset, too; .* move it away" as $mine scr_postrun
+find .scr/scavenge.77.* ! -type l -exec chown $mine {} + # as if it were not forged
 says "a forged stage that leads to a letter" 0 "letters/letter: it is, or lies behind, a link" as $mine scr_postrun
 check "nothing of the letter is on the prefix" 1 "" grep -r precious "$p"
+
+# ---- maps that name files of others
+check "another forger builds" 0 "" ${CC:-cc} -O0 -Wall -Werror -o "$tmp/bin/forge_map" "$top/tests/tools/forge_map.c" -lz
+forged() { # HOW
+  fresh 2770
+  mkdir -m 700 private && echo "a thesis" >private/thesis && chown -R $mine private
+  check "a run, for a map" 0 "" job 1
+  they forge_map "$p" private/thesis 9 "$1"
+}
+forged deleted
+check "a forged deletion stops no run" 0 "" job 2
+tell "a forged deletion" "private/thesis belongs to user .*, and the rank2file map that names it to user"
+check "a forged deletion: the file is there" 0 "a thesis" cat private/thesis
+forged packed
+says "a forged container" 1 "private/thesis belongs to user .*, and the rank2file map" as $mine scr_index --extract forged --into "$p/out"
+check "a forged container: nothing is copied" 0 "" find "$p" -path '*copy'
+fresh 2770
+check "a run, whose maps nobody else may change" 0 "" job 1
+check "its maps have no right for others to write" 0 "" find step.1/.scr -name 'rank2file*' -perm /022
+check "its maps can be read by the group" 0 "" find step.1/.scr -name 'rank2file*' ! -perm -040
+check "it has maps" 0 2 sh -c 'ls step.1/.scr/rank2file* | wc -l'
 
 # ---- the log
 fresh 2770
@@ -351,7 +378,9 @@ for kind in link move; do
   else
     secret 3006 key
     they mv -f key step.1/.scr/ctr.0.scr
-    check "a private file in place of a container" 0 - as $mine scr_index --extract step.1 rank_0 --into out
+    says "a private file in place of a container" 1 "ctr.0.scr belongs to user .*, and the rank2file map" as $mine scr_index --extract step.1 rank_0 --into out
+    chown $mine step.1/.scr/rank2file.0.0.scr # as if the map were not forged
+    check "a private file in place of a container, by a map of its owner" 0 - as $mine scr_index --extract step.1 rank_0 --into out
     check "what is extracted is as private" 0 600 stat -c %a out/step.1/rank_0
   fi
 done
@@ -359,6 +388,7 @@ fresh 2770
 check "a run, for its records" 0 "" job 1
 secret 333 key
 they forge "$p" 77 333 key
+find .scr/scavenge.77.* -exec chown $mine {} +
 check "a private file in a stage" 0 - as $mine scr_postrun
 check "packed, it is as private" 0 600 stat -c %a letters/.scr/ctr.0.scr
 
