@@ -14529,6 +14529,27 @@ SCR_FN int scr_hash_bcast(scr_hash* h, int root, MPI_Comm comm)
 }
 
 /*
+** Begin to send what SEND has for each rank, from OUT and by REQS.  A rank whose hash cannot be sent gets an empty
+** message: it waits for one.
+*/
+SCR_FN int scr_exchange_post(const scr_hash* send, int tag, MPI_Comm comm, scr_buf* out, MPI_Request* reqs)
+{
+  scr_hash_elem* e;
+  int            size, rc = SCR_SUCCESS;
+
+  MPI_Comm_size(comm, &size);
+  for (e = scr_hash_elem_first(send); e != NULL; e = scr_hash_elem_next(e), out++, reqs++) {
+    int to = atoi(scr_hash_elem_key(e)), err = scr_hash_to_buf(scr_hash_elem_hash(e), out);
+    if (to < 0 || to >= size) err = SCR_ERR(SCR_ERR_MPI, "there is no rank %d to send to: a message failed before", to);
+    if (rc == SCR_SUCCESS) rc = err;
+    if (to < 0 || to >= size) scr_not_begun(reqs);
+    else if (MPI_Issend(out->p, err == SCR_SUCCESS ? (int)out->n : 0, MPI_BYTE, to, tag, comm, reqs) != MPI_SUCCESS)
+      scr_not_begun(reqs);
+  }
+  return rc;
+}
+
+/*
 ** Send each hash in SEND, <rank> -> hash, to its rank.  RECV, initially empty, receives <rank> -> hash from each
 ** sender, in ascending order of ranks.  Collective over COMM.
 **
@@ -14539,27 +14560,21 @@ SCR_FN int scr_hash_bcast(scr_hash* h, int root, MPI_Comm comm)
 */
 SCR_FN int scr_hash_exchange(const scr_hash* send, scr_hash* recv, MPI_Comm comm)
 {
-  int            tag = scr_exchange_odd ? SCR_TAG_EXCHANGE_ODD : SCR_TAG_EXCHANGE;
-  int            n = 0, i, size, rc = scr_is_out_of_step(), turns = 0, sent = 0, over = 0;
-  scr_buf*       out;
-  MPI_Request*   reqs;
-  MPI_Request    barrier = MPI_REQUEST_NULL;
-  scr_hash_elem* e;
+  int          tag = scr_exchange_odd ? SCR_TAG_EXCHANGE_ODD : SCR_TAG_EXCHANGE;
+  int          n = 0, i, rc = scr_is_out_of_step(), turns = 0, sent = 0, over = 0;
+  scr_buf*     out;
+  MPI_Request* reqs;
+  MPI_Request  barrier = MPI_REQUEST_NULL;
 
   if (rc != SCR_SUCCESS) return rc;
   out = (scr_buf*)scr_malloc((size_t)scr_hash_size(send) * sizeof *out);
   reqs = (MPI_Request*)scr_malloc((size_t)scr_hash_size(send) * sizeof *reqs);
-  MPI_Comm_size(comm, &size);
   scr_exchange_odd = !scr_exchange_odd;
-  if (out == NULL || reqs == NULL) rc = SCR_ERR_OOM();
-  for (e = rc == SCR_SUCCESS ? scr_hash_elem_first(send) : NULL; e != NULL; e = scr_hash_elem_next(e), n++) {
-    int to = atoi(scr_hash_elem_key(e)), err = scr_hash_to_buf(scr_hash_elem_hash(e), &out[n]);
-    if (to < 0 || to >= size) err = SCR_ERR(SCR_ERR_MPI, "there is no rank %d to send to: a message failed before", to);
-    if (rc == SCR_SUCCESS) rc = err;
-    if (to < 0 || to >= size) scr_not_begun(&reqs[n]);
-    else if (MPI_Issend(out[n].p, err == SCR_SUCCESS ? (int)out[n].n : 0, MPI_BYTE, to, tag, comm, &reqs[n]) !=
-             MPI_SUCCESS)
-      scr_not_begun(&reqs[n]);
+  if (out == NULL || reqs == NULL) {
+    rc = SCR_ERR_OOM();
+  } else {
+    rc = scr_exchange_post(send, tag, comm, out, reqs);
+    n = scr_hash_size(send);
   }
   while (!over) {
     MPI_Message msg;
