@@ -8955,6 +8955,7 @@ SCR_FN int scr_objects_rename(const scr_objects* l, const char* prefix, int redo
   while (scr_objects_walk(l, &at)) {
     if ((rc = scr_objects_path(&at, prefix, l->id, 1, from, sizeof from)) != SCR_SUCCESS) return rc;
     if ((rc = scr_objects_path(&at, prefix, l->id, 0, to, sizeof to)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_object_is_of(from, at.o->by)) != SCR_SUCCESS) return rc;
     if (scr_os.rename(from, to) == 0) continue;
     if (errno != ENOENT || !redo) return SCR_ERRNO("cannot rename %s to %s", from, to);
     SCR_SOMETIMES(renamed_before);
@@ -8972,7 +8973,9 @@ SCR_FN void scr_objects_remove_tmp(const scr_objects* l, const char* prefix)
 
   memset(&at, 0, sizeof at);
   while (scr_objects_walk(l, &at))
-    if (scr_objects_path(&at, prefix, l->id, 1, path, sizeof path) == SCR_SUCCESS) scr_os.unlink(path);
+    if (scr_objects_path(&at, prefix, l->id, 1, path, sizeof path) == SCR_SUCCESS &&
+        scr_object_is_of(path, at.o->by) == SCR_SUCCESS)
+      scr_os.unlink(path);
 }
 
 /* Delete the files of the objects.  One that cannot be deleted does not keep back the others; the last error counts. */
@@ -9428,7 +9431,7 @@ SCR_FN int scr_names_write(const char* prefix, const scr_prefix_place* place, in
   char path[SCR_MAX_FILENAME];
   int  rc = scr_names_path(prefix, place, bucket, path, sizeof path);
 
-  return rc == SCR_SUCCESS ? scr_hash_file_write(path, body) : rc;
+  return rc == SCR_SUCCESS ? scr_hash_file_write_shared(path, body, SCR_SHARE_READ) : rc;
 }
 
 /* Read the objects of BUCKET of the dataset ID at PLACE into L, an empty list. */
@@ -9436,12 +9439,14 @@ SCR_FN int scr_names_read(const char* prefix, const scr_prefix_place* place, int
 {
   scr_hash* h = scr_hash_new();
   char      path[SCR_MAX_FILENAME];
-  int       rc = scr_names_path(prefix, place, bucket, path, sizeof path);
+  uid_t     by = 0;
+  int       i, rc = scr_names_path(prefix, place, bucket, path, sizeof path);
 
   l->id = id;
-  if (rc == SCR_SUCCESS) rc = scr_hash_file_read(path, h);
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_read_by(path, h, &by);
   if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(SCR_ERR_MISSING, "%s, which SCR_Init wrote, is missing", path);
   if (rc == SCR_SUCCESS) rc = scr_objects_from_hash(h, prefix, "", l);
+  for (i = 0; i < l->n && by != geteuid() && geteuid() != 0; i++) l->object[i].by = by; /* not what SCR_Init wrote */
   scr_hash_delete(&h);
   return rc;
 }
@@ -9528,6 +9533,7 @@ SCR_FN int scr_prefix_see_leftover(const scr_objects* l, void* arg)
   while (rc == SCR_SUCCESS && scr_objects_walk(l, &at)) {
     rc = scr_objects_path(&at, (const char*)arg, l->id, 1, path, sizeof path);
     if (rc == SCR_SUCCESS && scr_os.lstat(path, &st) == 0) continue;
+    if (rc == SCR_SUCCESS && errno != ENOENT) rc = SCR_ERR_STATE;
     if (rc == SCR_SUCCESS) rc = scr_objects_path(&at, (const char*)arg, l->id, 0, path, sizeof path);
     if (rc == SCR_SUCCESS && (scr_os.lstat(path, &st) == 0 || errno != ENOENT)) rc = SCR_ERR_STATE;
   }
@@ -9655,8 +9661,8 @@ typedef struct {
 } scr_strays;
 
 /*
-** Count the dataset in DIR among the strays ARG, if it is a complete checkpoint.  One of which no file has its name was
-** never in an index: its flush was killed.
+** Count the dataset in DIR among the strays ARG, if it is a complete checkpoint.  Of one whose flush was killed no file
+** has its name; there is nothing to restart from.
 */
 SCR_FN void scr_strays_add(const char* dir, void* arg)
 {
@@ -13168,14 +13174,15 @@ SCR_FN int scr_stage_path(const char* prefix, const scr_identity* identity, char
 
 /*
 ** SCR_ERR_UNSAFE if STAGE is there and belongs to another user than this one or root: what it has becomes files of this
-** user on PREFIX.
+** user on PREFIX.  The owner of PREFIX is as good.
 */
 SCR_FN int scr_stage_check(const char* prefix, const char* stage)
 {
-  struct stat st;
+  struct stat st, top;
 
   if (scr_os.lstat(stage, &st) < 0) return errno == ENOENT ? SCR_SUCCESS : SCR_ERRNO("cannot look at %s", stage);
-  if (st.st_uid != geteuid() && st.st_uid != 0)
+  if (stat(prefix, &top) < 0) return SCR_ERRNO("cannot look at %s", prefix);
+  if (st.st_uid != geteuid() && st.st_uid != 0 && st.st_uid != top.st_uid)
     return SCR_ERR(
         SCR_ERR_UNSAFE,
         "%s belongs to user %lu, who has scavenged this dataset, too; only its owner can go on with it: move "
@@ -13297,7 +13304,7 @@ SCR_FN int scr_stage_collect(const scr_home* home, const scr_entry* e, const cha
   if (all == NULL) rc = SCR_ERR_OOM();
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/.scr", stage);
   if (rc == SCR_SUCCESS) rc = scr_stage_check(prefix, stage);
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0700);
+  if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, geteuid() == 0 ? 0755 : 0700); /* its owner may go on after root */
   if (rc == SCR_SUCCESS) rc = scr_stage_check(prefix, stage);
   if (rc == SCR_SUCCESS) rc = scr_record_check_dir(prefix, path);
   if (rc == SCR_SUCCESS) scr_dirs_above(dirs, prefix, path);
@@ -13379,7 +13386,7 @@ SCR_FN int scr_scavenge_begin(scr_scavenge* s)
   if (rc == SCR_SUCCESS) rc = scr_stage_check(s->prefix, s->stage);
   if (rc == SCR_SUCCESS) rc = scr_fmt(dir, sizeof dir, "%s/.scr", s->stage);
   if (rc != SCR_SUCCESS) return rc;
-  d = opendir(dir);
+  if ((d = opendir(dir)) == NULL && errno != ENOENT) return SCR_ERRNO("cannot open %s", dir);
   while (d != NULL && s->model == NULL && (e = readdir(d)) != NULL) {
     end = 0;
     if (sscanf(e->d_name, "%9d.scrfilemap%n", &rank, &end) == 1 && end > 0 && e->d_name[end] == '\0' && rank >= 0)
@@ -21918,7 +21925,7 @@ SCR_FN int scr_fetch(int id, const char* dir, scr_life life)
 ** Uses       errors, memory, parameters, dataset, index, datasets of the prefix, MPI helpers, state, asynchronous
 **            flush, fetch
 ** Offers     scr_work_is_at_stake, scr_restart_note_rejected, scr_refuse_fresh_start, scr_restart_is_native,
-**            scr_restart_record_served, scr_restart_choice_served, scr_restart_load, scr_restart_choose,
+**            scr_restart_record_again, scr_restart_choice_served, scr_restart_load, scr_restart_choose,
 **            scr_restart_choose_by_parameter, scr_restart_wish_is_rejected, scr_restart_begin_anew
 ** Invariants
 **   Z1  A value of SCR_CURRENT or SCR_FRESH_START is served once in a job: the index records the value and the job.
@@ -22332,6 +22339,12 @@ SCR_FN int scr_restart_record_served(void)
 
   if (rc == SCR_SUCCESS) scr.serve_id = 0;
   return rc;
+}
+
+/* If the choice is still not recorded as served, try it again.  Every rank calls it. */
+SCR_FN void scr_restart_record_again(void)
+{
+  if (scr.serve_id && scr_restart_record_served() != SCR_SUCCESS && scr.world.rank == 0) scr_warn("%s", scr_err_text);
 }
 
 /*
@@ -24629,6 +24642,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   scr.open_start = scr_wtime();
   scr_event_compute(0);
   tight = scr_room_is_tight(&v);
+  if (tight) scr_restart_record_again(); /* until then the choice takes room, which this one may need */
   if (scr_room_settle(d) || tight) rc = scr_room_look(d, need, &tight);
   if (rc == SCR_SUCCESS) rc = scr_room_make(d, need, tight && !bypass, &too_large);
   if (rc == SCR_SUCCESS && too_large && d->bypass < 0) {
@@ -24955,8 +24969,7 @@ SCR_FN int scr_complete_after(int id)
           (double)ds->desc.bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
   scr_event(ckpt ? "CHECKPOINT_END" : "OUTPUT_END", NULL, &ds->desc, seconds);
   if (cached) scr_event_transfer(ckpt ? "CHECKPOINT" : "OUTPUT", scr.world.prefix, ds->store, &ds->desc, seconds);
-  if (ckpt && scr.serve_id && scr_restart_record_served() != SCR_SUCCESS && scr.world.rank == 0)
-    scr_warn("%s", scr_err_text);
+  if (ckpt) scr_restart_record_again();
   if (ckpt) {
     scr.ckpt_cost += seconds;
     scr.ckpt_count++;

@@ -412,18 +412,23 @@ typedef struct {
   scr_index   index;
 } scavenge_sweeping;
 
-/* Remove the stage of IDENTITY, if the prefix has that dataset, or has a newer checkpoint in place of this one. */
+/*
+** Remove the stage of IDENTITY, if the prefix has that dataset, or has a newer checkpoint in place of this one.  A stage
+** that cannot be looked into may be the only copy of an output.
+*/
 SCR_FN void scavenge_sweep_stage(const scr_identity* identity, void* arg)
 {
   scavenge_sweeping* w = (scavenge_sweeping*)arg;
   scr_index_item     it;
   scr_scavenge       s;
-  int                newer = scr_index_newest(&w->index, INT_MAX, NULL, &it) == SCR_SUCCESS && it.id > identity->id;
+  int                rc = scr_index_newest(&w->index, INT_MAX, NULL, &it);
+  int                newer = rc == SCR_SUCCESS && it.id > identity->id;
 
   memset(&s, 0, sizeof s);
   s.prefix = w->prefix;
   s.identity = *identity;
-  if (newer && scr_scavenge_begin(&s) == SCR_SUCCESS && !scr_desc_is_pure(&s.model->desc)) newer = 0;
+  rc = newer ? scr_scavenge_begin(&s) : SCR_SUCCESS;
+  if (newer && (rc == SCR_SUCCESS ? !scr_desc_is_pure(&s.model->desc) : rc != SCR_ERR_LOST)) newer = 0;
   if ((newer || (scr_index_same(&w->index, identity, &it) && it.complete && !it.renaming)) &&
       scr_stage_path(w->prefix, identity, s.stage, sizeof s.stage) == SCR_SUCCESS)
     scr_tree_remove(s.stage);

@@ -1,9 +1,9 @@
 /*
 ** forge.c - a stage of a scavenge that no scavenge has made: a dataset of one file, in which a link of whoever runs
 ** this stands in place of a directory, or which is a file of another user, to be packed into a container; the flush
-** file says that the dataset waits to be saved.  For users.sh.
+** file says that the dataset waits to be saved, unless it is output.  For users.sh.
 **
-** Usage: forge PREFIX ID SIZE PLACE     the file, of SIZE bytes, is PLACE, which is moved, or is letter in PLACE
+** Usage: forge PREFIX ID SIZE PLACE [output]     the file, of SIZE bytes, is PLACE, which is moved, or is letter in PLACE
 */
 #define SCR_SERIAL
 #include "../../scr_impl.c"
@@ -18,7 +18,7 @@ int main(int argc, char** argv)
   char           stage[SCR_MAX_FILENAME], path[2 * SCR_MAX_FILENAME];
   int            rc;
 
-  if (argc != 5 || e == NULL) return 2;
+  if (argc < 5 || argc > 6 || e == NULL) return 2;
   umask(0);
   memset(&f, 0, sizeof f);
   memset(&note, 0, sizeof note);
@@ -28,7 +28,7 @@ int main(int argc, char** argv)
   e->desc.bytes = f.size = strtoull(argv[3], NULL, 10);
   snprintf(e->desc.name, sizeof e->desc.name, "letters");
   snprintf(e->desc.dir, sizeof e->desc.dir, "letters");
-  e->desc.flags = SCR_FLAG_CHECKPOINT;
+  e->desc.flags = argc == 6 ? SCR_FLAG_OUTPUT : SCR_FLAG_CHECKPOINT;
   e->desc.ranks = e->desc.files = e->desc.complete = e->desc.preserve = 1;
   e->preserve = e->listed = 1;
   e->container = lstat(argv[4], &st) == 0 && S_ISREG(st.st_mode);
@@ -56,7 +56,7 @@ int main(int argc, char** argv)
   note.flags = SCR_FLAG_CHECKPOINT;
   note.location = SCR_LOCATION_CACHE;
   note.ranks = 1;
-  if (rc == SCR_SUCCESS && (rc = scr_record_open(&flush, argv[1], "flush.scr")) == SCR_SUCCESS) {
+  if (rc == SCR_SUCCESS && argc == 5 && (rc = scr_record_open(&flush, argv[1], "flush.scr")) == SCR_SUCCESS) {
     scr_flush_file_put(&flush, &note);
     rc = scr_record_close(&flush, rc, 1);
   }

@@ -1,8 +1,9 @@
 /*
 ** forge_map.c - a dataset that no run has written, of one file that whoever runs this does not own: the map names it as
-** a file of the dataset, which the index has marked for deletion, or as the bytes of a container.  For users.sh.
+** a file of the dataset, which the index has marked for deletion, or whose renames are to be finished, or as the bytes of
+** a container.  For users.sh.
 **
-** Usage: forge_map PREFIX NAME SIZE deleted|packed     NAME, of SIZE bytes, is below PREFIX
+** Usage: forge_map PREFIX NAME SIZE deleted|renaming|packed     NAME, of SIZE bytes, is below PREFIX
 */
 #define SCR_SERIAL
 #include "../../scr_impl.c"
@@ -15,6 +16,7 @@ int main(int argc, char** argv)
   scr_index   index;
   char        path[SCR_MAX_FILENAME];
   int         rc, packed = argc == 5 && strcmp(argv[4], "packed") == 0;
+  int         deleted = argc == 5 && strcmp(argv[4], "deleted") == 0;
 
   if (argc != 5) return 2;
   umask(0);
@@ -37,14 +39,12 @@ int main(int argc, char** argv)
   if (rc == SCR_SUCCESS) rc = scr_mkdirs(path, 0777);
   if (rc == SCR_SUCCESS) rc = scr_make_map(&l, argv[1], "forged", &d.identity, 1 << 20);
   if (rc == SCR_SUCCESS) rc = scr_fmt(path, sizeof path, "%s/forged/.scr/summary.scr", argv[1]);
-  if (rc == SCR_SUCCESS && packed) rc = scr_summary_write(path, &d);
+  if (rc == SCR_SUCCESS && !deleted) rc = scr_summary_write(path, &d);
   if (rc == SCR_SUCCESS) rc = scr_index_open(&index, argv[1]);
-  if (rc == SCR_SUCCESS && !packed)
+  if (rc == SCR_SUCCESS && deleted)
     scr_identity_write(scr_hash_setf(index.h, NULL, "%s %s", "DELETED", "forged"), &d.identity);
-  if (rc == SCR_SUCCESS && packed) {
-    rc = scr_index_set(&index, &d, "forged");
-    scr_index_note_renamed(&index, d.identity.id, "forged");
-  }
+  if (rc == SCR_SUCCESS && !deleted) rc = scr_index_set(&index, &d, "forged");
+  if (rc == SCR_SUCCESS && packed) scr_index_note_renamed(&index, d.identity.id, "forged");
   rc = scr_index_close(&index, rc, 1);
   if (rc != SCR_SUCCESS) puts(scr_err_text);
   scr_objects_free(&l);

@@ -301,6 +301,11 @@ forged deleted
 check "a forged deletion stops no run" 0 "" job 2
 tell "a forged deletion" "private/thesis belongs to user .*, and the rank2file map that names it to user"
 check "a forged deletion: the file is there" 0 "a thesis" cat private/thesis
+forged renaming
+check "a forged renaming, of what a killed flush has left" 0 "" cp -p private/thesis private/thesis.scr77.tmp
+echo "half a" >>private/thesis.scr77.tmp
+check "a forged renaming stops no run" 0 "" job 2
+check "a forged renaming: the file is as it was" 0 "a thesis" cat private/thesis
 forged packed
 says "a forged container" 1 "private/thesis belongs to user .*, and the rank2file map" as $mine scr_index --extract forged --into "$p/out"
 check "a forged container: nothing is copied" 0 "" find "$p" -path '*copy'
@@ -309,6 +314,15 @@ check "a run, whose maps nobody else may change" 0 "" job 1
 check "its maps have no right for others to write" 0 "" find step.1/.scr -name 'rank2file*' -perm /022
 check "its maps can be read by the group" 0 "" find step.1/.scr -name 'rank2file*' ! -perm -040
 check "it has maps" 0 2 sh -c 'ls step.1/.scr/rank2file* | wc -l'
+
+# ---- an output that another user has scavenged, the only copy there is
+fresh 2770
+check "a run, after an output" 0 "" job 3
+they forge "$p" 1 9 "$tmp/nowhere" output
+for who in $mine root; do
+  check "a newer checkpoint is saved, by $who" 0 - as $who scr_postrun
+  check "a stage that $who cannot look into stays" 0 "letters" sh -c 'ls .scr/scavenge.1.*'
+done
 
 # ---- the log
 fresh 2770
