@@ -216,6 +216,28 @@ kill_flushes() { # SEEDS
   done
 }
 
+# Runs that are killed at each STEP-th call of one with regions, which makes LEAST at least; each is followed by one that
+# looks at what is left.
+kill_regions() { # CASE STEP LEAST
+  local k
+  wanted "$1" || return 0
+  for ((k = 1; ; k += $2)); do
+    TEST_KILL=$k launch 2 "$1"
+    if [ "$rc" = 0 ]; then break; fi # it makes fewer
+    if [ $((rc & 127)) = 9 ]; then TEST_KILL=$k TEST_KILLED=1 KEEP_DIR=1 launch 2 "$1"; fi
+    if [ "$rc" = 0 ] && grep -q '^DONE' "$LOG"; then
+      passed=$((passed + 1))
+      rm -rf "$TEST_DIR"
+    else
+      fail "2 ranks: $1, TEST_KILL=$k"
+      grep '^  rank' "$LOG" | head -n 6 | sed 's/^/  /'
+      again "$1"
+      return
+    fi
+  done
+  [ "$k" -gt "$3" ] || fail "2 ranks: $1: it makes only $((k - 1)) calls"
+}
+
 names=("$@")
 for n in $COUNTS; do cases "$n" "$@"; done
 if wanted encode; then
@@ -255,6 +277,9 @@ exits scr_halt_exit_1_ends_a_program_that_asks
 KEEP_DIR=1 exits scr_halt_exit_1_ends_a_halted_program_in_init
 if [ "$MODE" = long ]; then kill_all; fi
 if [ "$MODE" = long ]; then kill_flushes 200; elif [ -n "${TEST_FULL:-}" ]; then kill_flushes 20; else kill_flushes 5; fi
+if [ "$MODE" = long ]; then step=1; elif [ -n "${TEST_FULL:-}" ]; then step=8; else step=30; fi
+kill_regions a_run_is_killed_in_a_checkpoint_of_regions $step 60
+kill_regions a_run_is_killed_while_it_recovers_regions $step 15
 [ $((passed + failed + skipped)) -gt 0 ] || fail "no case has a name with ${names[*]} in it"
 if [ "$failed" -gt 0 ]; then echo "mpi: the logs are in $T"; fi
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -344,39 +344,6 @@ static void without_the_library_regions_do_nothing(void)
   CHECK(!there("prefix/ck"), "a checkpoint was written");
 }
 
-/* A rank dies at some call of a checkpoint of regions: the next run has the new one or the one before. */
-static void a_death_in_a_checkpoint_of_regions_leaves_one_that_is_whole(void)
-{
-  unsigned char u[9000];
-  char          name[SCR_MAX_FILENAME];
-  size_t        global[] = {9000u * (size_t)ranks}, offset[] = {9000u * (size_t)rank}, extent[] = {9000};
-  int           n, have, over = 0, olds = 0;
-
-  for (n = 1; !over; n += 1 + n / 8) {
-    during("a death at call %d", n);
-    test_alive();
-    begin();
-    OK(SCR_Init());
-    OK(SCR_Protect_array("u", u, 1, 1, global, offset, extent));
-    fill(u, sizeof u, 1);
-    OK(SCR_Checkpoint("one"));
-    fill(u, sizeof u, 2);
-    if (rank == ranks - 1) fault_at(FAULT_DEAD, FAULT_ALL, EIO, n);
-    SCR_Checkpoint("two");
-    over = rank == ranks - 1 && fault_struck(FAULT_ALL) == 0;
-    MPI_Bcast(&over, 1, MPI_INT, ranks - 1, MPI_COMM_WORLD);
-    run_dies();
-    OK(SCR_Init());
-    OK(SCR_Protect_array("u", u, 1, 1, global, offset, extent));
-    memset(u, 0, sizeof u);
-    OK(SCR_Recover(&have, name));
-    CHECK(have && is_filled(u, sizeof u, strcmp(name, "one") == 0 ? 1 : 2), "%d %s", have, name);
-    olds += strcmp(name, "one") == 0;
-    OK(SCR_Finalize());
-  }
-  CHECK(olds > 10, "only %d deaths came before the checkpoint was complete", olds);
-}
-
 /* What a command lists and takes out of a file of regions, also of one that was in a container. */
 static void a_command_lists_and_dumps_regions(void)
 {
@@ -919,6 +886,220 @@ static void files_called_tracked_are_no_records(void)
   run_gets_shape("ck", &s);
 }
 
+/* ---- deaths ----------------------------------------------------------------------------------------------------- */
+
+/*
+** A program whose regions have other sizes in each version: bytes, none in each second one, and a block of an array, of
+** which ranks have unequal parts.
+*/
+#define PARTS 3
+static const char* const part_name[PARTS] = {"empty or not", "odd", "array"};
+static unsigned char     part[PARTS][20000];
+
+static size_t part_bytes(int version, int i, int who)
+{
+  if (i == 0) return version % 2 ? 0 : 8192;
+  if (i == 1) return (size_t)(version % 2 ? 17001 : 5001) + 2 * (size_t)who;
+  return 9000 + 777 * (size_t)version + 100 * (size_t)who;
+}
+
+static unsigned part_seed(int version, int i)
+{
+  return (unsigned)(version * 1000 + rank * 10 + i);
+}
+
+static void protect_parts(int version)
+{
+  size_t global = 0, offset = 0, extent = part_bytes(version, PARTS - 1, rank);
+  int    i;
+
+  for (i = 0; i < ranks; i++) {
+    if (i == rank) offset = global;
+    global += part_bytes(version, PARTS - 1, i);
+  }
+  for (i = 0; i < PARTS - 1; i++) {
+    size_t n = part_bytes(version, i, rank);
+    OK(SCR_Protect(part_name[i], n > 0 ? part[i] : NULL, n, 1));
+  }
+  OK(SCR_Protect_array(part_name[i], part[i], 1, 1, &global, &offset, &extent));
+}
+
+static int put_parts(int version)
+{
+  char name[20];
+  int  i;
+
+  protect_parts(version);
+  for (i = 0; i < PARTS; i++) fill(part[i], part_bytes(version, i, rank), part_seed(version, i));
+  snprintf(name, sizeof name, "v%d", version);
+  return same_code(SCR_Checkpoint(name));
+}
+
+/* Recover as a program does that has other sizes in each version, which *VERSION becomes; the code. */
+static int recover_parts(int* version)
+{
+  char   name[SCR_MAX_FILENAME];
+  size_t bytes;
+  int    i, rc, have, tries = 0;
+
+  memset(part, 0, sizeof part);
+  do {
+    *version = 0;
+    rc = same_code(SCR_Have_restart(&have, name));
+    if (rc != SCR_SUCCESS || !have) return rc;
+    CHECK(sscanf(name, "v%d", version) == 1, "%s is offered", name);
+    for (i = 0; i < PARTS; i++) {
+      rc = SCR_Region_size(part_name[i], &bytes);
+      CHECK(rc != SCR_SUCCESS || bytes == part_bytes(*version, i, rank), "%s has %zu bytes in %s", part_name[i], bytes,
+            name);
+    }
+    protect_parts(*version);
+    rc = same_code(SCR_Recover(&have, name));
+  } while (rc == SCR_ERR_MISSING && ++tries < 3);
+  if (rc != SCR_SUCCESS) return rc;
+  CHECK(have && atoi(name + 1) == *version, "%d: %s is recovered in place of v%d", have, name, *version);
+  for (i = 0; i < PARTS; i++)
+    CHECK(is_filled(part[i], part_bytes(*version, i, rank), part_seed(*version, i)), "%s of %s", part_name[i], name);
+  return rc;
+}
+
+/* The run behind a death gets a version from LEAST to 2, all of it, and can go on; returns that version. */
+static int run_gets_parts(int least, int log)
+{
+  int version, i, left = 0;
+
+  set("SCR_CACHE_SIZE=1");
+  OK(SCR_Init());
+  if (log && rank == 0) OK(SCR_Track("log"));
+  OK(recover_parts(&version));
+  CHECK(version >= least && version <= 2, "v%d is recovered", version);
+  if (log) check_text("prefix/log", version == 2 ? "one\ntwo\n" : "one\n");
+  OK(put_parts(3));
+  OK(SCR_Finalize());
+  for (i = 0; i < 30; i++) left += (cached_in("cache") & ID(i)) != 0;
+  CHECK(left == 1, "%d datasets are left in the cache", left);
+  return version;
+}
+
+/* All ranks die at some call of a checkpoint of regions, or the last one does: the new one is there, or the old one. */
+static void a_death_in_a_checkpoint_of_regions_leaves_one_that_is_whole(void)
+{
+  static const struct {
+    int mode, all, flush, least; /* who dies, and how; SCR_FLUSH; deaths that leave the old one */
+  } ways[] = {{FAULT_DEAD, 1, 0, 20}, {FAULT_DEAD, 0, 0, 20}, {FAULT_TORN, 1, 0, 5}, {FAULT_DEAD, 1, 1, 20}};
+  size_t w;
+  int    n, rc, over, version, old, step;
+
+  for (w = 0; w < sizeof ways / sizeof *ways; w++) {
+    step = ways[w].mode == FAULT_TORN ? pace(8, 2, 1) : pace(ways[w].flush ? 40 : 20, 5, 1);
+    for (n = 1, old = over = 0; !over; n += step) {
+      int dies = ways[w].all || rank == ranks - 1;
+      during("way %d, a death at call %d", (int)w, n);
+      test_alive();
+      begin();
+      set("SCR_FLUSH=%d", ways[w].flush);
+      OK(SCR_Init());
+      OK(put_parts(1));
+      if (dies) fault_at(ways[w].mode, FAULT_ALL, EIO, n);
+      rc = put_parts(2);
+      over = !dies || fault_struck(FAULT_ALL) == 0;
+      MPI_Allreduce(MPI_IN_PLACE, &over, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+      run_dies();
+      version = run_gets_parts(rc == SCR_SUCCESS ? 2 : 1, 0);
+      if (version == 1) old = n;
+    }
+    CHECK(old > ways[w].least, "the last death that leaves the old one comes at call %d", old);
+  }
+}
+
+/*
+** All ranks die at some call while they recover v2, or, where rank 0 finds that its regions in v2 are damaged, while
+** they turn to v1: the next run has one of them.  A log is cut in each run that recovers.
+*/
+static void a_death_while_regions_are_recovered_costs_nothing(void)
+{
+  char path[SCR_MAX_FILENAME], cache[700];
+  int  n, rc, over, version, damaged, got[3];
+
+  for (damaged = 0; damaged < 2; damaged++) {
+    memset(got, 0, sizeof got);
+    begin();
+    set("SCR_FLUSH=0");
+    set("SCR_CACHE_SIZE=2");
+    OK(SCR_Init());
+    if (rank == 0) OK(SCR_Track("log"));
+    shell("echo one >prefix/log");
+    OK(put_parts(1));
+    shell("echo two >>prefix/log");
+    OK(put_parts(2));
+    shell("echo lost >>prefix/log");
+    OK(SCR_Finalize());
+    shell("mkdir was; cp -a prefix cntl cache was");
+    for (n = 1, over = 0; !over; n += pace(18, 5, 1)) {
+      during("damaged %d, a death at call %d", damaged, n);
+      test_alive();
+      shell("rm -rf prefix cntl cache; cp -a was/* .");
+      set("SCR_CACHE_SIZE=2");
+      OK(SCR_Init());
+      if (rank == 0) OK(SCR_Track("log"));
+      snprintf(cache, sizeof cache, "%s/cache", case_dir);
+      if (damaged && rank == 0) {
+        CHECK(find_file(cache, "/v2/regions.0", 0, path) == 1, "files of regions in %s", cache);
+        flip_bit(path, 6000);
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+      fault_at(FAULT_DEAD, FAULT_ALL, EIO, n);
+      rc = recover_parts(&version);
+      over = fault_struck(FAULT_ALL) == 0;
+      MPI_Allreduce(MPI_IN_PLACE, &over, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+      CHECK(!over || (rc == SCR_SUCCESS && version == 2 - damaged), "%d, v%d without a death", rc, version);
+      run_dies();
+      got[run_gets_parts(damaged ? 1 : 2, 1)]++;
+    }
+    CHECK(n > 40 && (!damaged || (got[1] > 0 && got[2] > 0)), "%d calls, %d old, %d new", n, got[1], got[2]);
+  }
+}
+
+/*
+** The same with processes that are killed: TEST_KILL is the call at which each of them is, of a checkpoint or of a
+** restart; with TEST_KILLED, the run that follows.
+*/
+static void killed_at_a_call(int recovers)
+{
+  const char* n = getenv("TEST_KILL");
+  int         version;
+
+  begin_in("killed");
+  if (n == NULL) return;
+  set("SCR_FLUSH=0");
+  if (recovers) set("SCR_CACHE_SIZE=2");
+  if (getenv("TEST_KILLED") != NULL) {
+    run_gets_parts(recovers ? 2 : 1, 0);
+    return;
+  }
+  OK(SCR_Init());
+  OK(put_parts(1));
+  if (recovers) {
+    OK(put_parts(2));
+    OK(SCR_Finalize());
+    OK(SCR_Init());
+  }
+  fault_at(FAULT_KILL, FAULT_ALL, EIO, atoi(n));
+  OK(recovers ? recover_parts(&version) : put_parts(2));
+  CHECK(fault_end() == 0, "a process is killed, but goes on");
+  OK(SCR_Finalize());
+}
+
+static void a_run_is_killed_in_a_checkpoint_of_regions(void)
+{
+  killed_at_a_call(0);
+}
+
+static void a_run_is_killed_while_it_recovers_regions(void)
+{
+  killed_at_a_call(1);
+}
+
 /* clang-format off */
 #define ANY "1 2 4 5"
 const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY, "3 8"),
@@ -930,6 +1111,9 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
                                    CASE(wrong_arguments_of_regions_are_refused, "1 4"),
                                    CASE(without_the_library_regions_do_nothing, "2"),
                                    CASE(a_death_in_a_checkpoint_of_regions_leaves_one_that_is_whole, "2", "4"),
+                                   CASE(a_death_while_regions_are_recovered_costs_nothing, "2", "4"),
+                                   CASE(a_run_is_killed_in_a_checkpoint_of_regions, ""),
+                                   CASE(a_run_is_killed_while_it_recovers_regions, ""),
                                    CASE(a_command_lists_and_dumps_regions, "2"),
                                    CASE(an_array_is_read_by_any_number_of_ranks, "8"),
                                    CASE(an_array_of_a_lost_node_is_read_by_other_ranks, "8"),
