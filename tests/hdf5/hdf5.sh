@@ -7,10 +7,10 @@
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 . "$top/tests/programs.sh"
-cp "$top"/examples/{heat_*,hdf5,particles}.c "$top/tests/hdf5/read.c" .
+cp "$top"/examples/{heat_*,hdf5,particles,blast}.c "$top/tests/hdf5/read.c" .
 export SCR_FLUSH=0 SCR_CACHE_SIZE=4 SCR_CHECKPOINT_INTERVAL=20
 solver="64 100" # its points in one direction, and its steps
-answer() { sed -n 's/^heat: heat //p; s/^particles: sums //p' log; }
+answer() { sed -n 's/^heat: heat //p; s/^particles: sums //p; s/^blast: time //p' log; }
 : >log
 
 if hdf5=$(CC="$MPICC" sh "$top/tests/find_hdf5.sh" 2>found); then with=hdf5
@@ -32,8 +32,8 @@ halved() { # PROGRAM TEXT COUNT WRITING: the COUNT-th time that it is WRITING th
   awk -v text="$2" -v dies="  { static int times; if ($4 && ++times == $3) perror(\\\"killed in a file\\\"), raise(SIGKILL); }" '
     /^#include <stdio.h>/ {print "#include <signal.h>"} index($0, text) && !done++ {print dies} {print}' "$1.c" >"$1_halved.c"
 }
-grep -v 'SCR_\|"scr\.h"' particles.c >particles_plain.c
-for program in heat_files heat_regions heat_arrays hdf5 particles; do killed "$program"; done
+for program in particles blast; do grep -v 'SCR_\|"scr\.h"' $program.c >${program}_plain.c; done
+for program in heat_files heat_regions heat_arrays hdf5 particles blast; do killed "$program"; done
 halved heat_files '  return fclose(f)' 3 "*mode == 'w'"
 halved hdf5 '  if (set >= 0 && H5Dclose' 8 writing # a checkpoint has three datasets
 # The disk of a rank is full in its third checkpoint, and has room again in the fourth.
@@ -49,7 +49,7 @@ sed '/H5Pset_fclose_degree/d' hdf5_open.c >hdf5_weak.c
   build yield.o $MPICC -O1 -c "$top/tests/cluster/yield.c" # makes MPI's waits yield: ranks share cores here
   built
   [ -z "$with" ] || build read $MPICC $strict read.c $hdf5
-  for source in heat_*.c particles*.c ${with:+hdf5*.c}; do
+  for source in heat_*.c particles*.c blast*.c ${with:+hdf5*.c}; do
     build "${source%.c}" $MPICC $strict "$source" scr_impl.o yield.o $hdf5 $libraries
     [ ${#jobs[@]} -lt 2 ] || built
   done
@@ -61,9 +61,9 @@ ok "the programs compile without warnings"
 
 "$top/tests/hdf5/lines.sh" >lines
 sed -n 's/^|.*`\(examples\/[a-z0-9_]*\.c\)` | *\([0-9]*\) *|.*/\1 \2/p' "$top/tools/manual/choosing.md" >table
-if diff <(sort lines) <(sort table) >log && [ "$(wc -l <table)" = 6 ]; then ok "the chapter choosing has the lines that each way takes"
+if diff <(sort lines) <(sort table) >log && [ "$(wc -l <table)" = 7 ]; then ok "the chapter choosing has the lines that each way takes"
 else bad "the chapter choosing" "other lines than tests/hdf5/lines.sh counts"; fi
-if [ "$(awk '/heat_regions|particles/ && $2 < 20' lines | wc -l)" = 2 ]; then ok "regions take less than 20 lines"
+if [ "$(awk '/heat_regions|particles|blast/ && $2 < 20' lines | wc -l)" = 3 ]; then ok "regions take less than 20 lines"
 else bad "regions" "they take 20 lines or more"; fi
 
 # ---- each way: the same answer ----
@@ -107,6 +107,14 @@ unseen run 4 particles 60 100
 damage "$(echo base/*/scr."$SCR_JOB_ID"/node.*/scr.dataset.5/scr.dataset.5/regions.1)"
 if unseen run 4 particles 60 100 && grep -q 'go on after step 80' log && [ "$(answer)" = "$calm" ]; then ok "particles takes an older checkpoint, with other sizes"
 else bad "particles" "it does not take the older checkpoint"; fi
+
+# The answer of the blast has the CRC32 of all that it has computed, and is the same on any number of ranks.
+computes blast_plain 32 100
+fresh
+if run 3 blast 32 100 && [ "$(answer)" = "$calm" ] && [[ $calm == *"energy 0.250000, crc32 0x"* ]]; then ok "blast has the same answer on 3 ranks, and the energy that was released"
+else bad "blast on 3 ranks" "another answer than $calm, or another energy"; fi
+survives "blast is killed in a step, loses a node, and goes on" "blast_killed 32 100" 'killed in a step' \
+  "blast 32 100" 'go on after step 40'
 # shellcheck disable=SC2086
 computes heat_plain $solver
 
@@ -190,7 +198,7 @@ fi
 
 unset MAKEFLAGS # of the make that runs this
 
-for program in heat_files heat_regions heat_arrays particles $with; do
+for program in heat_files heat_regions heat_arrays particles blast $with; do
   line=$(sed -n 's/^\*\* *mpicc /mpicc /p' "$program.c")
   name="$program.c: $line"
   mkdir -p "vendored/$program"
