@@ -1,6 +1,9 @@
 /*
 ** regions.c - regions of memory as checkpoints, arrays that any number of ranks reads, and files that only grow.
 */
+#include <sys/mman.h>
+#include <sys/vfs.h>
+
 #include "mpi_test.h"
 
 /* ---- runs of some of the ranks --------------------------------------------------------------------------------- */
@@ -1100,6 +1103,132 @@ static void a_run_is_killed_while_it_recovers_regions(void)
   killed_at_a_call(1);
 }
 
+/* ---- a large region --------------------------------------------------------------------------------------------- */
+
+#define MARKS 8
+#define MARK  8 /* bytes of one */
+#define TAIL  1000
+static size_t large; /* its bytes: in the long mode more than 32 bits can count */
+
+/* Where the I-th mark begins: at the ends of the region, and around 2^31 and 2^32, as far as it has them. */
+static size_t mark_at(int i)
+{
+  const uint64_t at[MARKS] = {0,
+                              INT32_MAX - 4095u,
+                              INT32_MAX - 3u,
+                              INT32_MAX + 4097u,
+                              UINT32_MAX - 3u,
+                              UINT32_MAX + 9ull,
+                              UINT32_MAX + 4097ull,
+                              large - MARK};
+  return at[i] < large ? (size_t)at[i] : 0;
+}
+
+/* Memory for it, which takes none for zeros that nobody has written. */
+static unsigned char* map_large(void)
+{
+  void* p = mmap(NULL, large, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+  CHECK(p != MAP_FAILED, "%zu bytes: %s", large, strerror(errno));
+  if (p != MAP_FAILED) madvise(p, large, MADV_HUGEPAGE); /* a fault for each small page takes longer than the test */
+  return p != MAP_FAILED ? (unsigned char*)p : NULL;
+}
+
+/* Write the marks at P; or, when CHECKS, compare them, and that all else is 0. */
+static void marks_of(unsigned char* p, int checks)
+{
+  char mark[MARK + 1];
+  int  i;
+
+  for (i = 0; i < MARKS; i++) {
+    snprintf(mark, sizeof mark, "at%6d", (int)(mark_at(i) >> 12));
+    if (!checks) memcpy(p + mark_at(i), mark, MARK);
+    else CHECK(memcmp(p + mark_at(i), mark, MARK) == 0, "the mark at %zu", mark_at(i));
+  }
+  for (i = 0; i < MARKS && checks; i++) memset(p + mark_at(i), 0, MARK);
+  CHECK(!checks || (*p == 0 && memcmp(p, p + 1, large - 1) == 0), "there are bytes that nobody has written");
+}
+
+/* The memory that the machine can give, in bytes. */
+static double memory_free(void)
+{
+  char   line[200];
+  FILE*  f = fopen("/proc/meminfo", "r");
+  double kib = 0;
+
+  while (f != NULL && fgets(line, sizeof line, f) != NULL && sscanf(line, "MemAvailable: %lf", &kib) != 1) continue;
+  if (f != NULL) fclose(f);
+  return kib * 1024;
+}
+
+/* 1 on all ranks when there is space for the region, its parity on two ranks, and the region in memory. */
+static int large_fits(void)
+{
+  struct statfs fs;
+  double        on_disk = 3.1 * (double)large, in_memory = 1.1 * (double)large;
+  int           fits = 1;
+
+  begin();
+  if (statfs(case_dir, &fs) < 0 || (double)fs.f_bavail * (double)fs.f_bsize < on_disk) fits = 0;
+  else if (fs.f_type == 0x01021994) in_memory += on_disk; /* a tmpfs */
+  if (memory_free() < in_memory) fits = 0;
+  MPI_Bcast(&fits, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return fits;
+}
+
+/* Rank 0 has the region, and its node is LOST or not; as an array, rank 1 has its end and reads all. */
+static void large_comes_back(const char* type, int lost, int array)
+{
+  const scheme   c = {type, 1};
+  size_t         offset = rank == 0 ? 0 : large - TAIL, extent = rank == 0 ? large - TAIL : TAIL, bytes = 0;
+  int            reader = array ? 1 : 0, have = 0;
+  unsigned char* p;
+
+  test_alive();
+  during("%s, array %d, %zu bytes", type, array, large);
+  begin_nodes(&c);
+  set("SCR_MPI_BUF_SIZE=");
+  if ((p = map_large()) == NULL) return;
+  marks_of(p, 0);
+  OK(SCR_Init());
+  if (array) OK(SCR_Protect_array("large", p + offset, 1, 1, &large, &offset, &extent));
+  else OK(SCR_Protect("large", p, rank == 0 ? large : TAIL, 1));
+  OK(SCR_Checkpoint("ck"));
+  OK(SCR_Finalize());
+  munmap(p, large);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0 && lost) lose(NODE);
+  MPI_Barrier(MPI_COMM_WORLD);
+  test_alive();
+  if ((p = map_large()) == NULL) return;
+  OK(SCR_Init());
+  OK(SCR_Region_size("large", &bytes));
+  CHECK(bytes == (array ? extent : rank == 0 ? large : TAIL), "%zu bytes", bytes);
+  offset = 0;
+  extent = rank == reader ? large : 0;
+  if (array) OK(SCR_Protect_array("large", p, 1, 1, &large, &offset, &extent));
+  else OK(SCR_Protect("large", p, bytes, 1));
+  test_alive();
+  OK(SCR_Recover(&have, NULL));
+  CHECK(have == 1, "no checkpoint");
+  OK(SCR_Finalize());
+  if (rank == reader) marks_of(p, 1);
+  munmap(p, large);
+}
+
+static void a_large_region_comes_back_whole(void)
+{
+  large = ((size_t)(test_long ? 4097 : 16) << 20) + 4321;
+  if (!large_fits()) {
+    skip("there is no space for a region of more than 4 GiB, with parity, and in memory");
+    return;
+  }
+  if (ranks > 1) {
+    large_comes_back("XOR", 1, 0);
+    large_comes_back("SINGLE", 0, 1);
+  } else large_comes_back("SINGLE", 0, 0);
+}
+
 /* clang-format off */
 #define ANY "1 2 4 5"
 const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY, "3 8"),
@@ -1124,4 +1253,5 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
                                    CASE(a_restart_cuts_tracked_files, "4"),
                                    CASE(a_tracked_file_that_lacks_something_is_an_error, "1 4"),
                                    CASE(a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint, "1 4"),
-                                   CASE(files_called_tracked_are_no_records, "4"), CASES_END};
+                                   CASE(files_called_tracked_are_no_records, "4"),
+                                   CASE(a_large_region_comes_back_whole, "2 | 1"), CASES_END};
