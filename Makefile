@@ -172,7 +172,7 @@ TEST   = $(Q)$(RUN_ENV) ONLY="$(ONLY)" bash tests/run.sh
 tested: all tests/unit/unit $(SIM_TESTED)
 	@:
 
-check: ## every behaviour at least once, in some minutes; ONLY=NAME: a suite, or a case of the MPI, cluster and unit suites
+check: ## every behaviour at least once, in about half an hour; ONLY=NAME: a suite, or a case of the MPI, cluster and unit suites
 	$(TESTED)
 	$(TEST) check
 
