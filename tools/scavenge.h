@@ -413,8 +413,8 @@ typedef struct {
 } scavenge_sweeping;
 
 /*
-** Remove the stage of IDENTITY, if the prefix has that dataset, or has a newer checkpoint in place of this one.  A stage
-** that cannot be looked into may be the only copy of an output.
+** Remove the stage of IDENTITY, if the prefix has that dataset, or has a newer checkpoint in place of this one.  A
+** stage that cannot be looked into may be the only copy of an output.
 */
 SCR_FN void scavenge_sweep_stage(const scr_identity* identity, void* arg)
 {

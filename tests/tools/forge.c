@@ -3,7 +3,8 @@
 ** this stands in place of a directory, or which is a file of another user, to be packed into a container; the flush
 ** file says that the dataset waits to be saved, unless it is output.  For users.sh.
 **
-** Usage: forge PREFIX ID SIZE PLACE [output]     the file, of SIZE bytes, is PLACE, which is moved, or is letter in PLACE
+** Usage: forge PREFIX ID SIZE PLACE [output]
+** The file, of SIZE bytes, is PLACE, which is moved, or is letter in PLACE.
 */
 #define SCR_SERIAL
 #include "../../scr_impl.c"

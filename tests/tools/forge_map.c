@@ -1,7 +1,7 @@
 /*
 ** forge_map.c - a dataset that no run has written, of one file that whoever runs this does not own: the map names it as
-** a file of the dataset, which the index has marked for deletion, or whose renames are to be finished, or as the bytes of
-** a container.  For users.sh.
+** a file of the dataset, which the index has marked for deletion, or whose renames are to be finished, or as the bytes
+** of a container.  For users.sh.
 **
 ** Usage: forge_map PREFIX NAME SIZE deleted|renaming|packed     NAME, of SIZE bytes, is below PREFIX
 */
