@@ -2448,11 +2448,14 @@ SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
   return scr_hash_file_load(path, 1, scr_image_bytes_max, h, &head, NULL);
 }
 
-/* The same; *BY receives the user whose file it is. */
+/* The same; *BY receives the user whose file it is, if that is another one; 0 if it is this user's, or root's. */
 SCR_FN int scr_hash_file_read_by(const char* path, scr_hash* h, uid_t* by)
 {
   uint64_t head;
-  return scr_hash_file_load(path, 1, scr_image_bytes_max, h, &head, by);
+  int      rc = scr_hash_file_load(path, 1, scr_image_bytes_max, h, &head, by);
+
+  if (by != NULL && *by == geteuid()) *by = 0;
+  return rc;
 }
 
 /* The same, for a file of PREFIX/.scr, which others may be able to write. */
@@ -8617,7 +8620,7 @@ typedef struct {
   int         mode;      /* permission bits of the application's file; 0 if not known */
   int64_t     mtime;     /* and its time, in seconds since the epoch; 0 if not known */
   int         redundant; /* 1: a redundancy file, which a fetch does not copy */
-  uid_t       by;        /* the user whose map names it; 0 also if this process does */
+  uid_t       by;        /* another user, whose map names it; 0: the map is this user's, or root's, or not read */
 } scr_object;
 
 /* The objects of a list of owners; an owner may have none. */
@@ -8729,16 +8732,15 @@ SCR_FN int scr_object_path(const scr_object* o, const char* prefix, int id, int 
 typedef enum { SCR_NAMES_FINAL, SCR_NAMES_TEMPORARY, SCR_NAMES_MIXED } scr_names;
 
 /*
-** SCR_ERR_UNSAFE if the file PATH belongs to another user than BY, whose map names it: who may write to a dataset's
-** directory has no power over files of others.  The maps of this user and of root name any file, and any map may name
-** files of root to root, who hands its maps over to the owner of their directory.
+** SCR_ERR_UNSAFE if the file PATH belongs to another user than BY, whose map names it, as in scr_object: who may write
+** to a dataset's directory has no power over files of others.  The maps of this user and of root name any file, and any
+** map may name files of root to root, who hands its maps over to the owner of their directory.
 */
 SCR_FN int scr_object_is_of(const char* path, uid_t by)
 {
   struct stat st;
 
-  if (by == 0 || by == geteuid() || scr_os.lstat(path, &st) < 0 || st.st_uid == by || st.st_uid + geteuid() == 0)
-    return SCR_SUCCESS;
+  if (by == 0 || scr_os.lstat(path, &st) < 0 || st.st_uid == by || st.st_uid + geteuid() == 0) return SCR_SUCCESS;
   return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, and the rank2file map that names it to user %lu", path,
                  (unsigned long)st.st_uid, (unsigned long)by);
 }
@@ -9206,7 +9208,7 @@ SCR_FN int scr_rank2file_begins(int64_t start, int64_t end, int64_t span)
 /*
 ** Read the node of a map from PATH into H, without the key RANK2FILE that some writers put around it.  SCR_ERR_MISSING
 ** if there is no file.  LEVEL receives the level of the node, RANKS the number of ranks below it, and BY, which may be
-** NULL, the user who wrote it.
+** NULL, another user who wrote it, or 0.
 */
 SCR_FN int scr_rank2file_read_node(const char* path, scr_hash* h, int* level, int* ranks, uid_t* by)
 {
@@ -9446,7 +9448,8 @@ SCR_FN int scr_names_read(const char* prefix, const scr_prefix_place* place, int
   if (rc == SCR_SUCCESS) rc = scr_hash_file_read_by(path, h, &by);
   if (rc == SCR_ERR_NOT_FOUND) rc = SCR_ERR(SCR_ERR_MISSING, "%s, which SCR_Init wrote, is missing", path);
   if (rc == SCR_SUCCESS) rc = scr_objects_from_hash(h, prefix, "", l);
-  for (i = 0; i < l->n && by != geteuid() && geteuid() != 0; i++) l->object[i].by = by; /* not what SCR_Init wrote */
+  if (geteuid() == 0) by = 0;                                 /* root hands over what it makes */
+  for (i = 0; i < l->n && by != 0; i++) l->object[i].by = by; /* not what SCR_Init wrote */
   scr_hash_delete(&h);
   return rc;
 }
