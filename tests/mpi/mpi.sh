@@ -198,21 +198,28 @@ kill_all() {
   [ "$k" -gt 100 ] || fail "4 ranks: only $((k - 1)) jobs are killed"
 }
 
+# CASE was launched on 2 ranks with TEST_KILL=K: if it was killed, the run that looks at what is left follows.  Returns 1
+# if either failed.
+after_kill() { # CASE K
+  if [ $((rc & 127)) = 9 ]; then TEST_KILL=$2 TEST_KILLED=1 KEEP_DIR=1 launch 2 "$1"; fi
+  if [ "$rc" = 0 ] && grep -q '^DONE' "$LOG"; then
+    passed=$((passed + 1))
+    rm -rf "$TEST_DIR"
+    return 0
+  fi
+  fail "2 ranks: $1, TEST_KILL=$2"
+  grep '^  rank' "$LOG" | head -n 6 | sed 's/^/  /'
+  again "$1"
+  return 1
+}
+
 # Runs that are killed at some moment of their asynchronous flushes, each followed by runs that look at what is left.
 kill_flushes() { # SEEDS
   local seed
   wanted a_run_is_killed_while_it_flushes || return 0
   for seed in $(seq "$1"); do
     TEST_KILL=$seed launch 2 a_run_is_killed_while_it_flushes
-    if [ $((rc & 127)) = 9 ]; then TEST_KILL=$seed TEST_KILLED=1 KEEP_DIR=1 launch 2 a_run_is_killed_while_it_flushes; fi
-    if [ "$rc" -eq 0 ] && grep -q '^DONE' "$LOG"; then
-      passed=$((passed + 1))
-      rm -rf "$TEST_DIR"
-    else
-      fail "2 ranks: a run that is killed while it flushes, TEST_KILL=$seed"
-      grep '^  rank' "$LOG" | head -n 6 | sed 's/^/  /'
-      again a_run_is_killed_while_it_flushes
-    fi
+    after_kill a_run_is_killed_while_it_flushes "$seed"
   done
 }
 
@@ -224,16 +231,7 @@ kill_regions() { # CASE STEP LEAST
   for ((k = 1; ; k += $2)); do
     TEST_KILL=$k launch 2 "$1"
     if [ "$rc" = 0 ]; then break; fi # it makes fewer
-    if [ $((rc & 127)) = 9 ]; then TEST_KILL=$k TEST_KILLED=1 KEEP_DIR=1 launch 2 "$1"; fi
-    if [ "$rc" = 0 ] && grep -q '^DONE' "$LOG"; then
-      passed=$((passed + 1))
-      rm -rf "$TEST_DIR"
-    else
-      fail "2 ranks: $1, TEST_KILL=$k"
-      grep '^  rank' "$LOG" | head -n 6 | sed 's/^/  /'
-      again "$1"
-      return
-    fi
+    after_kill "$1" "$k" || return
   done
   [ "$k" -gt "$3" ] || fail "2 ranks: $1: it makes only $((k - 1)) calls"
 }
