@@ -15786,8 +15786,8 @@ out:
 **            scr_reading; scr, scr_logged, scr_status_event, scr_event, scr_event_compute, scr_event_transfer,
 **            scr_event_damage, scr_tried_keep, scr_tried_add, scr_dataset_find, scr_dataset_is_whole,
 **            scr_dataset_is_cached, scr_dataset_is_missed, scr_dataset_named, scr_dataset_newest, scr_dataset_remove,
-**            scr_dataset_add, scr_dataset_entry, scr_dataset_next_entry, scr_entry_decide, scr_removal_run,
-**            scr_removal_wait, scr_removal_start, scr_map_write, scr_map_settle, scr_dataset_put_note,
+**            scr_dataset_add, scr_dataset_entry, scr_dataset_next_entry, scr_life_mark, scr_entry_decide,
+**            scr_removal_run, scr_removal_wait, scr_removal_start, scr_map_write, scr_map_settle, scr_dataset_put_note,
 **            scr_dataset_write_note, scr_life_leads, scr_change_life, scr_change_on_prefix, scr_dataset_reconsider
 ** Invariants
 **   S1  scr.dataset is the same on every rank, ordered by id.  Entries belong to this rank alone.
@@ -16267,13 +16267,21 @@ SCR_FN scr_entry* scr_dataset_next_entry(const scr_identity* identity, int* i)
   return NULL;
 }
 
+/* The mark of datasets in the state LIFE, and the key of the job that has rejected them, or "". */
+SCR_FN scr_mark scr_life_mark(scr_life life, const char** rejected_by)
+{
+  *rejected_by = life == SCR_REJECTED ? scr.world.job_key : "";
+  if (life == SCR_PASSED) return SCR_MARK_PASSED;
+  return life == SCR_REJECTED || life == SCR_REJECTED_BEFORE ? SCR_MARK_REJECTED : SCR_MARK_NONE;
+}
+
 /* Mark E with what its dataset's state LIFE says has been decided. */
 SCR_FN void scr_entry_decide(scr_entry* e, scr_life life)
 {
-  e->mark = life == SCR_PASSED                                    ? SCR_MARK_PASSED
-            : life == SCR_REJECTED || life == SCR_REJECTED_BEFORE ? SCR_MARK_REJECTED
-                                                                  : SCR_MARK_NONE;
-  snprintf(e->rejected_by, sizeof e->rejected_by, "%s", life == SCR_REJECTED ? scr.world.job_key : "");
+  const char* rejected_by;
+
+  e->mark = scr_life_mark(life, &rejected_by);
+  snprintf(e->rejected_by, sizeof e->rejected_by, "%s", rejected_by);
 }
 
 /* Remove what the hash ARG lists, as in scr_removal. */
@@ -19816,6 +19824,7 @@ SCR_FN int scr_flush_find_replaced(scr_flush* f)
   if (scr.world.rank == 0) {
     rc = scr_index_read(&index, scr.world.prefix);
     v.max[0] = scr_index_has_renames(&index);
+    f->to.mark = scr_life_mark(scr_dataset_find(f->id)->life, &f->to.rejected_by);
     if (rc == SCR_SUCCESS) rc = scr_publish_list_rivals(&f->to, &index);
     scr_index_close(&index, SCR_SUCCESS, 0);
   }
@@ -19936,17 +19945,6 @@ SCR_FN int scr_flush_check(scr_flush* f, int rc)
 
 /* ---- commit ---- */
 
-/* What has been decided about the dataset of F until now. */
-SCR_FN void scr_flush_set_mark(scr_flush* f)
-{
-  scr_life life = scr_dataset_find(f->id)->life;
-
-  f->to.rejected_by = life == SCR_REJECTED ? scr.world.job_key : "";
-  f->to.mark = life == SCR_PASSED                                    ? SCR_MARK_PASSED
-               : life == SCR_REJECTED || life == SCR_REJECTED_BEFORE ? SCR_MARK_REJECTED
-                                                                     : SCR_MARK_NONE;
-}
-
 /* The renames are done.  Collective over the world; the same code everywhere. */
 SCR_FN int scr_flush_done(const scr_flush* f)
 {
@@ -19970,7 +19968,6 @@ SCR_FN int scr_flush_commit(scr_flush* f)
   rc = scr_flush_write_rank2file(f, SCR_SUCCESS);
   memset(&v, 0, sizeof v);
   if (rc == SCR_SUCCESS && scr.world.rank == 0) {
-    scr_flush_set_mark(f);
     rc = scr_publish_enter(&f->to, &committed);
     v.max[0] = committed;
   }
