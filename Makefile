@@ -167,20 +167,20 @@ check-quick: all tests/unit/unit ## the demo, the unit tests, and the main cases
 
 # What the suites test is built first, on two cores unless this is a make -j.
 TESTED = $(Q)+$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j2) tested
-TEST   = $(Q)$(RUN_ENV) ONLY="$(ONLY)" bash tests/run.sh
+TEST   = $(Q)$(RUN_ENV) ONLY="$(ONLY)" BEYOND="$(BEYOND)" bash tests/run.sh
 
 tested: all tests/unit/unit $(SIM_TESTED)
 	@:
 
-check: ## every behaviour at least once, in about half an hour; ONLY=NAME: a suite, or a case of the MPI, cluster and unit suites
+check: ## the main tests, in four minutes; ONLY=NAME: a suite, or a case of the MPI, cluster and unit suites
 	$(TESTED)
 	$(TEST) check
 
-check-full: ## all tests: also on other numbers of ranks, at other moments of failure; ONLY=NAME as above
+check-full: ## every behaviour at least once, in about half an hour; ONLY=NAME as above
 	$(TESTED)
 	$(TEST) full
 
-check-long: ## the long loops; ONLY=NAME as above
+check-long: ## the long loops, other numbers of ranks and moments of failure; ONLY=NAME as above
 	$(TESTED)
 	$(TEST) long
 	$(Q)$(RUN_ENV) bash tests/lint.sh long

@@ -1,19 +1,27 @@
 #!/bin/bash
-# run.sh check|full|long - run all suites, each under a timeout, and sum up.  Last line: N passed, N failed, N skipped.
+# run.sh check|full|long - run suites, each under a timeout, and sum up.  Last line: N passed, N failed, N skipped.
 #
-# check has every behaviour at least once; full has more numbers of ranks, more moments of failure, more rounds; long has
-# the long loops, and programs that are built with optimization or sanitizers, or for other processors.  ONLY=NAME: only the
-# suites of which NAME is a part, or else the cases of the MPI, cluster and unit suites, as full has them.  As many suites
-# run at a time as there are processors, each with its own directories, ports, jobs and users; those behind `alone` one by
-# one: ranks that wait for each other on shared cores take long beside other jobs; and those behind `beyond check` and
-# `beyond full` in full and long, or in long only.
+# check has what a newcomer waits for: the simulator, the main cases of restart and rebuild on real ranks, the commands;
+# full has every behaviour at least once; long has more numbers of ranks, more moments of failure, more rounds, and programs
+# that are built with optimization or sanitizers, or for other processors.  ONLY=NAME: only the suites of which NAME is a
+# part, or else the cases of the MPI, cluster and unit suites; full and long then have more of each, as long has it.
+# BEYOND=check: only the suites that check does not run.  As many suites run at a time as there are processors, each with
+# its own directories, ports, jobs and users; those behind `alone` one by one: ranks that wait for each other on shared
+# cores take long beside other jobs.
 # With CI=1 a skipped test is a failure.
 set -u
 mode=${1:-check}
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top" || exit 1
 # suite, seconds for check and full, seconds for long; the longest first
-suites="
+main="
+tests/sim/sim.sh           450 3600
+tests/tools/scavenge.sh    450  450
+tests/tools/tools.sh       360  360
+tests/tools/job.sh         360  300
+tests/tools/report.sh      360  360
+"
+beyond="
 tests/vendor/vendor.sh     900  900
 tests/fortran/fortran.sh   700  700
 tests/cxx/cxx.sh           300  300
@@ -22,19 +30,14 @@ tests/compat/older.sh      240  240
 tests/python/python.sh     600  600
 tests/hdf5/hdf5.sh         300  300
 tests/tools/transfer.sh    450  900
-tests/tools/scavenge.sh     450  450
 tests/tools/ask.sh         360  360
 tests/tools/system.sh      300  300
 tests/tools/database.sh    300  300
 tests/package/package.sh   450  450
-tests/sim/sim.sh           450 3600
-tests/tools/job.sh         360  300
 tests/tools/run.sh         360  400
-tests/tools/users.sh        360  360
-tests/tools/report.sh        360  360
+tests/tools/users.sh       360  360
 tests/version/version.sh   360  360
 tests/unit/unit            450  600
-tests/tools/tools.sh       360  360
 tests/scheme/scheme.sh     300  300
 tests/tools/gdb.sh         120  120
 tests/fuzz/fuzz.sh         120  300
@@ -44,22 +47,28 @@ tests/image/image.sh       900 1800
 tests/cluster/slurm.sh     700  900
 tests/cluster/cluster.sh   900 5400
 tests/bench/smoke.sh       240  240
-beyond check
 tests/openmpi/openmpi.sh   400 3600
-beyond full
+"
+long="
 tests/cross/cross.sh      2400 2400
 tests/filesystems/filesystems.sh 400 400
 "
+pace=check # of the suites
 case $mode in
-check) TEST_GOAL=check suites=${suites%%beyond check*} ;;
-full) TEST_GOAL=check-full suites=${suites%%beyond full*} ;;
-long) TEST_GOAL=check-long ;;
-*) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;;
+check) TEST_GOAL=check suites="tests/quick.sh 300 300$main" ;;
+full) TEST_GOAL=check-full suites=$main$beyond ;;
+long) TEST_GOAL=check-long pace=long suites=$main$beyond$long ;;
+*) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
-export TEST_GOAL # for the commands that messages name
+[ -z "${BEYOND:-}" ] || suites=${suites#"$main"}
 unset TEST_FULL TEST_LONG
-[ "$mode" = check ] || export TEST_FULL=1
-[ "$mode" != long ] || export TEST_LONG=1
+if [ -n "${ONLY:-}" ]; then
+  suites=$main$beyond$long
+  [ "$mode" != full ] || pace=full
+fi
+[ "$pace" = check ] || export TEST_FULL=1
+[ "$pace" != long ] || export TEST_LONG=1
+export TEST_GOAL # for the commands that messages name
 # Syncs cost nothing on a tmpfs: the suites work on one, if it has room and lets programs run.
 out=$(mktemp -d "${TMPDIR:-/dev/shm}/scr-check.XXXXXX" 2>/dev/null) || out=$(mktemp -d) || exit 1
 chmod 711 "$out" # some cases run as other users
@@ -92,7 +101,8 @@ if [ -n "${ONLY:-}" ]; then
   fi
   suites=$table
 fi
-suites=$(grep . <<<"$suites" | grep -v "^beyond")
+case ${MPICC:-} in *.openmpi) suites=$(grep -v /openmpi/ <<<"$suites") ;; esac
+suites=$(grep . <<<"$suites")
 all=$(grep -cvx alone <<<"$suites")
 
 # A terminal has a line that counts, which `erase` removes.
@@ -112,10 +122,13 @@ count() {
 
 # Run SUITE for at most LIMIT seconds, print its line, and its log if it failed; its numbers go to $out/sums.
 suite() { # SUITE LIMIT
-  local name log rc line p f s began=$SECONDS arguments=("$mode" "${names[@]}") command=()
+  local name log rc line p f s began=$SECONDS arguments=("$pace" "${names[@]}") command=()
   name=$(basename "$1" .sh)
   log=$out/$name.log
-  [ "$1" = tests/unit/unit ] && arguments=("${names[@]}") # it takes names of suites
+  case $1 in
+  tests/unit/unit) arguments=("${names[@]}") ;; # it takes names of suites
+  tests/quick.sh) arguments=() ;;
+  esac
   [[ $1 == tests/cluster/* ]] && command=("${nodes[@]}")
   : >"$out/$name.running"
   timeout -k 10 "$2" "${command[@]}" "$1" "${arguments[@]}" >"$log" 2>&1 </dev/null &

@@ -67,7 +67,13 @@ esac
 have "${CC:-cc}" && have_zlib || need zlib
 case $goals in *" check"* | *" lint "* | *" sanitize "*) have bash || need bash ;; esac
 case $goals in
-*" check "* | *" check-full "* | *" check-long "* | *" lint "* | *" sanitize "*)
+*" check "*)
+  have pkill || [ "$(uname)" != Linux ] || need ps
+  have python3 || need python3
+  ;;
+esac
+case $goals in
+*" check-full "* | *" check-long "* | *" lint "* | *" sanitize "*)
   have g++ || need cxx
   have gfortran && have_mpi mpifort || need fortran
   have clang && have_fuzzer || need fuzzer
@@ -83,7 +89,7 @@ case $goals in
   ;;
 esac
 case $goals in
-*" check "* | *" check-full "* | *" check-long "*)
+*" check-full "* | *" check-long "*)
   PATH=$PATH:/usr/sbin:/usr/libexec have mariadbd && have mariadb-install-db || need mariadb
   have cmake || need cmake
   have pkg-config || need pkg-config
@@ -107,7 +113,7 @@ apt-get:*" check-cross "* | apt-get:*" check-long "*)
   ;;
 apt-get:*" static-tools "*) have musl-gcc && have dpkg-source || need musl-gcc ;;
 esac
-case $goals in *" hdf5 "* | *" check "* | *" check-full "* | *" check-long "*) have_hdf5 || need hdf5 ;; esac
+case $goals in *" hdf5 "* | *" check-full "* | *" check-long "*) have_hdf5 || need hdf5 ;; esac
 case $goals in *" fortran "*) have gfortran && have_mpi mpifort || need fortran ;; esac
 case $goals in
 *" lint "*)

@@ -1,11 +1,11 @@
 #!/bin/bash
-# openmpi.sh - a copy of the tree is built with Open MPI and tested: in full by check-quick, in long by check.
+# openmpi.sh - a copy of the tree is built with Open MPI and tested: by check-quick, in long by check-full.
 # Last line: N passed, N failed, N skipped.
 #
-#   openmpi.sh full|long
+#   openmpi.sh check|full|long
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-case ${1:-} in full) goal=check-quick ;; long) goal=check ;; *) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
+case ${1:-} in check | full) goal=check-quick ;; long) goal=check-full ;; *) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
 # What has no place here, and why; all else that is skipped is a failure.
 excused="process images need MPICH
 static linking, as there is no libz.a, or no archive of the MPI library"

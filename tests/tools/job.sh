@@ -201,6 +201,7 @@ says "down, no list" 2 "n\[1" $down "n[1"
 says "down, no number" 2 "whole number" $down --timeout x n1
 unset SCR_REMOTE_SHELL
 fake srun
+printf '#!/bin/sh\necho "ssh: no route to $1" >&2\nexit 255\n' >"$tmp/fake/ssh" && chmod +x "$tmp/fake/ssh"
 says "down, by srun" 1 "^n1: scr_check_node could not run there, exit code 255: ssh" $slurm SCR_PING=0 $down -r n1
 says "down, how by srun" 0 "^srun --overlap --no-kill .*--job-name scr_remote --nodes=1 --ntasks=1 --nodelist n1 .*scr_remote --part - .*scr_check_node" asked
 # srun as the real one is: a process for each node of the list, but for dead ones
