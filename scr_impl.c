@@ -13399,7 +13399,7 @@ SCR_FN int scr_scavenge_begin(scr_scavenge* s)
   if (d != NULL) closedir(d);
   if (scr_oom) return SCR_ERR_OOM();
   if (s->model == NULL)
-    return SCR_ERR(SCR_ERR_LOST, "no rank's files of dataset %d were found in the caches", s->identity.id);
+    return SCR_ERR(SCR_ERR_LOST, "no rank's files of dataset %d could be copied from the caches", s->identity.id);
   s->part = (char*)scr_malloc((size_t)s->model->desc.ranks);
   return s->part == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 }
@@ -24956,9 +24956,10 @@ SCR_FN void scr_complete_forget(int id)
 SCR_FN int scr_complete_after(int id)
 {
   scr_dataset* ds = scr_dataset_find(id);
-  int       number = ds->desc.ckpt, ckpt = number > 0, halt = 0, cached = scr_dataset_is_cached(ds), rc = SCR_SUCCESS;
-  scr_cost* cost;
-  double    seconds = scr_wtime() - scr.open_start;
+  int number = ds->desc.ckpt, ckpt = number > 0, halt = 0, cached = scr_dataset_is_cached(ds), rc = SCR_SUCCESS;
+  scr_err_record why;
+  scr_cost*      cost;
+  double         seconds = scr_wtime() - scr.open_start;
 
   scr_complete_forget(id);
   ds = scr_dataset_find(id);
@@ -24979,10 +24980,12 @@ SCR_FN int scr_complete_after(int id)
   if (rc == SCR_SUCCESS && ckpt && scr.granting & SCR_WISH_FLUSH) rc = scr_flush_unless_superseded(id);
   else if (rc == SCR_SUCCESS && scr_flush_is_due(ds))
     rc = scr.flush_async ? scr_flush_start(id, 0) : scr_flush_sync(id, 0);
+  scr_err_save(&why);
   /* keep the old ones if the new one is bad, or may turn out so while it is copied; then the next start trims */
   if (!scr_err_is_damage(rc) && scr_dataset_find(id)->pins == 0 && scr_room_trim(scr.red, id, 1) != SCR_SUCCESS)
     scr_warn_each("%s", scr_err_text);
   if (ckpt) scr_wish_grant(id, rc);
+  scr_err_restore(&why);
   halt = halt || scr.leaving;
   scr.ckpt_end = scr_wtime();
   if (ckpt && rc == SCR_SUCCESS && (cost = scr_need_cost(number)) != NULL) {

@@ -315,7 +315,8 @@ SCR_FN int scavenge_finish(const scavenge_options* o, const scr_identity* identi
   memset(&find, 0, sizeof find);
   find.wanted = *identity;
   scr_stage_walk(o->prefix, scavenge_see_stage, &find);
-  if (find.best.id == 0) return SCR_ERR(SCR_ERR_LOST, "no files of dataset %d were found in the caches", identity->id);
+  if (find.best.id == 0)
+    return SCR_ERR(SCR_ERR_LOST, "no files of dataset %d could be copied from the caches", identity->id);
   s->prefix = o->prefix;
   s->identity = find.best;
   s->say = scavenge_say;

@@ -130,6 +130,9 @@ public:
       } catch (const std::exception& why) { // the ranks stay together: all complete the restart
         valid = false;
         std::fprintf(stderr, "%s cannot be used: %s\n", name->c_str(), why.what());
+      } catch (...) {
+        valid = false;
+        std::fprintf(stderr, "%s cannot be used\n", name->c_str());
       }
       const int code = from.end(valid);
       if (code == SCR_ERR_INVALID) continue;

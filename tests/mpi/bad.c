@@ -216,6 +216,24 @@ static void fill_prefix(void)
       "dd if=/dev/zero of=prefix/fill bs=4k 2> /dev/null; ! { echo x > prefix/more; } 2> /dev/null && rm prefix/more");
 }
 
+/* A full prefix: the error says that the checkpoint is in the cache, although making room there for it meets one, too. */
+static void an_error_of_a_flush_says_that_the_cache_keeps_the_checkpoint(void)
+{
+  if (!can_mount()) return;
+  begin();
+  set("SCR_FLUSH=1");
+  set("SCR_CACHE_SIZE=1");
+  shell("mount -t tmpfs -o size=600k none prefix");
+  OK(SCR_Init());
+  OK(put("ck1", 2, 1000));
+  fill_prefix();
+  ALIKE(put("ck2", 2, 1000), SCR_ERR_SPACE, "stays in the cache");
+  shell("rm prefix/fill");
+  OK(SCR_Finalize());
+  CHECK(there("prefix/ck2/rank_0_0"), "SCR_Finalize did not flush ck2");
+  shell("umount prefix");
+}
+
 /* The end of a run of which the halt file should tell. */
 static void finalize_full(void)
 {
@@ -814,6 +832,7 @@ const test_case bad_cases[] = {CASE(directories_that_cannot_be_used_are_named, T
                                CASE(a_full_cache_costs_only_the_new_checkpoint, "4", "5"),
                                CASE(a_checkpoint_too_large_for_the_cache_loads_when_there_is_space, "4", "5"),
                                CASE(a_checkpoint_stays_in_the_cache_while_the_prefix_is_full, "4", "5"),
+                               CASE(an_error_of_a_flush_says_that_the_cache_keeps_the_checkpoint, "4"),
                                CASE(a_full_prefix_keeps_no_run_from_the_cache, "4", "5"),
                                CASE(a_prefix_that_is_full_from_the_start_finds_its_cache, "4", "5"),
                                CASE(a_base_that_is_read_only_is_named, "4", "5"),

@@ -153,7 +153,7 @@ says "SINGLE, nothing is lost" 0 "is in" $scavenge
 whole "SINGLE, nothing is lost"
 killed SCR_COPY_TYPE=XOR
 rm -rf "$tmp/base"
-says "nothing is left of any node" 1 "no files of dataset 3 were found in the caches" $scavenge
+says "nothing is left of any node" 1 "no files of dataset 3 could be copied from the caches" $scavenge
 
 # ---- damage in the caches
 file() { echo "$(node "$1")/scr.dataset.3/heat.300/rank_$1.heat"; }
@@ -269,10 +269,14 @@ if unshare --mount sh -c 'mount -t tmpfs none /mnt' 2>/dev/null; then
     mount -t tmpfs -o size=2m none \"\$p\" && run --steps 150 --kill-at 120 && echo no kill
     head -c 4m /dev/zero >\"\$p/full\"
     SCR_JOB_ID=7 run --steps 600 --kill-at 450
+    '$BIN/scr_postrun'
+    echo \"scr_postrun ends on the full prefix with \$?\"
     rm \"\$p/full\"
     '$BIN/scr_postrun'
     echo \"scr_postrun ends with \$?\"
     cp -r \"\$p\" '$tmp/was full'" >"$tmp/postrun" 2>&1
+  says "a prefix that is full: what fails" 0 "No space left on device" cat "$tmp/postrun"
+  says "a prefix that is full: scr_postrun" 0 "^scr_postrun ends on the full prefix with 1" cat "$tmp/postrun"
   says "a prefix that was full: scr_postrun" 0 "^scr_postrun ends with 0" cat "$tmp/postrun"
   says "a prefix that was full: what is saved" 0 "the newest checkpoint on the prefix is [0-9]*, heat.400" cat "$tmp/postrun"
   check "a prefix that was full: its bytes" 0 "" same "$tmp/was full/heat.400" 400
