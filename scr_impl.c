@@ -203,9 +203,9 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 ** and writes; clocks and random numbers.
 **
 ** Uses       nothing
-** Offers     scr_os.*, scr_fence, scr_fence_set, scr_fence_pin, scr_fence_open, scr_fence_link, scr_write_all,
-**            scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_is_zero, scr_wtime, scr_time_usec,
-**            scr_random.
+** Offers     scr_os.*, scr_fence, scr_fence_set, scr_fence_pin, scr_fence_open, scr_fence_link, scr_os_is_of,
+**            scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_is_zero, scr_wtime,
+**            scr_time_usec, scr_random.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
@@ -224,8 +224,10 @@ typedef struct {
   int (*ftruncate)(int fd, off_t size);
   int (*fsync)(int fd);
   int (*rename)(const char* from, const char* to);
+  int (*rename_of)(const char* from, const char* to, uid_t user);
   int (*link)(const char* from, const char* to);
   int (*unlink)(const char* path);
+  int (*unlink_of)(const char* path, uid_t user);
   int (*mkdir)(const char* path, mode_t mode);
   int (*rmdir)(const char* path);
   int (*flock)(int fd, int op);
@@ -434,12 +436,38 @@ SCR_FN int scr_os_open(const char* path, int flags, mode_t mode)
   return scr_fence_close(at, fd);
 }
 
-SCR_FN int scr_os_rename(const char* from, const char* to)
+/*
+** Returns 1 if the file ST is one that a map of USER may name: USER's own, or any if USER is 0; and one of root, where
+** this process is root's, who hands its maps over to the owner of their directory.
+*/
+SCR_FN int scr_os_is_of(const struct stat* st, uid_t user)
+{
+  return user == 0 || st->st_uid == user || st->st_uid + geteuid() == 0;
+}
+
+/* The same of NAME in the directory AT, which is held open: nobody can swap it meanwhile.  If not, errno is EPERM. */
+SCR_FN int scr_fence_is_of(int at, const char* name, uid_t user)
+{
+  struct stat st;
+
+  if (user == 0 || fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || scr_os_is_of(&st, user)) return 1;
+  errno = EPERM;
+  return 0;
+}
+
+/* Rename FROM if it is a file of USER. */
+SCR_FN int scr_os_rename_of(const char* from, const char* to, uid_t user)
 {
   const char *a, *b;
   int         x = scr_fence_enter(from, &a), y = x == -1 ? -1 : scr_fence_enter(to, &b);
+  int         may = y != -1 && scr_fence_is_of(x, a, user);
 
-  return scr_fence_close(x, scr_fence_close(y, y == -1 ? -1 : renameat(x, a, y, b)));
+  return scr_fence_close(x, scr_fence_close(y, may ? renameat(x, a, y, b) : -1));
+}
+
+SCR_FN int scr_os_rename(const char* from, const char* to)
+{
+  return scr_os_rename_of(from, to, 0);
 }
 
 SCR_FN int scr_os_link(const char* from, const char* to)
@@ -450,12 +478,18 @@ SCR_FN int scr_os_link(const char* from, const char* to)
   return scr_fence_close(x, scr_fence_close(y, y == -1 ? -1 : linkat(x, a, y, b, 0)));
 }
 
-SCR_FN int scr_os_unlink(const char* path)
+/* Remove PATH if it is a file of USER. */
+SCR_FN int scr_os_unlink_of(const char* path, uid_t user)
 {
   const char* name;
   int         at = scr_fence_enter(path, &name);
 
-  return scr_fence_close(at, at == -1 ? -1 : unlinkat(at, name, 0));
+  return scr_fence_close(at, at != -1 && scr_fence_is_of(at, name, user) ? unlinkat(at, name, 0) : -1);
+}
+
+SCR_FN int scr_os_unlink(const char* path)
+{
+  return scr_os_unlink_of(path, 0);
 }
 
 SCR_FN int scr_os_mkdir(const char* path, mode_t mode)
@@ -479,9 +513,26 @@ SCR_FN int scr_os_lstat(const char* path, struct stat* st)
   return lstat(path, st); /* a wrapper, because lstat is a macro on some systems */
 }
 
-static scr_os_table scr_os = {scr_os_open,  close, read,          pread,       write,         pwrite,
-                              ftruncate,    fsync, scr_os_rename, scr_os_link, scr_os_unlink, scr_os_mkdir,
-                              scr_os_rmdir, flock, scr_os_lstat,  fchmod,      fchown,        futimens};
+static scr_os_table scr_os = {scr_os_open,
+                              close,
+                              read,
+                              pread,
+                              write,
+                              pwrite,
+                              ftruncate,
+                              fsync,
+                              scr_os_rename,
+                              scr_os_rename_of,
+                              scr_os_link,
+                              scr_os_unlink,
+                              scr_os_unlink_of,
+                              scr_os_mkdir,
+                              scr_os_rmdir,
+                              flock,
+                              scr_os_lstat,
+                              fchmod,
+                              fchown,
+                              futimens};
 
 /* Write all N bytes of BUF to FD.  Returns 0, or -1 with errno. */
 SCR_FN int scr_write_all(int fd, const void* buf, size_t n)
@@ -8507,9 +8558,9 @@ SCR_FN int scr_index_change(const char* prefix, void (*change)(scr_index* index,
 ** Offers     scr_prefix_place, scr_object, scr_objects, scr_objects_at; scr_summary_write, scr_summary_read,
 **            scr_summary_path, scr_prefix_locate, scr_prefix_rel, scr_objects_free, scr_objects_add_owner,
 **            scr_objects_add, scr_object_name_tmp, scr_objects_add_entry, scr_object_place, scr_object_path,
-**            scr_object_extents, scr_objects_pack, scr_objects_walk, scr_objects_path, scr_object_has_crc,
-**            scr_object_copy, scr_object_check, scr_objects_dirs, scr_objects_sync, scr_objects_rename,
-**            scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune
+**            scr_object_is_kept, scr_object_extents, scr_objects_pack, scr_objects_walk, scr_objects_path,
+**            scr_object_has_crc, scr_object_copy, scr_object_check, scr_objects_dirs, scr_objects_sync,
+**            scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune
 ** Invariants
 **   X5  A path in a metadata file is used only if it stays below the prefix.
 ** Failure    Files stay as they were, or are fully replaced.
@@ -8732,16 +8783,38 @@ SCR_FN int scr_object_path(const scr_object* o, const char* prefix, int id, int 
 typedef enum { SCR_NAMES_FINAL, SCR_NAMES_TEMPORARY, SCR_NAMES_MIXED } scr_names;
 
 /*
-** SCR_ERR_UNSAFE if the file PATH belongs to another user than BY, whose map names it, as in scr_object: who may write
-** to a dataset's directory has no power over files of others.  The maps of this user and of root name any file, and any
-** map may name files of root to root, who hands its maps over to the owner of their directory.
+** SCR_ERR_UNSAFE if the file PATH is not one that a map of the user BY may name, as in scr_object: who may write to a
+** dataset's directory has no power over files of others.  The maps of this user and of root name any file.
 */
 SCR_FN int scr_object_is_of(const char* path, uid_t by)
 {
   struct stat st;
 
-  if (by == 0 || scr_os.lstat(path, &st) < 0 || st.st_uid == by || st.st_uid + geteuid() == 0) return SCR_SUCCESS;
+  if (by == 0 || scr_os.lstat(path, &st) < 0 || scr_os_is_of(&st, by)) return SCR_SUCCESS;
   return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, and the rank2file map that names it to user %lu", path,
+                 (unsigned long)st.st_uid, (unsigned long)by);
+}
+
+/*
+** Returns 1 if USER, who is not root, may not replace the file PATH, with the state ST: it lies in a sticky directory,
+** where only its owner may.
+*/
+SCR_FN int scr_object_is_kept(const char* path, const struct stat* st, uid_t user)
+{
+  char        dir[SCR_MAX_FILENAME];
+  struct stat above;
+
+  if (user == st->st_uid || !scr_dir_look(path, dir, &above)) return 0;
+  return (above.st_mode & S_ISVTX) != 0 && user != above.st_uid;
+}
+
+/* SCR_ERR_UNSAFE if the map of the user BY may not give the file FROM the name TO. */
+SCR_FN int scr_object_may_become(const char* from, const char* to, uid_t by)
+{
+  struct stat st;
+
+  if (by == 0 || scr_os.lstat(to, &st) < 0 || !scr_object_is_kept(to, &st, by)) return scr_object_is_of(from, by);
+  return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, and the rank2file map that names it to user %lu", to,
                  (unsigned long)st.st_uid, (unsigned long)by);
 }
 
@@ -8957,8 +9030,8 @@ SCR_FN int scr_objects_rename(const scr_objects* l, const char* prefix, int redo
   while (scr_objects_walk(l, &at)) {
     if ((rc = scr_objects_path(&at, prefix, l->id, 1, from, sizeof from)) != SCR_SUCCESS) return rc;
     if ((rc = scr_objects_path(&at, prefix, l->id, 0, to, sizeof to)) != SCR_SUCCESS) return rc;
-    if ((rc = scr_object_is_of(from, at.o->by)) != SCR_SUCCESS) return rc;
-    if (scr_os.rename(from, to) == 0) continue;
+    if ((rc = scr_object_may_become(from, to, at.o->by)) != SCR_SUCCESS) return rc;
+    if (scr_os.rename_of(from, to, at.o->by) == 0) continue;
     if (errno != ENOENT || !redo) return SCR_ERRNO("cannot rename %s to %s", from, to);
     SCR_SOMETIMES(renamed_before);
     if ((rc = scr_objects_is_renamed(&at, prefix, l->id, to)) != SCR_SUCCESS) return rc;
@@ -8977,7 +9050,7 @@ SCR_FN void scr_objects_remove_tmp(const scr_objects* l, const char* prefix)
   while (scr_objects_walk(l, &at))
     if (scr_objects_path(&at, prefix, l->id, 1, path, sizeof path) == SCR_SUCCESS &&
         scr_object_is_of(path, at.o->by) == SCR_SUCCESS)
-      scr_os.unlink(path);
+      scr_os.unlink_of(path, at.o->by);
 }
 
 /* Delete the files of the objects.  One that cannot be deleted does not keep back the others; the last error counts. */
@@ -8992,7 +9065,8 @@ SCR_FN int scr_objects_delete(const scr_objects* l, const char* prefix)
     err = scr_objects_path(&at, prefix, l->id, 0, path, sizeof path);
     if (err == SCR_SUCCESS) err = scr_path_stays(prefix, path);
     if (err == SCR_SUCCESS) err = scr_object_is_of(path, at.o->by);
-    if (err == SCR_SUCCESS && scr_os.unlink(path) < 0 && errno != ENOENT) err = SCR_ERRNO("cannot delete %s", path);
+    if (err == SCR_SUCCESS && scr_os.unlink_of(path, at.o->by) < 0 && errno != ENOENT)
+      err = SCR_ERRNO("cannot delete %s", path);
     if (err != SCR_SUCCESS) rc = err;
   }
   return rc;
@@ -9894,17 +9968,6 @@ SCR_FN int scr_publish_list_rivals(scr_publication* p, const scr_index* index)
   return SCR_SUCCESS;
 }
 
-/* Returns 1 if the file PATH, with the state ST, lies in a sticky directory, where only its owner may replace it. */
-SCR_FN int scr_publish_is_kept(const char* path, const struct stat* st)
-{
-  char        dir[SCR_MAX_FILENAME];
-  struct stat above;
-
-  if (geteuid() == 0 || geteuid() == st->st_uid) return 0;
-  if (!scr_dir_look(path, dir, &above)) return 0;
-  return (above.st_mode & S_ISVTX) != 0 && geteuid() != above.st_uid;
-}
-
 /*
 ** Add the final paths of the objects L where a file exists as keys to EXIST.  With ALL, add all: a file that another
 ** dataset is still to rename does not exist there yet.
@@ -9922,7 +9985,7 @@ SCR_FN int scr_publish_look(const scr_publication* p, const scr_objects* l, int 
     there = scr_os.lstat(path, &st) == 0;
     if (there && S_ISDIR(st.st_mode))
       rc = SCR_ERR(SCR_ERR_PATH, "%s is a directory, and cannot be replaced by a file of dataset %d", path, l->id);
-    else if (there && scr_publish_is_kept(path, &st))
+    else if (there && geteuid() != 0 && scr_object_is_kept(path, &st, geteuid()))
       rc = SCR_ERR(SCR_ERR_PATH,
                    "%s belongs to user %lu, and cannot be replaced by a file of dataset %d in a directory that is "
                    "sticky; chmod -t it, or write to another one",

@@ -131,6 +131,11 @@ static int trace_rename(const char* from, const char* to)
   return (int)trace_made(trace.os.rename(from, to), &c, trace_below(from), below);
 }
 
+static int trace_rename_of(const char* from, const char* to, uid_t user)
+{
+  return user == 0 ? trace_rename(from, to) : trace.os.rename_of(from, to, user);
+}
+
 static int trace_unlink(const char* path)
 {
   trace_call c = {TRACE_UNLINK, 0, 0, 0, 0, 0, 0};
@@ -138,6 +143,11 @@ static int trace_unlink(const char* path)
   if (trace_below(path) == NULL) return trace.os.unlink(path);
   trace_lock();
   return (int)trace_made(trace.os.unlink(path), &c, trace_below(path), NULL);
+}
+
+static int trace_unlink_of(const char* path, uid_t user)
+{
+  return user == 0 ? trace_unlink(path) : trace.os.unlink_of(path, user);
 }
 
 static int trace_os_mkdir(const char* path, mode_t mode)
@@ -199,7 +209,9 @@ void trace_begin(const char* dir, const char* log)
   scr_os.ftruncate = trace_ftruncate;
   scr_os.fsync = trace_fsync;
   scr_os.rename = trace_rename;
+  scr_os.rename_of = trace_rename_of;
   scr_os.unlink = trace_unlink;
+  scr_os.unlink_of = trace_unlink_of;
   scr_os.mkdir = trace_os_mkdir;
   scr_os.rmdir = trace_rmdir;
   MPI_Barrier(MPI_COMM_WORLD);

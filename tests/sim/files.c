@@ -685,6 +685,14 @@ int sim_lstat64(const char* path, struct stat* st)
   return sim_stat64(path, st);
 }
 
+int sim_fstatat64(int at, const char* name, struct stat* st, int flags)
+{
+  char whole[PATH_MAX];
+
+  (void)flags;
+  return (name = path_at(at, name, whole)) ? sim_lstat64(name, st) : -1;
+}
+
 /* Of a descriptor that is not open, too: who wants to know what it has inherited asks for all. */
 int sim_fstat64(int fd, struct stat* st)
 {

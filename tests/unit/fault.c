@@ -165,6 +165,11 @@ static int fault_rename(const char* from, const char* to)
   return fault_strikes(FAULT_RENAME, to, -1) ? -1 : fault.os.rename(from, to);
 }
 
+static int fault_rename_of(const char* from, const char* to, uid_t user)
+{
+  return user == 0 ? fault_rename(from, to) : fault.os.rename_of(from, to, user);
+}
+
 static int fault_link(const char* from, const char* to)
 {
   return fault_strikes(FAULT_LINK, to, -1) ? -1 : fault.os.link(from, to);
@@ -173,6 +178,11 @@ static int fault_link(const char* from, const char* to)
 static int fault_unlink(const char* path)
 {
   return fault_strikes(FAULT_UNLINK, path, -1) ? -1 : fault.os.unlink(path);
+}
+
+static int fault_unlink_of(const char* path, uid_t user)
+{
+  return user == 0 ? fault_unlink(path) : fault.os.unlink_of(path, user);
 }
 
 static int fault_mkdir(const char* path, mode_t mode)
@@ -213,8 +223,10 @@ static void fault_set(unsigned calls)
   scr_os.ftruncate = fault_ftruncate;
   scr_os.fsync = fault_fsync;
   scr_os.rename = fault_rename;
+  scr_os.rename_of = fault_rename_of;
   scr_os.link = fault_link;
   scr_os.unlink = fault_unlink;
+  scr_os.unlink_of = fault_unlink_of;
   scr_os.mkdir = fault_mkdir;
   scr_os.rmdir = fault_rmdir;
   scr_os.flock = fault_flock;

@@ -342,6 +342,81 @@ static void a_fence_holds_while_a_directory_is_swapped(void)
   scr_tree_remove(out);
 }
 
+/* Create "file" of user 4711 in the directory AT. */
+static int file_of_4711(int at)
+{
+  int fd = openat(at, "file", O_WRONLY | O_CREAT, 0600), rc = fd >= 0 && fchown(fd, 4711, 4711) == 0;
+
+  close(fd);
+  return rc;
+}
+
+/* Another process swaps a directory for one with a file of user 4242: only that of user 4711 is removed and renamed. */
+static void a_file_of_one_user_goes_while_its_directory_is_swapped(void)
+{
+  char        root[SCR_MAX_FILENAME], dir[SCR_MAX_FILENAME], aside[SCR_MAX_FILENAME], other[SCR_MAX_FILENAME];
+  char        file[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
+  struct stat st;
+  pid_t       pid;
+  int         i, fd = -1, mine = -1, theirs = -1, gone = 0, refused = 0;
+
+  if (geteuid() != 0) return;
+  snprintf(root, sizeof root, "%s", check_path("users"));
+  snprintf(dir, sizeof dir, "%s", check_path("users/dir"));
+  snprintf(aside, sizeof aside, "%s", check_path("users/aside"));
+  snprintf(other, sizeof other, "%s", check_path("users/other"));
+  snprintf(file, sizeof file, "%s", check_path("users/dir/file"));
+  snprintf(to, sizeof to, "%s", check_path("users/to"));
+  CHECK(mkdir(root, 0700) == 0 && mkdir(dir, 0700) == 0 && mkdir(other, 0700) == 0);
+  CHECK((mine = open(dir, O_RDONLY)) >= 0 && (theirs = open(other, O_RDONLY)) >= 0);
+  CHECK((fd = openat(theirs, "file", O_WRONLY | O_CREAT, 0600)) >= 0 && fchown(fd, 4242, 4242) == 0 && close(fd) == 0);
+  if ((pid = fork()) == 0)
+    for (;;)
+      if (rename(dir, aside) != 0 || rename(other, dir) != 0 || rename(aside, other) != 0) _exit(1);
+  scr_fence_set(SCR_FENCE_PREFIX, root);
+  for (i = 0; i < 200000 && (gone < 100 || refused < 100); i++) {
+    if (!file_of_4711(mine)) break;
+    if ((i % 2 ? scr_os.unlink_of(file, 4711) : scr_os.rename_of(file, to, 4711)) == 0) gone++;
+    else if (errno == EPERM) refused++;
+    else if (errno != ENOENT) break;
+    if (fstatat(theirs, "file", &st, 0) != 0) break;
+  }
+  scr_fence_set(SCR_FENCE_PREFIX, "");
+  kill(pid, SIGKILL);
+  waitpid(pid, NULL, 0);
+  CHECK(gone >= 100 && refused >= 100);
+  CHECK_INT(fstatat(theirs, "file", &st, 0), 0);
+  CHECK(stat(to, &st) == 0 && st.st_uid == 4711);
+  close(mine);
+  close(theirs);
+  scr_tree_remove(root);
+}
+
+/* A map may replace what its user may: in a sticky directory, no files of others. */
+static void a_map_replaces_no_file_that_a_sticky_directory_keeps(void)
+{
+  char from[SCR_MAX_FILENAME], to[SCR_MAX_FILENAME];
+  int  fd = -1, at = -1;
+
+  if (geteuid() != 0) return;
+  snprintf(from, sizeof from, "%s", check_path("sticky/file"));
+  snprintf(to, sizeof to, "%s", check_path("sticky/to"));
+  CHECK(mkdir(check_path("sticky"), 0700) == 0 && (at = open(check_path("sticky"), O_RDONLY)) >= 0);
+  CHECK(file_of_4711(at) && (fd = open(to, O_WRONLY | O_CREAT, 0600)) >= 0 && fchown(fd, 4242, 4242) == 0);
+  CHECK_INT(scr_object_may_become(from, to, 4711), SCR_SUCCESS);
+  CHECK(fchmod(at, 01777) == 0);
+  CHECK_INT(scr_object_may_become(from, to, 4711), SCR_ERR_UNSAFE);
+  CHECK(strstr(scr_err_text, "sticky/to belongs to user 4242") != NULL);
+  CHECK_INT(scr_object_may_become(from, to, 0), SCR_SUCCESS);
+  CHECK(fchown(fd, 4711, 4711) == 0);
+  CHECK_INT(scr_object_may_become(from, to, 4711), SCR_SUCCESS);
+  CHECK(unlink(to) == 0);
+  CHECK_INT(scr_object_may_become(from, to, 4711), SCR_SUCCESS);
+  close(fd);
+  close(at);
+  scr_tree_remove(check_path("sticky"));
+}
+
 /* What lies in the place of a file, and is none, is not waited for. */
 static void only_plain_files_are_opened(void)
 {
@@ -419,6 +494,8 @@ static void test_path(void)
   a_fence_keeps_out_links_of_other_users();
   a_fence_stands_around_one_directory();
   a_fence_holds_while_a_directory_is_swapped();
+  a_file_of_one_user_goes_while_its_directory_is_swapped();
+  a_map_replaces_no_file_that_a_sticky_directory_keeps();
   only_plain_files_are_opened();
   test_path_memory();
 }
