@@ -290,15 +290,19 @@ SCR_FN void scr_fence_set(scr_fence which, const char* dir)
   scr_fence_pin(which, dir, *dir ? openat(AT_FDCWD, dir, SCR_O_DIR) : -1);
 }
 
-/* The length of the fenced directory that PATH lies below, WHICH; 0 if there is none. */
+/* The length of the innermost fenced directory that PATH lies below, WHICH; 0 if there is none. */
 SCR_FN size_t scr_fence_length(const char* path, size_t* which)
 {
-  size_t n;
+  size_t i, n, longest = 0;
 
-  for (*which = 0; *which < SCR_FENCES; ++*which)
-    if ((n = strlen(scr_fence_dir[*which])) > 0 && strncmp(path, scr_fence_dir[*which], n) == 0 && path[n] == '/')
-      return n;
-  return 0;
+  *which = SCR_FENCES;
+  for (i = 0; i < SCR_FENCES; i++) {
+    n = strlen(scr_fence_dir[i]);
+    if (n <= longest || strncmp(path, scr_fence_dir[i], n) != 0 || path[n] != '/') continue;
+    *which = i;
+    longest = n;
+  }
+  return longest;
 }
 
 /* Open the fenced directory WHICH; -1 and ESTALE if its name leads to another one than when it was fenced. */
@@ -2509,11 +2513,14 @@ SCR_FN int scr_hash_file_read_by(const char* path, scr_hash* h, uid_t* by)
   return rc;
 }
 
-/* The same, for a file of PREFIX/.scr, which others may be able to write. */
-SCR_FN int scr_hash_file_read_record(const char* path, scr_hash* h)
+/* The same, for a file of PREFIX/.scr, which others may be able to write; BY may be NULL. */
+SCR_FN int scr_hash_file_read_record(const char* path, scr_hash* h, uid_t* by)
 {
   uint64_t head;
-  return scr_hash_file_load(path, 1, scr_record_bytes_max, h, &head, NULL);
+  int      rc = scr_hash_file_load(path, 1, scr_record_bytes_max, h, &head, by);
+
+  if (by != NULL && *by == geteuid()) *by = 0;
+  return rc;
 }
 
 /* ---- writing ---- */
@@ -6286,6 +6293,25 @@ SCR_FN int scr_file_make(const char* path, mode_t mode, uint64_t size)
   return rc;
 }
 
+/*
+** Open PATH, which another process of this run has made, for writing.  SCR_ERR_UNSAFE if somebody else may have put a
+** file of theirs in its place, which would receive the bytes: it has another owner, and others can write to its
+** directory.
+*/
+SCR_FN int scr_file_made(const char* path, int* fd)
+{
+  char        dir[SCR_MAX_FILENAME];
+  struct stat st, above;
+
+  if ((*fd = scr_file_plain(path, O_WRONLY, 0)) < 0) return SCR_ERRNO("cannot open %s", path);
+  if (geteuid() == 0 || fstat(*fd, &st) < 0 || st.st_uid == geteuid()) return SCR_SUCCESS;
+  if (!scr_dir_look(path, dir, &above) || (above.st_mode & (S_IWGRP | S_IWOTH)) == 0) return SCR_SUCCESS;
+  scr_os.close(*fd);
+  *fd = -1;
+  return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, who has put it in the place of a file of yours; remove it",
+                 path, (unsigned long)st.st_uid);
+}
+
 /* Make T the file of extent I of IT->to: a new one, or one that is there already. */
 SCR_FN int scr_copy_enter(scr_copy_target* t, const scr_copy_item* it, int i)
 {
@@ -6295,7 +6321,7 @@ SCR_FN int scr_copy_enter(scr_copy_target* t, const scr_copy_item* it, int i)
   if (t->writing && strcmp(t->file[t->n - 1].path, x->path) == 0) return SCR_SUCCESS;
   if ((rc = scr_copy_rest(t)) != SCR_SUCCESS) return rc;
   if (fresh) rc = scr_file_create(x->path, it->mode, x->length, &fd);
-  else if ((fd = scr_file_plain(x->path, O_WRONLY, 0)) < 0) rc = SCR_ERRNO("cannot open %s", x->path);
+  else rc = scr_file_made(x->path, &fd);
   if (fd < 0) return rc;
   t->writing = 1;
   t->file[t->n].path = x->path;
@@ -7498,6 +7524,16 @@ SCR_FN int scr_record_check_dir(const char* prefix, const char* dir)
   return SCR_SUCCESS;
 }
 
+/* Returns 1 if nothing is left to read in D, an open directory. */
+SCR_FN int scr_dir_is_empty(DIR* d)
+{
+  struct dirent* e;
+
+  while ((e = readdir(d)) != NULL)
+    if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) return 0;
+  return 1;
+}
+
 /*
 ** Create PREFIX/.scr if it is missing, with the group and the group's rights of PREFIX.  PREFIX itself is not
 ** created, so that a mistyped one is noticed.
@@ -7506,6 +7542,7 @@ SCR_FN int scr_record_mkdir(const char* prefix)
 {
   char        path[SCR_MAX_FILENAME];
   struct stat st;
+  DIR*        d;
   int         fd, rc = scr_fmt(path, sizeof path, "%s/.scr", prefix);
 
   if (rc != SCR_SUCCESS) return rc;
@@ -7514,11 +7551,15 @@ SCR_FN int scr_record_mkdir(const char* prefix)
     return SCR_ERRNO("cannot create the directory %s; is the prefix there and writable?", path);
   }
   if ((rc = scr_dir_sync(path)) != SCR_SUCCESS || (rc = scr_record_check_dir(prefix, path)) != SCR_SUCCESS) return rc;
-  if (stat(prefix, &st) < 0 || (fd = scr_os.open(path, O_RDONLY | O_DIRECTORY, 0)) < 0) return SCR_SUCCESS;
-  scr_file_hand_over(fd, &st);
-  if (st.st_mode & S_IWGRP && scr_file_group_counts(prefix, fd) && scr_os.fchown(fd, (uid_t)-1, st.st_gid) == 0)
-    scr_os.fchmod(fd, (st.st_mode & 02770) | 0700 | (st.st_mode & 0005));
-  scr_os.close(fd);
+  if (stat(prefix, &st) < 0 || (fd = scr_os.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)) < 0) return SCR_SUCCESS;
+  d = fdopendir(fd);
+  if (d != NULL && scr_dir_is_empty(d)) { /* else somebody has given the name to another directory meanwhile */
+    scr_file_hand_over(fd, &st);
+    if (st.st_mode & S_IWGRP && scr_file_group_counts(prefix, fd) && scr_os.fchown(fd, (uid_t)-1, st.st_gid) == 0)
+      scr_os.fchmod(fd, (st.st_mode & 02770) | 0700 | (st.st_mode & 0005));
+  }
+  if (d != NULL) closedir(d);
+  else scr_os.close(fd);
   return SCR_SUCCESS;
 }
 
@@ -7535,7 +7576,7 @@ SCR_FN int scr_record_read(scr_record* r, const char* prefix, const char* name)
   r->spare = SCR_RECORD_ALONE;
   if ((r->h = scr_hash_new()) == NULL) return SCR_ERR_OOM();
   if ((rc = scr_record_path(prefix, name, path, sizeof path)) != SCR_SUCCESS) return rc;
-  rc = scr_hash_file_read_record(path, r->h);
+  rc = scr_hash_file_read_record(path, r->h, NULL);
   return rc == SCR_ERR_NOT_FOUND ? SCR_SUCCESS : rc;
 }
 
@@ -7678,7 +7719,7 @@ SCR_FN int scr_record_keep_other(const scr_record* r)
   if (rc == SCR_SUCCESS) rc = scr_fmt(copy, sizeof copy, "%s.version%d", path, r->other);
   if (rc != SCR_SUCCESS || scr_os.lstat(copy, &st) == 0) return rc;
   h = scr_hash_new();
-  rc = scr_hash_file_read_record(path, h);
+  rc = scr_hash_file_read_record(path, h, NULL);
   if (rc == SCR_SUCCESS) rc = scr_hash_file_write(copy, h);
   scr_hash_delete(&h);
   return rc;
@@ -10883,14 +10924,15 @@ SCR_FN int scr_nodes_file_write(const char* prefix, int n, const scr_hash* hosts
   if (hosts != NULL) scr_hash_set(h, "HOST", scr_hash_dup(hosts));
   scr_hash_util_set_str(h, "PREFIX", prefix); /* it may be moved */
   if (rc == SCR_SUCCESS) rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
-  if (rc == SCR_SUCCESS) rc = scr_hash_file_write(path, h);
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_write_shared(path, h, SCR_SHARE_READ);
   scr_hash_delete(&h);
   return rc;
 }
 
 /*
 ** Call VISIT for each directory that the last run had, of KIND CNTL or CACHE, host by host.  SCR_ERR_NOT_FOUND if there
-** is no nodes file, or if it is of a version that did not record them.
+** is no nodes file, or if it is of a version that did not record them; SCR_ERR_UNSAFE if it is that of another user:
+** the commands copy from these directories and remove them.  For root that of the owner of PREFIX is as good.
 */
 SCR_FN int scr_nodes_file_walk(const char* prefix,
                                void (*visit)(const char* host, const char* kind, const char* dir, void* arg), void* arg)
@@ -10898,9 +10940,16 @@ SCR_FN int scr_nodes_file_walk(const char* prefix,
   char                 path[SCR_MAX_FILENAME];
   scr_hash*            h = scr_hash_new();
   const scr_hash_elem *e, *k, *d;
+  struct stat          top;
+  uid_t                by = 0;
   int                  rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
 
-  if (rc == SCR_SUCCESS) rc = scr_hash_file_read_record(path, h);
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_read_record(path, h, &by);
+  if (rc == SCR_SUCCESS && by != 0 && (geteuid() != 0 || stat(prefix, &top) < 0 || top.st_uid != by))
+    rc = SCR_ERR(SCR_ERR_UNSAFE,
+                 "%s is what user %lu has written, and the directories that it names are not used; only that user can "
+                 "do this",
+                 path, (unsigned long)by);
   if (rc == SCR_ERR_NOT_FOUND) SCR_ERR(rc, "no run has used %s yet: it has no .scr/nodes.scr", prefix);
   if (rc == SCR_SUCCESS && scr_hash_get(h, "HOST") == NULL)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s does not say where the last run was", path);
@@ -10928,7 +10977,7 @@ SCR_FN void scr_nodes_file_where(const char* prefix, char* text, size_t n)
   int                  i = 0, count;
 
   *text = '\0';
-  if (scr_record_path(prefix, "nodes.scr", path, sizeof path) == SCR_SUCCESS) scr_hash_file_read_record(path, h);
+  if (scr_record_path(prefix, "nodes.scr", path, sizeof path) == SCR_SUCCESS) scr_hash_file_read_record(path, h, NULL);
   hosts = scr_hash_get(h, "HOST");
   count = scr_hash_size(hosts);
   for (e = scr_hash_elem_first(hosts); e != NULL && i < 3 && k < n / 2; e = scr_hash_elem_next(e), i++)
@@ -10958,7 +11007,7 @@ SCR_FN int scr_nodes_file_read(const char* prefix, int* n)
   int       v = -1, rc = scr_record_path(prefix, "nodes.scr", path, sizeof path);
 
   if (h == NULL) return SCR_ERR_OOM();
-  if (rc == SCR_SUCCESS && (rc = scr_hash_file_read_record(path, h)) == SCR_ERR_NOT_FOUND)
+  if (rc == SCR_SUCCESS && (rc = scr_hash_file_read_record(path, h, NULL)) == SCR_ERR_NOT_FOUND)
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no nodes file %s", path);
   if (rc == SCR_SUCCESS) {
     if (scr_hash_util_get_int(h, "NODES", &v) == SCR_SUCCESS && v >= 0) {
@@ -11478,7 +11527,7 @@ SCR_FN int scr_status_read(const char* prefix, scr_hash* h)
 
   if (rc != SCR_SUCCESS) return rc;
   for (i = 0; i < 20; i++) {
-    rc = scr_hash_file_read_record(path, h);
+    rc = scr_hash_file_read_record(path, h, NULL);
     if (rc != SCR_ERR_CRC && rc != SCR_ERR_FORMAT) break;
     scr_hash_unset_all(h); /* it is being written */
     usleep(20000);
@@ -11715,8 +11764,11 @@ SCR_FN void scr_cost_learn(scr_cost* c, double seconds)
 
 #define SCR_TOKEN_MAX 24 /* bytes of the random token of a run */
 
-/* TEXT, of N bytes, becomes what the run.lock of PREFIX says of who uses it, or did so last; "" if there is none. */
-SCR_FN int scr_holder_read(const char* prefix, char* text, size_t n)
+/*
+** TEXT, of N bytes, becomes what the run.lock of PREFIX says of who uses it, or did so last; "" if there is none.  ST,
+** if it is not NULL, receives which file that is.
+*/
+SCR_FN int scr_holder_read(const char* prefix, char* text, size_t n, struct stat* st)
 {
   char    path[SCR_MAX_FILENAME];
   ssize_t got;
@@ -11727,7 +11779,7 @@ SCR_FN int scr_holder_read(const char* prefix, char* text, size_t n)
   if ((fd = scr_file_plain(path, O_RDONLY, 0)) < 0)
     return errno == ENOENT ? SCR_SUCCESS : SCR_ERRNO("cannot open %s", path);
   got = scr_read_all(fd, text, n - 1);
-  if (got < 0) rc = SCR_ERRNO("cannot read %s", path);
+  if (got < 0 || (st != NULL && fstat(fd, st) < 0)) rc = SCR_ERRNO("cannot read %s", path);
   scr_os.close(fd);
   text[got > 0 ? got : 0] = '\0';
   return rc;
@@ -11740,7 +11792,7 @@ SCR_FN void scr_holder_text(const char* prefix, char* text, size_t n)
   const char *process, *job = NULL;
 
   *text = '\0';
-  if (scr_holder_read(prefix, all, sizeof all) != SCR_SUCCESS) return;
+  if (scr_holder_read(prefix, all, sizeof all, NULL) != SCR_SUCCESS) return;
   if ((process = strstr(all, "\nprocess ")) != NULL) job = strstr(process, "\njob ");
   if (job != NULL)
     snprintf(text, n, ", of job %.*s, %.*s,", (int)strcspn(job + 5, "\n"), job + 5, (int)strcspn(process + 1, "\n"),
@@ -11755,7 +11807,7 @@ SCR_FN int scr_token_read(const char* prefix, char* token, size_t n)
 {
   char        text[1024];
   const char* line;
-  int         rc = scr_holder_read(prefix, text, sizeof text);
+  int         rc = scr_holder_read(prefix, text, sizeof text, NULL);
 
   *token = '\0';
   if ((line = strstr(text, "\nrun ")) != NULL && strchr(line + 5, '\n') != NULL)
@@ -13216,8 +13268,8 @@ SCR_FN int scr_adopt(scr_index* index, scr_adoption* a, int id, const char* name
 ** Uses       platform, errors, memory, path, hash, hash files, dataset, file window, copies, erasure code, filemap,
 **            index, objects, rank2file map, datasets of the prefix, publication, flush file, rebuild over files,
 **            datasets found
-** Offers     scr_scavenge; scr_stage_path, scr_stage_walk, scr_stage_collect, scr_scavenge_free, scr_scavenge_begin,
-**            scr_scavenge_finish
+** Offers     scr_scavenge; scr_stage_path, scr_stage_remove, scr_stage_walk, scr_stage_collect, scr_scavenge_free,
+**            scr_scavenge_begin, scr_scavenge_finish
 ** Invariants
 **   B6  A file of a stage is whole: it gets its name when its bytes are synced, and right by their checksum.  No
 **       process writes to it after that, and it stays until the index has the dataset and all renames are done, or
@@ -13239,22 +13291,54 @@ SCR_FN int scr_stage_path(const char* prefix, const scr_identity* identity, char
 }
 
 /*
-** SCR_ERR_UNSAFE if STAGE is there and belongs to another user than this one or root: what it has becomes files of this
-** user on PREFIX.  The owner of PREFIX is as good.
+** SCR_ERR_UNSAFE if the directory STAGE, with the state ST, is none that a scavenge of this user or of root has made:
+** what it has becomes files of this user on PREFIX, and it is removed.  The owner of PREFIX is as good.  Who can write
+** to a directory can have moved it here.
 */
-SCR_FN int scr_stage_check(const char* prefix, const char* stage)
+SCR_FN int scr_stage_judge(const char* prefix, const char* stage, const struct stat* st)
 {
-  struct stat st, top;
+  struct stat top;
 
-  if (scr_os.lstat(stage, &st) < 0) return errno == ENOENT ? SCR_SUCCESS : SCR_ERRNO("cannot look at %s", stage);
   if (stat(prefix, &top) < 0) return SCR_ERRNO("cannot look at %s", prefix);
-  if (st.st_uid != geteuid() && st.st_uid != 0 && st.st_uid != top.st_uid)
+  if (st->st_uid != geteuid() && st->st_uid != 0 && st->st_uid != top.st_uid)
     return SCR_ERR(
         SCR_ERR_UNSAFE,
         "%s belongs to user %lu, who has scavenged this dataset, too; only its owner can go on with it: move "
         "it away",
-        stage, (unsigned long)st.st_uid);
-  return scr_record_check_dir(prefix, stage);
+        stage, (unsigned long)st->st_uid);
+  if (st->st_mode & (S_IWGRP | S_IWOTH))
+    return SCR_ERR(SCR_ERR_UNSAFE, "others can write to %s (mode %04o), so that no scavenge has made it; move it away",
+                   stage, (unsigned)(st->st_mode & 07777));
+  return SCR_SUCCESS;
+}
+
+SCR_FN int scr_stage_check(const char* prefix, const char* stage)
+{
+  struct stat st;
+  int         rc;
+
+  if (scr_os.lstat(stage, &st) < 0) return errno == ENOENT ? SCR_SUCCESS : SCR_ERRNO("cannot look at %s", stage);
+  rc = scr_stage_judge(prefix, stage, &st);
+  return rc == SCR_SUCCESS ? scr_record_check_dir(prefix, stage) : rc;
+}
+
+/* Remove STAGE, if it is a stage; nothing of another directory that somebody gives this name meanwhile. */
+SCR_FN void scr_stage_remove(const char* prefix, const char* stage)
+{
+  struct stat    st;
+  scr_err_record why;
+  int            fd = scr_os.open(stage, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+
+  if (fd < 0) return;
+  scr_err_save(&why);
+  if (fstat(fd, &st) == 0 && scr_stage_judge(prefix, stage, &st) == SCR_SUCCESS) {
+    scr_fence_pin(SCR_FENCE_TARGET, stage, fd);
+    scr_tree_remove(stage);
+    scr_fence_set(SCR_FENCE_TARGET, "");
+  } else {
+    scr_os.close(fd);
+  }
+  scr_err_restore(&why);
 }
 
 /* Returns 1 if NAME is that of a stage; IDENTITY receives its dataset. */
@@ -13890,7 +13974,7 @@ SCR_FN int scr_scavenge_finish(scr_scavenge* s)
     rc = scr_stage_path(s->prefix, &s->identity, s->stage, sizeof s->stage);
   }
   if (rc == SCR_SUCCESS && scr_scavenge_note(s) != SCR_SUCCESS) scr_warn("%s", scr_err_text); /* the index tells too */
-  if (rc == SCR_SUCCESS || rc == SCR_ERR_STATE) scr_tree_remove(s->stage);
+  if (rc == SCR_SUCCESS || rc == SCR_ERR_STATE) scr_stage_remove(s->prefix, s->stage);
   return rc;
 }
 
@@ -23159,7 +23243,7 @@ SCR_FN int scr_run_identify_prefix(char* id, size_t n, int* adopts)
   int                      rc = scr_record_path(scr.world.prefix, "prefix.scr", path, sizeof path), fresh, renamed;
 
   *adopts = 0;
-  if (rc == SCR_SUCCESS) rc = scr_hash_file_read_record(path, h);
+  if (rc == SCR_SUCCESS) rc = scr_hash_file_read_record(path, h, NULL);
   fresh = rc == SCR_ERR_NOT_FOUND;
   if (fresh) {
     for (i = 0; i < 2; i++)

@@ -52,8 +52,10 @@ SCR_FN int halt_was_halted(const char* prefix, const char* job)
 /* ---- the run that uses a prefix directory ---- */
 
 typedef struct {
-  char text[256], step[128], host[SYSTEM_HOST_MAX]; /* what its lock says; its job step, or ""; and its rank 0 */
-  long pid;                                         /* of rank 0; 0: not known */
+  char  text[256], step[128], host[SYSTEM_HOST_MAX]; /* what its lock says; its job step, or ""; and its rank 0 */
+  long  pid;                                         /* of rank 0; 0: not known */
+  ino_t lock;                                        /* the file that says so, */
+  int   is_sure;                                     /* 1: which only this user can have written */
 } halt_run;
 
 /*
@@ -80,11 +82,15 @@ SCR_FN int halt_find_run(const char* dir, halt_run* r)
 {
   char        text[800];
   const char* process;
+  struct stat st;
   int         rc;
 
   memset(r, 0, sizeof *r);
+  memset(&st, 0, sizeof st);
   if (halt_is_unused(dir)) return SCR_ERR_NOT_FOUND;
-  if ((rc = scr_holder_read(dir, text, sizeof text)) != SCR_SUCCESS) return rc;
+  if ((rc = scr_holder_read(dir, text, sizeof text, &st)) != SCR_SUCCESS) return rc;
+  r->lock = st.st_ino;
+  r->is_sure = st.st_uid == geteuid() && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
   process = strstr(text, "\nprocess ");
   if (process == NULL || sscanf(process, "\nprocess %ld on %255s", &r->pid, r->host) != 2 || r->pid <= 1) r->pid = 0;
   if (sscanf(text, "step %127s", r->step) != 1) *r->step = '\0';
@@ -98,28 +104,30 @@ SCR_FN int halt_find_run(const char* dir, halt_run* r)
 #define HALT_SECONDS 30 /* for a command on another node */
 
 /*
-** Kill the process PID on HOST, rank 0 of the run over the prefix directory DIR; its launcher then ends the others.  It
-** has the lock of the run open: others may be able to write to that file, and to name there a process of yours.
+** Do ACTION, a command of the shell, on the host of rank 0 of the run R over the prefix directory DIR, if that process
+** has the lock of the run open, and that is the file that named it: others may be able to write to that file, and to
+** name there a process of yours, or to give its name to another one meanwhile.
 */
-SCR_FN int halt_kill_process(const char* dir, long pid, const char* host)
+SCR_FN int halt_with_process(const char* dir, const halt_run* r, const char* action)
 {
   hosts       one = {NULL, 0};
   remote_job  job;
   scr_buf     b = {NULL, 0, 0, 0};
-  char        path[SCR_MAX_FILENAME], kills[160];
+  char        path[SCR_MAX_FILENAME], finds[600];
   const char* line;
   int         rc = scr_record_path(dir, "run.lock", path, sizeof path);
 
-  snprintf(kills, sizeof kills,
-           "; for f in /proc/%ld/fd/*; do [ ! \"$f\" -ef \"$lock\" ] || exec kill -9 %ld; done; "
+  snprintf(finds, sizeof finds,
+           "; is=$(stat -c %%d:%%i \"$lock\"); case $is in *:%" PRIu64 ") ;; *) is=another ;; esac; "
+           "for f in /proc/%ld/fd/*; do [ \"$(stat -L -c %%d:%%i \"$f\" 2>&1)\" != \"$is\" ] || { %s; }; done; "
            "echo it does not have \"$lock\" open; exit 1",
-           pid, pid);
+           (uint64_t)r->lock, r->pid, action);
   scr_buf_add(&b, "lock=", 5);
   scr_buf_quote(&b, path);
-  scr_buf_add(&b, kills, strlen(kills) + 1);
+  scr_buf_add(&b, finds, strlen(finds) + 1);
   line = b.p;
   if (rc == SCR_SUCCESS && b.failed) rc = SCR_ERR_OOM();
-  if (rc == SCR_SUCCESS) rc = hosts_add(&one, system_is_here(host) ? "localhost" : host);
+  if (rc == SCR_SUCCESS) rc = hosts_add(&one, system_is_here(r->host) ? "localhost" : r->host);
   if (rc != SCR_SUCCESS) {
     scr_buf_free(&b);
     hosts_free(&one);
@@ -128,10 +136,39 @@ SCR_FN int halt_kill_process(const char* dir, long pid, const char* host)
   rc = remote_run_on(&job, &one, &line, HALT_SECONDS, 0);
   scr_buf_free(&b);
   if (rc == SCR_SUCCESS && job.task->status != 0)
-    rc = SCR_ERR(SCR_ERR_IO, "cannot kill the process %ld on %s: %.300s", pid, host, system_text(job.task, 1));
+    rc = SCR_ERR(SCR_ERR_IO, "cannot end the process %ld on %s: %.300s", r->pid, r->host, system_text(job.task, 1));
   remote_free(&job);
   hosts_free(&one);
   return rc;
+}
+
+/* Kill rank 0 of the run R over the prefix directory DIR; its launcher then ends the others. */
+SCR_FN int halt_kill_process(const char* dir, const halt_run* r)
+{
+  char action[64];
+
+  snprintf(action, sizeof action, "exec kill -9 %ld", r->pid);
+  return halt_with_process(dir, r, action);
+}
+
+/* End the job step of SLURM of the run R.  If others may have named it, rank 0 says whether it is in that step. */
+SCR_FN int halt_kill_step(const char* dir, const halt_run* r)
+{
+  char action[300];
+  int  job, step, end = 0, rc;
+
+  if (r->is_sure) return system_step_kill(r->step, "srun");
+  if (r->pid == 0 || sscanf(r->step, "%9d.%9d%n", &job, &step, &end) != 2 || r->step[end] != '\0')
+    return SCR_ERR(SCR_ERR_UNSAFE,
+                   "%s/.scr/run.lock, which others can write, does not tell which run uses it; end that by scancel",
+                   dir);
+  snprintf(
+      action, sizeof action,
+      "[ \"$(tr '\\0' '\\n' </proc/%ld/environ | grep -cx -e SLURM_JOB_ID=%d -e SLURM_STEP_ID=%d)\" = 2 ] && exit 0; "
+      "echo it is not of the job step %d.%d; exit 1",
+      r->pid, job, step, job, step);
+  rc = halt_with_process(dir, r, action);
+  return rc == SCR_SUCCESS ? system_step_kill(r->step, "srun") : rc;
 }
 
 #endif

@@ -172,7 +172,7 @@ SCR_FN int parts_kill(const char* dir, const char* command, const char* victim, 
     snprintf(host, sizeof host, "rank 0 on %.200s", run.host);
     if (rc == SCR_SUCCESS) printf("killing %s\n", host);
     fflush(stdout);
-    if (rc == SCR_SUCCESS) rc = halt_kill_process(dir, run.pid, run.host);
+    if (rc == SCR_SUCCESS) rc = halt_kill_process(dir, &run);
   } else {
     if (*victim == '\0') rc = scr_nodes_file_walk(dir, parts_visit_host, host);
     if (rc == SCR_SUCCESS && *host == '\0')

@@ -248,7 +248,7 @@ static int halt_kill_run(const char* dir)
     return SCR_SUCCESS;
   }
   if (rc != SCR_SUCCESS) return rc;
-  rc = *r.step != '\0' ? system_step_kill(r.step, "srun") : halt_kill_process(dir, r.pid, r.host);
+  rc = *r.step != '\0' ? halt_kill_step(dir, &r) : halt_kill_process(dir, &r);
   if (rc == SCR_SUCCESS) {
     printf("Ended the run on ");
     tool_print(dir);

@@ -309,7 +309,7 @@ int sim_open64(const char* path, int flags, ...)
 {
   const char* name;
   inode *     d, *i;
-  int         mode = 0, access = flags & O_ACCMODE;
+  int         mode = 0, access = flags & O_ACCMODE, fd;
 
   if (flags & O_CREAT) {
     va_list ap;
@@ -331,7 +331,9 @@ int sim_open64(const char* path, int flags, ...)
   else if (i || (i = file_create(d, name, mode))) {
     if (flags & O_TRUNC && file_size(i) > 0) file_resize(i, 0);
     else if (flags & O_TRUNC) inode_touch(i);
-    return fd_new(i, flags);
+    fd = fd_new(i, flags);
+    if (i->is_dir) S.me->file[fd]->path = strdup(path);
+    return fd;
   }
   return -1;
 }
@@ -857,6 +859,7 @@ int sim_posix_fadvise64(void)
 typedef struct {
   uint32_t      n, at;
   struct dirent e;
+  int           fd; /* that it owns, or -1 */
   const char*   name[];
 } reader;
 
@@ -874,6 +877,7 @@ DIR* sim_opendir(const char* path)
   else if (!fails(FAULT_READ, EIO)) {
     if (!(d = sim_process_alloc(S.me, sizeof *d + (i->dir.n + 2) * sizeof *d->name))) return NULL;
     memset(d, 0, sizeof *d);
+    d->fd = -1;
     d->n = i->dir.n + 2;
     d->name[0] = ".";
     d->name[1] = "..";
@@ -891,6 +895,15 @@ DIR* sim_opendir(const char* path)
   return NULL;
 }
 
+DIR* sim_fdopendir(int fd)
+{
+  open_file* o = fd >= 0 && fd < S.me->files ? S.me->file[fd] : NULL;
+  DIR*       d = o ? sim_opendir(o->path) : NULL;
+
+  if (d) ((reader*)(void*)d)->fd = fd;
+  return d;
+}
+
 struct dirent* sim_readdir64(DIR* p)
 {
   reader* d = (reader*)(void*)p;
@@ -902,6 +915,9 @@ struct dirent* sim_readdir64(DIR* p)
 
 int sim_closedir(DIR* p)
 {
+  reader* d = (reader*)(void*)p;
+
+  if (d->fd >= 0) sim_close(d->fd);
   sim_process_free(S.me, p);
   return 0;
 }

@@ -219,12 +219,27 @@ says "a process that does not hold the lock of the run" 1 "$asleep on .*it does 
 check "it lives" 0 "" kill -0 "$asleep"
 pkill -KILL -u $theirs
 pkill -KILL -u $mine -x sleep
+mkdir "$tmp/slurm" && printf '#!/bin/sh\necho "$*" >>"%s/cancelled"\n' "$tmp" >"$tmp/slurm/scancel" && chmod 755 "$tmp/slurm/scancel"
+: >"$tmp/cancelled" && chmod 666 "$tmp/cancelled"
+as $mine sleep 60 &
+sleep 0.2
+asleep=$(pgrep -u $mine -x sleep)
+for line in "step 4711\\nrun" "step 4711.0\\nprocess $asleep on $(uname -n)"; do
+  as $theirs sh -c "rm -f .scr/run.lock; umask 0; printf '$line\n' >.scr/run.lock; exec flock .scr/run.lock sleep 60" &
+  sleep 0.5
+  says "a job of another run in place of its own" 1 "does not tell which run uses it\|it does not have $p/.scr/run.lock open" as $mine env PATH="$tmp/slurm:$PATH" scr_halt --immediate "$p"
+  pkill -KILL -u $theirs
+done
+check "no job is cancelled" 0 "" cat "$tmp/cancelled"
+pkill -KILL -u $mine -x sleep
 says "an option in place of a job step" 1 "is not the id of a job step" as $mine scr_kill_jobstep -j --user=$mine
 check "the program of a forged record builds" 0 "" ${CC:-cc} -O0 -Wall -Werror -o "$tmp/bin/nodes" "$tmp/nodes.c" -lz
 fresh 2770
 check "a run, for its nodes" 0 "" job 1
 as $mine sh -c 'cd && mkdir -p work/scr.dataset.results && echo data >work/scr.dataset.results/data && echo int >work/filemap.c'
 they nodes "$p" "$(uname -n)" "$tmp/home/work"
+says "nodes that another user has written" 1 "nodes.scr is what user $(id -u $theirs) has written, and the directories that it names are not used" as $mine scr_clean
+chown $mine .scr/nodes.scr # as if it were not theirs
 says "directories that no run has used" 1 "work stays as it is: it has no .*/prefix.scrinfo" as $mine scr_clean
 check "they are as they were" 0 "filemap.c scr.dataset.results data" sh -c "cd '$tmp/home/work' && echo \$(ls -A . ) \$(cat */data)"
 
@@ -265,9 +280,11 @@ they ln -s "$mail" ".scr/$stage/.scr"
 says "a stage of somebody else" 1 "$stage belongs to user .* move it away" as $mine scr_postrun
 home_is_as_it_was "a stage of somebody else"
 chown $mine ".scr/$stage"
-says "a link within a stage" 1 "$stage can be written by all users" as $mine scr_postrun
+says "a stage that others can write to" 1 "others can write to .*$stage" as $mine scr_postrun
+chmod 700 ".scr/$stage"
+says "a link within a stage" 1 "$stage/.scr" as $mine scr_postrun
 home_is_as_it_was "a link within a stage"
-they rm ".scr/$stage/.scr"
+rm ".scr/$stage/.scr"
 rmdir ".scr/$stage"
 ln -s "$tmp" "$tmp/way"
 they ln -s "$mail" step.1
@@ -279,13 +296,21 @@ they rm step.1
 check "without them" 0 - as $mine scr_postrun
 check "all is saved" 0 "rank_0 rank_1 rank_2" sh -c "echo \$(ls '$p/step.1')"
 
+fresh 2770
+check "a run, whose dataset is complete" 0 "" job 1
+as $mine sh -c 'umask 002; mkdir work; mkdir -m 700 work/private; echo "a thesis" >work/private/thesis'
+scr_print_hash_file step.1/.scr/summary.scr >"$tmp/flush" 2>/dev/null || scr_print_hash_file .scr/scr.dataset.1/summary.scr >"$tmp/flush"
+they mv work ".scr/scavenge.$(field ID | head -n 1).$(field CREATED | head -n 1).$(field NONCE | head -n 1)"
+check "another directory in place of a stage that nobody needs" 0 - as $mine scr_postrun
+check "stays" 0 "a thesis" sh -c "cat .scr/scavenge.*/private/thesis"
+
 check "their forger builds" 0 "" ${CC:-cc} -O0 -Wall -Werror -o "$tmp/bin/forge" "$top/tests/tools/forge.c" -lz
 fresh 2770
 chmod 600 "$mail/letter"
 check "a run, for its records" 0 "" job 1
 they forge "$p" 77 "$(stat -c %s "$mail/letter")" "$mail"
 says "a forged stage" 0 "belongs to user .*, who has scavenged this dataset, too; .* move it away" as $mine scr_postrun
-find .scr/scavenge.77.* ! -type l -exec chown $mine {} + # as if it were not forged
+find .scr/scavenge.77.* ! -type l -exec chown $mine {} + -exec chmod go-w {} + # as if it were not forged
 says "a forged stage that leads to a letter" 0 "letters/letter: it is, or lies behind, a link" as $mine scr_postrun
 check "nothing of the letter is on the prefix" 1 "" grep -r precious "$p"
 
@@ -402,7 +427,7 @@ fresh 2770
 check "a run, for its records" 0 "" job 1
 secret 333 key
 they forge "$p" 77 333 key
-find .scr/scavenge.77.* -exec chown $mine {} +
+find .scr/scavenge.77.* -exec chown $mine {} + -exec chmod go-w {} +
 check "a private file in a stage" 0 - as $mine scr_postrun
 check "packed, it is as private" 0 600 stat -c %a letters/.scr/ctr.0.scr
 

@@ -417,6 +417,62 @@ static void a_map_replaces_no_file_that_a_sticky_directory_keeps(void)
   scr_tree_remove(check_path("sticky"));
 }
 
+/* A file of another user in the place of one that this run has made receives nothing where others can have put it. */
+static void no_file_of_another_user_receives_bytes(void)
+{
+  pid_t pid;
+  int   at = -1, fd = -1, status = -1;
+
+  if (geteuid() != 0) return;
+  CHECK(mkdir(check_path("open"), 0777) == 0 && (at = open(check_path("open"), O_RDONLY)) >= 0);
+  CHECK(fchmod(at, 0777) == 0 && chmod(check_path(""), 0755) == 0 && file_of_4711(at));
+  CHECK_INT(chmod(check_path("open/file"), 0666), 0);
+  if ((pid = fork()) == 0) { /* as another user, who can write to the file */
+    int refused, taken, mine;
+    if (setuid(4242) != 0) _exit(1);
+    refused = scr_file_made(check_path("open/file"), &fd) == SCR_ERR_UNSAFE && fd == -1;
+    refused &= strstr(scr_err_text, "belongs to user 4711") != NULL;
+    mine = scr_file_make(check_path("open/own"), 0600, 0) == SCR_SUCCESS;
+    mine &= scr_file_made(check_path("open/own"), &fd) == SCR_SUCCESS && fd >= 0;
+    taken = scr_file_made(check_path("open/none"), &fd) == SCR_ERR_NOT_FOUND || fd == -1;
+    _exit(refused && mine && taken ? 0 : 2);
+  }
+  CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+  CHECK_INT(WEXITSTATUS(status), 0);
+  close(at);
+  scr_tree_remove(check_path("open"));
+}
+
+/* As mkdir, but then somebody gives the name to "private", another directory. */
+static int mkdir_and_swap(const char* path, mode_t mode)
+{
+  return mkdir(path, mode) == 0 && rename(path, check_path("shared/aside")) == 0
+             ? rename(check_path("shared/private"), path)
+             : -1;
+}
+
+/* The rights that .scr gets are not those of a directory that somebody puts in its place. */
+static void no_other_directory_gets_the_rights_of_records(void)
+{
+  char        root[SCR_MAX_FILENAME];
+  struct stat st;
+
+  if (geteuid() != 0) return;
+  snprintf(root, sizeof root, "%s", check_path("shared"));
+  CHECK(mkdir(root, 0700) == 0 && chown(root, (uid_t)-1, 4242) == 0 && chmod(root, 02770) == 0);
+  CHECK_INT(scr_record_mkdir(root), SCR_SUCCESS);
+  CHECK(stat(check_path("shared/.scr"), &st) == 0 && (st.st_mode & 07777) == 02770 && st.st_gid == 4242);
+  CHECK(rmdir(check_path("shared/.scr")) == 0);
+  CHECK(mkdir(check_path("shared/private"), 0700) == 0 && mkdir(check_path("shared/private/thesis"), 0700) == 0);
+  CHECK(chmod(check_path("shared/private"), 0700) == 0);
+  scr_os.mkdir = mkdir_and_swap;
+  scr_record_mkdir(root);
+  scr_os.mkdir = scr_os_mkdir;
+  CHECK(stat(check_path("shared/.scr"), &st) == 0 && (st.st_mode & 0777) == 0700);
+  CHECK_INT(access(check_path("shared/.scr/thesis"), F_OK), 0);
+  scr_tree_remove(root);
+}
+
 /* What lies in the place of a file, and is none, is not waited for. */
 static void only_plain_files_are_opened(void)
 {
@@ -496,6 +552,8 @@ static void test_path(void)
   a_fence_holds_while_a_directory_is_swapped();
   a_file_of_one_user_goes_while_its_directory_is_swapped();
   a_map_replaces_no_file_that_a_sticky_directory_keeps();
+  no_file_of_another_user_receives_bytes();
+  no_other_directory_gets_the_rights_of_records();
   only_plain_files_are_opened();
   test_path_memory();
 }
