@@ -62,6 +62,7 @@ check "a library is built" 0 "" ${CC:-cc} -O1 -Wall -Werror -shared -fPIC -o "$t
 build with_library state.c -DLIBRARY "$tmp/libkeeps.so" "-Wl,-rpath,$tmp"
 build messages messages.c
 build collectives collectives.c
+build nonblocking nonblocking.c
 
 # ---- images, and a restart from them
 export WORD=here
@@ -83,7 +84,17 @@ plain 4 collectives 8
 for at in 1 9 28; do AT=$at AT_RANK=$((at % 4)) round "collectives, image at point $at" 4 collectives 8; done
 plain 3 collectives 8
 AT=3,11,20 AT_RANK=2 round "collectives on 3 ranks, three images" 3 collectives 8
+plain 4 nonblocking 6
+for at in 2 20; do AT=$at AT_RANK=$((at % 4)) round "nonblocking collectives, image at point $at" 4 nonblocking 6; done
+plain 3 nonblocking 6
+AT=4,9,23 AT_RANK=2 round "nonblocking collectives on 3 ranks, three images" 3 nonblocking 6
 if [ "$mode" = long ]; then
+  for n in 1 2 5 6 7 8; do
+    plain $n nonblocking 12
+    AT=$((5 * n)) round "nonblocking collectives on $n ranks" $n nonblocking 12
+  done
+  plain 4 nonblocking 12
+  for at in $(seq 1 60); do AT=$at AT_RANK=$((at % 4)) round "nonblocking collectives, image at $at" 4 nonblocking 12; done
   plain 4 messages 20
   for at in $(seq 1 60); do AT=$at AT_RANK=$((at % 4)) round "messages on 4 ranks, image at point $at" 4 messages 20; done
 fi

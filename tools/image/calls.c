@@ -54,6 +54,7 @@ void img_poll(void)
 
 void img_enter(void)
 {
+  img_go_on();
   if (--left <= 0) img_poll();
 }
 

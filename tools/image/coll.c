@@ -1,498 +1,599 @@
 /* ==== COLLECTIVES =======================================================================================
-** Blocking collectives over messages: a rank may stop in the middle of one; what is half done is stack and messages.
+** The steps of each collective, for its blocking, nonblocking and persistent call.
 **
-** Uses       p2p.c (img_send, img_recv, img_sendrecv), heap.c (img_alloc)
-** Offers     the blocking collectives of MPI.
+** Uses       plan.c
+** Offers     the collectives of MPI, but for those of neighbours.
 ** Invariants
-**   O1  All ranks of a communicator count its collectives alike: the count is the tag of the messages.
-**   O2  What is combined, and in which order, depends on ranks and counts alone: results are the same with and without
-**       images, and when ranks move.
-**   O3  Types and operations are predefined (those who make others are refused): data lies without gaps but those of
-**       the extent, and every operation commutes.
-** Failure    The first error of a message; by default MPI has ended the program then.
+**   O1  What is combined, and in which order, depends on ranks, counts and types alone: results are the same with and
+**       without images, and when ranks move.
+**   O2  The order is that of MPICH 4.0 on one node: sums of floating-point numbers have the bits that it gives them.
+**   O3  What a call needs of its arguments is in the steps when it returns, but for the buffers.
+** Failure    The first error of a step; by default MPI has ended the program then.
 ** ====================================================================================================== */
-#include "image.h"
+#include "plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-IMG_NATIVE(MPI_Barrier);
-IMG_NATIVE(MPI_Bcast);
-IMG_NATIVE(MPI_Reduce);
-IMG_NATIVE(MPI_Allreduce);
-IMG_NATIVE(MPI_Reduce_scatter_block);
-IMG_NATIVE(MPI_Reduce_scatter);
-IMG_NATIVE(MPI_Scan);
-IMG_NATIVE(MPI_Exscan);
-IMG_NATIVE(MPI_Gather);
-IMG_NATIVE(MPI_Gatherv);
-IMG_NATIVE(MPI_Scatter);
-IMG_NATIVE(MPI_Scatterv);
-IMG_NATIVE(MPI_Allgather);
-IMG_NATIVE(MPI_Allgatherv);
-IMG_NATIVE(MPI_Alltoall);
-IMG_NATIVE(MPI_Alltoallv);
-IMG_NATIVE(MPI_Reduce_local);
+#define SHORT_REDUCE 2048   /* bytes: up to here a reduction goes by ranks relative to its root (O2) */
+#define LONG_SCATTER 524288 /* bytes: from here on the pieces of a reduction go from each rank to each (pairs) */
 
-/* A collective that is under way on this rank. */
+/* Where the pieces of all ranks are: COUNT each from BUF on; or COUNTS and PLACES, these in bytes with TYPES; or AT. */
 typedef struct {
-  MPI_Comm comm;
-  int      rank, size, tag;
-} call;
+  char*               buf;
+  int                 count;
+  const int *         counts, *places;
+  MPI_Datatype        type;
+  const MPI_Datatype* types;
+  char**              at;
+} pieces;
 
-/* Begin a collective on COMM.  MPI itself refuses a communicator that is none. */
-static int enter(call* c, MPI_Comm comm)
+static int count_of(const pieces* s, int i)
 {
-  static int counts[2]; /* of the world, of MPI_COMM_SELF (O1) */
-  int        rc;
-
-  img_enter();
-  c->comm = comm;
-  rc = MPI_Comm_rank(comm, &c->rank);
-  if (rc == MPI_SUCCESS) rc = MPI_Comm_size(comm, &c->size);
-  c->tag = counts[comm == MPI_COMM_SELF]++ & 0x7fff;
-  return rc;
+  return s->counts != NULL ? s->counts[i] : s->count;
 }
 
-static size_t bytes_of(int count, MPI_Datatype type)
+static MPI_Datatype type_of(const pieces* s, int i)
 {
-  MPI_Aint low, extent = 0;
-
-  MPI_Type_get_extent(type, &low, &extent);
-  return (size_t)extent * (size_t)(count > 0 ? count : 0);
+  return s->types != NULL ? s->types[i] : s->type;
 }
 
-/* Memory for COUNT of TYPE. */
-static void* room(int count, MPI_Datatype type)
+static char* piece(const pieces* s, int i)
 {
-  void* p = img_alloc(bytes_of(count, type) + 1);
-
-  if (p == NULL) abort();
-  return p;
+  if (s->at != NULL) return s->at[i];
+  if (s->types != NULL) return s->buf + s->places[i];
+  if (s->places != NULL) return s->buf + img_extent(1, s->type) * s->places[i];
+  return s->buf + img_extent(s->count, s->type) * i;
 }
 
-static void copy(void* to, const void* from, int count, MPI_Datatype type)
+static void send_piece(img_plan* p, const pieces* s, int i, int to)
 {
-  if (to != from) memmove(to, from, bytes_of(count, type));
+  img_plan_send(p, piece(s, i), count_of(s, i), type_of(s, i), to);
 }
 
-static int worse(int rc, int other)
+static void recv_piece(img_plan* p, const pieces* s, int i, int from)
 {
-  return rc != MPI_SUCCESS ? rc : other;
+  img_plan_recv(p, piece(s, i), count_of(s, i), type_of(s, i), from);
+}
+
+/* Copies of all pieces of S, for an exchange in place. */
+static void keep_pieces(img_plan* p, pieces* copy, const pieces* s)
+{
+  char** at = img_plan_room(p, p->size * (int)sizeof *at, MPI_BYTE);
+  int    i;
+
+  for (i = 0; i < p->size; i++) {
+    at[i] = img_plan_room(p, count_of(s, i), type_of(s, i));
+    img_plan_copy(p, at[i], count_of(s, i), type_of(s, i), piece(s, i), count_of(s, i), type_of(s, i));
+  }
+  *copy = *s;
+  copy->at = at;
 }
 
 /* ---- one to all, all to one ---- */
 
 /* A dissemination: after the step of distance d, each rank has heard of the 2 d ranks before it. */
-static int barrier(const call* c)
+static void barrier(img_plan* p)
 {
-  int  d, rc = MPI_SUCCESS;
-  char none[2] = {0, 0};
+  int d;
 
-  for (d = 1; d < c->size && rc == MPI_SUCCESS; d *= 2)
-    rc = img_sendrecv(&none[0], 0, MPI_BYTE, (c->rank + d) % c->size, &none[1], 0, MPI_BYTE,
-                      (c->rank + c->size - d) % c->size, c->tag, c->comm);
-  return rc;
+  for (d = 1; d < p->size; d *= 2) {
+    img_plan_recv(p, NULL, 0, MPI_BYTE, (p->rank + p->size - d) % p->size);
+    img_plan_send(p, NULL, 0, MPI_BYTE, (p->rank + d) % p->size);
+    img_plan_fence(p);
+  }
 }
 
 /* A binomial tree, by ranks relative to the root. */
-static int bcast(const call* c, void* buf, int count, MPI_Datatype type, int root)
+static void bcast(img_plan* p, void* buf, int count, MPI_Datatype type, int root)
 {
-  int me = (c->rank + c->size - root) % c->size, mask = 1, rc = MPI_SUCCESS;
+  int me = (p->rank + p->size - root) % p->size, mask = 1;
 
-  while (mask < c->size && (me & mask) == 0) mask *= 2;
-  if (mask < c->size) rc = img_recv(buf, count, type, (me - mask + root) % c->size, c->tag, c->comm);
-  for (mask /= 2; mask > 0 && rc == MPI_SUCCESS; mask /= 2)
-    if (me + mask < c->size) rc = img_send(buf, count, type, (me + mask + root) % c->size, c->tag, c->comm);
-  return rc;
-}
-
-/* The same tree, upwards: BUF of the root becomes the result, those of others are used up. */
-static int reduce(const call* c, void* buf, int count, MPI_Datatype type, MPI_Op op, int root)
-{
-  int   me = (c->rank + c->size - root) % c->size, mask, rc = MPI_SUCCESS;
-  void* other = room(count, type);
-
-  for (mask = 1; mask < c->size && rc == MPI_SUCCESS; mask *= 2) {
-    if (me & mask) {
-      rc = img_send(buf, count, type, (me - mask + root) % c->size, c->tag, c->comm);
-      break;
-    }
-    if (me + mask >= c->size) continue;
-    rc = img_recv(other, count, type, (me + mask + root) % c->size, c->tag, c->comm);
-    rc = worse(rc, scr_native_MPI_Reduce_local(other, buf, count, type, op));
+  while (mask < p->size && (me & mask) == 0) mask *= 2;
+  if (mask < p->size) {
+    img_plan_recv(p, buf, count, type, (me - mask + root) % p->size);
+    img_plan_fence(p);
   }
-  free(other);
-  return rc;
+  for (mask /= 2; mask > 0; mask /= 2)
+    if (me + mask < p->size) img_plan_send(p, buf, count, type, (me + mask + root) % p->size);
 }
 
-/* Exchange BUF with rank PEER and combine. */
-static int combine(const call* c, void* buf, void* other, int count, MPI_Datatype type, MPI_Op op, int peer)
+static void gather_pieces(img_plan* p, const void* in, int count, MPI_Datatype type, const pieces* to, int root)
 {
-  int rc = img_sendrecv(buf, count, type, peer, other, count, type, peer, c->tag, c->comm);
+  int i;
 
-  return worse(rc, scr_native_MPI_Reduce_local(other, buf, count, type, op));
-}
-
-/* Recursive doubling; ranks above the power of two take part through a neighbour. */
-static int allreduce(const call* c, void* buf, int count, MPI_Datatype type, MPI_Op op)
-{
-  int   power = 1, extra, me, mask, peer, rc = MPI_SUCCESS;
-  void* other = room(count, type);
-
-  while (power * 2 <= c->size) power *= 2;
-  extra = c->size - power;
-  me = c->rank < 2 * extra ? (c->rank % 2 ? c->rank / 2 : -1) : c->rank - extra;
-  if (me < 0) {
-    rc = img_send(buf, count, type, c->rank + 1, c->tag, c->comm);
-    rc = worse(rc, img_recv(buf, count, type, c->rank + 1, c->tag, c->comm));
-  } else {
-    if (c->rank < 2 * extra) {
-      rc = img_recv(other, count, type, c->rank - 1, c->tag, c->comm);
-      rc = worse(rc, scr_native_MPI_Reduce_local(other, buf, count, type, op));
-    }
-    for (mask = 1; mask < power && rc == MPI_SUCCESS; mask *= 2) {
-      peer = me ^ mask;
-      rc = combine(c, buf, other, count, type, op, peer < extra ? 2 * peer + 1 : peer + extra);
-    }
-    if (c->rank < 2 * extra) rc = worse(rc, img_send(buf, count, type, c->rank - 1, c->tag, c->comm));
+  if (p->rank != root) {
+    img_plan_send(p, in, count, type, root);
+    return;
   }
-  free(other);
-  return rc;
-}
-
-/* Where the pieces of all ranks are: COUNTS and DISPLACEMENTS, or COUNT each. */
-typedef struct {
-  char*        buf;
-  int          count;
-  const int *  counts, *displacements;
-  MPI_Datatype type;
-} pieces;
-
-static int piece_count(const pieces* p, int i)
-{
-  return p->counts != NULL ? p->counts[i] : p->count;
-}
-
-static char* piece(const pieces* p, int i)
-{
-  return p->displacements != NULL ? p->buf + (ptrdiff_t)bytes_of(1, p->type) * p->displacements[i]
-                                  : p->buf + (ptrdiff_t)bytes_of(p->count, p->type) * i;
-}
-
-/* BUF of each rank becomes its piece at the root. */
-static int gather(const call* c, const void* buf, int count, MPI_Datatype type, const pieces* to, int root)
-{
-  int i, rc = MPI_SUCCESS;
-
-  if (c->rank != root) return img_send(buf, count, type, root, c->tag, c->comm);
-  for (i = 0; i < c->size && rc == MPI_SUCCESS; i++) {
-    if (i != root) rc = img_recv(piece(to, i), piece_count(to, i), to->type, i, c->tag, c->comm);
-    else if (buf != MPI_IN_PLACE) copy(piece(to, i), buf, count, type);
+  for (i = 0; i < p->size; i++) {
+    if (i != root) recv_piece(p, to, i, i);
+    else if (in != MPI_IN_PLACE) img_plan_copy(p, piece(to, i), count_of(to, i), type_of(to, i), in, count, type);
   }
-  return rc;
 }
 
-/* Each rank gets its piece of the root. */
-static int scatter(const call* c, const pieces* from, void* buf, int count, MPI_Datatype type, int root)
+static void scatter_pieces(img_plan* p, const pieces* from, void* out, int count, MPI_Datatype type, int root)
 {
-  int i, rc = MPI_SUCCESS;
+  int i;
 
-  if (c->rank != root) return img_recv(buf, count, type, root, c->tag, c->comm);
-  for (i = 0; i < c->size && rc == MPI_SUCCESS; i++) {
-    if (i != root) rc = img_send(piece(from, i), piece_count(from, i), from->type, i, c->tag, c->comm);
-    else if (buf != MPI_IN_PLACE) copy(buf, piece(from, i), piece_count(from, i), from->type);
+  if (p->rank != root) {
+    img_plan_recv(p, out, count, type, root);
+    return;
   }
-  return rc;
+  for (i = 0; i < p->size; i++) {
+    if (i != root) send_piece(p, from, i, i);
+    else if (out != MPI_IN_PLACE)
+      img_plan_copy(p, out, count, type, piece(from, i), count_of(from, i), type_of(from, i));
+  }
 }
 
-/* A ring: in each step a rank passes on the piece that it got last.  Its own is in place. */
-static int allgather(const call* c, const pieces* p)
+static void gather(img_plan* p, const void* in, int count, MPI_Datatype type, void* out, int outs, MPI_Datatype outtype,
+                   int root)
 {
-  int i, rc = MPI_SUCCESS, right = (c->rank + 1) % c->size, left = (c->rank + c->size - 1) % c->size;
+  pieces to = {out, outs, NULL, NULL, outtype, NULL, NULL};
 
-  for (i = 0; i < c->size - 1 && rc == MPI_SUCCESS; i++) {
-    int mine = (c->rank + c->size - i) % c->size, next = (c->rank + 2 * c->size - i - 1) % c->size;
+  gather_pieces(p, in, count, type, &to, root);
+}
 
-    rc = img_sendrecv(piece(p, mine), piece_count(p, mine), p->type, right, piece(p, next), piece_count(p, next),
-                      p->type, left, c->tag, c->comm);
+static void gatherv(img_plan* p, const void* in, int count, MPI_Datatype type, void* out, const int* outs,
+                    const int* places, MPI_Datatype outtype, int root)
+{
+  pieces to = {out, 0, outs, places, outtype, NULL, NULL};
+
+  gather_pieces(p, in, count, type, &to, root);
+}
+
+static void scatter(img_plan* p, const void* in, int count, MPI_Datatype type, void* out, int outs,
+                    MPI_Datatype outtype, int root)
+{
+  pieces from = {(char*)in, count, NULL, NULL, type, NULL, NULL};
+
+  scatter_pieces(p, &from, out, outs, outtype, root);
+}
+
+static void scatterv(img_plan* p, const void* in, const int* counts, const int* places, MPI_Datatype type, void* out,
+                     int outs, MPI_Datatype outtype, int root)
+{
+  pieces from = {(char*)in, 0, counts, places, type, NULL, NULL};
+
+  scatter_pieces(p, &from, out, outs, outtype, root);
+}
+
+/* ---- all to all ---- */
+
+/* A ring: in each step a rank passes on the piece that it got last. */
+static void pass_around(img_plan* p, const void* in, int count, MPI_Datatype type, const pieces* to)
+{
+  int i, n = p->size, right = (p->rank + 1) % n, left = (p->rank + n - 1) % n;
+
+  if (in != MPI_IN_PLACE)
+    img_plan_copy(p, piece(to, p->rank), count_of(to, p->rank), type_of(to, p->rank), in, count, type);
+  for (i = 0; i < n - 1; i++) {
+    recv_piece(p, to, (p->rank + 2 * n - i - 1) % n, left);
+    send_piece(p, to, (p->rank + n - i) % n, right);
+    img_plan_fence(p);
   }
-  return rc;
+}
+
+static void allgather(img_plan* p, const void* in, int count, MPI_Datatype type, void* out, int outs,
+                      MPI_Datatype outtype)
+{
+  pieces to = {out, outs, NULL, NULL, outtype, NULL, NULL};
+
+  pass_around(p, in, count, type, &to);
+}
+
+static void allgatherv(img_plan* p, const void* in, int count, MPI_Datatype type, void* out, const int* outs,
+                       const int* places, MPI_Datatype outtype)
+{
+  pieces to = {out, 0, outs, places, outtype, NULL, NULL};
+
+  pass_around(p, in, count, type, &to);
 }
 
 /* In each step a rank sends to one rank and receives from another, at the same distance. */
-static int alltoall(const call* c, const pieces* from, const pieces* to)
+static void exchange(img_plan* p, pieces* from, const pieces* to)
 {
-  int i, rc = MPI_SUCCESS;
+  int i, me = p->rank, n = p->size;
 
-  copy(piece(to, c->rank), piece(from, c->rank), piece_count(from, c->rank), from->type);
-  for (i = 1; i < c->size && rc == MPI_SUCCESS; i++) {
-    int next = (c->rank + i) % c->size, last = (c->rank + c->size - i) % c->size;
-
-    rc = img_sendrecv(piece(from, next), piece_count(from, next), from->type, next, piece(to, last),
-                      piece_count(to, last), to->type, last, c->tag, c->comm);
+  if (from->buf == MPI_IN_PLACE) keep_pieces(p, from, to);
+  else
+    img_plan_copy(p, piece(to, me), count_of(to, me), type_of(to, me), piece(from, me), count_of(from, me),
+                  type_of(from, me));
+  for (i = 1; i < n; i++) {
+    recv_piece(p, to, (me + n - i) % n, (me + n - i) % n);
+    send_piece(p, from, (me + i) % n, (me + i) % n);
+    img_plan_fence(p);
   }
-  return rc;
 }
 
-/* A copy of the pieces P, for an exchange in place. */
-static char* copy_pieces(const call* c, const pieces* p)
+static void alltoall(img_plan* p, const void* in, int count, MPI_Datatype type, void* out, int outs,
+                     MPI_Datatype outtype)
 {
-  size_t end, most = 0;
-  char*  all;
-  int    i;
+  pieces from = {(char*)in, count, NULL, NULL, type, NULL, NULL}, to = {out, outs, NULL, NULL, outtype, NULL, NULL};
 
-  for (i = 0; i < c->size; i++) {
-    end = (size_t)(piece(p, i) - p->buf) + bytes_of(piece_count(p, i), p->type);
-    if (end > most) most = end;
-  }
-  all = img_alloc(most + 1);
-  if (all == NULL) abort();
-  memcpy(all, p->buf, most);
-  return all;
+  exchange(p, &from, &to);
 }
 
-/* ---- the calls ---- */
+static void alltoallv(img_plan* p, const void* in, const int* counts, const int* places, MPI_Datatype type, void* out,
+                      const int* outs, const int* outplaces, MPI_Datatype outtype)
+{
+  pieces from = {(char*)in, 0, counts, places, type, NULL, NULL};
+  pieces to = {out, 0, outs, outplaces, outtype, NULL, NULL};
+
+  exchange(p, &from, &to);
+}
+
+static void alltoallw(img_plan* p, const void* in, const int* counts, const int* places, const MPI_Datatype* types,
+                      void* out, const int* outs, const int* outplaces, const MPI_Datatype* outtypes)
+{
+  pieces from = {(char*)in, 0, counts, places, MPI_BYTE, types, NULL};
+  pieces to = {out, 0, outs, outplaces, MPI_BYTE, outtypes, NULL};
+
+  exchange(p, &from, &to);
+}
+
+/* ---- reductions (O2) ---- */
+
+/* The data of a reduction: MINE becomes the result, OTHER is what comes. */
+typedef struct {
+  void *       mine, *other;
+  int          count;
+  MPI_Datatype type;
+  MPI_Op       op;
+} data;
+
+/* MINE of rank AT has come into OTHER: combine it, in the order of ranks. */
+static void take(img_plan* p, const data* d, int at)
+{
+  img_plan_fence(p);
+  if (at < p->rank) img_plan_combine(p, d->other, d->mine, d->count, d->type, d->op);
+  else img_plan_combine_after(p, d->other, d->mine, d->count, d->type, d->op);
+}
+
+static int power_of(const img_plan* p)
+{
+  int power = 1;
+
+  while (power * 2 <= p->size) power *= 2;
+  return power;
+}
+
+/* Ranks above the power of two take part through a neighbour: the number of RANK among those that do, or -1. */
+static int folded(const img_plan* p, int rank)
+{
+  int extra = p->size - power_of(p);
+
+  if (rank >= 2 * extra) return rank - extra;
+  return rank % 2 ? rank / 2 : -1;
+}
+
+/* And back. */
+static int unfolded(const img_plan* p, int number)
+{
+  int extra = p->size - power_of(p);
+
+  return number < extra ? 2 * number + 1 : number + extra;
+}
+
+/* The neighbours give what they have.  Returns 1 if this rank takes part. */
+static int fold(img_plan* p, const data* d)
+{
+  if (folded(p, p->rank) < 0) {
+    img_plan_send(p, d->mine, d->count, d->type, p->rank + 1);
+    img_plan_fence(p);
+    return 0;
+  }
+  if (p->rank < 2 * (p->size - power_of(p))) {
+    img_plan_recv(p, d->other, d->count, d->type, p->rank - 1);
+    take(p, d, p->rank - 1);
+  }
+  return 1;
+}
+
+/* Recursive doubling. */
+static void allreduce(img_plan* p, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op)
+{
+  data d = {out, img_plan_room(p, count, type), count, type, op};
+  int  mask, part;
+
+  if (in != MPI_IN_PLACE) img_plan_copy(p, out, count, type, in, count, type);
+  part = fold(p, &d);
+  if (!part) img_plan_recv(p, out, count, type, p->rank + 1);
+  for (mask = 1; mask < power_of(p) && part; mask *= 2) {
+    int peer = unfolded(p, folded(p, p->rank) ^ mask);
+
+    img_plan_recv(p, d.other, count, type, peer);
+    img_plan_send(p, out, count, type, peer);
+    take(p, &d, peer);
+  }
+  if (part && p->rank < 2 * (p->size - power_of(p))) img_plan_send(p, out, count, type, p->rank - 1);
+}
+
+/* A binomial tree, by ranks relative to the root; MINE of the root becomes the result, those of others are used up. */
+static void reduce_short(img_plan* p, const data* d, int root)
+{
+  int me = (p->rank + p->size - root) % p->size, mask;
+
+  for (mask = 1; mask < p->size; mask *= 2) {
+    if (me & mask) {
+      img_plan_send(p, d->mine, d->count, d->type, (me - mask + root) % p->size);
+      img_plan_fence(p);
+      return;
+    }
+    if (me + mask >= p->size) continue;
+    img_plan_recv(p, d->other, d->count, d->type, (me + mask + root) % p->size);
+    img_plan_fence(p);
+    img_plan_combine_after(p, d->other, d->mine, d->count, d->type, d->op);
+  }
+}
+
+/*
+** By the numbers of the ranks that take part, from near to far or from FAR to near: each value is combined as where
+** vectors are halved and the halves put together.
+*/
+static void reduce_long(img_plan* p, const data* d, int root, int far)
+{
+  int i, steps = 0, power = power_of(p), holder = root, me, to;
+
+  if (folded(p, root) < 0) holder = root + 1;
+  to = folded(p, holder);
+  while (1 << steps < power) steps++;
+  if (fold(p, d)) {
+    me = folded(p, p->rank) ^ to;
+    for (i = 0; i < steps; i++) {
+      int mask = far ? power >> (i + 1) : 1 << i, peer = unfolded(p, me ^ mask ^ to);
+
+      if (me & mask) {
+        img_plan_send(p, d->mine, d->count, d->type, peer);
+        img_plan_fence(p);
+        break;
+      }
+      img_plan_recv(p, d->other, d->count, d->type, peer);
+      take(p, d, peer);
+    }
+  }
+  if (holder == root) return;
+  if (p->rank == holder) img_plan_send(p, d->mine, d->count, d->type, root);
+  if (p->rank == root) img_plan_recv(p, d->mine, d->count, d->type, holder);
+  img_plan_fence(p);
+}
+
+static size_t size_of(int count, MPI_Datatype type)
+{
+  int size = 0;
+
+  MPI_Type_size(type, &size);
+  return (size_t)size * (size_t)(count > 0 ? count : 0);
+}
+
+static void reduce(img_plan* p, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root)
+{
+  data d = {p->rank == root ? out : img_plan_room(p, count, type), img_plan_room(p, count, type), count, type, op};
+
+  if (in != MPI_IN_PLACE) img_plan_copy(p, d.mine, count, type, in, count, type);
+  if (size_of(count, type) > SHORT_REDUCE && count >= power_of(p)) reduce_long(p, &d, root, 0);
+  else reduce_short(p, &d, root);
+}
+
+/* The pieces of all ranks: each rank sends to each what is its, and takes the pieces by their distance. */
+static void reduce_pairs(img_plan* p, const pieces* all, void* out, MPI_Op op)
+{
+  int  count = count_of(all, p->rank), n = p->size, i;
+  data d = {out, img_plan_room(p, count, all->type), count, all->type, op};
+
+  img_plan_copy(p, out, count, all->type, piece(all, p->rank), count, all->type);
+  for (i = 1; i < n; i++) {
+    img_plan_recv(p, d.other, count, all->type, (p->rank + n - i) % n);
+    send_piece(p, all, (p->rank + i) % n, (p->rank + i) % n);
+    take(p, &d, (p->rank + n - i) % n);
+  }
+}
+
+/*
+** The pieces of a reduction, COUNTS or COUNT each: combined at rank 0, and scattered; or by pairs, if values of UNIT
+** bytes are LONG_SCATTER in all.
+*/
+static void reduce_pieces(img_plan* p, const void* in, void* out, const int* counts, int count, MPI_Datatype type,
+                          MPI_Op op, size_t unit)
+{
+  int *  places = img_plan_room(p, p->size, MPI_INT), i, all = 0;
+  pieces s = {NULL, count, counts, places, type, NULL, NULL};
+  data   d;
+
+  for (i = 0; i < p->size; i++) {
+    places[i] = all;
+    all += count_of(&s, i);
+  }
+  s.buf = img_plan_room(p, all, type);
+  img_plan_copy(p, s.buf, all, type, in != MPI_IN_PLACE ? in : out, all, type);
+  if ((size_t)all * unit >= LONG_SCATTER) {
+    reduce_pairs(p, &s, out, op);
+    return;
+  }
+  d.mine = s.buf, d.other = img_plan_room(p, all, type), d.count = all, d.type = type, d.op = op;
+  reduce_long(p, &d, 0, 1);
+  scatter_pieces(p, &s, out, count_of(&s, p->rank), type, 0);
+}
+
+static void reduce_scatter(img_plan* p, const void* in, void* out, const int* counts, MPI_Datatype type, MPI_Op op)
+{
+  reduce_pieces(p, in, out, counts, 0, type, op, size_of(1, type));
+}
+
+static void reduce_scatter_block(img_plan* p, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op)
+{
+  reduce_pieces(p, in, out, NULL, count, type, op, size_of(1, type));
+}
+
+/* MPICH takes the number of values for their bytes here (O2). */
+static void reduce_scatter_block_later(img_plan* p, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op)
+{
+  reduce_pieces(p, in, out, NULL, count, type, op, 1);
+}
+
+/* Recursive doubling: D holds what a group of ranks has; OUT, what those up to this rank have, or those BEFORE it. */
+static void prefix(img_plan* p, const data* d, void* out, int before)
+{
+  int mask, first = before;
+
+  for (mask = 1; mask < p->size; mask *= 2) {
+    int peer = p->rank ^ mask;
+
+    if (peer >= p->size) continue;
+    img_plan_recv(p, d->other, d->count, d->type, peer);
+    img_plan_send(p, d->mine, d->count, d->type, peer);
+    img_plan_fence(p);
+    if (peer < p->rank && first) img_plan_copy(p, out, d->count, d->type, d->other, d->count, d->type);
+    else if (peer < p->rank) img_plan_combine(p, d->other, out, d->count, d->type, d->op);
+    if (peer < p->rank) first = 0;
+    take(p, d, peer);
+  }
+}
+
+static void scan(img_plan* p, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op)
+{
+  data d = {img_plan_room(p, count, type), img_plan_room(p, count, type), count, type, op};
+
+  if (in != MPI_IN_PLACE) img_plan_copy(p, out, count, type, in, count, type);
+  img_plan_copy(p, d.mine, count, type, out, count, type);
+  prefix(p, &d, out, 0);
+}
+
+static void exscan(img_plan* p, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op)
+{
+  data d = {img_plan_room(p, count, type), img_plan_room(p, count, type), count, type, op};
+
+  img_plan_copy(p, d.mine, count, type, in != MPI_IN_PLACE ? in : out, count, type);
+  prefix(p, &d, out, 1);
+}
+
+/* ---- the calls, three for each ---- */
+
+#define LIST(...) __VA_ARGS__
+
+#define BLOCKING(name, build, parameters, arguments)                                                                   \
+  IMG_NATIVE(MPI_##name);                                                                                              \
+  IMG_API int MPI_##name(LIST parameters, MPI_Comm comm)                                                               \
+  {                                                                                                                    \
+    img_plan* p;                                                                                                       \
+    int       rc;                                                                                                      \
+                                                                                                                       \
+    if (!img_on) return scr_native_MPI_##name(LIST arguments, comm);                                                   \
+    if ((p = img_plan_new(comm, 0, &rc)) == NULL) return rc;                                                           \
+    build(p, LIST arguments);                                                                                          \
+    return img_plan_run(p);                                                                                            \
+  }
+
+#define LATER(name, iname, build, parameters, arguments)                                                               \
+  IMG_NATIVE(iname);                                                                                                   \
+  IMG_NATIVE(MPI_##name##_init);                                                                                       \
+  IMG_API int iname(LIST parameters, MPI_Comm comm, MPI_Request* request)                                              \
+  {                                                                                                                    \
+    img_plan* p;                                                                                                       \
+    int       rc;                                                                                                      \
+                                                                                                                       \
+    if (!img_on) return scr_native_##iname(LIST arguments, comm, request);                                             \
+    if ((p = img_plan_new(comm, 0, &rc)) == NULL) return rc;                                                           \
+    build(p, LIST arguments);                                                                                          \
+    return img_plan_request(p, 0, request);                                                                            \
+  }                                                                                                                    \
+  IMG_API int MPI_##name##_init(LIST parameters, MPI_Comm comm, MPI_Info info, MPI_Request* request)                   \
+  {                                                                                                                    \
+    img_plan* p;                                                                                                       \
+    int       rc;                                                                                                      \
+                                                                                                                       \
+    if (!img_on) return scr_native_MPI_##name##_init(LIST arguments, comm, info, request);                             \
+    if ((p = img_plan_new(comm, 1, &rc)) == NULL) return rc;                                                           \
+    build(p, LIST arguments);                                                                                          \
+    return img_plan_request(p, 1, request);                                                                            \
+  }
+
+#define CALLS(name, iname, build, parameters, arguments)                                                               \
+  BLOCKING(name, build, parameters, arguments)                                                                         \
+  LATER(name, iname, build, parameters, arguments)
+
+CALLS(Bcast, MPI_Ibcast, bcast, (void* buf, int count, MPI_Datatype type, int root), (buf, count, type, root))
+CALLS(Gather, MPI_Igather, gather,
+      (const void* in, int count, MPI_Datatype type, void* out, int outs, MPI_Datatype outtype, int root),
+      (in, count, type, out, outs, outtype, root))
+CALLS(Gatherv, MPI_Igatherv, gatherv,
+      (const void* in, int count, MPI_Datatype type, void* out, const int outs[], const int places[],
+       MPI_Datatype outtype, int root),
+      (in, count, type, out, outs, places, outtype, root))
+CALLS(Scatter, MPI_Iscatter, scatter,
+      (const void* in, int count, MPI_Datatype type, void* out, int outs, MPI_Datatype outtype, int root),
+      (in, count, type, out, outs, outtype, root))
+CALLS(Scatterv, MPI_Iscatterv, scatterv,
+      (const void* in, const int counts[], const int places[], MPI_Datatype type, void* out, int outs,
+       MPI_Datatype outtype, int root),
+      (in, counts, places, type, out, outs, outtype, root))
+CALLS(Allgather, MPI_Iallgather, allgather,
+      (const void* in, int count, MPI_Datatype type, void* out, int outs, MPI_Datatype outtype),
+      (in, count, type, out, outs, outtype))
+CALLS(Allgatherv, MPI_Iallgatherv, allgatherv,
+      (const void* in, int count, MPI_Datatype type, void* out, const int outs[], const int places[],
+       MPI_Datatype outtype),
+      (in, count, type, out, outs, places, outtype))
+CALLS(Alltoall, MPI_Ialltoall, alltoall,
+      (const void* in, int count, MPI_Datatype type, void* out, int outs, MPI_Datatype outtype),
+      (in, count, type, out, outs, outtype))
+CALLS(Alltoallv, MPI_Ialltoallv, alltoallv,
+      (const void* in, const int counts[], const int places[], MPI_Datatype type, void* out, const int outs[],
+       const int outplaces[], MPI_Datatype outtype),
+      (in, counts, places, type, out, outs, outplaces, outtype))
+CALLS(Alltoallw, MPI_Ialltoallw, alltoallw,
+      (const void* in, const int counts[], const int places[], const MPI_Datatype types[], void* out, const int outs[],
+       const int outplaces[], const MPI_Datatype outtypes[]),
+      (in, counts, places, types, out, outs, outplaces, outtypes))
+CALLS(Reduce, MPI_Ireduce, reduce, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root),
+      (in, out, count, type, op, root))
+CALLS(Allreduce, MPI_Iallreduce, allreduce, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op),
+      (in, out, count, type, op))
+CALLS(Reduce_scatter, MPI_Ireduce_scatter, reduce_scatter,
+      (const void* in, void* out, const int counts[], MPI_Datatype type, MPI_Op op), (in, out, counts, type, op))
+BLOCKING(Reduce_scatter_block, reduce_scatter_block,
+         (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op), (in, out, count, type, op))
+LATER(Reduce_scatter_block, MPI_Ireduce_scatter_block, reduce_scatter_block_later,
+      (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op), (in, out, count, type, op))
+CALLS(Scan, MPI_Iscan, scan, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op),
+      (in, out, count, type, op))
+CALLS(Exscan, MPI_Iexscan, exscan, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op),
+      (in, out, count, type, op))
+
+IMG_NATIVE(MPI_Barrier);
+IMG_NATIVE(MPI_Ibarrier);
+IMG_NATIVE(MPI_Barrier_init);
 
 IMG_API int MPI_Barrier(MPI_Comm comm)
 {
-  call c;
-  int  rc;
+  img_plan* p;
+  int       rc;
 
   if (!img_on) return scr_native_MPI_Barrier(comm);
-  rc = enter(&c, comm);
-  return rc != MPI_SUCCESS ? rc : barrier(&c);
+  if ((p = img_plan_new(comm, 0, &rc)) == NULL) return rc;
+  barrier(p);
+  return img_plan_run(p);
 }
 
-IMG_API int MPI_Bcast(void* buf, int count, MPI_Datatype type, int root, MPI_Comm comm)
+IMG_API int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request)
 {
-  call c;
-  int  rc;
+  img_plan* p;
+  int       rc;
 
-  if (!img_on) return scr_native_MPI_Bcast(buf, count, type, root, comm);
-  rc = enter(&c, comm);
-  return rc != MPI_SUCCESS ? rc : bcast(&c, buf, count, type, root);
+  if (!img_on) return scr_native_MPI_Ibarrier(comm, request);
+  if ((p = img_plan_new(comm, 0, &rc)) == NULL) return rc;
+  barrier(p);
+  return img_plan_request(p, 0, request);
 }
 
-IMG_API int MPI_Reduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
+IMG_API int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request)
 {
-  call  c;
-  void* mine;
-  int   rc;
+  img_plan* p;
+  int       rc;
 
-  if (!img_on) return scr_native_MPI_Reduce(in, out, count, type, op, root, comm);
-  if ((rc = enter(&c, comm)) != MPI_SUCCESS) return rc;
-  mine = c.rank == root ? out : room(count, type);
-  if (in != MPI_IN_PLACE) copy(mine, in, count, type);
-  rc = reduce(&c, mine, count, type, op, root);
-  if (c.rank != root) free(mine);
-  return rc;
-}
-
-IMG_API int MPI_Allreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-  call c;
-  int  rc;
-
-  if (!img_on) return scr_native_MPI_Allreduce(in, out, count, type, op, comm);
-  if ((rc = enter(&c, comm)) != MPI_SUCCESS) return rc;
-  if (in != MPI_IN_PLACE) copy(out, in, count, type);
-  return allreduce(&c, out, count, type, op);
-}
-
-/* The pieces of a reduction, COUNTS or COUNT each: combined at rank 0, and scattered. */
-static int reduce_scatter(call* c, const void* in, void* out, const int* counts, int count, MPI_Datatype type,
-                          MPI_Op op)
-{
-  int *  places = room(c->size, MPI_INT), i, all = 0, rc;
-  pieces p = {NULL, count, counts, places, type};
-
-  for (i = 0; i < c->size; i++) {
-    places[i] = all;
-    all += piece_count(&p, i);
-  }
-  p.buf = room(all, type);
-  copy(p.buf, in != MPI_IN_PLACE ? in : out, all, type);
-  rc = reduce(c, p.buf, all, type, op, 0);
-  rc = worse(rc, scatter(c, &p, out, piece_count(&p, c->rank), type, 0));
-  free(p.buf);
-  free(places);
-  return rc;
-}
-
-IMG_API int MPI_Reduce_scatter_block(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-  call c;
-  int  rc;
-
-  if (!img_on) return scr_native_MPI_Reduce_scatter_block(in, out, count, type, op, comm);
-  rc = enter(&c, comm);
-  return rc != MPI_SUCCESS ? rc : reduce_scatter(&c, in, out, NULL, count, type, op);
-}
-
-IMG_API int MPI_Reduce_scatter(const void* in, void* out, const int counts[], MPI_Datatype type, MPI_Op op,
-                               MPI_Comm comm)
-{
-  call c;
-  int  rc;
-
-  if (!img_on) return scr_native_MPI_Reduce_scatter(in, out, counts, type, op, comm);
-  rc = enter(&c, comm);
-  return rc != MPI_SUCCESS ? rc : reduce_scatter(&c, in, out, counts, 0, type, op);
-}
-
-/* What the ranks before this one have, combined: into BEFORE; and what they have with this one goes on. */
-static int prefix(const call* c, void* mine, void* before, int count, MPI_Datatype type, MPI_Op op)
-{
-  int rc = MPI_SUCCESS;
-
-  if (c->rank > 0) {
-    rc = img_recv(before, count, type, c->rank - 1, c->tag, c->comm);
-    rc = worse(rc, scr_native_MPI_Reduce_local(before, mine, count, type, op));
-  }
-  if (c->rank < c->size - 1) rc = worse(rc, img_send(mine, count, type, c->rank + 1, c->tag, c->comm));
-  return rc;
-}
-
-IMG_API int MPI_Scan(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-  call  c;
-  void* before;
-  int   rc;
-
-  if (!img_on) return scr_native_MPI_Scan(in, out, count, type, op, comm);
-  if ((rc = enter(&c, comm)) != MPI_SUCCESS) return rc;
-  before = room(count, type);
-  if (in != MPI_IN_PLACE) copy(out, in, count, type);
-  rc = prefix(&c, out, before, count, type, op);
-  free(before);
-  return rc;
-}
-
-IMG_API int MPI_Exscan(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-  call  c;
-  void* mine;
-  int   rc;
-
-  if (!img_on) return scr_native_MPI_Exscan(in, out, count, type, op, comm);
-  if ((rc = enter(&c, comm)) != MPI_SUCCESS) return rc;
-  mine = room(count, type);
-  copy(mine, in != MPI_IN_PLACE ? in : out, count, type);
-  rc = prefix(&c, mine, out, count, type, op);
-  free(mine);
-  return rc;
-}
-
-IMG_API int MPI_Gather(const void* in, int count, MPI_Datatype type, void* out, int outs, MPI_Datatype outtype,
-                       int root, MPI_Comm comm)
-{
-  pieces p = {out, outs, NULL, NULL, outtype};
-  call   c;
-  int    rc;
-
-  if (!img_on) return scr_native_MPI_Gather(in, count, type, out, outs, outtype, root, comm);
-  rc = enter(&c, comm);
-  return rc != MPI_SUCCESS ? rc : gather(&c, in, count, type, &p, root);
-}
-
-IMG_API int MPI_Gatherv(const void* in, int count, MPI_Datatype type, void* out, const int outs[], const int places[],
-                        MPI_Datatype outtype, int root, MPI_Comm comm)
-{
-  pieces p = {out, 0, outs, places, outtype};
-  call   c;
-  int    rc;
-
-  if (!img_on) return scr_native_MPI_Gatherv(in, count, type, out, outs, places, outtype, root, comm);
-  rc = enter(&c, comm);
-  return rc != MPI_SUCCESS ? rc : gather(&c, in, count, type, &p, root);
-}
-
-IMG_API int MPI_Scatter(const void* in, int count, MPI_Datatype type, void* out, int outs, MPI_Datatype outtype,
-                        int root, MPI_Comm comm)
-{
-  pieces p = {(char*)in, count, NULL, NULL, type};
-  call   c;
-  int    rc;
-
-  if (!img_on) return scr_native_MPI_Scatter(in, count, type, out, outs, outtype, root, comm);
-  rc = enter(&c, comm);
-  return rc != MPI_SUCCESS ? rc : scatter(&c, &p, out, outs, outtype, root);
-}
-
-IMG_API int MPI_Scatterv(const void* in, const int counts[], const int places[], MPI_Datatype type, void* out, int outs,
-                         MPI_Datatype outtype, int root, MPI_Comm comm)
-{
-  pieces p = {(char*)in, 0, counts, places, type};
-  call   c;
-  int    rc;
-
-  if (!img_on) return scr_native_MPI_Scatterv(in, counts, places, type, out, outs, outtype, root, comm);
-  rc = enter(&c, comm);
-  return rc != MPI_SUCCESS ? rc : scatter(&c, &p, out, outs, outtype, root);
-}
-
-IMG_API int MPI_Allgather(const void* in, int count, MPI_Datatype type, void* out, int outs, MPI_Datatype outtype,
-                          MPI_Comm comm)
-{
-  pieces p = {out, outs, NULL, NULL, outtype};
-  call   c;
-  int    rc;
-
-  if (!img_on) return scr_native_MPI_Allgather(in, count, type, out, outs, outtype, comm);
-  if ((rc = enter(&c, comm)) != MPI_SUCCESS) return rc;
-  if (in != MPI_IN_PLACE) copy(piece(&p, c.rank), in, count, type);
-  return allgather(&c, &p);
-}
-
-IMG_API int MPI_Allgatherv(const void* in, int count, MPI_Datatype type, void* out, const int outs[],
-                           const int places[], MPI_Datatype outtype, MPI_Comm comm)
-{
-  pieces p = {out, 0, outs, places, outtype};
-  call   c;
-  int    rc;
-
-  if (!img_on) return scr_native_MPI_Allgatherv(in, count, type, out, outs, places, outtype, comm);
-  if ((rc = enter(&c, comm)) != MPI_SUCCESS) return rc;
-  if (in != MPI_IN_PLACE) copy(piece(&p, c.rank), in, count, type);
-  return allgather(&c, &p);
-}
-
-/* An exchange of all with all; in place, FROM becomes a copy of TO. */
-static int exchange(const call* c, pieces* from, const pieces* to)
-{
-  char* all = NULL;
-  int   rc;
-
-  if (from->buf == MPI_IN_PLACE) {
-    *from = *to;
-    from->buf = all = copy_pieces(c, to);
-  }
-  rc = alltoall(c, from, to);
-  free(all);
-  return rc;
-}
-
-IMG_API int MPI_Alltoall(const void* in, int count, MPI_Datatype type, void* out, int outs, MPI_Datatype outtype,
-                         MPI_Comm comm)
-{
-  pieces from = {(char*)in, count, NULL, NULL, type}, to = {out, outs, NULL, NULL, outtype};
-  call   c;
-  int    rc;
-
-  if (!img_on) return scr_native_MPI_Alltoall(in, count, type, out, outs, outtype, comm);
-  rc = enter(&c, comm);
-  return rc != MPI_SUCCESS ? rc : exchange(&c, &from, &to);
-}
-
-IMG_API int MPI_Alltoallv(const void* in, const int counts[], const int places[], MPI_Datatype type, void* out,
-                          const int outs[], const int outplaces[], MPI_Datatype outtype, MPI_Comm comm)
-{
-  pieces from = {(char*)in, 0, counts, places, type}, to = {out, 0, outs, outplaces, outtype};
-  call   c;
-  int    rc;
-
-  if (!img_on) return scr_native_MPI_Alltoallv(in, counts, places, type, out, outs, outplaces, outtype, comm);
-  rc = enter(&c, comm);
-  return rc != MPI_SUCCESS ? rc : exchange(&c, &from, &to);
+  if (!img_on) return scr_native_MPI_Barrier_init(comm, info, request);
+  if ((p = img_plan_new(comm, 1, &rc)) == NULL) return rc;
+  barrier(p);
+  return img_plan_request(p, 1, request);
 }

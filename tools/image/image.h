@@ -4,7 +4,7 @@
 ** The object has two sides.  The native side (start.c, ranges.c, save.c, lib.c, agree.c) is fresh in each process: its
 ** variables are cut out of an image, its calls of libc and MPI go through slots (native.S, made by object.sh) and so
 ** never reach the functions that the saved side puts before them.  The saved side (heap.c, libc.c, files.c, p2p.c,
-** calls.c) belongs to the program: its variables are in the image, as are the program's.
+** plan.c, coll.c, calls.c) belongs to the program: its variables are in the image, as are the program's.
 **
 **   rule 1  A pointer to the native side is never kept in a saved variable, but for a function or a constant.
 **   rule 2  A function that takes the context is on the saved side, and so is each of its callers in this object.
@@ -182,10 +182,15 @@ void img_p2p_start(void);
 /* Before an image: receive all that is under way.  After it: post the receives again. */
 void img_drain(void);
 void img_repost(void);
-/* Send and receive on the second context of COMM, as a collective does; they poll. */
-int img_send(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm);
-int img_recv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm);
-int img_sendrecv(const void* out, int outs, MPI_Datatype outtype, int to, void* in, int ins, MPI_Datatype intype,
-                 int from, int tag, MPI_Comm comm);
+/* Let all collectives that have begun go on. */
+void img_go_on(void);
+/* A round of a wait in which nothing came: go on with collectives, and from time to time poll and yield. */
+void img_spin(int* spins);
+/* Begin to send or receive on the second context of COMM, as collectives do.  Returns NULL, and the error in RC. */
+typedef struct img_message img_message;
+img_message* img_message_begin(int receive, const void* buf, int count, MPI_Datatype type, int peer, int tag,
+                               MPI_Comm comm, int* rc);
+/* 1 if M is complete: it is no more. */
+int img_message_end(img_message* m);
 
 #endif

@@ -25,13 +25,13 @@ flags="${CFLAGS:--O2 -g} ${WARN:-} -I$top -I$dir -fPIC -fvisibility=hidden -fno-
 flags="$flags -fno-lto -fno-common -ftls-model=local-exec -U_FORTIFY_SOURCE"
 
 sed '/^#/d' "$from/names.txt" | tr -s ' ' '\n' | grep . | LC_ALL=C sort -u | sed 's/.*/"&",/' >"$dir/names.inc"
-native="ranges start save agree lib table" saved="heap libc files p2p coll calls"
+native="ranges start save agree lib table" saved="heap libc files p2p plan coll calls"
 for name in $native $saved; do
   [ -f "$from/$name.c" ] || continue
   more=
   case $name in ranges | start) more=-fno-tree-loop-distribute-patterns ;; esac
   case $name in heap) more="-fno-builtin-malloc -fno-builtin-calloc" ;; esac
-  [ "$dir/$name.o" -nt "$from/$name.c" ] && [ "$dir/$name.o" -nt "$from/image.h" ] &&
+  [ "$dir/$name.o" -nt "$from/$name.c" ] && [ -z "$(find "$from" -maxdepth 1 -name "*.h" -newer "$dir/$name.o")" ] &&
     { [ $name != lib ] || [ "$dir/lib.o" -nt "$top/scr_impl.c" ]; } &&
     { [ $name != table ] || [ "$dir/table.o" -nt "$from/names.txt" ]; } && continue
   # shellcheck disable=SC2086

@@ -1,17 +1,18 @@
 /* ==== POINT TO POINT ====================================================================================
 ** Messages: requests that last over a restart, and the draining of what is under way before an image.
 **
-** Uses       agree.c (native communicators, totals), heap.c (img_alloc)
-** Offers     img_p2p_start, img_drain, img_repost, img_send, img_recv, img_sendrecv; the calls of MPI that send,
-**            receive, wait, test and probe.
+** Uses       agree.c (native communicators, totals), plan.c (collectives that have begun), heap.c (img_alloc)
+** Offers     img_p2p_start, img_drain, img_repost, img_spin, img_message_*, img_plan_request; the calls of MPI that
+**            send, receive, wait, test and probe.
 ** Invariants
 **   M1  A drained message matches no receive that is posted natively: each receive looks into the list first.
 **   M2  Totals count each message once: when its receive completes, or when it enters the list.
 **   M3  In an image no request of the program is native.
 **   M4  No call blocks natively: a wait tests, polls, and yields.
+**   M5  Collectives that have begun go on in each test and each round of a wait, of whatever request.
 ** Failure    Native errors are those of the program's communicator.
 ** ====================================================================================================== */
-#include "image.h"
+#include "plan.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ IMG_NATIVE(MPI_Get_count_c);
 IMG_NATIVE(MPI_Status_set_elements_x);
 IMG_NATIVE(MPI_Comm_call_errhandler);
 
-typedef enum { SEND = 1, SSEND, RECV } kind;
+typedef enum { SEND = 1, SSEND, RECV, COLL } kind;
 
 typedef struct request {
   struct request *next, *back; /* of the list that it is in */
@@ -44,6 +45,7 @@ typedef struct request {
   MPI_Comm        comm;
   MPI_Datatype    type;
   void*           buf;
+  img_plan*       plan;   /* of a collective */
   MPI_Request     native; /* of this process (M3) */
   MPI_Status      status;
 } request;
@@ -67,6 +69,7 @@ static request** chunks;
 static int       chunk_count, chunk_room;
 static request*  unused;          /* linked by next */
 static request   receives, sends; /* heads of rings, in the order of posting */
+static request   running;         /* the same, for collectives (M5) */
 static drained*  list;            /* M1, in the order of arrival */
 static uint64_t *sent, *received; /* M2, for each rank of the world */
 static int       messages;
@@ -81,6 +84,7 @@ void img_p2p_start(void)
   received = sent + img_ranks;
   receives.next = receives.back = &receives;
   sends.next = sends.back = &sends;
+  running.next = running.back = &running;
 }
 
 /* More requests. */
@@ -126,6 +130,7 @@ static request* make_request(int k, const void* buf, int count, MPI_Datatype typ
 
 static void release(request* r)
 {
+  if (r->kind == COLL) img_plan_free(r->plan);
   r->kind = 0;
   r->next = unused;
   unused = r;
@@ -260,6 +265,28 @@ static int post(request* r)
   return rc;
 }
 
+/* Let the collective R go on. */
+static void go_on(request* r)
+{
+  if (!img_plan_advance(r->plan)) return;
+  empty_status(&r->status, MPI_ANY_SOURCE);
+  complete(r);
+}
+
+void img_go_on(void)
+{
+  static int inside; /* the function of an operation may call MPI */
+  request *  r, *next;
+
+  if (running.next == &running || running.next == NULL || inside) return;
+  inside = 1;
+  for (r = running.next; r != &running; r = next) {
+    next = r->next;
+    go_on(r);
+  }
+  inside = 0;
+}
+
 static int begin(request* r)
 {
   MPI_Comm comm;
@@ -267,6 +294,12 @@ static int begin(request* r)
 
   r->active = 1;
   r->done = 0;
+  if (r->kind == COLL) {
+    img_plan_rewind(r->plan);
+    append(&running, r);
+    go_on(r);
+    return MPI_SUCCESS;
+  }
   if (r->peer == MPI_PROC_NULL) {
     r->done = 1;
     empty_status(&r->status, MPI_PROC_NULL);
@@ -291,7 +324,8 @@ static int test(request* r)
   int flag = 0;
 
   if (!r->active || r->done) return 1;
-  if (r->native == MPI_REQUEST_NULL) return 0;
+  if (r->kind == COLL) go_on(r);
+  if (r->native == MPI_REQUEST_NULL) return r->done;
   scr_native_MPI_Test(&r->native, &flag, &r->status);
   if (!flag) return 0;
   if (r->kind == RECV) received[world_rank(r->comm, r->status.MPI_SOURCE)]++;
@@ -299,9 +333,10 @@ static int test(request* r)
   return 1;
 }
 
-/* A round of a wait in which nothing came (M4). */
-static void spin(int* spins)
+/* M4, M5 */
+void img_spin(int* spins)
 {
+  img_go_on();
   if (++*spins % SPINS != 0) return;
   img_poll();
   sched_yield();
@@ -311,7 +346,7 @@ static void wait_for(request* r)
 {
   int spins = 0;
 
-  while (!test(r)) spin(&spins);
+  while (!test(r)) img_spin(&spins);
 }
 
 /* The program has seen that R is complete: give it the status, and the handle back. */
@@ -432,20 +467,34 @@ static int exchange(const void* out, int outs, MPI_Datatype outtype, int to, int
   return rc != MPI_SUCCESS ? rc : rc2;
 }
 
-int img_send(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+img_message* img_message_begin(int receive, const void* buf, int count, MPI_Datatype type, int peer, int tag,
+                               MPI_Comm comm, int* rc)
 {
-  return transfer(SEND, buf, count, type, to, tag, comm, 1, MPI_STATUS_IGNORE);
+  request* r = make_request(receive ? RECV : SEND, buf, count, type, peer, tag, comm, 1);
+
+  *rc = begin(r);
+  if (*rc == MPI_SUCCESS) return (img_message*)r;
+  release(r);
+  return NULL;
 }
 
-int img_recv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm)
+int img_message_end(img_message* m)
 {
-  return transfer(RECV, buf, count, type, from, tag, comm, 1, MPI_STATUS_IGNORE);
+  request* r = (request*)m;
+
+  if (!test(r)) return 0;
+  release(r);
+  return 1;
 }
 
-int img_sendrecv(const void* out, int outs, MPI_Datatype outtype, int to, void* in, int ins, MPI_Datatype intype,
-                 int from, int tag, MPI_Comm comm)
+int img_plan_request(img_plan* p, int persistent, MPI_Request* handle)
 {
-  return exchange(out, outs, outtype, to, tag, in, ins, intype, from, tag, comm, 1, MPI_STATUS_IGNORE);
+  request* r = make_request(COLL, NULL, 0, MPI_BYTE, 0, 0, p->comm, 1);
+
+  r->plan = p;
+  r->persistent = persistent;
+  *handle = handle_of(r);
+  return persistent ? MPI_SUCCESS : begin(r);
 }
 
 /* ---- the calls: send and receive ---- */
@@ -725,7 +774,7 @@ IMG_API int MPI_Waitall(int n, MPI_Request* handles, MPI_Status* statuses)
 
   if (!img_on) return scr_native_MPI_Waitall(n, handles, statuses);
   img_enter();
-  while (!all_complete(n, handles)) spin(&spins);
+  while (!all_complete(n, handles)) img_spin(&spins);
   for (i = 0; i < n; i++) finish_handle(&handles[i], status_at(statuses, i), 1);
   return MPI_SUCCESS;
 }
@@ -756,7 +805,7 @@ IMG_API int MPI_Waitany(int n, MPI_Request* handles, int* index, MPI_Status* sta
 
   if (!img_on) return scr_native_MPI_Waitany(n, handles, index, status);
   img_enter();
-  while ((i = first_complete(n, handles, &active)) < 0 && active > 0) spin(&spins);
+  while ((i = first_complete(n, handles, &active)) < 0 && active > 0) img_spin(&spins);
   finish_any(handles, i, index, status);
   return MPI_SUCCESS;
 }
@@ -795,7 +844,7 @@ IMG_API int MPI_Waitsome(int n, MPI_Request* handles, int* count, int* indices, 
 
   if (!img_on) return scr_native_MPI_Waitsome(n, handles, count, indices, statuses);
   img_enter();
-  while ((*count = finish_some(n, handles, indices, statuses, &active)) == 0 && active > 0) spin(&spins);
+  while ((*count = finish_some(n, handles, indices, statuses, &active)) == 0 && active > 0) img_spin(&spins);
   if (active == 0) *count = MPI_UNDEFINED;
   return MPI_SUCCESS;
 }
@@ -848,7 +897,7 @@ IMG_API int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status* status)
 
   if (!img_on) return scr_native_MPI_Probe(from, tag, comm, status);
   img_enter();
-  while ((rc = probe(from, tag, comm, &flag, status)) == MPI_SUCCESS && !flag) spin(&spins);
+  while ((rc = probe(from, tag, comm, &flag, status)) == MPI_SUCCESS && !flag) img_spin(&spins);
   return rc;
 }
 
@@ -891,7 +940,7 @@ IMG_API int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, M
 
   if (!img_on) return scr_native_MPI_Mprobe(from, tag, comm, message, status);
   img_enter();
-  while ((rc = matched_probe(from, tag, comm, &flag, message, status)) == MPI_SUCCESS && !flag) spin(&spins);
+  while ((rc = matched_probe(from, tag, comm, &flag, message, status)) == MPI_SUCCESS && !flag) img_spin(&spins);
   return rc;
 }
 

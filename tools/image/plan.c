@@ -1,0 +1,221 @@
+/* ==== PLAN ==============================================================================================
+** Collectives as lists of steps: send, receive, copy, combine, and fences, at which all messages before are awaited.
+**
+** Uses       p2p.c (messages, requests), heap.c (img_alloc)
+** Offers     img_plan_*, img_extent.
+** Invariants
+**   P1  All ranks of a communicator count its collectives alike: the count is the tag of the messages.  Those of
+**       persistent ones are counted apart, as they are started in any order.
+**   P2  Between two messages of a plan the same rank sends and receives them in the same order.
+**   P3  A step is complete, or has not begun: what is half done is messages, of which p2p.c takes care.
+** Failure    The first error of a step; the plan goes on, so that no other rank waits for this one.
+** ====================================================================================================== */
+#include "plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+IMG_NATIVE(MPI_Reduce_local);
+
+enum { STEP_SEND, STEP_RECV, STEP_FENCE, STEP_COPY, STEP_COMBINE, STEP_AFTER };
+
+#define COUNTS     0x10000 /* tags of one kind (P1) */
+#define PERSISTENT COUNTS
+
+static img_plan* unused;
+
+ptrdiff_t img_extent(int count, MPI_Datatype type)
+{
+  MPI_Aint low, extent = 0;
+
+  MPI_Type_get_extent(type, &low, &extent);
+  return (ptrdiff_t)extent * (count > 0 ? count : 0);
+}
+
+/* ---- plans ---- */
+
+/* More memory for the array *AT, which has room for *ROOM elements of SIZE. */
+static void grow(void* at, int* room, size_t size)
+{
+  int   more = *room == 0 ? 16 : 2 * *room;
+  void *old, *wide = img_alloc((size_t)more * size);
+
+  if (wide == NULL) abort();
+  memcpy(&old, at, sizeof old);
+  if (*room > 0) memcpy(wide, old, (size_t)*room * size);
+  free(old);
+  memcpy(at, &wide, sizeof wide);
+  *room = more;
+}
+
+img_plan* img_plan_new(MPI_Comm comm, int persistent, int* rc)
+{
+  static int counts[2][2]; /* of the world, of MPI_COMM_SELF (P1) */
+  img_plan*  p = unused;
+  int        rank, size, n;
+
+  img_enter();
+  *rc = MPI_Comm_rank(comm, &rank);
+  if (*rc != MPI_SUCCESS || (*rc = MPI_Comm_size(comm, &size)) != MPI_SUCCESS) return NULL;
+  if (p != NULL) {
+    unused = p->next;
+  } else {
+    p = img_alloc(sizeof *p);
+    if (p == NULL) abort();
+    memset(p, 0, sizeof *p);
+  }
+  p->comm = comm, p->rank = rank, p->size = size;
+  n = counts[comm == MPI_COMM_SELF][persistent]++ & (COUNTS - 1);
+  p->tag = persistent ? PERSISTENT | n : n;
+  p->used = p->at = p->opened = p->room_count = 0;
+  p->rc = MPI_SUCCESS;
+  return p;
+}
+
+void img_plan_free(img_plan* p)
+{
+  int i;
+
+  for (i = 0; i < p->room_count; i++) free(p->rooms[i]);
+  p->next = unused;
+  unused = p;
+}
+
+static img_step* add(img_plan* p, int what)
+{
+  if (p->used == p->steps_room) grow(&p->steps, &p->steps_room, sizeof *p->steps);
+  p->steps[p->used].what = what;
+  return &p->steps[p->used++];
+}
+
+void img_plan_send(img_plan* p, const void* buf, int count, MPI_Datatype type, int to)
+{
+  img_step* s = add(p, STEP_SEND);
+
+  s->from = buf, s->count = count, s->type = type, s->peer = to;
+}
+
+void img_plan_recv(img_plan* p, void* buf, int count, MPI_Datatype type, int from)
+{
+  img_step* s = add(p, STEP_RECV);
+
+  s->to = buf, s->count = count, s->type = type, s->peer = from;
+}
+
+void img_plan_fence(img_plan* p)
+{
+  add(p, STEP_FENCE);
+}
+
+void img_plan_copy(img_plan* p, void* to, int tocount, MPI_Datatype totype, const void* from, int count,
+                   MPI_Datatype type)
+{
+  img_step* s;
+
+  if (to == from || (tocount == 0 && count == 0)) return;
+  s = add(p, STEP_COPY);
+  s->to = to, s->othercount = tocount, s->othertype = totype, s->from = from, s->count = count, s->type = type;
+}
+
+void img_plan_combine(img_plan* p, const void* from, void* to, int count, MPI_Datatype type, MPI_Op op)
+{
+  img_step* s = add(p, STEP_COMBINE);
+
+  s->from = from, s->to = to, s->count = count, s->type = type, s->op = op;
+}
+
+void img_plan_combine_after(img_plan* p, void* from, void* to, int count, MPI_Datatype type, MPI_Op op)
+{
+  img_plan_combine(p, from, to, count, type, op);
+  p->steps[p->used - 1].what = STEP_AFTER;
+}
+
+void* img_plan_room(img_plan* p, int count, MPI_Datatype type)
+{
+  char* room = img_alloc((size_t)img_extent(count, type) + 1);
+
+  if (room == NULL) abort();
+  if (p->room_count == p->rooms_room) grow(&p->rooms, &p->rooms_room, sizeof *p->rooms);
+  p->rooms[p->room_count++] = room;
+  return room;
+}
+
+/* ---- steps ---- */
+
+static void note(img_plan* p, int rc)
+{
+  if (p->rc == MPI_SUCCESS) p->rc = rc;
+}
+
+static void post(img_plan* p, const img_step* s)
+{
+  img_message* m;
+  int          rc;
+
+  if (p->opened == p->open_room) grow(&p->open, &p->open_room, sizeof *p->open);
+  m = img_message_begin(s->what == STEP_RECV, s->what == STEP_RECV ? s->to : s->from, s->count, s->type, s->peer,
+                        p->tag, p->comm, &rc);
+  note(p, rc);
+  if (m != NULL) p->open[p->opened++] = m;
+}
+
+/* 1 if all messages since the last fence are complete. */
+static int settled(img_plan* p)
+{
+  int i, left = 0;
+
+  for (i = 0; i < p->opened; i++)
+    if (!img_message_end(p->open[i])) p->open[left++] = p->open[i];
+  p->opened = left;
+  return left == 0;
+}
+
+/* All operations that there are commute: TO op FROM is FROM op TO, bit by bit. */
+static int combine(const img_step* s)
+{
+  return s->count > 0 ? scr_native_MPI_Reduce_local(s->from, s->to, s->count, s->type, s->op) : MPI_SUCCESS;
+}
+
+static void copy(const img_step* s)
+{
+  memmove(s->to, s->from, (size_t)img_extent(s->count, s->type));
+}
+
+int img_plan_advance(img_plan* p)
+{
+  for (;; p->at++) {
+    const img_step* s = &p->steps[p->at];
+
+    if (p->at == p->used) return settled(p);
+    switch (s->what) {
+    case STEP_SEND:
+    case STEP_RECV:
+      post(p, s);
+      break;
+    case STEP_FENCE:
+      if (!settled(p)) return 0;
+      break;
+    case STEP_COPY:
+      copy(s);
+      break;
+    default:
+      note(p, combine(s));
+    }
+  }
+}
+
+void img_plan_rewind(img_plan* p)
+{
+  p->at = 0;
+  p->rc = MPI_SUCCESS;
+}
+
+int img_plan_run(img_plan* p)
+{
+  int spins = 0, rc;
+
+  while (!img_plan_advance(p)) img_spin(&spins);
+  rc = p->rc;
+  img_plan_free(p);
+  return rc;
+}
