@@ -63,6 +63,7 @@ build with_library state.c -DLIBRARY "$tmp/libkeeps.so" "-Wl,-rpath,$tmp"
 build messages messages.c
 build collectives collectives.c
 build nonblocking nonblocking.c
+build communicators communicators.c
 
 # ---- images, and a restart from them
 export WORD=here
@@ -88,7 +89,17 @@ plain 4 nonblocking 6
 for at in 2 20; do AT=$at AT_RANK=$((at % 4)) round "nonblocking collectives, image at point $at" 4 nonblocking 6; done
 plain 3 nonblocking 6
 AT=4,9,23 AT_RANK=2 round "nonblocking collectives on 3 ranks, three images" 3 nonblocking 6
+plain 4 communicators 8
+for at in 3 25; do AT=$at AT_RANK=$((at % 4)) round "communicators, image at point $at" 4 communicators 8; done
+plain 5 communicators 8
+AT=9,31,60 AT_RANK=2 round "communicators on 5 ranks, three images" 5 communicators 8
 if [ "$mode" = long ]; then
+  for n in 6 7 8; do
+    plain $n communicators 20
+    AT=$((7 * n)) round "communicators on $n ranks" $n communicators 20
+  done
+  plain 4 communicators 12
+  for at in $(seq 1 2 120); do AT=$at AT_RANK=$((at % 4)) round "communicators, image at $at" 4 communicators 12; done
   for n in 1 2 5 6 7 8; do
     plain $n nonblocking 12
     AT=$((5 * n)) round "nonblocking collectives on $n ranks" $n nonblocking 12
@@ -142,7 +153,7 @@ refuse() { # NAME PATTERN
 }
 refuse SOCKET "the program uses socket, which images do not support yet"
 refuse THREADS "the program uses pthread_create, which"
-refuse SPLITS "the program uses MPI_Comm_split, which"
+refuse WINDOW "the program uses MPI_Win_create, which"
 
 # ---- refused at the request: the program goes on
 build OPENS refused.c -DOPENS

@@ -45,11 +45,12 @@ int main(int argc, char** argv)
   }
 #elif defined(SOCKET)
   close(socket(AF_UNIX, SOCK_STREAM, 0));
-#elif defined(SPLITS)
+#elif defined(WINDOW)
   {
-    MPI_Comm comm;
+    MPI_Win win;
 
-    MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &comm);
+    MPI_Win_create(&rank, sizeof rank, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_free(&win);
   }
 #elif defined(SLEEPS)
   point(rank); /* of rank 0; rank 1 does not call MPI for a while */

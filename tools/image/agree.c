@@ -2,11 +2,12 @@
 ** The ranks stop together: a request, a marker from rank 0 to all, their reports, and its decision.
 **
 ** Uses       start.c (img_say), lib.c (img_lib_suspects, img_lib_signalled)
-** Offers     img_rank, img_ranks, img_ctl, img_self, img_native_comm, img_agree_start, img_agree_poll,
-**            img_agree_ending, img_agree_totals, img_agree_barrier.
+** Offers     img_rank, img_ranks, img_ctl, img_self, img_coll, img_channel*, img_agree_*.
 ** Invariants
 **   A1  Only rank 0 decides, once for each marker; its words reach each rank in their order.
 **   A2  All of this is native: a process that loads an image begins with none of it.
+**   A3  Channels are made one after the other on all ranks, each in polls: no rank waits for it natively, and a stop
+**       does not wait for it.
 ** Failure    A rank that objects, or that does not call MPI for SCR_IMAGE_WAIT seconds, calls the stop off.
 **
 **   state              event                                 action                                      next
@@ -16,6 +17,8 @@
 **   stopped, rank 0    all have reported, none objects       GO to all                                   image
 **   stopped, rank 0    an objection; too long                CALLOFF to all; says why; not for 10 s      running
 **   stopped            GO, CALLOFF                           -                                           image, running
+**   running            a communicator needs a channel        WANT to rank 0                              running
+**   running, rank 0    WANT                                  GROW to all                                 running
 **   in MPI_Finalize    -                                     ENDING to rank 0, once in this process      running
 **   running, rank 0    all are in MPI_Finalize               END to all                                  ended
 ** ====================================================================================================== */
@@ -26,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum { ASK = 1, REPORT, ENDING, MARK, GO, CALLOFF, END } word;
+typedef enum { ASK = 1, REPORT, ENDING, WANT, MARK, GO, CALLOFF, END, GROW } word;
 
 typedef struct {
   int  what, n;
@@ -38,8 +41,7 @@ typedef struct {
 #define PAUSE    10.0 /* seconds after a stop that was called off */
 
 int                img_rank, img_ranks;
-MPI_Comm           img_ctl, img_self;
-static MPI_Comm    coll_world, coll_self;
+MPI_Comm           img_ctl, img_self, img_coll;
 static MPI_Request heard = MPI_REQUEST_NULL; /* the receive for the next message */
 static message     in;
 static int         from; /* of it */
@@ -47,11 +49,64 @@ static int         asked, ending, ended, endings, marks;
 static int         owed;       /* rank 0: reports for a stop that was called off, which are still to come */
 static double      not_before; /* rank 0: no marker until then */
 
-MPI_Comm img_native_comm(MPI_Comm comm, int context)
+/* ---- channels (A3) ---- */
+
+static MPI_Comm    channels[IMG_COMMS]; /* the first ones are the world, and one for MPI_COMM_SELF */
+static MPI_Request growing = MPI_REQUEST_NULL;
+static int         channel_count, target; /* those that are there, and those that have been told */
+static int         wanted;                /* this process has asked for so many; at rank 0, someone has */
+
+MPI_Comm img_channel(int slot)
 {
-  if (context == 0) return comm;
-  return comm == MPI_COMM_SELF ? coll_self : coll_world;
+  return channels[slot];
 }
+
+int img_channels(void)
+{
+  return channel_count;
+}
+
+int img_channels_growing(void)
+{
+  return channel_count < target;
+}
+
+/* Go on with what has been told. */
+static void grow(void)
+{
+  int flag = 1;
+
+  while (channel_count < target && flag) {
+    if (growing == MPI_REQUEST_NULL) MPI_Comm_idup(img_coll, &channels[channel_count], &growing);
+    MPI_Test(&growing, &flag, MPI_STATUS_IGNORE);
+    channel_count += flag;
+  }
+}
+
+void img_channels_make(int count)
+{
+  MPI_Allreduce(&count, &target, 1, MPI_INT, MPI_MAX, img_ctl);
+  img_agree_settle();
+}
+
+void img_agree_settle(void)
+{
+  for (grow(); channel_count < target; grow()) sched_yield();
+}
+
+/* Duplicate COMM; the others get the processor meanwhile. */
+static MPI_Comm duplicate(MPI_Comm comm)
+{
+  MPI_Request r;
+  MPI_Comm    made;
+  int         flag = 0;
+
+  if (MPI_Comm_idup(comm, &made, &r) != MPI_SUCCESS) img_die("cannot duplicate communicators");
+  while (MPI_Test(&r, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && !flag) sched_yield();
+  return made;
+}
+
+/* ---- words ---- */
 
 static void listen(void)
 {
@@ -61,12 +116,18 @@ static void listen(void)
 
 void img_agree_start(void)
 {
+  int *most, flag;
+
   MPI_Comm_rank(MPI_COMM_WORLD, &img_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &img_ranks);
-  if (MPI_Comm_dup(MPI_COMM_WORLD, &img_ctl) != MPI_SUCCESS || MPI_Comm_dup(MPI_COMM_SELF, &img_self) != MPI_SUCCESS ||
-      MPI_Comm_dup(MPI_COMM_WORLD, &coll_world) != MPI_SUCCESS ||
-      MPI_Comm_dup(MPI_COMM_SELF, &coll_self) != MPI_SUCCESS)
-    img_die("cannot duplicate communicators");
+  img_ctl = duplicate(MPI_COMM_WORLD);
+  img_self = duplicate(MPI_COMM_SELF);
+  img_coll = duplicate(MPI_COMM_WORLD);
+  channels[0] = MPI_COMM_WORLD;
+  channels[1] = duplicate(MPI_COMM_WORLD);
+  channel_count = target = 2;
+  if (MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &flag) != MPI_SUCCESS || !flag || *most < IMG_TAGS)
+    img_die("this MPI has fewer than %d tags", IMG_TAGS);
   MPI_Comm_set_errhandler(img_ctl, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(img_self, MPI_ERRORS_RETURN);
   listen();
@@ -98,7 +159,22 @@ static void tell_all(word what)
 {
   int r;
 
-  for (r = 1; r < img_ranks; r++) tell(r, what, marks, NULL);
+  for (r = 1; r < img_ranks; r++) tell(r, what, what == GROW ? target : marks, NULL);
+}
+
+void img_channels_ask(int count)
+{
+  if (count <= wanted || count <= target) return;
+  wanted = count;
+  if (img_rank != 0) tell(0, WANT, count, NULL);
+}
+
+/* Rank 0: tell all that there are to be more channels, a few at a time. */
+static void tell_growth(void)
+{
+  if (wanted <= target || ended) return;
+  target = wanted > IMG_COMMS ? IMG_COMMS : wanted;
+  tell_all(GROW);
 }
 
 /* Rank 0: end the stop.  The ranks go on; WHY is said once. */
@@ -142,6 +218,7 @@ static int coordinate(const char* (*object)(void))
       continue;
     }
     if (in.what == ENDING) endings++;
+    if (in.what == WANT && in.n > wanted) wanted = in.n;
     if (in.what == REPORT && in.n != marks) owed--;
     if (in.what == REPORT && in.n == marks) {
       reported[from] = 1, left--;
@@ -177,24 +254,29 @@ static int stop(const char* (*object)(void))
 /* Rank 0: whether someone has asked. */
 static int suspects(void)
 {
-  int wanted = 0;
+  int due = 0;
 
   while (hears()) {
     if (in.what == ASK) asked = 1;
     if (in.what == ENDING) endings++;
+    if (in.what == WANT && in.n > wanted) wanted = in.n;
     if (in.what == REPORT) owed--;
     listen();
   }
   if (img_lib_signalled() || img_lib_suspects()) asked = 1;
-  if (asked && img_wtime() >= not_before) wanted = 1;
-  return wanted;
+  if (asked && img_wtime() >= not_before) due = 1;
+  return due;
 }
 
 int img_agree_poll(const char* (*objection)(void))
 {
   if (ended) return 0;
+  grow();
   if (img_rank == 0) {
-    if (!suspects()) return 0;
+    int due = suspects();
+
+    tell_growth();
+    if (!due) return 0;
     asked = 0;
     img_lib_asked();
     return coordinate(objection);
@@ -207,7 +289,8 @@ int img_agree_poll(const char* (*objection)(void))
   if (!hears()) return 0;
   if (in.what == MARK) return stop(objection);
   if (in.what == END) ended = 1;
-  if (!ended) listen(); /* of a stop that was called off early */
+  if (in.what == GROW) target = in.n;
+  if (!ended) listen(); /* else it is of a stop that was called off early */
   return 0;
 }
 
@@ -224,6 +307,7 @@ int img_agree_ending(void)
     MPI_Cancel(&heard);
     MPI_Wait(&heard, MPI_STATUS_IGNORE);
   }
+  if (ended) img_agree_settle();
   return ended;
 }
 

@@ -13,6 +13,8 @@
 
 #include <sched.h>
 
+#include "objects.h"
+
 IMG_NATIVE(MPI_Init);
 IMG_NATIVE(MPI_Init_thread);
 IMG_NATIVE(MPI_Finalize);
@@ -34,17 +36,23 @@ static const char* objection(void)
   return why != NULL ? why : img_libc_objection();
 }
 
+static void resumed(void)
+{
+  img_libc_resumed();
+  img_comm_resumed();
+}
+
 /* All ranks have stopped, and nothing is under way: write an image, or be the process that has loaded it. */
 static __attribute__((noinline)) void take_image(void)
 {
   images++;
   if (img_context_take(&img_here) == 0) img_lib_write(images);
-  else img_libc_resumed();
+  else resumed();
 }
 
 void img_poll(void)
 {
-  left = CALLS;
+  left = img_channels_growing() ? 1 : CALLS;
   if (!initialized || finalized || !img_agree_poll(objection)) return;
   img_drain();
   if (img_lib_due()) take_image();
@@ -66,6 +74,7 @@ static int begin(int wanted)
   level = wanted > MPI_THREAD_FUNNELED ? MPI_THREAD_FUNNELED : wanted;
   if (wanted > level && img_rank == 0) img_say("MPI_THREAD_FUNNELED is provided: only the main thread can be saved");
   img_p2p_start();
+  img_comm_start();
   initialized = 1;
   return MPI_SUCCESS;
 }
@@ -88,6 +97,7 @@ IMG_API int MPI_Init_thread(int* argc, char*** argv, int wanted, int* provided)
 IMG_API int MPI_Finalize(void)
 {
   if (!img_on) return scr_native_MPI_Finalize();
+  img_attributes_free(img_comm_of(MPI_COMM_SELF));
   img_poll(); /* a request that came late */
   while (!img_agree_ending()) {
     img_poll();

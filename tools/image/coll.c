@@ -2,7 +2,7 @@
 ** The steps of each collective, for its blocking, nonblocking and persistent call.
 **
 ** Uses       plan.c
-** Offers     the collectives of MPI, but for those of neighbours.
+** Offers     img_plan_allreduce, img_plan_allgather; the collectives of MPI, but for those of neighbours.
 ** Invariants
 **   O1  What is combined, and in which order, depends on ranks, counts and types alone: results are the same with and
 **       without images, and when ranks move.
@@ -18,15 +18,7 @@
 #define SHORT_REDUCE 2048   /* bytes: up to here a reduction goes by ranks relative to its root (O2) */
 #define LONG_SCATTER 524288 /* bytes: from here on the pieces of a reduction go from each rank to each (pairs) */
 
-/* Where the pieces of all ranks are: COUNT each from BUF on; or COUNTS and PLACES, these in bytes with TYPES; or AT. */
-typedef struct {
-  char*               buf;
-  int                 count;
-  const int *         counts, *places;
-  MPI_Datatype        type;
-  const MPI_Datatype* types;
-  char**              at;
-} pieces;
+typedef img_pieces pieces;
 
 static int count_of(const pieces* s, int i)
 {
@@ -41,17 +33,18 @@ static MPI_Datatype type_of(const pieces* s, int i)
 static char* piece(const pieces* s, int i)
 {
   if (s->at != NULL) return s->at[i];
+  if (s->far != NULL) return s->buf + s->far[i];
   if (s->types != NULL) return s->buf + s->places[i];
   if (s->places != NULL) return s->buf + img_extent(1, s->type) * s->places[i];
   return s->buf + img_extent(s->count, s->type) * i;
 }
 
-static void send_piece(img_plan* p, const pieces* s, int i, int to)
+void img_plan_send_piece(img_plan* p, const pieces* s, int i, int to)
 {
   img_plan_send(p, piece(s, i), count_of(s, i), type_of(s, i), to);
 }
 
-static void recv_piece(img_plan* p, const pieces* s, int i, int from)
+void img_plan_recv_piece(img_plan* p, const pieces* s, int i, int from)
 {
   img_plan_recv(p, piece(s, i), count_of(s, i), type_of(s, i), from);
 }
@@ -107,7 +100,7 @@ static void gather_pieces(img_plan* p, const void* in, int count, MPI_Datatype t
     return;
   }
   for (i = 0; i < p->size; i++) {
-    if (i != root) recv_piece(p, to, i, i);
+    if (i != root) img_plan_recv_piece(p, to, i, i);
     else if (in != MPI_IN_PLACE) img_plan_copy(p, piece(to, i), count_of(to, i), type_of(to, i), in, count, type);
   }
 }
@@ -121,7 +114,7 @@ static void scatter_pieces(img_plan* p, const pieces* from, void* out, int count
     return;
   }
   for (i = 0; i < p->size; i++) {
-    if (i != root) send_piece(p, from, i, i);
+    if (i != root) img_plan_send_piece(p, from, i, i);
     else if (out != MPI_IN_PLACE)
       img_plan_copy(p, out, count, type, piece(from, i), count_of(from, i), type_of(from, i));
   }
@@ -130,7 +123,7 @@ static void scatter_pieces(img_plan* p, const pieces* from, void* out, int count
 static void gather(img_plan* p, const void* in, int count, MPI_Datatype type, void* out, int outs, MPI_Datatype outtype,
                    int root)
 {
-  pieces to = {out, outs, NULL, NULL, outtype, NULL, NULL};
+  pieces to = {out, outs, NULL, NULL, outtype, NULL, NULL, NULL};
 
   gather_pieces(p, in, count, type, &to, root);
 }
@@ -138,7 +131,7 @@ static void gather(img_plan* p, const void* in, int count, MPI_Datatype type, vo
 static void gatherv(img_plan* p, const void* in, int count, MPI_Datatype type, void* out, const int* outs,
                     const int* places, MPI_Datatype outtype, int root)
 {
-  pieces to = {out, 0, outs, places, outtype, NULL, NULL};
+  pieces to = {out, 0, outs, places, outtype, NULL, NULL, NULL};
 
   gather_pieces(p, in, count, type, &to, root);
 }
@@ -146,7 +139,7 @@ static void gatherv(img_plan* p, const void* in, int count, MPI_Datatype type, v
 static void scatter(img_plan* p, const void* in, int count, MPI_Datatype type, void* out, int outs,
                     MPI_Datatype outtype, int root)
 {
-  pieces from = {(char*)in, count, NULL, NULL, type, NULL, NULL};
+  pieces from = {(char*)in, count, NULL, NULL, type, NULL, NULL, NULL};
 
   scatter_pieces(p, &from, out, outs, outtype, root);
 }
@@ -154,7 +147,7 @@ static void scatter(img_plan* p, const void* in, int count, MPI_Datatype type, v
 static void scatterv(img_plan* p, const void* in, const int* counts, const int* places, MPI_Datatype type, void* out,
                      int outs, MPI_Datatype outtype, int root)
 {
-  pieces from = {(char*)in, 0, counts, places, type, NULL, NULL};
+  pieces from = {(char*)in, 0, counts, places, type, NULL, NULL, NULL};
 
   scatter_pieces(p, &from, out, outs, outtype, root);
 }
@@ -169,16 +162,16 @@ static void pass_around(img_plan* p, const void* in, int count, MPI_Datatype typ
   if (in != MPI_IN_PLACE)
     img_plan_copy(p, piece(to, p->rank), count_of(to, p->rank), type_of(to, p->rank), in, count, type);
   for (i = 0; i < n - 1; i++) {
-    recv_piece(p, to, (p->rank + 2 * n - i - 1) % n, left);
-    send_piece(p, to, (p->rank + n - i) % n, right);
+    img_plan_recv_piece(p, to, (p->rank + 2 * n - i - 1) % n, left);
+    img_plan_send_piece(p, to, (p->rank + n - i) % n, right);
     img_plan_fence(p);
   }
 }
 
-static void allgather(img_plan* p, const void* in, int count, MPI_Datatype type, void* out, int outs,
-                      MPI_Datatype outtype)
+void img_plan_allgather(img_plan* p, const void* in, int count, MPI_Datatype type, void* out, int outs,
+                        MPI_Datatype outtype)
 {
-  pieces to = {out, outs, NULL, NULL, outtype, NULL, NULL};
+  pieces to = {out, outs, NULL, NULL, outtype, NULL, NULL, NULL};
 
   pass_around(p, in, count, type, &to);
 }
@@ -186,7 +179,7 @@ static void allgather(img_plan* p, const void* in, int count, MPI_Datatype type,
 static void allgatherv(img_plan* p, const void* in, int count, MPI_Datatype type, void* out, const int* outs,
                        const int* places, MPI_Datatype outtype)
 {
-  pieces to = {out, 0, outs, places, outtype, NULL, NULL};
+  pieces to = {out, 0, outs, places, outtype, NULL, NULL, NULL};
 
   pass_around(p, in, count, type, &to);
 }
@@ -201,8 +194,8 @@ static void exchange(img_plan* p, pieces* from, const pieces* to)
     img_plan_copy(p, piece(to, me), count_of(to, me), type_of(to, me), piece(from, me), count_of(from, me),
                   type_of(from, me));
   for (i = 1; i < n; i++) {
-    recv_piece(p, to, (me + n - i) % n, (me + n - i) % n);
-    send_piece(p, from, (me + i) % n, (me + i) % n);
+    img_plan_recv_piece(p, to, (me + n - i) % n, (me + n - i) % n);
+    img_plan_send_piece(p, from, (me + i) % n, (me + i) % n);
     img_plan_fence(p);
   }
 }
@@ -210,7 +203,8 @@ static void exchange(img_plan* p, pieces* from, const pieces* to)
 static void alltoall(img_plan* p, const void* in, int count, MPI_Datatype type, void* out, int outs,
                      MPI_Datatype outtype)
 {
-  pieces from = {(char*)in, count, NULL, NULL, type, NULL, NULL}, to = {out, outs, NULL, NULL, outtype, NULL, NULL};
+  pieces from = {(char*)in, count, NULL, NULL, type, NULL, NULL, NULL},
+         to = {out, outs, NULL, NULL, outtype, NULL, NULL, NULL};
 
   exchange(p, &from, &to);
 }
@@ -218,8 +212,8 @@ static void alltoall(img_plan* p, const void* in, int count, MPI_Datatype type, 
 static void alltoallv(img_plan* p, const void* in, const int* counts, const int* places, MPI_Datatype type, void* out,
                       const int* outs, const int* outplaces, MPI_Datatype outtype)
 {
-  pieces from = {(char*)in, 0, counts, places, type, NULL, NULL};
-  pieces to = {out, 0, outs, outplaces, outtype, NULL, NULL};
+  pieces from = {(char*)in, 0, counts, places, type, NULL, NULL, NULL};
+  pieces to = {out, 0, outs, outplaces, outtype, NULL, NULL, NULL};
 
   exchange(p, &from, &to);
 }
@@ -227,8 +221,8 @@ static void alltoallv(img_plan* p, const void* in, const int* counts, const int*
 static void alltoallw(img_plan* p, const void* in, const int* counts, const int* places, const MPI_Datatype* types,
                       void* out, const int* outs, const int* outplaces, const MPI_Datatype* outtypes)
 {
-  pieces from = {(char*)in, 0, counts, places, MPI_BYTE, types, NULL};
-  pieces to = {out, 0, outs, outplaces, MPI_BYTE, outtypes, NULL};
+  pieces from = {(char*)in, 0, counts, places, MPI_BYTE, types, NULL, NULL};
+  pieces to = {out, 0, outs, outplaces, MPI_BYTE, outtypes, NULL, NULL};
 
   exchange(p, &from, &to);
 }
@@ -292,7 +286,7 @@ static int fold(img_plan* p, const data* d)
 }
 
 /* Recursive doubling. */
-static void allreduce(img_plan* p, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op)
+void img_plan_allreduce(img_plan* p, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op)
 {
   data d = {out, img_plan_room(p, count, type), count, type, op};
   int  mask, part;
@@ -385,7 +379,7 @@ static void reduce_pairs(img_plan* p, const pieces* all, void* out, MPI_Op op)
   img_plan_copy(p, out, count, all->type, piece(all, p->rank), count, all->type);
   for (i = 1; i < n; i++) {
     img_plan_recv(p, d.other, count, all->type, (p->rank + n - i) % n);
-    send_piece(p, all, (p->rank + i) % n, (p->rank + i) % n);
+    img_plan_send_piece(p, all, (p->rank + i) % n, (p->rank + i) % n);
     take(p, &d, (p->rank + n - i) % n);
   }
 }
@@ -398,7 +392,7 @@ static void reduce_pieces(img_plan* p, const void* in, void* out, const int* cou
                           MPI_Op op, size_t unit)
 {
   int *  places = img_plan_room(p, p->size, MPI_INT), i, all = 0;
-  pieces s = {NULL, count, counts, places, type, NULL, NULL};
+  pieces s = {NULL, count, counts, places, type, NULL, NULL, NULL};
   data   d;
 
   for (i = 0; i < p->size; i++) {
@@ -470,96 +464,53 @@ static void exscan(img_plan* p, const void* in, void* out, int count, MPI_Dataty
 
 /* ---- the calls, three for each ---- */
 
-#define LIST(...) __VA_ARGS__
-
-#define BLOCKING(name, build, parameters, arguments)                                                                   \
-  IMG_NATIVE(MPI_##name);                                                                                              \
-  IMG_API int MPI_##name(LIST parameters, MPI_Comm comm)                                                               \
-  {                                                                                                                    \
-    img_plan* p;                                                                                                       \
-    int       rc;                                                                                                      \
-                                                                                                                       \
-    if (!img_on) return scr_native_MPI_##name(LIST arguments, comm);                                                   \
-    if ((p = img_plan_new(comm, 0, &rc)) == NULL) return rc;                                                           \
-    build(p, LIST arguments);                                                                                          \
-    return img_plan_run(p);                                                                                            \
-  }
-
-#define LATER(name, iname, build, parameters, arguments)                                                               \
-  IMG_NATIVE(iname);                                                                                                   \
-  IMG_NATIVE(MPI_##name##_init);                                                                                       \
-  IMG_API int iname(LIST parameters, MPI_Comm comm, MPI_Request* request)                                              \
-  {                                                                                                                    \
-    img_plan* p;                                                                                                       \
-    int       rc;                                                                                                      \
-                                                                                                                       \
-    if (!img_on) return scr_native_##iname(LIST arguments, comm, request);                                             \
-    if ((p = img_plan_new(comm, 0, &rc)) == NULL) return rc;                                                           \
-    build(p, LIST arguments);                                                                                          \
-    return img_plan_request(p, 0, request);                                                                            \
-  }                                                                                                                    \
-  IMG_API int MPI_##name##_init(LIST parameters, MPI_Comm comm, MPI_Info info, MPI_Request* request)                   \
-  {                                                                                                                    \
-    img_plan* p;                                                                                                       \
-    int       rc;                                                                                                      \
-                                                                                                                       \
-    if (!img_on) return scr_native_MPI_##name##_init(LIST arguments, comm, info, request);                             \
-    if ((p = img_plan_new(comm, 1, &rc)) == NULL) return rc;                                                           \
-    build(p, LIST arguments);                                                                                          \
-    return img_plan_request(p, 1, request);                                                                            \
-  }
-
-#define CALLS(name, iname, build, parameters, arguments)                                                               \
-  BLOCKING(name, build, parameters, arguments)                                                                         \
-  LATER(name, iname, build, parameters, arguments)
-
-CALLS(Bcast, MPI_Ibcast, bcast, (void* buf, int count, MPI_Datatype type, int root), (buf, count, type, root))
-CALLS(Gather, MPI_Igather, gather,
-      (const void* in, int count, MPI_Datatype type, void* out, int outs, MPI_Datatype outtype, int root),
-      (in, count, type, out, outs, outtype, root))
-CALLS(Gatherv, MPI_Igatherv, gatherv,
-      (const void* in, int count, MPI_Datatype type, void* out, const int outs[], const int places[],
-       MPI_Datatype outtype, int root),
-      (in, count, type, out, outs, places, outtype, root))
-CALLS(Scatter, MPI_Iscatter, scatter,
-      (const void* in, int count, MPI_Datatype type, void* out, int outs, MPI_Datatype outtype, int root),
-      (in, count, type, out, outs, outtype, root))
-CALLS(Scatterv, MPI_Iscatterv, scatterv,
-      (const void* in, const int counts[], const int places[], MPI_Datatype type, void* out, int outs,
-       MPI_Datatype outtype, int root),
-      (in, counts, places, type, out, outs, outtype, root))
-CALLS(Allgather, MPI_Iallgather, allgather,
-      (const void* in, int count, MPI_Datatype type, void* out, int outs, MPI_Datatype outtype),
-      (in, count, type, out, outs, outtype))
-CALLS(Allgatherv, MPI_Iallgatherv, allgatherv,
-      (const void* in, int count, MPI_Datatype type, void* out, const int outs[], const int places[],
-       MPI_Datatype outtype),
-      (in, count, type, out, outs, places, outtype))
-CALLS(Alltoall, MPI_Ialltoall, alltoall,
-      (const void* in, int count, MPI_Datatype type, void* out, int outs, MPI_Datatype outtype),
-      (in, count, type, out, outs, outtype))
-CALLS(Alltoallv, MPI_Ialltoallv, alltoallv,
-      (const void* in, const int counts[], const int places[], MPI_Datatype type, void* out, const int outs[],
-       const int outplaces[], MPI_Datatype outtype),
-      (in, counts, places, type, out, outs, outplaces, outtype))
-CALLS(Alltoallw, MPI_Ialltoallw, alltoallw,
-      (const void* in, const int counts[], const int places[], const MPI_Datatype types[], void* out, const int outs[],
-       const int outplaces[], const MPI_Datatype outtypes[]),
-      (in, counts, places, types, out, outs, outplaces, outtypes))
-CALLS(Reduce, MPI_Ireduce, reduce, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root),
-      (in, out, count, type, op, root))
-CALLS(Allreduce, MPI_Iallreduce, allreduce, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op),
-      (in, out, count, type, op))
-CALLS(Reduce_scatter, MPI_Ireduce_scatter, reduce_scatter,
-      (const void* in, void* out, const int counts[], MPI_Datatype type, MPI_Op op), (in, out, counts, type, op))
-BLOCKING(Reduce_scatter_block, reduce_scatter_block,
-         (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op), (in, out, count, type, op))
-LATER(Reduce_scatter_block, MPI_Ireduce_scatter_block, reduce_scatter_block_later,
-      (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op), (in, out, count, type, op))
-CALLS(Scan, MPI_Iscan, scan, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op),
-      (in, out, count, type, op))
-CALLS(Exscan, MPI_Iexscan, exscan, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op),
-      (in, out, count, type, op))
+IMG_CALLS(Bcast, MPI_Ibcast, bcast, (void* buf, int count, MPI_Datatype type, int root), (buf, count, type, root))
+IMG_CALLS(Gather, MPI_Igather, gather,
+          (const void* in, int count, MPI_Datatype type, void* out, int outs, MPI_Datatype outtype, int root),
+          (in, count, type, out, outs, outtype, root))
+IMG_CALLS(Gatherv, MPI_Igatherv, gatherv,
+          (const void* in, int count, MPI_Datatype type, void* out, const int outs[], const int places[],
+           MPI_Datatype outtype, int root),
+          (in, count, type, out, outs, places, outtype, root))
+IMG_CALLS(Scatter, MPI_Iscatter, scatter,
+          (const void* in, int count, MPI_Datatype type, void* out, int outs, MPI_Datatype outtype, int root),
+          (in, count, type, out, outs, outtype, root))
+IMG_CALLS(Scatterv, MPI_Iscatterv, scatterv,
+          (const void* in, const int counts[], const int places[], MPI_Datatype type, void* out, int outs,
+           MPI_Datatype outtype, int root),
+          (in, counts, places, type, out, outs, outtype, root))
+IMG_CALLS(Allgather, MPI_Iallgather, img_plan_allgather,
+          (const void* in, int count, MPI_Datatype type, void* out, int outs, MPI_Datatype outtype),
+          (in, count, type, out, outs, outtype))
+IMG_CALLS(Allgatherv, MPI_Iallgatherv, allgatherv,
+          (const void* in, int count, MPI_Datatype type, void* out, const int outs[], const int places[],
+           MPI_Datatype outtype),
+          (in, count, type, out, outs, places, outtype))
+IMG_CALLS(Alltoall, MPI_Ialltoall, alltoall,
+          (const void* in, int count, MPI_Datatype type, void* out, int outs, MPI_Datatype outtype),
+          (in, count, type, out, outs, outtype))
+IMG_CALLS(Alltoallv, MPI_Ialltoallv, alltoallv,
+          (const void* in, const int counts[], const int places[], MPI_Datatype type, void* out, const int outs[],
+           const int outplaces[], MPI_Datatype outtype),
+          (in, counts, places, type, out, outs, outplaces, outtype))
+IMG_CALLS(Alltoallw, MPI_Ialltoallw, alltoallw,
+          (const void* in, const int counts[], const int places[], const MPI_Datatype types[], void* out,
+           const int outs[], const int outplaces[], const MPI_Datatype outtypes[]),
+          (in, counts, places, types, out, outs, outplaces, outtypes))
+IMG_CALLS(Reduce, MPI_Ireduce, reduce, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root),
+          (in, out, count, type, op, root))
+IMG_CALLS(Allreduce, MPI_Iallreduce, img_plan_allreduce,
+          (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op), (in, out, count, type, op))
+IMG_CALLS(Reduce_scatter, MPI_Ireduce_scatter, reduce_scatter,
+          (const void* in, void* out, const int counts[], MPI_Datatype type, MPI_Op op), (in, out, counts, type, op))
+IMG_BLOCKING(Reduce_scatter_block, reduce_scatter_block,
+             (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op), (in, out, count, type, op))
+IMG_LATER(Reduce_scatter_block, MPI_Ireduce_scatter_block, reduce_scatter_block_later,
+          (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op), (in, out, count, type, op))
+IMG_CALLS(Scan, MPI_Iscan, scan, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op),
+          (in, out, count, type, op))
+IMG_CALLS(Exscan, MPI_Iexscan, exscan, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op),
+          (in, out, count, type, op))
 
 IMG_NATIVE(MPI_Barrier);
 IMG_NATIVE(MPI_Ibarrier);

@@ -4,7 +4,8 @@
 ** The object has two sides.  The native side (start.c, ranges.c, save.c, lib.c, agree.c) is fresh in each process: its
 ** variables are cut out of an image, its calls of libc and MPI go through slots (native.S, made by object.sh) and so
 ** never reach the functions that the saved side puts before them.  The saved side (heap.c, libc.c, files.c, p2p.c,
-** plan.c, coll.c, calls.c) belongs to the program: its variables are in the image, as are the program's.
+** plan.c, coll.c, comm.c, group.c, attr.c, topo.c, calls.c) belongs to the program: its variables are in the image, as
+** are the program's.
 **
 **   rule 1  A pointer to the native side is never kept in a saved variable, but for a function or a constant.
 **   rule 2  A function that takes the context is on the saved side, and so is each of its callers in this object.
@@ -121,10 +122,23 @@ double img_seconds(const char* name, double otherwise);
 
 /* ---- agree.c ---- */
 
+#define IMG_COMMS    255 /* communicators of a rank at a time */
+#define IMG_TAG_BITS 17  /* of a collective, within those of all communicators */
+#define IMG_TAGS     ((IMG_COMMS + 1) << IMG_TAG_BITS)
+
 extern int      img_rank, img_ranks;
 extern MPI_Comm img_ctl, img_self; /* native duplicates of the world and of MPI_COMM_SELF; errors return */
-/* The native communicator of the program's COMM for its messages (CONTEXT 0) or the layer's collectives (1). */
-MPI_Comm img_native_comm(MPI_Comm comm, int context);
+/* Native duplicates of the world: the one for collectives, and the channels of the communicators of this rank. */
+extern MPI_Comm img_coll;
+MPI_Comm        img_channel(int slot);
+/* How many channels this process has; ask for more, up to IMG_COMMS; 1 if they are being made. */
+int  img_channels(void);
+void img_channels_ask(int count);
+int  img_channels_growing(void);
+/* At a restart: make as many as the rank with the most needs.  Collective. */
+void img_channels_make(int count);
+/* Complete what has begun natively: MPI is about to end.  Collective. */
+void img_agree_settle(void);
 /* Make the native communicators.  Collective. */
 void img_agree_start(void);
 /* Look for requests.  OBJECTION tells why this rank must not be saved now, or NULL.  Returns 1 if all have stopped. */
@@ -171,6 +185,35 @@ const char* img_libc_objection(void);
 /* In a process that was restarted: what of libc's state the program has set is set again. */
 void img_libc_resumed(void);
 
+/* ---- comm.c (saved) ---- */
+
+typedef struct img_comm {
+  int                   slot; /* its channel, and its place in the table of this process */
+  int                   rank, size;
+  int *                 to, *back; /* the world's rank of each rank, and back, or -1 */
+  int                   counts[2]; /* of its collectives, and of the persistent ones */
+  int                   freed, users;
+  MPI_Errhandler        handler;
+  struct img_attribute* attributes;
+  struct img_topology*  topology;
+  char                  name[MPI_MAX_OBJECT_NAME];
+} img_comm;
+
+/* The communicator of HANDLE; NULL, after the error handler of the world was called, if it is none; and back. */
+img_comm* img_comm_of(MPI_Comm handle);
+MPI_Comm  img_comm_handle(const img_comm* c);
+/* One more request uses C, or one less: C lives as long as any does, also when it is freed. */
+void img_comm_use(img_comm* c, int more);
+/* Call the error handler of C (NULL: of the world), unless CODE is MPI_SUCCESS.  Returns CODE. */
+int img_error(img_comm* c, int code);
+/* The world, and MPI_COMM_SELF. */
+void img_comm_start(void);
+/* In a process that was restarted: make native what communicators need.  Collective over the world. */
+void img_comm_resumed(void);
+/* A communicator of SIZE ranks of the world, of which this is one, in the order of RANKS; collective over FROM.  A rank
+   that is no MEMBER gets none.  NULL, and the error in RC, if there is none. */
+img_comm* img_comm_make(img_comm* from, int member, int size, const int* ranks, int* rc);
+
 /* ---- p2p.c, calls.c (saved) ---- */
 
 /* A call of MPI begins: each 500th polls. */
@@ -186,11 +229,13 @@ void img_repost(void);
 void img_go_on(void);
 /* A round of a wait in which nothing came: go on with collectives, and from time to time poll and yield. */
 void img_spin(int* spins);
-/* Begin to send or receive on the second context of COMM, as collectives do.  Returns NULL, and the error in RC. */
+/* Begin to send to PEER of the world, or receive from it, as a collective of C does; NULL, and the error in RC. */
 typedef struct img_message img_message;
 img_message* img_message_begin(int receive, const void* buf, int count, MPI_Datatype type, int peer, int tag,
-                               MPI_Comm comm, int* rc);
+                               img_comm* c, int* rc);
 /* 1 if M is complete: it is no more. */
 int img_message_end(img_message* m);
+/* Forget messages of the channel SLOT that nobody has received. */
+void img_forget_messages(int slot);
 
 #endif

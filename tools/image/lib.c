@@ -121,6 +121,7 @@ static int img_is_set(const char* name)
 static void img_leave(int code)
 {
   fflush(NULL);
+  img_agree_settle();
   MPI_Finalize();
   _exit(code);
 }

@@ -1,7 +1,7 @@
 /* ==== POINT TO POINT ====================================================================================
 ** Messages: requests that last over a restart, and the draining of what is under way before an image.
 **
-** Uses       agree.c (native communicators, totals), plan.c (collectives that have begun), heap.c (img_alloc)
+** Uses       agree.c (channels, totals), comm.c, plan.c (collectives that have begun), heap.c (img_alloc)
 ** Offers     img_p2p_start, img_drain, img_repost, img_spin, img_message_*, img_plan_request; the calls of MPI that
 **            send, receive, wait, test and probe.
 ** Invariants
@@ -33,7 +33,6 @@ IMG_NATIVE(MPI_Mrecv_c);
 IMG_NATIVE(MPI_Send_c);
 IMG_NATIVE(MPI_Get_count_c);
 IMG_NATIVE(MPI_Status_set_elements_x);
-IMG_NATIVE(MPI_Comm_call_errhandler);
 
 typedef enum { SEND = 1, SSEND, RECV, COLL } kind;
 
@@ -41,8 +40,8 @@ typedef struct request {
   struct request *next, *back; /* of the list that it is in */
   int             kind;
   int             persistent, active, done, freed, number;
-  int             context, peer, tag, count;
-  MPI_Comm        comm;
+  int             context, peer, tag, count; /* the peer is a rank of the world */
+  img_comm*       c;
   MPI_Datatype    type;
   void*           buf;
   img_plan*       plan;   /* of a collective */
@@ -53,17 +52,19 @@ typedef struct request {
 /* A message that was received before the program asked for it. */
 typedef struct drained {
   struct drained* next;
-  MPI_Comm        comm;
-  int             context, source, tag;
+  int             slot; /* of the channel, or COLLECTIVE */
+  int             source, tag;
   MPI_Count       bytes;   /* more than an int, if the type is large */
   int             matched; /* the number of the program's message handle, or 0 */
+  img_comm*       c;       /* of that */
   char            data[];
 } drained;
 
-#define REQUEST 0x72000000
-#define MESSAGE 0x78000000
-#define CHUNK   256
-#define SPINS   20 /* tests of a wait between two polls */
+#define REQUEST    0x72000000
+#define MESSAGE    0x78000000
+#define CHUNK      256
+#define COLLECTIVE (-1)
+#define SPINS      20 /* tests of a wait between two polls */
 
 static request** chunks;
 static int       chunk_count, chunk_room;
@@ -112,7 +113,7 @@ static void make_requests(void)
   chunks[chunk_count++] = chunk;
 }
 
-static request* make_request(int k, const void* buf, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+static request* make_request(int k, const void* buf, int count, MPI_Datatype type, int peer, int tag, img_comm* c,
                              int context)
 {
   request* r;
@@ -122,15 +123,17 @@ static request* make_request(int k, const void* buf, int count, MPI_Datatype typ
   unused = r->next;
   r->kind = k;
   r->persistent = r->active = r->done = r->freed = 0;
-  r->buf = (void*)buf, r->count = count, r->type = type, r->peer = peer, r->tag = tag, r->comm = comm;
+  r->buf = (void*)buf, r->count = count, r->type = type, r->peer = peer, r->tag = tag, r->c = c;
   r->context = context;
   r->native = MPI_REQUEST_NULL;
+  img_comm_use(c, 1);
   return r;
 }
 
 static void release(request* r)
 {
   if (r->kind == COLL) img_plan_free(r->plan);
+  img_comm_use(r->c, -1);
   r->kind = 0;
   r->next = unused;
   unused = r;
@@ -148,7 +151,7 @@ static request* request_of(MPI_Request handle)
 
   if (handle == MPI_REQUEST_NULL) return NULL;
   if ((handle & 0xff000000) != REQUEST || i >= chunk_count * CHUNK || chunks[i / CHUNK][i % CHUNK].kind == 0) {
-    scr_native_MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_REQUEST);
+    img_error(NULL, MPI_ERR_REQUEST);
     return NULL;
   }
   return &chunks[i / CHUNK][i % CHUNK];
@@ -169,10 +172,27 @@ static void empty_status(MPI_Status* s, int source)
   s->MPI_ERROR = MPI_SUCCESS;
 }
 
-/* The rank in the world of RANK of COMM. */
-static int world_rank(MPI_Comm comm, int rank)
+/* The world's rank of RANK of C, or what stands for none or any. */
+static int peer_of(const img_comm* c, int rank)
 {
-  return comm == MPI_COMM_SELF ? img_rank : rank;
+  return rank >= 0 && rank < c->size ? c->to[rank] : rank;
+}
+
+static int slot_of(const request* r)
+{
+  return r->context == 0 ? r->c->slot : COLLECTIVE;
+}
+
+static MPI_Comm native_of(const request* r)
+{
+  return r->context == 0 ? img_channel(r->c->slot) : img_coll;
+}
+
+/* The native receive of R is complete: count it (M2), and tell its source by the ranks of the communicator. */
+static void count_receive(request* r)
+{
+  received[r->status.MPI_SOURCE]++;
+  if (r->context == 0) r->status.MPI_SOURCE = r->c->back[r->status.MPI_SOURCE];
 }
 
 /* R, which is in a list, is complete. */
@@ -187,18 +207,18 @@ static void complete(request* r)
 
 /* ---- drained messages (M1) ---- */
 
-static int matches(const drained* d, MPI_Comm comm, int context, int peer, int tag)
+static int matches(const drained* d, int slot, int peer, int tag)
 {
-  return d->matched == 0 && d->comm == comm && d->context == context && (peer == MPI_ANY_SOURCE || peer == d->source) &&
+  return d->matched == 0 && d->slot == slot && (peer == MPI_ANY_SOURCE || peer == d->source) &&
          (tag == MPI_ANY_TAG || tag == d->tag);
 }
 
 /* The first message for a receive with these arguments; NULL if there is none. */
-static drained* look_up(MPI_Comm comm, int context, int peer, int tag)
+static drained* look_up(int slot, int peer, int tag)
 {
   drained* d = list;
 
-  while (d != NULL && !matches(d, comm, context, peer, tag)) d = d->next;
+  while (d != NULL && !matches(d, slot, peer, tag)) d = d->next;
   return d;
 }
 
@@ -210,8 +230,20 @@ static void take_out(drained* d)
   *at = d->next;
 }
 
-/* Hand D over to a receive: MPI unpacks it, and finds a truncation. */
-static int deliver(drained* d, void* buf, int count, MPI_Datatype type, MPI_Status* status)
+void img_forget_messages(int slot)
+{
+  drained *d, *next;
+
+  for (d = list; d != NULL; d = next) {
+    next = d->next;
+    if (d->slot != slot) continue;
+    take_out(d);
+    free(d);
+  }
+}
+
+/* Hand D over to a receive of C: MPI unpacks it, and finds a truncation. */
+static int deliver(drained* d, void* buf, int count, MPI_Datatype type, img_comm* c, MPI_Status* status)
 {
   MPI_Request r;
   int         rc;
@@ -220,15 +252,14 @@ static int deliver(drained* d, void* buf, int count, MPI_Datatype type, MPI_Stat
   scr_native_MPI_Irecv(buf, count, type, 0, 0, img_self, &r);
   scr_native_MPI_Send_c(d->data, d->bytes, MPI_BYTE, 0, 0, img_self);
   rc = scr_native_MPI_Wait(&r, status);
-  status->MPI_SOURCE = d->source;
+  status->MPI_SOURCE = c->back[d->source];
   status->MPI_TAG = d->tag;
-  if (rc != MPI_SUCCESS) scr_native_MPI_Comm_call_errhandler(d->comm, rc);
   free(d);
-  return rc;
+  return img_error(c, rc);
 }
 
-/* Receive the message of STATUS, which was probed on COMM, into the list.  Returns it. */
-static drained* receive_early(MPI_Message* m, const MPI_Status* status, MPI_Comm comm, int context)
+/* Receive the message of STATUS, which was probed on the channel SLOT, into the list.  Returns it. */
+static drained* receive_early(MPI_Message* m, const MPI_Status* status, int slot)
 {
   drained*   d;
   drained**  at = &list;
@@ -239,10 +270,10 @@ static drained* receive_early(MPI_Message* m, const MPI_Status* status, MPI_Comm
   d = img_alloc(sizeof *d + (size_t)bytes);
   if (d == NULL) abort();
   d->next = NULL;
-  d->comm = comm, d->context = context, d->bytes = bytes, d->matched = 0;
+  d->slot = slot, d->bytes = bytes, d->matched = 0;
   d->source = status->MPI_SOURCE, d->tag = status->MPI_TAG;
   scr_native_MPI_Mrecv_c(d->data, bytes, MPI_BYTE, m, &ignored);
-  received[world_rank(comm, d->source)]++;
+  received[d->source]++;
   while (*at != NULL) at = &(*at)->next;
   *at = d;
   return d;
@@ -252,17 +283,17 @@ static drained* receive_early(MPI_Message* m, const MPI_Status* status, MPI_Comm
 
 static int post(request* r)
 {
-  MPI_Comm comm = img_native_comm(r->comm, r->context);
-  drained* d = look_up(r->comm, r->context, r->peer, r->tag);
+  drained* d = look_up(slot_of(r), r->peer, r->tag);
   int      rc;
 
   if (d != NULL) {
+    rc = deliver(d, r->buf, r->count, r->type, r->c, &r->status);
     complete(r);
-    return deliver(d, r->buf, r->count, r->type, &r->status);
+    return rc;
   }
-  rc = scr_native_MPI_Irecv(r->buf, r->count, r->type, r->peer, r->tag, comm, &r->native);
+  rc = scr_native_MPI_Irecv(r->buf, r->count, r->type, r->peer, r->tag, native_of(r), &r->native);
   if (rc != MPI_SUCCESS) complete(r);
-  return rc;
+  return img_error(r->c, rc);
 }
 
 /* Let the collective R go on. */
@@ -289,8 +320,7 @@ void img_go_on(void)
 
 static int begin(request* r)
 {
-  MPI_Comm comm;
-  int      rc;
+  int rc;
 
   r->active = 1;
   r->done = 0;
@@ -309,11 +339,11 @@ static int begin(request* r)
     append(&receives, r);
     return post(r);
   }
-  comm = img_native_comm(r->comm, r->context);
-  if (r->kind == SSEND) rc = scr_native_MPI_Issend(r->buf, r->count, r->type, r->peer, r->tag, comm, &r->native);
-  else rc = scr_native_MPI_Isend(r->buf, r->count, r->type, r->peer, r->tag, comm, &r->native);
-  if (rc != MPI_SUCCESS) return rc;
-  sent[world_rank(r->comm, r->peer)]++;
+  if (r->kind == SSEND)
+    rc = scr_native_MPI_Issend(r->buf, r->count, r->type, r->peer, r->tag, native_of(r), &r->native);
+  else rc = scr_native_MPI_Isend(r->buf, r->count, r->type, r->peer, r->tag, native_of(r), &r->native);
+  if (rc != MPI_SUCCESS) return img_error(r->c, rc);
+  sent[r->peer]++;
   append(&sends, r);
   return rc;
 }
@@ -328,7 +358,7 @@ static int test(request* r)
   if (r->native == MPI_REQUEST_NULL) return r->done;
   scr_native_MPI_Test(&r->native, &flag, &r->status);
   if (!flag) return 0;
-  if (r->kind == RECV) received[world_rank(r->comm, r->status.MPI_SOURCE)]++;
+  if (r->kind == RECV) count_receive(r);
   complete(r);
   return 1;
 }
@@ -380,21 +410,22 @@ static void cancel_receives(void)
     scr_native_MPI_Test_cancelled(&r->status, &flag);
     r->native = MPI_REQUEST_NULL;
     if (flag) continue;
-    received[world_rank(r->comm, r->status.MPI_SOURCE)]++;
+    count_receive(r);
     complete(r);
   }
 }
 
-/* Receive what has come on one native communicator. */
-static void drain_one(MPI_Comm comm, int context)
+/* Receive what has come on a channel, or for collectives. */
+static void drain_one(int slot)
 {
+  MPI_Comm    comm = slot == COLLECTIVE ? img_coll : img_channel(slot);
   MPI_Message m;
   MPI_Status  status;
   int         flag = 1;
 
   while (flag) {
-    scr_native_MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, img_native_comm(comm, context), &flag, &m, &status);
-    if (flag) receive_early(&m, &status, comm, context);
+    scr_native_MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, &m, &status);
+    if (flag) receive_early(&m, &status, slot);
   }
 }
 
@@ -411,16 +442,14 @@ static void test_sends(void)
 void img_drain(void)
 {
   uint64_t* from = img_alloc((size_t)img_ranks * sizeof *from);
-  int       context;
+  int       slot;
 
   if (from == NULL) abort();
   cancel_receives();
   img_agree_totals(sent, from);
   while (memcmp(from, received, (size_t)img_ranks * sizeof *from) != 0 || sends.next != &sends) {
-    for (context = 0; context < 2; context++) {
-      drain_one(MPI_COMM_WORLD, context);
-      drain_one(MPI_COMM_SELF, context);
-    }
+    drain_one(COLLECTIVE);
+    for (slot = 0; slot < img_channels(); slot++) drain_one(slot);
     test_sends();
     sched_yield();
   }
@@ -438,15 +467,39 @@ void img_repost(void)
   }
 }
 
-/* ---- blocking messages of both contexts ---- */
+/* ---- blocking messages ---- */
 
-static int transfer(int k, const void* buf, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, int context,
+/* The communicator of HANDLE, if RANK is one of its ranks, or none, or any where one is received from; else NULL. */
+static img_comm* check(MPI_Comm handle, int rank, int receive, int* rc)
+{
+  img_comm* c = img_comm_of(handle);
+
+  *rc = MPI_ERR_COMM;
+  if (c == NULL) return NULL;
+  *rc = MPI_SUCCESS;
+  if ((rank >= 0 && rank < c->size) || rank == MPI_PROC_NULL || (receive && rank == MPI_ANY_SOURCE)) return c;
+  *rc = img_error(c, MPI_ERR_RANK);
+  return NULL;
+}
+
+/* The request of the program's arguments; NULL, and the error in RC, if they are wrong. */
+static request* request_for(int k, const void* buf, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                            int* rc)
+{
+  img_comm* c = check(comm, peer, k == RECV, rc);
+
+  return c != NULL ? make_request(k, buf, count, type, peer_of(c, peer), tag, c, 0) : NULL;
+}
+
+static int transfer(int k, const void* buf, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
                     MPI_Status* status)
 {
-  request*    r = make_request(k, buf, count, type, peer, tag, comm, context);
   MPI_Request handle = MPI_REQUEST_NULL;
-  int         rc = begin(r);
+  request*    r;
+  int         rc;
 
+  if ((r = request_for(k, buf, count, type, peer, tag, comm, &rc)) == NULL) return rc;
+  rc = begin(r);
   if (rc == MPI_SUCCESS) wait_for(r);
   else r->active = 0;
   finish(r, &handle, status);
@@ -454,13 +507,15 @@ static int transfer(int k, const void* buf, int count, MPI_Datatype type, int pe
 }
 
 static int exchange(const void* out, int outs, MPI_Datatype outtype, int to, int outtag, void* in, int ins,
-                    MPI_Datatype intype, int from, int intag, MPI_Comm comm, int context, MPI_Status* status)
+                    MPI_Datatype intype, int from, int intag, MPI_Comm comm, MPI_Status* status)
 {
-  request*    r = make_request(RECV, in, ins, intype, from, intag, comm, context);
   MPI_Request handle = MPI_REQUEST_NULL;
-  int         rc = begin(r), rc2;
+  request*    r;
+  int         rc, rc2;
 
-  rc2 = transfer(SEND, out, outs, outtype, to, outtag, comm, context, MPI_STATUS_IGNORE);
+  if ((r = request_for(RECV, in, ins, intype, from, intag, comm, &rc)) == NULL) return rc;
+  rc = begin(r);
+  rc2 = transfer(SEND, out, outs, outtype, to, outtag, comm, MPI_STATUS_IGNORE);
   if (rc == MPI_SUCCESS) wait_for(r);
   else r->active = 0;
   finish(r, &handle, status);
@@ -468,9 +523,9 @@ static int exchange(const void* out, int outs, MPI_Datatype outtype, int to, int
 }
 
 img_message* img_message_begin(int receive, const void* buf, int count, MPI_Datatype type, int peer, int tag,
-                               MPI_Comm comm, int* rc)
+                               img_comm* c, int* rc)
 {
-  request* r = make_request(receive ? RECV : SEND, buf, count, type, peer, tag, comm, 1);
+  request* r = make_request(receive ? RECV : SEND, buf, count, type, peer, tag, c, 1);
 
   *rc = begin(r);
   if (*rc == MPI_SUCCESS) return (img_message*)r;
@@ -489,7 +544,7 @@ int img_message_end(img_message* m)
 
 int img_plan_request(img_plan* p, int persistent, MPI_Request* handle)
 {
-  request* r = make_request(COLL, NULL, 0, MPI_BYTE, 0, 0, p->comm, 1);
+  request* r = make_request(COLL, NULL, 0, MPI_BYTE, 0, 0, p->c, 1);
 
   r->plan = p;
   r->persistent = persistent;
@@ -508,7 +563,7 @@ IMG_API int MPI_Send(const void* buf, int count, MPI_Datatype type, int to, int 
 {
   if (!img_on) return scr_native_MPI_Send(buf, count, type, to, tag, comm);
   img_enter();
-  return transfer(SEND, buf, count, type, to, tag, comm, 0, MPI_STATUS_IGNORE);
+  return transfer(SEND, buf, count, type, to, tag, comm, MPI_STATUS_IGNORE);
 }
 
 IMG_API int MPI_Rsend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
@@ -520,14 +575,14 @@ IMG_API int MPI_Ssend(const void* buf, int count, MPI_Datatype type, int to, int
 {
   if (!img_on) return scr_native_MPI_Ssend(buf, count, type, to, tag, comm);
   img_enter();
-  return transfer(SSEND, buf, count, type, to, tag, comm, 0, MPI_STATUS_IGNORE);
+  return transfer(SSEND, buf, count, type, to, tag, comm, MPI_STATUS_IGNORE);
 }
 
 IMG_API int MPI_Recv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status)
 {
   if (!img_on) return scr_native_MPI_Recv(buf, count, type, from, tag, comm, status);
   img_enter();
-  return transfer(RECV, buf, count, type, from, tag, comm, 0, status);
+  return transfer(RECV, buf, count, type, from, tag, comm, status);
 }
 
 IMG_API int MPI_Sendrecv(const void* out, int outs, MPI_Datatype outtype, int to, int outtag, void* in, int ins,
@@ -536,7 +591,7 @@ IMG_API int MPI_Sendrecv(const void* out, int outs, MPI_Datatype outtype, int to
   if (!img_on)
     return scr_native_MPI_Sendrecv(out, outs, outtype, to, outtag, in, ins, intype, from, intag, comm, status);
   img_enter();
-  return exchange(out, outs, outtype, to, outtag, in, ins, intype, from, intag, comm, 0, status);
+  return exchange(out, outs, outtype, to, outtag, in, ins, intype, from, intag, comm, status);
 }
 
 IMG_API int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int outtag, int from, int intag,
@@ -554,7 +609,7 @@ IMG_API int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int to
   copy = img_alloc(bytes + 1);
   if (copy == NULL) return MPI_ERR_NO_MEM;
   memcpy(copy, buf, bytes);
-  rc = exchange(copy, count, type, to, outtag, buf, count, type, from, intag, comm, 0, status);
+  rc = exchange(copy, count, type, to, outtag, buf, count, type, from, intag, comm, status);
   free(copy);
   return rc;
 }
@@ -567,7 +622,7 @@ static int request_call(int k, int persistent, const void* buf, int count, MPI_D
   int      rc = MPI_SUCCESS;
 
   img_enter();
-  r = make_request(k, buf, count, type, peer, tag, comm, 0);
+  if ((r = request_for(k, buf, count, type, peer, tag, comm, &rc)) == NULL) return rc;
   r->persistent = persistent;
   if (!persistent) rc = begin(r);
   if (rc != MPI_SUCCESS) release(r);
@@ -623,8 +678,7 @@ IMG_API int MPI_Start(MPI_Request* handle)
   if (!img_on) return scr_native_MPI_Start(handle);
   img_enter();
   r = request_of(*handle);
-  if (r == NULL || !r->persistent || r->active)
-    return scr_native_MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_REQUEST), MPI_ERR_REQUEST;
+  if (r == NULL || !r->persistent || r->active) return img_error(NULL, MPI_ERR_REQUEST);
   return begin(r);
 }
 
@@ -664,7 +718,7 @@ IMG_API int MPI_Cancel(MPI_Request* handle)
   scr_native_MPI_Cancel(&r->native);
   scr_native_MPI_Wait(&r->native, &r->status);
   scr_native_MPI_Test_cancelled(&r->status, &flag);
-  if (!flag) received[world_rank(r->comm, r->status.MPI_SOURCE)]++;
+  if (!flag) count_receive(r);
   complete(r);
   return MPI_SUCCESS;
 }
@@ -866,21 +920,32 @@ IMG_NATIVE(MPI_Probe);
 IMG_NATIVE(MPI_Mprobe);
 IMG_NATIVE(MPI_Imrecv);
 
-static void drained_status(const drained* d, MPI_Status* status)
+static void drained_status(const drained* d, const img_comm* c, MPI_Status* status)
 {
   if (status == MPI_STATUS_IGNORE) return;
-  empty_status(status, d->source);
+  empty_status(status, c->back[d->source]);
   status->MPI_TAG = d->tag;
   scr_native_MPI_Status_set_elements_x(status, MPI_BYTE, d->bytes);
 }
 
 static int probe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status)
 {
-  drained* d = from == MPI_PROC_NULL ? NULL : look_up(comm, 0, from, tag);
+  MPI_Status found;
+  drained*   d;
+  img_comm*  c;
+  int        rc;
 
+  if ((c = check(comm, from, 1, &rc)) == NULL) return rc;
+  d = from == MPI_PROC_NULL ? NULL : look_up(c->slot, peer_of(c, from), tag);
   *flag = d != NULL;
-  if (d == NULL) return scr_native_MPI_Iprobe(from, tag, comm, flag, status);
-  drained_status(d, status);
+  if (d == NULL) {
+    rc = scr_native_MPI_Iprobe(peer_of(c, from), tag, img_channel(c->slot), flag, &found);
+    if (rc != MPI_SUCCESS || !*flag || status == MPI_STATUS_IGNORE) return img_error(c, rc);
+    *status = found;
+    if (from != MPI_PROC_NULL) status->MPI_SOURCE = c->back[found.MPI_SOURCE];
+    return rc;
+  }
+  drained_status(d, c, status);
   return MPI_SUCCESS;
 }
 
@@ -904,26 +969,31 @@ IMG_API int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status* status)
 /* A matched probe receives the message into the list, where its handle finds it. */
 static int matched_probe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status)
 {
-  drained*    d = from == MPI_PROC_NULL ? NULL : look_up(comm, 0, from, tag);
   MPI_Message m;
   MPI_Status  found;
+  drained*    d;
+  img_comm*   c;
   int         rc;
 
+  if ((c = check(comm, from, 1, &rc)) == NULL) return rc;
+  d = from == MPI_PROC_NULL ? NULL : look_up(c->slot, peer_of(c, from), tag);
   *flag = d != NULL;
   if (d == NULL) {
-    rc = scr_native_MPI_Improbe(from, tag, comm, flag, &m, &found);
-    if (rc != MPI_SUCCESS || !*flag) return rc;
+    rc = scr_native_MPI_Improbe(peer_of(c, from), tag, img_channel(c->slot), flag, &m, &found);
+    if (rc != MPI_SUCCESS || !*flag) return img_error(c, rc);
     if (m == MPI_MESSAGE_NO_PROC) {
       *message = m;
       if (status != MPI_STATUS_IGNORE) *status = found;
       return rc;
     }
-    d = receive_early(&m, &found, comm, 0);
+    d = receive_early(&m, &found, c->slot);
   }
   messages = messages == 0xffffff ? 1 : messages + 1;
   d->matched = messages;
+  d->c = c;
+  img_comm_use(c, 1);
   *message = (MPI_Message)(MESSAGE | messages);
-  drained_status(d, status);
+  drained_status(d, c, status);
   return MPI_SUCCESS;
 }
 
@@ -947,7 +1017,9 @@ IMG_API int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, M
 /* Receive the message of a matched probe; STATUS is there. */
 static int receive_matched(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status)
 {
-  drained* d = list;
+  drained*  d = list;
+  img_comm* c;
+  int       rc;
 
   if (*message == MPI_MESSAGE_NO_PROC) {
     *message = MPI_MESSAGE_NULL;
@@ -955,12 +1027,12 @@ static int receive_matched(void* buf, int count, MPI_Datatype type, MPI_Message*
     return MPI_SUCCESS;
   }
   while (d != NULL && (MPI_Message)(MESSAGE | d->matched) != *message) d = d->next;
-  if (d == NULL) {
-    scr_native_MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_REQUEST);
-    return MPI_ERR_REQUEST;
-  }
+  if (d == NULL) return img_error(NULL, MPI_ERR_REQUEST);
   *message = MPI_MESSAGE_NULL;
-  return deliver(d, buf, count, type, status);
+  c = d->c;
+  rc = deliver(d, buf, count, type, c, status);
+  img_comm_use(c, -1);
+  return rc;
 }
 
 IMG_API int MPI_Mrecv(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status)
@@ -982,7 +1054,7 @@ IMG_API int MPI_Imrecv(void* buf, int count, MPI_Datatype type, MPI_Message* mes
 
   if (!img_on) return scr_native_MPI_Imrecv(buf, count, type, message, handle);
   img_enter();
-  r = make_request(RECV, buf, count, type, MPI_PROC_NULL, 0, MPI_COMM_WORLD, 0);
+  r = make_request(RECV, buf, count, type, MPI_PROC_NULL, 0, img_comm_of(MPI_COMM_WORLD), 0);
   rc = receive_matched(buf, count, type, message, &r->status);
   r->active = r->done = 1;
   *handle = handle_of(r);

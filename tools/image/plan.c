@@ -1,7 +1,7 @@
 /* ==== PLAN ==============================================================================================
 ** Collectives as lists of steps: send, receive, copy, combine, and fences, at which all messages before are awaited.
 **
-** Uses       p2p.c (messages, requests), heap.c (img_alloc)
+** Uses       p2p.c (messages, requests), comm.c, heap.c (img_alloc)
 ** Offers     img_plan_*, img_extent.
 ** Invariants
 **   P1  All ranks of a communicator count its collectives alike: the count is the tag of the messages.  Those of
@@ -48,15 +48,10 @@ static void grow(void* at, int* room, size_t size)
   *room = more;
 }
 
-img_plan* img_plan_new(MPI_Comm comm, int persistent, int* rc)
+static img_plan* make(img_comm* c, const int* to, int size, int me, int tag)
 {
-  static int counts[2][2]; /* of the world, of MPI_COMM_SELF (P1) */
-  img_plan*  p = unused;
-  int        rank, size, n;
+  img_plan* p = unused;
 
-  img_enter();
-  *rc = MPI_Comm_rank(comm, &rank);
-  if (*rc != MPI_SUCCESS || (*rc = MPI_Comm_size(comm, &size)) != MPI_SUCCESS) return NULL;
   if (p != NULL) {
     unused = p->next;
   } else {
@@ -64,12 +59,33 @@ img_plan* img_plan_new(MPI_Comm comm, int persistent, int* rc)
     if (p == NULL) abort();
     memset(p, 0, sizeof *p);
   }
-  p->comm = comm, p->rank = rank, p->size = size;
-  n = counts[comm == MPI_COMM_SELF][persistent]++ & (COUNTS - 1);
-  p->tag = persistent ? PERSISTENT | n : n;
+  p->c = c, p->to = to, p->size = size, p->rank = me, p->tag = tag;
   p->used = p->at = p->opened = p->room_count = 0;
   p->rc = MPI_SUCCESS;
+  img_comm_use(c, 1);
   return p;
+}
+
+img_plan* img_plan_new(MPI_Comm comm, int persistent, int* rc)
+{
+  img_comm* c;
+  int       n;
+
+  img_enter();
+  *rc = MPI_ERR_COMM;
+  if ((c = img_comm_of(comm)) == NULL) return NULL;
+  *rc = MPI_SUCCESS;
+  n = c->counts[persistent]++;
+  if (persistent && n >= COUNTS) *rc = img_error(c, MPI_ERR_OTHER); /* tags of older ones may be in use */
+  if (*rc != MPI_SUCCESS) return NULL;
+  n &= COUNTS - 1;
+  return make(c, c->to, c->size, c->rank, c->slot << IMG_TAG_BITS | (persistent ? PERSISTENT | n : n));
+}
+
+img_plan* img_plan_over(const int* to, int size, int me, int tag)
+{
+  tag &= (1 << IMG_TAG_BITS) - 1;
+  return make(img_comm_of(MPI_COMM_WORLD), to, size, me, IMG_COMMS << IMG_TAG_BITS | tag);
 }
 
 void img_plan_free(img_plan* p)
@@ -77,6 +93,7 @@ void img_plan_free(img_plan* p)
   int i;
 
   for (i = 0; i < p->room_count; i++) free(p->rooms[i]);
+  img_comm_use(p->c, -1);
   p->next = unused;
   unused = p;
 }
@@ -153,8 +170,8 @@ static void post(img_plan* p, const img_step* s)
   int          rc;
 
   if (p->opened == p->open_room) grow(&p->open, &p->open_room, sizeof *p->open);
-  m = img_message_begin(s->what == STEP_RECV, s->what == STEP_RECV ? s->to : s->from, s->count, s->type, s->peer,
-                        p->tag, p->comm, &rc);
+  m = img_message_begin(s->what == STEP_RECV, s->what == STEP_RECV ? s->to : s->from, s->count, s->type, p->to[s->peer],
+                        p->tag, p->c, &rc);
   note(p, rc);
   if (m != NULL) p->open[p->opened++] = m;
 }
