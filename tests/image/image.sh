@@ -64,6 +64,7 @@ build messages messages.c
 build collectives collectives.c
 build nonblocking nonblocking.c
 build communicators communicators.c
+build datatypes datatypes.c
 
 # ---- images, and a restart from them
 export WORD=here
@@ -93,7 +94,13 @@ plain 4 communicators 8
 for at in 3 25; do AT=$at AT_RANK=$((at % 4)) round "communicators, image at point $at" 4 communicators 8; done
 plain 5 communicators 8
 AT=9,31,60 AT_RANK=2 round "communicators on 5 ranks, three images" 5 communicators 8
+plain 4 datatypes 8
+AT=7 AT_RANK=3 round "datatypes, image at point 7" 4 datatypes 8
+plain 3 datatypes 8
+AT=2,20,33 AT_RANK=2 round "datatypes on 3 ranks, three images" 3 datatypes 8
 if [ "$mode" = long ]; then
+  plain 5 datatypes 12
+  for at in $(seq 1 2 70); do AT=$at AT_RANK=$((at % 5)) round "datatypes, image at $at" 5 datatypes 12; done
   for n in 6 7 8; do
     plain $n communicators 20
     AT=$((7 * n)) round "communicators on $n ranks" $n communicators 20
@@ -153,7 +160,7 @@ refuse() { # NAME PATTERN
 }
 refuse SOCKET "the program uses socket, which images do not support yet"
 refuse THREADS "the program uses pthread_create, which"
-refuse WINDOW "the program uses MPI_Win_create, which"
+refuse WINDOW "the program uses MPI_Win_[a-z]*, which"
 
 # ---- refused at the request: the program goes on
 build OPENS refused.c -DOPENS

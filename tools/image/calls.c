@@ -14,6 +14,7 @@
 #include <sched.h>
 
 #include "objects.h"
+#include "types.h"
 
 IMG_NATIVE(MPI_Init);
 IMG_NATIVE(MPI_Init_thread);
@@ -40,6 +41,7 @@ static void resumed(void)
 {
   img_libc_resumed();
   img_comm_resumed();
+  img_types_resumed();
 }
 
 /* All ranks have stopped, and nothing is under way: write an image, or be the process that has loaded it. */

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "types.h"
+
 #define SHORT_REDUCE 2048   /* bytes: up to here a reduction goes by ranks relative to its root (O2) */
 #define LONG_SCATTER 524288 /* bytes: from here on the pieces of a reduction go from each rank to each (pairs) */
 
@@ -361,12 +363,23 @@ static size_t size_of(int count, MPI_Datatype type)
   return (size_t)size * (size_t)(count > 0 ? count : 0);
 }
 
+/* For operations that do not commute: rank 0 is the root of the tree, and sends the result on. */
+static void reduce_in_order(img_plan* p, const data* d, int root)
+{
+  reduce_short(p, d, 0);
+  if (root == 0) return;
+  if (p->rank == 0) img_plan_send(p, d->mine, d->count, d->type, root);
+  if (p->rank == root) img_plan_recv(p, d->mine, d->count, d->type, 0);
+}
+
 static void reduce(img_plan* p, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root)
 {
   data d = {p->rank == root ? out : img_plan_room(p, count, type), img_plan_room(p, count, type), count, type, op};
 
   if (in != MPI_IN_PLACE) img_plan_copy(p, d.mine, count, type, in, count, type);
-  if (size_of(count, type) > SHORT_REDUCE && count >= power_of(p)) reduce_long(p, &d, root, 0);
+  if (!img_op_commutes(op)) reduce_in_order(p, &d, root);
+  else if (size_of(count, type) > SHORT_REDUCE && count >= power_of(p) && !img_op_is_made(op))
+    reduce_long(p, &d, root, 0);
   else reduce_short(p, &d, root);
 }
 
@@ -401,12 +414,13 @@ static void reduce_pieces(img_plan* p, const void* in, void* out, const int* cou
   }
   s.buf = img_plan_room(p, all, type);
   img_plan_copy(p, s.buf, all, type, in != MPI_IN_PLACE ? in : out, all, type);
-  if ((size_t)all * unit >= LONG_SCATTER) {
+  if ((size_t)all * unit >= LONG_SCATTER && img_op_commutes(op)) {
     reduce_pairs(p, &s, out, op);
     return;
   }
   d.mine = s.buf, d.other = img_plan_room(p, all, type), d.count = all, d.type = type, d.op = op;
-  reduce_long(p, &d, 0, 1);
+  if (img_op_commutes(op)) reduce_long(p, &d, 0, 1);
+  else reduce_short(p, &d, 0);
   scatter_pieces(p, &s, out, count_of(&s, p->rank), type, 0);
 }
 

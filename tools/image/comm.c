@@ -48,8 +48,7 @@ img_comm* img_comm_of(MPI_Comm handle)
   int       slot = handle & 0xffffff;
   img_comm* c = NULL;
 
-  if (handle == MPI_COMM_WORLD) return comms[0];
-  if (handle == MPI_COMM_SELF) return comms[1];
+  if (handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF) c = comms[handle == MPI_COMM_SELF];
   if ((handle & 0xff000000) == COMM && slot < IMG_COMMS) c = comms[slot];
   if (c != NULL && !c->freed) return c;
   img_error(NULL, MPI_ERR_COMM);
@@ -131,6 +130,7 @@ int img_error(img_comm* c, int code)
 
   if (code == MPI_SUCCESS) return code;
   if (c == NULL) c = comms[0];
+  if (c == NULL) img_die("the program calls MPI before MPI_Init");
   if (!is_fatal(c->handler)) return img_errhandler_call(c, code);
   scr_native_MPI_Error_string(code, text, &n);
   img_say("fatal error of MPI on %s: %s", c->name[0] != '\0' ? c->name : "a communicator", text);
@@ -166,8 +166,11 @@ static int agree_on_channel(const makers* m, int member)
 
     have = img_channels();
     memset(mine, member ? 0 : -1, sizeof mine);
-    for (slot = 2; slot < have && member; slot++)
-      if (comms[slot] == NULL) mine[slot / 64] |= (uint64_t)1 << slot % 64;
+    for (slot = 2; slot < have && member; slot++) {
+      if (comms[slot] != NULL) continue;
+      img_forget_messages(slot); /* to a communicator that was freed before they came */
+      mine[slot / 64] |= (uint64_t)1 << slot % 64;
+    }
     p = plan_of(m);
     img_plan_allreduce(p, mine, all, WORDS, MPI_UINT64_T, MPI_BAND);
     if (img_plan_run(p) != MPI_SUCCESS) return -1;

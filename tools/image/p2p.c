@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "types.h"
+
 IMG_NATIVE(MPI_Isend);
 IMG_NATIVE(MPI_Issend);
 IMG_NATIVE(MPI_Irecv);
@@ -127,6 +129,7 @@ static request* make_request(int k, const void* buf, int count, MPI_Datatype typ
   r->context = context;
   r->native = MPI_REQUEST_NULL;
   img_comm_use(c, 1);
+  img_type_use(type, 1);
   return r;
 }
 
@@ -134,6 +137,7 @@ static void release(request* r)
 {
   if (r->kind == COLL) img_plan_free(r->plan);
   img_comm_use(r->c, -1);
+  img_type_use(r->type, -1);
   r->kind = 0;
   r->next = unused;
   unused = r;
@@ -230,18 +234,6 @@ static void take_out(drained* d)
   *at = d->next;
 }
 
-void img_forget_messages(int slot)
-{
-  drained *d, *next;
-
-  for (d = list; d != NULL; d = next) {
-    next = d->next;
-    if (d->slot != slot) continue;
-    take_out(d);
-    free(d);
-  }
-}
-
 /* Hand D over to a receive of C: MPI unpacks it, and finds a truncation. */
 static int deliver(drained* d, void* buf, int count, MPI_Datatype type, img_comm* c, MPI_Status* status)
 {
@@ -249,7 +241,7 @@ static int deliver(drained* d, void* buf, int count, MPI_Datatype type, img_comm
   int         rc;
 
   take_out(d);
-  scr_native_MPI_Irecv(buf, count, type, 0, 0, img_self, &r);
+  scr_native_MPI_Irecv(buf, count, img_type(type), 0, 0, img_self, &r);
   scr_native_MPI_Send_c(d->data, d->bytes, MPI_BYTE, 0, 0, img_self);
   rc = scr_native_MPI_Wait(&r, status);
   status->MPI_SOURCE = c->back[d->source];
@@ -291,7 +283,7 @@ static int post(request* r)
     complete(r);
     return rc;
   }
-  rc = scr_native_MPI_Irecv(r->buf, r->count, r->type, r->peer, r->tag, native_of(r), &r->native);
+  rc = scr_native_MPI_Irecv(r->buf, r->count, img_type(r->type), r->peer, r->tag, native_of(r), &r->native);
   if (rc != MPI_SUCCESS) complete(r);
   return img_error(r->c, rc);
 }
@@ -340,8 +332,8 @@ static int begin(request* r)
     return post(r);
   }
   if (r->kind == SSEND)
-    rc = scr_native_MPI_Issend(r->buf, r->count, r->type, r->peer, r->tag, native_of(r), &r->native);
-  else rc = scr_native_MPI_Isend(r->buf, r->count, r->type, r->peer, r->tag, native_of(r), &r->native);
+    rc = scr_native_MPI_Issend(r->buf, r->count, img_type(r->type), r->peer, r->tag, native_of(r), &r->native);
+  else rc = scr_native_MPI_Isend(r->buf, r->count, img_type(r->type), r->peer, r->tag, native_of(r), &r->native);
   if (rc != MPI_SUCCESS) return img_error(r->c, rc);
   sent[r->peer]++;
   append(&sends, r);
@@ -426,6 +418,19 @@ static void drain_one(int slot)
   while (flag) {
     scr_native_MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, &m, &status);
     if (flag) receive_early(&m, &status, slot);
+  }
+}
+
+void img_forget_messages(int slot)
+{
+  drained *d, *next;
+
+  drain_one(slot);
+  for (d = list; d != NULL; d = next) {
+    next = d->next;
+    if (d->slot != slot) continue;
+    take_out(d);
+    free(d);
   }
 }
 
@@ -597,20 +602,17 @@ IMG_API int MPI_Sendrecv(const void* out, int outs, MPI_Datatype outtype, int to
 IMG_API int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int outtag, int from, int intag,
                                  MPI_Comm comm, MPI_Status* status)
 {
-  MPI_Aint low, extent;
-  size_t   bytes;
-  void*    copy;
-  int      rc;
+  int   rc, size = 0, at = 0;
+  void* packed;
 
   if (!img_on) return scr_native_MPI_Sendrecv_replace(buf, count, type, to, outtag, from, intag, comm, status);
   img_enter();
-  if (MPI_Type_get_extent(type, &low, &extent) != MPI_SUCCESS) return MPI_ERR_TYPE;
-  bytes = (size_t)extent * (size_t)(count < 0 ? 0 : count);
-  copy = img_alloc(bytes + 1);
-  if (copy == NULL) return MPI_ERR_NO_MEM;
-  memcpy(copy, buf, bytes);
-  rc = exchange(copy, count, type, to, outtag, buf, count, type, from, intag, comm, status);
-  free(copy);
+  if ((rc = MPI_Pack_size(count, type, comm, &size)) != MPI_SUCCESS) return rc;
+  packed = img_alloc((size_t)size + 1);
+  if (packed == NULL) return MPI_ERR_NO_MEM;
+  rc = MPI_Pack(buf, count, type, packed, size, &at, comm);
+  if (rc == MPI_SUCCESS) rc = exchange(packed, at, MPI_PACKED, to, outtag, buf, count, type, from, intag, comm, status);
+  free(packed);
   return rc;
 }
 

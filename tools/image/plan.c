@@ -1,7 +1,7 @@
 /* ==== PLAN ==============================================================================================
 ** Collectives as lists of steps: send, receive, copy, combine, and fences, at which all messages before are awaited.
 **
-** Uses       p2p.c (messages, requests), comm.c, heap.c (img_alloc)
+** Uses       p2p.c (messages, requests), comm.c, types.c, heap.c (img_alloc)
 ** Offers     img_plan_*, img_extent.
 ** Invariants
 **   P1  All ranks of a communicator count its collectives alike: the count is the tag of the messages.  Those of
@@ -15,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-IMG_NATIVE(MPI_Reduce_local);
+#include "types.h"
+
+IMG_NATIVE(MPI_Sendrecv);
 
 enum { STEP_SEND, STEP_RECV, STEP_FENCE, STEP_COPY, STEP_COMBINE, STEP_AFTER };
 
@@ -88,11 +90,21 @@ img_plan* img_plan_over(const int* to, int size, int me, int tag)
   return make(img_comm_of(MPI_COMM_WORLD), to, size, me, IMG_COMMS << IMG_TAG_BITS | tag);
 }
 
+/* Keep the datatypes and the operation of a step, or let them go. */
+static void hold(const img_step* s, int more)
+{
+  if (s->what == STEP_FENCE) return;
+  img_type_use(s->type, more);
+  if (s->what == STEP_COPY) img_type_use(s->othertype, more);
+  if (s->what == STEP_COMBINE || s->what == STEP_AFTER) img_op_use(s->op, more);
+}
+
 void img_plan_free(img_plan* p)
 {
   int i;
 
   for (i = 0; i < p->room_count; i++) free(p->rooms[i]);
+  for (i = 0; i < p->used; i++) hold(&p->steps[i], -1);
   img_comm_use(p->c, -1);
   p->next = unused;
   unused = p;
@@ -110,6 +122,7 @@ void img_plan_send(img_plan* p, const void* buf, int count, MPI_Datatype type, i
   img_step* s = add(p, STEP_SEND);
 
   s->from = buf, s->count = count, s->type = type, s->peer = to;
+  hold(s, 1);
 }
 
 void img_plan_recv(img_plan* p, void* buf, int count, MPI_Datatype type, int from)
@@ -117,6 +130,7 @@ void img_plan_recv(img_plan* p, void* buf, int count, MPI_Datatype type, int fro
   img_step* s = add(p, STEP_RECV);
 
   s->to = buf, s->count = count, s->type = type, s->peer = from;
+  hold(s, 1);
 }
 
 void img_plan_fence(img_plan* p)
@@ -132,29 +146,38 @@ void img_plan_copy(img_plan* p, void* to, int tocount, MPI_Datatype totype, cons
   if (to == from || (tocount == 0 && count == 0)) return;
   s = add(p, STEP_COPY);
   s->to = to, s->othercount = tocount, s->othertype = totype, s->from = from, s->count = count, s->type = type;
+  hold(s, 1);
+}
+
+static void add_combine(img_plan* p, int what, const void* from, void* to, int count, MPI_Datatype type, MPI_Op op)
+{
+  img_step* s = add(p, what);
+
+  s->from = from, s->to = to, s->count = count, s->type = type, s->op = op;
+  hold(s, 1);
 }
 
 void img_plan_combine(img_plan* p, const void* from, void* to, int count, MPI_Datatype type, MPI_Op op)
 {
-  img_step* s = add(p, STEP_COMBINE);
-
-  s->from = from, s->to = to, s->count = count, s->type = type, s->op = op;
+  add_combine(p, STEP_COMBINE, from, to, count, type, op);
 }
 
 void img_plan_combine_after(img_plan* p, void* from, void* to, int count, MPI_Datatype type, MPI_Op op)
 {
-  img_plan_combine(p, from, to, count, type, op);
-  p->steps[p->used - 1].what = STEP_AFTER;
+  add_combine(p, STEP_AFTER, from, to, count, type, op);
 }
 
 void* img_plan_room(img_plan* p, int count, MPI_Datatype type)
 {
-  char* room = img_alloc((size_t)img_extent(count, type) + 1);
+  MPI_Aint low = 0, extent = 0;
+  char*    room;
 
+  MPI_Type_get_true_extent(type, &low, &extent);
+  room = img_alloc((size_t)(img_extent(count, type) + extent) + 1);
   if (room == NULL) abort();
   if (p->room_count == p->rooms_room) grow(&p->rooms, &p->rooms_room, sizeof *p->rooms);
   p->rooms[p->room_count++] = room;
-  return room;
+  return room - low;
 }
 
 /* ---- steps ---- */
@@ -187,15 +210,23 @@ static int settled(img_plan* p)
   return left == 0;
 }
 
-/* All operations that there are commute: TO op FROM is FROM op TO, bit by bit. */
-static int combine(const img_step* s)
+static int copy(void* to, int tocount, MPI_Datatype totype, const void* from, int count, MPI_Datatype type)
 {
-  return s->count > 0 ? scr_native_MPI_Reduce_local(s->from, s->to, s->count, s->type, s->op) : MPI_SUCCESS;
+  if (img_type_is_derived(type) || img_type_is_derived(totype))
+    return scr_native_MPI_Sendrecv(from, count, img_type(type), 0, 0, to, tocount, img_type(totype), 0, 0, img_self,
+                                   MPI_STATUS_IGNORE);
+  memmove(to, from, (size_t)img_extent(count, type));
+  return MPI_SUCCESS;
 }
 
-static void copy(const img_step* s)
+/* FROM op TO; the other way round where both are not the same. */
+static int combine(const img_step* s)
 {
-  memmove(s->to, s->from, (size_t)img_extent(s->count, s->type));
+  int rc;
+
+  if (s->what == STEP_COMBINE || img_op_commutes(s->op)) return img_op_apply(s->from, s->to, s->count, s->type, s->op);
+  rc = img_op_apply(s->to, (void*)s->from, s->count, s->type, s->op);
+  return rc != MPI_SUCCESS ? rc : copy(s->to, s->count, s->type, s->from, s->count, s->type);
 }
 
 int img_plan_advance(img_plan* p)
@@ -213,7 +244,7 @@ int img_plan_advance(img_plan* p)
       if (!settled(p)) return 0;
       break;
     case STEP_COPY:
-      copy(s);
+      note(p, copy(s->to, s->othercount, s->othertype, s->from, s->count, s->type));
       break;
     default:
       note(p, combine(s));

@@ -1,0 +1,21 @@
+/* types.h - derived datatypes and operations of the program (types.c), all on the saved side. */
+#ifndef IMAGE_TYPES_H
+#define IMAGE_TYPES_H
+
+#include "image.h"
+
+/* The native datatype of HANDLE; 1 if the program has made it. */
+MPI_Datatype img_type(MPI_Datatype handle);
+int          img_type_is_derived(MPI_Datatype handle);
+/* One more uses the datatype, or the operation, or one less: it lives as long as any does. */
+void img_type_use(MPI_Datatype handle, int more);
+void img_op_use(MPI_Op handle, int more);
+/* In a process that was restarted: make the native ones again. */
+void img_types_resumed(void);
+/* 1 if the program has made the operation; 1 if it commutes. */
+int img_op_is_made(MPI_Op handle);
+int img_op_commutes(MPI_Op handle);
+/* TO becomes FROM op TO. */
+int img_op_apply(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op);
+
+#endif
