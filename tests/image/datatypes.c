@@ -21,6 +21,7 @@ typedef struct {
 
 static int          rank, size, right, left;
 static unsigned     sum;
+static char*        buf; /* of MPI_Alloc_mem */
 static MPI_Datatype column, block, item_type, matrix_type, picked, wide;
 static MPI_Op       product, adding;
 static MPI_Status   statuses[2];
@@ -175,7 +176,6 @@ static void collectives(int step)
 
 static void packing(int step)
 {
-  char buf[400];
   item one, two;
   int  at = 0, n;
 
@@ -184,11 +184,11 @@ static void packing(int step)
   one.i = step, one.c = 'x', one.x[0] = rank;
   MPI_Pack_size(1, item_type, MPI_COMM_WORLD, &n);
   sum += (unsigned)n;
-  MPI_Pack(&one, 1, item_type, buf, sizeof buf, &at, MPI_COMM_WORLD);
+  MPI_Pack(&one, 1, item_type, buf, 400, &at, MPI_COMM_WORLD);
   point(rank);
   MPI_Sendrecv_replace(buf, at, MPI_PACKED, right, 4, left, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   at = 0;
-  MPI_Unpack(buf, sizeof buf, &at, &two, 1, item_type, MPI_COMM_WORLD);
+  MPI_Unpack(buf, 400, &at, &two, 1, item_type, MPI_COMM_WORLD);
   add(&two, sizeof two);
 }
 
@@ -201,12 +201,15 @@ int main(int argc, char** argv)
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   right = (rank + 1) % size, left = (rank + size - 1) % size;
   make_types();
+  MPI_Alloc_mem(400, MPI_INFO_NULL, &buf);
+  MPI_Pcontrol(1);
   for (step = 0; step < steps; step++) {
     messages(step);
     short_lived(step);
     collectives(step);
     packing(step);
   }
+  MPI_Free_mem(buf);
   MPI_Op_free(&product);
   MPI_Type_free(&column);
   MPI_Type_free(&matrix_type);

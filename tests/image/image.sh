@@ -162,6 +162,28 @@ refuse SOCKET "the program uses socket, which images do not support yet"
 refuse THREADS "the program uses pthread_create, which"
 refuse WINDOW "the program uses MPI_Win_[a-z]*, which"
 
+# ---- each function of mpi.h is on the side that sides.txt names, or refused by its name: one of twenty is tried, in long all
+sides() {
+  nm -g --defined-only "$top/scr_image.o" | awk '$3 ~ /^MPI_/ {print "object", $3}'
+  sed '/^#/d' "$top/tools/image/names.txt" | tr ' ' '\n' | awk '/^MPI_/ {print "MPI", $1}'
+}
+sides | LC_ALL=C sort -k 2 >"$tmp/sides"
+echo '#include <mpi.h>' | $MPICC -E -x c - | grep -oE '\bMPI_[A-Za-z0-9_]+ *\(' | tr -d '( ' | LC_ALL=C sort -u >"$tmp/all"
+awk '{print $2}' "$tmp/sides" | LC_ALL=C sort | LC_ALL=C comm -13 - "$tmp/all" >"$tmp/refused"
+check "the functions of MPI are on the sides of sides.txt" 0 "" sh -c "sed '/^#/d' '$top/tests/image/sides.txt' | diff - '$tmp/sides'"
+tried() { # FUNCTION: a program that uses it is refused by its name, if MPI has it
+  printf 'int %s(void);\nint main(void) { return %s(); }\n' "$1" "$1" >"$tmp/tried.c"
+  $MPICC "$tmp/tried.c" -o "$tmp/tried" >"$tmp/said" 2>&1 || return 0
+  $MPICC "$tmp/tried.c" "$top/scr_image.o" -o "$tmp/tried" >"$tmp/said" 2>&1 || return 1
+  timeout 60 "$tmp/tried" >"$tmp/said" 2>&1
+  [ $? = 1 ] && grep -q "the program uses $1, which images do not support" "$tmp/said"
+}
+each=20
+[ "$mode" = check ] || each=5
+[ "$mode" != long ] || each=1
+check "mpi.h has functions that are refused" 0 "" test "$(wc -l <"$tmp/refused")" -gt 300
+for f in $(awk "NR % $each == 0" "$tmp/refused"); do check "$f is refused by its name" 0 "" tried "$f"; done
+
 # ---- refused at the request: the program goes on
 build OPENS refused.c -DOPENS
 build SORTS refused.c -DSORTS

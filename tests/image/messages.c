@@ -167,6 +167,45 @@ static void odds(int step)
   sum += (unsigned)x;
 }
 
+/* Buffered: the data are overwritten before they are received. */
+static void buffered(int step)
+{
+  static MPI_Request again;
+  static int         value, got;
+  static char*       space;
+  MPI_Request        r;
+  int                n = length(step, 3), right = (rank + 1) % size, left = (rank + size - 1) % size, m, *data;
+
+  if (space == NULL) {
+    space = malloc(4000000);
+    MPI_Buffer_attach(space, 4000000);
+    MPI_Bsend_init(&value, 1, MPI_INT, right, 11, MPI_COMM_WORLD, &again);
+  }
+  data = fill(n, step + rank);
+  MPI_Bsend(data, n, MPI_INT, right, 10, MPI_COMM_WORLD);
+  MPI_Ibsend(data, 1, MPI_INT, right, 12, MPI_COMM_WORLD, &r);
+  MPI_Wait(&r, MPI_STATUS_IGNORE);
+  value = step + rank;
+  MPI_Start(&again);
+  MPI_Wait(&again, MPI_STATUS_IGNORE);
+  memset(data, 0, (size_t)n * sizeof *data);
+  value = 0;
+  point(rank);
+  m = length(step, 3);
+  MPI_Recv(data, m, MPI_INT, left, 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  add(data, m);
+  MPI_Recv(&got, 1, MPI_INT, left, 11, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  add(&got, 1);
+  MPI_Recv(&got, 1, MPI_INT, left, 12, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  add(&got, 1);
+  if (step % 3 == 2) {
+    MPI_Buffer_detach(&space, &m);
+    sum += (unsigned)m;
+    MPI_Buffer_attach(space, m);
+  }
+  free(data);
+}
+
 int main(int argc, char** argv)
 {
   int step, steps = argc > 1 ? atoi(argv[1]) : 10, slot;
@@ -185,6 +224,7 @@ int main(int argc, char** argv)
     late_messages(step);
     persistent(step);
     odds(step);
+    buffered(step);
   }
   for (slot = 0; slot < LATE; slot++) {
     MPI_Cancel(&posted[slot]);

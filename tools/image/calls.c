@@ -3,7 +3,7 @@
 **
 ** Uses       all parts
 ** Offers     img_enter, img_poll; MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Initialized, MPI_Finalized,
-**            MPI_Query_thread, MPI_Wtime.
+**            MPI_Query_thread, MPI_Wtime, MPI_Alloc_mem, MPI_Free_mem.
 ** Invariants
 **   K1  img_poll takes the context: only functions of the saved side call it.
 **   K2  Between two polls of a rank no image is taken.
@@ -12,6 +12,8 @@
 #include "image.h"
 
 #include <sched.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "objects.h"
 #include "types.h"
@@ -23,6 +25,8 @@ IMG_NATIVE(MPI_Initialized);
 IMG_NATIVE(MPI_Finalized);
 IMG_NATIVE(MPI_Query_thread);
 IMG_NATIVE(MPI_Wtime);
+IMG_NATIVE(MPI_Alloc_mem);
+IMG_NATIVE(MPI_Free_mem);
 
 #define CALLS 500 /* between two polls, where nothing waits */
 
@@ -55,7 +59,9 @@ static __attribute__((noinline)) void take_image(void)
 void img_poll(void)
 {
   left = img_channels_growing() ? 1 : CALLS;
-  if (!initialized || finalized || !img_agree_poll(objection)) return;
+  if (!initialized || finalized) return;
+  img_test_sends();
+  if (!img_agree_poll(objection)) return;
   img_drain();
   if (img_lib_due()) take_image();
   img_lib_leave();
@@ -134,4 +140,22 @@ IMG_API int MPI_Query_thread(int* provided)
 IMG_API double MPI_Wtime(void)
 {
   return img_on ? img_wtime() : scr_native_MPI_Wtime();
+}
+
+/* Memory for messages is that of the program. */
+IMG_API int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* at)
+{
+  void* p;
+
+  if (!img_on) return scr_native_MPI_Alloc_mem(size, info, at);
+  p = img_alloc(size > 0 ? (size_t)size : 1);
+  memcpy(at, &p, sizeof p);
+  return p != NULL ? MPI_SUCCESS : img_error(NULL, MPI_ERR_NO_MEM);
+}
+
+IMG_API int MPI_Free_mem(void* p)
+{
+  if (!img_on) return scr_native_MPI_Free_mem(p);
+  free(p);
+  return MPI_SUCCESS;
 }

@@ -222,6 +222,8 @@ void img_enter(void);
 void img_poll(void);
 /* MPI begins: allocate what counts messages. */
 void img_p2p_start(void);
+/* Complete what can be of the sends, also of those that the program has freed. */
+void img_test_sends(void);
 /* Before an image: receive all that is under way.  After it: post the receives again. */
 void img_drain(void);
 void img_repost(void);

@@ -2,8 +2,8 @@
 ** Messages: requests that last over a restart, and the draining of what is under way before an image.
 **
 ** Uses       agree.c (channels, totals), comm.c, plan.c (collectives that have begun), heap.c (img_alloc)
-** Offers     img_p2p_start, img_drain, img_repost, img_spin, img_message_*, img_plan_request; the calls of MPI that
-**            send, receive, wait, test and probe.
+** Offers     img_p2p_start, img_drain, img_repost, img_spin, img_go_on, img_test_sends, img_message_*,
+**            img_forget_messages, img_plan_request; the calls of MPI that send, receive, wait, test and probe.
 ** Invariants
 **   M1  A drained message matches no receive that is posted natively: each receive looks into the list first.
 **   M2  Totals count each message once: when its receive completes, or when it enters the list.
@@ -36,7 +36,7 @@ IMG_NATIVE(MPI_Send_c);
 IMG_NATIVE(MPI_Get_count_c);
 IMG_NATIVE(MPI_Status_set_elements_x);
 
-typedef enum { SEND = 1, SSEND, RECV, COLL } kind;
+typedef enum { SEND = 1, SSEND, BSEND, RECV, COLL } kind;
 
 typedef struct request {
   struct request *next, *back; /* of the list that it is in */
@@ -46,6 +46,7 @@ typedef struct request {
   img_comm*       c;
   MPI_Datatype    type;
   void*           buf;
+  void*           owned;  /* the copy that a buffered send sends, or NULL */
   img_plan*       plan;   /* of a collective */
   MPI_Request     native; /* of this process (M3) */
   MPI_Status      status;
@@ -76,6 +77,7 @@ static request   running;         /* the same, for collectives (M5) */
 static drained*  list;            /* M1, in the order of arrival */
 static uint64_t *sent, *received; /* M2, for each rank of the world */
 static int       messages;
+static int       buffered; /* copies that are still to be sent */
 
 /* ---- requests ---- */
 
@@ -127,6 +129,7 @@ static request* make_request(int k, const void* buf, int count, MPI_Datatype typ
   r->persistent = r->active = r->done = r->freed = 0;
   r->buf = (void*)buf, r->count = count, r->type = type, r->peer = peer, r->tag = tag, r->c = c;
   r->context = context;
+  r->owned = NULL;
   r->native = MPI_REQUEST_NULL;
   img_comm_use(c, 1);
   img_type_use(type, 1);
@@ -136,6 +139,8 @@ static request* make_request(int k, const void* buf, int count, MPI_Datatype typ
 static void release(request* r)
 {
   if (r->kind == COLL) img_plan_free(r->plan);
+  buffered -= r->owned != NULL;
+  free(r->owned);
   img_comm_use(r->c, -1);
   img_type_use(r->type, -1);
   r->kind = 0;
@@ -310,6 +315,30 @@ void img_go_on(void)
   inside = 0;
 }
 
+static int begin(request* r);
+
+/* Send a copy of what R is to send; it is complete at once. */
+static int send_copy(request* r)
+{
+  int      rc, size = 0, at = 0;
+  request* copy;
+  void*    packed;
+
+  if ((rc = MPI_Pack_size(r->count, r->type, MPI_COMM_WORLD, &size)) != MPI_SUCCESS) return rc;
+  packed = img_alloc((size_t)size + 1);
+  if (packed == NULL) return img_error(r->c, MPI_ERR_BUFFER);
+  rc = MPI_Pack(r->buf, r->count, r->type, packed, size, &at, MPI_COMM_WORLD);
+  copy = make_request(SEND, packed, at, MPI_PACKED, r->peer, r->tag, r->c, 0);
+  copy->owned = packed;
+  buffered++;
+  if (rc == MPI_SUCCESS) rc = begin(copy);
+  r->done = 1;
+  empty_status(&r->status, MPI_ANY_SOURCE);
+  if (rc != MPI_SUCCESS) release(copy);
+  else copy->freed = 1;
+  return rc;
+}
+
 static int begin(request* r)
 {
   int rc;
@@ -331,6 +360,7 @@ static int begin(request* r)
     append(&receives, r);
     return post(r);
   }
+  if (r->kind == BSEND) return send_copy(r);
   if (r->kind == SSEND)
     rc = scr_native_MPI_Issend(r->buf, r->count, img_type(r->type), r->peer, r->tag, native_of(r), &r->native);
   else rc = scr_native_MPI_Isend(r->buf, r->count, img_type(r->type), r->peer, r->tag, native_of(r), &r->native);
@@ -434,7 +464,7 @@ void img_forget_messages(int slot)
   }
 }
 
-static void test_sends(void)
+void img_test_sends(void)
 {
   request *r, *next;
 
@@ -455,7 +485,7 @@ void img_drain(void)
   while (memcmp(from, received, (size_t)img_ranks * sizeof *from) != 0 || sends.next != &sends) {
     drain_one(COLLECTIVE);
     for (slot = 0; slot < img_channels(); slot++) drain_one(slot);
-    test_sends();
+    img_test_sends();
     sched_yield();
   }
   free(from);
@@ -583,6 +613,41 @@ IMG_API int MPI_Ssend(const void* buf, int count, MPI_Datatype type, int to, int
   return transfer(SSEND, buf, count, type, to, tag, comm, MPI_STATUS_IGNORE);
 }
 
+IMG_NATIVE(MPI_Bsend);
+IMG_NATIVE(MPI_Buffer_attach);
+IMG_NATIVE(MPI_Buffer_detach);
+
+IMG_API int MPI_Bsend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+{
+  if (!img_on) return scr_native_MPI_Bsend(buf, count, type, to, tag, comm);
+  img_enter();
+  return transfer(BSEND, buf, count, type, to, tag, comm, MPI_STATUS_IGNORE);
+}
+
+/* The program's buffer is not used: copies are on its heap. */
+static void* attached;
+static int   attached_size;
+
+IMG_API int MPI_Buffer_attach(void* buffer, int size)
+{
+  if (!img_on) return scr_native_MPI_Buffer_attach(buffer, size);
+  if (attached != NULL) return img_error(NULL, MPI_ERR_BUFFER);
+  attached = buffer, attached_size = size;
+  return MPI_SUCCESS;
+}
+
+IMG_API int MPI_Buffer_detach(void* at, int* size)
+{
+  int spins = 0;
+
+  if (!img_on) return scr_native_MPI_Buffer_detach(at, size);
+  for (img_test_sends(); buffered > 0; img_test_sends()) img_spin(&spins);
+  memcpy(at, &attached, sizeof attached);
+  *size = attached_size;
+  attached = NULL, attached_size = 0;
+  return MPI_SUCCESS;
+}
+
 IMG_API int MPI_Recv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status)
 {
   if (!img_on) return scr_native_MPI_Recv(buf, count, type, from, tag, comm, status);
@@ -664,6 +729,8 @@ IMG_API int MPI_Irecv(void* buf, int count, MPI_Datatype type, int peer, int tag
 }
 
 REQUEST_CALL(MPI_Irsend, SEND, 0, const)
+REQUEST_CALL(MPI_Ibsend, BSEND, 0, const)
+REQUEST_CALL(MPI_Bsend_init, BSEND, 1, const)
 REQUEST_CALL(MPI_Send_init, SEND, 1, const)
 REQUEST_CALL(MPI_Ssend_init, SSEND, 1, const)
 REQUEST_CALL(MPI_Rsend_init, SEND, 1, const)
