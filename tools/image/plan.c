@@ -172,7 +172,7 @@ void* img_plan_room(img_plan* p, int count, MPI_Datatype type)
   MPI_Aint low = 0, extent = 0;
   char*    room;
 
-  MPI_Type_get_true_extent(type, &low, &extent);
+  if (img_type_is_derived(type)) MPI_Type_get_true_extent(type, &low, &extent);
   room = img_alloc((size_t)(img_extent(count, type) + extent) + 1);
   if (room == NULL) abort();
   if (p->room_count == p->rooms_room) grow(&p->rooms, &p->rooms_room, sizeof *p->rooms);
