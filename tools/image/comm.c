@@ -40,6 +40,7 @@ IMG_NATIVE(MPI_Comm_get_name);
 #define WORDS 4 /* of the mask of free channels */
 
 static img_comm* comms[IMG_COMMS];
+static int       seen = 2; /* so many channels this rank has taken into account: one that is agreed on is among them */
 
 /* ---- the table ---- */
 
@@ -114,11 +115,9 @@ void img_comm_handler(img_comm* c, MPI_Errhandler handler)
 
 void img_comm_resumed(void)
 {
-  int slot, count = 0;
+  int slot;
 
-  for (slot = 0; slot < IMG_COMMS; slot++)
-    if (comms[slot] != NULL) count = slot + 1;
-  img_channels_make(count);
+  img_channels_make(seen);
   for (slot = 0; slot < IMG_COMMS; slot++)
     if (comms[slot] != NULL) img_comm_handler(comms[slot], comms[slot]->handler);
 }
@@ -165,6 +164,7 @@ static int agree_on_channel(const makers* m, int member)
     img_plan* p;
 
     have = img_channels();
+    if (have > seen) seen = have;
     memset(mine, member ? 0 : -1, sizeof mine);
     for (slot = 2; slot < have && member; slot++) {
       if (comms[slot] != NULL) continue;
