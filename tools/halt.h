@@ -55,7 +55,7 @@ typedef struct {
   char  text[256], step[128], host[SYSTEM_HOST_MAX]; /* what its lock says; its job step, or ""; and its rank 0 */
   long  pid;                                         /* of rank 0; 0: not known */
   ino_t lock;                                        /* the file that says so, */
-  int   is_sure;                                     /* 1: which only this user can have written */
+  int   is_sure;                                     /* 1: which no other user can have written */
 } halt_run;
 
 /*
@@ -90,7 +90,7 @@ SCR_FN int halt_find_run(const char* dir, halt_run* r)
   if (halt_is_unused(dir)) return SCR_ERR_NOT_FOUND;
   if ((rc = scr_holder_read(dir, text, sizeof text, &st)) != SCR_SUCCESS) return rc;
   r->lock = st.st_ino;
-  r->is_sure = st.st_uid == geteuid() && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  r->is_sure = scr_file_distrust(&st) == NULL;
   process = strstr(text, "\nprocess ");
   if (process == NULL || sscanf(process, "\nprocess %ld on %255s", &r->pid, r->host) != 2 || r->pid <= 1) r->pid = 0;
   if (sscanf(text, "step %127s", r->step) != 1) *r->step = '\0';

@@ -922,8 +922,9 @@ static int test_system_environment(const test_system* t, const char* dir)
 {
   static const char* const unset[] = {"SCR_CURRENT", "SCR_FRESH_START", "SCR_RUNS", "SCR_RETRIES"};
   char                     conf[SCR_MAX_FILENAME], job[96];
+  const char*              why = NULL;
   size_t                   i;
-  int                      bad, rc = scr_fmt(conf, sizeof conf, "%s/.scrconf", t->prefix);
+  int                      bad, fd = -1, rc = scr_fmt(conf, sizeof conf, "%s/.scrconf", t->prefix);
 
   if (rc == SCR_SUCCESS) rc = scr_mkdirs(dir, 0777);
   if (rc != SCR_SUCCESS) return rc;
@@ -931,7 +932,8 @@ static int test_system_environment(const test_system* t, const char* dir)
   snprintf(job, sizeof job, "%s.%s", t->tag, tool_name(dir));
   bad = setenv("SCR_PREFIX", dir, 1) < 0 || setenv("SCR_JOB_ID", job, 1) < 0 || setenv("SCR_LOG_ENABLE", "1", 1) < 0 ||
         setenv("SCR_LOG_TXT_ENABLE", "1", 1) < 0 || setenv("SCR_LOG_SYSLOG_ENABLE", "0", 1) < 0 ||
-        (access(conf, F_OK) == 0 && setenv("SCR_CONF_FILE", conf, 0) < 0);
+        ((fd = scr_file_trusted(conf, &why)) >= 0 && why == NULL && setenv("SCR_CONF_FILE", conf, 0) < 0);
+  if (fd >= 0) scr_os.close(fd);
   if (bad) return SCR_ERR_OOM();
   return chdir(dir) == 0 ? SCR_SUCCESS : SCR_ERRNO("cannot change to %s", dir);
 }
