@@ -1223,8 +1223,8 @@ SCR_FN int scr_utf8_length(const unsigned char* s)
 ** Offers     scr_path_reduce_str, scr_path_relative, scr_path_below, scr_path_base, scr_path_in_prefix,
 **            scr_path_is_safe_rel, scr_path_common, scr_path_keep, scr_path_flatten, scr_path_dir_of, scr_mkdirs,
 **            scr_file_size, scr_file_has_size, scr_file_open, scr_tree_remove, scr_flat_remove, scr_writers,
-**            scr_writers_find, scr_writers_has, scr_path_stays, scr_file_plain, scr_file_trusted, scr_dir_is_shared,
-**            scr_file_claim, scr_file_is_claim.
+**            scr_writers_find, scr_writers_has, scr_path_stays, scr_file_plain, scr_file_distrust, scr_file_trusted,
+**            scr_dir_is_shared, scr_file_claim, scr_file_is_claim.
 ** Invariants
 **   T1  A reduced path has no empty component, no ".", and ".." only in front of a relative path.
 ** Failure    SCR_ERR_PATH if a buffer is too short.

@@ -216,7 +216,7 @@ static void fill_prefix(void)
       "dd if=/dev/zero of=prefix/fill bs=4k 2> /dev/null; ! { echo x > prefix/more; } 2> /dev/null && rm prefix/more");
 }
 
-/* A full prefix: the error says that the checkpoint is in the cache, although making room there for it meets one, too. */
+/* A full prefix: the error says that the checkpoint is in the cache, although the trim behind it fails, too. */
 static void an_error_of_a_flush_says_that_the_cache_keeps_the_checkpoint(void)
 {
   if (!can_mount()) return;

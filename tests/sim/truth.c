@@ -439,7 +439,7 @@ void truth_after_life(int complete)
   if (truth.code && !S.faults && !S.struck) {
     int may = (truth.code == SCR_ERR_NO_RESTART || truth.code == SCR_ERR_LOST) &&
               (truth.offered || truth.unread ||
-               (must == 0 && !plan.fresh && /* who begins anew has asked for none */
+               (must == 0 && !plan.fresh &&                     /* who begins anew has asked for none */
                 (truth.notes_lost || truth_newest(is_tried)))); /* the program may have refused what was offered */
     truth.refused = may;
     may |= plan.time_limit && truth.code == SCR_ERR_PARAM; /* there is no time left */
