@@ -119,7 +119,7 @@ SCR_FN int halt_with_process(const char* dir, const halt_run* r, const char* act
 
   snprintf(finds, sizeof finds,
            "; is=$(stat -c %%d:%%i \"$lock\"); case $is in *:%" PRIu64 ") ;; *) is=another ;; esac; "
-           "for f in /proc/%ld/fd/*; do [ \"$(stat -L -c %%d:%%i \"$f\" 2>&1)\" != \"$is\" ] || { %s; }; done; "
+           "if stat -L -c %%d:%%i /proc/%ld/fd/* 2>&1 | grep -qx \"$is\"; then %s; fi; "
            "echo it does not have \"$lock\" open; exit 1",
            (uint64_t)r->lock, r->pid, action);
   scr_buf_add(&b, "lock=", 5);
