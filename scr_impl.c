@@ -2449,7 +2449,8 @@ SCR_FN int scr_file_load(int fd, size_t n, scr_buf* b, const char* path)
 
 /*
 ** Merge the image at the start of the file PATH into H; *HEAD receives its size, which may be MAX at most, and *BY, if
-** BY is not NULL, the user whose file it is.  If WHOLE is set, nothing may follow the image.
+** BY is not NULL, the user whose file it is, or 0 if it is this user's, or root's.  If WHOLE is set, nothing may follow
+** the image.
 **
 ** Header and body are read through one open: between two opens, the file could be replaced by one of another size.
 */
@@ -2482,7 +2483,7 @@ SCR_FN int scr_hash_file_load(const char* path, int whole, uint64_t max, scr_has
   scr_os.close(fd);
   if (rc == SCR_SUCCESS) rc = scr_hash_image_parse(b.p, b.n, &used, h, path);
   if (rc == SCR_SUCCESS) *head = used;
-  if (rc == SCR_SUCCESS && by != NULL) *by = st.st_uid;
+  if (rc == SCR_SUCCESS && by != NULL) *by = st.st_uid == geteuid() ? 0 : st.st_uid;
   scr_buf_free(&b);
   return rc;
 }
@@ -2503,24 +2504,18 @@ SCR_FN int scr_hash_file_read(const char* path, scr_hash* h)
   return scr_hash_file_load(path, 1, scr_image_bytes_max, h, &head, NULL);
 }
 
-/* The same; *BY receives the user whose file it is, if that is another one; 0 if it is this user's, or root's. */
+/* The same; *BY receives the user whose file it is, as in scr_hash_file_load. */
 SCR_FN int scr_hash_file_read_by(const char* path, scr_hash* h, uid_t* by)
 {
   uint64_t head;
-  int      rc = scr_hash_file_load(path, 1, scr_image_bytes_max, h, &head, by);
-
-  if (by != NULL && *by == geteuid()) *by = 0;
-  return rc;
+  return scr_hash_file_load(path, 1, scr_image_bytes_max, h, &head, by);
 }
 
 /* The same, for a file of PREFIX/.scr, which others may be able to write; BY may be NULL. */
 SCR_FN int scr_hash_file_read_record(const char* path, scr_hash* h, uid_t* by)
 {
   uint64_t head;
-  int      rc = scr_hash_file_load(path, 1, scr_record_bytes_max, h, &head, by);
-
-  if (by != NULL && *by == geteuid()) *by = 0;
-  return rc;
+  return scr_hash_file_load(path, 1, scr_record_bytes_max, h, &head, by);
 }
 
 /* ---- writing ---- */
@@ -8823,6 +8818,13 @@ SCR_FN int scr_object_path(const scr_object* o, const char* prefix, int id, int 
 /* Under which names files are looked for: in a rename that was interrupted, some containers have either. */
 typedef enum { SCR_NAMES_FINAL, SCR_NAMES_TEMPORARY, SCR_NAMES_MIXED } scr_names;
 
+/* SCR_ERR_UNSAFE: the map of the user BY has no power over the file PATH, with the state ST. */
+SCR_FN int scr_object_refused(const char* path, const struct stat* st, uid_t by)
+{
+  return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, and the rank2file map that names it to user %lu", path,
+                 (unsigned long)st->st_uid, (unsigned long)by);
+}
+
 /*
 ** SCR_ERR_UNSAFE if the file PATH is not one that a map of the user BY may name, as in scr_object: who may write to a
 ** dataset's directory has no power over files of others.  The maps of this user and of root name any file.
@@ -8832,8 +8834,7 @@ SCR_FN int scr_object_is_of(const char* path, uid_t by)
   struct stat st;
 
   if (by == 0 || scr_os.lstat(path, &st) < 0 || scr_os_is_of(&st, by)) return SCR_SUCCESS;
-  return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, and the rank2file map that names it to user %lu", path,
-                 (unsigned long)st.st_uid, (unsigned long)by);
+  return scr_object_refused(path, &st, by);
 }
 
 /*
@@ -8855,8 +8856,7 @@ SCR_FN int scr_object_may_become(const char* from, const char* to, uid_t by)
   struct stat st;
 
   if (by == 0 || scr_os.lstat(to, &st) < 0 || !scr_object_is_kept(to, &st, by)) return scr_object_is_of(from, by);
-  return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, and the rank2file map that names it to user %lu", to,
-                 (unsigned long)st.st_uid, (unsigned long)by);
+  return scr_object_refused(to, &st, by);
 }
 
 /* Add to L, an empty list, where the bytes of O lie, by absolute paths. */
@@ -9089,9 +9089,7 @@ SCR_FN void scr_objects_remove_tmp(const scr_objects* l, const char* prefix)
 
   memset(&at, 0, sizeof at);
   while (scr_objects_walk(l, &at))
-    if (scr_objects_path(&at, prefix, l->id, 1, path, sizeof path) == SCR_SUCCESS &&
-        scr_object_is_of(path, at.o->by) == SCR_SUCCESS)
-      scr_os.unlink_of(path, at.o->by);
+    if (scr_objects_path(&at, prefix, l->id, 1, path, sizeof path) == SCR_SUCCESS) scr_os.unlink_of(path, at.o->by);
 }
 
 /* Delete the files of the objects.  One that cannot be deleted does not keep back the others; the last error counts. */

@@ -67,7 +67,7 @@ esac
 have "${CC:-cc}" && have_zlib || need zlib
 case $goals in *" check"* | *" lint "* | *" sanitize "*) have bash || need bash ;; esac
 case $goals in
-*" check "*)
+*" check "* | *" check-full "* | *" check-long "* | *" lint "* | *" sanitize "*)
   have pkill || [ "$(uname)" != Linux ] || need ps
   have python3 || need python3
   ;;
@@ -81,11 +81,9 @@ case $goals in
   if [ "$(uname)" = Linux ]; then # what the tests over several nodes use
     have ip || need ip
     have unshare || need unshare
-    have pkill || need ps
     have gdb || need gdb
     case $manager in apt-get | dnf) PATH=$PATH:/usr/sbin:/sbin have slurmctld || need slurm ;; esac
   fi
-  have python3 || need python3
   ;;
 esac
 case $goals in

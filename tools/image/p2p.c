@@ -590,38 +590,28 @@ int img_plan_request(img_plan* p, int persistent, MPI_Request* handle)
 /* ---- the calls: send and receive ---- */
 
 IMG_NATIVE(MPI_Ssend);
+IMG_NATIVE(MPI_Bsend);
+IMG_NATIVE(MPI_Buffer_attach);
+IMG_NATIVE(MPI_Buffer_detach);
 IMG_NATIVE(MPI_Recv);
 IMG_NATIVE(MPI_Sendrecv);
 IMG_NATIVE(MPI_Sendrecv_replace);
 
-IMG_API int MPI_Send(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
-{
-  if (!img_on) return scr_native_MPI_Send(buf, count, type, to, tag, comm);
-  img_enter();
-  return transfer(SEND, buf, count, type, to, tag, comm, MPI_STATUS_IGNORE);
-}
+#define SEND_CALL(name, kind)                                                                                          \
+  IMG_API int name(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)                      \
+  {                                                                                                                    \
+    if (!img_on) return scr_native_##name(buf, count, type, to, tag, comm);                                            \
+    img_enter();                                                                                                       \
+    return transfer(kind, buf, count, type, to, tag, comm, MPI_STATUS_IGNORE);                                         \
+  }
+
+SEND_CALL(MPI_Send, SEND)
+SEND_CALL(MPI_Ssend, SSEND)
+SEND_CALL(MPI_Bsend, BSEND)
 
 IMG_API int MPI_Rsend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
 {
   return MPI_Send(buf, count, type, to, tag, comm);
-}
-
-IMG_API int MPI_Ssend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
-{
-  if (!img_on) return scr_native_MPI_Ssend(buf, count, type, to, tag, comm);
-  img_enter();
-  return transfer(SSEND, buf, count, type, to, tag, comm, MPI_STATUS_IGNORE);
-}
-
-IMG_NATIVE(MPI_Bsend);
-IMG_NATIVE(MPI_Buffer_attach);
-IMG_NATIVE(MPI_Buffer_detach);
-
-IMG_API int MPI_Bsend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
-{
-  if (!img_on) return scr_native_MPI_Bsend(buf, count, type, to, tag, comm);
-  img_enter();
-  return transfer(BSEND, buf, count, type, to, tag, comm, MPI_STATUS_IGNORE);
 }
 
 /* The program's buffer is not used: copies are on its heap. */
@@ -697,7 +687,7 @@ static int request_call(int k, int persistent, const void* buf, int count, MPI_D
   return rc;
 }
 
-/* Six calls of one form. */
+/* Calls of one form. */
 #define REQUEST_CALL(name, k, persistent, constant)                                                                    \
   IMG_NATIVE(name);                                                                                                    \
   IMG_API int name(constant void* buf, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,                 \
