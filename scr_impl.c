@@ -16520,17 +16520,19 @@ SCR_FN void scr_dataset_put_note(scr_record* r, const scr_dataset* ds, const cha
 }
 
 /*
-** Make the flush file say of dataset ID what its state is, and forget one that is gone; DIR is where a flush has put
-** it, NULL when none has.  When the file cannot be written, a warning says so, and the next time all datasets are
-** noted: until then commands see old states.  Rank 0 only.
+** Make the flush file say of the dataset IDENTITY what its state is, and forget one that is gone, but not another one
+** of its id; DIR is where a flush has put it, NULL when none has.  When the file cannot be written, a warning says so,
+** and the next time all datasets are noted: until then commands see old states.  Rank 0 only.
 */
-SCR_FN void scr_dataset_write_note(int id, const char* dir)
+SCR_FN void scr_dataset_write_note(const scr_identity* identity, const char* dir)
 {
   scr_record     r;
   scr_flush_note old;
-  int            i, known, rc = scr_flush_file_open(&r, scr.world.prefix);
-  int            changed = scr_dataset_find(id) == NULL && scr_flush_file_remove(&r, id);
+  int            i, known, changed, id = identity->id, rc = scr_flush_file_open(&r, scr.world.prefix);
 
+  scr_flush_file_get(&r, id, &old);
+  changed =
+      scr_dataset_find(id) == NULL && !scr_identity_differs(identity, &old.identity) && scr_flush_file_remove(&r, id);
   for (i = 0; i < scr.datasets; i++) {
     const scr_dataset* ds = &scr.dataset[i];
     int                own = ds->desc.identity.id == id;
@@ -16637,7 +16639,8 @@ SCR_FN int scr_change_life(const int* ids, int n, scr_life life)
   rc = scr_map_write();
   if (!written && rc != SCR_SUCCESS) scr_warn_each("%s", scr_err_text);
   rc = !written ? SCR_SUCCESS : scr_agree(rc, scr.world.comm);
-  for (i = 0; i < n && rc == SCR_SUCCESS && scr.world.rank == 0; i++) scr_dataset_write_note(ids[i], NULL);
+  for (i = 0; i < n && rc == SCR_SUCCESS && scr.world.rank == 0; i++)
+    scr_dataset_write_note(&scr_dataset_find(ids[i])->desc.identity, NULL);
   return rc;
 }
 
@@ -16652,7 +16655,7 @@ SCR_FN void scr_change_on_prefix(scr_dataset* ds, scr_on_prefix on_prefix, const
     scr_warn_each("dataset %d cannot go from state %d to %d on the prefix", ds->desc.identity.id, (int)ds->on_prefix,
                   (int)on_prefix);
   ds->on_prefix = on_prefix;
-  if (scr.world.rank == 0 && on_prefix != SCR_PREFIX_RENAMING) scr_dataset_write_note(ds->desc.identity.id, dir);
+  if (scr.world.rank == 0 && on_prefix != SCR_PREFIX_RENAMING) scr_dataset_write_note(&ds->desc.identity, dir);
 }
 
 /*
@@ -17914,10 +17917,14 @@ SCR_FN void scr_cache_check_deleted(const scr_dataset* ds)
 */
 SCR_FN int scr_cache_delete(int id, int behind)
 {
-  if (scr.crc_on_delete) scr_cache_check_deleted(scr_dataset_find(id));
+  const scr_dataset* ds = scr_dataset_find(id);
+  scr_identity       identity = {id, 0, 0};
+
+  if (ds != NULL) identity = ds->desc.identity;
+  if (scr.crc_on_delete) scr_cache_check_deleted(ds);
   scr_dbg(2, "delete dataset %d from the cache", id);
   scr_dataset_remove(id);
-  if (scr.world.rank == 0) scr_dataset_write_note(id, NULL);
+  if (scr.world.rank == 0) scr_dataset_write_note(&identity, NULL);
   return scr_cache_remove(id, behind);
 }
 
@@ -19319,7 +19326,7 @@ SCR_FN int scr_recovery_finish_deletions(void)
     if ((rc = scr_recovery_step(&limit, 1)) != SCR_SUCCESS || limit.id <= 0) break;
     scr_dbg(1, "dataset %d was being deleted from the cache when a run ended; the rest of it goes now", limit.id);
     if (scr_recovery_delete(&limit) != SCR_SUCCESS) scr_warn_each("%s", scr_err_text);
-    if (scr.world.rank == 0) scr_dataset_write_note(limit.id, NULL); /* it is not lost */
+    if (scr.world.rank == 0) scr_dataset_write_note(&limit, NULL); /* it is not lost */
     if (limit.id > scr.dataset_id) scr.dataset_id = limit.id;
   }
   scr_map_settle();
