@@ -13149,6 +13149,8 @@ SCR_FN int scr_adopt_file(scr_adoption* a, int rank, const char* file)
   if (rc != SCR_SUCCESS) return rc;
   if (!scr_path_is_safe_rel(file))
     return SCR_ERR(SCR_ERR_PATH, "%s is not a path below %s/%s", file, a->prefix, a->dir);
+  if (strncmp(file, ".scr/", 5) == 0 || strstr(file, "/.scr/") != NULL)
+    return SCR_ERR(SCR_ERR_PATH, "%s lies in a directory .scr, which belongs to the library", path);
   if (scr_os.lstat(path, &st) < 0) return SCR_ERRNO("cannot find %s, a file of rank %d", path, rank);
   if (!S_ISREG(st.st_mode))
     return SCR_ERR(SCR_ERR_PATH, "%s, a file of rank %d, is not a regular file: a link to it cannot be kept whole",
@@ -13220,6 +13222,29 @@ SCR_FN int scr_adopt_again(const scr_index* index, const scr_adoption* a, const 
                  a->prefix, a->dir, a->prefix, a->dir);
 }
 
+/* SCR_SUCCESS if no dataset of INDEX has a file of A, which is to become DESC: else deleting one would take it. */
+SCR_FN int scr_adopt_meet(const scr_index* index, const scr_adoption* a, const scr_desc* desc)
+{
+  scr_publication p;
+  scr_hash*       names = scr_hash_new();
+  int             i, rc;
+
+  memset(&p, 0, sizeof p);
+  p.prefix = a->prefix;
+  p.desc = *desc;
+  for (i = 0; i < a->objects.n; i++) scr_hash_set(names, a->objects.object[i].rel, scr_hash_new());
+  rc = scr_fmt(p.dir, sizeof p.dir, "%s", a->dir);
+  if (rc == SCR_SUCCESS) rc = scr_publish_list_rivals(&p, index);
+  if (rc == SCR_SUCCESS) rc = scr_scan_meet(&p, names);
+  for (i = 0; i < p.rivals && rc == SCR_SUCCESS; i++)
+    if (p.rival[i].hit)
+      rc = SCR_ERR(SCR_ERR_ARG, "files of %s/%s are of the dataset %s already; --drop removes that from the index",
+                   a->prefix, a->dir, p.rival[i].dir);
+  scr_hash_delete(&names);
+  scr_free(&p.rival);
+  return rc;
+}
+
 /*
 ** Make the files of A a dataset called NAME with the new id ID and these FLAGS, and enter it into INDEX; DESC receives
 ** what it is.  The files stay where they are; a run restarts from them by their paths.  On an error the directory is as
@@ -13250,6 +13275,7 @@ SCR_FN int scr_adopt(scr_index* index, scr_adoption* a, int id, const char* name
   desc->files = a->objects.n;
   desc->bytes = a->bytes;
   desc->complete = desc->preserve = 1;
+  if (rc == SCR_SUCCESS) rc = scr_adopt_meet(index, a, desc);
   if (rc != SCR_SUCCESS) return rc;
   if (again) scr_prefix_remove_meta(a->prefix, meta, "");
   rc = scr_adopt_write(a, desc);
@@ -25821,7 +25847,8 @@ SCR_FN void scr_runs_make(scr_runs* s, const scr_region* r, const uint64_t* exte
 
 /*
 ** Copy N bytes of S between PACKED, where they lie one behind the other and begin with byte POS, and memory, where byte
-** 0 is at BASE + FIRST; GATHER says that they go to PACKED.  It ends before BASE + LIMIT.  Returns the number of bytes.
+** 0 is at BASE + FIRST; GATHER says that they go to PACKED.  It ends before BASE + LIMIT, and with the last byte of S.
+** Returns the number of bytes.
 */
 SCR_FN size_t scr_runs_move(const scr_runs* s, char* base, int64_t first, int64_t limit, uint64_t pos, char* packed,
                             size_t n, int gather)
@@ -25838,6 +25865,7 @@ SCR_FN size_t scr_runs_move(const scr_runs* s, char* base, int64_t first, int64_
     k /= s->extent[d];
     at += (int64_t)(index[d] * s->stride[d]);
   }
+  if (k != 0) return 0; /* POS is behind the last byte */
   while (done < n && at + (int64_t)in < limit) {
     uint64_t take = s->run - in, room = (uint64_t)(limit - at) - in;
     if (take > n - done) take = n - done;

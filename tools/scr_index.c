@@ -266,6 +266,7 @@ static int index_add_manifest(const index_plain* plain, scr_adoption* a)
       rc = SCR_ERR(SCR_ERR_FORMAT, "line %d of %s is not a rank and a path: %.100s", n, plain->manifest, line);
     if (rc == SCR_SUCCESS) rc = scr_adopt_file(a, (int)rank, end + strspn(end, " \t"));
   }
+  if (rc == SCR_SUCCESS && ferror(file)) rc = SCR_ERRNO("cannot read %s", plain->manifest);
   fclose(file);
   return rc;
 }

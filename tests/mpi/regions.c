@@ -531,6 +531,31 @@ static void an_array_is_read_by_any_number_of_ranks(void)
   memory = NULL;
 }
 
+/* Blocks of more bytes than are read, and sent, at once: those who want its beginning have all before it was read. */
+static void a_large_array_is_read_by_other_ranks(void)
+{
+  static const int counts[][2] = {{1, 2}, {2, 3}, {3, 4}, {4, 3}, {2, 4}, {3, 2}};
+  int              i;
+
+  array_size = 8;
+  array_gap = 0;
+  for (i = 0; i < 12; i++) {
+    array_dims = 1 + i % 2;
+    array_global[0] = array_dims == 1 ? 200000 : 500;
+    array_global[1] = 400;
+    during("from %d to %d ranks, %d dimensions", counts[i / 2][0], counts[i / 2][1], array_dims);
+    test_alive();
+    begin();
+    set("SCR_FSYNC=0");
+    cut_array(counts[i / 2][0]);
+    run_of(counts[i / 2][0], array_written);
+    cut_array(counts[i / 2][1]);
+    run_of(counts[i / 2][1], array_read);
+  }
+  free(memory);
+  memory = NULL;
+}
+
 /* One node is lost, and other ranks read what is rebuilt. */
 static void an_array_of_a_lost_node_is_read_by_other_ranks(void)
 {
@@ -1245,6 +1270,7 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
                                    CASE(a_run_is_killed_while_it_recovers_regions, ""),
                                    CASE(a_command_lists_and_dumps_regions, "2"),
                                    CASE(an_array_is_read_by_any_number_of_ranks, "8"),
+                                   CASE(a_large_array_is_read_by_other_ranks, "4"),
                                    CASE(an_array_of_a_lost_node_is_read_by_other_ranks, "8"),
                                    CASE(blocks_that_are_read_may_overlap, "4", "9"),
                                    CASE(holes_and_overlaps_name_the_first_element, "4 5"),

@@ -234,6 +234,10 @@ printf '0 ../rank_0000.dat\n' >"$tmp/outside"
 says "plain, a path that leads out" 1 "not a path below" "$index" -p "$plain" --add "$dir" --manifest "$tmp/outside"
 printf '# ranks\n\nrank_0000.dat\n' >"$tmp/norank"
 says "plain, a line without a rank" 1 "line 3 of .* is not a rank and a path" "$index" -p "$plain" --add "$dir" --manifest "$tmp/norank"
+mkdir -p "$plain/$dir/.scr" && printf x >"$plain/$dir/.scr/own" && printf '0 .scr/own\n' >"$tmp/own"
+says "plain, a file in .scr" 1 "lies in a directory .scr" "$index" -p "$plain" --add "$dir" --manifest "$tmp/own"
+rm -r "$plain/$dir/.scr"
+says "plain, a manifest that cannot be read" 1 "cannot read $tmp: Is a directory" "$index" -p "$plain" --add "$dir" --manifest "$tmp"
 says "plain, no manifest" 1 "cannot open" "$index" -p "$plain" --add "$dir" --manifest "$tmp/none"
 says "plain, both" 1 "either --pattern or --manifest" "$index" -p "$plain" --add "$dir" --manifest x --pattern 'x%r'
 says "plain, without --add" 1 "belong to --add" "$index" -p "$plain" --pattern 'x%r'
@@ -250,6 +254,12 @@ printf '2 a b\n0 c\n' >"$tmp/manifest"
 printf 1 >"$plain/other/a b"
 printf 22 >"$plain/other/c"
 check "plain, by a manifest" 0 "     2 second: 2 files of 3 ranks, 3 bytes" "$index" -p "$plain" --add other --manifest "$tmp/manifest" --name second --output
+mkdir -p "$plain/nest/deep" && printf 1 >"$plain/nest/deep/x_0"
+check "plain, a directory in another" 0 - "$index" -p "$plain" --add nest/deep --pattern 'x_%r' --output
+says "plain, files of a dataset already" 1 "are of the dataset nest/deep already; --drop" "$index" -p "$plain" --add nest --pattern 'deep/x_%r'
+check "plain, that dropped" 0 - "$index" -p "$plain" --drop nest/deep
+check "plain, files of a dataset no more" 0 - "$index" -p "$plain" --add nest --pattern 'deep/x_%r' --output
+check "plain, that dropped, too" 0 - sh -c '"$1" -p "$2" --drop nest && rm -r "$2/nest"' sh "$index" "$plain"
 says "plain, output" 0 "2 output " "$index" --long -p "$plain"
 says "plain, a directory that is not there" 1 "cannot open the directory $plain/none: No such file" "$index" -p "$plain" --add none --pattern 'x_%r'
 says "plain, dropped and added with other files" 0 "old run: 3 files of 3 ranks, 21 bytes" sh -c '"$1" -p "$2" --drop "old run" && "$1" -p "$2" --add "old run" --pattern rank_%4r.dat' sh "$index" "$plain"
