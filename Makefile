@@ -76,7 +76,7 @@ scr_impl.o: scr_impl.c scr.h .mpicc
 	$(call using,$(MPICC))
 	$(call step,CC,$<)$(MPICC) $(CPPFLAGS) $(CFLAGS) $(WARN) -DSCR_WITH_FORTRAN $(MYSQL_FLAGS) -I. -c -o $@ scr_impl.c
 
-scr_image.o: .mpicc $(wildcard tools/image/*.c tools/image/*.h) tools/image/jump.S tools/image/names.txt tools/image/object.sh scr_impl.c scr.h
+scr_image.o: .mpicc $(wildcard tools/image/*.c tools/image/*.h) tools/image/jump.S tools/image/names.txt tools/image/late.txt tools/image/object.sh scr_impl.c scr.h
 	$(call using,$(MPICC))
 	$(call step,IMAGE,$@)CC="$(CC)" MPICC="$(MPICC)" CFLAGS="$(CPPFLAGS) $(CFLAGS)" WARN="$(filter-out -Wc++-compat,$(WARN))" sh tools/image/object.sh tools/image $@
 

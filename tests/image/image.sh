@@ -29,7 +29,7 @@ fresh() { rm -rf "$p" "$tmp/node" && mkdir "$p" "$tmp/node" && cd "$p" || exit 1
 
 # run RANKS PROGRAM ARGS...: what it prints, sorted, is in $tmp/result, what it says in $tmp/said; its exit code
 run() {
-  timeout -k 5 ${LIMIT:-120} $MPIEXEC -n "$1" "$tmp/$2" "${@:3}" >"$tmp/out" 2>"$tmp/said"
+  timeout -k 5 ${LIMIT:-120} $MPIEXEC -n "$1" "$tmp/$2" "${@:3}" <"${INPUT:-/dev/null}" >"$tmp/out" 2>"$tmp/said"
   local rc=$?
   sort "$tmp/out" >"$tmp/result"
   return $rc
@@ -65,6 +65,17 @@ build collectives collectives.c
 build nonblocking nonblocking.c
 build communicators communicators.c
 build datatypes datatypes.c
+build process process.c
+compiles() { # PROGRAM COMPILER SOURCE FLAGS...: a program in C++ or Fortran
+  check "$1 is built" 0 "" sh -c "$2 -O1 '$top/tests/image/$3' '$tmp/point.o' '$top/scr_image.o' -o '$tmp/$1' ${*:4} 2>&1"
+}
+check "the points of other languages" 0 "" $MPICC -O1 -Wall -Werror -c -o "$tmp/point.o" "$top/tests/image/point.c"
+compiles objects "${MPICC/mpicc/mpicxx}" objects.cc -Wall -Wextra -Werror
+compiles stencil "${MPICC/mpicc/mpifort}" stencil.F90 -Wall
+compiles stencil_mpif "${MPICC/mpicc/mpifort}" stencil.F90 -DMPIF
+compiles stencil_f08 "${MPICC/mpicc/mpifort}" stencil.F90 -DF08
+check "a library that can do more" 0 "" $MPICC -O1 -Wall -Werror -shared -fPIC -o "$tmp/liblate.so" "$top/tests/image/late.c"
+build late late.c -DPROGRAM "$tmp/liblate.so" "-Wl,-rpath,$tmp"
 
 # ---- images, and a restart from them
 export WORD=here
@@ -98,7 +109,22 @@ plain 4 datatypes 8
 AT=7 AT_RANK=3 round "datatypes, image at point 7" 4 datatypes 8
 plain 3 datatypes 8
 AT=2,20,33 AT_RANK=2 round "datatypes on 3 ranks, three images" 3 datatypes 8
+plain 3 objects 12
+AT=4,8 AT_RANK=1 round "C++, two images" 3 objects 12
+plain 3 stencil 12
+for program in stencil stencil_mpif stencil_f08; do AT=5,9 AT_RANK=2 round "Fortran, $program, two images" 3 $program 12; done
+printf abcdefghijklmnopqrstuvwxyz >"$tmp/letters"
+fresh
+INPUT=$tmp/letters plain 2 process -n 12
+AT=5 INPUT=$tmp/letters round "what a process has set" 2 process -n 12
+check "what a process has set: the restart has read on" 0 - grep "last letter l" "$tmp/result"
 if [ "$mode" = long ]; then
+  plain 3 objects 30
+  for at in $(seq 1 29); do AT=$at AT_RANK=$((at % 3)) round "C++, image at $at" 3 objects 30; done
+  plain 4 stencil 30
+  for at in $(seq 1 29); do
+    for program in stencil stencil_mpif stencil_f08; do AT=$at AT_RANK=$((at % 4)) round "Fortran, $program, image at $at" 4 $program 30; done
+  done
   plain 5 datatypes 12
   for at in $(seq 1 2 70); do AT=$at AT_RANK=$((at % 5)) round "datatypes, image at $at" 5 datatypes 12; done
   for n in 6 7 8; do
@@ -162,10 +188,25 @@ refuse SOCKET "the program uses socket, which images do not support yet"
 refuse THREADS "the program uses pthread_create, which"
 refuse WINDOW "the program uses MPI_Win_[a-z]*, which"
 
+# ---- refused when a library of the program makes the call
+fresh
+AT=1 check "a library that calls nothing of it" 0 - run 1 late no
+said "a library that calls nothing of it: an image" "image\.1 is complete"
+fresh
+AT=1 check "a library that calls setenv: the program goes on" 0 - run 1 late setenv
+said "a library that calls setenv: the message" "no image: rank 0 has called setenv()"
+check "a library that makes a window: an error of MPI" 0 - run 1 late window
+check "a library that makes a window: which" 0 "" grep -qx "the end, 1" "$tmp/result"
+said "a library that makes a window: the message" "MPI_Win_create does not work in programs with images"
+printf 'program p\n  use mpi\n  integer :: e, w\n  call MPI_Init(e)\n  call MPI_Win_free(w, e)\nend program\n' >"$tmp/w.f90"
+check "Fortran with a window is built" 0 - ${MPICC/mpicc/mpifort} "$tmp/w.f90" "$top/scr_image.o" -o "$tmp/w"
+check "Fortran with a window: it does not start" 1 "" run 1 w
+said "Fortran with a window: the message" "the program uses MPI_Win_free, which images do not support"
+
 # ---- each function of mpi.h is on the side that sides.txt names, or refused by its name: one of twenty is tried, in long all
 sides() {
   nm -g --defined-only "$top/scr_image.o" | awk '$3 ~ /^MPI_/ {print "object", $3}'
-  sed '/^#/d' "$top/tools/image/names.txt" | tr ' ' '\n' | awk '/^MPI_/ {print "MPI", $1}'
+  sed '/^#/d' "$top/tools/image/names.txt" | tr ' ' '\n' | awk '/^MPI_/ && !/IGNORE$/ {print "MPI", $1}'
 }
 sides | LC_ALL=C sort -k 2 >"$tmp/sides"
 echo '#include <mpi.h>' | $MPICC -E -x c - | grep -oE '\bMPI_[A-Za-z0-9_]+ *\(' | tr -d '( ' | LC_ALL=C sort -u >"$tmp/all"

@@ -43,6 +43,7 @@ static const char* objection(void)
 
 static void resumed(void)
 {
+  img_files_resumed();
   img_libc_resumed();
   img_comm_resumed();
   img_types_resumed();
@@ -52,6 +53,7 @@ static void resumed(void)
 static __attribute__((noinline)) void take_image(void)
 {
   images++;
+  img_libc_save();
   if (img_context_take(&img_here) == 0) img_lib_write(images);
   else resumed();
 }
@@ -66,6 +68,12 @@ void img_poll(void)
   if (img_lib_due()) take_image();
   img_lib_leave();
   img_repost();
+}
+
+int img_refuse_call(const char* name)
+{
+  img_say("%s does not work in programs with images; SCR_IMAGE=0 runs without", name);
+  return img_error(NULL, MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
 void img_enter(void)

@@ -2,7 +2,7 @@
 ** What the program has opened: while something is open, there is no image.
 **
 ** Uses       ranges.c (who calls)
-** Offers     img_files_objection; fopen, fclose, open, creat, close, read.
+** Offers     img_files_objection, img_files_resumed; fopen, fclose, open, creat, close, fcntl, read, getc, fread.
 ** Invariants
 **   F1  Each descriptor and stream that a saved object opened is in the table until it is closed.
 ** Failure    A table that is full objects for ever.
@@ -20,6 +20,9 @@ IMG_NATIVE(fclose);
 IMG_NATIVE(open);
 IMG_NATIVE(close);
 IMG_NATIVE(read);
+IMG_NATIVE(getc);
+IMG_NATIVE(fread);
+IMG_NATIVE(fcntl);
 
 typedef struct {
   const void* stream; /* or NULL, for a descriptor */
@@ -36,7 +39,7 @@ static char   text[200];
 const char* img_files_objection(void)
 {
   if (full) return "has had more than 256 files open";
-  if (has_read) return "has read from standard input";
+  if (has_read) return "has read from the stream of standard input";
   if (count == 0) return NULL;
   snprintf(text, sizeof text, "has %s open", files[0].path);
   return text;
@@ -152,8 +155,59 @@ IMG_API int close(int fd)
   return scr_native_close(fd);
 }
 
+/* Another number for a file that is open. */
+IMG_API int fcntl(int fd, int command, ...)
+{
+  va_list args;
+  long    argument;
+
+  va_start(args, command);
+  argument = va_arg(args, long);
+  va_end(args);
+  if ((command == F_DUPFD || command == F_DUPFD_CLOEXEC) && img_is_saved_text(IMG_CALLER())) img_note_call("fcntl");
+  return scr_native_fcntl(fd, command, argument);
+}
+
+/* ---- standard input: a restart gets it anew, and skips what was read ---- */
+
+static uint64_t input_read; /* bytes that the program has */
+static uint64_t input_skip; /* of those, how many this process has still to skip */
+
+void img_files_resumed(void)
+{
+  input_skip = input_read;
+}
+
 IMG_API ssize_t read(int fd, void* buf, size_t n)
 {
-  if (fd == 0 && img_is_saved_text(IMG_CALLER())) has_read = 1; /* a restart would begin to read anew */
-  return scr_native_read(fd, buf, n);
+  char    skipped[4096];
+  ssize_t got;
+
+  if (fd != 0 || !img_is_saved_text(IMG_CALLER())) return scr_native_read(fd, buf, n);
+  while (input_skip > 0) {
+    got = scr_native_read(0, skipped, input_skip < sizeof skipped ? (size_t)input_skip : sizeof skipped);
+    if (got <= 0) return got;
+    input_skip -= (uint64_t)got;
+  }
+  got = scr_native_read(0, buf, n);
+  if (got > 0) input_read += (uint64_t)got;
+  return got;
+}
+
+/* Streams keep what they have read in memory of libc. */
+static void look_at_input(FILE* f, const void* caller)
+{
+  if (fileno(f) == 0 && img_is_saved_text(caller)) has_read = 1;
+}
+
+IMG_API int getc(FILE* f)
+{
+  look_at_input(f, IMG_CALLER());
+  return scr_native_getc(f);
+}
+
+IMG_API size_t fread(void* p, size_t size, size_t n, FILE* f)
+{
+  look_at_input(f, IMG_CALLER());
+  return scr_native_fread(p, size, n, f);
 }

@@ -19,6 +19,7 @@
 #endif
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -70,8 +71,15 @@ extern int img_on;
 int img_is_saved_text(const void* address);
 /* Why this program cannot have images, or NULL: libraries of both sides, imports that the table does not know. */
 const char* img_ranges_refuse(void);
+/* Direct the calls of saved objects that need it to the stubs (native.S), and those of PMPI_X to this object's MPI_X. */
+void img_ranges_direct(void);
+/* Keys of threads for the program: the first that this process has made, so that they have the same numbers in all. */
+#define IMG_KEYS 24
+extern unsigned img_keys[IMG_KEYS];
 /* The function NAME of a native object; NULL if there is none. */
 void* img_native_symbol(const char* name);
+/* What the program means by NAME, on whichever side; NULL if there is nothing. */
+void* img_any_symbol(const char* name);
 /* What is saved of the objects, in the order of their addresses.  Returns the number, or -1 if not all is found. */
 int img_ranges_saved(img_range* ranges);
 /* The identity: saved objects, libc and MPI.  Returns their number. */
@@ -113,6 +121,8 @@ void img_lib_write(uint64_t n);
 void img_lib_leave(void);
 /* End the library.  Collective. */
 void img_lib_end(void);
+/* sigaction() of the program: a signal of SCR_SIGNALS keeps the layer's handler, which calls the program's. */
+int img_lib_sigaction(int number, const struct sigaction* action, struct sigaction* before);
 /* 1 if a signal of SCR_SIGNALS has arrived and was not asked for yet. */
 int img_lib_signalled(void);
 /* Rank 0 has asked; a later signal counts anew. */
@@ -182,8 +192,14 @@ uint64_t img_heap_end(void);
 /* Why the program must not be saved now, or NULL. */
 const char* img_files_objection(void);
 const char* img_libc_objection(void);
-/* In a process that was restarted: what of libc's state the program has set is set again. */
+/* A library of the program calls the function NAME, which keeps something that an image does not have. */
+void img_note_call(const char* name);
+/* Before an image: note what of libc's state the program may have set.  In a process that was restarted: set it again. */
+void img_files_resumed(void);
+void img_libc_save(void);
 void img_libc_resumed(void);
+/* Run what the program has registered for its end. */
+void img_run_exits(void* unused);
 
 /* ---- comm.c (saved) ---- */
 
@@ -216,6 +232,8 @@ img_comm* img_comm_make(img_comm* from, int member, int size, const int* ranks, 
 
 /* ---- p2p.c, calls.c (saved) ---- */
 
+/* A library of the program calls the function NAME of MPI, which does not work: an error of the world. */
+int img_refuse_call(const char* name);
 /* A call of MPI begins: each 500th polls. */
 void img_enter(void);
 /* Look for requests, and take an image if all ranks have stopped. */

@@ -1,7 +1,7 @@
 /* ==== JUMP ==============================================================================================
-** The context of the program: taken in the process that writes an image, resumed in the one that loads it.
+** The context of the program: taken in the process that writes an image, resumed in the one that loads it.  The stubs.
 **
-** Offers     img_context_take, img_context_resume.
+** Offers     img_context_take, img_context_resume, img_on_stack, img_stub_mpi, img_stub_late.
 ** ====================================================================================================== */
 	.text
 	.globl img_context_take
@@ -51,5 +51,37 @@ img_on_stack: /* call %rdx(%rsi) on the stack that ends at %rdi; never returns *
 	call *%rdx
 	hlt
 	.size img_on_stack, . - img_on_stack
+
+	.globl img_stub_mpi, img_stub_late
+	.type img_stub_mpi, @function
+	.type img_stub_late, @function
+img_stub_mpi: /* the function of MPI called %r10 does not work */
+	movq %r10, %rdi
+	jmp img_refuse_call
+	.size img_stub_mpi, . - img_stub_mpi
+
+img_stub_late: /* note the name %r10, and call %r11 with all arguments as they are */
+	pushq %rdi
+	pushq %rsi
+	pushq %rdx
+	pushq %rcx
+	pushq %r8
+	pushq %r9
+	pushq %rax
+	pushq %r11
+	subq $8, %rsp
+	movq %r10, %rdi
+	call img_note_call
+	addq $8, %rsp
+	popq %r11
+	popq %rax
+	popq %r9
+	popq %r8
+	popq %rcx
+	popq %rdx
+	popq %rsi
+	popq %rdi
+	jmp *%r11
+	.size img_stub_late, . - img_stub_late
 
 	.section .note.GNU-stack, "", @progbits

@@ -14,7 +14,7 @@
 #include "../../scr_impl.c"
 
 typedef struct {
-  struct sigaction library; /* its handler, which ours calls */
+  struct sigaction library, program; /* their handlers, which ours calls */
   int              caught;
 } img_signal;
 
@@ -30,13 +30,28 @@ static char                  img_result[300]; /* of the last image, for rank 0's
 
 /* ---- requests ---- */
 
-static void img_handle(int number, siginfo_t* info, void* context)
+static void img_handle_by(const struct sigaction* s, int number, siginfo_t* info, void* context)
 {
-  const struct sigaction* s = &img_signals[number].library;
-
-  img_came = 1;
   if (s->sa_flags & SA_SIGINFO) s->sa_sigaction(number, info, context);
   else if (s->sa_handler != SIG_DFL && s->sa_handler != SIG_IGN) s->sa_handler(number);
+}
+
+static void img_handle(int number, siginfo_t* info, void* context)
+{
+  img_came = 1;
+  img_handle_by(&img_signals[number].library, number, info, context);
+  img_handle_by(&img_signals[number].program, number, info, context);
+}
+
+int img_lib_sigaction(int number, const struct sigaction* action, struct sigaction* before)
+{
+  struct sigaction* own =
+      number > 0 && number < IMG_SIGNALS && img_signals[number].caught ? &img_signals[number].program : NULL;
+
+  if (own == NULL) return sigaction(number, action, before);
+  if (before != NULL) *before = *own;
+  if (action != NULL) *own = *action;
+  return 0;
 }
 
 /* What the handlers of signals are; what differs afterwards, the library has taken, and ours goes before it. */
@@ -64,12 +79,19 @@ static void img_signals_after(const struct sigaction* before)
   }
 }
 
-static void img_signals_end(void)
+/* Give the signals back to the library and, when that has ENDED, to the program where it had set a handler. */
+static void img_signals_end(int ended)
 {
   int i;
 
-  for (i = 1; i < IMG_SIGNALS; i++)
-    if (img_signals[i].caught) sigaction(i, &img_signals[i].library, NULL);
+  for (i = 1; i < IMG_SIGNALS; i++) {
+    img_signal* s = &img_signals[i];
+
+    if (!s->caught) continue;
+    if (!ended) sigaction(i, &s->library, NULL);
+    else if (s->program.sa_handler != SIG_DFL) sigaction(i, &s->program, NULL);
+    s->caught = !ended;
+  }
 }
 
 int img_lib_signalled(void)
@@ -299,6 +321,7 @@ void img_lib_end(void)
 {
   if (!img_running) return;
   img_running = 0;
-  img_signals_end();
+  img_signals_end(0);
   SCR_Finalize();
+  img_signals_end(1);
 }

@@ -1,9 +1,10 @@
 /* ==== LIBC ==============================================================================================
 ** Functions of libc that keep something between two calls: the same, with their records on the saved side.
 **
-** Uses       heap.c (img_alloc)
-** Offers     img_libc_objection, img_libc_resumed; getenv, rand and its family, strtok, localtime and its family,
-**            strerror, qsort, setvbuf.
+** Uses       heap.c (img_alloc), ranges.c, lib.c (signals)
+** Offers     img_libc_objection, img_note_call, img_libc_save, img_libc_resumed, img_run_exits; getenv, rand and its
+**            family, strtok, localtime and its family, strerror, qsort, setvbuf, what runs at the end, handlers of
+**            signals, chdir, umask, locales, getopt's variables, scanf.
 ** Invariants
 **   C1  What one of these functions returns or remembers is in the image.
 **   C2  While libc calls back into the program from a frame that holds native memory, no image is taken.
@@ -12,13 +13,18 @@
 #include "image.h"
 
 #include <errno.h>
+#include <locale.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 IMG_NATIVE(getenv);
+IMG_NATIVE(secure_getenv);
 IMG_NATIVE(localtime);
 IMG_NATIVE(gmtime);
 IMG_NATIVE(strerror);
@@ -44,6 +50,15 @@ const char* img_libc_objection(void)
   return objection;
 }
 
+void img_note_call(const char* name)
+{
+  static char text[100];
+
+  if (objection != NULL) return;
+  snprintf(text, sizeof text, "has called %.60s()", name);
+  objection = text;
+}
+
 /* ---- the environment ---- */
 
 /* Strings that the program has, each once: their memory must last. */
@@ -54,13 +69,11 @@ typedef struct copy {
 
 static copy* copies;
 
-IMG_API char* getenv(const char* name)
+static char* keep_text(const char* value)
 {
-  char*  value = scr_native_getenv(name);
   copy*  c;
   size_t n;
 
-  if (value == NULL || !img_is_saved_text(IMG_CALLER())) return value;
   for (c = copies; c != NULL; c = c->next)
     if (strcmp(c->text, value) == 0) return c->text;
   n = strlen(value) + 1;
@@ -70,6 +83,20 @@ IMG_API char* getenv(const char* name)
   c->next = copies;
   copies = c;
   return c->text;
+}
+
+IMG_API char* getenv(const char* name)
+{
+  char* value = scr_native_getenv(name);
+
+  return value == NULL || !img_is_saved_text(IMG_CALLER()) ? value : keep_text(value);
+}
+
+IMG_API char* secure_getenv(const char* name)
+{
+  char* value = scr_native_secure_getenv(name);
+
+  return value == NULL || !img_is_saved_text(IMG_CALLER()) ? value : keep_text(value);
 }
 
 /* ---- random numbers: glibc's, with a state of our own ---- */
@@ -209,8 +236,230 @@ IMG_API void setbuf(FILE* f, char* buffer)
   else scr_native_setvbuf(f, buffer, mode, BUFSIZ);
 }
 
+/* ---- what runs at the end ---- */
+
+int __cxa_atexit(void (*f)(void*), void* argument, void* object);
+IMG_NATIVE(__cxa_atexit);
+
+typedef struct at_exit {
+  struct at_exit* before;
+  void (*f)(void*);
+  void* argument;
+} at_exit;
+
+static at_exit* exits;
+
+/* atexit() and destructors of static objects.  Those that libraries register in their constructors, before the program
+   runs, are in each process anew, and then in the image. */
+IMG_API int __cxa_atexit(void (*f)(void*), void* argument, void* object)
+{
+  at_exit* e;
+
+  if (!img_is_saved_text(IMG_CALLER())) return scr_native___cxa_atexit(f, argument, object);
+  if ((e = img_alloc(sizeof *e)) == NULL) return -1;
+  e->before = exits, e->f = f, e->argument = argument;
+  exits = e;
+  return 0;
+}
+
+void img_run_exits(void* unused)
+{
+  (void)unused;
+  while (exits != NULL) {
+    at_exit* e = exits;
+
+    exits = e->before;
+    e->f(e->argument);
+  }
+}
+
+/* ---- handlers of signals ---- */
+
+#define SIGNALS 65
+
+static struct sigaction handlers[SIGNALS];
+static int              handled[SIGNALS];
+
+static int set_handler(int number, const struct sigaction* action, struct sigaction* before)
+{
+  int rc = img_lib_sigaction(number, action, before);
+
+  if (rc == 0 && action != NULL) handlers[number] = *action, handled[number] = 1;
+  return rc;
+}
+
+IMG_NATIVE(sigaction);
+IMG_NATIVE(signal);
+
+IMG_API int sigaction(int number, const struct sigaction* action, struct sigaction* before)
+{
+  return img_is_saved_text(IMG_CALLER()) ? set_handler(number, action, before)
+                                         : scr_native_sigaction(number, action, before);
+}
+
+IMG_API sighandler_t signal(int number, sighandler_t handler)
+{
+  struct sigaction action, before;
+
+  if (!img_is_saved_text(IMG_CALLER())) return scr_native_signal(number, handler);
+  memset(&action, 0, sizeof action);
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  return set_handler(number, &action, &before) == 0 ? before.sa_handler : SIG_ERR;
+}
+
+/* ---- keys of threads: there is one thread, and no destructor runs when it ends ---- */
+
+static unsigned    keys;
+static unsigned    key_numbers[IMG_KEYS];
+static const void* key_values[IMG_KEYS];
+
+IMG_NATIVE(pthread_key_create);
+IMG_NATIVE(pthread_key_delete);
+
+static int new_key(pthread_key_t* key, void (*destructor)(void*), const void* caller)
+{
+  if (!img_is_saved_text(caller)) return scr_native_pthread_key_create(key, destructor);
+  if (keys == IMG_KEYS) return EAGAIN;
+  *key = key_numbers[keys] = img_keys[keys];
+  keys++;
+  return 0;
+}
+
+IMG_API int pthread_key_create(pthread_key_t* key, void (*destructor)(void*))
+{
+  return new_key(key, destructor, IMG_CALLER());
+}
+
+int __pthread_key_create(pthread_key_t* key, void (*destructor)(void*));
+
+IMG_API int __pthread_key_create(pthread_key_t* key, void (*destructor)(void*))
+{
+  return new_key(key, destructor, IMG_CALLER());
+}
+
+IMG_API int pthread_key_delete(pthread_key_t key)
+{
+  return img_is_saved_text(IMG_CALLER()) ? pthread_setspecific(key, NULL) : scr_native_pthread_key_delete(key);
+}
+
+static void move_keys(int save)
+{
+  unsigned i;
+
+  for (i = 0; i < keys; i++) {
+    if (save) key_values[i] = pthread_getspecific(key_numbers[i]);
+    else if (key_numbers[i] != img_keys[i]) img_die("keys of threads have other numbers than in the image");
+    else pthread_setspecific(key_numbers[i], key_values[i]);
+  }
+}
+
+/* ---- directory and mask of the process ---- */
+
+static int    has_moved, has_mask;
+static char   directory[4096];
+static mode_t mask;
+
+IMG_NATIVE(chdir);
+IMG_NATIVE(getcwd);
+IMG_NATIVE(umask);
+
+IMG_API int chdir(const char* path)
+{
+  if (img_is_saved_text(IMG_CALLER())) has_moved = 1;
+  return scr_native_chdir(path);
+}
+
+IMG_API mode_t umask(mode_t value)
+{
+  if (img_is_saved_text(IMG_CALLER())) has_mask = 1, mask = value;
+  return scr_native_umask(value);
+}
+
+/* ---- locales: a program may ask for the one that there is ---- */
+
+IMG_NATIVE(setlocale);
+IMG_NATIVE(newlocale);
+locale_t __newlocale(int mask, const char* name, locale_t base);
+IMG_NATIVE(__newlocale);
+
+static int is_plain(const char* name)
+{
+  return name == NULL || strcmp(name, "C") == 0 || strcmp(name, "POSIX") == 0;
+}
+
+static void look_at_locale(const char* name, const void* caller)
+{
+  if (!is_plain(name) && img_is_saved_text(caller)) objection = "uses a locale other than C";
+}
+
+IMG_API char* setlocale(int category, const char* name)
+{
+  char* now = scr_native_setlocale(category, name);
+
+  if (!is_plain(name)) look_at_locale(now, IMG_CALLER());
+  return now;
+}
+
+IMG_API locale_t newlocale(int which, const char* name, locale_t base)
+{
+  look_at_locale(name, IMG_CALLER());
+  return scr_native_newlocale(which, name, base);
+}
+
+IMG_API locale_t __newlocale(int which, const char* name, locale_t base)
+{
+  look_at_locale(name, IMG_CALLER());
+  return scr_native___newlocale(which, name, base);
+}
+
+/* ---- getopt's variables ---- */
+
+static const char* const option_names[] = {"optind", "opterr", "optopt"};
+static int               options[3];
+static char*             option_argument;
+
+static void move_options(int save)
+{
+  int    i, *option;
+  char** argument = img_any_symbol("optarg");
+
+  for (i = 0; i < 3; i++) {
+    if ((option = img_any_symbol(option_names[i])) == NULL) continue;
+    if (save) options[i] = *option;
+    else *option = options[i];
+  }
+  if (argument == NULL) return;
+  if (save) option_argument = *argument;
+  else *argument = option_argument;
+}
+
+/* ---- before an image, and after a restart ---- */
+
+void img_libc_save(void)
+{
+  move_options(1);
+  move_keys(1);
+  if (has_moved && scr_native_getcwd(directory, sizeof directory) == NULL) *directory = '\0';
+}
+
 void img_libc_resumed(void)
 {
+  union {
+    void* address;
+    void (*call)(void);
+  } init;
+  int i;
+
+  move_options(0);
+  move_keys(0);
+  if (has_moved && scr_native_chdir(directory) != 0)
+    img_die("cannot change to %s, where the program was: %s", directory, strerror(errno));
+  if (has_mask) scr_native_umask(mask);
+  for (i = 0; i < SIGNALS; i++)
+    if (handled[i]) img_lib_sigaction(i, &handlers[i], NULL);
+  init.address = img_any_symbol("mpirinitf_"); /* MPI has not yet been told the constants of Fortran */
+  if (init.address != NULL) init.call();
   if (buffer_set[0]) scr_native_setvbuf(stdout, NULL, buffer_mode[0], 0);
   if (buffer_set[1]) scr_native_setvbuf(stderr, NULL, buffer_mode[1], 0);
 }

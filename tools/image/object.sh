@@ -3,6 +3,8 @@
 #
 # The native part is joined with zlib; its variables go to sections of their own, and each function of libc and MPI that it
 # calls is renamed to a jump through a slot (native.S), so that what the saved part puts before libc never reaches it.
+# Libraries of the program import more than it uses.  What they may import, but not call, gets a stub that tells of the
+# call; so do the functions of MPI that images do not support (img_stubs).
 # From the environment: CC, MPICC, CFLAGS, WARN.
 set -eu
 from=$1 out=$2
@@ -49,9 +51,19 @@ objdump -h "$dir/native.o" | grep -q ' \.tdata' && stop "the native part has thr
 
 # What it calls: libc and MPI by slots.  Names of our own, and of the linker, stay.
 nm -u "$dir/native.o" | awk '{print $2}' | grep -vE '^(img_|__start_|__stop_|scr_native_|_DYNAMIC$|__ehdr_start$|_GLOBAL_OFFSET_TABLE_$)' >"$dir/calls"
+for name in $saved; do nm -g --defined-only "$dir/$name.o"; done | awk '$2 == "T" && $3 ~ /^MPI_/ {print $3}' >"$dir/ours"
+{ cat "$dir/ours"; tr -d '",' <"$dir/names.inc"; } | LC_ALL=C sort -u >"$dir/served"
+mpi=$($MPICC -print-file-name=libmpich.so)
+[ -f "$mpi" ] || stop "cannot find libmpich.so"
+nm -D --defined-only "$mpi" | awk '$2 ~ /[TWi]/ && $3 ~ /^P?MPI/ {print $3}' | awk -v list="$dir/served" '
+  BEGIN { while ((getline name <list) > 0) served[name] = 1 }
+  { name = $1; sub(/^PMPI_/, "MPI_", name) } !(name in served)' >"$dir/refused"
+sed '/^#/d' "$from/late.txt" | tr -s ' ' '\n' | grep . >"$dir/late"
 for name in $saved; do [ ! -f "$dir/$name.o" ] || nm -u "$dir/$name.o"; done |
-  awk '{print $2}' | sed -n 's/^scr_native_//p' | cat - "$dir/calls" | sort -u | grep -vxE 'stderr|environ' >"$dir/slots"
+  awk '{print $2}' | sed -n 's/^scr_native_//p' | cat - "$dir/calls" "$dir/late" | sort -u | grep -vxE 'stderr|environ' >"$dir/slots"
 awk '{print $1, "scr_native_" $1}' "$dir/calls" >"$dir/renames"
+{ sed 's/.*/P& &/' "$dir/ours"; sed 's/$/ img_stub_mpi/' "$dir/refused"; sed 's/$/ img_stub_late/' "$dir/late"; } |
+  LC_ALL=C sort >"$dir/stubs"
 {
   echo '	.text'
   awk '{printf "\t.globl scr_native_%s\n\t.type scr_native_%s, @function\nscr_native_%s:\n\tjmp *slots_at+%d(%%rip)\n", $1, $1, $1, (NR - 1) * 16 + 8}' "$dir/slots"
@@ -59,7 +71,21 @@ awk '{print $1, "scr_native_" $1}' "$dir/calls" >"$dir/renames"
   awk '{printf "name_%d: .asciz \"%s\"\n", NR, $1}' "$dir/slots"
   printf '\t.section scr_native_data, "aw"\n\t.balign 16\n\t.globl scr_native_slots, scr_native_stderr, scr_native_environ\nscr_native_slots:\nslots_at:\n'
   awk '{printf "\t.quad name_%d, 0\n", NR}' "$dir/slots"
-  printf '\t.quad 0, 0\nscr_native_stderr: .quad 0\nscr_native_environ: .quad 0\n\t.section .note.GNU-stack, "", @progbits\n'
+  printf '\t.quad 0, 0\nscr_native_stderr: .quad 0\nscr_native_environ: .quad 0\n'
+  awk '{
+    name = "stub_name_" NR; at = $2
+    printf "\t.section .rodata\n%s: .asciz \"%s\"\n", name, $1
+    if ($2 ~ /^img_stub_/) {
+      at = "stub_" NR
+      printf "\t.text\n%s:\n\tleaq %s(%%rip), %%r10\n", at, name
+      if ($2 == "img_stub_late") printf "\tleaq scr_native_%s(%%rip), %%r11\n", $1
+      printf "\tjmp %s\n", $2
+    }
+    table = table sprintf("\t.quad %s, %s, %d\n", name, at, $2 == "img_stub_mpi" ? 1 : $2 == "img_stub_late" ? 2 : 0)
+  } END {
+    printf "\t.section scr_native_data, \"aw\"\n\t.balign 16\n\t.globl img_stubs, img_stub_count\nimg_stubs:\n%simg_stub_count: .quad %d\n", table, NR
+  }' "$dir/stubs"
+  printf '\t.section .note.GNU-stack, "", @progbits\n'
 } >"$dir/native.S"
 $CC -c -o "$dir/slots.o" "$dir/native.S"
 objcopy --redefine-syms="$dir/renames" "$dir/native.o"

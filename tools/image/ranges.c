@@ -3,11 +3,13 @@
 **
 ** Uses       start.c (img_say), table.c (img_allowed)
 ** Offers     img_ranges_start, img_ranges_off, img_on, img_is_saved_text, img_ranges_refuse, img_native_symbol,
-**            img_ranges_saved, img_ranges_objects.
+**            img_any_symbol, img_ranges_saved, img_ranges_objects.
 ** Invariants
 **   R1  What runs before the slots have their functions calls nothing outside this file: the first malloc may be the
 **       dynamic linker's.
-**   R2  Every import of a saved object that a native object serves is in the table of table.c; others are refused.
+**   R2  Every import of a saved object that a native object serves is in the table of table.c; others are refused, at
+**       the start or, where a library of the program has them, by a stub when it calls them.
+**   R3  Imports lead to their stubs before the first constructor runs.
 ** Failure    img_ranges_refuse returns the message.
 ** ====================================================================================================== */
 #include "image.h"
@@ -16,9 +18,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "table.h"
@@ -35,8 +39,8 @@ typedef struct {
   const char*       strings;
   const Elf64_Half* versions;
   const uint32_t*   hash;
-  const Elf64_Rela* rela;
-  size_t            relas;
+  const Elf64_Rela *rela, *plt_rela;
+  size_t            relas, plt_relas;
   uint64_t          plt, plt_size; /* the linker's part of .got.plt */
   const Elf64_Dyn*  dynamic;
 } part;
@@ -47,9 +51,20 @@ typedef struct {
   void*       function;
 } slot;
 
+/* Where an import NAME of a saved object leads. */
+typedef struct {
+  const char* name;
+  uint64_t    target;
+  uint64_t    kind;
+} stub;
+
+enum { STUB_PMPI, STUB_MPI, STUB_LATE }; /* to MPI_X of this object, to an error, to a note */
+
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden"))); /* of the executable */
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
-extern slot   scr_native_slots[]; /* native.S; the last has no name */
+extern slot           scr_native_slots[]; /* native.S; the last has no name */
+extern const stub     img_stubs[];        /* the same, sorted by their names */
+extern const uint64_t img_stub_count;
 extern char   __start_scr_native_data[], __stop_scr_native_data[], __start_scr_native_bss[], __stop_scr_native_bss[];
 extern FILE*  scr_native_stderr;  /* native.S: libc's stream and environment as they are at the start, so that the */
 extern char** scr_native_environ; /* program's own use of these variables can be told from ours */
@@ -57,6 +72,7 @@ extern char** scr_native_environ; /* program's own use of these variables can be
 extern __thread char img_tls_last[64];
 
 int                img_on;
+unsigned           img_keys[IMG_KEYS];
 __thread char      img_tls_first[64] __attribute__((aligned(64))); /* the first native one: the order of linking */
 static part        parts[IMG_OBJECTS];
 static int         part_count;
@@ -122,6 +138,10 @@ static void part_dynamic(part* p)
       break;
     case DT_PLTRELSZ:
       p->plt_size = d->d_un.d_val;
+      p->plt_relas = d->d_un.d_val / sizeof(Elf64_Rela);
+      break;
+    case DT_JMPREL:
+      p->plt_rela = (const Elf64_Rela*)at;
       break;
     case DT_SONAME:
       name = d->d_un.d_val;
@@ -198,6 +218,18 @@ void* img_native_symbol(const char* name)
 
   for (i = 0; i < part_count; i++) {
     const Elf64_Sym* s = parts[i].native ? part_find(&parts[i], name) : NULL;
+
+    if (s != NULL) return part_address(&parts[i], s);
+  }
+  return NULL;
+}
+
+void* img_any_symbol(const char* name)
+{
+  int i;
+
+  for (i = 0; i < part_count; i++) {
+    const Elf64_Sym* s = part_find(&parts[i], name);
 
     if (s != NULL) return part_address(&parts[i], s);
   }
@@ -320,6 +352,86 @@ int img_is_saved_text(const void* address)
     if (a - text[i][0] < text[i][1] - text[i][0]) return 1;
   return 0;
 }
+
+/* ---- stubs (R3) ---- */
+
+static const stub* stub_of(const char* name)
+{
+  size_t low = 0, high = img_stub_count;
+
+  while (low < high) {
+    size_t i = (low + high) / 2;
+    int    d = strcmp(name, img_stubs[i].name);
+
+    if (d == 0) return &img_stubs[i];
+    if (d < 0) high = i;
+    else low = i + 1;
+  }
+  return NULL;
+}
+
+/* Write the addresses of stubs to the places of the COUNT relocations of P. */
+static void direct(const part* p, const Elf64_Rela* rela, size_t count)
+{
+  size_t i;
+
+  for (i = 0; i < count; i++) {
+    const Elf64_Sym* s = &p->symbols[ELF64_R_SYM(rela[i].r_info)];
+    uint64_t*        place = (uint64_t*)(p->map->l_addr + rela[i].r_offset);
+    const stub*      to;
+
+    if (s->st_name == 0 || s->st_shndx != SHN_UNDEF) continue;
+    switch (ELF64_R_TYPE(rela[i].r_info)) {
+    case R_X86_64_JUMP_SLOT:
+    case R_X86_64_GLOB_DAT:
+    case R_X86_64_64:
+      to = stub_of(p->strings + s->st_name);
+      if (to != NULL && (to->kind == STUB_PMPI || p != parts)) *place = to->target;
+      break;
+    default:
+      break;
+    }
+  }
+}
+
+/* Let what the linker has made read-only of P be written, or read only again. */
+static void unprotect(const part* p, int access)
+{
+  int j;
+
+  for (j = 0; j < p->phdrs; j++)
+    if (p->phdr[j].p_type == PT_GNU_RELRO) {
+      uint64_t from = (p->map->l_addr + p->phdr[j].p_vaddr) & ~(IMG_PAGE - 1);
+      uint64_t to = (p->map->l_addr + p->phdr[j].p_vaddr + p->phdr[j].p_memsz) & ~(IMG_PAGE - 1);
+
+      if (from < to && mprotect((void*)from, to - from, access) != 0)
+        img_die("cannot protect the memory of %s: %s", p->name, strerror(errno));
+    }
+}
+
+/* Before all constructors, also those of libraries.  The environment is not yet there for getenv(). */
+static void img_direct_imports(int argc, char** argv, char** envp)
+{
+  int i;
+
+  (void)argc;
+  (void)argv;
+  for (; *envp != NULL; envp++)
+    if (same(*envp, "SCR_IMAGE=0") || same(*envp, "SCR_ENABLE=0")) return;
+  img_ranges_start();
+  for (i = 0; i < IMG_KEYS; i++)
+    if (pthread_key_create(&img_keys[i], NULL) != 0) img_die("cannot make keys for threads");
+  for (i = 0; i < part_count; i++) {
+    if (parts[i].native) continue;
+    unprotect(&parts[i], PROT_READ | PROT_WRITE);
+    direct(&parts[i], parts[i].rela, parts[i].relas);
+    direct(&parts[i], parts[i].plt_rela, parts[i].plt_relas);
+    unprotect(&parts[i], PROT_READ);
+  }
+}
+
+__attribute__((section(".preinit_array"), used)) static void (*const img_first)(int, char**,
+                                                                                char**) = img_direct_imports;
 
 /* ---- what is saved ---- */
 
@@ -445,6 +557,32 @@ static const part* provider(const char* name)
   return NULL;
 }
 
+/* 1 if P may import NAME, which the native object FROM serves (R2). */
+static int is_allowed(const part* p, const part* from, const char* name)
+{
+  const stub* to = stub_of(name);
+
+  if (to != NULL) return to->kind == STUB_PMPI || p != parts;
+  if (p != parts && (same(name, "environ") || same(name, "__environ") || same(name, "stdin"))) return 1; /* data */
+  if (begins(from->name, "libm.so")) return p != parts || !same(name, "signgam"); /* libraries only set it */
+  if (begins(from->name, "libgcc_s.so")) return !begins(name, "__register_") && !begins(name, "__emutls_");
+  return img_allowed(begins(name, "PMPI_") ? name + 1 : name);
+}
+
+/* The function of MPI behind the Fortran NAME, mpi_x_, if it does not work; else NULL. */
+static const char* refused_fortran(const char* name)
+{
+  size_t n = strlen(name), i;
+
+  if (strncasecmp(name, "mpi_", 4) != 0 && strncasecmp(name, "pmpi_", 5) != 0) return NULL;
+  if (*name == 'p') name++, n--;
+  while (n > 0 && name[n - 1] == '_') n--;
+  for (i = 0; i < img_stub_count; i++)
+    if (img_stubs[i].kind == STUB_MPI && strlen(img_stubs[i].name) == n && strncasecmp(img_stubs[i].name, name, n) == 0)
+      return img_stubs[i].name;
+  return NULL;
+}
+
 /* An import of P that a native object serves and that the table does not have, or NULL. */
 static const char* unknown_import(const part* p)
 {
@@ -454,10 +592,10 @@ static const char* unknown_import(const part* p)
     const char* name = p->strings + p->symbols[i].st_name;
     const part* from;
 
+    if (p == parts && refused_fortran(name) != NULL) return refused_fortran(name);
     if (p->symbols[i].st_shndx != SHN_UNDEF || *name == '\0') continue;
     from = provider(name);
-    if (from != NULL && from->native && !begins(from->name, "libm.so") && !img_allowed(name)) return name;
-    if (from != NULL && begins(from->name, "libm.so") && same(name, "signgam")) return name;
+    if (from != NULL && from->native && !is_allowed(p, from, name)) return name;
   }
   return NULL;
 }

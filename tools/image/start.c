@@ -25,6 +25,8 @@
 
 #define MARK "SCR_IMAGE_STACK_LIMIT" /* in the environment of the process that is executed again: the user's limit */
 
+int __cxa_atexit(void (*f)(void*), void* argument, void* object);
+
 typedef int main_function(int argc, char** argv, char** envp);
 typedef int libc_start(main_function* f, int argc, char** argv, void (*init)(void), void (*fini)(void),
                        void (*rtld_fini)(void), void* stack_end);
@@ -223,6 +225,7 @@ static int image_main(int argc, char** argv, char** envp)
 
   if (!img_on) return real_main(argc, argv, envp);
   check_mpi();
+  if (img_libc_objection() != NULL) img_die("the program %s before main() begins", img_libc_objection());
   if (size < 64 * IMG_PAGE) size = 64 * IMG_PAGE;
   img_stack_low = IMG_STACK_TOP - size;
   if (!img_map(img_stack_low, size)) img_die("the memory at 0x%lx is in use", (unsigned long)img_stack_low);
@@ -230,6 +233,7 @@ static int image_main(int argc, char** argv, char** envp)
   if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
     img_die("MPI_Init_thread fails"); /* S2 */
   img_agree_start();
+  __cxa_atexit(img_run_exits, NULL, NULL); /* before what MPI has registered */
   img_lib_start();
   img_on_stack(IMG_STACK_TOP, &a, run_main);
 }

@@ -1,0 +1,36 @@
+/* late.c - a library that can do more than images support, and a program that lets it do so, or not. */
+#include <mpi.h>
+#include <stdlib.h>
+
+#ifdef PROGRAM
+#include "at.h"
+
+int late(const char* what);
+
+int main(int argc, char** argv)
+{
+  int i, flag, rc;
+
+  MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  rc = late(argv[1]);
+  point(0);
+  for (i = 0; i < 1000; i++) MPI_Iprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  MPI_Finalize();
+  printf("the end, %d\n", rc);
+  return 0;
+}
+#else
+int late(const char* what);
+
+int late(const char* what)
+{
+  MPI_Win win;
+  int     x = 0, error_class;
+
+  if (*what == 's') return setenv("LATE", "1", 1);
+  if (*what != 'w') return 0;
+  MPI_Error_class(MPI_Win_create(&x, sizeof x, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win), &error_class);
+  return error_class == MPI_ERR_UNSUPPORTED_OPERATION;
+}
+#endif
