@@ -1,5 +1,5 @@
-// objects.cc - a program in C++ that knows nothing of images: containers, strings, streams, exceptions that pass a call of
-// MPI, local statics with destructors, thread-local variables, virtual functions, smart pointers, lambdas.
+// objects.cc - a program in C++ that knows nothing of images: containers, strings, streams, exceptions that pass a call
+// of MPI, local statics with destructors, thread-local variables, virtual functions, smart pointers, lambdas.
 #include <cmath>
 #include <iostream>
 #include <map>
@@ -33,7 +33,10 @@ struct Circle : Shape {
 
 struct Last {
   explicit Last(int r) : rank(r) {}
-  ~Last() { std::cout << "rank " + std::to_string(rank) + ": the last of " + std::to_string(count) + "\n" << std::flush; }
+  ~Last()
+  {
+    std::cout << "rank " + std::to_string(rank) + ": the last of " + std::to_string(count) + "\n" << std::flush;
+  }
   int rank, count = 0;
 };
 

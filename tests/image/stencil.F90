@@ -48,12 +48,16 @@ program stencil
   external :: keep_greater
 #endif
   integer :: rank, ranks, ierr, step, steps, i, left, right, color, tag
+  integer(MPI_ADDRESS_KIND) :: most
+  logical :: flag
   real(8) :: total, biggest(2), lost, sums(1)
   character(len=80) :: text
 
   call MPI_Init(ierr)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
+  call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, most, flag, ierr)
+  if (.not. flag .or. most < 32767) print '(a,i0)', 'the greatest tag is ', most
   call get_command_argument(1, text)
   read (text, *) steps
   color = mod(rank, 2)

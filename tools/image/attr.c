@@ -246,6 +246,30 @@ IMG_API int MPI_Comm_get_attr(MPI_Comm comm, int handle, void* value, int* flag)
   return img_on ? get_attribute(comm, handle, value, flag) : scr_native_MPI_Comm_get_attr(comm, handle, value, flag);
 }
 
+/*
+** The way in of Fortran, in which the value of an attribute is the number, not where it is: of the type MPI_Aint (1) or
+** int (3).
+*/
+int MPII_Comm_get_attr(MPI_Comm comm, int handle, void* value, int* flag, int type);
+IMG_NATIVE(MPII_Comm_get_attr);
+
+IMG_API int MPII_Comm_get_attr(MPI_Comm comm, int handle, void* value, int* flag, int type)
+{
+  const int* number;
+  MPI_Aint   wide;
+  int        rc;
+
+  if (!img_is_saved_text(IMG_CALLER()) || type == 0) /* MPI_Comm_get_attr of MPI itself jumps here */
+    return scr_native_MPII_Comm_get_attr(comm, handle, value, flag, type);
+  if ((handle & 0xff000000) == KEY) return img_refuse_call("MPI_Comm_get_attr, in Fortran, of a key of the program,");
+  rc = get_attribute(comm, handle, &number, flag);
+  if (rc != MPI_SUCCESS || !*flag) return rc;
+  wide = *number;
+  if (type == 1) memcpy(value, &wide, sizeof wide);
+  else memcpy(value, number, sizeof *number);
+  return MPI_SUCCESS;
+}
+
 IMG_API int MPI_Attr_get(MPI_Comm comm, int handle, void* value, int* flag)
 {
   return img_on ? get_attribute(comm, handle, value, flag) : scr_native_MPI_Attr_get(comm, handle, value, flag);

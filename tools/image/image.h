@@ -71,9 +71,7 @@ extern int img_on;
 int img_is_saved_text(const void* address);
 /* Why this program cannot have images, or NULL: libraries of both sides, imports that the table does not know. */
 const char* img_ranges_refuse(void);
-/* Direct the calls of saved objects that need it to the stubs (native.S), and those of PMPI_X to this object's MPI_X. */
-void img_ranges_direct(void);
-/* Keys of threads for the program: the first that this process has made, so that they have the same numbers in all. */
+/* Keys of threads for the program: the first that a process makes, so that they have the same numbers in each. */
 #define IMG_KEYS 24
 extern unsigned img_keys[IMG_KEYS];
 /* The function NAME of a native object; NULL if there is none. */
@@ -194,7 +192,7 @@ const char* img_files_objection(void);
 const char* img_libc_objection(void);
 /* A library of the program calls the function NAME, which keeps something that an image does not have. */
 void img_note_call(const char* name);
-/* Before an image: note what of libc's state the program may have set.  In a process that was restarted: set it again. */
+/* Before an image: note what of libc the program may have set.  In a process that was restarted: set it again. */
 void img_files_resumed(void);
 void img_libc_save(void);
 void img_libc_resumed(void);

@@ -51,7 +51,7 @@ objdump -h "$dir/native.o" | grep -q ' \.tdata' && stop "the native part has thr
 
 # What it calls: libc and MPI by slots.  Names of our own, and of the linker, stay.
 nm -u "$dir/native.o" | awk '{print $2}' | grep -vE '^(img_|__start_|__stop_|scr_native_|_DYNAMIC$|__ehdr_start$|_GLOBAL_OFFSET_TABLE_$)' >"$dir/calls"
-for name in $saved; do nm -g --defined-only "$dir/$name.o"; done | awk '$2 == "T" && $3 ~ /^MPI_/ {print $3}' >"$dir/ours"
+for name in $saved; do nm -g --defined-only "$dir/$name.o"; done | awk '$2 == "T" && $3 ~ /^MPI/ {print $3}' >"$dir/ours"
 { cat "$dir/ours"; tr -d '",' <"$dir/names.inc"; } | LC_ALL=C sort -u >"$dir/served"
 mpi=$($MPICC -print-file-name=libmpich.so)
 [ -f "$mpi" ] || stop "cannot find libmpich.so"
@@ -62,7 +62,7 @@ sed '/^#/d' "$from/late.txt" | tr -s ' ' '\n' | grep . >"$dir/late"
 for name in $saved; do [ ! -f "$dir/$name.o" ] || nm -u "$dir/$name.o"; done |
   awk '{print $2}' | sed -n 's/^scr_native_//p' | cat - "$dir/calls" "$dir/late" | sort -u | grep -vxE 'stderr|environ' >"$dir/slots"
 awk '{print $1, "scr_native_" $1}' "$dir/calls" >"$dir/renames"
-{ sed 's/.*/P& &/' "$dir/ours"; sed 's/$/ img_stub_mpi/' "$dir/refused"; sed 's/$/ img_stub_late/' "$dir/late"; } |
+{ sed -n 's/^MPI_.*/P& &/p' "$dir/ours"; sed 's/$/ img_stub_mpi/' "$dir/refused"; sed 's/$/ img_stub_late/' "$dir/late"; } |
   LC_ALL=C sort >"$dir/stubs"
 {
   echo '	.text'
