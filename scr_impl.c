@@ -7445,17 +7445,18 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **
 ** Uses       platform, errors, memory, path, hash, hash files, dataset
 ** Offers     scr_record, scr_index, scr_index_item, scr_choice; scr_record_path, scr_record_check_dir,
-**            scr_record_mkdir, scr_record_read, scr_record_open, scr_record_use_spare, scr_record_close,
-**            scr_record_put_aside, scr_record_check_version, scr_record_sweep, scr_index_id, scr_index_is_passed,
-**            scr_index_last_passed, scr_index_note_passed, scr_index_get, scr_index_walk, scr_index_sort,
-**            scr_index_failed_in, scr_index_is_good, scr_index_read, scr_index_open, scr_index_close,
-**            scr_index_newest, scr_index_find, scr_index_look_up, scr_index_named, scr_index_named_ckpt,
-**            scr_index_same, scr_index_count_complete, scr_index_has_renames, scr_index_max_id, scr_choice_read,
-**            scr_choice_write, scr_choice_release, scr_index_current, scr_index_set_current, scr_index_set,
-**            scr_index_remove, scr_index_begin_deletion, scr_index_end_deletion, scr_index_note_attempt,
-**            scr_index_note_fetched, scr_index_note_failed, scr_index_forgive, scr_index_drop_newer,
-**            scr_index_serve_choice, scr_index_cut, scr_index_window, scr_index_outgrown, scr_index_has_served,
-**            scr_index_last_served, scr_index_note_served, scr_index_note_renamed, scr_index_change
+**            scr_record_mkdir, scr_record_sync_dir, scr_record_read, scr_record_open, scr_record_use_spare,
+**            scr_record_close, scr_record_put_aside, scr_record_check_version, scr_record_sweep, scr_index_id,
+**            scr_index_is_passed, scr_index_last_passed, scr_index_note_passed, scr_index_get, scr_index_walk,
+**            scr_index_sort, scr_index_failed_in, scr_index_is_good, scr_index_read, scr_index_open,
+**            scr_index_close, scr_index_newest, scr_index_find, scr_index_look_up, scr_index_named,
+**            scr_index_named_ckpt, scr_index_same, scr_index_count_complete, scr_index_has_renames,
+**            scr_index_max_id, scr_choice_read, scr_choice_write, scr_choice_release, scr_index_current,
+**            scr_index_set_current, scr_index_set, scr_index_remove, scr_index_begin_deletion,
+**            scr_index_end_deletion, scr_index_note_attempt, scr_index_note_fetched, scr_index_note_failed,
+**            scr_index_forgive, scr_index_drop_newer, scr_index_serve_choice, scr_index_cut, scr_index_window,
+**            scr_index_outgrown, scr_index_has_served, scr_index_last_served, scr_index_note_served,
+**            scr_index_note_renamed, scr_index_change
 ** Invariants
 **   X1  In an index that was read or created here, every id is an integer, 1 or more, every <dir> is a safe relative
 **       path, and DIR and DSET list the same pairs.
@@ -7556,6 +7557,15 @@ SCR_FN int scr_record_mkdir(const char* prefix)
   if (d != NULL) closedir(d);
   else scr_os.close(fd);
   return SCR_SUCCESS;
+}
+
+/* Sync the name of PREFIX/.scr: who made it may have ended before that. */
+SCR_FN int scr_record_sync_dir(const char* prefix)
+{
+  char path[SCR_MAX_FILENAME];
+  int  rc = scr_fmt(path, sizeof path, "%s/.scr", prefix);
+
+  return rc == SCR_SUCCESS ? scr_dir_sync(path) : rc;
 }
 
 /* Read the file NAME of PREFIX; R is empty if there is none.  The caller calls scr_record_close, after an error too. */
@@ -23338,6 +23348,7 @@ SCR_FN int scr_run_open_prefix(void)
     rc = scr_run_find_prefix(p.prefix, p.real);
     scr_fence_set(SCR_FENCE_PREFIX, p.prefix);
     if (rc == SCR_SUCCESS) rc = scr_record_mkdir(p.prefix);
+    if (rc == SCR_SUCCESS) rc = scr_record_sync_dir(p.prefix);
     memcpy(scr.world.prefix, p.prefix, sizeof p.prefix);
     if (rc == SCR_SUCCESS) rc = scr_run_hold_prefix();
     if (rc == SCR_SUCCESS) scr_record_sweep(scr.world.prefix);
