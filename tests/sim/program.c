@@ -514,6 +514,7 @@ void* program_run(void* arg)
     if (step_one_in(a, "should_exit", 3) && should_exit(a)) break;
   }
   lose_file(a);
+  truth_finalizes();
   if (fate_one_in("end.by_mpi", 8)) {
     a->p->api = "MPI_Finalize";
     MPI_Finalize();

@@ -320,12 +320,16 @@ void truth_acked(dataset* d, int sure_on_prefix)
   if (d->checkpoint && d->told_ranks == plan.members) truth_repaired(truth.offered);
 }
 
-void truth_finalized(int sure)
+void truth_finalizes(void)
 {
-  int i, k;
+  int i;
 
   for (i = 1; i <= truth.sets && plan.flush == 0; i++) truth.set[i].left = 1;
-  i = sure ? truth_newest(is_acked) : 0;
+}
+
+void truth_finalized(int sure)
+{
+  int i = sure ? truth_newest(is_acked) : 0, k;
 
   if (plan.flush == 0 || i == 0 || truth.set[i].ranks != plan.members || !truth.set[i].cached) return;
   for (k = i + 1; k <= truth.sets && S.faults; k++) /* it may be complete, although a fault has made its flush fail */

@@ -133,7 +133,10 @@ void truth_returned(void);
 
 void truth_acked(dataset* d, int sure_on_prefix);
 
-/* The run ends normally; SURE: SCR_Finalize has said so, and the newest checkpoint is on the prefix. */
+/* The run begins to end normally: without flushes, it leaves its checkpoints in the cache, and may have noted that. */
+void truth_finalizes(void);
+
+/* It has ended; SURE: SCR_Finalize has said so, and the newest checkpoint is on the prefix. */
 void truth_finalized(int sure);
 
 int truth_must(void); /* the dataset that must be offered now, or a newer one; 0: none */
