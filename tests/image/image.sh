@@ -192,6 +192,9 @@ refuse WINDOW "the program uses MPI_Win_[a-z]*, which"
 fresh
 AT=1 check "a library that calls nothing of it" 0 - run 1 late no
 said "a library that calls nothing of it: an image" "image\.1 is complete"
+check "a library that calls nothing of it: its end" 0 "" grep -qx "the library ends" "$tmp/result"
+check "a library that calls nothing of it, without images" 0 "" plain 1 late no
+check "its end without images" 0 "" grep -qx "the library ends" "$tmp/result"
 fresh
 AT=1 check "a library that calls setenv: the program goes on" 0 - run 1 late setenv
 said "a library that calls setenv: the message" "no image: rank 0 has called setenv()"

@@ -1,5 +1,6 @@
 /* late.c - a library that can do more than images support, and a program that lets it do so, or not. */
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #ifdef PROGRAM
@@ -22,6 +23,16 @@ int main(int argc, char** argv)
 }
 #else
 int late(const char* what);
+
+static void ends(void)
+{
+  puts("the library ends");
+}
+
+static __attribute__((constructor)) void begins(void)
+{
+  atexit(ends);
+}
 
 int late(const char* what)
 {

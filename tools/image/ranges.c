@@ -416,9 +416,10 @@ static void img_direct_imports(int argc, char** argv, char** envp)
 
   (void)argc;
   (void)argv;
-  for (; *envp != NULL; envp++)
-    if (same(*envp, "SCR_IMAGE=0") || same(*envp, "SCR_ENABLE=0")) return;
   img_ranges_start();
+  for (; *envp != NULL; envp++)
+    if (same(*envp, "SCR_IMAGE=0") || same(*envp, "SCR_ENABLE=0")) img_ranges_off();
+  if (!img_on) return;
   for (i = 0; i < IMG_KEYS; i++)
     if (pthread_key_create(&img_keys[i], NULL) != 0) img_die("cannot make keys for threads");
   for (i = 0; i < part_count; i++) {
