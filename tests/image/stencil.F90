@@ -1,5 +1,6 @@
-! stencil.f90 - a program in Fortran that knows nothing of images: allocatable arrays, modules, derived types, internal
-! and list-directed output, MPI by the module mpi, blocking and nonblocking messages, MPI_IN_PLACE and MPI_STATUS_IGNORE.
+! stencil.F90 - a program in Fortran that knows nothing of images: allocatable arrays, modules, derived types, internal
+! and list-directed output, blocking and nonblocking messages, MPI_IN_PLACE and MPI_STATUSES_IGNORE; MPI by the module
+! mpi, mpi_f08 (F08) or by mpif.h (MPIF).
 module heat
   implicit none
   type cell
