@@ -192,10 +192,11 @@ const char* img_files_objection(void);
 const char* img_libc_objection(void);
 /* A library of the program calls the function NAME, which keeps something that an image does not have. */
 void img_note_call(const char* name);
-/* Before an image: note what of libc the program may have set.  In a process that was restarted: set it again. */
-void img_files_resumed(void);
+/* Before an image: note what of libc the program may have set. */
 void img_libc_save(void);
+/* In a process that was restarted: set it again, and skip what was read of standard input. */
 void img_libc_resumed(void);
+void img_files_resumed(void);
 /* Run what the program has registered for its end. */
 void img_run_exits(void* unused);
 

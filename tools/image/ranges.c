@@ -355,7 +355,8 @@ int img_is_saved_text(const void* address)
 
 /* ---- stubs (R3) ---- */
 
-static const stub* stub_of(const char* name)
+/* The stub of NAME for P, or NULL: what the program imports itself has one only where it works. */
+static const stub* stub_for(const part* p, const char* name)
 {
   size_t low = 0, high = img_stub_count;
 
@@ -363,7 +364,7 @@ static const stub* stub_of(const char* name)
     size_t i = (low + high) / 2;
     int    d = strcmp(name, img_stubs[i].name);
 
-    if (d == 0) return &img_stubs[i];
+    if (d == 0) return img_stubs[i].kind == STUB_PMPI || p != parts ? &img_stubs[i] : NULL;
     if (d < 0) high = i;
     else low = i + 1;
   }
@@ -385,8 +386,8 @@ static void direct(const part* p, const Elf64_Rela* rela, size_t count)
     case R_X86_64_JUMP_SLOT:
     case R_X86_64_GLOB_DAT:
     case R_X86_64_64:
-      to = stub_of(p->strings + s->st_name);
-      if (to != NULL && (to->kind == STUB_PMPI || p != parts)) *place = to->target;
+      to = stub_for(p, p->strings + s->st_name);
+      if (to != NULL) *place = to->target;
       break;
     default:
       break;
@@ -561,9 +562,7 @@ static const part* provider(const char* name)
 /* 1 if P may import NAME, which the native object FROM serves (R2). */
 static int is_allowed(const part* p, const part* from, const char* name)
 {
-  const stub* to = stub_of(name);
-
-  if (to != NULL) return to->kind == STUB_PMPI || p != parts;
+  if (stub_for(p, name) != NULL) return 1;
   if (p != parts && (same(name, "environ") || same(name, "__environ") || same(name, "stdin"))) return 1; /* data */
   if (begins(from->name, "libm.so")) return p != parts || !same(name, "signgam"); /* libraries only set it */
   if (begins(from->name, "libgcc_s.so")) return !begins(name, "__register_") && !begins(name, "__emutls_");
@@ -591,9 +590,10 @@ static const char* unknown_import(const part* p)
 
   for (i = 1; i < n; i++) {
     const char* name = p->strings + p->symbols[i].st_name;
+    const char* refused = p == parts ? refused_fortran(name) : NULL;
     const part* from;
 
-    if (p == parts && refused_fortran(name) != NULL) return refused_fortran(name);
+    if (refused != NULL) return refused;
     if (p->symbols[i].st_shndx != SHN_UNDEF || *name == '\0') continue;
     from = provider(name);
     if (from != NULL && from->native && !is_allowed(p, from, name)) return name;
