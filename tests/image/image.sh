@@ -66,6 +66,7 @@ build nonblocking nonblocking.c
 build communicators communicators.c
 build datatypes datatypes.c
 build process process.c
+build open open.c
 compiles() { # PROGRAM COMPILER SOURCE FLAGS...: a program in C++ or Fortran
   check "$1 is built" 0 "" sh -c "$2 -O1 '$top/tests/image/$3' '$tmp/point.o' '$top/scr_image.o' -o '$tmp/$1' ${*:4} 2>&1"
 }
@@ -74,6 +75,8 @@ compiles objects "${MPICC/mpicc/mpicxx}" objects.cc -Wall -Wextra -Werror
 compiles stencil "${MPICC/mpicc/mpifort}" stencil.F90 -Wall
 compiles stencil_mpif "${MPICC/mpicc/mpifort}" stencil.F90 -DMPIF
 compiles stencil_f08 "${MPICC/mpicc/mpifort}" stencil.F90 -DF08
+compiles files "${MPICC/mpicc/mpicxx}" files.cc -Wall -Wextra -Werror
+compiles units "${MPICC/mpicc/mpifort}" units.f90 -Wall
 check "a library that can do more" 0 "" $MPICC -O1 -Wall -Werror -shared -fPIC -o "$tmp/liblate.so" "$top/tests/image/late.c"
 build late late.c -DPROGRAM "$tmp/liblate.so" "-Wl,-rpath,$tmp"
 
@@ -118,6 +121,19 @@ fresh
 INPUT=$tmp/letters plain 2 process -n 12
 AT=5 INPUT=$tmp/letters round "what a process has set" 2 process -n 12
 check "what a process has set: the restart has read on" 0 - grep "last letter l" "$tmp/result"
+# files that stay open: what was written after the image is cut off
+export INPUT=$tmp/letters
+printf 'ab cdefghij\nklmnop\nqrs t\n u\n' >"$INPUT"
+for program in open files units; do
+  fresh
+  plain 3 $program 12
+  AT=5,9 AT_RANK=2 round "$program, two images" 3 $program 12
+  said "$program: what was written after the image goes" "is cut from [0-9]* bytes to [0-9]*, as it was in the image"
+  if [ "$mode" = long ]; then
+    for at in $(seq 1 12); do AT=$at AT_RANK=$((at % 3)) round "$program, image at $at" 3 $program 12; done
+  fi
+done
+unset INPUT
 if [ "$mode" = long ]; then
   plain 3 objects 30
   for at in $(seq 1 29); do AT=$at AT_RANK=$((at % 3)) round "C++, image at $at" 3 objects 30; done
@@ -196,8 +212,8 @@ check "a library that calls nothing of it: its end" 0 "" grep -qx "the library e
 check "a library that calls nothing of it, without images" 0 "" plain 1 late no
 check "its end without images" 0 "" grep -qx "the library ends" "$tmp/result"
 fresh
-AT=1 check "a library that calls setenv: the program goes on" 0 - run 1 late setenv
-said "a library that calls setenv: the message" "no image: rank 0 has called setenv()"
+AT=1 check "a library that calls alarm: the program goes on" 0 - run 1 late alarm
+said "a library that calls alarm: the message" "no image: rank 0 has called alarm()"
 check "a library that makes a window: an error of MPI" 0 - run 1 late window
 check "a library that makes a window: which" 0 "" grep -qx "the end, 1" "$tmp/result"
 said "a library that makes a window: the message" "MPI_Win_create does not work in programs with images"
@@ -230,12 +246,13 @@ for f in $(awk "NR % $each == 0" "$tmp/refused"); do check "$f is refused by its
 
 # ---- refused at the request: the program goes on
 build OPENS refused.c -DOPENS
+build UNLINKS refused.c -DUNLINKS
 build SORTS refused.c -DSORTS
 build SLEEPS refused.c -DSLEEPS
 fresh
-AT=1 check "an open file: the program goes on" 0 "" run 2 OPENS
-said "an open file: the message" "no image: rank 0 has words open"
-not_said "an open file: no image" "is complete"
+AT=1 check "a file without a name: the program goes on" 0 "" run 2 UNLINKS
+said "a file without a name: the message" "no image: rank 0 has a file open that has no name any more, .*/words (deleted)"
+not_said "a file without a name: no image" "is complete"
 fresh
 AT=1 AT_RANK=0 check "within qsort: the program goes on" 0 "" run 2 SORTS
 said "within qsort: the message" "no image: rank 0 is called by qsort()"
@@ -245,6 +262,19 @@ AT=1 SCR_IMAGE_WAIT=2 check "a rank that does not call MPI: the program goes on"
 said "a rank that does not call MPI: the message" "no image: rank 1 has not called MPI for 2 s"
 
 # ---- refused at a restart: nothing is rejected
+fresh
+AT=1 check "an image with an open file" 0 "" run 2 OPENS
+cp words kept
+rm words
+check "the file is gone: refused" 1 "" run 2 OPENS
+said "the file is gone: the message" "cannot open .*/words, which the program had open: No such file or directory; bring it back"
+printf te >words
+check "the file is shorter: refused" 1 "" run 2 OPENS
+said "the file is shorter: the message" "words has 2 bytes, but had 5 in the image: bring it back as it was"
+cp kept words
+check "the file is back" 0 "" run 2 OPENS
+said "the file is back: it restarts" "restarted from image\.1"
+check "the file is back: what is in it" 0 "" sh -c 'printf "text\nmore\n" | cmp - words'
 build first refused.c
 build second refused.c -O2
 fresh

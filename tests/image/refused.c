@@ -55,14 +55,18 @@ int main(int argc, char** argv)
 #elif defined(SLEEPS)
   point(rank); /* of rank 0; rank 1 does not call MPI for a while */
   if (rank == 1) sleep(6);
-#elif defined(OPENS)
+#elif defined(OPENS) || defined(UNLINKS)
   {
-    FILE* f = fopen("words", "w");
+    FILE* f = fopen(rank == 0 ? "words" : "words.1", "w");
 
     if (f == NULL) return 1;
     fprintf(f, "text\n");
+#ifdef UNLINKS
+    remove("words");
+#endif
     point(rank);
     for (i = 0; i < 1000; i++) MPI_Iprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    fprintf(f, "more\n");
     fclose(f);
   }
 #endif

@@ -36,14 +36,16 @@ static uint64_t images;
 
 static const char* objection(void)
 {
-  const char* why = img_files_objection();
+  const char* why = img_streams_objection();
 
+  if (why == NULL) why = img_files_objection();
   return why != NULL ? why : img_libc_objection();
 }
 
 static void resumed(void)
 {
   img_files_resumed();
+  img_streams_resumed();
   img_libc_resumed();
   img_comm_resumed();
   img_types_resumed();
@@ -52,9 +54,13 @@ static void resumed(void)
 /* All ranks have stopped, and nothing is under way: write an image, or be the process that has loaded it. */
 static __attribute__((noinline)) void take_image(void)
 {
+  const char* why;
+
   images++;
   img_libc_save();
-  if (img_context_take(&img_here) == 0) img_lib_write(images);
+  img_streams_save();
+  why = img_files_save();
+  if (img_context_take(&img_here) == 0) img_lib_write(images, why);
   else resumed();
 }
 

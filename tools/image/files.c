@@ -1,120 +1,132 @@
 /* ==== FILES =============================================================================================
-** What the program has opened: while something is open, there is no image.
+** The descriptors that the program has opened: an image tells which files they are, how large these are and how far
+** they were read or written; a restart opens them again, and cuts off what was written after the image.
 **
-** Uses       ranges.c (who calls)
-** Offers     img_files_objection, img_files_resumed; fopen, fclose, open, creat, close, fcntl, read, getc, fread.
+** Uses       ranges.c (who calls), heap.c, agree.c (a barrier)
+** Offers     img_files_begin, img_files_objection, img_files_save, img_files_resumed, img_file_open, img_file_note,
+**            img_file_forget, img_file_group; open, openat, creat, close, dup, dup2, dup3, fcntl, mkstemp, mkostemp.
 ** Invariants
-**   F1  Each descriptor and stream that a saved object opened is in the table until it is closed.
-** Failure    A table that is full objects for ever.
+**   F1  Each descriptor that a saved object opened is in the table until it is closed; those that share an offset, as
+**       dup() makes them, have the same group.  Groups 0 to 2 are the standard descriptors of the start.
+**   F2  Numbers from FIRST on are the program's, those below it belong to MPI and the library, but for 0 to 2.
+**   F3  No rank goes on before all ranks have cut their files: several may have opened the same one.
+** Failure    A table that is full objects for ever; a file that cannot be opened again ends the restart.
 ** ====================================================================================================== */
 #include "image.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-IMG_NATIVE(fopen);
-IMG_NATIVE(fclose);
 IMG_NATIVE(open);
+IMG_NATIVE(openat);
 IMG_NATIVE(close);
-IMG_NATIVE(read);
-IMG_NATIVE(getc);
-IMG_NATIVE(fread);
 IMG_NATIVE(fcntl);
+IMG_NATIVE(dup);
+IMG_NATIVE(dup2);
+IMG_NATIVE(dup3);
+IMG_NATIVE(mkostemp);
+
+#define FILES  256
+#define FIRST  512
+#define CLOSED (-1) /* the group of a standard descriptor that is closed */
 
 typedef struct {
-  const void* stream; /* or NULL, for a descriptor */
-  int         fd;
-  char        path[120];
+  int fd, group;
+  int warned; /* that it is updated in place */
+  /* at the image: */
+  char*   path;
+  int     flags, closes_on_exec;
+  int64_t offset, size;
 } opened;
 
-#define FILES 256
-
 static opened files[FILES];
-static int    count, full, has_read;
-static char   text[200];
+static int    count, full, groups = 3;
+static char   text[600];
 
-const char* img_files_objection(void)
-{
-  if (full) return "has had more than 256 files open";
-  if (has_read) return "has read from the stream of standard input";
-  if (count == 0) return NULL;
-  snprintf(text, sizeof text, "has %s open", files[0].path);
-  return text;
-}
+/* ---- the table ---- */
 
-static void note(const void* stream, int fd, const char* path)
-{
-  size_t n = strnlen(path, sizeof files[0].path - 1);
-
-  if (count == FILES) {
-    full = 1;
-    return;
-  }
-  files[count].stream = stream;
-  files[count].fd = fd;
-  memcpy(files[count].path, path, n);
-  files[count++].path[n] = '\0';
-}
-
-static void forget(const void* stream, int fd)
+static opened* find(int fd)
 {
   int i;
 
   for (i = 0; i < count; i++)
-    if (files[i].stream == stream && (stream != NULL || files[i].fd == fd)) {
-      files[i] = files[--count];
-      return;
-    }
+    if (files[i].fd == fd) return &files[i];
+  return NULL;
 }
 
-/* A standard stream or descriptor that is closed would be open again after a restart. */
-static void closed_standard(int fd)
+/* The group of a descriptor, CLOSED, or -2 if the program did not open it. */
+int img_file_group(int fd)
 {
-  static const char* const names[] = {"standard input, which it has closed,", "standard output, which it has closed,",
-                                      "standard error, which it has closed,"};
+  const opened* o = find(fd);
 
-  note(NULL, -1 - fd, names[fd]);
+  return o != NULL ? o->group : fd >= 0 && fd <= 2 ? fd : -2;
 }
 
-static FILE* open_stream(const char* path, const char* mode)
+static void take_out(opened* o)
 {
-  FILE* f = scr_native_fopen(path, mode);
-
-  if (f != NULL) note(f, -1, path);
-  return f;
+  free(o->path);
+  *o = files[--count];
 }
 
-IMG_API FILE* fopen(const char* path, const char* mode)
+static void put_in(int fd, int group)
 {
-  return img_is_saved_text(IMG_CALLER()) ? open_stream(path, mode) : scr_native_fopen(path, mode);
-}
+  opened* o = find(fd);
 
-IMG_API FILE* fopen64(const char* path, const char* mode)
-{
-  return img_is_saved_text(IMG_CALLER()) ? open_stream(path, mode) : scr_native_fopen(path, mode);
-}
-
-IMG_API int fclose(FILE* f)
-{
-  if (img_is_saved_text(IMG_CALLER())) {
-    int fd = fileno(f);
-
-    if (fd >= 0 && fd <= 2) closed_standard(fd);
-    else forget(f, -1);
+  if (o != NULL) take_out(o); /* dup2() has closed it */
+  if (fd <= 2 && group == fd) return;
+  if (count == FILES) {
+    full = 1;
+    return;
   }
-  return scr_native_fclose(f);
+  memset(&files[count], 0, sizeof *files);
+  files[count].fd = fd;
+  files[count++].group = group;
 }
 
-static int open_file(const char* path, int flags, mode_t mode, int ours)
+void img_file_note(int fd)
 {
-  int fd = scr_native_open(path, flags, mode);
+  put_in(fd, groups++);
+}
 
-  if (fd >= 0 && ours) note(NULL, fd, path);
+void img_file_forget(int fd)
+{
+  opened* o = find(fd);
+
+  if (fd >= 0 && fd <= 2) put_in(fd, CLOSED);
+  else if (o != NULL) take_out(o);
+}
+
+/* FD under a number of the program's own (F2).  Without one it keeps its number, and no image is taken. */
+static int move_up(int fd)
+{
+  int up = -1, flags = fd > 2 && fd < FIRST ? scr_native_fcntl(fd, F_GETFD) : -1;
+
+  if (flags >= 0) up = scr_native_fcntl(fd, flags & FD_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, FIRST);
+  if (up < 0) return fd;
+  scr_native_close(fd);
+  return up;
+}
+
+static int opens(int fd, int ours)
+{
+  if (fd < 0 || !ours) return fd;
+  fd = move_up(fd);
+  img_file_note(fd);
   return fd;
 }
+
+int img_file_open(const char* path, int flags, mode_t mode)
+{
+  return opens(scr_native_open(path, flags, mode), 1);
+}
+
+/* ---- what programs call ---- */
 
 /* The mode behind FLAGS, which is there if a file may be made. */
 #define MODE(flags, mode)                                                                                              \
@@ -130,7 +142,7 @@ IMG_API int open(const char* path, int flags, ...)
   mode_t mode = 0;
 
   MODE(flags, mode);
-  return open_file(path, flags, mode, img_is_saved_text(IMG_CALLER()));
+  return opens(scr_native_open(path, flags, mode), img_is_saved_text(IMG_CALLER()));
 }
 
 IMG_API int open64(const char* path, int flags, ...)
@@ -138,24 +150,84 @@ IMG_API int open64(const char* path, int flags, ...)
   mode_t mode = 0;
 
   MODE(flags, mode);
-  return open_file(path, flags | O_LARGEFILE, mode, img_is_saved_text(IMG_CALLER()));
+  return opens(scr_native_open(path, flags | O_LARGEFILE, mode), img_is_saved_text(IMG_CALLER()));
+}
+
+IMG_API int openat(int at, const char* path, int flags, ...)
+{
+  mode_t mode = 0;
+
+  MODE(flags, mode);
+  return opens(scr_native_openat(at, path, flags, mode), img_is_saved_text(IMG_CALLER()));
+}
+
+IMG_API int openat64(int at, const char* path, int flags, ...)
+{
+  mode_t mode = 0;
+
+  MODE(flags, mode);
+  return opens(scr_native_openat(at, path, flags | O_LARGEFILE, mode), img_is_saved_text(IMG_CALLER()));
 }
 
 IMG_API int creat(const char* path, mode_t mode)
 {
-  return open_file(path, O_WRONLY | O_CREAT | O_TRUNC, mode, img_is_saved_text(IMG_CALLER()));
+  return opens(scr_native_open(path, O_WRONLY | O_CREAT | O_TRUNC, mode), img_is_saved_text(IMG_CALLER()));
+}
+
+IMG_API int mkstemp(char* path)
+{
+  return opens(scr_native_mkostemp(path, 0), img_is_saved_text(IMG_CALLER()));
+}
+
+IMG_API int mkostemp(char* path, int flags)
+{
+  return opens(scr_native_mkostemp(path, flags), img_is_saved_text(IMG_CALLER()));
 }
 
 IMG_API int close(int fd)
 {
-  if (img_is_saved_text(IMG_CALLER())) {
-    if (fd >= 0 && fd <= 2) closed_standard(fd);
-    else forget(NULL, fd);
-  }
+  if (img_is_saved_text(IMG_CALLER())) img_file_forget(fd);
   return scr_native_close(fd);
 }
 
-/* Another number for a file that is open. */
+/* TO is a second number for FROM (F1). */
+static int shares(int from, int to, int ours)
+{
+  if (to < 0 || !ours || from == to) return to;
+  if (img_file_group(from) == -2) img_note_call("dup");
+  put_in(to, img_file_group(from));
+  return to;
+}
+
+IMG_API int dup(int fd)
+{
+  int ours = img_is_saved_text(IMG_CALLER()), to = scr_native_dup(fd);
+
+  return shares(fd, ours ? move_up(to) : to, ours);
+}
+
+IMG_API int dup2(int fd, int to)
+{
+  return shares(fd, scr_native_dup2(fd, to), img_is_saved_text(IMG_CALLER()));
+}
+
+IMG_API int dup3(int fd, int to, int flags)
+{
+  return shares(fd, scr_native_dup3(fd, to, flags), img_is_saved_text(IMG_CALLER()));
+}
+
+static int control(int fd, int command, long argument, int ours)
+{
+  int rc = scr_native_fcntl(fd, command, argument);
+
+  if (!ours) return rc;
+  if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) return shares(fd, move_up(rc), 1);
+  if (command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK || command == F_OFD_SETLKW)
+    img_note_call("fcntl"); /* a lock */
+  return rc;
+}
+
+/* Another number for a file that is open, its flags, its locks. */
 IMG_API int fcntl(int fd, int command, ...)
 {
   va_list args;
@@ -164,50 +236,203 @@ IMG_API int fcntl(int fd, int command, ...)
   va_start(args, command);
   argument = va_arg(args, long);
   va_end(args);
-  if ((command == F_DUPFD || command == F_DUPFD_CLOEXEC) && img_is_saved_text(IMG_CALLER())) img_note_call("fcntl");
-  return scr_native_fcntl(fd, command, argument);
+  return control(fd, command, argument, img_is_saved_text(IMG_CALLER()));
 }
 
-/* ---- standard input: a restart gets it anew, and skips what was read ---- */
+IMG_API int fcntl64(int fd, int command, ...)
+{
+  va_list args;
+  long    argument;
 
-static uint64_t input_read; /* bytes that the program has */
-static uint64_t input_skip; /* of those, how many this process has still to skip */
+  va_start(args, command);
+  argument = va_arg(args, long);
+  va_end(args);
+  return control(fd, command, argument, img_is_saved_text(IMG_CALLER()));
+}
+
+/* ---- before an image ---- */
+
+/* The path of FD as it is now, in PATH (of SIZE bytes); "?" if it cannot be told. */
+static void path_of(int fd, char* path, size_t size)
+{
+  char    link[40];
+  ssize_t n;
+
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  n = readlink(link, path, size - 1);
+  if (n <= 0) n = 1, *path = '?';
+  path[n] = '\0';
+}
+
+static int is_device(const char* path)
+{
+  static const char* const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
+  size_t                   i;
+
+  for (i = 0; i < sizeof devices / sizeof *devices; i++)
+    if (strcmp(path, devices[i]) == 0) return 1;
+  return 0;
+}
+
+/* Why O cannot be opened again, or NULL. */
+static const char* object_to(const opened* o)
+{
+  static const char* const names[] = {"input", "output", "error"};
+  char                     path[400];
+  struct stat              is, named;
+
+  if (o->group == CLOSED) {
+    snprintf(text, sizeof text, "has closed standard %s", names[o->fd]);
+    return text;
+  }
+  path_of(o->fd, path, sizeof path);
+  if (o->fd == 0) {
+    snprintf(text, sizeof text, "has %s open as standard input", path);
+  } else if (o->fd > 2 && o->fd < FIRST) {
+    snprintf(text, sizeof text,
+             "has %s open as descriptor %d; with ulimit -n above %d it would be higher, and not MPI's", path, o->fd,
+             FIRST + FILES);
+  } else if (o->group <= 2) {
+    return NULL;
+  } else if (fstat(o->fd, &is) != 0) {
+    snprintf(text, sizeof text, "has lost descriptor %d: %s", o->fd, strerror(errno));
+  } else if (!S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode) && !is_device(path)) {
+    snprintf(text, sizeof text, "has %s open, which is no file", path);
+  } else if (stat(path, &named) != 0 || named.st_ino != is.st_ino || named.st_dev != is.st_dev) {
+    snprintf(text, sizeof text, "has a file open that has no name any more, %s", path);
+  } else {
+    return NULL;
+  }
+  return text;
+}
+
+const char* img_files_objection(void)
+{
+  const char* why = NULL;
+  int         i;
+
+  if (full) return "has had more than 256 files open";
+  for (i = 0; i < count && why == NULL; i++) why = object_to(&files[i]);
+  return why;
+}
+
+/* Constructors run in each process, also in one that is to restart: what they opened would be opened twice. */
+void img_files_begin(void)
+{
+  char path[400];
+
+  if (count == 0) return;
+  path_of(files[0].fd, path, sizeof path);
+  img_die("the program has %s open before main() begins", path);
+}
+
+static int is_written(const opened* o)
+{
+  return (o->flags & O_ACCMODE) != O_RDONLY;
+}
+
+/* Note what O is now.  Returns 1 on success. */
+static int note(opened* o)
+{
+  char        path[4096];
+  struct stat st;
+
+  path_of(o->fd, path, sizeof path);
+  free(o->path);
+  if ((o->path = img_alloc(strlen(path) + 1)) == NULL) return 0;
+  strcpy(o->path, path);
+  o->flags = scr_native_fcntl(o->fd, F_GETFL);
+  o->closes_on_exec = (scr_native_fcntl(o->fd, F_GETFD) & FD_CLOEXEC) != 0;
+  if (fstat(o->fd, &st) != 0) return 0;
+  o->size = -1;
+  if (!S_ISREG(st.st_mode)) return 1;
+  o->size = st.st_size;
+  o->offset = lseek(o->fd, 0, SEEK_CUR);
+  if (o->offset < 0) return 0;
+  if (!is_written(o)) return 1;
+  if (!(o->flags & O_APPEND) && o->offset != o->size && !o->warned++)
+    img_say("%s is open for writing before its end: what is written over older bytes after an image stays", path);
+  return fdatasync(o->fd) == 0;
+}
+
+const char* img_files_save(void)
+{
+  int i;
+
+  for (i = 0; i < count; i++) {
+    if (files[i].group <= 2 || note(&files[i])) continue;
+    snprintf(text, sizeof text, "%.400s, which the program has open: %s",
+             files[i].path != NULL ? files[i].path : "a file", strerror(errno));
+    return text;
+  }
+  return NULL;
+}
+
+/* ---- in a process that was restarted ---- */
+
+/* Give the open file FROM the number of O. */
+static void number(int from, const opened* o)
+{
+  if (scr_native_dup3(from, o->fd, o->closes_on_exec ? O_CLOEXEC : 0) < 0)
+    img_die("cannot open descriptor %d again: %s; is ulimit -n lower than it was?", o->fd, strerror(errno));
+}
+
+static void reopen(const opened* o)
+{
+  struct stat st;
+  int         fd = scr_native_open(o->path, (o->flags | O_CLOEXEC) & ~(O_CREAT | O_EXCL | O_TRUNC));
+
+  if (fd < 0 || fstat(fd, &st) != 0)
+    img_die("cannot open %s, which the program had open: %s; bring it back, with the bytes that it had", o->path,
+            strerror(errno));
+  if (o->size >= 0 && is_written(o) && st.st_size > o->size) {
+    img_say("%s is cut from %ld bytes to %ld, as it was in the image", o->path, (long)st.st_size, (long)o->size);
+    if (ftruncate(fd, o->size) != 0) img_die("cannot cut %s: %s", o->path, strerror(errno));
+  }
+  if (o->size >= 0 && lseek(fd, o->offset, SEEK_SET) < 0) img_die("cannot seek in %s: %s", o->path, strerror(errno));
+  number(fd, o);
+  scr_native_close(fd);
+}
+
+/* Second numbers of the standard descriptors, and what these are instead: none is overwritten before it was copied. */
+static void restore_standard(void)
+{
+  int i, base[3];
+
+  for (i = 0; i < 3; i++) base[i] = scr_native_fcntl(i, F_DUPFD_CLOEXEC, FIRST + FILES);
+  for (i = 0; i < count; i++)
+    if (files[i].group <= 2) number(base[files[i].group], &files[i]);
+  for (i = 0; i < 3; i++)
+    if (base[i] >= 0) scr_native_close(base[i]);
+}
+
+static const opened* first_of(int group)
+{
+  int i = 0;
+
+  while (files[i].group != group) i++;
+  return &files[i];
+}
 
 void img_files_resumed(void)
 {
-  input_skip = input_read;
-}
+  struct stat st;
+  int         i;
 
-IMG_API ssize_t read(int fd, void* buf, size_t n)
-{
-  char    skipped[4096];
-  ssize_t got;
+  for (i = 0; i < count; i++)
+    if (files[i].fd > 2 && scr_native_fcntl(files[i].fd, F_GETFD) >= 0)
+      img_die("descriptor %d, which the program had open, is in use", files[i].fd);
+  restore_standard();
+  for (i = 0; i < count; i++) {
+    const opened* first = first_of(files[i].group);
 
-  if (fd != 0 || !img_is_saved_text(IMG_CALLER())) return scr_native_read(fd, buf, n);
-  while (input_skip > 0) {
-    got = scr_native_read(0, skipped, input_skip < sizeof skipped ? (size_t)input_skip : sizeof skipped);
-    if (got <= 0) return got;
-    input_skip -= (uint64_t)got;
+    if (files[i].group <= 2) continue;
+    if (first == &files[i]) reopen(first);
+    else number(first->fd, &files[i]);
   }
-  got = scr_native_read(0, buf, n);
-  if (got > 0) input_read += (uint64_t)got;
-  return got;
-}
-
-/* Streams keep what they have read in memory of libc. */
-static void look_at_input(FILE* f, const void* caller)
-{
-  if (fileno(f) == 0 && img_is_saved_text(caller)) has_read = 1;
-}
-
-IMG_API int getc(FILE* f)
-{
-  look_at_input(f, IMG_CALLER());
-  return scr_native_getc(f);
-}
-
-IMG_API size_t fread(void* p, size_t size, size_t n, FILE* f)
-{
-  look_at_input(f, IMG_CALLER());
-  return scr_native_fread(p, size, n, f);
+  img_agree_barrier(); /* F3 */
+  for (i = 0; i < count; i++)
+    if (files[i].group > 2 && files[i].size >= 0 && fstat(files[i].fd, &st) == 0 && st.st_size < files[i].size)
+      img_die("%s has %ld bytes, but had %ld in the image: bring it back as it was", files[i].path, (long)st.st_size,
+              (long)files[i].size);
 }

@@ -340,7 +340,8 @@ uint64_t img_heap_end(void)
 
 IMG_API void* malloc(size_t n)
 {
-  return img_is_saved_text(IMG_CALLER()) ? img_alloc(n) : scr_native_malloc(n);
+  if (img_is_saved_text(IMG_CALLER())) return img_alloc(n);
+  return img_next_block != NULL ? img_take_block(n) : scr_native_malloc(n);
 }
 
 IMG_API void* calloc(size_t n, size_t size)
@@ -361,7 +362,7 @@ IMG_API void free(void* p)
 
   if (p == NULL) return;
   if (is_ours(p)) heap_free(p);
-  else scr_native_free(p);
+  else if (!img_is_stream(p)) scr_native_free(p);
   errno = saved;
 }
 

@@ -3,9 +3,9 @@
 **
 ** The object has two sides.  The native side (start.c, ranges.c, save.c, lib.c, agree.c) is fresh in each process: its
 ** variables are cut out of an image, its calls of libc and MPI go through slots (native.S, made by object.sh) and so
-** never reach the functions that the saved side puts before them.  The saved side (heap.c, libc.c, files.c, p2p.c,
-** plan.c, coll.c, comm.c, group.c, attr.c, topo.c, types.c, calls.c) belongs to the program: its variables are in the
-** image, as are the program's.
+** never reach the functions that the saved side puts before them.  The saved side (heap.c, libc.c, files.c, streams.c,
+** p2p.c, plan.c, coll.c, comm.c, group.c, attr.c, topo.c, types.c, calls.c) belongs to the program: its variables are
+** in the image, as are the program's.
 **
 **   rule 1  A pointer to the native side is never kept in a saved variable, but for a function or a constant.
 **   rule 2  A function that takes the context is on the saved side, and so is each of its callers in this object.
@@ -22,6 +22,8 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
 
 /* What other objects may call or replace; all else is local to scr_image.o. */
 #define IMG_API __attribute__((visibility("default")))
@@ -34,13 +36,16 @@
 
 /* ---- fixed addresses (heap.c, start.c) ---- */
 
-#define IMG_HEAP_BASE  0x200000000000UL
-#define IMG_HEAP_LIMIT 0x280000000000UL
-#define IMG_HEAP_STEP  (64UL << 20)
-#define IMG_STACK_TOP  0x308000000000UL
-#define IMG_STACK_MAX  (1UL << 30) /* where ulimit -s says unlimited, or more than this */
-#define IMG_PAGE       4096UL
-#define IMG_RED_ZONE   256UL /* saved below the stack pointer */
+#define IMG_HEAP_BASE   0x200000000000UL
+#define IMG_HEAP_LIMIT  0x280000000000UL
+#define IMG_HEAP_STEP   (64UL << 20)
+#define IMG_STACK_TOP   0x308000000000UL
+#define IMG_STACK_MAX   (1UL << 30) /* where ulimit -s says unlimited, or more than this */
+#define IMG_STREAM_BASE 0x310000000000UL
+#define IMG_STREAM_SIZE 1024UL /* more than a stream of libc has */
+#define IMG_STREAMS     256
+#define IMG_PAGE        4096UL
+#define IMG_RED_ZONE    256UL /* saved below the stack pointer */
 
 /* ---- ranges.c ---- */
 
@@ -113,8 +118,8 @@ void img_lib_start(void);
 int img_lib_suspects(void);
 /* All ranks have stopped: 1 if an image is due.  Collective. */
 int img_lib_due(void);
-/* Write the image N; the context has been taken.  Collective. */
-void img_lib_write(uint64_t n);
+/* Write the image N, unless it is known WHY it cannot be; the context has been taken.  Collective. */
+void img_lib_write(uint64_t n, const char* why);
 /* After a stop: end the run if the library says so.  Collective. */
 void img_lib_leave(void);
 /* End the library.  Collective. */
@@ -172,6 +177,14 @@ int img_map(uint64_t address, uint64_t length);
 void img_unmap(uint64_t address, uint64_t length);
 /* Give the memory of whole pages back; they are zero then. */
 void img_forget(uint64_t address, uint64_t length);
+/* Streams of libc at place I of the program's: on FD; standard input that reads with FUNCTIONS. */
+FILE* img_stream_make(int i, int fd, const char* mode);
+FILE* img_stream_input(cookie_io_functions_t functions);
+/* What the next malloc() of this thread by native code has to return, and has not yet; and that malloc(). */
+extern __thread void* img_next_block;
+void*                 img_take_block(size_t n);
+/* 1 if P is a place of a stream. */
+int img_is_stream(const void* p);
 /* Seconds, as MPI_Wtime of the first start: they go on from the image's. */
 double img_wtime(void);
 /* What is to be added to the native MPI_Wtime. */
@@ -185,18 +198,33 @@ void* img_alloc(size_t n);
 uint64_t img_heap_used(void);
 uint64_t img_heap_end(void);
 
-/* ---- files.c, libc.c (saved) ---- */
+/* ---- files.c, streams.c, libc.c (saved) ---- */
 
-/* Why the program must not be saved now, or NULL. */
+/* A file for the program, under a number of its own; MODE as of open().  Returns the descriptor, or -1 and errno. */
+int img_file_open(const char* path, int flags, mode_t mode);
+/* The program has opened another file as FD; has closed FD. */
+void img_file_note(int fd);
+void img_file_forget(int fd);
+/* A number for what FD shares with its duplicates; -2 if the program has not opened FD. */
+int img_file_group(int fd);
+/* Before all constructors: standard input.  Before main(): nothing is open yet. */
+void img_streams_start(void);
+void img_files_begin(void);
+/* Why the program must not be saved now, or NULL.  Streams are flushed. */
+const char* img_streams_objection(void);
 const char* img_files_objection(void);
 const char* img_libc_objection(void);
 /* A library of the program calls the function NAME, which keeps something that an image does not have. */
 void img_note_call(const char* name);
-/* Before an image: note what of libc the program may have set. */
-void img_libc_save(void);
-/* In a process that was restarted: set it again, and skip what was read of standard input. */
+/* Before an image: note what of libc the program may have set, and the files that it has open, whose bytes go to disk.
+   img_files_save returns NULL, or what failed. */
+void        img_libc_save(void);
+void        img_streams_save(void);
+const char* img_files_save(void);
+/* In a process that was restarted: set it again; open and cut the files (collective), and then the streams on them. */
 void img_libc_resumed(void);
 void img_files_resumed(void);
+void img_streams_resumed(void);
 /* Run what the program has registered for its end. */
 void img_run_exits(void* unused);
 

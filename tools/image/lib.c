@@ -280,19 +280,18 @@ int img_lib_due(void)
   return flag;
 }
 
-void img_lib_write(uint64_t n)
+void img_lib_write(uint64_t n, const char* why)
 {
-  char        name[40], file[SCR_MAX_FILENAME];
-  const char* why = "it could not be started";
-  double      began = img_wtime();
-  int         rc;
+  char   name[40], file[SCR_MAX_FILENAME];
+  double began = img_wtime();
+  int    rc;
 
   fflush(NULL);
   snprintf(name, sizeof name, "image.%lu", (unsigned long)n);
   rc = SCR_Start_output(name, SCR_FLAG_CHECKPOINT);
   if (rc == SCR_SUCCESS) {
     rc = img_path(name, file);
-    why = rc == SCR_SUCCESS ? img_write(file, n) : NULL;
+    if (rc == SCR_SUCCESS && why == NULL) why = img_write(file, n);
     if (why != NULL) img_say("%s", why);
     rc = SCR_Complete_output(rc == SCR_SUCCESS && why == NULL);
   }

@@ -3,8 +3,8 @@
 **
 ** Uses       heap.c (img_alloc), ranges.c, lib.c (signals)
 ** Offers     img_libc_objection, img_note_call, img_libc_save, img_libc_resumed, img_run_exits; getenv, rand and its
-**            family, strtok, localtime and its family, strerror, qsort, setvbuf, what runs at the end, handlers of
-**            signals, chdir, umask, locales, getopt's variables, scanf.
+**            family, strtok, localtime and its family, strerror, qsort, what runs at the end, handlers of signals,
+**            chdir, umask, the environment, locales, getopt's variables, scanf.
 ** Invariants
 **   C1  What one of these functions returns or remembers is in the image.
 **   C2  While libc calls back into the program from a frame that holds native memory, no image is taken.
@@ -39,7 +39,6 @@ IMG_NATIVE(drand48);
 IMG_NATIVE(lrand48);
 IMG_NATIVE(asctime);
 IMG_NATIVE(ctime);
-IMG_NATIVE(setvbuf);
 
 static int         inside;    /* calls of qsort that have not returned (C2) */
 static const char* objection; /* for ever: what was called that cannot be saved */
@@ -97,6 +96,67 @@ IMG_API char* secure_getenv(const char* name)
   char* value = scr_native_secure_getenv(name);
 
   return value == NULL || !img_is_saved_text(IMG_CALLER()) ? value : keep_text(value);
+}
+
+/* What the program has set, in that order: its own text of putenv(), or a copy. */
+typedef struct setting {
+  struct setting* next;
+  int             removes;
+  char*           text; /* NAME=VALUE, or NAME */
+} setting;
+
+static setting *settings, **last_setting = &settings;
+
+IMG_NATIVE(putenv);
+IMG_NATIVE(unsetenv);
+IMG_NATIVE(setenv);
+
+static int apply(const setting* s)
+{
+  return s->removes ? scr_native_unsetenv(s->text) : scr_native_putenv(s->text);
+}
+
+/* Set what TEXT says, here and in each process that is restarted.  Returns 0, or -1 and errno. */
+static int set(char* setting_text, int removes)
+{
+  setting* s = img_alloc(sizeof *s);
+
+  if (s == NULL || setting_text == NULL) return -1;
+  s->next = NULL, s->removes = removes, s->text = setting_text;
+  if (apply(s) != 0) return -1;
+  *last_setting = s, last_setting = &s->next;
+  return 0;
+}
+
+/* NAME=VALUE on the saved heap; without VALUE, NAME. */
+static char* joined(const char* name, const char* value)
+{
+  size_t n = strlen(name), more = value != NULL ? strlen(value) + 1 : 0;
+  char*  p = img_alloc(n + more + 1);
+
+  if (p == NULL) return NULL;
+  memcpy(p, name, n + 1);
+  if (value != NULL) p[n] = '=', memcpy(p + n + 1, value, more);
+  return p;
+}
+
+IMG_API int setenv(const char* name, const char* value, int over)
+{
+  if (!img_is_saved_text(IMG_CALLER()) || *name == '\0' || strchr(name, '=') != NULL)
+    return scr_native_setenv(name, value, over);
+  return !over && scr_native_getenv(name) != NULL ? 0 : set(joined(name, value), 0);
+}
+
+IMG_API int unsetenv(const char* name)
+{
+  if (!img_is_saved_text(IMG_CALLER()) || *name == '\0' || strchr(name, '=') != NULL) return scr_native_unsetenv(name);
+  return set(joined(name, NULL), 1);
+}
+
+IMG_API int putenv(char* entry)
+{
+  if (!img_is_saved_text(IMG_CALLER())) return scr_native_putenv(entry);
+  return strchr(entry, '=') != NULL ? set(entry, 0) : set(joined(entry, NULL), 1);
 }
 
 /* ---- random numbers: glibc's, with a state of our own ---- */
@@ -205,35 +265,6 @@ IMG_API char* ctime(const time_t* t)
 IMG_API char* strerror(int number)
 {
   return img_is_saved_text(IMG_CALLER()) ? strerror_r(number, the_text, sizeof the_text) : scr_native_strerror(number);
-}
-
-/* ---- how standard streams are buffered ---- */
-
-static int buffer_set[2], buffer_mode[2]; /* of stdout and stderr */
-
-/* The program's buffer is not used: a restart has to set one that is there already. */
-static int set_buffer(FILE* f, char* buffer, int mode, size_t size)
-{
-  int fd = fileno(f) - 1, rc;
-
-  if (fd < 0 || fd > 1) return scr_native_setvbuf(f, buffer, mode, size);
-  rc = scr_native_setvbuf(f, NULL, mode, 0);
-  if (rc == 0) buffer_set[fd] = 1, buffer_mode[fd] = mode;
-  return rc;
-}
-
-IMG_API int setvbuf(FILE* f, char* buffer, int mode, size_t size)
-{
-  return img_is_saved_text(IMG_CALLER()) ? set_buffer(f, buffer, mode, size)
-                                         : scr_native_setvbuf(f, buffer, mode, size);
-}
-
-IMG_API void setbuf(FILE* f, char* buffer)
-{
-  int mode = buffer != NULL ? _IOFBF : _IONBF;
-
-  if (img_is_saved_text(IMG_CALLER())) set_buffer(f, buffer, mode, BUFSIZ);
-  else scr_native_setvbuf(f, buffer, mode, BUFSIZ);
 }
 
 /* ---- what runs at the end ---- */
@@ -449,10 +480,12 @@ void img_libc_resumed(void)
     void* address;
     void (*call)(void);
   } init;
-  int i;
+  const setting* s;
+  int            i;
 
   move_options(0);
   move_keys(0);
+  for (s = settings; s != NULL; s = s->next) apply(s);
   if (has_moved && scr_native_chdir(directory) != 0)
     img_die("cannot change to %s, where the program was: %s", directory, strerror(errno));
   if (has_mask) scr_native_umask(mask);
@@ -460,8 +493,6 @@ void img_libc_resumed(void)
     if (handled[i]) img_lib_sigaction(i, &handlers[i], NULL);
   init.address = img_any_symbol("mpirinitf_"); /* MPI has not yet been told the constants of Fortran */
   if (init.address != NULL) init.call();
-  if (buffer_set[0]) scr_native_setvbuf(stdout, NULL, buffer_mode[0], 0);
-  if (buffer_set[1]) scr_native_setvbuf(stderr, NULL, buffer_mode[1], 0);
 }
 
 /* ---- calls that come back (C2) ---- */
@@ -489,6 +520,7 @@ static void look_at(const char* format)
   }
 }
 
+int __isoc99_scanf(const char* format, ...);
 int __isoc99_sscanf(const char* text, const char* format, ...);
 int __isoc99_fscanf(FILE* f, const char* format, ...);
 int __isoc99_vsscanf(const char* text, const char* format, va_list args);
@@ -516,6 +548,18 @@ IMG_API int __isoc99_sscanf(const char* text, const char* format, ...)
   if (img_is_saved_text(IMG_CALLER())) look_at(format);
   va_start(args, format);
   n = scr_native___isoc99_vsscanf(text, format, args);
+  va_end(args);
+  return n;
+}
+
+IMG_API int __isoc99_scanf(const char* format, ...)
+{
+  va_list args;
+  int     n;
+
+  if (img_is_saved_text(IMG_CALLER())) look_at(format);
+  va_start(args, format);
+  n = scr_native___isoc99_vfscanf(stdin, format, args);
   va_end(args);
   return n;
 }

@@ -423,6 +423,7 @@ static void img_direct_imports(int argc, char** argv, char** envp)
   if (!img_on) return;
   for (i = 0; i < IMG_KEYS; i++)
     if (pthread_key_create(&img_keys[i], NULL) != 0) img_die("cannot make keys for threads");
+  img_streams_start();
   for (i = 0; i < part_count; i++) {
     if (parts[i].native) continue;
     unprotect(&parts[i], PROT_READ | PROT_WRITE);
@@ -563,7 +564,7 @@ static const part* provider(const char* name)
 static int is_allowed(const part* p, const part* from, const char* name)
 {
   if (stub_for(p, name) != NULL) return 1;
-  if (p != parts && (same(name, "environ") || same(name, "__environ") || same(name, "stdin"))) return 1; /* data */
+  if (p != parts && (same(name, "environ") || same(name, "__environ"))) return 1; /* data */
   if (begins(from->name, "libm.so")) return p != parts || !same(name, "signgam"); /* libraries only set it */
   if (begins(from->name, "libgcc_s.so")) return !begins(name, "__register_") && !begins(name, "__emutls_");
   return img_allowed(begins(name, "PMPI_") ? name + 1 : name);

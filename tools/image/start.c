@@ -3,7 +3,8 @@
 ** stack of the program.
 **
 ** Uses       ranges.c, lib.c, agree.c, jump.S
-** Offers     img_say, img_die, img_stack_low, img_map, img_unmap, img_forget, img_wtime, img_wtime_add.
+** Offers     img_say, img_die, img_stack_low, img_map, img_unmap, img_forget, img_wtime, img_wtime_add; streams at
+**            fixed places: img_stream_make, img_stream_input, img_next_block, img_take_block, img_is_stream.
 ** Invariants
 **   S1  main() runs on a stack of its own, and all strings that it gets are on the saved heap.
 **   S2  The native MPI is initialized before it is known whether there is an image.
@@ -135,6 +136,54 @@ void img_forget(uint64_t address, uint64_t length)
   madvise((void*)address, length, MADV_DONTNEED);
 }
 
+/* ---- places of streams ---- */
+
+__thread void* img_next_block;
+
+/* The next stream that libc makes is at place I. */
+static void next_place(int i)
+{
+  static int mapped;
+
+  if (!mapped && !img_map(IMG_STREAM_BASE, IMG_STREAMS * IMG_STREAM_SIZE))
+    img_die("the memory at 0x%lx is in use", IMG_STREAM_BASE);
+  mapped = 1;
+  img_next_block = (void*)(IMG_STREAM_BASE + (uint64_t)i * IMG_STREAM_SIZE);
+}
+
+void* img_take_block(size_t n)
+{
+  void* p = img_next_block;
+
+  img_next_block = NULL;
+  return n <= IMG_STREAM_SIZE ? p : malloc(n);
+}
+
+int img_is_stream(const void* p)
+{
+  return (uint64_t)p - IMG_STREAM_BASE < IMG_STREAMS * IMG_STREAM_SIZE;
+}
+
+FILE* img_stream_make(int i, int fd, const char* mode)
+{
+  FILE* f;
+
+  next_place(i);
+  f = fdopen(fd, mode);
+  img_next_block = NULL;
+  return f;
+}
+
+FILE* img_stream_input(cookie_io_functions_t functions)
+{
+  FILE* f;
+
+  next_place(0);
+  f = fopencookie(NULL, "r", functions);
+  img_next_block = NULL;
+  return f;
+}
+
 /* ---- once more, without address randomisation ---- */
 
 /* Execute the program again where addresses are not random and the stack's limit does not move libraries. */
@@ -225,6 +274,7 @@ static int image_main(int argc, char** argv, char** envp)
 
   if (!img_on) return real_main(argc, argv, envp);
   check_mpi();
+  img_files_begin();
   if (img_libc_objection() != NULL) img_die("the program %s before main() begins", img_libc_objection());
   if (size < 64 * IMG_PAGE) size = 64 * IMG_PAGE;
   img_stack_low = IMG_STACK_TOP - size;

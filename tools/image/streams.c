@@ -1,0 +1,312 @@
+/* ==== STREAMS ===========================================================================================
+** The streams of C, FILE: libc's objects, at the same addresses in each process; a restart opens them again on the
+** descriptors of files.c.  Standard input, whose bytes are counted, as a restart gets it from its beginning.
+**
+** Uses       ranges.c (who calls), start.c (places), files.c (descriptors)
+** Offers     img_streams_start, img_streams_objection, img_streams_save, img_streams_resumed; fopen, fdopen, freopen,
+**            fclose, setvbuf, setbuf, setlinebuf, getline, getdelim, read.
+** Invariants
+**   M1  The stream of slot I is at place I; but for standard output and error, which are libc's own.
+**   M2  When an image is taken, no stream holds bytes that the program has written; of those that it reads, only
+**       standard input has some.
+** Failure    As in C.  A stream that cannot be flushed keeps images from being taken.
+** ====================================================================================================== */
+#include "image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+IMG_NATIVE(fopen);
+IMG_NATIVE(fdopen);
+IMG_NATIVE(freopen);
+IMG_NATIVE(fclose);
+IMG_NATIVE(fopencookie);
+IMG_NATIVE(setvbuf);
+IMG_NATIVE(getdelim);
+IMG_NATIVE(read);
+
+typedef struct {
+  int    used, fd;
+  char   mode[8];
+  int    is_set, buffer_mode; /* by setvbuf() */
+  char*  buffer;
+  size_t buffer_size;
+  int    flags; /* at the image: its end or an error was seen */
+} stream;
+
+#define KEPT      (_IO_EOF_SEEN | _IO_ERR_SEEN)
+#define IN_BACKUP 0x0100 /* of _flags: a character was put back that is not in the file */
+
+static stream      streams[IMG_STREAMS]; /* 0 to 2: the standard ones */
+static const char* objection;            /* for ever */
+static char        text[300];
+
+/* ---- slots and places ---- */
+
+static FILE* at_slot(int i)
+{
+  return i == 1 ? stdout : i == 2 ? stderr : (FILE*)(IMG_STREAM_BASE + (uint64_t)i * IMG_STREAM_SIZE);
+}
+
+/* The slot of F, or -1. */
+static int slot_of(const FILE* f)
+{
+  uint64_t place = ((uint64_t)f - IMG_STREAM_BASE) / IMG_STREAM_SIZE;
+
+  return f == stdout ? 1 : f == stderr ? 2 : (uint64_t)f >= IMG_STREAM_BASE && place < IMG_STREAMS ? (int)place : -1;
+}
+
+/* A stream on FD at a place that is free; NULL and errno if libc cannot make one. */
+static FILE* make(int fd, const char* mode)
+{
+  int   i = 3;
+  FILE* f;
+
+  while (i < IMG_STREAMS && streams[i].used) i++;
+  if (i == IMG_STREAMS || img_file_group(fd) == -2) {
+    objection = "has had more than 253 streams open, or one on a descriptor that it has not opened";
+    return scr_native_fdopen(fd, mode);
+  }
+  f = img_stream_make(i, fd, mode);
+  if (f == NULL) return NULL;
+  if (f != at_slot(i)) objection = "has a stream at an address that a restart cannot give it";
+  memset(&streams[i], 0, sizeof streams[i]);
+  streams[i].used = 1, streams[i].fd = fd;
+  snprintf(streams[i].mode, sizeof streams[i].mode, "%s", mode);
+  return f;
+}
+
+/* ---- opened and closed ---- */
+
+/* The flags of open() for MODE; -1 if the native fopen() has to tell what is wrong with it. */
+static int flags_of(const char* mode)
+{
+  int flags = *mode == 'r' ? 0 : *mode == 'w' ? O_CREAT | O_TRUNC : O_CREAT | O_APPEND;
+
+  if (strchr("rwa", *mode) == NULL || *mode == '\0' || strchr(mode, ',') != NULL) return -1;
+  if (strchr(mode, 'e') != NULL) flags |= O_CLOEXEC;
+  if (strchr(mode, 'x') != NULL) flags |= O_EXCL;
+  return flags | (strchr(mode, '+') != NULL ? O_RDWR : *mode == 'r' ? O_RDONLY : O_WRONLY);
+}
+
+static FILE* open_stream(const char* path, const char* mode)
+{
+  int   fd, flags = flags_of(mode);
+  FILE* f;
+
+  if (flags < 0) {
+    f = scr_native_fopen(path, mode);
+    if (f != NULL) objection = "has opened a stream with a coding of its own";
+    return f;
+  }
+  if ((fd = img_file_open(path, flags, 0666)) < 0) return NULL;
+  if (*mode == 'a') lseek(fd, 0, SEEK_END);
+  f = make(fd, mode);
+  if (f == NULL) close(fd);
+  return f;
+}
+
+IMG_API FILE* fopen(const char* path, const char* mode)
+{
+  return img_is_saved_text(IMG_CALLER()) ? open_stream(path, mode) : scr_native_fopen(path, mode);
+}
+
+IMG_API FILE* fopen64(const char* path, const char* mode)
+{
+  return img_is_saved_text(IMG_CALLER()) ? open_stream(path, mode) : scr_native_fopen(path, mode);
+}
+
+IMG_API FILE* fdopen(int fd, const char* mode)
+{
+  return img_is_saved_text(IMG_CALLER()) ? make(fd, mode) : scr_native_fdopen(fd, mode);
+}
+
+/* F keeps its descriptor, which is then of another file. */
+static FILE* open_again(const char* path, const char* mode, FILE* f)
+{
+  int   i = slot_of(f), fd = fileno(f);
+  FILE* again = scr_native_freopen(path, mode, f);
+
+  if (i <= 0 || (again != NULL && fileno(f) != fd)) objection = "has reopened a stream that a restart cannot reopen";
+  if (again == NULL) img_file_forget(fd);
+  else img_file_note(fd);
+  if (i <= 0) return again;
+  memset(&streams[i], 0, sizeof streams[i]);
+  streams[i].used = again != NULL, streams[i].fd = fd;
+  snprintf(streams[i].mode, sizeof streams[i].mode, "%s", mode);
+  return again;
+}
+
+IMG_API FILE* freopen(const char* path, const char* mode, FILE* f)
+{
+  return img_is_saved_text(IMG_CALLER()) ? open_again(path, mode, f) : scr_native_freopen(path, mode, f);
+}
+
+IMG_API FILE* freopen64(const char* path, const char* mode, FILE* f)
+{
+  return img_is_saved_text(IMG_CALLER()) ? open_again(path, mode, f) : scr_native_freopen(path, mode, f);
+}
+
+IMG_API int fclose(FILE* f)
+{
+  int i = slot_of(f);
+
+  if (!img_is_saved_text(IMG_CALLER())) return scr_native_fclose(f);
+  if (i >= 0 && i <= 2) objection = "has closed a standard stream";
+  else if (i > 2) streams[i].used = 0;
+  img_file_forget(fileno(f));
+  return scr_native_fclose(f);
+}
+
+/* ---- buffers ---- */
+
+static int set_buffer(FILE* f, char* buffer, int mode, size_t size, int ours)
+{
+  int i = slot_of(f), rc = scr_native_setvbuf(f, buffer, mode, size);
+
+  if (rc != 0 || i < 0 || !ours) return rc;
+  streams[i].is_set = 1, streams[i].buffer_mode = mode;
+  streams[i].buffer = buffer, streams[i].buffer_size = size;
+  return rc;
+}
+
+IMG_API int setvbuf(FILE* f, char* buffer, int mode, size_t size)
+{
+  return set_buffer(f, buffer, mode, size, img_is_saved_text(IMG_CALLER()));
+}
+
+IMG_API void setbuf(FILE* f, char* buffer)
+{
+  set_buffer(f, buffer, buffer != NULL ? _IOFBF : _IONBF, BUFSIZ, img_is_saved_text(IMG_CALLER()));
+}
+
+IMG_API void setlinebuf(FILE* f)
+{
+  set_buffer(f, NULL, _IOLBF, 0, img_is_saved_text(IMG_CALLER()));
+}
+
+/* ---- lines, in memory of the program ---- */
+
+static ssize_t get_line(char** line, size_t* size, int end, FILE* f)
+{
+  size_t n = 0;
+  int    c = EOF;
+
+  if (line == NULL || size == NULL) {
+    errno = EINVAL;
+    return -1;
+  }
+  if (*line == NULL) *size = 0;
+  do {
+    if (n + 2 > *size) {
+      size_t more = *size < 60 ? 120 : *size * 2;
+      char*  p = realloc(*line, more);
+
+      if (p == NULL) return -1;
+      *line = p, *size = more;
+    }
+    if ((c = getc(f)) != EOF) (*line)[n++] = (char)c;
+  } while (c != EOF && c != end);
+  (*line)[n] = '\0';
+  return n > 0 ? (ssize_t)n : -1;
+}
+
+IMG_API ssize_t getline(char** line, size_t* size, FILE* f)
+{
+  return img_is_saved_text(IMG_CALLER()) ? get_line(line, size, '\n', f) : scr_native_getdelim(line, size, '\n', f);
+}
+
+IMG_API ssize_t getdelim(char** line, size_t* size, int end, FILE* f)
+{
+  return img_is_saved_text(IMG_CALLER()) ? get_line(line, size, end, f) : scr_native_getdelim(line, size, end, f);
+}
+
+/* ---- standard input ---- */
+
+static uint64_t input_read;  /* bytes that came to this process and those before it, those in the stream too */
+static uint64_t input_taken; /* at the image: bytes that the program has */
+static uint64_t input_skip;  /* of those, how many this process has still to skip */
+
+static ssize_t read_input(void* cookie, char* buf, size_t n)
+{
+  char    skipped[4096];
+  ssize_t got;
+
+  (void)cookie;
+  while (input_skip > 0) {
+    got = scr_native_read(0, skipped, input_skip < sizeof skipped ? (size_t)input_skip : sizeof skipped);
+    if (got <= 0) return got;
+    input_skip -= (uint64_t)got;
+  }
+  got = scr_native_read(0, buf, n);
+  if (got > 0) input_read += (uint64_t)got;
+  return got;
+}
+
+IMG_API ssize_t read(int fd, void* buf, size_t n)
+{
+  return fd == 0 && img_is_saved_text(IMG_CALLER()) ? read_input(NULL, buf, n) : scr_native_read(fd, buf, n);
+}
+
+/* Before all constructors: standard input by the function above, as libc's own would not tell what it reads. */
+void img_streams_start(void)
+{
+  cookie_io_functions_t functions = {read_input, NULL, NULL, NULL};
+  FILE*                 f = img_stream_input(functions);
+
+  if (f != at_slot(0)) img_die("cannot make standard input at its place");
+  f->_fileno = 0;
+  stdin = f;
+  streams[0].used = streams[1].used = streams[2].used = 1;
+}
+
+/* ---- before an image, and after a restart ---- */
+
+const char* img_streams_objection(void)
+{
+  const char* problem = objection;
+  int         i;
+
+  for (i = 0; i < IMG_STREAMS && problem == NULL; i++) {
+    FILE* f = at_slot(i);
+
+    if (!streams[i].used) continue;
+    if (f->_flags & IN_BACKUP) problem = "has put a character back into a stream";
+    else if (f->_mode > 0 && i != 1 && i != 2) problem = "has a stream of wide characters";
+    else if (i > 0 && fflush(f) != 0) {
+      snprintf(text, sizeof text, "cannot write to a stream: %s", strerror(errno));
+      problem = text;
+    }
+  }
+  return problem;
+}
+
+void img_streams_save(void)
+{
+  const FILE* input = at_slot(0);
+  int         i;
+
+  input_taken = input_read - (uint64_t)(input->_IO_read_end - input->_IO_read_ptr);
+  for (i = 0; i < IMG_STREAMS; i++)
+    if (streams[i].used) streams[i].flags = at_slot(i)->_flags & KEPT;
+}
+
+void img_streams_resumed(void)
+{
+  int i;
+
+  input_read = input_skip = input_taken;
+  for (i = 0; i < IMG_STREAMS; i++) {
+    const stream* s = &streams[i];
+    FILE*         f = at_slot(i);
+
+    if (!s->used) continue;
+    if (i > 2 && img_stream_make(i, s->fd, s->mode) != f) img_die("cannot make a stream of the program again");
+    if (s->is_set) scr_native_setvbuf(f, s->buffer, s->buffer_mode, s->buffer_size);
+    f->_flags |= s->flags;
+  }
+}
