@@ -67,6 +67,7 @@ build communicators communicators.c
 build datatypes datatypes.c
 build process process.c
 build open open.c
+build maps maps.c
 compiles() { # PROGRAM COMPILER SOURCE FLAGS...: a program in C++ or Fortran
   check "$1 is built" 0 "" sh -c "$2 -O1 '$top/tests/image/$3' '$tmp/point.o' '$top/scr_image.o' -o '$tmp/$1' ${*:4} 2>&1"
 }
@@ -121,6 +122,8 @@ fresh
 INPUT=$tmp/letters plain 2 process -n 12
 AT=5 INPUT=$tmp/letters round "what a process has set" 2 process -n 12
 check "what a process has set: the restart has read on" 0 - grep "last letter l" "$tmp/result"
+plain 3 maps 12
+for at in 1 7 10; do AT=$at AT_RANK=$((at % 3)) round "memory that is mapped, image at $at" 3 maps 12; done
 # files that stay open: what was written after the image is cut off
 export INPUT=$tmp/letters
 printf 'ab cdefghij\nklmnop\nqrs t\n u\n' >"$INPUT"

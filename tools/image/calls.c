@@ -39,6 +39,7 @@ static const char* objection(void)
   const char* why = img_streams_objection();
 
   if (why == NULL) why = img_files_objection();
+  if (why == NULL) why = img_maps_objection();
   return why != NULL ? why : img_libc_objection();
 }
 

@@ -433,6 +433,20 @@ IMG_API size_t malloc_usable_size(void* p)
 
 /* ---- functions of libc that allocate for the caller ---- */
 
+void* __sched_cpualloc(size_t n);
+void  __sched_cpufree(void* set);
+
+/* CPU_ALLOC() and CPU_FREE(). */
+IMG_API void* __sched_cpualloc(size_t n)
+{
+  return img_is_saved_text(IMG_CALLER()) ? img_alloc((n + 63) / 64 * 8) : scr_native_malloc((n + 63) / 64 * 8);
+}
+
+IMG_API void __sched_cpufree(void* set)
+{
+  free(set);
+}
+
 IMG_API char* strndup(const char* s, size_t n)
 {
   size_t length = strnlen(s, n);

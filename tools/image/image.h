@@ -3,9 +3,9 @@
 **
 ** The object has two sides.  The native side (start.c, ranges.c, save.c, lib.c, agree.c) is fresh in each process: its
 ** variables are cut out of an image, its calls of libc and MPI go through slots (native.S, made by object.sh) and so
-** never reach the functions that the saved side puts before them.  The saved side (heap.c, libc.c, files.c, streams.c,
-** p2p.c, plan.c, coll.c, comm.c, group.c, attr.c, topo.c, types.c, calls.c) belongs to the program: its variables are
-** in the image, as are the program's.
+** never reach the functions that the saved side puts before them.  The saved side (heap.c, maps.c, libc.c, files.c,
+** streams.c, p2p.c, plan.c, coll.c, comm.c, group.c, attr.c, topo.c, types.c, old.c, calls.c) belongs to the program:
+** its variables are in the image, as are the program's.
 **
 **   rule 1  A pointer to the native side is never kept in a saved variable, but for a function or a constant.
 **   rule 2  A function that takes the context is on the saved side, and so is each of its callers in this object.
@@ -39,6 +39,8 @@
 #define IMG_HEAP_BASE   0x200000000000UL
 #define IMG_HEAP_LIMIT  0x280000000000UL
 #define IMG_HEAP_STEP   (64UL << 20)
+#define IMG_MAP_BASE    0x280000000000UL
+#define IMG_MAP_LIMIT   0x300000000000UL
 #define IMG_STACK_TOP   0x308000000000UL
 #define IMG_STACK_MAX   (1UL << 30) /* where ulimit -s says unlimited, or more than this */
 #define IMG_STREAM_BASE 0x310000000000UL
@@ -49,11 +51,12 @@
 
 /* ---- ranges.c ---- */
 
-typedef enum { IMG_DATA, IMG_TLS, IMG_HEAP, IMG_STACK } img_kind;
+typedef enum { IMG_DATA, IMG_TLS, IMG_HEAP, IMG_STACK, IMG_MAP } img_kind;
 
 typedef struct {
   uint64_t address, length;
-  uint64_t kind;
+  uint32_t kind;
+  uint16_t protection, is_used; /* of IMG_MAP (A2) */
 } img_range;
 
 /* An object whose build and address must be those of the image. */
@@ -63,7 +66,8 @@ typedef struct {
   char     name[84];
 } img_object;
 
-#define IMG_RANGES  512
+#define IMG_MAPS    400
+#define IMG_RANGES  1024 /* those of objects, heap, stack, and IMG_MAPS */
 #define IMG_OBJECTS 128
 
 /* Find the objects of the process, their sides, and the functions of the slots; once, also within the first malloc. */
@@ -197,6 +201,12 @@ void* img_alloc(size_t n);
 /* What is in use of the saved heap, in whole pages; its end is where it is mapped to. */
 uint64_t img_heap_used(void);
 uint64_t img_heap_end(void);
+
+/* ---- maps.c (saved) ---- */
+
+/* What the program has mapped, IMG_MAPS ranges at most.  Returns their number. */
+int         img_maps(img_range* ranges);
+const char* img_maps_objection(void);
 
 /* ---- files.c, streams.c, libc.c (saved) ---- */
 

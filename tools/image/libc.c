@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -442,6 +443,35 @@ IMG_API locale_t __newlocale(int which, const char* name, locale_t base)
 {
   look_at_locale(name, IMG_CALLER());
   return scr_native___newlocale(which, name, base);
+}
+
+/* ---- the system's own calls: those that leave nothing in the process ---- */
+
+IMG_NATIVE(syscall);
+
+static int leaves_nothing(long number)
+{
+  static const long numbers[] = {SYS_getcpu,      SYS_gettid,        SYS_getrandom,
+                                 SYS_mbind,       SYS_get_mempolicy, SYS_sched_getaffinity,
+                                 SYS_sched_yield, SYS_clock_gettime};
+  size_t            i;
+
+  for (i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    if (numbers[i] == number) return 1;
+  return 0;
+}
+
+IMG_API long syscall(long number, ...)
+{
+  va_list args;
+  long    a[6];
+  int     i;
+
+  va_start(args, number);
+  for (i = 0; i < 6; i++) a[i] = va_arg(args, long);
+  va_end(args);
+  if (img_is_saved_text(IMG_CALLER()) && !leaves_nothing(number)) img_note_call("syscall");
+  return scr_native_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 /* ---- getopt's variables ---- */

@@ -27,7 +27,7 @@ flags="${CFLAGS:--O2 -g} ${WARN:-} -I$top -I$dir -fPIC -fvisibility=hidden -fno-
 flags="$flags -fno-lto -fno-common -ftls-model=local-exec -U_FORTIFY_SOURCE"
 
 sed '/^#/d' "$from/names.txt" | tr -s ' ' '\n' | grep . | LC_ALL=C sort -u | sed 's/.*/"&",/' >"$dir/names.inc"
-native="ranges start save agree lib table" saved="heap libc files streams p2p plan coll comm group attr topo types calls"
+native="ranges start save agree lib table" saved="heap maps libc files streams p2p plan coll comm group attr topo types old calls"
 for name in $native $saved; do
   [ -f "$from/$name.c" ] || continue
   more=
@@ -62,7 +62,8 @@ sed '/^#/d' "$from/late.txt" | tr -s ' ' '\n' | grep . >"$dir/late"
 for name in $saved; do [ ! -f "$dir/$name.o" ] || nm -u "$dir/$name.o"; done |
   awk '{print $2}' | sed -n 's/^scr_native_//p' | cat - "$dir/calls" "$dir/late" | sort -u | grep -vxE 'stderr|environ' >"$dir/slots"
 awk '{print $1, "scr_native_" $1}' "$dir/calls" >"$dir/renames"
-{ sed -n 's/^MPI_.*/P& &/p' "$dir/ours"; sed 's/$/ img_stub_mpi/' "$dir/refused"; sed 's/$/ img_stub_late/' "$dir/late"; } |
+{ printf '%s\n' 'mmap img_mmap' 'mmap64 img_mmap' 'munmap img_munmap' 'mprotect img_mprotect' 'mremap img_mremap'
+  sed -n 's/^MPI_.*/P& &/p' "$dir/ours"; sed 's/$/ img_stub_mpi/' "$dir/refused"; sed 's/$/ img_stub_late/' "$dir/late"; } |
   LC_ALL=C sort >"$dir/stubs"
 {
   echo '	.text'

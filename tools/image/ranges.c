@@ -58,7 +58,7 @@ typedef struct {
   uint64_t    kind;
 } stub;
 
-enum { STUB_PMPI, STUB_MPI, STUB_LATE }; /* to MPI_X of this object, to an error, to a note */
+enum { STUB_OURS, STUB_MPI, STUB_LATE }; /* to a function of this object, to an error, to a note */
 
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden"))); /* of the executable */
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
@@ -364,7 +364,7 @@ static const stub* stub_for(const part* p, const char* name)
     size_t i = (low + high) / 2;
     int    d = strcmp(name, img_stubs[i].name);
 
-    if (d == 0) return img_stubs[i].kind == STUB_PMPI || p != parts ? &img_stubs[i] : NULL;
+    if (d == 0) return img_stubs[i].kind == STUB_OURS || p != parts ? &img_stubs[i] : NULL;
     if (d < 0) high = i;
     else low = i + 1;
   }
@@ -448,7 +448,7 @@ static int cut(img_range* ranges, int count, uint64_t from, uint64_t to)
     uint64_t   end = r->address + r->length;
 
     if (to <= r->address || from >= end) continue;
-    if (to < end && n < IMG_RANGES) ranges[n++] = (img_range){to, end - to, r->kind};
+    if (to < end && n < IMG_RANGES) ranges[n++] = (img_range){to, end - to, r->kind, 0, 0};
     if (from > r->address) r->length = from - r->address;
     else r->length = 0;
   }
@@ -496,7 +496,7 @@ static int tls_of(struct dl_phdr_info* info, size_t size, void* arg)
   for (j = 0; j < info->dlpi_phnum && saved; j++)
     if (info->dlpi_phdr[j].p_type == PT_TLS && info->dlpi_tls_data == NULL) w->lost++;
     else if (info->dlpi_phdr[j].p_type == PT_TLS && w->count < IMG_RANGES)
-      w->ranges[w->count++] = (img_range){(uint64_t)info->dlpi_tls_data, info->dlpi_phdr[j].p_memsz, IMG_TLS};
+      w->ranges[w->count++] = (img_range){(uint64_t)info->dlpi_tls_data, info->dlpi_phdr[j].p_memsz, IMG_TLS, 0, 0};
   return 0;
 }
 
@@ -515,7 +515,8 @@ int img_ranges_saved(img_range* ranges)
   for (i = 0; i < part_count; i++)
     for (j = 0; j < parts[i].phdrs && !parts[i].native; j++)
       if (parts[i].phdr[j].p_type == PT_LOAD && (parts[i].phdr[j].p_flags & PF_W) && n < IMG_RANGES)
-        ranges[n++] = (img_range){parts[i].map->l_addr + parts[i].phdr[j].p_vaddr, parts[i].phdr[j].p_memsz, IMG_DATA};
+        ranges[n++] =
+            (img_range){parts[i].map->l_addr + parts[i].phdr[j].p_vaddr, parts[i].phdr[j].p_memsz, IMG_DATA, 0, 0};
   for (i = 0; i < part_count; i++)
     if (!parts[i].native) n = cut_linker(&parts[i], ranges, n);
   n = cut(ranges, n, (uint64_t)__start_scr_native_data, (uint64_t)__stop_scr_native_data);
@@ -524,7 +525,7 @@ int img_ranges_saved(img_range* ranges)
   dl_iterate_phdr(tls_of, &w);
   if (w.lost > 0 || w.count == IMG_RANGES) return -1;
   n = cut(ranges, w.count, (uint64_t)img_tls_first, (uint64_t)img_tls_last + sizeof img_tls_last);
-  if (n > IMG_RANGES - 2) return -1; /* heap and stack follow */
+  if (n > IMG_RANGES - 2 - IMG_MAPS) return -1; /* heap, stack and mappings follow */
   for (i = 0; i < n; i++)
     if (ranges[i].length != 0) ranges[kept++] = ranges[i];
   qsort(ranges, (size_t)kept, sizeof *ranges, by_address);

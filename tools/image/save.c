@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,7 +39,7 @@ typedef struct {
   double      wtime;
   uint64_t    heap_end, stack_low;
   img_context context;
-  int32_t     object_count, range_count; /* of the ranges, the last two are heap and stack */
+  int32_t     object_count, range_count; /* the ranges of objects come first, then heap, stack and mappings */
   img_object  objects[IMG_OBJECTS];
   img_range   ranges[IMG_RANGES];
 } header;
@@ -99,22 +100,22 @@ static int put(const void* from, uint64_t n)
   return 1;
 }
 
-static int put_record(uint64_t address, uint64_t length)
+/* The LENGTH bytes of ADDRESS, which are at DATA. */
+static int put_record(uint64_t address, const char* data, uint64_t length)
 {
   record r = {address, length};
 
-  return put(&r, sizeof r) && put((const void*)address, length);
+  return put(&r, sizeof r) && put(data, length);
 }
 
-static int is_zero(uint64_t address, uint64_t length)
+static int is_zero(const char* p, uint64_t length)
 {
-  const char* p = (const char*)address;
-
   return length == 0 || (*p == 0 && memcmp(p, p + 1, length - 1) == 0);
 }
 
-/* The pages of [FROM, FROM + LENGTH) that are not zero, in records of neighbours; with ALL, zero pages too. */
-static int put_pages(uint64_t from, uint64_t length, int all)
+/* The pages of [FROM, FROM + LENGTH) that are not zero, in records of neighbours; with ALL, zero pages too.  Their bytes
+   are at DATA. */
+static int put_pages(uint64_t from, const char* data, uint64_t length, int all)
 {
   uint64_t at, begin = from, end = from + length;
 
@@ -122,13 +123,34 @@ static int put_pages(uint64_t from, uint64_t length, int all)
     uint64_t next = (at & ~(IMG_PAGE - 1)) + IMG_PAGE;
 
     if (next > end) next = end;
-    if (!all && is_zero(at, next - at)) {
-      if (begin < at && !put_record(begin, at - begin)) return 0;
+    if (!all && is_zero(data + (at - from), next - at)) {
+      if (begin < at && !put_record(begin, data + (begin - from), at - begin)) return 0;
       begin = next;
     }
     at = next;
   }
-  return begin >= end || put_record(begin, end - begin);
+  return begin >= end || put_record(begin, data + (begin - from), end - begin);
+}
+
+/* A mapping, which may be of pages that cannot be read: by the kernel. */
+static int put_mapping(const img_range* r)
+{
+  static char buf[1 << 18];
+  int         ok = 1, fd = -1;
+  uint64_t    at, n, end = r->address + (r->is_used ? r->length : 0);
+
+  if (r->is_used && (fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)) < 0) return 0;
+  for (at = r->address; at < end && ok; at += n) {
+    ssize_t got;
+
+    n = end - at < sizeof buf ? end - at : sizeof buf;
+    got = pread(fd, buf, n, (off_t)at);
+    if (got <= 0 && n > IMG_PAGE) got = pread(fd, buf, n = IMG_PAGE, (off_t)at);
+    if (got > 0) ok = put_pages(at, buf, n = (uint64_t)got, 0);
+    else ok = errno == EIO; /* a page behind the end of a file */
+  }
+  if (fd >= 0) close(fd);
+  return ok;
 }
 
 /* Fill the header, but for its size. */
@@ -150,8 +172,9 @@ static void describe(uint64_t n)
   head.context = img_here;
   head.object_count = img_ranges_objects(head.objects);
   head.range_count = img_ranges_saved(head.ranges); /* it was tried at the start */
-  head.ranges[head.range_count++] = (img_range){IMG_HEAP_BASE, img_heap_used(), IMG_HEAP};
-  head.ranges[head.range_count++] = (img_range){low, IMG_STACK_TOP - low, IMG_STACK};
+  head.ranges[head.range_count++] = (img_range){IMG_HEAP_BASE, img_heap_used(), IMG_HEAP, 0, 0};
+  head.ranges[head.range_count++] = (img_range){low, IMG_STACK_TOP - low, IMG_STACK, 0, 0};
+  head.range_count += img_maps(&head.ranges[head.range_count]);
 }
 
 const char* img_write(const char* file, uint64_t n)
@@ -164,10 +187,12 @@ const char* img_write(const char* file, uint64_t n)
   for (i = 0; i < head.range_count && ok; i++) {
     const img_range* r = &head.ranges[i];
 
-    ok = put_pages(r->address, r->length,
-                   r->kind == IMG_DATA || r->kind == IMG_TLS); /* these are not zero at a restart */
+    if (r->kind == IMG_MAP) ok = put_mapping(r);
+    else
+      ok = put_pages(r->address, (const char*)r->address, r->length,
+                     r->kind == IMG_DATA || r->kind == IMG_TLS); /* these are not zero at a restart */
   }
-  ok = ok && put_record(0, 0);
+  ok = ok && put_record(0, NULL, 0);
   if (ok) {
     head.size = (uint64_t)lseek(image_fd, 0, SEEK_CUR);
     head.crc = head_crc();
@@ -233,11 +258,11 @@ static int compare_objects(char* why)
 static int compare_ranges(char* why)
 {
   static img_range mine[IMG_RANGES];
-  int              i, n = img_ranges_saved(mine);
+  int              i, fixed = 0, n = img_ranges_saved(mine);
 
-  if (n != head.range_count - 2)
-    return snprintf(why, 400, "image.%lu has %d ranges of memory, this process %d", (unsigned long)head.n,
-                    head.range_count - 2, n);
+  while (fixed < head.range_count && head.ranges[fixed].kind <= IMG_TLS) fixed++;
+  if (n != fixed)
+    return snprintf(why, 400, "image.%lu has %d ranges of memory, this process %d", (unsigned long)head.n, fixed, n);
   for (i = 0; i < n; i++)
     if (memcmp(&mine[i], &head.ranges[i], sizeof mine[i]) != 0)
       return snprintf(why, 400, "image.%lu has memory at 0x%lx, this process at 0x%lx", (unsigned long)head.n,
@@ -305,16 +330,24 @@ int img_load(void)
 {
   static uint64_t heap_end; /* where the heap is mapped to, once an image was loaded */
   record          r;
-  int             ok;
+  int             ok, i;
 
   img_unmap(IMG_HEAP_BASE, (heap_end != 0 ? heap_end : img_heap_end()) - IMG_HEAP_BASE);
   img_unmap(img_stack_low, IMG_STACK_TOP - img_stack_low);
   img_stack_low = head.stack_low, heap_end = head.heap_end;
+  img_unmap(IMG_MAP_BASE, IMG_MAP_LIMIT - IMG_MAP_BASE);
   ok = img_map(IMG_HEAP_BASE, head.heap_end - IMG_HEAP_BASE) && img_map(img_stack_low, IMG_STACK_TOP - img_stack_low);
+  for (i = 0; i < head.range_count && ok; i++)
+    if (head.ranges[i].kind == IMG_MAP) ok = img_map(head.ranges[i].address, head.ranges[i].length);
   while (ok) {
     ok = get(&r, sizeof r);
     if (ok && r.length == 0) break;
     ok = ok && is_expected(&r) && get((void*)r.address, r.length);
+  }
+  for (i = 0; i < head.range_count && ok; i++) {
+    const img_range* m = &head.ranges[i];
+
+    if (m->kind == IMG_MAP) ok = mprotect((void*)m->address, m->length, m->protection) == 0;
   }
   close_image();
   img_wtime_add = head.wtime - MPI_Wtime();
