@@ -77,6 +77,7 @@ compiles stencil "${MPICC/mpicc/mpifort}" stencil.F90 -Wall
 compiles stencil_mpif "${MPICC/mpicc/mpifort}" stencil.F90 -DMPIF
 compiles stencil_f08 "${MPICC/mpicc/mpifort}" stencil.F90 -DF08
 compiles files "${MPICC/mpicc/mpicxx}" files.cc -Wall -Wextra -Werror
+compiles threads "${MPICC/mpicc/mpicxx}" threads.cc -O2 -pthread -Wall -Wextra -Werror
 compiles units "${MPICC/mpicc/mpifort}" units.f90 -Wall
 check "a library that can do more" 0 "" $MPICC -O1 -Wall -Werror -shared -fPIC -o "$tmp/liblate.so" "$top/tests/image/late.c"
 build late late.c -DPROGRAM "$tmp/liblate.so" "-Wl,-rpath,$tmp"
@@ -117,6 +118,11 @@ plain 3 objects 12
 AT=4,8 AT_RANK=1 round "C++, two images" 3 objects 12
 plain 3 stencil 12
 for program in stencil stencil_mpif stencil_f08; do AT=5,9 AT_RANK=2 round "Fortran, $program, two images" 3 $program 12; done
+plain 2 threads 12
+AT=6 round "threads that were joined" 2 threads 12
+fresh
+AT=4 check "a recursive mutex that is held: the program goes on" 0 "" run 2 threads 12
+said "a recursive mutex that is held: the message" "no image: rank [01] holds a recursive mutex"
 printf abcdefghijklmnopqrstuvwxyz >"$tmp/letters"
 fresh
 INPUT=$tmp/letters plain 2 process -n 12
@@ -204,7 +210,6 @@ refuse() { # NAME PATTERN
   check "$1: it runs without images" 0 "" plain 2 $1
 }
 refuse SOCKET "the program uses socket, which images do not support yet"
-refuse THREADS "the program uses pthread_create, which"
 refuse WINDOW "the program uses MPI_Win_[a-z]*, which"
 
 # ---- refused when a library of the program makes the call
@@ -258,11 +263,31 @@ said "a file without a name: the message" "no image: rank 0 has a file open that
 not_said "a file without a name: no image" "is complete"
 fresh
 AT=1 AT_RANK=0 check "within qsort: the program goes on" 0 "" run 2 SORTS
-said "within qsort: the message" "no image: rank 0 is called by qsort()"
+said "within qsort: the message" "no image: rank 0 is in a function that qsort() calls"
 
 fresh
 AT=1 SCR_IMAGE_WAIT=2 check "a rank that does not call MPI: the program goes on" 0 "" run 2 SLEEPS
 said "a rank that does not call MPI: the message" "no image: rank 1 has not called MPI for 2 s"
+
+build OPTIONS refused.c -DOPTIONS
+fresh
+AT=1 check "between options: the program goes on" 0 "" run 1 OPTIONS -a -b
+said "between options: the message" "no image: rank 0 is between two calls of getopt()"
+build STAYS refused.c -DSTAYS -pthread
+fresh
+AT=1 check "a thread that was not joined: the program goes on" 0 "" run 1 STAYS
+said "a thread that was not joined: the message" "no image: rank 0 has 1 threads that were not joined"
+
+# ---- handlers of the program that run all the time: an image has what they change before them, or after them
+build torn torn.c
+plain 2 torn
+fresh
+AT=3 run 2 torn &
+while kill -0 $! 2>/dev/null; do [ ! -e ready ] || pkill -USR2 -f "^$tmp/torn"; sleep 0.001; done
+wait $!
+check "handlers of signals: the run ends" 0 "" diff "$tmp/wanted" "$tmp/result"
+said "handlers of signals: an image" "image\.1 is complete"
+ends "handlers of signals: restarted" 2 torn
 
 # ---- refused at a restart: nothing is rejected
 fresh
@@ -286,8 +311,9 @@ cp "$tmp/first" "$tmp/kept" && cp "$tmp/second" "$tmp/first"
 check "another build: refused" 1 "" run 2 first
 said "another build: the message" "image\.1 was written by another build of the program"
 cp "$tmp/kept" "$tmp/first"
-check "the build of the image" 0 "" run 2 first
+check "the build of the image" 0 "" run 2 first with arguments
 said "the build of the image restarts" "restarted from image\.1"
+said "other arguments: a warning" "image\.1 was written with other arguments, and goes on with them: *$"
 check "other ranks: refused" 1 "" run 3 first
 
 fresh

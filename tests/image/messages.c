@@ -206,6 +206,30 @@ static void buffered(int step)
   free(data);
 }
 
+/* A message that is too long: an error of each call that may complete it, also of one that was drained. */
+static void cut(void)
+{
+  int         big[4] = {1, 2, 3, 4}, got[4], rc[3], k, index, to = (rank + 1) % size, from = (rank + size - 1) % size;
+  MPI_Request r[3], sends[3];
+  MPI_Status  status[2];
+
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (k = 0; k < 3; k++) MPI_Isend(big, 4, MPI_INT, to, 90 + k, MPI_COMM_WORLD, &sends[k]);
+  point(rank);
+  rc[0] = MPI_Recv(got, 2, MPI_INT, from, 90, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Irecv(got, 2, MPI_INT, from, 91, MPI_COMM_WORLD, &r[0]);
+  rc[1] = MPI_Waitany(1, r, &index, MPI_STATUS_IGNORE);
+  MPI_Irecv(got, 2, MPI_INT, from, 92, MPI_COMM_WORLD, &r[0]);
+  r[1] = MPI_REQUEST_NULL;
+  rc[2] = MPI_Waitall(2, r, status);
+  for (k = 0; k < 3; k++) MPI_Error_class(rc[k], &rc[k]);
+  MPI_Error_class(status[0].MPI_ERROR, &k);
+  if (rc[0] != MPI_ERR_TRUNCATE || rc[1] != MPI_ERR_TRUNCATE || rc[2] != MPI_ERR_IN_STATUS || k != MPI_ERR_TRUNCATE)
+    printf("rank %d: errors %d %d %d %d of messages that are too long\n", rank, rc[0], rc[1], rc[2], k);
+  for (k = 0; k < 3; k++) MPI_Wait(&sends[k], MPI_STATUS_IGNORE);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
 int main(int argc, char** argv)
 {
   int step, steps = argc > 1 ? atoi(argv[1]) : 10, slot;
@@ -225,6 +249,7 @@ int main(int argc, char** argv)
     persistent(step);
     odds(step);
     buffered(step);
+    if (step % 4 == 0) cut();
   }
   for (slot = 0; slot < LATE; slot++) {
     MPI_Cancel(&posted[slot]);

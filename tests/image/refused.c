@@ -18,7 +18,7 @@ static int compare(const void* a, const void* b)
   for (i = 0; i < 1000; i++) MPI_Iprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
   return *(const int*)a - *(const int*)b;
 }
-#elif defined(THREADS)
+#elif defined(STAYS)
 static void* nothing(void* arg)
 {
   return arg;
@@ -37,11 +37,18 @@ int main(int argc, char** argv)
 
     qsort(pair, 2, sizeof *pair, compare);
   }
-#elif defined(THREADS)
+#elif defined(STAYS)
   {
     pthread_t t;
 
-    pthread_create(&t, NULL, nothing, NULL);
+    if (pthread_create(&t, NULL, nothing, NULL) != 0) return 1;
+  }
+#elif defined(OPTIONS)
+  while ((i = getopt(argc, argv, "ab")) != -1) {
+    int k;
+
+    point(0);
+    for (k = 0; k < 1000; k++) MPI_Iprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
   }
 #elif defined(SOCKET)
   close(socket(AF_UNIX, SOCK_STREAM, 0));

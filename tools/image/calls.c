@@ -40,6 +40,8 @@ static const char* objection(void)
 
   if (why == NULL) why = img_files_objection();
   if (why == NULL) why = img_maps_objection();
+  if (why == NULL) why = img_threads_objection();
+  if (why == NULL && !img_is_stack(&why)) why = "calls MPI on a stack of its own";
   return why != NULL ? why : img_libc_objection();
 }
 
@@ -48,6 +50,7 @@ static void resumed(void)
   img_files_resumed();
   img_streams_resumed();
   img_libc_resumed();
+  img_threads_resumed();
   img_comm_resumed();
   img_types_resumed();
 }
@@ -58,11 +61,14 @@ static __attribute__((noinline)) void take_image(void)
   const char* why;
 
   images++;
+  img_signals_defer(); /* no handler changes what is being saved (I1) */
   img_libc_save();
+  img_threads_save();
   img_streams_save();
   why = img_files_save();
   if (img_context_take(&img_here) == 0) img_lib_write(images, why);
   else resumed();
+  img_signals_deliver();
 }
 
 void img_poll(void)

@@ -1,13 +1,13 @@
 /* ==== HEAP ==============================================================================================
 ** The saved heap, and the functions of the malloc family for the whole process.
 **
-** Uses       ranges.c (who calls), start.c (memory)
+** Uses       ranges.c (who calls), start.c (memory), threads.c (the lock)
 ** Offers     img_alloc, img_heap_used, img_heap_end; malloc, calloc, realloc, reallocarray, free, aligned_alloc,
 **            memalign, posix_memalign, valloc, malloc_usable_size, strdup, strndup, vasprintf, asprintf.
 ** Invariants
 **   H1  A caller in the text of a saved object gets saved memory; all others get libc's.
 **   H2  free and realloc go by the address of the block, whoever calls.
-**   H3  The program has one thread (pthread_create is refused), so the saved heap needs no lock.
+**   H3  What programs call holds the lock; with one thread there is none to hold (threads.c).
 **   H4  Two neighbours are never both free; what lies above the highest block ever used is zero.
 ** Failure    NULL and ENOMEM.
 ** ====================================================================================================== */
@@ -192,7 +192,7 @@ static size_t size_for(size_t n)
   return size < LEAST ? LEAST : size;
 }
 
-void* img_alloc(size_t n)
+static void* heap_alloc(size_t n)
 {
   size_t size = size_for(n);
   block* b = size == 0 ? NULL : find(size);
@@ -254,7 +254,7 @@ static void heap_free(void* p)
 static void* heap_calloc(size_t n)
 {
   char*  old = high;
-  char*  p = img_alloc(n);
+  char*  p = heap_alloc(n);
   size_t dirty;
 
   if (p == NULL) return NULL;
@@ -269,12 +269,12 @@ static void* heap_align(size_t align, size_t n)
   block *b, *front;
   size_t skip;
 
-  if (align <= 16) return img_alloc(n);
+  if (align <= 16) return heap_alloc(n);
   if (n > IMG_HEAP_LIMIT - IMG_HEAP_BASE || align > IMG_HEAP_STEP) {
     errno = ENOMEM;
     return NULL;
   }
-  p = img_alloc(n + align + LEAST);
+  p = heap_alloc(n + align + LEAST);
   if (p == NULL) return NULL;
   skip = (align - (uint64_t)p % align) % align;
   while (skip != 0 && skip < LEAST) skip += align;
@@ -318,7 +318,7 @@ static void* heap_realloc(void* p, size_t n)
     mark_high(after(b));
     return p;
   }
-  q = img_alloc(n);
+  q = heap_alloc(n);
   if (q == NULL) return NULL;
   memcpy(q, p, had - HEAD);
   heap_free(p);
@@ -334,6 +334,55 @@ uint64_t img_heap_used(void)
 uint64_t img_heap_end(void)
 {
   return end == NULL ? IMG_HEAP_BASE : (uint64_t)end;
+}
+
+/* ---- the same, with the lock (H3) ---- */
+
+static int lock;
+
+void* img_alloc(size_t n)
+{
+  void* p;
+
+  img_lock(&lock);
+  p = heap_alloc(n);
+  img_unlock(&lock);
+  return p;
+}
+
+static void locked_free(void* p)
+{
+  img_lock(&lock);
+  heap_free(p);
+  img_unlock(&lock);
+}
+
+static void* locked_realloc(void* p, size_t n)
+{
+  img_lock(&lock);
+  p = heap_realloc(p, n);
+  img_unlock(&lock);
+  return p;
+}
+
+static void* locked_calloc(size_t n)
+{
+  void* p;
+
+  img_lock(&lock);
+  p = heap_calloc(n);
+  img_unlock(&lock);
+  return p;
+}
+
+static void* locked_align(size_t align, size_t n)
+{
+  void* p;
+
+  img_lock(&lock);
+  p = heap_align(align, n);
+  img_unlock(&lock);
+  return p;
 }
 
 /* ---- the malloc family, for the whole process (H1, H2) ---- */
@@ -353,7 +402,7 @@ IMG_API void* calloc(size_t n, size_t size)
     errno = ENOMEM;
     return NULL;
   }
-  return heap_calloc(all);
+  return locked_calloc(all);
 }
 
 IMG_API void free(void* p)
@@ -361,7 +410,7 @@ IMG_API void free(void* p)
   int saved = errno;
 
   if (p == NULL) return;
-  if (is_ours(p)) heap_free(p);
+  if (is_ours(p)) locked_free(p);
   else if (!img_is_stream(p)) scr_native_free(p);
   errno = saved;
 }
@@ -370,8 +419,8 @@ IMG_API void* realloc(void* p, size_t n)
 {
   if (p == NULL) return img_is_saved_text(IMG_CALLER()) ? img_alloc(n) : scr_native_malloc(n);
   if (!is_ours(p)) return scr_native_realloc(p, n);
-  if (n != 0) return heap_realloc(p, n);
-  heap_free(p);
+  if (n != 0) return locked_realloc(p, n);
+  locked_free(p);
   return NULL;
 }
 
@@ -384,7 +433,7 @@ IMG_API void* reallocarray(void* p, size_t n, size_t size)
     return NULL;
   }
   if (p == NULL) return img_is_saved_text(IMG_CALLER()) ? img_alloc(all) : scr_native_malloc(all);
-  return is_ours(p) ? heap_realloc(p, all == 0 ? 1 : all) : scr_native_realloc(p, all);
+  return is_ours(p) ? locked_realloc(p, all == 0 ? 1 : all) : scr_native_realloc(p, all);
 }
 
 IMG_API void* memalign(size_t align, size_t n)
@@ -394,7 +443,7 @@ IMG_API void* memalign(size_t align, size_t n)
     errno = EINVAL;
     return NULL;
   }
-  return heap_align(align, n);
+  return locked_align(align, n);
 }
 
 IMG_API void* aligned_alloc(size_t align, size_t n)
@@ -404,7 +453,7 @@ IMG_API void* aligned_alloc(size_t align, size_t n)
     errno = EINVAL;
     return NULL;
   }
-  return heap_align(align, n);
+  return locked_align(align, n);
 }
 
 IMG_API int posix_memalign(void** p, size_t align, size_t n)
@@ -413,7 +462,7 @@ IMG_API int posix_memalign(void** p, size_t align, size_t n)
   int   saved = errno;
 
   if (align == 0 || align % sizeof(void*) != 0 || (align & (align - 1)) != 0) return EINVAL;
-  q = img_is_saved_text(IMG_CALLER()) ? heap_align(align, n) : scr_native_memalign(align, n);
+  q = img_is_saved_text(IMG_CALLER()) ? locked_align(align, n) : scr_native_memalign(align, n);
   errno = saved;
   if (q == NULL) return ENOMEM;
   *p = q;
@@ -422,7 +471,7 @@ IMG_API int posix_memalign(void** p, size_t align, size_t n)
 
 IMG_API void* valloc(size_t n)
 {
-  return img_is_saved_text(IMG_CALLER()) ? heap_align(IMG_PAGE, n) : scr_native_memalign(IMG_PAGE, n);
+  return img_is_saved_text(IMG_CALLER()) ? locked_align(IMG_PAGE, n) : scr_native_memalign(IMG_PAGE, n);
 }
 
 IMG_API size_t malloc_usable_size(void* p)

@@ -3,8 +3,8 @@
 **
 ** The object has two sides.  The native side (start.c, ranges.c, save.c, lib.c, agree.c) is fresh in each process: its
 ** variables are cut out of an image, its calls of libc and MPI go through slots (native.S, made by object.sh) and so
-** never reach the functions that the saved side puts before them.  The saved side (heap.c, maps.c, libc.c, files.c,
-** streams.c, p2p.c, plan.c, coll.c, comm.c, group.c, attr.c, topo.c, types.c, old.c, calls.c) belongs to the program:
+** never reach the functions that the saved side puts before them.  The saved side (heap.c, maps.c, threads.c, libc.c,
+** files.c, streams.c, p2p.c, plan.c, coll.c, comm.c, group.c, attr.c, topo.c, types.c, old.c, calls.c) belongs to the program:
 ** its variables are in the image, as are the program's.
 **
 **   rule 1  A pointer to the native side is never kept in a saved variable, but for a function or a constant.
@@ -128,8 +128,11 @@ void img_lib_write(uint64_t n, const char* why);
 void img_lib_leave(void);
 /* End the library.  Collective. */
 void img_lib_end(void);
-/* sigaction() of the program: a signal of SCR_SIGNALS keeps the layer's handler, which calls the program's. */
+/* sigaction() of the program: the layer's handler calls the program's, and the library's for SCR_SIGNALS. */
 int img_lib_sigaction(int number, const struct sigaction* action, struct sigaction* before);
+/* From now on the program's handlers wait; those whose signals have come are called, and none waits any more. */
+void img_signals_defer(void);
+void img_signals_deliver(void);
 /* 1 if a signal of SCR_SIGNALS has arrived and was not asked for yet. */
 int img_lib_signalled(void);
 /* Rank 0 has asked; a later signal counts anew. */
@@ -175,6 +178,10 @@ void img_say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 void img_die(const char* format, ...) __attribute__((format(printf, 1, 2), noreturn));
 /* The program's stack: its lowest and highest address. */
 extern uint64_t img_stack_low;
+/* The arguments of the first start. */
+extern char img_arguments[512];
+/* 1 if P is on it. */
+int img_is_stack(const void* p);
 /* Map LENGTH zero bytes at ADDRESS, where nothing is yet.  Returns 1 on success. */
 int img_map(uint64_t address, uint64_t length);
 /* Unmap them. */
@@ -207,6 +214,17 @@ uint64_t img_heap_end(void);
 /* What the program has mapped, IMG_MAPS ranges at most.  Returns their number. */
 int         img_maps(img_range* ranges);
 const char* img_maps_objection(void);
+
+/* ---- threads.c (saved) ---- */
+
+/* Hold LOCK, which is 0 when it is free, while other threads of the program may run. */
+void        img_lock(int* lock);
+void        img_unlock(int* lock);
+const char* img_threads_objection(void);
+void        img_threads_save(void);
+void        img_threads_resumed(void);
+/* Run the destructors of thread-local objects of the main thread. */
+void img_run_thread_exits(void);
 
 /* ---- files.c, streams.c, libc.c (saved) ---- */
 
@@ -290,8 +308,8 @@ void img_spin(int* spins);
 typedef struct img_message img_message;
 img_message* img_message_begin(int receive, const void* buf, int count, MPI_Datatype type, int peer, int tag,
                                img_comm* c, int* rc);
-/* 1 if M is complete: it is no more. */
-int img_message_end(img_message* m);
+/* 1 if M is complete: it is no more, and its error in RC. */
+int img_message_end(img_message* m, int* rc);
 /* Forget messages of the channel SLOT that nobody has received, also those that have come just now. */
 void img_forget_messages(int slot);
 

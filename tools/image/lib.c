@@ -14,14 +14,16 @@
 #include "../../scr_impl.c"
 
 typedef struct {
-  struct sigaction library, program; /* their handlers, which ours calls */
-  int              caught;
+  struct sigaction      library, program; /* their handlers, which ours calls */
+  int                   caught;           /* by the library, for SCR_SIGNALS */
+  volatile sig_atomic_t deferred;         /* it came while an image was taken */
 } img_signal;
 
-#define IMG_SIGNALS 32
+#define IMG_SIGNALS 65
 
 static img_signal            img_signals[IMG_SIGNALS];
-static volatile sig_atomic_t img_came; /* a signal of SCR_SIGNALS */
+static volatile sig_atomic_t img_came;  /* a signal of SCR_SIGNALS */
+static volatile sig_atomic_t img_defer; /* the program's handlers wait (I1) */
 static char                  img_prefix[SCR_MAX_FILENAME], img_halt_file[SCR_MAX_FILENAME + 20];
 static struct stat           img_halt_seen;
 static int                   img_running;
@@ -38,20 +40,57 @@ static void img_handle_by(const struct sigaction* s, int number, siginfo_t* info
 
 static void img_handle(int number, siginfo_t* info, void* context)
 {
-  img_came = 1;
-  img_handle_by(&img_signals[number].library, number, info, context);
-  img_handle_by(&img_signals[number].program, number, info, context);
+  img_signal* s = &img_signals[number];
+
+  if (s->caught) {
+    img_came = 1;
+    img_handle_by(&s->library, number, info, context);
+  }
+  if (img_defer) s->deferred = 1;
+  else img_handle_by(&s->program, number, info, context);
 }
 
+/* 1 if the handler of the signal NUMBER may be called later than it comes. */
+static int img_can_wait(int number, const struct sigaction* action)
+{
+  if (!(action->sa_flags & SA_SIGINFO) && (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN)) return 0;
+  return number != SIGSEGV && number != SIGBUS && number != SIGFPE && number != SIGILL && number != SIGTRAP &&
+         number != SIGSYS && number != SIGABRT;
+}
+
+/* The program's handler is called by ours; the signals of SCR_SIGNALS have that already. */
 int img_lib_sigaction(int number, const struct sigaction* action, struct sigaction* before)
 {
-  struct sigaction* own =
-      number > 0 && number < IMG_SIGNALS && img_signals[number].caught ? &img_signals[number].program : NULL;
+  img_signal*      s = number > 0 && number < IMG_SIGNALS ? &img_signals[number] : NULL;
+  struct sigaction now, ours;
 
-  if (own == NULL) return sigaction(number, action, before);
-  if (before != NULL) *before = *own;
-  if (action != NULL) *own = *action;
+  if (s == NULL || sigaction(number, NULL, &now) != 0) return sigaction(number, action, before);
+  if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == img_handle) now = s->program;
+  if (action != NULL) {
+    ours = *action;
+    if (img_can_wait(number, action)) ours.sa_sigaction = img_handle, ours.sa_flags |= SA_SIGINFO;
+    if (!s->caught && sigaction(number, &ours, NULL) != 0) return -1;
+    s->program = *action;
+  }
+  if (before != NULL) *before = now;
   return 0;
+}
+
+void img_signals_defer(void)
+{
+  img_defer = 1;
+}
+
+void img_signals_deliver(void)
+{
+  int i;
+
+  img_defer = 0;
+  for (i = 1; i < IMG_SIGNALS; i++) {
+    if (!img_signals[i].deferred) continue;
+    img_signals[i].deferred = 0;
+    raise(i);
+  }
 }
 
 /* What the handlers of signals are; what differs afterwards, the library has taken, and ours goes before it. */
@@ -143,6 +182,7 @@ static int img_is_set(const char* name)
 static void img_leave(int code)
 {
   fflush(NULL);
+  if (img_running) SCR_Finalize();
   img_agree_settle();
   MPI_Finalize();
   _exit(code);

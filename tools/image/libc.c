@@ -4,17 +4,18 @@
 ** Uses       heap.c (img_alloc), ranges.c, lib.c (signals)
 ** Offers     img_libc_objection, img_note_call, img_libc_save, img_libc_resumed, img_run_exits; getenv, rand and its
 **            family, strtok, localtime and its family, strerror, qsort, what runs at the end, handlers of signals,
-**            chdir, umask, the environment, locales, getopt's variables, scanf.
+**            chdir, getcwd, umask, the environment, locales, getopt, scanf.
 ** Invariants
 **   C1  What one of these functions returns or remembers is in the image.
+**   C3  A tail call shows the caller's caller: constructors and libraries are called such that it is on their side.
 **   C2  While libc calls back into the program from a frame that holds native memory, no image is taken.
 ** Failure    As in C.
 ** ====================================================================================================== */
 #include "image.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <locale.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,21 +42,23 @@ IMG_NATIVE(lrand48);
 IMG_NATIVE(asctime);
 IMG_NATIVE(ctime);
 
-static int         inside;    /* calls of qsort that have not returned (C2) */
-static const char* objection; /* for ever: what was called that cannot be saved */
+static int         inside;     /* calls of qsort that have not returned (C2) */
+static int         in_options; /* getopt() has returned an option, and not yet the end */
+static const char* objection;  /* for ever: what was called that cannot be saved */
 
 const char* img_libc_objection(void)
 {
-  if (inside > 0) return "is called by qsort()";
+  if (inside > 0) return "is in a function that qsort() calls";
+  if (in_options) return "is between two calls of getopt()";
   return objection;
 }
 
 void img_note_call(const char* name)
 {
-  static char text[100];
+  static char text[120];
 
   if (objection != NULL) return;
-  snprintf(text, sizeof text, "has called %.60s()", name);
+  snprintf(text, sizeof text, "has called %.60s(), and so none for the rest of this run", name);
   objection = text;
 }
 
@@ -238,7 +241,7 @@ IMG_API char* strtok(char* s, const char* between)
 }
 
 static struct tm the_time;
-static char      the_text[200];
+static char      time_text[60], error_text[200];
 
 IMG_API struct tm* localtime(const time_t* t)
 {
@@ -252,20 +255,19 @@ IMG_API struct tm* gmtime(const time_t* t)
 
 IMG_API char* asctime(const struct tm* t)
 {
-  return img_is_saved_text(IMG_CALLER()) ? asctime_r(t, the_text) : scr_native_asctime(t);
+  return img_is_saved_text(IMG_CALLER()) ? asctime_r(t, time_text) : scr_native_asctime(t);
 }
 
 IMG_API char* ctime(const time_t* t)
 {
-  struct tm tm;
-
   if (!img_is_saved_text(IMG_CALLER())) return scr_native_ctime(t);
-  return localtime_r(t, &tm) != NULL ? asctime_r(&tm, the_text) : NULL;
+  return localtime_r(t, &the_time) != NULL ? asctime_r(&the_time, time_text) : NULL;
 }
 
 IMG_API char* strerror(int number)
 {
-  return img_is_saved_text(IMG_CALLER()) ? strerror_r(number, the_text, sizeof the_text) : scr_native_strerror(number);
+  return img_is_saved_text(IMG_CALLER()) ? strerror_r(number, error_text, sizeof error_text)
+                                         : scr_native_strerror(number);
 }
 
 /* ---- what runs at the end ---- */
@@ -280,6 +282,7 @@ typedef struct at_exit {
 } at_exit;
 
 static at_exit* exits;
+static int      lock; /* of the list: local statics of C++ are made by any thread */
 
 /* atexit() and destructors of static objects.  Those that libraries register in their constructors, before the program
    runs, are in each process anew, and then in the image. */
@@ -289,20 +292,24 @@ IMG_API int __cxa_atexit(void (*f)(void*), void* argument, void* object)
 
   if (!img_is_saved_text(IMG_CALLER())) return scr_native___cxa_atexit(f, argument, object);
   if ((e = img_alloc(sizeof *e)) == NULL) return -1;
+  img_lock(&lock);
   e->before = exits, e->f = f, e->argument = argument;
   exits = e;
+  img_unlock(&lock);
   return 0;
 }
 
+/* One after the other, each of them called by libc, which goes on when one calls exit(). */
 void img_run_exits(void* unused)
 {
-  (void)unused;
-  while (exits != NULL) {
-    at_exit* e = exits;
+  at_exit* e = exits;
 
-    exits = e->before;
-    e->f(e->argument);
-  }
+  (void)unused;
+  img_run_thread_exits();
+  if (e == NULL) return;
+  exits = e->before;
+  scr_native___cxa_atexit(img_run_exits, NULL, NULL);
+  e->f(e->argument);
 }
 
 /* ---- handlers of signals ---- */
@@ -340,52 +347,6 @@ IMG_API sighandler_t signal(int number, sighandler_t handler)
   return set_handler(number, &action, &before) == 0 ? before.sa_handler : SIG_ERR;
 }
 
-/* ---- keys of threads: there is one thread, and no destructor runs when it ends ---- */
-
-static unsigned    keys;
-static unsigned    key_numbers[IMG_KEYS];
-static const void* key_values[IMG_KEYS];
-
-IMG_NATIVE(pthread_key_create);
-IMG_NATIVE(pthread_key_delete);
-
-static int new_key(pthread_key_t* key, void (*destructor)(void*), const void* caller)
-{
-  if (!img_is_saved_text(caller)) return scr_native_pthread_key_create(key, destructor);
-  if (keys == IMG_KEYS) return EAGAIN;
-  *key = key_numbers[keys] = img_keys[keys];
-  keys++;
-  return 0;
-}
-
-IMG_API int pthread_key_create(pthread_key_t* key, void (*destructor)(void*))
-{
-  return new_key(key, destructor, IMG_CALLER());
-}
-
-int __pthread_key_create(pthread_key_t* key, void (*destructor)(void*));
-
-IMG_API int __pthread_key_create(pthread_key_t* key, void (*destructor)(void*))
-{
-  return new_key(key, destructor, IMG_CALLER());
-}
-
-IMG_API int pthread_key_delete(pthread_key_t key)
-{
-  return img_is_saved_text(IMG_CALLER()) ? pthread_setspecific(key, NULL) : scr_native_pthread_key_delete(key);
-}
-
-static void move_keys(int save)
-{
-  unsigned i;
-
-  for (i = 0; i < keys; i++) {
-    if (save) key_values[i] = pthread_getspecific(key_numbers[i]);
-    else if (key_numbers[i] != img_keys[i]) img_die("keys of threads have other numbers than in the image");
-    else pthread_setspecific(key_numbers[i], key_values[i]);
-  }
-}
-
 /* ---- directory and mask of the process ---- */
 
 static int    has_moved, has_mask;
@@ -400,6 +361,30 @@ IMG_API int chdir(const char* path)
 {
   if (img_is_saved_text(IMG_CALLER())) has_moved = 1;
   return scr_native_chdir(path);
+}
+
+/* The directory, in memory of the program if BUF is NULL. */
+static char* directory_for(char* buf, size_t size)
+{
+  char path[4096];
+
+  if (buf != NULL) return scr_native_getcwd(buf, size);
+  return scr_native_getcwd(path, sizeof path) != NULL ? strdup(path) : NULL;
+}
+
+IMG_API char* getcwd(char* buf, size_t size)
+{
+  return img_is_saved_text(IMG_CALLER()) ? directory_for(buf, size) : scr_native_getcwd(buf, size);
+}
+
+IMG_NATIVE(realpath);
+
+IMG_API char* realpath(const char* path, char* resolved)
+{
+  char buf[4096];
+
+  if (resolved != NULL || !img_is_saved_text(IMG_CALLER())) return scr_native_realpath(path, resolved);
+  return scr_native_realpath(path, buf) != NULL ? strdup(buf) : NULL;
 }
 
 IMG_API mode_t umask(mode_t value)
@@ -474,7 +459,33 @@ IMG_API long syscall(long number, ...)
   return scr_native_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-/* ---- getopt's variables ---- */
+/* ---- getopt(): its variables; what else it keeps between two options is libc's ---- */
+
+IMG_NATIVE(getopt);
+IMG_NATIVE(getopt_long);
+IMG_NATIVE(getopt_long_only);
+
+static int note_option(int option, const void* caller)
+{
+  if (img_is_saved_text(caller)) in_options = option != -1;
+  return option;
+}
+
+IMG_API int getopt(int argc, char* const* argv, const char* short_ones)
+{
+  return note_option(scr_native_getopt(argc, argv, short_ones), IMG_CALLER());
+}
+
+IMG_API int getopt_long(int argc, char* const* argv, const char* short_ones, const struct option* long_ones, int* index)
+{
+  return note_option(scr_native_getopt_long(argc, argv, short_ones, long_ones, index), IMG_CALLER());
+}
+
+IMG_API int getopt_long_only(int argc, char* const* argv, const char* short_ones, const struct option* long_ones,
+                             int* index)
+{
+  return note_option(scr_native_getopt_long_only(argc, argv, short_ones, long_ones, index), IMG_CALLER());
+}
 
 static const char* const option_names[] = {"optind", "opterr", "optopt"};
 static int               options[3];
@@ -500,7 +511,6 @@ static void move_options(int save)
 void img_libc_save(void)
 {
   move_options(1);
-  move_keys(1);
   if (has_moved && scr_native_getcwd(directory, sizeof directory) == NULL) *directory = '\0';
 }
 
@@ -514,7 +524,6 @@ void img_libc_resumed(void)
   int            i;
 
   move_options(0);
-  move_keys(0);
   for (s = settings; s != NULL; s = s->next) apply(s);
   if (has_moved && scr_native_chdir(directory) != 0)
     img_die("cannot change to %s, where the program was: %s", directory, strerror(errno));
@@ -550,58 +559,72 @@ static void look_at(const char* format)
   }
 }
 
-int __isoc99_scanf(const char* format, ...);
-int __isoc99_sscanf(const char* text, const char* format, ...);
-int __isoc99_fscanf(FILE* f, const char* format, ...);
-int __isoc99_vsscanf(const char* text, const char* format, va_list args);
-int __isoc99_vfscanf(FILE* f, const char* format, va_list args);
-IMG_NATIVE(__isoc99_vsscanf);
-IMG_NATIVE(__isoc99_vfscanf);
+/* The family, whose functions have a prefix of the standard's year. */
+#define SCANF(year)                                                                                                    \
+  int year##_scanf(const char* format, ...);                                                                           \
+  int year##_sscanf(const char* text, const char* format, ...);                                                        \
+  int year##_fscanf(FILE* f, const char* format, ...);                                                                 \
+  int year##_vscanf(const char* format, va_list args);                                                                 \
+  int year##_vsscanf(const char* text, const char* format, va_list args);                                              \
+  int year##_vfscanf(FILE* f, const char* format, va_list args);                                                       \
+  IMG_NATIVE(year##_vsscanf);                                                                                          \
+  IMG_NATIVE(year##_vfscanf);                                                                                          \
+                                                                                                                       \
+  IMG_API int year##_vsscanf(const char* text, const char* format, va_list args)                                       \
+  {                                                                                                                    \
+    if (img_is_saved_text(IMG_CALLER())) look_at(format);                                                              \
+    return scr_native_##year##_vsscanf(text, format, args);                                                            \
+  }                                                                                                                    \
+                                                                                                                       \
+  IMG_API int year##_vfscanf(FILE* f, const char* format, va_list args)                                                \
+  {                                                                                                                    \
+    if (img_is_saved_text(IMG_CALLER())) look_at(format);                                                              \
+    return scr_native_##year##_vfscanf(f, format, args);                                                               \
+  }                                                                                                                    \
+                                                                                                                       \
+  IMG_API int year##_vscanf(const char* format, va_list args)                                                          \
+  {                                                                                                                    \
+    if (img_is_saved_text(IMG_CALLER())) look_at(format);                                                              \
+    return scr_native_##year##_vfscanf(stdin, format, args);                                                           \
+  }                                                                                                                    \
+                                                                                                                       \
+  IMG_API int year##_sscanf(const char* text, const char* format, ...)                                                 \
+  {                                                                                                                    \
+    va_list args;                                                                                                      \
+    int     n;                                                                                                         \
+                                                                                                                       \
+    if (img_is_saved_text(IMG_CALLER())) look_at(format);                                                              \
+    va_start(args, format);                                                                                            \
+    n = scr_native_##year##_vsscanf(text, format, args);                                                               \
+    va_end(args);                                                                                                      \
+    return n;                                                                                                          \
+  }                                                                                                                    \
+                                                                                                                       \
+  IMG_API int year##_fscanf(FILE* f, const char* format, ...)                                                          \
+  {                                                                                                                    \
+    va_list args;                                                                                                      \
+    int     n;                                                                                                         \
+                                                                                                                       \
+    if (img_is_saved_text(IMG_CALLER())) look_at(format);                                                              \
+    va_start(args, format);                                                                                            \
+    n = scr_native_##year##_vfscanf(f, format, args);                                                                  \
+    va_end(args);                                                                                                      \
+    return n;                                                                                                          \
+  }                                                                                                                    \
+                                                                                                                       \
+  IMG_API int year##_scanf(const char* format, ...)                                                                    \
+  {                                                                                                                    \
+    va_list args;                                                                                                      \
+    int     n;                                                                                                         \
+                                                                                                                       \
+    if (img_is_saved_text(IMG_CALLER())) look_at(format);                                                              \
+    va_start(args, format);                                                                                            \
+    n = scr_native_##year##_vfscanf(stdin, format, args);                                                              \
+    va_end(args);                                                                                                      \
+    return n;                                                                                                          \
+  }
 
-IMG_API int __isoc99_vsscanf(const char* text, const char* format, va_list args)
-{
-  if (img_is_saved_text(IMG_CALLER())) look_at(format);
-  return scr_native___isoc99_vsscanf(text, format, args);
-}
-
-IMG_API int __isoc99_vfscanf(FILE* f, const char* format, va_list args)
-{
-  if (img_is_saved_text(IMG_CALLER())) look_at(format);
-  return scr_native___isoc99_vfscanf(f, format, args);
-}
-
-IMG_API int __isoc99_sscanf(const char* text, const char* format, ...)
-{
-  va_list args;
-  int     n;
-
-  if (img_is_saved_text(IMG_CALLER())) look_at(format);
-  va_start(args, format);
-  n = scr_native___isoc99_vsscanf(text, format, args);
-  va_end(args);
-  return n;
-}
-
-IMG_API int __isoc99_scanf(const char* format, ...)
-{
-  va_list args;
-  int     n;
-
-  if (img_is_saved_text(IMG_CALLER())) look_at(format);
-  va_start(args, format);
-  n = scr_native___isoc99_vfscanf(stdin, format, args);
-  va_end(args);
-  return n;
-}
-
-IMG_API int __isoc99_fscanf(FILE* f, const char* format, ...)
-{
-  va_list args;
-  int     n;
-
-  if (img_is_saved_text(IMG_CALLER())) look_at(format);
-  va_start(args, format);
-  n = scr_native___isoc99_vfscanf(f, format, args);
-  va_end(args);
-  return n;
-}
+SCANF(__isoc99)
+#if __GLIBC_PREREQ(2, 38)
+SCANF(__isoc23)
+#endif

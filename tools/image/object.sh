@@ -27,7 +27,7 @@ flags="${CFLAGS:--O2 -g} ${WARN:-} -I$top -I$dir -fPIC -fvisibility=hidden -fno-
 flags="$flags -fno-lto -fno-common -ftls-model=local-exec -U_FORTIFY_SOURCE"
 
 sed '/^#/d' "$from/names.txt" | tr -s ' ' '\n' | grep . | LC_ALL=C sort -u | sed 's/.*/"&",/' >"$dir/names.inc"
-native="ranges start save agree lib table" saved="heap maps libc files streams p2p plan coll comm group attr topo types old calls"
+native="ranges start save agree lib table" saved="heap maps threads libc files streams p2p plan coll comm group attr topo types old calls"
 for name in $native $saved; do
   [ -f "$from/$name.c" ] || continue
   more=
@@ -50,7 +50,7 @@ ld -r -o "$dir/native.o" $(echo "$objects" | sed "s| $dir/table.o||") "$dir/cpui
 objdump -h "$dir/native.o" | grep -q ' \.tdata' && stop "the native part has thread-local data with values"
 
 # What it calls: libc and MPI by slots.  Names of our own, and of the linker, stay.
-nm -u "$dir/native.o" | awk '{print $2}' | grep -vE '^(img_|__start_|__stop_|scr_native_|_DYNAMIC$|__ehdr_start$|_GLOBAL_OFFSET_TABLE_$)' >"$dir/calls"
+nm -u "$dir/native.o" | awk '{print $2}' | grep -vE '^(img_|__start_|__stop_|scr_native_|_DYNAMIC$|_init$|__init_array_|__ehdr_start$|_GLOBAL_OFFSET_TABLE_$)' >"$dir/calls"
 for name in $saved; do nm -g --defined-only "$dir/$name.o"; done | awk '$2 == "T" && $3 ~ /^MPI/ {print $3}' >"$dir/ours"
 { cat "$dir/ours"; tr -d '",' <"$dir/names.inc"; } | LC_ALL=C sort -u >"$dir/served"
 mpi=$($MPICC -print-file-name=libmpich.so)
@@ -62,7 +62,15 @@ sed '/^#/d' "$from/late.txt" | tr -s ' ' '\n' | grep . >"$dir/late"
 for name in $saved; do [ ! -f "$dir/$name.o" ] || nm -u "$dir/$name.o"; done |
   awk '{print $2}' | sed -n 's/^scr_native_//p' | cat - "$dir/calls" "$dir/late" | sort -u | grep -vxE 'stderr|environ' >"$dir/slots"
 awk '{print $1, "scr_native_" $1}' "$dir/calls" >"$dir/renames"
-{ printf '%s\n' 'mmap img_mmap' 'mmap64 img_mmap' 'munmap img_munmap' 'mprotect img_mprotect' 'mremap img_mremap'
+# What saved libraries call of libc's that is ours: by a stub, so that the caller is in this object, also in a tail call
+# (C3).  Not by a stub: functions whose arguments may be on the stack.
+for name in $saved; do nm -g --defined-only "$dir/$name.o"; done | awk '$2 == "T" && $3 !~ /^(MPI_|img_)/ {print $3}' |
+  grep -vxE 'asprintf|syscall|__isoc[0-9]*_[a-z]*scanf' >"$dir/called"
+{ sed 's/.*/& img_call_&/' "$dir/called"
+  printf '%s\n' 'mmap img_mmap' 'mmap64 img_mmap' 'munmap img_munmap' 'mprotect img_mprotect' 'mremap img_mremap'
+  for name in create join mutex_lock mutex_trylock mutex_unlock rwlock_wrlock rwlock_trywrlock rwlock_unlock; do
+    echo "pthread_$name img_pthread_$name"
+  done
   sed -n 's/^MPI_.*/P& &/p' "$dir/ours"; sed 's/$/ img_stub_mpi/' "$dir/refused"; sed 's/$/ img_stub_late/' "$dir/late"; } |
   LC_ALL=C sort >"$dir/stubs"
 {
@@ -86,6 +94,10 @@ awk '{print $1, "scr_native_" $1}' "$dir/calls" >"$dir/renames"
   } END {
     printf "\t.section scr_native_data, \"aw\"\n\t.balign 16\n\t.globl img_stubs, img_stub_count\nimg_stubs:\n%simg_stub_count: .quad %d\n", table, NR
   }' "$dir/stubs"
+  awk '{
+    printf "\t.text\nimg_call_%s:\n\t.cfi_startproc\n\tsubq $8, %%rsp\n\t.cfi_adjust_cfa_offset 8\n\tcall %s\n", $1, $1
+    print "\taddq $8, %rsp\n\t.cfi_adjust_cfa_offset -8\n\tret\n\t.cfi_endproc"
+  }' "$dir/called"
   printf '\t.section .note.GNU-stack, "", @progbits\n'
 } >"$dir/native.S"
 $CC -c -o "$dir/slots.o" "$dir/native.S"

@@ -49,6 +49,7 @@ typedef struct request {
   void*           owned;  /* the copy that a buffered send sends, or NULL */
   img_plan*       plan;   /* of a collective */
   MPI_Request     native; /* of this process (M3) */
+  int             error;  /* the native one, when it is done */
   MPI_Status      status;
 } request;
 
@@ -239,7 +240,7 @@ static void take_out(drained* d)
   *at = d->next;
 }
 
-/* Hand D over to a receive of C: MPI unpacks it, and finds a truncation. */
+/* Hand D over to a receive of C: MPI unpacks it, and finds a truncation.  Returns the native error. */
 static int deliver(drained* d, void* buf, int count, MPI_Datatype type, img_comm* c, MPI_Status* status)
 {
   MPI_Request r;
@@ -252,7 +253,7 @@ static int deliver(drained* d, void* buf, int count, MPI_Datatype type, img_comm
   status->MPI_SOURCE = c->back[d->source];
   status->MPI_TAG = d->tag;
   free(d);
-  return img_error(c, rc);
+  return rc;
 }
 
 /* Receive the message of STATUS, which was probed on the channel SLOT, into the list.  Returns it. */
@@ -278,19 +279,20 @@ static drained* receive_early(MPI_Message* m, const MPI_Status* status, int slot
 
 /* ---- a request begins, and is tested ---- */
 
+/* What is wrong with the message is told when the request completes, what is wrong with the receive at once. */
 static int post(request* r)
 {
   drained* d = look_up(slot_of(r), r->peer, r->tag);
   int      rc;
 
   if (d != NULL) {
-    rc = deliver(d, r->buf, r->count, r->type, r->c, &r->status);
+    r->error = deliver(d, r->buf, r->count, r->type, r->c, &r->status);
     complete(r);
-    return rc;
+    return MPI_SUCCESS;
   }
   rc = scr_native_MPI_Irecv(r->buf, r->count, img_type(r->type), r->peer, r->tag, native_of(r), &r->native);
   if (rc != MPI_SUCCESS) complete(r);
-  return img_error(r->c, rc);
+  return rc;
 }
 
 /* Let the collective R go on. */
@@ -298,6 +300,7 @@ static void go_on(request* r)
 {
   if (!img_plan_advance(r->plan)) return;
   empty_status(&r->status, MPI_ANY_SOURCE);
+  r->error = r->plan->rc;
   complete(r);
 }
 
@@ -315,6 +318,7 @@ void img_go_on(void)
   inside = 0;
 }
 
+/* Let R be active.  Returns the native error. */
 static int begin(request* r);
 
 /* Send a copy of what R is to send; it is complete at once. */
@@ -326,7 +330,7 @@ static int send_copy(request* r)
 
   if ((rc = MPI_Pack_size(r->count, r->type, MPI_COMM_WORLD, &size)) != MPI_SUCCESS) return rc;
   packed = img_alloc((size_t)size + 1);
-  if (packed == NULL) return img_error(r->c, MPI_ERR_BUFFER);
+  if (packed == NULL) return MPI_ERR_BUFFER;
   rc = MPI_Pack(r->buf, r->count, r->type, packed, size, &at, MPI_COMM_WORLD);
   copy = make_request(SEND, packed, at, MPI_PACKED, r->peer, r->tag, r->c, 0);
   copy->owned = packed;
@@ -345,6 +349,7 @@ static int begin(request* r)
 
   r->active = 1;
   r->done = 0;
+  r->error = MPI_SUCCESS;
   if (r->kind == COLL) {
     img_plan_rewind(r->plan);
     append(&running, r);
@@ -364,7 +369,7 @@ static int begin(request* r)
   if (r->kind == SSEND)
     rc = scr_native_MPI_Issend(r->buf, r->count, img_type(r->type), r->peer, r->tag, native_of(r), &r->native);
   else rc = scr_native_MPI_Isend(r->buf, r->count, img_type(r->type), r->peer, r->tag, native_of(r), &r->native);
-  if (rc != MPI_SUCCESS) return img_error(r->c, rc);
+  if (rc != MPI_SUCCESS) return rc;
   sent[r->peer]++;
   append(&sends, r);
   return rc;
@@ -378,8 +383,8 @@ static int test(request* r)
   if (!r->active || r->done) return 1;
   if (r->kind == COLL) go_on(r);
   if (r->native == MPI_REQUEST_NULL) return r->done;
-  scr_native_MPI_Test(&r->native, &flag, &r->status);
-  if (!flag) return 0;
+  r->error = scr_native_MPI_Test(&r->native, &flag, &r->status);
+  if (!flag && r->error == MPI_SUCCESS) return 0;
   if (r->kind == RECV) count_receive(r);
   complete(r);
   return 1;
@@ -401,9 +406,11 @@ static void wait_for(request* r)
   while (!test(r)) img_spin(&spins);
 }
 
-/* The program has seen that R is complete: give it the status, and the handle back. */
-static void finish(request* r, MPI_Request* handle, MPI_Status* status)
+/* The program has seen that R is complete: give it the status, and the handle back.  Returns what is wrong with it. */
+static int finish(request* r, MPI_Request* handle, MPI_Status* status)
 {
+  int code = r->active ? r->error : MPI_SUCCESS;
+
   if (status != MPI_STATUS_IGNORE) {
     int error = status->MPI_ERROR; /* set by calls for several requests only */
 
@@ -412,9 +419,10 @@ static void finish(request* r, MPI_Request* handle, MPI_Status* status)
     status->MPI_ERROR = error;
   }
   r->active = 0;
-  if (r->persistent) return;
+  if (r->persistent) return code;
   release(r);
   *handle = MPI_REQUEST_NULL;
+  return code;
 }
 
 /* ---- before and after an image ---- */
@@ -428,7 +436,7 @@ static void cancel_receives(void)
   for (r = receives.back; r != &receives; r = back) {
     back = r->back;
     scr_native_MPI_Cancel(&r->native);
-    scr_native_MPI_Wait(&r->native, &r->status);
+    r->error = scr_native_MPI_Wait(&r->native, &r->status);
     scr_native_MPI_Test_cancelled(&r->status, &flag);
     r->native = MPI_REQUEST_NULL;
     if (flag) continue;
@@ -531,13 +539,17 @@ static int transfer(int k, const void* buf, int count, MPI_Datatype type, int pe
 {
   MPI_Request handle = MPI_REQUEST_NULL;
   request*    r;
-  int         rc;
+  img_comm*   c;
+  int         rc, rc2;
 
   if ((r = request_for(k, buf, count, type, peer, tag, comm, &rc)) == NULL) return rc;
+  img_comm_use(c = r->c, 1);
   rc = begin(r);
   if (rc == MPI_SUCCESS) wait_for(r);
   else r->active = 0;
-  finish(r, &handle, status);
+  rc2 = finish(r, &handle, status);
+  rc = img_error(c, rc != MPI_SUCCESS ? rc : rc2);
+  img_comm_use(c, -1);
   return rc;
 }
 
@@ -546,14 +558,18 @@ static int exchange(const void* out, int outs, MPI_Datatype outtype, int to, int
 {
   MPI_Request handle = MPI_REQUEST_NULL;
   request*    r;
-  int         rc, rc2;
+  img_comm*   c;
+  int         rc, rc2, rc3;
 
   if ((r = request_for(RECV, in, ins, intype, from, intag, comm, &rc)) == NULL) return rc;
+  img_comm_use(c = r->c, 1);
   rc = begin(r);
   rc2 = transfer(SEND, out, outs, outtype, to, outtag, comm, MPI_STATUS_IGNORE);
   if (rc == MPI_SUCCESS) wait_for(r);
   else r->active = 0;
-  finish(r, &handle, status);
+  rc3 = finish(r, &handle, status);
+  rc = img_error(c, rc != MPI_SUCCESS ? rc : rc3);
+  img_comm_use(c, -1);
   return rc != MPI_SUCCESS ? rc : rc2;
 }
 
@@ -568,11 +584,12 @@ img_message* img_message_begin(int receive, const void* buf, int count, MPI_Data
   return NULL;
 }
 
-int img_message_end(img_message* m)
+int img_message_end(img_message* m, int* rc)
 {
   request* r = (request*)m;
 
   if (!test(r)) return 0;
+  *rc = r->error;
   release(r);
   return 1;
 }
@@ -584,7 +601,7 @@ int img_plan_request(img_plan* p, int persistent, MPI_Request* handle)
   r->plan = p;
   r->persistent = persistent;
   *handle = handle_of(r);
-  return persistent ? MPI_SUCCESS : begin(r);
+  return persistent ? MPI_SUCCESS : img_error(r->c, begin(r));
 }
 
 /* ---- the calls: send and receive ---- */
@@ -682,8 +699,11 @@ static int request_call(int k, int persistent, const void* buf, int count, MPI_D
   if ((r = request_for(k, buf, count, type, peer, tag, comm, &rc)) == NULL) return rc;
   r->persistent = persistent;
   if (!persistent) rc = begin(r);
-  if (rc != MPI_SUCCESS) release(r);
-  else *handle = handle_of(r);
+  *handle = handle_of(r);
+  if (rc == MPI_SUCCESS) return rc;
+  rc = img_error(r->c, rc);
+  release(r);
+  *handle = MPI_REQUEST_NULL;
   return rc;
 }
 
@@ -738,7 +758,7 @@ IMG_API int MPI_Start(MPI_Request* handle)
   img_enter();
   r = request_of(*handle);
   if (r == NULL || !r->persistent || r->active) return img_error(NULL, MPI_ERR_REQUEST);
-  return begin(r);
+  return img_error(r->c, begin(r));
 }
 
 IMG_API int MPI_Startall(int n, MPI_Request* handles)
@@ -775,7 +795,7 @@ IMG_API int MPI_Cancel(MPI_Request* handle)
   if (r == NULL) return MPI_ERR_REQUEST;
   if (r->kind != RECV || test(r)) return MPI_SUCCESS; /* a send goes its way, as MPI allows */
   scr_native_MPI_Cancel(&r->native);
-  scr_native_MPI_Wait(&r->native, &r->status);
+  r->error = scr_native_MPI_Wait(&r->native, &r->status);
   scr_native_MPI_Test_cancelled(&r->status, &flag);
   if (!flag) count_receive(r);
   complete(r);
@@ -792,19 +812,27 @@ IMG_NATIVE(MPI_Testany);
 IMG_NATIVE(MPI_Testsome);
 IMG_NATIVE(MPI_Request_get_status);
 
-/* Finish the request of HANDLE, which is complete or none; a status of an array has its error. */
-static void finish_handle(MPI_Request* handle, MPI_Status* status, int in_array)
+/* Finish the request of HANDLE, which is complete or none.  A status of an array has its error, and the call that of
+   all; else its error is returned. */
+static int finish_handle(MPI_Request* handle, MPI_Status* status, int* in_array)
 {
-  request* r = request_of(*handle);
+  request*  r = request_of(*handle);
+  img_comm* c = r != NULL ? r->c : NULL;
+  int       code = MPI_SUCCESS;
 
-  if (r != NULL) finish(r, handle, status);
+  if (c != NULL) img_comm_use(c, 1);
+  if (r != NULL) code = finish(r, handle, status);
   else if (status != MPI_STATUS_IGNORE) {
     int error = status->MPI_ERROR;
 
     empty_status(status, MPI_ANY_SOURCE);
     status->MPI_ERROR = error;
   }
-  if (in_array && status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;
+  if (in_array != NULL && status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
+  if (in_array != NULL && code != MPI_SUCCESS) *in_array = code = MPI_ERR_IN_STATUS;
+  code = img_error(c, code);
+  if (c != NULL) img_comm_use(c, -1);
+  return code;
 }
 
 static MPI_Status* status_at(MPI_Status* statuses, int i)
@@ -828,8 +856,7 @@ IMG_API int MPI_Wait(MPI_Request* handle, MPI_Status* status)
   img_enter();
   r = request_of(*handle);
   if (r != NULL) wait_for(r);
-  finish_handle(handle, status, 0);
-  return MPI_SUCCESS;
+  return finish_handle(handle, status, NULL);
 }
 
 IMG_API int MPI_Test(MPI_Request* handle, int* flag, MPI_Status* status)
@@ -840,8 +867,7 @@ IMG_API int MPI_Test(MPI_Request* handle, int* flag, MPI_Status* status)
   img_enter();
   r = request_of(*handle);
   *flag = r == NULL || test(r);
-  if (*flag) finish_handle(handle, status, 0);
-  return MPI_SUCCESS;
+  return *flag ? finish_handle(handle, status, NULL) : MPI_SUCCESS;
 }
 
 IMG_API int MPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status)
@@ -883,33 +909,33 @@ static int all_complete(int n, const MPI_Request* handles)
 
 IMG_API int MPI_Waitall(int n, MPI_Request* handles, MPI_Status* statuses)
 {
-  int i, spins = 0;
+  int i, spins = 0, rc = MPI_SUCCESS;
 
   if (!img_on) return scr_native_MPI_Waitall(n, handles, statuses);
   img_enter();
   while (!all_complete(n, handles)) img_spin(&spins);
-  for (i = 0; i < n; i++) finish_handle(&handles[i], status_at(statuses, i), 1);
-  return MPI_SUCCESS;
+  for (i = 0; i < n; i++) finish_handle(&handles[i], status_at(statuses, i), &rc);
+  return rc;
 }
 
 IMG_API int MPI_Testall(int n, MPI_Request* handles, int* flag, MPI_Status* statuses)
 {
-  int i;
+  int i, rc = MPI_SUCCESS;
 
   if (!img_on) return scr_native_MPI_Testall(n, handles, flag, statuses);
   img_enter();
   *flag = all_complete(n, handles);
-  for (i = 0; i < n && *flag; i++) finish_handle(&handles[i], status_at(statuses, i), 1);
-  return MPI_SUCCESS;
+  for (i = 0; i < n && *flag; i++) finish_handle(&handles[i], status_at(statuses, i), &rc);
+  return rc;
 }
 
 /* The end of Waitany and Testany: request I of HANDLES, or none. */
-static void finish_any(MPI_Request* handles, int i, int* index, MPI_Status* status)
+static int finish_any(MPI_Request* handles, int i, int* index, MPI_Status* status)
 {
   MPI_Request none = MPI_REQUEST_NULL;
 
   *index = i < 0 ? MPI_UNDEFINED : i;
-  finish_handle(i < 0 ? &none : &handles[i], status, 0);
+  return finish_handle(i < 0 ? &none : &handles[i], status, NULL);
 }
 
 IMG_API int MPI_Waitany(int n, MPI_Request* handles, int* index, MPI_Status* status)
@@ -919,8 +945,7 @@ IMG_API int MPI_Waitany(int n, MPI_Request* handles, int* index, MPI_Status* sta
   if (!img_on) return scr_native_MPI_Waitany(n, handles, index, status);
   img_enter();
   while ((i = first_complete(n, handles, &active)) < 0 && active > 0) img_spin(&spins);
-  finish_any(handles, i, index, status);
-  return MPI_SUCCESS;
+  return finish_any(handles, i, index, status);
 }
 
 IMG_API int MPI_Testany(int n, MPI_Request* handles, int* index, int* flag, MPI_Status* status)
@@ -932,12 +957,11 @@ IMG_API int MPI_Testany(int n, MPI_Request* handles, int* index, int* flag, MPI_
   i = first_complete(n, handles, &active);
   *flag = i >= 0 || active == 0;
   *index = MPI_UNDEFINED;
-  if (*flag) finish_any(handles, i, index, status);
-  return MPI_SUCCESS;
+  return *flag ? finish_any(handles, i, index, status) : MPI_SUCCESS;
 }
 
 /* Finish all of HANDLES that are complete.  Returns their number; ACTIVE becomes that of the active ones. */
-static int finish_some(int n, MPI_Request* handles, int* indices, MPI_Status* statuses, int* active)
+static int finish_some(int n, MPI_Request* handles, int* indices, MPI_Status* statuses, int* active, int* rc)
 {
   int i, count = 0;
 
@@ -945,7 +969,7 @@ static int finish_some(int n, MPI_Request* handles, int* indices, MPI_Status* st
     if (!is_active(handles[i])) continue;
     ++*active;
     if (!test(request_of(handles[i]))) continue;
-    finish_handle(&handles[i], status_at(statuses, count), 1);
+    finish_handle(&handles[i], status_at(statuses, count), rc);
     indices[count++] = i;
   }
   return count;
@@ -953,24 +977,24 @@ static int finish_some(int n, MPI_Request* handles, int* indices, MPI_Status* st
 
 IMG_API int MPI_Waitsome(int n, MPI_Request* handles, int* count, int* indices, MPI_Status* statuses)
 {
-  int active, spins = 0;
+  int active, spins = 0, rc = MPI_SUCCESS;
 
   if (!img_on) return scr_native_MPI_Waitsome(n, handles, count, indices, statuses);
   img_enter();
-  while ((*count = finish_some(n, handles, indices, statuses, &active)) == 0 && active > 0) img_spin(&spins);
+  while ((*count = finish_some(n, handles, indices, statuses, &active, &rc)) == 0 && active > 0) img_spin(&spins);
   if (active == 0) *count = MPI_UNDEFINED;
-  return MPI_SUCCESS;
+  return rc;
 }
 
 IMG_API int MPI_Testsome(int n, MPI_Request* handles, int* count, int* indices, MPI_Status* statuses)
 {
-  int active;
+  int active, rc = MPI_SUCCESS;
 
   if (!img_on) return scr_native_MPI_Testsome(n, handles, count, indices, statuses);
   img_enter();
-  *count = finish_some(n, handles, indices, statuses, &active);
+  *count = finish_some(n, handles, indices, statuses, &active, &rc);
   if (active == 0) *count = MPI_UNDEFINED;
-  return MPI_SUCCESS;
+  return rc;
 }
 
 /* ---- the calls: probe ---- */
@@ -1073,13 +1097,14 @@ IMG_API int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, M
   return rc;
 }
 
-/* Receive the message of a matched probe; STATUS is there. */
-static int receive_matched(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status)
+/* Receive the message of a matched probe; STATUS is there.  What is wrong with the message is in ERROR. */
+static int receive_matched(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status,
+                           int* error)
 {
   drained*  d = list;
   img_comm* c;
-  int       rc;
 
+  *error = MPI_SUCCESS;
   if (*message == MPI_MESSAGE_NO_PROC) {
     *message = MPI_MESSAGE_NULL;
     empty_status(status, MPI_PROC_NULL);
@@ -1089,21 +1114,21 @@ static int receive_matched(void* buf, int count, MPI_Datatype type, MPI_Message*
   if (d == NULL) return img_error(NULL, MPI_ERR_REQUEST);
   *message = MPI_MESSAGE_NULL;
   c = d->c;
-  rc = deliver(d, buf, count, type, c, status);
+  *error = deliver(d, buf, count, type, c, status);
   img_comm_use(c, -1);
-  return rc;
+  return MPI_SUCCESS;
 }
 
 IMG_API int MPI_Mrecv(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status)
 {
   MPI_Status got;
-  int        rc;
+  int        rc, error;
 
   if (!img_on) return scr_native_MPI_Mrecv(buf, count, type, message, status);
   img_enter();
-  rc = receive_matched(buf, count, type, message, &got);
-  if (status != MPI_STATUS_IGNORE) *status = got;
-  return rc;
+  rc = receive_matched(buf, count, type, message, &got, &error);
+  if (rc == MPI_SUCCESS && status != MPI_STATUS_IGNORE) *status = got;
+  return rc != MPI_SUCCESS ? rc : img_error(NULL, error);
 }
 
 IMG_API int MPI_Imrecv(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* handle)
@@ -1114,7 +1139,7 @@ IMG_API int MPI_Imrecv(void* buf, int count, MPI_Datatype type, MPI_Message* mes
   if (!img_on) return scr_native_MPI_Imrecv(buf, count, type, message, handle);
   img_enter();
   r = make_request(RECV, buf, count, type, MPI_PROC_NULL, 0, img_comm_of(MPI_COMM_WORLD), 0);
-  rc = receive_matched(buf, count, type, message, &r->status);
+  rc = receive_matched(buf, count, type, message, &r->status, &r->error);
   r->active = r->done = 1;
   *handle = handle_of(r);
   return rc;

@@ -202,10 +202,11 @@ static void post(img_plan* p, const img_step* s)
 /* 1 if all messages since the last fence are complete. */
 static int settled(img_plan* p)
 {
-  int i, left = 0;
+  int i, rc, left = 0;
 
   for (i = 0; i < p->opened; i++)
-    if (!img_message_end(p->open[i])) p->open[left++] = p->open[i];
+    if (!img_message_end(p->open[i], &rc)) p->open[left++] = p->open[i];
+    else note(p, rc);
   p->opened = left;
   return left == 0;
 }
@@ -263,7 +264,7 @@ int img_plan_run(img_plan* p)
   int spins = 0, rc;
 
   while (!img_plan_advance(p)) img_spin(&spins);
-  rc = p->rc;
+  rc = img_error(p->c, p->rc);
   img_plan_free(p);
   return rc;
 }

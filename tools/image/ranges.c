@@ -355,7 +355,8 @@ int img_is_saved_text(const void* address)
 
 /* ---- stubs (R3) ---- */
 
-/* The stub of NAME for P, or NULL: what the program imports itself has one only where it works. */
+/* The stub of NAME for P, or NULL: what the program imports itself has one only where it works, or where nobody writes
+   it, but a library that is linked statically. */
 static const stub* stub_for(const part* p, const char* name)
 {
   size_t low = 0, high = img_stub_count;
@@ -364,7 +365,7 @@ static const stub* stub_for(const part* p, const char* name)
     size_t i = (low + high) / 2;
     int    d = strcmp(name, img_stubs[i].name);
 
-    if (d == 0) return img_stubs[i].kind == STUB_OURS || p != parts ? &img_stubs[i] : NULL;
+    if (d == 0) return img_stubs[i].kind == STUB_OURS || p != parts || begins(name, "__") ? &img_stubs[i] : NULL;
     if (d < 0) high = i;
     else low = i + 1;
   }
@@ -574,11 +575,15 @@ static int is_allowed(const part* p, const part* from, const char* name)
 /* The function of MPI behind the Fortran NAME, mpi_x_, if it does not work; else NULL. */
 static const char* refused_fortran(const char* name)
 {
-  size_t n = strlen(name), i;
+  static const char* const kept[] = {"MPI_Comm_create_keyval", "MPI_Keyval_create"}; /* the binding keeps them itself */
+  size_t                   n = strlen(name), i;
 
   if (strncasecmp(name, "mpi_", 4) != 0 && strncasecmp(name, "pmpi_", 5) != 0) return NULL;
   if (*name == 'p') name++, n--;
   while (n > 0 && name[n - 1] == '_') n--;
+  if (n > 4 && strncmp(name + n - 4, "_f08", 4) == 0) n -= 4;
+  for (i = 0; i < sizeof kept / sizeof *kept; i++)
+    if (name[n] == '_' && strlen(kept[i]) == n && strncasecmp(kept[i], name, n) == 0) return kept[i];
   for (i = 0; i < img_stub_count; i++)
     if (img_stubs[i].kind == STUB_MPI && strlen(img_stubs[i].name) == n && strncasecmp(img_stubs[i].name, name, n) == 0)
       return img_stubs[i].name;

@@ -35,6 +35,7 @@ typedef struct {
   int64_t     date;
   int32_t     rank, ranks;
   uint32_t    cpu[8];
+  char        arguments[512];
   uint64_t    canary;
   double      wtime;
   uint64_t    heap_end, stack_low;
@@ -69,10 +70,12 @@ static void processor(uint32_t* cpu)
 {
   memset(cpu, 0, 8 * sizeof *cpu);
   __cpuid(1, cpu[0], cpu[1], cpu[2], cpu[3]);
+  cpu[0] &= ~15u;     /* the stepping */
   cpu[1] = 0;         /* which core this is */
   cpu[2] |= 1u << 27; /* the system's, not the processor's */
   __cpuid_count(7, 0, cpu[4], cpu[5], cpu[6], cpu[7]);
   cpu[4] = 0;
+  cpu[7] &= 0x03c1011cu; /* not what new microcode adds */
 }
 
 static uint64_t canary(void)
@@ -165,13 +168,15 @@ static void describe(uint64_t n)
   head.date = (int64_t)time(NULL);
   head.rank = img_rank, head.ranks = img_ranks;
   processor(head.cpu);
+  memcpy(head.arguments, img_arguments, sizeof head.arguments);
   head.canary = canary();
   head.wtime = img_wtime();
   head.heap_end = img_heap_end();
   head.stack_low = img_stack_low;
   head.context = img_here;
   head.object_count = img_ranges_objects(head.objects);
-  head.range_count = img_ranges_saved(head.ranges); /* it was tried at the start */
+  head.range_count = img_ranges_saved(head.ranges);
+  if (head.range_count < 0) img_die("not all variables of the program's libraries can be found"); /* as at the start */
   head.ranges[head.range_count++] = (img_range){IMG_HEAP_BASE, img_heap_used(), IMG_HEAP, 0, 0};
   head.ranges[head.range_count++] = (img_range){low, IMG_STACK_TOP - low, IMG_STACK, 0, 0};
   head.range_count += img_maps(&head.ranges[head.range_count]);
@@ -299,7 +304,12 @@ static int compare(const char* file, char* why)
     snprintf(why, 400, "image.%lu was written on another kind of processor", (unsigned long)head.n);
     return 2;
   }
-  return compare_objects(why) || compare_ranges(why) ? 2 : 0;
+  if (compare_objects(why) || compare_ranges(why)) return 2;
+  head.arguments[sizeof head.arguments - 1] = '\0';
+  if (img_rank == 0 && strcmp(head.arguments, img_arguments) != 0)
+    img_say("image.%lu was written with other arguments, and goes on with them: %s", (unsigned long)head.n,
+            head.arguments);
+  return 0;
 }
 
 int img_compare(const char* file, char* why)
@@ -350,11 +360,13 @@ int img_load(void)
     if (m->kind == IMG_MAP) ok = mprotect((void*)m->address, m->length, m->protection) == 0;
   }
   close_image();
+  memcpy(img_arguments, head.arguments, sizeof img_arguments);
   img_wtime_add = head.wtime - MPI_Wtime();
   return ok;
 }
 
 void img_resume(void)
 {
+  img_signals_defer();
   img_context_resume(&head.context, head.canary);
 }

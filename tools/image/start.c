@@ -42,6 +42,7 @@ void img_on_stack(uint64_t top, void* argument, void (*f)(void*)) __attribute__(
 
 uint64_t              img_stack_low;
 double                img_wtime_add;
+char                  img_arguments[512];
 static main_function* real_main;
 static rlim_t         stack_limit = RLIM_INFINITY; /* the user's */
 
@@ -97,6 +98,13 @@ double img_seconds(const char* name, double otherwise)
 double img_wtime(void)
 {
   return MPI_Wtime() + img_wtime_add;
+}
+
+/* ---- the stack ---- */
+
+int img_is_stack(const void* p)
+{
+  return (uint64_t)p >= img_stack_low && (uint64_t)p < IMG_STACK_TOP;
 }
 
 /* ---- memory, by the kernel's own calls: the heap needs it before anything else is there ---- */
@@ -248,6 +256,15 @@ static char** copy_strings(char** list)
   return copy;
 }
 
+/* The arguments as one line, cut off if it is too long. */
+static void join_arguments(char** argv)
+{
+  size_t n = 0;
+
+  while (*argv != NULL && *++argv != NULL && n + 1 < sizeof img_arguments)
+    n += (size_t)snprintf(img_arguments + n, sizeof img_arguments - n, "%s%s", n > 0 ? " " : "", *argv);
+}
+
 /* On the program's stack. */
 static void run_main(void* argument)
 {
@@ -279,6 +296,7 @@ static int image_main(int argc, char** argv, char** envp)
   if (size < 64 * IMG_PAGE) size = 64 * IMG_PAGE;
   img_stack_low = IMG_STACK_TOP - size;
   if (!img_map(img_stack_low, size)) img_die("the memory at 0x%lx is in use", (unsigned long)img_stack_low);
+  join_arguments(argv);
   a.argc = argc, a.argv = copy_strings(argv), a.envp = copy_strings(envp);
   if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
     img_die("MPI_Init_thread fails"); /* S2 */
@@ -294,6 +312,19 @@ static int is_off(void)
   const char *image = getenv("SCR_IMAGE"), *enable = getenv("SCR_ENABLE");
 
   return (image != NULL && strcmp(image, "0") == 0) || (enable != NULL && strcmp(enable, "0") == 0);
+}
+
+extern void (*__init_array_start[])(int, char**, char**) __attribute__((visibility("hidden")));
+extern void (*__init_array_end[])(int, char**, char**) __attribute__((visibility("hidden")));
+void _init(void);
+
+/* The constructors of the program: called from here, as libc would be taken for the caller of what they end with (C3). */
+static void run_constructors(int argc, char** argv, char** envp)
+{
+  size_t i, n = (size_t)(__init_array_end - __init_array_start);
+
+  _init();
+  for (i = 0; i < n; i++) __init_array_start[i](argc, argv, envp);
 }
 
 IMG_API int __libc_start_main(main_function* f, int argc, char** argv, void (*init)(void), void (*fini)(void),
@@ -318,6 +349,7 @@ IMG_API int __libc_start_main(main_function* f, int argc, char** argv, void (*in
     if ((why = img_ranges_refuse()) != NULL) img_die("%s", why);
     if (mark == NULL) execute_again(argv, argv + argc + 1);
     give_back_limit(mark);
+    if (init == NULL) init = (void (*)(void))run_constructors; /* libc calls it with the arguments of main() */
   }
   real_main = f;
   return libc.start(image_main, argc, argv, init, fini, rtld_fini, stack_end);

@@ -41,6 +41,7 @@ typedef struct {
 #define KEPT      (_IO_EOF_SEEN | _IO_ERR_SEEN)
 #define IN_BACKUP 0x0100 /* of _flags: a character was put back that is not in the file */
 
+static int         lock;                 /* of the slots */
 static stream      streams[IMG_STREAMS]; /* 0 to 2: the standard ones */
 static const char* objection;            /* for ever */
 static char        text[300];
@@ -60,23 +61,35 @@ static int slot_of(const FILE* f)
   return f == stdout ? 1 : f == stderr ? 2 : (uint64_t)f >= IMG_STREAM_BASE && place < IMG_STREAMS ? (int)place : -1;
 }
 
+/* A slot for a stream on FD; -1 if there is none. */
+static int take_slot(int fd, const char* mode)
+{
+  int i = 3;
+
+  img_lock(&lock);
+  while (i < IMG_STREAMS && streams[i].used) i++;
+  if (i < IMG_STREAMS) {
+    memset(&streams[i], 0, sizeof streams[i]);
+    streams[i].used = 1, streams[i].fd = fd;
+    snprintf(streams[i].mode, sizeof streams[i].mode, "%s", mode);
+  }
+  img_unlock(&lock);
+  return i < IMG_STREAMS ? i : -1;
+}
+
 /* A stream on FD at a place that is free; NULL and errno if libc cannot make one. */
 static FILE* make(int fd, const char* mode)
 {
-  int   i = 3;
+  int   i = img_file_group(fd) == -2 ? -1 : take_slot(fd, mode);
   FILE* f;
 
-  while (i < IMG_STREAMS && streams[i].used) i++;
-  if (i == IMG_STREAMS || img_file_group(fd) == -2) {
+  if (i < 0) {
     objection = "has had more than 253 streams open, or one on a descriptor that it has not opened";
     return scr_native_fdopen(fd, mode);
   }
   f = img_stream_make(i, fd, mode);
-  if (f == NULL) return NULL;
-  if (f != at_slot(i)) objection = "has a stream at an address that a restart cannot give it";
-  memset(&streams[i], 0, sizeof streams[i]);
-  streams[i].used = 1, streams[i].fd = fd;
-  snprintf(streams[i].mode, sizeof streams[i].mode, "%s", mode);
+  if (f == NULL) streams[i].used = 0;
+  else if (f != at_slot(i)) objection = "has a stream at an address that a restart cannot give it";
   return f;
 }
 
@@ -153,13 +166,14 @@ IMG_API FILE* freopen64(const char* path, const char* mode, FILE* f)
 
 IMG_API int fclose(FILE* f)
 {
-  int i = slot_of(f);
+  int i = slot_of(f), rc;
 
   if (!img_is_saved_text(IMG_CALLER())) return scr_native_fclose(f);
   if (i >= 0 && i <= 2) objection = "has closed a standard stream";
-  else if (i > 2) streams[i].used = 0;
   img_file_forget(fileno(f));
-  return scr_native_fclose(f);
+  rc = scr_native_fclose(f);
+  if (i > 2) streams[i].used = 0; /* its place is free now */
+  return rc;
 }
 
 /* ---- buffers ---- */
@@ -247,6 +261,15 @@ static ssize_t read_input(void* cookie, char* buf, size_t n)
   return got;
 }
 
+/* What a compiler with checks calls: BUF has SIZE bytes. */
+ssize_t __read_chk(int fd, void* buf, size_t n, size_t size);
+
+IMG_API ssize_t __read_chk(int fd, void* buf, size_t n, size_t size)
+{
+  if (n > size) abort();
+  return fd == 0 && img_is_saved_text(IMG_CALLER()) ? read_input(NULL, buf, n) : scr_native_read(fd, buf, n);
+}
+
 IMG_API ssize_t read(int fd, void* buf, size_t n)
 {
   return fd == 0 && img_is_saved_text(IMG_CALLER()) ? read_input(NULL, buf, n) : scr_native_read(fd, buf, n);
@@ -291,8 +314,11 @@ void img_streams_save(void)
   int         i;
 
   input_taken = input_read - (uint64_t)(input->_IO_read_end - input->_IO_read_ptr);
-  for (i = 0; i < IMG_STREAMS; i++)
-    if (streams[i].used) streams[i].flags = at_slot(i)->_flags & KEPT;
+  for (i = 0; i < IMG_STREAMS; i++) {
+    if (!streams[i].used) continue;
+    if (i > 0) fflush(at_slot(i)); /* what a handler of a signal has written since */
+    streams[i].flags = at_slot(i)->_flags & KEPT;
+  }
 }
 
 void img_streams_resumed(void)

@@ -1,0 +1,227 @@
+/* ==== THREADS ===========================================================================================
+** Threads of the program, which an image does not have: there is one only when all are joined.  Locks of this object's
+** tables for as long as they run; keys, destructors, mutexes and signals of the main thread.
+**
+** Uses       ranges.c (who calls), heap.c
+** Offers     img_lock, img_unlock, img_threads_objection, img_threads_save, img_threads_resumed, img_run_thread_exits;
+**            keys, destructors of thread-local objects; stubs for pthread_create, pthread_join, mutexes and locks.
+** Invariants
+**   T2  While no thread of the program runs, no lock is needed, and none is held when an image is taken.
+**   T3  A mutex that notes its owner notes a number of this process: none is held when an image is taken.
+** Failure    As in POSIX.
+** ====================================================================================================== */
+#include "image.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+IMG_NATIVE(pthread_create);
+IMG_NATIVE(pthread_join);
+IMG_NATIVE(pthread_key_create);
+IMG_NATIVE(pthread_key_delete);
+IMG_NATIVE(pthread_mutex_lock);
+IMG_NATIVE(pthread_mutex_trylock);
+IMG_NATIVE(pthread_mutex_unlock);
+IMG_NATIVE(pthread_rwlock_wrlock);
+IMG_NATIVE(pthread_rwlock_trywrlock);
+IMG_NATIVE(pthread_rwlock_unlock);
+
+static int threads; /* that were created and not joined */
+static int owned;   /* mutexes with an owner, and locks for writing, that are held */
+
+const char* img_threads_objection(void)
+{
+  static char text[80];
+
+  if (threads > 0) {
+    snprintf(text, sizeof text, "has %d threads that were not joined", threads);
+    return text;
+  }
+  return owned > 0 ? "holds a recursive mutex, or a lock for writing" : NULL;
+}
+
+void img_lock(int* lock)
+{
+  while (threads > 0 && __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE) != 0) sched_yield();
+}
+
+void img_unlock(int* lock)
+{
+  __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
+
+/* ---- created and joined: what saved objects call in place of libc's functions (ranges.c, R3) ---- */
+
+int img_pthread_create(pthread_t* t, const pthread_attr_t* attributes, void* (*f)(void*), void* argument);
+int img_pthread_join(pthread_t t, void** result);
+
+int img_pthread_create(pthread_t* t, const pthread_attr_t* attributes, void* (*f)(void*), void* argument)
+{
+  int rc;
+
+  __atomic_add_fetch(&threads, 1, __ATOMIC_SEQ_CST); /* before it runs (T2) */
+  rc = scr_native_pthread_create(t, attributes, f, argument);
+  if (rc != 0) __atomic_sub_fetch(&threads, 1, __ATOMIC_SEQ_CST);
+  return rc;
+}
+
+int img_pthread_join(pthread_t t, void** result)
+{
+  int rc = scr_native_pthread_join(t, result);
+
+  if (rc == 0) __atomic_sub_fetch(&threads, 1, __ATOMIC_SEQ_CST);
+  return rc;
+}
+
+/* ---- keys: those of the main thread; no destructor runs when it ends ---- */
+
+static unsigned    keys;
+static unsigned    key_numbers[IMG_KEYS];
+static const void* key_values[IMG_KEYS];
+
+static int new_key(pthread_key_t* key, void (*destructor)(void*), const void* caller)
+{
+  if (!img_is_saved_text(caller)) return scr_native_pthread_key_create(key, destructor);
+  if (keys == IMG_KEYS) return EAGAIN;
+  *key = key_numbers[keys] = img_keys[keys];
+  keys++;
+  return 0;
+}
+
+IMG_API int pthread_key_create(pthread_key_t* key, void (*destructor)(void*))
+{
+  return new_key(key, destructor, IMG_CALLER());
+}
+
+int __pthread_key_create(pthread_key_t* key, void (*destructor)(void*));
+
+IMG_API int __pthread_key_create(pthread_key_t* key, void (*destructor)(void*))
+{
+  return new_key(key, destructor, IMG_CALLER());
+}
+
+IMG_API int pthread_key_delete(pthread_key_t key)
+{
+  return img_is_saved_text(IMG_CALLER()) ? pthread_setspecific(key, NULL) : scr_native_pthread_key_delete(key);
+}
+
+static sigset_t mask; /* of the main thread */
+
+void img_threads_save(void)
+{
+  unsigned i;
+
+  pthread_sigmask(SIG_SETMASK, NULL, &mask);
+
+  for (i = 0; i < keys; i++) key_values[i] = pthread_getspecific(key_numbers[i]);
+}
+
+void img_threads_resumed(void)
+{
+  unsigned i;
+
+  for (i = 0; i < keys; i++) {
+    if (key_numbers[i] != img_keys[i]) img_die("keys of threads have other numbers than in the image");
+    pthread_setspecific(key_numbers[i], key_values[i]);
+  }
+  pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+/* ---- destructors of thread-local objects: those of the main thread run at the end ---- */
+
+int __cxa_thread_atexit_impl(void (*f)(void*), void* argument, void* object);
+IMG_NATIVE(__cxa_thread_atexit_impl);
+IMG_NATIVE(syscall);
+
+typedef struct thread_exit {
+  struct thread_exit* before;
+  void (*f)(void*);
+  void* argument;
+} thread_exit;
+
+static thread_exit* exits;
+
+IMG_API int __cxa_thread_atexit_impl(void (*f)(void*), void* argument, void* object)
+{
+  thread_exit* e;
+
+  if (!img_is_saved_text(IMG_CALLER()) || scr_native_syscall(SYS_gettid) != getpid())
+    return scr_native___cxa_thread_atexit_impl(f, argument, object);
+  if ((e = img_alloc(sizeof *e)) == NULL) return -1;
+  *e = (thread_exit){exits, f, argument};
+  exits = e;
+  return 0;
+}
+
+void img_run_thread_exits(void)
+{
+  while (exits != NULL) {
+    thread_exit* e = exits;
+
+    exits = e->before;
+    e->f(e->argument);
+  }
+}
+
+/* ---- mutexes (T3): stubs, too ---- */
+
+int img_pthread_mutex_lock(pthread_mutex_t* m);
+int img_pthread_mutex_trylock(pthread_mutex_t* m);
+int img_pthread_mutex_unlock(pthread_mutex_t* m);
+int img_pthread_rwlock_wrlock(pthread_rwlock_t* l);
+int img_pthread_rwlock_trywrlock(pthread_rwlock_t* l);
+int img_pthread_rwlock_unlock(pthread_rwlock_t* l);
+
+/* 1 if the kind of M notes its owner and looks at it: recursive, or one that checks for errors. */
+static int has_owner(const pthread_mutex_t* m)
+{
+  return (m->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE || (m->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK;
+}
+
+static int count(int rc, int more)
+{
+  if (rc == 0) __atomic_add_fetch(&owned, more, __ATOMIC_SEQ_CST);
+  return rc;
+}
+
+int img_pthread_mutex_lock(pthread_mutex_t* m)
+{
+  int rc = scr_native_pthread_mutex_lock(m);
+
+  return has_owner(m) ? count(rc, 1) : rc;
+}
+
+int img_pthread_mutex_trylock(pthread_mutex_t* m)
+{
+  int rc = scr_native_pthread_mutex_trylock(m);
+
+  return has_owner(m) ? count(rc, 1) : rc;
+}
+
+int img_pthread_mutex_unlock(pthread_mutex_t* m)
+{
+  int owner = has_owner(m), rc = scr_native_pthread_mutex_unlock(m);
+
+  return owner ? count(rc, -1) : rc;
+}
+
+int img_pthread_rwlock_wrlock(pthread_rwlock_t* l)
+{
+  return count(scr_native_pthread_rwlock_wrlock(l), 1);
+}
+
+int img_pthread_rwlock_trywrlock(pthread_rwlock_t* l)
+{
+  return count(scr_native_pthread_rwlock_trywrlock(l), 1);
+}
+
+int img_pthread_rwlock_unlock(pthread_rwlock_t* l)
+{
+  int writes = l->__data.__cur_writer != 0, rc = scr_native_pthread_rwlock_unlock(l);
+
+  return writes ? count(rc, -1) : rc;
+}
