@@ -53,7 +53,8 @@ int main(int argc, char** argv)
     std::vector<std::thread> threads;
     std::vector<long>        sums(4);
 
-    for (int t = 0; t < 4; t++) threads.emplace_back([&sums, t, i] { sums[static_cast<size_t>(t)] = fill(t * 1000 + i); });
+    for (int t = 0; t < 4; t++)
+      threads.emplace_back([&sums, t, i] { sums[static_cast<size_t>(t)] = fill(t * 1000 + i); });
     for (auto& t : threads) t.join();
     for (long s : sums) sum += s;
     text += std::to_string(std::rand() % 10);

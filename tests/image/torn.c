@@ -1,6 +1,6 @@
 /*
-** torn.c - a handler of signals changes two variables, one among the first that an image has and one among the last: they
-** are equal, whenever signals come.
+** torn.c - a handler of signals changes two variables, one among the first that an image has and one among the last:
+** they are equal, whenever signals come.
 */
 #include <mpi.h>
 

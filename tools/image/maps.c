@@ -1,13 +1,13 @@
 /* ==== MAPS ==============================================================================================
-** Memory that the program maps: private mappings, at addresses that are free in each process; those of files, too, which
-** are memory like any other after a restart.
+** Memory that the program maps: private mappings, at addresses that are free in each process; those of files, too,
+** which are memory like any other after a restart.
 **
 ** Uses       libc.c (objections)
 ** Offers     img_maps_objection, img_maps; img_mmap, img_munmap, img_mprotect, img_mremap: stubs, as networks put
 **            functions of their own into those of these names, for the whole process.
 ** Invariants
-**   A1  What saved objects have mapped lies between IMG_MAP_BASE and IMG_MAP_LIMIT and is in the table, which is sorted;
-**       two neighbours of one kind are one entry.
+**   A1  What saved objects have mapped lies between IMG_MAP_BASE and IMG_MAP_LIMIT and is in the table, which is
+**       sorted; two neighbours of one kind are one entry.
 **   A2  Memory that could never be read or written holds nothing.
 ** Failure    As in C.  A mapping that a restart cannot make, or a table that is full, objects for ever.
 ** ====================================================================================================== */

@@ -2,7 +2,8 @@
 ** Names of MPI-1 that MPI-3 has removed and MPICH still has: each is the function that took its place.
 **
 ** Uses       types.c, attr.c
-** Offers     MPI_Type_struct and its like, MPI_Type_extent, MPI_Type_lb, MPI_Type_ub, MPI_Errhandler_create, _set, _get.
+** Offers     MPI_Type_struct and its like, MPI_Type_extent, MPI_Type_lb, MPI_Type_ub, MPI_Errhandler_create, _set and
+**            _get.
 ** Failure    As that function's.
 ** ====================================================================================================== */
 #include "image.h"

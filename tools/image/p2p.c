@@ -182,6 +182,17 @@ static void empty_status(MPI_Status* s, int source)
   s->MPI_ERROR = MPI_SUCCESS;
 }
 
+/* Give the program FROM, but for its error: that is set by calls for several requests only. */
+static void give_status(MPI_Status* status, const MPI_Status* from)
+{
+  int error;
+
+  if (status == MPI_STATUS_IGNORE) return;
+  error = status->MPI_ERROR;
+  *status = *from;
+  status->MPI_ERROR = error;
+}
+
 /* The world's rank of RANK of C, or what stands for none or any. */
 static int peer_of(const img_comm* c, int rank)
 {
@@ -411,13 +422,8 @@ static int finish(request* r, MPI_Request* handle, MPI_Status* status)
 {
   int code = r->active ? r->error : MPI_SUCCESS;
 
-  if (status != MPI_STATUS_IGNORE) {
-    int error = status->MPI_ERROR; /* set by calls for several requests only */
-
-    if (r->active) *status = r->status;
-    else empty_status(status, MPI_ANY_SOURCE);
-    status->MPI_ERROR = error;
-  }
+  if (!r->active) empty_status(&r->status, MPI_ANY_SOURCE);
+  give_status(status, &r->status);
   r->active = 0;
   if (r->persistent) return code;
   release(r);
@@ -816,17 +822,16 @@ IMG_NATIVE(MPI_Request_get_status);
    all; else its error is returned. */
 static int finish_handle(MPI_Request* handle, MPI_Status* status, int* in_array)
 {
-  request*  r = request_of(*handle);
-  img_comm* c = r != NULL ? r->c : NULL;
-  int       code = MPI_SUCCESS;
+  MPI_Status none;
+  request*   r = request_of(*handle);
+  img_comm*  c = r != NULL ? r->c : NULL;
+  int        code = MPI_SUCCESS;
 
   if (c != NULL) img_comm_use(c, 1);
   if (r != NULL) code = finish(r, handle, status);
-  else if (status != MPI_STATUS_IGNORE) {
-    int error = status->MPI_ERROR;
-
-    empty_status(status, MPI_ANY_SOURCE);
-    status->MPI_ERROR = error;
+  else {
+    empty_status(&none, MPI_ANY_SOURCE);
+    give_status(status, &none);
   }
   if (in_array != NULL && status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
   if (in_array != NULL && code != MPI_SUCCESS) *in_array = code = MPI_ERR_IN_STATUS;
@@ -872,15 +877,15 @@ IMG_API int MPI_Test(MPI_Request* handle, int* flag, MPI_Status* status)
 
 IMG_API int MPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status)
 {
-  request* r;
+  MPI_Status none;
+  request*   r;
 
   if (!img_on) return scr_native_MPI_Request_get_status(handle, flag, status);
   img_enter();
   r = request_of(handle);
   *flag = r == NULL || test(r);
-  if (!*flag || status == MPI_STATUS_IGNORE) return MPI_SUCCESS;
-  if (r != NULL && r->active) *status = r->status;
-  else empty_status(status, MPI_ANY_SOURCE);
+  empty_status(&none, MPI_ANY_SOURCE);
+  if (*flag) give_status(status, r != NULL && r->active ? &r->status : &none);
   return MPI_SUCCESS;
 }
 
@@ -1005,10 +1010,12 @@ IMG_NATIVE(MPI_Imrecv);
 
 static void drained_status(const drained* d, const img_comm* c, MPI_Status* status)
 {
-  if (status == MPI_STATUS_IGNORE) return;
-  empty_status(status, c->back[d->source]);
-  status->MPI_TAG = d->tag;
-  scr_native_MPI_Status_set_elements_x(status, MPI_BYTE, d->bytes);
+  MPI_Status found;
+
+  empty_status(&found, c->back[d->source]);
+  found.MPI_TAG = d->tag;
+  scr_native_MPI_Status_set_elements_x(&found, MPI_BYTE, d->bytes);
+  give_status(status, &found);
 }
 
 static int probe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status)
@@ -1023,9 +1030,9 @@ static int probe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status
   *flag = d != NULL;
   if (d == NULL) {
     rc = scr_native_MPI_Iprobe(peer_of(c, from), tag, img_channel(c->slot), flag, &found);
-    if (rc != MPI_SUCCESS || !*flag || status == MPI_STATUS_IGNORE) return img_error(c, rc);
-    *status = found;
-    if (from != MPI_PROC_NULL) status->MPI_SOURCE = c->back[found.MPI_SOURCE];
+    if (rc != MPI_SUCCESS || !*flag) return img_error(c, rc);
+    if (from != MPI_PROC_NULL) found.MPI_SOURCE = c->back[found.MPI_SOURCE];
+    give_status(status, &found);
     return rc;
   }
   drained_status(d, c, status);
@@ -1066,7 +1073,7 @@ static int matched_probe(int from, int tag, MPI_Comm comm, int* flag, MPI_Messag
     if (rc != MPI_SUCCESS || !*flag) return img_error(c, rc);
     if (m == MPI_MESSAGE_NO_PROC) {
       *message = m;
-      if (status != MPI_STATUS_IGNORE) *status = found;
+      give_status(status, &found);
       return rc;
     }
     d = receive_early(&m, &found, c->slot);
@@ -1127,7 +1134,7 @@ IMG_API int MPI_Mrecv(void* buf, int count, MPI_Datatype type, MPI_Message* mess
   if (!img_on) return scr_native_MPI_Mrecv(buf, count, type, message, status);
   img_enter();
   rc = receive_matched(buf, count, type, message, &got, &error);
-  if (rc == MPI_SUCCESS && status != MPI_STATUS_IGNORE) *status = got;
+  if (rc == MPI_SUCCESS) give_status(status, &got);
   return rc != MPI_SUCCESS ? rc : img_error(NULL, error);
 }
 

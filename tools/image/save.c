@@ -116,8 +116,8 @@ static int is_zero(const char* p, uint64_t length)
   return length == 0 || (*p == 0 && memcmp(p, p + 1, length - 1) == 0);
 }
 
-/* The pages of [FROM, FROM + LENGTH) that are not zero, in records of neighbours; with ALL, zero pages too.  Their bytes
-   are at DATA. */
+/* The pages of [FROM, FROM + LENGTH) that are not zero, in records of neighbours; with ALL, zero pages too.  Their
+   bytes are at DATA. */
 static int put_pages(uint64_t from, const char* data, uint64_t length, int all)
 {
   uint64_t at, begin = from, end = from + length;

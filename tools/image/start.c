@@ -318,7 +318,8 @@ extern void (*__init_array_start[])(int, char**, char**) __attribute__((visibili
 extern void (*__init_array_end[])(int, char**, char**) __attribute__((visibility("hidden")));
 void _init(void);
 
-/* The constructors of the program: called from here, as libc would be taken for the caller of what they end with (C3). */
+/* The constructors of the program: called from here, as libc would be taken for the caller of what they end with
+   (C3). */
 static void run_constructors(int argc, char** argv, char** envp)
 {
   size_t i, n = (size_t)(__init_array_end - __init_array_start);
