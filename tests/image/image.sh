@@ -68,6 +68,8 @@ build datatypes datatypes.c
 build process process.c
 build open open.c
 build maps maps.c
+build hybrid hybrid.c -fopenmp
+build private hybrid.c -fopenmp -DPRIVATE
 compiles() { # PROGRAM COMPILER SOURCE FLAGS...: a program in C++ or Fortran
   check "$1 is built" 0 "" sh -c "$2 -O1 '$top/tests/image/$3' '$tmp/point.o' '$top/scr_image.o' -o '$tmp/$1' ${*:4} 2>&1"
 }
@@ -118,10 +120,17 @@ plain 3 objects 12
 AT=4,8 AT_RANK=1 round "C++, two images" 3 objects 12
 plain 3 stencil 12
 for program in stencil stencil_mpif stencil_f08; do AT=5,9 AT_RANK=2 round "Fortran, $program, two images" 3 $program 12; done
+plain 2 hybrid 12
+AT=2 OMP_NUM_THREADS=2 round "OpenMP" 2 hybrid 12
+fresh
+AT=6 check "a parallel region: the program goes on" 0 "" run 2 hybrid 6 inside
+said "a parallel region: the message" "no image: rank [01] is in a parallel region of OpenMP"
+check "threadprivate variables: it does not start" 1 "" run 2 private 6
+said "threadprivate variables: the message" "the program has thread-local (threadprivate) variables, and OpenMP"
 plain 2 threads 12
 AT=6 round "threads that were joined" 2 threads 12
 fresh
-AT=4 check "a recursive mutex that is held: the program goes on" 0 "" run 2 threads 12
+AT=4 check "a recursive mutex that is held: the program goes on" 0 "" run 2 threads 12 held
 said "a recursive mutex that is held: the message" "no image: rank [01] holds a recursive mutex"
 printf abcdefghijklmnopqrstuvwxyz >"$tmp/letters"
 fresh

@@ -85,7 +85,7 @@ static int free_key(int* handle)
 {
   key* k = key_of(*handle);
 
-  if (k == NULL || k->freed) return img_error(NULL, MPI_ERR_KEYVAL);
+  if (k == NULL) return img_error(NULL, MPI_ERR_KEYVAL); /* once more, by another copy of the handle, is no error */
   k->freed = 1;
   use_key(k, 0);
   *handle = MPI_KEYVAL_INVALID;

@@ -76,6 +76,8 @@ void img_ranges_start(void);
 void img_ranges_off(void);
 /* 1 if images are made in this process. */
 extern int img_on;
+/* 1 if the process has OpenMP's library. */
+extern int img_openmp;
 /* 1 if ADDRESS is in the text of a saved object. */
 int img_is_saved_text(const void* address);
 /* Why this program cannot have images, or NULL: libraries of both sides, imports that the table does not know. */

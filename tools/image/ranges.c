@@ -71,7 +71,7 @@ extern char** scr_native_environ; /* program's own use of these variables can be
 
 extern __thread char img_tls_last[64];
 
-int                img_on;
+int                img_on, img_openmp;
 unsigned           img_keys[IMG_KEYS];
 __thread char      img_tls_first[64] __attribute__((aligned(64))); /* the first native one: the order of linking */
 static part        parts[IMG_OBJECTS];
@@ -267,6 +267,7 @@ static void find_sides(void)
 
   for (i = 1; i < part_count; i++) {
     parts[i].native = is_system(parts[i].name);
+    if (begins(parts[i].name, "libgomp.so")) img_openmp = 1;
     if (part_find(&parts[i], "PMPI_Init") != NULL) parts[i].native = parts[i].of_mpi = 1;
   }
   while (more) {
@@ -562,12 +563,26 @@ static const part* provider(const char* name)
   return NULL;
 }
 
+/* 1 if the function NAME of OpenMP leaves nothing in its library but what threads.c sets again. */
+static int is_allowed_openmp(const char* name)
+{
+  static const char* const heads[] = {"GOMP_target",     "GOACC",       "acc_",     "omp_target",  "omp_alloc",
+                                      "omp_calloc",      "omp_realloc", "omp_free", "omp_aligned", "omp_init_alloc",
+                                      "omp_set_default_"};
+  size_t                   i;
+
+  for (i = 0; i < sizeof heads / sizeof *heads; i++)
+    if (begins(name, heads[i])) return 0;
+  return 1;
+}
+
 /* 1 if P may import NAME, which the native object FROM serves (R2). */
 static int is_allowed(const part* p, const part* from, const char* name)
 {
   if (stub_for(p, name) != NULL) return 1;
   if (p != parts && (same(name, "environ") || same(name, "__environ"))) return 1; /* data */
   if (begins(from->name, "libm.so")) return p != parts || !same(name, "signgam"); /* libraries only set it */
+  if (begins(from->name, "libgomp.so")) return is_allowed_openmp(name);
   if (begins(from->name, "libgcc_s.so")) return !begins(name, "__register_") && !begins(name, "__emutls_");
   return img_allowed(begins(name, "PMPI_") ? name + 1 : name);
 }
@@ -627,6 +642,18 @@ static int part_refuse(const part* p, char* why)
                   name);
 }
 
+/* 1 if P has thread-local variables, which an image does not have of the threads of OpenMP.  libstdc++ uses its own only
+   while an exception is handled. */
+static int has_thread_locals(const part* p)
+{
+  uint64_t ours = p == parts ? (uint64_t)img_tls_last + sizeof img_tls_last - (uint64_t)img_tls_first : 0;
+  int      j;
+
+  for (j = 0; j < p->phdrs; j++)
+    if (p->phdr[j].p_type == PT_TLS && p->phdr[j].p_memsz > ours) return !begins(p->name, "libstdc++.so");
+  return 0;
+}
+
 /* 1 if the program needs a stack whose data can be executed. */
 static int needs_executable_stack(void)
 {
@@ -655,6 +682,12 @@ const char* img_ranges_refuse(void)
   }
   for (i = 0; i < part_count; i++)
     if (!parts[i].native && part_refuse(&parts[i], why)) return why;
+  for (i = 0; i < part_count && img_openmp; i++) {
+    if (parts[i].native || !has_thread_locals(&parts[i])) continue;
+    snprintf(why, sizeof why, "%s has thread-local (threadprivate) variables, and OpenMP's threads are not in an image",
+             i == 0 ? "the program" : parts[i].name);
+    return why;
+  }
   if (img_ranges_saved(ranges) < 0) return "not all variables of the program's libraries can be found";
   return NULL;
 }

@@ -1,12 +1,12 @@
 /* ==== THREADS ===========================================================================================
-** Threads of the program, which an image does not have: there is one only when all are joined.  Locks of this object's
-** tables for as long as they run; keys, destructors, mutexes and signals of the main thread.
+** Threads of the program, which an image does not have: there is one only when all are joined, or are OpenMP's and
+** idle.  Locks of this object's tables for as long as they run; keys, destructors, mutexes and signals of the main thread.
 **
 ** Uses       ranges.c (who calls), heap.c
 ** Offers     img_lock, img_unlock, img_threads_objection, img_threads_save, img_threads_resumed, img_run_thread_exits;
 **            keys, destructors of thread-local objects; stubs for pthread_create, pthread_join, mutexes and locks.
 ** Invariants
-**   T2  While no thread of the program runs, no lock is needed, and none is held when an image is taken.
+**   T2  While no thread of the program runs, and without OpenMP, no lock is needed; none is held when an image is taken.
 **   T3  A mutex that notes its owner notes a number of this process: none is held when an image is taken.
 ** Failure    As in POSIX.
 ** ====================================================================================================== */
@@ -33,9 +33,78 @@ IMG_NATIVE(pthread_rwlock_unlock);
 static int threads; /* that were created and not joined */
 static int owned;   /* mutexes with an owner, and locks for writing, that are held */
 
+/* ---- OpenMP: its library is native, and its threads wait for the next region ---- */
+
+typedef struct {
+  int threads, dynamic, levels, schedule, chunk;
+} openmp;
+
+static openmp settings;
+
+/* The function NAME of OpenMP. */
+static void* openmp_function(const char* name)
+{
+  void* f = img_native_symbol(name);
+
+  if (f == NULL) img_die("the library of OpenMP has no function %s", name);
+  return f;
+}
+
+static int openmp_get(const char* name)
+{
+  union {
+    void* address;
+    int (*call)(void);
+  } f = {openmp_function(name)};
+
+  return f.call();
+}
+
+static void openmp_set(const char* name, int value)
+{
+  union {
+    void* address;
+    void (*call)(int);
+  } f = {openmp_function(name)};
+
+  f.call(value);
+}
+
+static void openmp_save(void)
+{
+  union {
+    void* address;
+    void (*call)(int*, int*);
+  } schedule;
+
+  if (!img_openmp) return;
+  settings.threads = openmp_get("omp_get_max_threads");
+  settings.dynamic = openmp_get("omp_get_dynamic");
+  settings.levels = openmp_get("omp_get_max_active_levels");
+  schedule.address = openmp_function("omp_get_schedule");
+  schedule.call(&settings.schedule, &settings.chunk);
+}
+
+static void openmp_resumed(void)
+{
+  union {
+    void* address;
+    void (*call)(int, int);
+  } schedule;
+
+  if (!img_openmp) return;
+  openmp_set("omp_set_num_threads", settings.threads);
+  openmp_set("omp_set_dynamic", settings.dynamic);
+  openmp_set("omp_set_max_active_levels", settings.levels);
+  schedule.address = openmp_function("omp_set_schedule");
+  schedule.call(settings.schedule, settings.chunk);
+}
+
 const char* img_threads_objection(void)
 {
   static char text[80];
+
+  if (img_openmp && openmp_get("omp_get_level") > 0) return "is in a parallel region of OpenMP";
 
   if (threads > 0) {
     snprintf(text, sizeof text, "has %d threads that were not joined", threads);
@@ -46,7 +115,7 @@ const char* img_threads_objection(void)
 
 void img_lock(int* lock)
 {
-  while (threads > 0 && __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE) != 0) sched_yield();
+  while ((threads > 0 || img_openmp) && __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE) != 0) sched_yield();
 }
 
 void img_unlock(int* lock)
@@ -116,6 +185,7 @@ void img_threads_save(void)
   unsigned i;
 
   pthread_sigmask(SIG_SETMASK, NULL, &mask);
+  openmp_save();
 
   for (i = 0; i < keys; i++) key_values[i] = pthread_getspecific(key_numbers[i]);
 }
@@ -129,6 +199,7 @@ void img_threads_resumed(void)
     pthread_setspecific(key_numbers[i], key_values[i]);
   }
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
+  openmp_resumed();
 }
 
 /* ---- destructors of thread-local objects: those of the main thread run at the end ---- */

@@ -246,6 +246,7 @@ IMG_API int MPI_Cart_sub(MPI_Comm comm, const int keep[], MPI_Comm* made)
     part(less, 0)[n] = part(t, 0)[i];
     part(less, 1)[n++] = part(t, 1)[i];
   }
+  if (n == 0) return make_comm(c, 1, less, made); /* as MPICH does: rank 0 has it */
   rc = MPI_Comm_split(comm, color, c->rank, made);
   if (rc == MPI_SUCCESS) img_comm_of(*made)->topology = less;
   else free(less);
