@@ -6030,28 +6030,31 @@ typedef struct {
   void (*moved)(uint64_t bytes); /* called after each step, to show progress; may be NULL */
 } scr_pace;
 
+/* Returns 1 if somebody waits for a job of the helper. */
+SCR_FN int scr_helper_is_awaited(void)
+{
+  int hurry;
+
+  pthread_mutex_lock(&scr_helper.lock);
+  hurry = scr_helper.hurry;
+  pthread_mutex_unlock(&scr_helper.lock);
+  return hurry != 0;
+}
+
 /*
 ** Pause after a step that has moved N bytes since START, as PACE wants, unless somebody waits for the helper.  Returns
-** the time at which the next step begins.
+** the time at which the next step begins.  Short sleeps, as a condition waits by a clock that can be set back.
 */
 SCR_FN double scr_pace_pause(const scr_pace* pace, uint64_t n, double start)
 {
-  struct timespec until;
-  double          now = scr_wtime(), end = now, worked = now - start;
+  double now = scr_wtime(), end = now, worked = now - start;
 
   if (pace->moved != NULL) pace->moved(n);
   if (pace->rate > 0 && start + (double)n / pace->rate > end) end = start + (double)n / pace->rate;
   if (pace->share > 0 && pace->share < 1 && start + worked / pace->share > end) end = start + worked / pace->share;
-  if (end <= now) return now;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += (time_t)(end - now);
-  until.tv_nsec += (long)(1e9 * (end - now - (double)(time_t)(end - now)));
-  until.tv_sec += until.tv_nsec / 1000000000;
-  until.tv_nsec %= 1000000000;
-  pthread_mutex_lock(&scr_helper.lock);
-  while (scr_helper.hurry == 0 && pthread_cond_timedwait(&scr_helper.changed, &scr_helper.lock, &until) == 0) continue;
-  pthread_mutex_unlock(&scr_helper.lock);
-  return end < scr_wtime() ? end : scr_wtime(); /* what a pause was too long, the next is shorter */
+  for (; now < end && !scr_helper_is_awaited(); now = scr_wtime())
+    usleep(end - now < 0.02 ? (useconds_t)(1e6 * (end - now)) + 1 : 20000);
+  return end < now ? end : now; /* what a pause was too long, the next is shorter */
 }
 
 /* Carry out JOB in this thread. */
@@ -26381,7 +26384,7 @@ SCR_FN int scr_regions_count(const scr_regions* common, const scr_region_files* 
       const scr_region* r = scr_regions_find(&files->file[k].regions, common->region[i].name);
       int64_t           value;
       if (r == NULL) continue;
-      value = (int64_t)((scr_region_bytes(r) * 0x9E3779B97F4A7C15u ^ r->crc) >> 1);
+      value = (int64_t)((scr_region_bytes(r) * 0x9E3779B97F4A7C15u ^ r->crc) & INT64_MAX);
       if (value > o->value) o->value = value;
       if (-value > o->minus_value) o->minus_value = -value;
       if (-files->file[k].writer > o->minus_writer) o->minus_writer = -files->file[k].writer;

@@ -1020,18 +1020,6 @@ int sim_pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m)
   return sim_pthread_mutex_lock(m);
 }
 
-int sim_pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const struct timespec* until)
-{
-  int64_t at = ((int64_t)until->tv_sec - (int64_t)WORLD_EPOCH - world_clock_shift) * (int64_t)WORLD_SECOND +
-               (int64_t)until->tv_nsec;
-
-  if (at <= (int64_t)S.now) return ETIMEDOUT;
-  sim_pthread_mutex_unlock(m);
-  fiber_wait(c, (uint64_t)at - S.now);
-  sim_pthread_mutex_lock(m);
-  return (int64_t)S.now >= at ? ETIMEDOUT : 0;
-}
-
 int sim_pthread_sigmask(int how, const sigset_t* set, sigset_t* before)
 {
   (void)how, (void)set;
