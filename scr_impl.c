@@ -203,9 +203,9 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 ** and writes; clocks and random numbers.
 **
 ** Uses       nothing
-** Offers     scr_os.*, scr_fence, scr_fence_set, scr_fence_pin, scr_fence_open, scr_fence_link, scr_os_is_of,
-**            scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_is_zero, scr_wtime,
-**            scr_time_usec, scr_random.
+** Offers     scr_os.*, scr_fence, scr_fence_set, scr_fence_pin, scr_fence_length, scr_fence_open, scr_fence_link,
+**            scr_os_is_of, scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_is_zero,
+**            scr_wtime, scr_time_usec, scr_random.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
@@ -1429,20 +1429,22 @@ SCR_FN int scr_path_dir_of(const char* path, char* dir, size_t n)
 /* ---- the file system ---- */
 
 /*
-** Create the directory DIR and its parents.  Directories that exist already, or that others create at the same time,
-** are no error.
+** Create the directory DIR and its parents, up to a fenced one: a prefix that has been moved away is not made again.
+** Directories that exist already, or that others create at the same time, are no error.
 */
 SCR_FN int scr_mkdirs(const char* dir, mode_t mode)
 {
   char        path[2 * SCR_MAX_FILENAME];
   struct stat st;
   char*       s;
+  size_t      which, fenced;
   int         failed, rc = scr_fmt(path, sizeof path, "%s", dir);
 
   if (rc != SCR_SUCCESS) return rc;
   if (*dir == '\0') return SCR_ERR(SCR_ERR_ARG, "a directory without a name cannot be created");
   if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode)) return SCR_SUCCESS;
-  for (s = path + (*path == '/');; s++) {
+  fenced = scr_fence_length(path, &which);
+  for (s = path + (fenced > 0 ? fenced + 1 : *path == '/');; s++) {
     char c = *s;
     if (c != '/' && c != '\0') continue;
     *s = '\0';
@@ -2562,21 +2564,23 @@ typedef enum {
 /*
 ** Give the file PATH, open as FD, the group of its directory and that group's right to write, so that people who
 ** share a prefix directory can replace each other's files, as far as SHARING says.  A file that is not NEW gets no
-** right that it lacks, as somebody may have given a file of yours this name.
+** right that it lacks, as somebody may have given a file of yours this name.  In a directory like /tmp, where a store
+** without directories may be, each has files of his own.
 */
 SCR_FN void scr_file_share(int fd, const char* path, scr_sharing sharing, int is_new)
 {
   char        dir[SCR_MAX_FILENAME];
   struct stat d, f;
   mode_t      mode;
-  int         shared;
+  int         own, shared;
 
   if (!scr_dir_look(path, dir, &d) || fstat(fd, &f) < 0) return;
   if (f.st_uid != geteuid()) return;
   if (is_new) scr_file_hand_over(fd, &d);
-  shared = (d.st_mode & S_IWGRP) != 0 && scr_file_group_counts(dir, fd) &&
+  own = (d.st_mode & S_ISVTX) != 0 && (d.st_mode & S_IWOTH) != 0;
+  shared = !own && (d.st_mode & S_IWGRP) != 0 && scr_file_group_counts(dir, fd) &&
            (f.st_gid == d.st_gid || (is_new && scr_os.fchown(fd, (uid_t)-1, d.st_gid) == 0));
-  mode = sharing == SCR_SHARE_GROUP ? 0600 : f.st_mode & (sharing == SCR_SHARE_READ ? 0755 : 0775);
+  mode = own || sharing == SCR_SHARE_GROUP ? 0600 : f.st_mode & (sharing == SCR_SHARE_READ ? 0755 : 0775);
   if (shared) mode |= sharing == SCR_SHARE_READ ? 0040 : 0060;
   if (!is_new) mode &= f.st_mode;
   if (mode != (f.st_mode & 07777)) scr_os.fchmod(fd, mode);

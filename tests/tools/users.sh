@@ -124,6 +124,8 @@ done
 check "a file of theirs in the place of a cached one" 0 - flat scr.dataset.2%2Fstep.2%2Frank_1
 tell "a file of theirs in the place of a cached one" "step.2.*cannot be fetched.*exists already, and is another user's"
 tell "a file of theirs: no older checkpoint in place of the newest" "complete checkpoints exist, but none could be loaded"
+open_to_others() { find "$tmp/flat" -maxdepth 1 -type f \( -name '*run.lock' -o -name '*prefix.scrinfo' \) -printf '%m\n' | sort -u; }
+check "a flat store: its lock and its record are the user's alone" 0 600 open_to_others
 rm -rf "$tmp/cntl" "$tmp/flat"
 
 for kind in link fifo; do

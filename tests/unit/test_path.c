@@ -296,7 +296,9 @@ static void a_fence_stands_around_one_directory(void)
   CHECK_INT((fd = open(check_path("trap/file"), O_WRONLY | O_CREAT, 0600)) >= 0, 1);
   close(fd);
   CHECK(scr_os.unlink(file) < 0 && errno == ESTALE);
-  CHECK(unlink(root) == 0 && rename(check_path("away"), root) == 0); /* it is there again */
+  CHECK(unlink(root) == 0);
+  CHECK(scr_mkdirs(check_path("fenced/dir/below"), 0700) != SCR_SUCCESS && access(root, F_OK) < 0); /* not made again */
+  CHECK(rename(check_path("away"), root) == 0); /* it is there again */
   CHECK_INT(scr_os.unlink(file), 0);
   scr_fence_set(SCR_FENCE_PREFIX, "");
   CHECK(unlink(check_path("trap/file")) == 0 && rmdir(check_path("trap")) == 0 && rmdir(root) == 0);
