@@ -642,8 +642,8 @@ static int part_refuse(const part* p, char* why)
                   name);
 }
 
-/* 1 if P has thread-local variables, which an image does not have of the threads of OpenMP.  libstdc++ uses its own only
-   while an exception is handled. */
+/* 1 if P has thread-local variables, which an image does not have of the threads of OpenMP.  libstdc++ uses its own
+   only while an exception is handled. */
 static int has_thread_locals(const part* p)
 {
   uint64_t ours = p == parts ? (uint64_t)img_tls_last + sizeof img_tls_last - (uint64_t)img_tls_first : 0;

@@ -1,12 +1,14 @@
 /* ==== THREADS ===========================================================================================
 ** Threads of the program, which an image does not have: there is one only when all are joined, or are OpenMP's and
-** idle.  Locks of this object's tables for as long as they run; keys, destructors, mutexes and signals of the main thread.
+** idle.  Locks of this object's tables for as long as they run; keys, destructors, mutexes and signals of the main
+** thread.
 **
 ** Uses       ranges.c (who calls), heap.c
 ** Offers     img_lock, img_unlock, img_threads_objection, img_threads_save, img_threads_resumed, img_run_thread_exits;
 **            keys, destructors of thread-local objects; stubs for pthread_create, pthread_join, mutexes and locks.
 ** Invariants
-**   T2  While no thread of the program runs, and without OpenMP, no lock is needed; none is held when an image is taken.
+**   T2  While no thread of the program runs, and without OpenMP, no lock is needed; none is held when an image is
+**       taken.
 **   T3  A mutex that notes its owner notes a number of this process: none is held when an image is taken.
 ** Failure    As in POSIX.
 ** ====================================================================================================== */
