@@ -52,6 +52,7 @@ tests/openmpi/openmpi.sh   400 3600
 long="
 tests/cross/cross.sh      2400 2400
 tests/filesystems/filesystems.sh 400 400
+tests/image/mpich.sh      2400 2400
 "
 pace=check # of the suites
 case $mode in

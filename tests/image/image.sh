@@ -278,6 +278,10 @@ fresh
 AT=1 SCR_IMAGE_WAIT=2 check "a rank that does not call MPI: the program goes on" 0 "" run 2 SLEEPS
 said "a rank that does not call MPI: the message" "no image: rank 1 has not called MPI for 2 s"
 
+build FULL refused.c -DFULL
+fresh
+AT=1 check "a full disk: the program goes on" 0 "" run 2 FULL
+said "a full disk: the message" "no image: rank [01] cannot write to a stream: No space left on device"
 build OPTIONS refused.c -DOPTIONS
 fresh
 AT=1 check "between options: the program goes on" 0 "" run 1 OPTIONS -a -b
@@ -308,6 +312,10 @@ said "the file is gone: the message" "cannot open .*/words, which the program ha
 printf te >words
 check "the file is shorter: refused" 1 "" run 2 OPENS
 said "the file is shorter: the message" "words has 2 bytes, but had 5 in the image: bring it back as it was"
+printf 'another file\n' >words
+check "the file is another: refused" 1 "" run 2 OPENS
+said "the file is another: the message" "words is not the file that the program had open, or was changed before byte 5: bring it back"
+check "the file is another: it is as it was" 0 "another file" cat words
 cp kept words
 check "the file is back" 0 "" run 2 OPENS
 said "the file is back: it restarts" "restarted from image\.1"

@@ -21,7 +21,7 @@ static void need(int ok, const char* what)
 
 static unsigned char* map(size_t n, int protection, int fd)
 {
-  int   flags = MAP_PRIVATE | (fd < 0 ? MAP_ANONYMOUS : 0);
+  int   flags = MAP_PRIVATE | (fd < 0 ? MAP_ANONYMOUS | MAP_NORESERVE : 0);
   void* p = mmap(NULL, n, protection, flags, fd, 0);
 
   need(p != MAP_FAILED, "mmap");
@@ -52,7 +52,7 @@ static MPI_Datatype make_pair(void)
 
 int main(int argc, char** argv)
 {
-  unsigned char *plain, *reserved, *of_file, *cut, *moving;
+  unsigned char *plain, *reserved, *of_file, *cut, *moving, *hidden, *sparse;
   int            i, fd, rank, ranks, total = 0, steps = argc > 1 ? atoi(argv[1]) : 10, pair[3] = {0, 7, 0};
   size_t         moving_size = PAGE;
   MPI_Datatype   type;
@@ -71,12 +71,21 @@ int main(int argc, char** argv)
   of_file = map(2 * PAGE, PROT_READ | PROT_WRITE, fd); /* its second page is behind the end */
   cut = map(10 * PAGE, PROT_READ | PROT_WRITE, -1);
   moving = map(moving_size, PROT_READ | PROT_WRITE, -1);
+  hidden = map(PAGE, PROT_READ | PROT_WRITE, -1);
+  sparse = map(1UL << 36, PROT_READ | PROT_WRITE, -1); /* far more than there is */
   need(close(fd) == 0 && truncate(path, 3) == 0 && unlink(path) == 0, "close");
   for (i = 0; i < steps; i++) {
     plain[i * 1000 % (3 * PAGE + 100)] += (unsigned char)(i + rank);
     reserved[(1UL << 33) + i * 500 % (2 * PAGE)] ^= (unsigned char)(i * 7);
     of_file[i]++;
     cut[(i % 3 + 7) * PAGE + i] = (unsigned char)i;
+    sparse[(size_t)i << 32] = (unsigned char)i;
+    if (i == 1) {
+      hidden[7] = 7;
+      need(mprotect(hidden, PAGE, PROT_NONE) == 0, "mprotect to nothing");
+      hidden = mremap(hidden, PAGE, 2 * PAGE, MREMAP_MAYMOVE);
+      need(hidden != MAP_FAILED, "mremap of what cannot be read");
+    }
     moving[moving_size - 1] = (unsigned char)i;
     if (i == 3) need(munmap(cut + 2 * PAGE, 3 * PAGE) == 0, "munmap");
     if (i == 4) memset(map(3 * PAGE, PROT_READ | PROT_WRITE, -1), 'x', 3 * PAGE); /* into the hole */
@@ -92,6 +101,8 @@ int main(int argc, char** argv)
     total += pair[0] * pair[1] + pair[2];
   }
   MPI_Finalize();
+  need(mprotect(hidden, 2 * PAGE, PROT_READ) == 0 && hidden[7] == 7, "what could not be read");
+  for (i = 0; i < steps; i++) total += sparse[(size_t)i << 32];
   printf("rank %d: total %d, sums %ld %ld %ld %ld %ld\n", rank, total, sum(plain, 3 * PAGE + 100),
          sum(reserved + (1UL << 33), PAGE), sum(of_file, PAGE), sum(cut + 5 * PAGE, 5 * PAGE),
          sum(moving, moving_size));

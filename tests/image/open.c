@@ -59,7 +59,7 @@ static void make_words(const char* path, int lines)
 }
 
 typedef struct {
-  FILE * log, *words, *lines, *more;
+  FILE * log, *words, *lines, *more, *appended;
   int    raw, second, shared, data;
   char*  line;
   size_t size;
@@ -76,7 +76,8 @@ static void begin(held* h)
   h->data = open(own("words"), O_RDONLY);
   h->shared = open("shared", O_RDWR | O_CREAT, 0666);
   h->more = fdopen(open(own("more"), O_RDWR | O_CREAT | O_TRUNC, 0666), "w+");
-  need(h->log != NULL && h->words != NULL && h->lines != NULL && h->more != NULL, "fopen");
+  h->appended = fopen(own("words"), "a+");
+  need(h->appended != NULL && h->log != NULL && h->words != NULL && h->lines != NULL && h->more != NULL, "fopen");
   need(h->raw >= 0 && h->second >= 0 && h->data >= 0 && h->shared >= 0, "open");
   need(rename(own("raw"), own("renamed")) == 0, "rename");
   need(setvbuf(h->log, buffer, _IOFBF, sizeof buffer) == 0, "setvbuf");
@@ -101,6 +102,8 @@ static void step(held* h, int i)
   need(fseek(h->more, 0, SEEK_END) == 0 && fprintf(h->more, "%05d\n", i) == 6, "fprintf");
   need(fseek(h->more, 6L * (i / 2), SEEK_SET) == 0 && fscanf(h->more, "%d", &read_too) == 1 && read_too == i / 2,
        "read back");
+  need(fscanf(h->appended, "%39s %*d", word) == 1, "fscanf of what is appended to");
+  fprintf(h->log, "appended %s\n", word);
   if (rank == 0) {
     letter = getchar();
     fprintf(h->log, "input %c\n", letter == EOF ? '-' : letter);
@@ -145,7 +148,9 @@ int main(int argc, char** argv)
   }
   fflush(stdout);
   need(dup2(out, 1) == 1 && close(out) == 0, "dup2");
-  need(fclose(h.log) == 0 && fclose(h.words) == 0 && fclose(h.lines) == 0 && fclose(h.more) == 0, "fclose");
+  need(fclose(h.log) == 0 && fclose(h.words) == 0 && fclose(h.lines) == 0 && fclose(h.more) == 0 &&
+           fclose(h.appended) == 0,
+       "fclose");
   need(close(h.raw) == 0 && close(h.second) == 0 && close(h.data) == 0 && close(h.shared) == 0, "close");
   MPI_Finalize(); /* all ranks have closed their files */
   print_sum(own("log"));

@@ -62,9 +62,13 @@ int main(int argc, char** argv)
 #elif defined(SLEEPS)
   point(rank); /* of rank 0; rank 1 does not call MPI for a while */
   if (rank == 1) sleep(6);
-#elif defined(OPENS) || defined(UNLINKS)
+#elif defined(OPENS) || defined(UNLINKS) || defined(FULL)
   {
+#ifdef FULL
+    FILE* f = fopen("/dev/full", "w");
+#else
     FILE* f = fopen(rank == 0 ? "words" : "words.1", "w");
+#endif
 
     if (f == NULL) return 1;
     fprintf(f, "text\n");

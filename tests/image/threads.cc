@@ -5,6 +5,7 @@
 #include <map>
 #include <mpi.h>
 #include <mutex>
+#include <pthread.h>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,6 +30,15 @@ __attribute__((constructor)) void seed()
   std::srand(42); // a tail call
 }
 
+pthread_key_t key;
+long          destroyed; // by threads that end, one after the other
+
+void destroy(void* value)
+{
+  destroyed += *static_cast<long*>(value);
+  delete static_cast<long*>(value);
+}
+
 long fill(int from)
 {
   std::map<int, std::string> m;
@@ -48,6 +58,7 @@ int main(int argc, char** argv)
 
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  pthread_key_create(&key, destroy);
   local.name = "the local of rank " + std::to_string(rank);
   for (int i = 0; i < steps; i++) {
     std::vector<std::thread> threads;
@@ -57,6 +68,8 @@ int main(int argc, char** argv)
       threads.emplace_back([&sums, t, i] { sums[static_cast<size_t>(t)] = fill(t * 1000 + i); });
     for (auto& t : threads) t.join();
     for (long s : sums) sum += s;
+    std::thread([i] { pthread_setspecific(key, new long(i)); }).join();
+    sum += destroyed;
     text += std::to_string(std::rand() % 10);
     if (i == 3 && argc > 2) mutex.lock();
     at_point(rank);

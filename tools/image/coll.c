@@ -79,11 +79,19 @@ static void barrier(img_plan* p)
   }
 }
 
+static int is_root(img_plan* p, int root)
+{
+  if (root >= 0 && root < p->size) return 1;
+  p->rc = p->wrong = MPI_ERR_ROOT;
+  return 0;
+}
+
 /* A binomial tree, by ranks relative to the root. */
 static void bcast(img_plan* p, void* buf, int count, MPI_Datatype type, int root)
 {
   int me = (p->rank + p->size - root) % p->size, mask = 1;
 
+  if (!is_root(p, root)) return;
   while (mask < p->size && (me & mask) == 0) mask *= 2;
   if (mask < p->size) {
     img_plan_recv(p, buf, count, type, (me - mask + root) % p->size);
@@ -97,6 +105,7 @@ static void gather_pieces(img_plan* p, const void* in, int count, MPI_Datatype t
 {
   int i;
 
+  if (!is_root(p, root)) return;
   if (p->rank != root) {
     img_plan_send(p, in, count, type, root);
     return;
@@ -111,6 +120,7 @@ static void scatter_pieces(img_plan* p, const pieces* from, void* out, int count
 {
   int i;
 
+  if (!is_root(p, root)) return;
   if (p->rank != root) {
     img_plan_recv(p, out, count, type, root);
     return;
@@ -376,6 +386,7 @@ static void reduce(img_plan* p, const void* in, void* out, int count, MPI_Dataty
 {
   data d = {p->rank == root ? out : img_plan_room(p, count, type), img_plan_room(p, count, type), count, type, op};
 
+  if (!is_root(p, root)) return;
   if (in != MPI_IN_PLACE) img_plan_copy(p, d.mine, count, type, in, count, type);
   if (!img_op_commutes(op)) reduce_in_order(p, &d, root);
   else if (size_of(count, type) > SHORT_REDUCE && count >= power_of(p) && !img_op_is_made(op))

@@ -23,6 +23,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "table.h"
+
 IMG_NATIVE(open);
 IMG_NATIVE(openat);
 IMG_NATIVE(close);
@@ -42,10 +44,14 @@ typedef struct {
   int fd, group;
   int warned; /* that it is updated in place */
   /* at the image: */
-  char*   path;
-  int     flags, closes_on_exec;
-  int64_t offset, size;
+  char*    path;
+  int      flags, closes_on_exec;
+  int64_t  offset, size;
+  int      is_updated; /* in place: its last bytes may change */
+  uint32_t tail;       /* the CRC32 of its last bytes, TAIL at most */
 } opened;
+
+#define TAIL 4096
 
 static opened files[FILES];
 static int    lock; /* of the table */
@@ -298,7 +304,7 @@ static int is_device(const char* path)
 static const char* object_to(const opened* o)
 {
   static const char* const names[] = {"input", "output", "error"};
-  char                     path[400];
+  char                     path[4096];
   struct stat              is, named;
 
   if (o->group == CLOSED) {
@@ -307,19 +313,19 @@ static const char* object_to(const opened* o)
   }
   path_of(o->fd, path, sizeof path);
   if (o->fd == 0) {
-    snprintf(text, sizeof text, "has %s open as standard input", path);
+    snprintf(text, sizeof text, "has %.400s open as standard input", path);
   } else if (o->fd > 2 && o->fd < FIRST) {
     snprintf(text, sizeof text,
-             "has %s open as descriptor %d; with ulimit -n above %d it would be higher, and not MPI's", path, o->fd,
+             "has %.400s open as descriptor %d; with ulimit -n above %d it would be higher, and not MPI's", path, o->fd,
              FIRST + FILES);
   } else if (o->group <= 2) {
     return NULL;
   } else if (fstat(o->fd, &is) != 0) {
     snprintf(text, sizeof text, "has lost descriptor %d: %s", o->fd, strerror(errno));
   } else if (!S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode) && !is_device(path)) {
-    snprintf(text, sizeof text, "has %s open, which is no file", path);
+    snprintf(text, sizeof text, "has %.400s open, which is no file", path);
   } else if (stat(path, &named) != 0 || named.st_ino != is.st_ino || named.st_dev != is.st_dev) {
-    snprintf(text, sizeof text, "has a file open that has no name any more, %s", path);
+    snprintf(text, sizeof text, "has a file open that has no name any more, %.400s", path);
   } else {
     return NULL;
   }
@@ -351,6 +357,19 @@ static int is_written(const opened* o)
   return (o->flags & O_ACCMODE) != O_RDONLY;
 }
 
+/* The CRC32 of the last bytes of PATH before SIZE, in CRC.  Returns 1 on success, 0 if this user cannot read it. */
+static int tail_of(const char* path, int64_t size, uint32_t* crc)
+{
+  char    buf[TAIL];
+  size_t  n = size < TAIL ? (size_t)size : TAIL;
+  int     fd = scr_native_open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t got = fd < 0 ? -1 : pread(fd, buf, n, size - (int64_t)n);
+
+  if (fd >= 0) scr_native_close(fd);
+  *crc = got == (ssize_t)n ? img_crc(0, buf, n) : 0;
+  return got == (ssize_t)n;
+}
+
 /* Note what O is now.  Returns 1 on success. */
 static int note(opened* o)
 {
@@ -369,8 +388,10 @@ static int note(opened* o)
   o->size = st.st_size;
   o->offset = lseek(o->fd, 0, SEEK_CUR);
   if (o->offset < 0) return 0;
+  o->is_updated = is_written(o) && !(o->flags & O_APPEND) && o->offset != o->size;
+  tail_of(path, o->size, &o->tail);
   if (!is_written(o)) return 1;
-  if (!(o->flags & O_APPEND) && o->offset != o->size && !o->warned++)
+  if (o->is_updated && !o->warned++)
     img_say("%s is open for writing before its end: what is written over older bytes after an image stays", path);
   return fdatasync(o->fd) == 0;
 }
@@ -400,11 +421,15 @@ static void number(int from, const opened* o)
 static void reopen(const opened* o)
 {
   struct stat st;
+  uint32_t    tail;
   int         fd = scr_native_open(o->path, (o->flags | O_CLOEXEC) & ~(O_CREAT | O_EXCL | O_TRUNC));
 
   if (fd < 0 || fstat(fd, &st) != 0)
     img_die("cannot open %s, which the program had open: %s; bring it back, with the bytes that it had", o->path,
             strerror(errno));
+  if (o->size >= 0 && st.st_size >= o->size && !o->is_updated && tail_of(o->path, o->size, &tail) && tail != o->tail)
+    img_die("%s is not the file that the program had open, or was changed before byte %ld: bring it back as it was",
+            o->path, (long)o->size);
   if (o->size >= 0 && is_written(o) && st.st_size > o->size) {
     img_say("%s is cut from %ld bytes to %ld, as it was in the image", o->path, (long)st.st_size, (long)o->size);
     if (ftruncate(fd, o->size) != 0) img_die("cannot cut %s: %s", o->path, strerror(errno));

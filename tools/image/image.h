@@ -56,7 +56,7 @@ typedef enum { IMG_DATA, IMG_TLS, IMG_HEAP, IMG_STACK, IMG_MAP } img_kind;
 typedef struct {
   uint64_t address, length;
   uint32_t kind;
-  uint16_t protection, is_used; /* of IMG_MAP (A2) */
+  uint16_t protection, use; /* of IMG_MAP (A2) */
 } img_range;
 
 /* An object whose build and address must be those of the image. */
@@ -212,6 +212,8 @@ uint64_t img_heap_used(void);
 uint64_t img_heap_end(void);
 
 /* ---- maps.c (saved) ---- */
+
+enum { IMG_UNUSED, IMG_MEMORY, IMG_OF_FILE };
 
 /* What the program has mapped, IMG_MAPS ranges at most.  Returns their number. */
 int         img_maps(img_range* ranges);

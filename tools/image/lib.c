@@ -17,6 +17,7 @@ typedef struct {
   struct sigaction      library, program; /* their handlers, which ours calls */
   int                   caught;           /* by the library, for SCR_SIGNALS */
   volatile sig_atomic_t deferred;         /* it came while an image was taken */
+  siginfo_t             info;             /* what it came with */
 } img_signal;
 
 #define IMG_SIGNALS 65
@@ -46,7 +47,7 @@ static void img_handle(int number, siginfo_t* info, void* context)
     img_came = 1;
     img_handle_by(&s->library, number, info, context);
   }
-  if (img_defer) s->deferred = 1;
+  if (img_defer) s->info = *info, s->deferred = 1;
   else img_handle_by(&s->program, number, info, context);
 }
 
@@ -83,13 +84,14 @@ void img_signals_defer(void)
 
 void img_signals_deliver(void)
 {
-  int i;
+  static ucontext_t nowhere;
+  int               i;
 
   img_defer = 0;
   for (i = 1; i < IMG_SIGNALS; i++) {
     if (!img_signals[i].deferred) continue;
     img_signals[i].deferred = 0;
-    raise(i);
+    img_handle_by(&img_signals[i].program, i, &img_signals[i].info, &nowhere);
   }
 }
 

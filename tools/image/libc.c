@@ -102,65 +102,63 @@ IMG_API char* secure_getenv(const char* name)
   return value == NULL || !img_is_saved_text(IMG_CALLER()) ? value : keep_text(value);
 }
 
-/* What the program has set, in that order: its own text of putenv(), or a copy. */
+/* A variable that the program has set or removed, and what it is at the image. */
 typedef struct setting {
   struct setting* next;
-  int             removes;
-  char*           text; /* NAME=VALUE, or NAME */
+  char*           value; /* or NULL, if there is none */
+  char            name[];
 } setting;
 
-static setting *settings, **last_setting = &settings;
+static setting* settings;
 
 IMG_NATIVE(putenv);
 IMG_NATIVE(unsetenv);
 IMG_NATIVE(setenv);
 
-static int apply(const setting* s)
+/* The program changes the variable NAME, of LENGTH bytes.  Returns 0, or -1 and errno. */
+static int note_setting(const char* name, size_t length)
 {
-  return s->removes ? scr_native_unsetenv(s->text) : scr_native_putenv(s->text);
-}
+  setting* s;
 
-/* Set what TEXT says, here and in each process that is restarted.  Returns 0, or -1 and errno. */
-static int set(char* setting_text, int removes)
-{
-  setting* s = img_alloc(sizeof *s);
-
-  if (s == NULL || setting_text == NULL) return -1;
-  s->next = NULL, s->removes = removes, s->text = setting_text;
-  if (apply(s) != 0) return -1;
-  *last_setting = s, last_setting = &s->next;
+  for (s = settings; s != NULL; s = s->next)
+    if (strncmp(s->name, name, length) == 0 && s->name[length] == '\0') return 0;
+  if ((s = img_alloc(sizeof *s + length + 1)) == NULL) return -1;
+  memcpy(s->name, name, length);
+  s->name[length] = '\0';
+  s->value = NULL;
+  s->next = settings;
+  settings = s;
   return 0;
 }
 
-/* NAME=VALUE on the saved heap; without VALUE, NAME. */
-static char* joined(const char* name, const char* value)
+static void save_settings(void)
 {
-  size_t n = strlen(name), more = value != NULL ? strlen(value) + 1 : 0;
-  char*  p = img_alloc(n + more + 1);
+  setting* s;
 
-  if (p == NULL) return NULL;
-  memcpy(p, name, n + 1);
-  if (value != NULL) p[n] = '=', memcpy(p + n + 1, value, more);
-  return p;
+  for (s = settings; s != NULL; s = s->next) {
+    const char* value = scr_native_getenv(s->name);
+
+    free(s->value);
+    s->value = value != NULL ? strdup(value) : NULL;
+  }
 }
 
 IMG_API int setenv(const char* name, const char* value, int over)
 {
-  if (!img_is_saved_text(IMG_CALLER()) || *name == '\0' || strchr(name, '=') != NULL)
-    return scr_native_setenv(name, value, over);
-  return !over && scr_native_getenv(name) != NULL ? 0 : set(joined(name, value), 0);
+  if (img_is_saved_text(IMG_CALLER()) && note_setting(name, strlen(name)) != 0) return -1;
+  return scr_native_setenv(name, value, over);
 }
 
 IMG_API int unsetenv(const char* name)
 {
-  if (!img_is_saved_text(IMG_CALLER()) || *name == '\0' || strchr(name, '=') != NULL) return scr_native_unsetenv(name);
-  return set(joined(name, NULL), 1);
+  if (img_is_saved_text(IMG_CALLER()) && note_setting(name, strlen(name)) != 0) return -1;
+  return scr_native_unsetenv(name);
 }
 
 IMG_API int putenv(char* entry)
 {
-  if (!img_is_saved_text(IMG_CALLER())) return scr_native_putenv(entry);
-  return strchr(entry, '=') != NULL ? set(entry, 0) : set(joined(entry, NULL), 1);
+  if (img_is_saved_text(IMG_CALLER()) && note_setting(entry, strcspn(entry, "=")) != 0) return -1;
+  return scr_native_putenv(entry);
 }
 
 /* ---- random numbers: glibc's, with a state of our own ---- */
@@ -510,6 +508,11 @@ static void move_options(int save)
 
 void img_libc_save(void)
 {
+  int i;
+
+  save_settings();
+  for (i = 0; i < SIGNALS; i++)
+    if (handled[i]) img_lib_sigaction(i, NULL, &handlers[i]); /* SA_RESETHAND may have changed it */
   move_options(1);
   if (has_moved && scr_native_getcwd(directory, sizeof directory) == NULL) *directory = '\0';
 }
@@ -524,7 +527,10 @@ void img_libc_resumed(void)
   int            i;
 
   move_options(0);
-  for (s = settings; s != NULL; s = s->next) apply(s);
+  for (s = settings; s != NULL; s = s->next) {
+    if (s->value != NULL) scr_native_setenv(s->name, s->value, 1);
+    else scr_native_unsetenv(s->name);
+  }
   if (has_moved && scr_native_chdir(directory) != 0)
     img_die("cannot change to %s, where the program was: %s", directory, strerror(errno));
   if (has_mask) scr_native_umask(mask);

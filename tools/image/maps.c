@@ -18,17 +18,20 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 IMG_NATIVE(mmap);
 IMG_NATIVE(munmap);
 IMG_NATIVE(mprotect);
 IMG_NATIVE(mremap);
+IMG_NATIVE(syscall);
 
 typedef struct {
   uint64_t from, to;
   int      protection;
-  int      is_used; /* it could be read or written once (A2) */
+  int      use; /* IMG_UNUSED (A2), IMG_MEMORY, or IMG_OF_FILE */
 } mapping;
 
 static mapping maps[IMG_MAPS + 2]; /* a change makes two entries more at most */
@@ -50,7 +53,7 @@ int img_maps(img_range* ranges)
     ranges[i].length = maps[i].to - maps[i].from;
     ranges[i].kind = IMG_MAP;
     ranges[i].protection = (uint16_t)maps[i].protection;
-    ranges[i].is_used = (uint16_t)maps[i].is_used;
+    ranges[i].use = (uint16_t)maps[i].use;
   }
   return count;
 }
@@ -100,7 +103,7 @@ static void tidy(void)
   while (i + 1 < count) {
     mapping *one = &maps[i], *next = &maps[i + 1];
 
-    if (one->to == next->from && one->protection == next->protection && one->is_used == next->is_used)
+    if (one->to == next->from && one->protection == next->protection && one->use == next->use)
       one->to = next->to, delete (i + 1);
     else i++;
   }
@@ -116,9 +119,9 @@ static void remove_range(uint64_t from, uint64_t to)
   tidy();
 }
 
-static void add_range(uint64_t from, uint64_t to, int protection)
+static void add_range(uint64_t from, uint64_t to, int protection, int use)
 {
-  mapping m = {from, to, protection, protection != PROT_NONE};
+  mapping m = {from, to, protection, use};
 
   remove_range(from, to);
   insert(split(from), m);
@@ -132,7 +135,7 @@ static void protect_range(uint64_t from, uint64_t to, int protection)
   split(to);
   for (; i < count && maps[i].from < to; i++) {
     maps[i].protection = protection;
-    if (protection != PROT_NONE) maps[i].is_used = 1;
+    if (protection != PROT_NONE && maps[i].use == IMG_UNUSED) maps[i].use = IMG_MEMORY;
   }
   tidy();
 }
@@ -157,15 +160,16 @@ void* img_mremap(void* address, size_t had, size_t n, int flags, ...);
 void* img_mmap(void* address, size_t n, int protection, int flags, int fd, off_t offset)
 {
   uint64_t size = whole_pages(n);
+  int      use = protection != PROT_NONE ? IMG_MEMORY : IMG_UNUSED;
   void*    p;
 
   if (n == 0 || size < n || (flags & MAP_TYPE) != MAP_PRIVATE || full) {
-    if ((flags & MAP_TYPE) != MAP_PRIVATE) img_note_call("mmap, for memory that is shared,");
+    if ((flags & MAP_TYPE) != MAP_PRIVATE) img_note_call("mmap");
     return scr_native_mmap(address, n, protection, flags, fd, offset);
   }
   if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
     p = scr_native_mmap(address, n, protection, flags, fd, offset);
-    if (p != MAP_FAILED && !is_ours(p, size)) img_note_call("mmap, with an address,");
+    if (p != MAP_FAILED && !is_ours(p, size)) img_note_call("mmap");
   } else {
     uint64_t at = room_for(size);
 
@@ -175,7 +179,8 @@ void* img_mmap(void* address, size_t n, int protection, int flags, int fd, off_t
     }
     p = scr_native_mmap((void*)at, n, protection, flags | MAP_FIXED_NOREPLACE, fd, offset);
   }
-  if (p != MAP_FAILED && is_ours(p, size)) add_range((uint64_t)p, (uint64_t)p + size, protection);
+  if (!(flags & MAP_ANONYMOUS)) use = IMG_OF_FILE;
+  if (p != MAP_FAILED && is_ours(p, size)) add_range((uint64_t)p, (uint64_t)p + size, protection, use);
   return p;
 }
 
@@ -193,7 +198,7 @@ int img_mprotect(void* address, size_t n, int protection)
 
   if (rc != 0) return rc;
   if (is_ours(address, n)) protect_range((uint64_t)address, (uint64_t)address + whole_pages(n), protection);
-  else img_note_call("mprotect, for memory that it has not mapped,");
+  else img_note_call("mprotect");
   return rc;
 }
 
@@ -207,24 +212,35 @@ static const mapping* entry_of(const void* address)
   return NULL;
 }
 
+/* By the kernel's own call: networks that watch libc's lose the address TO.  They learn of what goes by munmap(). */
+static void* kernel_mremap(void* address, size_t had, size_t n, int flags, void* to)
+{
+  void* p;
+
+  if (flags & MREMAP_FIXED) scr_native_munmap(to, n);
+  p = (void*)scr_native_syscall(SYS_mremap, address, had, n, flags, to);
+  if (p != MAP_FAILED && p != address) scr_native_munmap(address, had);
+  return p;
+}
+
 /* Another size for the mapping at ADDRESS, where it is or, if it may move, elsewhere. */
 static void* change_size(void* address, size_t had, size_t n, int flags, void* to)
 {
   const mapping* m = entry_of(address);
-  int            protection = m != NULL ? m->protection : PROT_NONE;
+  int            protection = m != NULL ? m->protection : PROT_NONE, use = m != NULL ? m->use : IMG_UNUSED;
   void*          p;
 
   if (m == NULL || n == 0) return scr_native_mremap(address, had, n, flags, to);
-  p = scr_native_mremap(address, had, n, flags & ~MREMAP_MAYMOVE, to);
-  if (p == MAP_FAILED && errno == ENOMEM && (flags & MREMAP_MAYMOVE)) {
+  p = kernel_mremap(address, had, n, flags & MREMAP_FIXED ? flags : flags & ~MREMAP_MAYMOVE, to);
+  if (p == MAP_FAILED && errno == ENOMEM && (flags & (MREMAP_MAYMOVE | MREMAP_FIXED)) == MREMAP_MAYMOVE) {
     uint64_t at = room_for(whole_pages(n));
 
-    if (at != 0) p = scr_native_mremap(address, had, n, MREMAP_MAYMOVE | MREMAP_FIXED, (void*)at);
+    if (at != 0) p = kernel_mremap(address, had, n, MREMAP_MAYMOVE | MREMAP_FIXED, (void*)at);
   }
   if (p == MAP_FAILED) return p;
-  if (!is_ours(p, n)) img_note_call("mremap, with an address,");
+  if (!is_ours(p, n)) img_note_call("mremap");
   remove_range((uint64_t)address, (uint64_t)address + whole_pages(had));
-  if (is_ours(p, n)) add_range((uint64_t)p, (uint64_t)p + whole_pages(n), protection);
+  if (is_ours(p, n)) add_range((uint64_t)p, (uint64_t)p + whole_pages(n), protection, use);
   return p;
 }
 

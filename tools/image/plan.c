@@ -63,7 +63,7 @@ static img_plan* make(img_comm* c, const int* to, int size, int me, int tag)
   }
   p->c = c, p->to = to, p->size = size, p->rank = me, p->tag = tag;
   p->used = p->at = p->opened = p->room_count = 0;
-  p->rc = MPI_SUCCESS;
+  p->rc = p->wrong = MPI_SUCCESS;
   img_comm_use(c, 1);
   return p;
 }
@@ -256,7 +256,7 @@ int img_plan_advance(img_plan* p)
 void img_plan_rewind(img_plan* p)
 {
   p->at = 0;
-  p->rc = MPI_SUCCESS;
+  p->rc = p->wrong;
 }
 
 int img_plan_run(img_plan* p)

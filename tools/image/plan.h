@@ -26,7 +26,7 @@ typedef struct img_plan {
   int              opened, open_room;
   void**           rooms; /* memory, which is freed with the plan */
   int              room_count, rooms_room;
-  int              rc;
+  int              rc, wrong; /* of the steps; of the arguments, which then make no step */
 } img_plan;
 
 /* Begin a collective on COMM.  Returns NULL, and the error in RC, if COMM is none. */

@@ -135,23 +135,46 @@ static int put_pages(uint64_t from, const char* data, uint64_t length, int all)
   return begin >= end || put_record(begin, data + (begin - from), end - begin);
 }
 
+#define CHUNK  (1UL << 18)
+#define LOOK   (1UL << 14) /* pages whose state is read at once */
+#define STATES (3UL << 62) /* a page is in memory, or swapped */
+
+/* The first address from AT on, before END, of a page that the system has; a mapping may be much larger than they. */
+static uint64_t next_page(int pagemap, uint64_t at, uint64_t end)
+{
+  static uint64_t states[LOOK];
+  size_t          i;
+
+  while (at < end) {
+    ssize_t got = pread(pagemap, states, sizeof states, (off_t)(at / IMG_PAGE * sizeof *states));
+
+    if (got < (ssize_t)sizeof *states) return at; /* not told: look at all */
+    for (i = 0; i < (size_t)got / sizeof *states && at < end; i++, at += IMG_PAGE)
+      if (states[i] & STATES) return at;
+  }
+  return end;
+}
+
 /* A mapping, which may be of pages that cannot be read: by the kernel. */
 static int put_mapping(const img_range* r)
 {
-  static char buf[1 << 18];
-  int         ok = 1, fd = -1;
-  uint64_t    at, n, end = r->address + (r->is_used ? r->length : 0);
+  static char buf[CHUNK];
+  int         ok = 1, fd = -1, pagemap = -1;
+  uint64_t    at, n, end = r->address + (r->use != IMG_UNUSED ? r->length : 0);
 
-  if (r->is_used && (fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)) < 0) return 0;
+  if (r->use != IMG_UNUSED && (fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)) < 0) return 0;
+  if (r->use == IMG_MEMORY) pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   for (at = r->address; at < end && ok; at += n) {
     ssize_t got;
 
+    if (pagemap >= 0 && (at = next_page(pagemap, at, end)) == end) break;
     n = end - at < sizeof buf ? end - at : sizeof buf;
     got = pread(fd, buf, n, (off_t)at);
     if (got <= 0 && n > IMG_PAGE) got = pread(fd, buf, n = IMG_PAGE, (off_t)at);
     if (got > 0) ok = put_pages(at, buf, n = (uint64_t)got, 0);
     else ok = errno == EIO; /* a page behind the end of a file */
   }
+  if (pagemap >= 0) close(pagemap);
   if (fd >= 0) close(fd);
   return ok;
 }

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,6 +29,10 @@ IMG_NATIVE(fopencookie);
 IMG_NATIVE(setvbuf);
 IMG_NATIVE(getdelim);
 IMG_NATIVE(read);
+IMG_NATIVE(write);
+IMG_NATIVE(open);
+IMG_NATIVE(close);
+IMG_NATIVE(dup2);
 
 typedef struct {
   int    used, fd;
@@ -117,7 +122,7 @@ static FILE* open_stream(const char* path, const char* mode)
     return f;
   }
   if ((fd = img_file_open(path, flags, 0666)) < 0) return NULL;
-  if (*mode == 'a') lseek(fd, 0, SEEK_END);
+  if (*mode == 'a' && !(flags & O_RDWR)) lseek(fd, 0, SEEK_END);
   f = make(fd, mode);
   if (f == NULL) close(fd);
   return f;
@@ -138,12 +143,30 @@ IMG_API FILE* fdopen(int fd, const char* mode)
   return img_is_saved_text(IMG_CALLER()) ? make(fd, mode) : scr_native_fdopen(fd, mode);
 }
 
+/* Standard input, which reads descriptor 0, whatever that is. */
+static FILE* open_input_again(const char* path, const char* mode, FILE* f)
+{
+  int flags = flags_of(mode), fd = path != NULL && flags >= 0 ? scr_native_open(path, flags, 0666) : -1;
+
+  if (fd < 0) return NULL;
+  if (scr_native_dup2(fd, 0) < 0) f = NULL;
+  else {
+    img_file_note(0);
+    __fpurge(f);
+    clearerr(f);
+  }
+  scr_native_close(fd);
+  return f;
+}
+
 /* F keeps its descriptor, which is then of another file. */
 static FILE* open_again(const char* path, const char* mode, FILE* f)
 {
   int   i = slot_of(f), fd = fileno(f);
-  FILE* again = scr_native_freopen(path, mode, f);
+  FILE* again;
 
+  if (i == 0) return open_input_again(path, mode, f);
+  again = scr_native_freopen(path, mode, f);
   if (i <= 0 || (again != NULL && fileno(f) != fd)) objection = "has reopened a stream that a restart cannot reopen";
   if (again == NULL) img_file_forget(fd);
   else img_file_note(fd);
@@ -223,7 +246,7 @@ static ssize_t get_line(char** line, size_t* size, int end, FILE* f)
       if (p == NULL) return -1;
       *line = p, *size = more;
     }
-    if ((c = getc(f)) != EOF) (*line)[n++] = (char)c;
+    if ((c = getc_unlocked(f)) != EOF) (*line)[n++] = (char)c;
   } while (c != EOF && c != end);
   (*line)[n] = '\0';
   return n > 0 ? (ssize_t)n : -1;
@@ -289,6 +312,27 @@ void img_streams_start(void)
 
 /* ---- before an image, and after a restart ---- */
 
+/* Write what F holds.  Returns 1 on success; else F still holds what was not written, which fflush() would drop. */
+static int flush(FILE* f)
+{
+  int     fd = fileno(f), plain = f->_mode <= 0 && f->_IO_read_end == f->_IO_write_base;
+  ssize_t n = 1;
+
+  if (!plain || f->_IO_write_ptr <= f->_IO_write_base) return fflush(f) == 0;
+  while (n > 0 && f->_IO_write_ptr > f->_IO_write_base) {
+    size_t left = (size_t)(f->_IO_write_ptr - f->_IO_write_base);
+
+    n = scr_native_write(fd, f->_IO_write_base, left);
+    if (n < 0 && errno == EINTR) n = 1;
+    else if (n > 0) {
+      memmove(f->_IO_write_base, f->_IO_write_base + n, left - (size_t)n);
+      f->_IO_write_ptr -= n;
+      f->_offset = -1; /* libc asks where it is */
+    }
+  }
+  return n > 0;
+}
+
 const char* img_streams_objection(void)
 {
   const char* problem = objection;
@@ -300,7 +344,7 @@ const char* img_streams_objection(void)
     if (!streams[i].used) continue;
     if (f->_flags & IN_BACKUP) problem = "has put a character back into a stream";
     else if (f->_mode > 0 && i != 1 && i != 2) problem = "has a stream of wide characters";
-    else if (i > 0 && fflush(f) != 0) {
+    else if (i > 0 && !flush(f)) {
       snprintf(text, sizeof text, "cannot write to a stream: %s", strerror(errno));
       problem = text;
     }
@@ -316,7 +360,7 @@ void img_streams_save(void)
   input_taken = input_read - (uint64_t)(input->_IO_read_end - input->_IO_read_ptr);
   for (i = 0; i < IMG_STREAMS; i++) {
     if (!streams[i].used) continue;
-    if (i > 0) fflush(at_slot(i)); /* what a handler of a signal has written since */
+    if (i > 0) flush(at_slot(i)); /* what a handler of a signal has written since */
     streams[i].flags = at_slot(i)->_flags & KEPT;
   }
 }

@@ -148,57 +148,85 @@ int img_pthread_join(pthread_t t, void** result)
   return rc;
 }
 
-/* ---- keys: those of the main thread; no destructor runs when it ends ---- */
+/* ---- keys: an image has the values of the main thread ---- */
 
-static unsigned    keys;
-static unsigned    key_numbers[IMG_KEYS];
-static const void* key_values[IMG_KEYS];
+typedef struct {
+  int      used;
+  unsigned number;
+  void (*destructor)(void*);
+  const void* value;
+} key;
 
-static int new_key(pthread_key_t* key, void (*destructor)(void*), const void* caller)
+static key keys[IMG_KEYS];
+
+/* Make the key of slot I anew: under its number, which is the lowest that is free then. */
+static void make_key(int i)
 {
-  if (!img_is_saved_text(caller)) return scr_native_pthread_key_create(key, destructor);
-  if (keys == IMG_KEYS) return EAGAIN;
-  *key = key_numbers[keys] = img_keys[keys];
-  keys++;
+  pthread_key_t made;
+
+  if (scr_native_pthread_key_delete(img_keys[i]) != 0 ||
+      scr_native_pthread_key_create(&made, keys[i].destructor) != 0 || made != img_keys[i])
+    img_die("keys of threads have other numbers than they had");
+}
+
+static int new_key(pthread_key_t* made, void (*destructor)(void*), const void* caller)
+{
+  int i = 0;
+
+  if (!img_is_saved_text(caller)) return scr_native_pthread_key_create(made, destructor);
+  while (i < IMG_KEYS && keys[i].used) i++;
+  if (i == IMG_KEYS) return EAGAIN;
+  keys[i] = (key){1, img_keys[i], destructor, NULL};
+  make_key(i);
+  *made = keys[i].number;
   return 0;
 }
 
-IMG_API int pthread_key_create(pthread_key_t* key, void (*destructor)(void*))
+IMG_API int pthread_key_create(pthread_key_t* made, void (*destructor)(void*))
 {
-  return new_key(key, destructor, IMG_CALLER());
+  return new_key(made, destructor, IMG_CALLER());
 }
 
-int __pthread_key_create(pthread_key_t* key, void (*destructor)(void*));
+int __pthread_key_create(pthread_key_t* made, void (*destructor)(void*));
 
-IMG_API int __pthread_key_create(pthread_key_t* key, void (*destructor)(void*))
+IMG_API int __pthread_key_create(pthread_key_t* made, void (*destructor)(void*))
 {
-  return new_key(key, destructor, IMG_CALLER());
+  return new_key(made, destructor, IMG_CALLER());
 }
 
-IMG_API int pthread_key_delete(pthread_key_t key)
+IMG_API int pthread_key_delete(pthread_key_t number)
 {
-  return img_is_saved_text(IMG_CALLER()) ? pthread_setspecific(key, NULL) : scr_native_pthread_key_delete(key);
+  int i = 0;
+
+  while (i < IMG_KEYS && !(keys[i].used && keys[i].number == number)) i++;
+  if (i == IMG_KEYS || !img_is_saved_text(IMG_CALLER())) return scr_native_pthread_key_delete(number);
+  keys[i] = (key){0, 0, NULL, NULL};
+  make_key(i);
+  return 0;
 }
 
 static sigset_t mask; /* of the main thread */
 
 void img_threads_save(void)
 {
-  unsigned i;
+  int i;
 
   pthread_sigmask(SIG_SETMASK, NULL, &mask);
   openmp_save();
 
-  for (i = 0; i < keys; i++) key_values[i] = pthread_getspecific(key_numbers[i]);
+  for (i = 0; i < IMG_KEYS; i++)
+    if (keys[i].used) keys[i].value = pthread_getspecific(keys[i].number);
 }
 
 void img_threads_resumed(void)
 {
-  unsigned i;
+  int i;
 
-  for (i = 0; i < keys; i++) {
-    if (key_numbers[i] != img_keys[i]) img_die("keys of threads have other numbers than in the image");
-    pthread_setspecific(key_numbers[i], key_values[i]);
+  for (i = 0; i < IMG_KEYS; i++) {
+    if (!keys[i].used) continue;
+    if (keys[i].number != img_keys[i]) img_die("keys of threads have other numbers than in the image");
+    make_key(i);
+    pthread_setspecific(keys[i].number, keys[i].value);
   }
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
   openmp_resumed();

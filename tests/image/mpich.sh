@@ -1,0 +1,83 @@
+#!/bin/bash
+# MPICH's own tests, of Debian's source of the MPICH that is installed, linked with scr_image.o: each that passes without
+# images passes with images that are asked for all the time, and restarts from the last one, or is refused by the name of
+# a function.  Skipped where the source cannot be fetched.  Arguments: directories of the suite.
+# From the environment: MPICC, MPIEXEC, BIN.  Last line: N passed, N failed, N skipped.
+# shellcheck disable=SC2086
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+BIN=$(cd "${BIN:-$top/tools}" && pwd)
+. "$top/tests/find_mpi.sh"
+unset "${!SCR_@}" "${!SLURM_@}"
+. "$top/tests/tools/check.sh"
+skip() { skipped=1; echo "skipped: $*"; finish; exit; }
+case $(uname -sm) in "Linux x86_64") ;; *) skip "process images need Linux on x86-64" ;; esac
+printf '#include <mpi.h>\n#ifndef MPICH_VERSION\n#error\n#endif\n' | $MPICC -E -x c - >/dev/null 2>&1 || skip "process images need MPICH"
+
+# ---- the source, and what its tests have in common as a library: what a library only imports is not refused at the start
+fetch() {
+  . /etc/os-release
+  mkdir -p "$tmp/lists/partial" "$tmp/source"
+  echo "deb-src http://deb.debian.org/debian ${VERSION_CODENAME:-} main" >"$tmp/list"
+  set -- -o Dir::Etc::sourcelist="$tmp/list" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$tmp/lists" -o APT::Sandbox::User=root
+  timeout 120 apt-get -qq "$@" update && (cd "$tmp/source" && timeout 300 apt-get -qq "$@" source --download-only mpich)
+}
+command -v apt-get >/dev/null && fetch >"$tmp/said" 2>&1
+tar=$(ls "$tmp"/source/mpich_*.orig.tar.* 2>/dev/null)
+[ -n "$tar" ] || skip "the source of MPICH cannot be fetched from Debian"
+tar xf "$tar" -C "$tmp" --wildcards '*/test/mpi' && suite=$(echo "$tmp"/mpich-*/test/mpi)
+configure() {
+  cd "$suite" && ./configure CC="${CC:-cc}" MPICC="$(command -v $MPICC)" --with-mpi=/usr --disable-spawn --disable-fortran --disable-cxx >"$tmp/said" 2>&1
+}
+check "MPICH's tests are configured" 0 - configure
+flags="-O1 -w -I$suite/include -I$suite/dtpools -I$suite/dtpools/include"
+common="$suite/util/dtypes.c $suite/util/mtest.c $suite/util/mtest_common.c $suite/util/mtest_single.c $suite/dtpools/src/*.c"
+check "what they have in common is built" 0 - $MPICC $flags -fPIC -shared -DHAVE_CONFIG_H $common -o "$tmp/libmtest.so"
+check "the object is built" 0 - make -s -C "$top" MPICC="$MPICC" scr_image.o
+
+# ---- each test: without images, with them, and restarted
+p=$tmp/prefix
+export SCR_JOB_ID=mpich SCR_PREFIX=$p SCR_CACHE_BASE=$tmp/node SCR_CNTL_BASE=$tmp/node SCR_VIRTUAL_NODES=9 SCR_FLUSH=0
+export SCR_LOG_SYSLOG_ENABLE=0 SCR_DEBUG=1
+run() { timeout -k 5 $LIMIT $MPIEXEC -n $n "$tmp/$name" $args </dev/null >"$tmp/printed" 2>&1; }
+ends_well() { [ $? = 0 ] && ! grep -v 'No Errors' "$tmp/printed" | grep -q 'Found [0-9]* errors'; }
+asked() { # ask for images from the moment when the library is there
+  SCR_SIGNALS=USR1:checkpoint run &
+  while kill -0 $! 2>/dev/null; do
+    grep -qs 'ready after' "$tmp/printed" && pkill -USR1 -f "^$tmp/$name" 2>/dev/null
+    sleep 0.03
+  done
+  wait $!
+}
+came_to() { echo "$1" >>"$tmp/ends"; } # what becomes of a test
+: >"$tmp/ends"
+one() { # the test NAME of DIRECTORY with N ranks and ARGS
+  rm -rf "$p" "$tmp/node"; mkdir "$p" "$tmp/node"; cd "$p" || exit 1
+  LIMIT=15; SCR_IMAGE=0 run
+  ends_well || { came_to native; return 0; } # slow, or not for this machine
+  LIMIT=120; asked
+  if ends_well; then
+    grep -q 'is complete: ' "$tmp/printed" || return 0
+    LIMIT=120; run
+    ends_well || return 1
+    came_to restarted
+  else
+    grep -qE 'uses MPI_.* which images do not support|MPI_[A-Za-z_]* does not work in programs with images' "$tmp/printed" || return 1
+    came_to refused
+  fi
+}
+case ${1:-} in check | full | long) shift ;; esac
+[ $# -gt 0 ] || set -- pt2pt coll comm datatype attr topo group errhan
+for directory; do
+  while read -r name n args; do
+    case "$name $n $args" in '#'* | ' '* | *xfail* | *env=*) continue ;; esac
+    [ "$n" -le 8 ] && [ -f "$suite/$directory/$name.c" ] || continue
+    args=$(printf '%s\n' $args | sed -n 's/^arg=//p' | tr '\n' ' ')
+    $MPICC $flags "$suite/$directory/$name.c" "$tmp/libmtest.so" -Wl,-rpath,"$tmp" "$top/scr_image.o" -lm -o "$tmp/$name" >"$tmp/said" 2>&1 || continue
+    check "$directory/$name $n $args" 0 "" one
+    [ -z "$out" ] || sed 's/^/  /' "$tmp/printed" | tail -n 20
+  done <"$suite/$directory/testlist"
+done
+of() { grep -c "$1" "$tmp/ends"; }
+echo "$(of restarted) restarted, $(of refused) refused by name, $(of native) not tried as they fail without images or take long"
+finish
