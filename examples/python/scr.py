@@ -17,6 +17,7 @@ import os
 import re
 import sys
 import threading
+import time
 import warnings
 from ctypes import byref, c_char, c_char_p, c_int, c_size_t, c_void_p
 
@@ -134,7 +135,10 @@ def session(comm=None):
 def _end():
     """End MPI, if init has started it.  After an exception that other ranks may not have, it does not wait for them."""
     why = getattr(sys, "last_value", None)
-    _library.scr_python_end(why is not None and (not isinstance(why, Error) or why.alone))
+    alone = why is not None and (not isinstance(why, Error) or why.alone)
+    if alone:
+        time.sleep(0.2)  # MPI_Abort ends the launcher, too, which else loses the message
+    _library.scr_python_end(alone)
 
 
 def _where():

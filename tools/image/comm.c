@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "objects.h"
 
@@ -133,6 +134,7 @@ int img_error(img_comm* c, int code)
   if (!is_fatal(c->handler)) return img_errhandler_call(c, code);
   scr_native_MPI_Error_string(code, text, &n);
   img_say("fatal error of MPI on %s: %s", c->name[0] != '\0' ? c->name : "a communicator", text);
+  usleep(200000); /* MPI_Abort ends the launcher, too, which else loses the message */
   scr_native_MPI_Abort(MPI_COMM_WORLD, code);
   return code;
 }
