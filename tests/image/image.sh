@@ -5,27 +5,11 @@
 # shellcheck disable=SC2086
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-BIN=$(cd "${BIN:-$top/tools}" && pwd)
-. "$top/tests/find_mpi.sh"
-unset "${!SCR_@}" "${!SLURM_@}" AT AT_RANK DIES WORD
-. "$top/tests/tools/check.sh"
+. "$top/tests/image/common.sh"
 mode=${1:-check}
-case $(uname -sm) in
-"Linux x86_64") ;;
-*) skipped=1; echo "skipped: process images need Linux on x86-64"; finish; exit ;;
-esac
-if ! printf '#include <mpi.h>\n#ifndef MPICH_VERSION\n#error\n#endif\n' | $MPICC -E -x c - >/dev/null 2>&1; then
-  skipped=1; echo "skipped: process images need MPICH"; finish; exit
-fi
-
-p=$tmp/prefix
-export SCR_JOB_ID=image SCR_PREFIX=$p SCR_CACHE_BASE=$tmp/node SCR_CNTL_BASE=$tmp/node SCR_VIRTUAL_NODES=9 SCR_FLUSH=0
-export SCR_LOG_SYSLOG_ENABLE=0 SCR_DEBUG=1 SCR_SIGNALS=USR1:checkpoint PATH=$BIN:$PATH
-check "the object is built" 0 - make -s -C "$top" CC="${CC:-cc}" MPICC="$MPICC" scr_image.o
 build() { # PROGRAM SOURCE FLAGS...
   check "$1 is built, without a warning" 0 "" sh -c "$MPICC -O1 -Wall -Werror '$top/tests/image/$2' '$top/scr_image.o' -o '$tmp/$1' ${*:3} -lm 2>&1"
 }
-fresh() { rm -rf "$p" "$tmp/node" && mkdir "$p" "$tmp/node" && cd "$p" || exit 1; }
 
 # run RANKS PROGRAM ARGS...: what it prints, sorted, is in $tmp/result, what it says in $tmp/said; its exit code
 run() {

@@ -6,13 +6,7 @@
 # shellcheck disable=SC2086
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-BIN=$(cd "${BIN:-$top/tools}" && pwd)
-. "$top/tests/find_mpi.sh"
-unset "${!SCR_@}" "${!SLURM_@}"
-. "$top/tests/tools/check.sh"
-skip() { skipped=1; echo "skipped: $*"; finish; exit; }
-case $(uname -sm) in "Linux x86_64") ;; *) skip "process images need Linux on x86-64" ;; esac
-printf '#include <mpi.h>\n#ifndef MPICH_VERSION\n#error\n#endif\n' | $MPICC -E -x c - >/dev/null 2>&1 || skip "process images need MPICH"
+. "$top/tests/image/common.sh"
 
 # ---- the source, and what its tests have in common as a library: what a library only imports is not refused at the start
 fetch() {
@@ -33,16 +27,12 @@ check "MPICH's tests are configured" 0 - configure
 flags="-O1 -w -I$suite/include -I$suite/dtpools -I$suite/dtpools/include"
 common="$suite/util/dtypes.c $suite/util/mtest.c $suite/util/mtest_common.c $suite/util/mtest_single.c $suite/dtpools/src/*.c"
 check "what they have in common is built" 0 - $MPICC $flags -fPIC -shared -DHAVE_CONFIG_H $common -o "$tmp/libmtest.so"
-check "the object is built" 0 - make -s -C "$top" MPICC="$MPICC" scr_image.o
 
 # ---- each test: without images, with them, and restarted
-p=$tmp/prefix
-export SCR_JOB_ID=mpich SCR_PREFIX=$p SCR_CACHE_BASE=$tmp/node SCR_CNTL_BASE=$tmp/node SCR_VIRTUAL_NODES=9 SCR_FLUSH=0
-export SCR_LOG_SYSLOG_ENABLE=0 SCR_DEBUG=1
 run() { timeout -k 5 $LIMIT $MPIEXEC -n $n "$tmp/$name" $args </dev/null >"$tmp/printed" 2>&1; }
 ends_well() { [ $? = 0 ] && ! grep -v 'No Errors' "$tmp/printed" | grep -q 'Found [0-9]* errors'; }
 asked() { # ask for images from the moment when the library is there
-  SCR_SIGNALS=USR1:checkpoint run &
+  run &
   while kill -0 $! 2>/dev/null; do
     grep -qs 'ready after' "$tmp/printed" && pkill -USR1 -f "^$tmp/$name" 2>/dev/null
     sleep 0.03
@@ -52,7 +42,7 @@ asked() { # ask for images from the moment when the library is there
 came_to() { echo "$1" >>"$tmp/ends"; } # what becomes of a test
 : >"$tmp/ends"
 one() { # the test NAME of DIRECTORY with N ranks and ARGS
-  rm -rf "$p" "$tmp/node"; mkdir "$p" "$tmp/node"; cd "$p" || exit 1
+  fresh
   LIMIT=15; SCR_IMAGE=0 run
   ends_well || { came_to native; return 0; } # slow, or not for this machine
   LIMIT=120; asked

@@ -157,26 +157,12 @@ IMG_API int open(const char* path, int flags, ...)
   return opens(scr_native_open(path, flags, mode), img_is_saved_text(IMG_CALLER()));
 }
 
-IMG_API int open64(const char* path, int flags, ...)
-{
-  mode_t mode = 0;
-
-  MODE(flags, mode);
-  return opens(scr_native_open(path, flags | O_LARGEFILE, mode), img_is_saved_text(IMG_CALLER()));
-}
-
 /* What a compiler with checks calls: no file is made. */
 int __open_2(const char* path, int flags);
-int __open64_2(const char* path, int flags);
 
 IMG_API int __open_2(const char* path, int flags)
 {
   return opens(scr_native_open(path, flags), img_is_saved_text(IMG_CALLER()));
-}
-
-IMG_API int __open64_2(const char* path, int flags)
-{
-  return opens(scr_native_open(path, flags | O_LARGEFILE), img_is_saved_text(IMG_CALLER()));
 }
 
 IMG_API int openat(int at, const char* path, int flags, ...)
@@ -185,14 +171,6 @@ IMG_API int openat(int at, const char* path, int flags, ...)
 
   MODE(flags, mode);
   return opens(scr_native_openat(at, path, flags, mode), img_is_saved_text(IMG_CALLER()));
-}
-
-IMG_API int openat64(int at, const char* path, int flags, ...)
-{
-  mode_t mode = 0;
-
-  MODE(flags, mode);
-  return opens(scr_native_openat(at, path, flags | O_LARGEFILE, mode), img_is_saved_text(IMG_CALLER()));
 }
 
 IMG_API int creat(const char* path, mode_t mode)
@@ -219,9 +197,11 @@ IMG_API int close(int fd)
 /* TO is a second number for FROM (F1). */
 static int shares(int from, int to, int ours)
 {
+  int group = img_file_group(from);
+
   if (to < 0 || !ours || from == to) return to;
-  if (img_file_group(from) == -2) img_note_call("dup");
-  set_group(to, img_file_group(from));
+  if (group == -2) img_note_call("dup");
+  set_group(to, group);
   return to;
 }
 
@@ -242,39 +222,28 @@ IMG_API int dup3(int fd, int to, int flags)
   return shares(fd, scr_native_dup3(fd, to, flags), img_is_saved_text(IMG_CALLER()));
 }
 
-static int control(int fd, int command, long argument, int ours)
+/* Another number for a file that is open, its flags, its locks. */
+IMG_API int fcntl(int fd, int command, ...)
 {
-  int rc = scr_native_fcntl(fd, command, argument);
+  va_list args;
+  long    argument;
+  int     rc;
 
-  if (!ours) return rc;
+  va_start(args, command);
+  argument = va_arg(args, long);
+  va_end(args);
+  rc = scr_native_fcntl(fd, command, argument);
+  if (!img_is_saved_text(IMG_CALLER())) return rc;
   if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) return shares(fd, move_up(rc), 1);
   if (command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK || command == F_OFD_SETLKW)
     img_note_call("fcntl"); /* a lock */
   return rc;
 }
 
-/* Another number for a file that is open, its flags, its locks. */
-IMG_API int fcntl(int fd, int command, ...)
-{
-  va_list args;
-  long    argument;
-
-  va_start(args, command);
-  argument = va_arg(args, long);
-  va_end(args);
-  return control(fd, command, argument, img_is_saved_text(IMG_CALLER()));
-}
-
-IMG_API int fcntl64(int fd, int command, ...)
-{
-  va_list args;
-  long    argument;
-
-  va_start(args, command);
-  argument = va_arg(args, long);
-  va_end(args);
-  return control(fd, command, argument, img_is_saved_text(IMG_CALLER()));
-}
+IMG_ALSO(open, open64);
+IMG_ALSO(openat, openat64);
+IMG_ALSO(__open_2, __open64_2);
+IMG_ALSO(fcntl, fcntl64);
 
 /* ---- before an image ---- */
 

@@ -34,6 +34,13 @@
 /* The native function behind a name that the saved side may have defined anew. */
 #define IMG_NATIVE(f) extern __typeof__(f) scr_native_##f
 
+/* The function F also has the NAME: sizes of files have 64 bits here, whichever a program calls. */
+#if __GNUC__ >= 9 && !defined(__clang__)
+#define IMG_ALSO(f, name) IMG_API extern __typeof__(f) name __attribute__((alias(#f), copy(f)))
+#else
+#define IMG_ALSO(f, name) IMG_API extern __typeof__(f) name __attribute__((alias(#f)))
+#endif
+
 /* ---- fixed addresses (heap.c, start.c) ---- */
 
 #define IMG_HEAP_BASE   0x200000000000UL

@@ -7,8 +7,8 @@
 **            chdir, getcwd, umask, the environment, locales, getopt, scanf.
 ** Invariants
 **   C1  What one of these functions returns or remembers is in the image.
-**   C3  A tail call shows the caller's caller: constructors and libraries are called such that it is on their side.
 **   C2  While libc calls back into the program from a frame that holds native memory, no image is taken.
+**   C3  A tail call shows the caller's caller: constructors and libraries are called such that it is on their side.
 ** Failure    As in C.
 ** ====================================================================================================== */
 #include "image.h"

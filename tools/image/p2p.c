@@ -540,42 +540,41 @@ static request* request_for(int k, const void* buf, int count, MPI_Datatype type
   return c != NULL ? make_request(k, buf, count, type, peer_of(c, peer), tag, c, 0) : NULL;
 }
 
+/* The end of a call whose only request is R, which began with RC: wait for it, and tell what is wrong with either. */
+static int end_call(request* r, int rc, MPI_Status* status)
+{
+  MPI_Request handle = MPI_REQUEST_NULL;
+  img_comm*   c = r->c;
+  int         error;
+
+  img_comm_use(c, 1);
+  if (rc == MPI_SUCCESS) wait_for(r);
+  else r->active = 0;
+  error = finish(r, &handle, status);
+  rc = img_error(c, rc != MPI_SUCCESS ? rc : error);
+  img_comm_use(c, -1);
+  return rc;
+}
+
 static int transfer(int k, const void* buf, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
                     MPI_Status* status)
 {
-  MPI_Request handle = MPI_REQUEST_NULL;
-  request*    r;
-  img_comm*   c;
-  int         rc, rc2;
+  int      rc;
+  request* r = request_for(k, buf, count, type, peer, tag, comm, &rc);
 
-  if ((r = request_for(k, buf, count, type, peer, tag, comm, &rc)) == NULL) return rc;
-  img_comm_use(c = r->c, 1);
-  rc = begin(r);
-  if (rc == MPI_SUCCESS) wait_for(r);
-  else r->active = 0;
-  rc2 = finish(r, &handle, status);
-  rc = img_error(c, rc != MPI_SUCCESS ? rc : rc2);
-  img_comm_use(c, -1);
-  return rc;
+  return r != NULL ? end_call(r, begin(r), status) : rc;
 }
 
 static int exchange(const void* out, int outs, MPI_Datatype outtype, int to, int outtag, void* in, int ins,
                     MPI_Datatype intype, int from, int intag, MPI_Comm comm, MPI_Status* status)
 {
-  MPI_Request handle = MPI_REQUEST_NULL;
-  request*    r;
-  img_comm*   c;
-  int         rc, rc2, rc3;
+  int      rc, rc2;
+  request* r = request_for(RECV, in, ins, intype, from, intag, comm, &rc);
 
-  if ((r = request_for(RECV, in, ins, intype, from, intag, comm, &rc)) == NULL) return rc;
-  img_comm_use(c = r->c, 1);
+  if (r == NULL) return rc;
   rc = begin(r);
   rc2 = transfer(SEND, out, outs, outtype, to, outtag, comm, MPI_STATUS_IGNORE);
-  if (rc == MPI_SUCCESS) wait_for(r);
-  else r->active = 0;
-  rc3 = finish(r, &handle, status);
-  rc = img_error(c, rc != MPI_SUCCESS ? rc : rc3);
-  img_comm_use(c, -1);
+  rc = end_call(r, rc, status);
   return rc != MPI_SUCCESS ? rc : rc2;
 }
 

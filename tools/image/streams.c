@@ -133,11 +133,6 @@ IMG_API FILE* fopen(const char* path, const char* mode)
   return img_is_saved_text(IMG_CALLER()) ? open_stream(path, mode) : scr_native_fopen(path, mode);
 }
 
-IMG_API FILE* fopen64(const char* path, const char* mode)
-{
-  return img_is_saved_text(IMG_CALLER()) ? open_stream(path, mode) : scr_native_fopen(path, mode);
-}
-
 IMG_API FILE* fdopen(int fd, const char* mode)
 {
   return img_is_saved_text(IMG_CALLER()) ? make(fd, mode) : scr_native_fdopen(fd, mode);
@@ -182,11 +177,6 @@ IMG_API FILE* freopen(const char* path, const char* mode, FILE* f)
   return img_is_saved_text(IMG_CALLER()) ? open_again(path, mode, f) : scr_native_freopen(path, mode, f);
 }
 
-IMG_API FILE* freopen64(const char* path, const char* mode, FILE* f)
-{
-  return img_is_saved_text(IMG_CALLER()) ? open_again(path, mode, f) : scr_native_freopen(path, mode, f);
-}
-
 IMG_API int fclose(FILE* f)
 {
   int i = slot_of(f), rc;
@@ -198,6 +188,9 @@ IMG_API int fclose(FILE* f)
   if (i > 2) streams[i].used = 0; /* its place is free now */
   return rc;
 }
+
+IMG_ALSO(fopen, fopen64);
+IMG_ALSO(freopen, freopen64);
 
 /* ---- buffers ---- */
 
@@ -284,18 +277,23 @@ static ssize_t read_input(void* cookie, char* buf, size_t n)
   return got;
 }
 
+static ssize_t read_for(int fd, void* buf, size_t n, const void* caller)
+{
+  return fd == 0 && img_is_saved_text(caller) ? read_input(NULL, buf, n) : scr_native_read(fd, buf, n);
+}
+
 /* What a compiler with checks calls: BUF has SIZE bytes. */
 ssize_t __read_chk(int fd, void* buf, size_t n, size_t size);
 
 IMG_API ssize_t __read_chk(int fd, void* buf, size_t n, size_t size)
 {
   if (n > size) abort();
-  return fd == 0 && img_is_saved_text(IMG_CALLER()) ? read_input(NULL, buf, n) : scr_native_read(fd, buf, n);
+  return read_for(fd, buf, n, IMG_CALLER());
 }
 
 IMG_API ssize_t read(int fd, void* buf, size_t n)
 {
-  return fd == 0 && img_is_saved_text(IMG_CALLER()) ? read_input(NULL, buf, n) : scr_native_read(fd, buf, n);
+  return read_for(fd, buf, n, IMG_CALLER());
 }
 
 /* Before all constructors: standard input by the function above, as libc's own would not tell what it reads. */

@@ -35,6 +35,18 @@ IMG_NATIVE(pthread_rwlock_unlock);
 static int threads; /* that were created and not joined */
 static int owned;   /* mutexes with an owner, and locks for writing, that are held */
 
+/* ---- locks of this object's tables (T2) ---- */
+
+void img_lock(int* lock)
+{
+  while ((threads > 0 || img_openmp) && __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE) != 0) sched_yield();
+}
+
+void img_unlock(int* lock)
+{
+  __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
+
 /* ---- OpenMP: its library is native, and its threads wait for the next region ---- */
 
 typedef struct {
@@ -102,29 +114,6 @@ static void openmp_resumed(void)
   schedule.call(settings.schedule, settings.chunk);
 }
 
-const char* img_threads_objection(void)
-{
-  static char text[80];
-
-  if (img_openmp && openmp_get("omp_get_level") > 0) return "is in a parallel region of OpenMP";
-
-  if (threads > 0) {
-    snprintf(text, sizeof text, "has %d threads that were not joined", threads);
-    return text;
-  }
-  return owned > 0 ? "holds a recursive mutex, or a lock for writing" : NULL;
-}
-
-void img_lock(int* lock)
-{
-  while ((threads > 0 || img_openmp) && __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE) != 0) sched_yield();
-}
-
-void img_unlock(int* lock)
-{
-  __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
-}
-
 /* ---- created and joined: what saved objects call in place of libc's functions (ranges.c, R3) ---- */
 
 int img_pthread_create(pthread_t* t, const pthread_attr_t* attributes, void* (*f)(void*), void* argument);
@@ -169,11 +158,11 @@ static void make_key(int i)
     img_die("keys of threads have other numbers than they had");
 }
 
-static int new_key(pthread_key_t* made, void (*destructor)(void*), const void* caller)
+IMG_API int pthread_key_create(pthread_key_t* made, void (*destructor)(void*))
 {
   int i = 0;
 
-  if (!img_is_saved_text(caller)) return scr_native_pthread_key_create(made, destructor);
+  if (!img_is_saved_text(IMG_CALLER())) return scr_native_pthread_key_create(made, destructor);
   while (i < IMG_KEYS && keys[i].used) i++;
   if (i == IMG_KEYS) return EAGAIN;
   keys[i] = (key){1, img_keys[i], destructor, NULL};
@@ -182,17 +171,7 @@ static int new_key(pthread_key_t* made, void (*destructor)(void*), const void* c
   return 0;
 }
 
-IMG_API int pthread_key_create(pthread_key_t* made, void (*destructor)(void*))
-{
-  return new_key(made, destructor, IMG_CALLER());
-}
-
-int __pthread_key_create(pthread_key_t* made, void (*destructor)(void*));
-
-IMG_API int __pthread_key_create(pthread_key_t* made, void (*destructor)(void*))
-{
-  return new_key(made, destructor, IMG_CALLER());
-}
+IMG_ALSO(pthread_key_create, __pthread_key_create);
 
 IMG_API int pthread_key_delete(pthread_key_t number)
 {
@@ -205,7 +184,21 @@ IMG_API int pthread_key_delete(pthread_key_t number)
   return 0;
 }
 
+/* ---- before an image, and after a restart ---- */
+
 static sigset_t mask; /* of the main thread */
+
+const char* img_threads_objection(void)
+{
+  static char text[80];
+
+  if (img_openmp && openmp_get("omp_get_level") > 0) return "is in a parallel region of OpenMP";
+  if (threads > 0) {
+    snprintf(text, sizeof text, "has %d threads that were not joined", threads);
+    return text;
+  }
+  return owned > 0 ? "holds a recursive mutex, or a lock for writing" : NULL;
+}
 
 void img_threads_save(void)
 {
@@ -213,7 +206,6 @@ void img_threads_save(void)
 
   pthread_sigmask(SIG_SETMASK, NULL, &mask);
   openmp_save();
-
   for (i = 0; i < IMG_KEYS; i++)
     if (keys[i].used) keys[i].value = pthread_getspecific(keys[i].number);
 }
