@@ -57,7 +57,7 @@ one() { # the test NAME of DIRECTORY with N ranks and ARGS
   fi
 }
 case ${1:-} in check | full | long) shift ;; esac
-[ $# -gt 0 ] || set -- pt2pt coll comm datatype attr topo group errhan
+[ $# -gt 0 ] || set -- pt2pt coll comm datatype attr topo group errhan info io rma
 for directory; do
   while read -r name n args; do
     case "$name $n $args" in '#'* | ' '* | *xfail* | *env=*) continue ;; esac

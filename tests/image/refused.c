@@ -52,12 +52,12 @@ int main(int argc, char** argv)
   }
 #elif defined(SOCKET)
   close(socket(AF_UNIX, SOCK_STREAM, 0));
-#elif defined(WINDOW)
+#elif defined(BRIDGE)
   {
-    MPI_Win win;
+    MPI_Comm bridge;
 
-    MPI_Win_create(&rank, sizeof rank, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-    MPI_Win_free(&win);
+    MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, 1 - rank, 0, &bridge);
+    MPI_Comm_free(&bridge);
   }
 #elif defined(SLEEPS)
   point(rank); /* of rank 0; rank 1 does not call MPI for a while */

@@ -8,6 +8,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 case ${1:-} in check | full) goal=check-quick ;; long) goal=check-full ;; *) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
 # What has no place here, and why; all else that is skipped is a failure.
 excused="process images need MPICH
+srun does not start ranks of Debian's Open MPI
 static linking, as there is no libz.a, or no archive of the MPI library"
 if ! command -v mpicc.openmpi >/dev/null; then
   echo "skipped: Open MPI: there is no mpicc.openmpi; \`make setup check-full\` installs it on Debian"

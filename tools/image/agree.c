@@ -15,7 +15,8 @@
 **   running, rank 0    ASK, a signal, the halt file, time    MARK to all                                 stopped
 **   running            MARK                                  REPORT, with an objection or without        stopped
 **   stopped, rank 0    all have reported, none objects       GO to all                                   image
-**   stopped, rank 0    an objection; too long                CALLOFF to all; says why; not for 10 s      running
+**   stopped, rank 0    an objection; too long                CALLOFF to all; says why; again after a     running
+**                                                            while
 **   stopped            GO, CALLOFF                           -                                           image, running
 **   running            a communicator needs a channel        WANT to rank 0                              running
 **   running, rank 0    WANT                                  GROW to all                                 running
@@ -38,7 +39,8 @@ typedef struct {
 
 #define TAG_UP   1
 #define TAG_DOWN 2
-#define PAUSE    10.0 /* seconds after a stop that was called off */
+#define PAUSE    10.0 /* the most seconds after a stop that was called off; it is doubled each time, from MOMENT on */
+#define MOMENT   0.1
 
 int                img_rank, img_ranks;
 MPI_Comm           img_ctl, img_self, img_coll;
@@ -48,6 +50,7 @@ static int         from; /* of it */
 static int         asked, ending, ended, endings, marks;
 static int         owed;       /* rank 0: reports for a stop that was called off, which are still to come */
 static double      not_before; /* rank 0: no marker until then */
+static double      retry_after = MOMENT;
 
 /* ---- channels (A3) ---- */
 
@@ -177,13 +180,15 @@ static void tell_growth(void)
   tell_all(GROW);
 }
 
-/* Rank 0: end the stop.  The ranks go on; WHY is said once. */
-static int call_off(int rank, const char* why)
+/* Rank 0: end the stop.  The ranks go on, and are asked again; WHY is said the first time, and then where the pause is
+   the longest. */
+static void call_off(int rank, const char* why)
 {
   tell_all(CALLOFF);
-  img_say("no image: rank %d %s", rank, why);
-  not_before = img_wtime() + PAUSE;
-  return 0;
+  asked = 1;
+  if (retry_after == MOMENT || retry_after == PAUSE) img_say("no image: rank %d %s", rank, why);
+  not_before = img_wtime() + retry_after;
+  retry_after = retry_after < PAUSE / 2 ? 2 * retry_after : PAUSE;
 }
 
 /* Rank 0: the name of a rank that has not REPORTED. */
@@ -213,6 +218,7 @@ static int coordinate(const char* (*object)(void))
       if (img_wtime() - began > limit) {
         snprintf(why, sizeof why, "has not called MPI for %.0f s", limit);
         bad = absent(reported);
+        retry_after = PAUSE; /* the others have waited long enough */
       }
       sched_yield();
       continue;
@@ -232,8 +238,10 @@ static int coordinate(const char* (*object)(void))
   free(reported);
   owed += left;
   rc = bad < 0;
-  if (rc) tell_all(GO);
-  else call_off(bad, why);
+  if (rc) {
+    tell_all(GO);
+    retry_after = MOMENT;
+  } else call_off(bad, why);
   return rc;
 }
 

@@ -295,10 +295,15 @@ static handler* handler_of(MPI_Errhandler handle)
   return (handle & 0xff000000) == HANDLER && i < MOST && handlers[i].users > 0 ? &handlers[i] : NULL;
 }
 
+int img_errhandler_is_made(MPI_Errhandler handle)
+{
+  return handler_of(handle) != NULL;
+}
+
 static int is_handler(MPI_Errhandler handle)
 {
   return handle == MPI_ERRORS_ARE_FATAL || handle == MPI_ERRORS_RETURN || handle == MPI_ERRORS_ABORT ||
-         handler_of(handle) != NULL;
+         img_errhandler_is_made(handle);
 }
 
 void img_errhandler_set(img_comm* c, MPI_Errhandler handle)

@@ -39,6 +39,7 @@ static const char* objection(void)
   const char* why = img_streams_objection();
 
   if (why == NULL) why = img_files_objection();
+  if (why == NULL) why = img_held_objection();
   if (why == NULL) why = img_maps_objection();
   if (why == NULL) why = img_threads_objection();
   if (why == NULL && !img_is_stack(&why)) why = "calls MPI on a stack of its own";
@@ -53,6 +54,7 @@ static void resumed(void)
   img_threads_resumed();
   img_comm_resumed();
   img_types_resumed();
+  img_io_resumed();
 }
 
 /* All ranks have stopped, and nothing is under way: write an image, or be the process that has loaded it. */

@@ -261,6 +261,28 @@ IMG_API int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made)
   return img_error(c, rc);
 }
 
+/* Hints are taken, and none is in use. */
+IMG_NATIVE(MPI_Comm_dup_with_info);
+IMG_NATIVE(MPI_Comm_set_info);
+IMG_NATIVE(MPI_Comm_get_info);
+
+IMG_API int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made)
+{
+  return img_on ? MPI_Comm_dup(comm, made) : scr_native_MPI_Comm_dup_with_info(comm, info, made);
+}
+
+IMG_API int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
+{
+  if (!img_on) return scr_native_MPI_Comm_set_info(comm, info);
+  return img_comm_of(comm) != NULL ? MPI_SUCCESS : MPI_ERR_COMM;
+}
+
+IMG_API int MPI_Comm_get_info(MPI_Comm comm, MPI_Info* info)
+{
+  if (!img_on) return scr_native_MPI_Comm_get_info(comm, info);
+  return img_comm_of(comm) != NULL ? MPI_Info_create(info) : MPI_ERR_COMM;
+}
+
 /* What a rank says in a split. */
 typedef struct {
   int color, key, rank;

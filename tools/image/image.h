@@ -296,6 +296,11 @@ void img_comm_resumed(void);
    that is no MEMBER gets none.  NULL, and the error in RC, if there is none. */
 img_comm* img_comm_make(img_comm* from, int member, int size, const int* ranks, int* rc);
 
+/* ---- held.c, io.c (saved) ---- */
+
+const char* img_held_objection(void);
+void        img_io_resumed(void);
+
 /* ---- p2p.c, calls.c (saved) ---- */
 
 /* A library of the program calls the function NAME of MPI, which does not work: an error of the world. */
@@ -321,6 +326,12 @@ img_message* img_message_begin(int receive, const void* buf, int count, MPI_Data
                                img_comm* c, int* rc);
 /* 1 if M is complete: it is no more, and its error in RC. */
 int img_message_end(img_message* m, int* rc);
+/* A native request, of a window or a file, becomes one of the program.  FILE: of which it is a collective, or NULL. */
+void img_request_of_native(MPI_Request* handle, void* file);
+/* 1 if one of these is not complete. */
+int img_requests_held(void);
+/* 1 if nonblocking collectives of this rank go on. */
+int img_collectives(void);
 /* Forget messages of the channel SLOT that nobody has received, also those that have come just now. */
 void img_forget_messages(int slot);
 

@@ -27,6 +27,8 @@ int img_attributes_free(img_comm* c);
 /* Give C the error handler; call that of C, which is not fatal.  Returns CODE. */
 void img_errhandler_set(img_comm* c, MPI_Errhandler handler);
 int  img_errhandler_call(img_comm* c, int code);
+/* 1 if the program has made it. */
+int img_errhandler_is_made(MPI_Errhandler handler);
 /* What is native of an error handler: whether errors end the program (comm.c). */
 void img_comm_handler(img_comm* c, MPI_Errhandler handler);
 

@@ -36,7 +36,7 @@ IMG_NATIVE(MPI_Send_c);
 IMG_NATIVE(MPI_Get_count_c);
 IMG_NATIVE(MPI_Status_set_elements_x);
 
-typedef enum { SEND = 1, SSEND, BSEND, RECV, COLL } kind;
+typedef enum { SEND = 1, SSEND, BSEND, RECV, COLL, HELD } kind; /* HELD: of a window or a file */
 
 typedef struct request {
   struct request *next, *back; /* of the list that it is in */
@@ -74,7 +74,7 @@ static request** chunks;
 static int       chunk_count, chunk_room;
 static request*  unused;          /* linked by next */
 static request   receives, sends; /* heads of rings, in the order of posting */
-static request   running;         /* the same, for collectives (M5) */
+static request   running, held;   /* the same, for collectives (M5), and for windows and files */
 static drained*  list;            /* M1, in the order of arrival */
 static uint64_t *sent, *received; /* M2, for each rank of the world */
 static int       messages;
@@ -91,6 +91,7 @@ void img_p2p_start(void)
   receives.next = receives.back = &receives;
   sends.next = sends.back = &sends;
   running.next = running.back = &running;
+  held.next = held.back = &held;
 }
 
 /* More requests. */
@@ -386,12 +387,28 @@ static int begin(request* r)
   return rc;
 }
 
+static int test(request* r);
+
+/* 1 if a collective of the same file as that of R has begun before it, and is not complete: MPICH mixes up their
+   messages if they do not go on one after the other. */
+static int has_to_wait(const request* r)
+{
+  request *q, *next;
+
+  for (q = held.next; q != r; q = next) {
+    next = q->next;
+    if (q->buf == r->buf && !test(q)) return 1;
+  }
+  return 0;
+}
+
 /* 1 if R is complete, or not active. */
 static int test(request* r)
 {
   int flag = 0;
 
   if (!r->active || r->done) return 1;
+  if (r->kind == HELD && r->buf != NULL && has_to_wait(r)) return 0;
   if (r->kind == COLL) go_on(r);
   if (r->native == MPI_REQUEST_NULL) return r->done;
   r->error = scr_native_MPI_Test(&r->native, &flag, &r->status);
@@ -597,6 +614,32 @@ int img_message_end(img_message* m, int* rc)
   *rc = r->error;
   release(r);
   return 1;
+}
+
+void img_request_of_native(MPI_Request* handle, void* file)
+{
+  request* r = make_request(HELD, file, 0, MPI_BYTE, 0, 0, img_comm_of(MPI_COMM_WORLD), 0);
+
+  r->native = *handle;
+  r->active = 1;
+  append(&held, r);
+  *handle = handle_of(r);
+}
+
+int img_requests_held(void)
+{
+  request *r, *next;
+
+  for (r = held.next; r != &held; r = next) {
+    next = r->next;
+    test(r);
+  }
+  return held.next != &held;
+}
+
+int img_collectives(void)
+{
+  return running.next != &running;
 }
 
 int img_plan_request(img_plan* p, int persistent, MPI_Request* handle)

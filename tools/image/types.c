@@ -34,7 +34,15 @@ typedef struct {
   int                commutes, users;
 } operation;
 
+/* A predefined datatype to which the program has given another name. */
+typedef struct renamed {
+  struct renamed* next;
+  MPI_Datatype    type;
+  char            name[MPI_MAX_OBJECT_NAME];
+} renamed;
+
 static datatype** types;
+static renamed*   names;
 static operation* ops;
 static int        type_room, op_room;
 
@@ -51,6 +59,8 @@ IMG_NATIVE(MPI_Type_create_subarray);
 IMG_NATIVE(MPI_Type_create_resized);
 IMG_NATIVE(MPI_Type_commit);
 IMG_NATIVE(MPI_Type_free);
+IMG_NATIVE(MPI_Type_get_envelope);
+IMG_NATIVE(MPI_Type_set_name);
 
 /* ---- the table ---- */
 
@@ -71,6 +81,14 @@ MPI_Datatype img_type(MPI_Datatype handle)
 int img_type_is_derived(MPI_Datatype handle)
 {
   return (handle & 0xff000000) == TYPE;
+}
+
+void img_type_free_native(MPI_Datatype* native)
+{
+  int n[3], combiner = MPI_COMBINER_NAMED;
+
+  scr_native_MPI_Type_get_envelope(*native, &n[0], &n[1], &n[2], &combiner);
+  if (combiner != MPI_COMBINER_NAMED) scr_native_MPI_Type_free(native);
 }
 
 void img_type_use(MPI_Datatype handle, int more)
@@ -209,11 +227,13 @@ static void make_again(datatype* t)
 
 void img_types_resumed(void)
 {
-  int i;
+  const renamed* n;
+  int            i;
 
   for (i = 0; i < type_room; i++)
     if (types[i] != NULL) types[i]->native = MPI_DATATYPE_NULL;
   for (i = 0; i < type_room; i++) make_again(types[i]);
+  for (n = names; n != NULL; n = n->next) scr_native_MPI_Type_set_name(n->type, n->name);
 }
 
 /* ---- the calls that make datatypes ---- */
@@ -334,12 +354,13 @@ IMG_API int MPI_Type_create_subarray(int n, const int sizes[], const int subsize
                 : scr_native_MPI_Type_create_subarray(n, sizes, subsizes, starts, order, of, made);
 }
 
+/* MPICH calls this one itself by this name, for views of files. */
 IMG_API int MPI_Type_create_resized(MPI_Datatype of, MPI_Aint low, MPI_Aint extent, MPI_Datatype* made)
 {
   MPI_Aint places[] = {low, extent};
 
-  return img_on ? make(MPI_COMBINER_RESIZED, NULL, 0, 2, places, of, made)
-                : scr_native_MPI_Type_create_resized(of, low, extent, made);
+  return img_on && img_is_saved_text(IMG_CALLER()) ? make(MPI_COMBINER_RESIZED, NULL, 0, 2, places, of, made)
+                                                   : scr_native_MPI_Type_create_resized(of, low, extent, made);
 }
 
 IMG_API int MPI_Type_commit(MPI_Datatype* handle)
@@ -366,9 +387,7 @@ IMG_API int MPI_Type_free(MPI_Datatype* handle)
 
 /* ---- what is asked about datatypes ---- */
 
-IMG_NATIVE(MPI_Type_get_envelope);
 IMG_NATIVE(MPI_Type_get_contents);
-IMG_NATIVE(MPI_Type_set_name);
 IMG_NATIVE(MPI_Type_get_name);
 
 IMG_API int MPI_Type_get_envelope(MPI_Datatype type, int* counts, int* places, int* parts, int* combiner)
@@ -400,11 +419,26 @@ IMG_API int MPI_Type_get_contents(MPI_Datatype type, int n, int places, int part
 IMG_API int MPI_Type_set_name(MPI_Datatype type, const char* name)
 {
   datatype* t = entry_of(type);
+  renamed*  n = names;
+  int       rc;
 
   if (!img_on) return scr_native_MPI_Type_set_name(type, name);
-  if (t == NULL) return img_error(NULL, MPI_ERR_TYPE);
-  snprintf(t->name, sizeof t->name, "%s", name);
-  return MPI_SUCCESS;
+  if (t != NULL) {
+    snprintf(t->name, sizeof t->name, "%s", name);
+    return MPI_SUCCESS;
+  }
+  rc = scr_native_MPI_Type_set_name(type, name);
+  if (rc != MPI_SUCCESS) return img_error(NULL, rc);
+  while (n != NULL && n->type != type) n = n->next;
+  if (n == NULL) {
+    n = img_alloc(sizeof *n);
+    if (n == NULL) abort();
+    n->next = names;
+    names = n;
+  }
+  n->type = type;
+  snprintf(n->name, sizeof n->name, "%s", name);
+  return rc;
 }
 
 IMG_API int MPI_Type_get_name(MPI_Datatype type, char* name, int* length)

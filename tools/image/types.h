@@ -7,6 +7,8 @@
 /* The native datatype of HANDLE; 1 if the program has made it. */
 MPI_Datatype img_type(MPI_Datatype handle);
 int          img_type_is_derived(MPI_Datatype handle);
+/* Free a native datatype that native MPI has returned, unless it is predefined. */
+void img_type_free_native(MPI_Datatype* native);
 /* One more uses the datatype, or the operation, or one less: it lives as long as any does. */
 void img_type_use(MPI_Datatype handle, int more);
 void img_op_use(MPI_Op handle, int more);

@@ -1,0 +1,40 @@
+/* held.h - windows and files of MPI, which are native: while one lives, no image is written (held.c). */
+#ifndef IMAGE_HELD_H
+#define IMAGE_HELD_H
+
+#include "image.h"
+
+typedef struct img_held {
+  struct img_held* next;
+  const char*      kind; /* IMG_WINDOW or IMG_FILE */
+  intptr_t         native;
+  MPI_Comm         comm;       /* of the layer: a duplicate of the one that the program gave */
+  MPI_Datatype     unit, view; /* of a file */
+  char             name[100];
+} img_held;
+
+extern const char IMG_WINDOW[], IMG_FILE[];
+
+/* All ranks of COMM begin to make a window, or to open a file: they meet, and have a NATIVE communicator.  NULL, and
+   the error in RC, if they do not. */
+img_held* img_held_begin(MPI_Comm comm, const char* kind, const char* name, MPI_Comm* native, int* rc);
+/* Native MPI has returned RC for it, and its handle.  Returns RC. */
+int img_held_made(img_held* h, MPI_Comm* native, intptr_t handle, int rc);
+/* What was made as this native handle; NULL if there is none. */
+img_held* img_held_of(const char* kind, intptr_t handle);
+/* All ranks that have it are in the same call, so that none of them waits natively for one that stops.  What is not
+   known is left to native MPI. */
+void img_held_meet(const char* kind, intptr_t handle);
+/* Its ranks, as a group for the program. */
+int img_held_group(const char* kind, intptr_t handle, MPI_Group* group);
+/* It is no more. */
+void img_held_end(img_held* h);
+
+/* ---- info.c ---- */
+
+/* A native copy of the program's HANDLE, which the caller frees; and a handle for the program, with what NATIVE has. */
+MPI_Info img_info_native(MPI_Info handle);
+void     img_info_free_native(MPI_Info* native);
+MPI_Info img_info_from(MPI_Info native);
+
+#endif
