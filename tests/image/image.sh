@@ -50,6 +50,7 @@ build nonblocking nonblocking.c
 build communicators communicators.c
 build datatypes datatypes.c
 build held held.c
+build jumps jumps.c
 build process process.c
 build open open.c
 build maps maps.c
@@ -111,6 +112,8 @@ for what in file window; do
   AT=2 AT_RANK=1 ends "a $what of MPI that is open" 3 held 4 $what
   said "a $what of MPI that is open: the message" "no image: rank [0-2] has a \\(file of MPI open: held\\.[01]\\|window of MPI\\)"
 done
+LC_ALL=C.UTF-8 plain 2 jumps 12
+LC_ALL=C.UTF-8 AT=3,7 AT_RANK=1 round "jumps and a locale, two images" 2 jumps 12
 plain 3 objects 12
 AT=4,8 AT_RANK=1 round "C++, two images" 3 objects 12
 plain 3 stencil 12

@@ -1,7 +1,9 @@
 /* ==== JUMP ==============================================================================================
-** The context of the program: taken in the process that writes an image, resumed in the one that loads it.  The stubs.
+** The context of the program: taken in the process that writes an image, resumed in the one that loads it.  setjmp and
+** longjmp of saved objects: libc's own encrypt what they keep with a word of the process.  The stubs.
 **
-** Offers     img_context_take, img_context_resume, img_on_stack, img_stub_mpi, img_stub_late.
+** Offers     img_context_take, img_context_resume, img_on_stack, img_setjmp, img_setjmp_mask, img_sigsetjmp,
+**            img_longjmp, img_stub_mpi, img_stub_late.
 ** ====================================================================================================== */
 	.text
 	.globl img_context_take
@@ -41,6 +43,58 @@ img_context_resume:
 	movl $1, %eax
 	jmp *56(%rdi)
 	.size img_context_resume, . - img_context_resume
+
+/* The buffer at %rdi, as libc has it: eight words; whether the mask of signals was saved, at 64; the mask, at 72. */
+	.globl img_setjmp, img_setjmp_mask, img_sigsetjmp
+	.type img_setjmp, @function
+	.type img_setjmp_mask, @function
+	.type img_sigsetjmp, @function
+img_setjmp:
+	xorl %esi, %esi
+	jmp img_sigsetjmp
+img_setjmp_mask:
+	movl $1, %esi
+img_sigsetjmp:
+	movq %rbx, 0(%rdi)
+	movq %rbp, 8(%rdi)
+	movq %r12, 16(%rdi)
+	movq %r13, 24(%rdi)
+	movq %r14, 32(%rdi)
+	movq %r15, 40(%rdi)
+	leaq 8(%rsp), %rax
+	movq %rax, 48(%rdi)
+	movq (%rsp), %rax
+	movq %rax, 56(%rdi)
+	movl %esi, 64(%rdi)
+	testl %esi, %esi
+	jne img_jump_save /* returns 0 to the caller */
+	xorl %eax, %eax
+	ret
+	.size img_sigsetjmp, . - img_sigsetjmp
+
+	.globl img_longjmp
+	.type img_longjmp, @function
+img_longjmp: /* to the buffer at %rdi, where %esi is returned, or 1 */
+	movq %rdi, %rbx
+	movl %esi, %ebp
+	andq $-16, %rsp
+	movl 64(%rdi), %edx
+	leaq 72(%rdi), %rsi
+	movq 48(%rdi), %rdi
+	call img_jump_leave
+	movq %rbx, %rdi
+	movl %ebp, %eax
+	cmpl $1, %eax
+	adcl $0, %eax
+	movq 0(%rdi), %rbx
+	movq 8(%rdi), %rbp
+	movq 16(%rdi), %r12
+	movq 24(%rdi), %r13
+	movq 32(%rdi), %r14
+	movq 40(%rdi), %r15
+	movq 48(%rdi), %rsp
+	jmp *56(%rdi)
+	.size img_longjmp, . - img_longjmp
 
 	.globl img_on_stack
 	.type img_on_stack, @function

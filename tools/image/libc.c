@@ -15,7 +15,9 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <langinfo.h>
 #include <locale.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,15 +43,23 @@ IMG_NATIVE(drand48);
 IMG_NATIVE(lrand48);
 IMG_NATIVE(asctime);
 IMG_NATIVE(ctime);
+IMG_NATIVE(setlocale);
 
-static int         inside;     /* calls of qsort that have not returned (C2) */
-static int         in_options; /* getopt() has returned an option, and not yet the end */
-static const char* objection;  /* for ever: what was called that cannot be saved */
+/* A call of qsort() that has not returned (C2): it is on the stack. */
+typedef struct frame {
+  struct frame* outer;
+} frame;
+
+static frame*      inside;       /* the innermost */
+static int         in_options;   /* getopt() has returned an option, and not yet the end */
+static char        locale[1000]; /* those of all categories, at the image */
+static const char* objection;    /* for ever: what was called that cannot be saved */
 
 const char* img_libc_objection(void)
 {
-  if (inside > 0) return "is in a function that qsort() calls";
+  if (inside != NULL) return "is in a function that qsort() calls";
   if (in_options) return "is between two calls of getopt()";
+  if (strlen(scr_native_setlocale(LC_ALL, NULL)) >= sizeof locale) return "uses locales with long names";
   return objection;
 }
 
@@ -391,9 +401,9 @@ IMG_API mode_t umask(mode_t value)
   return scr_native_umask(value);
 }
 
-/* ---- locales: a program may ask for the one that there is ---- */
+/* ---- locales: a restart sets that of setlocale() again ---- */
 
-IMG_NATIVE(setlocale);
+IMG_NATIVE(nl_langinfo);
 IMG_NATIVE(newlocale);
 locale_t __newlocale(int mask, const char* name, locale_t base);
 IMG_NATIVE(__newlocale);
@@ -403,17 +413,30 @@ static int is_plain(const char* name)
   return name == NULL || strcmp(name, "C") == 0 || strcmp(name, "POSIX") == 0;
 }
 
-static void look_at_locale(const char* name, const void* caller)
-{
-  if (!is_plain(name) && img_is_saved_text(caller)) objection = "uses a locale other than C";
-}
-
+/* The strings of a locale are in memory of libc. */
 IMG_API char* setlocale(int category, const char* name)
 {
   char* now = scr_native_setlocale(category, name);
 
-  if (!is_plain(name)) look_at_locale(now, IMG_CALLER());
-  return now;
+  if (now == NULL || !img_is_saved_text(IMG_CALLER())) return now;
+  return keep_text(now);
+}
+
+IMG_API char* nl_langinfo(nl_item item)
+{
+  char* text = scr_native_nl_langinfo(item);
+
+  return img_is_saved_text(IMG_CALLER()) ? keep_text(text) : text;
+}
+
+static void save_locale(void)
+{
+  snprintf(locale, sizeof locale, "%s", scr_native_setlocale(LC_ALL, NULL));
+}
+
+static void look_at_locale(const char* name, const void* caller)
+{
+  if (!is_plain(name) && img_is_saved_text(caller)) objection = "has an object of a locale other than C";
 }
 
 IMG_API locale_t newlocale(int which, const char* name, locale_t base)
@@ -511,6 +534,7 @@ void img_libc_save(void)
   int i;
 
   save_settings();
+  save_locale();
   for (i = 0; i < SIGNALS; i++)
     if (handled[i]) img_lib_sigaction(i, NULL, &handlers[i]); /* SA_RESETHAND may have changed it */
   move_options(1);
@@ -531,6 +555,8 @@ void img_libc_resumed(void)
     if (s->value != NULL) scr_native_setenv(s->name, s->value, 1);
     else scr_native_unsetenv(s->name);
   }
+  if (!is_plain(locale) && scr_native_setlocale(LC_ALL, locale) == NULL)
+    img_die("this node has no locale %s, which the program has set", locale);
   if (has_moved && scr_native_chdir(directory) != 0)
     img_die("cannot change to %s, where the program was: %s", directory, strerror(errno));
   if (has_mask) scr_native_umask(mask);
@@ -540,15 +566,34 @@ void img_libc_resumed(void)
   if (init.address != NULL) init.call();
 }
 
-/* ---- calls that come back (C2) ---- */
+/* ---- calls that come back (C2), and jumps out of them ---- */
 
 IMG_API void qsort(void* base, size_t n, size_t size, int (*compare)(const void*, const void*))
 {
-  int ours = img_is_saved_text(IMG_CALLER());
+  frame here = {inside};
+  int   ours = img_is_saved_text(IMG_CALLER()) && img_is_stack(&here); /* not on other threads */
 
-  inside += ours; /* other threads are native */
+  if (ours) inside = &here;
   scr_native_qsort(base, n, size, compare);
-  inside -= ours;
+  if (ours) inside = here.outer;
+}
+
+int  img_jump_save(struct __jmp_buf_tag* buffer);
+void img_jump_leave(const void* stack, const sigset_t* signals, int saved);
+
+/* The end of sigsetjmp() (jump.S). */
+int img_jump_save(struct __jmp_buf_tag* buffer)
+{
+  pthread_sigmask(SIG_BLOCK, NULL, &buffer->__saved_mask);
+  return 0;
+}
+
+/* The begin of longjmp() (jump.S): what is below STACK is left; the mask of SIGNALS is as it was, if it was SAVED. */
+void img_jump_leave(const void* stack, const sigset_t* signals, int saved)
+{
+  if (img_is_stack(stack))
+    while (inside != NULL && (const void*)inside < stack) inside = inside->outer;
+  if (saved) pthread_sigmask(SIG_SETMASK, signals, NULL);
 }
 
 /* ---- scanf: %m would give the program memory of libc ---- */

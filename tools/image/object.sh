@@ -68,6 +68,8 @@ for name in $saved; do nm -g --defined-only "$dir/$name.o"; done | awk '$2 == "T
   grep -vxE 'asprintf|syscall|__isoc[0-9]*_[a-z]*scanf' >"$dir/called"
 { sed 's/.*/& img_call_&/' "$dir/called"
   printf '%s\n' 'mmap img_mmap' 'mmap64 img_mmap' 'munmap img_munmap' 'mprotect img_mprotect' 'mremap img_mremap'
+  printf '%s\n' 'setjmp img_setjmp_mask' '_setjmp img_setjmp' '__sigsetjmp img_sigsetjmp'
+  for name in longjmp _longjmp siglongjmp __longjmp_chk; do echo "$name img_longjmp"; done
   for name in create join mutex_lock mutex_trylock mutex_unlock rwlock_wrlock rwlock_trywrlock rwlock_unlock; do
     echo "pthread_$name img_pthread_$name"
   done
