@@ -2,7 +2,7 @@
 ** The steps of each collective, for its blocking, nonblocking and persistent call.
 **
 ** Uses       plan.c
-** Offers     img_plan_allreduce, img_plan_allgather; the collectives of MPI, but for those of neighbours.
+** Offers     img_plan_barrier, img_plan_allreduce, img_plan_allgather; the collectives of MPI, but for those of neighbours.
 ** Invariants
 **   O1  What is combined, and in which order, depends on ranks, counts and types alone: results are the same with and
 **       without images, and when ranks move.
@@ -68,7 +68,7 @@ static void keep_pieces(img_plan* p, pieces* copy, const pieces* s)
 /* ---- one to all, all to one ---- */
 
 /* A dissemination: after the step of distance d, each rank has heard of the 2 d ranks before it. */
-static void barrier(img_plan* p)
+void img_plan_barrier(img_plan* p)
 {
   int d;
 
@@ -548,7 +548,7 @@ IMG_API int MPI_Barrier(MPI_Comm comm)
 
   if (!img_on) return scr_native_MPI_Barrier(comm);
   if ((p = img_plan_new(comm, 0, &rc)) == NULL) return rc;
-  barrier(p);
+  img_plan_barrier(p);
   return img_plan_run(p);
 }
 
@@ -559,7 +559,7 @@ IMG_API int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request)
 
   if (!img_on) return scr_native_MPI_Ibarrier(comm, request);
   if ((p = img_plan_new(comm, 0, &rc)) == NULL) return rc;
-  barrier(p);
+  img_plan_barrier(p);
   return img_plan_request(p, 0, request);
 }
 
@@ -570,6 +570,6 @@ IMG_API int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request)
 
   if (!img_on) return scr_native_MPI_Barrier_init(comm, info, request);
   if ((p = img_plan_new(comm, 1, &rc)) == NULL) return rc;
-  barrier(p);
+  img_plan_barrier(p);
   return img_plan_request(p, 1, request);
 }

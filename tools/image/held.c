@@ -2,7 +2,7 @@
 ** Windows and files of MPI.  They are native, and the program has their native handles; so no image is written while
 ** one of them lives, and none of them is in an image.
 **
-** Uses       comm.c, group.c, agree.c, p2p.c (requests)
+** Uses       comm.c, group.c, agree.c, p2p.c (requests), plan.c, coll.c (barrier)
 ** Offers     img_held_*
 ** Invariants
 **   H1  From before the ranks meet to make one until it has ended, its ranks object to an image.  So a rank that waits
@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "objects.h"
+#include "plan.h"
 
 IMG_NATIVE(MPI_Comm_create_group);
 IMG_NATIVE(MPI_Comm_free);
@@ -38,15 +39,15 @@ const char* img_held_objection(void)
   return why;
 }
 
-/* A native communicator with the ranks of C. */
-static int make_native(const img_comm* c, MPI_Comm* made)
+/* A native communicator with the ranks of H. */
+static int make_native(const img_held* h, MPI_Comm* made)
 {
   MPI_Group world, group;
   int       rc;
 
   *made = MPI_COMM_NULL;
   scr_native_MPI_Comm_group(img_ctl, &world);
-  rc = scr_native_MPI_Group_incl(world, c->size, c->to, &group);
+  rc = scr_native_MPI_Group_incl(world, h->size, h->to, &group);
   if (rc == MPI_SUCCESS) {
     rc = scr_native_MPI_Comm_create_group(img_ctl, group, 0, made);
     scr_native_MPI_Group_free(&group);
@@ -55,28 +56,37 @@ static int make_native(const img_comm* c, MPI_Comm* made)
   return rc;
 }
 
+/* H2 */
+static int meet(const img_held* h)
+{
+  img_plan* p = img_plan_over(h->to, h->size, h->me, -1);
+
+  img_plan_barrier(p);
+  return img_plan_run(p);
+}
+
 img_held* img_held_begin(MPI_Comm comm, const char* kind, const char* name, MPI_Comm* native, int* rc)
 {
   img_comm* c = img_comm_of(comm);
-  img_comm* own;
   img_held* h;
 
   *rc = MPI_ERR_COMM;
   if (c == NULL) return NULL;
+  img_enter();
   h = img_alloc(sizeof *h);
   if (h == NULL) abort();
   memset(h, 0, sizeof *h);
-  h->kind = kind;
+  h->kind = kind, h->size = c->size, h->me = c->rank;
+  h->to = img_alloc((size_t)c->size * sizeof *h->to);
+  if (h->to == NULL) abort();
+  memcpy(h->to, c->to, (size_t)c->size * sizeof *h->to);
   h->unit = h->view = MPI_DATATYPE_NULL;
   snprintf(h->name, sizeof h->name, "%s", name);
   h->next = all;
   all = h;
-  own = img_comm_make(c, 1, c->size, c->to, rc); /* H2 */
-  if (own != NULL) {
-    h->comm = img_comm_handle(own);
-    *rc = img_error(c, make_native(own, native));
-    if (*rc == MPI_SUCCESS) return h;
-  }
+  *rc = meet(h);
+  if (*rc == MPI_SUCCESS) *rc = img_error(c, make_native(h, native));
+  if (*rc == MPI_SUCCESS) return h;
   img_held_end(h);
   return NULL;
 }
@@ -101,14 +111,17 @@ void img_held_meet(const char* kind, intptr_t handle)
 {
   const img_held* h = img_held_of(kind, handle);
 
-  if (h != NULL) MPI_Barrier(h->comm);
+  img_enter();
+  if (h != NULL) meet(h);
 }
 
 int img_held_group(const char* kind, intptr_t handle, MPI_Group* group)
 {
   const img_held* h = img_held_of(kind, handle);
 
-  return h != NULL ? MPI_Comm_group(h->comm, group) : img_error(NULL, kind == IMG_FILE ? MPI_ERR_FILE : MPI_ERR_WIN);
+  if (h == NULL) return img_error(NULL, kind == IMG_FILE ? MPI_ERR_FILE : MPI_ERR_WIN);
+  *group = img_group_make(h->size, h->to);
+  return MPI_SUCCESS;
 }
 
 void img_held_end(img_held* h)
@@ -117,6 +130,6 @@ void img_held_end(img_held* h)
 
   while (*at != h) at = &(*at)->next;
   *at = h->next;
-  if (h->comm != 0) MPI_Comm_free(&h->comm);
+  free(h->to);
   free(h);
 }

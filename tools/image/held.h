@@ -8,7 +8,8 @@ typedef struct img_held {
   struct img_held* next;
   const char*      kind; /* IMG_WINDOW or IMG_FILE */
   intptr_t         native;
-  MPI_Comm         comm;       /* of the layer: a duplicate of the one that the program gave */
+  int              size, me;   /* of the communicator that the program gave */
+  int*             to;         /* its ranks, as ranks of the world */
   MPI_Datatype     unit, view; /* of a file */
   char             name[100];
 } img_held;

@@ -31,7 +31,7 @@ typedef struct img_plan {
 
 /* Begin a collective on COMM.  Returns NULL, and the error in RC, if COMM is none. */
 img_plan* img_plan_new(MPI_Comm comm, int persistent, int* rc);
-/* Begin one of SIZE ranks of the world, of which this is ME; by TAG, until no communicator is there. */
+/* Begin one of SIZE ranks of the world, of which this is ME, by TAG: apart from those of all communicators. */
 img_plan* img_plan_over(const int* to, int size, int me, int tag);
 /* Its steps, in the order in which they are made; messages between two fences go at the same time. */
 void img_plan_send(img_plan* p, const void* buf, int count, MPI_Datatype type, int to);
@@ -43,6 +43,7 @@ void img_plan_copy(img_plan* p, void* to, int tocount, MPI_Datatype totype, cons
 void img_plan_combine(img_plan* p, const void* from, void* to, int count, MPI_Datatype type, MPI_Op op);
 void img_plan_combine_after(img_plan* p, void* from, void* to, int count, MPI_Datatype type, MPI_Op op);
 /* The steps of whole collectives (coll.c). */
+void img_plan_barrier(img_plan* p);
 void img_plan_allreduce(img_plan* p, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op);
 void img_plan_allgather(img_plan* p, const void* in, int count, MPI_Datatype type, void* out, int outs,
                         MPI_Datatype outtype);
