@@ -1,11 +1,16 @@
 #!/bin/sh
-# bench.sh [--mib N] [--runs N] [--small N] [--json] - time checkpoints, rebuilds and starts on virtual nodes in memory.
+# bench.sh [--mib N] [--runs N] [--small N] [--json] - time checkpoints, rebuilds and starts on virtual nodes in memory;
+# bench.sh --image [--mib N] [--runs N] - what the object of process images costs a program.
 # RANKS (4), NODES (4) and BENCH_DIR (/dev/shm) may be set; it needs 4 times RANKS x MiB there (6 times with 3 nodes;
 # 2 nodes leave out RS(2)), and twice RANKS x MiB of other memory.  BENCH_PREFIX (/var/tmp), on a disk, receives what is
 # flushed, twice RANKS x MiB.  SCR_LIB is the library to link (libscr.a) in place of
 # scr_impl.c.  Parameters of the library that the bench does not set itself are taken from the environment.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+if [ "${1:-}" = --image ]; then
+  shift
+  exec sh "$here/image.sh" "$@"
+fi
 top=$(cd "$here/../.." && pwd)
 . "$top/tests/find_mpi.sh"
 RANKS=${RANKS:-4} NODES=${NODES:-4}

@@ -21,10 +21,11 @@ must() {
     tail -n 20 "$T/log" | sed 's/^/    /'
   fi
 }
-run() { # OUTPUT ARGUMENTS...
-  local out=$1
+run() { # OUTPUT [--image] ARGUMENTS...
+  local out=$1 image=()
   shift
-  sh "$here/bench.sh" --mib 1 --runs 1 "$@" >"$out"
+  [ "${1:-}" != --image ] || { image=(--image); shift; }
+  sh "$here/bench.sh" "${image[@]}" --mib 1 --runs 1 "$@" >"$out"
 }
 refuses() { ! sh "$here/bench.sh" "$@"; }
 
@@ -37,6 +38,11 @@ if command -v python3 >/dev/null; then must "it is JSON" python3 -m json.tool "$
 fi
 must "two ranks on two nodes" env RANKS=2 NODES=2 sh "$here/bench.sh" --mib 1 --runs 1
 must "a wrong argument is refused" refuses --mib 0
+if [ -e "$top/scr_image.o" ]; then
+  must "what images cost" run "$T/image" --image
+  must "its table has every step" test "$(grep -cE '^[A-Z0-9a-z].* [0-9]+ +[0-9]+ +[0-9.]+$' "$T/image")" = 10
+  must "a wrong argument of --image is refused" refuses --image --runs none
+fi
 must "nothing is left" test -z "$(ls -A "$BENCH_DIR")"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

@@ -54,15 +54,10 @@ static double      retry_after = MOMENT;
 
 /* ---- channels (A3) ---- */
 
-static MPI_Comm    channels[IMG_COMMS]; /* the first ones are the world, and one for MPI_COMM_SELF */
+MPI_Comm           img_channel[IMG_COMMS]; /* the first ones are the world, and one for MPI_COMM_SELF */
 static MPI_Request growing = MPI_REQUEST_NULL;
 static int         channel_count, target; /* those that are there, and those that have been told */
 static int         wanted;                /* this process has asked for so many; at rank 0, someone has */
-
-MPI_Comm img_channel(int slot)
-{
-  return channels[slot];
-}
 
 int img_channels(void)
 {
@@ -80,7 +75,7 @@ static void grow(void)
   int flag = 1;
 
   while (channel_count < target && flag) {
-    if (growing == MPI_REQUEST_NULL) MPI_Comm_idup(img_coll, &channels[channel_count], &growing);
+    if (growing == MPI_REQUEST_NULL) MPI_Comm_idup(img_coll, &img_channel[channel_count], &growing);
     MPI_Test(&growing, &flag, MPI_STATUS_IGNORE);
     channel_count += flag;
   }
@@ -126,8 +121,8 @@ void img_agree_start(void)
   img_ctl = duplicate(MPI_COMM_WORLD);
   img_self = duplicate(MPI_COMM_SELF);
   img_coll = duplicate(MPI_COMM_WORLD);
-  channels[0] = MPI_COMM_WORLD;
-  channels[1] = duplicate(MPI_COMM_WORLD);
+  img_channel[0] = MPI_COMM_WORLD;
+  img_channel[1] = duplicate(MPI_COMM_WORLD);
   channel_count = target = 2;
   if (MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &flag) != MPI_SUCCESS || !flag || *most < IMG_TAGS)
     img_die("this MPI has fewer than %d tags", IMG_TAGS);
@@ -302,6 +297,13 @@ int img_agree_poll(const char* (*objection)(void))
   return 0;
 }
 
+void img_agree_hear_no_more(void)
+{
+  if (heard == MPI_REQUEST_NULL) return;
+  MPI_Cancel(&heard);
+  MPI_Wait(&heard, MPI_STATUS_IGNORE);
+}
+
 int img_agree_ending(void)
 {
   if (!ending) {
@@ -312,8 +314,7 @@ int img_agree_ending(void)
   if (img_rank == 0 && endings == img_ranks && owed == 0 && !ended) {
     tell_all(END);
     ended = 1;
-    MPI_Cancel(&heard);
-    MPI_Wait(&heard, MPI_STATUS_IGNORE);
+    img_agree_hear_no_more();
   }
   if (ended) img_agree_settle();
   return ended;

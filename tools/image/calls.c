@@ -31,7 +31,7 @@ IMG_NATIVE(MPI_Free_mem);
 #define CALLS 500 /* between two polls, where nothing waits */
 
 static int      initialized, finalized, level = MPI_THREAD_SINGLE;
-static int      left = CALLS;
+int             img_calls_left = CALLS;
 static uint64_t images;
 
 static const char* objection(void)
@@ -75,7 +75,7 @@ static __attribute__((noinline)) void take_image(void)
 
 void img_poll(void)
 {
-  left = img_channels_growing() ? 1 : CALLS;
+  img_calls_left = img_channels_growing() ? 1 : CALLS;
   if (!initialized || finalized) return;
   img_test_sends();
   if (!img_agree_poll(objection)) return;
@@ -89,12 +89,6 @@ int img_refuse_call(const char* name)
 {
   img_say("%s does not work in programs with images; SCR_IMAGE=0 runs without", name);
   return img_error(NULL, MPI_ERR_UNSUPPORTED_OPERATION);
-}
-
-void img_enter(void)
-{
-  img_go_on();
-  if (--left <= 0) img_poll();
 }
 
 /* ---- begin and end ---- */

@@ -2,7 +2,7 @@
 ** The steps of each collective, for its blocking, nonblocking and persistent call.
 **
 ** Uses       plan.c
-** Offers     img_plan_barrier, img_plan_allreduce, img_plan_allgather; the collectives of MPI, but for those of neighbours.
+** Offers     img_plan_barrier, img_plan_allreduce, img_plan_allgather; the collectives of MPI, but those of neighbours.
 ** Invariants
 **   O1  What is combined, and in which order, depends on ranks, counts and types alone: results are the same with and
 **       without images, and when ranks move.

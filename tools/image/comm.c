@@ -90,10 +90,8 @@ void img_comm_start(void)
   snprintf(make(1, 1, &img_rank)->name, MPI_MAX_OBJECT_NAME, "MPI_COMM_SELF");
 }
 
-void img_comm_use(img_comm* c, int more)
+void img_comm_end(img_comm* c)
 {
-  c->users += more;
-  if (!c->freed || c->users > 0) return;
   img_forget_messages(c->slot); /* N3 */
   comms[c->slot] = NULL;
   free(c->to);
@@ -110,7 +108,7 @@ static int is_fatal(MPI_Errhandler handler)
 void img_comm_handler(img_comm* c, MPI_Errhandler handler)
 {
   c->handler = handler;
-  scr_native_MPI_Comm_set_errhandler(img_channel(c->slot),
+  scr_native_MPI_Comm_set_errhandler(img_channel[c->slot],
                                      is_fatal(handler) ? MPI_ERRORS_ARE_FATAL : MPI_ERRORS_RETURN);
 }
 
@@ -123,12 +121,11 @@ void img_comm_resumed(void)
     if (comms[slot] != NULL) img_comm_handler(comms[slot], comms[slot]->handler);
 }
 
-int img_error(img_comm* c, int code)
+int img_error_of(img_comm* c, int code)
 {
   char text[MPI_MAX_ERROR_STRING] = "";
   int  n;
 
-  if (code == MPI_SUCCESS) return code;
   if (c == NULL) c = comms[0];
   if (c == NULL) img_die("the program calls MPI before MPI_Init");
   if (!is_fatal(c->handler)) return img_errhandler_call(c, code);

@@ -158,8 +158,7 @@ double img_seconds(const char* name, double otherwise);
 extern int      img_rank, img_ranks;
 extern MPI_Comm img_ctl, img_self; /* native duplicates of the world and of MPI_COMM_SELF; errors return */
 /* Native duplicates of the world: the one for collectives, and the channels of the communicators of this rank. */
-extern MPI_Comm img_coll;
-MPI_Comm        img_channel(int slot);
+extern MPI_Comm img_coll, img_channel[IMG_COMMS];
 /* How many channels this process has; ask for more, up to IMG_COMMS; 1 if they are being made. */
 int  img_channels(void);
 void img_channels_ask(int count);
@@ -172,6 +171,8 @@ void img_agree_settle(void);
 void img_agree_start(void);
 /* Look for requests.  OBJECTION tells why this rank must not be saved now, or NULL.  Returns 1 if all have stopped. */
 int img_agree_poll(const char* (*objection)(void));
+/* No word is awaited any more: MPI is about to end. */
+void img_agree_hear_no_more(void);
 /* This rank is in MPI_Finalize.  Returns 1 when all are, and no image is being asked for any more. */
 int img_agree_ending(void);
 /* Compare totals: FROM[r] becomes what rank r has SENT to this rank.  Collective. */
@@ -284,10 +285,20 @@ typedef struct img_comm {
 /* The communicator of HANDLE; NULL, after the error handler of the world was called, if it is none; and back. */
 img_comm* img_comm_of(MPI_Comm handle);
 MPI_Comm  img_comm_handle(const img_comm* c);
+/* C was freed, and nothing uses it any more. */
+void img_comm_end(img_comm* c);
 /* One more request uses C, or one less: C lives as long as any does, also when it is freed. */
-void img_comm_use(img_comm* c, int more);
-/* Call the error handler of C (NULL: of the world), unless CODE is MPI_SUCCESS.  Returns CODE. */
-int img_error(img_comm* c, int code);
+static inline void img_comm_use(img_comm* c, int more)
+{
+  c->users += more;
+  if (c->freed && c->users <= 0) img_comm_end(c);
+}
+/* Call the error handler of C (NULL: of the world).  Returns CODE; the other one does so unless it is MPI_SUCCESS. */
+int               img_error_of(img_comm* c, int code);
+static inline int img_error(img_comm* c, int code)
+{
+  return code == MPI_SUCCESS ? code : img_error_of(c, code);
+}
 /* The world, and MPI_COMM_SELF. */
 void img_comm_start(void);
 /* In a process that was restarted: make native what communicators need.  Collective over the world. */
@@ -305,10 +316,18 @@ void        img_io_resumed(void);
 
 /* A library of the program calls the function NAME of MPI, which does not work: an error of the world. */
 int img_refuse_call(const char* name);
-/* A call of MPI begins: each 500th polls. */
-void img_enter(void);
 /* Look for requests, and take an image if all ranks have stopped. */
 void img_poll(void);
+/* Let all collectives that have begun go on, if img_under_way: so many have, and are not complete. */
+extern int img_under_way;
+void       img_go_on(void);
+/* A call of MPI begins: each 500th polls. */
+extern int         img_calls_left;
+static inline void img_enter(void)
+{
+  if (img_under_way > 0) img_go_on();
+  if (--img_calls_left <= 0) img_poll();
+}
 /* MPI begins: allocate what counts messages. */
 void img_p2p_start(void);
 /* Complete what can be of the sends, also of those that the program has freed. */
@@ -316,8 +335,6 @@ void img_test_sends(void);
 /* Before an image: receive all that is under way.  After it: post the receives again. */
 void img_drain(void);
 void img_repost(void);
-/* Let all collectives that have begun go on. */
-void img_go_on(void);
 /* A round of a wait in which nothing came: go on with collectives, and from time to time poll and yield. */
 void img_spin(int* spins);
 /* Begin to send to PEER of the world, or receive from it, as a collective of C does; NULL, and the error in RC. */
@@ -330,8 +347,6 @@ int img_message_end(img_message* m, int* rc);
 void img_request_of_native(MPI_Request* handle, void* file);
 /* 1 if one of these is not complete. */
 int img_requests_held(void);
-/* 1 if nonblocking collectives of this rank go on. */
-int img_collectives(void);
 /* Forget messages of the channel SLOT that nobody has received, also those that have come just now. */
 void img_forget_messages(int slot);
 

@@ -186,6 +186,7 @@ static void img_leave(int code)
   fflush(NULL);
   if (img_running) SCR_Finalize();
   img_agree_settle();
+  img_agree_hear_no_more();
   MPI_Finalize();
   _exit(code);
 }

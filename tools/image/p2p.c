@@ -77,6 +77,7 @@ static request   receives, sends; /* heads of rings, in the order of posting */
 static request   running, held;   /* the same, for collectives (M5), and for windows and files */
 static drained*  list;            /* M1, in the order of arrival */
 static uint64_t *sent, *received; /* M2, for each rank of the world */
+int              img_under_way;
 static int       messages;
 static int       buffered; /* copies that are still to be sent */
 
@@ -207,7 +208,7 @@ static int slot_of(const request* r)
 
 static MPI_Comm native_of(const request* r)
 {
-  return r->context == 0 ? img_channel(r->c->slot) : img_coll;
+  return r->context == 0 ? img_channel[r->c->slot] : img_coll;
 }
 
 /* The native receive of R is complete: count it (M2), and tell its source by the ranks of the communicator. */
@@ -220,6 +221,7 @@ static void count_receive(request* r)
 /* R, which is in a list, is complete. */
 static void complete(request* r)
 {
+  img_under_way -= r->kind == COLL;
   r->back->next = r->next;
   r->next->back = r->back;
   r->native = MPI_REQUEST_NULL;
@@ -321,7 +323,7 @@ void img_go_on(void)
   static int inside; /* the function of an operation may call MPI */
   request *  r, *next;
 
-  if (running.next == &running || running.next == NULL || inside) return;
+  if (img_under_way == 0 || inside) return;
   inside = 1;
   for (r = running.next; r != &running; r = next) {
     next = r->next;
@@ -365,6 +367,7 @@ static int begin(request* r)
   if (r->kind == COLL) {
     img_plan_rewind(r->plan);
     append(&running, r);
+    img_under_way++;
     go_on(r);
     return MPI_SUCCESS;
   }
@@ -421,7 +424,7 @@ static int test(request* r)
 /* M4, M5 */
 void img_spin(int* spins)
 {
-  img_go_on();
+  if (img_under_way > 0) img_go_on();
   if (++*spins % SPINS != 0) return;
   img_poll();
   sched_yield();
@@ -471,7 +474,7 @@ static void cancel_receives(void)
 /* Receive what has come on a channel, or for collectives. */
 static void drain_one(int slot)
 {
-  MPI_Comm    comm = slot == COLLECTIVE ? img_coll : img_channel(slot);
+  MPI_Comm    comm = slot == COLLECTIVE ? img_coll : img_channel[slot];
   MPI_Message m;
   MPI_Status  status;
   int         flag = 1;
@@ -582,6 +585,39 @@ static int transfer(int k, const void* buf, int count, MPI_Datatype type, int pe
   return r != NULL ? end_call(r, begin(r), status) : rc;
 }
 
+/* Send, or receive, what is complete at once: without a request of the layer, which it becomes if it is not. */
+static int transfer_now(int k, const void* buf, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                        MPI_Status* status)
+{
+  img_comm*   c = img_comm_of(comm);
+  MPI_Status  found;
+  MPI_Request native;
+  request*    r;
+  int         rc, flag = 0;
+
+  if (c == NULL || peer >= c->size || (peer < 0 && (k == SEND || peer != MPI_ANY_SOURCE)) ||
+      (k == RECV && list != NULL))
+    return transfer(k, buf, count, type, peer, tag, comm, status); /* no peer, one that is wrong, or M1 */
+  peer = peer_of(c, peer);
+  if (k == SEND) rc = scr_native_MPI_Isend(buf, count, img_type(type), peer, tag, img_channel[c->slot], &native);
+  else rc = scr_native_MPI_Irecv((void*)buf, count, img_type(type), peer, tag, img_channel[c->slot], &native);
+  if (rc != MPI_SUCCESS) return img_error(c, rc);
+  if (k == SEND) sent[peer]++;
+  rc = scr_native_MPI_Test(&native, &flag, &found);
+  if (!flag && rc == MPI_SUCCESS) {
+    r = make_request(k, buf, count, type, peer, tag, c, 0);
+    r->active = 1, r->native = native;
+    append(k == SEND ? &sends : &receives, r);
+    return end_call(r, MPI_SUCCESS, status);
+  }
+  if (k == RECV) {
+    received[found.MPI_SOURCE]++;
+    found.MPI_SOURCE = c->back[found.MPI_SOURCE];
+  }
+  give_status(status, &found);
+  return img_error(c, rc);
+}
+
 static int exchange(const void* out, int outs, MPI_Datatype outtype, int to, int outtag, void* in, int ins,
                     MPI_Datatype intype, int from, int intag, MPI_Comm comm, MPI_Status* status)
 {
@@ -637,11 +673,6 @@ int img_requests_held(void)
   return held.next != &held;
 }
 
-int img_collectives(void)
-{
-  return running.next != &running;
-}
-
 int img_plan_request(img_plan* p, int persistent, MPI_Request* handle)
 {
   request* r = make_request(COLL, NULL, 0, MPI_BYTE, 0, 0, p->c, 1);
@@ -662,17 +693,17 @@ IMG_NATIVE(MPI_Recv);
 IMG_NATIVE(MPI_Sendrecv);
 IMG_NATIVE(MPI_Sendrecv_replace);
 
-#define SEND_CALL(name, kind)                                                                                          \
+#define SEND_CALL(name, how, kind)                                                                                     \
   IMG_API int name(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)                      \
   {                                                                                                                    \
     if (!img_on) return scr_native_##name(buf, count, type, to, tag, comm);                                            \
     img_enter();                                                                                                       \
-    return transfer(kind, buf, count, type, to, tag, comm, MPI_STATUS_IGNORE);                                         \
+    return how(kind, buf, count, type, to, tag, comm, MPI_STATUS_IGNORE);                                              \
   }
 
-SEND_CALL(MPI_Send, SEND)
-SEND_CALL(MPI_Ssend, SSEND)
-SEND_CALL(MPI_Bsend, BSEND)
+SEND_CALL(MPI_Send, transfer_now, SEND)
+SEND_CALL(MPI_Ssend, transfer, SSEND)
+SEND_CALL(MPI_Bsend, transfer, BSEND)
 
 IMG_API int MPI_Rsend(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
 {
@@ -707,7 +738,7 @@ IMG_API int MPI_Recv(void* buf, int count, MPI_Datatype type, int from, int tag,
 {
   if (!img_on) return scr_native_MPI_Recv(buf, count, type, from, tag, comm, status);
   img_enter();
-  return transfer(RECV, buf, count, type, from, tag, comm, status);
+  return transfer_now(RECV, buf, count, type, from, tag, comm, status);
 }
 
 IMG_API int MPI_Sendrecv(const void* out, int outs, MPI_Datatype outtype, int to, int outtag, void* in, int ins,
@@ -860,39 +891,33 @@ IMG_NATIVE(MPI_Testany);
 IMG_NATIVE(MPI_Testsome);
 IMG_NATIVE(MPI_Request_get_status);
 
-/* Finish the request of HANDLE, which is complete or none.  A status of an array has its error, and the call that of
-   all; else its error is returned. */
-static int finish_handle(MPI_Request* handle, MPI_Status* status, int* in_array)
+/* Finish R, the request of HANDLE, which is complete, or none.  A status of an array has its error, and the call that
+   of all; else its error is returned. */
+static int finish_handle(request* r, MPI_Request* handle, MPI_Status* status, int* in_array)
 {
   MPI_Status none;
-  request*   r = request_of(*handle);
-  img_comm*  c = r != NULL ? r->c : NULL;
+  img_comm*  c;
   int        code = MPI_SUCCESS;
 
-  if (c != NULL) img_comm_use(c, 1);
-  if (r != NULL) code = finish(r, handle, status);
-  else {
+  if (r == NULL) {
     empty_status(&none, MPI_ANY_SOURCE);
     give_status(status, &none);
+    if (in_array != NULL && status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
+    return code;
   }
+  c = r->c;
+  img_comm_use(c, 1);
+  code = finish(r, handle, status);
   if (in_array != NULL && status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
   if (in_array != NULL && code != MPI_SUCCESS) *in_array = code = MPI_ERR_IN_STATUS;
   code = img_error(c, code);
-  if (c != NULL) img_comm_use(c, -1);
+  img_comm_use(c, -1);
   return code;
 }
 
 static MPI_Status* status_at(MPI_Status* statuses, int i)
 {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
-}
-
-/* 1 if the request of HANDLE is one that can complete. */
-static int is_active(MPI_Request handle)
-{
-  request* r = request_of(handle);
-
-  return r != NULL && r->active;
 }
 
 IMG_API int MPI_Wait(MPI_Request* handle, MPI_Status* status)
@@ -903,7 +928,7 @@ IMG_API int MPI_Wait(MPI_Request* handle, MPI_Status* status)
   img_enter();
   r = request_of(*handle);
   if (r != NULL) wait_for(r);
-  return finish_handle(handle, status, NULL);
+  return finish_handle(r, handle, status, NULL);
 }
 
 IMG_API int MPI_Test(MPI_Request* handle, int* flag, MPI_Status* status)
@@ -914,7 +939,7 @@ IMG_API int MPI_Test(MPI_Request* handle, int* flag, MPI_Status* status)
   img_enter();
   r = request_of(*handle);
   *flag = r == NULL || test(r);
-  return *flag ? finish_handle(handle, status, NULL) : MPI_SUCCESS;
+  return *flag ? finish_handle(r, handle, status, NULL) : MPI_SUCCESS;
 }
 
 IMG_API int MPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status)
@@ -937,9 +962,11 @@ static int first_complete(int n, const MPI_Request* handles, int* active)
   int i;
 
   for (*active = i = 0; i < n; i++) {
-    if (!is_active(handles[i])) continue;
+    request* r = request_of(handles[i]);
+
+    if (r == NULL || !r->active) continue;
     ++*active;
-    if (test(request_of(handles[i]))) return i;
+    if (test(r)) return i;
   }
   return -1;
 }
@@ -949,19 +976,26 @@ static int all_complete(int n, const MPI_Request* handles)
 {
   int i, all = 1;
 
-  for (i = 0; i < n; i++)
-    if (is_active(handles[i]) && !test(request_of(handles[i]))) all = 0;
+  for (i = 0; i < n; i++) {
+    request* r = request_of(handles[i]);
+
+    if (r != NULL && !test(r)) all = 0;
+  }
   return all;
 }
 
 IMG_API int MPI_Waitall(int n, MPI_Request* handles, MPI_Status* statuses)
 {
-  int i, spins = 0, rc = MPI_SUCCESS;
+  int i, rc = MPI_SUCCESS;
 
   if (!img_on) return scr_native_MPI_Waitall(n, handles, statuses);
   img_enter();
-  while (!all_complete(n, handles)) img_spin(&spins);
-  for (i = 0; i < n; i++) finish_handle(&handles[i], status_at(statuses, i), &rc);
+  for (i = 0; i < n; i++) {
+    request* r = request_of(handles[i]);
+
+    if (r != NULL) wait_for(r);
+  }
+  for (i = 0; i < n; i++) finish_handle(request_of(handles[i]), &handles[i], status_at(statuses, i), &rc);
   return rc;
 }
 
@@ -972,17 +1006,16 @@ IMG_API int MPI_Testall(int n, MPI_Request* handles, int* flag, MPI_Status* stat
   if (!img_on) return scr_native_MPI_Testall(n, handles, flag, statuses);
   img_enter();
   *flag = all_complete(n, handles);
-  for (i = 0; i < n && *flag; i++) finish_handle(&handles[i], status_at(statuses, i), &rc);
+  for (i = 0; i < n && *flag; i++) finish_handle(request_of(handles[i]), &handles[i], status_at(statuses, i), &rc);
   return rc;
 }
 
 /* The end of Waitany and Testany: request I of HANDLES, or none. */
 static int finish_any(MPI_Request* handles, int i, int* index, MPI_Status* status)
 {
-  MPI_Request none = MPI_REQUEST_NULL;
-
   *index = i < 0 ? MPI_UNDEFINED : i;
-  return finish_handle(i < 0 ? &none : &handles[i], status, NULL);
+  return i < 0 ? finish_handle(NULL, NULL, status, NULL)
+               : finish_handle(request_of(handles[i]), &handles[i], status, NULL);
 }
 
 IMG_API int MPI_Waitany(int n, MPI_Request* handles, int* index, MPI_Status* status)
@@ -1013,10 +1046,12 @@ static int finish_some(int n, MPI_Request* handles, int* indices, MPI_Status* st
   int i, count = 0;
 
   for (*active = i = 0; i < n; i++) {
-    if (!is_active(handles[i])) continue;
+    request* r = request_of(handles[i]);
+
+    if (r == NULL || !r->active) continue;
     ++*active;
-    if (!test(request_of(handles[i]))) continue;
-    finish_handle(&handles[i], status_at(statuses, count), rc);
+    if (!test(r)) continue;
+    finish_handle(r, &handles[i], status_at(statuses, count), rc);
     indices[count++] = i;
   }
   return count;
@@ -1071,7 +1106,7 @@ static int probe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status
   d = from == MPI_PROC_NULL ? NULL : look_up(c->slot, peer_of(c, from), tag);
   *flag = d != NULL;
   if (d == NULL) {
-    rc = scr_native_MPI_Iprobe(peer_of(c, from), tag, img_channel(c->slot), flag, &found);
+    rc = scr_native_MPI_Iprobe(peer_of(c, from), tag, img_channel[c->slot], flag, &found);
     if (rc != MPI_SUCCESS || !*flag) return img_error(c, rc);
     if (from != MPI_PROC_NULL) found.MPI_SOURCE = c->back[found.MPI_SOURCE];
     give_status(status, &found);
@@ -1111,7 +1146,7 @@ static int matched_probe(int from, int tag, MPI_Comm comm, int* flag, MPI_Messag
   d = from == MPI_PROC_NULL ? NULL : look_up(c->slot, peer_of(c, from), tag);
   *flag = d != NULL;
   if (d == NULL) {
-    rc = scr_native_MPI_Improbe(peer_of(c, from), tag, img_channel(c->slot), flag, &m, &found);
+    rc = scr_native_MPI_Improbe(peer_of(c, from), tag, img_channel[c->slot], flag, &m, &found);
     if (rc != MPI_SUCCESS || !*flag) return img_error(c, rc);
     if (m == MPI_MESSAGE_NO_PROC) {
       *message = m;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TYPE 0x75000000
+#define TYPE 0x75000000 /* types.h has it, too */
 #define OP   0x76000000
 
 typedef struct {
@@ -68,19 +68,14 @@ static datatype* entry_of(MPI_Datatype handle)
 {
   int i = handle & 0xffffff;
 
-  return (handle & 0xff000000) == TYPE && i < type_room ? types[i] : NULL;
+  return img_type_is_derived(handle) && i < type_room ? types[i] : NULL;
 }
 
-MPI_Datatype img_type(MPI_Datatype handle)
+MPI_Datatype img_type_native(MPI_Datatype handle)
 {
   const datatype* t = entry_of(handle);
 
   return t != NULL ? t->native : handle;
-}
-
-int img_type_is_derived(MPI_Datatype handle)
-{
-  return (handle & 0xff000000) == TYPE;
 }
 
 void img_type_free_native(MPI_Datatype* native)
@@ -91,7 +86,7 @@ void img_type_free_native(MPI_Datatype* native)
   if (combiner != MPI_COMBINER_NAMED) scr_native_MPI_Type_free(native);
 }
 
-void img_type_use(MPI_Datatype handle, int more)
+void img_type_count(MPI_Datatype handle, int more)
 {
   datatype* t = entry_of(handle);
   int       i;

@@ -4,13 +4,24 @@
 
 #include "image.h"
 
-/* The native datatype of HANDLE; 1 if the program has made it. */
-MPI_Datatype img_type(MPI_Datatype handle);
-int          img_type_is_derived(MPI_Datatype handle);
+/* 1 if the program has made the datatype HANDLE; its native one. */
+static inline int img_type_is_derived(MPI_Datatype handle)
+{
+  return (handle & 0xff000000) == 0x75000000;
+}
+MPI_Datatype               img_type_native(MPI_Datatype handle);
+static inline MPI_Datatype img_type(MPI_Datatype handle)
+{
+  return img_type_is_derived(handle) ? img_type_native(handle) : handle;
+}
 /* Free a native datatype that native MPI has returned, unless it is predefined. */
 void img_type_free_native(MPI_Datatype* native);
 /* One more uses the datatype, or the operation, or one less: it lives as long as any does. */
-void img_type_use(MPI_Datatype handle, int more);
+void               img_type_count(MPI_Datatype handle, int more);
+static inline void img_type_use(MPI_Datatype handle, int more)
+{
+  if (img_type_is_derived(handle)) img_type_count(handle, more);
+}
 void img_op_use(MPI_Op handle, int more);
 /* In a process that was restarted: make the native ones again. */
 void img_types_resumed(void);

@@ -131,7 +131,7 @@ static void free_native(MPI_Group* group)
 /* 1 if NAME, which waits natively for other ranks, must not. */
 static int collectives_go_on(const char* name)
 {
-  if (!img_collectives()) return 0;
+  if (img_under_way == 0) return 0;
   img_say("%s waits, and a nonblocking collective that has begun would stand still: complete it first", name);
   return 1;
 }
