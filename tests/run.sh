@@ -53,6 +53,7 @@ long="
 tests/cross/cross.sh      2400 2400
 tests/filesystems/filesystems.sh 400 400
 tests/image/mpich.sh      2400 2400
+tests/python/mpi4py.sh    1800 1800
 "
 pace=check # of the suites
 case $mode in

@@ -23,6 +23,7 @@ packages_of() {
   apt-get:cross) echo gcc-i686-linux-gnu libc6-dev-i386-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross \
     gcc-s390x-linux-gnu libc6-dev-s390x-cross ;;
+  apt-get:mpi4py) echo python3-dev python3-numpy python3-setuptools cython3 python3-mpi4py ;; # to build it; and for Open MPI
   apt-get:package) echo dpkg-dev debhelper lintian ;; apt-get:pkg-config) echo pkg-config ;;
   apt-get:numpy | dnf:numpy | zypper:numpy) echo python3-numpy ;; pacman:numpy) echo python-numpy ;; apk:numpy) echo py3-numpy ;;
   dnf:pkg-config) echo pkgconf-pkg-config ;; pacman:pkg-config | apk:pkg-config | brew:pkg-config) echo pkgconf ;;
@@ -56,6 +57,8 @@ have_mpi() { have "$1.mpich" || have "$1" || [ -n "$(ls /usr/lib*/mpich/bin/"$1"
 have_fuzzer() { echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
   clang -x c -fsanitize=fuzzer,address - -o /dev/null 2>/dev/null; }
 have_hdf5() { sh "$(dirname "$0")/find_hdf5.sh" >/dev/null 2>&1; }
+have_mpi4py() { /usr/bin/python3 -c 'import numpy, Cython, setuptools, mpi4py, sysconfig
+open(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null; }
 have_zlib() { echo '#include <zlib.h>' | "${CC:-cc}" -E - >/dev/null 2>&1; }
 
 have "${CC:-cc}" || need cc
@@ -111,6 +114,7 @@ apt-get:*" check-cross "* | apt-get:*" check-long "*)
   ;;
 apt-get:*" static-tools "*) have musl-gcc && have dpkg-source || need musl-gcc ;;
 esac
+case $manager:$goals in apt-get:*" check-long "*) have_mpi4py || need mpi4py ;; esac
 case $goals in *" hdf5 "* | *" check-full "* | *" check-long "*) have_hdf5 || need hdf5 ;; esac
 case $goals in *" fortran "*) have gfortran && have_mpi mpifort || need fortran ;; esac
 case $goals in

@@ -4,7 +4,6 @@ BIN=$(cd "${BIN:-$top/tools}" && pwd)
 . "$top/tests/find_mpi.sh"
 unset "${!SCR_@}" "${!SLURM_@}" AT AT_RANK DIES WORD
 . "$top/tests/tools/check.sh"
-skip() { skipped=1; echo "skipped: $*"; finish; exit; }
 case $(uname -sm) in "Linux x86_64") ;; *) skip "process images need Linux on x86-64" ;; esac
 printf '#include <mpi.h>\n#ifndef MPICH_VERSION\n#error\n#endif\n' | $MPICC -E -x c - >/dev/null 2>&1 || skip "process images need MPICH"
 

@@ -7,18 +7,10 @@
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 . "$top/tests/image/common.sh"
+. "$top/tests/debian_source.sh"
 
 # ---- the source, and what its tests have in common as a library: what a library only imports is not refused at the start
-fetch() {
-  . /etc/os-release
-  mkdir -p "$tmp/lists/partial" "$tmp/source"
-  echo "deb-src http://deb.debian.org/debian ${VERSION_CODENAME:-} main" >"$tmp/list"
-  set -- -o Dir::Etc::sourcelist="$tmp/list" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$tmp/lists" -o APT::Sandbox::User=root
-  timeout 120 apt-get -qq "$@" update && (cd "$tmp/source" && timeout 300 apt-get -qq "$@" source --download-only mpich)
-}
-command -v apt-get >/dev/null && fetch >"$tmp/said" 2>&1
-tar=$(ls "$tmp"/source/mpich_*.orig.tar.* 2>/dev/null)
-[ -n "$tar" ] || skip "the source of MPICH cannot be fetched from Debian"
+debian_source mpich
 tar xf "$tar" -C "$tmp" --wildcards '*/test/mpi' && suite=$(echo "$tmp"/mpich-*/test/mpi)
 configure() {
   cd "$suite" && ./configure CC="${CC:-cc}" MPICC="$(command -v $MPICC)" --with-mpi=/usr --disable-spawn --disable-fortran --disable-cxx >"$tmp/said" 2>&1

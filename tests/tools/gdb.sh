@@ -3,7 +3,6 @@
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 . "$top/tests/tools/check.sh"
-skip() { echo "skipped: $1"; skipped=1; finish; exit; }
 
 command -v gdb >/dev/null || skip "gdb is not here"
 gdb -nx -batch -ex 'python print(1)' 2>&1 | grep -qx 1 || skip "this gdb has no Python"
