@@ -17,7 +17,6 @@ import os
 import re
 import sys
 import threading
-import time
 import warnings
 from ctypes import byref, c_char, c_char_p, c_int, c_size_t, c_void_p
 
@@ -55,6 +54,7 @@ _library = _load()
 _lock = threading.RLock()  # the library is called by one thread at a time
 _place = None              # the rank of this process, and the number of ranks
 _regions = {}              # what this rank protects, by name
+_exit_code = 0             # of a sys.exit that has left a session
 
 
 def _call(function, *arguments, alone=False):
@@ -98,13 +98,14 @@ def _flush():
 def init(comm=None):
     """Start the library over COMM, a communicator of mpi4py, or over all ranks.  Without COMM, MPI is started, too, if
     nobody has done so; it then ends with the program."""
-    global _place
+    global _place, _exit_code
     handle = None if comm is None else byref(c_int(comm.py2f()))
     mpi = sys.modules.get("mpi4py.MPI")
     if not _ask(_library.MPI_Initialized) and (handle is not None or mpi is not None and mpi.Is_initialized()):
         raise Error(ERR_STATE, "the MPI library of libscr_python.so is not initialized, but that of mpi4py is: build "
                     "libscr_python.so with the MPI for which mpi4py was built", alone=True)
     place = c_int(), c_int()
+    _exit_code = 0
     _flush()
     _library.SCR_Check_version(VERSION_NUMBER)
     _call(_library.scr_python_init, handle, *map(byref, place))
@@ -126,19 +127,23 @@ def finalize():
 def session(comm=None):
     """A run, from init to finalize.  One that an exception ends is left to MPI_Finalize: that saves the newest
     checkpoint, too, but does not record that the run is done, so scr_run starts it again."""
+    global _exit_code
     init(comm)
-    yield
+    try:
+        yield
+    except SystemExit as why:
+        _exit_code = (why.code or 0) & 255 if isinstance(why.code, (int, type(None))) else 1
+        raise
     finalize()
 
 
 @atexit.register
 def _end():
-    """End MPI, if init has started it.  After an exception that other ranks may not have, it does not wait for them."""
+    """End MPI, if init has started it.  After an exception that other ranks may not have, it does not wait for them;
+    after a sys.exit of failure, in a session, for some seconds: if all ranks call it, they end as usual."""
     why = getattr(sys, "last_value", None)
     alone = why is not None and (not isinstance(why, Error) or why.alone)
-    if alone:
-        time.sleep(0.2)  # MPI_Abort ends the launcher, too, which else loses the message
-    _library.scr_python_end(alone)
+    _library.scr_python_end(1 if alone else _exit_code, 0 if alone else 20)
 
 
 def _where():

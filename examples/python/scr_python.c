@@ -6,14 +6,16 @@
 **
 **   mpicc -shared -fPIC -DSCR_API=extern scr_impl.c scr_python.c -o libscr_python.so -lz -lpthread
 */
+#include <stdio.h>
 #include <sys/types.h>
 #include <unistd.h>
 #include "scr.h"
 
 SCR_API int  scr_python_init(const int* comm, int* rank, int* ranks);
-SCR_API void scr_python_end(int failed);
+SCR_API void scr_python_end(int code, int seconds);
 
-static pid_t started_by; /* the process in which this file has started MPI; a child of it has no part in that */
+static pid_t    started_by; /* the process in which this file has started MPI; a child of it has no part in that */
+static MPI_Comm end_comm;   /* of all ranks, on which they meet in the end */
 
 /*
 ** Start the library over COMM, a communicator of Fortran, or, if COMM is NULL, over MPI_COMM_WORLD; then MPI is started
@@ -30,6 +32,7 @@ int scr_python_init(const int* comm, int* rank, int* ranks)
   if (comm != NULL) world = MPI_Comm_f2c((MPI_Fint)*comm);
   else if (!started) {
     MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
+    MPI_Comm_dup(MPI_COMM_WORLD, &end_comm);
     started_by = getpid();
   }
   rc = SCR_Init_comm(world);
@@ -40,14 +43,35 @@ int scr_python_init(const int* comm, int* rank, int* ranks)
   return rc;
 }
 
-/* End MPI where this file has started it.  FAILED tells that other ranks may not end, too: then they are made to. */
-void scr_python_end(int failed)
+/*
+** End MPI where this file has started it.  CODE is the exit code of this rank.  If it is not 0, other ranks may go on:
+** they are waited for SECONDS seconds, and then made to end.
+*/
+void scr_python_end(int code, int seconds)
 {
-  int ended = 0;
+  MPI_Request others;
+  int         ended = 0, all = 0;
+  double      began;
 
   if (started_by != getpid()) return;
   MPI_Finalized(&ended);
   if (ended) return;
-  if (failed) MPI_Abort(MPI_COMM_WORLD, 1);
-  else MPI_Finalize();
+  if (code == 0 || seconds > 0) {
+    MPI_Ibarrier(end_comm, &others);
+    began = MPI_Wtime();
+    while (!all && (code == 0 || MPI_Wtime() < began + seconds)) {
+      MPI_Test(&others, &all, MPI_STATUS_IGNORE);
+      if (!all) usleep(1000);
+    }
+    if (all) {
+      MPI_Comm_free(&end_comm);
+      MPI_Finalize();
+      return;
+    }
+    fprintf(stderr,
+            "scr.py: sys.exit(%d) has ended this rank, but not all others within %d seconds: MPI_Abort ends them\n",
+            code, seconds);
+  }
+  usleep(200000); /* MPI_Abort ends the launcher, too, which else loses the message */
+  MPI_Abort(MPI_COMM_WORLD, code);
 }

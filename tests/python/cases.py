@@ -602,6 +602,23 @@ def alone_error():
         scr.need_checkpoint()
 
 
+def alone_exit():
+    """The same with a sys.exit, for which the others are waited for some time."""
+    with scr.session():
+        if scr.rank() == 1:
+            sys.exit(3)
+        while True:
+            scr.need_checkpoint()
+
+
+def exit_together():
+    """All ranks call it, one a moment later; they end MPI as together does."""
+    with scr.session():
+        write_files("together", 1)
+        time.sleep(0.5 * (scr.rank() == 2))
+        sys.exit("rank %d gives up" % scr.rank())
+
+
 def together():
     """All ranks have the same error; they end MPI, which flushes the newest checkpoint."""
     with scr.session():

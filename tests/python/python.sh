@@ -111,9 +111,15 @@ ends() {
 }
 ends "an exception of one rank ends all, and is told" '^IndexError: raised on one rank' 1 alone
 [ "$mode" = check ] || ends "an error of a call that is not collective ends all" '^scr.Error: .*no region nothing is protected' 1 alone_error
+[ "$mode" = check ] || ends "a sys.exit of one rank ends all, after a while" '^scr.py: sys.exit(3) has ended this rank' 1 alone_exit
+is_flushed() { # WHAT
+  if [ -f prefix/together/rank_3 ] && ! halted && ! grep -q 'MPI_Abort' log; then ok "so the newest checkpoint is on the prefix, and the run not recorded as done"
+  else bad "$1" "the newest checkpoint is not on the prefix, or the run recorded as done"; fi
+}
 SCR_FLUSH=100 ends "an error of all ranks ends MPI" '^scr.Error: there is no dataset nothing' 1 together
-if [ -f prefix/together/rank_3 ] && ! halted && ! grep -q 'MPI_Abort' log; then ok "so the newest checkpoint is on the prefix, and the run not recorded as done"
-else bad "an error of all ranks" "the newest checkpoint is not on the prefix, or the run recorded as done"; fi
+is_flushed "an error of all ranks"
+SCR_FLUSH=100 ends "a sys.exit of all ranks ends MPI" '^rank . gives up' 1 exit_together
+is_flushed "a sys.exit of all ranks"
 ends "the library ends a run" '^rank . was here' 0 halted
 if [ "$(grep -c 'was here' log)" = 4 ]; then ok "what was printed before is not lost"; else bad "the library ends a run" "what was printed is lost"; fi
 
