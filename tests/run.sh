@@ -44,6 +44,7 @@ tests/fuzz/fuzz.sh         120  300
 alone
 tests/mpi/mpi.sh          3000 4800
 tests/image/image.sh       900 1800
+tests/image/kills.sh       600 5400
 tests/cluster/slurm.sh     700  900
 tests/cluster/cluster.sh   900 5400
 tests/bench/smoke.sh       240  240
