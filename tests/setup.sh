@@ -18,7 +18,7 @@ manager=${manager:-none}
 packages_of() {
   case $manager:$1 in
   apt-get:cc) echo gcc libc6-dev ;; apt-get:mpi) echo mpich libmpich-dev ;; apt-get:zlib) echo zlib1g-dev ;;
-  apt-get:mkfs) echo xfsprogs btrfs-progs ;; apt-get:openmpi) echo openmpi-bin libopenmpi-dev ;;
+  apt-get:mkfs) echo xfsprogs btrfs-progs ntfs-3g ;; apt-get:openmpi) echo openmpi-bin libopenmpi-dev ;;
   apt-get:musl-gcc) echo musl-tools dpkg-dev ;; apt-get:qemu) echo qemu-user ;;
   apt-get:cross) echo gcc-i686-linux-gnu libc6-dev-i386-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross \
@@ -101,7 +101,7 @@ esac
 case $manager:$goals in
 apt-get:*" check-full "* | apt-get:*" check-long "*)
   have mpicc.openmpi || need openmpi # another MPI library beside, which Debian allows
-  PATH=$PATH:/usr/sbin:/sbin have mkfs.xfs && PATH=$PATH:/usr/sbin:/sbin have mkfs.btrfs || need mkfs
+  for c in mkfs.xfs mkfs.btrfs mkntfs; do PATH=$PATH:/usr/sbin:/sbin have $c || need mkfs; done
   ;;
 esac
 case $manager:$goals in
@@ -120,6 +120,7 @@ case $goals in *" fortran "*) have gfortran && have_mpi mpifort || need fortran 
 case $goals in
 *" lint "*)
   have clang-format || need format
+  [ "$manager" != apt-get ] || have tcc || need tcc
   have cppcheck || need cppcheck
   have mandoc || need mandoc
   ;;

@@ -8,7 +8,7 @@
 # The table of README names the kinds.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-kinds="tmpfs ext4 xfs btrfs overlay noexec"
+kinds="tmpfs ext4 xfs btrfs overlay noexec caseless" # the last is NTFS, on which A and a are one file
 
 # one KIND: the cases, in a directory that mktemp makes on it
 if [ "${1:-}" = one ]; then
@@ -60,6 +60,8 @@ mounted() {
   noexec) mount -t tmpfs -o size=400M,noexec none "$at" ;;
   overlay) mkdir "$image/lower" "$image/upper" "$image/work" &&
     mount -t overlay -o "lowerdir=$image/lower,upperdir=$image/upper,workdir=$image/work" none "$at" ;;
+  caseless) truncate -s 400M "$image/$1" && mkntfs -q -F "$image/$1" && lowntfs-3g -o ignore_case,permissions "$image/$1" "$at" &&
+    touch "$at/A" && [ -e "$at/a" ] ;;
   *) truncate -s 400M "$image/$1" && "mkfs.$1" -q "$image/$1" && mount -o loop "$image/$1" "$at" ;;
   esac
 }
