@@ -41,6 +41,7 @@ done
 for _ in $(seq "$runs"); do
   run writes --mib "$mib"
   run image --mib "$mib"
+  [ -n "$(find "$SCR_CACHE_BASE" -name 'rank_0.img')" ] || { echo "bench: no image was taken" >&2; exit 1; }
 done
 # Of each step the median of both programs, in ns (of a checkpoint in ms).
 awk -v runs="$runs" -v mib="$mib" '

@@ -19,16 +19,17 @@ static void need(int ok, const char* what)
 /* The ranks of COMM write interleaved integers, in several ways, and read what the next one wrote. */
 static void use_file(MPI_Comm comm, const char* path, MPI_Info info, int step, int stays)
 {
-  int          me, all, i, sizes, starts, out[4], in[4] = {0}, one = 1, flag, n;
-  MPI_Comm     copy;
-  MPI_Datatype column, unit, view;
-  MPI_File     file;
-  MPI_Group    group;
-  MPI_Info     hints;
-  MPI_Offset   size, at;
-  MPI_Request  requests[2];
-  MPI_Status   status, statuses[2];
-  char         as[MPI_MAX_DATAREP_STRING];
+  int            me, all, i, sizes, starts, out[4], in[4] = {0}, one = 1, flag, n;
+  MPI_Comm       copy;
+  MPI_Datatype   column, unit, view;
+  MPI_Errhandler handler;
+  MPI_File       file;
+  MPI_Group      group;
+  MPI_Info       hints;
+  MPI_Offset     size, at;
+  MPI_Request    requests[2];
+  MPI_Status     status, statuses[2];
+  char           as[MPI_MAX_DATAREP_STRING];
 
   MPI_Comm_dup_with_info(comm, info, &copy);
   MPI_Comm_rank(copy, &me);
@@ -56,9 +57,11 @@ static void use_file(MPI_Comm comm, const char* path, MPI_Info info, int step, i
   MPI_File_write_all(file, out, 2, MPI_INT, &status);
   MPI_Get_count(&status, MPI_INT, &n);
   need(n == 2, "MPI_File_write_all");
-  MPI_File_iwrite_at(file, 2, out + 2, 1, MPI_INT, &requests[0]);
+  MPI_File_iwrite_at_all(file, 2, out + 2, 1, MPI_INT, &requests[0]);
   MPI_File_iwrite_at_all(file, 3, out + 3, 1, MPI_INT, &requests[1]);
-  MPI_Waitall(2, requests, statuses);
+  if (step % 2) MPI_Waitall(2, requests, statuses);
+  else
+    for (i = 1; i >= 0; i--) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
   MPI_File_sync(file);
   MPI_Barrier(comm);
   MPI_File_get_size(file, &size);
@@ -76,8 +79,12 @@ static void use_file(MPI_Comm comm, const char* path, MPI_Info info, int step, i
     total += in[i];
   }
   need(MPI_File_close(&file) == MPI_SUCCESS && file == MPI_FILE_NULL, "MPI_File_close");
+  MPI_File_get_errhandler(MPI_FILE_NULL, &handler);
+  need(handler == MPI_ERRORS_ARE_FATAL, "MPI_File_get_errhandler");
+  MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
   need(MPI_File_open(MPI_COMM_SELF, "missing/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file) != MPI_SUCCESS,
        "to open a file that is not there");
+  MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
   if (me == 0) MPI_File_delete(path, info);
 }
 
@@ -85,6 +92,7 @@ static void use_file(MPI_Comm comm, const char* path, MPI_Info info, int step, i
 static void use_window(MPI_Comm comm, MPI_Info info, int step, int stays)
 {
   int          me, all, i, next, last, *at, old = 0, one = 1, pair[3], from[2] = {0}, *shared, flag;
+  MPI_Comm     copies[12];
   MPI_Datatype spread;
   MPI_Group    group, to, of;
   MPI_Request  request;
@@ -127,6 +135,21 @@ static void use_window(MPI_Comm comm, MPI_Info info, int step, int stays)
   need(from[0] == step && from[1] == me, "MPI_Rget");
   MPI_Win_unlock_all(window);
   MPI_Barrier(comm);
+  if (me == 0) { /* it waits for what the others do when they have communicators */
+    MPI_Win_lock_all(0, window);
+    for (old = 0; old < all - 1;) {
+      MPI_Fetch_and_op(&one, &old, MPI_INT, 0, 5, MPI_NO_OP, window);
+      MPI_Win_flush(0, window);
+    }
+    MPI_Win_unlock_all(window);
+  } else {
+    for (i = 0; i < 12; i++) MPI_Comm_dup(MPI_COMM_SELF, &copies[i]);
+    for (i = 0; i < 12; i++) MPI_Comm_free(&copies[i]);
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window);
+    MPI_Accumulate(&one, 1, MPI_INT, 0, 5, 1, MPI_INT, MPI_SUM, window);
+    MPI_Win_unlock(0, window);
+  }
+  MPI_Barrier(comm);
   MPI_Win_lock(MPI_LOCK_SHARED, me, 0, window);
   if (me == 0) need(at[3] == all && at[4] == all, "MPI_Accumulate");
   MPI_Win_unlock(me, window);
@@ -161,7 +184,7 @@ int main(int argc, char** argv)
   MPI_Info_set(info, "first", "1");
   MPI_Info_set(info, "cb_nodes", "1");
   MPI_Info_set(info, "first", "more than one");
-  MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+  MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
   for (i = 0; i < steps; i++) {
     point(rank);
     for (n = 0; n < 400; n++) MPI_Barrier(MPI_COMM_WORLD); /* time for an image */

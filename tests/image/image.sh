@@ -113,6 +113,7 @@ for what in file window; do
   said "a $what of MPI that is open: the message" "no image: rank [0-2] has a \\(file of MPI open: held\\.[01]\\|window of MPI\\)"
 done
 LC_ALL=C.UTF-8 plain 2 jumps 12
+check "the locale is there" 0 - grep -q "UTF-8, wide 233" "$tmp/wanted"
 LC_ALL=C.UTF-8 AT=3,7 AT_RANK=1 round "jumps and a locale, two images" 2 jumps 12
 plain 3 objects 12
 AT=4,8 AT_RANK=1 round "C++, two images" 3 objects 12

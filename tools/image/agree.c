@@ -1,7 +1,7 @@
 /* ==== AGREE =============================================================================================
 ** The ranks stop together: a request, a marker from rank 0 to all, their reports, and its decision.
 **
-** Uses       start.c (img_say), lib.c (img_lib_suspects, img_lib_signalled)
+** Uses       start.c (img_say), lib.c (img_lib_halt_changed, img_lib_time_to_ask, img_lib_signalled)
 ** Offers     img_rank, img_ranks, img_ctl, img_self, img_coll, img_channel*, img_agree_*.
 ** Invariants
 **   A1  Only rank 0 decides, once for each marker; its words reach each rank in their order.
@@ -15,8 +15,7 @@
 **   running, rank 0    ASK, a signal, the halt file, time    MARK to all                                 stopped
 **   running            MARK                                  REPORT, with an objection or without        stopped
 **   stopped, rank 0    all have reported, none objects       GO to all                                   image
-**   stopped, rank 0    an objection; too long                CALLOFF to all; says why; again after a     running
-**                                                            while
+**   stopped, rank 0    an objection; too long                CALLOFF to all; says why; later (PAUSE)     running
 **   stopped            GO, CALLOFF                           -                                           image, running
 **   running            a communicator needs a channel        WANT to rank 0                              running
 **   running, rank 0    WANT                                  GROW to all                                 running
@@ -39,8 +38,8 @@ typedef struct {
 
 #define TAG_UP   1
 #define TAG_DOWN 2
-#define PAUSE    10.0 /* the most seconds after a stop that was called off; it is doubled each time, from MOMENT on */
-#define MOMENT   0.1
+#define MOMENT   0.1  /* seconds after a stop that was called off, before the next; then twice as long each time, */
+#define PAUSE    10.0 /* and so long at most */
 
 int                img_rank, img_ranks;
 MPI_Comm           img_ctl, img_self, img_coll;
@@ -51,6 +50,7 @@ static int         asked, ending, ended, endings, marks;
 static int         owed;       /* rank 0: reports for a stop that was called off, which are still to come */
 static double      not_before; /* rank 0: no marker until then */
 static double      retry_after = MOMENT;
+static int         requested; /* rank 0: somebody has asked for the stop */
 
 /* ---- channels (A3) ---- */
 
@@ -180,7 +180,8 @@ static void tell_growth(void)
 static void call_off(int rank, const char* why)
 {
   tell_all(CALLOFF);
-  asked = 1;
+  asked = requested;
+  if (!requested) retry_after = PAUSE; /* perhaps no image is due */
   if (retry_after == MOMENT || retry_after == PAUSE) img_say("no image: rank %d %s", rank, why);
   not_before = img_wtime() + retry_after;
   retry_after = retry_after < PAUSE / 2 ? 2 * retry_after : PAUSE;
@@ -257,8 +258,6 @@ static int stop(const char* (*object)(void))
 /* Rank 0: whether someone has asked. */
 static int suspects(void)
 {
-  int due = 0;
-
   while (hears()) {
     if (in.what == ASK) asked = 1;
     if (in.what == ENDING) endings++;
@@ -266,9 +265,10 @@ static int suspects(void)
     if (in.what == REPORT) owed--;
     listen();
   }
-  if (img_lib_signalled() || img_lib_suspects()) asked = 1;
-  if (asked && img_wtime() >= not_before) due = 1;
-  return due;
+  if (img_lib_signalled() || img_lib_halt_changed()) asked = 1;
+  if (img_wtime() < not_before) return 0;
+  requested = asked;
+  return asked || img_lib_time_to_ask();
 }
 
 int img_agree_poll(const char* (*objection)(void))

@@ -2,7 +2,7 @@
 ** Polls, the image itself, and the calls of MPI that begin and end.
 **
 ** Uses       all parts
-** Offers     img_enter, img_poll; MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Initialized, MPI_Finalized,
+** Offers     img_poll, img_calls_left; MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Initialized, MPI_Finalized,
 **            MPI_Query_thread, MPI_Wtime, MPI_Alloc_mem, MPI_Free_mem.
 ** Invariants
 **   K1  img_poll takes the context: only functions of the saved side call it.

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+IMG_NATIVE(MPI_Comm_group);
 IMG_NATIVE(MPI_Group_size);
 IMG_NATIVE(MPI_Group_rank);
 IMG_NATIVE(MPI_Group_free);
@@ -83,6 +84,17 @@ MPI_Group img_group_make(int size, const int* ranks)
   g->size = size;
   memcpy(g->ranks, ranks, (size_t)size * sizeof *ranks);
   return handle;
+}
+
+int img_group_native(int size, const int* ranks, MPI_Group* made)
+{
+  MPI_Group world;
+  int       rc;
+
+  scr_native_MPI_Comm_group(img_ctl, &world);
+  rc = scr_native_MPI_Group_incl(world, size, ranks, made);
+  scr_native_MPI_Group_free(&world);
+  return rc;
 }
 
 /* The place of the world's RANK among RANKS, or -1. */

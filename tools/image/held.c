@@ -5,10 +5,10 @@
 ** Uses       comm.c, group.c, agree.c, p2p.c (requests), plan.c, coll.c (barrier)
 ** Offers     img_held_*
 ** Invariants
-**   H1  From before the ranks meet to make one until it has ended, its ranks object to an image.  So a rank that waits
-**       natively for others, which a stop would keep from coming, has the stop called off.
-**   H2  The ranks meet by messages of the layer before they wait natively: collectives that have begun go on until
-**       then, and behind it no rank needs another one's layer.
+**   H1  While a window or a file lives, or is being made, each of its ranks objects to an image.  So if a rank waits
+**       natively for another one that has stopped, that one has objected, and the stop is called off.
+**   H2  Ranks that will wait natively for each other meet by messages of the layer first: until then, collectives that
+**       have begun go on, and channels are made; and then none of them needs the layer of another.
 ** Failure    The error handler of the communicator; else that of the window or the file, which is native.
 ** ====================================================================================================== */
 #include "held.h"
@@ -22,9 +22,8 @@
 
 IMG_NATIVE(MPI_Comm_create_group);
 IMG_NATIVE(MPI_Comm_free);
-IMG_NATIVE(MPI_Comm_group);
+IMG_NATIVE(MPI_Comm_set_errhandler);
 IMG_NATIVE(MPI_Group_free);
-IMG_NATIVE(MPI_Group_incl);
 
 const char IMG_WINDOW[] = "a window of MPI", IMG_FILE[] = "a file of MPI open";
 
@@ -39,20 +38,17 @@ const char* img_held_objection(void)
   return why;
 }
 
-/* A native communicator with the ranks of H. */
+/* A native communicator with the ranks of H, which returns errors. */
 static int make_native(const img_held* h, MPI_Comm* made)
 {
-  MPI_Group world, group;
-  int       rc;
+  MPI_Group group;
+  int       rc = img_group_native(h->size, h->to, &group);
 
   *made = MPI_COMM_NULL;
-  scr_native_MPI_Comm_group(img_ctl, &world);
-  rc = scr_native_MPI_Group_incl(world, h->size, h->to, &group);
-  if (rc == MPI_SUCCESS) {
-    rc = scr_native_MPI_Comm_create_group(img_ctl, group, 0, made);
-    scr_native_MPI_Group_free(&group);
-  }
-  scr_native_MPI_Group_free(&world);
+  if (rc != MPI_SUCCESS) return rc;
+  rc = scr_native_MPI_Comm_create_group(img_ctl, group, 0, made);
+  scr_native_MPI_Group_free(&group);
+  if (rc == MPI_SUCCESS) scr_native_MPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
   return rc;
 }
 

@@ -3,6 +3,7 @@
 #define IMAGE_HELD_H
 
 #include "image.h"
+#include "types.h"
 
 typedef struct img_held {
   struct img_held* next;
@@ -30,6 +31,27 @@ void img_held_meet(const char* kind, intptr_t handle);
 int img_held_group(const char* kind, intptr_t handle, MPI_Group* group);
 /* It is no more. */
 void img_held_end(img_held* h);
+
+/* Calls of windows and files, with native datatypes: those that return when they are complete, and those with a
+   REQUEST, OF a file of which it is a collective, or NULL. */
+#define IMG_HELD_CALL(name, parameters, arguments)                                                                     \
+  IMG_NATIVE(name);                                                                                                    \
+  IMG_API int name parameters                                                                                          \
+  {                                                                                                                    \
+    if (img_on) img_enter();                                                                                           \
+    return scr_native_##name arguments;                                                                                \
+  }
+#define IMG_HELD_LATER(name, of, parameters, arguments)                                                                \
+  IMG_NATIVE(name);                                                                                                    \
+  IMG_API int name parameters                                                                                          \
+  {                                                                                                                    \
+    int rc;                                                                                                            \
+                                                                                                                       \
+    if (img_on) img_enter();                                                                                           \
+    rc = scr_native_##name arguments;                                                                                  \
+    if (img_on && rc == MPI_SUCCESS) img_request_of_native(request, of);                                               \
+    return rc;                                                                                                         \
+  }
 
 /* ---- info.c ---- */
 

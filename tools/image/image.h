@@ -127,8 +127,9 @@ void img_resume(void) __attribute__((noreturn));
 
 /* Start the library over ctl, and load the newest image, if there is one: then this does not return. */
 void img_lib_start(void);
-/* 1 if rank 0 should ask all ranks to stop: the halt file has changed, or SCR_IMAGE_ASK seconds are over. */
-int img_lib_suspects(void);
+/* 1 if rank 0 should ask all ranks to stop: the halt file has changed; or SCR_IMAGE_ASK seconds are over. */
+int img_lib_halt_changed(void);
+int img_lib_time_to_ask(void);
 /* All ranks have stopped: 1 if an image is due.  Collective. */
 int img_lib_due(void);
 /* Write the image N, unless it is known WHY it cannot be; the context has been taken.  Collective. */
@@ -293,7 +294,7 @@ static inline void img_comm_use(img_comm* c, int more)
   c->users += more;
   if (c->freed && c->users <= 0) img_comm_end(c);
 }
-/* Call the error handler of C (NULL: of the world).  Returns CODE; the other one does so unless it is MPI_SUCCESS. */
+/* Call the error handler of C (NULL: of the world).  Returns CODE.  img_error does nothing for MPI_SUCCESS. */
 int               img_error_of(img_comm* c, int code);
 static inline int img_error(img_comm* c, int code)
 {

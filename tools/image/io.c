@@ -9,7 +9,6 @@
 ** ====================================================================================================== */
 #include "held.h"
 #include "objects.h"
-#include "types.h"
 
 IMG_NATIVE(MPI_File_open);
 IMG_NATIVE(MPI_File_close);
@@ -157,13 +156,7 @@ void img_io_resumed(void)
 
 /* ---- reading and writing ---- */
 
-/* Calls of a FILE with the native datatypes; those of ALL ranks, and those with a request. */
-#define CALL(name, parameters, arguments)                                                                              \
-  IMG_NATIVE(name);                                                                                                    \
-  IMG_API int name parameters                                                                                          \
-  {                                                                                                                    \
-    return scr_native_##name arguments;                                                                                \
-  }
+/* Calls of all ranks of a FILE. */
 #define CALL_OF_ALL(name, parameters, arguments)                                                                       \
   IMG_NATIVE(name);                                                                                                    \
   IMG_API int name parameters                                                                                          \
@@ -171,25 +164,16 @@ void img_io_resumed(void)
     meet(file);                                                                                                        \
     return scr_native_##name arguments;                                                                                \
   }
-#define CALL_LATER(name, of, parameters, arguments)                                                                    \
-  IMG_NATIVE(name);                                                                                                    \
-  IMG_API int name parameters                                                                                          \
-  {                                                                                                                    \
-    int rc = scr_native_##name arguments;                                                                              \
-                                                                                                                       \
-    if (img_on && rc == MPI_SUCCESS) img_request_of_native(request, of);                                               \
-    return rc;                                                                                                         \
-  }
 
 /* The calls of one direction: DO is read or write, BUFFER the type of what is read into or written from. */
 #define DIRECTION(do, buffer)                                                                                          \
-  CALL(MPI_File_##do, (MPI_File file, buffer at, int count, MPI_Datatype type, MPI_Status* status),                    \
-       (file, at, count, img_type(type), status))                                                                      \
-  CALL(MPI_File_##do##_at,                                                                                             \
-       (MPI_File file, MPI_Offset from, buffer at, int count, MPI_Datatype type, MPI_Status* status),                  \
-       (file, from, at, count, img_type(type), status))                                                                \
-  CALL(MPI_File_##do##_shared, (MPI_File file, buffer at, int count, MPI_Datatype type, MPI_Status* status),           \
-       (file, at, count, img_type(type), status))                                                                      \
+  IMG_HELD_CALL(MPI_File_##do, (MPI_File file, buffer at, int count, MPI_Datatype type, MPI_Status* status),           \
+                (file, at, count, img_type(type), status))                                                             \
+  IMG_HELD_CALL(MPI_File_##do##_at,                                                                                    \
+                (MPI_File file, MPI_Offset from, buffer at, int count, MPI_Datatype type, MPI_Status* status),         \
+                (file, from, at, count, img_type(type), status))                                                       \
+  IMG_HELD_CALL(MPI_File_##do##_shared, (MPI_File file, buffer at, int count, MPI_Datatype type, MPI_Status* status),  \
+                (file, at, count, img_type(type), status))                                                             \
   CALL_OF_ALL(MPI_File_##do##_all, (MPI_File file, buffer at, int count, MPI_Datatype type, MPI_Status* status),       \
               (file, at, count, img_type(type), status))                                                               \
   CALL_OF_ALL(MPI_File_##do##_at_all,                                                                                  \
@@ -203,20 +187,20 @@ void img_io_resumed(void)
               (file, from, at, count, img_type(type)))                                                                 \
   CALL_OF_ALL(MPI_File_##do##_ordered_begin, (MPI_File file, buffer at, int count, MPI_Datatype type),                 \
               (file, at, count, img_type(type)))                                                                       \
-  CALL_LATER(MPI_File_i##do, NULL, (MPI_File file, buffer at, int count, MPI_Datatype type, MPI_Request* request),     \
-             (file, at, count, img_type(type), request))                                                               \
-  CALL_LATER(MPI_File_i##do##_at, NULL,                                                                                \
-             (MPI_File file, MPI_Offset from, buffer at, int count, MPI_Datatype type, MPI_Request* request),          \
-             (file, from, at, count, img_type(type), request))                                                         \
-  CALL_LATER(MPI_File_i##do##_shared, NULL,                                                                            \
-             (MPI_File file, buffer at, int count, MPI_Datatype type, MPI_Request* request),                           \
-             (file, at, count, img_type(type), request))                                                               \
-  CALL_LATER(MPI_File_i##do##_all, file,                                                                               \
-             (MPI_File file, buffer at, int count, MPI_Datatype type, MPI_Request* request),                           \
-             (file, at, count, img_type(type), request))                                                               \
-  CALL_LATER(MPI_File_i##do##_at_all, file,                                                                            \
-             (MPI_File file, MPI_Offset from, buffer at, int count, MPI_Datatype type, MPI_Request* request),          \
-             (file, from, at, count, img_type(type), request))
+  IMG_HELD_LATER(MPI_File_i##do, NULL, (MPI_File file, buffer at, int count, MPI_Datatype type, MPI_Request* request), \
+                 (file, at, count, img_type(type), request))                                                           \
+  IMG_HELD_LATER(MPI_File_i##do##_at, NULL,                                                                            \
+                 (MPI_File file, MPI_Offset from, buffer at, int count, MPI_Datatype type, MPI_Request* request),      \
+                 (file, from, at, count, img_type(type), request))                                                     \
+  IMG_HELD_LATER(MPI_File_i##do##_shared, NULL,                                                                        \
+                 (MPI_File file, buffer at, int count, MPI_Datatype type, MPI_Request* request),                       \
+                 (file, at, count, img_type(type), request))                                                           \
+  IMG_HELD_LATER(MPI_File_i##do##_all, file,                                                                           \
+                 (MPI_File file, buffer at, int count, MPI_Datatype type, MPI_Request* request),                       \
+                 (file, at, count, img_type(type), request))                                                           \
+  IMG_HELD_LATER(MPI_File_i##do##_at_all, file,                                                                        \
+                 (MPI_File file, MPI_Offset from, buffer at, int count, MPI_Datatype type, MPI_Request* request),      \
+                 (file, from, at, count, img_type(type), request))
 
 DIRECTION(read, void*)
 DIRECTION(write, const void*)
@@ -226,4 +210,5 @@ CALL_OF_ALL(MPI_File_preallocate, (MPI_File file, MPI_Offset size), (file, size)
 CALL_OF_ALL(MPI_File_seek_shared, (MPI_File file, MPI_Offset at, int whence), (file, at, whence))
 CALL_OF_ALL(MPI_File_set_atomicity, (MPI_File file, int flag), (file, flag))
 CALL_OF_ALL(MPI_File_sync, (MPI_File file), (file))
-CALL(MPI_File_get_type_extent, (MPI_File file, MPI_Datatype type, MPI_Aint* extent), (file, img_type(type), extent))
+IMG_HELD_CALL(MPI_File_get_type_extent, (MPI_File file, MPI_Datatype type, MPI_Aint* extent),
+              (file, img_type(type), extent))

@@ -154,13 +154,17 @@ void img_lib_asked(void)
   img_came = 0;
 }
 
-int img_lib_suspects(void)
+int img_lib_time_to_ask(void)
+{
+  return img_running && img_ask > 0 && img_wtime() - img_asked_at >= img_ask;
+}
+
+int img_lib_halt_changed(void)
 {
   double      now = img_wtime();
   struct stat st;
 
   if (!img_running) return 0;
-  if (img_ask > 0 && now - img_asked_at >= img_ask) return 1;
   if (now - img_looked_at < SCR_LOOK_SECONDS && now >= img_looked_at) return 0;
   img_looked_at = now;
   if (stat(img_halt_file, &st) != 0) return 0;

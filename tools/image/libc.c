@@ -426,7 +426,10 @@ IMG_API char* nl_langinfo(nl_item item)
 {
   char* text = scr_native_nl_langinfo(item);
 
-  return img_is_saved_text(IMG_CALLER()) ? keep_text(text) : text;
+  int is_text = (item >= ABDAY_1 && item <= T_FMT_AMPM) || item == CODESET || item == RADIXCHAR || item == THOUSEP ||
+                item == YESEXPR || item == NOEXPR || item == CRNCYSTR; /* others may be numbers */
+
+  return is_text && img_is_saved_text(IMG_CALLER()) ? keep_text(text) : text;
 }
 
 static void save_locale(void)
@@ -568,14 +571,18 @@ void img_libc_resumed(void)
 
 /* ---- calls that come back (C2), and jumps out of them ---- */
 
+/* F is left, also by an exception. */
+static void leave(const frame* f)
+{
+  if (inside == f) inside = f->outer;
+}
+
 IMG_API void qsort(void* base, size_t n, size_t size, int (*compare)(const void*, const void*))
 {
-  frame here = {inside};
-  int   ours = img_is_saved_text(IMG_CALLER()) && img_is_stack(&here); /* not on other threads */
+  __attribute__((cleanup(leave))) frame here = {inside};
 
-  if (ours) inside = &here;
+  if (img_is_saved_text(IMG_CALLER()) && img_is_stack(&here)) inside = &here; /* not on other threads */
   scr_native_qsort(base, n, size, compare);
-  if (ours) inside = here.outer;
 }
 
 int  img_jump_save(struct __jmp_buf_tag* buffer);

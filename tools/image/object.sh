@@ -33,6 +33,7 @@ for name in $native $saved; do
   more=
   case $name in ranges | start) more=-fno-tree-loop-distribute-patterns ;; esac
   case $name in p2p | comm) more="-O3 -fno-semantic-interposition" ;; esac
+  case $name in libc) more=-fexceptions ;; esac
   case $name in heap) more="-fno-builtin-malloc -fno-builtin-calloc" ;; esac
   [ "$dir/$name.o" -nt "$from/$name.c" ] && [ -z "$(find "$from" -maxdepth 1 -name "*.h" -newer "$dir/$name.o")" ] &&
     { [ $name != lib ] || [ "$dir/lib.o" -nt "$top/scr_impl.c" ]; } &&

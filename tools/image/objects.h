@@ -14,6 +14,8 @@ typedef struct {
 /* The group of HANDLE; NULL, after the error handler of the world was called, if it is none. */
 img_group* img_group_of(MPI_Group handle);
 MPI_Group  img_group_make(int size, const int* ranks);
+/* A native group with these ranks, for a call of native MPI; MPI_GROUP_EMPTY for none.  Returns the native error. */
+int img_group_native(int size, const int* ranks, MPI_Group* made);
 /* The place of this process in G, or -1. */
 int img_group_rank(const img_group* g);
 /* MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL. */

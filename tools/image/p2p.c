@@ -3,12 +3,13 @@
 **
 ** Uses       agree.c (channels, totals), comm.c, plan.c (collectives that have begun), heap.c (img_alloc)
 ** Offers     img_p2p_start, img_drain, img_repost, img_spin, img_go_on, img_test_sends, img_message_*,
-**            img_forget_messages, img_plan_request; the calls of MPI that send, receive, wait, test and probe.
+**            img_forget_messages, img_plan_request, img_under_way, img_request_of_native, img_requests_held; the calls
+**            of MPI that send, receive, wait, test and probe.
 ** Invariants
 **   M1  A drained message matches no receive that is posted natively: each receive looks into the list first.
 **   M2  Totals count each message once: when its receive completes, or when it enters the list.
 **   M3  In an image no request of the program is native.
-**   M4  No call blocks natively: a wait tests, polls, and yields.
+**   M4  No call blocks natively, but those of windows and files: a wait tests, polls, and yields.
 **   M5  Collectives that have begun go on in each test and each round of a wait, of whatever request.
 ** Failure    Native errors are those of the program's communicator.
 ** ====================================================================================================== */
@@ -132,6 +133,7 @@ static request* make_request(int k, const void* buf, int count, MPI_Datatype typ
   r->persistent = r->active = r->done = r->freed = 0;
   r->buf = (void*)buf, r->count = count, r->type = type, r->peer = peer, r->tag = tag, r->c = c;
   r->context = context;
+  r->error = MPI_SUCCESS;
   r->owned = NULL;
   r->native = MPI_REQUEST_NULL;
   img_comm_use(c, 1);
@@ -595,8 +597,8 @@ static int transfer_now(int k, const void* buf, int count, MPI_Datatype type, in
   request*    r;
   int         rc, flag = 0;
 
-  if (c == NULL || peer >= c->size || (peer < 0 && (k == SEND || peer != MPI_ANY_SOURCE)) ||
-      (k == RECV && list != NULL))
+  if (c == NULL) return MPI_ERR_COMM;
+  if (peer >= c->size || (peer < 0 && (k == SEND || peer != MPI_ANY_SOURCE)) || (k == RECV && list != NULL))
     return transfer(k, buf, count, type, peer, tag, comm, status); /* no peer, one that is wrong, or M1 */
   peer = peer_of(c, peer);
   if (k == SEND) rc = scr_native_MPI_Isend(buf, count, img_type(type), peer, tag, img_channel[c->slot], &native);
@@ -986,14 +988,17 @@ static int all_complete(int n, const MPI_Request* handles)
 
 IMG_API int MPI_Waitall(int n, MPI_Request* handles, MPI_Status* statuses)
 {
-  int i, rc = MPI_SUCCESS;
+  int i, spins = 0, rc = MPI_SUCCESS;
 
   if (!img_on) return scr_native_MPI_Waitall(n, handles, statuses);
   img_enter();
   for (i = 0; i < n; i++) {
     request* r = request_of(handles[i]);
 
-    if (r != NULL) wait_for(r);
+    while (r != NULL && !test(r)) {
+      img_requests_held(); /* those of files go on only when they are tested */
+      img_spin(&spins);
+    }
   }
   for (i = 0; i < n; i++) finish_handle(request_of(handles[i]), &handles[i], status_at(statuses, i), &rc);
   return rc;

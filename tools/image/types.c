@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TYPE 0x75000000 /* types.h has it, too */
-#define OP   0x76000000
+#define OP 0x76000000
 
 typedef struct {
   MPI_Datatype  native; /* MPI_DATATYPE_NULL: still to be made (D1) */
@@ -205,7 +204,7 @@ static int end(datatype* t, MPI_Datatype* handle)
   for (i = 0; i < type_room && types[i] != NULL;) i++;
   if (i == type_room) widen(&types, &type_room, sizeof *types);
   types[i] = t;
-  *handle = (MPI_Datatype)(TYPE | i);
+  *handle = (MPI_Datatype)(IMG_TYPE | i);
   return rc;
 }
 

@@ -4,10 +4,12 @@
 
 #include "image.h"
 
+#define IMG_TYPE 0x75000000 /* the handles of datatypes of the program */
+
 /* 1 if the program has made the datatype HANDLE; its native one. */
 static inline int img_type_is_derived(MPI_Datatype handle)
 {
-  return (handle & 0xff000000) == 0x75000000;
+  return (handle & 0xff000000) == IMG_TYPE;
 }
 MPI_Datatype               img_type_native(MPI_Datatype handle);
 static inline MPI_Datatype img_type(MPI_Datatype handle)

@@ -4,17 +4,16 @@
 ** Uses       held.c, info.c, types.c, group.c, p2p.c (requests)
 ** Offers     the calls that make, free and synchronize windows, and those that access them.
 ** Invariants
-**   W1  A call that waits for all ranks of a window has them meet first (H2).  One that waits for some of them is
-**       refused while a nonblocking collective of this rank goes on, which would stand still meanwhile.
+**   W1  A call that waits for all ranks of a window has them meet first (H2).
+**   W2  MPI_Win_post tells the ranks of its group, and MPI_Win_start hears of its ranks, by messages of the layer: then
+**       the native call does not wait long, nor MPI_Win_complete.
 ** Failure    The error handler of the window, which is native.
 ** ====================================================================================================== */
 #include "held.h"
 #include "objects.h"
-#include "types.h"
+#include "plan.h"
 
-IMG_NATIVE(MPI_Group_incl);
 IMG_NATIVE(MPI_Group_free);
-IMG_NATIVE(MPI_Comm_group);
 
 /* ---- making one ---- */
 
@@ -34,7 +33,7 @@ IMG_NATIVE(MPI_Comm_group);
     info = img_info_native(given);                                                                                     \
     rc = scr_native_##name arguments;                                                                                  \
     if (info != given) img_info_free_native(&info);                                                                    \
-    return img_held_made(h, &comm, *window, rc);                                                                       \
+    return img_error(img_comm_of(wanted), img_held_made(h, &comm, *window, rc));                                       \
   }
 
 MAKES_WINDOW(MPI_Win_create, (void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* window),
@@ -94,14 +93,12 @@ IMG_API int MPI_Win_get_info(MPI_Win window, MPI_Info* info)
   return rc;
 }
 
-/* ---- synchronization (W1) ---- */
+/* ---- synchronization (W1, W2) ---- */
 
 IMG_NATIVE(MPI_Win_fence);
 IMG_NATIVE(MPI_Win_post);
 IMG_NATIVE(MPI_Win_start);
-IMG_NATIVE(MPI_Win_complete);
 IMG_NATIVE(MPI_Win_wait);
-IMG_NATIVE(MPI_Win_test);
 
 IMG_API int MPI_Win_fence(int assert, MPI_Win window)
 {
@@ -109,63 +106,64 @@ IMG_API int MPI_Win_fence(int assert, MPI_Win window)
   return scr_native_MPI_Win_fence(assert, window);
 }
 
-/* A native group with the ranks of the program's HANDLE; 0 if there is none. */
-static int make_native(MPI_Group handle, MPI_Group* made)
+/* Tell the ranks of G that this one has posted, or hear that they have (W2). */
+static int tell(const img_group* g, int hear)
 {
-  const img_group* g = img_group_of(handle);
-  MPI_Group        world;
-  int              rc;
+  img_plan* p = img_plan_over(g->ranks, g->size, img_group_rank(g), -2);
+  int       i;
 
-  if (g == NULL) return 0;
-  scr_native_MPI_Comm_group(img_ctl, &world);
-  rc = scr_native_MPI_Group_incl(world, g->size, g->ranks, made);
-  scr_native_MPI_Group_free(&world);
-  return rc == MPI_SUCCESS;
+  for (i = 0; i < g->size; i++)
+    if (hear) img_plan_recv(p, NULL, 0, MPI_BYTE, i);
+    else img_plan_send(p, NULL, 0, MPI_BYTE, i);
+  return img_plan_run(p);
 }
 
-static void free_native(MPI_Group* group)
+/* A call with a group of ranks: native, with a native group. */
+static int with_group(int (*call)(MPI_Group, int, MPI_Win), const img_group* g, int assert, MPI_Win window)
 {
-  if (*group != MPI_GROUP_EMPTY) scr_native_MPI_Group_free(group);
-}
+  MPI_Group native;
+  int       rc = img_group_native(g->size, g->ranks, &native);
 
-/* 1 if NAME, which waits natively for other ranks, must not. */
-static int collectives_go_on(const char* name)
-{
-  if (img_under_way == 0) return 0;
-  img_say("%s waits, and a nonblocking collective that has begun would stand still: complete it first", name);
-  return 1;
+  if (rc == MPI_SUCCESS) rc = call(native, assert, window);
+  if (native != MPI_GROUP_EMPTY) scr_native_MPI_Group_free(&native);
+  return rc;
 }
 
 IMG_API int MPI_Win_post(MPI_Group group, int assert, MPI_Win window)
 {
-  MPI_Group native;
-  int       rc;
+  const img_group* g;
+  int              rc;
 
   if (!img_on) return scr_native_MPI_Win_post(group, assert, window);
-  if (!make_native(group, &native)) return MPI_ERR_GROUP;
-  rc = scr_native_MPI_Win_post(native, assert, window);
-  free_native(&native);
-  return rc;
+  img_enter();
+  if ((g = img_group_of(group)) == NULL) return MPI_ERR_GROUP;
+  rc = with_group(scr_native_MPI_Win_post, g, assert, window);
+  return rc == MPI_SUCCESS ? tell(g, 0) : rc;
 }
 
 IMG_API int MPI_Win_start(MPI_Group group, int assert, MPI_Win window)
 {
-  MPI_Group native;
-  int       rc;
+  const img_group* g;
+  int              rc;
 
   if (!img_on) return scr_native_MPI_Win_start(group, assert, window);
-  if (collectives_go_on("MPI_Win_start")) return img_error(NULL, MPI_ERR_OTHER);
-  if (!make_native(group, &native)) return MPI_ERR_GROUP;
-  rc = scr_native_MPI_Win_start(native, assert, window);
-  free_native(&native);
-  return rc;
+  img_enter();
+  if ((g = img_group_of(group)) == NULL) return MPI_ERR_GROUP;
+  rc = tell(g, 1);
+  return rc == MPI_SUCCESS ? with_group(scr_native_MPI_Win_start, g, assert, window) : rc;
 }
 
-IMG_API int MPI_Win_complete(MPI_Win window)
-{
-  if (img_on && collectives_go_on("MPI_Win_complete")) return img_error(NULL, MPI_ERR_OTHER);
-  return scr_native_MPI_Win_complete(window);
-}
+IMG_HELD_CALL(MPI_Win_complete, (MPI_Win window), (window))
+IMG_HELD_CALL(MPI_Win_test, (MPI_Win window, int* flag), (window, flag))
+IMG_HELD_CALL(MPI_Win_lock, (int type, int rank, int assert, MPI_Win window), (type, rank, assert, window))
+IMG_HELD_CALL(MPI_Win_lock_all, (int assert, MPI_Win window), (assert, window))
+IMG_HELD_CALL(MPI_Win_unlock, (int rank, MPI_Win window), (rank, window))
+IMG_HELD_CALL(MPI_Win_unlock_all, (MPI_Win window), (window))
+IMG_HELD_CALL(MPI_Win_flush, (int rank, MPI_Win window), (rank, window))
+IMG_HELD_CALL(MPI_Win_flush_all, (MPI_Win window), (window))
+IMG_HELD_CALL(MPI_Win_flush_local, (int rank, MPI_Win window), (rank, window))
+IMG_HELD_CALL(MPI_Win_flush_local_all, (MPI_Win window), (window))
+IMG_HELD_CALL(MPI_Win_sync, (MPI_Win window), (window))
 
 IMG_API int MPI_Win_wait(MPI_Win window)
 {
@@ -185,60 +183,42 @@ IMG_API int MPI_Win_set_errhandler(MPI_Win window, MPI_Errhandler handler)
 
 /* ---- access ---- */
 
-/* Calls with the native datatypes. */
-#define ACCESS(name, parameters, arguments)                                                                            \
-  IMG_NATIVE(name);                                                                                                    \
-  IMG_API int name parameters                                                                                          \
-  {                                                                                                                    \
-    return scr_native_##name arguments;                                                                                \
-  }
-
-/* Calls that begin an access, with a REQUEST. */
-#define ACCESS_LATER(name, parameters, arguments)                                                                      \
-  IMG_NATIVE(name);                                                                                                    \
-  IMG_API int name parameters                                                                                          \
-  {                                                                                                                    \
-    int rc = scr_native_##name arguments;                                                                              \
-                                                                                                                       \
-    if (img_on && rc == MPI_SUCCESS) img_request_of_native(request, NULL);                                             \
-    return rc;                                                                                                         \
-  }
-
-ACCESS(MPI_Put,
-       (const void* from, int count, MPI_Datatype type, int rank, MPI_Aint at, int there, MPI_Datatype as,
-        MPI_Win window),
-       (from, count, img_type(type), rank, at, there, img_type(as), window))
-ACCESS(MPI_Get,
-       (void* to, int count, MPI_Datatype type, int rank, MPI_Aint at, int there, MPI_Datatype as, MPI_Win window),
-       (to, count, img_type(type), rank, at, there, img_type(as), window))
-ACCESS(MPI_Accumulate,
-       (const void* from, int count, MPI_Datatype type, int rank, MPI_Aint at, int there, MPI_Datatype as, MPI_Op op,
-        MPI_Win window),
-       (from, count, img_type(type), rank, at, there, img_type(as), op, window))
-ACCESS(MPI_Get_accumulate,
-       (const void* from, int count, MPI_Datatype type, void* to, int before, MPI_Datatype was, int rank, MPI_Aint at,
-        int there, MPI_Datatype as, MPI_Op op, MPI_Win window),
-       (from, count, img_type(type), to, before, img_type(was), rank, at, there, img_type(as), op, window))
-ACCESS(MPI_Fetch_and_op,
-       (const void* from, void* to, MPI_Datatype type, int rank, MPI_Aint at, MPI_Op op, MPI_Win window),
-       (from, to, img_type(type), rank, at, op, window))
-ACCESS(MPI_Compare_and_swap,
-       (const void* from, const void* old, void* to, MPI_Datatype type, int rank, MPI_Aint at, MPI_Win window),
-       (from, old, to, img_type(type), rank, at, window))
-ACCESS_LATER(MPI_Rput,
-             (const void* from, int count, MPI_Datatype type, int rank, MPI_Aint at, int there, MPI_Datatype as,
-              MPI_Win window, MPI_Request* request),
-             (from, count, img_type(type), rank, at, there, img_type(as), window, request))
-ACCESS_LATER(MPI_Rget,
-             (void* to, int count, MPI_Datatype type, int rank, MPI_Aint at, int there, MPI_Datatype as, MPI_Win window,
-              MPI_Request* request),
-             (to, count, img_type(type), rank, at, there, img_type(as), window, request))
-ACCESS_LATER(MPI_Raccumulate,
-             (const void* from, int count, MPI_Datatype type, int rank, MPI_Aint at, int there, MPI_Datatype as,
-              MPI_Op op, MPI_Win window, MPI_Request* request),
-             (from, count, img_type(type), rank, at, there, img_type(as), op, window, request))
-ACCESS_LATER(MPI_Rget_accumulate,
-             (const void* from, int count, MPI_Datatype type, void* to, int before, MPI_Datatype was, int rank,
-              MPI_Aint at, int there, MPI_Datatype as, MPI_Op op, MPI_Win window, MPI_Request* request),
-             (from, count, img_type(type), to, before, img_type(was), rank, at, there, img_type(as), op, window,
-              request))
+IMG_HELD_CALL(MPI_Put,
+              (const void* from, int count, MPI_Datatype type, int rank, MPI_Aint at, int there, MPI_Datatype as,
+               MPI_Win window),
+              (from, count, img_type(type), rank, at, there, img_type(as), window))
+IMG_HELD_CALL(MPI_Get,
+              (void* to, int count, MPI_Datatype type, int rank, MPI_Aint at, int there, MPI_Datatype as,
+               MPI_Win window),
+              (to, count, img_type(type), rank, at, there, img_type(as), window))
+IMG_HELD_CALL(MPI_Accumulate,
+              (const void* from, int count, MPI_Datatype type, int rank, MPI_Aint at, int there, MPI_Datatype as,
+               MPI_Op op, MPI_Win window),
+              (from, count, img_type(type), rank, at, there, img_type(as), op, window))
+IMG_HELD_CALL(MPI_Get_accumulate,
+              (const void* from, int count, MPI_Datatype type, void* to, int before, MPI_Datatype was, int rank,
+               MPI_Aint at, int there, MPI_Datatype as, MPI_Op op, MPI_Win window),
+              (from, count, img_type(type), to, before, img_type(was), rank, at, there, img_type(as), op, window))
+IMG_HELD_CALL(MPI_Fetch_and_op,
+              (const void* from, void* to, MPI_Datatype type, int rank, MPI_Aint at, MPI_Op op, MPI_Win window),
+              (from, to, img_type(type), rank, at, op, window))
+IMG_HELD_CALL(MPI_Compare_and_swap,
+              (const void* from, const void* old, void* to, MPI_Datatype type, int rank, MPI_Aint at, MPI_Win window),
+              (from, old, to, img_type(type), rank, at, window))
+IMG_HELD_LATER(MPI_Rput, NULL,
+               (const void* from, int count, MPI_Datatype type, int rank, MPI_Aint at, int there, MPI_Datatype as,
+                MPI_Win window, MPI_Request* request),
+               (from, count, img_type(type), rank, at, there, img_type(as), window, request))
+IMG_HELD_LATER(MPI_Rget, NULL,
+               (void* to, int count, MPI_Datatype type, int rank, MPI_Aint at, int there, MPI_Datatype as,
+                MPI_Win window, MPI_Request* request),
+               (to, count, img_type(type), rank, at, there, img_type(as), window, request))
+IMG_HELD_LATER(MPI_Raccumulate, NULL,
+               (const void* from, int count, MPI_Datatype type, int rank, MPI_Aint at, int there, MPI_Datatype as,
+                MPI_Op op, MPI_Win window, MPI_Request* request),
+               (from, count, img_type(type), rank, at, there, img_type(as), op, window, request))
+IMG_HELD_LATER(MPI_Rget_accumulate, NULL,
+               (const void* from, int count, MPI_Datatype type, void* to, int before, MPI_Datatype was, int rank,
+                MPI_Aint at, int there, MPI_Datatype as, MPI_Op op, MPI_Win window, MPI_Request* request),
+               (from, count, img_type(type), to, before, img_type(was), rank, at, there, img_type(as), op, window,
+                request))
