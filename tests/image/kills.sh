@@ -4,7 +4,7 @@
 #
 #   kills.sh check|full|long           last line: N passed, N failed, N skipped
 #
-# check has a few moments, full each step once, long also each call of the system in them, other programs, and more
+# check has a few moments, full each step once, long also calls of the system in them, other programs, and more
 # chains of kills at random (SEED=N).  From the environment: CC, MPICC, MPIEXEC, BIN.
 # shellcheck disable=SC2086,SC2154
 set -u
@@ -260,6 +260,11 @@ kills() {
   in_error 0 img_lib_write 1 mkdir 1 28 on
 }
 
+# some N: at most twelve numbers from 1 to N, evenly spaced, other ones for each SEED
+some() {
+  local pace=$(($1 / 12 + 1))
+  seq $((1 + seed % pace)) $pace $(($1 > 0 ? $1 : 0))
+}
 # Calls of the system within these functions; how many there are differs a little from run to run.
 all_calls() {
   local r call k n
@@ -267,21 +272,21 @@ all_calls() {
     for r in 0 1; do
       fresh
       n=$(AT=4,16 completions=1 how_many $r img_lib_write 1 $call)
-      for k in $(seq $((${n:-0} - 4))); do
+      for k in $(some $((${n:-0} - 4))); do
         in_image 1 2 $r img_lib_write 1 $call $k
         in_error $r img_lib_write 1 $call $k 28 on
         in_error $r img_lib_write 1 $call $k 5
       done
       fresh
       n=$(AT=4,16 SCR_FLUSH=1 completions=1 how_many $r SCR_Complete_output 1 $call)
-      for k in $(seq $((${n:-0} - 1))); do in_flush $r SCR_Complete_output 1 $call $k; done
+      for k in $(some $((${n:-0} - 1))); do in_flush $r SCR_Complete_output 1 $call $k; done
       with_image
       n=$(how_many $r SCR_Init_comm 1 $call)
-      for k in $(seq 1 3 $((${n:-0} - 1))); do in_restart $r SCR_Init_comm 1 $call $k; done
+      for k in $(some $((${n:-0} - 1))); do in_restart $r SCR_Init_comm 1 $call $k; done
       with_image
       lose 1
       n=$(how_many $r SCR_Init_comm 1 $call)
-      for k in $(seq 1 2 $((${n:-0} - 1))); do in_restart lost $r SCR_Init_comm 1 $call $k; done
+      for k in $(some $((${n:-0} - 1))); do in_restart lost $r SCR_Init_comm 1 $call $k; done
     done
   done
 }
