@@ -153,7 +153,7 @@ note commands "functions that only commands reach, but every application compile
 # ---- compilers ----
 must "gcc, no warning" gcc $mpi_flags -O2 $warn -I. -c -o "$work/o" scr_impl.c
 must "clang, no warning" clang $mpi_flags -O2 $warn -I. -c -o "$work/o" scr_impl.c
-! command -v tcc >/dev/null || must "tcc" tcc $(mpi_includes | sed 's/-isystem /-I/g') -I. -c -o "$work/o" scr_impl.c
+! command -v tcc >/dev/null || must "tcc" tcc ${mpi_flags//-isystem /-I} -I. -c -o "$work/o" scr_impl.c
 must "C++17, the library" g++ $mpi_flags -std=c++17 -DSCR_WITH_FORTRAN -x c++ -O1 -Wall -Wextra -Wshadow -Werror -I. -c -o "$work/o" scr_impl.c
 echo '#include "scr.h"
 int main(void) { return SCR_SUCCESS; }' >"$work/h.cc"
