@@ -96,7 +96,10 @@ int main(int argc, char** argv)
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   setvbuf(stdout, NULL, _IOLBF, 0);
   note("pid", (long)getpid());
-  if (SCR_Init() != SCR_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 2);
+  if (SCR_Init() != SCR_SUCCESS) { /* on all ranks; MPI_Abort could cut off the message */
+    MPI_Finalize();
+    return 2;
+  }
   restart();
   while (++step <= steps && !leave) {
     if (rank == 0 && getenv("BEFORE_STEP") != NULL) {
