@@ -1,7 +1,7 @@
 /* ==== GROUPS ============================================================================================
 ** Groups: lists of ranks of the world.
 **
-** Uses       heap.c (img_alloc), comm.c (img_error)
+** Uses       heap.c (img_alloc, img_widen), comm.c (img_error)
 ** Offers     img_group_*, img_ranks_compare; the calls of groups.
 ** Invariants
 **   G1  A group is a list and no more: nothing of it is native.
@@ -45,19 +45,11 @@ img_group* img_group_of(MPI_Group handle)
 /* A group with room for SIZE ranks; none are in it yet. */
 static img_group* make(int size, MPI_Group* handle)
 {
-  img_group *g, **more;
+  img_group* g;
   int        i = 0;
 
   while (i < room && groups[i] != NULL) i++;
-  if (i == room) {
-    more = img_alloc((size_t)(room + 64) * sizeof *more);
-    if (more == NULL) abort();
-    memset(more, 0, (size_t)(room + 64) * sizeof *more);
-    if (room > 0) memcpy(more, groups, (size_t)room * sizeof *more);
-    free(groups);
-    groups = more;
-    room += 64;
-  }
+  if (i == room) img_widen(&groups, &room, sizeof *groups);
   g = img_alloc(sizeof *g + (size_t)size * sizeof *g->ranks);
   if (g == NULL) abort();
   g->size = 0;

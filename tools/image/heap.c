@@ -2,8 +2,8 @@
 ** The saved heap, and the functions of the malloc family for the whole process.
 **
 ** Uses       ranges.c (who calls), start.c (memory), threads.c (the lock)
-** Offers     img_alloc, img_heap_used, img_heap_end; malloc, calloc, realloc, reallocarray, free, aligned_alloc,
-**            memalign, posix_memalign, valloc, malloc_usable_size, strdup, strndup, vasprintf, asprintf.
+** Offers     img_alloc, img_widen, img_heap_used, img_heap_end; malloc, calloc, realloc, reallocarray, free,
+**            aligned_alloc, memalign, posix_memalign, valloc, malloc_usable_size, strdup, strndup, vasprintf, asprintf.
 ** Invariants
 **   H1  A caller in the text of a saved object gets saved memory; all others get libc's.
 **   H2  free and realloc go by the address of the block, whoever calls.
@@ -513,6 +513,19 @@ IMG_API char* strdup(const char* s)
   char*  p = img_is_saved_text(IMG_CALLER()) ? img_alloc(n) : scr_native_malloc(n);
 
   return p == NULL ? NULL : memcpy(p, s, n);
+}
+
+void img_widen(void* at, int* room, size_t size)
+{
+  char *old, *wide = img_alloc(((size_t)*room + 64) * size);
+
+  if (wide == NULL) abort();
+  memcpy(&old, at, sizeof old);
+  memset(wide, 0, ((size_t)*room + 64) * size);
+  if (*room > 0) memcpy(wide, old, (size_t)*room * size);
+  free(old);
+  memcpy(at, &wide, sizeof wide);
+  *room += 64;
 }
 
 /* The text of FORMAT in memory of the heap that OURS tells. */

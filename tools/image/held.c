@@ -5,9 +5,9 @@
 ** Uses       comm.c, group.c, agree.c, p2p.c (requests), plan.c, coll.c (barrier)
 ** Offers     img_held_*
 ** Invariants
-**   H1  While a window or a file lives, or is being made, each of its ranks objects to an image.  So if a rank waits
+**   Q1  While a window or a file lives, or is being made, each of its ranks objects to an image.  So if a rank waits
 **       natively for another one that has stopped, that one has objected, and the stop is called off.
-**   H2  Ranks that will wait natively for each other meet by messages of the layer first: until then, collectives that
+**   Q2  Ranks that will wait natively for each other meet by messages of the layer first: until then, collectives that
 **       have begun go on, and channels are made; and then none of them needs the layer of another.
 ** Failure    The error handler of the communicator; else that of the window or the file, which is native.
 ** ====================================================================================================== */
@@ -52,7 +52,7 @@ static int make_native(const img_held* h, MPI_Comm* made)
   return rc;
 }
 
-/* H2 */
+/* Q2 */
 static int meet(const img_held* h)
 {
   img_plan* p = img_plan_over(h->to, h->size, h->me, -1);

@@ -55,9 +55,10 @@ void img_held_end(img_held* h);
 
 /* ---- info.c ---- */
 
-/* A native copy of the program's HANDLE, which the caller frees; and a handle for the program, with what NATIVE has. */
+/* A native copy of the program's HANDLE; it is not needed any more. */
 MPI_Info img_info_native(MPI_Info handle);
-void     img_info_free_native(MPI_Info* native);
-MPI_Info img_info_from(MPI_Info native);
+void     img_info_done(MPI_Info native, MPI_Info handle);
+/* Native MPI has returned RC and, unless that is an error, the info NATIVE: the program gets it.  Returns RC. */
+int img_info_give(int rc, MPI_Info native, MPI_Info* handle);
 
 #endif

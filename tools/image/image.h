@@ -216,6 +216,8 @@ extern double img_wtime_add;
 
 /* Allocate on the saved heap, whoever calls. */
 void* img_alloc(size_t n);
+/* More room on it for the table *AT, of *ROOM elements of SIZE bytes each: the new ones are zero. */
+void img_widen(void* at, int* room, size_t size);
 /* What is in use of the saved heap, in whole pages; its end is where it is mapped to. */
 uint64_t img_heap_used(void);
 uint64_t img_heap_end(void);

@@ -1,10 +1,10 @@
 /* ==== INFO ==============================================================================================
 ** MPI_Info: keys and values.
 **
-** Uses       heap.c (img_alloc), comm.c (img_error)
+** Uses       heap.c (img_alloc, img_widen), comm.c (img_error)
 ** Offers     img_info_*; the calls of MPI_Info.
 ** Invariants
-**   F1  An info is a list and no more; where native MPI is given one, it gets a copy.
+**   E1  An info is a list and no more; where native MPI is given one, it gets a copy.
 ** Failure    The error handler of the world.
 ** ====================================================================================================== */
 #include "held.h"
@@ -50,19 +50,10 @@ static info* info_of(MPI_Info handle)
 
 static MPI_Info make(void)
 {
-  info* more;
-  int   i = 0;
+  int i = 0;
 
   while (i < room && infos[i].used) i++;
-  if (i == room) {
-    more = img_alloc((size_t)(room + 64) * sizeof *more);
-    if (more == NULL) abort();
-    memset(more, 0, (size_t)(room + 64) * sizeof *more);
-    if (room > 0) memcpy(more, infos, (size_t)room * sizeof *more);
-    free(infos);
-    infos = more;
-    room += 64;
-  }
+  if (i == room) img_widen(&infos, &room, sizeof *infos);
   infos[i].used = 1;
   infos[i].first = NULL;
   return (MPI_Info)(INFO | i);
@@ -93,7 +84,7 @@ static void set(info* i, const char* key, const char* value)
   *at = p;
 }
 
-/* ---- native copies (F1) ---- */
+/* ---- native copies (E1) ---- */
 
 MPI_Info img_info_native(MPI_Info handle)
 {
@@ -107,12 +98,12 @@ MPI_Info img_info_native(MPI_Info handle)
   return native;
 }
 
-void img_info_free_native(MPI_Info* native)
+void img_info_done(MPI_Info native, MPI_Info handle)
 {
-  if (*native != MPI_INFO_NULL && *native != MPI_INFO_ENV) scr_native_MPI_Info_free(native);
+  if (native != handle && native != MPI_INFO_NULL) scr_native_MPI_Info_free(&native);
 }
 
-MPI_Info img_info_from(MPI_Info native)
+static MPI_Info copy_of(MPI_Info native)
 {
   MPI_Info made = make();
   char     key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
@@ -125,6 +116,15 @@ MPI_Info img_info_from(MPI_Info native)
     if (flag) set(info_of(made), key, value);
   }
   return made;
+}
+
+int img_info_give(int rc, MPI_Info native, MPI_Info* handle)
+{
+  *handle = native;
+  if (!img_on || rc != MPI_SUCCESS) return rc;
+  *handle = copy_of(native);
+  scr_native_MPI_Info_free(&native);
+  return rc;
 }
 
 /* ---- the calls ---- */
@@ -143,7 +143,7 @@ IMG_API int MPI_Info_dup(MPI_Info handle, MPI_Info* made)
   if (!img_on) return scr_native_MPI_Info_dup(handle, made);
   if (info_of(handle) == NULL && handle != MPI_INFO_ENV) return img_error(NULL, MPI_ERR_INFO);
   if (handle == MPI_INFO_ENV) {
-    *made = img_info_from(handle);
+    *made = copy_of(handle);
     return MPI_SUCCESS;
   }
   *made = make();

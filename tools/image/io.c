@@ -4,7 +4,7 @@
 ** Uses       held.c, info.c, types.c, p2p.c (requests)
 ** Offers     the calls that open and close files, and those that read and write; img_io_resumed.
 ** Invariants
-**   J1  A call that waits for all ranks of a file has them meet first (H2).
+**   J1  A call that waits for all ranks of a file has them meet first (Q2).
 ** Failure    The error handler of the file, which is native.
 ** ====================================================================================================== */
 #include "held.h"
@@ -42,7 +42,7 @@ IMG_API int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info in
   if (h == NULL) return rc;
   hints = img_info_native(info);
   rc = scr_native_MPI_File_open(native, name, mode, hints, file);
-  if (hints != info) img_info_free_native(&hints);
+  img_info_done(hints, info);
   h->unit = h->view = MPI_BYTE;
   return img_held_made(h, &native, (intptr_t)*file, rc);
 }
@@ -68,7 +68,7 @@ IMG_API int MPI_File_delete(const char* name, MPI_Info info)
   MPI_Info native = img_info_native(info);
   int      rc = scr_native_MPI_File_delete(name, native);
 
-  if (native != info) img_info_free_native(&native);
+  img_info_done(native, info);
   return rc;
 }
 
@@ -84,7 +84,7 @@ IMG_API int MPI_File_set_info(MPI_File file, MPI_Info info)
 
   meet(file);
   rc = scr_native_MPI_File_set_info(file, native);
-  if (native != info) img_info_free_native(&native);
+  img_info_done(native, info);
   return rc;
 }
 
@@ -93,12 +93,7 @@ IMG_API int MPI_File_get_info(MPI_File file, MPI_Info* info)
   MPI_Info native = MPI_INFO_NULL;
   int      rc = scr_native_MPI_File_get_info(file, &native);
 
-  if (!img_on || rc != MPI_SUCCESS) *info = native;
-  else {
-    *info = img_info_from(native);
-    img_info_free_native(&native);
-  }
-  return rc;
+  return img_info_give(rc, native, info);
 }
 
 IMG_API int MPI_File_set_view(MPI_File file, MPI_Offset at, MPI_Datatype unit, MPI_Datatype view, const char* as,
@@ -110,7 +105,7 @@ IMG_API int MPI_File_set_view(MPI_File file, MPI_Offset at, MPI_Datatype unit, M
 
   meet(file);
   rc = scr_native_MPI_File_set_view(file, at, img_type(unit), img_type(view), as, native);
-  if (native != info) img_info_free_native(&native);
+  img_info_done(native, info);
   if (h == NULL || rc != MPI_SUCCESS) return rc;
   img_type_use(unit, 1);
   img_type_use(view, 1);

@@ -5,10 +5,8 @@
 ** Offers     img_context_take, img_context_resume, img_on_stack, img_setjmp, img_setjmp_mask, img_sigsetjmp,
 **            img_longjmp, img_stub_mpi, img_stub_late.
 ** ====================================================================================================== */
-	.text
-	.globl img_context_take
-	.type img_context_take, @function
-img_context_take:
+/* The caller's registers, stack and return address, in eight words at %rdi; and back to there, with the result %eax. */
+	.macro save_caller
 	movq %rbx, 0(%rdi)
 	movq %rbp, 8(%rdi)
 	movq %r12, 16(%rdi)
@@ -19,6 +17,23 @@ img_context_take:
 	movq %rax, 48(%rdi)
 	movq (%rsp), %rax
 	movq %rax, 56(%rdi)
+	.endm
+	.macro go_to_caller
+	movq 0(%rdi), %rbx
+	movq 8(%rdi), %rbp
+	movq 16(%rdi), %r12
+	movq 24(%rdi), %r13
+	movq 32(%rdi), %r14
+	movq 40(%rdi), %r15
+	movq 48(%rdi), %rsp
+	jmp *56(%rdi)
+	.endm
+
+	.text
+	.globl img_context_take
+	.type img_context_take, @function
+img_context_take:
+	save_caller
 	stmxcsr 64(%rdi)
 	fnstcw 68(%rdi)
 	xorl %eax, %eax
@@ -33,15 +48,8 @@ img_context_resume:
 	fldcw 68(%rdi)
 	ldmxcsr 64(%rdi)
 	cld
-	movq 0(%rdi), %rbx
-	movq 8(%rdi), %rbp
-	movq 16(%rdi), %r12
-	movq 24(%rdi), %r13
-	movq 32(%rdi), %r14
-	movq 40(%rdi), %r15
-	movq 48(%rdi), %rsp
 	movl $1, %eax
-	jmp *56(%rdi)
+	go_to_caller
 	.size img_context_resume, . - img_context_resume
 
 /* The buffer at %rdi, as libc has it: eight words; whether the mask of signals was saved, at 64; the mask, at 72. */
@@ -55,16 +63,7 @@ img_setjmp:
 img_setjmp_mask:
 	movl $1, %esi
 img_sigsetjmp:
-	movq %rbx, 0(%rdi)
-	movq %rbp, 8(%rdi)
-	movq %r12, 16(%rdi)
-	movq %r13, 24(%rdi)
-	movq %r14, 32(%rdi)
-	movq %r15, 40(%rdi)
-	leaq 8(%rsp), %rax
-	movq %rax, 48(%rdi)
-	movq (%rsp), %rax
-	movq %rax, 56(%rdi)
+	save_caller
 	movl %esi, 64(%rdi)
 	testl %esi, %esi
 	jne img_jump_save /* returns 0 to the caller */
@@ -86,14 +85,7 @@ img_longjmp: /* to the buffer at %rdi, where %esi is returned, or 1 */
 	movl %ebp, %eax
 	cmpl $1, %eax
 	adcl $0, %eax
-	movq 0(%rdi), %rbx
-	movq 8(%rdi), %rbp
-	movq 16(%rdi), %r12
-	movq 24(%rdi), %r13
-	movq 32(%rdi), %r14
-	movq 40(%rdi), %r15
-	movq 48(%rdi), %rsp
-	jmp *56(%rdi)
+	go_to_caller
 	.size img_longjmp, . - img_longjmp
 
 	.globl img_on_stack

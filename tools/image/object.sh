@@ -31,10 +31,12 @@ native="ranges start save agree lib table" saved="heap maps threads libc files s
 for name in $native $saved; do
   [ -f "$from/$name.c" ] || continue
   more=
-  case $name in ranges | start) more=-fno-tree-loop-distribute-patterns ;; esac
-  case $name in p2p | comm) more="-O3 -fno-semantic-interposition" ;; esac
-  case $name in libc) more=-fexceptions ;; esac
-  case $name in heap) more="-fno-builtin-malloc -fno-builtin-calloc" ;; esac
+  case $name in
+  ranges | start) more=-fno-tree-loop-distribute-patterns ;;
+  p2p | comm) more="-O3 -fno-semantic-interposition" ;;
+  libc) more=-fexceptions ;;
+  heap) more="-fno-builtin-malloc -fno-builtin-calloc" ;;
+  esac
   [ "$dir/$name.o" -nt "$from/$name.c" ] && [ -z "$(find "$from" -maxdepth 1 -name "*.h" -newer "$dir/$name.o")" ] &&
     { [ $name != lib ] || [ "$dir/lib.o" -nt "$top/scr_impl.c" ]; } &&
     { [ $name != table ] || [ "$dir/table.o" -nt "$from/names.txt" ]; } && continue

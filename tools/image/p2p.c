@@ -325,7 +325,7 @@ void img_go_on(void)
   static int inside; /* the function of an operation may call MPI */
   request *  r, *next;
 
-  if (img_under_way == 0 || inside) return;
+  if (inside) return;
   inside = 1;
   for (r = running.next; r != &running; r = next) {
     next = r->next;

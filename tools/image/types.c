@@ -1,7 +1,7 @@
 /* ==== TYPES =============================================================================================
 ** Derived datatypes and operations of the program.
 **
-** Uses       heap.c (img_alloc), comm.c (img_error)
+** Uses       heap.c (img_alloc, img_widen), comm.c (img_error)
 ** Offers     img_type*, img_op*; the calls that make datatypes and operations, and those that ask about them.
 ** Invariants
 **   D1  A datatype has a recipe, in the form of MPI_Type_get_contents, and the native type of this process, which a
@@ -100,20 +100,6 @@ void img_type_count(MPI_Datatype handle, int more)
   free(t);
 }
 
-/* More room for the table AT, of which each element has SIZE bytes. */
-static void widen(void* at, int* room, size_t size)
-{
-  char *old, *wide = img_alloc(((size_t)*room + 64) * size);
-
-  if (wide == NULL) abort();
-  memcpy(&old, at, sizeof old);
-  memset(wide, 0, ((size_t)*room + 64) * size);
-  if (*room > 0) memcpy(wide, old, (size_t)*room * size);
-  free(old);
-  memcpy(at, &wide, sizeof wide);
-  *room += 64;
-}
-
 /* ---- recipes (D1) ---- */
 
 /* The datatypes that T is made of, as native ones; they are there already. */
@@ -202,7 +188,7 @@ static int end(datatype* t, MPI_Datatype* handle)
   }
   for (i = 0; i < t->n[2]; i++) img_type_use(t->types[i], 1);
   for (i = 0; i < type_room && types[i] != NULL;) i++;
-  if (i == type_room) widen(&types, &type_room, sizeof *types);
+  if (i == type_room) img_widen(&types, &type_room, sizeof *types);
   types[i] = t;
   *handle = (MPI_Datatype)(IMG_TYPE | i);
   return rc;
@@ -530,7 +516,7 @@ IMG_API int MPI_Op_create(MPI_User_function* f, int commutes, MPI_Op* made)
 
   if (!img_on) return scr_native_MPI_Op_create(f, commutes, made);
   while (i < op_room && ops[i].users > 0) i++;
-  if (i == op_room) widen(&ops, &op_room, sizeof *ops);
+  if (i == op_room) img_widen(&ops, &op_room, sizeof *ops);
   ops[i].f = f, ops[i].commutes = commutes != 0, ops[i].users = 1;
   *made = (MPI_Op)(OP | i);
   return MPI_SUCCESS;

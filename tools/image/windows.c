@@ -4,7 +4,7 @@
 ** Uses       held.c, info.c, types.c, group.c, p2p.c (requests)
 ** Offers     the calls that make, free and synchronize windows, and those that access them.
 ** Invariants
-**   W1  A call that waits for all ranks of a window has them meet first (H2).
+**   W1  A call that waits for all ranks of a window has them meet first (Q2).
 **   W2  MPI_Win_post tells the ranks of its group, and MPI_Win_start hears of its ranks, by messages of the layer: then
 **       the native call does not wait long, nor MPI_Win_complete.
 ** Failure    The error handler of the window, which is native.
@@ -32,7 +32,7 @@ IMG_NATIVE(MPI_Group_free);
     if (h == NULL) return rc;                                                                                          \
     info = img_info_native(given);                                                                                     \
     rc = scr_native_##name arguments;                                                                                  \
-    if (info != given) img_info_free_native(&info);                                                                    \
+    img_info_done(info, given);                                                                                        \
     return img_error(img_comm_of(wanted), img_held_made(h, &comm, *window, rc));                                       \
   }
 
@@ -76,7 +76,7 @@ IMG_API int MPI_Win_set_info(MPI_Win window, MPI_Info info)
 
   if (img_on) img_held_meet(IMG_WINDOW, window);
   rc = scr_native_MPI_Win_set_info(window, native);
-  if (native != info) img_info_free_native(&native);
+  img_info_done(native, info);
   return rc;
 }
 
@@ -85,12 +85,7 @@ IMG_API int MPI_Win_get_info(MPI_Win window, MPI_Info* info)
   MPI_Info native = MPI_INFO_NULL;
   int      rc = scr_native_MPI_Win_get_info(window, &native);
 
-  if (!img_on || rc != MPI_SUCCESS) *info = native;
-  else {
-    *info = img_info_from(native);
-    img_info_free_native(&native);
-  }
-  return rc;
+  return img_info_give(rc, native, info);
 }
 
 /* ---- synchronization (W1, W2) ---- */
