@@ -40,17 +40,18 @@ IMG_NATIVE(MPI_Comm_get_name);
 #define COMM  0x71000000
 #define WORDS 4 /* of the mask of free channels */
 
+img_comm*        img_world;
 static img_comm* comms[IMG_COMMS];
 static int       seen = 2; /* so many channels this rank has taken into account: one that is agreed on is among them */
 
 /* ---- the table ---- */
 
-img_comm* img_comm_of(MPI_Comm handle)
+img_comm* img_comm_find(MPI_Comm handle)
 {
   int       slot = handle & 0xffffff;
   img_comm* c = NULL;
 
-  if (handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF) c = comms[handle == MPI_COMM_SELF];
+  if (handle == MPI_COMM_SELF) c = comms[1];
   if ((handle & 0xff000000) == COMM && slot < IMG_COMMS) c = comms[slot];
   if (c != NULL && !c->freed) return c;
   img_error(NULL, MPI_ERR_COMM);
@@ -86,7 +87,8 @@ static img_comm* make(int slot, int size, const int* ranks)
 
 void img_comm_start(void)
 {
-  snprintf(make(0, img_ranks, NULL)->name, MPI_MAX_OBJECT_NAME, "MPI_COMM_WORLD");
+  img_world = make(0, img_ranks, NULL);
+  snprintf(img_world->name, MPI_MAX_OBJECT_NAME, "MPI_COMM_WORLD");
   snprintf(make(1, 1, &img_rank)->name, MPI_MAX_OBJECT_NAME, "MPI_COMM_SELF");
 }
 
@@ -126,7 +128,7 @@ int img_error_of(img_comm* c, int code)
   char text[MPI_MAX_ERROR_STRING] = "";
   int  n;
 
-  if (c == NULL) c = comms[0];
+  if (c == NULL) c = img_world;
   if (c == NULL) img_die("the program calls MPI before MPI_Init");
   if (!is_fatal(c->handler)) return img_errhandler_call(c, code);
   scr_native_MPI_Error_string(code, text, &n);

@@ -285,9 +285,14 @@ typedef struct img_comm {
   char                  name[MPI_MAX_OBJECT_NAME];
 } img_comm;
 
+extern img_comm* img_world;
 /* The communicator of HANDLE; NULL, after the error handler of the world was called, if it is none; and back. */
-img_comm* img_comm_of(MPI_Comm handle);
-MPI_Comm  img_comm_handle(const img_comm* c);
+img_comm*               img_comm_find(MPI_Comm handle);
+static inline img_comm* img_comm_of(MPI_Comm handle)
+{
+  return handle == MPI_COMM_WORLD && img_world != NULL ? img_world : img_comm_find(handle);
+}
+MPI_Comm img_comm_handle(const img_comm* c);
 /* C was freed, and nothing uses it any more. */
 void img_comm_end(img_comm* c);
 /* One more request uses C, or one less: C lives as long as any does, also when it is freed. */

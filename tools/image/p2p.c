@@ -27,6 +27,7 @@ IMG_NATIVE(MPI_Irecv);
 IMG_NATIVE(MPI_Send);
 IMG_NATIVE(MPI_Test);
 IMG_NATIVE(MPI_Wait);
+IMG_NATIVE(MPI_Request_get_status);
 IMG_NATIVE(MPI_Cancel);
 IMG_NATIVE(MPI_Test_cancelled);
 IMG_NATIVE(MPI_Iprobe);
@@ -41,17 +42,17 @@ typedef enum { SEND = 1, SSEND, BSEND, RECV, COLL, HELD } kind; /* HELD: of a wi
 
 typedef struct request {
   struct request *next, *back; /* of the list that it is in */
-  int             kind;
-  int             persistent, active, done, freed, number;
-  int             context, peer, tag, count; /* the peer is a rank of the world */
   img_comm*       c;
-  MPI_Datatype    type;
-  void*           buf;
-  void*           owned;  /* the copy that a buffered send sends, or NULL */
-  img_plan*       plan;   /* of a collective */
   MPI_Request     native; /* of this process (M3) */
   int             error;  /* the native one, when it is done */
   MPI_Status      status;
+  unsigned char   kind, persistent, active, freed;
+  int             done;
+  int             number, context, peer, tag, count; /* the peer is a rank of the world */
+  MPI_Datatype    type;
+  void*           buf;
+  void*           owned; /* the copy that a buffered send sends, or NULL */
+  img_plan*       plan;  /* of a collective */
 } request;
 
 /* A message that was received before the program asked for it. */
@@ -69,7 +70,8 @@ typedef struct drained {
 #define MESSAGE    0x78000000
 #define CHUNK      256
 #define COLLECTIVE (-1)
-#define SPINS      20 /* tests of a wait between two polls */
+#define SPINS      20  /* tests of a wait between two polls */
+#define PATIENCE   200 /* tests before a wait yields its core after each poll */
 
 static request** chunks;
 static int       chunk_count, chunk_room;
@@ -129,8 +131,9 @@ static request* make_request(int k, const void* buf, int count, MPI_Datatype typ
   if (unused == NULL) make_requests();
   r = unused;
   unused = r->next;
-  r->kind = k;
-  r->persistent = r->active = r->done = r->freed = 0;
+  r->kind = (unsigned char)k;
+  r->persistent = r->active = r->freed = 0;
+  r->done = 0;
   r->buf = (void*)buf, r->count = count, r->type = type, r->peer = peer, r->tag = tag, r->c = c;
   r->context = context;
   r->error = MPI_SUCCESS;
@@ -229,6 +232,17 @@ static void complete(request* r)
   r->native = MPI_REQUEST_NULL;
   r->done = 1;
   if (r->freed) release(r);
+}
+
+/* MPI_Test of the request AT of C, of kind K.  MPICH's makes a round of progress first; MPI_Request_get_status does not
+   if the request is complete, but it tells errors to the world's handler, and lets no request of a file go on. */
+static int test_native(int k, const img_comm* c, MPI_Request* at, int* flag, MPI_Status* status)
+{
+  int rc;
+
+  if (k == HELD || c->handler != img_world->handler) return scr_native_MPI_Test(at, flag, status);
+  rc = scr_native_MPI_Request_get_status(*at, flag, status);
+  return *flag ? scr_native_MPI_Wait(at, status) : rc;
 }
 
 /* ---- drained messages (M1) ---- */
@@ -354,7 +368,7 @@ static int send_copy(request* r)
   if (rc == MPI_SUCCESS) rc = begin(copy);
   r->done = 1;
   empty_status(&r->status, MPI_ANY_SOURCE);
-  if (rc != MPI_SUCCESS) release(copy);
+  if (rc != MPI_SUCCESS || copy->done) release(copy);
   else copy->freed = 1;
   return rc;
 }
@@ -388,7 +402,9 @@ static int begin(request* r)
   else rc = scr_native_MPI_Isend(r->buf, r->count, img_type(r->type), r->peer, r->tag, native_of(r), &r->native);
   if (rc != MPI_SUCCESS) return rc;
   sent[r->peer]++;
-  append(&sends, r);
+  r->error = test_native(SEND, r->c, &r->native, &r->done, &r->status); /* a short one is complete already */
+  if (r->error != MPI_SUCCESS) r->done = 1;
+  if (!r->done) append(&sends, r);
   return rc;
 }
 
@@ -416,7 +432,7 @@ static int test(request* r)
   if (r->kind == HELD && r->buf != NULL && has_to_wait(r)) return 0;
   if (r->kind == COLL) go_on(r);
   if (r->native == MPI_REQUEST_NULL) return r->done;
-  r->error = scr_native_MPI_Test(&r->native, &flag, &r->status);
+  r->error = test_native(r->kind, r->c, &r->native, &flag, &r->status);
   if (!flag && r->error == MPI_SUCCESS) return 0;
   if (r->kind == RECV) count_receive(r);
   complete(r);
@@ -429,7 +445,7 @@ void img_spin(int* spins)
   if (img_under_way > 0) img_go_on();
   if (++*spins % SPINS != 0) return;
   img_poll();
-  sched_yield();
+  if (*spins >= PATIENCE) sched_yield();
 }
 
 static void wait_for(request* r)
@@ -605,7 +621,7 @@ static int transfer_now(int k, const void* buf, int count, MPI_Datatype type, in
   else rc = scr_native_MPI_Irecv((void*)buf, count, img_type(type), peer, tag, img_channel[c->slot], &native);
   if (rc != MPI_SUCCESS) return img_error(c, rc);
   if (k == SEND) sent[peer]++;
-  rc = scr_native_MPI_Test(&native, &flag, &found);
+  rc = test_native(k, c, &native, &flag, &found);
   if (!flag && rc == MPI_SUCCESS) {
     r = make_request(k, buf, count, type, peer, tag, c, 0);
     r->active = 1, r->native = native;
@@ -891,7 +907,6 @@ IMG_NATIVE(MPI_Waitsome);
 IMG_NATIVE(MPI_Testall);
 IMG_NATIVE(MPI_Testany);
 IMG_NATIVE(MPI_Testsome);
-IMG_NATIVE(MPI_Request_get_status);
 
 /* Finish R, the request of HANDLE, which is complete, or none.  A status of an array has its error, and the call that
    of all; else its error is returned. */
@@ -907,8 +922,13 @@ static int finish_handle(request* r, MPI_Request* handle, MPI_Status* status, in
     if (in_array != NULL && status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
     return code;
   }
+  if (r->error == MPI_SUCCESS) {
+    finish(r, handle, status);
+    if (in_array != NULL && status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;
+    return MPI_SUCCESS;
+  }
   c = r->c;
-  img_comm_use(c, 1);
+  img_comm_use(c, 1); /* the handler is called when R is released */
   code = finish(r, handle, status);
   if (in_array != NULL && status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
   if (in_array != NULL && code != MPI_SUCCESS) *in_array = code = MPI_ERR_IN_STATUS;
@@ -995,8 +1015,8 @@ IMG_API int MPI_Waitall(int n, MPI_Request* handles, MPI_Status* statuses)
   for (i = 0; i < n; i++) {
     request* r = request_of(handles[i]);
 
-    while (r != NULL && !test(r)) {
-      img_requests_held(); /* those of files go on only when they are tested */
+    while (r != NULL && !r->done && !test(r)) {
+      if (held.next != &held) img_requests_held(); /* those of files go on only when they are tested */
       img_spin(&spins);
     }
   }
