@@ -116,10 +116,13 @@
 #endif
 
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* POSIX.1-2008, flock, strcasecmp */
+#define _GNU_SOURCE /* POSIX.1-2008, flock */
 #endif
 #ifndef _FILE_OFFSET_BITS
 #define _FILE_OFFSET_BITS 64
+#endif
+#ifndef _TIME_BITS
+#define _TIME_BITS 64 /* for glibc on 32-bit processors, after 2038 */
 #endif
 
 #define MPICH_SKIP_MPICXX 1 /* the C++ bindings of old MPI libraries would need libraries of their own */
@@ -144,7 +147,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -954,8 +956,8 @@ SCR_FN void scr_msg_print_all(void)
 **
 ** Uses       errors
 ** Offers     scr_malloc, scr_malloc_huge, scr_free, scr_strdup, scr_strdupf, scr_strdupfv, scr_fmt, scr_grow, scr_buf,
-**            scr_buf_add, scr_buf_quote, scr_buf_free, scr_str_int64, scr_str_bytes, scr_str_real, scr_real_text,
-**            scr_time_string, scr_utf8_length.
+**            scr_buf_add, scr_buf_quote, scr_buf_free, scr_upper, scr_is_letter, scr_strcasecmp, scr_strncasecmp,
+**            scr_str_int64, scr_str_bytes, scr_str_real, scr_real_text, scr_time_string, scr_utf8_length.
 ** Invariants
 **   M1  A failed allocation sets scr_oom (E2) and returns NULL.
 **   M2  A scr_buf on which an append failed stays failed, so that a sequence of appends is checked once, at its end.
@@ -1115,6 +1117,29 @@ SCR_FN void scr_buf_free(scr_buf* b)
   b->failed = 0;
 }
 
+/* Letters are those of ASCII, whatever the locale of the program: in Turkish, the capital of i is not I. */
+SCR_FN char scr_upper(char c)
+{
+  return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+SCR_FN int scr_is_letter(char c)
+{
+  return scr_upper(c) >= 'A' && scr_upper(c) <= 'Z';
+}
+
+/* Like strncasecmp and strcasecmp. */
+SCR_FN int scr_strncasecmp(const char* a, const char* b, size_t n)
+{
+  for (; n > 0 && *a != '\0' && scr_upper(*a) == scr_upper(*b); a++, b++) n--;
+  return n == 0 ? 0 : (unsigned char)scr_upper(*a) - (unsigned char)scr_upper(*b);
+}
+
+SCR_FN int scr_strcasecmp(const char* a, const char* b)
+{
+  return scr_strncasecmp(a, b, SIZE_MAX);
+}
+
 /* Read all of S as a decimal number.  SCR_ERR_ARG, without a message, if it is anything else. */
 SCR_FN int scr_str_int64(const char* s, int64_t* value)
 {
@@ -1175,7 +1200,7 @@ SCR_FN char* scr_real_text(double v, char* text, size_t n)
 */
 SCR_FN int scr_str_bytes(const char* s, uint64_t* bytes)
 {
-  static const char units[] = "kmgtpe";
+  static const char units[] = "KMGTPE";
   const char*       u;
   char*             end;
   double            v;
@@ -1183,7 +1208,7 @@ SCR_FN int scr_str_bytes(const char* s, uint64_t* bytes)
   if (s == NULL || !(isdigit((unsigned char)*s) || *s == '.')) return SCR_ERR_ARG;
   v = scr_str_real(s, &end);
   if (end == s) return SCR_ERR_ARG;
-  u = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
+  u = *end ? strchr(units, scr_upper(*end)) : NULL;
   if (u != NULL) {
     const char* k;
     for (k = units; k <= u; k++) v *= 1024.0;
@@ -2616,16 +2641,24 @@ SCR_FN int scr_file_is_unsupported(int errnum)
 /* Make the name of the file PATH durable by syncing its directory. */
 SCR_FN int scr_dir_sync(const char* path)
 {
-  char dir[SCR_MAX_FILENAME];
-  int  fd, rc;
+  static int no_sync = 0;
+  char       dir[SCR_MAX_FILENAME], why[128];
+  int        fd, rc;
 
   if (!scr_fsync_enabled) return SCR_SUCCESS;
   if ((rc = scr_path_dir_of(path, dir, sizeof dir)) != SCR_SUCCESS) return rc;
   fd = scr_os.open(dir, O_RDONLY | O_DIRECTORY, 0);
   if (fd < 0 && errno == EACCES) return SCR_SUCCESS; /* of another user, and not readable: nothing can be done */
   if (fd < 0) return SCR_ERRNO("cannot open the directory %s", dir);
-  if (scr_os.fsync(fd) < 0 && errno != EROFS && !scr_file_is_unsupported(errno))
-    rc = SCR_ERRNO("cannot sync the directory %s", dir);
+  if (scr_os.fsync(fd) < 0 && errno != EROFS) {
+    if (!scr_file_is_unsupported(errno)) rc = SCR_ERRNO("cannot sync the directory %s", dir);
+    else if (!no_sync)
+      scr_warn_each(
+          "the directory %s cannot be synced (%s): a crash of its server may lose what was just renamed there; "
+          "SCR_FSYNC=0 syncs nothing, and does not warn",
+          dir, scr_errno_text(errno, why, sizeof why));
+    no_sync = no_sync || rc == SCR_SUCCESS;
+  }
   scr_os.close(fd);
   return rc;
 }
@@ -3200,7 +3233,7 @@ SCR_FN int scr_param_is_choice(const char* choices, const char* value)
 
   while (*choices != '\0') {
     size_t k = strcspn(choices, "|");
-    if (k == n && strncasecmp(choices, value, n) == 0) return 1;
+    if (k == n && scr_strncasecmp(choices, value, n) == 0) return 1;
     choices += k + (choices[k] == '|');
   }
   return 0;
@@ -3243,19 +3276,19 @@ SCR_FN int scr_param_signal(const char** text, int* number, int* wishes)
   int         i;
 
   if (*p == '\0') return 0;
-  if (strncasecmp(p, "SIG", 3) == 0 && n > 3) {
+  if (scr_strncasecmp(p, "SIG", 3) == 0 && n > 3) {
     p += 3;
     n -= 3;
   }
   for (*number = 0, *wishes = 0, i = 0; i < SCR_NSIGNALS; i++)
-    if (strlen(scr_signals[i].name) == n && strncasecmp(p, scr_signals[i].name, n) == 0)
+    if (strlen(scr_signals[i].name) == n && scr_strncasecmp(p, scr_signals[i].name, n) == 0)
       *number = scr_signals[i].number;
   p += n;
   if (*number == 0 || (*p != '=' && *p != ':')) return -1;
   do {
     n = strcspn(++p, "+ ,\t");
     for (i = 0; i < SCR_NWISHES; i++)
-      if (strlen(scr_wish_names[i]) == n && strncasecmp(p, scr_wish_names[i], n) == 0) break;
+      if (strlen(scr_wish_names[i]) == n && scr_strncasecmp(p, scr_wish_names[i], n) == 0) break;
     if (i == SCR_NWISHES) return -1;
     *wishes |= 1 << i;
     p += n;
@@ -3295,7 +3328,7 @@ SCR_FN int scr_param_value_ok(const scr_param_spec* spec, const char* value)
     while ((n = (size_t)scr_param_signal(&value, &number, &wishes)) == 1) continue;
     return n == 0;
   case SCR_PARAM_MTBF:
-    return strcasecmp(value, "log") == 0 || scr_param_real_of(value, &real);
+    return scr_strcasecmp(value, "log") == 0 || scr_param_real_of(value, &real);
   case SCR_PARAM_NAME:
     return n < 256 && !strchr(value, '/') && strcmp(value, ".") != 0 && strcmp(value, "..") != 0;
   case SCR_PARAM_ABSPATH:
@@ -3566,8 +3599,7 @@ SCR_FN int scr_params_expand(scr_params_text* t, char* out, size_t* n)
   int         rc = SCR_SUCCESS, braces = *++t->p == '{';
 
   t->p += braces;
-  while (k + 1 < sizeof name &&
-         (isalpha((unsigned char)*t->p) || *t->p == '_' || (braces && isdigit((unsigned char)*t->p))))
+  while (k + 1 < sizeof name && (scr_is_letter(*t->p) || *t->p == '_' || (braces && isdigit((unsigned char)*t->p))))
     name[k++] = *t->p++;
   name[k] = '\0';
   if (k == 0 || (braces && *t->p != '}'))
@@ -3594,7 +3626,7 @@ SCR_FN int scr_params_word(scr_params_text* t, int is_value, char* out)
   while (rc == SCR_SUCCESS && !strchr(SCR_PARAM_BLANKS "=", *t->p)) {
     if (*t->p == '\\') rc = scr_params_escape(t, out, &n);
     else if (*t->p == '$' && is_value && !t->secret) rc = scr_params_expand(t, out, &n);
-    else rc = scr_params_put(t, out, &n, is_value ? *t->p++ : (char)toupper((unsigned char)*t->p++));
+    else rc = scr_params_put(t, out, &n, is_value ? *t->p++ : scr_upper(*t->p++));
   }
   t->p += strspn(t->p, SCR_PARAM_BLANKS);
   return rc;
@@ -3937,7 +3969,7 @@ SCR_FN int scr_params_is_of_commands(const char* name)
   size_t i;
 
   for (i = 0; i < sizeof scr_params_commands / sizeof *scr_params_commands; i++)
-    if (strcasecmp(name, scr_params_commands[i]) == 0) return 1;
+    if (scr_strcasecmp(name, scr_params_commands[i]) == 0) return 1;
   return 0;
 }
 
@@ -3976,9 +4008,9 @@ SCR_FN int scr_params_hint(const char* name, const char* value, char* hint, size
   *hint = '\0';
   if (scr_params_is_of_commands(name)) return 0;
   for (i = 0; i < sizeof scr_params_others / sizeof *scr_params_others; i++) {
-    if (strncasecmp(name, scr_params_others[i].name, strlen(scr_params_others[i].name)) != 0) continue;
+    if (scr_strncasecmp(name, scr_params_others[i].name, strlen(scr_params_others[i].name)) != 0) continue;
     snprintf(hint, n, ", as this release has no such parameter: %s", scr_params_others[i].instead);
-    return strcasecmp(value, scr_params_others[i].same) != 0;
+    return scr_strcasecmp(value, scr_params_others[i].same) != 0;
   }
   for (k = 0; k < SCR_PARAM_NSPECS && *hint == '\0'; k++)
     if (scr_param_specs[k].line == NULL && scr_params_distance(name, scr_param_specs[k].name) <= 2)
@@ -4034,7 +4066,7 @@ SCR_FN int scr_params_check_key(const scr_hash* params, int s, const char* name,
   char                  hint[256];
   int                   rc = SCR_SUCCESS;
 
-  if (spec == NULL && scr_msg_rank <= 0 && strncasecmp(name, "SCR_", 4) == 0 &&
+  if (spec == NULL && scr_msg_rank <= 0 && scr_strncasecmp(name, "SCR_", 4) == 0 &&
       scr_params_hint(name, scr_param_last_value(values) ? scr_param_last_value(values) : "", hint, sizeof hint))
     scr_warn("the parameter %.200s in %s is not known and is ignored%s", name, origin, hint);
   if (s == SCR_PARAM_APP && spec == NULL && scr_msg_rank <= 0 && scr_params_is_of_commands(name))
@@ -4147,7 +4179,7 @@ SCR_FN int scr_scheme_from_name(const char* name, scr_scheme* scheme)
   int    i;
 
   for (i = 0; i < SCR_SCHEMES; i++) {
-    if (strcasecmp(name, scr_schemes[i].name) == 0) {
+    if (scr_strcasecmp(name, scr_schemes[i].name) == 0) {
       *scheme = (scr_scheme)i;
       return SCR_SUCCESS;
     }
@@ -7537,6 +7569,23 @@ SCR_FN int scr_dir_is_empty(DIR* d)
   return 1;
 }
 
+/* SCR_SUCCESS if files of DIR, which is new, can be renamed over each other, as all records are. */
+SCR_FN int scr_record_check_rename(const char* dir)
+{
+  char from[SCR_MAX_FILENAME + 64], to[SCR_MAX_FILENAME + 64];
+  int  rc = scr_fmt(from, sizeof from, "%s/%s.%ld.from.tmp", dir, scr_msg_host, (long)getpid());
+
+  if (rc == SCR_SUCCESS) rc = scr_fmt(to, sizeof to, "%s/%s.%ld.to.tmp", dir, scr_msg_host, (long)getpid());
+  if (rc == SCR_SUCCESS) rc = scr_file_claim(from, 0600);
+  if (rc != SCR_SUCCESS) return rc;
+  rc = scr_file_claim(to, 0600);
+  if (rc == SCR_SUCCESS && scr_os.rename(from, to) < 0)
+    rc = SCR_ERRNO("no file in %s can take the place of another, as records must; choose another prefix", dir);
+  scr_os.unlink(from);
+  scr_os.unlink(to);
+  return rc;
+}
+
 /*
 ** Create PREFIX/.scr if it is missing, with the group and the group's rights of PREFIX.  PREFIX itself is not
 ** created, so that a mistyped one is noticed.
@@ -7560,10 +7609,11 @@ SCR_FN int scr_record_mkdir(const char* prefix)
     scr_file_hand_over(fd, &st);
     if (st.st_mode & S_IWGRP && scr_file_group_counts(prefix, fd) && scr_os.fchown(fd, (uid_t)-1, st.st_gid) == 0)
       scr_os.fchmod(fd, (st.st_mode & 02770) | 0700 | (st.st_mode & 0005));
+    if ((rc = scr_record_check_rename(path)) != SCR_SUCCESS) scr_os.rmdir(path); /* the next start says so, too */
   }
   if (d != NULL) closedir(d);
   else scr_os.close(fd);
-  return SCR_SUCCESS;
+  return rc;
 }
 
 /* Sync the name of PREFIX/.scr: who made it may have ended before that. */
@@ -15246,7 +15296,8 @@ SCR_FN const scr_storedesc* scr_storedescs_from_name(const scr_world* w, const c
 /* Returns 1 for a transfer TYPE, of `KEY=TYPE`, that only a vendor's service has, and warns that PTHREAD is used. */
 SCR_FN int scr_transfer_of_vendor(const char* key, const char* type)
 {
-  if (strcasecmp(type, "BBAPI") != 0 && strcasecmp(type, "DW") != 0 && strcasecmp(type, "DATAWARP") != 0) return 0;
+  if (scr_strcasecmp(type, "BBAPI") != 0 && scr_strcasecmp(type, "DW") != 0 && scr_strcasecmp(type, "DATAWARP") != 0)
+    return 0;
   if (scr_msg_rank <= 0)
     scr_warn("%s=%s needs a service of the vendor, which this library does not use; PTHREAD is used", key, type);
   return 1;
@@ -15258,7 +15309,7 @@ SCR_FN int scr_storedesc_threads(const char* name, const char* type)
   char key[SCR_MAX_FILENAME + 32];
 
   snprintf(key, sizeof key, "STORE=%s TYPE", name);
-  return scr_transfer_of_vendor(key, type) || strcasecmp(type, "PTHREAD") == 0 ? SCR_COPY_THREADS : 1;
+  return scr_transfer_of_vendor(key, type) || scr_strcasecmp(type, "PTHREAD") == 0 ? SCR_COPY_THREADS : 1;
 }
 
 /* Add the store NAME with the properties in LINE. */
@@ -15273,7 +15324,7 @@ SCR_FN int scr_storedesc_create(scr_world* w, const char* name, const scr_hash* 
   s->can_mkdir = scr_hash_int_or(line, "MKDIR", 1);
   s->group = scr_strdup(scr_hash_str_or(line, "GROUP", "NODE"));
   world = s->group != NULL && strcmp(s->group, "WORLD") == 0; /* all ranks share its space, so all nodes see it */
-  s->global = strcasecmp(scr_hash_str_or(line, "VIEW", world ? "GLOBAL" : "PRIVATE"), "GLOBAL") == 0;
+  s->global = scr_strcasecmp(scr_hash_str_or(line, "VIEW", world ? "GLOBAL" : "PRIVATE"), "GLOBAL") == 0;
   s->threads = scr_storedesc_threads(name, scr_hash_str_or(line, "TYPE", "SYNC"));
   s->name = scr_strdup(name);
   w->nstores++;
@@ -15740,12 +15791,12 @@ SCR_FN int scr_reddesc_from_line(scr_reddesc* d, const scr_world* w, int index, 
   char                 base[SCR_MAX_FILENAME];
   int                  rc;
 
-  if (strcasecmp(type, "FILE") == 0) type = "XOR"; /* the scheme of lines without TYPE */
+  if (scr_strcasecmp(type, "FILE") == 0) type = "XOR"; /* the scheme of lines without TYPE */
   d->index = index;
   d->enabled = scr_hash_int_or(line, "ENABLED", 1);
   d->interval = scr_hash_int_or(line, "INTERVAL", 1);
   d->output = scr_hash_int_or(line, "OUTPUT", 0);
-  d->bypass = strcasecmp(bypass, "auto") == 0 ? -1 : atoi(bypass);
+  d->bypass = scr_strcasecmp(bypass, "auto") == 0 ? -1 : atoi(bypass);
   d->bypass = scr_hash_int_or(line, "BYPASS", d->bypass);
   d->group = scr_strdup(scr_hash_str_or(line, "GROUP", scr_param_get(w->params, "SCR_GROUP")));
   if ((rc = scr_scheme_from_name(scr_hash_str_or(line, "TYPE", type), &d->scheme)) != SCR_SUCCESS) return rc;
@@ -15789,7 +15840,7 @@ SCR_FN int scr_reddescs_create(scr_world* w, int rc)
   scr_hash_elem*  e;
   int             n = 1, i, ones = 0;
 
-  if (strcasecmp(scr_param_get(w->params, "SCR_COPY_TYPE"), "FILE") == 0) {
+  if (scr_strcasecmp(scr_param_get(w->params, "SCR_COPY_TYPE"), "FILE") == 0) {
     lines = scr_param_get_hash(w->params, "CKPT");
     n = scr_hash_size(lines);
     if (n == 0 && rc == SCR_SUCCESS) rc = SCR_ERR(SCR_ERR_PARAM, "SCR_COPY_TYPE is FILE, but there are no CKPT lines");
@@ -23153,7 +23204,7 @@ SCR_FN int scr_settings_keep(void)
     rc = scr_param_int(scr.world.params, ints[i].name, ints[i].to);
   if (rc == SCR_SUCCESS) rc = scr_param_real(scr.world.params, "SCR_CHECKPOINT_OVERHEAD", &scr.overhead);
   mtbf = scr_param_get(scr.world.params, "SCR_CHECKPOINT_MTBF");
-  if (mtbf != NULL && strcasecmp(mtbf, "log") == 0) scr.mtbf = -1;
+  if (mtbf != NULL && scr_strcasecmp(mtbf, "log") == 0) scr.mtbf = -1;
   else if (rc == SCR_SUCCESS) rc = scr_param_real(scr.world.params, "SCR_CHECKPOINT_MTBF", &scr.mtbf);
   if (rc == SCR_SUCCESS) rc = scr_param_bytes(scr.world.params, "SCR_MPI_BUF_SIZE", &bytes);
   scr.mpi_buf = bytes < 4096 ? 4096 : (size_t)bytes;
@@ -23166,13 +23217,13 @@ SCR_FN int scr_settings_keep(void)
   if (rc == SCR_SUCCESS) rc = scr_param_real(scr.world.params, "SCR_FLUSH_ASYNC_PERCENT", &scr.pace.share);
   scr.pace.share /= 100.0;
   type = scr_param_get(scr.world.params, "SCR_FLUSH_TYPE");
-  if (type != NULL && strcasecmp(type, "SYNC") == 0) scr.flush_async = 0;
+  if (type != NULL && scr_strcasecmp(type, "SYNC") == 0) scr.flush_async = 0;
   if (type != NULL) scr_transfer_of_vendor("SCR_FLUSH_TYPE", type);
-  scr.flush_daemon = scr.flush_async && type != NULL && strcasecmp(type, "DAEMON") == 0;
+  scr.flush_daemon = scr.flush_async && type != NULL && scr_strcasecmp(type, "DAEMON") == 0;
   ranks = scr_param_get(scr.world.params, "SCR_RESTART_RANKS");
-  scr.same_ranks = ranks != NULL && strcasecmp(ranks, "same") == 0;
+  scr.same_ranks = ranks != NULL && scr_strcasecmp(ranks, "same") == 0;
   if (rc != SCR_SUCCESS) return rc;
-  scr.halt_exit = !scr.halt_enabled ? 0 : exits == NULL || strcasecmp(exits, "auto") == 0 ? -1 : atoi(exits);
+  scr.halt_exit = !scr.halt_enabled ? 0 : exits == NULL || scr_strcasecmp(exits, "auto") == 0 ? -1 : atoi(exits);
   scr.work = (char*)scr_malloc_huge(SCR_ENCODE_WORK_BYTES(scr.mpi_buf));
   return scr.work == NULL ? SCR_ERR_OOM() : SCR_SUCCESS;
 }

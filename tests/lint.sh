@@ -237,6 +237,8 @@ fi
 report "the parameters in README.md are as the source has them" "$work/out"
 git ls-files 2>/dev/null | grep -v '^tests/data/' | xargs grep -nE '[[:space:]]+$' -- 2>/dev/null | grep -v '^Binary' >"$work/out"
 report "no blanks at the end of a line" "$work/out"
+grep -nE '(^|[^_[:alnum:]])(strn?casecmp|toupper|tolower|isalpha|isalnum|strtod|atof) *\(' scr_impl.c >"$work/out"
+report "letters and numbers are read without the locale of the program" "$work/out"
 git ls-files 2>/dev/null | grep -vE '^tests/(data|fuzz/corpus)/' | LC_ALL=C xargs grep -alP '[\x00-\x08\x0e-\x1f]' -- >"$work/out" 2>/dev/null
 report "no control characters: tools take such a file for binary" "$work/out"
 awk 'length > (FILENAME ~ /\.(f|inc)$|scrf\.h$/ ? 72 : 120) {print FILENAME ":" FNR ": " length " columns"}' \

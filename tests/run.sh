@@ -24,6 +24,7 @@ tests/tools/report.sh      360  360
 beyond="
 tests/vendor/vendor.sh     900  900
 tests/fortran/fortran.sh   700  700
+tests/cross/cross.sh       400 2400
 tests/cxx/cxx.sh           300  300
 tests/compat/compat.sh     450  450
 tests/compat/older.sh      240  240
@@ -51,7 +52,6 @@ tests/bench/smoke.sh       240  240
 tests/openmpi/openmpi.sh   400 3600
 "
 long="
-tests/cross/cross.sh      2400 2400
 tests/filesystems/filesystems.sh 400 400
 tests/image/mpich.sh      2400 2400
 tests/python/mpi4py.sh    1800 1800

@@ -20,6 +20,7 @@ packages_of() {
   apt-get:cc) echo gcc libc6-dev ;; apt-get:mpi) echo mpich libmpich-dev ;; apt-get:zlib) echo zlib1g-dev ;;
   apt-get:mkfs) echo xfsprogs btrfs-progs ntfs-3g ;; apt-get:openmpi) echo openmpi-bin libopenmpi-dev ;;
   apt-get:musl-gcc) echo musl-tools dpkg-dev ;; apt-get:qemu) echo qemu-user ;;
+  apt-get:i386) echo gcc-i686-linux-gnu libc6-dev-i386-cross dpkg-dev ;;
   apt-get:cross) echo gcc-i686-linux-gnu libc6-dev-i386-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross \
     gcc-s390x-linux-gnu libc6-dev-s390x-cross ;;
@@ -73,6 +74,7 @@ case $goals in
 *" check "* | *" check-full "* | *" check-long "* | *" lint "* | *" sanitize "*)
   have pkill || [ "$(uname)" != Linux ] || need ps
   have python3 || need python3
+  [ "$manager" != apt-get ] || [ -e /usr/share/i18n/locales/tr_TR ] || need locales
   ;;
 esac
 case $goals in
@@ -100,6 +102,7 @@ case $goals in
 esac
 case $manager:$goals in
 apt-get:*" check-full "* | apt-get:*" check-long "*)
+  [ "$(uname -m)" != x86_64 ] || { echo '#include <stdio.h>' | i686-linux-gnu-gcc -E - >/dev/null 2>&1 && have dpkg-source; } || need i386
   have mpicc.openmpi || need openmpi # another MPI library beside, which Debian allows
   for c in mkfs.xfs mkfs.btrfs mkntfs; do PATH=$PATH:/usr/sbin:/sbin have $c || need mkfs; done
   ;;

@@ -30,7 +30,7 @@ static int pages_begin(manual_out* o, const char* dir, const char* name, int sec
     tool_fail("scr", 1, scr_err_text);
     return 0;
   }
-  for (i = 0; name[i] != '\0' && i + 1 < sizeof upper; i++) upper[i] = (char)toupper((unsigned char)name[i]);
+  for (i = 0; name[i] != '\0' && i + 1 < sizeof upper; i++) upper[i] = scr_upper(name[i]);
   upper[i] = '\0';
   fprintf(o->out, ".TH \"%s\" %d \"%s\" \"SCR %s\"\n.SH NAME\n%s \\- ", upper, section, day, SCR_VERSION, name);
   manual_raw(o, about);

@@ -28,7 +28,7 @@ static const char list_down_usage[] =
     "scr_remote --help says.\n"
     "Exit 0 if all nodes work, 1 if some do not, 2 if there is an error.\n";
 
-enum { OPT_DOWN_NO_PING = 1001, OPT_DOWN_TEST, OPT_DOWN_TIMEOUT };
+enum { OPT_DOWN_NO_PING = 1001, OPT_DOWN_TEST, OPT_DOWN_TIMEOUT, OPT_DOWN_LAUNCHER /* of release 3 */ };
 
 /* What the options say, and what is found. */
 typedef struct {
@@ -291,6 +291,7 @@ SCR_FN int list_down_nodes_main(int argc, char** argv)
                                           {"no-ping", no_argument, NULL, OPT_DOWN_NO_PING},
                                           {"test", required_argument, NULL, OPT_DOWN_TEST},
                                           {"timeout", required_argument, NULL, OPT_DOWN_TIMEOUT},
+                                          {"joblauncher", required_argument, NULL, OPT_DOWN_LAUNCHER},
                                           TOOL_OPTIONS,
                                           {NULL, 0, NULL, 0}};
   list_down                  l;
@@ -304,6 +305,7 @@ SCR_FN int list_down_nodes_main(int argc, char** argv)
   while ((c = getopt_long(argc, argv, "rjfd:ls:h", options, NULL)) != -1) {
     if (c == 'j' && optind < argc && strcmp(argv[optind - 1], "-j") == 0 && tool_is_launcher(argv[optind])) optind++;
     else if (c == 'r' || c == 'j') l.form = c;
+    else if (c == OPT_DOWN_LAUNCHER) continue;
     else if (c == 'f') l.free = 1;
     else if (c == 'd') l.down = optarg;
     else if (c == 'l') l.log = 1;

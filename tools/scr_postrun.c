@@ -19,7 +19,8 @@ static const char postrun_usage[] =
     "\n"
     "Exit 0 if the newest checkpoint that could be saved is on the prefix, or 1.  With SCR_ENABLE=0 it does nothing.\n";
 
-#define OPT_POSTRUN_TIMEOUT 1001
+#define OPT_POSTRUN_TIMEOUT  1001
+#define OPT_POSTRUN_LAUNCHER 1002 /* of release 3 */
 
 /* Make DOWN, of N bytes, the nodes of the allocation that do not work, those of KNOWN included. */
 static void postrun_find_down(const char* known, char* down, size_t n)
@@ -185,6 +186,7 @@ SCR_FN int postrun_main(int argc, char** argv)
                                           {"down", required_argument, NULL, 'd'},
                                           {"jobid", required_argument, NULL, 'j'},
                                           {"verbose", no_argument, NULL, 'v'},
+                                          {"joblauncher", required_argument, NULL, OPT_POSTRUN_LAUNCHER},
                                           {"timeout", required_argument, NULL, OPT_POSTRUN_TIMEOUT},
                                           TOOL_OPTIONS,
                                           {NULL, 0, NULL, 0}};
@@ -199,7 +201,7 @@ SCR_FN int postrun_main(int argc, char** argv)
   while ((c = getopt_long(argc, argv, "p:d:j:vh", options, NULL)) != -1) {
     if (c == 'p') prefix = tool_dir(optarg);
     else if (c == 'd') known = optarg;
-    else if (c == 'v' || (c == 'j' && tool_is_launcher(optarg))) continue;
+    else if (c == 'v' || c == OPT_POSTRUN_LAUNCHER || (c == 'j' && tool_is_launcher(optarg))) continue;
     else if (c == 'j') setenv("SCR_JOB_ID", optarg, 1);
     else if (c != OPT_POSTRUN_TIMEOUT) return tool_answer(c, argv[0], postrun_usage, 1);
     else if (!tool_number(optarg, 1, INT_MAX, &seconds))

@@ -412,7 +412,7 @@ static int test_system_is_global(const test_system* t, const char* path)
 
   for (e = scr_hash_elem_first(lines); e != NULL; e = scr_hash_elem_next(e))
     if (scr_path_reduce_str(scr_hash_elem_key(e), name, sizeof name) == SCR_SUCCESS && strcmp(name, path) == 0)
-      return strcasecmp(scr_hash_str_or(scr_hash_elem_hash(e), "VIEW", ""), "GLOBAL") == 0;
+      return scr_strcasecmp(scr_hash_str_or(scr_hash_elem_hash(e), "VIEW", ""), "GLOBAL") == 0;
   return 0;
 }
 

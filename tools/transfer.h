@@ -13,7 +13,7 @@ SCR_FN int transfer_is_used(const scr_hash* params)
   int         async = 0;
 
   scr_param_int(params, "SCR_FLUSH_ASYNC", &async);
-  return async && type != NULL && strcasecmp(type, "DAEMON") == 0;
+  return async && type != NULL && scr_strcasecmp(type, "DAEMON") == 0;
 }
 
 /*

@@ -453,6 +453,7 @@ whole "postrun"
 says "postrun, again" 0 "the newest checkpoint on the prefix is 3" "$postrun"
 killed SCR_COPY_TYPE=XOR
 says "postrun, the options of release 3" 0 "the newest checkpoint on the prefix is 3, heat.300" "$postrun" -p "$p" -j srun -v
+says "postrun, the launcher of release 3 by its long name" 0 "the newest checkpoint on the prefix is 3, heat.300" "$postrun" -p "$p" --joblauncher srun
 whole "postrun, the options of release 3"
 killed SCR_COPY_TYPE=XOR SCR_CACHE_SIZE=3 SCR_CACHE_KEEP=1
 rm "$(file 0)" "$(file 1)"

@@ -623,20 +623,34 @@ static void secrets_are_never_expanded_or_printed(void)
   scr_hash_delete(&p);
 }
 
-/* A program that has called setlocale may have a comma for the point; localedef makes such a locale. */
+/* The locale that localedef makes of NAME is that of the program. */
+static void locale_of(const char* name)
+{
+  char text[128];
+
+  snprintf(text, sizeof text,
+           "mkdir -p /tmp/scr-locale.$PPID && localedef -i %s /tmp/scr-locale.$PPID/%s >/dev/null 2>&1", name, name);
+  if (system(text) == -1) return;
+  snprintf(text, sizeof text, "/tmp/scr-locale.%ld", (long)getpid());
+  setenv("LOCPATH", text, 1);
+  if (setlocale(LC_ALL, name) == NULL) check_skip("there is no such locale: Debian's package locales has them all");
+}
+
+static void locale_is_plain_again(void)
+{
+  setlocale(LC_ALL, "C");
+  unsetenv("LOCPATH");
+  CHECK(system("rm -rf /tmp/scr-locale.$PPID") == 0);
+}
+
+/* A program that has called setlocale may have a comma for the point. */
 static void numbers_are_read_and_written_with_a_point_in_every_locale(void)
 {
   char     text[64], *end;
   double   v;
   uint64_t bytes;
 
-  if (system(
-          "mkdir -p /tmp/scr-locale.$PPID && localedef -i de_DE -f UTF-8 /tmp/scr-locale.$PPID/de >/dev/null 2>&1") !=
-      -1) {
-    snprintf(text, sizeof text, "/tmp/scr-locale.%ld", (long)getpid());
-    setenv("LOCPATH", text, 1);
-    if (setlocale(LC_ALL, "de") == NULL) printf("there is no locale with a comma\n");
-  }
+  locale_of("de_DE");
   CHECK(scr_param_real_of("2.5", &v) && v == 2.5);
   CHECK(!scr_param_real_of("2,5", &v) && !scr_param_real_of("2.5x", &v) && !scr_param_real_of("0x1", &v));
   CHECK(scr_param_real_of("1e-3", &v) && v == 1e-3 && scr_param_real_of(".5", &v) && v == 0.5);
@@ -646,15 +660,32 @@ static void numbers_are_read_and_written_with_a_point_in_every_locale(void)
   CHECK(scr_log_number("secs=0.250000, x=1", "secs") == 0.25);
   CHECK_STR(scr_real_text(1234.5, text, sizeof text), "1234.500000");
   CHECK(scr_str_real("7.25;", &end) == 7.25 && *end == ';');
-  setlocale(LC_ALL, "C");
-  unsetenv("LOCPATH");
-  CHECK(system("rm -rf /tmp/scr-locale.$PPID") == 0);
+  locale_is_plain_again();
+}
+
+/* In Turkish, the capital of i has a dot, and I is the capital of a letter without one. */
+static void letters_are_compared_alike_in_every_locale(void)
+{
+  static const char line[] = "scr_checkpoint_interval=2";
+  scr_hash*         into = scr_hash_new();
+  scr_scheme        scheme;
+
+  locale_of("tr_TR");
+  CHECK(scr_strcasecmp("single", "SINGLE") == 0 && scr_strcasecmp("single", "SINGLES") < 0);
+  CHECK(scr_strncasecmp("scr_init", "SCR_INIT_", 8) == 0 && scr_strncasecmp("b", "A", 1) > 0);
+  CHECK_INT(scr_params_parse(line, sizeof line - 1, "f", into), SCR_SUCCESS);
+  CHECK_STR(scr_hash_elem_get_first_val(into, "SCR_CHECKPOINT_INTERVAL"), "2");
+  CHECK(scr_scheme_from_name("single", &scheme) == SCR_SUCCESS && scr_upper('\344') == '\344' &&
+        !scr_is_letter('\344'));
+  scr_hash_delete(&into);
+  locale_is_plain_again();
 }
 
 static void test_params(void)
 {
   secrets_are_never_expanded_or_printed();
   numbers_are_read_and_written_with_a_point_in_every_locale();
+  letters_are_compared_alike_in_every_locale();
   names_that_look_like_parameters_are_told();
   variables_are_expanded_in_the_environment_too();
   the_file_of_another_user_is_not_obeyed();

@@ -475,6 +475,42 @@ static void no_other_directory_gets_the_rights_of_records(void)
   scr_tree_remove(root);
 }
 
+static int rename_to_new_names_only(const char* from, const char* to)
+{
+  struct stat st;
+
+  if (lstat(to, &st) < 0) return rename(from, to);
+  errno = EEXIST;
+  return -1;
+}
+
+static int fsync_of_files_only(int fd)
+{
+  struct stat st;
+
+  if (fstat(fd, &st) == 0 && !S_ISDIR(st.st_mode)) return fsync(fd);
+  errno = EINVAL;
+  return -1;
+}
+
+/* A prefix on which records cannot be replaced is refused each time; one whose directories cannot be synced is used. */
+static void file_systems_that_lack_something_are_told_of(void)
+{
+  char root[SCR_MAX_FILENAME];
+
+  snprintf(root, sizeof root, "%s", check_path("odd"));
+  CHECK(mkdir(root, 0700) == 0);
+  scr_os.rename = rename_to_new_names_only;
+  CHECK_INT(scr_record_mkdir(root), SCR_ERR_IO);
+  CHECK(strstr(scr_err_text, "choose another prefix") != NULL && access(check_path("odd/.scr"), F_OK) != 0);
+  CHECK_INT(scr_record_mkdir(root), SCR_ERR_IO);
+  scr_os.rename = scr_os_rename;
+  scr_os.fsync = fsync_of_files_only;
+  CHECK_INT(scr_record_mkdir(root), SCR_SUCCESS);
+  scr_os.fsync = fsync;
+  CHECK(rmdir(check_path("odd/.scr")) == 0 && rmdir(root) == 0);
+}
+
 /* What lies in the place of a file, and is none, is not waited for. */
 static void only_plain_files_are_opened(void)
 {
@@ -556,6 +592,7 @@ static void test_path(void)
   a_map_replaces_no_file_that_a_sticky_directory_keeps();
   no_file_of_another_user_receives_bytes();
   no_other_directory_gets_the_rights_of_records();
+  file_systems_that_lack_something_are_told_of();
   only_plain_files_are_opened();
   test_path_memory();
 }
