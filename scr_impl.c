@@ -426,9 +426,11 @@ SCR_FN int scr_fence_read(int at, const char* path, int flags, int links)
   return scr_fence_close(in, fd);
 }
 
+/* A file is made with the rights of its owner, whatever the umask of the program: else no later run could open it. */
 SCR_FN int scr_os_open(const char* path, int flags, mode_t mode)
 {
   const char* name = path;
+  struct stat st;
   size_t      which;
   int         writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_CREAT;
   int         fd = -1, at = writes ? scr_fence_enter(path, &name) : AT_FDCWD;
@@ -439,6 +441,8 @@ SCR_FN int scr_os_open(const char* path, int flags, mode_t mode)
              ? openat(at, name, flags | O_CLOEXEC | (at >= 0 ? O_NOFOLLOW : 0), mode)
              : scr_fence_read(AT_FDCWD, path, flags | O_CLOEXEC, SCR_FENCE_LINKS);
   while (fd < 0 && errno == EINTR);
+  if (fd >= 0 && flags & O_CREAT && fstat(fd, &st) == 0 && st.st_uid == geteuid() && ~st.st_mode & mode & S_IRWXU)
+    fchmod(fd, (st.st_mode & 07777) | (mode & S_IRWXU));
   return scr_fence_close(at, fd);
 }
 
@@ -498,12 +502,17 @@ SCR_FN int scr_os_unlink(const char* path)
   return scr_os_unlink_of(path, 0);
 }
 
+/* As scr_os_open makes files. */
 SCR_FN int scr_os_mkdir(const char* path, mode_t mode)
 {
   const char* name;
-  int         at = scr_fence_enter(path, &name);
+  struct stat st;
+  int         at = scr_fence_enter(path, &name), rc = at == -1 ? -1 : mkdirat(at, name, mode);
 
-  return scr_fence_close(at, at == -1 ? -1 : mkdirat(at, name, mode));
+  if (rc == 0 && fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+      ~st.st_mode & mode & S_IRWXU)
+    rc = fchmodat(at, name, (st.st_mode & 07777) | (mode & S_IRWXU), 0);
+  return scr_fence_close(at, rc);
 }
 
 SCR_FN int scr_os_rmdir(const char* path)
@@ -3560,13 +3569,13 @@ SCR_FN int scr_params_are_secret(const char* text)
 typedef struct {
   const char* p;            /* what follows */
   const char* where;        /* the file's name */
-  int         line, secret; /* secret: the value is not to be printed, and '$' in it is itself */
+  int         line, secret; /* 0 in the environment; secret: the value is not to be printed, and '$' in it is itself */
   char *      key, *value;  /* of SCR_PARAM_WORD_MAX bytes each */
 } scr_params_text;
 
 /* Report an error in the line of T.  FORMAT is a literal, with at least one argument. */
 #define SCR_PARAMS_BAD(t, format, ...)                                                                                 \
-  SCR_ERR(SCR_ERR_PARAM, "%.900s, line %d: " format, (t)->where, (t)->line, __VA_ARGS__)
+  SCR_ERR(SCR_ERR_PARAM, "%.900s%s%.0d: " format, (t)->where, (t)->line ? ", line " : "", (t)->line, __VA_ARGS__)
 
 /* Append C to the word OUT, which has *N bytes. */
 SCR_FN int scr_params_put(const scr_params_text* t, char* out, size_t* n, char c)
@@ -22333,11 +22342,14 @@ SCR_FN void scr_restart_stake(const scr_index* index, int rc, int fetch, scr_can
 
   scr_restart_add_command(&build, " --build", NULL);
   if (rc != SCR_SUCCESS) { /* a damaged index must not stop a restart from the cache */
-    snprintf(
-        c->why, sizeof c->why,
-        "%.800s; without the index no checkpoint on the prefix can be found: a new one is made from what is there by "
-        "%s",
-        scr_err_text, build.p != NULL ? build.p : "");
+    if (rc == SCR_ERR_IO)
+      snprintf(c->why, sizeof c->why, "%.800s; without the index no checkpoint on the prefix can be found",
+               scr_err_text);
+    else
+      snprintf(c->why, sizeof c->why,
+               "%.800s; without the index no checkpoint on the prefix can be found: a new one is made from what is "
+               "there by %s",
+               scr_err_text, build.p != NULL ? build.p : "");
     c->damaged = 1;
   } else if (n == 0) {
     if (scr.strays.prefix == NULL) scr_strays_find(&scr.strays, scr.world.prefix);

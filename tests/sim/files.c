@@ -730,6 +730,15 @@ int sim_fchmod(int fd, mode_t mode)
   return 0;
 }
 
+/* No rank has a umask that takes rights from itself. */
+int sim_fchmodat(int at, const char* name, mode_t mode, int flags)
+{
+  (void)at, (void)name, (void)mode, (void)flags;
+  file_call("fchmodat", mode);
+  errno = EPERM;
+  return -1;
+}
+
 int sim_fchown(int fd, uid_t user, gid_t group)
 {
   (void)user, (void)group;

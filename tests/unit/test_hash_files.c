@@ -514,6 +514,22 @@ static void a_lock_can_only_be_held_by_those_who_may_write(void)
   unlink(lock);
 }
 
+/* A program that takes rights from itself can open its files again later. */
+static void the_owner_keeps_his_rights_whatever_the_umask(void)
+{
+  const char* dir = check_path("masked/below");
+  const char* path = check_path("masked/below/a.scr");
+  struct stat st;
+  mode_t      own = umask(0777);
+
+  CHECK_INT(scr_mkdirs(dir, 0700), SCR_SUCCESS);
+  CHECK_INT(hash_file_set(path, 1), SCR_SUCCESS);
+  CHECK(stat(dir, &st) == 0 && (st.st_mode & 07777) == 0700);
+  CHECK(stat(path, &st) == 0 && (st.st_mode & 0600) == 0600 && (st.st_mode & 0007) == 0);
+  umask(own);
+  scr_tree_remove(check_path("masked"));
+}
+
 /* A lock that another process keeps is waited for, and then an error that names the file and the process. */
 static void a_lock_that_is_kept_is_not_waited_for_for_ever(void)
 {
@@ -587,6 +603,7 @@ static void test_hash_files(void)
   test_hash_file_sync();
   test_hash_file_locks();
   a_lock_can_only_be_held_by_those_who_may_write();
+  the_owner_keeps_his_rights_whatever_the_umask();
   a_lock_that_is_kept_is_not_waited_for_for_ever();
   test_hash_file_readers();
 }

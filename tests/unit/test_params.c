@@ -571,7 +571,7 @@ static void variables_are_expanded_in_the_environment_too(void)
   CHECK(strstr(scr_err_text, "SCR_TEST_NONE") != NULL && strstr(scr_err_text, "SCR_CACHE_BASE") != NULL);
   setenv("SCR_CACHE_BASE", "/ssd/${SCR_TEST_X", 1);
   CHECK_INT(scr_params_read_env(p), SCR_ERR_PARAM);
-  CHECK(strstr(scr_err_text, "{name}") != NULL);
+  CHECK(strstr(scr_err_text, "{name}") != NULL && strstr(scr_err_text, "in the environment: ") != NULL);
   unsetenv("SCR_CACHE_BASE");
   scr_hash_delete(&p);
 }
@@ -629,7 +629,8 @@ static void locale_of(const char* name)
   char text[128];
 
   snprintf(text, sizeof text,
-           "mkdir -p /tmp/scr-locale.$PPID && localedef -i %s /tmp/scr-locale.$PPID/%s >/dev/null 2>&1", name, name);
+           "mkdir -p /tmp/scr-locale.$PPID && localedef -i %s -f UTF-8 /tmp/scr-locale.$PPID/%s >/dev/null 2>&1", name,
+           name);
   if (system(text) == -1) return;
   snprintf(text, sizeof text, "/tmp/scr-locale.%ld", (long)getpid());
   setenv("LOCPATH", text, 1);
