@@ -16210,6 +16210,8 @@ typedef struct {
   scr_hash* halt;
   int       halt_exit, halt_enabled, halt_seconds, asked_should_exit;
   int       told_to_exit;      /* the last answer of SCR_Should_exit */
+  int       unsaved;           /* SCR_Need_checkpoint has said 0 last, and no checkpoint is complete since then */
+  int       exits[2];          /* calls of SCR_Should_exit since SCR_Need_checkpoint was called last, and before that */
   int       halt_uncounted;    /* complete checkpoints that the halt file does not count yet */
   int       should_have_ended; /* 1: the run goes on, because it is on a part of the ranks; 2: Start has told of it */
   int       fresh_start;       /* not 0: this run is a fresh start, which offers no checkpoint */
@@ -23447,9 +23449,9 @@ SCR_FN int scr_run_open_prefix(void)
 ** Uses       platform, errors, memory, hash, parameters, dataset, copies, filemap, index, flush file, halt file, log,
 **            MPI helpers, world, state, asynchronous flush, fetch, run
 ** Offers     scr_signals_begin, scr_wish_put, scr_wish_get, scr_wish_begin, scr_wish_fail, scr_wish_grant,
-**            scr_run_halt_begin, scr_run_halt_limit, scr_run_halt_decide, scr_run_write_reason, scr_release,
-**            scr_run_flush_newest, scr_run_tell_stays, scr_run_leave, scr_need_cost, scr_need_begin, scr_need_interval,
-**            scr_need_decide
+**            scr_run_halt_begin, scr_run_halt_limit, scr_run_halt_decide, scr_run_halt_waits, scr_run_write_reason,
+**            scr_release, scr_run_flush_newest, scr_run_tell_stays, scr_run_leave, scr_need_cost, scr_need_begin,
+**            scr_need_interval, scr_need_decide
 ** Invariants
 **   O1  The library calls exit only in scr_run_leave, and only if its world is all of MPI_COMM_WORLD.
 ** Failure    An error code, agreed on over the world.
@@ -23799,6 +23801,17 @@ SCR_FN int scr_run_halt_decide(int done, int* halt, int rc)
   scr_wish_get(&v, rc);
   *halt = v.max[0] || scr.leaving;
   return rc;
+}
+
+/*
+** SCR_Should_exit is asked.  Returns 1 if a halt has to wait: SCR_Need_checkpoint has said 0 before the condition held;
+** now it would say 1, and the program would save its work.  A program that asks SCR_Should_exit more often than before
+** without that call in between is past its loop, and is told.
+*/
+SCR_FN int scr_run_halt_waits(void)
+{
+  scr.exits[0]++;
+  return scr.unsaved && scr.exits[0] <= (scr.exits[1] > 0 ? scr.exits[1] : 1);
 }
 
 /*
@@ -25233,6 +25246,7 @@ SCR_FN int scr_complete_after(int id)
   if (ckpt) {
     scr.ckpt_cost += seconds;
     scr.ckpt_count++;
+    scr.unsaved = 0;
     rc = scr_run_halt_decide(1, &halt, SCR_SUCCESS);
   }
   if (!cached && ckpt) scr_flush_slide(id);
@@ -25281,6 +25295,7 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
     scr.ckpt_end = scr_wtime();
     scr.ckpt_cost += scr.ckpt_end - scr.open_start;
     scr.ckpt_count++;
+    scr.unsaved = 0;
   }
   if (rc != SCR_SUCCESS) return scr_not_entered(rc);
   scr_flush_poll();
@@ -26459,7 +26474,8 @@ SCR_FN int scr_regions_count(const scr_regions* common, const scr_region_files* 
   }
   rc = scr_agree(rc, scr.world.comm);
   if (rc == SCR_SUCCESS)
-    rc = scr_allreduce(own, t, (int)(common->n * sizeof *t / sizeof(int64_t)), MPI_INT64_T, MPI_MAX, scr.world.comm);
+    rc = scr_allreduce(own, t, (int)((size_t)common->n * sizeof *t / sizeof(int64_t)), MPI_INT64_T, MPI_MAX,
+                       scr.world.comm);
   scr_free(&own);
   return rc;
 }
@@ -27213,6 +27229,9 @@ SCR_API int SCR_Need_checkpoint(int* flag)
   scr_wish_get(&v, rc);
   if (rc != SCR_SUCCESS) return scr_report(rc);
   *flag = v.max[0] || scr.wishes || scr.leaving;
+  scr.unsaved = !*flag;
+  scr.exits[1] = scr.exits[0];
+  scr.exits[0] = 0;
   return SCR_SUCCESS;
 }
 
@@ -27227,6 +27246,7 @@ SCR_API int SCR_Should_exit(int* flag)
   rc = scr_run_halt_decide(0, &halt, scr_flag_given("SCR_Should_exit", flag));
   if (rc != SCR_SUCCESS) return scr_report(rc);
   scr.asked_should_exit = 1;
+  if (scr_run_halt_waits()) halt = 0;
   scr.told_to_exit = *flag = halt;
   return SCR_SUCCESS;
 }

@@ -302,6 +302,39 @@ static void the_program_should_exit_when_the_halt_file_says_so(void)
   run_puts("ck4", 1, 10);
 }
 
+/* A condition that holds after SCR_Need_checkpoint has said 0 ends no program that has not saved its work. */
+static void a_halt_waits_until_a_checkpoint_could_be_written(void)
+{
+  int i;
+
+  begin();
+  set("SCR_CHECKPOINT_INTERVAL=1000");
+  shell("mkdir -p prefix/.scr");
+  OK(SCR_Init());
+  for (i = 0; i < 2; i++) CHECK(need() == 0 && should_exit() == 0, "step %d", i);
+  CHECK(need() == 0, "before the halt");
+  shell("$TEST_HALT -a 1000 prefix");
+  CHECK(should_exit() == 0, "the work of this step is not saved");
+  CHECK(need() == 1, "now it can be");
+  OK(put("ck1", 1, 10));
+  CHECK(should_exit() == 1, "it is saved");
+  shell("$TEST_HALT -r prefix");
+  CHECK(should_exit() == 0 && need() == 0, "taken back");
+  shell("$TEST_HALT -a 1000 prefix");
+  OK(put("ck2", 1, 10));
+  CHECK(should_exit() == 1, "saved without being asked");
+
+  shell("$TEST_HALT -r prefix");
+  CHECK(should_exit() == 0 && need() == 0, "taken back");
+  for (i = 0; i < 3; i++) CHECK(should_exit() == 0, "three questions a step");
+  CHECK(need() == 0, "the next step");
+  shell("$TEST_HALT -a 1000 prefix");
+  for (i = 0; i < 3; i++) CHECK(should_exit() == 0, "question %d of this step", i);
+  CHECK(should_exit() == 1, "the loop, in which SCR_Need_checkpoint was called, has ended");
+  CHECK(need() == 1 && should_exit() == 1, "a program that writes no checkpoint when it is asked to");
+  OK(SCR_Finalize());
+}
+
 /* One line of what rank 0 said in TEXT: how to take the condition back; then do that. */
 static void take_back(const char* text)
 {
@@ -660,6 +693,7 @@ const test_case halt_cases[] = {CASE(a_checkpoint_is_needed_by_interval_seconds_
                                 CASE(a_checkpoint_is_needed_when_waiting_would_lose_more, ANY),
                                 CASE(a_signal_to_one_rank_asks_all_for_a_checkpoint_and_is_passed_on, ANY),
                                 CASE(the_program_should_exit_when_the_halt_file_says_so, ANY),
+                                CASE(a_halt_waits_until_a_checkpoint_could_be_written, ANY),
                                 CASE(what_a_person_has_asked_for_stays_until_it_is_taken_back, "4 | 1", ""),
                                 CASE(a_time_limit_ends_the_runs_of_its_own_job_alone, "4 | 1", ""),
                                 CASE(scr_halt_seconds_that_is_not_below_the_time_of_the_job_is_an_error, "4", ""),
