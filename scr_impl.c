@@ -2789,7 +2789,7 @@ SCR_FN void scr_lock_holder(int fd, char* text, size_t n)
   struct stat st;
   char        line[256], name[64] = "", path[64], file[64];
   long        pid;
-  FILE *      f = fopen("/proc/locks", "r"), *p;
+  FILE *      f = fopen("/proc/locks", "re"), *p;
 
   *text = '\0';
   if (f == NULL || fstat(fd, &st) < 0) st.st_ino = 0;
@@ -2799,7 +2799,7 @@ SCR_FN void scr_lock_holder(int fd, char* text, size_t n)
   while (st.st_ino != 0 && *text == '\0' && fgets(line, sizeof line, f) != NULL) {
     if (sscanf(line, "%*s FLOCK %*s %*s %ld %63s", &pid, file) != 2 || strcmp(file, path) != 0 || pid <= 0) continue;
     snprintf(file, sizeof file, "/proc/%ld/comm", pid);
-    if ((p = fopen(file, "r")) != NULL) {
+    if ((p = fopen(file, "re")) != NULL) {
       if (fgets(name, sizeof name, p) != NULL) name[strcspn(name, "\n")] = '\0';
       fclose(p);
     }
@@ -14207,6 +14207,14 @@ SCR_FN int scr_region_numbers_get(const char* text, uint64_t* v, int most)
   return 0;
 }
 
+/* The byte order of this processor, which the bytes of regions have. */
+SCR_FN const char* scr_region_order(void)
+{
+  const uint16_t one = 1;
+
+  return *(const unsigned char*)&one ? "LITTLE" : "BIG";
+}
+
 /* Add the regions of L to H; without PLAIN, only blocks of arrays. */
 SCR_FN int scr_regions_to_hash(const scr_regions* l, int plain, scr_hash* h)
 {
@@ -14215,6 +14223,7 @@ SCR_FN int scr_regions_to_hash(const scr_regions* l, int plain, scr_hash* h)
   int       i;
 
   scr_hash_util_set_int(h, "REGIONS", SCR_REGION_VERSION);
+  scr_hash_util_set_str(h, "ORDER", scr_region_order());
   list = scr_hash_set(h, "REGION", scr_hash_new());
   for (i = 0; i < l->n; i++) {
     const scr_region* r = &l->region[i];
@@ -14274,9 +14283,12 @@ SCR_FN int scr_regions_from_hash(const scr_hash* h, const char* path, scr_region
 {
   scr_hash_elem* e = scr_hash_elem_first(scr_hash_get(h, "REGION"));
   int            version = scr_hash_int_or(h, "REGIONS", 0);
+  const char*    order = scr_hash_str_or(h, "ORDER", scr_region_order()); /* the first versions do not tell */
 
   if (version != SCR_REGION_VERSION)
     return SCR_ERR(SCR_ERR_FORMAT, "%s is not a file of regions of version %d", path, SCR_REGION_VERSION);
+  if (strcmp(order, scr_region_order()) != 0)
+    return SCR_ERR(SCR_ERR_FORMAT, "%s has the byte order of another processor: %.20s-endian", path, order);
   for (; e != NULL; e = scr_hash_elem_next(e)) {
     const char* why;
     scr_region* r = scr_regions_add(l, scr_hash_elem_key(e));

@@ -4,7 +4,7 @@
 #include "remote.h"
 
 static const char list_down_usage[] =
-    "scr_list_down_nodes [OPTIONS] [NODES]\n"
+    "scr_list_down_nodes [OPTIONS] [NODES ...]\n"
     "Print the nodes of NODES, such as node[1-4], that do not work: those of SCR_EXCLUDE_NODES, those that the "
     "resource\n"
     "manager knows to be down, those on which scr_check_node cannot run, and those on which it fails.  Where it "
@@ -262,13 +262,14 @@ static int list_down_log(const list_down* l, const scr_hash* params, const char*
 }
 
 /* Do what L says.  Returns the exit code. */
-static int list_down_run(const char* argv0, list_down* l, const char* nodes)
+static int list_down_run(const char* argv0, list_down* l, char** lists)
 {
   const char* prefix = tool_prefix();
   scr_hash*   params = tool_params(prefix);
   int         i, n = -1, rc = params == NULL ? SCR_ERR_PARAM : SCR_SUCCESS;
 
-  if (rc == SCR_SUCCESS) rc = nodes != NULL ? hosts_parse(&l->nodes, nodes) : system_nodes(&l->nodes);
+  if (rc == SCR_SUCCESS && *lists == NULL) rc = system_nodes(&l->nodes);
+  for (; rc == SCR_SUCCESS && *lists != NULL; lists++) rc = hosts_parse(&l->nodes, *lists);
   if (rc == SCR_SUCCESS) rc = list_down_find(l, params);
   if (rc == SCR_SUCCESS) n = list_down_print(l);
   if (rc == SCR_SUCCESS && l->log && list_down_log(l, params, prefix) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
@@ -317,8 +318,7 @@ SCR_FN int list_down_nodes_main(int argc, char** argv)
       return tool_usage(argv[0], list_down_usage, 2, "--secs and --timeout need a whole number of seconds");
     else return tool_answer(c, argv[0], list_down_usage, 2);
   }
-  if (optind + 1 < argc) return tool_usage(argv[0], list_down_usage, 2, "one list of nodes, and nothing after it");
-  return list_down_run(argv[0], &l, argv[optind]);
+  return list_down_run(argv[0], &l, argv + optind);
 }
 
 TOOL_MAIN(list_down_nodes_main)

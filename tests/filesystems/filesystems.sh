@@ -65,6 +65,7 @@ mounted() {
   *) truncate -s 400M "$image/$1" && "mkfs.$1" -q "$image/$1" && mount -o loop "$image/$1" "$at" ;;
   esac
 }
+tested=()
 for kind in $kinds; do
   if ! mounted "$kind" >"$image/log" 2>&1; then
     skipped=$((skipped + 1))
@@ -74,12 +75,13 @@ for kind in $kinds; do
   chmod 1777 "$work/$kind"
   TMPDIR=$work/$kind "$0" one "$kind" >"$image/log" 2>&1 || sed "s/^/    /" "$image/log"
   read -r p _ f _ <<<"$(tail -n 1 "$image/log")"
+  [ "${f:-1}" != 0 ] || tested+=("$kind")
   passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1}))
   echo "tested  $kind: ${p:-0} cases right, ${f:-all} wrong"
   umount -l "$work/$kind"
 done
-if [ "$(sed -n 's/^| file systems | \(.*\) | .*/\1/p' "$top/README.md")" = "${kinds// /, }" ]; then passed=$((passed + 1)); else
+if [ "$(sed -n 's/^| file systems | \(.*\) | .*/\1/p' "$top/README.md")" = "$(sed 's/ /, /g' <<<"${tested[*]}")" ]; then passed=$((passed + 1)); else
   failed=$((failed + 1))
-  echo "FAIL  README's table names other file systems than $kinds"
+  echo "FAIL  README's table names other file systems than ${tested[*]}"
 fi
 finish

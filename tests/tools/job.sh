@@ -178,6 +178,7 @@ check "down, json" 1 '[
 check "down, json of none" 0 '[]' $down -j --no-ping "n[1-2]"
 check "down, the launcher of release 3" 1 "n2" $down -j srun --no-ping -d n2 "n[1-2]"
 check "down, the launcher of release 3 by its long name" 1 "n2" $down --joblauncher srun --no-ping -d n2 "n[1-2]"
+check "down, two lists" 1 "n2" $down -j srun --no-ping -d n2 n1 n2
 check "down, the launcher of release 3, and reasons" 1 "n2: named as down" $down -r -j jsrun --no-ping -d n2 "n[1-2]"
 says "down, the user's test" 1 "the test exit 4 failed with exit code 4" $down -r --no-ping --test "exit 4" n1
 printf 'CACHEDIR=%s BYTES=9000PB\nSCR_EXCLUDE_NODES=n5\n' "$tmp/run" >.scrconf

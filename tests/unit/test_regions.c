@@ -113,6 +113,13 @@ static void regions_of_other_versions_are_refused(scr_regions* l, uint64_t size)
   scr_hash_util_set_int(h, "REGIONS", 2);
   regions_write(h, size);
   CHECK(regions_read_code() == SCR_ERR_FORMAT && strstr(scr_err_text, "of version 1") != NULL);
+  scr_hash_util_set_int(h, "REGIONS", SCR_REGION_VERSION);
+  scr_hash_unset(h, "ORDER"); /* as in the first versions */
+  regions_write(h, size);
+  CHECK_INT(regions_read_code(), SCR_SUCCESS);
+  scr_hash_util_set_str(h, "ORDER", strcmp(scr_region_order(), "BIG") == 0 ? "LITTLE" : "BIG");
+  regions_write(h, size);
+  CHECK(regions_read_code() == SCR_ERR_FORMAT && strstr(scr_err_text, "-endian") != NULL);
   scr_hash_unset(h, "REGIONS");
   regions_write(h, size);
   CHECK(regions_read_code() == SCR_ERR_FORMAT);
