@@ -198,7 +198,6 @@ check "down, 200 nodes at once" 1 "dead[1-2],slow3" $down --no-ping --timeout 10
 check "down, logged" 1 - env SCR_LOG_ENABLE=1 SCR_LOG_SYSLOG_ENABLE=0 SCR_JOB_ID=57 $down --log --secs 90 --no-ping -d n2 "n[1-2]"
 says "down, the log" 0 'jobid=57, event=NODE_FAIL, note="n2: named as down", secs=90' cat .scr/log
 rm .scr/log
-says "down, two lists" 2 "Usage" $down n1 n2
 says "down, no list" 2 "n\[1" $down "n[1"
 says "down, no number" 2 "whole number" $down --timeout x n1
 unset SCR_REMOTE_SHELL
