@@ -7,6 +7,7 @@
 /* A checkpoint; the id is 0 if there is none. */
 typedef struct {
   char name[SCR_MAX_FILENAME];
+  char dir[SCR_MAX_FILENAME]; /* on the prefix; "" if it is not there */
   int  id, chosen;
   int  cached; /* 1: only the cache has it */
 } restart_ckpt;
@@ -23,6 +24,7 @@ SCR_FN void restart_in_index(scr_index* index, restart_ckpt* c)
     c->chosen = 1;
     c->cached = !scr_index_current(index, &it);
     c->id = c->cached ? choice.id : it.id;
+    snprintf(c->dir, sizeof c->dir, "%s", c->cached ? "" : it.dir);
     snprintf(c->name, sizeof c->name, "%s", !c->cached && *it.desc.name ? it.desc.name : choice.dir);
   }
   scr_index_sort(index);
@@ -30,6 +32,7 @@ SCR_FN void restart_in_index(scr_index* index, restart_ckpt* c)
   while (c->id == 0 && scr_index_walk(index, &it)) {
     if (!scr_desc_is_ckpt(&it.desc) || !scr_index_is_good(&it) || it.passed) continue;
     c->id = it.id;
+    snprintf(c->dir, sizeof c->dir, "%s", it.dir);
     snprintf(c->name, sizeof c->name, "%s", *it.desc.name ? it.desc.name : it.dir);
   }
 }
@@ -46,6 +49,7 @@ SCR_FN int restart_in_cache(const char* prefix, restart_ckpt* c)
     if (!(note.flags & SCR_FLAG_CHECKPOINT) && note.flags != 0) continue; /* older releases wrote no flags */
     c->id = id;
     c->cached = 1;
+    *c->dir = '\0';
     snprintf(c->name, sizeof c->name, "%s", note.name);
   }
   return scr_record_close(&file, rc, 0);

@@ -147,15 +147,15 @@ static void index_tell_cached(scr_index* index, const char* prefix)
 static int index_list(const char* argv0, const char* prefix, int form)
 {
   scr_index      index;
-  scr_index_item it, current;
+  scr_index_item it;
+  restart_ckpt   next;
   int            n = 0, rc = scr_index_read(&index, prefix);
 
   if (rc != SCR_SUCCESS) {
     scr_index_close(&index, rc, 0);
     return tool_fail(argv0, 1, scr_err_text);
   }
-  scr_index_current(&index, &current);
-  scr_index_sort(&index);
+  restart_in_index(&index, &next);
   if (form == 'l') printf("   DSET VALID FLUSHED             NAME\n");
   if (form == 'L')
     printf("   DSET KIND       STATE      LOADS  RANKS    FILES          BYTES FLUSHED             NAME\n");
@@ -166,7 +166,7 @@ static int index_list(const char* argv0, const char* prefix, int form)
   }
   memset(&it, 0, sizeof it);
   while (scr_index_walk(&index, &it)) {
-    int is_current = it.id == current.id && strcmp(it.dir, current.dir) == 0;
+    int is_current = it.id == next.id && strcmp(it.dir, next.dir) == 0;
     if (form == 'l' && scr_desc_is_ckpt(&it.desc)) index_list_item(&it, is_current);
     if (form == 'L') index_list_long(prefix, &it, is_current);
     if (form == 'j') index_print_json(prefix, &it, is_current, n++);

@@ -467,6 +467,32 @@ static void other_ranks_that_do_not_ask_reject_nothing(void)
   }
 }
 
+static void gives_up_on_both(void)
+{
+  int flag, i;
+
+  for (i = 0; i < 2; i++) {
+    OK(SCR_Have_restart(&flag, NULL));
+    OK(SCR_Start_restart(NULL));
+    CODE(SCR_Complete_restart(rank > 0), SCR_ERR_INVALID, "has not asked SCR_Restart_ranks");
+  }
+  CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "ck1");
+}
+
+/* The index marks what the next run restarts from, not what was tried last. */
+static void what_other_ranks_have_tried_in_vain_is_not_marked(void)
+{
+  begin();
+  set("SCR_FLUSH=1");
+  write_by(4);
+  run_of(4, goes_on);
+  lose_all_nodes();
+  run_of(3, gives_up_on_both);
+  shell("'%s' --prefix '%s' --list | grep -q '^[*] .* next$'", getenv("TEST_INDEX"), case_prefix);
+  name = "next";
+  run_of(4, reads);
+}
+
 static void drops(void)
 {
   int flag;
@@ -687,6 +713,7 @@ CASE(a_loop_over_a_checkpoint_of_other_ranks_ends, "4"),
                                  CASE(what_is_taken_out_of_containers_needs_room, "4"),
                                  CASE(what_other_ranks_wrote_is_rejected_and_chosen_like_any_other, "4"),
                                  CASE(other_ranks_that_do_not_ask_reject_nothing, "4"),
+                                 CASE(what_other_ranks_have_tried_in_vain_is_not_marked, "4"),
 CASE(what_is_read_in_place_is_dropped_and_deleted, "4"),
 CASE(what_a_run_has_restarted_from_may_go, "4"),
                                  CASE(with_bypass_a_checkpoint_is_read_on_the_prefix, "4"),
