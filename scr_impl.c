@@ -18969,7 +18969,8 @@ SCR_FN int scr_recovery_judge(scr_recovery* f, const scr_hash* recv)
   if (v.max[DIFFER]) return SCR_ERR(SCR_ERR_LOST, "its pieces come from copies with different redundancy sets");
   if (v.max[HOPELESS])
     return SCR_ERR(SCR_ERR_LOST,
-                   "the files of %d of the %d ranks that wrote it are lost, more than its redundancy can rebuild",
+                   "the files of %d of the %d ranks that wrote it are lost, or on nodes that this run does not have: more "
+                   "than its redundancy can rebuild",
                    f->lost, f->ranks);
   return SCR_SUCCESS;
 }
@@ -25419,7 +25420,7 @@ SCR_FN int scr_run_end_by_mpi(MPI_Comm self, int key, void* value, void* extra)
     scr_release();
     return MPI_SUCCESS;
   }
-  if (scr.world.rank == 0)
+  if (scr.world.rank == 0 && (open || scr.ckpt_count > 0)) /* else it may have ended after an error */
     scr_warn("MPI_Finalize is called before SCR_Finalize, and ends the run in its place: a checkpoint that is only in "
              "the cache is copied to the prefix, unless SCR_FLUSH is 0");
   SCR_SOMETIMES(ended_by_mpi);

@@ -17,6 +17,7 @@ import os
 import re
 import sys
 import threading
+import traceback
 import warnings
 from ctypes import byref, c_char, c_char_p, c_int, c_size_t, c_void_p
 
@@ -251,6 +252,8 @@ def resume(read):
         except Exception as why:
             if attempt.code != ERR_INVALID:
                 raise
+            if not isinstance(why, Error):
+                traceback.print_exc()
             if not isinstance(why, Error) or why.alone:
                 print("%s cannot be used: %s" % (attempt.name, why), file=sys.stderr)
     return None
