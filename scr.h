@@ -559,7 +559,8 @@ SCR_API int SCR_Get_regions(void);
 ** The program writes all that it has to the file (fflush) before it completes a checkpoint.  Complete_output of a
 ** checkpoint syncs the file and records its length; SCR_Start_restart from that checkpoint, by any number of ranks and
 ** also in runs that do not track it, cuts it back to this length.  So no line is there twice, and none is missing.
-** What is cut off stays in PATH.scr-cut, in place of what was cut off before.  Open the file after the restart, for
+** What is cut off stays in PATH.scr-cut, before what was cut off behind it: appended, it makes the file whole again; or
+** in place of that, if the program has appended something since.  PATH.scr-cut.end says where the file ended.  Open the file after the restart, for
 ** appending; a run that starts from the beginning empties it itself.  SCR_Finalize forgets the name.  Not collective;
 ** after SCR_Init.
 **

@@ -18968,10 +18968,11 @@ SCR_FN int scr_recovery_judge(scr_recovery* f, const scr_hash* recv)
                    f->ranks);
   if (v.max[DIFFER]) return SCR_ERR(SCR_ERR_LOST, "its pieces come from copies with different redundancy sets");
   if (v.max[HOPELESS])
-    return SCR_ERR(SCR_ERR_LOST,
-                   "the files of %d of the %d ranks that wrote it are lost, or on nodes that this run does not have: more "
-                   "than its redundancy can rebuild",
-                   f->lost, f->ranks);
+    return SCR_ERR(
+        SCR_ERR_LOST,
+        "the files of %d of the %d ranks that wrote it are lost, or on nodes that this run does not have: more "
+        "than its redundancy can rebuild",
+        f->lost, f->ranks);
   return SCR_SUCCESS;
 }
 
@@ -25723,20 +25724,50 @@ SCR_FN int scr_track_read(const char* rel, scr_track_record* r)
   return is;
 }
 
-/* Copy what the file PATH of SIZE bytes has from LENGTH on to PATH.scr-cut, durably. */
+/*
+** The bytes of the file CUT that followed the end of a file of SIZE bytes before they were cut off, as the record END
+** has the size of both: all, if nothing was appended since then, or 0.
+*/
+SCR_FN uint64_t scr_track_follows(const char* cut, const char* end, uint64_t size)
+{
+  struct stat st;
+  scr_hash*   h = scr_hash_new();
+  uint64_t    whole = 0;
+  int         read = scr_hash_file_read_record(end, h, NULL) == SCR_SUCCESS &&
+             scr_hash_util_get_bytecount(h, "END", &whole) == SCR_SUCCESS;
+
+  scr_hash_delete(&h);
+  if (!read || whole <= size || scr_os.lstat(cut, &st) < 0 || !S_ISREG(st.st_mode)) return 0;
+  return whole - size == (uint64_t)st.st_size ? whole - size : 0;
+}
+
+/*
+** Copy what the file PATH of SIZE bytes has from LENGTH on to PATH.scr-cut, durably.  What an earlier restart has cut
+** off behind it stays there: one that the program could not read may have been tried first.
+*/
 SCR_FN int scr_track_keep(const char* path, uint64_t length, uint64_t size, int mode)
 {
-  char           cut[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME];
+  char           cut[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME], end[SCR_MAX_FILENAME];
+  scr_hash*      h = scr_hash_new();
+  uint64_t       more = 0;
   scr_copy_list  copies;
   scr_copy_item* it;
   int            rc = scr_fmt(cut, sizeof cut, "%s.scr-cut", path);
 
   if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s.tmp", cut);
+  if (rc == SCR_SUCCESS) rc = scr_fmt(end, sizeof end, "%s.end", cut);
+  if (rc == SCR_SUCCESS) more = scr_track_follows(cut, end, size);
+  scr_hash_util_set_bytecount(h, "END", size);
+  if (rc == SCR_SUCCESS && more == 0 && scr_hash_file_write_shared(end, h, SCR_SHARE_READ) != SCR_SUCCESS)
+    scr_warn_each("%s; if other checkpoints are tried, too, what they cut off of %s takes the place of this",
+                  scr_err_text, path);
+  scr_hash_delete(&h);
   if (rc == SCR_SUCCESS) rc = scr_copy_list_make(&copies, 1, SCR_TRACK_PIECE);
   if (rc != SCR_SUCCESS) return rc;
   it = scr_copy_list_add(&copies, mode, 0600, 0);
   rc = scr_extents_add(&it->from, path, length, size - length);
-  if (rc == SCR_SUCCESS) rc = scr_extents_whole(&it->to, tmp, size - length);
+  if (rc == SCR_SUCCESS && more > 0) rc = scr_extents_add(&it->from, cut, 0, more);
+  if (rc == SCR_SUCCESS) rc = scr_extents_whole(&it->to, tmp, size - length + more);
   if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, 1);
   if (rc == SCR_SUCCESS && scr_os.rename(tmp, cut) < 0) rc = SCR_ERRNO("cannot rename %s to %s", tmp, cut);
   if (rc != SCR_SUCCESS) scr_os.unlink(tmp);

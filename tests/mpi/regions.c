@@ -843,6 +843,46 @@ static void a_restart_cuts_tracked_files(void)
   check_text("prefix/log.scr-cut", "two again\n");
 }
 
+/* The program cannot read any checkpoint. */
+static void restarts_in_vain(void)
+{
+  int have;
+
+  for (OK(SCR_Have_restart(&have, NULL)); have;) {
+    OK(SCR_Start_restart(NULL));
+    CODE(SCR_Complete_restart(0), SCR_ERR_INVALID, "could not restart");
+    if (SCR_Have_restart(&have, NULL) != SCR_SUCCESS) break;
+  }
+}
+
+/* One that the program cannot read may be followed by others: all that they cut off can be put back. */
+static void what_several_restarts_cut_is_kept(void)
+{
+  int  a = 1, i;
+  char name[16];
+
+  begin();
+  as_job("one");
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  if (rank == 0) OK(SCR_Track("log"));
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  for (i = 1; i <= 3; i++) {
+    snprintf(name, sizeof name, "ck%d", i);
+    if (rank == 0) append("prefix/log", i == 1 ? "one\n" : i == 2 ? "two\n" : "three\n");
+    OK(SCR_Checkpoint(name));
+  }
+  if (rank == 0) append("prefix/log", "tail\n");
+  OK(SCR_Finalize());
+  run_of(ranks, restarts_in_vain);
+  check_text("prefix/log", "one\n");
+  check_text("prefix/log.scr-cut", "two\nthree\ntail\n");
+  shell("cat prefix/log.scr-cut >>prefix/log; $TEST_INDEX --prefix prefix --current ck3");
+  run_of(ranks, restart_cuts);
+  check_text("prefix/log", "one\ntwo\nthree\n");
+  check_text("prefix/log.scr-cut", "tail\n");
+}
+
 static void a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint(void)
 {
   int a = 1;
@@ -1277,6 +1317,7 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
                                    CASE(regions_of_ranks_that_are_gone_are_not_guessed, "8"),
                                    CASE(a_tracked_file_has_each_line_once, "2", "4"),
                                    CASE(a_restart_cuts_tracked_files, "4"),
+                                   CASE(what_several_restarts_cut_is_kept, "4"),
                                    CASE(a_tracked_file_that_lacks_something_is_an_error, "1 4"),
                                    CASE(a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint, "1 4"),
                                    CASE(files_called_tracked_are_no_records, "4"),
