@@ -559,11 +559,10 @@ SCR_API int SCR_Get_regions(void);
 ** program writes all that it has to the file (fflush) before it completes a checkpoint.  Complete_output of a
 ** checkpoint syncs the file and records its length; SCR_Start_restart from that checkpoint, by any number of ranks and
 ** also in runs that do not track it, cuts it back to this length.  So no line is there twice, and none is missing.
-** What is cut off goes to PATH.scr-cut.  If an earlier restart has cut off what followed it, and the program has appended
-** nothing since, both are there, so that all can be put back: cat PATH.scr-cut >>PATH.  Else it replaces what was there.
-** PATH.scr-cut.end notes where the file ended.  Open the file after the restart, for appending; a run that starts from
-** the beginning empties it itself.  SCR_Finalize forgets
-** the name.  Not collective; after SCR_Init.
+** What is cut off goes to PATH.scr-cut.  If an earlier restart has cut off what followed it, and the program has
+** appended nothing since, both are there, so that all can be put back: cat PATH.scr-cut >>PATH.  Else it replaces what
+** was there.  PATH.scr-cut.end notes where the file ended.  Open the file after the restart, for appending; a run that
+** starts from the beginning empties it itself.  SCR_Finalize forgets the name.  Not collective; after SCR_Init.
 **
 ** Errors: ARG: no PATH.  PATH: it is too long, not below the prefix, or of the library.  In Complete_output: IO: the
 ** file cannot be read, or is a link.  ARG: two ranks track it.
