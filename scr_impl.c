@@ -502,16 +502,22 @@ SCR_FN int scr_os_unlink(const char* path)
   return scr_os_unlink_of(path, 0);
 }
 
-/* As scr_os_open makes files. */
+/* As scr_os_open makes files; a directory that somebody puts in its place meanwhile gets no more than that, either. */
 SCR_FN int scr_os_mkdir(const char* path, mode_t mode)
 {
   const char* name;
-  struct stat st;
   int         at = scr_fence_enter(path, &name), rc = at == -1 ? -1 : mkdirat(at, name, mode);
+#if defined(__linux__)
+  struct stat st;
+  char        held[48];
+  int         fd = rc == 0 ? openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 
-  if (rc == 0 && fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-      ~st.st_mode & mode & S_IRWXU)
-    rc = fchmodat(at, name, (st.st_mode & 07777) | (mode & S_IRWXU), 0);
+  if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && ~st.st_mode & mode & S_IRWXU) {
+    snprintf(held, sizeof held, "/proc/self/fd/%d", fd);
+    fchmodat(AT_FDCWD, held, (st.st_mode & 07777) | (mode & S_IRWXU), 0);
+  }
+  if (fd >= 0) close(fd);
+#endif
   return scr_fence_close(at, rc);
 }
 
