@@ -227,6 +227,13 @@ static void cut(void)
   if (rc[0] != MPI_ERR_TRUNCATE || rc[1] != MPI_ERR_TRUNCATE || rc[2] != MPI_ERR_IN_STATUS || k != MPI_ERR_TRUNCATE)
     printf("rank %d: errors %d %d %d %d of messages that are too long\n", rank, rc[0], rc[1], rc[2], k);
   for (k = 0; k < 3; k++) MPI_Wait(&sends[k], MPI_STATUS_IGNORE);
+  r[0] = (MPI_Request)0x98000123; /* no request */
+  rc[0] = MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+  rc[1] = MPI_Test(&r[0], &k, MPI_STATUS_IGNORE);
+  rc[2] = MPI_Waitall(1, r, status);
+  for (k = 0; k < 3; k++) MPI_Error_class(rc[k], &rc[k]);
+  if (rc[0] != MPI_ERR_REQUEST || rc[1] != MPI_ERR_REQUEST || rc[2] != MPI_ERR_REQUEST)
+    printf("rank %d: errors %d %d %d of what is no request\n", rank, rc[0], rc[1], rc[2]);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 

@@ -916,10 +916,12 @@ static int finish_handle(request* r, MPI_Request* handle, MPI_Status* status, in
   img_comm*  c;
   int        code = MPI_SUCCESS;
 
-  if (r == NULL) {
+  if (r == NULL) { /* of a wrong handle the error handler has been told */
+    if (handle != NULL && *handle != MPI_REQUEST_NULL) code = MPI_ERR_REQUEST;
     empty_status(&none, MPI_ANY_SOURCE);
     give_status(status, &none);
     if (in_array != NULL && status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
+    if (in_array != NULL && code != MPI_SUCCESS) *in_array = code;
     return code;
   }
   if (r->error == MPI_SUCCESS) {
