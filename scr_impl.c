@@ -16146,7 +16146,8 @@ typedef struct {
   scr_objects      names;       /* and its objects */
   scr_hash*        asked;       /* paths below the prefix that this rank has routed */
   int              ranks_asked; /* 1: the application knows how many ranks wrote it */
-  int              accepted;    /* 1: SCR_Complete_restart has accepted it */
+  int no_place; /* 1: a file of it could not be taken out of a container, for which this node is to blame */
+  int accepted; /* 1: SCR_Complete_restart has accepted it */
 } scr_reading;
 
 /* What the helper removes behind the application.  All zeros: nothing. */
@@ -21960,7 +21961,11 @@ SCR_FN int scr_read_visit(const scr_objects* l, void* arg)
     const scr_object* o = &l->object[i];
     if (o->redundant || strcmp(o->rel, w->rel) != 0) continue;
     w->found = 1;
-    if (o->packed.n > 0) return scr_read_extract(o, w->file);
+    if (o->packed.n > 0) {
+      rc = scr_read_extract(o, w->file);
+      scr.reading.no_place = scr.reading.no_place || rc == SCR_ERR_SPACE || rc == SCR_ERR_IO || rc == SCR_ERR_MEM;
+      return rc;
+    }
     rc = scr_object_path(o, scr.world.prefix, l->id, 0, w->file, SCR_MAX_FILENAME);
     if (rc == SCR_SUCCESS) rc = scr_file_size(w->file, &is);
     if (rc == SCR_SUCCESS && is != o->size)
@@ -24785,29 +24790,34 @@ SCR_FN int scr_accept_loaded(void)
 
 /*
 ** INVALID ranks could not use the loaded checkpoint: it is rejected, and this run offers an older one.  If other ranks
-** wrote it, and none of these has asked for their number, that says nothing about it: it is not recorded.  Collective
-** over the world.
+** wrote it, and none of these has asked for their number, or if a node had no place for a file of it, that says nothing
+** about it: it is not recorded.  Collective over the world.
 */
 SCR_FN int scr_reject_loaded(int invalid)
 {
+  enum { KNOWN, NO_PLACE }; /* sum */
   const scr_desc* d = &scr_dataset_find(scr.loaded)->desc;
-  int             id = scr.loaded, unasked = scr_read_is_foreign();
+  int             id = scr.loaded, unasked = scr_read_is_foreign(), no_place = 0;
   char            name[SCR_MAX_FILENAME], text[1024], why[160] = "";
   scr_vote        v;
 
-  if (unasked) {
+  if (scr.reading.id != 0) {
     memset(&v, 0, sizeof v);
-    v.sum[0] = scr.reading.ranks_asked;
-    unasked = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) == SCR_SUCCESS && v.sum[0] == 0;
+    v.sum[KNOWN] = scr.reading.ranks_asked;
+    v.sum[NO_PLACE] = scr.reading.no_place;
+    if (scr_vote_all(&v, SCR_SUCCESS, scr.world.comm) != SCR_SUCCESS) v.sum[KNOWN] = 1;
+    unasked = unasked && v.sum[KNOWN] == 0;
+    no_place = v.sum[NO_PLACE] > 0;
   }
   snprintf(name, sizeof name, "%s", scr_desc_name(d));
-  if (unasked)
+  if (no_place) snprintf(why, sizeof why, ": files of it could not be taken out of their containers");
+  else if (unasked)
     snprintf(why, sizeof why, ": %d rank%s wrote it, this run has %d, and the program has not asked SCR_Restart_ranks",
              d->ranks, SCR_S(d->ranks), scr.world.ranks);
   snprintf(text, sizeof text, "%d rank%s could not restart from %.700s (dataset %d)%s", invalid, SCR_S(invalid), name,
            id, why);
   scr_event("RESTART_FAIL", NULL, d, -1.0);
-  if (unasked) {
+  if (unasked || no_place) {
     scr.prefix_at_stake = 1;
   } else {
     scr_change_life(&id, 1, SCR_REJECTED);

@@ -467,6 +467,37 @@ static void other_ranks_that_do_not_ask_reject_nothing(void)
   }
 }
 
+static void has_no_room(void)
+{
+  char path[SCR_MAX_FILENAME], file[SCR_MAX_FILENAME];
+  int  flag, by, rc = SCR_SUCCESS;
+
+  OK(SCR_Have_restart(&flag, NULL));
+  OK(SCR_Restart_ranks(&by));
+  OK(SCR_Start_restart(NULL));
+  path_in(name, 0, 0, path);
+  if (rank == 0) {
+    fault_at(FAULT_FAIL, FAULT_CREATE, ENOSPC, 1);
+    rc = SCR_Route_file(path, file);
+    CHECK(fault_end() > 0 && rc != SCR_SUCCESS, "%s is taken out of its container", path);
+  }
+  CODE(SCR_Complete_restart(rank > 0), SCR_ERR_INVALID, "could not be taken out of their containers");
+  CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "ck1");
+}
+
+/* A cache without room for what is in a container says nothing about the checkpoint. */
+static void what_has_no_room_is_not_rejected(void)
+{
+  begin();
+  as_job("one");
+  set("SCR_FLUSH=1");
+  set("SCR_USE_CONTAINERS=1");
+  write_by(4);
+  lose_all_nodes();
+  run_of(3, has_no_room);
+  run_of(3, reads);
+}
+
 static void gives_up_on_both(void)
 {
   int flag, i;
@@ -714,6 +745,7 @@ CASE(a_loop_over_a_checkpoint_of_other_ranks_ends, "4"),
                                  CASE(what_other_ranks_wrote_is_rejected_and_chosen_like_any_other, "4"),
                                  CASE(other_ranks_that_do_not_ask_reject_nothing, "4"),
                                  CASE(what_other_ranks_have_tried_in_vain_is_not_marked, "4"),
+                                 CASE(what_has_no_room_is_not_rejected, "4"),
 CASE(what_is_read_in_place_is_dropped_and_deleted, "4"),
 CASE(what_a_run_has_restarted_from_may_go, "4"),
                                  CASE(with_bypass_a_checkpoint_is_read_on_the_prefix, "4"),
