@@ -16222,6 +16222,7 @@ typedef struct {
   scr_strays strays;   /* what was found without an index; looked for when its prefix is not NULL; on rank 0 */
   int serve_id, serve_until; /* a choice that the index does not know as served yet: see scr_restart_choice_served */
   scr_buf     tried;         /* text: what could not be loaded, and why */
+  int         no_room;       /* the newest checkpoint in the cache that could be rebuilt if there were room; 0: none */
   char        rejected[SCR_MAX_FILENAME]; /* name of the newest checkpoint that this job has rejected */
   scr_reading reading;
 
@@ -19365,6 +19366,9 @@ SCR_FN int scr_recovery_failed(scr_recovery* f, int rc)
   if (aside == SCR_ASIDE_UNPROVEN && !passed && scr.world.rank == 0)
     scr_warn("dataset %d %s is set aside: the run ended while it was being completed, and not enough of it is left",
              f->identity.id, scr_desc_name(&f->told.desc));
+  if (rc == SCR_ERR_SPACE && aside == SCR_ASIDE_KEPT && f->life == SCR_WHOLE && scr_desc_is_ckpt(&f->told.desc) &&
+      f->identity.id > scr.no_room)
+    scr.no_room = f->identity.id;
   return scr_recovery_set_aside(f, aside);
 }
 
@@ -22743,9 +22747,27 @@ SCR_FN int scr_restart_may_fall_back(const scr_candidate* c, int rc)
   return !c->by_user && rc != SCR_ERR_UNSAFE && (!c->cached || scr_err_is_damage(rc));
 }
 
+/*
+** Returns 1 if only room in the cache is missing to rebuild a checkpoint that is newer than C, and nowhere else: an older
+** one does not take its place, unless the user chooses it.
+*/
+SCR_FN int scr_restart_lacks_room(const scr_candidate* c)
+{
+  const scr_dataset* ds = scr_dataset_find(scr.no_room);
+
+  return scr.no_room > c->id && !c->by_user && !scr.fresh_start && ds != NULL && ds->life == SCR_ASIDE &&
+         ds->on_prefix != SCR_PREFIX_YES && ds->on_prefix != SCR_PREFIX_RENAMING;
+}
+
 /* Nothing is loaded, and C is the last answer of rank 0: add to scr.tried, or print, what there is and why. */
 SCR_FN void scr_restart_tell_none(const scr_candidate* c)
 {
+  if (scr_restart_lacks_room(c)) {
+    scr.prefix_at_stake = 1;
+    scr_tried_add("only room is missing to make %s whole: free some, or copy it to the prefix with scr_postrun or "
+                  "scr_scavenge",
+                  scr_desc_name(&scr_dataset_find(scr.no_room)->desc));
+  }
   if (c->lost.at_stake && !scr.fresh_start) {
     scr.prefix_at_stake = 1;
     scr_tried_add("%s", c->lost.text);
@@ -22782,7 +22804,7 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
   scr_read_close();
   do {
     if ((rc = scr_restart_ask(from, name, &c)) != SCR_SUCCESS) return rc;
-    if (c.id <= 0) break;
+    if (c.id <= 0 || (name == NULL && scr_restart_lacks_room(&c))) break;
     from.rejected = c.rejected;
     from.below = c.id;
     rc = c.cached ? scr_restart_from_cache(&c) : scr_restart_fetch(&c);

@@ -698,7 +698,46 @@ static void what_damaged_filemaps_listed_can_be_rebuilt_by_hand(void)
   CHECK(find_file(into, "rank_1_0", 0, path) == 1 && same_bytes(path, seed_of("ck1", 1, 0), 1013), "%s", path);
 }
 
+/* SCR_Init finds no room for what rank 1 has lost. */
+static void init_without_room(void)
+{
+  char newer[1300];
+
+  snprintf(newer, sizeof newer, "%s/scr.dataset.2", node_dir);
+  if (rank == 1) remove_tree(newer);
+  MPI_Barrier(MPI_COMM_WORLD);
+  fault_on(FAULT_CREATE, "scr.dataset.2", ".new.", 1000);
+  OK(SCR_Init());
+  CHECK(rank != 1 || fault_end() > 0, "nothing is rebuilt");
+  if (rank != 1) fault_end();
+}
+
+/* Nothing older is offered, unless the user chooses it: the newer one can be rebuilt when there is room. */
+static void what_only_lacks_room_makes_way_for_no_older_checkpoint(void)
+{
+  scheme c = {"XOR", 1};
+  int    i, flag;
+
+  begin_nodes(&c);
+  set("SCR_CACHE_SIZE=2");
+  OK(SCR_Init());
+  OK(put_shape("old", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
+  OK(put_shape("ck", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
+  OK(SCR_Finalize());
+  for (i = 0; i < 2; i++) {
+    init_without_room();
+    CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "only room is missing to make ck whole");
+    OK(SCR_Finalize());
+  }
+  run_gets_shape("ck", &shapes[0]);
+  set("SCR_CURRENT=old");
+  init_without_room();
+  get_shape("old", &shapes[0]);
+  OK(SCR_Finalize());
+}
+
 const test_case loss_cases[] = {CASE(xor_rebuilds_what_it_bears_and_refuses_the_rest, "3 4 | 2", "5 6 7"),
+                                CASE(what_only_lacks_room_makes_way_for_no_older_checkpoint, "4"),
                                 CASE(partner_rebuilds_what_it_bears_and_refuses_the_rest, ANY_5),
                                 CASE(rs_rebuilds_what_it_bears_and_refuses_the_rest, "3 | 4 5", "6 7"),
                                 CASE(xor_rebuilds_files_of_every_shape, ANY),
