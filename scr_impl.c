@@ -22748,8 +22748,8 @@ SCR_FN int scr_restart_may_fall_back(const scr_candidate* c, int rc)
 }
 
 /*
-** Returns 1 if only room in the cache is missing to rebuild a checkpoint that is newer than C, and nowhere else: an older
-** one does not take its place, unless the user chooses it.
+** Returns 1 if only room in the cache is missing to rebuild a checkpoint that is newer than C, and not on the prefix: an
+** older one does not take its place, unless the user chooses it.
 */
 SCR_FN int scr_restart_lacks_room(const scr_candidate* c)
 {
