@@ -630,7 +630,7 @@ SCR_API int SCR_Wait(const char* name);
 **
 ** FLAG receives 1 if a halt condition holds: time limit, halt file, number of checkpoints, request; see scr_halt.  If
 ** SCR_Need_checkpoint has said 0 before the condition held, FLAG stays 0 until that call is made again, which then says
-** 1: the work since the last checkpoint is not lost.
+** 1: the work since the last checkpoint is not lost.  But of the seconds of SCR_HALT_SECONDS half are left to end.
 ** The first call turns off the automatic exit in Complete_output, unless SCR_HALT_EXIT is 1: from then on the
 ** program ends itself, with SCR_Finalize, which flushes the newest checkpoint.  On a part of MPI_COMM_WORLD only the
 ** program can end it: the library says so once, flushes each checkpoint, and goes on.  Collective.

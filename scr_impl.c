@@ -22748,8 +22748,8 @@ SCR_FN int scr_restart_may_fall_back(const scr_candidate* c, int rc)
 }
 
 /*
-** Returns 1 if only room in the cache is missing to rebuild a checkpoint that is newer than C, and not on the prefix: an
-** older one does not take its place, unless the user chooses it.
+** Returns 1 if only room in the cache is missing to rebuild a checkpoint that is newer than C, and not on the prefix:
+** no older one takes its place, unless the user chooses it.
 */
 SCR_FN int scr_restart_lacks_room(const scr_candidate* c)
 {
@@ -23829,8 +23829,21 @@ SCR_FN int scr_run_halt_look(int done)
 }
 
 /*
-** Set *HALT to 1 if the run should end after DONE more checkpoints.  Returns an error that any rank brings in RC.
-** Collective over the world.
+** Returns 1 if half of the seconds of SCR_HALT_SECONDS are gone: the rest is for SCR_Finalize, which flushes what there
+** is, not for waiting until the program could write another checkpoint.  Rank 0 only.
+*/
+SCR_FN int scr_run_halt_is_urgent(void)
+{
+  int64_t seconds = 0, left;
+
+  if (scr_hash_util_get_int64(scr.halt, "HaltSeconds", &seconds) != SCR_SUCCESS || seconds <= 0) return 0;
+  left = scr_seconds_left();
+  return left >= 0 && left <= seconds / 2;
+}
+
+/*
+** Set *HALT to 1 if the run should end after DONE more checkpoints, to 2 if it should do so at once.  Returns an error
+** that any rank brings in RC.  Collective over the world.
 */
 SCR_FN int scr_run_halt_decide(int done, int* halt, int rc)
 {
@@ -23840,25 +23853,26 @@ SCR_FN int scr_run_halt_decide(int done, int* halt, int rc)
   *halt = 0;
   scr_err_save(&why);
   if (scr.world.rank == 0) *halt = scr_run_halt_look(done);
+  if (*halt && scr_run_halt_is_urgent()) *halt = 2;
   scr_err_restore(&why);
   memset(&v, 0, sizeof v);
   v.max[0] = *halt;
   scr_wish_put(&v);
   rc = scr_vote_all(&v, rc, scr.world.comm);
   scr_wish_get(&v, rc);
-  *halt = v.max[0] || scr.leaving;
+  *halt = v.max[0] > 0 ? (int)v.max[0] : scr.leaving != 0;
   return rc;
 }
 
 /*
 ** SCR_Should_exit is asked.  Returns 1 if a halt has to wait: SCR_Need_checkpoint has said 0 before the condition held;
 ** now it would say 1, and the program would save its work.  A program that asks SCR_Should_exit more often than before
-** without that call in between is past its loop, and is told.
+** without that call in between is past its loop, and is told; so is any, if HALT says at once.
 */
-SCR_FN int scr_run_halt_waits(void)
+SCR_FN int scr_run_halt_waits(int halt)
 {
   scr.exits[0]++;
-  return scr.unsaved && scr.exits[0] <= (scr.exits[1] > 0 ? scr.exits[1] : 1);
+  return halt < 2 && scr.unsaved && scr.exits[0] <= (scr.exits[1] > 0 ? scr.exits[1] : 1);
 }
 
 /*
@@ -27328,8 +27342,8 @@ SCR_API int SCR_Should_exit(int* flag)
   rc = scr_run_halt_decide(0, &halt, scr_flag_given("SCR_Should_exit", flag));
   if (rc != SCR_SUCCESS) return scr_report(rc);
   scr.asked_should_exit = 1;
-  if (scr_run_halt_waits()) halt = 0;
-  scr.told_to_exit = *flag = halt;
+  if (scr_run_halt_waits(halt)) halt = 0;
+  scr.told_to_exit = *flag = halt != 0;
   return SCR_SUCCESS;
 }
 

@@ -335,6 +335,26 @@ static void a_halt_waits_until_a_checkpoint_could_be_written(void)
   OK(SCR_Finalize());
 }
 
+/* A program that asks SCR_Need_checkpoint seldom is told to end while there is time to flush what it has. */
+static void a_halt_does_not_wait_until_there_is_no_time(void)
+{
+  int i;
+
+  begin();
+  set("SCR_CHECKPOINT_INTERVAL=1000");
+  set("SCR_END_TIME=%lld", (long long)time(NULL) + 8);
+  set("SCR_HALT_SECONDS=6");
+  OK(SCR_Init());
+  CHECK(need() == 0, "the first");
+  for (i = 0; i < 9; i++) CHECK(should_exit() == 0, "step %d", i);
+  CHECK(need() == 0, "the second");
+  sleep(3);
+  CHECK(should_exit() == 0, "5 seconds are left: the next SCR_Need_checkpoint may come in time");
+  sleep(3);
+  CHECK(should_exit() == 1, "2 seconds are left");
+  OK(SCR_Finalize());
+}
+
 /* One line of what rank 0 said in TEXT: how to take the condition back; then do that. */
 static void take_back(const char* text)
 {
@@ -694,6 +714,7 @@ const test_case halt_cases[] = {CASE(a_checkpoint_is_needed_by_interval_seconds_
                                 CASE(a_signal_to_one_rank_asks_all_for_a_checkpoint_and_is_passed_on, ANY),
                                 CASE(the_program_should_exit_when_the_halt_file_says_so, ANY),
                                 CASE(a_halt_waits_until_a_checkpoint_could_be_written, ANY),
+                                CASE(a_halt_does_not_wait_until_there_is_no_time, "4 | 1", ""),
                                 CASE(what_a_person_has_asked_for_stays_until_it_is_taken_back, "4 | 1", ""),
                                 CASE(a_time_limit_ends_the_runs_of_its_own_job_alone, "4 | 1", ""),
                                 CASE(scr_halt_seconds_that_is_not_below_the_time_of_the_job_is_an_error, "4", ""),
