@@ -487,13 +487,15 @@ they chmod -t step.1 step.2
 check "the remedy" 0 "" job 3
 check "after it" 0 "step.1 step.2 step.3" complete
 
-# ---- a umask that takes .scr from the user who makes it
+# ---- a umask that would take .scr from the user who makes it, and one whose owner cannot use it
 fresh 755
 chown $mine:$mine "$p"
-check "umask 0177" 1 - as $mine sh -c 'umask 0177 && exec scr_halt --create "$SCR_PREFIX"'
-says "umask 0177: the reason" 1 "/.scr takes rights from you, its owner (mode 0600).*chmod u+rwx it" as $mine scr_halt --create "$p"
-check "umask 0177: the remedy" 0 "" as $mine chmod u+rwx "$p/.scr"
-check "umask 0177: after it" 0 - as $mine scr_halt --create "$p"
+check "umask 0177" 0 - as $mine sh -c 'umask 0177 && exec scr_halt --create "$SCR_PREFIX"'
+check "umask 0177: the next command" 0 - as $mine scr_halt --create "$p"
+check "no right to use .scr" 0 "" as $mine chmod 0600 "$p/.scr"
+says "no right to use .scr: the reason" 1 "/.scr takes rights from you, its owner (mode 0600).*chmod u+rwx it" as $mine scr_halt --create "$p"
+check "no right to use .scr: the remedy" 0 "" as $mine chmod u+rwx "$p/.scr"
+check "no right to use .scr: after it" 0 - as $mine scr_halt --create "$p"
 
 # ---- root uses the prefix, too: before the first run, between two, and what it left there in older days
 root() { (umask 077 && exec "$@" >"$tmp/said" 2>&1); }
