@@ -426,11 +426,21 @@ SCR_FN int scr_fence_read(int at, const char* path, int flags, int links)
   return scr_fence_close(in, fd);
 }
 
-/* A file is made with the rights of its owner, whatever the umask of the program: else no later run could open it. */
+/*
+** What was made with MODE is ST now.  Returns 1, and the mode to give it in FULL, if the umask of the program has taken
+** rights from its owner, who is this user: no later run could open it.
+*/
+SCR_FN int scr_os_is_masked(const struct stat* st, mode_t mode, mode_t* full)
+{
+  *full = (st->st_mode & 07777) | (mode & S_IRWXU);
+  return st->st_uid == geteuid() && *full != (st->st_mode & 07777);
+}
+
 SCR_FN int scr_os_open(const char* path, int flags, mode_t mode)
 {
   const char* name = path;
   struct stat st;
+  mode_t      full;
   size_t      which;
   int         writes = (flags & O_ACCMODE) != O_RDONLY || flags & O_CREAT;
   int         fd = -1, at = writes ? scr_fence_enter(path, &name) : AT_FDCWD;
@@ -441,8 +451,7 @@ SCR_FN int scr_os_open(const char* path, int flags, mode_t mode)
              ? openat(at, name, flags | O_CLOEXEC | (at >= 0 ? O_NOFOLLOW : 0), mode)
              : scr_fence_read(AT_FDCWD, path, flags | O_CLOEXEC, SCR_FENCE_LINKS);
   while (fd < 0 && errno == EINTR);
-  if (fd >= 0 && flags & O_CREAT && fstat(fd, &st) == 0 && st.st_uid == geteuid() && ~st.st_mode & mode & S_IRWXU)
-    fchmod(fd, (st.st_mode & 07777) | (mode & S_IRWXU));
+  if (fd >= 0 && flags & O_CREAT && fstat(fd, &st) == 0 && scr_os_is_masked(&st, mode, &full)) fchmod(fd, full);
   return scr_fence_close(at, fd);
 }
 
@@ -502,19 +511,20 @@ SCR_FN int scr_os_unlink(const char* path)
   return scr_os_unlink_of(path, 0);
 }
 
-/* As scr_os_open makes files; a directory that somebody puts in its place meanwhile gets no more than that, either. */
+/* A directory that somebody puts in the place of the new one gets no more than the rights of its owner, either. */
 SCR_FN int scr_os_mkdir(const char* path, mode_t mode)
 {
   const char* name;
   int         at = scr_fence_enter(path, &name), rc = at == -1 ? -1 : mkdirat(at, name, mode);
 #if defined(__linux__)
   struct stat st;
+  mode_t      full;
   char        held[48];
   int         fd = rc == 0 ? openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 
-  if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && ~st.st_mode & mode & S_IRWXU) {
+  if (fd >= 0 && fstat(fd, &st) == 0 && scr_os_is_masked(&st, mode, &full)) {
     snprintf(held, sizeof held, "/proc/self/fd/%d", fd);
-    fchmodat(AT_FDCWD, held, (st.st_mode & 07777) | (mode & S_IRWXU), 0);
+    fchmodat(AT_FDCWD, held, full, 0);
   }
   if (fd >= 0) close(fd);
 #endif
@@ -2667,12 +2677,12 @@ SCR_FN int scr_dir_sync(const char* path)
   if (fd < 0) return SCR_ERRNO("cannot open the directory %s", dir);
   if (scr_os.fsync(fd) < 0 && errno != EROFS) {
     if (!scr_file_is_unsupported(errno)) rc = SCR_ERRNO("cannot sync the directory %s", dir);
-    else if (!no_sync)
-      scr_warn_each(
-          "the directory %s cannot be synced (%s): a crash of its server may lose what was just renamed there; "
-          "SCR_FSYNC=0 syncs nothing, and does not warn",
-          dir, scr_errno_text(errno, why, sizeof why));
-    no_sync = no_sync || rc == SCR_SUCCESS;
+    else if (!no_sync) {
+      no_sync = 1;
+      scr_warn_each("the directory %s cannot be synced (%s): a crash of its server may lose what was just renamed "
+                    "there; SCR_FSYNC=0 syncs nothing, and does not warn",
+                    dir, scr_errno_text(errno, why, sizeof why));
+    }
   }
   scr_os.close(fd);
   return rc;
@@ -16146,8 +16156,8 @@ typedef struct {
   scr_objects      names;       /* and its objects */
   scr_hash*        asked;       /* paths below the prefix that this rank has routed */
   int              ranks_asked; /* 1: the application knows how many ranks wrote it */
-  int no_place; /* 1: a file of it could not be taken out of a container, for which this node is to blame */
-  int accepted; /* 1: SCR_Complete_restart has accepted it */
+  int              no_place;    /* 1: this node has failed to take a file of it out of a container */
+  int              accepted;    /* 1: SCR_Complete_restart has accepted it */
 } scr_reading;
 
 /* What the helper removes behind the application.  All zeros: nothing. */
@@ -18976,11 +18986,10 @@ SCR_FN int scr_recovery_judge(scr_recovery* f, const scr_hash* recv)
                    f->ranks);
   if (v.max[DIFFER]) return SCR_ERR(SCR_ERR_LOST, "its pieces come from copies with different redundancy sets");
   if (v.max[HOPELESS])
-    return SCR_ERR(
-        SCR_ERR_LOST,
-        "the files of %d of the %d ranks that wrote it are lost, or on nodes that this run does not have: more "
-        "than its redundancy can rebuild",
-        f->lost, f->ranks);
+    return SCR_ERR(SCR_ERR_LOST,
+                   "the files of %d of the %d ranks that wrote it are lost, or on nodes that this run does not have: "
+                   "more than its redundancy can rebuild",
+                   f->lost, f->ranks);
   return SCR_SUCCESS;
 }
 
@@ -22373,14 +22382,9 @@ SCR_FN void scr_restart_stake(const scr_index* index, int rc, int fetch, scr_can
 
   scr_restart_add_command(&build, " --build", NULL);
   if (rc != SCR_SUCCESS) { /* a damaged index must not stop a restart from the cache */
-    if (rc == SCR_ERR_IO)
-      snprintf(c->why, sizeof c->why, "%.800s; without the index no checkpoint on the prefix can be found",
-               scr_err_text);
-    else
-      snprintf(c->why, sizeof c->why,
-               "%.800s; without the index no checkpoint on the prefix can be found: a new one is made from what is "
-               "there by %s",
-               scr_err_text, build.p != NULL ? build.p : "");
+    const char* by = rc != SCR_ERR_IO && build.p != NULL ? build.p : NULL; /* an error of the system is no damage */
+    snprintf(c->why, sizeof c->why, "%.800s; without the index no checkpoint on the prefix can be found%s%s",
+             scr_err_text, by != NULL ? ": a new one is made from what is there by " : "", by != NULL ? by : "");
     c->damaged = 1;
   } else if (n == 0) {
     if (scr.strays.prefix == NULL) scr_strays_find(&scr.strays, scr.world.prefix);
@@ -25793,6 +25797,18 @@ SCR_FN uint64_t scr_track_follows(const char* cut, const char* end, uint64_t siz
   return whole - size == (uint64_t)st.st_size ? whole - size : 0;
 }
 
+/* Record in END that a file of SIZE bytes is cut. */
+SCR_FN int scr_track_note_end(const char* end, uint64_t size)
+{
+  scr_hash* h = scr_hash_new();
+  int       rc;
+
+  scr_hash_util_set_bytecount(h, "END", size);
+  rc = scr_hash_file_write_shared(end, h, SCR_SHARE_READ);
+  scr_hash_delete(&h);
+  return rc;
+}
+
 /*
 ** Copy what the file PATH of SIZE bytes has from LENGTH on to PATH.scr-cut, durably.  What an earlier restart has cut
 ** off behind it stays there: one that the program could not read may have been tried first.
@@ -25800,7 +25816,6 @@ SCR_FN uint64_t scr_track_follows(const char* cut, const char* end, uint64_t siz
 SCR_FN int scr_track_keep(const char* path, uint64_t length, uint64_t size, int mode)
 {
   char           cut[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME], end[SCR_MAX_FILENAME];
-  scr_hash*      h = scr_hash_new();
   uint64_t       more = 0;
   scr_copy_list  copies;
   scr_copy_item* it;
@@ -25809,11 +25824,9 @@ SCR_FN int scr_track_keep(const char* path, uint64_t length, uint64_t size, int 
   if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s.tmp", cut);
   if (rc == SCR_SUCCESS) rc = scr_fmt(end, sizeof end, "%s.end", cut);
   if (rc == SCR_SUCCESS) more = scr_track_follows(cut, end, size);
-  scr_hash_util_set_bytecount(h, "END", size);
-  if (rc == SCR_SUCCESS && more == 0 && scr_hash_file_write_shared(end, h, SCR_SHARE_READ) != SCR_SUCCESS)
+  if (rc == SCR_SUCCESS && more == 0 && scr_track_note_end(end, size) != SCR_SUCCESS)
     scr_warn_each("%s; if other checkpoints are tried, too, what they cut off of %s takes the place of this",
                   scr_err_text, path);
-  scr_hash_delete(&h);
   if (rc == SCR_SUCCESS) rc = scr_copy_list_make(&copies, 1, SCR_TRACK_PIECE);
   if (rc != SCR_SUCCESS) return rc;
   it = scr_copy_list_add(&copies, mode, 0600, 0);

@@ -1,6 +1,7 @@
 #!/bin/bash
-# cross.sh [check|full|long] [PROCESSOR...] - the unit suites and the commands of other processors, built by Debian's cross compilers and
-# run by qemu; and what the commands write there and here, which has to be the same, byte for byte.
+# cross.sh [check|full|long] [PROCESSOR...] - the unit suites and the commands of other processors, built by Debian's
+# cross compilers and run by qemu; and what the commands write there and here, which has to be the same, byte for byte.
+# check and full try i386 alone.
 #
 # Each processor reads what version 1 of the library has left on x86-64 (tests/data/version-1), and works on it: index,
 # halt file, rebuilt files and redundancy files, a scavenged dataset.  This processor reads that.  The fastest loops are

@@ -195,15 +195,15 @@ if [ -z "$sanitizers" ]; then
 
   # ---- static programs ----
 
-  skip_static() { # NAME MISSING
+  skip_static() { # MISSING
     skipped=$((skipped + 1))
-    echo "skipped: static linking in Fortran, as there is no ${2% }"
+    echo "skipped: static linking in Fortran, as there is no ${1% }"
   }
   # The libraries that gfortran does not find as archives.
   without() { for l in "$@"; do [ -e "$(gfortran -print-file-name="lib$l.a")" ] || echo "lib$l.a"; done | tr '\n' ' '; }
   name="the manual: all but MPI and the C library inside"
   missing=$(without gfortran quadmath z)
-  if [ -n "$missing" ]; then skip_static "$name" "$missing"
+  if [ -n "$missing" ]; then skip_static "$missing"
   elif line '-static-libgcc' && quiet "$name"; then
     cp vendored/a.out app_static
     needs app_static | grep -vE '^lib(mpi|m$|c$|pthread$|ld-linux)' >log
@@ -232,7 +232,7 @@ if [ -z "$sanitizers" ]; then
   name="the manual: everything inside"
   missing="archive of the MPI library"
   [ "$MPI_NAME" = openmpi ] || missing=$(without mpichfort mpich ucp uct ucs ucm hwloc numa gfortran quadmath z)
-  if [ -n "$missing" ]; then skip_static "$name" "$missing"
+  if [ -n "$missing" ]; then skip_static "$missing"
   else
     if [ -n "$(without udev)" ]; then # MPI asks it for the names of disks only
       mkdir lib

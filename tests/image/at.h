@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static long points; /* that were passed */
 
@@ -18,5 +19,16 @@ static void point(int rank)
     if (atol(at) == points) raise(SIGUSR1);
     at = strchr(at, ',');
     if (at != NULL) at++;
+  }
+}
+
+/* Time for the image that was asked for. */
+static inline void linger(void)
+{
+  int i, flag;
+
+  for (i = 0; i < 3; i++) {
+    usleep(1000);
+    MPI_Iprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
   }
 }

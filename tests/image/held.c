@@ -187,7 +187,7 @@ int main(int argc, char** argv)
   MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
   for (i = 0; i < steps; i++) {
     point(rank);
-    for (n = 0; n < 400; n++) MPI_Barrier(MPI_COMM_WORLD); /* time for an image */
+    linger();
     here = total;
     MPI_Iallreduce(&here, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD, &request);
     snprintf(path, sizeof path, "held.%d", rank % 2);

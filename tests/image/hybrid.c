@@ -44,7 +44,7 @@ static double work(int i, int n)
 
 int main(int argc, char** argv)
 {
-  int    rank, i, k, found, steps = argc > 1 ? atoi(argv[1]) : 10;
+  int    rank, i, steps = argc > 1 ? atoi(argv[1]) : 10;
   double sum = 0;
 
   MPI_Init(&argc, &argv);
@@ -60,7 +60,7 @@ int main(int argc, char** argv)
 #pragma omp master
         {
           point(rank);
-          for (k = 0; k < 1000; k++) MPI_Iprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+          linger();
         }
       }
     }

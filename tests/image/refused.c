@@ -12,10 +12,8 @@
 #if defined(SORTS)
 static int compare(const void* a, const void* b)
 {
-  int i, flag;
-
   point(0);
-  for (i = 0; i < 1000; i++) MPI_Iprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  linger();
   return *(const int*)a - *(const int*)b;
 }
 #elif defined(STAYS)
@@ -27,7 +25,7 @@ static void* nothing(void* arg)
 
 int main(int argc, char** argv)
 {
-  int rank, i, flag;
+  int rank;
 
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -44,11 +42,9 @@ int main(int argc, char** argv)
     if (pthread_create(&t, NULL, nothing, NULL) != 0) return 1;
   }
 #elif defined(OPTIONS)
-  while ((i = getopt(argc, argv, "ab")) != -1) {
-    int k;
-
+  while (getopt(argc, argv, "ab") != -1) {
     point(0);
-    for (k = 0; k < 1000; k++) MPI_Iprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    linger();
   }
 #elif defined(SOCKET)
   close(socket(AF_UNIX, SOCK_STREAM, 0));
@@ -76,13 +72,13 @@ int main(int argc, char** argv)
     remove("words");
 #endif
     point(rank);
-    for (i = 0; i < 1000; i++) MPI_Iprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    linger();
     fprintf(f, "more\n");
     fclose(f);
   }
 #endif
   point(rank);
-  for (i = 0; i < 1000; i++) MPI_Iprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  linger();
   point(rank);
   MPI_Finalize();
   printf("rank %d: the end\n", rank);

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 extern "C" void at_point(int rank);
@@ -73,8 +74,10 @@ int main(int argc, char** argv)
     text += std::to_string(std::rand() % 10);
     if (i == 3 && argc > 2) mutex.lock();
     at_point(rank);
-    for (int k = 0; k < 1000 && i == 3 && argc > 2; k++)
+    for (int k = 0; k < 3 && i == 3 && argc > 2; k++) {
+      usleep(1000);
       MPI_Iprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+    }
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     sum %= 1000003;
     if (i == 3 && argc > 2) mutex.unlock();

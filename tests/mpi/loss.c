@@ -292,6 +292,19 @@ static void a_rebuild_checks_what_it_reads_even_if_a_restart_does_not(void)
 
 /* ---- the older one of two ---------------------------------------------------------------------------------------- */
 
+/* Two checkpoints in the cache, `old` and `ck`; NEWER, of 1300 bytes, becomes the directory of the newer one here. */
+static void put_two(const scheme* c, char* newer)
+{
+  begin_nodes(c);
+  set("SCR_CACHE_SIZE=2");
+  OK(SCR_Init());
+  OK(put_shape("old", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
+  OK(put_shape("ck", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
+  OK(SCR_Finalize());
+  snprintf(newer, 1300, "%s/scr.dataset.2", node_dir);
+  CHECK(access(newer, F_OK) == 0, "%s", newer);
+}
+
 /* The members of MASK lose the newer of two checkpoints: the older one is offered. */
 static void older_offered(const char* type, int k, loss what, unsigned mask)
 {
@@ -301,14 +314,7 @@ static void older_offered(const char* type, int k, loss what, unsigned mask)
   c.type = type;
   c.k = k;
   during("%s k=%d, %s of 0x%x", type, k, losses[what], mask);
-  begin_nodes(&c);
-  set("SCR_CACHE_SIZE=2");
-  OK(SCR_Init());
-  OK(put_shape("old", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
-  OK(put_shape("ck", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
-  OK(SCR_Finalize());
-  snprintf(newer, sizeof newer, "%s/scr.dataset.2", node_dir);
-  CHECK(access(newer, F_OK) == 0, "%s", newer);
+  put_two(&c, newer);
   if (mask >> rank & 1 && what == NODE) remove_tree(newer);
   else if (mask >> rank & 1) lose(what);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -698,12 +704,9 @@ static void what_damaged_filemaps_listed_can_be_rebuilt_by_hand(void)
   CHECK(find_file(into, "rank_1_0", 0, path) == 1 && same_bytes(path, seed_of("ck1", 1, 0), 1013), "%s", path);
 }
 
-/* SCR_Init finds no room for what rank 1 has lost. */
-static void init_without_room(void)
+/* SCR_Init finds no room for what rank 1 has lost, the directory NEWER. */
+static void init_without_room(const char* newer)
 {
-  char newer[1300];
-
-  snprintf(newer, sizeof newer, "%s/scr.dataset.2", node_dir);
   if (rank == 1) remove_tree(newer);
   MPI_Barrier(MPI_COMM_WORLD);
   fault_on(FAULT_CREATE, "scr.dataset.2", ".new.", 1000);
@@ -716,22 +719,18 @@ static void init_without_room(void)
 static void what_only_lacks_room_makes_way_for_no_older_checkpoint(void)
 {
   scheme c = {"XOR", 1};
+  char   newer[1300];
   int    i, flag;
 
-  begin_nodes(&c);
-  set("SCR_CACHE_SIZE=2");
-  OK(SCR_Init());
-  OK(put_shape("old", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
-  OK(put_shape("ck", SCR_FLAG_CHECKPOINT, &shapes[0], 1));
-  OK(SCR_Finalize());
+  put_two(&c, newer);
   for (i = 0; i < 2; i++) {
-    init_without_room();
+    init_without_room(newer);
     CODE(SCR_Have_restart(&flag, NULL), SCR_ERR_NO_RESTART, "only room is missing to make ck whole");
     OK(SCR_Finalize());
   }
   run_gets_shape("ck", &shapes[0]);
   set("SCR_CURRENT=old");
-  init_without_room();
+  init_without_room(newer);
   get_shape("old", &shapes[0]);
   OK(SCR_Finalize());
 }

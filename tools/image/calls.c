@@ -2,7 +2,7 @@
 ** Polls, the image itself, and the calls of MPI that begin and end.
 **
 ** Uses       all parts
-** Offers     img_poll, img_calls_left; MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Initialized, MPI_Finalized,
+** Offers     img_poll, img_polled; MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Initialized, MPI_Finalized,
 **            MPI_Query_thread, MPI_Wtime, MPI_Alloc_mem, MPI_Free_mem.
 ** Invariants
 **   K1  img_poll takes the context: only functions of the saved side call it.
@@ -28,10 +28,8 @@ IMG_NATIVE(MPI_Wtime);
 IMG_NATIVE(MPI_Alloc_mem);
 IMG_NATIVE(MPI_Free_mem);
 
-#define CALLS 500 /* between two polls, where nothing waits */
-
 static int      initialized, finalized, level = MPI_THREAD_SINGLE;
-int             img_calls_left = CALLS;
+uint64_t        img_polled;
 static uint64_t images;
 
 static const char* objection(void)
@@ -75,7 +73,7 @@ static __attribute__((noinline)) void take_image(void)
 
 void img_poll(void)
 {
-  img_calls_left = img_channels_growing() ? 1 : CALLS;
+  img_polled = img_channels_growing() ? 0 : img_cycles();
   if (!initialized || finalized) return;
   img_test_sends();
   if (!img_agree_poll(objection)) return;

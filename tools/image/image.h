@@ -329,12 +329,18 @@ void img_poll(void);
 /* Let all collectives that have begun go on, if img_under_way: so many have, and are not complete. */
 extern int img_under_way;
 void       img_go_on(void);
-/* A call of MPI begins: each 500th polls. */
-extern int         img_calls_left;
+/* A call of MPI begins: it polls, unless that was done a moment ago, by the cycles of this processor or of the one that
+   the image comes from: a program that computes for long between its calls polls in each of them. */
+#define IMG_MOMENT 1000000 /* cycles: 0.2 to 0.5 ms */
+extern uint64_t        img_polled;
+static inline uint64_t img_cycles(void)
+{
+  return __builtin_ia32_rdtsc();
+}
 static inline void img_enter(void)
 {
   if (img_under_way > 0) img_go_on();
-  if (--img_calls_left <= 0) img_poll();
+  if (img_cycles() - img_polled > IMG_MOMENT) img_poll();
 }
 /* MPI begins: allocate what counts messages. */
 void img_p2p_start(void);

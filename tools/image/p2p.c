@@ -924,16 +924,12 @@ static int finish_handle(request* r, MPI_Request* handle, MPI_Status* status, in
     if (in_array != NULL && code != MPI_SUCCESS) *in_array = code;
     return code;
   }
-  if (r->error == MPI_SUCCESS) {
-    finish(r, handle, status);
-    if (in_array != NULL && status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;
-    return MPI_SUCCESS;
-  }
-  c = r->c;
-  img_comm_use(c, 1); /* the handler is called when R is released */
+  c = r->error != MPI_SUCCESS ? r->c : NULL; /* its handler is called when R is released */
+  if (c != NULL) img_comm_use(c, 1);
   code = finish(r, handle, status);
   if (in_array != NULL && status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
   if (in_array != NULL && code != MPI_SUCCESS) *in_array = code = MPI_ERR_IN_STATUS;
+  if (c == NULL) return code;
   code = img_error(c, code);
   img_comm_use(c, -1);
   return code;
@@ -1017,8 +1013,8 @@ IMG_API int MPI_Waitall(int n, MPI_Request* handles, MPI_Status* statuses)
   for (i = 0; i < n; i++) {
     request* r = request_of(handles[i]);
 
-    while (r != NULL && !r->done && !test(r)) {
-      if (held.next != &held) img_requests_held(); /* those of files go on only when they are tested */
+    while (r != NULL && !test(r)) {
+      img_requests_held(); /* those of files go on only when they are tested */
       img_spin(&spins);
     }
   }
