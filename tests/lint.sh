@@ -172,7 +172,7 @@ for macro in SCR_SERIAL SCR_WITHOUT_REGIONS SCR_LOCK_BASES SCR_STATIC SCR_WITH_F
   must "with -D$macro alone" gcc $mpi_flags $mysql $warn -Wno-unused-variable -D$macro -I. -fsyntax-only scr_impl.c
 done
 for file in scr_impl.c tools/scr.c; do # what stands beside the parts for Linux is read by no other compiler here
-  must "the portable parts of $file" gcc $mpi_flags -U__linux__ $warn -I. -DSCR_STATIC -fsyntax-only $file
+  must "the portable parts of $file" gcc $mpi_flags -U__linux__ $warn -Wformat=2 -I. -DSCR_STATIC -fsyntax-only $file
 done
 if echo '#include <stdio.h>' | gcc -m32 -E - >/dev/null 2>&1; then
   must "32 bit" gcc $mpi_flags -m32 $warn -I. -fsyntax-only scr_impl.c

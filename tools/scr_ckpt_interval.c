@@ -126,10 +126,16 @@ static void interval_solve(const interval_log* l, interval_level* level, double 
 
 /* ---- what is printed ---- */
 
-static void interval_print_number(const char* format, double v, int json)
+static void interval_print_json(int decimals, double v)
 {
-  if (v > 0) printf(format, v);
-  else printf(json ? "null" : "%13s", "-");
+  if (v > 0) printf("%.*f", decimals, v);
+  else printf("null");
+}
+
+static void interval_print_cell(double v)
+{
+  if (v > 0) printf(" %12.1f", v);
+  else printf("%13s", "-");
 }
 
 static void interval_print_level(const char* place, const interval_level* v, int json, int first)
@@ -140,18 +146,18 @@ static void interval_print_level(const char* place, const interval_level* v, int
     printf("%s\n  {\"place\": ", first ? "" : ",");
     tool_print_json(place);
     printf(", \"count\": %d, \"seconds\": %.6f, \"bytes_per_second\": %.0f, \"mtbf\": ", v->n, cost, rate);
-    interval_print_number("%.1f", v->mtbf, 1);
+    interval_print_json(1, v->mtbf);
     printf(", \"interval\": ");
-    interval_print_number("%.3f", v->interval, 1);
+    interval_print_json(3, v->interval);
     printf(", \"efficiency\": ");
-    interval_print_number("%.4f", v->efficiency, 1);
+    interval_print_json(4, v->efficiency);
     printf("}");
     return;
   }
   printf("%6d %12.3f %12.1f", v->n, cost, rate / 1e6);
-  interval_print_number(" %12.1f", v->mtbf, 0);
-  interval_print_number(" %12.1f", v->interval, 0);
-  interval_print_number(" %12.1f", 100 * v->efficiency, 0);
+  interval_print_cell(v->mtbf);
+  interval_print_cell(v->interval);
+  interval_print_cell(100 * v->efficiency);
   printf("  ");
   tool_print_line(place);
 }
@@ -174,7 +180,7 @@ static void interval_print_stats(const interval_log* l, const interval_level* al
   if (l->prefix.n > 0) interval_print_level("prefix", &l->prefix, json, l->levels == 0);
   if (json) {
     printf("], \"interval\": ");
-    interval_print_number("%.3f", all->interval, 1);
+    interval_print_json(3, all->interval);
     puts("}");
   }
 }

@@ -758,10 +758,11 @@ static void report_list_counts(FILE* f, const report_counts* l, const char* titl
   fprintf(f, "</table></div>\n");
 }
 
-static void report_tile(FILE* f, const char* format, double value, const char* what)
+/* VALUE with its UNIT; NULL: seconds. */
+static void report_tile(FILE* f, int decimals, double value, const char* unit, const char* what)
 {
   fprintf(f, "<div><b>");
-  if (format != NULL) fprintf(f, format, value);
+  if (unit != NULL) fprintf(f, "%.*f%s", decimals, value, unit);
   else report_span_text(f, value);
   fprintf(f, "</b>%s</div>\n", what);
 }
@@ -781,13 +782,13 @@ static void report_page(FILE* f, const report_all* a, const char* prefix)
           report_style);
   report_text(f, prefix);
   fprintf(f, "</h1>\n<div class=\"tiles\">\n");
-  report_tile(f, "%.0f", a->runs, a->runs == 1 ? "run" : "runs");
-  report_tile(f, "%.0f", s.failures, s.failures == 1 ? "failure" : "failures");
-  report_tile(f, "%.0f", checkpoints, checkpoints == 1 ? "checkpoint" : "checkpoints");
-  report_tile(f, NULL, s.all, "in all runs");
-  if (s.failures > 0) report_tile(f, NULL, s.all / s.failures, "between failures");
-  if (a->runs > 1) report_tile(f, NULL, s.idle, "between the runs");
-  report_tile(f, "%.1f %%", s.all > 0 ? 100 * report_useful(&s) / s.all : 0, "computation that counts");
+  report_tile(f, 0, a->runs, "", a->runs == 1 ? "run" : "runs");
+  report_tile(f, 0, s.failures, "", s.failures == 1 ? "failure" : "failures");
+  report_tile(f, 0, checkpoints, "", checkpoints == 1 ? "checkpoint" : "checkpoints");
+  report_tile(f, 0, s.all, NULL, "in all runs");
+  if (s.failures > 0) report_tile(f, 0, s.all / s.failures, NULL, "between failures");
+  if (a->runs > 1) report_tile(f, 0, s.idle, NULL, "between the runs");
+  report_tile(f, 1, s.all > 0 ? 100 * report_useful(&s) / s.all : 0, " %", "computation that counts");
   fprintf(f, "</div>\n");
   report_draw_time(f, &s);
   if (a->runs > 1) report_draw_calendar(f, a, &s);

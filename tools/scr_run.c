@@ -839,12 +839,12 @@ static void run_choose(run_job* j, const char* name)
   }
 }
 
-/* Report what is wrong with WORD of the command line, as FORMAT says.  Returns the exit code. */
-static SCR_FORMAT(3, 0) int run_refuse(const run_job* j, const char* argv0, const char* format, const char* word)
+/* Report what is wrong with WORD of the command line, between BEFORE and AFTER.  Returns the exit code. */
+static int run_refuse(const run_job* j, const char* argv0, const char* before, const char* word, const char* after)
 {
   char text[SCR_MAX_FILENAME];
 
-  snprintf(text, sizeof text, format, word);
+  snprintf(text, sizeof text, "%s%.900s%s", before, word, after);
   return tool_usage(argv0, j->usage, 2, text);
 }
 
@@ -858,8 +858,8 @@ static int run_options(run_job* j, int argc, char** argv, int* at)
     if (strcmp(argv[i], "--version") == 0) return tool_answer(TOOL_OPT_VERSION, argv[0], j->usage, 1);
     taken = named && strcmp(argv[i], "-p") == 0 ? 0 : run_option(j, argv[i], argv[i + 1], &bad);
     if (taken == 0 && named) break; /* an option of the launcher, such as -p of srun */
-    if (taken == 0) return run_refuse(j, argv[0], "%.900s is not an option", argv[i]);
-    if (bad) return run_refuse(j, argv[0], "the value of %.900s is missing or wrong", argv[i]);
+    if (taken == 0) return run_refuse(j, argv[0], "", argv[i], " is not an option");
+    if (bad) return run_refuse(j, argv[0], "the value of ", argv[i], " is missing or wrong");
   }
   *at = i + (i < argc && strcmp(argv[i], "--") == 0);
   return -1;
@@ -883,7 +883,7 @@ static int run_command_line(run_job* j, int argc, char** argv)
   j->launch.nwords = argc - at;
   for (i = 0; i < j->launch.nwords && j->launch.words[i][0] == '-'; i++) continue;
   if (i > 0 && i == j->launch.nwords && j->run_cmd == NULL)
-    return run_refuse(j, argv[0], "there is no program behind %.900s", j->launch.words[i - 1]);
+    return run_refuse(j, argv[0], "there is no program behind ", j->launch.words[i - 1], "");
   if ((j->launch.nwords == 0 && j->run_cmd == NULL) || (j->launch.name == NULL && j->launch.template_ == NULL))
     return tool_usage(argv[0], j->usage, 2, "a launcher and a program are needed");
   if (j->launch.template_ != NULL && strstr(j->launch.template_, "{np}") != NULL && j->launch.np == NULL)

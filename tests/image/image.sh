@@ -136,6 +136,9 @@ fresh
 INPUT=$tmp/letters plain 2 process -n 12
 AT=5 INPUT=$tmp/letters round "what a process has set" 2 process -n 12
 check "what a process has set: the restart has read on" 0 - grep "last letter l" "$tmp/result"
+fresh
+INPUT=$tmp/letters plain 1 process -n 12
+AT=5 INPUT=$tmp/letters round "calls that are rare, and never wait" 1 process -n 12
 plain 3 maps 12
 for at in 1 7 10; do AT=$at AT_RANK=$((at % 3)) round "memory that is mapped, image at $at" 3 maps 12; done
 # files that stay open: what was written after the image is cut off
