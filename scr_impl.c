@@ -16215,7 +16215,7 @@ typedef struct {
   /* the dataset between Start and Complete */
   const scr_reddesc* red;
   int                open_id;
-  uint64_t           other_bytes; /* that this rank wrote of the last dataset, if that failed, or went to the prefix */
+  uint64_t           other_bytes[2]; /* of this rank's last output, and checkpoint, if it failed or is on the prefix */
   double             open_start;
   scr_failure        open_failure; /* of Start, or the first one of Route_file on this rank: Complete returns it */
 
@@ -21422,20 +21422,25 @@ SCR_FN int scr_room_is_tight(const scr_vote* v)
 }
 
 /*
-** The bytes that this rank is expected to write to the store of D: those of the newest dataset there, or those of the
-** last one if that failed or went to the prefix, plus a tenth.  0 if there was none.
+** The bytes that this rank is expected to write to the store of D, to a checkpoint if IS_CKPT, else to an output: those
+** of the newest dataset there, of this kind if there is one, or those of the last one of this kind if that failed or
+** went to the prefix, plus a tenth.  0 if there was none.
 */
-SCR_FN int64_t scr_room_expected(const scr_reddesc* d)
+SCR_FN int64_t scr_room_expected(const scr_reddesc* d, int is_ckpt)
 {
   uint64_t need, failed;
-  int      i, id = 0;
+  int      i, id = 0, same = 0;
 
-  for (i = 0; i < scr.datasets; i++)
-    if (strcmp(scr.dataset[i].store, d->store) == 0) id = scr.dataset[i].desc.identity.id;
+  for (i = 0; i < scr.datasets; i++) {
+    const scr_dataset* ds = &scr.dataset[i];
+    if (strcmp(ds->store, d->store) != 0 || (same && (ds->desc.ckpt > 0) != is_ckpt)) continue;
+    same = (ds->desc.ckpt > 0) == is_ckpt;
+    id = ds->desc.identity.id;
+  }
   need = id != 0 ? scr_room_bytes(id) : 0;
   if (id != 0 && scr_dataset_find(id)->desc.ranks != scr.world.ranks)
     need = (uint64_t)scr_room_protected(d, (int64_t)scr_dataset_find(id)->desc.bytes / scr.world.ranks);
-  failed = (uint64_t)scr_room_protected(d, (int64_t)scr.other_bytes);
+  failed = (uint64_t)scr_room_protected(d, (int64_t)scr.other_bytes[is_ckpt]);
   if (failed > need) need = failed;
   return (int64_t)(need + need / 10);
 }
@@ -22152,7 +22157,7 @@ SCR_FN int scr_fetch_into_cache(scr_fetching* f, const char* dir, scr_life life,
   if (too_large) {
     if (scr.world.rank == 0)
       scr_warn("%s is too small for %s, which is read where it is on the prefix", f->d->store, scr_desc_name(&f->desc));
-    scr.other_bytes = f->desc.bytes / (uint64_t)scr.world.ranks; /* and so may be the next one */
+    scr.other_bytes[1] = f->desc.bytes / (uint64_t)scr.world.ranks; /* and so may be the next one */
     *in_place = 1;
     return scr_read_open(f, dir, life);
   }
@@ -24975,7 +24980,7 @@ SCR_FN int scr_start_open(const char* call, const char* name, int flags)
   v.max[MINUS_ARGUMENTS] = -v.max[ARGUMENTS];
   v.sum[READERS] = scr.was_read;
   bypass = d->bypass == 1;
-  need = bypass ? 0 : scr_room_expected(d);
+  need = bypass ? 0 : scr_room_expected(d, (flags & SCR_FLAG_CHECKPOINT) != 0);
   scr_room_ask(d, need, &v);
   if (rc == SCR_SUCCESS && scr.world.group[SCR_GROUP_NODE].rank == 0) scr_cache_clear_place(d, id);
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
@@ -25226,7 +25231,7 @@ SCR_FN int scr_complete_failed(int id, int rc)
   scr_err_save(&why);
   scr_event(ds->desc.ckpt > 0 ? "CHECKPOINT_FAIL" : "OUTPUT_FAIL", scr_err_text, &ds->desc,
             scr_wtime() - scr.open_start);
-  if (scr_dataset_is_cached(ds)) scr.other_bytes = scr_room_bytes(id);
+  if (scr_dataset_is_cached(ds)) scr.other_bytes[ds->desc.ckpt > 0] = scr_room_bytes(id);
   if (ds->desc.ckpt > 0) scr_wish_fail();
   if (ds->desc.ckpt > 0) scr.checkpoint_id--;
   if (ds->on_prefix == SCR_PREFIX_RENAMING || ds->on_prefix == SCR_PREFIX_YES) {
@@ -25305,7 +25310,7 @@ SCR_FN int scr_complete_after(int id)
 
   scr_complete_forget(id);
   ds = scr_dataset_find(id);
-  if (cached) scr.other_bytes = 0;
+  if (cached) scr.other_bytes[ckpt] = 0;
   scr_dbg(1, "dataset %d %s: %d files, %" PRIu64 " bytes, %s, complete in %.3f s, %.1f MB/s", id,
           scr_desc_name(&ds->desc), ds->desc.files, ds->desc.bytes,
           cached ? scr_scheme_name(scr.red->scheme) : "on the prefix", seconds,
@@ -25382,7 +25387,7 @@ SCR_FN int scr_complete(const char* call, int valid, scr_phase phase)
   else if (!valid) rc = scr_complete_invalid(ds, bytes);
   else if (rc == SCR_ERR_MISSING) scr_err_secondhand = 1; /* another rank may know why */
   if (!e->bypass) rc = scr_complete_unique(e, rc, &twice);
-  else if (scr.red->bypass < 0) scr.other_bytes = bytes;
+  else if (scr.red->bypass < 0) scr.other_bytes[ds->desc.ckpt > 0] = bytes;
   memset(&v, 0, sizeof v);
   v.sum[FILES] = e->files;
   v.sum[BYTES] = (int64_t)bytes;

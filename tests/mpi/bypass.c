@@ -279,6 +279,27 @@ static void what_is_too_large_for_the_cache_is_written_on_the_prefix(void)
   }
 }
 
+/* The cache holds small checkpoints, but not the large outputs between them. */
+static void what_is_too_large_is_expected_of_its_kind(void)
+{
+  begin();
+  set("SCR_FLUSH=0");
+  set("SCR_CACHE_SIZE=9");
+  OK(SCR_Init());
+  OK(put("ck1", 1, 1000));
+  OK(put_valid("out2", SCR_FLAG_OUTPUT, 1, 1200000, 1));
+  test_statvfs = small;
+  OK(put("ck3", 1, 1000));
+  OK(put_valid("out4", SCR_FLAG_OUTPUT, 1, 1200000, 1));
+  OK(put("ck5", 1, 1000));
+  OK(put_valid("out6", SCR_FLAG_OUTPUT, 1, 1200000, 1));
+  test_statvfs = statvfs;
+  CHECK((cached_in("cache") & ~ID(2)) == (ID(1) | ID(3) | ID(5)), "0x%x", cached_in("cache"));
+  OK(SCR_Finalize());
+  CHECK(there("prefix/out6/rank_0_0") && !there("prefix/ck5"), "not where they belong");
+  run_gets("ck5", 1, 1000);
+}
+
 static void lines_choose_which_checkpoints_bypass_the_cache(void)
 {
   begin();
@@ -348,6 +369,7 @@ const test_case bypass_cases[] = {CASE(with_bypass_files_are_written_on_the_pref
                                   CASE(ranks_write_one_file_together, "4", "3"),
                                   CASE(a_rename_that_fails_in_bypass_is_finished_by_the_next_run, "4"),
                                   CASE(what_is_too_large_for_the_cache_is_written_on_the_prefix, "4"),
+                                  CASE(what_is_too_large_is_expected_of_its_kind, "4"),
                                   CASE(lines_choose_which_checkpoints_bypass_the_cache, "4"),
                                   CASE(a_death_in_bypass_leaves_the_old_or_the_new_one, "2"),
                                   CASE(a_death_in_the_first_bypass_of_a_prefix_keeps_no_run_from_starting, "2"),
