@@ -7594,17 +7594,20 @@ SCR_FN int scr_dir_is_empty(DIR* d)
   return 1;
 }
 
-/* SCR_SUCCESS if files of DIR, which is new, can be renamed over each other, as all records are. */
+/*
+** SCR_SUCCESS if files of DIR, which is new, can be renamed over each other, as all records are.  The files have names
+** that scr_record_sweep knows, if this process is killed; another start may sweep them now.
+*/
 SCR_FN int scr_record_check_rename(const char* dir)
 {
   char from[SCR_MAX_FILENAME + 64], to[SCR_MAX_FILENAME + 64];
-  int  rc = scr_fmt(from, sizeof from, "%s/%s.%ld.from.tmp", dir, scr_msg_host, (long)getpid());
+  int  rc = scr_fmt(from, sizeof from, "%s/prefix.scr.%s.%ld.0.tmp", dir, scr_msg_host, (long)getpid());
 
-  if (rc == SCR_SUCCESS) rc = scr_fmt(to, sizeof to, "%s/%s.%ld.to.tmp", dir, scr_msg_host, (long)getpid());
+  if (rc == SCR_SUCCESS) rc = scr_fmt(to, sizeof to, "%s/prefix.scr.%s.%ld.1.tmp", dir, scr_msg_host, (long)getpid());
   if (rc == SCR_SUCCESS) rc = scr_file_claim(from, 0600);
   if (rc != SCR_SUCCESS) return rc;
   rc = scr_file_claim(to, 0600);
-  if (rc == SCR_SUCCESS && scr_os.rename(from, to) < 0)
+  if (rc == SCR_SUCCESS && scr_os.rename(from, to) < 0 && errno != ENOENT)
     rc = SCR_ERRNO("no file in %s can take the place of another, as records must; choose another prefix", dir);
   scr_os.unlink(from);
   scr_os.unlink(to);
