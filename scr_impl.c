@@ -22831,8 +22831,9 @@ SCR_FN int scr_restart_load(scr_search from, const char* name)
 /* ---- the user's choice ---- */
 
 /*
-** A choice could not be recorded, and the caller is told so; but the new index may have its name although its sync
-** failed.  Write WAS, the choice before it, so that no later run goes back to what this one goes on without.
+** A choice could not be made, and the caller is told so; but the index may have it, if its sync failed after its
+** rename, or the flush after its update of the index.  Write WAS, the choice before it, so that no later run goes back
+** to what this one goes on without.
 */
 SCR_FN void scr_restart_restore_choice(const scr_choice* was)
 {
@@ -22853,7 +22854,6 @@ SCR_FN int scr_restart_set_choice(int id, const char* name)
   const scr_dataset* ds = scr_dataset_find(id);
   scr_index          index;
   scr_index_item     it;
-  scr_choice         was;
   int                rc = scr_index_open(&index, scr.world.prefix);
   int                found =
       (ds != NULL && scr_index_same(&index, &ds->desc.identity, &it)) || scr_index_look_up(&index, name, id, 0, &it);
@@ -22863,10 +22863,8 @@ SCR_FN int scr_restart_set_choice(int id, const char* name)
   else if (rc == SCR_SUCCESS && !scr_desc_is_ckpt(&it.desc))
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "the dataset %s in %s is not a checkpoint", name, scr.world.prefix);
   if (rc != SCR_SUCCESS) return scr_index_close(&index, rc, 0);
-  scr_choice_read(&index, &was);
   scr_index_set_current(&index, it.id, it.dir, 1);
-  if ((rc = scr_index_close(&index, rc, 1)) != SCR_SUCCESS) scr_restart_restore_choice(&was);
-  return rc;
+  return scr_index_close(&index, rc, 1);
 }
 
 /*
@@ -22878,6 +22876,7 @@ SCR_FN int scr_restart_choose(const char* name, int* id)
 {
   scr_index      index;
   scr_index_item it;
+  scr_choice     was;
   scr_vote       v;
   int            fetch = 1, rc = SCR_SUCCESS;
 
@@ -22887,6 +22886,7 @@ SCR_FN int scr_restart_choose(const char* name, int* id)
   if (scr.world.rank == 0) {
     scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
     rc = scr_index_read(&index, scr.world.prefix);
+    scr_choice_read(&index, &was);
     if (rc == SCR_SUCCESS) rc = scr_restart_by_name(&index, name, fetch, id, &it);
     v.max[0] = *id;
     v.max[1] = rc == SCR_SUCCESS && it.id == 0; /* the cache has it */
@@ -22894,9 +22894,10 @@ SCR_FN int scr_restart_choose(const char* name, int* id)
   }
   if ((rc = scr_vote_all(&v, rc, scr.world.comm)) != SCR_SUCCESS) return rc;
   *id = (int)v.max[0];
-  if (v.max[1] && (rc = scr_flush_sync(*id, 1)) != SCR_SUCCESS) return rc;
-  if (scr.world.rank == 0) rc = scr_restart_set_choice(*id, name);
-  return scr_agree(rc, scr.world.comm);
+  if (v.max[1]) rc = scr_flush_sync(*id, 1);
+  if (rc == SCR_SUCCESS) rc = scr_agree(scr.world.rank == 0 ? scr_restart_set_choice(*id, name) : rc, scr.world.comm);
+  if (rc != SCR_SUCCESS && scr.world.rank == 0) scr_restart_restore_choice(&was);
+  return rc;
 }
 
 /*

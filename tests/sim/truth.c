@@ -33,13 +33,16 @@ void truth_begin_seed(void)
   memset(&truth, 0, sizeof truth);
 }
 
-/* The newest checkpoint for which WANTED says 1; 0 if there is none. */
+/* The newest checkpoint, of number LAST at most, for which WANTED says 1; 0 if there is none. */
+static int truth_newest_to(int last, int (*wanted)(const dataset* d))
+{
+  while (last > 0 && (!truth.set[last].checkpoint || !wanted(&truth.set[last]))) last--;
+  return last;
+}
+
 static int truth_newest(int (*wanted)(const dataset* d))
 {
-  int i;
-
-  for (i = truth.sets; i > 0 && (!truth.set[i].checkpoint || !wanted(&truth.set[i])); i--) continue;
-  return i;
+  return truth_newest_to(truth.sets, wanted);
 }
 
 static int is_acked(const dataset* d)
@@ -76,13 +79,19 @@ static int is_tried(const dataset* d)
   return d->gone < 2;
 }
 
-int truth_must(void)
+/* The newest checkpoint, of number LAST at most, that must have survived; 0 if there is none. */
+static int truth_must_to(int last)
 {
-  int cached = plan.cache_used ? truth_newest(is_cached) : 0,
-      flushed = plan.prefix_used ? truth_newest(is_on_prefix) : 0;
+  int cached = plan.cache_used ? truth_newest_to(last, is_cached) : 0,
+      flushed = plan.prefix_used ? truth_newest_to(last, is_on_prefix) : 0;
 
   if (cached && (truth.damages > truth.set[cached].tolerance || truth.set[cached].ranks != plan.members)) cached = 0;
   return cached > flushed ? cached : flushed;
+}
+
+int truth_must(void)
+{
+  return truth_must_to(truth.sets);
 }
 
 /* What the clocks of the nodes say, in microseconds. */
@@ -372,7 +381,13 @@ void truth_loaded(process* p, int try, const char* name, int number)
   if (d->gone == 2 && !(d->unnoted && !d->on_prefix && truth.returned)) /* it was not known when others were let go */
     sim_violation("%s (number %d) is offered, which the user does not want", name, number);
   if (d->rejected) sim_violation("%s (number %d) is offered, which was rejected in this job", name, number);
-  if (truth.offered) return;
+  if (truth.offered) { /* the program has refused a newer one */
+    int next = try > 0 ? truth_must_to(truth.loaded[try - 1] - 1) : 0;
+    if (number < next && !S.faults && number != truth.unserved && !may_lead(d, &truth.set[next]))
+      sim_violation("%s (number %d) is offered next, but %s (number %d) must have survived (%d nodes damaged, %s)", name,
+                    number, truth.set[next].name, next, truth.damages, plan.scheme);
+    return;
+  }
   truth.offered = number;
   truth_crowd(d, plan.cache_size);
   truth_replaces(d);
