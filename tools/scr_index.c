@@ -1,4 +1,5 @@
 /* scr_index - list the checkpoints on a prefix directory, or choose one.  No MPI. */
+#include "halt.h"
 #include "restart.h"
 
 static const char index_usage[] =
@@ -14,7 +15,8 @@ static const char index_usage[] =
     "  -j, --json            the same as one JSON object\n"
     "  -c, --current NAME    the next run restarts from the checkpoint NAME, on the prefix or in the cache, even if "
     "the\n"
-    "                        application rejected it or a newer one is there\n"
+    "                        application rejected it or a newer one is there; while a run uses the prefix, only one\n"
+    "                        that is on the prefix\n"
     "  -d, --drop NAME       remove the newest dataset NAME from the index; its files stay (also -r, --remove)\n"
     "      --drop-after NAME remove all datasets that are newer than NAME from the index\n"
     "      --delete NAME     remove the newest dataset NAME from the index, and delete its files; not the newest\n"
@@ -361,7 +363,11 @@ static int index_choose(const char* argv0, const char* prefix, const char* name)
       rc = SCR_ERR(SCR_ERR_NOT_FOUND, "%s on %s is not a complete checkpoint", name, prefix);
     else scr_index_set_current(&index, it.id, it.dir, 1);
   } else if (rc == SCR_SUCCESS && cached > 0) {
-    scr_index_set_current(&index, cached, name, 1);
+    if (halt_is_unused(prefix)) scr_index_set_current(&index, cached, name, 1);
+    else
+      rc = SCR_ERR(SCR_ERR_BUSY,
+                   "a run uses the prefix %s, and may delete %s, which only its cache has; wait until it has ended",
+                   prefix, name);
   } else if (rc == SCR_SUCCESS) {
     rc = SCR_ERR(SCR_ERR_NOT_FOUND, "there is no checkpoint %s on %s, or in the cache of its last run", name, prefix);
   }

@@ -208,6 +208,7 @@ for r in scr-1.2.2 scr-3.1; do # the user chooses
   check "index of $r, another choice" 0 "" env "SCR_PREFIX=$p" "$index" -c ckpt.2
   says "index of $r, the other choice is listed" 0 '^\*  *2 YES .* ckpt\.2$' "$index" -p "$p"
   rm "$p/.scr/index.scr" # only the flush file knows of ckpt.3 and ckpt.2
+  says "flush file of $r, a choice while a run may delete it" 1 "may delete ckpt.2, which only its cache has; wait until it has ended" sh -c 'exec 8>>"$2/.scr/run.lock"; flock 8; "$1" --current ckpt.2 -p "$2" 8>&-' sh "$index" "$p"
   check "flush file of $r, a choice" 0 "" "$index" --current ckpt.2 -p "$p"
   says "flush file of $r, the choice is recorded" 0 "CURRENT = ckpt.2" "$print" "$p/.scr/index.scr"
   check "flush file of $r, none is listed" 0 "   DSET VALID FLUSHED             NAME" "$index" -p "$p"
