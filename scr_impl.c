@@ -19548,10 +19548,26 @@ typedef struct {
   double          end; /* it is read again then */
 } scr_flight_look;
 
+/* Who makes the copies of a flush: on each rank, as the daemons of nodes fail one by one. */
+typedef enum {
+  SCR_COPIER_CALL,   /* the call of the application that flushes */
+  SCR_COPIER_HELPER, /* the helper, while the application goes on */
+  SCR_COPIER_DAEMON, /* the daemon of the node, */
+  SCR_COPIER_ARRIVED /* which has made them all */
+} scr_copier;
+
+/* What an asynchronous flush is between two calls of the application. */
+typedef struct {
+  scr_copier      copier;
+  scr_job         job;    /* of the helper */
+  double          looked; /* when this rank last looked at the transfer file, */
+  scr_flight_look look;   /* what that was when it read it, */
+  uint64_t        seen;   /* and the bytes of all files that were copied then */
+} scr_flight;
+
 /* A flush in progress. */
 typedef struct scr_flush {
   int             id;
-  int             async;    /* 1: the application goes on while the helper, or the daemon of the node, copies */
   int             resumes;  /* 1: the run before this one has begun it, and its temporary files are to be used */
   int             in_place; /* 1: the application has written the files under their temporary names */
   scr_publication to; /* its place on the prefix; the marks and, but while they are compared, the rivals on rank 0 */
@@ -19560,12 +19576,7 @@ typedef struct scr_flush {
   int             keep_copy;     /* 1: dir has a copy that the index does not have; until the commit */
   scr_objects     objects;       /* the files that this rank makes, */
   scr_copy_list   copies;        /* and how */
-  scr_job         job;           /* of the helper, */
-  int             by_daemon;     /* unless this is 1: the daemon has the copies; */
-  int             arrived;       /* 1: and it has made them all */
-  double          looked;        /* when this rank last looked at the transfer file, */
-  scr_flight_look look;          /* what that was when it read it, */
-  uint64_t        seen;          /* and the bytes of all files that were copied then */
+  scr_flight      flight;        /* and who makes them */
   int             superseded;    /* 1: files of a newer checkpoint, or output over output, have the places of its own */
   int             committed;     /* 1: the index has the dataset, so its temporary files must stay */
   double          start;
@@ -20452,16 +20463,17 @@ SCR_FN int scr_flush_end(scr_flush* f, int rc)
 {
   char         path[SCR_MAX_FILENAME];
   scr_dataset* ds = scr_dataset_find(f->id);
+  int          at_once = f->flight.copier == SCR_COPIER_CALL;
   double       seconds = scr_wtime() - f->start;
 
   if (rc == SCR_SUCCESS) {
     scr_dbg(1, "flush of dataset %d %s: %" PRIu64 " bytes in %.3f s, %.1f MB/s", f->id, scr_desc_name(&f->to.desc),
             f->to.desc.bytes, seconds, (double)f->to.desc.bytes / 1e6 / (seconds > 0 ? seconds : 1e-9));
-    scr_event(f->async ? "ASYNC_FLUSH_SUCCESS" : "FLUSH_SUCCESS", NULL, &f->to.desc, seconds);
+    scr_event(at_once ? "FLUSH_SUCCESS" : "ASYNC_FLUSH_SUCCESS", NULL, &f->to.desc, seconds);
     if (!f->in_place && scr_fmt(path, sizeof path, "%s/%s", scr.world.prefix, f->to.dir) == SCR_SUCCESS)
-      scr_event_transfer(f->async ? "FLUSH_ASYNC" : "FLUSH_SYNC", ds->store, path, &f->to.desc, seconds);
+      scr_event_transfer(at_once ? "FLUSH_SYNC" : "FLUSH_ASYNC", ds->store, path, &f->to.desc, seconds);
   } else {
-    scr_event(f->async ? "ASYNC_FLUSH_FAIL" : "FLUSH_FAIL", scr_err_text, &f->to.desc, seconds);
+    scr_event(at_once ? "FLUSH_FAIL" : "ASYNC_FLUSH_FAIL", scr_err_text, &f->to.desc, seconds);
     if (!f->committed) scr_flush_undo(f);
   }
   ds->pins--;
@@ -20499,11 +20511,11 @@ SCR_FN int scr_flush_prepare(scr_flush* f, int id, int is_chosen)
   f->to.prefix = scr.world.prefix;
   f->to.desc = ds->desc;
   f->in_place = !scr_dataset_is_cached(ds);
-  f->threads = store != NULL && !f->async ? store->threads : 1;
+  f->threads = store != NULL && f->flight.copier == SCR_COPIER_CALL ? store->threads : 1;
   f->to.is_chosen = is_chosen;
   f->start = scr_wtime();
   ds->pins++;
-  scr_event(f->async ? "ASYNC_FLUSH_START" : "FLUSH_START", NULL, &f->to.desc, -1.0);
+  scr_event(f->flight.copier == SCR_COPIER_CALL ? "FLUSH_START" : "ASYNC_FLUSH_START", NULL, &f->to.desc, -1.0);
   rc = scr_flush_resume(f);
   if (rc != SCR_SUCCESS || f->committed) return rc;
   rc = scr_flush_begin(f);
@@ -20553,6 +20565,11 @@ SCR_FN int scr_flush_run(int id, int is_chosen)
 **             other run and no scavenge was in between, and all ranks find all their copies of a dataset as they would
 **             make them now, its flush goes on (scr_flush_take_over).  All others are taken back, their temporary files
 **             are removed, and what is due is flushed anew.
+**
+** Who makes the copies of a flight, on each rank
+**   HELPER    DAEMON    scr_flush_start         the transfer file has the copies, now or from the run before
+**   DAEMON    ARRIVED   scr_flight_has_arrived  the transfer file says that all are made
+**   DAEMON    HELPER    scr_flight_recall       one has failed, or the daemon has ended or makes no progress
 **
 ** Uses       platform, errors, memory, hash files, dataset, file window, copies, index, objects, transfer file, MPI
 **            helpers, world, state, recovery of all, flush
@@ -20731,24 +20748,24 @@ SCR_FN void scr_flight_recall(scr_flush* f)
   SCR_SOMETIMES(daemon_recalled);
   scr_daemon_miss(1);
   scr.daemon_failed = 1;
-  f->by_daemon = 0;
+  f->flight.copier = SCR_COPIER_HELPER;
   scr_transfer_rest(scr.world.cntl, &burst); /* a burst that hangs does no harm: it writes what the helper writes */
   rc = scr_flight_take_back(f);
   scr_hash_file_unlock(&burst);
   if (rc == SCR_SUCCESS) {
-    scr_job_start(&f->job);
+    scr_job_start(&f->flight.job);
   } else {
-    scr_err_save(&f->job.why);
-    f->job.rc = rc;
-    f->job.done = 1;
+    scr_err_save(&f->flight.job.why);
+    f->flight.job.rc = rc;
+    f->flight.job.done = 1;
   }
 }
 
 /*
-** Returns 1 if the transfer file is as it was at the last look of F, so that it need not be read; but after a while it
-** is, whatever its times say.  What this finds out of it is kept in F->look.
+** Returns 1 if the transfer file is as it was at the last look WAS, so that it need not be read; but after a while it
+** is, whatever its times say.  Else WAS becomes what it is now.
 */
-SCR_FN int scr_flight_is_unchanged(scr_flush* f)
+SCR_FN int scr_flight_is_unchanged(scr_flight_look* was)
 {
   char            path[SCR_MAX_FILENAME];
   struct stat     st;
@@ -20760,12 +20777,11 @@ SCR_FN int scr_flight_is_unchanged(scr_flush* f)
   now.file = (uint64_t)st.st_ino;
   now.size = (int64_t)st.st_size;
   now.changed = st.st_ctim;
-  now.end = f->look.end;
-  if (f->look.file == now.file && f->look.size == now.size && f->look.changed.tv_sec == now.changed.tv_sec &&
-      f->look.changed.tv_nsec == now.changed.tv_nsec && scr_wtime() < f->look.end)
+  if (was->file == now.file && was->size == now.size && was->changed.tv_sec == now.changed.tv_sec &&
+      was->changed.tv_nsec == now.changed.tv_nsec && scr_wtime() < was->end)
     return 1;
   now.end = scr_wtime() + SCR_DAEMON_TRUST_SECONDS;
-  f->look = now;
+  *was = now;
   return 0;
 }
 
@@ -20784,8 +20800,8 @@ SCR_FN int scr_flight_see(scr_flush* f, scr_transfer_state* least)
     state = scr_transfer_look(&t, &f->to.desc.identity, &f->copies.item[i]);
     if (state < *least) *least = state;
   }
-  if (rc == SCR_SUCCESS) f->seen = scr_transfer_written(&t);
-  else f->look.end = 0; /* read it again at the next look */
+  if (rc == SCR_SUCCESS) f->flight.seen = scr_transfer_written(&t);
+  else f->flight.look.end = 0; /* read it again at the next look */
   scr_transfer_close(&t, rc, 0);
   return rc;
 }
@@ -20826,14 +20842,18 @@ SCR_FN int scr_flight_has_arrived(scr_flush* f)
   scr_transfer_state state;
   int                served;
 
-  if (!f->by_daemon) return scr_job_is_done(&f->job);
-  if (f->arrived || scr_wtime() < f->looked + SCR_DAEMON_LOOK_SECONDS) return f->arrived;
-  f->looked = scr_wtime();
+  if (f->flight.copier != SCR_COPIER_DAEMON)
+    return f->flight.copier == SCR_COPIER_ARRIVED || scr_job_is_done(&f->flight.job);
+  if (scr_wtime() < f->flight.looked + SCR_DAEMON_LOOK_SECONDS) return 0;
+  f->flight.looked = scr_wtime();
   served = scr_transfer_is_served(scr.world.cntl); /* first: what a daemon has done is in the file before it ends */
-  if (served && scr_flight_is_unchanged(f)) return 0;
+  if (served && scr_flight_is_unchanged(&f->flight.look)) return 0;
   scr_flight_see(f, &state);
-  f->arrived = state == SCR_TRANSFER_DONE;
-  if (f->arrived || (state == SCR_TRANSFER_BEGUN && served)) return f->arrived;
+  if (state == SCR_TRANSFER_DONE) {
+    f->flight.copier = SCR_COPIER_ARRIVED;
+    return 1;
+  }
+  if (state == SCR_TRANSFER_BEGUN && served) return 0;
   if (state == SCR_TRANSFER_BEGUN) SCR_ERR(SCR_ERR_IO, "the process scr_transfer on %s has ended", scr.world.home.host);
   scr_flight_recall(f);
   return 0;
@@ -20848,19 +20868,19 @@ SCR_FN void scr_flight_await(scr_flush* f)
   double   since = scr_wtime(), patience = scr.daemon_failed ? 0 : SCR_DAEMON_PATIENCE;
   uint64_t bytes = 0;
 
-  if (f->by_daemon && !f->arrived) scr_daemon_steer_now(0);
-  while (f->by_daemon && !f->arrived) {
-    f->looked = 0;
-    if (scr_flight_has_arrived(f) || !f->by_daemon) break;
-    if (f->seen != bytes) since = scr_wtime();
-    bytes = f->seen;
+  if (f->flight.copier == SCR_COPIER_DAEMON) scr_daemon_steer_now(0);
+  while (f->flight.copier == SCR_COPIER_DAEMON) {
+    f->flight.looked = 0;
+    if (scr_flight_has_arrived(f) || f->flight.copier != SCR_COPIER_DAEMON) break;
+    if (f->flight.seen != bytes) since = scr_wtime();
+    bytes = f->flight.seen;
     if (scr_wtime() - since > patience) {
       SCR_ERR(SCR_ERR_IO, "the process scr_transfer on %s makes no progress", scr.world.home.host);
       scr_flight_recall(f);
     }
     usleep(50000);
   }
-  if (!f->by_daemon) scr_job_wait(&f->job);
+  if (f->flight.copier == SCR_COPIER_HELPER) scr_job_wait(&f->flight.job);
 }
 
 /*
@@ -20924,9 +20944,10 @@ SCR_FN void scr_flight_land(int i)
 {
   scr_flush* f = scr_flights.flush[i];
   int        id = f->id, newest = f->to.desc.ckpt > 0 ? scr_flight_newest(id) : 0;
-  int        rc = f->by_daemon ? scr_flight_receive(f) : f->job.rc;
+  int        by_helper = f->flight.copier == SCR_COPIER_HELPER;
+  int        rc = by_helper ? f->flight.job.rc : scr_flight_receive(f);
 
-  if (rc != SCR_SUCCESS && !f->by_daemon) scr_err_restore(&f->job.why);
+  if (rc != SCR_SUCCESS && by_helper) scr_err_restore(&f->flight.job.why);
   rc = scr_agree(scr_flush_check(f, rc), scr.world.comm);
   if (rc == SCR_SUCCESS) rc = scr_flush_find_replaced(f);
   if (rc == SCR_SUCCESS) rc = scr_flush_commit(f);
@@ -20975,7 +20996,7 @@ SCR_FN void scr_flights_slow_down(void)
 {
   int i, by_daemon = 0;
 
-  for (i = 0; i < scr_flights.n; i++) by_daemon += scr_flights.flush[i]->by_daemon;
+  for (i = 0; i < scr_flights.n; i++) by_daemon += scr_flights.flush[i]->flight.copier != SCR_COPIER_HELPER;
   if (by_daemon > 0 && scr_daemon_steer_now(1) != SCR_SUCCESS) scr_dbg(1, "%s", scr_err_text);
 }
 
@@ -21015,7 +21036,7 @@ SCR_FN int scr_flush_start(int id, int resumes)
 
   if (!scr_grow(&scr_flights.flush, scr_flights.n, sizeof *scr_flights.flush)) rc = SCR_ERR_OOM();
   if ((rc = scr_flush_new(&f, rc)) != SCR_SUCCESS) return rc;
-  f->async = 1;
+  f->flight.copier = SCR_COPIER_HELPER;
   f->resumes = resumes;
   rc = scr_flush_prepare(f, id, 0);
   if (rc == SCR_SUCCESS && resumes && !f->committed) rc = scr_agree(scr_flight_fits(f), scr.world.comm);
@@ -21028,11 +21049,12 @@ SCR_FN int scr_flush_start(int id, int resumes)
   }
   scr_dbg(1, "flush of dataset %d %s goes on in the background", id, scr_desc_name(&f->to.desc));
   f->copies.pace = scr.pace;
-  f->job.work = scr_flush_copy;
-  f->job.arg = f;
+  f->flight.job.work = scr_flush_copy;
+  f->flight.job.arg = f;
   scr_flights.flush[scr_flights.n++] = f;
-  f->by_daemon = resumes || (scr.flush_daemon && !scr.daemon_failed && scr_flight_entrust(f));
-  if (!f->by_daemon) scr_job_start(&f->job);
+  if (resumes || (scr.flush_daemon && !scr.daemon_failed && scr_flight_entrust(f)))
+    f->flight.copier = SCR_COPIER_DAEMON;
+  else scr_job_start(&f->flight.job);
   return SCR_SUCCESS;
 }
 
@@ -25790,20 +25812,23 @@ SCR_FN int scr_track_read(const char* rel, scr_track_record* r)
 }
 
 /*
-** The bytes of the file CUT that followed the end of a file of SIZE bytes before they were cut off, as the record END
-** has the size of both: all, if nothing was appended since then, or 0.
+** The bytes of the file CUT that followed the end of the tracked file ST before they were cut off, as the record END
+** has the size of both: all, if nothing was appended since then, or 0.  Both are this user's, and CUT has the group of
+** the tracked file: else somebody has given its name to a file that fewer people may read.
 */
-SCR_FN uint64_t scr_track_follows(const char* cut, const char* end, uint64_t size)
+SCR_FN uint64_t scr_track_follows(const char* cut, const char* end, const struct stat* st)
 {
-  struct stat st;
+  struct stat of_cut;
   scr_hash*   h = scr_hash_new();
-  uint64_t    whole = 0;
-  int         read = scr_hash_file_read_record(end, h, NULL) == SCR_SUCCESS &&
-             scr_hash_util_get_bytecount(h, "END", &whole) == SCR_SUCCESS;
+  uint64_t    whole = 0, size = (uint64_t)st->st_size;
+  uid_t       by;
+  int         own = scr_hash_file_read_record(end, h, &by) == SCR_SUCCESS && by == geteuid() &&
+            scr_os.lstat(cut, &of_cut) == 0 && S_ISREG(of_cut.st_mode) && of_cut.st_uid == geteuid() &&
+            of_cut.st_gid == st->st_gid && of_cut.st_nlink == 1;
 
+  if (own) scr_hash_util_get_bytecount(h, "END", &whole);
   scr_hash_delete(&h);
-  if (!read || whole <= size || scr_os.lstat(cut, &st) < 0 || !S_ISREG(st.st_mode)) return 0;
-  return whole - size == (uint64_t)st.st_size ? whole - size : 0;
+  return own && whole > size && whole - size == (uint64_t)of_cut.st_size ? whole - size : 0;
 }
 
 /* Record in END that a file of SIZE bytes is cut. */
@@ -25819,26 +25844,26 @@ SCR_FN int scr_track_note_end(const char* end, uint64_t size)
 }
 
 /*
-** Copy what the file PATH of SIZE bytes has from LENGTH on to PATH.scr-cut, durably.  What an earlier restart has cut
+** Copy what the file PATH, which is ST, has from LENGTH on to PATH.scr-cut, durably.  What an earlier restart has cut
 ** off behind it stays there: one that the program could not read may have been tried first.
 */
-SCR_FN int scr_track_keep(const char* path, uint64_t length, uint64_t size, int mode)
+SCR_FN int scr_track_keep(const char* path, uint64_t length, const struct stat* st)
 {
   char           cut[SCR_MAX_FILENAME], tmp[SCR_MAX_FILENAME], end[SCR_MAX_FILENAME];
-  uint64_t       more = 0;
+  uint64_t       more = 0, size = (uint64_t)st->st_size;
   scr_copy_list  copies;
   scr_copy_item* it;
   int            rc = scr_fmt(cut, sizeof cut, "%s.scr-cut", path);
 
   if (rc == SCR_SUCCESS) rc = scr_fmt(tmp, sizeof tmp, "%s.tmp", cut);
   if (rc == SCR_SUCCESS) rc = scr_fmt(end, sizeof end, "%s.end", cut);
-  if (rc == SCR_SUCCESS) more = scr_track_follows(cut, end, size);
+  if (rc == SCR_SUCCESS) more = scr_track_follows(cut, end, st);
   if (rc == SCR_SUCCESS && more == 0 && scr_track_note_end(end, size) != SCR_SUCCESS)
     scr_warn_each("%s; if other checkpoints are tried, too, what they cut off of %s takes the place of this",
                   scr_err_text, path);
   if (rc == SCR_SUCCESS) rc = scr_copy_list_make(&copies, 1, SCR_TRACK_PIECE);
   if (rc != SCR_SUCCESS) return rc;
-  it = scr_copy_list_add(&copies, mode, 0600, 0);
+  it = scr_copy_list_add(&copies, (int)(st->st_mode & 0777), 0600, 0);
   rc = scr_extents_add(&it->from, path, length, size - length);
   if (rc == SCR_SUCCESS && more > 0) rc = scr_extents_add(&it->from, cut, 0, more);
   if (rc == SCR_SUCCESS) rc = scr_extents_whole(&it->to, tmp, size - length + more);
@@ -25879,7 +25904,7 @@ SCR_FN int scr_track_restore(const scr_track_record* r, int cut, const char* ckp
                  "%" PRIu64 ", have changed; put the old file back, or set SCR_TRACK=0 to leave it as it is",
                  path, ckpt, r->length);
   if (rc == SCR_SUCCESS && cut && size > r->length) {
-    rc = scr_track_keep(path, r->length, size, (int)(st.st_mode & 0777));
+    rc = scr_track_keep(path, r->length, &st);
     if (rc == SCR_SUCCESS &&
         (scr_os.ftruncate(fd, (off_t)r->length) < 0 || (scr_fsync_enabled && scr_os.fsync(fd) < 0)))
       rc = SCR_ERRNO("cannot cut %s to %" PRIu64 " bytes", path, r->length);

@@ -883,6 +883,30 @@ static void what_several_restarts_cut_is_kept(void)
   check_text("prefix/log.scr-cut", "tail\n");
 }
 
+/* In a directory of several users, one may give a file of ours the name of what a restart cut off. */
+static void what_is_cut_off_does_not_go_on_with_a_file_of_another_group(void)
+{
+  int a = 1;
+
+  begin();
+  as_job("one");
+  set("SCR_FLUSH=1");
+  OK(SCR_Init());
+  if (rank == 0) append("prefix/log", "one\n");
+  if (rank == 0) OK(SCR_Track("log"));
+  OK(SCR_Protect("a", &a, 1, sizeof a));
+  OK(SCR_Checkpoint("ck"));
+  if (rank == 0) append("prefix/log", "two\n");
+  OK(SCR_Finalize());
+  run_of(ranks, restart_cuts);
+  check_text("prefix/log.scr-cut", "two\n");
+  shell("echo x >>prefix/log; echo k >prefix/log.scr-cut"); /* as long as what followed the x */
+  if (geteuid() == 0) shell("chgrp 4321 prefix/log.scr-cut");
+  run_of(ranks, restart_cuts);
+  check_text("prefix/log", "one\n");
+  check_text("prefix/log.scr-cut", geteuid() == 0 ? "x\n" : "x\nk\n");
+}
+
 static void a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint(void)
 {
   int a = 1;
@@ -1317,7 +1341,8 @@ const test_case regions_cases[] = {CASE(regions_of_any_size_grow_and_shrink, ANY
                                    CASE(regions_of_ranks_that_are_gone_are_not_guessed, "8"),
                                    CASE(a_tracked_file_has_each_line_once, "2", "4"),
                                    CASE(a_restart_cuts_tracked_files, "4"),
-                                   CASE(what_several_restarts_cut_is_kept, "4"),
+                                   CASE(what_is_cut_off_does_not_go_on_with_a_file_of_another_group, "4"),
+    CASE(what_several_restarts_cut_is_kept, "4"),
                                    CASE(a_tracked_file_that_lacks_something_is_an_error, "1 4"),
                                    CASE(a_tracked_file_that_is_a_link_is_an_error_of_the_checkpoint, "1 4"),
                                    CASE(files_called_tracked_are_no_records, "4"),
