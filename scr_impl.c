@@ -1604,7 +1604,8 @@ SCR_FN int scr_file_trusted(const char* path, const char** why)
       *why = "that of another user";
     }
   }
-  if (fd >= 0 && fstat(fd, &st) == 0) *why = scr_file_distrust(&st);
+  if (fd >= 0 ? fstat(fd, &st) == 0 : *why == NULL && scr_os.lstat(path, &st) == 0 && !S_ISLNK(st.st_mode))
+    *why = scr_file_distrust(&st);
   return fd;
 }
 
@@ -9834,7 +9835,7 @@ SCR_FN int scr_prefix_may_use(const char* prefix, const scr_index* index, const 
 ** Call FOUND for each directory of a dataset in DIR below PREFIX, "" for all, and in LEVELS of directories below it.
 ** *LEFT directories are looked at, and counted down; all, if LEFT is NULL.  Files do not count, where the file system
 ** tells them from directories by itself.  Symbolic links are not followed, and what lies below the index of another
-** prefix belongs to that.  What cannot be read is left out.
+** prefix belongs to that, but for an empty file, which is no index.  What cannot be read is left out.
 */
 SCR_FN void scr_prefix_walk(const char* prefix, const char* dir, int levels, int* left,
                             void (*found)(const char* dir, void* arg), void* arg)
@@ -9844,8 +9845,8 @@ SCR_FN void scr_prefix_walk(const char* prefix, const char* dir, int levels, int
   struct stat    st;
   DIR*           d;
 
-  if (*dir &&
-      (scr_fmt(path, sizeof path, "%s/%s/.scr/index.scr", prefix, dir) != SCR_SUCCESS || scr_os.lstat(path, &st) == 0))
+  if (*dir && (scr_fmt(path, sizeof path, "%s/%s/.scr/index.scr", prefix, dir) != SCR_SUCCESS ||
+               (scr_os.lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)))
     return;
   if (*dir && scr_summary_path(prefix, dir, path) == SCR_SUCCESS && scr_os.lstat(path, &st) == 0) found(dir, arg);
   if (levels == 0) return;
@@ -22508,25 +22509,41 @@ SCR_FN int scr_restart_newest(const scr_index* index, scr_search* from, int top,
   }
 }
 
-/* Apply the rule above to NAME, which may be NULL, and to what FROM leaves.  Rank 0 only. */
-SCR_FN int scr_restart_candidate(scr_search from, const char* name, scr_candidate* c)
+/*
+** The index as it was read for the candidates that are fetched one after the other, on rank 0, and which of them could
+** not be.  All zeros: it is to be read.
+*/
+typedef struct {
+  int       open; /* 1: the index is here */
+  scr_index index;
+  scr_hash* unread; /* DIR/<directory>/<id>, which the index on the prefix does not say yet */
+} scr_restart_reading;
+
+/*
+** Apply the rule above to NAME, which may be NULL, and to what FROM leaves of R, which is read first if need be.  C is
+** the candidate before, whose part about the whole index is that of this one, too.  Rank 0 only.
+*/
+SCR_FN int scr_restart_candidate(scr_restart_reading* r, scr_search from, const char* name, scr_candidate* c)
 {
-  scr_index          index;
   scr_index_item     it;
   scr_choice         choice;
   const scr_dataset* ds;
-  int                fetch = 1, limit = INT_MAX, rc = scr_index_read(&index, scr.world.prefix);
+  int                fetch = 1, limit = INT_MAX, rc = SCR_SUCCESS;
 
-  memset(c, 0, sizeof *c);
   memset(&it, 0, sizeof it); /* the candidate on the prefix; it.id is 0 if it comes from the cache */
   scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
-  scr_restart_stake(&index, rc, fetch, c);
-  scr_choice_read(&index, &choice);
-  rc = SCR_SUCCESS;
+  if (!r->open) {
+    memset(c, 0, sizeof *c);
+    scr_restart_stake(&r->index, scr_index_read(&r->index, scr.world.prefix), fetch, c);
+  }
+  r->open = 1;
+  c->id = c->cached = c->limit = c->missing_choice = 0;
+  *c->dir = '\0';
+  scr_choice_read(&r->index, &choice);
   if (name != NULL) {
-    rc = scr_restart_by_name(&index, name, fetch, &c->id, &it);
+    rc = scr_restart_by_name(&r->index, name, fetch, &c->id, &it);
   } else {
-    c->id = scr_restart_by_choice(&index, &choice, from.below, fetch, &limit, &it);
+    c->id = scr_restart_by_choice(&r->index, &choice, from.below, fetch, &limit, &it);
     c->missing_choice = c->id == 0 && limit < from.below && !from.rejected;
     if (c->missing_choice && (choice.until == 0 || scr_restart_cached(SCR_WHOLE, 0, INT_MAX)))
       c->at_stake = 1; /* what is not offered */
@@ -22535,13 +22552,13 @@ SCR_FN int scr_restart_candidate(scr_search from, const char* name, scr_candidat
   }
   c->by_user = c->id != 0 && (name != NULL || c->limit > 0);
   if (name == NULL && c->id == 0 && c->limit == 0 && !scr.fresh_start)
-    c->id = scr_restart_newest(&index, &from, limit, fetch, &it);
+    c->id = scr_restart_newest(&r->index, &from, limit, fetch, &it);
   c->rejected = from.rejected;
   ds = scr_dataset_find(c->id);
   if (scr_dataset_is_whole(ds) && scr_dataset_is_cached(ds))
     c->cached = it.id == 0 || !scr_identity_differs(&ds->desc.identity, &it.desc.identity);
   if (!c->cached && it.id != 0 && rc == SCR_SUCCESS) rc = scr_fmt(c->dir, sizeof c->dir, "%s", it.dir);
-  return scr_index_close(&index, rc, 0);
+  return rc;
 }
 
 /* Make checkpoint ID the loaded one; later datasets get higher ids.  Every rank calls it. */
@@ -22556,22 +22573,33 @@ SCR_FN void scr_restart_loaded(int id)
 }
 
 /*
-** Record in the index that C was fetched, or could not be.  A dataset of another release that could not be read is left
-** alone: its index stays as that release wrote it.  Rank 0 only.
+** The index is going to change, or the search is over: forget what R has read, and record which candidates could not be
+** fetched.  A dataset of another release is left alone: its index stays as that release wrote it.  Rank 0 only.
 */
-SCR_FN void scr_restart_note_fetch(const scr_candidate* c, int fetched)
+SCR_FN void scr_restart_end_reading(scr_restart_reading* r)
 {
-  scr_index      index;
-  scr_index_item it;
-  scr_err_record why;
-  int            ours, rc;
+  const scr_hash_elem *dir, *id;
+  scr_index            index;
+  scr_index_item       it;
+  scr_err_record       why;
+  int                  rc, ours = 0;
 
+  if (!r->open) return;
   scr_err_save(&why);
-  rc = scr_index_open(&index, scr.world.prefix);
-  ours = scr_index_get(&index, c->id, c->dir, &it) && it.desc.identity.nonce != 0;
-  if (fetched) scr_index_note_fetched(&index, c->id, c->dir);
-  else scr_index_note_attempt(&index, c->id, c->dir);
-  if (scr_index_close(&index, rc, fetched || ours) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  scr_index_close(&r->index, SCR_SUCCESS, 0);
+  if (r->unread != NULL) {
+    rc = scr_index_open(&index, scr.world.prefix);
+    for (dir = scr_hash_elem_first(r->unread); dir != NULL; dir = scr_hash_elem_next(dir))
+      for (id = scr_hash_elem_first(scr_hash_elem_hash(dir)); id != NULL; id = scr_hash_elem_next(id)) {
+        int n = scr_index_id(scr_hash_elem_key(id));
+        if (!scr_index_get(&index, n, scr_hash_elem_key(dir), &it) || it.desc.identity.nonce == 0) continue;
+        scr_index_note_attempt(&index, n, scr_hash_elem_key(dir));
+        ours = 1;
+      }
+    if (scr_index_close(&index, rc, ours) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
+  }
+  scr_hash_delete(&r->unread);
+  r->open = 0;
   scr_err_restore(&why);
 }
 
@@ -22621,13 +22649,20 @@ SCR_FN int scr_restart_from_cache(scr_candidate* c)
   return rc;
 }
 
-/* Fetch the candidate C.  Collective over the world; the same code everywhere. */
-SCR_FN int scr_restart_fetch(const scr_candidate* c)
+/* Fetch the candidate C of R.  Collective over the world; the same code everywhere. */
+SCR_FN int scr_restart_fetch(scr_restart_reading* r, const scr_candidate* c)
 {
   int rc = scr_fetch(c->id, c->dir, c->rejected ? SCR_REJECTED_BEFORE : SCR_WHOLE);
 
-  if (scr.world.rank == 0) scr_restart_note_fetch(c, rc == SCR_SUCCESS);
-  if (rc == SCR_SUCCESS) return rc;
+  if (rc == SCR_SUCCESS) {
+    if (scr.world.rank == 0 && scr_index_change(scr.world.prefix, scr_index_note_fetched, c->id, c->dir) != SCR_SUCCESS)
+      scr_warn("%s", scr_err_text);
+    return rc;
+  }
+  if (scr.world.rank == 0) {
+    if (r->unread == NULL) r->unread = scr_hash_new();
+    scr_hash_set_kv_int(r->unread, c->dir, c->id);
+  }
   scr.prefix_at_stake = 1;
   scr_tried_add("dataset %d in %s/%s cannot be fetched: %s", c->id, scr.world.prefix, c->dir, scr_err_text);
   return rc; /* the next run tries it again: what was not there may be there then */
@@ -22727,15 +22762,19 @@ SCR_FN void scr_restart_tell_lost(const scr_candidate* c)
   scr.lost.newest = 0;
 }
 
-/* Get the next candidate C that FROM leaves, or the one called NAME.  Collective over the world. */
-SCR_FN int scr_restart_ask(scr_search from, const char* name, scr_candidate* c)
+/*
+** Get the next candidate C that FROM leaves of R, or the one called NAME.  R is over on an error, and before one of the
+** cache is used.  Collective over the world.
+*/
+SCR_FN int scr_restart_ask(scr_restart_reading* r, scr_search from, const char* name, scr_candidate* c)
 {
   int rc = SCR_SUCCESS;
 
-  memset(c, 0, sizeof *c);
-  if (scr.world.rank == 0) rc = scr_restart_candidate(from, name, c);
-  if ((rc = scr_agree(rc, scr.world.comm)) != SCR_SUCCESS) return rc;
-  if ((rc = scr_bcast(c, (int)sizeof *c, MPI_BYTE, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
+  if (scr.world.rank == 0) rc = scr_restart_candidate(r, from, name, c);
+  rc = scr_agree(rc, scr.world.comm);
+  if (rc == SCR_SUCCESS) rc = scr_bcast(c, (int)sizeof *c, MPI_BYTE, 0, scr.world.comm);
+  if (rc != SCR_SUCCESS || c->cached) scr_restart_end_reading(r);
+  if (rc != SCR_SUCCESS) return rc;
   if (c->at_stake) scr.prefix_at_stake = 1;
   scr.fresh_served = c->fresh_served;
   if (c->missing_choice)
@@ -22831,20 +22870,24 @@ SCR_FN void scr_restart_tell_none(const scr_candidate* c)
 */
 SCR_FN int scr_restart_load(scr_search from, const char* name)
 {
-  scr_candidate c;
-  int           rc;
+  scr_restart_reading r;
+  scr_candidate       c;
+  int                 rc, found = 0;
 
+  memset(&r, 0, sizeof r);
   scr.loaded = 0;
   scr_read_close();
   do {
-    if ((rc = scr_restart_ask(from, name, &c)) != SCR_SUCCESS) return rc;
+    if ((rc = scr_restart_ask(&r, from, name, &c)) != SCR_SUCCESS) return rc;
     if (c.id <= 0 || (name == NULL && scr_restart_lacks_room(&c))) break;
     from.rejected = c.rejected;
     from.below = c.id;
-    rc = c.cached ? scr_restart_from_cache(&c) : scr_restart_fetch(&c);
-    if (rc == SCR_SUCCESS) return scr_restart_take(&c, name);
-    if (name != NULL) return rc;
-  } while (scr_restart_may_fall_back(&c, rc));
+    rc = c.cached ? scr_restart_from_cache(&c) : scr_restart_fetch(&r, &c);
+    found = rc == SCR_SUCCESS;
+  } while (!found && name == NULL && scr_restart_may_fall_back(&c, rc));
+  scr_restart_end_reading(&r);
+  if (found) return scr_restart_take(&c, name);
+  if (rc != SCR_SUCCESS && name != NULL) return rc;
   scr_restart_tell_none(&c);
   scr.restart = SCR_RESTART_NONE;
   return SCR_SUCCESS;

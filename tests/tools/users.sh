@@ -192,6 +192,9 @@ as $theirs sh -c 'echo SCR_PREFIX_PURGE=1 >.scrconf'
 job 2
 tell "parameters that the group can write" "$p/.scrconf is one that others can write, and is not read"
 check "the checkpoint is still there" 0 "rank_0 rank_1 rank_2" sh -c "echo \$(ls '$p/step.1')"
+rm .scrconf && they sh -c 'umask 077; echo SCR_PREFIX_PURGE=1 >.scrconf'
+job 2
+tell "a file of another user that cannot be read" "$p/.scrconf is that of another user, and is not read"
 obeyed() { check "$1" 0 "$2" as $mine scr_list_dir cache; }
 rm .scrconf
 as $mine sh -c 'umask 077; echo SCR_CACHE_BASE=/elsewhere >"$HOME/conf"; echo SCR_CACHE_BASE=/here >.scrconf'
