@@ -1752,8 +1752,8 @@ static void a_rejected_choice_does_not_bring_back_what_another_job_has_of_the_pa
 }
 
 /*
-** SCR_Current in the midst of a run flushes what only the cache has, and records the choice; any of this fails.  What is
-** written then is newer, whatever the call has said.
+** SCR_Current in the midst of a run flushes what only the cache has, and records the choice; any of this fails.  What
+** is written then is newer, whatever the call has said.
 */
 static void a_choice_of_scr_current_that_cannot_be_recorded_does_not_stand(void)
 {

@@ -384,8 +384,8 @@ void truth_loaded(process* p, int try, const char* name, int number)
   if (truth.offered) { /* the program has refused a newer one */
     int next = try > 0 ? truth_must_to(truth.loaded[try - 1] - 1) : 0;
     if (number < next && !S.faults && number != truth.unserved && !may_lead(d, &truth.set[next]))
-      sim_violation("%s (number %d) is offered next, but %s (number %d) must have survived (%d nodes damaged, %s)", name,
-                    number, truth.set[next].name, next, truth.damages, plan.scheme);
+      sim_violation("%s (number %d) is offered next, but %s (number %d) must have survived (%d nodes damaged, %s)",
+                    name, number, truth.set[next].name, next, truth.damages, plan.scheme);
     return;
   }
   truth.offered = number;
