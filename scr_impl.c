@@ -7516,8 +7516,8 @@ SCR_FN int scr_filemap_read(const char* path, scr_filemap* map)
 **            scr_index_sort, scr_index_failed_in, scr_index_is_good, scr_index_read, scr_index_open,
 **            scr_index_close, scr_index_newest, scr_index_find, scr_index_look_up, scr_index_named,
 **            scr_index_named_ckpt, scr_index_same, scr_index_count_complete, scr_index_has_renames,
-**            scr_index_max_id, scr_choice_read, scr_choice_write, scr_choice_release, scr_index_current,
-**            scr_index_set_current, scr_index_set, scr_index_remove, scr_index_begin_deletion,
+**            scr_index_max_id, scr_index_is_missing, scr_choice_read, scr_choice_write, scr_choice_release,
+**            scr_index_current, scr_index_set_current, scr_index_set, scr_index_remove, scr_index_begin_deletion,
 **            scr_index_end_deletion, scr_index_note_attempt, scr_index_note_fetched, scr_index_note_failed,
 **            scr_index_forgive, scr_index_drop_newer, scr_index_serve_choice, scr_index_cut, scr_index_window,
 **            scr_index_outgrown, scr_index_has_served, scr_index_last_served, scr_index_note_served,
@@ -8178,6 +8178,16 @@ SCR_FN int scr_index_read(scr_index* index, const char* prefix)
   int rc = scr_record_read(index, prefix, "index.scr");
 
   return scr_index_readable(index, rc);
+}
+
+/* Returns 1 if PREFIX has no index: none was made yet, or it was lost. */
+SCR_FN int scr_index_is_missing(const char* prefix)
+{
+  char        path[SCR_MAX_FILENAME];
+  struct stat st;
+
+  return scr_record_path(prefix, "index.scr", path, sizeof path) == SCR_SUCCESS && scr_os.lstat(path, &st) < 0 &&
+         errno == ENOENT;
 }
 
 /* Like scr_index_read, but holds the lock of the index, so that it can be changed. */
@@ -9906,13 +9916,11 @@ SCR_FN void scr_strays_add(const char* dir, void* arg)
 */
 SCR_FN void scr_strays_find(scr_strays* s, const char* prefix)
 {
-  char        path[SCR_MAX_FILENAME];
-  struct stat st;
-  int         left = SCR_STRAYS_LOOK;
+  int left = SCR_STRAYS_LOOK;
 
   memset(s, 0, sizeof *s);
   s->prefix = prefix;
-  if (scr_record_path(prefix, "index.scr", path, sizeof path) != SCR_SUCCESS || scr_os.lstat(path, &st) == 0) return;
+  if (!scr_index_is_missing(prefix)) return;
   scr_prefix_walk(prefix, "", SCR_STRAYS_LEVELS, &left, scr_strays_add, s);
   if (left <= 0 && s->n == 0)
     scr_warn("%s has no index, and no checkpoint in the first %d directories; scr_index --build looks into all of them",
@@ -24330,6 +24338,35 @@ SCR_FN void scr_run_tell_lost(const scr_flush_note* note, int n)
 }
 
 /*
+** Returns 1 if NOTE is of a checkpoint that was flushed, but the prefix has lost its index: whoever begins anew may write
+** over its files.
+*/
+SCR_FN int scr_run_is_unindexed(const scr_flush_note* note)
+{
+  int fetch = 1;
+
+  scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
+  return note->flags & SCR_FLAG_CHECKPOINT && note->location & SCR_LOCATION_PREFIX && fetch && !scr.fresh_start &&
+         scr_index_is_missing(scr.world.prefix);
+}
+
+/* Add the checkpoint of NOTE, the newest of those that were flushed, to what is told about those that are lost. */
+SCR_FN void scr_run_tell_unindexed(const scr_flush_note* note)
+{
+  scr_lost* l = &scr.lost;
+  size_t    k = strlen(l->text);
+
+  l->at_stake = 1;
+  if (note->id > l->newest) {
+    l->newest = note->id;
+    l->ckpt = note->ckpt;
+  }
+  snprintf(l->text + k, sizeof l->text - k,
+           "%s%.60s (dataset %d) was flushed to %.600s, which has no index any more; scr_index --build makes a new one",
+           k > 0 ? "; " : "", *note->name ? note->name : "a checkpoint", note->id, scr.world.prefix);
+}
+
+/*
 ** Go through the notes that earlier runs have left in R.  Those of datasets that this run has found will be written
 ** anew, but for those that are set aside; of the others stay those of lost checkpoints, until there is a newer one on
 ** the prefix.
@@ -24339,7 +24376,7 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
   scr_flush_note note;
   scr_index_item newest;
   char           where[sizeof note.where];
-  int            id = INT_MAX, n = 0, purged = 0, until = scr_index_last_passed(index, 1);
+  int            id = INT_MAX, n = 0, purged = 0, unindexed = 0, until = scr_index_last_passed(index, 1);
 
   scr_nodes_file_where(scr.world.prefix, where, sizeof where);
   scr_index_newest(index, INT_MAX, NULL, &newest);
@@ -24356,6 +24393,10 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
         scr_flush_file_put(r, &note);
       }
       continue;
+    }
+    if (scr_run_is_unindexed(&note)) {
+      scr_flush_file_put(r, &note);
+      if (unindexed == 0) unindexed = note.id;
     }
     if (!scr_run_is_lost(until, &note)) continue;
     if (!scr_run_uses_cache() && strcmp(note.job, scr.world.home.job) == 0 && purged++ == 0)
@@ -24379,6 +24420,7 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
         scr.lost.text + strlen(scr.lost.text), sizeof scr.lost.text - strlen(scr.lost.text),
         "%s cannot be reached by this run, job %.40s on %.80s, with the control directory %.200s and the prefix %.200s",
         n > 3 ? " and older ones" : "", scr.world.home.job, scr.world.home.host, scr.world.cntl, scr.world.prefix);
+  if (scr_flush_file_get(r, unindexed, &note)) scr_run_tell_unindexed(&note);
 }
 
 /* Find out from the index about all datasets, and record in the flush file what is in the cache.  Rank 0 only. */

@@ -941,6 +941,32 @@ static void scr_drop_after_current_drops_what_is_newer_than_a_choice(void)
 
 /* ---- an index is made from what is on the prefix ----------------------------------------------------------------- */
 
+/* The index is lost, and what it had is deeper than a start looks: the flush file still knows that it was flushed. */
+static void a_lost_index_is_no_reason_to_begin_anew(void)
+{
+  int  have, i;
+  char name[SCR_MAX_FILENAME];
+
+  begin();
+  as_job("first");
+  set("SCR_FLUSH=1");
+  run_puts_four();
+  lose_all_nodes();
+  shell("rm prefix/.scr/index.scr; mkdir -p prefix/a/b/c/d/e; mv prefix/ck? prefix/a/b/c/d/e");
+  for (i = 0; i < 2; i++) { /* nor is it forgotten by a start that is refused */
+    OK(SCR_Init());
+    ALIKE(SCR_Have_restart(&have, name), SCR_ERR_NO_RESTART, "(dataset 4) was flushed to ");
+    CODE(SCR_Start_output("ck1", SCR_FLAG_CHECKPOINT), SCR_ERR_NO_RESTART, "which has no index any more");
+    run_dies();
+  }
+  shell("$TEST_INDEX --build --prefix prefix > built; grep -c . built | grep -qx 4");
+  set("SCR_FRESH_START=1");
+  OK(SCR_Init());
+  OK(SCR_Have_restart(&have, name));
+  CHECK(!have, "%s is offered", name);
+  run_dies();
+}
+
 /* The index is damaged, or missing; what the prefix holds is found, but for what is not whole. */
 static void scr_index_build_makes_an_index_of_what_is_whole(void)
 {
@@ -1034,6 +1060,7 @@ const test_case flush_cases[] = {CASE(the_prefix_gives_back_what_was_flushed_and
                                  CASE(scr_prefix_size_never_costs_the_newest, FEW),
                                  CASE(scr_prefix_purge_empties_the_prefix_once_in_a_job, FEW),
                                  CASE(scr_drop_after_current_drops_what_is_newer_than_a_choice, FEW),
+                                 CASE(a_lost_index_is_no_reason_to_begin_anew, FEW),
                                  CASE(scr_index_build_makes_an_index_of_what_is_whole, FEW),
                                  CASE(scr_index_build_compares_checksums, FEW),
                                  CASE(scr_index_build_finds_what_a_killed_flush_has_completed, FEW),
