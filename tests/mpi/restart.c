@@ -1808,6 +1808,24 @@ static void a_served_scr_current_does_not_pass_over_work_that_is_away_for_a_whil
   run_gets("f2", 1, 3000);
 }
 
+/* A purge took all checkpoints, and the index stayed: a start does not write it anew for each of them. */
+static void the_index_is_written_once_for_all_that_cannot_be_fetched(void)
+{
+  int  flag = 0;
+  char name[SCR_MAX_FILENAME];
+
+  begin_four(ON_PREFIX, "first");
+  shell("mv prefix/ck? .");
+  fault_on(FAULT_RENAME, "/prefix/.scr/", "index.scr", 0);
+  OK(SCR_Init());
+  ALIKE(SCR_Have_restart(&flag, name), SCR_ERR_NO_RESTART, "ck1/.scr/summary.scr is missing");
+  CHECK(rank != 0 || fault_seen(FAULT_RENAME) == 1, "the index is written %d times", fault_seen(FAULT_RENAME));
+  fault_end();
+  run_dies();
+  shell("mv ck? prefix");
+  run_gets("ck4", 1, 4000);
+}
+
 /* In a run that drops what is newer than its choice, a dropped checkpoint that the cache still has can be chosen. */
 static void a_checkpoint_that_a_choice_dropped_can_be_chosen_from_the_cache(void)
 {
@@ -1969,6 +1987,7 @@ const test_case restart_cases[] = {
     CASE(output_is_flushed_although_it_is_passed_over, FEW),
     CASE(decisions_go_along_when_room_is_made, FEW),
     CASE(a_killed_deletion_of_the_only_checkpoint_is_finished, "2 | 4", ""),
+    CASE(the_index_is_written_once_for_all_that_cannot_be_fetched, "4", ""),
     CASE(a_choice_that_has_left_the_cache_does_not_begin_anew, "4", ""),
     CASE(a_choice_in_the_cache_of_another_job_does_not_begin_anew, "4", ""),
     CASE(ids_of_what_was_passed_over_are_not_used_again, "4", ""),
