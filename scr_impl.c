@@ -24338,8 +24338,8 @@ SCR_FN void scr_run_tell_lost(const scr_flush_note* note, int n)
 }
 
 /*
-** Returns 1 if NOTE is of a checkpoint that was flushed, but the prefix has lost its index: whoever begins anew may write
-** over its files.
+** Returns 1 if NOTE is of a checkpoint that was flushed, but the prefix has lost its index: a run that begins anew may
+** write over its files.
 */
 SCR_FN int scr_run_is_unindexed(const scr_flush_note* note)
 {
