@@ -24338,16 +24338,15 @@ SCR_FN void scr_run_tell_lost(const scr_flush_note* note, int n)
 }
 
 /*
-** Returns 1 if NOTE is of a checkpoint that was flushed, but the prefix has lost its index: a run that begins anew may
-** write over its files.
+** Returns 1 if this run may restart from the prefix, which has no index: where one was lost, a run that begins anew may
+** write over what was flushed.
 */
-SCR_FN int scr_run_is_unindexed(const scr_flush_note* note)
+SCR_FN int scr_run_lacks_index(void)
 {
   int fetch = 1;
 
   scr_param_int(scr.world.params, "SCR_FETCH", &fetch);
-  return note->flags & SCR_FLAG_CHECKPOINT && note->location & SCR_LOCATION_PREFIX && fetch && !scr.fresh_start &&
-         scr_index_is_missing(scr.world.prefix);
+  return fetch && !scr.fresh_start && scr_index_is_missing(scr.world.prefix);
 }
 
 /* Add the checkpoint of NOTE, the newest of those that were flushed, to what is told about those that are lost. */
@@ -24376,7 +24375,8 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
   scr_flush_note note;
   scr_index_item newest;
   char           where[sizeof note.where];
-  int            id = INT_MAX, n = 0, purged = 0, unindexed = 0, until = scr_index_last_passed(index, 1);
+  int            id = INT_MAX, n = 0, purged = 0, until = scr_index_last_passed(index, 1);
+  int            no_index = scr_run_lacks_index(), unindexed = 0;
 
   scr_nodes_file_where(scr.world.prefix, where, sizeof where);
   scr_index_newest(index, INT_MAX, NULL, &newest);
@@ -24394,7 +24394,7 @@ SCR_FN void scr_run_sift_notes(scr_record* r, const scr_index* index)
       }
       continue;
     }
-    if (scr_run_is_unindexed(&note)) {
+    if (no_index && note.flags & SCR_FLAG_CHECKPOINT && note.location & SCR_LOCATION_PREFIX) {
       scr_flush_file_put(r, &note);
       if (unindexed == 0) unindexed = note.id;
     }
