@@ -15,6 +15,7 @@
 #include "scr_halt.c"
 #include "scr_have_restart.c"
 #include "scr_hostlist.c"
+#include "scr_image.c"
 #include "scr_index.c"
 #include "scr_inspect.c"
 #include "scr_kill_jobstep.c"
@@ -54,6 +55,7 @@
   X(retries_halt, "tell whether a job should not be started again")                                                    \
   X(should_exit, "tell whether a job script should start another run")                                                 \
   X(regions, "list the regions in a file of a checkpoint, or take one out")                                            \
+  X(image, "print what the image of a process has, and whether it can be loaded here")                                 \
   X(rebuild, "rebuild lost files from redundancy files")                                                               \
   X(rebuild_xor, "rebuild one member of an XOR set")                                                                   \
   X(env, "print user, job, nodes and end of the allocation")                                                           \

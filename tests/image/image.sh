@@ -335,6 +335,63 @@ said "the build of the image restarts" "restarted from image\.1"
 said "other arguments: a warning" "image\.1 was written with other arguments, and goes on with them: *$"
 check "other ranks: refused" 1 "" run 3 first
 
+# ---- what is in an image, and the command that tells
+build FREES refused.c -DFREES
+fresh
+AT=1 check "an image of a heap with free blocks" 0 "" run 2 FREES
+check "free blocks: what remains is whole at a restart" 0 "" run 2 FREES
+said "free blocks: it restarts" "restarted from image\.1"
+file=$(find "$tmp/node" -name rank_0.img)
+check "free blocks are not in the image" 0 "" sh -c "scr_image '$file' | awk '\$5 == \"heap\" {n++; if (\$3 > 29000000 && \$4 > 15000000 && \$4 < 16000000) m++} END {exit n != 1 || m != 1}'"
+fresh
+AT=3 check "an image of a program with large variables" 0 - run 1 state 12
+file=$(find "$tmp/node" -name rank_0.img)
+check "zero pages of variables are not in the image" 0 "" sh -c "scr_image '$file' | awk '\$5 == \"variables\" && \$3 > 800000 {n++; if (\$4 < 200000) m++} END {exit n != 1 || m != 1}'"
+says "scr_image tells the program" 0 "^program *saved *[0-9a-f]* $tmp/state\$" scr_image "$file"
+says "scr_image tells the arguments" 0 "^arguments  12\$" scr_image "$file"
+says "scr_image tells the libraries" 0 "^library *native .*/libmpich" scr_image "$file"
+check "scr_image --check" 0 "$file can be loaded here, as rank 0 of 1" scr_image --check "$file"
+mv "$tmp/state" "$tmp/kept"
+says "scr_image --check without the program" 1 "$tmp/state is missing" scr_image --check "$file"
+cp "$tmp/second" "$tmp/state"
+says "scr_image --check of another build" 1 "$file was written by another build of $tmp/state" scr_image --check "$file"
+mv "$tmp/kept" "$tmp/state"
+head -c -1 "$file" >cut
+says "scr_image of a file that was cut off" 1 "cut is damaged: it has another size" scr_image cut
+{ cat "$file"; echo; } >longer
+says "scr_image of a file that is longer" 1 "longer is damaged: it has another size" scr_image --check longer
+{ head -c 200 "$file"; printf x; tail -c +202 "$file"; } >other
+says "scr_image of a damaged header" 1 "other is damaged: the checksum of its header" scr_image other
+says "scr_image of another file" 1 "$tmp/state is no image of a process" scr_image "$tmp/state"
+says "scr_image without a file" 1 "which file" scr_image
+
+# ---- libraries whose side the user chooses
+numa=$(ldd "$tmp/state" | awk '/libnuma/ {print $3}') # which Debian's MPICH uses
+if [ -n "$numa" ]; then
+  build NUMA refused.c -DNUMA "$numa"
+  fresh
+  check "a library that MPI uses, too: refused" 1 "" run 2 NUMA
+  said "a library that MPI uses, too: the message" "libnuma.so.1 is used by the program and by MPI: name it in SCR_IMAGE_SAVED_LIBS or SCR_IMAGE_NATIVE_LIBS"
+  SCR_IMAGE_SAVED_LIBS=libnuma check "it can do what images do not have: refused" 1 "" run 2 NUMA
+  said "it can do what images do not have: the message" "libnuma.so.1 uses [a-z_]*, which images do not support"
+  export SCR_IMAGE_NATIVE_LIBS=libnuma
+  plain 2 NUMA
+  AT=1 round "a library that the user has chosen to be native" 2 NUMA
+  unset SCR_IMAGE_NATIVE_LIBS
+fi
+fresh
+AT=1 check "an image with a library" 0 - run 1 with_library 12
+SCR_IMAGE_NATIVE_LIBS=libkeeps.so check "the library is native now: refused" 1 - run 1 with_library 12
+said "the library is native now: the message" "libkeeps.so was saved in image\.1: set SCR_IMAGE_SAVED_LIBS and SCR_IMAGE_NATIVE_LIBS as then"
+SCR_IMAGE_SAVED_LIBS=libm:libkeeps check "a library that is always native: refused" 1 - run 1 with_library 12
+said "a library that is always native: the message" "SCR_IMAGE_SAVED_LIBS names libm.so.6, which is always native"
+SCR_IMAGE_SAVED_LIBS=libkeeps SCR_IMAGE_NATIVE_LIBS=libkeeps check "both sides: refused" 1 - run 1 with_library 12
+said "both sides: the message" "SCR_IMAGE_SAVED_LIBS names libkeeps.so, which is always native, or named in"
+SCR_IMAGE_NATIVE_LIBS=libkeep check "a library that there is not: refused" 1 - run 1 with_library 12
+said "a library that there is not: the message" "SCR_IMAGE_NATIVE_LIBS names libkeep, which is no library of the program"
+SCR_IMAGE_SAVED_LIBS=libkeeps check "the side that it has without a list" 0 - run 1 with_library 12
+said "the side that it has without a list: it restarts" "restarted from image\.1"
+
 fresh
 check "a program that writes checkpoints itself" 0 - timeout 120 $MPIEXEC -n 2 "$top/examples/minimal" 20
 check "a checkpoint that is no image: refused" 1 "" run 2 first

@@ -1,6 +1,7 @@
 /*
 ** refused.c - built with one of the macros below: what keeps a program from having images, and the message that says
-** so.  Without any, a program whose image another build must not load.
+** so.  Without any, a program whose image another build must not load.  With NUMA it uses a library that MPI uses, too.
+** With FREES it frees much of its heap, and takes it again after the image.
 */
 #include <mpi.h>
 #include <pthread.h>
@@ -23,6 +24,24 @@ static void* nothing(void* arg)
 }
 #endif
 
+#if defined(NUMA)
+int numa_available(void);
+#elif defined(FREES)
+#define BLOCKS 60
+#define SIZE   500000
+static char* blocks[BLOCKS];
+
+/* All blocks, where K is odd, with the byte K. */
+static int is_whole(void)
+{
+  int i, k, whole = 1;
+
+  for (k = 1; k < BLOCKS; k += 2)
+    for (i = 0; i < SIZE; i++) whole &= blocks[k][i] == k;
+  return whole;
+}
+#endif
+
 int main(int argc, char** argv)
 {
   int rank;
@@ -40,6 +59,24 @@ int main(int argc, char** argv)
     pthread_t t;
 
     if (pthread_create(&t, NULL, nothing, NULL) != 0) return 1;
+  }
+#elif defined(NUMA)
+  numa_available();
+#elif defined(FREES)
+  {
+    int   k;
+    char* zeros;
+
+    for (k = 0; k < BLOCKS; k++) blocks[k] = memset(malloc(SIZE), k, SIZE);
+    for (k = 0; k < BLOCKS; k += 2) free(blocks[k]);
+    point(rank);
+    linger();
+    for (k = 0; k < BLOCKS; k += 2) blocks[k] = memset(malloc(SIZE), 7, SIZE);
+    if (!is_whole()) return 1;
+    free(blocks[30]);
+    zeros = calloc(SIZE, 1);
+    for (k = 0; k < SIZE; k++)
+      if (zeros[k] != 0) return 1;
   }
 #elif defined(OPTIONS)
   while (getopt(argc, argv, "ab") != -1) {

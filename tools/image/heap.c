@@ -2,8 +2,8 @@
 ** The saved heap, and the functions of the malloc family for the whole process.
 **
 ** Uses       ranges.c (who calls), start.c (memory), threads.c (the lock)
-** Offers     img_alloc, img_widen, img_heap_used, img_heap_end; malloc, calloc, realloc, reallocarray, free,
-**            aligned_alloc, memalign, posix_memalign, valloc, malloc_usable_size, strdup, strndup, vasprintf, asprintf.
+** Offers     img_alloc, img_widen, img_heap_used, img_heap_end, img_heap_gap; malloc, calloc, realloc, reallocarray,
+**            free, aligned_alloc, memalign, posix_memalign, valloc, malloc_usable_size, strdup, strndup, vasprintf, asprintf.
 ** Invariants
 **   H1  A caller in the text of a saved object gets saved memory; all others get libc's.
 **   H2  free and realloc go by the address of the block, whoever calls.
@@ -334,6 +334,20 @@ uint64_t img_heap_used(void)
 uint64_t img_heap_end(void)
 {
   return end == NULL ? IMG_HEAP_BASE : (uint64_t)end;
+}
+
+int img_heap_gap(uint64_t* at, uint64_t* from, uint64_t* to)
+{
+  block* b;
+
+  for (b = (block*)*at; b != top && b->size >= LEAST; b = after(b)) {
+    if (b->size & 1) continue;
+    *from = ((uint64_t)(b + 1) + IMG_PAGE - 1) & ~(IMG_PAGE - 1);
+    *to = (uint64_t)after(b) & ~(IMG_PAGE - 1);
+    *at = (uint64_t)after(b);
+    if (*from < *to) return 1;
+  }
+  return 0;
 }
 
 /* ---- the same, with the lock (H3) ---- */

@@ -25,6 +25,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "format.h"
+
 /* What other objects may call or replace; all else is local to scr_image.o. */
 #define IMG_API __attribute__((visibility("default")))
 
@@ -49,33 +51,14 @@
 #define IMG_MAP_BASE    0x280000000000UL
 #define IMG_MAP_LIMIT   0x300000000000UL
 #define IMG_STACK_TOP   0x308000000000UL
-#define IMG_STACK_MAX   (1UL << 30) /* where ulimit -s says unlimited, or more than this */
+#define IMG_STACK_MAX   (1UL << 36) /* where ulimit -s says unlimited, or more than this; */
+#define IMG_STACK_LEAST (1UL << 30) /* where the system does not give as much: as it gives, down to this */
 #define IMG_STREAM_BASE 0x310000000000UL
 #define IMG_STREAM_SIZE 1024UL /* more than a stream of libc has */
 #define IMG_STREAMS     256
-#define IMG_PAGE        4096UL
 #define IMG_RED_ZONE    256UL /* saved below the stack pointer */
 
 /* ---- ranges.c ---- */
-
-typedef enum { IMG_DATA, IMG_TLS, IMG_HEAP, IMG_STACK, IMG_MAP } img_kind;
-
-typedef struct {
-  uint64_t address, length;
-  uint32_t kind;
-  uint16_t protection, use; /* of IMG_MAP (A2) */
-} img_range;
-
-/* An object whose build and address must be those of the image. */
-typedef struct {
-  uint64_t address;
-  char     id[44]; /* the build id in hexadecimal digits, or the CRC32 of the text */
-  char     name[84];
-} img_object;
-
-#define IMG_MAPS    400
-#define IMG_RANGES  1024 /* those of objects, heap, stack, and IMG_MAPS */
-#define IMG_OBJECTS 128
 
 /* Find the objects of the process, their sides, and the functions of the slots; once, also within the first malloc. */
 void img_ranges_start(void);
@@ -102,11 +85,6 @@ int img_ranges_saved(img_range* ranges);
 int img_ranges_objects(img_object* objects);
 
 /* ---- save.c ---- */
-
-typedef struct {
-  uint64_t rbx, rbp, r12, r13, r14, r15, rsp, rip;
-  uint32_t mxcsr, x87;
-} img_context;
 
 extern img_context img_here; /* native: the context of the image that is being written or loaded */
 
@@ -221,6 +199,8 @@ void img_widen(void* at, int* room, size_t size);
 /* What is in use of the saved heap, in whole pages; its end is where it is mapped to. */
 uint64_t img_heap_used(void);
 uint64_t img_heap_end(void);
+/* The next whole pages [*FROM, *TO) that hold nothing, from the block *AT on: first IMG_HEAP_BASE.  0: no more. */
+int img_heap_gap(uint64_t* at, uint64_t* from, uint64_t* to);
 
 /* ---- maps.c (saved) ---- */
 

@@ -34,7 +34,8 @@ typedef struct {
   const Elf64_Phdr* phdr;
   int               phdrs;
   int               native;
-  int               of_mpi; /* MPI's own, or what only MPI needs */
+  int               of_mpi; /* MPI's own, or what MPI needs */
+  int               chosen; /* native because the user says so */
   const Elf64_Sym*  symbols;
   const char*       strings;
   const Elf64_Half* versions;
@@ -80,6 +81,8 @@ static int         started; /* 1 the table is being filled, 2 it is there */
 static uint64_t    text[2 * IMG_OBJECTS][2];
 static int         texts;
 static const char* missing; /* a slot without a function */
+/* Libraries whose side the user chooses: names, parted by colons, commas or spaces, with or without `.so` and more. */
+static const char *saved_libs, *native_libs;
 
 /* ---- the table of objects (R1) ---- */
 
@@ -259,16 +262,51 @@ static part* part_named(const char* name)
   return NULL;
 }
 
-/* Native: libc, the object that defines PMPI_Init, and all that this needs. */
+/* The next name in *LIST, of *N bytes; NULL if there is none. */
+static const char* next_name(const char** list, size_t* n)
+{
+  const char* at = *list;
+
+  while (at != NULL && (*at == ':' || *at == ',' || *at == ' ')) at++;
+  if (at == NULL || *at == '\0') return NULL;
+  for (*n = 0; at[*n] != '\0' && at[*n] != ':' && at[*n] != ',' && at[*n] != ' '; ++*n) {
+  }
+  *list = at + *n;
+  return at;
+}
+
+/* 1 if NAME, of N bytes, is that of P. */
+static int is_name_of(const char* name, size_t n, const part* p)
+{
+  size_t i;
+
+  for (i = 0; i < n; i++)
+    if (p->name[i] == '\0' || p->name[i] != name[i]) return 0;
+  return p->name[n] == '\0' || p->name[n] == '.';
+}
+
+static int is_listed(const char* list, const part* p)
+{
+  const char* name;
+  size_t      n;
+
+  while ((name = next_name(&list, &n)) != NULL)
+    if (is_name_of(name, n, p)) return 1;
+  return 0;
+}
+
+/* Native: libc, what the user has chosen, the object that defines PMPI_Init, and all that this needs, but for what is
+   saved because the user says so, or because MPI uses it within a call alone. */
 static void find_sides(void)
 {
   const Elf64_Dyn* d;
   int              i, more = 1;
 
   for (i = 1; i < part_count; i++) {
-    parts[i].native = is_system(parts[i].name);
+    parts[i].of_mpi = part_find(&parts[i], "PMPI_Init") != NULL;
+    parts[i].chosen = is_listed(native_libs, &parts[i]);
+    parts[i].native = parts[i].of_mpi || parts[i].chosen || is_system(parts[i].name);
     if (begins(parts[i].name, "libgomp.so")) img_openmp = 1;
-    if (part_find(&parts[i], "PMPI_Init") != NULL) parts[i].native = parts[i].of_mpi = 1;
   }
   while (more) {
     more = 0;
@@ -276,7 +314,8 @@ static void find_sides(void)
       for (d = parts[i].dynamic; parts[i].of_mpi && d->d_tag != DT_NULL; d++) {
         part* needed = d->d_tag == DT_NEEDED ? part_named(parts[i].strings + d->d_un.d_val) : NULL;
 
-        if (needed == NULL || needed->native) continue;
+        if (needed == NULL || needed->of_mpi || is_system(needed->name) || is_listed(saved_libs, needed)) continue;
+        if (begins(needed->name, "libz.so") && !needed->chosen) continue;
         needed->native = needed->of_mpi = more = 1;
       }
   }
@@ -286,6 +325,7 @@ static void find_texts(void)
 {
   int i, j;
 
+  texts = 0;
   for (i = 0; i < part_count; i++)
     for (j = 0; j < parts[i].phdrs && !parts[i].native; j++) {
       const Elf64_Phdr* h = &parts[i].phdr[j];
@@ -420,9 +460,14 @@ static void img_direct_imports(int argc, char** argv, char** envp)
   (void)argc;
   (void)argv;
   img_ranges_start();
-  for (; *envp != NULL; envp++)
+  for (; *envp != NULL; envp++) {
     if (same(*envp, "SCR_IMAGE=0") || same(*envp, "SCR_ENABLE=0")) img_ranges_off();
+    if (begins(*envp, "SCR_IMAGE_SAVED_LIBS=")) saved_libs = *envp + strlen("SCR_IMAGE_SAVED_LIBS=");
+    if (begins(*envp, "SCR_IMAGE_NATIVE_LIBS=")) native_libs = *envp + strlen("SCR_IMAGE_NATIVE_LIBS=");
+  }
   if (!img_on) return;
+  find_sides(); /* as the user has chosen: until now only the dynamic linker has called */
+  find_texts();
   for (i = 0; i < IMG_KEYS; i++)
     if (pthread_key_create(&img_keys[i], NULL) != 0) img_die("cannot make keys for threads");
   img_streams_start();
@@ -579,7 +624,7 @@ static int is_allowed_openmp(const char* name)
 /* 1 if P may import NAME, which the native object FROM serves (R2). */
 static int is_allowed(const part* p, const part* from, const char* name)
 {
-  if (stub_for(p, name) != NULL) return 1;
+  if (stub_for(p, name) != NULL || from->chosen) return 1;
   if (p != parts && (same(name, "environ") || same(name, "__environ"))) return 1; /* data */
   if (begins(from->name, "libm.so")) return p != parts || !same(name, "signgam"); /* libraries only set it */
   if (begins(from->name, "libgomp.so")) return is_allowed_openmp(name);
@@ -634,8 +679,9 @@ static int part_refuse(const part* p, char* why)
   for (d = p->dynamic; d->d_tag != DT_NULL; d++) {
     const part* needed = d->d_tag == DT_NEEDED ? part_named(p->strings + d->d_un.d_val) : NULL;
 
-    if (needed == NULL || !needed->of_mpi || part_find(needed, "PMPI_Init") != NULL) continue;
-    return snprintf(why, 400, "%s is used by the program and by MPI, which cannot be restarted yet", needed->name);
+    if (needed == NULL || !needed->of_mpi || needed->chosen || part_find(needed, "PMPI_Init") != NULL) continue;
+    return snprintf(why, 400, "%s is used by %s and by MPI: name it in SCR_IMAGE_SAVED_LIBS or SCR_IMAGE_NATIVE_LIBS",
+                    needed->name, whose);
   }
   if (name == NULL) return 0;
   return snprintf(why, 400, "%s uses %s, which images do not support yet; SCR_IMAGE=0 runs without images", whose,
@@ -664,6 +710,25 @@ static int needs_executable_stack(void)
   return 1;
 }
 
+/* What is wrong with the names in LIST, the value of PARAMETER, in WHY (of 400 bytes).  Returns 1 if something is. */
+static int list_refuse(const char* list, const char* parameter, int saved, char* why)
+{
+  const char* name;
+  size_t      n;
+  int         i;
+
+  while ((name = next_name(&list, &n)) != NULL) {
+    for (i = 1; i < part_count && !is_name_of(name, n, &parts[i]); i++) {
+    }
+    if (i == part_count)
+      return snprintf(why, 400, "%s names %.*s, which is no library of the program", parameter, (int)n, name);
+    if (saved && parts[i].native)
+      return snprintf(why, 400, "%s names %s, which is always native, or named in SCR_IMAGE_NATIVE_LIBS", parameter,
+                      parts[i].name);
+  }
+  return 0;
+}
+
 const char* img_ranges_refuse(void)
 {
   static char      why[400];
@@ -680,6 +745,8 @@ const char* img_ranges_refuse(void)
     snprintf(why, sizeof why, "libc and MPI have no function %s", missing);
     return why;
   }
+  if (list_refuse(saved_libs, "SCR_IMAGE_SAVED_LIBS", 1, why)) return why;
+  if (list_refuse(native_libs, "SCR_IMAGE_NATIVE_LIBS", 0, why)) return why;
   for (i = 0; i < part_count; i++)
     if (!parts[i].native && part_refuse(&parts[i], why)) return why;
   for (i = 0; i < part_count && img_openmp; i++) {
@@ -733,14 +800,24 @@ static void part_id(const part* p, char* id, size_t size)
   snprintf(id, size, "crc32-%08x", file_crc(p == parts ? "/proc/self/exe" : p->map->l_name));
 }
 
+/* The path of P; empty where it is longer. */
+static void part_path(const part* p, char* path, size_t size)
+{
+  ssize_t n = p == parts ? readlink("/proc/self/exe", path, size) : snprintf(path, size, "%s", p->map->l_name);
+
+  path[n < 0 || (size_t)n >= size ? 0 : n] = '\0';
+}
+
 int img_ranges_objects(img_object* objects)
 {
   int i, n = 0;
 
   memset(objects, 0, IMG_OBJECTS * sizeof *objects);
   for (i = 0; i < part_count; i++) {
-    if (parts[i].native && parts[i].of_mpi && part_find(&parts[i], "PMPI_Init") == NULL) continue; /* MPI's own */
+    if (parts[i].of_mpi && !parts[i].chosen && part_find(&parts[i], "PMPI_Init") == NULL) continue; /* MPI's own */
     objects[n].address = parts[i].map->l_addr;
+    objects[n].native = (uint32_t)parts[i].native;
+    part_path(&parts[i], objects[n].path, sizeof objects[n].path);
     snprintf(objects[n].name, sizeof objects[n].name, "%s", i == 0 ? "the program" : parts[i].name);
     part_id(&parts[i], objects[n].id, sizeof objects[n].id);
     n++;

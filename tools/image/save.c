@@ -11,7 +11,6 @@
 ** ====================================================================================================== */
 #include "image.h"
 
-#include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,36 +23,10 @@
 
 #include "table.h"
 
-#define MAGIC "SCRIMG1\n"
-
-typedef struct {
-  char        magic[8];
-  uint32_t    crc; /* of what follows, up to the records */
-  uint32_t    page;
-  uint64_t    size; /* of the file */
-  uint64_t    n;
-  int64_t     date;
-  int32_t     rank, ranks;
-  uint32_t    cpu[8];
-  char        arguments[512];
-  uint64_t    canary;
-  double      wtime;
-  uint64_t    heap_end, stack_low;
-  img_context context;
-  int32_t     object_count, range_count; /* the ranges of objects come first, then heap, stack and mappings */
-  img_object  objects[IMG_OBJECTS];
-  img_range   ranges[IMG_RANGES];
-} header;
-
-/* A record of memory; the last one has no length. */
-typedef struct {
-  uint64_t address, length;
-} record;
-
-img_context   img_here;
-static header head; /* of the image that is written or loaded */
-static int    image_fd = -1;
-static char   failure[300];
+img_context       img_here;
+static img_header head; /* of the image that is written or loaded */
+static int        image_fd = -1;
+static char       failure[300];
 
 uint32_t img_crc(uint32_t crc, const void* data, size_t n)
 {
@@ -62,20 +35,7 @@ uint32_t img_crc(uint32_t crc, const void* data, size_t n)
 
 static uint32_t head_crc(void)
 {
-  return img_crc(0, &head.page, sizeof head - offsetof(header, page));
-}
-
-/* What decides which code libraries choose: the model and the features. */
-static void processor(uint32_t* cpu)
-{
-  memset(cpu, 0, 8 * sizeof *cpu);
-  __cpuid(1, cpu[0], cpu[1], cpu[2], cpu[3]);
-  cpu[0] &= ~15u;     /* the stepping */
-  cpu[1] = 0;         /* which core this is */
-  cpu[2] |= 1u << 27; /* the system's, not the processor's */
-  __cpuid_count(7, 0, cpu[4], cpu[5], cpu[6], cpu[7]);
-  cpu[4] = 0;
-  cpu[7] &= 0x03c1011cu; /* not what new microcode adds */
+  return img_crc(0, (const char*)&head + IMG_HEADER_CRC, sizeof head - IMG_HEADER_CRC);
 }
 
 static uint64_t canary(void)
@@ -103,36 +63,51 @@ static int put(const void* from, uint64_t n)
   return 1;
 }
 
-/* The LENGTH bytes of ADDRESS, which are at DATA. */
-static int put_record(uint64_t address, const char* data, uint64_t length)
-{
-  record r = {address, length};
-
-  return put(&r, sizeof r) && put(data, length);
-}
-
 static int is_zero(const char* p, uint64_t length)
 {
   return length == 0 || (*p == 0 && memcmp(p, p + 1, length - 1) == 0);
 }
 
-/* The pages of [FROM, FROM + LENGTH) that are not zero, in records of neighbours; with ALL, zero pages too.  Their
-   bytes are at DATA. */
-static int put_pages(uint64_t from, const char* data, uint64_t length, int all)
+/* The memory [FROM, TO), whose bytes are at DATA; ZERO: all of them are. */
+static int put_record(uint64_t from, uint64_t to, const char* data, int zero)
 {
-  uint64_t at, begin = from, end = from + length;
+  img_record r = {from, to - from, zero ? 0 : to - from};
 
-  for (at = from; at < end;) {
-    uint64_t next = (at & ~(IMG_PAGE - 1)) + IMG_PAGE;
+  return from == to || (put(&r, sizeof r) && put(data, r.stored));
+}
 
+/*
+** The pages of [FROM, FROM + LENGTH), whose bytes are at DATA, in records of neighbours.  FRESH: a restart has the
+** memory anew, so zero pages need no record.
+*/
+static int put_pages(uint64_t from, const char* data, uint64_t length, int fresh)
+{
+  uint64_t at, next, begin = from, end = from + length;
+  int      zero, zeros = 0, ok = 1;
+
+  for (at = from; at < end && ok; at = next) {
+    next = (at & ~(IMG_PAGE - 1)) + IMG_PAGE;
     if (next > end) next = end;
-    if (!all && is_zero(data + (at - from), next - at)) {
-      if (begin < at && !put_record(begin, data + (begin - from), at - begin)) return 0;
-      begin = next;
-    }
-    at = next;
+    zero = is_zero(data + (at - from), next - at);
+    if (at == from) zeros = zero;
+    if (zero == zeros) continue;
+    if (!zeros || !fresh) ok = put_record(begin, at, data + (begin - from), zeros);
+    begin = at, zeros = zero;
   }
-  return begin >= end || put_record(begin, data + (begin - from), end - begin);
+  return ok && ((zeros && fresh) || put_record(begin, end, data + (begin - from), zeros));
+}
+
+/* The saved heap, without what its free blocks hold. */
+static int put_heap(const img_range* r)
+{
+  uint64_t block = r->address, done = r->address, from, to;
+  int      ok = 1;
+
+  while (ok && img_heap_gap(&block, &from, &to)) {
+    ok = put_pages(done, (const char*)done, from - done, 1);
+    done = to;
+  }
+  return ok && put_pages(done, (const char*)done, r->address + r->length - done, 1);
 }
 
 #define CHUNK  (1UL << 18)
@@ -171,7 +146,7 @@ static int put_mapping(const img_range* r)
     n = end - at < sizeof buf ? end - at : sizeof buf;
     got = pread(fd, buf, n, (off_t)at);
     if (got <= 0 && n > IMG_PAGE) got = pread(fd, buf, n = IMG_PAGE, (off_t)at);
-    if (got > 0) ok = put_pages(at, buf, n = (uint64_t)got, 0);
+    if (got > 0) ok = put_pages(at, buf, n = (uint64_t)got, 1);
     else ok = errno == EIO; /* a page behind the end of a file */
   }
   if (pagemap >= 0) close(pagemap);
@@ -185,12 +160,12 @@ static void describe(uint64_t n)
   uint64_t low = (img_here.rsp - IMG_RED_ZONE) & ~15UL;
 
   memset(&head, 0, sizeof head);
-  memcpy(head.magic, MAGIC, 8);
+  memcpy(head.magic, IMG_MAGIC, 8);
   head.page = (uint32_t)IMG_PAGE;
   head.n = n;
   head.date = (int64_t)time(NULL);
   head.rank = img_rank, head.ranks = img_ranks;
-  processor(head.cpu);
+  img_processor(head.cpu);
   memcpy(head.arguments, img_arguments, sizeof head.arguments);
   head.canary = canary();
   head.wtime = img_wtime();
@@ -207,7 +182,8 @@ static void describe(uint64_t n)
 
 const char* img_write(const char* file, uint64_t n)
 {
-  int ok, i;
+  static const img_record last;
+  int                     ok, i;
 
   describe(n);
   image_fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -216,11 +192,10 @@ const char* img_write(const char* file, uint64_t n)
     const img_range* r = &head.ranges[i];
 
     if (r->kind == IMG_MAP) ok = put_mapping(r);
-    else
-      ok = put_pages(r->address, (const char*)r->address, r->length,
-                     r->kind == IMG_DATA || r->kind == IMG_TLS); /* these are not zero at a restart */
+    else if (r->kind == IMG_HEAP) ok = put_heap(r);
+    else ok = put_pages(r->address, (const char*)r->address, r->length, r->kind == IMG_STACK);
   }
-  ok = ok && put_record(0, NULL, 0);
+  ok = ok && put(&last, sizeof last);
   if (ok) {
     head.size = (uint64_t)lseek(image_fd, 0, SEEK_CUR);
     head.crc = head_crc();
@@ -257,7 +232,7 @@ static int is_damaged(void)
 {
   struct stat st;
 
-  if (!get(&head, sizeof head) || memcmp(head.magic, MAGIC, 8) != 0 || head.crc != head_crc()) return 1;
+  if (!get(&head, sizeof head) || memcmp(head.magic, IMG_MAGIC, 8) != 0 || head.crc != head_crc()) return 1;
   return fstat(image_fd, &st) != 0 || (uint64_t)st.st_size != head.size || head.range_count > IMG_RANGES ||
          head.range_count < 2 || head.object_count > IMG_OBJECTS || head.object_count < 1;
 }
@@ -273,6 +248,9 @@ static int compare_objects(char* why)
                       head.objects[i].name, mine[i].name);
     if (strcmp(mine[i].id, head.objects[i].id) != 0)
       return snprintf(why, 400, "image.%lu was written by another build of %s", (unsigned long)head.n, mine[i].name);
+    if (mine[i].native != head.objects[i].native)
+      return snprintf(why, 400, "%s was %s in image.%lu: set SCR_IMAGE_SAVED_LIBS and SCR_IMAGE_NATIVE_LIBS as then",
+                      mine[i].name, head.objects[i].native ? "native" : "saved", (unsigned long)head.n);
     if (mine[i].address != head.objects[i].address)
       return snprintf(why, 400, "%s is at 0x%lx, but in image.%lu at 0x%lx", mine[i].name,
                       (unsigned long)mine[i].address, (unsigned long)head.n, (unsigned long)head.objects[i].address);
@@ -318,7 +296,7 @@ static int compare(const char* file, char* why)
     snprintf(why, 400, "%.200s is damaged, or no image", file);
     return 1;
   }
-  processor(cpu);
+  img_processor(cpu);
   if (head.ranks != img_ranks || head.rank != img_rank) {
     snprintf(why, 400, "image.%lu is of rank %d of %d", (unsigned long)head.n, head.rank, head.ranks);
     return 2;
@@ -348,10 +326,11 @@ int img_compare(const char* file, char* why)
 /* ---- loading (I2) ---- */
 
 /* A record must lie in a range of the header. */
-static int is_expected(const record* r)
+static int is_expected(const img_record* r)
 {
   int i;
 
+  if (r->stored != 0 && r->stored != r->length) return 0;
   for (i = 0; i < head.range_count; i++)
     if (r->address >= head.ranges[i].address && r->length <= head.ranges[i].length &&
         r->address - head.ranges[i].address <= head.ranges[i].length - r->length)
@@ -359,10 +338,22 @@ static int is_expected(const record* r)
   return 0;
 }
 
+/* Make [AT, END) zero.  Pages that are zero already, as those of variables that nobody has set, stay untouched. */
+static void clear(char* at, const char* end)
+{
+  while (at < end) {
+    char*  page = (char*)(((uint64_t)at & ~(IMG_PAGE - 1)) + IMG_PAGE);
+    size_t n = (size_t)((page < end ? page : end) - at);
+
+    if (!is_zero(at, n)) memset(at, 0, n);
+    at += n;
+  }
+}
+
 int img_load(void)
 {
   static uint64_t heap_end; /* where the heap is mapped to, once an image was loaded */
-  record          r;
+  img_record      r;
   int             ok, i;
 
   img_unmap(IMG_HEAP_BASE, (heap_end != 0 ? heap_end : img_heap_end()) - IMG_HEAP_BASE);
@@ -375,7 +366,8 @@ int img_load(void)
   while (ok) {
     ok = get(&r, sizeof r);
     if (ok && r.length == 0) break;
-    ok = ok && is_expected(&r) && get((void*)r.address, r.length);
+    ok = ok && is_expected(&r) && get((void*)r.address, r.stored);
+    if (ok && r.stored == 0) clear((char*)r.address, (char*)r.address + r.length);
   }
   for (i = 0; i < head.range_count && ok; i++) {
     const img_range* m = &head.ranges[i];
