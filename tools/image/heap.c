@@ -3,7 +3,8 @@
 **
 ** Uses       ranges.c (who calls), start.c (memory), threads.c (the lock)
 ** Offers     img_alloc, img_widen, img_heap_used, img_heap_end, img_heap_gap; malloc, calloc, realloc, reallocarray,
-**            free, aligned_alloc, memalign, posix_memalign, valloc, malloc_usable_size, strdup, strndup, vasprintf, asprintf.
+**            free, aligned_alloc, memalign, posix_memalign, valloc, malloc_usable_size, strdup, strndup, vasprintf,
+**            asprintf.
 ** Invariants
 **   H1  A caller in the text of a saved object gets saved memory; all others get libc's.
 **   H2  free and realloc go by the address of the block, whoever calls.
