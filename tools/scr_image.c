@@ -176,7 +176,7 @@ static int image_note_id(const unsigned char* note, size_t n, char* id, size_t s
 /* The build id of the 64-bit ELF file FD, as the image has it; 1 if it has one. */
 static int image_build_id(int fd, char* id, size_t size)
 {
-  static unsigned char notes[1 << 16];
+  static unsigned char notes[4096]; /* of one segment; the linker writes the build id first */
   Elf64_Ehdr           e;
   Elf64_Phdr           p;
   ssize_t              n;
@@ -263,7 +263,7 @@ static int image_check(const char* argv0, const image* m)
 SCR_FN int image_main(int argc, char** argv)
 {
   static const struct option options[] = {{"check", no_argument, NULL, 'c'}, TOOL_OPTIONS, {NULL, 0, NULL, 0}};
-  static image               m;
+  image*                     m;
   int                        c, i, check = 0, bad = 0;
 
   while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
@@ -271,11 +271,13 @@ SCR_FN int image_main(int argc, char** argv)
     check = 1;
   }
   if (optind == argc) return tool_usage(argv[0], image_usage, 1, "which file?");
+  if ((m = (image*)scr_malloc(sizeof *m)) == NULL) return tool_fail(argv[0], 1, "out of memory");
   for (i = optind; i < argc; i++) {
-    if (image_read(&m, argv[i]) != SCR_SUCCESS) bad = tool_fail(argv[0], 1, scr_err_text);
-    else if (check) bad |= image_check(argv[0], &m);
-    else image_print(&m);
+    if (image_read(m, argv[i]) != SCR_SUCCESS) bad = tool_fail(argv[0], 1, scr_err_text);
+    else if (check) bad |= image_check(argv[0], m);
+    else image_print(m);
   }
+  scr_free(&m);
   return bad == 0 && fflush(stdout) == 0 ? 0 : 1;
 }
 

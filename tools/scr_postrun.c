@@ -22,17 +22,18 @@ static const char postrun_usage[] =
 #define OPT_POSTRUN_TIMEOUT  1001
 #define OPT_POSTRUN_LAUNCHER 1002 /* of release 3 */
 
-/* Make DOWN, of N bytes, the nodes of the allocation that do not work, those of KNOWN included. */
-static void postrun_find_down(const char* known, char* down, size_t n)
+/* The nodes of the allocation that do not work, those of KNOWN included: a new string, or NULL if all work. */
+static char* postrun_find_down(const char* known)
 {
   const char* arguments[] = {known != NULL ? "--down" : NULL, known, NULL};
   char*       out;
   int         status = system_run_sibling("scr_list_down_nodes", arguments, 0, SCAVENGE_SECONDS, &out);
 
-  if (out != NULL) out[strcspn(out, "\r\n")] = '\0';
-  snprintf(down, n, "%s", status == 1 && out != NULL ? out : known != NULL ? known : "");
   if (status < 0 || status > 1) scavenge_say("scr_list_down_nodes failed; all nodes are asked");
+  if (out != NULL) out[strcspn(out, "\r\n")] = '\0';
+  if (status == 1 && out != NULL && *out != '\0') return out;
   scr_free(&out);
+  return known != NULL && *known != '\0' ? scr_strdup(known) : NULL;
 }
 
 /* What to save, and what is saved so far. */
@@ -191,9 +192,8 @@ SCR_FN int postrun_main(int argc, char** argv)
                                           TOOL_OPTIONS,
                                           {NULL, 0, NULL, 0}};
   scavenge_options           o;
-  static char                down[1 << 16];
   const char *               prefix = tool_prefix(), *known = NULL;
-  char*                      real;
+  char *                     real, *down = NULL;
   scr_hash*                  params;
   int64_t                    seconds = SCAVENGE_SECONDS;
   int                        c, enable = 1, bad = 0;
@@ -212,16 +212,17 @@ SCR_FN int postrun_main(int argc, char** argv)
   if ((params = tool_params(real)) == NULL || scr_param_int(params, "SCR_ENABLE", &enable) != SCR_SUCCESS)
     bad = tool_fail(argv[0], 1, scr_err_text);
   if (!bad && enable) {
-    postrun_find_down(known, down, sizeof down);
+    down = postrun_find_down(known);
     memset(&o, 0, sizeof o);
     o.prefix = real;
     o.params = params;
     o.seconds = (double)seconds;
-    o.down = *down != '\0' ? down : NULL;
+    o.down = down;
     if (transfer_is_used(params) && transfer_end(params, real, o.down) != SCR_SUCCESS) scr_warn("%s", scr_err_text);
     bad = postrun_run(argv[0], &o);
   }
   scr_hash_delete(&params);
+  scr_free(&down);
   free(real);
   return bad || fflush(stdout) != 0;
 }

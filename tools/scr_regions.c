@@ -68,7 +68,7 @@ static void regions_npy(const scr_region* r, char type)
 /* Write the bytes of R of the file PATH to stdout. */
 static int regions_dump(const char* path, const scr_region* r)
 {
-  static char buf[1 << 18];
+  static char buf[1 << 14];
   uint64_t    bytes = scr_region_bytes(r), pos;
   uLong       crc = SCR_CRC32_START;
   ssize_t     n;

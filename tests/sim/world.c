@@ -154,7 +154,7 @@ static void image_save(process* p)
   memcpy(p->variables, m->data, image_data(m));
   for (i = 0; i < image_pieces(m); i++) {
     at = i * WORLD_PIECE;
-    p->changed[i] = memcmp(m->bss + at, first + at, piece_size(m, i)) != 0;
+    if (!p->changed[i]) p->changed[i] = memcmp(m->bss + at, first + at, piece_size(m, i)) != 0;
     if (p->changed[i]) memcpy(to + at, m->bss + at, piece_size(m, i));
   }
 }
