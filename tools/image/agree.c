@@ -124,8 +124,8 @@ void img_agree_start(void)
   img_channel[0] = MPI_COMM_WORLD;
   img_channel[1] = duplicate(MPI_COMM_WORLD);
   channel_count = target = 2;
-  if (MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &flag) != MPI_SUCCESS || !flag || *most < IMG_TAGS)
-    img_die("this MPI has fewer than %d tags", IMG_TAGS);
+  if (MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &flag) != MPI_SUCCESS || !flag || *most < IMG_WORDS)
+    img_die("this MPI has fewer than %d tags", IMG_WORDS);
   MPI_Comm_set_errhandler(img_ctl, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(img_self, MPI_ERRORS_RETURN);
   listen();
@@ -323,6 +323,32 @@ int img_agree_ending(void)
 void img_agree_totals(const uint64_t* sent, uint64_t* received)
 {
   MPI_Alltoall((void*)sent, 1, MPI_UINT64_T, received, 1, MPI_UINT64_T, img_ctl);
+}
+
+int img_agree_any(int value)
+{
+  int any = 0;
+
+  MPI_Allreduce(&value, &any, 1, MPI_INT, MPI_MAX, img_ctl);
+  return any > 0;
+}
+
+void img_agree_counts(const int* outs, int* backs)
+{
+  MPI_Alltoall((void*)outs, 1, MPI_INT, backs, 1, MPI_INT, img_ctl);
+}
+
+void img_agree_exchange(const int* out, const int* outs, int* back, const int* backs)
+{
+  int *first = calloc(2 * (size_t)img_ranks, sizeof *first), *first_back = first + img_ranks, r;
+
+  if (first == NULL) abort();
+  for (r = 1; r < img_ranks; r++) {
+    first[r] = first[r - 1] + outs[r - 1];
+    first_back[r] = first_back[r - 1] + backs[r - 1];
+  }
+  MPI_Alltoallv((void*)out, (int*)outs, first, MPI_INT, back, (int*)backs, first_back, MPI_INT, img_ctl);
+  free(first);
 }
 
 void img_agree_barrier(void)

@@ -97,13 +97,13 @@ static int free_key(int* handle)
 /* Those that MPI has: a copy of the value, as its own is native. */
 static int predefined(int handle, void* value, int* flag)
 {
-  static int values[8];
+  static int values[16];
   int*       native = NULL;
   int        rc = scr_native_MPI_Comm_get_attr(MPI_COMM_WORLD, handle, &native, flag);
-  void*      at = &values[handle & 7];
+  void*      at = &values[handle & 15];
 
   if (rc != MPI_SUCCESS || !*flag) return rc;
-  values[handle & 7] = *native;
+  values[handle & 15] = *native;
   memcpy(value, &at, sizeof at);
   return rc;
 }

@@ -121,6 +121,7 @@ IMG_API int MPI_Finalize(void)
 {
   if (!img_on) return scr_native_MPI_Finalize();
   img_attributes_free(img_comm_of(MPI_COMM_SELF));
+  img_attributes_free(img_world);
   img_poll(); /* a request that came late */
   while (!img_agree_ending()) {
     img_poll();

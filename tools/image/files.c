@@ -4,16 +4,19 @@
 **
 ** Uses       ranges.c (who calls), heap.c, threads.c (the lock), agree.c (a barrier)
 ** Offers     img_files_begin, img_files_objection, img_files_save, img_files_resumed, img_file_open, img_file_note,
-**            img_file_forget, img_file_group; open, openat, creat, close, dup, dup2, dup3, fcntl, mkstemp, mkostemp.
+**            img_file_forget, img_file_group; open, openat, creat, close, dup, dup2, dup3, fcntl, mkstemp, mkostemp,
+**            opendir, fdopendir, closedir, popen, pclose.
 ** Invariants
 **   F1  Each descriptor that a saved object opened is in the table until it is closed; those that share an offset, as
 **       dup() makes them, have the same group.  Groups 0 to 2 are the standard descriptors of the start.
 **   F2  Numbers from FIRST on are the program's, those below it belong to MPI and the library, but for 0 to 2.
 **   F3  No rank goes on before all ranks have cut their files: several may have opened the same one.
+**   F4  A directory that is being read, and a stream of popen(), are native: no image is taken while there is one.
 ** Failure    A table that is full objects for ever; a file that cannot be opened again ends the restart.
 ** ====================================================================================================== */
 #include "image.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -33,6 +36,11 @@ IMG_NATIVE(dup);
 IMG_NATIVE(dup2);
 IMG_NATIVE(dup3);
 IMG_NATIVE(mkostemp);
+IMG_NATIVE(opendir);
+IMG_NATIVE(fdopendir);
+IMG_NATIVE(closedir);
+IMG_NATIVE(popen);
+IMG_NATIVE(pclose);
 
 #define FILES  256
 #define FIRST  512
@@ -56,6 +64,7 @@ typedef struct {
 static opened files[FILES];
 static int    lock; /* of the table */
 static int    count, full, groups = 3;
+static int    directories, pipes; /* that are open (F4) */
 static char   text[600];
 
 /* ---- the table ---- */
@@ -245,6 +254,51 @@ IMG_ALSO(openat, openat64);
 IMG_ALSO(__open_2, __open64_2);
 IMG_ALSO(fcntl, fcntl64);
 
+/* ---- directories, and pipes to other programs (F4) ---- */
+
+static void add(int* number_of, int more)
+{
+  __atomic_add_fetch(number_of, more, __ATOMIC_SEQ_CST);
+}
+
+IMG_API DIR* opendir(const char* path)
+{
+  DIR* d = scr_native_opendir(path);
+
+  if (d != NULL && img_is_saved_text(IMG_CALLER())) add(&directories, 1);
+  return d;
+}
+
+IMG_API DIR* fdopendir(int fd)
+{
+  DIR* d = scr_native_fdopendir(fd);
+
+  if (d == NULL || !img_is_saved_text(IMG_CALLER())) return d;
+  add(&directories, 1);
+  img_file_forget(fd); /* closedir() closes it */
+  return d;
+}
+
+IMG_API int closedir(DIR* d)
+{
+  if (img_is_saved_text(IMG_CALLER())) add(&directories, -1);
+  return scr_native_closedir(d);
+}
+
+IMG_API FILE* popen(const char* command, const char* mode)
+{
+  FILE* f = scr_native_popen(command, mode);
+
+  if (f != NULL && img_is_saved_text(IMG_CALLER())) add(&pipes, 1);
+  return f;
+}
+
+IMG_API int pclose(FILE* f)
+{
+  if (img_is_saved_text(IMG_CALLER())) add(&pipes, -1);
+  return scr_native_pclose(f);
+}
+
 /* ---- before an image ---- */
 
 /* The path of FD as it is now, in PATH (of SIZE bytes); "?" if it cannot be told. */
@@ -307,6 +361,8 @@ const char* img_files_objection(void)
   int         i;
 
   if (full) return "has had more than 256 files open";
+  if (directories > 0) return "is reading a directory";
+  if (pipes > 0) return "has a pipe to another program open";
   for (i = 0; i < count && why == NULL; i++) why = object_to(&files[i]);
   return why;
 }

@@ -4,7 +4,7 @@
 ** The object has two sides.  The native side (start.c, ranges.c, save.c, lib.c, agree.c) is fresh in each process: its
 ** variables are cut out of an image, its calls of libc and MPI go through slots (native.S, made by object.sh) and so
 ** never reach the functions that the saved side puts before them.  The saved side (heap.c, maps.c, threads.c, libc.c,
-** files.c, streams.c, p2p.c, plan.c, coll.c, comm.c, group.c, attr.c, topo.c, types.c, old.c, calls.c) belongs to the
+** files.c, streams.c, p2p.c, drain.c, probe.c, plan.c, coll.c, comm.c, group.c, attr.c, topo.c, types.c, old.c, calls.c) belongs to the
 ** program: its variables are in the image, as are the program's.
 **
 **   rule 1  A pointer to the native side is never kept in a saved variable, but for a function or a constant.
@@ -32,6 +32,10 @@
 
 /* The address to which the function returns that uses this: it tells the side of the caller. */
 #define IMG_CALLER() __builtin_return_address(0)
+
+/* The call before this is none that the compiler may turn into a jump, which would hide this function from what it
+   calls. */
+#define IMG_RETURNS() __asm__ volatile("" ::: "memory")
 
 /* The native function behind a name that the saved side may have defined anew. */
 #define IMG_NATIVE(f) extern __typeof__(f) scr_native_##f
@@ -133,6 +137,8 @@ double img_seconds(const char* name, double otherwise);
 #define IMG_COMMS    255 /* communicators of a rank at a time */
 #define IMG_TAG_BITS 17  /* of a collective, within those of all communicators */
 #define IMG_TAGS     ((IMG_COMMS + 1) << IMG_TAG_BITS)
+#define IMG_REQUESTS 0x1000000                 /* a rank has fewer */
+#define IMG_WORDS    (IMG_TAGS + IMG_REQUESTS) /* then one for each request (D3 of drain.c) */
 
 extern int      img_rank, img_ranks;
 extern MPI_Comm img_ctl, img_self; /* native duplicates of the world and of MPI_COMM_SELF; errors return */
@@ -158,6 +164,12 @@ int img_agree_ending(void);
 void img_agree_totals(const uint64_t* sent, uint64_t* from);
 /* All ranks have come here.  Collective. */
 void img_agree_barrier(void);
+/* 1 if any rank has a VALUE above 0.  Collective. */
+int img_agree_any(int value);
+/* This rank has OUTS[r] numbers for rank r, and gets BACKS[r] from it; then these numbers, in the order of the ranks.
+   Collective. */
+void img_agree_counts(const int* outs, int* backs);
+void img_agree_exchange(const int* out, const int* outs, int* back, const int* backs);
 
 /* ---- start.c ---- */
 
@@ -183,6 +195,8 @@ FILE* img_stream_input(cookie_io_functions_t functions);
 /* What the next malloc() of this thread by native code has to return, and has not yet; and that malloc(). */
 extern __thread void* img_next_block;
 void*                 img_take_block(size_t n);
+/* What the next pthread_once() of this thread has to call (T4 of threads.c). */
+extern __thread void (*img_once)(void);
 /* 1 if P is a place of a stream. */
 int img_is_stream(const void* p);
 /* Seconds, as MPI_Wtime of the first start: they go on from the image's. */
@@ -300,7 +314,7 @@ img_comm* img_comm_make(img_comm* from, int member, int size, const int* ranks, 
 const char* img_held_objection(void);
 void        img_io_resumed(void);
 
-/* ---- p2p.c, calls.c (saved) ---- */
+/* ---- p2p.c, drain.c, calls.c (saved) ---- */
 
 /* A library of the program calls the function NAME of MPI, which does not work: an error of the world. */
 int img_refuse_call(const char* name);

@@ -37,6 +37,7 @@ static void img_handle_by(const struct sigaction* s, int number, siginfo_t* info
 {
   if (s->sa_flags & SA_SIGINFO) s->sa_sigaction(number, info, context);
   else if (s->sa_handler != SIG_DFL && s->sa_handler != SIG_IGN) s->sa_handler(number);
+  IMG_RETURNS(); /* T4 of threads.c */
 }
 
 static void img_handle(int number, siginfo_t* info, void* context)

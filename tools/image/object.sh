@@ -27,13 +27,13 @@ flags="${CFLAGS:--O2 -g} ${WARN:-} -I$top -I$dir -fPIC -fvisibility=hidden -fno-
 flags="$flags -fno-lto -fno-common -ftls-model=local-exec -U_FORTIFY_SOURCE"
 
 sed '/^#/d' "$from/names.txt" | tr -s ' ' '\n' | grep . | LC_ALL=C sort -u | sed 's/.*/"&",/' >"$dir/names.inc"
-native="ranges start save agree lib table" saved="heap maps threads libc files streams p2p plan coll comm group attr topo types held info windows io old calls"
+native="ranges start save agree lib table" saved="heap maps threads libc files streams p2p drain probe plan coll comm group attr topo types held info windows io old calls"
 for name in $native $saved; do
   [ -f "$from/$name.c" ] || continue
   more=
   case $name in
   ranges | start) more=-fno-tree-loop-distribute-patterns ;;
-  p2p | comm) more="-O3 -fno-semantic-interposition" ;;
+  p2p | probe | comm) more="-O3 -fno-semantic-interposition" ;;
   libc) more=-fexceptions ;;
   heap) more="-fno-builtin-malloc -fno-builtin-calloc" ;;
   esac

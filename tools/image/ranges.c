@@ -396,8 +396,8 @@ int img_is_saved_text(const void* address)
 
 /* ---- stubs (R3) ---- */
 
-/* The stub of NAME for P, or NULL: what the program imports itself has one only where it works, or where nobody writes
-   it, but a library that is linked statically. */
+/* The stub of NAME for P, or NULL: what does not work of MPI has one only for libraries; the program itself is refused,
+   but where nobody writes the name, but a library that is linked statically. */
 static const stub* stub_for(const part* p, const char* name)
 {
   size_t low = 0, high = img_stub_count;
@@ -406,7 +406,7 @@ static const stub* stub_for(const part* p, const char* name)
     size_t i = (low + high) / 2;
     int    d = strcmp(name, img_stubs[i].name);
 
-    if (d == 0) return img_stubs[i].kind == STUB_OURS || p != parts || begins(name, "__") ? &img_stubs[i] : NULL;
+    if (d == 0) return img_stubs[i].kind != STUB_MPI || p != parts || begins(name, "__") ? &img_stubs[i] : NULL;
     if (d < 0) high = i;
     else low = i + 1;
   }

@@ -13,6 +13,7 @@
 #include "image.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -147,6 +148,7 @@ void img_forget(uint64_t address, uint64_t length)
 /* ---- places of streams ---- */
 
 __thread void* img_next_block;
+__thread void (*img_once)(void);
 
 /* The next stream that libc makes is at place I. */
 static void next_place(int i)
@@ -223,15 +225,22 @@ static void execute_again(char** argv, char** envp)
   img_die("cannot execute %s again: %s", path, strerror(errno));
 }
 
-/* The process that was executed again: the user's limit comes back, but libraries stay where they are. */
+/* The process that was executed again: the user's limit comes back, also for the stacks of threads, but libraries stay
+   where they are. */
 static void give_back_limit(const char* mark)
 {
-  struct rlimit limit;
+  struct rlimit  limit;
+  pthread_attr_t attributes;
 
   stack_limit = (rlim_t)strtoull(mark, NULL, 10);
   if (getrlimit(RLIMIT_STACK, &limit) == 0) {
     limit.rlim_cur = stack_limit;
     setrlimit(RLIMIT_STACK, &limit);
+  }
+  if (stack_limit != RLIM_INFINITY && pthread_attr_init(&attributes) == 0) {
+    pthread_attr_setstacksize(&attributes, (size_t)stack_limit);
+    pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
   }
   unsetenv(MARK);
 }

@@ -5,11 +5,14 @@
 **
 ** Uses       ranges.c (who calls), heap.c
 ** Offers     img_lock, img_unlock, img_threads_objection, img_threads_save, img_threads_resumed, img_run_thread_exits;
-**            keys, destructors of thread-local objects; stubs for pthread_create, pthread_join, mutexes and locks.
+**            keys, destructors of thread-local objects, pthread_once, regions of OpenMP; stubs for pthread_create,
+**            pthread_join, mutexes and locks.
 ** Invariants
 **   T2  While no thread of the program runs, and without OpenMP, no lock is needed; none is held when an image is
 **       taken.
 **   T3  A mutex that notes its owner notes a number of this process: none is held when an image is taken.
+**   T4  What libc or OpenMP's library calls of the program's is called from here, and does not end with a jump: else a
+**       function that the program's ends with would see a native caller.
 ** Failure    As in POSIX.
 ** ====================================================================================================== */
 #include "image.h"
@@ -18,11 +21,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 IMG_NATIVE(pthread_create);
 IMG_NATIVE(pthread_join);
+IMG_NATIVE(pthread_once);
 IMG_NATIVE(pthread_key_create);
 IMG_NATIVE(pthread_key_delete);
 IMG_NATIVE(pthread_mutex_lock);
@@ -84,6 +89,62 @@ static void openmp_set(const char* name, int value)
   f.call(value);
 }
 
+/* A region: what its threads call, and with what (T4). */
+typedef struct {
+  void (*f)(void*);
+  void* data;
+} region;
+
+static void run_region(void* argument)
+{
+  const region* r = argument;
+
+  r->f(r->data);
+  IMG_RETURNS();
+}
+
+/*
+** Calls of OpenMP's library that begin a region.  The executable's definition is found by all objects; those that are
+** native call it with what is not in saved text, and so get what they want, too.
+*/
+#define REGION_CALL(name, parameters, arguments)                                                                       \
+  IMG_API void name parameters;                                                                                        \
+  IMG_API void name parameters                                                                                         \
+  {                                                                                                                    \
+    static union {                                                                                                     \
+      void* address;                                                                                                   \
+      void(*call) parameters;                                                                                          \
+    } native;                                                                                                          \
+    region r = {f, data};                                                                                              \
+                                                                                                                       \
+    if (native.address == NULL) native.address = openmp_function(#name);                                               \
+    native.call arguments;                                                                                             \
+    IMG_RETURNS();                                                                                                     \
+  }
+#define LOOP_CALL(kind)                                                                                                \
+  REGION_CALL(GOMP_parallel_loop_##kind,                                                                               \
+              (void (*f)(void*), void* data, unsigned threads_wanted, long from, long to, long by, long chunk,         \
+               unsigned flags),                                                                                        \
+              (run_region, &r, threads_wanted, from, to, by, chunk, flags))
+#define RUNTIME_CALL(kind)                                                                                             \
+  REGION_CALL(GOMP_parallel_loop_##kind,                                                                               \
+              (void (*f)(void*), void* data, unsigned threads_wanted, long from, long to, long by, unsigned flags),    \
+              (run_region, &r, threads_wanted, from, to, by, flags))
+
+REGION_CALL(GOMP_parallel, (void (*f)(void*), void* data, unsigned threads_wanted, unsigned flags),
+            (run_region, &r, threads_wanted, flags))
+REGION_CALL(GOMP_parallel_sections,
+            (void (*f)(void*), void* data, unsigned threads_wanted, unsigned count, unsigned flags),
+            (run_region, &r, threads_wanted, count, flags))
+LOOP_CALL(static)
+LOOP_CALL(dynamic)
+LOOP_CALL(guided)
+LOOP_CALL(nonmonotonic_dynamic)
+LOOP_CALL(nonmonotonic_guided)
+RUNTIME_CALL(runtime)
+RUNTIME_CALL(nonmonotonic_runtime)
+RUNTIME_CALL(maybe_nonmonotonic_runtime)
+
 static void openmp_save(void)
 {
   union {
@@ -119,13 +180,54 @@ static void openmp_resumed(void)
 int img_pthread_create(pthread_t* t, const pthread_attr_t* attributes, void* (*f)(void*), void* argument);
 int img_pthread_join(pthread_t t, void** result);
 
+/* What a thread runs. */
+typedef struct {
+  void* (*f)(void*);
+  void* argument;
+} routine;
+
+static void* run_thread(void* argument)
+{
+  routine r = *(routine*)argument;
+  void*   result;
+
+  free(argument);
+  result = r.f(r.argument);
+  IMG_RETURNS();
+  return result;
+}
+
 int img_pthread_create(pthread_t* t, const pthread_attr_t* attributes, void* (*f)(void*), void* argument)
+{
+  routine* r;
+  int      rc = EAGAIN;
+
+  __atomic_add_fetch(&threads, 1, __ATOMIC_SEQ_CST); /* before it runs (T2) */
+  if ((r = img_alloc(sizeof *r)) != NULL) {
+    *r = (routine){f, argument};
+    rc = scr_native_pthread_create(t, attributes, run_thread, r);
+  }
+  if (rc == 0) return rc;
+  free(r);
+  __atomic_sub_fetch(&threads, 1, __ATOMIC_SEQ_CST);
+  return rc;
+}
+
+/* What pthread_once() calls has no argument. */
+static void run_once(void)
+{
+  img_once();
+  IMG_RETURNS();
+}
+
+IMG_API int pthread_once(pthread_once_t* once, void (*f)(void))
 {
   int rc;
 
-  __atomic_add_fetch(&threads, 1, __ATOMIC_SEQ_CST); /* before it runs (T2) */
-  rc = scr_native_pthread_create(t, attributes, f, argument);
-  if (rc != 0) __atomic_sub_fetch(&threads, 1, __ATOMIC_SEQ_CST);
+  if (!img_is_saved_text(IMG_CALLER())) return scr_native_pthread_once(once, f);
+  img_once = f;
+  rc = scr_native_pthread_once(once, run_once);
+  IMG_RETURNS();
   return rc;
 }
 
