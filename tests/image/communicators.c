@@ -223,6 +223,8 @@ static void lasting(void)
   add(result == MPI_CONGRUENT);
   MPI_Comm_free(&copied);
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &flag);
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &value, &flag); /* which stays beside it */
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &value, &flag);
   add(flag && *most >= 32767);
   add(copies);
   add(deletions);

@@ -25,6 +25,8 @@ static char*        buf; /* of MPI_Alloc_mem */
 static MPI_Datatype column, block, item_type, matrix_type, picked, wide;
 static MPI_Op       product, adding;
 static MPI_Status   statuses[2];
+static MPI_Datatype spread, small_real;
+static int          error_class, error_code;
 
 static void add(const void* data, size_t n)
 {
@@ -78,6 +80,10 @@ static void make_types(void)
   MPI_Type_commit(&matrix_type);
   MPI_Type_commit(&picked);
   MPI_Type_commit(&wide);
+  MPI_Type_create_darray(2, 1, 1, (int[]){11}, (int[]){MPI_DISTRIBUTE_CYCLIC}, (int[]){2}, (int[]){2}, MPI_ORDER_C,
+                         MPI_INT, &spread);
+  MPI_Type_commit(&spread);
+  MPI_Type_create_f90_real(6, 20, &small_real);
   MPI_Op_create(multiply, 0, &product);
   MPI_Op_create(sum_up, 1, &adding);
 }
@@ -174,6 +180,29 @@ static void collectives(int step)
   add(items, sizeof items);
 }
 
+/* Types of Fortran, and blocks that are dealt out; errors of the program's own. */
+static void others(void)
+{
+  int          out[11], in[11], i, count, n;
+  MPI_Count    elements;
+  MPI_Datatype again;
+  MPI_Status   s;
+  char         text[MPI_MAX_ERROR_STRING];
+
+  for (i = 0; i < 11; i++) out[i] = i + rank, in[i] = -1;
+  MPI_Sendrecv(out, 1, spread, right, 11, in, 1, spread, left, 11, MPI_COMM_WORLD, &s);
+  MPI_Get_elements_x(&s, spread, &elements);
+  add(in, sizeof in);
+  MPI_Type_create_f90_real(6, 20, &again);
+  MPI_Type_size(small_real, &count);
+  sum += (unsigned)(elements + count + (again == small_real));
+  MPI_Error_string(error_code, text, &n);
+  add(text, (size_t)n);
+  MPI_Error_class(error_code, &n);
+  sum += n == error_class;
+  point(rank);
+}
+
 static void packing(int step)
 {
   item one, two;
@@ -201,6 +230,9 @@ int main(int argc, char** argv)
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   right = (rank + 1) % size, left = (rank + size - 1) % size;
   make_types();
+  MPI_Add_error_class(&error_class);
+  MPI_Add_error_code(error_class, &error_code);
+  MPI_Add_error_string(error_code, "an error of this program");
   MPI_Alloc_mem(400, MPI_INFO_NULL, &buf);
   MPI_Pcontrol(1);
   for (step = 0; step < steps; step++) {
@@ -208,6 +240,7 @@ int main(int argc, char** argv)
     short_lived(step);
     collectives(step);
     packing(step);
+    others();
   }
   MPI_Free_mem(buf);
   MPI_Op_free(&product);

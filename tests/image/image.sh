@@ -50,6 +50,8 @@ build nonblocking nonblocking.c
 build communicators communicators.c
 build datatypes datatypes.c
 build held held.c
+build synchronous synchronous.c
+build callbacks callbacks.c -fopenmp -O2
 build jumps jumps.c
 build process process.c
 build open open.c
@@ -86,6 +88,13 @@ done
 plain 3 messages 12
 for at in 1 7 21 33; do AT=$at AT_RANK=$((at % 3)) round "messages, image at point $at" 3 messages 12; done
 AT=5,20,40 AT_RANK=1 round "messages, three images" 3 messages 12
+plain 4 synchronous 12
+for at in 1 6 17; do AT=$at AT_RANK=$((at % 4)) round "synchronous sends, image at point $at" 4 synchronous 12; done
+AT=3,8,13,19 AT_RANK=1 round "synchronous sends, four images" 4 synchronous 12
+plain 2 callbacks 6
+AT=3 round "what libc calls of the program" 2 callbacks 6
+fresh
+check "threads with the user's limit of the stack" 0 - sh -c "ulimit -s 65536 && '$MPIEXEC' -n 1 '$tmp/callbacks' 1 deep"
 plain 4 collectives 8
 for at in 1 9 28; do AT=$at AT_RANK=$((at % 4)) round "collectives, image at point $at" 4 collectives 8; done
 plain 3 collectives 8
@@ -220,7 +229,7 @@ refuse() { # NAME PATTERN
   said "$1: the message" "^scr_image: .*$2"
   check "$1: it runs without images" 0 "" plain 2 $1
 }
-refuse SOCKET "the program uses socket, which images do not support yet"
+refuse GROUPS "the program uses setgrent, which images do not support yet"
 refuse BRIDGE "the program uses MPI_Intercomm_create, which"
 
 # ---- refused when a library of the program makes the call
@@ -236,10 +245,10 @@ said "a library that calls alarm: the message" "no image: rank 0 has called alar
 check "a library that merges communicators: an error of MPI" 0 - run 1 late merge
 check "a library that merges communicators: which" 0 "" grep -qx "the end, 1" "$tmp/result"
 said "a library that merges communicators: the message" "MPI_Intercomm_merge does not work in programs with images"
-printf 'program p\n  use mpi\n  integer :: e, c\n  call MPI_Init(e)\n  call MPI_Comm_disconnect(c, e)\nend program\n' >"$tmp/d.f90"
+printf 'program p\n  use mpi\n  integer :: e, c\n  call MPI_Init(e)\n  call MPI_Comm_get_parent(c, e)\n  call MPI_Comm_join(1, c, e)\nend program\n' >"$tmp/d.f90"
 check "Fortran with a function that is not supported is built" 0 - ${MPICC/mpicc/mpifort} "$tmp/d.f90" "$top/scr_image.o" -o "$tmp/d"
 check "such a program does not start" 1 "" run 1 d
-said "such a program: the message" "the program uses MPI_Comm_disconnect, which images do not support"
+said "such a program: the message" "the program uses MPI_Comm_join, which images do not support"
 
 # ---- each function of mpi.h is on the side that sides.txt names, or refused by its name: one of twenty is tried, in long all
 sides() {
@@ -275,6 +284,28 @@ not_said "a file without a name: no image" "is complete"
 fresh
 AT=1 AT_RANK=0 check "within qsort: the program goes on" 0 "" run 2 SORTS
 said "within qsort: the message" "no image: rank 0 is in a function that qsort() calls"
+build SOCKET refused.c -DSOCKET
+fresh
+AT=1 check "a socket that was open: the program goes on" 0 "" run 2 SOCKET
+said "a socket that was open: the message" "no image: rank [01] has called socket()"
+build LISTS refused.c -DLISTS
+for how in "" opendir; do
+  fresh
+  SCR_IMAGE=0 check "a directory that is read" 0 "" run 1 LISTS $how
+  cp "$tmp/result" "$tmp/wanted"
+  AT=1 ends "a directory that is read: the program goes on" 1 LISTS $how
+  said "a directory that is read: the message" "no image: rank 0 is reading a directory"
+  fresh
+  AT=2 ends "a directory that was read" 1 LISTS $how
+  said "a directory that was read: an image" "image\.1 is complete: 1 ranks, [0-9.]* MB, stopped"
+done
+build PIPES refused.c -DPIPES
+fresh
+AT=1 check "a pipe of popen: the program goes on" 0 "" run 1 PIPES
+said "a pipe of popen: the message" "no image: rank 0 has a pipe to another program open"
+fresh
+AT=2 check "a pipe that was closed" 0 "" run 1 PIPES
+said "a pipe that was closed: an image" "image\.1 is complete"
 
 fresh
 AT=1 SCR_IMAGE_WAIT=2 check "a rank that does not call MPI: the program goes on" 0 "" run 2 SLEEPS

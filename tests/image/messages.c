@@ -223,6 +223,9 @@ static void cut(void)
   r[1] = MPI_REQUEST_NULL;
   rc[2] = MPI_Waitall(2, r, status);
   for (k = 0; k < 3; k++) MPI_Error_class(rc[k], &rc[k]);
+  if (MPI_Sendrecv(&k, 1, MPI_INT, size, 5, &r[0], 1, MPI_INT, rank, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE) ==
+      MPI_SUCCESS)
+    printf("rank %d: MPI_Sendrecv to a rank that there is not\n", rank);
   MPI_Error_class(status[0].MPI_ERROR, &k);
   if (rc[0] != MPI_ERR_TRUNCATE || rc[1] != MPI_ERR_TRUNCATE || rc[2] != MPI_ERR_IN_STATUS || k != MPI_ERR_TRUNCATE)
     printf("rank %d: errors %d %d %d %d of messages that are too long\n", rank, rc[0], rc[1], rc[2], k);

@@ -3,6 +3,9 @@
 ** so.  Without any, a program whose image another build must not load.  With NUMA it uses a library that MPI uses, too.
 ** With FREES it frees much of its heap, and takes it again after the image.
 */
+#include <dirent.h>
+#include <fcntl.h>
+#include <grp.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -85,6 +88,8 @@ int main(int argc, char** argv)
   }
 #elif defined(SOCKET)
   close(socket(AF_UNIX, SOCK_STREAM, 0));
+#elif defined(GROUPS)
+  setgrent();
 #elif defined(BRIDGE)
   {
     MPI_Comm bridge;
@@ -95,6 +100,31 @@ int main(int argc, char** argv)
 #elif defined(SLEEPS)
   point(rank); /* of rank 0; rank 1 does not call MPI for a while */
   if (rank == 1) sleep(6);
+#elif defined(LISTS)
+  {
+    DIR* d = argc > 1 ? opendir("/usr") : fdopendir(open("/usr", O_RDONLY | O_DIRECTORY));
+    int  n;
+
+    for (n = 0; readdir(d) != NULL; n++) {
+      if (n != 3) continue;
+      point(rank);
+      linger();
+    }
+    closedir(d);
+    usleep(200000); /* a request that was called off is repeated after a tenth of a second */
+    printf("%d entries\n", n);
+  }
+#elif defined(PIPES)
+  {
+    FILE* f = popen("echo from another program", "r");
+    char  line[80] = "";
+
+    point(rank);
+    linger();
+    if (fgets(line, sizeof line, f) != NULL) printf("%s", line);
+    pclose(f);
+    usleep(200000);
+  }
 #elif defined(OPENS) || defined(UNLINKS) || defined(FULL)
   {
 #ifdef FULL

@@ -52,6 +52,7 @@ static void resumed(void)
   img_threads_resumed();
   img_comm_resumed();
   img_types_resumed();
+  img_errors_resumed();
   img_io_resumed();
 }
 

@@ -403,6 +403,28 @@ IMG_API int MPI_Comm_free(MPI_Comm* comm)
   return MPI_SUCCESS;
 }
 
+IMG_NATIVE(MPI_Comm_disconnect);
+
+/* Requests that are under way keep what they need. */
+IMG_API int MPI_Comm_disconnect(MPI_Comm* comm)
+{
+  return img_on ? MPI_Comm_free(comm) : scr_native_MPI_Comm_disconnect(comm);
+}
+
+/* There is no communicator with a remote group. */
+IMG_NATIVE(MPI_Comm_remote_size);
+IMG_NATIVE(MPI_Comm_remote_group);
+
+IMG_API int MPI_Comm_remote_size(MPI_Comm comm, int* size)
+{
+  return img_on ? img_error(img_comm_of(comm), MPI_ERR_COMM) : scr_native_MPI_Comm_remote_size(comm, size);
+}
+
+IMG_API int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group* group)
+{
+  return img_on ? img_error(img_comm_of(comm), MPI_ERR_COMM) : scr_native_MPI_Comm_remote_group(comm, group);
+}
+
 IMG_API int MPI_Comm_group(MPI_Comm comm, MPI_Group* group)
 {
   img_comm* c;

@@ -4,7 +4,7 @@
 ** The object has two sides.  The native side (start.c, ranges.c, save.c, lib.c, agree.c) is fresh in each process: its
 ** variables are cut out of an image, its calls of libc and MPI go through slots (native.S, made by object.sh) and so
 ** never reach the functions that the saved side puts before them.  The saved side (heap.c, maps.c, threads.c, libc.c,
-** files.c, streams.c, p2p.c, drain.c, probe.c, plan.c, coll.c, comm.c, group.c, attr.c, topo.c, types.c, old.c, calls.c) belongs to the
+** files.c, streams.c, p2p.c, drain.c, probe.c, plan.c, coll.c, comm.c, group.c, attr.c, topo.c, types.c, errors.c, old.c, calls.c) belongs to the
 ** program: its variables are in the image, as are the program's.
 **
 **   rule 1  A pointer to the native side is never kept in a saved variable, but for a function or a constant.
@@ -90,7 +90,8 @@ int img_ranges_objects(img_object* objects);
 
 /* ---- save.c ---- */
 
-extern img_context img_here; /* native: the context of the image that is being written or loaded */
+extern double      img_bytes; /* of the last image of this process */
+extern img_context img_here;  /* native: the context of the image that is being written or loaded */
 
 /* Save the context.  Returns 0; and once more 1, in the process that loads the image. */
 int img_context_take(img_context* c) __attribute__((returns_twice));
@@ -308,6 +309,10 @@ void img_comm_resumed(void);
 /* A communicator of SIZE ranks of the world, of which this is one, in the order of RANKS; collective over FROM.  A rank
    that is no MEMBER gets none.  NULL, and the error in RC, if there is none. */
 img_comm* img_comm_make(img_comm* from, int member, int size, const int* ranks, int* rc);
+
+/* ---- errors.c (saved) ---- */
+
+void img_errors_resumed(void);
 
 /* ---- held.c, io.c (saved) ---- */
 

@@ -331,7 +331,7 @@ int img_lib_due(void)
 void img_lib_write(uint64_t n, const char* why)
 {
   char   name[40], file[SCR_MAX_FILENAME];
-  double began = img_wtime();
+  double began = img_wtime(), bytes = 0;
   int    rc;
 
   fflush(NULL);
@@ -343,12 +343,13 @@ void img_lib_write(uint64_t n, const char* why)
     if (why != NULL) img_say("%s", why);
     rc = SCR_Complete_output(rc == SCR_SUCCESS && why == NULL);
   }
+  MPI_Reduce(&img_bytes, &bytes, 1, MPI_DOUBLE, MPI_SUM, 0, img_ctl);
   if (img_rank != 0) return;
   if (rc != SCR_SUCCESS)
     snprintf(img_result, sizeof img_result, "%s could not be written: %.200s", name, SCR_Strerror(rc));
   else
-    snprintf(img_result, sizeof img_result, "%s is complete: %d ranks, stopped for %.1f s", name, img_ranks,
-             img_wtime() - began);
+    snprintf(img_result, sizeof img_result, "%s is complete: %d ranks, %.1f MB, stopped for %.1f s", name, img_ranks,
+             bytes * 1e-6, img_wtime() - began);
   if (rc != SCR_SUCCESS || img_is_set("SCR_DEBUG")) img_say("%s", img_result);
 }
 

@@ -27,7 +27,7 @@ flags="${CFLAGS:--O2 -g} ${WARN:-} -I$top -I$dir -fPIC -fvisibility=hidden -fno-
 flags="$flags -fno-lto -fno-common -ftls-model=local-exec -U_FORTIFY_SOURCE"
 
 sed '/^#/d' "$from/names.txt" | tr -s ' ' '\n' | grep . | LC_ALL=C sort -u | sed 's/.*/"&",/' >"$dir/names.inc"
-native="ranges start save agree lib table" saved="heap maps threads libc files streams p2p drain probe plan coll comm group attr topo types held info windows io old calls"
+native="ranges start save agree lib table" saved="heap maps threads libc files streams p2p drain probe plan coll comm group attr topo types errors held info windows io old calls"
 for name in $native $saved; do
   [ -f "$from/$name.c" ] || continue
   more=
@@ -125,4 +125,5 @@ ld -r -o "$dir/all.o" "$dir/native.o" "$dir/slots.o" $objects
 # shellcheck disable=SC2086
 nm -g --defined-only $objects "$dir/start.o" | awk '$2 ~ /[TW]/ && $3 !~ /^img_/ {print $3}' >"$dir/seen"
 objcopy --keep-global-symbols="$dir/seen" "$dir/all.o"
+objcopy --redefine-sym img_program_init=SCR_Init "$dir/all.o" # the program's, not that of the library in this object
 mv "$dir/all.o" "$out"

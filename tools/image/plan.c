@@ -78,6 +78,8 @@ img_plan* img_plan_new(MPI_Comm comm, int persistent, int* rc)
   if ((c = img_comm_of(comm)) == NULL) return NULL;
   *rc = MPI_SUCCESS;
   n = c->counts[persistent]++;
+  if (persistent && n == COUNTS)
+    img_say("no more than %d persistent collectives can be made of a communicator", COUNTS);
   if (persistent && n >= COUNTS) *rc = img_error(c, MPI_ERR_OTHER); /* tags of older ones may be in use */
   if (*rc != MPI_SUCCESS) return NULL;
   n &= COUNTS - 1;

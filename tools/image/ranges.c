@@ -71,6 +71,7 @@ extern FILE*  scr_native_stderr;  /* native.S: libc's stream and environment as 
 extern char** scr_native_environ; /* program's own use of these variables can be told from ours */
 
 extern __thread char img_tls_last[64];
+extern char          img_program_init[] __attribute__((weak)); /* SCR_Init of the program (object.sh) */
 
 int                img_on, img_openmp;
 unsigned           img_keys[IMG_KEYS];
@@ -738,6 +739,7 @@ const char* img_ranges_refuse(void)
   for (i = 0; i < part_count; i++) mpi += parts[i].of_mpi;
   if (part_find(&parts[0], "__asan_init") != NULL || img_native_symbol("__asan_init") != NULL)
     return "the program uses AddressSanitizer; build it without it";
+  if (img_program_init != NULL) return "the program writes checkpoints itself; link it without scr_image.o";
   if (mpi == 0) return "the program is linked statically with MPI; use shared libraries";
   if (needs_executable_stack()) return "the program needs an executable stack (nested functions, or -z execstack)";
   if (part_count == IMG_OBJECTS) return "the program has more than 127 shared libraries";

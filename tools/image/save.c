@@ -24,6 +24,7 @@
 #include "table.h"
 
 img_context       img_here;
+double            img_bytes;
 static img_header head; /* of the image that is written or loaded */
 static int        image_fd = -1;
 static char       failure[300];
@@ -201,6 +202,7 @@ const char* img_write(const char* file, uint64_t n)
     head.crc = head_crc();
     ok = lseek(image_fd, 0, SEEK_SET) == 0 && put(&head, sizeof head); /* I3 */
   }
+  img_bytes = ok ? (double)head.size : 0;
   if (!ok) snprintf(failure, sizeof failure, "cannot write %.200s: %s", file, strerror(errno));
   if (image_fd >= 0 && close(image_fd) != 0 && ok) {
     ok = 0;

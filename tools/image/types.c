@@ -55,7 +55,11 @@ IMG_NATIVE(MPI_Type_create_indexed_block);
 IMG_NATIVE(MPI_Type_create_hindexed_block);
 IMG_NATIVE(MPI_Type_create_struct);
 IMG_NATIVE(MPI_Type_create_subarray);
+IMG_NATIVE(MPI_Type_create_darray);
 IMG_NATIVE(MPI_Type_create_resized);
+IMG_NATIVE(MPI_Type_create_f90_integer);
+IMG_NATIVE(MPI_Type_create_f90_real);
+IMG_NATIVE(MPI_Type_create_f90_complex);
 IMG_NATIVE(MPI_Type_commit);
 IMG_NATIVE(MPI_Type_free);
 IMG_NATIVE(MPI_Type_get_envelope);
@@ -150,6 +154,19 @@ static int make_native(datatype* t)
     break;
   case MPI_COMBINER_SUBARRAY:
     rc = scr_native_MPI_Type_create_subarray(n, x + 1, x + 1 + n, x + 1 + 2 * n, x[1 + 3 * n], parts[0], made);
+    break;
+  case MPI_COMBINER_DARRAY:
+    rc = scr_native_MPI_Type_create_darray(n, x[1], x[2], x + 3, x + 3 + x[2], x + 3 + 2 * x[2], x + 3 + 3 * x[2],
+                                           x[3 + 4 * x[2]], parts[0], made);
+    break;
+  case MPI_COMBINER_F90_INTEGER:
+    rc = scr_native_MPI_Type_create_f90_integer(n, made);
+    break;
+  case MPI_COMBINER_F90_REAL:
+    rc = scr_native_MPI_Type_create_f90_real(n, x[1], made);
+    break;
+  case MPI_COMBINER_F90_COMPLEX:
+    rc = scr_native_MPI_Type_create_f90_complex(n, x[1], made);
     break;
   case MPI_COMBINER_RESIZED:
     rc = scr_native_MPI_Type_create_resized(parts[0], t->places[0], t->places[1], made);
@@ -334,6 +351,55 @@ IMG_API int MPI_Type_create_subarray(int n, const int sizes[], const int subsize
                 : scr_native_MPI_Type_create_subarray(n, sizes, subsizes, starts, order, of, made);
 }
 
+IMG_API int MPI_Type_create_darray(int size, int rank, int n, const int sizes[], const int kinds[],
+                                   const int arguments[], const int ranks[], int order, MPI_Datatype of,
+                                   MPI_Datatype* made)
+{
+  ints x[] = {{1, &size}, {1, &rank}, {1, &n}, {n, sizes}, {n, kinds}, {n, arguments}, {n, ranks}, {1, &order}};
+
+  return img_on ? make(MPI_COMBINER_DARRAY, x, 8, 0, NULL, of, made)
+                : scr_native_MPI_Type_create_darray(size, rank, n, sizes, kinds, arguments, ranks, order, of, made);
+}
+
+/* One of Fortran's types of a precision and a range, N numbers at X: there is one for each, which is never freed. */
+static int make_f90(int combiner, int n, const int* x, MPI_Datatype* made)
+{
+  datatype* t;
+  int       i;
+
+  for (i = 0; i < type_room; i++)
+    if (types[i] != NULL && types[i]->combiner == combiner && memcmp(types[i]->ints, x, (size_t)n * sizeof *x) == 0) {
+      *made = (MPI_Datatype)(IMG_TYPE | i);
+      return MPI_SUCCESS;
+    }
+  t = begin(combiner, n, 0, 0);
+  memcpy(t->ints, x, (size_t)n * sizeof *x);
+  t->committed = 1;
+  return end(t, made);
+}
+
+IMG_API int MPI_Type_create_f90_integer(int range, MPI_Datatype* made)
+{
+  return img_on ? make_f90(MPI_COMBINER_F90_INTEGER, 1, &range, made)
+                : scr_native_MPI_Type_create_f90_integer(range, made);
+}
+
+IMG_API int MPI_Type_create_f90_real(int precision, int range, MPI_Datatype* made)
+{
+  int x[] = {precision, range};
+
+  return img_on ? make_f90(MPI_COMBINER_F90_REAL, 2, x, made)
+                : scr_native_MPI_Type_create_f90_real(precision, range, made);
+}
+
+IMG_API int MPI_Type_create_f90_complex(int precision, int range, MPI_Datatype* made)
+{
+  int x[] = {precision, range};
+
+  return img_on ? make_f90(MPI_COMBINER_F90_COMPLEX, 2, x, made)
+                : scr_native_MPI_Type_create_f90_complex(precision, range, made);
+}
+
 /* MPICH calls this one itself by this name, for views of files. */
 IMG_API int MPI_Type_create_resized(MPI_Datatype of, MPI_Aint low, MPI_Aint extent, MPI_Datatype* made)
 {
@@ -353,13 +419,19 @@ IMG_API int MPI_Type_commit(MPI_Datatype* handle)
   return img_error(NULL, scr_native_MPI_Type_commit(&t->native));
 }
 
+static int is_f90(int combiner)
+{
+  return combiner == MPI_COMBINER_F90_INTEGER || combiner == MPI_COMBINER_F90_REAL ||
+         combiner == MPI_COMBINER_F90_COMPLEX;
+}
+
 IMG_API int MPI_Type_free(MPI_Datatype* handle)
 {
   datatype* t;
 
   if (!img_on) return scr_native_MPI_Type_free(handle);
   t = entry_of(*handle);
-  if (t == NULL) return img_error(NULL, MPI_ERR_TYPE);
+  if (t == NULL || is_f90(t->combiner)) return img_error(NULL, MPI_ERR_TYPE);
   img_type_use(*handle, -1);
   *handle = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;
@@ -445,8 +517,22 @@ ASK(MPI_Type_size, (MPI_Datatype type, int* size), (img_type(type), size))
 ASK(MPI_Type_size_x, (MPI_Datatype type, MPI_Count* size), (img_type(type), size))
 ASK(MPI_Type_get_extent, (MPI_Datatype type, MPI_Aint* low, MPI_Aint* extent), (img_type(type), low, extent))
 ASK(MPI_Type_get_true_extent, (MPI_Datatype type, MPI_Aint* low, MPI_Aint* extent), (img_type(type), low, extent))
+ASK(MPI_Type_get_extent_x, (MPI_Datatype type, MPI_Count* low, MPI_Count* extent), (img_type(type), low, extent))
+ASK(MPI_Type_get_true_extent_x, (MPI_Datatype type, MPI_Count* low, MPI_Count* extent), (img_type(type), low, extent))
 ASK(MPI_Get_count, (const MPI_Status* status, MPI_Datatype type, int* count), (status, img_type(type), count))
 ASK(MPI_Get_elements, (const MPI_Status* status, MPI_Datatype type, int* count), (status, img_type(type), count))
+ASK(MPI_Get_elements_x, (const MPI_Status* status, MPI_Datatype type, MPI_Count* count),
+    (status, img_type(type), count))
+ASK(MPI_Status_set_elements_x, (MPI_Status * status, MPI_Datatype type, MPI_Count count),
+    (status, img_type(type), count))
+ASK(MPI_Pack_external,
+    (const char form[], const void* in, int count, MPI_Datatype type, void* out, MPI_Aint size, MPI_Aint* at),
+    (form, in, count, img_type(type), out, size, at))
+ASK(MPI_Unpack_external,
+    (const char form[], const void* in, MPI_Aint size, MPI_Aint* at, void* out, int count, MPI_Datatype type),
+    (form, in, size, at, out, count, img_type(type)))
+ASK(MPI_Pack_external_size, (const char form[], int count, MPI_Datatype type, MPI_Aint* size),
+    (form, count, img_type(type), size))
 ASK(MPI_Status_set_elements, (MPI_Status * status, MPI_Datatype type, int count), (status, img_type(type), count))
 
 IMG_NATIVE(MPI_Pack);
