@@ -4,8 +4,8 @@
 ** The object has two sides.  The native side (start.c, ranges.c, save.c, lib.c, agree.c) is fresh in each process: its
 ** variables are cut out of an image, its calls of libc and MPI go through slots (native.S, made by object.sh) and so
 ** never reach the functions that the saved side puts before them.  The saved side (heap.c, maps.c, threads.c, libc.c,
-** files.c, streams.c, p2p.c, drain.c, probe.c, plan.c, coll.c, comm.c, group.c, attr.c, topo.c, types.c, errors.c, old.c, calls.c) belongs to the
-** program: its variables are in the image, as are the program's.
+** files.c, streams.c, p2p.c, drain.c, probe.c, plan.c, coll.c, comm.c, group.c, attr.c, topo.c, types.c, errors.c,
+** old.c, calls.c) belongs to the program: its variables are in the image, as are the program's.
 **
 **   rule 1  A pointer to the native side is never kept in a saved variable, but for a function or a constant.
 **   rule 2  A function that takes the context is on the saved side, and so is each of its callers in this object.
