@@ -207,7 +207,7 @@ typedef char scr_off_t_has_64_bits[sizeof(off_t) == 8 ? 1 : -1];
 ** Uses       nothing
 ** Offers     scr_os.*, scr_fence, scr_fence_set, scr_fence_pin, scr_fence_length, scr_fence_open, scr_fence_link,
 **            scr_os_is_of, scr_write_all, scr_write_behind, scr_read_all, scr_pwrite_all, scr_pread_all, scr_is_zero,
-**            scr_wtime, scr_time_usec, scr_random.
+**            scr_wtime, scr_time_usec, scr_random, scr_fence_dir.
 ** Invariants
 **   P1  Every change to a file goes through scr_os, so that a test can make the N-th call fail, stop short or kill the
 **       process.
@@ -6354,33 +6354,50 @@ SCR_FN int scr_file_make(const char* path, mode_t mode, uint64_t size)
 }
 
 /*
-** Open PATH, which another process of this run has made, for writing.  SCR_ERR_UNSAFE if somebody else may have put a
-** file of theirs in its place, which would receive the bytes: it has another owner, and others can write to its
-** directory.
+** Returns 1 if the file that ST describes can be one that a process of this run has made: it is this user's or, where
+** the file system gives files to somebody else, as NFS does with root's, it has the owner of the prefix's `.scr`.
+*/
+SCR_FN int scr_file_is_ours(const struct stat* st)
+{
+  char        dir[SCR_MAX_FILENAME];
+  struct stat scr;
+
+  if (st->st_uid == geteuid()) return 1;
+  return scr_fmt(dir, sizeof dir, "%s/.scr", scr_fence_dir[SCR_FENCE_PREFIX]) == SCR_SUCCESS &&
+         scr_os.lstat(dir, &scr) == 0 && scr.st_uid == st->st_uid && (scr.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/*
+** Open PATH, which another process of this run has made, for writing.  SCR_ERR_UNSAFE if somebody else has put a file
+** of theirs in its place, which would receive the bytes.
 */
 SCR_FN int scr_file_made(const char* path, int* fd)
 {
-  char        dir[SCR_MAX_FILENAME];
-  struct stat st, above;
+  struct stat st;
 
   if ((*fd = scr_file_plain(path, O_WRONLY, 0)) < 0) return SCR_ERRNO("cannot open %s", path);
-  if (geteuid() == 0 || fstat(*fd, &st) < 0 || st.st_uid == geteuid()) return SCR_SUCCESS;
-  if (!scr_dir_look(path, dir, &above) || (above.st_mode & (S_IWGRP | S_IWOTH)) == 0) return SCR_SUCCESS;
+  if (fstat(*fd, &st) < 0 || scr_file_is_ours(&st)) return SCR_SUCCESS;
   scr_os.close(*fd);
   *fd = -1;
   return SCR_ERR(SCR_ERR_UNSAFE, "%s belongs to user %lu, who has put it in the place of a file of yours; remove it",
                  path, (unsigned long)st.st_uid);
 }
 
-/* Make T the file of extent I of IT->to: a new one, or one that is there already. */
-SCR_FN int scr_copy_enter(scr_copy_target* t, const scr_copy_item* it, int i)
+/*
+** Make T the file of extent I of IT->to: a new one, or one that is there already.  Nobody may read a new one who may
+** not read the one open as FROM (-1: none is), of which it receives bytes: its mode comes from a record, which somebody
+** else may have written.
+*/
+SCR_FN int scr_copy_enter(scr_copy_target* t, const scr_copy_item* it, int i, int from)
 {
+  struct stat       st;
   const scr_extent* x = &it->to.extent[i];
   int               fd, rc, fresh = it->to.whole && !it->made;
 
   if (t->writing && strcmp(t->file[t->n - 1].path, x->path) == 0) return SCR_SUCCESS;
   if ((rc = scr_copy_rest(t)) != SCR_SUCCESS) return rc;
-  if (fresh) rc = scr_file_create(x->path, it->mode, x->length, &fd);
+  if (fresh && from >= 0 && fstat(from, &st) < 0) return SCR_ERRNO("cannot look at what %s is made from", x->path);
+  if (fresh) rc = scr_file_create(x->path, it->mode & (from < 0 ? 0777 : st.st_mode | 0733), x->length, &fd);
   else rc = scr_file_made(x->path, &fd);
   if (fd < 0) return rc;
   t->writing = 1;
@@ -6404,19 +6421,20 @@ SCR_FN int scr_copy_source(const scr_extent* x, int whole, int* fd)
 }
 
 /*
-** Let nobody read the file that T writes who may not read the one open as FROM, of which it receives bytes: its mode
-** comes from a record, which somebody else may have written, and a container has that of the umask.
+** SCR_ERR_UNSAFE if more people may read the file that T writes than the one open as FROM, of which it receives bytes:
+** what a flush has made is not so, and somebody else may hold open what has taken its place.
 */
-SCR_FN int scr_copy_narrow(const scr_copy_target* t, int from)
+SCR_FN int scr_copy_check_mode(const scr_copy_target* t, int from)
 {
+  const char* path = t->file[t->n - 1].path;
   struct stat a, b;
-  int         to = t->file[t->n - 1].fd;
-  mode_t      hidden;
 
-  if (fstat(from, &a) < 0 || fstat(to, &b) < 0) return SCR_ERRNO("cannot look at %s", t->file[t->n - 1].path);
-  hidden = ~a.st_mode & b.st_mode & (S_IRGRP | S_IROTH);
-  if (hidden == 0 || scr_os.fchmod(to, b.st_mode & 07777 & ~hidden) == 0) return SCR_SUCCESS;
-  return SCR_ERRNO("cannot set the mode of %s", t->file[t->n - 1].path);
+  if (fstat(from, &a) < 0 || fstat(t->file[t->n - 1].fd, &b) < 0) return SCR_ERRNO("cannot look at %s", path);
+  if ((~a.st_mode & b.st_mode & (S_IRGRP | S_IROTH)) == 0) return SCR_SUCCESS;
+  return SCR_ERR(SCR_ERR_UNSAFE,
+                 "%s has mode %03o, and would receive a file of mode %03o; if nobody has put it there, its mode was "
+                 "changed after the checkpoint was complete",
+                 path, (unsigned)b.st_mode & 0777, (unsigned)a.st_mode & 0777);
 }
 
 /*
@@ -6433,8 +6451,9 @@ SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size
   if (it->done == 0) it->crc = SCR_CRC32_START;
   while (i < it->from.n && in >= it->from.extent[i].length) in -= it->from.extent[i++].length;
   while (k < it->to.n && out >= it->to.extent[k].length) out -= it->to.extent[k++].length;
-  if (it->from.whole) rc = scr_copy_source(&it->from.extent[0], 1, &fd);
-  if (rc == SCR_SUCCESS && it->to.whole) rc = scr_copy_enter(t, it, 0);
+  if (it->from.whole || i < it->from.n)
+    rc = scr_copy_source(&it->from.extent[it->from.whole ? 0 : i], it->from.whole, &fd);
+  if (rc == SCR_SUCCESS && it->to.whole) rc = scr_copy_enter(t, it, 0, fd);
   while (rc == SCR_SUCCESS && i < it->from.n && k < it->to.n && most > 0) {
     const scr_extent *x = &it->from.extent[i], *y = &it->to.extent[k];
     uint64_t          n = x->length - in < y->length - out ? x->length - in : y->length - out;
@@ -6442,8 +6461,8 @@ SCR_FN int scr_copy_bytes(scr_copy_item* it, scr_copy_target* t, char* buf, size
     if (n > cap) n = cap;
     if (n > most) n = most;
     if (n > 0 && (in == 0 || fd < 0) && !it->from.whole && (rc = scr_copy_source(x, 0, &fd)) != SCR_SUCCESS) break;
-    if (n > 0 && (rc = scr_copy_enter(t, it, k)) != SCR_SUCCESS) break;
-    if (n > 0 && (in == 0 || out == 0) && (rc = scr_copy_narrow(t, fd)) != SCR_SUCCESS) break;
+    if (n > 0 && (rc = scr_copy_enter(t, it, k, fd)) != SCR_SUCCESS) break;
+    if (n > 0 && (in == 0 || out == 0) && (rc = scr_copy_check_mode(t, fd)) != SCR_SUCCESS) break;
     got = n > 0 ? scr_pread_all(fd, buf, (size_t)n, (off_t)(x->offset + in)) : 0;
     if (got < 0) rc = SCR_ERRNO("cannot read %s", x->path);
     else if ((uint64_t)got < n) rc = SCR_ERR(SCR_ERR_MISSING, "%s was truncated while it was read", x->path);
@@ -8700,9 +8719,10 @@ SCR_FN int scr_index_change(const char* prefix, void (*change)(scr_index* index,
 ** Offers     scr_prefix_place, scr_object, scr_objects, scr_objects_at; scr_summary_write, scr_summary_read,
 **            scr_summary_path, scr_prefix_locate, scr_prefix_rel, scr_objects_free, scr_objects_add_owner,
 **            scr_objects_add, scr_object_name_tmp, scr_objects_add_entry, scr_object_place, scr_object_path,
-**            scr_object_is_kept, scr_object_extents, scr_objects_pack, scr_objects_walk, scr_objects_path,
-**            scr_object_has_crc, scr_object_copy, scr_object_check, scr_objects_dirs, scr_objects_sync,
-**            scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete, scr_objects_prune
+**            scr_object_is_kept, scr_object_extents, scr_object_narrow, scr_objects_hide, scr_objects_pack,
+**            scr_objects_walk, scr_objects_path, scr_object_has_crc, scr_object_copy, scr_object_check,
+**            scr_objects_dirs, scr_objects_sync, scr_objects_rename, scr_objects_remove_tmp, scr_objects_delete,
+**            scr_objects_prune
 ** Invariants
 **   X5  A path in a metadata file is used only if it stays below the prefix.
 ** Failure    Files stay as they were, or are fully replaced.
@@ -8820,6 +8840,7 @@ typedef struct {
 typedef struct {
   int         id; /* of the dataset */
   int         n, owners;
+  mode_t      hidden; /* rights that the containers of the dataset do not give, as some file in them does not */
   scr_object* object;
   int*        owner; /* [owners] */
 } scr_objects;
@@ -9008,13 +9029,30 @@ SCR_FN int scr_object_pack(scr_object* o, const char* dir, uint64_t position, ui
   return rc;
 }
 
-/* Create the container of dataset ID of which X has the first byte, temporary, with FULL bytes that are 0. */
-SCR_FN int scr_container_create(const scr_extent* x, const char* prefix, int id, uint64_t full)
+/* O gives others no right that a file of mode MODE, which has its bytes, does not give. */
+SCR_FN void scr_object_narrow(scr_object* o, mode_t mode)
+{
+  o->mode = (int)((o->mode != 0 ? (mode_t)o->mode : 0777) & (mode | 0700));
+}
+
+/* The rights to read and write that some file of L does not give to others. */
+SCR_FN mode_t scr_objects_hide(const scr_objects* l)
+{
+  mode_t hidden = 0;
+  int    i;
+
+  for (i = 0; i < l->n; i++)
+    if (l->object[i].mode != 0) hidden |= ~(mode_t)l->object[i].mode & 066;
+  return hidden;
+}
+
+/* Create the container of L of which X has the first byte, temporary, with FULL bytes that are 0. */
+SCR_FN int scr_container_create(const scr_objects* l, const scr_extent* x, const char* prefix, uint64_t full)
 {
   char path[SCR_MAX_FILENAME];
-  int  rc = scr_object_place(x->path, NULL, prefix, id, 1, path, sizeof path);
+  int  rc = scr_object_place(x->path, NULL, prefix, l->id, 1, path, sizeof path);
 
-  return rc == SCR_SUCCESS ? scr_file_make(path, 0666, full) : rc;
+  return rc == SCR_SUCCESS ? scr_file_make(path, 0666 & ~l->hidden, full) : rc;
 }
 
 /*
@@ -9033,7 +9071,7 @@ SCR_FN int scr_objects_pack(scr_objects* l, const char* prefix, const char* dir,
     for (k = 0; k < o->packed.n && rc == SCR_SUCCESS; k++) {
       const scr_extent* x = &o->packed.extent[k];
       if (x->offset == 0 && x->length > 0 && !there)
-        rc = scr_container_create(x, prefix, l->id, total - at < size ? total - at : size);
+        rc = scr_container_create(l, x, prefix, total - at < size ? total - at : size);
       at += x->length;
     }
   }
@@ -9198,7 +9236,22 @@ SCR_FN void scr_objects_remove_tmp(const scr_objects* l, const char* prefix)
     if (scr_objects_path(&at, prefix, l->id, 1, path, sizeof path) == SCR_SUCCESS) scr_os.unlink_of(path, at.o->by);
 }
 
-/* Delete the files of the objects.  One that cannot be deleted does not keep back the others; the last error counts. */
+/* Returns 1, with a warning, if PATH is another file than that of AT, by its size: somebody has put it there. */
+SCR_FN int scr_objects_is_other(const scr_objects_at* at, const char* path)
+{
+  struct stat st;
+
+  if (at->o->packed.n > 0 || scr_os.lstat(path, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size == at->o->size)
+    return 0;
+  scr_warn("%s has %jd bytes, but that of the dataset had %" PRIu64 "; it is not deleted with the dataset", path,
+           (intmax_t)st.st_size, at->o->size);
+  return 1;
+}
+
+/*
+** Delete the files of the objects.  One that cannot be deleted does not keep back the others; the last error counts.
+** What is another file stays.
+*/
 SCR_FN int scr_objects_delete(const scr_objects* l, const char* prefix)
 {
   char           path[SCR_MAX_FILENAME];
@@ -9210,6 +9263,7 @@ SCR_FN int scr_objects_delete(const scr_objects* l, const char* prefix)
     err = scr_objects_path(&at, prefix, l->id, 0, path, sizeof path);
     if (err == SCR_SUCCESS) err = scr_path_stays(prefix, path);
     if (err == SCR_SUCCESS) err = scr_object_is_of(path, at.o->by);
+    if (err == SCR_SUCCESS && scr_objects_is_other(&at, path)) continue;
     if (err == SCR_SUCCESS && scr_os.unlink_of(path, at.o->by) < 0 && errno != ENOENT)
       err = SCR_ERRNO("cannot delete %s", path);
     if (err != SCR_SUCCESS) rc = err;
@@ -13939,10 +13993,18 @@ SCR_FN int scr_scavenge_link(const scr_scavenge* s, const scr_object* o)
 /* Pack all objects into containers, and copy their bytes there. */
 SCR_FN int scr_scavenge_pack(scr_scavenge* s)
 {
-  uint64_t total = 0;
-  int      i, rc;
+  char        from[SCR_MAX_FILENAME];
+  struct stat st;
+  uint64_t    total = 0;
+  int         i, rc;
 
-  for (i = 0; i < s->objects.n; i++) total += s->objects.object[i].size;
+  for (i = 0; i < s->objects.n; i++) {
+    scr_object* o = &s->objects.object[i];
+    total += o->size;
+    if (scr_scavenge_path(s, o, from, sizeof from) == SCR_SUCCESS && scr_os.lstat(from, &st) == 0)
+      scr_object_narrow(o, st.st_mode);
+  }
+  s->objects.hidden = scr_objects_hide(&s->objects);
   rc = scr_objects_pack(&s->objects, s->prefix, s->to.dir, 0, total, s->container_size, 0);
   for (i = 0; i < s->objects.n && rc == SCR_SUCCESS; i++) rc = scr_scavenge_copy(s, &s->objects.object[i]);
   return rc;
@@ -15674,11 +15736,45 @@ SCR_FN int scr_dirs_first(const scr_world* w, const char* base, int* first)
   return SCR_SUCCESS;
 }
 
-/* Warn if others can take away what is in the base DIR: it is of another user, or they can write to it. */
+/* 1 if another user than root can replace what the directory, or the link, has that ST describes. */
+SCR_FN int scr_dir_is_foreign(const struct stat* st)
+{
+  return (st->st_uid != geteuid() && st->st_uid != 0) ||
+         (!S_ISLNK(st->st_mode) && st->st_mode & S_IWOTH && !(st->st_mode & S_ISVTX));
+}
+
+/* Warn of the first directory or link on PATH, an absolute path of BASE, that is foreign.  Returns 1 if one is. */
+SCR_FN int scr_dir_tell_above(const char* path, const char* base)
+{
+  char        above[SCR_MAX_FILENAME];
+  const char* at = path;
+  struct stat st;
+
+  while (*at != '\0') {
+    at += 1 + strcspn(at + 1, "/");
+    snprintf(above, sizeof above, "%.*s", (int)(at - path), path);
+    if (scr_os.lstat(above, &st) < 0 || !scr_dir_is_foreign(&st)) continue;
+    if (*at == '\0' && !S_ISLNK(st.st_mode)) break; /* the base itself */
+    scr_warn_each(
+        "%s, on the way to the base %s, belongs to user %lu or can be written by all; who can rename there can "
+        "replace what this job has in the base",
+        above, base, (unsigned long)st.st_uid);
+    return 1;
+  }
+  return 0;
+}
+
+/*
+** Warn if others can take away what is in the base DIR: it, or what it lies in, is of another user, or they can write
+** to it.
+*/
 SCR_FN void scr_dir_tell_owner(const char* dir)
 {
   struct stat st;
+  char*       real = realpath(dir, NULL);
 
+  if (real != NULL && !scr_dir_tell_above(dir, dir)) scr_dir_tell_above(real, dir);
+  free(real);
   if (stat(dir, &st) < 0) return;
   if (st.st_uid != geteuid() && st.st_uid != 0)
     scr_warn_each("the base %s belongs to user %lu, who can remove and replace what this job has there", dir,
@@ -19941,18 +20037,35 @@ SCR_FN const scr_file* scr_flush_file_of(const scr_flush* f, const scr_object* o
   return &(*e)->file[o->file];
 }
 
+/* What is copied gives no right that its file in the cache does not: the program may have taken it since Complete. */
+SCR_FN void scr_flush_narrow(scr_flush* f)
+{
+  char             path[SCR_MAX_FILENAME];
+  const scr_entry* e;
+  struct stat      st;
+  int              i;
+
+  for (i = 0; i < f->objects.n; i++) {
+    scr_object*     o = &f->objects.object[i];
+    const scr_file* file = scr_flush_file_of(f, o, &e);
+    if (scr_entry_path(&scr.world.home, e, file->rel, path, sizeof path) == SCR_SUCCESS && scr_os.lstat(path, &st) == 0)
+      scr_object_narrow(o, st.st_mode);
+  }
+}
+
 /*
 ** Add up the BYTES of the ranks before this one, in the order of nodes and then of ranks, in *POSITION, and those of
-** all ranks in *TOTAL.  The first rank of each node adds up its node, and a scan adds up the nodes.  Collective over
-** the world; returns this rank's code.
+** all ranks in *TOTAL; HIDDEN receives the bits that any rank has there.  The first rank of each node adds up its node,
+** and a scan adds up the nodes.  Collective over the world; returns this rank's code.
 */
-SCR_FN int scr_flush_position(uint64_t bytes, uint64_t* position, uint64_t* total)
+SCR_FN int scr_flush_position(uint64_t bytes, uint64_t* position, uint64_t* total, mode_t* hidden)
 {
-  scr_hash *     send = scr_hash_new(), *recv = scr_hash_new();
-  scr_hash_elem* e;
-  scr_vote       v;
-  uint64_t       one = 0, node = 0, begin;
-  int            err, rc;
+  static const mode_t bit[4] = {S_IRGRP, S_IWGRP, S_IROTH, S_IWOTH};
+  scr_hash *          send = scr_hash_new(), *recv = scr_hash_new();
+  scr_hash_elem*      e;
+  scr_vote            v;
+  uint64_t            one = 0, node = 0, begin;
+  int                 i, err, rc;
 
   scr_hash_util_set_bytecount(scr_hash_setf(send, NULL, "%d", scr.world.group[SCR_GROUP_NODE].leader), "BYTES", bytes);
   rc = scr_hash_exchange(send, recv, scr.world.comm);
@@ -19964,8 +20077,10 @@ SCR_FN int scr_flush_position(uint64_t bytes, uint64_t* position, uint64_t* tota
   begin = (uint64_t)v.sum[0] - node;
   memset(&v, 0, sizeof v);
   v.sum[0] = (int64_t)node;
+  for (i = 0; i < 4; i++) v.max[i] = *hidden & bit[i];
   if ((err = scr_vote_all(&v, SCR_SUCCESS, scr.world.comm)) != SCR_SUCCESS) rc = err;
   *total = (uint64_t)v.sum[0];
+  for (i = 0; i < 4; i++) *hidden |= (mode_t)v.max[i];
   scr_hash_sort_int(recv, SCR_HASH_SORT_ASCENDING);
   scr_hash_unset_all(send);
   for (e = scr_hash_elem_first(recv); e != NULL; e = scr_hash_elem_next(e)) {
@@ -19993,7 +20108,8 @@ SCR_FN int scr_flush_pack(scr_flush* f, int rc)
   int      i, err;
 
   for (i = 0; i < f->objects.n; i++) bytes += f->objects.object[i].size;
-  if ((err = scr_flush_position(bytes, &at, &total)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
+  f->objects.hidden = scr_objects_hide(&f->objects);
+  if ((err = scr_flush_position(bytes, &at, &total, &f->objects.hidden)) != SCR_SUCCESS && rc == SCR_SUCCESS) rc = err;
   if (rc != SCR_SUCCESS) return rc;
   return scr_objects_pack(&f->objects, scr.world.prefix, f->to.dir, at, total, scr.container_size, f->resumes);
 }
@@ -20182,6 +20298,7 @@ SCR_FN int scr_flush_begin(scr_flush* f)
   if ((rc = scr_bcast(f->to.dir, (int)sizeof f->to.dir, MPI_CHAR, 0, scr.world.comm)) != SCR_SUCCESS) return rc;
   scr_change_on_prefix(scr_dataset_find(f->id), SCR_PREFIX_FLUSHING, f->to.dir);
   err = scr_flush_list_objects(f);
+  if (!f->in_place) scr_flush_narrow(f);
   if (scr.use_containers && !f->in_place) err = scr_flush_pack(f, err);
   if ((rc = scr_flush_create_dirs(f, err)) != SCR_SUCCESS) return rc;
   return scr_flush_find_replaced(f);
@@ -21864,7 +21981,7 @@ SCR_FN int scr_read_write_names(const scr_fetching* f)
   buckets = 1 + (int)(v.sum[0] / (int64_t)scr.rank2file_size);
   scr_hash_unset_all(all);
   for (i = 0; i < f->objects.n && rc == SCR_SUCCESS; i++) {
-    scr_objects one = {f->id, 1, 1, f->objects.object + i, &f->objects.object[i].owner};
+    scr_objects one = {f->id, 1, 1, 0, f->objects.object + i, &f->objects.object[i].owner};
     int         bucket = scr_names_bucket(one.object->rel, buckets);
     if (!one.object->redundant)
       rc = scr_objects_to_hash(&one, scr.world.prefix, "",
@@ -25899,7 +26016,7 @@ SCR_FN int scr_track_read(const char* rel, scr_track_record* r)
 /*
 ** The bytes of the file CUT that followed the end of the tracked file ST before they were cut off, as the record END
 ** has the size of both: all, if nothing was appended since then, or 0.  Both are this user's, and CUT has the group of
-** the tracked file: else somebody has given its name to a file that fewer people may read.
+** the tracked file, or no rights for its group: else somebody has given its name to a file that fewer people may read.
 */
 SCR_FN uint64_t scr_track_follows(const char* cut, const char* end, const struct stat* st)
 {
@@ -25907,13 +26024,26 @@ SCR_FN uint64_t scr_track_follows(const char* cut, const char* end, const struct
   scr_hash*   h = scr_hash_new();
   uint64_t    whole = 0, size = (uint64_t)st->st_size;
   uid_t       by;
-  int         own = scr_hash_file_read_record(end, h, &by) == SCR_SUCCESS && by == geteuid() &&
-            scr_os.lstat(cut, &of_cut) == 0 && S_ISREG(of_cut.st_mode) && of_cut.st_uid == geteuid() &&
-            of_cut.st_gid == st->st_gid && of_cut.st_nlink == 1;
+  int own = scr_hash_file_read_record(end, h, &by) == SCR_SUCCESS && by == 0 && scr_os.lstat(cut, &of_cut) == 0 &&
+            S_ISREG(of_cut.st_mode) && of_cut.st_uid == geteuid() &&
+            (of_cut.st_gid == st->st_gid || (of_cut.st_mode & S_IRWXG) == 0) && of_cut.st_nlink == 1;
 
   if (own) scr_hash_util_get_bytecount(h, "END", &whole);
   scr_hash_delete(&h);
   return own && whole > size && whole - size == (uint64_t)of_cut.st_size ? whole - size : 0;
+}
+
+/* Let those read the file PATH, which is this user's alone, who may read ST: its group too, if that can be had. */
+SCR_FN int scr_track_share(const char* path, const struct stat* st)
+{
+  int    fd = scr_os.open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0), rc = SCR_SUCCESS;
+  mode_t mode = st->st_mode & 0777;
+
+  if (fd < 0) return SCR_ERRNO("cannot open %s", path);
+  if (scr_os.fchown(fd, (uid_t)-1, st->st_gid) < 0) mode &= ~(mode_t)S_IRWXG;
+  if (scr_os.fchmod(fd, mode) < 0) rc = SCR_ERRNO("cannot set the mode of %s", path);
+  scr_os.close(fd);
+  return rc;
 }
 
 /* Record in END that a file of SIZE bytes is cut. */
@@ -25948,11 +26078,12 @@ SCR_FN int scr_track_keep(const char* path, uint64_t length, const struct stat* 
                   scr_err_text, path);
   if (rc == SCR_SUCCESS) rc = scr_copy_list_make(&copies, 1, SCR_TRACK_PIECE);
   if (rc != SCR_SUCCESS) return rc;
-  it = scr_copy_list_add(&copies, (int)(st->st_mode & 0777), 0600, 0);
+  it = scr_copy_list_add(&copies, 0, 0600, 0);
   rc = scr_extents_add(&it->from, path, length, size - length);
   if (rc == SCR_SUCCESS && more > 0) rc = scr_extents_add(&it->from, cut, 0, more);
   if (rc == SCR_SUCCESS) rc = scr_extents_whole(&it->to, tmp, size - length + more);
   if (rc == SCR_SUCCESS) rc = scr_copy_list_run(&copies, 1);
+  if (rc == SCR_SUCCESS) rc = scr_track_share(tmp, st);
   if (rc == SCR_SUCCESS && scr_os.rename(tmp, cut) < 0) rc = SCR_ERRNO("cannot rename %s to %s", tmp, cut);
   if (rc != SCR_SUCCESS) scr_os.unlink(tmp);
   if (rc == SCR_SUCCESS) rc = scr_dir_sync(cut);

@@ -53,7 +53,7 @@ static int check_node_dir(const char* dir, uint64_t bytes, int free_space)
   struct statvfs fs;
   uint64_t       size;
   DIR*           d;
-  int            rc = free_space ? scr_mkdirs(dir, 0777) : SCR_SUCCESS;
+  int            rc = free_space ? scr_mkdirs(dir, 0755) : SCR_SUCCESS;
 
   if (rc != SCR_SUCCESS) return rc;
   if ((d = opendir(dir)) == NULL) return SCR_ERRNO("cannot read the directory %s", dir);

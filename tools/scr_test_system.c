@@ -1359,7 +1359,7 @@ static int test_system_run(const char* argv0, test_system* t, const char* hosts_
   if (rc == SCR_SUCCESS) rc = dirs_walk(t->params, 0, test_system_visit_cntl, t);
   if (rc == SCR_SUCCESS) rc = dirs_walk(t->params, 1, test_system_visit_cache, t);
   if (rc == SCR_SUCCESS) rc = scr_fmt(t->work, sizeof t->work, "%s/%s", t->prefix, t->tag);
-  if (rc == SCR_SUCCESS) rc = scr_mkdirs(t->work, 0700);
+  if (rc == SCR_SUCCESS && scr_os.mkdir(t->work, 0700) < 0) rc = SCR_ERRNO("cannot make the directory %s", t->work);
   if (rc == SCR_SUCCESS) rc = test_system_add_dir(t, t->work, "prefix");
   t->node = (test_system_node*)scr_malloc(((size_t)t->nodes.n + 1) * sizeof *t->node);
   t->measure = (test_system_measure*)scr_malloc(((size_t)t->nodes.n * (size_t)t->ndirs + 1) * sizeof *t->measure);

@@ -259,6 +259,12 @@ rm -rf "$base" && mkdir -m 755 "$base" && chmod 777 "$base" && chown $theirs "$b
 check "a base of somebody else" 0 "" job 1
 tell "a base of somebody else" "the base $base belongs to user $(id -u $theirs)"
 fresh 755
+they mkdir -m 777 "$base/way"
+SCR_CNTL_BASE=$base/way/there SCR_CACHE_BASE=$base/way/there check "a base in a directory of somebody else" 0 "" job 1
+tell "a base in a directory of somebody else" "$base/way, on the way to the base $base/way/there, belongs to user $(id -u $theirs)"
+as $mine sh -c "umask 0 && SCR_CNTL_BASE=$base/new/base SCR_CACHE_BASE=$base/new/base scr_check_node --free"
+check "a base that scr_check_node makes, with umask 0" 0 "755 755" sh -c "echo \$(stat -c %a '$base/new' '$base/new/base')"
+fresh 755
 chmod -t "$base"
 check "a base without the sticky bit" 0 "" job 1
 tell "a base without the sticky bit" "the base $base can be written by all users.*chmod +t"
@@ -435,6 +441,26 @@ they forge "$p" 77 333 key
 find .scr/scavenge.77.* -exec chown $mine {} + -exec chmod go-w {} +
 check "a private file in a stage" 0 - as $mine scr_postrun
 check "packed, it is as private" 0 600 stat -c %a letters/.scr/ctr.0.scr
+
+# A container is made with the rights that all files in it give, before it has a byte.
+masked() { (umask "$1" && job 1); }
+for mask in 077 022; do
+  fresh 2770
+  SCR_USE_CONTAINERS=1 check "umask $mask: a run with containers" 0 "" masked $mask
+  check "umask $mask: the rights of the container" 0 $(printf %o $((0666 & ~0$mask))) stat -c %a step.1/.scr/ctr.0.scr
+done
+
+# ---- scr_test_system, whose directory below the prefix can be guessed
+fresh 2770
+cat >"$tmp/flood.sh" <<'END'
+d=()
+for second in $(seq $(date +%s) $(($(date +%s) + 2))); do
+  for process in $(seq $BASHPID $((BASHPID + 150))); do printf -v x "%s/scr_test_system.%x.%x" "$1" $second $process; d+=("$x"); done
+done
+mkdir -m 777 "${d[@]}"
+END
+they bash "$tmp/flood.sh" "$p"
+says "scr_test_system in a directory that is there" 2 "cannot make the directory $p/scr_test_system" as $mine scr_test_system --size 100KB
 
 # ---- where it extracts to
 fresh 2770

@@ -419,9 +419,10 @@ static void a_map_replaces_no_file_that_a_sticky_directory_keeps(void)
   scr_tree_remove(check_path("sticky"));
 }
 
-/* A file of another user in the place of one that this run has made receives nothing where others can have put it. */
+/* A file of another user in the place of one that this run has made receives nothing, nor does one with two names. */
 static void no_file_of_another_user_receives_bytes(void)
 {
+  char  own[SCR_MAX_FILENAME];
   pid_t pid;
   int   at = -1, fd = -1, status = -1;
 
@@ -441,6 +442,13 @@ static void no_file_of_another_user_receives_bytes(void)
   }
   CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
   CHECK_INT(WEXITSTATUS(status), 0);
+  CHECK(fchmod(at, 0755) == 0 && fchown(at, 4711, 4711) == 0); /* its directory is that user's, too */
+  CHECK_INT(scr_file_made(check_path("open/file"), &fd), SCR_ERR_UNSAFE);
+  CHECK(chown(check_path("open/own"), 0, 0) == 0 && scr_file_made(check_path("open/own"), &fd) == SCR_SUCCESS);
+  close(fd);
+  snprintf(own, sizeof own, "%s", check_path("open/own"));
+  CHECK(link(own, check_path("open/second")) == 0);
+  CHECK(scr_file_made(own, &fd) != SCR_SUCCESS);
   close(at);
   scr_tree_remove(check_path("open"));
 }
