@@ -44,7 +44,7 @@ one() { # the test NAME of DIRECTORY with N ranks and ARGS
     ends_well || return 1
     came_to restarted
   else
-    grep -qE 'uses MPI_.* which images do not support|MPI_[A-Za-z_]* does not work in programs with images|MPI_Abort\(MPI_COMM_WORLD, 44\)' "$tmp/printed" || return 1
+    grep -qE 'uses MPIX?_.* which images do not support|MPI_[A-Za-z_]* does not work in programs with images|MPI_Abort\(MPI_COMM_WORLD, 44\)' "$tmp/printed" || return 1
     came_to refused
   fi
 }

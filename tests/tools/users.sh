@@ -462,6 +462,13 @@ END
 they bash "$tmp/flood.sh" "$p"
 says "scr_test_system in a directory that is there" 2 "cannot make the directory $p/scr_test_system" as $mine scr_test_system --size 100KB
 
+# ---- cases of the MPI suite that depend on who the user is, by one who is not root
+mkdir "$tmp/src" "$tmp/src/tools" && cp -r "$top/scr.h" "$top/scr_impl.c" "$top/tests" "$tmp/src/" && cp -r "$top"/tools/*.[ch] "$top/tools/image" "$tmp/src/tools/"
+mkdir -m 777 "$tmp/runs"
+suite() { as $mine env -u SCR_PREFIX -u SCR_CNTL_BASE -u SCR_CACHE_BASE -u SCR_JOB_ID -u SCR_FLUSH -u SCR_VIRTUAL_NODES TMPDIR="$tmp/runs" \
+  MPICC="$MPICC" MPIEXEC="$MPIEXEC" CC="${CC:-cc}" BIN="$tmp/bin" TEST_COUNTS=4 bash "$tmp/src/tests/mpi/mpi.sh" check "$@"; }
+says "tracked files of a user who is not root" 0 "^[1-9][0-9]* passed, 0 failed, 0 skipped" suite tracked restarts_cut
+
 # ---- where it extracts to
 fresh 2770
 check "a run, for its files" 0 "" job 1

@@ -339,7 +339,10 @@ IMG_API int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
   if (!img_on) return scr_native_MPI_Comm_split_type(comm, type, key, info, made);
   *made = MPI_COMM_NULL;
   if ((c = img_comm_of(comm)) == NULL) return MPI_ERR_COMM;
-  if (type != MPI_COMM_TYPE_SHARED && type != MPI_UNDEFINED) return img_error(c, MPI_ERR_ARG);
+  if (type != MPI_COMM_TYPE_SHARED && type != MPI_UNDEFINED) {
+    img_say("MPI_Comm_split_type does not work in programs with images but for MPI_COMM_TYPE_SHARED");
+    return img_error(c, MPI_ERR_ARG);
+  }
   MPI_Get_processor_name(name, &n);
   all = img_alloc((size_t)c->size * sizeof name);
   if (all == NULL) abort();
